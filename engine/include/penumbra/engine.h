@@ -1,0 +1,216 @@
+/*
+ * The vectorised query engine, seen by an adapter: plain C, opaque handles.
+ *
+ * Life cycle:
+ *   plan:     penumbra_plan_create -> add columns, stages -> (immutable) -> penumbra_plan_destroy
+ *   rows:     a columnar buffer that an adapter fills from its row store
+ *   segment:  one column of a chunk of rows, encoded; bytes without pointers, immutable
+ *   exec:     penumbra_exec_create -> add chunks -> start -> push rows / fetch -> destroy
+ *
+ * No function throws, longjmps or calls back. A function returning PenumbraStatus leaves its object
+ * destroyable after an error. Handles are not thread-safe: one thread calls, the engine's own
+ * threads are invisible. Callers keep the memory of chunks alive and unchanged until
+ * penumbra_exec_destroy() has returned.
+ */
+#ifndef PENUMBRA_ENGINE_H
+#define PENUMBRA_ENGINE_H
+
+#include "penumbra/functions.h"
+#include "penumbra/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---------------------------------------------------------------- rows ---------------------- */
+
+/* A growing columnar copy of rows: what a loader encodes, and how heap rows enter a query. */
+typedef struct PenumbraRows PenumbraRows;
+
+PenumbraRows *penumbra_rows_create(const PenumbraType *types, int column_count);
+/* Copies row_count rows; columns[i] belongs to types[i]. */
+PenumbraStatus penumbra_rows_append(PenumbraRows *rows, const PenumbraColumnInput *columns, uint32_t row_count);
+uint32_t penumbra_rows_count(const PenumbraRows *rows);
+size_t penumbra_rows_bytes(const PenumbraRows *rows);
+void penumbra_rows_clear(PenumbraRows *rows); /* keeps the memory for the next rows */
+void penumbra_rows_destroy(PenumbraRows *rows);
+
+/* ---------------------------------------------------------------- segments ------------------ */
+
+/* The longest segment and the most rows of a chunk. */
+#define PENUMBRA_CHUNK_ROWS_MAX (1u << 20)
+
+typedef struct PenumbraSegmentInfo {
+  PenumbraType type;
+  uint32_t rows;
+  uint32_t nulls;
+  const char *encoding;  /* "constant", "for1", "dictionary", "plain", "lz4", ... (static string) */
+  uint64_t encoded_bytes;
+  uint64_t plain_bytes;  /* the rows' bytes unencoded */
+} PenumbraSegmentInfo;
+
+/* Encodes one column of `rows` with the smallest encoding that also scans fast.
+ * *segment is malloc'ed; the caller frees it with free(). 64-byte alignment is wanted where it is stored. */
+PenumbraStatus penumbra_segment_encode(const PenumbraRows *rows, int column, void **segment, size_t *segment_bytes);
+/* Checks header, sizes and offsets so that no later read leaves the segment. */
+PenumbraStatus penumbra_segment_check(const void *segment, size_t segment_bytes);
+void penumbra_segment_describe(const void *segment, PenumbraSegmentInfo *info);
+/* Compares rows [segment_begin, segment_begin + count of rows) of the segment with all of `rows`, byte for
+ * byte (numeric with its scale). Returns the index of the first row that differs, or -1. */
+int64_t penumbra_segment_compare(const void *segment, uint32_t segment_begin, const PenumbraRows *rows, int column);
+
+/* ---------------------------------------------------------------- plans --------------------- */
+
+typedef struct PenumbraPlan PenumbraPlan;
+typedef int32_t PenumbraExpr; /* a node of one plan; negative: not supported, see penumbra_plan_reason */
+
+typedef struct PenumbraPlanOptions {
+  bool encoding_is_utf8;             /* false: a single-byte encoding */
+  const PenumbraTimeZone *time_zone; /* copied; NULL: timestamptz functions that need it are refused */
+} PenumbraPlanOptions;
+
+PenumbraPlan *penumbra_plan_create(const PenumbraPlanOptions *options);
+void penumbra_plan_destroy(PenumbraPlan *plan);
+/* Why the last call refused: a lower-case phrase such as "function lower with a non-C collation". */
+const char *penumbra_plan_reason(const PenumbraPlan *plan);
+
+/* The scan's columns, before any stage. numeric_scale: the declared scale of numeric(p,s), -1 if none. */
+int penumbra_plan_add_scan_column(PenumbraPlan *plan, PenumbraType type, int numeric_scale);
+
+/* Expressions over the columns of the stage that will use them (see below). */
+PenumbraExpr penumbra_plan_column(PenumbraPlan *plan, int column);
+PenumbraExpr penumbra_plan_constant(PenumbraPlan *plan, PenumbraType type, const PenumbraValue *value);
+/* Text is compared, sorted, folded (lower, upper, ILIKE: ASCII only) as the C collation does it, and = is
+ * bytewise: the adapter calls only where the collation makes that PostgreSQL's answer too. */
+PenumbraExpr penumbra_plan_call(PenumbraPlan *plan, PenumbraFunction function, PenumbraType result,
+                                const PenumbraExpr *arguments, int argument_count);
+PenumbraType penumbra_plan_expr_type(const PenumbraPlan *plan, PenumbraExpr expr);
+
+/*
+ * Stages run in the order added. Each sees the columns that the stage before produced; the first sees
+ * the scan's columns. A filter, sort or limit passes its columns on; a projection produces its
+ * expressions; an aggregation produces keys, then aggregates. Return false: refused, see the reason.
+ */
+bool penumbra_plan_add_filter(PenumbraPlan *plan, const PenumbraExpr *conjuncts, int count);
+bool penumbra_plan_add_projection(PenumbraPlan *plan, const PenumbraExpr *exprs, int count);
+
+typedef struct PenumbraAggregateCall {
+  PenumbraAggregate function;
+  PenumbraType result;
+  PenumbraExpr argument; /* -1 for COUNT_STAR */
+  PenumbraExpr filter;   /* -1 for none */
+  bool distinct;
+} PenumbraAggregateCall;
+
+/* key_count 0: one group, a row even without input. DISTINCT is an aggregation without calls. */
+bool penumbra_plan_add_aggregation(PenumbraPlan *plan, const PenumbraExpr *keys, int key_count,
+                                   const PenumbraAggregateCall *calls, int call_count);
+
+typedef struct PenumbraSortKey {
+  PenumbraExpr expr;
+  bool descending;
+  bool nulls_first;
+} PenumbraSortKey;
+
+/* limit -1: no limit. With a limit this is a top-N. */
+bool penumbra_plan_add_sort(PenumbraPlan *plan, const PenumbraSortKey *keys, int count, int64_t limit, int64_t offset);
+bool penumbra_plan_add_limit(PenumbraPlan *plan, int64_t limit, int64_t offset);
+
+int penumbra_plan_output_count(const PenumbraPlan *plan);
+PenumbraType penumbra_plan_output_type(const PenumbraPlan *plan, int output);
+
+/* ---------------------------------------------------------------- execution ----------------- */
+
+typedef struct PenumbraExec PenumbraExec;
+
+typedef struct PenumbraExecOptions {
+  size_t memory_budget_bytes;  /* for hashing and sorting; past it aggregation spills */
+  int threads;                 /* engine threads besides the caller; 0 runs all on the caller's thread */
+  const char *temporary_path;  /* directory for spill files, which are unlinked at once */
+} PenumbraExecOptions;
+
+/* A chunk: one segment per scan column (all of the same row count), of which `ranges` are to be read. */
+typedef struct PenumbraChunk {
+  uint32_t rows;
+  const void *const *segments; /* by scan column; the array is copied, the segments are not */
+  const PenumbraRowRange *ranges; /* sorted, disjoint, copied; the valid rows */
+  uint32_t range_count;
+} PenumbraChunk;
+
+PenumbraExec *penumbra_exec_create(const PenumbraPlan *plan, const PenumbraExecOptions *options);
+/* True when zone maps prove that no row of the chunk can pass the plan's first filter. */
+bool penumbra_plan_chunk_is_skipped(const PenumbraPlan *plan, const PenumbraChunk *chunk);
+PenumbraStatus penumbra_exec_add_chunk(PenumbraExec *exec, const PenumbraChunk *chunk);
+/* Starts the threads. No chunk can be added after. */
+PenumbraStatus penumbra_exec_start(PenumbraExec *exec);
+/* Runs the pipeline over rows (types as the scan's columns) on the calling thread; `rows` can be cleared after. */
+PenumbraStatus penumbra_exec_push_rows(PenumbraExec *exec, const PenumbraRows *rows);
+/* No more rows will be pushed. */
+PenumbraStatus penumbra_exec_end_rows(PenumbraExec *exec);
+
+/* A column of a result. */
+typedef struct PenumbraResultColumn {
+  PenumbraType type;
+  /*
+   * Flat values of the type's width (BOOL 1 byte, INT2 2, INT4/DATE/FLOAT4 4, INT8/TIMESTAMP/FLOAT8 8,
+   * UUID/INTERVAL 16). TEXT, BPCHAR: `payloads`. NUMERIC: `payloads` of PostgreSQL's format.
+   */
+  const void *values;
+  const char *const *payloads;
+  const uint32_t *payload_lengths;
+  const uint8_t *nulls; /* 1 = null; NULL = none */
+} PenumbraResultColumn;
+
+typedef struct PenumbraResult {
+  uint32_t rows;
+  const PenumbraResultColumn *columns;
+} PenumbraResult;
+
+typedef enum PenumbraFetch {
+  PENUMBRA_FETCH_ROWS,    /* *result is valid until the next call */
+  PENUMBRA_FETCH_WAIT,    /* nothing yet: check for interrupts and call again */
+  PENUMBRA_FETCH_DONE,
+  PENUMBRA_FETCH_ERROR    /* see *status */
+} PenumbraFetch;
+
+/*
+ * Does a bounded piece of work on the calling thread or waits, at most about 20 ms, and returns.
+ * May be called before penumbra_exec_end_rows: streaming plans then return what is ready.
+ */
+PenumbraFetch penumbra_exec_fetch(PenumbraExec *exec, PenumbraResult *result, PenumbraStatus *status);
+/* Whether a limit is already satisfied, so that pushing more rows is useless. */
+bool penumbra_exec_is_satisfied(const PenumbraExec *exec);
+
+/* What EXPLAIN ANALYZE shows. */
+typedef struct PenumbraOperatorStats {
+  const char *name;     /* "Vector Scan", "Vector Filter", "Vector Hash Aggregate", "Vector Top-N", ... */
+  uint64_t rows_in;
+  uint64_t rows_out;
+  uint64_t time_ns;     /* summed over threads */
+  uint64_t memory_peak_bytes;
+  uint64_t spilled_bytes;
+  uint64_t groups;      /* of an aggregation */
+} PenumbraOperatorStats;
+
+typedef struct PenumbraExecStats {
+  int threads;
+  uint32_t chunks;
+  uint32_t chunks_skipped; /* by zone maps */
+  uint64_t cached_rows;
+  uint64_t pushed_rows;
+  int operator_count;
+  const PenumbraOperatorStats *operators; /* in stage order, the scan first */
+} PenumbraExecStats;
+
+void penumbra_exec_get_stats(PenumbraExec *exec, PenumbraExecStats *stats);
+/* Operator names without running, for EXPLAIN; returns NULL past the end. Details such as the filter's
+ * text are the adapter's to print. */
+const char *penumbra_plan_operator_name(const PenumbraPlan *plan, int index);
+
+/* Stops the threads (they notice within milliseconds), frees everything. Safe at any time, also with NULL. */
+void penumbra_exec_destroy(PenumbraExec *exec);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,123 @@
+/*
+ * Types, codes and plain data that cross the wall between an adapter and the engine.
+ *
+ * Plain C, no PostgreSQL header. Everything here may be read by any thread.
+ */
+#ifndef PENUMBRA_TYPES_H
+#define PENUMBRA_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Logical types. The numbers are stored in segments: append only. */
+typedef enum PenumbraType {
+  PENUMBRA_BOOL = 1,
+  PENUMBRA_INT2 = 2,
+  PENUMBRA_INT4 = 3,
+  PENUMBRA_INT8 = 4,
+  PENUMBRA_FLOAT4 = 5,
+  PENUMBRA_FLOAT8 = 6,
+  PENUMBRA_NUMERIC = 7,
+  PENUMBRA_DATE = 8,         /* int32 days since 2000-01-01; INT32_MIN/MAX are -/+infinity */
+  PENUMBRA_TIMESTAMP = 9,    /* int64 microseconds since 2000-01-01; INT64_MIN/MAX infinite */
+  PENUMBRA_TIMESTAMPTZ = 10, /* the same, UTC */
+  PENUMBRA_INTERVAL = 11,    /* PenumbraInterval */
+  PENUMBRA_TEXT = 12,        /* text and varchar */
+  PENUMBRA_BPCHAR = 13,      /* char(n): stored as given, trailing blanks do not compare */
+  PENUMBRA_UUID = 14,        /* 16 bytes, memcmp order */
+} PenumbraType;
+
+/* The memory layout of PostgreSQL's interval. */
+typedef struct PenumbraInterval {
+  int64_t time_us;
+  int32_t day;
+  int32_t month;
+} PenumbraInterval;
+
+/*
+ * Why something failed. The adapter maps each code to PostgreSQL's SQLSTATE and message text.
+ * PENUMBRA_UNSUPPORTED means: run PostgreSQL's own plan instead.
+ */
+typedef enum PenumbraCode {
+  PENUMBRA_OK = 0,
+  PENUMBRA_DIVISION_BY_ZERO,       /* 22012 "division by zero" */
+  PENUMBRA_INT2_OUT_OF_RANGE,      /* 22003 "smallint out of range" */
+  PENUMBRA_INT4_OUT_OF_RANGE,      /* 22003 "integer out of range" */
+  PENUMBRA_INT8_OUT_OF_RANGE,      /* 22003 "bigint out of range" */
+  PENUMBRA_FLOAT_OVERFLOW,         /* 22003 "value out of range: overflow" */
+  PENUMBRA_FLOAT_UNDERFLOW,        /* 22003 "value out of range: underflow" */
+  PENUMBRA_NUMERIC_OVERFLOW,       /* 22003 "value overflows numeric format" / field overflow */
+  PENUMBRA_DATE_OUT_OF_RANGE,      /* 22008 "date out of range" */
+  PENUMBRA_TIMESTAMP_OUT_OF_RANGE, /* 22008 "timestamp out of range" */
+  PENUMBRA_INTERVAL_OUT_OF_RANGE,  /* 22008 "interval out of range" */
+  PENUMBRA_INVALID_ARGUMENT,       /* 22023; message says what */
+  PENUMBRA_STRING_TOO_LONG,        /* 22001 */
+  PENUMBRA_OUT_OF_MEMORY,          /* 53200 */
+  PENUMBRA_DISK_FULL,              /* 53100 */
+  PENUMBRA_IO_ERROR,               /* 58030 */
+  PENUMBRA_CANCELLED,              /* the caller asked for it */
+  PENUMBRA_CORRUPT,                /* XX001: a segment does not decode */
+  PENUMBRA_UNSUPPORTED,            /* this value or shape is not for the engine */
+  PENUMBRA_INTERNAL,               /* XX000: a bug */
+} PenumbraCode;
+
+typedef struct PenumbraStatus {
+  PenumbraCode code;
+  char message[240]; /* empty, or a detail; never needed to understand the code */
+} PenumbraStatus;
+
+/*
+ * One value handed in: a constant or a parameter.
+ * BOOL, INT*, DATE, TIMESTAMP*: `integer`. FLOAT*: `real`. TEXT, BPCHAR: bytes.
+ * NUMERIC: bytes of PostgreSQL's numeric after the varlena header (n_header and digits).
+ * UUID: 16 bytes. INTERVAL: `interval`.
+ */
+typedef struct PenumbraValue {
+  bool is_null;
+  int64_t integer;
+  double real;
+  PenumbraInterval interval;
+  const void *bytes; /* copied by the callee */
+  uint32_t bytes_length;
+} PenumbraValue;
+
+/*
+ * One column of a batch of rows in PostgreSQL's in-memory form.
+ * values[i] is the value itself (BOOL, INT*, DATE, TIMESTAMP*, FLOAT4 and FLOAT8 as their bits, in
+ * the low bytes) or a pointer to the payload (TEXT, BPCHAR, NUMERIC: after the varlena header, with
+ * lengths[i] bytes, any alignment; UUID, INTERVAL: 16 bytes, lengths ignored).
+ * values[i] of a null row is not read.
+ */
+typedef struct PenumbraColumnInput {
+  const uint64_t *values;
+  const uint32_t *lengths; /* may be NULL for types without a payload length */
+  const uint8_t *nulls;    /* 1 = null; NULL = no nulls */
+} PenumbraColumnInput;
+
+/* A span of rows [begin, end). */
+typedef struct PenumbraRowRange {
+  uint32_t begin;
+  uint32_t end;
+} PenumbraRowRange;
+
+/*
+ * Offsets of the session's time zone, sorted: from instants utc_from_us[i] (PostgreSQL epoch) the
+ * local time is UTC + offset_seconds[i]. Valid for instants in [utc_from_us[0], valid_until_us).
+ * A query that meets an instant outside ends with PENUMBRA_UNSUPPORTED.
+ */
+typedef struct PenumbraTimeZone {
+  uint32_t count;
+  const int64_t *utc_from_us;
+  const int32_t *offset_seconds;
+  int64_t valid_until_us;
+} PenumbraTimeZone;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

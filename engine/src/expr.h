@@ -1,0 +1,71 @@
+// Expressions: an immutable tree per plan, evaluated a batch at a time.
+//
+// Each node holds an Evaluate function chosen by function and types when the plan is built; inside it
+// the forms of the arguments (flat, constant, dictionary) choose the loop. Functions register in
+// registry.h; one file per topic: compare.cc logic.cc arithmetic.cc numeric_functions.cc
+// text.cc datetime.cc cast.cc conditional.cc.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arena.h"
+#include "penumbra/functions.h"
+#include "penumbra/types.h"
+#include "vector.h"
+
+namespace penumbra {
+
+// Of the session: what functions may depend on. Immutable after the plan is built.
+struct Session {
+  bool encoding_is_utf8 = true;
+  std::vector<int64_t> zone_from_us;  // see PenumbraTimeZone; empty: not given
+  std::vector<int32_t> zone_offset_seconds;
+  int64_t zone_valid_until_us = 0;
+};
+
+// Per thread and batch. Results live in `arena` (or in the arguments' memory) until its Reset().
+struct EvalContext {
+  Arena& arena;
+  const Session& session;
+};
+
+struct Expr;
+
+// Computes `rows` values. `args` are the evaluated arguments, in any form. Must not raise an error for
+// a row in which a strict function has a null argument. May return any form.
+using EvaluateFunction = Vector (*)(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context);
+
+// For functions that evaluate their arguments themselves, on a part of the rows (AND, OR, CASE, COALESCE).
+using EvaluateLazyFunction = Vector (*)(const Expr& expr, const Batch& batch, EvalContext& context);
+
+struct Expr {
+  enum class Kind : uint8_t { kColumn, kConstant, kCall };
+
+  Kind kind = Kind::kConstant;
+  PenumbraType type = PENUMBRA_BOOL;
+  int column = -1;                  // kColumn: index into the batch
+  Vector constant;                  // kConstant: kConstant form, its memory owned by `storage`
+  PenumbraFunction function = PENUMBRA_FN_COUNT_OF;
+  std::vector<const Expr*> args;    // owned by the plan
+  EvaluateFunction evaluate = nullptr;
+  EvaluateLazyFunction evaluate_lazily = nullptr;
+  bool can_fail = false;            // this node or one below can raise an error
+  std::shared_ptr<const void> state;  // prepared from constants when built: compiled LIKE pattern, IN set, ...
+  std::shared_ptr<const void> storage;
+};
+
+// Evaluates on all rows of the batch. A null row's value is unspecified.
+// A call whose only non-constant argument is a dictionary vector with fewer entries than the batch has
+// rows and that cannot fail is evaluated once per entry (strict functions; IS NULL and friends aside).
+Vector Evaluate(const Expr& expr, const Batch& batch, EvalContext& context);
+
+// Evaluates a boolean expression and writes the rows where it is true to selected; returns how many.
+uint32_t EvaluateFilter(const Expr& expr, const Batch& batch, EvalContext& context, uint16_t* selected);
+
+// Adds to *columns the batch columns the expression reads.
+void CollectColumns(const Expr& expr, std::vector<int>* columns);
+
+}  // namespace penumbra

@@ -1,0 +1,44 @@
+// Which function takes which types, and how it runs.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "expr.h"
+
+namespace penumbra {
+
+// Filled by a topic file for one call. Leave evaluate and evaluate_lazily null to refuse; then `reason`
+// may say why ("LIKE with an ICU collation"), else the caller says "function X on these types".
+struct Binding {
+  EvaluateFunction evaluate = nullptr;
+  EvaluateLazyFunction evaluate_lazily = nullptr;
+  bool can_fail = false;
+  bool is_strict = true;  // null if any argument is null
+  std::shared_ptr<const void> state;
+  std::string reason;
+};
+
+// Everything known of the call when the plan is built; args may be constants (kind kConstant).
+struct CallSite {
+  PenumbraFunction function;
+  PenumbraType result;
+  const std::vector<const Expr*>& args;
+  const Session& session;
+};
+
+// One per topic file; each returns a Binding without evaluators for what is not its own.
+Binding BindCompare(const CallSite& call);      // compare.cc: EQ..GE, IS [NOT] DISTINCT, [NOT] IN_LIST, GREATEST, LEAST, NULLIF
+Binding BindLogic(const CallSite& call);        // logic.cc: AND OR NOT IS_*
+Binding BindConditional(const CallSite& call);  // conditional.cc: CASE COALESCE
+Binding BindArithmetic(const CallSite& call);   // arithmetic.cc: integers and floats
+Binding BindNumeric(const CallSite& call);      // numeric_functions.cc: arithmetic, rounding, comparison, casts of NUMERIC
+Binding BindCast(const CallSite& call);         // cast.cc: the casts that are not NUMERIC's
+Binding BindText(const CallSite& call);         // text.cc
+Binding BindDatetime(const CallSite& call);     // datetime.cc
+
+// Asks the topics in turn.
+Binding Bind(const CallSite& call);
+
+}  // namespace penumbra
