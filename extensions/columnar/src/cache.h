@@ -1,0 +1,85 @@
+/*-------------------------------------------------------------------------
+ *
+ * cache.h
+ *	  The column cache, seen by the planner and executor side of the adapter.
+ *
+ * Who may call: any backend, in a transaction, holding at least
+ * AccessShareLock on the relation.  Everything a CachedScan hands out is
+ * pinned until cache_scan_end(), which also runs by itself when the memory
+ * context the scan was begun in is reset or deleted.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_CACHE_H
+#define PENUMBRA_CACHE_H
+
+#include "postgres.h"
+
+#include "access/attnum.h"
+#include "nodes/bitmapset.h"
+#include "storage/block.h"
+#include "utils/relcache.h"
+#include "utils/snapshot.h"
+
+#include "penumbra/engine.h"
+
+/* True when the library was preloaded and the region exists. */
+extern bool cache_is_available(void);
+
+/*
+ * Why this relation can never be served from the cache ("temporary table",
+ * "unlogged table", "system catalog", ...), or NULL.  Looks at the relation
+ * and the current transaction only, not at what is loaded.
+ */
+extern const char *cache_refusal_of_relation(Relation rel);
+
+/* Whether a column of this type can be cached, and as what. */
+extern bool cache_type_of(Oid type_oid, PenumbraType *type);
+
+/* What planning needs to know of one relation and a set of its columns. */
+typedef struct CacheCoverage
+{
+	BlockNumber cached_pages;	/* in chunks that hold all of the columns */
+	BlockNumber valid_pages;	/* of these, expected to pass validation cheaply */
+	double		cached_rows;
+	uint64		cached_bytes;	/* of the columns' segments */
+} CacheCoverage;
+
+/*
+ * Cheap (no page access, one shared lock): called for every base relation of
+ * every query.  False when nothing of the relation is cached.
+ */
+extern bool cache_estimate_coverage(Relation rel, const AttrNumber *attnums, int natts,
+									CacheCoverage *coverage);
+
+/* Tells the loader that a query would have used these columns. */
+extern void cache_note_wanted(Relation rel, const AttrNumber *attnums, int natts);
+
+/* A chunk with all columns of the scan, pinned; chunk->ranges are its proven rows. */
+typedef struct CachedScan
+{
+	int			nchunks;
+	PenumbraChunk *chunks;		/* segments in the order of attnums */
+	int			nheap_ranges;	/* pages that must be read from the heap, ascending */
+	struct CachedBlockRange
+	{
+		BlockNumber begin;		/* [begin, end) */
+		BlockNumber end;
+	}		   *heap_ranges;
+	BlockNumber pages_from_cache;
+	BlockNumber pages_from_heap;
+	uint64		bytes_pinned;
+} CachedScan;
+
+/*
+ * Finds, pins and validates (P1, P2) every chunk of the relation that has all
+ * the columns, for `snapshot`, which must be taken before (MVCC; the block
+ * count is read here).  Pages of other chunks, unproven pages and pages past
+ * the last chunk are in heap_ranges.  Takes the relation predicate lock when
+ * the snapshot's transaction is SERIALIZABLE.
+ */
+extern CachedScan *cache_scan_begin(Relation rel, Snapshot snapshot,
+									const AttrNumber *attnums, int natts);
+extern void cache_scan_end(CachedScan *scan);
+
+#endif							/* PENUMBRA_CACHE_H */

@@ -1,0 +1,41 @@
+/*-------------------------------------------------------------------------
+ *
+ * heap_page.h
+ *	  Rows of heap pages as engine rows: for the loader, for verification and
+ *	  for the pages that a query reads from the heap.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_HEAP_PAGE_H
+#define PENUMBRA_HEAP_PAGE_H
+
+#include "postgres.h"
+
+#include "access/attnum.h"
+#include "storage/block.h"
+#include "storage/bufmgr.h"
+#include "utils/relcache.h"
+#include "utils/snapshot.h"
+
+#include "penumbra/engine.h"
+
+/* Deforms tuples of one relation into batches for penumbra_rows_append(). */
+typedef struct HeapRowReader HeapRowReader;
+
+extern HeapRowReader *heap_row_reader_create(Relation rel, const AttrNumber *attnums, int natts);
+
+/*
+ * Appends the rows of one page that `snapshot` sees (NULL: every LP_NORMAL
+ * tuple, for a page the caller has proven all-visible and holds pinned and
+ * share-locked as `buffer`).  With a snapshot the page is read, pruned
+ * opportunistically, locked, checked for serializable conflicts and unlocked
+ * as a sequential scan would.  Detoasts.  Returns the number of rows appended.
+ */
+extern uint32 heap_row_reader_append_page(HeapRowReader *reader, BlockNumber block, Buffer buffer,
+										  Snapshot snapshot, PenumbraRows *rows);
+extern void heap_row_reader_destroy(HeapRowReader *reader);
+
+/* Raises the ereport that belongs to a status other than PENUMBRA_OK. */
+extern void penumbra_report_status(const PenumbraStatus *status) pg_attribute_noreturn();
+
+#endif							/* PENUMBRA_HEAP_PAGE_H */
