@@ -1,0 +1,69 @@
+/*-------------------------------------------------------------------------
+ *
+ * status.c
+ *	  The engine's status values as PostgreSQL errors: the SQLSTATE and the
+ *	  message that PostgreSQL's own executor would give.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "heap_page.h"
+
+typedef struct StatusError
+{
+	PenumbraCode code;
+	int			sqlstate;
+	const char *message;
+} StatusError;
+
+static const StatusError status_errors[] = {
+	{PENUMBRA_DIVISION_BY_ZERO, ERRCODE_DIVISION_BY_ZERO, "division by zero"},
+	{PENUMBRA_INT2_OUT_OF_RANGE, ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, "smallint out of range"},
+	{PENUMBRA_INT4_OUT_OF_RANGE, ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, "integer out of range"},
+	{PENUMBRA_INT8_OUT_OF_RANGE, ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, "bigint out of range"},
+	{PENUMBRA_FLOAT_OVERFLOW, ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, "value out of range: overflow"},
+	{PENUMBRA_FLOAT_UNDERFLOW, ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, "value out of range: underflow"},
+	{PENUMBRA_NUMERIC_OVERFLOW, ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, "value overflows numeric format"},
+	{PENUMBRA_DATE_OUT_OF_RANGE, ERRCODE_DATETIME_VALUE_OUT_OF_RANGE, "date out of range"},
+	{PENUMBRA_TIMESTAMP_OUT_OF_RANGE, ERRCODE_DATETIME_VALUE_OUT_OF_RANGE, "timestamp out of range"},
+	{PENUMBRA_INTERVAL_OUT_OF_RANGE, ERRCODE_DATETIME_VALUE_OUT_OF_RANGE, "interval out of range"},
+	{PENUMBRA_INVALID_ARGUMENT, ERRCODE_INVALID_PARAMETER_VALUE, "invalid argument"},
+	{PENUMBRA_STRING_TOO_LONG, ERRCODE_STRING_DATA_RIGHT_TRUNCATION, "value too long for type"},
+	{PENUMBRA_OUT_OF_MEMORY, ERRCODE_OUT_OF_MEMORY, "out of memory"},
+	{PENUMBRA_DISK_FULL, ERRCODE_DISK_FULL, "could not write to temporary file: no space left on device"},
+	{PENUMBRA_IO_ERROR, ERRCODE_IO_ERROR, "could not use a temporary file"},
+	{PENUMBRA_CANCELLED, ERRCODE_QUERY_CANCELED, "canceling statement due to user request"},
+	{PENUMBRA_CORRUPT, ERRCODE_DATA_CORRUPTED, "cached column does not decode"},
+	{PENUMBRA_UNSUPPORTED, ERRCODE_FEATURE_NOT_SUPPORTED, "query cannot be run by Penumbra"},
+};
+
+/*
+ * Codes whose message names only the kind of error: there the status message,
+ * when present, is PostgreSQL's own text for this very case.
+ */
+static bool
+status_message_is_primary(PenumbraCode code)
+{
+	return code == PENUMBRA_INVALID_ARGUMENT || code == PENUMBRA_STRING_TOO_LONG;
+}
+
+void
+penumbra_report_status(const PenumbraStatus *status)
+{
+	for (int i = 0; i < (int) lengthof(status_errors); i++)
+	{
+		const StatusError *error = &status_errors[i];
+
+		if (error->code != status->code)
+			continue;
+		if (status_message_is_primary(status->code) && status->message[0] != '\0')
+			ereport(ERROR, (errcode(error->sqlstate), errmsg_internal("%s", status->message)));
+		ereport(ERROR,
+				(errcode(error->sqlstate), errmsg("%s", error->message),
+				 status->message[0] != '\0' ? errdetail_internal("%s", status->message) : 0));
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_INTERNAL_ERROR),
+			 errmsg_internal("Penumbra engine: code %d: %s", (int) status->code, status->message)));
+}
