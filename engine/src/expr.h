@@ -26,10 +26,43 @@ struct Session {
   int64_t zone_valid_until_us = 0;
 };
 
+// The values of shared subexpressions on the batch in hand, so that each is computed once per batch.
+// Begin() starts a batch; a batch made for a part of its rows (CASE, AND) is not the one in hand and
+// finds nothing here. Evaluate() looks up and stores; who evaluates several expressions calls Begin().
+class EvalMemo {
+ public:
+  explicit EvalMemo(int slot_count) : entries_(slot_count) {}
+  void Begin(const Batch& batch) {
+    columns_ = batch.columns;
+    rows_ = batch.rows;
+    ++batch_number_;
+  }
+  const Vector* Find(int slot, const Batch& batch) const {
+    const Entry& entry = entries_[slot];
+    return entry.batch_number == batch_number_ && IsCurrent(batch) ? &entry.value : nullptr;
+  }
+  void Store(int slot, const Batch& batch, const Vector& value) {
+    if (IsCurrent(batch)) entries_[slot] = {batch_number_, value};
+  }
+
+ private:
+  struct Entry {
+    uint64_t batch_number = 0;
+    Vector value;
+  };
+  bool IsCurrent(const Batch& batch) const { return batch.columns == columns_ && batch.rows == rows_; }
+
+  std::vector<Entry> entries_;
+  const Vector* columns_ = nullptr;
+  uint32_t rows_ = 0;
+  uint64_t batch_number_ = 0;
+};
+
 // Per thread and batch. Results live in `arena` (or in the arguments' memory) until its Reset().
 struct EvalContext {
   Arena& arena;
   const Session& session;
+  EvalMemo* memo = nullptr;  // null: nothing is shared
 };
 
 struct Expr;
@@ -53,6 +86,7 @@ struct Expr {
   EvaluateFunction evaluate = nullptr;
   EvaluateLazyFunction evaluate_lazily = nullptr;
   bool can_fail = false;            // this node or one below can raise an error
+  int memo_slot = -1;               // in EvalMemo, when more than one place of the plan uses this node
   std::shared_ptr<const void> state;  // prepared from constants when built: compiled LIKE pattern, IN set, ...
   std::shared_ptr<const void> storage;
 };
