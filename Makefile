@@ -1,0 +1,100 @@
+# The two commands: `make demo` and `make check`. `make help` lists the rest.
+#
+# Nothing is installed into the system but the Debian packages of packages.txt. The extension goes into
+# a private copy of the PostgreSQL installation (binaries copied, everything else symlinked) under
+# .penumbra/, where the demo, the benchmarks and the tests start their servers.
+
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+
+PG_MAJOR ?= $(shell . /etc/os-release; case "$$VERSION_CODENAME" in \
+	(bookworm) echo 15;; (trixie) echo 17;; (forky) echo 18;; \
+	(*) ls /usr/lib/postgresql 2>/dev/null | sort -n | tail -1;; esac)
+PYTHON ?= /usr/bin/python3
+ROOT := $(if $(filter 0,$(shell id -u)),,sudo )
+PG_BIN := /usr/lib/postgresql/$(PG_MAJOR)/bin
+INSTALLATION = $(shell readlink -f .penumbra)/postgresql-$(PG_MAJOR)
+PENUMBRA := .venv/bin/penumbra
+EXTENSION := extensions/columnar
+
+export PG_MAJOR
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 16
+
+demo: install venv ## TPC-H at scale 1: stock PostgreSQL, Penumbra and DuckDB side by side; .penumbra/report.html
+	$(PENUMBRA) demo $(DEMO_OPTIONS)
+
+check: install venv ## every test there is, on this machine's PostgreSQL
+	@.venv/bin/python test/check.py $(CHECK_OPTIONS)
+
+check-all: CHECK_PACKAGES := check-all
+check-all: check ## make check, then PostgreSQL 17 and 18 and arm64 in chroots
+	@test/chroot/check_all
+
+packages: ## install the Debian packages of packages.txt that are missing
+	@wanted=$$(awk -v extra="$(CHECK_PACKAGES)" '/^#/ || !NF {next} \
+		/^\[/ {section = substr($$1, 2, length($$1) - 2); next} \
+		section == "" || section == extra {print $$1}' packages.txt | sed 's/@/$(PG_MAJOR)/'); \
+	missing=$$(for p in $$wanted; do \
+		[ "$$(dpkg-query -W -f '$${db:Status-Status}' $$p 2>/dev/null)" = installed ] || echo $$p; done); \
+	if [ -n "$$missing" ]; then \
+		echo "installing" $$missing; \
+		$(ROOT)apt-get update -q && $(ROOT)env DEBIAN_FRONTEND=noninteractive \
+			apt-get install -q -y --no-install-recommends $$missing; \
+	fi
+
+# A tree that user postgres cannot reach (a clone in /root) keeps its servers in /var/tmp.
+.penumbra:
+	@reachable=yes; dir=$(CURDIR); \
+	while [ "$$dir" != / ]; do \
+		case $$(stat -c %A "$$dir") in *x|*t) ;; *) reachable=no;; esac; dir=$$(dirname "$$dir"); done; \
+	if [ $$reachable = yes ] || [ "$$(id -u)" != 0 ]; then mkdir -p .penumbra; \
+	else away=/var/tmp/penumbra-$$(echo "$(CURDIR)" | cksum | cut -d' ' -f1); \
+		mkdir -p $$away && ln -s $$away .penumbra; fi
+
+venv: packages .venv/ready ## the Python side in .venv
+.venv/ready: lab/pyproject.toml
+	$(PYTHON) -m venv .venv
+	.venv/bin/pip install -q --disable-pip-version-check --root-user-action=ignore -e 'lab[test]'
+	touch $@
+
+build: packages ## kernels and engine in build/
+	cmake -G Ninja -B build -S . >build.log 2>&1 || { cat build.log; exit 1; }
+	@rm -f build.log
+	ninja -C build
+
+installation: packages .penumbra ## the private copy of the PostgreSQL installation
+	@if [ ! -x $(INSTALLATION)$(PG_BIN)/postgres ] || \
+		! cmp -s $(PG_BIN)/postgres $(INSTALLATION)$(PG_BIN)/postgres; then \
+		rm -rf $(INSTALLATION) && \
+		for dir in $(PG_BIN) /usr/lib/postgresql/$(PG_MAJOR)/lib /usr/share/postgresql/$(PG_MAJOR); do \
+			mkdir -p $(INSTALLATION)$$dir; done && \
+		cp -a $(PG_BIN)/. $(INSTALLATION)$(PG_BIN) && \
+		cp -rs /usr/lib/postgresql/$(PG_MAJOR)/lib/. $(INSTALLATION)/usr/lib/postgresql/$(PG_MAJOR)/lib && \
+		cp -rs /usr/share/postgresql/$(PG_MAJOR)/. $(INSTALLATION)/usr/share/postgresql/$(PG_MAJOR) && \
+		ln -s /usr/include $(INSTALLATION)/usr/include; \
+	fi
+
+# with_llvm=no: bitcode would need clang and gains nothing here.
+EXTENSION_MAKE = $(MAKE) --no-print-directory -C $(EXTENSION) with_llvm=no \
+	PG_CONFIG=$(INSTALLATION)$(PG_BIN)/pg_config PENUMBRA_BUILD=$(CURDIR)/build
+
+extension: build installation ## the extension, against this PostgreSQL
+	$(EXTENSION_MAKE)
+
+install: extension ## the extension into the private installation
+	$(EXTENSION_MAKE) install >/dev/null
+
+extension-check: install ## the extension's own tests
+	$(EXTENSION_MAKE) check
+
+clean: ## what was built; .penumbra and .venv stay
+	rm -rf build build-asan
+	-$(EXTENSION_MAKE) clean
+
+distclean: clean ## everything that is not in git
+	rm -rf .venv $(shell readlink -f .penumbra) .penumbra
+
+.PHONY: help demo check check-all packages venv build installation extension install extension-check clean distclean

@@ -1,0 +1,1 @@
+"""The command-line lab of Penumbra: demonstrates, measures and compares."""
