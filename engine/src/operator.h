@@ -4,9 +4,10 @@
 //   CreateLocal     once per thread, on that thread
 //   Consume         any number of times per thread, only with that thread's Local
 //   Combine         once per thread after its last Consume; may run concurrently with other threads' calls
-//   PrepareFinish   once, alone, after every Combine; returns how many finish tasks there are
-//   RunFinishTask   once per task, concurrently; tasks may be picked up by any thread
-//   Seal            once, alone, after the tasks; returns how many partitions can be read
+//   PrepareFinish   alone, after every Combine; returns how many finish tasks there are. It is called
+//                   again after those tasks have run, until it returns 0 (DISTINCT needs two rounds)
+//   RunFinishTask   once per task of each round, concurrently; tasks may be picked up by any thread
+//   Seal            once, alone, after the last round; returns how many partitions can be read
 //   OpenPartition   once per partition, concurrently; the reader is used by one thread
 //
 // Every loop that can run longer than some milliseconds calls CheckCancelled(). Errors are thrown.
