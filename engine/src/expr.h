@@ -74,6 +74,22 @@ using EvaluateFunction = Vector (*)(const Expr& expr, const Vector* args, uint32
 // For functions that evaluate their arguments themselves, on a part of the rows (AND, OR, CASE, COALESCE).
 using EvaluateLazyFunction = Vector (*)(const Expr& expr, const Batch& batch, EvalContext& context);
 
+// A boolean result as bitmaps: row i is true, or null (then not true). Bits past the rows are zero in
+// is_true; is_null is defined only when has_nulls.
+struct Truth {
+  uint64_t is_true[kValidityWords];
+  uint64_t is_null[kValidityWords];
+  bool has_nulls;
+};
+
+// What filters and AND, OR, NOT work on: comparisons give bits without going through bytes. `args` hold at
+// least one flat vector, no null constant and no dictionary.
+using EvaluateTruthFunction = void (*)(const Expr& expr, const Vector* args, uint32_t rows,
+                                       EvalContext& context, Truth* truth);
+
+using EvaluateLazyTruthFunction = void (*)(const Expr& expr, const Batch& batch, EvalContext& context,
+                                           Truth* truth);
+
 struct Expr {
   enum class Kind : uint8_t { kColumn, kConstant, kCall };
 
@@ -85,8 +101,13 @@ struct Expr {
   std::vector<const Expr*> args;    // owned by the plan
   EvaluateFunction evaluate = nullptr;
   EvaluateLazyFunction evaluate_lazily = nullptr;
+  EvaluateTruthFunction evaluate_truth = nullptr;           // beside `evaluate`
+  EvaluateLazyTruthFunction evaluate_lazy_truth = nullptr;  // beside `evaluate_lazily`
+  uint32_t evaluated_args = 0;      // the leading ones that `evaluate` reads; the others are in `state`
   bool can_fail = false;            // this node or one below can raise an error
   int memo_slot = -1;               // in EvalMemo, when more than one place of the plan uses this node
+  bool call_can_fail = false;       // this node can, given its arguments' values
+  bool is_strict = true;            // kCall: null if any argument is null
   std::shared_ptr<const void> state;  // prepared from constants when built: compiled LIKE pattern, IN set, ...
   std::shared_ptr<const void> storage;
 };
@@ -96,10 +117,22 @@ struct Expr {
 // rows and that cannot fail is evaluated once per entry (strict functions; IS NULL and friends aside).
 Vector Evaluate(const Expr& expr, const Batch& batch, EvalContext& context);
 
+// The same for a boolean expression, as bitmaps.
+void EvaluateTruth(const Expr& expr, const Batch& batch, EvalContext& context, Truth* truth);
+
 // Evaluates a boolean expression and writes the rows where it is true to selected; returns how many.
 uint32_t EvaluateFilter(const Expr& expr, const Batch& batch, EvalContext& context, uint16_t* selected);
 
-// Adds to *columns the batch columns the expression reads.
+// Adds to *columns the batch columns the expression reads, each once.
 void CollectColumns(const Expr& expr, std::vector<int>* columns);
+
+// Nodes, as the plan builds them. Arguments are borrowed. A call of constants only that succeeds comes
+// back as a constant. Null: refused, *reason says why.
+std::unique_ptr<Expr> BuildColumn(int column, PenumbraType type);
+std::unique_ptr<Expr> BuildConstant(PenumbraType type, const PenumbraValue& value);
+std::unique_ptr<Expr> BuildCall(PenumbraFunction function, PenumbraType result,
+                                const std::vector<const Expr*>& args, const Session& session,
+                                std::string* reason);
+const char* FunctionName(PenumbraFunction function);
 
 }  // namespace penumbra

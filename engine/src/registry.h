@@ -14,6 +14,9 @@ namespace penumbra {
 struct Binding {
   EvaluateFunction evaluate = nullptr;
   EvaluateLazyFunction evaluate_lazily = nullptr;
+  EvaluateTruthFunction evaluate_truth = nullptr;  // boolean functions may have it beside `evaluate`,
+  EvaluateLazyTruthFunction evaluate_lazy_truth = nullptr;  // or this beside `evaluate_lazily`
+  int evaluated_args = -1;  // how many leading arguments `evaluate` reads, the rest being in `state`; -1: all
   bool can_fail = false;
   bool is_strict = true;  // null if any argument is null
   std::shared_ptr<const void> state;
@@ -37,6 +40,9 @@ Binding BindNumeric(const CallSite& call);      // numeric_functions.cc: arithme
 Binding BindCast(const CallSite& call);         // cast.cc: the casts that are not NUMERIC's
 Binding BindText(const CallSite& call);         // text.cc
 Binding BindDatetime(const CallSite& call);     // datetime.cc
+
+// For refusals.
+const char* TypeName(PenumbraType type);
 
 // Asks the topics in turn.
 Binding Bind(const CallSite& call);

@@ -68,7 +68,9 @@ enum class NumericForm : uint8_t { kInt64, kInt128, kPayload };
 enum class VectorForm : uint8_t {
   kFlat,        // data: one value per row
   kConstant,    // data: one value for all rows; a null constant has data == nullptr
-  kDictionary,  // data: codes of code_bytes (1, 2 or 4); dictionary->data: the entries, flat, no nulls
+  // data: codes of code_bytes (1, 2 or 4); dictionary->data: the entries, flat, no nulls, not always
+  // distinct (lower() over a dictionary returns one). numeric_form, scale and bounds stand in both.
+  kDictionary,
 };
 
 struct Vector {
