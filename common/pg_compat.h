@@ -13,8 +13,88 @@
 
 #include "postgres.h"
 
+#include "catalog/pg_class.h"
+#include "catalog/pg_tablespace.h"
+#include "commands/vacuum.h"
+#include "fmgr.h"
+#include "storage/bufmgr.h"
+#include "utils/acl.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
 #if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 190000
 #error "Penumbra supports PostgreSQL 15 to 18"
+#endif
+
+/* 16 renamed RelFileNode to RelFileLocator, and its members. */
+#if PG_VERSION_NUM < 160000
+#define RelFileNumber Oid
+#define compat_rel_tablespace(rel) ((rel)->rd_node.spcNode)
+#define compat_rel_database(rel) ((rel)->rd_node.dbNode)
+#define compat_rel_filenumber(rel) ((rel)->rd_node.relNode)
+#define compat_rel_new_subid(rel) ((rel)->rd_newRelfilenodeSubid)
+#define compat_rel_first_subid(rel) ((rel)->rd_firstRelfilenodeSubid)
+#else
+#define compat_rel_tablespace(rel) ((rel)->rd_locator.spcOid)
+#define compat_rel_database(rel) ((rel)->rd_locator.dbOid)
+#define compat_rel_filenumber(rel) ((rel)->rd_locator.relNumber)
+#define compat_rel_new_subid(rel) ((rel)->rd_newRelfilelocatorSubid)
+#define compat_rel_first_subid(rel) ((rel)->rd_firstRelfilelocatorSubid)
+#endif
+
+/* 17 removed old_snapshot_threshold. */
+#if PG_VERSION_NUM < 170000
+#define compat_old_snapshots_expire() (old_snapshot_threshold >= 0)
+#define compat_test_old_snapshot(snapshot, rel, page) TestForOldSnapshot(snapshot, rel, page)
+#else
+#define compat_old_snapshots_expire() false
+#define compat_test_old_snapshot(snapshot, rel, page) ((void) 0)
+#endif
+
+/* 16 merged the ownership checks; pg_class is all we ask about. */
+static inline bool
+compat_class_ownercheck(Oid relid, Oid roleid)
+{
+#if PG_VERSION_NUM < 160000
+	return pg_class_ownercheck(relid, roleid);
+#else
+	return object_ownercheck(RelationRelationId, relid, roleid);
+#endif
+}
+
+/* 17 brought MAINTAIN, the privilege to do what load, unload and refresh do. */
+static inline bool
+compat_class_maintaincheck(Oid relid, Oid roleid)
+{
+#if PG_VERSION_NUM < 170000
+	return compat_class_ownercheck(relid, roleid);
+#else
+	return pg_class_aclcheck(relid, roleid, ACL_MAINTAIN) == ACLCHECK_OK;
+#endif
+}
+
+/* 16 wants a memory context that outlives the transactions in between. */
+static inline void
+compat_vacuum(List *relations, VacuumParams *params, BufferAccessStrategy strategy,
+			  MemoryContext context)
+{
+#if PG_VERSION_NUM < 160000
+	vacuum(relations, params, strategy, true);
+#else
+	vacuum(relations, params, strategy, context, true);
+#endif
+}
+
+/* Before 16 PG_FUNCTION_INFO_V1 does not export the function; we compile with hidden visibility. */
+#define PENUMBRA_SQL_FUNCTION(name) \
+	extern PGDLLEXPORT Datum name(PG_FUNCTION_ARGS); \
+	PG_FUNCTION_INFO_V1(name)
+
+/* 18 has columns that are computed when read. */
+#ifdef ATTRIBUTE_GENERATED_VIRTUAL
+#define compat_attribute_is_virtual(att) ((att)->attgenerated == ATTRIBUTE_GENERATED_VIRTUAL)
+#else
+#define compat_attribute_is_virtual(att) false
 #endif
 
 #endif							/* PENUMBRA_PG_COMPAT_H */

@@ -14,6 +14,7 @@
 #include "access/attnum.h"
 #include "storage/block.h"
 #include "storage/bufmgr.h"
+#include "storage/bufpage.h"
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
@@ -25,14 +26,21 @@ typedef struct HeapRowReader HeapRowReader;
 extern HeapRowReader *heap_row_reader_create(Relation rel, const AttrNumber *attnums, int natts);
 
 /*
- * Appends the rows of one page that `snapshot` sees (NULL: every LP_NORMAL
- * tuple, for a page the caller has proven all-visible and holds pinned and
- * share-locked as `buffer`).  With a snapshot the page is read, pruned
- * opportunistically, locked, checked for serializable conflicts and unlocked
- * as a sequential scan would.  Detoasts.  Returns the number of rows appended.
+ * Appends the rows of one page that `snapshot` (MVCC) sees.  The page is read,
+ * pruned opportunistically, locked, checked for serializable conflicts and
+ * unlocked as a sequential scan would.  Detoasts.  `buffer` is the block's
+ * buffer when the caller holds it pinned and unlocked, else InvalidBuffer.
+ * Returns the number of rows appended.
  */
 extern uint32 heap_row_reader_append_page(HeapRowReader *reader, BlockNumber block, Buffer buffer,
 										  Snapshot snapshot, PenumbraRows *rows);
+
+/*
+ * Appends every LP_NORMAL tuple of a page that the caller has proven
+ * all-visible: a private copy, 8-byte aligned, taken under the content lock,
+ * so that detoasting happens without it.
+ */
+extern uint32 heap_row_reader_append_image(HeapRowReader *reader, Page page, PenumbraRows *rows);
 extern void heap_row_reader_destroy(HeapRowReader *reader);
 
 /* Raises the ereport that belongs to a status other than PENUMBRA_OK. */

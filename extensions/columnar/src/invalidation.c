@@ -1,0 +1,8 @@
+#include "postgres.h"
+
+#include "invalidation.h"
+
+void
+invalidation_install_hooks(void)
+{
+}

@@ -1,0 +1,68 @@
+/*-------------------------------------------------------------------------
+ *
+ * penumbra.c
+ *	  Module start: settings, the region, shared memory, hooks, the launcher.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "storage/ipc.h"
+#include "utils/guc.h"
+
+#include "directory.h"
+#include "invalidation.h"
+#include "planner.h"
+#include "region.h"
+#include "stop_points.h"
+#include "worker.h"
+
+PG_MODULE_MAGIC;
+
+extern PGDLLEXPORT void _PG_init(void);
+
+static shmem_request_hook_type previous_shmem_request_hook = NULL;
+static shmem_startup_hook_type previous_shmem_startup_hook = NULL;
+
+static void
+penumbra_shmem_request(void)
+{
+	if (previous_shmem_request_hook)
+		previous_shmem_request_hook();
+	RequestAddinShmemSpace(directory_shmem_bytes());
+	RequestAddinShmemSpace(refusal_shmem_bytes());
+	RequestNamedLWLockTranche(DIRECTORY_TRANCHE, DIRECTORY_LOCK_COUNT);
+}
+
+/* Runs at start and again after a crash restart: everything cached is gone then. */
+static void
+penumbra_shmem_startup(void)
+{
+	if (previous_shmem_startup_hook)
+		previous_shmem_startup_hook();
+	directory_shmem_startup();
+	refusal_shmem_startup();
+}
+
+void
+_PG_init(void)
+{
+	stop_points_define_settings();
+	worker_define_settings();
+	planner_define_settings();
+	if (process_shared_preload_libraries_in_progress)
+	{
+		region_define_settings();
+		MarkGUCPrefixReserved("penumbra");
+		region_reserve();
+		previous_shmem_request_hook = shmem_request_hook;
+		shmem_request_hook = penumbra_shmem_request;
+		previous_shmem_startup_hook = shmem_startup_hook;
+		shmem_startup_hook = penumbra_shmem_startup;
+		invalidation_install_hooks();
+		worker_register_launcher();
+	}
+	planner_install_hooks();
+}

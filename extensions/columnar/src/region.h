@@ -1,0 +1,53 @@
+/*-------------------------------------------------------------------------
+ *
+ * region.h
+ *	  The memory of the cache: variable-size pages in one reserved range that
+ *	  every process of the server sees at the same address.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_REGION_H
+#define PENUMBRA_REGION_H
+
+#include "postgres.h"
+
+/* Size classes 4 KB * 2^class: 4 KB to 1 GB. */
+#define REGION_UNIT_BYTES		((Size) 4096)
+#define REGION_CLASS_COUNT		19
+
+typedef struct RegionClassStats
+{
+	Size		page_bytes;		/* virtual, of one page of the class */
+	uint64		pages;			/* allocated */
+	uint64		used_bytes;		/* counted against the budget */
+} RegionClassStats;
+
+/* penumbra.memory; at server start only. */
+extern void region_define_settings(void);
+
+/* Reserves the address range in the postmaster; FATAL when that fails. */
+extern void region_reserve(void);
+extern bool region_is_reserved(void);
+extern Size region_budget_bytes(void);
+
+/* Bookkeeping in ordinary shared memory; startup empties the region. */
+extern Size region_shmem_bytes(void);
+extern void region_shmem_startup(void *shmem);
+
+/*
+ * A page of at least `bytes`, 4 KB aligned, or NULL when the budget is used
+ * up.  Of the page's size only the 4 KB units up to `bytes` may be touched.
+ * Both never raise an error and may be called under any other lock.
+ */
+extern void *region_allocate(Size bytes);
+extern void region_free(void *page, Size bytes);
+
+/* What an allocation of `bytes` costs the budget. */
+extern Size region_cost_bytes(Size bytes);
+extern Size region_used_bytes(void);
+extern void region_get_stats(int class, RegionClassStats *stats);
+
+/* Maps [page, page + bytes) into this process, cheaper than faulting it in. */
+extern void region_populate(const void *page, Size bytes);
+
+#endif							/* PENUMBRA_REGION_H */
