@@ -79,7 +79,7 @@ installation: packages .penumbra ## the private copy of the PostgreSQL installat
 
 # with_llvm=no: bitcode would need clang and gains nothing here.
 EXTENSION_MAKE = $(MAKE) --no-print-directory -C $(EXTENSION) with_llvm=no \
-	PG_CONFIG=$(INSTALLATION)$(PG_BIN)/pg_config PENUMBRA_BUILD=$(CURDIR)/build
+	PG_CONFIG=$(INSTALLATION)$(PG_BIN)/pg_config ENGINE_BUILD=$(CURDIR)/build
 
 extension: build installation ## the extension, against this PostgreSQL
 	$(EXTENSION_MAKE)

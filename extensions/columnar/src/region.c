@@ -21,6 +21,7 @@
  */
 #include "postgres.h"
 
+#include <limits.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
