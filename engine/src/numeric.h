@@ -60,7 +60,39 @@ class Decimal {
   static bool ComputeSpread(Spread spread, int64_t count, const Decimal& sum, const Decimal& sum_of_squares,
                             Decimal* result);
 
+  // The display scale of a quotient, as select_div_scale: from the weight and first base-10,000 digit
+  // of both (0 and 0 for zero) and the greater of their scales.
+  static int SelectDivisionScale(int weight_a, int first_digit_a, int weight_b, int first_digit_b, int scale);
+  // Raises PENUMBRA_NUMERIC_OVERFLOW unless |a| < 10^(precision - scale) after rounding to scale, which
+  // it returns: a value stored in numeric(precision, scale).
+  static Decimal ApplyTypmod(const Decimal& a, int precision, int scale);
+  // Rounded half away from zero; false if it does not fit. Finite values only.
+  bool ToInt64(int64_t* value) const;
+  float ToFloat() const;  // as numeric_float4: correctly rounded
+
  private:
+  // Restores the invariants of digits_ and weight_; zero loses its sign.
+  void Strip();
+  // Strips; raises PENUMBRA_NUMERIC_OVERFLOW if the packed format cannot hold it. Ends every operation.
+  Decimal Finish() &&;
+  void RoundTo(int scale);
+  void TruncateTo(int scale);
+  int FirstDigit() const { return digits_.empty() ? 0 : digits_[0]; }
+  // Exponent (of 10,000) of the last digit.
+  int LowExponent() const { return weight_ - static_cast<int>(digits_.size()) + 1; }
+  int SignNumber() const;
+  static Decimal Special(Kind kind);
+  static int CompareMagnitude(const Decimal& a, const Decimal& b);
+  static Decimal AddMagnitudes(const Decimal& a, const Decimal& b);
+  static Decimal SubtractMagnitudes(const Decimal& a, const Decimal& b);  // |a| >= |b|
+  static Decimal AddFinite(const Decimal& a, const Decimal& b, bool subtract);
+  static Decimal AddAny(const Decimal& a, const Decimal& b, bool subtract);
+  static Decimal MultiplyFinite(const Decimal& a, const Decimal& b);
+  // b is not zero. The quotient rounded or truncated at scale.
+  static Decimal DivideFinite(const Decimal& a, const Decimal& b, int scale, bool round);
+  static Decimal SquareRootFinite(const Decimal& a, int scale);
+  static int DivisionScale(const Decimal& a, const Decimal& b);
+
   Kind kind_ = Kind::kFinite;
   bool negative_ = false;
   int weight_ = 0;
