@@ -1,0 +1,126 @@
+// Counting bits, selections, bytes.
+#if defined(PENUMBRA_KERNELS_BITMAP_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef PENUMBRA_KERNELS_BITMAP_INL_H_
+#undef PENUMBRA_KERNELS_BITMAP_INL_H_
+#else
+#define PENUMBRA_KERNELS_BITMAP_INL_H_
+#endif
+
+#include "lanes-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace penumbra::kernels::HWY_NAMESPACE {
+
+size_t CountBits(const uint64_t* bits, size_t rows) {
+  size_t count = 0;
+  for (size_t w = 0; w < rows / 64; ++w) count += __builtin_popcountll(bits[w]);
+  if (rows % 64 != 0) count += __builtin_popcountll(bits[rows / 64] & LowBits(rows % 64));
+  return count;
+}
+
+HWY_INLINE size_t SelectSparse(uint64_t word, size_t row, uint16_t* selected) {
+  size_t count = 0;
+  for (; word != 0; word &= word - 1) {
+    selected[count++] = static_cast<uint16_t>(row + __builtin_ctzll(word));
+  }
+  return count;
+}
+
+size_t BitsToSelection(const uint64_t* bits, size_t rows, uint16_t* selected) {
+  const BlockTag<uint16_t> d;
+  const size_t lanes = hn::Lanes(d);
+  size_t count = 0;
+  for (size_t row = 0; row < rows; row += 64) {
+    uint64_t word = WordOrOnes(bits, row / 64, rows);
+    if (word == 0) continue;
+    // A handful of bits is faster one by one than in 64 / lanes compressions.
+    if (lanes < 8 || __builtin_popcountll(word) <= 4) {
+      count += SelectSparse(word, row, selected + count);
+      continue;
+    }
+    uint8_t bytes[8];
+    std::memcpy(bytes, &word, 8);
+    auto indexes = hn::Iota(d, static_cast<uint16_t>(row));
+    for (size_t lane = 0; lane < 64; lane += lanes) {
+      count += hn::CompressBitsStore(indexes, bytes + lane / 8, d, selected + count);
+      indexes = hn::Add(indexes, hn::Set(d, static_cast<uint16_t>(lanes)));
+    }
+  }
+  return count;
+}
+
+HWY_INLINE void WordToBytes(uint64_t word, uint8_t* bytes) {
+  const BlockTag<uint8_t> d;
+  const size_t lanes = hn::Lanes(d);
+  for (size_t lane = 0; lane < 64; lane += lanes) {
+    hn::StoreU(hn::IfThenElseZero(MaskFromWord(d, word >> lane), hn::Set(d, uint8_t{1})), d, bytes + lane);
+  }
+}
+
+void BitsToBytes(const uint64_t* bits, size_t rows, uint8_t* bytes) {
+  size_t row = 0;
+  for (; row + 64 <= rows; row += 64) WordToBytes(bits[row / 64], bytes + row);
+  if (row < rows) {
+    uint8_t tail[64];
+    WordToBytes(bits[row / 64], tail);
+    std::memcpy(bytes + row, tail, rows - row);
+  }
+}
+
+HWY_INLINE uint64_t BytesToWord(const uint8_t* bytes) {
+  const BlockTag<uint8_t> d;
+  const size_t lanes = hn::Lanes(d);
+  uint64_t word = 0;
+  for (size_t lane = 0; lane < 64; lane += lanes) {
+    word |= WordFromMask(d, hn::Ne(hn::LoadU(d, bytes + lane), hn::Zero(d))) << lane;
+  }
+  return word;
+}
+
+void BytesToBits(const uint8_t* bytes, size_t rows, uint64_t* bits) {
+  size_t row = 0;
+  for (; row + 64 <= rows; row += 64) bits[row / 64] = BytesToWord(bytes + row);
+  if (row < rows) {
+    uint8_t tail[64] = {};
+    std::memcpy(tail, bytes + row, rows - row);
+    bits[row / 64] = BytesToWord(tail);
+  }
+}
+
+template <typename T>
+HWY_INLINE size_t CompactValuesOf(const T* values, const uint64_t* bits, size_t rows, T* out) {
+  const BlockTag<T> d;
+  const size_t lanes = hn::Lanes(d);
+  size_t count = 0;
+  for (size_t row = 0; row < rows; row += 64) {
+    uint64_t word = WordOrOnes(bits, row / 64, rows);
+    if (word == 0) continue;
+    if (row + 64 > rows || lanes < 2 || __builtin_popcountll(word) <= 4) {
+      for (; word != 0; word &= word - 1) out[count++] = values[row + __builtin_ctzll(word)];
+      continue;
+    }
+    for (size_t lane = 0; lane < 64; lane += lanes) {
+      uint64_t part = word >> lane;
+      if (lanes < 64) part &= LowBits(lanes);
+      uint8_t bytes[8];
+      std::memcpy(bytes, &part, 8);
+      count += hn::CompressBitsStore(hn::LoadU(d, values + row + lane), bytes, d, out + count);
+    }
+  }
+  return count;
+}
+
+size_t CompactValuesU16(const uint16_t* values, const uint64_t* bits, size_t rows, uint16_t* out) {
+  return CompactValuesOf(values, bits, rows, out);
+}
+size_t CompactValuesU32(const uint32_t* values, const uint64_t* bits, size_t rows, uint32_t* out) {
+  return CompactValuesOf(values, bits, rows, out);
+}
+size_t CompactValuesU64(const uint64_t* values, const uint64_t* bits, size_t rows, uint64_t* out) {
+  return CompactValuesOf(values, bits, rows, out);
+}
+
+}  // namespace penumbra::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
