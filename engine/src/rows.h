@@ -16,16 +16,30 @@ struct RowsColumn {
   PenumbraType type;
   NumericForm numeric_form = NumericForm::kInt64;
   int16_t scale = -1;               // kInt64: of all values so far; -1 before the first
-  std::vector<uint8_t> fixed;       // rows * FlatWidth, for fixed-width forms
-  std::vector<char> bytes;
-  std::vector<uint32_t> ends;       // end offset in bytes of each row
-  std::vector<uint64_t> validity;   // empty while there is no null
+  std::vector<uint8_t> fixed;       // rows * FlatWidth, for fixed-width forms; zero in null rows
+  std::vector<char> bytes;          // kPaddingBytes and more after the last row's
+  std::vector<uint32_t> ends;       // end offset in bytes of each row; a null row is empty
+  std::vector<uint64_t> validity;   // empty while there is no null; zero past the last row
   uint32_t null_count = 0;
+
+  // So that reading a short string as two words stays inside.
+  static constexpr size_t kPaddingBytes = 16;
+
+  bool is_variable() const {
+    return IsStringType(type) || (type == PENUMBRA_NUMERIC && numeric_form == NumericForm::kPayload);
+  }
+  bool IsValid(uint32_t row) const { return validity.empty() || ((validity[row / 64] >> (row % 64)) & 1) != 0; }
+  std::string_view View(uint32_t row) const {
+    uint32_t begin = row == 0 ? 0 : ends[row - 1];
+    return {bytes.data() + begin, ends[row] - begin};
+  }
+  size_t variable_bytes() const { return ends.empty() ? 0 : ends.back(); }
 };
 
 class Rows {
  public:
   Rows(const PenumbraType* types, int column_count);
+  // After an error the rows are of no use but to be cleared.
   void Append(const PenumbraColumnInput* columns, uint32_t row_count);
   void Clear();
   uint32_t row_count() const { return row_count_; }
