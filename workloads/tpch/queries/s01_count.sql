@@ -1,0 +1,2 @@
+-- rows of lineitem
+SELECT count(*) FROM lineitem;

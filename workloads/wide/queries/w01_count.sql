@@ -1,0 +1,3 @@
+-- all rows
+SELECT count(*)
+FROM events;

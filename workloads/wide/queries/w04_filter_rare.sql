@@ -1,0 +1,3 @@
+-- a rare status
+SELECT count(*), sum(total_amount)
+FROM events WHERE http_status = 500;

@@ -1,0 +1,3 @@
+-- two string filters
+SELECT count(*)
+FROM events WHERE country = 'DE' AND device_type = 'tablet' AND browser <> 'Chrome';

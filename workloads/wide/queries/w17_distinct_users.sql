@@ -1,0 +1,3 @@
+-- users in all
+SELECT count(DISTINCT user_id)
+FROM events;

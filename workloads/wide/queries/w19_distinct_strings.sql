@@ -1,0 +1,3 @@
+-- different search phrases
+SELECT count(DISTINCT search_phrase), count(DISTINCT brand)
+FROM events;

@@ -1,0 +1,3 @@
+-- addresses of one kind
+SELECT count(*)
+FROM events WHERE url LIKE 'https://shop.example.com/cart/%';

@@ -1,0 +1,3 @@
+-- letter case ignored
+SELECT count(*)
+FROM events WHERE product_name ILIKE '%ULTRA%lamp%';
