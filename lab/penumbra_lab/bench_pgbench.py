@@ -1,7 +1,8 @@
 """`penumbra bench pgbench`: what the library costs those who do not need it.
 
-Three servers with the same pgbench database: stock, with the library preloaded, and preloaded with
-the pgbench tables cached. Short runs alternate between them, so that the machine's drift falls on all.
+Three servers with the same pgbench database: stock, with the library preloaded, and preloaded
+with the pgbench tables cached. Short runs alternate between them, so that the machine's drift
+falls on all.
 """
 
 import contextlib
@@ -35,7 +36,9 @@ def bench_pgbench(scale: int, rounds: int, seconds: int) -> dict:
     with contextlib.ExitStack() as stack:
         servers = {}
         for variant in VARIANTS:
-            server = PrivateServer(state_directory() / f"server-pgbench-{variant}", _settings(variant))
+            server = PrivateServer(
+                state_directory() / f"server-pgbench-{variant}", _settings(variant)
+            )
             server.remove()
             stack.callback(server.remove)
             servers[variant] = stack.enter_context(server)
@@ -105,7 +108,9 @@ def _planning(servers: dict) -> dict:
             for _ in range(PLANNINGS // 100):
                 for variant, connection in connections.items():
                     for _ in range(100):
-                        row = connection.execute(f"EXPLAIN (SUMMARY, FORMAT JSON) {LOOKUP}").fetchone()
+                        row = connection.execute(
+                            f"EXPLAIN (SUMMARY, FORMAT JSON) {LOOKUP}"
+                        ).fetchone()
                         plan = row[0] if isinstance(row[0], list) else json.loads(row[0])
                         times[variant].append(plan[0]["Planning Time"])
     medians = {variant: statistics.median(values) for variant, values in times.items()}

@@ -23,7 +23,7 @@ EXIT_INTERRUPTED = 130
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="penumbra-lab")
 def commands() -> None:
-    """Demonstrates, measures and compares Penumbra, on private PostgreSQL servers under .penumbra/."""
+    """Demonstrates, measures and compares Penumbra, with private servers under .penumbra/."""
 
 
 @commands.command()

@@ -2,7 +2,6 @@
 
 import datetime
 import math
-import uuid
 from decimal import Decimal, InvalidOperation
 
 from penumbra_lab.system import Row
@@ -32,8 +31,9 @@ def value_difference(postgres: list[Row], other: list[Row], is_ordered: bool) ->
     if not is_ordered:
         left_rows, right_rows = sorted(left_rows, key=_sort_key), sorted(right_rows, key=_sort_key)
     for number, (left, right) in enumerate(zip(left_rows, right_rows, strict=True)):
-        if not all(_is_same(a, b) for a, b in zip(left, right, strict=True)):
-            return f"row {number}: {left} against {right}"
+        for column, (a, b) in enumerate(zip(left, right, strict=True)):
+            if not _is_same(a, b):
+                return f"row {number}, column {column}: {a} against {b}"
     return None
 
 
@@ -54,9 +54,7 @@ def _of_text(value: bytes | None):
         return Decimal(text)
     except InvalidOperation:
         pass
-    if text.endswith(("+00", " 00:00:00")):
-        text = text.removesuffix("+00").removesuffix(" 00:00:00")
-    return text.rstrip(" ")
+    return text.removesuffix("+00").removesuffix(" 00:00:00").rstrip(" ")
 
 
 def _of_python(value):
@@ -66,8 +64,9 @@ def _of_python(value):
         return "t" if value else "f"
     if isinstance(value, int | float):
         return Decimal(value)
-    if isinstance(value, datetime.datetime | datetime.date | uuid.UUID):
-        return _of_text(str(value).encode())
+    if isinstance(value, datetime.datetime):
+        text = value.replace(tzinfo=None).isoformat(sep=" ")
+        value = text.rstrip("0") if "." in text else text
     # Text of digits must meet the other side's reading of it.
     return _of_text(str(value).encode())
 

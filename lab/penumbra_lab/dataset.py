@@ -153,7 +153,7 @@ def _share_loaded(watcher: psycopg.Connection) -> float:
 def load_duckdb(
     workload: Workload, size: float, files: dict[str, Path], threads: int, progress: Progress
 ) -> duckdb.DuckDBPyConnection:
-    """A DuckDB database with the same rows, in a file that is kept, opened with `threads` threads."""
+    """A DuckDB database with the same rows, in a file that is kept."""
     path = state_directory() / "data" / f"{workload.name}-{workload.size_text(size)}.duckdb"
     if not path.exists():
         unfinished = path.with_name(path.name + ".unfinished")

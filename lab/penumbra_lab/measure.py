@@ -70,7 +70,11 @@ def measure_workload(
 
 
 def _measure_query(
-    query: Query, stock: PostgresSystem, penumbra: PostgresSystem, duck: DuckSystem | None, runs: int
+    query: Query,
+    stock: PostgresSystem,
+    penumbra: PostgresSystem,
+    duck: DuckSystem | None,
+    runs: int,
 ) -> QueryResult:
     result = QueryResult(query)
     stock_answer = _choose_jit(result, query, stock)

@@ -1,4 +1,4 @@
-"""The HTML report of a workload's run: one file, no network, no script, light and dark, phone first."""
+"""The HTML report of a workload's run: one file without network or script, light and dark."""
 
 from html import escape
 from pathlib import Path

@@ -186,7 +186,9 @@ class PrivateServer:
         return f"host={self.socket_directory} port=5432 user=postgres dbname={database}"
 
     def connect(self, database: str = "postgres", **settings: str) -> psycopg.Connection:
-        options = " ".join(f"-c {name.replace('__', '.')}={value}" for name, value in settings.items())
+        options = " ".join(
+            f"-c {name.replace('__', '.')}={value}" for name, value in settings.items()
+        )
         connection = psycopg.connect(self.conninfo(database), autocommit=True, options=options)
         connection.prepare_threshold = None
         return connection
@@ -210,8 +212,9 @@ class PrivateServer:
     def _control(self, *arguments: str) -> subprocess.CompletedProcess:
         # A session of its own: Ctrl-C reaches this program, which then stops the server in order.
         # Output goes to no pipe: the server would inherit it and keep the reader waiting.
+        control = [self.installation.program("pg_ctl"), "-s", "-D", str(self.data)]
         return subprocess.run(
-            [*server_user(), self.installation.program("pg_ctl"), "-s", "-D", str(self.data), *arguments],
+            [*server_user(), *control, *arguments],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             start_new_session=True, cwd="/",
         )  # fmt: skip
@@ -219,7 +222,9 @@ class PrivateServer:
     def _run_as_server(self, *command: str) -> None:
         done = subprocess.run([*server_user(), *command], capture_output=True, text=True, cwd="/")
         if done.returncode != 0:
-            raise LabError(f"{Path(command[0]).name} failed: {(done.stderr or done.stdout).strip()}")
+            raise LabError(
+                f"{Path(command[0]).name} failed: {(done.stderr or done.stdout).strip()}"
+            )
 
 
 @contextlib.contextmanager

@@ -41,7 +41,9 @@ def query_table(document: dict) -> Table:
         row.append(ratio(medians["stock"] / medians["penumbra"]))
         if has_duck:
             row.append(ratio(medians["DuckDB"] / medians["penumbra"]))
-        row.append("NO" if query["differences"] else "yes" if not query["refusal"] else "yes (not used)")
+        row.append(
+            "NO" if query["differences"] else "yes" if not query["refusal"] else "yes (not used)"
+        )
         table.add_row(*row)
     summary = document["summary"]
     table.add_section()

@@ -1,4 +1,4 @@
-"""The systems that a benchmark compares, behind one interface: run a query, give rows and seconds."""
+"""The systems that a benchmark compares: run a query, give rows and seconds."""
 
 import time
 from dataclasses import dataclass
