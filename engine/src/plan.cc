@@ -1,0 +1,390 @@
+#include "plan.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "arena.h"
+#include "constant.h"
+#include "error.h"
+#include "registry.h"
+
+namespace penumbra {
+namespace {
+
+const char* TypeName(PenumbraType type) {
+  switch (type) {
+    case PENUMBRA_BOOL: return "boolean";
+    case PENUMBRA_INT2: return "smallint";
+    case PENUMBRA_INT4: return "integer";
+    case PENUMBRA_INT8: return "bigint";
+    case PENUMBRA_FLOAT4: return "real";
+    case PENUMBRA_FLOAT8: return "double precision";
+    case PENUMBRA_NUMERIC: return "numeric";
+    case PENUMBRA_DATE: return "date";
+    case PENUMBRA_TIMESTAMP: return "timestamp";
+    case PENUMBRA_TIMESTAMPTZ: return "timestamptz";
+    case PENUMBRA_INTERVAL: return "interval";
+    case PENUMBRA_TEXT: return "text";
+    case PENUMBRA_BPCHAR: return "char";
+    case PENUMBRA_UUID: return "uuid";
+  }
+  return "unknown type";
+}
+
+bool IsKnownType(PenumbraType type) { return type >= PENUMBRA_BOOL && type <= PENUMBRA_UUID; }
+
+const char* FunctionName(PenumbraFunction function) {
+  static const char* const kNames[] = {
+#define PENUMBRA_FUNCTION_NAME(id, name) name,
+      PENUMBRA_FUNCTION_LIST(PENUMBRA_FUNCTION_NAME)
+#undef PENUMBRA_FUNCTION_NAME
+  };
+  return kNames[function];
+}
+
+template <typename T>
+void AppendRaw(const T& value, std::string* key) {
+  key->append(reinterpret_cast<const char*>(&value), sizeof(T));
+}
+
+std::string ConstantKey(PenumbraType type, const PenumbraValue& value) {
+  std::string key = "k";
+  AppendRaw(type, &key);
+  AppendRaw(value.is_null, &key);
+  if (value.is_null) return key;
+  switch (type) {
+    case PENUMBRA_FLOAT4:
+    case PENUMBRA_FLOAT8: AppendRaw(value.real, &key); break;
+    case PENUMBRA_INTERVAL:
+      AppendRaw(value.interval.time_us, &key);
+      AppendRaw(value.interval.day, &key);
+      AppendRaw(value.interval.month, &key);
+      break;
+    case PENUMBRA_NUMERIC:
+    case PENUMBRA_TEXT:
+    case PENUMBRA_BPCHAR:
+    case PENUMBRA_UUID: key.append(static_cast<const char*>(value.bytes), value.bytes_length); break;
+    default: AppendRaw(value.integer, &key);
+  }
+  return key;
+}
+
+std::string DescribeCall(PenumbraFunction function, const std::vector<const Expr*>& args) {
+  std::string text = std::string("function ") + FunctionName(function) + "(";
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (i == 4) return text + ", ...)";
+    text += std::string(i > 0 ? ", " : "") + TypeName(args[i]->type);
+  }
+  return text + ")";
+}
+
+}  // namespace
+
+Plan::Plan(const PenumbraPlanOptions& options) {
+  session_.encoding_is_utf8 = options.encoding_is_utf8;
+  if (const PenumbraTimeZone* zone = options.time_zone; zone != nullptr && zone->count > 0) {
+    session_.zone_from_us.assign(zone->utc_from_us, zone->utc_from_us + zone->count);
+    session_.zone_offset_seconds.assign(zone->offset_seconds, zone->offset_seconds + zone->count);
+    session_.zone_valid_until_us = zone->valid_until_us;
+  }
+}
+
+int Plan::AddScanColumn(PenumbraType type, int numeric_scale) {
+  if (!IsKnownType(type) || !stages_.empty()) {
+    reason_ = "a scan column of an unknown type or after a stage";
+    return -1;
+  }
+  scan_columns_.push_back({type, numeric_scale});
+  scan_types_.push_back(type);
+  return static_cast<int>(scan_columns_.size()) - 1;
+}
+
+PenumbraExpr Plan::Find(const std::string& key) const {
+  auto found = ids_.find(key);
+  return found == ids_.end() ? -1 : found->second;
+}
+
+PenumbraExpr Plan::Keep(std::string key, std::unique_ptr<Expr> expr) {
+  auto id = static_cast<PenumbraExpr>(exprs_.size());
+  exprs_.push_back(std::move(expr));
+  uses_.push_back(0);
+  ids_.emplace(std::move(key), id);
+  return id;
+}
+
+// Notes a place that evaluates the expression. From the second on its value is worth remembering.
+const Expr* Plan::Use(PenumbraExpr id) {
+  Expr* expr = exprs_[id].get();
+  if (++uses_[id] == 2 && expr->kind == Expr::Kind::kCall) expr->memo_slot = memo_slots_++;
+  return expr;
+}
+
+bool Plan::CheckExprs(const PenumbraExpr* exprs, int count) {
+  for (int i = 0; i < count; ++i) {
+    if (!IsExpr(exprs[i])) {
+      if (reason_.empty()) reason_ = "an expression that is not supported";
+      return false;
+    }
+  }
+  reason_.clear();
+  return true;
+}
+
+PenumbraExpr Plan::Column(int column) {
+  const std::vector<PenumbraType>& types = output_types();
+  if (column < 0 || static_cast<size_t>(column) >= types.size()) {
+    reason_ = "a column that does not exist";
+    return -1;
+  }
+  std::string key = "c";
+  AppendRaw(types[column], &key);
+  AppendRaw(column, &key);
+  if (PenumbraExpr id = Find(key); id >= 0) return id;
+  auto expr = std::make_unique<Expr>();
+  expr->kind = Expr::Kind::kColumn;
+  expr->type = types[column];
+  expr->column = column;
+  return Keep(std::move(key), std::move(expr));
+}
+
+PenumbraExpr Plan::Constant(PenumbraType type, const PenumbraValue& value) {
+  if (!IsKnownType(type)) {
+    reason_ = "a constant of an unknown type";
+    return -1;
+  }
+  std::string key = ConstantKey(type, value);
+  if (PenumbraExpr id = Find(key); id >= 0) return id;
+  auto expr = std::make_unique<Expr>();
+  SetConstant(type, value, expr.get());
+  return Keep(std::move(key), std::move(expr));
+}
+
+PenumbraExpr Plan::Call(PenumbraFunction function, PenumbraType result, const PenumbraExpr* args, int count) {
+  if (function < 0 || function >= PENUMBRA_FN_COUNT_OF || !IsKnownType(result)) {
+    reason_ = "an unknown function";
+    return -1;
+  }
+  if (!CheckExprs(args, count)) return -1;
+  std::string key = "f";
+  AppendRaw(function, &key);
+  AppendRaw(result, &key);
+  for (int i = 0; i < count; ++i) AppendRaw(args[i], &key);
+  if (PenumbraExpr id = Find(key); id >= 0) return id;
+
+  auto call = std::make_unique<Expr>();
+  call->kind = Expr::Kind::kCall;
+  call->type = result;
+  call->function = function;
+  for (int i = 0; i < count; ++i) call->args.push_back(exprs_[args[i]].get());
+  Binding binding = Bind({function, result, call->args, session_});
+  if (binding.evaluate == nullptr && binding.evaluate_lazily == nullptr) {
+    reason_ = binding.reason.empty() ? DescribeCall(function, call->args) : binding.reason;
+    return -1;
+  }
+  call->evaluate = binding.evaluate;
+  call->evaluate_lazily = binding.evaluate_lazily;
+  call->can_fail = binding.can_fail;
+  call->state = std::move(binding.state);
+  bool is_constant = true;
+  for (const Expr* arg : call->args) {
+    call->can_fail = call->can_fail || arg->can_fail;
+    is_constant = is_constant && arg->kind == Expr::Kind::kConstant;
+  }
+  if (is_constant) FoldConstant(call.get());
+  for (int i = 0; i < count; ++i) Use(args[i]);
+  return Keep(std::move(key), std::move(call));
+}
+
+// An error stays where it is: it must be raised only if the call is evaluated at all.
+void Plan::FoldConstant(Expr* call) const {
+  try {
+    Arena arena;
+    EvalContext context{arena, session_};
+    Vector value = Evaluate(*call, Batch{1, 0, nullptr}, context);
+    SetConstant(value, call);
+    call->args.clear();
+    call->state.reset();
+    call->evaluate = nullptr;
+    call->evaluate_lazily = nullptr;
+    call->can_fail = false;
+  } catch (const EngineError&) {
+  }
+}
+
+Stage& Plan::AppendStage(Stage::Kind kind) {
+  std::vector<PenumbraType> types = output_types();
+  stages_.emplace_back();
+  stages_.back().kind = kind;
+  stages_.back().output_types = std::move(types);
+  return stages_.back();
+}
+
+bool Plan::AddFilter(const PenumbraExpr* conjuncts, int count) {
+  if (!CheckExprs(conjuncts, count)) return false;
+  for (int i = 0; i < count; ++i) {
+    if (exprs_[conjuncts[i]]->type != PENUMBRA_BOOL) {
+      reason_ = "a filter that is not boolean";
+      return false;
+    }
+  }
+  bool is_first = stages_.empty();
+  // A filter on a filter is one filter.
+  bool is_merged = !is_first && stages_.back().kind == Stage::Kind::kFilter;
+  Stage& stage = is_merged ? stages_.back() : AppendStage(Stage::Kind::kFilter);
+  for (int i = 0; i < count; ++i) stage.exprs.push_back(Use(conjuncts[i]));
+  if (stages_.size() == 1) CompileScanFilters();
+  return true;
+}
+
+void Plan::CompileScanFilters() {
+  scan_filters_.clear();
+  for (const Expr* conjunct : stages_[0].exprs) {
+    ScanFilter filter;
+    filter.expr = conjunct;
+    CollectColumns(*conjunct, &filter.columns);
+    std::sort(filter.columns.begin(), filter.columns.end());
+    filter.columns.erase(std::unique(filter.columns.begin(), filter.columns.end()), filter.columns.end());
+    // What can fail must see only the rows that the conjuncts before it let through, so it cannot run
+    // on a dictionary, whose entries may belong to other rows.
+    if (filter.columns.size() == 1 && !conjunct->can_fail) filter.predicate = ScanPredicate::Compile(*conjunct);
+    scan_filters_.push_back(std::move(filter));
+  }
+  std::stable_partition(scan_filters_.begin(), scan_filters_.end(),
+                        [](const ScanFilter& filter) { return !filter.expr->can_fail; });
+}
+
+bool Plan::AddProjection(const PenumbraExpr* exprs, int count) {
+  if (!CheckExprs(exprs, count)) return false;
+  Stage& stage = AppendStage(Stage::Kind::kProjection);
+  stage.output_types.clear();
+  for (int i = 0; i < count; ++i) {
+    stage.exprs.push_back(Use(exprs[i]));
+    stage.output_types.push_back(stage.exprs.back()->type);
+  }
+  return true;
+}
+
+bool Plan::AddAggregation(const PenumbraExpr* keys, int key_count, const PenumbraAggregateCall* calls,
+                          int call_count) {
+  if (!CheckExprs(keys, key_count)) return false;
+  AggregationSpec spec;
+  for (int i = 0; i < key_count; ++i) spec.keys.push_back(exprs_[keys[i]].get());
+  for (int i = 0; i < call_count; ++i) {
+    const PenumbraAggregateCall& call = calls[i];
+    if (call.argument >= 0 && !CheckExprs(&call.argument, 1)) return false;
+    if (call.filter >= 0 && !CheckExprs(&call.filter, 1)) return false;
+    AggregateSpec aggregate;
+    aggregate.function = call.function;
+    aggregate.result = call.result;
+    aggregate.argument = call.argument >= 0 ? exprs_[call.argument].get() : nullptr;
+    aggregate.filter = call.filter >= 0 ? exprs_[call.filter].get() : nullptr;
+    aggregate.distinct = call.distinct;
+    if (aggregate.filter != nullptr && aggregate.filter->type != PENUMBRA_BOOL) {
+      reason_ = "an aggregate's filter that is not boolean";
+      return false;
+    }
+    if ((aggregate.argument == nullptr) != (call.function == PENUMBRA_AGG_COUNT_STAR)) {
+      reason_ = "an aggregate with another number of arguments";
+      return false;
+    }
+    if (!CheckAggregate(aggregate, &reason_)) return false;
+    spec.aggregates.push_back(aggregate);
+  }
+  for (int i = 0; i < key_count; ++i) Use(keys[i]);
+  for (int i = 0; i < call_count; ++i) {
+    if (calls[i].argument >= 0) Use(calls[i].argument);
+    if (calls[i].filter >= 0) Use(calls[i].filter);
+  }
+  Stage& stage = AppendStage(Stage::Kind::kAggregation);
+  stage.output_types.clear();
+  for (const Expr* key : spec.keys) stage.output_types.push_back(key->type);
+  for (const AggregateSpec& aggregate : spec.aggregates) stage.output_types.push_back(aggregate.result);
+  stage.aggregation = std::move(spec);
+  return true;
+}
+
+bool Plan::AddSort(const PenumbraSortKey* keys, int count, int64_t limit, int64_t offset) {
+  SortSpec spec;
+  for (int i = 0; i < count; ++i) {
+    if (!CheckExprs(&keys[i].expr, 1)) return false;
+  }
+  for (int i = 0; i < count; ++i) spec.keys.push_back({Use(keys[i].expr), keys[i].descending, keys[i].nulls_first});
+  spec.column_types = output_types();
+  spec.limit = std::max<int64_t>(limit, -1);
+  spec.offset = std::max<int64_t>(offset, 0);
+  AppendStage(Stage::Kind::kSort).sort = std::move(spec);
+  return true;
+}
+
+bool Plan::AddLimit(int64_t limit, int64_t offset) {
+  limit = std::max<int64_t>(limit, -1);
+  offset = std::max<int64_t>(offset, 0);
+  // A limit above a sort makes it a top-N; projections keep rows and order.
+  for (auto stage = stages_.rbegin(); stage != stages_.rend(); ++stage) {
+    if (stage->kind == Stage::Kind::kSort && stage->sort.limit < 0 && stage->sort.offset == 0) {
+      stage->sort.limit = limit;
+      stage->sort.offset = offset;
+      return true;
+    }
+    if (stage->kind != Stage::Kind::kProjection) break;
+  }
+  Stage& stage = AppendStage(Stage::Kind::kLimit);
+  stage.limit = limit;
+  stage.offset = offset;
+  return true;
+}
+
+std::vector<std::vector<bool>> Plan::NeededColumns() const {
+  std::vector<std::vector<bool>> needed(stages_.size() + 1);
+  needed.back().assign(output_types().size(), true);
+  for (size_t s = stages_.size(); s-- > 0;) {
+    const Stage& stage = stages_[s];
+    const std::vector<bool>& above = needed[s + 1];
+    size_t width = s == 0 ? scan_types_.size() : stages_[s - 1].output_types.size();
+    std::vector<int> columns;
+    auto collect = [&columns](const Expr* expr) {
+      if (expr != nullptr) CollectColumns(*expr, &columns);
+    };
+    switch (stage.kind) {
+      case Stage::Kind::kProjection:
+        for (size_t i = 0; i < stage.exprs.size(); ++i) {
+          // An error must be raised whether or not somebody reads the value.
+          if (above[i] || stage.exprs[i]->can_fail) collect(stage.exprs[i]);
+        }
+        break;
+      case Stage::Kind::kAggregation:
+        for (const Expr* key : stage.aggregation.keys) collect(key);
+        for (const AggregateSpec& aggregate : stage.aggregation.aggregates) {
+          collect(aggregate.argument);
+          collect(aggregate.filter);
+        }
+        break;
+      default:
+        for (size_t c = 0; c < width; ++c) {
+          if (above[c]) columns.push_back(static_cast<int>(c));
+        }
+        for (const Expr* conjunct : stage.exprs) collect(conjunct);
+        for (const SortKeySpec& key : stage.sort.keys) collect(key.expr);
+    }
+    needed[s].assign(width, false);
+    for (int column : columns) needed[s][column] = true;
+  }
+  return needed;
+}
+
+const char* Plan::OperatorName(int index) const {
+  if (index == 0) return "Vector Scan";
+  if (index < 0 || static_cast<size_t>(index) > stages_.size()) return nullptr;
+  const Stage& stage = stages_[index - 1];
+  switch (stage.kind) {
+    case Stage::Kind::kFilter: return "Vector Filter";
+    case Stage::Kind::kProjection: return "Vector Projection";
+    case Stage::Kind::kAggregation:
+      return stage.aggregation.keys.empty() ? "Vector Aggregate" : "Vector Hash Aggregate";
+    case Stage::Kind::kSort: return stage.sort.limit >= 0 ? "Vector Top-N" : "Vector Sort";
+    case Stage::Kind::kLimit: return "Vector Limit";
+  }
+  return nullptr;
+}
+
+}  // namespace penumbra

@@ -1,0 +1,389 @@
+#include "scan.h"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+
+namespace penumbra {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Every so many vectors the cost of each conjunct is measured; two clock reads cost 50 ns.
+constexpr uint32_t kMeasureInterval = 8;
+
+uint32_t CountBits(const uint64_t* bits, uint32_t count) {
+  uint32_t result = 0;
+  for (uint32_t word = 0; word < (count + 63) / 64; ++word) result += std::popcount(bits[word]);
+  return result;
+}
+
+uint32_t BitsToSelected(const uint64_t* bits, uint32_t count, uint16_t* selected) {
+  uint32_t n = 0;
+  for (uint32_t word = 0; word < (count + 63) / 64; ++word) {
+    uint64_t rest = bits[word];
+    if (rest == ~uint64_t{0}) {
+      for (uint32_t i = 0; i < 64; ++i) selected[n + i] = static_cast<uint16_t>(word * 64 + i);
+      n += 64;
+      continue;
+    }
+    while (rest != 0) {
+      selected[n++] = static_cast<uint16_t>(word * 64 + std::countr_zero(rest));
+      rest &= rest - 1;
+    }
+  }
+  return n;
+}
+
+// Sets bits [from, to).
+void SetBits(uint32_t from, uint32_t to, uint64_t* bits) {
+  while (from < to) {
+    uint32_t offset = from % 64;
+    uint32_t length = std::min(64 - offset, to - from);
+    uint64_t ones = length == 64 ? ~uint64_t{0} : (uint64_t{1} << length) - 1;
+    bits[from / 64] |= ones << offset;
+    from += length;
+  }
+}
+
+Vector NullConstant(PenumbraType type) {
+  Vector vector;
+  vector.type = type;
+  vector.form = VectorForm::kConstant;
+  return vector;
+}
+
+// The verdicts of the plan's filters on a chunk; false when one excludes it.
+bool CheckChunk(const Plan& plan, const PenumbraChunk& chunk, std::vector<Verdict>* verdicts) {
+  for (const ScanFilter& filter : plan.scan_filters()) {
+    Verdict verdict = Verdict::kSome;
+    if (filter.predicate != nullptr) {
+      verdict = filter.predicate->Check(SegmentReader(chunk.segments[filter.predicate->column()]));
+    }
+    if (verdict == Verdict::kNone) return false;
+    if (verdicts != nullptr) verdicts->push_back(verdict);
+  }
+  return true;
+}
+
+}  // namespace
+
+bool IsChunkSkipped(const Plan& plan, const PenumbraChunk& chunk) { return !CheckChunk(plan, chunk, nullptr); }
+
+Scan::Scan(const Plan& plan, std::vector<bool> needed) : plan_(plan), needed_(std::move(needed)) {}
+
+bool Scan::AddChunk(const PenumbraChunk& chunk) {
+  uint64_t valid_rows = 0;
+  for (uint32_t i = 0; i < chunk.range_count; ++i) {
+    const PenumbraRowRange& range = chunk.ranges[i];
+    if (range.begin > range.end || range.end > chunk.rows || (i > 0 && range.begin < chunk.ranges[i - 1].end)) {
+      throw EngineError(PENUMBRA_INTERNAL, "row ranges of a chunk are not sorted and disjoint");
+    }
+    valid_rows += range.end - range.begin;
+  }
+  ++chunk_count_;
+  std::vector<Verdict> verdicts;
+  if (!CheckChunk(plan_, chunk, &verdicts)) {
+    ++skipped_count_;
+    return false;
+  }
+  if (valid_rows == 0) return true;
+  Chunk& added = chunks_.emplace_back();
+  added.rows = chunk.rows;
+  added.segments.assign(chunk.segments, chunk.segments + plan_.scan_columns().size());
+  added.ranges.assign(chunk.ranges, chunk.ranges + chunk.range_count);
+  added.verdicts = std::move(verdicts);
+  rows_left_ += chunk.rows;
+  total_rows_ += valid_rows;
+  return true;
+}
+
+bool Scan::ClaimFrom(Chunk* chunk, Morsel* morsel) {
+  if (chunk->next_row.load(std::memory_order_relaxed) >= chunk->rows) return false;
+  uint32_t begin = chunk->next_row.fetch_add(kMorselRows, std::memory_order_relaxed);
+  if (begin >= chunk->rows) return false;
+  *morsel = {chunk, begin, std::min(begin + kMorselRows, chunk->rows)};
+  rows_left_.fetch_sub(morsel->end - begin, std::memory_order_relaxed);
+  return true;
+}
+
+bool Scan::ClaimMorsel(Chunk* current, Morsel* morsel) {
+  if (!HasWork()) return false;
+  if (current != nullptr && ClaimFrom(current, morsel)) return true;
+  while (next_chunk_.load(std::memory_order_relaxed) < chunks_.size()) {
+    size_t index = next_chunk_.fetch_add(1, std::memory_order_relaxed);
+    if (index < chunks_.size() && ClaimFrom(&chunks_[index], morsel)) return true;
+  }
+  for (Chunk& chunk : chunks_) {
+    if (ClaimFrom(&chunk, morsel)) return true;
+  }
+  return false;
+}
+
+// The columns of one vector of rows, decoded when asked for, for the rows still selected.
+class ScanCursor::Columns {
+ public:
+  Columns(ScanCursor& cursor, uint32_t count) : cursor_(cursor), count_(count), row_count_(count) {
+    const std::vector<PenumbraType>& types = cursor.scan_.plan().scan_types();
+    for (size_t c = 0; c < types.size(); ++c) cursor_.vectors_[c] = NullConstant(types[c]);
+    std::fill(cursor_.is_loaded_.begin(), cursor_.is_loaded_.end(), 0);
+  }
+  virtual ~Columns() = default;
+
+  uint32_t row_count() const { return row_count_; }
+  Batch batch() const {
+    return {row_count_, static_cast<uint32_t>(cursor_.vectors_.size()), cursor_.vectors_.data()};
+  }
+
+  // `selected`: of rows [0, count); kept by reference.
+  void Select(const uint16_t* selected, uint32_t n) {
+    selected_ = selected;
+    row_count_ = n;
+  }
+
+  void Load(int column, Arena& arena) {
+    if (cursor_.is_loaded_[column] != 0) return;
+    cursor_.is_loaded_[column] = 1;
+    cursor_.vectors_[column] = selected_ == nullptr
+                                   ? Decode(column, count_, arena)
+                                   : DecodeSelected(column, count_, selected_, row_count_, arena);
+  }
+
+  // Keeps the rows passed[0..n) of the rows still selected.
+  void Narrow(const uint16_t* passed, uint32_t n, Arena& arena) {
+    for (size_t c = 0; c < cursor_.vectors_.size(); ++c) {
+      if (cursor_.is_loaded_[c] == 0) continue;
+      if (cursor_.is_kept_[c] != 0) {
+        cursor_.vectors_[c] = Gather(cursor_.vectors_[c], passed, n, arena);
+      } else {
+        cursor_.is_loaded_[c] = 0;
+        cursor_.vectors_[c] = NullConstant(cursor_.vectors_[c].type);
+      }
+    }
+    if (selected_ == nullptr) {
+      Select(passed, n);
+      return;
+    }
+    auto* selected = arena.AllocateArray<uint16_t>(n);
+    for (uint32_t i = 0; i < n; ++i) selected[i] = selected_[passed[i]];
+    Select(selected, n);
+  }
+
+ private:
+  virtual Vector Decode(int column, uint32_t count, Arena& arena) = 0;
+  virtual Vector DecodeSelected(int column, uint32_t count, const uint16_t* selected, uint32_t n, Arena& arena) = 0;
+
+  ScanCursor& cursor_;
+  const uint32_t count_;
+  const uint16_t* selected_ = nullptr;  // null: all
+  uint32_t row_count_;
+};
+
+class ScanCursor::ChunkColumns final : public Columns {
+ public:
+  ChunkColumns(ScanCursor& cursor, uint32_t begin, uint32_t count)
+      : Columns(cursor, count), readers_(cursor.readers_), begin_(begin) {}
+
+ private:
+  Vector Decode(int column, uint32_t count, Arena& arena) override {
+    return readers_[column].Decode(begin_, count, arena);
+  }
+  Vector DecodeSelected(int column, uint32_t count, const uint16_t* selected, uint32_t n, Arena& arena) override {
+    return readers_[column].DecodeSelected(begin_, count, selected, n, arena);
+  }
+
+  const std::vector<SegmentReader>& readers_;
+  const uint32_t begin_;
+};
+
+class ScanCursor::RowColumns final : public Columns {
+ public:
+  RowColumns(ScanCursor& cursor, const Rows& rows, uint32_t begin, uint32_t count)
+      : Columns(cursor, count), rows_(rows), begin_(begin) {}
+
+ private:
+  Vector Decode(int column, uint32_t count, Arena& arena) override {
+    return rows_.Slice(column, begin_, count, arena);
+  }
+  Vector DecodeSelected(int column, uint32_t count, const uint16_t* selected, uint32_t n, Arena& arena) override {
+    return Gather(rows_.Slice(column, begin_, count, arena), selected, n, arena);
+  }
+
+  const Rows& rows_;
+  const uint32_t begin_;
+};
+
+ScanCursor::ScanCursor(Scan& scan, ExecutionEnvironment& environment)
+    : scan_(scan), environment_(environment), chunk_arena_(&environment.budget) {
+  size_t width = scan.plan().scan_types().size();
+  vectors_.resize(width);
+  is_loaded_.resize(width);
+  std::vector<int> uses(width);
+  const std::vector<ScanFilter>& filters = scan.plan().scan_filters();
+  for (size_t i = 0; i < filters.size(); ++i) {
+    for (int column : filters[i].columns) ++uses[column];
+    if (!filters[i].expr->can_fail) movable_.push_back({i});
+  }
+  for (size_t c = 0; c < width; ++c) is_kept_.push_back(scan.needed()[c] || uses[c] > 1);
+}
+
+ScanCursor::~ScanCursor() = default;
+
+bool ScanCursor::OpenMorsel() {
+  environment_.CheckCancelled();
+  if (!scan_.ClaimMorsel(chunk_, &morsel_)) return false;
+  position_ = morsel_.begin;
+  if (morsel_.chunk != chunk_) {
+    chunk_ = morsel_.chunk;
+    BindChunk();
+  }
+  auto first = std::lower_bound(chunk_->ranges.begin(), chunk_->ranges.end(), position_,
+                                [](const PenumbraRowRange& range, uint32_t row) { return range.end <= row; });
+  range_ = static_cast<size_t>(first - chunk_->ranges.begin());
+  OrderFilters();
+  return true;
+}
+
+void ScanCursor::BindChunk() {
+  bound_.clear();
+  chunk_arena_.Reset();
+  readers_.clear();
+  for (const void* segment : chunk_->segments) readers_.emplace_back(segment);
+  const std::vector<ScanFilter>& filters = scan_.plan().scan_filters();
+  bound_.resize(filters.size());
+  EvalContext context{chunk_arena_, environment_.session};
+  for (size_t i = 0; i < filters.size(); ++i) {
+    if (filters[i].predicate == nullptr || chunk_->verdicts[i] == Verdict::kAll) continue;
+    bound_[i] = filters[i].predicate->Bind(readers_[filters[i].predicate->column()], context);
+  }
+}
+
+// What costs least per row that it removes runs first.
+void ScanCursor::OrderFilters() {
+  if (movable_.size() < 2) return;
+  auto rank = [](const FilterState& state) {
+    double removed = 1.0 - state.rows_out / state.rows_in;
+    return state.cost_ns / std::max(removed, 1e-3);
+  };
+  std::stable_sort(movable_.begin(), movable_.end(), [&rank](const FilterState& a, const FilterState& b) {
+    return rank(a) < rank(b);
+  });
+}
+
+// Halves what was seen long ago.
+void ScanCursor::Observe(uint32_t rows_in, uint32_t rows_out, FilterState* state) {
+  if (state->rows_in > 64 * kVectorRows) {
+    state->rows_in /= 2;
+    state->rows_out /= 2;
+  }
+  state->rows_in += rows_in;
+  state->rows_out += rows_out;
+}
+
+bool ScanCursor::SetValidBits(uint32_t begin, uint32_t count, uint64_t* bits) {
+  const std::vector<PenumbraRowRange>& ranges = chunk_->ranges;
+  uint32_t end = begin + count;
+  while (range_ < ranges.size() && ranges[range_].end <= begin) ++range_;
+  if (range_ == ranges.size() || ranges[range_].begin >= end) return false;
+  std::fill(bits, bits + (count + 63) / 64, 0);
+  for (size_t r = range_; r < ranges.size() && ranges[r].begin < end; ++r) {
+    SetBits(std::max(ranges[r].begin, begin) - begin, std::min(ranges[r].end, end) - begin, bits);
+  }
+  return true;
+}
+
+bool ScanCursor::ApplyPredicates(uint32_t begin, uint32_t count, uint64_t* bits, EvalContext& context) {
+  bool is_measured = movable_.size() > 1 && vectors_seen_ % kMeasureInterval == 0;
+  for (FilterState& state : movable_) {
+    if (bound_[state.index] == nullptr) continue;
+    state.verdict = bound_[state.index]->Check(begin, count);
+    if (state.verdict == Verdict::kNone) return false;
+  }
+  uint32_t rows_in = is_measured ? CountBits(bits, count) : 0;
+  for (FilterState& state : movable_) {
+    if (bound_[state.index] == nullptr || state.verdict == Verdict::kAll) continue;
+    auto started = is_measured ? Clock::now() : Clock::time_point();
+    bound_[state.index]->Apply(begin, count, bits, context);
+    if (is_measured) {
+      double cost_ns = std::chrono::duration<double, std::nano>(Clock::now() - started).count();
+      state.cost_ns += (cost_ns / count - state.cost_ns) / 4;
+      uint32_t rows_out = CountBits(bits, count);
+      Observe(rows_in, rows_out, &state);
+      rows_in = rows_out;
+    }
+    if (std::all_of(bits, bits + (count + 63) / 64, [](uint64_t word) { return word == 0; })) return false;
+  }
+  return true;
+}
+
+bool ScanCursor::RunFilter(const ScanFilter& filter, Columns& columns, EvalContext& context) {
+  for (int column : filter.columns) columns.Load(column, context.arena);
+  Batch batch = columns.batch();
+  if (context.memo != nullptr) context.memo->Begin(batch);
+  auto* passed = context.arena.AllocateArray<uint16_t>(batch.rows);
+  uint32_t n = EvaluateFilter(*filter.expr, batch, context, passed);
+  if (n == 0) return false;
+  if (n < batch.rows) columns.Narrow(passed, n, context.arena);
+  return true;
+}
+
+ScanCursor::Progress ScanCursor::Emit(Columns& columns, bool is_chunk, EvalContext& context, Batch* batch) {
+  const std::vector<ScanFilter>& filters = scan_.plan().scan_filters();
+  bool is_measured = movable_.size() > 1 && vectors_seen_ % kMeasureInterval == 0;
+  for (FilterState& state : movable_) {
+    if (is_chunk && (bound_[state.index] != nullptr || chunk_->verdicts[state.index] == Verdict::kAll)) continue;
+    uint32_t rows_in = columns.row_count();
+    auto started = is_measured ? Clock::now() : Clock::time_point();
+    bool any = RunFilter(filters[state.index], columns, context);
+    if (is_measured) {
+      double cost_ns = std::chrono::duration<double, std::nano>(Clock::now() - started).count();
+      state.cost_ns += (cost_ns / rows_in - state.cost_ns) / 4;
+    }
+    Observe(rows_in, any ? columns.row_count() : 0, &state);
+    if (!any) return Progress::kNoRows;
+  }
+  for (const ScanFilter& filter : filters) {
+    if (filter.expr->can_fail && !RunFilter(filter, columns, context)) return Progress::kNoRows;
+  }
+  const std::vector<bool>& needed = scan_.needed();
+  for (size_t c = 0; c < needed.size(); ++c) {
+    if (needed[c]) columns.Load(static_cast<int>(c), context.arena);
+  }
+  *batch = columns.batch();
+  counts_.rows_out += batch->rows;
+  return Progress::kRows;
+}
+
+ScanCursor::Progress ScanCursor::Next(EvalContext& context, Batch* batch) {
+  if (chunk_ == nullptr || position_ >= morsel_.end) {
+    if (!OpenMorsel()) return Progress::kExhausted;
+  } else if (scan_.is_stopped()) {
+    return Progress::kExhausted;
+  }
+  uint32_t begin = position_;
+  uint32_t count = std::min(kVectorRows, chunk_->rows - begin);
+  position_ += count;
+  ++vectors_seen_;
+  uint64_t bits[kValidityWords];
+  if (!SetValidBits(begin, count, bits)) return Progress::kNoRows;
+  counts_.rows_in += CountBits(bits, count);
+  if (!ApplyPredicates(begin, count, bits, context)) return Progress::kNoRows;
+  ChunkColumns columns(*this, begin, count);
+  if (uint32_t n = CountBits(bits, count); n < count) {
+    auto* selected = context.arena.AllocateArray<uint16_t>(n);
+    BitsToSelected(bits, count, selected);
+    columns.Select(selected, n);
+  }
+  return Emit(columns, true, context, batch);
+}
+
+ScanCursor::Progress ScanCursor::Filter(const Rows& rows, uint32_t begin, uint32_t count, EvalContext& context,
+                                        Batch* batch) {
+  ++vectors_seen_;
+  counts_.rows_in += count;
+  counts_.pushed_rows += count;
+  RowColumns columns(*this, rows, begin, count);
+  return Emit(columns, false, context, batch);
+}
+
+}  // namespace penumbra
