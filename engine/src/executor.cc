@@ -283,7 +283,8 @@ void Executor::RunTask(Task* task) {
   {
     std::lock_guard lock(mutex_);
     sink = sinks_.back().get();
-    needs_local = !has_combined_;
+    needs_local = task->kind == Task::Kind::kPrepare && !has_combined_;
+    has_combined_ = has_combined_ || needs_local;
   }
   auto started = Clock::now();
   int result = 0;
@@ -313,20 +314,21 @@ void Executor::FinishTaskLocked(const Task& task, int result, uint64_t time_ns) 
       AdvanceLocked();
       return;
     case Task::Kind::kPrepare:
-      phase_ = Phase::kFinish;
+      phase_ = result > 0 ? Phase::kFinish : Phase::kSeal;
       unfinished_tasks_ = result;
       for (int i = 0; i < result; ++i) AddTaskLocked({Task::Kind::kFinish, i, nullptr});
+      if (result == 0) AddTaskLocked({Task::Kind::kSeal, 0, nullptr});
       break;
-    case Task::Kind::kFinish: --unfinished_tasks_; break;
+    case Task::Kind::kFinish:
+      if (--unfinished_tasks_ > 0) return;
+      phase_ = Phase::kPrepare;
+      AddTaskLocked({Task::Kind::kPrepare, 0, nullptr});
+      break;
     case Task::Kind::kSeal:
       BeginPipelineLocked(end_stage + 1, sinks_.back().get(), result);
       work_ready_.notify_all();
       AdvanceLocked();
       break;
-  }
-  if (phase_ == Phase::kFinish && unfinished_tasks_ == 0) {
-    phase_ = Phase::kSeal;
-    AddTaskLocked({Task::Kind::kSeal, 0, nullptr});
   }
   NotifyProgressLocked();
 }

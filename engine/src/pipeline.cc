@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "vector_build.h"
+
 namespace penumbra {
 namespace {
 
@@ -26,15 +28,8 @@ bool IsStep(const Stage& stage) {
   return stage.kind != Stage::Kind::kAggregation && stage.kind != Stage::Kind::kSort;
 }
 
-Vector NullConstant(PenumbraType type) {
-  Vector vector;
-  vector.type = type;
-  vector.form = VectorForm::kConstant;
-  return vector;
-}
-
 // The needed columns of the rows selected[0..n).
-Batch GatherBatch(const Batch& batch, const std::vector<bool>& needed, const uint16_t* selected, uint32_t n,
+Batch SelectRows(const Batch& batch, const std::vector<bool>& needed, const uint16_t* selected, uint32_t n,
                   Arena& arena) {
   auto* columns = arena.AllocateArray<Vector>(batch.column_count);
   for (uint32_t c = 0; c < batch.column_count; ++c) {
@@ -172,10 +167,11 @@ bool PipelineCursor::RunFilter(const Pipeline::Step& step, EvalContext& context,
   }
   for (const Expr* conjunct : step.stage->exprs) {
     if (context.memo != nullptr) context.memo->Begin(*batch);
-    auto* selected = context.arena.AllocateArray<uint16_t>(batch->rows);
+    // Kernels write whole words of 64 rows.
+    auto* selected = context.arena.AllocateArray<uint16_t>((batch->rows + 63) / 64 * 64);
     uint32_t n = EvaluateFilter(*conjunct, *batch, context, selected);
     if (n == 0) return false;
-    if (n < batch->rows) *batch = GatherBatch(*batch, kept, selected, n, context.arena);
+    if (n < batch->rows) *batch = SelectRows(*batch, kept, selected, n, context.arena);
   }
   return true;
 }
@@ -199,7 +195,7 @@ bool PipelineCursor::RunLimit(const Pipeline::Step& step, EvalContext& context, 
   if (n < batch->rows) {
     auto* selected = context.arena.AllocateArray<uint16_t>(n);
     for (uint32_t i = 0; i < n; ++i) selected[i] = static_cast<uint16_t>(first + i);
-    *batch = GatherBatch(*batch, step.needed, selected, n, context.arena);
+    *batch = SelectRows(*batch, step.needed, selected, n, context.arena);
   }
   return true;
 }

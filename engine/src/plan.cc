@@ -1,46 +1,11 @@
 #include "plan.h"
 
 #include <algorithm>
-#include <cstring>
-
-#include "arena.h"
-#include "constant.h"
-#include "error.h"
-#include "registry.h"
 
 namespace penumbra {
 namespace {
 
-const char* TypeName(PenumbraType type) {
-  switch (type) {
-    case PENUMBRA_BOOL: return "boolean";
-    case PENUMBRA_INT2: return "smallint";
-    case PENUMBRA_INT4: return "integer";
-    case PENUMBRA_INT8: return "bigint";
-    case PENUMBRA_FLOAT4: return "real";
-    case PENUMBRA_FLOAT8: return "double precision";
-    case PENUMBRA_NUMERIC: return "numeric";
-    case PENUMBRA_DATE: return "date";
-    case PENUMBRA_TIMESTAMP: return "timestamp";
-    case PENUMBRA_TIMESTAMPTZ: return "timestamptz";
-    case PENUMBRA_INTERVAL: return "interval";
-    case PENUMBRA_TEXT: return "text";
-    case PENUMBRA_BPCHAR: return "char";
-    case PENUMBRA_UUID: return "uuid";
-  }
-  return "unknown type";
-}
-
 bool IsKnownType(PenumbraType type) { return type >= PENUMBRA_BOOL && type <= PENUMBRA_UUID; }
-
-const char* FunctionName(PenumbraFunction function) {
-  static const char* const kNames[] = {
-#define PENUMBRA_FUNCTION_NAME(id, name) name,
-      PENUMBRA_FUNCTION_LIST(PENUMBRA_FUNCTION_NAME)
-#undef PENUMBRA_FUNCTION_NAME
-  };
-  return kNames[function];
-}
 
 template <typename T>
 void AppendRaw(const T& value, std::string* key) {
@@ -67,15 +32,6 @@ std::string ConstantKey(PenumbraType type, const PenumbraValue& value) {
     default: AppendRaw(value.integer, &key);
   }
   return key;
-}
-
-std::string DescribeCall(PenumbraFunction function, const std::vector<const Expr*>& args) {
-  std::string text = std::string("function ") + FunctionName(function) + "(";
-  for (size_t i = 0; i < args.size(); ++i) {
-    if (i == 4) return text + ", ...)";
-    text += std::string(i > 0 ? ", " : "") + TypeName(args[i]->type);
-  }
-  return text + ")";
 }
 
 }  // namespace
@@ -140,11 +96,7 @@ PenumbraExpr Plan::Column(int column) {
   AppendRaw(types[column], &key);
   AppendRaw(column, &key);
   if (PenumbraExpr id = Find(key); id >= 0) return id;
-  auto expr = std::make_unique<Expr>();
-  expr->kind = Expr::Kind::kColumn;
-  expr->type = types[column];
-  expr->column = column;
-  return Keep(std::move(key), std::move(expr));
+  return Keep(std::move(key), BuildColumn(column, types[column]));
 }
 
 PenumbraExpr Plan::Constant(PenumbraType type, const PenumbraValue& value) {
@@ -154,9 +106,7 @@ PenumbraExpr Plan::Constant(PenumbraType type, const PenumbraValue& value) {
   }
   std::string key = ConstantKey(type, value);
   if (PenumbraExpr id = Find(key); id >= 0) return id;
-  auto expr = std::make_unique<Expr>();
-  SetConstant(type, value, expr.get());
-  return Keep(std::move(key), std::move(expr));
+  return Keep(std::move(key), BuildConstant(type, value));
 }
 
 PenumbraExpr Plan::Call(PenumbraFunction function, PenumbraType result, const PenumbraExpr* args, int count) {
@@ -171,44 +121,12 @@ PenumbraExpr Plan::Call(PenumbraFunction function, PenumbraType result, const Pe
   for (int i = 0; i < count; ++i) AppendRaw(args[i], &key);
   if (PenumbraExpr id = Find(key); id >= 0) return id;
 
-  auto call = std::make_unique<Expr>();
-  call->kind = Expr::Kind::kCall;
-  call->type = result;
-  call->function = function;
-  for (int i = 0; i < count; ++i) call->args.push_back(exprs_[args[i]].get());
-  Binding binding = Bind({function, result, call->args, session_});
-  if (binding.evaluate == nullptr && binding.evaluate_lazily == nullptr) {
-    reason_ = binding.reason.empty() ? DescribeCall(function, call->args) : binding.reason;
-    return -1;
-  }
-  call->evaluate = binding.evaluate;
-  call->evaluate_lazily = binding.evaluate_lazily;
-  call->can_fail = binding.can_fail;
-  call->state = std::move(binding.state);
-  bool is_constant = true;
-  for (const Expr* arg : call->args) {
-    call->can_fail = call->can_fail || arg->can_fail;
-    is_constant = is_constant && arg->kind == Expr::Kind::kConstant;
-  }
-  if (is_constant) FoldConstant(call.get());
+  std::vector<const Expr*> arg_exprs;
+  for (int i = 0; i < count; ++i) arg_exprs.push_back(exprs_[args[i]].get());
+  std::unique_ptr<Expr> call = BuildCall(function, result, arg_exprs, session_, &reason_);
+  if (call == nullptr) return -1;
   for (int i = 0; i < count; ++i) Use(args[i]);
   return Keep(std::move(key), std::move(call));
-}
-
-// An error stays where it is: it must be raised only if the call is evaluated at all.
-void Plan::FoldConstant(Expr* call) const {
-  try {
-    Arena arena;
-    EvalContext context{arena, session_};
-    Vector value = Evaluate(*call, Batch{1, 0, nullptr}, context);
-    SetConstant(value, call);
-    call->args.clear();
-    call->state.reset();
-    call->evaluate = nullptr;
-    call->evaluate_lazily = nullptr;
-    call->can_fail = false;
-  } catch (const EngineError&) {
-  }
 }
 
 Stage& Plan::AppendStage(Stage::Kind kind) {
@@ -242,8 +160,6 @@ void Plan::CompileScanFilters() {
     ScanFilter filter;
     filter.expr = conjunct;
     CollectColumns(*conjunct, &filter.columns);
-    std::sort(filter.columns.begin(), filter.columns.end());
-    filter.columns.erase(std::unique(filter.columns.begin(), filter.columns.end()), filter.columns.end());
     // What can fail must see only the rows that the conjuncts before it let through, so it cannot run
     // on a dictionary, whose entries may belong to other rows.
     if (filter.columns.size() == 1 && !conjunct->can_fail) filter.predicate = ScanPredicate::Compile(*conjunct);

@@ -81,7 +81,6 @@ class Plan {
   PenumbraExpr Find(const std::string& key) const;
   PenumbraExpr Keep(std::string key, std::unique_ptr<Expr> expr);
   const Expr* Use(PenumbraExpr id);
-  void FoldConstant(Expr* call) const;
   void CompileScanFilters();
   Stage& AppendStage(Stage::Kind kind);
 

@@ -1,8 +1,10 @@
 #include "scan.h"
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
+
+#include "kernels/kernels.h"
+#include "vector_build.h"
 
 namespace penumbra {
 namespace {
@@ -12,31 +14,8 @@ using Clock = std::chrono::steady_clock;
 // Every so many vectors the cost of each conjunct is measured; two clock reads cost 50 ns.
 constexpr uint32_t kMeasureInterval = 8;
 
-uint32_t CountBits(const uint64_t* bits, uint32_t count) {
-  uint32_t result = 0;
-  for (uint32_t word = 0; word < (count + 63) / 64; ++word) result += std::popcount(bits[word]);
-  return result;
-}
-
-uint32_t BitsToSelected(const uint64_t* bits, uint32_t count, uint16_t* selected) {
-  uint32_t n = 0;
-  for (uint32_t word = 0; word < (count + 63) / 64; ++word) {
-    uint64_t rest = bits[word];
-    if (rest == ~uint64_t{0}) {
-      for (uint32_t i = 0; i < 64; ++i) selected[n + i] = static_cast<uint16_t>(word * 64 + i);
-      n += 64;
-      continue;
-    }
-    while (rest != 0) {
-      selected[n++] = static_cast<uint16_t>(word * 64 + std::countr_zero(rest));
-      rest &= rest - 1;
-    }
-  }
-  return n;
-}
-
 // Sets bits [from, to).
-void SetBits(uint32_t from, uint32_t to, uint64_t* bits) {
+void SetBitRange(uint32_t from, uint32_t to, uint64_t* bits) {
   while (from < to) {
     uint32_t offset = from % 64;
     uint32_t length = std::min(64 - offset, to - from);
@@ -46,11 +25,9 @@ void SetBits(uint32_t from, uint32_t to, uint64_t* bits) {
   }
 }
 
-Vector NullConstant(PenumbraType type) {
-  Vector vector;
-  vector.type = type;
-  vector.form = VectorForm::kConstant;
-  return vector;
+// Room for a selection: kernels write whole words of 64 rows.
+uint16_t* AllocateSelection(uint32_t rows, Arena& arena) {
+  return arena.AllocateArray<uint16_t>((rows + 63) / 64 * 64);
 }
 
 // The verdicts of the plan's filters on a chunk; false when one excludes it.
@@ -287,7 +264,7 @@ bool ScanCursor::SetValidBits(uint32_t begin, uint32_t count, uint64_t* bits) {
   if (range_ == ranges.size() || ranges[range_].begin >= end) return false;
   std::fill(bits, bits + (count + 63) / 64, 0);
   for (size_t r = range_; r < ranges.size() && ranges[r].begin < end; ++r) {
-    SetBits(std::max(ranges[r].begin, begin) - begin, std::min(ranges[r].end, end) - begin, bits);
+    SetBitRange(std::max(ranges[r].begin, begin) - begin, std::min(ranges[r].end, end) - begin, bits);
   }
   return true;
 }
@@ -320,7 +297,7 @@ bool ScanCursor::RunFilter(const ScanFilter& filter, Columns& columns, EvalConte
   for (int column : filter.columns) columns.Load(column, context.arena);
   Batch batch = columns.batch();
   if (context.memo != nullptr) context.memo->Begin(batch);
-  auto* passed = context.arena.AllocateArray<uint16_t>(batch.rows);
+  auto* passed = AllocateSelection(batch.rows, context.arena);
   uint32_t n = EvaluateFilter(*filter.expr, batch, context, passed);
   if (n == 0) return false;
   if (n < batch.rows) columns.Narrow(passed, n, context.arena);
@@ -370,8 +347,8 @@ ScanCursor::Progress ScanCursor::Next(EvalContext& context, Batch* batch) {
   if (!ApplyPredicates(begin, count, bits, context)) return Progress::kNoRows;
   ChunkColumns columns(*this, begin, count);
   if (uint32_t n = CountBits(bits, count); n < count) {
-    auto* selected = context.arena.AllocateArray<uint16_t>(n);
-    BitsToSelected(bits, count, selected);
+    auto* selected = AllocateSelection(count, context.arena);
+    kernels::BitsToSelection(bits, count, selected);
     columns.Select(selected, n);
   }
   return Emit(columns, true, context, batch);
