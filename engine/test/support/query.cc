@@ -1,0 +1,242 @@
+#include "support/query.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "numeric.h"
+
+namespace penumbra::test {
+namespace {
+
+PenumbraPlanOptions PlanOptions() { return {true, nullptr}; }
+
+// One cell in the form of PenumbraColumnInput.
+void EncodeCell(PenumbraType type, const std::string& text, Arena& arena, uint64_t* value, uint32_t* length) {
+  switch (type) {
+    case PENUMBRA_FLOAT4: {
+      float real = std::strtof(text.c_str(), nullptr);
+      std::memcpy(value, &real, sizeof(real));
+      break;
+    }
+    case PENUMBRA_FLOAT8: {
+      double real = std::strtod(text.c_str(), nullptr);
+      std::memcpy(value, &real, sizeof(real));
+      break;
+    }
+    case PENUMBRA_NUMERIC: {
+      StringRef payload = Decimal::FromString(text).ToPayload(arena);
+      *value = reinterpret_cast<uint64_t>(arena.CopyBytes(payload.data(), payload.length));
+      *length = payload.length;
+      break;
+    }
+    case PENUMBRA_TEXT:
+    case PENUMBRA_BPCHAR:
+    case PENUMBRA_UUID:
+      *value = reinterpret_cast<uint64_t>(arena.CopyBytes(text.data(), text.size()));
+      *length = static_cast<uint32_t>(text.size());
+      break;
+    default: *value = static_cast<uint64_t>(std::strtoll(text.c_str(), nullptr, 10));
+  }
+}
+
+std::string FormatValue(const PenumbraResultColumn& column, uint32_t row) {
+  switch (column.type) {
+    case PENUMBRA_BOOL: return static_cast<const uint8_t*>(column.values)[row] != 0 ? "t" : "f";
+    case PENUMBRA_INT2: return std::to_string(static_cast<const int16_t*>(column.values)[row]);
+    case PENUMBRA_INT4:
+    case PENUMBRA_DATE: return std::to_string(static_cast<const int32_t*>(column.values)[row]);
+    case PENUMBRA_INT8:
+    case PENUMBRA_TIMESTAMP:
+    case PENUMBRA_TIMESTAMPTZ: return std::to_string(static_cast<const int64_t*>(column.values)[row]);
+    case PENUMBRA_FLOAT4: return std::to_string(static_cast<const float*>(column.values)[row]);
+    case PENUMBRA_FLOAT8: return std::to_string(static_cast<const double*>(column.values)[row]);
+    case PENUMBRA_NUMERIC:
+      return Decimal::FromPayload({column.payloads[row], column.payload_lengths[row]}).ToString();
+    case PENUMBRA_TEXT:
+    case PENUMBRA_BPCHAR: return {column.payloads[row], column.payload_lengths[row]};
+    default: return {static_cast<const char*>(column.values) + size_t{16} * row, 16};
+  }
+}
+
+}  // namespace
+
+Table::Table(std::vector<PenumbraType> types, uint32_t rows,
+             const std::function<Cell(uint32_t row, int column)>& cell)
+    : types_(std::move(types)), rows_(penumbra_rows_create(types_.data(), static_cast<int>(types_.size()))) {
+  constexpr uint32_t kBatchRows = 4096;
+  for (uint32_t begin = 0; begin < rows; begin += kBatchRows) {
+    uint32_t count = std::min(kBatchRows, rows - begin);
+    Arena arena;
+    std::vector<PenumbraColumnInput> inputs(types_.size());
+    for (size_t c = 0; c < types_.size(); ++c) {
+      auto* values = arena.AllocateArray<uint64_t>(count);
+      auto* lengths = arena.AllocateArray<uint32_t>(count);
+      auto* nulls = arena.AllocateArray<uint8_t>(count);
+      for (uint32_t i = 0; i < count; ++i) {
+        Cell value = cell(begin + i, static_cast<int>(c));
+        values[i] = 0;
+        lengths[i] = 0;
+        nulls[i] = !value.has_value();
+        if (value.has_value()) EncodeCell(types_[c], *value, arena, &values[i], &lengths[i]);
+      }
+      inputs[c] = {values, lengths, nulls};
+    }
+    PenumbraStatus status = penumbra_rows_append(rows_, inputs.data(), count);
+    EXPECT_EQ(status.code, PENUMBRA_OK) << status.message;
+  }
+}
+
+Table::~Table() { penumbra_rows_destroy(rows_); }
+
+Table::Table(Table&& other) noexcept : types_(std::move(other.types_)), rows_(other.rows_) { other.rows_ = nullptr; }
+
+uint32_t Table::row_count() const { return penumbra_rows_count(rows_); }
+
+Chunk::Chunk(const Table& table, std::vector<PenumbraRowRange> ranges)
+    : rows_(table.row_count()), ranges_(std::move(ranges)) {
+  if (ranges_.empty()) ranges_.push_back({0, rows_});
+  for (size_t c = 0; c < table.types().size(); ++c) {
+    void* segment = nullptr;
+    size_t bytes = 0;
+    PenumbraStatus status = penumbra_segment_encode(table.rows(), static_cast<int>(c), &segment, &bytes);
+    EXPECT_EQ(status.code, PENUMBRA_OK) << status.message;
+    // Segments live aligned in the cache.
+    void* aligned = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+    std::memcpy(aligned, segment, bytes);
+    std::free(segment);
+    segments_.push_back(aligned);
+  }
+}
+
+Chunk::~Chunk() {
+  for (void* segment : segments_) std::free(segment);
+}
+
+Chunk::Chunk(Chunk&& other) noexcept
+    : rows_(other.rows_), segments_(std::move(other.segments_)), ranges_(std::move(other.ranges_)) {
+  other.segments_.clear();
+}
+
+PenumbraChunk Chunk::chunk() const {
+  return {rows_, segments_.data(), ranges_.data(), static_cast<uint32_t>(ranges_.size())};
+}
+
+PlanBuilder::PlanBuilder(const std::vector<PenumbraType>& scan_columns) {
+  PenumbraPlanOptions options = PlanOptions();
+  plan_ = penumbra_plan_create(&options);
+  for (PenumbraType type : scan_columns) EXPECT_GE(penumbra_plan_add_scan_column(plan_, type, -1), 0);
+}
+
+PenumbraExpr PlanBuilder::Column(int column) {
+  PenumbraExpr expr = penumbra_plan_column(plan_, column);
+  EXPECT_GE(expr, 0) << reason();
+  return expr;
+}
+
+PenumbraExpr PlanBuilder::Constant(PenumbraType type, const Cell& value) {
+  PenumbraValue constant{};
+  constant.is_null = !value.has_value();
+  Arena arena;
+  if (value.has_value()) {
+    uint64_t bits = 0;
+    EncodeCell(type, *value, arena, &bits, &constant.bytes_length);
+    constant.integer = static_cast<int64_t>(bits);
+    constant.real = std::strtod(value->c_str(), nullptr);
+    bool is_bytes = type == PENUMBRA_NUMERIC || type == PENUMBRA_TEXT || type == PENUMBRA_BPCHAR || type == PENUMBRA_UUID;
+    if (is_bytes) constant.bytes = reinterpret_cast<const void*>(bits);
+  }
+  PenumbraExpr expr = penumbra_plan_constant(plan_, type, &constant);
+  EXPECT_GE(expr, 0) << reason();
+  return expr;
+}
+
+PenumbraExpr PlanBuilder::Call(PenumbraFunction function, PenumbraType result,
+                               std::initializer_list<PenumbraExpr> args) {
+  PenumbraExpr expr = penumbra_plan_call(plan_, function, result, args.begin(), static_cast<int>(args.size()));
+  EXPECT_GE(expr, 0) << reason();
+  return expr;
+}
+
+void PlanBuilder::Filter(std::initializer_list<PenumbraExpr> conjuncts) {
+  EXPECT_TRUE(penumbra_plan_add_filter(plan_, conjuncts.begin(), static_cast<int>(conjuncts.size()))) << reason();
+}
+
+void PlanBuilder::Project(std::initializer_list<PenumbraExpr> exprs) {
+  EXPECT_TRUE(penumbra_plan_add_projection(plan_, exprs.begin(), static_cast<int>(exprs.size()))) << reason();
+}
+
+void PlanBuilder::Aggregate(std::initializer_list<PenumbraExpr> keys,
+                            std::initializer_list<PenumbraAggregateCall> calls) {
+  EXPECT_TRUE(penumbra_plan_add_aggregation(plan_, keys.begin(), static_cast<int>(keys.size()), calls.begin(),
+                                            static_cast<int>(calls.size())))
+      << reason();
+}
+
+void PlanBuilder::Sort(std::initializer_list<PenumbraSortKey> keys, int64_t limit, int64_t offset) {
+  EXPECT_TRUE(penumbra_plan_add_sort(plan_, keys.begin(), static_cast<int>(keys.size()), limit, offset)) << reason();
+}
+
+void PlanBuilder::Limit(int64_t limit, int64_t offset) {
+  EXPECT_TRUE(penumbra_plan_add_limit(plan_, limit, offset)) << reason();
+}
+
+PenumbraAggregateCall CountStar() { return {PENUMBRA_AGG_COUNT_STAR, PENUMBRA_INT8, -1, -1, false}; }
+
+PenumbraAggregateCall Aggregate(PenumbraAggregate function, PenumbraType result, PenumbraExpr argument) {
+  return {function, result, argument, -1, false};
+}
+
+Output Run(const PlanBuilder& plan, const Input& input) {
+  Output output{};
+  PenumbraExecOptions options{input.memory_bytes, input.threads, "/tmp"};
+  PenumbraExec* exec = penumbra_exec_create(plan.plan(), &options);
+  auto check = [&output](const PenumbraStatus& status) {
+    output.status = status;
+    return status.code == PENUMBRA_OK;
+  };
+  bool is_ok = true;
+  for (const Chunk* chunk : input.chunks) {
+    PenumbraChunk added = chunk->chunk();
+    is_ok = is_ok && check(penumbra_exec_add_chunk(exec, &added));
+  }
+  is_ok = is_ok && check(penumbra_exec_start(exec));
+  for (const Table* table : input.pushed) is_ok = is_ok && check(penumbra_exec_push_rows(exec, table->rows()));
+  is_ok = is_ok && check(penumbra_exec_end_rows(exec));
+  int width = penumbra_plan_output_count(plan.plan());
+  while (is_ok) {
+    PenumbraResult result{};
+    PenumbraFetch fetch = penumbra_exec_fetch(exec, &result, &output.status);
+    if (fetch == PENUMBRA_FETCH_DONE || fetch == PENUMBRA_FETCH_ERROR) break;
+    if (fetch == PENUMBRA_FETCH_WAIT) continue;
+    EXPECT_GT(result.rows, 0u);
+    for (uint32_t i = 0; i < result.rows; ++i) {
+      Row row;
+      for (int c = 0; c < width; ++c) {
+        const PenumbraResultColumn& column = result.columns[c];
+        EXPECT_EQ(column.type, penumbra_plan_output_type(plan.plan(), c));
+        bool is_null = column.nulls != nullptr && column.nulls[i] != 0;
+        row.push_back(is_null ? "NULL" : FormatValue(column, i));
+      }
+      output.rows.push_back(std::move(row));
+    }
+  }
+  PenumbraExecStats stats;
+  penumbra_exec_get_stats(exec, &stats);
+  output.threads = stats.threads;
+  output.chunks_skipped = stats.chunks_skipped;
+  output.cached_rows = stats.cached_rows;
+  output.pushed_rows = stats.pushed_rows;
+  output.operators.assign(stats.operators, stats.operators + stats.operator_count);
+  penumbra_exec_destroy(exec);
+  return output;
+}
+
+std::vector<Row> Sorted(std::vector<Row> rows) {
+  std::sort(rows.begin(), rows.end());
+  return rows;
+}
+
+}  // namespace penumbra::test

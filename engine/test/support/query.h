@@ -1,0 +1,99 @@
+// Builds tables and plans through the C interface, runs them and gives the rows as text.
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "penumbra/engine.h"
+
+namespace penumbra::test {
+
+// A value as text, parsed by the column's type (dates and timestamps as integers); nullopt is null.
+using Cell = std::optional<std::string>;
+using Row = std::vector<std::string>;  // of a result; null is "NULL"
+
+// Rows [begin, end) as the engine's uncompressed rows.
+class Table {
+ public:
+  Table(std::vector<PenumbraType> types, uint32_t rows, const std::function<Cell(uint32_t row, int column)>& cell);
+  ~Table();
+  Table(Table&& other) noexcept;
+  Table(const Table&) = delete;
+
+  const PenumbraRows* rows() const { return rows_; }
+  uint32_t row_count() const;
+  const std::vector<PenumbraType>& types() const { return types_; }
+
+ private:
+  std::vector<PenumbraType> types_;
+  PenumbraRows* rows_;
+};
+
+// A table encoded; ranges default to all rows.
+class Chunk {
+ public:
+  explicit Chunk(const Table& table, std::vector<PenumbraRowRange> ranges = {});
+  ~Chunk();
+  Chunk(Chunk&& other) noexcept;
+  Chunk(const Chunk&) = delete;
+
+  PenumbraChunk chunk() const;
+
+ private:
+  uint32_t rows_;
+  std::vector<void*> segments_;
+  std::vector<PenumbraRowRange> ranges_;
+};
+
+class PlanBuilder {
+ public:
+  explicit PlanBuilder(const std::vector<PenumbraType>& scan_columns);
+  ~PlanBuilder() { penumbra_plan_destroy(plan_); }
+  PlanBuilder(const PlanBuilder&) = delete;
+
+  const PenumbraPlan* plan() const { return plan_; }
+  const char* reason() const { return penumbra_plan_reason(plan_); }
+
+  // Expressions; a refusal fails the test.
+  PenumbraExpr Column(int column);
+  PenumbraExpr Constant(PenumbraType type, const Cell& value);
+  PenumbraExpr Call(PenumbraFunction function, PenumbraType result, std::initializer_list<PenumbraExpr> args);
+
+  void Filter(std::initializer_list<PenumbraExpr> conjuncts);
+  void Project(std::initializer_list<PenumbraExpr> exprs);
+  void Aggregate(std::initializer_list<PenumbraExpr> keys, std::initializer_list<PenumbraAggregateCall> calls);
+  void Sort(std::initializer_list<PenumbraSortKey> keys, int64_t limit = -1, int64_t offset = 0);
+  void Limit(int64_t limit, int64_t offset = 0);
+
+ private:
+  PenumbraPlan* plan_;
+};
+
+PenumbraAggregateCall CountStar();
+PenumbraAggregateCall Aggregate(PenumbraAggregate function, PenumbraType result, PenumbraExpr argument);
+
+struct Input {
+  std::vector<const Chunk*> chunks;
+  std::vector<const Table*> pushed;
+  int threads = 0;
+  size_t memory_bytes = size_t{256} << 20;
+};
+
+struct Output {
+  std::vector<Row> rows;
+  PenumbraStatus status;  // PENUMBRA_OK, or the error that ended the execution
+  int threads = 0;
+  uint32_t chunks_skipped = 0;
+  uint64_t cached_rows = 0;
+  uint64_t pushed_rows = 0;
+  std::vector<PenumbraOperatorStats> operators;
+};
+
+Output Run(const PlanBuilder& plan, const Input& input);
+// Sorted, for results without an order.
+std::vector<Row> Sorted(std::vector<Row> rows);
+
+}  // namespace penumbra::test
