@@ -1,5 +1,6 @@
 """Makes a workload's rows as CSV files, and loads them into PostgreSQL and DuckDB."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -161,7 +162,9 @@ def load_duckdb(
         task = progress.add_task("load DuckDB", total=len(files))
         try:
             with duckdb.connect(str(unfinished), config={"threads": threads}) as connection:
-                connection.execute(workload.schema_sql())
+                # DuckDB's numeric without precision has three decimals.
+                schema = re.sub(r"numeric(?!\()", "numeric(38,10)", workload.schema_sql())
+                connection.execute(schema)
                 for table, file in files.items():
                     source = str(file).replace("'", "''")
                     connection.execute(f"COPY {table} FROM '{source}' (FORMAT csv, HEADER)")
