@@ -2,6 +2,7 @@
 
 import datetime
 import math
+import struct
 from decimal import Decimal, InvalidOperation
 
 from penumbra_lab.system import Row
@@ -42,7 +43,7 @@ def _text(row: Row) -> str:
 
 
 def _sort_key(row: Row) -> list[tuple[int, str]]:
-    return [(value is not None, f"{value:.9g}" if isinstance(value, Decimal) else str(value))
+    return [(value is not None, f"{value:.9g}" if isinstance(value, Decimal | float) else str(value))
             for value in row]  # fmt: skip
 
 
@@ -58,11 +59,11 @@ def _of_text(value: bytes | None):
 
 
 def _of_python(value):
-    if value is None or isinstance(value, Decimal):
+    if value is None or isinstance(value, Decimal | float):
         return value
     if isinstance(value, bool):
         return "t" if value else "f"
-    if isinstance(value, int | float):
+    if isinstance(value, int):
         return Decimal(value)
     if isinstance(value, datetime.datetime):
         text = value.replace(tzinfo=None).isoformat(sep=" ")
@@ -72,8 +73,16 @@ def _of_python(value):
 
 
 def _is_same(left, right) -> bool:
+    if isinstance(left, Decimal) and isinstance(right, float):
+        # DuckDB gives a real as the double of the same value.
+        return math.isclose(left, right, rel_tol=RELATIVE_TOLERANCE) or _real(left) == right
     if isinstance(left, Decimal) and isinstance(right, Decimal):
-        if left == right:
-            return True
-        return math.isclose(left, right, rel_tol=RELATIVE_TOLERANCE, abs_tol=1e-12)
+        return left == right or math.isclose(left, right, rel_tol=RELATIVE_TOLERANCE)
     return left == right
+
+
+def _real(value: Decimal) -> float:
+    try:
+        return struct.unpack("f", struct.pack("f", float(value)))[0]
+    except OverflowError:
+        return math.nan
