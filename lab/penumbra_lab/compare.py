@@ -43,8 +43,10 @@ def _text(row: Row) -> str:
 
 
 def _sort_key(row: Row) -> list[tuple[int, str]]:
-    return [(value is not None, f"{value:.9g}" if isinstance(value, Decimal | float) else str(value))
-            for value in row]  # fmt: skip
+    def text(value) -> str:
+        return f"{value:.9g}" if isinstance(value, Decimal | float) else str(value)
+
+    return [(value is not None, text(value)) for value in row]
 
 
 def _of_text(value: bytes | None):
