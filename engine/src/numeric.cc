@@ -56,7 +56,7 @@ void Decimal::Strip() {
 
 Decimal Decimal::Finish() && {
   Strip();
-  if (weight_ > kWeightMax || weight_ < kWeightMin || scale_ > kScaleMax) ThrowOverflow();
+  if (weight_ > kWeightMax || weight_ < kWeightMin || scale_ > kNumericScaleMax) ThrowOverflow();
   return std::move(*this);
 }
 
@@ -129,7 +129,7 @@ void Decimal::TruncateTo(int scale) {
 Decimal Decimal::Round(const Decimal& a, int scale) {
   if (a.kind_ != Kind::kFinite) return a;
   // The least scale leaves room for a carry out of the greatest weight.
-  scale = std::clamp(scale, -(kWeightMax + 1) * kBaseDecimals - 1, kScaleMax);
+  scale = std::clamp(scale, -(kWeightMax + 1) * kBaseDecimals - 1, kNumericScaleMax);
   Decimal result = a;
   result.RoundTo(scale);
   result.scale_ = std::max(scale, 0);
@@ -138,7 +138,7 @@ Decimal Decimal::Round(const Decimal& a, int scale) {
 
 Decimal Decimal::Truncate(const Decimal& a, int scale) {
   if (a.kind_ != Kind::kFinite) return a;
-  scale = std::clamp(scale, -(kWeightMax + 1) * kBaseDecimals, kScaleMax);
+  scale = std::clamp(scale, -(kWeightMax + 1) * kBaseDecimals, kNumericScaleMax);
   Decimal result = a;
   result.TruncateTo(scale);
   result.scale_ = std::max(scale, 0);
@@ -335,7 +335,7 @@ Decimal Decimal::MultiplyFinite(const Decimal& a, const Decimal& b) {
 Decimal Decimal::Multiply(const Decimal& a, const Decimal& b) {
   if (a.kind_ == Kind::kFinite && b.kind_ == Kind::kFinite) {
     Decimal result = MultiplyFinite(a, b);
-    if (result.scale_ > kScaleMax) result.RoundTo(kScaleMax);
+    if (result.scale_ > kNumericScaleMax) result.RoundTo(kNumericScaleMax);
     return std::move(result).Finish();
   }
   if (a.kind_ == Kind::kNaN || b.kind_ == Kind::kNaN) return Special(Kind::kNaN);

@@ -12,6 +12,7 @@
 
 namespace penumbra {
 
+constexpr int kNumericScaleMax = 0x3FFF;  // the greatest display scale
 constexpr int kMaxInt64Digits = 18;
 constexpr int kMaxInt128Digits = 38;
 extern const int128 kPowersOfTen[kMaxInt128Digits + 1];

@@ -17,7 +17,6 @@ namespace penumbra {
 
 constexpr int kBase = 10000;
 constexpr int kBaseDecimals = 4;
-constexpr int kScaleMax = 0x3FFF;        // of the format
 constexpr int kDisplayScaleMax = 1000;   // of results of division and square root
 constexpr int kSignificantDigitsMin = 16;
 constexpr int kWeightMax = INT16_MAX;
@@ -68,7 +67,7 @@ inline bool UnpackPayload(const char* payload, uint32_t length, PackedNumber* nu
   int16_t weight;
   std::memcpy(&weight, payload + 2, sizeof(weight));
   number->negative = (header & 0x4000) != 0;
-  number->scale = header & kScaleMax;
+  number->scale = header & kNumericScaleMax;
   number->weight = weight;
   number->digits = payload + 4;
   number->digit_count = (length - 4) / 2;

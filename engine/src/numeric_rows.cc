@@ -114,7 +114,7 @@ bool SubtractSmall(const SmallNumber& a, const SmallNumber& b, SmallNumber* resu
 
 bool MultiplySmall(const SmallNumber& a, const SmallNumber& b, SmallNumber* result) {
   result->scale = a.scale + b.scale;
-  return result->scale <= kScaleMax && MultiplyInLimit(a.value, b.value, &result->value);
+  return result->scale <= kNumericScaleMax && MultiplyInLimit(a.value, b.value, &result->value);
 }
 
 bool DivideSmall(const SmallNumber& a, const SmallNumber& b, SmallNumber* result) {
@@ -186,7 +186,7 @@ bool CompareSmall(const SmallNumber& a, const SmallNumber& b, int* order) {
 }
 
 bool RoundSmall(const SmallNumber& a, int scale, Rounding rounding, SmallNumber* result) {
-  scale = std::clamp(scale, -(kWeightMax + 1) * kBaseDecimals, kScaleMax);
+  scale = std::clamp(scale, -(kWeightMax + 1) * kBaseDecimals, kNumericScaleMax);
   result->scale = std::max(scale, 0);
   result->value = a.value;
   if (scale >= a.scale) return ScaleUpInLimit(&result->value, scale - a.scale);
