@@ -186,7 +186,9 @@ bool Executor::JoinLocked(Worker* worker, bool is_caller) {
 void Executor::OpenCursor(Worker* worker) {
   if (worker->cursor != nullptr) return;
   worker->cursor = std::make_unique<PipelineCursor>(plan_, *worker->pipeline, environment_);
-  if (worker->sink != nullptr) worker->local = worker->sink->CreateLocal();
+  if (worker->sink == nullptr) return;
+  worker->local = worker->sink->CreateLocal();
+  worker->cursor->SetSink(worker->sink, worker->local.get());
 }
 
 void Executor::ConsumeAll(Worker* worker) {

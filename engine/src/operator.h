@@ -3,7 +3,8 @@
 //
 //   CreateLocal     once per thread, on that thread
 //   Consume         any number of times per thread, only with that thread's Local
-//   Combine         once per thread after its last Consume; may run concurrently with other threads' calls
+//   Combine         once per Local after its last Consume, maybe on another thread and concurrently with
+//                   other threads' calls; the Local is destroyed after it
 //   PrepareFinish   alone, after every Combine; returns how many finish tasks there are. It is called
 //                   again after those tasks have run, until it returns 0 (DISTINCT needs two rounds)
 //   RunFinishTask   once per task of each round, concurrently; tasks may be picked up by any thread
@@ -65,6 +66,18 @@ class Sink {
   // The batch and its vectors are dead after the call; context.arena may be used for temporaries.
   virtual void Consume(Local& local, const Batch& batch, EvalContext& context) = 0;
   virtual void Combine(Local& local) = 0;
+
+  // Late materialisation, optional: a sink that can tell from few columns that most rows do not matter
+  // (a top-N that is full, from its keys) names them here, and says which rows of a batch may matter. The
+  // scan then decodes the other columns for these rows only and calls Consume with what is left. The
+  // batch of Prefilter has only the named columns set. Writes the rows that may matter, ascending, to
+  // `selected` (room for batch.rows rounded up to 64) and returns how many.
+  virtual std::vector<int> prefilter_columns() const { return {}; }
+  virtual uint32_t Prefilter(Local& /*local*/, const Batch& batch, EvalContext& /*context*/, uint16_t* selected) {
+    for (uint32_t i = 0; i < batch.rows; ++i) selected[i] = static_cast<uint16_t>(i);
+    return batch.rows;
+  }
+
   virtual int PrepareFinish() = 0;
   virtual void RunFinishTask(int task) = 0;
   virtual int Seal() = 0;

@@ -101,6 +101,10 @@ PipelineCursor::PipelineCursor(const Plan& plan, Pipeline& pipeline, ExecutionEn
   if (pipeline.scan() != nullptr) scan_cursor_ = std::make_unique<ScanCursor>(*pipeline.scan(), environment);
 }
 
+void PipelineCursor::SetSink(Sink* sink, Sink::Local* local) {
+  if (scan_cursor_ != nullptr && pipeline_.steps().empty()) scan_cursor_->SetPrefilter(sink, local);
+}
+
 PipelineCursor::Progress PipelineCursor::NextOfSource(Batch* batch) {
   environment_.CheckCancelled();
   if (reader_ == nullptr) {

@@ -84,6 +84,8 @@ class PipelineCursor {
 
   PipelineCursor(const Plan& plan, Pipeline& pipeline, ExecutionEnvironment& environment);
 
+  // Called when the sink takes what this cursor gives.
+  void SetSink(Sink* sink, Sink::Local* local);
   // One vector from source to the last step. The batch lives until the next call.
   Progress Next(EvalContext& context, Batch* batch);
   // One vector of pushed rows; the pipeline's source is the scan.

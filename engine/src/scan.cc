@@ -304,6 +304,24 @@ bool ScanCursor::RunFilter(const ScanFilter& filter, Columns& columns, EvalConte
   return true;
 }
 
+void ScanCursor::SetPrefilter(Sink* sink, Sink::Local* local) {
+  prefilter_columns_ = sink->prefilter_columns();
+  if (prefilter_columns_.empty()) return;
+  prefilter_ = sink;
+  prefilter_local_ = local;
+}
+
+bool ScanCursor::RunPrefilter(Columns& columns, EvalContext& context) {
+  for (int column : prefilter_columns_) columns.Load(column, context.arena);
+  Batch batch = columns.batch();
+  if (context.memo != nullptr) context.memo->Begin(batch);
+  auto* wanted = AllocateSelection(batch.rows, context.arena);
+  uint32_t n = prefilter_->Prefilter(*prefilter_local_, batch, context, wanted);
+  if (n == 0) return false;
+  if (n < batch.rows) columns.Narrow(wanted, n, context.arena);
+  return true;
+}
+
 ScanCursor::Progress ScanCursor::Emit(Columns& columns, bool is_chunk, EvalContext& context, Batch* batch) {
   const std::vector<ScanFilter>& filters = scan_.plan().scan_filters();
   bool is_measured = movable_.size() > 1 && vectors_seen_ % kMeasureInterval == 0;
@@ -322,12 +340,13 @@ ScanCursor::Progress ScanCursor::Emit(Columns& columns, bool is_chunk, EvalConte
   for (const ScanFilter& filter : filters) {
     if (filter.expr->can_fail && !RunFilter(filter, columns, context)) return Progress::kNoRows;
   }
+  counts_.rows_out += columns.row_count();
+  if (prefilter_ != nullptr && !RunPrefilter(columns, context)) return Progress::kNoRows;
   const std::vector<bool>& needed = scan_.needed();
   for (size_t c = 0; c < needed.size(); ++c) {
     if (needed[c]) columns.Load(static_cast<int>(c), context.arena);
   }
   *batch = columns.batch();
-  counts_.rows_out += batch->rows;
   return Progress::kRows;
 }
 

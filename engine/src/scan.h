@@ -91,6 +91,8 @@ class ScanCursor {
   // The same for pushed rows [begin, begin + count), begin a multiple of kVectorRows.
   Progress Filter(const Rows& rows, uint32_t begin, uint32_t count, EvalContext& context, Batch* batch);
   const ScanCounts& counts() const { return counts_; }
+  // Asks the sink that takes the scan's batches as they are which rows it wants decoded.
+  void SetPrefilter(Sink* sink, Sink::Local* local);
 
  private:
   class Columns;
@@ -114,6 +116,7 @@ class ScanCursor {
   // Runs the conjuncts that ApplyPredicates() did not and decodes the output.
   Progress Emit(Columns& columns, bool is_chunk, EvalContext& context, Batch* batch);
   bool RunFilter(const ScanFilter& filter, Columns& columns, EvalContext& context);
+  bool RunPrefilter(Columns& columns, EvalContext& context);
 
   Scan& scan_;
   ExecutionEnvironment& environment_;
@@ -128,6 +131,9 @@ class ScanCursor {
   std::vector<Vector> vectors_;       // the batch's columns
   std::vector<uint8_t> is_loaded_;    // by column: decoded for the rows still selected
   std::vector<uint8_t> is_kept_;      // by column: worth narrowing rather than decoding again
+  Sink* prefilter_ = nullptr;
+  Sink::Local* prefilter_local_ = nullptr;
+  std::vector<int> prefilter_columns_;
   uint32_t vectors_seen_ = 0;
   ScanCounts counts_;
 };
