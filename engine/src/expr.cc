@@ -11,43 +11,47 @@ namespace {
 
 constexpr uint32_t kInlineArgs = 8;
 
-// The evaluated arguments of one call.
-struct Arguments {
-  Vector inlined[kInlineArgs];
-  Vector* vectors = inlined;
+// What the evaluated arguments of a call are.
+struct Shape {
+  bool is_null = false;  // a strict call has a null constant
   uint32_t varying = 0;  // how many are not constant
   uint32_t which = 0;    // the last of them
-  bool is_null = false;  // a strict call with a null constant
 };
 
-void EvaluateArguments(const Expr& expr, const Batch& batch, EvalContext& context,
-                       Arguments* arguments) {
+Shape DescribeArguments(const Expr& expr, const Vector* args) {
+  Shape shape;
+  for (uint32_t i = 0; i < expr.evaluated_args; ++i) {
+    if (expr.is_strict && args[i].is_null_constant()) shape.is_null = true;
+    if (args[i].is_constant()) continue;
+    ++shape.varying;
+    shape.which = i;
+  }
+  return shape;
+}
+
+// inlined: room for kInlineArgs. False: a strict call with a null constant, the rest is not evaluated.
+bool EvaluateArguments(const Expr& expr, const Batch& batch, EvalContext& context, Vector* inlined,
+                       Vector** args) {
   const uint32_t count = expr.evaluated_args;
+  *args = inlined;
   if (count > kInlineArgs) {
-    arguments->vectors = context.arena.AllocateArray<Vector>(count);
-    std::uninitialized_fill_n(arguments->vectors, count, Vector());
+    *args = context.arena.AllocateArray<Vector>(count);
+    std::uninitialized_default_construct_n(*args, count);
   }
   for (uint32_t i = 0; i < count; ++i) {
-    Vector& v = arguments->vectors[i];
-    v = Evaluate(*expr.args[i], batch, context);
-    if (expr.is_strict && v.is_null_constant()) {
-      arguments->is_null = true;
-      return;
-    }
-    if (!v.is_constant()) {
-      ++arguments->varying;
-      arguments->which = i;
-    }
+    (*args)[i] = Evaluate(*expr.args[i], batch, context);
+    if (expr.is_strict && (*args)[i].is_null_constant()) return false;
   }
+  return true;
 }
 
 // The call once per dictionary entry; args[which] is the only argument that is not constant.
-Vector EvaluateOnDictionary(const Expr& expr, const Arguments& arguments, uint32_t rows,
+Vector EvaluateOnDictionary(const Expr& expr, const Vector* args, uint32_t which, uint32_t rows,
                             EvalContext& context) {
-  const Vector& coded = arguments.vectors[arguments.which];
+  const Vector& coded = args[which];
   Vector local[kInlineArgs];
-  std::copy_n(arguments.vectors, expr.evaluated_args, local);
-  local[arguments.which] = *coded.dictionary;
+  std::copy_n(args, expr.evaluated_args, local);
+  local[which] = *coded.dictionary;
   Vector entries = expr.evaluate(expr, local, coded.dictionary_size, context);
   if (entries.is_null_constant()) return entries;
   if (entries.is_constant() && coded.validity == nullptr) return entries;
@@ -82,27 +86,11 @@ Vector ConstantFromRow(const Vector& row, Arena& arena) {
   return result;
 }
 
-bool HasUsefulDictionary(const Expr& expr, const Arguments& arguments, uint32_t rows) {
-  if (arguments.varying != 1 || !expr.is_strict || expr.evaluated_args > kInlineArgs) return false;
-  const Vector& only = arguments.vectors[arguments.which];
+bool HasUsefulDictionary(const Expr& expr, const Vector* args, const Shape& shape, uint32_t rows) {
+  if (shape.varying != 1 || !expr.is_strict || expr.evaluated_args > kInlineArgs) return false;
+  const Vector& only = args[shape.which];
   return only.form == VectorForm::kDictionary && only.dictionary_size > 0 &&
          only.dictionary_size < rows;
-}
-
-Vector Apply(const Expr& expr, const Arguments& arguments, uint32_t rows, EvalContext& context) {
-  if (arguments.is_null) return NullConstant(expr.type);
-  if (arguments.varying == 0) {
-    return ConstantFromRow(expr.evaluate(expr, arguments.vectors, 1, context), context.arena);
-  }
-  if (HasUsefulDictionary(expr, arguments, rows)) {
-    if (!expr.call_can_fail) return EvaluateOnDictionary(expr, arguments, rows, context);
-    // An entry that no row of the batch has may fail: then only the rows decide.
-    try {
-      return EvaluateOnDictionary(expr, arguments, rows, context);
-    } catch (const EngineError&) {
-    }
-  }
-  return expr.evaluate(expr, arguments.vectors, rows, context);
 }
 
 void TruthFromVector(const Vector& v, uint32_t rows, Truth* truth) {
@@ -114,11 +102,11 @@ void TruthFromVector(const Vector& v, uint32_t rows, Truth* truth) {
       truth->has_nulls = true;
       std::fill_n(truth->is_null, words, ~uint64_t{0});
     } else if (*v.values<uint8_t>() != 0) {
-      SetBits(truth->is_true, rows);
+      kernels::SetBits(truth->is_true, rows);
     }
     return;
   }
-  PackBytes(v.values<uint8_t>(), rows, truth->is_true);
+  kernels::BytesToBits(v.values<uint8_t>(), rows, truth->is_true);
   ApplyValidity(v.validity, rows, truth);
 }
 
@@ -139,42 +127,69 @@ Vector Evaluate(const Expr& expr, const Batch& batch, EvalContext& context) {
   if (expr.evaluate_lazily != nullptr) {
     value = expr.evaluate_lazily(expr, batch, context);
   } else {
-    Arguments arguments;
-    EvaluateArguments(expr, batch, context, &arguments);
-    value = Apply(expr, arguments, batch.rows, context);
+    Vector inlined[kInlineArgs];
+    Vector* args;
+    value = EvaluateArguments(expr, batch, context, inlined, &args)
+                ? Apply(expr, args, batch.rows, context)
+                : NullConstant(expr.type);
   }
   if (is_shared) context.memo->Store(expr.memo_slot, batch, value);
   return value;
 }
 
-void EvaluateTruth(const Expr& expr, const Batch& batch, EvalContext& context, Truth* truth) {
-  const uint32_t rows = batch.rows;
-  Vector v;
-  if (expr.kind != Expr::Kind::kCall || expr.memo_slot >= 0) {
-    v = Evaluate(expr, batch, context);
-  } else if (expr.evaluate_lazy_truth != nullptr) {
-    expr.evaluate_lazy_truth(expr, batch, context, truth);
-    return;
-  } else if (expr.evaluate_lazily != nullptr) {
-    v = expr.evaluate_lazily(expr, batch, context);
-  } else {
-    Arguments arguments;
-    EvaluateArguments(expr, batch, context, &arguments);
-    if (expr.evaluate_truth != nullptr && !arguments.is_null && arguments.varying > 0 &&
-        !HasUsefulDictionary(expr, arguments, rows)) {
-      for (uint32_t i = 0; i < expr.evaluated_args; ++i) {
-        Vector& argument = arguments.vectors[i];
-        if (argument.form == VectorForm::kDictionary) {
-          argument = Flatten(argument, rows, context.arena);
-        }
-      }
-      expr.evaluate_truth(expr, arguments.vectors, rows, context, truth);
-      return;
-    }
-    v = Apply(expr, arguments, rows, context);
+Vector Apply(const Expr& call, const Vector* args, uint32_t rows, EvalContext& context) {
+  const Shape shape = DescribeArguments(call, args);
+  if (shape.is_null) return NullConstant(call.type);
+  if (shape.varying == 0) {
+    return ConstantFromRow(call.evaluate(call, args, 1, context), context.arena);
   }
+  if (HasUsefulDictionary(call, args, shape, rows)) {
+    if (!call.call_can_fail) return EvaluateOnDictionary(call, args, shape.which, rows, context);
+    // An entry that no row of the batch has may fail: then only the rows decide.
+    try {
+      return EvaluateOnDictionary(call, args, shape.which, rows, context);
+    } catch (const EngineError&) {
+    }
+  }
+  return call.evaluate(call, args, rows, context);
+}
+
+void ApplyTruth(const Expr& call, const Vector* args, uint32_t rows, EvalContext& context,
+                Truth* truth) {
+  const Shape shape = DescribeArguments(call, args);
+  if (call.evaluate_truth != nullptr && !shape.is_null && shape.varying > 0 &&
+      !HasUsefulDictionary(call, args, shape, rows)) {
+    Vector flat[kInlineArgs];
+    for (uint32_t i = 0; i < call.evaluated_args; ++i) {
+      flat[i] = args[i].form == VectorForm::kDictionary ? Flatten(args[i], rows, context.arena) : args[i];
+    }
+    call.evaluate_truth(call, flat, rows, context, truth);
+    return;
+  }
+  Vector v = Apply(call, args, rows, context);
   if (v.form == VectorForm::kDictionary) v = Flatten(v, rows, context.arena);
   TruthFromVector(v, rows, truth);
+}
+
+void EvaluateTruth(const Expr& expr, const Batch& batch, EvalContext& context, Truth* truth) {
+  const bool is_plain_call = expr.kind == Expr::Kind::kCall && expr.memo_slot < 0;
+  if (is_plain_call && expr.evaluate_lazy_truth != nullptr) {
+    expr.evaluate_lazy_truth(expr, batch, context, truth);
+    return;
+  }
+  if (is_plain_call && expr.evaluate_lazily == nullptr) {
+    Vector inlined[kInlineArgs];
+    Vector* args;
+    if (EvaluateArguments(expr, batch, context, inlined, &args)) {
+      ApplyTruth(expr, args, batch.rows, context, truth);
+    } else {
+      TruthFromVector(NullConstant(expr.type), batch.rows, truth);
+    }
+    return;
+  }
+  Vector v = Evaluate(expr, batch, context);
+  if (v.form == VectorForm::kDictionary) v = Flatten(v, batch.rows, context.arena);
+  TruthFromVector(v, batch.rows, truth);
 }
 
 Vector EvaluateByTruth(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
@@ -200,7 +215,7 @@ uint32_t EvaluateFilter(const Expr& expr, const Batch& batch, EvalContext& conte
                         uint16_t* selected) {
   Truth truth;
   EvaluateTruth(expr, batch, context, &truth);
-  return SelectBits(truth.is_true, batch.rows, selected);
+  return kernels::BitsToSelection(truth.is_true, batch.rows, selected);
 }
 
 void CollectColumns(const Expr& expr, std::vector<int>* columns) {

@@ -120,19 +120,27 @@ Vector Evaluate(const Expr& expr, const Batch& batch, EvalContext& context);
 // The same for a boolean expression, as bitmaps.
 void EvaluateTruth(const Expr& expr, const Batch& batch, EvalContext& context, Truth* truth);
 
+// The call with arguments that were evaluated already, in any form.
+Vector Apply(const Expr& call, const Vector* args, uint32_t rows, EvalContext& context);
+void ApplyTruth(const Expr& call, const Vector* args, uint32_t rows, EvalContext& context,
+                Truth* truth);
+
 // Evaluates a boolean expression and writes the rows where it is true to selected; returns how many.
 uint32_t EvaluateFilter(const Expr& expr, const Batch& batch, EvalContext& context, uint16_t* selected);
 
 // Adds to *columns the batch columns the expression reads, each once.
 void CollectColumns(const Expr& expr, std::vector<int>* columns);
 
-// Nodes, as the plan builds them. Arguments are borrowed. A call of constants only that succeeds comes
-// back as a constant. Null: refused, *reason says why.
+// Nodes, as the plan builds them. Arguments are borrowed. BuildCall returns a call of constants that
+// succeeds as a constant; BindCall never does. Null: refused, *reason says why.
 std::unique_ptr<Expr> BuildColumn(int column, PenumbraType type);
 std::unique_ptr<Expr> BuildConstant(PenumbraType type, const PenumbraValue& value);
 std::unique_ptr<Expr> BuildCall(PenumbraFunction function, PenumbraType result,
                                 const std::vector<const Expr*>& args, const Session& session,
                                 std::string* reason);
+std::unique_ptr<Expr> BindCall(PenumbraFunction function, PenumbraType result,
+                               const std::vector<const Expr*>& args, const Session& session,
+                               std::string* reason);
 const char* FunctionName(PenumbraFunction function);
 
 }  // namespace penumbra

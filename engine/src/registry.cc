@@ -193,9 +193,9 @@ std::unique_ptr<Expr> BuildConstant(PenumbraType type, const PenumbraValue& valu
   return expr;
 }
 
-std::unique_ptr<Expr> BuildCall(PenumbraFunction function, PenumbraType result,
-                                const std::vector<const Expr*>& args, const Session& session,
-                                std::string* reason) {
+std::unique_ptr<Expr> BindCall(PenumbraFunction function, PenumbraType result,
+                               const std::vector<const Expr*>& args, const Session& session,
+                               std::string* reason) {
   Binding binding = Bind({function, result, args, session});
   if (!IsComplete(binding)) {
     *reason = std::move(binding.reason);
@@ -217,7 +217,14 @@ std::unique_ptr<Expr> BuildCall(PenumbraFunction function, PenumbraType result,
                                                    [](const Expr* arg) { return arg->can_fail; });
   expr->is_strict = binding.is_strict;
   expr->state = std::move(binding.state);
-  FoldConstants(expr.get(), session);
+  return expr;
+}
+
+std::unique_ptr<Expr> BuildCall(PenumbraFunction function, PenumbraType result,
+                                const std::vector<const Expr*>& args, const Session& session,
+                                std::string* reason) {
+  std::unique_ptr<Expr> expr = BindCall(function, result, args, session, reason);
+  if (expr != nullptr) FoldConstants(expr.get(), session);
   return expr;
 }
 

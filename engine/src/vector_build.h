@@ -7,6 +7,7 @@
 
 #include "arena.h"
 #include "expr.h"
+#include "kernels/kernels.h"
 #include "vector.h"
 
 namespace penumbra {
@@ -48,24 +49,6 @@ inline bool IsRowValid(const uint64_t* validity, uint32_t i) {
   return validity == nullptr || IsBitSet(validity, i);
 }
 
-inline void SetBits(uint64_t* bits, uint32_t rows) {
-  const uint32_t words = BitWords(rows);
-  for (uint32_t w = 0; w < words; ++w) bits[w] = ~uint64_t{0};
-  if (words > 0) bits[words - 1] = LastWordMask(rows);
-}
-
-inline uint32_t CountBits(const uint64_t* bits, uint32_t rows) {
-  uint32_t count = 0;
-  for (uint32_t w = 0; w < BitWords(rows); ++w) count += std::popcount(bits[w]);
-  return count;
-}
-
-// Bytes 0/1 to bits; the bits past the rows are zero.
-void PackBytes(const uint8_t* bytes, uint32_t rows, uint64_t* bits);
-void UnpackBits(const uint64_t* bits, uint32_t rows, uint8_t* bytes);
-// The rows whose bits are set (none past the rows may be); returns how many.
-uint32_t SelectBits(const uint64_t* bits, uint32_t rows, uint16_t* selected);
-
 // Makes the rows that are not valid null in truth; before, it has no nulls.
 inline void ApplyValidity(const uint64_t* validity, uint32_t rows, Truth* truth) {
   truth->has_nulls = validity != nullptr;
@@ -80,6 +63,57 @@ Vector VectorFromTruth(const Truth& truth, uint32_t rows, Arena& arena);
 // evaluate and evaluate_lazily of functions that are written as evaluate_truth, evaluate_lazy_truth.
 Vector EvaluateByTruth(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context);
 Vector EvaluateLazilyByTruth(const Expr& expr, const Batch& batch, EvalContext& context);
+
+// One argument's values: flat or constant, without a copy.
+template <typename T>
+struct View {
+  const T* values;
+  uint32_t stride;  // 0: constant
+  const T& operator[](uint32_t row) const { return values[row * stride]; }
+};
+// `v` of any form but a null constant; a dictionary is made flat (its vector's validity is unchanged).
+template <typename T>
+View<T> ViewOf(const Vector& v, uint32_t rows, Arena& arena) {
+  if (v.is_constant()) return {v.values<T>(), 0};
+  if (v.form == VectorForm::kDictionary) return {Flatten(v, rows, arena).values<T>(), 1};
+  return {v.values<T>(), 1};
+}
+
+// Validity of a strict call's result.
+inline const uint64_t* StrictValidity(const Expr& expr, const Vector* args, uint32_t rows, Arena& arena) {
+  const uint64_t* validity = nullptr;
+  for (uint32_t i = 0; i < expr.evaluated_args; ++i) {
+    validity = AndValidity(validity, args[i].validity, rows, arena);
+  }
+  return validity;
+}
+
+// Calls f(row) for each valid row: for functions that may fail or are dear.
+template <typename F>
+void ForEachValid(const uint64_t* validity, uint32_t rows, F f) {
+  if (validity == nullptr) {
+    for (uint32_t i = 0; i < rows; ++i) f(i);
+    return;
+  }
+  for (uint32_t w = 0; w < BitWords(rows); ++w) {
+    uint64_t word = validity[w];
+    if (w == rows / 64) word &= LastWordMask(rows);
+    for (; word != 0; word &= word - 1) f(w * 64 + static_cast<uint32_t>(std::countr_zero(word)));
+  }
+}
+
+inline bool IsInteger(PenumbraType type) {
+  return type == PENUMBRA_INT2 || type == PENUMBRA_INT4 || type == PENUMBRA_INT8;
+}
+inline bool IsFloat(PenumbraType type) { return type == PENUMBRA_FLOAT4 || type == PENUMBRA_FLOAT8; }
+
+// bit i = test(i).
+template <typename Test>
+void PackTests(uint32_t rows, uint64_t* bits, Test test) {
+  uint8_t bytes[kVectorRows];
+  for (uint32_t i = 0; i < rows; ++i) bytes[i] = test(i);
+  kernels::BytesToBits(bytes, rows, bits);
+}
 
 // The rows of the batch named by `selected`; only the columns listed are gathered, the others are unset.
 Batch GatherBatch(const Batch& batch, const std::vector<int>& columns, const uint16_t* selected,
