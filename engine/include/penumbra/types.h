@@ -56,6 +56,10 @@ typedef enum PenumbraCode {
   PENUMBRA_TIMESTAMP_OUT_OF_RANGE, /* 22008 "timestamp out of range" */
   PENUMBRA_INTERVAL_OUT_OF_RANGE,  /* 22008 "interval out of range" */
   PENUMBRA_INVALID_ARGUMENT,       /* 22023; message says what */
+  PENUMBRA_INVALID_POWER_ARGUMENT, /* 2201F; message says what */
+  PENUMBRA_INVALID_LOG_ARGUMENT,   /* 2201E; message says what */
+  PENUMBRA_SUBSTRING_ERROR,        /* 22011 "negative substring length not allowed" */
+  PENUMBRA_INVALID_ESCAPE,         /* 22025 "LIKE pattern must not end with escape character" */
   PENUMBRA_STRING_TOO_LONG,        /* 22001 */
   PENUMBRA_OUT_OF_MEMORY,          /* 53200 */
   PENUMBRA_DISK_FULL,              /* 53100 */

@@ -29,6 +29,10 @@ static const StatusError status_errors[] = {
 	{PENUMBRA_TIMESTAMP_OUT_OF_RANGE, ERRCODE_DATETIME_VALUE_OUT_OF_RANGE, "timestamp out of range"},
 	{PENUMBRA_INTERVAL_OUT_OF_RANGE, ERRCODE_DATETIME_VALUE_OUT_OF_RANGE, "interval out of range"},
 	{PENUMBRA_INVALID_ARGUMENT, ERRCODE_INVALID_PARAMETER_VALUE, "invalid argument"},
+	{PENUMBRA_INVALID_POWER_ARGUMENT, ERRCODE_INVALID_ARGUMENT_FOR_POWER_FUNCTION, "invalid argument for power function"},
+	{PENUMBRA_INVALID_LOG_ARGUMENT, ERRCODE_INVALID_ARGUMENT_FOR_LOG, "invalid argument for logarithm"},
+	{PENUMBRA_SUBSTRING_ERROR, ERRCODE_SUBSTRING_ERROR, "negative substring length not allowed"},
+	{PENUMBRA_INVALID_ESCAPE, ERRCODE_INVALID_ESCAPE_SEQUENCE, "LIKE pattern must not end with escape character"},
 	{PENUMBRA_STRING_TOO_LONG, ERRCODE_STRING_DATA_RIGHT_TRUNCATION, "value too long for type"},
 	{PENUMBRA_OUT_OF_MEMORY, ERRCODE_OUT_OF_MEMORY, "out of memory"},
 	{PENUMBRA_DISK_FULL, ERRCODE_DISK_FULL, "could not write to temporary file: no space left on device"},
@@ -45,7 +49,16 @@ static const StatusError status_errors[] = {
 static bool
 status_message_is_primary(PenumbraCode code)
 {
-	return code == PENUMBRA_INVALID_ARGUMENT || code == PENUMBRA_STRING_TOO_LONG;
+	switch (code)
+	{
+		case PENUMBRA_INVALID_ARGUMENT:
+		case PENUMBRA_INVALID_POWER_ARGUMENT:
+		case PENUMBRA_INVALID_LOG_ARGUMENT:
+		case PENUMBRA_STRING_TOO_LONG:
+			return true;
+		default:
+			return false;
+	}
 }
 
 void

@@ -1,0 +1,41 @@
+// Characters of the server encoding: UTF-8, or one byte each.
+#pragma once
+
+#include <cstdint>
+
+namespace penumbra {
+
+// Length of the character that begins with this byte; 1 for what is not UTF-8.
+inline uint32_t CharacterBytes(char first) {
+  const uint8_t byte = static_cast<uint8_t>(first);
+  if (byte < 0xc0) return 1;
+  if (byte < 0xe0) return 2;
+  if (byte < 0xf0) return 3;
+  return byte < 0xf8 ? 4 : 1;
+}
+
+// Walks characters; never passes `end`.
+inline const char* NextCharacter(const char* position, const char* end, bool is_utf8) {
+  if (!is_utf8) return position + 1;
+  const uint32_t bytes = CharacterBytes(*position);
+  return bytes <= static_cast<uint32_t>(end - position) ? position + bytes : end;
+}
+
+inline uint32_t CountCharacters(const char* bytes, uint32_t length, bool is_utf8) {
+  if (!is_utf8) return length;
+  uint32_t continuations = 0;
+  for (uint32_t i = 0; i < length; ++i) continuations += static_cast<int8_t>(bytes[i]) < -64;
+  return length - continuations;
+}
+
+// Bytes of the first `characters` characters, or all.
+inline uint32_t ClipCharacters(const char* bytes, uint32_t length, int64_t characters, bool is_utf8) {
+  if (characters <= 0) return 0;
+  if (characters >= length) return length;
+  if (!is_utf8) return static_cast<uint32_t>(characters);
+  const char *position = bytes, *end = bytes + length;
+  for (; characters > 0 && position < end; --characters) position = NextCharacter(position, end, true);
+  return static_cast<uint32_t>(position - bytes);
+}
+
+}  // namespace penumbra
