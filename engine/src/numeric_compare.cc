@@ -89,7 +89,7 @@ bool DecideByBounds(Compare op, const Vector& v, int128 threshold, bool* all_pas
 
 void FillBits(bool value, uint32_t rows, uint64_t* bits) {
   if (value) {
-    SetBits(bits, rows);
+    kernels::SetBits(bits, rows);
   } else {
     std::fill_n(bits, BitWords(rows), uint64_t{0});
   }
@@ -222,7 +222,7 @@ Vector EvaluateNumericDistinct(const Expr& expr, const Vector* args, uint32_t ro
     equal[w] = negated ? ~distinct : distinct;
   }
   uint8_t* values = arena.AllocateArray<uint8_t>(rows);
-  UnpackBits(equal, rows, values);
+  kernels::BitsToBytes(equal, rows, values);
   return FlatVector(PENUMBRA_BOOL, values, nullptr);
 }
 

@@ -276,7 +276,7 @@ bool ScanCursor::ApplyPredicates(uint32_t begin, uint32_t count, uint64_t* bits,
     state.verdict = bound_[state.index]->Check(begin, count);
     if (state.verdict == Verdict::kNone) return false;
   }
-  uint32_t rows_in = is_measured ? CountBits(bits, count) : 0;
+  uint32_t rows_in = is_measured ? kernels::CountBits(bits, count) : 0;
   for (FilterState& state : movable_) {
     if (bound_[state.index] == nullptr || state.verdict == Verdict::kAll) continue;
     auto started = is_measured ? Clock::now() : Clock::time_point();
@@ -284,7 +284,7 @@ bool ScanCursor::ApplyPredicates(uint32_t begin, uint32_t count, uint64_t* bits,
     if (is_measured) {
       double cost_ns = std::chrono::duration<double, std::nano>(Clock::now() - started).count();
       state.cost_ns += (cost_ns / count - state.cost_ns) / 4;
-      uint32_t rows_out = CountBits(bits, count);
+      uint32_t rows_out = kernels::CountBits(bits, count);
       Observe(rows_in, rows_out, &state);
       rows_in = rows_out;
     }
@@ -362,10 +362,10 @@ ScanCursor::Progress ScanCursor::Next(EvalContext& context, Batch* batch) {
   ++vectors_seen_;
   uint64_t bits[kValidityWords];
   if (!SetValidBits(begin, count, bits)) return Progress::kNoRows;
-  counts_.rows_in += CountBits(bits, count);
+  counts_.rows_in += kernels::CountBits(bits, count);
   if (!ApplyPredicates(begin, count, bits, context)) return Progress::kNoRows;
   ChunkColumns columns(*this, begin, count);
-  if (uint32_t n = CountBits(bits, count); n < count) {
+  if (uint32_t n = kernels::CountBits(bits, count); n < count) {
     auto* selected = AllocateSelection(count, context.arena);
     kernels::BitsToSelection(bits, count, selected);
     columns.Select(selected, n);
