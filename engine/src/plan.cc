@@ -229,7 +229,30 @@ bool Plan::AddSort(const PenumbraSortKey* keys, int count, int64_t limit, int64_
   spec.limit = std::max<int64_t>(limit, -1);
   spec.offset = std::max<int64_t>(offset, 0);
   AppendStage(Stage::Kind::kSort).sort = std::move(spec);
+  HoistProjection(stages_.size() - 1);
   return true;
+}
+
+// A top-N above a projection becomes a projection above a top-N: only the rows that are left are
+// projected, and a top-N right above the scan can tell it which rows to decode. An expression that can
+// fail has to be evaluated for all rows.
+void Plan::HoistProjection(size_t sort_index) {
+  if (sort_index == 0 || stages_[sort_index].sort.limit < 0) return;
+  Stage& sort = stages_[sort_index];
+  Stage& projection = stages_[sort_index - 1];
+  if (projection.kind != Stage::Kind::kProjection) return;
+  for (const Expr* expr : projection.exprs) {
+    if (expr->can_fail) return;
+  }
+  for (const SortKeySpec& key : sort.sort.keys) {
+    if (key.expr->kind == Expr::Kind::kCall) return;
+  }
+  for (SortKeySpec& key : sort.sort.keys) {
+    if (key.expr->kind == Expr::Kind::kColumn) key.expr = projection.exprs[key.expr->column];
+  }
+  sort.sort.column_types = sort_index > 1 ? stages_[sort_index - 2].output_types : scan_types_;
+  sort.output_types = sort.sort.column_types;
+  std::swap(sort, projection);
 }
 
 bool Plan::AddLimit(int64_t limit, int64_t offset) {
@@ -240,6 +263,7 @@ bool Plan::AddLimit(int64_t limit, int64_t offset) {
     if (stage->kind == Stage::Kind::kSort && stage->sort.limit < 0 && stage->sort.offset == 0) {
       stage->sort.limit = limit;
       stage->sort.offset = offset;
+      HoistProjection(static_cast<size_t>(stages_.rend() - stage) - 1);
       return true;
     }
     if (stage->kind != Stage::Kind::kProjection) break;

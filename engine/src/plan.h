@@ -82,6 +82,7 @@ class Plan {
   PenumbraExpr Keep(std::string key, std::unique_ptr<Expr> expr);
   const Expr* Use(PenumbraExpr id);
   void CompileScanFilters();
+  void HoistProjection(size_t sort_index);
   Stage& AppendStage(Stage::Kind kind);
 
   Session session_;
