@@ -4,6 +4,7 @@
 
 #include "rows.h"
 #include "segment.h"
+#include "segment_format.h"
 
 using penumbra::EngineError;
 
@@ -51,16 +52,33 @@ size_t penumbra_rows_bytes(const PenumbraRows* rows) { return rows->byte_count()
 void penumbra_rows_clear(PenumbraRows* rows) { rows->Clear(); }
 void penumbra_rows_destroy(PenumbraRows* rows) { delete rows; }
 
-PenumbraStatus penumbra_segment_encode(const PenumbraRows*, int, void**, size_t*) {
-  return MakeStatus(PENUMBRA_UNSUPPORTED, "segment");
+PenumbraStatus penumbra_segment_encode(const PenumbraRows* rows, int column, void** segment,
+                                       size_t* segment_bytes) {
+  *segment = nullptr;
+  *segment_bytes = 0;
+  return Guard([&] { *segment = penumbra::EncodeSegment(*rows, column, segment_bytes); });
 }
 
-PenumbraStatus penumbra_segment_check(const void*, size_t) {
-  return MakeStatus(PENUMBRA_UNSUPPORTED, "segment");
+PenumbraStatus penumbra_segment_check(const void* segment, size_t segment_bytes) {
+  return Guard([&] { penumbra::CheckSegment(segment, segment_bytes); });
 }
 
-void penumbra_segment_describe(const void*, PenumbraSegmentInfo* info) { *info = {}; }
+void penumbra_segment_describe(const void* segment, PenumbraSegmentInfo* info) {
+  const penumbra::SegmentHeader& header = penumbra::SegmentView(segment).header();
+  info->type = static_cast<PenumbraType>(header.type);
+  info->rows = header.rows;
+  info->nulls = header.null_count;
+  info->encoding = penumbra::EncodingName(segment);
+  info->encoded_bytes = header.segment_bytes;
+  info->plain_bytes = header.plain_bytes;
+}
 
-int64_t penumbra_segment_compare(const void*, uint32_t, const PenumbraRows*, int) { return 0; }
+int64_t penumbra_segment_compare(const void* segment, uint32_t segment_begin, const PenumbraRows* rows, int column) {
+  try {
+    return penumbra::CompareSegment(segment, segment_begin, *rows, column);
+  } catch (const std::exception&) {  // a block that does not decompress: no row of it is equal
+    return 0;
+  }
+}
 
 }  // extern "C"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "arena.h"
 #include "expr.h"
@@ -13,10 +14,24 @@ namespace penumbra {
 // What a zone map or an encoded predicate says of a range of rows.
 enum class Verdict : uint8_t { kNone, kSome, kAll };
 
-// Reads one segment. Cheap to create; holds no memory. The segment was checked when it entered the cache.
+class Rows;
+
+// Encodes one column; see penumbra_segment_encode().
+void* EncodeSegment(const Rows& rows, int column, size_t* segment_bytes);
+// Throws PENUMBRA_CORRUPT unless every invariant of segment_format.h holds.
+void CheckSegment(const void* segment, size_t segment_bytes);
+const char* EncodingName(const void* segment);
+// See penumbra_segment_compare().
+int64_t CompareSegment(const void* segment, uint32_t segment_begin, const Rows& rows, int column);
+
+// Reads one segment. Cheap to create. The segment was checked when it entered the cache.
+//
+// `arena`, if given, lives as long as the reader and takes what is built once for all vectors: the entries
+// of a dictionary of longer strings. Without it such a dictionary is decoded flat when it has more
+// entries than the vector rows. A reader with an arena belongs to one thread.
 class SegmentReader {
  public:
-  explicit SegmentReader(const void* segment);
+  explicit SegmentReader(const void* segment, Arena* arena = nullptr);
 
   PenumbraType type() const;
   uint32_t rows() const;
@@ -26,12 +41,21 @@ class SegmentReader {
   // a constant segment as kConstant, a dictionary as kDictionary (codes pointing into the segment),
   // NUMERIC with bounds and scale. No copy where the segment's bytes already are the vector.
   Vector Decode(uint32_t begin, uint32_t count, Arena& arena) const;
-  // The rows begin + selected[i], i < selected_count; for few selected rows cheaper than Decode and Gather.
+  // The rows begin + selected[i], i < selected_count, selected ascending; for few selected rows cheaper
+  // than Decode and Gather.
   Vector DecodeSelected(uint32_t begin, uint32_t count, const uint16_t* selected, uint32_t selected_count,
                         Arena& arena) const;
+  // Of a dictionary segment: its entries, flat (in `arena` unless built before). Null for the others.
+  const Vector* Dictionary(Arena& arena) const;
+  const void* segment() const { return segment_; }
 
  private:
+  // Rows begin + i or, with `selected`, begin + selected[i].
+  Vector DecodeRows(uint32_t begin, const uint16_t* selected, uint32_t count, Arena& arena) const;
+
   const void* segment_;
+  Arena* arena_;
+  mutable const Vector* dictionary_ = nullptr;  // in arena_
 };
 
 // A conjunct over one column that a scan evaluates on encoded data: compiled once per plan.
