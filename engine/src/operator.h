@@ -87,7 +87,7 @@ class Sink {
   virtual SinkStats stats() const = 0;
 };
 
-// Aggregation by keys (none: one group). Output columns: keys, then aggregates. See hash_aggregation.h.
+// Aggregation by keys (none: one group). Output columns: keys, then aggregates. See hash_aggregation_groups.h.
 struct AggregateSpec {
   PenumbraAggregate function;
   PenumbraType result;

@@ -1,0 +1,166 @@
+// min and max of fixed-width types and of strings; bool_and and bool_or are min and max of booleans.
+#include <cmath>
+
+#include "aggregate_typed.h"
+#include "value_order.h"
+
+namespace penumbra {
+namespace {
+
+struct UuidValue {
+  uint8_t bytes[16];
+};
+
+template <typename T>
+bool IsLess(const T& a, const T& b) {
+  return a < b;
+}
+// NaN is the greatest.
+template <>
+bool IsLess(const float& a, const float& b) {
+  return a < b || (std::isnan(b) && !std::isnan(a));
+}
+template <>
+bool IsLess(const double& a, const double& b) {
+  return a < b || (std::isnan(b) && !std::isnan(a));
+}
+template <>
+bool IsLess(const PenumbraInterval& a, const PenumbraInterval& b) {
+  return IntervalSpan(a) < IntervalSpan(b);
+}
+template <>
+bool IsLess(const UuidValue& a, const UuidValue& b) {
+  return std::memcmp(a.bytes, b.bytes, 16) < 0;
+}
+
+template <typename T, bool kGreatest>
+struct FixedExtreme {
+  struct State {
+    alignas(8) T value;
+    uint64_t has_value;
+  };
+  using Value = T;
+  static void Add(State& state, const T& x, StateStore&) {
+    if (state.has_value == 0 || (kGreatest ? IsLess(state.value, x) : IsLess(x, state.value))) {
+      state.value = x;
+      state.has_value = 1;
+    }
+  }
+  static void Combine(State& into, const State& from, StateStore& store) {
+    if (from.has_value != 0) Add(into, from.value, store);
+  }
+};
+
+template <typename T, bool kGreatest>
+class FixedExtremeAccumulator : public TypedAccumulator<FixedExtreme<T, kGreatest>> {
+  using Base = TypedAccumulator<FixedExtreme<T, kGreatest>>;
+
+ public:
+  Vector Finalize(PenumbraAggregate, PenumbraType type, const char* const* groups, uint32_t offset, uint32_t count,
+                  Arena& arena) const override {
+    T* values;
+    ResultVector out = MakeResult(type, count, arena, &values);
+    for (uint32_t i = 0; i < count; ++i) {
+      const auto& state = Base::StateAt(groups[i] + offset);
+      values[i] = state.value;
+      if (state.has_value == 0) out.SetNull(i, arena);
+    }
+    return out.vector;
+  }
+};
+
+template <bool kGreatest, bool kIsPadded>
+struct StringExtreme {
+  struct State {
+    StringRef value;
+    uint32_t capacity_bytes;  // of the buffer that a long value lies in
+    uint32_t has_value;
+  };
+  using Value = StringRef;
+
+  static void Replace(State& state, const StringRef& x, StateStore& store) {
+    state.has_value = 1;
+    if (x.is_inline()) {
+      state.value = x;
+      state.capacity_bytes = 0;
+      return;
+    }
+    // Doubled, so that a series of ever longer strings wastes no more than the last of them.
+    char* buffer = const_cast<char*>(state.value.pointer);
+    if (state.capacity_bytes < x.length) {
+      state.capacity_bytes = std::max(x.length, 2 * state.capacity_bytes);
+      buffer = static_cast<char*>(store.arena().Allocate(state.capacity_bytes));
+    }
+    std::memcpy(buffer, x.pointer, x.length);
+    state.value = StringRef(buffer, x.length);
+  }
+  static void Add(State& state, const StringRef& x, StateStore& store) {
+    if (state.has_value != 0) {
+      int order = kIsPadded ? CompareBpchar(x, state.value) : CompareText(x, state.value);
+      if (kGreatest ? order <= 0 : order >= 0) return;
+    }
+    Replace(state, x, store);
+  }
+  static void Combine(State& into, const State& from, StateStore& store) {
+    if (from.has_value != 0) Add(into, from.value, store);
+  }
+};
+
+template <bool kGreatest, bool kIsPadded>
+class StringExtremeAccumulator : public TypedAccumulator<StringExtreme<kGreatest, kIsPadded>> {
+  using Base = TypedAccumulator<StringExtreme<kGreatest, kIsPadded>>;
+
+ public:
+  StringExtremeAccumulator() : Base(true) {}
+
+  Vector Finalize(PenumbraAggregate, PenumbraType type, const char* const* groups, uint32_t offset, uint32_t count,
+                  Arena& arena) const override {
+    StringRef* values;
+    ResultVector out = MakeResult(type, count, arena, &values);
+    for (uint32_t i = 0; i < count; ++i) {
+      const auto& state = Base::StateAt(groups[i] + offset);
+      if (state.has_value == 0) {
+        out.SetNull(i, arena);
+      } else {
+        values[i] = state.value;
+      }
+    }
+    return out.vector;
+  }
+  void Save(const char* state, std::vector<char>* bytes) const override {
+    const StringRef& value = Base::StateAt(state).value;
+    if (!value.is_inline()) bytes->insert(bytes->end(), value.pointer, value.pointer + value.length);
+  }
+  const char* Load(char* state, const char* bytes, StateStore& store) const override {
+    auto& loaded = Base::StateAt(state);
+    if (loaded.value.is_inline()) return bytes;
+    const uint32_t length = loaded.value.length;
+    loaded.value = StringRef(store.arena().CopyBytes(bytes, length), length);
+    loaded.capacity_bytes = length;
+    return bytes + length;
+  }
+};
+
+template <bool kGreatest>
+std::unique_ptr<Accumulator> Create(PenumbraType type) {
+  switch (type) {
+    case PENUMBRA_BOOL: return std::make_unique<FixedExtremeAccumulator<uint8_t, kGreatest>>();
+    case PENUMBRA_INT2: return std::make_unique<FixedExtremeAccumulator<int16_t, kGreatest>>();
+    case PENUMBRA_INT4: case PENUMBRA_DATE: return std::make_unique<FixedExtremeAccumulator<int32_t, kGreatest>>();
+    case PENUMBRA_FLOAT4: return std::make_unique<FixedExtremeAccumulator<float, kGreatest>>();
+    case PENUMBRA_FLOAT8: return std::make_unique<FixedExtremeAccumulator<double, kGreatest>>();
+    case PENUMBRA_INTERVAL: return std::make_unique<FixedExtremeAccumulator<PenumbraInterval, kGreatest>>();
+    case PENUMBRA_UUID: return std::make_unique<FixedExtremeAccumulator<UuidValue, kGreatest>>();
+    case PENUMBRA_TEXT: return std::make_unique<StringExtremeAccumulator<kGreatest, false>>();
+    case PENUMBRA_BPCHAR: return std::make_unique<StringExtremeAccumulator<kGreatest, true>>();
+    default: return std::make_unique<FixedExtremeAccumulator<int64_t, kGreatest>>();
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Accumulator> CreateExtremeAccumulator(PenumbraType type, bool greatest) {
+  return greatest ? Create<true>(type) : Create<false>(type);
+}
+
+}  // namespace penumbra

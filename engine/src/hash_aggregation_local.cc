@@ -1,0 +1,93 @@
+#include "hash_aggregation_local.h"
+
+#include <algorithm>
+
+namespace penumbra {
+namespace {
+
+constexpr uint64_t kFirstDirectoryRows = 512;
+// The most groups of a directory: 256 K slots of 8 bytes, and rows of some 60 bytes each.
+constexpr uint64_t kMaxDirectoryRows = uint64_t{128} << 10;
+// Past this size the directory no longer lies in the L1 and L2 caches, and prefetching pays.
+constexpr uint64_t kPrefetchRows = uint64_t{4} << 10;
+// More new groups than this share of the rows: looking for equals is not worth it.
+constexpr double kMostlyNew = 0.8;
+constexpr uint64_t kUnprobedDirectories = 8;
+// Less than this is not worth spilling: another operator holds the memory.
+constexpr size_t kMinSpillBytes = size_t{128} << 10;
+
+}  // namespace
+
+LocalGroups::LocalGroups(const GroupLayout& layout, ExecutionEnvironment& environment)
+    : layout_(layout),
+      environment_(environment),
+      store_(std::make_unique<StateStore>(&environment.budget)),
+      directory_(&environment.budget) {
+  rows_.reserve(kPartitions);
+  for (int i = 0; i < kPartitions; ++i) rows_.emplace_back(&environment.budget, layout.row_bytes);
+  spilled_.resize(kPartitions);
+  directory_.Reset(kFirstDirectoryRows);
+}
+
+inline char* LocalGroups::NewRow(const char* image) {
+  char* row = rows_[PartitionOf(GroupKeys::Hash(image), 0)].Add();
+  std::memcpy(row, image, layout_.keys.image_bytes());
+  if (layout_.keys.has_strings()) layout_.keys.OwnStrings(row, store_->arena());
+  return row;
+}
+
+void LocalGroups::MakeRoom() {
+  if (directory_.capacity_rows() < kMaxDirectoryRows) {
+    directory_.Grow();
+    return;
+  }
+  const bool mostly_new = static_cast<double>(directory_.row_count()) > kMostlyNew * static_cast<double>(probed_rows_);
+  if (mostly_new) unprobed_rows_left_ = kUnprobedDirectories * kMaxDirectoryRows;
+  directory_.Reset(kMaxDirectoryRows);
+  probed_rows_ = 0;
+  may_repeat_ = true;
+}
+
+void LocalGroups::FindOrInsert(const char* images, uint32_t count, char** groups) {
+  const size_t stride = layout_.keys.image_bytes();
+  if (unprobed_rows_left_ > 0) {
+    unprobed_rows_left_ -= std::min<uint64_t>(unprobed_rows_left_, count);
+    for (uint32_t i = 0; i < count; ++i) groups[i] = NewRow(images + i * stride);
+    return;
+  }
+  if (directory_.row_count() > kPrefetchRows) {
+    for (uint32_t i = 0; i < count; ++i) directory_.Prefetch(GroupKeys::Hash(images + i * stride));
+    for (uint32_t i = 0; i < count; ++i) directory_.PrefetchRow(GroupKeys::Hash(images + i * stride));
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    const char* image = images + i * stride;
+    if (directory_.row_count() >= directory_.capacity_rows()) MakeRoom();
+    groups[i] = directory_.FindOrInsert(layout_.keys, image, [&] { return NewRow(image); });
+  }
+  probed_rows_ += count;
+}
+
+bool LocalGroups::ShouldSpill() const {
+  if (!environment_.budget.IsExceeded()) return false;
+  size_t bytes = store_->bytes();
+  for (const GroupRows& rows : rows_) bytes += rows.bytes();
+  return bytes >= std::min(kMinSpillBytes, environment_.budget.budget_bytes() / 4);
+}
+
+void LocalGroups::Spill() {
+  if (file_ == nullptr) file_ = std::make_shared<SpillFile>(environment_.temporary_path);
+  for (int p = 0; p < kPartitions; ++p) {
+    if (rows_[p].row_count() == 0) continue;
+    RowSpiller spiller(layout_, file_);
+    spiller.AddAll(rows_[p], environment_);
+    spiller.Flush();
+    spilled_[p].Take(std::move(spiller.spilled()));
+    rows_[p].Clear();
+  }
+  store_ = std::make_unique<StateStore>(&environment_.budget);
+  directory_.Reset(kFirstDirectoryRows);
+  probed_rows_ = 0;
+  may_repeat_ = true;
+}
+
+}  // namespace penumbra
