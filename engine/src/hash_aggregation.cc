@@ -124,7 +124,8 @@ class AggregationSink : public Sink {
     // Of the batch in hand.
     std::vector<Vector> keys;
     std::vector<RowSelection> selections;
-    std::vector<Vector> arguments;
+    std::vector<Vector> arguments;       // in any form
+    std::vector<Vector> flat_arguments;  // of those that plain aggregates read
   };
   class ResultReader;
 
@@ -141,6 +142,7 @@ class AggregationSink : public Sink {
   std::vector<const Expr*> keys_;
   std::vector<const Expr*> arguments_;
   std::vector<int> argument_filters_;  // of the argument: the filter that all its uses have, or -1
+  std::vector<bool> is_plain_argument_;  // whether an aggregate without DISTINCT reads it
   std::vector<const Expr*> filters_;
   std::vector<State> states_;
   std::vector<Result> results_;
@@ -167,9 +169,11 @@ void AggregationSink::AddAggregate(const AggregateSpec& spec) {
     argument = static_cast<int>(arguments_.size());
     arguments_.push_back(spec.argument);
     argument_filters_.push_back(spec.argument->can_fail ? filter : -1);
+    is_plain_argument_.push_back(false);
   }
   const AccumulatorKind kind = ChooseAccumulator(spec.function, type);
   const int distinct = DistinctMatters(spec) ? FindOrAddDistinct(argument, filter) : -1;
+  if (argument >= 0 && distinct < 0) is_plain_argument_[argument] = true;
   int state = -1;
   for (size_t i = 0; i < states_.size(); ++i) {
     const State& known = states_[i];
@@ -201,6 +205,7 @@ std::unique_ptr<Sink::Local> AggregationSink::CreateLocal() {
   local->keys.resize(keys_.size() + 1);
   local->selections.resize(filters_.size());
   local->arguments.resize(arguments_.size());
+  local->flat_arguments.resize(arguments_.size());
   return local;
 }
 
@@ -209,7 +214,7 @@ std::unique_ptr<Sink::Local> AggregationSink::CreateLocal() {
 Vector AggregationSink::EvaluateArgument(const Expr& argument, RowSelection selection, const Batch& batch,
                                          EvalContext& context) const {
   if (selection.rows == nullptr || selection.count == batch.rows) {
-    return Flatten(Evaluate(argument, batch, context), batch.rows, context.arena);
+    return Evaluate(argument, batch, context);
   }
   std::vector<int> used;
   CollectColumns(argument, &used);
@@ -240,13 +245,16 @@ void AggregationSink::Consume(Sink::Local& sink_local, const Batch& batch, EvalC
   for (size_t i = 0; i < arguments_.size(); ++i) {
     local.arguments[i] =
         EvaluateArgument(*arguments_[i], SelectionOf(local, argument_filters_[i], batch.rows), batch, context);
+    if (is_plain_argument_[i]) {
+      local.flat_arguments[i] = Flatten(local.arguments[i], batch.rows, context.arena);
+    }
   }
   local.updates.clear();
   for (const State& state : states_) {
     RowSelection selection = SelectionOf(local, state.filter, batch.rows);
     if (state.distinct >= 0 || selection.count == 0) continue;
     local.updates.push_back(
-        {state.accumulator, state.argument < 0 ? Vector() : local.arguments[state.argument], selection});
+        {state.accumulator, state.argument < 0 ? Vector() : local.flat_arguments[state.argument], selection});
   }
   groups_.Consume(*local.groups, local.keys.data(), batch.rows, local.updates, context.arena);
   for (size_t i = 0; i < distincts_.size(); ++i) ConsumeDistinct(local, i, batch.rows, context);
@@ -256,7 +264,7 @@ void AggregationSink::ConsumeDistinct(SinkLocal& local, size_t index, uint32_t r
   const Distinct& distinct = distincts_[index];
   const RowSelection filtered = SelectionOf(local, distinct.filter, rows);
   const Vector& argument = local.arguments[distinct.argument];
-  if (filtered.count == 0) return;
+  if (filtered.count == 0 || argument.is_null_constant()) return;
   std::vector<GroupAggregation::Update> no_updates;
   local.keys.back() = argument;
   if (filtered.rows == nullptr && argument.validity == nullptr) {
