@@ -1,0 +1,67 @@
+"""One server with Penumbra; a database for each encoding and collation, with all tables."""
+
+import os
+
+import pytest
+from tables import HASH_FUNCTION, TABLES, table_sql
+
+from penumbra_lab.server import PrivateServer
+from penumbra_lab.state import state_directory
+
+DATABASES = {
+    "utf8_c": "ENCODING 'UTF8' LOCALE 'C'",
+    "utf8_en": "ENCODING 'UTF8' LOCALE 'en_US.UTF-8'",
+    "latin1": "ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C'",
+}
+
+
+def pytest_addoption(parser):
+    parser.addoption("--seed", type=int, default=int(os.environ.get("DIFFERENTIAL_SEED", "1")),
+                     help="the first seed of the generated queries")  # fmt: skip
+    parser.addoption("--queries", type=int, default=int(os.environ.get("DIFFERENTIAL_QUERIES", "3000")),
+                     help="generated queries in the first database; the others get a fourth")  # fmt: skip
+    parser.addoption("--seconds", type=float, default=float(os.environ.get("DIFFERENTIAL_SECONDS", "420")),
+                     help="the longest time for the generated queries of one database")  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def server():
+    settings = {
+        "shared_preload_libraries": "penumbra",
+        "shared_buffers": "256MB",
+        "penumbra.memory": "512MB",
+        "penumbra.auto": "off",
+        "fsync": "off",
+        "autovacuum": "off",
+        "timezone": "UTC",
+        "max_parallel_workers_per_gather": "1",
+        "statement_timeout": "60s",
+        "jit": "off",
+    }
+    server = PrivateServer(state_directory() / "test-differential", settings)
+    server.remove()
+    try:
+        with server:
+            yield server
+    finally:
+        crashed = server.exists() and "was terminated by signal" in server.log.read_text(
+            errors="replace"
+        )
+        if crashed:
+            print("\n" + server.log_tail(40))
+        server.remove()
+
+
+@pytest.fixture(scope="session", params=DATABASES)
+def database(request, server):
+    """The name of a database with all tables in their states."""
+    name = request.param
+    with server.connect() as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE template0 {DATABASES[name]}")
+    with server.connect(name) as connection:
+        connection.execute("CREATE EXTENSION penumbra")
+        connection.execute(HASH_FUNCTION)
+        for table in TABLES:
+            for statement in table_sql(table, name == "latin1"):
+                connection.execute(statement)
+    return name

@@ -1,0 +1,317 @@
+"""Random SQL expressions by type, over the columns of tables.py.
+
+A template is SQL with {type} for a sub-expression and {=type} for a constant of the type. The lists
+name what the engine supports; whatever it refuses is still compared, in auto mode, and counted.
+"""
+
+import random
+import re
+
+from tables import COLUMNS
+
+SQL_TYPES = {
+    "bool": "boolean", "i2": "smallint", "i4": "integer", "i8": "bigint", "f4": "real",
+    "f8": "double precision", "num": "numeric", "d": "date", "ts": "timestamp", "tz": "timestamptz",
+    "iv": "interval", "text": "text", "bp": "char(6)", "uuid": "uuid",
+}  # fmt: skip
+KINDS = tuple(SQL_TYPES)
+NUMBERS = ("i2", "i4", "i8", "f4", "f8", "num")
+GROUPABLE = tuple(kind for kind in KINDS if kind != "iv")
+
+CONSTANTS = {
+    "bool": ["true", "false"],
+    "i2": ["0", "1", "-1", "7", "-100", "32767", "100"],
+    "i4": ["0", "1", "-1", "42", "3", "-10000", "2147483647", "1000", "99"],
+    "i8": ["0", "1", "-7", "123456789000", "1000000007000", "9223372036854775807"],
+    "f4": ["0", "1.5", "-2.25", "71.5", "3.1415927"],
+    "f8": ["0", "1", "-1.5", "2.5e10", "'NaN'", "'Infinity'", "0.1", "1500.25"],
+    "num": ["0", "1", "0.00", "-1.25", "500", "42.50", "9999.99", "0.001", "'NaN'", "12345678901234567890.5",
+            "1e30"],
+    "d": ["'1995-06-17'", "'2000-01-01'", "'2024-02-29'", "'infinity'", "'1992-01-01'", "'1998-12-01'"],
+    "ts": ["'2020-06-01'", "'1999-12-31 23:59:59.5'", "'2021-12-24 18:30:00.123456'", "'infinity'",
+           "'2022-01-01'"],
+    "tz": ["'2021-06-01 12:00+02'", "'2022-10-30 02:30+01'", "'2021-03-28 01:00+00'", "'-infinity'"],
+    "iv": ["'1 day'", "'1 month'", "'-3 days 04:05:06'", "'1 year 2 mons'", "'90 days'", "'00:00:00.5'"],
+    "text": ["'red'", "''", "'Green'", "'v17'", "'special 7 requests'", "'short 3'", "'a%b'", "'zz'", "'A'"],
+    "bp": ["'ab'", "'abc   '", "''", "'B'"],
+    "uuid": ["'00000000-0000-0000-0000-000000000000'", "'80000000-0000-0000-0000-000000000000'",
+             "'c4ca4238-a0b9-2382-0dcc-509a6f75849b'"],
+}  # fmt: skip
+
+PATTERNS = ["'%e%'", "'red%'", "'%s'", "'s%c_al%'", "'_____'", "'%'", "''", "'%special%requests%'",
+            "'a\\%b'", "'a_b'", "'%1%2%'", "'short%'", "'%\\\\%'", "'v_1%'", "'%Ä%'", "'RED'", "'%  %'"]  # fmt: skip
+FIELDS_D = ["year", "month", "day", "quarter", "dow", "isodow", "doy", "week", "isoyear", "century", "decade",
+            "millennium", "epoch", "julian"]  # fmt: skip
+FIELDS_TS = FIELDS_D + ["hour", "minute", "second", "milliseconds", "microseconds"]
+TRUNC = ["microseconds", "milliseconds", "second", "minute", "hour", "day", "week", "month", "quarter", "year",
+         "decade", "century", "millennium"]  # fmt: skip
+
+COMPARISONS = ["=", "<>", "<", "<=", ">", ">="]
+COMPARABLE_PAIRS = [(kind, kind) for kind in KINDS if kind != "iv"] + [
+    ("i2", "i4"), ("i4", "i8"), ("i8", "i2"), ("f4", "f8"), ("num", "i4"), ("i4", "num"), ("f8", "i4"),
+    ("d", "ts"), ("text", "bp"), ("ts", "tz"),
+]  # fmt: skip
+
+# result kind -> (weight, template)
+TEMPLATES: dict[str, list[tuple[int, str]]] = {kind: [] for kind in KINDS}
+
+
+def _add(kind: str, weight: int, *templates: str) -> None:
+    TEMPLATES[kind] += [(weight, template) for template in templates]
+
+
+def _fill_templates() -> None:
+    for kind in KINDS:
+        _add(kind, 2, f"CASE WHEN {{bool}} THEN {{{kind}}} ELSE {{{kind}}} END",
+             f"CASE WHEN {{bool}} THEN {{{kind}}} WHEN {{bool}} THEN {{={kind}}} END",
+             f"coalesce({{{kind}}}, {{{kind}}})", f"coalesce({{{kind}}}, {{={kind}}})",
+             f"nullif({{{kind}}}, {{={kind}}})")  # fmt: skip
+        if kind not in ("bool", "iv", "bp"):
+            _add(kind, 1, f"greatest({{{kind}}}, {{{kind}}})", f"least({{{kind}}}, {{={kind}}}, {{{kind}}})",
+                 f"CASE {{{kind}}} WHEN {{={kind}}} THEN {{={kind}}} ELSE {{{kind}}} END")  # fmt: skip
+    for left, right in COMPARABLE_PAIRS:
+        for operator in COMPARISONS:
+            _add("bool", 2 if left == right else 1, f"{{{left}}} {operator} {{={right}}}")
+            _add("bool", 1, f"{{{left}}} {operator} {{{right}}}")
+    for kind in GROUPABLE:
+        _add(
+            "bool",
+            3,
+            f"{{{kind}}} IS NULL",
+            f"{{{kind}}} IS NOT NULL",
+            f"{{{kind}}} IN ({{={kind}}}, {{={kind}}}, {{={kind}}})",
+            f"{{{kind}}} NOT IN ({{={kind}}}, {{={kind}}})",
+            f"{{{kind}}} IS DISTINCT FROM {{={kind}}}",
+            f"{{{kind}}} IS NOT DISTINCT FROM {{{kind}}}",
+        )
+        if kind != "bool":
+            _add("bool", 3, f"{{{kind}}} BETWEEN {{={kind}}} AND {{={kind}}}",
+                 f"{{{kind}}} = ANY (ARRAY[{{={kind}}}, {{={kind}}}, NULL])",
+                 f"{{{kind}}} NOT IN ({{={kind}}}, NULL)")  # fmt: skip
+    _add("bool", 30, "({bool} AND {bool})", "({bool} OR {bool})", "(NOT {bool})")
+    _add("bool", 10, "({bool} AND {bool} AND {bool})", "({bool} OR {bool} OR {bool})")
+    _add(
+        "bool",
+        4,
+        "{bool} IS TRUE",
+        "{bool} IS NOT TRUE",
+        "{bool} IS FALSE",
+        "{bool} IS NOT FALSE",
+        "{bool} IS UNKNOWN",
+        "starts_with({text}, {=text})",
+    )
+    _add(
+        "bool",
+        12,
+        "{text} LIKE {pattern}",
+        "{text} NOT LIKE {pattern}",
+        "{text} ILIKE {pattern}",
+        "{bp} LIKE {pattern}",
+        "{text} NOT ILIKE {pattern}",
+    )
+    for kind in ("i2", "i4", "i8", "f4", "f8", "num"):
+        _add(kind, 3, f"({{{kind}}} + {{{kind}}})", f"({{{kind}}} - {{={kind}}})", f"({{{kind}}} * {{={kind}}})",
+             f"(- {{{kind}}})", f"abs({{{kind}}})", f"({{={kind}}} - {{{kind}}})")  # fmt: skip
+        _add(kind, 2, f"({{{kind}}} / {{={kind}}})", f"({{{kind}}} * {{{kind}}})",
+             f"({{{kind}}} / nullif({{{kind}}}, 0))")  # fmt: skip
+        if kind not in ("f4", "f8"):
+            _add(kind, 2, f"({{{kind}}} % {{={kind}}})")
+    _add(
+        "i4",
+        2,
+        "({i2} + {i4})",
+        "({i4} * {i2})",
+        "length({text})",
+        "octet_length({text})",
+        "length({bp})",
+        "position({=text} in {text})",
+        "({d} - {d})",
+        "({d} - {=d})",
+        "{i2}::integer",
+        "{num}::integer",
+        "{f8}::integer",
+        "{bool}::integer",
+    )
+    _add("i2", 1, "{i4}::smallint", "{num}::smallint")
+    _add(
+        "i8",
+        2,
+        "({i4} + {i8})",
+        "({i8} - {i2})",
+        "{i4}::bigint",
+        "({i4}::bigint * {i4})",
+        "{num}::bigint",
+        "{f8}::bigint",
+    )
+    _add("f4", 1, "{f8}::real", "{i4}::real", "{i2}::real", "{num}::real")
+    _add(
+        "f8",
+        2,
+        "({f4} + {f8})",
+        "({f8} * {f4})",
+        "{i4}::double precision",
+        "{num}::double precision",
+        "{f4}::double precision",
+        "round({f8})",
+        "floor({f8})",
+        "ceil({f8})",
+        "trunc({f8})",
+        "sign({f8})",
+        "sqrt(abs({f8}))",
+        "{i8}::double precision",
+        "date_part({field_ts}, {ts})",
+        "date_part({field_d}, {d})",
+    )
+    _add("f8", 1, "exp({f8} / 1000)", "ln(abs({f8}) + 1)", "power(abs({f8}), 0.5)")
+    _add(
+        "num",
+        2,
+        "round({num}, {digits})",
+        "round({num})",
+        "trunc({num}, {digits})",
+        "floor({num})",
+        "ceil({num})",
+        "sign({num})",
+        "({num} + {i4})",
+        "({i4} * {num})",
+        "{i4}::numeric",
+        "{i8}::numeric",
+        "{num}::numeric(20,3)",
+        "extract({field_ts_bare} FROM {ts})",
+        "extract({field_d_bare} FROM {d})",
+        "({num} * (1 - {num}))",
+        "({num} % 7)",
+        "{f8}::numeric",
+        "extract({field_ts_bare} FROM {tz})",
+        "extract({field_iv_bare} FROM {iv})",
+    )
+    _add(
+        "num",
+        1,
+        "sqrt(abs({num}))",
+        "exp(({num} % 10))",
+        "ln(abs({num}) + 1)",
+        "power(abs({num}), 2)",
+    )
+    _add("d", 3, "({d} + {small})", "({d} - {small})", "{ts}::date", "({d} + ({i4} % 100))")
+    _add("d", 1, "{tz}::date")
+    _add(
+        "ts",
+        3,
+        "({ts} + {=iv})",
+        "({ts} - {=iv})",
+        "date_trunc({trunc}, {ts})",
+        "{d}::timestamp",
+        "({d} + {=iv})",
+        "({d} - {=iv})",
+        "({ts} + {iv})",
+    )
+    _add("ts", 1, "{tz}::timestamp")
+    _add(
+        "tz",
+        3,
+        "({tz} + {=iv})",
+        "({tz} - {=iv})",
+        "date_trunc({trunc}, {tz})",
+        "{ts}::timestamptz",
+    )
+    _add("tz", 1, "{d}::timestamptz", "date_trunc({trunc}, {d})")
+    _add(
+        "iv",
+        4,
+        "({ts} - {ts})",
+        "({tz} - {tz})",
+        "({=iv} + {=iv})",
+        "({iv} * 2)",
+        "(- {iv})",
+        "({iv} + {=iv})",
+        "date_trunc({trunc}, {iv})",
+    )
+    _add(
+        "text",
+        3,
+        "substring({text} FROM {small} FOR {small})",
+        "substring({text} FROM {small})",
+        "lower({text})",
+        "upper({text})",
+        "({text} || {text})",
+        "({text} || {=text})",
+        "({=text} || {text})",
+        "left({text}, {small})",
+        "right({text}, {small})",
+        "left({text}, -2)",
+        "btrim({text})",
+        "ltrim({text})",
+        "rtrim({text})",
+        "replace({text}, {=text}, {=text})",
+        "reverse({text})",
+        "{bp}::text",
+        "btrim({text}, 'aeiou')",
+        "{text}::varchar(5)",
+        "{text}::varchar",
+    )
+    _add("text", 1, "{i4}::text", "{num}::text", "{d}::text", "{bool}::text", "upper({bp})")
+    _add("bp", 1, "{text}::char(6)", "{bp}::char(3)::char(6)")
+    _add("bool", 1, "{i4}::boolean")
+
+
+_fill_templates()
+
+
+class ExpressionGenerator:
+    def __init__(self, choose: random.Random, parameters: list[tuple[str, str]] | None = None):
+        self.choose = choose
+        self.parameters = parameters  # constants as $n, when given
+        self.columns = {kind: [c for c in COLUMNS if c.kind == kind] for kind in KINDS}
+
+    def constant(self, kind: str) -> str:
+        literal = self.choose.choice(CONSTANTS[kind])
+        if self.choose.random() < 0.03:
+            literal = "NULL"
+        if self.parameters is not None and literal != "NULL":
+            self.parameters.append((SQL_TYPES[kind], literal.strip("'")))
+            return f"${len(self.parameters)}::{SQL_TYPES[kind]}"
+        if kind in ("i4", "bool", "num") and literal[0] not in "'-N":
+            return literal if kind != "num" or "." in literal else f"{literal}::numeric"
+        return f"({literal})::{SQL_TYPES[kind]}"
+
+    def column(self, kind: str) -> str | None:
+        found = self.columns[kind]
+        return self.choose.choice(found).name if found else None
+
+    def expression(self, kind: str, depth: int) -> str:
+        if depth <= 0 or self.choose.random() < 0.35:
+            column = self.column(kind)
+            if column and self.choose.random() < 0.93:
+                return column
+            if kind == "iv" and depth > 0:
+                return self._fill(self.choose.choice(["({ts} - {ts})", "({tz} - {tz})"]), depth)
+            return self.constant(kind)
+        return self.made(kind, depth)
+
+    def made(self, kind: str, depth: int) -> str:
+        """An expression that is more than a column or a constant."""
+        weights, templates = zip(*TEMPLATES[kind], strict=True)
+        filled = self._fill(self.choose.choices(templates, [float(w) for w in weights])[0], depth)
+        return f"({filled})" if kind == "bool" else filled
+
+    def _fill(self, template: str, depth: int) -> str:
+        return re.sub(r"\{(=?\w+)\}", lambda match: self._part(match.group(1), depth), template)
+
+    def _part(self, name: str, depth: int) -> str:
+        if name.startswith("="):
+            return self.constant(name[1:])
+        if name in KINDS:
+            return self.expression(name, depth - 1)
+        pick = self.choose.choice
+        return {
+            "pattern": lambda: pick(PATTERNS),
+            "small": lambda: str(self.choose.randint(0, 9)),
+            "digits": lambda: str(self.choose.randint(-2, 6)),
+            "trunc": lambda: f"'{pick(TRUNC)}'",
+            "field_ts": lambda: f"'{pick(FIELDS_TS)}'",
+            "field_d": lambda: f"'{pick(FIELDS_D)}'",
+            "field_ts_bare": lambda: pick(FIELDS_TS),
+            "field_d_bare": lambda: pick(FIELDS_D),
+            "field_iv_bare": lambda: pick(["epoch", "day", "hour", "year", "second"]),
+        }[name]()

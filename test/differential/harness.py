@@ -1,0 +1,181 @@
+"""Runs one query with the vector engine required and switched off, and compares the answers."""
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+
+import psycopg
+from psycopg import pq
+from queries import BY_VALUE, EXACT, ROUNDED, Query
+
+ROUNDED_RELATIVE_TOLERANCE = 1e-9
+REAL_RELATIVE_TOLERANCE = 1e-5
+# A refusal in require mode: feature_not_supported.
+SQLSTATE_REFUSED = "0A000"
+
+
+@dataclass(frozen=True)
+class Answer:
+    rows: list[tuple] | None  # None: an error
+    sqlstate: str = ""
+    message: str = ""
+
+    @property
+    def was_refused(self) -> bool:
+        return self.sqlstate == SQLSTATE_REFUSED and "penumbra" in self.message.lower()
+
+
+@dataclass
+class Tally:
+    """What ran where; the share of the engine must not shrink unseen."""
+
+    engine: int = 0
+    refused: int = 0
+    errors: int = 0
+    reasons: Counter = field(default_factory=Counter)
+
+    @property
+    def engine_share(self) -> float:
+        total = self.engine + self.refused
+        return self.engine / total if total else 1.0
+
+    def __str__(self) -> str:
+        lines = [f"{self.engine} in the engine, {self.refused} refused ({self.engine_share:.1%} in the"
+                 f" engine), {self.errors} of all ended with the same error"]  # fmt: skip
+        lines += [f"  {count:5} {reason}" for reason, count in self.reasons.most_common(40)]
+        return "\n".join(lines)
+
+
+class Harness:
+    def __init__(self, connection: psycopg.Connection):
+        self.connection = connection
+        self.tally = Tally()
+
+    def set(self, name: str, value: str) -> None:
+        self.connection.execute("SELECT set_config(%s, %s, false)", (name, value))
+
+    def run(self, query: Query, mode: str) -> Answer:
+        self.set("penumbra.mode", mode)
+        sql, parameters = query.statement
+        connection = self.connection.pgconn
+        if parameters:
+            result = connection.exec_params(sql.encode(), [value.encode() for value in parameters])
+        else:
+            result = connection.exec_(sql.encode())
+        if result.status == pq.ExecStatus.TUPLES_OK:
+            columns = range(result.nfields)
+            return Answer([tuple(result.get_value(row, column) for column in columns)
+                           for row in range(result.ntuples)])  # fmt: skip
+        if self.connection.closed or connection.status != pq.ConnStatus.OK:
+            raise AssertionError(f"the server went away at:\n{sql}\nparameters: {parameters}")
+        state = result.error_field(pq.DiagnosticField.SQLSTATE) or b""
+        message = result.error_field(pq.DiagnosticField.MESSAGE_PRIMARY) or b""
+        detail = result.error_field(pq.DiagnosticField.MESSAGE_DETAIL) or b""
+        text = message.decode(errors="replace") + (
+            ": " + detail.decode(errors="replace") if detail else ""
+        )
+        return Answer(None, state.decode(), text)
+
+    def check(self, query: Query, count: bool = True) -> str | None:
+        """None when both modes agree; else what differs."""
+        expected = self.run(query, "off")
+        found = self.run(query, "require")
+        if found.was_refused:
+            if count:
+                self.tally.refused += 1
+                self.tally.reasons[found.message] += 1
+            found = self.run(query, "auto")
+        elif count:
+            self.tally.engine += 1
+        if count and expected.rows is None:
+            self.tally.errors += 1
+        return answer_difference(expected, found, query)
+
+    def shorten(self, query: Query) -> Query:
+        """A query with fewer parts that still fails."""
+        progress = True
+        while progress:
+            progress = False
+            for candidate in query.shorter():
+                if self.check(candidate, count=False):
+                    query, progress = candidate, True
+                    break
+        return query
+
+
+def answer_difference(expected: Answer, found: Answer, query: Query) -> str | None:
+    if expected.rows is None or found.rows is None:
+        if expected.rows is None and found.rows is None:
+            if expected.sqlstate == found.sqlstate and expected.message == found.message:
+                return None
+            if expected.sqlstate[:2] == found.sqlstate[:2] == "22":
+                return None  # which of two failing rows or expressions is met first is not defined
+        return f"expected {_brief(expected)}\n   found {_brief(found)}"
+    return rows_difference(expected.rows, found.rows, query.comparisons, query.is_ordered)
+
+
+def rows_difference(
+    expected: list, found: list, comparisons: list[str], is_ordered: bool
+) -> str | None:
+    if len(expected) != len(found):
+        return f"expected {len(expected)} rows, found {len(found)}"
+    if expected == found:
+        return None
+    if expected and len(comparisons) != len(expected[0]):
+        comparisons = [EXACT] * len(expected[0])  # SELECT *
+    left = [_normal(row, comparisons) for row in expected]
+    right = [_normal(row, comparisons) for row in found]
+    if not is_ordered:
+        left, right = sorted(left, key=_sort_key), sorted(right, key=_sort_key)
+    for number, (a, b) in enumerate(zip(left, right, strict=True)):
+        for column, (x, y) in enumerate(zip(a, b, strict=True)):
+            if x != y and not (comparisons[column] == ROUNDED and _is_close(x, y)):
+                return (
+                    f"row {number}, column {column + 1}:\nexpected {_show(x)}\n   found {_show(y)}"
+                )
+    return None
+
+
+def _normal(row: tuple, comparisons: list[str]) -> tuple:
+    return tuple(_value(value) if comparison == BY_VALUE else value
+                 for value, comparison in zip(row, comparisons, strict=True))  # fmt: skip
+
+
+def _value(value: bytes | None) -> bytes | None:
+    """One spelling for equal numbers."""
+    if value is None:
+        return None
+    try:
+        number = Decimal(value.decode(errors="replace"))
+    except InvalidOperation:
+        return value.rstrip(b" ")
+    if not number.is_finite():
+        return value
+    return b"0" if number == 0 else b"%s" % str(number.normalize()).encode()
+
+
+def _sort_key(row: tuple) -> tuple:
+    return tuple((value is not None, value or b"") for value in row)
+
+
+def _is_close(x: bytes | None, y: bytes | None) -> bool:
+    if x is None or y is None:
+        return False
+    a, b = float(x), float(y)
+    if math.isnan(a) or math.isnan(b):
+        return math.isnan(a) == math.isnan(b)
+    # A real shows six to nine digits.
+    digits = len(x.lstrip(b"-0.").replace(b".", b"").split(b"e")[0])
+    tolerance = REAL_RELATIVE_TOLERANCE if digits <= 9 else ROUNDED_RELATIVE_TOLERANCE
+    return math.isclose(a, b, rel_tol=tolerance, abs_tol=1e-9)
+
+
+def _show(value: bytes | None) -> str:
+    return "NULL" if value is None else value.decode(errors="replace")[:300]
+
+
+def _brief(answer: Answer) -> str:
+    if answer.rows is not None:
+        return f"{len(answer.rows)} rows"
+    return f"error {answer.sqlstate}: {answer.message}"

@@ -1,0 +1,248 @@
+"""Random single-table queries: shapes over the expressions of expressions.py.
+
+A query is kept in parts, so that a failing one can be shortened part by part.
+"""
+
+import dataclasses
+import random
+import re
+from dataclasses import dataclass, field
+
+from expressions import GROUPABLE, KINDS, ExpressionGenerator
+from tables import COLUMNS
+
+# How a column of two results is compared.
+EXACT = "exact"
+BY_VALUE = (
+    "value"  # 1.0 and 1.00, 0 and -0: which of equal values is shown depends on the row order
+)
+ROUNDED = "rounded"  # floating-point sums depend on the row order
+ORDERLESS_KINDS = {"num", "f4", "f8", "bp"}
+
+
+@dataclass(frozen=True)
+class Output:
+    sql: str
+    comparison: str = EXACT
+
+
+@dataclass(frozen=True)
+class Query:
+    table: str
+    outputs: tuple[Output, ...]
+    where: tuple[str, ...] = ()
+    group_by: tuple[str, ...] = ()
+    having: str = ""
+    order_by: tuple[str, ...] = ()
+    limit: str = ""
+    is_distinct: bool = False
+    wrapper: str = "{query}"  # a sub-select or CTE around it
+    wrapper_outputs: tuple[Output, ...] = ()
+    parameters: tuple[tuple[str, str], ...] = field(default=())
+
+    @property
+    def statement(self) -> tuple[str, list[str]]:
+        """The SQL with its parameters numbered without gaps, and their values."""
+        used: list[int] = []
+
+        def renumber(match: re.Match) -> str:
+            number = int(match.group(1))
+            if number not in used:
+                used.append(number)
+            return f"${used.index(number) + 1}::"
+
+        sql = re.sub(r"\$(\d+)::", renumber, self.sql)
+        return sql, [self.parameters[number - 1][1] for number in used]
+
+    @property
+    def sql(self) -> str:
+        parts = ["SELECT " + ("DISTINCT " if self.is_distinct else "")
+                 + ", ".join(output.sql for output in self.outputs), f"FROM {self.table}"]  # fmt: skip
+        if self.where:
+            parts.append("WHERE " + " AND ".join(self.where))
+        if self.group_by:
+            parts.append("GROUP BY " + ", ".join(self.group_by))
+        if self.having:
+            parts.append("HAVING " + self.having)
+        if self.order_by:
+            parts.append("ORDER BY " + ", ".join(self.order_by))
+        if self.limit:
+            parts.append(self.limit)
+        return self.wrapper.format(query=" ".join(parts))
+
+    @property
+    def comparisons(self) -> list[str]:
+        return [output.comparison for output in self.wrapper_outputs or self.outputs]
+
+    @property
+    def is_ordered(self) -> bool:
+        return bool(self.order_by) and self.wrapper == "{query}"
+
+    def shorter(self) -> list["Query"]:
+        """The queries that lack one part of this one."""
+        replace = dataclasses.replace
+        found = [
+            replace(self, where=self.where[:i] + self.where[i + 1 :])
+            for i in range(len(self.where))
+        ]
+        if self.wrapper != "{query}":
+            found.append(replace(self, wrapper="{query}", wrapper_outputs=()))
+        if self.having:
+            found.append(replace(self, having=""))
+        if self.limit:
+            found.append(replace(self, limit=""))
+        if self.order_by and not self.limit:
+            found.append(replace(self, order_by=()))
+        if (
+            len(self.outputs) > 1
+            and not self.group_by
+            and not self.is_distinct
+            and not self.wrapper_outputs
+        ):
+            found += [replace(self, outputs=self.outputs[:i] + self.outputs[i + 1:], order_by=())
+                      for i in range(len(self.outputs)) if not self.limit]  # fmt: skip
+        if self.group_by and not self.order_by:
+            keys = len(self.group_by)
+            found += [replace(self, outputs=self.outputs[:i] + self.outputs[i + 1:])
+                      for i in range(keys, len(self.outputs)) if len(self.outputs) > keys + 1]  # fmt: skip
+        return found
+
+
+class QueryGenerator:
+    def __init__(self, seed: int, tables: list[str]):
+        self.choose = random.Random(seed)
+        self.parameters: list[tuple[str, str]] | None = [] if self.choose.random() < 0.12 else None
+        self.expressions = ExpressionGenerator(self.choose, self.parameters)
+        self.table = self.choose.choice(tables)
+
+    def query(self) -> Query:
+        shapes = [(self.projection, 20), (self.top, 15), (self.plain_aggregation, 20), (self.grouped, 35),
+                  (self.distinct, 8), (self.nested, 10), (self.whole_rows, 4)]  # fmt: skip
+        shape = self.choose.choices([s for s, _ in shapes], [w for _, w in shapes])[0]
+        query = shape()
+        return dataclasses.replace(query, parameters=tuple(self.parameters or ()))
+
+    # -- parts -------------------------------------------------------------------------------------
+
+    def _where(self) -> tuple[str, ...]:
+        count = self.choose.choices([0, 1, 2, 3], [25, 45, 20, 10])[0]
+        return tuple(self.expressions.made("bool", 2) for _ in range(count))
+
+    def _kind(self) -> str:
+        return self.choose.choice(KINDS)
+
+    def _projected(self, depth: int) -> Output:
+        return Output(self.expressions.expression(self._kind(), depth))
+
+    def _limit(self) -> str:
+        limit = f"LIMIT {self.choose.choice([0, 1, 5, 10, 100, 3000])}"
+        return limit + (
+            f" OFFSET {self.choose.choice([1, 7, 500])}" if self.choose.random() < 0.3 else ""
+        )
+
+    def _key(self) -> Output:
+        kind = self.choose.choice(GROUPABLE)
+        columns = [c for c in COLUMNS if c.kind == kind]
+        if self.choose.random() < 0.7 and columns:
+            few = [
+                c
+                for c in columns
+                if c.name in ("i4_few", "low", "b", "i4_const", "i4_null", "i2_edge", "bp")
+            ]
+            sql = self.choose.choice(few if few and self.choose.random() < 0.6 else columns).name
+        else:
+            sql = self.expressions.expression(kind, 1)
+        return Output(sql, BY_VALUE if kind in ORDERLESS_KINDS else EXACT)
+
+    def _keys(self) -> list[Output]:
+        keys = [self._key() for _ in range(self.choose.choices([1, 2, 3, 5], [50, 30, 15, 5])[0])]
+        return list({key.sql: key for key in keys}.values())
+
+    def _aggregate(self) -> Output:
+        pick = self.choose.choice
+        kind = self._kind()
+        argument = self.expressions.expression(kind, self.choose.choice([0, 1, 2]))
+        number = pick(("i2", "i4", "i8", "f4", "f8", "num", "num", "i4"))
+        amount = self.expressions.expression(number, self.choose.choice([0, 1, 2]))
+        of_floats = ROUNDED if number in ("f4", "f8") else EXACT
+        ordered = pick([k for k in KINDS if k not in ("bool", "uuid", "iv", "text", "bp")])
+        measured = self.expressions.expression(ordered, 1)
+        of_equals = BY_VALUE if ordered in ORDERLESS_KINDS else EXACT
+        logical = self.expressions.expression("bool", 1)
+        text = self.expressions.expression("text", 1)
+        spread = pick(["stddev", "stddev_pop", "stddev_samp", "variance", "var_pop", "var_samp"])
+        made = pick([
+            Output("count(*)"), Output("count(*)"), Output(f"count({argument})"),
+            Output(f"count(DISTINCT {argument})"),
+            Output(f"sum({amount})", of_floats), Output(f"sum({amount})", of_floats),
+            Output(f"avg({amount})", of_floats), Output(f"avg({amount})", of_floats),
+            Output(f"min({measured})", of_equals), Output(f"max({measured})", of_equals),
+            Output(f"min({text})"), Output(f"max({text})"),
+            Output(f"{spread}({amount})", of_floats),
+            Output(f"bool_and({logical})"), Output(f"bool_or({logical})"), Output(f"every({logical})"),
+            Output(f"sum(DISTINCT {self.expressions.column(number) or '1'})", of_floats),
+        ])  # fmt: skip
+        if self.choose.random() < 0.15:
+            condition = self.expressions.expression("bool", 1)
+            made = Output(f"{made.sql} FILTER (WHERE {condition})", made.comparison)
+        return made
+
+    def _aggregates(self, least: int) -> list[Output]:
+        return [self._aggregate() for _ in range(self.choose.randint(least, 4))]
+
+    # -- shapes ------------------------------------------------------------------------------------
+
+    def projection(self) -> Query:
+        outputs = [Output("k")] + [self._projected(3) for _ in range(self.choose.randint(1, 4))]
+        return Query(self.table, tuple(outputs), self._where())
+
+    def top(self) -> Query:
+        outputs = [Output("k")] + [self._projected(1) for _ in range(self.choose.randint(1, 3))]
+        keys = []
+        for output in self.choose.sample(outputs, self.choose.randint(1, len(outputs))):
+            direction = self.choose.choice(["", " DESC", " NULLS FIRST", " DESC NULLS LAST"])
+            keys.append(f"{outputs.index(output) + 1}{direction}")
+        limit = self._limit() if self.choose.random() < 0.8 else ""
+        return Query(self.table, tuple(outputs), self._where(), order_by=(*keys, "k"), limit=limit)
+
+    def whole_rows(self) -> Query:
+        return Query(
+            self.table, (Output("*"),), self._where(), order_by=("k",), limit=self._limit()
+        )
+
+    def plain_aggregation(self) -> Query:
+        return Query(self.table, tuple(self._aggregates(1)), self._where())
+
+    def grouped(self) -> Query:
+        keys, aggregates = self._keys(), self._aggregates(0)
+        having = ""
+        if self.choose.random() < 0.2:
+            having = self.choose.choice(["count(*) > 2", "max(k) < 4000", "sum(i4_few) IS NOT NULL",
+                                         "avg(k) > 100 AND count(*) < 500"])  # fmt: skip
+        order_by, limit = (), ""
+        if self.choose.random() < 0.4 and all(key.comparison == EXACT for key in keys):
+            order_by = (*(["count(*) DESC"] if self.choose.random() < 0.5 else []),
+                        *(str(i + 1) for i in range(len(keys))))  # fmt: skip
+            limit = self._limit() if self.choose.random() < 0.6 else ""
+        group_by = tuple(str(i + 1) for i in range(len(keys)))
+        return Query(
+            self.table, tuple(keys + aggregates), self._where(), group_by, having, order_by, limit
+        )
+
+    def distinct(self) -> Query:
+        return Query(self.table, tuple(self._keys()), self._where(), is_distinct=True)
+
+    def nested(self) -> Query:
+        """An aggregation over an aggregation, as a sub-select or a CTE."""
+        key, inner = self._key(), Output("count(*)")
+        inner_query = Query(self.table, (Output(f"{key.sql} AS a", key.comparison), Output("count(*) AS n"),
+                                         Output("max(k) AS m"), Output("sum(n2) AS s")),
+                            self._where(), group_by=("1",))  # fmt: skip
+        outputs = (inner, Output("sum(n)"), Output("max(m)"), Output("sum(s)"), Output("avg(n)"))
+        listed = ", ".join(output.sql for output in outputs)
+        wrapper = self.choose.choice([
+            f"SELECT {listed} FROM ({{query}}) AS inside",
+            f"WITH inside AS ({{query}}) SELECT {listed} FROM inside WHERE n > 1",
+            f"WITH inside AS MATERIALIZED ({{query}}) SELECT {listed} FROM inside",
+        ])  # fmt: skip
+        return dataclasses.replace(inner_query, wrapper=wrapper, wrapper_outputs=outputs)

@@ -1,0 +1,173 @@
+"""The tables of the differential tests: every type and encoding, each table in another state.
+
+All have the same columns, so that one generated query can run on any of them.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Column:
+    name: str
+    kind: str  # the generator's name of the type
+    definition: str
+    value: str  # SQL over generate_series(...) AS g(k)
+    # numeric without a declared scale, floats with -0: equal values may be written differently
+    is_written_differently: bool = False
+
+
+def _share(percent: float, value: str) -> str:
+    """NULL for `percent` of the rows."""
+    return f"CASE WHEN h(k, 99) % 1000 < {int(percent * 10)} THEN NULL ELSE {value} END"
+
+
+# h(k, n): a bigint hash of the row's number, the same in every run.
+COLUMNS = (
+    Column("k", "i4", "integer NOT NULL", "k"),
+    Column("b", "bool", "boolean", _share(10, "h(k, 1) % 3 = 0")),
+    Column("b_const", "bool", "boolean", "true"),
+    Column("i2", "i2", "smallint", _share(5, "(h(k, 2) % 200 - 100)::smallint")),
+    Column("i2_edge", "i2", "smallint",
+           "CASE h(k, 3) % 40 WHEN 0 THEN -32768 WHEN 1 THEN 32767 ELSE h(k, 3) % 11 END::smallint"),
+    Column("i4", "i4", "integer", _share(5, "(h(k, 4) % 20000 - 10000)::integer")),
+    Column("i4_edge", "i4", "integer",
+           "CASE h(k, 5) % 60 WHEN 0 THEN -2147483648 WHEN 1 THEN 2147483647"
+           " ELSE h(k, 5) % 100000 END::integer"),
+    Column("i4_const", "i4", "integer", "42"),
+    Column("i4_null", "i4", "integer", "NULL::integer"),
+    Column("i4_few", "i4", "integer", _share(20, "(h(k, 6) % 5)::integer")),
+    Column("i4_run", "i4", "integer", "k / 100"),
+    Column("i8", "i8", "bigint", _share(5, "h(k, 7) % 1000000007 * 1000")),
+    Column("i8_edge", "i8", "bigint",
+           "CASE h(k, 8) % 70 WHEN 0 THEN -9223372036854775808 WHEN 1 THEN 9223372036854775807"
+           " ELSE h(k, 8) END::bigint"),
+    Column("f4", "f4", "real", _share(5, "(h(k, 9) % 1000)::real / 7"), True),
+    Column("f8", "f8", "double precision",
+           _share(5, "(h(k, 10) % 1000000)::double precision / 333"), True),
+    Column("f8_edge", "f8", "double precision",
+           "CASE h(k, 11) % 30 WHEN 0 THEN 'NaN' WHEN 1 THEN 'Infinity' WHEN 2 THEN '-Infinity'"
+           " WHEN 3 THEN '-0' WHEN 4 THEN '0' WHEN 5 THEN '1e-300' WHEN 6 THEN '1e300'"
+           " ELSE (h(k, 11) % 50)::text END::double precision", True),
+    Column("n2", "num", "numeric(12,2)", _share(5, "(h(k, 12) % 1000000)::numeric / 100")),
+    Column("n0", "num", "numeric(6)", "(h(k, 13) % 1000)::numeric - 500"),
+    Column("n_wide", "num", "numeric(38,10)",
+           _share(5, "(h(k, 14)::numeric * 1000000007) / 10000000000 + (h(k, 15) % 100)")),
+    Column("n_mixed", "num", "numeric",
+           _share(5, "CASE h(k, 16) % 6 WHEN 0 THEN (h(k, 16) % 100)::numeric"
+                     " WHEN 1 THEN (h(k, 16) % 100)::numeric + 0.0 WHEN 2 THEN 0.00"
+                     " WHEN 3 THEN (h(k, 16) % 1000)::numeric / 1000"
+                     " WHEN 4 THEN (h(k, 16) % 100)::numeric + 0.50 ELSE -1.250 END"), True),
+    Column("n_edge", "num", "numeric",
+           "CASE h(k, 17) % 50 WHEN 0 THEN 'NaN' WHEN 1 THEN 'Infinity' WHEN 2 THEN '-Infinity'"
+           " WHEN 3 THEN '1e100' WHEN 4 THEN '1e-100' WHEN 5 THEN '-99999999999999999999999999999999999999999'"
+           " WHEN 6 THEN '0' WHEN 7 THEN '123456789012345678901234567890.123456789'"
+           " ELSE (h(k, 17) % 1000)::text || '.5' END::numeric", True),
+    Column("d", "date", "date", _share(5, "date '1992-01-01' + (h(k, 18) % 4000)::integer")),
+    Column("d_edge", "date", "date",
+           "CASE h(k, 19) % 40 WHEN 0 THEN 'infinity' WHEN 1 THEN '-infinity' WHEN 2 THEN '0044-03-15 BC'"
+           " WHEN 3 THEN '2024-02-29' WHEN 4 THEN '5874897-12-31' ELSE '2000-01-01' END::date"),
+    Column("ts", "ts", "timestamp",
+           _share(5, "timestamp '2020-01-01' + (h(k, 20) % 100000000) * interval '1 second'"
+                     " + (h(k, 21) % 1000000) * interval '1 microsecond'")),
+    Column("ts_edge", "ts", "timestamp",
+           "CASE h(k, 22) % 40 WHEN 0 THEN 'infinity' WHEN 1 THEN '-infinity'"
+           " WHEN 2 THEN '4713-01-01 00:00:00 BC' WHEN 3 THEN '294276-12-31 23:59:59.999999'"
+           " ELSE '1999-12-31 23:59:59.5' END::timestamp"),
+    Column("tz", "tz", "timestamptz",
+           _share(5, "timestamptz '2021-03-01 00:00+00' + (h(k, 23) % 60000000) * interval '1 second'")),
+    Column("low", "text", "text",
+           _share(10, "(array['red', 'green', 'blue', '', 'Green', 'a%b', 'a_b', 'red '])[1 + h(k, 24) % 8]")),
+    Column("high", "text", "text", _share(5, "md5(h(k, 25)::text)")),
+    Column("words", "text", "text",
+           _share(5, "(array['special', 'quick', 'Ärger', 'naïve', '日本'])[1 + h(k, 26) % 5]"
+                     " || ' ' || (h(k, 27) % 50) || ' '"
+                     " || (array['requests', 'packages', 'ÄÖÜ', 'x'])[1 + h(k, 28) % 4]")),
+    Column("long", "text", "text",
+           "CASE WHEN h(k, 29) % 20 = 0 THEN repeat(md5(k::text), (h(k, 30) % 300)::integer)"
+           " WHEN h(k, 29) % 97 = 1 THEN"
+           " (SELECT string_agg(md5((k * 1000 + s)::text), '') FROM generate_series(1, 120) AS s)"
+           " WHEN h(k, 29) % 20 = 2 THEN NULL ELSE 'short ' || (h(k, 30) % 30) END"),
+    Column("vc", "text", "varchar(12)", _share(5, "'v' || (h(k, 31) % 700)")),
+    Column("bp", "bp", "char(6)", _share(5, "(array['a', 'ab ', 'abc', '', 'B', 'ab'])[1 + h(k, 32) % 6]")),
+    Column("u", "uuid", "uuid", _share(5, "md5((h(k, 33) % 3000)::text)::uuid")),
+)  # fmt: skip
+
+HASH_FUNCTION = """
+CREATE FUNCTION h(k integer, n integer) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
+$$ SELECT hashint8extended(k, n) & 4611686018427387903 $$;
+"""
+
+SINGLE_BYTE_TEXT = {"Ärger": "Ärger", "日本": "Ýñ"}  # what LATIN1 cannot hold is replaced
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table and the state it is tested in."""
+
+    name: str
+    state: str
+    rows: int
+    prepare: tuple[str, ...]  # after the rows are inserted
+
+
+LOAD = "SELECT penumbra.load('{name}')"
+HALF_OF_THE_COLUMNS = "ARRAY[" + ", ".join(f"'{c.name}'" for c in COLUMNS[::2]) + "]"
+
+# k stays unique.
+COPY_ROWS = ("INSERT INTO {target} SELECT k + 100000, " + ", ".join(c.name for c in COLUMNS[1:])
+             + " FROM cached WHERE {condition}")  # fmt: skip
+
+TABLES = (
+    Table("cached", "fully cached and vacuumed", 12000, ("VACUUM (FREEZE, ANALYZE) cached", LOAD)),
+    Table("changed", "a few rows changed after it was loaded", 8000, (
+        "VACUUM ANALYZE changed", LOAD,
+        "UPDATE changed SET i4 = i4 + 1, low = 'new' WHERE k % 211 = 0",
+        "DELETE FROM changed WHERE k % 307 = 0",
+        COPY_ROWS.format(target="changed", condition="k % 501 = 0"),
+        "BEGIN", "UPDATE changed SET n2 = -n2 WHERE k % 103 = 0", "ROLLBACK",
+    )),
+    Table("revived", "changed, vacuumed and not loaded again", 8000, (
+        "VACUUM ANALYZE revived", LOAD,
+        "UPDATE revived SET f8 = -f8, words = NULL WHERE k BETWEEN 3000 AND 3400",
+        "DELETE FROM revived WHERE k < 50", "VACUUM revived",
+    )),
+    Table("half", "half of the columns cached, rows added after", 6000, (
+        "VACUUM ANALYZE half", "SELECT penumbra.load('half', " + HALF_OF_THE_COLUMNS + ")",
+        COPY_ROWS.format(target="half", condition="k > 9000"),
+    )),
+    Table("plain", "not cached", 5000, ("ANALYZE plain",)),
+    Table("altered", "columns dropped, added and retyped before it was loaded", 5000, (
+        "ALTER TABLE altered ADD COLUMN extra integer DEFAULT 7",
+        "ALTER TABLE altered DROP COLUMN extra",
+        "ALTER TABLE altered ALTER COLUMN i4_run TYPE bigint",
+            "ALTER TABLE altered ALTER COLUMN i4_run TYPE integer",
+        "ALTER TABLE altered DROP COLUMN i4_const",
+        "ALTER TABLE altered ADD COLUMN i4_const integer DEFAULT 42",
+        "VACUUM ANALYZE altered", LOAD,
+    )),
+    Table("empty", "no rows", 0, ("VACUUM ANALYZE empty", LOAD)),
+    Table("parted", "partitions: cached, changed and not cached", 9000, (
+        "VACUUM ANALYZE parted", "SELECT penumbra.load('parted_0')", "SELECT penumbra.load('parted_1')",
+        "UPDATE parted SET i4 = 5 WHERE k % 400 = 0",
+    )),
+)  # fmt: skip
+
+
+def table_sql(table: Table, is_single_byte: bool) -> list[str]:
+    """The statements that make the table in its state."""
+    columns = ", ".join(f"{column.name} {column.definition}" for column in COLUMNS)
+    if table.name == "parted":
+        statements = [f"CREATE TABLE parted ({columns}) PARTITION BY HASH (k)"]
+        statements += [f"CREATE TABLE parted_{part} PARTITION OF parted"
+                       f" FOR VALUES WITH (MODULUS 3, REMAINDER {part})" for part in range(3)]  # fmt: skip
+    else:
+        statements = [f"CREATE TABLE {table.name} ({columns}) WITH (autovacuum_enabled = off)"]
+    if table.rows:
+        values = ", ".join(column.value for column in COLUMNS)
+        if is_single_byte:
+            for text, replacement in SINGLE_BYTE_TEXT.items():
+                values = values.replace(text, replacement)
+        statements.append(
+            f"INSERT INTO {table.name} SELECT {values} FROM generate_series(1, {table.rows}) AS g(k)"
+        )
+    return statements + [step.format(name=table.name) for step in table.prepare]

@@ -1,0 +1,39 @@
+"""Every query of every workload, in the engine, at a small size, against PostgreSQL's own executor."""
+
+import pytest
+from rich.console import Console
+
+from penumbra_lab.compare import difference
+from penumbra_lab.dataset import load_cache, load_postgresql, make_files, progress_bars
+from penumbra_lab.system import PostgresSystem
+from penumbra_lab.workload import read_workload, workload_names
+
+
+@pytest.fixture(scope="module", params=workload_names())
+def loaded(request, server):
+    workload = read_workload(request.param)
+    with progress_bars(Console(quiet=True)) as progress:
+        with server.connect() as connection:
+            connection.execute("CREATE EXTENSION IF NOT EXISTS penumbra")
+        files = make_files(workload, workload.size_test, progress)
+        load_postgresql(server, workload, files, progress)
+        load_cache(server, workload.tables, progress)
+    return workload
+
+
+def test_workload_in_the_engine(server, loaded, subtests):
+    with server.connect() as off, server.connect() as required:
+        stock = PostgresSystem("off", off, {"penumbra.mode": "off"})
+        engine = PostgresSystem("require", required, {"penumbra.mode": "require"})
+        for query in loaded.queries:
+            with subtests.test(query.name):
+                expected = stock.run(query.sql)
+                assert (
+                    difference(expected.rows, engine.run(query.sql).rows, query.is_ordered) is None
+                )
+
+
+def test_cached_tables_equal_the_heap(server, loaded):
+    with server.connect() as connection:
+        for table in loaded.tables:
+            connection.execute("SELECT penumbra.verify(%s::regclass)", (table,))
