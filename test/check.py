@@ -1,0 +1,138 @@
+"""`make check`: every suite in turn, each with its own count, then 'N passed, N failed'."""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+TREE = Path(__file__).resolve().parents[1]
+PYTHON = str(TREE / ".venv/bin/python")
+RUFF = str(TREE / ".venv/bin/ruff")
+PYTEST = [PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+
+
+@dataclass(frozen=True)
+class Count:
+    passed: int
+    failed: int
+
+
+def count_gtest(output: str) -> Count:
+    passed = sum(int(n) for n in re.findall(r"^\[  PASSED  \] (\d+) test", output, re.M))
+    failed = sum(int(n) for n in re.findall(r"^\[  FAILED  \] (\d+) test", output, re.M))
+    return Count(passed, failed)
+
+
+def count_pytest(output: str) -> Count:
+    last = next(
+        (
+            line
+            for line in reversed(output.splitlines())
+            if re.search(r"\d+ (passed|failed|error)", line)
+        ),
+        "",
+    )
+    number = {
+        word: int(n)
+        for n, word in re.findall(r"(\d+) (passed|failed|errors?|subtests passed)", last)
+    }
+    failed = number.get("failed", 0) + number.get("error", 0) + number.get("errors", 0)
+    return Count(number.get("passed", 0) + number.get("subtests passed", 0), failed)
+
+
+def count_regress(output: str) -> Count:
+    """pg_regress, pg_isolation_regress (both of several versions) and prove."""
+    passed = len(re.findall(r"^(?:test )?.*\.\.\. ok\b|^ok \d+ +[-+] ", output, re.M))
+    failed = len(re.findall(r"^(?:test )?.*\.\.\. FAILED|^not ok \d+", output, re.M))
+    for tests in re.findall(r"^Files=\d+, Tests=(\d+)", output, re.M):
+        passed += int(tests)
+    failed += len(re.findall(r"^#   Failed test|^Result: FAIL", output, re.M))
+    return Count(passed, failed)
+
+
+def count_lines(output: str) -> Count:
+    """One 'ok: ...' or 'FAILED: ...' per check."""
+    return Count(
+        len(re.findall(r"^ok: ", output, re.M)), len(re.findall(r"^FAILED: ", output, re.M))
+    )
+
+
+@dataclass(frozen=True)
+class Suite:
+    name: str
+    command: list[str]
+    count: object
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+def suites() -> list[Suite]:
+    sanitizer = {"ASAN_OPTIONS": "detect_leaks=1", "UBSAN_OPTIONS": "print_stacktrace=1"}
+    return [
+        Suite("style", [PYTHON, "test/style.py"], count_lines),
+        Suite("wall", [PYTHON, "test/wall.py"], count_lines),
+        Suite("kernels", ["build/kernels/kernels_test", "--gtest_brief=1"], count_gtest),
+        Suite("engine", ["build/engine/engine_test", "--gtest_brief=1"], count_gtest),
+        Suite("lab", [*PYTEST, "lab/tests"], count_pytest),
+        Suite("extension", ["make", "--no-print-directory", "extension-check"], count_regress),
+        Suite("differential", [*PYTEST, "test/differential"], count_pytest),
+        Suite("crash", [*PYTEST, "test/crash"], count_pytest),
+        Suite("regression", [PYTHON, "test/regression/run.py"], count_lines),
+        Suite("sanitizers, build", ["bash", "-c",
+              "cmake -G Ninja -B build-asan -S . -DPENUMBRA_SANITIZE=ON >/dev/null && ninja -C build-asan"
+              " kernels_test engine_test && echo 'ok: built'"], count_lines),
+        Suite("sanitizers, kernels", ["build-asan/kernels/kernels_test", "--gtest_brief=1"], count_gtest, sanitizer),
+        Suite("sanitizers, engine", ["build-asan/engine/engine_test", "--gtest_brief=1"], count_gtest, sanitizer),
+    ]  # fmt: skip
+
+
+def run_suite(suite: Suite) -> tuple[Count, float]:
+    print(f"\n=== {suite.name}", flush=True)
+    begin = time.monotonic()
+    output = []
+    process = subprocess.Popen(
+        suite.command, cwd=TREE, env={**os.environ, **suite.environment}, text=True, errors="replace",
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    with process:
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            output.append(line)
+    count = suite.count("".join(output))
+    # A suite that dies or runs nothing has failed, whatever it printed before.
+    if (process.returncode != 0 and count.failed == 0) or count.passed + count.failed == 0:
+        count = Count(count.passed, count.failed + 1)
+    return count, time.monotonic() - begin
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", help="comma-separated beginnings of suite names")
+    parser.add_argument("--skip", help="the same, to leave out")
+    arguments = parser.parse_args()
+    chosen = suites()
+    if arguments.only:
+        chosen = [s for s in chosen if s.name.startswith(tuple(arguments.only.split(",")))]
+    if arguments.skip:
+        chosen = [s for s in chosen if not s.name.startswith(tuple(arguments.skip.split(",")))]
+    results = []
+    try:
+        for suite in chosen:
+            count, seconds = run_suite(suite)
+            results.append((suite.name, count, seconds))
+    except KeyboardInterrupt:
+        print("interrupted")
+        return 130
+    print(f"\n{'suite':<22}{'passed':>9}{'failed':>9}{'seconds':>10}")
+    for name, count, seconds in results:
+        print(f"{name:<22}{count.passed:>9}{count.failed:>9}{seconds:>10.1f}")
+    failed = sum(count.failed for _, count, _ in results)
+    print(f"{sum(count.passed for _, count, _ in results)} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,56 @@
+"""Style that a machine can see: ruff, line lengths, unfinished marks."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+TREE = Path(__file__).resolve().parents[1]
+COLUMNS_MAX = 100
+UNFINISHED = re.compile(r"\b(" + "TO" + "DO|FIX" + "ME|X" + r"XX)\b")
+
+
+def tracked(*patterns: str) -> list[Path]:
+    git = ["git", "-c", f"safe.directory={TREE}", "-C", str(TREE), "ls-files", "--cached", "--others",
+           "--exclude-standard", *patterns]  # fmt: skip
+    names = subprocess.run(git, capture_output=True, text=True).stdout.split("\n")
+    return [TREE / name for name in names if name and (TREE / name).is_file()]
+
+
+def python_failures() -> list[str]:
+    done = subprocess.run([TREE / ".venv/bin/ruff", "check", "--output-format", "concise", "lab", "test"],
+                          cwd=TREE, capture_output=True, text=True)  # fmt: skip
+    return [] if done.returncode == 0 else (done.stdout + done.stderr).splitlines()
+
+
+def long_lines() -> list[str]:
+    return [f"{path.relative_to(TREE)}:{number} has {len(line)} columns"
+            for path in tracked("engine/*.cc", "engine/*.h", "kernels/*.cc", "kernels/*.h")
+            for number, line in enumerate(path.read_text().splitlines(), 1)
+            if len(line) > COLUMNS_MAX + 20]  # fmt: skip
+
+
+def unfinished_marks() -> list[str]:
+    return [f"{path.relative_to(TREE)}:{number}: {line.strip()}"
+            for path in tracked("*.c", "*.h", "*.cc", "*.py", "*.sh")
+            for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1)
+            if UNFINISHED.search(line)]  # fmt: skip
+
+
+def main() -> int:
+    checks = {
+        "ruff": python_failures,
+        "line lengths": long_lines,
+        "no unfinished marks": unfinished_marks,
+    }
+    failed = False
+    for name, check in checks.items():
+        failures = check()
+        print("\n".join(f"  {failure}" for failure in failures), end="\n" if failures else "")
+        print(f"{'FAILED' if failures else 'ok'}: {name}")
+        failed |= bool(failures)
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

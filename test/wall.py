@@ -1,0 +1,97 @@
+"""The wall: engine and kernels know no PostgreSQL header; the library exports SQL entry points only."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+TREE = Path(__file__).resolve().parents[1]
+POSTGRES_HEADER = re.compile(
+    r'#\s*include\s*[<"](postgres(_fe|_ext)?\.h|c\.h|fmgr\.h|funcapi\.h|miscadmin\.h|pg_config[^>"]*|libpq[^>"]*'
+    r"|(access|catalog|commands|common|executor|lib|libpq|mb|nodes|optimizer|parser|port|postmaster|replication"
+    r'|rewrite|server|storage|tcop|utils)/[^>"]+\.h)[>"]'
+)
+ENGINE_HEADER_FOR_ADAPTERS = re.compile(r'#\s*include\s*"([^"]+)"')
+
+
+def header_failures() -> list[str]:
+    found = []
+    for folder in ("engine", "kernels"):
+        for path in sorted((TREE / folder).rglob("*")):
+            if path.suffix not in (".h", ".cc", ".hpp", ".cpp", ".c"):
+                continue
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                if POSTGRES_HEADER.search(line):
+                    found.append(
+                        f"{path.relative_to(TREE)}:{number} includes a PostgreSQL header: {line.strip()}"
+                    )
+    return found
+
+
+def adapter_failures() -> list[str]:
+    """Extensions see engine/include only."""
+    found = []
+    private = {
+        path.name
+        for folder in ("engine/src", "kernels/include/kernels")
+        for path in (TREE / folder).glob("*.h")
+    }
+    for path in sorted((TREE / "extensions").rglob("*.[ch]")):
+        own = {other.name for other in path.parent.glob("*.h")}
+        for line in path.read_text().splitlines():
+            match = ENGINE_HEADER_FOR_ADAPTERS.search(line)
+            if match and Path(match.group(1)).name in private - own and "/" not in match.group(1):
+                found.append(
+                    f"{path.relative_to(TREE)} includes the engine's private {match.group(1)}"
+                )
+    return found
+
+
+def version_failures() -> list[str]:
+    return [
+        f"{path.relative_to(TREE)} tests PG_VERSION_NUM outside common/pg_compat.h"
+        for folder in ("extensions", "engine", "kernels", "common")
+        for path in sorted((TREE / folder).rglob("*.[ch]*"))
+        if path.name != "pg_compat.h"
+        and path.suffix in (".c", ".h", ".cc")
+        and "PG_VERSION_NUM" in path.read_text()
+    ]
+
+
+def symbol_failures() -> list[str]:
+    library = TREE / "extensions/columnar/penumbra.so"
+    if not library.exists():
+        return [f"{library.relative_to(TREE)} is not built"]
+    output = subprocess.run(
+        ["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True
+    ).stdout
+    exported = {line.split()[-1] for line in output.splitlines()}
+    entry_points = {
+        name.removeprefix("pg_finfo_") for name in exported if name.startswith("pg_finfo_")
+    }
+    allowed = (
+        {"_PG_init", "Pg_magic_func"} | entry_points | {f"pg_finfo_{name}" for name in entry_points}
+    )
+    # Background workers are found by name.
+    return [f"penumbra.so exports {name}" for name in sorted(exported - allowed)
+            if not re.fullmatch(r"penumbra_\w+_main", name)]  # fmt: skip
+
+
+def main() -> int:
+    checks = {
+        "engine and kernels include no PostgreSQL header": header_failures,
+        "extensions include only the engine's public headers": adapter_failures,
+        "version tests stand in common/pg_compat.h": version_failures,
+        "penumbra.so exports its entry points only": symbol_failures,
+    }
+    failed = False
+    for name, check in checks.items():
+        failures = check()
+        print("\n".join(f"  {failure}" for failure in failures), end="\n" if failures else "")
+        print(f"{'FAILED' if failures else 'ok'}: {name}")
+        failed |= bool(failures)
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
