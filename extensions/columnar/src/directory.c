@@ -34,6 +34,7 @@
 #include "storage/shmem.h"
 #include "utils/hsearch.h"
 #include "utils/rel.h"
+#include "utils/timestamp.h"
 
 #include "directory.h"
 #include "pg_compat.h"
@@ -74,6 +75,7 @@ typedef struct CachedRelation
 	pg_atomic_uint64 pages_from_cache;
 	pg_atomic_uint64 pages_from_heap;
 	pg_atomic_uint64 unproven_pages;	/* of cached pages, in the last scan */
+	pg_atomic_uint64 vacuumed_at;	/* TimestampTz */
 } CachedRelation;
 
 typedef struct DirectoryControl
@@ -396,6 +398,7 @@ enter_relation(const CacheKey *key, Oid relid)
 		pg_atomic_init_u64(&relation->pages_from_cache, 0);
 		pg_atomic_init_u64(&relation->pages_from_heap, 0);
 		pg_atomic_init_u64(&relation->unproven_pages, 0);
+		pg_atomic_init_u64(&relation->vacuumed_at, 0);
 		pg_atomic_fetch_add_u32(&directory->relation_count, 1);
 	}
 	relation->relid = relid;
@@ -705,6 +708,26 @@ directory_note_scan(const CacheKey *key, const AttrNumber *attnums, int natts,
 		}
 	}
 	LWLockRelease(directory_lock);
+}
+
+bool
+directory_claim_vacuum(const CacheKey *key, int pause_ms)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	CachedRelation *relation;
+	bool		claimed = false;
+
+	LWLockAcquire(directory_lock, LW_SHARED);
+	relation = find_relation(key);
+	if (relation != NULL)
+	{
+		uint64		last = pg_atomic_read_u64(&relation->vacuumed_at);
+
+		claimed = (last == 0 || TimestampDifferenceExceeds((TimestampTz) last, now, pause_ms)) &&
+			pg_atomic_compare_exchange_u64(&relation->vacuumed_at, &last, (uint64) now);
+	}
+	LWLockRelease(directory_lock);
+	return claimed;
 }
 
 static void

@@ -181,6 +181,9 @@ extern void directory_note_scan(const CacheKey *key, const AttrNumber *attnums, 
 								uint64 pages_from_cache, uint64 pages_from_heap,
 								uint64 unproven_pages);
 
+/* True, at most once per pause, for whoever is to vacuum the relation. */
+extern bool directory_claim_vacuum(const CacheKey *key, int pause_ms);
+
 /* Copies for views and the worker, palloc'd; database InvalidOid: all. */
 extern int	directory_list_relations(Oid database, RelationSummary **relations);
 extern int	directory_list_columns(const CacheKey *key, ColumnSummary **columns);

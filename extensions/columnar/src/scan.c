@@ -290,6 +290,8 @@ note_scan(ScanState *state)
 	directory_note_scan(&key, state->attnums, state->natts,
 						state->scan.pages_from_cache, state->scan.pages_from_heap,
 						state->cached_pages - Min(state->cached_pages, state->cheap_pages));
+	if (state->scan.pages_from_heap > 0 && penumbra_auto)
+		wanted_wake_listener();
 }
 
 CachedScan *
