@@ -70,7 +70,6 @@ constexpr size_t kPartAlignment = 64;
 constexpr size_t kBytesPadding = 16;
 constexpr uint32_t kGroupRows = 64;
 constexpr uint32_t kSegmentRowsMax = 1u << 20;
-constexpr int kNumericScaleMax = 16383;
 
 enum class Encoding : uint8_t { kConstant = 1, kFrame = 2, kPlain = 3, kDictionary = 4, kCompressed = 5 };
 enum Part : uint8_t { kValidity, kCodes, kValues, kStarts, kBytes, kZones, kBlocks, kPartCount };
