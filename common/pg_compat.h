@@ -14,13 +14,24 @@
 #include "postgres.h"
 
 #include "catalog/pg_class.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_tablespace.h"
+#include "commands/explain.h"
 #include "commands/vacuum.h"
 #include "fmgr.h"
+#include "executor/instrument.h"
 #include "storage/bufmgr.h"
+#include "tcop/tcopprot.h"
 #include "utils/acl.h"
+#include "utils/pg_locale.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+
+/* 18 split EXPLAIN's header. */
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
+#endif
 
 #if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 190000
 #error "Penumbra supports PostgreSQL 15 to 18"
@@ -73,31 +84,15 @@ compat_class_maintaincheck(Oid relid, Oid roleid)
 #endif
 }
 
-/*
- * What autovacuum would do with the relations for the sake of the visibility
- * map.  16 wants a memory context that outlives the transactions in between,
- * and names the main part of the relation as something to process.
- */
+/* 16 wants a memory context that outlives the transactions in between. */
 static inline void
-compat_vacuum_for_visibility(List *relations, BufferAccessStrategy strategy, MemoryContext context)
+compat_vacuum(List *relations, VacuumParams *params, BufferAccessStrategy strategy,
+			  MemoryContext context)
 {
-	VacuumParams params;
-
-	memset(&params, 0, sizeof(params));
-	params.options = VACOPT_VACUUM | VACOPT_SKIP_LOCKED;
-	params.freeze_min_age = -1;
-	params.freeze_table_age = -1;
-	params.multixact_freeze_min_age = -1;
-	params.multixact_freeze_table_age = -1;
-	params.log_min_duration = -1;
-	params.index_cleanup = VACOPTVALUE_UNSPECIFIED;
-	params.truncate = VACOPTVALUE_UNSPECIFIED;
-	params.nworkers = -1;
 #if PG_VERSION_NUM < 160000
-	vacuum(relations, &params, strategy, true);
+	vacuum(relations, params, strategy, true);
 #else
-	params.options |= VACOPT_PROCESS_MAIN | VACOPT_SKIP_DATABASE_STATS;
-	vacuum(relations, &params, strategy, context, true);
+	vacuum(relations, params, strategy, context, true);
 #endif
 }
 
@@ -111,6 +106,69 @@ compat_vacuum_for_visibility(List *relations, BufferAccessStrategy strategy, Mem
 #define compat_attribute_is_virtual(att) ((att)->attgenerated == ATTRIBUTE_GENERATED_VIRTUAL)
 #else
 #define compat_attribute_is_virtual(att) false
+#endif
+
+/* 18 moved what is known of a collation into its locale object. */
+static inline bool
+compat_collate_is_c(Oid collation)
+{
+#if PG_VERSION_NUM < 180000
+	return lc_collate_is_c(collation);
+#else
+	return pg_newlocale_from_collation(collation)->collate_is_c;
+#endif
+}
+
+static inline bool
+compat_ctype_is_c(Oid collation)
+{
+#if PG_VERSION_NUM < 180000
+	return lc_ctype_is_c(collation);
+#else
+	return pg_newlocale_from_collation(collation)->ctype_is_c;
+#endif
+}
+
+/* 16 merged the permission checks of most objects. */
+static inline bool
+compat_may_execute(Oid function_oid, Oid roleid)
+{
+#if PG_VERSION_NUM < 160000
+	return pg_proc_aclcheck(function_oid, roleid, ACL_EXECUTE) == ACLCHECK_OK;
+#else
+	return object_aclcheck(ProcedureRelationId, function_oid, roleid, ACL_EXECUTE) == ACLCHECK_OK;
+#endif
+}
+
+/* Plans and explains a query as EXPLAIN does by itself; an own function since 17. */
+static inline void
+compat_explain_one_query(Query *query, int cursor_options, IntoClause *into, ExplainState *es,
+						 const char *query_string, ParamListInfo params,
+						 QueryEnvironment *environment)
+{
+#if PG_VERSION_NUM >= 170000
+	standard_ExplainOneQuery(query, cursor_options, into, es, query_string, params, environment);
+#else
+	BufferUsage buffers_at_start = pgBufferUsage;
+	BufferUsage buffers = {0};
+	instr_time	start;
+	instr_time	duration;
+	PlannedStmt *plan;
+
+	INSTR_TIME_SET_CURRENT(start);
+	plan = pg_plan_query(query, query_string, cursor_options, params);
+	INSTR_TIME_SET_CURRENT(duration);
+	INSTR_TIME_SUBTRACT(duration, start);
+	if (es->buffers)
+		BufferUsageAccumDiff(&buffers, &pgBufferUsage, &buffers_at_start);
+	ExplainOnePlan(plan, into, es, query_string, params, environment, &duration,
+				   es->buffers ? &buffers : NULL);
+#endif
+}
+
+/* 18 has reverse(bytea) too, so the function's symbol names its argument. */
+#if PG_VERSION_NUM >= 180000
+#define F_REVERSE F_REVERSE_TEXT
 #endif
 
 #endif							/* PENUMBRA_PG_COMPAT_H */

@@ -3,7 +3,6 @@
 #include <string>
 
 #include "kernels/kernels.h"
-#include "numeric.h"
 #include "segment.h"
 #include "segment_format.h"
 

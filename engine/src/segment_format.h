@@ -57,6 +57,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "numeric.h"
 #include "penumbra/types.h"
 #include "vector.h"
 

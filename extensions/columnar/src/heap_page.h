@@ -44,6 +44,6 @@ extern uint32 heap_row_reader_append_image(HeapRowReader *reader, Page page, Pen
 extern void heap_row_reader_destroy(HeapRowReader *reader);
 
 /* Raises the ereport that belongs to a status other than PENUMBRA_OK. */
-extern void penumbra_report_status(const PenumbraStatus *status) pg_attribute_noreturn();
+extern void penumbra_report_status(const PenumbraStatus *status) __attribute__((noreturn));
 
 #endif							/* PENUMBRA_HEAP_PAGE_H */

@@ -1,13 +1,124 @@
+/*-------------------------------------------------------------------------
+ *
+ * planner.c
+ *	  Settings and planner hooks.
+ *
+ * The hooks run for every query of every session, so each returns after a
+ * few comparisons where Penumbra has nothing to offer.
+ *
+ *-------------------------------------------------------------------------
+ */
 #include "postgres.h"
 
+#include <limits.h>
+
+#include "optimizer/paths.h"
+#include "optimizer/planner.h"
+#include "utils/guc.h"
+
+#include "paths.h"
 #include "planner.h"
+
+int			penumbra_mode = MODE_AUTO;
+int			penumbra_workers = -1;
+Planning   *planning_current = NULL;
+
+static planner_hook_type previous_planner_hook = NULL;
+static set_rel_pathlist_hook_type previous_set_rel_pathlist_hook = NULL;
+static create_upper_paths_hook_type previous_create_upper_paths_hook = NULL;
+
+static const struct config_enum_entry mode_options[] = {
+	{"auto", MODE_AUTO, false},
+	{"require", MODE_REQUIRE, false},
+	{"off", MODE_OFF, false},
+	{NULL, 0, false}
+};
+
+void
+planning_refuse(const char *reason)
+{
+	planning_current->reason = reason;
+	refusal_count(reason);
+}
+
+static void
+penumbra_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
+{
+	if (previous_set_rel_pathlist_hook)
+		previous_set_rel_pathlist_hook(root, rel, rti, rte);
+	if (planning_current != NULL)
+		paths_add_scan(root, rel, rte);
+}
+
+static void
+penumbra_create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+							RelOptInfo *output_rel, void *extra)
+{
+	if (previous_create_upper_paths_hook)
+		previous_create_upper_paths_hook(root, stage, input_rel, output_rel, extra);
+	if (planning_current != NULL)
+		paths_add_upper(root, stage, input_rel, output_rel, extra);
+}
+
+static PlannedStmt *
+plan_as_before(Query *parse, const char *query_string, int cursor_options, ParamListInfo params)
+{
+	if (previous_planner_hook)
+		return previous_planner_hook(parse, query_string, cursor_options, params);
+	return standard_planner(parse, query_string, cursor_options, params);
+}
+
+static PlannedStmt *
+penumbra_planner(Query *parse, const char *query_string, int cursor_options,
+				 ParamListInfo params)
+{
+	PlannedStmt *stmt;
+	Planning	planning = {.outer = planning_current};
+
+	if (penumbra_mode == MODE_OFF || (penumbra_mode == MODE_AUTO && !cache_is_available()))
+		planning_current = NULL;
+	else
+		planning_current = &planning;
+	PG_TRY();
+	{
+		stmt = plan_as_before(parse, query_string, cursor_options, params);
+	}
+	PG_FINALLY();
+	{
+		planning_current = planning.outer;
+	}
+	PG_END_TRY();
+	if (penumbra_mode == MODE_REQUIRE)
+		require_check_plan(stmt, &planning);
+	if (planning.outer == NULL)
+		explain_note_planning(planning.reason != NULL && !require_plan_uses_penumbra(stmt)
+							  ? planning.reason : NULL);
+	return stmt;
+}
 
 void
 planner_define_settings(void)
 {
+	DefineCustomEnumVariable("penumbra.mode",
+							 "Whether queries use Penumbra: by cost, always or never.",
+							 "With \"require\" a query that reads user tables without it is an error.",
+							 &penumbra_mode, MODE_AUTO, mode_options, PGC_USERSET, 0,
+							 NULL, NULL, NULL);
+	DefineCustomIntVariable("penumbra.workers",
+							"Engine threads per query besides the backend itself.",
+							"-1 takes max_parallel_workers_per_gather.",
+							&penumbra_workers, -1, -1, 1024, PGC_USERSET, 0, NULL, NULL, NULL);
 }
 
 void
 planner_install_hooks(void)
 {
+	custom_scan_register();
+	explain_install_hook();
+	previous_planner_hook = planner_hook;
+	planner_hook = penumbra_planner;
+	previous_set_rel_pathlist_hook = set_rel_pathlist_hook;
+	set_rel_pathlist_hook = penumbra_set_rel_pathlist;
+	previous_create_upper_paths_hook = create_upper_paths_hook;
+	create_upper_paths_hook = penumbra_create_upper_paths;
 }

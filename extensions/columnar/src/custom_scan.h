@@ -1,0 +1,69 @@
+/*-------------------------------------------------------------------------
+ *
+ * custom_scan.h
+ *	  Execution state of a Penumbra node, seen by its callbacks and EXPLAIN.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_CUSTOM_SCAN_H
+#define PENUMBRA_CUSTOM_SCAN_H
+
+#include "postgres.h"
+
+#include "commands/explain.h"
+#include "nodes/execnodes.h"
+
+#include "cache.h"
+#include "heap_page.h"
+#include "pipeline.h"
+#include "result_slot.h"
+
+/* One table of the scan. */
+typedef struct ScanTable
+{
+	Relation	rel;
+	CachedScan *cached;
+	HeapRowReader *reader;
+	int			heap_range;		/* next to read */
+	BlockNumber next_block;		/* in that range */
+} ScanTable;
+
+/* What EXPLAIN ANALYZE shows; kept when the engine is gone. */
+typedef struct ScanReport
+{
+	bool		is_filled;
+	PenumbraExecStats stats;	/* operators copied */
+	uint64		pages_from_cache;
+	uint64		pages_from_heap;
+	char	   *ordinary_reason;	/* the ordinary plan ran instead, and why */
+} ScanReport;
+
+typedef struct PenumbraScanState
+{
+	CustomScanState css;
+	Pipeline   *pipeline;
+	List	   *runtime_states; /* ExprStates of custom_exprs */
+	int			eflags;
+	bool		is_streaming;	/* no stage waits for all input */
+	bool		is_started;
+	bool		is_reading_heap;
+	bool		is_done;
+	bool		has_emitted;
+	PlanState  *ordinary;		/* PostgreSQL's own plan, when it runs instead */
+	int			table_count;
+	ScanTable  *tables;
+	int			heap_table;		/* whose heap pages are read now */
+	MemoryContext scan_context; /* chunks pinned and readers, of one execution */
+	PenumbraPlan *plan;			/* these three die before scan_context */
+	PenumbraExec *exec;
+	PenumbraRows *rows;
+	ResultWindow *window;
+	ScanReport	report;
+} PenumbraScanState;
+
+/* explain.c */
+extern void explain_custom_scan(CustomScanState *node, List *ancestors, ExplainState *es);
+/* Copies the engine's statistics before it goes. */
+extern void explain_keep_report(PenumbraScanState *state);
+
+#endif							/* PENUMBRA_CUSTOM_SCAN_H */

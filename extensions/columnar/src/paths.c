@@ -1,0 +1,367 @@
+/*-------------------------------------------------------------------------
+ *
+ * paths.c
+ *	  Which tables Penumbra can serve, and its scans of them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/sysattr.h"
+#include "access/table.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "mb/pg_wchar.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/prep.h"
+#include "optimizer/restrictinfo.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "paths_internal.h"
+#include "translate.h"
+
+/* Smaller tables are not worth a look unless penumbra.mode demands it. */
+#define TABLE_PAGES_MIN 8
+/* From here on a table that is scanned sequentially is worth loading. */
+#define WANTED_PAGES_MIN 64
+
+/* ---------------------------------------------------------------- eligibility */
+
+/* The columns of rel that the query reads; NULL with a reason if it reads what is no column. */
+static bool
+columns_used(RelOptInfo *rel, List **attnos, const char **reason)
+{
+	Bitmapset  *used = NULL;
+	ListCell   *lc;
+	int			member = -1;
+
+	*attnos = NIL;
+	pull_varattnos((Node *) rel->reltarget->exprs, rel->relid, &used);
+	foreach(lc, rel->baserestrictinfo)
+		pull_varattnos((Node *) lfirst_node(RestrictInfo, lc)->clause, rel->relid, &used);
+	while ((member = bms_next_member(used, member)) >= 0)
+	{
+		AttrNumber	attno = member + FirstLowInvalidHeapAttributeNumber;
+
+		if (attno <= 0)
+		{
+			*reason = attno == 0 ? "whole-row reference" : "system column";
+			return false;
+		}
+		*attnos = lappend_int(*attnos, attno);
+	}
+	return true;
+}
+
+static const char *
+refusal_of_query(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
+{
+	ListCell   *lc;
+
+	if (rte->tablesample != NULL)
+		return "TABLESAMPLE";
+	if (!bms_is_empty(rel->lateral_relids))
+		return "lateral reference";
+	if (rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW)
+		return "not a plain table";
+	if (bms_is_member(rel->relid, root->all_result_relids) ||
+		rel->relid == (Index) root->parse->resultRelation)
+		return "target of a data-modifying statement";
+	foreach(lc, root->rowMarks)
+	{
+		if (lfirst_node(PlanRowMark, lc)->rti == rel->relid)
+			return "rows are locked";
+	}
+	if (pg_database_encoding_max_length() > 1 && GetDatabaseEncoding() != PG_UTF8)
+		return "server encoding";
+	return NULL;
+}
+
+static const char *
+refusal_of_columns(Relation rel, List *attnos)
+{
+	ListCell   *lc;
+
+	foreach(lc, attnos)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel), lfirst_int(lc) - 1);
+		PenumbraType type;
+
+		if (!cache_type_of(attribute->atttypid, &type))
+			return psprintf("column of type %s", format_type_be(attribute->atttypid));
+	}
+	return NULL;
+}
+
+static AttrNumber *
+attno_array(List *attnos)
+{
+	AttrNumber *array = palloc(sizeof(AttrNumber) * Max(list_length(attnos), 1));
+	ListCell   *lc;
+
+	foreach(lc, attnos)
+		array[foreach_current_index(lc)] = lfirst_int(lc);
+	return array;
+}
+
+/* Looks at an opened table; NULL: not for us. */
+static PlannedTable *
+examine_table(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation relation)
+{
+	PlannedTable *table = palloc0(sizeof(PlannedTable));
+	const char *reason = refusal_of_query(root, rel, rte);
+	AttrNumber *attnos;
+	bool		is_cached;
+
+	if (reason == NULL)
+		reason = cache_refusal_of_relation(relation);
+	if (reason == NULL && columns_used(rel, &table->attnos, &reason))
+		reason = refusal_of_columns(relation, table->attnos);
+	if (reason != NULL)
+	{
+		planning_refuse(reason);
+		return NULL;
+	}
+	attnos = attno_array(table->attnos);
+	is_cached = cache_estimate_coverage(relation, attnos, list_length(table->attnos),
+										&table->coverage);
+	if (!is_cached)
+		memset(&table->coverage, 0, sizeof(table->coverage));
+	if (table->coverage.cached_pages < rel->pages - rel->pages / 8 &&
+		rel->pages >= WANTED_PAGES_MIN &&
+		((Path *) linitial(rel->pathlist))->pathtype == T_SeqScan)
+		cache_note_wanted(relation, attnos, list_length(table->attnos));
+	if ((!is_cached || table->coverage.cached_pages == 0) && penumbra_mode != MODE_REQUIRE)
+	{
+		planning_refuse("not cached");
+		return NULL;
+	}
+	table->rel = rel;
+	table->oid = rte->relid;
+	return table;
+}
+
+/* ---------------------------------------------------------------- pipelines over tables */
+
+/* Scan columns of one relation, with no stage yet. */
+Pipeline *
+paths_pipeline_begin(RangeTblEntry *rte, List *attnos)
+{
+	Pipeline   *pipeline = palloc0(sizeof(Pipeline));
+	ListCell   *lc;
+
+	foreach(lc, attnos)
+	{
+		AttrNumber	attno = lfirst_int(lc);
+		Oid			type;
+		int32		typmod;
+		Oid			collation;
+
+		get_atttypetypmodcoll(rte->relid, attno, &type, &typmod, &collation);
+		pipeline->columns = lappend(pipeline->columns,
+									makeVar(PIPELINE_VARNO, attno, type, typmod, collation, 0));
+	}
+	return pipeline;
+}
+
+static int
+compare_restrictinfos(const ListCell *a, const ListCell *b)
+{
+	Index		level_a = lfirst_node(RestrictInfo, a)->security_level;
+	Index		level_b = lfirst_node(RestrictInfo, b)->security_level;
+
+	return level_a < level_b ? -1 : level_a > level_b;
+}
+
+/*
+ * Adds the quals as filters, one per security level, so that no row reaches a
+ * leaky qual before a barrier below it has passed it.
+ */
+void
+paths_add_filters(Pipeline *pipeline, List *restrictinfos, Index relid)
+{
+	List	   *sorted = list_copy(restrictinfos);
+	PipelineStage *stage = NULL;
+	Index		level = 0;
+	ListCell   *lc;
+
+	list_sort(sorted, compare_restrictinfos);
+	foreach(lc, sorted)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		Node	   *clause = pipeline_normalize((Node *) rinfo->clause, relid);
+
+		if (stage == NULL || rinfo->security_level != level)
+			stage = pipeline_add_stage(pipeline, PIPELINE_FILTER, NIL);
+		level = rinfo->security_level;
+		stage->exprs = lappend(stage->exprs, clause);
+	}
+}
+
+bool
+paths_check(Pipeline *pipeline)
+{
+	Translation *translation = translation_begin(pipeline, NULL);
+	bool		is_taken = translation_add_stages(translation, pipeline);
+
+	if (is_taken)
+		pipeline->runtime_exprs = translation->runtime_exprs;
+	else
+		planning_refuse(pstrdup(translation->reason));
+	translation_end(translation);
+	return is_taken;
+}
+
+/*
+ * Splits the quals into those of the engine and those that PostgreSQL keeps.
+ * A qual of the engine runs before all that are kept, so it must not see
+ * rows that a kept qual of a lower security level would hide, unless it is
+ * leakproof.
+ */
+static void
+split_quals(RelOptInfo *rel, const Pipeline *pipeline, List **pushed, List **kept)
+{
+	Translation *translation = translation_begin(pipeline, NULL);
+	Index		kept_level = PG_UINT32_MAX;
+	ListCell   *lc;
+
+	foreach(lc, rel->baserestrictinfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		Node	   *clause = pipeline_normalize((Node *) rinfo->clause, rel->relid);
+
+		if (rinfo->pseudoconstant)
+			continue;
+		if (translate_expr(translation, clause) >= 0)
+			*pushed = lappend(*pushed, rinfo);
+		else
+		{
+			*kept = lappend(*kept, rinfo);
+			kept_level = Min(kept_level, rinfo->security_level);
+			planning_refuse(pstrdup(translation->reason));
+		}
+	}
+	translation_end(translation);
+	foreach(lc, *pushed)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (rinfo->security_level <= kept_level || rinfo->leakproof)
+			continue;
+		*kept = lappend(*kept, rinfo);
+		*pushed = foreach_delete_current(*pushed, lc);
+	}
+}
+
+int
+paths_count_columns(List *exprs)
+{
+	List	   *vars = pull_var_clause((Node *) exprs, PVC_RECURSE_AGGREGATES |
+									   PVC_RECURSE_WINDOWFUNCS | PVC_RECURSE_PLACEHOLDERS);
+	List	   *distinct = NIL;
+	ListCell   *lc;
+
+	foreach(lc, vars)
+		distinct = list_append_unique(distinct, lfirst(lc));
+	return list_length(distinct);
+}
+
+/* Plain columns only: anything else would have to be in custom_scan_tlist too. */
+static bool
+target_is_columns(RelOptInfo *rel)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->reltarget->exprs)
+	{
+		if (!IsA(lfirst(lc), Var) || ((Var *) lfirst(lc))->varno != rel->relid)
+			return false;
+	}
+	return true;
+}
+
+static void
+add_scan_path(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte)
+{
+	RelOptInfo *rel = table->rel;
+	PlannedPipeline planned = {.rel = rel};
+	Path	   *ordinary = custom_path_cheapest_ordinary(rel, true);
+	List	   *pushed = NIL;
+	List	   *kept = NIL;
+	List	   *outputs;
+	List	   *clauses;
+	List	   *normalized;
+	PenumbraPath *path;
+	ListCell   *lc;
+
+	if (ordinary == NULL || !target_is_columns(rel))
+		return;
+	planned.pipeline = paths_pipeline_begin(rte, table->attnos);
+	planned.pipeline->table_oids = list_make1_oid(table->oid);
+	planned.pipeline->table_attnos = list_make1(table->attnos);
+	planned.pipeline->rows = rel->tuples;
+	split_quals(rel, planned.pipeline, &pushed, &kept);
+	if (kept != NIL && contain_volatile_functions((Node *) kept))
+		return;					/* the ordinary plan's rows would be filtered twice */
+	paths_add_filters(planned.pipeline, pushed, rel->relid);
+	outputs = list_copy(rel->reltarget->exprs);
+	clauses = extract_actual_clauses(kept, false);
+	foreach(lc, pull_var_clause((Node *) clauses, PVC_RECURSE_PLACEHOLDERS))
+		outputs = list_append_unique(outputs, lfirst(lc));
+	normalized = (List *) pipeline_normalize((Node *) outputs, rel->relid);
+	if (!equal(normalized, planned.pipeline->columns))
+		pipeline_add_stage(planned.pipeline, PIPELINE_PROJECTION, normalized);
+	if (!paths_check(planned.pipeline))
+		return;
+	foreach(lc, outputs)
+		planned.pipeline->output_map = lappend_int(planned.pipeline->output_map,
+												   foreach_current_index(lc));
+	clauses = extract_actual_clauses(pushed, false);
+	price_scan(&planned, list_make1(table), paths_count_columns(clauses),
+			  list_length(outputs),
+			  clamp_row_est(rel->tuples * clauselist_selectivity(root, pushed, 0, JOIN_INNER, NULL)),
+			  rel->tuples);
+	path = custom_path_create(root, rel, rel->reltarget, "Penumbra Scan", &planned, ordinary);
+	path->scan_exprs = outputs;
+	path->kept_quals = kept;
+	path->custom.flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	path->custom.path.rows = rel->rows;
+	if (kept != NIL && penumbra_mode != MODE_REQUIRE)
+	{
+		QualCost	cost;
+
+		cost_qual_eval(&cost, kept, root);
+		path->custom.path.startup_cost += cost.startup;
+		path->custom.path.total_cost += cost.startup + cost.per_tuple * planned.rows;
+	}
+	add_path(rel, &path->custom.path);
+}
+
+void
+paths_add_scan(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
+{
+	PlannedTable *table;
+	Relation	relation;
+
+	if (rte->rtekind != RTE_RELATION || rte->inh || rel->pathlist == NIL || IS_DUMMY_REL(rel))
+		return;
+	if (rel->reloptkind != RELOPT_BASEREL && rel->reloptkind != RELOPT_OTHER_MEMBER_REL)
+		return;
+	if (penumbra_mode == MODE_AUTO && (rel->pages < TABLE_PAGES_MIN || !price_scan_can_win(rel)))
+		return;
+	if (rte->relid < FirstNormalObjectId)
+		return;
+	relation = table_open(rte->relid, NoLock);
+	table = examine_table(root, rel, rte, relation);
+	table_close(relation, NoLock);
+	if (table == NULL)
+		return;
+	planning_current->tables = lappend(planning_current->tables, table);
+	add_scan_path(root, table, rte);
+}

@@ -1,0 +1,112 @@
+/*-------------------------------------------------------------------------
+ *
+ * paths.h
+ *	  Penumbra's paths: what planner.c's hooks add, what becomes a CustomScan.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_PATHS_H
+#define PENUMBRA_PATHS_H
+
+#include "postgres.h"
+
+#include "nodes/extensible.h"
+#include "nodes/pathnodes.h"
+
+#include "cache.h"
+#include "pipeline.h"
+
+typedef enum PenumbraMode
+{
+	MODE_AUTO,
+	MODE_REQUIRE,
+	MODE_OFF
+} PenumbraMode;
+
+extern int	penumbra_mode;
+extern int	penumbra_workers;
+
+/* A plain table that a query reads and Penumbra can serve. */
+typedef struct PlannedTable
+{
+	RelOptInfo *rel;
+	Oid			oid;
+	List	   *attnos;			/* columns the query uses, ascending */
+	CacheCoverage coverage;
+} PlannedTable;
+
+/* What the engine can compute for a relation of the planner. */
+typedef struct PlannedPipeline
+{
+	RelOptInfo *rel;
+	Pipeline   *pipeline;
+	double		input_rows;		/* per scan, before filters */
+	double		rows;			/* out */
+	Cost		startup_cost;	/* until the first row can leave */
+	Cost		run_cost;		/* from then on, emission aside */
+	struct PlannedPipeline *before_sort;	/* costs of a sort's input */
+} PlannedPipeline;
+
+/* Of one planner() call. */
+typedef struct Planning
+{
+	struct Planning *outer;
+	List	   *tables;			/* of PlannedTable * */
+	List	   *pipelines;		/* of PlannedPipeline * */
+	const char *reason;			/* the last refusal of something Penumbra could gain from */
+	int			refused_stages; /* aggregations and DISTINCTs over served tables */
+} Planning;
+
+extern Planning *planning_current;
+
+/* Remembers and counts why something is left to PostgreSQL. */
+extern void planning_refuse(const char *reason);
+
+/* A path of ours. */
+typedef struct PenumbraPath
+{
+	CustomPath	custom;
+	Pipeline   *pipeline;
+	List	   *scan_exprs;		/* what the node outputs, for custom_scan_tlist */
+	List	   *kept_quals;		/* RestrictInfos that PostgreSQL evaluates on our rows */
+} PenumbraPath;
+
+extern void paths_add_scan(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte);
+extern void paths_add_upper(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+							RelOptInfo *output_rel, void *extra);
+
+/* price.c */
+extern int	price_threads(double rows);
+extern bool price_scan_can_win(RelOptInfo *rel);
+extern void price_scan(PlannedPipeline *planned, List *tables, int filter_columns,
+					  int other_columns, double selected_rows, double table_rows);
+extern void price_aggregation(PlannedPipeline *planned, int keys, int calls, double groups);
+extern void price_sort(PlannedPipeline *planned, int keys, double bound);
+extern void price_set(Path *path, const PlannedPipeline *planned);
+
+/* custom_path.c: make the path and its plan. */
+extern PenumbraPath *custom_path_create(PlannerInfo *root, RelOptInfo *rel, PathTarget *target,
+										const char *kind, const PlannedPipeline *planned,
+										Path *ordinary);
+extern Path *custom_path_cheapest_ordinary(RelOptInfo *rel, bool copy);
+extern bool custom_path_is_ours(const Path *path);
+extern bool custom_plan_is_ours(const Plan *plan);
+
+/* custom_scan.c */
+extern const CustomScanMethods *custom_scan_methods(const char *kind);
+extern void custom_scan_register(void);
+
+/* refusal.c */
+extern void refusal_count(const char *reason);
+
+/* require.c: raises an error when a plan reads user tables without Penumbra. */
+extern void require_check_plan(PlannedStmt *stmt, const Planning *planning);
+/* Whether any of our nodes is in the plan. */
+extern bool require_plan_uses_penumbra(PlannedStmt *stmt);
+
+/* explain.c */
+extern void explain_install_hook(void);
+/* The reason that EXPLAIN shows for the plan just made, NULL for none; copied. */
+extern void explain_note_planning(const char *reason);
+
+#endif							/* PENUMBRA_PATHS_H */

@@ -1,0 +1,22 @@
+/*-------------------------------------------------------------------------
+ *
+ * paths_internal.h
+ *	  Shared by paths.c and upper_paths.c only.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_PATHS_INTERNAL_H
+#define PENUMBRA_PATHS_INTERNAL_H
+
+#include "paths.h"
+
+/* Scan columns of one relation, with no stage yet. */
+extern Pipeline *paths_pipeline_begin(RangeTblEntry *rte, List *attnos);
+extern void paths_add_filters(Pipeline *pipeline, List *restrictinfos, Index relid);
+
+/* Whether the engine takes the whole pipeline; fills runtime_exprs or notes the refusal. */
+extern bool paths_check(Pipeline *pipeline);
+
+extern int	paths_count_columns(List *exprs);
+
+#endif							/* PENUMBRA_PATHS_INTERNAL_H */

@@ -1,0 +1,134 @@
+/*-------------------------------------------------------------------------
+ *
+ * price.c
+ *	  What Penumbra's work costs, in the planner's units.
+ *
+ * One unit is taken as the time of a sequential page read, about 10 us; the
+ * constants follow from measured times of the steps.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+#include <unistd.h>
+
+#include "miscadmin.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+
+#include "paths.h"
+
+/* Building the plan, pinning chunks, starting the engine: about 50 us. */
+#define STARTUP_COST 6.0
+/* Finding out whether a page is still as cached: a bit of the visibility map. */
+#define VALIDATION_COST_PER_PAGE 0.0005
+/* A value in a vector, against a tuple of the row executor. */
+#define VALUE_COST (cpu_tuple_cost / 50)
+/* A row that leaves the engine as a slot. */
+#define EMISSION_COST (cpu_tuple_cost / 2)
+/* Threads pay off from this many rows each. */
+#define ROWS_PER_THREAD 250000.0
+
+int
+price_threads(double rows)
+{
+	static int	cores = 0;
+	int			threads;
+
+	if (cores == 0)
+		cores = Max((int) sysconf(_SC_NPROCESSORS_ONLN), 1);
+	threads = penumbra_workers >= 0 ? penumbra_workers : max_parallel_workers_per_gather;
+	threads = Min(threads, cores - 1);
+	return Min(threads, (int) (rows / ROWS_PER_THREAD));
+}
+
+/* Before anything else is looked at: must be a few instructions for a one-row lookup. */
+bool
+price_scan_can_win(RelOptInfo *rel)
+{
+	Path	   *cheapest;
+
+	if (rel->pathlist == NIL)
+		return false;
+	cheapest = linitial(rel->pathlist); /* add_path() keeps them by total cost */
+	return cheapest->total_cost > STARTUP_COST;
+}
+
+void
+price_scan(PlannedPipeline *planned, List *tables, int filter_columns, int other_columns,
+		  double selected_rows, double table_rows)
+{
+	double		cached_rows = 0;
+	double		cached_pages = 0;
+	double		heap_pages = 0;
+	double		heap_rows;
+	double		fraction_selected = table_rows > 0 ? Min(selected_rows / table_rows, 1.0) : 1.0;
+	double		values;
+	ListCell   *lc;
+
+	foreach(lc, tables)
+	{
+		PlannedTable *table = lfirst(lc);
+		double		pages = table->rel->pages;
+		double		valid = Min((double) table->coverage.valid_pages, pages);
+
+		cached_pages += valid;
+		heap_pages += pages - valid;
+		if (pages > 0)
+			cached_rows += table->rel->tuples * (valid / pages);
+	}
+	heap_rows = Max(table_rows - cached_rows, 0);
+	values = cached_rows * (filter_columns + 0.2 + other_columns * fraction_selected);
+	planned->input_rows = table_rows;
+	planned->rows = clamp_row_est(selected_rows);
+	planned->startup_cost = STARTUP_COST + VALIDATION_COST_PER_PAGE * cached_pages;
+	planned->run_cost = values * VALUE_COST / (1 + price_threads(table_rows)) +
+		heap_pages * seq_page_cost + heap_rows * cpu_tuple_cost;
+}
+
+/* Ends streaming: all that came before is startup now. */
+static void
+block(PlannedPipeline *planned, Cost work)
+{
+	planned->startup_cost += planned->run_cost + work;
+	planned->run_cost = 0;
+}
+
+void
+price_aggregation(PlannedPipeline *planned, int keys, int calls, double groups)
+{
+	double		values = planned->rows * (2.0 * keys + calls);
+
+	block(planned, values * VALUE_COST / (1 + price_threads(planned->input_rows)) +
+		  groups * (1 + keys + calls) * VALUE_COST * 4);
+	planned->rows = groups;
+}
+
+void
+price_sort(PlannedPipeline *planned, int keys, double bound)
+{
+	double		rows = Max(planned->rows, 2.0);
+
+	if (bound >= 1 && bound < rows)
+	{
+		block(planned, rows * VALUE_COST * keys);
+		planned->rows = bound;
+	}
+	else
+		block(planned, rows * log2(rows) * keys * cpu_operator_cost / 5);
+}
+
+void
+price_set(Path *path, const PlannedPipeline *planned)
+{
+	path->rows = planned->rows;
+	if (penumbra_mode == MODE_REQUIRE)
+	{
+		path->startup_cost = 0;
+		path->total_cost = 0;
+		return;
+	}
+	path->startup_cost = planned->startup_cost;
+	path->total_cost = planned->startup_cost + planned->run_cost + planned->rows * EMISSION_COST;
+}

@@ -1,0 +1,29 @@
+/*-------------------------------------------------------------------------
+ *
+ * result_slot.h
+ *	  Engine results as rows of a slot.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_RESULT_SLOT_H
+#define PENUMBRA_RESULT_SLOT_H
+
+#include "postgres.h"
+
+#include "executor/tuptable.h"
+#include "nodes/pg_list.h"
+
+#include "penumbra/engine.h"
+
+typedef struct ResultWindow ResultWindow;
+
+/* output_map: per slot column an engine output, or -1 for NULL.  Lives in the current context. */
+extern ResultWindow *result_window_create(List *output_map);
+/* Starts reading a fetched result, which must stay valid until its rows are consumed. */
+extern void result_window_open(ResultWindow *window, const PenumbraResult *result);
+/* Stores the next row; false when there is none.  The row is valid until the next call. */
+extern bool result_window_next(ResultWindow *window, TupleTableSlot *slot);
+/* Forgets the result. */
+extern void result_window_close(ResultWindow *window);
+
+#endif							/* PENUMBRA_RESULT_SLOT_H */
