@@ -70,8 +70,8 @@ Pipeline::Pipeline(const Plan& plan, const std::vector<std::vector<bool>>& neede
     }
   }
   end_stage_ = s;
-  bool is_output = s == stages.size();
-  is_sequential_ = source != nullptr && source->is_ordered() && (is_output || has_limit);
+  is_output_ = s == stages.size();
+  is_sequential_ = source != nullptr && source->is_ordered() && (is_output_ || has_limit);
 }
 
 bool Pipeline::HasWork() const {
@@ -98,7 +98,9 @@ int Pipeline::ClaimPartition() {
 
 PipelineCursor::PipelineCursor(const Plan& plan, Pipeline& pipeline, ExecutionEnvironment& environment)
     : plan_(plan), pipeline_(pipeline), environment_(environment), step_counts_(pipeline.steps().size()) {
-  if (pipeline.scan() != nullptr) scan_cursor_ = std::make_unique<ScanCursor>(*pipeline.scan(), environment);
+  if (pipeline.scan() != nullptr) {
+    scan_cursor_ = std::make_unique<ScanCursor>(*pipeline.scan(), pipeline.is_output(), environment);
+  }
 }
 
 void PipelineCursor::SetSink(Sink* sink, Sink::Local* local) {

@@ -57,6 +57,7 @@ class Pipeline {
   Scan* scan() const { return scan_; }
   Sink* source() const { return source_; }
   const std::vector<Step>& steps() const { return steps_; }
+  bool is_output() const { return is_output_; }
   // One thread must run it: the order of rows is the sort's.
   bool is_sequential() const { return is_sequential_; }
   // Whether a batch may be left for a thread that has not begun.
@@ -75,6 +76,7 @@ class Pipeline {
   std::atomic<bool> is_stopped_{false};
   std::vector<Step> steps_;
   size_t end_stage_ = 0;
+  bool is_output_ = false;
   bool is_sequential_ = false;
 };
 

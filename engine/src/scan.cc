@@ -190,8 +190,8 @@ class ScanCursor::RowColumns final : public Columns {
   const uint32_t begin_;
 };
 
-ScanCursor::ScanCursor(Scan& scan, ExecutionEnvironment& environment)
-    : scan_(scan), environment_(environment), chunk_arena_(&environment.budget) {
+ScanCursor::ScanCursor(Scan& scan, bool is_output, ExecutionEnvironment& environment)
+    : scan_(scan), is_output_(is_output), environment_(environment), chunk_arena_(&environment.budget) {
   size_t width = scan.plan().scan_types().size();
   vectors_.resize(width);
   is_loaded_.resize(width);
@@ -225,7 +225,8 @@ void ScanCursor::BindChunk() {
   bound_.clear();
   chunk_arena_.Reset();
   readers_.clear();
-  for (const void* segment : chunk_->segments) readers_.emplace_back(segment);
+  Arena* kept = is_output_ ? nullptr : &chunk_arena_;
+  for (const void* segment : chunk_->segments) readers_.emplace_back(segment, kept);
   const std::vector<ScanFilter>& filters = scan_.plan().scan_filters();
   bound_.resize(filters.size());
   EvalContext context{chunk_arena_, environment_.session};

@@ -81,12 +81,13 @@ struct ScanCounts {
 
 class ScanCursor {
  public:
-  ScanCursor(Scan& scan, ExecutionEnvironment& environment);
+  // `is_output`: the batches are results, whose strings must stay when this cursor is at the next chunk.
+  ScanCursor(Scan& scan, bool is_output, ExecutionEnvironment& environment);
   ~ScanCursor();
 
   enum class Progress { kRows, kNoRows, kExhausted };
-  // Looks at one vector of rows. The batch lives in context.arena, in the segments and in this cursor's
-  // chunk state: until the next call.
+  // Looks at one vector of rows. The batch lives in context.arena, in the segments and (unless is_output)
+  // in this cursor's chunk state: until the next call.
   Progress Next(EvalContext& context, Batch* batch);
   // The same for pushed rows [begin, begin + count), begin a multiple of kVectorRows.
   Progress Filter(const Rows& rows, uint32_t begin, uint32_t count, EvalContext& context, Batch* batch);
@@ -119,6 +120,7 @@ class ScanCursor {
   bool RunPrefilter(Columns& columns, EvalContext& context);
 
   Scan& scan_;
+  const bool is_output_;
   ExecutionEnvironment& environment_;
   Scan::Morsel morsel_;
   uint32_t position_ = 0;  // in the morsel's chunk

@@ -1,0 +1,122 @@
+#include "plan.h"
+
+#include <gtest/gtest.h>
+
+#include "support/query.h"
+
+namespace penumbra::test {
+namespace {
+
+const std::vector<PenumbraType> kTypes = {PENUMBRA_INT4, PENUMBRA_INT4, PENUMBRA_TEXT};
+
+const Plan& PlanOf(const PlanBuilder& builder) { return *builder.plan(); }
+
+TEST(PlanTest, EqualExpressionsAreOneNode) {
+  PlanBuilder plan(kTypes);
+  PenumbraExpr sum = plan.Call(PENUMBRA_FN_ADD, PENUMBRA_INT4, {plan.Column(0), plan.Constant(PENUMBRA_INT4, "5")});
+  EXPECT_EQ(plan.Call(PENUMBRA_FN_ADD, PENUMBRA_INT4, {plan.Column(0), plan.Constant(PENUMBRA_INT4, "5")}), sum);
+  EXPECT_NE(plan.Call(PENUMBRA_FN_ADD, PENUMBRA_INT4, {plan.Column(1), plan.Constant(PENUMBRA_INT4, "5")}), sum);
+  EXPECT_NE(plan.Call(PENUMBRA_FN_ADD, PENUMBRA_INT4, {plan.Column(0), plan.Constant(PENUMBRA_INT4, "6")}), sum);
+  EXPECT_NE(plan.Constant(PENUMBRA_INT4, "5"), plan.Constant(PENUMBRA_INT8, "5"));
+  EXPECT_NE(plan.Constant(PENUMBRA_INT4, "0"), plan.Constant(PENUMBRA_INT4, Cell()));
+}
+
+TEST(PlanTest, OnlyWhatIsUsedTwiceIsRemembered) {
+  PlanBuilder plan(kTypes);
+  PenumbraExpr once = plan.Call(PENUMBRA_FN_ADD, PENUMBRA_INT4, {plan.Column(0), plan.Column(1)});
+  PenumbraExpr twice = plan.Call(PENUMBRA_FN_MUL, PENUMBRA_INT4, {plan.Column(0), plan.Column(1)});
+  plan.Project({once, twice, plan.Call(PENUMBRA_FN_NEG, PENUMBRA_INT4, {twice})});
+  EXPECT_LT(PlanOf(plan).expr(once)->memo_slot, 0);
+  EXPECT_GE(PlanOf(plan).expr(twice)->memo_slot, 0);
+}
+
+TEST(PlanTest, ConstantsAreFolded) {
+  PlanBuilder plan(kTypes);
+  PenumbraExpr three = plan.Constant(PENUMBRA_INT4, "3");
+  PenumbraExpr nine = plan.Call(PENUMBRA_FN_MUL, PENUMBRA_INT4, {three, three});
+  EXPECT_EQ(PlanOf(plan).expr(nine)->kind, Expr::Kind::kConstant);
+  // An error is no constant: it is raised when the expression is evaluated, if it is.
+  PenumbraExpr failing = plan.Call(PENUMBRA_FN_DIV, PENUMBRA_INT4, {three, plan.Constant(PENUMBRA_INT4, "0")});
+  EXPECT_EQ(PlanOf(plan).expr(failing)->kind, Expr::Kind::kCall);
+  EXPECT_TRUE(PlanOf(plan).expr(failing)->can_fail);
+}
+
+TEST(PlanTest, ColumnsAreThoseOfTheLastStage) {
+  PlanBuilder plan(kTypes);
+  plan.Project({plan.Column(2)});
+  EXPECT_EQ(penumbra_plan_expr_type(plan.plan(), plan.Column(0)), PENUMBRA_TEXT);
+  EXPECT_EQ(penumbra_plan_output_count(plan.plan()), 1);
+  EXPECT_EQ(penumbra_plan_output_type(plan.plan(), 0), PENUMBRA_TEXT);
+  EXPECT_LT(penumbra_plan_column(const_cast<PenumbraPlan*>(plan.plan()), 1), 0);
+  EXPECT_STRNE(plan.reason(), "");
+}
+
+TEST(PlanTest, RefusalsSayWhy) {
+  PlanBuilder plan(kTypes);
+  PenumbraExpr args[] = {plan.Column(0), plan.Column(2)};
+  auto* raw = const_cast<PenumbraPlan*>(plan.plan());
+  EXPECT_LT(penumbra_plan_call(raw, PENUMBRA_FN_ADD, PENUMBRA_INT4, args, 2), 0);
+  EXPECT_STRNE(plan.reason(), "");
+  PenumbraExpr refused = -1;
+  EXPECT_FALSE(penumbra_plan_add_projection(raw, &refused, 1));
+  PenumbraExpr integer = plan.Column(0);
+  EXPECT_FALSE(penumbra_plan_add_filter(raw, &integer, 1));
+  EXPECT_STREQ(plan.reason(), "a filter that is not boolean");
+}
+
+TEST(PlanTest, NeedsOnlyWhatIsRead) {
+  PlanBuilder plan(kTypes);
+  plan.Filter({plan.Call(PENUMBRA_FN_GT, PENUMBRA_BOOL, {plan.Column(0), plan.Constant(PENUMBRA_INT4, "1")})});
+  plan.Project({plan.Column(1), plan.Column(2)});
+  plan.Project({plan.Column(0)});
+  auto needed = PlanOf(plan).NeededColumns();
+  EXPECT_EQ(needed[0], (std::vector<bool>{true, true, false}));
+  EXPECT_EQ(needed[1], (std::vector<bool>{false, true, false}));
+  EXPECT_EQ(needed[2], (std::vector<bool>{true, false}));
+}
+
+TEST(PlanTest, ConjunctsThatCanFailComeLastInTheirOrder) {
+  PlanBuilder plan(kTypes);
+  PenumbraExpr one = plan.Constant(PENUMBRA_INT4, "1");
+  PenumbraExpr fails = plan.Call(PENUMBRA_FN_EQ, PENUMBRA_BOOL,
+                                 {plan.Call(PENUMBRA_FN_DIV, PENUMBRA_INT4, {one, plan.Column(0)}), one});
+  PenumbraExpr fails_too = plan.Call(PENUMBRA_FN_EQ, PENUMBRA_BOOL,
+                                     {plan.Call(PENUMBRA_FN_MOD, PENUMBRA_INT4, {one, plan.Column(1)}), one});
+  PenumbraExpr safe = plan.Call(PENUMBRA_FN_EQ, PENUMBRA_BOOL, {plan.Column(0), one});
+  plan.Filter({fails, fails_too, safe});
+  const auto& filters = PlanOf(plan).scan_filters();
+  ASSERT_EQ(filters.size(), 3u);
+  EXPECT_EQ(filters[0].expr, PlanOf(plan).expr(safe));
+  EXPECT_EQ(filters[1].expr, PlanOf(plan).expr(fails));
+  EXPECT_EQ(filters[2].expr, PlanOf(plan).expr(fails_too));
+}
+
+TEST(PlanTest, OperatorNames) {
+  PlanBuilder plan(kTypes);
+  plan.Filter({plan.Call(PENUMBRA_FN_EQ, PENUMBRA_BOOL, {plan.Column(0), plan.Column(1)})});
+  plan.Filter({plan.Call(PENUMBRA_FN_IS_NOT_NULL, PENUMBRA_BOOL, {plan.Column(2)})});
+  plan.Aggregate({plan.Column(2)}, {CountStar()});
+  plan.Limit(5);
+  std::vector<std::string> names;
+  for (int i = 0; penumbra_plan_operator_name(plan.plan(), i) != nullptr; ++i) {
+    names.emplace_back(penumbra_plan_operator_name(plan.plan(), i));
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"Vector Scan", "Vector Filter", "Vector Hash Aggregate", "Vector Limit"}));
+}
+
+TEST(PlanTest, ATopNRunsBelowAProjectionThatCannotFail) {
+  PlanBuilder plan(kTypes);
+  plan.Project({plan.Column(2), plan.Column(1)});
+  plan.Sort({{plan.Column(1), false, false}}, 10);
+  EXPECT_STREQ(penumbra_plan_operator_name(plan.plan(), 1), "Vector Top-N");
+  EXPECT_EQ(penumbra_plan_output_count(plan.plan()), 2);
+  EXPECT_EQ(penumbra_plan_output_type(plan.plan(), 0), PENUMBRA_TEXT);
+
+  PlanBuilder failing(kTypes);
+  failing.Project({failing.Call(PENUMBRA_FN_ADD, PENUMBRA_INT4, {failing.Column(0), failing.Column(1)})});
+  failing.Sort({{failing.Column(0), false, false}}, 10);
+  EXPECT_STREQ(penumbra_plan_operator_name(failing.plan(), 1), "Vector Projection");
+}
+
+}  // namespace
+}  // namespace penumbra::test
