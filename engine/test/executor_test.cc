@@ -1,0 +1,254 @@
+// Plans of every shape, run through the C interface.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "support/query.h"
+
+namespace penumbra::test {
+namespace {
+
+const std::vector<PenumbraType> kTypes = {PENUMBRA_INT4, PENUMBRA_INT8, PENUMBRA_TEXT, PENUMBRA_NUMERIC};
+
+// Column 0: the row number; 1: row % 7, null when row % 10 == 3; 2: one of five strings, some longer
+// than a StringRef holds; 3: row / 100 with two digits.
+Cell CellOf(uint32_t row, int column) {
+  switch (column) {
+    case 0: return std::to_string(row);
+    case 1: return row % 10 == 3 ? Cell() : std::to_string(row % 7);
+    case 2: return row % 5 == 0 ? "a string that does not fit inline" : "s" + std::to_string(row % 5);
+    default: return std::to_string(row / 100) + (row % 100 < 10 ? ".0" : ".") + std::to_string(row % 100);
+  }
+}
+
+Table MakeTable(uint32_t rows, uint32_t first = 0) {
+  return Table(kTypes, rows, [first](uint32_t row, int column) { return CellOf(first + row, column); });
+}
+
+Row RowOf(uint32_t row) {
+  Row result;
+  for (int c = 0; c < 4; ++c) result.push_back(CellOf(row, c).value_or("NULL"));
+  return result;
+}
+
+// Where a test's rows come from: chunks, pushed rows or both, and how many threads work.
+struct Source {
+  const char* name;
+  bool has_chunks;
+  bool has_pushed;
+  int threads;
+};
+
+class ExecutorTest : public ::testing::TestWithParam<Source> {
+ protected:
+  // Rows [0, rows), in chunks of 70,000 and pushed tables of 5,000, as the source has it.
+  void Load(uint32_t rows) {
+    uint32_t row = 0;
+    bool is_chunk = GetParam().has_chunks;
+    while (row < rows) {
+      uint32_t count = std::min(is_chunk ? 70000u : 5000u, rows - row);
+      tables_.push_back(MakeTable(count, row));
+      if (is_chunk) {
+        chunks_.emplace_back(tables_.back());
+      } else {
+        pushed_.push_back(tables_.size() - 1);
+      }
+      row += count;
+      if (GetParam().has_pushed && GetParam().has_chunks) is_chunk = !is_chunk;
+    }
+  }
+
+  Output Run(const PlanBuilder& plan) {
+    Input input;
+    for (const Chunk& chunk : chunks_) input.chunks.push_back(&chunk);
+    for (size_t i : pushed_) input.pushed.push_back(&tables_[i]);
+    input.threads = GetParam().threads;
+    return test::Run(plan, input);
+  }
+
+ private:
+  std::vector<Table> tables_;
+  std::vector<Chunk> chunks_;
+  std::vector<size_t> pushed_;
+};
+
+TEST_P(ExecutorTest, PassesAllRowsThrough) {
+  Load(20000);
+  PlanBuilder plan(kTypes);
+  Output output = Run(plan);
+  ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
+  std::vector<Row> expected;
+  for (uint32_t i = 0; i < 20000; ++i) expected.push_back(RowOf(i));
+  EXPECT_EQ(Sorted(output.rows), Sorted(expected));
+  EXPECT_EQ(output.cached_rows + output.pushed_rows, 20000u);
+}
+
+TEST_P(ExecutorTest, FiltersAndProjects) {
+  Load(200000);
+  PlanBuilder plan(kTypes);
+  PenumbraExpr seven = plan.Call(PENUMBRA_FN_MOD, PENUMBRA_INT4, {plan.Column(0), plan.Constant(PENUMBRA_INT4, "1000")});
+  plan.Filter({plan.Call(PENUMBRA_FN_EQ, PENUMBRA_BOOL, {seven, plan.Constant(PENUMBRA_INT4, "777")}),
+               plan.Call(PENUMBRA_FN_LT, PENUMBRA_BOOL, {plan.Column(0), plan.Constant(PENUMBRA_INT4, "150000")})});
+  plan.Project({plan.Column(3), plan.Call(PENUMBRA_FN_ADD, PENUMBRA_INT4, {plan.Column(0), plan.Column(0)})});
+  Output output = Run(plan);
+  ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
+  std::vector<Row> expected;
+  for (uint32_t i = 777; i < 150000; i += 1000) expected.push_back({*CellOf(i, 3), std::to_string(2 * i)});
+  EXPECT_EQ(Sorted(output.rows), Sorted(expected));
+}
+
+TEST_P(ExecutorTest, CountsAllRows) {
+  Load(200000);
+  PlanBuilder plan(kTypes);
+  plan.Aggregate({}, {CountStar()});
+  Output output = Run(plan);
+  ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
+  EXPECT_EQ(output.rows, (std::vector<Row>{{"200000"}}));
+}
+
+TEST_P(ExecutorTest, GroupsThenSorts) {
+  Load(210000);
+  PlanBuilder plan(kTypes);
+  plan.Aggregate({plan.Column(1)}, {CountStar(), Aggregate(PENUMBRA_AGG_SUM, PENUMBRA_INT8, plan.Column(0)),
+                                    Aggregate(PENUMBRA_AGG_SUM, PENUMBRA_NUMERIC, plan.Column(3))});
+  plan.Sort({{plan.Column(0), true, true}});
+  plan.Project({plan.Column(0), plan.Column(1), plan.Column(2)});
+  Output output = Run(plan);
+  ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
+  std::map<int, std::pair<int64_t, int64_t>> groups;
+  for (uint32_t i = 0; i < 210000; ++i) {
+    auto& group = groups[i % 10 == 3 ? -1 : static_cast<int>(i % 7)];
+    ++group.first;
+    group.second += i;
+  }
+  std::vector<Row> expected;
+  for (auto it = groups.rbegin(); it != groups.rend(); ++it) {
+    expected.push_back({std::to_string(it->first), std::to_string(it->second.first), std::to_string(it->second.second)});
+  }
+  expected.insert(expected.begin(), {"NULL", expected.back()[1], expected.back()[2]});
+  expected.pop_back();
+  EXPECT_EQ(output.rows, expected);
+}
+
+TEST_P(ExecutorTest, TopN) {
+  Load(150000);
+  PlanBuilder plan(kTypes);
+  plan.Sort({{plan.Column(0), true, true}}, 5, 2);
+  Output output = Run(plan);
+  ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
+  std::vector<Row> expected;
+  for (uint32_t i = 149997; i > 149992; --i) expected.push_back(RowOf(i));
+  EXPECT_EQ(output.rows, expected);
+}
+
+TEST_P(ExecutorTest, LimitAboveSortAndProjectionIsATopN) {
+  PlanBuilder plan(kTypes);
+  plan.Sort({{plan.Column(0), false, false}});
+  plan.Project({plan.Column(0)});
+  plan.Limit(3, 1);
+  EXPECT_STREQ(penumbra_plan_operator_name(plan.plan(), 1), "Vector Top-N");
+  Load(30000);
+  Output output = Run(plan);
+  EXPECT_EQ(output.rows, (std::vector<Row>{{"1"}, {"2"}, {"3"}}));
+}
+
+TEST_P(ExecutorTest, SortsAll) {
+  Load(100000);
+  PlanBuilder plan(kTypes);
+  plan.Sort({{plan.Column(1), false, true}, {plan.Column(0), true, false}});
+  plan.Project({plan.Column(1), plan.Column(0)});
+  Output output = Run(plan);
+  ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
+  std::vector<Row> expected;
+  for (int key = -1; key < 7; ++key) {
+    for (int i = 99999; i >= 0; --i) {
+      if ((i % 10 == 3 ? -1 : i % 7) == key) expected.push_back({key < 0 ? "NULL" : std::to_string(key), std::to_string(i)});
+    }
+  }
+  EXPECT_EQ(output.rows, expected);
+}
+
+TEST_P(ExecutorTest, LimitStopsTheScan) {
+  Load(700000);
+  PlanBuilder plan(kTypes);
+  plan.Limit(10, 5);
+  Output output = Run(plan);
+  ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
+  EXPECT_EQ(output.rows.size(), 10u);
+  EXPECT_LT(output.cached_rows + output.pushed_rows, 100000u);
+}
+
+TEST_P(ExecutorTest, LimitBelowAnAggregation) {
+  Load(200000);
+  PlanBuilder plan(kTypes);
+  plan.Limit(123456, 1000);
+  plan.Aggregate({}, {CountStar()});
+  EXPECT_EQ(Run(plan).rows, (std::vector<Row>{{"123456"}}));
+}
+
+TEST_P(ExecutorTest, FilterAboveAnAggregation) {
+  Load(100000);
+  PlanBuilder plan(kTypes);
+  plan.Aggregate({plan.Column(2)}, {CountStar()});
+  plan.Filter({plan.Call(PENUMBRA_FN_NE, PENUMBRA_BOOL, {plan.Column(0), plan.Constant(PENUMBRA_TEXT, "s1")})});
+  Output output = Run(plan);
+  ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
+  EXPECT_EQ(Sorted(output.rows),
+            (std::vector<Row>{{"a string that does not fit inline", "20000"}, {"s2", "20000"}, {"s3", "20000"}, {"s4", "20000"}}));
+}
+
+TEST_P(ExecutorTest, AggregationOfAnAggregation) {
+  Load(200000);
+  PlanBuilder plan(kTypes);
+  plan.Aggregate({plan.Call(PENUMBRA_FN_DIV, PENUMBRA_INT4, {plan.Column(0), plan.Constant(PENUMBRA_INT4, "2")})}, {CountStar()});
+  plan.Aggregate({plan.Column(1)}, {CountStar()});
+  Output output = Run(plan);
+  ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
+  EXPECT_EQ(output.rows, (std::vector<Row>{{"2", "100000"}}));
+}
+
+TEST_P(ExecutorTest, DivisionByZeroIsReported) {
+  Load(200000);
+  PlanBuilder plan(kTypes);
+  PenumbraExpr shifted = plan.Call(PENUMBRA_FN_SUB, PENUMBRA_INT4, {plan.Column(0), plan.Constant(PENUMBRA_INT4, "190000")});
+  PenumbraExpr quotient = plan.Call(PENUMBRA_FN_DIV, PENUMBRA_INT4, {plan.Constant(PENUMBRA_INT4, "1"), shifted});
+  plan.Aggregate({}, {Aggregate(PENUMBRA_AGG_SUM, PENUMBRA_INT8, quotient)});
+  EXPECT_EQ(Run(plan).status.code, PENUMBRA_DIVISION_BY_ZERO);
+}
+
+TEST_P(ExecutorTest, AConjunctGuardsTheNextOne) {
+  Load(100000);
+  PlanBuilder plan(kTypes);
+  PenumbraExpr zero = plan.Constant(PENUMBRA_INT4, "0");
+  PenumbraExpr quotient = plan.Call(PENUMBRA_FN_DIV, PENUMBRA_INT4, {plan.Constant(PENUMBRA_INT4, "1000"), plan.Column(0)});
+  plan.Filter({plan.Call(PENUMBRA_FN_NE, PENUMBRA_BOOL, {plan.Column(0), zero}),
+               plan.Call(PENUMBRA_FN_GT, PENUMBRA_BOOL, {quotient, zero})});
+  plan.Aggregate({}, {CountStar()});
+  Output output = Run(plan);
+  ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
+  EXPECT_EQ(output.rows, (std::vector<Row>{{"1000"}}));
+}
+
+TEST_P(ExecutorTest, NoRowsAtAll) {
+  PlanBuilder plan(kTypes);
+  EXPECT_TRUE(Run(plan).rows.empty());
+  PlanBuilder count(kTypes);
+  count.Aggregate({}, {CountStar()});
+  EXPECT_EQ(Run(count).rows, (std::vector<Row>{{"0"}}));
+  PlanBuilder groups(kTypes);
+  groups.Aggregate({groups.Column(0)}, {CountStar()});
+  EXPECT_TRUE(Run(groups).rows.empty());
+  PlanBuilder sort(kTypes);
+  sort.Sort({{sort.Column(0), false, false}});
+  EXPECT_TRUE(Run(sort).rows.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Sources, ExecutorTest,
+                         ::testing::Values(Source{"Pushed", false, true, 0}, Source{"PushedThreads", false, true, 3},
+                                           Source{"Chunks", true, false, 0}, Source{"ChunksThreads", true, false, 3},
+                                           Source{"Mixed", true, true, 0}, Source{"MixedThreads", true, true, 7}),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace penumbra::test
