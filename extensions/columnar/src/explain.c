@@ -13,7 +13,6 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/ruleutils.h"
 
 #include "custom_scan.h"
@@ -23,14 +22,14 @@
 static ExplainOneQuery_hook_type previous_explain_one_query_hook = NULL;
 
 /* Of the plan made last; see explain_note_planning(). */
-static char *last_reason = NULL;
+static char last_reason[160];
+static bool last_is_partly_used;
 
 void
-explain_note_planning(const char *reason)
+explain_note_planning(const char *reason, bool is_partly_used)
 {
-	if (last_reason != NULL)
-		pfree(last_reason);
-	last_reason = reason == NULL ? NULL : MemoryContextStrdup(TopMemoryContext, reason);
+	strlcpy(last_reason, reason == NULL ? "" : reason, sizeof(last_reason));
+	last_is_partly_used = is_partly_used;
 }
 
 /* ---------------------------------------------------------------- the pipeline */
@@ -287,18 +286,19 @@ penumbra_explain_one_query(Query *query, int cursor_options, IntoClause *into, E
 						   const char *query_string, ParamListInfo params,
 						   QueryEnvironment *environment)
 {
-	explain_note_planning(NULL);
+	explain_note_planning(NULL, false);
 	if (previous_explain_one_query_hook)
 		previous_explain_one_query_hook(query, cursor_options, into, es, query_string, params,
 										environment);
 	else
 		compat_explain_one_query(query, cursor_options, into, es, query_string, params,
 								 environment);
-	if (last_reason == NULL || penumbra_mode == MODE_OFF)
+	if (last_reason[0] == '\0' || penumbra_mode == MODE_OFF)
 		return;
 	/* A group of its own: the query's group is closed by now. */
 	ExplainOpenGroup("Penumbra", NULL, true, es);
-	ExplainPropertyText("Penumbra", psprintf("not used (%s)", last_reason), es);
+	ExplainPropertyText("Penumbra", psprintf("%s (%s)", last_is_partly_used ? "partly used"
+											 : "not used", last_reason), es);
 	ExplainCloseGroup("Penumbra", NULL, true, es);
 }
 

@@ -307,8 +307,6 @@ add_scan_path(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte)
 	planned.pipeline->table_attnos = list_make1(table->attnos);
 	planned.pipeline->rows = rel->tuples;
 	split_quals(rel, planned.pipeline, &pushed, &kept);
-	if (kept != NIL && contain_volatile_functions((Node *) kept))
-		return;					/* the ordinary plan's rows would be filtered twice */
 	paths_add_filters(planned.pipeline, pushed, rel->relid);
 	outputs = list_copy(rel->reltarget->exprs);
 	clauses = extract_actual_clauses(kept, false);

@@ -106,7 +106,7 @@ extern bool require_plan_uses_penumbra(PlannedStmt *stmt);
 
 /* explain.c */
 extern void explain_install_hook(void);
-/* The reason that EXPLAIN shows for the plan just made, NULL for none; copied. */
-extern void explain_note_planning(const char *reason);
+/* What EXPLAIN says of the plan just made: why something was left to PostgreSQL, NULL for nothing. */
+extern void explain_note_planning(const char *reason, bool is_partly_used);
 
 #endif							/* PENUMBRA_PATHS_H */

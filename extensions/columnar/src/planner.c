@@ -91,8 +91,8 @@ penumbra_planner(Query *parse, const char *query_string, int cursor_options,
 	if (penumbra_mode == MODE_REQUIRE)
 		require_check_plan(stmt, &planning);
 	if (planning.outer == NULL)
-		explain_note_planning(planning.reason != NULL && !require_plan_uses_penumbra(stmt)
-							  ? planning.reason : NULL);
+		explain_note_planning(planning.reason, planning.reason != NULL &&
+							  require_plan_uses_penumbra(stmt));
 	return stmt;
 }
 
