@@ -160,7 +160,7 @@ Decimal Decimal::Ceil(const Decimal& a) {
 Decimal Decimal::ApplyTypmod(const Decimal& a, int precision, int scale) {
   if (a.kind_ == Kind::kNaN) return a;
   if (a.kind_ != Kind::kFinite) {
-    throw EngineError(PENUMBRA_NUMERIC_OVERFLOW, "A field with precision " + std::to_string(precision) + ", scale " +
+    throw EngineError(PENUMBRA_NUMERIC_FIELD_OVERFLOW, "A field with precision " + std::to_string(precision) + ", scale " +
                                                      std::to_string(scale) + " cannot hold an infinite value.");
   }
   Decimal result = a;
@@ -172,7 +172,7 @@ Decimal Decimal::ApplyTypmod(const Decimal& a, int precision, int scale) {
     const int digits_before_point = (result.weight_ + 1) * kBaseDecimals - leading_zeros;
     const int limit = precision - scale;
     if (digits_before_point > limit) {
-      throw EngineError(PENUMBRA_NUMERIC_OVERFLOW,
+      throw EngineError(PENUMBRA_NUMERIC_FIELD_OVERFLOW,
                         "A field with precision " + std::to_string(precision) + ", scale " + std::to_string(scale) +
                             " must round to an absolute value less than " +
                             (limit != 0 ? "10^" + std::to_string(limit) : "1") + ".");

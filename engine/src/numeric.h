@@ -64,8 +64,8 @@ class Decimal {
   // The display scale of a quotient, as select_div_scale: from the weight and first base-10,000 digit
   // of both (0 and 0 for zero) and the greater of their scales.
   static int SelectDivisionScale(int weight_a, int first_digit_a, int weight_b, int first_digit_b, int scale);
-  // Raises PENUMBRA_NUMERIC_OVERFLOW unless |a| < 10^(precision - scale) after rounding to scale, which
-  // it returns: a value stored in numeric(precision, scale).
+  // A value stored in numeric(precision, scale): rounded; raises PENUMBRA_NUMERIC_FIELD_OVERFLOW unless it
+  // is then below 10^(precision - scale).
   static Decimal ApplyTypmod(const Decimal& a, int precision, int scale);
   // Rounded half away from zero; false if it does not fit. Finite values only.
   bool ToInt64(int64_t* value) const;

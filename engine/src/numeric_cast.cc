@@ -32,9 +32,8 @@ int64_t RoundRow(const Vector& v, uint32_t row, PenumbraType type) {
   }
   const Decimal number = DecimalAt(v, row);
   if (number.kind() != Decimal::Kind::kFinite) {
-    // PostgreSQL raises 0A000, which is what the code of a value that the engine does not take maps to.
     const char* target = type == PENUMBRA_INT2 ? "smallint" : type == PENUMBRA_INT4 ? "integer" : "bigint";
-    throw EngineError(PENUMBRA_UNSUPPORTED, std::string("cannot convert ") +
+    throw EngineError(PENUMBRA_CANNOT_CONVERT, std::string("cannot convert ") +
                                                 (number.kind() == Decimal::Kind::kNaN ? "NaN" : "infinity") + " to " +
                                                 target);
   }

@@ -174,8 +174,7 @@ Decimal Decimal::SquareRootFinite(const Decimal& a, int scale) {
 
 Decimal Decimal::SquareRoot(const Decimal& a) {
   if (a.SignNumber() < 0 && a.kind_ != Kind::kNaN) {
-    // PostgreSQL's own executor raises 2201F, for which there is no code.
-    throw EngineError(PENUMBRA_UNSUPPORTED, "cannot take square root of a negative number");
+    throw EngineError(PENUMBRA_INVALID_POWER_ARGUMENT, "cannot take square root of a negative number");
   }
   if (a.kind_ != Kind::kFinite) return a;
   const int root_weight = (a.weight_ + 1) * kBaseDecimals / 2 - 1;

@@ -51,7 +51,9 @@ typedef enum PenumbraCode {
   PENUMBRA_INT8_OUT_OF_RANGE,      /* 22003 "bigint out of range" */
   PENUMBRA_FLOAT_OVERFLOW,         /* 22003 "value out of range: overflow" */
   PENUMBRA_FLOAT_UNDERFLOW,        /* 22003 "value out of range: underflow" */
-  PENUMBRA_NUMERIC_OVERFLOW,       /* 22003 "value overflows numeric format" / field overflow */
+  PENUMBRA_NUMERIC_OVERFLOW,       /* 22003 "value overflows numeric format" */
+  PENUMBRA_NUMERIC_FIELD_OVERFLOW, /* 22003 "numeric field overflow"; message is the detail */
+  PENUMBRA_CANNOT_CONVERT,         /* 0A000; message says what ("cannot convert NaN to integer") */
   PENUMBRA_DATE_OUT_OF_RANGE,      /* 22008 "date out of range" */
   PENUMBRA_TIMESTAMP_OUT_OF_RANGE, /* 22008 "timestamp out of range" */
   PENUMBRA_INTERVAL_OUT_OF_RANGE,  /* 22008 "interval out of range" */
