@@ -481,46 +481,56 @@ push_heap_rows(PenumbraScanState *state)
 	return status;
 }
 
-/* Opens the next result in the window; false at the end, or when the ordinary plan has taken over. */
+/* One step on the heap side: a batch of rows, or their end. */
+static PenumbraStatus
+feed_heap_rows(PenumbraScanState *state)
+{
+	if (!penumbra_exec_is_satisfied(state->exec))
+		return push_heap_rows(state);
+	state->is_reading_heap = false;
+	return penumbra_exec_end_rows(state->exec);
+}
+
+/*
+ * Opens the next result in the window; false at the end, or when the
+ * ordinary plan has taken over.  A streaming plan is fed only when it has
+ * nothing to return, so that results do not pile up; nothing comes out of
+ * any other before all went in.
+ */
 static bool
 fetch_result(PenumbraScanState *state)
 {
 	PenumbraResult result;
 	PenumbraStatus status = {PENUMBRA_OK};
+	bool		wants_rows = !state->is_streaming;
 
-	for (;;)
+	while (status.code == PENUMBRA_OK)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (state->is_reading_heap && penumbra_exec_is_satisfied(state->exec))
+		if (state->is_reading_heap && wants_rows)
 		{
-			state->is_reading_heap = false;
-			status = penumbra_exec_end_rows(state->exec);
-		}
-		else if (state->is_reading_heap)
-			status = push_heap_rows(state);
-		if (status.code != PENUMBRA_OK)
-			break;
-		/* Nothing comes out of an aggregation or sort before all went in. */
-		if (state->is_reading_heap && !state->is_streaming)
+			status = feed_heap_rows(state);
+			wants_rows = !state->is_streaming;
 			continue;
+		}
 		switch (penumbra_exec_fetch(state->exec, &result, &status))
 		{
 			case PENUMBRA_FETCH_ROWS:
 				if (result.rows == 0)
-					continue;
+					break;
 				result_window_open(state->window, &result);
 				return true;
 			case PENUMBRA_FETCH_WAIT:
-				continue;
+				wants_rows = true;
+				break;
 			case PENUMBRA_FETCH_DONE:
-				if (state->is_reading_heap)
-					continue;
 				state->is_done = true;
 				return false;
 			case PENUMBRA_FETCH_ERROR:
+				if (status.code == PENUMBRA_OK)
+					status.code = PENUMBRA_INTERNAL;
 				break;
 		}
-		break;
 	}
 	handle_status(state, &status);
 	return false;

@@ -37,9 +37,7 @@ explain_note_planning(const char *reason, bool is_partly_used)
 static List *
 deparse_context(const Pipeline *pipeline)
 {
-	Oid			table = linitial_oid(pipeline->table_oids);
-
-	return deparse_context_for(get_rel_name(table), table);
+	return deparse_context_for(get_rel_name(pipeline->relation_oid), pipeline->relation_oid);
 }
 
 static char *

@@ -156,6 +156,7 @@ paths_pipeline_begin(RangeTblEntry *rte, List *attnos)
 	Pipeline   *pipeline = palloc0(sizeof(Pipeline));
 	ListCell   *lc;
 
+	pipeline->relation_oid = rte->relid;
 	foreach(lc, attnos)
 	{
 		AttrNumber	attno = lfirst_int(lc);
@@ -305,7 +306,6 @@ add_scan_path(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte)
 	planned.pipeline = paths_pipeline_begin(rte, table->attnos);
 	planned.pipeline->table_oids = list_make1_oid(table->oid);
 	planned.pipeline->table_attnos = list_make1(table->attnos);
-	planned.pipeline->rows = rel->tuples;
 	split_quals(rel, planned.pipeline, &pushed, &kept);
 	paths_add_filters(planned.pipeline, pushed, rel->relid);
 	outputs = list_copy(rel->reltarget->exprs);

@@ -107,7 +107,7 @@ pipeline_to_list(const Pipeline *pipeline)
 	return lappend(lappend(list_make5(pipeline->table_oids, pipeline->table_attnos,
 									  pipeline->columns, stages, pipeline->runtime_exprs),
 						   pipeline->output_map),
-				   makeFloat(psprintf("%.0f", pipeline->rows)));
+				   makeInteger((int) pipeline->relation_oid));
 }
 
 Pipeline *
@@ -132,6 +132,6 @@ pipeline_from_list(List *list)
 	}
 	pipeline->runtime_exprs = list_nth(list, 4);
 	pipeline->output_map = list_nth(list, 5);
-	pipeline->rows = floatVal(list_nth(list, 6));
+	pipeline->relation_oid = (Oid) intVal(list_nth(list, 6));
 	return pipeline;
 }

@@ -44,13 +44,13 @@ typedef struct PipelineStage
 
 typedef struct Pipeline
 {
+	Oid			relation_oid;	/* whose columns the Vars number: the table, or the parent of all */
 	List	   *table_oids;		/* the tables read, one or several partitions */
 	List	   *table_attnos;	/* per table an integer list, by scan column */
 	List	   *columns;		/* Vars: the scan's columns */
 	List	   *stages;			/* of PipelineStage * */
 	List	   *runtime_exprs;	/* evaluated by PostgreSQL when the node starts */
 	List	   *output_map;		/* per column of custom_scan_tlist: engine output, or -1 for NULL */
-	double		rows;			/* expected to be read from the tables */
 } Pipeline;
 
 extern Pipeline *pipeline_copy(const Pipeline *pipeline);

@@ -12,6 +12,8 @@
 #include "pg_compat.h"
 
 #include "catalog/pg_aggregate.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_database.h"
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
 #include "nodes/makefuncs.h"
@@ -23,6 +25,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/regproc.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 
@@ -70,16 +73,39 @@ translate_type_of(Translation *translation, Node *node, PenumbraType *type)
 	return false;
 }
 
-bool
-translate_collation_sorts(Oid collation)
+/*
+ * Whether text sorts by its bytes: the C collation, the built-in provider's,
+ * and libc's C.UTF-8, whose code point order is the order of UTF-8's bytes.
+ */
+static bool
+collation_is_bytewise(Oid collation)
 {
-	return !OidIsValid(collation) || compat_collate_is_c(collation);
-}
+	bool		is_default = collation == DEFAULT_COLLATION_OID;
+	HeapTuple	tuple;
+	Datum		name;
+	char		provider;
+	bool		isnull;
+	bool		is_bytewise = false;
 
-bool
-translate_collation_equals(Oid collation)
-{
-	return !OidIsValid(collation) || get_collation_isdeterministic(collation);
+	if (compat_collate_is_c(collation))
+		return true;
+	tuple = is_default ? SearchSysCache1(DATABASEOID, ObjectIdGetDatum(MyDatabaseId))
+		: SearchSysCache1(COLLOID, ObjectIdGetDatum(collation));
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	provider = is_default ? ((Form_pg_database) GETSTRUCT(tuple))->datlocprovider
+		: ((Form_pg_collation) GETSTRUCT(tuple))->collprovider;
+	name = SysCacheGetAttr(is_default ? DATABASEOID : COLLOID, tuple,
+						   is_default ? Anum_pg_database_datcollate
+						   : Anum_pg_collation_collcollate, &isnull);
+	if (provider == COLLPROVIDER_LIBC && !isnull)
+	{
+		char	   *locale = TextDatumGetCString(name);
+
+		is_bytewise = pg_strcasecmp(locale, "C.UTF-8") == 0 || pg_strcasecmp(locale, "C.utf8") == 0;
+	}
+	ReleaseSysCache(tuple);
+	return is_bytewise;
 }
 
 /* The engine knows the C collation only; everything bytewise is right for any deterministic one. */
@@ -96,7 +122,7 @@ collation_refusal(PenumbraFunction function, Oid collation)
 		case PENUMBRA_FN_GE:
 		case PENUMBRA_FN_GREATEST:
 		case PENUMBRA_FN_LEAST:
-			if (!compat_collate_is_c(collation))
+			if (!collation_is_bytewise(collation))
 				return "ordering of text with a collation other than C";
 			return NULL;
 		case PENUMBRA_FN_LOWER:

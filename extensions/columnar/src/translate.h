@@ -48,10 +48,6 @@ extern PenumbraExpr translate_expr(Translation *translation, Node *node);
 /* Engine type of a PostgreSQL type, domains resolved. */
 extern bool translate_type(Oid type_oid, PenumbraType *type);
 
-/* Whether sorting and grouping by this expression is the engine's order and equality. */
-extern bool translate_collation_sorts(Oid collation);
-extern bool translate_collation_equals(Oid collation);
-
 /* function_map.c */
 typedef enum FunctionShape
 {

@@ -150,7 +150,6 @@ pipeline_of_rel(PlannerInfo *root, RelOptInfo *rel)
 												  child_attnos(rte->relid, table->oid, attnos));
 		tuples += table->rel->tuples;
 	}
-	planned->pipeline->rows = tuples;
 	paths_add_filters(planned->pipeline, rel->baserestrictinfo, rel->relid);
 	foreach(lc, rel->baserestrictinfo)
 		clauses = lappend(clauses, lfirst_node(RestrictInfo, lc)->clause);
