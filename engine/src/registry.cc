@@ -133,7 +133,7 @@ const char* TypeName(PenumbraType type) {
 
 Binding Bind(const CallSite& call) {
   using Topic = Binding (*)(const CallSite&);
-  static constexpr Topic kTopics[] = {BindLogic,      BindConditional, BindCompare, BindNumeric,
+  static constexpr Topic kTopics[] = {BindLogic,      BindConditional, BindNumeric, BindCompare,
                                       BindArithmetic, BindCast,        BindText,    BindDatetime};
   std::string reason;
   for (Topic topic : kTopics) {

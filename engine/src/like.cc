@@ -1,0 +1,216 @@
+#include "like.h"
+
+#include <cstring>
+
+#include "byte_search.h"
+#include "error.h"
+#include "text_case.h"
+#include "utf8.h"
+#include "vector_build.h"
+
+namespace penumbra {
+namespace {
+
+// kExhausted: no match, and none for any shorter rest of the text either.
+enum class Match : uint8_t { kNo, kYes, kExhausted };
+
+struct Text {
+  const char* position;
+  const char* end;
+  bool is_empty() const { return position >= end; }
+};
+
+void NeedEscaped(const Text& pattern) {
+  if (pattern.is_empty()) throw EngineError(PENUMBRA_INVALID_ESCAPE);
+}
+
+Match MatchPattern(Text text, Text pattern, bool is_utf8);
+
+// The pattern's rest after %: it matches at some later place of the text, or nowhere.
+Match MatchAfterPercent(Text text, Text pattern, bool is_utf8) {
+  while (!pattern.is_empty() && (*pattern.position == '%' || *pattern.position == '_')) {
+    if (*pattern.position == '_') {
+      if (text.is_empty()) return Match::kExhausted;
+      text.position = NextCharacter(text.position, text.end, is_utf8);
+    }
+    ++pattern.position;
+  }
+  if (pattern.is_empty()) return Match::kYes;
+  char first = *pattern.position;
+  if (first == '\\') {
+    NeedEscaped({pattern.position + 1, pattern.end});
+    first = pattern.position[1];
+  }
+  for (; !text.is_empty(); text.position = NextCharacter(text.position, text.end, is_utf8)) {
+    if (*text.position != first) continue;
+    const Match match = MatchPattern(text, pattern, is_utf8);
+    if (match != Match::kNo) return match;
+  }
+  return Match::kExhausted;
+}
+
+// Literals are compared bytewise: text and pattern are in step at character boundaries.
+Match MatchPattern(Text text, Text pattern, bool is_utf8) {
+  while (!text.is_empty() && !pattern.is_empty()) {
+    char wanted = *pattern.position++;
+    if (wanted == '%') return MatchAfterPercent(text, pattern, is_utf8);
+    if (wanted == '_') {
+      text.position = NextCharacter(text.position, text.end, is_utf8);
+      continue;
+    }
+    if (wanted == '\\') {
+      NeedEscaped(pattern);
+      wanted = *pattern.position++;
+    }
+    if (wanted != *text.position++) return Match::kNo;
+  }
+  if (!text.is_empty()) return Match::kNo;
+  while (!pattern.is_empty() && *pattern.position == '%') ++pattern.position;
+  return pattern.is_empty() ? Match::kYes : Match::kExhausted;
+}
+
+}  // namespace
+
+LikePattern::LikePattern(std::string_view pattern, bool is_utf8) : pattern_(pattern), is_utf8_(is_utf8) {
+  pieces_.emplace_back();
+  for (size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] == '%') {
+      has_percent_ = true;
+      if (pieces_.size() == 1 || !pieces_.back().empty()) pieces_.emplace_back();
+    } else if (pattern[i] == '_') {
+      is_pieces_ = false;
+    } else if (pattern[i] == '\\' && i + 1 == pattern.size()) {
+      ends_in_escape_ = true;
+      is_pieces_ = false;
+    } else {
+      if (pattern[i] == '\\') ++i;
+      pieces_.back() += pattern[i];
+    }
+  }
+}
+
+bool LikePattern::MatchesPieces(const char* text, uint32_t length) const {
+  const std::string& first = pieces_.front();
+  if (!has_percent_) return length == first.size() && std::memcmp(text, first.data(), length) == 0;
+  const std::string& last = pieces_.back();
+  if (length < first.size() + last.size()) return false;
+  if (std::memcmp(text, first.data(), first.size()) != 0) return false;
+  const char* end = text + length - last.size();
+  if (std::memcmp(end, last.data(), last.size()) != 0) return false;
+  // Between them the leftmost place of each piece leaves most room for the next one.
+  const char* position = text + first.size();
+  for (size_t i = 1; i + 1 < pieces_.size(); ++i) {
+    const std::string& piece = pieces_[i];
+    position = FindBytes(position, static_cast<size_t>(end - position), piece.data(), piece.size());
+    if (position == nullptr) return false;
+    position += piece.size();
+  }
+  return true;
+}
+
+bool LikePattern::Matches(const char* text, uint32_t length) const {
+  if (is_pieces_) return MatchesPieces(text, length);
+  const Text pattern{pattern_.data(), pattern_.data() + pattern_.size()};
+  return MatchPattern({text, text + length}, pattern, is_utf8_) == Match::kYes;
+}
+
+namespace {
+
+struct LikeState {
+  LikePattern pattern;
+};
+
+// Texts folded to lower case for ILIKE, in a buffer that grows.
+class Folder {
+ public:
+  const char* Fold(const char* bytes, uint32_t length) {
+    if (buffer_.size() < length) buffer_.resize(length);
+    FoldToLower(bytes, length, buffer_.data());
+    return buffer_.data();
+  }
+
+ private:
+  std::vector<char> buffer_;
+};
+
+template <bool kFolds, typename Matcher>
+void MatchRows(const View<StringRef>& texts, const uint64_t* validity, uint32_t rows, bool can_fail,
+               uint8_t* out, const Matcher& matches) {
+  Folder folder;
+  const auto match = [&](uint32_t i) {
+    const char* bytes = texts[i].data();
+    if (kFolds) bytes = folder.Fold(bytes, texts[i].length);
+    out[i] = matches(i, bytes, texts[i].length);
+  };
+  if (!can_fail) {
+    for (uint32_t i = 0; i < rows; ++i) match(i);
+  } else {
+    std::fill_n(out, rows, 0);
+    ForEachValid(validity, rows, match);
+  }
+}
+
+void FinishMatch(const uint8_t* matched, bool is_negated, const uint64_t* validity, uint32_t rows, Truth* truth) {
+  kernels::BytesToBits(matched, rows, truth->is_true);
+  if (is_negated) kernels::NotBits(truth->is_true, rows);
+  ApplyValidity(validity, rows, truth);
+}
+
+bool IsNegated(const Expr& expr) {
+  return expr.function == PENUMBRA_FN_NOT_LIKE || expr.function == PENUMBRA_FN_NOT_ILIKE;
+}
+
+template <bool kFolds>
+void EvaluateConstantLike(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context,
+                          Truth* truth) {
+  const LikePattern& pattern = static_cast<const LikeState*>(expr.state.get())->pattern;
+  const View<StringRef> texts = ViewOf<StringRef>(args[0], rows, context.arena);
+  uint8_t matched[kVectorRows];
+  MatchRows<kFolds>(texts, args[0].validity, rows, pattern.can_fail(), matched,
+                    [&](uint32_t, const char* bytes, uint32_t length) { return pattern.Matches(bytes, length); });
+  FinishMatch(matched, IsNegated(expr), args[0].validity, rows, truth);
+}
+
+// A pattern per row, walked as it is.
+template <bool kFolds>
+void EvaluateLike(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context, Truth* truth) {
+  const bool is_utf8 = context.session.encoding_is_utf8;
+  const View<StringRef> texts = ViewOf<StringRef>(args[0], rows, context.arena);
+  const View<StringRef> patterns = ViewOf<StringRef>(args[1], rows, context.arena);
+  const uint64_t* validity = StrictValidity(expr, args, rows, context.arena);
+  uint8_t matched[kVectorRows];
+  Folder pattern_folder;
+  MatchRows<kFolds>(texts, validity, rows, true, matched, [&](uint32_t i, const char* bytes, uint32_t length) {
+    const uint32_t pattern_length = patterns[i].length;
+    const char* pattern = patterns[i].data();
+    if (kFolds) pattern = pattern_folder.Fold(pattern, pattern_length);
+    return MatchPattern({bytes, bytes + length}, {pattern, pattern + pattern_length}, is_utf8) == Match::kYes;
+  });
+  FinishMatch(matched, IsNegated(expr), validity, rows, truth);
+}
+
+}  // namespace
+
+Binding BindLike(const CallSite& call) {
+  Binding binding;
+  if (call.result != PENUMBRA_BOOL || call.args.size() != 2) return binding;
+  if (!IsStringType(call.args[0]->type) || call.args[1]->type != PENUMBRA_TEXT) return binding;
+  const bool folds = call.function == PENUMBRA_FN_ILIKE || call.function == PENUMBRA_FN_NOT_ILIKE;
+  const Expr& pattern = *call.args[1];
+  binding.evaluate = EvaluateByTruth;
+  if (pattern.kind != Expr::Kind::kConstant || pattern.constant.is_null_constant()) {
+    binding.evaluate_truth = folds ? EvaluateLike<true> : EvaluateLike<false>;
+    binding.can_fail = true;
+    return binding;
+  }
+  std::string bytes(pattern.constant.values<StringRef>()->view());
+  if (folds) FoldToLower(bytes.data(), static_cast<uint32_t>(bytes.size()), bytes.data());
+  auto state = std::make_shared<LikeState>(LikeState{LikePattern(bytes, call.session.encoding_is_utf8)});
+  binding.can_fail = state->pattern.can_fail();
+  binding.state = std::move(state);
+  binding.evaluated_args = 1;
+  binding.evaluate_truth = folds ? EvaluateConstantLike<true> : EvaluateConstantLike<false>;
+  return binding;
+}
+
+}  // namespace penumbra
