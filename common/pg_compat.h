@@ -84,15 +84,31 @@ compat_class_maintaincheck(Oid relid, Oid roleid)
 #endif
 }
 
-/* 16 wants a memory context that outlives the transactions in between. */
+/*
+ * What autovacuum would do with the relations for the sake of the visibility
+ * map.  16 wants a memory context that outlives the transactions in between,
+ * and names the main part of the relation as something to process.
+ */
 static inline void
-compat_vacuum(List *relations, VacuumParams *params, BufferAccessStrategy strategy,
-			  MemoryContext context)
+compat_vacuum_for_visibility(List *relations, BufferAccessStrategy strategy, MemoryContext context)
 {
+	VacuumParams params;
+
+	memset(&params, 0, sizeof(params));
+	params.options = VACOPT_VACUUM | VACOPT_SKIP_LOCKED;
+	params.freeze_min_age = -1;
+	params.freeze_table_age = -1;
+	params.multixact_freeze_min_age = -1;
+	params.multixact_freeze_table_age = -1;
+	params.log_min_duration = -1;
+	params.index_cleanup = VACOPTVALUE_UNSPECIFIED;
+	params.truncate = VACOPTVALUE_UNSPECIFIED;
+	params.nworkers = -1;
 #if PG_VERSION_NUM < 160000
-	vacuum(relations, params, strategy, true);
+	vacuum(relations, &params, strategy, true);
 #else
-	vacuum(relations, params, strategy, context, true);
+	params.options |= VACOPT_PROCESS_MAIN | VACOPT_SKIP_DATABASE_STATS;
+	vacuum(relations, &params, strategy, context, true);
 #endif
 }
 

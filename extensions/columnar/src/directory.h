@@ -1,7 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * directory.h
- *	  What is cached: relations, chunks, column segments.
+ *	  What is cached: relations, their chunks, the chunks' column segments.
+ *
+ * A chunk is CHUNK_PAGES heap pages; its version is immutable but for the
+ * columns that are added or evicted, the pages that are found dead and the
+ * visibility-map stamp that is renewed.  A chunk found through the directory
+ * is pinned together with the wanted segments; pinned memory stays as it is
+ * until it is unpinned, whatever happens to the directory.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,10 +16,176 @@
 
 #include "postgres.h"
 
+#include "access/attnum.h"
+#include "access/tupdesc.h"
+#include "access/visibilitymapdefs.h"
+#include "access/xlogdefs.h"
+#include "datatype/timestamp.h"
+#include "lib/ilist.h"
+#include "port/atomics.h"
+#include "storage/block.h"
+#include "storage/bufpage.h"
+#include "storage/lwlock.h"
+#include "utils/relcache.h"
+
+#include "penumbra/engine.h"
+
 #define DIRECTORY_TRANCHE		"penumbra"
-#define DIRECTORY_LOCK_COUNT	2
+#define DIRECTORY_LOCK_COUNT	3	/* directory, wanted columns, progress */
+
+/* Heap pages whose bits are on one page of the visibility map. */
+#define VM_PAGE_BYTES			(BLCKSZ - MAXALIGN(SizeOfPageHeaderData))
+#define VM_PAGE_BLOCKS			(VM_PAGE_BYTES * BITS_PER_BYTE / BITS_PER_HEAPBLOCK)
+
+/* A 32nd of that (1021 pages, 8 MB), so that a chunk needs one page of the map and one stamp. */
+#define CHUNKS_PER_VM_PAGE		32
+#define CHUNK_PAGES				(VM_PAGE_BLOCKS / CHUNKS_PER_VM_PAGE)
+#define CHUNK_WORDS				((CHUNK_PAGES + 63) / 64)
+
+StaticAssertDecl(VM_PAGE_BLOCKS % CHUNKS_PER_VM_PAGE == 0, "a chunk would straddle two pages of the map");
+
+typedef struct CacheKey
+{
+	Oid			tablespace;
+	Oid			database;
+	Oid			filenumber;
+} CacheKey;
+
+struct CachedChunk;
+
+/* One column of a chunk. */
+typedef struct CachedSegment
+{
+	void	   *segment;		/* NULL: not cached */
+	Size		bytes;
+	uint64		serial;			/* never used twice */
+	Oid			type_oid;
+	int32		typmod;
+	Oid			collation;
+	AttrNumber	attnum;
+	uint8		usage;			/* second chances left; races are harmless */
+	pg_atomic_uint32 pins;
+	struct CachedChunk *chunk;
+	dlist_node	clock_node;
+} CachedSegment;
+
+typedef struct CachedChunk
+{
+	CacheKey	key;
+	uint32		number;			/* pages from number * CHUNK_PAGES */
+	Size		bytes;			/* of this struct */
+	pg_atomic_uint32 references;	/* the directory's one, and pins */
+	pg_atomic_uint64 vm_stamp;	/* LSN of the VM page under which set bits prove pages; 0: none */
+	pg_atomic_uint32 dead_pages;
+	uint32		pages;			/* looked at by the load: < CHUNK_PAGES at the relation's end */
+	uint32		cached_pages;	/* of these, loaded */
+	uint32		rows;
+	uint32		column_count;	/* length of columns[] */
+	uint32		segment_count;	/* columns cached */
+	TimestampTz loaded_at;
+	/* pages that are cached and not dead */
+	pg_atomic_uint64 live[CHUNK_WORDS];
+	/* LSN of each cached page at load */
+	pg_atomic_uint64 page_lsn[CHUNK_PAGES];
+	/* rows of page i: [first_row[i], first_row[i + 1]) */
+	uint32		first_row[CHUNK_PAGES + 1];
+	CachedSegment columns[FLEXIBLE_ARRAY_MEMBER];	/* by attribute number - 1 */
+} CachedChunk;
+
+#define CHUNK_BYTES(natts) \
+	(offsetof(CachedChunk, columns) + (natts) * sizeof(CachedSegment))
+
+#define chunk_page_is_live(chunk, page) \
+	((pg_atomic_read_u64(&(chunk)->live[(page) / 64]) & (UINT64CONST(1) << ((page) % 64))) != 0)
+
+/* A copy of what is known of a relation. */
+typedef struct RelationSummary
+{
+	CacheKey	key;
+	Oid			relid;
+	uint32		chunks;
+	uint64		pages;			/* in chunks */
+	uint64		cached_pages;
+	uint64		dead_pages;
+	uint64		rows;
+	uint64		bytes;			/* segments and chunk headers */
+	uint64		scans;
+	uint64		pages_from_cache;
+	uint64		pages_from_heap;
+} RelationSummary;
+
+typedef struct ColumnSummary
+{
+	AttrNumber	attnum;
+	uint32		chunks;
+	uint64		pages;
+	uint64		rows;
+	uint64		bytes;
+	uint64		plain_bytes;
+	uint64		hits;
+	char		encodings[128]; /* "for1 12, dictionary 3" */
+} ColumnSummary;
 
 extern Size directory_shmem_bytes(void);
 extern void directory_shmem_startup(void);
+extern LWLock *directory_shared_lock(int index);
+
+extern void directory_key_of(Relation rel, CacheKey *key);
+extern bool directory_is_empty(void);
+
+/* Whether the cached column still is what the relation's attribute says. */
+extern bool directory_segment_matches(const CachedSegment *segment, TupleDesc desc);
+
+/*
+ * Pins every chunk that has all the columns (natts may be 0), in order, and
+ * those columns' segments.  Returns the number; *chunks is palloc'd.
+ */
+extern int	directory_pin_chunks(Relation rel, const AttrNumber *attnums, int natts,
+								 CachedChunk ***chunks);
+/*
+ * Pins one chunk.  With attnums (room for all of the relation's) also every
+ * segment that matches the relation, listing them; else only the header: its
+ * segments can be evicted.
+ */
+extern CachedChunk *directory_pin_chunk(Relation rel, uint32 number, AttrNumber *attnums, int *natts);
+extern void directory_unpin_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts);
+
+/*
+ * Gives a chunk, built in region memory and filled with region memory's
+ * segments, to the directory, in place of an older version.  False: the
+ * directory has no room for it; the caller keeps the memory.
+ */
+extern bool directory_publish_chunk(Oid relid, CachedChunk *chunk);
+/* Adds columns to a chunk the caller has pinned.  False: it was replaced or has one of them meanwhile. */
+extern bool directory_publish_segments(CachedChunk *chunk, const CachedSegment *segments, int count);
+
+/* Frees a chunk that was never published, with its segments. */
+extern void directory_free_chunk(CachedChunk *chunk);
+
+/*
+ * Region memory, evicting the least used unpinned segments when there is not
+ * enough.  Segments with a serial from `protected_serial` on stay.  NULL when
+ * nothing more can be evicted.
+ */
+extern void *directory_allocate(Size bytes, uint64 protected_serial);
+extern uint64 directory_next_serial(void);
+
+extern uint64 directory_drop_relation(const CacheKey *key);	/* returns the chunks dropped */
+extern void directory_drop_relation_oid(Oid database, Oid relid, Oid keep_filenumber);
+extern void directory_drop_database(Oid database);
+
+/* For planning: totals of the columns, without looking at chunks. */
+extern bool directory_estimate(const CacheKey *key, const AttrNumber *attnums, int natts,
+							   uint64 *pages, uint64 *unproven_pages, uint64 *rows, uint64 *bytes);
+extern void directory_note_scan(const CacheKey *key, const AttrNumber *attnums, int natts,
+								uint64 pages_from_cache, uint64 pages_from_heap,
+								uint64 unproven_pages);
+
+/* True, at most once per pause, for whoever is to vacuum the relation. */
+extern bool directory_claim_vacuum(const CacheKey *key, int pause_ms);
+
+/* Copies for views and the worker, palloc'd; database InvalidOid: all. */
+extern int	directory_list_relations(Oid database, RelationSummary **relations);
+extern int	directory_list_columns(const CacheKey *key, ColumnSummary **columns);
 
 #endif							/* PENUMBRA_DIRECTORY_H */

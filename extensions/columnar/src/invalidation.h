@@ -8,6 +8,11 @@
 #ifndef PENUMBRA_INVALIDATION_H
 #define PENUMBRA_INVALIDATION_H
 
+#include "postgres.h"
+
 extern void invalidation_install_hooks(void);
+
+/* Drops a relation of this database from the cache unless it still has the same file. In a transaction. */
+extern void invalidation_check_relation(Oid relid);
 
 #endif							/* PENUMBRA_INVALIDATION_H */
