@@ -14,6 +14,7 @@
 #include "arena.h"
 #include "numeric.h"
 #include "operator.h"
+#include "result_vector.h"
 #include "vector.h"
 
 namespace penumbra {
@@ -43,12 +44,6 @@ class StateStore {
   Arena arena_;
   std::deque<BigSums> sums_;
   size_t sums_bytes_ = 0;
-};
-
-// The rows of a vector that an update adds: rows[0..count), or 0..count-1 when `rows` is null.
-struct RowSelection {
-  const uint16_t* rows = nullptr;
-  uint32_t count = 0;
 };
 
 class Accumulator {
@@ -127,30 +122,6 @@ inline int64_t CountValid(const Vector& argument, RowSelection selection) {
     count += (argument.validity[row / 64] >> (row % 64)) & 1;
   }
   return count;
-}
-
-// A flat result vector in the making.
-struct ResultVector {
-  Vector vector;
-  uint64_t* validity = nullptr;
-
-  void SetNull(uint32_t row, Arena& arena) {
-    if (validity == nullptr) {
-      validity = arena.AllocateArray<uint64_t>(kValidityWords);
-      std::memset(validity, 0xff, kValidityWords * 8);
-      vector.validity = validity;
-    }
-    validity[row / 64] &= ~(uint64_t{1} << (row % 64));
-  }
-};
-template <typename T>
-ResultVector MakeResult(PenumbraType type, uint32_t rows, Arena& arena, T** values) {
-  ResultVector result;
-  result.vector.type = type;
-  *values = arena.AllocateArray<T>(rows);
-  std::memset(static_cast<void*>(*values), 0, rows * sizeof(T));
-  result.vector.data = *values;
-  return result;
 }
 
 }  // namespace penumbra

@@ -2,36 +2,33 @@
 
 #include <algorithm>
 
+#include "numeric_digits.h"
+
 namespace penumbra {
 namespace {
 
-constexpr int kMinSignificantDigits = 16;  // NUMERIC_MIN_SIG_DIGITS
-constexpr int kMaxDisplayScale = 1000;
-constexpr int kBaseDigits = 4;
-
-uint128 Magnitude(int128 value) { return value < 0 ? -static_cast<uint128>(value) : static_cast<uint128>(value); }
-
-int CountDigits(uint128 value) {
-  uint64_t high = static_cast<uint64_t>(value >> 64);
-  int bits = high != 0 ? 128 - __builtin_clzll(high) : 64 - __builtin_clzll(static_cast<uint64_t>(value) | 1);
-  int digits = bits * 1233 >> 12;  // log10(2), never too large
-  return digits < kMaxInt128Digits + 1 && value >= static_cast<uint128>(kPowersOfTen[digits]) ? digits + 1 : digits;
-}
 
 // Weight and first digit of value / 10^scale in base 10,000.
 void LeadingDigit(uint128 value, int scale, int* weight, int* first_digit) {
   *weight = 0;
   *first_digit = 0;
   if (value == 0) return;
-  int digits = CountDigits(value);
+  int digits = CountDecimalDigits(value);
   int exponent = digits - 1 - scale;
-  *weight = exponent >= 0 ? exponent / kBaseDigits : -((-exponent + kBaseDigits - 1) / kBaseDigits);
-  int lead = exponent - *weight * kBaseDigits + 1;
+  *weight = exponent >= 0 ? exponent / kBaseDecimals : -((-exponent + kBaseDecimals - 1) / kBaseDecimals);
+  int lead = exponent - *weight * kBaseDecimals + 1;
   *first_digit = static_cast<int>(lead <= digits ? value / static_cast<uint128>(kPowersOfTen[digits - lead])
                                                  : value * static_cast<uint128>(kPowersOfTen[lead - digits]));
 }
 
 }  // namespace
+
+int CountDecimalDigits(uint128 value) {
+  uint64_t high = static_cast<uint64_t>(value >> 64);
+  int bits = high != 0 ? 128 - __builtin_clzll(high) : 64 - __builtin_clzll(static_cast<uint64_t>(value) | 1);
+  int digits = bits * 1233 >> 12;  // log10(2), never too large
+  return digits < kMaxInt128Digits + 1 && value >= static_cast<uint128>(kPowersOfTen[digits]) ? digits + 1 : digits;
+}
 
 bool AverageInteger(int128 sum, int scale, int64_t count, int128* average, int* average_scale) {
   uint128 magnitude = Magnitude(sum);
@@ -39,8 +36,8 @@ bool AverageInteger(int128 sum, int scale, int64_t count, int128* average, int* 
   LeadingDigit(magnitude, scale, &weight, &first_digit);
   LeadingDigit(static_cast<uint128>(count), 0, &count_weight, &count_first_digit);
   int quotient_weight = weight - count_weight - (first_digit <= count_first_digit ? 1 : 0);
-  int result_scale = std::max({kMinSignificantDigits - quotient_weight * kBaseDigits, scale, 0});
-  result_scale = std::min(result_scale, kMaxDisplayScale);
+  int result_scale = std::max({kSignificantDigitsMin - quotient_weight * kBaseDecimals, scale, 0});
+  result_scale = std::min(result_scale, kDisplayScaleMax);
   const int shift = result_scale - scale;
   // The remainder is below 2^63: times 10^19 it still fits.
   if (shift < 0 || shift > 19) return false;

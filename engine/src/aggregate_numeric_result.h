@@ -29,6 +29,9 @@ class NumericResult {
   StringRef* payloads_ = nullptr;  // allocated with the first payload
 };
 
+// At least 1, also of zero.
+int CountDecimalDigits(uint128 value);
+
 // The quotient with PostgreSQL's scale for it; false: too wide for 128 bits, ask Decimal::Average.
 bool AverageInteger(int128 sum, int scale, int64_t count, int128* average, int* average_scale);
 

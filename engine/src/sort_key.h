@@ -1,0 +1,65 @@
+// Sort keys as bytes whose memcmp order is the order wanted.
+//
+// The keys of a row are encoded one after the other into a prefix of 16 bytes (8 where they always fit),
+// each so that no value's code is the beginning of another's:
+//   most types   a byte for null or not, then the value big-endian with its order made unsigned
+//   text         a byte for null or not, the bytes, a zero byte (which text cannot contain)
+//   numeric      11 bytes: class and exponent (null, -inf, negative, zero, positive, inf, NaN), then
+//                18 digits and a bit that says whether more follow; no further key is encoded after
+//                a value with more digits
+// A descending key has all bits inverted, nulls aside. Rows with equal prefixes are compared by their
+// values where a prefix may not hold all (HasExactPrefix).
+#pragma once
+
+#include <vector>
+
+#include "operator.h"
+#include "sort_rows.h"
+
+namespace penumbra {
+
+struct SortPrefix {
+  uint64_t high = 0;
+  uint64_t low = 0;
+  bool operator<(const SortPrefix& other) const {
+    return high < other.high || (high == other.high && low < other.low);
+  }
+  bool operator==(const SortPrefix& other) const { return high == other.high && low == other.low; }
+};
+
+class SortKeys {
+ public:
+  // columns[k]: where the row holds key k.
+  SortKeys(const std::vector<SortKeySpec>& keys, std::vector<int> columns, const SortRowLayout& layout);
+
+  bool HasExactPrefix() const { return is_exact_; }
+  bool FitsOneWord() const { return fits_one_word_; }
+  // Prefixes of the selected rows of the keys' (flat) vectors.
+  void Encode(const Vector* keys, RowSelection selection, SortPrefix* prefixes) const;
+  // Only the first key's part; the rest is zero.
+  void EncodeFirst(const Vector& key, RowSelection selection, SortPrefix* prefixes) const;
+  // <0, 0, >0 by the values in the rows.
+  int CompareRows(const char* a, const char* b) const;
+
+ private:
+  struct Key {
+    PenumbraType type;
+    bool descending;
+    bool nulls_first;
+    int column;
+  };
+  struct Cursor {
+    char bytes[64];
+    uint32_t at;
+  };
+  void EncodeKey(const Key& key, const Vector& v, RowSelection selection, Cursor* cursors) const;
+  void EncodeKeys(const Vector* keys, size_t key_count, RowSelection selection, SortPrefix* prefixes) const;
+  int CompareValues(const Key& key, const char* a, const char* b) const;
+
+  std::vector<Key> keys_;
+  const SortRowLayout& layout_;
+  bool is_exact_ = true;
+  bool fits_one_word_ = false;
+};
+
+}  // namespace penumbra
