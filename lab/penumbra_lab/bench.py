@@ -151,7 +151,7 @@ def table_sizes(server: PrivateServer, tables: tuple[str, ...]) -> list[dict]:
 def cached_bytes(connection: psycopg.Connection, table: str) -> int:
     try:
         row = connection.execute(
-            "SELECT coalesce(sum(bytes), 0)::bigint FROM penumbra.cached_columns"
+            "SELECT coalesce(sum(bytes), 0)::bigint FROM penumbra.columns"
             " WHERE relation = %s::regclass",
             (table,),
         ).fetchone()

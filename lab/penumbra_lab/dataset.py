@@ -143,7 +143,7 @@ def load_cache(server: PrivateServer, tables: tuple[str, ...], progress: Progres
 
 def _share_loaded(watcher: psycopg.Connection) -> float:
     row = watcher.execute(
-        "SELECT sum(pages_done)::float8 / nullif(sum(pages_total), 0) FROM penumbra.load_progress"
+        "SELECT avg(percent)::float8 / 100 FROM penumbra.progress"
     ).fetchone()
     return float(row[0] or 0.0)
 

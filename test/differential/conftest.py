@@ -3,10 +3,9 @@
 import os
 
 import pytest
-from tables import HASH_FUNCTION, TABLES, table_sql
-
 from penumbra_lab.server import PrivateServer
 from penumbra_lab.state import state_directory
+from tables import HASH_FUNCTION, TABLES, table_sql
 
 DATABASES = {
     "utf8_c": "ENCODING 'UTF8' LOCALE 'C'",

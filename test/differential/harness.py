@@ -179,3 +179,14 @@ def _brief(answer: Answer) -> str:
     if answer.rows is not None:
         return f"{len(answer.rows)} rows"
     return f"error {answer.sqlstate}: {answer.message}"
+
+
+def assert_verified(connection: psycopg.Connection, table: str) -> None:
+    """penumbra.verify() finds every page that would be served equal to the heap's."""
+    columns = connection.execute(
+        "SELECT column_name, rows_checked, mismatches, problem FROM penumbra.verify(%s::regclass)",
+        (table,),
+    ).fetchall()
+    assert columns, f"nothing of {table} is cached"
+    wrong = [column for column in columns if column[2]]
+    assert not wrong, wrong

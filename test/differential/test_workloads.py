@@ -1,12 +1,12 @@
 """Every query of every workload, in the engine, at a small size, against PostgreSQL's own executor."""
 
 import pytest
-from rich.console import Console
-
+from harness import assert_verified
 from penumbra_lab.compare import difference
 from penumbra_lab.dataset import load_cache, load_postgresql, make_files, progress_bars
 from penumbra_lab.system import PostgresSystem
 from penumbra_lab.workload import read_workload, workload_names
+from rich.console import Console
 
 
 @pytest.fixture(scope="module", params=workload_names())
@@ -36,4 +36,4 @@ def test_workload_in_the_engine(server, loaded, subtests):
 def test_cached_tables_equal_the_heap(server, loaded):
     with server.connect() as connection:
         for table in loaded.tables:
-            connection.execute("SELECT penumbra.verify(%s::regclass)", (table,))
+            assert_verified(connection, table)

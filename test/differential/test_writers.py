@@ -7,6 +7,7 @@ import time
 
 import psycopg
 import pytest
+from harness import assert_verified
 
 ACCOUNTS = 20000
 TOTAL = ACCOUNTS * 1000
@@ -130,7 +131,7 @@ def test_money_is_neither_made_nor_lost(server, accounts, level):
     assert rounds > 5
     assert all(traffic.done.get(thread.name, 0) > 3 for thread in traffic.threads), traffic.done
     with server.connect() as connection:
-        connection.execute("SELECT penumbra.verify('accounts')")
+        assert_verified(connection, "accounts")
 
 
 def _read_once(reader: psycopg.Connection, level: str) -> None:
