@@ -1,0 +1,87 @@
+"""PostgreSQL's regression suite, from the Debian source package of the installed major version."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from penumbra_lab.errors import LabError
+from penumbra_lab.state import state_directory
+
+
+def _run(command: list[str], directory: Path) -> subprocess.CompletedProcess:
+    return subprocess.run(command, cwd=directory, capture_output=True, text=True)
+
+
+def _apt_options(directory: Path) -> list[str]:
+    """apt with a source list and state of its own: nothing of the system's is changed."""
+    codename = next(
+        line.partition("=")[2].strip().strip('"')
+        for line in Path("/etc/os-release").read_text().splitlines()
+        if line.startswith("VERSION_CODENAME=")
+    )
+    mirror = "http://deb.debian.org"
+    (directory / "lists/partial").mkdir(parents=True, exist_ok=True)
+    (directory / "cache/archives/partial").mkdir(parents=True, exist_ok=True)
+    sources = directory / "sources.list"
+    sources.write_text(
+        f"deb-src {mirror}/debian {codename} main\n"
+        + (
+            f"deb-src {mirror}/debian-security {codename}-security main\n"
+            if codename != "sid"
+            else ""
+        )
+    )
+    return [
+        "-o", f"Dir::Etc::SourceList={sources}", "-o", "Dir::Etc::SourceParts=/dev/null",
+        "-o", f"Dir::State::Lists={directory / 'lists'}", "-o", f"Dir::Cache={directory / 'cache'}",
+        "-o", "APT::Sandbox::User=root",
+    ]  # fmt: skip
+
+
+def _versions(options: list[str], package: str, directory: Path) -> list[str]:
+    """The installed version first, then the newest that the archive has."""
+    installed = _run(
+        ["dpkg-query", "-W", "-f", "${source:Version}", package], directory
+    ).stdout.strip()
+    shown = _run(["apt-cache", *options, "showsrc", package], directory).stdout
+    known = [line.split()[1] for line in shown.splitlines() if line.startswith("Version:")]
+    return [v for v in (installed, *sorted(set(known) - {installed}, reverse=True)) if v in known]
+
+
+def source_tree(major: int) -> Path:
+    """The unpacked regression suite (src/test/regress), fetched on first use."""
+    place = state_directory() / f"source-{major}"
+    finished = place / "regress"
+    if finished.exists():
+        return finished
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    package = f"postgresql-{major}"
+    options = _apt_options(place)
+    updated = _run(["apt-get", *options, "update"], place)
+    messages = [updated.stderr.strip()]
+    for version in _versions(options, package, place):
+        fetched = _run(
+            ["apt-get", *options, "--download-only", "source", f"{package}={version}"], place
+        )
+        archives = sorted(place.glob(f"{package}_*.orig.tar.*"))
+        if fetched.returncode == 0 and archives:
+            _unpack(archives[-1], place)
+            for path in (*archives, *place.glob("*.dsc"), *place.glob("*.debian.tar.*")):
+                path.unlink()
+            shutil.rmtree(place / "lists", ignore_errors=True)
+            return finished
+        messages.append(fetched.stderr.strip()[-300:])
+    raise LabError(f"the source of {package} cannot be fetched: {' '.join(messages)}")
+
+
+def _unpack(archive: Path, place: Path) -> None:
+    done = _run(
+        ["tar", "xf", archive.name, "--wildcards", "--strip-components=3", "*/src/test/regress"],
+        place,
+    )
+    if done.returncode != 0:
+        raise LabError(f"{archive}: {done.stderr.strip()}")
+    for path in place.rglob("*"):
+        os.chmod(path, 0o755 if path.is_dir() else 0o644)
