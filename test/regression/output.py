@@ -3,7 +3,7 @@
 import difflib
 import re
 
-RULE = re.compile(r"^-+(\+-+)*$")
+RULE = re.compile(r"^-{2,}(\+-{2,})*$")
 ROW_COUNT = re.compile(r"^\((\d+) rows?\)$")
 
 
@@ -11,7 +11,12 @@ def _blocks(lines: list[str]) -> list[list[str]]:
     """Result tables (header, rule, rows, count) as one block each; any other line alone."""
     blocks, number = [], 0
     while number < len(lines):
-        is_table = number + 1 < len(lines) and RULE.match(lines[number + 1])
+        # A header begins with a blank, which tells its rule from a comment of dashes.
+        is_table = (
+            lines[number].startswith(" ")
+            and number + 1 < len(lines)
+            and RULE.match(lines[number + 1])
+        )
         if is_table:
             end = number + 2
             while end < len(lines) and not ROW_COUNT.match(lines[end]):

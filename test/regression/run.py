@@ -12,8 +12,6 @@ import sys
 from pathlib import Path
 
 from output import output_difference
-from source import source_tree
-
 from penumbra_lab.errors import LabError
 from penumbra_lab.server import (
     Installation,
@@ -23,6 +21,7 @@ from penumbra_lab.server import (
     terminate_like_interrupt,
 )
 from penumbra_lab.state import state_directory
+from source import source_tree
 
 SETTINGS = {"fsync": "off", "shared_buffers": "128MB", "max_prepared_transactions": "0",
             "max_connections": "60"}  # fmt: skip
