@@ -19,9 +19,9 @@ def _blocks(lines: list[str]) -> list[list[str]]:
         )
         if is_table:
             end = number + 2
-            while end < len(lines) and not ROW_COUNT.match(lines[end]):
+            while end < len(lines) and lines[end] and not ROW_COUNT.match(lines[end]):
                 end += 1
-            if end < len(lines):
+            if end < len(lines) and lines[end]:
                 blocks.append(lines[number : end + 1])
                 number = end + 1
                 continue
