@@ -3,6 +3,7 @@
 #include <string>
 
 #include "kernels/kernels.h"
+#include "numeric.h"
 #include "segment.h"
 #include "segment_format.h"
 

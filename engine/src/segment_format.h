@@ -57,7 +57,6 @@
 #include <cstring>
 #include <string_view>
 
-#include "numeric.h"
 #include "penumbra/types.h"
 #include "vector.h"
 
