@@ -26,6 +26,26 @@ HWY_INLINE size_t SelectSparse(uint64_t word, size_t row, uint16_t* selected) {
   return count;
 }
 
+#if HWY_TARGET > HWY_AVX3_DL
+// By byte: the positions of its ones, then whatever.
+struct BytePositions {
+  uint8_t positions[256][8];
+};
+constexpr BytePositions MakeBytePositions() {
+  BytePositions table{};
+  for (int byte = 0; byte < 256; ++byte) {
+    int count = 0;
+    for (uint8_t bit = 0; bit < 8; ++bit) {
+      if ((byte >> bit) & 1) table.positions[byte][count++] = bit;
+    }
+  }
+  return table;
+}
+constexpr BytePositions kBytePositions = MakeBytePositions();
+#endif
+
+// A target that compresses 16-bit lanes in one instruction does that. Elsewhere Highway takes about 190
+// instructions for 16 lanes; a table of the 256 bytes takes 7 for 8 rows.
 size_t BitsToSelection(const uint64_t* bits, size_t rows, uint16_t* selected) {
   const BlockTag<uint16_t> d;
   const size_t lanes = hn::Lanes(d);
@@ -33,11 +53,20 @@ size_t BitsToSelection(const uint64_t* bits, size_t rows, uint16_t* selected) {
   for (size_t row = 0; row < rows; row += 64) {
     uint64_t word = WordOrOnes(bits, row / 64, rows);
     if (word == 0) continue;
-    // A handful of bits is faster one by one than in 64 / lanes compressions.
-    if (lanes < 8 || __builtin_popcountll(word) <= 4) {
+    // A handful of bits is faster one by one.
+    if (lanes < 8 || __builtin_popcountll(word) <= 8) {
       count += SelectSparse(word, row, selected + count);
       continue;
     }
+#if HWY_TARGET > HWY_AVX3_DL
+    const hn::CappedTag<uint16_t, 8> d16;
+    const hn::Rebind<uint8_t, decltype(d16)> d8;
+    for (size_t first = row; word != 0; first += 8, word >>= 8) {
+      const auto positions = hn::PromoteTo(d16, hn::LoadU(d8, kBytePositions.positions[word & 255]));
+      hn::StoreU(hn::Add(positions, hn::Set(d16, static_cast<uint16_t>(first))), d16, selected + count);
+      count += static_cast<size_t>(__builtin_popcountll(word & 255));
+    }
+#else
     uint8_t bytes[8];
     std::memcpy(bytes, &word, 8);
     auto indexes = hn::Iota(d, static_cast<uint16_t>(row));
@@ -45,6 +74,7 @@ size_t BitsToSelection(const uint64_t* bits, size_t rows, uint16_t* selected) {
       count += hn::CompressBitsStore(indexes, bytes + lane / 8, d, selected + count);
       indexes = hn::Add(indexes, hn::Set(d, static_cast<uint16_t>(lanes)));
     }
+#endif
   }
   return count;
 }
