@@ -1,0 +1,241 @@
+// Predicates on encoded data against Evaluate() on the rows.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "kernels/kernels.h"
+#include "random_columns.h"
+#include "segment.h"
+#include "segment_format.h"
+
+namespace penumbra {
+namespace {
+
+// Builds expressions over one column and keeps them.
+class Builder {
+ public:
+  Builder(PenumbraType type, int column) : type_(type), column_(column) {}
+
+  const Expr* Column() { return Keep(BuildColumn(column_, type_)); }
+  const Expr* Constant(const PenumbraValue& value) { return Keep(BuildConstant(type_, value)); }
+  const Expr* Call(PenumbraFunction function, std::vector<const Expr*> args) {
+    std::string reason;
+    std::unique_ptr<Expr> expr = BuildCall(function, PENUMBRA_BOOL, args, session_, &reason);
+    return expr == nullptr ? nullptr : Keep(std::move(expr));
+  }
+  const Session& session() const { return session_; }
+
+ private:
+  const Expr* Keep(std::unique_ptr<Expr> expr) {
+    kept_.push_back(std::move(expr));
+    return kept_.back().get();
+  }
+  PenumbraType type_;
+  int column_;
+  Session session_;
+  std::vector<std::unique_ptr<Expr>> kept_;
+};
+
+// Random conditions whose constants are mostly values of the column or near them.
+class RandomPredicates {
+ public:
+  RandomPredicates(const TestColumn& column, RandomColumns& random, Builder& builder)
+      : column_(column), random_(random), builder_(builder) {}
+
+  const Expr* Make(int depth = 0) {
+    const uint64_t r = random_.Next() % (depth == 0 ? 14 : 9);
+    if (r < 6) {
+      const auto function = static_cast<PenumbraFunction>(PENUMBRA_FN_EQ + r);
+      std::vector<const Expr*> args = {builder_.Column(), builder_.Constant(Value())};
+      if (random_.Next() % 4 == 0) std::swap(args[0], args[1]);
+      return builder_.Call(function, args);
+    }
+    if (r < 8) {
+      std::vector<const Expr*> args = {builder_.Column()};
+      for (uint64_t n = 1 + random_.Next() % 12; n > 0; --n) args.push_back(builder_.Constant(Value()));
+      return builder_.Call(r == 6 ? PENUMBRA_FN_IN_LIST : PENUMBRA_FN_NOT_IN_LIST, args);
+    }
+    if (r == 8) {
+      return builder_.Call(random_.Next() % 2 == 0 ? PENUMBRA_FN_IS_NULL : PENUMBRA_FN_IS_NOT_NULL, {builder_.Column()});
+    }
+    const Expr* a = Make(1);
+    const Expr* b = Make(1);
+    if (a == nullptr || b == nullptr) return nullptr;
+    if (r < 12) return builder_.Call(r < 10 ? PENUMBRA_FN_AND : PENUMBRA_FN_OR, {a, b});
+    return builder_.Call(PENUMBRA_FN_NOT, {a});
+  }
+
+ private:
+  PenumbraValue Value() {
+    PenumbraValue value = {};
+    const uint64_t r = random_.Next();
+    const uint32_t row = static_cast<uint32_t>(r % column_.rows());
+    if (column_.is_null(row) || r % 97 == 0) {
+      value.is_null = r % 3 == 0;
+      if (!value.is_null) return OfOtherKind();
+      return value;
+    }
+    const PenumbraType type = column_.type();
+    if (type == PENUMBRA_FLOAT4) {
+      float real;
+      std::memcpy(&real, &Bits(row), sizeof(real));
+      value.real = random_.Next() % 4 == 0 ? real + 0.1f : real;
+    } else if (type == PENUMBRA_FLOAT8) {
+      std::memcpy(&value.real, &Bits(row), sizeof(value.real));
+      if (random_.Next() % 4 == 0) value.real += 0.1;
+    } else if (column_.is_pointer()) {
+      bytes_.push_back(column_.bytes(row));
+      if (IsStringType(type)) ChangeText(&bytes_.back());
+      if (type == PENUMBRA_NUMERIC && random_.Next() % 3 == 0) ChangeNumeric(&bytes_.back());
+      SetBytes(&value);
+    } else {
+      value.integer = static_cast<int64_t>(column_.bits(row));
+      if (type != PENUMBRA_BOOL && random_.Next() % 3 == 0) value.integer += static_cast<int64_t>(random_.Next() % 3) - 1;
+      if (FlatWidth(type, NumericForm::kInt64) == 2) value.integer = static_cast<int16_t>(value.integer);
+      if (FlatWidth(type, NumericForm::kInt64) == 4) value.integer = static_cast<int32_t>(value.integer);
+    }
+    return value;
+  }
+  PenumbraValue OfOtherKind() {
+    PenumbraValue value = {};
+    value.real = std::numeric_limits<double>::quiet_NaN();
+    Arena arena;
+    const char* numerics[] = {"NaN", "-Infinity", "0", "0.00001", "-12345678901234567890123456789.5", "1e60"};
+    bytes_.push_back(column_.type() == PENUMBRA_NUMERIC
+                         ? std::string(Decimal::FromString(numerics[random_.Next() % 6]).ToPayload(arena).view())
+                         : std::string(16, '\0'));
+    SetBytes(&value);
+    return value;
+  }
+  const uint64_t& Bits(uint32_t row) { return bits_ = column_.bits(row); }
+  void SetBytes(PenumbraValue* value) {
+    value->bytes = bytes_.back().data();
+    value->bytes_length = static_cast<uint32_t>(bytes_.back().size());
+    if (column_.type() == PENUMBRA_INTERVAL) std::memcpy(&value->interval, bytes_.back().data(), 16);
+  }
+  void ChangeText(std::string* text) {
+    switch (random_.Next() % 6) {
+      case 0: *text += ' '; break;
+      case 1: text->resize(text->size() / 2); break;
+      case 2: *text += 'z'; break;
+      default: break;
+    }
+  }
+  void ChangeNumeric(std::string* payload) {
+    Arena arena;
+    const Decimal changed = Decimal::Add(Decimal::FromPayload(*payload), Decimal::FromString("0.005"));
+    *payload = std::string(changed.ToPayload(arena).view());
+  }
+
+  const TestColumn& column_;
+  RandomColumns& random_;
+  Builder& builder_;
+  std::deque<std::string> bytes_;
+  uint64_t bits_ = 0;
+};
+
+struct Counts {
+  std::map<std::string, int> bound;  // by encoding
+  std::set<std::pair<std::string, Verdict>> verdicts;
+  int skipped_vectors = 0;
+};
+
+// Which rows pass, from the rows themselves.
+std::vector<uint8_t> Expected(const Expr& expr, const Rows& rows, int column, const Session& session) {
+  std::vector<uint8_t> passes(rows.row_count());
+  for (uint32_t begin = 0; begin < rows.row_count(); begin += kVectorRows) {
+    const uint32_t count = std::min(kVectorRows, rows.row_count() - begin);
+    Arena arena;
+    EvalContext context{arena, session};
+    std::vector<Vector> columns(static_cast<size_t>(column) + 1);
+    columns[column] = rows.Slice(0, begin, count, arena);
+    const Batch batch = {count, static_cast<uint32_t>(columns.size()), columns.data()};
+    std::vector<uint16_t> selected(kVectorRows);
+    const uint32_t n = EvaluateFilter(expr, batch, context, selected.data());
+    for (uint32_t i = 0; i < n; ++i) passes[begin + selected[i]] = 1;
+  }
+  return passes;
+}
+
+void ExpectVerdict(Verdict verdict, const std::vector<uint8_t>& passes, uint32_t begin, uint32_t count) {
+  for (uint32_t row = begin; row < begin + count; ++row) {
+    if (verdict == Verdict::kNone) {
+      ASSERT_EQ(passes[row], 0) << "row " << row;
+    } else if (verdict == Verdict::kAll) {
+      ASSERT_EQ(passes[row], 1) << "row " << row;
+    }
+  }
+}
+
+void CheckPredicate(const Expr& expr, const Rows& rows, const void* segment, int column, const Session& session,
+                    RandomColumns& random, Counts* counts) {
+  const std::unique_ptr<ScanPredicate> predicate = ScanPredicate::Compile(expr);
+  if (predicate == nullptr) return;
+  ASSERT_EQ(predicate->column(), column);
+  const std::vector<uint8_t> passes = Expected(expr, rows, column, session);
+  Arena reader_arena, arena;
+  const SegmentReader reader(segment, &reader_arena);
+  EvalContext context{reader_arena, session};
+  const Verdict verdict = predicate->Check(reader);
+  counts->verdicts.insert({EncodingName(segment), verdict});
+  ExpectVerdict(verdict, passes, 0, rows.row_count());
+  const std::unique_ptr<ScanPredicate::Bound> bound = predicate->Bind(reader, context);
+  if (bound == nullptr) return;
+  ++counts->bound[EncodingName(segment)];
+  for (uint32_t begin = 0; begin < rows.row_count();) {
+    const uint32_t count = std::min<uint32_t>(rows.row_count() - begin, 1 + random.Next() % kVectorRows);
+    const Verdict part = bound->Check(begin, count);
+    counts->skipped_vectors += part == Verdict::kNone;
+    ExpectVerdict(part, passes, begin, count);
+    uint64_t bits[kValidityWords], before[kValidityWords];
+    for (uint64_t& word : bits) word = random.Next() | random.Next();
+    for (size_t w = 0; w < kernels::BitmapWords(count); ++w) before[w] = bits[w];
+    EvalContext apply_context{arena, session};
+    bound->Apply(begin, count, bits, apply_context);
+    for (uint32_t i = 0; i < count; ++i) {
+      const bool was = (before[i / 64] >> (i % 64)) & 1;
+      const bool is = (bits[i / 64] >> (i % 64)) & 1;
+      ASSERT_EQ(is, was && passes[begin + i] != 0) << "row " << begin + i;
+    }
+    begin += count;
+  }
+}
+
+TEST(ScanPredicateTest, AgreesWithEvaluation) {
+  RandomColumns random(11);
+  Counts counts;
+  constexpr int kColumn = 2;
+  for (PenumbraType type : kColumnTypes) {
+    for (int shape = 0; shape < static_cast<int>(Shape::kCount); ++shape) {
+      for (int null_percent : {0, 15}) {
+        for (uint32_t row_count : {500u, 9000u}) {
+          const TestColumn column = random.Make(type, static_cast<Shape>(shape), row_count, null_percent);
+          const Rows rows = MakeRows(column);
+          size_t bytes;
+          const std::unique_ptr<void, decltype(&std::free)> segment(EncodeSegment(rows, 0, &bytes), &std::free);
+          Builder builder(type, kColumn);
+          RandomPredicates predicates(column, random, builder);
+          for (int i = 0; i < 40; ++i) {
+            SCOPED_TRACE(testing::Message() << "type " << type << " shape " << shape << " nulls " << null_percent
+                                            << "% rows " << row_count << " predicate " << i);
+            const Expr* expr = predicates.Make();
+            if (expr == nullptr || expr->kind == Expr::Kind::kConstant) continue;
+            CheckPredicate(*expr, rows, segment.get(), kColumn, builder.session(), random, &counts);
+            if (testing::Test::HasFatalFailure()) return;
+          }
+        }
+      }
+    }
+  }
+  for (const char* encoding : {"constant", "for1", "for2", "for4", "plain", "dictionary"}) {
+    EXPECT_GT(counts.bound[encoding], 50) << encoding;
+    for (Verdict verdict : {Verdict::kNone, Verdict::kSome, Verdict::kAll}) {
+      EXPECT_TRUE(counts.verdicts.count({encoding, verdict}) > 0) << encoding << " " << static_cast<int>(verdict);
+    }
+  }
+  EXPECT_GT(counts.skipped_vectors, 100);
+}
+
+}  // namespace
+}  // namespace penumbra
