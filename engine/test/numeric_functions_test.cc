@@ -1,0 +1,357 @@
+// Numeric functions over whole vectors: each row against Decimal, which numeric_golden_test compares with
+// PostgreSQL, over forms, scales, nulls and bounds that are tight, wide or absent.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+
+#include "error.h"
+#include "numeric.h"
+#include "numeric_rows.h"
+#include "registry.h"
+
+namespace penumbra {
+namespace {
+
+class NumericFunctionsTest : public testing::Test {
+ protected:
+  uint64_t Random() { return random_(); }
+  int64_t RandomInteger(int digits) {
+    const int64_t limit = static_cast<int64_t>(kPowersOfTen[Random() % (digits + 1)]);
+    return static_cast<int64_t>(Random() % (2 * limit + 1)) - limit;
+  }
+
+  const uint64_t* RandomValidity(uint32_t rows) {
+    uint64_t* validity = arena_.AllocateArray<uint64_t>((rows + 63) / 64);
+    for (uint32_t w = 0; w < (rows + 63) / 64; ++w) validity[w] = Random() | Random();
+    return validity;
+  }
+
+  // A flat kInt64 vector of numbers of up to `digits` digits; null rows hold anything.
+  Vector MakeInt64(uint32_t rows, int digits, int scale, bool has_nulls, bool is_wide) {
+    int64_t* values = arena_.AllocateArray<int64_t>(rows);
+    Vector v;
+    v.type = PENUMBRA_NUMERIC;
+    v.scale = static_cast<int16_t>(scale);
+    v.data = values;
+    if (has_nulls) v.validity = RandomValidity(rows);
+    bool is_first = true;
+    for (uint32_t i = 0; i < rows; ++i) {
+      if (!IsRowValid(v.validity, i)) {
+        values[i] = Random() % 2 == 0 ? INT64_MIN : static_cast<int64_t>(Random());
+        continue;
+      }
+      values[i] = RandomInteger(digits);
+      if (is_first || values[i] < v.lower) v.lower = values[i];
+      if (is_first || values[i] > v.upper) v.upper = values[i];
+      is_first = false;
+    }
+    if (is_wide) {
+      v.lower = INT64_MIN;
+      v.upper = INT64_MAX;
+    }
+    return v;
+  }
+
+  // The same numbers as payloads, with some of a scale of their own.
+  Vector ToPayloads(const Vector& source, uint32_t rows) {
+    StringRef* payloads = arena_.AllocateArray<StringRef>(rows);
+    for (uint32_t i = 0; i < rows; ++i) {
+      payloads[i] = StringRef("?", 1);
+      if (!source.IsValid(i)) continue;
+      Decimal number = DecimalAt(source, i);
+      if (Random() % 4 == 0) number = Decimal::Round(number, number.scale() + 3);
+      payloads[i] = number.ToPayload(arena_);
+    }
+    Vector v = source;
+    v.numeric_form = NumericForm::kPayload;
+    v.scale = 0;
+    v.data = payloads;
+    return v;
+  }
+
+  Vector Constant(int64_t value, int scale) {
+    int64_t* data = arena_.AllocateArray<int64_t>(1);
+    *data = value;
+    Vector v;
+    v.type = PENUMBRA_NUMERIC;
+    v.form = VectorForm::kConstant;
+    v.scale = static_cast<int16_t>(scale);
+    v.data = data;
+    v.lower = v.upper = value;
+    return v;
+  }
+
+  Vector Call(PenumbraFunction function, PenumbraType result, const std::vector<Vector>& args, uint32_t rows,
+              const std::vector<int>& integers = {}) {
+    std::vector<std::unique_ptr<Expr>> owned;
+    std::vector<const Expr*> exprs;
+    std::vector<Vector> all = args;
+    for (size_t i = 0; i < args.size(); ++i) owned.push_back(BuildColumn(static_cast<int>(i), args[i].type));
+    for (int integer : integers) {
+      PenumbraValue value = {};
+      value.integer = integer;
+      owned.push_back(BuildConstant(PENUMBRA_INT4, value));
+      all.push_back(owned.back()->constant);
+    }
+    for (const auto& expr : owned) exprs.push_back(expr.get());
+    std::string reason;
+    calls_.push_back(BuildCall(function, result, exprs, session_, &reason));
+    EXPECT_NE(calls_.back(), nullptr) << reason;
+    EvalContext context{arena_, session_};
+    const Vector out = calls_.back()->evaluate(*calls_.back(), all.data(), rows, context);
+    keep_.push_back(std::move(owned));
+    return out;
+  }
+
+  // Every row where all arguments are valid equals `expected`, the others are null.
+  void CheckRows(const Vector& result, const std::vector<Vector>& args, uint32_t rows,
+                 const std::function<Decimal(uint32_t)>& expected) {
+    const Vector flat = Flatten(result, rows, arena_);
+    for (uint32_t i = 0; i < rows; ++i) {
+      bool is_valid = true;
+      for (const Vector& arg : args) is_valid &= arg.IsValid(i);
+      ASSERT_EQ(flat.IsValid(i), is_valid) << "row " << i;
+      if (!is_valid) continue;
+      ASSERT_EQ(DecimalAt(flat, i).ToString(), expected(i).ToString()) << "row " << i;
+      SmallNumber number;
+      if (flat.numeric_form != NumericForm::kPayload) {
+        ASSERT_TRUE(ReadSmall(flat, i, &number) && number.value >= flat.lower && number.value <= flat.upper);
+      }
+    }
+  }
+
+  std::mt19937_64 random_{20240611};
+  Arena arena_;
+  Session session_;
+  std::vector<std::unique_ptr<Expr>> calls_;
+  std::vector<std::vector<std::unique_ptr<Expr>>> keep_;
+};
+
+constexpr uint32_t kRowCounts[] = {1, 3, 64, 65, 1000, kVectorRows};
+
+TEST_F(NumericFunctionsTest, ArithmeticOfEveryWidth) {
+  using Binary = Decimal (*)(const Decimal&, const Decimal&);
+  const std::pair<PenumbraFunction, Binary> functions[] = {{PENUMBRA_FN_ADD, Decimal::Add},
+                                                           {PENUMBRA_FN_SUB, Decimal::Subtract},
+                                                           {PENUMBRA_FN_MUL, Decimal::Multiply}};
+  for (int round = 0; round < 400; ++round) {
+    arena_.Reset();
+    const uint32_t rows = kRowCounts[Random() % std::size(kRowCounts)];
+    Vector a = MakeInt64(rows, 1 + Random() % 18, Random() % 12, Random() % 2, Random() % 2);
+    Vector b = Random() % 4 == 0 ? Constant(RandomInteger(18), Random() % 12)
+                                 : MakeInt64(rows, 1 + Random() % 18, Random() % 12, Random() % 2, Random() % 2);
+    if (Random() % 8 == 0) a = ToPayloads(a, rows);
+    if (Random() % 2 == 0) std::swap(a, b);
+    for (const auto& [function, decimal] : functions) {
+      const Vector result = Call(function, PENUMBRA_NUMERIC, {a, b}, rows);
+      CheckRows(result, {a, b}, rows, [&](uint32_t i) { return decimal(DecimalAt(a, i), DecimalAt(b, i)); });
+      // A result as an argument.
+      const Vector again = Call(function, PENUMBRA_NUMERIC, {result, b}, rows);
+      CheckRows(again, {a, b}, rows, [&](uint32_t i) { return decimal(DecimalAt(result, i), DecimalAt(b, i)); });
+      if (HasFatalFailure()) return;
+    }
+    calls_.clear();
+  }
+}
+
+// TPC-H Q1: what the loops over int64 are for.
+TEST_F(NumericFunctionsTest, ProductsOfPricesStayInInt64) {
+  const uint32_t rows = kVectorRows;
+  Vector price = MakeInt64(rows, 7, 2, false, false);
+  Vector discount = MakeInt64(rows, 1, 2, false, false);
+  Vector tax = MakeInt64(rows, 1, 2, false, false);
+  const Vector one = Constant(1, 0);
+  const Vector kept = Call(PENUMBRA_FN_SUB, PENUMBRA_NUMERIC, {one, discount}, rows);
+  const Vector taxed = Call(PENUMBRA_FN_ADD, PENUMBRA_NUMERIC, {one, tax}, rows);
+  const Vector paid = Call(PENUMBRA_FN_MUL, PENUMBRA_NUMERIC, {price, kept}, rows);
+  const Vector charge = Call(PENUMBRA_FN_MUL, PENUMBRA_NUMERIC, {paid, taxed}, rows);
+  EXPECT_EQ(charge.numeric_form, NumericForm::kInt64);
+  EXPECT_EQ(charge.scale, 6);
+  CheckRows(charge, {}, rows, [&](uint32_t i) {
+    const Decimal unit = Decimal::FromInteger(1);
+    return Decimal::Multiply(Decimal::Multiply(DecimalAt(price, i), Decimal::Subtract(unit, DecimalAt(discount, i))),
+                             Decimal::Add(unit, DecimalAt(tax, i)));
+  });
+}
+
+TEST_F(NumericFunctionsTest, BoundsThatAreTooWideAreTightened) {
+  const uint32_t rows = 100;
+  Vector a = MakeInt64(rows, 6, 2, true, true);
+  const Vector square = Call(PENUMBRA_FN_MUL, PENUMBRA_NUMERIC, {a, a}, rows);
+  EXPECT_EQ(square.numeric_form, NumericForm::kInt64);
+}
+
+TEST_F(NumericFunctionsTest, RoundingToEveryScale) {
+  using Rounder = Decimal (*)(const Decimal&, int);
+  const std::pair<PenumbraFunction, Rounder> functions[] = {{PENUMBRA_FN_ROUND, Decimal::Round},
+                                                            {PENUMBRA_FN_TRUNC, Decimal::Truncate}};
+  for (int round = 0; round < 300; ++round) {
+    arena_.Reset();
+    const uint32_t rows = kRowCounts[Random() % std::size(kRowCounts)];
+    Vector a = MakeInt64(rows, 1 + Random() % 18, Random() % 19, Random() % 2, Random() % 3 == 0);
+    if (Random() % 8 == 0) a = ToPayloads(a, rows);
+    const int scale = static_cast<int>(Random() % 40) - 20;
+    for (const auto& [function, decimal] : functions) {
+      CheckRows(Call(function, PENUMBRA_NUMERIC, {a}, rows, {scale}), {a}, rows,
+                [&](uint32_t i) { return decimal(DecimalAt(a, i), scale); });
+    }
+    CheckRows(Call(PENUMBRA_FN_FLOOR, PENUMBRA_NUMERIC, {a}, rows), {a}, rows,
+              [&](uint32_t i) { return Decimal::Floor(DecimalAt(a, i)); });
+    CheckRows(Call(PENUMBRA_FN_CEIL, PENUMBRA_NUMERIC, {a}, rows), {a}, rows,
+              [&](uint32_t i) { return Decimal::Ceil(DecimalAt(a, i)); });
+    CheckRows(Call(PENUMBRA_FN_ABS, PENUMBRA_NUMERIC, {a}, rows), {a}, rows,
+              [&](uint32_t i) { return Decimal::Abs(DecimalAt(a, i)); });
+    CheckRows(Call(PENUMBRA_FN_NEG, PENUMBRA_NUMERIC, {a}, rows), {a}, rows,
+              [&](uint32_t i) { return Decimal::Negate(DecimalAt(a, i)); });
+    if (HasFatalFailure()) return;
+    calls_.clear();
+  }
+}
+
+TEST_F(NumericFunctionsTest, DigitsThatVaryByRow) {
+  const uint32_t rows = 500;
+  const Vector a = MakeInt64(rows, 12, 5, true, false);
+  int32_t* scales = arena_.AllocateArray<int32_t>(rows);
+  for (uint32_t i = 0; i < rows; ++i) scales[i] = static_cast<int32_t>(Random() % 12) - 4;
+  Vector digits;
+  digits.type = PENUMBRA_INT4;
+  digits.data = scales;
+  digits.validity = RandomValidity(rows);
+  CheckRows(Call(PENUMBRA_FN_ROUND, PENUMBRA_NUMERIC, {a, digits}, rows), {a, digits}, rows,
+            [&](uint32_t i) { return Decimal::Round(DecimalAt(a, i), scales[i]); });
+}
+
+TEST_F(NumericFunctionsTest, QuotientsAndRemainders) {
+  for (int round = 0; round < 100; ++round) {
+    arena_.Reset();
+    const uint32_t rows = 1 + Random() % 300;
+    const int digits = 1 + Random() % 18;
+    Vector a = MakeInt64(rows, digits, Random() % 10, Random() % 2, false);
+    Vector b = MakeInt64(rows, 1 + Random() % 18, Random() % 10, Random() % 2, false);
+    int64_t* divisors = const_cast<int64_t*>(b.values<int64_t>());
+    for (uint32_t i = 0; i < rows; ++i) divisors[i] += divisors[i] == 0 && b.IsValid(i);
+    b.upper += 1;
+    if (Random() % 4 == 0) a = ToPayloads(a, rows);
+    CheckRows(Call(PENUMBRA_FN_DIV, PENUMBRA_NUMERIC, {a, b}, rows), {a, b}, rows,
+              [&](uint32_t i) { return Decimal::Divide(DecimalAt(a, i), DecimalAt(b, i)); });
+    CheckRows(Call(PENUMBRA_FN_MOD, PENUMBRA_NUMERIC, {a, b}, rows), {a, b}, rows,
+              [&](uint32_t i) { return Decimal::Modulo(DecimalAt(a, i), DecimalAt(b, i)); });
+    if (HasFatalFailure()) return;
+    calls_.clear();
+  }
+}
+
+TEST_F(NumericFunctionsTest, NullRowsRaiseNothing) {
+  const uint32_t rows = 64;
+  Vector a = MakeInt64(rows, 6, 2, false, false);
+  Vector zero = MakeInt64(rows, 3, 2, false, false);
+  int64_t* divisors = const_cast<int64_t*>(zero.values<int64_t>());
+  static constexpr uint64_t kOdd = 0xAAAAAAAAAAAAAAAAull;
+  for (uint32_t i = 0; i < rows; ++i) divisors[i] = i % 2;
+  zero.validity = &kOdd;
+  EXPECT_NO_THROW(Call(PENUMBRA_FN_DIV, PENUMBRA_NUMERIC, {a, zero}, rows));
+  EXPECT_NO_THROW(Call(PENUMBRA_FN_MOD, PENUMBRA_NUMERIC, {a, zero}, rows));
+  static constexpr uint64_t kAll = ~uint64_t{0};
+  zero.validity = &kAll;
+  EXPECT_THROW(Call(PENUMBRA_FN_DIV, PENUMBRA_NUMERIC, {a, zero}, rows), EngineError);
+  // Casts and typmods see no null row either.
+  int64_t* values = const_cast<int64_t*>(a.values<int64_t>());
+  for (uint32_t i = 0; i < rows; ++i) values[i] = i % 2 == 0 ? INT64_MAX : 123;
+  a.validity = &kOdd;
+  a.lower = 0;
+  a.upper = INT64_MAX;  // wider than need be
+  EXPECT_NO_THROW(Call(PENUMBRA_FN_CAST, PENUMBRA_INT2, {a}, rows));
+  EXPECT_NO_THROW(Call(PENUMBRA_FN_NUMERIC_TYPMOD, PENUMBRA_NUMERIC, {a}, rows, {3, 2}));
+  a.validity = nullptr;
+  EXPECT_THROW(Call(PENUMBRA_FN_CAST, PENUMBRA_INT2, {a}, rows), EngineError);
+  EXPECT_THROW(Call(PENUMBRA_FN_NUMERIC_TYPMOD, PENUMBRA_NUMERIC, {a}, rows, {3, 2}), EngineError);
+}
+
+TEST_F(NumericFunctionsTest, ComparisonsOfEveryScale) {
+  const std::pair<PenumbraFunction, bool (*)(int)> functions[] = {
+      {PENUMBRA_FN_EQ, [](int order) { return order == 0; }}, {PENUMBRA_FN_NE, [](int order) { return order != 0; }},
+      {PENUMBRA_FN_LT, [](int order) { return order < 0; }},  {PENUMBRA_FN_LE, [](int order) { return order <= 0; }},
+      {PENUMBRA_FN_GT, [](int order) { return order > 0; }},  {PENUMBRA_FN_GE, [](int order) { return order >= 0; }}};
+  for (int round = 0; round < 400; ++round) {
+    arena_.Reset();
+    const uint32_t rows = kRowCounts[Random() % std::size(kRowCounts)];
+    const int digits = Random() % 3 == 0 ? 18 : 2;
+    Vector a = MakeInt64(rows, digits, Random() % 4, Random() % 2, Random() % 2);
+    Vector b = Random() % 2 == 0 ? Constant(RandomInteger(digits), Random() % 6)
+                                 : MakeInt64(rows, digits, Random() % 4, Random() % 2, Random() % 2);
+    if (Random() % 6 == 0) a = ToPayloads(a, rows);
+    if (Random() % 2 == 0) std::swap(a, b);
+    for (const auto& [function, test] : functions) {
+      const Vector result = Flatten(Call(function, PENUMBRA_BOOL, {a, b}, rows), rows, arena_);
+      for (uint32_t i = 0; i < rows; ++i) {
+        const bool is_valid = a.IsValid(i) && b.IsValid(i);
+        ASSERT_EQ(result.IsValid(i), is_valid);
+        if (!is_valid) continue;
+        ASSERT_EQ(result.values<uint8_t>()[i] != 0, test(Decimal::Compare(DecimalAt(a, i), DecimalAt(b, i))))
+            << DecimalAt(a, i).ToString() << " " << FunctionName(function) << " " << DecimalAt(b, i).ToString();
+      }
+    }
+    calls_.clear();
+  }
+}
+
+TEST_F(NumericFunctionsTest, NullsInDistinctNullIfAndExtremes) {
+  const uint32_t rows = 1000;
+  for (int round = 0; round < 20; ++round) {
+    const Vector a = MakeInt64(rows, 1, 1, true, false);
+    Vector b = MakeInt64(rows, 1, round % 2, true, false);
+    if (round % 3 == 0) b = ToPayloads(b, rows);
+    const Vector distinct = Flatten(Call(PENUMBRA_FN_IS_DISTINCT, PENUMBRA_BOOL, {a, b}, rows), rows, arena_);
+    const Vector not_distinct = Flatten(Call(PENUMBRA_FN_IS_NOT_DISTINCT, PENUMBRA_BOOL, {a, b}, rows), rows, arena_);
+    const Vector null_if = Flatten(Call(PENUMBRA_FN_NULLIF, PENUMBRA_NUMERIC, {a, b}, rows), rows, arena_);
+    const Vector greatest = Flatten(Call(PENUMBRA_FN_GREATEST, PENUMBRA_NUMERIC, {a, b}, rows), rows, arena_);
+    const Vector least = Flatten(Call(PENUMBRA_FN_LEAST, PENUMBRA_NUMERIC, {a, b}, rows), rows, arena_);
+    for (uint32_t i = 0; i < rows; ++i) {
+      const bool both = a.IsValid(i) && b.IsValid(i);
+      const int order = both ? Decimal::Compare(DecimalAt(a, i), DecimalAt(b, i)) : 0;
+      const bool is_distinct = both ? order != 0 : a.IsValid(i) != b.IsValid(i);
+      ASSERT_TRUE(distinct.IsValid(i) && not_distinct.IsValid(i));
+      ASSERT_EQ(distinct.values<uint8_t>()[i] != 0, is_distinct);
+      ASSERT_EQ(not_distinct.values<uint8_t>()[i] == 0, is_distinct);
+      ASSERT_EQ(null_if.IsValid(i), a.IsValid(i) && !(both && order == 0));
+      if (null_if.IsValid(i)) {
+        ASSERT_EQ(DecimalAt(null_if, i).ToString(), DecimalAt(a, i).ToString());
+      }
+      ASSERT_EQ(greatest.IsValid(i), a.IsValid(i) || b.IsValid(i));
+      ASSERT_EQ(least.IsValid(i), a.IsValid(i) || b.IsValid(i));
+      if (!greatest.IsValid(i)) continue;
+      const bool greatest_is_a = both ? order >= 0 : a.IsValid(i);
+      const bool least_is_a = both ? order <= 0 : a.IsValid(i);
+      ASSERT_EQ(DecimalAt(greatest, i).ToString(), DecimalAt(greatest_is_a ? a : b, i).ToString());
+      ASSERT_EQ(DecimalAt(least, i).ToString(), DecimalAt(least_is_a ? a : b, i).ToString());
+    }
+  }
+}
+
+TEST_F(NumericFunctionsTest, NullConstants) {
+  const uint32_t rows = 10;
+  const Vector a = MakeInt64(rows, 3, 1, false, false);
+  Vector null;
+  null.type = PENUMBRA_NUMERIC;
+  null.form = VectorForm::kConstant;
+  const Vector distinct = Flatten(Call(PENUMBRA_FN_IS_DISTINCT, PENUMBRA_BOOL, {a, null}, rows), rows, arena_);
+  for (uint32_t i = 0; i < rows; ++i) EXPECT_EQ(distinct.values<uint8_t>()[i], 1);
+  CheckRows(Call(PENUMBRA_FN_NULLIF, PENUMBRA_NUMERIC, {a, null}, rows), {a}, rows,
+            [&](uint32_t i) { return DecimalAt(a, i); });
+  CheckRows(Call(PENUMBRA_FN_GREATEST, PENUMBRA_NUMERIC, {null, a}, rows), {a}, rows,
+            [&](uint32_t i) { return DecimalAt(a, i); });
+  EXPECT_TRUE(Call(PENUMBRA_FN_LEAST, PENUMBRA_NUMERIC, {null, null}, rows).is_null_constant());
+}
+
+TEST_F(NumericFunctionsTest, WhatIsRefused) {
+  for (PenumbraFunction function : {PENUMBRA_FN_EXP, PENUMBRA_FN_LN}) {
+    const auto column = BuildColumn(0, PENUMBRA_NUMERIC);
+    std::string reason;
+    EXPECT_EQ(BuildCall(function, PENUMBRA_NUMERIC, {column.get()}, session_, &reason), nullptr);
+    EXPECT_NE(reason.find("numeric"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace penumbra
