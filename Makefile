@@ -26,7 +26,7 @@ help: ## this list
 demo: install venv ## TPC-H at scale 1: stock PostgreSQL, Penumbra and DuckDB side by side; .penumbra/report.html
 	$(PENUMBRA) demo $(DEMO_OPTIONS)
 
-check: install venv ## every test there is, on this machine's PostgreSQL
+check: build install venv ## every test there is, on this machine's PostgreSQL
 	@.venv/bin/python test/check.py $(CHECK_OPTIONS)
 
 check-all: CHECK_PACKAGES := check-all
@@ -60,9 +60,11 @@ venv: packages .venv/ready ## the Python side in .venv
 	.venv/bin/pip install -q --disable-pip-version-check --root-user-action=ignore -e 'lab[test]'
 	touch $@
 
-build: packages ## kernels and engine in build/
-	cmake -G Ninja -B build -S . >build.log 2>&1 || { cat build.log; exit 1; }
-	@rm -f build.log
+configure: packages
+	@mkdir -p build && cmake -G Ninja -B build -S . >build/configure.log 2>&1 \
+		|| { cat build/configure.log; exit 1; }
+
+build: configure ## kernels, engine and their tests in build/
 	ninja -C build
 
 installation: packages .penumbra ## the private copy of the PostgreSQL installation
@@ -81,7 +83,7 @@ installation: packages .penumbra ## the private copy of the PostgreSQL installat
 EXTENSION_MAKE = $(MAKE) --no-print-directory -C $(EXTENSION) with_llvm=no \
 	PG_CONFIG=$(INSTALLATION)$(PG_BIN)/pg_config ENGINE_BUILD=$(CURDIR)/build
 
-extension: build installation ## the extension, against this PostgreSQL
+extension: installation configure ## the extension, against this PostgreSQL
 	$(EXTENSION_MAKE)
 
 install: extension ## the extension into the private installation
@@ -97,4 +99,4 @@ clean: ## what was built; .penumbra and .venv stay
 distclean: clean ## everything that is not in git
 	rm -rf .venv $(shell readlink -f .penumbra) .penumbra
 
-.PHONY: help demo check check-all packages venv build installation extension install extension-check clean distclean
+.PHONY: help demo check check-all packages venv configure build installation extension install extension-check clean distclean

@@ -26,7 +26,7 @@ def accounts(server):
             " owner text, changed timestamptz)"
         )
         connection.execute(
-            "INSERT INTO accounts SELECT g, g % 40, 1000, 'owner ' || g % 977, now()"
+            "INSERT INTO accounts SELECT g, g %% 40, 1000, 'owner ' || g %% 977, now()"
             " FROM generate_series(1, %s) AS g",
             (ACCOUNTS,),
         )
