@@ -140,7 +140,7 @@ fetch_value(HeapRowReader *reader, FetchKind fetch, const char *data,
 			*value = (uint64) (uintptr_t) data;
 			break;
 		case FETCH_VARLENA:
-			if (VARATT_IS_SHORT(data))
+			if (VARATT_IS_SHORT(data) && !VARATT_IS_EXTERNAL(data))
 			{
 				*value = (uint64) (uintptr_t) VARDATA_SHORT(data);
 				*length = VARSIZE_SHORT(data) - VARHDRSZ_SHORT;
