@@ -159,9 +159,9 @@ void AggregationSink::AddAggregate(const AggregateSpec& spec) {
   const int filter = FindOrAdd(spec.filter, &filters_);
   // An argument that can fail must not be evaluated where a filter excludes it: one entry per filter.
   int argument = -1;
-  for (size_t i = 0; i < arguments_.size() && argument < 0; ++i) {
+  for (size_t i = 0; spec.argument != nullptr && i < arguments_.size() && argument < 0; ++i) {
     const bool is_shareable = argument_filters_[i] == filter || !spec.argument->can_fail;
-    if (spec.argument != nullptr && ExprsEqual(arguments_[i], spec.argument) && is_shareable) {
+    if (is_shareable && ExprsEqual(arguments_[i], spec.argument)) {
       argument = static_cast<int>(i);
     }
   }
