@@ -13,6 +13,14 @@ namespace {
 
 uint128 PowerOfTen(int exponent) { return static_cast<uint128>(kPowersOfTen[exponent]); }
 
+// Most numbers fit in 64 bits, where dividing costs a fraction.
+uint128 Divide(uint128 dividend, uint128 divisor) {
+  if (dividend <= UINT64_MAX) {
+    return divisor <= UINT64_MAX ? static_cast<uint64_t>(dividend) / static_cast<uint64_t>(divisor) : 0;
+  }
+  return dividend / divisor;
+}
+
 // How many decimal digits, of at most kMaxInt128Digits; 0 for zero.
 int CountDecimals(uint128 magnitude) {
   if (magnitude == 0) return 0;
@@ -31,7 +39,7 @@ void LeadingDigit(uint128 magnitude, int decimals, int scale, int* weight, int* 
   const int exponent = decimals - 1 - scale;
   *weight = exponent >= 0 ? exponent / kBaseDecimals : -((kBaseDecimals - 1 - exponent) / kBaseDecimals);
   const int shift = scale + kBaseDecimals * *weight;  // the digit is magnitude / 10^shift
-  *digit = static_cast<int>(shift >= 0 ? magnitude / PowerOfTen(shift) : magnitude * PowerOfTen(-shift));
+  *digit = static_cast<int>(shift >= 0 ? Divide(magnitude, PowerOfTen(shift)) : magnitude * PowerOfTen(-shift));
 }
 
 // Both at the greater scale.
@@ -133,12 +141,7 @@ bool DivideSmall(const SmallNumber& a, const SmallNumber& b, SmallNumber* result
   const int shift = scale + b.scale - a.scale;
   if (shift < 0 || decimals + shift > kMaxInt128Digits) return false;
   const uint128 numerator = dividend * PowerOfTen(shift);
-  uint128 quotient;
-  if (numerator <= UINT64_MAX && divisor <= UINT64_MAX) {
-    quotient = static_cast<uint64_t>(numerator) / static_cast<uint64_t>(divisor);
-  } else {
-    quotient = numerator / divisor;
-  }
+  uint128 quotient = Divide(numerator, divisor);
   const uint128 remainder = numerator - quotient * divisor;
   if (remainder >= divisor - remainder) ++quotient;
   result->value = WithSign(quotient, (a.value < 0) != (b.value < 0));
@@ -196,9 +199,7 @@ bool RoundSmall(const SmallNumber& a, int scale, Rounding rounding, SmallNumber*
   bool is_half = false;
   if (cut <= kMaxInt128Digits) {
     const uint128 unit = PowerOfTen(cut);
-    quotient = magnitude <= UINT64_MAX && unit <= UINT64_MAX
-                   ? static_cast<uint64_t>(magnitude) / static_cast<uint64_t>(unit)
-                   : magnitude / unit;
+    quotient = Divide(magnitude, unit);
     remainder = magnitude - quotient * unit;
     is_half = remainder >= unit - remainder;
   }
