@@ -1,4 +1,5 @@
 -- Every query gives the same rows, or the same error, with Penumbra required and without it.
+SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS penumbra;
 SET extra_float_digits = 3;
 SET timezone = 'Europe/Berlin';

@@ -1,0 +1,125 @@
+-- Which plans Penumbra makes, refuses and falls back from.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS penumbra;
+SET penumbra.workers = 0;
+SET max_parallel_workers_per_gather = 0;
+CREATE TABLE events (id int, kind int2, amount numeric(12,2), day date, note text COLLATE "C", person text);
+INSERT INTO events SELECT i, i % 10, i / 4.0, date '2024-01-01' + i % 366, 'note ' || i % 100, 'person ' || i % 7
+FROM generate_series(1, 20000) i;
+CREATE INDEX events_id ON events (id);
+CREATE TABLE parts (k int, g int, x numeric(10,2)) PARTITION BY RANGE (k);
+CREATE TABLE parts_low PARTITION OF parts FOR VALUES FROM (0) TO (1000);
+CREATE TABLE parts_middle (x numeric(10,2), dropped int, g int, k int);
+ALTER TABLE parts_middle DROP COLUMN dropped;
+ALTER TABLE parts ATTACH PARTITION parts_middle FOR VALUES FROM (1000) TO (2000);
+CREATE TABLE parts_high PARTITION OF parts FOR VALUES FROM (2000) TO (9000) PARTITION BY LIST (g);
+CREATE TABLE parts_high_few PARTITION OF parts_high FOR VALUES IN (1, 2, 3);
+CREATE TABLE parts_high_rest PARTITION OF parts_high DEFAULT;
+INSERT INTO parts SELECT i, i % 7, i / 3.0 FROM generate_series(0, 8000) i;
+VACUUM ANALYZE events, parts;
+SELECT penumbra.load('events') > 0 AS loaded;
+
+-- by cost: the scan of the table is ours, the look-up is not
+EXPLAIN (COSTS OFF) SELECT kind, count(*), sum(amount) FROM events WHERE day < '2024-03-01' GROUP BY kind ORDER BY kind;
+EXPLAIN (COSTS OFF) SELECT * FROM events WHERE id = 17;
+EXPLAIN (COSTS OFF) SELECT string_agg(note, ',') FROM events;
+
+SET penumbra.mode = require;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM events;
+EXPLAIN (COSTS OFF) SELECT * FROM events WHERE id < 100 AND note LIKE 'note 1%';
+EXPLAIN (COSTS OFF) SELECT kind + 1, sum(amount) * 2, 5 FROM events GROUP BY kind + 1 HAVING count(*) > 1 ORDER BY 2 DESC NULLS LAST, 1;
+EXPLAIN (COSTS OFF) SELECT id, amount FROM events WHERE kind = 3 ORDER BY amount DESC, id LIMIT 10 OFFSET 5;
+EXPLAIN (COSTS OFF) SELECT DISTINCT kind, day FROM events;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM events e JOIN events f ON e.id = f.kind WHERE e.kind = 1;
+EXPLAIN (COSTS OFF) SELECT sum(n) FROM (SELECT kind, count(*) n FROM events GROUP BY kind) q;
+EXPLAIN (COSTS OFF, VERBOSE) SELECT kind, amount + 1 FROM events WHERE id < 10;
+-- several tables of one tree, with columns in other places
+EXPLAIN (COSTS OFF) SELECT g, count(*), sum(x) FROM parts WHERE k < 5000 GROUP BY g;
+SELECT g, count(*), sum(x) FROM parts WHERE k < 5000 GROUP BY g ORDER BY g;
+EXPLAIN (COSTS OFF) SELECT x FROM parts WHERE k = 1500;
+SELECT * FROM parts WHERE k IN (999, 1000, 1500, 3003) ORDER BY k;
+-- a qual that the engine does not have stays with PostgreSQL
+EXPLAIN (COSTS OFF) SELECT id FROM events WHERE initcap(note) = 'Note 7' AND kind = 7;
+SELECT count(*) FROM (SELECT id FROM events WHERE initcap(note) = 'Note 7' AND kind = 7 OFFSET 0) q;
+
+-- what is refused, and why
+SELECT string_agg(note, ',') FROM events;
+SELECT min(person COLLATE "en_US.utf8") FROM events;
+SELECT kind, count(*) FROM events GROUP BY ROLLUP (kind);
+SELECT ctid FROM events;
+SELECT e FROM events e;
+SELECT id FROM events WHERE id = 5 FOR UPDATE;
+SELECT count(*) FROM events TABLESAMPLE SYSTEM (10);
+CREATE TEMPORARY TABLE mine AS SELECT * FROM events WHERE id < 100;
+SELECT count(*) FROM mine;
+-- the target of a statement and locked rows are no reads
+UPDATE events SET kind = kind WHERE id = 1;
+-- neither are catalogs, or nothing at all
+SELECT count(*) > 0 FROM pg_class;
+SELECT 1;
+
+-- parameters, generic plans, cursors, rescans
+PREPARE by_kind(int, text) AS SELECT count(*), sum(amount) FROM events WHERE kind = $1 AND note = $2;
+EXECUTE by_kind(1, 'note 1');
+SET plan_cache_mode = force_generic_plan;
+EXECUTE by_kind(2, 'note 2');
+EXECUTE by_kind(2, NULL);
+EXPLAIN (COSTS OFF) EXECUTE by_kind(2, 'note 2');
+PREPARE in_list(int[]) AS SELECT count(*) FROM events WHERE kind = ANY ($1);
+EXECUTE in_list('{1,2}');
+EXECUTE in_list('{}');
+EXECUTE in_list(NULL);
+EXECUTE in_list('{1,NULL}');
+PREPARE top(bigint, bigint) AS SELECT id FROM events ORDER BY id DESC LIMIT $1 OFFSET $2;
+EXECUTE top(2, 1);
+EXECUTE top(NULL, 19998);
+EXECUTE top(-1, 0);
+PREPARE divide(int) AS SELECT count(*) FROM events WHERE CASE WHEN kind > 100 THEN 1 / $1 ELSE 1 END = 1;
+EXECUTE divide(0);
+RESET plan_cache_mode;
+BEGIN;
+DECLARE c SCROLL CURSOR FOR SELECT id FROM events WHERE id <= 10 ORDER BY id;
+FETCH 3 FROM c;
+FETCH BACKWARD 1 FROM c;
+FETCH ABSOLUTE 9 FROM c;
+COMMIT;
+SELECT x, (SELECT sum(amount) FROM events WHERE kind = x AND id > 10) FROM generate_series(1, 3) x;
+SELECT x, n FROM generate_series(8, 11) x, LATERAL (SELECT count(*) n FROM events WHERE kind = x OFFSET 0) q;
+CREATE TABLE copied AS SELECT kind, count(*) AS n FROM events GROUP BY kind;
+INSERT INTO copied SELECT kind, count(*) FROM events GROUP BY kind;
+SELECT sum(n) FROM copied;
+
+-- security levels keep their order
+CREATE ROLE penumbra_reader;
+GRANT SELECT ON events TO penumbra_reader;
+ALTER TABLE events ENABLE ROW LEVEL SECURITY;
+CREATE POLICY some_rows ON events USING (kind = 3);
+SET ROLE penumbra_reader;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM events WHERE 100 / (kind - 5) < 1000;
+SELECT count(*) FROM events WHERE 100 / (kind - 5) < 1000;
+EXPLAIN (COSTS OFF) SELECT id FROM events WHERE initcap(note) = 'Note 3';
+RESET ROLE;
+ALTER TABLE events DISABLE ROW LEVEL SECURITY;
+CREATE VIEW guarded WITH (security_barrier) AS SELECT * FROM events WHERE kind = 3 AND initcap(note) <> '';
+EXPLAIN (COSTS OFF) SELECT id FROM guarded WHERE id / (kind - 4) < 10 AND day = '2024-01-04';
+SELECT id FROM guarded WHERE id / (kind - 4) < 10 AND day = '2024-01-04' ORDER BY id LIMIT 2;
+
+-- an error comes from PostgreSQL's own plan, with its text
+SELECT sum(1 / (kind - 1)) FROM events;
+SELECT 1 / (kind - 1) FROM events;
+SELECT amount::numeric(4,2) FROM events;
+-- permission on a function that the engine computes
+
+REVOKE EXECUTE ON FUNCTION reverse(text) FROM PUBLIC;
+SET ROLE penumbra_reader;
+SELECT max(reverse(note)) FROM events;
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION reverse(text) TO PUBLIC;
+
+-- a refused query says why
+SET penumbra.mode = auto;
+SELECT count(*) > 0 AS counted FROM penumbra.refusals WHERE reason = 'whole-row reference';
+SET penumbra.mode = off;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM events;
+DROP TABLE events, parts, copied CASCADE;
+DROP ROLE penumbra_reader;
