@@ -260,6 +260,19 @@ split_quals(RelOptInfo *rel, const Pipeline *pipeline, List **pushed, List **kep
 	}
 }
 
+/* With penumbra.mode = require there is no choice. */
+void
+paths_offer(RelOptInfo *rel, PenumbraPath *path)
+{
+	if (penumbra_mode == MODE_REQUIRE)
+	{
+		rel->pathlist = list_make1(path);
+		rel->partial_pathlist = NIL;
+	}
+	else
+		add_path(rel, &path->custom.path);
+}
+
 int
 paths_count_columns(List *exprs)
 {
@@ -330,7 +343,7 @@ add_scan_path(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte)
 	path->kept_quals = kept;
 	path->custom.flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->custom.path.rows = rel->rows;
-	if (kept != NIL && penumbra_mode != MODE_REQUIRE)
+	if (kept != NIL)
 	{
 		QualCost	cost;
 
@@ -338,7 +351,7 @@ add_scan_path(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte)
 		path->custom.path.startup_cost += cost.startup;
 		path->custom.path.total_cost += cost.startup + cost.per_tuple * planned.rows;
 	}
-	add_path(rel, &path->custom.path);
+	paths_offer(rel, path);
 }
 
 void

@@ -17,6 +17,9 @@ extern void paths_add_filters(Pipeline *pipeline, List *restrictinfos, Index rel
 /* Whether the engine takes the whole pipeline; fills runtime_exprs or notes the refusal. */
 extern bool paths_check(Pipeline *pipeline);
 
+/* Adds the path, or puts it in the place of all others. */
+extern void paths_offer(RelOptInfo *rel, PenumbraPath *path);
+
 extern int	paths_count_columns(List *exprs);
 
 #endif							/* PENUMBRA_PATHS_INTERNAL_H */

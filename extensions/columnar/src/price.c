@@ -119,28 +119,10 @@ price_sort(PlannedPipeline *planned, int keys, double bound)
 		block(planned, rows * log2(rows) * keys * cpu_operator_cost / 5);
 }
 
-static int
-pipeline_work(const Pipeline *pipeline)
-{
-	int			work = list_length(pipeline->stages);
-	ListCell   *lc;
-
-	foreach(lc, pipeline->stages)
-		work += ((PipelineStage *) lfirst(lc))->limit != NULL;
-	return work;
-}
-
 void
 price_set(Path *path, const PlannedPipeline *planned)
 {
 	path->rows = planned->rows;
-	if (penumbra_mode == MODE_REQUIRE)
-	{
-		/* Next to nothing, and less the more of the query the engine does. */
-		path->startup_cost = 0.1 / (2 + pipeline_work(planned->pipeline));
-		path->total_cost = path->startup_cost;
-		return;
-	}
 	path->startup_cost = planned->startup_cost;
 	path->total_cost = planned->startup_cost + planned->run_cost + planned->rows * EMISSION_COST;
 }

@@ -243,7 +243,7 @@ finish(PlannerInfo *root, PlannedPipeline *planned, RelOptInfo *output_rel, Path
 	path = custom_path_create(root, output_rel, target, kind, planned, ordinary);
 	path->scan_exprs = target->exprs;
 	path->custom.path.pathkeys = pathkeys;
-	add_path(output_rel, &path->custom.path);
+	paths_offer(output_rel, path);
 }
 
 /* ---------------------------------------------------------------- GROUP BY */
