@@ -42,10 +42,22 @@ void* SegmentWriter::Finish(size_t* segment_bytes) {
   return segment;
 }
 
+namespace {
+
+template <typename Code>
+void NarrowTo(const std::vector<uint32_t>& codes, uint8_t* packed) {
+  Code* out = reinterpret_cast<Code*>(packed);
+  for (size_t i = 0; i < codes.size(); ++i) out[i] = static_cast<Code>(codes[i]);
+}
+
+}  // namespace
+
 std::vector<uint8_t> PackCodes(const std::vector<uint32_t>& codes, uint8_t code_bytes) {
   std::vector<uint8_t> packed(codes.size() * code_bytes);
-  for (size_t i = 0; i < codes.size(); ++i) {
-    std::memcpy(packed.data() + i * code_bytes, &codes[i], code_bytes);  // the low bytes come first
+  switch (code_bytes) {
+    case 1: NarrowTo<uint8_t>(codes, packed.data()); break;
+    case 2: NarrowTo<uint16_t>(codes, packed.data()); break;
+    default: NarrowTo<uint32_t>(codes, packed.data()); break;
   }
   return packed;
 }
@@ -69,15 +81,16 @@ void SetValidity(const RowsColumn& column, uint32_t rows, SegmentWriter* writer)
 
 // ---------------------------------------------------------------- integers --------------------
 
-// The greatest divisor of all differences to `least`; gives up, with 1, at the first rows if there is none.
+// The greatest divisor of all differences to `least`; gives up, with 1, once it is below step_wanted.
 template <typename T>
-uint64_t FindStep(const RowsColumn& column, const T* values, uint32_t rows, int64_t least) {
+uint64_t FindStep(const RowsColumn& column, const T* values, uint32_t rows, int64_t least, uint64_t step_wanted) {
   uint64_t step = 0;
-  for (uint32_t row = 0; row < rows && step != 1; ++row) {
+  for (uint32_t row = 0; row < rows; ++row) {
     if (!column.IsValid(row)) continue;
     const uint64_t difference = static_cast<uint64_t>(values[row]) - static_cast<uint64_t>(least);
     // Mostly the step so far divides, which a remainder shows faster than a gcd.
     if (step == 0 || difference % step != 0) step = std::gcd(step, difference);
+    if (step != 0 && step < step_wanted) return 1;
   }
   return step == 0 ? 1 : step;
 }
@@ -138,7 +151,7 @@ void* TryIntegerDictionary(const RowsColumn& column, const T* values, uint32_t r
   constexpr uint8_t kWorthwhileBytes = 4;
   if (frame_bytes < kWorthwhileBytes) return nullptr;
   const auto value_of = [&](uint32_t row) {
-    return std::string_view(reinterpret_cast<const char*>(values + row), sizeof(T));
+    return DistinctKey{static_cast<uint64_t>(values[row]), {reinterpret_cast<const char*>(values + row), sizeof(T)}};
   };
   if (!LooksRepetitive(column, rows, value_of)) return nullptr;
   const auto less = [](std::string_view a, std::string_view b) {
@@ -190,8 +203,9 @@ void* EncodeIntegersOf(const RowsColumn& column, uint32_t rows, size_t* segment_
   header.code_bytes = CodeBytes(range);
   header.base = least;
   if (header.code_bytes > 1) {
-    const uint64_t step = FindStep(column, values, rows, least);
-    // The step costs a multiplication per row: only for narrower codes.
+    // The step costs a multiplication per row: only for narrower codes, of half the width or less.
+    const uint64_t narrower_codes = uint64_t{1} << (4 * header.code_bytes);
+    const uint64_t step = FindStep(column, values, rows, least, range / narrower_codes + 1);
     if (step > 1 && CodeBytes(range / step) < header.code_bytes) {
       header.step = step;
       header.code_bytes = CodeBytes(range / step);
@@ -274,7 +288,10 @@ void* EncodeFixed(const RowsColumn& column, uint32_t rows, size_t* segment_bytes
   SetFixedBounds(column, rows, width, &writer);
   SetValidity(column, rows, &writer);
   const auto value_of = [&](uint32_t row) {
-    return std::string_view(reinterpret_cast<const char*>(column.fixed.data()) + size_t{row} * width, width);
+    const char* value = reinterpret_cast<const char*>(column.fixed.data()) + size_t{row} * width;
+    DistinctKey key = {0, {value, width}};
+    std::memcpy(&key.word, value, width == 4 ? 4 : 8);
+    return key;
   };
   RowDictionary dictionary;
   const uint32_t limit = std::max<uint32_t>(rows / 4, 1);

@@ -29,7 +29,7 @@ class SegmentWriter {
   std::pair<const void*, size_t> sources_[kPartCount] = {};
 };
 
-// Numbers the rows' distinct values and sorts them. values(row) is row's bytes.
+// The rows' distinct values, sorted. Below, values(row) is the row's DistinctKey.
 struct RowDictionary {
   std::vector<std::string_view> entries;  // ascending
   std::vector<uint32_t> codes;            // of each row; 0 in null rows
@@ -58,8 +58,9 @@ bool BuildRowDictionary(const RowsColumn& column, uint32_t rows, uint32_t entry_
   DistinctValues distinct(entry_limit);
   std::vector<uint32_t>& codes = dictionary->codes;
   codes.assign(rows, 0);
+  const bool has_nulls = column.null_count > 0;
   for (uint32_t row = 0; row < rows; ++row) {
-    if (!column.IsValid(row)) continue;
+    if (has_nulls && !column.IsValid(row)) continue;
     codes[row] = distinct.Add(values(row));
     if (codes[row] == DistinctValues::kTooMany) return false;
   }
@@ -74,8 +75,9 @@ bool BuildRowDictionary(const RowsColumn& column, uint32_t rows, uint32_t entry_
     dictionary->entries[i] = found[order[i]];
     dictionary->entry_bytes += found[order[i]].size();
   }
-  for (uint32_t row = 0; row < rows; ++row) {
-    if (column.IsValid(row)) codes[row] = rank[codes[row]];
+  for (uint32_t row = 0; row < rows; ++row) codes[row] = rank[codes[row]];
+  for (uint32_t row = 0; has_nulls && row < rows; ++row) {
+    if (!column.IsValid(row)) codes[row] = 0;
   }
   return true;
 }

@@ -7,16 +7,36 @@
 namespace penumbra {
 namespace {
 
-void SetStringBounds(const RowsColumn& column, uint32_t rows, SegmentWriter* writer) {
-  int64_t least = INT64_MAX, greatest = INT64_MIN;
-  for (uint32_t row = 0; row < rows; ++row) {
-    if (!column.IsValid(row)) continue;
-    const std::string_view value = column.View(row);
-    const int64_t key = PrefixKey(column.type == PENUMBRA_BPCHAR ? TrimBlanks(value) : value);
-    least = std::min(least, key);
-    greatest = std::max(greatest, key);
+class StringBounds {
+ public:
+  explicit StringBounds(PenumbraType type) : type_(type) {}
+  void Add(std::string_view value) {
+    const int64_t key = PrefixKey(type_ == PENUMBRA_BPCHAR ? TrimBlanks(value) : value);
+    least_ = std::min(least_, key);
+    greatest_ = std::max(greatest_, key);
   }
-  SetBounds(least, greatest, false, writer);
+  void Store(SegmentWriter* writer) const {
+    if (IsStringType(type_)) SetBounds(least_, greatest_, false, writer);  // there are none for numerics
+  }
+
+ private:
+  const PenumbraType type_;
+  int64_t least_ = INT64_MAX;
+  int64_t greatest_ = INT64_MIN;
+};
+
+void SetEntryBounds(const RowDictionary& dictionary, PenumbraType type, SegmentWriter* writer) {
+  StringBounds bounds(type);
+  for (std::string_view entry : dictionary.entries) bounds.Add(entry);
+  bounds.Store(writer);
+}
+
+void SetRowBounds(const RowsColumn& column, uint32_t rows, SegmentWriter* writer) {
+  StringBounds bounds(column.type);
+  for (uint32_t row = 0; row < rows; ++row) {
+    if (column.IsValid(row)) bounds.Add(column.View(row));
+  }
+  bounds.Store(writer);
 }
 
 // All values as int128 of one scale, if they are.
@@ -53,31 +73,32 @@ void SetInt128Bounds(const RowsColumn& column, const std::vector<int128>& values
 
 // The parts of a string column, plain; kept alive until the segment is written.
 struct StringParts {
-  uint8_t length_bytes = 1;
   std::vector<uint8_t> lengths;
   std::vector<uint32_t> starts;
   std::vector<uint32_t> blocks;
   std::vector<char> compressed;
-  size_t size() const { return lengths.size() + starts.size() * sizeof(uint32_t); }
 };
 
-StringParts MakeLengths(const RowsColumn& column, uint32_t rows) {
+uint8_t LengthBytes(const RowsColumn& column, uint32_t rows) {
   uint32_t longest = 0, begin = 0;
   for (uint32_t row = 0; row < rows; ++row) {
     longest = std::max(longest, column.ends[row] - begin);
     begin = column.ends[row];
   }
+  return CodeBytes(longest);
+}
+
+StringParts MakeLengths(const RowsColumn& column, uint32_t rows, uint8_t length_bytes) {
   StringParts parts;
-  parts.length_bytes = CodeBytes(longest);
-  parts.lengths.resize(size_t{rows} * parts.length_bytes);
-  begin = 0;
+  std::vector<uint32_t> lengths(rows);
+  uint32_t begin = 0;
   for (uint32_t row = 0; row < rows; ++row) {
-    const uint32_t length = column.ends[row] - begin;
-    std::memcpy(parts.lengths.data() + size_t{row} * parts.length_bytes, &length, parts.length_bytes);
+    lengths[row] = column.ends[row] - begin;
     if (row % kGroupRows == 0) parts.starts.push_back(begin);
     begin = column.ends[row];
   }
   parts.starts.push_back(begin);
+  parts.lengths = PackCodes(lengths, length_bytes);
   return parts;
 }
 
@@ -182,18 +203,16 @@ void* EncodeStrings(const RowsColumn& column, uint32_t rows, size_t* segment_byt
     return writer.Finish(segment_bytes);
   }
   const size_t total = column.variable_bytes();
-  if (IsStringType(column.type)) {
-    header.numeric_form = 0;
-    SetStringBounds(column, rows, &writer);
-  }
-  StringParts parts = MakeLengths(column, rows);
-  const size_t plain_size = parts.size() + total;
+  if (IsStringType(column.type)) header.numeric_form = 0;
+  const uint8_t length_bytes = LengthBytes(column, rows);
+  const size_t plain_size = total + size_t{length_bytes} * rows;
   header.plain_bytes = total + uint64_t{rows} * sizeof(uint32_t);
-  const auto value_of = [&](uint32_t row) { return column.View(row); };
+  const auto value_of = [&](uint32_t row) { return PaddedKey(column.View(row)); };
   RowDictionary dictionary;
   if (LooksRepetitive(column, rows, value_of) &&
       BuildRowDictionary(column, rows, std::max<uint32_t>(rows / 2, 1), value_of, std::less<std::string_view>(),
                          &dictionary)) {
+    SetEntryBounds(dictionary, column.type, &writer);
     if (dictionary.entries.size() == 1 && column.null_count == 0) {
       header.encoding = static_cast<uint8_t>(Encoding::kConstant);
       writer.SetPart(kBytes, dictionary.entries[0].data(), dictionary.entries[0].size());
@@ -201,7 +220,9 @@ void* EncodeStrings(const RowsColumn& column, uint32_t rows, size_t* segment_byt
     }
     if (IsDictionarySmaller(dictionary, rows, plain_size)) return WriteStringDictionary(dictionary, &writer, segment_bytes);
   }
-  header.code_bytes = parts.length_bytes;
+  SetRowBounds(column, rows, &writer);
+  StringParts parts = MakeLengths(column, rows, length_bytes);
+  header.code_bytes = length_bytes;
   writer.SetPart(kCodes, parts.lengths.data(), parts.lengths.size());
   writer.SetPart(kStarts, parts.starts.data(), parts.starts.size() * sizeof(uint32_t));
   constexpr size_t kLongTextBytes = 128;
