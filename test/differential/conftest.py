@@ -57,7 +57,7 @@ def database(request, server):
     name = request.param
     with server.connect() as connection:
         connection.execute(f"CREATE DATABASE {name} TEMPLATE template0 {DATABASES[name]}")
-    with server.connect(name) as connection:
+    with server.connect(name, penumbra__mode="off") as connection:
         connection.execute("CREATE EXTENSION penumbra")
         connection.execute(HASH_FUNCTION)
         for table in TABLES:

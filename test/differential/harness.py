@@ -1,13 +1,18 @@
 """Runs one query with the vector engine required and switched off, and compares the answers."""
 
 import math
+import time
 from collections import Counter
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 
 import psycopg
+from penumbra_lab.server import PrivateServer
 from psycopg import pq
 from queries import BY_VALUE, EXACT, ROUNDED, Query
+from tables import TABLES
+
+RECOVERY_SECONDS = 60
 
 ROUNDED_RELATIVE_TOLERANCE = 1e-9
 REAL_RELATIVE_TOLERANCE = 1e-5
@@ -47,10 +52,31 @@ class Tally:
         return "\n".join(lines)
 
 
+class ServerCrashed(Exception):
+    """A query took the server down; a new connection is there when this is raised."""
+
+
 class Harness:
-    def __init__(self, connection: psycopg.Connection):
-        self.connection = connection
+    def __init__(self, server: PrivateServer, database: str):
+        self.server, self.database = server, database
+        self.connection = server.connect(database)
         self.tally = Tally()
+
+    def _reconnect(self) -> None:
+        self.connection.close()
+        deadline = time.monotonic() + RECOVERY_SECONDS
+        while True:
+            try:
+                self.connection = self.server.connect(self.database)
+                break
+            except psycopg.OperationalError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.2)
+        # What was cached is gone.
+        for table in TABLES:
+            if any("penumbra.load" in step for step in table.prepare) and table.name != "parted":
+                self.connection.execute("SELECT penumbra.load(%s::regclass)", (table.name,))
 
     def set(self, name: str, value: str) -> None:
         self.connection.execute("SELECT set_config(%s, %s, false)", (name, value))
@@ -68,7 +94,8 @@ class Harness:
             return Answer([tuple(result.get_value(row, column) for column in columns)
                            for row in range(result.ntuples)])  # fmt: skip
         if self.connection.closed or connection.status != pq.ConnStatus.OK:
-            raise AssertionError(f"the server went away at:\n{sql}\nparameters: {parameters}")
+            self._reconnect()
+            raise ServerCrashed
         state = result.error_field(pq.DiagnosticField.SQLSTATE) or b""
         message = result.error_field(pq.DiagnosticField.MESSAGE_PRIMARY) or b""
         detail = result.error_field(pq.DiagnosticField.MESSAGE_DETAIL) or b""
@@ -79,6 +106,12 @@ class Harness:
 
     def check(self, query: Query, count: bool = True) -> str | None:
         """None when both modes agree; else what differs."""
+        try:
+            return self._check(query, count)
+        except ServerCrashed:
+            return "the server crashed"
+
+    def _check(self, query: Query, count: bool) -> str | None:
         expected = self.run(query, "off")
         found = self.run(query, "require")
         if found.was_refused:

@@ -25,21 +25,20 @@ def test_generated_queries(server, database, request, capsys):
     if database != "utf8_c":
         count = count // 4
     failures = []
-    with server.connect(database) as connection:
-        harness = Harness(connection)
-        seed = first
-        for seed in range(first, first + count):
-            if time.monotonic() > deadline or len(failures) >= FAILURES_SHOWN_MAX:
-                break
-            harness.set("timezone", TIME_ZONES[seed % len(TIME_ZONES)])
-            query = QueryGenerator(seed, _tables_of("all")).query()
-            difference = harness.check(query)
-            if difference:
-                shortest = harness.shorten(query)
-                failures.append(
-                    f"seed {seed}, {database}:\n{shortest.statement}\n"
-                    f"{harness.check(shortest, count=False) or difference}"
-                )
+    harness = Harness(server, database)
+    seed = first
+    for seed in range(first, first + count):
+        if time.monotonic() > deadline or len(failures) >= FAILURES_SHOWN_MAX:
+            break
+        harness.set("timezone", TIME_ZONES[seed % len(TIME_ZONES)])
+        query = QueryGenerator(seed, _tables_of("all")).query()
+        difference = harness.check(query)
+        if difference:
+            shortest = harness.shorten(query)
+            failures.append(
+                f"seed {seed}, {database}:\n{shortest.statement}\n"
+                f"{harness.check(shortest, count=False) or difference}"
+            )
     with capsys.disabled():
         print(f"\n{database}: seeds {first} to {seed}: {harness.tally}")
     assert not failures, "\n\n".join(failures)
