@@ -154,6 +154,7 @@ typedef struct PenumbraResultColumn {
   /*
    * Flat values of the type's width (BOOL 1 byte, INT2 2, INT4/DATE/FLOAT4 4, INT8/TIMESTAMP/FLOAT8 8,
    * UUID/INTERVAL 16). TEXT, BPCHAR: `payloads`. NUMERIC: `payloads` of PostgreSQL's format.
+   * Neither: every row is null.
    */
   const void *values;
   const char *const *payloads;

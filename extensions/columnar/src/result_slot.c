@@ -103,6 +103,11 @@ static void
 convert_column(ResultWindow *window, const PenumbraResultColumn *column, uint32 begin, uint32 rows,
 			   Datum *values, bool *nulls)
 {
+	if (column->values == NULL && column->payloads == NULL)
+	{
+		memset(nulls, 1, rows);
+		return;
+	}
 	if (column->nulls != NULL)
 		for (uint32 i = 0; i < rows; i++)
 			nulls[i] = column->nulls[begin + i] != 0;
