@@ -37,7 +37,12 @@ def server():
         "statement_timeout": "60s",
         "jit": "off",
     }
-    server = PrivateServer(state_directory() / "test-differential", settings)
+    server = PrivateServer(
+        state_directory() / "test-differential",
+        settings,
+        # The C collation: with others the engine leaves letter case and text order to PostgreSQL.
+        initdb_options=("--encoding=UTF8", "--no-locale"),
+    )
     server.remove()
     try:
         with server:
