@@ -19,8 +19,12 @@
 
 #include "paths.h"
 
-/* Building the plan, pinning chunks, starting the engine: about 50 us. */
-#define STARTUP_COST 6.0
+/*
+ * Planning it, building the plan, pinning chunks, starting the engine: about
+ * 100 us.  Above the price of a look-up by a unique index (8.5), which bails
+ * out on it.
+ */
+#define STARTUP_COST 12.0
 /* Finding out whether a page is still as cached: a bit of the visibility map. */
 #define VALIDATION_COST_PER_PAGE 0.0005
 /* A value in a vector, against a tuple of the row executor. */
