@@ -28,6 +28,8 @@ class SortInput {
   void Evaluate(const Batch& batch, EvalContext& context, Vector* columns) const;
   // Of those, the keys.
   void SelectKeys(const Vector* columns, Vector* keys) const;
+  // What EvaluateFirstKey() reads.
+  std::vector<int> first_key_columns() const;
   // The evaluation of the first key alone.
   Vector EvaluateFirstKey(const Batch& batch, EvalContext& context) const;
 

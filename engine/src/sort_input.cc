@@ -39,6 +39,12 @@ void SortInput::SelectKeys(const Vector* columns, Vector* keys) const {
   for (size_t k = 0; k < columns_.of_key.size(); ++k) keys[k] = columns[columns_.of_key[k]];
 }
 
+std::vector<int> SortInput::first_key_columns() const {
+  std::vector<int> columns;
+  CollectColumns(*specs_[0].expr, &columns);
+  return columns;
+}
+
 Vector SortInput::EvaluateFirstKey(const Batch& batch, EvalContext& context) const {
   return Flatten(penumbra::Evaluate(*specs_[0].expr, batch, context), batch.rows, context.arena);
 }

@@ -42,6 +42,22 @@ NumericCode CodeOf(NumericClass numeric_class, int exponent, uint64_t digits, bo
   return code;
 }
 
+int CountDigits(uint64_t value) {
+  const int guess = (64 - __builtin_clzll(value)) * 1233 >> 12;
+  return guess + (value >= static_cast<uint64_t>(kPowersOfTen[guess]));
+}
+
+NumericCode CodeOfInteger(int128 value, int scale);
+
+NumericCode CodeOfInteger(int64_t value, int scale) {
+  if (value == 0) return CodeOf(kZero, 0, 0, false);
+  const uint64_t magnitude = value < 0 ? -static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
+  const int digits = CountDigits(magnitude);
+  if (digits > kMaxInt64Digits) return CodeOfInteger(static_cast<int128>(value), scale);
+  const uint64_t mantissa = magnitude * static_cast<uint64_t>(kPowersOfTen[kMaxInt64Digits - digits]);
+  return CodeOf(value < 0 ? kNegative : kPositive, digits - scale, mantissa, false);
+}
+
 NumericCode CodeOfInteger(int128 value, int scale) {
   if (value == 0) return CodeOf(kZero, 0, 0, false);
   uint128 magnitude = value < 0 ? -static_cast<uint128>(value) : static_cast<uint128>(value);
@@ -278,6 +294,107 @@ void SortKeys::Encode(const Vector* keys, RowSelection selection, SortPrefix* pr
 
 void SortKeys::EncodeFirst(const Vector& key, RowSelection selection, SortPrefix* prefixes) const {
   EncodeKeys(&key, 1, selection, prefixes);
+}
+
+namespace {
+
+constexpr int kWordBits = 64;
+
+// The word of a numeric of one scale, without its column's null code.
+uint64_t NumericWord(int64_t value, int scale, bool descending) {
+  NumericCode code = CodeOfInteger(value, scale);
+  if (descending) code = {~code.head & 0xffffffu, ~code.tail, code.has_more};
+  return static_cast<uint64_t>(code.head) << 40 | code.tail >> 24;
+}
+
+// Integers in [lower, upper] whose word is not beyond the bound are those at or below (descending: at or
+// above) *threshold; false when there are none.
+bool FindNumericThreshold(const Vector& key, uint64_t bound, bool descending, int64_t* threshold) {
+  // Walks from the value that sorts first to the one that sorts last.
+  auto first = static_cast<int64_t>(descending ? key.upper : key.lower);
+  auto last = static_cast<int64_t>(descending ? key.lower : key.upper);
+  if (NumericWord(first, key.scale, descending) > bound) return false;
+  if (NumericWord(last, key.scale, descending) <= bound) {
+    *threshold = last;
+    return true;
+  }
+  // `first` is in, `last` is out.
+  while (true) {
+    const int64_t middle = static_cast<int64_t>((static_cast<int128>(first) + last) / 2);
+    if (middle == first || middle == last) break;
+    (NumericWord(middle, key.scale, descending) <= bound ? first : last) = middle;
+  }
+  *threshold = first;
+  return true;
+}
+
+template <typename T>
+void SelectValues(const Vector& key, bool descending, T threshold, uint32_t rows, uint64_t* bits) {
+  using kernels::Compare;
+  kernels::CompareConstant(descending ? Compare::kGe : Compare::kLe, key.values<T>(), threshold, rows, bits);
+}
+
+// The bound's value of T, greatest among those that share its word.
+template <typename T>
+void SelectIntegers(const Vector& key, bool descending, uint64_t bound, uint32_t rows, uint64_t* bits) {
+  using Unsigned = std::make_unsigned_t<T>;
+  constexpr int kValueBits = 8 * sizeof(T);
+  constexpr int kShift = kWordBits - 8 - kValueBits;  // negative: the word lacks the last bits
+  const uint64_t code = kShift >= 0 ? bound >> std::max(kShift, 0) : bound << 8 | 0xff;
+  auto value = static_cast<Unsigned>(code);
+  if (descending) value = static_cast<Unsigned>(~value);
+  value ^= Unsigned{1} << (kValueBits - 1);
+  SelectValues(key, descending, static_cast<T>(value), rows, bits);
+}
+
+bool SelectValid(PenumbraType type, const Vector& key, bool descending, uint64_t bound, uint32_t rows,
+                 uint64_t* bits) {
+  if (type == PENUMBRA_NUMERIC) {
+    int64_t threshold;
+    if (key.numeric_form != NumericForm::kInt64) return false;
+    if (FindNumericThreshold(key, bound, descending, &threshold)) {
+      SelectValues(key, descending, threshold, rows, bits);
+    } else {
+      std::fill_n(bits, kernels::BitmapWords(rows), 0);
+    }
+    return true;
+  }
+  // The first byte is the null code; a bound that is null takes no value, or every one.
+  const char null_code = static_cast<char>(bound >> 56);
+  if (null_code == kNullFirst) {
+    std::fill_n(bits, kernels::BitmapWords(rows), 0);
+    return true;
+  }
+  if (null_code == kNullLast) {
+    kernels::SetBits(bits, rows);
+    return true;
+  }
+  switch (type) {
+    case PENUMBRA_INT2: SelectIntegers<int16_t>(key, descending, bound, rows, bits); return true;
+    case PENUMBRA_INT4:
+    case PENUMBRA_DATE: SelectIntegers<int32_t>(key, descending, bound, rows, bits); return true;
+    case PENUMBRA_INT8:
+    case PENUMBRA_TIMESTAMP:
+    case PENUMBRA_TIMESTAMPTZ: SelectIntegers<int64_t>(key, descending, bound, rows, bits); return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+bool SortKeys::SelectFirst(const Vector& key, uint32_t rows, uint64_t bound, uint64_t* bits) const {
+  const Key& first = keys_[0];
+  if (key.form != VectorForm::kFlat) return false;
+  if (!SelectValid(first.type, key, first.descending, bound, rows, bits)) return false;
+  if (key.validity == nullptr) return true;
+  kernels::AndBits(bits, key.validity, rows);
+  const uint64_t null_last_word = first.type == PENUMBRA_NUMERIC ? uint64_t{0xffffff} << 40 : uint64_t{kNullLast} << 56;
+  if (!first.nulls_first && null_last_word > bound) return true;
+  uint64_t nulls[kValidityWords];
+  kernels::SetBits(nulls, rows);
+  kernels::AndNotBits(nulls, key.validity, rows);
+  kernels::OrBits(bits, nulls, rows);
+  return true;
 }
 
 int SortKeys::CompareValues(const Key& key, const char* a, const char* b) const {

@@ -38,6 +38,9 @@ class SortKeys {
   void Encode(const Vector* keys, RowSelection selection, SortPrefix* prefixes) const;
   // Only the first key's part; the rest is zero.
   void EncodeFirst(const Vector& key, RowSelection selection, SortPrefix* prefixes) const;
+  // The rows whose first word, with the first key alone encoded, is not beyond `bound`: by comparing
+  // values, without encoding any. False when that does not work for the key's type and form.
+  bool SelectFirst(const Vector& key, uint32_t rows, uint64_t bound, uint64_t* bits) const;
   // <0, 0, >0 by the values in the rows.
   int CompareRows(const char* a, const char* b) const;
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "kernels/kernels.h"
 #include "sort.h"
 
 namespace penumbra {
@@ -26,6 +27,10 @@ class TopN : public Sink {
 
   std::unique_ptr<Sink::Local> CreateLocal() override { return std::make_unique<TopNLocal>(input_, environment_); }
   void Consume(Sink::Local& local, const Batch& batch, EvalContext& context) override;
+  std::vector<int> prefilter_columns() const override { return input_.first_key_columns(); }
+  uint32_t Prefilter(Sink::Local& local, const Batch& batch, EvalContext& context, uint16_t* selected) override {
+    return SelectByFirstKey(static_cast<TopNLocal&>(local), batch, context, selected);
+  }
   void Combine(Sink::Local& local) override;
   int PrepareFinish() override { return round_++ == 0 ? 1 : 0; }
   void RunFinishTask(int task) override;
@@ -76,6 +81,10 @@ uint32_t TopN::SelectByFirstKey(TopNLocal& local, const Batch& batch, EvalContex
     return batch.rows;
   }
   const Vector key = input_.EvaluateFirstKey(batch, context);
+  uint64_t bits[kValidityWords];
+  if (input_.keys().SelectFirst(key, batch.rows, bound, bits)) {
+    return static_cast<uint32_t>(kernels::BitsToSelection(bits, batch.rows, selected));
+  }
   input_.keys().EncodeFirst(key, {nullptr, batch.rows}, local.prefixes.data());
   // A first key shorter than the word leaves the rest zero, so that it is not beyond a longer bound.
   uint32_t count = 0;
