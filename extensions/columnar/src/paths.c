@@ -137,7 +137,7 @@ examine_table(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation r
 		rel->pages >= WANTED_PAGES_MIN &&
 		((Path *) linitial(rel->pathlist))->pathtype == T_SeqScan)
 		cache_note_wanted(relation, attnos, list_length(table->attnos));
-	if ((!is_cached || table->coverage.cached_pages == 0) && penumbra_mode != MODE_REQUIRE)
+	if ((!is_cached || table->coverage.cached_pages == 0) && !MODE_IS_FORCED())
 	{
 		planning_refuse("not cached");
 		return NULL;
@@ -260,11 +260,11 @@ split_quals(RelOptInfo *rel, const Pipeline *pipeline, List **pushed, List **kep
 	}
 }
 
-/* With penumbra.mode = require there is no choice. */
+/* Where Penumbra is forced there is no choice. */
 void
 paths_offer(RelOptInfo *rel, PenumbraPath *path)
 {
-	if (penumbra_mode == MODE_REQUIRE)
+	if (MODE_IS_FORCED())
 	{
 		rel->pathlist = list_make1(path);
 		rel->partial_pathlist = NIL;

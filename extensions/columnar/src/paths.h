@@ -19,12 +19,15 @@
 typedef enum PenumbraMode
 {
 	MODE_AUTO,
-	MODE_REQUIRE,
+	MODE_PREFER,				/* wherever it can, whatever it costs: for tests */
+	MODE_REQUIRE,				/* the same, and an error where it cannot */
 	MODE_OFF
 } PenumbraMode;
 
 extern int	penumbra_mode;
 extern int	penumbra_workers;
+
+#define MODE_IS_FORCED() (penumbra_mode == MODE_PREFER || penumbra_mode == MODE_REQUIRE)
 
 /* A plain table that a query reads and Penumbra can serve. */
 typedef struct PlannedTable

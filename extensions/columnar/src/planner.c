@@ -29,6 +29,7 @@ static create_upper_paths_hook_type previous_create_upper_paths_hook = NULL;
 
 static const struct config_enum_entry mode_options[] = {
 	{"auto", MODE_AUTO, false},
+	{"prefer", MODE_PREFER, false},
 	{"require", MODE_REQUIRE, false},
 	{"off", MODE_OFF, false},
 	{NULL, 0, false}
@@ -100,8 +101,9 @@ void
 planner_define_settings(void)
 {
 	DefineCustomEnumVariable("penumbra.mode",
-							 "Whether queries use Penumbra: by cost, always or never.",
-							 "With \"require\" a query that reads user tables without it is an error.",
+							 "Whether queries use Penumbra: by cost, wherever it can, always or never.",
+							 "With \"require\" a query that reads user tables without it is an error; "
+							 "\"prefer\" and \"require\" are for tests.",
 							 &penumbra_mode, MODE_AUTO, mode_options, PGC_USERSET, 0,
 							 NULL, NULL, NULL);
 	DefineCustomIntVariable("penumbra.workers",

@@ -499,7 +499,7 @@ add_ordered(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 	set_target(planned, target, relid);
 	if (!paths_check(planned->pipeline))
 		return;
-	fits = sort_fits_memory(planned->rows, target->width) || penumbra_mode == MODE_REQUIRE;
+	fits = sort_fits_memory(planned->rows, target->width) || MODE_IS_FORCED();
 	planned->before_sort = palloc(sizeof(PlannedPipeline));
 	*planned->before_sort = *planned;
 	price_sort(planned, list_length(root->parse->sortClause), -1);
@@ -543,7 +543,7 @@ add_limited(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 	if (bound < 0)
 		bound = clamp_row_est(planned->rows * 0.1);
 	if (!sort_fits_memory(Min(bound, planned->rows), target->width) &&
-		penumbra_mode != MODE_REQUIRE)
+		!MODE_IS_FORCED())
 		return;
 	limited = *planned->before_sort;
 	limited.pipeline = planned->pipeline;
