@@ -71,7 +71,8 @@ begin
     when 1 then return floor(random() * 1000000000)::text;
     when 2 then return ((random() - 0.5) * 10 ^ (random() * 60 - 30))::text;
     when 3 then return ((random() - 0.5) * 10 ^ (random() * 20 - 6))::text;
-    when 4 then return pick('NaN', 'Infinity', '-Infinity', '0', '-0', '1e-37', '3.4e38', '1234567', '999999.5', '123456789012345678');
+    when 4 then return pick('NaN', 'Infinity', '-Infinity', '0', '-0', '1e-37', '3.4e38', '1234567', '999999.5', '123456789012345678',
+                           '1234567890123456', '-9007199254740993', '999999999999999', '1000000000000001');
     else return (floor(random() * 2000000) / 1000)::text;
   end case;
 end $$;
@@ -134,11 +135,21 @@ begin
     a := random_number();
     b := null;
     c := null;
+    if f.name = 'float4' and random() < 0.4 then  -- next to the middle of two floats
+      a := round(1 + (2 * floor(random() * 8388608)::int + 1)::numeric / 16777216, 15)::text;
+    end if;
     case f.kind
-      when 'two' then b := random_number();
+      when 'two' then
+        b := random_number();
+        if f.name = 'div' and random() < 0.15 then  -- quotients that end in 5 one digit past their scale
+          a := (140001 + 2 * floor(random() * 1e8)::bigint)::text || pick('', '.0', '.000000');
+          b := pick('131072', '-131072', '13107.2', '33554432', '2097152', '8192');
+        end if;
       when 'near' then
         b := case when random() < 0.3 or a in ('NaN', 'Infinity', '-Infinity') then random_number()
                   when random() < 0.5 then (a::numeric + pick('0', '0.0', '0.000', '0.00000000000000000000')::numeric)::text
+                  when random() < 0.3 then  -- past 38 digits
+                    (a::numeric + pick('1e-45', '-1e-45', '1e-60', '-1e-60')::numeric)::text
                   else (a::numeric + pick('1', '-1', '0.01', '-0.001', '0.0000000001')::numeric)::text end;
       when 'scale' then b := floor(random() * 30 - 12)::int::text;
       when 'typmod' then
