@@ -237,13 +237,9 @@ PenumbraInterval CascadeFractions(double months, double days, double time_us) {
   return CheckResult(result);
 }
 
-void CheckFactor(double factor) {
-  if (std::isinf(factor)) throw EngineError(PENUMBRA_UNSUPPORTED, "interval times infinity");
-}
-
 PenumbraInterval MultiplyInterval(const PenumbraInterval& a, double factor, TimeZone&) {
   CheckFinite(a);
-  CheckFactor(factor);
+  if (std::isinf(factor)) throw EngineError(PENUMBRA_UNSUPPORTED, "interval times infinity");
   return CascadeFractions(a.month * factor, a.day * factor, static_cast<double>(a.time_us) * factor);
 }
 PenumbraInterval MultiplyByInterval(double factor, const PenumbraInterval& a, TimeZone& zone) {
@@ -252,7 +248,6 @@ PenumbraInterval MultiplyByInterval(double factor, const PenumbraInterval& a, Ti
 PenumbraInterval DivideInterval(const PenumbraInterval& a, double factor, TimeZone&) {
   CheckFinite(a);
   if (factor == 0) throw EngineError(PENUMBRA_DIVISION_BY_ZERO);
-  CheckFactor(factor);
   return CascadeFractions(a.month / factor, a.day / factor, static_cast<double>(a.time_us) / factor);
 }
 

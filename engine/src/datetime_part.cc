@@ -146,14 +146,14 @@ int16_t ScaleOf(DateField field, PenumbraType type) {
 
 constexpr int64_t kUnixEpochUs = int64_t{kUnixEpochDay} * kDayUs;
 
-// The integer of the field times 10^scale. Not kJulian of a timestamp.
+// The integer of the field times 10^scale. Not kJulian of a timestamp, not an epoch beyond int64.
 void ComputeField(DateField field, PenumbraType type, const DayTimes& times, uint32_t rows, int64_t* out) {
   if (field == DateField::kEpoch) {
     for (uint32_t i = 0; i < rows; ++i) {
       if (type == PENUMBRA_DATE) {
         out[i] = (times.day[i] - kUnixEpochDay) * 86400;
-      } else if (__builtin_sub_overflow(times.utc_us[i], kUnixEpochUs, &out[i])) {
-        throw EngineError(PENUMBRA_UNSUPPORTED, "epoch of a timestamp after the year 294246");
+      } else {
+        __builtin_sub_overflow(times.utc_us[i], kUnixEpochUs, &out[i]);
       }
     }
   } else if (field >= DateField::kTimezone) {
@@ -168,6 +168,13 @@ void ComputeField(DateField field, PenumbraType type, const DayTimes& times, uin
   } else {
     ComputeDayField(field, times.day, rows, out);
   }
+}
+
+// The last months that a timestamp can have are more microseconds from 1970 than int64 counts.
+bool HasWideEpoch(DateField field, const DayTimes& times, uint32_t rows) {
+  if (field != DateField::kEpoch || times.utc_us == nullptr) return false;
+  constexpr int64_t kLast = std::numeric_limits<int64_t>::max() + kUnixEpochUs;
+  return std::any_of(times.utc_us, times.utc_us + rows, [](int64_t us) { return us > kLast; });
 }
 
 // Fields that grow with time are infinite where the time is; the others are null.
@@ -237,13 +244,17 @@ Vector EvaluateExtract(const Expr& expr, const Vector* args, uint32_t rows, Eval
   const int16_t scale = ScaleOf(field, v.type);
   int64_t* values = arena.AllocateArray<int64_t>(rows);
   if (!is_fractional_julian) ComputeField(field, v.type, times, rows, values);
-  if (!is_fractional_julian && (!times.has_infinite || !IsMonotonic(field))) {
+  const bool has_infinite = times.has_infinite && IsMonotonic(field);
+  if (!is_fractional_julian && !has_infinite && !HasWideEpoch(field, times, rows)) {
     return NumericVector(values, scale, validity, rows);
   }
   return PayloadVector(validity, rows, arena, [&](uint32_t i) {
     if (IsBitSet(times.infinite, i)) return Decimal::FromString(IsNegativeInfinity(v, i) ? "-Infinity" : "Infinity");
-    return is_fractional_julian ? JulianDecimal(times.day[i], times.time_us[i])
-                                : Decimal::FromInteger(values[i], scale);
+    if (is_fractional_julian) return JulianDecimal(times.day[i], times.time_us[i]);
+    if (field == DateField::kEpoch && !is_date) {
+      return Decimal::FromInteger(int128{times.utc_us[i]} - kUnixEpochUs, scale);
+    }
+    return Decimal::FromInteger(values[i], scale);
   });
 }
 
@@ -254,7 +265,11 @@ double FieldAsDouble(DateField field, PenumbraType type, int64_t value, const Da
     case DateField::kSecond:
       return static_cast<double>(value / kSecondUs) + static_cast<double>(value % kSecondUs) / 1000000.0;
     case DateField::kEpoch:
-      return type == PENUMBRA_DATE ? static_cast<double>(value) : static_cast<double>(value) / 1000000.0;
+      if (type == PENUMBRA_DATE) return static_cast<double>(value);
+      if (times.utc_us[row] < std::numeric_limits<int64_t>::max() + kUnixEpochUs) {
+        return static_cast<double>(value) / 1000000.0;
+      }
+      return (static_cast<double>(times.utc_us[row]) - static_cast<double>(kUnixEpochUs)) / 1000000.0;
     case DateField::kJulian: {
       if (type == PENUMBRA_DATE) return static_cast<double>(value);
       const int64_t time_us = times.time_us[row];
@@ -315,31 +330,36 @@ int64_t IntervalField(DateField field, const PenumbraInterval& interval) {
   }
 }
 
-// Years count 365.25 days, months 30.
+// Years count 365.25 days, months 30; at most about 2^56.
 int64_t SecondsOfMonthsAndDays(const PenumbraInterval& interval) {
   const int64_t years = interval.month / kMonthsPerYear, months = interval.month % kMonthsPerYear;
   return (1461 * years + 120 * months + 4 * int64_t{interval.day}) * (86400 / 4);
 }
 
-int64_t IntervalEpochUs(const PenumbraInterval& interval) {
-  int64_t us;
-  if (__builtin_mul_overflow(SecondsOfMonthsAndDays(interval), kSecondUs, &us) ||
-      __builtin_add_overflow(us, interval.time_us, &us)) {
-    throw EngineError(PENUMBRA_UNSUPPORTED, "epoch of an interval beyond 292,000 years");
-  }
-  return us;
+int128 IntervalEpochUs(const PenumbraInterval& interval) {
+  return int128{SecondsOfMonthsAndDays(interval)} * kSecondUs + interval.time_us;
 }
 
 Vector EvaluateIntervalExtract(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
   const DateField field = FieldOf(expr);
   const View<PenumbraInterval> intervals = ViewOf<PenumbraInterval>(args[1], rows, context.arena);
+  const uint64_t* validity = args[1].validity;
   int64_t* values = context.arena.AllocateArray<int64_t>(rows);
   std::fill_n(values, rows, 0);
-  ForEachValid(args[1].validity, rows, [&](uint32_t i) {
+  bool is_wide = false;
+  ForEachValid(validity, rows, [&](uint32_t i) {
     CheckFinite(intervals[i]);
-    values[i] = field == DateField::kEpoch ? IntervalEpochUs(intervals[i]) : IntervalField(field, intervals[i]);
+    if (field != DateField::kEpoch) {
+      values[i] = IntervalField(field, intervals[i]);
+      return;
+    }
+    const int128 us = IntervalEpochUs(intervals[i]);
+    values[i] = static_cast<int64_t>(us);
+    is_wide |= us != values[i];
   });
-  return NumericVector(values, ScaleOf(field, PENUMBRA_INTERVAL), args[1].validity, rows);
+  if (!is_wide) return NumericVector(values, ScaleOf(field, PENUMBRA_INTERVAL), validity, rows);
+  return PayloadVector(validity, rows, context.arena,
+                       [&](uint32_t i) { return Decimal::FromInteger(IntervalEpochUs(intervals[i]), 6); });
 }
 
 double IntervalPart(DateField field, const PenumbraInterval& interval) {
@@ -399,7 +419,7 @@ Binding BindDatePart(const CallSite& call) {
     return binding;
   }
   binding.state = std::make_shared<PartState>(state);
-  binding.can_fail = type == PENUMBRA_TIMESTAMPTZ || type == PENUMBRA_INTERVAL || state.field == DateField::kEpoch;
+  binding.can_fail = type == PENUMBRA_TIMESTAMPTZ || type == PENUMBRA_INTERVAL;
   if (type == PENUMBRA_INTERVAL) {
     binding.evaluate = is_extract ? EvaluateIntervalExtract : EvaluateIntervalPart;
   } else {

@@ -124,10 +124,11 @@ Vector EvaluateRight(const Expr& expr, const Vector* args, uint32_t rows, EvalCo
   return MapText(expr, args, rows, context, [&](const StringRef& text, uint32_t i) {
     const char* bytes = text.data();
     const int64_t count = counts[i];
-    // PostgreSQL negates the count in int4, where the least integer stays negative: nothing is skipped.
-    const int64_t skipped_characters = count == INT32_MIN ? 0
-                                       : count < 0        ? -count
-                                                   : CountCharacters(bytes, text.length, is_utf8) - count;
+    if (count == INT32_MIN && text.length > 0) {
+      throw EngineError(PENUMBRA_UNSUPPORTED, "right() of the least integer");
+    }
+    const int64_t skipped_characters =
+        count < 0 ? -count : CountCharacters(bytes, text.length, is_utf8) - count;
     const uint32_t skipped = ClipCharacters(bytes, text.length, skipped_characters, is_utf8);
     return StringRef(bytes + skipped, text.length - skipped);
   });
@@ -322,7 +323,9 @@ Binding BindText(const CallSite& call) {
   Binding binding;
   if (call.result == PENUMBRA_TEXT) {
     binding.evaluate = ChooseTextToText(call);
-    binding.can_fail = call.function == PENUMBRA_FN_SUBSTRING && SubstringCanFail(call);
+    binding.can_fail = call.function == PENUMBRA_FN_RIGHT || call.function == PENUMBRA_FN_CONCAT ||
+                       call.function == PENUMBRA_FN_REPLACE ||
+                       (call.function == PENUMBRA_FN_SUBSTRING && SubstringCanFail(call));
   } else if (call.result == PENUMBRA_INT4) {
     binding.evaluate = ChooseTextToInteger(call);
   } else if (call.function == PENUMBRA_FN_STARTS_WITH && call.result == PENUMBRA_BOOL && TakesTexts(call, 2)) {
