@@ -23,6 +23,7 @@
 #include "storage/bufmgr.h"
 #include "tcop/tcopprot.h"
 #include "utils/acl.h"
+#include "utils/fmgroids.h"
 #include "utils/pg_locale.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -179,6 +180,17 @@ compat_explain_one_query(Query *query, int cursor_options, IntoClause *into, Exp
 		BufferUsageAccumDiff(&buffers, &pgBufferUsage, &buffers_at_start);
 	ExplainOnePlan(plan, into, es, query_string, params, environment, &duration,
 				   es->buffers ? &buffers : NULL);
+#endif
+}
+
+/* pg_column_toast_chunk_id() came with 17. */
+static inline bool
+compat_is_toast_chunk_id(Oid function_oid)
+{
+#if PG_VERSION_NUM >= 170000
+	return function_oid == F_PG_COLUMN_TOAST_CHUNK_ID;
+#else
+	return false;
 #endif
 }
 

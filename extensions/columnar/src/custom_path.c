@@ -127,6 +127,9 @@ custom_path_create(PlannerInfo *root, RelOptInfo *rel, PathTarget *target, const
 	path->custom.path.parent = rel;
 	path->custom.path.pathtarget = target;
 	path->custom.custom_paths = list_make1(ordinary);
+	/* What a plain scan, a sort and a limit can do for cursors without SCROLL. */
+	if (strcmp(kind, "Penumbra Aggregate") != 0 && strcmp(kind, "Penumbra Distinct") != 0)
+		path->custom.flags = CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
 	path->pipeline = planned->pipeline;
 	for (int i = 0; i < (int) lengthof(path_methods); i++)
 	{

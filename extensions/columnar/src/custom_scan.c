@@ -24,6 +24,7 @@
 #include "commands/tablespace.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "pgstat.h"
 #include "nodes/extensible.h"
 #include "nodes/nodeFuncs.h"
 #include "storage/fd.h"
@@ -113,6 +114,13 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	state->runtime_states = ExecInitExprList(scan->custom_exprs, &node->ss.ps);
 	state->table_count = list_length(state->pipeline->table_oids);
 	state->tables = palloc0(sizeof(ScanTable) * state->table_count);
+	if (eflags & EXEC_FLAG_BACKWARD)
+	{
+		state->returned = tuplestore_begin_heap(true, false, work_mem);
+		tuplestore_set_eflags(state->returned, EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD);
+		state->returned_slot = ExecInitExtraTupleSlot(estate, node->ss.ps.ps_ResultTupleDesc,
+													  &TTSOpsMinimalTuple);
+	}
 }
 
 /* ---------------------------------------------------------------- the ordinary plan */
@@ -253,6 +261,7 @@ open_table(PenumbraScanState *state, int i)
 	foreach(lc, attno_list)
 		attnos[foreach_current_index(lc)] = lfirst_int(lc);
 	table->rel = table_open(list_nth_oid(state->pipeline->table_oids, i), NoLock);
+	pgstat_count_heap_scan(table->rel);
 	table->cached = cache_scan_begin(table->rel, state->css.ss.ps.state->es_snapshot, attnos,
 									 count);
 	table->reader = heap_row_reader_create(table->rel, attnos, count);
@@ -558,8 +567,9 @@ next_row(PenumbraScanState *state, TupleTableSlot *slot)
 	}
 }
 
+/* The next row, projected; NULL at the end. */
 static TupleTableSlot *
-exec_scan(CustomScanState *node)
+exec_forward(CustomScanState *node)
 {
 	PenumbraScanState *state = (PenumbraScanState *) node;
 	ExprContext *econtext = node->ss.ps.ps_ExprContext;
@@ -571,7 +581,7 @@ exec_scan(CustomScanState *node)
 	{
 		ResetExprContext(econtext);
 		if (!next_row(state, slot))
-			return ExecClearTuple(node->ss.ps.ps_ResultTupleSlot);
+			return NULL;
 		econtext->ecxt_scantuple = slot;
 		/* The ordinary plan has applied its quals. */
 		if (state->ordinary != NULL || node->ss.ps.qual == NULL ||
@@ -585,6 +595,64 @@ exec_scan(CustomScanState *node)
 	return slot;
 }
 
+/* As the Material node does it. */
+static TupleTableSlot *
+exec_for_cursor(CustomScanState *node)
+{
+	PenumbraScanState *state = (PenumbraScanState *) node;
+	bool		is_forward = ScanDirectionIsForward(node->ss.ps.state->es_direction);
+	bool		is_at_end = tuplestore_ateof(state->returned);
+	TupleTableSlot *slot;
+
+	if (!is_forward && is_at_end && !state->is_exhausted)
+	{
+		/* The row returned last is not to be returned again. */
+		if (!tuplestore_advance(state->returned, false))
+			return NULL;
+		is_at_end = false;
+	}
+	if (!is_at_end || !is_forward)
+	{
+		if (tuplestore_gettupleslot(state->returned, is_forward, false, state->returned_slot))
+			return state->returned_slot;
+		if (!is_forward)
+			return NULL;
+	}
+	if (state->is_exhausted)
+		return NULL;
+	slot = exec_forward(node);
+	if (slot == NULL)
+		state->is_exhausted = true;
+	else
+		tuplestore_puttupleslot(state->returned, slot);
+	return slot;
+}
+
+/* Parents expect the slot that the node was initialised with. */
+static TupleTableSlot *
+exec_scan(CustomScanState *node)
+{
+	PenumbraScanState *state = (PenumbraScanState *) node;
+	TupleTableSlot *result = node->ss.ps.ps_ResultTupleSlot;
+	TupleTableSlot *slot;
+
+	if (state->returned == NULL)
+	{
+		slot = exec_forward(node);
+		return slot != NULL ? slot : ExecClearTuple(result);
+	}
+	slot = exec_for_cursor(node);
+	ExecClearTuple(result);
+	if (slot == NULL)
+		return result;
+	slot_getallattrs(slot);
+	memcpy(result->tts_values, slot->tts_values,
+		   sizeof(Datum) * result->tts_tupleDescriptor->natts);
+	memcpy(result->tts_isnull, slot->tts_isnull,
+		   sizeof(bool) * result->tts_tupleDescriptor->natts);
+	return ExecStoreVirtualTuple(result);
+}
+
 static void
 end_scan(CustomScanState *node)
 {
@@ -593,6 +661,8 @@ end_scan(CustomScanState *node)
 	release(state);
 	if (state->ordinary != NULL)
 		ExecEndNode(state->ordinary);
+	if (state->returned != NULL)
+		tuplestore_end(state->returned);
 }
 
 static void
@@ -601,6 +671,9 @@ rescan(CustomScanState *node)
 	PenumbraScanState *state = (PenumbraScanState *) node;
 
 	ExecClearTuple(node->ss.ss_ScanTupleSlot);
+	if (state->returned != NULL)
+		tuplestore_clear(state->returned);
+	state->is_exhausted = false;
 	if (state->ordinary != NULL)
 	{
 		if (node->ss.ps.chgParam != NULL)

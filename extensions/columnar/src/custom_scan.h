@@ -58,6 +58,9 @@ typedef struct PenumbraScanState
 	PenumbraExec *exec;
 	PenumbraRows *rows;
 	ResultWindow *window;
+	Tuplestorestate *returned;	/* for a cursor: the rows so far, to go back to */
+	TupleTableSlot *returned_slot;
+	bool		is_exhausted;	/* nothing comes after the last of them */
 	ScanReport	report;
 } PenumbraScanState;
 

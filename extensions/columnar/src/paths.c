@@ -59,25 +59,36 @@ columns_used(RelOptInfo *rel, List **attnos, const char **reason)
 	return true;
 }
 
-static const char *
-refusal_of_query(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
+/* Rows that the statement changes or locks: nothing that a cache could serve. */
+static bool
+is_target_or_locked(PlannerInfo *root, RelOptInfo *rel)
 {
 	ListCell   *lc;
 
+	if (bms_is_member(rel->relid, root->all_result_relids) ||
+		rel->relid == (Index) root->parse->resultRelation)
+		return true;
+	foreach(lc, root->rowMarks)
+	{
+		if (lfirst_node(PlanRowMark, lc)->rti == rel->relid)
+			return true;
+	}
+	return false;
+}
+
+static const char *
+refusal_of_query(RelOptInfo *rel, RangeTblEntry *rte, Relation relation)
+{
+	if (planning_current->reads_stored_form)
+		return "function that looks at the stored form of a value";
+	if (!RelationIsPopulated(relation))
+		return "materialized view without data";
 	if (rte->tablesample != NULL)
 		return "TABLESAMPLE";
 	if (!bms_is_empty(rel->lateral_relids))
 		return "lateral reference";
 	if (rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW)
 		return "not a plain table";
-	if (bms_is_member(rel->relid, root->all_result_relids) ||
-		rel->relid == (Index) root->parse->resultRelation)
-		return "target of a data-modifying statement";
-	foreach(lc, root->rowMarks)
-	{
-		if (lfirst_node(PlanRowMark, lc)->rti == rel->relid)
-			return "rows are locked";
-	}
 	if (pg_database_encoding_max_length() > 1 && GetDatabaseEncoding() != PG_UTF8)
 		return "server encoding";
 	return NULL;
@@ -112,10 +123,10 @@ attno_array(List *attnos)
 
 /* Looks at an opened table; NULL: not for us. */
 static PlannedTable *
-examine_table(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation relation)
+examine_table(RelOptInfo *rel, RangeTblEntry *rte, Relation relation)
 {
 	PlannedTable *table = palloc0(sizeof(PlannedTable));
-	const char *reason = refusal_of_query(root, rel, rte);
+	const char *reason = refusal_of_query(rel, rte, relation);
 	AttrNumber *attnos;
 	bool		is_cached;
 
@@ -341,7 +352,7 @@ add_scan_path(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte)
 	path = custom_path_create(root, rel, rel->reltarget, "Penumbra Scan", &planned, ordinary);
 	path->scan_exprs = outputs;
 	path->kept_quals = kept;
-	path->custom.flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	path->custom.flags |= CUSTOMPATH_SUPPORT_PROJECTION;
 	path->custom.path.rows = rel->rows;
 	if (kept != NIL)
 	{
@@ -368,8 +379,10 @@ paths_add_scan(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 		return;
 	if (rte->relid < FirstNormalObjectId)
 		return;
+	if (is_target_or_locked(root, rel))
+		return;
 	relation = table_open(rte->relid, NoLock);
-	table = examine_table(root, rel, rte, relation);
+	table = examine_table(rel, rte, relation);
 	table_close(relation, NoLock);
 	if (table == NULL)
 		return;

@@ -57,6 +57,7 @@ typedef struct Planning
 	List	   *tables;			/* of PlannedTable * */
 	List	   *pipelines;		/* of PlannedPipeline * */
 	const char *reason;			/* the last refusal of something Penumbra could gain from */
+	bool		reads_stored_form;	/* the query calls pg_column_size() or the like */
 	int			refused_stages; /* aggregations and DISTINCTs over served tables */
 } Planning;
 

@@ -10,10 +10,12 @@
  */
 #include "postgres.h"
 
-#include <limits.h>
+#include "pg_compat.h"
 
+#include "nodes/nodeFuncs.h"
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
+#include "utils/fmgroids.h"
 #include "utils/guc.h"
 
 #include "paths.h"
@@ -61,6 +63,26 @@ penumbra_create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptIn
 		paths_add_upper(root, stage, input_rel, output_rel, extra);
 }
 
+static bool
+is_stored_form_function(Oid function_oid, void *context)
+{
+	return function_oid == F_PG_COLUMN_SIZE || function_oid == F_PG_COLUMN_COMPRESSION ||
+		compat_is_toast_chunk_id(function_oid);
+}
+
+/* Functions that show how a value is stored: ours are neither compressed nor toasted. */
+static bool
+reads_stored_form_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, FuncExpr) && check_functions_in_node(node, is_stored_form_function, NULL))
+		return true;
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, reads_stored_form_walker, context, 0);
+	return expression_tree_walker(node, reads_stored_form_walker, context);
+}
+
 static PlannedStmt *
 plan_as_before(Query *parse, const char *query_string, int cursor_options, ParamListInfo params)
 {
@@ -79,7 +101,10 @@ penumbra_planner(Query *parse, const char *query_string, int cursor_options,
 	if (penumbra_mode == MODE_OFF || (penumbra_mode == MODE_AUTO && !cache_is_available()))
 		planning_current = NULL;
 	else
+	{
+		planning.reads_stored_form = reads_stored_form_walker((Node *) parse, NULL);
 		planning_current = &planning;
+	}
 	PG_TRY();
 	{
 		stmt = plan_as_before(parse, query_string, cursor_options, params);
