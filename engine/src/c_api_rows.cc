@@ -73,7 +73,8 @@ void penumbra_segment_describe(const void* segment, PenumbraSegmentInfo* info) {
   info->plain_bytes = header.plain_bytes;
 }
 
-int64_t penumbra_segment_compare(const void* segment, uint32_t segment_begin, const PenumbraRows* rows, int column) {
+int64_t penumbra_segment_compare(const void* segment, uint32_t segment_begin,
+                                 const PenumbraRows* rows, int column) {
   try {
     return penumbra::CompareSegment(segment, segment_begin, *rows, column);
   } catch (const std::exception&) {  // a block that does not decompress: no row of it is equal

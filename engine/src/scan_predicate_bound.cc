@@ -28,7 +28,8 @@ class VerdictBound final : public ScanPredicate::Bound {
 // What all others share: the truth of values, then that of nulls.
 class ValueBound : public ScanPredicate::Bound {
  public:
-  ValueBound(const SegmentView& segment, bool nulls_pass) : segment_(segment), nulls_pass_(nulls_pass) {}
+  ValueBound(const SegmentView& segment, bool nulls_pass)
+      : segment_(segment), nulls_pass_(nulls_pass) {}
 
   Verdict Check(uint32_t, uint32_t) const override { return Verdict::kSome; }
 
@@ -46,7 +47,8 @@ class ValueBound : public ScanPredicate::Bound {
 
  protected:
   // For null rows anything. Rows whose bit is not set in `wanted` do not matter.
-  virtual void FindTruth(uint32_t begin, uint32_t count, const uint64_t* wanted, uint64_t* truth) = 0;
+  virtual void FindTruth(uint32_t begin, uint32_t count, const uint64_t* wanted,
+                         uint64_t* truth) = 0;
   const SegmentView segment_;
 
  private:
@@ -55,7 +57,8 @@ class ValueBound : public ScanPredicate::Bound {
 
 class NullTestBound final : public ValueBound {
  public:
-  NullTestBound(const SegmentView& segment, bool nulls_pass) : ValueBound(segment, nulls_pass), nulls_pass_(nulls_pass) {}
+  NullTestBound(const SegmentView& segment, bool nulls_pass)
+      : ValueBound(segment, nulls_pass), nulls_pass_(nulls_pass) {}
 
  private:
   void FindTruth(uint32_t, uint32_t count, const uint64_t*, uint64_t* truth) override {
@@ -76,8 +79,8 @@ struct StoredRange {
 template <typename T>
 class StoredRangesBound final : public ValueBound {
  public:
-  StoredRangesBound(const SegmentView& segment, Part part, std::vector<StoredRange<T>> ranges, bool is_negated,
-                    const RangeSet* keys, bool nulls_pass)
+  StoredRangesBound(const SegmentView& segment, Part part, std::vector<StoredRange<T>> ranges,
+                    bool is_negated, const RangeSet* keys, bool nulls_pass)
       : ValueBound(segment, nulls_pass),
         values_(segment.part<T>(part)),
         ranges_(std::move(ranges)),
@@ -108,7 +111,8 @@ class StoredRangesBound final : public ValueBound {
     }
     if (is_negated_) kernels::NotBits(truth, count);
   }
-  void FindRange(const StoredRange<T>& range, uint32_t begin, uint32_t count, uint64_t* truth) const {
+  void FindRange(const StoredRange<T>& range, uint32_t begin, uint32_t count,
+                 uint64_t* truth) const {
     if (range.low == range.high) {
       kernels::CompareConstant(kernels::Compare::kEq, values_ + begin, range.low, count, truth);
     } else {
@@ -127,7 +131,9 @@ template <typename Code>
 class TableBound final : public ValueBound {
  public:
   TableBound(const SegmentView& segment, std::vector<uint8_t> truth, bool nulls_pass)
-      : ValueBound(segment, nulls_pass), codes_(segment.part<Code>(kCodes)), table_(std::move(truth)) {}
+      : ValueBound(segment, nulls_pass),
+        codes_(segment.part<Code>(kCodes)),
+        table_(std::move(truth)) {}
 
  private:
   void FindTruth(uint32_t begin, uint32_t count, const uint64_t*, uint64_t* truth) override {
@@ -141,10 +147,12 @@ class TableBound final : public ValueBound {
 constexpr size_t kTableRanges = 2;
 constexpr size_t kRangesMax = 8;
 
-// `ranges` of stored elements, ascending and disjoint, within [least, greatest], the elements there are.
+// `ranges` of stored elements, ascending and disjoint, within [least, greatest], the elements there
+// are.
 template <typename T>
 BoundPredicate MakeStoredRanges(const SegmentView& segment, Part part, T least, T greatest,
-                                std::vector<StoredRange<T>> ranges, const RangeSet* keys, bool nulls_pass) {
+                                std::vector<StoredRange<T>> ranges, const RangeSet* keys,
+                                bool nulls_pass) {
   if (ranges.empty() && !nulls_pass) return BindVerdict(Verdict::kNone);
   const bool has_nulls = segment.header().null_count > 0;
   if (ranges.size() == 1 && ranges[0].low <= least && greatest <= ranges[0].high) {
@@ -159,7 +167,8 @@ BoundPredicate MakeStoredRanges(const SegmentView& segment, Part part, T least, 
     is_negated = true;
   }
   if (ranges.size() > kRangesMax) return nullptr;
-  return std::make_unique<StoredRangesBound<T>>(segment, part, std::move(ranges), is_negated, keys, nulls_pass);
+  return std::make_unique<StoredRangesBound<T>>(segment, part, std::move(ranges), is_negated, keys,
+                                                nulls_pass);
 }
 
 // ---------------------------------------------------------------- integers --------------------
@@ -172,8 +181,8 @@ BoundPredicate BindPlainIntegers(const SegmentView& segment, const RangeSet& set
   for (const KeyRange& range : inside.ranges()) {
     ranges.push_back({static_cast<T>(range.low), static_cast<T>(range.high)});
   }
-  return MakeStoredRanges(segment, kValues, static_cast<T>(header.least), static_cast<T>(header.greatest),
-                          std::move(ranges), &set, false);
+  return MakeStoredRanges(segment, kValues, static_cast<T>(header.least),
+                          static_cast<T>(header.greatest), std::move(ranges), &set, false);
 }
 
 template <typename Code>
@@ -238,14 +247,16 @@ bool ClipToFloats(double low, double high, float* low_float, float* high_float) 
   *low_float = static_cast<float>(low);
   *high_float = static_cast<float>(high);
   if (static_cast<double>(*low_float) < low) *low_float = std::nextafter(*low_float, kInfinity);
-  if (static_cast<double>(*high_float) > high) *high_float = std::nextafter(*high_float, -kInfinity);
+  if (static_cast<double>(*high_float) > high)
+    *high_float = std::nextafter(*high_float, -kInfinity);
   return FloatKey(*low_float) <= FloatKey(*high_float);
 }
 
 template <typename T>
 BoundPredicate BindFloats(const SegmentView& segment, const RangeSet& set) {
   std::vector<StoredRange<T>> ranges;
-  const RangeSet inside = set.Intersect(RangeSet::Of(segment.header().least, segment.header().greatest));
+  const RangeSet inside =
+      set.Intersect(RangeSet::Of(segment.header().least, segment.header().greatest));
   for (const KeyRange& range : inside.ranges()) {
     double low, high;
     if (!ClipToDoubles(range, &low, &high)) continue;
@@ -253,18 +264,21 @@ BoundPredicate BindFloats(const SegmentView& segment, const RangeSet& set) {
       ranges.push_back({low, high});
     } else {
       float low_float, high_float;
-      if (ClipToFloats(low, high, &low_float, &high_float)) ranges.push_back({low_float, high_float});
+      if (ClipToFloats(low, high, &low_float, &high_float))
+        ranges.push_back({low_float, high_float});
     }
   }
   if (ranges.empty()) return BindVerdict(Verdict::kNone);
   if (ranges.size() > kRangesMax) return nullptr;
-  return std::make_unique<StoredRangesBound<T>>(segment, kValues, std::move(ranges), false, nullptr, false);
+  return std::make_unique<StoredRangesBound<T>>(segment, kValues, std::move(ranges), false, nullptr,
+                                                false);
 }
 
 // ---------------------------------------------------------------- tables ----------------------
 
 template <typename Code>
-BoundPredicate BindTableOf(const SegmentView& segment, std::vector<uint8_t> truth, bool nulls_pass) {
+BoundPredicate BindTableOf(const SegmentView& segment, std::vector<uint8_t> truth,
+                           bool nulls_pass) {
   std::vector<StoredRange<Code>> ranges;
   for (size_t code = 0; code < truth.size() && ranges.size() <= kTableRanges; ++code) {
     if (truth[code] == 0) continue;
@@ -275,8 +289,8 @@ BoundPredicate BindTableOf(const SegmentView& segment, std::vector<uint8_t> trut
     }
   }
   if (ranges.size() <= kTableRanges) {
-    return MakeStoredRanges<Code>(segment, kCodes, 0, static_cast<Code>(truth.size() - 1), std::move(ranges), nullptr,
-                                  nulls_pass);
+    return MakeStoredRanges<Code>(segment, kCodes, 0, static_cast<Code>(truth.size() - 1),
+                                  std::move(ranges), nullptr, nulls_pass);
   }
   return std::make_unique<TableBound<Code>>(segment, std::move(truth), nulls_pass);
 }
@@ -287,25 +301,31 @@ template <typename Length>
 class StringEqualityBound final : public ValueBound {
  public:
   StringEqualityBound(const SegmentView& segment, std::string_view wanted, bool is_negated)
-      : ValueBound(segment, false), lengths_(segment.part<Length>(kCodes)), wanted_(wanted), is_negated_(is_negated) {}
+      : ValueBound(segment, false),
+        lengths_(segment.part<Length>(kCodes)),
+        wanted_(wanted),
+        is_negated_(is_negated) {}
 
  private:
-  void FindTruth(uint32_t begin, uint32_t count, const uint64_t* wanted_rows, uint64_t* truth) override {
+  void FindTruth(uint32_t begin, uint32_t count, const uint64_t* wanted_rows,
+                 uint64_t* truth) override {
     if (wanted_.size() > std::numeric_limits<Length>::max()) {
       std::fill_n(truth, BitmapWords(count), 0);
     } else {
-      kernels::CompareConstant(kernels::Compare::kEq, lengths_ + begin, static_cast<Length>(wanted_.size()), count,
-                               truth);
+      kernels::CompareConstant(kernels::Compare::kEq, lengths_ + begin,
+                               static_cast<Length>(wanted_.size()), count, truth);
       if (!wanted_.empty()) CompareBytes(begin, count, wanted_rows, truth);
     }
     if (is_negated_) kernels::NotBits(truth, count);
   }
-  void CompareBytes(uint32_t begin, uint32_t count, const uint64_t* wanted_rows, uint64_t* truth) const {
+  void CompareBytes(uint32_t begin, uint32_t count, const uint64_t* wanted_rows,
+                    uint64_t* truth) const {
     StringCursor<Length> cursor(segment_);
     const char* bytes = segment_.part<char>(kBytes);
     for (size_t w = 0; w < BitmapWords(count); ++w) {
       for (uint64_t left = truth[w] & wanted_rows[w]; left != 0; left &= left - 1) {
-        const uint32_t row = begin + static_cast<uint32_t>(w * 64) + static_cast<uint32_t>(__builtin_ctzll(left));
+        const uint32_t row =
+            begin + static_cast<uint32_t>(w * 64) + static_cast<uint32_t>(__builtin_ctzll(left));
         if (std::memcmp(bytes + cursor.Seek(row), wanted_.data(), wanted_.size()) != 0) {
           truth[w] &= ~(left & (0 - left));
         }
@@ -325,7 +345,8 @@ BoundPredicate BindVerdict(Verdict verdict) { return std::make_unique<VerdictBou
 BoundPredicate BindNullTest(const SegmentView& segment, bool nulls_pass) {
   const SegmentHeader& header = segment.header();
   if (header.null_count == 0) return BindVerdict(nulls_pass ? Verdict::kNone : Verdict::kAll);
-  if (header.null_count == header.rows) return BindVerdict(nulls_pass ? Verdict::kAll : Verdict::kNone);
+  if (header.null_count == header.rows)
+    return BindVerdict(nulls_pass ? Verdict::kAll : Verdict::kNone);
   return std::make_unique<NullTestBound>(segment, nulls_pass);
 }
 
@@ -334,32 +355,46 @@ BoundPredicate BindRanges(const SegmentView& segment, const RangeSet& set) {
   if (segment.type() == PENUMBRA_FLOAT4) return BindFloats<float>(segment, set);
   if (segment.encoding() == Encoding::kFrame) {
     switch (segment.header().code_bytes) {
-      case 1: return BindFrame<uint8_t>(segment, set);
-      case 2: return BindFrame<uint16_t>(segment, set);
-      default: return BindFrame<uint32_t>(segment, set);
+      case 1:
+        return BindFrame<uint8_t>(segment, set);
+      case 2:
+        return BindFrame<uint16_t>(segment, set);
+      default:
+        return BindFrame<uint32_t>(segment, set);
     }
   }
   switch (segment.value_width()) {
-    case 1: return BindPlainIntegers<uint8_t>(segment, set);
-    case 2: return BindPlainIntegers<int16_t>(segment, set);
-    case 4: return BindPlainIntegers<int32_t>(segment, set);
-    default: return BindPlainIntegers<int64_t>(segment, set);
+    case 1:
+      return BindPlainIntegers<uint8_t>(segment, set);
+    case 2:
+      return BindPlainIntegers<int16_t>(segment, set);
+    case 4:
+      return BindPlainIntegers<int32_t>(segment, set);
+    default:
+      return BindPlainIntegers<int64_t>(segment, set);
   }
 }
 
 BoundPredicate BindTable(const SegmentView& segment, std::vector<uint8_t> truth, bool nulls_pass) {
   switch (segment.header().code_bytes) {
-    case 1: return BindTableOf<uint8_t>(segment, std::move(truth), nulls_pass);
-    case 2: return BindTableOf<uint16_t>(segment, std::move(truth), nulls_pass);
-    default: return BindTableOf<uint32_t>(segment, std::move(truth), nulls_pass);
+    case 1:
+      return BindTableOf<uint8_t>(segment, std::move(truth), nulls_pass);
+    case 2:
+      return BindTableOf<uint16_t>(segment, std::move(truth), nulls_pass);
+    default:
+      return BindTableOf<uint32_t>(segment, std::move(truth), nulls_pass);
   }
 }
 
-BoundPredicate BindStringEquality(const SegmentView& segment, std::string_view wanted, bool is_negated) {
+BoundPredicate BindStringEquality(const SegmentView& segment, std::string_view wanted,
+                                  bool is_negated) {
   switch (segment.header().code_bytes) {
-    case 1: return std::make_unique<StringEqualityBound<uint8_t>>(segment, wanted, is_negated);
-    case 2: return std::make_unique<StringEqualityBound<uint16_t>>(segment, wanted, is_negated);
-    default: return std::make_unique<StringEqualityBound<uint32_t>>(segment, wanted, is_negated);
+    case 1:
+      return std::make_unique<StringEqualityBound<uint8_t>>(segment, wanted, is_negated);
+    case 2:
+      return std::make_unique<StringEqualityBound<uint16_t>>(segment, wanted, is_negated);
+    default:
+      return std::make_unique<StringEqualityBound<uint32_t>>(segment, wanted, is_negated);
   }
 }
 

@@ -21,6 +21,7 @@ BoundPredicate BindRanges(const SegmentView& segment, const RangeSet& set);
 // By code of a dictionary or frame: truth[code] is 0 or 1.
 BoundPredicate BindTable(const SegmentView& segment, std::vector<uint8_t> truth, bool nulls_pass);
 // Plain strings equal to `wanted` (or, negated, not equal), by length first.
-BoundPredicate BindStringEquality(const SegmentView& segment, std::string_view wanted, bool is_negated);
+BoundPredicate BindStringEquality(const SegmentView& segment, std::string_view wanted,
+                                  bool is_negated);
 
 }  // namespace penumbra

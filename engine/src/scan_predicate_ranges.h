@@ -10,8 +10,8 @@
 
 namespace penumbra {
 
-// What the keys are. With kPrefix they are only the beginning of the values, and the set holds at least
-// the keys of all values that pass; otherwise a value passes iff its key is in the set.
+// What the keys are. With kPrefix they are only the beginning of the values, and the set holds at
+// least the keys of all values that pass; otherwise a value passes iff its key is in the set.
 enum class KeyKind : uint8_t { kInteger, kFloat, kNumeric, kPrefix };
 
 struct KeyDomain {
@@ -45,8 +45,8 @@ class RangeSet {
   std::vector<KeyRange> ranges_;
 };
 
-// The set of non-null values for which `expr` is true, if it is made of comparisons of its column with
-// constants, IN, AND, OR, NOT. Such an expression is never true for a null.
+// The set of non-null values for which `expr` is true, if it is made of comparisons of its column
+// with constants, IN, AND, OR, NOT. Such an expression is never true for a null.
 std::optional<RangeSet> CompileRanges(const Expr& expr, const KeyDomain& domain);
 
 }  // namespace penumbra

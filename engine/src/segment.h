@@ -26,9 +26,9 @@ int64_t CompareSegment(const void* segment, uint32_t segment_begin, const Rows& 
 
 // Reads one segment. Cheap to create. The segment was checked when it entered the cache.
 //
-// `arena`, if given, lives as long as the reader and takes what is built once for all vectors: the entries
-// of a dictionary of longer strings. Without it such a dictionary is decoded flat when it has more
-// entries than the vector rows. A reader with an arena belongs to one thread.
+// `arena`, if given, lives as long as the reader and takes what is built once for all vectors: the
+// entries of a dictionary of longer strings. Without it such a dictionary is decoded flat when it
+// has more entries than the vector rows. A reader with an arena belongs to one thread.
 class SegmentReader {
  public:
   explicit SegmentReader(const void* segment, Arena* arena = nullptr);
@@ -37,15 +37,17 @@ class SegmentReader {
   uint32_t rows() const;
   uint32_t null_count() const;
 
-  // Rows [begin, begin + count), count <= kVectorRows, as a vector. Integers come flat in the type's width,
-  // a constant segment as kConstant, a dictionary as kDictionary (codes pointing into the segment),
-  // NUMERIC with bounds and scale. No copy where the segment's bytes already are the vector.
+  // Rows [begin, begin + count), count <= kVectorRows, as a vector. Integers come flat in the
+  // type's width, a constant segment as kConstant, a dictionary as kDictionary (codes pointing into
+  // the segment), NUMERIC with bounds and scale. No copy where the segment's bytes already are the
+  // vector.
   Vector Decode(uint32_t begin, uint32_t count, Arena& arena) const;
-  // The rows begin + selected[i], i < selected_count, selected ascending; for few selected rows cheaper
-  // than Decode and Gather.
-  Vector DecodeSelected(uint32_t begin, uint32_t count, const uint16_t* selected, uint32_t selected_count,
-                        Arena& arena) const;
-  // Of a dictionary segment: its entries, flat (in `arena` unless built before). Null for the others.
+  // The rows begin + selected[i], i < selected_count, selected ascending; for few selected rows
+  // cheaper than Decode and Gather.
+  Vector DecodeSelected(uint32_t begin, uint32_t count, const uint16_t* selected,
+                        uint32_t selected_count, Arena& arena) const;
+  // Of a dictionary segment: its entries, flat (in `arena` unless built before). Null for the
+  // others.
   const Vector* Dictionary(Arena& arena) const;
   const void* segment() const { return segment_; }
 
@@ -76,7 +78,8 @@ class ScanPredicate {
     virtual ~Bound() = default;
     // From per-vector zone maps, if any.
     virtual Verdict Check(uint32_t begin, uint32_t count) const = 0;
-    // Clears in bits (count of them, from bit 0) the rows of [begin, begin + count) that do not pass.
+    // Clears in bits (count of them, from bit 0) the rows of [begin, begin + count) that do not
+    // pass.
     virtual void Apply(uint32_t begin, uint32_t count, uint64_t* bits, EvalContext& context) = 0;
   };
   // Null when this segment's encoding gives no advantage: the caller decodes and evaluates.

@@ -1,5 +1,6 @@
-// The bytes of a segment: one column of a chunk. Little endian; no pointers; no padding but zeros; nothing
-// depends on the CPU of the writer. A change of meaning raises kSegmentVersion, which old code refuses.
+// The bytes of a segment: one column of a chunk. Little endian; no pointers; no padding but zeros;
+// nothing depends on the CPU of the writer. A change of meaning raises kSegmentVersion, which old
+// code refuses.
 //
 //   offset  bytes  field
 //        0      4  magic "PNBS"
@@ -11,44 +12,49 @@
 //       16      8  segment_bytes   all of the segment
 //       24      8  plain_bytes     of the rows unencoded
 //       32      1  numeric_form    NumericForm, for NUMERIC
-//       33      1  code_bytes      width of the codes (1, 2, 4, 8) or of the lengths of strings (1, 2, 4)
-//       34      2  scale           of NUMERIC held as integers
-//       36      4  dictionary_size
-//       40      8  base            kFrame: value = base + code * step
-//       48      8  step            kFrame: >= 1
-//       56      8  least           order keys of the smallest and greatest value, see below
-//       64      8  greatest
-//       72      1  flags           SegmentFlag
-//       73      3  zero
-//       76      4  block_rows      kCompressed: rows of a block, a multiple of 64
-//       80    112  parts           offset and bytes of each Part, 8 bytes each
-//      192         the parts, each at a multiple of 64; kBytes is followed by 16 more bytes at least
+//       33      1  code_bytes      width of the codes (1, 2, 4, 8) or of the lengths of strings (1,
+//       2, 4) 34      2  scale           of NUMERIC held as integers 36      4  dictionary_size 40
+//       8  base            kFrame: value = base + code * step 48      8  step            kFrame: >=
+//       1 56      8  least           order keys of the smallest and greatest value, see below 64 8
+//       greatest 72      1  flags           SegmentFlag 73      3  zero 76      4  block_rows
+//       kCompressed: rows of a block, a multiple of 64 80    112  parts           offset and bytes
+//       of each Part, 8 bytes each
+//      192         the parts, each at a multiple of 64; kBytes is followed by 16 more bytes at
+//      least
 //
-// What each encoding holds, besides kValidity (if there are both nulls and values) and kZones (optional):
+// What each encoding holds, besides kValidity (if there are both nulls and values) and kZones
+// (optional):
 //
-//   kConstant    every row has the value in kValues (strings: kBytes), or is null and there is no part
-//   kFrame       kCodes: code_bytes per row; value = base + code * step
-//   kPlain       kValues: the flat value of each row (segment.h). Strings: kCodes is the length of each row,
-//                kStarts the offset in kBytes of each group of 64 rows and of the end, kBytes the strings
-//   kDictionary  kCodes: code of each row; kValues: the entries, flat and ascending. Strings: entries of at most
-//                12 bytes are StringRefs in kValues; longer ones kStarts (ends of the entries) and kBytes
-//   kCompressed  strings: kCodes and kStarts as for kPlain, of the decompressed bytes; kBlocks: the offset in
-//                kBytes of each block and of the end; a block is LZ4, or raw where LZ4 gains nothing
+//   kConstant    every row has the value in kValues (strings: kBytes), or is null and there is no
+//   part kFrame       kCodes: code_bytes per row; value = base + code * step kPlain       kValues:
+//   the flat value of each row (segment.h). Strings: kCodes is the length of each row,
+//                kStarts the offset in kBytes of each group of 64 rows and of the end, kBytes the
+//                strings
+//   kDictionary  kCodes: code of each row; kValues: the entries, flat and ascending. Strings:
+//   entries of at most
+//                12 bytes are StringRefs in kValues; longer ones kStarts (ends of the entries) and
+//                kBytes
+//   kCompressed  strings: kCodes and kStarts as for kPlain, of the decompressed bytes; kBlocks: the
+//   offset in
+//                kBytes of each block and of the end; a block is LZ4, or raw where LZ4 gains
+//                nothing
 //
 // Invariants, which penumbra_segment_check() proves:
-//   I1  header and parts lie inside the segment, parts are aligned, do not overlap the header, and have
+//   I1  header and parts lie inside the segment, parts are aligned, do not overlap the header, and
+//   have
 //       exactly the size that rows, code_bytes and dictionary_size give
 //   I2  the validity bitmap has rows - null_count ones and zeros past the last row
 //   I3  every code of a dictionary is below dictionary_size, also in null rows, where it is 0
-//   I4  kStarts ascends; in each group of 64 rows the lengths sum up to the next start; null rows have length 0
-//   I5  a StringRef in a segment is inline and zero past its length
-//   I6  no valid value lies outside [least, greatest] when kHasBounds is set, nor outside its vector's zone;
-//       with kExactBounds both occur
+//   I4  kStarts ascends; in each group of 64 rows the lengths sum up to the next start; null rows
+//   have length 0 I5  a StringRef in a segment is inline and zero past its length I6  no valid
+//   integer or int128 lies outside [least, greatest], nor an integer outside its vector's zone, and
+//       least and greatest of integers occur. Bounds of other types are the writer's word: a wrong
+//       one loses rows, as any wrong value would, but is no wrong read
 //   I7  BOOL values are 0 or 1
 //
-// Order keys map values to int64 so that a <= b in PostgreSQL's order implies key(a) <= key(b): integers
-// are their own key; floats by FloatKey(); strings (bpchar without trailing blanks) and uuid by their first
-// eight bytes. Bounds are exact only for keys that are exact.
+// Order keys map values to int64 so that a <= b in PostgreSQL's order implies key(a) <= key(b):
+// integers are their own key; floats by FloatKey(); strings (bpchar without trailing blanks) and
+// uuid by their first eight bytes. Bounds are exact only for keys that are exact.
 #pragma once
 
 #include <bit>
@@ -71,7 +77,13 @@ constexpr size_t kBytesPadding = 16;
 constexpr uint32_t kGroupRows = 64;
 constexpr uint32_t kSegmentRowsMax = 1u << 20;
 
-enum class Encoding : uint8_t { kConstant = 1, kFrame = 2, kPlain = 3, kDictionary = 4, kCompressed = 5 };
+enum class Encoding : uint8_t {
+  kConstant = 1,
+  kFrame = 2,
+  kPlain = 3,
+  kDictionary = 4,
+  kCompressed = 5
+};
 enum Part : uint8_t { kValidity, kCodes, kValues, kStarts, kBytes, kZones, kBlocks, kPartCount };
 enum SegmentFlag : uint8_t { kHasBounds = 1, kExactBounds = 2, kAllFlags = 3 };
 
@@ -104,7 +116,8 @@ struct SegmentHeader {
 };
 static_assert(sizeof(SegmentPart) == 16);
 static_assert(offsetof(SegmentHeader, rows) == 8 && offsetof(SegmentHeader, segment_bytes) == 16);
-static_assert(offsetof(SegmentHeader, numeric_form) == 32 && offsetof(SegmentHeader, dictionary_size) == 36);
+static_assert(offsetof(SegmentHeader, numeric_form) == 32 &&
+              offsetof(SegmentHeader, dictionary_size) == 36);
 static_assert(offsetof(SegmentHeader, base) == 40 && offsetof(SegmentHeader, least) == 56);
 static_assert(offsetof(SegmentHeader, flags) == 72 && offsetof(SegmentHeader, block_rows) == 76);
 static_assert(offsetof(SegmentHeader, parts) == 80 && sizeof(SegmentHeader) == 192);
@@ -122,10 +135,18 @@ inline uint32_t GroupCount(uint32_t rows) { return (rows + kGroupRows - 1) / kGr
 // Integer-like: an int64 holds the value, exactly, and its order.
 inline bool IsIntegerType(PenumbraType type, NumericForm numeric_form) {
   switch (type) {
-    case PENUMBRA_BOOL: case PENUMBRA_INT2: case PENUMBRA_INT4: case PENUMBRA_INT8:
-    case PENUMBRA_DATE: case PENUMBRA_TIMESTAMP: case PENUMBRA_TIMESTAMPTZ: return true;
-    case PENUMBRA_NUMERIC: return numeric_form == NumericForm::kInt64;
-    default: return false;
+    case PENUMBRA_BOOL:
+    case PENUMBRA_INT2:
+    case PENUMBRA_INT4:
+    case PENUMBRA_INT8:
+    case PENUMBRA_DATE:
+    case PENUMBRA_TIMESTAMP:
+    case PENUMBRA_TIMESTAMPTZ:
+      return true;
+    case PENUMBRA_NUMERIC:
+      return numeric_form == NumericForm::kInt64;
+    default:
+      return false;
   }
 }
 // Held as strings: texts and numerics in PostgreSQL's format.
@@ -171,7 +192,9 @@ class SegmentView {
     return part.offset == 0 ? nullptr : reinterpret_cast<const T*>(begin_ + part.offset);
   }
   uint64_t part_bytes(Part p) const { return header().parts[p].bytes; }
-  bool is_null_constant() const { return encoding() == Encoding::kConstant && header().null_count > 0; }
+  bool is_null_constant() const {
+    return encoding() == Encoding::kConstant && header().null_count > 0;
+  }
 
  private:
   const char* begin_;

@@ -53,11 +53,13 @@ class RandomPredicates {
     }
     if (r < 8) {
       std::vector<const Expr*> args = {builder_.Column()};
-      for (uint64_t n = 1 + random_.Next() % 12; n > 0; --n) args.push_back(builder_.Constant(Value()));
+      for (uint64_t n = 1 + random_.Next() % 12; n > 0; --n)
+        args.push_back(builder_.Constant(Value()));
       return builder_.Call(r == 6 ? PENUMBRA_FN_IN_LIST : PENUMBRA_FN_NOT_IN_LIST, args);
     }
     if (r == 8) {
-      return builder_.Call(random_.Next() % 2 == 0 ? PENUMBRA_FN_IS_NULL : PENUMBRA_FN_IS_NOT_NULL, {builder_.Column()});
+      return builder_.Call(random_.Next() % 2 == 0 ? PENUMBRA_FN_IS_NULL : PENUMBRA_FN_IS_NOT_NULL,
+                           {builder_.Column()});
     }
     const Expr* a = Make(1);
     const Expr* b = Make(1);
@@ -91,9 +93,12 @@ class RandomPredicates {
       SetBytes(&value);
     } else {
       value.integer = static_cast<int64_t>(column_.bits(row));
-      if (type != PENUMBRA_BOOL && random_.Next() % 3 == 0) value.integer += static_cast<int64_t>(random_.Next() % 3) - 1;
-      if (FlatWidth(type, NumericForm::kInt64) == 2) value.integer = static_cast<int16_t>(value.integer);
-      if (FlatWidth(type, NumericForm::kInt64) == 4) value.integer = static_cast<int32_t>(value.integer);
+      if (type != PENUMBRA_BOOL && random_.Next() % 3 == 0)
+        value.integer += static_cast<int64_t>(random_.Next() % 3) - 1;
+      if (FlatWidth(type, NumericForm::kInt64) == 2)
+        value.integer = static_cast<int16_t>(value.integer);
+      if (FlatWidth(type, NumericForm::kInt64) == 4)
+        value.integer = static_cast<int32_t>(value.integer);
     }
     return value;
   }
@@ -101,10 +106,12 @@ class RandomPredicates {
     PenumbraValue value = {};
     value.real = std::numeric_limits<double>::quiet_NaN();
     Arena arena;
-    const char* numerics[] = {"NaN", "-Infinity", "0", "0.00001", "-12345678901234567890123456789.5", "1e60"};
-    bytes_.push_back(column_.type() == PENUMBRA_NUMERIC
-                         ? std::string(Decimal::FromString(numerics[random_.Next() % 6]).ToPayload(arena).view())
-                         : std::string(16, '\0'));
+    const char* numerics[] = {
+        "NaN", "-Infinity", "0", "0.00001", "-12345678901234567890123456789.5", "1e60"};
+    bytes_.push_back(
+        column_.type() == PENUMBRA_NUMERIC
+            ? std::string(Decimal::FromString(numerics[random_.Next() % 6]).ToPayload(arena).view())
+            : std::string(16, '\0'));
     SetBytes(&value);
     return value;
   }
@@ -112,19 +119,28 @@ class RandomPredicates {
   void SetBytes(PenumbraValue* value) {
     value->bytes = bytes_.back().data();
     value->bytes_length = static_cast<uint32_t>(bytes_.back().size());
-    if (column_.type() == PENUMBRA_INTERVAL) std::memcpy(&value->interval, bytes_.back().data(), 16);
+    if (column_.type() == PENUMBRA_INTERVAL)
+      std::memcpy(&value->interval, bytes_.back().data(), 16);
   }
   void ChangeText(std::string* text) {
     switch (random_.Next() % 6) {
-      case 0: *text += ' '; break;
-      case 1: text->resize(text->size() / 2); break;
-      case 2: *text += 'z'; break;
-      default: break;
+      case 0:
+        *text += ' ';
+        break;
+      case 1:
+        text->resize(text->size() / 2);
+        break;
+      case 2:
+        *text += 'z';
+        break;
+      default:
+        break;
     }
   }
   void ChangeNumeric(std::string* payload) {
     Arena arena;
-    const Decimal changed = Decimal::Add(Decimal::FromPayload(*payload), Decimal::FromString("0.005"));
+    const Decimal changed =
+        Decimal::Add(Decimal::FromPayload(*payload), Decimal::FromString("0.005"));
     *payload = std::string(changed.ToPayload(arena).view());
   }
 
@@ -142,7 +158,8 @@ struct Counts {
 };
 
 // Which rows pass, from the rows themselves.
-std::vector<uint8_t> Expected(const Expr& expr, const Rows& rows, int column, const Session& session) {
+std::vector<uint8_t> Expected(const Expr& expr, const Rows& rows, int column,
+                              const Session& session) {
   std::vector<uint8_t> passes(rows.row_count());
   for (uint32_t begin = 0; begin < rows.row_count(); begin += kVectorRows) {
     const uint32_t count = std::min(kVectorRows, rows.row_count() - begin);
@@ -158,7 +175,8 @@ std::vector<uint8_t> Expected(const Expr& expr, const Rows& rows, int column, co
   return passes;
 }
 
-void ExpectVerdict(Verdict verdict, const std::vector<uint8_t>& passes, uint32_t begin, uint32_t count) {
+void ExpectVerdict(Verdict verdict, const std::vector<uint8_t>& passes, uint32_t begin,
+                   uint32_t count) {
   for (uint32_t row = begin; row < begin + count; ++row) {
     if (verdict == Verdict::kNone) {
       ASSERT_EQ(passes[row], 0) << "row " << row;
@@ -168,8 +186,8 @@ void ExpectVerdict(Verdict verdict, const std::vector<uint8_t>& passes, uint32_t
   }
 }
 
-void CheckPredicate(const Expr& expr, const Rows& rows, const void* segment, int column, const Session& session,
-                    RandomColumns& random, Counts* counts) {
+void CheckPredicate(const Expr& expr, const Rows& rows, const void* segment, int column,
+                    const Session& session, RandomColumns& random, Counts* counts) {
   const std::unique_ptr<ScanPredicate> predicate = ScanPredicate::Compile(expr);
   if (predicate == nullptr) return;
   ASSERT_EQ(predicate->column(), column);
@@ -184,7 +202,8 @@ void CheckPredicate(const Expr& expr, const Rows& rows, const void* segment, int
   if (bound == nullptr) return;
   ++counts->bound[EncodingName(segment)];
   for (uint32_t begin = 0; begin < rows.row_count();) {
-    const uint32_t count = std::min<uint32_t>(rows.row_count() - begin, 1 + random.Next() % kVectorRows);
+    const uint32_t count =
+        std::min<uint32_t>(rows.row_count() - begin, 1 + random.Next() % kVectorRows);
     const Verdict part = bound->Check(begin, count);
     counts->skipped_vectors += part == Verdict::kNone;
     ExpectVerdict(part, passes, begin, count);
@@ -210,15 +229,18 @@ TEST(ScanPredicateTest, AgreesWithEvaluation) {
     for (int shape = 0; shape < static_cast<int>(Shape::kCount); ++shape) {
       for (int null_percent : {0, 15}) {
         for (uint32_t row_count : {500u, 9000u}) {
-          const TestColumn column = random.Make(type, static_cast<Shape>(shape), row_count, null_percent);
+          const TestColumn column =
+              random.Make(type, static_cast<Shape>(shape), row_count, null_percent);
           const Rows rows = MakeRows(column);
           size_t bytes;
-          const std::unique_ptr<void, decltype(&std::free)> segment(EncodeSegment(rows, 0, &bytes), &std::free);
+          const std::unique_ptr<void, decltype(&std::free)> segment(EncodeSegment(rows, 0, &bytes),
+                                                                    &std::free);
           Builder builder(type, kColumn);
           RandomPredicates predicates(column, random, builder);
           for (int i = 0; i < 40; ++i) {
-            SCOPED_TRACE(testing::Message() << "type " << type << " shape " << shape << " nulls " << null_percent
-                                            << "% rows " << row_count << " predicate " << i);
+            SCOPED_TRACE(testing::Message()
+                         << "type " << type << " shape " << shape << " nulls " << null_percent
+                         << "% rows " << row_count << " predicate " << i);
             const Expr* expr = predicates.Make();
             if (expr == nullptr || expr->kind == Expr::Kind::kConstant) continue;
             CheckPredicate(*expr, rows, segment.get(), kColumn, builder.session(), random, &counts);
@@ -231,7 +253,8 @@ TEST(ScanPredicateTest, AgreesWithEvaluation) {
   for (const char* encoding : {"constant", "for1", "for2", "for4", "plain", "dictionary"}) {
     EXPECT_GT(counts.bound[encoding], 50) << encoding;
     for (Verdict verdict : {Verdict::kNone, Verdict::kSome, Verdict::kAll}) {
-      EXPECT_TRUE(counts.verdicts.count({encoding, verdict}) > 0) << encoding << " " << static_cast<int>(verdict);
+      EXPECT_TRUE(counts.verdicts.count({encoding, verdict}) > 0)
+          << encoding << " " << static_cast<int>(verdict);
     }
   }
   EXPECT_GT(counts.skipped_vectors, 100);

@@ -24,7 +24,8 @@ void ExpectDecodes(const TestColumn& column, const void* bytes, RandomColumns& r
   ASSERT_EQ(plain_reader.rows(), column.rows());
   for (const SegmentReader* reader : {&plain_reader, &caching_reader}) {
     for (uint32_t begin = 0; begin < column.rows();) {
-      const uint32_t count = std::min<uint32_t>(column.rows() - begin, 1 + static_cast<uint32_t>(random.Next() % kVectorRows));
+      const uint32_t count = std::min<uint32_t>(
+          column.rows() - begin, 1 + static_cast<uint32_t>(random.Next() % kVectorRows));
       arena.Reset();
       const Vector v = reader->Decode(begin, count, arena);
       ASSERT_EQ(v.type, column.type());
@@ -39,11 +40,14 @@ void ExpectDecodes(const TestColumn& column, const void* bytes, RandomColumns& r
         if (random.Next() % stride == 0) selected.push_back(static_cast<uint16_t>(row));
       }
       const uint32_t selected_count = static_cast<uint32_t>(selected.size());
-      const Vector some = reader->DecodeSelected(begin, count, selected.data(), selected_count, arena);
+      const Vector some =
+          reader->DecodeSelected(begin, count, selected.data(), selected_count, arena);
       const Vector gathered = Gather(v, selected.data(), selected_count, arena);
       for (uint32_t i = 0; i < selected_count; ++i) {
-        ASSERT_TRUE(IsRow(some, i, column, begin + selected[i])) << "selected row " << begin + selected[i];
-        ASSERT_TRUE(IsRow(gathered, i, column, begin + selected[i])) << "gathered row " << begin + selected[i];
+        ASSERT_TRUE(IsRow(some, i, column, begin + selected[i]))
+            << "selected row " << begin + selected[i];
+        ASSERT_TRUE(IsRow(gathered, i, column, begin + selected[i]))
+            << "gathered row " << begin + selected[i];
       }
       begin += count;
     }
@@ -58,9 +62,10 @@ TEST(SegmentTest, RoundTripsEveryTypeAndReachesEveryEncoding) {
     for (int shape = 0; shape < static_cast<int>(Shape::kCount); ++shape) {
       for (int null_percent : {0, 1, 40, 100}) {
         for (uint32_t rows : {0u, 1u, 63u, 64u, 65u, 3000u, 9000u}) {
-          SCOPED_TRACE(testing::Message() << "type " << type << " shape " << shape << " nulls " << null_percent
-                                          << "% rows " << rows);
-          const TestColumn column = random.Make(type, static_cast<Shape>(shape), rows, null_percent);
+          SCOPED_TRACE(testing::Message() << "type " << type << " shape " << shape << " nulls "
+                                          << null_percent << "% rows " << rows);
+          const TestColumn column =
+              random.Make(type, static_cast<Shape>(shape), rows, null_percent);
           const Rows encoded_rows = MakeRows(column);
           size_t bytes;
           const Segment segment = Encode(encoded_rows, &bytes);
@@ -74,7 +79,8 @@ TEST(SegmentTest, RoundTripsEveryTypeAndReachesEveryEncoding) {
       }
     }
   }
-  EXPECT_EQ(reached, (std::set<std::string>{"constant", "for1", "for2", "for4", "plain", "dictionary", "lz4", "int128"}));
+  EXPECT_EQ(reached, (std::set<std::string>{"constant", "for1", "for2", "for4", "plain",
+                                            "dictionary", "lz4", "int128"}));
   EXPECT_EQ(numeric_forms, (std::set<int>{0, 1, 2}));
 }
 
@@ -84,21 +90,30 @@ TEST(SegmentTest, ChoosesTheEncoding) {
     Shape shape;
     const char* encoding;
   } cases[] = {
-      {PENUMBRA_INT8, Shape::kOne, "constant"},        {PENUMBRA_TEXT, Shape::kOne, "constant"},
-      {PENUMBRA_INT8, Shape::kSmallRange, "for1"},     {PENUMBRA_INT4, Shape::kMiddleRange, "for2"},
-      {PENUMBRA_INT8, Shape::kWideRange, "for4"},      {PENUMBRA_TIMESTAMP, Shape::kSteps, "for2"},
-      {PENUMBRA_INT8, Shape::kFewFarApart, "dictionary"}, {PENUMBRA_INT8, Shape::kExtremes, "plain"},
-      {PENUMBRA_TEXT, Shape::kFew, "dictionary"},      {PENUMBRA_TEXT, Shape::kWideRange, "plain"},
-      {PENUMBRA_TEXT, Shape::kLong, "lz4"},            {PENUMBRA_NUMERIC, Shape::kSmallRange, "for1"},
-      {PENUMBRA_NUMERIC, Shape::kExtremes, "int128"},  {PENUMBRA_UUID, Shape::kFew, "dictionary"},
-      {PENUMBRA_BOOL, Shape::kFew, "plain"},           {PENUMBRA_FLOAT8, Shape::kFew, "dictionary"},
+      {PENUMBRA_INT8, Shape::kOne, "constant"},
+      {PENUMBRA_TEXT, Shape::kOne, "constant"},
+      {PENUMBRA_INT8, Shape::kSmallRange, "for1"},
+      {PENUMBRA_INT4, Shape::kMiddleRange, "for2"},
+      {PENUMBRA_INT8, Shape::kWideRange, "for4"},
+      {PENUMBRA_TIMESTAMP, Shape::kSteps, "for2"},
+      {PENUMBRA_INT8, Shape::kFewFarApart, "dictionary"},
+      {PENUMBRA_INT8, Shape::kExtremes, "plain"},
+      {PENUMBRA_TEXT, Shape::kFew, "dictionary"},
+      {PENUMBRA_TEXT, Shape::kWideRange, "plain"},
+      {PENUMBRA_TEXT, Shape::kLong, "lz4"},
+      {PENUMBRA_NUMERIC, Shape::kSmallRange, "for1"},
+      {PENUMBRA_NUMERIC, Shape::kExtremes, "int128"},
+      {PENUMBRA_UUID, Shape::kFew, "dictionary"},
+      {PENUMBRA_BOOL, Shape::kFew, "plain"},
+      {PENUMBRA_FLOAT8, Shape::kFew, "dictionary"},
   };
   RandomColumns random(2);
   for (const auto& c : cases) {
     const TestColumn column = random.Make(c.type, c.shape, 20000, 0);
     size_t bytes;
     const Segment segment = Encode(MakeRows(column), &bytes);
-    EXPECT_STREQ(EncodingName(segment.get()), c.encoding) << "type " << c.type << " shape " << static_cast<int>(c.shape);
+    EXPECT_STREQ(EncodingName(segment.get()), c.encoding)
+        << "type " << c.type << " shape " << static_cast<int>(c.shape);
   }
 }
 
@@ -116,35 +131,40 @@ TEST(SegmentTest, CompareFindsTheFirstDifference) {
     int64_t expected = 0;
     const auto differs = [&](uint32_t a, uint32_t b) {
       if (column.is_null(a) != column.is_null(b)) return true;
-      return !column.is_null(a) && (column.bits(a) != column.bits(b) || column.bytes(a) != column.bytes(b));
+      return !column.is_null(a) &&
+             (column.bits(a) != column.bits(b) || column.bytes(a) != column.bytes(b));
     };
-    while (!differs(1235 + static_cast<uint32_t>(expected), 1234 + static_cast<uint32_t>(expected))) ++expected;
+    while (!differs(1235 + static_cast<uint32_t>(expected), 1234 + static_cast<uint32_t>(expected)))
+      ++expected;
     EXPECT_EQ(CompareSegment(segment.get(), 1235, part, 0), expected);
     EXPECT_EQ(CompareSegment(segment.get(), 5999, part, 0) <= 1, true);
   }
 }
 
-// Whatever the bytes are, a segment that passes the check can be read whole (run under ASan, this proves
-// that no read leaves it).
+// Whatever the bytes are, a segment that passes the check can be read whole (run under ASan, this
+// proves that no read leaves it).
 TEST(SegmentTest, CheckProtectsReadersFromCorruptBytes) {
   RandomColumns random(4);
   int refused = 0, passed = 0;
   for (PenumbraType type : kColumnTypes) {
     for (int shape = 0; shape < static_cast<int>(Shape::kCount); ++shape) {
-      const TestColumn column = random.Make(type, static_cast<Shape>(shape), 700, shape % 2 == 0 ? 0 : 20);
+      const TestColumn column =
+          random.Make(type, static_cast<Shape>(shape), 700, shape % 2 == 0 ? 0 : 20);
       size_t bytes;
       const Segment segment = Encode(MakeRows(column), &bytes);
       for (int round = 0; round < 60; ++round) {
         const size_t length = round % 10 == 9 ? random.Next() % bytes : bytes;
         Segment copy(std::aligned_alloc(64, std::max<size_t>(64, (length + 63) / 64 * 64)));
-        // Place the bytes at the end of the allocation, so that the sanitizer sees a read past them.
+        // Place the bytes at the end of the allocation, so that the sanitizer sees a read past
+        // them.
         std::memcpy(copy.get(), segment.get(), length);
         char* begin = static_cast<char*>(copy.get());
         const int flips = 1 + static_cast<int>(random.Next() % 4);
         for (int i = 0; i < flips && length > 0; ++i) {
           // Half of them in the header, which says most.
-          const size_t where = random.Next() % 2 == 0 ? random.Next() % std::min<size_t>(length, sizeof(SegmentHeader))
-                                                      : random.Next() % length;
+          const size_t where = random.Next() % 2 == 0
+                                   ? random.Next() % std::min<size_t>(length, sizeof(SegmentHeader))
+                                   : random.Next() % length;
           begin[where] = static_cast<char>(begin[where] ^ (1 << random.Next() % 8));
         }
         try {
@@ -162,8 +182,9 @@ TEST(SegmentTest, CheckProtectsReadersFromCorruptBytes) {
           for (uint32_t row = 0; row < reader.rows(); row += kVectorRows) {
             const uint32_t count = std::min(kVectorRows, reader.rows() - row);
             const Vector v = Flatten(reader.Decode(row, count, arena), count, arena);
-            const bool is_string = IsStringType(v.type) ||
-                                   (v.type == PENUMBRA_NUMERIC && v.numeric_form == NumericForm::kPayload);
+            const bool is_string =
+                IsStringType(v.type) ||
+                (v.type == PENUMBRA_NUMERIC && v.numeric_form == NumericForm::kPayload);
             for (uint32_t i = 0; i < count; ++i) {
               if (is_string) {
                 for (char c : v.values<StringRef>()[i].view()) sum += static_cast<uint8_t>(c);
@@ -182,6 +203,52 @@ TEST(SegmentTest, CheckProtectsReadersFromCorruptBytes) {
   }
   EXPECT_GT(refused, 1000);
   EXPECT_GT(passed, 100);
+}
+
+uint64_t Fingerprint(const void* bytes, size_t count) {  // FNV-1a
+  uint64_t hash = 0xcbf29ce484222325;
+  for (size_t i = 0; i < count; ++i)
+    hash = (hash ^ static_cast<const uint8_t*>(bytes)[i]) * 0x100000001b3;
+  return hash;
+}
+
+// Segments of version 1 byte for byte. A change here is a change of the format, or of what a column
+// is encoded as: segments that are kept need a new version, or proof that old code reads the new
+// ones.
+TEST(SegmentTest, BytesOfVersionOne) {
+  ASSERT_EQ(kSegmentVersion, 1);
+  const auto fingerprint = [](const TestColumn& column) {
+    size_t bytes;
+    const Segment segment = Encode(MakeRows(column), &bytes);
+    return std::pair<std::string, uint64_t>(EncodingName(segment.get()),
+                                            Fingerprint(segment.get(), bytes));
+  };
+  TestColumn integers(PENUMBRA_INT8), steps(PENUMBRA_TIMESTAMP), names(PENUMBRA_TEXT),
+      prices(PENUMBRA_NUMERIC), reals(PENUMBRA_FLOAT8), flags(PENUMBRA_BPCHAR), same(PENUMBRA_DATE),
+      wide(PENUMBRA_NUMERIC);
+  for (int i = 0; i < 5000; ++i) {
+    integers.AddInteger(i * 7 - 1000);
+    steps.AddInteger(int64_t{i} * i % 977 * 1000000);
+    if (i % 10 == 3) {
+      names.AddNull();
+    } else {
+      names.AddBytes("name " + std::to_string(i * 31));
+    }
+    prices.AddNumeric(std::to_string(i % 200) + ".25");
+    reals.AddDouble(i / 8.0);
+    flags.AddBytes(std::string(1, static_cast<char>('A' + i % 3)));
+    same.AddInteger(77);
+    wide.AddNumeric("12345678901234567890" + std::to_string(i) + ".5");
+  }
+  using Expected = std::pair<std::string, uint64_t>;
+  EXPECT_EQ(fingerprint(integers), Expected("for2", 10901311877898344891u));
+  EXPECT_EQ(fingerprint(steps), Expected("for2", 5938547324099767531u));
+  EXPECT_EQ(fingerprint(names), Expected("plain", 10737895452086474841u));
+  EXPECT_EQ(fingerprint(prices), Expected("for1", 10646907917257085716u));
+  EXPECT_EQ(fingerprint(reals), Expected("plain", 14583466967786646937u));
+  EXPECT_EQ(fingerprint(flags), Expected("dictionary", 3325332755020789621u));
+  EXPECT_EQ(fingerprint(same), Expected("constant", 8400873444961018265u));
+  EXPECT_EQ(fingerprint(wide), Expected("int128", 3599209646301299105u));
 }
 
 }  // namespace

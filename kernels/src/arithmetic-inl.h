@@ -32,7 +32,8 @@ struct ConstantOperand {
   HWY_INLINE T At(size_t /*row*/) const { return value; }
 };
 
-// Each operation: the result modulo 2^n; lanes whose sign bit tells of an overflow; one row checked.
+// Each operation: the result modulo 2^n; lanes whose sign bit tells of an overflow; one row
+// checked.
 struct AddOperation {
   template <class V>
   static HWY_INLINE V Apply(V a, V b) {
@@ -120,7 +121,8 @@ HWY_INLINE bool MultiplyChecked(const A& a, const B& b, size_t rows, int16_t* ou
   auto inexact = hn::Zero(d32);
   size_t row = 0;
   for (; row + lanes <= rows; row += lanes) {
-    const auto product = hn::Mul(hn::PromoteTo(d32, a.Load(d16, row)), hn::PromoteTo(d32, b.Load(d16, row)));
+    const auto product =
+        hn::Mul(hn::PromoteTo(d32, a.Load(d16, row)), hn::PromoteTo(d32, b.Load(d16, row)));
     const auto kept = hn::ShiftRight<16>(hn::ShiftLeft<16>(product));
     inexact = hn::Or(inexact, hn::Xor(kept, product));
     hn::StoreU(hn::DemoteTo(d16, kept), d16, out + row);
@@ -212,8 +214,10 @@ HWY_INLINE void MultiplyNarrow(const A& a, const B& b, size_t rows, int64_t* out
 template <typename T, class A, class B>
 HWY_INLINE void DispatchWrapping(Arithmetic op, const A& a, const B& b, size_t rows, T* out) {
   switch (op) {
-    case Arithmetic::kAdd: return RunWrapping<AddOperation>(a, b, rows, out);
-    case Arithmetic::kSubtract: return RunWrapping<SubtractOperation>(a, b, rows, out);
+    case Arithmetic::kAdd:
+      return RunWrapping<AddOperation>(a, b, rows, out);
+    case Arithmetic::kSubtract:
+      return RunWrapping<SubtractOperation>(a, b, rows, out);
     case Arithmetic::kMultiply:
 #if HWY_TARGET == HWY_SCALAR
       RunRows<MultiplyOperation>(a, b, 0, rows, out);
@@ -227,32 +231,35 @@ HWY_INLINE void DispatchWrapping(Arithmetic op, const A& a, const B& b, size_t r
 template <typename T, class A, class B>
 HWY_INLINE bool DispatchChecked(Arithmetic op, const A& a, const B& b, size_t rows, T* out) {
   switch (op) {
-    case Arithmetic::kAdd: return RunChecked<AddOperation>(a, b, rows, out);
-    case Arithmetic::kSubtract: return RunChecked<SubtractOperation>(a, b, rows, out);
-    default: return MultiplyChecked(a, b, rows, out);
+    case Arithmetic::kAdd:
+      return RunChecked<AddOperation>(a, b, rows, out);
+    case Arithmetic::kSubtract:
+      return RunChecked<SubtractOperation>(a, b, rows, out);
+    default:
+      return MultiplyChecked(a, b, rows, out);
   }
 }
 
 #define PENUMBRA_ARITHMETIC_TYPES(X) X(int16_t, I16) X(int32_t, I32) X(int64_t, I64)
 
-#define PENUMBRA_DEFINE_ARITHMETIC(T, suffix)                                                              \
-  void Columns##suffix(Arithmetic op, const T* a, const T* b, size_t rows, T* out) {                       \
-    DispatchWrapping(op, ColumnOperand<T>{a}, ColumnOperand<T>{b}, rows, out);                             \
-  }                                                                                                        \
-  void Constant##suffix(Arithmetic op, const T* a, T b, size_t rows, T* out) {                             \
-    DispatchWrapping(op, ColumnOperand<T>{a}, ConstantOperand<T>{b}, rows, out);                           \
-  }                                                                                                        \
-  void FromConstant##suffix(Arithmetic op, T a, const T* b, size_t rows, T* out) {                         \
-    DispatchWrapping(op, ConstantOperand<T>{a}, ColumnOperand<T>{b}, rows, out);                           \
-  }                                                                                                        \
-  bool ColumnsChecked##suffix(Arithmetic op, const T* a, const T* b, size_t rows, T* out) {                \
-    return DispatchChecked(op, ColumnOperand<T>{a}, ColumnOperand<T>{b}, rows, out);                       \
-  }                                                                                                        \
-  bool ConstantChecked##suffix(Arithmetic op, const T* a, T b, size_t rows, T* out) {                      \
-    return DispatchChecked(op, ColumnOperand<T>{a}, ConstantOperand<T>{b}, rows, out);                     \
-  }                                                                                                        \
-  bool FromConstantChecked##suffix(Arithmetic op, T a, const T* b, size_t rows, T* out) {                  \
-    return DispatchChecked(op, ConstantOperand<T>{a}, ColumnOperand<T>{b}, rows, out);                     \
+#define PENUMBRA_DEFINE_ARITHMETIC(T, suffix)                                               \
+  void Columns##suffix(Arithmetic op, const T* a, const T* b, size_t rows, T* out) {        \
+    DispatchWrapping(op, ColumnOperand<T>{a}, ColumnOperand<T>{b}, rows, out);              \
+  }                                                                                         \
+  void Constant##suffix(Arithmetic op, const T* a, T b, size_t rows, T* out) {              \
+    DispatchWrapping(op, ColumnOperand<T>{a}, ConstantOperand<T>{b}, rows, out);            \
+  }                                                                                         \
+  void FromConstant##suffix(Arithmetic op, T a, const T* b, size_t rows, T* out) {          \
+    DispatchWrapping(op, ConstantOperand<T>{a}, ColumnOperand<T>{b}, rows, out);            \
+  }                                                                                         \
+  bool ColumnsChecked##suffix(Arithmetic op, const T* a, const T* b, size_t rows, T* out) { \
+    return DispatchChecked(op, ColumnOperand<T>{a}, ColumnOperand<T>{b}, rows, out);        \
+  }                                                                                         \
+  bool ConstantChecked##suffix(Arithmetic op, const T* a, T b, size_t rows, T* out) {       \
+    return DispatchChecked(op, ColumnOperand<T>{a}, ConstantOperand<T>{b}, rows, out);      \
+  }                                                                                         \
+  bool FromConstantChecked##suffix(Arithmetic op, T a, const T* b, size_t rows, T* out) {   \
+    return DispatchChecked(op, ConstantOperand<T>{a}, ColumnOperand<T>{b}, rows, out);      \
   }
 PENUMBRA_ARITHMETIC_TYPES(PENUMBRA_DEFINE_ARITHMETIC)
 #undef PENUMBRA_DEFINE_ARITHMETIC

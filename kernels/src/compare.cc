@@ -9,21 +9,21 @@
 #if HWY_ONCE
 namespace penumbra::kernels {
 
-#define PENUMBRA_EXPORT_COMPARE(T, suffix)                                                              \
-  HWY_EXPORT(CompareConstant##suffix);                                                                  \
-  HWY_EXPORT(CompareColumns##suffix);                                                                   \
-  HWY_EXPORT(CompareBetween##suffix);                                                                   \
-  template <>                                                                                           \
-  void CompareConstant<T>(Compare op, const T* values, T constant, size_t rows, uint64_t* bits) {       \
-    HWY_DYNAMIC_DISPATCH(CompareConstant##suffix)(op, values, constant, rows, bits);                    \
-  }                                                                                                     \
-  template <>                                                                                           \
-  void CompareColumns<T>(Compare op, const T* a, const T* b, size_t rows, uint64_t* bits) {             \
-    HWY_DYNAMIC_DISPATCH(CompareColumns##suffix)(op, a, b, rows, bits);                                 \
-  }                                                                                                     \
-  template <>                                                                                           \
-  void CompareBetween<T>(const T* values, T low, T high, size_t rows, uint64_t* bits) {                 \
-    HWY_DYNAMIC_DISPATCH(CompareBetween##suffix)(values, low, high, rows, bits);                        \
+#define PENUMBRA_EXPORT_COMPARE(T, suffix)                                                        \
+  HWY_EXPORT(CompareConstant##suffix);                                                            \
+  HWY_EXPORT(CompareColumns##suffix);                                                             \
+  HWY_EXPORT(CompareBetween##suffix);                                                             \
+  template <>                                                                                     \
+  void CompareConstant<T>(Compare op, const T* values, T constant, size_t rows, uint64_t* bits) { \
+    HWY_DYNAMIC_DISPATCH(CompareConstant##suffix)(op, values, constant, rows, bits);              \
+  }                                                                                               \
+  template <>                                                                                     \
+  void CompareColumns<T>(Compare op, const T* a, const T* b, size_t rows, uint64_t* bits) {       \
+    HWY_DYNAMIC_DISPATCH(CompareColumns##suffix)(op, a, b, rows, bits);                           \
+  }                                                                                               \
+  template <>                                                                                     \
+  void CompareBetween<T>(const T* values, T low, T high, size_t rows, uint64_t* bits) {           \
+    HWY_DYNAMIC_DISPATCH(CompareBetween##suffix)(values, low, high, rows, bits);                  \
   }
 PENUMBRA_COMPARE_TYPES(PENUMBRA_EXPORT_COMPARE)
 #undef PENUMBRA_EXPORT_COMPARE
@@ -31,7 +31,8 @@ PENUMBRA_COMPARE_TYPES(PENUMBRA_EXPORT_COMPARE)
 HWY_EXPORT(LookupToBitsU8);
 
 template <>
-void LookupToBits(const uint8_t* codes, const uint8_t* table, size_t table_size, size_t rows, uint64_t* bits) {
+void LookupToBits(const uint8_t* codes, const uint8_t* table, size_t table_size, size_t rows,
+                  uint64_t* bits) {
   HWY_DYNAMIC_DISPATCH(LookupToBitsU8)(codes, table, table_size, rows, bits);
 }
 
@@ -53,11 +54,13 @@ void LookupWideToBits(const Code* codes, const uint8_t* table, size_t rows, uint
 }  // namespace
 
 template <>
-void LookupToBits(const uint16_t* codes, const uint8_t* table, size_t, size_t rows, uint64_t* bits) {
+void LookupToBits(const uint16_t* codes, const uint8_t* table, size_t, size_t rows,
+                  uint64_t* bits) {
   LookupWideToBits(codes, table, rows, bits);
 }
 template <>
-void LookupToBits(const uint32_t* codes, const uint8_t* table, size_t, size_t rows, uint64_t* bits) {
+void LookupToBits(const uint32_t* codes, const uint8_t* table, size_t, size_t rows,
+                  uint64_t* bits) {
   LookupWideToBits(codes, table, rows, bits);
 }
 

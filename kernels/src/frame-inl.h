@@ -32,9 +32,9 @@ HWY_INLINE void DecodeFrameOf(const Code* codes, Wide base, size_t rows, Wide* v
   X(uint32_t, uint64_t, int64_t, U32ToU64) X(uint64_t, uint64_t, int64_t, U64ToU64)
 // clang-format on
 
-#define PENUMBRA_DEFINE_FRAME(Code, Wide, T, suffix)                                        \
-  void DecodeFrame##suffix(const Code* codes, Wide base, size_t rows, Wide* values) {       \
-    DecodeFrameOf(codes, base, rows, values);                                               \
+#define PENUMBRA_DEFINE_FRAME(Code, Wide, T, suffix)                                  \
+  void DecodeFrame##suffix(const Code* codes, Wide base, size_t rows, Wide* values) { \
+    DecodeFrameOf(codes, base, rows, values);                                         \
   }
 PENUMBRA_FRAME_TYPES(PENUMBRA_DEFINE_FRAME)
 #undef PENUMBRA_DEFINE_FRAME

@@ -6,7 +6,8 @@ namespace penumbra::kernels {
 namespace {
 
 template <typename Index, typename T>
-void LoadEach(const T* __restrict values, const Index* __restrict indexes, size_t count, T* __restrict out) {
+void LoadEach(const T* __restrict values, const Index* __restrict indexes, size_t count,
+              T* __restrict out) {
   size_t i = 0;
   for (; i + 4 <= count; i += 4) {
     T a = values[indexes[i]];
@@ -37,9 +38,9 @@ template <typename Code, typename T>
 void LookupValues(const Code* codes, const T* table, size_t rows, T* out) {
   LoadEach(table, codes, rows, out);
 }
-#define PENUMBRA_INSTANTIATE_LOOKUP(T)                                                  \
-  template void LookupValues(const uint8_t*, const T*, size_t, T*);                     \
-  template void LookupValues(const uint16_t*, const T*, size_t, T*);                    \
+#define PENUMBRA_INSTANTIATE_LOOKUP(T)                               \
+  template void LookupValues(const uint8_t*, const T*, size_t, T*);  \
+  template void LookupValues(const uint16_t*, const T*, size_t, T*); \
   template void LookupValues(const uint32_t*, const T*, size_t, T*);
 PENUMBRA_INSTANTIATE_LOOKUP(uint8_t)
 PENUMBRA_INSTANTIATE_LOOKUP(uint16_t)

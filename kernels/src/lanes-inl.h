@@ -6,11 +6,11 @@
 #define PENUMBRA_KERNELS_LANES_INL_H_
 #endif
 
+#include <hwy/highway.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-
-#include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace penumbra::kernels::HWY_NAMESPACE {

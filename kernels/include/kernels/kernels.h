@@ -1,8 +1,8 @@
 // SIMD functions on pointers and counts. Each is compiled for every SIMD target of the build and
 // dispatched at run time by Highway; all targets give the same result. No function allocates, fails
 // or keeps anything. Inputs need only the alignment of their element type; outputs may not overlap
-// inputs unless said. Bitmaps are little endian words of 64 rows; bits past the last row of the last
-// word are written as zero, and ignored where a bitmap is read.
+// inputs unless said. Bitmaps are little endian words of 64 rows; bits past the last row of the
+// last word are written as zero, and ignored where a bitmap is read.
 //
 // This header is the whole interface: add a function here, its body in one *-inl.h by topic, and a
 // case in test/ that compares every target with a scalar loop. A template here exists for the types
@@ -19,12 +19,12 @@ namespace penumbra::kernels {
 
 constexpr size_t BitmapWords(size_t rows) { return (rows + 63) / 64; }
 
-void SetBits(uint64_t* bits, size_t rows);                           // all ones
-size_t CountBits(const uint64_t* bits, size_t rows);                 // how many are one
-void AndBits(uint64_t* bits, const uint64_t* other, size_t rows);    // bits &= other
-void OrBits(uint64_t* bits, const uint64_t* other, size_t rows);     // bits |= other
+void SetBits(uint64_t* bits, size_t rows);                            // all ones
+size_t CountBits(const uint64_t* bits, size_t rows);                  // how many are one
+void AndBits(uint64_t* bits, const uint64_t* other, size_t rows);     // bits &= other
+void OrBits(uint64_t* bits, const uint64_t* other, size_t rows);      // bits |= other
 void AndNotBits(uint64_t* bits, const uint64_t* other, size_t rows);  // bits &= ~other
-void NotBits(uint64_t* bits, size_t rows);                           // bits = ~bits
+void NotBits(uint64_t* bits, size_t rows);                            // bits = ~bits
 
 // Rows whose bit is set, ascending; returns how many. rows <= 65,536. `selected` needs room for
 // `rows` rounded up to a multiple of 64.
@@ -41,22 +41,25 @@ void GatherBits(const uint64_t* bits, const uint16_t* selected, size_t count, ui
 
 enum class Compare : uint8_t { kEq, kNe, kLt, kLe, kGt, kGe };
 
-// bit i = values[i] op constant. T: uint8_t, uint16_t, uint32_t, uint64_t, int16_t, int32_t, int64_t,
-// float, double. Floating point in PostgreSQL's order: NaN equals NaN and is greater than all else.
+// bit i = values[i] op constant. T: uint8_t, uint16_t, uint32_t, uint64_t, int16_t, int32_t,
+// int64_t, float, double. Floating point in PostgreSQL's order: NaN equals NaN and is greater than
+// all else.
 template <typename T>
-void CompareConstant(Compare op, const T* values, std::type_identity_t<T> constant, size_t rows, uint64_t* bits);
+void CompareConstant(Compare op, const T* values, std::type_identity_t<T> constant, size_t rows,
+                     uint64_t* bits);
 // bit i = a[i] op b[i]; the same types.
 template <typename T>
 void CompareColumns(Compare op, const T* a, const T* b, size_t rows, uint64_t* bits);
 // bit i = low <= values[i] and values[i] <= high; the same types.
 template <typename T>
-void CompareBetween(const T* values, std::type_identity_t<T> low, std::type_identity_t<T> high, size_t rows,
-                    uint64_t* bits);
+void CompareBetween(const T* values, std::type_identity_t<T> low, std::type_identity_t<T> high,
+                    size_t rows, uint64_t* bits);
 
-// bit i = table[codes[i]] != 0. Code: uint8_t, uint16_t, uint32_t. table has table_size entries, all
-// codes are below it.
+// bit i = table[codes[i]] != 0. Code: uint8_t, uint16_t, uint32_t. table has table_size entries,
+// all codes are below it.
 template <typename Code>
-void LookupToBits(const Code* codes, const uint8_t* table, size_t table_size, size_t rows, uint64_t* bits);
+void LookupToBits(const Code* codes, const uint8_t* table, size_t table_size, size_t rows,
+                  uint64_t* bits);
 
 // ---------------------------------------------------------------- moving ----------------------
 
@@ -76,8 +79,8 @@ void GatherValues(const T* values, const uint16_t* selected, size_t count, T* ou
 // out[i] = table[codes[i]]. Code: uint8_t, uint16_t, uint32_t; T as above.
 template <typename Code, typename T>
 void LookupValues(const Code* codes, const T* table, size_t rows, T* out);
-// Moves the values whose bit is set together; returns how many. T: uint16_t, uint32_t, uint64_t. `out`
-// needs room for `rows` rounded up to a multiple of 64.
+// Moves the values whose bit is set together; returns how many. T: uint16_t, uint32_t, uint64_t.
+// `out` needs room for `rows` rounded up to a multiple of 64.
 template <typename T>
 size_t CompactValues(const T* values, const uint64_t* bits, size_t rows, T* out);
 
@@ -91,8 +94,9 @@ uint64_t SumValues(const uint8_t* values, const uint64_t* validity, size_t rows)
 uint64_t SumValues(const uint16_t* values, const uint64_t* validity, size_t rows);
 uint64_t SumValues(const uint32_t* values, const uint64_t* validity, size_t rows);
 
-// Least and greatest of the rows whose bit is set (all rows if `validity` is null); false and nothing
-// written when there is none. T: uint8_t, uint16_t, uint32_t, uint64_t, int16_t, int32_t, int64_t.
+// Least and greatest of the rows whose bit is set (all rows if `validity` is null); false and
+// nothing written when there is none. T: uint8_t, uint16_t, uint32_t, uint64_t, int16_t, int32_t,
+// int64_t.
 template <typename T>
 bool FindBounds(const T* values, const uint64_t* validity, size_t rows, T* least, T* greatest);
 
@@ -108,16 +112,19 @@ template <typename T>
 void ArithmeticConstant(Arithmetic op, const T* a, std::type_identity_t<T> b, size_t rows, T* out);
 // out[i] = a op b[i].
 template <typename T>
-void ArithmeticFromConstant(Arithmetic op, std::type_identity_t<T> a, const T* b, size_t rows, T* out);
+void ArithmeticFromConstant(Arithmetic op, std::type_identity_t<T> a, const T* b, size_t rows,
+                            T* out);
 
 // The same; false when some row overflowed (null rows count: a caller that has nulls then looks at
 // the rows one by one). `out` is written whole in any case and may not overlap an input.
 template <typename T>
 bool ArithmeticColumnsChecked(Arithmetic op, const T* a, const T* b, size_t rows, T* out);
 template <typename T>
-bool ArithmeticConstantChecked(Arithmetic op, const T* a, std::type_identity_t<T> b, size_t rows, T* out);
+bool ArithmeticConstantChecked(Arithmetic op, const T* a, std::type_identity_t<T> b, size_t rows,
+                               T* out);
 template <typename T>
-bool ArithmeticFromConstantChecked(Arithmetic op, std::type_identity_t<T> a, const T* b, size_t rows, T* out);
+bool ArithmeticFromConstantChecked(Arithmetic op, std::type_identity_t<T> a, const T* b,
+                                   size_t rows, T* out);
 
 // Products of factors that all fit in int32 (null rows may give anything): several times as fast as
 // the general product on targets without a 64-bit multiply.

@@ -1,0 +1,104 @@
+#include "rows.h"
+
+#include <gtest/gtest.h>
+
+#include "random_columns.h"
+
+namespace penumbra {
+namespace {
+
+void ExpectRows(const Rows& rows, const TestColumn& column) {
+  ASSERT_EQ(rows.row_count(), column.rows());
+  for (uint32_t begin = 0; begin < column.rows(); begin += 64) {
+    const uint32_t count =
+        std::min<uint32_t>(begin % 128 == 0 ? kVectorRows : 10, column.rows() - begin);
+    Arena arena;
+    const Vector v = rows.Slice(0, begin, count, arena);
+    bool has_null = false;
+    for (uint32_t row = 0; row < count; ++row) {
+      ASSERT_TRUE(IsRow(v, row, column, begin + row)) << "row " << begin + row;
+      has_null |= column.is_null(begin + row);
+    }
+    EXPECT_EQ(v.validity != nullptr, has_null);
+  }
+}
+
+TEST(RowsTest, KeepsEveryTypeAndIsReusable) {
+  RandomColumns random(21);
+  for (PenumbraType type : kColumnTypes) {
+    Rows rows(&type, 1);
+    for (int shape = 0; shape < static_cast<int>(Shape::kCount); ++shape) {
+      for (int null_percent : {0, 30, 100}) {
+        SCOPED_TRACE(testing::Message()
+                     << "type " << type << " shape " << shape << " nulls " << null_percent << "%");
+        const TestColumn column = random.Make(type, static_cast<Shape>(shape), 1000, null_percent);
+        rows.Clear();
+        EXPECT_EQ(rows.byte_count(), 0u);
+        for (uint32_t begin = 0; begin < column.rows();) {
+          const uint32_t count = std::min<uint32_t>(random.Next() % 200, column.rows() - begin);
+          column.AppendTo(&rows, begin, count, null_percent > 0);
+          begin += count;
+        }
+        ExpectRows(rows, column);
+        EXPECT_GT(rows.byte_count(), 0u);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TEST(RowsTest, NullsMayBeginLate) {
+  TestColumn column(PENUMBRA_INT4);
+  for (int i = 0; i < 300; ++i) column.AddInteger(i);
+  for (int i = 0; i < 300; ++i) column.AddNull();
+  for (int i = 0; i < 300; ++i) column.AddInteger(i);
+  const PenumbraType type = PENUMBRA_INT4;
+  Rows rows(&type, 1);
+  column.AppendTo(&rows, 0, 300, false);
+  EXPECT_TRUE(rows.column(0).validity.empty());
+  column.AppendTo(&rows, 300, 300);
+  column.AppendTo(&rows, 600, 300, false);
+  EXPECT_EQ(rows.column(0).null_count, 300u);
+  ExpectRows(rows, column);
+}
+
+// One scale: integers. Another scale, or a value that is no int64: payloads from then on, the same
+// values.
+TEST(RowsTest, NumericsLeaveTheIntegerFormOnce) {
+  for (const char* last : {"7.5", "7", "NaN", "-Infinity", "1234567890123456789012.25"}) {
+    TestColumn column(PENUMBRA_NUMERIC);
+    for (int i = 0; i < 100; ++i) {
+      if (i % 9 == 4) {
+        column.AddNull();
+      } else {
+        column.AddNumeric((i % 2 == 0 ? "-" : "") + std::to_string(i * i) + ".25");
+      }
+    }
+    const PenumbraType type = PENUMBRA_NUMERIC;
+    Rows rows(&type, 1);
+    column.AppendTo(&rows, 0, 100);
+    EXPECT_EQ(rows.column(0).numeric_form, NumericForm::kInt64);
+    EXPECT_EQ(rows.column(0).scale, 2);
+    ExpectRows(rows, column);
+    column.AddNumeric(last);
+    column.AddNumeric("1.25");
+    column.AppendTo(&rows, 100, 2);
+    EXPECT_EQ(rows.column(0).numeric_form, NumericForm::kPayload) << last;
+    ExpectRows(rows, column);
+  }
+}
+
+TEST(RowsTest, BoundsOfASliceAreThoseOfItsValues) {
+  TestColumn column(PENUMBRA_NUMERIC);
+  for (int i = 0; i < 128; ++i) column.AddNumeric(std::to_string(i < 64 ? 5 + i : -i) + ".0");
+  const PenumbraType type = PENUMBRA_NUMERIC;
+  Rows rows(&type, 1);
+  column.AppendTo(&rows, 0, 128);
+  Arena arena;
+  const Vector v = rows.Slice(0, 64, 64, arena);
+  EXPECT_TRUE(v.lower == -1270 && v.upper == -640);
+  EXPECT_EQ(v.scale, 1);
+}
+
+}  // namespace
+}  // namespace penumbra
