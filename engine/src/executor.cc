@@ -16,7 +16,10 @@ constexpr uint64_t kRowsPerThread = 64 * 1024;
 constexpr uint64_t kCallerFinishRows = 128 * 1024;
 // A streaming plan with a limit starts threads when this many vectors did not satisfy it.
 constexpr uint64_t kLimitPatienceVectors = 32;
+// Reading more groups than this, or spilled ones, is left to engine threads.
+constexpr uint64_t kCallerGroups = 32 * 1024;
 constexpr size_t kQueuedBatchesPerThread = 8;
+constexpr size_t kQueuedBytes = size_t{16} << 20;
 
 uint64_t NanosecondsSince(std::chrono::steady_clock::time_point started) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - started).count();
@@ -35,7 +38,7 @@ Executor::Executor(const Plan& plan, const PenumbraExecOptions& options)
       environment_(options.memory_budget_bytes, plan.session()),
       needed_(plan.NeededColumns()),
       scan_(plan, ScanNeeds(plan, needed_)),
-      queue_(&environment_.budget, kQueuedBatchesPerThread * (max_threads_ + 1)),
+      queue_(&environment_.budget, kQueuedBatchesPerThread * (max_threads_ + 1), kQueuedBytes),
       caller_(&environment_.budget, plan.memo_slots()),
       counts_(plan.stages().size() + 1) {
   if (options.temporary_path != nullptr) environment_.temporary_path = options.temporary_path;
@@ -103,6 +106,13 @@ void Executor::BeginPipelineLocked(size_t first_stage, Sink* source, int partiti
   }
   sinks_.push_back(std::move(sink));
   if (scan != nullptr) first_pipeline_ = pipelines_.back().get();
+  // LIMIT 0.
+  if (pipelines_.back()->IsSatisfied()) pipelines_.back()->Stop();
+  caller_reads_ = true;
+  if (source != nullptr && !pipelines_.back()->is_sequential() && !threads_.empty()) {
+    SinkStats stats = source->stats();
+    caller_reads_ = stats.groups <= kCallerGroups && stats.spilled_bytes == 0;
+  }
   phase_ = Phase::kConsume;
   active_ = 0;
   has_combined_ = false;
@@ -168,14 +178,18 @@ void Executor::RunThread() {
 }
 
 bool Executor::JoinLocked(Worker* worker, bool is_caller) {
-  if (phase_ != Phase::kConsume || (!is_caller && max_threads_ == 0)) return false;
+  if (phase_ != Phase::kConsume) return false;
   Pipeline* pipeline = pipelines_.back().get();
   bool expects_rows = is_caller && pipeline->scan() != nullptr && !rows_ended_;
   if (!pipeline->HasWork() && !expects_rows) return false;
-  bool is_output = sinks_.back() == nullptr;
-  // What a sink made is handed on where it lies; its readers reuse their memory.
-  bool is_caller_only = pipeline->is_sequential() || (pipeline->source() != nullptr && is_output);
-  if (is_caller_only && !is_caller) return false;
+  if (!caller_reads_) {
+    if (is_caller) return false;
+  } else if (!is_caller) {
+    // Without parallelism the one thread there may be is for what would keep the caller too long. Few
+    // rows of a sink are not worth the copy that a queue needs.
+    bool is_small = pipeline->source() != nullptr && pipeline->is_output();
+    if (max_threads_ == 0 || is_small || pipeline->is_sequential()) return false;
+  }
   ++active_;
   worker->pipeline = pipeline;
   worker->sink = sinks_.back().get();
@@ -230,7 +244,14 @@ PipelineCursor::Progress Executor::StepIntoBatch(Worker* worker) {
   EvalContext context{worker->batch->arena(), environment_.session, &worker->memo};
   Batch batch;
   PipelineCursor::Progress progress = worker->cursor->Next(context, &batch);
-  if (progress == PipelineCursor::Progress::kRows) worker->batch->Set(batch);
+  if (progress != PipelineCursor::Progress::kRows) return progress;
+  // The readers of a sink use their memory again for the next batch, which may come before this one is
+  // fetched.
+  if (worker->pipeline->source() != nullptr && worker != &caller_) {
+    worker->batch->SetCopy(batch);
+  } else {
+    worker->batch->Set(batch);
+  }
   return progress;
 }
 

@@ -124,6 +124,7 @@ class Executor {
   std::vector<std::unique_ptr<Pipeline>> pipelines_;  // the last one runs
   std::vector<std::unique_ptr<Sink>> sinks_;          // of pipelines_; null: the output
   Phase phase_ = Phase::kConsume;
+  bool caller_reads_ = true;   // the current pipeline, if its source is a sink; else engine threads do
   bool rows_ended_ = false;
   bool is_stopping_ = false;
   int active_ = 0;             // workers that have not left the pipeline

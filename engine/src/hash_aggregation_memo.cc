@@ -222,6 +222,10 @@ void CodeMemo::AddCodes(const Vector& key, uint32_t rows, const Dimension& dimen
 }
 
 const uint16_t* CodeMemo::NumberGroups(uint32_t rows, std::vector<uint16_t>* new_rows) {
+  if (group_of_code_.size() == 1 && group_of_code_[0] != kUnknown) {
+    std::fill_n(numbers_, rows, group_of_code_[0]);
+    return numbers_;
+  }
   bool has_new = false;
   for (uint32_t i = 0; i < rows; ++i) {
     numbers_[i] = group_of_code_[codes_[i]];

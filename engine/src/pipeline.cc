@@ -51,6 +51,12 @@ uint32_t LimitCounter::Take(uint32_t rows, uint32_t* first) {
   return static_cast<uint32_t>(end - begin);
 }
 
+uint32_t LimitCounter::RowsLeft() const {
+  if (end_ < 0) return UINT32_MAX;
+  int64_t left = end_ - arrived_.load(std::memory_order_relaxed);
+  return static_cast<uint32_t>(std::clamp<int64_t>(left, 0, UINT32_MAX));
+}
+
 Pipeline::Pipeline(const Plan& plan, const std::vector<std::vector<bool>>& needed, size_t first_stage, Scan* scan,
                    Sink* source, int partitions)
     : first_stage_(first_stage), scan_(scan), source_(source), partitions_(partitions) {
@@ -88,6 +94,14 @@ void Pipeline::Stop() {
 bool Pipeline::IsSatisfied() const {
   return std::any_of(steps_.begin(), steps_.end(),
                      [](const Step& step) { return step.limit != nullptr && step.limit->IsSatisfied(); });
+}
+
+uint32_t Pipeline::SourceRowsLeft() const {
+  for (const Step& step : steps_) {
+    if (step.limit != nullptr) return step.limit->RowsLeft();
+    if (step.stage->kind != Stage::Kind::kProjection) break;
+  }
+  return UINT32_MAX;
 }
 
 int Pipeline::ClaimPartition() {
@@ -128,7 +142,11 @@ PipelineCursor::Progress PipelineCursor::Next(EvalContext& context, Batch* batch
   Progress progress;
   {
     Stopwatch watch(&source_time_ns_);
-    progress = scan_cursor_ != nullptr ? scan_cursor_->Next(context, batch) : NextOfSource(batch);
+    if (scan_cursor_ != nullptr) {
+      progress = scan_cursor_->Next(pipeline_.SourceRowsLeft(), context, batch);
+    } else {
+      progress = NextOfSource(batch);
+    }
   }
   return progress == Progress::kRows ? RunSteps(context, batch) : progress;
 }
@@ -138,7 +156,7 @@ PipelineCursor::Progress PipelineCursor::Push(const Rows& rows, uint32_t begin, 
   Progress progress;
   {
     Stopwatch watch(&source_time_ns_);
-    progress = scan_cursor_->Filter(rows, begin, count, context, batch);
+    progress = scan_cursor_->Filter(rows, begin, count, pipeline_.SourceRowsLeft(), context, batch);
   }
   return progress == Progress::kRows ? RunSteps(context, batch) : progress;
 }

@@ -30,6 +30,8 @@ class LimitCounter {
   LimitCounter(int64_t limit, int64_t offset) : begin_(offset), end_(limit < 0 ? -1 : offset + limit) {}
   // Of `rows` rows arriving now, [*first, *first + result) are wanted.
   uint32_t Take(uint32_t rows, uint32_t* first);
+  // Rows that may still be wanted; UINT32_MAX when there is no limit or it is far.
+  uint32_t RowsLeft() const;
   bool IsSatisfied() const { return end_ >= 0 && arrived_.load(std::memory_order_relaxed) >= end_; }
 
  private:
@@ -64,6 +66,9 @@ class Pipeline {
   bool HasWork() const;
   void Stop();
   bool IsSatisfied() const;
+  // How many rows of the source can matter from now on: less than UINT32_MAX when a limit stands above it
+  // with nothing between that drops rows.
+  uint32_t SourceRowsLeft() const;
   // -1 when none is left.
   int ClaimPartition();
 

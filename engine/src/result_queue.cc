@@ -145,14 +145,16 @@ void ResultQueue::Recycle(std::unique_ptr<ResultBatch> batch) {
 
 void ResultQueue::Push(std::unique_ptr<ResultBatch> batch) {
   std::unique_lock lock(mutex_);
-  not_full_.wait(lock, [this] { return ready_.size() < capacity_ || is_closed_; });
+  not_full_.wait(lock, [this] { return !IsFullLocked() || is_closed_; });
   if (is_closed_) return;
+  ready_bytes_ += batch->bytes();
   ready_.push_back(std::move(batch));
   not_empty_.notify_one();
 }
 
 void ResultQueue::PushUnbounded(std::unique_ptr<ResultBatch> batch) {
   std::lock_guard lock(mutex_);
+  ready_bytes_ += batch->bytes();
   ready_.push_back(std::move(batch));
 }
 
@@ -161,6 +163,7 @@ std::unique_ptr<ResultBatch> ResultQueue::TryPop() {
   if (ready_.empty()) return nullptr;
   auto batch = std::move(ready_.front());
   ready_.pop_front();
+  ready_bytes_ -= batch->bytes();
   not_full_.notify_one();
   return batch;
 }

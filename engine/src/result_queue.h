@@ -27,6 +27,7 @@ class ResultBatch {
   void Clear();
   PenumbraResult result() const { return {rows_, columns_.data()}; }
   uint32_t rows() const { return rows_; }
+  size_t bytes() const { return arena_.bytes(); }
 
  private:
   PenumbraResultColumn MakeColumn(const Vector& vector);
@@ -41,7 +42,8 @@ class ResultBatch {
 // Many producers, one consumer. Batches are used again: their arenas keep their first blocks.
 class ResultQueue {
  public:
-  ResultQueue(MemoryBudget* budget, size_t capacity) : budget_(budget), capacity_(capacity) {}
+  ResultQueue(MemoryBudget* budget, size_t capacity, size_t capacity_bytes)
+      : budget_(budget), capacity_(capacity), capacity_bytes_(capacity_bytes) {}
 
   std::unique_ptr<ResultBatch> Allocate();
   void Recycle(std::unique_ptr<ResultBatch> batch);
@@ -63,11 +65,15 @@ class ResultQueue {
 
  private:
   MemoryBudget* const budget_;
+  bool IsFullLocked() const { return ready_.size() >= capacity_ || (!ready_.empty() && ready_bytes_ >= capacity_bytes_); }
+
   const size_t capacity_;
+  const size_t capacity_bytes_;
   mutable std::mutex mutex_;
   std::condition_variable not_full_;
   std::condition_variable not_empty_;
   std::deque<std::unique_ptr<ResultBatch>> ready_;
+  size_t ready_bytes_ = 0;
   std::vector<std::unique_ptr<ResultBatch>> free_;
   bool is_closed_ = false;
   bool is_woken_ = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 
 #include "kernels/kernels.h"
 #include "vector_build.h"
@@ -101,9 +102,7 @@ bool Scan::ClaimMorsel(Chunk* current, Morsel* morsel) {
 class ScanCursor::Columns {
  public:
   Columns(ScanCursor& cursor, uint32_t count) : cursor_(cursor), count_(count), row_count_(count) {
-    const std::vector<PenumbraType>& types = cursor.scan_.plan().scan_types();
-    for (size_t c = 0; c < types.size(); ++c) cursor_.vectors_[c] = NullConstant(types[c]);
-    std::fill(cursor_.is_loaded_.begin(), cursor_.is_loaded_.end(), 0);
+    while (!cursor_.loaded_.empty()) Unload(cursor_.loaded_.size() - 1);
   }
   virtual ~Columns() = default;
 
@@ -121,6 +120,7 @@ class ScanCursor::Columns {
   void Load(int column, Arena& arena) {
     if (cursor_.is_loaded_[column] != 0) return;
     cursor_.is_loaded_[column] = 1;
+    cursor_.loaded_.push_back(column);
     cursor_.vectors_[column] = selected_ == nullptr
                                    ? Decode(column, count_, arena)
                                    : DecodeSelected(column, count_, selected_, row_count_, arena);
@@ -128,13 +128,12 @@ class ScanCursor::Columns {
 
   // Keeps the rows passed[0..n) of the rows still selected.
   void Narrow(const uint16_t* passed, uint32_t n, Arena& arena) {
-    for (size_t c = 0; c < cursor_.vectors_.size(); ++c) {
-      if (cursor_.is_loaded_[c] == 0) continue;
-      if (cursor_.is_kept_[c] != 0) {
-        cursor_.vectors_[c] = Gather(cursor_.vectors_[c], passed, n, arena);
+    for (size_t i = cursor_.loaded_.size(); i-- > 0;) {
+      int column = cursor_.loaded_[i];
+      if (cursor_.is_kept_[column] != 0) {
+        cursor_.vectors_[column] = Gather(cursor_.vectors_[column], passed, n, arena);
       } else {
-        cursor_.is_loaded_[c] = 0;
-        cursor_.vectors_[c] = NullConstant(cursor_.vectors_[c].type);
+        Unload(i);
       }
     }
     if (selected_ == nullptr) {
@@ -147,6 +146,14 @@ class ScanCursor::Columns {
   }
 
  private:
+  // loaded_[index]; the last takes its place.
+  void Unload(size_t index) {
+    int column = cursor_.loaded_[index];
+    cursor_.loaded_[index] = cursor_.loaded_.back();
+    cursor_.loaded_.pop_back();
+    cursor_.is_loaded_[column] = 0;
+    cursor_.vectors_[column] = NullConstant(cursor_.vectors_[column].type);
+  }
   virtual Vector Decode(int column, uint32_t count, Arena& arena) = 0;
   virtual Vector DecodeSelected(int column, uint32_t count, const uint16_t* selected, uint32_t n, Arena& arena) = 0;
 
@@ -193,7 +200,7 @@ class ScanCursor::RowColumns final : public Columns {
 ScanCursor::ScanCursor(Scan& scan, bool is_output, ExecutionEnvironment& environment)
     : scan_(scan), is_output_(is_output), environment_(environment), chunk_arena_(&environment.budget) {
   size_t width = scan.plan().scan_types().size();
-  vectors_.resize(width);
+  for (PenumbraType type : scan.plan().scan_types()) vectors_.push_back(NullConstant(type));
   is_loaded_.resize(width);
   std::vector<int> uses(width);
   const std::vector<ScanFilter>& filters = scan.plan().scan_filters();
@@ -201,7 +208,10 @@ ScanCursor::ScanCursor(Scan& scan, bool is_output, ExecutionEnvironment& environ
     for (int column : filters[i].columns) ++uses[column];
     if (!filters[i].expr->can_fail) movable_.push_back({i});
   }
-  for (size_t c = 0; c < width; ++c) is_kept_.push_back(scan.needed()[c] || uses[c] > 1);
+  for (size_t c = 0; c < width; ++c) {
+    is_kept_.push_back(scan.needed()[c] || uses[c] > 1);
+    if (scan.needed()[c]) needed_.push_back(static_cast<int>(c));
+  }
 }
 
 ScanCursor::~ScanCursor() = default;
@@ -323,7 +333,8 @@ bool ScanCursor::RunPrefilter(Columns& columns, EvalContext& context) {
   return true;
 }
 
-ScanCursor::Progress ScanCursor::Emit(Columns& columns, bool is_chunk, EvalContext& context, Batch* batch) {
+ScanCursor::Progress ScanCursor::Emit(Columns& columns, bool is_chunk, uint32_t max_rows, EvalContext& context,
+                                      Batch* batch) {
   const std::vector<ScanFilter>& filters = scan_.plan().scan_filters();
   bool is_measured = movable_.size() > 1 && vectors_seen_ % kMeasureInterval == 0;
   for (FilterState& state : movable_) {
@@ -342,16 +353,19 @@ ScanCursor::Progress ScanCursor::Emit(Columns& columns, bool is_chunk, EvalConte
     if (filter.expr->can_fail && !RunFilter(filter, columns, context)) return Progress::kNoRows;
   }
   counts_.rows_out += columns.row_count();
-  if (prefilter_ != nullptr && !RunPrefilter(columns, context)) return Progress::kNoRows;
-  const std::vector<bool>& needed = scan_.needed();
-  for (size_t c = 0; c < needed.size(); ++c) {
-    if (needed[c]) columns.Load(static_cast<int>(c), context.arena);
+  if (max_rows == 0) return Progress::kNoRows;
+  if (columns.row_count() > max_rows) {
+    auto* first = AllocateSelection(max_rows, context.arena);
+    std::iota(first, first + max_rows, uint16_t{0});
+    columns.Narrow(first, max_rows, context.arena);
   }
+  if (prefilter_ != nullptr && !RunPrefilter(columns, context)) return Progress::kNoRows;
+  for (int column : needed_) columns.Load(column, context.arena);
   *batch = columns.batch();
   return Progress::kRows;
 }
 
-ScanCursor::Progress ScanCursor::Next(EvalContext& context, Batch* batch) {
+ScanCursor::Progress ScanCursor::Next(uint32_t max_rows, EvalContext& context, Batch* batch) {
   if (chunk_ == nullptr || position_ >= morsel_.end) {
     if (!OpenMorsel()) return Progress::kExhausted;
   } else if (scan_.is_stopped()) {
@@ -371,16 +385,16 @@ ScanCursor::Progress ScanCursor::Next(EvalContext& context, Batch* batch) {
     kernels::BitsToSelection(bits, count, selected);
     columns.Select(selected, n);
   }
-  return Emit(columns, true, context, batch);
+  return Emit(columns, true, max_rows, context, batch);
 }
 
-ScanCursor::Progress ScanCursor::Filter(const Rows& rows, uint32_t begin, uint32_t count, EvalContext& context,
-                                        Batch* batch) {
+ScanCursor::Progress ScanCursor::Filter(const Rows& rows, uint32_t begin, uint32_t count, uint32_t max_rows,
+                                        EvalContext& context, Batch* batch) {
   ++vectors_seen_;
   counts_.rows_in += count;
   counts_.pushed_rows += count;
   RowColumns columns(*this, rows, begin, count);
-  return Emit(columns, false, context, batch);
+  return Emit(columns, false, max_rows, context, batch);
 }
 
 }  // namespace penumbra

@@ -88,9 +88,11 @@ class ScanCursor {
   enum class Progress { kRows, kNoRows, kExhausted };
   // Looks at one vector of rows. The batch lives in context.arena, in the segments and (unless is_output)
   // in this cursor's chunk state: until the next call.
-  Progress Next(EvalContext& context, Batch* batch);
+  // Of the rows that pass only the first max_rows are decoded; the caller wants no more.
+  Progress Next(uint32_t max_rows, EvalContext& context, Batch* batch);
   // The same for pushed rows [begin, begin + count), begin a multiple of kVectorRows.
-  Progress Filter(const Rows& rows, uint32_t begin, uint32_t count, EvalContext& context, Batch* batch);
+  Progress Filter(const Rows& rows, uint32_t begin, uint32_t count, uint32_t max_rows, EvalContext& context,
+                  Batch* batch);
   const ScanCounts& counts() const { return counts_; }
   // Asks the sink that takes the scan's batches as they are which rows it wants decoded.
   void SetPrefilter(Sink* sink, Sink::Local* local);
@@ -115,7 +117,7 @@ class ScanCursor {
   bool SetValidBits(uint32_t begin, uint32_t count, uint64_t* bits);
   bool ApplyPredicates(uint32_t begin, uint32_t count, uint64_t* bits, EvalContext& context);
   // Runs the conjuncts that ApplyPredicates() did not and decodes the output.
-  Progress Emit(Columns& columns, bool is_chunk, EvalContext& context, Batch* batch);
+  Progress Emit(Columns& columns, bool is_chunk, uint32_t max_rows, EvalContext& context, Batch* batch);
   bool RunFilter(const ScanFilter& filter, Columns& columns, EvalContext& context);
   bool RunPrefilter(Columns& columns, EvalContext& context);
 
@@ -130,8 +132,10 @@ class ScanCursor {
   std::vector<SegmentReader> readers_;
   std::vector<std::unique_ptr<ScanPredicate::Bound>> bound_;  // by filter; null: decode and evaluate
   std::vector<FilterState> movable_;  // filters that cannot fail, in the order to run them
-  std::vector<Vector> vectors_;       // the batch's columns
-  std::vector<uint8_t> is_loaded_;    // by column: decoded for the rows still selected
+  std::vector<Vector> vectors_;     // the batch's columns; null constants unless loaded
+  std::vector<uint8_t> is_loaded_;  // by column: decoded for the rows still selected
+  std::vector<int> loaded_;         // the columns that are
+  std::vector<int> needed_;         // the columns of the output
   std::vector<uint8_t> is_kept_;      // by column: worth narrowing rather than decoding again
   Sink* prefilter_ = nullptr;
   Sink::Local* prefilter_local_ = nullptr;

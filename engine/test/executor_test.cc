@@ -230,6 +230,52 @@ TEST_P(ExecutorTest, AConjunctGuardsTheNextOne) {
   EXPECT_EQ(output.rows, (std::vector<Row>{{"1000"}}));
 }
 
+TEST_P(ExecutorTest, ManyGroupsAreReadByAllThreads) {
+  Load(200000);
+  PlanBuilder plan(kTypes);
+  plan.Aggregate({plan.Column(0), plan.Column(2)}, {Aggregate(PENUMBRA_AGG_SUM, PENUMBRA_NUMERIC, plan.Column(3))});
+  plan.Filter({plan.Call(PENUMBRA_FN_NE, PENUMBRA_BOOL, {plan.Column(0), plan.Constant(PENUMBRA_INT4, "77")})});
+  Output output = Run(plan);
+  ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
+  std::vector<Row> expected;
+  for (uint32_t i = 0; i < 200000; ++i) {
+    if (i != 77) expected.push_back({*CellOf(i, 0), *CellOf(i, 2), *CellOf(i, 3)});
+  }
+  EXPECT_EQ(Sorted(output.rows), Sorted(expected));
+}
+
+TEST_P(ExecutorTest, TopNOfEveryKindOfKey) {
+  Load(100000);
+  struct Case {
+    int column;
+    bool descending;
+    bool nulls_first;
+  };
+  for (const Case& c : {Case{0, false, false}, Case{0, true, true}, Case{1, true, true}, Case{1, false, false},
+                        Case{1, true, false}, Case{3, true, true}, Case{3, false, false}, Case{2, true, false}}) {
+    PlanBuilder plan(kTypes);
+    plan.Sort({{plan.Column(c.column), c.descending, c.nulls_first}, {plan.Column(0), true, true}}, 1500, 100);
+    plan.Project({plan.Column(c.column), plan.Column(0)});
+    PlanBuilder full(kTypes);
+    full.Sort({{full.Column(c.column), c.descending, c.nulls_first}, {full.Column(0), true, true}});
+    full.Project({full.Column(c.column), full.Column(0)});
+    Output top = Run(plan), all = Run(full);
+    ASSERT_EQ(top.status.code, PENUMBRA_OK) << top.status.message;
+    ASSERT_EQ(all.rows.size(), 100000u);
+    EXPECT_EQ(top.rows, std::vector<Row>(all.rows.begin() + 100, all.rows.begin() + 1600)) << c.column << c.descending;
+  }
+}
+
+TEST_P(ExecutorTest, LimitZero) {
+  Load(100000);
+  PlanBuilder plan(kTypes);
+  plan.Limit(0);
+  Output output = Run(plan);
+  ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
+  EXPECT_TRUE(output.rows.empty());
+  EXPECT_EQ(output.cached_rows + output.pushed_rows, 0u);
+}
+
 TEST_P(ExecutorTest, NoRowsAtAll) {
   PlanBuilder plan(kTypes);
   EXPECT_TRUE(Run(plan).rows.empty());
