@@ -48,9 +48,15 @@ TEST(CApiTest, DestroyAtEveryStage) {
       if (stage > 0) {
         for (int i = 0; i < 4; ++i) ASSERT_EQ(penumbra_exec_add_chunk(exec, &added).code, PENUMBRA_OK);
       }
-      if (stage > 1) ASSERT_EQ(penumbra_exec_start(exec).code, PENUMBRA_OK);
-      if (stage > 2) ASSERT_EQ(penumbra_exec_push_rows(exec, table.rows()).code, PENUMBRA_OK);
-      if (stage > 3) ASSERT_EQ(penumbra_exec_end_rows(exec).code, PENUMBRA_OK);
+      if (stage > 1) {
+        ASSERT_EQ(penumbra_exec_start(exec).code, PENUMBRA_OK);
+      }
+      if (stage > 2) {
+        ASSERT_EQ(penumbra_exec_push_rows(exec, table.rows()).code, PENUMBRA_OK);
+      }
+      if (stage > 3) {
+        ASSERT_EQ(penumbra_exec_end_rows(exec).code, PENUMBRA_OK);
+      }
       for (int i = 4; i < stage; ++i) {
         PenumbraResult result;
         PenumbraStatus status;
