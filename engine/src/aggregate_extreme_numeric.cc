@@ -1,5 +1,6 @@
 // min and max of numeric: the value with the display scale it came with.
-#include "aggregate_numeric_result.h"
+#include "aggregate_accumulator.h"
+#include "numeric_rows.h"
 
 namespace penumbra {
 namespace {
@@ -59,7 +60,7 @@ class NumericExtremeAccumulator : public Accumulator {
   }
   Vector Finalize(PenumbraAggregate, PenumbraType, const char* const* groups, uint32_t offset, uint32_t count,
                   Arena& arena) const override {
-    NumericResult result(count, arena);
+    NumericWriter result(count, arena);
     for (uint32_t i = 0; i < count; ++i) {
       const ExtremeState& state = *reinterpret_cast<const ExtremeState*>(groups[i] + offset);
       if (state.held == Held::kInteger) result.SetInteger(i, state.integer.value, state.scale);

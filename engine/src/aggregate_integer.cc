@@ -1,6 +1,6 @@
 // sum and avg of int2 and int4: 64-bit sums that cannot overflow in practice.
-#include "aggregate_numeric_result.h"
 #include "aggregate_typed.h"
+#include "numeric_rows.h"
 
 namespace penumbra {
 namespace {
@@ -30,7 +30,7 @@ class IntegerSumAccumulator : public TypedAccumulator<IntegerSum<T>> {
   Vector Finalize(PenumbraAggregate function, PenumbraType type, const char* const* groups, uint32_t offset,
                   uint32_t count, Arena& arena) const override {
     if (function == PENUMBRA_AGG_AVG) {
-      NumericResult result(count, arena);
+      NumericWriter result(count, arena);
       for (uint32_t i = 0; i < count; ++i) {
         const auto& state = Base::StateAt(groups[i] + offset);
         if (state.count != 0) result.SetAverage(i, state.sum, 0, state.count);

@@ -3,7 +3,8 @@
 // A state holds a 128-bit sum (and a 192-bit sum of squares) of integers of one scale. A value of a
 // larger scale rescales the state. Whatever does not fit goes to a BigSums: the total is always the
 // small sums plus the big ones, so that rare wide values never make the common ones slow.
-#include "aggregate_numeric_result.h"
+#include "aggregate_accumulator.h"
+#include "numeric_rows.h"
 
 namespace penumbra {
 namespace {
@@ -271,7 +272,7 @@ class NumericAccumulator : public Accumulator {
 
   Vector Finalize(PenumbraAggregate function, PenumbraType, const char* const* groups, uint32_t offset,
                   uint32_t count, Arena& arena) const override {
-    NumericResult result(count, arena);
+    NumericWriter result(count, arena);
     for (uint32_t i = 0; i < count; ++i) {
       FinalizeOne(function, *reinterpret_cast<const State*>(groups[i] + offset), i, &result);
     }
@@ -369,7 +370,7 @@ class NumericAccumulator : public Accumulator {
     });
   }
 
-  static void FinalizeOne(PenumbraAggregate function, const State& state, uint32_t row, NumericResult* result) {
+  static void FinalizeOne(PenumbraAggregate function, const State& state, uint32_t row, NumericWriter* result) {
     const SumState& base = Sums::Base(state);
     const int64_t total = base.count + base.special_count;
     const bool is_sample = function == PENUMBRA_AGG_VAR_SAMP || function == PENUMBRA_AGG_STDDEV_SAMP;

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "aggregate_numeric_result.h"
 #include "numeric.h"
+#include "numeric_rows.h"
 #include "value_order.h"
 
 namespace penumbra {
@@ -367,7 +367,7 @@ const char* GroupKeys::LoadStrings(char* image, const char* bytes, Arena& arena)
 
 Vector GroupKeys::OutputNumeric(int key, const char* const* rows, uint32_t count, Arena& arena) const {
   const Slot& slot = slots_[key];
-  NumericResult result(count, arena);
+  NumericWriter result(count, arena);
   for (uint32_t i = 0; i < count; ++i) {
     if (IsNull(rows[i], key)) continue;
     StringRef canonical;

@@ -22,7 +22,7 @@ Vector EvaluateRows(const Vector& a, const Vector& b, uint32_t rows, Arena& aren
     if (ReadSmall(a, i, &x) && ReadSmall(b, i, &y) && small(x, y, &result)) {
       writer.Set(i, result);
     } else {
-      writer.Set(i, decimal(DecimalAt(a, i), DecimalAt(b, i)));
+      writer.SetDecimal(i, decimal(DecimalAt(a, i), DecimalAt(b, i)));
     }
   }
   return writer.Finish(validity);
@@ -37,7 +37,7 @@ Vector EvaluateRows(const Vector& a, uint32_t rows, Arena& arena, Small small, D
     if (ReadSmall(a, i, &x) && small(x, &result)) {
       writer.Set(i, result);
     } else {
-      writer.Set(i, decimal(DecimalAt(a, i)));
+      writer.SetDecimal(i, decimal(DecimalAt(a, i)));
     }
   }
   return writer.Finish(a.validity);

@@ -133,7 +133,7 @@ Vector FromFloats(const Vector& flat, uint32_t rows, Arena& arena) {
     if (IsPrintedWhole(values[i])) {
       writer.Set(i, SmallNumber{static_cast<int64_t>(values[i]), 0});
     } else {
-      writer.Set(i, FromFloat(values[i]));
+      writer.SetDecimal(i, FromFloat(values[i]));
     }
   }
   return writer.Finish(flat.validity);

@@ -69,7 +69,7 @@ Vector RoundRows(const Vector& a, const Vector& scales, Rounding rounding, uint3
     if (ReadSmall(a, i, &x) && RoundSmall(x, scale, rounding, &result)) {
       writer.Set(i, result);
     } else {
-      writer.Set(i, round_decimal(DecimalAt(a, i), scale));
+      writer.SetDecimal(i, round_decimal(DecimalAt(a, i), scale));
     }
   }
   return writer.Finish(validity);
@@ -182,7 +182,7 @@ Vector EvaluateNumericTypmod(const Expr&, const Vector* args, uint32_t rows, Eva
         result.value < limit && result.value > -limit) {
       writer.Set(i, result);
     } else {
-      writer.Set(i, Decimal::ApplyTypmod(DecimalAt(a.vector, i), precision, scale));
+      writer.SetDecimal(i, Decimal::ApplyTypmod(DecimalAt(a.vector, i), precision, scale));
     }
   }
   return writer.Finish(a.vector.validity);

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "error.h"
+#include "kernels/kernels.h"
 #include "numeric_digits.h"
 
 namespace penumbra {
@@ -19,15 +20,6 @@ uint128 Divide(uint128 dividend, uint128 divisor) {
     return divisor <= UINT64_MAX ? static_cast<uint64_t>(dividend) / static_cast<uint64_t>(divisor) : 0;
   }
   return dividend / divisor;
-}
-
-// How many decimal digits, of at most kMaxInt128Digits; 0 for zero.
-int CountDecimals(uint128 magnitude) {
-  if (magnitude == 0) return 0;
-  const uint64_t high = static_cast<uint64_t>(magnitude >> 64);
-  const int bits = high != 0 ? 64 + std::bit_width(high) : std::bit_width(static_cast<uint64_t>(magnitude));
-  const int estimate = bits * 1233 >> 12;  // log10(2) from below: right or one too low
-  return magnitude >= PowerOfTen(estimate) ? estimate + 1 : estimate;
 }
 
 // Weight and first digit in base 10,000 of magnitude / 10^scale.
@@ -71,6 +63,14 @@ const void* FindElement(const Vector& v, uint32_t* row) {
 }
 
 }  // namespace
+
+int CountDecimals(uint128 magnitude) {
+  if (magnitude == 0) return 0;
+  const uint64_t high = static_cast<uint64_t>(magnitude >> 64);
+  const int bits = high != 0 ? 64 + std::bit_width(high) : std::bit_width(static_cast<uint64_t>(magnitude));
+  const int estimate = bits * 1233 >> 12;  // log10(2) from below: right or one too low
+  return magnitude >= PowerOfTen(estimate) ? estimate + 1 : estimate;
+}
 
 bool ReadSmall(const Vector& v, uint32_t row, SmallNumber* number) {
   const void* data = FindElement(v, &row);
@@ -139,11 +139,20 @@ bool DivideSmall(const SmallNumber& a, const SmallNumber& b, SmallNumber* result
   result->value = 0;
   if (dividend == 0) return true;
   const int shift = scale + b.scale - a.scale;
-  if (shift < 0 || decimals + shift > kMaxInt128Digits) return false;
-  const uint128 numerator = dividend * PowerOfTen(shift);
-  uint128 quotient = Divide(numerator, divisor);
-  const uint128 remainder = numerator - quotient * divisor;
-  if (remainder >= divisor - remainder) ++quotient;
+  uint128 quotient = 0, rest = dividend;
+  if (shift < 0) return false;
+  if (decimals + shift > kMaxInt128Digits) {
+    // The whole part apart, so that only what is left of the dividend is scaled up.
+    const uint128 whole = Divide(dividend, divisor);
+    rest = dividend - whole * divisor;
+    const int whole_decimals = CountDecimals(whole);
+    if (whole_decimals + shift >= kMaxInt128Digits || CountDecimals(rest) + shift > kMaxInt128Digits) return false;
+    quotient = whole * PowerOfTen(shift);
+  }
+  const uint128 numerator = rest * PowerOfTen(shift);
+  const uint128 fraction = Divide(numerator, divisor);
+  const uint128 remainder = numerator - fraction * divisor;
+  quotient += fraction + (remainder >= divisor - remainder);
   result->value = WithSign(quotient, (a.value < 0) != (b.value < 0));
   return true;
 }
@@ -241,7 +250,24 @@ void NumericWriter::Set(uint32_t row, const SmallNumber& number) {
   upper_ = std::max(upper_, number.value);
 }
 
-void NumericWriter::Set(uint32_t row, const Decimal& number) {
+void NumericWriter::SetInteger(uint32_t row, int128 value, int scale) {
+  if (value < kInt128Limit && value > -kInt128Limit) {
+    Set(row, {value, scale});
+  } else {
+    SetPayload(row, IntegerPayloadRef(value, scale, arena_));
+  }
+}
+
+void NumericWriter::SetAverage(uint32_t row, int128 sum, int scale, int64_t count) {
+  SmallNumber average;
+  if (sum < kInt128Limit && sum > -kInt128Limit && DivideSmall({sum, scale}, {count, 0}, &average)) {
+    Set(row, average);
+  } else {
+    SetDecimal(row, Decimal::Average(Decimal::FromInteger(sum, scale), count));
+  }
+}
+
+void NumericWriter::SetDecimal(uint32_t row, const Decimal& number) {
   SmallNumber small;
   if (number.ToScaledInteger(&small.value)) {
     small.scale = number.scale();
@@ -273,6 +299,19 @@ Vector NumericWriter::Finish(const uint64_t* validity) {
   Vector result = payloads_ == nullptr && has_one_scale_ ? FinishIntegers() : FinishPayloads();
   result.validity = validity;
   return result;
+}
+
+Vector NumericWriter::Finish() {
+  uint64_t* validity = nullptr;
+  for (uint32_t i = 0; i < rows_; ++i) {
+    if (scales_[i] != kUnset) continue;
+    if (validity == nullptr) {
+      validity = arena_.AllocateArray<uint64_t>(BitWords(rows_));
+      kernels::SetBits(validity, rows_);
+    }
+    validity[i / 64] &= ~(uint64_t{1} << (i % 64));
+  }
+  return Finish(validity);
 }
 
 Vector NumericWriter::FinishIntegers() const {

@@ -33,6 +33,9 @@ inline bool ScaleUpInLimit(int128* value, int exponent) {
   return exponent <= kMaxInt128Digits && MultiplyInLimit(*value, kPowersOfTen[exponent], value);
 }
 
+// How many decimal digits, of at most kMaxInt128Digits; 0 for zero.
+int CountDecimals(uint128 magnitude);
+
 // Row of a NUMERIC vector in any form; the row must not be null. False if it is not finite or too long.
 bool ReadSmall(const Vector& v, uint32_t row, SmallNumber* number);
 // The payload of such a row; may need `arena`.
@@ -54,22 +57,30 @@ bool RoundSmall(const SmallNumber& a, int scale, Rounding rounding, SmallNumber*
 // -1, 0 or 1 as Decimal::Compare, rows not null.
 int CompareRows(const Vector& a, uint32_t row_a, const Vector& b, uint32_t row_b);
 
-// Collects a result of which form and scale show only at the end. Rows never set are null.
+// Collects a result of which form and scale show only at the end.
 class NumericWriter {
  public:
   NumericWriter(uint32_t rows, Arena& arena);
   void Set(uint32_t row, const SmallNumber& number);
-  void Set(uint32_t row, const Decimal& number);
+  // Any int128.
+  void SetInteger(uint32_t row, int128 value, int scale);
+  void SetDecimal(uint32_t row, const Decimal& number);
+  // The bytes are not copied.
+  void SetPayload(uint32_t row, const StringRef& payload);
   // Copies a row of another vector.
   void SetFrom(uint32_t row, const Vector& source, uint32_t source_row);
-  // kInt64 or kInt128 when all rows are small and of one scale, else kPayload.
+  // sum / 10^scale / count, as avg gives it.
+  void SetAverage(uint32_t row, int128 sum, int scale, int64_t count);
+
+  // kInt64 or kInt128 when all rows are small and of one scale, else kPayload. Without validity given,
+  // rows never set are null; those that it declares null need not be set.
   Vector Finish(const uint64_t* validity);
+  Vector Finish();
 
  private:
   static constexpr int16_t kUnset = -1;
   static constexpr int16_t kPayloadRow = -2;
 
-  void SetPayload(uint32_t row, const StringRef& payload);
   Vector FinishIntegers() const;
   Vector FinishPayloads();
 

@@ -5,8 +5,8 @@
 #include <limits>
 #include <string>
 
-#include "aggregate_numeric_result.h"
 #include "kernels/kernels.h"
+#include "numeric_rows.h"
 #include "value_order.h"
 
 namespace penumbra {
@@ -61,7 +61,7 @@ NumericCode CodeOfInteger(int64_t value, int scale) {
 NumericCode CodeOfInteger(int128 value, int scale) {
   if (value == 0) return CodeOf(kZero, 0, 0, false);
   uint128 magnitude = value < 0 ? -static_cast<uint128>(value) : static_cast<uint128>(value);
-  const int digits = CountDecimalDigits(magnitude);
+  const int digits = CountDecimals(magnitude);
   bool has_more = false;
   uint64_t mantissa;
   if (digits <= kMaxInt64Digits) {

@@ -1,6 +1,6 @@
 #include "sort_rows.h"
 
-#include "aggregate_numeric_result.h"
+#include "numeric_rows.h"
 
 namespace penumbra {
 
@@ -111,7 +111,7 @@ char* SortRowLayout::Copy(const char* row, Arena& arena) const {
 Vector SortRowLayout::Read(int column, const char* const* rows, uint32_t count, Arena& arena) const {
   const Column& from = columns_[column];
   if (from.type == PENUMBRA_NUMERIC) {
-    NumericResult result(count, arena);
+    NumericWriter result(count, arena);
     for (uint32_t i = 0; i < count; ++i) {
       if (IsNull(rows[i], column)) continue;
       RowNumeric value = Get<RowNumeric>(rows[i], column);
