@@ -44,7 +44,7 @@ SELECT count(*) FROM (SELECT id FROM events WHERE initcap(note) = 'Note 7' AND k
 
 -- what is refused, and why
 SELECT string_agg(note, ',') FROM events;
-SELECT min(person COLLATE "en_US.utf8") FROM events;
+SELECT min(person COLLATE "en-x-icu") FROM events;
 SELECT kind, count(*) FROM events GROUP BY ROLLUP (kind);
 SELECT ctid FROM events;
 SELECT e FROM events e;
