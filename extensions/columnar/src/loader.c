@@ -34,6 +34,7 @@
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/procarray.h"
+#include "utils/inval.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/timestamp.h"
@@ -64,6 +65,7 @@ typedef struct Loader
 	LoadProgress *progress;
 	uint64		protected_serial;
 	uint64		unserved_pages;
+	bool		serves_more;	/* than before the load: chunks or columns that were not there */
 	char	   *image;			/* a page, aligned */
 	VmPage	   *vm_page;
 
@@ -561,8 +563,10 @@ load_chunk(Loader *loader, uint32 number, bool *loaded)
 {
 	ChunkNeed	need = CHUNK_NEEDS_REBUILD;
 	bool		is_full = false;
+	bool		is_first;
 
 	loader->pinned = directory_pin_chunk(loader->rel, number, NULL, NULL);
+	is_first = loader->pinned == NULL;
 	if (loader->pinned != NULL)
 		need = examine_chunk(loader, loader->pinned);
 	if (need == CHUNK_NEEDS_COLUMNS && !add_columns(loader, &is_full))
@@ -571,6 +575,8 @@ load_chunk(Loader *loader, uint32 number, bool *loaded)
 		is_full = !rebuild_chunk(loader, number);
 	unpin_current(loader);
 	*loaded = need != CHUNK_FINE && !is_full;
+	if (*loaded && (is_first || need == CHUNK_NEEDS_COLUMNS))
+		loader->serves_more = true;
 	return !is_full;
 }
 
@@ -649,6 +655,9 @@ loader_load(Relation rel, const LoadOptions *options, LoadResult *result)
 		loader->progress->chunks_done = options->first_chunk;
 		load_chunks(loader, result);
 		result->unserved_pages = loader->unserved_pages;
+		/* Generic plans were made without; a standby cannot log the message. */
+		if (loader->serves_more && !RecoveryInProgress())
+			CacheInvalidateRelcache(rel);
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
