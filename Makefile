@@ -90,7 +90,7 @@ install: extension ## the extension into the private installation
 	$(EXTENSION_MAKE) install >/dev/null
 
 extension-check: install ## the extension's own tests
-	$(EXTENSION_MAKE) check
+	$(EXTENSION_MAKE) test TEST_DIR=$(shell readlink -f .penumbra)/extension-test
 
 clean: ## what was built; .penumbra and .venv stay
 	rm -rf build build-asan

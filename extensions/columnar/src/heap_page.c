@@ -140,6 +140,7 @@ fetch_value(HeapRowReader *reader, FetchKind fetch, const char *data,
 			*value = (uint64) (uintptr_t) data;
 			break;
 		case FETCH_VARLENA:
+			/* a toast pointer has a short header too */
 			if (VARATT_IS_SHORT(data) && !VARATT_IS_EXTERNAL(data))
 			{
 				*value = (uint64) (uintptr_t) VARDATA_SHORT(data);

@@ -1,0 +1,84 @@
+-- Validation: what is served after each kind of change. Three rows fit a page.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS penumbra;
+CREATE TABLE pages (id int, v int, filler char(2000)) WITH (fillfactor = 100);
+ALTER TABLE pages ALTER COLUMN filler SET STORAGE PLAIN;
+INSERT INTO pages SELECT i, 0, 'x' FROM generate_series(1, 9000) i;
+SELECT pg_relation_size('pages') / 8192 AS pages;
+
+-- without a visibility map: by page LSNs
+SELECT penumbra.load('pages', '{id, v}');
+SELECT * FROM penumbra.served('pages', '{id, v}');
+-- vacuum writes the map; the stamps are renewed
+VACUUM pages;
+SELECT * FROM penumbra.served('pages', '{id, v}');
+SELECT * FROM penumbra.served('pages', '{id, v}');
+
+-- an update fails two pages for good: the old row's, and the new row's is past the chunk
+UPDATE pages SET v = 1 WHERE id = 10;
+SELECT * FROM penumbra.served('pages', '{id, v}');
+VACUUM pages;
+SELECT * FROM penumbra.served('pages', '{id, v}');
+SELECT dead_pages FROM penumbra.tables WHERE relation = 'pages'::regclass;
+SELECT penumbra.refresh('pages');
+SELECT * FROM penumbra.served('pages', '{id, v}');
+SELECT sum(mismatches) FROM penumbra.verify('pages');
+
+-- rolled back, all the same
+BEGIN;
+DELETE FROM pages WHERE id = 5000;
+SELECT * FROM penumbra.served('pages', '{id, v}');
+ROLLBACK;
+SELECT * FROM penumbra.served('pages', '{id, v}');
+-- a page that is not all-visible stays in the table until it is
+SELECT penumbra.refresh('pages');
+SELECT * FROM penumbra.served('pages', '{id, v}');
+VACUUM pages;
+SELECT penumbra.refresh('pages');
+SELECT * FROM penumbra.served('pages', '{id, v}');
+
+-- locks do not change rows, but may move the LSNs
+BEGIN;
+SELECT id FROM pages WHERE id = 100 FOR KEY SHARE;
+COMMIT;
+SELECT rows_from_cache BETWEEN 8997 AND 9000 FROM penumbra.served('pages', '{id, v}');
+SELECT penumbra.refresh('pages') >= 0;
+
+-- new pages, then fewer
+INSERT INTO pages SELECT i, 0, 'x' FROM generate_series(9001, 9300) i;
+SELECT pages_from_heap > 0 FROM penumbra.served('pages', '{id, v}');
+VACUUM pages;
+SELECT penumbra.refresh('pages');
+SELECT pages_from_heap, rows_from_cache FROM penumbra.served('pages', '{id, v}');
+DELETE FROM pages WHERE id > 3000;
+VACUUM pages;
+SELECT pg_relation_size('pages') / 8192 < 1100 AS truncated;
+SELECT rows_from_cache <= 3000 AS ok FROM penumbra.served('pages', '{id, v}');
+SELECT sum(mismatches) FROM penumbra.verify('pages');
+INSERT INTO pages SELECT i, 0, 'x' FROM generate_series(3001, 6000) i;
+SELECT rows_from_cache <= 3000 AS ok FROM penumbra.served('pages', '{id, v}');
+SELECT penumbra.refresh('pages') > 0;
+SELECT rows_from_cache FROM penumbra.served('pages', '{id, v}');
+SELECT sum(mismatches) FROM penumbra.verify('pages');
+
+-- prepared transactions and dropped relations
+BEGIN;
+DROP TABLE pages;
+PREPARE TRANSACTION 'drop pages';
+ROLLBACK PREPARED 'drop pages';
+SELECT penumbra.load('pages', '{id}') > 0;
+SELECT rows_from_cache FROM penumbra.served('pages', '{id}');
+DROP TABLE pages;
+SELECT count(*) FROM penumbra.tables;
+
+-- a database's relations go with it
+CREATE DATABASE elsewhere;
+\c elsewhere
+CREATE EXTENSION penumbra;
+CREATE TABLE here AS SELECT 1 AS a;
+SELECT penumbra.load('here');
+\c regression
+SELECT count(*) FROM penumbra.tables();
+DROP DATABASE elsewhere;
+SELECT count(*) FROM penumbra.tables();
+SELECT size_class, pages, used_bytes FROM penumbra.memory;
