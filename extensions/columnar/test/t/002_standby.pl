@@ -1,0 +1,93 @@
+# A hot standby has a cache of its own; it stays right through replay, conflicts and promotion.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $primary = PostgreSQL::Test::Cluster->new('primary');
+$primary->init(allows_streaming => 1);
+$primary->append_conf('postgresql.conf', q{
+shared_preload_libraries = 'penumbra'
+penumbra.memory = '64MB'
+penumbra.auto = off
+autovacuum = off
+});
+$primary->start;
+$primary->safe_psql('postgres', q{
+	CREATE EXTENSION penumbra;
+	CREATE TABLE t (id int, n int, filler char(2000)) WITH (fillfactor = 90);
+	INSERT INTO t SELECT i, 1, 'x' FROM generate_series(1, 3000) i;
+});
+$primary->backup('backup');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($primary, 'backup', has_streaming => 1);
+$standby->append_conf('postgresql.conf', 'max_standby_streaming_delay = -1');
+$standby->start;
+
+sub catch_up { $primary->wait_for_catchup($standby); }
+sub ask
+{
+	my ($query) = @_;
+	return $standby->safe_psql('postgres', $query);
+}
+my $sum = q{SET penumbra.mode = 'require'; SELECT sum(n) FROM t};
+my $from_cache = q{SELECT pages_from_cache > 0 FROM penumbra.served('t', '{n}')};
+my $verify = q{SELECT coalesce(sum(mismatches), 0) FROM penumbra.verify('t')};
+
+# Only the visibility map counts here: before vacuum nothing can be cached.
+catch_up();
+ask(q{SELECT penumbra.load('t', '{id, n}')});
+is(ask($from_cache), 'f', 'nothing is all-visible yet');
+$primary->safe_psql('postgres', 'VACUUM t');
+catch_up();
+ask(q{SELECT penumbra.load('t', '{id, n}')});
+is(ask($from_cache), 't', 'cached after the vacuum was replayed');
+is(ask($sum), '3000', 'answer from the cache');
+
+# Replayed changes are seen, page by page.
+$primary->safe_psql('postgres', 'UPDATE t SET n = 100 WHERE id = 10');
+catch_up();
+is(ask($sum), '3099', 'a replayed update is seen');
+is(ask($from_cache), 't', 'the other pages are still cached');
+$primary->safe_psql('postgres', 'VACUUM t');
+catch_up();
+is(ask($sum), '3099', 'after vacuum');
+ask(q{SELECT penumbra.refresh('t')});
+is(ask($sum), '3099', 'after refresh');
+is(ask($verify), '0', 'verified');
+
+# An old snapshot on the standby keeps its answer while the primary goes on.
+my $old = $standby->background_psql('postgres');
+$old->query_safe(q{SET penumbra.mode = 'require'});
+$old->query_safe(q{BEGIN ISOLATION LEVEL REPEATABLE READ});
+is($old->query_safe('SELECT sum(n) FROM t'), '3099', 'old snapshot');
+$primary->safe_psql('postgres', 'UPDATE t SET n = 7 WHERE id <= 100');
+catch_up();
+is($old->query_safe('SELECT sum(n) FROM t'), '3099', 'old snapshot after an update');
+is(ask($sum), '3600', 'new snapshot');
+$old->query_safe('COMMIT');
+$old->quit;
+
+# Rewritten and dropped relations.
+$primary->safe_psql('postgres', 'VACUUM FULL t; VACUUM t;');
+catch_up();
+is($standby->safe_psql('postgres', 'SELECT sum(n) FROM t'), '3600', 'after a rewrite');
+ask(q{SELECT penumbra.load('t', '{id, n}')});
+is(ask($sum), '3600', 'loaded again');
+is(ask(q{SELECT count(*) FROM penumbra.tables()}), '1', 'the old file is forgotten');
+
+# Promotion: the cache stays and stays right.
+$standby->promote;
+is(ask($sum), '3600', 'after promotion');
+ask('UPDATE t SET n = 1');
+is(ask($sum), '3000', 'written after promotion');
+ask('VACUUM t');
+ask(q{SELECT penumbra.refresh('t')});
+is(ask($sum), '3000', 'refreshed after promotion');
+is(ask($from_cache), 't', 'from the cache');
+is(ask($verify), '0', 'verified after promotion');
+
+$standby->stop;
+$primary->stop;
+done_testing();

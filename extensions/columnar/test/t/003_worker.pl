@@ -1,0 +1,67 @@
+# penumbra.auto: columns that queries ask for are loaded, refreshed and made all-visible in the background.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('primary');
+$node->init;
+$node->append_conf('postgresql.conf', q{
+shared_preload_libraries = 'penumbra'
+penumbra.memory = '64MB'
+autovacuum_naptime = '1d'
+});
+$node->start;
+$node->safe_psql('postgres', q{
+	CREATE EXTENSION penumbra;
+	CREATE TABLE t AS SELECT i AS a, 't' || i % 100 AS s, 0 AS unused FROM generate_series(1, 500000) i;
+});
+my $sum = q{SELECT count(*), sum(a) FROM t};
+
+is($node->safe_psql('postgres', $sum), '500000|125000250000', 'the first query runs in PostgreSQL');
+$node->poll_query_until('postgres',
+	q{SELECT coverage_percent = 100 FROM penumbra.columns WHERE column_name = 'a'})
+  or die 'the wanted column was not loaded';
+pass('the wanted column is loaded');
+is($node->safe_psql('postgres', q{SELECT string_agg(column_name, ',') FROM penumbra.columns}), 'a', 'and no other');
+is($node->safe_psql('postgres', "SET penumbra.mode = 'require'; $sum"), '500000|125000250000', 'answer from the cache');
+
+# never vacuumed before: the worker does it, so that the visibility map proves the pages
+$node->poll_query_until('postgres', q{SELECT vacuums >= 1 FROM penumbra.activity})
+  or die 'the table was not vacuumed';
+pass('the table was vacuumed');
+$node->poll_query_until('postgres',
+	q{SELECT pages_from_heap = 0 FROM penumbra.served('t', '{a}')}) or die 'not served';
+is($node->safe_psql('postgres', q{SELECT sum(mismatches) FROM penumbra.verify('t')}), '0', 'verified');
+
+# stale chunks and new pages are loaded again once queries meet them
+$node->safe_psql('postgres', q{
+	UPDATE t SET a = a + 1 WHERE a % 10 = 0;
+	INSERT INTO t SELECT 1, 'new', 0 FROM generate_series(1, 100000);
+});
+$node->safe_psql('postgres', 'VACUUM t');
+my $fresh = $node->safe_psql('postgres', "SET penumbra.mode = 'off'; $sum");
+is($node->safe_psql('postgres', "SET penumbra.mode = 'require'; $sum"), $fresh, 'right while stale');
+$node->poll_query_until('postgres',
+	q{SELECT pages_from_heap < 20 FROM penumbra.served('t', '{a}')})
+  or die 'stale chunks were not refreshed';
+is($node->safe_psql('postgres', "SET penumbra.mode = 'require'; $sum"), $fresh, 'right when refreshed');
+
+# nobody waits for the worker
+$node->safe_psql('postgres', 'CREATE DATABASE other');
+$node->safe_psql('other', q{CREATE EXTENSION penumbra; CREATE TABLE o AS SELECT i FROM generate_series(1, 100000) i});
+$node->safe_psql('other', 'SELECT sum(i) FROM o');
+$node->safe_psql('postgres', 'DROP DATABASE other');
+pass('a database with a worker can be dropped');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM penumbra.tables()}), '1', 'its tables are forgotten');
+
+# off: nothing is loaded any more
+$node->append_conf('postgresql.conf', 'penumbra.auto = off');
+$node->reload;
+$node->safe_psql('postgres', q{SELECT count(DISTINCT s) FROM t});
+sleep 2;
+is($node->safe_psql('postgres', q{SELECT string_agg(column_name, ',') FROM penumbra.columns}), 'a', 'off means off');
+is($node->safe_psql('postgres', q{SELECT errors FROM penumbra.activity}), '0', 'no errors');
+$node->stop;
+done_testing();
