@@ -217,15 +217,18 @@ tuples_are_all_visible(Relation rel, Buffer buffer, BlockNumber block, Transacti
 }
 
 /*
- * Copies a page to the loader's image if it may be cached, with its LSN;
- * else returns InvalidXLogRecPtr.  The content lock is held for the checks
- * and the copy only.
+ * Copies a page to the loader's image, with its LSN, if it may be cached.  The
+ * content lock is held for the checks and the copy only.
+ *
+ * A page without an LSN was written under wal_level = minimal by the
+ * transaction that created the relation.  P2 can never prove it, but P1 can
+ * when the map page has an LSN: then the bit was set by a later vacuum.
  */
-static XLogRecPtr
-copy_page(Loader *loader, BlockNumber block, Buffer *vm_buffer, TransactionId horizon)
+static bool
+copy_page(Loader *loader, BlockNumber block, Buffer *vm_buffer, TransactionId horizon,
+		  XLogRecPtr stamp, XLogRecPtr *lsn)
 {
 	Relation	rel = loader->rel;
-	XLogRecPtr	lsn = InvalidXLogRecPtr;
 	bool		visible = false;
 	Buffer		buffer;
 	Page		page;
@@ -236,7 +239,7 @@ copy_page(Loader *loader, BlockNumber block, Buffer *vm_buffer, TransactionId ho
 	heap_page_prune_opt(rel, buffer);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	page = BufferGetPage(buffer);
-	if (!PageIsNew(page) && PageGetLSN(page) != InvalidXLogRecPtr)
+	if (!PageIsNew(page))
 	{
 		bool		bit = (visibilitymap_get_status(rel, block, vm_buffer) &
 						   VISIBILITYMAP_ALL_VISIBLE) != 0;
@@ -245,17 +248,16 @@ copy_page(Loader *loader, BlockNumber block, Buffer *vm_buffer, TransactionId ho
 			visible = PageIsAllVisible(page) || RecoveryInProgress();
 		else if (TransactionIdIsValid(horizon))
 			visible = tuples_are_all_visible(rel, buffer, block, horizon);
+		/* after the tuples were looked at: that may have set hints, which may move it */
+		*lsn = BufferGetLSNAtomic(buffer);
+		visible &= *lsn != InvalidXLogRecPtr || (bit && stamp != InvalidXLogRecPtr);
 	}
 	if (visible)
-	{
 		memcpy(loader->image, page, BLCKSZ);
-		/* after the tuples were looked at: that may have set hints, which may move it */
-		lsn = BufferGetLSNAtomic(buffer);
-	}
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	ReleaseBuffer(buffer);
 	loader->progress->heap_bytes += BLCKSZ;
-	return lsn;
+	return visible;
 }
 
 /* Reads the pages of a new version of a chunk into rows and the draft's header. */
@@ -278,13 +280,12 @@ read_pages(Loader *loader, uint32 number)
 	draft->pages = limit;
 	for (uint32 page = 0; page < limit; page++)
 	{
-		XLogRecPtr	lsn = InvalidXLogRecPtr;
+		XLogRecPtr	lsn;
 
 		CHECK_FOR_INTERRUPTS();
 		draft->first_row[page] = draft->rows;
-		if (!is_long)
-			lsn = copy_page(loader, first_block + page, &vm_buffer, horizon);
-		if (lsn == InvalidXLogRecPtr)
+		if (is_long ||
+			!copy_page(loader, first_block + page, &vm_buffer, horizon, stamp, &lsn))
 			continue;
 		draft->rows += heap_row_reader_append_image(loader->reader, loader->image, loader->rows);
 		pg_atomic_write_u64(&draft->page_lsn[page], lsn);
@@ -318,6 +319,7 @@ read_pages_again(Loader *loader, CachedChunk *chunk)
 	{
 		BlockNumber block = chunk->number * CHUNK_PAGES + page;
 		Buffer		buffer;
+		XLogRecPtr	lsn;
 		bool		same;
 
 		CHECK_FOR_INTERRUPTS();
@@ -331,7 +333,8 @@ read_pages_again(Loader *loader, CachedChunk *chunk)
 			(void) PrefetchBuffer(loader->rel, MAIN_FORKNUM, block + PREFETCH_PAGES);
 		buffer = ReadBufferExtended(loader->rel, MAIN_FORKNUM, block, RBM_NORMAL, loader->strategy);
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
-		same = BufferGetLSNAtomic(buffer) == pg_atomic_read_u64(&chunk->page_lsn[page]);
+		lsn = BufferGetLSNAtomic(buffer);
+		same = lsn != InvalidXLogRecPtr && lsn == pg_atomic_read_u64(&chunk->page_lsn[page]);
 		if (same)
 			memcpy(loader->image, BufferGetPage(buffer), BLCKSZ);
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
@@ -649,6 +652,9 @@ loader_load(Relation rel, const LoadOptions *options, LoadResult *result)
 		result->outcome = LOAD_BUSY;
 	else
 	{
+		/* what the relation's former file left, where nobody saw it being rewritten: on a standby */
+		directory_drop_relation_oid(loader->key.database, RelationGetRelid(rel),
+									loader->key.filenumber);
 		result->chunks_total = loader->nblocks / CHUNK_PAGES + (loader->nblocks % CHUNK_PAGES != 0);
 		loader->progress->columns = options->natts;
 		loader->progress->chunks_total = result->chunks_total;

@@ -125,10 +125,12 @@ copy_proven_page(Verifier *verifier, uint32 page)
 	BlockNumber block = chunk->number * CHUNK_PAGES + page;
 	Buffer		buffer = ReadBufferExtended(verifier->rel, MAIN_FORKNUM, block, RBM_NORMAL,
 											verifier->strategy);
+	XLogRecPtr	lsn;
 	bool		proven;
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	proven = BufferGetLSNAtomic(buffer) == pg_atomic_read_u64(&chunk->page_lsn[page]);
+	lsn = BufferGetLSNAtomic(buffer);
+	proven = lsn != InvalidXLogRecPtr && lsn == pg_atomic_read_u64(&chunk->page_lsn[page]);
 	if (!proven)
 	{
 		uint64		visible[CHUNK_WORDS];

@@ -11,6 +11,7 @@ $node->append_conf('postgresql.conf', q{
 shared_preload_libraries = 'penumbra'
 penumbra.memory = '64MB'
 penumbra.auto = off
+wal_level = replica
 restart_after_crash = on
 });
 $node->start;

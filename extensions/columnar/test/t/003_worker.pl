@@ -10,6 +10,7 @@ $node->init;
 $node->append_conf('postgresql.conf', q{
 shared_preload_libraries = 'penumbra'
 penumbra.memory = '64MB'
+wal_level = replica
 autovacuum_naptime = '1d'
 });
 $node->start;
@@ -63,5 +64,16 @@ $node->safe_psql('postgres', q{SELECT count(DISTINCT s) FROM t});
 sleep 2;
 is($node->safe_psql('postgres', q{SELECT string_agg(column_name, ',') FROM penumbra.columns}), 'a', 'off means off');
 is($node->safe_psql('postgres', q{SELECT errors FROM penumbra.activity}), '0', 'no errors');
+# wal_level = minimal: pages of a relation's first transaction have no LSN; vacuum makes them cacheable
+$node->append_conf('postgresql.conf', "wal_level = minimal\nmax_wal_senders = 0\npenumbra.auto = on");
+$node->restart;
+$node->safe_psql('postgres', 'CREATE TABLE m AS SELECT i AS a FROM generate_series(1, 300000) i');
+is($node->safe_psql('postgres', 'SELECT sum(a) FROM m'), '45000150000', 'without LSNs');
+$node->poll_query_until('postgres',
+	q{SELECT pages_from_heap = 0 FROM penumbra.served('m', '{a}')}) or die 'not served';
+is($node->safe_psql('postgres', q{SET penumbra.mode = 'require'; SELECT sum(a) FROM m}), '45000150000', 'from the cache');
+$node->safe_psql('postgres', 'UPDATE m SET a = 0 WHERE a = 300000');
+is($node->safe_psql('postgres', q{SET penumbra.mode = 'require'; SELECT sum(a) FROM m}), '44999850000', 'after an update');
+
 $node->stop;
 done_testing();
