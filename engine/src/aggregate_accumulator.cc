@@ -87,9 +87,7 @@ std::unique_ptr<Accumulator> CreateAccumulator(AccumulatorKind kind, PenumbraTyp
   }
   if (argument == PENUMBRA_INTERVAL) return CreateIntervalAccumulator();
   if (IsFloat(argument)) return CreateFloatAccumulator(kind, argument);
-  if (argument != PENUMBRA_NUMERIC && argument != PENUMBRA_INT8 && kind == AccumulatorKind::kSum) {
-    return CreateIntegerAccumulator(kind, argument);
-  }
+  if (argument != PENUMBRA_NUMERIC && kind == AccumulatorKind::kSum) return CreateIntegerAccumulator(argument);
   return CreateNumericAccumulator(kind, argument);
 }
 

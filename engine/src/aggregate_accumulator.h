@@ -86,7 +86,7 @@ std::unique_ptr<Accumulator> CreateAccumulator(AccumulatorKind kind, PenumbraTyp
 
 // One per topic file.
 std::unique_ptr<Accumulator> CreateCountAccumulator(AccumulatorKind kind);                         // aggregate_count.cc
-std::unique_ptr<Accumulator> CreateIntegerAccumulator(AccumulatorKind kind, PenumbraType type);    // aggregate_integer.cc
+std::unique_ptr<Accumulator> CreateIntegerAccumulator(PenumbraType type);                          // aggregate_integer.cc
 std::unique_ptr<Accumulator> CreateNumericAccumulator(AccumulatorKind kind, PenumbraType type);    // aggregate_numeric.cc
 std::unique_ptr<Accumulator> CreateFloatAccumulator(AccumulatorKind kind, PenumbraType type);      // aggregate_float.cc
 std::unique_ptr<Accumulator> CreateIntervalAccumulator();                                          // aggregate_interval.cc

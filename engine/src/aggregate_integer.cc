@@ -1,4 +1,4 @@
-// sum and avg of int2 and int4: 64-bit sums that cannot overflow in practice.
+// sum and avg of integers: of int2 and int4 in 64 bits, of int8 in 128, which cannot overflow in practice.
 #include "aggregate_typed.h"
 #include "numeric_rows.h"
 
@@ -7,9 +7,10 @@ namespace {
 
 template <typename T>
 struct IntegerSum {
-  struct State {
+  using Sum = std::conditional_t<sizeof(T) == 8, int128, int64_t>;
+  struct __attribute__((packed, aligned(8))) State {
     int64_t count;
-    int64_t sum;
+    Sum sum;
   };
   using Value = T;
   static void Add(State& state, const T& x, StateStore&) {
@@ -29,11 +30,16 @@ class IntegerSumAccumulator : public TypedAccumulator<IntegerSum<T>> {
  public:
   Vector Finalize(PenumbraAggregate function, PenumbraType type, const char* const* groups, uint32_t offset,
                   uint32_t count, Arena& arena) const override {
-    if (function == PENUMBRA_AGG_AVG) {
+    if (type == PENUMBRA_NUMERIC) {
       NumericWriter result(count, arena);
       for (uint32_t i = 0; i < count; ++i) {
         const auto& state = Base::StateAt(groups[i] + offset);
-        if (state.count != 0) result.SetAverage(i, state.sum, 0, state.count);
+        if (state.count == 0) continue;
+        if (function == PENUMBRA_AGG_AVG) {
+          result.SetAverage(i, state.sum, 0, state.count);
+        } else {
+          result.SetInteger(i, state.sum, 0);
+        }
       }
       return result.Finish();
     }
@@ -41,7 +47,7 @@ class IntegerSumAccumulator : public TypedAccumulator<IntegerSum<T>> {
     ResultVector out = MakeResult(type, count, arena, &values);
     for (uint32_t i = 0; i < count; ++i) {
       const auto& state = Base::StateAt(groups[i] + offset);
-      values[i] = state.sum;
+      values[i] = static_cast<int64_t>(state.sum);
       if (state.count == 0) out.SetNull(i, arena);
     }
     return out.vector;
@@ -50,9 +56,12 @@ class IntegerSumAccumulator : public TypedAccumulator<IntegerSum<T>> {
 
 }  // namespace
 
-std::unique_ptr<Accumulator> CreateIntegerAccumulator(AccumulatorKind, PenumbraType type) {
-  if (type == PENUMBRA_INT2) return std::make_unique<IntegerSumAccumulator<int16_t>>();
-  return std::make_unique<IntegerSumAccumulator<int32_t>>();
+std::unique_ptr<Accumulator> CreateIntegerAccumulator(PenumbraType type) {
+  switch (type) {
+    case PENUMBRA_INT2: return std::make_unique<IntegerSumAccumulator<int16_t>>();
+    case PENUMBRA_INT4: return std::make_unique<IntegerSumAccumulator<int32_t>>();
+    default: return std::make_unique<IntegerSumAccumulator<int64_t>>();
+  }
 }
 
 }  // namespace penumbra

@@ -1,10 +1,13 @@
 #include "arena.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 
 namespace penumbra {
 namespace {
 constexpr size_t kKeepBlocks = 32;
+constexpr size_t kHugePageBytes = size_t{2} << 20;
 }
 
 void* Arena::AllocateSlow(size_t bytes) {
@@ -20,12 +23,18 @@ void* Arena::AllocateSlow(size_t bytes) {
     }
   }
   size_t block_bytes = std::max(block_bytes_, (bytes + 63) & ~size_t{63});
+  const bool is_huge = block_bytes >= kHugePageBytes;
+  if (is_huge) block_bytes = (block_bytes + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
   if (budget_ != nullptr) budget_->Add(block_bytes);
-  void* memory = std::aligned_alloc(64, block_bytes);
+  void* memory = std::aligned_alloc(is_huge ? kHugePageBytes : 64, block_bytes);
   if (memory == nullptr) {
     if (budget_ != nullptr) budget_->Subtract(block_bytes);
     throw EngineError(PENUMBRA_OUT_OF_MEMORY);
   }
+#ifdef MADV_HUGEPAGE
+  if (is_huge) madvise(memory, block_bytes, MADV_HUGEPAGE);  // a wish: without it pages fault one by one
+#endif
+  block_bytes_ = std::max(block_bytes_, std::min(2 * block_bytes_, max_block_bytes_));
   blocks_.push_back({static_cast<char*>(memory), block_bytes});
   total_bytes_ += block_bytes;
   block_index_ = blocks_.size() - 1;

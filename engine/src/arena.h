@@ -43,11 +43,12 @@ class MemoryBudget {
 };
 
 // Not thread-safe. Memory is 64-byte aligned per allocation of 64 bytes and more, else 16, and lives
-// until Reset() or destruction. `budget` may be null (unaccounted).
+// until Reset() or destruction. `budget` may be null (unaccounted). Each block is twice the one before,
+// up to max_block_bytes; blocks of 2 MB and more ask for huge pages.
 class Arena {
  public:
-  explicit Arena(MemoryBudget* budget = nullptr, size_t block_bytes = size_t{64} << 10)
-      : budget_(budget), block_bytes_(block_bytes) {}
+  explicit Arena(MemoryBudget* budget = nullptr, size_t block_bytes = size_t{64} << 10, size_t max_block_bytes = 0)
+      : budget_(budget), block_bytes_(block_bytes), max_block_bytes_(max_block_bytes) {}
   ~Arena() { Release(0); }
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
@@ -81,7 +82,8 @@ class Arena {
   void Release(size_t keep_blocks);
 
   MemoryBudget* budget_;
-  size_t block_bytes_;
+  size_t block_bytes_;  // of the next block
+  size_t max_block_bytes_;
   std::vector<Block> blocks_;
   size_t block_index_ = 0;  // of the block that `current_` points to
   char* current_ = nullptr;

@@ -255,7 +255,7 @@ GroupKeys::GroupKeys(const std::vector<PenumbraType>& types) {
     }
   }
   null_begin_ = at;
-  at += (static_cast<uint32_t>(types.size()) + 7) / 8;
+  if (types.size() > 8) at += (static_cast<uint32_t>(types.size()) - 1) / 8;
   compared_end_ = RoundUp(at, 8);
   at = compared_end_;
   for (Slot& slot : slots_) {
@@ -269,7 +269,7 @@ void GroupKeys::WriteKey(int key, const Vector& v, RowSelection selection, Arena
   const Slot& slot = slots_[key];
   ImageColumn column{images + slot.offset,
                      images + slot.extra_offset,
-                     images + null_begin_ + key / 8,
+                     images + NullByte(key),
                      static_cast<uint8_t>(1 << (key % 8)),
                      image_bytes_,
                      slot.width,
@@ -315,7 +315,10 @@ void GroupKeys::BuildImages(const Vector* keys, RowSelection selection, Arena& a
 void GroupKeys::HashImages(uint32_t count, char* images) const {
   for (uint32_t i = 0; i < count; ++i) {
     char* image = images + size_t{i} * image_bytes_;
-    uint64_t hash = kSeed, word;
+    uint64_t hash, word;
+    std::memcpy(&word, image, 8);
+    const uint64_t nulls = word;
+    hash = kSeed ^ nulls;
     for (uint32_t s = 0; s < string_count_; ++s) {
       StringRef ref = StringAt(image, s);
       std::memcpy(&word, image + 8 + 16 * s, 8);
@@ -333,7 +336,8 @@ void GroupKeys::HashImages(uint32_t count, char* images) const {
     }
     hash *= kFinal;
     hash ^= hash >> 32;
-    hash |= hash == 0;
+    hash = (hash & ~uint64_t{0xff}) | nulls;
+    if (hash == 0) hash = uint64_t{1} << 32;
     std::memcpy(image, &hash, 8);
   }
 }

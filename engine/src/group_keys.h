@@ -1,9 +1,10 @@
 // The keys of a group as bytes: one fixed-size image per row in which equal keys have equal bytes.
 //
-//   hash          8   of the compared part; 0 never occurs and marks a row that was merged away
+//   hash          8   of the compared part; its low byte is the null bits of the first eight keys.
+//                     0 never occurs and marks a row that was merged away
 //   strings      16 * n  StringRefs: text, bpchar without trailing blanks, canonical numerics
 //   fixed        packed, widest first: integers, dates, floats with one NaN and one zero, uuid, interval spans
-//   null bits    a byte per eight keys; the slot of a null key is zero
+//   null bits    a byte per eight further keys; the slot of a null key is zero
 //   (padding to 8: end of the compared part)
 //   extras       what the output needs beyond equality: blanks of bpchar, display scale of numeric,
 //                the sign of a zero, the interval itself; those of the group's first row stay
@@ -36,7 +37,7 @@ class GroupKeys {
     std::memcpy(&hash, image, 8);
     return hash;
   }
-  // Of two images with equal hashes.
+  // Of two images with equal hash words.
   bool Equal(const char* a, const char* b) const {
     for (uint32_t i = 0; i < string_count_; ++i) {
       if (!(StringAt(a, i) == StringAt(b, i))) return false;
@@ -73,7 +74,9 @@ class GroupKeys {
     std::memcpy(static_cast<void*>(&ref), image + 8 + 16 * i, 16);
     return ref;
   }
-  bool IsNull(const char* image, int key) const { return (image[null_begin_ + key / 8] >> (key % 8)) & 1; }
+  // Where the key's null bit is; the hash word is little endian.
+  uint32_t NullByte(int key) const { return key < 8 ? 0 : null_begin_ + key / 8 - 1; }
+  bool IsNull(const char* image, int key) const { return (image[NullByte(key)] >> (key % 8)) & 1; }
   void WriteKey(int key, const Vector& v, RowSelection selection, Arena& arena, char* images) const;
   void HashImages(uint32_t count, char* images) const;
   Vector OutputNumeric(int key, const char* const* rows, uint32_t count, Arena& arena) const;

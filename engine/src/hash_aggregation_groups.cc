@@ -103,6 +103,7 @@ void GroupAggregation::Combine(Local& local) {
     if (rows.row_count() != 0) partition.rows.push_back(std::move(rows));
   }
   stores_.push_back(local.groups.TakeStore());
+  row_memory_.push_back(local.groups.TakeRowMemory());
 }
 
 // ---------------------------------------------------------------- merging
@@ -187,7 +188,7 @@ void GroupAggregation::MergePartition(Partition* partition, StateStore& store) {
   }
   combine();
   if (partition->spilled.row_count != 0) {
-    GroupRows loaded(&environment_.budget, layout_.row_bytes);
+    GroupRows loaded(&store.arena(), layout_.row_bytes);
     char* spare = nullptr;
     LoadSpilled(
         layout_, partition->spilled, store, environment_,
@@ -218,7 +219,6 @@ std::vector<GroupAggregation::Partition> GroupAggregation::SplitPartition(Partit
         if (GroupKeys::Hash(row) != 0) spillers[PartitionOf(GroupKeys::Hash(row), level)].Add(row);
       }
     }
-    part.Clear();
   }
   for (SpilledRows::Extent& extent : partition.spilled.extents) {
     // One extent at a time: what it loads is freed before the next.

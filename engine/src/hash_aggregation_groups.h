@@ -89,9 +89,10 @@ class GroupAggregation {
 
   GroupLayout layout_;
   ExecutionEnvironment& environment_;
-  std::mutex mutex_;  // guards partitions_ during Combine, and stores_
+  std::mutex mutex_;  // guards partitions_ during Combine, stores_ and row_memory_
   std::vector<Partition> partitions_;
   std::vector<std::unique_ptr<StateStore>> stores_;
+  std::vector<std::unique_ptr<Arena>> row_memory_;
   int task_count_ = 0;
   int partitions_per_task_ = 1;
   std::atomic<uint64_t> group_count_{0};

@@ -13,6 +13,8 @@ constexpr uint64_t kPrefetchRows = uint64_t{4} << 10;
 // More new groups than this share of the rows: looking for equals is not worth it.
 constexpr double kMostlyNew = 0.8;
 constexpr uint64_t kUnprobedDirectories = 8;
+constexpr size_t kFirstBlockBytes = size_t{16} << 10;
+constexpr size_t kMaxBlockBytes = size_t{2} << 20;
 // Less than this is not worth spilling: another operator holds the memory.
 constexpr size_t kMinSpillBytes = size_t{128} << 10;
 
@@ -23,10 +25,15 @@ LocalGroups::LocalGroups(const GroupLayout& layout, ExecutionEnvironment& enviro
       environment_(environment),
       store_(std::make_unique<StateStore>(&environment.budget)),
       directory_(&environment.budget) {
-  rows_.reserve(kPartitions);
-  for (int i = 0; i < kPartitions; ++i) rows_.emplace_back(&environment.budget, layout.row_bytes);
   spilled_.resize(kPartitions);
+  StartRows();
   directory_.Reset(kFirstDirectoryRows);
+}
+
+void LocalGroups::StartRows() {
+  rows_.clear();
+  row_memory_ = std::make_unique<Arena>(&environment_.budget, kFirstBlockBytes, kMaxBlockBytes);
+  for (int i = 0; i < kPartitions; ++i) rows_.emplace_back(row_memory_.get(), layout_.row_bytes);
 }
 
 inline char* LocalGroups::NewRow(const char* image) {
@@ -69,8 +76,7 @@ void LocalGroups::FindOrInsert(const char* images, uint32_t count, char** groups
 
 bool LocalGroups::ShouldSpill() const {
   if (!environment_.budget.IsExceeded()) return false;
-  size_t bytes = store_->bytes();
-  for (const GroupRows& rows : rows_) bytes += rows.bytes();
+  const size_t bytes = store_->bytes() + row_memory_->bytes();
   return bytes >= std::min(kMinSpillBytes, environment_.budget.budget_bytes() / 4);
 }
 
@@ -82,8 +88,8 @@ void LocalGroups::Spill() {
     spiller.AddAll(rows_[p], environment_);
     spiller.Flush();
     spilled_[p].Take(std::move(spiller.spilled()));
-    rows_[p].Clear();
   }
+  StartRows();
   store_ = std::make_unique<StateStore>(&environment_.budget);
   directory_.Reset(kFirstDirectoryRows);
   probed_rows_ = 0;

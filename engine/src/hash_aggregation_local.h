@@ -32,6 +32,7 @@ class LocalGroups {
   GroupRows& rows(int partition) { return rows_[partition]; }
   SpilledRows& spilled(int partition) { return spilled_[partition]; }
   std::unique_ptr<StateStore> TakeStore() { return std::move(store_); }
+  std::unique_ptr<Arena> TakeRowMemory() { return std::move(row_memory_); }
 
  private:
   char* NewRow(const char* image);
@@ -39,7 +40,10 @@ class LocalGroups {
 
   const GroupLayout& layout_;
   ExecutionEnvironment& environment_;
+  void StartRows();
+
   std::unique_ptr<StateStore> store_;
+  std::unique_ptr<Arena> row_memory_;
   GroupDirectory directory_;
   std::vector<GroupRows> rows_;
   std::vector<SpilledRows> spilled_;

@@ -12,7 +12,7 @@
 namespace penumbra {
 
 // The hash: bits 48..63 are the salt in directories, 42..47 the partition, each six below the
-// partition of the next level of spilling, and the low ones the place in a directory.
+// partition of the next level of spilling, those from 8 on the place in a directory.
 constexpr int kPartitionBits = 6;
 constexpr int kPartitions = 1 << kPartitionBits;
 constexpr int kMaxPartitionLevel = 3;
@@ -42,18 +42,10 @@ struct GroupLayout {
   bool has_variable_part = false;
 };
 
-// Rows in pages, each twice the page before up to a limit. Rows are zero when added.
+// Rows in pages of an arena, each twice the page before up to a limit. Rows are zero when added.
 class GroupRows {
  public:
-  explicit GroupRows(MemoryBudget* budget, uint32_t row_bytes) : budget_(budget), row_bytes_(row_bytes) {}
-  ~GroupRows() { Clear(); }
-  GroupRows(GroupRows&& other) noexcept
-      : budget_(other.budget_), row_bytes_(other.row_bytes_), pages_(std::move(other.pages_)),
-        row_count_(other.row_count_), cursor_(other.cursor_), end_(other.end_), bytes_(other.bytes_) {
-    other.pages_.clear();
-    other.Forget();
-  }
-  GroupRows& operator=(GroupRows&&) = delete;
+  GroupRows(Arena* arena, uint32_t row_bytes) : arena_(arena), row_bytes_(row_bytes) {}
 
   char* Add() {
     if (cursor_ == end_) AddPage();
@@ -62,10 +54,10 @@ class GroupRows {
     ++row_count_;
     return row;
   }
-  void Clear();
+  void Clear();  // the memory stays the arena's
 
   uint64_t row_count() const { return row_count_; }
-  size_t bytes() const { return bytes_; }
+  size_t bytes() const { return row_count_ * row_bytes_; }
   uint32_t row_bytes() const { return row_bytes_; }
   size_t page_count() const { return pages_.size(); }
   // The rows of a page are contiguous.
@@ -81,47 +73,36 @@ class GroupRows {
     size_t bytes;  // a multiple of row_bytes
   };
   void AddPage();
-  void Forget() {
-    row_count_ = 0;
-    cursor_ = end_ = nullptr;
-    bytes_ = 0;
-  }
 
-  MemoryBudget* budget_;
+  Arena* arena_;
   uint32_t row_bytes_;
   std::vector<Page> pages_;
   uint64_t row_count_ = 0;
   char* cursor_ = nullptr;
   char* end_ = nullptr;
-  size_t bytes_ = 0;
 };
 
 // An open-addressed table of pointers to rows with 16 bits of their hash.
 class GroupDirectory {
  public:
   explicit GroupDirectory(MemoryBudget* budget) : budget_(budget) {}
-  ~GroupDirectory() { Free(); }
-  GroupDirectory(const GroupDirectory&) = delete;
-  GroupDirectory& operator=(const GroupDirectory&) = delete;
 
   // Empty, with room for that many rows.
   void Reset(uint64_t rows);
   void Grow();  // to twice the room, keeping the rows
-  void Free();
   uint64_t capacity_rows() const { return slot_count_ / 2; }
   uint64_t row_count() const { return row_count_; }
-  size_t bytes() const { return slot_count_ * 8; }
 
-  void Prefetch(uint64_t hash) const { __builtin_prefetch(&slots_[hash & mask_]); }
+  void Prefetch(uint64_t hash) const { __builtin_prefetch(&slots_[PlaceOf(hash)]); }
   void PrefetchRow(uint64_t hash) const {
-    uint64_t slot = slots_[hash & mask_];
+    uint64_t slot = slots_[PlaceOf(hash)];
     if ((slot >> 48) == (hash >> 48)) __builtin_prefetch(RowOf(slot));
   }
   // The row equal to `image`; if there is none, make() gives one, which is entered.
   template <typename Make>
   char* FindOrInsert(const GroupKeys& keys, const char* image, Make&& make) {
     const uint64_t hash = GroupKeys::Hash(image);
-    for (uint64_t at = hash & mask_;; at = (at + 1) & mask_) {
+    for (uint64_t at = PlaceOf(hash);; at = (at + 1) & mask_) {
       const uint64_t slot = slots_[at];
       if (slot == 0) {
         char* row = make();
@@ -137,10 +118,12 @@ class GroupDirectory {
 
  private:
   static constexpr uint64_t kSaltMask = ~uint64_t{0} << 48;
+  uint64_t PlaceOf(uint64_t hash) const { return (hash >> 8) & mask_; }
   static char* RowOf(uint64_t slot) { return reinterpret_cast<char*>(slot & ~kSaltMask); }
   void Allocate(uint64_t slots);
 
   MemoryBudget* budget_;
+  std::unique_ptr<Arena> memory_;
   uint64_t* slots_ = nullptr;
   uint64_t slot_count_ = 0;
   uint64_t mask_ = 0;

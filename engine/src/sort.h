@@ -70,7 +70,7 @@ class SortOrder {
   uint32_t compared_ = 0;
 };
 
-// Reads rows in order, given the pointers to them; entry_bytes apart.
+// Reads rows in order, given the pointers to them.
 class SortedReader : public Sink::Reader {
  public:
   SortedReader(const SortInput& input, const ExecutionEnvironment& environment, char* const* rows, uint64_t count)

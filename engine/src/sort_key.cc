@@ -172,7 +172,6 @@ SortKeys::SortKeys(const std::vector<SortKeySpec>& keys, std::vector<int> column
     if (IsStringType(keys[i].expr->type) || keys[i].expr->type == PENUMBRA_NUMERIC) is_exact_ = false;
   }
   is_exact_ = is_exact_ && bytes <= kPrefixBytes;
-  fits_one_word_ = is_exact_ && bytes <= 8;
 }
 
 namespace {
@@ -288,12 +287,60 @@ void SortKeys::EncodeKeys(const Vector* keys, size_t key_count, RowSelection sel
   }
 }
 
-void SortKeys::Encode(const Vector* keys, RowSelection selection, SortPrefix* prefixes) const {
-  EncodeKeys(keys, keys_.size(), selection, prefixes);
+namespace {
+
+// As EncodeFixed and EncodeRows, in registers.
+template <typename T>
+void FixedFirstWords(bool descending, uint64_t null_word, const Vector& v, uint32_t rows, uint64_t* words) {
+  const T* values = v.values<T>();
+  const uint64_t invert = descending ? ~uint64_t{0} : 0;
+  constexpr int kBits = 8 * sizeof(T);
+  for (uint32_t i = 0; i < rows; ++i) {
+    const uint64_t code = (Ordered(values[i]) ^ invert) << (64 - kBits);
+    words[i] = uint64_t{kNotNull} << 56 | code >> 8;
+  }
+  if (v.validity == nullptr) return;
+  for (uint32_t i = 0; i < rows; ++i) {
+    if (!v.IsValid(i)) words[i] = null_word;
+  }
 }
 
-void SortKeys::EncodeFirst(const Vector& key, RowSelection selection, SortPrefix* prefixes) const {
-  EncodeKeys(&key, 1, selection, prefixes);
+void NumericFirstWords(bool descending, uint64_t null_word, const Vector& v, uint32_t rows, uint64_t* words) {
+  const uint64_t invert = descending ? ~uint64_t{0} : 0;
+  for (uint32_t i = 0; i < rows; ++i) {
+    if (!v.IsValid(i)) {
+      words[i] = null_word;
+      continue;
+    }
+    const NumericCode code = CodeOfNumeric(v, i);
+    words[i] = (uint64_t{code.head} << 40 | code.tail >> 24) ^ invert;
+  }
+}
+
+}  // namespace
+
+void SortKeys::EncodeFirstWords(const Vector& v, uint32_t rows, uint64_t* words) const {
+  const Key& key = keys_[0];
+  const uint64_t null_word = key.nulls_first ? 0 : uint64_t{kNullLast} << 56;
+  switch (key.type) {
+    case PENUMBRA_INT2: return FixedFirstWords<int16_t>(key.descending, null_word, v, rows, words);
+    case PENUMBRA_INT4: case PENUMBRA_DATE:
+      return FixedFirstWords<int32_t>(key.descending, null_word, v, rows, words);
+    case PENUMBRA_INT8: case PENUMBRA_TIMESTAMP: case PENUMBRA_TIMESTAMPTZ:
+      return FixedFirstWords<int64_t>(key.descending, null_word, v, rows, words);
+    case PENUMBRA_FLOAT4: return FixedFirstWords<float>(key.descending, null_word, v, rows, words);
+    case PENUMBRA_FLOAT8: return FixedFirstWords<double>(key.descending, null_word, v, rows, words);
+    case PENUMBRA_NUMERIC:
+      return NumericFirstWords(key.descending, key.nulls_first ? 0 : uint64_t{0xffffff} << 40, v, rows, words);
+    default: break;
+  }
+  SortPrefix prefixes[kVectorRows];
+  EncodeKeys(&v, 1, {nullptr, rows}, prefixes);
+  for (uint32_t i = 0; i < rows; ++i) words[i] = prefixes[i].high;
+}
+
+void SortKeys::Encode(const Vector* keys, RowSelection selection, SortPrefix* prefixes) const {
+  EncodeKeys(keys, keys_.size(), selection, prefixes);
 }
 
 namespace {

@@ -1,7 +1,7 @@
 // Sort keys as bytes whose memcmp order is the order wanted.
 //
-// The keys of a row are encoded one after the other into a prefix of 16 bytes (8 where they always fit),
-// each so that no value's code is the beginning of another's:
+// The keys of a row are encoded one after the other into a prefix of 16 bytes, each so that no
+// value's code is the beginning of another's:
 //   most types   a byte for null or not, then the value big-endian with its order made unsigned
 //   text         a byte for null or not, the bytes, a zero byte (which text cannot contain)
 //   numeric      11 bytes: class and exponent (null, -inf, negative, zero, positive, inf, NaN), then
@@ -33,14 +33,13 @@ class SortKeys {
   SortKeys(const std::vector<SortKeySpec>& keys, std::vector<int> columns, const SortRowLayout& layout);
 
   bool HasExactPrefix() const { return is_exact_; }
-  bool FitsOneWord() const { return fits_one_word_; }
   // Prefixes of the selected rows of the keys' (flat) vectors.
   void Encode(const Vector* keys, RowSelection selection, SortPrefix* prefixes) const;
-  // Only the first key's part; the rest is zero.
-  void EncodeFirst(const Vector& key, RowSelection selection, SortPrefix* prefixes) const;
   // The rows whose first word, with the first key alone encoded, is not beyond `bound`: by comparing
   // values, without encoding any. False when that does not work for the key's type and form.
   bool SelectFirst(const Vector& key, uint32_t rows, uint64_t bound, uint64_t* bits) const;
+  // The first words of the prefixes, as far as the first key goes; the rest is zero.
+  void EncodeFirstWords(const Vector& key, uint32_t rows, uint64_t* words) const;
   // <0, 0, >0 by the values in the rows.
   int CompareRows(const char* a, const char* b) const;
 
@@ -55,14 +54,13 @@ class SortKeys {
     char bytes[64];
     uint32_t at;
   };
-  void EncodeKey(const Key& key, const Vector& v, RowSelection selection, Cursor* cursors) const;
   void EncodeKeys(const Vector* keys, size_t key_count, RowSelection selection, SortPrefix* prefixes) const;
+  void EncodeKey(const Key& key, const Vector& v, RowSelection selection, Cursor* cursors) const;
   int CompareValues(const Key& key, const char* a, const char* b) const;
 
   std::vector<Key> keys_;
   const SortRowLayout& layout_;
   bool is_exact_ = true;
-  bool fits_one_word_ = false;
 };
 
 }  // namespace penumbra

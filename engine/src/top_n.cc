@@ -28,8 +28,8 @@ class TopN : public Sink {
   std::unique_ptr<Sink::Local> CreateLocal() override { return std::make_unique<TopNLocal>(input_, environment_); }
   void Consume(Sink::Local& local, const Batch& batch, EvalContext& context) override;
   std::vector<int> prefilter_columns() const override { return input_.first_key_columns(); }
-  uint32_t Prefilter(Sink::Local& local, const Batch& batch, EvalContext& context, uint16_t* selected) override {
-    return SelectByFirstKey(static_cast<TopNLocal&>(local), batch, context, selected);
+  uint32_t Prefilter(Sink::Local&, const Batch& batch, EvalContext& context, uint16_t* selected) override {
+    return SelectByFirstKey(batch, context, selected);
   }
   void Combine(Sink::Local& local) override;
   int PrepareFinish() override { return round_++ == 0 ? 1 : 0; }
@@ -55,7 +55,7 @@ class TopN : public Sink {
     std::vector<SortPrefix> prefixes;
   };
 
-  uint32_t SelectByFirstKey(TopNLocal& local, const Batch& batch, EvalContext& context, uint16_t* selected) const;
+  uint32_t SelectByFirstKey(const Batch& batch, EvalContext& context, uint16_t* selected) const;
   void AddCandidates(TopNLocal& local, const Batch& batch, EvalContext& context);
   void DropWorst(TopNLocal& local);
 
@@ -73,8 +73,7 @@ class TopN : public Sink {
   int round_ = 0;
 };
 
-uint32_t TopN::SelectByFirstKey(TopNLocal& local, const Batch& batch, EvalContext& context,
-                                uint16_t* selected) const {
+uint32_t TopN::SelectByFirstKey(const Batch& batch, EvalContext& context, uint16_t* selected) const {
   const uint64_t bound = shared_bound_.load(std::memory_order_relaxed);
   if (bound == UINT64_MAX) {
     for (uint32_t i = 0; i < batch.rows; ++i) selected[i] = static_cast<uint16_t>(i);
@@ -85,12 +84,13 @@ uint32_t TopN::SelectByFirstKey(TopNLocal& local, const Batch& batch, EvalContex
   if (input_.keys().SelectFirst(key, batch.rows, bound, bits)) {
     return static_cast<uint32_t>(kernels::BitsToSelection(bits, batch.rows, selected));
   }
-  input_.keys().EncodeFirst(key, {nullptr, batch.rows}, local.prefixes.data());
+  uint64_t* words = context.arena.AllocateArray<uint64_t>(batch.rows);
+  input_.keys().EncodeFirstWords(key, batch.rows, words);
   // A first key shorter than the word leaves the rest zero, so that it is not beyond a longer bound.
   uint32_t count = 0;
   for (uint32_t i = 0; i < batch.rows; ++i) {
     selected[count] = static_cast<uint16_t>(i);
-    count += local.prefixes[i].high <= bound;
+    count += words[i] <= bound;
   }
   return count;
 }
@@ -100,7 +100,7 @@ void TopN::Consume(Sink::Local& sink_local, const Batch& batch, EvalContext& con
   TopNLocal& local = static_cast<TopNLocal&>(sink_local);
   if (context.memo != nullptr) context.memo->Begin(batch);
   uint16_t* selected = context.arena.AllocateArray<uint16_t>(kVectorRows);
-  const uint32_t count = SelectByFirstKey(local, batch, context, selected);
+  const uint32_t count = SelectByFirstKey(batch, context, selected);
   if (count == 0) return;
   if (count == batch.rows) {
     AddCandidates(local, batch, context);
