@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "arena.h"
+#include "kernels/kernels.h"
 #include "numeric.h"
 #include "operator.h"
 #include "result_vector.h"
@@ -116,9 +117,10 @@ inline void VisitValid(const Vector& argument, RowSelection selection, Visit&& v
 // How many selected rows are valid.
 inline int64_t CountValid(const Vector& argument, RowSelection selection) {
   if (argument.validity == nullptr) return selection.count;
+  if (selection.rows == nullptr) return static_cast<int64_t>(kernels::CountBits(argument.validity, selection.count));
   int64_t count = 0;
   for (uint32_t i = 0; i < selection.count; ++i) {
-    uint32_t row = selection.rows == nullptr ? i : selection.rows[i];
+    const uint32_t row = selection.rows[i];
     count += (argument.validity[row / 64] >> (row % 64)) & 1;
   }
   return count;

@@ -28,6 +28,12 @@ class IntegerSumAccumulator : public TypedAccumulator<IntegerSum<T>> {
   using Base = TypedAccumulator<IntegerSum<T>>;
 
  public:
+  void AddRun(char* state, const Vector& argument, RowSelection selection, StateStore& store) const override {
+    if (selection.rows != nullptr) return Base::AddRun(state, argument, selection, store);
+    auto& running = Base::StateAt(state);
+    running.count += CountValid(argument, selection);
+    running.sum += kernels::SumValues(argument.values<T>(), argument.validity, selection.count);
+  }
   Vector Finalize(PenumbraAggregate function, PenumbraType type, const char* const* groups, uint32_t offset,
                   uint32_t count, Arena& arena) const override {
     if (type == PENUMBRA_NUMERIC) {

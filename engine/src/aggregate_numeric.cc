@@ -307,17 +307,10 @@ class NumericAccumulator : public Accumulator {
     }
     const uint16_t* rows = selection.rows;
     uint32_t i = 0;
-    if (rows == nullptr) {
-      for (; i + 4 <= selection.count; i += 4) {
-        for (int k = 0; k < 4; ++k) sums[k] += values[i + k];
-      }
-      for (; i < selection.count; ++i) sums[0] += values[i];
-    } else {
-      for (; i + 4 <= selection.count; i += 4) {
-        for (int k = 0; k < 4; ++k) sums[k] += values[rows[i + k]];
-      }
-      for (; i < selection.count; ++i) sums[0] += values[rows[i]];
+    for (; i + 4 <= selection.count; i += 4) {
+      for (int k = 0; k < 4; ++k) sums[k] += values[rows[i + k]];
     }
+    for (; i < selection.count; ++i) sums[0] += values[rows[i]];
     return (sums[0] + sums[1]) + (sums[2] + sums[3]);
   }
 
@@ -330,7 +323,9 @@ class NumericAccumulator : public Accumulator {
     const int64_t* values = argument.values<int64_t>();
     int128 sum = 0;
     constexpr int128 kSafe = int128{1} << 51;  // times 2,048 rows: below 2^62
-    if (argument.lower > -kSafe && argument.upper < kSafe) {
+    if (selection.rows == nullptr) {
+      sum = kernels::SumValues(values, argument.validity, selection.count);
+    } else if (argument.lower > -kSafe && argument.upper < kSafe) {
       sum = SumNarrow(values, argument, selection);
     } else {
       // Halves: the low 32 bits and the high ones each sum without overflow.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cmath>
 #include <cstdlib>
 #include <exception>
 #include <map>
@@ -149,6 +150,7 @@ std::string FormatInterval(const PenumbraInterval& interval) {
 }
 
 std::string FormatDouble(double value) {
+  if (std::isnan(value)) return "nan";  // of any sign
   char text[40];
   std::snprintf(text, sizeof(text), "%.15g", value);
   return text;
