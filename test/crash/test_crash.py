@@ -10,10 +10,14 @@ from conftest import answer, assert_same, cached_pages, make_table
 
 
 def _wait_for_server(server) -> psycopg.Connection:
+    """A connection that outlived the restart after a killed backend."""
     deadline = time.monotonic() + 60
     while True:
         try:
-            return server.connect()
+            connection = server.connect()
+            time.sleep(0.5)
+            connection.execute("SELECT 1")
+            return connection
         except psycopg.OperationalError:
             if time.monotonic() > deadline:
                 raise
