@@ -142,9 +142,7 @@ def load_cache(server: PrivateServer, tables: tuple[str, ...], progress: Progres
 
 
 def _share_loaded(watcher: psycopg.Connection) -> float:
-    row = watcher.execute(
-        "SELECT avg(percent)::float8 / 100 FROM penumbra.progress"
-    ).fetchone()
+    row = watcher.execute("SELECT avg(percent)::float8 / 100 FROM penumbra.progress").fetchone()
     return float(row[0] or 0.0)
 
 

@@ -1,11 +1,13 @@
 """Tables on the terminal."""
 
 import math
+import sys
 
 from rich.console import Console
 from rich.table import Table
 
-console = Console()
+# Output to a file or a pipe is not squeezed into 80 columns.
+console = Console(width=None if sys.stdout.isatty() else 120)
 
 
 def milliseconds(seconds: float) -> str:
@@ -23,15 +25,13 @@ def megabytes(count: float) -> str:
 
 def query_table(document: dict) -> Table:
     has_duck = any("DuckDB" in query["systems"] for query in document["queries"])
-    table = Table(title=document["title"], title_justify="left")
-    table.add_column("query")
-    table.add_column("PostgreSQL ms", justify="right")
-    table.add_column("Penumbra ms", justify="right")
-    if has_duck:
-        table.add_column("DuckDB ms", justify="right")
-    table.add_column("to PostgreSQL", justify="right")
-    if has_duck:
-        table.add_column("to DuckDB", justify="right")
+    title = f"{document['title']}: median milliseconds, and the others' time / Penumbra's"
+    table = Table(title=title, title_justify="left")
+    table.add_column("query", no_wrap=True)
+    for name in ["PostgreSQL", "Penumbra", *(["DuckDB"] if has_duck else [])]:
+        table.add_column(name, justify="right")
+    for name in ["PostgreSQL", *(["DuckDB"] if has_duck else [])]:
+        table.add_column(f"vs {name}", justify="right")
     table.add_column("same answer")
     for query in document["queries"]:
         medians = {name: times["median"] for name, times in query["systems"].items()}
