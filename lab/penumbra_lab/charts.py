@@ -78,7 +78,8 @@ def speedup_chart(document: dict, system: str) -> str:
 
 
 def _logarithmic(field: str, title: str) -> dict:
-    axis = {"title": title, "tickCount": 5, "format": "~g", "labelOverlap": "greedy"}
+    powers_of_ten = [10.0**exponent for exponent in range(-3, 7)]
+    axis = {"title": title, "values": powers_of_ten, "format": "~g", "labelOverlap": "greedy"}
     scale = {"type": "log", "nice": True}
     return {"field": field, "type": "quantitative", "scale": scale, "axis": axis}
 
