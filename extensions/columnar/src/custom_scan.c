@@ -642,9 +642,11 @@ exec_scan(CustomScanState *node)
 		return slot != NULL ? slot : ExecClearTuple(result);
 	}
 	slot = exec_for_cursor(node);
-	ExecClearTuple(result);
 	if (slot == NULL)
-		return result;
+		return ExecClearTuple(result);
+	if (slot != state->returned_slot)
+		return slot;
+	ExecClearTuple(result);
 	slot_getallattrs(slot);
 	memcpy(result->tts_values, slot->tts_values,
 		   sizeof(Datum) * result->tts_tupleDescriptor->natts);
