@@ -121,9 +121,9 @@ attno_array(List *attnos)
 	return array;
 }
 
-/* Looks at an opened table; NULL: not for us. */
+/* Looks at an opened table; NULL: not for us.  Without anything cached it is of use in a tree only. */
 static PlannedTable *
-examine_table(RelOptInfo *rel, RangeTblEntry *rte, Relation relation)
+examine_table(RelOptInfo *rel, RangeTblEntry *rte, Relation relation, bool in_tree)
 {
 	PlannedTable *table = palloc0(sizeof(PlannedTable));
 	const char *reason = refusal_of_query(rel, rte, relation);
@@ -148,7 +148,7 @@ examine_table(RelOptInfo *rel, RangeTblEntry *rte, Relation relation)
 		rel->pages >= WANTED_PAGES_MIN &&
 		((Path *) linitial(rel->pathlist))->pathtype == T_SeqScan)
 		cache_note_wanted(relation, attnos, list_length(table->attnos));
-	if ((!is_cached || table->coverage.cached_pages == 0) && !MODE_IS_FORCED())
+	if (table->coverage.cached_pages == 0 && !in_tree && !MODE_IS_FORCED())
 	{
 		planning_refuse("not cached");
 		return NULL;
@@ -182,13 +182,41 @@ paths_pipeline_begin(RangeTblEntry *rte, List *attnos)
 	return pipeline;
 }
 
-static int
-compare_restrictinfos(const ListCell *a, const ListCell *b)
+static Cost
+qual_cost(PlannerInfo *root, RestrictInfo *rinfo)
 {
-	Index		level_a = lfirst_node(RestrictInfo, a)->security_level;
-	Index		level_b = lfirst_node(RestrictInfo, b)->security_level;
+	QualCost	cost;
 
-	return level_a < level_b ? -1 : level_a > level_b;
+	cost_qual_eval_node(&cost, (Node *) rinfo, root);
+	return cost.per_tuple;
+}
+
+/* By security level, then by cost, as PostgreSQL evaluates them; stable. */
+static List *
+sort_quals(PlannerInfo *root, List *restrictinfos)
+{
+	List	   *sorted = NIL;
+	ListCell   *lc;
+
+	foreach(lc, restrictinfos)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		Cost		cost = qual_cost(root, rinfo);
+		int			place = list_length(sorted);
+
+		while (place > 0)
+		{
+			RestrictInfo *before = list_nth_node(RestrictInfo, sorted, place - 1);
+
+			if (before->security_level < rinfo->security_level ||
+				(before->security_level == rinfo->security_level &&
+				 qual_cost(root, before) <= cost))
+				break;
+			place--;
+		}
+		sorted = list_insert_nth(sorted, place, rinfo);
+	}
+	return sorted;
 }
 
 /*
@@ -196,15 +224,13 @@ compare_restrictinfos(const ListCell *a, const ListCell *b)
  * leaky qual before a barrier below it has passed it.
  */
 void
-paths_add_filters(Pipeline *pipeline, List *restrictinfos, Index relid)
+paths_add_filters(PlannerInfo *root, Pipeline *pipeline, List *restrictinfos, Index relid)
 {
-	List	   *sorted = list_copy(restrictinfos);
 	PipelineStage *stage = NULL;
 	Index		level = 0;
 	ListCell   *lc;
 
-	list_sort(sorted, compare_restrictinfos);
-	foreach(lc, sorted)
+	foreach(lc, sort_quals(root, restrictinfos))
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 		Node	   *clause = pipeline_normalize((Node *) rinfo->clause, relid);
@@ -331,7 +357,7 @@ add_scan_path(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte)
 	planned.pipeline->table_oids = list_make1_oid(table->oid);
 	planned.pipeline->table_attnos = list_make1(table->attnos);
 	split_quals(rel, planned.pipeline, &pushed, &kept);
-	paths_add_filters(planned.pipeline, pushed, rel->relid);
+	paths_add_filters(root, planned.pipeline, pushed, rel->relid);
 	outputs = list_copy(rel->reltarget->exprs);
 	clauses = extract_actual_clauses(kept, false);
 	foreach(lc, pull_var_clause((Node *) clauses, PVC_RECURSE_PLACEHOLDERS))
@@ -365,6 +391,37 @@ add_scan_path(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte)
 	paths_offer(rel, path);
 }
 
+PlannedTable *
+paths_find_table(RelOptInfo *rel)
+{
+	ListCell   *lc;
+
+	foreach(lc, planning_current->tables)
+	{
+		PlannedTable *table = lfirst(lc);
+
+		if (table->rel == rel)
+			return table;
+	}
+	return NULL;
+}
+
+PlannedTable *
+paths_table_of_tree(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
+{
+	PlannedTable *table = paths_find_table(rel);
+	Relation	relation;
+
+	if (table != NULL)
+		return table;
+	if (rte->rtekind != RTE_RELATION || is_target_or_locked(root, rel))
+		return NULL;
+	relation = table_open(rte->relid, NoLock);
+	table = examine_table(rel, rte, relation, true);
+	table_close(relation, NoLock);
+	return table;
+}
+
 void
 paths_add_scan(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 {
@@ -382,7 +439,7 @@ paths_add_scan(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 	if (is_target_or_locked(root, rel))
 		return;
 	relation = table_open(rte->relid, NoLock);
-	table = examine_table(rel, rte, relation);
+	table = examine_table(rel, rte, relation, false);
 	table_close(relation, NoLock);
 	if (table == NULL)
 		return;

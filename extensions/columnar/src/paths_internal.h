@@ -10,9 +10,13 @@
 
 #include "paths.h"
 
+extern PlannedTable *paths_find_table(RelOptInfo *rel);
+/* The same for a table of an inheritance tree, which may also be small or not cached. */
+extern PlannedTable *paths_table_of_tree(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte);
+
 /* Scan columns of one relation, with no stage yet. */
 extern Pipeline *paths_pipeline_begin(RangeTblEntry *rte, List *attnos);
-extern void paths_add_filters(Pipeline *pipeline, List *restrictinfos, Index relid);
+extern void paths_add_filters(PlannerInfo *root, Pipeline *pipeline, List *restrictinfos, Index relid);
 
 /* Whether the engine takes the whole pipeline; fills runtime_exprs or notes the refusal. */
 extern bool paths_check(Pipeline *pipeline);

@@ -30,21 +30,6 @@
 
 /* ---------------------------------------------------------------- the pipeline below */
 
-static PlannedTable *
-find_table(RelOptInfo *rel)
-{
-	ListCell   *lc;
-
-	foreach(lc, planning_current->tables)
-	{
-		PlannedTable *table = lfirst(lc);
-
-		if (table->rel == rel)
-			return table;
-	}
-	return NULL;
-}
-
 /* Columns of the child that hold the columns `attnos` of the parent. */
 static List *
 child_attnos(Oid parent_oid, Oid child_oid, List *attnos)
@@ -84,7 +69,7 @@ collect_children(PlannerInfo *root, Index parent, List **tables)
 				return false;
 			continue;
 		}
-		table = find_table(child);
+		table = paths_table_of_tree(root, child, root->simple_rte_array[appinfo->child_relid]);
 		if (table == NULL)
 			return false;
 		*tables = lappend(*tables, table);
@@ -124,7 +109,7 @@ pipeline_of_rel(PlannerInfo *root, RelOptInfo *rel)
 		return NULL;
 	if (!rte->inh)
 	{
-		PlannedTable *table = find_table(rel);
+		PlannedTable *table = paths_find_table(rel);
 
 		if (table == NULL)
 			return NULL;
@@ -150,7 +135,7 @@ pipeline_of_rel(PlannerInfo *root, RelOptInfo *rel)
 												  child_attnos(rte->relid, table->oid, attnos));
 		tuples += table->rel->tuples;
 	}
-	paths_add_filters(planned->pipeline, rel->baserestrictinfo, rel->relid);
+	paths_add_filters(root, planned->pipeline, rel->baserestrictinfo, rel->relid);
 	foreach(lc, rel->baserestrictinfo)
 		clauses = lappend(clauses, lfirst_node(RestrictInfo, lc)->clause);
 	price_scan(planned, tables, paths_count_columns(clauses),
