@@ -65,14 +65,24 @@ const uint64_t* GatherValidity(const SegmentView& segment, uint32_t begin, const
 
 // ---------------------------------------------------------------- frames ----------------------
 
+template <typename T>
+void MultiplyByStep(size_t code_bytes, uint64_t step, uint32_t rows, T* values) {
+  if constexpr (sizeof(T) == 8) {
+    if (code_bytes <= 2 && step <= INT32_MAX) {
+      return kernels::MultiplyNarrowConstant(values, static_cast<int32_t>(step), rows, values);
+    }
+  }
+  kernels::ArithmeticConstant(kernels::Arithmetic::kMultiply, values, static_cast<T>(step), rows,
+                              values);
+}
+
 template <typename Code, typename T>
 void DecodeCodes(const Code* codes, const SegmentHeader& header, uint32_t rows, T* values) {
   if constexpr (sizeof(Code) <= sizeof(T)) {
     if (header.step == 1)
       return kernels::DecodeFrame(codes, static_cast<T>(header.base), rows, values);
     kernels::DecodeFrame(codes, T{0}, rows, values);
-    kernels::ArithmeticConstant(kernels::Arithmetic::kMultiply, values, static_cast<T>(header.step),
-                                rows, values);
+    MultiplyByStep(sizeof(Code), header.step, rows, values);
     kernels::ArithmeticConstant(kernels::Arithmetic::kAdd, values, static_cast<T>(header.base),
                                 rows, values);
   }

@@ -150,6 +150,12 @@ TEST_P(ValuesTest, Computes) {
     for (size_t i = 0; i < rows; ++i) ASSERT_EQ(out[i], a[i] * b[i]);
     MultiplyNarrowConstant(a.data(), narrow.back(), rows, out.data());
     for (size_t i = 0; i < rows; ++i) ASSERT_EQ(out[i], a[i] * narrow.back());
+    std::vector<int64_t> in_place = a;
+    MultiplyNarrowConstant(in_place.data(), narrow.back(), rows, in_place.data());
+    EXPECT_EQ(in_place, out);
+    ArithmeticColumns(Arithmetic::kAdd, a.data(), b.data(), rows, out.data());
+    ArithmeticColumns(Arithmetic::kAdd, a.data(), b.data(), rows, b.data());
+    EXPECT_EQ(b, out);
   }
 }
 

@@ -126,8 +126,8 @@ template <typename T>
 bool ArithmeticFromConstantChecked(Arithmetic op, std::type_identity_t<T> a, const T* b,
                                    size_t rows, T* out);
 
-// Products of factors that all fit in int32 (null rows may give anything): several times as fast as
-// the general product on targets without a 64-bit multiply.
+// Products of factors that all fit in int32 (null rows may give anything; out may be a or b):
+// several times as fast as the general product on targets without a 64-bit multiply.
 void MultiplyNarrowColumns(const int64_t* a, const int64_t* b, size_t rows, int64_t* out);
 void MultiplyNarrowConstant(const int64_t* a, int32_t b, size_t rows, int64_t* out);
 
