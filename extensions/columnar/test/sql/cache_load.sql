@@ -1,6 +1,6 @@
 -- Loading by hand: columns, types, row shapes; what is refused; DDL.
-CREATE EXTENSION penumbra;
 SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS penumbra;
 SHOW penumbra.memory;
 SELECT * FROM penumbra.tables;
 SELECT size_class, pages, used_bytes FROM penumbra.memory;
