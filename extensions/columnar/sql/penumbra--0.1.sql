@@ -173,3 +173,9 @@ CREATE FUNCTION stop_point_key(name text) RETURNS bigint
 AS 'MODULE_PATHNAME', 'penumbra_sql_stop_point_key' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION stop_point_key(text) IS
 'the advisory lock at which sessions with this name in penumbra.stop_points stop';
+
+CREATE FUNCTION damage(relation regclass, attnum smallint, byte_offset integer) RETURNS boolean
+AS 'MODULE_PATHNAME', 'penumbra_sql_damage' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION damage(regclass, smallint, integer) IS
+'inverts a byte of the column''s cached segment in the first chunk, for tests of verify(); superusers only';
+REVOKE ALL ON FUNCTION damage(regclass, smallint, integer) FROM PUBLIC;

@@ -30,6 +30,9 @@
 #include "heap_page.h"
 #include "pg_compat.h"
 
+/* A page with more is not worth caching, and would take as much memory while it is loaded. */
+#define IMAGE_DETOASTED_BYTES_MAX	((Size) 64 * 1024 * 1024)
+
 typedef enum FetchKind
 {
 	FETCH_INT8BIT,
@@ -78,7 +81,9 @@ struct HeapRowReader
 	int		   *direct;
 	int			walk_start;		/* first step whose offset varies */
 	int			walk_offset;	/* where it starts, unaligned */
-	bool		detoasted;		/* something in detoast_context */
+	Size		detoasted_bytes;	/* in detoast_context */
+	Size		detoasted_bytes_limit;
+	bool		is_too_wide;	/* the page has more, and was not read to its end */
 };
 
 static uint8
@@ -150,11 +155,19 @@ fetch_value(HeapRowReader *reader, FetchKind fetch, const char *data,
 			{
 				if (unlikely(!VARATT_IS_4B_U(data)))
 				{
-					MemoryContext old = MemoryContextSwitchTo(reader->detoast_context);
+					MemoryContext old;
+					Size		bytes = toast_raw_datum_size(PointerGetDatum(data));
 
+					if (reader->detoasted_bytes + bytes > reader->detoasted_bytes_limit)
+					{
+						reader->is_too_wide = true;
+						*length = 0;
+						return;
+					}
+					old = MemoryContextSwitchTo(reader->detoast_context);
 					data = (const char *) detoast_attr((struct varlena *) unconstify(char *, data));
 					MemoryContextSwitchTo(old);
-					reader->detoasted = true;
+					reader->detoasted_bytes += bytes;
 				}
 				*value = (uint64) (uintptr_t) VARDATA_ANY(data);
 				*length = VARSIZE_ANY_EXHDR(data);
@@ -184,7 +197,7 @@ set_missing_value(HeapRowReader *reader, ReaderColumn *column, AttrNumber attnum
 		reader->detoast_context = reader->context;
 		fetch_value(reader, fetch, copy, &column->missing_value, &column->missing_length);
 		reader->detoast_context = detoast_context;
-		reader->detoasted = false;
+		reader->detoasted_bytes = 0;
 	}
 	else
 		column->missing_value = (uint64) missing;
@@ -237,6 +250,7 @@ heap_row_reader_create(Relation rel, const AttrNumber *attnums, int natts)
 	if (RelationGetNumberOfBlocks(rel) > NBuffers / 4)
 		reader->strategy = GetAccessStrategy(BAS_BULKREAD);
 	reader->ncolumns = natts;
+	reader->detoasted_bytes_limit = SIZE_MAX;
 	reader->columns = palloc0(sizeof(ReaderColumn) * Max(natts, 1));
 	reader->inputs = palloc0(sizeof(PenumbraColumnInput) * Max(natts, 1));
 	for (int i = 0; i < natts; i++)
@@ -344,20 +358,38 @@ deform_tuple(HeapRowReader *reader, HeapTupleHeader tuple, uint32 row)
 		store_missing(reader, natts, row);
 }
 
-/* Appends the tuples at the given offsets; the page is a pinned buffer's or a private copy. */
 static void
+release_detoasted(HeapRowReader *reader)
+{
+	if (reader->detoasted_bytes > 0)
+		MemoryContextReset(reader->detoast_context);
+	reader->detoasted_bytes = 0;
+	reader->is_too_wide = false;
+}
+
+/*
+ * Appends the tuples at the given offsets; the page is a pinned buffer's or a
+ * private copy.  False: it has more toasted bytes than the reader's limit,
+ * and nothing was appended.
+ */
+static bool
 append_tuples(HeapRowReader *reader, Page page, const OffsetNumber *offsets, uint32 count,
 			  PenumbraRows *rows)
 {
 	PenumbraStatus status;
 
 	if (count == 0)
-		return;
+		return true;
 	for (int c = 0; c < reader->ncolumns; c++)
 		reader->columns[c].has_nulls = false;
-	for (uint32 row = 0; row < count; row++)
+	for (uint32 row = 0; row < count && !reader->is_too_wide; row++)
 		deform_tuple(reader, (HeapTupleHeader) PageGetItem(page, PageGetItemId(page, offsets[row])),
 					 row);
+	if (reader->is_too_wide)
+	{
+		release_detoasted(reader);
+		return false;
+	}
 	for (int c = 0; c < reader->ncolumns; c++)
 	{
 		ReaderColumn *column = &reader->columns[c];
@@ -367,18 +399,18 @@ append_tuples(HeapRowReader *reader, Page page, const OffsetNumber *offsets, uin
 		reader->inputs[c].nulls = column->has_nulls ? column->nulls : NULL;
 	}
 	status = penumbra_rows_append(rows, reader->inputs, count);
-	if (reader->detoasted)
-	{
-		MemoryContextReset(reader->detoast_context);
-		reader->detoasted = false;
-	}
+	release_detoasted(reader);
 	if (status.code != PENUMBRA_OK)
 		penumbra_report_status(&status);
+	return true;
 }
 
-uint32
-heap_row_reader_append_image(HeapRowReader *reader, Page page, PenumbraRows *rows)
+bool
+heap_row_reader_append_image(HeapRowReader *reader, Page page, PenumbraRows *rows,
+							 uint32 *row_count)
 {
+	bool		appended;
+
 	OffsetNumber offsets[MaxHeapTuplesPerPage];
 	OffsetNumber last = PageGetMaxOffsetNumber(page);
 	uint32		count = 0;
@@ -388,8 +420,10 @@ heap_row_reader_append_image(HeapRowReader *reader, Page page, PenumbraRows *row
 		if (ItemIdIsNormal(PageGetItemId(page, offset)))
 			offsets[count++] = offset;
 	}
-	append_tuples(reader, page, offsets, count, rows);
-	return count;
+	reader->detoasted_bytes_limit = IMAGE_DETOASTED_BYTES_MAX;
+	appended = append_tuples(reader, page, offsets, count, rows);
+	*row_count = appended ? count : 0;
+	return appended;
 }
 
 /* Which tuples of a share-locked page the snapshot sees. */
@@ -441,7 +475,8 @@ heap_row_reader_append_page(HeapRowReader *reader, BlockNumber block, Buffer buf
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	count = find_visible_tuples(reader->rel, buffer, block, snapshot, offsets);
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-	append_tuples(reader, BufferGetPage(buffer), offsets, count, rows);
+	reader->detoasted_bytes_limit = SIZE_MAX;
+	(void) append_tuples(reader, BufferGetPage(buffer), offsets, count, rows);
 	if (release)
 		ReleaseBuffer(buffer);
 	return count;

@@ -38,9 +38,11 @@ extern uint32 heap_row_reader_append_page(HeapRowReader *reader, BlockNumber blo
 /*
  * Appends every LP_NORMAL tuple of a page that the caller has proven
  * all-visible: a private copy, 8-byte aligned, taken under the content lock,
- * so that detoasting happens without it.
+ * so that detoasting happens without it.  False, and nothing appended: its
+ * toasted values are too many bytes to be cached.
  */
-extern uint32 heap_row_reader_append_image(HeapRowReader *reader, Page page, PenumbraRows *rows);
+extern bool heap_row_reader_append_image(HeapRowReader *reader, Page page, PenumbraRows *rows,
+										 uint32 *row_count);
 extern void heap_row_reader_destroy(HeapRowReader *reader);
 
 /* Raises the ereport that belongs to a status other than PENUMBRA_OK. */

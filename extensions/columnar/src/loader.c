@@ -281,21 +281,21 @@ read_pages(Loader *loader, uint32 number)
 	for (uint32 page = 0; page < limit; page++)
 	{
 		XLogRecPtr	lsn;
+		uint32		page_rows;
 
 		CHECK_FOR_INTERRUPTS();
 		draft->first_row[page] = draft->rows;
 		if (is_long ||
-			!copy_page(loader, first_block + page, &vm_buffer, horizon, stamp, &lsn))
+			!copy_page(loader, first_block + page, &vm_buffer, horizon, stamp, &lsn) ||
+			!heap_row_reader_append_image(loader->reader, loader->image, loader->rows, &page_rows))
 			continue;
-		draft->rows += heap_row_reader_append_image(loader->reader, loader->image, loader->rows);
+		draft->rows += page_rows;
 		pg_atomic_write_u64(&draft->page_lsn[page], lsn);
 		pg_atomic_write_u64(&draft->live[page / 64],
 							pg_atomic_read_u64(&draft->live[page / 64]) |
 							UINT64CONST(1) << (page % 64));
 		draft->cached_pages++;
-		/* asked every 32 pages: it sums over the columns */
-		if (page % 32 == 0)
-			is_long = penumbra_rows_bytes(loader->rows) > CHUNK_ROWS_BYTES_MAX;
+		is_long = penumbra_rows_bytes(loader->rows) > CHUNK_ROWS_BYTES_MAX;
 	}
 	for (uint32 page = limit; page <= CHUNK_PAGES; page++)
 		draft->first_row[page] = draft->rows;
@@ -320,6 +320,7 @@ read_pages_again(Loader *loader, CachedChunk *chunk)
 		BlockNumber block = chunk->number * CHUNK_PAGES + page;
 		Buffer		buffer;
 		XLogRecPtr	lsn;
+		uint32		page_rows;
 		bool		same;
 
 		CHECK_FOR_INTERRUPTS();
@@ -340,11 +341,12 @@ read_pages_again(Loader *loader, CachedChunk *chunk)
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 		ReleaseBuffer(buffer);
 		loader->progress->heap_bytes += BLCKSZ;
-		if (!same)
+		if (!same || !heap_row_reader_append_image(loader->reader, loader->image, loader->rows,
+												   &page_rows))
 			return false;
-		rows += heap_row_reader_append_image(loader->reader, loader->image, loader->rows);
+		rows += page_rows;
 		if (rows != chunk->first_row[page + 1] ||
-			(page % 32 == 0 && penumbra_rows_bytes(loader->rows) > CHUNK_ROWS_BYTES_MAX))
+			penumbra_rows_bytes(loader->rows) > CHUNK_ROWS_BYTES_MAX)
 			return false;
 	}
 	return true;

@@ -64,10 +64,20 @@ static Size budget_bytes;
 static uint32 *free_lists[REGION_CLASS_COUNT];
 static RegionControl *control;
 
+/* What this server can have: the machine's memory, or its control group's. */
 static Size
 machine_memory_bytes(void)
 {
-	return (Size) sysconf(_SC_PHYS_PAGES) * (Size) sysconf(_SC_PAGESIZE);
+	Size		bytes = (Size) sysconf(_SC_PHYS_PAGES) * (Size) sysconf(_SC_PAGESIZE);
+	FILE	   *file = fopen("/sys/fs/cgroup/memory.max", "r");
+	unsigned long long limit;
+
+	if (file == NULL)
+		return bytes;
+	if (fscanf(file, "%llu", &limit) == 1 && limit < bytes)
+		bytes = (Size) limit;
+	fclose(file);
+	return bytes;
 }
 
 void
@@ -147,6 +157,8 @@ region_reserve(void)
 				 errhint("With vm.overcommit_memory = 2 the kernel counts reserved address space as used: "
 						 "lower penumbra.memory, or use vm.overcommit_memory = 0.")));
 	}
+	/* a core file of a backend would hold all of the cache */
+	(void) madvise(region_base, region_bytes, MADV_DONTDUMP);
 	lists = region_base + class_part_bytes * REGION_CLASS_COUNT;
 	for (int class = 0; class < REGION_CLASS_COUNT; class++)
 	{

@@ -32,6 +32,7 @@
 #include "validate.h"
 
 PENUMBRA_SQL_FUNCTION(penumbra_sql_verify);
+PENUMBRA_SQL_FUNCTION(penumbra_sql_damage);
 
 #define RUN_PAGES_MAX	64
 
@@ -55,6 +56,8 @@ typedef struct Verifier
 	CachedChunk *chunk;			/* pinned, with attnums */
 	AttrNumber *attnums;
 	int			natts;
+	AttrNumber *columns;		/* of these, the ones with an undamaged segment */
+	int			column_count;
 	HeapRowReader *reader;
 	PenumbraRows *rows;
 	uint32		run_begin;		/* pages [run_begin, run_end) are in rows */
@@ -93,9 +96,9 @@ compare_run(Verifier *verifier)
 	uint32		first_row = chunk->first_row[verifier->run_begin];
 	uint32		rows = penumbra_rows_count(verifier->rows);
 
-	for (int i = 0; i < verifier->natts; i++)
+	for (int i = 0; i < verifier->column_count; i++)
 	{
-		AttrNumber	attnum = verifier->attnums[i];
+		AttrNumber	attnum = verifier->columns[i];
 		int64		bad_row = -1;
 
 		CHECK_FOR_INTERRUPTS();
@@ -166,12 +169,12 @@ verify_pages(Verifier *verifier)
 			verifier->run_begin = verifier->run_end = page + 1;
 			continue;
 		}
-		rows = heap_row_reader_append_image(verifier->reader, verifier->image, verifier->rows);
+		(void) heap_row_reader_append_image(verifier->reader, verifier->image, verifier->rows, &rows);
 		verifier->run_end = page + 1;
 		if (rows != chunk->first_row[page + 1] - chunk->first_row[page])
 		{
-			for (int i = 0; i < verifier->natts; i++)
-				note_mismatch(verifier, verifier->attnums[i], page, "the number of rows differs");
+			for (int i = 0; i < verifier->column_count; i++)
+				note_mismatch(verifier, verifier->columns[i], page, "the number of rows differs");
 			penumbra_rows_clear(verifier->rows);
 			verifier->run_begin = page + 1;
 		}
@@ -181,36 +184,33 @@ verify_pages(Verifier *verifier)
 	compare_run(verifier);
 }
 
-/* Checks what can be checked without the heap; false: the chunk's columns cannot be read. */
-static bool
+/* Checks what can be checked without the heap; keeps the columns that can be read. */
+static void
 verify_structure(Verifier *verifier)
 {
 	CachedChunk *chunk = verifier->chunk;
-	bool		sound = true;
+	bool		map_is_sound = chunk->first_row[0] == 0 && chunk->first_row[CHUNK_PAGES] == chunk->rows;
 
 	for (uint32 page = 0; page < CHUNK_PAGES; page++)
-		sound &= chunk->first_row[page] <= chunk->first_row[page + 1];
-	sound &= chunk->first_row[0] == 0 && chunk->first_row[CHUNK_PAGES] == chunk->rows;
+		map_is_sound &= chunk->first_row[page] <= chunk->first_row[page + 1];
+	verifier->column_count = 0;
 	for (int i = 0; i < verifier->natts; i++)
 	{
 		CachedSegment *segment = &chunk->columns[verifier->attnums[i] - 1];
 		PenumbraStatus status = penumbra_segment_check(segment->segment, segment->bytes);
-		PenumbraSegmentInfo info;
+		PenumbraSegmentInfo info = {0};
 
-		if (!sound)
+		if (status.code == PENUMBRA_OK)
+			penumbra_segment_describe(segment->segment, &info);
+		if (!map_is_sound)
 			note_mismatch(verifier, segment->attnum, 0, "the chunk's row map is damaged");
 		else if (status.code != PENUMBRA_OK)
 			note_mismatch(verifier, segment->attnum, 0, "the segment is damaged");
-		else
-		{
-			penumbra_segment_describe(segment->segment, &info);
-			if (info.rows == chunk->rows)
-				continue;
+		else if (info.rows != chunk->rows)
 			note_mismatch(verifier, segment->attnum, 0, "the segment's number of rows is wrong");
-		}
-		sound = false;
+		else
+			verifier->columns[verifier->column_count++] = segment->attnum;
 	}
-	return sound;
 }
 
 static void
@@ -220,16 +220,19 @@ verify_chunk(Verifier *verifier, uint32 number)
 
 	verifier->chunk = directory_pin_chunk(verifier->rel, number, verifier->attnums,
 										  &verifier->natts);
-	if (verifier->chunk != NULL && verify_structure(verifier))
+	if (verifier->chunk != NULL)
+		verify_structure(verifier);
+	if (verifier->chunk != NULL && verifier->column_count > 0)
 	{
-		PenumbraType *types = palloc(sizeof(PenumbraType) * Max(verifier->natts, 1));
+		PenumbraType *types = palloc(sizeof(PenumbraType) * verifier->column_count);
 
-		for (int i = 0; i < verifier->natts; i++)
-			(void) cache_type_of(TupleDescAttr(desc, verifier->attnums[i] - 1)->atttypid, &types[i]);
-		verifier->rows = penumbra_rows_create(types, verifier->natts);
+		for (int i = 0; i < verifier->column_count; i++)
+			(void) cache_type_of(TupleDescAttr(desc, verifier->columns[i] - 1)->atttypid, &types[i]);
+		verifier->rows = penumbra_rows_create(types, verifier->column_count);
 		if (verifier->rows == NULL)
 			ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
-		verifier->reader = heap_row_reader_create(verifier->rel, verifier->attnums, verifier->natts);
+		verifier->reader = heap_row_reader_create(verifier->rel, verifier->columns,
+												  verifier->column_count);
 		verify_pages(verifier);
 		heap_row_reader_destroy(verifier->reader);
 		pfree(types);
@@ -274,6 +277,7 @@ penumbra_sql_verify(PG_FUNCTION_ARGS)
 	verifier->rel = rel;
 	verifier->checks = palloc0(sizeof(ColumnCheck) * natts);
 	verifier->attnums = palloc(sizeof(AttrNumber) * natts);
+	verifier->columns = palloc(sizeof(AttrNumber) * natts);
 	verifier->image = palloc(BLCKSZ);
 	verifier->vm_page = palloc(sizeof(VmPage));
 	verifier->strategy = GetAccessStrategy(BAS_BULKREAD);
@@ -289,4 +293,36 @@ penumbra_sql_verify(PG_FUNCTION_ARGS)
 	put_checks(result, verifier);
 	relation_close(rel, NoLock);
 	return (Datum) 0;
+}
+
+/* Inverts one byte of a cached segment, so that tests can see verify() find it. */
+Datum
+penumbra_sql_damage(PG_FUNCTION_ARGS)
+{
+	Relation	rel = functions_open_relation(PG_GETARG_OID(0));
+	AttrNumber	attnum = PG_GETARG_INT16(1);
+	int32		offset = PG_GETARG_INT32(2);
+	AttrNumber *attnums = palloc(sizeof(AttrNumber) * Max(RelationGetDescr(rel)->natts, 1));
+	int			natts;
+	CachedChunk *chunk;
+	bool		damaged = false;
+
+	if (!superuser())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be superuser to damage cached columns")));
+	chunk = directory_pin_chunk(rel, 0, attnums, &natts);
+	for (int i = 0; chunk != NULL && i < natts; i++)
+	{
+		CachedSegment *segment = &chunk->columns[attnums[i] - 1];
+
+		if (attnums[i] != attnum || offset < 0 || offset >= (int64) segment->bytes)
+			continue;
+		((uint8 *) segment->segment)[offset] ^= 0xFF;
+		damaged = true;
+	}
+	if (chunk != NULL)
+		directory_unpin_chunk(chunk, attnums, natts);
+	relation_close(rel, NoLock);
+	PG_RETURN_BOOL(damaged);
 }

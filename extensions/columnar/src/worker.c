@@ -497,6 +497,7 @@ void
 penumbra_worker_main(Datum argument)
 {
 	MemoryContext context;
+	const char *cost_delay;
 
 	pqsignal(SIGTERM, die);
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
@@ -508,6 +509,10 @@ penumbra_worker_main(Datum argument)
 	SetConfigOption("lock_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
 	SetConfigOption("idle_in_transaction_session_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
 	SetConfigOption("default_transaction_isolation", "read committed", PGC_SUSET, PGC_S_OVERRIDE);
+	/* vacuum as gently as autovacuum does; -1 means that it uses vacuum_cost_delay too */
+	cost_delay = GetConfigOption("autovacuum_vacuum_cost_delay", true, false);
+	if (cost_delay != NULL && cost_delay[0] != '-')
+		SetConfigOption("vacuum_cost_delay", cost_delay, PGC_SUSET, PGC_S_OVERRIDE);
 	pgstat_report_activity(STATE_RUNNING, "loading columns into the cache");
 
 	context = AllocSetContextCreate(TopMemoryContext, "penumbra worker", ALLOCSET_DEFAULT_SIZES);

@@ -153,7 +153,7 @@ RESET ROLE;
 
 -- the cache is full: the least used goes, what does not fit stays in the table
 CREATE TABLE big AS SELECT i AS a, md5(i::text)::uuid AS u, md5((i + 1)::text)::uuid AS w
-FROM generate_series(1, 2000000) i;
+FROM generate_series(1, 1000000) i;
 SELECT penumbra.load('all_types') > 0 AS loaded;
 SELECT count(*) FROM penumbra.tables;
 SET client_min_messages = error;
@@ -170,7 +170,7 @@ DROP TABLE big, all_types, owned, an_unlogged;
 SELECT size_class, pages, used_bytes FROM penumbra.memory;
 
 -- cancel
-CREATE TABLE slow AS SELECT i AS a, 't' || i AS t FROM generate_series(1, 2000000) i;
+CREATE TABLE slow AS SELECT i AS a, 't' || i AS t FROM generate_series(1, 1000000) i;
 SET statement_timeout = '20ms';
 SELECT penumbra.load('slow');
 RESET statement_timeout;

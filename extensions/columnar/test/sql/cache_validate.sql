@@ -61,6 +61,20 @@ SELECT penumbra.refresh('pages') > 0;
 SELECT rows_from_cache FROM penumbra.served('pages', '{id, v}');
 SELECT sum(mismatches) FROM penumbra.verify('pages');
 
+-- verify finds what is wrong: a damaged header, a wrong value; and the load repairs nothing silently
+CREATE TABLE damaged AS SELECT i AS a, 't' || i % 50 AS s FROM generate_series(1, 20000) i;
+SELECT penumbra.load('damaged');
+SELECT penumbra.damage('damaged', 1::smallint, 0);
+SELECT column_name, pages_checked, mismatches, first_bad_block, problem FROM penumbra.verify('damaged');
+SELECT penumbra.damage('damaged', 1::smallint, 0);
+SELECT column_name, mismatches FROM penumbra.verify('damaged');
+SELECT bool_or(penumbra.damage('damaged', 1::smallint, i * 64)) FROM generate_series(10, 400) i;
+SELECT column_name, mismatches > 0 AS found, problem FROM penumbra.verify('damaged');
+SELECT penumbra.unload('damaged') > 0 AS dropped;
+SELECT penumbra.load('damaged');
+SELECT column_name, mismatches FROM penumbra.verify('damaged');
+DROP TABLE damaged;
+
 -- prepared transactions and dropped relations
 BEGIN;
 DROP TABLE pages;
