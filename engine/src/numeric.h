@@ -1,5 +1,6 @@
-// Exact decimal numbers with PostgreSQL's semantics: value, display scale (dscale), NaN, infinities.
-// The slow, always right path (Decimal) and the pieces that the int64/int128 paths need.
+// Exact decimal numbers with PostgreSQL's semantics: value, display scale (dscale), NaN,
+// infinities. The slow, always right path (Decimal) and the pieces that the int64/int128 paths
+// need.
 #pragma once
 
 #include <cstdint>
@@ -41,31 +42,33 @@ class Decimal {
   static Decimal Add(const Decimal& a, const Decimal& b);
   static Decimal Subtract(const Decimal& a, const Decimal& b);
   static Decimal Multiply(const Decimal& a, const Decimal& b);
-  static Decimal Divide(const Decimal& a, const Decimal& b);   // rscale as select_div_scale
+  static Decimal Divide(const Decimal& a, const Decimal& b);  // rscale as select_div_scale
   static Decimal Modulo(const Decimal& a, const Decimal& b);
-  static Decimal Round(const Decimal& a, int scale);           // half away from zero
+  static Decimal Round(const Decimal& a, int scale);  // half away from zero
   static Decimal Truncate(const Decimal& a, int scale);
   static Decimal Floor(const Decimal& a);
   static Decimal Ceil(const Decimal& a);
   static Decimal Negate(const Decimal& a);
   static Decimal Abs(const Decimal& a);
   static Decimal Sign(const Decimal& a);
-  static Decimal SquareRoot(const Decimal& a);                 // rscale as numeric_sqrt
+  static Decimal SquareRoot(const Decimal& a);  // rscale as numeric_sqrt
   // PostgreSQL's order: -inf < finite < inf < NaN, NaN = NaN, scale ignored.
   static int Compare(const Decimal& a, const Decimal& b);
 
-  // Finals of aggregates, from exact sums: avg = sum / count; variance and stddev from n, sum, sum of squares.
+  // Finals of aggregates, from exact sums: avg = sum / count; variance and stddev from n, sum, sum
+  // of squares.
   static Decimal Average(const Decimal& sum, int64_t count);
   enum class Spread : uint8_t { kVarPop, kVarSamp, kStddevPop, kStddevSamp };
   // False: the result is NULL (too few rows).
-  static bool ComputeSpread(Spread spread, int64_t count, const Decimal& sum, const Decimal& sum_of_squares,
-                            Decimal* result);
+  static bool ComputeSpread(Spread spread, int64_t count, const Decimal& sum,
+                            const Decimal& sum_of_squares, Decimal* result);
 
-  // The display scale of a quotient, as select_div_scale: from the weight and first base-10,000 digit
-  // of both (0 and 0 for zero) and the greater of their scales.
-  static int SelectDivisionScale(int weight_a, int first_digit_a, int weight_b, int first_digit_b, int scale);
-  // A value stored in numeric(precision, scale): rounded; raises PENUMBRA_NUMERIC_FIELD_OVERFLOW unless it
-  // is then below 10^(precision - scale).
+  // The display scale of a quotient, as select_div_scale: from the weight and first base-10,000
+  // digit of both (0 and 0 for zero) and the greater of their scales.
+  static int SelectDivisionScale(int weight_a, int first_digit_a, int weight_b, int first_digit_b,
+                                 int scale);
+  // A value stored in numeric(precision, scale): rounded; raises PENUMBRA_NUMERIC_FIELD_OVERFLOW
+  // unless it is then below 10^(precision - scale).
   static Decimal ApplyTypmod(const Decimal& a, int precision, int scale);
   // Rounded half away from zero; false if it does not fit. Finite values only.
   bool ToInt64(int64_t* value) const;
@@ -74,7 +77,8 @@ class Decimal {
  private:
   // Restores the invariants of digits_ and weight_; zero loses its sign.
   void Strip();
-  // Strips; raises PENUMBRA_NUMERIC_OVERFLOW if the packed format cannot hold it. Ends every operation.
+  // Strips; raises PENUMBRA_NUMERIC_OVERFLOW if the packed format cannot hold it. Ends every
+  // operation.
   Decimal Finish() &&;
   void RoundTo(int scale);
   void TruncateTo(int scale);
@@ -101,14 +105,16 @@ class Decimal {
   std::vector<int16_t> digits_;  // no leading or trailing zero digits
 };
 
-// If the payload is finite with |value| * 10^dscale < 10^18: its integer and dscale. Fast: loading calls it per row.
+// If the payload is finite with |value| * 10^dscale < 10^18: its integer and dscale. Fast: loading
+// calls it per row.
 bool PayloadToInt64(const char* payload, uint32_t length, int64_t* value, int* scale);
 bool PayloadToInt128(const char* payload, uint32_t length, int128* value, int* scale);
-// Packs an integer of the given scale; at most kIntegerPayloadBytes are written, the length is returned.
+// Packs an integer of the given scale; at most kIntegerPayloadBytes are written, the length is
+// returned.
 constexpr uint32_t kIntegerPayloadBytes = 32;
 uint32_t IntegerToPayload(int128 value, int scale, char* out);
-// Canonical bytes: equal values of any scale and form have equal bytes; short ones fit in a StringRef inline.
-// For hashing and grouping only (not stored, not ordered).
+// Canonical bytes: equal values of any scale and form have equal bytes; short ones fit in a
+// StringRef inline. For hashing and grouping only (not stored, not ordered).
 constexpr uint32_t kCanonicalInlineBytes = 12;
 StringRef CanonicalInteger(int128 value, int scale, Arena& arena);
 StringRef CanonicalPayload(std::string_view payload, Arena& arena);

@@ -4,8 +4,8 @@
 //   special  0xC000 NaN, 0xD000 infinity, 0xF000 -infinity; nothing follows
 //   short    10 s dddddd wwwwwww: sign, display scale 0..63, weight -64..63; digits follow
 //   long     0s dddddddddddddd, then int16 weight; digits follow
-// Digits are stripped of zero digits at both ends, zero has none, weight 0 and no sign; the short form
-// is used whenever it can hold scale and weight.
+// Digits are stripped of zero digits at both ends, zero has none, weight 0 and no sign; the short
+// form is used whenever it can hold scale and weight.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ namespace penumbra {
 
 constexpr int kBase = 10000;
 constexpr int kBaseDecimals = 4;
-constexpr int kDisplayScaleMax = 1000;   // of results of division and square root
+constexpr int kDisplayScaleMax = 1000;  // of results of division and square root
 constexpr int kSignificantDigitsMin = 16;
 constexpr int kWeightMax = INT16_MAX;
 constexpr int kWeightMin = INT16_MIN;
-constexpr int kInt128BaseDigits = 11;    // 39 decimal digits, wherever the decimal point cuts them
+constexpr int kInt128BaseDigits = 11;  // 39 decimal digits, wherever the decimal point cuts them
 
 constexpr uint16_t kSpecialNaN = 0xC000;
 constexpr uint16_t kSpecialPositiveInfinity = 0xD000;
@@ -77,7 +77,8 @@ inline bool UnpackPayload(const char* payload, uint32_t length, PackedNumber* nu
 // Writes the header; returns its length. The weight must fit in int16.
 inline uint32_t PackHeader(bool negative, int scale, int weight, char* out) {
   if (scale <= 63 && weight >= -64 && weight <= 63) {
-    const uint16_t header = static_cast<uint16_t>(0x8000 | (negative ? 0x2000 : 0) | (scale << 7) | (weight & 0x7F));
+    const uint16_t header =
+        static_cast<uint16_t>(0x8000 | (negative ? 0x2000 : 0) | (scale << 7) | (weight & 0x7F));
     std::memcpy(out, &header, 2);
     return 2;
   }
@@ -93,6 +94,7 @@ inline uint128 Magnitude(int128 value) {
 }
 
 // The stripped digits of magnitude / 10^scale; returns how many.
-uint32_t IntegerToDigits(uint128 magnitude, int scale, int16_t digits[kInt128BaseDigits], int* weight);
+uint32_t IntegerToDigits(uint128 magnitude, int scale, int16_t digits[kInt128BaseDigits],
+                         int* weight);
 
 }  // namespace penumbra

@@ -35,10 +35,14 @@ struct RoundingAddends {
 
 RoundingAddends AddendsFor(Rounding rounding, uint64_t unit) {
   switch (rounding) {
-    case Rounding::kHalfAway: return {unit / 2, unit / 2};
-    case Rounding::kTruncate: return {0, 0};
-    case Rounding::kFloor: return {unit - 1, 0};
-    case Rounding::kCeil: return {0, unit - 1};
+    case Rounding::kHalfAway:
+      return {unit / 2, unit / 2};
+    case Rounding::kTruncate:
+      return {0, 0};
+    case Rounding::kFloor:
+      return {unit - 1, 0};
+    case Rounding::kCeil:
+      return {0, unit - 1};
   }
   return {0, 0};
 }
@@ -50,15 +54,20 @@ Decimal CeilAt(const Decimal& a, int) { return Decimal::Ceil(a); }
 
 DecimalRounding DecimalRoundingFor(Rounding rounding) {
   switch (rounding) {
-    case Rounding::kHalfAway: return Decimal::Round;
-    case Rounding::kTruncate: return Decimal::Truncate;
-    case Rounding::kFloor: return FloorAt;
-    default: return CeilAt;
+    case Rounding::kHalfAway:
+      return Decimal::Round;
+    case Rounding::kTruncate:
+      return Decimal::Truncate;
+    case Rounding::kFloor:
+      return FloorAt;
+    default:
+      return CeilAt;
   }
 }
 
 // scales: flat, or constant.
-Vector RoundRows(const Vector& a, const Vector& scales, Rounding rounding, uint32_t rows, Arena& arena) {
+Vector RoundRows(const Vector& a, const Vector& scales, Rounding rounding, uint32_t rows,
+                 Arena& arena) {
   const uint64_t* validity = AndValidity(a.validity, scales.validity, rows, arena);
   const DecimalRounding round_decimal = DecimalRoundingFor(rounding);
   NumericWriter writer(rows, arena);
@@ -83,7 +92,8 @@ Vector Int32Constant(const int32_t* value) {
   return v;
 }
 
-Vector EvaluateRounding(Rounding rounding, const Vector& argument, const Vector& scales, uint32_t rows, Arena& arena) {
+Vector EvaluateRounding(Rounding rounding, const Vector& argument, const Vector& scales,
+                        uint32_t rows, Arena& arena) {
   const NumericOperand a = MakeOperand(argument, rows, arena);
   Vector result;
   if (scales.is_constant() &&
@@ -98,8 +108,8 @@ constexpr int32_t kZeroDigits = 0;
 
 }  // namespace
 
-bool RoundIntegers(const NumericOperand& operand, int scale, Rounding rounding, uint32_t rows, Arena& arena,
-                   Vector* result) {
+bool RoundIntegers(const NumericOperand& operand, int scale, Rounding rounding, uint32_t rows,
+                   Arena& arena, Vector* result) {
   const Vector& v = operand.vector;
   if (operand.is_integer() && scale == v.scale) {
     *result = v;
@@ -109,7 +119,8 @@ bool RoundIntegers(const NumericOperand& operand, int scale, Rounding rounding, 
   // Rounding is monotonic: the bounds of the result are the rounded bounds.
   SmallNumber lower, upper;
   if (!RoundSmall({v.lower, v.scale}, scale, rounding, &lower) ||
-      !RoundSmall({v.upper, v.scale}, scale, rounding, &upper) || !FitsInt64(lower.value, upper.value)) {
+      !RoundSmall({v.upper, v.scale}, scale, rounding, &upper) ||
+      !FitsInt64(lower.value, upper.value)) {
     return false;
   }
   if (scale > v.scale) {
@@ -121,7 +132,8 @@ bool RoundIntegers(const NumericOperand& operand, int scale, Rounding rounding, 
   if (cut > kMaxInt64Digits) return false;
   const uint64_t unit = static_cast<uint64_t>(kPowersOfTen[cut]);
   // What PowerOfTenDivider divides stays below 2^63.
-  if (v.upper > INT64_MAX - static_cast<int64_t>(unit) || v.lower < INT64_MIN + static_cast<int64_t>(unit) + 1) {
+  if (v.upper > INT64_MAX - static_cast<int64_t>(unit) ||
+      v.lower < INT64_MIN + static_cast<int64_t>(unit) + 1) {
     return false;
   }
   const PowerOfTenDivider divider(static_cast<int>(cut));
@@ -140,22 +152,26 @@ bool RoundIntegers(const NumericOperand& operand, int scale, Rounding rounding, 
   return true;
 }
 
-Vector EvaluateNumericRound(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
+Vector EvaluateNumericRound(const Expr& expr, const Vector* args, uint32_t rows,
+                            EvalContext& context) {
   const Vector scales = expr.args.size() > 1 ? args[1] : Int32Constant(&kZeroDigits);
   return EvaluateRounding(Rounding::kHalfAway, args[0], scales, rows, context.arena);
 }
 
-Vector EvaluateNumericTruncate(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
+Vector EvaluateNumericTruncate(const Expr& expr, const Vector* args, uint32_t rows,
+                               EvalContext& context) {
   const Vector scales = expr.args.size() > 1 ? args[1] : Int32Constant(&kZeroDigits);
   return EvaluateRounding(Rounding::kTruncate, args[0], scales, rows, context.arena);
 }
 
 Vector EvaluateNumericFloor(const Expr&, const Vector* args, uint32_t rows, EvalContext& context) {
-  return EvaluateRounding(Rounding::kFloor, args[0], Int32Constant(&kZeroDigits), rows, context.arena);
+  return EvaluateRounding(Rounding::kFloor, args[0], Int32Constant(&kZeroDigits), rows,
+                          context.arena);
 }
 
 Vector EvaluateNumericCeil(const Expr&, const Vector* args, uint32_t rows, EvalContext& context) {
-  return EvaluateRounding(Rounding::kCeil, args[0], Int32Constant(&kZeroDigits), rows, context.arena);
+  return EvaluateRounding(Rounding::kCeil, args[0], Int32Constant(&kZeroDigits), rows,
+                          context.arena);
 }
 
 Vector EvaluateNumericTypmod(const Expr&, const Vector* args, uint32_t rows, EvalContext& context) {
@@ -163,7 +179,8 @@ Vector EvaluateNumericTypmod(const Expr&, const Vector* args, uint32_t rows, Eva
   const NumericOperand a = MakeOperand(args[0], rows, arena);
   const int precision = *args[1].values<int32_t>();
   const int scale = *args[2].values<int32_t>();
-  // |value| < 10^(precision - scale), as an integer of the result's scale; past int128 anything small fits.
+  // |value| < 10^(precision - scale), as an integer of the result's scale; past int128 anything
+  // small fits.
   const int digits = precision - std::min(scale, 0);
   const int128 limit = digits <= kMaxInt128Digits ? kPowersOfTen[digits] : kInt128Limit;
   const auto is_in_limit = [limit](const Vector& v) { return v.lower > -limit && v.upper < limit; };

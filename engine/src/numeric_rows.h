@@ -1,5 +1,6 @@
-// NUMERIC vectors row by row: the path of numeric functions for everything that the loops over int64 and
-// int128 do not cover. Numbers that fit are handled as int128 integers, the others as Decimal.
+// NUMERIC vectors row by row: the path of numeric functions for everything that the loops over
+// int64 and int128 do not cover. Numbers that fit are handled as int128 integers, the others as
+// Decimal.
 #pragma once
 
 #include "arena.h"
@@ -9,7 +10,8 @@
 
 namespace penumbra {
 
-// What integer results are kept below, in magnitude: then every int128 of a vector has at most 38 digits.
+// What integer results are kept below, in magnitude: then every int128 of a vector has at most 38
+// digits.
 constexpr int128 kInt128Limit = int128{1000000000000000000} * int128{1000000000000000000} * 100;
 
 // value / 10^scale.
@@ -18,14 +20,17 @@ struct SmallNumber {
   int scale;
 };
 
-inline bool FitsInt64(int128 lower, int128 upper) { return lower >= INT64_MIN && upper <= INT64_MAX; }
+inline bool FitsInt64(int128 lower, int128 upper) {
+  return lower >= INT64_MIN && upper <= INT64_MAX;
+}
 
 // *product = a * b, false if its magnitude reaches kInt128Limit.
 inline bool MultiplyInLimit(int128 a, int128 b, int128* product) {
-  return !__builtin_mul_overflow(a, b, product) && *product < kInt128Limit && *product > -kInt128Limit;
+  return !__builtin_mul_overflow(a, b, product) &&
+         *product<kInt128Limit&& * product> - kInt128Limit;
 }
 inline bool AddInLimit(int128 a, int128 b, int128* sum) {
-  return !__builtin_add_overflow(a, b, sum) && *sum < kInt128Limit && *sum > -kInt128Limit;
+  return !__builtin_add_overflow(a, b, sum) && *sum<kInt128Limit&& * sum> - kInt128Limit;
 }
 // Multiplies by 10^exponent, exponent >= 0.
 inline bool ScaleUpInLimit(int128* value, int exponent) {
@@ -36,7 +41,8 @@ inline bool ScaleUpInLimit(int128* value, int exponent) {
 // How many decimal digits, of at most kMaxInt128Digits; 0 for zero.
 int CountDecimals(uint128 magnitude);
 
-// Row of a NUMERIC vector in any form; the row must not be null. False if it is not finite or too long.
+// Row of a NUMERIC vector in any form; the row must not be null. False if it is not finite or too
+// long.
 bool ReadSmall(const Vector& v, uint32_t row, SmallNumber* number);
 // The payload of such a row; may need `arena`.
 StringRef PayloadAt(const Vector& v, uint32_t row, Arena& arena);
@@ -72,8 +78,8 @@ class NumericWriter {
   // sum / 10^scale / count, as avg gives it.
   void SetAverage(uint32_t row, int128 sum, int scale, int64_t count);
 
-  // kInt64 or kInt128 when all rows are small and of one scale, else kPayload. Without validity given,
-  // rows never set are null; those that it declares null need not be set.
+  // kInt64 or kInt128 when all rows are small and of one scale, else kPayload. Without validity
+  // given, rows never set are null; those that it declares null need not be set.
   Vector Finish(const uint64_t* validity);
   Vector Finish();
 

@@ -36,9 +36,14 @@ begin
   elsif kind < 0.58 then
     whole := floor(random() * 60);
     fraction := floor(random() * 60);
-  elsif kind < 0.60 then
+  elsif kind < 0.595 then
     whole := floor(random() * 150);
     fraction := floor(random() * 150);
+  elsif kind < 0.5975 then
+    whole := floor(random() * 1500);
+    fraction := floor(random() * 1500);
+  elsif kind < 0.60 then    -- the ends of the format
+    return sign || pick('1e131071', '9.99e131071', '9999.5e131068', '1e70000', '5e65535', '1e-16383', '1e-10000', '7.5e-8192');
   elsif kind < 0.68 then
     return sign || pick('0', '0.0', '0.00', '0.0000', '0.00000000000', '1', '1.0', '1.00', '2', '3', '7', '10', '100');
   elsif kind < 0.76 then    -- near a power of ten
@@ -197,12 +202,16 @@ begin
     if length(number::text) > (select characters from longest_case) then
       continue;
     end if;
-    insert into results values (one.id, number, coalesce(answer, number::text, 'NULL'));
+    answer := coalesce(answer, number::text, 'NULL');
+    if pg_column_size(number) > 6000 then  -- too long for a page
+      number := null;
+    end if;
+    insert into results values (one.id, number, answer);
   end loop;
 end $$;
 
 call make_cases(:count);
-delete from cases where length(a) > (select characters from longest_case);
+delete from cases where greatest(length(a), length(b)) > (select characters from longest_case);
 call run_cases();
 
 create temporary table payloads as

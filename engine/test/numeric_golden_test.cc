@@ -1,6 +1,7 @@
-// NUMERIC against PostgreSQL: results that a server printed (numeric_cases.sql), value, display scale and
-// packed bytes. The cases of golden/numeric_cases.tsv are part of the source; more come from a live
-// server through numeric_differential.sh, which names its file in PENUMBRA_NUMERIC_CASES.
+// NUMERIC against PostgreSQL: results that a server printed (numeric_cases.sql), value, display
+// scale and packed bytes. The cases of golden/numeric_cases.tsv are part of the source; more come
+// from a live server through numeric_differential.sh, which names its file in
+// PENUMBRA_NUMERIC_CASES.
 #include <gtest/gtest.h>
 
 #include <charconv>
@@ -42,7 +43,8 @@ const std::vector<Case>& Cases() {
       std::istringstream fields(line);
       Case c;
       c.line = number;
-      for (std::string* field : {&c.function, &c.args[0], &c.args[1], &c.args[2], &c.expected, &c.payload}) {
+      for (std::string* field :
+           {&c.function, &c.args[0], &c.args[1], &c.args[2], &c.expected, &c.payload}) {
         std::getline(fields, *field, '\t');
       }
       result->push_back(std::move(c));
@@ -62,23 +64,29 @@ std::string Hex(std::string_view bytes) {
 }
 
 std::string Describe(const Case& c) {
-  return "line " + std::to_string(c.line) + ": " + c.function + " " + c.args[0] + " | " + c.args[1] + " | " + c.args[2];
+  return "line " + std::to_string(c.line) + ": " + c.function + " " + c.args[0] + " | " +
+         c.args[1] + " | " + c.args[2];
 }
 
 // The SQLSTATE that the adapter gives the code, as in the file.
 std::string ErrorText(const EngineError& error) {
   switch (error.code()) {
-    case PENUMBRA_DIVISION_BY_ZERO: return "!22012";
+    case PENUMBRA_DIVISION_BY_ZERO:
+      return "!22012";
     case PENUMBRA_INT2_OUT_OF_RANGE:
     case PENUMBRA_INT4_OUT_OF_RANGE:
     case PENUMBRA_INT8_OUT_OF_RANGE:
     case PENUMBRA_FLOAT_OVERFLOW:
     case PENUMBRA_FLOAT_UNDERFLOW:
     case PENUMBRA_NUMERIC_OVERFLOW:
-    case PENUMBRA_NUMERIC_FIELD_OVERFLOW: return "!22003";
-    case PENUMBRA_INVALID_POWER_ARGUMENT: return "!2201F";
-    case PENUMBRA_CANNOT_CONVERT: return "!0A000";
-    default: return "!?";
+    case PENUMBRA_NUMERIC_FIELD_OVERFLOW:
+      return "!22003";
+    case PENUMBRA_INVALID_POWER_ARGUMENT:
+      return "!2201F";
+    case PENUMBRA_CANNOT_CONVERT:
+      return "!0A000";
+    default:
+      return "!?";
   }
 }
 
@@ -105,8 +113,9 @@ std::string RealText(Real value) {
 bool IsSameReal(const Case& c, const std::string& answer) {
   if (answer == c.expected) return true;
   if (c.expected[0] == '!' || answer[0] == '!') return false;
-  return c.function == "float4" ? std::strtof(answer.c_str(), nullptr) == std::strtof(c.expected.c_str(), nullptr)
-                                : std::strtod(answer.c_str(), nullptr) == std::strtod(c.expected.c_str(), nullptr);
+  return c.function == "float4"
+             ? std::strtof(answer.c_str(), nullptr) == std::strtof(c.expected.c_str(), nullptr)
+             : std::strtod(answer.c_str(), nullptr) == std::strtod(c.expected.c_str(), nullptr);
 }
 
 // ---------------------------------------------------------------- Decimal ---------------------
@@ -122,8 +131,8 @@ Answer RunAggregate(const std::string& function, const std::string& list) {
   }
   if (function == "sum") return AnswerOf(sum);
   if (function == "average") return AnswerOf(Decimal::Average(sum, count));
-  const Decimal::Spread spread = function == "var_pop"    ? Decimal::Spread::kVarPop
-                                 : function == "var_samp" ? Decimal::Spread::kVarSamp
+  const Decimal::Spread spread = function == "var_pop"      ? Decimal::Spread::kVarPop
+                                 : function == "var_samp"   ? Decimal::Spread::kVarSamp
                                  : function == "stddev_pop" ? Decimal::Spread::kStddevPop
                                                             : Decimal::Spread::kStddevSamp;
   Decimal result;
@@ -142,8 +151,8 @@ Answer IntegerOf(const Decimal& a, int64_t least, int64_t greatest, PenumbraCode
   return {std::to_string(value)};
 }
 
-#define OP(expression)                                                        \
-  []([[maybe_unused]] const Decimal& a, [[maybe_unused]] const Decimal& b,    \
+#define OP(expression)                                                     \
+  []([[maybe_unused]] const Decimal& a, [[maybe_unused]] const Decimal& b, \
      [[maybe_unused]] const Case& c) -> Answer { return expression; }
 const std::map<std::string, Operation>& DecimalOperations() {
   static const std::map<std::string, Operation> operations = {
@@ -187,12 +196,14 @@ const std::map<std::string, Operation>& DecimalOperations() {
 #undef OP
 
 bool IsAggregate(const std::string& function) {
-  return function == "sum" || function == "average" || function.starts_with("var_") || function.starts_with("stddev_");
+  return function == "sum" || function == "average" || function.starts_with("var_") ||
+         function.starts_with("stddev_");
 }
 
 void Check(const Case& c, const Answer& answer, const std::string& how) {
   if (c.function == "float4" || c.function == "float8") {
-    EXPECT_TRUE(IsSameReal(c, answer.text)) << Describe(c) << how << ": " << answer.text << " for " << c.expected;
+    EXPECT_TRUE(IsSameReal(c, answer.text))
+        << Describe(c) << how << ": " << answer.text << " for " << c.expected;
     return;
   }
   EXPECT_EQ(answer.text, c.expected) << Describe(c) << how;
@@ -249,7 +260,8 @@ TEST(NumericGoldenTest, Payloads) {
       EXPECT_TRUE(wide == scaled && scale == number.scale()) << Describe(c);
       char packed[kIntegerPayloadBytes];
       EXPECT_EQ(Hex({packed, IntegerToPayload(wide, scale, packed)}), c.payload) << Describe(c);
-      EXPECT_EQ(CanonicalInteger(wide, scale, arena).view(), CanonicalPayload(bytes, arena).view()) << Describe(c);
+      EXPECT_EQ(CanonicalInteger(wide, scale, arena).view(), CanonicalPayload(bytes, arena).view())
+          << Describe(c);
     }
     const int128 limit = kPowersOfTen[kMaxInt64Digits];
     const bool is_int64 = PayloadToInt64(bytes.data(), length, &narrow, &scale);
@@ -260,7 +272,8 @@ TEST(NumericGoldenTest, Payloads) {
     // The same value with another scale.
     if (number.kind() == Decimal::Kind::kFinite && number.scale() < 16000) {
       const Decimal longer = Decimal::Round(number, number.scale() + 7);
-      EXPECT_EQ(CanonicalPayload(longer.ToPayload(arena).view(), arena).view(), canonical.view()) << Describe(c);
+      EXPECT_EQ(CanonicalPayload(longer.ToPayload(arena).view(), arena).view(), canonical.view())
+          << Describe(c);
     }
   }
 }
@@ -275,23 +288,38 @@ struct VectorFunction {
 
 const std::map<std::string, VectorFunction>& VectorFunctions() {
   static const std::map<std::string, VectorFunction> functions = {
-      {"add", {PENUMBRA_FN_ADD, PENUMBRA_NUMERIC, 2}},       {"sub", {PENUMBRA_FN_SUB, PENUMBRA_NUMERIC, 2}},
-      {"mul", {PENUMBRA_FN_MUL, PENUMBRA_NUMERIC, 2}},       {"div", {PENUMBRA_FN_DIV, PENUMBRA_NUMERIC, 2}},
-      {"mod", {PENUMBRA_FN_MOD, PENUMBRA_NUMERIC, 2}},       {"neg", {PENUMBRA_FN_NEG, PENUMBRA_NUMERIC, 1}},
-      {"abs", {PENUMBRA_FN_ABS, PENUMBRA_NUMERIC, 1}},       {"sign", {PENUMBRA_FN_SIGN, PENUMBRA_NUMERIC, 1}},
-      {"round", {PENUMBRA_FN_ROUND, PENUMBRA_NUMERIC, 1}},   {"trunc", {PENUMBRA_FN_TRUNC, PENUMBRA_NUMERIC, 1}},
-      {"round_to", {PENUMBRA_FN_ROUND, PENUMBRA_NUMERIC, 1}}, {"trunc_to", {PENUMBRA_FN_TRUNC, PENUMBRA_NUMERIC, 1}},
-      {"floor", {PENUMBRA_FN_FLOOR, PENUMBRA_NUMERIC, 1}},   {"ceil", {PENUMBRA_FN_CEIL, PENUMBRA_NUMERIC, 1}},
-      {"sqrt", {PENUMBRA_FN_SQRT, PENUMBRA_NUMERIC, 1}},     {"greatest", {PENUMBRA_FN_GREATEST, PENUMBRA_NUMERIC, 2}},
-      {"least", {PENUMBRA_FN_LEAST, PENUMBRA_NUMERIC, 2}},   {"nullif", {PENUMBRA_FN_NULLIF, PENUMBRA_NUMERIC, 2}},
+      {"add", {PENUMBRA_FN_ADD, PENUMBRA_NUMERIC, 2}},
+      {"sub", {PENUMBRA_FN_SUB, PENUMBRA_NUMERIC, 2}},
+      {"mul", {PENUMBRA_FN_MUL, PENUMBRA_NUMERIC, 2}},
+      {"div", {PENUMBRA_FN_DIV, PENUMBRA_NUMERIC, 2}},
+      {"mod", {PENUMBRA_FN_MOD, PENUMBRA_NUMERIC, 2}},
+      {"neg", {PENUMBRA_FN_NEG, PENUMBRA_NUMERIC, 1}},
+      {"abs", {PENUMBRA_FN_ABS, PENUMBRA_NUMERIC, 1}},
+      {"sign", {PENUMBRA_FN_SIGN, PENUMBRA_NUMERIC, 1}},
+      {"round", {PENUMBRA_FN_ROUND, PENUMBRA_NUMERIC, 1}},
+      {"trunc", {PENUMBRA_FN_TRUNC, PENUMBRA_NUMERIC, 1}},
+      {"round_to", {PENUMBRA_FN_ROUND, PENUMBRA_NUMERIC, 1}},
+      {"trunc_to", {PENUMBRA_FN_TRUNC, PENUMBRA_NUMERIC, 1}},
+      {"floor", {PENUMBRA_FN_FLOOR, PENUMBRA_NUMERIC, 1}},
+      {"ceil", {PENUMBRA_FN_CEIL, PENUMBRA_NUMERIC, 1}},
+      {"sqrt", {PENUMBRA_FN_SQRT, PENUMBRA_NUMERIC, 1}},
+      {"greatest", {PENUMBRA_FN_GREATEST, PENUMBRA_NUMERIC, 2}},
+      {"least", {PENUMBRA_FN_LEAST, PENUMBRA_NUMERIC, 2}},
+      {"nullif", {PENUMBRA_FN_NULLIF, PENUMBRA_NUMERIC, 2}},
       {"typmod", {PENUMBRA_FN_NUMERIC_TYPMOD, PENUMBRA_NUMERIC, 1}},
-      {"eq", {PENUMBRA_FN_EQ, PENUMBRA_BOOL, 2}},            {"ne", {PENUMBRA_FN_NE, PENUMBRA_BOOL, 2}},
-      {"lt", {PENUMBRA_FN_LT, PENUMBRA_BOOL, 2}},            {"le", {PENUMBRA_FN_LE, PENUMBRA_BOOL, 2}},
-      {"gt", {PENUMBRA_FN_GT, PENUMBRA_BOOL, 2}},            {"ge", {PENUMBRA_FN_GE, PENUMBRA_BOOL, 2}},
+      {"eq", {PENUMBRA_FN_EQ, PENUMBRA_BOOL, 2}},
+      {"ne", {PENUMBRA_FN_NE, PENUMBRA_BOOL, 2}},
+      {"lt", {PENUMBRA_FN_LT, PENUMBRA_BOOL, 2}},
+      {"le", {PENUMBRA_FN_LE, PENUMBRA_BOOL, 2}},
+      {"gt", {PENUMBRA_FN_GT, PENUMBRA_BOOL, 2}},
+      {"ge", {PENUMBRA_FN_GE, PENUMBRA_BOOL, 2}},
       {"distinct", {PENUMBRA_FN_IS_DISTINCT, PENUMBRA_BOOL, 2}},
-      {"int2", {PENUMBRA_FN_CAST, PENUMBRA_INT2, 1}},        {"int4", {PENUMBRA_FN_CAST, PENUMBRA_INT4, 1}},
-      {"int8", {PENUMBRA_FN_CAST, PENUMBRA_INT8, 1}},        {"float4", {PENUMBRA_FN_CAST, PENUMBRA_FLOAT4, 1}},
-      {"float8", {PENUMBRA_FN_CAST, PENUMBRA_FLOAT8, 1}},    {"text", {PENUMBRA_FN_CAST, PENUMBRA_TEXT, 1}},
+      {"int2", {PENUMBRA_FN_CAST, PENUMBRA_INT2, 1}},
+      {"int4", {PENUMBRA_FN_CAST, PENUMBRA_INT4, 1}},
+      {"int8", {PENUMBRA_FN_CAST, PENUMBRA_INT8, 1}},
+      {"float4", {PENUMBRA_FN_CAST, PENUMBRA_FLOAT4, 1}},
+      {"float8", {PENUMBRA_FN_CAST, PENUMBRA_FLOAT8, 1}},
+      {"text", {PENUMBRA_FN_CAST, PENUMBRA_TEXT, 1}},
   };
   return functions;
 }
@@ -304,11 +332,16 @@ struct Shape {
 };
 
 constexpr Shape kShapes[] = {
-    {NumericForm::kInt64, VectorForm::kFlat, false},      {NumericForm::kInt64, VectorForm::kFlat, true},
-    {NumericForm::kInt64, VectorForm::kConstant, false},  {NumericForm::kInt64, VectorForm::kDictionary, false},
-    {NumericForm::kInt128, VectorForm::kFlat, false},     {NumericForm::kInt128, VectorForm::kFlat, true},
-    {NumericForm::kInt128, VectorForm::kConstant, false}, {NumericForm::kPayload, VectorForm::kFlat, false},
-    {NumericForm::kPayload, VectorForm::kConstant, false}, {NumericForm::kPayload, VectorForm::kDictionary, false},
+    {NumericForm::kInt64, VectorForm::kFlat, false},
+    {NumericForm::kInt64, VectorForm::kFlat, true},
+    {NumericForm::kInt64, VectorForm::kConstant, false},
+    {NumericForm::kInt64, VectorForm::kDictionary, false},
+    {NumericForm::kInt128, VectorForm::kFlat, false},
+    {NumericForm::kInt128, VectorForm::kFlat, true},
+    {NumericForm::kInt128, VectorForm::kConstant, false},
+    {NumericForm::kPayload, VectorForm::kFlat, false},
+    {NumericForm::kPayload, VectorForm::kConstant, false},
+    {NumericForm::kPayload, VectorForm::kDictionary, false},
 };
 
 constexpr uint32_t kRows = 3;  // the value, a null with other bytes below it, the value
@@ -376,19 +409,28 @@ Answer AnswerAt(const Vector& result, uint32_t row, Arena& arena) {
   const Vector flat = Flatten(result, kRows, arena);
   if (!flat.IsValid(row)) return {"NULL"};
   switch (flat.type) {
-    case PENUMBRA_BOOL: return Bool(flat.values<uint8_t>()[row] != 0);
-    case PENUMBRA_INT2: return {std::to_string(flat.values<int16_t>()[row])};
-    case PENUMBRA_INT4: return {std::to_string(flat.values<int32_t>()[row])};
-    case PENUMBRA_INT8: return {std::to_string(flat.values<int64_t>()[row])};
-    case PENUMBRA_FLOAT4: return {RealText(flat.values<float>()[row])};
-    case PENUMBRA_FLOAT8: return {RealText(flat.values<double>()[row])};
-    case PENUMBRA_TEXT: return {std::string(flat.values<StringRef>()[row].view())};
-    default: break;
+    case PENUMBRA_BOOL:
+      return Bool(flat.values<uint8_t>()[row] != 0);
+    case PENUMBRA_INT2:
+      return {std::to_string(flat.values<int16_t>()[row])};
+    case PENUMBRA_INT4:
+      return {std::to_string(flat.values<int32_t>()[row])};
+    case PENUMBRA_INT8:
+      return {std::to_string(flat.values<int64_t>()[row])};
+    case PENUMBRA_FLOAT4:
+      return {RealText(flat.values<float>()[row])};
+    case PENUMBRA_FLOAT8:
+      return {RealText(flat.values<double>()[row])};
+    case PENUMBRA_TEXT:
+      return {std::string(flat.values<StringRef>()[row].view())};
+    default:
+      break;
   }
   const Decimal number = DecimalAt(flat, row);
   int128 value;
   if (flat.numeric_form != NumericForm::kPayload) {
-    EXPECT_TRUE(number.ToScaledInteger(&value) && value >= flat.lower && value <= flat.upper) << "bounds";
+    EXPECT_TRUE(number.ToScaledInteger(&value) && value >= flat.lower && value <= flat.upper)
+        << "bounds";
   }
   return {number.ToString(), Hex(PayloadAt(flat, row, arena).view())};
 }
@@ -421,15 +463,15 @@ class CaseCall {
   std::unique_ptr<Expr> call_;
 };
 
-void RunShapes(const Case& c, const CaseCall& call, Vector* args, bool is_all_constant, Arena& arena,
-               const std::string& how) {
+void RunShapes(const Case& c, const CaseCall& call, Vector* args, bool is_all_constant,
+               Arena& arena, const std::string& how) {
   Answer answers[2];
   try {
     const Vector result = call.Run(args, arena);
     answers[0] = AnswerAt(result, 0, arena);
     answers[1] = AnswerAt(result, 2, arena);
-    if (!is_all_constant && c.function != "distinct" && c.function != "greatest" && c.function != "least" &&
-        c.function != "nullif") {
+    if (!is_all_constant && c.function != "distinct" && c.function != "greatest" &&
+        c.function != "least" && c.function != "nullif") {
       EXPECT_EQ(AnswerAt(result, 1, arena).text, "NULL") << Describe(c) << how;
     }
   } catch (const EngineError& error) {
@@ -450,14 +492,16 @@ TEST(NumericGoldenTest, Vectors) {
     const Decimal b = is_binary ? Decimal::FromString(c.args[1]) : Decimal();
     Arena arena;
     Vector args[3];
-    for (int i = found->second.numeric_args; i < 3 && c.args[i] != kNone; ++i) args[i] = Int4Constant(c.args[i], arena);
+    for (int i = found->second.numeric_args; i < 3 && c.args[i] != kNone; ++i)
+      args[i] = Int4Constant(c.args[i], arena);
     for (size_t i = 0; i < std::size(kShapes); ++i) {
       if (!MakeVector(a, kShapes[i], arena, &args[0])) continue;
       for (size_t j = 0; j < (is_binary ? std::size(kShapes) : 1); ++j) {
         if (is_binary && !MakeVector(b, kShapes[j], arena, &args[1])) continue;
         const bool is_all_constant = args[0].is_constant() && (!is_binary || args[1].is_constant());
-        RunShapes(c, call, args, is_all_constant, arena,
-                  " as shape " + std::to_string(i) + (is_binary ? " and " + std::to_string(j) : ""));
+        RunShapes(
+            c, call, args, is_all_constant, arena,
+            " as shape " + std::to_string(i) + (is_binary ? " and " + std::to_string(j) : ""));
         ++run;
       }
     }
@@ -484,8 +528,12 @@ void CheckFromNative(const Case& c, PenumbraType type, Parse parse) {
 
 TEST(NumericGoldenTest, FromIntegersAndReals) {
   const auto parse_int = [](const std::string& text) { return std::stoll(text); };
-  const auto parse_float = [](const std::string& text) { return std::strtof(text.c_str(), nullptr); };
-  const auto parse_double = [](const std::string& text) { return std::strtod(text.c_str(), nullptr); };
+  const auto parse_float = [](const std::string& text) {
+    return std::strtof(text.c_str(), nullptr);
+  };
+  const auto parse_double = [](const std::string& text) {
+    return std::strtod(text.c_str(), nullptr);
+  };
   for (const Case& c : Cases()) {
     if (c.function == "from_int2") CheckFromNative<int16_t>(c, PENUMBRA_INT2, parse_int);
     if (c.function == "from_int4") CheckFromNative<int32_t>(c, PENUMBRA_INT4, parse_int);
