@@ -12,7 +12,8 @@ bool IsFloat(PenumbraType type) { return type == PENUMBRA_FLOAT4 || type == PENU
 // PostgreSQL's result type; false: there is no such aggregate.
 bool FindResultType(PenumbraAggregate function, PenumbraType argument, PenumbraType* result) {
   switch (function) {
-    case PENUMBRA_AGG_COUNT_STAR: case PENUMBRA_AGG_COUNT:
+    case PENUMBRA_AGG_COUNT_STAR:
+    case PENUMBRA_AGG_COUNT:
       *result = PENUMBRA_INT8;
       return true;
     case PENUMBRA_AGG_SUM:
@@ -22,13 +23,17 @@ bool FindResultType(PenumbraAggregate function, PenumbraType argument, PenumbraT
       return IsInteger(argument) || IsFloat(argument) || argument == PENUMBRA_NUMERIC ||
              argument == PENUMBRA_INTERVAL;
     case PENUMBRA_AGG_AVG:
-      *result = IsInteger(argument) ? PENUMBRA_NUMERIC : IsFloat(argument) ? PENUMBRA_FLOAT8 : argument;
+      *result = IsInteger(argument) ? PENUMBRA_NUMERIC
+                : IsFloat(argument) ? PENUMBRA_FLOAT8
+                                    : argument;
       return IsInteger(argument) || IsFloat(argument) || argument == PENUMBRA_NUMERIC ||
              argument == PENUMBRA_INTERVAL;
-    case PENUMBRA_AGG_MIN: case PENUMBRA_AGG_MAX:
+    case PENUMBRA_AGG_MIN:
+    case PENUMBRA_AGG_MAX:
       *result = argument;
       return argument != PENUMBRA_BOOL;
-    case PENUMBRA_AGG_BOOL_AND: case PENUMBRA_AGG_BOOL_OR:
+    case PENUMBRA_AGG_BOOL_AND:
+    case PENUMBRA_AGG_BOOL_OR:
       *result = PENUMBRA_BOOL;
       return argument == PENUMBRA_BOOL;
     default:
@@ -49,45 +54,64 @@ bool CheckAggregate(const AggregateSpec& spec, std::string* reason) {
   PenumbraType result = PENUMBRA_INT8;
   const bool is_count_star = spec.function == PENUMBRA_AGG_COUNT_STAR;
   bool is_known = spec.function >= 0 && spec.function < PENUMBRA_AGG_COUNT_OF &&
-                  is_count_star == (spec.argument == nullptr) && !(is_count_star && spec.distinct) &&
+                  is_count_star == (spec.argument == nullptr) &&
+                  !(is_count_star && spec.distinct) &&
                   (is_count_star || FindResultType(spec.function, spec.argument->type, &result)) &&
                   (spec.filter == nullptr || spec.filter->type == PENUMBRA_BOOL);
   if (is_known && result == spec.result) return true;
   *reason = "aggregate ";
-  *reason += spec.function >= 0 && spec.function < PENUMBRA_AGG_COUNT_OF ? kAggregateNames[spec.function] : "?";
+  *reason += spec.function >= 0 && spec.function < PENUMBRA_AGG_COUNT_OF
+                 ? kAggregateNames[spec.function]
+                 : "?";
   *reason += " on this type";
   return false;
 }
 
 AccumulatorKind ChooseAccumulator(PenumbraAggregate function, PenumbraType argument) {
   switch (function) {
-    case PENUMBRA_AGG_COUNT_STAR: return AccumulatorKind::kCountStar;
-    case PENUMBRA_AGG_COUNT: return AccumulatorKind::kCount;
-    case PENUMBRA_AGG_SUM: return AccumulatorKind::kSum;
-    case PENUMBRA_AGG_AVG: return IsFloat(argument) ? AccumulatorKind::kAverage : AccumulatorKind::kSum;
-    case PENUMBRA_AGG_MIN: return AccumulatorKind::kMin;
-    case PENUMBRA_AGG_MAX: return AccumulatorKind::kMax;
-    case PENUMBRA_AGG_BOOL_AND: return AccumulatorKind::kBoolAnd;
-    case PENUMBRA_AGG_BOOL_OR: return AccumulatorKind::kBoolOr;
-    default: return AccumulatorKind::kSpread;
+    case PENUMBRA_AGG_COUNT_STAR:
+      return AccumulatorKind::kCountStar;
+    case PENUMBRA_AGG_COUNT:
+      return AccumulatorKind::kCount;
+    case PENUMBRA_AGG_SUM:
+      return AccumulatorKind::kSum;
+    case PENUMBRA_AGG_AVG:
+      return IsFloat(argument) ? AccumulatorKind::kAverage : AccumulatorKind::kSum;
+    case PENUMBRA_AGG_MIN:
+      return AccumulatorKind::kMin;
+    case PENUMBRA_AGG_MAX:
+      return AccumulatorKind::kMax;
+    case PENUMBRA_AGG_BOOL_AND:
+      return AccumulatorKind::kBoolAnd;
+    case PENUMBRA_AGG_BOOL_OR:
+      return AccumulatorKind::kBoolOr;
+    default:
+      return AccumulatorKind::kSpread;
   }
 }
 
 std::unique_ptr<Accumulator> CreateAccumulator(AccumulatorKind kind, PenumbraType argument) {
   switch (kind) {
-    case AccumulatorKind::kCountStar: case AccumulatorKind::kCount: return CreateCountAccumulator(kind);
-    case AccumulatorKind::kBoolAnd: return CreateExtremeAccumulator(PENUMBRA_BOOL, false);
-    case AccumulatorKind::kBoolOr: return CreateExtremeAccumulator(PENUMBRA_BOOL, true);
-    case AccumulatorKind::kMin: case AccumulatorKind::kMax: {
+    case AccumulatorKind::kCountStar:
+    case AccumulatorKind::kCount:
+      return CreateCountAccumulator(kind);
+    case AccumulatorKind::kBoolAnd:
+      return CreateExtremeAccumulator(PENUMBRA_BOOL, false);
+    case AccumulatorKind::kBoolOr:
+      return CreateExtremeAccumulator(PENUMBRA_BOOL, true);
+    case AccumulatorKind::kMin:
+    case AccumulatorKind::kMax: {
       const bool greatest = kind == AccumulatorKind::kMax;
       if (argument == PENUMBRA_NUMERIC) return CreateNumericExtremeAccumulator(greatest);
       return CreateExtremeAccumulator(argument, greatest);
     }
-    default: break;
+    default:
+      break;
   }
   if (argument == PENUMBRA_INTERVAL) return CreateIntervalAccumulator();
   if (IsFloat(argument)) return CreateFloatAccumulator(kind, argument);
-  if (argument != PENUMBRA_NUMERIC && kind == AccumulatorKind::kSum) return CreateIntegerAccumulator(argument);
+  if (argument != PENUMBRA_NUMERIC && kind == AccumulatorKind::kSum)
+    return CreateIntegerAccumulator(argument);
   return CreateNumericAccumulator(kind, argument);
 }
 

@@ -55,30 +55,46 @@ class Accumulator {
   uint32_t state_bytes() const { return state_bytes_; }
 
   // Adds rows of `argument` (flat; null rows are passed over) to one state.
-  virtual void AddRun(char* state, const Vector& argument, RowSelection selection, StateStore& store) const = 0;
+  virtual void AddRun(char* state, const Vector& argument, RowSelection selection,
+                      StateStore& store) const = 0;
   // Adds row i to the state at groups[i] + offset.
-  virtual void AddScattered(char* const* groups, uint32_t offset, const Vector& argument, RowSelection selection,
-                            StateStore& store) const = 0;
-  // Adds the states from[i] + offset to into[i] + offset, in order. What `from` points to may be taken over.
+  virtual void AddScattered(char* const* groups, uint32_t offset, const Vector& argument,
+                            RowSelection selection, StateStore& store) const = 0;
+  // Adds the states from[i] + offset to into[i] + offset, in order. What `from` points to may be
+  // taken over.
   virtual void Combine(char* const* into, char* const* from, uint32_t offset, uint32_t count,
                        StateStore& store) const = 0;
   // The aggregate's results for the groups.
-  virtual Vector Finalize(PenumbraAggregate function, PenumbraType result, const char* const* groups,
-                          uint32_t offset, uint32_t count, Arena& arena) const = 0;
+  virtual Vector Finalize(PenumbraAggregate function, PenumbraType result,
+                          const char* const* groups, uint32_t offset, uint32_t count,
+                          Arena& arena) const = 0;
 
-  // Whether the state can point to something; then Save appends it to *bytes, and Load restores it in a
-  // bytewise copy of the state and returns where it stopped reading.
+  // Whether the state can point to something; then Save appends it to *bytes, and Load restores it
+  // in a bytewise copy of the state and returns where it stopped reading.
   bool has_variable_part() const { return has_variable_part_; }
   virtual void Save(const char* /*state*/, std::vector<char>* /*bytes*/) const {}
-  virtual const char* Load(char* /*state*/, const char* bytes, StateStore& /*store*/) const { return bytes; }
+  virtual const char* Load(char* /*state*/, const char* bytes, StateStore& /*store*/) const {
+    return bytes;
+  }
 
  private:
   const uint32_t state_bytes_;
   const bool has_variable_part_;
 };
 
-// The kinds of running state. Aggregates on equal arguments with equal filters and the same kind share.
-enum class AccumulatorKind : uint8_t { kCountStar, kCount, kSum, kAverage, kSpread, kMin, kMax, kBoolAnd, kBoolOr };
+// The kinds of running state. Aggregates on equal arguments with equal filters and the same kind
+// share.
+enum class AccumulatorKind : uint8_t {
+  kCountStar,
+  kCount,
+  kSum,
+  kAverage,
+  kSpread,
+  kMin,
+  kMax,
+  kBoolAnd,
+  kBoolOr
+};
 
 // The kind that serves the aggregate; avg and sum share where one state gives both.
 AccumulatorKind ChooseAccumulator(PenumbraAggregate function, PenumbraType argument);
@@ -86,13 +102,17 @@ AccumulatorKind ChooseAccumulator(PenumbraAggregate function, PenumbraType argum
 std::unique_ptr<Accumulator> CreateAccumulator(AccumulatorKind kind, PenumbraType argument);
 
 // One per topic file.
-std::unique_ptr<Accumulator> CreateCountAccumulator(AccumulatorKind kind);                         // aggregate_count.cc
-std::unique_ptr<Accumulator> CreateIntegerAccumulator(PenumbraType type);                          // aggregate_integer.cc
-std::unique_ptr<Accumulator> CreateNumericAccumulator(AccumulatorKind kind, PenumbraType type);    // aggregate_numeric.cc
-std::unique_ptr<Accumulator> CreateFloatAccumulator(AccumulatorKind kind, PenumbraType type);      // aggregate_float.cc
-std::unique_ptr<Accumulator> CreateIntervalAccumulator();                                          // aggregate_interval.cc
-std::unique_ptr<Accumulator> CreateExtremeAccumulator(PenumbraType type, bool greatest);           // aggregate_extreme.cc
-std::unique_ptr<Accumulator> CreateNumericExtremeAccumulator(bool greatest);                       // aggregate_extreme_numeric.cc
+std::unique_ptr<Accumulator> CreateCountAccumulator(AccumulatorKind kind);  // aggregate_count.cc
+std::unique_ptr<Accumulator> CreateIntegerAccumulator(PenumbraType type);   // aggregate_integer.cc
+std::unique_ptr<Accumulator> CreateNumericAccumulator(AccumulatorKind kind,
+                                                      PenumbraType type);  // aggregate_numeric.cc
+std::unique_ptr<Accumulator> CreateFloatAccumulator(AccumulatorKind kind,
+                                                    PenumbraType type);  // aggregate_float.cc
+std::unique_ptr<Accumulator> CreateIntervalAccumulator();                // aggregate_interval.cc
+std::unique_ptr<Accumulator> CreateExtremeAccumulator(PenumbraType type,
+                                                      bool greatest);  // aggregate_extreme.cc
+std::unique_ptr<Accumulator> CreateNumericExtremeAccumulator(
+    bool greatest);  // aggregate_extreme_numeric.cc
 
 // Calls visit(row) for the selected rows that are valid.
 template <typename Visit>
@@ -117,7 +137,8 @@ inline void VisitValid(const Vector& argument, RowSelection selection, Visit&& v
 // How many selected rows are valid.
 inline int64_t CountValid(const Vector& argument, RowSelection selection) {
   if (argument.validity == nullptr) return selection.count;
-  if (selection.rows == nullptr) return static_cast<int64_t>(kernels::CountBits(argument.validity, selection.count));
+  if (selection.rows == nullptr)
+    return static_cast<int64_t>(kernels::CountBits(argument.validity, selection.count));
   int64_t count = 0;
   for (uint32_t i = 0; i < selection.count; ++i) {
     const uint32_t row = selection.rows[i];

@@ -1,4 +1,5 @@
-// min and max of fixed-width types and of strings; bool_and and bool_or are min and max of booleans.
+// min and max of fixed-width types and of strings; bool_and and bool_or are min and max of
+// booleans.
 #include <cmath>
 
 #include "aggregate_typed.h"
@@ -56,8 +57,8 @@ class FixedExtremeAccumulator : public TypedAccumulator<FixedExtreme<T, kGreates
   using Base = TypedAccumulator<FixedExtreme<T, kGreatest>>;
 
  public:
-  Vector Finalize(PenumbraAggregate, PenumbraType type, const char* const* groups, uint32_t offset, uint32_t count,
-                  Arena& arena) const override {
+  Vector Finalize(PenumbraAggregate, PenumbraType type, const char* const* groups, uint32_t offset,
+                  uint32_t count, Arena& arena) const override {
     T* values;
     ResultVector out = MakeResult(type, count, arena, &values);
     for (uint32_t i = 0; i < count; ++i) {
@@ -113,8 +114,8 @@ class StringExtremeAccumulator : public TypedAccumulator<StringExtreme<kGreatest
  public:
   StringExtremeAccumulator() : Base(true) {}
 
-  Vector Finalize(PenumbraAggregate, PenumbraType type, const char* const* groups, uint32_t offset, uint32_t count,
-                  Arena& arena) const override {
+  Vector Finalize(PenumbraAggregate, PenumbraType type, const char* const* groups, uint32_t offset,
+                  uint32_t count, Arena& arena) const override {
     StringRef* values;
     ResultVector out = MakeResult(type, count, arena, &values);
     for (uint32_t i = 0; i < count; ++i) {
@@ -129,7 +130,8 @@ class StringExtremeAccumulator : public TypedAccumulator<StringExtreme<kGreatest
   }
   void Save(const char* state, std::vector<char>* bytes) const override {
     const StringRef& value = Base::StateAt(state).value;
-    if (!value.is_inline()) bytes->insert(bytes->end(), value.pointer, value.pointer + value.length);
+    if (!value.is_inline())
+      bytes->insert(bytes->end(), value.pointer, value.pointer + value.length);
   }
   const char* Load(char* state, const char* bytes, StateStore& store) const override {
     auto& loaded = Base::StateAt(state);
@@ -144,16 +146,27 @@ class StringExtremeAccumulator : public TypedAccumulator<StringExtreme<kGreatest
 template <bool kGreatest>
 std::unique_ptr<Accumulator> Create(PenumbraType type) {
   switch (type) {
-    case PENUMBRA_BOOL: return std::make_unique<FixedExtremeAccumulator<uint8_t, kGreatest>>();
-    case PENUMBRA_INT2: return std::make_unique<FixedExtremeAccumulator<int16_t, kGreatest>>();
-    case PENUMBRA_INT4: case PENUMBRA_DATE: return std::make_unique<FixedExtremeAccumulator<int32_t, kGreatest>>();
-    case PENUMBRA_FLOAT4: return std::make_unique<FixedExtremeAccumulator<float, kGreatest>>();
-    case PENUMBRA_FLOAT8: return std::make_unique<FixedExtremeAccumulator<double, kGreatest>>();
-    case PENUMBRA_INTERVAL: return std::make_unique<FixedExtremeAccumulator<PenumbraInterval, kGreatest>>();
-    case PENUMBRA_UUID: return std::make_unique<FixedExtremeAccumulator<UuidValue, kGreatest>>();
-    case PENUMBRA_TEXT: return std::make_unique<StringExtremeAccumulator<kGreatest, false>>();
-    case PENUMBRA_BPCHAR: return std::make_unique<StringExtremeAccumulator<kGreatest, true>>();
-    default: return std::make_unique<FixedExtremeAccumulator<int64_t, kGreatest>>();
+    case PENUMBRA_BOOL:
+      return std::make_unique<FixedExtremeAccumulator<uint8_t, kGreatest>>();
+    case PENUMBRA_INT2:
+      return std::make_unique<FixedExtremeAccumulator<int16_t, kGreatest>>();
+    case PENUMBRA_INT4:
+    case PENUMBRA_DATE:
+      return std::make_unique<FixedExtremeAccumulator<int32_t, kGreatest>>();
+    case PENUMBRA_FLOAT4:
+      return std::make_unique<FixedExtremeAccumulator<float, kGreatest>>();
+    case PENUMBRA_FLOAT8:
+      return std::make_unique<FixedExtremeAccumulator<double, kGreatest>>();
+    case PENUMBRA_INTERVAL:
+      return std::make_unique<FixedExtremeAccumulator<PenumbraInterval, kGreatest>>();
+    case PENUMBRA_UUID:
+      return std::make_unique<FixedExtremeAccumulator<UuidValue, kGreatest>>();
+    case PENUMBRA_TEXT:
+      return std::make_unique<StringExtremeAccumulator<kGreatest, false>>();
+    case PENUMBRA_BPCHAR:
+      return std::make_unique<StringExtremeAccumulator<kGreatest, true>>();
+    default:
+      return std::make_unique<FixedExtremeAccumulator<int64_t, kGreatest>>();
   }
 }
 

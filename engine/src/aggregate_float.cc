@@ -1,9 +1,9 @@
 // sum, avg and the variance family of float4 and float8.
 //
-// Sums are kept in double; PostgreSQL sums float4 in float4, so ours differs from any of its plans by
-// less than they differ among themselves. Overflow is an error exactly where float8pl and float8_accum
-// raise it: a finite sum, or the running sum of squares of avg and variance, that becomes infinite
-// from finite inputs.
+// Sums are kept in double; PostgreSQL sums float4 in float4, so ours differs from any of its plans
+// by less than they differ among themselves. Overflow is an error exactly where float8pl and
+// float8_accum raise it: a finite sum, or the running sum of squares of avg and variance, that
+// becomes infinite from finite inputs.
 #include <cfloat>
 #include <cmath>
 #include <limits>
@@ -70,7 +70,8 @@ class FloatSumAccumulator : public TypedAccumulator<FloatSum<T>> {
   using Base = TypedAccumulator<FloatSum<T>>;
 
  public:
-  void AddRun(char* state, const Vector& argument, RowSelection selection, StateStore& store) const override {
+  void AddRun(char* state, const Vector& argument, RowSelection selection,
+              StateStore& store) const override {
     auto& running = Base::StateAt(state);
     double sum;
     if (SumFinite<T>(argument, selection, &sum) && std::isfinite(running.sum + sum)) {
@@ -80,8 +81,8 @@ class FloatSumAccumulator : public TypedAccumulator<FloatSum<T>> {
       Base::AddRun(state, argument, selection, store);
     }
   }
-  Vector Finalize(PenumbraAggregate, PenumbraType type, const char* const* groups, uint32_t offset, uint32_t count,
-                  Arena& arena) const override {
+  Vector Finalize(PenumbraAggregate, PenumbraType type, const char* const* groups, uint32_t offset,
+                  uint32_t count, Arena& arena) const override {
     T* values;
     ResultVector out = MakeResult(type, count, arena, &values);
     for (uint32_t i = 0; i < count; ++i) {
@@ -135,7 +136,8 @@ struct FloatSpread {
 template <typename T>
 struct FloatAverage : FloatSpread<T> {
   static void Add(FloatState& state, const T& x, StateStore& store) {
-    if (std::fabs(static_cast<double>(x)) < kSafeMagnitude && std::fabs(state.sum) < kSafeMagnitude) {
+    if (std::fabs(static_cast<double>(x)) < kSafeMagnitude &&
+        std::fabs(state.sum) < kSafeMagnitude) {
       state.count += 1.0;
       state.sum += x;
     } else {
@@ -149,8 +151,8 @@ class FloatSpreadAccumulator : public TypedAccumulator<Ops> {
   using Base = TypedAccumulator<Ops>;
 
  public:
-  Vector Finalize(PenumbraAggregate function, PenumbraType type, const char* const* groups, uint32_t offset,
-                  uint32_t count, Arena& arena) const override {
+  Vector Finalize(PenumbraAggregate function, PenumbraType type, const char* const* groups,
+                  uint32_t offset, uint32_t count, Arena& arena) const override {
     double* values;
     ResultVector out = MakeResult(type, count, arena, &values);
     for (uint32_t i = 0; i < count; ++i) {
@@ -187,12 +189,14 @@ class FloatAverageAccumulator : public FloatSpreadAccumulator<FloatAverage<T>> {
   using Base = FloatSpreadAccumulator<FloatAverage<T>>;
 
  public:
-  void AddRun(char* state, const Vector& argument, RowSelection selection, StateStore& store) const override {
+  void AddRun(char* state, const Vector& argument, RowSelection selection,
+              StateStore& store) const override {
     FloatState& running = Base::StateAt(state);
     const T* values = argument.values<T>();
     double greatest = std::fabs(running.sum);
     bool is_small = greatest < kSafeMagnitude;
-    VisitValid(argument, selection, [&](uint32_t row) { is_small &= std::fabs(values[row]) < kSafeMagnitude; });
+    VisitValid(argument, selection,
+               [&](uint32_t row) { is_small &= std::fabs(values[row]) < kSafeMagnitude; });
     double sum;
     if (is_small && SumFinite<T>(argument, selection, &sum)) {
       running.sum += sum;
@@ -206,9 +210,12 @@ class FloatAverageAccumulator : public FloatSpreadAccumulator<FloatAverage<T>> {
 template <typename T>
 std::unique_ptr<Accumulator> Create(AccumulatorKind kind) {
   switch (kind) {
-    case AccumulatorKind::kSum: return std::make_unique<FloatSumAccumulator<T>>();
-    case AccumulatorKind::kAverage: return std::make_unique<FloatAverageAccumulator<T>>();
-    default: return std::make_unique<FloatSpreadAccumulator<FloatSpread<T>>>();
+    case AccumulatorKind::kSum:
+      return std::make_unique<FloatSumAccumulator<T>>();
+    case AccumulatorKind::kAverage:
+      return std::make_unique<FloatAverageAccumulator<T>>();
+    default:
+      return std::make_unique<FloatSpreadAccumulator<FloatSpread<T>>>();
   }
 }
 

@@ -1,4 +1,5 @@
-// sum and avg of integers: of int2 and int4 in 64 bits, of int8 in 128, which cannot overflow in practice.
+// sum and avg of integers: of int2 and int4 in 64 bits, of int8 in 128, which cannot overflow in
+// practice.
 #include "aggregate_typed.h"
 #include "numeric_rows.h"
 
@@ -28,14 +29,15 @@ class IntegerSumAccumulator : public TypedAccumulator<IntegerSum<T>> {
   using Base = TypedAccumulator<IntegerSum<T>>;
 
  public:
-  void AddRun(char* state, const Vector& argument, RowSelection selection, StateStore& store) const override {
+  void AddRun(char* state, const Vector& argument, RowSelection selection,
+              StateStore& store) const override {
     if (selection.rows != nullptr) return Base::AddRun(state, argument, selection, store);
     auto& running = Base::StateAt(state);
     running.count += CountValid(argument, selection);
     running.sum += kernels::SumValues(argument.values<T>(), argument.validity, selection.count);
   }
-  Vector Finalize(PenumbraAggregate function, PenumbraType type, const char* const* groups, uint32_t offset,
-                  uint32_t count, Arena& arena) const override {
+  Vector Finalize(PenumbraAggregate function, PenumbraType type, const char* const* groups,
+                  uint32_t offset, uint32_t count, Arena& arena) const override {
     if (type == PENUMBRA_NUMERIC) {
       NumericWriter result(count, arena);
       for (uint32_t i = 0; i < count; ++i) {
@@ -64,9 +66,12 @@ class IntegerSumAccumulator : public TypedAccumulator<IntegerSum<T>> {
 
 std::unique_ptr<Accumulator> CreateIntegerAccumulator(PenumbraType type) {
   switch (type) {
-    case PENUMBRA_INT2: return std::make_unique<IntegerSumAccumulator<int16_t>>();
-    case PENUMBRA_INT4: return std::make_unique<IntegerSumAccumulator<int32_t>>();
-    default: return std::make_unique<IntegerSumAccumulator<int64_t>>();
+    case PENUMBRA_INT2:
+      return std::make_unique<IntegerSumAccumulator<int16_t>>();
+    case PENUMBRA_INT4:
+      return std::make_unique<IntegerSumAccumulator<int32_t>>();
+    default:
+      return std::make_unique<IntegerSumAccumulator<int64_t>>();
   }
 }
 

@@ -23,7 +23,8 @@ PenumbraInterval Divide(const PenumbraInterval& x, double divisor) {
   result.month = static_cast<int32_t>(x.month / divisor);
   result.day = static_cast<int32_t>(x.day / divisor);
   double month_days = RoundToMicroseconds((x.month / divisor - result.month) * kDaysPerMonth);
-  double seconds = (x.day / divisor - result.day + month_days - static_cast<int>(month_days)) * kSecondsPerDay;
+  double seconds =
+      (x.day / divisor - result.day + month_days - static_cast<int>(month_days)) * kSecondsPerDay;
   seconds = RoundToMicroseconds(seconds);
   if (std::fabs(seconds) >= kSecondsPerDay) {
     result.day += static_cast<int>(seconds / kSecondsPerDay);
@@ -61,8 +62,8 @@ struct IntervalSum {
 
 class IntervalAccumulator : public TypedAccumulator<IntervalSum> {
  public:
-  Vector Finalize(PenumbraAggregate function, PenumbraType type, const char* const* groups, uint32_t offset,
-                  uint32_t count, Arena& arena) const override {
+  Vector Finalize(PenumbraAggregate function, PenumbraType type, const char* const* groups,
+                  uint32_t offset, uint32_t count, Arena& arena) const override {
     PenumbraInterval* values;
     ResultVector out = MakeResult(type, count, arena, &values);
     for (uint32_t i = 0; i < count; ++i) {
@@ -70,7 +71,9 @@ class IntervalAccumulator : public TypedAccumulator<IntervalSum> {
       if (state.count == 0) {
         out.SetNull(i, arena);
       } else {
-        values[i] = function == PENUMBRA_AGG_AVG ? Divide(state.sum, static_cast<double>(state.count)) : state.sum;
+        values[i] = function == PENUMBRA_AGG_AVG
+                        ? Divide(state.sum, static_cast<double>(state.count))
+                        : state.sum;
       }
     }
     return out.vector;
@@ -79,6 +82,8 @@ class IntervalAccumulator : public TypedAccumulator<IntervalSum> {
 
 }  // namespace
 
-std::unique_ptr<Accumulator> CreateIntervalAccumulator() { return std::make_unique<IntervalAccumulator>(); }
+std::unique_ptr<Accumulator> CreateIntervalAccumulator() {
+  return std::make_unique<IntervalAccumulator>();
+}
 
 }  // namespace penumbra

@@ -15,11 +15,21 @@ namespace {
 
 uint32_t SlotWidth(PenumbraType type) {
   switch (type) {
-    case PENUMBRA_BOOL: return 1;
-    case PENUMBRA_INT2: return 2;
-    case PENUMBRA_INT4: case PENUMBRA_DATE: case PENUMBRA_FLOAT4: return 4;
-    case PENUMBRA_INT8: case PENUMBRA_TIMESTAMP: case PENUMBRA_TIMESTAMPTZ: case PENUMBRA_FLOAT8: return 8;
-    default: return 16;
+    case PENUMBRA_BOOL:
+      return 1;
+    case PENUMBRA_INT2:
+      return 2;
+    case PENUMBRA_INT4:
+    case PENUMBRA_DATE:
+    case PENUMBRA_FLOAT4:
+      return 4;
+    case PENUMBRA_INT8:
+    case PENUMBRA_TIMESTAMP:
+    case PENUMBRA_TIMESTAMPTZ:
+    case PENUMBRA_FLOAT8:
+      return 8;
+    default:
+      return 16;
   }
 }
 
@@ -27,17 +37,26 @@ bool HasStringSlot(PenumbraType type) { return IsStringType(type) || type == PEN
 
 uint32_t ExtraWidth(PenumbraType type) {
   switch (type) {
-    case PENUMBRA_BPCHAR: case PENUMBRA_NUMERIC: case PENUMBRA_FLOAT4: case PENUMBRA_FLOAT8: return 4;
-    case PENUMBRA_INTERVAL: return 16;
-    default: return 0;
+    case PENUMBRA_BPCHAR:
+    case PENUMBRA_NUMERIC:
+    case PENUMBRA_FLOAT4:
+    case PENUMBRA_FLOAT8:
+      return 4;
+    case PENUMBRA_INTERVAL:
+      return 16;
+    default:
+      return 0;
   }
 }
 
-constexpr uint32_t RoundUp(uint32_t bytes, uint32_t multiple) { return (bytes + multiple - 1) / multiple * multiple; }
+constexpr uint32_t RoundUp(uint32_t bytes, uint32_t multiple) {
+  return (bytes + multiple - 1) / multiple * multiple;
+}
 
 // ---------------------------------------------------------------- hashing
 
-constexpr uint64_t kSeed = 0x9e3779b97f4a7c15, kFactor = 0xd6e8feb86659fd93, kFinal = 0xff51afd7ed558ccd;
+constexpr uint64_t kSeed = 0x9e3779b97f4a7c15, kFactor = 0xd6e8feb86659fd93,
+                   kFinal = 0xff51afd7ed558ccd;
 
 inline uint64_t Mix(uint64_t hash, uint64_t word) {
   uint128 product = static_cast<uint128>(hash ^ word) * kFactor;
@@ -61,8 +80,9 @@ uint64_t HashBytes(uint64_t hash, const char* bytes, uint32_t length) {
 
 // ---------------------------------------------------------------- canonical values
 
-// A numeric of up to 18 digits without trailing fractional zeros, scale 0 to 18, is 10 inline bytes:
-// integer and scale. Any other one is its canonical bytes and this suffix, which makes it longer than that.
+// A numeric of up to 18 digits without trailing fractional zeros, scale 0 to 18, is 10 inline
+// bytes: integer and scale. Any other one is its canonical bytes and this suffix, which makes it
+// longer than that.
 constexpr uint32_t kShortNumericBytes = 10;
 constexpr uint32_t kLongNumericSuffixBytes = 13;
 
@@ -93,7 +113,9 @@ inline StringRef ShortNumeric(int64_t value, int scale) {
   return StringRef(bytes, kShortNumericBytes);
 }
 
-bool IsShort(int128 value) { return value > -kPowersOfTen[kMaxInt64Digits] && value < kPowersOfTen[kMaxInt64Digits]; }
+bool IsShort(int128 value) {
+  return value > -kPowersOfTen[kMaxInt64Digits] && value < kPowersOfTen[kMaxInt64Digits];
+}
 
 StringRef LongNumeric(const StringRef& canonical, Arena& arena) {
   const uint32_t length = canonical.length + kLongNumericSuffixBytes;
@@ -106,7 +128,8 @@ StringRef LongNumeric(const StringRef& canonical, Arena& arena) {
 StringRef CanonicalNumeric(int128 value, int scale, Arena& arena) {
   int128 stripped = value;
   int stripped_scale = scale;
-  while (stripped_scale > 0 && (stripped_scale > kMaxInt64Digits || !IsShort(stripped)) && stripped % 10 == 0) {
+  while (stripped_scale > 0 && (stripped_scale > kMaxInt64Digits || !IsShort(stripped)) &&
+         stripped % 10 == 0) {
     stripped /= 10;
     --stripped_scale;
   }
@@ -119,8 +142,10 @@ StringRef CanonicalNumeric(int128 value, int scale, Arena& arena) {
 StringRef CanonicalNumericPayload(const StringRef& payload, Arena& arena, int* scale) {
   int64_t narrow;
   int128 wide;
-  if (PayloadToInt64(payload.data(), payload.length, &narrow, scale)) return CanonicalNumeric(narrow, *scale, arena);
-  if (PayloadToInt128(payload.data(), payload.length, &wide, scale)) return CanonicalNumeric(wide, *scale, arena);
+  if (PayloadToInt64(payload.data(), payload.length, &narrow, scale))
+    return CanonicalNumeric(narrow, *scale, arena);
+  if (PayloadToInt128(payload.data(), payload.length, &wide, scale))
+    return CanonicalNumeric(wide, *scale, arena);
   Decimal value = Decimal::FromPayload(payload.view());
   *scale = value.scale();
   if (value.kind() == Decimal::Kind::kFinite) {
@@ -151,8 +176,12 @@ void WriteNumeric(const Vector& v, uint32_t i, char* slot, char* extra, Arena& a
                       ? ShortNumeric(v.values<int64_t>()[i], scale)
                       : CanonicalNumeric(v.values<int64_t>()[i], scale, arena);
       break;
-    case NumericForm::kInt128: canonical = CanonicalNumeric(v.values<int128>()[i], scale, arena); break;
-    case NumericForm::kPayload: canonical = CanonicalNumericPayload(v.values<StringRef>()[i], arena, &scale); break;
+    case NumericForm::kInt128:
+      canonical = CanonicalNumeric(v.values<int128>()[i], scale, arena);
+      break;
+    case NumericForm::kPayload:
+      canonical = CanonicalNumericPayload(v.values<StringRef>()[i], arena, &scale);
+      break;
   }
   std::memcpy(slot, &canonical, 16);
   std::memcpy(extra, &scale, 4);
@@ -174,21 +203,23 @@ void WriteInterval(const PenumbraInterval& value, char* slot, char* extra) {
 
 // Where one key goes in the images.
 struct ImageColumn {
-  char* slots;   // of image 0
+  char* slots;  // of image 0
   char* extras;
-  char* nulls;   // the byte with the key's bit
+  char* nulls;  // the byte with the key's bit
   uint8_t null_bit;
   uint32_t stride;
   uint32_t width;
   uint32_t extra_width;
 };
 
-// Calls write(vector, index, slot, extra) once per entry of a small dictionary or constant, then copies.
+// Calls write(vector, index, slot, extra) once per entry of a small dictionary or constant, then
+// copies.
 template <typename Write>
-void WriteEntries(const Vector& v, const Vector& entries, uint32_t entry_count, RowSelection selection,
-                  const ImageColumn& column, Arena& arena, Write&& write) {
+void WriteEntries(const Vector& v, const Vector& entries, uint32_t entry_count,
+                  RowSelection selection, const ImageColumn& column, Arena& arena, Write&& write) {
   char* canonical = static_cast<char*>(arena.Allocate(size_t{entry_count} * 32));
-  for (uint32_t e = 0; e < entry_count; ++e) write(entries, e, canonical + 32 * e, canonical + 32 * e + 16);
+  for (uint32_t e = 0; e < entry_count; ++e)
+    write(entries, e, canonical + 32 * e, canonical + 32 * e + 16);
   for (uint32_t i = 0; i < selection.count; ++i) {
     const uint32_t row = selection.rows == nullptr ? i : selection.rows[i];
     const size_t at = size_t{i} * column.stride;
@@ -204,9 +235,11 @@ void WriteEntries(const Vector& v, const Vector& entries, uint32_t entry_count, 
 
 // The same for a vector of any form.
 template <typename Write>
-void WriteColumn(const Vector& v, RowSelection selection, const ImageColumn& column, Arena& arena, Write&& write) {
+void WriteColumn(const Vector& v, RowSelection selection, const ImageColumn& column, Arena& arena,
+                 Write&& write) {
   if (v.is_null_constant()) {
-    for (uint32_t i = 0; i < selection.count; ++i) column.nulls[size_t{i} * column.stride] |= column.null_bit;
+    for (uint32_t i = 0; i < selection.count; ++i)
+      column.nulls[size_t{i} * column.stride] |= column.null_bit;
     return;
   }
   if (v.is_constant()) return WriteEntries(v, v, 1, selection, column, arena, write);
@@ -228,7 +261,8 @@ void WriteColumn(const Vector& v, RowSelection selection, const ImageColumn& col
 }
 
 template <int kWidth>
-void WriteFixedColumn(const Vector& v, RowSelection selection, const ImageColumn& column, Arena& arena) {
+void WriteFixedColumn(const Vector& v, RowSelection selection, const ImageColumn& column,
+                      Arena& arena) {
   WriteColumn(v, selection, column, arena, [](const Vector& from, uint32_t i, char* slot, char*) {
     std::memcpy(slot, static_cast<const char*>(from.data) + size_t{i} * kWidth, kWidth);
   });
@@ -265,48 +299,58 @@ GroupKeys::GroupKeys(const std::vector<PenumbraType>& types) {
   image_bytes_ = RoundUp(at, 8);
 }
 
-void GroupKeys::WriteKey(int key, const Vector& v, RowSelection selection, Arena& arena, char* images) const {
+void GroupKeys::WriteKey(int key, const Vector& v, RowSelection selection, Arena& arena,
+                         char* images) const {
   const Slot& slot = slots_[key];
-  ImageColumn column{images + slot.offset,
-                     images + slot.extra_offset,
-                     images + NullByte(key),
-                     static_cast<uint8_t>(1 << (key % 8)),
-                     image_bytes_,
-                     slot.width,
+  ImageColumn column{images + slot.offset,   images + slot.extra_offset,
+                     images + NullByte(key), static_cast<uint8_t>(1 << (key % 8)),
+                     image_bytes_,           slot.width,
                      slot.extra_width};
   switch (slot.type) {
     case PENUMBRA_NUMERIC:
-      return WriteColumn(v, selection, column, arena, [&](const Vector& from, uint32_t i, char* s, char* extra) {
-        WriteNumeric(from, i, s, extra, arena);
-      });
+      return WriteColumn(v, selection, column, arena,
+                         [&](const Vector& from, uint32_t i, char* s, char* extra) {
+                           WriteNumeric(from, i, s, extra, arena);
+                         });
     case PENUMBRA_BPCHAR:
-      return WriteColumn(v, selection, column, arena, [](const Vector& from, uint32_t i, char* s, char* extra) {
-        WriteBpchar(from.values<StringRef>()[i], s, extra);
-      });
+      return WriteColumn(v, selection, column, arena,
+                         [](const Vector& from, uint32_t i, char* s, char* extra) {
+                           WriteBpchar(from.values<StringRef>()[i], s, extra);
+                         });
     case PENUMBRA_INTERVAL:
-      return WriteColumn(v, selection, column, arena, [](const Vector& from, uint32_t i, char* s, char* extra) {
-        WriteInterval(from.values<PenumbraInterval>()[i], s, extra);
-      });
+      return WriteColumn(v, selection, column, arena,
+                         [](const Vector& from, uint32_t i, char* s, char* extra) {
+                           WriteInterval(from.values<PenumbraInterval>()[i], s, extra);
+                         });
     case PENUMBRA_FLOAT4:
-      return WriteColumn(v, selection, column, arena, [](const Vector& from, uint32_t i, char* s, char* extra) {
-        WriteFloat(from.values<float>()[i], s, extra);
-      });
+      return WriteColumn(v, selection, column, arena,
+                         [](const Vector& from, uint32_t i, char* s, char* extra) {
+                           WriteFloat(from.values<float>()[i], s, extra);
+                         });
     case PENUMBRA_FLOAT8:
-      return WriteColumn(v, selection, column, arena, [](const Vector& from, uint32_t i, char* s, char* extra) {
-        WriteFloat(from.values<double>()[i], s, extra);
-      });
-    default: break;
+      return WriteColumn(v, selection, column, arena,
+                         [](const Vector& from, uint32_t i, char* s, char* extra) {
+                           WriteFloat(from.values<double>()[i], s, extra);
+                         });
+    default:
+      break;
   }
   switch (slot.width) {
-    case 1: return WriteFixedColumn<1>(v, selection, column, arena);
-    case 2: return WriteFixedColumn<2>(v, selection, column, arena);
-    case 4: return WriteFixedColumn<4>(v, selection, column, arena);
-    case 8: return WriteFixedColumn<8>(v, selection, column, arena);
-    default: return WriteFixedColumn<16>(v, selection, column, arena);
+    case 1:
+      return WriteFixedColumn<1>(v, selection, column, arena);
+    case 2:
+      return WriteFixedColumn<2>(v, selection, column, arena);
+    case 4:
+      return WriteFixedColumn<4>(v, selection, column, arena);
+    case 8:
+      return WriteFixedColumn<8>(v, selection, column, arena);
+    default:
+      return WriteFixedColumn<16>(v, selection, column, arena);
   }
 }
 
-void GroupKeys::BuildImages(const Vector* keys, RowSelection selection, Arena& arena, char* images) const {
+void GroupKeys::BuildImages(const Vector* keys, RowSelection selection, Arena& arena,
+                            char* images) const {
   std::memset(images, 0, size_t{selection.count} * image_bytes_);
   for (int key = 0; key < count(); ++key) WriteKey(key, keys[key], selection, arena, images);
   HashImages(selection.count, images);
@@ -369,7 +413,8 @@ const char* GroupKeys::LoadStrings(char* image, const char* bytes, Arena& arena)
   return bytes;
 }
 
-Vector GroupKeys::OutputNumeric(int key, const char* const* rows, uint32_t count, Arena& arena) const {
+Vector GroupKeys::OutputNumeric(int key, const char* const* rows, uint32_t count,
+                                Arena& arena) const {
   const Slot& slot = slots_[key];
   NumericWriter result(count, arena);
   for (uint32_t i = 0; i < count; ++i) {
@@ -391,7 +436,8 @@ Vector GroupKeys::OutputNumeric(int key, const char* const* rows, uint32_t count
       }
       continue;
     }
-    Decimal value = CanonicalToDecimal(canonical.view().substr(0, canonical.length - kLongNumericSuffixBytes));
+    Decimal value =
+        CanonicalToDecimal(canonical.view().substr(0, canonical.length - kLongNumericSuffixBytes));
     if (value.kind() == Decimal::Kind::kFinite) value = Decimal::Round(value, display_scale);
     result.SetDecimal(i, value);
   }
@@ -417,7 +463,8 @@ Vector GroupKeys::Output(int key, const char* const* rows, uint32_t count, Arena
       for (uint32_t i = 0; i < count; ++i) std::memcpy(values + 16 * i, rows[i] + from, 16);
       break;
     default:
-      for (uint32_t i = 0; i < count; ++i) std::memcpy(values + slot.width * i, rows[i] + from, slot.width);
+      for (uint32_t i = 0; i < count; ++i)
+        std::memcpy(values + slot.width * i, rows[i] + from, slot.width);
   }
   for (uint32_t i = 0; i < count; ++i) {
     if (IsNull(rows[i], key)) {
@@ -437,7 +484,8 @@ Vector GroupKeys::Output(int key, const char* const* rows, uint32_t count, Arena
       StringRef ref(padded, trimmed.length + extra);
       std::memcpy(values + 16 * i, &ref, 16);
     } else {
-      values[slot.width * (i + 1) - 1] = static_cast<char>(0x80);  // the sign bit of a negative zero
+      values[slot.width * (i + 1) - 1] =
+          static_cast<char>(0x80);  // the sign bit of a negative zero
     }
   }
   return out.vector;

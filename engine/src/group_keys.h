@@ -3,8 +3,8 @@
 //   hash          8   of the compared part; its low byte is the null bits of the first eight keys.
 //                     0 never occurs and marks a row that was merged away
 //   strings      16 * n  StringRefs: text, bpchar without trailing blanks, canonical numerics
-//   fixed        packed, widest first: integers, dates, floats with one NaN and one zero, uuid, interval spans
-//   null bits    a byte per eight further keys; the slot of a null key is zero
+//   fixed        packed, widest first: integers, dates, floats with one NaN and one zero, uuid,
+//   interval spans null bits    a byte per eight further keys; the slot of a null key is zero
 //   (padding to 8: end of the compared part)
 //   extras       what the output needs beyond equality: blanks of bpchar, display scale of numeric,
 //                the sign of a zero, the interval itself; those of the group's first row stay
@@ -28,8 +28,8 @@ class GroupKeys {
   uint32_t image_bytes() const { return image_bytes_; }  // a multiple of 8
   bool has_strings() const { return string_count_ != 0; }
 
-  // Image i (at images + i * image_bytes()) is of row selection.rows[i]. Long strings stay where they
-  // are, or lie in `arena`.
+  // Image i (at images + i * image_bytes()) is of row selection.rows[i]. Long strings stay where
+  // they are, or lie in `arena`.
   void BuildImages(const Vector* keys, RowSelection selection, Arena& arena, char* images) const;
 
   static uint64_t Hash(const char* image) {

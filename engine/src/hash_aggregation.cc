@@ -2,8 +2,8 @@
 //
 // Plain aggregates are added to the groups as the rows come. For each distinct pair of DISTINCT
 // argument and filter a second GroupAggregation collects (keys, argument); after the first round of
-// finish tasks has made its rows unique, each of those tasks adds them to the groups as if they were
-// input. The second round merges the groups.
+// finish tasks has made its rows unique, each of those tasks adds them to the groups as if they
+// were input. The second round merges the groups.
 #include <algorithm>
 #include <numeric>
 
@@ -16,7 +16,8 @@ namespace {
 bool ConstantsEqual(const Vector& a, const Vector& b) {
   if (a.type != b.type || a.numeric_form != b.numeric_form || a.scale != b.scale) return false;
   if (a.data == nullptr || b.data == nullptr) return a.data == b.data;
-  if (IsStringType(a.type) || (a.type == PENUMBRA_NUMERIC && a.numeric_form == NumericForm::kPayload)) {
+  if (IsStringType(a.type) ||
+      (a.type == PENUMBRA_NUMERIC && a.numeric_form == NumericForm::kPayload)) {
     return *a.values<StringRef>() == *b.values<StringRef>();
   }
   return std::memcmp(a.data, b.data, FlatWidth(a)) == 0;
@@ -27,9 +28,12 @@ bool ExprsEqual(const Expr* a, const Expr* b) {
   if (a == b) return true;
   if (a == nullptr || b == nullptr || a->kind != b->kind || a->type != b->type) return false;
   switch (a->kind) {
-    case Expr::Kind::kColumn: return a->column == b->column;
-    case Expr::Kind::kConstant: return ConstantsEqual(a->constant, b->constant);
-    case Expr::Kind::kCall: break;
+    case Expr::Kind::kColumn:
+      return a->column == b->column;
+    case Expr::Kind::kConstant:
+      return ConstantsEqual(a->constant, b->constant);
+    case Expr::Kind::kCall:
+      break;
   }
   if (a->function != b->function || a->args.size() != b->args.size()) return false;
   for (size_t i = 0; i < a->args.size(); ++i) {
@@ -50,9 +54,13 @@ int FindOrAdd(const Expr* expr, std::vector<const Expr*>* exprs) {
 
 bool DistinctMatters(const AggregateSpec& spec) {
   switch (spec.function) {
-    case PENUMBRA_AGG_MIN: case PENUMBRA_AGG_MAX: case PENUMBRA_AGG_BOOL_AND: case PENUMBRA_AGG_BOOL_OR:
+    case PENUMBRA_AGG_MIN:
+    case PENUMBRA_AGG_MAX:
+    case PENUMBRA_AGG_BOOL_AND:
+    case PENUMBRA_AGG_BOOL_OR:
       return false;
-    default: return spec.distinct;
+    default:
+      return spec.distinct;
   }
 }
 
@@ -63,7 +71,8 @@ std::vector<PenumbraType> TypesOf(const std::vector<const Expr*>& exprs) {
 }
 
 // Values of some rows back at those rows of a vector of `rows`.
-Vector Spread(const Vector& v, const uint16_t* selected, uint32_t count, uint32_t rows, Arena& arena) {
+Vector Spread(const Vector& v, const uint16_t* selected, uint32_t count, uint32_t rows,
+              Arena& arena) {
   Vector flat = Flatten(v, count, arena);
   const uint32_t width = FlatWidth(flat);
   char* values = static_cast<char*>(arena.Allocate(size_t{rows} * width));
@@ -134,7 +143,8 @@ class AggregationSink : public Sink {
   RowSelection SelectionOf(const SinkLocal& local, int filter, uint32_t rows) const {
     return filter < 0 ? RowSelection{nullptr, rows} : local.selections[filter];
   }
-  Vector EvaluateArgument(const Expr& argument, RowSelection selection, const Batch& batch, EvalContext& context) const;
+  Vector EvaluateArgument(const Expr& argument, RowSelection selection, const Batch& batch,
+                          EvalContext& context) const;
   void ConsumeDistinct(SinkLocal& local, size_t index, uint32_t rows, EvalContext& context);
   void AddDistinctRows(Distinct& distinct, int task);
 
@@ -157,7 +167,8 @@ void AggregationSink::AddAggregate(const AggregateSpec& spec) {
   if (!CheckAggregate(spec, &reason)) throw EngineError(PENUMBRA_UNSUPPORTED, reason);
   const PenumbraType type = spec.argument == nullptr ? PENUMBRA_BOOL : spec.argument->type;
   const int filter = FindOrAdd(spec.filter, &filters_);
-  // An argument that can fail must not be evaluated where a filter excludes it: one entry per filter.
+  // An argument that can fail must not be evaluated where a filter excludes it: one entry per
+  // filter.
   int argument = -1;
   for (size_t i = 0; spec.argument != nullptr && i < arguments_.size() && argument < 0; ++i) {
     const bool is_shareable = argument_filters_[i] == filter || !spec.argument->can_fail;
@@ -177,20 +188,23 @@ void AggregationSink::AddAggregate(const AggregateSpec& spec) {
   int state = -1;
   for (size_t i = 0; i < states_.size(); ++i) {
     const State& known = states_[i];
-    if (known.kind == kind && known.argument == argument && known.filter == filter && known.distinct == distinct) {
+    if (known.kind == kind && known.argument == argument && known.filter == filter &&
+        known.distinct == distinct) {
       state = static_cast<int>(i);
     }
   }
   if (state < 0) {
     state = static_cast<int>(states_.size());
-    states_.push_back({kind, argument, filter, distinct, groups_.layout().AddAccumulator(CreateAccumulator(kind, type))});
+    states_.push_back({kind, argument, filter, distinct,
+                       groups_.layout().AddAccumulator(CreateAccumulator(kind, type))});
   }
   results_.push_back({state, spec.function, spec.result});
 }
 
 int AggregationSink::FindOrAddDistinct(int argument, int filter) {
   for (size_t i = 0; i < distincts_.size(); ++i) {
-    if (distincts_[i].argument == argument && distincts_[i].filter == filter) return static_cast<int>(i);
+    if (distincts_[i].argument == argument && distincts_[i].filter == filter)
+      return static_cast<int>(i);
   }
   std::vector<PenumbraType> types = TypesOf(keys_);
   types.push_back(arguments_[argument]->type);
@@ -211,8 +225,8 @@ std::unique_ptr<Sink::Local> AggregationSink::CreateLocal() {
 
 // ---------------------------------------------------------------- consuming
 
-Vector AggregationSink::EvaluateArgument(const Expr& argument, RowSelection selection, const Batch& batch,
-                                         EvalContext& context) const {
+Vector AggregationSink::EvaluateArgument(const Expr& argument, RowSelection selection,
+                                         const Batch& batch, EvalContext& context) const {
   if (selection.rows == nullptr || selection.count == batch.rows) {
     return Evaluate(argument, batch, context);
   }
@@ -229,7 +243,8 @@ Vector AggregationSink::EvaluateArgument(const Expr& argument, RowSelection sele
     return none;
   }
   Batch selected{selection.count, batch.column_count, columns};
-  return Spread(Evaluate(argument, selected, context), selection.rows, selection.count, batch.rows, context.arena);
+  return Spread(Evaluate(argument, selected, context), selection.rows, selection.count, batch.rows,
+                context.arena);
 }
 
 void AggregationSink::Consume(Sink::Local& sink_local, const Batch& batch, EvalContext& context) {
@@ -243,8 +258,8 @@ void AggregationSink::Consume(Sink::Local& sink_local, const Batch& batch, EvalC
     local.selections[i] = {selected, EvaluateFilter(*filters_[i], batch, context, selected)};
   }
   for (size_t i = 0; i < arguments_.size(); ++i) {
-    local.arguments[i] =
-        EvaluateArgument(*arguments_[i], SelectionOf(local, argument_filters_[i], batch.rows), batch, context);
+    local.arguments[i] = EvaluateArgument(
+        *arguments_[i], SelectionOf(local, argument_filters_[i], batch.rows), batch, context);
     if (is_plain_argument_[i]) {
       local.flat_arguments[i] = Flatten(local.arguments[i], batch.rows, context.arena);
     }
@@ -253,14 +268,16 @@ void AggregationSink::Consume(Sink::Local& sink_local, const Batch& batch, EvalC
   for (const State& state : states_) {
     RowSelection selection = SelectionOf(local, state.filter, batch.rows);
     if (state.distinct >= 0 || selection.count == 0) continue;
-    local.updates.push_back(
-        {state.accumulator, state.argument < 0 ? Vector() : local.flat_arguments[state.argument], selection});
+    local.updates.push_back({state.accumulator,
+                             state.argument < 0 ? Vector() : local.flat_arguments[state.argument],
+                             selection});
   }
   groups_.Consume(*local.groups, local.keys.data(), batch.rows, local.updates, context.arena);
   for (size_t i = 0; i < distincts_.size(); ++i) ConsumeDistinct(local, i, batch.rows, context);
 }
 
-void AggregationSink::ConsumeDistinct(SinkLocal& local, size_t index, uint32_t rows, EvalContext& context) {
+void AggregationSink::ConsumeDistinct(SinkLocal& local, size_t index, uint32_t rows,
+                                      EvalContext& context) {
   const Distinct& distinct = distincts_[index];
   const RowSelection filtered = SelectionOf(local, distinct.filter, rows);
   const Vector& argument = local.arguments[distinct.argument];
@@ -268,12 +285,14 @@ void AggregationSink::ConsumeDistinct(SinkLocal& local, size_t index, uint32_t r
   std::vector<GroupAggregation::Update> no_updates;
   local.keys.back() = argument;
   if (filtered.rows == nullptr && argument.validity == nullptr) {
-    distinct.groups->Consume(*local.distincts[index], local.keys.data(), rows, no_updates, context.arena);
+    distinct.groups->Consume(*local.distincts[index], local.keys.data(), rows, no_updates,
+                             context.arena);
     return;
   }
   uint16_t* selected = context.arena.AllocateArray<uint16_t>(kVectorRows);
   uint32_t count = 0;
-  VisitValid(argument, filtered, [&](uint32_t row) { selected[count++] = static_cast<uint16_t>(row); });
+  VisitValid(argument, filtered,
+             [&](uint32_t row) { selected[count++] = static_cast<uint16_t>(row); });
   if (count == 0) return;
   Vector* keys = context.arena.AllocateArray<Vector>(local.keys.size());
   for (size_t k = 0; k < local.keys.size(); ++k) {
@@ -296,7 +315,8 @@ int AggregationSink::PrepareFinish() {
   if (round_ == 0) {
     round_ = 1;
     for (size_t i = 0; i < distincts_.size(); ++i) {
-      distinct_of_task_.insert(distinct_of_task_.end(), distincts_[i].groups->PrepareMerge(), static_cast<int>(i));
+      distinct_of_task_.insert(distinct_of_task_.end(), distincts_[i].groups->PrepareMerge(),
+                               static_cast<int>(i));
     }
     if (!distinct_of_task_.empty()) return static_cast<int>(distinct_of_task_.size());
   }
@@ -333,11 +353,13 @@ void AggregationSink::AddDistinctRows(Distinct& distinct, int task) {
     environment_.CheckCancelled();
     arena.Reset();
     for (size_t i = 0; i < columns.size(); ++i) {
-      columns[i] = distinct.groups->layout().keys.Output(static_cast<int>(i), rows.data(), count, arena);
+      columns[i] =
+          distinct.groups->layout().keys.Output(static_cast<int>(i), rows.data(), count, arena);
     }
     updates.clear();
     for (const State& state : states_) {
-      if (state.distinct == index) updates.push_back({state.accumulator, columns.back(), {nullptr, count}});
+      if (state.distinct == index)
+        updates.push_back({state.accumulator, columns.back(), {nullptr, count}});
     }
     groups_.Consume(*local, columns.data(), count, updates, arena);
   }
@@ -363,8 +385,8 @@ class AggregationSink::ResultReader : public Sink::Reader {
     }
     for (const Result& result : sink_.results_) {
       const AccumulatorSlot& slot = layout.accumulators[sink_.states_[result.state].accumulator];
-      columns_.push_back(
-          slot.accumulator->Finalize(result.function, result.type, rows_.data(), slot.offset, count, arena_));
+      columns_.push_back(slot.accumulator->Finalize(result.function, result.type, rows_.data(),
+                                                    slot.offset, count, arena_));
     }
     *batch = {count, static_cast<uint32_t>(columns_.size()), columns_.data()};
     return true;
@@ -386,14 +408,16 @@ SinkStats AggregationSink::stats() const {
   SinkStats stats;
   stats.groups = groups_.group_count();
   stats.spilled_bytes = groups_.spilled_bytes();
-  for (const Distinct& distinct : distincts_) stats.spilled_bytes += distinct.groups->spilled_bytes();
+  for (const Distinct& distinct : distincts_)
+    stats.spilled_bytes += distinct.groups->spilled_bytes();
   stats.memory_peak_bytes = environment_.budget.peak_bytes();
   return stats;
 }
 
 }  // namespace
 
-std::unique_ptr<Sink> CreateAggregation(const AggregationSpec& spec, ExecutionEnvironment& environment) {
+std::unique_ptr<Sink> CreateAggregation(const AggregationSpec& spec,
+                                        ExecutionEnvironment& environment) {
   return std::make_unique<AggregationSink>(spec, environment);
 }
 

@@ -14,8 +14,8 @@ constexpr uint32_t kMergeBlockRows = 256;
 
 // ---------------------------------------------------------------- consuming
 
-void GroupAggregation::Consume(Local& local, const Vector* keys, uint32_t rows, const std::vector<Update>& updates,
-                               Arena& arena) {
+void GroupAggregation::Consume(Local& local, const Vector* keys, uint32_t rows,
+                               const std::vector<Update>& updates, Arena& arena) {
   if (local.groups.ShouldSpill()) {
     local.groups.Spill();
     local.memo.Forget();
@@ -27,7 +27,8 @@ void GroupAggregation::Consume(Local& local, const Vector* keys, uint32_t rows, 
       RowSelection selection{local.new_rows.data(), static_cast<uint32_t>(local.new_rows.size())};
       layout_.keys.BuildImages(keys, selection, arena, local.images.data());
       local.groups.FindOrInsert(local.images.data(), selection.count, local.row_groups);
-      local.memo.groups().insert(local.memo.groups().end(), local.row_groups, local.row_groups + selection.count);
+      local.memo.groups().insert(local.memo.groups().end(), local.row_groups,
+                                 local.row_groups + selection.count);
     }
     if (local.memo.groups().size() <= RowsByNumber::kMaxNumbers) {
       UpdateByNumber(local, numbers, rows, updates);
@@ -63,7 +64,8 @@ void GroupAggregation::UpdateByNumber(Local& local, const uint16_t* numbers, uin
       slot.accumulator->AddRun(groups[0] + slot.offset, update.argument, update.selection, store);
       continue;
     }
-    if (!is_sorted || sorted.rows != update.selection.rows || sorted.count != update.selection.count) {
+    if (!is_sorted || sorted.rows != update.selection.rows ||
+        sorted.count != update.selection.count) {
       local.by_number.Sort(numbers, group_count, update.selection.rows, update.selection.count);
       sorted = update.selection;
       is_sorted = true;
@@ -177,8 +179,10 @@ void GroupAggregation::MergePartition(Partition* partition, StateStore& store) {
       const uint32_t page_rows = part.page_rows(p), row_bytes = part.row_bytes();
       for (uint32_t begin = 0; begin < page_rows; begin += kMergeBlockRows) {
         const uint32_t end = std::min(page_rows, begin + kMergeBlockRows);
-        for (uint32_t i = begin; i < end; ++i) directory.Prefetch(GroupKeys::Hash(page + size_t{i} * row_bytes));
-        for (uint32_t i = begin; i < end; ++i) directory.PrefetchRow(GroupKeys::Hash(page + size_t{i} * row_bytes));
+        for (uint32_t i = begin; i < end; ++i)
+          directory.Prefetch(GroupKeys::Hash(page + size_t{i} * row_bytes));
+        for (uint32_t i = begin; i < end; ++i)
+          directory.PrefetchRow(GroupKeys::Hash(page + size_t{i} * row_bytes));
         for (uint32_t i = begin; i < end; ++i) {
           char* row = page + size_t{i} * row_bytes;
           if (!merge(row)) drop(row);
@@ -228,7 +232,9 @@ std::vector<GroupAggregation::Partition> GroupAggregation::SplitPartition(Partit
     std::vector<uint64_t> row(layout_.row_bytes / 8);
     LoadSpilled(
         layout_, one, store, environment_, [&] { return reinterpret_cast<char*>(row.data()); },
-        [&](const char* loaded) { spillers[PartitionOf(GroupKeys::Hash(loaded), level)].Add(loaded); });
+        [&](const char* loaded) {
+          spillers[PartitionOf(GroupKeys::Hash(loaded), level)].Add(loaded);
+        });
   }
   std::vector<Partition> children;
   for (RowSpiller& spiller : spillers) {
@@ -248,13 +254,15 @@ std::vector<GroupAggregation::Partition> GroupAggregation::SplitPartition(Partit
 class GroupAggregation::PartitionReader : public GroupAggregation::Reader {
  public:
   PartitionReader(GroupAggregation& aggregation, int first, int last) : aggregation_(aggregation) {
-    for (int p = last - 1; p >= first; --p) waiting_.push_back(std::move(aggregation.partitions_[p]));
+    for (int p = last - 1; p >= first; --p)
+      waiting_.push_back(std::move(aggregation.partitions_[p]));
   }
 
   uint32_t Next(char** rows) override {
     uint32_t count = 0;
     while (true) {
-      // Rows of partitions that were merged before are handed out together, small ones in one batch.
+      // Rows of partitions that were merged before are handed out together, small ones in one
+      // batch.
       count = Collect(rows, count);
       if (count == kVectorRows || waiting_.empty()) return count;
       if (count > 0 && waiting_.back().spilled.row_count != 0) return count;
@@ -275,8 +283,9 @@ class GroupAggregation::PartitionReader : public GroupAggregation::Reader {
     part_ = page_ = row_ = 0;
     current_ = Partition();
     if (partition.spilled.row_count != 0) {
-      const size_t share = aggregation_.environment_.budget.budget_bytes() /
-                           (2 * static_cast<size_t>(std::max(1, aggregation_.environment_.thread_count)));
+      const size_t share =
+          aggregation_.environment_.budget.budget_bytes() /
+          (2 * static_cast<size_t>(std::max(1, aggregation_.environment_.thread_count)));
       if (partition.estimated_bytes() > share && partition.level < kMaxPartitionLevel &&
           partition.row_count() > kVectorRows) {
         for (Partition& child : aggregation_.SplitPartition(std::move(partition))) {
@@ -318,7 +327,8 @@ class GroupAggregation::PartitionReader : public GroupAggregation::Reader {
 };
 
 std::unique_ptr<GroupAggregation::Reader> GroupAggregation::Open(int task) {
-  return std::make_unique<PartitionReader>(*this, task * partitions_per_task_, (task + 1) * partitions_per_task_);
+  return std::make_unique<PartitionReader>(*this, task * partitions_per_task_,
+                                           (task + 1) * partitions_per_task_);
 }
 
 }  // namespace penumbra

@@ -1,10 +1,12 @@
 // Grouping by keys with shared accumulators, without expressions: what an aggregation runs once for
-// its plain aggregates, and once more for each DISTINCT argument (with the argument as a further key).
+// its plain aggregates, and once more for each DISTINCT argument (with the argument as a further
+// key).
 //
-// Threads fill their own LocalGroups; Combine() hands their rows over by partition; merge tasks unite
-// equal rows of a partition in place; readers return the rows that are left. Partitions of which rows
-// were spilled are merged by their reader instead, so that only as many are in memory as there are
-// readers; one that is too large by itself is first split on disk by the next bits of the hash.
+// Threads fill their own LocalGroups; Combine() hands their rows over by partition; merge tasks
+// unite equal rows of a partition in place; readers return the rows that are left. Partitions of
+// which rows were spilled are merged by their reader instead, so that only as many are in memory as
+// there are readers; one that is too large by itself is first split on disk by the next bits of the
+// hash.
 #pragma once
 
 #include <atomic>
@@ -47,7 +49,8 @@ class GroupAggregation {
     char* row_groups[kVectorRows];
   };
   std::unique_ptr<Local> CreateLocal() { return std::make_unique<Local>(layout_, environment_); }
-  void Consume(Local& local, const Vector* keys, uint32_t rows, const std::vector<Update>& updates, Arena& arena);
+  void Consume(Local& local, const Vector* keys, uint32_t rows, const std::vector<Update>& updates,
+               Arena& arena);
   // Adds the one group of an aggregation without keys if there is none.
   void AddEmptyGroup();
   void Combine(Local& local);
@@ -81,7 +84,8 @@ class GroupAggregation {
   };
   class PartitionReader;
 
-  void UpdateByNumber(Local& local, const uint16_t* numbers, uint32_t rows, const std::vector<Update>& updates);
+  void UpdateByNumber(Local& local, const uint16_t* numbers, uint32_t rows,
+                      const std::vector<Update>& updates);
   void UpdateScattered(Local& local, const std::vector<Update>& updates);
   void MergePartition(Partition* partition, StateStore& store);
   std::vector<Partition> SplitPartition(Partition&& partition);

@@ -48,7 +48,8 @@ void LocalGroups::MakeRoom() {
     directory_.Grow();
     return;
   }
-  const bool mostly_new = static_cast<double>(directory_.row_count()) > kMostlyNew * static_cast<double>(probed_rows_);
+  const bool mostly_new =
+      static_cast<double>(directory_.row_count()) > kMostlyNew * static_cast<double>(probed_rows_);
   if (mostly_new) unprobed_rows_left_ = kUnprobedDirectories * kMaxDirectoryRows;
   directory_.Reset(kMaxDirectoryRows);
   probed_rows_ = 0;
@@ -64,7 +65,8 @@ void LocalGroups::FindOrInsert(const char* images, uint32_t count, char** groups
   }
   if (directory_.row_count() > kPrefetchRows) {
     for (uint32_t i = 0; i < count; ++i) directory_.Prefetch(GroupKeys::Hash(images + i * stride));
-    for (uint32_t i = 0; i < count; ++i) directory_.PrefetchRow(GroupKeys::Hash(images + i * stride));
+    for (uint32_t i = 0; i < count; ++i)
+      directory_.PrefetchRow(GroupKeys::Hash(images + i * stride));
   }
   for (uint32_t i = 0; i < count; ++i) {
     const char* image = images + i * stride;

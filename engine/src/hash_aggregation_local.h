@@ -1,8 +1,8 @@
 // One thread's groups: a hash table over rows in radix partitions.
 //
-// The directory holds only as many groups as the caches can: when it is full it is emptied and filled
-// anew, while the rows stay in their partitions, to be merged with their equals at the end. A thread
-// whose rows hardly repeat stops looking for equals for a while.
+// The directory holds only as many groups as the caches can: when it is full it is emptied and
+// filled anew, while the rows stay in their partitions, to be merged with their equals at the end.
+// A thread whose rows hardly repeat stops looking for equals for a while.
 #pragma once
 
 #include <memory>
@@ -48,9 +48,9 @@ class LocalGroups {
   std::vector<GroupRows> rows_;
   std::vector<SpilledRows> spilled_;
   std::shared_ptr<SpillFile> file_;
-  uint64_t probed_rows_ = 0;       // since the directory was emptied
+  uint64_t probed_rows_ = 0;  // since the directory was emptied
   uint64_t unprobed_rows_left_ = 0;
-  bool may_repeat_ = false;        // several rows may have equal keys
+  bool may_repeat_ = false;  // several rows may have equal keys
 };
 
 }  // namespace penumbra

@@ -12,10 +12,18 @@ constexpr uint32_t kMaxEntries = 1024;
 
 bool IsRangeType(const Vector& key) {
   switch (key.type) {
-    case PENUMBRA_BOOL: case PENUMBRA_INT2: case PENUMBRA_INT4: case PENUMBRA_INT8: case PENUMBRA_DATE:
-    case PENUMBRA_TIMESTAMP: case PENUMBRA_TIMESTAMPTZ: return true;
-    case PENUMBRA_NUMERIC: return key.numeric_form == NumericForm::kInt64;
-    default: return false;
+    case PENUMBRA_BOOL:
+    case PENUMBRA_INT2:
+    case PENUMBRA_INT4:
+    case PENUMBRA_INT8:
+    case PENUMBRA_DATE:
+    case PENUMBRA_TIMESTAMP:
+    case PENUMBRA_TIMESTAMPTZ:
+      return true;
+    case PENUMBRA_NUMERIC:
+      return key.numeric_form == NumericForm::kInt64;
+    default:
+      return false;
   }
 }
 
@@ -31,10 +39,14 @@ bool BoundsOf(const Vector& key, uint32_t rows, int64_t* least, int64_t* greates
 // False when all rows are null.
 bool FindBounds(const Vector& key, uint32_t rows, int64_t* least, int64_t* greatest) {
   switch (FlatWidth(key)) {
-    case 1: return BoundsOf<uint8_t>(key, rows, least, greatest);
-    case 2: return BoundsOf<int16_t>(key, rows, least, greatest);
-    case 4: return BoundsOf<int32_t>(key, rows, least, greatest);
-    default: return BoundsOf<int64_t>(key, rows, least, greatest);
+    case 1:
+      return BoundsOf<uint8_t>(key, rows, least, greatest);
+    case 2:
+      return BoundsOf<int16_t>(key, rows, least, greatest);
+    case 4:
+      return BoundsOf<int32_t>(key, rows, least, greatest);
+    default:
+      return BoundsOf<int64_t>(key, rows, least, greatest);
   }
 }
 
@@ -52,50 +64,63 @@ void AddCodesOf(const Vector& key, uint32_t rows, uint32_t stride, uint32_t null
   }
   for (uint32_t i = 0; i < rows; ++i) {
     bool is_valid = (validity[i / 64] >> (i % 64)) & 1;
-    uint16_t term = static_cast<uint16_t>((is_valid ? static_cast<uint32_t>(code(i)) : null_code) * stride);
+    uint16_t term =
+        static_cast<uint16_t>((is_valid ? static_cast<uint32_t>(code(i)) : null_code) * stride);
     codes[i] = kIsFirst ? term : static_cast<uint16_t>(codes[i] + term);
   }
 }
 
 template <bool kIsFirst, typename T>
-void AddDictionaryCodes(const Vector& key, uint32_t rows, uint32_t stride, uint32_t null_code, uint16_t* codes) {
+void AddDictionaryCodes(const Vector& key, uint32_t rows, uint32_t stride, uint32_t null_code,
+                        uint16_t* codes) {
   const T* values = key.values<T>();
-  AddCodesOf<kIsFirst>(key, rows, stride, null_code, [=](uint32_t i) { return uint32_t{values[i]}; }, codes);
+  AddCodesOf<kIsFirst>(
+      key, rows, stride, null_code, [=](uint32_t i) { return uint32_t{values[i]}; }, codes);
 }
 
 template <bool kIsFirst, typename T>
-void AddRangeCodes(const Vector& key, int64_t base, uint32_t rows, uint32_t stride, uint32_t null_code,
-                   uint16_t* codes) {
+void AddRangeCodes(const Vector& key, int64_t base, uint32_t rows, uint32_t stride,
+                   uint32_t null_code, uint16_t* codes) {
   const T* values = key.values<T>();
   const uint32_t low = static_cast<uint32_t>(base);
   AddCodesOf<kIsFirst>(
-      key, rows, stride, null_code, [=](uint32_t i) { return static_cast<uint32_t>(values[i]) - low; }, codes);
+      key, rows, stride, null_code,
+      [=](uint32_t i) { return static_cast<uint32_t>(values[i]) - low; }, codes);
 }
 
 template <bool kIsFirst>
-void AddKeyCodes(const Vector& key, bool is_range, int64_t base, uint32_t rows, uint32_t stride, uint32_t null_code,
-                 uint16_t* codes) {
+void AddKeyCodes(const Vector& key, bool is_range, int64_t base, uint32_t rows, uint32_t stride,
+                 uint32_t null_code, uint16_t* codes) {
   const uint32_t width = is_range ? FlatWidth(key) : key.code_bytes;
   switch (width * 2 + is_range) {
-    case 2: return AddDictionaryCodes<kIsFirst, uint8_t>(key, rows, stride, null_code, codes);
-    case 4: return AddDictionaryCodes<kIsFirst, uint16_t>(key, rows, stride, null_code, codes);
-    case 8: return AddDictionaryCodes<kIsFirst, uint32_t>(key, rows, stride, null_code, codes);
-    case 3: return AddRangeCodes<kIsFirst, uint8_t>(key, base, rows, stride, null_code, codes);
-    case 5: return AddRangeCodes<kIsFirst, int16_t>(key, base, rows, stride, null_code, codes);
-    case 9: return AddRangeCodes<kIsFirst, int32_t>(key, base, rows, stride, null_code, codes);
-    default: return AddRangeCodes<kIsFirst, int64_t>(key, base, rows, stride, null_code, codes);
+    case 2:
+      return AddDictionaryCodes<kIsFirst, uint8_t>(key, rows, stride, null_code, codes);
+    case 4:
+      return AddDictionaryCodes<kIsFirst, uint16_t>(key, rows, stride, null_code, codes);
+    case 8:
+      return AddDictionaryCodes<kIsFirst, uint32_t>(key, rows, stride, null_code, codes);
+    case 3:
+      return AddRangeCodes<kIsFirst, uint8_t>(key, base, rows, stride, null_code, codes);
+    case 5:
+      return AddRangeCodes<kIsFirst, int16_t>(key, base, rows, stride, null_code, codes);
+    case 9:
+      return AddRangeCodes<kIsFirst, int32_t>(key, base, rows, stride, null_code, codes);
+    default:
+      return AddRangeCodes<kIsFirst, int64_t>(key, base, rows, stride, null_code, codes);
   }
 }
 
 bool HasStringEntries(const Vector& v) {
-  return IsStringType(v.type) || (v.type == PENUMBRA_NUMERIC && v.numeric_form == NumericForm::kPayload);
+  return IsStringType(v.type) ||
+         (v.type == PENUMBRA_NUMERIC && v.numeric_form == NumericForm::kPayload);
 }
 
 }  // namespace
 
 bool CodeMemo::EntriesEqual(const Vector& entries, uint32_t count, const Dimension& dimension) {
-  if (dimension.kind != Kind::kEntries || dimension.values != count || dimension.type != entries.type ||
-      dimension.numeric_form != entries.numeric_form || dimension.scale != entries.scale) {
+  if (dimension.kind != Kind::kEntries || dimension.values != count ||
+      dimension.type != entries.type || dimension.numeric_form != entries.numeric_form ||
+      dimension.scale != entries.scale) {
     return false;
   }
   if (count == 0) return true;
@@ -115,7 +140,8 @@ bool CodeMemo::EntriesEqual(const Vector& entries, uint32_t count, const Dimensi
   return true;
 }
 
-bool CodeMemo::UpdateEntries(const Vector& entries, uint32_t count, Dimension* dimension, bool* changed) {
+bool CodeMemo::UpdateEntries(const Vector& entries, uint32_t count, Dimension* dimension,
+                             bool* changed) {
   if (count > kMaxEntries) return false;
   if (EntriesEqual(entries, count, *dimension)) return true;
   *changed = true;
@@ -131,7 +157,8 @@ bool CodeMemo::UpdateEntries(const Vector& entries, uint32_t count, Dimension* d
     for (uint32_t i = 0; i < count; ++i) {
       const StringRef& value = entries.values<StringRef>()[i];
       if (value.is_inline()) continue;
-      dimension->long_strings.insert(dimension->long_strings.end(), value.pointer, value.pointer + value.length);
+      dimension->long_strings.insert(dimension->long_strings.end(), value.pointer,
+                                     value.pointer + value.length);
     }
   }
   return true;
@@ -169,11 +196,15 @@ bool CodeMemo::UpdateRange(const Vector& key, uint32_t rows, Dimension* dimensio
   return true;
 }
 
-bool CodeMemo::UpdateDimension(const Vector& key, uint32_t rows, Dimension* dimension, bool* changed) {
+bool CodeMemo::UpdateDimension(const Vector& key, uint32_t rows, Dimension* dimension,
+                               bool* changed) {
   switch (key.form) {
-    case VectorForm::kConstant: return UpdateEntries(key, key.data == nullptr ? 0 : 1, dimension, changed);
-    case VectorForm::kDictionary: return UpdateEntries(*key.dictionary, key.dictionary_size, dimension, changed);
-    case VectorForm::kFlat: return IsRangeType(key) && UpdateRange(key, rows, dimension, changed);
+    case VectorForm::kConstant:
+      return UpdateEntries(key, key.data == nullptr ? 0 : 1, dimension, changed);
+    case VectorForm::kDictionary:
+      return UpdateEntries(*key.dictionary, key.dictionary_size, dimension, changed);
+    case VectorForm::kFlat:
+      return IsRangeType(key) && UpdateRange(key, rows, dimension, changed);
   }
   return false;
 }
@@ -205,12 +236,14 @@ bool CodeMemo::Encode(const Vector* keys, int key_count, uint32_t rows) {
   return true;
 }
 
-void CodeMemo::AddCodes(const Vector& key, uint32_t rows, const Dimension& dimension, uint32_t stride,
-                        bool is_first) {
+void CodeMemo::AddCodes(const Vector& key, uint32_t rows, const Dimension& dimension,
+                        uint32_t stride, bool is_first) {
   if (key.is_constant()) {
     // A constant that is not null has code 0.
-    const uint16_t term = static_cast<uint16_t>(key.data == nullptr ? dimension.values * stride : 0);
-    for (uint32_t i = 0; i < rows; ++i) codes_[i] = static_cast<uint16_t>(is_first ? term : codes_[i] + term);
+    const uint16_t term =
+        static_cast<uint16_t>(key.data == nullptr ? dimension.values * stride : 0);
+    for (uint32_t i = 0; i < rows; ++i)
+      codes_[i] = static_cast<uint16_t>(is_first ? term : codes_[i] + term);
     return;
   }
   const bool is_range = dimension.kind == Kind::kRange;
@@ -249,17 +282,21 @@ void CodeMemo::Forget() {
   groups_.clear();
 }
 
-void RowsByNumber::Sort(const uint16_t* numbers, uint32_t number_count, const uint16_t* selected, uint32_t count) {
-  // Four quarters counted and placed side by side: the chains of increments are independent, and the
-  // order within a number stays that of the rows.
+void RowsByNumber::Sort(const uint16_t* numbers, uint32_t number_count, const uint16_t* selected,
+                        uint32_t count) {
+  // Four quarters counted and placed side by side: the chains of increments are independent, and
+  // the order within a number stays that of the rows.
   constexpr uint32_t kQuarters = 4;
   uint16_t places[kQuarters][kMaxNumbers] = {};
   const uint32_t quarter = count / kQuarters;
-  auto row_at = [&](uint32_t i) { return selected == nullptr ? static_cast<uint16_t>(i) : selected[i]; };
+  auto row_at = [&](uint32_t i) {
+    return selected == nullptr ? static_cast<uint16_t>(i) : selected[i];
+  };
   for (uint32_t i = 0; i < quarter; ++i) {
     for (uint32_t q = 0; q < kQuarters; ++q) ++places[q][numbers[row_at(q * quarter + i)]];
   }
-  for (uint32_t i = kQuarters * quarter; i < count; ++i) ++places[kQuarters - 1][numbers[row_at(i)]];
+  for (uint32_t i = kQuarters * quarter; i < count; ++i)
+    ++places[kQuarters - 1][numbers[row_at(i)]];
   uint32_t at = 0;
   for (uint32_t n = 0; n < number_count; ++n) {
     begins_[n] = at;

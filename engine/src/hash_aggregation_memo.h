@@ -1,10 +1,10 @@
 // Grouping without hashing where the keys of a batch have few possible values: dictionary codes,
-// constants and integers of a narrow range make one small composite code, and a table remembers which
-// group each code is.
+// constants and integers of a narrow range make one small composite code, and a table remembers
+// which group each code is.
 //
-// Vectors say nothing of whether a dictionary is the one of the batch before (its address may be used
-// again for another), so its entries are compared with a copy; that is cheap for the few entries that
-// qualify.
+// Vectors say nothing of whether a dictionary is the one of the batch before (its address may be
+// used again for another), so its entries are compared with a copy; that is cheap for the few
+// entries that qualify.
 #pragma once
 
 #include <vector>
@@ -17,8 +17,8 @@ class CodeMemo {
  public:
   static constexpr uint16_t kUnknown = 0xffff;
 
-  // Writes codes[i] < domain for each row; false: these keys are not for the memo. What the memo knew
-  // is kept if the codes still mean the same.
+  // Writes codes[i] < domain for each row; false: these keys are not for the memo. What the memo
+  // knew is kept if the codes still mean the same.
   bool Encode(const Vector* keys, int key_count, uint32_t rows);
   // Replaces each code by the number of its group. New codes get the next numbers; rows that
   // represent them, in that order, are appended to *new_rows.
@@ -42,10 +42,12 @@ class CodeMemo {
   };
 
   bool UpdateDimension(const Vector& key, uint32_t rows, Dimension* dimension, bool* changed);
-  static bool UpdateEntries(const Vector& entries, uint32_t count, Dimension* dimension, bool* changed);
+  static bool UpdateEntries(const Vector& entries, uint32_t count, Dimension* dimension,
+                            bool* changed);
   static bool UpdateRange(const Vector& key, uint32_t rows, Dimension* dimension, bool* changed);
   static bool EntriesEqual(const Vector& entries, uint32_t count, const Dimension& dimension);
-  void AddCodes(const Vector& key, uint32_t rows, const Dimension& dimension, uint32_t stride, bool is_first);
+  void AddCodes(const Vector& key, uint32_t rows, const Dimension& dimension, uint32_t stride,
+                bool is_first);
 
   std::vector<Dimension> dimensions_;
   std::vector<uint16_t> group_of_code_;
@@ -59,7 +61,8 @@ class RowsByNumber {
  public:
   static constexpr uint32_t kMaxNumbers = 64;
   // count of the selected rows; numbers[row] < number_count <= kMaxNumbers
-  void Sort(const uint16_t* numbers, uint32_t number_count, const uint16_t* selected, uint32_t count);
+  void Sort(const uint16_t* numbers, uint32_t number_count, const uint16_t* selected,
+            uint32_t count);
   const uint16_t* rows() const { return rows_; }
   uint32_t begin(uint32_t number) const { return begins_[number]; }
 

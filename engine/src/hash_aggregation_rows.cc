@@ -11,7 +11,8 @@ constexpr uint64_t kMinSlots = 64;
 }  // namespace
 
 void GroupRows::AddPage() {
-  const size_t wanted = pages_.empty() ? kFirstPageBytes : std::min(2 * pages_.back().bytes, kMaxPageBytes);
+  const size_t wanted =
+      pages_.empty() ? kFirstPageBytes : std::min(2 * pages_.back().bytes, kMaxPageBytes);
   const size_t bytes = std::max<size_t>(wanted / row_bytes_, 1) * row_bytes_;
   char* memory = static_cast<char*>(arena_->Allocate(bytes));
   std::memset(memory, 0, bytes);

@@ -1,5 +1,5 @@
-// Groups as rows: the keys' image (group_keys.h), then the aggregates' states. Rows live in pages, by
-// radix partition of the hash, and never move; the directories of hash tables point at them.
+// Groups as rows: the keys' image (group_keys.h), then the aggregates' states. Rows live in pages,
+// by radix partition of the hash, and never move; the directories of hash tables point at them.
 #pragma once
 
 #include <memory>

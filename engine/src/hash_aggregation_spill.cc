@@ -38,7 +38,8 @@ void RowSpiller::AddAll(const GroupRows& rows, const ExecutionEnvironment& envir
 
 void RowSpiller::Flush() {
   if (buffer_.empty()) return;
-  spilled_.extents.push_back({file_, file_->Append(buffer_.data(), buffer_.size()), buffer_.size()});
+  spilled_.extents.push_back(
+      {file_, file_->Append(buffer_.data(), buffer_.size()), buffer_.size()});
   spilled_.bytes += buffer_.size();
   buffer_.clear();
 }

@@ -1,5 +1,5 @@
-// Rows of groups on disk: the rows' bytes, each followed by the long strings of its keys and what its
-// states point to. Read only by the process that wrote them.
+// Rows of groups on disk: the rows' bytes, each followed by the long strings of its keys and what
+// its states point to. Read only by the process that wrote them.
 #pragma once
 
 #include <memory>
@@ -26,9 +26,11 @@ struct SpilledRows {
 // Collects rows of one partition and writes them in extents of some 100 KB.
 class RowSpiller {
  public:
-  RowSpiller(const GroupLayout& layout, std::shared_ptr<SpillFile> file) : layout_(layout), file_(std::move(file)) {}
+  RowSpiller(const GroupLayout& layout, std::shared_ptr<SpillFile> file)
+      : layout_(layout), file_(std::move(file)) {}
   void Add(const char* row);
-  void AddAll(const GroupRows& rows, const ExecutionEnvironment& environment);  // but the rows merged away
+  void AddAll(const GroupRows& rows,
+              const ExecutionEnvironment& environment);  // but the rows merged away
   void Flush();
   SpilledRows& spilled() { return spilled_; }
 
@@ -39,8 +41,8 @@ class RowSpiller {
   SpilledRows spilled_;
 };
 
-// Calls visit(row), a row of layout.row_bytes, for each spilled row. The row is load(), a place for one,
-// whose strings and states then point into `store`.
+// Calls visit(row), a row of layout.row_bytes, for each spilled row. The row is load(), a place for
+// one, whose strings and states then point into `store`.
 template <typename Place, typename Visit>
 void LoadSpilled(const GroupLayout& layout, const SpilledRows& spilled, StateStore& store,
                  const ExecutionEnvironment& environment, Place&& place, Visit&& visit) {
@@ -55,7 +57,8 @@ void LoadSpilled(const GroupLayout& layout, const SpilledRows& spilled, StateSto
       std::memcpy(row, at, layout.row_bytes);
       at = layout.keys.LoadStrings(row, at + layout.row_bytes, store.arena());
       for (const AccumulatorSlot& slot : layout.accumulators) {
-        if (slot.accumulator->has_variable_part()) at = slot.accumulator->Load(row + slot.offset, at, store);
+        if (slot.accumulator->has_variable_part())
+          at = slot.accumulator->Load(row + slot.offset, at, store);
       }
       visit(row);
     }

@@ -1,13 +1,13 @@
 // The full sort: a sample sort in memory.
 //
 // Threads collect rows and entries (prefix of the key, pointer to the row). A sample of the entries
-// gives splitters; the first round of tasks sorts each chunk of entries into buckets, the second sorts
-// the buckets, which are the partitions of the result. Each entry is moved twice and sorted once, in
-// pieces that fit the cache.
+// gives splitters; the first round of tasks sorts each chunk of entries into buckets, the second
+// sorts the buckets, which are the partitions of the result. Each entry is moved twice and sorted
+// once, in pieces that fit the cache.
 //
-// Bits that are the same in all prefixes are left out. Where at most 64 remain and prefixes are exact,
-// as with most single keys of fixed width, entries become pairs of a word and a pointer, which a
-// vectorised sort takes several times as fast as a comparing one.
+// Bits that are the same in all prefixes are left out. Where at most 64 remain and prefixes are
+// exact, as with most single keys of fixed width, entries become pairs of a word and a pointer,
+// which a vectorised sort takes several times as fast as a comparing one.
 #include "sort.h"
 
 #include <hwy/contrib/sort/vqsort.h>
@@ -34,7 +34,9 @@ struct Chunk {
   std::vector<uint64_t> bucket_ends;
 };
 
-uint128 Bits(const SortPrefix& prefix) { return static_cast<uint128>(prefix.high) << 64 | prefix.low; }
+uint128 Bits(const SortPrefix& prefix) {
+  return static_cast<uint128>(prefix.high) << 64 | prefix.low;
+}
 
 int LeadingZeros(uint128 bits) {
   const uint64_t high = static_cast<uint64_t>(bits >> 64), low = static_cast<uint64_t>(bits);
@@ -51,7 +53,9 @@ class FullSort : public Sink {
   FullSort(const SortSpec& spec, ExecutionEnvironment& environment)
       : input_(spec), limit_(spec.limit), offset_(spec.offset), environment_(environment) {}
 
-  std::unique_ptr<Sink::Local> CreateLocal() override { return std::make_unique<SortLocal>(input_, environment_); }
+  std::unique_ptr<Sink::Local> CreateLocal() override {
+    return std::make_unique<SortLocal>(input_, environment_);
+  }
   void Consume(Sink::Local& local, const Batch& batch, EvalContext& context) override;
   void Combine(Sink::Local& local) override;
   int PrepareFinish() override;
@@ -85,7 +89,9 @@ class FullSort : public Sink {
   };
 
   void ChooseSplitters();
-  uint64_t Pack(const SortPrefix& prefix) const { return static_cast<uint64_t>(Bits(prefix) >> packed_shift_); }
+  uint64_t Pack(const SortPrefix& prefix) const {
+    return static_cast<uint64_t>(Bits(prefix) >> packed_shift_);
+  }
   template <typename Entry, typename BucketOf>
   void Distribute(Chunk* chunk, Entry* entries, BucketOf&& bucket_of);
   void DistributeChunk(Chunk* chunk);
@@ -123,13 +129,16 @@ void FullSort::Consume(Sink::Local& sink_local, const Batch& batch, EvalContext&
   std::memset(memory, 0, size_t{batch.rows} * row_bytes);
   for (uint32_t i = 0; i < batch.rows; ++i) local.rows[i] = memory + size_t{i} * row_bytes;
   input_.layout().Write(local.columns.data(), all, local.rows.data(), *local.arena);
-  const SortPrefix first = local.chunks.empty() ? local.prefixes[0] : local.chunks[0].entries[0].prefix;
+  const SortPrefix first =
+      local.chunks.empty() ? local.prefixes[0] : local.chunks[0].entries[0].prefix;
   for (uint32_t i = 0; i < batch.rows; ++i) {
     local.varying_bits |= Bits(local.prefixes[i]) ^ Bits(first);
     if (local.chunks.empty() || local.chunks.back().count == local.chunks.back().capacity) {
-      const uint64_t capacity =
-          local.chunks.empty() ? kFirstChunkEntries : std::min(4 * local.chunks.back().capacity, kChunkEntries);
-      local.chunks.push_back({local.arena->AllocateArray<SortEntry>(capacity), nullptr, 0, capacity, {}});
+      const uint64_t capacity = local.chunks.empty()
+                                    ? kFirstChunkEntries
+                                    : std::min(4 * local.chunks.back().capacity, kChunkEntries);
+      local.chunks.push_back(
+          {local.arena->AllocateArray<SortEntry>(capacity), nullptr, 0, capacity, {}});
     }
     Chunk& chunk = local.chunks.back();
     chunk.entries[chunk.count++] = {local.prefixes[i], local.rows[i]};
@@ -160,18 +169,21 @@ void FullSort::ChooseSplitters() {
   if (bucket_count == 1) return;
   const uint64_t sample_count = bucket_count * kSamplesPerBucket;
   std::vector<SortEntry> sample;
-  // Evenly spaced rows would follow the pattern of periodic input: steps of a fixed pseudo-random walk.
+  // Evenly spaced rows would follow the pattern of periodic input: steps of a fixed pseudo-random
+  // walk.
   uint64_t state = 0x9e3779b97f4a7c15, wanted = 0, passed = 0;
   size_t chunk = 0;
   while (true) {
-    while (chunk < chunks_.size() && wanted - passed >= chunks_[chunk].count) passed += chunks_[chunk++].count;
+    while (chunk < chunks_.size() && wanted - passed >= chunks_[chunk].count)
+      passed += chunks_[chunk++].count;
     if (chunk == chunks_.size()) break;
     sample.push_back(chunks_[chunk].entries[wanted - passed]);
     state = state * 6364136223846793005u + 1442695040888963407u;
     wanted += 1 + (state >> 33) % (2 * count / sample_count);
   }
   std::sort(sample.begin(), sample.end(), SortOrder(input_, environment_));
-  for (uint64_t b = 1; b < bucket_count; ++b) splitters_.push_back(sample[b * sample.size() / bucket_count]);
+  for (uint64_t b = 1; b < bucket_count; ++b)
+    splitters_.push_back(sample[b * sample.size() / bucket_count]);
   for (const SortEntry& splitter : splitters_) packed_splitters_.push_back(Pack(splitter.prefix));
 }
 
@@ -180,8 +192,10 @@ int FullSort::PrepareFinish() {
     case 0:
       ChooseSplitters();
       return std::max<int>(1, static_cast<int>(chunks_.size()));
-    case 1: return static_cast<int>(buckets_.size());
-    default: return 0;
+    case 1:
+      return static_cast<int>(buckets_.size());
+    default:
+      return 0;
   }
 }
 
@@ -190,16 +204,18 @@ void FullSort::RunFinishTask(int task) {
   if (round_ == 1) {
     if (task < static_cast<int>(chunks_.size())) DistributeChunk(&chunks_[task]);
   } else if (is_packed_) {
-    SortBucket<hwy::K64V64>(task, [](const Chunk& chunk) { return chunk.pairs; },
-                            [](hwy::K64V64* pairs, uint64_t count) {
-                              hwy::Sorter sorter;
-                              sorter(pairs, count, hwy::SortAscending());
-                            });
+    SortBucket<hwy::K64V64>(
+        task, [](const Chunk& chunk) { return chunk.pairs; },
+        [](hwy::K64V64* pairs, uint64_t count) {
+          hwy::Sorter sorter;
+          sorter(pairs, count, hwy::SortAscending());
+        });
   } else {
-    SortBucket<SortEntry>(task, [](const Chunk& chunk) { return chunk.entries; },
-                          [&](SortEntry* entries, uint64_t count) {
-                            std::sort(entries, entries + count, SortOrder(input_, environment_));
-                          });
+    SortBucket<SortEntry>(
+        task, [](const Chunk& chunk) { return chunk.entries; },
+        [&](SortEntry* entries, uint64_t count) {
+          std::sort(entries, entries + count, SortOrder(input_, environment_));
+        });
   }
 }
 
@@ -226,7 +242,8 @@ void FullSort::DistributeChunk(Chunk* chunk) {
   if (!is_packed_) {
     SortOrder is_less(input_, environment_);
     Distribute(chunk, chunk->entries, [&](const SortEntry& entry) {
-      return std::upper_bound(splitters_.begin(), splitters_.end(), entry, is_less) - splitters_.begin();
+      return std::upper_bound(splitters_.begin(), splitters_.end(), entry, is_less) -
+             splitters_.begin();
     });
     return;
   }

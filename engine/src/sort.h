@@ -73,7 +73,8 @@ class SortOrder {
 // Reads rows in order, given the pointers to them.
 class SortedReader : public Sink::Reader {
  public:
-  SortedReader(const SortInput& input, const ExecutionEnvironment& environment, char* const* rows, uint64_t count)
+  SortedReader(const SortInput& input, const ExecutionEnvironment& environment, char* const* rows,
+               uint64_t count)
       : input_(input), environment_(environment), rows_(rows), left_(count) {}
   bool Next(Batch* batch) override;
 
@@ -86,7 +87,9 @@ class SortedReader : public Sink::Reader {
   Arena arena_;
 };
 
-std::unique_ptr<Sink> CreateFullSort(const SortSpec& spec, ExecutionEnvironment& environment);  // sort.cc
-std::unique_ptr<Sink> CreateTopN(const SortSpec& spec, ExecutionEnvironment& environment);      // top_n.cc
+std::unique_ptr<Sink> CreateFullSort(const SortSpec& spec,
+                                     ExecutionEnvironment& environment);  // sort.cc
+std::unique_ptr<Sink> CreateTopN(const SortSpec& spec,
+                                 ExecutionEnvironment& environment);  // top_n.cc
 
 }  // namespace penumbra

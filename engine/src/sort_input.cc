@@ -28,7 +28,8 @@ SortInput::SortInput(const SortSpec& spec)
       keys_(spec.keys, columns_.of_key, layout_) {}
 
 void SortInput::Evaluate(const Batch& batch, EvalContext& context, Vector* columns) const {
-  for (int c = 0; c < column_count_; ++c) columns[c] = Flatten(batch.columns[c], batch.rows, context.arena);
+  for (int c = 0; c < column_count_; ++c)
+    columns[c] = Flatten(batch.columns[c], batch.rows, context.arena);
   for (size_t k = 0; k < columns_.hidden.size(); ++k) {
     columns[column_count_ + k] =
         Flatten(penumbra::Evaluate(*columns_.hidden[k], batch, context), batch.rows, context.arena);
@@ -70,7 +71,8 @@ bool SortedReader::Next(Batch* batch) {
 }
 
 std::unique_ptr<Sink> CreateSort(const SortSpec& spec, ExecutionEnvironment& environment) {
-  const bool is_small = spec.limit >= 0 && spec.limit <= kTopNRowsMax && spec.offset <= kTopNRowsMax - spec.limit;
+  const bool is_small =
+      spec.limit >= 0 && spec.limit <= kTopNRowsMax && spec.offset <= kTopNRowsMax - spec.limit;
   return is_small ? CreateTopN(spec, environment) : CreateFullSort(spec, environment);
 }
 

@@ -4,11 +4,12 @@
 // value's code is the beginning of another's:
 //   most types   a byte for null or not, then the value big-endian with its order made unsigned
 //   text         a byte for null or not, the bytes, a zero byte (which text cannot contain)
-//   numeric      11 bytes: class and exponent (null, -inf, negative, zero, positive, inf, NaN), then
+//   numeric      11 bytes: class and exponent (null, -inf, negative, zero, positive, inf, NaN),
+//   then
 //                18 digits and a bit that says whether more follow; no further key is encoded after
 //                a value with more digits
-// A descending key has all bits inverted, nulls aside. Rows with equal prefixes are compared by their
-// values where a prefix may not hold all (HasExactPrefix).
+// A descending key has all bits inverted, nulls aside. Rows with equal prefixes are compared by
+// their values where a prefix may not hold all (HasExactPrefix).
 #pragma once
 
 #include <vector>
@@ -30,13 +31,15 @@ struct SortPrefix {
 class SortKeys {
  public:
   // columns[k]: where the row holds key k.
-  SortKeys(const std::vector<SortKeySpec>& keys, std::vector<int> columns, const SortRowLayout& layout);
+  SortKeys(const std::vector<SortKeySpec>& keys, std::vector<int> columns,
+           const SortRowLayout& layout);
 
   bool HasExactPrefix() const { return is_exact_; }
   // Prefixes of the selected rows of the keys' (flat) vectors.
   void Encode(const Vector* keys, RowSelection selection, SortPrefix* prefixes) const;
-  // The rows whose first word, with the first key alone encoded, is not beyond `bound`: by comparing
-  // values, without encoding any. False when that does not work for the key's type and form.
+  // The rows whose first word, with the first key alone encoded, is not beyond `bound`: by
+  // comparing values, without encoding any. False when that does not work for the key's type and
+  // form.
   bool SelectFirst(const Vector& key, uint32_t rows, uint64_t bound, uint64_t* bits) const;
   // The first words of the prefixes, as far as the first key goes; the rest is zero.
   void EncodeFirstWords(const Vector& key, uint32_t rows, uint64_t* words) const;
@@ -54,7 +57,8 @@ class SortKeys {
     char bytes[64];
     uint32_t at;
   };
-  void EncodeKeys(const Vector* keys, size_t key_count, RowSelection selection, SortPrefix* prefixes) const;
+  void EncodeKeys(const Vector* keys, size_t key_count, RowSelection selection,
+                  SortPrefix* prefixes) const;
   void EncodeKey(const Key& key, const Vector& v, RowSelection selection, Cursor* cursors) const;
   int CompareValues(const Key& key, const char* a, const char* b) const;
 

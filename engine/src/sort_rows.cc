@@ -24,7 +24,8 @@ StringRef RowNumeric::payload() const {
 
 Decimal RowNumeric::ToDecimal() const {
   int128 integer;
-  return ToInteger(&integer) ? Decimal::FromInteger(integer, scale) : Decimal::FromPayload(payload().view());
+  return ToInteger(&integer) ? Decimal::FromInteger(integer, scale)
+                             : Decimal::FromPayload(payload().view());
 }
 
 SortRowLayout::SortRowLayout(const std::vector<PenumbraType>& types) {
@@ -32,7 +33,8 @@ SortRowLayout::SortRowLayout(const std::vector<PenumbraType>& types) {
   uint32_t at = (static_cast<uint32_t>(types.size()) + 7) / 8;
   for (size_t i = 0; i < types.size(); ++i) {
     const bool is_numeric = types[i] == PENUMBRA_NUMERIC;
-    const uint32_t width = is_numeric ? sizeof(RowNumeric) : FlatWidth(types[i], NumericForm::kInt64);
+    const uint32_t width =
+        is_numeric ? sizeof(RowNumeric) : FlatWidth(types[i], NumericForm::kInt64);
     columns_[i] = {types[i], at, width};
     at += width;
   }
@@ -60,18 +62,29 @@ void CopyString(char* slot, Arena& arena) {
 
 }  // namespace
 
-void SortRowLayout::WriteColumn(int column, const Vector& v, RowSelection selection, char* const* rows,
-                                Arena& arena) const {
+void SortRowLayout::WriteColumn(int column, const Vector& v, RowSelection selection,
+                                char* const* rows, Arena& arena) const {
   const Column& to = columns_[column];
   const bool is_numeric = to.type == PENUMBRA_NUMERIC;
   switch (is_numeric ? FlatWidth(v) : to.width) {
-    case 1: WriteFixed<1>(v, selection, to.offset, rows); break;
-    case 2: WriteFixed<2>(v, selection, to.offset, rows); break;
-    case 4: WriteFixed<4>(v, selection, to.offset, rows); break;
-    case 8: WriteFixed<8>(v, selection, to.offset, rows); break;
-    default: WriteFixed<16>(v, selection, to.offset, rows); break;
+    case 1:
+      WriteFixed<1>(v, selection, to.offset, rows);
+      break;
+    case 2:
+      WriteFixed<2>(v, selection, to.offset, rows);
+      break;
+    case 4:
+      WriteFixed<4>(v, selection, to.offset, rows);
+      break;
+    case 8:
+      WriteFixed<8>(v, selection, to.offset, rows);
+      break;
+    default:
+      WriteFixed<16>(v, selection, to.offset, rows);
+      break;
   }
-  const bool has_strings = IsStringType(to.type) || (is_numeric && v.numeric_form == NumericForm::kPayload);
+  const bool has_strings =
+      IsStringType(to.type) || (is_numeric && v.numeric_form == NumericForm::kPayload);
   if (!is_numeric && !has_strings && v.validity == nullptr) return;
   for (uint32_t i = 0; i < selection.count; ++i) {
     char* slot = rows[i] + to.offset;
@@ -88,7 +101,8 @@ void SortRowLayout::WriteColumn(int column, const Vector& v, RowSelection select
   }
 }
 
-void SortRowLayout::Write(const Vector* columns, RowSelection selection, char* const* rows, Arena& arena) const {
+void SortRowLayout::Write(const Vector* columns, RowSelection selection, char* const* rows,
+                          Arena& arena) const {
   for (int c = 0; c < column_count(); ++c) WriteColumn(c, columns[c], selection, rows, arena);
 }
 
@@ -108,7 +122,8 @@ char* SortRowLayout::Copy(const char* row, Arena& arena) const {
   return copy;
 }
 
-Vector SortRowLayout::Read(int column, const char* const* rows, uint32_t count, Arena& arena) const {
+Vector SortRowLayout::Read(int column, const char* const* rows, uint32_t count,
+                           Arena& arena) const {
   const Column& from = columns_[column];
   if (from.type == PENUMBRA_NUMERIC) {
     NumericWriter result(count, arena);
@@ -131,10 +146,18 @@ Vector SortRowLayout::Read(int column, const char* const* rows, uint32_t count, 
   for (uint32_t i = 0; i < count; ++i) {
     const char* slot = rows[i] + from.offset;
     switch (from.width) {
-      case 4: std::memcpy(values + size_t{i} * 4, slot, 4); break;
-      case 8: std::memcpy(values + size_t{i} * 8, slot, 8); break;
-      case 16: std::memcpy(values + size_t{i} * 16, slot, 16); break;
-      default: std::memcpy(values + size_t{i} * from.width, slot, from.width); break;
+      case 4:
+        std::memcpy(values + size_t{i} * 4, slot, 4);
+        break;
+      case 8:
+        std::memcpy(values + size_t{i} * 8, slot, 8);
+        break;
+      case 16:
+        std::memcpy(values + size_t{i} * 16, slot, 16);
+        break;
+      default:
+        std::memcpy(values + size_t{i} * from.width, slot, from.width);
+        break;
     }
     if (IsNull(rows[i], column)) out.SetNull(i, arena);
   }

@@ -1,5 +1,5 @@
-// Rows of a sort: all columns of a row side by side, so that putting a row in its place in the result
-// costs one cache miss and not one per column.
+// Rows of a sort: all columns of a row side by side, so that putting a row in its place in the
+// result costs one cache miss and not one per column.
 #pragma once
 
 #include <vector>
@@ -30,7 +30,8 @@ class SortRowLayout {
   int column_count() const { return static_cast<int>(columns_.size()); }
   PenumbraType type(int column) const { return columns_[column].type; }
 
-  // Makes a row of each selected row of the (flat) columns; rows[i] is zero before. Strings are copied to `arena`.
+  // Makes a row of each selected row of the (flat) columns; rows[i] is zero before. Strings are
+  // copied to `arena`.
   void Write(const Vector* columns, RowSelection selection, char* const* rows, Arena& arena) const;
   // A copy of a row that points only into `arena`.
   char* Copy(const char* row, Arena& arena) const;
@@ -51,7 +52,8 @@ class SortRowLayout {
     uint32_t offset;
     uint32_t width;
   };
-  void WriteColumn(int column, const Vector& v, RowSelection selection, char* const* rows, Arena& arena) const;
+  void WriteColumn(int column, const Vector& v, RowSelection selection, char* const* rows,
+                   Arena& arena) const;
 
   std::vector<Column> columns_;
   uint32_t row_bytes_ = 0;

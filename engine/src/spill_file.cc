@@ -14,14 +14,17 @@ namespace penumbra {
 namespace {
 
 [[noreturn]] void ThrowSystemError(const char* action, int error) {
-  const PenumbraCode code = error == ENOSPC || error == EDQUOT ? PENUMBRA_DISK_FULL : PENUMBRA_IO_ERROR;
-  throw EngineError(code, std::string("could not ") + action + " temporary file: " + std::strerror(error));
+  const PenumbraCode code =
+      error == ENOSPC || error == EDQUOT ? PENUMBRA_DISK_FULL : PENUMBRA_IO_ERROR;
+  throw EngineError(
+      code, std::string("could not ") + action + " temporary file: " + std::strerror(error));
 }
 
 }  // namespace
 
 SpillFile::SpillFile(const std::string& directory) {
-  std::string name = (directory.empty() ? std::string("/tmp") : directory) + "/penumbra_spill.XXXXXX";
+  std::string name =
+      (directory.empty() ? std::string("/tmp") : directory) + "/penumbra_spill.XXXXXX";
   std::vector<char> path(name.begin(), name.end());
   path.push_back('\0');
   descriptor_ = mkostemp(path.data(), O_CLOEXEC);

@@ -1,5 +1,6 @@
-// An append-only temporary file that is unlinked as soon as it is open, so that nothing stays behind
-// whatever happens. Appending is one thread's; reading may be any thread's, at any time after.
+// An append-only temporary file that is unlinked as soon as it is open, so that nothing stays
+// behind whatever happens. Appending is one thread's; reading may be any thread's, at any time
+// after.
 #pragma once
 
 #include <cstddef>

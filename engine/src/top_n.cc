@@ -1,9 +1,9 @@
 // The first rows of an order, without keeping the others.
 //
-// Each thread collects candidates, up to twice the rows wanted; then it drops the worse half and knows
-// a bound that no row beyond can matter. The best bound of all threads is shared: the first word of the
-// prefix of the row at the bound. Only rows whose first key is not beyond it are looked at further, and
-// only theirs are all columns evaluated, encoded and copied.
+// Each thread collects candidates, up to twice the rows wanted; then it drops the worse half and
+// knows a bound that no row beyond can matter. The best bound of all threads is shared: the first
+// word of the prefix of the row at the bound. Only rows whose first key is not beyond it are looked
+// at further, and only theirs are all columns evaluated, encoded and copied.
 #include <algorithm>
 #include <mutex>
 
@@ -25,10 +25,13 @@ class TopN : public Sink {
         capacity_(std::max(2 * wanted_, kCandidatesMin)),
         environment_(environment) {}
 
-  std::unique_ptr<Sink::Local> CreateLocal() override { return std::make_unique<TopNLocal>(input_, environment_); }
+  std::unique_ptr<Sink::Local> CreateLocal() override {
+    return std::make_unique<TopNLocal>(input_, environment_);
+  }
   void Consume(Sink::Local& local, const Batch& batch, EvalContext& context) override;
   std::vector<int> prefilter_columns() const override { return input_.first_key_columns(); }
-  uint32_t Prefilter(Sink::Local&, const Batch& batch, EvalContext& context, uint16_t* selected) override {
+  uint32_t Prefilter(Sink::Local&, const Batch& batch, EvalContext& context,
+                     uint16_t* selected) override {
     return SelectByFirstKey(batch, context, selected);
   }
   void Combine(Sink::Local& local) override;
@@ -73,7 +76,8 @@ class TopN : public Sink {
   int round_ = 0;
 };
 
-uint32_t TopN::SelectByFirstKey(const Batch& batch, EvalContext& context, uint16_t* selected) const {
+uint32_t TopN::SelectByFirstKey(const Batch& batch, EvalContext& context,
+                                uint16_t* selected) const {
   const uint64_t bound = shared_bound_.load(std::memory_order_relaxed);
   if (bound == UINT64_MAX) {
     for (uint32_t i = 0; i < batch.rows; ++i) selected[i] = static_cast<uint16_t>(i);
@@ -86,7 +90,8 @@ uint32_t TopN::SelectByFirstKey(const Batch& batch, EvalContext& context, uint16
   }
   uint64_t* words = context.arena.AllocateArray<uint64_t>(batch.rows);
   input_.keys().EncodeFirstWords(key, batch.rows, words);
-  // A first key shorter than the word leaves the rest zero, so that it is not beyond a longer bound.
+  // A first key shorter than the word leaves the rest zero, so that it is not beyond a longer
+  // bound.
   uint32_t count = 0;
   for (uint32_t i = 0; i < batch.rows; ++i) {
     selected[count] = static_cast<uint16_t>(i);
@@ -133,7 +138,8 @@ void TopN::AddCandidates(TopNLocal& local, const Batch& batch, EvalContext& cont
 void TopN::DropWorst(TopNLocal& local) {
   environment_.CheckCancelled();
   auto last = local.candidates.begin() + static_cast<ptrdiff_t>(wanted_ - 1);
-  std::nth_element(local.candidates.begin(), last, local.candidates.end(), SortOrder(input_, environment_));
+  std::nth_element(local.candidates.begin(), last, local.candidates.end(),
+                   SortOrder(input_, environment_));
   local.candidates.resize(wanted_);
   // The dropped rows' memory goes with the old arena.
   auto arena = std::make_unique<Arena>(&environment_.budget, kBlockBytes);
@@ -143,7 +149,8 @@ void TopN::DropWorst(TopNLocal& local) {
   local.is_bounded = true;
   uint64_t known = shared_bound_.load(std::memory_order_relaxed);
   const uint64_t bound = local.bound.prefix.high;
-  while (bound < known && !shared_bound_.compare_exchange_weak(known, bound, std::memory_order_relaxed)) {
+  while (bound < known &&
+         !shared_bound_.compare_exchange_weak(known, bound, std::memory_order_relaxed)) {
   }
 }
 
@@ -156,8 +163,8 @@ void TopN::Combine(Sink::Local& sink_local) {
 
 void TopN::RunFinishTask(int) {
   const uint64_t count = std::min<uint64_t>(wanted_, entries_.size());
-  std::partial_sort(entries_.begin(), entries_.begin() + static_cast<ptrdiff_t>(count), entries_.end(),
-                    SortOrder(input_, environment_));
+  std::partial_sort(entries_.begin(), entries_.begin() + static_cast<ptrdiff_t>(count),
+                    entries_.end(), SortOrder(input_, environment_));
   for (uint64_t i = offset_; i < count; ++i) rows_.push_back(entries_[i].row);
 }
 

@@ -41,13 +41,16 @@ std::string Canonical(PenumbraType type, const SinkCell& cell) {
     case PENUMBRA_BPCHAR:
       while (!text.empty() && text.back() == ' ') text.pop_back();
       return "=" + text;
-    case PENUMBRA_FLOAT4: case PENUMBRA_FLOAT8: return "=" + (text == "-0" ? "0" : text);
+    case PENUMBRA_FLOAT4:
+    case PENUMBRA_FLOAT8:
+      return "=" + (text == "-0" ? "0" : text);
     case PENUMBRA_INTERVAL: {
       long long month, day, us;
       std::sscanf(text.c_str(), "%lld/%lld/%lld", &month, &day, &us);
       return "=" + std::to_string((month * 30 + day) * 86400000000 + us);
     }
-    default: return "=" + text;
+    default:
+      return "=" + text;
   }
 }
 
@@ -112,7 +115,8 @@ std::map<std::vector<std::string>, Expected> GroupNaively(const Query& query) {
   const uint32_t rows = static_cast<uint32_t>(query.table[0].cells.size());
   for (uint32_t row = 0; row < rows; ++row) {
     std::vector<std::string> keys;
-    for (int key : query.keys) keys.push_back(Canonical(query.table[key].type, query.table[key].cells[row]));
+    for (int key : query.keys)
+      keys.push_back(Canonical(query.table[key].type, query.table[key].cells[row]));
     Expected& group = groups[keys];
     group.displays.resize(keys.size());
     for (size_t k = 0; k < keys.size(); ++k) {
@@ -143,15 +147,16 @@ SinkStats CheckQuery(const Query& query, const Options& options) {
   AggregationSpec spec;
   for (int key : query.keys) spec.keys.push_back(column(key));
   for (const Call& call : query.calls) {
-    spec.aggregates.push_back(
-        {AggregateOf(call.name), call.result, column(call.argument), column(call.filter), call.distinct});
+    spec.aggregates.push_back({AggregateOf(call.name), call.result, column(call.argument),
+                               column(call.filter), call.distinct});
     std::string reason;
     EXPECT_TRUE(CheckAggregate(spec.aggregates.back(), &reason)) << reason;
   }
   SinkStats stats;
   {
     std::unique_ptr<Sink> sink = CreateAggregation(spec, environment);
-    SinkRun run = RunSink(*sink, environment, query.table, options.batch_rows, options.threads, options.form);
+    SinkRun run =
+        RunSink(*sink, environment, query.table, options.batch_rows, options.threads, options.form);
     stats = run.stats;
     std::map<std::vector<std::string>, Expected> expected = GroupNaively(query);
     EXPECT_EQ(run.rows.size(), expected.size());
@@ -160,7 +165,8 @@ SinkStats CheckQuery(const Query& query, const Options& options) {
     for (const std::vector<std::string>& row : run.rows) {
       std::vector<std::string> keys;
       for (size_t k = 0; k < query.keys.size(); ++k) {
-        keys.push_back(Canonical(query.table[query.keys[k]].type, row[k] == "NULL" ? SinkCell() : SinkCell(row[k])));
+        keys.push_back(Canonical(query.table[query.keys[k]].type,
+                                 row[k] == "NULL" ? SinkCell() : SinkCell(row[k])));
       }
       auto group = expected.find(keys);
       if (group == expected.end()) {
@@ -168,7 +174,8 @@ SinkStats CheckQuery(const Query& query, const Options& options) {
         continue;
       }
       EXPECT_TRUE(found.insert(keys).second) << "twice: " << ::testing::PrintToString(keys);
-      for (size_t k = 0; k < keys.size(); ++k) EXPECT_TRUE(group->second.displays[k].count(row[k])) << row[k];
+      for (size_t k = 0; k < keys.size(); ++k)
+        EXPECT_TRUE(group->second.displays[k].count(row[k])) << row[k];
       for (size_t a = 0; a < query.calls.size(); ++a) {
         EXPECT_EQ(row[keys.size() + a], Aggregated(query, query.calls[a], group->second.rows))
             << query.calls[a].name << " of " << ::testing::PrintToString(keys);
@@ -186,26 +193,37 @@ class Random {
  public:
   explicit Random(uint32_t seed) : engine_(seed) {}
   uint32_t Below(uint32_t n) { return std::uniform_int_distribution<uint32_t>(0, n - 1)(engine_); }
-  int64_t Between(int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(engine_); }
+  int64_t Between(int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(engine_);
+  }
 
  private:
   std::mt19937 engine_;
 };
 
-std::string NumericText(int64_t integer, int scale) { return Decimal::FromInteger(integer, scale).ToString(); }
+std::string NumericText(int64_t integer, int scale) {
+  return Decimal::FromInteger(integer, scale).ToString();
+}
 
 // The n-th of the values of a type that a key takes; some are equal though written differently.
 std::string KeyText(PenumbraType type, uint32_t n, uint32_t variant) {
   const int64_t i = n;
   switch (type) {
-    case PENUMBRA_BOOL: return n % 2 != 0 ? "t" : "f";
-    case PENUMBRA_INT2: return std::to_string(i % 60000 - 30000);
-    case PENUMBRA_INT4: case PENUMBRA_DATE: return std::to_string(i * (n % 2 != 0 ? 7 : -3));
+    case PENUMBRA_BOOL:
+      return n % 2 != 0 ? "t" : "f";
+    case PENUMBRA_INT2:
+      return std::to_string(i % 60000 - 30000);
+    case PENUMBRA_INT4:
+    case PENUMBRA_DATE:
+      return std::to_string(i * (n % 2 != 0 ? 7 : -3));
     case PENUMBRA_NUMERIC:
       if (n % 97 == 13) return "NaN";
       if (n % 97 == 14) return "1" + std::string(45, '0') + std::to_string(n);
-      return variant % 3 == 0 ? NumericText(i * 10, 1) : variant % 3 == 1 ? NumericText(i * 1000, 3) : std::to_string(i);
-    case PENUMBRA_FLOAT4: case PENUMBRA_FLOAT8: {
+      return variant % 3 == 0   ? NumericText(i * 10, 1)
+             : variant % 3 == 1 ? NumericText(i * 1000, 3)
+                                : std::to_string(i);
+    case PENUMBRA_FLOAT4:
+    case PENUMBRA_FLOAT8: {
       if (n == 0) return variant % 2 != 0 ? "-0" : "0";
       if (n == 1) return "nan";
       char text[40];
@@ -213,21 +231,26 @@ std::string KeyText(PenumbraType type, uint32_t n, uint32_t variant) {
       return text;
     }
     case PENUMBRA_TEXT:
-      return n % 3 == 0 ? "key " + std::to_string(n) : "a longer key that is not inline " + std::to_string(n);
+      return n % 3 == 0 ? "key " + std::to_string(n)
+                        : "a longer key that is not inline " + std::to_string(n);
     case PENUMBRA_BPCHAR:
-      return (n % 2 == 0 ? "k" : "a longer padded key ") + std::to_string(n) + std::string(variant % 4, ' ');
+      return (n % 2 == 0 ? "k" : "a longer padded key ") + std::to_string(n) +
+             std::string(variant % 4, ' ');
     case PENUMBRA_UUID: {
       std::string bytes(16, static_cast<char>('a' + n % 7));
       std::memcpy(bytes.data() + 4, &n, 4);
       return bytes;
     }
     case PENUMBRA_INTERVAL:
-      return variant % 2 != 0 ? "0/" + std::to_string(n) + "/5" : "0/0/" + std::to_string(i * 86400000000 + 5);
-    default: return std::to_string(i * 1000000007 - 5);
+      return variant % 2 != 0 ? "0/" + std::to_string(n) + "/5"
+                              : "0/0/" + std::to_string(i * 86400000000 + 5);
+    default:
+      return std::to_string(i * 1000000007 - 5);
   }
 }
 
-SinkColumn KeyColumn(PenumbraType type, uint32_t rows, uint32_t distinct, int null_percent, Random& random) {
+SinkColumn KeyColumn(PenumbraType type, uint32_t rows, uint32_t distinct, int null_percent,
+                     Random& random) {
   SinkColumn column{type, {}};
   for (uint32_t i = 0; i < rows; ++i) {
     if (static_cast<int>(random.Below(100)) < null_percent) {
@@ -239,15 +262,17 @@ SinkColumn KeyColumn(PenumbraType type, uint32_t rows, uint32_t distinct, int nu
   return column;
 }
 
-const PenumbraType kAllTypes[] = {PENUMBRA_BOOL,      PENUMBRA_INT2,        PENUMBRA_INT4,     PENUMBRA_INT8,
-                                  PENUMBRA_FLOAT4,    PENUMBRA_FLOAT8,      PENUMBRA_NUMERIC,  PENUMBRA_DATE,
-                                  PENUMBRA_TIMESTAMP, PENUMBRA_TIMESTAMPTZ, PENUMBRA_INTERVAL, PENUMBRA_TEXT,
-                                  PENUMBRA_BPCHAR,    PENUMBRA_UUID};
+const PenumbraType kAllTypes[] = {
+    PENUMBRA_BOOL,     PENUMBRA_INT2,    PENUMBRA_INT4,   PENUMBRA_INT8,      PENUMBRA_FLOAT4,
+    PENUMBRA_FLOAT8,   PENUMBRA_NUMERIC, PENUMBRA_DATE,   PENUMBRA_TIMESTAMP, PENUMBRA_TIMESTAMPTZ,
+    PENUMBRA_INTERVAL, PENUMBRA_TEXT,    PENUMBRA_BPCHAR, PENUMBRA_UUID};
 
-// Columns to aggregate: int4, int8, numeric of one scale, numeric of any kind, float8 with whole values, text, bool.
+// Columns to aggregate: int4, int8, numeric of one scale, numeric of any kind, float8 with whole
+// values, text, bool.
 void AddValueColumns(Query* query, uint32_t rows, Random& random) {
-  SinkColumn int4{PENUMBRA_INT4, {}}, int8{PENUMBRA_INT8, {}}, fixed{PENUMBRA_NUMERIC, {}}, any{PENUMBRA_NUMERIC, {}},
-      real{PENUMBRA_FLOAT8, {}}, text{PENUMBRA_TEXT, {}}, flag{PENUMBRA_BOOL, {}};
+  SinkColumn int4{PENUMBRA_INT4, {}}, int8{PENUMBRA_INT8, {}}, fixed{PENUMBRA_NUMERIC, {}},
+      any{PENUMBRA_NUMERIC, {}}, real{PENUMBRA_FLOAT8, {}}, text{PENUMBRA_TEXT, {}},
+      flag{PENUMBRA_BOOL, {}};
   for (uint32_t i = 0; i < rows; ++i) {
     auto add = [&](SinkColumn& column, std::string value) {
       column.cells.push_back(random.Below(10) == 0 ? SinkCell() : SinkCell(value));
@@ -256,21 +281,28 @@ void AddValueColumns(Query* query, uint32_t rows, Random& random) {
     add(int8, std::to_string(random.Between(INT64_MIN, INT64_MAX)));
     add(fixed, NumericText(random.Between(-99999999, 99999999), 2));
     switch (random.Below(40)) {
-      case 0: add(any, std::string(60, '7') + ".25"); break;
-      case 1: add(any, "0." + std::string(50, '3')); break;
+      case 0:
+        add(any, std::string(60, '7') + ".25");
+        break;
+      case 1:
+        add(any, "0." + std::string(50, '3'));
+        break;
       default:
-        add(any, NumericText(random.Between(-999999999999999, 999999999999999), static_cast<int>(random.Below(9))));
+        add(any, NumericText(random.Between(-999999999999999, 999999999999999),
+                             static_cast<int>(random.Below(9))));
     }
     add(real, std::to_string(random.Between(-100000, 100000)));
     add(text, "text " + std::string(random.Below(30), 'x') + std::to_string(random.Below(1000)));
-    flag.cells.push_back(random.Below(5) == 0 ? SinkCell() : SinkCell(random.Below(2) != 0 ? "t" : "f"));
+    flag.cells.push_back(random.Below(5) == 0 ? SinkCell()
+                                              : SinkCell(random.Below(2) != 0 ? "t" : "f"));
   }
-  for (SinkColumn* column : {&int4, &int8, &fixed, &any, &real, &text, &flag}) query->table.push_back(*column);
+  for (SinkColumn* column : {&int4, &int8, &fixed, &any, &real, &text, &flag})
+    query->table.push_back(*column);
 }
 
 void AddCalls(Query* query, int first, bool with_distinct) {
-  const int int4 = first, int8 = first + 1, fixed = first + 2, any = first + 3, real = first + 4, text = first + 5,
-            flag = first + 6;
+  const int int4 = first, int8 = first + 1, fixed = first + 2, any = first + 3, real = first + 4,
+            text = first + 5, flag = first + 6;
   query->calls = {
       {"count(*)", PENUMBRA_INT8},
       {"count(*)", PENUMBRA_INT8, -1, flag},
@@ -316,8 +348,10 @@ TEST(Aggregation, EachKeyTypeInEachForm) {
       query.table.push_back(KeyColumn(type, 6000, distinct, 5, random));
       query.keys = {0};
       query.calls = {{"count(*)", PENUMBRA_INT8}, {"count", PENUMBRA_INT8, 0}};
-      for (SinkForm form : {SinkForm::kFlat, SinkForm::kDictionary, SinkForm::kPayload, SinkForm::kInt128}) {
-        SCOPED_TRACE(std::to_string(type) + " " + std::to_string(distinct) + " " + std::to_string(int(form)));
+      for (SinkForm form :
+           {SinkForm::kFlat, SinkForm::kDictionary, SinkForm::kPayload, SinkForm::kInt128}) {
+        SCOPED_TRACE(std::to_string(type) + " " + std::to_string(distinct) + " " +
+                     std::to_string(int(form)));
         Options options;
         options.form = [&](int, uint32_t) { return form; };
         CheckQuery(query, options);
@@ -336,8 +370,8 @@ TEST(Aggregation, FormsThatChangeFromBatchToBatch) {
     const int key_count = static_cast<int>(random.Below(4));
     for (int k = 0; k < key_count; ++k) {
       const uint32_t distinct = 1 + random.Below(random.Below(2) == 0 ? 5 : 300);
-      query.table.push_back(
-          KeyColumn(kAllTypes[random.Below(std::size(kAllTypes))], rows, distinct, 10 * int(random.Below(2)), random));
+      query.table.push_back(KeyColumn(kAllTypes[random.Below(std::size(kAllTypes))], rows, distinct,
+                                      10 * int(random.Below(2)), random));
       query.keys.push_back(k);
     }
     AddValueColumns(&query, rows, random);
@@ -377,7 +411,8 @@ TEST(Aggregation, SplitsSpilledPartitions) {
   ExecutionEnvironment environment(16 << 10, session);
   environment.thread_count = 1;
   GroupAggregation groups({PENUMBRA_INT8}, environment);
-  const int count_star = groups.layout().AddAccumulator(CreateAccumulator(AccumulatorKind::kCountStar, PENUMBRA_BOOL));
+  const int count_star =
+      groups.layout().AddAccumulator(CreateAccumulator(AccumulatorKind::kCountStar, PENUMBRA_BOOL));
   constexpr int64_t kRows = 600000, kGroups = 400000;
   {
     auto local = groups.CreateLocal();

@@ -23,13 +23,17 @@ double FloatOf(const std::string& text) { return std::strtod(text.c_str(), nullp
 
 int CompareCells(PenumbraType type, const std::string& a, const std::string& b) {
   switch (type) {
-    case PENUMBRA_TEXT: case PENUMBRA_UUID: return a.compare(b);
-    case PENUMBRA_BOOL: return (a == "t") - (b == "t");
+    case PENUMBRA_TEXT:
+    case PENUMBRA_UUID:
+      return a.compare(b);
+    case PENUMBRA_BOOL:
+      return (a == "t") - (b == "t");
     case PENUMBRA_BPCHAR: {
       auto trim = [](std::string text) { return text.erase(text.find_last_not_of(' ') + 1); };
       return trim(a).compare(trim(b));
     }
-    case PENUMBRA_FLOAT4: case PENUMBRA_FLOAT8: {
+    case PENUMBRA_FLOAT4:
+    case PENUMBRA_FLOAT8: {
       const double x = FloatOf(a), y = FloatOf(b);
       if (std::isnan(x) || std::isnan(y)) return std::isnan(x) - std::isnan(y);
       return (x > y) - (x < y);
@@ -42,15 +46,18 @@ int CompareCells(PenumbraType type, const std::string& a, const std::string& b) 
       };
       return (span(a) > span(b)) - (span(a) < span(b));
     }
-    case PENUMBRA_INT4: case PENUMBRA_INT8: {
+    case PENUMBRA_INT4:
+    case PENUMBRA_INT8: {
       const long long x = std::atoll(a.c_str()), y = std::atoll(b.c_str());
       return (x > y) - (x < y);
     }
-    default: return Decimal::Compare(Decimal::FromString(a), Decimal::FromString(b));
+    default:
+      return Decimal::Compare(Decimal::FromString(a), Decimal::FromString(b));
   }
 }
 
-int CompareRows(const std::vector<SinkColumn>& table, const std::vector<KeyOrder>& keys, uint32_t a, uint32_t b) {
+int CompareRows(const std::vector<SinkColumn>& table, const std::vector<KeyOrder>& keys, uint32_t a,
+                uint32_t b) {
   for (const KeyOrder& key : keys) {
     const SinkColumn& column = table[key.column];
     const SinkCell &x = column.cells[a], &y = column.cells[b];
@@ -64,10 +71,11 @@ int CompareRows(const std::vector<SinkColumn>& table, const std::vector<KeyOrder
   return 0;
 }
 
-// Sorts and checks that the result is a prefix of the order, with rows that exist, each once. The last
-// column of the table numbers the rows.
-void CheckSort(const std::vector<SinkColumn>& table, const std::vector<KeyOrder>& keys, int64_t limit, int64_t offset,
-               int threads, uint32_t batch_rows, const SinkFormChooser& form) {
+// Sorts and checks that the result is a prefix of the order, with rows that exist, each once. The
+// last column of the table numbers the rows.
+void CheckSort(const std::vector<SinkColumn>& table, const std::vector<KeyOrder>& keys,
+               int64_t limit, int64_t offset, int threads, uint32_t batch_rows,
+               const SinkFormChooser& form) {
   Session session;
   ExecutionEnvironment environment(size_t{1} << 30, session);
   const uint32_t rows = static_cast<uint32_t>(table[0].cells.size());
@@ -85,7 +93,8 @@ void CheckSort(const std::vector<SinkColumn>& table, const std::vector<KeyOrder>
   std::stable_sort(order.begin(), order.end(),
                    [&](uint32_t a, uint32_t b) { return CompareRows(table, keys, a, b) < 0; });
   const uint64_t begin = std::min<uint64_t>(rows, static_cast<uint64_t>(offset));
-  const uint64_t end = limit < 0 ? rows : std::min<uint64_t>(rows, begin + static_cast<uint64_t>(limit));
+  const uint64_t end =
+      limit < 0 ? rows : std::min<uint64_t>(rows, begin + static_cast<uint64_t>(limit));
   {
     std::unique_ptr<Sink> sink = CreateSort(spec, environment);
     EXPECT_TRUE(sink->is_ordered());
@@ -99,7 +108,8 @@ void CheckSort(const std::vector<SinkColumn>& table, const std::vector<KeyOrder>
       seen[row] = true;
       ASSERT_EQ(CompareRows(table, keys, row, order[begin + i]), 0)
           << "at " << i << ": row " << row << " in place of " << order[begin + i];
-      for (size_t c = 0; c < table.size(); ++c) ASSERT_EQ(run.rows[i][c], table[c].cells[row].value_or("NULL"));
+      for (size_t c = 0; c < table.size(); ++c)
+        ASSERT_EQ(run.rows[i][c], table[c].cells[row].value_or("NULL"));
     }
   }
   EXPECT_EQ(environment.budget.used_bytes(), 0u);
@@ -117,51 +127,74 @@ class Random {
 
 std::string RandomNumeric(Random& random) {
   switch (random.Below(30)) {
-    case 0: return "NaN";
-    case 1: return random.Below(2) != 0 ? "Infinity" : "-Infinity";
-    case 2: return (random.Below(2) != 0 ? "-" : "") + std::string("123456789012345678") + std::to_string(random.Below(50));
-    case 3: return (random.Below(2) != 0 ? "-" : "") + std::string(50, '8') + "." + std::to_string(random.Below(5));
-    case 4: return (random.Below(2) != 0 ? "-" : "") + std::string("0.") + std::string(40, '0') + std::to_string(1 + random.Below(20));
-    case 5: return (random.Below(2) != 0 ? "-" : "") + std::string("12345678901234567.") + std::to_string(10 + random.Below(80));
+    case 0:
+      return "NaN";
+    case 1:
+      return random.Below(2) != 0 ? "Infinity" : "-Infinity";
+    case 2:
+      return (random.Below(2) != 0 ? "-" : "") + std::string("123456789012345678") +
+             std::to_string(random.Below(50));
+    case 3:
+      return (random.Below(2) != 0 ? "-" : "") + std::string(50, '8') + "." +
+             std::to_string(random.Below(5));
+    case 4:
+      return (random.Below(2) != 0 ? "-" : "") + std::string("0.") + std::string(40, '0') +
+             std::to_string(1 + random.Below(20));
+    case 5:
+      return (random.Below(2) != 0 ? "-" : "") + std::string("12345678901234567.") +
+             std::to_string(10 + random.Below(80));
     default:
-      return Decimal::FromInteger(random.Any() >> (8 + random.Below(50)), static_cast<int>(random.Below(10))).ToString();
+      return Decimal::FromInteger(random.Any() >> (8 + random.Below(50)),
+                                  static_cast<int>(random.Below(10)))
+          .ToString();
   }
 }
 
 std::string RandomText(PenumbraType type, uint32_t variety, Random& random) {
   const int64_t n = variety == 0 ? random.Any() : random.Below(variety);
   switch (type) {
-    case PENUMBRA_BOOL: return n % 2 != 0 ? "t" : "f";
-    case PENUMBRA_INT2: return std::to_string(static_cast<int16_t>(n));
-    case PENUMBRA_INT4: case PENUMBRA_DATE: return std::to_string(static_cast<int32_t>(n));
-    case PENUMBRA_NUMERIC: return RandomNumeric(random);
-    case PENUMBRA_FLOAT4: case PENUMBRA_FLOAT8: {
-      if (random.Below(20) == 0) return random.Below(2) != 0 ? "nan" : random.Below(2) != 0 ? "inf" : "-inf";
+    case PENUMBRA_BOOL:
+      return n % 2 != 0 ? "t" : "f";
+    case PENUMBRA_INT2:
+      return std::to_string(static_cast<int16_t>(n));
+    case PENUMBRA_INT4:
+    case PENUMBRA_DATE:
+      return std::to_string(static_cast<int32_t>(n));
+    case PENUMBRA_NUMERIC:
+      return RandomNumeric(random);
+    case PENUMBRA_FLOAT4:
+    case PENUMBRA_FLOAT8: {
+      if (random.Below(20) == 0)
+        return random.Below(2) != 0 ? "nan" : random.Below(2) != 0 ? "inf" : "-inf";
       char text[40];
       std::snprintf(text, sizeof(text), "%.15g", static_cast<double>(static_cast<int16_t>(n)) / 8);
       return text;
     }
     case PENUMBRA_TEXT:
-      return (random.Below(2) != 0 ? "a common beginning, then " : "") + std::to_string(n).substr(0, 1 + random.Below(18));
-    case PENUMBRA_BPCHAR: return std::to_string(n).substr(0, 1 + random.Below(4)) + std::string(random.Below(4), ' ');
+      return (random.Below(2) != 0 ? "a common beginning, then " : "") +
+             std::to_string(n).substr(0, 1 + random.Below(18));
+    case PENUMBRA_BPCHAR:
+      return std::to_string(n).substr(0, 1 + random.Below(4)) + std::string(random.Below(4), ' ');
     case PENUMBRA_UUID: {
       std::string bytes(16, 'u');
       std::memcpy(bytes.data() + random.Below(9), &n, 8);
       return bytes;
     }
     case PENUMBRA_INTERVAL:
-      return std::to_string(static_cast<int8_t>(n)) + "/" + std::to_string(static_cast<int16_t>(n >> 8)) + "/" +
-             std::to_string(n >> 20);
-    default: return std::to_string(n);
+      return std::to_string(static_cast<int8_t>(n)) + "/" +
+             std::to_string(static_cast<int16_t>(n >> 8)) + "/" + std::to_string(n >> 20);
+    default:
+      return std::to_string(n);
   }
 }
 
-const PenumbraType kAllTypes[] = {PENUMBRA_BOOL,      PENUMBRA_INT2,        PENUMBRA_INT4,     PENUMBRA_INT8,
-                                  PENUMBRA_FLOAT4,    PENUMBRA_FLOAT8,      PENUMBRA_NUMERIC,  PENUMBRA_DATE,
-                                  PENUMBRA_TIMESTAMP, PENUMBRA_TIMESTAMPTZ, PENUMBRA_INTERVAL, PENUMBRA_TEXT,
-                                  PENUMBRA_BPCHAR,    PENUMBRA_UUID};
+const PenumbraType kAllTypes[] = {
+    PENUMBRA_BOOL,     PENUMBRA_INT2,    PENUMBRA_INT4,   PENUMBRA_INT8,      PENUMBRA_FLOAT4,
+    PENUMBRA_FLOAT8,   PENUMBRA_NUMERIC, PENUMBRA_DATE,   PENUMBRA_TIMESTAMP, PENUMBRA_TIMESTAMPTZ,
+    PENUMBRA_INTERVAL, PENUMBRA_TEXT,    PENUMBRA_BPCHAR, PENUMBRA_UUID};
 
-SinkColumn RandomColumn(PenumbraType type, uint32_t rows, uint32_t variety, int null_percent, Random& random) {
+SinkColumn RandomColumn(PenumbraType type, uint32_t rows, uint32_t variety, int null_percent,
+                        Random& random) {
   SinkColumn column{type, {}};
   for (uint32_t i = 0; i < rows; ++i) {
     if (static_cast<int>(random.Below(100)) < null_percent) {
@@ -205,17 +238,18 @@ TEST(Sort, SeveralKeysInAnyForm) {
     std::vector<KeyOrder> keys;
     const int key_count = 1 + static_cast<int>(random.Below(4));
     for (int k = 0; k < key_count; ++k) {
-      table.push_back(RandomColumn(kAllTypes[random.Below(std::size(kAllTypes))], rows, random.Below(2) * 5,
-                                   random.Below(2) * 20, random));
+      table.push_back(RandomColumn(kAllTypes[random.Below(std::size(kAllTypes))], rows,
+                                   random.Below(2) * 5, random.Below(2) * 20, random));
       keys.push_back({k, random.Below(2) != 0, random.Below(2) != 0});
     }
     AddRowNumbers(&table, rows);
     const int64_t limit = random.Below(3) == 0 ? -1 : random.Below(3000);
-    CheckSort(table, keys, limit, random.Below(2) * random.Below(2500), 1 + static_cast<int>(random.Below(3)),
-              1 + random.Below(kVectorRows),
-              [seed](int column, uint32_t begin) {
-                return static_cast<SinkForm>((static_cast<uint32_t>(column) * 7 + begin * 13 + seed) % 5);
-              });
+    CheckSort(
+        table, keys, limit, random.Below(2) * random.Below(2500),
+        1 + static_cast<int>(random.Below(3)), 1 + random.Below(kVectorRows),
+        [seed](int column, uint32_t begin) {
+          return static_cast<SinkForm>((static_cast<uint32_t>(column) * 7 + begin * 13 + seed) % 5);
+        });
     ASSERT_FALSE(HasFailure());
   }
 }

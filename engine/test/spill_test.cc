@@ -1,6 +1,5 @@
-#include <gtest/gtest.h>
-
 #include <dirent.h>
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -49,7 +48,8 @@ TEST(SpillFile, Errors) {
     FAIL();
   } catch (const EngineError& error) {
     EXPECT_EQ(error.code(), PENUMBRA_IO_ERROR);
-    EXPECT_EQ(std::string(error.what()), "could not create temporary file: No such file or directory");
+    EXPECT_EQ(std::string(error.what()),
+              "could not create temporary file: No such file or directory");
   }
   SpillFile file(::testing::TempDir());
   char byte;
