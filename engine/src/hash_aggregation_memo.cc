@@ -1,6 +1,7 @@
 #include "hash_aggregation_memo.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "kernels/kernels.h"
 
@@ -255,8 +256,8 @@ void CodeMemo::AddCodes(const Vector& key, uint32_t rows, const Dimension& dimen
 }
 
 const uint16_t* CodeMemo::NumberGroups(uint32_t rows, std::vector<uint16_t>* new_rows) {
-  if (group_of_code_.size() == 1 && group_of_code_[0] != kUnknown) {
-    std::fill_n(numbers_, rows, group_of_code_[0]);
+  if (group_of_code_.size() == 1 && group_of_code_[0] == 0) {
+    std::memset(numbers_, 0, rows * sizeof(*numbers_));
     return numbers_;
   }
   bool has_new = false;

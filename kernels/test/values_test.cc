@@ -191,6 +191,37 @@ void CheckGather(std::mt19937_64& random, size_t rows) {
   for (size_t i = 0; i < rows; ++i) ASSERT_TRUE(equals(out[i], values[small_codes[i]]));
 }
 
+// Selections with one row in `gap` left out, and such selections with two rows swapped.
+template <typename T>
+void CheckGatherDense(std::mt19937_64& random, uint32_t gap) {
+  std::vector<T> values(2048);
+  for (T& value : values) value = Wide<T>(random());
+  std::vector<uint16_t> selected;
+  for (uint16_t i = 0; i < 2048; ++i) {
+    if (random() % gap != 0) selected.push_back(i);
+  }
+  for (int round = 0; round < 3; ++round) {
+    std::vector<T> out(selected.size());
+    GatherValues(values.data(), selected.data(), selected.size(), out.data());
+    for (size_t i = 0; i < selected.size(); ++i) {
+      ASSERT_EQ(std::memcmp(&out[i], &values[selected[i]], sizeof(T)), 0) << i;
+    }
+    const size_t a = random() % selected.size(), b = random() % selected.size();
+    std::swap(selected[a], selected[b]);
+  }
+}
+
+TEST(ValuesPlainTest, GathersDenseSelections) {
+  std::mt19937_64 random(6);
+  for (uint32_t gap : {2, 9, 50, 100000}) {
+    CheckGatherDense<uint8_t>(random, gap);
+    CheckGatherDense<uint16_t>(random, gap);
+    CheckGatherDense<uint32_t>(random, gap);
+    CheckGatherDense<uint64_t>(random, gap);
+    CheckGatherDense<Bytes16>(random, gap);
+  }
+}
+
 TEST(ValuesPlainTest, Gathers) {
   std::mt19937_64 random(5);
   for (size_t rows : {0, 1, 3, 4, 5, 1000}) {
