@@ -2,6 +2,7 @@
 // failed; only then are the valid rows looked at one by one, and the first that failed raises the error.
 #include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 
@@ -90,6 +91,13 @@ Vector EvaluateIntegers(const Expr& expr, const Vector* args, uint32_t rows, Eva
   return FlatVector(expr.type, out, validity);
 }
 
+// A quotient by a positive constant, through double: exact, as |value| < 2^53 and a quotient that is not an integer
+// is further from the next one than rounding carries it.
+void DivideNarrow(const int32_t* values, int32_t divisor, uint32_t rows, int32_t* out) {
+  const double wide_divisor = divisor;
+  for (uint32_t i = 0; i < rows; ++i) out[i] = static_cast<int32_t>(values[i] / wide_divisor);
+}
+
 // The quotient of 0 or MIN / -1 is replaced by something harmless and noted.
 template <typename T>
 T DivideSafely(T a, T b, bool* is_bad) {
@@ -117,8 +125,13 @@ Vector EvaluateDivision(const Expr& expr, const Vector* args, uint32_t rows, Eva
   bool is_bad = false;
   if (b.stride == 0 && a.stride == 1 && b[0] > 0) {
     const T divisor = b[0];
-    for (uint32_t i = 0; i < rows; ++i) {
-      out[i] = static_cast<T>(kIsDivision ? a.values[i] / divisor : a.values[i] % divisor);
+    if constexpr (sizeof(T) == 4) {
+      DivideNarrow(a.values, divisor, rows, out);
+      for (uint32_t i = 0; !kIsDivision && i < rows; ++i) out[i] = a.values[i] - out[i] * divisor;
+    } else {
+      for (uint32_t i = 0; i < rows; ++i) {
+        out[i] = static_cast<T>(kIsDivision ? a.values[i] / divisor : a.values[i] % divisor);
+      }
     }
   } else {
     for (uint32_t i = 0; i < rows; ++i) {
@@ -156,55 +169,87 @@ Vector EvaluateSignChange(const Expr& expr, const Vector* args, uint32_t rows, E
   return FlatVector(expr.type, out, args[0].validity);
 }
 
-template <typename T>
-bool IsInfinite(T x) {
-  return std::fabs(x) > std::numeric_limits<T>::max();
+// Each operator: Compute; MayFail, cheap and true for every row that fails; Fails, as float8_pl and its
+// siblings decide it; Raise raises the error. X is a number T or a vector of them, a test's result bool or a
+// mask. No test need be right about NaN but the divisor's: with a NaN the result is NaN, neither infinite nor
+// zero.
+template <typename T, typename X>
+auto IsInfinite(X x) {
+  return (x > std::numeric_limits<T>::max()) | (x < -std::numeric_limits<T>::max());
+}
+template <typename T, typename X>
+auto IsFinite(X x) {
+  return (x <= std::numeric_limits<T>::max()) & (x >= -std::numeric_limits<T>::max());
 }
 
-// Each operator: Compute, and Fails as float8_pl and its siblings decide it; Check raises the error.
 template <typename T>
 struct FloatAdd {
-  static T Compute(T a, T b) { return a + b; }
-  static bool Fails(T a, T b, T result) { return IsInfinite(result) & !IsInfinite(a) & !IsInfinite(b); }
-  static void Raise(T, T, T) { throw EngineError(PENUMBRA_FLOAT_OVERFLOW); }
+  static auto Compute(auto a, auto b) { return a + b; }
+  static auto Fails(auto a, auto b, auto result) {
+    return IsInfinite<T>(result) & IsFinite<T>(a) & IsFinite<T>(b);
+  }
+  static auto MayFail(auto, auto, auto result) { return IsInfinite<T>(result); }
+  static void Raise(T, T) { throw EngineError(PENUMBRA_FLOAT_OVERFLOW); }
 };
 template <typename T>
 struct FloatSubtract : FloatAdd<T> {
-  static T Compute(T a, T b) { return a - b; }
+  static auto Compute(auto a, auto b) { return a - b; }
 };
 template <typename T>
 struct FloatMultiply {
-  static T Compute(T a, T b) { return a * b; }
-  static bool Fails(T a, T b, T result) {
-    return (IsInfinite(result) & !IsInfinite(a) & !IsInfinite(b)) | ((result == 0) & (a != 0) & (b != 0));
+  static auto Compute(auto a, auto b) { return a * b; }
+  static auto Fails(auto a, auto b, auto result) {
+    return (IsInfinite<T>(result) & IsFinite<T>(a) & IsFinite<T>(b)) | ((result == 0) & (a != 0) & (b != 0));
   }
-  static void Raise(T, T, T result) {
+  static auto MayFail(auto a, auto b, auto result) {
+    return IsInfinite<T>(result) | ((result == 0) & (a != 0) & (b != 0));
+  }
+  static void Raise(T, T result) {
     throw EngineError(result == 0 ? PENUMBRA_FLOAT_UNDERFLOW : PENUMBRA_FLOAT_OVERFLOW);
   }
 };
 template <typename T>
 struct FloatDivide {
-  static T Compute(T a, T b) { return a / b; }
-  static bool Fails(T a, T b, T result) {
-    return ((b == 0) & (a == a)) | (IsInfinite(result) & !IsInfinite(a)) |
-           ((result == 0) & (a != 0) & !IsInfinite(b));
+  static auto Compute(auto a, auto b) { return a / b; }
+  static auto Fails(auto a, auto b, auto result) {
+    return ((b == 0) & (a == a)) | (IsInfinite<T>(result) & IsFinite<T>(a)) |
+           ((result == 0) & (a != 0) & IsFinite<T>(b));
   }
-  static void Raise(T, T b, T result) {
+  static auto MayFail(auto a, auto b, auto result) {
+    return (b == 0) | IsInfinite<T>(result) | ((result == 0) & (a != 0));
+  }
+  static void Raise(T b, T result) {
     if (b == 0) throw EngineError(PENUMBRA_DIVISION_BY_ZERO);
     throw EngineError(result == 0 ? PENUMBRA_FLOAT_UNDERFLOW : PENUMBRA_FLOAT_OVERFLOW);
   }
 };
 
-template <typename T, typename Op, uint32_t kStrideA, uint32_t kStrideB>
+// Whether a row may have failed. Vectors of the compiler: it does not vectorise the tests by itself.
+template <typename T, typename Op, bool kHasVectorA, bool kHasVectorB>
 bool ComputeFloats(const T* a, const T* b, uint32_t rows, T* out) {
-  unsigned is_bad = 0;
-  for (uint32_t i = 0; i < rows; ++i) {
-    const T x = a[i * kStrideA], y = b[i * kStrideB];
-    const T result = Op::Compute(x, y);
-    out[i] = result;
-    is_bad |= Op::Fails(x, y, result);
+  typedef T Lanes __attribute__((vector_size(16)));
+  constexpr uint32_t kLanes = sizeof(Lanes) / sizeof(T);
+  const auto load = [](const T* values, uint32_t row, bool is_vector) {
+    Lanes lanes = *values - Lanes{};  // not +: -0 must stay
+    if (is_vector) std::memcpy(&lanes, values + row, sizeof(lanes));
+    return lanes;
+  };
+  decltype(Lanes{} < Lanes{}) failed{};
+  uint32_t row = 0;
+  for (; row + kLanes <= rows; row += kLanes) {
+    const Lanes x = load(a, row, kHasVectorA), y = load(b, row, kHasVectorB);
+    const Lanes result = Op::Compute(x, y);
+    std::memcpy(out + row, &result, sizeof(result));
+    failed |= Op::MayFail(x, y, result);
   }
-  return is_bad != 0;
+  bool has_failed = false;
+  for (uint32_t lane = 0; lane < kLanes; ++lane) has_failed |= failed[lane] != 0;
+  for (; row < rows; ++row) {
+    const T x = a[kHasVectorA ? row : 0], y = b[kHasVectorB ? row : 0];
+    out[row] = Op::Compute(x, y);
+    has_failed |= Op::MayFail(x, y, out[row]);
+  }
+  return has_failed;
 }
 
 template <typename T, typename Op>
@@ -216,16 +261,16 @@ Vector EvaluateFloats(const Expr& expr, const Vector* args, uint32_t rows, EvalC
   const uint32_t a_stride = args[0].is_constant() ? 0 : 1, b_stride = args[1].is_constant() ? 0 : 1;
   bool is_bad;
   if (a_stride == b_stride) {
-    is_bad = ComputeFloats<T, Op, 1, 1>(a, b, rows, out);
+    is_bad = ComputeFloats<T, Op, true, true>(a, b, rows, out);
   } else if (b_stride == 0) {
-    is_bad = ComputeFloats<T, Op, 1, 0>(a, b, rows, out);
+    is_bad = ComputeFloats<T, Op, true, false>(a, b, rows, out);
   } else {
-    is_bad = ComputeFloats<T, Op, 0, 1>(a, b, rows, out);
+    is_bad = ComputeFloats<T, Op, false, true>(a, b, rows, out);
   }
   if (is_bad) {
     ForEachValid(validity, rows, [&](uint32_t i) {
       const T x = a[i * a_stride], y = b[i * b_stride];
-      if (Op::Fails(x, y, out[i])) Op::Raise(x, y, out[i]);
+      if (Op::Fails(x, y, out[i])) Op::Raise(y, out[i]);
     });
   }
   return FlatVector(expr.type, out, validity);

@@ -33,6 +33,8 @@ struct InList {
   ValueSet<int128> span_set;  // intervals
   std::vector<std::string> strings;
   ValueSet<std::string_view> string_set;
+  ValueSet<int128> inline_set;    // those of TEXT that a StringRef holds inline, as its 16 bytes
+  uint64_t text_lengths = 0;      // bit n: some text has n bytes (the last bit: 63 or more)
 
   // NUMERIC; `strings` are the canonical bytes.
   std::vector<Decimal> decimals;
@@ -171,6 +173,31 @@ void FindNumerics(const InList& list, const Vector& v, uint32_t rows, EvalContex
   }
 }
 
+uint64_t LengthBit(size_t length) { return uint64_t{1} << std::min<size_t>(length, 63); }
+
+int128 InlineKey(const StringRef& s) {
+  int128 key;
+  std::memcpy(&key, &s, sizeof(key));
+  return key;
+}
+
+void BuildTexts(InList* list) {
+  std::vector<int128> keys;
+  for (const std::string& text : list->strings) {
+    list->text_lengths |= LengthBit(text.size());
+    if (text.size() <= StringRef::kInlineBytes) keys.push_back(InlineKey(StringRef(std::string_view(text))));
+  }
+  list->inline_set.Build(keys);
+}
+
+void FindTexts(const InList& list, const StringRef* values, uint32_t rows, uint64_t* bits) {
+  PackTests(rows, bits, [&](uint32_t i) {
+    if ((list.text_lengths & LengthBit(values[i].length)) == 0) return false;
+    return values[i].is_inline() ? list.inline_set.Contains(InlineKey(values[i]))
+                                 : list.string_set.Contains(values[i].view());
+  });
+}
+
 void FindRows(const InList& list, const Vector& v, uint32_t rows, EvalContext& context, uint64_t* bits) {
   switch (v.type) {
     case PENUMBRA_BOOL: return FindIntegers(list, v.values<uint8_t>(), rows, bits);
@@ -193,7 +220,7 @@ void FindRows(const InList& list, const Vector& v, uint32_t rows, EvalContext& c
         return list.string_set.Contains(std::string_view(values[i].bytes, 16));
       });
     }
-    case PENUMBRA_TEXT:
+    case PENUMBRA_TEXT: return FindTexts(list, v.values<StringRef>(), rows, bits);
     case PENUMBRA_BPCHAR: {
       const StringRef* values = v.values<StringRef>();
       return PackTests(rows, bits, [&](uint32_t i) {
@@ -266,6 +293,7 @@ Binding BindInList(const CallSite& call) {
   BuildIntegers(type, list.get());
   list->span_set.Build(spans);
   list->string_set.Build({list->strings.begin(), list->strings.end()});
+  if (type == PENUMBRA_TEXT) BuildTexts(list.get());
   binding.state = std::move(list);
   binding.evaluated_args = 1;
   binding.evaluate_truth = is_negated ? EvaluateInList<true> : EvaluateInList<false>;

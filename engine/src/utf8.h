@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 namespace penumbra {
 
@@ -21,10 +22,25 @@ inline const char* NextCharacter(const char* position, const char* end, bool is_
   return bytes <= static_cast<uint32_t>(end - position) ? position + bytes : end;
 }
 
+constexpr uint64_t kHighBits = 0x8080808080808080ull;
+
+inline uint64_t LoadEightBytes(const char* bytes) {
+  uint64_t eight;
+  std::memcpy(&eight, bytes, 8);
+  return eight;
+}
+
+// A character is a byte that does not continue one (10xxxxxx).
 inline uint32_t CountCharacters(const char* bytes, uint32_t length, bool is_utf8) {
   if (!is_utf8) return length;
-  uint32_t continuations = 0;
-  for (uint32_t i = 0; i < length; ++i) continuations += static_cast<int8_t>(bytes[i]) < -64;
+  uint32_t continuations = 0, i = 0;
+  for (; i + 8 <= length; i += 8) {
+    const uint64_t eight = LoadEightBytes(bytes + i);
+    if ((eight & kHighBits) == 0) continue;
+    const uint64_t flags = (eight & ~(eight << 1) & kHighBits) >> 7;
+    continuations += static_cast<uint32_t>((flags * 0x0101010101010101ull) >> 56);
+  }
+  for (; i < length; ++i) continuations += static_cast<int8_t>(bytes[i]) < -64;
   return length - continuations;
 }
 
@@ -34,7 +50,15 @@ inline uint32_t ClipCharacters(const char* bytes, uint32_t length, int64_t chara
   if (characters >= length) return length;
   if (!is_utf8) return static_cast<uint32_t>(characters);
   const char *position = bytes, *end = bytes + length;
-  for (; characters > 0 && position < end; --characters) position = NextCharacter(position, end, true);
+  while (characters > 0 && position < end) {
+    if (characters >= 8 && end - position >= 8 && (LoadEightBytes(position) & kHighBits) == 0) {
+      position += 8;
+      characters -= 8;
+    } else {
+      position = NextCharacter(position, end, true);
+      --characters;
+    }
+  }
   return static_cast<uint32_t>(position - bytes);
 }
 

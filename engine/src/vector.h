@@ -34,15 +34,27 @@ struct StringRef {
   StringRef() : rest{} {}
   StringRef(const char* bytes, uint32_t n) : length(n), rest{} {
     if (n <= kInlineBytes) {
-      char* inlined = prefix;
-      std::memcpy(inlined, bytes, n < 4 ? n : 4);
-      if (n > 4) std::memcpy(rest, bytes + 4, n - 4);
+      CopyInline(bytes, n);
     } else {
       std::memcpy(prefix, bytes, 4);
       pointer = bytes;
     }
   }
   explicit StringRef(std::string_view s) : StringRef(s.data(), static_cast<uint32_t>(s.size())) {}
+
+  // Copies of constant size that overlap: a memcpy of n bytes would be a call, which costs more.
+  void CopyInline(const char* bytes, uint32_t n) {
+    char* inlined = reinterpret_cast<char*>(this) + 4;
+    if (n >= 4) {
+      std::memcpy(inlined, bytes, 4);
+      if (n >= 8) std::memcpy(inlined + 4, bytes + 4, 4);
+      std::memcpy(inlined + n - 4, bytes + n - 4, 4);
+    } else if (n > 0) {
+      inlined[0] = bytes[0];
+      inlined[n / 2] = bytes[n / 2];
+      inlined[n - 1] = bytes[n - 1];
+    }
+  }
 
   bool is_inline() const { return length <= kInlineBytes; }
   // prefix and rest are adjacent: an inline string is contiguous from prefix on.
