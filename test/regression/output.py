@@ -43,6 +43,8 @@ def parse(text: str) -> Output:
         number += 1
         if is_open and (line.startswith(" ") or RULE.match(line)):
             continue  # rows of a result without a count
+        if line.lstrip().startswith("Penumbra: not used"):
+            continue  # in plans without headers
         if NOTICE.match(line):
             # Which rows reach a function depends on the order of conditions.
             output.notices[line] += 1
@@ -61,7 +63,7 @@ def _table_at(lines: list[str], number: int) -> list[str] | None:
     for end in range(number + 2, len(lines)):
         if ROW_COUNT.match(lines[end]):
             return lines[number : end + 1]
-        if not lines[end]:
+        if not lines[end].startswith(" "):
             return None
     return None
 
