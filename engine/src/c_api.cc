@@ -104,6 +104,8 @@ PenumbraExpr penumbra_plan_call(PenumbraPlan* plan, PenumbraFunction function, P
 
 PenumbraType penumbra_plan_expr_type(const PenumbraPlan* plan, PenumbraExpr expr) { return plan->expr(expr)->type; }
 
+bool penumbra_plan_expr_can_fail(const PenumbraPlan* plan, PenumbraExpr expr) { return plan->expr(expr)->can_fail; }
+
 bool penumbra_plan_add_filter(PenumbraPlan* plan, const PenumbraExpr* conjuncts, int count) {
   return Build(plan, false, [&] { return plan->AddFilter(conjuncts, count); });
 }

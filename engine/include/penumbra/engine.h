@@ -85,6 +85,8 @@ PenumbraExpr penumbra_plan_constant(PenumbraPlan *plan, PenumbraType type, const
 PenumbraExpr penumbra_plan_call(PenumbraPlan *plan, PenumbraFunction function, PenumbraType result,
                                 const PenumbraExpr *arguments, int argument_count);
 PenumbraType penumbra_plan_expr_type(const PenumbraPlan *plan, PenumbraExpr expr);
+/* Whether evaluating it can end the execution with an error. */
+bool penumbra_plan_expr_can_fail(const PenumbraPlan *plan, PenumbraExpr expr);
 
 /*
  * Stages run in the order added. Each sees the columns that the stage before produced; the first sees

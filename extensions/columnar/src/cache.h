@@ -36,6 +36,9 @@ extern const char *cache_refusal_of_relation(Relation rel);
 /* Whether a column of this type can be cached, and as what. */
 extern bool cache_type_of(Oid type_oid, PenumbraType *type);
 
+/* A chunk is about so many heap pages; its first page is a multiple of it. */
+extern const BlockNumber cache_chunk_pages;
+
 /* What planning needs to know of one relation and a set of its columns. */
 typedef struct CacheCoverage
 {
@@ -60,6 +63,8 @@ typedef struct CachedScan
 {
 	int			nchunks;
 	PenumbraChunk *chunks;		/* segments in the order of attnums */
+	BlockNumber *chunk_blocks;	/* per chunk its first heap page, ascending */
+	BlockNumber nblocks;		/* of the relation */
 	int			nheap_ranges;	/* pages that must be read from the heap, ascending */
 	struct CachedBlockRange
 	{

@@ -126,7 +126,8 @@ custom_path_create(PlannerInfo *root, RelOptInfo *rel, PathTarget *target, const
 	path->custom.path.pathtype = T_CustomScan;
 	path->custom.path.parent = rel;
 	path->custom.path.pathtarget = target;
-	path->custom.custom_paths = list_make1(ordinary);
+	if (ordinary != NULL)
+		path->custom.custom_paths = list_make1(ordinary);
 	/* What a plain scan, a sort and a limit can do for cursors without SCROLL. */
 	if (strcmp(kind, "Penumbra Aggregate") != 0 && strcmp(kind, "Penumbra Distinct") != 0)
 		path->custom.flags = CUSTOMPATH_SUPPORT_BACKWARD_SCAN;

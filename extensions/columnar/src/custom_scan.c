@@ -19,6 +19,7 @@
 
 #include "pg_compat.h"
 
+#include "access/parallel.h"
 #include "access/table.h"
 #include "access/xact.h"
 #include "commands/tablespace.h"
@@ -80,6 +81,7 @@ custom_scan_register(void)
 {
 	for (int i = 0; i < (int) lengthof(scan_methods); i++)
 		RegisterCustomScanMethods(&scan_methods[i]);
+	parallel_scan_install(&exec_methods);
 }
 
 static Node *
@@ -109,6 +111,8 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 		if (kind == PIPELINE_AGGREGATION || kind == PIPELINE_SORT)
 			state->is_streaming = false;
 	}
+	if (scan->scan.plan.parallel_aware)
+		state->parallel = &state->unshared;
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 	state->runtime_states = ExecInitExprList(scan->custom_exprs, &node->ss.ps);
@@ -266,9 +270,9 @@ open_table(PenumbraScanState *state, int i)
 									 count);
 	table->reader = heap_row_reader_create(table->rel, attnos, count);
 	table->heap_range = 0;
-	table->next_block = table->cached->nheap_ranges > 0 ? table->cached->heap_ranges[0].begin : 0;
 }
 
+/* Those that begin in the execution's pages. */
 static PenumbraStatus
 add_chunks(PenumbraScanState *state)
 {
@@ -280,12 +284,13 @@ add_chunks(PenumbraScanState *state)
 
 		for (int c = 0; c < cached->nchunks && status.code == PENUMBRA_OK; c++)
 		{
+			if (cached->chunk_blocks[c] < state->begin_block ||
+				cached->chunk_blocks[c] >= state->end_block)
+				continue;
 			status = penumbra_exec_add_chunk(state->exec, &cached->chunks[c]);
 			CHECK_FOR_INTERRUPTS();
 		}
 	}
-	if (status.code == PENUMBRA_OK)
-		status = penumbra_exec_start(state->exec);
 	return status;
 }
 
@@ -318,14 +323,38 @@ create_rows(PenumbraScanState *state)
 	return rows;
 }
 
+/* Starts the engine on the pages [begin_block, end_block). */
+static PenumbraStatus
+start_execution(PenumbraScanState *state)
+{
+	bool		has_threads = state->parallel == NULL && !IsParallelWorker();
+	PenumbraExecOptions options;
+	PenumbraStatus status;
+	char		temporary_path[MAXPGPATH];
+
+	get_temporary_directory(temporary_path);
+	options.memory_budget_bytes = get_hash_memory_limit();
+	options.threads = has_threads ? price_threads(rows_of_chunks(state)) : 0;
+	options.temporary_path = temporary_path;
+	state->exec = penumbra_exec_create(state->plan, &options);
+	if (state->exec == NULL)
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+	state->is_reading_heap = true;
+	state->heap_table = 0;
+	for (int i = 0; i < state->table_count; i++)
+		state->tables[i].next_block = state->begin_block;
+	status = add_chunks(state);
+	if (status.code == PENUMBRA_OK)
+		status = penumbra_exec_start(state->exec);
+	return status;
+}
+
 /* Pins the chunks and starts the engine. */
 static PenumbraStatus
 start_engine(PenumbraScanState *state, Translation *translation)
 {
 	MemoryContext engine_context;
 	MemoryContextCallback *callback;
-	PenumbraExecOptions options;
-	char		temporary_path[MAXPGPATH];
 
 	for (int i = 0; i < state->table_count; i++)
 		open_table(state, i);
@@ -335,19 +364,17 @@ start_engine(PenumbraScanState *state, Translation *translation)
 	callback->func = destroy_engine;
 	callback->arg = state;
 	MemoryContextRegisterResetCallback(engine_context, callback);
-	get_temporary_directory(temporary_path);
-	options.memory_budget_bytes = get_hash_memory_limit();
-	options.threads = price_threads(rows_of_chunks(state));
-	options.temporary_path = temporary_path;
 	state->plan = translation->plan;
-	state->exec = penumbra_exec_create(state->plan, &options);
-	if (state->exec == NULL)
-		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
 	state->rows = create_rows(state);
 	state->window = result_window_create(state->pipeline->output_map);
-	state->is_reading_heap = true;
-	state->heap_table = 0;
-	return add_chunks(state);
+	state->begin_block = 0;
+	state->end_block = InvalidBlockNumber;
+	if (state->parallel != NULL && !parallel_scan_claim(state))
+	{
+		state->is_done = true;
+		return (PenumbraStatus) {PENUMBRA_OK};
+	}
+	return start_execution(state);
 }
 
 static void handle_status(PenumbraScanState *state, const PenumbraStatus *status);
@@ -362,6 +389,11 @@ start(PenumbraScanState *state)
 	PenumbraStatus status;
 
 	state->is_started = true;
+	if (reason != NULL && state->parallel != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("parallel scan by Penumbra cannot start"),
+				 errdetail_internal("%s", reason)));
 	if (reason != NULL)
 	{
 		start_ordinary(state, reason);
@@ -412,13 +444,17 @@ release(PenumbraScanState *state)
 	state->window = NULL;
 }
 
-/* An error of the engine: the ordinary plan while nothing was returned, an error after. */
+/*
+ * An error of the engine: the ordinary plan while nothing was returned, an
+ * error after.  A parallel scan has no ordinary plan, because the other
+ * processes could not follow; its quals cannot fail.
+ */
 static void
 handle_status(PenumbraScanState *state, const PenumbraStatus *status)
 {
 	PenumbraStatus copy = *status;
 
-	if (state->has_emitted || copy.code == PENUMBRA_CANCELLED)
+	if (state->has_emitted || state->parallel != NULL || copy.code == PENUMBRA_CANCELLED)
 		penumbra_report_status(&copy);
 	if (penumbra_mode == MODE_REQUIRE &&
 		(copy.code == PENUMBRA_UNSUPPORTED || copy.code == PENUMBRA_INTERNAL ||
@@ -448,6 +484,8 @@ next_heap_block(PenumbraScanState *state, ScanTable **table, BlockNumber *block)
 
 			if (current->next_block < range->begin)
 				current->next_block = range->begin;
+			if (current->next_block >= state->end_block)
+				break;
 			if (current->next_block < range->end)
 			{
 				*table = current;
@@ -533,8 +571,15 @@ fetch_result(PenumbraScanState *state)
 				wants_rows = true;
 				break;
 			case PENUMBRA_FETCH_DONE:
-				state->is_done = true;
-				return false;
+				if (state->parallel == NULL || !parallel_scan_claim(state))
+				{
+					state->is_done = true;
+					return false;
+				}
+				penumbra_exec_destroy(state->exec);
+				state->exec = NULL;
+				status = start_execution(state);
+				break;
 			case PENUMBRA_FETCH_ERROR:
 				if (status.code == PENUMBRA_OK)
 					status.code = PENUMBRA_INTERNAL;
@@ -685,6 +730,8 @@ rescan(CustomScanState *node)
 		return;
 	}
 	release(state);
+	if (state->parallel == &state->unshared)
+		pg_atomic_write_u32(&state->unshared.next_part, 0);
 	state->is_started = false;
 	state->is_done = false;
 	state->has_emitted = false;

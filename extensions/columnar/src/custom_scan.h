@@ -12,6 +12,8 @@
 
 #include "commands/explain.h"
 #include "nodes/execnodes.h"
+#include "nodes/extensible.h"
+#include "port/atomics.h"
 
 #include "cache.h"
 #include "heap_page.h"
@@ -38,6 +40,14 @@ typedef struct ScanReport
 	char	   *ordinary_reason;	/* the ordinary plan ran instead, and why */
 } ScanReport;
 
+/* Shared by the processes of one parallel scan; each claims a part of the pages at a time. */
+typedef struct ParallelScan
+{
+	pg_atomic_uint32 next_part; /* of cache_chunk_pages pages */
+	pg_atomic_uint64 pages_from_cache;
+	pg_atomic_uint64 pages_from_heap;
+} ParallelScan;
+
 typedef struct PenumbraScanState
 {
 	CustomScanState css;
@@ -53,6 +63,10 @@ typedef struct PenumbraScanState
 	int			table_count;
 	ScanTable  *tables;
 	int			heap_table;		/* whose heap pages are read now */
+	BlockNumber begin_block;	/* the execution reads pages [begin_block, end_block) */
+	BlockNumber end_block;
+	ParallelScan *parallel;		/* NULL: not a parallel scan */
+	ParallelScan unshared;		/* of a parallel scan that runs in one process */
 	MemoryContext scan_context; /* chunks pinned and readers, of one execution */
 	PenumbraPlan *plan;			/* these three die before scan_context */
 	PenumbraExec *exec;
@@ -63,6 +77,11 @@ typedef struct PenumbraScanState
 	bool		is_exhausted;	/* nothing comes after the last of them */
 	ScanReport	report;
 } PenumbraScanState;
+
+/* parallel_scan.c */
+extern void parallel_scan_install(CustomExecMethods *methods);
+/* Sets the pages of the next execution; false when all are claimed. */
+extern bool parallel_scan_claim(PenumbraScanState *state);
 
 /* explain.c */
 extern void explain_custom_scan(CustomScanState *node, List *ancestors, ExplainState *es);

@@ -157,7 +157,7 @@ explain_keep_report(PenumbraScanState *state)
 	PenumbraOperatorStats *operators;
 	MemoryContext context = state->css.ss.ps.state->es_query_cxt;
 
-	if (state->css.ss.ps.instrument == NULL)
+	if (state->css.ss.ps.instrument == NULL || state->parallel != NULL)
 		return;
 	penumbra_exec_get_stats(state->exec, &stats);
 	operators = MemoryContextAlloc(context, sizeof(PenumbraOperatorStats) *
@@ -222,6 +222,20 @@ explain_operator(const PenumbraOperatorStats *operator, ExplainState *es)
 }
 
 static void
+explain_pages(uint64 from_cache, uint64 from_heap, ExplainState *es)
+{
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+	{
+		indent(es);
+		appendStringInfo(es->str, "Pages: " UINT64_FORMAT " from cache, " UINT64_FORMAT
+						 " from heap\n", from_cache, from_heap);
+		return;
+	}
+	ExplainPropertyUInteger("Pages From Cache", NULL, from_cache, es);
+	ExplainPropertyUInteger("Pages From Heap", NULL, from_heap, es);
+}
+
+static void
 explain_report(const ScanReport *report, ExplainState *es)
 {
 	const PenumbraExecStats *stats = &report->stats;
@@ -232,18 +246,20 @@ explain_report(const ScanReport *report, ExplainState *es)
 		appendStringInfo(es->str, "Chunks: %u of %u (%u skipped by zone maps)\n",
 						 stats->chunks - stats->chunks_skipped, stats->chunks,
 						 stats->chunks_skipped);
-		indent(es);
-		appendStringInfo(es->str, "Pages: " UINT64_FORMAT " from cache, " UINT64_FORMAT
-						 " from heap\n", report->pages_from_cache, report->pages_from_heap);
-		indent(es);
-		appendStringInfo(es->str, "Threads: %d\n", stats->threads);
 	}
 	else
 	{
 		ExplainPropertyUInteger("Chunks", NULL, stats->chunks, es);
 		ExplainPropertyUInteger("Chunks Skipped", NULL, stats->chunks_skipped, es);
-		ExplainPropertyUInteger("Pages From Cache", NULL, report->pages_from_cache, es);
-		ExplainPropertyUInteger("Pages From Heap", NULL, report->pages_from_heap, es);
+	}
+	explain_pages(report->pages_from_cache, report->pages_from_heap, es);
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+	{
+		indent(es);
+		appendStringInfo(es->str, "Threads: %d\n", stats->threads);
+	}
+	else
+	{
 		ExplainPropertyUInteger("Rows From Cache", NULL, stats->cached_rows, es);
 		ExplainPropertyUInteger("Rows From Heap", NULL, stats->pushed_rows, es);
 		ExplainPropertyInteger("Threads", NULL, stats->threads, es);
@@ -269,6 +285,12 @@ explain_custom_scan(CustomScanState *node, List *ancestors, ExplainState *es)
 	if (!es->analyze)
 	{
 		explain_operator_names(state->pipeline, es);
+		return;
+	}
+	if (state->parallel != NULL)
+	{
+		explain_pages(pg_atomic_read_u64(&state->parallel->pages_from_cache),
+					  pg_atomic_read_u64(&state->parallel->pages_from_heap), es);
 		return;
 	}
 	if (state->exec != NULL)

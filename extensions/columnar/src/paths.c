@@ -260,10 +260,11 @@ paths_check(Pipeline *pipeline)
  * Splits the quals into those of the engine and those that PostgreSQL keeps.
  * A qual of the engine runs before all that are kept, so it must not see
  * rows that a kept qual of a lower security level would hide, unless it is
- * leakproof.
+ * leakproof.  A parallel scan cannot change to the ordinary plan, so it takes
+ * only quals that cannot fail and wait for no value.
  */
 static void
-split_quals(RelOptInfo *rel, const Pipeline *pipeline, List **pushed, List **kept)
+split_quals(RelOptInfo *rel, const Pipeline *pipeline, bool is_parallel, List **pushed, List **kept)
 {
 	Translation *translation = translation_begin(pipeline, NULL);
 	Index		kept_level = PG_UINT32_MAX;
@@ -273,16 +274,22 @@ split_quals(RelOptInfo *rel, const Pipeline *pipeline, List **pushed, List **kep
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 		Node	   *clause = pipeline_normalize((Node *) rinfo->clause, rel->relid);
+		int			runtime_count = list_length(translation->runtime_exprs);
+		PenumbraExpr expr;
 
 		if (rinfo->pseudoconstant)
 			continue;
-		if (translate_expr(translation, clause) >= 0)
+		expr = translate_expr(translation, clause);
+		if (expr < 0)
+			planning_refuse(pstrdup(translation->reason));
+		if (expr >= 0 &&
+			(!is_parallel || (!penumbra_plan_expr_can_fail(translation->plan, expr) &&
+							  list_length(translation->runtime_exprs) == runtime_count)))
 			*pushed = lappend(*pushed, rinfo);
 		else
 		{
 			*kept = lappend(*kept, rinfo);
 			kept_level = Min(kept_level, rinfo->security_level);
-			planning_refuse(pstrdup(translation->reason));
 		}
 	}
 	translation_end(translation);
@@ -337,12 +344,13 @@ target_is_columns(RelOptInfo *rel)
 	return true;
 }
 
-static void
-add_scan_path(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte)
+/* A scan by one process, or with workers a partial path; NULL: refused. */
+static PenumbraPath *
+make_scan_path(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte, Path *ordinary,
+			   int workers)
 {
 	RelOptInfo *rel = table->rel;
-	PlannedPipeline planned = {.rel = rel};
-	Path	   *ordinary = custom_path_cheapest_ordinary(rel, true);
+	PlannedPipeline planned = {.rel = rel, .workers = workers};
 	List	   *pushed = NIL;
 	List	   *kept = NIL;
 	List	   *outputs;
@@ -351,12 +359,10 @@ add_scan_path(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte)
 	PenumbraPath *path;
 	ListCell   *lc;
 
-	if (ordinary == NULL || !target_is_columns(rel))
-		return;
 	planned.pipeline = paths_pipeline_begin(rte, table->attnos);
 	planned.pipeline->table_oids = list_make1_oid(table->oid);
 	planned.pipeline->table_attnos = list_make1(table->attnos);
-	split_quals(rel, planned.pipeline, &pushed, &kept);
+	split_quals(rel, planned.pipeline, workers > 0, &pushed, &kept);
 	paths_add_filters(root, planned.pipeline, pushed, rel->relid);
 	outputs = list_copy(rel->reltarget->exprs);
 	clauses = extract_actual_clauses(kept, false);
@@ -366,7 +372,7 @@ add_scan_path(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte)
 	if (!equal(normalized, planned.pipeline->columns))
 		pipeline_add_stage(planned.pipeline, PIPELINE_PROJECTION, normalized);
 	if (!paths_check(planned.pipeline))
-		return;
+		return NULL;
 	foreach(lc, outputs)
 		planned.pipeline->output_map = lappend_int(planned.pipeline->output_map,
 												   foreach_current_index(lc));
@@ -379,7 +385,10 @@ add_scan_path(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte)
 	path->scan_exprs = outputs;
 	path->kept_quals = kept;
 	path->custom.flags |= CUSTOMPATH_SUPPORT_PROJECTION;
-	path->custom.path.rows = rel->rows;
+	path->custom.path.rows = clamp_row_est(rel->rows / price_processes(workers));
+	path->custom.path.parallel_aware = workers > 0;
+	path->custom.path.parallel_safe = rel->consider_parallel;
+	path->custom.path.parallel_workers = workers;
 	if (kept != NIL)
 	{
 		QualCost	cost;
@@ -388,7 +397,27 @@ add_scan_path(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte)
 		path->custom.path.startup_cost += cost.startup;
 		path->custom.path.total_cost += cost.startup + cost.per_tuple * planned.rows;
 	}
+	return path;
+}
+
+static void
+add_scan_paths(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte)
+{
+	RelOptInfo *rel = table->rel;
+	Path	   *ordinary = custom_path_cheapest_ordinary(rel, true);
+	PenumbraPath *path;
+	int			workers = 0;
+
+	if (ordinary == NULL || !target_is_columns(rel))
+		return;
+	if (rel->consider_parallel)
+		workers = compute_parallel_worker(rel, rel->pages, -1, max_parallel_workers_per_gather);
+	path = make_scan_path(root, table, rte, ordinary, 0);
+	if (path == NULL)
+		return;
 	paths_offer(rel, path);
+	if (workers > 0 && (path = make_scan_path(root, table, rte, NULL, workers)) != NULL)
+		add_partial_path(rel, &path->custom.path);
 }
 
 PlannedTable *
@@ -444,5 +473,5 @@ paths_add_scan(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 	if (table == NULL)
 		return;
 	planning_current->tables = lappend(planning_current->tables, table);
-	add_scan_path(root, table, rte);
+	add_scan_paths(root, table, rte);
 }

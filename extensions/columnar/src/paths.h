@@ -43,6 +43,7 @@ typedef struct PlannedPipeline
 {
 	RelOptInfo *rel;
 	Pipeline   *pipeline;
+	int			workers;		/* of a parallel scan; 0: one process */
 	double		input_rows;		/* per scan, before filters */
 	double		rows;			/* out */
 	Cost		startup_cost;	/* until the first row can leave */
@@ -81,6 +82,8 @@ extern void paths_add_upper(PlannerInfo *root, UpperRelationKind stage, RelOptIn
 
 /* price.c */
 extern int	price_threads(double rows);
+/* Processes at work when a parallel scan has so many workers, as costsize.c counts them. */
+extern double price_processes(int workers);
 extern bool price_scan_can_win(RelOptInfo *rel);
 extern void price_scan(PlannedPipeline *planned, List *tables, int filter_columns,
 					  int other_columns, double selected_rows, double table_rows);

@@ -47,6 +47,16 @@ price_threads(double rows)
 	return Min(threads, (int) (rows / ROWS_PER_THREAD));
 }
 
+double
+price_processes(int workers)
+{
+	double		leader = 1.0 - 0.3 * workers;
+
+	if (workers > 0 && (!parallel_leader_participation || leader < 0))
+		leader = 0;
+	return workers + leader;
+}
+
 /* Before anything else is looked at: must be a few instructions for a one-row lookup. */
 bool
 price_scan_can_win(RelOptInfo *rel)
@@ -68,6 +78,8 @@ price_scan(PlannedPipeline *planned, List *tables, int filter_columns, int other
 	double		heap_pages = 0;
 	double		heap_rows;
 	double		fraction_selected = table_rows > 0 ? Min(selected_rows / table_rows, 1.0) : 1.0;
+	double		processes = price_processes(planned->workers);
+	int			threads = planned->workers > 0 ? 0 : price_threads(table_rows);
 	double		values;
 	ListCell   *lc;
 
@@ -85,10 +97,10 @@ price_scan(PlannedPipeline *planned, List *tables, int filter_columns, int other
 	heap_rows = Max(table_rows - cached_rows, 0);
 	values = cached_rows * (filter_columns + 0.2 + other_columns * fraction_selected);
 	planned->input_rows = table_rows;
-	planned->rows = clamp_row_est(selected_rows);
+	planned->rows = clamp_row_est(selected_rows / processes);
 	planned->startup_cost = STARTUP_COST + VALIDATION_COST_PER_PAGE * cached_pages;
-	planned->run_cost = values * VALUE_COST / (1 + price_threads(table_rows)) +
-		heap_pages * seq_page_cost + heap_rows * cpu_tuple_cost;
+	planned->run_cost = values * VALUE_COST / (1 + threads) / processes +
+		heap_pages * seq_page_cost + heap_rows * cpu_tuple_cost / processes;
 }
 
 /* Ends streaming: all that came before is startup now. */

@@ -44,6 +44,8 @@ typedef struct ScanState
 	uint64		cached_pages;
 } ScanState;
 
+const BlockNumber cache_chunk_pages = CHUNK_PAGES;
+
 static dlist_head pinned_scans = DLIST_STATIC_INIT(pinned_scans);
 
 /* Which segments this process has mapped: a bit per serial. */
@@ -231,6 +233,7 @@ add_chunk(ScanState *state, CachedChunk *chunk, const ChunkProof *proof)
 	state->cached_pages += chunk->cached_pages;
 	if (range_count == 0)
 		return;
+	scan->chunk_blocks[scan->nchunks] = chunk->number * CHUNK_PAGES;
 	out->range_count = range_count;
 	out->rows = chunk->rows;
 	segments = palloc(sizeof(void *) * Max(state->natts, 1));
@@ -258,6 +261,7 @@ validate_chunks(ScanState *state)
 		strategy = GetAccessStrategy(BAS_BULKREAD);
 	vm_page->map_block = InvalidBlockNumber;
 	state->scan.chunks = palloc(sizeof(PenumbraChunk) * Max(state->npinned, 1));
+	state->scan.chunk_blocks = palloc(sizeof(BlockNumber) * Max(state->npinned, 1));
 	for (int i = 0; i < state->npinned; i++)
 	{
 		CachedChunk *chunk = state->pinned[i];
@@ -310,6 +314,7 @@ cache_scan_begin(Relation rel, Snapshot snapshot, const AttrNumber *attnums, int
 	STOP_POINT("scan-after-pin");
 	/* after the snapshot: rows on pages added later are not visible to it */
 	state->nblocks = RelationGetNumberOfBlocks(rel);
+	state->scan.nblocks = state->nblocks;
 	validate_chunks(state);
 	note_scan(state);
 	STOP_POINT("scan-after-validation");
