@@ -180,8 +180,8 @@ bool Plan::AddProjection(const PenumbraExpr* exprs, int count) {
   return true;
 }
 
-bool Plan::AddAggregation(const PenumbraExpr* keys, int key_count, const PenumbraAggregateCall* calls,
-                          int call_count) {
+bool Plan::AddAggregationStage(const PenumbraExpr* keys, int key_count, const PenumbraAggregateCall* calls,
+                               int call_count) {
   if (!CheckExprs(keys, key_count)) return false;
   AggregationSpec spec;
   for (int i = 0; i < key_count; ++i) spec.keys.push_back(exprs_[keys[i]].get());

@@ -82,6 +82,10 @@ class Plan {
   PenumbraExpr Keep(std::string key, std::unique_ptr<Expr> expr);
   const Expr* Use(PenumbraExpr id);
   void CompileScanFilters();
+  PenumbraExpr IdOf(const Expr* expr) const;
+  bool SplitCaseOfZero(const Expr& argument, PenumbraExpr* others, PenumbraExpr* is_zero, PenumbraExpr* zero);
+  bool AddAggregationStage(const PenumbraExpr* keys, int key_count, const PenumbraAggregateCall* calls,
+                           int call_count);
   void HoistProjection(size_t sort_index);
   Stage& AppendStage(Stage::Kind kind);
 

@@ -16,6 +16,7 @@ PLAN_DEPENDENT = {
     "counters of sequential and index scans": r"seq_tup_read|idx_tup_fetch",
     "how a copied value is compressed": r"pg_column_compression",
     "a crosstab over ties": r"\\crosstabview",
+    "a cursor over ties": r"\bin c5\b",
 }
 PLAN_DEPENDENT_STATEMENT = re.compile("|".join(PLAN_DEPENDENT.values()), re.I)
 
