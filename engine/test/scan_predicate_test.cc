@@ -92,9 +92,9 @@ class RandomPredicates {
       if (type == PENUMBRA_NUMERIC && random_.Next() % 3 == 0) ChangeNumeric(&bytes_.back());
       SetBytes(&value);
     } else {
-      value.integer = static_cast<int64_t>(column_.bits(row));
-      if (type != PENUMBRA_BOOL && random_.Next() % 3 == 0)
-        value.integer += static_cast<int64_t>(random_.Next() % 3) - 1;
+      uint64_t bits = column_.bits(row);  // unsigned: the greatest value has a neighbour too
+      if (type != PENUMBRA_BOOL && random_.Next() % 3 == 0) bits += random_.Next() % 3 - 1;
+      value.integer = static_cast<int64_t>(bits);
       if (FlatWidth(type, NumericForm::kInt64) == 2)
         value.integer = static_cast<int16_t>(value.integer);
       if (FlatWidth(type, NumericForm::kInt64) == 4)

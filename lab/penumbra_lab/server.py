@@ -229,13 +229,16 @@ class PrivateServer:
 
 @contextlib.contextmanager
 def terminate_like_interrupt() -> Iterator[None]:
-    """SIGTERM and SIGHUP unwind the stack as Ctrl-C does, so that servers are stopped."""
+    """Signals that end the program unwind the stack, so that servers are stopped.
+
+    SIGINT among them: a program started in the background of a shell inherits that it is ignored.
+    """
 
     def raise_interrupt(number: int, _frame: object) -> None:
         raise KeyboardInterrupt(signal.Signals(number).name)
 
     previous = {number: signal.signal(number, raise_interrupt)
-                for number in (signal.SIGTERM, signal.SIGHUP)}  # fmt: skip
+                for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}  # fmt: skip
     try:
         yield
     finally:
