@@ -91,12 +91,12 @@ LikePattern::LikePattern(std::string_view pattern, bool is_utf8) : pattern_(patt
 
 bool LikePattern::MatchesPieces(const char* text, uint32_t length) const {
   const std::string& first = pieces_.front();
-  if (!has_percent_) return length == first.size() && std::memcmp(text, first.data(), length) == 0;
+  const std::string_view whole(text, length);  // of an empty text the pointer may be null
+  if (!has_percent_) return whole == first;
   const std::string& last = pieces_.back();
   if (length < first.size() + last.size()) return false;
-  if (std::memcmp(text, first.data(), first.size()) != 0) return false;
+  if (!whole.starts_with(first) || !whole.ends_with(last)) return false;
   const char* end = text + length - last.size();
-  if (std::memcmp(end, last.data(), last.size()) != 0) return false;
   // Between them the leftmost place of each piece leaves most room for the next one.
   const char* position = text + first.size();
   for (size_t i = 1; i + 1 < pieces_.size(); ++i) {
