@@ -1,5 +1,5 @@
 // sum(CASE WHEN c THEN x ELSE 0 END) over NUMERIC. The 0 has another display scale than x, so that the
-// values of the CASE would have no common one and leave the integer paths (measured: 5 times the time).
+// values of the CASE would have no common one and leave the integer paths.
 // The sum without the zeros is that of CASE WHEN c THEN x END; its scale is right too, because a sum has
 // the greatest scale of its inputs and the zeros have the least. Only where nothing but zeros (and nulls)
 // was summed is that null, and then the sum is the 0. So the aggregation computes
