@@ -127,7 +127,7 @@ typedef struct PenumbraExec PenumbraExec;
 
 typedef struct PenumbraExecOptions {
   size_t memory_budget_bytes;  /* for hashing and sorting; past it aggregation spills */
-  int threads;                 /* engine threads besides the caller; 0 runs all on the caller's thread */
+  int threads;                 /* engine threads besides the caller; with 0 one is started for long finishes only */
   const char *temporary_path;  /* directory for spill files, which are unlinked at once */
 } PenumbraExecOptions;
 
