@@ -47,8 +47,6 @@ def server_settings() -> dict[str, str]:
         "timezone": "UTC",
         "penumbra.memory": f"{memory_mb // 4}MB",
         "penumbra.auto": "off",
-        # An ANALYZE of its own would hold back what the VACUUM after loading marks all-visible.
-        "autovacuum": "off",
     }
 
 

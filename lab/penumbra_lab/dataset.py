@@ -103,6 +103,8 @@ def load_postgresql(
         task = progress.add_task("index, vacuum, analyze", total=2)
         connection.execute(workload.index_sql() or "SELECT")
         progress.advance(task)
+        # No page becomes all-visible while the record of an asynchronous commit is not on disk.
+        connection.execute("CHECKPOINT")
         connection.execute(f"VACUUM (ANALYZE) {', '.join(workload.tables)}")
         connection.execute("CHECKPOINT")
         progress.advance(task)
