@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from named_checks import run_checks
+
 TREE = Path(__file__).resolve().parents[1]
 UNFINISHED = re.compile(r"\b(" + "TO" + "DO|FIX" + "ME|X" + r"XX)\b")
 
@@ -34,13 +36,7 @@ def main() -> int:
         "ruff": python_failures,
         "no unfinished marks": unfinished_marks,
     }
-    failed = False
-    for name, check in checks.items():
-        failures = check()
-        print("\n".join(f"  {failure}" for failure in failures), end="\n" if failures else "")
-        print(f"{'FAILED' if failures else 'ok'}: {name}")
-        failed |= bool(failures)
-    return int(failed)
+    return run_checks(checks)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from named_checks import run_checks
+
 TREE = Path(__file__).resolve().parents[1]
 POSTGRES_HEADER = re.compile(
     r'#\s*include\s*[<"](postgres(_fe|_ext)?\.h|c\.h|fmgr\.h|funcapi\.h|miscadmin\.h|pg_config[^>"]*|libpq[^>"]*'
@@ -84,13 +86,7 @@ def main() -> int:
         "version tests stand in common/pg_compat.h": version_failures,
         "penumbra.so exports its entry points only": symbol_failures,
     }
-    failed = False
-    for name, check in checks.items():
-        failures = check()
-        print("\n".join(f"  {failure}" for failure in failures), end="\n" if failures else "")
-        print(f"{'FAILED' if failures else 'ok'}: {name}")
-        failed |= bool(failures)
-    return int(failed)
+    return run_checks(checks)
 
 
 if __name__ == "__main__":
