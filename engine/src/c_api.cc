@@ -130,6 +130,8 @@ bool penumbra_plan_add_limit(PenumbraPlan* plan, int64_t limit, int64_t offset) 
 
 int penumbra_plan_output_count(const PenumbraPlan* plan) { return static_cast<int>(plan->output_types().size()); }
 
+bool penumbra_plan_can_be_unsupported_late(const PenumbraPlan* plan) { return plan->CanBeUnsupportedLate(); }
+
 PenumbraType penumbra_plan_output_type(const PenumbraPlan* plan, int output) { return plan->output_types()[output]; }
 
 const char* penumbra_plan_operator_name(const PenumbraPlan* plan, int index) { return plan->OperatorName(index); }

@@ -328,6 +328,7 @@ Binding ChooseFromTime(PenumbraType from, PenumbraType to, const Session& sessio
     binding.reason = "time zone not known";
     return binding;
   }
+  binding.can_be_unsupported = needs_zone && TimeZoneEnds(session);
   if (from == PENUMBRA_DATE) {
     if (to == PENUMBRA_TIMESTAMP) binding.evaluate = CastTime<int32_t, int64_t, DateToTimestamp>;
     if (to == PENUMBRA_TIMESTAMPTZ) binding.evaluate = CastTime<int32_t, int64_t, DateToTimestamptz>;

@@ -353,11 +353,24 @@ bool IsZoned(const CallSite& call) {
          call.result == PENUMBRA_TIMESTAMPTZ;
 }
 
+// Of arithmetic: infinite intervals, instants outside of the time zone's table, differences that make no
+// interval.
+bool CanBeUnsupported(const CallSite& call) {
+  if (call.result == PENUMBRA_INTERVAL) return true;
+  if (call.result == PENUMBRA_TIMESTAMPTZ && TimeZoneEnds(call.session)) return true;
+  return std::any_of(call.args.begin(), call.args.end(), [](const Expr* arg) {
+    if (arg->type != PENUMBRA_INTERVAL) return false;
+    return arg->kind != Expr::Kind::kConstant || arg->constant.is_null_constant() ||
+           IsInfiniteInterval(*arg->constant.values<PenumbraInterval>());
+  });
+}
+
 }  // namespace
 
 Binding BindDatetime(const CallSite& call) {
   Binding binding;
   binding.can_fail = true;
+  binding.can_be_unsupported = CanBeUnsupported(call);
   switch (call.function) {
     case PENUMBRA_FN_EXTRACT:
     case PENUMBRA_FN_DATE_PART: return BindDatePart(call);

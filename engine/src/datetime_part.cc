@@ -420,6 +420,8 @@ Binding BindDatePart(const CallSite& call) {
   }
   binding.state = std::make_shared<PartState>(state);
   binding.can_fail = type == PENUMBRA_TIMESTAMPTZ || type == PENUMBRA_INTERVAL;
+  binding.can_be_unsupported =
+      type == PENUMBRA_INTERVAL || (type == PENUMBRA_TIMESTAMPTZ && TimeZoneEnds(call.session));
   if (type == PENUMBRA_INTERVAL) {
     binding.evaluate = is_extract ? EvaluateIntervalExtract : EvaluateIntervalPart;
   } else {

@@ -147,6 +147,8 @@ Binding BindDateTrunc(const CallSite& call) {
     return binding;
   }
   binding.can_fail = true;
+  binding.can_be_unsupported =
+      type == PENUMBRA_INTERVAL || (type == PENUMBRA_TIMESTAMPTZ && TimeZoneEnds(call.session));
   binding.state = std::move(state);
   switch (type) {
     case PENUMBRA_TIMESTAMP: binding.evaluate = EvaluateTruncTimestamp; break;

@@ -105,6 +105,7 @@ struct Expr {
   EvaluateLazyTruthFunction evaluate_lazy_truth = nullptr;  // beside `evaluate_lazily`
   uint32_t evaluated_args = 0;      // the leading ones that `evaluate` reads; the others are in `state`
   bool can_fail = false;            // this node or one below can raise an error
+  bool can_be_unsupported = false;  // this node or one below can raise PENUMBRA_UNSUPPORTED
   int memo_slot = -1;               // in EvalMemo, when more than one place of the plan uses this node
   bool call_can_fail = false;       // this node can, given its arguments' values
   bool is_strict = true;            // kCall: null if any argument is null

@@ -312,6 +312,16 @@ std::vector<std::vector<bool>> Plan::NeededColumns() const {
   return needed;
 }
 
+bool Plan::CanBeUnsupportedLate() const {
+  bool can_be = false;
+  for (const Stage& stage : stages_) {
+    if (stage.kind == Stage::Kind::kAggregation || stage.kind == Stage::Kind::kSort) can_be = false;
+    can_be = can_be || std::any_of(stage.exprs.begin(), stage.exprs.end(),
+                                   [](const Expr* expr) { return expr->can_be_unsupported; });
+  }
+  return can_be;
+}
+
 const char* Plan::OperatorName(int index) const {
   if (index == 0) return "Vector Scan";
   if (index < 0 || static_cast<size_t>(index) > stages_.size()) return nullptr;

@@ -72,6 +72,9 @@ class Plan {
   int memo_slots() const { return memo_slots_; }
   // needed[s][c]: whether stage s needs column c of its input; needed[stages] is the output, all true.
   std::vector<std::vector<bool>> NeededColumns() const;
+  // Whether PENUMBRA_UNSUPPORTED can come after rows did: from a stage above the last one that waits for
+  // all input.
+  bool CanBeUnsupportedLate() const;
   // Null past the end. Operator 0 is the scan, operator i + 1 is stage i.
   const char* OperatorName(int index) const;
 

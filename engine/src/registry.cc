@@ -61,7 +61,7 @@ void FoldConstants(Expr* expr, const Session& session) {
   expr->evaluate_truth = nullptr;
   expr->evaluate_lazy_truth = nullptr;
   expr->state = nullptr;
-  expr->can_fail = expr->call_can_fail = false;
+  expr->can_fail = expr->call_can_fail = expr->can_be_unsupported = false;
 }
 
 Vector NumericConstant(const char* payload, uint32_t length, Arena& arena) {
@@ -215,6 +215,9 @@ std::unique_ptr<Expr> BindCall(PenumbraFunction function, PenumbraType result,
   expr->call_can_fail = binding.can_fail;
   expr->can_fail = binding.can_fail || std::any_of(args.begin(), args.end(),
                                                    [](const Expr* arg) { return arg->can_fail; });
+  expr->can_be_unsupported =
+      binding.can_be_unsupported ||
+      std::any_of(args.begin(), args.end(), [](const Expr* arg) { return arg->can_be_unsupported; });
   expr->is_strict = binding.is_strict;
   expr->state = std::move(binding.state);
   return expr;

@@ -18,6 +18,7 @@ struct Binding {
   EvaluateLazyTruthFunction evaluate_lazy_truth = nullptr;  // or this beside `evaluate_lazily`
   int evaluated_args = -1;  // how many leading arguments `evaluate` reads, the rest being in `state`; -1: all
   bool can_fail = false;
+  bool can_be_unsupported = false;  // some values end the execution with PENUMBRA_UNSUPPORTED; implies can_fail
   bool is_strict = true;  // null if any argument is null
   std::shared_ptr<const void> state;
   std::string reason;

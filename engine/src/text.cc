@@ -273,6 +273,13 @@ bool IsTrim(PenumbraFunction function) {
   return function == PENUMBRA_FN_BTRIM || function == PENUMBRA_FN_LTRIM || function == PENUMBRA_FN_RTRIM;
 }
 
+// right() of the least integer is undefined behaviour in some versions of PostgreSQL.
+bool RightCanBeUnsupported(const CallSite& call) {
+  const Expr& count = *call.args[1];
+  return count.kind != Expr::Kind::kConstant || count.constant.is_null_constant() ||
+         *count.constant.values<int32_t>() == INT32_MIN;
+}
+
 EvaluateFunction ChooseTextToText(const CallSite& call) {
   if (IsTrim(call.function) && (TakesTexts(call, 1) || TakesTexts(call, 2))) {
     if (call.function == PENUMBRA_FN_BTRIM) return EvaluateTrim<true, true>;
@@ -323,7 +330,8 @@ Binding BindText(const CallSite& call) {
   Binding binding;
   if (call.result == PENUMBRA_TEXT) {
     binding.evaluate = ChooseTextToText(call);
-    binding.can_fail = call.function == PENUMBRA_FN_RIGHT || call.function == PENUMBRA_FN_CONCAT ||
+    binding.can_be_unsupported = binding.evaluate == EvaluateRight && RightCanBeUnsupported(call);
+    binding.can_fail = binding.can_be_unsupported || call.function == PENUMBRA_FN_CONCAT ||
                        call.function == PENUMBRA_FN_REPLACE ||
                        (call.function == PENUMBRA_FN_SUBSTRING && SubstringCanFail(call));
   } else if (call.result == PENUMBRA_INT4) {

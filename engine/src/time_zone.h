@@ -30,5 +30,7 @@ class TimeZone {
 };
 
 inline bool HasTimeZone(const Session& session) { return !session.zone_from_us.empty(); }
+// Whether the table ends before the last instant, as of zones with rules for ever.
+inline bool TimeZoneEnds(const Session& session) { return session.zone_valid_until_us != INT64_MAX; }
 
 }  // namespace penumbra

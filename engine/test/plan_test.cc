@@ -118,5 +118,30 @@ TEST(PlanTest, ATopNRunsBelowAProjectionThatCannotFail) {
   EXPECT_STREQ(penumbra_plan_operator_name(failing.plan(), 1), "Vector Projection");
 }
 
+PenumbraExpr IntervalsSum(PlanBuilder& plan, int first, int second) {
+  return plan.Call(PENUMBRA_FN_ADD, PENUMBRA_INTERVAL, {plan.Column(first), plan.Column(second)});
+}
+
+TEST(PlanTest, UnsupportedValuesComeLateAboveTheLastBlockingStageOnly) {
+  const std::vector<PenumbraType> types = {PENUMBRA_INTERVAL, PENUMBRA_INTERVAL, PENUMBRA_INT4};
+  PlanBuilder streaming(types);
+  streaming.Project({streaming.Call(PENUMBRA_FN_ADD, PENUMBRA_INT4, {streaming.Column(2), streaming.Column(2)})});
+  EXPECT_FALSE(penumbra_plan_can_be_unsupported_late(streaming.plan()));
+
+  PlanBuilder projected(types);
+  projected.Project({IntervalsSum(projected, 0, 1)});
+  EXPECT_TRUE(penumbra_plan_can_be_unsupported_late(projected.plan()));
+  projected.Sort({{projected.Column(0), false, false}});
+  EXPECT_FALSE(penumbra_plan_can_be_unsupported_late(projected.plan()));
+  projected.Project({IntervalsSum(projected, 0, 0)});
+  EXPECT_TRUE(penumbra_plan_can_be_unsupported_late(projected.plan()));
+
+  PlanBuilder grouped(types);
+  grouped.Filter({grouped.Call(PENUMBRA_FN_IS_NOT_NULL, PENUMBRA_BOOL, {IntervalsSum(grouped, 0, 1)})});
+  EXPECT_TRUE(penumbra_plan_can_be_unsupported_late(grouped.plan()));
+  grouped.Aggregate({grouped.Column(0)}, {CountStar()});
+  EXPECT_FALSE(penumbra_plan_can_be_unsupported_late(grouped.plan()));
+}
+
 }  // namespace
 }  // namespace penumbra::test

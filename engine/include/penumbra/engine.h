@@ -119,6 +119,9 @@ bool penumbra_plan_add_sort(PenumbraPlan *plan, const PenumbraSortKey *keys, int
 bool penumbra_plan_add_limit(PenumbraPlan *plan, int64_t limit, int64_t offset);
 
 int penumbra_plan_output_count(const PenumbraPlan *plan);
+/* Whether the execution can end with PENUMBRA_UNSUPPORTED after it returned rows: who then wants to run
+ * something else must keep the rows back until PENUMBRA_FETCH_DONE. */
+bool penumbra_plan_can_be_unsupported_late(const PenumbraPlan *plan);
 PenumbraType penumbra_plan_output_type(const PenumbraPlan *plan, int output);
 
 /* ---------------------------------------------------------------- execution ----------------- */

@@ -251,6 +251,7 @@ std::string RunAlone(const ExprCase& c, const std::vector<bool>& is_constant, bo
     const Batch batch{1, static_cast<uint32_t>(columns.size()), columns.data()};
     return FormatRow(Evaluate(*call.expr, batch, context), 0);
   } catch (const EngineError& error) {
+    EXPECT_TRUE(error.code() != PENUMBRA_UNSUPPORTED || call.expr->can_be_unsupported) << Describe(c);
     return Outcome(error);
   }
 }

@@ -7,7 +7,8 @@
  * batch by batch between fetches, and each call into the engine is short, so
  * that interrupts are served between any two.  Until a row has left the node
  * everything can still be thrown away and PostgreSQL's own plan run instead;
- * it also gives errors their own text.
+ * it also gives errors their own text.  Where the engine may give up after it
+ * returned rows, the node keeps them back (held_rows.c).
  *
  * Life of memory: scan_context holds the pins on chunks; engine_context is
  * its child and destroys the engine (and so its threads) in a reset
@@ -405,7 +406,10 @@ start(PenumbraScanState *state)
 	/* Its context is older than the engine's, and contexts of one parent die youngest first. */
 	translation = translation_begin(state->pipeline, evaluate_runtime(state));
 	if (translation_add_stages(translation, state->pipeline))
+	{
+		state->holds_rows = penumbra_plan_can_be_unsupported_late(translation->plan);
 		status = start_engine(state, translation);
+	}
 	else
 	{
 		status.code = PENUMBRA_UNSUPPORTED;
@@ -590,18 +594,14 @@ fetch_result(PenumbraScanState *state)
 	return false;
 }
 
-static bool
-next_row(PenumbraScanState *state, TupleTableSlot *slot)
+bool
+custom_scan_next_engine_row(PenumbraScanState *state, TupleTableSlot *slot)
 {
 	MemoryContext old_context;
 	bool		has_result;
 
-	for (;;)
+	while (!state->is_done && state->ordinary == NULL)
 	{
-		if (state->ordinary != NULL)
-			return next_ordinary_row(state, slot);
-		if (state->is_done)
-			return false;
 		if (result_window_next(state->window, slot))
 			return true;
 		old_context = MemoryContextSwitchTo(state->scan_context);
@@ -610,6 +610,19 @@ next_row(PenumbraScanState *state, TupleTableSlot *slot)
 		if (!has_result && state->is_done)
 			release(state);
 	}
+	return false;
+}
+
+static bool
+next_row(PenumbraScanState *state, TupleTableSlot *slot)
+{
+	if (state->holds_rows && state->held == NULL && state->ordinary == NULL)
+		held_rows_collect(state, slot);
+	if (state->held != NULL)
+		return held_rows_next(state, slot);
+	if (state->ordinary == NULL && custom_scan_next_engine_row(state, slot))
+		return true;
+	return state->ordinary != NULL && next_ordinary_row(state, slot);
 }
 
 /* The next row, projected; NULL at the end. */
@@ -706,6 +719,7 @@ end_scan(CustomScanState *node)
 	PenumbraScanState *state = (PenumbraScanState *) node;
 
 	release(state);
+	held_rows_drop(state);
 	if (state->ordinary != NULL)
 		ExecEndNode(state->ordinary);
 	if (state->returned != NULL)
@@ -730,6 +744,7 @@ rescan(CustomScanState *node)
 		return;
 	}
 	release(state);
+	held_rows_drop(state);
 	if (state->parallel == &state->unshared)
 		pg_atomic_write_u32(&state->unshared.next_part, 0);
 	state->is_started = false;

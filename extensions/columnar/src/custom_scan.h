@@ -59,6 +59,9 @@ typedef struct PenumbraScanState
 	bool		is_reading_heap;
 	bool		is_done;
 	bool		has_emitted;
+	bool		holds_rows;		/* back until the engine is at its end */
+	Tuplestorestate *held;
+	TupleTableSlot *held_slot;
 	PlanState  *ordinary;		/* PostgreSQL's own plan, when it runs instead */
 	int			table_count;
 	ScanTable  *tables;
@@ -77,6 +80,14 @@ typedef struct PenumbraScanState
 	bool		is_exhausted;	/* nothing comes after the last of them */
 	ScanReport	report;
 } PenumbraScanState;
+
+/* custom_scan.c: false at the end, or when the ordinary plan has taken over. */
+extern bool custom_scan_next_engine_row(PenumbraScanState *state, TupleTableSlot *slot);
+
+/* held_rows.c */
+extern void held_rows_collect(PenumbraScanState *state, TupleTableSlot *slot);
+extern bool held_rows_next(PenumbraScanState *state, TupleTableSlot *slot);
+extern void held_rows_drop(PenumbraScanState *state);
 
 /* parallel_scan.c */
 extern void parallel_scan_install(CustomExecMethods *methods);

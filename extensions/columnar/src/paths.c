@@ -249,7 +249,10 @@ paths_check(Pipeline *pipeline)
 	bool		is_taken = translation_add_stages(translation, pipeline);
 
 	if (is_taken)
+	{
 		pipeline->runtime_exprs = translation->runtime_exprs;
+		pipeline->holds_rows = penumbra_plan_can_be_unsupported_late(translation->plan);
+	}
 	else
 		planning_refuse(pstrdup(translation->reason));
 	translation_end(translation);

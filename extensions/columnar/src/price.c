@@ -141,4 +141,10 @@ price_set(Path *path, const PlannedPipeline *planned)
 	path->rows = planned->rows;
 	path->startup_cost = planned->startup_cost;
 	path->total_cost = planned->startup_cost + planned->run_cost + planned->rows * EMISSION_COST;
+	if (planned->pipeline->holds_rows)
+	{
+		/* A row kept back costs about as much again. */
+		path->total_cost += planned->rows * EMISSION_COST;
+		path->startup_cost = path->total_cost;
+	}
 }
