@@ -61,12 +61,17 @@ price_processes(int workers)
 bool
 price_scan_can_win(RelOptInfo *rel)
 {
-	Path	   *cheapest;
+	ListCell   *lc;
 
-	if (rel->pathlist == NIL)
-		return false;
-	cheapest = linitial(rel->pathlist); /* add_path() keeps them by total cost */
-	return cheapest->total_cost > STARTUP_COST;
+	/* add_path() keeps them by total cost; a parameterized one costs that much per row of a join. */
+	foreach(lc, rel->pathlist)
+	{
+		Path	   *path = lfirst(lc);
+
+		if (path->param_info == NULL)
+			return path->total_cost > STARTUP_COST;
+	}
+	return false;
 }
 
 void
