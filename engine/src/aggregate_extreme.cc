@@ -1,6 +1,7 @@
 // min and max of fixed-width types and of strings; bool_and and bool_or are min and max of
 // booleans.
 #include <cmath>
+#include <type_traits>
 
 #include "aggregate_typed.h"
 #include "value_order.h"
@@ -41,8 +42,9 @@ struct FixedExtreme {
     uint64_t has_value;
   };
   using Value = T;
+  // Of equal values (zeros, intervals of 30 days and of a month) PostgreSQL keeps the last.
   static void Add(State& state, const T& x, StateStore&) {
-    if (state.has_value == 0 || (kGreatest ? IsLess(state.value, x) : IsLess(x, state.value))) {
+    if (state.has_value == 0 || !(kGreatest ? IsLess(x, state.value) : IsLess(state.value, x))) {
       state.value = x;
       state.has_value = 1;
     }
@@ -57,6 +59,21 @@ class FixedExtremeAccumulator : public TypedAccumulator<FixedExtreme<T, kGreates
   using Base = TypedAccumulator<FixedExtreme<T, kGreatest>>;
 
  public:
+  void AddRun(char* state, const Vector& argument, RowSelection selection,
+              StateStore& store) const override {
+    if constexpr (std::is_integral_v<T>) {
+      if (selection.rows == nullptr) {
+        T least, greatest;
+        if (kernels::FindBounds(argument.values<T>(), argument.validity, selection.count, &least,
+                                &greatest)) {
+          FixedExtreme<T, kGreatest>::Add(Base::StateAt(state), kGreatest ? greatest : least,
+                                          store);
+        }
+        return;
+      }
+    }
+    Base::AddRun(state, argument, selection, store);
+  }
   Vector Finalize(PenumbraAggregate, PenumbraType type, const char* const* groups, uint32_t offset,
                   uint32_t count, Arena& arena) const override {
     T* values;

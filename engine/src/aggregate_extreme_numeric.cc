@@ -89,7 +89,8 @@ class NumericExtremeAccumulator : public Accumulator {
 
  private:
   static ExtremeState& StateAt(char* state) { return *reinterpret_cast<ExtremeState*>(state); }
-  static bool IsBetter(int order) { return kGreatest ? order > 0 : order < 0; }
+  // Of equal values with different scales PostgreSQL keeps the last.
+  static bool IsBetter(int order) { return kGreatest ? order >= 0 : order <= 0; }
 
   static void AddInteger(ExtremeState& state, int128 value, int scale) {
     if (state.held == Held::kInteger) {

@@ -277,7 +277,10 @@ void Executor::LeaveLocked(Worker* worker) {
   has_combined_ = has_combined_ || worker->sink != nullptr;
   consumed_rows_ += worker->sink_counts.rows_in;
   worker->cursor->AddCounts(&counts_);
-  pushed_rows_ += worker->cursor->pushed_rows();
+  if (const ScanCounts* scan = worker->cursor->scan_counts()) {
+    pushed_rows_ += scan->pushed_rows;
+    summarized_rows_ += scan->summarized_rows;
+  }
   if (worker->sink != nullptr) {
     counts_[worker->sink_operator].rows_in += worker->sink_counts.rows_in;
     counts_[worker->sink_operator].time_ns += worker->sink_counts.time_ns;
@@ -485,10 +488,13 @@ PenumbraFetch Executor::Fetch(PenumbraResult* result) {
 void Executor::GetStats(PenumbraExecStats* stats) {
   std::lock_guard lock(mutex_);
   std::vector<OperatorCounts> counts = counts_;
-  uint64_t pushed_rows = pushed_rows_;
+  uint64_t pushed_rows = pushed_rows_, summarized_rows = summarized_rows_;
   if (caller_.cursor != nullptr) {
     caller_.cursor->AddCounts(&counts);
-    pushed_rows += caller_.cursor->pushed_rows();
+    if (const ScanCounts* scan = caller_.cursor->scan_counts()) {
+      pushed_rows += scan->pushed_rows;
+      summarized_rows += scan->summarized_rows;
+    }
   }
   stats_.assign(counts.size(), {});
   for (size_t i = 0; i < counts.size(); ++i) {
@@ -511,6 +517,7 @@ void Executor::GetStats(PenumbraExecStats* stats) {
   stats->chunks_skipped = scan_.skipped_count();
   stats->cached_rows = counts[0].rows_in - pushed_rows;
   stats->pushed_rows = pushed_rows;
+  stats->summarized_rows = summarized_rows;
   stats->operator_count = static_cast<int>(stats_.size());
   stats->operators = stats_.data();
 }

@@ -135,6 +135,7 @@ class Executor {
   std::optional<EngineError> error_;
   std::vector<OperatorCounts> counts_;
   uint64_t pushed_rows_ = 0;
+  uint64_t summarized_rows_ = 0;
   std::vector<PenumbraOperatorStats> stats_;
   std::vector<EngineThread> threads_;  // last: joined first
 };

@@ -91,15 +91,31 @@ Vector Spread(const Vector& v, const uint16_t* selected, uint32_t count, uint32_
   return result;
 }
 
+// What an accumulator needs of its argument besides the number of valid rows.
+BoundsNeeded NeededBounds(AccumulatorKind kind) {
+  const bool is_least = kind == AccumulatorKind::kMin || kind == AccumulatorKind::kBoolAnd;
+  const bool is_greatest = kind == AccumulatorKind::kMax || kind == AccumulatorKind::kBoolOr;
+  return {is_least, is_greatest};
+}
+
+size_t FindSummary(const std::vector<SummaryColumn>& columns, const Expr& argument) {
+  size_t i = 0;
+  while (i < columns.size() && columns[i].column != argument.column) ++i;
+  return i;
+}
+
 class AggregationSink : public Sink {
  public:
   AggregationSink(const AggregationSpec& spec, ExecutionEnvironment& environment)
       : environment_(environment), keys_(spec.keys), groups_(TypesOf(spec.keys), environment) {
+    CanSummarize(spec, &summary_columns_);
     for (const AggregateSpec& aggregate : spec.aggregates) AddAggregate(aggregate);
   }
 
   std::unique_ptr<Sink::Local> CreateLocal() override;
   void Consume(Sink::Local& local, const Batch& batch, EvalContext& context) override;
+  void ConsumeSummary(Sink::Local& local, uint32_t rows, const ColumnSummary* columns,
+                      Arena& arena) override;
   void Combine(Sink::Local& local) override;
   int PrepareFinish() override;
   void RunFinishTask(int task) override;
@@ -157,6 +173,7 @@ class AggregationSink : public Sink {
   std::vector<State> states_;
   std::vector<Result> results_;
   std::vector<Distinct> distincts_;
+  std::vector<SummaryColumn> summary_columns_;
   GroupAggregation groups_;
   int round_ = 0;
   std::vector<int> distinct_of_task_;
@@ -274,6 +291,29 @@ void AggregationSink::Consume(Sink::Local& sink_local, const Batch& batch, EvalC
   }
   groups_.Consume(*local.groups, local.keys.data(), batch.rows, local.updates, context.arena);
   for (size_t i = 0; i < distincts_.size(); ++i) ConsumeDistinct(local, i, batch.rows, context);
+}
+
+// The states' accumulators see bounds as rows; counts read none.
+void AggregationSink::ConsumeSummary(Sink::Local& sink_local, uint32_t rows,
+                                     const ColumnSummary* columns, Arena& arena) {
+  static constexpr uint16_t kBoundRows[] = {0, 1};
+  SinkLocal& local = static_cast<SinkLocal&>(sink_local);
+  local.updates.clear();
+  for (const State& state : states_) {
+    if (state.argument < 0) {
+      local.updates.push_back({state.accumulator, Vector(), {nullptr, rows}});
+      continue;
+    }
+    const ColumnSummary& summary = columns[FindSummary(summary_columns_, *arguments_[state.argument])];
+    if (summary.valid_rows == 0) continue;
+    if (state.kind == AccumulatorKind::kCount) {
+      local.updates.push_back({state.accumulator, Vector(), {nullptr, summary.valid_rows}});
+    } else {
+      const bool is_greatest = NeededBounds(state.kind).greatest;
+      local.updates.push_back({state.accumulator, summary.bounds, {kBoundRows + is_greatest, 1}});
+    }
+  }
+  groups_.Consume(*local.groups, nullptr, 1, local.updates, arena);
 }
 
 void AggregationSink::ConsumeDistinct(SinkLocal& local, size_t index, uint32_t rows,
@@ -415,6 +455,24 @@ SinkStats AggregationSink::stats() const {
 }
 
 }  // namespace
+
+bool CanSummarize(const AggregationSpec& spec, std::vector<SummaryColumn>* columns) {
+  columns->clear();
+  if (!spec.keys.empty()) return false;
+  for (const AggregateSpec& aggregate : spec.aggregates) {
+    if (aggregate.filter != nullptr || DistinctMatters(aggregate)) return false;
+    if (aggregate.argument == nullptr) continue;
+    if (aggregate.argument->kind != Expr::Kind::kColumn) return false;
+    const AccumulatorKind kind = ChooseAccumulator(aggregate.function, aggregate.argument->type);
+    const BoundsNeeded bounds = NeededBounds(kind);
+    if (kind != AccumulatorKind::kCount && !bounds.any()) return false;
+    const size_t i = FindSummary(*columns, *aggregate.argument);
+    if (i == columns->size()) columns->push_back({aggregate.argument->column, {}});
+    (*columns)[i].bounds.least |= bounds.least;
+    (*columns)[i].bounds.greatest |= bounds.greatest;
+  }
+  return true;
+}
 
 std::unique_ptr<Sink> CreateAggregation(const AggregationSpec& spec,
                                         ExecutionEnvironment& environment) {

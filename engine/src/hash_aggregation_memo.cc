@@ -11,23 +11,6 @@ namespace {
 constexpr uint32_t kMaxDomain = 8192;
 constexpr uint32_t kMaxEntries = 1024;
 
-bool IsRangeType(const Vector& key) {
-  switch (key.type) {
-    case PENUMBRA_BOOL:
-    case PENUMBRA_INT2:
-    case PENUMBRA_INT4:
-    case PENUMBRA_INT8:
-    case PENUMBRA_DATE:
-    case PENUMBRA_TIMESTAMP:
-    case PENUMBRA_TIMESTAMPTZ:
-      return true;
-    case PENUMBRA_NUMERIC:
-      return key.numeric_form == NumericForm::kInt64;
-    default:
-      return false;
-  }
-}
-
 template <typename T>
 bool BoundsOf(const Vector& key, uint32_t rows, int64_t* least, int64_t* greatest) {
   T low, high;
@@ -205,7 +188,7 @@ bool CodeMemo::UpdateDimension(const Vector& key, uint32_t rows, Dimension* dime
     case VectorForm::kDictionary:
       return UpdateEntries(*key.dictionary, key.dictionary_size, dimension, changed);
     case VectorForm::kFlat:
-      return IsRangeType(key) && UpdateRange(key, rows, dimension, changed);
+      return IsIntegerType(key.type, key.numeric_form) && UpdateRange(key, rows, dimension, changed);
   }
   return false;
 }

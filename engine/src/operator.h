@@ -23,6 +23,7 @@
 #include "arena.h"
 #include "expr.h"
 #include "penumbra/engine.h"
+#include "segment.h"
 #include "vector.h"
 
 namespace penumbra {
@@ -78,6 +79,13 @@ class Sink {
     return batch.rows;
   }
 
+  // Rows of which metadata says all that the sink needs (CanSummarize()) need not be decoded: `columns`
+  // are, in CanSummarize()'s order, what is known of them.
+  virtual void ConsumeSummary(Local& /*local*/, uint32_t /*rows*/, const ColumnSummary* /*columns*/,
+                              Arena& /*arena*/) {
+    throw EngineError(PENUMBRA_INTERNAL, "a summary for a sink that needs the rows");
+  }
+
   virtual int PrepareFinish() = 0;
   virtual void RunFinishTask(int task) = 0;
   virtual int Seal() = 0;
@@ -99,6 +107,13 @@ struct AggregationSpec {
   std::vector<const Expr*> keys;
   std::vector<AggregateSpec> aggregates;
 };
+// Whether the aggregation needs no more of its rows than how many there are, how many of them are valid
+// in some columns of its input, and the bounds there. Then *columns are those, each once.
+struct SummaryColumn {
+  int column;
+  BoundsNeeded bounds;
+};
+bool CanSummarize(const AggregationSpec& spec, std::vector<SummaryColumn>* columns);
 std::unique_ptr<Sink> CreateAggregation(const AggregationSpec& spec, ExecutionEnvironment& environment);
 // Whether the function takes the argument type to the result type; false fills *reason.
 bool CheckAggregate(const AggregateSpec& spec, std::string* reason);

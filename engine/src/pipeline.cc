@@ -118,7 +118,7 @@ PipelineCursor::PipelineCursor(const Plan& plan, Pipeline& pipeline, ExecutionEn
 }
 
 void PipelineCursor::SetSink(Sink* sink, Sink::Local* local) {
-  if (scan_cursor_ != nullptr && pipeline_.steps().empty()) scan_cursor_->SetPrefilter(sink, local);
+  if (scan_cursor_ != nullptr && pipeline_.steps().empty()) scan_cursor_->SetSink(sink, local);
 }
 
 PipelineCursor::Progress PipelineCursor::NextOfSource(Batch* batch) {

@@ -100,7 +100,8 @@ class PipelineCursor {
 
   // By operator index; the scan's and the steps' of this pipeline.
   void AddCounts(std::vector<OperatorCounts>* counts) const;
-  uint64_t pushed_rows() const { return scan_cursor_ == nullptr ? 0 : scan_cursor_->counts().pushed_rows; }
+  // Null when the source is a sink.
+  const ScanCounts* scan_counts() const { return scan_cursor_ == nullptr ? nullptr : &scan_cursor_->counts(); }
 
  private:
   Progress NextOfSource(Batch* batch);

@@ -48,7 +48,24 @@ bool CheckChunk(const Plan& plan, const PenumbraChunk& chunk, std::vector<Verdic
 
 bool IsChunkSkipped(const Plan& plan, const PenumbraChunk& chunk) { return !CheckChunk(plan, chunk, nullptr); }
 
-Scan::Scan(const Plan& plan, std::vector<bool> needed) : plan_(plan), needed_(std::move(needed)) {}
+Scan::Scan(const Plan& plan, std::vector<bool> needed) : plan_(plan), needed_(std::move(needed)) {
+  const std::vector<Stage>& stages = plan.stages();
+  const size_t s = !stages.empty() && stages[0].kind == Stage::Kind::kFilter ? 1 : 0;
+  has_summaries_ = s < stages.size() && stages[s].kind == Stage::Kind::kAggregation &&
+                   CanSummarize(stages[s].aggregation, &summary_columns_);
+}
+
+bool Scan::CanSummarizeChunk(const Chunk& chunk) const {
+  if (std::any_of(chunk.verdicts.begin(), chunk.verdicts.end(),
+                  [](Verdict verdict) { return verdict != Verdict::kAll; })) {
+    return false;
+  }
+  Arena arena;
+  ColumnSummary summary;
+  return std::all_of(summary_columns_.begin(), summary_columns_.end(), [&](const SummaryColumn& needed) {
+    return SegmentReader(chunk.segments[needed.column]).Summarize(0, chunk.rows, needed.bounds, arena, &summary);
+  });
+}
 
 bool Scan::AddChunk(const PenumbraChunk& chunk) {
   uint64_t valid_rows = 0;
@@ -72,15 +89,17 @@ bool Scan::AddChunk(const PenumbraChunk& chunk) {
   added.ranges.assign(chunk.ranges, chunk.ranges + chunk.range_count);
   added.verdicts = std::move(verdicts);
   rows_left_ += chunk.rows;
-  total_rows_ += valid_rows;
+  added.is_summarized = has_summaries_ && valid_rows == chunk.rows && CanSummarizeChunk(added);
+  if (!added.is_summarized) total_rows_ += valid_rows;
   return true;
 }
 
 bool Scan::ClaimFrom(Chunk* chunk, Morsel* morsel) {
   if (chunk->next_row.load(std::memory_order_relaxed) >= chunk->rows) return false;
-  uint32_t begin = chunk->next_row.fetch_add(kMorselRows, std::memory_order_relaxed);
+  const uint32_t claimed_rows = chunk->is_summarized ? chunk->rows : kMorselRows;
+  uint32_t begin = chunk->next_row.fetch_add(claimed_rows, std::memory_order_relaxed);
   if (begin >= chunk->rows) return false;
-  *morsel = {chunk, begin, std::min(begin + kMorselRows, chunk->rows)};
+  *morsel = {chunk, begin, std::min(begin + claimed_rows, chunk->rows)};
   rows_left_.fetch_sub(morsel->end - begin, std::memory_order_relaxed);
   return true;
 }
@@ -233,6 +252,7 @@ bool ScanCursor::OpenMorsel() {
 
 void ScanCursor::BindChunk() {
   bound_.clear();
+  is_filtered_decoded_ = false;
   chunk_arena_.Reset();
   readers_.clear();
   Arena* kept = is_output_ ? nullptr : &chunk_arena_;
@@ -241,8 +261,10 @@ void ScanCursor::BindChunk() {
   bound_.resize(filters.size());
   EvalContext context{chunk_arena_, environment_.session};
   for (size_t i = 0; i < filters.size(); ++i) {
-    if (filters[i].predicate == nullptr || chunk_->verdicts[i] == Verdict::kAll) continue;
-    bound_[i] = filters[i].predicate->Bind(readers_[filters[i].predicate->column()], context);
+    if (chunk_->verdicts[i] == Verdict::kAll) continue;
+    if (filters[i].predicate != nullptr)
+      bound_[i] = filters[i].predicate->Bind(readers_[filters[i].predicate->column()], context);
+    is_filtered_decoded_ |= bound_[i] == nullptr;
   }
 }
 
@@ -315,11 +337,23 @@ bool ScanCursor::RunFilter(const ScanFilter& filter, Columns& columns, EvalConte
   return true;
 }
 
-void ScanCursor::SetPrefilter(Sink* sink, Sink::Local* local) {
+void ScanCursor::SetSink(Sink* sink, Sink::Local* local) {
   prefilter_columns_ = sink->prefilter_columns();
-  if (prefilter_columns_.empty()) return;
-  prefilter_ = sink;
-  prefilter_local_ = local;
+  summaries_.resize(scan_.summary_columns().size());
+  sink_ = sink;
+  sink_local_ = local;
+}
+
+bool ScanCursor::EmitSummary(uint32_t begin, uint32_t count, EvalContext& context) {
+  for (size_t i = 0; i < summaries_.size(); ++i) {
+    const SummaryColumn& needed = scan_.summary_columns()[i];
+    if (!readers_[needed.column].Summarize(begin, count, needed.bounds, context.arena, &summaries_[i]))
+      return false;
+  }
+  counts_.rows_out += count;
+  counts_.summarized_rows += count;
+  sink_->ConsumeSummary(*sink_local_, count, summaries_.data(), context.arena);
+  return true;
 }
 
 bool ScanCursor::RunPrefilter(Columns& columns, EvalContext& context) {
@@ -327,7 +361,7 @@ bool ScanCursor::RunPrefilter(Columns& columns, EvalContext& context) {
   Batch batch = columns.batch();
   if (context.memo != nullptr) context.memo->Begin(batch);
   auto* wanted = AllocateSelection(batch.rows, context.arena);
-  uint32_t n = prefilter_->Prefilter(*prefilter_local_, batch, context, wanted);
+  uint32_t n = sink_->Prefilter(*sink_local_, batch, context, wanted);
   if (n == 0) return false;
   if (n < batch.rows) columns.Narrow(wanted, n, context.arena);
   return true;
@@ -359,7 +393,7 @@ ScanCursor::Progress ScanCursor::Emit(Columns& columns, bool is_chunk, uint32_t 
     std::iota(first, first + max_rows, uint16_t{0});
     columns.Narrow(first, max_rows, context.arena);
   }
-  if (prefilter_ != nullptr && !RunPrefilter(columns, context)) return Progress::kNoRows;
+  if (!prefilter_columns_.empty() && !RunPrefilter(columns, context)) return Progress::kNoRows;
   for (int column : needed_) columns.Load(column, context.arena);
   *batch = columns.batch();
   return Progress::kRows;
@@ -373,14 +407,23 @@ ScanCursor::Progress ScanCursor::Next(uint32_t max_rows, EvalContext& context, B
   }
   uint32_t begin = position_;
   uint32_t count = std::min(kVectorRows, chunk_->rows - begin);
-  position_ += count;
   ++vectors_seen_;
+  if (chunk_->is_summarized) {
+    position_ = chunk_->rows;
+    counts_.rows_in += chunk_->rows;
+    if (!EmitSummary(0, chunk_->rows, context)) throw EngineError(PENUMBRA_INTERNAL, "a chunk without its summary");
+    return Progress::kNoRows;
+  }
+  position_ += count;
   uint64_t bits[kValidityWords];
   if (!SetValidBits(begin, count, bits)) return Progress::kNoRows;
   counts_.rows_in += kernels::CountBits(bits, count);
   if (!ApplyPredicates(begin, count, bits, context)) return Progress::kNoRows;
+  const uint32_t n = kernels::CountBits(bits, count);
+  if (n == count && scan_.has_summaries() && !is_filtered_decoded_ && EmitSummary(begin, count, context))
+    return Progress::kNoRows;
   ChunkColumns columns(*this, begin, count);
-  if (uint32_t n = kernels::CountBits(bits, count); n < count) {
+  if (n < count) {
     auto* selected = AllocateSelection(count, context.arena);
     kernels::BitsToSelection(bits, count, selected);
     columns.Select(selected, n);

@@ -33,17 +33,21 @@ class Scan {
   // Nothing more is wanted: limits and errors.
   void Stop() { is_stopped_.store(true, std::memory_order_relaxed); }
   bool is_stopped() const { return is_stopped_.load(std::memory_order_relaxed); }
+  // Of which rows have to be looked at.
   uint64_t total_rows() const { return total_rows_; }
   uint32_t chunk_count() const { return chunk_count_; }
   uint32_t skipped_count() const { return skipped_count_; }
   const Plan& plan() const { return plan_; }
   const std::vector<bool>& needed() const { return needed_; }
+  bool has_summaries() const { return has_summaries_; }
+  const std::vector<SummaryColumn>& summary_columns() const { return summary_columns_; }
 
   struct Chunk {
     uint32_t rows = 0;
     std::vector<const void*> segments;
     std::vector<PenumbraRowRange> ranges;
     std::vector<Verdict> verdicts;  // of each scan filter, from the whole segment's zone map
+    bool is_summarized = false;     // all rows count, and metadata says all that the sink needs
     std::atomic<uint32_t> next_row{0};
   };
   struct Morsel {
@@ -57,9 +61,12 @@ class Scan {
 
  private:
   bool ClaimFrom(Chunk* chunk, Morsel* morsel);
+  bool CanSummarizeChunk(const Chunk& chunk) const;
 
   const Plan& plan_;
   const std::vector<bool> needed_;
+  bool has_summaries_ = false;  // the sink takes them
+  std::vector<SummaryColumn> summary_columns_;
   std::deque<Chunk> chunks_;
   std::atomic<size_t> next_chunk_{0};
   std::atomic<int64_t> rows_left_{0};
@@ -76,6 +83,7 @@ struct ScanCounts {
   uint64_t rows_in = 0;      // valid rows looked at
   uint64_t rows_out = 0;     // that passed the filter
   uint64_t pushed_rows = 0;  // of rows_in
+  uint64_t summarized_rows = 0;  // of rows_in: metadata was enough
   uint64_t time_ns = 0;
 };
 
@@ -94,8 +102,9 @@ class ScanCursor {
   Progress Filter(const Rows& rows, uint32_t begin, uint32_t count, uint32_t max_rows, EvalContext& context,
                   Batch* batch);
   const ScanCounts& counts() const { return counts_; }
-  // Asks the sink that takes the scan's batches as they are which rows it wants decoded.
-  void SetPrefilter(Sink* sink, Sink::Local* local);
+  // The sink that takes the scan's batches as they are: it is asked which rows it wants decoded, and
+  // given summaries instead of rows where it can use them.
+  void SetSink(Sink* sink, Sink::Local* local);
 
  private:
   class Columns;
@@ -120,6 +129,9 @@ class ScanCursor {
   Progress Emit(Columns& columns, bool is_chunk, uint32_t max_rows, EvalContext& context, Batch* batch);
   bool RunFilter(const ScanFilter& filter, Columns& columns, EvalContext& context);
   bool RunPrefilter(Columns& columns, EvalContext& context);
+  // Gives the sink what metadata says of these rows, all of which are valid and pass; false: they have
+  // to be decoded.
+  bool EmitSummary(uint32_t begin, uint32_t count, EvalContext& context);
 
   Scan& scan_;
   const bool is_output_;
@@ -137,9 +149,11 @@ class ScanCursor {
   std::vector<int> loaded_;         // the columns that are
   std::vector<int> needed_;         // the columns of the output
   std::vector<uint8_t> is_kept_;      // by column: worth narrowing rather than decoding again
-  Sink* prefilter_ = nullptr;
-  Sink::Local* prefilter_local_ = nullptr;
+  Sink* sink_ = nullptr;
+  Sink::Local* sink_local_ = nullptr;
   std::vector<int> prefilter_columns_;
+  bool is_filtered_decoded_ = false;  // a conjunct is evaluated on decoded rows of the chunk
+  std::vector<ColumnSummary> summaries_;
   uint32_t vectors_seen_ = 0;
   ScanCounts counts_;
 };

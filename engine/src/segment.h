@@ -24,6 +24,21 @@ const char* EncodingName(const void* segment);
 // See penumbra_segment_compare().
 int64_t CompareSegment(const void* segment, uint32_t segment_begin, const Rows& rows, int column);
 
+// The bounds that somebody asks for.
+struct BoundsNeeded {
+  bool least = false;
+  bool greatest = false;
+  bool any() const { return least || greatest; }
+};
+
+// What is known of a range of rows of one column without decoding it.
+struct ColumnSummary {
+  uint32_t valid_rows = 0;
+  // Flat: row 0 is the least valid value, row 1 the greatest. Set if they were asked for and there is
+  // a valid row; what was not asked for may be anything.
+  Vector bounds;
+};
+
 // Reads one segment. Cheap to create. The segment was checked when it entered the cache.
 //
 // `arena`, if given, lives as long as the reader and takes what is built once for all vectors: the
@@ -46,6 +61,10 @@ class SegmentReader {
   // cheaper than Decode and Gather.
   Vector DecodeSelected(uint32_t begin, uint32_t count, const uint16_t* selected,
                         uint32_t selected_count, Arena& arena) const;
+  // Of all rows (begin 0), or of one vector's (begin a multiple of kVectorRows). False: this has to be
+  // decoded. Equal values whose output differs (zeros, NaNs) are never told.
+  bool Summarize(uint32_t begin, uint32_t count, BoundsNeeded needed, Arena& arena,
+                 ColumnSummary* summary) const;
   // Of a dictionary segment: its entries, flat (in `arena` unless built before). Null for the
   // others.
   const Vector* Dictionary(Arena& arena) const;

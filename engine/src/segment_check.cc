@@ -1,6 +1,8 @@
 // Proves the invariants of segment_format.h for bytes that may be anything: every read below is
 // inside what an earlier line has proven.
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "kernels/kernels.h"
 #include "numeric.h"
@@ -144,6 +146,10 @@ void CheckCompressed(const SegmentView& segment) {
 
 // ---------------------------------------------------------------- dictionaries ----------------
 
+bool IsAnsweredFromEntries(const SegmentView& segment) {
+  return segment.type() == PENUMBRA_TEXT || segment.type() == PENUMBRA_UUID;
+}
+
 template <typename Code>
 void CheckCodesOf(const SegmentView& segment) {
   const SegmentHeader& header = segment.header();
@@ -151,9 +157,14 @@ void CheckCodesOf(const SegmentView& segment) {
   Code least, greatest;
   if (!kernels::FindBounds(codes, nullptr, header.rows, &least, &greatest)) return;
   Require(greatest < header.dictionary_size, "code past the dictionary");
-  if (header.null_count == 0) return;
-  for (uint32_t row = 0; row < header.rows; ++row)
-    Require(codes[row] == 0 || IsValidRow(segment, row), "code of a null");
+  std::vector<uint8_t> is_used(header.dictionary_size);
+  for (uint32_t row = 0; row < header.rows; ++row) {
+    const bool is_valid = header.null_count == 0 || IsValidRow(segment, row);
+    Require(codes[row] == 0 || is_valid, "code of a null");
+    is_used[codes[row]] |= is_valid;
+  }
+  if (!IsAnsweredFromEntries(segment)) return;
+  for (uint8_t is_one_used : is_used) Require(is_one_used != 0, "dictionary entry of no row");
 }
 
 void CheckStringRefs(const StringRef* refs, uint32_t count) {
@@ -164,6 +175,29 @@ void CheckStringRefs(const StringRef* refs, uint32_t count) {
       Require(bytes[b] == 0, "string reference not zero past its end");
     }
   }
+}
+
+template <typename EntryOf>
+void CheckAscending(uint32_t count, EntryOf&& entry_of) {
+  for (uint32_t i = 1; i < count; ++i)
+    Require(entry_of(i - 1) < entry_of(i), "order of dictionary entries");
+}
+
+void CheckEntryOrder(const SegmentView& segment) {
+  const uint32_t count = segment.header().dictionary_size;
+  if (segment.type() == PENUMBRA_UUID) {
+    const char* values = segment.part<char>(kValues);
+    return CheckAscending(count, [=](uint32_t i) { return std::string_view(values + 16 * i, 16); });
+  }
+  if (const uint32_t* ends = segment.part<uint32_t>(kStarts); ends != nullptr) {
+    const char* bytes = segment.part<char>(kBytes);
+    return CheckAscending(count, [=](uint32_t i) {
+      const uint32_t begin = i == 0 ? 0 : ends[i - 1];
+      return std::string_view(bytes + begin, ends[i] - begin);
+    });
+  }
+  const StringRef* refs = segment.part<StringRef>(kValues);
+  CheckAscending(count, [=](uint32_t i) { return refs[i].view(); });
 }
 
 void CheckDictionary(const SegmentView& segment) {
@@ -189,6 +223,7 @@ void CheckDictionary(const SegmentView& segment) {
     RequireAbsent(segment, kBytes);
     if (segment.is_string_form())
       CheckStringRefs(segment.part<StringRef>(kValues), header.dictionary_size);
+    if (IsAnsweredFromEntries(segment)) CheckEntryOrder(segment);
     return;
   }
   Require(segment.is_string_form(), "long dictionary entries that are no strings");
@@ -198,6 +233,7 @@ void CheckDictionary(const SegmentView& segment) {
   for (uint32_t i = 1; i < header.dictionary_size; ++i)
     Require(ends[i - 1] <= ends[i], "order of dictionary entries");
   RequirePart(segment, kBytes, ends[header.dictionary_size - 1]);
+  if (IsAnsweredFromEntries(segment)) CheckEntryOrder(segment);
 }
 
 // ---------------------------------------------------------------- bounds ----------------------
@@ -268,12 +304,13 @@ void CheckIntegerBounds(const SegmentView& segment, const void* bytes) {
     arena.Reset();
     const Bounds bounds =
         BoundsOfVector(Flatten(reader.Decode(begin, count, arena), count, arena), count);
-    if (!bounds.is_any) continue;
     if (zones != nullptr) {
       const SegmentZone& zone = zones[begin / kVectorRows];
-      Require(zone.least <= bounds.least && bounds.greatest <= zone.greatest,
-              "value outside its zone");
+      Require(bounds.is_any ? zone.least == bounds.least && zone.greatest == bounds.greatest
+                            : zone.least > zone.greatest,
+              "bounds of a zone");
     }
+    if (!bounds.is_any) continue;
     all.least = all.is_any ? std::min(all.least, bounds.least) : bounds.least;
     all.greatest = all.is_any ? std::max(all.greatest, bounds.greatest) : bounds.greatest;
     all.is_any = true;
@@ -282,6 +319,33 @@ void CheckIntegerBounds(const SegmentView& segment, const void* bytes) {
     Require(all.least == header.least && all.greatest == header.greatest, "bounds of the segment");
   if (all.is_any && segment.type() == PENUMBRA_BOOL)
     Require(all.least >= 0 && all.greatest <= 1, "value of a boolean");
+}
+
+template <typename T>
+void CheckFloatBoundsOf(const SegmentView& segment, const void* bytes) {
+  const SegmentHeader& header = segment.header();
+  int64_t least = INT64_MAX, greatest = INT64_MIN;
+  SegmentReader reader(bytes);
+  Arena arena;
+  for (uint32_t begin = 0; begin < header.rows; begin += kVectorRows) {
+    const uint32_t count = std::min(kVectorRows, header.rows - begin);
+    arena.Reset();
+    const Vector v = Flatten(reader.Decode(begin, count, arena), count, arena);
+    for (uint32_t row = 0; row < count; ++row) {
+      if (!v.IsValid(row)) continue;
+      const int64_t key = FloatKey(v.values<T>()[row]);
+      least = std::min(least, key);
+      greatest = std::max(greatest, key);
+    }
+  }
+  Require(least == header.least && greatest == header.greatest, "bounds of floats");
+}
+
+void CheckFloatBounds(const SegmentView& segment, const void* bytes) {
+  const SegmentHeader& header = segment.header();
+  if (header.null_count == header.rows || (header.flags & kExactBounds) == 0) return;
+  if (segment.type() == PENUMBRA_FLOAT4) CheckFloatBoundsOf<float>(segment, bytes);
+  if (segment.type() == PENUMBRA_FLOAT8) CheckFloatBoundsOf<double>(segment, bytes);
 }
 
 // Consumers of an int128 rest on its bounds, so that sums need no check.
@@ -374,6 +438,7 @@ void CheckSegment(const void* bytes, size_t segment_bytes) {
     CheckIntegerBounds(segment, bytes);
   } else {
     RequireAbsent(segment, kZones);
+    CheckFloatBounds(segment, bytes);
   }
   if (segment.type() == PENUMBRA_NUMERIC && segment.numeric_form() == NumericForm::kInt128)
     CheckInt128Bounds(segment);

@@ -12,45 +12,50 @@
 //       16      8  segment_bytes   all of the segment
 //       24      8  plain_bytes     of the rows unencoded
 //       32      1  numeric_form    NumericForm, for NUMERIC
-//       33      1  code_bytes      width of the codes (1, 2, 4, 8) or of the lengths of strings (1,
-//       2, 4) 34      2  scale           of NUMERIC held as integers 36      4  dictionary_size 40
-//       8  base            kFrame: value = base + code * step 48      8  step            kFrame: >=
-//       1 56      8  least           order keys of the smallest and greatest value, see below 64 8
-//       greatest 72      1  flags           SegmentFlag 73      3  zero 76      4  block_rows
-//       kCompressed: rows of a block, a multiple of 64 80    112  parts           offset and bytes
-//       of each Part, 8 bytes each
-//      192         the parts, each at a multiple of 64; kBytes is followed by 16 more bytes at
-//      least
+//       33      1  code_bytes      width of codes (1, 2, 4, 8) or of the lengths of strings (1, 2, 4)
+//       34      2  scale           of NUMERIC held as integers
+//       36      4  dictionary_size
+//       40      8  base            kFrame: value = base + code * step
+//       48      8  step            kFrame: >= 1
+//       56      8  least           order keys of the smallest and greatest value, see below
+//       64      8  greatest
+//       72      1  flags           SegmentFlag
+//       73      3  zero
+//       76      4  block_rows      kCompressed: rows of a block, a multiple of 64
+//       80    112  parts           offset and bytes of each Part, 8 bytes each
+//      192         the parts, each at a multiple of 64; kBytes is followed by at least 16 more bytes
 //
 // What each encoding holds, besides kValidity (if there are both nulls and values) and kZones
 // (optional):
 //
 //   kConstant    every row has the value in kValues (strings: kBytes), or is null and there is no
-//   part kFrame       kCodes: code_bytes per row; value = base + code * step kPlain       kValues:
-//   the flat value of each row (segment.h). Strings: kCodes is the length of each row,
-//                kStarts the offset in kBytes of each group of 64 rows and of the end, kBytes the
-//                strings
-//   kDictionary  kCodes: code of each row; kValues: the entries, flat and ascending. Strings:
-//   entries of at most
-//                12 bytes are StringRefs in kValues; longer ones kStarts (ends of the entries) and
-//                kBytes
+//                part
+//   kFrame       kCodes: code_bytes per row; value = base + code * step
+//   kPlain       kValues: the flat value of each row (segment.h). Strings: kCodes is the length of
+//                each row, kStarts the offset in kBytes of each group of 64 rows and of the end,
+//                kBytes the strings
+//   kDictionary  kCodes: code of each row; kValues: the entries, flat and ascending. Strings: entries
+//                of at most 12 bytes are StringRefs in kValues; longer ones kStarts (ends of the
+//                entries) and kBytes
 //   kCompressed  strings: kCodes and kStarts as for kPlain, of the decompressed bytes; kBlocks: the
-//   offset in
-//                kBytes of each block and of the end; a block is LZ4, or raw where LZ4 gains
-//                nothing
+//                offset in kBytes of each block and of the end; a block is LZ4, or raw where LZ4
+//                gains nothing
 //
 // Invariants, which penumbra_segment_check() proves:
+//
 //   I1  header and parts lie inside the segment, parts are aligned, do not overlap the header, and
-//   have
-//       exactly the size that rows, code_bytes and dictionary_size give
+//       have exactly the size that rows, code_bytes and dictionary_size give
 //   I2  the validity bitmap has rows - null_count ones and zeros past the last row
 //   I3  every code of a dictionary is below dictionary_size, also in null rows, where it is 0
 //   I4  kStarts ascends; in each group of 64 rows the lengths sum up to the next start; null rows
-//   have length 0 I5  a StringRef in a segment is inline and zero past its length I6  no valid
-//   integer or int128 lies outside [least, greatest], nor an integer outside its vector's zone, and
-//       least and greatest of integers occur. Bounds of other types are the writer's word: a wrong
-//       one loses rows, as any wrong value would, but is no wrong read
+//       have length 0
+//   I5  a StringRef in a segment is inline and zero past its length
+//   I6  least and greatest of integers are those of the valid rows, those of a zone of its vector's
+//       (least > greatest if it has none), those of floats those of the valid rows' keys: min and max
+//       are answered from them. No valid int128 lies outside [least, greatest]. Bounds of other types
+//       are the writer's word: a wrong one loses rows, as any wrong value would, but is no wrong read
 //   I7  BOOL values are 0 or 1
+//   I8  entries of a dictionary of text or uuid ascend bytewise, and each one belongs to a valid row
 //
 // Order keys map values to int64 so that a <= b in PostgreSQL's order implies key(a) <= key(b):
 // integers are their own key; floats by FloatKey(); strings (bpchar without trailing blanks) and
@@ -132,23 +137,6 @@ static_assert(sizeof(SegmentZone) == 16);
 inline uint32_t VectorCount(uint32_t rows) { return (rows + kVectorRows - 1) / kVectorRows; }
 inline uint32_t GroupCount(uint32_t rows) { return (rows + kGroupRows - 1) / kGroupRows; }
 
-// Integer-like: an int64 holds the value, exactly, and its order.
-inline bool IsIntegerType(PenumbraType type, NumericForm numeric_form) {
-  switch (type) {
-    case PENUMBRA_BOOL:
-    case PENUMBRA_INT2:
-    case PENUMBRA_INT4:
-    case PENUMBRA_INT8:
-    case PENUMBRA_DATE:
-    case PENUMBRA_TIMESTAMP:
-    case PENUMBRA_TIMESTAMPTZ:
-      return true;
-    case PENUMBRA_NUMERIC:
-      return numeric_form == NumericForm::kInt64;
-    default:
-      return false;
-  }
-}
 // Held as strings: texts and numerics in PostgreSQL's format.
 inline bool IsStringForm(PenumbraType type, NumericForm numeric_form) {
   return IsStringType(type) || (type == PENUMBRA_NUMERIC && numeric_form == NumericForm::kPayload);

@@ -135,6 +135,23 @@ inline uint32_t FlatWidth(PenumbraType type, NumericForm numeric_form) {
   }
 }
 inline uint32_t FlatWidth(const Vector& v) { return FlatWidth(v.type, v.numeric_form); }
+// Integer-like: an int64 holds the value, exactly, and its order.
+inline bool IsIntegerType(PenumbraType type, NumericForm numeric_form) {
+  switch (type) {
+    case PENUMBRA_BOOL:
+    case PENUMBRA_INT2:
+    case PENUMBRA_INT4:
+    case PENUMBRA_INT8:
+    case PENUMBRA_DATE:
+    case PENUMBRA_TIMESTAMP:
+    case PENUMBRA_TIMESTAMPTZ:
+      return true;
+    case PENUMBRA_NUMERIC:
+      return numeric_form == NumericForm::kInt64;
+    default:
+      return false;
+  }
+}
 inline bool IsStringType(PenumbraType type) { return type == PENUMBRA_TEXT || type == PENUMBRA_BPCHAR; }
 
 class Arena;

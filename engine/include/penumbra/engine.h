@@ -204,6 +204,7 @@ typedef struct PenumbraExecStats {
   uint32_t chunks_skipped; /* by zone maps */
   uint64_t cached_rows;
   uint64_t pushed_rows;
+  uint64_t summarized_rows; /* of cached_rows: answered from metadata, not decoded */
   int operator_count;
   const PenumbraOperatorStats *operators; /* in stage order, the scan first */
 } PenumbraExecStats;

@@ -229,6 +229,7 @@ Output Run(const PlanBuilder& plan, const Input& input) {
   output.chunks_skipped = stats.chunks_skipped;
   output.cached_rows = stats.cached_rows;
   output.pushed_rows = stats.pushed_rows;
+  output.summarized_rows = stats.summarized_rows;
   output.operators.assign(stats.operators, stats.operators + stats.operator_count);
   penumbra_exec_destroy(exec);
   return output;

@@ -89,6 +89,7 @@ struct Output {
   uint32_t chunks_skipped = 0;
   uint64_t cached_rows = 0;
   uint64_t pushed_rows = 0;
+  uint64_t summarized_rows = 0;
   std::vector<PenumbraOperatorStats> operators;
 };
 

@@ -253,6 +253,8 @@ explain_report(const ScanReport *report, ExplainState *es)
 		ExplainPropertyUInteger("Chunks Skipped", NULL, stats->chunks_skipped, es);
 	}
 	explain_pages(report->pages_from_cache, report->pages_from_heap, es);
+	if (stats->summarized_rows > 0 || es->format != EXPLAIN_FORMAT_TEXT)
+		ExplainPropertyUInteger("Rows From Metadata", NULL, stats->summarized_rows, es);
 	if (es->format == EXPLAIN_FORMAT_TEXT)
 	{
 		indent(es);
