@@ -117,7 +117,8 @@ class QueryGenerator:
 
     def query(self) -> Query:
         shapes = [(self.projection, 20), (self.top, 15), (self.plain_aggregation, 20), (self.grouped, 35),
-                  (self.distinct, 8), (self.nested, 10), (self.whole_rows, 4)]  # fmt: skip
+                  (self.distinct, 8), (self.nested, 10), (self.whole_rows, 4), (self.metadata, 8),
+                  (self.distinct_counts, 8)]  # fmt: skip
         shape = self.choose.choices([s for s, _ in shapes], [w for _, w in shapes])[0]
         query = shape()
         return dataclasses.replace(query, parameters=tuple(self.parameters or ()))
@@ -212,6 +213,37 @@ class QueryGenerator:
 
     def plain_aggregation(self) -> Query:
         return Query(self.table, tuple(self._aggregates(1)), self._where())
+
+    def metadata(self) -> Query:
+        """What bounds and counts can answer, where the conditions let whole chunks or vectors pass."""
+        outputs = [Output("count(*)")]
+        for _ in range(self.choose.randint(1, 5)):
+            column = self.choose.choice(COLUMNS)
+            functions = ["bool_and", "bool_or"] if column.kind == "bool" else ["min", "max"]
+            function = self.choose.choice(["count", *functions])
+            has_order = column.kind != "uuid" or function == "count"
+            comparison = BY_VALUE if column.is_written_differently and function != "count" else EXACT
+            outputs.append(Output(f"{function}({column.name})" if has_order else "count(u)", comparison))
+        where = self.choose.choice([(), (), ("k > 0",), ("k <= 100000", "b_const"),
+                                    (f"k >= {self.choose.randint(1, 9000)}",), ("i4_const = 42",),
+                                    (f"i4_run < {self.choose.randint(1, 120)}",), ("i4_run / i4_const >= 0",)])
+        return Query(self.table, tuple(outputs), where)
+
+    def distinct_counts(self) -> Query:
+        """DISTINCT of plain columns, with no or one key."""
+        keys = [Output(self.choose.choice(["b", "i4_few", "low", "i4_run", "bp", "i2", "vc", "d_edge"]))]
+        keys = keys if self.choose.random() < 0.6 else []
+        outputs = []
+        for _ in range(self.choose.randint(1, 3)):
+            column = self.choose.choice(COLUMNS)
+            function = "count"
+            if column.kind in ("i2", "i4", "i8") and self.choose.random() < 0.4:
+                function = self.choose.choice(["sum", "avg"])
+            condition = " FILTER (WHERE i2 > 0)" if self.choose.random() < 0.2 else ""
+            outputs.append(Output(f"{function}(DISTINCT {column.name}){condition}"))
+        outputs += self._aggregates(0) if self.choose.random() < 0.3 else []
+        group_by = ("1",) if keys else ()
+        return Query(self.table, tuple(keys + outputs), self._where(), group_by)
 
     def grouped(self) -> Query:
         keys, aggregates = self._keys(), self._aggregates(0)

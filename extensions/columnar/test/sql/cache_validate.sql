@@ -68,7 +68,7 @@ SELECT penumbra.damage('damaged', 1::smallint, 0);
 SELECT column_name, pages_checked, mismatches, first_bad_block, problem FROM penumbra.verify('damaged');
 SELECT penumbra.damage('damaged', 1::smallint, 0);
 SELECT column_name, mismatches FROM penumbra.verify('damaged');
-SELECT bool_or(penumbra.damage('damaged', 1::smallint, i * 64)) FROM generate_series(10, 400) i;
+SELECT bool_or(penumbra.damage('damaged', 1::smallint, i * 64)) FROM generate_series(10, 60) i; -- within the first zone
 SELECT column_name, mismatches > 0 AS found, problem FROM penumbra.verify('damaged');
 SELECT penumbra.unload('damaged') > 0 AS dropped;
 SELECT penumbra.load('damaged');
