@@ -73,7 +73,11 @@ Match MatchPattern(Text text, Text pattern, bool is_utf8) {
 
 LikePattern::LikePattern(std::string_view pattern, bool is_utf8) : pattern_(pattern), is_utf8_(is_utf8) {
   pieces_.emplace_back();
+  literals_.emplace_back();
   for (size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] == '%' || pattern[i] == '_') {
+      if (literals_.size() == 1 || !literals_.back().empty()) literals_.emplace_back();
+    }
     if (pattern[i] == '%') {
       has_percent_ = true;
       if (pieces_.size() == 1 || !pieces_.back().empty()) pieces_.emplace_back();
@@ -85,6 +89,7 @@ LikePattern::LikePattern(std::string_view pattern, bool is_utf8) : pattern_(patt
     } else {
       if (pattern[i] == '\\') ++i;
       pieces_.back() += pattern[i];
+      literals_.back() += pattern[i];
     }
   }
 }
@@ -156,10 +161,6 @@ void FinishMatch(const uint8_t* matched, bool is_negated, const uint64_t* validi
   ApplyValidity(validity, rows, truth);
 }
 
-bool IsNegated(const Expr& expr) {
-  return expr.function == PENUMBRA_FN_NOT_LIKE || expr.function == PENUMBRA_FN_NOT_ILIKE;
-}
-
 template <bool kFolds>
 void EvaluateConstantLike(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context,
                           Truth* truth) {
@@ -168,7 +169,7 @@ void EvaluateConstantLike(const Expr& expr, const Vector* args, uint32_t rows, E
   uint8_t matched[kVectorRows];
   MatchRows<kFolds>(texts, args[0].validity, rows, pattern.can_fail(), matched,
                     [&](uint32_t, const char* bytes, uint32_t length) { return pattern.Matches(bytes, length); });
-  FinishMatch(matched, IsNegated(expr), args[0].validity, rows, truth);
+  FinishMatch(matched, IsNegatedLike(expr.function), args[0].validity, rows, truth);
 }
 
 // A pattern per row, walked as it is.
@@ -186,16 +187,33 @@ void EvaluateLike(const Expr& expr, const Vector* args, uint32_t rows, EvalConte
     if (kFolds) pattern = pattern_folder.Fold(pattern, pattern_length);
     return MatchPattern({bytes, bytes + length}, {pattern, pattern + pattern_length}, is_utf8) == Match::kYes;
   });
-  FinishMatch(matched, IsNegated(expr), validity, rows, truth);
+  FinishMatch(matched, IsNegatedLike(expr.function), validity, rows, truth);
 }
 
 }  // namespace
+
+bool IsFoldingLike(PenumbraFunction function) {
+  return function == PENUMBRA_FN_ILIKE || function == PENUMBRA_FN_NOT_ILIKE;
+}
+
+bool IsNegatedLike(PenumbraFunction function) {
+  return function == PENUMBRA_FN_NOT_LIKE || function == PENUMBRA_FN_NOT_ILIKE;
+}
+
+const LikePattern* ConstantPattern(const Expr& expr) {
+  if (expr.kind != Expr::Kind::kCall) return nullptr;
+  if (expr.evaluate_truth != EvaluateConstantLike<false> && expr.evaluate_truth != EvaluateConstantLike<true>) {
+    return nullptr;
+  }
+  const LikePattern& pattern = static_cast<const LikeState*>(expr.state.get())->pattern;
+  return pattern.can_fail() ? nullptr : &pattern;
+}
 
 Binding BindLike(const CallSite& call) {
   Binding binding;
   if (call.result != PENUMBRA_BOOL || call.args.size() != 2) return binding;
   if (!IsStringType(call.args[0]->type) || call.args[1]->type != PENUMBRA_TEXT) return binding;
-  const bool folds = call.function == PENUMBRA_FN_ILIKE || call.function == PENUMBRA_FN_NOT_ILIKE;
+  const bool folds = IsFoldingLike(call.function);
   const Expr& pattern = *call.args[1];
   binding.evaluate = EvaluateByTruth;
   if (pattern.kind != Expr::Kind::kConstant || pattern.constant.is_null_constant()) {

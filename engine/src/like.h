@@ -19,6 +19,18 @@ class LikePattern {
   bool Matches(const char* text, uint32_t length) const;
   bool can_fail() const { return ends_in_escape_; }
 
+  // The literals between wildcards, in their order: each occurs in every text that matches. The first is
+  // what such a text begins with, the last what it ends with; both may be empty.
+  const std::vector<std::string>& literals() const { return literals_; }
+  // The pattern is %literal%: a text that contains it matches.
+  bool is_contained_literal() const {
+    return is_pieces_ && literals_.size() == 3 && literals_[0].empty() && literals_[2].empty();
+  }
+  // It is literal% or %literal: a text that begins or ends with it matches.
+  bool is_anchored_literal() const {
+    return is_pieces_ && literals_.size() == 2 && literals_[0].empty() != literals_[1].empty();
+  }
+
  private:
   bool MatchesPieces(const char* text, uint32_t length) const;
 
@@ -28,7 +40,13 @@ class LikePattern {
   bool is_pieces_ = true;       // no _ and no dangling escape
   bool has_percent_ = false;
   std::vector<std::string> pieces_;  // literals between %: the first is anchored, so is the last
+  std::vector<std::string> literals_;
 };
+
+// LIKE, ILIKE and their negations with a constant pattern that cannot fail; null for other expressions.
+const LikePattern* ConstantPattern(const Expr& expr);
+bool IsFoldingLike(PenumbraFunction function);  // ILIKE, NOT ILIKE: pattern and texts are folded first
+bool IsNegatedLike(PenumbraFunction function);
 
 Binding BindLike(const CallSite& call);
 

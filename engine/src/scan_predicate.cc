@@ -45,6 +45,20 @@ const Vector* FindEqualText(const Expr& expr) {
   return &constant->constant;
 }
 
+// col LIKE 'pattern' or the like, also of lower(col), which is what folds.
+std::optional<LikeSearch> FindLike(const Expr& expr) {
+  const LikePattern* pattern = ConstantPattern(expr);
+  if (pattern == nullptr) return std::nullopt;
+  const Expr* text = expr.args[0];
+  bool folds = IsFoldingLike(expr.function);
+  if (text->kind == Expr::Kind::kCall && text->function == PENUMBRA_FN_LOWER) {
+    text = text->args[0];
+    folds = true;
+  }
+  if (text->kind != Expr::Kind::kColumn || !IsStringType(text->type)) return std::nullopt;
+  return LikeSearch(*pattern, folds);
+}
+
 KeyDomain DomainOf(PenumbraType type, int scale) {
   switch (type) {
     case PENUMBRA_FLOAT4:
@@ -64,7 +78,7 @@ KeyDomain DomainOf(PenumbraType type, int scale) {
 class ColumnPredicate final : public ScanPredicate {
  public:
   ColumnPredicate(const Expr& expr, int column, PenumbraType type)
-      : expr_(expr), column_(column), type_(type) {
+      : expr_(expr), column_(column), type_(type), like_(FindLike(expr)) {
     // The ranges of a numeric depend on the scale of each segment.
     if (type != PENUMBRA_INTERVAL && type != PENUMBRA_NUMERIC)
       ranges_ = CompileRanges(expr, DomainOf(type, 0));
@@ -95,6 +109,7 @@ class ColumnPredicate final : public ScanPredicate {
   const int column_;
   const PenumbraType type_;
   std::optional<RangeSet> ranges_;
+  const std::optional<LikeSearch> like_;
 };
 
 Verdict ColumnPredicate::Check(const SegmentReader& reader) const {
@@ -206,7 +221,11 @@ BoundPredicate ColumnPredicate::BindValues(const SegmentReader& reader,
   const SegmentHeader& header = segment.header();
   if (segment.encoding() == Encoding::kDictionary) {
     std::vector<uint8_t> truth;
-    EvaluateValues(*reader.Dictionary(context.arena), header.dictionary_size, context, &truth);
+    if (like_ && segment.part<char>(kBytes) != nullptr) {
+      truth = FindLikeEntries(segment, *like_, IsNegatedLike(expr_.function));
+    } else {
+      EvaluateValues(*reader.Dictionary(context.arena), header.dictionary_size, context, &truth);
+    }
     return BindTable(segment, std::move(truth), IsTrueForNull(context));
   }
   const bool is_plain_float = segment.encoding() == Encoding::kPlain &&
@@ -225,7 +244,8 @@ BoundPredicate ColumnPredicate::BindValues(const SegmentReader& reader,
     return BindTable(segment, EvaluateCodes(segment, static_cast<uint32_t>(codes), context),
                      IsTrueForNull(context));
   }
-  if (segment.encoding() == Encoding::kPlain && segment.is_string_form()) {
+  if (segment.is_string_form()) {
+    if (like_) return BindLike(segment, *like_, IsNegatedLike(expr_.function));
     const Vector* text = FindEqualText(expr_);
     if (text != nullptr) {
       return BindStringEquality(segment, text->values<StringRef>()->view(),

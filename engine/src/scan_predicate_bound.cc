@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <string>
 
 #include "kernels/kernels.h"
-#include "segment_strings.h"
 
 namespace penumbra {
 namespace {
@@ -25,43 +23,13 @@ class VerdictBound final : public ScanPredicate::Bound {
   const Verdict verdict_;
 };
 
-// What all others share: the truth of values, then that of nulls.
-class ValueBound : public ScanPredicate::Bound {
- public:
-  ValueBound(const SegmentView& segment, bool nulls_pass)
-      : segment_(segment), nulls_pass_(nulls_pass) {}
-
-  Verdict Check(uint32_t, uint32_t) const override { return Verdict::kSome; }
-
-  void Apply(uint32_t begin, uint32_t count, uint64_t* bits, EvalContext&) final {
-    uint64_t truth[kValidityWords];
-    const uint64_t* validity = segment_.part<uint64_t>(kValidity);
-    uint64_t valid[kValidityWords];
-    if (validity != nullptr) kernels::CopyBits(validity, begin, count, valid);
-    FindTruth(begin, count, bits, truth);
-    for (size_t w = 0; w < BitmapWords(count); ++w) {
-      if (validity != nullptr) truth[w] = nulls_pass_ ? truth[w] | ~valid[w] : truth[w] & valid[w];
-      bits[w] &= truth[w];
-    }
-  }
-
- protected:
-  // For null rows anything. Rows whose bit is not set in `wanted` do not matter.
-  virtual void FindTruth(uint32_t begin, uint32_t count, const uint64_t* wanted,
-                         uint64_t* truth) = 0;
-  const SegmentView segment_;
-
- private:
-  const bool nulls_pass_;
-};
-
 class NullTestBound final : public ValueBound {
  public:
   NullTestBound(const SegmentView& segment, bool nulls_pass)
       : ValueBound(segment, nulls_pass), nulls_pass_(nulls_pass) {}
 
  private:
-  void FindTruth(uint32_t, uint32_t count, const uint64_t*, uint64_t* truth) override {
+  void FindTruth(uint32_t, uint32_t count, const uint64_t*, EvalContext&, uint64_t* truth) override {
     std::fill_n(truth, BitmapWords(count), nulls_pass_ ? 0 : ~uint64_t{0});
   }
   const bool nulls_pass_;
@@ -102,7 +70,8 @@ class StoredRangesBound final : public ValueBound {
   }
 
  private:
-  void FindTruth(uint32_t begin, uint32_t count, const uint64_t*, uint64_t* truth) override {
+  void FindTruth(uint32_t begin, uint32_t count, const uint64_t*, EvalContext&,
+                 uint64_t* truth) override {
     FindRange(ranges_[0], begin, count, truth);
     for (size_t i = 1; i < ranges_.size(); ++i) {
       uint64_t more[kValidityWords];
@@ -136,7 +105,8 @@ class TableBound final : public ValueBound {
         table_(std::move(truth)) {}
 
  private:
-  void FindTruth(uint32_t begin, uint32_t count, const uint64_t*, uint64_t* truth) override {
+  void FindTruth(uint32_t begin, uint32_t count, const uint64_t*, EvalContext&,
+                 uint64_t* truth) override {
     kernels::LookupToBits(codes_ + begin, table_.data(), table_.size(), count, truth);
   }
   const Code* const codes_;
@@ -295,50 +265,19 @@ BoundPredicate BindTableOf(const SegmentView& segment, std::vector<uint8_t> trut
   return std::make_unique<TableBound<Code>>(segment, std::move(truth), nulls_pass);
 }
 
-// ---------------------------------------------------------------- strings ---------------------
-
-template <typename Length>
-class StringEqualityBound final : public ValueBound {
- public:
-  StringEqualityBound(const SegmentView& segment, std::string_view wanted, bool is_negated)
-      : ValueBound(segment, false),
-        lengths_(segment.part<Length>(kCodes)),
-        wanted_(wanted),
-        is_negated_(is_negated) {}
-
- private:
-  void FindTruth(uint32_t begin, uint32_t count, const uint64_t* wanted_rows,
-                 uint64_t* truth) override {
-    if (wanted_.size() > std::numeric_limits<Length>::max()) {
-      std::fill_n(truth, BitmapWords(count), 0);
-    } else {
-      kernels::CompareConstant(kernels::Compare::kEq, lengths_ + begin,
-                               static_cast<Length>(wanted_.size()), count, truth);
-      if (!wanted_.empty()) CompareBytes(begin, count, wanted_rows, truth);
-    }
-    if (is_negated_) kernels::NotBits(truth, count);
-  }
-  void CompareBytes(uint32_t begin, uint32_t count, const uint64_t* wanted_rows,
-                    uint64_t* truth) const {
-    StringCursor<Length> cursor(segment_);
-    const char* bytes = segment_.part<char>(kBytes);
-    for (size_t w = 0; w < BitmapWords(count); ++w) {
-      for (uint64_t left = truth[w] & wanted_rows[w]; left != 0; left &= left - 1) {
-        const uint32_t row =
-            begin + static_cast<uint32_t>(w * 64) + static_cast<uint32_t>(__builtin_ctzll(left));
-        if (std::memcmp(bytes + cursor.Seek(row), wanted_.data(), wanted_.size()) != 0) {
-          truth[w] &= ~(left & (0 - left));
-        }
-      }
-    }
-  }
-
-  const Length* const lengths_;
-  const std::string wanted_;
-  const bool is_negated_;
-};
-
 }  // namespace
+
+void ValueBound::Apply(uint32_t begin, uint32_t count, uint64_t* bits, EvalContext& context) {
+  uint64_t truth[kValidityWords];
+  const uint64_t* validity = segment_.part<uint64_t>(kValidity);
+  uint64_t valid[kValidityWords];
+  if (validity != nullptr) kernels::CopyBits(validity, begin, count, valid);
+  FindTruth(begin, count, bits, context, truth);
+  for (size_t w = 0; w < BitmapWords(count); ++w) {
+    if (validity != nullptr) truth[w] = nulls_pass_ ? truth[w] | ~valid[w] : truth[w] & valid[w];
+    bits[w] &= truth[w];
+  }
+}
 
 BoundPredicate BindVerdict(Verdict verdict) { return std::make_unique<VerdictBound>(verdict); }
 
@@ -383,18 +322,6 @@ BoundPredicate BindTable(const SegmentView& segment, std::vector<uint8_t> truth,
       return BindTableOf<uint16_t>(segment, std::move(truth), nulls_pass);
     default:
       return BindTableOf<uint32_t>(segment, std::move(truth), nulls_pass);
-  }
-}
-
-BoundPredicate BindStringEquality(const SegmentView& segment, std::string_view wanted,
-                                  bool is_negated) {
-  switch (segment.header().code_bytes) {
-    case 1:
-      return std::make_unique<StringEqualityBound<uint8_t>>(segment, wanted, is_negated);
-    case 2:
-      return std::make_unique<StringEqualityBound<uint16_t>>(segment, wanted, is_negated);
-    default:
-      return std::make_unique<StringEqualityBound<uint32_t>>(segment, wanted, is_negated);
   }
 }
 

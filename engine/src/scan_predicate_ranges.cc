@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "like.h"
 #include "numeric.h"
 
 namespace penumbra {
@@ -240,6 +241,17 @@ std::optional<RangeSet> CompileList(const Expr& expr, const KeyDomain& domain) {
   return domain.kind == KeyKind::kPrefix ? RangeSet::All() : set.Complement();
 }
 
+// What begins with the pattern's first literal. A char(n) has its keys without trailing blanks.
+std::optional<RangeSet> CompileLike(const Expr& expr, const KeyDomain& domain) {
+  const LikePattern* pattern = ConstantPattern(expr);
+  if (pattern == nullptr || expr.args[0]->kind != Expr::Kind::kColumn) return std::nullopt;
+  std::string_view prefix = pattern->literals().front();
+  if (domain.type == PENUMBRA_BPCHAR) prefix = TrimBlanks(prefix);
+  std::string last(prefix.substr(0, sizeof(int64_t)));
+  last.resize(sizeof(int64_t), '\xff');
+  return RangeSet::Of(PrefixKey(prefix), PrefixKey(last));
+}
+
 std::optional<RangeSet> CompileConnective(const Expr& expr, const KeyDomain& domain) {
   std::vector<RangeSet> sets;
   for (const Expr* arg : expr.args) {
@@ -273,6 +285,8 @@ std::optional<RangeSet> CompileRanges(const Expr& expr, const KeyDomain& domain)
     case PENUMBRA_FN_IN_LIST:
     case PENUMBRA_FN_NOT_IN_LIST:
       return CompileList(expr, domain);
+    case PENUMBRA_FN_LIKE:
+      return CompileLike(expr, domain);
     case PENUMBRA_FN_AND:
     case PENUMBRA_FN_OR:
       return CompileConnective(expr, domain);

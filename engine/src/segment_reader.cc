@@ -1,6 +1,4 @@
 // Decoding. Nothing here checks the segment: CheckSegment() did, once.
-#include <lz4.h>
-
 #include <algorithm>
 #include <new>
 
@@ -152,63 +150,6 @@ void DecodePlainStrings(const SegmentView& segment, uint32_t begin, uint32_t cou
   }
 }
 
-template <typename Length>
-void SelectPlainStrings(const SegmentView& segment, uint32_t begin, const uint16_t* selected,
-                        uint32_t count, StringRef* refs) {
-  StringCursor<Length> cursor(segment);
-  const char* bytes = segment.part<char>(kBytes);
-  for (uint32_t i = 0; i < count; ++i) {
-    const uint32_t row = begin + selected[i];
-    refs[i] = LoadStringRef(bytes + cursor.Seek(row), cursor.length(row));
-  }
-}
-
-// A decompressed block, padded as kBytes is.
-const char* DecompressBlock(const SegmentView& segment, uint32_t block, uint32_t raw_bytes,
-                            Arena& arena) {
-  const uint32_t* blocks = segment.part<uint32_t>(kBlocks);
-  const char* packed = segment.part<char>(kBytes) + blocks[block];
-  const uint32_t packed_bytes = blocks[block + 1] - blocks[block];
-  if (packed_bytes == raw_bytes) return packed;  // raw; followed by another block or the padding
-  char* raw = static_cast<char*>(arena.Allocate(size_t{raw_bytes} + kBytesPadding));
-  const int got =
-      LZ4_decompress_safe(packed, raw, static_cast<int>(packed_bytes), static_cast<int>(raw_bytes));
-  if (got < 0 || static_cast<uint32_t>(got) != raw_bytes)
-    throw EngineError(PENUMBRA_CORRUPT, "block does not decompress");
-  std::memset(raw + raw_bytes, 0, kBytesPadding);
-  return raw;
-}
-
-// Rows in ascending order; each block is decompressed when the first row of it comes.
-template <typename Length>
-class CompressedStrings {
- public:
-  CompressedStrings(const SegmentView& segment, Arena& arena)
-      : segment_(segment), cursor_(segment), arena_(arena) {}
-  StringRef At(uint32_t row) {
-    const uint32_t block_rows = segment_.header().block_rows;
-    const uint32_t block = row / block_rows;
-    if (block != block_) {
-      const uint32_t first_group = block * (block_rows / kGroupRows);
-      const uint32_t end_group =
-          std::min(first_group + block_rows / kGroupRows, GroupCount(segment_.header().rows));
-      block_ = block;
-      block_start_ = cursor_.group_start(first_group);
-      bytes_ =
-          DecompressBlock(segment_, block, cursor_.group_start(end_group) - block_start_, arena_);
-    }
-    return LoadStringRef(bytes_ + (cursor_.Seek(row) - block_start_), cursor_.length(row));
-  }
-
- private:
-  const SegmentView& segment_;
-  StringCursor<Length> cursor_;
-  Arena& arena_;
-  uint32_t block_ = UINT32_MAX;
-  uint32_t block_start_ = 0;
-  const char* bytes_ = nullptr;
-};
-
 // All `count` rows from begin on, or with `selected` those.
 template <typename Length>
 void DecodeStringsOf(const SegmentView& segment, uint32_t begin, const uint16_t* selected,
@@ -218,7 +159,8 @@ void DecodeStringsOf(const SegmentView& segment, uint32_t begin, const uint16_t*
     for (uint32_t i = 0; i < count; ++i)
       refs[i] = strings.At(begin + (selected != nullptr ? selected[i] : i));
   } else if (selected != nullptr) {
-    SelectPlainStrings<Length>(segment, begin, selected, count, refs);
+    PlainStrings<Length> strings(segment);
+    for (uint32_t i = 0; i < count; ++i) refs[i] = strings.At(begin + selected[i]);
   } else {
     DecodePlainStrings<Length>(segment, begin, count, refs);
   }

@@ -19,9 +19,16 @@ class Builder {
 
   const Expr* Column() { return Keep(BuildColumn(column_, type_)); }
   const Expr* Constant(const PenumbraValue& value) { return Keep(BuildConstant(type_, value)); }
-  const Expr* Call(PenumbraFunction function, std::vector<const Expr*> args) {
+  const Expr* Text(const std::string& bytes) {
+    PenumbraValue value = {};
+    value.bytes = bytes.data();
+    value.bytes_length = static_cast<uint32_t>(bytes.size());
+    return Keep(BuildConstant(PENUMBRA_TEXT, value));
+  }
+  const Expr* Call(PenumbraFunction function, std::vector<const Expr*> args,
+                   PenumbraType result = PENUMBRA_BOOL) {
     std::string reason;
-    std::unique_ptr<Expr> expr = BuildCall(function, PENUMBRA_BOOL, args, session_, &reason);
+    std::unique_ptr<Expr> expr = BuildCall(function, result, args, session_, &reason);
     return expr == nullptr ? nullptr : Keep(std::move(expr));
   }
   const Session& session() const { return session_; }
@@ -44,6 +51,7 @@ class RandomPredicates {
       : column_(column), random_(random), builder_(builder) {}
 
   const Expr* Make(int depth = 0) {
+    if (IsStringType(column_.type()) && random_.Next() % 3 == 0) return Like();
     const uint64_t r = random_.Next() % (depth == 0 ? 14 : 9);
     if (r < 6) {
       const auto function = static_cast<PenumbraFunction>(PENUMBRA_FN_EQ + r);
@@ -69,6 +77,33 @@ class RandomPredicates {
   }
 
  private:
+  const Expr* Like() {
+    const uint64_t r = random_.Next();
+    const Expr* text = builder_.Column();
+    if (r % 5 == 0 && column_.type() == PENUMBRA_TEXT)
+      text = builder_.Call(PENUMBRA_FN_LOWER, {text}, PENUMBRA_TEXT);
+    const PenumbraFunction functions[] = {PENUMBRA_FN_LIKE, PENUMBRA_FN_NOT_LIKE, PENUMBRA_FN_ILIKE,
+                                          PENUMBRA_FN_NOT_ILIKE};
+    return builder_.Call(functions[r / 8 % 4], {text, builder_.Text(Pattern())});
+  }
+  // Parts of a value of the column, in their order, with wildcards between them.
+  std::string Pattern() {
+    const uint32_t row = static_cast<uint32_t>(random_.Next() % column_.rows());
+    const std::string value = column_.is_null(row) ? "" : column_.bytes(row);
+    std::string pattern = random_.Next() % 2 == 0 ? "%" : "";
+    for (size_t from = pattern.empty() ? 0 : random_.Next() % (value.size() + 1);
+         from < value.size();) {
+      const size_t length = 1 + random_.Next() % (random_.Next() % 4 == 0 ? 40 : 6);
+      for (char c : value.substr(from, length)) {
+        if (c == '%' || c == '_' || c == '\\') pattern += '\\';
+        pattern += random_.Next() % 40 == 0 ? '_' : random_.Next() % 40 == 0 ? '?' : c;
+      }
+      from += length + random_.Next() % 10;
+      if (from < value.size() || random_.Next() % 2 == 0) pattern += '%';
+      if (random_.Next() % 3 == 0) break;
+    }
+    return pattern;
+  }
   PenumbraValue Value() {
     PenumbraValue value = {};
     const uint64_t r = random_.Next();
@@ -250,7 +285,7 @@ TEST(ScanPredicateTest, AgreesWithEvaluation) {
       }
     }
   }
-  for (const char* encoding : {"constant", "for1", "for2", "for4", "plain", "dictionary"}) {
+  for (const char* encoding : {"constant", "for1", "for2", "for4", "plain", "dictionary", "lz4"}) {
     EXPECT_GT(counts.bound[encoding], 50) << encoding;
     for (Verdict verdict : {Verdict::kNone, Verdict::kSome, Verdict::kAll}) {
       EXPECT_TRUE(counts.verdicts.count({encoding, verdict}) > 0)

@@ -61,6 +61,20 @@ template <typename Code>
 void LookupToBits(const Code* codes, const uint8_t* table, size_t table_size, size_t rows,
                   uint64_t* bits);
 
+// ---------------------------------------------------------------- search ----------------------
+
+// A string to search for, of at least one byte, and the places in it of two bytes that are compared
+// before all others: rare and different ones.
+struct Needle {
+  const char* bytes;
+  size_t length;
+  size_t probes[2];
+};
+Needle MakeNeedle(const char* bytes, size_t length);
+
+// The first place >= begin where the needle stands in text[0, length); `length` if there is none.
+size_t FindNeedle(const Needle& needle, const char* text, size_t begin, size_t length);
+
 // ---------------------------------------------------------------- moving ----------------------
 
 // values[i] = base + codes[i], modulo 2^n. Code: uint8_t, uint16_t, uint32_t, uint64_t; T: int16_t,
