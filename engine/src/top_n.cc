@@ -1,11 +1,15 @@
 // The first rows of an order, without keeping the others.
 //
-// Each thread collects candidates, up to twice the rows wanted; then it drops the worse half and
-// knows a bound that no row beyond can matter. The best bound of all threads is shared: the first
-// word of the prefix of the row at the bound. Only rows whose first key is not beyond it are looked
-// at further, and only theirs are all columns evaluated, encoded and copied.
+// Each thread collects candidates. When it has as many as are wanted it knows a bound that no row
+// beyond can matter; with twice as many it drops the worse half and knows a better one. The best
+// bound of all threads is shared: the first word of the prefix of the row at the bound. Only rows
+// whose first key is not beyond it are looked at further, and only theirs are all columns evaluated,
+// encoded and copied. A batch that has more such rows than are wanted gives a bound by itself, from
+// the first words alone: wide rows are not even decoded for it, and it helps where each batch is
+// better than the ones before (the latest rows of a table that grows).
 #include <algorithm>
 #include <mutex>
+#include <numeric>
 
 #include "kernels/kernels.h"
 #include "sort.h"
@@ -13,7 +17,9 @@
 namespace penumbra {
 namespace {
 
-constexpr uint64_t kCandidatesMin = 1024;
+constexpr uint64_t kCandidatesMin = 64;
+// After a batch whose words gave no better bound (many equal keys) so many are not tried.
+constexpr uint32_t kTightenPause = 16;
 constexpr size_t kBlockBytes = size_t{32} << 10;
 
 class TopN : public Sink {
@@ -30,9 +36,9 @@ class TopN : public Sink {
   }
   void Consume(Sink::Local& local, const Batch& batch, EvalContext& context) override;
   std::vector<int> prefilter_columns() const override { return input_.first_key_columns(); }
-  uint32_t Prefilter(Sink::Local&, const Batch& batch, EvalContext& context,
+  uint32_t Prefilter(Sink::Local& local, const Batch& batch, EvalContext& context,
                      uint16_t* selected) override {
-    return SelectByFirstKey(batch, context, selected);
+    return SelectByFirstKey(static_cast<TopNLocal&>(local), batch, context, selected);
   }
   void Combine(Sink::Local& local) override;
   int PrepareFinish() override { return round_++ == 0 ? 1 : 0; }
@@ -53,12 +59,18 @@ class TopN : public Sink {
     std::vector<SortEntry> candidates;
     bool is_bounded = false;
     SortEntry bound;  // the last candidate that may matter, when is_bounded
+    uint32_t tighten_pause = 0;
     std::vector<Vector> columns;
     std::vector<Vector> keys;
     std::vector<SortPrefix> prefixes;
   };
 
-  uint32_t SelectByFirstKey(const Batch& batch, EvalContext& context, uint16_t* selected) const;
+  uint32_t SelectByFirstKey(TopNLocal& local, const Batch& batch, EvalContext& context, uint16_t* selected);
+  uint32_t SelectByBound(const Vector& key, uint32_t rows, uint64_t bound, EvalContext& context,
+                         uint16_t* selected) const;
+  uint32_t Tighten(TopNLocal& local, const Vector& key, uint32_t rows, EvalContext& context, uint32_t count,
+                   uint16_t* selected);
+  void ShareBound(uint64_t bound);
   void AddCandidates(TopNLocal& local, const Batch& batch, EvalContext& context);
   void DropWorst(TopNLocal& local);
 
@@ -76,28 +88,68 @@ class TopN : public Sink {
   int round_ = 0;
 };
 
-uint32_t TopN::SelectByFirstKey(const Batch& batch, EvalContext& context,
-                                uint16_t* selected) const {
+uint32_t TopN::SelectByFirstKey(TopNLocal& local, const Batch& batch, EvalContext& context,
+                                uint16_t* selected) {
   const uint64_t bound = shared_bound_.load(std::memory_order_relaxed);
-  if (bound == UINT64_MAX) {
-    for (uint32_t i = 0; i < batch.rows; ++i) selected[i] = static_cast<uint16_t>(i);
+  if (bound == UINT64_MAX && batch.rows <= wanted_) {
+    std::iota(selected, selected + batch.rows, uint16_t{0});
     return batch.rows;
   }
   const Vector key = input_.EvaluateFirstKey(batch, context);
-  uint64_t bits[kValidityWords];
-  if (input_.keys().SelectFirst(key, batch.rows, bound, bits)) {
-    return static_cast<uint32_t>(kernels::BitsToSelection(bits, batch.rows, selected));
+  const uint32_t count = SelectByBound(key, batch.rows, bound, context, selected);
+  return count <= wanted_ || wanted_ == 0 ? count : Tighten(local, key, batch.rows, context, count, selected);
+}
+
+uint32_t TopN::SelectByBound(const Vector& key, uint32_t rows, uint64_t bound, EvalContext& context,
+                             uint16_t* selected) const {
+  if (bound == UINT64_MAX) {
+    std::iota(selected, selected + rows, uint16_t{0});
+    return rows;
   }
-  uint64_t* words = context.arena.AllocateArray<uint64_t>(batch.rows);
-  input_.keys().EncodeFirstWords(key, batch.rows, words);
+  uint64_t bits[kValidityWords];
+  if (input_.keys().SelectFirst(key, rows, bound, bits)) {
+    return static_cast<uint32_t>(kernels::BitsToSelection(bits, rows, selected));
+  }
+  uint64_t* words = context.arena.AllocateArray<uint64_t>(rows);
+  input_.keys().EncodeFirstWords(key, rows, words);
   // A first key shorter than the word leaves the rest zero, so that it is not beyond a longer
   // bound.
   uint32_t count = 0;
-  for (uint32_t i = 0; i < batch.rows; ++i) {
+  for (uint32_t i = 0; i < rows; ++i) {
     selected[count] = static_cast<uint16_t>(i);
     count += words[i] <= bound;
   }
   return count;
+}
+
+// Of more rows than are wanted, keeps those not beyond the last one wanted.
+uint32_t TopN::Tighten(TopNLocal& local, const Vector& key, uint32_t rows, EvalContext& context, uint32_t count,
+                       uint16_t* selected) {
+  if (local.tighten_pause > 0) {
+    --local.tighten_pause;
+    return count;
+  }
+  uint64_t* words = context.arena.AllocateArray<uint64_t>(rows);
+  uint64_t* ordered = context.arena.AllocateArray<uint64_t>(count);
+  input_.keys().EncodeFirstWords(key, rows, words);
+  for (uint32_t i = 0; i < count; ++i) ordered[i] = words[selected[i]];
+  std::nth_element(ordered, ordered + (wanted_ - 1), ordered + count);
+  const uint64_t bound = ordered[wanted_ - 1];
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint16_t row = selected[i];
+    selected[kept] = row;
+    kept += words[row] <= bound;
+  }
+  if (kept == count) local.tighten_pause = kTightenPause;
+  ShareBound(bound);
+  return kept;
+}
+
+void TopN::ShareBound(uint64_t bound) {
+  uint64_t known = shared_bound_.load(std::memory_order_relaxed);
+  while (bound < known && !shared_bound_.compare_exchange_weak(known, bound, std::memory_order_relaxed)) {
+  }
 }
 
 void TopN::Consume(Sink::Local& sink_local, const Batch& batch, EvalContext& context) {
@@ -105,7 +157,7 @@ void TopN::Consume(Sink::Local& sink_local, const Batch& batch, EvalContext& con
   TopNLocal& local = static_cast<TopNLocal&>(sink_local);
   if (context.memo != nullptr) context.memo->Begin(batch);
   uint16_t* selected = context.arena.AllocateArray<uint16_t>(kVectorRows);
-  const uint32_t count = SelectByFirstKey(batch, context, selected);
+  const uint32_t count = SelectByFirstKey(local, batch, context, selected);
   if (count == 0) return;
   if (count == batch.rows) {
     AddCandidates(local, batch, context);
@@ -131,6 +183,12 @@ void TopN::AddCandidates(TopNLocal& local, const Batch& batch, EvalContext& cont
     const uint16_t index = static_cast<uint16_t>(i);
     input_.layout().Write(local.columns.data(), {&index, 1}, &row, *local.arena);
     local.candidates.push_back({local.prefixes[i], row});
+    if (local.candidates.size() == wanted_ && !local.is_bounded) {
+      local.bound = *std::max_element(local.candidates.begin(), local.candidates.end(),
+                                      SortOrder(input_, environment_));
+      local.is_bounded = true;
+      ShareBound(local.bound.prefix.high);
+    }
     if (local.candidates.size() >= capacity_) DropWorst(local);
   }
 }
@@ -147,11 +205,7 @@ void TopN::DropWorst(TopNLocal& local) {
   local.arena = std::move(arena);
   local.bound = local.candidates.back();
   local.is_bounded = true;
-  uint64_t known = shared_bound_.load(std::memory_order_relaxed);
-  const uint64_t bound = local.bound.prefix.high;
-  while (bound < known &&
-         !shared_bound_.compare_exchange_weak(known, bound, std::memory_order_relaxed)) {
-  }
+  ShareBound(local.bound.prefix.high);
 }
 
 void TopN::Combine(Sink::Local& sink_local) {
