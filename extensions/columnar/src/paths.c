@@ -325,12 +325,13 @@ paths_count_columns(List *exprs)
 {
 	List	   *vars = pull_var_clause((Node *) exprs, PVC_RECURSE_AGGREGATES |
 									   PVC_RECURSE_WINDOWFUNCS | PVC_RECURSE_PLACEHOLDERS);
-	List	   *distinct = NIL;
+	Bitmapset  *attnos = NULL;
 	ListCell   *lc;
 
 	foreach(lc, vars)
-		distinct = list_append_unique(distinct, lfirst(lc));
-	return list_length(distinct);
+		attnos = bms_add_member(attnos, lfirst_node(Var, lc)->varattno -
+								FirstLowInvalidHeapAttributeNumber);
+	return bms_num_members(attnos);
 }
 
 /* Plain columns only: anything else would have to be in custom_scan_tlist too. */

@@ -61,6 +61,24 @@ pipeline_outputs(const Pipeline *pipeline)
 	return outputs;
 }
 
+int
+pipeline_find_expr(const List *exprs, const Node *expr)
+{
+	ListCell   *lc;
+
+	foreach(lc, exprs)
+	{
+		const Node *other = lfirst(lc);
+
+		if (nodeTag(other) != nodeTag(expr) ||
+			(IsA(expr, Var) && ((const Var *) other)->varattno != ((const Var *) expr)->varattno))
+			continue;
+		if (equal(other, expr))
+			return foreach_current_index(lc);
+	}
+	return -1;
+}
+
 static Node *
 normalize_mutator(Node *node, void *context)
 {

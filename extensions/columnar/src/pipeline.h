@@ -60,6 +60,9 @@ extern PipelineStage *pipeline_add_stage(Pipeline *pipeline, PipelineStageKind k
 /* The expressions that the last stage outputs. */
 extern List *pipeline_outputs(const Pipeline *pipeline);
 
+/* The expression's place in the list, or -1.  Lists of columns can be long. */
+extern int	pipeline_find_expr(const List *exprs, const Node *expr);
+
 /* A copy of the expression with Vars of relid renumbered and PlaceHolderVars removed. */
 extern Node *pipeline_normalize(Node *node, Index relid);
 

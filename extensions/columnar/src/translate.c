@@ -453,14 +453,9 @@ translate_check_collation(Translation *translation, PenumbraFunction function, O
 static PenumbraExpr
 translate_input(Translation *translation, Node *node)
 {
-	ListCell   *lc;
+	int			place = pipeline_find_expr(translation->inputs, node);
 
-	foreach(lc, translation->inputs)
-	{
-		if (equal(lfirst(lc), node))
-			return penumbra_plan_column(translation->plan, foreach_current_index(lc));
-	}
-	return -1;
+	return place < 0 ? -1 : penumbra_plan_column(translation->plan, place);
 }
 
 PenumbraExpr

@@ -454,7 +454,7 @@ keep_needed_columns(PlannerInfo *root, PlannedPipeline *planned, PathTarget *tar
 	vars = pull_var_clause(pipeline_normalize((Node *) exprs, relid), 0);
 	foreach(lc, planned->pipeline->columns)
 	{
-		if (list_member(vars, lfirst(lc)))
+		if (pipeline_find_expr(vars, lfirst(lc)) >= 0)
 			columns = lappend(columns, lfirst(lc));
 	}
 	if (list_length(columns) < list_length(planned->pipeline->columns))
