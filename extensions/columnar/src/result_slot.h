@@ -23,7 +23,5 @@ extern ResultWindow *result_window_create(List *output_map);
 extern void result_window_open(ResultWindow *window, const PenumbraResult *result);
 /* Stores the next row; false when there is none.  The row is valid until the next call. */
 extern bool result_window_next(ResultWindow *window, TupleTableSlot *slot);
-/* Forgets the result. */
-extern void result_window_close(ResultWindow *window);
 
 #endif							/* PENUMBRA_RESULT_SLOT_H */
