@@ -63,7 +63,6 @@ typedef struct CachedScan
 {
 	int			nchunks;
 	PenumbraChunk *chunks;		/* segments in the order of attnums */
-	BlockNumber *chunk_blocks;	/* per chunk its first heap page, ascending */
 	BlockNumber nblocks;		/* of the relation */
 	int			nheap_ranges;	/* pages that must be read from the heap, ascending */
 	struct CachedBlockRange
@@ -71,7 +70,7 @@ typedef struct CachedScan
 		BlockNumber begin;		/* [begin, end) */
 		BlockNumber end;
 	}		   *heap_ranges;
-	BlockNumber pages_from_cache;
+	BlockNumber pages_from_cache;	/* of all parts */
 	BlockNumber pages_from_heap;
 	uint64		bytes_pinned;
 } CachedScan;
@@ -85,6 +84,15 @@ typedef struct CachedScan
  */
 extern CachedScan *cache_scan_begin(Relation rel, Snapshot snapshot,
 									const AttrNumber *attnums, int natts);
+/*
+ * The same for a part of the pages at a time: nothing is on offer until the
+ * first part is proven, and each part replaces the one before, its chunks and
+ * ranges included.  Parts begin at multiples of cache_chunk_pages and ascend.
+ * The relation stays open until the last.
+ */
+extern CachedScan *cache_scan_begin_parts(Relation rel, Snapshot snapshot,
+										  const AttrNumber *attnums, int natts);
+extern void cache_scan_prove_part(CachedScan *scan, BlockNumber begin, BlockNumber end);
 extern void cache_scan_end(CachedScan *scan);
 
 #endif							/* PENUMBRA_CACHE_H */

@@ -261,19 +261,19 @@ open_table(PenumbraScanState *state, int i)
 	List	   *attno_list = list_nth(state->pipeline->table_attnos, i);
 	int			count = list_length(attno_list);
 	AttrNumber *attnos = palloc(sizeof(AttrNumber) * Max(count, 1));
+	Snapshot	snapshot = state->css.ss.ps.state->es_snapshot;
 	ListCell   *lc;
 
 	foreach(lc, attno_list)
 		attnos[foreach_current_index(lc)] = lfirst_int(lc);
 	table->rel = table_open(list_nth_oid(state->pipeline->table_oids, i), NoLock);
 	pgstat_count_heap_scan(table->rel);
-	table->cached = cache_scan_begin(table->rel, state->css.ss.ps.state->es_snapshot, attnos,
-									 count);
+	table->cached = state->parallel == NULL
+		? cache_scan_begin(table->rel, snapshot, attnos, count)
+		: cache_scan_begin_parts(table->rel, snapshot, attnos, count);
 	table->reader = heap_row_reader_create(table->rel, attnos, count);
-	table->heap_range = 0;
 }
 
-/* Those that begin in the execution's pages. */
 static PenumbraStatus
 add_chunks(PenumbraScanState *state)
 {
@@ -285,9 +285,6 @@ add_chunks(PenumbraScanState *state)
 
 		for (int c = 0; c < cached->nchunks && status.code == PENUMBRA_OK; c++)
 		{
-			if (cached->chunk_blocks[c] < state->begin_block ||
-				cached->chunk_blocks[c] >= state->end_block)
-				continue;
 			status = penumbra_exec_add_chunk(state->exec, &cached->chunks[c]);
 			CHECK_FOR_INTERRUPTS();
 		}
@@ -324,26 +321,27 @@ create_rows(PenumbraScanState *state)
 	return rows;
 }
 
-/* Starts the engine on the pages [begin_block, end_block). */
+/* Starts the engine on what the tables' caches and heaps offer. */
 static PenumbraStatus
 start_execution(PenumbraScanState *state)
 {
 	bool		has_threads = state->parallel == NULL && !IsParallelWorker();
 	PenumbraExecOptions options;
 	PenumbraStatus status;
-	char		temporary_path[MAXPGPATH];
 
-	get_temporary_directory(temporary_path);
 	options.memory_budget_bytes = get_hash_memory_limit();
 	options.threads = has_threads ? price_threads(rows_of_chunks(state)) : 0;
-	options.temporary_path = temporary_path;
+	options.temporary_path = state->temporary_path;
 	state->exec = penumbra_exec_create(state->plan, &options);
 	if (state->exec == NULL)
 		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
 	state->is_reading_heap = true;
 	state->heap_table = 0;
 	for (int i = 0; i < state->table_count; i++)
-		state->tables[i].next_block = state->begin_block;
+	{
+		state->tables[i].heap_range = 0;
+		state->tables[i].next_block = 0;
+	}
 	status = add_chunks(state);
 	if (status.code == PENUMBRA_OK)
 		status = penumbra_exec_start(state->exec);
@@ -368,8 +366,8 @@ start_engine(PenumbraScanState *state, Translation *translation)
 	state->plan = translation->plan;
 	state->rows = create_rows(state);
 	state->window = result_window_create(state->pipeline->output_map);
-	state->begin_block = 0;
-	state->end_block = InvalidBlockNumber;
+	state->temporary_path = palloc(MAXPGPATH);
+	get_temporary_directory(state->temporary_path);
 	if (state->parallel != NULL && !parallel_scan_claim(state))
 	{
 		state->is_done = true;
@@ -488,8 +486,6 @@ next_heap_block(PenumbraScanState *state, ScanTable **table, BlockNumber *block)
 
 			if (current->next_block < range->begin)
 				current->next_block = range->begin;
-			if (current->next_block >= state->end_block)
-				break;
 			if (current->next_block < range->end)
 			{
 				*table = current;

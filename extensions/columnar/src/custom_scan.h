@@ -66,8 +66,7 @@ typedef struct PenumbraScanState
 	int			table_count;
 	ScanTable  *tables;
 	int			heap_table;		/* whose heap pages are read now */
-	BlockNumber begin_block;	/* the execution reads pages [begin_block, end_block) */
-	BlockNumber end_block;
+	char	   *temporary_path; /* directory for the engine's files */
 	ParallelScan *parallel;		/* NULL: not a parallel scan */
 	ParallelScan unshared;		/* of a parallel scan that runs in one process */
 	MemoryContext scan_context; /* chunks pinned and readers, of one execution */
@@ -91,7 +90,7 @@ extern void held_rows_drop(PenumbraScanState *state);
 
 /* parallel_scan.c */
 extern void parallel_scan_install(CustomExecMethods *methods);
-/* Sets the pages of the next execution; false when all are claimed. */
+/* Proves the pages of the next execution; false when all are claimed. */
 extern bool parallel_scan_claim(PenumbraScanState *state);
 
 /* explain.c */

@@ -3,10 +3,10 @@
  * parallel_scan.c
  *	  Penumbra scans below Gather: several processes share one table.
  *
- * Every process pins and validates the whole table for itself, then claims
- * parts of cache_chunk_pages heap pages from a shared counter and runs one
- * execution without threads per part.  The processes need not agree on what
- * is cached: a part's pages are all read, from the cache or the heap.
+ * Every process pins the whole table for itself, then claims parts of
+ * cache_chunk_pages heap pages from a shared counter, validates these only and
+ * runs one execution without threads per part.  The processes need not agree
+ * on what is cached: a part's pages are all read, from the cache or the heap.
  *
  *-------------------------------------------------------------------------
  */
@@ -71,37 +71,22 @@ parallel_scan_install(CustomExecMethods *methods)
 	methods->ShutdownCustomScan = shutdown_scan;
 }
 
-static void
-count_pages(PenumbraScanState *state, const CachedScan *cached)
-{
-	BlockNumber end = Min(state->end_block, cached->nblocks);
-	BlockNumber from_heap = 0;
-
-	for (int i = 0; i < cached->nheap_ranges; i++)
-	{
-		BlockNumber begin = Max(cached->heap_ranges[i].begin, state->begin_block);
-		BlockNumber range_end = Min(cached->heap_ranges[i].end, end);
-
-		if (begin < range_end)
-			from_heap += range_end - begin;
-	}
-	pg_atomic_fetch_add_u64(&state->parallel->pages_from_heap, from_heap);
-	pg_atomic_fetch_add_u64(&state->parallel->pages_from_cache,
-							end - state->begin_block - from_heap);
-}
-
 bool
 parallel_scan_claim(PenumbraScanState *state)
 {
-	const CachedScan *cached = state->tables[0].cached;
+	CachedScan *cached = state->tables[0].cached;
+	BlockNumber from_cache = cached->pages_from_cache;
+	BlockNumber from_heap = cached->pages_from_heap;
 	uint64		begin = (uint64) cache_chunk_pages *
 		pg_atomic_fetch_add_u32(&state->parallel->next_part, 1);
 
 	Assert(state->table_count == 1);
 	if (begin >= cached->nblocks)
 		return false;
-	state->begin_block = (BlockNumber) begin;
-	state->end_block = (BlockNumber) Min(begin + cache_chunk_pages, (uint64) MaxBlockNumber);
-	count_pages(state, cached);
+	cache_scan_prove_part(cached, (BlockNumber) begin,
+						  (BlockNumber) Min(begin + cache_chunk_pages, (uint64) MaxBlockNumber));
+	pg_atomic_fetch_add_u64(&state->parallel->pages_from_cache,
+							cached->pages_from_cache - from_cache);
+	pg_atomic_fetch_add_u64(&state->parallel->pages_from_heap, cached->pages_from_heap - from_heap);
 	return true;
 }

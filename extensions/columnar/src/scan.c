@@ -33,15 +33,21 @@ typedef struct ScanState
 	bool		is_pinned;
 	dlist_node	node;			/* in pinned_scans while is_pinned */
 	MemoryContextCallback callback;
-	Relation	rel;			/* valid in cache_scan_begin() only */
+	Relation	rel;			/* not used by cache_scan_end() */
+	CacheKey	key;
 	BlockNumber nblocks;
 	int			natts;
 	AttrNumber *attnums;
 	int			npinned;
 	CachedChunk **pinned;
+	int			next_pinned;	/* those before were proven or passed over */
+	VmPage	   *vm_page;		/* read last */
+	BufferAccessStrategy strategy;
+	MemoryContext context;
+	MemoryContext part_context; /* its child: ranges and segments on offer */
 	int			heap_ranges_limit;
 	uint64		cheap_pages;
-	uint64		cached_pages;
+	uint64		cached_pages;	/* of the chunks proven */
 } ScanState;
 
 const BlockNumber cache_chunk_pages = CHUNK_PAGES;
@@ -169,7 +175,8 @@ add_heap_range(ScanState *state, BlockNumber begin, BlockNumber end)
 	{
 		state->heap_ranges_limit = Max(16, state->heap_ranges_limit * 2);
 		scan->heap_ranges = scan->heap_ranges == NULL ?
-			palloc(sizeof(*scan->heap_ranges) * state->heap_ranges_limit) :
+			MemoryContextAlloc(state->context,
+							   sizeof(*scan->heap_ranges) * state->heap_ranges_limit) :
 			repalloc(scan->heap_ranges, sizeof(*scan->heap_ranges) * state->heap_ranges_limit);
 	}
 	scan->heap_ranges[scan->nheap_ranges].begin = begin;
@@ -233,7 +240,6 @@ add_chunk(ScanState *state, CachedChunk *chunk, const ChunkProof *proof)
 	state->cached_pages += chunk->cached_pages;
 	if (range_count == 0)
 		return;
-	scan->chunk_blocks[scan->nchunks] = chunk->number * CHUNK_PAGES;
 	out->range_count = range_count;
 	out->rows = chunk->rows;
 	segments = palloc(sizeof(void *) * Max(state->natts, 1));
@@ -249,63 +255,66 @@ add_chunk(ScanState *state, CachedChunk *chunk, const ChunkProof *proof)
 	scan->nchunks++;
 }
 
-/* Validates what is pinned, in block order. */
+/* Validates what is pinned of the pages [begin, end) and offers them instead of the pages before. */
 static void
-validate_chunks(ScanState *state)
+prove_pages(ScanState *state, BlockNumber begin, BlockNumber end)
 {
-	VmPage	   *vm_page = palloc(sizeof(VmPage));
-	BufferAccessStrategy strategy = NULL;
-	BlockNumber next_block = 0;
+	BlockNumber next_block = begin;
+	MemoryContext old_context;
 
-	if (state->nblocks > (BlockNumber) NBuffers / 4)
-		strategy = GetAccessStrategy(BAS_BULKREAD);
-	vm_page->map_block = InvalidBlockNumber;
-	state->scan.chunks = palloc(sizeof(PenumbraChunk) * Max(state->npinned, 1));
-	state->scan.chunk_blocks = palloc(sizeof(BlockNumber) * Max(state->npinned, 1));
-	for (int i = 0; i < state->npinned; i++)
+	MemoryContextReset(state->part_context);
+	old_context = MemoryContextSwitchTo(state->part_context);
+	state->scan.nchunks = 0;
+	state->scan.nheap_ranges = 0;
+	for (; state->next_pinned < state->npinned; state->next_pinned++)
 	{
-		CachedChunk *chunk = state->pinned[i];
+		CachedChunk *chunk = state->pinned[state->next_pinned];
 		BlockNumber first_block = chunk->number * CHUNK_PAGES;
 		ChunkProof	proof;
 
-		if (first_block >= state->nblocks)
+		if (first_block < begin)
+			continue;
+		if (first_block >= end)
 			break;
 		add_heap_range(state, next_block, first_block);
-		if (vm_page->map_block != chunk->number / CHUNKS_PER_VM_PAGE)
-			vm_page_read(state->rel, first_block, vm_page);
-		chunk_prove(state->rel, chunk, state->nblocks, vm_page, strategy, &proof);
+		if (state->vm_page->map_block != chunk->number / CHUNKS_PER_VM_PAGE)
+			vm_page_read(state->rel, first_block, state->vm_page);
+		chunk_prove(state->rel, chunk, state->nblocks, state->vm_page, state->strategy, &proof);
 		add_chunk(state, chunk, &proof);
 		next_block = first_block + Min(CHUNK_PAGES, state->nblocks - first_block);
 	}
-	add_heap_range(state, next_block, state->nblocks);
-	if (strategy != NULL)
-		FreeAccessStrategy(strategy);
-	pfree(vm_page);
+	add_heap_range(state, next_block, end);
+	MemoryContextSwitchTo(old_context);
 }
 
+/* A scan that saw a part of the chunks only takes them for a sample. */
 static void
 note_scan(ScanState *state)
 {
-	CacheKey	key;
+	uint64		unproven_pages = state->cached_pages - Min(state->cached_pages, state->cheap_pages);
+	uint64		pinned_pages = 0;
 
-	if (state->npinned == 0)
+	if (state->cached_pages == 0)
 		return;
-	directory_key_of(state->rel, &key);
-	directory_note_scan(&key, state->attnums, state->natts,
-						state->scan.pages_from_cache, state->scan.pages_from_heap,
-						state->cached_pages - Min(state->cached_pages, state->cheap_pages));
+	for (int i = 0; i < state->npinned; i++)
+		pinned_pages += state->pinned[i]->cached_pages;
+	if (state->cached_pages < pinned_pages)
+		unproven_pages = (uint64) ((double) unproven_pages / state->cached_pages * pinned_pages);
+	directory_note_scan(&state->key, state->attnums, state->natts, state->scan.pages_from_cache,
+						state->scan.pages_from_heap, unproven_pages);
 	if (state->scan.pages_from_heap > 0 && penumbra_auto)
 		wanted_wake_listener();
 }
 
 CachedScan *
-cache_scan_begin(Relation rel, Snapshot snapshot, const AttrNumber *attnums, int natts)
+cache_scan_begin_parts(Relation rel, Snapshot snapshot, const AttrNumber *attnums, int natts)
 {
 	ScanState  *state = palloc0(sizeof(ScanState));
 
 	/* a sequential scan's lock: what we prove, we have read */
 	PredicateLockRelation(rel, snapshot);
 	state->rel = rel;
+	directory_key_of(rel, &state->key);
 	state->natts = natts;
 	state->attnums = palloc(sizeof(AttrNumber) * Max(natts, 1));
 	memcpy(state->attnums, attnums, sizeof(AttrNumber) * natts);
@@ -315,14 +324,36 @@ cache_scan_begin(Relation rel, Snapshot snapshot, const AttrNumber *attnums, int
 	/* after the snapshot: rows on pages added later are not visible to it */
 	state->nblocks = RelationGetNumberOfBlocks(rel);
 	state->scan.nblocks = state->nblocks;
-	validate_chunks(state);
-	note_scan(state);
-	STOP_POINT("scan-after-validation");
+	state->vm_page = palloc(sizeof(VmPage));
+	state->vm_page->map_block = InvalidBlockNumber;
+	if (state->nblocks > (BlockNumber) NBuffers / 4)
+		state->strategy = GetAccessStrategy(BAS_BULKREAD);
+	state->scan.chunks = palloc(sizeof(PenumbraChunk) * Max(state->npinned, 1));
+	state->context = CurrentMemoryContext;
+	state->part_context = AllocSetContextCreate(CurrentMemoryContext, "Penumbra cached pages",
+												ALLOCSET_SMALL_SIZES);
 	return &state->scan;
+}
+
+void
+cache_scan_prove_part(CachedScan *scan, BlockNumber begin, BlockNumber end)
+{
+	prove_pages((ScanState *) scan, begin, Min(end, scan->nblocks));
+}
+
+CachedScan *
+cache_scan_begin(Relation rel, Snapshot snapshot, const AttrNumber *attnums, int natts)
+{
+	CachedScan *scan = cache_scan_begin_parts(rel, snapshot, attnums, natts);
+
+	cache_scan_prove_part(scan, 0, scan->nblocks);
+	STOP_POINT("scan-after-validation");
+	return scan;
 }
 
 void
 cache_scan_end(CachedScan *scan)
 {
+	note_scan((ScanState *) scan);
 	release_pins(scan);
 }
