@@ -43,7 +43,8 @@ extern const BlockNumber cache_chunk_pages;
 typedef struct CacheCoverage
 {
 	BlockNumber cached_pages;	/* in chunks that hold all of the columns */
-	BlockNumber valid_pages;	/* of these, expected to pass validation cheaply */
+	BlockNumber valid_pages;	/* of these, expected to be served from the cache */
+	BlockNumber dear_pages;		/* of these, expected to need a look at the heap page's LSN */
 	double		cached_rows;
 	uint64		cached_bytes;	/* of the columns' segments */
 } CacheCoverage;

@@ -74,7 +74,9 @@ typedef struct CachedRelation
 	pg_atomic_uint64 scans;
 	pg_atomic_uint64 pages_from_cache;
 	pg_atomic_uint64 pages_from_heap;
-	pg_atomic_uint64 unproven_pages;	/* of cached pages, in the last scan */
+	/* of cached pages, in the last scan */
+	pg_atomic_uint64 unproven_pages;
+	pg_atomic_uint64 dear_pages;	/* proven by reading the heap page's LSN */
 	pg_atomic_uint64 vacuumed_at;	/* TimestampTz */
 } CachedRelation;
 
@@ -398,6 +400,7 @@ enter_relation(const CacheKey *key, Oid relid)
 		pg_atomic_init_u64(&relation->pages_from_cache, 0);
 		pg_atomic_init_u64(&relation->pages_from_heap, 0);
 		pg_atomic_init_u64(&relation->unproven_pages, 0);
+		pg_atomic_init_u64(&relation->dear_pages, 0);
 		pg_atomic_init_u64(&relation->vacuumed_at, 0);
 		pg_atomic_fetch_add_u32(&directory->relation_count, 1);
 	}
@@ -650,11 +653,12 @@ directory_drop_database(Oid database)
 
 bool
 directory_estimate(const CacheKey *key, const AttrNumber *attnums, int natts,
-				   uint64 *pages, uint64 *unproven_pages, uint64 *rows, uint64 *bytes)
+				   uint64 *pages, uint64 *unproven_pages, uint64 *dear_pages, uint64 *rows,
+				   uint64 *bytes)
 {
 	CachedRelation *relation;
 
-	*pages = *unproven_pages = *rows = *bytes = 0;
+	*pages = *unproven_pages = *dear_pages = *rows = *bytes = 0;
 	if (directory_is_empty())
 		return false;
 	LWLockAcquire(directory_lock, LW_SHARED);
@@ -682,6 +686,7 @@ directory_estimate(const CacheKey *key, const AttrNumber *attnums, int natts,
 			}
 		}
 		*unproven_pages = Min(*pages, pg_atomic_read_u64(&relation->unproven_pages));
+		*dear_pages = Min(*pages - *unproven_pages, pg_atomic_read_u64(&relation->dear_pages));
 	}
 	LWLockRelease(directory_lock);
 	return *pages > 0;
@@ -689,7 +694,8 @@ directory_estimate(const CacheKey *key, const AttrNumber *attnums, int natts,
 
 void
 directory_note_scan(const CacheKey *key, const AttrNumber *attnums, int natts,
-					uint64 pages_from_cache, uint64 pages_from_heap, uint64 unproven_pages)
+					uint64 pages_from_cache, uint64 pages_from_heap, uint64 unproven_pages,
+					uint64 dear_pages)
 {
 	CachedRelation *relation;
 
@@ -701,6 +707,7 @@ directory_note_scan(const CacheKey *key, const AttrNumber *attnums, int natts,
 		pg_atomic_fetch_add_u64(&relation->pages_from_cache, pages_from_cache);
 		pg_atomic_fetch_add_u64(&relation->pages_from_heap, pages_from_heap);
 		pg_atomic_write_u64(&relation->unproven_pages, unproven_pages);
+		pg_atomic_write_u64(&relation->dear_pages, dear_pages);
 		for (int i = 0; i < natts; i++)
 		{
 			if (attnums[i] <= (int) relation->column_limit)

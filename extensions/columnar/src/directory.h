@@ -176,10 +176,11 @@ extern void directory_drop_database(Oid database);
 
 /* For planning: totals of the columns, without looking at chunks. */
 extern bool directory_estimate(const CacheKey *key, const AttrNumber *attnums, int natts,
-							   uint64 *pages, uint64 *unproven_pages, uint64 *rows, uint64 *bytes);
+							   uint64 *pages, uint64 *unproven_pages, uint64 *dear_pages,
+							   uint64 *rows, uint64 *bytes);
 extern void directory_note_scan(const CacheKey *key, const AttrNumber *attnums, int natts,
 								uint64 pages_from_cache, uint64 pages_from_heap,
-								uint64 unproven_pages);
+								uint64 unproven_pages, uint64 dear_pages);
 
 /* True, at most once per pause, for whoever is to vacuum the relation. */
 extern bool directory_claim_vacuum(const CacheKey *key, int pause_ms);

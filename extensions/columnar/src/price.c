@@ -27,6 +27,8 @@
 #define STARTUP_COST 12.0
 /* Finding out whether a page is still as cached: a bit of the visibility map. */
 #define VALIDATION_COST_PER_PAGE 0.0005
+/* The same by the LSN of the page itself: 350 ns. */
+#define VALIDATION_COST_PER_DEAR_PAGE 0.035
 /* A value in a vector, against a tuple of the row executor. */
 #define VALUE_COST (cpu_tuple_cost / 50)
 /* A row that leaves the engine as a slot. */
@@ -80,6 +82,7 @@ price_scan(PlannedPipeline *planned, List *tables, int filter_columns, int other
 {
 	double		cached_rows = 0;
 	double		cached_pages = 0;
+	double		dear_pages = 0;
 	double		heap_pages = 0;
 	double		heap_rows;
 	double		fraction_selected = table_rows > 0 ? Min(selected_rows / table_rows, 1.0) : 1.0;
@@ -95,6 +98,7 @@ price_scan(PlannedPipeline *planned, List *tables, int filter_columns, int other
 		double		valid = Min((double) table->coverage.valid_pages, pages);
 
 		cached_pages += valid;
+		dear_pages += Min((double) table->coverage.dear_pages, valid);
 		heap_pages += pages - valid;
 		if (pages > 0)
 			cached_rows += table->rel->tuples * (valid / pages);
@@ -103,7 +107,8 @@ price_scan(PlannedPipeline *planned, List *tables, int filter_columns, int other
 	values = cached_rows * (filter_columns + 0.2 + other_columns * fraction_selected);
 	planned->input_rows = table_rows;
 	planned->rows = clamp_row_est(selected_rows / processes);
-	planned->startup_cost = STARTUP_COST + VALIDATION_COST_PER_PAGE * cached_pages;
+	planned->startup_cost = STARTUP_COST + VALIDATION_COST_PER_PAGE * cached_pages +
+		VALIDATION_COST_PER_DEAR_PAGE * dear_pages / processes;
 	planned->run_cost = values * VALUE_COST / (1 + threads) / processes +
 		heap_pages * seq_page_cost + heap_rows * cpu_tuple_cost / processes;
 }

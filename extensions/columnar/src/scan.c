@@ -65,6 +65,7 @@ cache_estimate_coverage(Relation rel, const AttrNumber *attnums, int natts, Cach
 	CacheKey	key;
 	uint64		pages;
 	uint64		unproven_pages;
+	uint64		dear_pages;
 	uint64		rows;
 	uint64		bytes;
 
@@ -72,10 +73,12 @@ cache_estimate_coverage(Relation rel, const AttrNumber *attnums, int natts, Cach
 	if (directory_is_empty())
 		return false;
 	directory_key_of(rel, &key);
-	if (!directory_estimate(&key, attnums, natts, &pages, &unproven_pages, &rows, &bytes))
+	if (!directory_estimate(&key, attnums, natts, &pages, &unproven_pages, &dear_pages, &rows,
+							&bytes))
 		return false;
 	coverage->cached_pages = (BlockNumber) Min(pages, (uint64) MaxBlockNumber);
 	coverage->valid_pages = coverage->cached_pages - (BlockNumber) Min(pages, unproven_pages);
+	coverage->dear_pages = (BlockNumber) dear_pages;
 	coverage->cached_rows = (double) rows;
 	coverage->cached_bytes = bytes;
 	return true;
@@ -291,17 +294,19 @@ prove_pages(ScanState *state, BlockNumber begin, BlockNumber end)
 static void
 note_scan(ScanState *state)
 {
-	uint64		unproven_pages = state->cached_pages - Min(state->cached_pages, state->cheap_pages);
+	uint64		proven_pages = state->scan.pages_from_cache;
 	uint64		pinned_pages = 0;
+	double		scale;
 
 	if (state->cached_pages == 0)
 		return;
 	for (int i = 0; i < state->npinned; i++)
 		pinned_pages += state->pinned[i]->cached_pages;
-	if (state->cached_pages < pinned_pages)
-		unproven_pages = (uint64) ((double) unproven_pages / state->cached_pages * pinned_pages);
-	directory_note_scan(&state->key, state->attnums, state->natts, state->scan.pages_from_cache,
-						state->scan.pages_from_heap, unproven_pages);
+	scale = (double) pinned_pages / state->cached_pages;
+	directory_note_scan(&state->key, state->attnums, state->natts, proven_pages,
+						state->scan.pages_from_heap,
+						(uint64) (scale * (state->cached_pages - proven_pages)),
+						(uint64) (scale * (proven_pages - state->cheap_pages)));
 	if (state->scan.pages_from_heap > 0 && penumbra_auto)
 		wanted_wake_listener();
 }
