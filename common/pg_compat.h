@@ -146,6 +146,16 @@ compat_ctype_is_c(Oid collation)
 #endif
 }
 
+/* 17 brought the builtin provider, and one column for the locale of all providers but libc. */
+#if PG_VERSION_NUM < 170000
+#define COLLPROVIDER_BUILTIN 'b'
+#define compat_anum_database_locale Anum_pg_database_daticulocale
+#define compat_anum_collation_locale Anum_pg_collation_colliculocale
+#else
+#define compat_anum_database_locale Anum_pg_database_datlocale
+#define compat_anum_collation_locale Anum_pg_collation_colllocale
+#endif
+
 /* 16 merged the permission checks of most objects. */
 static inline bool
 compat_may_execute(Oid function_oid, Oid roleid)

@@ -1,6 +1,8 @@
 // Which state serves which aggregate, and which aggregates exist.
 #include "aggregate_accumulator.h"
 
+#include "collation.h"
+
 namespace penumbra {
 namespace {
 
@@ -90,7 +92,8 @@ AccumulatorKind ChooseAccumulator(PenumbraAggregate function, PenumbraType argum
   }
 }
 
-std::unique_ptr<Accumulator> CreateAccumulator(AccumulatorKind kind, PenumbraType argument) {
+std::unique_ptr<Accumulator> CreateAccumulator(AccumulatorKind kind, PenumbraType argument,
+                                               const Collation* collation) {
   switch (kind) {
     case AccumulatorKind::kCountStar:
     case AccumulatorKind::kCount:
@@ -103,6 +106,8 @@ std::unique_ptr<Accumulator> CreateAccumulator(AccumulatorKind kind, PenumbraTyp
     case AccumulatorKind::kMax: {
       const bool greatest = kind == AccumulatorKind::kMax;
       if (argument == PENUMBRA_NUMERIC) return CreateNumericExtremeAccumulator(greatest);
+      if (collation != nullptr && !collation->is_bytewise())
+        return CreateCollatedExtremeAccumulator(argument, greatest, collation);
       return CreateExtremeAccumulator(argument, greatest);
     }
     default:

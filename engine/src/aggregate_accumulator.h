@@ -99,7 +99,8 @@ enum class AccumulatorKind : uint8_t {
 // The kind that serves the aggregate; avg and sum share where one state gives both.
 AccumulatorKind ChooseAccumulator(PenumbraAggregate function, PenumbraType argument);
 // argument is ignored for kCountStar.
-std::unique_ptr<Accumulator> CreateAccumulator(AccumulatorKind kind, PenumbraType argument);
+std::unique_ptr<Accumulator> CreateAccumulator(AccumulatorKind kind, PenumbraType argument,
+                                               const Collation* collation = nullptr);
 
 // One per topic file.
 std::unique_ptr<Accumulator> CreateCountAccumulator(AccumulatorKind kind);  // aggregate_count.cc
@@ -113,6 +114,8 @@ std::unique_ptr<Accumulator> CreateExtremeAccumulator(PenumbraType type,
                                                       bool greatest);  // aggregate_extreme.cc
 std::unique_ptr<Accumulator> CreateNumericExtremeAccumulator(
     bool greatest);  // aggregate_extreme_numeric.cc
+std::unique_ptr<Accumulator> CreateCollatedExtremeAccumulator(
+    PenumbraType type, bool greatest, const Collation* collation);  // aggregate_extreme.cc
 
 // Calls visit(row) for the selected rows that are valid.
 template <typename Visit>

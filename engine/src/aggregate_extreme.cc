@@ -4,6 +4,8 @@
 #include <type_traits>
 
 #include "aggregate_typed.h"
+#include "collation.h"
+#include "string_memo.h"
 #include "value_order.h"
 
 namespace penumbra {
@@ -160,6 +162,60 @@ class StringExtremeAccumulator : public TypedAccumulator<StringExtreme<kGreatest
   }
 };
 
+// By strcoll, which is dear: a string that the state has met needs no second comparison.
+template <bool kGreatest, bool kIsPadded>
+class CollatedExtremeAccumulator : public StringExtremeAccumulator<kGreatest, kIsPadded> {
+  using Base = StringExtremeAccumulator<kGreatest, kIsPadded>;
+  using Ops = StringExtreme<kGreatest, kIsPadded>;
+  using State = typename Ops::State;
+
+ public:
+  explicit CollatedExtremeAccumulator(const Collation* collation) : collation_(collation) {}
+
+  void AddRun(char* state, const Vector& argument, RowSelection selection,
+              StateStore& store) const override {
+    const StringRef* values = argument.values<StringRef>();
+    StringMemo added;
+    VisitValid(argument, selection, [&](uint32_t row) {
+      added.Get(values[row], [&] {
+        Add(Base::StateAt(state), values[row], store);
+        return true;
+      });
+    });
+  }
+  void AddScattered(char* const* groups, uint32_t offset, const Vector& argument,
+                    RowSelection selection, StateStore& store) const override {
+    const StringRef* values = argument.values<StringRef>();
+    VisitValid(argument, selection,
+               [&](uint32_t row) { Add(Base::StateAt(groups[row] + offset), values[row], store); });
+  }
+  void Combine(char* const* into, char* const* from, uint32_t offset, uint32_t count,
+               StateStore& store) const override {
+    for (uint32_t i = 0; i < count; ++i) {
+      const State& other = Base::StateAt(from[i] + offset);
+      if (other.has_value != 0) Add(Base::StateAt(into[i] + offset), other.value, store);
+    }
+  }
+
+ private:
+  void Add(State& state, const StringRef& x, StateStore& store) const {
+    if (state.has_value != 0) {
+      const int order = CompareCollated(collation_, kIsPadded, x, state.value);
+      if (kGreatest ? order <= 0 : order >= 0) return;
+    }
+    Ops::Replace(state, x, store);
+  }
+
+  const Collation* collation_;
+};
+
+template <bool kGreatest>
+std::unique_ptr<Accumulator> CreateCollated(PenumbraType type, const Collation* collation) {
+  if (type == PENUMBRA_BPCHAR)
+    return std::make_unique<CollatedExtremeAccumulator<kGreatest, true>>(collation);
+  return std::make_unique<CollatedExtremeAccumulator<kGreatest, false>>(collation);
+}
+
 template <bool kGreatest>
 std::unique_ptr<Accumulator> Create(PenumbraType type) {
   switch (type) {
@@ -191,6 +247,11 @@ std::unique_ptr<Accumulator> Create(PenumbraType type) {
 
 std::unique_ptr<Accumulator> CreateExtremeAccumulator(PenumbraType type, bool greatest) {
   return greatest ? Create<true>(type) : Create<false>(type);
+}
+
+std::unique_ptr<Accumulator> CreateCollatedExtremeAccumulator(PenumbraType type, bool greatest,
+                                                              const Collation* collation) {
+  return greatest ? CreateCollated<true>(type, collation) : CreateCollated<false>(type, collation);
 }
 
 }  // namespace penumbra

@@ -99,7 +99,14 @@ PenumbraExpr penumbra_plan_constant(PenumbraPlan* plan, PenumbraType type, const
 
 PenumbraExpr penumbra_plan_call(PenumbraPlan* plan, PenumbraFunction function, PenumbraType result,
                                 const PenumbraExpr* arguments, int argument_count) {
-  return Build(plan, PenumbraExpr{-1}, [&] { return plan->Call(function, result, arguments, argument_count); });
+  return penumbra_plan_call_collated(plan, function, result, nullptr, arguments, argument_count);
+}
+
+PenumbraExpr penumbra_plan_call_collated(PenumbraPlan* plan, PenumbraFunction function, PenumbraType result,
+                                         const PenumbraCollation* collation, const PenumbraExpr* arguments,
+                                         int argument_count) {
+  return Build(plan, PenumbraExpr{-1},
+               [&] { return plan->Call(function, result, arguments, argument_count, collation); });
 }
 
 PenumbraType penumbra_plan_expr_type(const PenumbraPlan* plan, PenumbraExpr expr) { return plan->expr(expr)->type; }

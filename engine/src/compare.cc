@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "collation.h"
 #include "in_list.h"
 #include "kernels/kernels.h"
 #include "merge.h"
@@ -172,6 +173,25 @@ void EvaluateText(const Expr& expr, const Vector* args, uint32_t rows, EvalConte
   ApplyValidity(StrictValidity(expr, args, rows, context.arena), rows, truth);
 }
 
+// By a collation that is not bytewise; valid rows only, since strcoll is dear.
+template <bool kIsPadded>
+void EvaluateCollated(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context, Truth* truth) {
+  const View<StringRef> a = ViewOf<StringRef>(args[0], rows, context.arena);
+  const View<StringRef> b = ViewOf<StringRef>(args[1], rows, context.arena);
+  const uint64_t* validity = StrictValidity(expr, args, rows, context.arena);
+  int8_t* orders = context.arena.AllocateArray<int8_t>(rows);
+  std::fill_n(orders, rows, 0);
+  ForEachValid(validity, rows, [&](uint32_t i) {
+    const int order = CompareCollated(expr.collation, kIsPadded, a[i], b[i]);
+    orders[i] = static_cast<int8_t>((order > 0) - (order < 0));
+  });
+  const View<int8_t> order_view{orders, 1};
+  static constexpr int8_t kEqual = 0;
+  CompareOrdered(OperatorOf(expr.function), order_view, View<int8_t>{&kEqual, 0}, rows, truth->is_true,
+                 [](int8_t x, int8_t y) { return x - y; });
+  ApplyValidity(validity, rows, truth);
+}
+
 template <typename T, auto kOrder>
 void EvaluateOrdered(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context,
                      Truth* truth) {
@@ -228,7 +248,7 @@ std::shared_ptr<const InnerComparison> BindInner(PenumbraFunction function, Penu
   inner->columns.push_back(BuildColumn(0, a));
   inner->columns.push_back(BuildColumn(1, b));
   inner->call = BindCall(function, PENUMBRA_BOOL, {inner->columns[0].get(), inner->columns[1].get()},
-                         site.session, reason);
+                         site.session, reason, site.collation);
   return inner->call == nullptr ? nullptr : inner;
 }
 
@@ -299,7 +319,13 @@ Vector EvaluateExtreme(const Expr& expr, const Vector* args, uint32_t rows, Eval
 Binding BindComparison(const CallSite& call) {
   Binding binding;
   if (call.result != PENUMBRA_BOOL || call.args.size() != 2) return binding;
-  binding.evaluate_truth = ChooseComparison(call.args[0]->type, call.args[1]->type);
+  const PenumbraType type = call.args[0]->type;
+  binding.evaluate_truth = ChooseComparison(type, call.args[1]->type);
+  const bool is_equality = call.function == PENUMBRA_FN_EQ || call.function == PENUMBRA_FN_NE;
+  if (call.collation != nullptr && !call.collation->is_bytewise() && IsStringType(type) && !is_equality &&
+      binding.evaluate_truth != nullptr) {
+    binding.evaluate_truth = type == PENUMBRA_BPCHAR ? EvaluateCollated<true> : EvaluateCollated<false>;
+  }
   if (binding.evaluate_truth != nullptr) binding.evaluate = EvaluateByTruth;
   return binding;
 }

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "error.h"
-#include "text_case.h"
+#include "letter_case.h"
 #include "time_zone.h"
 #include "vector_build.h"
 
@@ -36,7 +36,8 @@ bool FindDateField(std::string_view name, DateField* field) {
       {"timezone_hour", DateField::kTimezoneHour}, {"timezone_minute", DateField::kTimezoneMinute},
   };
   std::string folded(name);
-  FoldToLower(folded.data(), static_cast<uint32_t>(folded.size()), folded.data());
+  const uint32_t length = static_cast<uint32_t>(folded.size());
+  LetterCase::OfC().Change(CaseChange::kLower, folded.data(), length, folded.data());
   for (const Name& known : kNames) {
     if (known.name != folded) continue;
     *field = known.field;

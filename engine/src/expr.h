@@ -18,6 +18,8 @@
 
 namespace penumbra {
 
+class Collation;
+
 // Of the session: what functions may depend on. Immutable after the plan is built.
 struct Session {
   bool encoding_is_utf8 = true;
@@ -109,6 +111,7 @@ struct Expr {
   int memo_slot = -1;               // in EvalMemo, when more than one place of the plan uses this node
   bool call_can_fail = false;       // this node can, given its arguments' values
   bool is_strict = true;            // kCall: null if any argument is null
+  const Collation* collation = nullptr;  // of a call that orders text or changes its case; null: C
   std::shared_ptr<const void> state;  // prepared from constants when built: compiled LIKE pattern, IN set, ...
   std::shared_ptr<const void> storage;
 };
@@ -138,10 +141,10 @@ std::unique_ptr<Expr> BuildColumn(int column, PenumbraType type);
 std::unique_ptr<Expr> BuildConstant(PenumbraType type, const PenumbraValue& value);
 std::unique_ptr<Expr> BuildCall(PenumbraFunction function, PenumbraType result,
                                 const std::vector<const Expr*>& args, const Session& session,
-                                std::string* reason);
+                                std::string* reason, const Collation* collation = nullptr);
 std::unique_ptr<Expr> BindCall(PenumbraFunction function, PenumbraType result,
                                const std::vector<const Expr*>& args, const Session& session,
-                               std::string* reason);
+                               std::string* reason, const Collation* collation = nullptr);
 const char* FunctionName(PenumbraFunction function);
 
 }  // namespace penumbra

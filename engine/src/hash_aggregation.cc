@@ -35,7 +35,8 @@ bool ExprsEqual(const Expr* a, const Expr* b) {
     case Expr::Kind::kCall:
       break;
   }
-  if (a->function != b->function || a->args.size() != b->args.size()) return false;
+  if (a->function != b->function || a->collation != b->collation || a->args.size() != b->args.size())
+    return false;
   for (size_t i = 0; i < a->args.size(); ++i) {
     if (!ExprsEqual(a->args[i], b->args[i])) return false;
   }
@@ -130,6 +131,7 @@ class AggregationSink : public Sink {
     int argument;  // in arguments_, -1 for none
     int filter;    // in filters_, -1 for none
     int distinct;  // in distincts_, -1: fed by the rows
+    const Collation* collation;
     int accumulator;
   };
   struct Result {
@@ -206,14 +208,15 @@ void AggregationSink::AddAggregate(const AggregateSpec& spec) {
   for (size_t i = 0; i < states_.size(); ++i) {
     const State& known = states_[i];
     if (known.kind == kind && known.argument == argument && known.filter == filter &&
-        known.distinct == distinct) {
+        known.distinct == distinct && known.collation == spec.collation) {
       state = static_cast<int>(i);
     }
   }
   if (state < 0) {
     state = static_cast<int>(states_.size());
-    states_.push_back({kind, argument, filter, distinct,
-                       groups_.layout().AddAccumulator(CreateAccumulator(kind, type))});
+    auto accumulator = CreateAccumulator(kind, type, spec.collation);
+    states_.push_back({kind, argument, filter, distinct, spec.collation,
+                       groups_.layout().AddAccumulator(std::move(accumulator))});
   }
   results_.push_back({state, spec.function, spec.result});
 }

@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "byte_search.h"
+#include "collation.h"
 #include "error.h"
-#include "text_case.h"
 #include "utf8.h"
 #include "vector_build.h"
 
@@ -125,29 +125,22 @@ struct LikeState {
   LikePattern pattern;
 };
 
-// Texts folded to lower case for ILIKE, in a buffer that grows.
-class Folder {
- public:
-  const char* Fold(const char* bytes, uint32_t length) {
-    if (buffer_.size() < length) buffer_.resize(length);
-    FoldToLower(bytes, length, buffer_.data());
-    return buffer_.data();
-  }
-
- private:
-  std::vector<char> buffer_;
-};
-
+// ILIKE compares text and pattern in lower case.
 template <bool kFolds, typename Matcher>
-void MatchRows(const View<StringRef>& texts, const uint64_t* validity, uint32_t rows, bool can_fail,
+void MatchRows(const Expr& expr, const View<StringRef>& texts, const uint64_t* validity, uint32_t rows,
                uint8_t* out, const Matcher& matches) {
-  Folder folder;
+  // A null row's bytes need not be text.
+  const bool needs_valid_rows = expr.call_can_fail || (kFolds && expr.collation != nullptr);
+  CaseBuffer folder(LetterCaseOf(expr.collation), CaseChange::kLower);
   const auto match = [&](uint32_t i) {
-    const char* bytes = texts[i].data();
-    if (kFolds) bytes = folder.Fold(bytes, texts[i].length);
-    out[i] = matches(i, bytes, texts[i].length);
+    if (kFolds) {
+      const StringRef folded = folder.Change(texts[i]);
+      out[i] = matches(i, folded.data(), folded.length);
+    } else {
+      out[i] = matches(i, texts[i].data(), texts[i].length);
+    }
   };
-  if (!can_fail) {
+  if (!needs_valid_rows) {
     for (uint32_t i = 0; i < rows; ++i) match(i);
   } else {
     std::fill_n(out, rows, 0);
@@ -167,7 +160,7 @@ void EvaluateConstantLike(const Expr& expr, const Vector* args, uint32_t rows, E
   const LikePattern& pattern = static_cast<const LikeState*>(expr.state.get())->pattern;
   const View<StringRef> texts = ViewOf<StringRef>(args[0], rows, context.arena);
   uint8_t matched[kVectorRows];
-  MatchRows<kFolds>(texts, args[0].validity, rows, pattern.can_fail(), matched,
+  MatchRows<kFolds>(expr, texts, args[0].validity, rows, matched,
                     [&](uint32_t, const char* bytes, uint32_t length) { return pattern.Matches(bytes, length); });
   FinishMatch(matched, IsNegatedLike(expr.function), args[0].validity, rows, truth);
 }
@@ -180,12 +173,12 @@ void EvaluateLike(const Expr& expr, const Vector* args, uint32_t rows, EvalConte
   const View<StringRef> patterns = ViewOf<StringRef>(args[1], rows, context.arena);
   const uint64_t* validity = StrictValidity(expr, args, rows, context.arena);
   uint8_t matched[kVectorRows];
-  Folder pattern_folder;
-  MatchRows<kFolds>(texts, validity, rows, true, matched, [&](uint32_t i, const char* bytes, uint32_t length) {
-    const uint32_t pattern_length = patterns[i].length;
-    const char* pattern = patterns[i].data();
-    if (kFolds) pattern = pattern_folder.Fold(pattern, pattern_length);
-    return MatchPattern({bytes, bytes + length}, {pattern, pattern + pattern_length}, is_utf8) == Match::kYes;
+  CaseBuffer pattern_folder(LetterCaseOf(expr.collation), CaseChange::kLower);
+  MatchRows<kFolds>(expr, texts, validity, rows, matched, [&](uint32_t i, const char* bytes, uint32_t length) {
+    const StringRef pattern = kFolds ? pattern_folder.Change(patterns[i]) : patterns[i];
+    const char* pattern_bytes = pattern.data();
+    return MatchPattern({bytes, bytes + length}, {pattern_bytes, pattern_bytes + pattern.length}, is_utf8) ==
+           Match::kYes;
   });
   FinishMatch(matched, IsNegatedLike(expr.function), validity, rows, truth);
 }
@@ -214,6 +207,11 @@ Binding BindLike(const CallSite& call) {
   if (call.result != PENUMBRA_BOOL || call.args.size() != 2) return binding;
   if (!IsStringType(call.args[0]->type) || call.args[1]->type != PENUMBRA_TEXT) return binding;
   const bool folds = IsFoldingLike(call.function);
+  const LetterCase& letter_case = LetterCaseOf(call.collation);
+  if (folds && !letter_case.KeepsWildcards()) {
+    binding.reason = "ILIKE with this collation";
+    return binding;
+  }
   const Expr& pattern = *call.args[1];
   binding.evaluate = EvaluateByTruth;
   if (pattern.kind != Expr::Kind::kConstant || pattern.constant.is_null_constant()) {
@@ -221,10 +219,12 @@ Binding BindLike(const CallSite& call) {
     binding.can_fail = true;
     return binding;
   }
-  std::string bytes(pattern.constant.values<StringRef>()->view());
-  if (folds) FoldToLower(bytes.data(), static_cast<uint32_t>(bytes.size()), bytes.data());
+  StringRef wanted = *pattern.constant.values<StringRef>();
+  CaseBuffer folder(letter_case, CaseChange::kLower);
+  if (folds) wanted = folder.Change(wanted);
+  const std::string bytes(wanted.view());
   auto state = std::make_shared<LikeState>(LikeState{LikePattern(bytes, call.session.encoding_is_utf8)});
-  binding.can_fail = state->pattern.can_fail();
+  binding.can_fail = state->pattern.can_fail() || (folds && letter_case.can_fail());
   binding.state = std::move(state);
   binding.evaluated_args = 1;
   binding.evaluate_truth = folds ? EvaluateConstantLike<true> : EvaluateConstantLike<false>;

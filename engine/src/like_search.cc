@@ -4,8 +4,6 @@
 #include <bit>
 #include <cstring>
 
-#include "text_case.h"
-
 namespace penumbra {
 namespace {
 
@@ -35,17 +33,32 @@ void TestRows(const StringRun& run, uint64_t* bits, Test test) {
   }
 }
 
-StringRun Fold(const StringRun& run, Arena& arena) {
+// Of rows that are not wanted: anything.
+StringRun Fold(const StringRun& run, const LetterCase& letter_case, const uint64_t* wanted, Arena& arena) {
   const uint32_t bytes = run.rows == 0 ? 0 : run.ends[run.rows - 1];
-  char* folded = static_cast<char*>(arena.Allocate(size_t{bytes} + kBytesPadding));
-  FoldToLower(run.bytes, bytes, folded);
-  std::memset(folded + bytes, 0, kBytesPadding);
-  return {folded, run.ends, run.rows};
+  char* folded = static_cast<char*>(arena.Allocate(letter_case.ChangedBytesMax(bytes) + kBytesPadding));
+  if (letter_case.KeepsLengths(run.bytes, bytes)) {
+    letter_case.Change(CaseChange::kLower, run.bytes, bytes, folded);
+    std::memset(folded + bytes, 0, kBytesPadding);
+    return {folded, run.ends, run.rows};
+  }
+  uint32_t* ends = arena.AllocateArray<uint32_t>(run.rows);
+  uint32_t begin = 0, end = 0;
+  for (uint32_t i = 0; i < run.rows; ++i) {
+    if ((wanted[i / 64] >> (i % 64) & 1) != 0) {
+      end += letter_case.Change(CaseChange::kLower, run.bytes + begin, run.ends[i] - begin, folded + end);
+    }
+    ends[i] = end;
+    begin = run.ends[i];
+  }
+  std::memset(folded + end, 0, kBytesPadding);
+  return {folded, ends, run.rows};
 }
 
 }  // namespace
 
-LikeSearch::LikeSearch(const LikePattern& pattern, bool folds) : pattern_(pattern), folds_(folds) {
+LikeSearch::LikeSearch(const LikePattern& pattern, const LetterCase* letter_case)
+    : pattern_(pattern), letter_case_(letter_case) {
   ChooseFilter();
 }
 
@@ -76,7 +89,7 @@ void LikeSearch::ChooseFilter() {
 
 void LikeSearch::Find(const StringRun& texts, const uint64_t* wanted, Arena& arena,
                       uint64_t* truth) const {
-  const StringRun run = folds_ ? Fold(texts, arena) : texts;
+  const StringRun run = letter_case_ != nullptr ? Fold(texts, *letter_case_, wanted, arena) : texts;
   const size_t words = BitmapWords(run.rows);
   // Few rows left are looked at by themselves.
   const bool is_filtered =

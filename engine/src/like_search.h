@@ -5,6 +5,7 @@
 
 #include "arena.h"
 #include "kernels/kernels.h"
+#include "letter_case.h"
 #include "like.h"
 #include "segment_strings.h"
 
@@ -15,8 +16,9 @@ namespace penumbra {
 // compared with the pattern, if there is more in it.
 class LikeSearch {
  public:
-  // `pattern` outlives this and cannot fail. With `folds` texts are folded to lower case first.
-  LikeSearch(const LikePattern& pattern, bool folds);
+  // `pattern` and `letter_case` outlive this; the pattern cannot fail. With `letter_case` texts are folded to
+  // lower case first.
+  LikeSearch(const LikePattern& pattern, const LetterCase* letter_case);
 
   // Bit i of `truth`: row i matches. Rows whose bit is not set in `wanted` may be anything.
   void Find(const StringRun& texts, const uint64_t* wanted, Arena& arena, uint64_t* truth) const;
@@ -34,7 +36,7 @@ class LikeSearch {
   void Confirm(const StringRun& run, uint64_t* candidates) const;
 
   const LikePattern& pattern_;
-  const bool folds_;
+  const LetterCase* letter_case_;
   Filter filter_ = Filter::kNone;
   bool is_decisive_ = false;   // what passes the filter matches
   kernels::Needle needle_{};   // kContained

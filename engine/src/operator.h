@@ -102,6 +102,7 @@ struct AggregateSpec {
   const Expr* argument = nullptr;  // null for COUNT_STAR
   const Expr* filter = nullptr;    // null for none
   bool distinct = false;
+  const Collation* collation = nullptr;  // of MIN and MAX of text; null: C
 };
 struct AggregationSpec {
   std::vector<const Expr*> keys;
@@ -122,6 +123,7 @@ struct SortKeySpec {
   const Expr* expr = nullptr;
   bool descending = false;
   bool nulls_first = false;
+  const Collation* collation = nullptr;  // of text; null: C
 };
 struct SortSpec {
   std::vector<SortKeySpec> keys;

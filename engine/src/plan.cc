@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "collation.h"
+
 namespace penumbra {
 namespace {
 
@@ -109,21 +111,33 @@ PenumbraExpr Plan::Constant(PenumbraType type, const PenumbraValue& value) {
   return Keep(std::move(key), BuildConstant(type, value));
 }
 
-PenumbraExpr Plan::Call(PenumbraFunction function, PenumbraType result, const PenumbraExpr* args, int count) {
+bool Plan::FindCollation(const PenumbraCollation* description, const Collation** collation) {
+  *collation = nullptr;
+  if (description == nullptr) return true;
+  reason_.clear();
+  *collation = Collation::Find(*description, session_.encoding_is_utf8, &reason_);
+  return reason_.empty();
+}
+
+PenumbraExpr Plan::Call(PenumbraFunction function, PenumbraType result, const PenumbraExpr* args, int count,
+                        const PenumbraCollation* collation_description) {
   if (function < 0 || function >= PENUMBRA_FN_COUNT_OF || !IsKnownType(result)) {
     reason_ = "an unknown function";
     return -1;
   }
   if (!CheckExprs(args, count)) return -1;
+  const Collation* collation;
+  if (!FindCollation(collation_description, &collation)) return -1;
   std::string key = "f";
   AppendRaw(function, &key);
   AppendRaw(result, &key);
+  AppendRaw(collation, &key);
   for (int i = 0; i < count; ++i) AppendRaw(args[i], &key);
   if (PenumbraExpr id = Find(key); id >= 0) return id;
 
   std::vector<const Expr*> arg_exprs;
   for (int i = 0; i < count; ++i) arg_exprs.push_back(exprs_[args[i]].get());
-  std::unique_ptr<Expr> call = BuildCall(function, result, arg_exprs, session_, &reason_);
+  std::unique_ptr<Expr> call = BuildCall(function, result, arg_exprs, session_, &reason_, collation);
   if (call == nullptr) return -1;
   for (int i = 0; i < count; ++i) Use(args[i]);
   return Keep(std::move(key), std::move(call));
@@ -195,6 +209,7 @@ bool Plan::AddAggregationStage(const PenumbraExpr* keys, int key_count, const Pe
     aggregate.argument = call.argument >= 0 ? exprs_[call.argument].get() : nullptr;
     aggregate.filter = call.filter >= 0 ? exprs_[call.filter].get() : nullptr;
     aggregate.distinct = call.distinct;
+    if (!FindCollation(call.collation, &aggregate.collation)) return false;
     if (aggregate.filter != nullptr && aggregate.filter->type != PENUMBRA_BOOL) {
       reason_ = "an aggregate's filter that is not boolean";
       return false;
@@ -222,9 +237,11 @@ bool Plan::AddAggregationStage(const PenumbraExpr* keys, int key_count, const Pe
 bool Plan::AddSort(const PenumbraSortKey* keys, int count, int64_t limit, int64_t offset) {
   SortSpec spec;
   for (int i = 0; i < count; ++i) {
-    if (!CheckExprs(&keys[i].expr, 1)) return false;
+    const Collation* collation;
+    if (!CheckExprs(&keys[i].expr, 1) || !FindCollation(keys[i].collation, &collation)) return false;
+    spec.keys.push_back({nullptr, keys[i].descending, keys[i].nulls_first, collation});
   }
-  for (int i = 0; i < count; ++i) spec.keys.push_back({Use(keys[i].expr), keys[i].descending, keys[i].nulls_first});
+  for (int i = 0; i < count; ++i) spec.keys[i].expr = Use(keys[i].expr);
   spec.column_types = output_types();
   spec.limit = std::max<int64_t>(limit, -1);
   spec.offset = std::max<int64_t>(offset, 0);

@@ -50,7 +50,8 @@ class Plan {
   // The builders return null or false to refuse, with the reason set.
   PenumbraExpr Column(int column);
   PenumbraExpr Constant(PenumbraType type, const PenumbraValue& value);
-  PenumbraExpr Call(PenumbraFunction function, PenumbraType result, const PenumbraExpr* args, int count);
+  PenumbraExpr Call(PenumbraFunction function, PenumbraType result, const PenumbraExpr* args, int count,
+                    const PenumbraCollation* collation = nullptr);
   bool AddFilter(const PenumbraExpr* conjuncts, int count);
   bool AddProjection(const PenumbraExpr* exprs, int count);
   bool AddAggregation(const PenumbraExpr* keys, int key_count, const PenumbraAggregateCall* calls, int call_count);
@@ -81,6 +82,8 @@ class Plan {
  private:
   bool IsExpr(PenumbraExpr id) const { return id >= 0 && static_cast<size_t>(id) < exprs_.size(); }
   bool CheckExprs(const PenumbraExpr* exprs, int count);
+  // Null in *collation: C. False: refused.
+  bool FindCollation(const PenumbraCollation* description, const Collation** collation);
   PenumbraExpr Find(const std::string& key) const;
   PenumbraExpr Keep(std::string key, std::unique_ptr<Expr> expr);
   const Expr* Use(PenumbraExpr id);

@@ -195,8 +195,8 @@ std::unique_ptr<Expr> BuildConstant(PenumbraType type, const PenumbraValue& valu
 
 std::unique_ptr<Expr> BindCall(PenumbraFunction function, PenumbraType result,
                                const std::vector<const Expr*>& args, const Session& session,
-                               std::string* reason) {
-  Binding binding = Bind({function, result, args, session});
+                               std::string* reason, const Collation* collation) {
+  Binding binding = Bind({function, result, args, session, collation});
   if (!IsComplete(binding)) {
     *reason = std::move(binding.reason);
     return nullptr;
@@ -219,14 +219,15 @@ std::unique_ptr<Expr> BindCall(PenumbraFunction function, PenumbraType result,
       binding.can_be_unsupported ||
       std::any_of(args.begin(), args.end(), [](const Expr* arg) { return arg->can_be_unsupported; });
   expr->is_strict = binding.is_strict;
+  expr->collation = collation;
   expr->state = std::move(binding.state);
   return expr;
 }
 
 std::unique_ptr<Expr> BuildCall(PenumbraFunction function, PenumbraType result,
                                 const std::vector<const Expr*>& args, const Session& session,
-                                std::string* reason) {
-  std::unique_ptr<Expr> expr = BindCall(function, result, args, session, reason);
+                                std::string* reason, const Collation* collation) {
+  std::unique_ptr<Expr> expr = BindCall(function, result, args, session, reason, collation);
   if (expr != nullptr) FoldConstants(expr.get(), session);
   return expr;
 }

@@ -30,6 +30,7 @@ struct CallSite {
   PenumbraType result;
   const std::vector<const Expr*>& args;
   const Session& session;
+  const Collation* collation = nullptr;  // of the arguments; null: C
 };
 
 // One per topic file; each returns a Binding without evaluators for what is not its own.

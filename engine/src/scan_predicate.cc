@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "arena.h"
+#include "collation.h"
 #include "kernels/kernels.h"
 #include "scan_predicate_bound.h"
 #include "scan_predicate_ranges.h"
@@ -50,13 +51,15 @@ std::optional<LikeSearch> FindLike(const Expr& expr) {
   const LikePattern* pattern = ConstantPattern(expr);
   if (pattern == nullptr) return std::nullopt;
   const Expr* text = expr.args[0];
-  bool folds = IsFoldingLike(expr.function);
+  const LetterCase* letter_case = IsFoldingLike(expr.function) ? &LetterCaseOf(expr.collation) : nullptr;
   if (text->kind == Expr::Kind::kCall && text->function == PENUMBRA_FN_LOWER) {
+    // Folding by two collations is not folding by one.
+    if (letter_case != nullptr && text->collation != expr.collation) return std::nullopt;
+    letter_case = &LetterCaseOf(text->collation);
     text = text->args[0];
-    folds = true;
   }
   if (text->kind != Expr::Kind::kColumn || !IsStringType(text->type)) return std::nullopt;
-  return LikeSearch(*pattern, folds);
+  return LikeSearch(*pattern, letter_case);
 }
 
 KeyDomain DomainOf(PenumbraType type, int scale) {

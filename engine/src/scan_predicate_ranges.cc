@@ -211,7 +211,8 @@ PenumbraFunction Mirror(PenumbraFunction function) {
 }
 
 std::optional<RangeSet> CompileComparison(const Expr& expr, const KeyDomain& domain) {
-  if (expr.args.size() != 2) return std::nullopt;
+  // Bounds and ranges of keys are bytewise.
+  if (expr.args.size() != 2 || expr.collation != nullptr) return std::nullopt;
   const Expr* column = expr.args[0];
   const Expr* constant = expr.args[1];
   PenumbraFunction function = expr.function;

@@ -5,8 +5,10 @@
 #include <limits>
 #include <string>
 
+#include "collation.h"
 #include "kernels/kernels.h"
 #include "numeric_rows.h"
+#include "string_memo.h"
 #include "value_order.h"
 
 namespace penumbra {
@@ -186,7 +188,11 @@ SortKeys::SortKeys(const std::vector<SortKeySpec>& keys, std::vector<int> column
     : layout_(layout) {
   uint32_t bytes = 0;
   for (size_t i = 0; i < keys.size(); ++i) {
-    keys_.push_back({keys[i].expr->type, keys[i].descending, keys[i].nulls_first, columns[i]});
+    const Collation* collation = keys[i].collation;
+    if (!IsStringType(keys[i].expr->type) || (collation != nullptr && collation->is_bytewise()))
+      collation = nullptr;
+    keys_.push_back(
+        {keys[i].expr->type, keys[i].descending, keys[i].nulls_first, columns[i], collation});
     bytes += CodeBytes(keys[i].expr->type);
     // Texts and numerics may be longer than any prefix.
     if (IsStringType(keys[i].expr->type) || keys[i].expr->type == PENUMBRA_NUMERIC)
@@ -270,6 +276,13 @@ void SortKeys::EncodeKey(const Key& key, const Vector& v, RowSelection selection
       });
     case PENUMBRA_TEXT:
     case PENUMBRA_BPCHAR:
+      if (key.collation != nullptr) {
+        return EncodeRows(desc, first, v, selection, cursors,
+                          [](uint32_t, char* bytes) {
+                            std::memset(bytes, 0, kPrefixBytes);
+                            return kPrefixBytes;
+                          });
+      }
       return EncodeRows(desc, first, v, selection, cursors, [&](uint32_t row, char* bytes) {
         const StringRef& value = v.values<StringRef>()[row];
         const uint32_t length =
@@ -524,9 +537,9 @@ int SortKeys::CompareValues(const Key& key, const char* a, const char* b) const 
       return Order(IntervalSpan(layout_.Get<PenumbraInterval>(a, column)),
                    IntervalSpan(layout_.Get<PenumbraInterval>(b, column)));
     case PENUMBRA_TEXT:
-      return CompareText(layout_.Get<StringRef>(a, column), layout_.Get<StringRef>(b, column));
     case PENUMBRA_BPCHAR:
-      return CompareBpchar(layout_.Get<StringRef>(a, column), layout_.Get<StringRef>(b, column));
+      return CompareCollated(key.collation, key.type == PENUMBRA_BPCHAR,
+                             layout_.Get<StringRef>(a, column), layout_.Get<StringRef>(b, column));
     case PENUMBRA_UUID: {
       using kernels::Bytes16;
       const Bytes16 x = layout_.Get<Bytes16>(a, column), y = layout_.Get<Bytes16>(b, column);
@@ -540,6 +553,34 @@ int SortKeys::CompareValues(const Key& key, const char* a, const char* b) const 
   if (x.scale == y.scale && x.ToInteger(&x_integer) && y.ToInteger(&y_integer))
     return Order(x_integer, y_integer);
   return Decimal::Compare(x.ToDecimal(), y.ToDecimal());
+}
+
+uint32_t SortKeys::SelectCollated(const Vector& key, const char* row, uint32_t count,
+                                  uint16_t* selected) const {
+  const Key& first = keys_[0];
+  const bool is_null = layout_.IsNull(row, first.column);
+  const StringRef bound = layout_.Get<StringRef>(row, first.column);
+  const StringRef* values = key.values<StringRef>();
+  StringMemo known;
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint16_t candidate = selected[i];
+    bool keeps = true;
+    if (!key.IsValid(candidate)) {
+      keeps = is_null || first.nulls_first;
+    } else if (is_null) {
+      keeps = !first.nulls_first;
+    } else {
+      keeps = known.Get(values[candidate], [&] {
+        const int order = CompareCollated(first.collation, first.type == PENUMBRA_BPCHAR,
+                                          values[candidate], bound);
+        return first.descending ? order >= 0 : order <= 0;
+      });
+    }
+    selected[kept] = candidate;
+    kept += keeps;
+  }
+  return kept;
 }
 
 int SortKeys::CompareRows(const char* a, const char* b) const {

@@ -3,7 +3,8 @@
 // The keys of a row are encoded one after the other into a prefix of 16 bytes, each so that no
 // value's code is the beginning of another's:
 //   most types   a byte for null or not, then the value big-endian with its order made unsigned
-//   text         a byte for null or not, the bytes, a zero byte (which text cannot contain)
+//   text         a byte for null or not, the bytes, a zero byte (which text cannot contain); ordered by a
+//                locale only the first, and no further key is encoded after it
 //   numeric      11 bytes: class and exponent (null, -inf, negative, zero, positive, inf, NaN),
 //   then
 //                18 digits and a bit that says whether more follow; no further key is encoded after
@@ -43,6 +44,10 @@ class SortKeys {
   bool SelectFirst(const Vector& key, uint32_t rows, uint64_t bound, uint64_t* bits) const;
   // The first words of the prefixes, as far as the first key goes; the rest is zero.
   void EncodeFirstWords(const Vector& key, uint32_t rows, uint64_t* words) const;
+  // Whether the first key is text that a locale orders, of which prefixes say nothing.
+  bool IsFirstCollated() const { return keys_[0].collation != nullptr; }
+  // Of the `count` rows in `selected`, keeps those whose first (collated, flat) key is not beyond that of `row`.
+  uint32_t SelectCollated(const Vector& key, const char* row, uint32_t count, uint16_t* selected) const;
   // <0, 0, >0 by the values in the rows.
   int CompareRows(const char* a, const char* b) const;
 
@@ -52,6 +57,7 @@ class SortKeys {
     bool descending;
     bool nulls_first;
     int column;
+    const Collation* collation;  // of text in another order than that of its bytes
   };
   struct Cursor {
     char bytes[64];

@@ -3,10 +3,10 @@
 #include <cstring>
 
 #include "byte_search.h"
+#include "collation.h"
 #include "error.h"
 #include "like.h"
 #include "registry.h"
-#include "text_case.h"
 #include "utf8.h"
 #include "value_order.h"
 #include "vector_build.h"
@@ -55,12 +55,14 @@ Vector EvaluateOctetLength(const Expr& expr, const Vector* args, uint32_t rows, 
 
 // ---- case, reversal
 
-template <void (*kFold)(const char*, uint32_t, char*)>
-Vector EvaluateCaseFold(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
+template <CaseChange kChange>
+Vector EvaluateCase(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
+  const LetterCase& letter_case = LetterCaseOf(expr.collation);
+  CaseBuffer buffer(letter_case, kChange);
   return MapText(expr, args, rows, context, [&](const StringRef& text, uint32_t) {
-    char* folded = context.arena.AllocateArray<char>(text.length);
-    kFold(text.data(), text.length, folded);
-    return StringRef(folded, text.length);
+    const StringRef changed = buffer.Change(text);
+    if (changed.is_inline()) return changed;
+    return StringRef(context.arena.CopyBytes(changed.data(), changed.length), changed.length);
   });
 }
 
@@ -286,8 +288,9 @@ EvaluateFunction ChooseTextToText(const CallSite& call) {
     return call.function == PENUMBRA_FN_LTRIM ? EvaluateTrim<true, false> : EvaluateTrim<false, true>;
   }
   switch (call.function) {
-    case PENUMBRA_FN_LOWER: return TakesTexts(call, 1) ? EvaluateCaseFold<FoldToLower> : nullptr;
-    case PENUMBRA_FN_UPPER: return TakesTexts(call, 1) ? EvaluateCaseFold<FoldToUpper> : nullptr;
+    case PENUMBRA_FN_LOWER: return TakesTexts(call, 1) ? EvaluateCase<CaseChange::kLower> : nullptr;
+    case PENUMBRA_FN_UPPER: return TakesTexts(call, 1) ? EvaluateCase<CaseChange::kUpper> : nullptr;
+    case PENUMBRA_FN_INITCAP: return TakesTexts(call, 1) ? EvaluateCase<CaseChange::kTitle> : nullptr;
     case PENUMBRA_FN_REVERSE: return TakesTexts(call, 1) ? EvaluateReverse : nullptr;
     case PENUMBRA_FN_CONCAT: return TakesTexts(call, 2) ? EvaluateConcat : nullptr;
     case PENUMBRA_FN_REPLACE: return TakesTexts(call, 3) ? EvaluateReplace : nullptr;
@@ -317,6 +320,19 @@ bool SubstringCanFail(const CallSite& call) {
          *length.constant.values<int32_t>() < 0;
 }
 
+// lower, upper, initcap.
+Binding BindCase(const CallSite& call) {
+  Binding binding;
+  const LetterCase& letter_case = LetterCaseOf(call.collation);
+  if (call.function == PENUMBRA_FN_INITCAP && !letter_case.has_titles()) {
+    binding.reason = "initcap with a collation of this provider";
+    return binding;
+  }
+  if (call.result == PENUMBRA_TEXT) binding.evaluate = ChooseTextToText(call);
+  binding.can_fail = letter_case.can_fail();
+  return binding;
+}
+
 }  // namespace
 
 Binding BindText(const CallSite& call) {
@@ -325,6 +341,9 @@ Binding BindText(const CallSite& call) {
     case PENUMBRA_FN_NOT_LIKE:
     case PENUMBRA_FN_ILIKE:
     case PENUMBRA_FN_NOT_ILIKE: return BindLike(call);
+    case PENUMBRA_FN_LOWER:
+    case PENUMBRA_FN_UPPER:
+    case PENUMBRA_FN_INITCAP: return BindCase(call);
     default: break;
   }
   Binding binding;

@@ -66,8 +66,8 @@ class TopN : public Sink {
   };
 
   uint32_t SelectByFirstKey(TopNLocal& local, const Batch& batch, EvalContext& context, uint16_t* selected);
-  uint32_t SelectByBound(const Vector& key, uint32_t rows, uint64_t bound, EvalContext& context,
-                         uint16_t* selected) const;
+  uint32_t SelectByBound(const TopNLocal& local, const Vector& key, uint32_t rows, uint64_t bound,
+                         EvalContext& context, uint16_t* selected) const;
   uint32_t Tighten(TopNLocal& local, const Vector& key, uint32_t rows, EvalContext& context, uint32_t count,
                    uint16_t* selected);
   void ShareBound(uint64_t bound);
@@ -96,12 +96,12 @@ uint32_t TopN::SelectByFirstKey(TopNLocal& local, const Batch& batch, EvalContex
     return batch.rows;
   }
   const Vector key = input_.EvaluateFirstKey(batch, context);
-  const uint32_t count = SelectByBound(key, batch.rows, bound, context, selected);
+  const uint32_t count = SelectByBound(local, key, batch.rows, bound, context, selected);
   return count <= wanted_ || wanted_ == 0 ? count : Tighten(local, key, batch.rows, context, count, selected);
 }
 
-uint32_t TopN::SelectByBound(const Vector& key, uint32_t rows, uint64_t bound, EvalContext& context,
-                             uint16_t* selected) const {
+uint32_t TopN::SelectByBound(const TopNLocal& local, const Vector& key, uint32_t rows, uint64_t bound,
+                             EvalContext& context, uint16_t* selected) const {
   if (bound == UINT64_MAX) {
     std::iota(selected, selected + rows, uint16_t{0});
     return rows;
@@ -118,6 +118,9 @@ uint32_t TopN::SelectByBound(const Vector& key, uint32_t rows, uint64_t bound, E
   for (uint32_t i = 0; i < rows; ++i) {
     selected[count] = static_cast<uint16_t>(i);
     count += words[i] <= bound;
+  }
+  if (local.is_bounded && input_.keys().IsFirstCollated()) {
+    return input_.keys().SelectCollated(key, local.bound.row, count, selected);
   }
   return count;
 }

@@ -80,10 +80,14 @@ int penumbra_plan_add_scan_column(PenumbraPlan *plan, PenumbraType type, int num
 /* Expressions over the columns of the stage that will use them (see below). */
 PenumbraExpr penumbra_plan_column(PenumbraPlan *plan, int column);
 PenumbraExpr penumbra_plan_constant(PenumbraPlan *plan, PenumbraType type, const PenumbraValue *value);
-/* Text is compared, sorted, folded (lower, upper, ILIKE: ASCII only) as the C collation does it, and = is
- * bytewise: the adapter calls only where the collation makes that PostgreSQL's answer too. */
+/* Text is compared, sorted, folded (lower, upper, initcap, ILIKE: ASCII only) as the C collation does it, and
+ * = is bytewise: the adapter calls only where the collation makes that PostgreSQL's answer too. */
 PenumbraExpr penumbra_plan_call(PenumbraPlan *plan, PenumbraFunction function, PenumbraType result,
                                 const PenumbraExpr *arguments, int argument_count);
+/* < <= > >= GREATEST LEAST order text, lower, upper, initcap and ILIKE fold it by the collation (NULL: C). */
+PenumbraExpr penumbra_plan_call_collated(PenumbraPlan *plan, PenumbraFunction function, PenumbraType result,
+                                         const PenumbraCollation *collation, const PenumbraExpr *arguments,
+                                         int argument_count);
 PenumbraType penumbra_plan_expr_type(const PenumbraPlan *plan, PenumbraExpr expr);
 /* Whether evaluating it can end the execution with an error. */
 bool penumbra_plan_expr_can_fail(const PenumbraPlan *plan, PenumbraExpr expr);
@@ -102,6 +106,7 @@ typedef struct PenumbraAggregateCall {
   PenumbraExpr argument; /* -1 for COUNT_STAR */
   PenumbraExpr filter;   /* -1 for none */
   bool distinct;
+  const PenumbraCollation *collation; /* of MIN and MAX of text; NULL: C; copied */
 } PenumbraAggregateCall;
 
 /* key_count 0: one group, a row even without input. DISTINCT is an aggregation without calls. */
@@ -112,6 +117,7 @@ typedef struct PenumbraSortKey {
   PenumbraExpr expr;
   bool descending;
   bool nulls_first;
+  const PenumbraCollation *collation; /* of text; NULL: C; copied */
 } PenumbraSortKey;
 
 /* limit -1: no limit. With a limit this is a top-N. */

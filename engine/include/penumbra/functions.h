@@ -30,7 +30,7 @@
   /* text; LIKE family: (text or bpchar, pattern text); the escape is backslash */ \
   X(LIKE, "LIKE") X(NOT_LIKE, "NOT LIKE") X(ILIKE, "ILIKE") X(NOT_ILIKE, "NOT ILIKE") \
   X(STARTS_WITH, "starts_with") X(LENGTH, "length") X(OCTET_LENGTH, "octet_length") \
-  X(LOWER, "lower") X(UPPER, "upper") X(SUBSTRING, "substring") X(LEFT, "left") X(RIGHT, "right") \
+  X(LOWER, "lower") X(UPPER, "upper") X(INITCAP, "initcap") X(SUBSTRING, "substring") X(LEFT, "left") X(RIGHT, "right") \
   X(CONCAT, "||") X(POSITION, "position") X(BTRIM, "btrim") X(LTRIM, "ltrim") X(RTRIM, "rtrim") \
   X(REPLACE, "replace") X(REVERSE, "reverse") \
   /* dates: EXTRACT(field text constant, x) -> numeric; DATE_PART -> float8; DATE_TRUNC(field, x) */ \

@@ -105,6 +105,22 @@ typedef struct PenumbraColumnInput {
   const uint8_t *nulls;    /* 1 = null; NULL = no nulls */
 } PenumbraColumnInput;
 
+/* How letters change between lower and upper case. */
+typedef enum PenumbraCaseRule {
+  PENUMBRA_CASE_C,            /* ASCII letters; other bytes stay */
+  PENUMBRA_CASE_LIBC,         /* each character as towlower_l and towupper_l of case_locale say; tolower_l and
+                                 toupper_l in single-byte encodings */
+  PENUMBRA_CASE_LIBC_DEFAULT, /* the same, but ASCII as in C in single-byte encodings: a default collation's */
+  PENUMBRA_CASE_ASCII_ONLY,   /* as C; text beyond ASCII ends the query with PENUMBRA_UNSUPPORTED */
+} PenumbraCaseRule;
+
+/* A collation other than C. Locales are the C library's, by name. */
+typedef struct PenumbraCollation {
+  const char *order_locale; /* strcoll_l's; what it finds equal is compared bytewise. NULL: bytewise */
+  PenumbraCaseRule case_rule;
+  const char *case_locale;
+} PenumbraCollation;
+
 /* A span of rows [begin, end). */
 typedef struct PenumbraRowRange {
   uint32_t begin;

@@ -205,7 +205,7 @@ struct Call {
                                     : BuildColumn(static_cast<int>(i), c.args[i].type));
       pointers.push_back(args.back().get());
     }
-    expr = (folds ? BuildCall : BindCall)(c.function, c.result, pointers, session, &reason);
+    expr = (folds ? BuildCall : BindCall)(c.function, c.result, pointers, session, &reason, nullptr);
   }
 };
 

@@ -154,8 +154,9 @@ PenumbraExpr PlanBuilder::Constant(PenumbraType type, const Cell& value) {
 }
 
 PenumbraExpr PlanBuilder::Call(PenumbraFunction function, PenumbraType result,
-                               std::initializer_list<PenumbraExpr> args) {
-  PenumbraExpr expr = penumbra_plan_call(plan_, function, result, args.begin(), static_cast<int>(args.size()));
+                               std::initializer_list<PenumbraExpr> args, const PenumbraCollation* collation) {
+  PenumbraExpr expr = penumbra_plan_call_collated(plan_, function, result, collation, args.begin(),
+                                                  static_cast<int>(args.size()));
   EXPECT_GE(expr, 0) << reason();
   return expr;
 }

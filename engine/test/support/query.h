@@ -60,7 +60,8 @@ class PlanBuilder {
   // Expressions; a refusal fails the test.
   PenumbraExpr Column(int column);
   PenumbraExpr Constant(PenumbraType type, const Cell& value);
-  PenumbraExpr Call(PenumbraFunction function, PenumbraType result, std::initializer_list<PenumbraExpr> args);
+  PenumbraExpr Call(PenumbraFunction function, PenumbraType result, std::initializer_list<PenumbraExpr> args,
+                    const PenumbraCollation* collation = nullptr);
 
   void Filter(std::initializer_list<PenumbraExpr> conjuncts);
   void Project(std::initializer_list<PenumbraExpr> exprs);

@@ -12,8 +12,6 @@
 #include "pg_compat.h"
 
 #include "catalog/pg_aggregate.h"
-#include "catalog/pg_collation.h"
-#include "catalog/pg_database.h"
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
 #include "nodes/makefuncs.h"
@@ -71,78 +69,6 @@ translate_type_of(Translation *translation, Node *node, PenumbraType *type)
 		return true;
 	translation->reason = psprintf("type %s", format_type_be(type_oid));
 	return false;
-}
-
-/*
- * Whether text sorts by its bytes: the C collation, the built-in provider's,
- * and libc's C.UTF-8, whose code point order is the order of UTF-8's bytes.
- */
-static bool
-collation_is_bytewise(Oid collation)
-{
-	bool		is_default = collation == DEFAULT_COLLATION_OID;
-	HeapTuple	tuple;
-	Datum		name;
-	char		provider;
-	bool		isnull;
-	bool		is_bytewise = false;
-
-	if (compat_collate_is_c(collation))
-		return true;
-	tuple = is_default ? SearchSysCache1(DATABASEOID, ObjectIdGetDatum(MyDatabaseId))
-		: SearchSysCache1(COLLOID, ObjectIdGetDatum(collation));
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	provider = is_default ? ((Form_pg_database) GETSTRUCT(tuple))->datlocprovider
-		: ((Form_pg_collation) GETSTRUCT(tuple))->collprovider;
-	name = SysCacheGetAttr(is_default ? DATABASEOID : COLLOID, tuple,
-						   is_default ? Anum_pg_database_datcollate
-						   : Anum_pg_collation_collcollate, &isnull);
-	if (provider == COLLPROVIDER_LIBC && !isnull)
-	{
-		char	   *locale = TextDatumGetCString(name);
-
-		is_bytewise = pg_strcasecmp(locale, "C.UTF-8") == 0 || pg_strcasecmp(locale, "C.utf8") == 0;
-	}
-	ReleaseSysCache(tuple);
-	return is_bytewise;
-}
-
-/* The engine knows the C collation only; everything bytewise is right for any deterministic one. */
-static const char *
-collation_refusal(PenumbraFunction function, Oid collation)
-{
-	if (!OidIsValid(collation))
-		return NULL;
-	switch (function)
-	{
-		case PENUMBRA_FN_LT:
-		case PENUMBRA_FN_LE:
-		case PENUMBRA_FN_GT:
-		case PENUMBRA_FN_GE:
-		case PENUMBRA_FN_GREATEST:
-		case PENUMBRA_FN_LEAST:
-			if (!collation_is_bytewise(collation))
-				return "ordering of text with a collation other than C";
-			return NULL;
-		case PENUMBRA_FN_LOWER:
-		case PENUMBRA_FN_UPPER:
-		case PENUMBRA_FN_ILIKE:
-		case PENUMBRA_FN_NOT_ILIKE:
-			if (!compat_ctype_is_c(collation))
-				return "letter case with a collation other than C";
-			return NULL;
-		case PENUMBRA_FN_CONCAT:
-		case PENUMBRA_FN_LENGTH:
-		case PENUMBRA_FN_SUBSTRING:
-		case PENUMBRA_FN_LEFT:
-		case PENUMBRA_FN_RIGHT:
-			return NULL;
-		default:
-			if (!get_collation_isdeterministic(collation))
-				return "nondeterministic collation";
-			return NULL;
-	}
 }
 
 /* ---------------------------------------------------------------- constants */
@@ -315,6 +241,16 @@ translate_call(Translation *translation, PenumbraFunction function, PenumbraType
 														 args, arg_count));
 }
 
+PenumbraExpr
+translate_collated_call(Translation *translation, PenumbraFunction function, PenumbraType result,
+						const PenumbraCollation *collation, const PenumbraExpr *args,
+						int arg_count)
+{
+	return engine_result(translation,
+						 penumbra_plan_call_collated(translation->plan, function, result,
+													 collation, args, arg_count));
+}
+
 static PenumbraExpr
 int4_constant(Translation *translation, int32 integer)
 {
@@ -376,19 +312,16 @@ translate_function(Translation *translation, Oid function_oid, Oid result_oid, O
 	int			arg_count = list_length(nodes);
 	PenumbraExpr args[8];
 	PenumbraType result;
-	const char *refusal;
+	PenumbraCollation *engine_collation = NULL;
 
 	if (mapping == NULL || arg_count > (int) lengthof(args))
 		return translate_refuse(translation,
 								psprintf("function %s", format_procedure(function_oid)));
 	if (!translate_type(result_oid, &result))
 		return translate_refuse(translation, psprintf("type %s", format_type_be(result_oid)));
-	if (mapping->shape != SHAPE_ANY_COLLATION)
-	{
-		refusal = collation_refusal(mapping->function, collation);
-		if (refusal != NULL)
-			return translate_refuse(translation, refusal);
-	}
+	if (mapping->shape != SHAPE_ANY_COLLATION &&
+		!translate_collation(translation, mapping->function, collation, &engine_collation))
+		return -1;
 	if (mapping->shape == SHAPE_NUMERIC_TYPMOD || mapping->shape == SHAPE_STRING_TYPMOD)
 		return translate_typmod(translation, mapping, nodes, result);
 	if (!translate_args(translation, nodes, args))
@@ -416,7 +349,8 @@ translate_function(Translation *translation, Oid function_oid, Oid result_oid, O
 		default:
 			break;
 	}
-	return translate_call(translation, mapping->function, result, args, arg_count);
+	return translate_collated_call(translation, mapping->function, result, engine_collation, args,
+								   arg_count);
 }
 
 /* A comparison that PostgreSQL builds from an operator (IS DISTINCT, NULLIF, IN): its engine function. */
@@ -425,27 +359,22 @@ translate_operator_is(Translation *translation, Oid function_oid, Oid collation,
 					  PenumbraFunction wanted)
 {
 	const FunctionMapping *mapping = function_map_lookup(function_oid);
-	const char *refusal;
 
 	if (mapping == NULL || mapping->function != wanted || mapping->shape != SHAPE_PLAIN)
 	{
 		translation->reason = psprintf("function %s", format_procedure(function_oid));
 		return false;
 	}
-	refusal = collation_refusal(wanted, collation);
-	if (refusal != NULL)
-		translation->reason = refusal;
-	return refusal == NULL;
+	return translate_check_equality(translation, collation);
 }
 
+/* Equality of values with the collation has to be equality of bytes. */
 bool
-translate_check_collation(Translation *translation, PenumbraFunction function, Oid collation)
+translate_check_equality(Translation *translation, Oid collation)
 {
-	const char *refusal = collation_refusal(function, collation);
+	PenumbraCollation *unused;
 
-	if (refusal != NULL)
-		translation->reason = refusal;
-	return refusal == NULL;
+	return translate_collation(translation, PENUMBRA_FN_EQ, collation, &unused);
 }
 
 /* ---------------------------------------------------------------- expressions */
@@ -526,6 +455,7 @@ static bool
 translate_aggref(Translation *translation, Aggref *aggref, PenumbraAggregateCall *call)
 {
 	TargetEntry *argument = aggref->args == NIL ? NULL : linitial(aggref->args);
+	PenumbraCollation *collation = NULL;
 
 	call->argument = -1;
 	call->filter = -1;
@@ -540,10 +470,10 @@ translate_aggref(Translation *translation, Aggref *aggref, PenumbraAggregateCall
 	if (!translate_type_of(translation, (Node *) aggref, &call->result))
 		return false;
 	if ((call->function == PENUMBRA_AGG_MIN || call->function == PENUMBRA_AGG_MAX) &&
-		!translate_check_collation(translation, PENUMBRA_FN_LT, aggref->inputcollid))
+		!translate_collation(translation, PENUMBRA_FN_LT, aggref->inputcollid, &collation))
 		return false;
-	if (call->distinct &&
-		!translate_check_collation(translation, PENUMBRA_FN_EQ, aggref->inputcollid))
+	call->collation = collation;
+	if (call->distinct && !translate_check_equality(translation, aggref->inputcollid))
 		return false;
 	if (argument != NULL)
 	{
@@ -575,7 +505,7 @@ add_aggregation(Translation *translation, PipelineStage *stage)
 		return false;
 	foreach(lc, stage->exprs)
 	{
-		if (!translate_check_collation(translation, PENUMBRA_FN_EQ, exprCollation(lfirst(lc))))
+		if (!translate_check_equality(translation, exprCollation(lfirst(lc))))
 			return false;
 	}
 	foreach(lc, stage->aggrefs)
@@ -647,9 +577,12 @@ add_sort(Translation *translation, PipelineStage *stage)
 	{
 		int			i = foreach_current_index(lc);
 		int			flags = list_nth_int(stage->sort_flags, i);
+		PenumbraCollation *collation;
 
-		if (!translate_check_collation(translation, PENUMBRA_FN_LT, exprCollation(lfirst(lc))))
+		if (!translate_collation(translation, PENUMBRA_FN_LT, exprCollation(lfirst(lc)),
+								 &collation))
 			return false;
+		keys[i].collation = collation;
 		keys[i].expr = translate_expr(translation, lfirst(lc));
 		if (keys[i].expr < 0)
 			return false;

@@ -120,7 +120,8 @@ translate_case(Translation *translation, CaseExpr *case_expr)
 }
 
 static PenumbraExpr
-translate_variadic(Translation *translation, Node *node, PenumbraFunction function, List *nodes)
+translate_variadic(Translation *translation, Node *node, PenumbraFunction function,
+				   const PenumbraCollation *collation, List *nodes)
 {
 	PenumbraExpr *args = palloc(sizeof(PenumbraExpr) * list_length(nodes));
 	PenumbraType type;
@@ -131,7 +132,8 @@ translate_variadic(Translation *translation, Node *node, PenumbraFunction functi
 	translation->conditional_depth++;
 	is_taken = translate_args(translation, nodes, args);
 	translation->conditional_depth--;
-	return is_taken ? translate_call(translation, function, type, args, list_length(nodes)) : -1;
+	return is_taken ? translate_collated_call(translation, function, type, collation, args,
+											  list_length(nodes)) : -1;
 }
 
 static PenumbraExpr
@@ -332,7 +334,7 @@ translate_scalar_array(Translation *translation, ScalarArrayOpExpr *op)
 	if (mapping != NULL && mapping->shape == SHAPE_PLAIN &&
 		mapping->function == (op->useOr ? PENUMBRA_FN_EQ : PENUMBRA_FN_NE))
 	{
-		if (!translate_check_collation(translation, mapping->function, op->inputcollid))
+		if (!translate_check_equality(translation, op->inputcollid))
 			return -1;
 		return translate_in_list(translation, op, elements, is_known);
 	}
@@ -383,7 +385,7 @@ translate_node(Translation *translation, Node *node)
 				return translation->case_operand;
 			return translate_refuse(translation, "CASE");
 		case T_CoalesceExpr:
-			return translate_variadic(translation, node, PENUMBRA_FN_COALESCE,
+			return translate_variadic(translation, node, PENUMBRA_FN_COALESCE, NULL,
 									  ((CoalesceExpr *) node)->args);
 		case T_MinMaxExpr:
 			{
@@ -391,9 +393,11 @@ translate_node(Translation *translation, Node *node)
 				PenumbraFunction function = minmax->op == IS_GREATEST ? PENUMBRA_FN_GREATEST
 					: PENUMBRA_FN_LEAST;
 
-				if (!translate_check_collation(translation, function, minmax->inputcollid))
+				PenumbraCollation *collation;
+
+				if (!translate_collation(translation, function, minmax->inputcollid, &collation))
 					return -1;
-				return translate_variadic(translation, node, function, minmax->args);
+				return translate_variadic(translation, node, function, collation, minmax->args);
 			}
 		case T_RelabelType:
 			return translate_relabel(translation, (RelabelType *) node);

@@ -41,8 +41,8 @@ SELECT g, count(*), sum(x) FROM parts WHERE k < 5000 GROUP BY g ORDER BY g;
 EXPLAIN (COSTS OFF) SELECT x FROM parts WHERE k = 1500;
 SELECT * FROM parts WHERE k IN (999, 1000, 1500, 3003) ORDER BY k;
 -- a qual that the engine does not have stays with PostgreSQL
-EXPLAIN (COSTS OFF) SELECT id FROM events WHERE initcap(note) = 'Note 7' AND kind = 7;
-SELECT count(*) FROM (SELECT id FROM events WHERE initcap(note) = 'Note 7' AND kind = 7 OFFSET 0) q;
+EXPLAIN (COSTS OFF) SELECT id FROM events WHERE quote_ident(note) = '"note 7"' AND kind = 7;
+SELECT count(*) FROM (SELECT id FROM events WHERE quote_ident(note) = '"note 7"' AND kind = 7 OFFSET 0) q;
 
 -- what is refused, and why
 SELECT string_agg(note, ',') FROM events;
@@ -105,10 +105,10 @@ CREATE POLICY some_rows ON events USING (kind = 3);
 SET ROLE penumbra_reader;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM events WHERE 100 / (kind - 5) < 1000;
 SELECT count(*) FROM events WHERE 100 / (kind - 5) < 1000;
-EXPLAIN (COSTS OFF) SELECT id FROM events WHERE initcap(note) = 'Note 3';
+EXPLAIN (COSTS OFF) SELECT id FROM events WHERE quote_ident(note) = '"note 3"';
 RESET ROLE;
 ALTER TABLE events DISABLE ROW LEVEL SECURITY;
-CREATE VIEW guarded WITH (security_barrier) AS SELECT * FROM events WHERE kind = 3 AND initcap(note) <> '';
+CREATE VIEW guarded WITH (security_barrier) AS SELECT * FROM events WHERE kind = 3 AND quote_ident(note) <> '';
 EXPLAIN (COSTS OFF) SELECT id FROM guarded WHERE id / (kind - 4) < 10 AND day = '2024-01-04';
 SELECT id FROM guarded WHERE id / (kind - 4) < 10 AND day = '2024-01-04' ORDER BY id LIMIT 2;
 

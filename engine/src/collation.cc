@@ -1,0 +1,87 @@
+#include "collation.h"
+
+#include <langinfo.h>
+#include <string.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace penumbra {
+namespace {
+
+// A copy that ends with a zero byte, as strcoll wants it.
+class TerminatedCopy {
+ public:
+  TerminatedCopy(const char* bytes, uint32_t length) {
+    char* copy = short_;
+    if (length >= sizeof(short_)) {
+      long_.resize(size_t{length} + 1);
+      copy = long_.data();
+    }
+    if (length > 0) std::memcpy(copy, bytes, length);
+    copy[length] = '\0';
+    text_ = copy;
+  }
+  TerminatedCopy(const TerminatedCopy&) = delete;
+  const char* text() const { return text_; }
+
+ private:
+  char short_[512];
+  std::vector<char> long_;
+  const char* text_;
+};
+
+// Null: the C library does not have it, or its characters are others than the encoding's.
+locale_t OpenLocale(int mask, const char* name, bool is_utf8, std::string* reason) {
+  const locale_t locale = newlocale(mask | LC_CTYPE_MASK, name, nullptr);
+  if (locale == nullptr) {
+    *reason = std::string("locale ") + name + " cannot be opened";
+    return nullptr;
+  }
+  if (is_utf8 && strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") != 0) {
+    freelocale(locale);
+    *reason = std::string("locale ") + name + " is not one of UTF-8";
+    return nullptr;
+  }
+  return locale;
+}
+
+const char* NameOrEmpty(const char* name) { return name == nullptr ? "" : name; }
+
+}  // namespace
+
+const Collation* Collation::Find(const PenumbraCollation& description, bool is_utf8, std::string* reason) {
+  const bool needs_case_locale =
+      description.case_rule == PENUMBRA_CASE_LIBC || description.case_rule == PENUMBRA_CASE_LIBC_DEFAULT;
+  if (description.order_locale == nullptr && description.case_rule == PENUMBRA_CASE_C) return nullptr;
+  std::string key = is_utf8 ? "u" : "b";
+  key += static_cast<char>('0' + description.case_rule);
+  key.append(needs_case_locale ? NameOrEmpty(description.case_locale) : "").push_back('\0');
+  key += description.order_locale == nullptr ? "" : std::string("o") + description.order_locale;
+
+  static std::mutex mutex;
+  static auto* const known = new std::map<std::string, std::unique_ptr<Collation>>;
+  std::lock_guard<std::mutex> lock(mutex);
+  if (auto found = known->find(key); found != known->end()) return found->second.get();
+  locale_t order = nullptr, letters = nullptr;
+  if (description.order_locale != nullptr) {
+    order = OpenLocale(LC_COLLATE_MASK, description.order_locale, is_utf8, reason);
+    if (order == nullptr) return nullptr;
+  }
+  if (needs_case_locale) {
+    letters = OpenLocale(LC_CTYPE_MASK, NameOrEmpty(description.case_locale), is_utf8, reason);
+    if (letters == nullptr) return nullptr;
+  }
+  auto made = std::make_unique<Collation>(order, description.case_rule, letters, is_utf8);
+  return known->emplace(std::move(key), std::move(made)).first->second.get();
+}
+
+int Collation::CompareByLocale(const char* a, uint32_t a_length, const char* b, uint32_t b_length) const {
+  const TerminatedCopy a_copy(a, a_length), b_copy(b, b_length);
+  const int order = strcoll_l(a_copy.text(), b_copy.text(), order_);
+  return order != 0 ? order : CompareBytes(a, a_length, b, b_length);
+}
+
+}  // namespace penumbra
