@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "collation.h"
 #include "hash_aggregation_groups.h"
 #include "operator.h"
 
@@ -469,6 +470,8 @@ bool CanSummarize(const AggregationSpec& spec, std::vector<SummaryColumn>* colum
     const AccumulatorKind kind = ChooseAccumulator(aggregate.function, aggregate.argument->type);
     const BoundsNeeded bounds = NeededBounds(kind);
     if (kind != AccumulatorKind::kCount && !bounds.any()) return false;
+    // The bounds of text are bytewise.
+    if (aggregate.collation != nullptr && !aggregate.collation->is_bytewise()) return false;
     const size_t i = FindSummary(*columns, *aggregate.argument);
     if (i == columns->size()) columns->push_back({aggregate.argument->column, {}});
     (*columns)[i].bounds.least |= bounds.least;

@@ -214,6 +214,7 @@ Binding BindLike(const CallSite& call) {
   }
   const Expr& pattern = *call.args[1];
   binding.evaluate = EvaluateByTruth;
+  binding.can_be_unsupported = folds && letter_case.can_fail();
   if (pattern.kind != Expr::Kind::kConstant || pattern.constant.is_null_constant()) {
     binding.evaluate_truth = folds ? EvaluateLike<true> : EvaluateLike<false>;
     binding.can_fail = true;
@@ -224,7 +225,7 @@ Binding BindLike(const CallSite& call) {
   if (folds) wanted = folder.Change(wanted);
   const std::string bytes(wanted.view());
   auto state = std::make_shared<LikeState>(LikeState{LikePattern(bytes, call.session.encoding_is_utf8)});
-  binding.can_fail = state->pattern.can_fail() || (folds && letter_case.can_fail());
+  binding.can_fail = state->pattern.can_fail() || binding.can_be_unsupported;
   binding.state = std::move(state);
   binding.evaluated_args = 1;
   binding.evaluate_truth = folds ? EvaluateConstantLike<true> : EvaluateConstantLike<false>;

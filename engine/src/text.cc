@@ -329,7 +329,7 @@ Binding BindCase(const CallSite& call) {
     return binding;
   }
   if (call.result == PENUMBRA_TEXT) binding.evaluate = ChooseTextToText(call);
-  binding.can_fail = letter_case.can_fail();
+  binding.can_fail = binding.can_be_unsupported = letter_case.can_fail();
   return binding;
 }
 

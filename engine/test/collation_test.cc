@@ -218,6 +218,18 @@ TEST_P(CollatedQuery, FindsLeastAndGreatestByGroup) {
     PenumbraAggregateCall greatest = test::Aggregate(PENUMBRA_AGG_MAX, PENUMBRA_TEXT, plan.Column(1));
     const PenumbraAggregateCall bytewise = least;
     least.collation = greatest.collation = &kCollation;
+    if (groups == 1) {
+      // Metadata knows the bytewise bounds only.
+      test::PlanBuilder whole({PENUMBRA_INT4, PENUMBRA_TEXT});
+      PenumbraAggregateCall first = least, last = greatest;
+      first.argument = last.argument = whole.Column(1);
+      whole.Aggregate({}, {first, last});
+      const std::vector<std::string> ordered = Ordered(false);
+      const test::Row found = Run(whole, 2).rows[0];
+      EXPECT_EQ(found[0], ordered.front());
+      EXPECT_EQ(found[1], *std::find_if(ordered.rbegin(), ordered.rend(),
+                                        [](const std::string& text) { return text != "NULL"; }));
+    }
     plan.Aggregate({key}, {least, greatest, bytewise});
     std::vector<test::Row> expected;
     for (int group = 0; group < groups; ++group) {
