@@ -40,10 +40,29 @@ deparse_context(const Pipeline *pipeline)
 	return deparse_context_for(get_rel_name(pipeline->relation_oid), pipeline->relation_oid);
 }
 
+static Node *
+number_params(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Param))
+	{
+		Param	   *param = copyObject((Param *) node);
+
+		param->paramkind = PARAM_EXTERN;
+		return (Node *) param;
+	}
+	return expression_tree_mutator(node, number_params, context);
+}
+
+/*
+ * Parameters are printed as $n.  From 17 on the server looks for the subplan
+ * that computes one in the plan of the context, and ours has no plan.
+ */
 static char *
 deparse(Node *node, List *context)
 {
-	return deparse_expression(node, context, false, false);
+	return deparse_expression(number_params(node, NULL), context, false, false);
 }
 
 static void

@@ -91,6 +91,7 @@ FETCH ALL FROM c;
 FETCH BACKWARD ALL FROM c;
 FETCH 1 FROM c;
 COMMIT;
+EXPLAIN (COSTS OFF) SELECT x, (SELECT sum(amount) FROM events WHERE kind = x AND id > 10) FROM generate_series(1, 3) x;
 SELECT x, (SELECT sum(amount) FROM events WHERE kind = x AND id > 10) FROM generate_series(1, 3) x;
 SELECT x, n FROM generate_series(8, 11) x, LATERAL (SELECT count(*) n FROM events WHERE kind = x OFFSET 0) q;
 CREATE TABLE copied AS SELECT kind, count(*) AS n FROM events GROUP BY kind;
