@@ -140,6 +140,8 @@ BENCHMARK(BM_ManyGroups)
     ->Unit(benchmark::kMillisecond)
     ->Arg(1000)
     ->Arg(100000)
+    ->Arg(200000)
+    ->Arg(400000)
     ->Arg(1500000)
     ->Arg(int64_t{1} << 40);
 
@@ -174,7 +176,12 @@ void BM_CountDistinct(benchmark::State& state) {
   }
   state.SetItemsProcessed(state.iterations() * kRows);
 }
-BENCHMARK(BM_CountDistinct)->Unit(benchmark::kMillisecond)->Arg(100)->Arg(1500000);
+BENCHMARK(BM_CountDistinct)
+    ->Unit(benchmark::kMillisecond)
+    ->Arg(100)
+    ->Arg(200000)
+    ->Arg(1500000)
+    ->Arg(int64_t{1} << 40);
 
 // By the first of five int8 columns, of so many bits; limit -1 sorts all.
 void BM_Sort(benchmark::State& state) {

@@ -19,16 +19,15 @@ void GroupAggregation::Consume(Local& local, const Vector* keys, uint32_t rows,
   if (local.groups.ShouldSpill()) {
     local.groups.Spill();
     local.memo.Forget();
+    local.table.Forget();
   }
   if (local.memo.Encode(keys, layout_.keys.count(), rows)) {
     local.new_rows.clear();
     const uint16_t* numbers = local.memo.NumberGroups(rows, &local.new_rows);
     if (!local.new_rows.empty()) {
-      RowSelection selection{local.new_rows.data(), static_cast<uint32_t>(local.new_rows.size())};
-      layout_.keys.BuildImages(keys, selection, arena, local.images.data());
-      local.groups.FindOrInsert(local.images.data(), selection.count, local.row_groups);
+      InsertNewRows(local, keys, arena);
       local.memo.groups().insert(local.memo.groups().end(), local.row_groups,
-                                 local.row_groups + selection.count);
+                                 local.row_groups + local.new_rows.size());
     }
     if (local.memo.groups().size() <= RowsByNumber::kMaxNumbers) {
       UpdateByNumber(local, numbers, rows, updates);
@@ -36,11 +35,26 @@ void GroupAggregation::Consume(Local& local, const Vector* keys, uint32_t rows,
     }
     if (updates.empty()) return;
     for (uint32_t i = 0; i < rows; ++i) local.row_groups[i] = local.memo.groups()[numbers[i]];
+  } else if (local.table.Encode(keys, layout_.keys.count(), rows)) {
+    local.new_rows.clear();
+    local.table.FindNew(rows, &local.new_rows);
+    if (!local.new_rows.empty()) {
+      InsertNewRows(local, keys, arena);
+      local.table.Enter(local.new_rows, local.row_groups);
+    }
+    if (updates.empty()) return;
+    local.table.Lookup(rows, local.row_groups);
   } else {
     layout_.keys.BuildImages(keys, {nullptr, rows}, arena, local.images.data());
     local.groups.FindOrInsert(local.images.data(), rows, local.row_groups);
   }
   UpdateScattered(local, updates);
+}
+
+void GroupAggregation::InsertNewRows(Local& local, const Vector* keys, Arena& arena) const {
+  RowSelection selection{local.new_rows.data(), static_cast<uint32_t>(local.new_rows.size())};
+  layout_.keys.BuildImages(keys, selection, arena, local.images.data());
+  local.groups.FindOrInsert(local.images.data(), selection.count, local.row_groups);
 }
 
 void GroupAggregation::UpdateScattered(Local& local, const std::vector<Update>& updates) {

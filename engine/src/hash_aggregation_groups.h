@@ -16,6 +16,7 @@
 
 #include "hash_aggregation_local.h"
 #include "hash_aggregation_memo.h"
+#include "hash_aggregation_table.h"
 #include "operator.h"
 
 namespace penumbra {
@@ -37,12 +38,15 @@ class GroupAggregation {
   class Local {
    public:
     Local(const GroupLayout& layout, ExecutionEnvironment& environment)
-        : groups(layout, environment), images(size_t{kVectorRows} * layout.keys.image_bytes()) {}
+        : groups(layout, environment),
+          table(!layout.accumulators.empty(), environment),
+          images(size_t{kVectorRows} * layout.keys.image_bytes()) {}
 
    private:
     friend class GroupAggregation;
     LocalGroups groups;
     CodeMemo memo;
+    GroupTable table;
     RowsByNumber by_number;
     std::vector<uint16_t> new_rows;
     std::vector<char> images;
@@ -84,6 +88,8 @@ class GroupAggregation {
   };
   class PartitionReader;
 
+  // The groups of the rows in local.new_rows, to local.row_groups.
+  void InsertNewRows(Local& local, const Vector* keys, Arena& arena) const;
   void UpdateByNumber(Local& local, const uint16_t* numbers, uint32_t rows,
                       const std::vector<Update>& updates);
   void UpdateScattered(Local& local, const std::vector<Update>& updates);

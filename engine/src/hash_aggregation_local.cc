@@ -6,8 +6,15 @@ namespace penumbra {
 namespace {
 
 constexpr uint64_t kFirstDirectoryRows = 512;
-// The most groups of a directory: 256 K slots of 8 bytes, and rows of some 60 bytes each.
-constexpr uint64_t kMaxDirectoryRows = uint64_t{128} << 10;
+// The most groups of a directory whose rows hardly repeat: 256 K slots of 8 bytes, and rows of some
+// 60 bytes each.
+constexpr uint64_t kCachedDirectoryRows = uint64_t{128} << 10;
+// And where they do: two cache misses per row, which prefetching hides, are less than a row more to
+// write and to merge.
+constexpr uint64_t kMaxDirectoryRows = uint64_t{1} << 20;
+constexpr size_t kDirectoryRowBytes = 16;  // two slots
+// Of the memory budget, at most, for such a directory.
+constexpr size_t kDirectoryShare = 4;
 // Past this size the directory no longer lies in the L1 and L2 caches, and prefetching pays.
 constexpr uint64_t kPrefetchRows = uint64_t{4} << 10;
 // More new groups than this share of the rows: looking for equals is not worth it.
@@ -44,14 +51,19 @@ inline char* LocalGroups::NewRow(const char* image) {
 }
 
 void LocalGroups::MakeRoom() {
-  if (directory_.capacity_rows() < kMaxDirectoryRows) {
+  const bool mostly_new =
+      static_cast<double>(directory_.row_count()) > kMostlyNew * static_cast<double>(probed_rows_);
+  const uint64_t capacity = directory_.capacity_rows();
+  const size_t budget_bytes = environment_.budget.budget_bytes() / kDirectoryShare /
+                              static_cast<size_t>(std::max(1, environment_.thread_count));
+  const bool may_grow = !mostly_new && capacity < kMaxDirectoryRows &&
+                        2 * capacity * kDirectoryRowBytes <= budget_bytes;
+  if (capacity < kCachedDirectoryRows || may_grow) {
     directory_.Grow();
     return;
   }
-  const bool mostly_new =
-      static_cast<double>(directory_.row_count()) > kMostlyNew * static_cast<double>(probed_rows_);
-  if (mostly_new) unprobed_rows_left_ = kUnprobedDirectories * kMaxDirectoryRows;
-  directory_.Reset(kMaxDirectoryRows);
+  if (mostly_new) unprobed_rows_left_ = kUnprobedDirectories * kCachedDirectoryRows;
+  directory_.Reset(kCachedDirectoryRows);
   probed_rows_ = 0;
   may_repeat_ = true;
 }

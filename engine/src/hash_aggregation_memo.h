@@ -1,15 +1,10 @@
-// Grouping without hashing where the keys of a batch have few possible values: dictionary codes,
-// constants and integers of a narrow range make one small composite code, and a table remembers
-// which group each code is.
-//
-// Vectors say nothing of whether a dictionary is the one of the batch before (its address may be
-// used again for another), so its entries are compared with a copy; that is cheap for the few
-// entries that qualify.
+// Grouping without hashing where the keys of a batch have few possible values: a table remembers
+// which group each of their codes (hash_aggregation_codes.h) is.
 #pragma once
 
 #include <vector>
 
-#include "vector.h"
+#include "hash_aggregation_codes.h"
 
 namespace penumbra {
 
@@ -28,28 +23,12 @@ class CodeMemo {
   void Forget();
 
  private:
-  enum class Kind : uint8_t { kEntries, kRange };
-  struct Dimension {
-    Kind kind = Kind::kEntries;
-    PenumbraType type = PENUMBRA_BOOL;
-    NumericForm numeric_form = NumericForm::kInt64;
-    int16_t scale = 0;
-    uint32_t values = 0;             // codes 0..values-1; null is code `values`
-    int64_t base = 0;                // kRange: the value of code 0
-    std::vector<char> entries;       // kEntries: copy of the flat entries
-    std::vector<char> long_strings;  // and of the strings that are not inline, one after the other
-    uint32_t cardinality() const { return values + 1; }
-  };
+  static bool UpdateDimension(const Vector& key, uint32_t rows, KeyDimension* dimension,
+                              bool* changed);
+  static bool UpdateRange(const Vector& key, uint32_t rows, KeyDimension* dimension,
+                          bool* changed);
 
-  bool UpdateDimension(const Vector& key, uint32_t rows, Dimension* dimension, bool* changed);
-  static bool UpdateEntries(const Vector& entries, uint32_t count, Dimension* dimension,
-                            bool* changed);
-  static bool UpdateRange(const Vector& key, uint32_t rows, Dimension* dimension, bool* changed);
-  static bool EntriesEqual(const Vector& entries, uint32_t count, const Dimension& dimension);
-  void AddCodes(const Vector& key, uint32_t rows, const Dimension& dimension, uint32_t stride,
-                bool is_first);
-
-  std::vector<Dimension> dimensions_;
+  std::vector<KeyDimension> dimensions_;
   std::vector<uint16_t> group_of_code_;
   std::vector<char*> groups_;
   uint16_t codes_[kVectorRows];
