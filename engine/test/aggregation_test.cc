@@ -466,6 +466,86 @@ TEST(Aggregation, ManyGroupsOverflowTheDirectory) {
   }
 }
 
+// Integer keys whose range is known: random, rising and falling with the rows, with values far off,
+// at the ends of the type, and moving away.
+std::string RangeKeyText(int shape, uint32_t row, Random& random) {
+  const int64_t r = row;
+  switch (shape) {
+    case 0:
+      return std::to_string(random.Between(-20000, 20000));
+    case 1:
+      return std::to_string(INT64_MIN + r / 3);
+    case 2:
+      return std::to_string(INT64_MAX - r / 2 - random.Below(50));
+    case 3:
+      return std::to_string(random.Below(3000) == 0 ? random.Between(INT64_MIN, INT64_MAX)
+                                                    : random.Between(0, 15000));
+    case 4:
+      return std::to_string(r / 10000 * 1000000007 + random.Below(9000));
+    default:
+      return std::to_string(r % 4096 < 2048 ? random.Below(30000) : int64_t{90000} - random.Below(30000));
+  }
+}
+
+TEST(Aggregation, IntegerKeysInARange) {
+  constexpr uint32_t kRows = 40000;
+  for (int shape = 0; shape < 6; ++shape) {
+    Random random(200 + static_cast<uint32_t>(shape));
+    Query query;
+    query.table.resize(3);
+    query.table[0].type = PENUMBRA_INT8;
+    query.table[1].type = PENUMBRA_INT2;
+    query.table[2].type = PENUMBRA_TEXT;
+    for (uint32_t row = 0; row < kRows; ++row) {
+      const bool is_null = random.Below(20) == 0;
+      query.table[0].cells.push_back(is_null ? SinkCell()
+                                             : SinkCell(RangeKeyText(shape, row, random)));
+      query.table[1].cells.push_back(std::to_string(int64_t{random.Below(3)} * 100 - 100));
+      query.table[2].cells.push_back("entry " + std::to_string(random.Below(4)));
+    }
+    const std::vector<Call> with_states = {{"count(*)", PENUMBRA_INT8},
+                                           {"sum", PENUMBRA_NUMERIC, 0}};
+    const std::vector<Call> distinct = {{"count", PENUMBRA_INT8, 0, -1, true},
+                                        {"sum", PENUMBRA_NUMERIC, 0, -1, true}};
+    const struct {
+      std::vector<int> keys;
+      std::vector<Call> calls;
+    } cases[] = {{{0}, with_states}, {{0}, {}},      {{1, 0}, with_states}, {{0, 2}, {}},
+                 {{}, distinct},     {{2}, distinct}};
+    for (const auto& tested : cases) {
+      query.keys = tested.keys;
+      query.calls = tested.calls;
+      for (size_t budget_bytes : {size_t{1} << 30, size_t{384} << 10}) {
+        SCOPED_TRACE(::testing::Message() << "shape " << shape << " case " << &tested - cases
+                                          << " budget " << budget_bytes);
+        Options options;
+        options.budget_bytes = budget_bytes;
+        options.threads = 1 + shape % 2;
+        options.form = [](int column, uint32_t) {
+          return column == 2 ? SinkForm::kDictionary : SinkForm::kFlat;
+        };
+        CheckQuery(query, options);
+        ASSERT_FALSE(HasFailure());
+      }
+    }
+  }
+}
+
+// One value is written with one scale in this batch and with another in the next.
+TEST(Aggregation, NumericKeysOfChangingScale) {
+  Random random(300);
+  Query query;
+  query.table.push_back({PENUMBRA_NUMERIC, {}});
+  for (uint32_t row = 0; row < 40000; ++row) {
+    const int64_t value = random.Below(12000);
+    query.table[0].cells.push_back(row / kVectorRows % 3 == 0 ? std::to_string(value)
+                                                              : NumericText(value * 100, 2));
+  }
+  query.keys = {0};
+  query.calls = {{"count(*)", PENUMBRA_INT8}};
+  CheckQuery(query, Options());
+}
+
 TEST(Aggregation, WithoutInput) {
   Query query;
   Random random(3);
