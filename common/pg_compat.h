@@ -44,12 +44,16 @@
 #define compat_rel_tablespace(rel) ((rel)->rd_node.spcNode)
 #define compat_rel_database(rel) ((rel)->rd_node.dbNode)
 #define compat_rel_filenumber(rel) ((rel)->rd_node.relNode)
+#define compat_read_recent_buffer(rel, block, buffer) \
+	ReadRecentBuffer((rel)->rd_node, MAIN_FORKNUM, block, buffer)
 #define compat_rel_new_subid(rel) ((rel)->rd_newRelfilenodeSubid)
 #define compat_rel_first_subid(rel) ((rel)->rd_firstRelfilenodeSubid)
 #else
 #define compat_rel_tablespace(rel) ((rel)->rd_locator.spcOid)
 #define compat_rel_database(rel) ((rel)->rd_locator.dbOid)
 #define compat_rel_filenumber(rel) ((rel)->rd_locator.relNumber)
+#define compat_read_recent_buffer(rel, block, buffer) \
+	ReadRecentBuffer((rel)->rd_locator, MAIN_FORKNUM, block, buffer)
 #define compat_rel_new_subid(rel) ((rel)->rd_newRelfilelocatorSubid)
 #define compat_rel_first_subid(rel) ((rel)->rd_firstRelfilelocatorSubid)
 #endif

@@ -87,6 +87,8 @@ typedef struct CachedChunk
 	pg_atomic_uint64 live[CHUNK_WORDS];
 	/* LSN of each cached page at load */
 	pg_atomic_uint64 page_lsn[CHUNK_PAGES];
+	/* buffer in which the page was seen last, or 0: a hint, checked by whoever uses it */
+	pg_atomic_uint32 recent_buffer[CHUNK_PAGES];
 	/* rows of page i: [first_row[i], first_row[i + 1]) */
 	uint32		first_row[CHUNK_PAGES + 1];
 	CachedSegment columns[FLEXIBLE_ARRAY_MEMBER];	/* by attribute number - 1 */

@@ -453,7 +453,10 @@ clear_draft(Loader *loader, uint32 number)
 	for (int i = 0; i < CHUNK_WORDS; i++)
 		pg_atomic_init_u64(&draft->live[i], 0);
 	for (int i = 0; i < CHUNK_PAGES; i++)
+	{
 		pg_atomic_init_u64(&draft->page_lsn[i], 0);
+		pg_atomic_init_u32(&draft->recent_buffer[i], 0);
+	}
 }
 
 /* ---------------------------------------------------------------- chunks -- */

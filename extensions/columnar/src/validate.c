@@ -29,14 +29,20 @@
  */
 #include "postgres.h"
 
+#include "pg_compat.h"
+
 #include "access/visibilitymap.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
+#include "storage/buf_internals.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
 
 #include "stop_points.h"
 #include "validate.h"
+
+/* So many pages ahead of the one that is looked at. */
+#define PREFETCH_PAGES 8
 
 void
 vm_page_read(Relation rel, BlockNumber block, VmPage *page)
@@ -117,12 +123,37 @@ vm_page_get_chunk(const VmPage *page, uint32 chunk_number, uint64 *bits)
 	}
 }
 
+/* Pins the page, without a look-up in the buffer table if it is where it was last. */
+static Buffer
+read_page(Relation rel, CachedChunk *chunk, uint32 page, BufferAccessStrategy strategy)
+{
+	BlockNumber block = chunk->number * CHUNK_PAGES + page;
+	Buffer		buffer = (Buffer) pg_atomic_read_u32(&chunk->recent_buffer[page]);
+
+	if (buffer != InvalidBuffer && compat_read_recent_buffer(rel, block, buffer))
+		return buffer;
+	buffer = ReadBufferExtended(rel, MAIN_FORKNUM, block, RBM_NORMAL, strategy);
+	pg_atomic_write_u32(&chunk->recent_buffer[page], (uint32) buffer);
+	return buffer;
+}
+
+/* Most of what P2 costs is waiting for the page's header and its buffer's. */
+static void
+prefetch_page(CachedChunk *chunk, uint32 page)
+{
+	Buffer		buffer = (Buffer) pg_atomic_read_u32(&chunk->recent_buffer[page]);
+
+	if (buffer == InvalidBuffer)
+		return;
+	__builtin_prefetch(GetBufferDescriptor(buffer - 1), 1);
+	__builtin_prefetch(BufferGetBlock(buffer));
+}
+
 /* P2. */
 static bool
 page_is_unchanged(Relation rel, CachedChunk *chunk, uint32 page, BufferAccessStrategy strategy)
 {
-	Buffer		buffer = ReadBufferExtended(rel, MAIN_FORKNUM, chunk->number * CHUNK_PAGES + page,
-											RBM_NORMAL, strategy);
+	Buffer		buffer = read_page(rel, chunk, page, strategy);
 	XLogRecPtr	lsn;
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
@@ -149,12 +180,18 @@ prove_by_page_lsn(Relation rel, CachedChunk *chunk, const uint64 *pages,
 	for (uint32 word = 0; word < CHUNK_WORDS; word++)
 	{
 		uint64		rest = pages[word];
+		uint64		ahead = rest;
 
+		for (int i = 0; i < PREFETCH_PAGES && ahead != 0; i++, ahead &= ahead - 1)
+			prefetch_page(chunk, word * 64 + pg_rightmost_one_pos64(ahead));
 		while (rest != 0)
 		{
 			uint32		bit = pg_rightmost_one_pos64(rest);
 
 			rest &= rest - 1;
+			if (ahead != 0)
+				prefetch_page(chunk, word * 64 + pg_rightmost_one_pos64(ahead));
+			ahead &= ahead - 1;
 			CHECK_FOR_INTERRUPTS();
 			if (page_is_unchanged(rel, chunk, word * 64 + bit, strategy))
 				proof->proven[word] |= UINT64CONST(1) << bit;
