@@ -217,9 +217,6 @@ explain_operator(const PenumbraOperatorStats *operator, ExplainState *es)
 			appendStringInfo(es->str, " time=%.3f ms", operator->time_ns / 1e6);
 		if (operator->groups > 0)
 			appendStringInfo(es->str, " groups=" UINT64_FORMAT, operator->groups);
-		if (operator->memory_peak_bytes > 0)
-			appendStringInfo(es->str, " memory=" UINT64_FORMAT "kB",
-							 (operator->memory_peak_bytes + 1023) / 1024);
 		if (operator->spilled_bytes > 0)
 			appendStringInfo(es->str, " spilled=" UINT64_FORMAT "kB",
 							 (operator->spilled_bytes + 1023) / 1024);
@@ -233,8 +230,6 @@ explain_operator(const PenumbraOperatorStats *operator, ExplainState *es)
 		if (es->timing)
 			ExplainPropertyFloat("Time", "ms", operator->time_ns / 1e6, 3, es);
 		ExplainPropertyUInteger("Groups", NULL, operator->groups, es);
-		ExplainPropertyUInteger("Peak Memory", "kB", (operator->memory_peak_bytes + 1023) / 1024,
-								es);
 		ExplainPropertyUInteger("Spilled", "kB", (operator->spilled_bytes + 1023) / 1024, es);
 	}
 	ExplainCloseGroup("Operator", NULL, true, es);
@@ -254,10 +249,22 @@ explain_pages(uint64 from_cache, uint64 from_heap, ExplainState *es)
 	ExplainPropertyUInteger("Pages From Heap", NULL, from_heap, es);
 }
 
+/* The operators share a budget: what each says of memory is the peak of all. */
+static uint64
+memory_peak_kb(const PenumbraExecStats *stats)
+{
+	uint64		bytes = 0;
+
+	for (int i = 0; i < stats->operator_count; i++)
+		bytes = Max(bytes, stats->operators[i].memory_peak_bytes);
+	return (bytes + 1023) / 1024;
+}
+
 static void
 explain_report(const ScanReport *report, ExplainState *es)
 {
 	const PenumbraExecStats *stats = &report->stats;
+	uint64		memory_kb = memory_peak_kb(stats);
 
 	if (es->format == EXPLAIN_FORMAT_TEXT)
 	{
@@ -277,13 +284,17 @@ explain_report(const ScanReport *report, ExplainState *es)
 	if (es->format == EXPLAIN_FORMAT_TEXT)
 	{
 		indent(es);
-		appendStringInfo(es->str, "Threads: %d\n", stats->threads);
+		appendStringInfo(es->str, "Threads: %d", stats->threads);
+		if (memory_kb > 0)
+			appendStringInfo(es->str, "  Memory: " UINT64_FORMAT "kB", memory_kb);
+		appendStringInfoChar(es->str, '\n');
 	}
 	else
 	{
 		ExplainPropertyUInteger("Rows From Cache", NULL, stats->cached_rows, es);
 		ExplainPropertyUInteger("Rows From Heap", NULL, stats->pushed_rows, es);
 		ExplainPropertyInteger("Threads", NULL, stats->threads, es);
+		ExplainPropertyUInteger("Peak Memory", "kB", memory_kb, es);
 	}
 	ExplainOpenGroup("Operators", "Operators", false, es);
 	for (int i = 0; i < stats->operator_count; i++)
