@@ -175,7 +175,7 @@ class CollatedExtremeAccumulator : public StringExtremeAccumulator<kGreatest, kI
   void AddRun(char* state, const Vector& argument, RowSelection selection,
               StateStore& store) const override {
     const StringRef* values = argument.values<StringRef>();
-    StringMemo added;
+    StringMemo<bool> added;
     VisitValid(argument, selection, [&](uint32_t row) {
       added.Get(values[row], [&] {
         Add(Base::StateAt(state), values[row], store);

@@ -3,6 +3,7 @@
 #include <langinfo.h>
 #include <string.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -76,6 +77,24 @@ const Collation* Collation::Find(const PenumbraCollation& description, bool is_u
   }
   auto made = std::make_unique<Collation>(order, description.case_rule, letters, is_utf8);
   return known->emplace(std::move(key), std::move(made)).first->second.get();
+}
+
+void Collation::WriteWeights(const char* text, uint32_t length, char* weights, uint32_t weights_bytes) const {
+  // Enough for the first weights unless a text begins with characters that have none.
+  constexpr uint32_t kWeighedBytesMax = 96;
+  constexpr size_t kAllWeightsBytes = 2048;  // what does not fit leaves undefined bytes behind
+  if (length > kWeighedBytesMax) {
+    length = kWeighedBytesMax;
+    while (length > 0 && (static_cast<uint8_t>(text[length]) & 0xc0) == 0x80) --length;
+  }
+  const TerminatedCopy copy(text, length);
+  char all[kAllWeightsBytes];
+  const size_t written = strxfrm_l(all, copy.text(), sizeof(all), order_);
+  size_t used = std::min<size_t>(written, weights_bytes);
+  // A byte 1 ends the first level. Past it glibc's strxfrm and strcoll really do disagree, on accents and case.
+  if (const void* end = std::memchr(all, 1, used)) used = static_cast<size_t>(static_cast<const char*>(end) - all);
+  std::memcpy(weights, all, used);
+  std::memset(weights + used, 0, weights_bytes - used);
 }
 
 int Collation::CompareByLocale(const char* a, uint32_t a_length, const char* b, uint32_t b_length) const {

@@ -22,6 +22,9 @@ class Collation {
   Collation(const Collation&) = delete;
 
   bool is_bytewise() const { return order_ == nullptr; }
+  // Bytes that by strxfrm's promise, which is not to be trusted, order texts as Compare() does as far as they
+  // differ: zero bytes follow what is shorter. Long texts are weighed by their beginning.
+  void WriteWeights(const char* text, uint32_t length, char* weights, uint32_t weights_bytes) const;
   const LetterCase& letter_case() const { return letter_case_; }
 
   // <0, 0, >0. As PostgreSQL does it: strcoll's order, and bytewise what strcoll finds equal; so only

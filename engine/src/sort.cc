@@ -51,7 +51,7 @@ int TrailingZeros(uint128 bits) {
 class FullSort : public Sink {
  public:
   FullSort(const SortSpec& spec, ExecutionEnvironment& environment)
-      : input_(spec), limit_(spec.limit), offset_(spec.offset), environment_(environment) {}
+      : input_(spec, true), limit_(spec.limit), offset_(spec.offset), environment_(environment) {}
 
   std::unique_ptr<Sink::Local> CreateLocal() override {
     return std::make_unique<SortLocal>(input_, environment_);
@@ -88,6 +88,7 @@ class FullSort : public Sink {
     uint64_t count = 0;
   };
 
+  void ProveOrder(const char* row, const char* next) const;
   void ChooseSplitters();
   uint64_t Pack(const SortPrefix& prefix) const {
     return static_cast<uint64_t>(Bits(prefix) >> packed_shift_);
@@ -291,6 +292,16 @@ void FullSort::SortBucket(int index, EntriesOf&& entries_of, SortAll&& sort) {
   bucket.arena = std::make_unique<Arena>(&environment_.budget, kFirstBlockBytes);
   bucket.rows = bucket.arena->AllocateArray<char*>(bucket.count);
   for (uint64_t i = 0; i < bucket.count; ++i) bucket.rows[i] = RowOf(entries[i]);
+  if (input_.keys().NeedsProof()) {
+    for (uint64_t i = 1; i < bucket.count; ++i) ProveOrder(bucket.rows[i - 1], bucket.rows[i]);
+  }
+}
+
+// PostgreSQL does not trust strxfrm to agree with strcoll, and neither do we: neighbours in strcoll's order
+// prove the whole. No row has left the sort yet, so that PostgreSQL can still run the query.
+void FullSort::ProveOrder(const char* row, const char* next) const {
+  if (input_.keys().CompareRows(row, next) <= 0) return;
+  throw EngineError(PENUMBRA_UNSUPPORTED, "locale of which strxfrm and strcoll disagree");
 }
 
 int FullSort::Seal() {
@@ -298,6 +309,14 @@ int FullSort::Seal() {
   for (Bucket& bucket : buckets_) {
     bucket.begin = begin;
     begin += bucket.count;
+  }
+  if (input_.keys().NeedsProof()) {
+    const char* last = nullptr;
+    for (const Bucket& bucket : buckets_) {
+      if (bucket.count == 0) continue;
+      if (last != nullptr) ProveOrder(last, bucket.rows[0]);
+      last = bucket.rows[bucket.count - 1];
+    }
   }
   return static_cast<int>(buckets_.size());
 }

@@ -18,7 +18,8 @@ struct SortEntry {
 // The rows' columns: those of the batches, then the keys that are not among them.
 class SortInput {
  public:
-  explicit SortInput(const SortSpec& spec);
+  // has_weights: see SortKeys.
+  SortInput(const SortSpec& spec, bool has_weights);
   SortInput(const SortInput&) = delete;
   const SortRowLayout& layout() const { return layout_; }
   const SortKeys& keys() const { return keys_; }

@@ -20,12 +20,12 @@ SortInput::Columns SortInput::ChooseColumns(const SortSpec& spec) {
   return columns;
 }
 
-SortInput::SortInput(const SortSpec& spec)
+SortInput::SortInput(const SortSpec& spec, bool has_weights)
     : columns_(ChooseColumns(spec)),
       column_count_(static_cast<int>(spec.column_types.size())),
       specs_(spec.keys),
       layout_(columns_.types),
-      keys_(spec.keys, columns_.of_key, layout_) {}
+      keys_(spec.keys, columns_.of_key, layout_, has_weights) {}
 
 void SortInput::Evaluate(const Batch& batch, EvalContext& context, Vector* columns) const {
   for (int c = 0; c < column_count_; ++c)

@@ -184,8 +184,8 @@ int Order(const T& a, const T& b) {
 }  // namespace
 
 SortKeys::SortKeys(const std::vector<SortKeySpec>& keys, std::vector<int> columns,
-                   const SortRowLayout& layout)
-    : layout_(layout) {
+                   const SortRowLayout& layout, bool has_weights)
+    : layout_(layout), has_weights_(has_weights) {
   uint32_t bytes = 0;
   for (size_t i = 0; i < keys.size(); ++i) {
     const Collation* collation = keys[i].collation;
@@ -243,6 +243,33 @@ void EncodeFixed(bool descending, bool nulls_first, const Vector& v, RowSelectio
 
 }  // namespace
 
+void SortKeys::EncodeCollated(const Key& key, const Vector& v, RowSelection selection,
+                              Cursor* cursors) const {
+  struct Weights {
+    char bytes[kPrefixBytes] = {};
+  };
+  StringMemo<Weights> known;
+  EncodeRows(key.descending, key.nulls_first, v, selection, cursors, [&](uint32_t row, char* bytes) {
+    const StringRef& value = v.values<StringRef>()[row];
+    const Weights none;
+    const Weights& weights = !has_weights_ ? none : known.Get(value, [&] {
+      Weights made;
+      const char* text = value.data();
+      const uint32_t length =
+          key.type == PENUMBRA_BPCHAR ? TrimmedLength(text, value.length) : value.length;
+      key.collation->WriteWeights(text, length, made.bytes, kPrefixBytes);
+      return made;
+    });
+    std::memcpy(bytes, weights.bytes, kPrefixBytes);
+    return kPrefixBytes;
+  });
+}
+
+bool SortKeys::NeedsProof() const {
+  return has_weights_ && std::any_of(keys_.begin(), keys_.end(),
+                                     [](const Key& key) { return key.collation != nullptr; });
+}
+
 void SortKeys::EncodeKey(const Key& key, const Vector& v, RowSelection selection,
                          Cursor* cursors) const {
   const bool desc = key.descending, first = key.nulls_first;
@@ -276,13 +303,7 @@ void SortKeys::EncodeKey(const Key& key, const Vector& v, RowSelection selection
       });
     case PENUMBRA_TEXT:
     case PENUMBRA_BPCHAR:
-      if (key.collation != nullptr) {
-        return EncodeRows(desc, first, v, selection, cursors,
-                          [](uint32_t, char* bytes) {
-                            std::memset(bytes, 0, kPrefixBytes);
-                            return kPrefixBytes;
-                          });
-      }
+      if (key.collation != nullptr) return EncodeCollated(key, v, selection, cursors);
       return EncodeRows(desc, first, v, selection, cursors, [&](uint32_t row, char* bytes) {
         const StringRef& value = v.values<StringRef>()[row];
         const uint32_t length =
@@ -561,7 +582,7 @@ uint32_t SortKeys::SelectCollated(const Vector& key, const char* row, uint32_t c
   const bool is_null = layout_.IsNull(row, first.column);
   const StringRef bound = layout_.Get<StringRef>(row, first.column);
   const StringRef* values = key.values<StringRef>();
-  StringMemo known;
+  StringMemo<bool> known;
   uint32_t kept = 0;
   for (uint32_t i = 0; i < count; ++i) {
     const uint16_t candidate = selected[i];

@@ -4,7 +4,8 @@
 // value's code is the beginning of another's:
 //   most types   a byte for null or not, then the value big-endian with its order made unsigned
 //   text         a byte for null or not, the bytes, a zero byte (which text cannot contain); ordered by a
-//                locale only the first, and no further key is encoded after it
+//                locale only the first, or with it the beginning of its weights, and no further key is
+//                encoded after it
 //   numeric      11 bytes: class and exponent (null, -inf, negative, zero, positive, inf, NaN),
 //   then
 //                18 digits and a bit that says whether more follow; no further key is encoded after
@@ -32,8 +33,14 @@ struct SortPrefix {
 class SortKeys {
  public:
   // columns[k]: where the row holds key k.
-  SortKeys(const std::vector<SortKeySpec>& keys, std::vector<int> columns,
-           const SortRowLayout& layout);
+  // With has_weights prefixes hold strxfrm's weights of text that a locale orders. They may order rows
+  // otherwise than strcoll: whoever asks for them proves the result, see NeedsProof().
+  SortKeys(const std::vector<SortKeySpec>& keys, std::vector<int> columns, const SortRowLayout& layout,
+           bool has_weights);
+
+  // Whether rows in the order of prefixes, then of CompareRows(), are in order only if each neighbours are by
+  // CompareRows() alone.
+  bool NeedsProof() const;
 
   bool HasExactPrefix() const { return is_exact_; }
   // Prefixes of the selected rows of the keys' (flat) vectors.
@@ -66,10 +73,12 @@ class SortKeys {
   void EncodeKeys(const Vector* keys, size_t key_count, RowSelection selection,
                   SortPrefix* prefixes) const;
   void EncodeKey(const Key& key, const Vector& v, RowSelection selection, Cursor* cursors) const;
+  void EncodeCollated(const Key& key, const Vector& v, RowSelection selection, Cursor* cursors) const;
   int CompareValues(const Key& key, const char* a, const char* b) const;
 
   std::vector<Key> keys_;
   const SortRowLayout& layout_;
+  const bool has_weights_;
   bool is_exact_ = true;
 };
 

@@ -25,7 +25,7 @@ constexpr size_t kBlockBytes = size_t{32} << 10;
 class TopN : public Sink {
  public:
   TopN(const SortSpec& spec, ExecutionEnvironment& environment)
-      : input_(spec),
+      : input_(spec, false),
         offset_(static_cast<uint64_t>(spec.offset)),
         wanted_(static_cast<uint64_t>(spec.limit) + offset_),
         capacity_(std::max(2 * wanted_, kCandidatesMin)),
