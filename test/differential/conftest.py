@@ -40,7 +40,7 @@ def server():
     server = PrivateServer(
         state_directory() / "test-differential",
         settings,
-        # The C collation: with others the engine leaves letter case and text order to PostgreSQL.
+        # Bytewise: what databases of other locales do is in test_collations.py.
         initdb_options=("--encoding=UTF8", "--no-locale"),
     )
     server.remove()
