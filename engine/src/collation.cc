@@ -82,14 +82,21 @@ const Collation* Collation::Find(const PenumbraCollation& description, bool is_u
 void Collation::WriteWeights(const char* text, uint32_t length, char* weights, uint32_t weights_bytes) const {
   // Enough for the first weights unless a text begins with characters that have none.
   constexpr uint32_t kWeighedBytesMax = 96;
-  constexpr size_t kAllWeightsBytes = 2048;  // what does not fit leaves undefined bytes behind
+  constexpr size_t kUsualWeightsBytes = 1024;
   if (length > kWeighedBytesMax) {
     length = kWeighedBytesMax;
     while (length > 0 && (static_cast<uint8_t>(text[length]) & 0xc0) == 0x80) --length;
   }
   const TerminatedCopy copy(text, length);
-  char all[kAllWeightsBytes];
-  const size_t written = strxfrm_l(all, copy.text(), sizeof(all), order_);
+  char usual[kUsualWeightsBytes];
+  const char* all = usual;
+  const size_t written = strxfrm_l(usual, copy.text(), sizeof(usual), order_);
+  std::vector<char> more;
+  if (written >= sizeof(usual)) {  // what does not fit leaves undefined bytes behind
+    more.resize(written + 1);
+    strxfrm_l(more.data(), copy.text(), more.size(), order_);
+    all = more.data();
+  }
   size_t used = std::min<size_t>(written, weights_bytes);
   // A byte 1 ends the first level. Past it glibc's strxfrm and strcoll really do disagree, on accents and case.
   if (const void* end = std::memchr(all, 1, used)) used = static_cast<size_t>(static_cast<const char*>(end) - all);

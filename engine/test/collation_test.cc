@@ -42,6 +42,8 @@ std::vector<std::string> Texts(int count) {
                                           " ",  "-", "_",  "%", "z", "Ä", "ä", "o", "ö", "Ⱥ", "ⱥ", "Ω", "ω", "Σ",
                                           "ς", "日", "🎉", "1", "10", "ǅ", "ǆ", "\u200d", "fi", "Џ", "џ", "𐐀", "𐐨"};
   std::vector<std::string> texts = {"", "a", std::string(600, 'x'), std::string(600, 'x') + "Y"};
+  std::string long_weights;  // each of these has the weights of 18 letters
+  for (int i = 0; i < 32; ++i) texts.push_back(long_weights += "\ufdfa");
   while (texts.size() < static_cast<size_t>(count)) {
     std::string text;
     for (size_t n = random() % 9; n > 0; --n) text += parts[random() % parts.size()];
