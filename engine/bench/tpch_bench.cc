@@ -141,6 +141,14 @@ void BuildLike(Query& q) {
   q.Aggregate({}, {Count()});
 }
 
+void BuildMonth(Query& q) {
+  PenumbraExpr shipped = q.Call(PENUMBRA_FN_CAST, PENUMBRA_TIMESTAMP, {q.Column(kShipdate)});
+  PenumbraExpr month =
+      q.Call(PENUMBRA_FN_DATE_TRUNC, PENUMBRA_TIMESTAMP, {q.Text(PENUMBRA_TEXT, "month"), shipped});
+  PenumbraExpr rest = q.Call(PENUMBRA_FN_SUB, PENUMBRA_NUMERIC, {q.Numeric(1, 0), q.Column(kDiscount)});
+  q.Aggregate({month}, {Sum(q.Multiply(q.Column(kExtendedprice), rest))});
+}
+
 void BuildTopN(Query& q) { q.Sort({{q.Column(kExtendedprice), true, true}}, 10); }
 
 void BuildCount(Query& q) { q.Aggregate({}, {Count()}); }
@@ -197,6 +205,7 @@ PENUMBRA_QUERY(Q6);
 PENUMBRA_QUERY(GroupByPart);
 PENUMBRA_QUERY(CountDistinct);
 PENUMBRA_QUERY(Like);
+PENUMBRA_QUERY(Month);
 PENUMBRA_QUERY(TopN);
 PENUMBRA_QUERY(Count);
 PENUMBRA_QUERY(Selective);

@@ -311,7 +311,7 @@ Vector EvaluateExtreme(const Expr& expr, const Vector* args, uint32_t rows, Eval
       const uint32_t count = kernels::BitsToSelection(side == 0 ? keeps : takes, rows, selected);
       pieces.push_back({pair[side], selected, count, true});
     }
-    best = MergePieces(expr.type, pieces, rows, context.arena);
+    best = MergePieces(expr.type, pieces, rows, false, context.arena);
   }
   return best;
 }

@@ -88,33 +88,40 @@ Vector EvaluateCase(const Expr& expr, const Batch& batch, EvalContext& context) 
   if (remaining.count > 0 && i < expr.args.size()) {
     pieces.push_back(EvaluatePiece(expr, i, batch, remaining.bits, remaining.count, context));
   }
-  return MergePieces(expr.type, pieces, batch.rows, context.arena);
+  return MergePieces(expr.type, pieces, batch.rows, expr.hides_scale, context.arena);
 }
 
 // Narrows the piece to its rows that are not null and takes them from `remaining`.
-void TakeValidRows(Piece* piece, Remaining* remaining, EvalContext& context) {
+void TakeValidRows(uint32_t rows, Piece* piece, Remaining* remaining, EvalContext& context) {
   if (piece->value.is_null_constant()) {
     piece->count = 0;
     return;
   }
-  if (piece->value.validity == nullptr) {
+  const uint64_t* validity = piece->value.validity;
+  if (validity == nullptr) {
     remaining->count = 0;
     return;
   }
-  uint16_t* valid = context.arena.AllocateArray<uint16_t>(piece->count);
-  uint16_t* positions = context.arena.AllocateArray<uint16_t>(piece->count);
-  uint32_t count = 0;
-  for (uint32_t j = 0; j < piece->count; ++j) {
-    const uint16_t row = piece->selected[j];
-    if (!piece->value.IsValid(piece->is_dense ? row : j)) continue;
-    remaining->bits[row / 64] &= ~(uint64_t{1} << (row % 64));
-    positions[count] = static_cast<uint16_t>(j);
-    valid[count++] = row;
+  uint64_t taken[kValidityWords];
+  if (piece->is_dense) {
+    for (uint32_t w = 0; w < BitWords(rows); ++w) taken[w] = remaining->bits[w] & validity[w];
+    piece->selected = SelectRows(taken, rows, context);
+    piece->count = kernels::CountBits(taken, rows);
+  } else {
+    uint16_t* positions = context.arena.AllocateArray<uint16_t>(kVectorRows);
+    const auto count = static_cast<uint32_t>(kernels::BitsToSelection(validity, piece->count, positions));
+    uint16_t* valid = context.arena.AllocateArray<uint16_t>(count);
+    std::fill_n(taken, BitWords(rows), 0);
+    for (uint32_t j = 0; j < count; ++j) {
+      valid[j] = piece->selected[positions[j]];
+      taken[valid[j] / 64] |= uint64_t{1} << (valid[j] % 64);
+    }
+    piece->value = Gather(piece->value, positions, count, context.arena);
+    piece->selected = valid;
+    piece->count = count;
   }
-  remaining->count -= count;
-  if (!piece->is_dense) piece->value = Gather(piece->value, positions, count, context.arena);
-  piece->selected = valid;
-  piece->count = count;
+  for (uint32_t w = 0; w < BitWords(rows); ++w) remaining->bits[w] &= ~taken[w];
+  remaining->count -= piece->count;
   piece->value.validity = nullptr;  // of the rows that still count
 }
 
@@ -123,10 +130,10 @@ Vector EvaluateCoalesce(const Expr& expr, const Batch& batch, EvalContext& conte
   std::vector<Piece> pieces;
   for (size_t i = 0; i < expr.args.size() && remaining.count > 0; ++i) {
     Piece piece = EvaluatePiece(expr, i, batch, remaining.bits, remaining.count, context);
-    TakeValidRows(&piece, &remaining, context);
+    TakeValidRows(batch.rows, &piece, &remaining, context);
     if (piece.count > 0) pieces.push_back(piece);
   }
-  return MergePieces(expr.type, pieces, batch.rows, context.arena);
+  return MergePieces(expr.type, pieces, batch.rows, expr.hides_scale, context.arena);
 }
 
 bool HaveResultType(const CallSite& call) {

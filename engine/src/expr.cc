@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "code_domain.h"
 #include "error.h"
 #include "vector_build.h"
 
@@ -110,6 +111,21 @@ void TruthFromVector(const Vector& v, uint32_t rows, Truth* truth) {
   ApplyValidity(v.validity, rows, truth);
 }
 
+bool EvaluateOnCodes(const Expr& expr, const Batch& batch, EvalContext& context, Vector* value) {
+  if (expr.coded.column < 0) return false;
+  const Vector& column = batch.columns[expr.coded.column];
+  if (column.domain == nullptr || (column.validity != nullptr && !expr.coded.keeps_nulls)) return false;
+  return column.domain->Evaluate(expr, column, batch.rows, context, value);
+}
+
+Vector EvaluateCall(const Expr& expr, const Batch& batch, EvalContext& context) {
+  if (expr.evaluate_lazily != nullptr) return expr.evaluate_lazily(expr, batch, context);
+  Vector inlined[kInlineArgs];
+  Vector* args;
+  if (!EvaluateArguments(expr, batch, context, inlined, &args)) return NullConstant(expr.type);
+  return Apply(expr, args, batch.rows, context);
+}
+
 }  // namespace
 
 Vector Evaluate(const Expr& expr, const Batch& batch, EvalContext& context) {
@@ -124,15 +140,7 @@ Vector Evaluate(const Expr& expr, const Batch& batch, EvalContext& context) {
     if (known != nullptr) return *known;
   }
   Vector value;
-  if (expr.evaluate_lazily != nullptr) {
-    value = expr.evaluate_lazily(expr, batch, context);
-  } else {
-    Vector inlined[kInlineArgs];
-    Vector* args;
-    value = EvaluateArguments(expr, batch, context, inlined, &args)
-                ? Apply(expr, args, batch.rows, context)
-                : NullConstant(expr.type);
-  }
+  if (!EvaluateOnCodes(expr, batch, context, &value)) value = EvaluateCall(expr, batch, context);
   if (is_shared) context.memo->Store(expr.memo_slot, batch, value);
   return value;
 }

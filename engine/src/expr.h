@@ -92,6 +92,22 @@ using EvaluateTruthFunction = void (*)(const Expr& expr, const Vector* args, uin
 using EvaluateLazyTruthFunction = void (*)(const Expr& expr, const Batch& batch, EvalContext& context,
                                            Truth* truth);
 
+// What is known of a NUMERIC expression's values when the plan is built; -1: nothing.
+struct NumericTraits {
+  int scale_least = -1;  // display scale of the finite values
+  int scale_greatest = -1;
+  int integer_digits = -1;  // at most so many before the point, and no value is infinite
+
+  bool has_scale() const { return scale_least >= 0; }
+  bool has_one_scale() const { return has_scale() && scale_least == scale_greatest; }
+};
+
+// See code_domain.h.
+struct CodedCall {
+  int column = -1;           // the only one that the call reads; -1: not worth it
+  bool keeps_nulls = false;  // a null gives a null
+};
+
 struct Expr {
   enum class Kind : uint8_t { kColumn, kConstant, kCall };
 
@@ -110,6 +126,9 @@ struct Expr {
   bool can_be_unsupported = false;  // this node or one below can raise PENUMBRA_UNSUPPORTED
   int memo_slot = -1;               // in EvalMemo, when more than one place of the plan uses this node
   bool call_can_fail = false;       // this node can, given its arguments' values
+  bool hides_scale = false;         // NUMERIC branches need not keep their display scales
+  NumericTraits numeric;
+  CodedCall coded;
   bool is_strict = true;            // kCall: null if any argument is null
   const Collation* collation = nullptr;  // of a call that orders text or changes its case; null: C
   std::shared_ptr<const void> state;  // prepared from constants when built: compiled LIKE pattern, IN set, ...

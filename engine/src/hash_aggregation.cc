@@ -36,8 +36,10 @@ bool ExprsEqual(const Expr* a, const Expr* b) {
     case Expr::Kind::kCall:
       break;
   }
-  if (a->function != b->function || a->collation != b->collation || a->args.size() != b->args.size())
+  if (a->function != b->function || a->collation != b->collation || a->hides_scale != b->hides_scale ||
+      a->args.size() != b->args.size()) {
     return false;
+  }
   for (size_t i = 0; i < a->args.size(); ++i) {
     if (!ExprsEqual(a->args[i], b->args[i])) return false;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "numeric.h"
+#include "numeric_functions.h"
 #include "vector_build.h"
 
 namespace penumbra {
@@ -14,22 +15,44 @@ struct CommonNumeric {
   int128 lower = 0, upper = 0;
 };
 
-// The narrowest form that holds all pieces as they are.
-CommonNumeric ChooseNumericForm(const std::vector<Piece>& pieces) {
+// The narrowest form that holds all pieces as they are, or with `hides_scale` by their values.
+CommonNumeric ChooseNumericForm(const std::vector<Piece>& pieces, bool hides_scale) {
   CommonNumeric common;
+  bool has_one_scale = true;
   bool is_first = true;
   for (const Piece& piece : pieces) {
     const Vector& v = piece.value;
     if (v.is_null_constant()) continue;
-    if (v.numeric_form == NumericForm::kPayload || (!is_first && v.scale != common.scale)) {
+    if (v.numeric_form == NumericForm::kPayload) {
       common.form = NumericForm::kPayload;
       return common;
     }
     if (v.numeric_form == NumericForm::kInt128) common.form = NumericForm::kInt128;
-    common.scale = v.scale;
-    common.lower = is_first ? v.lower : std::min(common.lower, v.lower);
-    common.upper = is_first ? v.upper : std::max(common.upper, v.upper);
+    has_one_scale &= is_first || v.scale == common.scale;
+    common.scale = is_first ? v.scale : std::max(common.scale, v.scale);
     is_first = false;
+  }
+  if (!has_one_scale && !hides_scale) {
+    common.form = NumericForm::kPayload;
+    return common;
+  }
+  is_first = true;
+  for (const Piece& piece : pieces) {
+    const Vector& v = piece.value;
+    if (v.is_null_constant()) continue;
+    int128 lower = v.lower, upper = v.upper;
+    const int exponent = common.scale - v.scale;
+    if (exponent > kMaxInt128Digits || !ScaleUpInLimit(&lower, exponent) ||
+        !ScaleUpInLimit(&upper, exponent)) {
+      common.form = NumericForm::kPayload;
+      return common;
+    }
+    common.lower = is_first ? lower : std::min(common.lower, lower);
+    common.upper = is_first ? upper : std::max(common.upper, upper);
+    is_first = false;
+  }
+  if (common.form == NumericForm::kInt64 && !FitsInt64(common.lower, common.upper)) {
+    common.form = NumericForm::kInt128;
   }
   return common;
 }
@@ -44,22 +67,29 @@ StringRef PayloadOf(int128 value, int scale, Arena& arena) {
 }
 
 // Brings a flat or constant vector of `count` values to the common form.
-Vector ConvertNumeric(const Vector& v, NumericForm form, uint32_t count, Arena& arena) {
-  if (v.numeric_form == form || v.is_null_constant()) return v;
-  Vector result = v;
-  result.numeric_form = form;
+Vector ConvertNumeric(const Vector& v, const CommonNumeric& common, uint32_t count, Arena& arena) {
+  if (v.is_null_constant()) return v;
   if (v.is_constant()) count = 1;
-  if (form == NumericForm::kInt128) {
-    int128* values = arena.AllocateArray<int128>(count);
-    for (uint32_t i = 0; i < count; ++i) values[i] = v.values<int64_t>()[i];
+  Vector result = v;
+  result.numeric_form = common.form;
+  if (common.form == NumericForm::kPayload) {
+    if (v.numeric_form == NumericForm::kPayload) return v;
+    StringRef* values = arena.AllocateArray<StringRef>(count);
+    for (uint32_t i = 0; i < count; ++i) {
+      values[i] = v.IsValid(i) ? PayloadOf(IntegerAt(v, i), v.scale, arena) : StringRef();
+    }
     result.data = values;
     return result;
   }
-  StringRef* values = arena.AllocateArray<StringRef>(count);
-  for (uint32_t i = 0; i < count; ++i) {
-    values[i] = v.IsValid(i) ? PayloadOf(IntegerAt(v, i), v.scale, arena) : StringRef();
+  const int exponent = common.scale - v.scale;
+  if (common.form == NumericForm::kInt64) {
+    result.data = ScaledInt64({v}, exponent, count, arena);
+  } else if (v.numeric_form == NumericForm::kInt64 || exponent != 0) {
+    const uint128 factor = static_cast<uint128>(kPowersOfTen[exponent]);
+    uint128* values = arena.AllocateArray<uint128>(count);  // null rows may wrap
+    for (uint32_t i = 0; i < count; ++i) values[i] = static_cast<uint128>(IntegerAt(v, i)) * factor;
+    result.data = values;
   }
-  result.data = values;
   return result;
 }
 
@@ -127,7 +157,8 @@ const uint64_t* MergeValidity(const std::vector<Piece>& pieces, uint32_t rows, A
 
 }  // namespace
 
-Vector MergePieces(PenumbraType type, const std::vector<Piece>& given, uint32_t rows, Arena& arena) {
+Vector MergePieces(PenumbraType type, const std::vector<Piece>& given, uint32_t rows, bool hides_scale,
+                   Arena& arena) {
   std::vector<Piece> pieces;
   for (const Piece& piece : given) {
     if (piece.count == 0) continue;
@@ -139,9 +170,9 @@ Vector MergePieces(PenumbraType type, const std::vector<Piece>& given, uint32_t 
   if (pieces.size() == 1 && pieces[0].count == rows) return pieces[0].value;
   Vector result = FlatVector(type, nullptr, MergeValidity(pieces, rows, arena));
   if (type == PENUMBRA_NUMERIC) {
-    const CommonNumeric common = ChooseNumericForm(pieces);
+    const CommonNumeric common = ChooseNumericForm(pieces, hides_scale);
     for (Piece& piece : pieces) {
-      piece.value = ConvertNumeric(piece.value, common.form, piece.is_dense ? rows : piece.count, arena);
+      piece.value = ConvertNumeric(piece.value, common, piece.is_dense ? rows : piece.count, arena);
     }
     result.numeric_form = common.form;
     result.scale = common.scale;

@@ -15,7 +15,9 @@ struct Piece {
   bool is_dense;             // value has all of the batch's rows; else row selected[j] is at j
 };
 
-// Rows that no piece names are null. NUMERIC values keep their display scales.
-Vector MergePieces(PenumbraType type, const std::vector<Piece>& pieces, uint32_t rows, Arena& arena);
+// Rows that no piece names are null. NUMERIC values keep their display scales, unless `hides_scale`: then
+// they may get the greatest of them.
+Vector MergePieces(PenumbraType type, const std::vector<Piece>& pieces, uint32_t rows, bool hides_scale,
+                   Arena& arena);
 
 }  // namespace penumbra

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "collation.h"
+#include "numeric_traits.h"
 
 namespace penumbra {
 namespace {
@@ -94,11 +95,18 @@ PenumbraExpr Plan::Column(int column) {
     reason_ = "a column that does not exist";
     return -1;
   }
-  std::string key = "c";
+  // Only columns of the scan have a declared scale, also when filters stand between.
+  const bool is_scanned = std::all_of(stages_.begin(), stages_.end(), [](const Stage& stage) {
+    return stage.kind != Stage::Kind::kProjection && stage.kind != Stage::Kind::kAggregation;
+  });
+  const bool has_scale = is_scanned && scan_columns_[column].numeric_scale >= 0;
+  std::string key = has_scale ? "d" : "c";
   AppendRaw(types[column], &key);
   AppendRaw(column, &key);
   if (PenumbraExpr id = Find(key); id >= 0) return id;
-  return Keep(std::move(key), BuildColumn(column, types[column]));
+  std::unique_ptr<Expr> expr = BuildColumn(column, types[column]);
+  if (has_scale) expr->numeric = TraitsOfDeclared(scan_columns_[column].numeric_scale);
+  return Keep(std::move(key), std::move(expr));
 }
 
 PenumbraExpr Plan::Constant(PenumbraType type, const PenumbraValue& value) {
@@ -120,25 +128,37 @@ bool Plan::FindCollation(const PenumbraCollation* description, const Collation**
 }
 
 PenumbraExpr Plan::Call(PenumbraFunction function, PenumbraType result, const PenumbraExpr* args, int count,
-                        const PenumbraCollation* collation_description) {
+                        const PenumbraCollation* collation) {
+  return CallAs(function, result, args, count, collation, false);
+}
+
+PenumbraExpr Plan::CallAs(PenumbraFunction function, PenumbraType result, const PenumbraExpr* given, int count,
+                          const PenumbraCollation* collation_description, bool hides_scale) {
   if (function < 0 || function >= PENUMBRA_FN_COUNT_OF || !IsKnownType(result)) {
     reason_ = "an unknown function";
     return -1;
   }
-  if (!CheckExprs(args, count)) return -1;
+  if (!CheckExprs(given, count)) return -1;
+  std::vector<PenumbraExpr> args(given, given + count);
+  std::vector<const Expr*> arg_exprs;
+  for (PenumbraExpr arg : args) arg_exprs.push_back(exprs_[arg].get());
+  for (int i = 0; i < count; ++i) {
+    if (!IsScaleHidden(function, result, arg_exprs, i)) continue;
+    args[i] = Relax(args[i]);
+    arg_exprs[i] = exprs_[args[i]].get();
+  }
   const Collation* collation;
   if (!FindCollation(collation_description, &collation)) return -1;
-  std::string key = "f";
+  std::string key = hides_scale ? "h" : "f";
   AppendRaw(function, &key);
   AppendRaw(result, &key);
   AppendRaw(collation, &key);
   for (int i = 0; i < count; ++i) AppendRaw(args[i], &key);
   if (PenumbraExpr id = Find(key); id >= 0) return id;
 
-  std::vector<const Expr*> arg_exprs;
-  for (int i = 0; i < count; ++i) arg_exprs.push_back(exprs_[args[i]].get());
   std::unique_ptr<Expr> call = BuildCall(function, result, arg_exprs, session_, &reason_, collation);
   if (call == nullptr) return -1;
+  call->hides_scale = hides_scale;
   for (int i = 0; i < count; ++i) Use(args[i]);
   return Keep(std::move(key), std::move(call));
 }

@@ -87,9 +87,24 @@ class Plan {
   PenumbraExpr Find(const std::string& key) const;
   PenumbraExpr Keep(std::string key, std::unique_ptr<Expr> expr);
   const Expr* Use(PenumbraExpr id);
+  // Call(), for CASE and COALESCE also with hidden scale.
+  PenumbraExpr CallAs(PenumbraFunction function, PenumbraType result, const PenumbraExpr* args, int count,
+                      const PenumbraCollation* collation, bool hides_scale);
   void CompileScanFilters();
   PenumbraExpr IdOf(const Expr* expr) const;
+  // plan_sum_of_case.cc
   bool SplitCaseOfZero(const Expr& argument, PenumbraExpr* others, PenumbraExpr* is_zero, PenumbraExpr* zero);
+  PenumbraExpr FinishCaseOfZero(PenumbraExpr others, PenumbraExpr zeros, PenumbraExpr zero);
+  // plan_numeric_scale.cc
+  bool IsScaleHidden(PenumbraFunction function, PenumbraType result, const std::vector<const Expr*>& args,
+                     size_t i) const;
+  PenumbraExpr Relax(PenumbraExpr id);  // of the same values; itself where nothing is gained
+  PenumbraExpr Int4(int value);
+  PenumbraExpr ScaleOf(PenumbraExpr id);  // int4: the display scale of a row's value; -1: not known
+  PenumbraExpr ScaleOfValue(PenumbraExpr id, PenumbraExpr relaxed);
+  bool SplitVaryingScale(const PenumbraAggregateCall& call, PenumbraExpr* relaxed, PenumbraExpr* scale);
+  PenumbraExpr FinishVaryingScale(PenumbraAggregate function, PenumbraExpr sum, PenumbraExpr scale,
+                                  PenumbraExpr count);
   bool AddAggregationStage(const PenumbraExpr* keys, int key_count, const PenumbraAggregateCall* calls,
                            int call_count);
   void HoistProjection(size_t sort_index);

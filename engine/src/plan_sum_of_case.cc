@@ -58,42 +58,53 @@ bool Plan::SplitCaseOfZero(const Expr& argument, PenumbraExpr* others, PenumbraE
   return *others >= 0 && *is_zero >= 0;
 }
 
+// COALESCE(others, CASE WHEN zeros > 0 THEN zero END)
+PenumbraExpr Plan::FinishCaseOfZero(PenumbraExpr others, PenumbraExpr zeros, PenumbraExpr zero) {
+  PenumbraValue null_value = {};
+  null_value.is_null = true;
+  const PenumbraExpr comparison[] = {zeros, Constant(PENUMBRA_INT8, PenumbraValue{})};
+  const PenumbraExpr branches[] = {Call(PENUMBRA_FN_GT, PENUMBRA_BOOL, comparison, 2), zero,
+                                   Constant(PENUMBRA_NUMERIC, null_value)};
+  const PenumbraExpr values[] = {others, Call(PENUMBRA_FN_CASE, PENUMBRA_NUMERIC, branches, 3)};
+  return Call(PENUMBRA_FN_COALESCE, PENUMBRA_NUMERIC, values, 2);
+}
+
 bool Plan::AddAggregation(const PenumbraExpr* keys, int key_count, const PenumbraAggregateCall* calls,
                           int call_count) {
   struct Split {
     int call;
-    int zeros;  // call that counts them
-    PenumbraExpr zero;
+    int helper;         // the first call made for it: zeros, or the scale and the count
+    PenumbraExpr zero;  // -1: of varying scale
   };
   std::vector<PenumbraAggregateCall> all(calls, calls + call_count);
   std::vector<Split> splits;
   for (int i = 0; i < call_count; ++i) {
     const PenumbraAggregateCall& call = calls[i];
-    PenumbraExpr others, is_zero, zero;
-    if (call.function != PENUMBRA_AGG_SUM || call.distinct || !IsExpr(call.argument) ||
-        !SplitCaseOfZero(*exprs_[call.argument], &others, &is_zero, &zero)) {
-      continue;
+    const int helper = static_cast<int>(all.size());
+    PenumbraExpr others, is_zero, zero, relaxed, scale;
+    if (call.function == PENUMBRA_AGG_SUM && !call.distinct && IsExpr(call.argument) &&
+        SplitCaseOfZero(*exprs_[call.argument], &others, &is_zero, &zero)) {
+      all[i].argument = others;
+      splits.push_back({i, helper, zero});
+      all.push_back({PENUMBRA_AGG_COUNT, PENUMBRA_INT8, is_zero, call.filter, false});
+    } else if (SplitVaryingScale(call, &relaxed, &scale)) {
+      all[i] = {PENUMBRA_AGG_SUM, PENUMBRA_NUMERIC, relaxed, call.filter, false};
+      splits.push_back({i, helper, -1});
+      all.push_back({PENUMBRA_AGG_MAX, PENUMBRA_INT4, scale, call.filter, false});
+      all.push_back({PENUMBRA_AGG_COUNT, PENUMBRA_INT8, relaxed, call.filter, false});
     }
-    all[i].argument = others;
-    splits.push_back({i, static_cast<int>(all.size()), zero});
-    all.push_back({PENUMBRA_AGG_COUNT, PENUMBRA_INT8, is_zero, call.filter, false});
   }
   if (!AddAggregationStage(keys, key_count, all.data(), static_cast<int>(all.size()))) return false;
   if (splits.empty()) return true;
 
   std::vector<PenumbraExpr> outputs;
   for (int i = 0; i < key_count + call_count; ++i) outputs.push_back(Column(i));
-  const PenumbraExpr none = Constant(PENUMBRA_INT8, PenumbraValue{});
-  PenumbraValue null_value = {};
-  null_value.is_null = true;
-  const PenumbraExpr null_numeric = Constant(PENUMBRA_NUMERIC, null_value);
   for (const Split& split : splits) {
-    const PenumbraExpr comparison[] = {Column(key_count + split.zeros), none};
-    const PenumbraExpr has_zeros = Call(PENUMBRA_FN_GT, PENUMBRA_BOOL, comparison, 2);
-    const PenumbraExpr branches[] = {has_zeros, split.zero, null_numeric};
     PenumbraExpr& output = outputs[key_count + split.call];
-    const PenumbraExpr values[] = {output, Call(PENUMBRA_FN_CASE, PENUMBRA_NUMERIC, branches, 3)};
-    output = Call(PENUMBRA_FN_COALESCE, PENUMBRA_NUMERIC, values, 2);
+    const int helper = key_count + split.helper;
+    output = split.zero >= 0 ? FinishCaseOfZero(output, Column(helper), split.zero)
+                             : FinishVaryingScale(calls[split.call].function, output, Column(helper),
+                                                  Column(helper + 1));
   }
   return AddProjection(outputs.data(), static_cast<int>(outputs.size()));
 }

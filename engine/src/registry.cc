@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "code_domain.h"
 #include "error.h"
 #include "numeric.h"
+#include "numeric_traits.h"
 #include "vector_build.h"
 
 namespace penumbra {
@@ -62,6 +64,7 @@ void FoldConstants(Expr* expr, const Session& session) {
   expr->evaluate_lazy_truth = nullptr;
   expr->state = nullptr;
   expr->can_fail = expr->call_can_fail = expr->can_be_unsupported = false;
+  if (expr->type == PENUMBRA_NUMERIC) expr->numeric = TraitsOfConstant(expr->constant);
 }
 
 Vector NumericConstant(const char* payload, uint32_t length, Arena& arena) {
@@ -187,7 +190,10 @@ std::unique_ptr<Expr> BuildConstant(PenumbraType type, const PenumbraValue& valu
     case PENUMBRA_BPCHAR:
       data = KeepValue(StringRef(arena.CopyBytes(bytes, value.bytes_length), value.bytes_length), arena);
       break;
-    case PENUMBRA_NUMERIC: expr->constant = NumericConstant(bytes, value.bytes_length, arena); break;
+    case PENUMBRA_NUMERIC:
+      expr->constant = NumericConstant(bytes, value.bytes_length, arena);
+      expr->numeric = TraitsOfConstant(expr->constant);
+      break;
   }
   expr->storage = std::move(storage);
   return expr;
@@ -212,8 +218,9 @@ std::unique_ptr<Expr> BindCall(PenumbraFunction function, PenumbraType result,
   expr->evaluate_lazy_truth = binding.evaluate_lazy_truth;
   expr->evaluated_args = binding.evaluated_args < 0 ? static_cast<uint32_t>(args.size())
                                                     : static_cast<uint32_t>(binding.evaluated_args);
-  expr->call_can_fail = binding.can_fail;
-  expr->can_fail = binding.can_fail || std::any_of(args.begin(), args.end(),
+  expr->numeric = TraitsOfCall(*expr);
+  expr->call_can_fail = binding.can_fail && !IsSafeNumericCall(*expr);
+  expr->can_fail = expr->call_can_fail || std::any_of(args.begin(), args.end(),
                                                    [](const Expr* arg) { return arg->can_fail; });
   expr->can_be_unsupported =
       binding.can_be_unsupported ||
@@ -221,6 +228,7 @@ std::unique_ptr<Expr> BindCall(PenumbraFunction function, PenumbraType result,
   expr->is_strict = binding.is_strict;
   expr->collation = collation;
   expr->state = std::move(binding.state);
+  expr->coded = FindCodedCall(*expr);
   return expr;
 }
 

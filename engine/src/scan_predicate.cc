@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "arena.h"
+#include "code_domain.h"
 #include "collation.h"
 #include "kernels/kernels.h"
 #include "scan_predicate_bound.h"
@@ -172,14 +173,6 @@ void ColumnPredicate::EvaluateValues(const Vector& values, uint32_t count, EvalC
   }
 }
 
-template <typename T>
-void FillFrame(const SegmentHeader& header, uint32_t first_code, uint32_t count, T* values) {
-  for (uint32_t i = 0; i < count; ++i) {
-    values[i] =
-        static_cast<T>(static_cast<uint64_t>(header.base) + uint64_t{first_code + i} * header.step);
-  }
-}
-
 // A frame is a dictionary whose entries need not be stored.
 std::vector<uint8_t> ColumnPredicate::EvaluateCodes(const SegmentView& segment, uint32_t codes,
                                                     EvalContext& context) const {
@@ -194,17 +187,7 @@ std::vector<uint8_t> ColumnPredicate::EvaluateCodes(const SegmentView& segment, 
   values.data = memory.data();
   for (uint32_t code = 0; code < codes; code += kVectorRows) {
     const uint32_t count = std::min(kVectorRows, codes - code);
-    switch (segment.value_width()) {
-      case 2:
-        FillFrame(header, code, count, reinterpret_cast<int16_t*>(memory.data()));
-        break;
-      case 4:
-        FillFrame(header, code, count, reinterpret_cast<int32_t*>(memory.data()));
-        break;
-      default:
-        FillFrame(header, code, count, reinterpret_cast<int64_t*>(memory.data()));
-        break;
-    }
+    FillCodeValues(segment.value_width(), header.base, header.step, code, count, memory.data());
     EvaluateValues(values, count, context, &truth);
   }
   return truth;
@@ -239,12 +222,9 @@ BoundPredicate ColumnPredicate::BindValues(const SegmentReader& reader,
   }
   if (segment.encoding() == Encoding::kFrame && header.code_bytes <= 2) {
     // Worth it when there are clearly fewer codes than rows.
-    const uint64_t codes =
-        (static_cast<uint64_t>(header.greatest) - static_cast<uint64_t>(header.base)) /
-            header.step +
-        1;
+    const uint32_t codes = FrameCodeCount(header);
     if (codes > header.rows / 2) return nullptr;
-    return BindTable(segment, EvaluateCodes(segment, static_cast<uint32_t>(codes), context),
+    return BindTable(segment, EvaluateCodes(segment, codes, context),
                      IsTrueForNull(context));
   }
   if (segment.is_string_form()) {

@@ -73,10 +73,13 @@ class SegmentReader {
  private:
   // Rows begin + i or, with `selected`, begin + selected[i].
   Vector DecodeRows(uint32_t begin, const uint16_t* selected, uint32_t count, Arena& arena) const;
+  // Attaches the codes of a narrow frame to the decoded values.
+  void AttachDomain(const void* codes, Vector* v) const;
 
   const void* segment_;
   Arena* arena_;
   mutable const Vector* dictionary_ = nullptr;  // in arena_
+  mutable CodeDomain* domain_ = nullptr;        // in arena_
 };
 
 // A conjunct over one column that a scan evaluates on encoded data: compiled once per plan.

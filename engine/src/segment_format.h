@@ -134,6 +134,13 @@ struct SegmentZone {
 };
 static_assert(sizeof(SegmentZone) == 16);
 
+// Of a frame with codes of 1 or 2 bytes: how many codes there can be.
+inline uint32_t FrameCodeCount(const SegmentHeader& header) {
+  const uint64_t range =
+      static_cast<uint64_t>(header.greatest) - static_cast<uint64_t>(header.base);
+  return static_cast<uint32_t>(range / header.step) + 1;
+}
+
 inline uint32_t VectorCount(uint32_t rows) { return (rows + kVectorRows - 1) / kVectorRows; }
 inline uint32_t GroupCount(uint32_t rows) { return (rows + kGroupRows - 1) / kGroupRows; }
 

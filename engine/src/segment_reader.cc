@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <new>
 
+#include "code_domain.h"
 #include "kernels/kernels.h"
 #include "segment.h"
 #include "segment_format.h"
@@ -269,6 +270,21 @@ const Vector* SegmentReader::Dictionary(Arena& arena) const {
   return dictionary_;
 }
 
+// Only with an arena, which promises that the vectors do not outlive this reader.
+void SegmentReader::AttachDomain(const void* codes, Vector* v) const {
+  const SegmentHeader& header = SegmentView(segment_).header();
+  if (arena_ == nullptr || header.code_bytes > 2) return;
+  if (domain_ == nullptr) {
+    const uint32_t count = FrameCodeCount(header);
+    if (count > header.rows / 2) return;
+    domain_ = new (arena_->Allocate(sizeof(CodeDomain)))
+        CodeDomain(*v, header.base, header.step, count, arena_);
+  }
+  v->codes = codes;
+  v->code_bytes = header.code_bytes;
+  v->domain = domain_;
+}
+
 Vector SegmentReader::Decode(uint32_t begin, uint32_t count, Arena& arena) const {
   return DecodeRows(begin, nullptr, count, arena);
 }
@@ -297,8 +313,10 @@ Vector SegmentReader::DecodeRows(uint32_t begin, const uint16_t* selected, uint3
   switch (segment.encoding()) {
     case Encoding::kFrame: {
       void* values = arena.Allocate(size_t{count} * width);
-      DecodeFrameOfWidth(width, elements(kCodes, header.code_bytes), header, count, values);
+      const void* codes = elements(kCodes, header.code_bytes);
+      DecodeFrameOfWidth(width, codes, header, count, values);
       v.data = values;
+      AttachDomain(codes, &v);
       break;
     }
     case Encoding::kDictionary: {

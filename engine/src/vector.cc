@@ -124,6 +124,8 @@ Vector Gather(const Vector& v, const uint16_t* selected, uint32_t count, Arena& 
   void* values = arena.Allocate(size_t{count} * width);
   GatherWidth(width, v.data, selected, count, values);
   gathered.data = values;
+  gathered.codes = nullptr;
+  gathered.domain = nullptr;
   if (v.validity != nullptr) {
     uint64_t* validity = arena.AllocateArray<uint64_t>(kernels::BitmapWords(count));
     kernels::GatherBits(v.validity, selected, count, validity);

@@ -85,6 +85,8 @@ enum class VectorForm : uint8_t {
   kDictionary,
 };
 
+class CodeDomain;
+
 struct Vector {
   PenumbraType type = PENUMBRA_BOOL;
   VectorForm form = VectorForm::kFlat;
@@ -99,6 +101,10 @@ struct Vector {
   // null row is unspecified but safe to read (StringRef: a readable string). Constants: nullptr.
   const uint64_t* validity = nullptr;
   const Vector* dictionary = nullptr;
+  // Of a flat vector that a scan decoded from a frame of code_bytes (1 or 2): the rows' codes, and what
+  // expressions of the column are for each code. Null for all other vectors.
+  const void* codes = nullptr;
+  CodeDomain* domain = nullptr;
   // Bounds, inclusive, of the integers of a kInt64 or kInt128 NUMERIC, null rows aside.
   int128 lower = 0;
   int128 upper = 0;

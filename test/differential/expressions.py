@@ -182,6 +182,12 @@ def _fill_templates() -> None:
         "({num} * (1 - {num}))",
         "({num} % 7)",
         "{f8}::numeric",
+        "coalesce({num}, 0)",
+        "({num} - coalesce({num}, 0))",
+        "(n2 * (1 - coalesce(n0, 0)))",
+        "(coalesce(n2, 0) + coalesce(n_wide, 0))",
+        "(n_wide - CASE WHEN {bool} THEN n2 ELSE 0 END)",
+        "CASE WHEN {bool} THEN n2 * 2.5 WHEN {bool} THEN 1 ELSE 0.0 END",
         "extract({field_ts_bare} FROM {tz})",
         "extract({field_iv_bare} FROM {iv})",
     )

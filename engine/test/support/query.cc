@@ -124,10 +124,13 @@ PenumbraChunk Chunk::chunk() const {
   return {rows_, segments_.data(), ranges_.data(), static_cast<uint32_t>(ranges_.size())};
 }
 
-PlanBuilder::PlanBuilder(const std::vector<PenumbraType>& scan_columns) {
+PlanBuilder::PlanBuilder(const std::vector<PenumbraType>& scan_columns, int numeric_scale) {
   PenumbraPlanOptions options = PlanOptions();
   plan_ = penumbra_plan_create(&options);
-  for (PenumbraType type : scan_columns) EXPECT_GE(penumbra_plan_add_scan_column(plan_, type, -1), 0);
+  for (PenumbraType type : scan_columns) {
+    const int scale = type == PENUMBRA_NUMERIC ? numeric_scale : -1;
+    EXPECT_GE(penumbra_plan_add_scan_column(plan_, type, scale), 0);
+  }
 }
 
 PenumbraExpr PlanBuilder::Column(int column) {

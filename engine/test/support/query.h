@@ -50,7 +50,8 @@ class Chunk {
 
 class PlanBuilder {
  public:
-  explicit PlanBuilder(const std::vector<PenumbraType>& scan_columns);
+  // `numeric_scale`: declared for all columns of type NUMERIC; -1: none.
+  explicit PlanBuilder(const std::vector<PenumbraType>& scan_columns, int numeric_scale = -1);
   ~PlanBuilder() { penumbra_plan_destroy(plan_); }
   PlanBuilder(const PlanBuilder&) = delete;
 
