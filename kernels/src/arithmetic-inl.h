@@ -12,26 +12,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace penumbra::kernels::HWY_NAMESPACE {
 
-// An operand: row i of a column, or one value.
-template <typename T>
-struct ColumnOperand {
-  const T* values;
-  template <class D>
-  HWY_INLINE hn::Vec<D> Load(D d, size_t row) const {
-    return hn::LoadU(d, values + row);
-  }
-  HWY_INLINE T At(size_t row) const { return values[row]; }
-};
-template <typename T>
-struct ConstantOperand {
-  T value;
-  template <class D>
-  HWY_INLINE hn::Vec<D> Load(D d, size_t /*row*/) const {
-    return hn::Set(d, value);
-  }
-  HWY_INLINE T At(size_t /*row*/) const { return value; }
-};
-
 // Each operation: the result modulo 2^n; lanes whose sign bit tells of an overflow; one row
 // checked.
 struct AddOperation {
@@ -211,55 +191,67 @@ HWY_INLINE void MultiplyNarrow(const A& a, const B& b, size_t rows, int64_t* out
   RunRows<MultiplyOperation>(a, b, row, rows, out);
 }
 
-template <typename T, class A, class B>
-HWY_INLINE void DispatchWrapping(Arithmetic op, const A& a, const B& b, size_t rows, T* out) {
-  switch (op) {
-    case Arithmetic::kAdd:
-      return RunWrapping<AddOperation>(a, b, rows, out);
-    case Arithmetic::kSubtract:
-      return RunWrapping<SubtractOperation>(a, b, rows, out);
-    case Arithmetic::kMultiply:
+template <typename T>
+struct Wrapping {
+  template <class A, class B>
+  static HWY_INLINE bool Run(Arithmetic op, const A& a, const B& b, size_t rows, T* out) {
+    switch (op) {
+      case Arithmetic::kAdd:
+        RunWrapping<AddOperation>(a, b, rows, out);
+        break;
+      case Arithmetic::kSubtract:
+        RunWrapping<SubtractOperation>(a, b, rows, out);
+        break;
+      case Arithmetic::kMultiply:
 #if HWY_TARGET == HWY_SCALAR
-      RunRows<MultiplyOperation>(a, b, 0, rows, out);
+        RunRows<MultiplyOperation>(a, b, 0, rows, out);
 #else
-      RunWrapping<MultiplyOperation>(a, b, rows, out);
+        RunWrapping<MultiplyOperation>(a, b, rows, out);
 #endif
-      return;
+        break;
+    }
+    return true;
   }
-}
+};
 
-template <typename T, class A, class B>
-HWY_INLINE bool DispatchChecked(Arithmetic op, const A& a, const B& b, size_t rows, T* out) {
-  switch (op) {
-    case Arithmetic::kAdd:
-      return RunChecked<AddOperation>(a, b, rows, out);
-    case Arithmetic::kSubtract:
-      return RunChecked<SubtractOperation>(a, b, rows, out);
-    default:
-      return MultiplyChecked(a, b, rows, out);
+template <typename T>
+struct Checked {
+  template <class A, class B>
+  static HWY_INLINE bool Run(Arithmetic op, const A& a, const B& b, size_t rows, T* out) {
+    switch (op) {
+      case Arithmetic::kAdd:
+        return RunChecked<AddOperation>(a, b, rows, out);
+      case Arithmetic::kSubtract:
+        return RunChecked<SubtractOperation>(a, b, rows, out);
+      default:
+        return MultiplyChecked(a, b, rows, out);
+    }
   }
+};
+
+// At most one operand is a constant.
+template <class Mode, typename T>
+HWY_INLINE bool RunOperands(Arithmetic op, const Operand<T>& a, const Operand<T>& b, size_t rows,
+                            T* out) {
+  if (b.values == nullptr) {
+    return Mode::Run(op, ColumnOperand<T>{a.values}, ConstantOperand<T>{b.constant}, rows, out);
+  }
+  if (a.values == nullptr) {
+    return Mode::Run(op, ConstantOperand<T>{a.constant}, ColumnOperand<T>{b.values}, rows, out);
+  }
+  return Mode::Run(op, ColumnOperand<T>{a.values}, ColumnOperand<T>{b.values}, rows, out);
 }
 
 #define PENUMBRA_ARITHMETIC_TYPES(X) X(int16_t, I16) X(int32_t, I32) X(int64_t, I64)
 
-#define PENUMBRA_DEFINE_ARITHMETIC(T, suffix)                                               \
-  void Columns##suffix(Arithmetic op, const T* a, const T* b, size_t rows, T* out) {        \
-    DispatchWrapping(op, ColumnOperand<T>{a}, ColumnOperand<T>{b}, rows, out);              \
-  }                                                                                         \
-  void Constant##suffix(Arithmetic op, const T* a, T b, size_t rows, T* out) {              \
-    DispatchWrapping(op, ColumnOperand<T>{a}, ConstantOperand<T>{b}, rows, out);            \
-  }                                                                                         \
-  void FromConstant##suffix(Arithmetic op, T a, const T* b, size_t rows, T* out) {          \
-    DispatchWrapping(op, ConstantOperand<T>{a}, ColumnOperand<T>{b}, rows, out);            \
-  }                                                                                         \
-  bool ColumnsChecked##suffix(Arithmetic op, const T* a, const T* b, size_t rows, T* out) { \
-    return DispatchChecked(op, ColumnOperand<T>{a}, ColumnOperand<T>{b}, rows, out);        \
-  }                                                                                         \
-  bool ConstantChecked##suffix(Arithmetic op, const T* a, T b, size_t rows, T* out) {       \
-    return DispatchChecked(op, ColumnOperand<T>{a}, ConstantOperand<T>{b}, rows, out);      \
-  }                                                                                         \
-  bool FromConstantChecked##suffix(Arithmetic op, T a, const T* b, size_t rows, T* out) {   \
-    return DispatchChecked(op, ConstantOperand<T>{a}, ColumnOperand<T>{b}, rows, out);      \
+#define PENUMBRA_DEFINE_ARITHMETIC(T, suffix)                                             \
+  void Wrapping##suffix(Arithmetic op, const Operand<T>& a, const Operand<T>& b,          \
+                        size_t rows, T* out) {                                            \
+    RunOperands<Wrapping<T>>(op, a, b, rows, out);                                        \
+  }                                                                                       \
+  bool Checked##suffix(Arithmetic op, const Operand<T>& a, const Operand<T>& b,           \
+                       size_t rows, T* out) {                                             \
+    return RunOperands<Checked<T>>(op, a, b, rows, out);                                  \
   }
 PENUMBRA_ARITHMETIC_TYPES(PENUMBRA_DEFINE_ARITHMETIC)
 #undef PENUMBRA_DEFINE_ARITHMETIC

@@ -9,36 +9,18 @@
 #if HWY_ONCE
 namespace penumbra::kernels {
 
-#define PENUMBRA_EXPORT_ARITHMETIC(T, suffix)                                                    \
-  HWY_EXPORT(Columns##suffix);                                                                   \
-  HWY_EXPORT(Constant##suffix);                                                                  \
-  HWY_EXPORT(FromConstant##suffix);                                                              \
-  HWY_EXPORT(ColumnsChecked##suffix);                                                            \
-  HWY_EXPORT(ConstantChecked##suffix);                                                           \
-  HWY_EXPORT(FromConstantChecked##suffix);                                                       \
-  template <>                                                                                    \
-  void ArithmeticColumns<T>(Arithmetic op, const T* a, const T* b, size_t rows, T* out) {        \
-    HWY_DYNAMIC_DISPATCH(Columns##suffix)(op, a, b, rows, out);                                  \
-  }                                                                                              \
-  template <>                                                                                    \
-  void ArithmeticConstant<T>(Arithmetic op, const T* a, T b, size_t rows, T* out) {              \
-    HWY_DYNAMIC_DISPATCH(Constant##suffix)(op, a, b, rows, out);                                 \
-  }                                                                                              \
-  template <>                                                                                    \
-  void ArithmeticFromConstant<T>(Arithmetic op, T a, const T* b, size_t rows, T* out) {          \
-    HWY_DYNAMIC_DISPATCH(FromConstant##suffix)(op, a, b, rows, out);                             \
-  }                                                                                              \
-  template <>                                                                                    \
-  bool ArithmeticColumnsChecked<T>(Arithmetic op, const T* a, const T* b, size_t rows, T* out) { \
-    return HWY_DYNAMIC_DISPATCH(ColumnsChecked##suffix)(op, a, b, rows, out);                    \
-  }                                                                                              \
-  template <>                                                                                    \
-  bool ArithmeticConstantChecked<T>(Arithmetic op, const T* a, T b, size_t rows, T* out) {       \
-    return HWY_DYNAMIC_DISPATCH(ConstantChecked##suffix)(op, a, b, rows, out);                   \
-  }                                                                                              \
-  template <>                                                                                    \
-  bool ArithmeticFromConstantChecked<T>(Arithmetic op, T a, const T* b, size_t rows, T* out) {   \
-    return HWY_DYNAMIC_DISPATCH(FromConstantChecked##suffix)(op, a, b, rows, out);               \
+#define PENUMBRA_EXPORT_ARITHMETIC(T, suffix)                                               \
+  HWY_EXPORT(Wrapping##suffix);                                                             \
+  HWY_EXPORT(Checked##suffix);                                                              \
+  template <>                                                                               \
+  void RunArithmetic<T>(Arithmetic op, const Operand<T>& a, const Operand<T>& b,            \
+                        size_t rows, T* out) {                                              \
+    HWY_DYNAMIC_DISPATCH(Wrapping##suffix)(op, a, b, rows, out);                            \
+  }                                                                                         \
+  template <>                                                                               \
+  bool RunArithmeticChecked<T>(Arithmetic op, const Operand<T>& a, const Operand<T>& b,     \
+                               size_t rows, T* out) {                                       \
+    return HWY_DYNAMIC_DISPATCH(Checked##suffix)(op, a, b, rows, out);                      \
   }
 PENUMBRA_ARITHMETIC_TYPES(PENUMBRA_EXPORT_ARITHMETIC)
 #undef PENUMBRA_EXPORT_ARITHMETIC

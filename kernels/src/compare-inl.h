@@ -34,31 +34,6 @@ struct Less {
   }
 };
 
-// The two sides of a comparison: a column, or one value for all rows.
-template <typename T>
-struct Column {
-  const T* values;
-  template <class D>
-  HWY_INLINE hn::Vec<D> Load(D d, size_t row) const {
-    return hn::LoadU(d, values + row);
-  }
-  HWY_INLINE void CopyTail(size_t row, size_t rows, T* tail) const {
-    std::memcpy(tail, values + row, (rows - row) * sizeof(T));
-  }
-  static HWY_INLINE Column OfTail(const Column&, const T* tail) { return {tail}; }
-};
-
-template <typename T>
-struct Constant {
-  T value;
-  template <class D>
-  HWY_INLINE hn::Vec<D> Load(D d, size_t /*row*/) const {
-    return hn::Set(d, value);
-  }
-  HWY_INLINE void CopyTail(size_t, size_t, T*) const {}
-  static HWY_INLINE Constant OfTail(const Constant& side, const T*) { return side; }
-};
-
 template <class Relation, typename T, class A, class B>
 HWY_INLINE uint64_t CompareBlock(const A& a, const B& b, size_t row) {
   const BlockTag<T> d;
@@ -80,9 +55,12 @@ HWY_INLINE void CompareRows(const A& a, const B& b, uint64_t inverted, size_t ro
     bits[row / 64] = CompareBlock<Relation, T>(a, b, row) ^ inverted;
   if (row < rows) {
     T tail_a[64] = {}, tail_b[64] = {};
-    a.CopyTail(row, rows, tail_a);
-    b.CopyTail(row, rows, tail_b);
-    uint64_t word = CompareBlock<Relation, T>(A::OfTail(a, tail_a), B::OfTail(b, tail_b), 0);
+    for (size_t i = row; i < rows; ++i) {
+      tail_a[i - row] = a.At(i);
+      tail_b[i - row] = b.At(i);
+    }
+    uint64_t word =
+        CompareBlock<Relation, T>(ColumnOperand<T>{tail_a}, ColumnOperand<T>{tail_b}, 0);
     bits[row / 64] = (word ^ inverted) & LowBits(rows - row);
   }
 }
@@ -194,10 +172,10 @@ void LookupToBitsU8(const uint8_t* codes, const uint8_t* table, size_t table_siz
 #define PENUMBRA_DEFINE_COMPARE(T, suffix)                                                       \
   void CompareConstant##suffix(Compare op, const T* values, T constant, size_t rows,             \
                                uint64_t* bits) {                                                 \
-    CompareSides<T>(op, Column<T>{values}, Constant<T>{constant}, rows, bits);                   \
+    CompareSides<T>(op, ColumnOperand<T>{values}, ConstantOperand<T>{constant}, rows, bits);     \
   }                                                                                              \
   void CompareColumns##suffix(Compare op, const T* a, const T* b, size_t rows, uint64_t* bits) { \
-    CompareSides<T>(op, Column<T>{a}, Column<T>{b}, rows, bits);                                 \
+    CompareSides<T>(op, ColumnOperand<T>{a}, ColumnOperand<T>{b}, rows, bits);                   \
   }                                                                                              \
   void CompareBetween##suffix(const T* values, T low, T high, size_t rows, uint64_t* bits) {     \
     BetweenRows<T>(values, low, high, rows, bits);                                               \

@@ -52,6 +52,26 @@ HWY_INLINE hn::Vec<D> LoadWidened(D d, const Code* codes) {
   }
 }
 
+// An operand: a column, or one value for all rows.
+template <typename T>
+struct ColumnOperand {
+  const T* values;
+  template <class D>
+  HWY_INLINE hn::Vec<D> Load(D d, size_t row) const {
+    return hn::LoadU(d, values + row);
+  }
+  HWY_INLINE T At(size_t row) const { return values[row]; }
+};
+template <typename T>
+struct ConstantOperand {
+  T value;
+  template <class D>
+  HWY_INLINE hn::Vec<D> Load(D d, size_t /*row*/) const {
+    return hn::Set(d, value);
+  }
+  HWY_INLINE T At(size_t /*row*/) const { return value; }
+};
+
 // Of a bitmap word, the bits of the first `rows` rows; rows < 64.
 HWY_INLINE uint64_t LowBits(size_t rows) { return (uint64_t{1} << rows) - 1; }
 

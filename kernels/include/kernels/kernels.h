@@ -118,27 +118,50 @@ bool FindBounds(const T* values, const uint64_t* validity, size_t rows, T* least
 
 enum class Arithmetic : uint8_t { kAdd, kSubtract, kMultiply };
 
-// out[i] = a[i] op b[i] modulo 2^n. T: int16_t, int32_t, int64_t. out may be a or b.
+// A column, or with `values` null one constant for all rows.
 template <typename T>
-void ArithmeticColumns(Arithmetic op, const T* a, const T* b, size_t rows, T* out);
-// out[i] = a[i] op b.
-template <typename T>
-void ArithmeticConstant(Arithmetic op, const T* a, std::type_identity_t<T> b, size_t rows, T* out);
-// out[i] = a op b[i].
-template <typename T>
-void ArithmeticFromConstant(Arithmetic op, std::type_identity_t<T> a, const T* b, size_t rows,
-                            T* out);
+struct Operand {
+  const T* values;
+  T constant;
+};
 
+// out[i] = a op b modulo 2^n. T: int16_t, int32_t, int64_t. At most one of a and b is a constant; out
+// may be a column of them.
+template <typename T>
+void RunArithmetic(Arithmetic op, const Operand<T>& a, const Operand<T>& b, size_t rows, T* out);
 // The same; false when some row overflowed (null rows count: a caller that has nulls then looks at
 // the rows one by one). `out` is written whole in any case and may not overlap an input.
 template <typename T>
-bool ArithmeticColumnsChecked(Arithmetic op, const T* a, const T* b, size_t rows, T* out);
+bool RunArithmeticChecked(Arithmetic op, const Operand<T>& a, const Operand<T>& b, size_t rows,
+                          T* out);
+
+template <typename T>
+void ArithmeticColumns(Arithmetic op, const T* a, const T* b, size_t rows, T* out) {
+  RunArithmetic<T>(op, {a, {}}, {b, {}}, rows, out);
+}
+template <typename T>
+void ArithmeticConstant(Arithmetic op, const T* a, std::type_identity_t<T> b, size_t rows, T* out) {
+  RunArithmetic<T>(op, {a, {}}, {nullptr, b}, rows, out);
+}
+template <typename T>
+void ArithmeticFromConstant(Arithmetic op, std::type_identity_t<T> a, const T* b, size_t rows,
+                            T* out) {
+  RunArithmetic<T>(op, {nullptr, a}, {b, {}}, rows, out);
+}
+template <typename T>
+bool ArithmeticColumnsChecked(Arithmetic op, const T* a, const T* b, size_t rows, T* out) {
+  return RunArithmeticChecked<T>(op, {a, {}}, {b, {}}, rows, out);
+}
 template <typename T>
 bool ArithmeticConstantChecked(Arithmetic op, const T* a, std::type_identity_t<T> b, size_t rows,
-                               T* out);
+                               T* out) {
+  return RunArithmeticChecked<T>(op, {a, {}}, {nullptr, b}, rows, out);
+}
 template <typename T>
 bool ArithmeticFromConstantChecked(Arithmetic op, std::type_identity_t<T> a, const T* b,
-                                   size_t rows, T* out);
+                                   size_t rows, T* out) {
+  return RunArithmeticChecked<T>(op, {nullptr, a}, {b, {}}, rows, out);
+}
 
 // Products of factors that all fit in int32 (null rows may give anything; out may be a or b):
 // several times as fast as the general product on targets without a 64-bit multiply.
