@@ -19,8 +19,12 @@ INSERT INTO wide SELECT i, i % 10, i, 'late' FROM generate_series(60001, 60500) 
 -- a qual that can fail, or is not the engine's, stays with PostgreSQL; the plan stays parallel
 EXPLAIN (COSTS OFF) SELECT count(*), corr(id, kind) FROM wide WHERE kind < 5 AND 100 / (kind + 1) <> 20;
 SELECT count(*), sum(id), regr_count(id, kind) FROM wide WHERE kind < 5 AND 100 / (kind + 1) <> 20;
+-- arithmetic on declared numerics cannot overflow
+EXPLAIN (COSTS OFF) SELECT count(*), corr(id, kind) FROM wide WHERE amount * (1 + kind / 10.0) < 5000;
+SELECT count(*), sum(id), regr_count(id, kind) FROM wide WHERE amount * (1 + kind / 10.0) < 5000;
 SELECT regr_count(w.id, n.weight), sum(w.amount) FROM wide w JOIN narrow n USING (id) WHERE w.kind <> 3;
 SET penumbra.mode = off;
+SELECT count(*), sum(id), regr_count(id, kind) FROM wide WHERE amount * (1 + kind / 10.0) < 5000;
 SELECT count(*), sum(id), regr_count(id, kind) FROM wide WHERE kind < 5 AND 100 / (kind + 1) <> 20;
 SELECT regr_count(w.id, n.weight), sum(w.amount) FROM wide w JOIN narrow n USING (id) WHERE w.kind <> 3;
 RESET penumbra.mode;
