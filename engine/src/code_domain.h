@@ -14,9 +14,12 @@ namespace penumbra {
 // when as many rows have asked for them as there are codes. Owned by the arena of a thread's chunk.
 class CodeDomain {
  public:
-  // `values` describes the column (type, scale, bounds); code c is base + c * step.
-  CodeDomain(const Vector& values, int64_t base, uint64_t step, uint32_t codes, Arena* arena)
-      : values_(values), base_(base), step_(step), codes_(codes), arena_(arena) {}
+  // `column` gives type, scale and bounds; its rows do not matter. Code c is base + c * step.
+  CodeDomain(const Vector& column, int64_t base, uint64_t step, uint32_t codes, Arena* arena)
+      : values_(column), base_(base), step_(step), codes_(codes), arena_(arena) {
+    values_.data = nullptr;
+    values_.validity = nullptr;
+  }
 
   // `expr` on the column's rows: a dictionary vector. False: to be evaluated on the rows, because they
   // are few, or an entry failed or is null.
@@ -41,7 +44,7 @@ class CodeDomain {
   bool EvaluateEntries(const Session& session, Table* table) const;
   void MergeEqualEntries(Table* table) const;
 
-  const Vector values_;
+  Vector values_;  // all but the values
   const int64_t base_;
   const uint64_t step_;
   const uint32_t codes_;

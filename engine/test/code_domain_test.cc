@@ -81,6 +81,21 @@ TEST(CodeDomainTest, Nulls) {
   EXPECT_GT(Check(WithConstant(PENUMBRA_FN_NULLIF, PENUMBRA_INT2, 2, "7")), 80u);
 }
 
+// Nulls in the chunk's first vectors only: from then on COALESCE is evaluated per code.
+TEST(CodeDomainTest, NullsOfOtherVectors) {
+  const Table table({PENUMBRA_INT2}, kRows, [](uint32_t row, int) -> Cell {
+    return row < 3000 && row % 3 == 0 ? Cell() : std::to_string(row % 100);
+  });
+  const Chunk chunk(table);
+  PlanBuilder plan({PENUMBRA_INT2});
+  plan.Aggregate({WithConstant(PENUMBRA_FN_COALESCE, PENUMBRA_INT2, 0, "7")(plan),
+                  WithConstant(PENUMBRA_FN_DIV, PENUMBRA_INT2, 0, "5")(plan)},
+                 {CountStar()});
+  const std::vector<Row> expected = Sorted(test::Run(plan, {.pushed = {&table}}).rows);
+  EXPECT_EQ(expected.size(), 101u);
+  EXPECT_EQ(Sorted(test::Run(plan, {.chunks = {&chunk}}).rows), expected);
+}
+
 TEST(CodeDomainTest, NumericScalesThatDiffer) {
   EXPECT_GT(Check(WithConstant(PENUMBRA_FN_DIV, PENUMBRA_NUMERIC, 3, "3")), 80u);
   EXPECT_GT(Check(WithConstant(PENUMBRA_FN_MOD, PENUMBRA_NUMERIC, 3, "0.7")), 20u);
