@@ -57,10 +57,6 @@ size_t FindNeedleIn(const Needle& needle, const char* text, size_t begin, size_t
   const auto* bytes = reinterpret_cast<const uint8_t*>(text);
   const auto first = hn::Set(d, static_cast<uint8_t>(needle.bytes[needle.probes[0]]));
   const auto second = hn::Set(d, static_cast<uint8_t>(needle.bytes[needle.probes[1]]));
-  const auto search = [&](size_t at) HWY_ATTR {
-    const auto found = ProbePlaces(needle, bytes + at, first, second);
-    return FirstOf(needle, WordFromMask(d, found), text + at);
-  };
   for (; place + 2 * lanes <= end; place += 2 * lanes) {
     const auto low = ProbePlaces(needle, bytes + place, first, second);
     const auto high = ProbePlaces(needle, bytes + place + lanes, first, second);
@@ -71,7 +67,8 @@ size_t FindNeedleIn(const Needle& needle, const char* text, size_t begin, size_t
     if (i < 64) return place + lanes + i;
   }
   for (; place + lanes <= end; place += lanes) {
-    const size_t i = search(place);
+    const auto found = ProbePlaces(needle, bytes + place, first, second);
+    const size_t i = FirstOf(needle, WordFromMask(d, found), text + place);
     if (i < 64) return place + i;
   }
 #endif
