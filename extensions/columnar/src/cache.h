@@ -56,6 +56,13 @@ typedef struct CacheCoverage
 extern bool cache_estimate_coverage(Relation rel, const AttrNumber *attnums, int natts,
 									CacheCoverage *coverage);
 
+/*
+ * The share of the chunks, from a sample of them, that zone maps exclude under
+ * the first filter of the plan, whose scan columns are attnums.
+ */
+extern double cache_estimate_skipped(Relation rel, const AttrNumber *attnums, int natts,
+									 const PenumbraPlan *plan);
+
 /* Tells the loader that a query would have used these columns. */
 extern void cache_note_wanted(Relation rel, const AttrNumber *attnums, int natts);
 

@@ -204,12 +204,14 @@ pin_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts)
 }
 
 int
-directory_pin_chunks(Relation rel, const AttrNumber *attnums, int natts, CachedChunk ***chunks)
+directory_pin_chunks(Relation rel, const AttrNumber *attnums, int natts, uint32 sample,
+					 CachedChunk ***chunks)
 {
 	CacheKey	key;
 	CachedRelation *relation;
 	TupleDesc	desc = RelationGetDescr(rel);
 	uint32		limit = 64;
+	uint32		step = 1;
 	int			count = 0;
 
 	*chunks = NULL;
@@ -227,7 +229,9 @@ directory_pin_chunks(Relation rel, const AttrNumber *attnums, int natts, CachedC
 		LWLockRelease(directory_lock);
 		pfree(*chunks);
 	}
-	for (uint32 i = 0; relation != NULL && i < relation->chunk_limit; i++)
+	if (relation != NULL && sample > 0)
+		step = Max(1, relation->chunk_count / sample);
+	for (uint32 i = 0; relation != NULL && i < relation->chunk_limit; i += step)
 	{
 		CachedChunk *chunk = relation->chunks[i];
 

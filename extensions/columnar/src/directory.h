@@ -140,9 +140,10 @@ extern bool directory_segment_matches(const CachedSegment *segment, TupleDesc de
 
 /*
  * Pins every chunk that has all the columns (natts may be 0), in order, and
- * those columns' segments.  Returns the number; *chunks is palloc'd.
+ * those columns' segments.  Returns the number; *chunks is palloc'd.  With a
+ * sample > 0 only so many of them, or up to twice as many, evenly apart.
  */
-extern int	directory_pin_chunks(Relation rel, const AttrNumber *attnums, int natts,
+extern int	directory_pin_chunks(Relation rel, const AttrNumber *attnums, int natts, uint32 sample,
 								 CachedChunk ***chunks);
 /*
  * Pins one chunk.  With attnums (room for all of the relation's) also every

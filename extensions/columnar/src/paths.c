@@ -31,6 +31,9 @@
 /* From here on a table that is scanned sequentially is worth loading. */
 #define WANTED_PAGES_MIN 64
 
+/* From so many chunks on, planning looks at what zone maps will skip. */
+#define SAMPLED_CHUNKS_MIN 4
+
 /* ---------------------------------------------------------------- eligibility */
 
 /* The columns of rel that the query reads; NULL with a reason if it reads what is no column. */
@@ -121,13 +124,49 @@ attno_array(List *attnos)
 	return array;
 }
 
+/*
+ * What zone maps will skip, by the quals whose values are known.  Quals that
+ * can fail never skip anything.
+ */
+static double
+estimate_skipped(RelOptInfo *rel, RangeTblEntry *rte, Relation relation, const PlannedTable *table,
+				 const AttrNumber *attnums)
+{
+	Pipeline   *pipeline = paths_pipeline_begin(rte, table->attnos);
+	Translation *translation = translation_begin(pipeline, NULL);
+	PenumbraExpr *conjuncts = palloc(sizeof(PenumbraExpr) * list_length(rel->baserestrictinfo));
+	int			count = 0;
+	double		share = 0;
+	ListCell   *lc;
+
+	foreach(lc, rel->baserestrictinfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		Node	   *clause = pipeline_normalize((Node *) rinfo->clause, rel->relid);
+		PenumbraExpr expr;
+
+		/* Costs can be seen: as with statistics, they must not tell of hidden rows. */
+		if (rinfo->security_level > 0 && !rinfo->leakproof)
+			continue;
+		expr = translate_expr(translation, clause);
+		if (expr >= 0 && translation->runtime_exprs == NIL)
+			conjuncts[count++] = expr;
+		translation->runtime_exprs = NIL;
+	}
+	if (count > 0 && penumbra_plan_add_filter(translation->plan, conjuncts, count))
+		share = cache_estimate_skipped(relation, attnums, list_length(table->attnos),
+									   translation->plan);
+	translation_end(translation);
+	return share;
+}
+
 /* Looks at an opened table; NULL: not for us.  Without anything cached it is of use in a tree only. */
 static PlannedTable *
 examine_table(RelOptInfo *rel, RangeTblEntry *rte, Relation relation, bool in_tree)
 {
 	PlannedTable *table = palloc0(sizeof(PlannedTable));
 	const char *reason = refusal_of_query(rel, rte, relation);
-	AttrNumber *attnos;
+	AttrNumber *attnums;
 	bool		is_cached;
 
 	if (reason == NULL)
@@ -139,15 +178,15 @@ examine_table(RelOptInfo *rel, RangeTblEntry *rte, Relation relation, bool in_tr
 		planning_refuse(reason);
 		return NULL;
 	}
-	attnos = attno_array(table->attnos);
-	is_cached = cache_estimate_coverage(relation, attnos, list_length(table->attnos),
+	attnums = attno_array(table->attnos);
+	is_cached = cache_estimate_coverage(relation, attnums, list_length(table->attnos),
 										&table->coverage);
 	if (!is_cached)
 		memset(&table->coverage, 0, sizeof(table->coverage));
 	if (table->coverage.cached_pages < rel->pages - rel->pages / 8 &&
 		rel->pages >= WANTED_PAGES_MIN &&
 		((Path *) linitial(rel->pathlist))->pathtype == T_SeqScan)
-		cache_note_wanted(relation, attnos, list_length(table->attnos));
+		cache_note_wanted(relation, attnums, list_length(table->attnos));
 	if (table->coverage.cached_pages == 0 && !in_tree && !MODE_IS_FORCED())
 	{
 		planning_refuse("not cached");
@@ -155,6 +194,9 @@ examine_table(RelOptInfo *rel, RangeTblEntry *rte, Relation relation, bool in_tr
 	}
 	table->rel = rel;
 	table->oid = rte->relid;
+	if (rel->baserestrictinfo != NIL &&
+		table->coverage.cached_pages >= SAMPLED_CHUNKS_MIN * cache_chunk_pages)
+		table->skipped_share = estimate_skipped(rel, rte, relation, table, attnums);
 	return table;
 }
 

@@ -36,6 +36,7 @@ typedef struct PlannedTable
 	Oid			oid;
 	List	   *attnos;			/* columns the query uses, ascending */
 	CacheCoverage coverage;
+	double		skipped_share;	/* of the chunks, by zone maps */
 } PlannedTable;
 
 /* What the engine can compute for a relation of the planner. */

@@ -81,6 +81,7 @@ price_scan(PlannedPipeline *planned, List *tables, int filter_columns, int other
 		  double selected_rows, double table_rows)
 {
 	double		cached_rows = 0;
+	double		scanned_rows = 0;	/* of these, in chunks that are not skipped */
 	double		cached_pages = 0;
 	double		dear_pages = 0;
 	double		heap_pages = 0;
@@ -101,10 +102,16 @@ price_scan(PlannedPipeline *planned, List *tables, int filter_columns, int other
 		dear_pages += Min((double) table->coverage.dear_pages, valid);
 		heap_pages += pages - valid;
 		if (pages > 0)
-			cached_rows += table->rel->tuples * (valid / pages);
+		{
+			double		rows = table->rel->tuples * (valid / pages);
+
+			cached_rows += rows;
+			scanned_rows += rows * (1 - table->skipped_share);
+		}
 	}
 	heap_rows = Max(table_rows - cached_rows, 0);
-	values = cached_rows * (filter_columns + 0.2 + other_columns * fraction_selected);
+	values = scanned_rows * (filter_columns + 0.2) +
+		cached_rows * other_columns * fraction_selected;
 	planned->input_rows = table_rows;
 	planned->rows = clamp_row_est(selected_rows / processes);
 	planned->startup_cost = STARTUP_COST + VALIDATION_COST_PER_PAGE * cached_pages +

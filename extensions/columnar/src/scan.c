@@ -54,6 +54,9 @@ const BlockNumber cache_chunk_pages = CHUNK_PAGES;
 
 static dlist_head pinned_scans = DLIST_STATIC_INIT(pinned_scans);
 
+/* Looked at while planning, at 100 ns each. */
+#define SAMPLE_CHUNKS 32
+
 /* Which segments this process has mapped: a bit per serial. */
 static uint64 *populated_bits = NULL;
 static uint64 populated_words = 0;
@@ -82,6 +85,27 @@ cache_estimate_coverage(Relation rel, const AttrNumber *attnums, int natts, Cach
 	coverage->cached_rows = (double) rows;
 	coverage->cached_bytes = bytes;
 	return true;
+}
+
+double
+cache_estimate_skipped(Relation rel, const AttrNumber *attnums, int natts, const PenumbraPlan *plan)
+{
+	const void **segments = palloc(sizeof(void *) * Max(natts, 1));
+	CachedChunk **pinned;
+	int			count = directory_pin_chunks(rel, attnums, natts, SAMPLE_CHUNKS, &pinned);
+	int			skipped = 0;
+
+	/* nothing here can raise an error: the pins are nobody's */
+	for (int i = 0; i < count; i++)
+	{
+		PenumbraChunk chunk = {.rows = pinned[i]->rows,.segments = segments};
+
+		for (int c = 0; c < natts; c++)
+			segments[c] = pinned[i]->columns[attnums[c] - 1].segment;
+		skipped += penumbra_plan_chunk_is_skipped(plan, &chunk) ? 1 : 0;
+		directory_unpin_chunk(pinned[i], attnums, natts);
+	}
+	return (double) skipped / (count + 1);
 }
 
 void
@@ -126,7 +150,8 @@ pin_chunks(ScanState *state)
 	state->callback.func = release_pins;
 	state->callback.arg = state;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &state->callback);
-	state->npinned = directory_pin_chunks(state->rel, state->attnums, state->natts, &state->pinned);
+	state->npinned = directory_pin_chunks(state->rel, state->attnums, state->natts, 0,
+										  &state->pinned);
 	dlist_push_head(&pinned_scans, &state->node);
 	state->is_pinned = true;
 }
