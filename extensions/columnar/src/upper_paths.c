@@ -13,6 +13,8 @@
 #include "postgres.h"
 
 #include "access/sysattr.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -22,6 +24,7 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/tlist.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
@@ -289,7 +292,13 @@ clause_exprs(List *clauses, List *tlist, List **exprs)
 	return true;
 }
 
-/* A key without input is the same in all rows: it groups nothing. */
+/* A key that is the same in all rows groups and orders nothing. */
+static bool
+is_constant_key(Node *key)
+{
+	return needs_no_input(key) && !contain_volatile_functions(key);
+}
+
 static List *
 drop_constant_keys(List *keys)
 {
@@ -297,10 +306,31 @@ drop_constant_keys(List *keys)
 
 	foreach(lc, keys)
 	{
-		if (needs_no_input(lfirst(lc)))
+		if (is_constant_key(lfirst(lc)))
 			keys = foreach_delete_current(keys, lc);
 	}
 	return keys;
+}
+
+/* count(*) > 0 */
+static OpExpr *
+count_is_positive(void)
+{
+	Aggref	   *count = makeNode(Aggref);
+	Const	   *zero = makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(0), false,
+								 FLOAT8PASSBYVAL);
+	OpExpr	   *expr;
+
+	count->aggfnoid = F_COUNT_;
+	count->aggtype = INT8OID;
+	count->aggstar = true;
+	count->aggkind = AGGKIND_NORMAL;
+	count->aggsplit = AGGSPLIT_SIMPLE;
+	count->location = -1;
+	expr = (OpExpr *) make_opclause(lookup_type_cache(INT8OID, TYPECACHE_GT_OPR)->gt_opr, BOOLOID,
+									false, (Expr *) count, (Expr *) zero, InvalidOid, InvalidOid);
+	set_opfuncid(expr);
+	return expr;
 }
 
 static double
@@ -321,6 +351,7 @@ add_group(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List
 	PlannedPipeline *planned = pipeline_below(root, input_rel);
 	PipelineStage *stage;
 	List	   *keys;
+	OpExpr	   *is_any;
 
 	if (planned == NULL)
 		return;
@@ -337,8 +368,10 @@ add_group(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List
 	keys = drop_constant_keys(list_concat_copy(inputs.keys, inputs.extra_keys));
 	if (keys == NIL && inputs.keys != NIL)
 	{
-		planning_refuse("grouping by constants only");	/* no group without a row */
-		return;
+		/* Without a row there is no group either, unlike without GROUP BY. */
+		is_any = count_is_positive();
+		inputs.aggrefs = lappend(inputs.aggrefs, linitial(is_any->args));
+		having = lappend(list_copy(having), is_any);
 	}
 	stage = pipeline_add_stage(planned->pipeline, PIPELINE_AGGREGATION,
 							   (List *) pipeline_normalize((Node *) keys, relid));
@@ -422,7 +455,7 @@ add_sort_stage(PlannerInfo *root, PlannedPipeline *planned, Index relid)
 		Node	   *expr = get_sortgroupclause_expr(clause, root->processed_tlist);
 		bool		is_descending;
 
-		if (needs_no_input(expr))
+		if (is_constant_key(expr))
 			continue;
 		if (!sort_direction(clause, expr, &is_descending))
 		{

@@ -183,6 +183,21 @@ SELECT agree($q$select count(*) from facts where d = date '1995-06-01' or ts > t
 SELECT agree($q$select count(distinct n), count(distinct u), sum(distinct g) from facts$q$);
 SELECT agree($q$select id from facts limit 0$q$);
 SELECT agree($q$select count(*) from facts where s between 'str2' and 'str3'$q$);
+SELECT agree($q$select 'all', count(*), sum(c), max(s) from facts group by 1$q$);
+SELECT agree($q$select 'none', sum(c) from facts where id < 0 group by 1$q$);
+SELECT agree($q$select 1 as one from facts group by one$q$);
+SELECT agree($q$select 1 as one from nothing group by one$q$);
+SELECT agree($q$select sum(a) from facts group by now() having sum(a) > 5 and count(*) > 7$q$);
+SELECT agree($q$select sum(a) from facts where id = 1 group by now() having count(*) > 7$q$);
+SELECT agree($q$select k, sum(a) * 2 from (select 'x'::text k, * from facts) f group by k order by k limit 3$q$);
+-- what is different in each row groups and orders
+SET penumbra.mode = prefer;
+SELECT count(*) FROM (SELECT g, random() FROM facts WHERE id <= 1000 GROUP BY g, random()) x;
+SELECT count(*) FROM (SELECT random() FROM facts WHERE id <= 1000 GROUP BY 1) x;
+SELECT count(*) FROM (SELECT DISTINCT g, random() FROM facts WHERE id <= 1000) x;
+SELECT count(DISTINCT x) > 1 FROM (SELECT (SELECT array_agg(id) FROM (SELECT id FROM facts WHERE k > 0
+	ORDER BY a, random() LIMIT 20) y) x FROM generate_series(1, 5) t(k)) z;
+RESET penumbra.mode;
 \t off
 DROP TABLE facts, nothing;
 DROP FUNCTION agree, rows_of;
