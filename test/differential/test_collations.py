@@ -8,7 +8,7 @@ import pytest
 
 ROWS = 6000
 CHANGED_ROWS = 300  # of which the heap has newer versions than the cache
-QUERIES = 500
+QUERIES = 300
 FEW_STRINGS = 40
 
 
