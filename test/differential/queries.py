@@ -172,6 +172,12 @@ class QueryGenerator:
         logical = self.expressions.expression("bool", 1)
         text = self.expressions.expression("text", 1)
         spread = pick(["stddev", "stddev_pop", "stddev_samp", "variance", "var_pop", "var_samp"])
+        distinct = self.expressions.column(number) or "1"
+        # Of equal numerics of several scales one is summed: which, depends on the order.
+        is_one_of_equals = number == "num" and any(
+            c.name == distinct and c.is_written_differently for c in COLUMNS
+        )
+        of_distinct = BY_VALUE if is_one_of_equals else of_floats
         made = pick([
             Output("count(*)"), Output("count(*)"), Output(f"count({argument})"),
             Output(f"count(DISTINCT {argument})"),
@@ -181,7 +187,7 @@ class QueryGenerator:
             Output(f"min({text})"), Output(f"max({text})"),
             Output(f"{spread}({amount})", of_floats),
             Output(f"bool_and({logical})"), Output(f"bool_or({logical})"), Output(f"every({logical})"),
-            Output(f"sum(DISTINCT {self.expressions.column(number) or '1'})", of_floats),
+            Output(f"sum(DISTINCT {distinct})", of_distinct),
         ])  # fmt: skip
         if self.choose.random() < 0.15:
             condition = self.expressions.expression("bool", 1)
