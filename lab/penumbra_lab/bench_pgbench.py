@@ -27,8 +27,7 @@ def _settings(variant: str) -> dict[str, str]:
     settings = {"shared_buffers": "1GB", "synchronous_commit": "off", "max_wal_size": "4GB",
                 "checkpoint_timeout": "30min", "autovacuum": "off"}  # fmt: skip
     if variant != "stock":
-        settings |= {"shared_preload_libraries": "penumbra", "penumbra.memory": "512MB",
-                     "penumbra.auto": "off"}  # fmt: skip
+        settings |= {"shared_preload_libraries": "penumbra", "penumbra.memory": "512MB"}
     return settings
 
 

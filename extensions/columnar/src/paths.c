@@ -446,6 +446,21 @@ make_scan_path(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte, Path 
 	return path;
 }
 
+/*
+ * A cursor over one table without grouping or ORDER BY is "simply updatable":
+ * UPDATE ... WHERE CURRENT OF asks its scan for the row's TID, which the cache
+ * does not keep.
+ */
+static bool
+is_simply_updatable(PlannerInfo *root)
+{
+	Query	   *parse = root->parse;
+
+	return planning_current->is_cursor && bms_membership(root->all_baserels) == BMS_SINGLETON &&
+		!parse->hasAggs && parse->groupClause == NIL && parse->groupingSets == NIL &&
+		parse->distinctClause == NIL && parse->sortClause == NIL;
+}
+
 static void
 add_scan_paths(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte)
 {
@@ -454,6 +469,11 @@ add_scan_paths(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte)
 	PenumbraPath *path;
 	int			workers = 0;
 
+	if (is_simply_updatable(root))
+	{
+		planning_refuse("cursor that WHERE CURRENT OF may use");
+		return;
+	}
 	if (ordinary == NULL || !target_is_columns(rel))
 		return;
 	if (rel->consider_parallel)

@@ -60,6 +60,7 @@ typedef struct Planning
 	List	   *pipelines;		/* of PlannedPipeline * */
 	const char *reason;			/* the last refusal of something Penumbra could gain from */
 	bool		reads_stored_form;	/* the query calls pg_column_size() or the like */
+	bool		is_cursor;		/* of DECLARE or PL/pgSQL */
 	int			refused_stages; /* aggregations and DISTINCTs over served tables */
 } Planning;
 

@@ -103,6 +103,7 @@ penumbra_planner(Query *parse, const char *query_string, int cursor_options,
 	else
 	{
 		planning.reads_stored_form = reads_stored_form_walker((Node *) parse, NULL);
+		planning.is_cursor = (cursor_options & CURSOR_OPT_FAST_PLAN) != 0;
 		planning_current = &planning;
 	}
 	PG_TRY();
