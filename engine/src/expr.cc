@@ -65,6 +65,7 @@ Vector EvaluateOnDictionary(const Expr& expr, const Vector* args, uint32_t which
     result.data = coded.data;
     result.validity = coded.validity;
     result.dictionary = new (context.arena.Allocate(sizeof(Vector))) Vector(entries);
+    result.dictionary_id = 0;
     return result;
   }
   uint16_t* codes = context.arena.AllocateArray<uint16_t>(rows);

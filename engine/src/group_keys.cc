@@ -63,19 +63,22 @@ inline uint64_t Mix(uint64_t hash, uint64_t word) {
   return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64) ^ kSeed;
 }
 
-uint64_t HashBytes(uint64_t hash, const char* bytes, uint32_t length) {
-  uint64_t word;
-  uint32_t at = 0;
-  for (; at + 8 <= length; at += 8) {
-    std::memcpy(&word, bytes + at, 8);
-    hash = Mix(hash, word);
-  }
-  if (at < length) {
-    word = 0;
-    std::memcpy(&word, bytes + at, length - at);
-    hash = Mix(hash, word);
-  }
-  return hash;
+// Two words with one multiplication.
+inline uint64_t MixPair(uint64_t hash, uint64_t a, uint64_t b) {
+  uint128 product = static_cast<uint128>(hash ^ a) * (b ^ kFactor);
+  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64) ^ kSeed;
+}
+
+// More bytes than a StringRef holds inline. Words may overlap: copies of constant size only, as one
+// of variable size is a call.
+uint64_t HashLongString(uint64_t hash, const char* bytes, uint32_t length) {
+  const auto word = [bytes](uint32_t at) {
+    uint64_t value;
+    std::memcpy(&value, bytes + at, 8);
+    return value;
+  };
+  for (uint32_t at = 0; at + 16 < length; at += 16) hash = MixPair(hash, word(at), word(at + 8));
+  return MixPair(hash, word(length < 16 ? 0 : length - 16), word(length - 8));
 }
 
 // ---------------------------------------------------------------- canonical values
@@ -365,14 +368,11 @@ void GroupKeys::HashImages(uint32_t count, char* images) const {
     hash = kSeed ^ nulls;
     for (uint32_t s = 0; s < string_count_; ++s) {
       StringRef ref = StringAt(image, s);
+      uint64_t rest;
       std::memcpy(&word, image + 8 + 16 * s, 8);
-      hash = Mix(hash, word);
-      if (ref.is_inline()) {
-        std::memcpy(&word, image + 16 + 16 * s, 8);
-        hash = Mix(hash, word);
-      } else {
-        hash = HashBytes(hash, ref.pointer, ref.length);
-      }
+      std::memcpy(&rest, image + 16 + 16 * s, 8);
+      hash = ref.is_inline() ? MixPair(hash, word, rest)
+                             : HashLongString(Mix(hash, word), ref.pointer, ref.length);
     }
     for (uint32_t at = fixed_begin_; at < compared_end_; at += 8) {
       std::memcpy(&word, image + at, 8);

@@ -7,7 +7,7 @@
 namespace penumbra {
 namespace {
 
-constexpr uint32_t kMaxEntries = 1024;
+constexpr uint32_t kMaxCopiedEntries = 1024;
 
 bool HasStringEntries(const Vector& v) {
   return IsStringType(v.type) ||
@@ -131,7 +131,7 @@ void KeyDimension::SetRange(const Vector& key, int64_t low, int64_t high) {
 }
 
 bool KeyDimension::EntriesEqual(const Vector& from, uint32_t count) const {
-  if (kind != Kind::kEntries || values != count || type != from.type ||
+  if (kind != Kind::kEntries || !has_copy || values != count || type != from.type ||
       numeric_form != from.numeric_form || scale != from.scale) {
     return false;
   }
@@ -151,27 +151,37 @@ bool KeyDimension::EntriesEqual(const Vector& from, uint32_t count) const {
   return true;
 }
 
-bool KeyDimension::UpdateEntries(const Vector& key, bool* changed) {
-  const bool is_dictionary = key.form == VectorForm::kDictionary;
-  const Vector& from = is_dictionary ? *key.dictionary : key;
-  const uint32_t count = is_dictionary ? key.dictionary_size : key.data == nullptr ? 0 : 1;
-  if (count > kMaxEntries) return false;
-  if (EntriesEqual(from, count)) return true;
-  *changed = true;
-  kind = Kind::kEntries;
-  type = from.type;
-  numeric_form = from.numeric_form;
-  scale = from.scale;
-  values = count;
+void KeyDimension::CopyEntries(const Vector& from, uint32_t count) {
   const char* bytes = static_cast<const char*>(from.data);
   entries.assign(bytes, bytes + size_t{count} * (count == 0 ? 0 : FlatWidth(from)));
   long_strings.clear();
-  if (!HasStringEntries(from)) return true;
+  if (!HasStringEntries(from)) return;
   for (uint32_t i = 0; i < count; ++i) {
     const StringRef& value = from.values<StringRef>()[i];
     if (value.is_inline()) continue;
     long_strings.insert(long_strings.end(), value.pointer, value.pointer + value.length);
   }
+}
+
+bool KeyDimension::UpdateEntries(const Vector& key, bool* changed) {
+  const bool is_dictionary = key.form == VectorForm::kDictionary;
+  const uint64_t id = is_dictionary ? key.dictionary_id : 0;
+  if (id != 0 && kind == Kind::kEntries && id == dictionary_id && type == key.type) return true;
+  const Vector& from = is_dictionary ? *key.dictionary : key;
+  const uint32_t count = is_dictionary ? key.dictionary_size : key.data == nullptr ? 0 : 1;
+  const bool is_copied = count <= kMaxCopiedEntries;
+  if (!is_copied && id == 0) return false;
+  if (!is_copied || !EntriesEqual(from, count)) {
+    *changed = true;
+    kind = Kind::kEntries;
+    type = from.type;
+    numeric_form = from.numeric_form;
+    scale = from.scale;
+    values = count;
+    has_copy = is_copied;
+    if (is_copied) CopyEntries(from, count);
+  }
+  dictionary_id = id;
   return true;
 }
 

@@ -1,9 +1,9 @@
 // Keys of few possible values as small numbers: the codes of dictionaries, constants and integers of
 // a narrow range, each key a dimension, combined into one code per row.
 //
-// Vectors say nothing of whether a dictionary is the one of the batch before (its address may be
-// used again for another), so its entries are compared with a copy; that is cheap for the few
-// entries that qualify.
+// A dictionary without an id may be another one than that of the batch before, at the same address:
+// its entries are compared with a copy, which is cheap for few entries; more do not qualify. So are
+// those of a dictionary with a new id, as the next chunk's often has the same few entries.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,9 @@ struct KeyDimension {
   int16_t scale = 0;
   uint32_t values = 0;             // codes 0..values-1; null is code `values`
   int64_t base = 0;                // kRange: the value of code 0
-  std::vector<char> entries;       // kEntries: copy of the flat entries
+  uint64_t dictionary_id = 0;      // kEntries: of the dictionary, if it has one
+  bool has_copy = false;           // kEntries: the next two are there
+  std::vector<char> entries;       // copy of the flat entries
   std::vector<char> long_strings;  // and of the strings that are not inline, one after the other
 
   uint32_t cardinality() const { return values + 1; }
@@ -38,6 +40,7 @@ struct KeyDimension {
 
  private:
   bool EntriesEqual(const Vector& from, uint32_t count) const;
+  void CopyEntries(const Vector& from, uint32_t count);
 };
 
 // Whether UpdateEntries() is for the key; else it may have a range.

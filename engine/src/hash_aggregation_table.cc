@@ -7,8 +7,8 @@
 namespace penumbra {
 namespace {
 
-// A place is zeroed once per doubling of the table and read at random: so many per row seen are paid
-// for by rows found without hashing.
+// So many places are zeroed per row seen, whenever the table is emptied: what bounds that work bounds
+// the table against the rows too.
 constexpr uint64_t kFirstPlaces = uint64_t{64} << 10;
 constexpr uint64_t kBitsPerRow = 32, kPointersPerRow = 4;
 constexpr size_t kMaxTableBytes = size_t{32} << 20;
@@ -21,16 +21,17 @@ constexpr uint64_t kRestRows = uint64_t{1} << 20;
 }  // namespace
 
 GroupTable::GroupTable(bool has_states, ExecutionEnvironment& environment)
-    : has_states_(has_states),
-      budget_(&environment.budget),
-      max_bytes_(std::min(kMaxTableBytes,
-                          environment.budget.budget_bytes() / kBudgetShare /
-                              static_cast<size_t>(std::max(1, environment.thread_count)))) {}
+    : has_states_(has_states), budget_(&environment.budget) {
+  const size_t share_bytes = environment.budget.budget_bytes() / kBudgetShare /
+                             static_cast<size_t>(std::max(1, environment.thread_count));
+  const size_t max_bytes = std::min(kMaxTableBytes, share_bytes);
+  memory_places_ = has_states ? max_bytes / sizeof(char*) : max_bytes * 8;
+}
 
 uint64_t GroupTable::MaxPlaces() const {
   const uint64_t by_rows =
       kFirstPlaces + rows_seen_ * (has_states_ ? kPointersPerRow : kBitsPerRow);
-  return std::min<uint64_t>(by_rows, has_states_ ? max_bytes_ / sizeof(char*) : max_bytes_ * 8);
+  return std::min(by_rows - std::min(by_rows, zeroed_places_), memory_places_);
 }
 
 bool GroupTable::UpdateRange(const Vector& key, uint32_t rows, uint64_t max_places,
@@ -48,7 +49,7 @@ bool GroupTable::UpdateRange(const Vector& key, uint32_t rows, uint64_t max_plac
     low = std::min(least, dimension->base);
     high = std::max(greatest, dimension->last());
     grows_down = low < dimension->base && high == dimension->last();
-    if (span(low, high) >= max_places) {  // the window moves on
+    if (span(low, high) >= memory_places_) {  // the window moves on
       low = least;
       high = greatest;
     }
@@ -85,7 +86,7 @@ bool GroupTable::Encode(const Vector* keys, int key_count, uint32_t rows) {
     resting_rows_ -= std::min<uint64_t>(resting_rows_, rows);
     return false;
   }
-  const uint64_t max_places = MaxPlaces();
+  const uint64_t max_places = std::max(MaxPlaces(), is_empty_ ? 0 : places_);
   dimensions_.resize(key_count);
   uint64_t places = 1;
   for (int i = 0; i < key_count; ++i) {
@@ -93,7 +94,11 @@ bool GroupTable::Encode(const Vector* keys, int key_count, uint32_t rows) {
     places *= dimensions_[i].cardinality();
     if (places > max_places + 1) return false;  // the one is for nulls
   }
-  if (is_empty_ || places != places_) Clear(places);
+  is_empty_ |= places != places_;
+  if (is_empty_) {
+    if (places > MaxPlaces() + 1) return false;
+    Clear(places);
+  }
   uint32_t stride = 1;
   for (int i = 0; i < key_count; ++i) {
     AddKeyCodes(keys[i], rows, dimensions_[i], stride, i == 0, codes_);
@@ -114,6 +119,7 @@ void GroupTable::Clear(uint64_t places) {
   }
   std::memset(bits_, 0, bytes);
   places_ = places;
+  zeroed_places_ += places;
   is_empty_ = false;
 }
 

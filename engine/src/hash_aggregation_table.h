@@ -41,7 +41,7 @@ class GroupTable {
 
   const bool has_states_;
   MemoryBudget* const budget_;
-  const size_t max_bytes_;
+  uint64_t memory_places_;  // never more
   std::vector<KeyDimension> dimensions_;
   std::unique_ptr<Arena> memory_;
   size_t capacity_bytes_ = 0;
@@ -50,6 +50,7 @@ class GroupTable {
   uint64_t places_ = 0;
   bool is_empty_ = true;  // to be cleared before the next use
   uint64_t rows_seen_ = 0;
+  uint64_t zeroed_places_ = 0;
   uint64_t window_rows_ = 0;
   uint64_t window_new_rows_ = 0;
   uint64_t resting_rows_ = 0;

@@ -80,6 +80,7 @@ class SegmentReader {
   Arena* arena_;
   mutable const Vector* dictionary_ = nullptr;  // in arena_
   mutable CodeDomain* domain_ = nullptr;        // in arena_
+  mutable uint64_t dictionary_id_ = 0;
 };
 
 // A conjunct over one column that a scan evaluates on encoded data: compiled once per plan.

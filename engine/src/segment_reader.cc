@@ -1,5 +1,6 @@
 // Decoding. Nothing here checks the segment: CheckSegment() did, once.
 #include <algorithm>
+#include <atomic>
 #include <new>
 
 #include "code_domain.h"
@@ -266,7 +267,11 @@ const Vector* SegmentReader::Dictionary(Arena& arena) const {
   const SegmentView segment(segment_);
   if (segment.encoding() != Encoding::kDictionary) return nullptr;
   if (arena_ == nullptr) return MakeDictionary(segment, arena);
-  if (dictionary_ == nullptr) dictionary_ = MakeDictionary(segment, *arena_);
+  if (dictionary_ == nullptr) {
+    static std::atomic<uint64_t> last_id{0};
+    dictionary_ = MakeDictionary(segment, *arena_);
+    dictionary_id_ = last_id.fetch_add(1, std::memory_order_relaxed) + 1;
+  }
   return dictionary_;
 }
 
@@ -330,6 +335,7 @@ Vector SegmentReader::DecodeRows(uint32_t begin, const uint16_t* selected, uint3
       v.code_bytes = header.code_bytes;
       v.dictionary_size = header.dictionary_size;
       v.dictionary = Dictionary(arena);
+      v.dictionary_id = dictionary_id_;
       break;
     }
     default:

@@ -92,6 +92,7 @@ Vector Flatten(const Vector& v, uint32_t rows, Arena& arena) {
   flat.form = VectorForm::kFlat;
   flat.numeric_form = v.dictionary->numeric_form;
   flat.dictionary = nullptr;
+  flat.dictionary_id = 0;
   flat.dictionary_size = 0;
   flat.code_bytes = 0;
   const uint32_t width = FlatWidth(flat);

@@ -105,6 +105,9 @@ struct Vector {
   // expressions of the column are for each code. Null for all other vectors.
   const void* codes = nullptr;
   CodeDomain* domain = nullptr;
+  // Of a dictionary: vectors with the same one, if it is not 0, have the same entries. An address says
+  // nothing, as arenas use it again.
+  uint64_t dictionary_id = 0;
   // Bounds, inclusive, of the integers of a kInt64 or kInt128 NUMERIC, null rows aside.
   int128 lower = 0;
   int128 upper = 0;

@@ -84,6 +84,48 @@ TEST_P(ExecutorTest, PassesAllRowsThrough) {
   EXPECT_EQ(output.cached_rows + output.pushed_rows, 20000u);
 }
 
+// Dictionaries of some thousand entries, other ones in each chunk.
+TEST(Executor, GroupsByDictionariesOfManyEntries) {
+  const std::vector<PenumbraType> types = {PENUMBRA_TEXT, PENUMBRA_INT4, PENUMBRA_FLOAT8};
+  std::vector<Table> tables;
+  std::vector<Chunk> chunks;
+  for (uint32_t part = 0; part < 4; ++part) {
+    tables.emplace_back(types, 30000, [part](uint32_t row, int column) -> Cell {
+      const uint32_t n = row * 2654435761u >> 8;
+      if (column == 0 && n % 50 == 7) return Cell();
+      if (column == 0) {
+        const std::string number = std::to_string(n % 2500 + part * 700);
+        return n % 3 == 0 ? number : "longer than twelve bytes: " + number;
+      }
+      return std::to_string(column == 1 ? n % 40 : n % 1500 + part);
+    });
+    chunks.emplace_back(tables.back());
+  }
+  Input cached, pushed;
+  for (size_t i = 0; i < tables.size(); ++i) {
+    cached.chunks.push_back(&chunks[i]);
+    pushed.pushed.push_back(&tables[i]);
+  }
+  for (int variant = 0; variant < 5; ++variant) {
+    PlanBuilder plan(types);
+    const PenumbraExpr text = plan.Column(0), number = plan.Column(1), real = plan.Column(2);
+    const PenumbraAggregateCall sum = Aggregate(PENUMBRA_AGG_SUM, PENUMBRA_INT8, number);
+    const PenumbraAggregateCall distinct = {PENUMBRA_AGG_COUNT, PENUMBRA_INT8, text, -1, true};
+    if (variant == 0) plan.Aggregate({text}, {CountStar(), sum});
+    if (variant == 1) plan.Aggregate({text, number}, {CountStar()});
+    if (variant == 2) plan.Aggregate({real, number}, {});
+    if (variant == 3) plan.Aggregate({}, {distinct, {PENUMBRA_AGG_SUM, PENUMBRA_FLOAT8, real, -1, true}});
+    if (variant == 4) plan.Aggregate({number}, {distinct, sum});
+    for (int threads : {0, 2}) {
+      SCOPED_TRACE(::testing::Message() << "variant " << variant << " threads " << threads);
+      cached.threads = threads;
+      const Output output = test::Run(plan, cached);
+      ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
+      EXPECT_EQ(Sorted(output.rows), Sorted(test::Run(plan, pushed).rows));
+    }
+  }
+}
+
 TEST_P(ExecutorTest, FiltersAndProjects) {
   Load(200000);
   PlanBuilder plan(kTypes);
