@@ -263,6 +263,16 @@ void WriteColumn(const Vector& v, RowSelection selection, const ImageColumn& col
   }
 }
 
+// Where a value alone says what is written.
+template <typename T, void (*kWrite)(const T& value, char* slot, char* extra)>
+void WriteColumnWith(const Vector& v, RowSelection selection, const ImageColumn& column,
+                     Arena& arena) {
+  WriteColumn(v, selection, column, arena,
+              [](const Vector& from, uint32_t i, char* slot, char* extra) {
+                kWrite(from.values<T>()[i], slot, extra);
+              });
+}
+
 template <int kWidth>
 void WriteFixedColumn(const Vector& v, RowSelection selection, const ImageColumn& column,
                       Arena& arena) {
@@ -316,25 +326,13 @@ void GroupKeys::WriteKey(int key, const Vector& v, RowSelection selection, Arena
                            WriteNumeric(from, i, s, extra, arena);
                          });
     case PENUMBRA_BPCHAR:
-      return WriteColumn(v, selection, column, arena,
-                         [](const Vector& from, uint32_t i, char* s, char* extra) {
-                           WriteBpchar(from.values<StringRef>()[i], s, extra);
-                         });
+      return WriteColumnWith<StringRef, WriteBpchar>(v, selection, column, arena);
     case PENUMBRA_INTERVAL:
-      return WriteColumn(v, selection, column, arena,
-                         [](const Vector& from, uint32_t i, char* s, char* extra) {
-                           WriteInterval(from.values<PenumbraInterval>()[i], s, extra);
-                         });
+      return WriteColumnWith<PenumbraInterval, WriteInterval>(v, selection, column, arena);
     case PENUMBRA_FLOAT4:
-      return WriteColumn(v, selection, column, arena,
-                         [](const Vector& from, uint32_t i, char* s, char* extra) {
-                           WriteFloat(from.values<float>()[i], s, extra);
-                         });
+      return WriteColumnWith<float, WriteFloat<float>>(v, selection, column, arena);
     case PENUMBRA_FLOAT8:
-      return WriteColumn(v, selection, column, arena,
-                         [](const Vector& from, uint32_t i, char* s, char* extra) {
-                           WriteFloat(from.values<double>()[i], s, extra);
-                         });
+      return WriteColumnWith<double, WriteFloat<double>>(v, selection, column, arena);
     default:
       break;
   }

@@ -10,7 +10,7 @@ namespace {
 // So many places are zeroed per row seen, whenever the table is emptied: what bounds that work bounds
 // the table against the rows too.
 constexpr uint64_t kFirstPlaces = uint64_t{64} << 10;
-constexpr uint64_t kBitsPerRow = 32, kPointersPerRow = 4;
+constexpr uint64_t kBitsPerRow = 128, kPointersPerRow = 6;
 constexpr size_t kMaxTableBytes = size_t{32} << 20;
 constexpr size_t kBudgetShare = 8;
 // Of so many rows more than this share made new groups: the table rests for the next million rows.
@@ -88,15 +88,16 @@ bool GroupTable::Encode(const Vector* keys, int key_count, uint32_t rows) {
   }
   const uint64_t max_places = std::max(MaxPlaces(), is_empty_ ? 0 : places_);
   dimensions_.resize(key_count);
-  uint64_t places = 1;
+  uint64_t places = 1, null_places = 0;  // of the last key
   for (int i = 0; i < key_count; ++i) {
-    if (!UpdateDimension(keys[i], rows, max_places, &dimensions_[i])) return false;
+    if (!UpdateDimension(keys[i], rows, max_places / places, &dimensions_[i])) return false;
+    null_places = places;
     places *= dimensions_[i].cardinality();
-    if (places > max_places + 1) return false;  // the one is for nulls
+    if (places > max_places + null_places) return false;
   }
   is_empty_ |= places != places_;
   if (is_empty_) {
-    if (places > MaxPlaces() + 1) return false;
+    if (places > MaxPlaces() + null_places) return false;
     Clear(places);
   }
   uint32_t stride = 1;

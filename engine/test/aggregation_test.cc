@@ -488,7 +488,7 @@ std::string RangeKeyText(int shape, uint32_t row, Random& random) {
 }
 
 TEST(Aggregation, IntegerKeysInARange) {
-  constexpr uint32_t kRows = 40000;
+  constexpr uint32_t kRows = 25000;
   for (int shape = 0; shape < 6; ++shape) {
     Random random(200 + static_cast<uint32_t>(shape));
     Query query;
@@ -536,7 +536,7 @@ TEST(Aggregation, NumericKeysOfChangingScale) {
   Random random(300);
   Query query;
   query.table.push_back({PENUMBRA_NUMERIC, {}});
-  for (uint32_t row = 0; row < 40000; ++row) {
+  for (uint32_t row = 0; row < 25000; ++row) {
     const int64_t value = random.Below(12000);
     query.table[0].cells.push_back(row / kVectorRows % 3 == 0 ? std::to_string(value)
                                                               : NumericText(value * 100, 2));
