@@ -28,7 +28,10 @@ constexpr size_t kMaxBlockBytes = size_t{2} << 20;
 
 struct Chunk {
   SortEntry* entries;
-  hwy::K64V64* pairs;  // over the entries, once they are distributed, when prefixes are packed
+  // Prefix and row, over the entries, once they are distributed, when prefixes are packed. Both are
+  // compared, since Highway's sort of keys with values (K64V64, 1.0.3) loses values of equal keys
+  // where vectors have 128 bits.
+  hwy::uint128_t* pairs;
   uint64_t count;
   uint64_t capacity;
   std::vector<uint64_t> bucket_ends;
@@ -99,7 +102,7 @@ class FullSort : public Sink {
   template <typename Entry, typename EntriesOf, typename SortAll>
   void SortBucket(int index, EntriesOf&& entries_of, SortAll&& sort);
   char* RowOf(const SortEntry& entry) const { return entry.row; }
-  char* RowOf(const hwy::K64V64& pair) const { return reinterpret_cast<char*>(pair.value); }
+  char* RowOf(const hwy::uint128_t& pair) const { return reinterpret_cast<char*>(pair.lo); }
 
   const SortInput input_;
   const int64_t limit_;
@@ -205,9 +208,9 @@ void FullSort::RunFinishTask(int task) {
   if (round_ == 1) {
     if (task < static_cast<int>(chunks_.size())) DistributeChunk(&chunks_[task]);
   } else if (is_packed_) {
-    SortBucket<hwy::K64V64>(
+    SortBucket<hwy::uint128_t>(
         task, [](const Chunk& chunk) { return chunk.pairs; },
-        [](hwy::K64V64* pairs, uint64_t count) {
+        [](hwy::uint128_t* pairs, uint64_t count) {
           hwy::Sorter sorter;
           sorter(pairs, count, hwy::SortAscending());
         });
@@ -249,22 +252,22 @@ void FullSort::DistributeChunk(Chunk* chunk) {
     return;
   }
   // Pairs take the place of the entries, which are longer and read before they are overwritten.
-  static_assert(sizeof(hwy::K64V64) <= sizeof(SortEntry));
-  chunk->pairs = reinterpret_cast<hwy::K64V64*>(chunk->entries);
+  static_assert(sizeof(hwy::uint128_t) <= sizeof(SortEntry));
+  chunk->pairs = reinterpret_cast<hwy::uint128_t*>(chunk->entries);
   for (uint64_t i = 0; i < chunk->count; ++i) {
     const SortEntry entry = chunk->entries[i];
-    hwy::K64V64 pair;
-    pair.key = Pack(entry.prefix);
-    pair.value = reinterpret_cast<uint64_t>(entry.row);
+    hwy::uint128_t pair;
+    pair.hi = Pack(entry.prefix);
+    pair.lo = reinterpret_cast<uint64_t>(entry.row);
     std::memcpy(static_cast<void*>(&chunk->pairs[i]), &pair, sizeof(pair));
   }
   const std::vector<uint64_t>& splitters = packed_splitters_;
-  Distribute(chunk, chunk->pairs, [&](const hwy::K64V64& pair) {
+  Distribute(chunk, chunk->pairs, [&](const hwy::uint128_t& pair) {
     // The number of splitters up to the key, without branches.
     size_t begin = 0, count = splitters.size();
     while (count > 0) {
       const size_t half = (count + 1) / 2;
-      begin += splitters[begin + half - 1] <= pair.key ? half : 0;
+      begin += splitters[begin + half - 1] <= pair.hi ? half : 0;
       count -= half;
     }
     return begin;

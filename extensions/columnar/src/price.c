@@ -32,7 +32,7 @@
 /* A value in a vector, against a tuple of the row executor. */
 #define VALUE_COST (cpu_tuple_cost / 50)
 /* A row that leaves the engine as a slot. */
-#define EMISSION_COST (cpu_tuple_cost / 2)
+#define EMISSION_COST (cpu_tuple_cost * 2)
 /* Threads pay off from this many rows each. */
 #define ROWS_PER_THREAD 250000.0
 

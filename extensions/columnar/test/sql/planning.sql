@@ -22,7 +22,7 @@ SELECT penumbra.load('events') > 0 AS loaded;
 -- by cost: the scan of the table is ours, the look-up is not
 EXPLAIN (COSTS OFF) SELECT kind, count(*), sum(amount) FROM events WHERE day < '2024-03-01' GROUP BY kind ORDER BY kind;
 EXPLAIN (COSTS OFF) SELECT * FROM events WHERE id = 17;
-EXPLAIN (COSTS OFF) SELECT string_agg(note, ',') FROM events;
+EXPLAIN (COSTS OFF) SELECT string_agg(note, ',') FROM events WHERE kind = 3;
 -- an index that a join could use row by row does not keep us from scanning
 EXPLAIN (COSTS OFF) SELECT count(*) FROM events e JOIN events f ON e.id = f.id WHERE e.kind < 5 AND f.kind < 5;
 
