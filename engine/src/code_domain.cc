@@ -17,14 +17,9 @@ namespace {
 // Results with more different values are handed on flat: nobody groups on that many codes.
 constexpr uint32_t kEntriesMax = 1024;
 
-bool IsStringEntry(const Vector& v) {
-  return IsStringType(v.type) ||
-         (v.type == PENUMBRA_NUMERIC && v.numeric_form == NumericForm::kPayload);
-}
-
 // The bytes that tell entry i from others.
 std::string_view EntryBytes(const Vector& entries, uint32_t i) {
-  if (IsStringEntry(entries)) return entries.values<StringRef>()[i].view();
+  if (IsStringForm(entries)) return entries.values<StringRef>()[i].view();
   const uint32_t width = FlatWidth(entries);
   return {entries.values<char>() + size_t{i} * width, width};
 }
@@ -66,18 +61,7 @@ const Expr* FindColumn(const Expr& expr) {
 }
 
 bool HasFrames(PenumbraType type) {
-  switch (type) {
-    case PENUMBRA_INT2:
-    case PENUMBRA_INT4:
-    case PENUMBRA_INT8:
-    case PENUMBRA_DATE:
-    case PENUMBRA_TIMESTAMP:
-    case PENUMBRA_TIMESTAMPTZ:
-    case PENUMBRA_NUMERIC:
-      return true;
-    default:
-      return false;
-  }
+  return type != PENUMBRA_BOOL && IsIntegerType(type, NumericForm::kInt64);
 }
 
 template <typename T>

@@ -17,10 +17,7 @@ namespace {
 bool ConstantsEqual(const Vector& a, const Vector& b) {
   if (a.type != b.type || a.numeric_form != b.numeric_form || a.scale != b.scale) return false;
   if (a.data == nullptr || b.data == nullptr) return a.data == b.data;
-  if (IsStringType(a.type) ||
-      (a.type == PENUMBRA_NUMERIC && a.numeric_form == NumericForm::kPayload)) {
-    return *a.values<StringRef>() == *b.values<StringRef>();
-  }
+  if (IsStringForm(a)) return *a.values<StringRef>() == *b.values<StringRef>();
   return std::memcmp(a.data, b.data, FlatWidth(a)) == 0;
 }
 

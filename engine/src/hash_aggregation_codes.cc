@@ -9,11 +9,6 @@ namespace {
 
 constexpr uint32_t kMaxCopiedEntries = 1024;
 
-bool HasStringEntries(const Vector& v) {
-  return IsStringType(v.type) ||
-         (v.type == PENUMBRA_NUMERIC && v.numeric_form == NumericForm::kPayload);
-}
-
 template <typename T>
 bool BoundsOf(const Vector& key, uint32_t rows, int64_t* least, int64_t* greatest) {
   T low, high;
@@ -136,7 +131,7 @@ bool KeyDimension::EntriesEqual(const Vector& from, uint32_t count) const {
     return false;
   }
   if (count == 0) return true;
-  if (!HasStringEntries(from))
+  if (!IsStringForm(from))
     return std::memcmp(entries.data(), from.data, entries.size()) == 0;
   const StringRef* strings = from.values<StringRef>();
   const char* long_string = long_strings.data();
@@ -155,7 +150,7 @@ void KeyDimension::CopyEntries(const Vector& from, uint32_t count) {
   const char* bytes = static_cast<const char*>(from.data);
   entries.assign(bytes, bytes + size_t{count} * (count == 0 ? 0 : FlatWidth(from)));
   long_strings.clear();
-  if (!HasStringEntries(from)) return;
+  if (!IsStringForm(from)) return;
   for (uint32_t i = 0; i < count; ++i) {
     const StringRef& value = from.values<StringRef>()[i];
     if (value.is_inline()) continue;

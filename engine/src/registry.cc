@@ -21,10 +21,8 @@ Vector KeepConstant(const Vector& value, Arena& arena) {
   kept.form = VectorForm::kConstant;
   kept.validity = nullptr;
   if (value.data == nullptr) return kept;
-  const bool is_string = IsStringType(value.type) || (value.type == PENUMBRA_NUMERIC &&
-                                                      value.numeric_form == NumericForm::kPayload);
   void* data = arena.Allocate(FlatWidth(value));
-  if (is_string) {
+  if (IsStringForm(value)) {
     const StringRef& s = *value.values<StringRef>();
     *static_cast<StringRef*>(data) =
         s.is_inline() ? s : StringRef(arena.CopyBytes(s.data(), s.length), s.length);

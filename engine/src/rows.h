@@ -27,8 +27,7 @@ struct RowsColumn {
   static constexpr size_t kPaddingBytes = 16;
 
   bool is_variable() const {
-    return IsStringType(type) ||
-           (type == PENUMBRA_NUMERIC && numeric_form == NumericForm::kPayload);
+    return IsStringForm(type, numeric_form);
   }
   bool IsValid(uint32_t row) const {
     return validity.empty() || ((validity[row / 64] >> (row % 64)) & 1) != 0;

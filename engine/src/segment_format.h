@@ -144,11 +144,6 @@ inline uint32_t FrameCodeCount(const SegmentHeader& header) {
 inline uint32_t VectorCount(uint32_t rows) { return (rows + kVectorRows - 1) / kVectorRows; }
 inline uint32_t GroupCount(uint32_t rows) { return (rows + kGroupRows - 1) / kGroupRows; }
 
-// Held as strings: texts and numerics in PostgreSQL's format.
-inline bool IsStringForm(PenumbraType type, NumericForm numeric_form) {
-  return IsStringType(type) || (type == PENUMBRA_NUMERIC && numeric_form == NumericForm::kPayload);
-}
-
 // PostgreSQL's order of floats: -0 equals 0, NaN is the greatest.
 inline int64_t FloatKey(double value) {
   if (value != value) return INT64_MAX;

@@ -83,8 +83,7 @@ void SortRowLayout::WriteColumn(int column, const Vector& v, RowSelection select
       WriteFixed<16>(v, selection, to.offset, rows);
       break;
   }
-  const bool has_strings =
-      IsStringType(to.type) || (is_numeric && v.numeric_form == NumericForm::kPayload);
+  const bool has_strings = IsStringForm(v);
   if (!is_numeric && !has_strings && v.validity == nullptr) return;
   for (uint32_t i = 0; i < selection.count; ++i) {
     char* slot = rows[i] + to.offset;

@@ -162,6 +162,11 @@ inline bool IsIntegerType(PenumbraType type, NumericForm numeric_form) {
   }
 }
 inline bool IsStringType(PenumbraType type) { return type == PENUMBRA_TEXT || type == PENUMBRA_BPCHAR; }
+// Held as strings: texts and numerics in PostgreSQL's format.
+inline bool IsStringForm(PenumbraType type, NumericForm numeric_form) {
+  return IsStringType(type) || (type == PENUMBRA_NUMERIC && numeric_form == NumericForm::kPayload);
+}
+inline bool IsStringForm(const Vector& v) { return IsStringForm(v.type, v.numeric_form); }
 
 class Arena;
 
