@@ -1,5 +1,6 @@
 """DDL under running queries, cancellation, little memory, settings that cannot work."""
 
+import contextlib
 import threading
 import time
 
@@ -92,6 +93,15 @@ LONG_QUERIES = [
 ]
 
 
+def lift_timeout(connection):
+    """The timeout holds for the statement that lifts it, too, and a busy machine is slow."""
+    for _ in range(100):
+        with contextlib.suppress(psycopg.errors.QueryCanceled):
+            connection.execute("SET statement_timeout = 0")
+            return
+    raise AssertionError("the timeout could not be lifted")
+
+
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("is_cached", [True, False])
 def test_cancel_and_timeout(server, is_cached, subtests):
@@ -109,7 +119,7 @@ def test_cancel_and_timeout(server, is_cached, subtests):
                         connection.pgconn.exec_(query.encode())
                     finally:
                         took = time.monotonic() - begin
-                        connection.execute("SET statement_timeout = 0")
+                        lift_timeout(connection)
                     assert took < delay + CANCEL_SECONDS_MAX + 0.5 * (not is_cached)
         assert_same(connection)
 
