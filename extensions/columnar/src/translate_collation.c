@@ -40,16 +40,19 @@ text_attribute(int cache, HeapTuple tuple, AttrNumber attribute)
 	return isnull ? pstrdup("") : TextDatumGetCString(datum);
 }
 
-static bool
+/* Returns the reason to refuse the collation, or NULL. */
+static const char *
 look_up(Oid collation, CollationEntry *entry)
 {
 	bool		is_default = collation == DEFAULT_COLLATION_OID;
 	int			cache = is_default ? DATABASEOID : COLLOID;
-	HeapTuple	tuple = SearchSysCache1(cache, ObjectIdGetDatum(is_default ? MyDatabaseId
-																: collation));
+	HeapTuple	tuple;
 
+	if (!get_collation_isdeterministic(collation))
+		return "nondeterministic collation";
+	tuple = SearchSysCache1(cache, ObjectIdGetDatum(is_default ? MyDatabaseId : collation));
 	if (!HeapTupleIsValid(tuple))
-		return false;
+		return "unknown collation";
 	if (is_default)
 	{
 		entry->provider = ((Form_pg_database) GETSTRUCT(tuple))->datlocprovider;
@@ -65,7 +68,7 @@ look_up(Oid collation, CollationEntry *entry)
 		entry->locale = text_attribute(cache, tuple, compat_anum_collation_locale);
 	}
 	ReleaseSysCache(tuple);
-	return true;
+	return NULL;
 }
 
 /* Sets *order for the order of text; NULL stands for bytes.  Returns the reason to refuse. */
@@ -73,14 +76,13 @@ static const char *
 order_of(Oid collation, PenumbraCollation *order)
 {
 	CollationEntry entry;
+	const char *reason;
 
 	/* The C collation and the builtin provider's, all of which are bytewise. */
 	if (compat_collate_is_c(collation))
 		return NULL;
-	if (!get_collation_isdeterministic(collation))
-		return "nondeterministic collation";
-	if (!look_up(collation, &entry))
-		return "unknown collation";
+	if ((reason = look_up(collation, &entry)) != NULL)
+		return reason;
 	if (entry.provider != COLLPROVIDER_LIBC)
 		return "ordering of text with an ICU collation";
 	/* Its order is that of code points, which UTF-8's bytes have too. */
@@ -110,13 +112,12 @@ static const char *
 case_of(Oid collation, PenumbraCollation *letters)
 {
 	CollationEntry entry;
+	const char *reason;
 
 	if (compat_ctype_is_c(collation))
 		return NULL;
-	if (!get_collation_isdeterministic(collation))
-		return "nondeterministic collation";
-	if (!look_up(collation, &entry))
-		return "unknown collation";
+	if ((reason = look_up(collation, &entry)) != NULL)
+		return reason;
 	if (entry.provider == COLLPROVIDER_LIBC)
 	{
 		letters->case_rule = collation == DEFAULT_COLLATION_OID ? PENUMBRA_CASE_LIBC_DEFAULT
