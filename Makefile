@@ -16,7 +16,8 @@ ROOT := $(if $(filter 0,$(shell id -u)),,sudo )
 PG_BIN := /usr/lib/postgresql/$(PG_MAJOR)/bin
 INSTALLATION = $(shell readlink -f .penumbra)/postgresql-$(PG_MAJOR)
 PENUMBRA := .venv/bin/penumbra
-EXTENSION := extensions/columnar
+# Every folder of extensions/, or those that the caller names.
+EXTENSIONS ?= $(notdir $(patsubst %/Makefile,%,$(wildcard extensions/*/Makefile)))
 
 export PG_MAJOR
 
@@ -79,22 +80,23 @@ installation: packages .penumbra ## the private copy of the PostgreSQL installat
 		ln -s /usr/include $(INSTALLATION)/usr/include; \
 	fi
 
-# with_llvm=no: bitcode would need clang and gains nothing here.
-EXTENSION_MAKE = $(MAKE) --no-print-directory -C $(EXTENSION) with_llvm=no \
-	PG_CONFIG=$(INSTALLATION)$(PG_BIN)/pg_config ENGINE_BUILD=$(CURDIR)/build
+# $(call extensions_make,TARGET): in the folder of every extension
+extensions_make = set -e; for extension in $(EXTENSIONS); do \
+	$(MAKE) --no-print-directory -C extensions/$$extension PG_CONFIG=$(INSTALLATION)$(PG_BIN)/pg_config \
+	ENGINE_BUILD=$(CURDIR)/build TEST_DIR=$(shell readlink -f .penumbra)/$$extension-test $(1); done
 
-extension: installation configure ## the extension, against this PostgreSQL
-	$(EXTENSION_MAKE)
+extension: installation configure ## the extensions, against this PostgreSQL
+	@$(call extensions_make,all)
 
-install: extension ## the extension into the private installation
-	$(EXTENSION_MAKE) install >/dev/null
+install: extension ## the extensions into the private installation
+	@$(call extensions_make,install >/dev/null)
 
-extension-check: install ## the extension's own tests
-	$(EXTENSION_MAKE) test TEST_DIR=$(shell readlink -f .penumbra)/extension-test
+extension-check: install ## the extensions' own tests (EXTENSIONS=columnar: of that one)
+	@$(call extensions_make,test)
 
 clean: ## what was built; .penumbra and .venv stay
 	rm -rf build build-asan
-	-$(EXTENSION_MAKE) clean
+	-@$(call extensions_make,clean)
 
 distclean: clean ## everything that is not in git
 	rm -rf .venv $(shell readlink -f .penumbra) .penumbra

@@ -70,6 +70,7 @@ class Suite:
 
 
 def suites() -> list[Suite]:
+    extensions = sorted(makefile.parent.name for makefile in TREE.glob("extensions/*/Makefile"))
     sanitizer = {"ASAN_OPTIONS": "detect_leaks=1", "UBSAN_OPTIONS": "print_stacktrace=1"}
     return [
         Suite("style", [PYTHON, "test/style.py"], count_lines),
@@ -77,7 +78,11 @@ def suites() -> list[Suite]:
         Suite("kernels", ["build/kernels/kernels_test", "--gtest_brief=1"], count_gtest),
         Suite("engine", ["build/engine/engine_test", "--gtest_brief=1"], count_gtest),
         Suite("lab", [*PYTEST, "lab/tests"], count_pytest),
-        Suite("extension", ["make", "--no-print-directory", "extension-check"], count_regress),
+        *(
+            Suite(f"extension {name}", ["make", "--no-print-directory", "extension-check", f"EXTENSIONS={name}"],
+                  count_regress)
+            for name in extensions
+        ),
         Suite("differential", [*PYTEST, "test/differential"], count_pytest),
         Suite("crash", [*PYTEST, "test/crash"], count_pytest),
         Suite("regression", [PYTHON, "test/regression/run.py"], count_lines),

@@ -61,22 +61,30 @@ def version_failures() -> list[str]:
 
 
 def symbol_failures() -> list[str]:
-    library = TREE / "extensions/columnar/penumbra.so"
-    if not library.exists():
-        return [f"{library.relative_to(TREE)} is not built"]
-    output = subprocess.run(
-        ["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True
-    ).stdout
-    exported = {line.split()[-1] for line in output.splitlines()}
-    entry_points = {
-        name.removeprefix("pg_finfo_") for name in exported if name.startswith("pg_finfo_")
-    }
-    allowed = (
-        {"_PG_init", "Pg_magic_func"} | entry_points | {f"pg_finfo_{name}" for name in entry_points}
-    )
-    # Background workers are found by name.
-    return [f"penumbra.so exports {name}" for name in sorted(exported - allowed)
-            if not re.fullmatch(r"penumbra_\w+_main", name)]  # fmt: skip
+    """PostgreSQL loads with RTLD_GLOBAL: whatever else is exported can bind to another library's code."""
+    failures = []
+    for makefile in sorted(TREE.glob("extensions/*/Makefile")):
+        module = re.search(r"^MODULE_big = (\w+)$", makefile.read_text(), re.M)[1]
+        library = makefile.with_name(f"{module}.so")
+        if not library.exists():
+            failures.append(f"{library.relative_to(TREE)} is not built")
+            continue
+        output = subprocess.run(
+            ["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True
+        ).stdout
+        exported = {line.split()[-1] for line in output.splitlines()}
+        entry_points = {
+            name.removeprefix("pg_finfo_") for name in exported if name.startswith("pg_finfo_")
+        }
+        allowed = (
+            {"_PG_init", "Pg_magic_func"}
+            | entry_points
+            | {f"pg_finfo_{name}" for name in entry_points}
+        )
+        # Background workers are found by name.
+        failures += [f"{library.name} exports {name}" for name in sorted(exported - allowed)
+                     if not re.fullmatch(r"penumbra_\w+_main", name)]  # fmt: skip
+    return failures
 
 
 def main() -> int:
@@ -84,7 +92,7 @@ def main() -> int:
         "engine and kernels include no PostgreSQL header": header_failures,
         "extensions include only the engine's public headers": adapter_failures,
         "version tests stand in common/pg_compat.h": version_failures,
-        "penumbra.so exports its entry points only": symbol_failures,
+        "libraries export their entry points only": symbol_failures,
     }
     return run_checks(checks)
 
