@@ -1,0 +1,19 @@
+/*-------------------------------------------------------------------------
+ *
+ * backtrace.c
+ *	  Module start: settings, shared memory, hooks, the worker.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+
+PG_MODULE_MAGIC;
+
+extern PGDLLEXPORT void _PG_init(void);
+
+void
+_PG_init(void)
+{
+}
