@@ -1,0 +1,217 @@
+-- complain if script is sourced in psql, rather than via CREATE EXTENSION
+\echo Use "CREATE EXTENSION penumbra_numeric" to load this file. \quit
+
+-- Functions have the names and arguments of those in pg_catalog that they stand for: that is how the
+-- planner hook finds them.
+
+CREATE FUNCTION numeric_add(numeric, numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_add' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION numeric_sub(numeric, numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_sub' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION numeric_mul(numeric, numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_mul' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION numeric_div(numeric, numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_div' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION mod(numeric, numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_mod' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION numeric_mod(numeric, numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_mod' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION div(numeric, numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_div_trunc' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION numeric_div_trunc(numeric, numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_div_trunc' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION gcd(numeric, numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_gcd' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION lcm(numeric, numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_lcm' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION power(numeric, numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_power' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION pow(numeric, numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_power' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION numeric_power(numeric, numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_power' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION log(numeric, numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_log' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION numeric_log(numeric, numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_log' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION sqrt(numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_sqrt' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION numeric_sqrt(numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_sqrt' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION exp(numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_exp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION numeric_exp(numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_exp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ln(numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_ln' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION numeric_ln(numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_ln' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION log(numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_log10' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION log10(numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_log10' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION factorial(bigint) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_factorial' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION abs(numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_abs' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION numeric_abs(numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_abs' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION numeric_uminus(numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_uminus' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION sign(numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_sign' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION round(numeric, integer) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_round' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION round(numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_round' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION trunc(numeric, integer) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_trunc' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION trunc(numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_trunc' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ceil(numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_ceil' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION ceiling(numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_ceil' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION floor(numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_floor' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION scale(numeric) RETURNS integer
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_scale' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION min_scale(numeric) RETURNS integer
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_min_scale' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION trim_scale(numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_trim_scale' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+-- Comparisons. There are no operators for them: those of pg_catalog are what indexes and joins know.
+CREATE FUNCTION numeric_eq(numeric, numeric) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_eq' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION numeric_ne(numeric, numeric) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_ne' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION numeric_lt(numeric, numeric) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_lt' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION numeric_le(numeric, numeric) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_le' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION numeric_gt(numeric, numeric) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_gt' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION numeric_ge(numeric, numeric) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_ge' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION numeric_cmp(numeric, numeric) RETURNS integer
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_cmp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION numeric_smaller(numeric, numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_smaller' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION numeric_larger(numeric, numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_larger' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION hash_numeric(numeric) RETURNS integer
+	AS 'MODULE_PATHNAME', 'penumbra_hash_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION hash_numeric_extended(numeric, bigint) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'penumbra_hash_numeric_extended' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+-- Casts
+CREATE FUNCTION "numeric"(numeric, integer) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_typmod' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION "numeric"(smallint) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_int2_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION int2(numeric) RETURNS smallint
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_int2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION "numeric"(integer) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_int4_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION int4(numeric) RETURNS integer
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION "numeric"(bigint) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_int8_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION int8(numeric) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION float8(numeric) RETURNS double precision
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+-- Aggregates
+CREATE FUNCTION numeric_avg_accum(internal, numeric) RETURNS internal
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_avg_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION numeric_accum(internal, numeric) RETURNS internal
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION numeric_accum_inv(internal, numeric) RETURNS internal
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_accum_inv' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION numeric_avg_combine(internal, internal) RETURNS internal
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_avg_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION numeric_combine(internal, internal) RETURNS internal
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION numeric_serialize(internal) RETURNS bytea
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION numeric_deserialize(bytea, internal) RETURNS internal
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION numeric_sum(internal) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_sum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION numeric_avg(internal) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_avg' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION numeric_var_samp(internal) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_var_samp' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION numeric_var_pop(internal) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_var_pop' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION numeric_stddev_samp(internal) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_stddev_samp' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION numeric_stddev_pop(internal) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_stddev_pop' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE sum(numeric) (
+	SFUNC = numeric_avg_accum, STYPE = internal, SSPACE = 128, FINALFUNC = numeric_sum,
+	COMBINEFUNC = numeric_avg_combine, SERIALFUNC = numeric_serialize, DESERIALFUNC = numeric_deserialize,
+	MSFUNC = numeric_avg_accum, MINVFUNC = numeric_accum_inv, MSTYPE = internal, MSSPACE = 128,
+	MFINALFUNC = numeric_sum, PARALLEL = SAFE
+);
+CREATE AGGREGATE avg(numeric) (
+	SFUNC = numeric_avg_accum, STYPE = internal, SSPACE = 128, FINALFUNC = numeric_avg,
+	COMBINEFUNC = numeric_avg_combine, SERIALFUNC = numeric_serialize, DESERIALFUNC = numeric_deserialize,
+	MSFUNC = numeric_avg_accum, MINVFUNC = numeric_accum_inv, MSTYPE = internal, MSSPACE = 128,
+	MFINALFUNC = numeric_avg, PARALLEL = SAFE
+);
+CREATE AGGREGATE variance(numeric) (
+	SFUNC = numeric_accum, STYPE = internal, SSPACE = 128, FINALFUNC = numeric_var_samp,
+	COMBINEFUNC = numeric_combine, SERIALFUNC = numeric_serialize, DESERIALFUNC = numeric_deserialize,
+	MSFUNC = numeric_accum, MINVFUNC = numeric_accum_inv, MSTYPE = internal, MSSPACE = 128,
+	MFINALFUNC = numeric_var_samp, PARALLEL = SAFE
+);
+CREATE AGGREGATE var_samp(numeric) (
+	SFUNC = numeric_accum, STYPE = internal, SSPACE = 128, FINALFUNC = numeric_var_samp,
+	COMBINEFUNC = numeric_combine, SERIALFUNC = numeric_serialize, DESERIALFUNC = numeric_deserialize,
+	MSFUNC = numeric_accum, MINVFUNC = numeric_accum_inv, MSTYPE = internal, MSSPACE = 128,
+	MFINALFUNC = numeric_var_samp, PARALLEL = SAFE
+);
+CREATE AGGREGATE var_pop(numeric) (
+	SFUNC = numeric_accum, STYPE = internal, SSPACE = 128, FINALFUNC = numeric_var_pop,
+	COMBINEFUNC = numeric_combine, SERIALFUNC = numeric_serialize, DESERIALFUNC = numeric_deserialize,
+	MSFUNC = numeric_accum, MINVFUNC = numeric_accum_inv, MSTYPE = internal, MSSPACE = 128,
+	MFINALFUNC = numeric_var_pop, PARALLEL = SAFE
+);
+CREATE AGGREGATE stddev(numeric) (
+	SFUNC = numeric_accum, STYPE = internal, SSPACE = 128, FINALFUNC = numeric_stddev_samp,
+	COMBINEFUNC = numeric_combine, SERIALFUNC = numeric_serialize, DESERIALFUNC = numeric_deserialize,
+	MSFUNC = numeric_accum, MINVFUNC = numeric_accum_inv, MSTYPE = internal, MSSPACE = 128,
+	MFINALFUNC = numeric_stddev_samp, PARALLEL = SAFE
+);
+CREATE AGGREGATE stddev_samp(numeric) (
+	SFUNC = numeric_accum, STYPE = internal, SSPACE = 128, FINALFUNC = numeric_stddev_samp,
+	COMBINEFUNC = numeric_combine, SERIALFUNC = numeric_serialize, DESERIALFUNC = numeric_deserialize,
+	MSFUNC = numeric_accum, MINVFUNC = numeric_accum_inv, MSTYPE = internal, MSSPACE = 128,
+	MFINALFUNC = numeric_stddev_samp, PARALLEL = SAFE
+);
+CREATE AGGREGATE stddev_pop(numeric) (
+	SFUNC = numeric_accum, STYPE = internal, SSPACE = 128, FINALFUNC = numeric_stddev_pop,
+	COMBINEFUNC = numeric_combine, SERIALFUNC = numeric_serialize, DESERIALFUNC = numeric_deserialize,
+	MSFUNC = numeric_accum, MINVFUNC = numeric_accum_inv, MSTYPE = internal, MSSPACE = 128,
+	MFINALFUNC = numeric_stddev_pop, PARALLEL = SAFE
+);
+CREATE AGGREGATE min(numeric) (
+	SFUNC = numeric_smaller, STYPE = numeric, COMBINEFUNC = numeric_smaller, SORTOP = OPERATOR(pg_catalog.<), PARALLEL = SAFE
+);
+CREATE AGGREGATE max(numeric) (
+	SFUNC = numeric_larger, STYPE = numeric, COMBINEFUNC = numeric_larger, SORTOP = OPERATOR(pg_catalog.>), PARALLEL = SAFE
+);
+
+-- Operators
+CREATE OPERATOR + (FUNCTION = numeric_add, LEFTARG = numeric, RIGHTARG = numeric, COMMUTATOR = OPERATOR(penumbra_numeric.+));
+CREATE OPERATOR - (FUNCTION = numeric_sub, LEFTARG = numeric, RIGHTARG = numeric);
+CREATE OPERATOR * (FUNCTION = numeric_mul, LEFTARG = numeric, RIGHTARG = numeric, COMMUTATOR = OPERATOR(penumbra_numeric.*));
+CREATE OPERATOR / (FUNCTION = numeric_div, LEFTARG = numeric, RIGHTARG = numeric);
+CREATE OPERATOR % (FUNCTION = numeric_mod, LEFTARG = numeric, RIGHTARG = numeric);
+CREATE OPERATOR ^ (FUNCTION = numeric_power, LEFTARG = numeric, RIGHTARG = numeric);
+CREATE OPERATOR - (FUNCTION = numeric_uminus, RIGHTARG = numeric);
+CREATE OPERATOR @ (FUNCTION = numeric_abs, RIGHTARG = numeric);

@@ -1,0 +1,403 @@
+/*-------------------------------------------------------------------------
+ *
+ * arithmetic.c
+ *	  + - * / % and their relatives.
+ *
+ * Each function first tries the operands as 128-bit integers over a common
+ * power of 10^4, then long_arithmetic.h, then calls the server's function,
+ * which thereby also raises every error and handles every special value.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "pg_compat.h"
+
+#include <math.h>
+
+#include "number.h"
+
+#define QUOTIENT_DIGITS_MAX 35	/* decimal digits: with up to 3 zeros appended, below 2^127 */
+
+/* Both operands as integers times 10^(4 * exponent). */
+typedef struct AlignedPair
+{
+	uint128		left;
+	uint128		right;
+	int			exponent;
+	int			dscale;
+} AlignedPair;
+
+/* False if the aligned digits are too many, or one is no finite number. */
+static inline bool
+align(const NumberView *left, const NumberView *right, AlignedPair *pair)
+{
+	int			left_exponent = number_exponent(left);
+	int			right_exponent = number_exponent(right);
+	int			exponent = Min(left_exponent, right_exponent);
+
+	if (unlikely((left->special | right->special) != 0 ||
+				 Max(left->weight, right->weight) - exponent >= NUMBER_SHORT_DIGITS_MAX))
+		return false;
+	pair->left = number_coefficient(left);
+	pair->right = number_coefficient(right);
+	if (left_exponent > exponent)
+		pair->left *= number_power_of_base(left_exponent - exponent);
+	else if (right_exponent > exponent)
+		pair->right *= number_power_of_base(right_exponent - exponent);
+	pair->exponent = exponent;
+	pair->dscale = Max(left->dscale, right->dscale);
+	return true;
+}
+
+static inline bool
+short_sum(const NumberView *left, const NumberView *right, bool is_right_negative, Datum *result)
+{
+	AlignedPair pair;
+	int128		sum;
+
+	if (!align(left, right, &pair))
+		return false;
+	sum = left->is_negative ? -(int128) pair.left : (int128) pair.left;
+	sum += is_right_negative ? -(int128) pair.right : (int128) pair.right;
+	*result = number_encode_coefficient(sum < 0, sum < 0 ? -sum : sum, pair.exponent, pair.dscale);
+	return true;
+}
+
+PENUMBRA_SQL_FUNCTION(penumbra_numeric_add);
+Datum
+penumbra_numeric_add(PG_FUNCTION_ARGS)
+{
+	NumberView	left;
+	NumberView	right;
+	Datum		result;
+
+	number_view(PG_GETARG_DATUM(0), &left);
+	number_view(PG_GETARG_DATUM(1), &right);
+	if (short_sum(&left, &right, right.is_negative, &result))
+		return result;
+	return SERVER_CALL2(numeric_add);
+}
+
+PENUMBRA_SQL_FUNCTION(penumbra_numeric_sub);
+Datum
+penumbra_numeric_sub(PG_FUNCTION_ARGS)
+{
+	NumberView	left;
+	NumberView	right;
+	Datum		result;
+
+	number_view(PG_GETARG_DATUM(0), &left);
+	number_view(PG_GETARG_DATUM(1), &right);
+	if (short_sum(&left, &right, !right.is_negative, &result))
+		return result;
+	return SERVER_CALL2(numeric_sub);
+}
+
+PENUMBRA_SQL_FUNCTION(penumbra_numeric_mul);
+Datum
+penumbra_numeric_mul(PG_FUNCTION_ARGS)
+{
+	NumberView	left;
+	NumberView	right;
+	int			dscale;
+
+	number_view(PG_GETARG_DATUM(0), &left);
+	number_view(PG_GETARG_DATUM(1), &right);
+	dscale = left.dscale + right.dscale;
+	if (likely((left.special | right.special) == 0 &&
+			   left.ndigits + right.ndigits <= NUMBER_SHORT_DIGITS_MAX &&
+			   dscale <= NUMBER_DSCALE_MAX))
+		return number_encode_coefficient(left.is_negative != right.is_negative,
+										 number_coefficient(&left) * number_coefficient(&right),
+										 number_exponent(&left) + number_exponent(&right),
+										 dscale);
+	return SERVER_CALL2(numeric_mul);
+}
+
+/* The server's select_div_scale(), for operands that are not zero. */
+static int
+quotient_scale(const NumberView *dividend, const NumberView *divisor)
+{
+	int			weight = dividend->weight - divisor->weight;
+	int			scale;
+
+	if (number_digit(dividend, 0) <= number_digit(divisor, 0))
+		weight--;
+	scale = NUMERIC_MIN_SIG_DIGITS - weight * NUMBER_BASE_DIGITS;
+	scale = Max(scale, dividend->dscale);
+	scale = Max(scale, divisor->dscale);
+	scale = Max(scale, NUMERIC_MIN_DISPLAY_SCALE);
+	return Min(scale, NUMERIC_MAX_DISPLAY_SCALE);
+}
+
+/*
+ * The quotient of dividend * 10^zeros by divisor, rounded half up: long
+ * division that brings down up to 18 zeros a step, so that the remainder
+ * (below 10^16) stays below 10^34.
+ */
+static uint128
+rounded_quotient(uint128 dividend, uint64 divisor, int zeros)
+{
+	uint128		quotient;
+	uint64		remainder;
+
+	if ((uint64) (dividend >> 64) == 0)
+	{
+		quotient = (uint64) dividend / divisor;
+		remainder = (uint64) dividend % divisor;
+	}
+	else
+	{
+		quotient = dividend / divisor;
+		remainder = (uint64) dividend - (uint64) quotient * divisor;
+	}
+	while (zeros > 0)
+	{
+		int			step = Min(zeros, 18);
+		uint128		partial = (uint128) remainder * number_powers_of_ten[step];
+		uint64		digits = partial / divisor;
+
+		remainder = (uint64) partial - digits * divisor;
+		quotient = quotient * number_powers_of_ten[step] + digits;
+		zeros -= step;
+	}
+	return quotient + (remainder >= divisor - remainder);
+}
+
+static bool
+short_quotient(const NumberView *dividend, const NumberView *divisor, Datum *result)
+{
+	int			scale;
+	int			zeros;
+	int			padding;
+	uint128		quotient;
+
+	if ((dividend->special | divisor->special) != 0 || divisor->ndigits == 0 ||
+		dividend->ndigits == 0 || dividend->ndigits > NUMBER_SHORT_DIGITS_MAX ||
+		divisor->ndigits > 4)
+		return false;
+	scale = quotient_scale(dividend, divisor);
+	zeros = (number_exponent(dividend) - number_exponent(divisor)) * NUMBER_BASE_DIGITS + scale;
+	if (zeros < 0 ||
+		(dividend->weight + 1 - divisor->weight) * NUMBER_BASE_DIGITS + scale > QUOTIENT_DIGITS_MAX)
+		return false;
+	quotient = rounded_quotient(number_coefficient(dividend),
+								number_digits_as_uint64(divisor, 0, divisor->ndigits), zeros);
+	padding = -scale & (NUMBER_BASE_DIGITS - 1);
+	*result = number_encode_coefficient(dividend->is_negative != divisor->is_negative,
+										quotient * number_powers_of_ten[padding],
+										-(scale + padding) / NUMBER_BASE_DIGITS, scale);
+	return true;
+}
+
+PENUMBRA_SQL_FUNCTION(penumbra_numeric_div);
+Datum
+penumbra_numeric_div(PG_FUNCTION_ARGS)
+{
+	NumberView	dividend;
+	NumberView	divisor;
+	Datum		result;
+
+	number_view(PG_GETARG_DATUM(0), &dividend);
+	number_view(PG_GETARG_DATUM(1), &divisor);
+	if (short_quotient(&dividend, &divisor, &result))
+		return result;
+	return SERVER_CALL2(numeric_div);
+}
+
+PENUMBRA_SQL_FUNCTION(penumbra_numeric_div_trunc);
+Datum
+penumbra_numeric_div_trunc(PG_FUNCTION_ARGS)
+{
+	NumberView	dividend;
+	NumberView	divisor;
+	AlignedPair pair;
+
+	number_view(PG_GETARG_DATUM(0), &dividend);
+	number_view(PG_GETARG_DATUM(1), &divisor);
+	if (align(&dividend, &divisor, &pair) && pair.right != 0)
+		return number_encode_coefficient(dividend.is_negative != divisor.is_negative,
+										 pair.left / pair.right, 0, 0);
+	return SERVER_CALL2(numeric_div_trunc);
+}
+
+static inline uint128
+remainder_of(uint128 dividend, uint128 divisor)
+{
+	if ((uint64) (dividend >> 64) == 0 && (uint64) (divisor >> 64) == 0)
+		return (uint64) dividend % (uint64) divisor;
+	return dividend % divisor;
+}
+
+PENUMBRA_SQL_FUNCTION(penumbra_numeric_mod);
+Datum
+penumbra_numeric_mod(PG_FUNCTION_ARGS)
+{
+	NumberView	dividend;
+	NumberView	divisor;
+	AlignedPair pair;
+
+	number_view(PG_GETARG_DATUM(0), &dividend);
+	number_view(PG_GETARG_DATUM(1), &divisor);
+	if (align(&dividend, &divisor, &pair) && pair.right != 0)
+		return number_encode_coefficient(dividend.is_negative,
+										 remainder_of(pair.left, pair.right), pair.exponent,
+										 pair.dscale);
+	return SERVER_CALL2(numeric_mod);
+}
+
+/* Euclid's: at most some 180 steps, each of which makes the numbers smaller by a bit on average. */
+static uint128
+greatest_common_divisor(uint128 left, uint128 right)
+{
+	while (right != 0)
+	{
+		uint128		remainder = remainder_of(left, right);
+
+		left = right;
+		right = remainder;
+	}
+	return left;
+}
+
+PENUMBRA_SQL_FUNCTION(penumbra_numeric_gcd);
+Datum
+penumbra_numeric_gcd(PG_FUNCTION_ARGS)
+{
+	NumberView	left;
+	NumberView	right;
+	AlignedPair pair;
+
+	number_view(PG_GETARG_DATUM(0), &left);
+	number_view(PG_GETARG_DATUM(1), &right);
+	if (align(&left, &right, &pair))
+		return number_encode_coefficient(false, greatest_common_divisor(pair.left, pair.right),
+										 pair.exponent, pair.dscale);
+	return SERVER_CALL2(numeric_gcd);
+}
+
+PENUMBRA_SQL_FUNCTION(penumbra_numeric_lcm);
+Datum
+penumbra_numeric_lcm(PG_FUNCTION_ARGS)
+{
+	NumberView	left;
+	NumberView	right;
+	AlignedPair pair;
+	uint128		multiple;
+
+	number_view(PG_GETARG_DATUM(0), &left);
+	number_view(PG_GETARG_DATUM(1), &right);
+	if (align(&left, &right, &pair) && pair.left != 0 && pair.right != 0 &&
+		!__builtin_mul_overflow(pair.left / greatest_common_divisor(pair.left, pair.right),
+								pair.right, &multiple))
+		return number_encode_coefficient(false, multiple, pair.exponent, pair.dscale);
+	return SERVER_CALL2(numeric_lcm);
+}
+
+/* The square root of value, rounded down. */
+static uint64
+integer_square_root(uint128 value)
+{
+	uint64		root = sqrt((double) value);
+
+	/* 53 bits are right; one step of Newton's doubles them, what is left is an error of one. */
+	if (root != 0)
+		root = (root + (uint64) (value / root)) / 2;
+	while ((uint128) root * root > value)
+		root--;
+	while ((uint128) (root + 1) * (root + 1) <= value)
+		root++;
+	return root;
+}
+
+/* The server rounds the exact root half up, and so do we: no tie is possible. */
+static bool
+short_square_root(const NumberView *number, Datum *result)
+{
+	int			scale;
+	int			zeros;
+	int			padding;
+	uint128		radicand;
+	uint128		root;
+
+	if (number->special != 0 || number->is_negative || number->ndigits == 0 ||
+		number->ndigits > NUMBER_SHORT_DIGITS_MAX)
+		return false;
+	scale = NUMERIC_MIN_SIG_DIGITS - (number->weight * NUMBER_BASE_DIGITS / 2 + 1);
+	scale = Max(scale, number->dscale);
+	scale = Max(scale, NUMERIC_MIN_DISPLAY_SCALE);
+	scale = Min(scale, NUMERIC_MAX_DISPLAY_SCALE);
+	zeros = number_exponent(number) * NUMBER_BASE_DIGITS + 2 * scale;
+	if (zeros < 0 || number->ndigits * NUMBER_BASE_DIGITS + zeros > 37)
+		return false;
+	radicand = number_coefficient(number) * number_powers_of_ten[zeros % 18];
+	for (int i = zeros / 18; i > 0; i--)
+		radicand *= number_powers_of_ten[18];
+	root = integer_square_root(radicand);
+	root += radicand - root * root > root;
+	padding = -scale & (NUMBER_BASE_DIGITS - 1);
+	*result = number_encode_coefficient(false, root * number_powers_of_ten[padding],
+										-(scale + padding) / NUMBER_BASE_DIGITS, scale);
+	return true;
+}
+
+PENUMBRA_SQL_FUNCTION(penumbra_numeric_sqrt);
+Datum
+penumbra_numeric_sqrt(PG_FUNCTION_ARGS)
+{
+	NumberView	number;
+	Datum		result;
+
+	number_view(PG_GETARG_DATUM(0), &number);
+	if (short_square_root(&number, &result))
+		return result;
+	return SERVER_CALL1(numeric_sqrt);
+}
+
+/* A copy with the sign bit (of either form) cleared or flipped; as the server's, it keeps the form. */
+static Datum
+copy_with_sign(Datum datum, bool flip)
+{
+	struct varlena *value = pg_detoast_datum_packed((struct varlena *) DatumGetPointer(datum));
+	Size		bytes = VARSIZE_ANY_EXHDR(value);
+	char	   *result = palloc(VARHDRSZ + bytes);
+	uint16	   *header = (uint16 *) (result + VARHDRSZ);
+	uint16		sign_bit;
+
+	SET_VARSIZE(result, VARHDRSZ + bytes);
+	memcpy(result + VARHDRSZ, VARDATA_ANY(value), bytes);
+	sign_bit = (*header & NUMBER_SHORT_FORM) != 0 ? 0x2000 : 0x4000;
+	*header = flip ? *header ^ sign_bit : *header & ~sign_bit;
+	return PointerGetDatum(result);
+}
+
+PENUMBRA_SQL_FUNCTION(penumbra_numeric_abs);
+Datum
+penumbra_numeric_abs(PG_FUNCTION_ARGS)
+{
+	/* an infinity's sign is where a short form's is, and NaN has none */
+	return copy_with_sign(PG_GETARG_DATUM(0), false);
+}
+
+PENUMBRA_SQL_FUNCTION(penumbra_numeric_uminus);
+Datum
+penumbra_numeric_uminus(PG_FUNCTION_ARGS)
+{
+	NumberView	number;
+
+	number_view(PG_GETARG_DATUM(0), &number);
+	if (number.ndigits > 0)
+		return copy_with_sign(PG_GETARG_DATUM(0), true);
+	return SERVER_CALL1(numeric_uminus);
+}
+
+PENUMBRA_SQL_FUNCTION(penumbra_numeric_sign);
+Datum
+penumbra_numeric_sign(PG_FUNCTION_ARGS)
+{
+	NumberView	number;
+
+	number_view(PG_GETARG_DATUM(0), &number);
+	if (number.special != 0)
+		return SERVER_CALL1(numeric_sign);
+	return number_encode_coefficient(number.is_negative, number.ndigits > 0, 0, 0);
+}
