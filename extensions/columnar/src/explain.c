@@ -28,7 +28,9 @@ static bool last_is_partly_used;
 void
 explain_note_planning(const char *reason, bool is_partly_used)
 {
-	strlcpy(last_reason, reason == NULL ? "" : reason, sizeof(last_reason));
+	last_reason[0] = '\0';
+	if (reason != NULL)
+		strlcpy(last_reason, reason, sizeof(last_reason));
 	last_is_partly_used = is_partly_used;
 }
 

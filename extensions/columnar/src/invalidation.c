@@ -50,22 +50,6 @@ invalidation_check_relation(Oid relid)
 }
 
 static void
-note_suspect(Datum argument, Oid relid)
-{
-	if (directory_is_empty())
-		return;
-	for (int i = 0; i < suspect_count; i++)
-	{
-		if (suspects[i] == relid)
-			return;
-	}
-	if (!OidIsValid(relid) || suspect_count == SUSPECTS_MAX)
-		suspect_all = true;
-	else
-		suspects[suspect_count++] = relid;
-}
-
-static void
 check_suspects(void)
 {
 	RelationSummary *relations;
@@ -100,6 +84,30 @@ check_before_commit(XactEvent event, void *argument)
 }
 
 static void
+note_suspect(Datum argument, Oid relid)
+{
+	static bool is_registered = false;
+
+	if (directory_is_empty())
+		return;
+	/* Only now: the callback costs every transaction. */
+	if (!is_registered)
+	{
+		RegisterXactCallback(check_before_commit, NULL);
+		is_registered = true;
+	}
+	for (int i = 0; i < suspect_count; i++)
+	{
+		if (suspects[i] == relid)
+			return;
+	}
+	if (!OidIsValid(relid) || suspect_count == SUSPECTS_MAX)
+		suspect_all = true;
+	else
+		suspects[suspect_count++] = relid;
+}
+
+static void
 note_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub_id, void *argument)
 {
 	if (previous_object_access_hook)
@@ -113,6 +121,5 @@ invalidation_install_hooks(void)
 {
 	previous_object_access_hook = object_access_hook;
 	object_access_hook = note_object_access;
-	RegisterXactCallback(check_before_commit, NULL);
 	CacheRegisterRelcacheCallback(note_suspect, (Datum) 0);
 }

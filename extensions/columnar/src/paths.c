@@ -80,10 +80,10 @@ is_target_or_locked(PlannerInfo *root, RelOptInfo *rel)
 }
 
 static const char *
-refusal_of_query(RelOptInfo *rel, RangeTblEntry *rte, Relation relation)
+refusal_of_query(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation relation)
 {
-	if (planning_current->reads_stored_form)
-		return "function that looks at the stored form of a value";
+	Planning   *planning = planning_current();
+
 	if (!RelationIsPopulated(relation))
 		return "materialized view without data";
 	if (rte->tablesample != NULL)
@@ -94,6 +94,13 @@ refusal_of_query(RelOptInfo *rel, RangeTblEntry *rte, Relation relation)
 		return "not a plain table";
 	if (pg_database_encoding_max_length() > 1 && GetDatabaseEncoding() != PG_UTF8)
 		return "server encoding";
+	if (!planning->is_examined)
+	{
+		planning->is_examined = true;
+		planning->reads_stored_form = stored_form_is_read(root);
+	}
+	if (planning->reads_stored_form)
+		return "function that looks at the stored form of a value";
 	return NULL;
 }
 
@@ -162,10 +169,11 @@ estimate_skipped(RelOptInfo *rel, RangeTblEntry *rte, Relation relation, const P
 
 /* Looks at an opened table; NULL: not for us.  Without anything cached it is of use in a tree only. */
 static PlannedTable *
-examine_table(RelOptInfo *rel, RangeTblEntry *rte, Relation relation, bool in_tree)
+examine_table(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation relation,
+			  bool in_tree)
 {
 	PlannedTable *table = palloc0(sizeof(PlannedTable));
-	const char *reason = refusal_of_query(rel, rte, relation);
+	const char *reason = refusal_of_query(root, rel, rte, relation);
 	AttrNumber *attnums;
 	bool		is_cached;
 
@@ -456,7 +464,7 @@ is_simply_updatable(PlannerInfo *root)
 {
 	Query	   *parse = root->parse;
 
-	return planning_current->is_cursor && bms_membership(root->all_baserels) == BMS_SINGLETON &&
+	return planning_current()->is_cursor && bms_membership(root->all_baserels) == BMS_SINGLETON &&
 		!parse->hasAggs && parse->groupClause == NIL && parse->groupingSets == NIL &&
 		parse->distinctClause == NIL && parse->sortClause == NIL;
 }
@@ -491,7 +499,7 @@ paths_find_table(RelOptInfo *rel)
 {
 	ListCell   *lc;
 
-	foreach(lc, planning_current->tables)
+	foreach(lc, planning_current()->tables)
 	{
 		PlannedTable *table = lfirst(lc);
 
@@ -512,32 +520,36 @@ paths_table_of_tree(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 	if (rte->rtekind != RTE_RELATION || is_target_or_locked(root, rel))
 		return NULL;
 	relation = table_open(rte->relid, NoLock);
-	table = examine_table(rel, rte, relation, true);
+	table = examine_table(root, rel, rte, relation, true);
 	table_close(relation, NoLock);
 	return table;
+}
+
+bool
+paths_may_add_scan(RelOptInfo *rel, RangeTblEntry *rte)
+{
+	if (rte->rtekind != RTE_RELATION || rte->inh || rte->relid < FirstNormalObjectId ||
+		(rel->reloptkind != RELOPT_BASEREL && rel->reloptkind != RELOPT_OTHER_MEMBER_REL) ||
+		rel->pathlist == NIL || IS_DUMMY_REL(rel))
+		return false;
+	return penumbra_mode != MODE_AUTO ||
+		(rel->pages >= TABLE_PAGES_MIN && price_scan_can_win(rel));
 }
 
 void
 paths_add_scan(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 {
+	Planning   *planning = planning_current();
 	PlannedTable *table;
 	Relation	relation;
 
-	if (rte->rtekind != RTE_RELATION || rte->inh || rel->pathlist == NIL || IS_DUMMY_REL(rel))
-		return;
-	if (rel->reloptkind != RELOPT_BASEREL && rel->reloptkind != RELOPT_OTHER_MEMBER_REL)
-		return;
-	if (penumbra_mode == MODE_AUTO && (rel->pages < TABLE_PAGES_MIN || !price_scan_can_win(rel)))
-		return;
-	if (rte->relid < FirstNormalObjectId)
-		return;
 	if (is_target_or_locked(root, rel))
 		return;
 	relation = table_open(rte->relid, NoLock);
-	table = examine_table(rel, rte, relation, false);
+	table = examine_table(root, rel, rte, relation, false);
 	table_close(relation, NoLock);
 	if (table == NULL)
 		return;
-	planning_current->tables = lappend(planning_current->tables, table);
+	planning->tables = lappend(planning->tables, table);
 	add_scan_paths(root, table, rte);
 }

@@ -55,16 +55,18 @@ typedef struct PlannedPipeline
 /* Of one planner() call. */
 typedef struct Planning
 {
-	struct Planning *outer;
+	bool		is_enabled;		/* Penumbra may be used */
 	List	   *tables;			/* of PlannedTable * */
 	List	   *pipelines;		/* of PlannedPipeline * */
 	const char *reason;			/* the last refusal of something Penumbra could gain from */
-	bool		reads_stored_form;	/* the query calls pg_column_size() or the like */
+	bool		is_examined;	/* a table was: reads_stored_form is known */
+	bool		reads_stored_form;
 	bool		is_cursor;		/* of DECLARE or PL/pgSQL */
 	int			refused_stages; /* aggregations and DISTINCTs over served tables */
 } Planning;
 
-extern Planning *planning_current;
+/* Of the innermost planner() call; NULL outside of all. */
+extern Planning *planning_current(void);
 
 /* Remembers and counts why something is left to PostgreSQL. */
 extern void planning_refuse(const char *reason);
@@ -78,6 +80,8 @@ typedef struct PenumbraPath
 	List	   *kept_quals;		/* RestrictInfos that PostgreSQL evaluates on our rows */
 } PenumbraPath;
 
+/* Before anything else is looked at: must be a few instructions for a one-row look-up. */
+extern bool paths_may_add_scan(RelOptInfo *rel, RangeTblEntry *rte);
 extern void paths_add_scan(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte);
 extern void paths_add_upper(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 							RelOptInfo *output_rel, void *extra);

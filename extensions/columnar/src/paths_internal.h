@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * paths_internal.h
- *	  Shared by paths.c and upper_paths.c only.
+ *	  Shared by paths.c, upper_paths.c and stored_form.c only.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,5 +25,8 @@ extern bool paths_check(Pipeline *pipeline);
 extern void paths_offer(RelOptInfo *rel, PenumbraPath *path);
 
 extern int	paths_count_columns(List *exprs);
+
+/* Whether the query that root is a level of calls pg_column_size() or the like. */
+extern bool stored_form_is_read(PlannerInfo *root);
 
 #endif							/* PENUMBRA_PATHS_INTERNAL_H */

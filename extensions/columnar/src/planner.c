@@ -12,10 +12,8 @@
 
 #include "pg_compat.h"
 
-#include "nodes/nodeFuncs.h"
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
-#include "utils/fmgroids.h"
 #include "utils/guc.h"
 
 #include "paths.h"
@@ -23,7 +21,6 @@
 
 int			penumbra_mode = MODE_AUTO;
 int			penumbra_workers = -1;
-Planning   *planning_current = NULL;
 
 static planner_hook_type previous_planner_hook = NULL;
 static set_rel_pathlist_hook_type previous_set_rel_pathlist_hook = NULL;
@@ -37,19 +34,44 @@ static const struct config_enum_entry mode_options[] = {
 	{NULL, 0, false}
 };
 
+/* Marks a planner() call on error_context_stack; has nothing to add to errors. */
+static void
+mark_planning(void *argument)
+{
+}
+
+/*
+ * Whoever catches an error also takes error_context_stack back, so calls that
+ * an error ended are not on it.  A static variable would need a PG_TRY, which
+ * costs each query more than all other work of the hooks.
+ */
+Planning *
+planning_current(void)
+{
+	for (ErrorContextCallback *mark = error_context_stack; mark != NULL; mark = mark->previous)
+	{
+		if (mark->callback == mark_planning)
+			return mark->arg;
+	}
+	return NULL;
+}
+
 void
 planning_refuse(const char *reason)
 {
-	planning_current->reason = reason;
+	planning_current()->reason = reason;
 	refusal_count(reason);
 }
 
 static void
 penumbra_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 {
+	Planning   *planning;
+
 	if (previous_set_rel_pathlist_hook)
 		previous_set_rel_pathlist_hook(root, rel, rti, rte);
-	if (planning_current != NULL)
+	if (paths_may_add_scan(rel, rte) && (planning = planning_current()) != NULL &&
+		planning->is_enabled)
 		paths_add_scan(root, rel, rte);
 }
 
@@ -57,30 +79,13 @@ static void
 penumbra_create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 							RelOptInfo *output_rel, void *extra)
 {
+	Planning   *planning;
+
 	if (previous_create_upper_paths_hook)
 		previous_create_upper_paths_hook(root, stage, input_rel, output_rel, extra);
-	if (planning_current != NULL)
+	planning = planning_current();
+	if (planning != NULL && planning->tables != NIL)
 		paths_add_upper(root, stage, input_rel, output_rel, extra);
-}
-
-static bool
-is_stored_form_function(Oid function_oid, void *context)
-{
-	return function_oid == F_PG_COLUMN_SIZE || function_oid == F_PG_COLUMN_COMPRESSION ||
-		compat_is_toast_chunk_id(function_oid);
-}
-
-/* Functions that show how a value is stored: ours are neither compressed nor toasted. */
-static bool
-reads_stored_form_walker(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, FuncExpr) && check_functions_in_node(node, is_stored_form_function, NULL))
-		return true;
-	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, reads_stored_form_walker, context, 0);
-	return expression_tree_walker(node, reads_stored_form_walker, context);
 }
 
 static PlannedStmt *
@@ -96,30 +101,19 @@ penumbra_planner(Query *parse, const char *query_string, int cursor_options,
 				 ParamListInfo params)
 {
 	PlannedStmt *stmt;
-	Planning	planning = {.outer = planning_current};
+	Planning	planning = {.is_cursor = (cursor_options & CURSOR_OPT_FAST_PLAN) != 0,
+							.is_enabled = penumbra_mode != MODE_OFF &&
+							(penumbra_mode != MODE_AUTO || cache_is_available())};
+	ErrorContextCallback mark = {.previous = error_context_stack, .callback = mark_planning,
+								 .arg = &planning};
 
-	if (penumbra_mode == MODE_OFF || (penumbra_mode == MODE_AUTO && !cache_is_available()))
-		planning_current = NULL;
-	else
-	{
-		planning.reads_stored_form = reads_stored_form_walker((Node *) parse, NULL);
-		planning.is_cursor = (cursor_options & CURSOR_OPT_FAST_PLAN) != 0;
-		planning_current = &planning;
-	}
-	PG_TRY();
-	{
-		stmt = plan_as_before(parse, query_string, cursor_options, params);
-	}
-	PG_FINALLY();
-	{
-		planning_current = planning.outer;
-	}
-	PG_END_TRY();
+	error_context_stack = &mark;
+	stmt = plan_as_before(parse, query_string, cursor_options, params);
+	error_context_stack = mark.previous;
 	if (penumbra_mode == MODE_REQUIRE)
 		require_check_plan(stmt, &planning);
-	if (planning.outer == NULL)
-		explain_note_planning(planning.reason, planning.reason != NULL &&
-							  require_plan_uses_penumbra(stmt));
+	explain_note_planning(planning.reason, planning.reason != NULL &&
+						  require_plan_uses_penumbra(stmt));
 	return stmt;
 }
 

@@ -59,7 +59,6 @@ price_processes(int workers)
 	return workers + leader;
 }
 
-/* Before anything else is looked at: must be a few instructions for a one-row lookup. */
 bool
 price_scan_can_win(RelOptInfo *rel)
 {

@@ -155,7 +155,7 @@ pipeline_below(PlannerInfo *root, RelOptInfo *input_rel)
 
 	if (input_rel->reloptkind == RELOPT_BASEREL)
 		return pipeline_of_rel(root, input_rel);
-	foreach(lc, planning_current->pipelines)
+	foreach(lc, planning_current()->pipelines)
 	{
 		PlannedPipeline *candidate = lfirst(lc);
 
@@ -220,11 +220,12 @@ static void
 finish(PlannerInfo *root, PlannedPipeline *planned, RelOptInfo *output_rel, PathTarget *target,
 	   const char *kind, List *pathkeys, bool add)
 {
+	Planning   *planning = planning_current();
 	Path	   *ordinary;
 	PenumbraPath *path;
 
 	planned->rel = output_rel;
-	planning_current->pipelines = lappend(planning_current->pipelines, planned);
+	planning->pipelines = lappend(planning->pipelines, planned);
 	ordinary = add ? custom_path_cheapest_ordinary(output_rel, true) : NULL;
 	if (ordinary == NULL || !equal(ordinary->pathtarget->exprs, target->exprs))
 		return;
@@ -355,7 +356,7 @@ add_group(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List
 
 	if (planned == NULL)
 		return;
-	planning_current->refused_stages++;
+	planning_current()->refused_stages++;
 	if (parse->groupingSets != NIL)
 	{
 		planning_refuse("grouping sets");
@@ -384,7 +385,7 @@ add_group(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List
 	set_target(planned, target, relid);
 	if (!paths_check(planned->pipeline))
 		return;
-	planning_current->refused_stages--;
+	planning_current()->refused_stages--;
 	finish(root, planned, output_rel, target, "Penumbra Aggregate", NIL, true);
 }
 
@@ -402,7 +403,7 @@ add_distinct(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 
 	if (planned == NULL)
 		return;
-	planning_current->refused_stages++;
+	planning_current()->refused_stages++;
 	if (parse->hasDistinctOn)
 	{
 		planning_refuse("DISTINCT ON");
@@ -427,7 +428,7 @@ add_distinct(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 	set_target(planned, target, relid);
 	if (!paths_check(planned->pipeline))
 		return;
-	planning_current->refused_stages--;
+	planning_current()->refused_stages--;
 	finish(root, planned, output_rel, target, "Penumbra Distinct", NIL, true);
 }
 
@@ -579,8 +580,8 @@ paths_add_upper(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_re
 {
 	Query	   *parse = root->parse;
 
-	if (planning_current->tables == NIL || parse->commandType != CMD_SELECT ||
-		parse->rowMarks != NIL || root->rowMarks != NIL || parse->hasTargetSRFs ||
+	if (parse->commandType != CMD_SELECT || parse->rowMarks != NIL ||
+		root->rowMarks != NIL || parse->hasTargetSRFs ||
 		bms_membership(root->all_baserels) != BMS_SINGLETON ||
 		output_rel->pathlist == NIL || IS_DUMMY_REL(input_rel) ||
 		IS_OTHER_REL(input_rel))
