@@ -1,0 +1,57 @@
+/*
+ * Arithmetic on long non-negative decimal integers, callable from C.
+ *
+ * A number is an array of limbs of base 10^16, the lowest first; its length is given, and it may have leading
+ * zero limbs. Outside stand digits of base 10^4, the highest first, as PostgreSQL stores them. Nothing is
+ * allocated: functions that need scratch memory take it, with the size that their ..._scratch_bytes tells.
+ * Outputs must not overlap inputs or scratch, except where it is said.
+ */
+#ifndef PENUMBRA_DIGITS_H
+#define PENUMBRA_DIGITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PENUMBRA_LIMB_BASE UINT64_C(10000000000000000)
+#define PENUMBRA_DIGITS_PER_LIMB 4
+
+/* A product has at most this many limbs (393,216 decimal digits; it takes a few milliseconds). */
+#define PENUMBRA_LIMBS_MAX 24576
+
+/* (digit_count + 3) / 4 limbs from digits; 4 * limb_count digits from limbs. */
+void penumbra_limbs_from_digits(const int16_t *digits, size_t digit_count, uint64_t *limbs);
+void penumbra_limbs_to_digits(const uint64_t *limbs, size_t limb_count, int16_t *digits);
+
+/* Less than, equal to, greater than 0 as a is to b, both of n limbs. */
+int penumbra_limbs_compare(const uint64_t *a, const uint64_t *b, size_t n);
+
+/* a + b and a - b, b_limbs <= a_limbs. The result has a_limbs and may be a or b; returned is the carry or
+ * borrow, 0 or 1. */
+uint64_t penumbra_limbs_add(const uint64_t *a, size_t a_limbs, const uint64_t *b, size_t b_limbs,
+                            uint64_t *sum);
+uint64_t penumbra_limbs_subtract(const uint64_t *a, size_t a_limbs, const uint64_t *b,
+                                 size_t b_limbs, uint64_t *difference);
+
+/* a * factor + addend, both less than the base; returned is the highest limb. product may be a. */
+uint64_t penumbra_limbs_multiply_small(const uint64_t *a, size_t n, uint64_t factor,
+                                       uint64_t addend, uint64_t *product);
+
+/* a / divisor, 0 < divisor < base; returned is the remainder. quotient may be a. */
+uint64_t penumbra_limbs_divide_small(const uint64_t *a, size_t n, uint64_t divisor,
+                                     uint64_t *quotient);
+
+/* a * b, of a_limbs + b_limbs <= PENUMBRA_LIMBS_MAX limbs; a square (a == b) is faster. */
+size_t penumbra_limbs_multiply_scratch_bytes(size_t a_limbs, size_t b_limbs);
+void penumbra_limbs_multiply(const uint64_t *a, size_t a_limbs, const uint64_t *b, size_t b_limbs,
+                             uint64_t *product, void *scratch);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,155 @@
+// Long numbers against schoolbook arithmetic digit by digit.
+#include "penumbra/digits.h"
+
+#include <algorithm>
+#include <string>
+
+#include "kernels_testing.h"
+
+namespace penumbra::kernels {
+namespace {
+
+using Limbs = std::vector<uint64_t>;
+
+// Random limbs, of which some are extreme.
+Limbs Number(std::mt19937_64& random, size_t limbs) {
+  Limbs number(limbs);
+  const uint64_t kind = random() % 4;
+  for (uint64_t& limb : number) {
+    limb = random() % PENUMBRA_LIMB_BASE;
+    if (kind == 1) limb = PENUMBRA_LIMB_BASE - 1;
+    if (kind == 2 && random() % 2 == 0) limb = random() % 2 == 0 ? 0 : PENUMBRA_LIMB_BASE - 1;
+    if (kind == 3) limb = 5000'4999'5000'4999;
+  }
+  return number;
+}
+
+Limbs Product(const Limbs& a, const Limbs& b) {
+  Limbs product(a.size() + b.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    uint64_t carry = 0;
+    for (size_t j = 0; j < b.size(); ++j) {
+      const auto value = static_cast<unsigned __int128>(a[i]) * b[j] + product[i + j] + carry;
+      product[i + j] = static_cast<uint64_t>(value % PENUMBRA_LIMB_BASE);
+      carry = static_cast<uint64_t>(value / PENUMBRA_LIMB_BASE);
+    }
+    product[i + b.size()] = carry;
+  }
+  return product;
+}
+
+Limbs Multiply(const Limbs& a, const Limbs& b) {
+  const size_t bytes = penumbra_limbs_multiply_scratch_bytes(a.size(), b.size());
+  std::vector<uint64_t> scratch(bytes / sizeof(uint64_t), 0xdeadbeefdeadbeef);
+  Limbs product(a.size() + b.size());
+  penumbra_limbs_multiply(a.data(), a.size(), b.data(), b.size(), product.data(), scratch.data());
+  return product;
+}
+
+// What has SIMD runs once per target, the rest once.
+class DigitsTest : public KernelTest {};
+class LimbsTest : public ::testing::Test {
+ protected:
+  std::mt19937_64 random{20260101};
+};
+HWY_TARGET_INSTANTIATE_TEST_SUITE_P(DigitsTest);
+
+TEST_P(DigitsTest, Multiply) {
+  for (size_t a_limbs : {0, 1, 2, 3, 4, 5, 6, 8, 9, 15, 16, 17, 31, 50, 100, 199, 201, 260, 700}) {
+    for (size_t b_limbs : {1, 2, 5, 7, 12, 25, 64, 130, 200, 203, 330, 500, 900}) {
+      for (int i = 0; i < 3; ++i) {
+        const Limbs a = Number(random, a_limbs);
+        const Limbs b = Number(random, b_limbs);
+        ASSERT_EQ(Multiply(a, b), Product(a, b)) << a_limbs << " by " << b_limbs;
+      }
+    }
+  }
+}
+
+TEST_P(DigitsTest, Square) {
+  for (size_t limbs : {1, 4, 5, 40, 199, 200, 333, 640, 1000}) {
+    const Limbs a = Number(random, limbs);
+    ASSERT_EQ(Multiply(a, a), Product(a, a)) << limbs;
+  }
+}
+
+// The worst case of the transforms' error bound.
+TEST_P(DigitsTest, MultiplyLongest) {
+  const size_t half = PENUMBRA_LIMBS_MAX / 2;
+  const Limbs nines(half, PENUMBRA_LIMB_BASE - 1);
+  Limbs expected(2 * half, PENUMBRA_LIMB_BASE - 1);
+  std::fill_n(expected.begin(), half, 0);
+  expected[0] = 1;
+  expected[half] = PENUMBRA_LIMB_BASE - 2;
+  EXPECT_EQ(Multiply(nines, nines), expected);
+  // By a number of one limb's value, every limb is known.
+  for (size_t a_limbs : {half, half / 2, half / 3, half / 5}) {
+    const Limbs a(a_limbs, 5000'5000'5000'5000);
+    Limbs b(PENUMBRA_LIMBS_MAX - a_limbs, 0);
+    b[b.size() - 1] = 2;
+    b[0] = 2;
+    Limbs sum(a_limbs + b.size(), 0);
+    for (size_t from : {size_t{0}, b.size() - 1}) {
+      Limbs twice(a_limbs + 1);
+      twice[a_limbs] = penumbra_limbs_multiply_small(a.data(), a_limbs, 2, 0, twice.data());
+      penumbra_limbs_add(sum.data() + from, sum.size() - from, twice.data(), twice.size(),
+                         sum.data() + from);
+    }
+    EXPECT_EQ(Multiply(a, b), sum) << a_limbs;
+  }
+}
+
+TEST_F(LimbsTest, DigitsAndLimbs) {
+  for (size_t n = 0; n < 40; ++n) {
+    std::vector<int16_t> digits(n);
+    for (int16_t& digit : digits) digit = static_cast<int16_t>(random() % 10000);
+    Limbs limbs((n + 3) / 4);
+    penumbra_limbs_from_digits(digits.data(), n, limbs.data());
+    std::vector<int16_t> back(4 * limbs.size());
+    penumbra_limbs_to_digits(limbs.data(), limbs.size(), back.data());
+    std::vector<int16_t> expected(back.size() - n, 0);
+    expected.insert(expected.end(), digits.begin(), digits.end());
+    EXPECT_EQ(back, expected);
+  }
+}
+
+TEST_F(LimbsTest, AddSubtractCompare) {
+  for (size_t n : {1, 2, 5, 30}) {
+    for (size_t m = 0; m <= n; ++m) {
+      const Limbs a = Number(random, n);
+      const Limbs b = Number(random, m);
+      Limbs sum(n);
+      const uint64_t carry = penumbra_limbs_add(a.data(), n, b.data(), m, sum.data());
+      Limbs back(n);
+      EXPECT_EQ(penumbra_limbs_subtract(sum.data(), n, b.data(), m, back.data()), carry);
+      EXPECT_EQ(back, a);
+      Limbs padded = b;
+      padded.resize(n);
+      const int order = penumbra_limbs_compare(a.data(), padded.data(), n);
+      EXPECT_EQ(order < 0, penumbra_limbs_subtract(a.data(), n, b.data(), m, back.data()) == 1);
+      EXPECT_EQ(order == 0, a == padded);
+    }
+  }
+}
+
+TEST_F(LimbsTest, SmallFactors) {
+  for (size_t n : {1, 2, 9, 40}) {
+    for (uint64_t factor : {uint64_t{1}, uint64_t{10000}, uint64_t{1} << 53, PENUMBRA_LIMB_BASE - 1}) {
+      const Limbs a = Number(random, n);
+      const uint64_t addend = random() % factor;
+      Limbs product = Product(a, {factor});
+      penumbra_limbs_add(product.data(), n + 1, &addend, 1, product.data());
+      Limbs multiplied(n + 1);
+      multiplied[n] =
+          penumbra_limbs_multiply_small(a.data(), n, factor, addend, multiplied.data());
+      EXPECT_EQ(multiplied, product);
+      Limbs quotient(n + 1);
+      EXPECT_EQ(penumbra_limbs_divide_small(product.data(), n + 1, factor, quotient.data()), addend);
+      quotient.resize(n);
+      EXPECT_EQ(quotient, a);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace penumbra::kernels
