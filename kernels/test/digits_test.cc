@@ -38,12 +38,44 @@ Limbs Product(const Limbs& a, const Limbs& b) {
   return product;
 }
 
+// Memory with a guard behind it.
+class GuardedScratch {
+ public:
+  explicit GuardedScratch(size_t bytes) : memory_(bytes / sizeof(uint64_t) + kGuard, kMark) {}
+  void* get() { return memory_.data(); }
+  bool IsIntact() const {
+    return std::all_of(memory_.end() - kGuard, memory_.end(), [](uint64_t x) { return x == kMark; });
+  }
+
+ private:
+  static constexpr size_t kGuard = 64;
+  static constexpr uint64_t kMark = 0xdeadbeefdeadbeef;
+  std::vector<uint64_t> memory_;
+};
+
 Limbs Multiply(const Limbs& a, const Limbs& b) {
   const size_t bytes = penumbra_limbs_multiply_scratch_bytes(a.size(), b.size());
-  std::vector<uint64_t> scratch(bytes / sizeof(uint64_t), 0xdeadbeefdeadbeef);
+  GuardedScratch scratch(bytes);
   Limbs product(a.size() + b.size());
-  penumbra_limbs_multiply(a.data(), a.size(), b.data(), b.size(), product.data(), scratch.data());
+  penumbra_limbs_multiply(a.data(), a.size(), b.data(), b.size(), product.data(), scratch.get());
+  EXPECT_TRUE(scratch.IsIntact());
   return product;
+}
+
+void CheckDivision(const Limbs& a, const Limbs& b) {
+  const size_t quotient_limbs = a.size() - b.size() + 1;
+  Limbs quotient(quotient_limbs);
+  Limbs remainder(b.size());
+  GuardedScratch scratch(penumbra_limbs_divide_scratch_bytes(a.size(), b.size()));
+  penumbra_limbs_divide(a.data(), a.size(), b.data(), b.size(), quotient.data(), remainder.data(),
+                        scratch.get());
+  ASSERT_TRUE(scratch.IsIntact());
+  ASSERT_LT(penumbra_limbs_compare(remainder.data(), b.data(), b.size()), 0);
+  Limbs back = Multiply(quotient, b);
+  EXPECT_EQ(back.back(), 0);
+  back.pop_back();
+  EXPECT_EQ(penumbra_limbs_add(back.data(), back.size(), remainder.data(), b.size(), back.data()), 0);
+  ASSERT_EQ(back, a) << a.size() << " by " << b.size();
 }
 
 // What has SIMD runs once per target, the rest once.
@@ -96,6 +128,53 @@ TEST_P(DigitsTest, MultiplyLongest) {
                          sum.data() + from);
     }
     EXPECT_EQ(Multiply(a, b), sum) << a_limbs;
+  }
+}
+
+TEST_P(DigitsTest, Divide) {
+  for (size_t b_limbs : {1, 2, 3, 4, 9, 30, 119, 121, 350, 401, 700}) {
+    for (size_t quotient_limbs : {1, 2, 3, 7, 25, 130, 399, 402, 450, 900, 1700}) {
+      const Limbs quotient = Number(random, quotient_limbs);
+      Limbs b = Number(random, b_limbs);
+      if (b.back() < PENUMBRA_DIVISOR_TOP_MIN) b.back() += PENUMBRA_DIVISOR_TOP_MIN;
+      if (random() % 3 == 0) b.back() = PENUMBRA_DIVISOR_TOP_MIN;
+      // An exact multiple, one less, and something else.
+      Limbs a = Product(quotient, b);
+      CheckDivision(a, b);
+      constexpr uint64_t kOne = 1;
+      if (penumbra_limbs_subtract(a.data(), a.size(), &kOne, 1, a.data()) == 0) CheckDivision(a, b);
+      CheckDivision(Number(random, b_limbs + quotient_limbs - 1), b);
+    }
+  }
+}
+
+TEST_P(DigitsTest, Root) {
+  constexpr uint64_t kOne = 1;
+  for (size_t n : {1, 2, 3, 4, 5, 8, 13, 31, 63, 64, 130, 451, 900}) {
+    for (int i = 0; i < 8; ++i) {
+      Limbs expected = Number(random, n);
+      if (expected.back() == 0) expected.back() = 1 + random() % 1000;
+      // a square, one less than a square, the greatest with this root
+      Limbs square = Multiply(expected, expected);
+      if (square.back() == 0) continue;
+      Limbs less = square;
+      penumbra_limbs_subtract(less.data(), 2 * n, &kOne, 1, less.data());
+      Limbs most = square;
+      penumbra_limbs_add(most.data(), 2 * n, expected.data(), n, most.data());
+      penumbra_limbs_add(most.data(), 2 * n, expected.data(), n, most.data());
+      Limbs less_root = expected;
+      penumbra_limbs_subtract(less_root.data(), n, &kOne, 1, less_root.data());
+      GuardedScratch scratch(penumbra_limbs_root_scratch_bytes(n));
+      Limbs root(n);
+      penumbra_limbs_root(square.data(), n, root.data(), scratch.get());
+      ASSERT_EQ(root, expected) << n;
+      penumbra_limbs_root(most.data(), n, root.data(), scratch.get());
+      ASSERT_EQ(root, expected) << n;
+      if (less.back() == 0) continue;
+      penumbra_limbs_root(less.data(), n, root.data(), scratch.get());
+      ASSERT_EQ(root, less_root) << n;
+      ASSERT_TRUE(scratch.IsIntact());
+    }
   }
 }
 

@@ -50,6 +50,20 @@ size_t penumbra_limbs_multiply_scratch_bytes(size_t a_limbs, size_t b_limbs);
 void penumbra_limbs_multiply(const uint64_t *a, size_t a_limbs, const uint64_t *b, size_t b_limbs,
                              uint64_t *product, void *scratch);
 
+/*
+ * a / b rounded down (a_limbs - b_limbs + 1 limbs) and the remainder (b_limbs). a has at least as many limbs as b;
+ * the highest limb of b is at least 10^12 (multiply both by a power of 10^4 to make it so). The remainder may
+ * be in the place of a's lowest limbs.
+ */
+#define PENUMBRA_DIVISOR_TOP_MIN UINT64_C(1000000000000)
+size_t penumbra_limbs_divide_scratch_bytes(size_t a_limbs, size_t b_limbs);
+void penumbra_limbs_divide(const uint64_t *a, size_t a_limbs, const uint64_t *b, size_t b_limbs,
+                           uint64_t *quotient, uint64_t *remainder, void *scratch);
+
+/* The square root of a, of 2 * root_limbs limbs of which the highest is not zero, rounded down. */
+size_t penumbra_limbs_root_scratch_bytes(size_t root_limbs);
+void penumbra_limbs_root(const uint64_t *a, size_t root_limbs, uint64_t *root, void *scratch);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,218 @@
+// Division of long numbers: schoolbook with late carries, and Newton's reciprocal. See penumbra/digits.h.
+#include <algorithm>
+
+#include "limb.h"
+#include "scratch.h"
+
+namespace penumbra::kernels {
+namespace {
+
+// Measured, see README.md. Limbs of the quotient and of the divisor.
+constexpr size_t kNewtonFrom = 400;
+// A reciprocal of fewer limbs is a schoolbook division.
+constexpr size_t kReciprocalByNewtonFrom = 120;
+// Columns of the remainder sum up so many products before they would exceed 2^115; each is below 0.51 base^2.
+constexpr size_t kSchoolbookMax = 700;
+static_assert(kNewtonFrom <= kSchoolbookMax && kReciprocalByNewtonFrom <= kSchoolbookMax);
+
+size_t Bits(uint128 value) {
+  return 128 - static_cast<size_t>(__builtin_clzll(static_cast<uint64_t>(value >> 64)));
+}
+
+// high is some limbs of a remainder, with the divisor's two highest limbs below: the next limb of the quotient, rounded
+// to nearest, with an error below 2^-8 before rounding.
+class QuotientEstimate {
+ public:
+  QuotientEstimate(uint64_t top, uint64_t next) {
+    const uint128 divisor = uint128{top} * kLimbBase + next;  // 2^93 or more
+    const size_t bits = Bits(divisor);
+    shift_ = bits - 62;
+    const auto divisor64 = static_cast<uint64_t>(divisor >> (bits - 64));
+    const uint128 inverse = (uint128{1} << 127) / divisor64;
+    inverse_ = static_cast<uint64_t>(std::min(inverse, uint128{UINT64_MAX}));
+  }
+
+  int64_t Limb(int128 high) const {
+    const auto high62 = static_cast<int64_t>(high >> shift_);
+    const auto ratio = static_cast<int64_t>((int128{high62} * inverse_) >> 63);  // 2^62 is 1
+    return static_cast<int64_t>((int128{ratio} * kLimbBase + (int128{1} << 61)) >> 62);
+  }
+
+ private:
+  size_t shift_;
+  uint64_t inverse_;
+};
+
+// quotient + 1, remainder - divisor and the other way round, as the remainder is too large or negative: `borrow` times
+// base^n is to be subtracted from it.
+void Correct(const uint64_t* b, size_t n, uint64_t borrow, uint64_t* quotient,
+             size_t quotient_limbs, uint64_t* remainder) {
+  constexpr uint64_t kOne = 1;
+  while (borrow != 0) {
+    penumbra_limbs_subtract(quotient, quotient_limbs, &kOne, 1, quotient);
+    borrow -= penumbra_limbs_add(remainder, n, b, n, remainder);
+  }
+  while (penumbra_limbs_compare(remainder, b, n) >= 0) {
+    penumbra_limbs_add(quotient, quotient_limbs, &kOne, 1, quotient);
+    penumbra_limbs_subtract(remainder, n, b, n, remainder);
+  }
+}
+
+// Quotient limbs are rounded to nearest, so that remainders have either sign, and columns of the remainder carry only
+// where the next estimate needs it.
+void DivideSchoolbook(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs,
+                      uint64_t* quotient, uint64_t* remainder, Scratch scratch) {
+  auto* columns = reinterpret_cast<int128*>(scratch.Take(2 * (a_limbs + 1)));
+  const size_t quotient_limbs = a_limbs - b_limbs + 1;
+  const QuotientEstimate estimate(b[b_limbs - 1], b[b_limbs - 2]);
+  std::copy_n(a, a_limbs, columns);
+  columns[a_limbs] = 0;
+  for (size_t k = quotient_limbs; k-- > 0;) {
+    int128* row = columns + k;
+    const int128 carry = SplitByBase(row[b_limbs - 2]).high;
+    const int64_t limb = estimate.Limb(row[b_limbs] * kLimbBase + row[b_limbs - 1] + carry);
+    for (size_t i = 0; i < b_limbs; ++i) row[i] -= int128{limb} * static_cast<int64_t>(b[i]);
+    row[b_limbs - 1] += row[b_limbs] * kLimbBase;
+    quotient[k] = static_cast<uint64_t>(limb);
+  }
+  int128 high = 0;
+  for (size_t i = 0; i < b_limbs; ++i) {
+    const SignedSplitLimb split = SplitByBase(columns[i] + high);
+    remainder[i] = split.low;
+    high = split.high;
+  }
+  int64_t carry = 0;
+  for (size_t i = 0; i < quotient_limbs; ++i) {
+    const int64_t limb = static_cast<int64_t>(quotient[i]) + carry;
+    carry = limb < 0 ? -1 : 0;
+    quotient[i] = static_cast<uint64_t>(limb < 0 ? limb + static_cast<int64_t>(kLimbBase) : limb);
+  }
+  Correct(b, b_limbs, high < 0 ? static_cast<uint64_t>(-high) : 0, quotient, quotient_limbs,
+          remainder);
+}
+
+// inverse (n + 1 limbs) = base^2n / b within a few units; the highest limb of b is 10^12 or more.
+void Reciprocal(const uint64_t* b, size_t n, uint64_t* inverse, Scratch scratch) {
+  if (n < kReciprocalByNewtonFrom) {
+    uint64_t* power = scratch.Take(2 * n + 1);
+    uint64_t* quotient = scratch.Take(n + 2);
+    uint64_t* remainder = scratch.Take(n);
+    std::fill_n(power, 2 * n, 0);
+    power[2 * n] = 1;
+    DivideSchoolbook(power, 2 * n + 1, b, n, quotient, remainder, scratch);
+    std::copy_n(quotient, n + 1, inverse);
+    return;
+  }
+  // With R the reciprocal of the h highest limbs and E = base^(n + h) - b R:
+  // base^2n / b = R base^(n - h) + R E / base^2h within E^2.
+  constexpr uint64_t kOne = 1;
+  const size_t h = n / 2 + 1;
+  uint64_t* r = inverse + n - h;
+  Reciprocal(b + n - h, h, r, scratch);
+  uint64_t* error = scratch.Take(n + h + 1);
+  uint64_t* product = scratch.Take(2 * h + 4);
+  penumbra_limbs_multiply(b, n, r, h + 1, error, scratch.Rest());
+  const bool is_above = error[n + h] != 0;  // b R is base^(n + h) or a little more
+  if (is_above) {
+    error[n + h] = 0;
+  } else {
+    for (size_t i = 0; i < n + h; ++i) error[i] = kLimbBase - 1 - error[i];
+    penumbra_limbs_add(error, n + h, &kOne, 1, error);
+  }
+  // E is below base^(n + 2); limbs of it that cannot reach the result are dropped.
+  const size_t dropped = n - h - 1;
+  const size_t error_limbs = h + 3;
+  penumbra_limbs_multiply(error + dropped, error_limbs, r, h + 1, product, scratch.Rest());
+  std::fill_n(inverse, n - h, 0);
+  const size_t shift = 2 * h - dropped;
+  const size_t correction_limbs = error_limbs + h + 1 - shift;
+  const auto correct = is_above ? penumbra_limbs_subtract : penumbra_limbs_add;
+  correct(inverse, n + 1, product + shift, correction_limbs, inverse);
+}
+
+// A quotient of at most b_limbs + 1 limbs, by the reciprocal of b's `precision` highest limbs.
+void DivideBlock(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs,
+                 const uint64_t* inverse, size_t precision, uint64_t* quotient, uint64_t* remainder,
+                 Scratch scratch) {
+  const size_t quotient_limbs = a_limbs - b_limbs + 1;
+  // as many limbs of a as the quotient has, and one more
+  const size_t top_limbs = quotient_limbs + 1;
+  uint64_t* product = scratch.Take(a_limbs + b_limbs + 4);
+  penumbra_limbs_multiply(a + a_limbs - top_limbs, top_limbs, inverse, precision + 1, product,
+                          scratch.Rest());
+  std::copy_n(product + precision + 2, quotient_limbs, quotient);
+  penumbra_limbs_multiply(quotient, quotient_limbs, b, b_limbs, product, scratch.Rest());
+  // The estimate is off by a few: one limb above b's tells the sign.
+  uint64_t borrow = penumbra_limbs_subtract(a, b_limbs, product, b_limbs, remainder);
+  const uint64_t above = a_limbs > b_limbs ? a[b_limbs] : 0;
+  const uint64_t difference = above + kLimbBase - product[b_limbs] - borrow;
+  if (difference % kLimbBase < kLimbBase / 2) {
+    // so many times base^b_limbs are left, which is some divisors
+    uint64_t carry = difference % kLimbBase;
+    constexpr uint64_t kOne = 1;
+    while (carry > 0) {
+      penumbra_limbs_add(quotient, quotient_limbs, &kOne, 1, quotient);
+      carry -= penumbra_limbs_subtract(remainder, b_limbs, b, b_limbs, remainder);
+    }
+    borrow = 0;
+  } else {
+    borrow = kLimbBase - difference % kLimbBase;
+  }
+  Correct(b, b_limbs, borrow, quotient, quotient_limbs, remainder);
+}
+
+// The quotient from the highest limbs down, in blocks of as many limbs as b has.
+void DivideNewton(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs,
+                  uint64_t* quotient, uint64_t* remainder, Scratch scratch) {
+  const size_t quotient_limbs = a_limbs - b_limbs + 1;
+  const size_t precision = std::min(b_limbs, quotient_limbs + 1);
+  uint64_t* inverse = scratch.Take(precision + 1);
+  Reciprocal(b + b_limbs - precision, precision, inverse, scratch);
+  const size_t blocks = (quotient_limbs - 1) / b_limbs;
+  const size_t lower = blocks * b_limbs;
+  uint64_t* rest = scratch.Take(2 * b_limbs);
+  uint64_t* part = scratch.Take(b_limbs + 1);
+  DivideBlock(a + lower, a_limbs - lower, b, b_limbs, inverse, precision, quotient + lower,
+              rest + b_limbs, scratch);
+  for (size_t at = lower; at > 0;) {
+    at -= b_limbs;
+    std::copy_n(a + at, b_limbs, rest);
+    DivideBlock(rest, 2 * b_limbs, b, b_limbs, inverse, precision, part, remainder, scratch);
+    std::copy_n(part, b_limbs, quotient + at);
+    std::copy_n(remainder, b_limbs, rest + b_limbs);
+  }
+  std::copy_n(rest + b_limbs, b_limbs, remainder);
+}
+
+bool IsByNewton(size_t a_limbs, size_t b_limbs) {
+  return std::min(a_limbs - b_limbs + 1, b_limbs) >= kNewtonFrom;
+}
+
+}  // namespace
+}  // namespace penumbra::kernels
+
+namespace k = penumbra::kernels;
+
+extern "C" {
+
+size_t penumbra_limbs_divide_scratch_bytes(size_t a_limbs, size_t b_limbs) {
+  size_t limbs = 2 * (a_limbs + 1);
+  if (k::IsByNewton(a_limbs, b_limbs)) {
+    // DivideNewton's and DivideBlock's pieces; those of Reciprocal are smaller
+    limbs = 4 * b_limbs + 8 + 3 * b_limbs + 8 + k::MultiplyScratchBound(3 * b_limbs + 4);
+  }
+  return limbs * sizeof(uint64_t);
+}
+
+void penumbra_limbs_divide(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs,
+                           uint64_t* quotient, uint64_t* remainder, void* scratch) {
+  if (b_limbs == 1) {
+    *remainder = penumbra_limbs_divide_small(a, a_limbs, *b, quotient);
+  } else if (k::IsByNewton(a_limbs, b_limbs)) {
+    k::DivideNewton(a, a_limbs, b, b_limbs, quotient, remainder, k::Scratch(scratch));
+  } else {
+    k::DivideSchoolbook(a, a_limbs, b, b_limbs, quotient, remainder, k::Scratch(scratch));
+  }
+}
+
+}  // extern "C"
