@@ -78,6 +78,7 @@ def suites() -> list[Suite]:
         Suite("kernels", ["build/kernels/kernels_test", "--gtest_brief=1"], count_gtest),
         Suite("engine", ["build/engine/engine_test", "--gtest_brief=1"], count_gtest),
         Suite("lab", [*PYTEST, "lab/tests"], count_pytest),
+        Suite("symbolize", [*PYTEST, "extensions/backtrace/symbolize/test"], count_pytest),
         *(
             Suite(f"extension {name}", ["make", "--no-print-directory", "extension-check", f"EXTENSIONS={name}"],
                   count_regress)

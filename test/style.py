@@ -19,7 +19,7 @@ def tracked(*patterns: str) -> list[Path]:
 
 
 def python_failures() -> list[str]:
-    done = subprocess.run([TREE / ".venv/bin/ruff", "check", "--output-format", "concise", "lab", "test"],
+    done = subprocess.run([TREE / ".venv/bin/ruff", "check", "--output-format", "concise", "extensions", "lab", "test"],
                           cwd=TREE, capture_output=True, text=True)  # fmt: skip
     return [] if done.returncode == 0 else (done.stdout + done.stderr).splitlines()
 

@@ -51,7 +51,8 @@ std::string Demangle(const char* name) {
   // Rust first: its older names are also names of C++.
   if (Run(rust_demangle_callback, name, &output) ||
       Run(cplus_demangle_v3_callback, name, &output)) {
-    return std::string(output.text, output.length);
+    const std::string demangled(output.text, output.length);
+    return demangled.substr(0, demangled.find(" [clone "));  // what GCC made of the function is its affair
   }
   return name;
 }

@@ -9,12 +9,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 namespace penumbra::symbolize {
 namespace {
+
+// The kernel's mark in /proc/PID/maps.
+constexpr std::string_view kDeleted = " (deleted)";
 
 constexpr char kHexDigits[] = "0123456789abcdef";
 
@@ -40,22 +45,21 @@ FileDescriptor CopyVdso() {
   return copy;
 }
 
-std::vector<std::string> Candidates(const ModuleRange& module,
+std::vector<std::string> Candidates(const std::string& path, const std::string& id,
                                     const std::vector<std::string>& directories) {
   std::vector<std::string> paths;
-  const std::string& id = module.build_id;
   const std::string by_id =
       id.size() > 2 ? "/.build-id/" + id.substr(0, 2) + "/" + id.substr(2) : "";
   for (const std::string& directory : directories) {
-    paths.push_back(directory + "/" + module.path);
-    paths.push_back(directory + "/" + module.path.substr(module.path.rfind('/') + 1));
+    paths.push_back(directory + "/" + path);
+    paths.push_back(directory + "/" + path.substr(path.rfind('/') + 1));
     if (by_id.empty()) continue;
     for (const char* root : {"", "/usr/lib/debug"}) {
       paths.push_back(directory + root + by_id);
       paths.push_back(directory + root + by_id + ".debug");
     }
   }
-  paths.push_back(module.path);
+  paths.push_back(path);
   if (!by_id.empty()) paths.push_back("/usr/lib/debug" + by_id + ".debug");
   return paths;
 }
@@ -81,7 +85,8 @@ FileDescriptor OpenRegularFile(const std::string& path) {
   FileDescriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   struct stat status;
   if (file.valid() && (fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))) {
-    return FileDescriptor();
+    file = FileDescriptor();
+    errno = EINVAL;
   }
   return file;
 }
@@ -121,23 +126,29 @@ bool IsVdso(const std::string& path) {
 
 FoundFile FindModuleFile(const ModuleRange& module, const std::vector<std::string>& directories) {
   FoundFile found;
+  std::string original = module.path;
+  const bool deleted = original.ends_with(kDeleted);
+  if (deleted) original.resize(original.size() - kDeleted.size());
   const auto take = [&](FileDescriptor file, const std::string& path) {
     if (!file.valid()) return false;
     const std::string build_id = ReadBuildId(file.get());
-    if (module.build_id.empty() || build_id == module.build_id) {
+    if (build_id == module.build_id || (module.build_id.empty() && !deleted)) {
       found.file = std::move(file);
       found.path = path;
+      found.problem.clear();
       return true;
     }
-    if (path == module.path) found.other_build_id = build_id.empty() ? "none" : build_id;
+    if (path == original) {
+      found.problem = "the file is another now: build-id " + (build_id.empty() ? "-" : build_id);
+    }
     return false;
   };
-  if (IsVdso(module.path)) {
-    take(CopyVdso(), module.path);
+  if (IsVdso(original)) {
+    take(CopyVdso(), original);
     return found;
   }
-  if (module.path.empty()) return found;
-  for (const std::string& path : Candidates(module, directories)) {
+  if (original.empty()) return found;
+  for (const std::string& path : Candidates(original, module.build_id, directories)) {
     if (take(OpenRegularFile(path), path)) break;
   }
   return found;

@@ -24,7 +24,8 @@ class FileDescriptor {
   int descriptor_;
 };
 
-// Opens regular files only: a path from a stack must not open a device or wait for a pipe's writer.
+// Opens regular files only: a path from a stack must not open a device or wait for a pipe's writer. Where
+// it is another kind of file, errno is EINVAL.
 FileDescriptor OpenRegularFile(const std::string& path);
 
 // Empty where the file is no ELF file or has none.
@@ -36,8 +37,8 @@ std::string FindBuildIdNote(const char* notes, size_t bytes);
 struct FoundFile {
   FileDescriptor file;
   std::string path;
-  // Where no file of the module's build-id is found, but its path leads to one of another.
-  std::string other_build_id;
+  // Why there is none, where that is worth saying.
+  std::string problem;
 };
 
 // Looks under each of the directories (as a root directory, as a folder of files, as /usr/lib/debug), at

@@ -1,8 +1,10 @@
 // penumbra-symbolize: see kHelp, and README.md for the formats.
 #include <getopt.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -53,23 +55,36 @@ int Filter(IsolatedSymbolizer* symbolizer) {
   return 0;
 }
 
-int ShowProcess(const char* word, bool verbose, IsolatedSymbolizer* symbolizer) {
-  pid_t pid = 0;
-  const char* end = word + strlen(word);
-  const auto [stopped, error] = std::from_chars(word, end, pid);
-  if (error != std::errc() || stopped != end || pid <= 0) return Fail(word, "not a process id");
+int CaptureAndShow(pid_t pid, bool verbose, IsolatedSymbolizer* symbolizer) {
   const ProcessStack process = CaptureProcess(pid);
-  if (!process.error.empty()) return Fail(std::string("process ") + word, process.error, process.hint);
+  const std::string subject = "process " + std::to_string(pid);
+  if (!process.error.empty()) return Fail(subject, process.error, process.hint);
   if (verbose) {
-    fprintf(stderr, "process %s was stopped for %.3f ms\n", word,
+    fprintf(stderr, "%s was stopped for %.3f ms\n", subject.c_str(),
             static_cast<double>(process.stopped_ns) / 1e6);
   }
   return WriteAll(STDOUT_FILENO, symbolizer->Symbolize(process.stack)) ? 0 : kExitFailed;
 }
 
+int ShowProcess(const char* word, bool verbose, IsolatedSymbolizer* symbolizer) {
+  pid_t pid = 0;
+  const char* end = word + strlen(word);
+  const auto [stopped, error] = std::from_chars(word, end, pid);
+  if (error != std::errc() || stopped != end || pid <= 0) return Fail(word, "not a process id");
+  // In a child, because the unwinder reads the tables of whatever the process has mapped.
+  const pid_t child = fork();
+  if (child < 0) return Fail("could not fork", strerror(errno));
+  if (child == 0) _exit(CaptureAndShow(pid, verbose, symbolizer));
+  int status;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status)) return WEXITSTATUS(status);
+  return Fail(std::string("process ") + word, "its stack could not be unwound");
+}
+
 int ShowCrash(const char* path, IsolatedSymbolizer* symbolizer) {
   const FileDescriptor file = OpenRegularFile(path);
-  if (!file.valid()) return Fail(path, "could not open it as a file");
+  if (!file.valid()) return Fail(path, errno == EINVAL ? "not a regular file" : strerror(errno));
   const std::optional<CrashFile> crash = ReadCrashFile(file.get());
   if (!crash) return Fail(path, "not a crash file of Penumbra");
   const std::string report = FormatReport(*crash, symbolizer->Symbolize(crash->stack));

@@ -3,6 +3,8 @@
 #include <dwarf.h>
 #include <gelf.h>
 
+#include <algorithm>
+#include <climits>
 #include <cstring>
 #include <filesystem>
 
@@ -86,7 +88,7 @@ void SetCallSite(Dwarf_Die* unit, Dwarf_Die* inlined, LogicalFrame* frame) {
   if (!ReadUnsigned(inlined, DW_AT_call_line, &line)) return;
   if (dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count) return;
   frame->file = SourcePath(unit, dwarf_filesrc(files, file, nullptr, nullptr));
-  frame->line = static_cast<int>(line);
+  frame->line = static_cast<int>(std::min<Dwarf_Word>(line, INT_MAX));
 }
 
 }  // namespace
@@ -101,7 +103,7 @@ Module::Module(const ModuleRange& range, const std::vector<std::string>& directo
   callbacks_ = {dwfl_linux_proc_find_elf, dwfl_standard_find_debuginfo, nullptr,
                 &debuginfo_path_pointer_};
   FoundFile found = FindModuleFile(range, directories);
-  other_build_id_ = found.other_build_id;
+  problem_ = found.problem;
   if (!found.file.valid()) return;
   session_.reset(dwfl_begin(&callbacks_));
   if (session_ == nullptr) return;
@@ -173,7 +175,7 @@ std::vector<LogicalFrame> Module::Lookup(const ModuleRange& range, uint64_t pc) 
     Dwarf_Line* row = dwarf_getsrc_die(&unit, address - bias);
     if (row != nullptr && dwarf_lineno(row, &line) == 0) {
       at.file = SourcePath(&unit, dwarf_linesrc(row, nullptr, nullptr));
-      at.line = line;
+      at.line = std::max(line, 0);
       has_lines_ = true;
     }
   }

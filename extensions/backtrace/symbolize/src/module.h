@@ -23,7 +23,7 @@ struct LogicalFrame {
 class Module {
  public:
   // Finds the file of the module's build-id (FindModuleFile). Never fails: where there is none, nothing
-  // is found in it, and other_build_id() says whether the path leads to something else.
+  // is found in it, and problem() says whether the path leads to something else.
   Module(const ModuleRange& range, const std::vector<std::string>& directories);
   Module(const Module&) = delete;  // libdwfl keeps pointers into it
   Module& operator=(const Module&) = delete;
@@ -32,7 +32,7 @@ class Module {
   // where nothing is known.
   std::vector<LogicalFrame> Lookup(const ModuleRange& range, uint64_t pc);
 
-  const std::string& other_build_id() const { return other_build_id_; }
+  const std::string& problem() const { return problem_; }
   bool has_lines() const { return has_lines_; }
 
  private:
@@ -45,7 +45,7 @@ class Module {
   Dwfl_Callbacks callbacks_;
   std::unique_ptr<Dwfl, void (*)(Dwfl*)> session_;
   Dwfl_Module* module_ = nullptr;
-  std::string other_build_id_;
+  std::string problem_;
   bool has_lines_ = false;
 };
 

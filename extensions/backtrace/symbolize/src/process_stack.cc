@@ -27,6 +27,10 @@ constexpr int64_t kStopNs = int64_t{1000} * 1000000;
 constexpr uint64_t kMaxStackBytes = uint64_t{16} << 20;
 constexpr size_t kMaxFrames = 1024;
 
+constexpr char kPermissionHint[] =
+    "Run it as the server's operating system user or as root, and see "
+    "/proc/sys/kernel/yama/ptrace_scope; a process under a debugger cannot be looked at.";
+
 #if defined(__x86_64__)
 using Registers = user_regs_struct;
 uint64_t StackPointer(const Registers& registers) { return registers.rsp; }
@@ -116,11 +120,6 @@ std::vector<ModuleRange> UsedModules(pid_t pid, const std::vector<Mapping>& mapp
         used.back().build_id = ReadBuildIdFromMemory(pid, image.range.start);
         break;
       }
-    }
-    // The kernel's mark of a file that has been removed; its name may lead to another by now.
-    constexpr std::string_view kDeleted = " (deleted)";
-    if (range.path.ends_with(kDeleted)) {
-      used.back().path.resize(range.path.size() - kDeleted.size());
     }
   }
   return used;
@@ -235,9 +234,12 @@ ProcessStack CaptureProcess(pid_t pid) {
   const Dwfl_Callbacks callbacks = {dwfl_linux_proc_find_elf, dwfl_standard_find_debuginfo, nullptr,
                                     nullptr};
   std::unique_ptr<Dwfl, void (*)(Dwfl*)> session(dwfl_begin(&callbacks), dwfl_end);
-  if (session == nullptr || dwfl_linux_proc_report(session.get(), pid) != 0 ||
-      dwfl_report_end(session.get(), nullptr, nullptr) != 0) {
-    result.error = "could not read the mappings of the process";
+  const int reported = session == nullptr ? ENOMEM : dwfl_linux_proc_report(session.get(), pid);
+  if (reported != 0 || dwfl_report_end(session.get(), nullptr, nullptr) != 0) {
+    result.error = reported == ENOENT ? "there is no such process"
+                                      : std::string("could not read its mappings: ") +
+                                            (reported > 0 ? strerror(reported) : dwfl_errmsg(-1));
+    if (reported == EACCES) result.hint = kPermissionHint;
     return result;
   }
   const std::vector<Mapping> mappings = ReadMappings(pid);

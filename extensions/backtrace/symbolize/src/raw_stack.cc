@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cinttypes>
+#include <climits>
 #include <cstdio>
 #include <ctime>
 
@@ -53,7 +54,7 @@ bool ParseModule(std::string_view rest, ModuleRange* module) {
   if (!ParseHex(TakeWord(&rest), &module->offset)) return false;
   if (!ParseBuildId(TakeWord(&rest), &module->build_id)) return false;
   module->path = rest;
-  return module->path.find('\0') == std::string::npos;
+  return rest.size() <= PATH_MAX && rest.find('\0') == std::string_view::npos;
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ std::string Position(const ModuleRange* module, uint64_t pc) {
   snprintf(offset, sizeof(offset), "+0x%" PRIx64,
            module == nullptr ? pc : pc - module->start + module->offset);
   if (module == nullptr) return std::string(" in [unknown]") + offset + " [-]";
-  return " in " + module->path + offset + " [" +
+  return " in " + (module->path.empty() ? "[unknown]" : module->path) + offset + " [" +
          (module->build_id.empty() ? "-" : module->build_id) + "]";
 }
 
@@ -76,8 +76,8 @@ std::vector<std::string> Symbolizer::Symbolize(const RawStack& stack, const RawF
   if (range == nullptr) return {UnknownFrame(stack, frame)};
   Module* module = FindModule(*range);
   std::string position = Position(range, frame.pc);
-  if (!module->other_build_id().empty()) {
-    position += " (the file is another now: build-id " + module->other_build_id() + ")";
+  if (!module->problem().empty()) {
+    position += " (" + module->problem() + ")";
   }
   std::vector<std::string> lines;
   for (const LogicalFrame& logical : module->Lookup(*range, pc)) {
