@@ -1,0 +1,184 @@
+/*
+ * Products, quotients, square roots and factorials of long numbers: exact, then rounded.
+ */
+#include "long_arithmetic.h"
+
+#include "miscadmin.h"
+
+#include "long_digits.h"
+
+bool
+long_multiply(const LongNumber *a, const LongNumber *b, LongNumber *result, int rscale)
+{
+	int			a_limbs = long_limbs(a->ndigits);
+	int			b_limbs = long_limbs(b->ndigits);
+	int			limbs = a_limbs + b_limbs;
+	int			sign = a->sign == b->sign ? LONG_POSITIVE : LONG_NEGATIVE;
+	uint64	   *a_number;
+	uint64	   *b_number;
+	uint64	   *product;
+
+	if (limbs > PENUMBRA_LIMBS_MAX)
+		return false;
+	if (a->ndigits == 0 || b->ndigits == 0)
+	{
+		long_set_zero(result, rscale);
+		return true;
+	}
+	CHECK_FOR_INTERRUPTS();
+	a_number = palloc(2 * limbs * sizeof(uint64) +
+					  penumbra_limbs_multiply_scratch_bytes(a_limbs, b_limbs));
+	b_number = a_number + a_limbs;
+	product = b_number + b_limbs;
+	penumbra_limbs_from_digits(a->digits, a->ndigits, a_number);
+	if (a->digits == b->digits && a->ndigits == b->ndigits)
+		b_number = a_number;
+	else
+		penumbra_limbs_from_digits(b->digits, b->ndigits, b_number);
+	penumbra_limbs_multiply(a_number, a_limbs, b_number, b_limbs, product, product + limbs);
+	long_store_limbs(result, sign, product, limbs, long_exponent(a) + long_exponent(b), rscale,
+					 true);
+	pfree(a_number);
+	return true;
+}
+
+/*
+ * The quotient is computed down to a digit below rscale, rounded down, so that rounding it half up rounds the
+ * true quotient.
+ */
+bool
+long_divide(const LongNumber *a, const LongNumber *b, LongNumber *result, int rscale, bool round)
+{
+	int			exponent = -(Max(rscale, 0) / LONG_BASE_DECIMALS + 2);
+	int			shift = long_exponent(a) - long_exponent(b) - exponent;
+	int			b_zeros = -b->ndigits & (PENUMBRA_DIGITS_PER_LIMB - 1);
+	int			a_digits = a->ndigits + shift + b_zeros;
+	int			a_limbs = long_limbs(a_digits);
+	int			b_limbs = long_limbs(b->ndigits);
+	int			quotient_limbs = a_limbs - b_limbs + 1;
+	int			sign = a->sign == b->sign ? LONG_POSITIVE : LONG_NEGATIVE;
+	uint64	   *a_number;
+	uint64	   *b_number;
+	uint64	   *quotient;
+
+	if (b->ndigits == 0 || a_digits >= (PENUMBRA_LIMBS_MAX - 4) * PENUMBRA_DIGITS_PER_LIMB)
+		return false;
+	if (a->ndigits == 0 || a_digits < b->ndigits + b_zeros)
+	{
+		long_set_zero(result, rscale);
+		return true;
+	}
+	CHECK_FOR_INTERRUPTS();
+	a_number = palloc((a_limbs + b_limbs + quotient_limbs) * sizeof(uint64) +
+					  penumbra_limbs_divide_scratch_bytes(a_limbs, b_limbs) + MAXIMUM_ALIGNOF);
+	b_number = a_number + a_limbs;
+	quotient = b_number + b_limbs;
+	long_load_limbs(a, shift + b_zeros, a_number);
+	long_load_limbs(b, b_zeros, b_number);
+	penumbra_limbs_divide(a_number, a_limbs, b_number, b_limbs, quotient, a_number,
+						  (void *) TYPEALIGN(16, quotient + quotient_limbs));
+	long_store_limbs(result, sign, quotient, quotient_limbs, exponent, rscale, round);
+	pfree(a_number);
+	return true;
+}
+
+/* The root is computed down to a digit below rscale, rounded down. */
+bool
+long_sqrt(const LongNumber *a, LongNumber *result, int rscale)
+{
+	int			exponent = -(Max(rscale, 0) / LONG_BASE_DECIMALS + 2);
+	int			shift = long_exponent(a) - 2 * exponent;
+	int			above;
+	int			root_limbs;
+	uint64	   *number;
+	uint64	   *root;
+
+	if (a->ndigits == 0)
+	{
+		long_set_zero(result, rscale);
+		return true;
+	}
+	if (a->sign == LONG_NEGATIVE || rscale < 0)
+		return false;
+
+	/* The number of limbs is even, and none of them is a leading zero. */
+	above = (a->ndigits + shift) % (2 * PENUMBRA_DIGITS_PER_LIMB);
+	while (above > 0 && above <= PENUMBRA_DIGITS_PER_LIMB)
+	{
+		exponent--;
+		shift += 2;
+		above += 2;
+	}
+	if (a->ndigits + shift > PENUMBRA_LIMBS_MAX * PENUMBRA_DIGITS_PER_LIMB)
+		return false;
+	if (a->ndigits + shift <= 0)
+	{
+		/* below the square of a digit below rscale */
+		long_set_zero(result, rscale);
+		return true;
+	}
+	CHECK_FOR_INTERRUPTS();
+	root_limbs = long_limbs(a->ndigits + shift) / 2;
+	number = palloc(3 * root_limbs * sizeof(uint64) + penumbra_limbs_root_scratch_bytes(root_limbs) +
+					MAXIMUM_ALIGNOF);
+	root = number + 2 * root_limbs;
+	long_load_limbs(a, shift, number);
+	penumbra_limbs_root(number, root_limbs, root, (void *) TYPEALIGN(16, root + root_limbs));
+	long_store_limbs(result, LONG_POSITIVE, root, root_limbs, exponent, rscale, true);
+	pfree(number);
+	return true;
+}
+
+/* number (allocated, of *nlimbs limbs) = first * (first + 1) * ... * last */
+static uint64 *
+product_of_range(uint64 first, uint64 last, int *nlimbs)
+{
+	uint64	   *left;
+	uint64	   *right;
+	uint64	   *product;
+	void	   *scratch;
+	int			left_limbs;
+	int			right_limbs;
+
+	if (last - first < 16)
+	{
+		product = palloc((last - first + 2) * sizeof(uint64));
+		product[0] = first;
+		*nlimbs = 1;
+		for (uint64 factor = first + 1; factor <= last; factor++)
+		{
+			uint64		high = penumbra_limbs_multiply_small(product, *nlimbs, factor, 0, product);
+
+			if (high > 0)
+				product[(*nlimbs)++] = high;
+		}
+		return product;
+	}
+	CHECK_FOR_INTERRUPTS();
+	left = product_of_range(first, (first + last) / 2, &left_limbs);
+	right = product_of_range((first + last) / 2 + 1, last, &right_limbs);
+	product = palloc((left_limbs + right_limbs) * sizeof(uint64));
+	scratch = palloc(penumbra_limbs_multiply_scratch_bytes(left_limbs, right_limbs));
+	penumbra_limbs_multiply(left, left_limbs, right, right_limbs, product, scratch);
+	*nlimbs = left_limbs + right_limbs;
+	if (product[*nlimbs - 1] == 0)
+		(*nlimbs)--;
+	pfree(left);
+	pfree(right);
+	pfree(scratch);
+	return product;
+}
+
+bool
+long_factorial(int64 n, LongNumber *result)
+{
+	uint64	   *product;
+	int			nlimbs;
+
+	if (n < 0 || n > 32177)
+		return false;
+	product = product_of_range(1, Max(n, 1), &nlimbs);
+	long_store_limbs(result, LONG_POSITIVE, product, nlimbs, 0, 0, true);
+	pfree(product);
+	return true;
+}
