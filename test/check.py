@@ -89,9 +89,11 @@ def suites() -> list[Suite]:
         Suite("regression", [PYTHON, "test/regression/run.py"], count_lines),
         Suite("sanitizers, build", ["bash", "-c",
               "cmake -G Ninja -B build-asan -S . -DPENUMBRA_SANITIZE=ON >/dev/null && ninja -C build-asan"
-              " kernels_test engine_test && echo 'ok: built'"], count_lines),
+              " kernels_test engine_test penumbra-symbolize && echo 'ok: built'"], count_lines),
         Suite("sanitizers, kernels", ["build-asan/kernels/kernels_test", "--gtest_brief=1"], count_gtest, sanitizer),
         Suite("sanitizers, engine", ["build-asan/engine/engine_test", "--gtest_brief=1"], count_gtest, sanitizer),
+        Suite("sanitizers, symbolize", [*PYTEST, "extensions/backtrace/symbolize/test"], count_pytest,
+              {**sanitizer, "SYMBOLIZE": str(TREE / "build-asan/extensions/backtrace/symbolize/penumbra-symbolize")}),
     ]  # fmt: skip
 
 

@@ -35,7 +35,7 @@ struct RawStack {
 // Reads lines from a file descriptor. A longer line loses its tail.
 class LineReader {
  public:
-  static constexpr size_t kMaxLineBytes = 32768;
+  static constexpr size_t kMaxLineBytes = 131072;
 
   explicit LineReader(int descriptor) : descriptor_(descriptor) {}
 

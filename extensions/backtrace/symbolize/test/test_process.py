@@ -19,6 +19,8 @@ def waiting(program: Path, signals: int = 1, **options):
     process = subprocess.Popen([program, "wait", str(signals)], stdout=subprocess.PIPE, **options)
     try:
         assert process.stdout.readline() == b"ready\n"
+        while state(process.pid) != "S":
+            time.sleep(0.001)
         yield process
     finally:
         process.kill()
