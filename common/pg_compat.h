@@ -20,6 +20,7 @@
 #include "commands/vacuum.h"
 #include "fmgr.h"
 #include "executor/instrument.h"
+#include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "tcop/tcopprot.h"
 #include "utils/acl.h"
@@ -211,6 +212,11 @@ compat_is_toast_chunk_id(Oid function_oid)
 /* 18 has reverse(bytea) too, so the function's symbol names its argument. */
 #if PG_VERSION_NUM >= 180000
 #define F_REVERSE F_REVERSE_TEXT
+#endif
+
+/* 16 counts the types of processes. */
+#if PG_VERSION_NUM < 160000
+#define BACKEND_NUM_TYPES (B_LOGGER + 1)
 #endif
 
 #endif							/* PENUMBRA_PG_COMPAT_H */
