@@ -1,0 +1,197 @@
+# Every way to crash: crash file, report with function, file and line, log, unchanged end of the process, restart.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $folder = "$ENV{TESTDIR}/test/crash_sites";
+my $library = "$folder/crash_sites";
+my %line;
+open(my $source, '<', "$folder/crash_sites.c") or die $!;
+while (<$source>) { $line{$1} = $. if m{/\* site (\w+) \*/} }
+close $source;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->append_conf('postgresql.conf', q{
+shared_preload_libraries = 'penumbra_backtrace'
+restart_after_crash = on
+logging_collector = off
+});
+$node->start;
+my $directory = $node->data_dir . '/pg_crash';
+ok(-d $directory, 'the directory is there');
+$node->safe_psql('postgres', qq{
+	CREATE EXTENSION penumbra_backtrace;
+	CREATE FUNCTION crash(text) RETURNS void LANGUAGE c AS '$library';
+	CREATE FUNCTION start_crashing_worker(text) RETURNS boolean LANGUAGE c AS '$library';
+	CREATE FUNCTION crash_in_plpgsql(site text) RETURNS void LANGUAGE plpgsql AS 'BEGIN PERFORM crash(site); END';
+});
+
+sub crash_files
+{
+	my %files = map { $_ => 1 } glob("$directory/pg_crash_*.txt");
+	return \%files;
+}
+
+# Runs it, waits for the restart and for what is written about the crash. Returns file, report and the new log.
+sub crash_by
+{
+	my ($name, $run, $user_restarts) = @_;
+	my $before = crash_files();
+	my $log_position = -s $node->logfile;
+	my $begin = time;
+	$run->();
+	my ($file) = ();
+	for (1 .. 200)
+	{
+		($file) = grep { !$before->{$_} } keys %{ crash_files() };
+		last if $file;
+		select(undef, undef, undef, 0.1);
+	}
+	ok($file, "$name: a crash file") or return ('', '', '');
+	(my $report_file = $file) =~ s/\.txt$/.report/;
+	for (1 .. 200)
+	{
+		last if -s $report_file;
+		select(undef, undef, undef, 0.1);
+	}
+	if ($user_restarts)
+	{
+		$node->_update_pid(0) if $node->can('_update_pid');
+		for (1 .. 100) { last if $node->start(fail_ok => 1); sleep 1; }
+	}
+	$node->poll_query_until('postgres', 'SELECT 1', '1') or die 'the server did not come back';
+	$file =~ /pg_crash_(\d+)_/;
+	my $log = '';
+	for (1 .. 200)
+	{
+		$log = slurp_file($node->logfile, $log_position);
+		last if $log =~ /LOG:  process $1 crashed, crash file/;
+		select(undef, undef, undef, 0.1);
+	}
+	like($log, qr/LOG:  process $1 crashed, crash file/, "$name: logged");
+	return (slurp_file($file), slurp_file($report_file), $log);
+}
+
+sub crash_in_sql
+{
+	my ($query) = @_;
+	return sub { $node->psql('postgres', $query) };
+}
+
+my @sites = (
+	[ 'null_pointer', 11 ], [ 'inlined', 11 ], [ 'stack_overflow', 11 ], [ 'abort_process', 6 ],
+	[ 'panic', 6 ], [ 'double_free', 6 ], [ 'jump_to_garbage', 11 ], [ 'bus_error', 7 ],
+	[ 'illegal_instruction', 4 ], [ 'corrupt_heap', 11 ], [ 'broken_session', 11 ],
+	[ 'die_of_self_sent_signal', 11 ]);
+foreach (@sites)
+{
+	my ($site, $signal) = @$_;
+	my ($file, $report, $log) = crash_by($site, crash_in_sql("SELECT crash('$site')"));
+	like($file, qr/^penumbra crash 1\ntime: \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\nsignal: $signal SIG/, "$site: its beginning");
+	like($file, qr/^process_type: client backend$/m, "$site: process type");
+	like($file, qr/\n\[registers\]\n(\w+ [0-9a-f]+\n){18,}\[stack\]\n(module .*\n)+(frame [0-9a-f]+ (exact|return)\n){8,}\n\z/,
+		"$site: registers and a stack");
+	like($report, qr/\b$site at \S*crash_sites\.c:$line{$site}\b/, "$site: function, file and line");
+	like($log, qr/was terminated by signal $signal:/, "$site: the process ended as it would have");
+	unlike($log, qr/server process \(PID \d+\) was terminated by signal (?!$signal)\d+/, "$site: and by nothing else");
+	if ($site eq 'broken_session')
+	{
+		unlike($file, qr/^(query|database|user):/m, 'what cannot be read is left out');
+	}
+	else
+	{
+		like($file, qr/^database: postgres\n(user: \S+\n)server_version: \d.*\nquery: SELECT crash\('$site'\)$/m, "$site: session and query");
+	}
+	like($file, qr/^fault_address: 0$/m, 'fault address') if $site eq 'null_pointer';
+	like($report, qr/inlined_store at \S*crash_sites\.c:$line{inlined} \(inlined\)\n.*\binlined at \S*crash_sites\.c:$line{around_inlined}\b/,
+		'inlined into the function that is next') if $site eq 'inlined';
+}
+
+# Both the unwinder and the chain of frame pointers end at once; the crash is reported all the same.
+my ($file, $report, $log) = crash_by('corrupt_stack', crash_in_sql("SELECT crash('corrupt_stack')"));
+like($report, qr/\bcorrupt_stack at \S*crash_sites\.c:$line{corrupt_stack}\b/, 'corrupt_stack: where it was');
+like($log, qr/was terminated by signal 11:/, 'corrupt_stack: ended as it would have');
+
+($file, $report, $log) = crash_by('PL/pgSQL', crash_in_sql(q{SELECT crash_in_plpgsql('null_pointer') -- ä
+}));
+like($report, qr/\bnull_pointer at .*\bcrash at .*plpgsql_exec_function/s, 'PL/pgSQL: its frames');
+like($file, qr/^query: SELECT crash_in_plpgsql\('null_pointer'\) -- \\xc3\\xa4/m, 'the query is one line of ASCII');
+
+($file, $report, $log) = crash_by('worker', crash_in_sql("SELECT start_crashing_worker('$library')"));
+like($file, qr/^process_type: crashing worker$/m, 'worker: its type');
+like($report, qr/\bnull_pointer at .*\bcrash_sites_worker_main at /s, 'worker: its frames');
+unlike($file, qr/^query:/m, 'worker: no query');
+
+# An auxiliary process, by a signal from outside.
+my $pid = $node->safe_psql('postgres', q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'});
+($file, $report, $log) = crash_by('checkpointer', sub { kill 'SEGV', $pid });
+like($file, qr/^process_type: checkpointer$/m, 'checkpointer: its type');
+like($report, qr/\bCheckpointerMain\b/, 'checkpointer: its frames');
+
+# No query where that is not wanted.
+$node->safe_psql('postgres', q{ALTER SYSTEM SET penumbra_backtrace.crash_query = off});
+$node->reload;
+($file) = crash_by('no query', crash_in_sql(q{SELECT crash('null_pointer'), 'secret'}));
+unlike($file, qr/secret/, 'no query where it is not wanted');
+
+# Nobody can write there: the raw stack on standard error, and the same end.
+my $log_position = -s $node->logfile;
+chmod 0500, $directory;
+SKIP:
+{
+	skip 'user may write everywhere', 2 if $> == 0;
+	$node->psql('postgres', q{SELECT crash('null_pointer')});
+	$node->poll_query_until('postgres', 'SELECT 1', '1') or die 'the server did not come back';
+	$log = slurp_file($node->logfile, $log_position);
+	like($log, qr/^penumbra_backtrace: process \d+ \(client backend\) crashed with signal 11 \(SIGSEGV\), no crash file could be written\n(module .*\n)+(frame .*\n)+/m,
+		'unwritable directory: the stack on standard error');
+	like($log, qr/was terminated by signal 11:/, 'unwritable directory: ended as it would have');
+}
+chmod 0700, $directory;
+
+# Off: nothing but the end.
+my $count = keys %{ crash_files() };
+$node->safe_psql('postgres', q{ALTER SYSTEM SET penumbra_backtrace.crash_reports = off});
+$node->reload;
+$node->psql('postgres', q{SELECT crash('null_pointer')});
+$node->poll_query_until('postgres', 'SELECT 1', '1') or die 'the server did not come back';
+is(scalar(keys %{ crash_files() }), $count, 'crash_reports = off: no file');
+$node->safe_psql('postgres', q{ALTER SYSTEM RESET penumbra_backtrace.crash_reports});
+$node->reload;
+
+# Reports of crashes that nobody could log are logged at the next start, once.
+my $postmaster = (split /\n/, slurp_file($node->data_dir . '/postmaster.pid'))[0];
+my $before = crash_files();
+$log_position = -s $node->logfile;
+kill 'SEGV', $postmaster;
+my $new;
+for (1 .. 100)
+{
+	($new) = grep { !$before->{$_} } keys %{ crash_files() };
+	last if $new;
+	select(undef, undef, undef, 0.1);
+}
+ok($new, 'postmaster: a crash file');
+like(slurp_file($new), qr/^process_type: postmaster$/m, 'postmaster: its type');
+$node->stop('immediate', fail_ok => 1);
+my $started = 0;
+for (1 .. 60) { last if $started = $node->start(fail_ok => 1); sleep 1; }
+ok($started, 'postmaster: starts again');
+ok($node->wait_for_log_of($postmaster), 'postmaster: logged at the next start') if 0;
+for (1 .. 100)
+{
+	$log = slurp_file($node->logfile, $log_position);
+	last if $log =~ /process $postmaster crashed, crash file/;
+	select(undef, undef, undef, 0.1);
+}
+like($log, qr/LOG:  process $postmaster crashed, crash file .*\n.*DETAIL: .*/, 'postmaster: logged at the next start');
+$node->restart;
+sleep 1;
+$log = slurp_file($node->logfile, $log_position);
+is(scalar(() = $log =~ /process $postmaster crashed, crash file/g), 1, 'and once');
+
+$node->stop;
+done_testing();
