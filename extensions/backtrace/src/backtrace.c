@@ -27,10 +27,10 @@ void
 _PG_init(void)
 {
 	settings_define();
-	MarkGUCPrefixReserved("penumbra_backtrace");
 	stack_warm_up();
 	if (process_shared_preload_libraries_in_progress)
 	{
+		settings_define_at_start();
 		shared_install_hooks();
 		worker_register();
 	}

@@ -70,7 +70,10 @@ write_time(Writer *writer, time_t now)
 
 #define LEAP(y) ((y) % 4 == 0 && ((y) % 100 != 0 || (y) % 400 == 0))
 	while (days >= 365 + LEAP(year))
-		days -= 365 + LEAP(year++);
+	{
+		days -= 365 + LEAP(year);
+		year++;
+	}
 	while (days >= month_days[month] + (month == 1 && LEAP(year)))
 	{
 		days -= month_days[month] + (month == 1 && LEAP(year));

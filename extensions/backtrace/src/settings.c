@@ -169,6 +169,12 @@ settings_define(void)
 	DefineCustomBoolVariable("penumbra_backtrace.crash_query",
 							 "Writes the running query into crash files.",
 							 NULL, &backtrace_crash_query, true, PGC_SIGHUP, 0, NULL, NULL, NULL);
+}
+
+/* At server start only; a session that loads the library has the defaults. */
+void
+settings_define_at_start(void)
+{
 	DefineCustomStringVariable("penumbra_backtrace.symbolizer",
 							   "Program that turns addresses into names and lines.",
 							   "Empty: penumbra-symbolize in the directory of the server's executable.",
@@ -180,6 +186,7 @@ settings_define(void)
 	DefineCustomIntVariable("penumbra_backtrace.max_stacks",
 							"Number of different stacks of errors that are remembered.",
 							NULL, &backtrace_max_stacks, 200, 10, 10000, PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	MarkGUCPrefixReserved("penumbra_backtrace");
 }
 
 bool

@@ -20,6 +20,7 @@ extern int	backtrace_max_stacks;
 extern uint64 settings_generation;
 
 extern void settings_define(void);
+extern void settings_define_at_start(void);
 extern bool settings_want_none(void);
 extern bool settings_want_functions(void);
 extern bool settings_want_sqlstate(int sqlerrcode);

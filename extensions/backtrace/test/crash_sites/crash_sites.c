@@ -53,6 +53,7 @@ inlined(void)
 	sink = 1;
 }
 
+#pragma GCC diagnostic ignored "-Winfinite-recursion"
 static pg_noinline int
 stack_overflow(int depth)
 {
@@ -81,6 +82,7 @@ double_free(void)
 
 	free(block);
 	free(block);				/* site double_free */
+	sink = 1;
 }
 
 static pg_noinline void
@@ -192,6 +194,7 @@ crash_sites_worker_main(Datum argument)
 {
 	BackgroundWorkerUnblockSignals();
 	null_pointer();
+	sink = 1;
 }
 
 /* start_crashing_worker(library) */

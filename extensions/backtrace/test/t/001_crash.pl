@@ -38,12 +38,11 @@ sub crash_files
 # Runs it, waits for the restart and for what is written about the crash. Returns file, report and the new log.
 sub crash_by
 {
-	my ($name, $run, $user_restarts) = @_;
+	my ($name, $run) = @_;
 	my $before = crash_files();
 	my $log_position = -s $node->logfile;
-	my $begin = time;
 	$run->();
-	my ($file) = ();
+	my $file;
 	for (1 .. 200)
 	{
 		($file) = grep { !$before->{$_} } keys %{ crash_files() };
@@ -56,11 +55,6 @@ sub crash_by
 	{
 		last if -s $report_file;
 		select(undef, undef, undef, 0.1);
-	}
-	if ($user_restarts)
-	{
-		$node->_update_pid(0) if $node->can('_update_pid');
-		for (1 .. 100) { last if $node->start(fail_ok => 1); sleep 1; }
 	}
 	$node->poll_query_until('postgres', 'SELECT 1', '1') or die 'the server did not come back';
 	$file =~ /pg_crash_(\d+)_/;
@@ -94,12 +88,13 @@ foreach (@sites)
 	like($file, qr/^process_type: client backend$/m, "$site: process type");
 	like($file, qr/\n\[registers\]\n(\w+ [0-9a-f]+\n){18,}\[stack\]\n(module .*\n)+(frame [0-9a-f]+ (exact|return)\n){8,}\n\z/,
 		"$site: registers and a stack");
-	like($report, qr/\b$site at \S*crash_sites\.c:$line{$site}\b/, "$site: function, file and line");
+	like($report, qr/^#\d+ 0x\w+ (\w+ at .*\(inlined\)\n#\d+ 0x\w+ )?$site at \S*crash_sites\.c:$line{ $site eq 'inlined' ? 'around_inlined' : $site }\b/m,
+		"$site: function, file and line");
 	like($log, qr/was terminated by signal $signal:/, "$site: the process ended as it would have");
 	unlike($log, qr/server process \(PID \d+\) was terminated by signal (?!$signal)\d+/, "$site: and by nothing else");
 	if ($site eq 'broken_session')
 	{
-		unlike($file, qr/^(query|database|user):/m, 'what cannot be read is left out');
+		like($file, qr/^database: \d+\nuser: \d+\nserver_version: .*\n\[registers\]/m, 'of what cannot be read the rest');
 	}
 	else
 	{
@@ -180,7 +175,6 @@ $node->stop('immediate', fail_ok => 1);
 my $started = 0;
 for (1 .. 60) { last if $started = $node->start(fail_ok => 1); sleep 1; }
 ok($started, 'postmaster: starts again');
-ok($node->wait_for_log_of($postmaster), 'postmaster: logged at the next start') if 0;
 for (1 .. 100)
 {
 	$log = slurp_file($node->logfile, $log_position);
