@@ -14,6 +14,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_class.h"
+#include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_tablespace.h"
 #include "commands/explain.h"
@@ -169,6 +170,18 @@ compat_may_execute(Oid function_oid, Oid roleid)
 	return pg_proc_aclcheck(function_oid, roleid, ACL_EXECUTE) == ACLCHECK_OK;
 #else
 	return object_aclcheck(ProcedureRelationId, function_oid, roleid, ACL_EXECUTE) == ACLCHECK_OK;
+#endif
+}
+
+/* Whether PUBLIC holds CREATE on the schema. */
+static inline bool
+compat_public_may_create_in(Oid schema_oid)
+{
+#if PG_VERSION_NUM < 160000
+	return pg_namespace_aclcheck(schema_oid, ACL_ID_PUBLIC, ACL_CREATE) == ACLCHECK_OK;
+#else
+	return object_aclcheck(NamespaceRelationId, schema_oid, ACL_ID_PUBLIC, ACL_CREATE) ==
+		ACLCHECK_OK;
 #endif
 }
 

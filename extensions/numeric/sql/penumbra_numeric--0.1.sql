@@ -1,6 +1,7 @@
 -- complain if script is sourced in psql, rather than via CREATE EXTENSION
 \echo Use "CREATE EXTENSION penumbra_numeric" to load this file. \quit
 
+-- Everything is named with its schema: pg_catalog would come first.
 -- Functions have the names and arguments of those in pg_catalog that they stand for: that is how the
 -- planner hook finds them.
 
@@ -152,66 +153,76 @@ CREATE FUNCTION numeric_stddev_pop(internal) RETURNS numeric
 	AS 'MODULE_PATHNAME', 'penumbra_numeric_stddev_pop' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
 CREATE AGGREGATE sum(numeric) (
-	SFUNC = numeric_avg_accum, STYPE = internal, SSPACE = 128, FINALFUNC = numeric_sum,
-	COMBINEFUNC = numeric_avg_combine, SERIALFUNC = numeric_serialize, DESERIALFUNC = numeric_deserialize,
-	MSFUNC = numeric_avg_accum, MINVFUNC = numeric_accum_inv, MSTYPE = internal, MSSPACE = 128,
-	MFINALFUNC = numeric_sum, PARALLEL = SAFE
+	SFUNC = penumbra_numeric.numeric_avg_accum, STYPE = internal, SSPACE = 128, FINALFUNC = penumbra_numeric.numeric_sum,
+	COMBINEFUNC = penumbra_numeric.numeric_avg_combine, SERIALFUNC = penumbra_numeric.numeric_serialize, DESERIALFUNC = penumbra_numeric.numeric_deserialize,
+	MSFUNC = penumbra_numeric.numeric_avg_accum, MINVFUNC = penumbra_numeric.numeric_accum_inv, MSTYPE = internal, MSSPACE = 128,
+	MFINALFUNC = penumbra_numeric.numeric_sum, PARALLEL = SAFE
 );
 CREATE AGGREGATE avg(numeric) (
-	SFUNC = numeric_avg_accum, STYPE = internal, SSPACE = 128, FINALFUNC = numeric_avg,
-	COMBINEFUNC = numeric_avg_combine, SERIALFUNC = numeric_serialize, DESERIALFUNC = numeric_deserialize,
-	MSFUNC = numeric_avg_accum, MINVFUNC = numeric_accum_inv, MSTYPE = internal, MSSPACE = 128,
-	MFINALFUNC = numeric_avg, PARALLEL = SAFE
+	SFUNC = penumbra_numeric.numeric_avg_accum, STYPE = internal, SSPACE = 128, FINALFUNC = penumbra_numeric.numeric_avg,
+	COMBINEFUNC = penumbra_numeric.numeric_avg_combine, SERIALFUNC = penumbra_numeric.numeric_serialize, DESERIALFUNC = penumbra_numeric.numeric_deserialize,
+	MSFUNC = penumbra_numeric.numeric_avg_accum, MINVFUNC = penumbra_numeric.numeric_accum_inv, MSTYPE = internal, MSSPACE = 128,
+	MFINALFUNC = penumbra_numeric.numeric_avg, PARALLEL = SAFE
 );
 CREATE AGGREGATE variance(numeric) (
-	SFUNC = numeric_accum, STYPE = internal, SSPACE = 128, FINALFUNC = numeric_var_samp,
-	COMBINEFUNC = numeric_combine, SERIALFUNC = numeric_serialize, DESERIALFUNC = numeric_deserialize,
-	MSFUNC = numeric_accum, MINVFUNC = numeric_accum_inv, MSTYPE = internal, MSSPACE = 128,
-	MFINALFUNC = numeric_var_samp, PARALLEL = SAFE
+	SFUNC = penumbra_numeric.numeric_accum, STYPE = internal, SSPACE = 128, FINALFUNC = penumbra_numeric.numeric_var_samp,
+	COMBINEFUNC = penumbra_numeric.numeric_combine, SERIALFUNC = penumbra_numeric.numeric_serialize, DESERIALFUNC = penumbra_numeric.numeric_deserialize,
+	MSFUNC = penumbra_numeric.numeric_accum, MINVFUNC = penumbra_numeric.numeric_accum_inv, MSTYPE = internal, MSSPACE = 128,
+	MFINALFUNC = penumbra_numeric.numeric_var_samp, PARALLEL = SAFE
 );
 CREATE AGGREGATE var_samp(numeric) (
-	SFUNC = numeric_accum, STYPE = internal, SSPACE = 128, FINALFUNC = numeric_var_samp,
-	COMBINEFUNC = numeric_combine, SERIALFUNC = numeric_serialize, DESERIALFUNC = numeric_deserialize,
-	MSFUNC = numeric_accum, MINVFUNC = numeric_accum_inv, MSTYPE = internal, MSSPACE = 128,
-	MFINALFUNC = numeric_var_samp, PARALLEL = SAFE
+	SFUNC = penumbra_numeric.numeric_accum, STYPE = internal, SSPACE = 128, FINALFUNC = penumbra_numeric.numeric_var_samp,
+	COMBINEFUNC = penumbra_numeric.numeric_combine, SERIALFUNC = penumbra_numeric.numeric_serialize, DESERIALFUNC = penumbra_numeric.numeric_deserialize,
+	MSFUNC = penumbra_numeric.numeric_accum, MINVFUNC = penumbra_numeric.numeric_accum_inv, MSTYPE = internal, MSSPACE = 128,
+	MFINALFUNC = penumbra_numeric.numeric_var_samp, PARALLEL = SAFE
 );
 CREATE AGGREGATE var_pop(numeric) (
-	SFUNC = numeric_accum, STYPE = internal, SSPACE = 128, FINALFUNC = numeric_var_pop,
-	COMBINEFUNC = numeric_combine, SERIALFUNC = numeric_serialize, DESERIALFUNC = numeric_deserialize,
-	MSFUNC = numeric_accum, MINVFUNC = numeric_accum_inv, MSTYPE = internal, MSSPACE = 128,
-	MFINALFUNC = numeric_var_pop, PARALLEL = SAFE
+	SFUNC = penumbra_numeric.numeric_accum, STYPE = internal, SSPACE = 128, FINALFUNC = penumbra_numeric.numeric_var_pop,
+	COMBINEFUNC = penumbra_numeric.numeric_combine, SERIALFUNC = penumbra_numeric.numeric_serialize, DESERIALFUNC = penumbra_numeric.numeric_deserialize,
+	MSFUNC = penumbra_numeric.numeric_accum, MINVFUNC = penumbra_numeric.numeric_accum_inv, MSTYPE = internal, MSSPACE = 128,
+	MFINALFUNC = penumbra_numeric.numeric_var_pop, PARALLEL = SAFE
 );
 CREATE AGGREGATE stddev(numeric) (
-	SFUNC = numeric_accum, STYPE = internal, SSPACE = 128, FINALFUNC = numeric_stddev_samp,
-	COMBINEFUNC = numeric_combine, SERIALFUNC = numeric_serialize, DESERIALFUNC = numeric_deserialize,
-	MSFUNC = numeric_accum, MINVFUNC = numeric_accum_inv, MSTYPE = internal, MSSPACE = 128,
-	MFINALFUNC = numeric_stddev_samp, PARALLEL = SAFE
+	SFUNC = penumbra_numeric.numeric_accum, STYPE = internal, SSPACE = 128, FINALFUNC = penumbra_numeric.numeric_stddev_samp,
+	COMBINEFUNC = penumbra_numeric.numeric_combine, SERIALFUNC = penumbra_numeric.numeric_serialize, DESERIALFUNC = penumbra_numeric.numeric_deserialize,
+	MSFUNC = penumbra_numeric.numeric_accum, MINVFUNC = penumbra_numeric.numeric_accum_inv, MSTYPE = internal, MSSPACE = 128,
+	MFINALFUNC = penumbra_numeric.numeric_stddev_samp, PARALLEL = SAFE
 );
 CREATE AGGREGATE stddev_samp(numeric) (
-	SFUNC = numeric_accum, STYPE = internal, SSPACE = 128, FINALFUNC = numeric_stddev_samp,
-	COMBINEFUNC = numeric_combine, SERIALFUNC = numeric_serialize, DESERIALFUNC = numeric_deserialize,
-	MSFUNC = numeric_accum, MINVFUNC = numeric_accum_inv, MSTYPE = internal, MSSPACE = 128,
-	MFINALFUNC = numeric_stddev_samp, PARALLEL = SAFE
+	SFUNC = penumbra_numeric.numeric_accum, STYPE = internal, SSPACE = 128, FINALFUNC = penumbra_numeric.numeric_stddev_samp,
+	COMBINEFUNC = penumbra_numeric.numeric_combine, SERIALFUNC = penumbra_numeric.numeric_serialize, DESERIALFUNC = penumbra_numeric.numeric_deserialize,
+	MSFUNC = penumbra_numeric.numeric_accum, MINVFUNC = penumbra_numeric.numeric_accum_inv, MSTYPE = internal, MSSPACE = 128,
+	MFINALFUNC = penumbra_numeric.numeric_stddev_samp, PARALLEL = SAFE
 );
 CREATE AGGREGATE stddev_pop(numeric) (
-	SFUNC = numeric_accum, STYPE = internal, SSPACE = 128, FINALFUNC = numeric_stddev_pop,
-	COMBINEFUNC = numeric_combine, SERIALFUNC = numeric_serialize, DESERIALFUNC = numeric_deserialize,
-	MSFUNC = numeric_accum, MINVFUNC = numeric_accum_inv, MSTYPE = internal, MSSPACE = 128,
-	MFINALFUNC = numeric_stddev_pop, PARALLEL = SAFE
+	SFUNC = penumbra_numeric.numeric_accum, STYPE = internal, SSPACE = 128, FINALFUNC = penumbra_numeric.numeric_stddev_pop,
+	COMBINEFUNC = penumbra_numeric.numeric_combine, SERIALFUNC = penumbra_numeric.numeric_serialize, DESERIALFUNC = penumbra_numeric.numeric_deserialize,
+	MSFUNC = penumbra_numeric.numeric_accum, MINVFUNC = penumbra_numeric.numeric_accum_inv, MSTYPE = internal, MSSPACE = 128,
+	MFINALFUNC = penumbra_numeric.numeric_stddev_pop, PARALLEL = SAFE
 );
 CREATE AGGREGATE min(numeric) (
-	SFUNC = numeric_smaller, STYPE = numeric, COMBINEFUNC = numeric_smaller, SORTOP = OPERATOR(pg_catalog.<), PARALLEL = SAFE
+	SFUNC = penumbra_numeric.numeric_smaller, STYPE = numeric, COMBINEFUNC = penumbra_numeric.numeric_smaller, SORTOP = OPERATOR(pg_catalog.<), PARALLEL = SAFE
 );
 CREATE AGGREGATE max(numeric) (
-	SFUNC = numeric_larger, STYPE = numeric, COMBINEFUNC = numeric_larger, SORTOP = OPERATOR(pg_catalog.>), PARALLEL = SAFE
+	SFUNC = penumbra_numeric.numeric_larger, STYPE = numeric, COMBINEFUNC = penumbra_numeric.numeric_larger, SORTOP = OPERATOR(pg_catalog.>), PARALLEL = SAFE
 );
 
 -- Operators
-CREATE OPERATOR + (FUNCTION = numeric_add, LEFTARG = numeric, RIGHTARG = numeric, COMMUTATOR = OPERATOR(penumbra_numeric.+));
-CREATE OPERATOR - (FUNCTION = numeric_sub, LEFTARG = numeric, RIGHTARG = numeric);
-CREATE OPERATOR * (FUNCTION = numeric_mul, LEFTARG = numeric, RIGHTARG = numeric, COMMUTATOR = OPERATOR(penumbra_numeric.*));
-CREATE OPERATOR / (FUNCTION = numeric_div, LEFTARG = numeric, RIGHTARG = numeric);
-CREATE OPERATOR % (FUNCTION = numeric_mod, LEFTARG = numeric, RIGHTARG = numeric);
-CREATE OPERATOR ^ (FUNCTION = numeric_power, LEFTARG = numeric, RIGHTARG = numeric);
-CREATE OPERATOR - (FUNCTION = numeric_uminus, RIGHTARG = numeric);
-CREATE OPERATOR @ (FUNCTION = numeric_abs, RIGHTARG = numeric);
+CREATE OPERATOR + (FUNCTION = penumbra_numeric.numeric_add, LEFTARG = numeric, RIGHTARG = numeric, COMMUTATOR = OPERATOR(penumbra_numeric.+));
+CREATE OPERATOR - (FUNCTION = penumbra_numeric.numeric_sub, LEFTARG = numeric, RIGHTARG = numeric);
+CREATE OPERATOR * (FUNCTION = penumbra_numeric.numeric_mul, LEFTARG = numeric, RIGHTARG = numeric, COMMUTATOR = OPERATOR(penumbra_numeric.*));
+CREATE OPERATOR / (FUNCTION = penumbra_numeric.numeric_div, LEFTARG = numeric, RIGHTARG = numeric);
+CREATE OPERATOR % (FUNCTION = penumbra_numeric.numeric_mod, LEFTARG = numeric, RIGHTARG = numeric);
+CREATE OPERATOR ^ (FUNCTION = penumbra_numeric.numeric_power, LEFTARG = numeric, RIGHTARG = numeric);
+CREATE OPERATOR - (FUNCTION = penumbra_numeric.numeric_uminus, RIGHTARG = numeric);
+CREATE OPERATOR @ (FUNCTION = penumbra_numeric.numeric_abs, RIGHTARG = numeric);
+
+-- Taking over
+CREATE FUNCTION enable(scope text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_enable' LANGUAGE C VOLATILE STRICT;
+COMMENT ON FUNCTION enable(text) IS
+	'puts this schema before pg_catalog in the search_path of the database, the role or the session; false if it is there';
+CREATE FUNCTION disable(scope text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_disable' LANGUAGE C VOLATILE STRICT;
+COMMENT ON FUNCTION disable(text) IS 'undoes enable(); false if there is nothing to undo';
+GRANT USAGE ON SCHEMA penumbra_numeric TO PUBLIC;

@@ -177,6 +177,26 @@ lower_exponent(SumState *state, int exponent)
 	return true;
 }
 
+/* Brings the state and a coefficient of another exponent together; false if one does not fit. */
+static pg_noinline bool
+align_with_state(SumState *state, int exponent, uint128 *coefficient)
+{
+	int			difference = exponent - state->exponent;
+
+	if (*coefficient == 0)
+		return true;
+	if (state->sum == 0 && state->sum_of_squares == 0)
+	{
+		state->exponent = exponent;
+		return true;
+	}
+	if (difference < 0)
+		return lower_exponent(state, exponent);
+	return difference <= ALIGNMENT_MAX &&
+		!__builtin_mul_overflow(*coefficient, number_power_of_base(difference), coefficient) &&
+		(*coefficient >> 127) == 0;
+}
+
 /* The finite number as an integer times 10^(4 * state->exponent); false if the state cannot hold it. */
 static inline bool
 number_for_state(SumState *state, const NumberView *number, int128 *value)
@@ -186,32 +206,9 @@ number_for_state(SumState *state, const NumberView *number, int128 *value)
 
 	if (unlikely(number->ndigits > NUMBER_SHORT_DIGITS_MAX))
 		return false;
-	if (number->ndigits == 0)
-	{
-		*value = 0;
-		return true;
-	}
 	coefficient = number_coefficient(number);
-	if (exponent != state->exponent)
-	{
-		if (state->sum == 0 && state->sum_of_squares == 0)
-			state->exponent = exponent;
-		else if (exponent < state->exponent)
-		{
-			if (!lower_exponent(state, exponent))
-				return false;
-		}
-		else
-		{
-			int			difference = exponent - state->exponent;
-
-			if (difference > ALIGNMENT_MAX ||
-				__builtin_mul_overflow(coefficient, number_power_of_base(difference),
-									   &coefficient) ||
-				(coefficient >> 127) != 0)
-				return false;
-		}
-	}
+	if (exponent != state->exponent && !align_with_state(state, exponent, &coefficient))
+		return false;
 	*value = number->is_negative ? -(int128) coefficient : (int128) coefficient;
 	return true;
 }

@@ -15,6 +15,7 @@
 
 #include "number.h"
 
+#define LIMB_BASE UINT64CONST(100000000)
 #define QUOTIENT_DIGITS_MAX 35	/* decimal digits: with up to 3 zeros appended, below 2^127 */
 
 /* Both operands as integers times 10^(4 * exponent). */
@@ -92,6 +93,64 @@ penumbra_numeric_sub(PG_FUNCTION_ARGS)
 	return SERVER_CALL2(numeric_sub);
 }
 
+/* The digits, at most four, as two limbs of base 10^8. */
+static inline void
+split_limbs(const NumberView *number, uint64 *high, uint64 *low)
+{
+	int			n = number->ndigits;
+
+	*high = 0;
+	*low = 0;
+	switch (n)
+	{
+		case 4:
+			*high = number_digit(number, 0) * NUMBER_BASE;
+			/* FALLTHROUGH */
+		case 3:
+			*high += number_digit(number, n - 3);
+			/* FALLTHROUGH */
+		case 2:
+			*low = number_digit(number, n - 2) * NUMBER_BASE;
+			/* FALLTHROUGH */
+		case 1:
+			*low += number_digit(number, n - 1);
+	}
+}
+
+static inline void
+put_limb(int16 *digits, uint64 limb)
+{
+	digits[0] = (uint32) limb / NUMBER_BASE;
+	digits[1] = (uint32) limb % NUMBER_BASE;
+}
+
+/*
+ * The product of numbers of up to four digits, which is what most columns hold:
+ * schoolbook with limbs of base 10^8, so that no 128-bit number is divided.
+ */
+static inline Datum
+multiply_small(const NumberView *left, const NumberView *right, int dscale)
+{
+	uint64		left_high;
+	uint64		left_low;
+	uint64		right_high;
+	uint64		right_low;
+	uint64		carry;
+	int16		digits[8];
+
+	split_limbs(left, &left_high, &left_low);
+	split_limbs(right, &right_high, &right_low);
+	carry = left_low * right_low;
+	put_limb(digits + 6, carry % LIMB_BASE);
+	carry = carry / LIMB_BASE + left_high * right_low + left_low * right_high;
+	put_limb(digits + 4, carry % LIMB_BASE);
+	carry = carry / LIMB_BASE + left_high * right_high;
+	put_limb(digits + 2, carry % LIMB_BASE);
+	put_limb(digits, carry / LIMB_BASE);
+	return number_encode(left->is_negative != right->is_negative,
+						 number_exponent(left) + number_exponent(right) + 7, dscale, digits, 8);
+}
+
 PENUMBRA_SQL_FUNCTION(penumbra_numeric_mul);
 Datum
 penumbra_numeric_mul(PG_FUNCTION_ARGS)
@@ -103,13 +162,16 @@ penumbra_numeric_mul(PG_FUNCTION_ARGS)
 	number_view(PG_GETARG_DATUM(0), &left);
 	number_view(PG_GETARG_DATUM(1), &right);
 	dscale = left.dscale + right.dscale;
-	if (likely((left.special | right.special) == 0 &&
-			   left.ndigits + right.ndigits <= NUMBER_SHORT_DIGITS_MAX &&
-			   dscale <= NUMBER_DSCALE_MAX))
-		return number_encode_coefficient(left.is_negative != right.is_negative,
-										 number_coefficient(&left) * number_coefficient(&right),
-										 number_exponent(&left) + number_exponent(&right),
-										 dscale);
+	if (likely((left.special | right.special) == 0 && dscale <= NUMBER_DSCALE_MAX))
+	{
+		if (likely(left.ndigits <= 4 && right.ndigits <= 4))
+			return multiply_small(&left, &right, dscale);
+		if (left.ndigits + right.ndigits <= NUMBER_SHORT_DIGITS_MAX)
+			return number_encode_coefficient(left.is_negative != right.is_negative,
+											 number_coefficient(&left) * number_coefficient(&right),
+											 number_exponent(&left) + number_exponent(&right),
+											 dscale);
+	}
 	return SERVER_CALL2(numeric_mul);
 }
 

@@ -132,8 +132,20 @@ number_digits_as_uint64(const NumberView *view, int from, int to)
 {
 	uint64		value = 0;
 
-	for (int i = from; i < to; i++)
-		value = value * NUMBER_BASE + number_digit(view, i);
+	switch (to - from)
+	{
+		case 4:
+			value = (uint64) number_digit(view, to - 4) * 1000000000000;
+			/* FALLTHROUGH */
+		case 3:
+			value += (uint64) number_digit(view, to - 3) * 100000000;
+			/* FALLTHROUGH */
+		case 2:
+			value += number_digit(view, to - 2) * NUMBER_BASE;
+			/* FALLTHROUGH */
+		case 1:
+			value += number_digit(view, to - 1);
+	}
 	return value;
 }
 

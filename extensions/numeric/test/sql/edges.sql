@@ -67,3 +67,18 @@ SELECT call, left(a::text, 50) AS a, left(b::text, 50) AS b, left(ours, 80) AS o
 FROM public.outcomes WHERE ours IS DISTINCT FROM theirs ORDER BY call, a, b LIMIT 20;
 SELECT count(*) > 80000 AS enough, count(DISTINCT call) AS calls,
 	count(*) FILTER (WHERE theirs ~ '^[0-9A-Z]{5}: ') > 1000 AS some_fail FROM public.outcomes;
+
+-- Names resolve to pg_catalog first: what the extension's operators and aggregates call is its own.
+SELECT p.oid::regprocedure AS not_ours
+FROM pg_proc p JOIN (SELECT oprcode AS oid FROM pg_operator WHERE oprnamespace = 'penumbra_numeric'::regnamespace
+	UNION SELECT unnest(ARRAY[aggtransfn, aggfinalfn, aggcombinefn, aggserialfn, aggdeserialfn, aggmtransfn, aggminvtransfn, aggmfinalfn])
+	FROM pg_aggregate WHERE aggfnoid::oid IN (SELECT oid FROM pg_proc WHERE pronamespace = 'penumbra_numeric'::regnamespace)) used
+	ON p.oid = used.oid::oid
+WHERE p.pronamespace <> 'penumbra_numeric'::regnamespace;
+-- Every function has one of pg_catalog that it stands for, and differs from it in nothing that a planner knows.
+SELECT ours.oid::regprocedure AS different
+FROM pg_proc ours LEFT JOIN pg_proc theirs ON theirs.proname = ours.proname AND theirs.pronamespace = 'pg_catalog'::regnamespace
+	AND theirs.proargtypes = ours.proargtypes
+WHERE ours.pronamespace = 'penumbra_numeric'::regnamespace AND ours.prokind <> 'p'
+	AND (theirs.prorettype, theirs.provolatile, theirs.proisstrict, theirs.proparallel, theirs.prokind)
+		IS DISTINCT FROM (ours.prorettype, ours.provolatile, ours.proisstrict, ours.proparallel, ours.prokind);

@@ -1,0 +1,296 @@
+/*-------------------------------------------------------------------------
+ *
+ * search_path.c
+ *	  enable() and disable(): our schema before pg_catalog in search_path.
+ *
+ * pg_catalog is searched first only as long as search_path does not name it.
+ * The path keeps what it has, in its order, followed by our schema and
+ * pg_catalog; where it names pg_catalog already, our schema goes right before
+ * it.  Our schema never comes first unless pg_catalog did: the first schema is
+ * where CREATE puts things.  See README.md for what that means for security.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "pg_compat.h"
+
+#include "catalog/namespace.h"
+#include "commands/dbcommands.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/varlena.h"
+
+#include "takeover.h"
+
+#define SCHEMA "penumbra_numeric"
+#define BEFORE_SETTING "penumbra_numeric.search_path_before"
+
+typedef enum Scope
+{
+	SCOPE_SESSION,
+	SCOPE_ROLE,
+	SCOPE_DATABASE
+} Scope;
+
+/*
+ * What search_path was before enable(): a setting too, set with it in the same
+ * scope, so that both roll back, are dumped and are undone together.  '=' and
+ * the path, or '-' and the path where the scope had no setting of its own.
+ */
+static char *path_before = NULL;
+
+void
+search_path_define_settings(void)
+{
+	DefineCustomStringVariable(BEFORE_SETTING,
+							   "What enable() found in search_path.", NULL, &path_before, "", PGC_USERSET,
+							   GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE, NULL,
+							   NULL, NULL);
+}
+
+static Scope
+scope_argument(FunctionCallInfo fcinfo)
+{
+	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(0));
+
+	if (strcmp(name, "session") == 0)
+		return SCOPE_SESSION;
+	if (strcmp(name, "role") == 0)
+		return SCOPE_ROLE;
+	if (strcmp(name, "database") == 0)
+		return SCOPE_DATABASE;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("invalid scope: \"%s\"", name),
+			 errhint("Valid scopes are \"session\", \"role\" and \"database\".")));
+}
+
+static List *
+split_path(const char *path)
+{
+	List	   *names;
+
+	if (!SplitIdentifierString(pstrdup(path), ',', &names))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid list syntax in parameter \"%s\"", "search_path")));
+	return names;
+}
+
+static bool
+path_has(List *names, const char *name)
+{
+	ListCell   *cell;
+
+	foreach(cell, names)
+	{
+		if (strcmp(lfirst(cell), name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static List *
+path_with_us(List *names)
+{
+	List	   *result = NIL;
+	ListCell   *cell;
+
+	foreach(cell, names)
+	{
+		if (strcmp(lfirst(cell), "pg_catalog") == 0)
+			result = lappend(result, SCHEMA);
+		result = lappend(result, lfirst(cell));
+	}
+	if (!path_has(names, "pg_catalog"))
+		result = lappend(lappend(result, SCHEMA), "pg_catalog");
+	return result;
+}
+
+/* The path as a list of quoted names, as SET takes it. */
+static char *
+path_to_string(List *names)
+{
+	StringInfoData text;
+	ListCell   *cell;
+
+	initStringInfo(&text);
+	foreach(cell, names)
+		appendStringInfo(&text, "%s%s", text.len > 0 ? ", " : "", quote_identifier(lfirst(cell)));
+	return text.data;
+}
+
+/* A schema in which everybody may create things must not come before pg_catalog. */
+static void
+refuse_public_schemas(List *names)
+{
+	ListCell   *cell;
+
+	foreach(cell, names)
+	{
+		Oid			schema;
+
+		if (strcmp(lfirst(cell), SCHEMA) == 0)
+			return;
+		if (strcmp(lfirst(cell), "$user") == 0)
+			continue;
+		schema = get_namespace_oid(lfirst(cell), true);
+		if (OidIsValid(schema) && compat_public_may_create_in(schema))
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					 errmsg("schema \"%s\" would be searched before pg_catalog, and everybody may create objects in it",
+							(char *) lfirst(cell)),
+					 errhint("REVOKE CREATE ON SCHEMA %s FROM PUBLIC, or call the functions by their schema.",
+							 quote_identifier(lfirst(cell)))));
+	}
+}
+
+static void
+execute(const char *command)
+{
+	if (SPI_execute(command, false, 0) < 0)
+		elog(ERROR, "could not execute \"%s\"", command);
+}
+
+/* The first column of the only row, or NULL. */
+static char *
+select_text(const char *query)
+{
+	if (SPI_execute(query, true, 1) != SPI_OK_SELECT)
+		elog(ERROR, "could not execute \"%s\"", query);
+	return SPI_processed == 0 ? NULL : SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
+}
+
+/* The condition on pg_db_role_setting that finds the scope's settings. */
+static char *
+scope_condition(Scope scope)
+{
+	return scope == SCOPE_DATABASE ? psprintf("setdatabase = %u AND setrole = 0", MyDatabaseId)
+		: psprintf("setdatabase = 0 AND setrole = %u", GetUserId());
+}
+
+/* What the scope itself sets, or NULL. */
+static char *
+scope_setting(Scope scope, const char *name)
+{
+	return select_text(psprintf("SELECT pg_catalog.substr(s, %d) FROM (SELECT pg_catalog.unnest(setconfig) AS s"
+								" FROM pg_catalog.pg_db_role_setting WHERE %s) settings"
+								" WHERE pg_catalog.starts_with(s, %s)",
+								(int) strlen(name) + 2, scope_condition(scope),
+								quote_literal_cstr(psprintf("%s=", name))));
+}
+
+/* ALTER DATABASE or ROLE with what follows SET or RESET. */
+static void
+alter_scope(Scope scope, const char *change)
+{
+	execute(psprintf("ALTER %s %s %s", scope == SCOPE_DATABASE ? "DATABASE" : "ROLE",
+					 quote_identifier(scope == SCOPE_DATABASE ? get_database_name(MyDatabaseId)
+									  : GetUserNameFromId(GetUserId(), false)), change));
+}
+
+static void
+alter_scope_search_path(Scope scope, List *names)
+{
+	StringInfoData change;
+	ListCell   *cell;
+
+	initStringInfo(&change);
+	foreach(cell, names)
+		appendStringInfo(&change, "%s%s", change.len > 0 ? ", " : "",
+						 quote_literal_cstr(lfirst(cell)));
+	alter_scope(scope, psprintf("SET search_path TO %s", names == NIL ? "''" : change.data));
+}
+
+static bool
+enable_session(void)
+{
+	const char *before = GetConfigOption("search_path", false, false);
+	List	   *names = split_path(before);
+
+	if (path_has(names, SCHEMA))
+		return false;
+	names = path_with_us(names);
+	refuse_public_schemas(names);
+	SetConfigOption(BEFORE_SETTING, psprintf("=%s", before), PGC_USERSET, PGC_S_SESSION);
+	SetConfigOption("search_path", path_to_string(names), PGC_USERSET, PGC_S_SESSION);
+	return true;
+}
+
+static bool
+disable_session(void)
+{
+	List	   *names = split_path(GetConfigOption("search_path", false, false));
+
+	if (!path_has(names, SCHEMA) || path_before[0] == '\0')
+		return false;
+	SetConfigOption("search_path", pstrdup(path_before + 1), PGC_USERSET, PGC_S_SESSION);
+	SetConfigOption(BEFORE_SETTING, "", PGC_USERSET, PGC_S_SESSION);
+	return true;
+}
+
+static bool
+enable_stored(Scope scope)
+{
+	char	   *setting = scope_setting(scope, "search_path");
+	/* A scope without a setting gets what a new session of ours does. */
+	const char *before = setting != NULL ? setting : GetConfigOptionResetString("search_path");
+	List	   *names = split_path(before);
+
+	if (path_has(names, SCHEMA))
+		return false;
+	names = path_with_us(names);
+	refuse_public_schemas(names);
+	alter_scope(scope, psprintf("SET " BEFORE_SETTING " TO %s",
+								quote_literal_cstr(psprintf("%c%s", setting != NULL ? '=' : '-',
+															before))));
+	alter_scope_search_path(scope, names);
+	return true;
+}
+
+static bool
+disable_stored(Scope scope)
+{
+	char	   *path = scope_setting(scope, "search_path");
+	char	   *before = scope_setting(scope, BEFORE_SETTING);
+
+	if (path == NULL || before == NULL || !path_has(split_path(path), SCHEMA))
+		return false;
+	if (before[0] == '=')
+		alter_scope_search_path(scope, split_path(before + 1));
+	else
+		alter_scope(scope, "RESET search_path");
+	alter_scope(scope, "RESET " BEFORE_SETTING);
+	return true;
+}
+
+PENUMBRA_SQL_FUNCTION(penumbra_numeric_enable);
+Datum
+penumbra_numeric_enable(PG_FUNCTION_ARGS)
+{
+	Scope		scope = scope_argument(fcinfo);
+	bool		is_changed;
+
+	if (scope == SCOPE_SESSION)
+		PG_RETURN_BOOL(enable_session());
+	SPI_connect();
+	is_changed = enable_stored(scope);
+	SPI_finish();
+	PG_RETURN_BOOL(is_changed);
+}
+
+PENUMBRA_SQL_FUNCTION(penumbra_numeric_disable);
+Datum
+penumbra_numeric_disable(PG_FUNCTION_ARGS)
+{
+	Scope		scope = scope_argument(fcinfo);
+	bool		is_changed;
+
+	if (scope == SCOPE_SESSION)
+		PG_RETURN_BOOL(disable_session());
+	SPI_connect();
+	is_changed = disable_stored(scope);
+	SPI_finish();
+	PG_RETURN_BOOL(is_changed);
+}
