@@ -119,6 +119,13 @@ compat_vacuum_for_visibility(List *relations, BufferAccessStrategy strategy, Mem
 #endif
 }
 
+/* 17 can match MERGE's source rows to no target row, which takes the join conditions. */
+#if PG_VERSION_NUM >= 170000
+#define compat_merge_join_conditions(modify_table) ((modify_table)->mergeJoinConditions)
+#else
+#define compat_merge_join_conditions(modify_table) NIL
+#endif
+
 /* Before 16 PG_FUNCTION_INFO_V1 does not export the function; we compile with hidden visibility. */
 #define PENUMBRA_SQL_FUNCTION(name) \
 	extern PGDLLEXPORT Datum name(PG_FUNCTION_ARGS); \

@@ -13,7 +13,7 @@
 
 #include <math.h>
 
-#include "number.h"
+#include "long_call.h"
 
 #define LIMB_BASE UINT64CONST(100000000)
 #define QUOTIENT_DIGITS_MAX 35	/* decimal digits: with up to 3 zeros appended, below 2^127 */
@@ -171,6 +171,15 @@ penumbra_numeric_mul(PG_FUNCTION_ARGS)
 											 number_coefficient(&left) * number_coefficient(&right),
 											 number_exponent(&left) + number_exponent(&right),
 											 dscale);
+		if (Min(left.ndigits, right.ndigits) >= LONG_MULTIPLY_DIGITS_MIN)
+		{
+			LongNumber	a = long_operand(&left);
+			LongNumber	b = long_operand(&right);
+			LongNumber	product;
+
+			if (long_multiply(&a, &b, &product, dscale))
+				return long_encode(&product);
+		}
 	}
 	return SERVER_CALL2(numeric_mul);
 }
@@ -251,6 +260,26 @@ short_quotient(const NumberView *dividend, const NumberView *divisor, Datum *res
 	return true;
 }
 
+/* rounds to scale, or truncates to it */
+static bool
+long_quotient(const NumberView *dividend, const NumberView *divisor, int scale, bool round,
+			  Datum *result)
+{
+	LongNumber	a;
+	LongNumber	b;
+	LongNumber	quotient;
+
+	if ((dividend->special | divisor->special) != 0 || dividend->ndigits == 0 ||
+		divisor->ndigits < LONG_DIVIDE_DIGITS_MIN)
+		return false;
+	a = long_operand(dividend);
+	b = long_operand(divisor);
+	if (!long_divide(&a, &b, &quotient, scale, round))
+		return false;
+	*result = long_encode(&quotient);
+	return true;
+}
+
 PENUMBRA_SQL_FUNCTION(penumbra_numeric_div);
 Datum
 penumbra_numeric_div(PG_FUNCTION_ARGS)
@@ -263,6 +292,9 @@ penumbra_numeric_div(PG_FUNCTION_ARGS)
 	number_view(PG_GETARG_DATUM(1), &divisor);
 	if (short_quotient(&dividend, &divisor, &result))
 		return result;
+	if (dividend.ndigits > 0 && divisor.ndigits > 0 &&
+		long_quotient(&dividend, &divisor, quotient_scale(&dividend, &divisor), true, &result))
+		return result;
 	return SERVER_CALL2(numeric_div);
 }
 
@@ -273,12 +305,15 @@ penumbra_numeric_div_trunc(PG_FUNCTION_ARGS)
 	NumberView	dividend;
 	NumberView	divisor;
 	AlignedPair pair;
+	Datum		result;
 
 	number_view(PG_GETARG_DATUM(0), &dividend);
 	number_view(PG_GETARG_DATUM(1), &divisor);
 	if (align(&dividend, &divisor, &pair) && pair.right != 0)
 		return number_encode_coefficient(dividend.is_negative != divisor.is_negative,
 										 pair.left / pair.right, 0, 0);
+	if (long_quotient(&dividend, &divisor, 0, false, &result))
+		return result;
 	return SERVER_CALL2(numeric_div_trunc);
 }
 
@@ -297,6 +332,7 @@ penumbra_numeric_mod(PG_FUNCTION_ARGS)
 	NumberView	dividend;
 	NumberView	divisor;
 	AlignedPair pair;
+	Datum		quotient;
 
 	number_view(PG_GETARG_DATUM(0), &dividend);
 	number_view(PG_GETARG_DATUM(1), &divisor);
@@ -304,6 +340,10 @@ penumbra_numeric_mod(PG_FUNCTION_ARGS)
 		return number_encode_coefficient(dividend.is_negative,
 										 remainder_of(pair.left, pair.right), pair.exponent,
 										 pair.dscale);
+	if (long_quotient(&dividend, &divisor, 0, false, &quotient))
+		return DirectFunctionCall2(numeric_sub, PG_GETARG_DATUM(0),
+								   DirectFunctionCall2(penumbra_numeric_mul, quotient,
+													   PG_GETARG_DATUM(1)));
 	return SERVER_CALL2(numeric_mod);
 }
 
@@ -373,23 +413,14 @@ integer_square_root(uint128 value)
 
 /* The server rounds the exact root half up, and so do we: no tie is possible. */
 static bool
-short_square_root(const NumberView *number, Datum *result)
+short_square_root(const NumberView *number, int scale, Datum *result)
 {
-	int			scale;
-	int			zeros;
+	int			zeros = number_exponent(number) * NUMBER_BASE_DIGITS + 2 * scale;
 	int			padding;
 	uint128		radicand;
 	uint128		root;
 
-	if (number->special != 0 || number->is_negative || number->ndigits == 0 ||
-		number->ndigits > NUMBER_SHORT_DIGITS_MAX)
-		return false;
-	scale = NUMERIC_MIN_SIG_DIGITS - (number->weight * NUMBER_BASE_DIGITS / 2 + 1);
-	scale = Max(scale, number->dscale);
-	scale = Max(scale, NUMERIC_MIN_DISPLAY_SCALE);
-	scale = Min(scale, NUMERIC_MAX_DISPLAY_SCALE);
-	zeros = number_exponent(number) * NUMBER_BASE_DIGITS + 2 * scale;
-	if (zeros < 0 || number->ndigits * NUMBER_BASE_DIGITS + zeros > 37)
+	if (number->ndigits > NUMBER_SHORT_DIGITS_MAX || zeros < 0 || number->ndigits * NUMBER_BASE_DIGITS + zeros > 37)
 		return false;
 	radicand = number_coefficient(number) * number_powers_of_ten[zeros % 18];
 	for (int i = zeros / 18; i > 0; i--)
@@ -407,11 +438,26 @@ Datum
 penumbra_numeric_sqrt(PG_FUNCTION_ARGS)
 {
 	NumberView	number;
+	LongNumber	operand;
+	LongNumber	root;
+	int			scale;
 	Datum		result;
 
 	number_view(PG_GETARG_DATUM(0), &number);
-	if (short_square_root(&number, &result))
+	if (number.special != 0 || number.is_negative || number.ndigits == 0)
+		return SERVER_CALL1(numeric_sqrt);
+	scale = NUMERIC_MIN_SIG_DIGITS - (number.weight * NUMBER_BASE_DIGITS / 2 + 1);
+	scale = Max(scale, number.dscale);
+	scale = Max(scale, NUMERIC_MIN_DISPLAY_SCALE);
+	scale = Min(scale, NUMERIC_MAX_DISPLAY_SCALE);
+	if (short_square_root(&number, scale, &result))
 		return result;
+	if (number.ndigits >= LONG_SQRT_DIGITS_MIN)
+	{
+		operand = long_operand(&number);
+		if (long_sqrt(&operand, &root, scale))
+			return long_encode(&root);
+	}
 	return SERVER_CALL1(numeric_sqrt);
 }
 

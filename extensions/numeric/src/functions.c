@@ -7,7 +7,7 @@
  */
 #include "pg_compat.h"
 
-#include "number.h"
+#include "long_call.h"
 
 PENUMBRA_SQL_FUNCTION(penumbra_numeric_exp);
 Datum
@@ -48,5 +48,10 @@ PENUMBRA_SQL_FUNCTION(penumbra_numeric_factorial);
 Datum
 penumbra_numeric_factorial(PG_FUNCTION_ARGS)
 {
+	LongNumber	factorial;
+
+	/* The server answers, or refuses, at once below and above. */
+	if (PG_GETARG_INT64(0) > 20 && long_factorial(PG_GETARG_INT64(0), &factorial))
+		return long_encode(&factorial);
 	return SERVER_CALL1(numeric_fac);
 }

@@ -8,6 +8,9 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "utils/guc.h"
+
+#include "takeover.h"
 
 PG_MODULE_MAGIC;
 
@@ -16,4 +19,8 @@ extern PGDLLEXPORT void _PG_init(void);
 void
 _PG_init(void)
 {
+	search_path_define_settings();
+	plan_rewrite_define_settings();
+	MarkGUCPrefixReserved("penumbra_numeric");
+	plan_rewrite_install_hook();
 }

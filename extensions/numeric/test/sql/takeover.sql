@@ -1,0 +1,149 @@
+-- Taking over by search_path and by plan: what is used, what stays, how it is undone.
+\set superuser :USER
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS penumbra_numeric;
+CREATE FUNCTION uses(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (VERBOSE, COSTS OFF) ' || query LOOP
+		RETURN NEXT line;
+	END LOOP;
+END $$;
+-- the function behind an operator, as a view keeps it
+CREATE FUNCTION operator_schema(view regclass) RETURNS text LANGUAGE sql AS $$
+	SELECT coalesce(string_agg(DISTINCT oprnamespace::regnamespace::text, ', '), 'pg_catalog') FROM pg_depend
+		JOIN pg_rewrite ON classid = 'pg_rewrite'::regclass AND objid = pg_rewrite.oid
+		JOIN pg_operator ON refclassid = 'pg_operator'::regclass AND refobjid = pg_operator.oid WHERE ev_class = view
+$$;
+
+-- by name, in the session
+SHOW search_path;
+CREATE VIEW before AS SELECT 2.5 * x AS y FROM generate_series(1.0, 3) x;
+SELECT penumbra_numeric.enable('session');
+SELECT penumbra_numeric.enable('session') AS again;
+SHOW search_path;
+SELECT current_schema;
+CREATE VIEW during AS SELECT 2.5 * x AS y FROM generate_series(1.0, 3) x;
+SELECT operator_schema('before') AS before, operator_schema('during') AS during;
+SELECT 2 * 3.0 AS mixed, '2' * 3.0 AS unknown, 1.5 + 1 AS plus, -(2.5) AS minus, 7.0 % 4 AS modulo, 2.0 ^ 3 AS power, 5 / 2 AS integers,
+	abs(-2.5), sqrt(2), round(2.5), 1 / 3.0 AS third, sum(x), avg(x), max(x) FROM generate_series(1, 3, 0.5) x;
+SELECT 1 / 0.0;
+SELECT penumbra_numeric.disable('session');
+SELECT penumbra_numeric.disable('session') AS again;
+SHOW search_path;
+-- it rolls back
+BEGIN;
+SELECT penumbra_numeric.enable('session');
+ROLLBACK;
+SHOW search_path;
+SELECT penumbra_numeric.disable('session') AS nothing_to_undo;
+-- a path that names pg_catalog, an empty one, one with strange names
+SET search_path = pg_catalog, public;
+SELECT penumbra_numeric.enable('session');
+SHOW search_path;
+SELECT penumbra_numeric.disable('session');
+SHOW search_path;
+SET search_path = '';
+SELECT penumbra_numeric.enable('session');
+SHOW search_path;
+SELECT penumbra_numeric.disable('session');
+SHOW search_path;
+CREATE SCHEMA "a, ""b";
+SET search_path = "a, ""b", public;
+SELECT penumbra_numeric.enable('session');
+SHOW search_path;
+CREATE TABLE created_in_first_schema ();
+SELECT 'created_in_first_schema'::regclass::oid = '"a, ""b".created_in_first_schema'::regclass AS in_first_schema;
+SELECT penumbra_numeric.disable('session');
+SHOW search_path;
+DROP SCHEMA "a, ""b" CASCADE;
+RESET search_path;
+-- functions that set a path of their own keep it
+CREATE FUNCTION fixed_path() RETURNS text LANGUAGE sql SET search_path = pg_catalog AS $$ SELECT current_setting('search_path') $$;
+SELECT penumbra_numeric.enable('session');
+SELECT fixed_path();
+SELECT penumbra_numeric.disable('session');
+
+-- errors
+SELECT penumbra_numeric.enable('cluster');
+CREATE SCHEMA open_to_all;
+GRANT CREATE ON SCHEMA open_to_all TO PUBLIC;
+SET search_path = open_to_all, public;
+SELECT penumbra_numeric.enable('session');
+RESET search_path;
+DROP SCHEMA open_to_all;
+
+-- for the database and for a role, with and without a setting before
+CREATE ROLE numeric_user LOGIN;
+CREATE FUNCTION stored() RETURNS text[] LANGUAGE sql AS $$
+	SELECT setconfig FROM pg_db_role_setting WHERE setrole = 'numeric_user'::regrole
+		OR setrole = 0 AND setdatabase = (SELECT oid FROM pg_database WHERE datname = current_database())
+			AND setconfig::text ~ 'search_path' ORDER BY setrole DESC LIMIT 1
+$$;
+SELECT penumbra_numeric.enable('database');
+SELECT ARRAY(SELECT s FROM unnest(stored()) s WHERE s ~ 'search_path') AS stored;
+\c
+SHOW search_path;
+SELECT 2.5 * 2 AS five;
+SELECT penumbra_numeric.disable('session');
+SHOW search_path;
+SELECT penumbra_numeric.disable('database');
+SELECT ARRAY(SELECT s FROM unnest(stored()) s WHERE s ~ 'search_path') AS stored;
+SELECT penumbra_numeric.disable('database') AS again;
+\c - numeric_user
+SELECT penumbra_numeric.enable('database');
+SET search_path = public;
+ALTER ROLE numeric_user SET search_path = "$user", 'Odd', public;
+SELECT penumbra_numeric.enable('role');
+SELECT stored();
+SELECT penumbra_numeric.disable('role');
+SELECT stored();
+\c - :superuser
+SHOW search_path;
+DROP ROLE numeric_user;
+DROP FUNCTION stored();
+
+-- by plan
+CREATE TABLE prices (id numeric PRIMARY KEY, price numeric(12,2));
+INSERT INTO prices SELECT i, i * 1.25 FROM generate_series(1, 1000) i;
+CREATE INDEX ON prices ((price * 2));
+ANALYZE prices;
+CREATE VIEW totals AS SELECT sum(id * price) AS total, avg(price), max(price), count(*) FILTER (WHERE price > 5) AS dear FROM prices;
+LOAD 'penumbra_numeric';
+SHOW penumbra_numeric.rewrite;
+SELECT * FROM totals;
+SET penumbra_numeric.rewrite = on;
+SELECT * FROM totals;
+SELECT uses('SELECT * FROM totals');
+SELECT uses('SELECT round(price, 1), price::numeric(5,1), price::int FROM prices WHERE id = 5.0 AND price > 3');
+SET enable_seqscan = off;
+SELECT uses('SELECT id FROM prices WHERE price * 2 = 5.0');
+SELECT line FROM uses('SELECT max(id) FROM prices') line WHERE line ~ 'Index';
+SET enable_nestloop = off;
+SET enable_hashjoin = off;
+SELECT uses('SELECT a.id FROM prices a JOIN prices b USING (id)');
+RESET enable_seqscan;
+RESET enable_hashjoin;
+SET enable_mergejoin = off;
+SELECT uses('SELECT a.id FROM prices a JOIN prices b ON a.price = b.id AND a.id < b.price');
+SELECT count(*) FROM prices a JOIN prices b ON a.price = b.id AND a.id < b.price;
+RESET enable_nestloop;
+RESET enable_mergejoin;
+SELECT price, sum(price) OVER (ORDER BY id ROWS 2 PRECEDING) FROM prices ORDER BY id LIMIT 3;
+WITH changed AS (UPDATE prices SET price = price + 0.01 WHERE id % 250 = 0 RETURNING id, price * 2 AS twice)
+SELECT sum(twice) FROM changed WHERE id > (SELECT avg(price) * 0.1 FROM prices);
+INSERT INTO prices VALUES (1, 1) ON CONFLICT (id) DO UPDATE SET price = prices.price + excluded.price RETURNING price;
+SELECT id FROM prices WHERE id IN (1.0, 2.5, 3, 4, 5, 6, 7, 8, 9, 10, 11) AND price * 2 <> ALL (SELECT price FROM prices WHERE id < 4) ORDER BY id;
+SELECT sum(1 / (id - 1)) FROM prices;
+-- a cached plan, when the extension goes and comes
+PREPARE total AS SELECT sum(price) FROM prices;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE total;
+DROP VIEW during;
+DROP EXTENSION penumbra_numeric;
+EXECUTE total;
+SELECT uses('SELECT sum(price) FROM prices');
+CREATE EXTENSION penumbra_numeric;
+SELECT uses('SELECT sum(price) FROM prices');
+EXECUTE total;
