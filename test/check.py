@@ -84,6 +84,7 @@ def suites() -> list[Suite]:
                   count_regress)
             for name in extensions
         ),
+        Suite("backtraces like gdb's", [PYTHON, "extensions/backtrace/test/accuracy/check.py", "--few"], count_lines),
         Suite("differential", [*PYTEST, "test/differential"], count_pytest),
         Suite("crash", [*PYTEST, "test/crash"], count_pytest),
         Suite("regression", [PYTHON, "test/regression/run.py"], count_lines),
