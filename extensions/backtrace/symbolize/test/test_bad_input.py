@@ -4,7 +4,7 @@ import os
 import random
 import re
 
-from conftest import (
+from stacks import (
     build,
     expect_nested,
     parse_frames,

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from conftest import (
+from stacks import (
     CC,
     EMULATOR,
     NESTED_FRAMES,

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from conftest import EMULATOR, SYMBOLIZE, build, line_of, parse_frames, run, symbolize
+from stacks import EMULATOR, SYMBOLIZE, build, line_of, parse_frames, run, symbolize
 
 pytestmark = pytest.mark.skipif(bool(EMULATOR), reason="an emulated process cannot be traced")
 

@@ -200,7 +200,7 @@ def run_crash(server: PrivateServer, query: str, output: Path) -> tuple[list, li
     try:
         victim.execute(query)
         raise AssertionError(f"no crash: {query}")
-    except psycopg.OperationalError:
+    except psycopg.Error:
         pass
     victim.close()
     theirs = debugger.stacks()[0]

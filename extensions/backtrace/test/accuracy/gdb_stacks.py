@@ -15,7 +15,9 @@ def stack() -> list:
         place = frame.find_sal()
         path = place.symtab.fullname() if place.symtab else None
         inlined = frame.type() == gdb.INLINE_FRAME
-        frames.append((frame.pc(), frame.name(), path, place.line, inlined))
+        # gdb infers who left by a tail call; no stack holds such a frame.
+        if frame.type() != gdb.TAILCALL_FRAME:
+            frames.append((frame.pc(), frame.name(), path, place.line, inlined))
         try:
             frame = frame.older()
         except gdb.error:
@@ -25,6 +27,7 @@ def stack() -> list:
 
 def follow(location: str, output: str) -> None:
     gdb.execute("handle all nostop noprint pass")
+    gdb.execute("handle SIGINT nostop noprint pass")  # which "all" leaves out
     if location:
         gdb.Breakpoint(location)
     else:
