@@ -3,6 +3,8 @@
  */
 #include "long_digits.h"
 
+#include <math.h>
+
 /*
  * The digits, with low_zeros zero digits behind (or, if negative, without that many of the last), as limbs:
  * long_limbs(ndigits + low_zeros) of them.
@@ -118,4 +120,35 @@ long_store_limbs(LongNumber *result, int sign, const uint64 *limbs, int nlimbs, 
 
 	penumbra_limbs_to_digits(limbs, nlimbs, digits);
 	set_rounded(result, sign, exponent + ndigits - 1, digits, ndigits, rscale, round);
+}
+
+/*
+ * As long_store_limbs(), of a number that is not exact: false if it is within `tolerance` units of the last decimal
+ * of where rounding changes, so that another approximation that good could round to another result.
+ */
+bool
+long_store_approximation(LongNumber *result, int sign, const uint64 *limbs, int nlimbs, int exponent,
+						 int rscale, double tolerance)
+{
+	static const int powers[LONG_BASE_DECIMALS] = {1000, 100, 10, 1};
+	int			ndigits = nlimbs * PENUMBRA_DIGITS_PER_LIMB;
+	int			weight = exponent + ndigits - 1;
+	int			first = (weight + 1) * LONG_BASE_DECIMALS + rscale;
+	int16	   *digits;
+	double		fraction = 0;
+
+	/* The 16 decimals behind the last one of the result. */
+	if (first < 0 || first + 16 > ndigits * LONG_BASE_DECIMALS)
+		return false;
+	digits = (int16 *) palloc((ndigits + 1) * sizeof(int16)) + 1;
+	penumbra_limbs_to_digits(limbs, nlimbs, digits);
+	for (int i = first + 15; i >= first; i--)
+		fraction = (fraction + digits[i / LONG_BASE_DECIMALS] / powers[i % LONG_BASE_DECIMALS] % 10) / 10;
+	if (fabs(fraction - 0.5) < tolerance)
+	{
+		pfree(digits - 1);
+		return false;
+	}
+	set_rounded(result, sign, weight, digits, ndigits, rscale, true);
+	return true;
 }

@@ -28,6 +28,8 @@ long_exponent(const LongNumber *a)
 extern void long_load_limbs(const LongNumber *a, int low_zeros, uint64 *limbs);
 extern void long_store_limbs(LongNumber *result, int sign, const uint64 *limbs, int nlimbs,
 							 int exponent, int rscale, bool round);
+extern bool long_store_approximation(LongNumber *result, int sign, const uint64 *limbs, int nlimbs,
+									 int exponent, int rscale, double tolerance);
 extern void long_set_zero(LongNumber *result, int rscale);
 
 #endif							/* LONG_DIGITS_H */
