@@ -7,12 +7,75 @@
  */
 #include "pg_compat.h"
 
+#include <math.h>
+
 #include "long_call.h"
+
+/* The scale for a result whose first significant decimal has that weight, as the server chooses it. */
+static int
+result_scale(int dweight, int dscale)
+{
+	int			scale = NUMERIC_MIN_SIG_DIGITS - dweight;
+
+	scale = Max(scale, dscale);
+	scale = Max(scale, NUMERIC_MIN_DISPLAY_SCALE);
+	return Min(scale, NUMERIC_MAX_DISPLAY_SCALE);
+}
+
+/* False if the result is the server's to compute. */
+static bool
+long_exponential(Datum datum, Datum *result)
+{
+	NumberView	number;
+	LongNumber	operand;
+	LongNumber	power;
+	double		dweight;
+	int			scale;
+
+	number_view(datum, &number);
+	if (number.special != 0 || number.ndigits == 0)
+		return false;
+	operand = long_operand(&number);
+	dweight = long_to_double(&operand) * 0.434294481903252;
+
+	/* A weight next to a whole number may not be what the server's double is; far ones overflow or are zero. */
+	if (fabs(dweight) > NUMERIC_MAX_RESULT_SCALE ||
+		(fabs(dweight) > 0.5 && fabs(dweight - rint(dweight)) < 1e-9))
+		return false;
+	scale = result_scale((int) dweight, number.dscale);
+	if (scale < LONG_EXP_SCALE_MIN || !long_exp(&operand, &power, scale))
+		return false;
+	*result = long_encode(&power);
+	return true;
+}
+
+static bool
+long_logarithm(Datum datum, Datum *result)
+{
+	NumberView	number;
+	LongNumber	operand;
+	LongNumber	logarithm;
+	int			scale;
+
+	number_view(datum, &number);
+	if (number.special != 0 || number.is_negative || number.ndigits == 0)
+		return false;
+	operand = long_operand(&number);
+	scale = result_scale(long_ln_dweight(&operand), number.dscale);
+	if (scale < LONG_LN_SCALE_MIN || !long_ln(&operand, &logarithm, scale))
+		return false;
+	*result = long_encode(&logarithm);
+	return true;
+}
 
 PENUMBRA_SQL_FUNCTION(penumbra_numeric_exp);
 Datum
 penumbra_numeric_exp(PG_FUNCTION_ARGS)
 {
+	Datum		result;
+
+	if (long_exponential(PG_GETARG_DATUM(0), &result))
+		return result;
 	return SERVER_CALL1(numeric_exp);
 }
 
@@ -20,6 +83,10 @@ PENUMBRA_SQL_FUNCTION(penumbra_numeric_ln);
 Datum
 penumbra_numeric_ln(PG_FUNCTION_ARGS)
 {
+	Datum		result;
+
+	if (long_logarithm(PG_GETARG_DATUM(0), &result))
+		return result;
 	return SERVER_CALL1(numeric_ln);
 }
 

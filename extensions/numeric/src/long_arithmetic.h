@@ -43,12 +43,9 @@ extern bool long_sqrt(const LongNumber *a, LongNumber *result, int rscale);
 extern bool long_exp(const LongNumber *a, LongNumber *result, int rscale);
 extern bool long_ln(const LongNumber *a, LongNumber *result, int rscale);
 
-/* the decimal weight of ln a as estimate_ln_dweight() has it */
+/* the decimal weight of ln a as the server estimates it to choose a scale; a, right to 14 digits */
 extern int	long_ln_dweight(const LongNumber *a);
-
-/* logarithm of num to base, base ^ exponent: these choose the scale themselves, as the server's do */
-extern bool long_log(const LongNumber *base, const LongNumber *num, LongNumber *result);
-extern bool long_power(const LongNumber *base, const LongNumber *exponent, LongNumber *result);
+extern double long_to_double(const LongNumber *a);
 
 /* n!, for 0 <= n <= 32177 (greater ones overflow the format) */
 extern bool long_factorial(int64 n, LongNumber *result);

@@ -19,6 +19,8 @@
 #define LONG_MULTIPLY_DIGITS_MIN 10
 #define LONG_DIVIDE_DIGITS_MIN 10
 #define LONG_SQRT_DIGITS_MIN 10
+#define LONG_EXP_SCALE_MIN 50	/* decimals of the result */
+#define LONG_LN_SCALE_MIN 70
 
 static inline LongNumber
 long_operand(const NumberView *view)

@@ -12,7 +12,6 @@
 #define LONG_LOST_DECIMALS(places) (36 + (places) / 30)
 
 extern void long_load_fixed(const LongNumber *a, int places, uint64 *fixed);
-extern double long_to_double(const LongNumber *a);
 extern int	long_exp_fixed(const uint64 *fixed, int places, uint64 *mantissa);
 extern uint64 *long_ln_fixed(const LongNumber *a, int decimals, int *places, bool *is_negative);
 extern void long_divide_any(uint64 *a, int a_limbs, uint64 *b, int b_limbs, uint64 *quotient);

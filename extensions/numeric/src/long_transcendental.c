@@ -1,5 +1,5 @@
 /*
- * exp, ln, log and power as the server rounds them.
+ * exp and ln as the server rounds them.
  *
  * The server's results are approximations with some guard digits, so that the true value rounds to the same result
  * unless it is within the server's error of where rounding changes. README.md derives the bounds on that error; where
@@ -127,16 +127,4 @@ long_ln(const LongNumber *a, LongNumber *result, int rscale)
 	return long_store_approximation(result, is_negative ? LONG_NEGATIVE : LONG_POSITIVE, fixed,
 									places + 1, -places * PENUMBRA_DIGITS_PER_LIMB, rscale,
 									tolerance);
-}
-
-bool
-long_log(const LongNumber *base, const LongNumber *num, LongNumber *result)
-{
-	return false;
-}
-
-bool
-long_power(const LongNumber *base, const LongNumber *exponent, LongNumber *result)
-{
-	return false;
 }
