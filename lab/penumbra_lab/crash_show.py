@@ -62,7 +62,7 @@ def crash_view(crash: CrashFile, frames: list[Frame]) -> Group:
 def needs(crash: CrashFile, frames: list[Frame]) -> list[str]:
     """What a maintainer needs, and what of it is missing."""
     build_ids = dict(crash.modules)
-    replaced = {_module(frame) for frame in frames if frame.problem and frame.module}
+    replaced = {_module(frame) for frame in frames if frame.problem and _module(frame)}
     advice = [
         f"{path} was replaced since the crash: symbolize the crash file where the file of build-id "
         f"{build_ids.get(path, '-')} is, with --debug-dir"
@@ -87,8 +87,8 @@ def needs(crash: CrashFile, frames: list[Frame]) -> list[str]:
 
 
 def _module(frame: Frame) -> str | None:
-    """Of a frame that has a position in a file of code only."""
-    return frame.module.rsplit("+", 1)[0] if frame.module else None
+    """Of a frame without a line. The C library's start-up code, in assembler, never has one."""
+    return frame.module.rsplit("+", 1)[0] if frame.module and frame.function != "_start" else None
 
 
 def crash_markdown(crash: CrashFile, frames: list[Frame], with_data: bool) -> str:

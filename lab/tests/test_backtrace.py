@@ -114,6 +114,7 @@ def test_show(crash, data_directory):
     listed = result.output.index(crash.name), result.output.index(older.name)
     assert listed[0] < listed[1] and "unrelated" not in result.output
     words = " ".join(result.output.split())
+    assert "nested, which has no debug information" not in words
     for expected in (
         "client backend 4242",
         "database payroll",
