@@ -30,6 +30,11 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+/* 16 took the macros of variable-length values out of postgres.h. */
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
 /* 18 split EXPLAIN's header. */
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"

@@ -9,6 +9,7 @@ import psycopg
 
 from penumbra_lab.bench import bench_workload
 from penumbra_lab.bench_load import bench_load, load_table
+from penumbra_lab.bench_numeric import bench_numeric, numeric_table
 from penumbra_lab.bench_pgbench import bench_pgbench, pgbench_table
 from penumbra_lab.crash_file import Symbolizer, find_crash_files
 from penumbra_lab.crash_show import crash_markdown, crash_view, list_table, read_crash_files
@@ -93,6 +94,18 @@ def bench_loading(name: str, size: float | None, runs: int, keep: bool) -> None:
     """Filling the cache: heap megabytes per second and core, cached bytes per heap byte."""
     document = bench_load(name, size, runs, keep)
     console.print(load_table(document))
+    _say_where(document)
+
+
+@bench.command("numeric")
+@click.option("--rows", type=click.IntRange(min=1000), default=1_000_000, show_default=True,
+              help="Rows of the tables of short numbers.")  # fmt: skip
+@click.option("--runs", type=click.IntRange(min=1), default=7, show_default=True,
+              help="Measured runs of each query on each side.")  # fmt: skip
+def bench_numeric_command(rows: int, runs: int) -> None:
+    """penumbra_numeric against the server's own functions: paired, alternating runs."""
+    document = bench_numeric(rows, runs)
+    console.print(numeric_table(document))
     _say_where(document)
 
 

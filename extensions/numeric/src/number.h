@@ -18,7 +18,7 @@
 #ifndef PENUMBRA_NUMERIC_NUMBER_H
 #define PENUMBRA_NUMERIC_NUMBER_H
 
-#include "postgres.h"
+#include "pg_compat.h"
 
 #include "fmgr.h"
 #include "utils/fmgrprotos.h"
