@@ -33,7 +33,8 @@ CREATE FUNCTION digits(count int) RETURNS text LANGUAGE sql AS $$
 CREATE TABLE classic AS SELECT digits(200 + i * 40)::numeric AS n FROM generate_series(1, 10) i;
 CREATE TABLE long AS
     SELECT length, digits(length)::numeric AS a, digits(length)::numeric AS b,
-        ('0.' || digits(length))::numeric AS c, ('1.' || digits(length))::numeric AS d
+        ('0.' || left(digits(length), 4000))::numeric AS c,
+        ('1.' || left(digits(length), 4000))::numeric AS d
     FROM unnest('{{20, 40, 100, 400, 1000, 4000, 100000}}'::int[]) length;
 VACUUM ANALYZE;
 """
