@@ -88,6 +88,7 @@ def suites() -> list[Suite]:
         Suite("differential", [*PYTEST, "test/differential"], count_pytest),
         Suite("crash", [*PYTEST, "test/crash"], count_pytest),
         Suite("regression", [PYTHON, "test/regression/run.py"], count_lines),
+        Suite("regression numeric", [PYTHON, "test/regression/run_numeric.py"], count_lines),
         Suite("sanitizers, build", ["bash", "-c",
               "cmake -G Ninja -B build-asan -S . -DPENUMBRA_SANITIZE=address,undefined >/dev/null && ninja -C build-asan"
               " kernels_test engine_test penumbra-symbolize && echo 'ok: built'"], count_lines),

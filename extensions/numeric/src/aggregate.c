@@ -138,19 +138,25 @@ server_state_of(FunctionCallInfo fcinfo, const SumState *state)
 	return server_state_from_bytes(fcinfo, state->is_squared, serialize_short(state));
 }
 
-/* For good: the server's functions then go on with it in the aggregate's context. */
+/*
+ * For good: the server's transition functions then go on with it.  What was
+ * deserialized is meant to be combined, and in some versions does not add up
+ * squares; combined with nothing it becomes a full state in the aggregate's
+ * context.
+ */
 static void
 become_server_state(FunctionCallInfo fcinfo, SumState *state)
 {
-	bytea	   *bytes;
-	MemoryContext caller;
+	NullableDatum arguments[2] = {{(Datum) 0, true}, {(Datum) 0, false}};
+	bool		is_null;
 
 	if (state->server_state != NULL)
 		return;
-	bytes = serialize_short(state);
-	caller = MemoryContextSwitchTo(aggregate_context(fcinfo));
-	state->server_state = server_state_from_bytes(fcinfo, state->is_squared, bytes);
-	MemoryContextSwitchTo(caller);
+	arguments[1].value = PointerGetDatum(server_state_of(fcinfo, state));
+	state->server_state = DatumGetPointer(call_server(fcinfo,
+													  state->is_squared ? numeric_combine
+													  : numeric_avg_combine,
+													  2, arguments, &is_null));
 }
 
 /* Lowers the exponent of the sums; false if they do not fit. */

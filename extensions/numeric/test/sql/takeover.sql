@@ -119,7 +119,7 @@ SELECT uses('SELECT * FROM totals');
 SELECT uses('SELECT round(price, 1), price::numeric(5,1), price::int FROM prices WHERE id = 5.0 AND price > 3');
 SET enable_seqscan = off;
 SELECT uses('SELECT id FROM prices WHERE price * 2 = 5.0');
-SELECT line FROM uses('SELECT max(id) FROM prices') line WHERE line ~ 'Index';
+SELECT trim(line) AS line FROM uses('SELECT max(id) FROM prices') line WHERE line ~ 'Index Only Scan';
 SET enable_nestloop = off;
 SET enable_hashjoin = off;
 SELECT uses('SELECT a.id FROM prices a JOIN prices b USING (id)');
