@@ -97,13 +97,6 @@ penumbra_numeric_log(PG_FUNCTION_ARGS)
 	return SERVER_CALL2(numeric_log);
 }
 
-PENUMBRA_SQL_FUNCTION(penumbra_numeric_log10);
-Datum
-penumbra_numeric_log10(PG_FUNCTION_ARGS)
-{
-	return DirectFunctionCall2(numeric_log, number_from_int64(10), PG_GETARG_DATUM(0));
-}
-
 PENUMBRA_SQL_FUNCTION(penumbra_numeric_power);
 Datum
 penumbra_numeric_power(PG_FUNCTION_ARGS)
