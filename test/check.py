@@ -94,7 +94,8 @@ def suites() -> list[Suite]:
               " kernels_test engine_test penumbra-symbolize && echo 'ok: built'"], count_lines),
         Suite("sanitizers, kernels", ["build-asan/kernels/kernels_test", "--gtest_brief=1"], count_gtest, sanitizer),
         Suite("sanitizers, engine", ["build-asan/engine/engine_test", "--gtest_brief=1"], count_gtest, sanitizer),
-        Suite("sanitizers, symbolize", [*PYTEST, "extensions/backtrace/symbolize/test"], count_pytest,
+        Suite("sanitizers, symbolize", [*PYTEST, "extensions/backtrace/symbolize/test/test_bad_input.py",
+              "extensions/backtrace/symbolize/test/test_process.py"], count_pytest,
               {**sanitizer, "SYMBOLIZE": str(TREE / "build-asan/extensions/backtrace/symbolize/penumbra-symbolize")}),
     ]  # fmt: skip
 
