@@ -55,14 +55,14 @@ HWY_INLINE void FlipNegatives(T* keys, size_t count) {
 
 // The bits of a NaN, without the sign, are greater than infinity's.
 template <typename T>
-HWY_INLINE size_t EncodeFloats(T* bits, size_t count, T infinity) {
+HWY_INLINE void EncodeFloats(T* bits, size_t* next, size_t* last, size_t most, T infinity) {
   const BlockTag<T> d;
   const size_t lanes = hn::Lanes(d);
   const auto value_bits = hn::Set(d, std::numeric_limits<T>::max());
   const auto infinities = hn::Set(d, infinity);
-  size_t end = count;
-  size_t i = 0;
-  while (i < end) {
+  size_t end = *last;
+  size_t i = *next;
+  for (size_t steps = most / lanes + 1; i < end && steps > 0; --steps) {
     if (i + lanes <= end) {
       const auto value = hn::LoadU(d, bits + i);
       if (hn::AllFalse(d, hn::Gt(hn::And(value, value_bits), infinities))) {
@@ -78,7 +78,8 @@ HWY_INLINE size_t EncodeFloats(T* bits, size_t count, T infinity) {
       ++i;
     }
   }
-  return end;
+  *next = i;
+  *last = end;
 }
 
 // Whether Highway's sort is of use: it has none for wide keys where there are no vectors, and aborts.
@@ -97,11 +98,11 @@ inline bool AreOrderedI64(const int64_t* keys, size_t count, bool descending) {
 inline bool AreOrderedU64(const uint64_t* keys, size_t count, bool descending) {
   return AreOrdered(keys, count, descending);
 }
-inline size_t EncodeFloat4(int32_t* bits, size_t count) {
-  return EncodeFloats(bits, count, int32_t{0x7f800000});
+inline void EncodeFloat4(int32_t* bits, size_t* next, size_t* end, size_t most) {
+  EncodeFloats(bits, next, end, most, int32_t{0x7f800000});
 }
-inline size_t EncodeFloat8(int64_t* bits, size_t count) {
-  return EncodeFloats(bits, count, int64_t{0x7ff0000000000000});
+inline void EncodeFloat8(int64_t* bits, size_t* next, size_t* end, size_t most) {
+  EncodeFloats(bits, next, end, most, int64_t{0x7ff0000000000000});
 }
 inline void DecodeFloat4(int32_t* keys, size_t count) { FlipNegatives(keys, count); }
 inline void DecodeFloat8(int64_t* keys, size_t count) { FlipNegatives(keys, count); }

@@ -63,8 +63,10 @@ template <typename T>
 bool Less(T a, T b) {
   return a < b;
 }
+// A subtraction with borrow. Two comparisons would be a branch that nothing predicts.
 inline bool Less(Wide a, Wide b) {
-  return a.hi < b.hi || (a.hi == b.hi && a.lo < b.lo);
+  using Number = unsigned __int128;
+  return (Number{a.hi} << 64 | a.lo) < (Number{b.hi} << 64 | b.lo);
 }
 template <typename T>
 bool Equal(T a, T b) {
@@ -175,10 +177,11 @@ void penumbra_sort_keys(PenumbraKeyKind kind, void* keys, size_t count, bool des
   WithType(kind, [=](auto* type) { Sort(static_cast<decltype(type)>(keys), count, descending); });
 }
 
-void penumbra_reverse_keys(PenumbraKeyKind kind, void* keys, size_t count) {
+void penumbra_reverse_keys(PenumbraKeyKind kind, void* keys, size_t count, size_t begin,
+                           size_t end) {
   WithType(kind, [=](auto* type) {
-    auto* begin = static_cast<decltype(type)>(keys);
-    std::reverse(begin, begin + count);
+    auto* values = static_cast<decltype(type)>(keys);
+    for (size_t i = begin; i < end; ++i) std::swap(values[i], values[count - 1 - i]);
   });
 }
 
@@ -256,11 +259,11 @@ void penumbra_scatter_keys(const PenumbraSplitters* splitters, const void* keys,
   });
 }
 
-size_t penumbra_encode_float4(int32_t* bits, size_t count) {
-  return HWY_DYNAMIC_DISPATCH(EncodeFloat4)(bits, count);
+void penumbra_encode_float4(int32_t* bits, size_t* next, size_t* end, size_t most) {
+  HWY_DYNAMIC_DISPATCH(EncodeFloat4)(bits, next, end, most);
 }
-size_t penumbra_encode_float8(int64_t* bits, size_t count) {
-  return HWY_DYNAMIC_DISPATCH(EncodeFloat8)(bits, count);
+void penumbra_encode_float8(int64_t* bits, size_t* next, size_t* end, size_t most) {
+  HWY_DYNAMIC_DISPATCH(EncodeFloat8)(bits, next, end, most);
 }
 void penumbra_decode_float4(int32_t* keys, size_t count) {
   HWY_DYNAMIC_DISPATCH(DecodeFloat4)(keys, count);

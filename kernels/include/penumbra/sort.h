@@ -32,7 +32,9 @@ typedef struct PenumbraWideKey {
 
 /* In place. */
 void penumbra_sort_keys(PenumbraKeyKind kind, void *keys, size_t count, bool descending);
-void penumbra_reverse_keys(PenumbraKeyKind kind, void *keys, size_t count);
+
+/* Exchanges the keys from begin to end, in the first half, with their mirror images in the second. */
+void penumbra_reverse_keys(PenumbraKeyKind kind, void *keys, size_t count, size_t begin, size_t end);
 
 /* Whether no key is less (descending: greater) than the one before. */
 bool penumbra_keys_are_ordered(PenumbraKeyKind kind, const void *keys, size_t count,
@@ -70,9 +72,10 @@ void penumbra_scatter_keys(const PenumbraSplitters *splitters, const void *keys,
                            uint64_t *positions, void *out);
 
 /* Floating-point numbers, by their bits, to keys of the same width, in place: -0 before 0. NaNs are put
- * behind the rest, unchanged. Returns how many are no NaNs, which decoding takes. */
-size_t penumbra_encode_float4(int32_t *bits, size_t count);
-size_t penumbra_encode_float8(int64_t *bits, size_t count);
+ * behind the rest, unchanged. A call encodes about `most` numbers from *next on, those from *end on
+ * being NaNs, and moves both; it is done when they meet. Decoding takes the numbers before *end. */
+void penumbra_encode_float4(int32_t *bits, size_t *next, size_t *end, size_t most);
+void penumbra_encode_float8(int64_t *bits, size_t *next, size_t *end, size_t most);
 void penumbra_decode_float4(int32_t *keys, size_t count);
 void penumbra_decode_float8(int64_t *keys, size_t count);
 
