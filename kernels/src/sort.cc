@@ -29,7 +29,7 @@ HWY_EXPORT(DecodeFloat4);
 HWY_EXPORT(DecodeFloat8);
 
 // Up to here an insertion sort beats the set-up of Highway's: see README.
-constexpr size_t kInsertionMax = 24;
+constexpr size_t kInsertionMax = 32;
 constexpr size_t kSplitterLevels = 8;
 constexpr size_t kSamplesPerSplitter = 32;
 // Searched side by side, so that the loads of one hide behind the others'.

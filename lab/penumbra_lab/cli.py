@@ -11,6 +11,7 @@ from penumbra_lab.bench import bench_workload
 from penumbra_lab.bench_load import bench_load, load_table
 from penumbra_lab.bench_numeric import bench_numeric, numeric_table
 from penumbra_lab.bench_pgbench import bench_pgbench, pgbench_table
+from penumbra_lab.bench_sort import bench_sort, sort_table
 from penumbra_lab.crash_file import Symbolizer, find_crash_files
 from penumbra_lab.crash_show import crash_markdown, crash_view, list_table, read_crash_files
 from penumbra_lab.errors import LabError
@@ -118,6 +119,18 @@ def bench_pgbench_command(scale: int, rounds: int, seconds: int) -> None:
     """What preloading the library costs pgbench -S and TPC-B: paired, alternating runs."""
     document = bench_pgbench(scale, rounds, seconds)
     console.print(pgbench_table(document))
+    _say_where(document)
+
+
+@bench.command("sort")
+@click.option("--elements", type=click.IntRange(min=1), default=1_000_000, show_default=True,
+              help="Elements of the large arrays.")  # fmt: skip
+@click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True,
+              help="Measured turns of each pair.")  # fmt: skip
+def bench_sort_command(elements: int, rounds: int) -> None:
+    """Array sorts of every type beside intarray's, ORDER BY and (from 18) array_sort."""
+    document = bench_sort(elements, rounds)
+    console.print(sort_table(document))
     _say_where(document)
 
 

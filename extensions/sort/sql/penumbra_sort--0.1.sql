@@ -15,25 +15,6 @@ AS 'MODULE_PATHNAME', 'penumbra_array_sort_desc' LANGUAGE C IMMUTABLE STRICT PAR
 COMMENT ON FUNCTION sort_desc(anyarray) IS
 'sorts a one-dimensional array in descending order of its element type, nulls last';
 
--- With these, the place in search_path alone decides between contrib's intarray and this extension: their
--- sort(int4[]) would go before sort(anyarray) wherever it stands, and smallint[] would fit both as well.
-
-CREATE FUNCTION sort(integer[]) RETURNS integer[]
-AS 'MODULE_PATHNAME', 'penumbra_array_sort' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION sort(integer[]) IS 'sort(anyarray), in the place of intarray''s';
-
-CREATE FUNCTION sort(smallint[]) RETURNS smallint[]
-AS 'MODULE_PATHNAME', 'penumbra_array_sort' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION sort(smallint[]) IS 'sort(anyarray), beside sort(integer[])';
-
-CREATE FUNCTION sort_desc(integer[]) RETURNS integer[]
-AS 'MODULE_PATHNAME', 'penumbra_array_sort_desc' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION sort_desc(integer[]) IS 'sort_desc(anyarray), in the place of intarray''s';
-
-CREATE FUNCTION sort_desc(smallint[]) RETURNS smallint[]
-AS 'MODULE_PATHNAME', 'penumbra_array_sort_desc' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION sort_desc(smallint[]) IS 'sort_desc(anyarray), beside sort_desc(integer[])';
-
 CREATE FUNCTION sort_unique(anyarray) RETURNS anyarray
 AS 'MODULE_PATHNAME', 'penumbra_array_sort_unique' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION sort_unique(anyarray) IS
@@ -48,3 +29,11 @@ CREATE FUNCTION array_top(anyarray, n integer) RETURNS anyarray
 AS 'MODULE_PATHNAME', 'penumbra_array_top' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION array_top(anyarray, integer) IS
 'the n greatest elements of a one-dimensional array, greatest first, nulls last';
+
+CREATE FUNCTION sort_compare_methods(type regtype DEFAULT 'integer', elements integer DEFAULT 1000000,
+    shape text DEFAULT 'random', seed bigint DEFAULT 1,
+    OUT method text, OUT milliseconds float8, OUT ns_per_element float8, OUT speedup float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'penumbra_sort_compare_methods' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 3;
+COMMENT ON FUNCTION sort_compare_methods(regtype, integer, text, bigint) IS
+'sorts made values (shape random, sorted, reversed, equal, few or saw-tooth) with PostgreSQL''s qsort, its sort template and vqsort; the least time of three rounds';

@@ -93,6 +93,8 @@ extern void reverse_keys(PenumbraKeyKind kind, void *keys, int64 count);
 extern void copy_in_pieces(void *to, const void *from, int64 bytes);
 
 /* fixed_width.c */
+extern int64 encode_floats(PenumbraKeyKind kind, void *values, int64 count);
+extern void decode_floats(PenumbraKeyKind kind, void *keys, int64 count);
 extern ArrayType *sort_fixed_width(const ElementType *type, const SortInput *input,
 								   const SortRequest *request);
 extern ArrayType *top_of_fixed_width(const ElementType *type, const SortInput *input, int64 limit);

@@ -17,7 +17,7 @@
 #define ORDER_CHECK_MIN 64
 
 /* Returns how many are no NaNs; those stand behind. */
-static int64
+int64
 encode_floats(PenumbraKeyKind kind, void *values, int64 count)
 {
 	size_t		next = 0;
@@ -34,19 +34,17 @@ encode_floats(PenumbraKeyKind kind, void *values, int64 count)
 	return end;
 }
 
-static void
-decode_floats(PenumbraKeyKind kind, char *keys, int64 count)
+void
+decode_floats(PenumbraKeyKind kind, void *keys, int64 count)
 {
-	int64		width = key_width(kind);
-
 	for (int64 begin = 0; begin < count; begin += LOOP_PIECE)
 	{
 		int64		piece = Min(count - begin, LOOP_PIECE);
 
 		if (kind == PENUMBRA_KEY_INT32)
-			penumbra_decode_float4((int32_t *) (keys + begin * width), piece);
+			penumbra_decode_float4((int32_t *) keys + begin, piece);
 		else
-			penumbra_decode_float8((int64_t *) (keys + begin * width), piece);
+			penumbra_decode_float8((int64_t *) keys + begin, piece);
 		CHECK_FOR_INTERRUPTS();
 	}
 }
