@@ -82,7 +82,8 @@ HWY_INLINE void EncodeFloats(T* bits, size_t* next, size_t* last, size_t most, T
   *last = end;
 }
 
-// Whether Highway's sort is of use: it has none for wide keys where there are no vectors, and aborts.
+// Whether Highway's sort is of use: it has none for wide keys where there are no vectors, and
+// aborts.
 inline bool HasVectorSort() { return HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128; }
 
 // HWY_EXPORT takes no templates.

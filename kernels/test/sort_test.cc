@@ -163,8 +163,8 @@ class SortTest : public KernelTest {
           if (greater ? bound < key : key < bound) expected.push_back(key);
         }
         std::vector<T> selected(size + 1);
-        selected.resize(penumbra_select_keys(kKind<T>, keys.data(), size, &bound, greater,
-                                             selected.data()));
+        selected.resize(
+            penumbra_select_keys(kKind<T>, keys.data(), size, &bound, greater, selected.data()));
         ASSERT_TRUE(selected == expected);
       }
       std::vector<T> reversed = keys;
@@ -190,8 +190,9 @@ class SortTest : public KernelTest {
       size_t numbers = size;
       while (next < numbers) encode(bits.data(), &next, &numbers, 1 + random() % 2000);
       ASSERT_EQ(next, numbers);
-      ASSERT_EQ(numbers, static_cast<size_t>(std::count_if(
-                             values.begin(), values.end(), [](T value) { return value == value; })));
+      ASSERT_EQ(numbers,
+                static_cast<size_t>(std::count_if(values.begin(), values.end(),
+                                                  [](T value) { return value == value; })));
       const std::vector<Bits> keys(bits.begin(), bits.begin() + numbers);
       decode(bits.data(), numbers);
       for (size_t i = 0; i < size; ++i) {

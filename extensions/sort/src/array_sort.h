@@ -49,9 +49,11 @@ typedef struct ElementType
 	PenumbraKeyKind kind;		/* of ORDER_INTEGER, _FLOAT, _BYTES16 */
 
 	/* The others: comparison of whole values, and the map to keys. */
+	MemoryContext context;
 	SortSupportData sort_support;
 	int			(*compare) (Datum x, Datum y, SortSupport ssup);
 	uint64		key_flip;		/* makes the abbreviated key an unsigned one */
+	bool		keys_are_cheap; /* to make, compared with a comparison */
 	int64		abbreviated;	/* of this call */
 	int64		next_abort_check;
 } ElementType;

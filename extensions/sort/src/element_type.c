@@ -10,6 +10,7 @@
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/typcache.h"
 
 #include "pg_compat.h"
@@ -70,7 +71,7 @@ key_width(PenumbraKeyKind kind)
  * and their comparison is one of integers, so that the kernels can do it.
  */
 static void
-prepare_comparison(ElementType *type, Oid base_type, MemoryContext context)
+prepare_comparison(ElementType *type, Oid base_type)
 {
 	TypeCacheEntry *entry = lookup_type_cache(type->element_type, TYPECACHE_LT_OPR);
 	SortSupport ssup = &type->sort_support;
@@ -81,7 +82,7 @@ prepare_comparison(ElementType *type, Oid base_type, MemoryContext context)
 				 errmsg("could not identify an ordering operator for type %s",
 						format_type_be(type->element_type)),
 				 errhint("Only arrays of types with a default btree operator class can be sorted.")));
-	ssup->ssup_cxt = context;
+	ssup->ssup_cxt = type->context;
 	ssup->ssup_collation = type->collation;
 	ssup->abbreviate = true;
 	PrepareSortSupportFromOrderingOp(entry->lt_opr, ssup);
@@ -103,28 +104,33 @@ prepare_comparison(ElementType *type, Oid base_type, MemoryContext context)
 		/* Signed, and in the opposite order. */
 		type->order = ORDER_ABBREVIATED;
 		type->key_flip = ~(UINT64CONST(1) << 63);
+		type->keys_are_cheap = true;
 	}
 }
 
 /*
- * Looked up once per call site; an array's elements hardly ever change their
- * type there.  Without whole_values the caller adds a number to each key, so
+ * Looked up once per call site, and again where the elements' type changes
+ * (columns of type anyarray, as in pg_stats).  Without whole_values the caller adds a number to each key, so
  * that a key may have 64 bits.
  */
 ElementType *
 look_up_element_type(FunctionCallInfo fcinfo, Oid element_type, bool whole_values)
 {
 	ElementType *type = (ElementType *) fcinfo->flinfo->fn_extra;
-	MemoryContext context;
 	Oid			base_type;
 
 	if (likely(type != NULL && type->element_type == element_type))
 		return type;
 
 	/* A look-up that fails leaves nothing half done behind. */
-	context = fcinfo->flinfo->fn_mcxt;
 	fcinfo->flinfo->fn_extra = NULL;
-	type = MemoryContextAllocZero(context, sizeof(ElementType));
+	if (type != NULL)
+	{
+		if (type->context != NULL)
+			MemoryContextDelete(type->context);
+		pfree(type);
+	}
+	type = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(ElementType));
 	type->element_type = element_type;
 	type->collation = PG_GET_COLLATION();
 	get_typlenbyvalalign(element_type, &type->length, &type->by_value, &type->align);
@@ -132,7 +138,11 @@ look_up_element_type(FunctionCallInfo fcinfo, Oid element_type, bool whole_value
 	type->order = ORDER_COMPARED;
 	lookup_key_kind(base_type, type);
 	if (!ELEMENT_IS_FIXED_WIDTH(type) || (type->order == ORDER_BYTES16 && !whole_values))
-		prepare_comparison(type, base_type, context);
+	{
+		type->context = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "penumbra_sort comparison",
+											  ALLOCSET_SMALL_SIZES);
+		prepare_comparison(type, base_type);
+	}
 	fcinfo->flinfo->fn_extra = type;
 	return type;
 }

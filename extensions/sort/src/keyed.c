@@ -72,7 +72,9 @@ is_abbreviation_useless(ElementType *type)
 	if (++type->abbreviated < type->next_abort_check || ssup->abbrev_abort == NULL)
 		return false;
 	type->next_abort_check = Max(type->next_abort_check * 2, 10);
-	return ssup->abbrev_abort((int) Min(type->abbreviated, PG_INT32_MAX), ssup);
+	/* Asked in any case: numeric stops counting keys then. */
+	return ssup->abbrev_abort((int) Min(type->abbreviated, PG_INT32_MAX), ssup) &&
+		!type->keys_are_cheap;
 }
 
 static int64

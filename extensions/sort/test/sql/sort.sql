@@ -84,6 +84,12 @@ $$;
 -- one call site, several types and many calls
 SELECT sort(a) FROM (VALUES (ARRAY[2, 1]), (NULL), (ARRAY[NULL, 5, 4]), ('{}')) v(a);
 
+-- arrays of several types in one column
+CREATE TABLE several (i int, n numeric, f float8);
+INSERT INTO several SELECT v, v / 4.0, -v FROM generate_series(1, 4) v;
+ANALYZE several;
+SELECT attname, sort_desc(histogram_bounds), argsort(histogram_bounds) FROM pg_stats WHERE tablename = 'several' ORDER BY 1;
+
 -- beside intarray: the schema's name decides; without it the exact match is intarray's
 CREATE EXTENSION intarray SCHEMA public;
 SELECT penumbra_sort.sort('{2,NULL,1}'::int[]), penumbra_sort.sort('{2,1}'::int2[]), penumbra_sort.sort_desc('{1,2}'::int[]);
