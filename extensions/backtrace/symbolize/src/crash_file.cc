@@ -27,8 +27,8 @@ std::string SignalName(const std::string& signal) {
   const int number = atoi(signal.c_str());
   const char* abbreviation = sigabbrev_np(number);
   if (abbreviation == nullptr) return "signal " + signal;
-  return "signal " + std::to_string(number) + " (SIG" + abbreviation + ": " +
-         sigdescr_np(number) + ")";
+  return "signal " + std::to_string(number) + " (SIG" + abbreviation + ": " + sigdescr_np(number) +
+         ")";
 }
 
 std::string Headline(const CrashFile& crash) {
@@ -79,11 +79,12 @@ std::string FormatReport(const CrashFile& crash, const std::string& stack_text) 
     report += key + ":" + std::string(key.size() < 15 ? 15 - key.size() : 1, ' ') + value + "\n";
   }
   report += Underline("Stack, innermost first");
-  report += crash.stack.frames.empty() ? "none was captured\n" : stack_text.substr(0, stack_text.size() - 1);
+  report += crash.stack.frames.empty() ? "none was captured\n"
+                                       : stack_text.substr(0, stack_text.size() - 1);
   report += Underline("Modules: build-id, mapping, file");
   for (const ModuleRange& module : crash.stack.modules) {
-    report += (module.build_id.empty() ? "-" : module.build_id) + " " + HexAddress(module.start) + "-" +
-              HexAddress(module.end) + " " + PrintableAscii(module.path) + "\n";
+    report += (module.build_id.empty() ? "-" : module.build_id) + " " + HexAddress(module.start) +
+              "-" + HexAddress(module.end) + " " + PrintableAscii(module.path) + "\n";
   }
   report += Underline("Registers");
   for (const auto& [name, value] : crash.registers) report += name + " " + value + "\n";

@@ -20,7 +20,8 @@ struct CrashFile {
   std::string Fact(const std::string& key) const;  // empty where it is not there
 };
 
-// Nothing where the first line is not that of a crash file. A file that ends too early gives what it has.
+// Nothing where the first line is not that of a crash file. A file that ends too early gives what
+// it has.
 std::optional<CrashFile> ReadCrashFile(int descriptor);
 
 // stack_text: the symbolised stack.

@@ -1,7 +1,7 @@
 #include "demangle.h"
 
-// libiberty's allocation-free interface, because libstdc++'s cannot be bounded and knows no Rust. Its header
-// would declare basename() once more.
+// libiberty's allocation-free interface, because libstdc++'s cannot be bounded and knows no Rust.
+// Its header would declare basename() once more.
 #define HAVE_DECL_BASENAME 1
 #include <libiberty/demangle.h>
 
@@ -52,7 +52,8 @@ std::string Demangle(const char* name) {
   if (Run(rust_demangle_callback, name, &output) ||
       Run(cplus_demangle_v3_callback, name, &output)) {
     const std::string demangled(output.text, output.length);
-    return demangled.substr(0, demangled.find(" [clone "));  // what GCC made of the function is its affair
+    // What GCC made of the function is GCC's affair.
+    return demangled.substr(0, demangled.find(" [clone "));
   }
   return name;
 }

@@ -24,8 +24,8 @@ class FileDescriptor {
   int descriptor_;
 };
 
-// Opens regular files only: a path from a stack must not open a device or wait for a pipe's writer. Where
-// it is another kind of file, errno is EINVAL.
+// Opens regular files only: a path from a stack must not open a device or wait for a pipe's writer.
+// Where it is another kind of file, errno is EINVAL.
 FileDescriptor OpenRegularFile(const std::string& path);
 
 // Empty where the file is no ELF file or has none.
@@ -41,8 +41,8 @@ struct FoundFile {
   std::string problem;
 };
 
-// Looks under each of the directories (as a root directory, as a folder of files, as /usr/lib/debug), at
-// the module's path, and at last for a debug file under /usr/lib/debug.
+// Looks under each of the directories (as a root directory, as a folder of files, as
+// /usr/lib/debug), at the module's path, and at last for a debug file under /usr/lib/debug.
 FoundFile FindModuleFile(const ModuleRange& module, const std::vector<std::string>& directories);
 
 // The kernel's own page of code, which no file holds: of this process, which is the same for all.

@@ -28,14 +28,14 @@ Usage:
   penumbra-symbolize [OPTION]... FILE             the report of a crash file
 
 Options:
-  --debug-dir DIR   look here first for programs, libraries and their debug files: a directory of such
-                    files, an unpacked package or a copy of /usr/lib/debug; may be given again
+  --debug-dir DIR   look here first for programs, libraries and their debug files: a directory of
+                    such files, an unpacked package or a copy of /usr/lib/debug; may be repeated
   --debuginfod      ask the servers of $DEBUGINFOD_URLS, too
   --verbose         with --process: say how long the process was stopped
   --help            this text
 
-A file counts only if it has the build-id of the code that ran. Exit status: 0, 1 when it could not be
-done, 2 for a wrong command line.
+A file counts only if it has the build-id of the code that ran. Exit status: 0, 1 when it could not
+be done, 2 for a wrong command line.
 )";
 
 constexpr int kExitFailed = 1;
@@ -92,12 +92,10 @@ int ShowCrash(const char* path, IsolatedSymbolizer* symbolizer) {
 }
 
 int Main(int argc, char** argv) {
-  static const option kOptions[] = {{"process", required_argument, nullptr, 'p'},
-                                    {"debug-dir", required_argument, nullptr, 'd'},
-                                    {"debuginfod", no_argument, nullptr, 'u'},
-                                    {"verbose", no_argument, nullptr, 'v'},
-                                    {"help", no_argument, nullptr, 'h'},
-                                    {}};
+  static const option kOptions[] = {
+      {"process", required_argument, nullptr, 'p'}, {"debug-dir", required_argument, nullptr, 'd'},
+      {"debuginfod", no_argument, nullptr, 'u'},    {"verbose", no_argument, nullptr, 'v'},
+      {"help", no_argument, nullptr, 'h'},          {}};
   std::vector<std::string> directories;
   const char* process = nullptr;
   bool verbose = false;
@@ -127,7 +125,8 @@ int Main(int argc, char** argv) {
     fprintf(stderr, "penumbra-symbolize: one thing at a time. Try penumbra-symbolize --help.\n");
     return kExitUsage;
   }
-  // libdwfl would go to the network otherwise, and a server that reports its crash must not wait for it.
+  // libdwfl would go to the network otherwise, and a server that reports its crash must not wait
+  // for it.
   if (!debuginfod) unsetenv("DEBUGINFOD_URLS");
   signal(SIGPIPE, SIG_IGN);
   IsolatedSymbolizer symbolizer(directories);

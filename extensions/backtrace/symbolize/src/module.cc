@@ -19,9 +19,7 @@ constexpr int kMaxScopeDepth = 200;
 
 constexpr uint64_t kPageBytes = 4096;
 
-bool HoldsCode(int tag) {
-  return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
-}
+bool HoldsCode(int tag) { return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine; }
 
 // Scopes whose own range says nothing about the functions in them.
 bool HoldsDeclarations(int tag) {
@@ -108,7 +106,8 @@ Module::Module(const ModuleRange& range, const std::vector<std::string>& directo
   session_.reset(dwfl_begin(&callbacks_));
   if (session_ == nullptr) return;
   // The name is unique in its session, the file stands at its own addresses.
-  module_ = dwfl_report_elf(session_.get(), "module", found.path.c_str(), found.file.get(), 0, true);
+  module_ =
+      dwfl_report_elf(session_.get(), "module", found.path.c_str(), found.file.get(), 0, true);
   if (module_ != nullptr) found.file.Release();
   if (dwfl_report_end(session_.get(), nullptr, nullptr) != 0) module_ = nullptr;
 }
@@ -132,8 +131,8 @@ bool Module::ToElfAddress(const ModuleRange& range, uint64_t pc, Dwarf_Addr* add
     code = segment;
     ++code_segments;
   }
-  // A file of debug information only keeps addresses, not offsets. If it has one segment of code, that
-  // is what was mapped, from the page in which it begins.
+  // A file of debug information only keeps addresses, not offsets. If it has one segment of code,
+  // that is what was mapped, from the page in which it begins.
   if (code_segments != 1) return false;
   const uint64_t at = code.p_vaddr / kPageBytes * kPageBytes + (pc - range.start);
   *address = at + bias;
@@ -156,7 +155,8 @@ bool Module::FindCompilationUnit(Dwarf_Addr address, Dwarf_Die* unit, Dwarf_Addr
 std::string Module::SymbolName(Dwarf_Addr address) {
   GElf_Off offset;
   GElf_Sym symbol;
-  const char* name = dwfl_module_addrinfo(module_, address, &offset, &symbol, nullptr, nullptr, nullptr);
+  const char* name =
+      dwfl_module_addrinfo(module_, address, &offset, &symbol, nullptr, nullptr, nullptr);
   if (name == nullptr) return "";
   const std::string plain(name, strcspn(name, "@"));  // without the symbol's version
   return Demangle(plain.c_str());

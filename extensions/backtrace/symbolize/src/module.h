@@ -12,7 +12,8 @@
 
 namespace penumbra::symbolize {
 
-// A function that the source shows as called; several share a program counter where some are inlined.
+// A function that the source shows as called; several share a program counter where some are
+// inlined.
 struct LogicalFrame {
   std::string function;  // empty where nothing names it
   std::string file;      // empty where there is no line information
@@ -22,14 +23,14 @@ struct LogicalFrame {
 
 class Module {
  public:
-  // Finds the file of the module's build-id (FindModuleFile). Never fails: where there is none, nothing
-  // is found in it, and problem() says whether the path leads to something else.
+  // Finds the file of the module's build-id (FindModuleFile). Never fails: where there is none,
+  // nothing is found in it, and problem() says whether the path leads to something else.
   Module(const ModuleRange& range, const std::vector<std::string>& directories);
   Module(const Module&) = delete;  // libdwfl keeps pointers into it
   Module& operator=(const Module&) = delete;
 
-  // At the byte of code at pc in range, which is one of this file's mappings. Innermost first; empty
-  // where nothing is known.
+  // At the byte of code at pc in range, which is one of this file's mappings. Innermost first;
+  // empty where nothing is known.
   std::vector<LogicalFrame> Lookup(const ModuleRange& range, uint64_t pc);
 
   const std::string& problem() const { return problem_; }

@@ -251,8 +251,8 @@ ProcessStack CaptureProcess(pid_t pid) {
       })) {
     return result;
   }
-  const Dwfl_Thread_Callbacks threads = {NextThread, GetThread, ReadWord, SetRegisters, nullptr,
-                                         nullptr};
+  const Dwfl_Thread_Callbacks threads = {NextThread,   GetThread, ReadWord,
+                                         SetRegisters, nullptr,   nullptr};
   if (!dwfl_attach_state(session.get(), nullptr, pid, &threads, &target)) {
     result.error = std::string("could not unwind the stack: ") + dwfl_errmsg(-1);
     return result;

@@ -16,8 +16,9 @@ struct ProcessStack {
   std::string hint;
 };
 
-// Of the process's main thread. It is stopped to copy its registers and its stack, and runs on while
-// the copy is unwound by the unwind tables (CFI) of its modules. It runs on, too, if this process dies.
+// Of the process's main thread. It is stopped to copy its registers and its stack, and runs on
+// while the copy is unwound by the unwind tables (CFI) of its modules. It runs on, too, if this
+// process dies.
 ProcessStack CaptureProcess(pid_t pid);
 
 }  // namespace penumbra::symbolize

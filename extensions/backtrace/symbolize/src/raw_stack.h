@@ -1,5 +1,6 @@
-// A stack as it is captured: program counters, and the mapped files that they fall into. The text form
-// (README.md) comes from processes that may be dying, so the reader trusts nothing and bounds everything.
+// A stack as it is captured: program counters, and the mapped files that they fall into. The text
+// form (README.md) comes from processes that may be dying, so the reader trusts nothing and bounds
+// everything.
 #pragma once
 
 #include <cstdint>
@@ -56,8 +57,8 @@ int64_t MonotonicNs();
 // Adds what one line says to the stack; false for a line that is not of the format or one too many.
 bool ParseRawStackLine(std::string_view line, RawStack* stack);
 
-// The next stack, up to its empty line or the end of input; nothing at the end. Lines that are not of the
-// format are left out.
+// The next stack, up to its empty line or the end of input; nothing at the end. Lines that are not
+// of the format are left out.
 std::optional<RawStack> ReadRawStack(LineReader* reader);
 
 std::string FormatRawStack(const RawStack& stack);  // with the empty line

@@ -1,5 +1,5 @@
-// Raw stacks to lines of text, in this process or, as whoever reads other people's files should, in a
-// child that may crash or hang on them.
+// Raw stacks to lines of text, in this process or, as whoever reads other people's files should, in
+// a child that may crash or hang on them.
 #pragma once
 
 #include <sys/types.h>
@@ -44,8 +44,8 @@ class Symbolizer {
 // What can be said of a frame of which nothing is found out.
 std::string UnknownFrame(const RawStack& stack, const RawFrame& frame);
 
-// Symbolizer behind a pipe. When the child dies of a stack or exceeds its time, the frames are asked for
-// one by one, and those that it cannot do come back as UnknownFrame.
+// Symbolizer behind a pipe. When the child dies of a stack or exceeds its time, the frames are
+// asked for one by one, and those that it cannot do come back as UnknownFrame.
 class IsolatedSymbolizer {
  public:
   explicit IsolatedSymbolizer(std::vector<std::string> directories)

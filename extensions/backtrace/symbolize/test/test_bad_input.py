@@ -3,8 +3,14 @@
 import os
 import random
 import re
+import signal
+import subprocess
+from pathlib import Path
 
+import pytest
 from stacks import (
+    EMULATOR,
+    SYMBOLIZE,
     build,
     expect_nested,
     parse_frames,
@@ -133,6 +139,29 @@ def test_mutated_programs(tmp_path):
         frames = parse_frames(text)
         assert sum(not frame.inlined for frame in frames) >= expected, text
     expect_nested(parse_frames(texts[-1]))
+
+
+@pytest.mark.skipif(bool(EMULATOR), reason="the child is not the emulator's")
+def test_child_that_dies_is_replaced(nested):
+    raw = raw_stack(nested)
+    process = subprocess.Popen(
+        [SYMBOLIZE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+
+    def ask() -> str:
+        process.stdin.write(raw)
+        process.stdin.flush()
+        return "".join(iter(process.stdout.readline, "\n"))
+
+    first = ask()
+    expect_nested(parse_frames(first))
+    for _ in range(3):
+        [child] = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        os.kill(int(child), signal.SIGKILL)
+        assert ask() == first
+    process.stdin.close()
+    assert process.wait(10) == 0
+    process.stdout.close()
 
 
 CRASH = """penumbra crash 1
