@@ -244,4 +244,11 @@ compat_is_toast_chunk_id(Oid function_oid)
 #define BACKEND_NUM_TYPES (B_LOGGER + 1)
 #endif
 
+/* What a setting's check hook leaves in "extra": 16 has an own allocator for it. */
+#if PG_VERSION_NUM < 160000
+#define compat_guc_malloc(bytes) malloc(bytes)
+#else
+#define compat_guc_malloc(bytes) guc_malloc(LOG, bytes)
+#endif
+
 #endif							/* PENUMBRA_PG_COMPAT_H */

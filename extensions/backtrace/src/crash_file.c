@@ -218,17 +218,16 @@ crash_file_write(Crash *crash)
 	find_process_type();
 	make_paths(crash, now);
 	fd = open(crash->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	crash->file_written = fd >= 0;
 	writer_init(&writer, buffer, sizeof(buffer), fd);
 	write_header(&writer, crash, now);
 	writer_flush(&writer);
 	stack_capture_interrupted(&stack, crash->context);
 	module_count = modules_read(modules, STACK_MODULES_MAX, stack.pc, stack.count);
-	writer_init(&writer, buffer, sizeof(buffer), fd);
 	stack_write(&stack, modules, module_count, &writer);
 	writer_flush(&writer);
 	if (fd >= 0)
 		close(fd);
+	crash->file_written = fd >= 0 && !writer.failed;
 }
 
 /*
@@ -252,7 +251,7 @@ write_message(const char *message, size_t bytes)
 	(void) written;
 }
 
-/* The raw stack as well where there is no file for it. */
+/* The raw stack as well where the file does not hold it (full disk, no directory). */
 void
 crash_message_write(const Crash *crash)
 {
@@ -277,7 +276,7 @@ crash_message_write(const Crash *crash)
 	}
 	else
 	{
-		writer_string(&writer, ", no crash file could be written\n");
+		writer_string(&writer, ", no complete crash file could be written\n");
 		stack_write(&stack, modules, module_count, &writer);
 	}
 	write_message(message, writer.used_bytes);

@@ -12,6 +12,7 @@
 #include "utils/guc.h"
 #include "utils/varlena.h"
 
+#include "pg_compat.h"
 #include "settings.h"
 
 bool		backtrace_crash_reports = true;
@@ -96,7 +97,7 @@ check_on_error(char **value, void **extra, GucSource source)
 		GUC_check_errdetail("List syntax is invalid.");
 		return false;
 	}
-	parsed = malloc(offsetof(Choice, item) + list_length(words) * sizeof(parsed->item[0]));
+	parsed = compat_guc_malloc(offsetof(Choice, item) + list_length(words) * sizeof(parsed->item[0]));
 	if (parsed == NULL)
 		return false;
 	parsed->all = false;
@@ -129,7 +130,7 @@ check_functions(char **value, void **extra, GucSource source)
 		GUC_check_errdetail("List syntax is invalid.");
 		return false;
 	}
-	names = malloc(strlen(*value) + 2);
+	names = compat_guc_malloc(strlen(*value) + 2);
 	if (names == NULL)
 		return false;
 	*extra = names;

@@ -24,6 +24,9 @@
 /* Between looks at interrupts. */
 #define WAIT_MS			100
 
+#define END_LOOKS		100
+#define END_LOOK_US		10000L
+
 const char *
 symbolizer_path(void)
 {
@@ -218,6 +221,28 @@ symbolizer_read_all(Symbolizer *symbolizer, char *answer, size_t size_bytes, int
 	return read_until(symbolizer, false, answer, size_bytes, start, timeout_ms);
 }
 
+/* One that ended its output has a moment to end itself. */
+static int
+wait_for_end(Symbolizer *symbolizer)
+{
+	int			status = 0;
+	pid_t		ended = 0;
+
+	for (int i = 0; symbolizer->ended && ended == 0 && i < END_LOOKS; i++)
+	{
+		ended = waitpid(symbolizer->pid, &status, WNOHANG);
+		if (ended == 0)
+			pg_usleep(END_LOOK_US);
+	}
+	if (ended == 0)
+	{
+		kill(-symbolizer->pid, SIGKILL);
+		while (waitpid(symbolizer->pid, &status, 0) < 0 && errno == EINTR)
+			;
+	}
+	return status;
+}
+
 /* Its exit status as of waitpid(), 0 if it never ran.  Unless it ended its output, it is killed. */
 int
 symbolizer_stop(Symbolizer *symbolizer)
@@ -230,12 +255,7 @@ symbolizer_stop(Symbolizer *symbolizer)
 		close(symbolizer->from_fd);
 	symbolizer->to_fd = symbolizer->from_fd = -1;
 	if (symbolizer->pid > 0)
-	{
-		if (!symbolizer->ended)
-			kill(-symbolizer->pid, SIGKILL);
-		while (waitpid(symbolizer->pid, &status, 0) < 0 && errno == EINTR)
-			;
-	}
+		status = wait_for_end(symbolizer);
 	symbolizer->pid = 0;
 	return status;
 }

@@ -20,9 +20,9 @@ writer_init(Writer *writer, char *buffer, size_t size_bytes, int fd)
 	writer->size_bytes = size_bytes;
 	writer->used_bytes = 0;
 	writer->fd = fd;
+	writer->failed = false;
 }
 
-/* What cannot be written (full disk) is given up: there is nobody to tell. */
 void
 writer_flush(Writer *writer)
 {
@@ -35,7 +35,10 @@ writer_flush(Writer *writer)
 		if (written < 0 && errno == EINTR)
 			continue;
 		if (written <= 0)
+		{
+			writer->failed = true;
 			break;
+		}
 		done += written;
 	}
 	writer->used_bytes = 0;

@@ -17,6 +17,7 @@ typedef struct Writer
 	size_t		size_bytes;
 	size_t		used_bytes;
 	int			fd;				/* -1: none */
+	bool		failed;			/* something could not be written */
 } Writer;
 
 extern void writer_init(Writer *writer, char *buffer, size_t size_bytes, int fd);

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "fmgr.h"
@@ -150,6 +151,16 @@ broken_session(void)
 	*null = 1;					/* site broken_session */
 }
 
+/* As on a full disk; PostgreSQL ignores SIGXFSZ. */
+static pg_noinline void
+no_space(void)
+{
+	struct rlimit limit = {.rlim_cur = 0, .rlim_max = RLIM_INFINITY};
+
+	setrlimit(RLIMIT_FSIZE, &limit);
+	*null = 1;
+}
+
 static pg_noinline void
 die_of_self_sent_signal(void)
 {
@@ -169,7 +180,8 @@ crash_as(const char *name)
 		{"panic", panic}, {"double_free", double_free}, {"jump_to_garbage", jump_to_garbage},
 		{"bus_error", bus_error}, {"illegal_instruction", illegal_instruction},
 		{"corrupt_stack", corrupt_stack}, {"corrupt_heap", corrupt_heap},
-		{"broken_session", broken_session}, {"die_of_self_sent_signal", die_of_self_sent_signal},
+		{"broken_session", broken_session}, {"no_space", no_space},
+		{"die_of_self_sent_signal", die_of_self_sent_signal},
 	};
 
 	for (int i = 0; i < lengthof(sites); i++)

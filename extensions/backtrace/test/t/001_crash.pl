@@ -1,6 +1,7 @@
 # Every way to crash: crash file, report with function, file and line, log, unchanged end of the process, restart.
 use strict;
 use warnings;
+use Config;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -141,7 +142,7 @@ SKIP:
 	$node->psql('postgres', q{SELECT crash('null_pointer')});
 	$node->poll_query_until('postgres', 'SELECT 1', '1') or die 'the server did not come back';
 	$log = slurp_file($node->logfile, $log_position);
-	like($log, qr/^penumbra_backtrace: process \d+ \(client backend\) crashed with signal 11 \(SIGSEGV\), no crash file could be written\n(module .*\n)+(frame .*\n)+/m,
+	like($log, qr/^penumbra_backtrace: process \d+ \(client backend\) crashed with signal 11 \(SIGSEGV\), no complete crash file could be written\n(module .*\n)+(frame .*\n)+/m,
 		'unwritable directory: the stack on standard error');
 	like($log, qr/was terminated by signal 11:/, 'unwritable directory: ended as it would have');
 }
@@ -186,6 +187,28 @@ $node->restart;
 sleep 1;
 $log = slurp_file($node->logfile, $log_position);
 is(scalar(() = $log =~ /process $postmaster crashed, crash file/g), 1, 'and once');
+
+# A full disk: the message alone, on standard error, here the collector's pipe.
+$node->append_conf('postgresql.conf', "logging_collector = on\nlog_filename = 'server.log'\n");
+$node->restart;
+$node->psql('postgres', q{SELECT crash('no_space')});
+$node->poll_query_until('postgres', 'SELECT 1', '1') or die 'the server did not come back';
+$log = slurp_file($node->data_dir . '/log/server.log');
+like($log, qr/crashed with signal 11 \(SIGSEGV\), no complete crash file could be written\n(module .*\n)+(frame .*\n)+/, 'full disk: the stack on standard error');
+like($log, qr/was terminated by signal 11:/, 'full disk: ended as it would have');
+
+# An unwinder that waits for ever, as for a lock that the crashed code holds: the chain of frame pointers, in bounded time.
+$node->append_conf('postgresql.conf', "logging_collector = off\n");
+$node->stop;
+{
+	local $ENV{LD_PRELOAD} = "$folder/hanging_unwinder.so";
+	$node->start;
+}
+my $begin = time;
+($file, $report, $log) = crash_by('hanging unwinder', crash_in_sql(q{SELECT crash('null_pointer')}));
+like($report, qr/\bnull_pointer at .*\bcrash at /s, 'hanging unwinder: its frames') if $Config::Config{archname} =~ /x86_64/;
+like($log, qr/was terminated by signal 11:/, 'hanging unwinder: ended as it would have');
+cmp_ok(time - $begin, '<', 60, 'hanging unwinder: did not wait for ever');
 
 $node->stop;
 done_testing();
