@@ -70,6 +70,15 @@ sub crash_by
 	return (slurp_file($file), slurp_file($report_file), $log);
 }
 
+# A new session has what the postmaster has read.
+sub configure
+{
+	my ($setting, $value) = @_;
+	$node->safe_psql('postgres', "ALTER SYSTEM SET penumbra_backtrace.$setting = $value");
+	$node->reload;
+	$node->poll_query_until('postgres', "SHOW penumbra_backtrace.$setting", $value) or die 'not reloaded';
+}
+
 sub crash_in_sql
 {
 	my ($query) = @_;
@@ -128,8 +137,7 @@ like($file, qr/^process_type: checkpointer$/m, 'checkpointer: its type');
 like($report, qr/\bCheckpointerMain\b/, 'checkpointer: its frames');
 
 # No query where that is not wanted.
-$node->safe_psql('postgres', q{ALTER SYSTEM SET penumbra_backtrace.crash_query = off});
-$node->reload;
+configure('crash_query', 'off');
 ($file) = crash_by('no query', crash_in_sql(q{SELECT crash('null_pointer'), 'secret'}));
 unlike($file, qr/secret/, 'no query where it is not wanted');
 
@@ -150,13 +158,11 @@ chmod 0700, $directory;
 
 # Off: nothing but the end.
 my $count = keys %{ crash_files() };
-$node->safe_psql('postgres', q{ALTER SYSTEM SET penumbra_backtrace.crash_reports = off});
-$node->reload;
+configure('crash_reports', 'off');
 $node->psql('postgres', q{SELECT crash('null_pointer')});
 $node->poll_query_until('postgres', 'SELECT 1', '1') or die 'the server did not come back';
 is(scalar(keys %{ crash_files() }), $count, 'crash_reports = off: no file');
-$node->safe_psql('postgres', q{ALTER SYSTEM RESET penumbra_backtrace.crash_reports});
-$node->reload;
+configure('crash_reports', 'on');
 
 # Reports of crashes that nobody could log are logged at the next start, once.
 my $postmaster = (split /\n/, slurp_file($node->data_dir . '/postmaster.pid'))[0];
