@@ -36,10 +36,20 @@
 #define ERRFINISH_FRAME		2
 #define SITE_FRAME			3
 
+/* Where a frame returns to. */
+typedef struct Return
+{
+	const uintptr_t *slot;		/* the return address; the caller's frame pointer stands before it */
+	uintptr_t	pc;
+	uintptr_t	frame_pointer;
+	uintptr_t	pointer_mask;	/* 0: something else stands before it */
+} Return;
+
 typedef struct Capture
 {
 	RawStack	stack;
-	bool		pointer_saved[STACK_FRAMES_MAX];	/* the frame pointer stands below the return address */
+	Return		returns[STACK_FRAMES_MAX];	/* from that of capture_callback() on */
+	int			return_count;
 	uint64		last_used;
 	bool		awaits_report;	/* raised, neither logged nor seen to be forgotten */
 	int			sqlerrcode;		/* of the last error */
@@ -76,34 +86,33 @@ static ErrorContextCallback bottom_callback = {.callback = capture_callback};
 static inline bool
 same_stack(const Capture *capture, uintptr_t frame_address)
 {
-#ifdef __x86_64__
-	const RawStack *stack = &capture->stack;
+	const Return *end = capture->returns + capture->return_count;
 
-	if (stack->count <= SITE_FRAME ||
-		stack->cfa[ERRFINISH_FRAME] != frame_address + 2 * sizeof(uintptr_t))
+	/* As __builtin_frame_address(0) is where this frame's saved frame pointer stands. */
+	if (capture->return_count == 0 || (uintptr_t) capture->returns[0].slot != frame_address + sizeof(uintptr_t))
 		return false;
-	for (int i = ERRFINISH_FRAME; i < stack->count; i++)
+	for (const Return *each = capture->returns; each < end; each++)
 	{
-		const uintptr_t *slot = (const uintptr_t *) stack->cfa[i] - 1;
-
-		if (slot[0] != stack->pc[i] || (capture->pointer_saved[i] && slot[-1] != stack->frame_pointer[i]))
+		if (((each->slot[0] ^ each->pc) | ((each->slot[-1] ^ each->frame_pointer) & each->pointer_mask)) != 0)
 			return false;
 	}
 	return true;
-#else
-	return false;
-#endif
 }
 
 static void
-note_saved_pointers(Capture *capture)
+note_returns(Capture *capture)
 {
 #ifdef __x86_64__
-	for (int i = ERRFINISH_FRAME; i < capture->stack.count; i++)
-	{
-		const uintptr_t *slot = (const uintptr_t *) capture->stack.cfa[i] - 1;
+	const RawStack *stack = &capture->stack;
 
-		capture->pointer_saved[i] = slot[-1] == capture->stack.frame_pointer[i];
+	for (int i = ERRFINISH_FRAME; i < stack->count; i++)
+	{
+		Return	   *noted = &capture->returns[capture->return_count++];
+
+		noted->slot = (const uintptr_t *) stack->cfa[i] - 1;
+		noted->pc = stack->pc[i];
+		noted->frame_pointer = stack->frame_pointer[i];
+		noted->pointer_mask = noted->slot[-1] == noted->frame_pointer ? ~(uintptr_t) 0 : 0;
 	}
 #endif
 }
@@ -120,7 +129,7 @@ find_capture(uintptr_t frame_address)
 		if (captures[i].last_used < oldest->last_used)
 			oldest = &captures[i];
 	}
-	oldest->stack.count = 0;
+	oldest->stack.count = oldest->return_count = 0;
 	return oldest;
 }
 
@@ -164,7 +173,7 @@ capture_callback(void *arg)
 	if (capture->stack.count == 0)
 	{
 		stack_capture(&capture->stack);
-		note_saved_pointers(capture);
+		note_returns(capture);
 		identify_site(capture);
 		capture->hash = 0;
 		capture->logged = false;
