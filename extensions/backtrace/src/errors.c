@@ -133,6 +133,18 @@ find_capture(uintptr_t frame_address)
 	return oldest;
 }
 
+static void
+forget_captures(void)
+{
+	for (int i = 0; i < CAPTURES; i++)
+	{
+		captures[i].stack.count = captures[i].return_count = 0;
+		captures[i].last_used = 0;
+		captures[i].awaits_report = false;
+	}
+	captures_generation = settings_generation;
+}
+
 /* Which ereport() it is, to know the error again when it is logged. */
 static void
 identify_site(Capture *capture)
@@ -165,10 +177,7 @@ capture_callback(void *arg)
 	if (!wanted && !settings_want_functions())
 		return;
 	if (captures_generation != settings_generation)
-	{
-		memset(captures, 0, sizeof(captures));
-		captures_generation = settings_generation;
-	}
+		forget_captures();
 	capture = find_capture((uintptr_t) __builtin_frame_address(0));
 	if (capture->stack.count == 0)
 	{
