@@ -2,7 +2,7 @@
 //
 // Data of M complex points is an array of 2 M doubles, real parts first. A real polynomial modulo X^2M + 1 is, as it
 // stands in memory, the complex one modulo X^M - i (its upper half times i). That is split into blocks
-// X^m - s^2 = (X^m - s) (X^m + s), level by level, down to blocks of kBlock points; these are multiplied directly,
+// X^m - s^2 = (X^m - s) (X^m + s), level by level, down to blocks of BlockPoints(); these are multiplied directly,
 // which is as fast as the last levels and needs no shuffling of lanes.
 #if defined(PENUMBRA_KERNELS_FOURIER_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef PENUMBRA_KERNELS_FOURIER_INL_H_
@@ -25,94 +25,122 @@ inline constexpr size_t kCachedPoints = 1024;
 
 HWY_INLINE size_t BlockPoints() { return hn::Lanes(RealTag()) < 2 ? 2 : hn::Lanes(RealTag()); }
 
-struct Complexes {
-  Reals real;
-  Reals imaginary;
-};
+// A vector of complex numbers is two variables, because vectors of SVE cannot be members of a struct.
 
-HWY_INLINE Complexes LoadComplexes(const double* data, size_t points, size_t i) {
-  return {hn::LoadU(RealTag(), data + i), hn::LoadU(RealTag(), data + points + i)};
+HWY_INLINE void Load(const double* data, size_t points, size_t i, Reals& xr, Reals& xi) {
+  xr = hn::LoadU(RealTag(), data + i);
+  xi = hn::LoadU(RealTag(), data + points + i);
 }
-HWY_INLINE void StoreComplexes(Complexes x, double* data, size_t points, size_t i) {
-  hn::StoreU(x.real, RealTag(), data + i);
-  hn::StoreU(x.imaginary, RealTag(), data + points + i);
+HWY_INLINE void Store(Reals xr, Reals xi, double* data, size_t points, size_t i) {
+  hn::StoreU(xr, RealTag(), data + i);
+  hn::StoreU(xi, RealTag(), data + points + i);
 }
-HWY_INLINE Complexes LoadRoot(size_t index) {
-  return {hn::Set(RealTag(), kRoots.real[index]), hn::Set(RealTag(), kRoots.imaginary[index])};
+HWY_INLINE void LoadRoot(size_t index, Reals& r, Reals& i) {
+  r = hn::Set(RealTag(), kRoots.real[index]);
+  i = hn::Set(RealTag(), kRoots.imaginary[index]);
 }
-HWY_INLINE Complexes operator+(Complexes x, Complexes y) {
-  return {hn::Add(x.real, y.real), hn::Add(x.imaginary, y.imaginary)};
+// x *= y
+HWY_INLINE void Multiply(Reals& xr, Reals& xi, Reals yr, Reals yi) {
+  const Reals real = hn::NegMulAdd(xi, yi, hn::Mul(xr, yr));
+  xi = hn::MulAdd(xi, yr, hn::Mul(xr, yi));
+  xr = real;
 }
-HWY_INLINE Complexes operator-(Complexes x, Complexes y) {
-  return {hn::Sub(x.real, y.real), hn::Sub(x.imaginary, y.imaginary)};
+// x *= conjugate of y
+HWY_INLINE void MultiplyConjugate(Reals& xr, Reals& xi, Reals yr, Reals yi) {
+  const Reals real = hn::MulAdd(xi, yi, hn::Mul(xr, yr));
+  xi = hn::NegMulAdd(xr, yi, hn::Mul(xi, yr));
+  xr = real;
 }
-HWY_INLINE Complexes operator*(Complexes x, Complexes y) {
-  return {hn::NegMulAdd(x.imaginary, y.imaginary, hn::Mul(x.real, y.real)),
-          hn::MulAdd(x.imaginary, y.real, hn::Mul(x.real, y.imaginary))};
-}
-HWY_INLINE Complexes TimesConjugate(Complexes x, Complexes y) {
-  return {hn::MulAdd(x.imaginary, y.imaginary, hn::Mul(x.real, y.real)),
-          hn::NegMulAdd(x.real, y.imaginary, hn::Mul(x.imaginary, y.real))};
-}
-HWY_INLINE Complexes TimesI(Complexes x) { return {hn::Neg(x.imaginary), x.real}; }
 
 // One level of the block at `at` with the root `index`: two blocks of `half` points.
 HWY_INLINE void Split(double* data, size_t points, size_t at, size_t half, size_t index) {
-  const Complexes s = LoadRoot(index);
+  Reals sr, si, ar, ai, br, bi;
+  LoadRoot(index, sr, si);
   for (size_t i = at; i < at + half; i += hn::Lanes(RealTag())) {
-    const Complexes x0 = LoadComplexes(data, points, i);
-    const Complexes x1 = LoadComplexes(data, points, i + half) * s;
-    StoreComplexes(x0 + x1, data, points, i);
-    StoreComplexes(x0 - x1, data, points, i + half);
+    Load(data, points, i, ar, ai);
+    Load(data, points, i + half, br, bi);
+    Multiply(br, bi, sr, si);
+    Store(hn::Add(ar, br), hn::Add(ai, bi), data, points, i);
+    Store(hn::Sub(ar, br), hn::Sub(ai, bi), data, points, i + half);
   }
 }
 
 HWY_INLINE void Join(double* data, size_t points, size_t at, size_t half, size_t index) {
-  const Complexes s = LoadRoot(index);
+  Reals sr, si, ar, ai, br, bi;
+  LoadRoot(index, sr, si);
   for (size_t i = at; i < at + half; i += hn::Lanes(RealTag())) {
-    const Complexes y0 = LoadComplexes(data, points, i);
-    const Complexes y1 = LoadComplexes(data, points, i + half);
-    StoreComplexes(y0 + y1, data, points, i);
-    StoreComplexes(TimesConjugate(y0 - y1, s), data, points, i + half);
+    Load(data, points, i, ar, ai);
+    Load(data, points, i + half, br, bi);
+    Store(hn::Add(ar, br), hn::Add(ai, bi), data, points, i);
+    Reals difference_r = hn::Sub(ar, br);
+    Reals difference_i = hn::Sub(ai, bi);
+    MultiplyConjugate(difference_r, difference_i, sr, si);
+    Store(difference_r, difference_i, data, points, i + half);
   }
 }
 
 // Two levels at once: four blocks of `quarter` points.
 HWY_INLINE void SplitTwice(double* data, size_t points, size_t at, size_t quarter, size_t index) {
-  const Complexes s = LoadRoot(index);
-  const Complexes r = LoadRoot(2 * index);  // of block 2 index + 1 it is i r
+  Reals sr, si, rr, ri, ar, ai, br, bi, cr, ci, dr, di;
+  LoadRoot(index, sr, si);
+  LoadRoot(2 * index, rr, ri);  // r; of block 2 index + 1 it is i r
   for (size_t i = at; i < at + quarter; i += hn::Lanes(RealTag())) {
-    const Complexes x0 = LoadComplexes(data, points, i);
-    const Complexes x1 = LoadComplexes(data, points, i + quarter);
-    const Complexes x2 = LoadComplexes(data, points, i + 2 * quarter) * s;
-    const Complexes x3 = LoadComplexes(data, points, i + 3 * quarter) * s;
-    const Complexes u0 = x0 + x2;
-    const Complexes u1 = (x1 + x3) * r;
-    const Complexes v0 = x0 - x2;
-    const Complexes v1 = TimesI((x1 - x3) * r);
-    StoreComplexes(u0 + u1, data, points, i);
-    StoreComplexes(u0 - u1, data, points, i + quarter);
-    StoreComplexes(v0 + v1, data, points, i + 2 * quarter);
-    StoreComplexes(v0 - v1, data, points, i + 3 * quarter);
+    Load(data, points, i, ar, ai);
+    Load(data, points, i + quarter, br, bi);
+    Load(data, points, i + 2 * quarter, cr, ci);
+    Load(data, points, i + 3 * quarter, dr, di);
+    Multiply(cr, ci, sr, si);
+    Multiply(dr, di, sr, si);
+    // u = (b + d) r, v = (b - d) r
+    Reals ur = hn::Add(br, dr);
+    Reals ui = hn::Add(bi, di);
+    Reals vr = hn::Sub(br, dr);
+    Reals vi = hn::Sub(bi, di);
+    Multiply(ur, ui, rr, ri);
+    Multiply(vr, vi, rr, ri);
+    const Reals sum_r = hn::Add(ar, cr);
+    const Reals sum_i = hn::Add(ai, ci);
+    const Reals difference_r = hn::Sub(ar, cr);
+    const Reals difference_i = hn::Sub(ai, ci);
+    Store(hn::Add(sum_r, ur), hn::Add(sum_i, ui), data, points, i);
+    Store(hn::Sub(sum_r, ur), hn::Sub(sum_i, ui), data, points, i + quarter);
+    // a - c + i v, a - c - i v
+    Store(hn::Sub(difference_r, vi), hn::Add(difference_i, vr), data, points, i + 2 * quarter);
+    Store(hn::Add(difference_r, vi), hn::Sub(difference_i, vr), data, points, i + 3 * quarter);
   }
 }
 
 HWY_INLINE void JoinTwice(double* data, size_t points, size_t at, size_t quarter, size_t index) {
-  const Complexes s = LoadRoot(index);
-  const Complexes r = LoadRoot(2 * index);
+  Reals sr, si, rr, ri, ar, ai, br, bi, cr, ci, dr, di;
+  LoadRoot(index, sr, si);
+  LoadRoot(2 * index, rr, ri);
   for (size_t i = at; i < at + quarter; i += hn::Lanes(RealTag())) {
-    const Complexes y0 = LoadComplexes(data, points, i);
-    const Complexes y1 = LoadComplexes(data, points, i + quarter);
-    const Complexes y2 = LoadComplexes(data, points, i + 2 * quarter);
-    const Complexes y3 = LoadComplexes(data, points, i + 3 * quarter);
-    const Complexes u0 = y0 + y1;
-    const Complexes u1 = TimesConjugate(y0 - y1, r);
-    const Complexes v0 = y2 + y3;
-    const Complexes v1 = TimesI(TimesConjugate(y3 - y2, r));
-    StoreComplexes(u0 + v0, data, points, i);
-    StoreComplexes(u1 + v1, data, points, i + quarter);
-    StoreComplexes(TimesConjugate(u0 - v0, s), data, points, i + 2 * quarter);
-    StoreComplexes(TimesConjugate(u1 - v1, s), data, points, i + 3 * quarter);
+    Load(data, points, i, ar, ai);
+    Load(data, points, i + quarter, br, bi);
+    Load(data, points, i + 2 * quarter, cr, ci);
+    Load(data, points, i + 3 * quarter, dr, di);
+    // u = (a - b) / r, v = (d - c) / r
+    Reals ur = hn::Sub(ar, br);
+    Reals ui = hn::Sub(ai, bi);
+    Reals vr = hn::Sub(dr, cr);
+    Reals vi = hn::Sub(di, ci);
+    MultiplyConjugate(ur, ui, rr, ri);
+    MultiplyConjugate(vr, vi, rr, ri);
+    ar = hn::Add(ar, br);
+    ai = hn::Add(ai, bi);
+    cr = hn::Add(cr, dr);
+    ci = hn::Add(ci, di);
+    Store(hn::Add(ar, cr), hn::Add(ai, ci), data, points, i);
+    // u + i v, u - i v
+    Store(hn::Sub(ur, vi), hn::Add(ui, vr), data, points, i + quarter);
+    ar = hn::Sub(ar, cr);
+    ai = hn::Sub(ai, ci);
+    MultiplyConjugate(ar, ai, sr, si);
+    Store(ar, ai, data, points, i + 2 * quarter);
+    ur = hn::Add(ur, vi);
+    ui = hn::Sub(ui, vr);
+    MultiplyConjugate(ur, ui, sr, si);
+    Store(ur, ui, data, points, i + 3 * quarter);
   }
 }
 
@@ -180,39 +208,46 @@ void MultiplyTransformed(double* x, const double* y, size_t points) {
   const RealTag d;
   const size_t n = BlockPoints();
   const size_t blocks = points / n;
-  const double scale = 1.0 / static_cast<double>(blocks);
-  const auto scales = hn::Set(d, scale);
+  const auto scale = hn::Set(d, 1.0 / static_cast<double>(blocks));
   // y of a block, preceded by itself times the root: what stands n - k places before the end is X^k y, reduced.
   double real[16];
   double imaginary[16];
   for (size_t block = 0; block < blocks; ++block) {
     const size_t at = block * n;
-    Complexes root = blocks == 1 ? TimesI({hn::Set(d, 1.0), hn::Zero(d)})
-                                 : LoadRoot((blocks + block) / 2);
-    if (block % 2 != 0) root = {hn::Neg(root.real), hn::Neg(root.imaginary)};
-    for (size_t i = 0; i < n; i += hn::Lanes(d)) {
-      Complexes factor = LoadComplexes(y, points, at + i);
-      factor = {hn::Mul(factor.real, scales), hn::Mul(factor.imaginary, scales)};
-      const Complexes reduced = factor * root;
-      hn::StoreU(factor.real, d, real + n + i);
-      hn::StoreU(factor.imaginary, d, imaginary + n + i);
-      hn::StoreU(reduced.real, d, real + i);
-      hn::StoreU(reduced.imaginary, d, imaginary + i);
+    Reals root_r = hn::Zero(d);
+    Reals root_i = hn::Set(d, 1.0);
+    if (blocks > 1) LoadRoot((blocks + block) / 2, root_r, root_i);
+    if (block % 2 != 0) {
+      root_r = hn::Neg(root_r);
+      root_i = hn::Neg(root_i);
     }
-    Complexes sums[2] = {{hn::Zero(d), hn::Zero(d)}, {hn::Zero(d), hn::Zero(d)}};
-    for (size_t k = 0; k < n; ++k) {
-      const auto a = hn::Set(d, x[at + k]);
-      const auto b = hn::Set(d, x[points + at + k]);
-      for (size_t i = 0; i < n; i += hn::Lanes(d)) {
-        Complexes& sum = sums[i / hn::Lanes(d)];
+    for (size_t i = 0; i < n; i += hn::Lanes(d)) {
+      Reals factor_r, factor_i;
+      Load(y, points, at + i, factor_r, factor_i);
+      factor_r = hn::Mul(factor_r, scale);
+      factor_i = hn::Mul(factor_i, scale);
+      hn::StoreU(factor_r, d, real + n + i);
+      hn::StoreU(factor_i, d, imaginary + n + i);
+      Multiply(factor_r, factor_i, root_r, root_i);
+      hn::StoreU(factor_r, d, real + i);
+      hn::StoreU(factor_i, d, imaginary + i);
+    }
+    double block_r[8];
+    double block_i[8];
+    std::copy_n(x + at, n, block_r);
+    std::copy_n(x + points + at, n, block_i);
+    for (size_t i = 0; i < n; i += hn::Lanes(d)) {
+      Reals sum_r = hn::Zero(d);
+      Reals sum_i = hn::Zero(d);
+      for (size_t k = 0; k < n; ++k) {
+        const auto a = hn::Set(d, block_r[k]);
+        const auto b = hn::Set(d, block_i[k]);
         const auto c = hn::LoadU(d, real + n - k + i);
         const auto e = hn::LoadU(d, imaginary + n - k + i);
-        sum.real = hn::NegMulAdd(b, e, hn::MulAdd(a, c, sum.real));
-        sum.imaginary = hn::MulAdd(b, c, hn::MulAdd(a, e, sum.imaginary));
+        sum_r = hn::NegMulAdd(b, e, hn::MulAdd(a, c, sum_r));
+        sum_i = hn::MulAdd(b, c, hn::MulAdd(a, e, sum_i));
       }
-    }
-    for (size_t i = 0; i < n; i += hn::Lanes(d)) {
-      StoreComplexes(sums[i / hn::Lanes(d)], x, points, at + i);
+      Store(sum_r, sum_i, x, points, at + i);
     }
   }
 }
