@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+// No SVE: its vectors cannot be members of a class, as complex numbers' are. NEON serves such machines.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "multiply.cc"
 #include <hwy/foreach_target.h>
