@@ -362,13 +362,8 @@ Binding BindByEquality(const CallSite& call) {
 }  // namespace
 
 Binding BindCompare(const CallSite& call) {
+  if (IsComparison(call.function)) return BindComparison(call);
   switch (call.function) {
-    case PENUMBRA_FN_EQ:
-    case PENUMBRA_FN_NE:
-    case PENUMBRA_FN_LT:
-    case PENUMBRA_FN_LE:
-    case PENUMBRA_FN_GT:
-    case PENUMBRA_FN_GE: return BindComparison(call);
     case PENUMBRA_FN_IS_DISTINCT:
     case PENUMBRA_FN_IS_NOT_DISTINCT:
     case PENUMBRA_FN_NULLIF: return BindByEquality(call);

@@ -166,4 +166,19 @@ std::unique_ptr<Expr> BindCall(PenumbraFunction function, PenumbraType result,
                                std::string* reason, const Collation* collation = nullptr);
 const char* FunctionName(PenumbraFunction function);
 
+// =, <>, <, <=, >, >=
+constexpr bool IsComparison(PenumbraFunction function) {
+  switch (function) {
+    case PENUMBRA_FN_EQ:
+    case PENUMBRA_FN_NE:
+    case PENUMBRA_FN_LT:
+    case PENUMBRA_FN_LE:
+    case PENUMBRA_FN_GT:
+    case PENUMBRA_FN_GE:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace penumbra

@@ -78,6 +78,11 @@ Binding BindOneArgument(const CallSite& call) {
 
 // Both arguments are NUMERIC.
 Binding BindTwoArguments(const CallSite& call) {
+  if (IsComparison(call.function)) {
+    Binding binding = Strict(EvaluateByTruth, false);
+    binding.evaluate_truth = EvaluateNumericComparison;
+    return binding;
+  }
   switch (call.function) {
     case PENUMBRA_FN_ADD:
       return Strict(EvaluateNumericAdd, true);
@@ -91,16 +96,6 @@ Binding BindTwoArguments(const CallSite& call) {
       return Strict(EvaluateNumericModulo, true);
     case PENUMBRA_FN_POWER:
       return Refuse("power of numeric");
-    case PENUMBRA_FN_EQ:
-    case PENUMBRA_FN_NE:
-    case PENUMBRA_FN_LT:
-    case PENUMBRA_FN_LE:
-    case PENUMBRA_FN_GT:
-    case PENUMBRA_FN_GE: {
-      Binding binding = Strict(EvaluateByTruth, false);
-      binding.evaluate_truth = EvaluateNumericComparison;
-      return binding;
-    }
     case PENUMBRA_FN_IS_DISTINCT:
     case PENUMBRA_FN_IS_NOT_DISTINCT:
       return NotStrict(EvaluateNumericDistinct);

@@ -36,13 +36,8 @@ bool IsValueArgument(const Expr& expr, size_t i) {
 bool Plan::IsScaleHidden(PenumbraFunction function, PenumbraType result,
                          const std::vector<const Expr*>& args, size_t i) const {
   if (!IsNumeric(*args[i])) return false;
+  if (IsComparison(function)) return true;
   switch (function) {
-    case PENUMBRA_FN_EQ:
-    case PENUMBRA_FN_NE:
-    case PENUMBRA_FN_LT:
-    case PENUMBRA_FN_LE:
-    case PENUMBRA_FN_GT:
-    case PENUMBRA_FN_GE:
     case PENUMBRA_FN_IS_DISTINCT:
     case PENUMBRA_FN_IS_NOT_DISTINCT:
     case PENUMBRA_FN_IN_LIST:

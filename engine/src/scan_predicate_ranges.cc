@@ -275,14 +275,8 @@ std::optional<RangeSet> CompileRanges(const Expr& expr, const KeyDomain& domain)
   }
   // A constant does not become null with the column, which would break the promise for nulls.
   if (expr.kind == Expr::Kind::kConstant) return std::nullopt;
+  if (IsComparison(expr.function)) return CompileComparison(expr, domain);
   switch (expr.function) {
-    case PENUMBRA_FN_EQ:
-    case PENUMBRA_FN_NE:
-    case PENUMBRA_FN_LT:
-    case PENUMBRA_FN_LE:
-    case PENUMBRA_FN_GT:
-    case PENUMBRA_FN_GE:
-      return CompileComparison(expr, domain);
     case PENUMBRA_FN_IN_LIST:
     case PENUMBRA_FN_NOT_IN_LIST:
       return CompileList(expr, domain);

@@ -54,17 +54,6 @@ struct MultiplyOperation {
 };
 
 template <class Operation, typename T, class A, class B>
-HWY_INLINE void RunWrapping(const A& a, const B& b, size_t rows, T* out) {
-  const BlockTag<T> d;
-  const size_t lanes = hn::Lanes(d);
-  size_t row = 0;
-  for (; row + lanes <= rows; row += lanes) {
-    hn::StoreU(Operation::Apply(a.Load(d, row), b.Load(d, row)), d, out + row);
-  }
-  for (; row < rows; ++row) Operation::ApplyOne(a.At(row), b.At(row), &out[row]);
-}
-
-template <class Operation, typename T, class A, class B>
 HWY_INLINE bool RunRows(const A& a, const B& b, size_t begin, size_t end, T* out) {
   bool is_overflow = false;
   for (size_t row = begin; row < end; ++row) {
@@ -75,8 +64,8 @@ HWY_INLINE bool RunRows(const A& a, const B& b, size_t begin, size_t end, T* out
   return !is_overflow;
 }
 
-template <class Operation, typename T, class A, class B>
-HWY_INLINE bool RunChecked(const A& a, const B& b, size_t rows, T* out) {
+template <class Operation, bool kIsChecked, typename T, class A, class B>
+HWY_INLINE bool Run(const A& a, const B& b, size_t rows, T* out) {
   const BlockTag<T> d;
   const size_t lanes = hn::Lanes(d);
   auto overflow = hn::Zero(d);
@@ -85,10 +74,10 @@ HWY_INLINE bool RunChecked(const A& a, const B& b, size_t rows, T* out) {
     const auto x = a.Load(d, row);
     const auto y = b.Load(d, row);
     const auto result = Operation::Apply(x, y);
-    overflow = hn::Or(overflow, Operation::Overflow(x, y, result));
+    if constexpr (kIsChecked) overflow = hn::Or(overflow, Operation::Overflow(x, y, result));
     hn::StoreU(result, d, out + row);
   }
-  bool is_exact = hn::AllFalse(d, hn::Lt(overflow, hn::Zero(d)));
+  const bool is_exact = hn::AllFalse(d, hn::Lt(overflow, hn::Zero(d)));
   return RunRows<Operation>(a, b, row, rows, out) && is_exact;
 }
 
@@ -191,55 +180,37 @@ HWY_INLINE void MultiplyNarrow(const A& a, const B& b, size_t rows, int64_t* out
   RunRows<MultiplyOperation>(a, b, row, rows, out);
 }
 
-template <typename T>
-struct Wrapping {
-  template <class A, class B>
-  static HWY_INLINE bool Run(Arithmetic op, const A& a, const B& b, size_t rows, T* out) {
-    switch (op) {
-      case Arithmetic::kAdd:
-        RunWrapping<AddOperation>(a, b, rows, out);
-        break;
-      case Arithmetic::kSubtract:
-        RunWrapping<SubtractOperation>(a, b, rows, out);
-        break;
-      case Arithmetic::kMultiply:
-#if HWY_TARGET == HWY_SCALAR
-        RunRows<MultiplyOperation>(a, b, 0, rows, out);
-#else
-        RunWrapping<MultiplyOperation>(a, b, rows, out);
-#endif
-        break;
-    }
-    return true;
-  }
-};
-
-template <typename T>
-struct Checked {
-  template <class A, class B>
-  static HWY_INLINE bool Run(Arithmetic op, const A& a, const B& b, size_t rows, T* out) {
-    switch (op) {
-      case Arithmetic::kAdd:
-        return RunChecked<AddOperation>(a, b, rows, out);
-      case Arithmetic::kSubtract:
-        return RunChecked<SubtractOperation>(a, b, rows, out);
-      default:
+template <bool kIsChecked, class A, class B, typename T>
+HWY_INLINE bool RunOperation(Arithmetic op, const A& a, const B& b, size_t rows, T* out) {
+  switch (op) {
+    case Arithmetic::kAdd:
+      return Run<AddOperation, kIsChecked>(a, b, rows, out);
+    case Arithmetic::kSubtract:
+      return Run<SubtractOperation, kIsChecked>(a, b, rows, out);
+    default:
+      if constexpr (kIsChecked) {
         return MultiplyChecked(a, b, rows, out);
-    }
+      } else if constexpr (HWY_TARGET == HWY_SCALAR) {
+        return RunRows<MultiplyOperation>(a, b, 0, rows, out);
+      } else {
+        return Run<MultiplyOperation, false>(a, b, rows, out);
+      }
   }
-};
+}
 
 // At most one operand is a constant.
-template <class Mode, typename T>
+template <bool kIsChecked, typename T>
 HWY_INLINE bool RunOperands(Arithmetic op, const Operand<T>& a, const Operand<T>& b, size_t rows,
                             T* out) {
+  const ColumnOperand<T> column_a{a.values};
+  const ColumnOperand<T> column_b{b.values};
   if (b.values == nullptr) {
-    return Mode::Run(op, ColumnOperand<T>{a.values}, ConstantOperand<T>{b.constant}, rows, out);
+    return RunOperation<kIsChecked>(op, column_a, ConstantOperand<T>{b.constant}, rows, out);
   }
   if (a.values == nullptr) {
-    return Mode::Run(op, ConstantOperand<T>{a.constant}, ColumnOperand<T>{b.values}, rows, out);
+    return RunOperation<kIsChecked>(op, ConstantOperand<T>{a.constant}, column_b, rows, out);
   }
-  return Mode::Run(op, ColumnOperand<T>{a.values}, ColumnOperand<T>{b.values}, rows, out);
+  return RunOperation<kIsChecked>(op, column_a, column_b, rows, out);
 }
 
 #define PENUMBRA_ARITHMETIC_TYPES(X) X(int16_t, I16) X(int32_t, I32) X(int64_t, I64)
@@ -247,11 +218,11 @@ HWY_INLINE bool RunOperands(Arithmetic op, const Operand<T>& a, const Operand<T>
 #define PENUMBRA_DEFINE_ARITHMETIC(T, suffix)                                             \
   void Wrapping##suffix(Arithmetic op, const Operand<T>& a, const Operand<T>& b,          \
                         size_t rows, T* out) {                                            \
-    RunOperands<Wrapping<T>>(op, a, b, rows, out);                                        \
+    RunOperands<false>(op, a, b, rows, out);                                              \
   }                                                                                       \
   bool Checked##suffix(Arithmetic op, const Operand<T>& a, const Operand<T>& b,           \
                        size_t rows, T* out) {                                             \
-    return RunOperands<Checked<T>>(op, a, b, rows, out);                                  \
+    return RunOperands<true>(op, a, b, rows, out);                                        \
   }
 PENUMBRA_ARITHMETIC_TYPES(PENUMBRA_DEFINE_ARITHMETIC)
 #undef PENUMBRA_DEFINE_ARITHMETIC

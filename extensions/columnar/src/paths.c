@@ -132,39 +132,49 @@ attno_array(List *attnos)
 }
 
 /*
- * What zone maps will skip, by the quals whose values are known.  Quals that
- * can fail never skip anything.
+ * Finds out what the engine makes of the quals, and what zone maps will skip
+ * by those whose values are known.  Quals that can fail never skip anything.
  */
-static double
-estimate_skipped(RelOptInfo *rel, RangeTblEntry *rte, Relation relation, const PlannedTable *table,
-				 const AttrNumber *attnums)
+static void
+examine_quals(PlannedTable *table, RangeTblEntry *rte, Relation relation, const AttrNumber *attnums)
 {
-	Pipeline   *pipeline = paths_pipeline_begin(rte, table->attnos);
-	Translation *translation = translation_begin(pipeline, NULL);
+	RelOptInfo *rel = table->rel;
+	Translation *translation = translation_begin(paths_pipeline_begin(rte, table->attnos), NULL);
 	PenumbraExpr *conjuncts = palloc(sizeof(PenumbraExpr) * list_length(rel->baserestrictinfo));
 	int			count = 0;
-	double		share = 0;
 	ListCell   *lc;
 
 	foreach(lc, rel->baserestrictinfo)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		Node	   *clause = pipeline_normalize((Node *) rinfo->clause, rel->relid);
+		TableQual  *qual;
 		PenumbraExpr expr;
 
-		/* Costs can be seen: as with statistics, they must not tell of hidden rows. */
-		if (rinfo->security_level > 0 && !rinfo->leakproof)
+		if (rinfo->pseudoconstant)
 			continue;
-		expr = translate_expr(translation, clause);
-		if (expr >= 0 && translation->runtime_exprs == NIL)
-			conjuncts[count++] = expr;
+		qual = palloc0(sizeof(TableQual));
+		qual->rinfo = rinfo;
+		table->quals = lappend(table->quals, qual);
 		translation->runtime_exprs = NIL;
+		expr = translate_expr(translation, pipeline_normalize((Node *) rinfo->clause, rel->relid));
+		if (expr < 0)
+		{
+			qual->refusal = pstrdup(translation->reason);
+			continue;
+		}
+		if (translation->runtime_exprs != NIL)
+			continue;
+		qual->is_parallel = !penumbra_plan_expr_can_fail(translation->plan, expr);
+		/* Costs can be seen: as with statistics, they must not tell of hidden rows. */
+		if (rinfo->security_level == 0 || rinfo->leakproof)
+			conjuncts[count++] = expr;
 	}
-	if (count > 0 && penumbra_plan_add_filter(translation->plan, conjuncts, count))
-		share = cache_estimate_skipped(relation, attnums, list_length(table->attnos),
-									   translation->plan);
+	if (count > 0 && table->coverage.cached_pages >= SAMPLED_CHUNKS_MIN * cache_chunk_pages &&
+		penumbra_plan_add_filter(translation->plan, conjuncts, count))
+		table->skipped_share = cache_estimate_skipped(relation, attnums,
+													  list_length(table->attnos),
+													  translation->plan);
 	translation_end(translation);
-	return share;
 }
 
 /* Looks at an opened table; NULL: not for us.  Without anything cached it is of use in a tree only. */
@@ -202,9 +212,8 @@ examine_table(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation r
 	}
 	table->rel = rel;
 	table->oid = rte->relid;
-	if (rel->baserestrictinfo != NIL &&
-		table->coverage.cached_pages >= SAMPLED_CHUNKS_MIN * cache_chunk_pages)
-		table->skipped_share = estimate_skipped(rel, rte, relation, table, attnums);
+	if (rel->baserestrictinfo != NIL)
+		examine_quals(table, rte, relation, attnums);
 	return table;
 }
 
@@ -317,35 +326,23 @@ paths_check(Pipeline *pipeline)
  * only quals that cannot fail and wait for no value.
  */
 static void
-split_quals(RelOptInfo *rel, const Pipeline *pipeline, bool is_parallel, List **pushed, List **kept)
+split_quals(const PlannedTable *table, bool is_parallel, List **pushed, List **kept)
 {
-	Translation *translation = translation_begin(pipeline, NULL);
 	Index		kept_level = PG_UINT32_MAX;
 	ListCell   *lc;
 
-	foreach(lc, rel->baserestrictinfo)
+	foreach(lc, table->quals)
 	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		Node	   *clause = pipeline_normalize((Node *) rinfo->clause, rel->relid);
-		int			runtime_count = list_length(translation->runtime_exprs);
-		PenumbraExpr expr;
+		TableQual  *qual = lfirst(lc);
 
-		if (rinfo->pseudoconstant)
-			continue;
-		expr = translate_expr(translation, clause);
-		if (expr < 0)
-			planning_refuse(pstrdup(translation->reason));
-		if (expr >= 0 &&
-			(!is_parallel || (!penumbra_plan_expr_can_fail(translation->plan, expr) &&
-							  list_length(translation->runtime_exprs) == runtime_count)))
-			*pushed = lappend(*pushed, rinfo);
+		if (qual->refusal == NULL && (qual->is_parallel || !is_parallel))
+			*pushed = lappend(*pushed, qual->rinfo);
 		else
 		{
-			*kept = lappend(*kept, rinfo);
-			kept_level = Min(kept_level, rinfo->security_level);
+			*kept = lappend(*kept, qual->rinfo);
+			kept_level = Min(kept_level, qual->rinfo->security_level);
 		}
 	}
-	translation_end(translation);
 	foreach(lc, *pushed)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
@@ -398,44 +395,61 @@ target_is_columns(RelOptInfo *rel)
 	return true;
 }
 
-/* A scan by one process, or with workers a partial path; NULL: refused. */
+/* The engine's part of a scan, which outputs `outputs`; NULL: refused. */
+static Pipeline *
+make_scan_pipeline(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte, List *pushed,
+				   List *outputs)
+{
+	Pipeline   *pipeline = paths_pipeline_begin(rte, table->attnos);
+	List	   *normalized = (List *) pipeline_normalize((Node *) outputs, table->rel->relid);
+
+	pipeline->table_oids = list_make1_oid(table->oid);
+	pipeline->table_attnos = list_make1(table->attnos);
+	paths_add_filters(root, pipeline, pushed, table->rel->relid);
+	if (!equal(normalized, pipeline->columns))
+		pipeline_add_stage(pipeline, PIPELINE_PROJECTION, normalized);
+	if (!paths_check(pipeline))
+		return NULL;
+	for (int i = 0; i < list_length(outputs); i++)
+		pipeline->output_map = lappend_int(pipeline->output_map, i);
+	return pipeline;
+}
+
+/*
+ * A scan by one process in place of `replaced`; or, given the path of that, a
+ * partial path for workers.  NULL: refused.
+ */
 static PenumbraPath *
-make_scan_path(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte, Path *ordinary,
-			   int workers)
+make_scan_path(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte, Path *replaced,
+			   const PenumbraPath *serial, int workers)
 {
 	RelOptInfo *rel = table->rel;
 	PlannedPipeline planned = {.rel = rel, .workers = workers};
 	List	   *pushed = NIL;
 	List	   *kept = NIL;
-	List	   *outputs;
+	List	   *outputs = list_copy(rel->reltarget->exprs);
 	List	   *clauses;
-	List	   *normalized;
 	PenumbraPath *path;
 	ListCell   *lc;
 
-	planned.pipeline = paths_pipeline_begin(rte, table->attnos);
-	planned.pipeline->table_oids = list_make1_oid(table->oid);
-	planned.pipeline->table_attnos = list_make1(table->attnos);
-	split_quals(rel, planned.pipeline, workers > 0, &pushed, &kept);
-	paths_add_filters(root, planned.pipeline, pushed, rel->relid);
-	outputs = list_copy(rel->reltarget->exprs);
+	split_quals(table, workers > 0, &pushed, &kept);
 	clauses = extract_actual_clauses(kept, false);
 	foreach(lc, pull_var_clause((Node *) clauses, PVC_RECURSE_PLACEHOLDERS))
 		outputs = list_append_unique(outputs, lfirst(lc));
-	normalized = (List *) pipeline_normalize((Node *) outputs, rel->relid);
-	if (!equal(normalized, planned.pipeline->columns))
-		pipeline_add_stage(planned.pipeline, PIPELINE_PROJECTION, normalized);
-	if (!paths_check(planned.pipeline))
+	/* A partial path keeps at least the quals that the serial one keeps. */
+	if (serial != NULL && list_length(serial->kept_quals) == list_length(kept))
+		planned.pipeline = serial->pipeline;
+	else
+		planned.pipeline = make_scan_pipeline(root, table, rte, pushed, outputs);
+	if (planned.pipeline == NULL)
 		return NULL;
-	foreach(lc, outputs)
-		planned.pipeline->output_map = lappend_int(planned.pipeline->output_map,
-												   foreach_current_index(lc));
 	clauses = extract_actual_clauses(pushed, false);
 	price_scan(&planned, list_make1(table), paths_count_columns(clauses),
 			  list_length(outputs),
 			  clamp_row_est(rel->tuples * clauselist_selectivity(root, pushed, 0, JOIN_INNER, NULL)),
 			  rel->tuples);
-	path = custom_path_create(root, rel, rel->reltarget, "Penumbra Scan", &planned, ordinary);
+	path = custom_path_create(root, rel, rel->reltarget, "Penumbra Scan", &planned,
+							  workers > 0 ? NULL : replaced);
 	path->scan_exprs = outputs;
 	path->kept_quals = kept;
 	path->custom.flags |= CUSTOMPATH_SUPPORT_PROJECTION;
@@ -451,7 +465,23 @@ make_scan_path(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte, Path 
 		path->custom.path.startup_cost += cost.startup;
 		path->custom.path.total_cost += cost.startup + cost.per_tuple * planned.rows;
 	}
+	if (replaced != NULL && bms_membership(root->all_baserels) == BMS_MULTIPLE)
+		price_join_input(&path->custom.path, rel, replaced);
 	return path;
+}
+
+static void
+refuse_quals(const PlannedTable *table)
+{
+	ListCell   *lc;
+
+	foreach(lc, table->quals)
+	{
+		const char *refusal = ((const TableQual *) lfirst(lc))->refusal;
+
+		if (refusal != NULL)
+			planning_refuse(refusal);
+	}
 }
 
 /*
@@ -474,7 +504,8 @@ add_scan_paths(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte)
 {
 	RelOptInfo *rel = table->rel;
 	Path	   *ordinary = custom_path_cheapest_ordinary(rel, true);
-	PenumbraPath *path;
+	PenumbraPath *serial;
+	PenumbraPath *parallel = NULL;
 	int			workers = 0;
 
 	if (is_simply_updatable(root))
@@ -486,12 +517,16 @@ add_scan_paths(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte)
 		return;
 	if (rel->consider_parallel)
 		workers = compute_parallel_worker(rel, rel->pages, -1, max_parallel_workers_per_gather);
-	path = make_scan_path(root, table, rte, ordinary, 0);
-	if (path == NULL)
+	refuse_quals(table);
+	serial = make_scan_path(root, table, rte, ordinary, NULL, 0);
+	if (serial == NULL)
 		return;
-	paths_offer(rel, path);
-	if (workers > 0 && (path = make_scan_path(root, table, rte, NULL, workers)) != NULL)
-		add_partial_path(rel, &path->custom.path);
+	if (workers > 0 && rel->partial_pathlist != NIL)
+		parallel = make_scan_path(root, table, rte, linitial(rel->partial_pathlist), serial,
+								  workers);
+	paths_offer(rel, serial);
+	if (parallel != NULL)
+		add_partial_path(rel, &parallel->custom.path);
 }
 
 PlannedTable *

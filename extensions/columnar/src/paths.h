@@ -29,6 +29,14 @@ extern int	penumbra_workers;
 
 #define MODE_IS_FORCED() (penumbra_mode == MODE_PREFER || penumbra_mode == MODE_REQUIRE)
 
+/* A qual on one table. */
+typedef struct TableQual
+{
+	RestrictInfo *rinfo;
+	const char *refusal;		/* why the engine cannot evaluate it, or NULL */
+	bool		is_parallel;	/* cannot fail and waits for no value */
+} TableQual;
+
 /* A plain table that a query reads and Penumbra can serve. */
 typedef struct PlannedTable
 {
@@ -36,6 +44,7 @@ typedef struct PlannedTable
 	Oid			oid;
 	List	   *attnos;			/* columns the query uses, ascending */
 	CacheCoverage coverage;
+	List	   *quals;			/* of TableQual *, without pseudoconstants */
 	double		skipped_share;	/* of the chunks, by zone maps */
 } PlannedTable;
 
@@ -96,6 +105,8 @@ extern void price_scan(PlannedPipeline *planned, List *tables, int filter_column
 extern void price_aggregation(PlannedPipeline *planned, int keys, int calls, double groups);
 extern void price_sort(PlannedPipeline *planned, int keys, double bound);
 extern void price_set(Path *path, const PlannedPipeline *planned);
+/* Makes the price of a finished scan comparable with other inputs of joins. */
+extern void price_join_input(Path *path, RelOptInfo *rel, const Path *replaced);
 
 /* custom_path.c: make the path and its plan. */
 extern PenumbraPath *custom_path_create(PlannerInfo *root, RelOptInfo *rel, PathTarget *target,
