@@ -41,7 +41,7 @@
 #define HOT_RANDOM_PAGE_COST 1.1
 /* Below joins a scan is at least so much cheaper than PostgreSQL's own. */
 #define JOIN_INPUT_SHARE 0.95
-/* An index-only scan sorts its rows, which makes the hash table above it cheaper: no price shows that. */
+/* The rows of an index-only scan are in order: a hash table of them is built the faster for it. */
 #define INDEX_ORDER_FACTOR 2.0
 /* Threads pay off from this many rows each. */
 #define ROWS_PER_THREAD 250000.0
