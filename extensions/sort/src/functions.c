@@ -118,9 +118,12 @@ penumbra_array_top(PG_FUNCTION_ARGS)
 		result = top_of_fixed_width(type, &input, limit);
 	else
 		result = sort_fixed_width(type, &input, &request);
-	/* As a slice does. */
-	if (result == input.array && !input.is_copy && ARR_LBOUND(result)[0] != 1)
-		result = DatumGetArrayTypePCopy(PointerGetDatum(result));
-	ARR_LBOUND(result)[0] = 1;
+	/* As a slice has it. */
+	if (ARR_LBOUND(result)[0] != 1)
+	{
+		if (result == input.array && !input.is_copy)
+			result = DatumGetArrayTypePCopy(PointerGetDatum(result));
+		ARR_LBOUND(result)[0] = 1;
+	}
 	PG_RETURN_ARRAYTYPE_P(result);
 }
