@@ -1,4 +1,5 @@
-// Long numbers. Thresholds between algorithms are where their times cross: README.md tells how to measure them.
+// Long numbers. Thresholds between algorithms are where their times cross: README.md tells how to
+// measure them.
 #include <benchmark/benchmark.h>
 
 #include <random>
@@ -32,8 +33,17 @@ void Multiply(benchmark::State& state, k::Multiplication method) {
 }
 BENCHMARK_CAPTURE(Multiply, scalar, k::Multiplication::kScalar)->DenseRange(2, 10, 1)->Arg(25);
 BENCHMARK_CAPTURE(Multiply, columns, k::Multiplication::kColumns)
-    ->DenseRange(2, 10, 1)->Arg(12)->Arg(25)->Arg(38)->Arg(63)->DenseRange(100, 800, 50);
+    ->DenseRange(2, 10, 1)
+    ->Arg(12)
+    ->Arg(25)
+    ->Arg(38)
+    ->Arg(63)
+    ->DenseRange(100, 800, 50);
 BENCHMARK_CAPTURE(Multiply, transforms, k::Multiplication::kTransforms)
-    ->Arg(63)->DenseRange(100, 800, 50)->Arg(1563)->Arg(3125)->Arg(6250);
+    ->Arg(63)
+    ->DenseRange(100, 800, 50)
+    ->Arg(1563)
+    ->Arg(3125)
+    ->Arg(6250);
 
 }  // namespace

@@ -1,7 +1,8 @@
 // Schoolbook products by columns, and the carries of columns.
 //
-// Operands are split into half limbs of base 10^8, each in a lane of 64 bits, so that a vector instruction multiplies
-// 32 by 32 bits a lane, and a column of the product sums up to 1,844 products before it overflows.
+// Operands are split into half limbs of base 10^8, each in a lane of 64 bits, so that a vector
+// instruction multiplies 32 by 32 bits a lane, and a column of the product sums up to 1,844
+// products before it overflows.
 #if defined(PENUMBRA_KERNELS_DIGIT_COLUMNS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef PENUMBRA_KERNELS_DIGIT_COLUMNS_INL_H_
 #undef PENUMBRA_KERNELS_DIGIT_COLUMNS_INL_H_
@@ -32,8 +33,8 @@ HWY_INLINE hn::Vec<ColumnTag> MultiplyHalves(hn::Vec<ColumnTag> x, hn::Vec<Colum
 #endif
 }
 
-// columns[k] = sum of a[i] * b[k - i], for a_halves + b_halves - 1 columns, rounded up to a whole step; b has
-// kColumnPadding zeros on both sides.
+// columns[k] = sum of a[i] * b[k - i], for a_halves + b_halves - 1 columns, rounded up to a whole
+// step; b has kColumnPadding zeros on both sides.
 void MultiplyColumns(const uint64_t* HWY_RESTRICT a, size_t a_halves,
                      const uint64_t* HWY_RESTRICT b, size_t b_halves,
                      uint64_t* HWY_RESTRICT columns) {

@@ -1,4 +1,5 @@
-// Division of long numbers: schoolbook with late carries, and Newton's reciprocal. See penumbra/digits.h.
+// Division of long numbers: schoolbook with late carries, and Newton's reciprocal. See
+// penumbra/digits.h.
 #include <algorithm>
 
 #include "limb.h"
@@ -11,7 +12,8 @@ namespace {
 constexpr size_t kNewtonFrom = 400;
 // A reciprocal of fewer limbs is a schoolbook division.
 constexpr size_t kReciprocalByNewtonFrom = 120;
-// Columns of the remainder sum up so many products before they would exceed 2^115; each is below 0.51 base^2.
+// Columns of the remainder sum up so many products before they would exceed 2^115; each is below
+// 0.51 base^2.
 constexpr size_t kSchoolbookMax = 700;
 static_assert(kNewtonFrom <= kSchoolbookMax && kReciprocalByNewtonFrom <= kSchoolbookMax);
 
@@ -19,8 +21,8 @@ size_t Bits(uint128 value) {
   return 128 - static_cast<size_t>(__builtin_clzll(static_cast<uint64_t>(value >> 64)));
 }
 
-// high is some limbs of a remainder, with the divisor's two highest limbs below: the next limb of the quotient, rounded
-// to nearest, with an error below 2^-8 before rounding.
+// high is some limbs of a remainder, with the divisor's two highest limbs below: the next limb of
+// the quotient, rounded to nearest, with an error below 2^-8 before rounding.
 class QuotientEstimate {
  public:
   QuotientEstimate(uint64_t top, uint64_t next) {
@@ -43,8 +45,8 @@ class QuotientEstimate {
   uint64_t inverse_;
 };
 
-// quotient + 1, remainder - divisor and the other way round, as the remainder is too large or negative: `borrow` times
-// base^n is to be subtracted from it.
+// quotient + 1, remainder - divisor and the other way round, as the remainder is too large or
+// negative: `borrow` times base^n is to be subtracted from it.
 void Correct(const uint64_t* b, size_t n, uint64_t borrow, uint64_t* quotient,
              size_t quotient_limbs, uint64_t* remainder) {
   constexpr uint64_t kOne = 1;
@@ -58,8 +60,8 @@ void Correct(const uint64_t* b, size_t n, uint64_t borrow, uint64_t* quotient,
   }
 }
 
-// Quotient limbs are rounded to nearest, so that remainders have either sign, and columns of the remainder carry only
-// where the next estimate needs it.
+// Quotient limbs are rounded to nearest, so that remainders have either sign, and columns of the
+// remainder carry only where the next estimate needs it.
 void DivideSchoolbook(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs,
                       uint64_t* quotient, uint64_t* remainder, Scratch scratch) {
   auto* columns = reinterpret_cast<int128*>(scratch.Take(2 * (a_limbs + 1)));

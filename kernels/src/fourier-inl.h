@@ -1,9 +1,11 @@
-// Products of polynomials by Fourier transforms in double precision. Why their rounded results are exact: README.md.
+// Products of polynomials by Fourier transforms in double precision. Why their rounded results are
+// exact: README.md.
 //
-// Data of M complex points is an array of 2 M doubles, real parts first. A real polynomial modulo X^2M + 1 is, as it
-// stands in memory, the complex one modulo X^M - i (its upper half times i). That is split into blocks
-// X^m - s^2 = (X^m - s) (X^m + s), level by level, down to blocks of BlockPoints(); these are multiplied directly,
-// which is as fast as the last levels and needs no shuffling of lanes.
+// Data of M complex points is an array of 2 M doubles, real parts first. A real polynomial modulo
+// X^2M + 1 is, as it stands in memory, the complex one modulo X^M - i (its upper half times i).
+// That is split into blocks X^m - s^2 = (X^m - s) (X^m + s), level by level, down to blocks of
+// BlockPoints(); these are multiplied directly, which is as fast as the last levels and needs no
+// shuffling of lanes.
 #if defined(PENUMBRA_KERNELS_FOURIER_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef PENUMBRA_KERNELS_FOURIER_INL_H_
 #undef PENUMBRA_KERNELS_FOURIER_INL_H_
@@ -25,7 +27,8 @@ inline constexpr size_t kCachedPoints = 1024;
 
 HWY_INLINE size_t BlockPoints() { return hn::Lanes(RealTag()) < 2 ? 2 : hn::Lanes(RealTag()); }
 
-// A vector of complex numbers is two variables, because vectors of SVE cannot be members of a struct.
+// A vector of complex numbers is two variables, because vectors of SVE cannot be members of a
+// struct.
 
 HWY_INLINE void Load(const double* data, size_t points, size_t i, Reals& xr, Reals& xi) {
   xr = hn::LoadU(RealTag(), data + i);
@@ -144,7 +147,8 @@ HWY_INLINE void JoinTwice(double* data, size_t points, size_t at, size_t quarter
   }
 }
 
-// The block of `size` points at `at`, split down to the last blocks. size / BlockPoints() is a power of four.
+// The block of `size` points at `at`, split down to the last blocks. size / BlockPoints() is a
+// power of four.
 void TransformBlock(double* data, size_t points, size_t at, size_t size, size_t index) {
   if (size > kCachedPoints) {
     SplitTwice(data, points, at, size / 4, index);
@@ -209,7 +213,8 @@ void MultiplyTransformed(double* x, const double* y, size_t points) {
   const size_t n = BlockPoints();
   const size_t blocks = points / n;
   const auto scale = hn::Set(d, 1.0 / static_cast<double>(blocks));
-  // y of a block, preceded by itself times the root: what stands n - k places before the end is X^k y, reduced.
+  // y of a block, preceded by itself times the root: what stands n - k places before the end is X^k
+  // y, reduced.
   double real[16];
   double imaginary[16];
   for (size_t block = 0; block < blocks; ++block) {

@@ -1,5 +1,5 @@
-// The roots of unity, computed by the compiler: constants in read-only memory that all processes share, and the same
-// bits on every machine.
+// The roots of unity, computed by the compiler: constants in read-only memory that all processes
+// share, and the same bits on every machine.
 #include "multiply.h"
 
 namespace penumbra::kernels {
@@ -9,8 +9,8 @@ constexpr long double kPi = 3.141592653589793238462643383279502884L;
 
 constexpr FourierRoots MakeRoots() {
   FourierRoots roots{};
-  // Angles as fractions of pi: a block of level l that is X^2m - exp(2 i angle) splits by exp(i angle).
-  // Those of level l are odd multiples of 1 / 2^(l + 2), exact in a double.
+  // Angles as fractions of pi: a block of level l that is X^2m - exp(2 i angle) splits by exp(i
+  // angle). Those of level l are odd multiples of 1 / 2^(l + 2), exact in a double.
   double angles[kFourierRoots]{};
   angles[1] = 0.25;
   for (size_t i = 1; i < kFourierRoots; ++i) {

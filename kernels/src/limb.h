@@ -18,8 +18,9 @@ struct SplitLimb {
   uint64_t low;
 };
 
-// value = high * base + low, for value < 2^117. The estimate of the quotient drops 53 bits of the value (below 0.91 of
-// the base), and the reciprocal has 64 bits, an error below 1; with the two floors it is at most 2 too small.
+// value = high * base + low, for value < 2^117. The estimate of the quotient drops 53 bits of the
+// value (below 0.91 of the base), and the reciprocal has 64 bits, an error below 1; with the two
+// floors it is at most 2 too small.
 inline SplitLimb SplitByBase(uint128 value) {
   constexpr auto kReciprocal = static_cast<uint64_t>((uint128{1} << 117) / kLimbBase);
   const auto shifted = static_cast<uint64_t>(value >> 53);

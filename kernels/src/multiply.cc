@@ -1,10 +1,9 @@
-// Products of long numbers: scalar columns, vector columns, Fourier transforms. See penumbra/digits.h.
+// Products of long numbers: scalar columns, vector columns, Fourier transforms. See
+// penumbra/digits.h.
 #include "multiply.h"
 
 #include <algorithm>
 
-// No SVE: its vectors cannot be members of a class, as complex numbers' are. NEON serves such machines.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "multiply.cc"
 #include <hwy/foreach_target.h>
@@ -86,7 +85,8 @@ void MultiplyByColumns(const uint64_t* a, size_t a_limbs, const uint64_t* b, siz
   uint64_t high = 0;
   uint64_t carry = 0;
   for (size_t i = 0; i < a_limbs + b_limbs; ++i) {
-    const SplitLimb split = SplitByBase(uint128{columns[2 * i + 1]} * kHalfLimbBase + columns[2 * i]);
+    const SplitLimb split =
+        SplitByBase(uint128{columns[2 * i + 1]} * kHalfLimbBase + columns[2 * i]);
     const uint64_t limb = split.low + high + carry;
     carry = limb >= kLimbBase ? 1 : 0;
     product[i] = carry != 0 ? limb - kLimbBase : limb;
@@ -94,8 +94,8 @@ void MultiplyByColumns(const uint64_t* a, size_t a_limbs, const uint64_t* b, siz
   }
 }
 
-// The digits of a number as a polynomial modulo X^n + 1. Digits from 5,000 on are taken as negative and
-// carry, but for the last; the transforms' error bound rests on that.
+// The digits of a number as a polynomial modulo X^n + 1. Digits from 5,000 on are taken as negative
+// and carry, but for the last; the transforms' error bound rests on that.
 void LoadPolynomial(const uint64_t* limbs, size_t limb_count, double* data, size_t n) {
   std::fill_n(data, n, 0);
   size_t at = 0;
@@ -136,8 +136,8 @@ void MultiplyPolynomials(const uint64_t* a, size_t a_limbs, const uint64_t* b, s
   HWY_DYNAMIC_DISPATCH(RoundToIntegers)(x, n, coefficients);
 }
 
-// With R = low + X^main high: R = low - high modulo X^main + 1, in `low`, and R = low' + high modulo X^rest + 1, in
-// `high`, where low' is low reduced; main / rest is even.
+// With R = low + X^main high: R = low - high modulo X^main + 1, in `low`, and R = low' + high
+// modulo X^rest + 1, in `high`, where low' is low reduced; main / rest is even.
 void JoinResidues(FourierSize size, int64_t* low, int64_t* high) {
   for (size_t i = 0; i < size.rest; ++i) {
     int64_t reduced = 0;

@@ -8,8 +8,8 @@
 
 namespace penumbra::kernels {
 
-// The ways to multiply, and which one penumbra_limbs_multiply takes for a shorter operand of so many limbs. Columns take
-// shorter operands of at most kColumnLimbsMax limbs.
+// The ways to multiply, and which one penumbra_limbs_multiply takes for a shorter operand of so
+// many limbs. Columns take shorter operands of at most kColumnLimbsMax limbs.
 enum class Multiplication { kScalar, kColumns, kTransforms };
 inline constexpr size_t kColumnLimbsMax = 922;
 Multiplication ChooseMultiplication(size_t shorter_limbs);
@@ -27,8 +27,8 @@ inline constexpr size_t kColumnPadding = 4 * kColumnLanes;
 inline constexpr size_t kFourierPointsMin = 64;
 inline constexpr size_t kFourierPointsMax = size_t{1} << 15;
 
-// The complex numbers exp(i pi t), t = 1/4, 1/8, 5/8, 1/16, 9/16, 5/16, 13/16, ...: entry 2^l + b splits block b
-// of level l. In memory real parts, then imaginary ones; entry 0 is unused.
+// The complex numbers exp(i pi t), t = 1/4, 1/8, 5/8, 1/16, 9/16, 5/16, 13/16, ...: entry 2^l + b
+// splits block b of level l. In memory real parts, then imaginary ones; entry 0 is unused.
 inline constexpr size_t kFourierRoots = size_t{1} << 14;
 struct FourierRoots {
   double real[kFourierRoots];

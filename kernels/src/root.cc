@@ -1,4 +1,5 @@
-// Square roots of long numbers: Zimmermann's Karatsuba square root, by division. See penumbra/digits.h.
+// Square roots of long numbers: Zimmermann's Karatsuba square root, by division. See
+// penumbra/digits.h.
 #include <algorithm>
 #include <cmath>
 
@@ -18,8 +19,9 @@ uint64_t RootOfTwoLimbs(uint128 value) {
   return root;
 }
 
-// root^2 + remainder = a, a of 2 n limbs with the highest at least a quarter of the base. The remainder, at most twice
-// the root, is left in the n lowest limbs of a; returned is what it has above them.
+// root^2 + remainder = a, a of 2 n limbs with the highest at least a quarter of the base. The
+// remainder, at most twice the root, is left in the n lowest limbs of a; returned is what it has
+// above them.
 uint64_t RootAndRemainder(uint64_t* a, size_t n, uint64_t* root, Scratch scratch) {
   constexpr uint64_t kOne = 1;
   if (n == 1) {
@@ -29,7 +31,8 @@ uint64_t RootAndRemainder(uint64_t* a, size_t n, uint64_t* root, Scratch scratch
     a[0] = split.low;
     return split.high;
   }
-  // The low half of the root is half the quotient of the remainder and the next limbs by the high half of it.
+  // The low half of the root is half the quotient of the remainder and the next limbs by the high
+  // half of it.
   const size_t low = n / 2;
   const size_t high = n - low;
   uint64_t* high_root = root + low;
@@ -40,7 +43,8 @@ uint64_t RootAndRemainder(uint64_t* a, size_t n, uint64_t* root, Scratch scratch
   quotient[low] += carry;
   const uint64_t odd = penumbra_limbs_divide_small(quotient, low + 1, 2, quotient);
   int64_t sign = 0;
-  if (odd != 0) sign = static_cast<int64_t>(penumbra_limbs_add(a + low, high, high_root, high, a + low));
+  if (odd != 0)
+    sign = static_cast<int64_t>(penumbra_limbs_add(a + low, high, high_root, high, a + low));
   std::copy_n(quotient, low, root);
 
   uint64_t* square = scratch.Take(2 * low);
@@ -50,7 +54,8 @@ uint64_t RootAndRemainder(uint64_t* a, size_t n, uint64_t* root, Scratch scratch
   if (low != high) borrow = penumbra_limbs_subtract(a + 2 * low, 1, &borrow, 1, a + 2 * low);
   sign -= static_cast<int64_t>(borrow);
   if (sign < 0) {
-    int64_t above = static_cast<int64_t>(penumbra_limbs_add(high_root, high, quotient + low, 1, high_root));
+    int64_t above =
+        static_cast<int64_t>(penumbra_limbs_add(high_root, high, quotient + low, 1, high_root));
     while (sign < 0) {
       sign += static_cast<int64_t>(penumbra_limbs_add(a, n, root, n, a)) + above;
       above -= static_cast<int64_t>(penumbra_limbs_subtract(root, n, &kOne, 1, root));
@@ -69,7 +74,8 @@ extern "C" {
 
 size_t penumbra_limbs_root_scratch_bytes(size_t root_limbs) {
   // a copy of the number; then the quotient, the square, and what multiplies or divides
-  const size_t limbs = 2 * root_limbs + 2 * root_limbs + 8 + k::MultiplyScratchBound(root_limbs + 1);
+  const size_t limbs =
+      2 * root_limbs + 2 * root_limbs + 8 + k::MultiplyScratchBound(root_limbs + 1);
   return limbs * sizeof(uint64_t) +
          penumbra_limbs_divide_scratch_bytes(root_limbs, (root_limbs + 1) / 2) +
          penumbra_limbs_divide_scratch_bytes(root_limbs / 2 + 1, root_limbs / 4 + 1);

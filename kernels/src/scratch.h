@@ -25,8 +25,9 @@ class Scratch {
   uint64_t* next_;
 };
 
-// Limbs of scratch enough for any product of at most so many limbs. penumbra_limbs_multiply_scratch_bytes is exact, but
-// grows unevenly, so that of a recursion's products not the last needs the most.
+// Limbs of scratch enough for any product of at most so many limbs.
+// penumbra_limbs_multiply_scratch_bytes is exact, but grows unevenly, so that of a recursion's
+// products not the last needs the most.
 inline size_t MultiplyScratchBound(size_t product_limbs) { return 12 * product_limbs + 2048; }
 
 }  // namespace penumbra::kernels

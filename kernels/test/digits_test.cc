@@ -44,7 +44,8 @@ class GuardedScratch {
   explicit GuardedScratch(size_t bytes) : memory_(bytes / sizeof(uint64_t) + kGuard, kMark) {}
   void* get() { return memory_.data(); }
   bool IsIntact() const {
-    return std::all_of(memory_.end() - kGuard, memory_.end(), [](uint64_t x) { return x == kMark; });
+    return std::all_of(memory_.end() - kGuard, memory_.end(),
+                       [](uint64_t x) { return x == kMark; });
   }
 
  private:
@@ -74,19 +75,13 @@ void CheckDivision(const Limbs& a, const Limbs& b) {
   Limbs back = Multiply(quotient, b);
   EXPECT_EQ(back.back(), 0);
   back.pop_back();
-  EXPECT_EQ(penumbra_limbs_add(back.data(), back.size(), remainder.data(), b.size(), back.data()), 0);
+  EXPECT_EQ(penumbra_limbs_add(back.data(), back.size(), remainder.data(), b.size(), back.data()),
+            0);
   ASSERT_EQ(back, a) << a.size() << " by " << b.size();
 }
 
 // What has SIMD runs once per target, the rest once.
-class DigitsTest : public KernelTest {
- protected:
-  // Where the kernels have one target only, none of them dispatches, which the fixture insists on.
-  void SetUp() override {
-    KernelTest::SetUp();
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  }
-};
+class DigitsTest : public KernelTest {};
 class LimbsTest : public ::testing::Test {
  protected:
   std::mt19937_64 random{20260101};
@@ -220,17 +215,18 @@ TEST_F(LimbsTest, AddSubtractCompare) {
 
 TEST_F(LimbsTest, SmallFactors) {
   for (size_t n : {1, 2, 9, 40}) {
-    for (uint64_t factor : {uint64_t{1}, uint64_t{10000}, uint64_t{1} << 53, PENUMBRA_LIMB_BASE - 1}) {
+    for (uint64_t factor :
+         {uint64_t{1}, uint64_t{10000}, uint64_t{1} << 53, PENUMBRA_LIMB_BASE - 1}) {
       const Limbs a = Number(random, n);
       const uint64_t addend = random() % factor;
       Limbs product = Product(a, {factor});
       penumbra_limbs_add(product.data(), n + 1, &addend, 1, product.data());
       Limbs multiplied(n + 1);
-      multiplied[n] =
-          penumbra_limbs_multiply_small(a.data(), n, factor, addend, multiplied.data());
+      multiplied[n] = penumbra_limbs_multiply_small(a.data(), n, factor, addend, multiplied.data());
       EXPECT_EQ(multiplied, product);
       Limbs quotient(n + 1);
-      EXPECT_EQ(penumbra_limbs_divide_small(product.data(), n + 1, factor, quotient.data()), addend);
+      EXPECT_EQ(penumbra_limbs_divide_small(product.data(), n + 1, factor, quotient.data()),
+                addend);
       quotient.resize(n);
       EXPECT_EQ(quotient, a);
     }

@@ -1,10 +1,11 @@
 /*
  * Arithmetic on long non-negative decimal integers, callable from C.
  *
- * A number is an array of limbs of base 10^16, the lowest first; its length is given, and it may have leading
- * zero limbs. Outside stand digits of base 10^4, the highest first, as PostgreSQL stores them. Nothing is
- * allocated: functions that need scratch memory take it, with the size that their ..._scratch_bytes tells.
- * Outputs must not overlap inputs or scratch, except where it is said.
+ * A number is an array of limbs of base 10^16, the lowest first; its length is given, and it may
+ * have leading zero limbs. Outside stand digits of base 10^4, the highest first, as PostgreSQL
+ * stores them. Nothing is allocated: functions that need scratch memory take it, with the size that
+ * their ..._scratch_bytes tells. Outputs must not overlap inputs or scratch, except where it is
+ * said.
  */
 #ifndef PENUMBRA_DIGITS_H
 #define PENUMBRA_DIGITS_H
@@ -30,8 +31,8 @@ void penumbra_limbs_to_digits(const uint64_t *limbs, size_t limb_count, int16_t 
 /* Less than, equal to, greater than 0 as a is to b, both of n limbs. */
 int penumbra_limbs_compare(const uint64_t *a, const uint64_t *b, size_t n);
 
-/* a + b and a - b, b_limbs <= a_limbs. The result has a_limbs and may be a or b; returned is the carry or
- * borrow, 0 or 1. */
+/* a + b and a - b, b_limbs <= a_limbs. The result has a_limbs and may be a or b; returned is the
+ * carry or borrow, 0 or 1. */
 uint64_t penumbra_limbs_add(const uint64_t *a, size_t a_limbs, const uint64_t *b, size_t b_limbs,
                             uint64_t *sum);
 uint64_t penumbra_limbs_subtract(const uint64_t *a, size_t a_limbs, const uint64_t *b,
@@ -51,9 +52,9 @@ void penumbra_limbs_multiply(const uint64_t *a, size_t a_limbs, const uint64_t *
                              uint64_t *product, void *scratch);
 
 /*
- * a / b rounded down (a_limbs - b_limbs + 1 limbs) and the remainder (b_limbs). a has at least as many limbs as b;
- * the highest limb of b is at least 10^12 (multiply both by a power of 10^4 to make it so). The remainder may
- * be in the place of a's lowest limbs.
+ * a / b rounded down (a_limbs - b_limbs + 1 limbs) and the remainder (b_limbs). a has at least as
+ * many limbs as b; the highest limb of b is at least 10^12 (multiply both by a power of 10^4 to
+ * make it so). The remainder may be in the place of a's lowest limbs.
  */
 #define PENUMBRA_DIVISOR_TOP_MIN UINT64_C(1000000000000)
 size_t penumbra_limbs_divide_scratch_bytes(size_t a_limbs, size_t b_limbs);
