@@ -182,8 +182,11 @@ def backtrace_symbolize(file: Path, debug_directories: tuple[Path, ...], debugin
 @click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False),
                 envvar="PGDATA")  # fmt: skip
 @_symbolizer_options
-@click.option("--markdown", is_flag=True,
-              help="For a bug report, without query, user, database and registers.")
+@click.option(
+    "--markdown",
+    is_flag=True,
+    help="For a bug report, without query, user, database and registers.",
+)
 @click.option("--with-data", is_flag=True, help="With --markdown: leave nothing out.")
 def backtrace_show(directory: Path, debug_directories: tuple[Path, ...], debuginfod: bool,
                    symbolizer: Path | None, markdown: bool, with_data: bool) -> None:  # fmt: skip
