@@ -33,13 +33,14 @@
 #include "stack.h"
 
 #define QUERY_BYTES			16384
+#define CRASH_MODULES_MAX	256
 #define NAME_BYTES			(4 * NAMEDATALEN)
 
 /* Names of process types, taken before: they are translated, which allocates. */
 static const char *type_names[BACKEND_NUM_TYPES];
 
 static RawStack stack;
-static Module modules[STACK_MODULES_MAX];
+static Module modules[CRASH_MODULES_MAX];
 static int	module_count;
 static char process_type[NAME_BYTES];
 static char buffer[4096];
@@ -222,8 +223,11 @@ crash_file_write(Crash *crash)
 	write_header(&writer, crash, now);
 	writer_flush(&writer);
 	stack_capture_interrupted(&stack, crash->context);
-	module_count = modules_read(modules, STACK_MODULES_MAX, stack.pc, stack.count);
-	stack_write(&stack, modules, module_count, &writer);
+	/* All: where a jump to garbage came from, or which library does not belong here, shows in no frame. */
+	module_count = modules_read(modules, CRASH_MODULES_MAX, NULL, 0);
+	for (int i = 0; i < module_count; i++)
+		module_write(&modules[i], &writer);
+	stack_write_frames(&stack, &writer);
 	writer_flush(&writer);
 	if (fd >= 0)
 		close(fd);

@@ -149,7 +149,7 @@ stack_capture_interrupted(RawStack *stack, ucontext_t *context)
 		follow_frame_pointers(stack, registers_frame_pointer(context));
 }
 
-/* modules: those of the process, or no more than hold the frames. */
+/* modules: those of the process; the ones that hold a frame are written. */
 void
 stack_write(const RawStack *stack, const Module *modules, int module_count, Writer *writer)
 {
@@ -167,6 +167,12 @@ stack_write(const RawStack *stack, const Module *modules, int module_count, Writ
 			}
 		}
 	}
+	stack_write_frames(stack, writer);
+}
+
+void
+stack_write_frames(const RawStack *stack, Writer *writer)
+{
 	for (int i = 0; i < stack->count; i++)
 	{
 		writer_string(writer, "frame ");

@@ -42,5 +42,6 @@ extern const void *stack_unwinder_address(void);
 extern void stack_capture(RawStack *stack);
 extern void stack_capture_interrupted(RawStack *stack, ucontext_t *context);
 extern void stack_write(const RawStack *stack, const Module *modules, int module_count, Writer *writer);
+extern void stack_write_frames(const RawStack *stack, Writer *writer);
 
 #endif							/* BACKTRACE_STACK_H */

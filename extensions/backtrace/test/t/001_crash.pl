@@ -98,6 +98,7 @@ foreach (@sites)
 	like($file, qr/^process_type: client backend$/m, "$site: process type");
 	like($file, qr/\n\[registers\]\n(\w+ [0-9a-f]+\n){18,}\[stack\]\n(module .*\n)+(frame [0-9a-f]+ (exact|return)\n){8,}\n\z/,
 		"$site: registers and a stack");
+	like($file, qr/^module .* \[vdso\]$/m, "$site: modules without a frame");
 	like($report, qr/^#\d+ 0x\w+ (\w+ at .*\(inlined\)\n#\d+ 0x\w+ )?$site at \S*crash_sites\.c:$line{ $site eq 'inlined' ? 'around_inlined' : $site }\b/m,
 		"$site: function, file and line");
 	like($log, qr/was terminated by signal $signal:/, "$site: the process ended as it would have");
