@@ -87,6 +87,7 @@ def suites() -> list[Suite]:
         Suite("backtraces like gdb's", [PYTHON, "extensions/backtrace/test/accuracy/check.py", "--few"], count_lines),
         Suite("differential", [*PYTEST, "test/differential"], count_pytest),
         Suite("crash", [*PYTEST, "test/crash"], count_pytest),
+        Suite("coexistence", [*PYTEST, "test/coexistence"], count_pytest),
         Suite("regression", [PYTHON, "test/regression/run.py"], count_lines),
         Suite("regression numeric", [PYTHON, "test/regression/run_numeric.py"], count_lines),
         Suite("sanitizers, build", ["bash", "-c",

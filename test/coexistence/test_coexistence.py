@@ -1,0 +1,129 @@
+"""All extensions in one server, loaded in either order: same answers, and each does its part."""
+
+import os
+import re
+import signal
+import time
+
+import psycopg
+import pytest
+from penumbra_lab.server import PrivateServer
+from penumbra_lab.state import state_directory
+
+LIBRARIES = ("penumbra", "penumbra_backtrace", "penumbra_numeric")
+EXTENSIONS = (*LIBRARIES, "penumbra_sort")
+ROWS = 60000
+WAIT_SECONDS = 60
+
+# In the vector engine; in PostgreSQL's executor with numeric functions replaced; of both.
+ENGINE = "SELECT grp, sum(amount), avg(amount), max(amount * 3) FROM t GROUP BY grp ORDER BY grp"
+EXECUTOR = "SELECT sum(amount / (id + 1)), stddev(a) FROM t JOIN (VALUES (1, 2.5), (2, 3)) v(i, a) ON i = grp"
+SORTED = "SELECT penumbra_sort.sort(array_agg(amount)) FROM t WHERE id % 17 = 0"
+SORTED_BY_POSTGRESQL = "SELECT array_agg(amount ORDER BY amount) FROM t WHERE id % 17 = 0"
+
+
+@pytest.fixture(params=["in order", "reversed"])
+def server(request):
+    libraries = LIBRARIES if request.param == "in order" else LIBRARIES[::-1]
+    server = PrivateServer(
+        state_directory() / "test-coexistence",
+        {
+            "shared_preload_libraries": ",".join(libraries),
+            "penumbra.memory": "128MB",
+            "penumbra.auto": "off",
+            "penumbra_backtrace.on_error": "all",
+            "autovacuum": "off",
+        },
+        initdb_options=("--encoding=UTF8", "--no-locale"),
+    )
+    server.remove()
+    server.start()
+    with server.connect() as connection:
+        for extension in EXTENSIONS:
+            connection.execute(f"CREATE EXTENSION {extension}")
+        connection.execute(
+            f"CREATE TABLE t AS SELECT g AS id, g % 97 AS grp, (g % 1000) / 8.0::numeric AS amount"
+            f" FROM generate_series(1, {ROWS}) AS g"
+        )
+        connection.execute("VACUUM ANALYZE t")
+        connection.execute("CHECKPOINT")
+    yield server
+    server.remove()
+
+
+def rows(connection, sql: str) -> list[tuple]:
+    return connection.execute(sql).fetchall()
+
+
+def plan(connection, sql: str) -> str:
+    return "\n".join(line for (line,) in rows(connection, f"EXPLAIN (VERBOSE, COSTS OFF) {sql}"))
+
+
+def set_ours(connection, is_ours: bool) -> None:
+    connection.execute(f"SET penumbra.mode = {'auto' if is_ours else 'off'}")
+    connection.execute(f"SET penumbra_numeric.rewrite = {'on' if is_ours else 'off'}")
+
+
+def can_connect(server) -> bool:
+    try:
+        server.connect().close()
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
+def wait_until(condition, failure: str) -> None:
+    deadline = time.monotonic() + WAIT_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, failure
+        time.sleep(0.1)
+
+
+def test_answers_are_the_servers(server):
+    with server.connect() as connection:
+        set_ours(connection, False)
+        expected = [rows(connection, sql) for sql in (ENGINE, EXECUTOR, SORTED_BY_POSTGRESQL)]
+        connection.execute("SELECT penumbra.load('t')")
+        set_ours(connection, True)
+        assert [rows(connection, sql) for sql in (ENGINE, EXECUTOR, SORTED)] == expected
+        assert "Custom Scan (Penumbra Sort)" in plan(connection, ENGINE)
+        connection.execute("SET penumbra.mode = require")
+        assert rows(connection, ENGINE) == expected[0]
+        # What the engine leaves to PostgreSQL calls penumbra_numeric: its functions are in the plan's dependencies.
+        set_ours(connection, True)
+        connection.execute(f"PREPARE executor AS {EXECUTOR}")
+        assert rows(connection, "EXECUTE executor") == expected[1]
+        connection.execute("DROP EXTENSION penumbra_numeric CASCADE")
+        assert rows(connection, "EXECUTE executor") == expected[1]
+
+
+def test_errors_of_the_engine_have_stacks(server):
+    failing = "SELECT sum(1 / (id - 5)) FROM t"
+    with server.connect() as connection:
+        connection.execute("SELECT penumbra.load('t')")
+        assert "Custom Scan (Penumbra" in plan(connection, failing)
+        with pytest.raises(psycopg.errors.DivisionByZero):
+            connection.execute(failing)
+        stacks = "SELECT count, frames FROM backtrace_errors WHERE sqlstate = '22012'"
+        wait_until(lambda: rows(connection, stacks)[0][1].startswith("#"), "no symbols")
+        ((count, frames),) = rows(connection, stacks)
+        assert count == 1
+        assert re.search(r" at \S*/columnar/src/\w+\.c:\d+", frames)
+
+
+def test_a_crash_is_reported_and_the_cache_comes_back(server):
+    with server.connect() as connection:
+        set_ours(connection, False)
+        expected = rows(connection, ENGINE)
+        connection.execute("SELECT penumbra.load('t')")
+        ((pid,),) = rows(connection, "SELECT pg_backend_pid()")
+        os.kill(pid, signal.SIGSEGV)
+        with pytest.raises(psycopg.OperationalError):
+            connection.execute("SELECT 1")
+    wait_until(lambda: can_connect(server), "the server did not come back")
+    with server.connect() as connection:
+        names = [name for (name,) in rows(connection, "SELECT pg_ls_dir('pg_crash')")]
+        assert any(re.fullmatch(rf"pg_crash_{pid}_\d+\.txt", name) for name in names)
+        connection.execute("SELECT penumbra.load('t')")
+        connection.execute("SET penumbra.mode = require")
+        assert rows(connection, ENGINE) == expected
