@@ -132,7 +132,8 @@ void Reciprocal(const uint64_t* b, size_t n, uint64_t* inverse, Scratch scratch)
   correct(inverse, n + 1, product + shift, correction_limbs, inverse);
 }
 
-// A quotient of at most b_limbs + 1 limbs, by the reciprocal of b's `precision` highest limbs.
+// A quotient of at most b_limbs + 1 limbs, by the reciprocal of b's `precision` highest limbs. The remainder may be in
+// the place of a's limbs from b_limbs on.
 void DivideBlock(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs,
                  const uint64_t* inverse, size_t precision, uint64_t* quotient, uint64_t* remainder,
                  Scratch scratch) {
@@ -145,8 +146,8 @@ void DivideBlock(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_
   std::copy_n(product + precision + 2, quotient_limbs, quotient);
   penumbra_limbs_multiply(quotient, quotient_limbs, b, b_limbs, product, scratch.Rest());
   // The estimate is off by a few: one limb above b's tells the sign.
-  uint64_t borrow = penumbra_limbs_subtract(a, b_limbs, product, b_limbs, remainder);
   const uint64_t above = a_limbs > b_limbs ? a[b_limbs] : 0;
+  uint64_t borrow = penumbra_limbs_subtract(a, b_limbs, product, b_limbs, remainder);
   const uint64_t difference = above + kLimbBase - product[b_limbs] - borrow;
   if (difference % kLimbBase < kLimbBase / 2) {
     // so many times base^b_limbs are left, which is some divisors
@@ -163,7 +164,8 @@ void DivideBlock(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_
   Correct(b, b_limbs, borrow, quotient, quotient_limbs, remainder);
 }
 
-// The quotient from the highest limbs down, in blocks of as many limbs as b has.
+// The quotient from the highest limbs down, in blocks of as many limbs as b has. The remainder is written last, as it
+// may be in the place of limbs of a that a later block needs.
 void DivideNewton(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs,
                   uint64_t* quotient, uint64_t* remainder, Scratch scratch) {
   const size_t quotient_limbs = a_limbs - b_limbs + 1;
@@ -179,9 +181,8 @@ void DivideNewton(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b
   for (size_t at = lower; at > 0;) {
     at -= b_limbs;
     std::copy_n(a + at, b_limbs, rest);
-    DivideBlock(rest, 2 * b_limbs, b, b_limbs, inverse, precision, part, remainder, scratch);
+    DivideBlock(rest, 2 * b_limbs, b, b_limbs, inverse, precision, part, rest + b_limbs, scratch);
     std::copy_n(part, b_limbs, quotient + at);
-    std::copy_n(remainder, b_limbs, rest + b_limbs);
   }
   std::copy_n(rest + b_limbs, b_limbs, remainder);
 }

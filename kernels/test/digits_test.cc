@@ -78,6 +78,14 @@ void CheckDivision(const Limbs& a, const Limbs& b) {
   EXPECT_EQ(penumbra_limbs_add(back.data(), back.size(), remainder.data(), b.size(), back.data()),
             0);
   ASSERT_EQ(back, a) << a.size() << " by " << b.size();
+
+  Limbs in_place = a;
+  Limbs same_quotient(quotient_limbs);
+  penumbra_limbs_divide(in_place.data(), a.size(), b.data(), b.size(), same_quotient.data(),
+                        in_place.data(), scratch.get());
+  ASSERT_EQ(same_quotient, quotient) << a.size() << " by " << b.size();
+  in_place.resize(b.size());
+  ASSERT_EQ(in_place, remainder);
 }
 
 // What has SIMD runs once per target, the rest once.

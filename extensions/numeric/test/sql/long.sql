@@ -35,7 +35,9 @@ CREATE TABLE public.long_pairs AS
 	UNION ALL  -- a short and a long one
 	SELECT public.long_number(30, 300), public.long_number(1000, 12000) FROM generate_series(1, 40 * :factor)
 	UNION ALL
-	SELECT public.long_number(1000, 12000), public.long_number(30, 300) FROM generate_series(1, 40 * :factor);
+	SELECT public.long_number(1000, 12000), public.long_number(30, 300) FROM generate_series(1, 40 * :factor)
+	UNION ALL  -- a quotient several times as long as its divisor, which is long itself
+	SELECT public.long_number(20000, 50000), public.long_number(6500, 9000) FROM generate_series(1, 4 * :factor);
 -- quotients next to a whole number
 INSERT INTO public.long_pairs
 	SELECT a * b + d, b FROM public.long_pairs, (VALUES (0), (1), (-1)) near(d) WHERE b <> 0 AND scale(a) + scale(b) < 500;
