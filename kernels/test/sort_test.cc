@@ -184,7 +184,8 @@ class SortTest : public KernelTest {
     for (size_t size : SortSizes()) {
       const std::vector<T> values = Values<T>(size);
       std::vector<Bits> bits(size);
-      std::memcpy(bits.data(), values.data(), size * sizeof(T));
+      std::transform(values.begin(), values.end(), bits.begin(),
+                     [](T value) { return std::bit_cast<Bits>(value); });
       std::vector<Bits> before = bits;
       size_t next = 0;
       size_t numbers = size;
