@@ -131,13 +131,16 @@ corrupt_stack(void)
 static pg_noinline void
 corrupt_heap(void)
 {
-	for (int i = 0; i < 1000; i++)
-	{
-		uintptr_t  *volatile block = malloc(32 + i % 50 * 16);
+	static uintptr_t *volatile blocks[1000];
 
-		block[-1] = 0x5a5a5a5a5a5a5a58;
-		block[0] = 0x5a5a5a5a5a5a5a58;
-		block[1] = 0x5a5a5a5a5a5a5a58;
+	/* All before the first is overwritten: malloc() would notice, and abort here. */
+	for (int i = 0; i < lengthof(blocks); i++)
+		blocks[i] = malloc(32 + i % 50 * 16);
+	for (int i = 0; i < lengthof(blocks); i++)
+	{
+		blocks[i][-1] = 0x5a5a5a5a5a5a5a58;
+		blocks[i][0] = 0x5a5a5a5a5a5a5a58;
+		blocks[i][1] = 0x5a5a5a5a5a5a5a58;
 	}
 	*null = 1;					/* site corrupt_heap */
 }
