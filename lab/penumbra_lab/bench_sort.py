@@ -57,16 +57,19 @@ class Case:
     def element_type(self) -> str:
         return self.type_name.split(" COLLATE")[0]
 
+    @property
+    def collation(self) -> str:
+        return self.type_name.removeprefix(self.element_type)
+
     def values(self) -> str:
-        collation = self.type_name[len(self.element_type) :]
         return (
-            f"SELECT ({TYPES[self.type_name]}){collation} FROM (SELECT {SHAPES[self.shape]} AS k"
-            f" FROM generate_series(1, {self.elements}) i OFFSET 0) s"
+            f"SELECT ({TYPES[self.type_name]}){self.collation}"
+            f" FROM (SELECT {SHAPES[self.shape]} AS k FROM generate_series(1, {self.elements}) i OFFSET 0) s"
         )
 
     def expression(self, sort: str) -> str:
-        return sort.replace("(a)", f"(a{self.type_name[len(self.element_type) :]})").replace(
-            "ORDER BY v", f"ORDER BY v{self.type_name[len(self.element_type) :]}"
+        return sort.replace("(a)", f"(a{self.collation})").replace(
+            "ORDER BY v", f"ORDER BY v{self.collation}"
         )
 
 

@@ -189,15 +189,10 @@ static int
 quotient_scale(const NumberView *dividend, const NumberView *divisor)
 {
 	int			weight = dividend->weight - divisor->weight;
-	int			scale;
 
 	if (number_digit(dividend, 0) <= number_digit(divisor, 0))
 		weight--;
-	scale = NUMERIC_MIN_SIG_DIGITS - weight * NUMBER_BASE_DIGITS;
-	scale = Max(scale, dividend->dscale);
-	scale = Max(scale, divisor->dscale);
-	scale = Max(scale, NUMERIC_MIN_DISPLAY_SCALE);
-	return Min(scale, NUMERIC_MAX_DISPLAY_SCALE);
+	return number_result_scale(weight * NUMBER_BASE_DIGITS, Max(dividend->dscale, divisor->dscale));
 }
 
 /*
@@ -239,7 +234,6 @@ short_quotient(const NumberView *dividend, const NumberView *divisor, Datum *res
 {
 	int			scale;
 	int			zeros;
-	int			padding;
 	uint128		quotient;
 
 	if ((dividend->special | divisor->special) != 0 || divisor->ndigits == 0 ||
@@ -253,10 +247,7 @@ short_quotient(const NumberView *dividend, const NumberView *divisor, Datum *res
 		return false;
 	quotient = rounded_quotient(number_coefficient(dividend),
 								number_digits_as_uint64(divisor, 0, divisor->ndigits), zeros);
-	padding = -scale & (NUMBER_BASE_DIGITS - 1);
-	*result = number_encode_coefficient(dividend->is_negative != divisor->is_negative,
-										quotient * number_powers_of_ten[padding],
-										-(scale + padding) / NUMBER_BASE_DIGITS, scale);
+	*result = number_encode_scaled(dividend->is_negative != divisor->is_negative, quotient, scale);
 	return true;
 }
 
@@ -416,7 +407,6 @@ static bool
 short_square_root(const NumberView *number, int scale, Datum *result)
 {
 	int			zeros = number_exponent(number) * NUMBER_BASE_DIGITS + 2 * scale;
-	int			padding;
 	uint128		radicand;
 	uint128		root;
 
@@ -427,9 +417,7 @@ short_square_root(const NumberView *number, int scale, Datum *result)
 		radicand *= number_powers_of_ten[18];
 	root = integer_square_root(radicand);
 	root += radicand - root * root > root;
-	padding = -scale & (NUMBER_BASE_DIGITS - 1);
-	*result = number_encode_coefficient(false, root * number_powers_of_ten[padding],
-										-(scale + padding) / NUMBER_BASE_DIGITS, scale);
+	*result = number_encode_scaled(false, root, scale);
 	return true;
 }
 
@@ -446,10 +434,7 @@ penumbra_numeric_sqrt(PG_FUNCTION_ARGS)
 	number_view(PG_GETARG_DATUM(0), &number);
 	if (number.special != 0 || number.is_negative || number.ndigits == 0)
 		return SERVER_CALL1(numeric_sqrt);
-	scale = NUMERIC_MIN_SIG_DIGITS - (number.weight * NUMBER_BASE_DIGITS / 2 + 1);
-	scale = Max(scale, number.dscale);
-	scale = Max(scale, NUMERIC_MIN_DISPLAY_SCALE);
-	scale = Min(scale, NUMERIC_MAX_DISPLAY_SCALE);
+	scale = number_result_scale(number.weight * NUMBER_BASE_DIGITS / 2 + 1, number.dscale);
 	if (short_square_root(&number, scale, &result))
 		return result;
 	if (number.ndigits >= LONG_SQRT_DIGITS_MIN)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * functions.c
- *	  exp, ln, log, power, factorial.
+ *	  exp, ln, factorial.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,17 +10,6 @@
 #include <math.h>
 
 #include "long_call.h"
-
-/* The scale for a result whose first significant decimal has that weight, as the server chooses it. */
-static int
-result_scale(int dweight, int dscale)
-{
-	int			scale = NUMERIC_MIN_SIG_DIGITS - dweight;
-
-	scale = Max(scale, dscale);
-	scale = Max(scale, NUMERIC_MIN_DISPLAY_SCALE);
-	return Min(scale, NUMERIC_MAX_DISPLAY_SCALE);
-}
 
 /* False if the result is the server's to compute. */
 static bool
@@ -42,7 +31,7 @@ long_exponential(Datum datum, Datum *result)
 	if (fabs(dweight) > NUMERIC_MAX_RESULT_SCALE ||
 		(fabs(dweight) > 0.5 && fabs(dweight - rint(dweight)) < 1e-9))
 		return false;
-	scale = result_scale((int) dweight, number.dscale);
+	scale = number_result_scale((int) dweight, number.dscale);
 	if (scale < LONG_EXP_SCALE_MIN || !long_exp(&operand, &power, scale))
 		return false;
 	*result = long_encode(&power);
@@ -61,7 +50,7 @@ long_logarithm(Datum datum, Datum *result)
 	if (number.special != 0 || number.is_negative || number.ndigits == 0)
 		return false;
 	operand = long_operand(&number);
-	scale = result_scale(long_ln_dweight(&operand), number.dscale);
+	scale = number_result_scale(long_ln_dweight(&operand), number.dscale);
 	if (scale < LONG_LN_SCALE_MIN || !long_ln(&operand, &logarithm, scale))
 		return false;
 	*result = long_encode(&logarithm);
@@ -88,20 +77,6 @@ penumbra_numeric_ln(PG_FUNCTION_ARGS)
 	if (long_logarithm(PG_GETARG_DATUM(0), &result))
 		return result;
 	return SERVER_CALL1(numeric_ln);
-}
-
-PENUMBRA_SQL_FUNCTION(penumbra_numeric_log);
-Datum
-penumbra_numeric_log(PG_FUNCTION_ARGS)
-{
-	return SERVER_CALL2(numeric_log);
-}
-
-PENUMBRA_SQL_FUNCTION(penumbra_numeric_power);
-Datum
-penumbra_numeric_power(PG_FUNCTION_ARGS)
-{
-	return SERVER_CALL2(numeric_power);
 }
 
 PENUMBRA_SQL_FUNCTION(penumbra_numeric_factorial);

@@ -134,6 +134,16 @@ number_encode_coefficient(bool is_negative, uint128 coefficient, int exponent, i
 						   digits + first, end - first);
 }
 
+/* value / 10^scale */
+Datum
+number_encode_scaled(bool is_negative, uint128 value, int scale)
+{
+	int			padding = -scale & (NUMBER_BASE_DIGITS - 1);
+
+	return number_encode_coefficient(is_negative, value * number_powers_of_ten[padding],
+									 -(scale + padding) / NUMBER_BASE_DIGITS, scale);
+}
+
 Datum
 number_from_int64(int64 value)
 {

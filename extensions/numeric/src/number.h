@@ -59,6 +59,7 @@ extern Datum number_encode(bool is_negative, int weight, int dscale, const int16
 						   int ndigits);
 extern Datum number_encode_coefficient(bool is_negative, uint128 coefficient, int exponent,
 									   int dscale);
+extern Datum number_encode_scaled(bool is_negative, uint128 value, int scale);
 extern Datum number_from_int64(int64 value);
 
 static inline uint16
@@ -117,6 +118,17 @@ number_view(Datum datum, NumberView *view)
 		view->digits = data + 2 * sizeof(uint16);
 		view->ndigits = (bytes - 2 * sizeof(uint16)) / sizeof(int16);
 	}
+}
+
+/* The scale for a result whose first significant decimal has that weight, as the server chooses it. */
+static inline int
+number_result_scale(int dweight, int dscale)
+{
+	int			scale = NUMERIC_MIN_SIG_DIGITS - dweight;
+
+	scale = Max(scale, dscale);
+	scale = Max(scale, NUMERIC_MIN_DISPLAY_SCALE);
+	return Min(scale, NUMERIC_MAX_DISPLAY_SCALE);
 }
 
 /* The exponent of base 10^4 of the digits read as one integer. */

@@ -91,6 +91,7 @@ extern bool keys_fit_one_call(PenumbraKeyKind kind, int64 count);
 extern void sort_keys_into(PenumbraKeyKind kind, const void *keys, int64 count, bool descending,
 						   void *out);
 extern void sort_keys_in_place(PenumbraKeyKind kind, void *keys, int64 count, bool descending);
+extern void sort_unless_ordered(PenumbraKeyKind kind, void *keys, int64 count);
 extern void reverse_keys(PenumbraKeyKind kind, void *keys, int64 count);
 extern void copy_in_pieces(void *to, const void *from, int64 bytes);
 

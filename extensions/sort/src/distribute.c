@@ -119,6 +119,14 @@ sort_keys_in_place(PenumbraKeyKind kind, void *keys, int64 count, bool descendin
 	free_keys(sorted);
 }
 
+/* What is in order already, as keys from a sorted array are, costs one pass. */
+void
+sort_unless_ordered(PenumbraKeyKind kind, void *keys, int64 count)
+{
+	if (!keys_are_ordered(kind, keys, count, false))
+		sort_keys_in_place(kind, keys, count, false);
+}
+
 void
 reverse_keys(PenumbraKeyKind kind, void *keys, int64 count)
 {

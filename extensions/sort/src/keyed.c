@@ -231,8 +231,7 @@ number_narrow_values(const ElementType *type, const SortInput *input, int32 *num
 
 		keys[count++] = (key + ((uint64) 1 << 31)) << 32 | (uint32) walk.index;
 	}
-	if (!keys_are_ordered(PENUMBRA_KEY_UINT64, keys, count, false))
-		sort_keys_in_place(PENUMBRA_KEY_UINT64, keys, count, false);
+	sort_unless_ordered(PENUMBRA_KEY_UINT64, keys, count);
 	for (int64 i = 0; i < count; i++)
 	{
 		numbers[i] = (int32) keys[i];
@@ -260,8 +259,7 @@ number_wide_values(ElementType *type, const SortInput *input, int32 *numbers)
 			keys[count].high = fixed_width_key(type, walk.data + offset);
 			keys[count++].low = ELEMENT_PLACE(0, walk.index);
 		}
-		if (!keys_are_ordered(PENUMBRA_KEY_UINT128, keys, count, false))
-			sort_keys_in_place(PENUMBRA_KEY_UINT128, keys, count, false);
+		sort_unless_ordered(PENUMBRA_KEY_UINT128, keys, count);
 	}
 	for (int64 i = 0; i < input->value_count; i++)
 	{

@@ -65,13 +65,6 @@ sort_run_by_comparison(ElementType *type, const char *data, bool descending,
 	sort_compared_run(keys, count, &run);
 }
 
-static void
-sort_run_by_key(PenumbraWideKey *keys, int64 count)
-{
-	if (!keys_are_ordered(PENUMBRA_KEY_UINT128, keys, count, false))
-		sort_keys_in_place(PENUMBRA_KEY_UINT128, keys, count, false);
-}
-
 /* The end of the run of equal keys that begins there. */
 static int64
 run_end(const PenumbraWideKey *keys, int64 count, int64 begin)
@@ -141,7 +134,7 @@ sort_text_run(ElementType *type, const char *data, bool descending,
 		keys[i].high = text_key(data, &keys[i], depth) ^ flip;
 		CHECK_IN_LOOP(i);
 	}
-	sort_run_by_key(keys, count);
+	sort_unless_ordered(PENUMBRA_KEY_UINT128, keys, count);
 	for (int64 begin = 0; begin < count; begin = end)
 	{
 		end = run_end(keys, count, begin);
@@ -168,7 +161,7 @@ order_elements(ElementType *type, const char *data, bool descending,
 		sort_run_by_comparison(type, data, descending, keys, count);
 	else
 	{
-		sort_run_by_key(keys, count);
+		sort_unless_ordered(PENUMBRA_KEY_UINT128, keys, count);
 		for (int64 begin = 0; begin < count; begin = end)
 		{
 			end = run_end(keys, count, begin);
