@@ -64,7 +64,8 @@ class Case:
     def values(self) -> str:
         return (
             f"SELECT ({TYPES[self.type_name]}){self.collation}"
-            f" FROM (SELECT {SHAPES[self.shape]} AS k FROM generate_series(1, {self.elements}) i OFFSET 0) s"
+            f" FROM (SELECT {SHAPES[self.shape]} AS k"
+            f" FROM generate_series(1, {self.elements}) i OFFSET 0) s"
         )
 
     def expression(self, sort: str) -> str:
