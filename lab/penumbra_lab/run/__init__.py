@@ -1,0 +1,1 @@
+"""Runs benchmarks and writes documents of schema/run.schema.json."""
