@@ -136,6 +136,9 @@ compat_vacuum_for_visibility(List *relations, BufferAccessStrategy strategy, Mem
 	extern PGDLLEXPORT Datum name(PG_FUNCTION_ARGS); \
 	PG_FUNCTION_INFO_V1(name)
 
+/* 16 chooses the scale of numeric powers with whole exponents by the size of the result. */
+#define COMPAT_INTEGER_POWER_SCALE_BY_RESULT (PG_VERSION_NUM >= 160000)
+
 /* 18 has columns that are computed when read. */
 #ifdef ATTRIBUTE_GENERATED_VIRTUAL
 #define compat_attribute_is_virtual(att) ((att)->attgenerated == ATTRIBUTE_GENERATED_VIRTUAL)

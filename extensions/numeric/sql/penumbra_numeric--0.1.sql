@@ -26,15 +26,15 @@ CREATE FUNCTION gcd(numeric, numeric) RETURNS numeric
 CREATE FUNCTION lcm(numeric, numeric) RETURNS numeric
 	AS 'MODULE_PATHNAME', 'penumbra_numeric_lcm' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION power(numeric, numeric) RETURNS numeric
-	AS 'numeric_power' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_power' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION pow(numeric, numeric) RETURNS numeric
-	AS 'numeric_power' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_power' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION numeric_power(numeric, numeric) RETURNS numeric
-	AS 'numeric_power' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_power' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION log(numeric, numeric) RETURNS numeric
-	AS 'numeric_log' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_log' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION numeric_log(numeric, numeric) RETURNS numeric
-	AS 'numeric_log' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_log' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION sqrt(numeric) RETURNS numeric
 	AS 'MODULE_PATHNAME', 'penumbra_numeric_sqrt' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION numeric_sqrt(numeric) RETURNS numeric

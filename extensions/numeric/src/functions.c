@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * functions.c
- *	  exp, ln, factorial.
+ *	  exp, ln, log, power, factorial.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,6 +10,10 @@
 #include <math.h>
 
 #include "long_call.h"
+#include "long_exponential.h"
+
+/* Powers with more decimals before the point may overflow the format, which the server is to find. */
+#define POWER_DWEIGHT_MAX 131000
 
 /* False if the result is the server's to compute. */
 static bool
@@ -25,7 +29,7 @@ long_exponential(Datum datum, Datum *result)
 	if (number.special != 0 || number.ndigits == 0)
 		return false;
 	operand = long_operand(&number);
-	dweight = long_to_double(&operand) * 0.434294481903252;
+	dweight = long_to_double(&operand) * LOG10_E;
 
 	/* A weight next to a whole number may not be what the server's double is; far ones overflow or are zero. */
 	if (fabs(dweight) > NUMERIC_MAX_RESULT_SCALE ||
@@ -77,6 +81,120 @@ penumbra_numeric_ln(PG_FUNCTION_ARGS)
 	if (long_logarithm(PG_GETARG_DATUM(0), &result))
 		return result;
 	return SERVER_CALL1(numeric_ln);
+}
+
+static bool
+long_logarithm_to_base(Datum base_datum, Datum datum, Datum *result)
+{
+	NumberView	base_view;
+	NumberView	view;
+	LongNumber	base;
+	LongNumber	number;
+	LongNumber	logarithm;
+	int			scale;
+
+	number_view(base_datum, &base_view);
+	number_view(datum, &view);
+	if ((base_view.special | view.special) != 0 || base_view.is_negative || view.is_negative ||
+		base_view.ndigits == 0 || view.ndigits == 0)
+		return false;
+	base = long_operand(&base_view);
+	number = long_operand(&view);
+	scale = number_result_scale(long_ln_dweight(&number) - long_ln_dweight(&base),
+								Max(base_view.dscale, view.dscale));
+	if (!long_log(&base, &number, &logarithm, scale))
+		return false;
+	*result = long_encode(&logarithm);
+	return true;
+}
+
+PENUMBRA_SQL_FUNCTION(penumbra_numeric_log);
+Datum
+penumbra_numeric_log(PG_FUNCTION_ARGS)
+{
+	Datum		result;
+
+	if (long_logarithm_to_base(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &result))
+		return result;
+	return SERVER_CALL2(numeric_log);
+}
+
+/* Whether the server raises to that number by multiplications. */
+static bool
+view_is_int32(const NumberView *number, int32 *value)
+{
+	uint64		magnitude;
+
+	if (number->ndigits > number->weight + 1 || number->weight > 2)
+		return false;
+	magnitude = number_coefficient(number) *
+		number_power_of_base(number->weight + 1 - number->ndigits);
+	if (magnitude > (uint64) PG_INT32_MAX + number->is_negative)
+		return false;
+	*value = number->is_negative ? (int32) -(int64) magnitude : (int32) magnitude;
+	return true;
+}
+
+/* base ^ n; for n = 0, 1, -1 the server does next to nothing. */
+static bool
+long_integer_power(const NumberView *base, int32 n, int exponent_dscale, Datum *result)
+{
+	LongNumber	operand;
+	LongNumber	power;
+	double		dweight;
+	int			scale;
+
+	if (n >= -1 && n <= 1)
+		return false;
+	operand = long_operand(base);
+	dweight = long_power_dweight(&operand, n);
+	if (fabs(dweight) > POWER_DWEIGHT_MAX)
+		return false;
+	scale = COMPAT_INTEGER_POWER_SCALE_BY_RESULT
+		? number_result_scale((int) dweight, Max(base->dscale, exponent_dscale))
+		: number_result_scale(0, base->dscale);
+	if ((int) dweight + scale < LONG_INTEGER_POWER_DECIMALS_MIN ||
+		!long_power_integer(&operand, n, &power, scale))
+		return false;
+	*result = long_encode(&power);
+	return true;
+}
+
+static bool
+long_exponentiation(Datum base_datum, Datum exponent_datum, Datum *result)
+{
+	NumberView	base_view;
+	NumberView	exponent_view;
+	LongNumber	base;
+	LongNumber	exponent;
+	LongNumber	power;
+	int32		n;
+
+	number_view(base_datum, &base_view);
+	number_view(exponent_datum, &exponent_view);
+	if ((base_view.special | exponent_view.special) != 0 || base_view.ndigits == 0)
+		return false;
+	if (view_is_int32(&exponent_view, &n))
+		return long_integer_power(&base_view, n, exponent_view.dscale, result);
+	if (base_view.is_negative)
+		return false;
+	base = long_operand(&base_view);
+	exponent = long_operand(&exponent_view);
+	if (!long_power(&base, &exponent, &power))
+		return false;
+	*result = long_encode(&power);
+	return true;
+}
+
+PENUMBRA_SQL_FUNCTION(penumbra_numeric_power);
+Datum
+penumbra_numeric_power(PG_FUNCTION_ARGS)
+{
+	Datum		result;
+
+	if (long_exponentiation(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &result))
+		return result;
+	return SERVER_CALL2(numeric_power);
 }
 
 PENUMBRA_SQL_FUNCTION(penumbra_numeric_factorial);

@@ -43,6 +43,16 @@ extern bool long_sqrt(const LongNumber *a, LongNumber *result, int rscale);
 extern bool long_exp(const LongNumber *a, LongNumber *result, int rscale);
 extern bool long_ln(const LongNumber *a, LongNumber *result, int rscale);
 
+/* the logarithm of a to that base, rounded to rscale (as numeric_log() chooses it) */
+extern bool long_log(const LongNumber *base, const LongNumber *a, LongNumber *result, int rscale);
+
+/* base ^ exponent, rounded as numeric_power() does, of a positive base and an exponent that is no int32 */
+extern bool long_power(const LongNumber *base, const LongNumber *exponent, LongNumber *result);
+
+/* a ^ n rounded to rscale, a not zero; and about log10 |a ^ n|, as the server estimates it to choose a scale */
+extern bool long_power_integer(const LongNumber *a, int n, LongNumber *result, int rscale);
+extern double long_power_dweight(const LongNumber *a, int n);
+
 /* the decimal weight of ln a as the server estimates it to choose a scale; a, right to 14 digits */
 extern int	long_ln_dweight(const LongNumber *a);
 extern double long_to_double(const LongNumber *a);

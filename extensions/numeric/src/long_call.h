@@ -21,6 +21,9 @@
 #define LONG_SQRT_DIGITS_MIN 10
 #define LONG_EXP_SCALE_MIN 50	/* decimals of the result */
 #define LONG_LN_SCALE_MIN 70
+#define LONG_LOG_DECIMALS_MIN 50	/* significant ones of the result */
+#define LONG_POWER_DECIMALS_MIN 50
+#define LONG_INTEGER_POWER_DECIMALS_MIN 60
 
 static inline LongNumber
 long_operand(const NumberView *view)

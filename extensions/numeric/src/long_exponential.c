@@ -42,19 +42,11 @@ long_to_double(const LongNumber *a)
 	return a->sign == LONG_NEGATIVE ? -value : value;
 }
 
-static int
-significant_limbs(const uint64 *limbs, int n)
-{
-	while (n > 0 && limbs[n - 1] == 0)
-		n--;
-	return n;
-}
-
 static ExpPlan
 choose_plan(const uint64 *fixed, int places)
 {
 	ExpPlan		plan = {0, 1, 1};
-	int			n = significant_limbs(fixed, places + 1);
+	int			n = long_significant_limbs(fixed, places + 1);
 	double		bits = BITS_PER_LIMB * places;
 	double		wanted = -0.7 * sqrt(bits);
 	double		log2_argument;
@@ -85,7 +77,7 @@ multiply_fixed(const uint64 *a, int a_limbs, const uint64 *b, int b_limbs, int p
 		return 0;
 	penumbra_limbs_multiply(a, a_limbs, b, b_limbs, products, products + n);
 	memcpy(product, products + places, (n - places) * sizeof(uint64));
-	return significant_limbs(product, n - places);
+	return long_significant_limbs(product, n - places);
 }
 
 /*
@@ -96,7 +88,7 @@ static void
 exp_series(const uint64 *x, int places, ExpPlan plan, uint64 *sum, uint64 *room)
 {
 	int			limbs = places + 1;
-	int			x_limbs = significant_limbs(x, limbs);
+	int			x_limbs = long_significant_limbs(x, limbs);
 	uint64	   *power = room;
 	uint64	   *term = power + limbs;
 	uint64	   *sums = term + limbs + 1;
@@ -119,7 +111,7 @@ exp_series(const uint64 *x, int places, ExpPlan plan, uint64 *sum, uint64 *room)
 		penumbra_limbs_divide_small(term, term_limbs, i + 1, term);
 		if ((i + 1) % plan.strides == 0)
 			term_limbs = multiply_fixed(term, term_limbs, power, power_limbs, places, term, products);
-		term_limbs = significant_limbs(term, term_limbs);
+		term_limbs = long_significant_limbs(term, term_limbs);
 	}
 	memcpy(sum, sums + (plan.strides - 1) * limbs, limbs * sizeof(uint64));
 	for (int i = plan.strides - 2; i >= 0; i--)

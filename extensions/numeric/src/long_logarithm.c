@@ -29,9 +29,23 @@ long_divide_any(uint64 *a, int a_limbs, uint64 *b, int b_limbs, uint64 *quotient
 	pfree(scratch);
 }
 
+/* 1 / a, of one limb more; exponent counts limbs. The highest limb of a, which is lost, is not zero. */
+uint64 *
+long_reciprocal(uint64 *a, int limbs, int *exponent)
+{
+	uint64	   *dividend = palloc0(2 * limbs * sizeof(uint64));
+	uint64	   *quotient = palloc((limbs + 1) * sizeof(uint64));
+
+	dividend[2 * limbs - 1] = 1;
+	long_divide_any(dividend, 2 * limbs, a, limbs, quotient);
+	pfree(dividend);
+	*exponent = -(2 * limbs - 1) - *exponent;
+	return quotient;
+}
+
 /* ln a, right to 13 digits, or NAN where doubles cannot tell. */
-static double
-ln_estimate(const LongNumber *a)
+double
+long_ln_estimate(const LongNumber *a)
 {
 	double		value;
 	double		leading = 0;
@@ -177,7 +191,7 @@ improve_ln(const LongNumber *a, bool is_negative, int places, uint64 *y)
 uint64 *
 long_ln_fixed(const LongNumber *a, int decimals, int *places, bool *is_negative)
 {
-	double		estimate = ln_estimate(a);
+	double		estimate = long_ln_estimate(a);
 	int			steps[32];
 	int			nsteps = 0;
 	int			right;

@@ -11,13 +11,23 @@
 
 #include "long_exponential.h"
 
-#define LOG10_E 0.434294481903252
-
 /* Decimals beyond the result's last that are computed. */
 #define GUARD_DECIMALS 12
 
-/* The server's limits are checked by the server. */
-#define EXP_ARGUMENT_MAX 5990.0
+/* e ^ fixed, or e ^ -fixed, rounded to rscale; the server's error is `tolerance` more than that of its exp. */
+bool
+long_store_exp(LongNumber *result, const uint64 *fixed, int places, bool is_negative, int significant,
+			   int rscale, double tolerance)
+{
+	uint64	   *power = palloc((places + 1) * sizeof(uint64));
+	int			exponent = long_exp_fixed(fixed, places, power);
+
+	if (is_negative)
+		power = long_reciprocal(power, ++places, &exponent);
+	tolerance += 2e-6 * (0.3 * (significant + 20) + 3);
+	return long_store_approximation(result, LONG_POSITIVE, power, places + 1,
+									exponent * PENUMBRA_DIGITS_PER_LIMB, rscale, tolerance);
+}
 
 bool
 long_exp(const LongNumber *a, LongNumber *result, int rscale)
@@ -25,34 +35,14 @@ long_exp(const LongNumber *a, LongNumber *result, int rscale)
 	double		value = long_to_double(a);
 	int			dweight = (int) (value * LOG10_E);
 	int			significant = 1 + dweight + rscale;
-	int			places = (significant + 48 + significant / 480) / 16 + 2;
-	int			exponent;
-	double		tolerance;
+	int			places = LONG_EXP_PLACES(significant);
 	uint64	   *fixed;
-	uint64	   *power;
 
-	if (a->ndigits == 0 || fabs(value) > EXP_ARGUMENT_MAX || significant < 1)
+	if (a->ndigits == 0 || fabs(value) > LONG_EXP_ARGUMENT_MAX || significant < 1)
 		return false;
-	fixed = palloc(2 * (places + 1) * sizeof(uint64));
-	power = fixed + places + 1;
+	fixed = palloc((places + 1) * sizeof(uint64));
 	long_load_fixed(a, places, fixed);
-	exponent = long_exp_fixed(fixed, places, power);
-	if (a->sign == LONG_NEGATIVE)
-	{
-		/* e^-a = 1 / e^a, of one limb more */
-		int			dividend_limbs = 2 * places + 2;
-		uint64	   *dividend = palloc0(dividend_limbs * sizeof(uint64));
-		uint64	   *quotient = palloc((places + 2) * sizeof(uint64));
-
-		dividend[dividend_limbs - 1] = 1;
-		long_divide_any(dividend, dividend_limbs, power, places + 1, quotient);
-		exponent = -(dividend_limbs - 1) - exponent;
-		power = quotient;
-		places++;
-	}
-	tolerance = 2e-6 * (0.3 * (significant + 20) + 3);
-	return long_store_approximation(result, LONG_POSITIVE, power, places + 1,
-									exponent * PENUMBRA_DIGITS_PER_LIMB, rscale, tolerance);
+	return long_store_exp(result, fixed, places, a->sign == LONG_NEGATIVE, significant, rscale, 0);
 }
 
 /* The decimal weight of ln a as the server estimates it, which chooses scales: estimate_ln_dweight(). */

@@ -55,6 +55,18 @@ CREATE TABLE public.long_points AS
 	UNION ALL  -- far from it
 	SELECT abs(a), b FROM public.long_pairs WHERE length(a::text) < 200;
 
+-- operands of log and power: bases near 1 and not, exponents whole and not
+CREATE TABLE public.long_powers AS
+	SELECT (CASE kind WHEN 0 THEN '1.' || repeat('0', zeros) WHEN 1 THEN '0.' || repeat('9', zeros)
+			WHEN 2 THEN '0.' || repeat('0', zeros) ELSE floor(power(10, random() * 6))::int::text || '.' END
+			|| public.long_digits(length))::numeric + '1e-600' AS a,
+		trunc((CASE WHEN random() < 0.3 THEN -1 ELSE 1 END * power(10, random() * 4 - 1))::numeric, 10)
+			+ ('0.' || public.long_digits(length / 2))::numeric AS b,
+		(CASE WHEN random() < 0.3 THEN -1 ELSE 1 END * floor(exp(random() * 9)))::int AS n
+	FROM (VALUES (5, 60, 600), (60, 300, 300), (300, 900, 15)) sizes(low, high, count),
+		LATERAL (SELECT low + floor(random() * (high - low))::int AS length, floor(random() * 20)::int AS zeros,
+			floor(random() * 6) AS kind FROM generate_series(1, count * :factor)) lengths;
+
 CREATE TABLE public.long_results (function text, checked bigint, wrong bigint, example text);
 CREATE FUNCTION public.check_long(call text, operands text, condition text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
@@ -69,6 +81,11 @@ SELECT public.check_long(call, 'long_pairs', condition) FROM (VALUES ('numeric_m
 	('mod(a, b)', 'b <> 0'), ('sqrt(abs(a))', 'true')) calls(call, condition) \g /dev/null
 SELECT public.check_long('exp(a)', 'long_points', 'abs(a) < 5000') \g /dev/null
 SELECT public.check_long('ln(a)', 'long_points', 'a > 0') \g /dev/null
+-- not those that overflow, and not those that would take long
+SELECT public.check_long(call, 'long_powers', condition) FROM (VALUES ('log(a, 1e-30 + abs(b))', 'true'), ('log(10, a)', 'true'),
+	('power(a, b)', 'b * ln(a) < 2000'), ('power(a, 3e9 + abs(b))', 'a < 1 AND a > 1 - 1e-6'), ('power(-a, n)', 'n * ln(a) < 10000'),
+	('power(a, 2)', 'true'), ('power(trunc(a, 2), n)', 'a > 0.01 AND n * ln(a) < 20000'),
+	('power(trunc(a), abs(n))', 'a > 1 AND abs(n) * ln(a) < 20000'), ('power(trunc(a), 20000)', 'a >= 1 AND a < 500')) calls(call, condition) \g /dev/null
 CREATE TABLE public.one AS SELECT 1::numeric AS a, 1::numeric AS b;
 SELECT public.check_long(format('factorial(%s)', n), 'one', 'true') FROM (VALUES (21), (100), (1000), (5000)) numbers(n) \g /dev/null
 
