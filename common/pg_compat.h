@@ -254,4 +254,13 @@ compat_is_toast_chunk_id(Oid function_oid)
 #define compat_guc_malloc(bytes) guc_malloc(LOG, bytes)
 #endif
 
+/* 18 counts searches of an index for EXPLAIN. */
+#if PG_VERSION_NUM < 180000
+#define compat_index_beginscan(table, index, snapshot, keys, orderbys) \
+	index_beginscan(table, index, snapshot, keys, orderbys)
+#else
+#define compat_index_beginscan(table, index, snapshot, keys, orderbys) \
+	index_beginscan(table, index, snapshot, NULL, keys, orderbys)
+#endif
+
 #endif							/* PENUMBRA_PG_COMPAT_H */
