@@ -18,9 +18,11 @@ constexpr size_t kCacheLineBytes = 64;
 // Arrays that may not be in a near cache have the pivots of the first three halvings fetched at once.
 constexpr size_t kPrefetchedBytes = 512;
 
-// How many keys are compared side by side at the end: two cache lines, of keys that need spreading 16.
+// Keys of these widths are lanes as they stand; the last two cache lines of them are compared side by side.
 template <int kWidth>
-constexpr size_t kKeyWindow = (kWidth & (kWidth - 1)) == 0 ? 2 * kCacheLineBytes / kWidth : 16;
+constexpr bool kIsLane = (kWidth & (kWidth - 1)) == 0 && HWY_TARGET != HWY_SCALAR;
+template <int kWidth>
+constexpr size_t kKeyWindow = kIsLane<kWidth> ? 2 * kCacheLineBytes / kWidth : 1;
 
 template <int kWidth>
 HWY_INLINE uint64_t KeyAt(const char* keys, size_t i) {
@@ -44,41 +46,19 @@ HWY_INLINE void HalveRange(const char* keys, uint64_t key, size_t most, size_t* 
 // How many of the window's keys are less.
 template <int kWidth>
 HWY_INLINE size_t CountLess(const char* window, uint64_t key) {
-  constexpr size_t kWindow = kKeyWindow<kWidth>;
-  size_t less = 0;
-#if HWY_TARGET == HWY_SCALAR
-  for (size_t i = 0; i < kWindow; ++i) less += KeyAt<kWidth>(window, i) < key;
-#else
-  if constexpr ((kWidth & (kWidth - 1)) == 0) {
+  if constexpr (kIsLane<kWidth>) {
     using T = hwy::UnsignedFromSize<kWidth>;
-    const hn::CappedTag<T, kWindow> d;
+    const hn::CappedTag<T, kKeyWindow<kWidth>> d;
     const auto bound = hn::Set(d, static_cast<T>(key));
-    const T* at = reinterpret_cast<const T*>(window);
-    for (size_t i = 0; i < kWindow; i += hn::Lanes(d)) {
-      less += hn::CountTrue(d, hn::Lt(hn::LoadU(d, at + i), bound));
+    const T* keys = reinterpret_cast<const T*>(window);
+    size_t less = 0;
+    for (size_t i = 0; i < kKeyWindow<kWidth>; i += hn::Lanes(d)) {
+      less += hn::CountTrue(d, hn::Lt(hn::LoadU(d, keys + i), bound));
     }
+    return less;
   } else {
-    // Sixteen bytes hold four keys of three bytes, two of more; a shuffle spreads them over the lanes.
-    using T = std::conditional_t<kWidth == 3, uint32_t, uint64_t>;
-    const hn::Full128<T> d;
-    const hn::Full128<uint8_t> bytes;
-    alignas(16) uint8_t places[16];
-    for (size_t i = 0; i < 16; ++i) {
-      const size_t byte = i % sizeof(T);
-      places[i] = static_cast<uint8_t>(byte < kWidth ? i / sizeof(T) * kWidth + byte : 0x80);
-    }
-    const auto spread = hn::Load(bytes, places);
-    const auto bound = hn::Set(d, static_cast<T>(key));
-    constexpr size_t kLanes = 16 / sizeof(T);
-    for (size_t i = 0; i < kWindow; i += kLanes) {
-      const auto packed =
-          hn::LoadU(bytes, reinterpret_cast<const uint8_t*>(window) + i * kWidth);
-      less += hn::CountTrue(
-          d, hn::Lt(hn::BitCast(d, hn::TableLookupBytesOr0(packed, spread)), bound));
-    }
+    return KeyAt<kWidth>(window, 0) < key;
   }
-#endif
-  return less;
 }
 
 template <int kWidth>
@@ -87,7 +67,7 @@ size_t LowerBoundOfWidth(const char* keys, size_t count, uint64_t key) {
   if (kWidth < 8 && key >> (8 * (kWidth % 8)) != 0) return count;
   size_t begin = 0;
   size_t length = count;
-  if (count < kWindow) {
+  if (count < kWindow || count == 0) {
     HalveRange<kWidth>(keys, key, 1, &begin, &length);
     return begin + (length == 1 && KeyAt<kWidth>(keys, begin) < key);
   }
