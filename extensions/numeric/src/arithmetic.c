@@ -323,7 +323,6 @@ penumbra_numeric_mod(PG_FUNCTION_ARGS)
 	NumberView	dividend;
 	NumberView	divisor;
 	AlignedPair pair;
-	Datum		quotient;
 
 	number_view(PG_GETARG_DATUM(0), &dividend);
 	number_view(PG_GETARG_DATUM(1), &divisor);
@@ -331,10 +330,16 @@ penumbra_numeric_mod(PG_FUNCTION_ARGS)
 		return number_encode_coefficient(dividend.is_negative,
 										 remainder_of(pair.left, pair.right), pair.exponent,
 										 pair.dscale);
-	if (long_quotient(&dividend, &divisor, 0, false, &quotient))
-		return DirectFunctionCall2(numeric_sub, PG_GETARG_DATUM(0),
-								   DirectFunctionCall2(penumbra_numeric_mul, quotient,
-													   PG_GETARG_DATUM(1)));
+	if ((dividend.special | divisor.special) == 0 && dividend.ndigits > 0 &&
+		divisor.ndigits >= LONG_DIVIDE_DIGITS_MIN)
+	{
+		LongNumber	a = long_operand(&dividend);
+		LongNumber	b = long_operand(&divisor);
+		LongNumber	remainder;
+
+		if (long_remainder(&a, &b, &remainder))
+			return long_encode(&remainder);
+	}
 	return SERVER_CALL2(numeric_mod);
 }
 
@@ -352,6 +357,19 @@ greatest_common_divisor(uint128 left, uint128 right)
 	return left;
 }
 
+/* The divisor of two numbers that are not zero, and the numbers as its functions take them. */
+static bool
+long_divisor(const NumberView *left, const NumberView *right, LongNumber *a, LongNumber *b,
+			 LongNumber *divisor)
+{
+	if ((left->special | right->special) != 0 ||
+		Min(left->ndigits, right->ndigits) < LONG_GCD_DIGITS_MIN)
+		return false;
+	*a = long_operand(left);
+	*b = long_operand(right);
+	return long_gcd(a, b, divisor);
+}
+
 PENUMBRA_SQL_FUNCTION(penumbra_numeric_gcd);
 Datum
 penumbra_numeric_gcd(PG_FUNCTION_ARGS)
@@ -359,12 +377,17 @@ penumbra_numeric_gcd(PG_FUNCTION_ARGS)
 	NumberView	left;
 	NumberView	right;
 	AlignedPair pair;
+	LongNumber	a;
+	LongNumber	b;
+	LongNumber	divisor;
 
 	number_view(PG_GETARG_DATUM(0), &left);
 	number_view(PG_GETARG_DATUM(1), &right);
 	if (align(&left, &right, &pair))
 		return number_encode_coefficient(false, greatest_common_divisor(pair.left, pair.right),
 										 pair.exponent, pair.dscale);
+	if (long_divisor(&left, &right, &a, &b, &divisor))
+		return long_encode(&divisor);
 	return SERVER_CALL2(numeric_gcd);
 }
 
@@ -376,6 +399,11 @@ penumbra_numeric_lcm(PG_FUNCTION_ARGS)
 	NumberView	right;
 	AlignedPair pair;
 	uint128		multiple;
+	LongNumber	a;
+	LongNumber	b;
+	LongNumber	divisor;
+	LongNumber	quotient;
+	LongNumber	product;
 
 	number_view(PG_GETARG_DATUM(0), &left);
 	number_view(PG_GETARG_DATUM(1), &right);
@@ -383,6 +411,13 @@ penumbra_numeric_lcm(PG_FUNCTION_ARGS)
 		!__builtin_mul_overflow(pair.left / greatest_common_divisor(pair.left, pair.right),
 								pair.right, &multiple))
 		return number_encode_coefficient(false, multiple, pair.exponent, pair.dscale);
+	if (long_divisor(&left, &right, &a, &b, &divisor) &&
+		long_divide(&a, &divisor, &quotient, 0, false) &&
+		long_multiply(&quotient, &b, &product, Max(a.dscale, b.dscale)))
+	{
+		product.sign = LONG_POSITIVE;
+		return long_encode(&product);
+	}
 	return SERVER_CALL2(numeric_lcm);
 }
 

@@ -82,6 +82,42 @@ long_divide(const LongNumber *a, const LongNumber *b, LongNumber *result, int rs
 	return true;
 }
 
+bool
+long_remainder(const LongNumber *a, const LongNumber *b, LongNumber *result)
+{
+	int			rscale = Max(a->dscale, b->dscale);
+	int			exponent = Min(long_exponent(a), long_exponent(b));
+	int			b_digits = b->weight - exponent + 1;
+	int			zeros = -b_digits & (PENUMBRA_DIGITS_PER_LIMB - 1);	/* so that b's highest limb is high */
+	int			b_limbs = long_limbs(b_digits);
+	int			a_limbs = long_limbs(a->weight - exponent + 1 + zeros);
+	int			quotient_limbs = a_limbs - b_limbs + 1;
+	uint64	   *a_number;
+	uint64	   *b_number;
+	uint64	   *quotient;
+
+	if (b->ndigits == 0 || a->ndigits == 0 || Max(a_limbs, b_limbs) > PENUMBRA_LIMBS_MAX - 4)
+		return false;
+	if (quotient_limbs < 1)
+	{
+		*result = *a;
+		result->dscale = rscale;
+		return true;
+	}
+	CHECK_FOR_INTERRUPTS();
+	a_number = palloc((a_limbs + b_limbs + quotient_limbs) * sizeof(uint64) +
+					  penumbra_limbs_divide_scratch_bytes(a_limbs, b_limbs) + MAXIMUM_ALIGNOF);
+	b_number = a_number + a_limbs;
+	quotient = b_number + b_limbs;
+	long_load_limbs(a, long_exponent(a) - exponent + zeros, a_number);
+	long_load_limbs(b, long_exponent(b) - exponent + zeros, b_number);
+	penumbra_limbs_divide(a_number, a_limbs, b_number, b_limbs, quotient, a_number,
+						  (void *) TYPEALIGN(16, quotient + quotient_limbs));
+	long_store_limbs(result, a->sign, a_number, b_limbs, exponent - zeros, rscale, false);
+	pfree(a_number);
+	return true;
+}
+
 /* The root is computed down to a digit below rscale, rounded down. */
 bool
 long_sqrt(const LongNumber *a, LongNumber *result, int rscale)

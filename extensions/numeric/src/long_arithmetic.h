@@ -36,6 +36,12 @@ extern bool long_multiply(const LongNumber *a, const LongNumber *b, LongNumber *
 extern bool long_divide(const LongNumber *a, const LongNumber *b, LongNumber *result, int rscale,
 						bool round);
 
+/* a - trunc(a / b) * b */
+extern bool long_remainder(const LongNumber *a, const LongNumber *b, LongNumber *result);
+
+/* neither is zero */
+extern bool long_gcd(const LongNumber *a, const LongNumber *b, LongNumber *result);
+
 /* square root of a, rounded to rscale */
 extern bool long_sqrt(const LongNumber *a, LongNumber *result, int rscale);
 

@@ -25,6 +25,8 @@
 #define LONG_POWER_DECIMALS_MIN 50
 #define LONG_INTEGER_POWER_DECIMALS_MIN 60
 
+#define LONG_GCD_DIGITS_MIN 3	/* of the shorter one */
+
 static inline LongNumber
 long_operand(const NumberView *view)
 {

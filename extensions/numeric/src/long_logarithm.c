@@ -12,9 +12,10 @@
 
 /*
  * a / b (a_limbs - b_limbs + 1 limbs), for any b whose highest limb is not zero. The highest limb of a is zero: both
- * are multiplied, in place, so that b's is as high as the kernel wants it.
+ * are multiplied, in place, by what is returned, so that b's is as high as the kernel wants it. The remainder, times
+ * that, comes into the place of a's lowest limbs.
  */
-void
+uint64
 long_divide_any(uint64 *a, int a_limbs, uint64 *b, int b_limbs, uint64 *quotient)
 {
 	uint64		factor = 1;
@@ -27,6 +28,7 @@ long_divide_any(uint64 *a, int a_limbs, uint64 *b, int b_limbs, uint64 *quotient
 	scratch = palloc(penumbra_limbs_divide_scratch_bytes(a_limbs, b_limbs) + MAXIMUM_ALIGNOF);
 	penumbra_limbs_divide(a, a_limbs, b, b_limbs, quotient, a, (void *) TYPEALIGN(16, scratch));
 	pfree(scratch);
+	return factor;
 }
 
 /* 1 / a, of one limb more; exponent counts limbs. The highest limb of a, which is lost, is not zero. */

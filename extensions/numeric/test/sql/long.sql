@@ -78,7 +78,9 @@ BEGIN
 END $$;
 SELECT public.check_long(call, 'long_pairs', condition) FROM (VALUES ('numeric_mul(a, b)', 'true'),
 	('numeric_mul(a, a)', 'length(a::text) < 60000'), ('numeric_div(a, b)', 'b <> 0'), ('div(a, b)', 'b <> 0'),
-	('mod(a, b)', 'b <> 0'), ('sqrt(abs(a))', 'true')) calls(call, condition) \g /dev/null
+	('mod(a, b)', 'b <> 0'), ('mod(b, a)', 'a <> 0'), ('gcd(a, b)', 'least(length(a::text), length(b::text)) < 1000'),
+	('gcd(a * b, b * (a + 1))', 'length(a::text || b::text) < 800'), ('lcm(a, b)', 'least(length(a::text), length(b::text)) < 300'),
+	('gcd(a, trunc(b))', 'trunc(b) <> 0 AND length(a::text || b::text) < 500'), ('sqrt(abs(a))', 'true')) calls(call, condition) \g /dev/null
 SELECT public.check_long('exp(a)', 'long_points', 'abs(a) < 5000') \g /dev/null
 SELECT public.check_long('ln(a)', 'long_points', 'a > 0') \g /dev/null
 -- not those that overflow, and not those that would take long
