@@ -13,6 +13,9 @@
 
 #include "postgres.h"
 
+#include "access/relscan.h"
+#include "access/stratnum.h"
+#include "access/xlogreader.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
@@ -22,7 +25,9 @@
 #include "fmgr.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
+#include "pgstat.h"
 #include "storage/bufmgr.h"
+#include "storage/standby.h"
 #include "tcop/tcopprot.h"
 #include "utils/acl.h"
 #include "utils/fmgroids.h"
@@ -261,6 +266,79 @@ compat_is_toast_chunk_id(Oid function_oid)
 #else
 #define compat_index_beginscan(table, index, snapshot, keys, orderbys) \
 	index_beginscan(table, index, snapshot, NULL, keys, orderbys)
+#endif
+
+/* 16 lets a standby's logical decoding conflict with rows removed from catalogs. */
+static inline bool
+compat_is_catalog_for_decoding(Relation heap)
+{
+#if PG_VERSION_NUM >= 160000
+	return RelationIsAccessibleInLogicalDecoding(heap);
+#else
+	return false;
+#endif
+}
+
+/* Replay of a record whose block 0 loses entries: cancels queries that may still need them. */
+static inline void
+compat_resolve_snapshot_conflict(XLogReaderState *record, TransactionId horizon, bool is_catalog)
+{
+#if PG_VERSION_NUM >= 160000
+	RelFileLocator locator;
+
+	XLogRecGetBlockTag(record, 0, &locator, NULL, NULL);
+	ResolveRecoveryConflictWithSnapshot(horizon, is_catalog, locator);
+#else
+	RelFileNode node;
+
+	XLogRecGetBlockTag(record, 0, &node, NULL, NULL);
+	ResolveRecoveryConflictWithSnapshot(horizon, node);
+#endif
+}
+
+/* 18 counts the searches of each scan node too. */
+static inline void
+compat_count_index_search(IndexScanDesc scan)
+{
+	pgstat_count_index_scan(scan->indexRelation);
+#if PG_VERSION_NUM >= 180000
+	if (scan->instrument)
+		scan->instrument->nsearches++;
+#endif
+}
+
+/* 18 tells VACUUM's delays from ANALYZE's. */
+#if PG_VERSION_NUM >= 180000
+#define compat_vacuum_delay_point() vacuum_delay_point(false)
+#else
+#define compat_vacuum_delay_point() vacuum_delay_point()
+#endif
+
+/*
+ * 18 asks access methods themselves how strategies order; ours are numbered
+ * as btree's.  Before, the planner compares operator families with btree's.
+ */
+#if PG_VERSION_NUM >= 180000
+static inline CompareType
+compat_translate_strategy(StrategyNumber strategy, Oid opfamily)
+{
+	return strategy >= BTLessStrategyNumber && strategy <= BTGreaterStrategyNumber ?
+		(CompareType) strategy : COMPARE_INVALID;
+}
+
+static inline StrategyNumber
+compat_translate_cmptype(CompareType type, Oid opfamily)
+{
+	return type >= COMPARE_LT && type <= COMPARE_GT ? (StrategyNumber) type : InvalidStrategy;
+}
+
+#define compat_set_ordered_am(routine) \
+	((routine)->amconsistentequality = true, \
+	 (routine)->amconsistentordering = true, \
+	 (routine)->amtranslatestrategy = compat_translate_strategy, \
+	 (routine)->amtranslatecmptype = compat_translate_cmptype)
+#else
+#define compat_set_ordered_am(routine) ((void) 0)
 #endif
 
 #endif							/* PENUMBRA_PG_COMPAT_H */

@@ -1,0 +1,104 @@
+/*-------------------------------------------------------------------------
+ *
+ * key.c
+ *	  Between SQL values and the key of an entry.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "port/pg_bswap.h"
+#include "utils/builtins.h"
+#include "utils/uuid.h"
+
+#include "key.h"
+
+KeytreeKind
+keytree_kind_of(Oid type)
+{
+	switch (type)
+	{
+		case INT2OID:
+			return KEYTREE_INT2;
+		case INT4OID:
+		case DATEOID:
+			return KEYTREE_INT4;
+		case INT8OID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			return KEYTREE_INT8;
+		case UUIDOID:
+			return KEYTREE_UUID;
+		default:
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("access method keytree does not support type %s", format_type_be(type)),
+					 errhint("It supports smallint, integer, bigint, date, timestamp, timestamptz and uuid.")));
+	}
+}
+
+void
+keytree_key_from_datum(KeytreeKind kind, Datum value, KeytreeEntry *entry)
+{
+	entry->low = 0;
+	switch (kind)
+	{
+		case KEYTREE_INT2:
+			entry->high = keytree_int_to_key(DatumGetInt16(value));
+			break;
+		case KEYTREE_INT4:
+			entry->high = keytree_int_to_key(DatumGetInt32(value));
+			break;
+		case KEYTREE_INT8:
+			entry->high = keytree_int_to_key(DatumGetInt64(value));
+			break;
+		case KEYTREE_UUID:
+			{
+				const pg_uuid_t *uuid = DatumGetUUIDP(value);
+
+				memcpy(&entry->high, uuid->data, sizeof(uint64));
+				memcpy(&entry->low, uuid->data + sizeof(uint64), sizeof(uint64));
+				entry->high = pg_ntoh64(entry->high);
+				entry->low = pg_ntoh64(entry->low);
+			}
+			break;
+	}
+}
+
+int
+keytree_key_to_bytes(KeytreeKind kind, const KeytreeEntry *entry, char *bytes)
+{
+	switch (kind)
+	{
+		case KEYTREE_INT2:
+			{
+				int16		value = (int16) keytree_int_from_key(entry->high);
+
+				memcpy(bytes, &value, sizeof(value));
+				return sizeof(value);
+			}
+		case KEYTREE_INT4:
+			{
+				int32		value = (int32) keytree_int_from_key(entry->high);
+
+				memcpy(bytes, &value, sizeof(value));
+				return sizeof(value);
+			}
+		case KEYTREE_INT8:
+			{
+				int64		value = keytree_int_from_key(entry->high);
+
+				memcpy(bytes, &value, sizeof(value));
+				return sizeof(value);
+			}
+		case KEYTREE_UUID:
+			{
+				uint64		halves[] = {pg_hton64(entry->high), pg_hton64(entry->low)};
+
+				memcpy(bytes, halves, sizeof(halves));
+				return sizeof(halves);
+			}
+	}
+	pg_unreachable();
+}

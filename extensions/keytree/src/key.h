@@ -1,0 +1,44 @@
+/*-------------------------------------------------------------------------
+ *
+ * key.h
+ *	  Between SQL values and the key of an entry.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef KEYTREE_KEY_H
+#define KEYTREE_KEY_H
+
+#include "postgres.h"
+
+#include "page.h"
+
+/* How values of a type become keys; all integers share one order, so they compare across types. */
+typedef enum KeytreeKind
+{
+	KEYTREE_INT2,
+	KEYTREE_INT4,				/* date too */
+	KEYTREE_INT8,				/* timestamp and timestamptz too */
+	KEYTREE_UUID
+}			KeytreeKind;
+
+extern KeytreeKind keytree_kind_of(Oid type);
+
+static inline uint64
+keytree_int_to_key(int64 value)
+{
+	return (uint64) value ^ (UINT64CONST(1) << 63);
+}
+
+static inline int64
+keytree_int_from_key(uint64 key)
+{
+	return (int64) (key ^ (UINT64CONST(1) << 63));
+}
+
+/* Sets the halves of the key; tid is the caller's. */
+extern void keytree_key_from_datum(KeytreeKind kind, Datum value, KeytreeEntry *entry);
+
+/* A datum's bytes as in a tuple; returns how many. */
+extern int	keytree_key_to_bytes(KeytreeKind kind, const KeytreeEntry *entry, char *bytes);
+
+#endif							/* KEYTREE_KEY_H */

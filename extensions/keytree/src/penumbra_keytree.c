@@ -1,0 +1,113 @@
+/*-------------------------------------------------------------------------
+ *
+ * penumbra_keytree.c
+ *	  The library: resource manager and access method.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/amapi.h"
+#include "access/reloptions.h"
+#include "catalog/pg_am.h"
+#include "commands/vacuum.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "pg_compat.h"
+#include "utils/rel.h"
+#include "utils/selfuncs.h"
+
+#include "build.h"
+#include "change.h"
+#include "scan.h"
+#include "tree.h"
+#include "vacuum.h"
+
+PG_MODULE_MAGIC;
+
+extern PGDLLEXPORT void _PG_init(void);
+
+PENUMBRA_SQL_FUNCTION(keytree_handler);
+
+void
+_PG_init(void)
+{
+	if (process_shared_preload_libraries_in_progress)
+		keytree_register_rmgr();
+}
+
+static bool
+keytree_insert(Relation index, Datum *values, bool *nulls, ItemPointer pointer, Relation heap,
+			   IndexUniqueCheck check_unique, bool index_unchanged, IndexInfo *info)
+{
+	keytree_require_rmgr(index);
+	keytree_insert_value(index, heap, keytree_kind_of(index->rd_opcintype[0]), values[0], nulls[0], pointer);
+	return false;
+}
+
+static bool
+keytree_can_return(Relation index, int attribute)
+{
+	return true;
+}
+
+static bytea *
+keytree_options(Datum options, bool validate)
+{
+	return NULL;
+}
+
+static bool
+keytree_validate(Oid opclass)
+{
+	return true;
+}
+
+static void
+keytree_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
+					  Cost *startup_cost, Cost *total_cost, Selectivity *selectivity,
+					  double *correlation, double *pages)
+{
+	GenericCosts costs = {0};
+
+	genericcostestimate(root, path, loop_count, &costs);
+	*startup_cost = costs.indexStartupCost;
+	*total_cost = costs.indexTotalCost;
+	*selectivity = costs.indexSelectivity;
+	*correlation = costs.indexCorrelation;
+	*pages = costs.numIndexPages;
+}
+
+Datum
+keytree_handler(PG_FUNCTION_ARGS)
+{
+	IndexAmRoutine *routine = makeNode(IndexAmRoutine);
+
+	routine->amstrategies = BTMaxStrategyNumber;
+	routine->amcanorder = true;
+	routine->amcanbackward = true;
+	routine->amoptionalkey = true;
+	routine->amsearcharray = true;
+	routine->amsearchnulls = true;
+	routine->amclusterable = true;
+	routine->amparallelvacuumoptions = VACUUM_OPTION_PARALLEL_BULKDEL | VACUUM_OPTION_PARALLEL_COND_CLEANUP;
+
+	routine->ambuild = keytree_build;
+	routine->ambuildempty = keytree_build_empty;
+	routine->aminsert = keytree_insert;
+	routine->ambulkdelete = keytree_bulk_delete;
+	routine->amvacuumcleanup = keytree_vacuum_cleanup;
+	routine->amcanreturn = keytree_can_return;
+	routine->amcostestimate = keytree_cost_estimate;
+	routine->amoptions = keytree_options;
+	routine->amvalidate = keytree_validate;
+	routine->ambeginscan = keytree_beginscan;
+	routine->amrescan = keytree_rescan;
+	routine->amgettuple = keytree_gettuple;
+	routine->amgetbitmap = keytree_getbitmap;
+	routine->amendscan = keytree_endscan;
+	routine->ammarkpos = keytree_markpos;
+	routine->amrestrpos = keytree_restrpos;
+	compat_set_ordered_am(routine);
+	PG_RETURN_POINTER(routine);
+}

@@ -1,0 +1,531 @@
+/*-------------------------------------------------------------------------
+ *
+ * scan.c
+ *	  Index scans: page by page, all that a page has for the scan at once.
+ *
+ * A page's items are taken whatever the direction, so turning around needs
+ * no care; where to go on is said by the page's fences, not by its links,
+ * which are only guesses (see README.md, "Moving between leaves").
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/itup.h"
+#include "access/relscan.h"
+#include "miscadmin.h"
+#include "pg_compat.h"
+#include "storage/bufmgr.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "scan.h"
+#include "tree.h"
+
+static KeytreeLeafItems *
+create_leaf_items(IndexScanDesc scan)
+{
+	Size		keys_bytes = scan->xs_want_itup ? 2 * KEYTREE_MAX_ENTRIES * sizeof(uint64) : 0;
+	KeytreeLeafItems *leaf = MemoryContextAlloc(GetMemoryChunkContext(scan->opaque),
+												offsetof(KeytreeLeafItems, keys) + keys_bytes);
+
+	leaf->count = 0;
+	leaf->pin = InvalidBuffer;
+	return leaf;
+}
+
+IndexScanDesc
+keytree_beginscan(Relation index, int keys_count, int orderbys_count)
+{
+	IndexScanDesc scan = RelationGetIndexScan(index, keys_count, orderbys_count);
+	KeytreeScan *state = palloc0(sizeof(KeytreeScan));
+
+	state->kind = keytree_kind_of(index->rd_opcintype[0]);
+	state->bounds_context = AllocSetContextCreate(CurrentMemoryContext, "keytree scan bounds",
+												  ALLOCSET_SMALL_SIZES);
+	state->marked_index = -1;
+	scan->xs_itupdesc = RelationGetDescr(index);
+	scan->opaque = state;
+	return scan;
+}
+
+static void
+drop_pin(KeytreeLeafItems *leaf)
+{
+	if (leaf != NULL && BufferIsValid(leaf->pin))
+	{
+		ReleaseBuffer(leaf->pin);
+		leaf->pin = InvalidBuffer;
+	}
+}
+
+/*
+ * Tells the page which of its entries are dead.  Only if nobody changed it
+ * since it was read: otherwise the TIDs may mean other rows by now.
+ */
+static void
+kill_items(IndexScanDesc scan)
+{
+	KeytreeScan *state = scan->opaque;
+	Buffer		buffer;
+	Page		page;
+
+	if (state->killed_count == 0)
+		return;
+	buffer = ReadBuffer(scan->indexRelation, state->leaf->block);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buffer);
+	if (KeytreeHeader(page)->version == state->leaf->version &&
+		!(KeytreeHeader(page)->flags & KEYTREE_PAGE_DELETED) && KeytreeHeader(page)->level == 0)
+	{
+		for (int i = 0; i < state->killed_count; i++)
+			keytree_page_mark_dead(page, state->killed[i]);
+		MarkBufferDirtyHint(buffer, true);
+	}
+	UnlockReleaseBuffer(buffer);
+	state->killed_count = 0;
+}
+
+/* The scan leaves its page; the mark keeps what it needs. */
+static void
+leave_page(IndexScanDesc scan)
+{
+	KeytreeScan *state = scan->opaque;
+	KeytreeLeafItems *leaf = state->leaf;
+
+	if (leaf == NULL)
+		return;
+	kill_items(scan);
+	if (state->mark_is_in_leaf)
+	{
+		state->leaf = state->marked_leaf;
+		state->marked_leaf = leaf;
+		state->mark_is_in_leaf = false;
+	}
+	else
+		drop_pin(leaf);
+	if (state->leaf != NULL)
+		state->leaf->count = 0;
+}
+
+static void
+forget_mark(KeytreeScan *state)
+{
+	drop_pin(state->marked_leaf);
+	state->marked_index = -1;
+	state->mark_is_in_leaf = false;
+}
+
+void
+keytree_rescan(IndexScanDesc scan, ScanKey keys, int keys_count, ScanKey orderbys, int orderbys_count)
+{
+	KeytreeScan *state = scan->opaque;
+	MemoryContext previous;
+
+	leave_page(scan);
+	forget_mark(state);
+	if (keys != NULL && scan->numberOfKeys > 0)
+		memcpy(scan->keyData, keys, scan->numberOfKeys * sizeof(ScanKeyData));
+	MemoryContextReset(state->bounds_context);
+	previous = MemoryContextSwitchTo(state->bounds_context);
+	keytree_compute_bounds(scan, &state->bounds);
+	MemoryContextSwitchTo(previous);
+	state->is_started = false;
+	state->is_at_end = false;
+}
+
+/* First position in [from, count) that is not below the entry; most intervals are of one key, so look near first. */
+static int
+end_position(const char *page, int from, const KeytreeEntry *to)
+{
+	const KeytreePageHeader *header = KeytreeHeader(page);
+
+	if (!keytree_less(to, &header->high_fence))
+		return header->count;
+	for (int position = from; position < Min(from + 2, header->count); position++)
+	{
+		KeytreeEntry entry = keytree_page_entry(page, position);
+
+		if (!keytree_less(&entry, to))
+			return position;
+	}
+	return keytree_page_lower_bound(page, to);
+}
+
+static void
+take_positions(IndexScanDesc scan, KeytreeLeafItems *leaf, const char *page, int from, int to)
+{
+	bool		skip_dead = scan->ignore_killed_tuples &&
+		(KeytreeHeader(page)->flags & KEYTREE_PAGE_HAS_DEAD);
+
+	for (int position = from; position < to; position++)
+	{
+		KeytreeEntry entry;
+
+		if (skip_dead && keytree_page_entry_is_dead(page, position))
+			continue;
+		entry = keytree_page_entry(page, position);
+		leaf->tids[leaf->count] = entry.tid;
+		leaf->positions[leaf->count] = position;
+		if (scan->xs_want_itup)
+		{
+			leaf->keys[2 * leaf->count] = entry.high;
+			leaf->keys[2 * leaf->count + 1] = entry.low;
+		}
+		leaf->count++;
+	}
+}
+
+/* Takes what the page has for all intervals that meet it; interval is one of them. */
+static void
+take_page(IndexScanDesc scan, KeytreeLeafItems *leaf, Buffer buffer, int interval)
+{
+	const KeytreeScan *state = scan->opaque;
+	const KeytreeInterval *intervals = state->bounds.intervals;
+	const char *page = BufferGetPage(buffer);
+	const KeytreePageHeader *header = KeytreeHeader(page);
+	BlockNumber root = intervals[interval].root;
+	int			first = interval;
+	int			last = interval;
+
+	while (first > 0 && intervals[first - 1].root == root &&
+		   keytree_less(&header->low_fence, &intervals[first - 1].to))
+		first--;
+	while (last + 1 < state->bounds.count && intervals[last + 1].root == root &&
+		   keytree_less(&intervals[last + 1].from, &header->high_fence))
+		last++;
+
+	leaf->count = 0;
+	leaf->first_interval = first;
+	leaf->last_interval = last;
+	leaf->block = BufferGetBlockNumber(buffer);
+	leaf->left = header->left;
+	leaf->right = header->right;
+	leaf->version = header->version;
+	leaf->low_fence = header->low_fence;
+	leaf->high_fence = header->high_fence;
+	for (int i = first; i <= last; i++)
+	{
+		int			from = keytree_less(&header->low_fence, &intervals[i].from) ?
+			keytree_page_lower_bound(page, &intervals[i].from) : 0;
+
+		take_positions(scan, leaf, page, from, end_position(page, from, &intervals[i].to));
+	}
+}
+
+/* The greatest entry that is less. */
+static KeytreeEntry
+entry_before(KeytreeEntry entry)
+{
+	if (entry.tid-- == 0 && entry.low-- == 0)
+		entry.high--;
+	return entry;
+}
+
+/* Where a scan goes on: at the interval, from an entry on or down to below it. */
+typedef struct Target
+{
+	int			interval;
+	KeytreeEntry entry;			/* inclusive forwards, exclusive backwards */
+	BlockNumber guess;
+} Target;
+
+static bool
+first_target(const KeytreeScan *state, bool forward, Target *target)
+{
+	const KeytreeBounds *bounds = &state->bounds;
+
+	if (bounds->count == 0)
+		return false;
+	target->interval = forward ? 0 : bounds->count - 1;
+	target->entry = forward ? bounds->intervals[0].from : bounds->intervals[bounds->count - 1].to;
+	target->guess = InvalidBlockNumber;
+	return true;
+}
+
+/* The target after a page, which may have been the last. */
+static bool
+next_target(const KeytreeScan *state, const KeytreeLeafItems *leaf, bool forward, Target *target)
+{
+	const KeytreeBounds *bounds = &state->bounds;
+
+	if (forward)
+	{
+		const KeytreeInterval *last = &bounds->intervals[leaf->last_interval];
+
+		if (keytree_less(&leaf->high_fence, &last->to))
+			*target = (Target)
+		{
+			.interval = leaf->last_interval,.entry = leaf->high_fence,.guess = leaf->right
+		};
+		else if (leaf->last_interval + 1 < bounds->count)
+			*target = (Target)
+		{
+			.interval = leaf->last_interval + 1,.entry = last[1].from,.guess = InvalidBlockNumber
+		};
+		else
+			return false;
+	}
+	else
+	{
+		const KeytreeInterval *first = &bounds->intervals[leaf->first_interval];
+
+		if (keytree_less(&first->from, &leaf->low_fence))
+			*target = (Target)
+		{
+			.interval = leaf->first_interval,.entry = leaf->low_fence,.guess = leaf->left
+		};
+		else if (leaf->first_interval > 0)
+			*target = (Target)
+		{
+			.interval = leaf->first_interval - 1,.entry = first[-1].to,.guess = InvalidBlockNumber
+		};
+		else
+			return false;
+	}
+	return true;
+}
+
+/* Index-only scans and others that do not look at the heap with an MVCC snapshot keep VACUUM away by their pin. */
+static bool
+needs_pin(IndexScanDesc scan)
+{
+	return scan->xs_want_itup || scan->xs_snapshot == NULL || !IsMVCCSnapshot(scan->xs_snapshot);
+}
+
+/*
+ * Whether the page has items on the hither side of the target: after a merge
+ * of the ranges of pages that were two when the target was computed.
+ */
+static bool
+reaches_back(const KeytreeScan *state, const Target *target, bool forward)
+{
+	const KeytreeLeafItems *leaf = state->leaf;
+
+	if (leaf->count == 0)
+		return false;
+	if (forward)
+		return keytree_less(&state->bounds.intervals[leaf->first_interval].from, &target->entry) &&
+			keytree_less(&leaf->low_fence, &target->entry);
+	return keytree_less(&target->entry, &state->bounds.intervals[leaf->last_interval].to) &&
+		keytree_less(&target->entry, &leaf->high_fence);
+}
+
+/* Reads the target's page; the current item is the first (or last) one in the direction. */
+static void
+read_target(IndexScanDesc scan, const Target *target, bool forward, bool keep_pin)
+{
+	KeytreeScan *state = scan->opaque;
+	KeytreeEntry entry = forward ? target->entry : entry_before(target->entry);
+	Buffer		buffer = keytree_descend_from(scan->indexRelation, state->bounds.intervals[target->interval].root,
+											  target->guess, &entry, 0, BUFFER_LOCK_SHARE);
+	KeytreeLeafItems *leaf = state->leaf;
+	int			position;
+
+	take_page(scan, leaf, buffer, target->interval);
+	position = forward ? 0 : leaf->count;
+	if (reaches_back(state, target, forward))
+	{
+		int			bound = keytree_page_lower_bound(BufferGetPage(buffer), &target->entry);
+
+		if (forward)
+			while (position < leaf->count && leaf->positions[position] < bound)
+				position++;
+		else
+			while (position > 0 && leaf->positions[position - 1] >= bound)
+				position--;
+	}
+	leaf->index = forward ? position : position - 1;
+	if (keep_pin)
+	{
+		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+		leaf->pin = buffer;
+	}
+	else
+		UnlockReleaseBuffer(buffer);
+}
+
+/* Reads pages in the direction until one has an item. */
+static bool
+read_next_page(IndexScanDesc scan, bool forward, bool keep_pin)
+{
+	KeytreeScan *state = scan->opaque;
+	Target		target;
+	bool		found;
+
+	if (state->is_started)
+		found = next_target(state, state->leaf, forward, &target);
+	else
+		found = first_target(state, forward, &target);
+	while (found)
+	{
+		if (state->is_started)
+			leave_page(scan);
+		if (state->leaf == NULL)
+			state->leaf = create_leaf_items(scan);
+		state->is_started = true;
+		read_target(scan, &target, forward, keep_pin);
+		if (state->leaf->index >= 0 && state->leaf->index < state->leaf->count)
+			return true;
+		CHECK_FOR_INTERRUPTS();
+		found = next_target(state, state->leaf, forward, &target);
+	}
+	return false;
+}
+
+static IndexTuple
+form_tuple(IndexScanDesc scan, const KeytreeLeafItems *leaf)
+{
+	KeytreeScan *state = scan->opaque;
+	KeytreeEntry entry = {.high = leaf->keys[2 * leaf->index],.low = leaf->keys[2 * leaf->index + 1]};
+	char	   *values;
+
+	if (state->bounds.intervals[leaf->first_interval].root == KEYTREE_NULLS_ROOT)
+		return state->null_tuple;
+	values = (char *) state->tuple + MAXALIGN(sizeof(IndexTupleData));
+	(void) keytree_key_to_bytes(state->kind, &entry, values);
+	return state->tuple;
+}
+
+static void
+prepare_tuples(IndexScanDesc scan)
+{
+	KeytreeScan *state = scan->opaque;
+	MemoryContext previous = MemoryContextSwitchTo(GetMemoryChunkContext(state));
+	bool		is_null = true;
+	Datum		value = (Datum) 0;
+	char		zero[sizeof(uint64) * 2] = {0};
+
+	state->null_tuple = index_form_tuple(RelationGetDescr(scan->indexRelation), &value, &is_null);
+	is_null = false;
+	if (state->kind == KEYTREE_UUID)
+		value = PointerGetDatum(zero);
+	state->tuple = index_form_tuple(RelationGetDescr(scan->indexRelation), &value, &is_null);
+	MemoryContextSwitchTo(previous);
+}
+
+/* The killed item is the one returned last. */
+static void
+remember_killed(IndexScanDesc scan)
+{
+	KeytreeScan *state = scan->opaque;
+	const KeytreeLeafItems *leaf = state->leaf;
+
+	if (leaf == NULL || leaf->index < 0 || leaf->index >= leaf->count)
+		return;
+	if (state->killed == NULL)
+		state->killed = MemoryContextAlloc(GetMemoryChunkContext(state), KEYTREE_MAX_ENTRIES * sizeof(uint16));
+	if (state->killed_count < KEYTREE_MAX_ENTRIES)
+		state->killed[state->killed_count++] = leaf->positions[leaf->index];
+}
+
+bool
+keytree_gettuple(IndexScanDesc scan, ScanDirection direction)
+{
+	KeytreeScan *state = scan->opaque;
+	KeytreeLeafItems *leaf;
+	bool		forward = ScanDirectionIsForward(direction);
+
+	scan->xs_recheck = false;
+	if (!state->is_started)
+	{
+		compat_count_index_search(scan);
+		if (!read_next_page(scan, forward, needs_pin(scan)))
+			return false;
+	}
+	else
+	{
+		if (scan->kill_prior_tuple)
+			remember_killed(scan);
+		leaf = state->leaf;
+		/* at most one step beyond either end, from where the other direction comes back */
+		if (forward ? leaf->index < leaf->count : leaf->index >= 0)
+			leaf->index += forward ? 1 : -1;
+		if ((leaf->index < 0 || leaf->index >= leaf->count) &&
+			!read_next_page(scan, forward, needs_pin(scan)))
+			return false;
+	}
+	leaf = state->leaf;
+	keytree_tid_to_pointer(leaf->tids[leaf->index], &scan->xs_heaptid);
+	if (scan->xs_want_itup)
+	{
+		if (state->tuple == NULL)
+			prepare_tuples(scan);
+		scan->xs_itup = form_tuple(scan, leaf);
+	}
+	return true;
+}
+
+int64
+keytree_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
+{
+	KeytreeScan *state = scan->opaque;
+	int64		count = 0;
+
+	compat_count_index_search(scan);
+	while (read_next_page(scan, true, false))
+	{
+		KeytreeLeafItems *leaf = state->leaf;
+
+		for (; leaf->index < leaf->count; leaf->index++)
+		{
+			ItemPointerData pointer;
+
+			keytree_tid_to_pointer(leaf->tids[leaf->index], &pointer);
+			tbm_add_tuples(bitmap, &pointer, 1, false);
+			count++;
+		}
+	}
+	return count;
+}
+
+void
+keytree_endscan(IndexScanDesc scan)
+{
+	KeytreeScan *state = scan->opaque;
+
+	leave_page(scan);
+	forget_mark(state);
+	drop_pin(state->leaf);
+	MemoryContextDelete(state->bounds_context);
+	if (state->leaf != NULL)
+		pfree(state->leaf);
+	if (state->marked_leaf != NULL)
+		pfree(state->marked_leaf);
+	pfree(state);
+}
+
+void
+keytree_markpos(IndexScanDesc scan)
+{
+	KeytreeScan *state = scan->opaque;
+
+	forget_mark(state);
+	if (state->is_started && state->leaf->index >= 0 && state->leaf->index < state->leaf->count)
+	{
+		state->marked_index = state->leaf->index;
+		state->mark_is_in_leaf = true;
+	}
+}
+
+void
+keytree_restrpos(IndexScanDesc scan)
+{
+	KeytreeScan *state = scan->opaque;
+
+	if (state->marked_index < 0)
+		return;
+	if (!state->mark_is_in_leaf)
+	{
+		KeytreeLeafItems *leaf = state->leaf;
+
+		kill_items(scan);
+		drop_pin(leaf);
+		state->leaf = state->marked_leaf;
+		state->marked_leaf = leaf;
+		state->mark_is_in_leaf = true;
+	}
+	state->leaf->index = state->marked_index;
+}

@@ -1,0 +1,85 @@
+/*-------------------------------------------------------------------------
+ *
+ * scan.h
+ *	  State of an index scan.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef KEYTREE_SCAN_H
+#define KEYTREE_SCAN_H
+
+#include "access/genam.h"
+#include "access/relscan.h"
+#include "access/sdir.h"
+#include "nodes/tidbitmap.h"
+
+#include "key.h"
+#include "page.h"
+
+/*
+ * What the scan keys ask for: entries of a tree from one (inclusive) to
+ * another (exclusive).  A scan has several with = ANY (array), or when it
+ * returns NULLs after all values; they are disjoint and in scan order.
+ */
+typedef struct KeytreeInterval
+{
+	KeytreeEntry from;
+	KeytreeEntry to;
+	BlockNumber root;
+}			KeytreeInterval;
+
+typedef struct KeytreeBounds
+{
+	KeytreeInterval *intervals;
+	int			count;
+	KeytreeInterval fixed[2];	/* storage where no array is involved */
+}			KeytreeBounds;
+
+/* Computes the intervals of the scan keys; arrays go into the current memory context. */
+extern void keytree_compute_bounds(IndexScanDesc scan, KeytreeBounds *bounds);
+
+/* The entries of one leaf that satisfy the scan, whatever the direction. */
+typedef struct KeytreeLeafItems
+{
+	int			count;
+	int			index;			/* the current one; -1 or count when none */
+	int			first_interval; /* those that meet the page */
+	int			last_interval;
+	Buffer		pin;			/* or InvalidBuffer */
+	BlockNumber block;
+	BlockNumber left;
+	BlockNumber right;
+	uint32		version;
+	KeytreeEntry low_fence;
+	KeytreeEntry high_fence;
+	uint64		tids[KEYTREE_MAX_ENTRIES];
+	uint16		positions[KEYTREE_MAX_ENTRIES];
+	uint64		keys[];			/* of index-only scans: high and low halves of each */
+}			KeytreeLeafItems;
+
+typedef struct KeytreeScan
+{
+	KeytreeKind kind;
+	KeytreeBounds bounds;
+	MemoryContext bounds_context;
+	bool		is_started;
+	bool		is_at_end;		/* in the direction that was last asked for */
+	KeytreeLeafItems *leaf;
+	KeytreeLeafItems *marked_leaf;	/* what the mark refers to after the scan left the page */
+	int			marked_index;	/* -1: no mark */
+	bool		mark_is_in_leaf;
+	int			killed_count;
+	uint16	   *killed;			/* positions in leaf's page */
+	IndexTuple	tuple;			/* of index-only scans */
+	IndexTuple	null_tuple;
+}			KeytreeScan;
+
+extern IndexScanDesc keytree_beginscan(Relation index, int keys_count, int orderbys_count);
+extern void keytree_rescan(IndexScanDesc scan, ScanKey keys, int keys_count, ScanKey orderbys, int orderbys_count);
+extern bool keytree_gettuple(IndexScanDesc scan, ScanDirection direction);
+extern int64 keytree_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap);
+extern void keytree_endscan(IndexScanDesc scan);
+extern void keytree_markpos(IndexScanDesc scan);
+extern void keytree_restrpos(IndexScanDesc scan);
+
+#endif							/* KEYTREE_SCAN_H */

@@ -1,0 +1,52 @@
+/*-------------------------------------------------------------------------
+ *
+ * tree.h
+ *	  The tree: pages found, entries inserted.  README.md has the lock rules.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef KEYTREE_TREE_H
+#define KEYTREE_TREE_H
+
+#include "storage/bufmgr.h"
+#include "utils/relcache.h"
+
+#include "key.h"
+#include "page.h"
+
+/*
+ * The page of a level (0 = leaf) whose range holds the entry, locked as asked
+ * (BUFFER_LOCK_SHARE or _EXCLUSIVE).  InvalidBuffer if the tree is not that
+ * high.
+ */
+extern Buffer keytree_descend(Relation index, BlockNumber root, const KeytreeEntry *entry,
+							  int level, int lock_mode);
+
+/*
+ * The same when the page is probably this block; a page elsewhere in the
+ * level is reached by right links or from the root.
+ */
+extern Buffer keytree_descend_from(Relation index, BlockNumber root, BlockNumber block,
+								   const KeytreeEntry *entry, int level, int lock_mode);
+
+/* Errors out with XX002 on a page whose header cannot be. */
+extern void keytree_check_page(Relation index, Buffer buffer);
+
+/* A block to be used again or a new one at the end, locked exclusively. */
+extern Buffer keytree_allocate_page(Relation index);
+
+extern void keytree_insert_item(Relation index, Relation heap, BlockNumber root, const KeytreeItem *item);
+
+extern void keytree_insert_value(Relation index, Relation heap, KeytreeKind kind,
+								 Datum value, bool is_null, ItemPointer pointer);
+
+/* Completes the split of a page, exclusively locked; releases it. */
+extern void keytree_finish_split(Relation index, BlockNumber root, Buffer left);
+
+static inline BlockNumber
+keytree_root_for(bool is_null)
+{
+	return is_null ? KEYTREE_NULLS_ROOT : KEYTREE_VALUES_ROOT;
+}
+
+#endif							/* KEYTREE_TREE_H */
