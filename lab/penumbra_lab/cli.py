@@ -8,17 +8,14 @@ import duckdb
 import psycopg
 
 from penumbra_lab.bench import bench_workload
-from penumbra_lab.bench_load import bench_load, load_table
-from penumbra_lab.bench_numeric import bench_numeric, numeric_table
-from penumbra_lab.bench_pgbench import bench_pgbench, pgbench_table
-from penumbra_lab.bench_sort import bench_sort, sort_table
 from penumbra_lab.crash_file import Symbolizer, find_crash_files
 from penumbra_lab.crash_show import crash_markdown, crash_view, list_table, read_crash_files
 from penumbra_lab.errors import LabError
 from penumbra_lab.report import write_report
-from penumbra_lab.result import latest_result, read_document, write_document
+from penumbra_lab.result import latest_result, read_document
+from penumbra_lab.run.commands import bench, fail_on_differences, finish_workload, show_environment
 from penumbra_lab.server import terminate_like_interrupt
-from penumbra_lab.show import console, query_table
+from penumbra_lab.show import console
 from penumbra_lab.state import report_path
 
 EXIT_INTERRUPTED = 130
@@ -40,98 +37,17 @@ def commands() -> None:
 def demo(scale: float, runs: int, keep: bool) -> None:
     """TPC-H on stock PostgreSQL, Penumbra and DuckDB; ends with a table and a report."""
     document = bench_workload("tpch", scale, runs, with_duckdb=True, keep=keep)
-    _finish_workload(document)
+    finish_workload(document)
     shown = next(q for q in document["queries"] if q["name"].startswith("q01"))
     console.print(f"\nThe plan of {shown['name']}:\n")
     console.print(shown["plan"], markup=False, highlight=False, soft_wrap=True)
     write_report(document, report_path())
     console.print(f"\nReport: {report_path()}")
-    _fail_on_differences(document)
+    fail_on_differences(document)
 
 
-@commands.group()
-def bench() -> None:
-    """Benchmarks; each writes a JSON result under .penumbra/results."""
-
-
-def _workload_options(size_name: str, size_type: click.ParamType, help_text: str):
-    def decorate(function):
-        for option in reversed((
-            click.option(f"--{size_name}", "size", type=size_type, default=None, help=help_text),
-            click.option("--runs", type=click.IntRange(min=1), default=5, show_default=True,
-                         help="Measured runs of each query on each system."),
-            click.option("--duckdb/--no-duckdb", "with_duckdb", default=True, show_default=True,
-                         help="Measure DuckDB beside PostgreSQL."),
-            click.option("--keep/--no-keep", default=True, show_default=True,
-                         help="Keep the loaded server for the next run."),
-        )):  # fmt: skip
-            function = option(function)
-        return function
-
-    return decorate
-
-
-@bench.command("tpch")
-@_workload_options("scale", click.FloatRange(min=0.001), "Scale factor (default 1).")
-def bench_tpch(size: float | None, runs: int, with_duckdb: bool, keep: bool) -> None:
-    """TPC-H tables, queries over one table each."""
-    _run_workload("tpch", size, runs, with_duckdb, keep)
-
-
-@bench.command("wide")
-@_workload_options("rows", click.IntRange(min=1000), "Rows (default 2,000,000; about 1 KB each).")
-def bench_wide(size: float | None, runs: int, with_duckdb: bool, keep: bool) -> None:
-    """One table of 100 skewed columns, many strings and NULLs."""
-    _run_workload("wide", size, runs, with_duckdb, keep)
-
-
-@bench.command("load")
-@click.option("--workload", "name", default="tpch", show_default=True)
-@click.option("--size", type=click.FloatRange(min=0.001), default=None,
-              help="Scale factor or rows; the workload's default.")  # fmt: skip
-@click.option("--runs", type=click.IntRange(min=1), default=3, show_default=True)
-@click.option("--keep/--no-keep", default=True, show_default=True)
-def bench_loading(name: str, size: float | None, runs: int, keep: bool) -> None:
-    """Filling the cache: heap megabytes per second and core, cached bytes per heap byte."""
-    document = bench_load(name, size, runs, keep)
-    console.print(load_table(document))
-    _say_where(document)
-
-
-@bench.command("numeric")
-@click.option("--rows", type=click.IntRange(min=1000), default=1_000_000, show_default=True,
-              help="Rows of the tables of short numbers.")  # fmt: skip
-@click.option("--runs", type=click.IntRange(min=1), default=7, show_default=True,
-              help="Measured runs of each query on each side.")  # fmt: skip
-def bench_numeric_command(rows: int, runs: int) -> None:
-    """penumbra_numeric against the server's own functions: paired, alternating runs."""
-    document = bench_numeric(rows, runs)
-    console.print(numeric_table(document))
-    _say_where(document)
-
-
-@bench.command("pgbench")
-@click.option("--scale", type=click.IntRange(min=1), default=10, show_default=True)
-@click.option("--rounds", type=click.IntRange(min=1), default=9, show_default=True)
-@click.option("--seconds", type=click.IntRange(min=1), default=5, show_default=True,
-              help="Length of one run.")  # fmt: skip
-def bench_pgbench_command(scale: int, rounds: int, seconds: int) -> None:
-    """What preloading the library costs pgbench -S and TPC-B: paired, alternating runs."""
-    document = bench_pgbench(scale, rounds, seconds)
-    console.print(pgbench_table(document))
-    _say_where(document)
-
-
-@bench.command("sort")
-@click.option("--elements", type=click.IntRange(min=1), default=1_000_000, show_default=True,
-              help="Elements of the large arrays.")  # fmt: skip
-@click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True,
-              help="Measured turns of each pair.")  # fmt: skip
-def bench_sort_command(elements: int, rounds: int) -> None:
-    """Array sorts of every type beside intarray's, ORDER BY and (from 18) array_sort."""
-    document = bench_sort(elements, rounds)
-    console.print(sort_table(document))
-    _say_where(document)
+commands.add_command(bench)
+commands.add_command(show_environment)
 
 
 @commands.command()
@@ -209,31 +125,6 @@ def backtrace_show(directory: Path, debug_directories: tuple[Path, ...], debugin
     else:
         console.print(list_table(crashes))
         console.print(crash_view(crashes[0], frames))
-
-
-def _run_workload(name: str, size: float | None, runs: int, with_duckdb: bool, keep: bool) -> None:
-    document = bench_workload(name, size, runs, with_duckdb, keep)
-    _finish_workload(document)
-    _fail_on_differences(document)
-
-
-def _finish_workload(document: dict) -> None:
-    console.print(query_table(document))
-    _say_where(document)
-
-
-def _say_where(document: dict) -> None:
-    load = document["machine"]["load_average"]
-    if load > document["machine"]["cpus"] / 2:
-        console.print(f"The machine was busy (load average {load:.1f}): times are unreliable.")
-    console.print(f"Result: {write_document(document)}")
-
-
-def _fail_on_differences(document: dict) -> None:
-    wrong = [q for q in document["queries"] if q["differences"]]
-    if wrong:
-        lines = [f"{q['name']}: {difference}" for q in wrong for difference in q["differences"]]
-        raise LabError("answers differ:\n" + "\n".join(lines))
 
 
 def main() -> None:

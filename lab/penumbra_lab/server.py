@@ -6,6 +6,7 @@ PostgreSQL refuses to run as root, so root starts it as user postgres; anybody e
 import contextlib
 import os
 import pwd
+import re
 import shutil
 import signal
 import subprocess
@@ -47,10 +48,7 @@ class Installation:
         return str(path)
 
     def version(self) -> str:
-        output = subprocess.run(
-            [self.program("postgres"), "--version"], capture_output=True, text=True, check=True
-        ).stdout
-        return output.split(")")[-1].split("(")[0].strip()
+        return program_version(self.program("postgres"))
 
     @property
     def major(self) -> int:
@@ -59,6 +57,13 @@ class Installation:
     @property
     def library_directory(self) -> Path:
         return self.bin_directory.parent / "lib"
+
+
+def program_version(program: str) -> str:
+    """Of a program of PostgreSQL: 15.20 of "postgres (PostgreSQL) 15.20 (Debian ...)"."""
+    output = subprocess.run([program, "--version"], capture_output=True, text=True).stdout
+    found = re.search(r"\(PostgreSQL\) (\S+)", output)
+    return found.group(1) if found else "unknown"
 
 
 def server_user() -> list[str]:
@@ -83,6 +88,7 @@ class PrivateServer:
         settings: Mapping[str, str],
         installation: Installation | None = None,
         initdb_options: tuple[str, ...] = ("--encoding=UTF8", "--locale=C.UTF-8"),
+        cpus: str | None = None,
     ):
         self.installation = installation or Installation.find()
         self.directory = directory
@@ -90,6 +96,7 @@ class PrivateServer:
         self.log = directory / "server.log"
         self.settings = dict(settings)
         self.initdb_options = initdb_options
+        self.cpus = cpus  # where the server runs; None: anywhere
         self._is_running = False
         socket = directory / "socket"
         if len(str(socket / ".s.PGSQL.5432").encode()) > SOCKET_PATH_BYTES_MAX:
@@ -108,6 +115,10 @@ class PrivateServer:
             self.installation.program("initdb"), "-D", str(self.data), "-U", "postgres",
             "--auth=trust", "--no-sync", *self.initdb_options,
         )  # fmt: skip
+
+    def take_over(self) -> None:
+        """Of a data directory that was copied here: its parent may be root's."""
+        give_to_server_user(self.directory)
 
     def remove(self) -> None:
         self.stop()
@@ -212,7 +223,8 @@ class PrivateServer:
     def _control(self, *arguments: str) -> subprocess.CompletedProcess:
         # A session of its own: Ctrl-C reaches this program, which then stops the server in order.
         # Output goes to no pipe: the server would inherit it and keep the reader waiting.
-        control = [self.installation.program("pg_ctl"), "-s", "-D", str(self.data)]
+        pinned = ["taskset", "-c", self.cpus] if self.cpus else []
+        control = [*pinned, self.installation.program("pg_ctl"), "-s", "-D", str(self.data)]
         return subprocess.run(
             [*server_user(), *control, *arguments],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

@@ -181,7 +181,8 @@ def describe_server(connection: psycopg.Connection, kind: str) -> dict:
         build = {}
     settings = rows(
         "SELECT name, current_setting(name) FROM pg_settings"
-        " WHERE setting IS DISTINCT FROM boot_val AND source NOT IN ('client', 'session')"
+        " WHERE setting IS DISTINCT FROM boot_val"
+        " AND source NOT IN ('default', 'dynamic default', 'client', 'session')"
     )
     version, number = connection.execute(
         "SELECT version(), current_setting('server_version_num')::int"

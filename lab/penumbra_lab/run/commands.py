@@ -1,0 +1,125 @@
+"""The commands `penumbra bench ...` and `penumbra environment`."""
+
+import json
+from pathlib import Path
+
+import click
+
+from penumbra_lab.bench import bench_workload
+from penumbra_lab.bench_load import bench_load, load_table
+from penumbra_lab.bench_numeric import bench_numeric, numeric_table
+from penumbra_lab.bench_sort import bench_sort, sort_table
+from penumbra_lab.errors import LabError
+from penumbra_lab.result import write_document
+from penumbra_lab.run import environment
+from penumbra_lab.run.pgbench_command import bench_pgbench
+from penumbra_lab.show import console, query_table
+
+
+@click.command("environment")
+@click.option("--data-directory", type=click.Path(path_type=Path), default=None,
+              help="The server's: its filesystem is described too.")  # fmt: skip
+def show_environment(data_directory: Path | None) -> None:
+    """Prints this machine as JSON, for --server-machine of a run from another one."""
+    print(json.dumps(environment.describe_machine(data_directory), indent=1))
+
+
+@click.group()
+def bench() -> None:
+    """Benchmarks; each writes a JSON result under .penumbra/results."""
+
+
+def _workload_options(size_name: str, size_type: click.ParamType, help_text: str):
+    def decorate(function):
+        for option in reversed((
+            click.option(f"--{size_name}", "size", type=size_type, default=None, help=help_text),
+            click.option("--runs", type=click.IntRange(min=1), default=5, show_default=True,
+                         help="Measured runs of each query on each system."),
+            click.option("--duckdb/--no-duckdb", "with_duckdb", default=True, show_default=True,
+                         help="Measure DuckDB beside PostgreSQL."),
+            click.option("--keep/--no-keep", default=True, show_default=True,
+                         help="Keep the loaded server for the next run."),
+        )):  # fmt: skip
+            function = option(function)
+        return function
+
+    return decorate
+
+
+@bench.command("tpch")
+@_workload_options("scale", click.FloatRange(min=0.001), "Scale factor (default 1).")
+def bench_tpch(size: float | None, runs: int, with_duckdb: bool, keep: bool) -> None:
+    """TPC-H tables, queries over one table each."""
+    _run_workload("tpch", size, runs, with_duckdb, keep)
+
+
+@bench.command("wide")
+@_workload_options("rows", click.IntRange(min=1000), "Rows (default 2,000,000; about 1 KB each).")
+def bench_wide(size: float | None, runs: int, with_duckdb: bool, keep: bool) -> None:
+    """One table of 100 skewed columns, many strings and NULLs."""
+    _run_workload("wide", size, runs, with_duckdb, keep)
+
+
+@bench.command("load")
+@click.option("--workload", "name", default="tpch", show_default=True)
+@click.option("--size", type=click.FloatRange(min=0.001), default=None,
+              help="Scale factor or rows; the workload's default.")  # fmt: skip
+@click.option("--runs", type=click.IntRange(min=1), default=3, show_default=True)
+@click.option("--keep/--no-keep", default=True, show_default=True)
+def bench_loading(name: str, size: float | None, runs: int, keep: bool) -> None:
+    """Filling the cache: heap megabytes per second and core, cached bytes per heap byte."""
+    document = bench_load(name, size, runs, keep)
+    console.print(load_table(document))
+    _say_where(document)
+
+
+@bench.command("numeric")
+@click.option("--rows", type=click.IntRange(min=1000), default=1_000_000, show_default=True,
+              help="Rows of the tables of short numbers.")  # fmt: skip
+@click.option("--runs", type=click.IntRange(min=1), default=7, show_default=True,
+              help="Measured runs of each query on each side.")  # fmt: skip
+def bench_numeric_command(rows: int, runs: int) -> None:
+    """penumbra_numeric against the server's own functions: paired, alternating runs."""
+    document = bench_numeric(rows, runs)
+    console.print(numeric_table(document))
+    _say_where(document)
+
+
+@bench.command("sort")
+@click.option("--elements", type=click.IntRange(min=1), default=1_000_000, show_default=True,
+              help="Elements of the large arrays.")  # fmt: skip
+@click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True,
+              help="Measured turns of each pair.")  # fmt: skip
+def bench_sort_command(elements: int, rounds: int) -> None:
+    """Array sorts of every type beside intarray's, ORDER BY and (from 18) array_sort."""
+    document = bench_sort(elements, rounds)
+    console.print(sort_table(document))
+    _say_where(document)
+
+
+bench.add_command(bench_pgbench)
+
+
+def _run_workload(name: str, size: float | None, runs: int, with_duckdb: bool, keep: bool) -> None:
+    document = bench_workload(name, size, runs, with_duckdb, keep)
+    finish_workload(document)
+    fail_on_differences(document)
+
+
+def finish_workload(document: dict) -> None:
+    console.print(query_table(document))
+    _say_where(document)
+
+
+def _say_where(document: dict) -> None:
+    load = document["machine"]["load_average"]
+    if load > document["machine"]["cpus"] / 2:
+        console.print(f"The machine was busy (load average {load:.1f}): times are unreliable.")
+    console.print(f"Result: {write_document(document)}")
+
+
+def fail_on_differences(document: dict) -> None:
+    wrong = [q for q in document["queries"] if q["differences"]]
+    if wrong:
+        lines = [f"{q['name']}: {difference}" for q in wrong for difference in q["differences"]]
+        raise LabError("answers differ:\n" + "\n".join(lines))

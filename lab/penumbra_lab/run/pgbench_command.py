@@ -1,0 +1,433 @@
+"""The command `penumbra bench pgbench`: its options, the document, the table that it prints."""
+
+import json
+import os
+import random
+import statistics
+from pathlib import Path
+
+import click
+
+from penumbra_lab.errors import LabError
+from penumbra_lab.run import environment
+from penumbra_lab.run.cpus import parse_cpus, split_cpus
+from penumbra_lab.run.document import RunDocument, write_run
+from penumbra_lab.run.levels import LEVELS, Level
+from penumbra_lab.run.pgbench import WORKLOADS, Workload, check_disk
+from penumbra_lab.run.sweep import REPETITIONS_MIN, Design, Sweep, execute_sweep, sweep_bars
+from penumbra_lab.run.targets import (
+    PRESETS,
+    ConnectionTarget,
+    Target,
+    VariantPlan,
+    check_version,
+    initialize,
+    parse_variant,
+    private_settings,
+    private_targets,
+    scale_of,
+)
+from penumbra_lab.server import program_version
+from penumbra_lab.show import console, number, plain_table
+from penumbra_lab.state import results_directory
+
+SCALE_DEFAULT = 10
+SCALE_MAX = 1_000_000
+
+
+class ClientCounts(click.ParamType):
+    """1,2,4: from small to large, each once."""
+
+    name = "counts"
+
+    def convert(self, value, param, ctx):
+        if not isinstance(value, str):
+            return value
+        try:
+            counts = sorted({int(part) for part in value.split(",")})
+        except ValueError:
+            self.fail(f"{value!r} is no list of client counts: write it as 1,2,4,8", param, ctx)
+        if counts[0] < 1 or counts[-1] > 10_000:
+            self.fail("client counts are from 1 to 10000", param, ctx)
+        return tuple(counts)
+
+
+def default_clients(cpus: int) -> tuple[int, ...]:
+    """Past the knee: up to four clients for each CPU."""
+    counts, count = {1, cpus, 4 * cpus}, 2
+    while count < 4 * cpus:
+        counts.add(count)
+        count *= 2
+    return tuple(sorted(counts))
+
+
+def default_output(kind: str, started_at: str) -> Path:
+    stamp = started_at.replace(":", "").replace("-", "")[:15]
+    return results_directory() / f"{kind}-{stamp}.json"
+
+
+@click.command("pgbench")
+@click.option(
+    "--workload",
+    "-w",
+    "workload_names",
+    multiple=True,
+    type=click.Choice([*WORKLOADS]),
+    help="May be given again.  [default: select-only, simple-update, tpcb]",
+)
+@click.option(
+    "--file",
+    "-f",
+    "scripts",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="A pgbench script of your own, a workload named like the file.",
+)
+@click.option(
+    "--clients",
+    type=ClientCounts(),
+    default=None,
+    help="As 1,2,4.  [default: up to four for each CPU]",
+)
+@click.option(
+    "--scale",
+    type=click.IntRange(1, SCALE_MAX),
+    default=None,
+    help=f"About 16 MB each.  [default: {SCALE_DEFAULT}; of a --connection: what is there]",
+)
+@click.option(
+    "--partitions", type=click.IntRange(min=0), default=0, help="Partitions of pgbench_accounts."
+)
+@click.option(
+    "--protocol",
+    type=click.Choice(["prepared", "simple", "extended"]),
+    default="prepared",
+    show_default=True,
+)
+@click.option(
+    "--seconds",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="Length of one measurement.",
+)
+@click.option(
+    "--warmup",
+    type=click.IntRange(min=0),
+    default=5,
+    show_default=True,
+    help="Seconds before the first measurement of a workload in a block.",
+)
+@click.option(
+    "--repetitions",
+    type=click.IntRange(min=1),
+    default=REPETITIONS_MIN,
+    show_default=True,
+    help="Blocks, each on servers that were started anew.",
+)
+@click.option(
+    "--levels/--no-levels",
+    default=None,
+    help="The same lookup over the wire, in a C loop, in PL/pgSQL and in the index, with"
+    " the extension penumbra_bench.  [default: where it is to be had]",
+)
+@click.option(
+    "--variant",
+    "variant_texts",
+    multiple=True,
+    metavar="NAME[:SETTING=VALUE,...]",
+    help="What to compare, may be given again: settings, bin=DIRECTORY for another build,"
+    f" or one of {', '.join(PRESETS)}.  [default: stock]",
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="SETTING=VALUE",
+    help="A setting of all private servers.",
+)
+@click.option(
+    "--connection",
+    default=None,
+    metavar="CONNINFO",
+    help="Measure this server and not a private one; passwords are better in ~/.pgpass.",
+)
+@click.option(
+    "--initialize",
+    is_flag=True,
+    help="With --connection: make the pgbench tables, dropping those that are there.",
+)
+@click.option(
+    "--server-machine",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="What `penumbra environment` printed on the server's machine.",
+)
+@click.option("--server-cpus", default=None, metavar="0-3", help="CPUs of private servers.")
+@click.option(
+    "--client-cpus",
+    default=None,
+    metavar="4-7",
+    help="CPUs of pgbench.  [default: half of the cores each, from 4 CPUs on]",
+)
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=None)
+@click.option("--title", default=None)
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=None,
+    help="The document.  [default: in .penumbra/results]",
+)
+def bench_pgbench(**options) -> None:
+    """pgbench over client counts, repeated in blocks, with what disturbed it."""
+    plans = [parse_variant(text) for text in options["variant_texts"] or ("stock",)]
+    if len({plan.name for plan in plans}) < len(plans):
+        raise LabError("two variants have the same name")
+    if options["connection"]:
+        _bench_connection(plans, options)
+    else:
+        _bench_private(plans, options)
+
+
+def _bench_private(plans: list[VariantPlan], options: dict) -> None:
+    for name in ("initialize", "server_machine"):
+        if options[name]:
+            raise click.UsageError(f"--{name.replace('_', '-')} goes with --connection")
+    scale = options["scale"] or SCALE_DEFAULT
+    server_cpus, client_cpus = _cpus(options)
+    clients = _clients(options)
+    settings = private_settings(scale, max(clients), len(plans))
+    for text in options["settings"]:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise click.UsageError(f"--set {text!r}: write it as SETTING=VALUE")
+        settings[name] = value
+    partitions = [f"--partitions={options['partitions']}"] if options["partitions"] else []
+    with (
+        sweep_bars() as progress,
+        private_targets(plans, settings, scale, partitions, server_cpus, progress) as targets,
+    ):
+        targets[0].server.start()
+        levels = _levels(targets[0], options["levels"])
+        design = _design(options, scale, clients, levels, client_cpus)
+        with targets[0].connect() as connection:
+            described = {
+                "machine": environment.describe_machine(targets[0].server.data),
+                "client_machine": None,
+                "server": environment.describe_server(connection, "private"),
+                "client": _client(targets[0]),
+            }
+        run = _document(options, design, plans, described, server_cpus)
+        result = execute_sweep(Sweep(design, targets, run, lambda _: True, progress))
+    _finish(result, options["output"])
+
+
+def _bench_connection(plans: list[VariantPlan], options: dict) -> None:
+    for name in ("settings", "server_cpus"):
+        if options[name]:
+            raise click.UsageError("--set and --server-cpus are for private servers")
+    targets = [ConnectionTarget(plan, options["connection"]) for plan in plans]
+    first = targets[0]
+    with first.connect() as connection:
+        check_version(connection)
+        server = environment.describe_server(connection, "connection")
+    local = first.is_local()
+    with sweep_bars() as progress:
+        if options["initialize"]:
+            _initialize_connection(first, local, options, progress)
+        with first.connect() as connection:
+            scale = scale_of(connection)
+        if options["scale"] not in (None, scale):
+            raise LabError(
+                f"the pgbench tables have scale {scale}: leave out --scale, or add --initialize"
+            )
+        levels = _levels(first, options["levels"])
+        client_cpus = options["client_cpus"]
+        design = _design(options, scale, _clients(options), levels, client_cpus)
+        here = environment.describe_machine()
+        described = {
+            "machine": here if local else _described_machine(options["server_machine"]),
+            "client_machine": None if local else here,
+            "server": server,
+            "client": _client(first),
+        }
+        run = _document(options, design, plans, described, None)
+        result = execute_sweep(Sweep(design, targets, run, lambda _: True, progress))
+    _finish(result, options["output"])
+
+
+def _initialize_connection(target: Target, local: bool, options: dict, progress) -> None:
+    scale = options["scale"] or SCALE_DEFAULT
+    with target.connect() as connection:
+        row = connection.execute(
+            "SELECT setting FROM pg_settings WHERE name = 'data_directory'"
+        ).fetchone()
+    # Roles that may not see the setting get no row; on another machine it would be another disk.
+    if local and row and Path(row[0]).parent.exists():
+        check_disk(Path(row[0]), scale, 1)
+    partitions = [f"--partitions={options['partitions']}"] if options["partitions"] else []
+    initialize(target, scale, partitions, progress)
+
+
+def _described_machine(path: Path | None) -> dict | None:
+    if path is None:
+        return None
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise LabError(f"{path}: {error}") from None
+
+
+def _cpus(options: dict) -> tuple[str | None, str | None]:
+    server, client = options["server_cpus"], options["client_cpus"]
+    if server is None and client is None:
+        return split_cpus()
+    for text in (server, client):
+        if text:
+            parse_cpus(text)
+    return server, client
+
+
+def _clients(options: dict) -> tuple[int, ...]:
+    return options["clients"] or default_clients(len(os.sched_getaffinity(0)))
+
+
+def _client(target: Target) -> dict:
+    return environment.describe_client(pgbench=program_version(target.pgbench))
+
+
+def _levels(target: Target, wanted: bool | None) -> tuple[Level, ...]:
+    if wanted is False:
+        return ()
+    if target.has_loops():
+        return LEVELS
+    if wanted:
+        raise LabError(
+            "the extension penumbra_bench is not there, and the role may not create it:"
+            " install it (make -C extensions/bench install), or use --no-levels"
+        )
+    return ()
+
+
+def _design(
+    options: dict,
+    scale: int,
+    clients: tuple[int, ...],
+    levels: tuple[Level, ...],
+    client_cpus: str | None,
+) -> Design:
+    scripts = [Workload(path.stem, script=path) for path in options["scripts"]]
+    names = options["workload_names"]
+    if not names and not scripts:
+        names = ("select-only", "simple-update", "tpcb")
+    workloads = (*(WORKLOADS[name] for name in dict.fromkeys(names)), *scripts)
+    if len({workload.name for workload in workloads}) < len(workloads):
+        raise LabError("two workloads have the same name")
+    seed = options["seed"]
+    return Design(
+        repetitions=options["repetitions"],
+        seconds=options["seconds"],
+        warmup_seconds=options["warmup"],
+        seed=random.randrange(2**31) if seed is None else seed,
+        protocol=options["protocol"],
+        clients=clients,
+        workloads=workloads,
+        levels=levels,
+        scale=scale,
+        client_cpus=client_cpus,
+    )
+
+
+def _document(
+    options: dict,
+    design: Design,
+    plans: list[VariantPlan],
+    described: dict,
+    server_cpus: str | None,
+) -> RunDocument:
+    size: dict[str, int | str] = {"scale": design.scale, "protocol": design.protocol}
+    if options["partitions"]:
+        size["partitions"] = options["partitions"]
+    written = {
+        "order": "ABBA",
+        "repetitions": design.repetitions,
+        "seconds": design.seconds,
+        "warmup_seconds": design.warmup_seconds,
+        "seed": design.seed,
+        "server_starts": 0,
+        "server_cpus": server_cpus,
+        "client_cpus": design.client_cpus,
+        "size": size,
+    }
+    title = options["title"] or f"pgbench, scale {design.scale}, {design.protocol}"
+    run = RunDocument("pgbench", title, described, written, [plan.described() for plan in plans])
+    _warn_of_design(run, design, described)
+    return run
+
+
+def _warn_of_design(run: RunDocument, design: Design, described: dict) -> None:
+    if design.repetitions < REPETITIONS_MIN:
+        run.warn(
+            "few_repetitions",
+            f"{design.repetitions} repetitions",
+            f"take at least {REPETITIONS_MIN}: fewer give no interval to believe",
+        )
+    here = described["client_machine"] or described["machine"]
+    if described["client_machine"] is None and not design.client_cpus:
+        run.warn(
+            "shared_cpus",
+            f"server and client shared {here['cpu']['cpus']} CPUs",
+            "run the client on another machine, or on one with 4 CPUs or more",
+        )
+    if described["machine"] is None:
+        run.warn(
+            "server_machine_unknown",
+            "nothing is known of the server's machine",
+            "run `penumbra environment` there and give its output as --server-machine",
+        )
+    if here["load_average"] > here["cpu"]["cpus"] / 2:
+        run.warn(
+            "busy_at_start",
+            f"the load average was {here['load_average']:.1f} at the start",
+            "wait until the machine has nothing else to do",
+        )
+    if here["cpu"]["governor"] not in (None, "performance"):
+        run.warn(
+            "governor",
+            f"the frequency governor is {here['cpu']['governor']}",
+            "set it to performance while measuring",
+        )
+
+
+def _finish(result: dict, output: Path | None) -> None:
+    """Writes whatever was finished, says where, and ends as the run ended."""
+    document, raised = result["document"], result["raised"]
+    if document["series"]:
+        path = write_run(document, output or default_output("pgbench", document["started_at"]))
+        console.print(sweep_table(document))
+        for warning in document["warnings"]:
+            console.print(f"{warning['message']}: {warning['advice']}", style="yellow")
+        console.print(f"Result ({document['status']}): {path}")
+    if raised:
+        raise raised
+
+
+def sweep_table(document: dict):
+    """Medians; `penumbra compare` and `penumbra report` tell what they are worth."""
+    labels = {variant["name"]: variant["label"] for variant in document["variants"]}
+    medians: dict[tuple, dict[str, float]] = {}
+    for series in document["series"]:
+        for point in series["points"]:
+            row = medians.setdefault((series["workload"], point["x"], series["unit"]), {})
+            row[series["variant"]] = statistics.median(s["value"] for s in point["samples"])
+    rows = [
+        [
+            workload,
+            "" if x is None else f"{x}",
+            unit,
+            *(number(row.get(name, float("nan"))) for name in labels),
+        ]
+        for (workload, x, unit), row in medians.items()
+    ]
+    return plain_table(
+        f"{document['title']}: medians", ["", "clients", "unit", *labels.values()], rows
+    )
