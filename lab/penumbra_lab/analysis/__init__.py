@@ -1,0 +1,1 @@
+"""Judges results: estimates with intervals, verdicts, comparisons. Pure functions, no server."""

@@ -1,0 +1,1 @@
+"""Shows results: words, terminal, Markdown, charts, the HTML page."""
