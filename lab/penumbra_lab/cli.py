@@ -12,6 +12,7 @@ from penumbra_lab.crash_file import Symbolizer, find_crash_files
 from penumbra_lab.crash_show import crash_markdown, crash_view, list_table, read_crash_files
 from penumbra_lab.errors import LabError
 from penumbra_lab.report import write_report
+from penumbra_lab.reporting.commands import compare
 from penumbra_lab.result import latest_result, read_document
 from penumbra_lab.run.commands import bench, fail_on_differences, finish_workload, show_environment
 from penumbra_lab.server import terminate_like_interrupt
@@ -48,6 +49,7 @@ def demo(scale: float, runs: int, keep: bool) -> None:
 
 commands.add_command(bench)
 commands.add_command(show_environment)
+commands.add_command(compare)
 
 
 @commands.command()

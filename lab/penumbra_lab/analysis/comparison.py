@@ -104,7 +104,7 @@ def compare_runs(
     if pairs and not matched:
         raise LabError("the results have no series in common")
     each = family_confidence(confidence, len(matched))
-    compared = [_compare_series(*entry, each, margin) for entry in matched]
+    compared = [_compare_series(*entry, each, margin, confidence) for entry in matched]
     sides = dict.fromkeys(side for pair in pairs for side in pair)
     if not sides:
         sides = [Side(runs[0], name, label) for name, label in runs[0].variants.items()]
@@ -150,35 +150,25 @@ def _checked(variant: str, run: Run) -> str:
 
 
 def _compare_series(
-    base: Side, other: Side, left: Series, right: Series, confidence: float, margin: float
-) -> SeriesComparison | None:
-    theirs = {point.x: point for point in right.points}
-    common = [(point, theirs[point.x]) for point in left.points if point.x in theirs]
+    base: Side, other: Side, left: Series, right: Series,
+    confidence: float, margin: float, level_confidence: float,
+) -> SeriesComparison | None:  # fmt: skip
+    by_x = {point.x: point for point in right.points}
+    common = [(point, by_x[point.x]) for point in left.points if point.x in by_x]
     if not common:
         return None
     estimate = _estimate(base, other, common)
     each = family_confidence(confidence, len(common))
-    return SeriesComparison(
-        base, other, left, base.run is other.run,
-        tuple(_compare_point(base, other, pair, left.better, each, margin) for pair in common),
-        judge(estimate, left.better, confidence, margin),
+    points = tuple(
+        PointComparison(
+            mine.x, level_of(mine, level_confidence), level_of(theirs, level_confidence),
+            judge(_estimate(base, other, [(mine, theirs)]), left.better, each, margin),
+            _superiority(mine, theirs, left.better),
+        )
+        for mine, theirs in common
     )  # fmt: skip
-
-
-def _compare_point(
-    base: Side,
-    other: Side,
-    pair: tuple[Point, Point],
-    better: str,
-    confidence: float,
-    margin: float,
-) -> PointComparison:
-    left, right = pair
-    return PointComparison(
-        left.x, level_of(left, confidence), level_of(right, confidence),
-        judge(_estimate(base, other, [pair]), better, confidence, margin),
-        _superiority(left, right, better),
-    )  # fmt: skip
+    verdict = judge(estimate, left.better, confidence, margin)
+    return SeriesComparison(base, other, left, base.run is other.run, points, verdict)
 
 
 def _estimate(base: Side, other: Side, pairs: Sequence[tuple[Point, Point]]) -> Estimate | None:

@@ -1,21 +1,21 @@
-"""Result documents as objects; what is not one is refused with one line."""
+"""Result documents as objects: series of points of samples."""
 
-import json
 import math
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from penumbra_lab.errors import LabError
-
-SCHEMA = "penumbra-run/1"
+from penumbra_lab.run.document import read_run
 
 
 @dataclass(frozen=True)
 class Sample:
     value: float
     block: int
-    server_start: int
+    server_start: int | None  # None: on a server that was found running
     noise: tuple[str, ...] = ()
 
 
@@ -42,7 +42,7 @@ class Series:
         return self.workload, self.metric
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Run:
     name: str  # how the reader tells it from the others
     document: dict
@@ -51,7 +51,7 @@ class Run:
     @cached_property
     def variants(self) -> dict[str, str]:
         """Labels by name, in the document's order."""
-        return {v["name"]: v.get("label") or v["name"] for v in self.document["variants"]}
+        return {v["name"]: v["label"] for v in self.document["variants"]}
 
     @cached_property
     def by_variant(self) -> dict[str, dict[tuple[str, str], Series]]:
@@ -61,29 +61,17 @@ class Run:
         return found
 
 
-def read_run(path: Path) -> Run:
-    return make_run(read_json(path), path.stem, str(path))
+def load_runs(paths: Sequence[Path]) -> list[Run]:
+    """Named by their files, with as much of the path as tells them apart."""
+    stems = Counter(path.stem for path in paths)
+    return [
+        make_run(read_run(path), path.stem if stems[path.stem] == 1 else str(path), str(path))
+        for path in paths
+    ]
 
 
-def read_json(path: Path) -> dict:
-    def refuse(constant: str):
-        raise ValueError(f"{constant} is not a number that JSON knows")
-
-    try:
-        return json.loads(path.read_text(encoding="utf-8"), parse_constant=refuse)
-    except OSError as error:
-        raise LabError(f"{path}: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
-        raise LabError(f"{path} is not JSON: {error}") from None
-
-
-def make_run(document: object, name: str, source: str) -> Run:
-    """The document of `source`, which error messages name, as an object."""
-    if not isinstance(document, dict) or "schema" not in document:
-        raise LabError(f"{source} is not a result of penumbra bench: no \"schema\" in it")
-    if document["schema"] != SCHEMA:
-        raise LabError(f"{source} has schema {document['schema']!r}, this program reads {SCHEMA!r}")
-    check_schema(document, source)
+def make_run(document: dict, name: str, source: str) -> Run:
+    """A valid document as an object; error messages name its `source`."""
     variants = [variant["name"] for variant in document["variants"]]
     if len(set(variants)) < len(variants):
         raise LabError(f"{source}: two variants have the same name")
@@ -102,16 +90,16 @@ def make_run(document: object, name: str, source: str) -> Run:
 
 
 def _make_series(entry: dict, source: str) -> Series:
-    x = entry.get("x") or {}
+    x = entry["x"] or {}
     points = []
     for point in entry["points"]:
         samples = tuple(
-            Sample(_positive(sample["value"], source), sample["block"], sample["server_start"],
-                   tuple(sample.get("noise", ())))
+            Sample(_positive(sample["value"], source), sample["block"], sample.get("server_start"),
+                   tuple(sample["noise"]))
             for sample in point["samples"]
         )  # fmt: skip
         if samples:  # an interrupted run has points without
-            points.append(Point(point.get("x"), samples))
+            points.append(Point(point["x"], samples))
     if len({point.x for point in points}) < len(points):
         raise LabError(f"{source} has two points at the same x")
     return Series(entry["workload"], entry["variant"], entry["metric"], entry["unit"],

@@ -40,6 +40,8 @@ NAMES = {
 TABLES = ("server.settings.", "server.extensions.", "variant.", "client.")
 # They differ from minute to minute and say nothing about the machine.
 VOLATILE = ("load_average", "free_bytes", "machine.cpu.mhz", "design.seed", "server.version_number")
+# In a list of facts these speak for themselves.
+UNNAMED = ("name", "type", "bytes")
 ABSENT = "–"
 HEADLINE_NAMES_MAX = 8
 
@@ -99,7 +101,8 @@ def _flatten(prefix: str, value: object) -> Iterator[tuple[str, str]]:
 
 def _text(key: str, value: object) -> str:
     if isinstance(value, dict):
-        parts = (f"{name} {_text(name, entry)}" for name, entry in value.items()
+        parts = (_text(name, entry) if name in UNNAMED else f"{name} {_text(name, entry)}"
+                 for name, entry in value.items()
                  if entry is not None and name not in VOLATILE)  # fmt: skip
         return ", ".join(parts)
     if isinstance(value, list):
@@ -132,6 +135,5 @@ def _shortened(values: tuple[str, ...]) -> tuple[str, ...]:
         return values
     common = set(words[0]).intersection(*words[1:])
     return tuple(
-        " ".join(word for word in entry if word not in common) or "nothing else"
-        for entry in words
+        " ".join(word for word in entry if word not in common) or "nothing else" for entry in words
     )

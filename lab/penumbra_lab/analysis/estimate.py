@@ -6,7 +6,7 @@ number of repetitions on them averages that away. README.md has the model, and w
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,10 +14,28 @@ from scipy import stats
 
 from penumbra_lab.analysis.document import Sample
 
-# How much server starts of the same settings differ, as a standard deviation of the logarithm, and
-# how many degrees of freedom that is worth next to what the starts of a run say themselves.
-# Measured with the recordings of lab/noise, by test_error_rates.py.
-START_DEVIATION = 0.01
+
+@dataclass(frozen=True)
+class StartNoise:
+    """How much the means of server starts of the same settings differ, beyond what repetitions do.
+
+    As a standard deviation of the logarithm: at least `floor`, and `share` of the deviation of one
+    sample, because a machine that jumps from second to second drifts from minute to minute too.
+    """
+
+    floor: float
+    share: float
+
+    def variance(self, sample_variance: float) -> float:
+        return self.floor**2 + self.share**2 * sample_variance
+
+
+# Measured in the recordings of lab/noise: next to each other in time (of ratios, so of two starts),
+# and each at a time of its own. They count like START_DEGREES degrees of freedom beside what the
+# starts of a run say themselves.
+PAIRED_STARTS = StartNoise(floor=0.012, share=0.3)
+LONE_STARTS = StartNoise(floor=0.03, share=0.8)
+SAME_SERVER = StartNoise(floor=0.0, share=0.0)
 START_DEGREES = 6.0
 POWER = 0.8
 
@@ -53,75 +71,76 @@ def _quantile(probability: float, degrees: float) -> float:
     return float(stats.t.ppf(probability, degrees))
 
 
-# Logarithms of the samples of one point, grouped by server start.
-Cells = dict[int, np.ndarray]
+# Logarithms of the samples of one point, grouped by server start (or pair of server starts).
+Cells = dict[Hashable, np.ndarray]
 
 
-def estimate_mean(points: Sequence[Cells], start_deviation: float) -> Estimate:
-    """The mean over points, each server start counting the same.
-
-    With `start_deviation` 0 nothing but repetitions differs: one start is then as good as many.
-    """
-    if start_deviation == 0:
+def estimate_mean(points: Sequence[Cells], start_noise: StartNoise) -> Estimate:
+    """The mean over points, each server start counting the same."""
+    is_one_server = start_noise is SAME_SERVER
+    if is_one_server:
         points = [{0: np.concatenate(list(cells.values()))} for cells in points]
     point_means = [np.mean([cell.mean() for cell in cells.values()]) for cells in points]
-    starts = sorted({start for cells in points for start in cells})
+    starts = list(dict.fromkeys(start for cells in points for start in cells))
     effects = [
         np.mean([cells[start].mean() - mean
                  for cells, mean in zip(points, point_means, strict=True) if start in cells])
         for start in starts
     ]  # fmt: skip
-    variance, degrees = _start_mean_variance(points, np.array(effects), start_deviation)
+    variance, degrees = _start_mean_variance(points, np.array(effects), start_noise)
     return Estimate(
         mean=float(np.mean(point_means)),
         standard_error=math.sqrt(variance / len(starts)),
         degrees=degrees,
-        units=len(starts) if start_deviation else min(len(cells[0]) for cells in points),
-        unit="server starts" if start_deviation else "repetitions",
+        units=min(len(cells[0]) for cells in points) if is_one_server else len(starts),
+        unit="repetitions" if is_one_server else "server starts",
     )
 
 
 def _start_mean_variance(
-    points: Sequence[Cells], effects: np.ndarray, start_deviation: float
+    points: Sequence[Cells], effects: np.ndarray, start_noise: StartNoise
 ) -> tuple[float, float]:
     """The variance of one server start's mean, and its degrees of freedom.
 
-    What the spread within starts and the known spread between them predict is one witness, the
-    spread of the starts' means another; both count by their degrees of freedom (a moderated t).
+    What the spread within starts predicts, with what is known of starts, is one witness, the spread
+    of the starts' means another; both count by their degrees of freedom (a moderated t).
     """
-    within, within_degrees = _within_variance(points)
+    within, within_degrees, sample_variance = _within_variance(points)
     between_degrees = len(effects) - 1
     between = float((effects**2).sum()) / between_degrees if between_degrees else 0.0
     if within_degrees == 0:
         return between, between_degrees
-    predicted = within + start_deviation**2
+    known = start_noise.variance(sample_variance)
+    predicted = within + known
     if predicted == 0:
         return 0.0, within_degrees
-    predicted_degrees = predicted**2 / (
-        within**2 / within_degrees + start_deviation**4 / START_DEGREES
-    )
+    predicted_degrees = predicted**2 / (within**2 / within_degrees + known**2 / START_DEGREES)
     degrees = predicted_degrees + between_degrees
     return (predicted_degrees * predicted + between_degrees * between) / degrees, degrees
 
 
-def _within_variance(points: Sequence[Cells]) -> tuple[float, float]:
-    """The part of a start's variance that more repetitions would shrink (Satterthwaite)."""
-    parts, squares = 0.0, 0.0
+def _within_variance(points: Sequence[Cells]) -> tuple[float, float, float]:
+    """Of one start's mean, as far as more repetitions would shrink it, with its degrees of freedom
+    (Satterthwaite); and of one sample."""
+    parts, squares, variances, all_degrees = 0.0, 0.0, 0.0, 0
     for cells in points:
         degrees = sum(len(cell) - 1 for cell in cells.values())
         if degrees == 0:
-            return 0.0, 0.0
-        variance = sum(float(((cell - cell.mean()) ** 2).sum()) for cell in cells.values())
-        share = variance / degrees * np.mean([1 / len(cell) for cell in cells.values()])
-        parts += share / len(points) ** 2
-        squares += (share / len(points) ** 2) ** 2 / degrees
-    least = sum(len(cell) - 1 for cells in points for cell in cells.values())
-    return float(parts), float(parts**2 / squares) if squares else float(least)
+            return 0.0, 0.0, 0.0
+        variance = (
+            sum(float(((cell - cell.mean()) ** 2).sum()) for cell in cells.values()) / degrees
+        )
+        part = variance * np.mean([1 / len(cell) for cell in cells.values()]) / len(points) ** 2
+        parts += float(part)
+        squares += float(part) ** 2 / degrees
+        variances += variance / len(points)
+        all_degrees += degrees
+    return parts, parts**2 / squares if squares else float(all_degrees), variances
 
 
 def estimate_level(points: Sequence[Sequence[Sample]]) -> Estimate:
     """Of one configuration: the mean logarithm."""
-    return estimate_mean([_by_start(samples) for samples in points], START_DEVIATION)
+    return estimate_mean([_by_start(samples) for samples in points], LONE_STARTS)
 
 
 def estimate_unpaired(
@@ -151,34 +170,29 @@ def estimate_paired(
     points = [_block_ratios(*pair) for pair in zip(base, other, strict=True)]
     if not all(points):
         return None
-    same_server = all(left == right for cells in points for left, right in cells)
-    deviation = 0.0 if same_server else START_DEVIATION * math.sqrt(2)
-    numbers = {pair: n for n, pair in enumerate(sorted({p for cells in points for p in cells}))}
-    return estimate_mean(
-        [{numbers[pair]: cell for pair, cell in cells.items()} for cells in points], deviation
-    )
+    # A server that was found running is the same one for both, and so no difference between them.
+    same_server = all(pair == (None, None) for cells in points for pair in cells)
+    return estimate_mean(points, SAME_SERVER if same_server else PAIRED_STARTS)
 
 
 def _by_start(samples: Sequence[Sample]) -> Cells:
-    groups: dict[int, list[float]] = {}
+    groups: dict[Hashable, list[float]] = {}
     for sample in samples:
         groups.setdefault(sample.server_start, []).append(math.log(sample.value))
     return {start: np.array(values) for start, values in groups.items()}
 
 
-def _block_ratios(
-    base: Sequence[Sample], other: Sequence[Sample]
-) -> dict[tuple[int, int], np.ndarray]:
+def _block_ratios(base: Sequence[Sample], other: Sequence[Sample]) -> Cells:
     """One log ratio per block that both took part in, by the servers that they ran on."""
     left, right = _block_means(base), _block_means(other)
-    groups: dict[tuple[int, int], list[float]] = {}
+    groups: dict[Hashable, list[float]] = {}
     for block in sorted(left.keys() & right.keys()):
         (left_start, left_mean), (right_start, right_mean) = left[block], right[block]
         groups.setdefault((left_start, right_start), []).append(right_mean - left_mean)
     return {pair: np.array(values) for pair, values in groups.items()}
 
 
-def _block_means(samples: Sequence[Sample]) -> dict[int, tuple[int, float]]:
+def _block_means(samples: Sequence[Sample]) -> dict[int, tuple[int | None, float]]:
     blocks: dict[int, list[Sample]] = {}
     for sample in samples:
         blocks.setdefault(sample.block, []).append(sample)

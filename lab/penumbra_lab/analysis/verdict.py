@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from penumbra_lab.analysis.estimate import Estimate
 
-# Of a whole comparison: all its verdicts are right together in so many of 100.
+# Of a whole comparison: that all its verdicts are right together.
 CONFIDENCE = 0.98
-# A difference smaller than this is called none, if the interval proves that it is smaller.
-MARGIN = 0.05
+# Whoever cannot rule out a larger difference than this may not call it none.
+MARGIN = 0.10
 
 
 class Outcome(enum.Enum):

@@ -148,7 +148,7 @@ def validate_run(document: object, source: str) -> dict:
 def read_run(path: Path) -> dict:
     try:
         document = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise LabError(f"{path}: {error}") from None
     return validate_run(document, str(path))
 

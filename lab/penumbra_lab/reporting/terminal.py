@@ -1,0 +1,47 @@
+"""A comparison on the terminal."""
+
+from rich import box
+from rich.table import Table as RichTable
+
+from penumbra_lab.analysis.comparison import Comparison
+from penumbra_lab.analysis.environment import environment_differences, headline
+from penumbra_lab.reporting.tables import (
+    Table,
+    comparison_tables,
+    difference_table,
+    level_tables,
+    reading_notes,
+    warning_table,
+)
+from penumbra_lab.show import console
+
+# Columns, from which on numbers stay in one line.
+WIDE = 110
+
+
+def print_comparison(comparison: Comparison) -> None:
+    tables = comparison_tables(comparison)
+    if len(comparison.runs) > 1:
+        differences = environment_differences(comparison.runs)
+        console.print(headline(differences, len(comparison.runs)), highlight=False)
+        if differences:
+            console.print(_rich(difference_table(differences, comparison)))
+    if not tables:
+        console.print("One variant: nothing to compare with.")
+        tables = level_tables(comparison.sides[0], comparison.confidence)
+    for table in [*tables, warning_table(comparison)]:
+        if table:
+            console.print(_rich(table))
+    for text in [*comparison.unmatched, *(reading_notes(comparison) if comparison.series else [])]:
+        console.print(text, markup=False, highlight=False)
+
+
+def _rich(table: Table) -> RichTable:
+    shown = RichTable(title=table.caption, title_justify="left", box=box.SIMPLE_HEAD)
+    for number, name in enumerate(table.columns):
+        is_text = number == 0 or number in table.texts
+        shown.add_column(name, justify="left" if is_text else "right", overflow="fold",
+                         no_wrap=not is_text and console.width >= WIDE)  # fmt: skip
+    for row in table.rows:
+        shown.add_row(*row)
+    return shown
