@@ -88,6 +88,7 @@ def suites() -> list[Suite]:
         Suite("differential", [*PYTEST, "test/differential"], count_pytest),
         Suite("crash", [*PYTEST, "test/crash"], count_pytest),
         Suite("coexistence", [*PYTEST, "test/coexistence"], count_pytest),
+        Suite("keytree, model and crashes", [*PYTEST, "extensions/keytree/test/model"], count_pytest),
         Suite("regression", [PYTHON, "test/regression/run.py"], count_lines),
         Suite("regression numeric", [PYTHON, "test/regression/run_numeric.py"], count_lines),
         Suite("sanitizers, build", ["bash", "-c",

@@ -57,7 +57,7 @@ SELECT * FROM differences();
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 EXPLAIN (COSTS OFF) SELECT i4 FROM t WHERE i4 > 5 ORDER BY i4 DESC;
-EXPLAIN (COSTS OFF) SELECT min(i4), max(ts) FROM t;
+EXPLAIN (COSTS OFF) SELECT ts FROM t WHERE ts IS NOT NULL ORDER BY ts LIMIT 1;
 EXPLAIN (COSTS OFF) SELECT i8 FROM t ORDER BY i8;
 RESET enable_seqscan;
 RESET enable_bitmapscan;
