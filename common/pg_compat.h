@@ -27,6 +27,7 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
+#include "storage/proc.h"
 #include "storage/standby.h"
 #include "tcop/tcopprot.h"
 #include "utils/acl.h"
@@ -250,6 +251,20 @@ compat_is_toast_chunk_id(Oid function_oid)
 /* 16 counts the types of processes. */
 #if PG_VERSION_NUM < 160000
 #define BACKEND_NUM_TYPES (B_LOGGER + 1)
+#endif
+
+/* 17 moved the local transaction id. */
+#if PG_VERSION_NUM >= 170000
+#define compat_local_xid() (MyProc->vxid.lxid)
+#else
+#define compat_local_xid() (MyProc->lxid)
+#endif
+
+/* 16 can report errors softly here. */
+#if PG_VERSION_NUM >= 160000
+#define compat_qualified_name_list(string) stringToQualifiedNameList(string, NULL)
+#else
+#define compat_qualified_name_list(string) stringToQualifiedNameList(string)
 #endif
 
 /* What a setting's check hook leaves in "extra": 16 has an own allocator for it. */

@@ -1,0 +1,343 @@
+/*-------------------------------------------------------------------------
+ *
+ * compare.c
+ *	  Equality by raw bytes, and comparisons of compressed_text and
+ *	  compressed_bytea, also with text and bytea: a parameter of type text must
+ *	  not turn a condition on an indexed column into one on a cast.
+ *
+ *	  Raw lengths that differ answer "equal?", so do hashes of raw bytes that
+ *	  differ, and stored bytes that are the same.  What is left is mostly equal
+ *	  values of different methods.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compare.h"
+
+#include "access/detoast.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "common/hashfn.h"
+#include "pg_compat.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/sortsupport.h"
+#include "utils/varlena.h"
+#include "value_cache.h"
+
+PENUMBRA_SQL_FUNCTION(compressed_text_sortsupport);
+PENUMBRA_SQL_FUNCTION(compressed_hash);
+PENUMBRA_SQL_FUNCTION(compressed_hash_extended);
+PENUMBRA_SQL_FUNCTION(plain_hash);
+PENUMBRA_SQL_FUNCTION(plain_hash_extended);
+
+static bool
+same_bytes(const void *left, Size left_bytes, const void *right, Size right_bytes)
+{
+	return left_bytes == right_bytes && memcmp(left, right, left_bytes) == 0;
+}
+
+/* Whether the stored bytes are the same, of complete values. */
+static bool
+stored_alike(const OpenValue *left, const OpenValue *right)
+{
+	return same_bytes(left->bytes, left->available, right->bytes, right->available);
+}
+
+static bool
+raw_alike(Datum left, Datum right)
+{
+	struct varlena *left_raw = cached_value(left);
+	struct varlena *right_raw = cached_value(right);
+
+	return same_bytes(VARDATA(left_raw), VARSIZE(left_raw) - VARHDRSZ,
+					  VARDATA(right_raw), VARSIZE(right_raw) - VARHDRSZ);
+}
+
+bool
+compressed_equals_compressed(Datum left, Datum right)
+{
+	OpenValue	left_value;
+	OpenValue	right_value;
+	bool		differ;
+	bool		alike;
+
+	value_open_header(left, &left_value);
+	value_open_header(right, &right_value);
+	differ = left_value.header.raw_bytes != right_value.header.raw_bytes ||
+		value_hash(&left_value) != value_hash(&right_value);
+	value_close(&left_value);
+	value_close(&right_value);
+	if (differ)
+		return false;
+
+	value_open(left, &left_value);
+	value_open(right, &right_value);
+	alike = stored_alike(&left_value, &right_value);
+	value_close(&left_value);
+	value_close(&right_value);
+	return alike || raw_alike(left, right);
+}
+
+bool
+compressed_equals_plain(Datum compressed, Datum plain)
+{
+	struct varlena *detoasted;
+	struct varlena *raw;
+	OpenValue	value;
+	bool		differ;
+
+	value_open_header(compressed, &value);
+	differ = value.header.raw_bytes != toast_raw_datum_size(plain) - VARHDRSZ;
+	detoasted = differ ? NULL : PG_DETOAST_DATUM_PACKED(plain);
+	/* hashing costs little beside decompressing, but not beside a copy */
+	if (!differ && !(value.header.flags & VALUE_IS_RAW))
+		differ = value_hash(&value) != hash_raw(VARDATA_ANY(detoasted),
+												VARSIZE_ANY_EXHDR(detoasted));
+	value_close(&value);
+	if (differ)
+		return false;
+	raw = cached_value(compressed);
+	return same_bytes(VARDATA(raw), VARSIZE(raw) - VARHDRSZ, VARDATA_ANY(detoasted),
+					  VARSIZE_ANY_EXHDR(detoasted));
+}
+
+/* Texts */
+
+/* Whether equal texts have equal bytes. */
+static bool
+is_deterministic(Oid collation)
+{
+	if (!OidIsValid(collation))
+		ereport(ERROR,
+				(errcode(ERRCODE_INDETERMINATE_COLLATION),
+				 errmsg("could not determine which collation to use for string comparison"),
+				 errhint("Use the COLLATE clause to set the collation explicitly.")));
+	return collation == C_COLLATION_OID || collation == DEFAULT_COLLATION_OID ||
+		get_collation_isdeterministic(collation);
+}
+
+static int
+compare_texts(struct varlena *left, struct varlena *right, Oid collation)
+{
+	return varstr_cmp(VARDATA_ANY(left), VARSIZE_ANY_EXHDR(left),
+					  VARDATA_ANY(right), VARSIZE_ANY_EXHDR(right), collation);
+}
+
+static int
+text_compare(FunctionCallInfo fcinfo)
+{
+	return compare_texts(cached_value(PG_GETARG_DATUM(0)), cached_value(PG_GETARG_DATUM(1)),
+						 PG_GET_COLLATION());
+}
+
+static int
+text_compare_plain(FunctionCallInfo fcinfo)
+{
+	return compare_texts(cached_value(PG_GETARG_DATUM(0)), PG_GETARG_TEXT_PP(1),
+						 PG_GET_COLLATION());
+}
+
+static int
+plain_compare_text(FunctionCallInfo fcinfo)
+{
+	return compare_texts(PG_GETARG_TEXT_PP(0), cached_value(PG_GETARG_DATUM(1)),
+						 PG_GET_COLLATION());
+}
+
+static bool
+text_equal(FunctionCallInfo fcinfo)
+{
+	if (is_deterministic(PG_GET_COLLATION()))
+		return compressed_equals_compressed(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1));
+	return text_compare(fcinfo) == 0;
+}
+
+static bool
+text_equal_plain(FunctionCallInfo fcinfo)
+{
+	if (is_deterministic(PG_GET_COLLATION()))
+		return compressed_equals_plain(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1));
+	return text_compare_plain(fcinfo) == 0;
+}
+
+static bool
+plain_equal_text(FunctionCallInfo fcinfo)
+{
+	if (is_deterministic(PG_GET_COLLATION()))
+		return compressed_equals_plain(PG_GETARG_DATUM(1), PG_GETARG_DATUM(0));
+	return plain_compare_text(fcinfo) == 0;
+}
+
+COMPARISON_FUNCTIONS(compressed_text, text_compare, text_equal)
+COMPARISON_FUNCTIONS(compressed_text_text, text_compare_plain, text_equal_plain)
+COMPARISON_FUNCTIONS(text_compressed_text, plain_compare_text, plain_equal_text)
+
+/* Byte strings */
+
+static int
+compare_bytes(struct varlena *left, struct varlena *right)
+{
+	Size		left_bytes = VARSIZE_ANY_EXHDR(left);
+	Size		right_bytes = VARSIZE_ANY_EXHDR(right);
+	int			result = memcmp(VARDATA_ANY(left), VARDATA_ANY(right),
+								Min(left_bytes, right_bytes));
+
+	return result != 0 ? result : (left_bytes > right_bytes) - (left_bytes < right_bytes);
+}
+
+static int
+bytea_compare(FunctionCallInfo fcinfo)
+{
+	return compare_bytes(cached_value(PG_GETARG_DATUM(0)), cached_value(PG_GETARG_DATUM(1)));
+}
+
+static int
+bytea_compare_plain(FunctionCallInfo fcinfo)
+{
+	return compare_bytes(cached_value(PG_GETARG_DATUM(0)), PG_GETARG_BYTEA_PP(1));
+}
+
+static int
+plain_compare_bytea(FunctionCallInfo fcinfo)
+{
+	return compare_bytes(PG_GETARG_BYTEA_PP(0), cached_value(PG_GETARG_DATUM(1)));
+}
+
+static bool
+bytea_equal(FunctionCallInfo fcinfo)
+{
+	return compressed_equals_compressed(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1));
+}
+
+static bool
+bytea_equal_plain(FunctionCallInfo fcinfo)
+{
+	return compressed_equals_plain(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1));
+}
+
+static bool
+plain_equal_bytea(FunctionCallInfo fcinfo)
+{
+	return compressed_equals_plain(PG_GETARG_DATUM(1), PG_GETARG_DATUM(0));
+}
+
+COMPARISON_FUNCTIONS(compressed_bytea, bytea_compare, bytea_equal)
+COMPARISON_FUNCTIONS(compressed_bytea_bytea, bytea_compare_plain, bytea_equal_plain)
+COMPARISON_FUNCTIONS(bytea_compressed_bytea, plain_compare_bytea, plain_equal_bytea)
+
+/* Sorting: what sorts texts, on decompressed ones; abbreviated keys spare most comparisons. */
+
+static int
+sort_compare(Datum left, Datum right, SortSupport ssup)
+{
+	SortSupport text = ssup->ssup_extra;
+
+	return text->abbrev_converter != NULL ?
+		text->abbrev_full_comparator(PointerGetDatum(cached_value(left)),
+									 PointerGetDatum(cached_value(right)), text) :
+		text->comparator(PointerGetDatum(cached_value(left)),
+						 PointerGetDatum(cached_value(right)), text);
+}
+
+static Datum
+sort_abbreviate(Datum original, SortSupport ssup)
+{
+	SortSupport text = ssup->ssup_extra;
+
+	return text->abbrev_converter(PointerGetDatum(cached_value(original)), text);
+}
+
+static bool
+sort_abort(int memtupcount, SortSupport ssup)
+{
+	SortSupport text = ssup->ssup_extra;
+
+	return text->abbrev_abort(memtupcount, text);
+}
+
+Datum
+compressed_text_sortsupport(PG_FUNCTION_ARGS)
+{
+	SortSupport ssup = (SortSupport) PG_GETARG_POINTER(0);
+	MemoryContext caller = MemoryContextSwitchTo(ssup->ssup_cxt);
+	SortSupport text = palloc0(sizeof(SortSupportData));
+
+	*text = *ssup;
+	varstr_sortsupport(text, TEXTOID, ssup->ssup_collation);
+	ssup->ssup_extra = text;
+	ssup->comparator = sort_compare;
+	if (text->abbrev_converter != NULL)
+	{
+		ssup->comparator = text->comparator;
+		ssup->abbrev_converter = sort_abbreviate;
+		ssup->abbrev_abort = sort_abort;
+		ssup->abbrev_full_comparator = sort_compare;
+	}
+	MemoryContextSwitchTo(caller);
+	PG_RETURN_VOID();
+}
+
+/* Hashes: of what is equal to equal bytes.  Both sides have the same function. */
+
+static uint32
+compressed_raw_hash(FunctionCallInfo fcinfo)
+{
+	OpenValue	value;
+	uint32		hash;
+
+	value_open_header(PG_GETARG_DATUM(0), &value);
+	hash = value_hash(&value);
+	value_close(&value);
+	return hash;
+}
+
+static uint32
+plain_raw_hash(FunctionCallInfo fcinfo)
+{
+	struct varlena *raw = PG_GETARG_VARLENA_PP(0);
+
+	return hash_raw(VARDATA_ANY(raw), VARSIZE_ANY_EXHDR(raw));
+}
+
+/* Under a collation that finds different bytes equal, the server hashes the text. */
+static bool
+hash_by_collation(FunctionCallInfo fcinfo)
+{
+	return OidIsValid(PG_GET_COLLATION()) && !is_deterministic(PG_GET_COLLATION());
+}
+
+Datum
+compressed_hash(PG_FUNCTION_ARGS)
+{
+	if (hash_by_collation(fcinfo))
+		return DirectFunctionCall1Coll(hashtext, PG_GET_COLLATION(),
+									   PointerGetDatum(cached_value(PG_GETARG_DATUM(0))));
+	return hash_uint32(compressed_raw_hash(fcinfo));
+}
+
+Datum
+compressed_hash_extended(PG_FUNCTION_ARGS)
+{
+	if (hash_by_collation(fcinfo))
+		return DirectFunctionCall2Coll(hashtextextended, PG_GET_COLLATION(),
+									   PointerGetDatum(cached_value(PG_GETARG_DATUM(0))),
+									   PG_GETARG_DATUM(1));
+	return hash_uint32_extended(compressed_raw_hash(fcinfo), PG_GETARG_INT64(1));
+}
+
+Datum
+plain_hash(PG_FUNCTION_ARGS)
+{
+	if (hash_by_collation(fcinfo))
+		return DirectFunctionCall1Coll(hashtext, PG_GET_COLLATION(), PG_GETARG_DATUM(0));
+	return hash_uint32(plain_raw_hash(fcinfo));
+}
+
+Datum
+plain_hash_extended(PG_FUNCTION_ARGS)
+{
+	if (hash_by_collation(fcinfo))
+		return DirectFunctionCall2Coll(hashtextextended, PG_GET_COLLATION(), PG_GETARG_DATUM(0),
+									   PG_GETARG_DATUM(1));
+	return hash_uint32_extended(plain_raw_hash(fcinfo), PG_GETARG_INT64(1));
+}

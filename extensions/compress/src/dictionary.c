@@ -1,0 +1,110 @@
+/*-------------------------------------------------------------------------
+ *
+ * dictionary.c
+ *	  See dictionary.h.
+ *
+ *	  A backend remembers which id a number has, for good, as dictionaries are
+ *	  neither changed nor removed; and until the end of the transaction that a
+ *	  number has none, as a restore may look for it once per row.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "dictionary.h"
+
+#include <xxhash.h>
+
+#include "access/xact.h"
+#include "catalog.h"
+#include "catalog/pg_type.h"
+#include "pg_compat.h"
+#include "utils/builtins.h"
+#include "utils/hsearch.h"
+
+typedef struct NumberEntry
+{
+	uint32		number;			/* key */
+	uint32		id;				/* 0: there was none */
+	LocalTransactionId looked_in;	/* then: the transaction */
+} NumberEntry;
+
+static HTAB *ids_by_number = NULL;
+
+uint32
+dictionary_id(const char *content, Size bytes)
+{
+	uint32		id = XXH3_64bits(content, bytes);
+
+	return dictionary_number(id) != 0 ? id : id | 1;
+}
+
+static void
+copy_content(HeapTuple row, TupleDesc desc, void *arg)
+{
+	bool		is_null;
+	Datum		content = heap_getattr(row, Anum_dictionaries_content, desc, &is_null);
+
+	*(bytea **) arg = DatumGetByteaPCopy(content);
+}
+
+bytea *
+dictionary_content(uint32 id)
+{
+	bytea	   *content;
+
+	if (!catalog_find("dictionaries", Anum_dictionaries_id, Int64GetDatum(id), INT8OID,
+					  copy_content, &content))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("compression dictionary %u does not exist", id)));
+	return content;
+}
+
+static void
+copy_id(HeapTuple row, TupleDesc desc, void *arg)
+{
+	bool		is_null;
+
+	*(uint32 *) arg = DatumGetInt64(heap_getattr(row, Anum_dictionaries_id, desc, &is_null));
+}
+
+uint32
+dictionary_id_by_number(uint32 number)
+{
+	NumberEntry *entry;
+	bool		found;
+
+	if (ids_by_number == NULL)
+	{
+		HASHCTL		ctl = {.keysize = sizeof(uint32), .entrysize = sizeof(NumberEntry)};
+
+		ids_by_number = hash_create("compression dictionaries", 16, &ctl, HASH_ELEM | HASH_BLOBS);
+	}
+	entry = hash_search(ids_by_number, &number, HASH_ENTER, &found);
+	if (!found)
+	{
+		entry->id = 0;
+		entry->looked_in = InvalidLocalTransactionId;
+	}
+	if (entry->id != 0 || entry->looked_in == compat_local_xid())
+		return entry->id;
+	if (!catalog_find("dictionaries", Anum_dictionaries_number, Int64GetDatum(number), INT8OID,
+					  copy_id, &entry->id))
+	{
+		entry->looked_in = compat_local_xid();
+		ereport(WARNING,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("compression dictionary number %u does not exist", number),
+				 errdetail("Values are compressed without it."),
+				 errhint("When the dictionary is there, recompress() compresses them with it.")));
+	}
+	return entry->id;
+}
+
+uint32
+dictionary_id_by_name(const char *name)
+{
+	uint32		id;
+
+	return catalog_find("dictionaries", Anum_dictionaries_name, CStringGetTextDatum(name), TEXTOID,
+						copy_id, &id) ? id : 0;
+}

@@ -1,0 +1,38 @@
+/*-------------------------------------------------------------------------
+ *
+ * info.c
+ *	  compression_info(): what the header of a value says.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compressed.h"
+
+#include "access/htup_details.h"
+#include "funcapi.h"
+#include "pg_compat.h"
+#include "utils/builtins.h"
+
+PENUMBRA_SQL_FUNCTION(compression_info);
+
+Datum
+compression_info(PG_FUNCTION_ARGS)
+{
+	OpenValue	value;
+	char		name[NAMEDATALEN];
+	TupleDesc	desc;
+	Datum		values[6];
+	bool		nulls[6] = {false};
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	value_open_header(PG_GETARG_DATUM(0), &value);
+	method_name(value.header.method_id, name);
+	values[0] = Int32GetDatum(VALUE_VERSION);
+	values[1] = CStringGetTextDatum(name);
+	values[2] = Int64GetDatum(value.header.dictionary_id);
+	nulls[2] = value.header.dictionary_id == 0;
+	values[3] = Int32GetDatum(value.header.raw_bytes);
+	values[4] = Int32GetDatum(value.stored_bytes);
+	values[5] = Int32GetDatum(value.header.blocks);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
+}

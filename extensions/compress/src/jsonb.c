@@ -1,0 +1,190 @@
+/*-------------------------------------------------------------------------
+ *
+ * jsonb.c
+ *	  compressed_jsonb: the binary form of jsonb, compressed.  Operators are
+ *	  the server's functions on the cached decompressed value.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compare.h"
+
+#include "pg_compat.h"
+#include "utils/builtins.h"
+#include "utils/jsonb.h"
+#include "value_cache.h"
+
+PENUMBRA_SQL_FUNCTION(compressed_jsonb_in);
+PENUMBRA_SQL_FUNCTION(compressed_jsonb_out);
+PENUMBRA_SQL_FUNCTION(compressed_jsonb_recv);
+PENUMBRA_SQL_FUNCTION(compressed_jsonb_send);
+PENUMBRA_SQL_FUNCTION(compressed_jsonb_from_jsonb);
+PENUMBRA_SQL_FUNCTION(compressed_jsonb_to_jsonb);
+PENUMBRA_SQL_FUNCTION(compressed_jsonb_hash);
+PENUMBRA_SQL_FUNCTION(compressed_jsonb_hash_extended);
+PENUMBRA_SQL_FUNCTION(compressed_jsonb_extract_path);
+PENUMBRA_SQL_FUNCTION(gin_extract_compressed_jsonb);
+PENUMBRA_SQL_FUNCTION(gin_extract_compressed_jsonb_path);
+
+static Datum
+compress_jsonb(Datum datum, int32 typmod)
+{
+	struct varlena *raw = PG_DETOAST_DATUM_PACKED(datum);
+
+	return PointerGetDatum(value_compress(VARDATA_ANY(raw), VARSIZE_ANY_EXHDR(raw), typmod,
+										  false));
+}
+
+static Datum
+cached_jsonb(FunctionCallInfo fcinfo, int argument)
+{
+	return PointerGetDatum(cached_value(PG_GETARG_DATUM(argument)));
+}
+
+Datum
+compressed_jsonb_in(PG_FUNCTION_ARGS)
+{
+	return compress_jsonb(DirectFunctionCall1(jsonb_in, PG_GETARG_DATUM(0)), PG_GETARG_INT32(2));
+}
+
+Datum
+compressed_jsonb_out(PG_FUNCTION_ARGS)
+{
+	return DirectFunctionCall1(jsonb_out, cached_jsonb(fcinfo, 0));
+}
+
+Datum
+compressed_jsonb_recv(PG_FUNCTION_ARGS)
+{
+	return compress_jsonb(DirectFunctionCall1(jsonb_recv, PG_GETARG_DATUM(0)), PG_GETARG_INT32(2));
+}
+
+Datum
+compressed_jsonb_send(PG_FUNCTION_ARGS)
+{
+	return DirectFunctionCall1(jsonb_send, cached_jsonb(fcinfo, 0));
+}
+
+Datum
+compressed_jsonb_from_jsonb(PG_FUNCTION_ARGS)
+{
+	return compress_jsonb(PG_GETARG_DATUM(0), PG_GETARG_INT32(1));
+}
+
+/* The copy is the caller's; the cache serves the next cast of the same value. */
+Datum
+compressed_jsonb_to_jsonb(PG_FUNCTION_ARGS)
+{
+	struct varlena *raw = cached_value(PG_GETARG_DATUM(0));
+	struct varlena *copy = palloc(VARSIZE(raw));
+
+	memcpy(copy, raw, VARSIZE(raw));
+	PG_RETURN_POINTER(copy);
+}
+
+/* Their results are new; they refer to the document while they run. */
+FUNCTION_ON_CACHED(compressed_jsonb_object_field, jsonb_object_field)
+FUNCTION_ON_CACHED(compressed_jsonb_object_field_text, jsonb_object_field_text)
+FUNCTION_ON_CACHED(compressed_jsonb_array_element, jsonb_array_element)
+FUNCTION_ON_CACHED(compressed_jsonb_array_element_text, jsonb_array_element_text)
+FUNCTION_ON_CACHED(compressed_jsonb_extract_path_text, jsonb_extract_path_text)
+FUNCTION_ON_CACHED(compressed_jsonb_contains, jsonb_contains)
+FUNCTION_ON_CACHED(compressed_jsonb_contained, jsonb_contained)
+FUNCTION_ON_CACHED(compressed_jsonb_exists, jsonb_exists)
+FUNCTION_ON_CACHED(compressed_jsonb_exists_any, jsonb_exists_any)
+FUNCTION_ON_CACHED(compressed_jsonb_exists_all, jsonb_exists_all)
+FUNCTION_ON_CACHED(compressed_jsonb_path_exists, jsonb_path_exists_opr)
+FUNCTION_ON_CACHED(compressed_jsonb_path_match, jsonb_path_match_opr)
+FUNCTION_ON_CACHED(compressed_jsonb_typeof, jsonb_typeof)
+
+/* An empty path gives the document itself. */
+Datum
+compressed_jsonb_extract_path(PG_FUNCTION_ARGS)
+{
+	Datum		original = PG_GETARG_DATUM(0);
+	Datum		document = cached_jsonb(fcinfo, 0);
+	Datum		result;
+
+	fcinfo->args[0].value = document;
+	result = jsonb_extract_path(fcinfo);
+	fcinfo->args[0].value = original;
+	return !fcinfo->isnull && result == document ? compressed_jsonb_to_jsonb(fcinfo) : result;
+}
+
+/* Comparisons: of values, as numbers that are written differently are equal. */
+
+static int
+compare_documents(Datum left, Datum right)
+{
+	return DatumGetInt32(DirectFunctionCall2(jsonb_cmp, left, right));
+}
+
+static int
+jsonb_compare(FunctionCallInfo fcinfo)
+{
+	return compare_documents(cached_jsonb(fcinfo, 0), cached_jsonb(fcinfo, 1));
+}
+
+static int
+jsonb_compare_plain(FunctionCallInfo fcinfo)
+{
+	return compare_documents(cached_jsonb(fcinfo, 0), PG_GETARG_DATUM(1));
+}
+
+static int
+plain_compare_jsonb(FunctionCallInfo fcinfo)
+{
+	return compare_documents(PG_GETARG_DATUM(0), cached_jsonb(fcinfo, 1));
+}
+
+static bool
+jsonb_equal(FunctionCallInfo fcinfo)
+{
+	return compressed_equals_compressed(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)) ||
+		jsonb_compare(fcinfo) == 0;
+}
+
+static bool
+jsonb_equal_plain(FunctionCallInfo fcinfo)
+{
+	return jsonb_compare_plain(fcinfo) == 0;
+}
+
+static bool
+plain_equal_jsonb(FunctionCallInfo fcinfo)
+{
+	return plain_compare_jsonb(fcinfo) == 0;
+}
+
+COMPARISON_FUNCTIONS(compressed_jsonb, jsonb_compare, jsonb_equal)
+COMPARISON_FUNCTIONS(compressed_jsonb_jsonb, jsonb_compare_plain, jsonb_equal_plain)
+COMPARISON_FUNCTIONS(jsonb_compressed_jsonb, plain_compare_jsonb, plain_equal_jsonb)
+
+Datum
+compressed_jsonb_hash(PG_FUNCTION_ARGS)
+{
+	return DirectFunctionCall1(jsonb_hash, cached_jsonb(fcinfo, 0));
+}
+
+Datum
+compressed_jsonb_hash_extended(PG_FUNCTION_ARGS)
+{
+	return DirectFunctionCall2(jsonb_hash_extended, cached_jsonb(fcinfo, 0), PG_GETARG_DATUM(1));
+}
+
+/*
+ * GIN: the entries of the document, by the server's functions.  They refer to
+ * the document until the row is inserted, hence a copy.
+ */
+Datum
+gin_extract_compressed_jsonb(PG_FUNCTION_ARGS)
+{
+	fcinfo->args[0].value = compressed_jsonb_to_jsonb(fcinfo);
+	return gin_extract_jsonb(fcinfo);
+}
+
+Datum
+gin_extract_compressed_jsonb_path(PG_FUNCTION_ARGS)
+{
+	fcinfo->args[0].value = compressed_jsonb_to_jsonb(fcinfo);
+	return gin_extract_jsonb_path(fcinfo);
+}

@@ -1,0 +1,82 @@
+/*-------------------------------------------------------------------------
+ *
+ * method.h
+ *	  Compression methods: their ids and names, built-in ones and those of
+ *	  other extensions, and the states that a backend keeps of them.
+ *
+ *	  An id stands in values and type modifiers, so it never changes.  That of
+ *	  another extension's method follows from its name (or is given by that
+ *	  extension's script), hence the same in every database, whatever the
+ *	  order in which a dump is restored.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef COMPRESS_METHOD_H
+#define COMPRESS_METHOD_H
+
+#include "penumbra_compress.h"
+
+typedef enum BuiltinMethod
+{
+	METHOD_NONE = 0,
+	METHOD_PGLZ = 1,
+	METHOD_LZ4 = 2,
+	METHOD_ZLIB = 3,
+	METHOD_GZIP = 4,
+	METHOD_ZSTD = 5,
+	METHOD_SNAPPY = 6,
+	METHOD_BROTLI = 7
+} BuiltinMethod;
+
+/* Below: built in, now or later. */
+#define METHOD_ID_FIRST_CUSTOM 128
+
+typedef struct CompressionMethod
+{
+	uint32		id;				/* key */
+	char		name[NAMEDATALEN];
+	const CompressionRoutine *routine;	/* NULL for "none" */
+} CompressionMethod;
+
+/* codec_*.c */
+extern const CompressionRoutine pglz_routine;
+extern const CompressionRoutine lz4_routine;
+extern const CompressionRoutine zlib_routine;
+extern const CompressionRoutine gzip_routine;
+extern const CompressionRoutine zstd_routine;
+extern const CompressionRoutine snappy_routine;
+extern const CompressionRoutine brotli_routine;
+
+/*
+ * By id: an error that names the method if its library is missing, or its
+ * extension was dropped.  What is returned lives as long as the backend.
+ */
+extern const CompressionMethod *method_by_id(uint32 id);
+
+/* By name: NULL if there is none. */
+extern const CompressionMethod *method_by_name(const char *name);
+
+/* Writes the name, or the number if nobody knows the method; never an error. */
+extern void method_name(uint32 id, char name[NAMEDATALEN]);
+
+/* The id of a name that is not one of a built-in method. */
+extern uint32 method_custom_id(const char *name);
+
+/* Whether the method has levels. */
+static inline bool
+method_has_levels(const CompressionMethod *method)
+{
+	return method->routine != NULL && method->routine->min_level < method->routine->max_level;
+}
+
+/*
+ * The cached state for these options, made if need be; dictionary_id 0 is
+ * none.  Valid until the next call.
+ */
+extern void *method_state(const CompressionMethod *method, int level, bool decompress,
+						  uint32 dictionary_id);
+
+/* The states of the backend, for tests: how many. */
+extern int	method_state_count(void);
+
+#endif							/* COMPRESS_METHOD_H */

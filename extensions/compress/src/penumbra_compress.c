@@ -1,0 +1,37 @@
+/*-------------------------------------------------------------------------
+ *
+ * penumbra_compress.c
+ *	  Loading the library: its setting.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "typmod.h"
+
+#include "pg_compat.h"
+#include "utils/guc.h"
+
+PG_MODULE_MAGIC;
+
+extern PGDLLEXPORT void _PG_init(void);
+
+static const struct config_enum_entry default_methods[] = {
+	{"none", METHOD_NONE, false},
+	{"pglz", METHOD_PGLZ, false},
+	{"lz4", METHOD_LZ4, false},
+	{"zlib", METHOD_ZLIB, false},
+	{"gzip", METHOD_GZIP, false},
+	{"zstd", METHOD_ZSTD, false},
+	{"snappy", METHOD_SNAPPY, false},
+	{"brotli", METHOD_BROTLI, false},
+	{NULL, 0, false}
+};
+
+void
+_PG_init(void)
+{
+	DefineCustomEnumVariable("penumbra_compress.default_method",
+							 "Compression method of columns and values whose type names none.",
+							 NULL, &default_method, METHOD_ZSTD, default_methods, PGC_USERSET, 0,
+							 NULL, NULL, NULL);
+	MarkGUCPrefixReserved("penumbra_compress");
+}
