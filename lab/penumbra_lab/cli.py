@@ -12,8 +12,7 @@ from penumbra_lab.crash_file import Symbolizer, find_crash_files
 from penumbra_lab.crash_show import crash_markdown, crash_view, list_table, read_crash_files
 from penumbra_lab.errors import LabError
 from penumbra_lab.report import write_report
-from penumbra_lab.reporting.commands import compare
-from penumbra_lab.result import latest_result, read_document
+from penumbra_lab.reporting.commands import compare, report
 from penumbra_lab.run.commands import bench, fail_on_differences, finish_workload, show_environment
 from penumbra_lab.server import terminate_like_interrupt
 from penumbra_lab.show import console
@@ -50,20 +49,7 @@ def demo(scale: float, runs: int, keep: bool) -> None:
 commands.add_command(bench)
 commands.add_command(show_environment)
 commands.add_command(compare)
-
-
-@commands.command()
-@click.argument("result", type=click.Path(path_type=Path, exists=True), required=False)
-@click.option("--output", type=click.Path(path_type=Path), default=None,
-              help="The HTML file (default .penumbra/report.html).")  # fmt: skip
-def report(result: Path | None, output: Path | None) -> None:
-    """Makes the HTML report of a workload's RESULT (default: the latest tpch or wide run)."""
-    document = read_document(result or latest_result("[tw]*"))
-    if "queries" not in document:
-        raise LabError("only results of a workload (tpch, wide) have a report")
-    target = output or report_path()
-    write_report(document, target)
-    console.print(f"Report: {target}")
+commands.add_command(report)
 
 
 @commands.group()

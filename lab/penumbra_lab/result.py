@@ -41,8 +41,17 @@ def read_document(path: Path) -> dict:
     return document
 
 
+def is_workload_result(path: Path) -> bool:
+    """Of tpch or wide, whose documents have a schema of their own."""
+    try:
+        document = json.loads(path.read_text())
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(document, dict) and document.get("schema") == SCHEMA and "queries" in document
+
+
 def latest_result(kind: str = "") -> Path:
     found = sorted(results_directory().glob(f"{kind}*.json"), key=lambda path: path.stat().st_mtime)
     if not found:
-        raise LabError("no results yet: run `penumbra demo` or `penumbra bench tpch`")
+        raise LabError("no results yet: run `penumbra demo` or `penumbra bench pgbench`")
     return found[-1]

@@ -24,7 +24,7 @@ def _samples(values, start=None, first_block=0):
 
 def test_pairs_on_one_server_give_the_paired_t_interval():
     base, other = [100.0, 110.0, 90.0, 105.0, 95.0], [104.0, 113.0, 95.0, 108.0, 101.0]
-    estimate = estimate_paired([_samples(base)], [_samples(other)])
+    estimate = estimate_paired([_samples(base)], [_samples(other)], same_server=True)
     ratios = np.log(other) - np.log(base)
     known = stats.ttest_1samp(ratios, 0).confidence_interval(0.95)
     assert estimate.mean == pytest.approx(ratios.mean())
@@ -35,7 +35,7 @@ def test_pairs_on_one_server_give_the_paired_t_interval():
 def test_one_sample_for_each_server_start_gives_the_paired_t_interval_too():
     base = [Sample(value, block, block) for block, value in enumerate([10.0, 11.0, 12.0])]
     other = [Sample(value, block, block) for block, value in enumerate([11.0, 11.5, 13.0])]
-    estimate = estimate_paired([base], [other])
+    estimate = estimate_paired([base], [other], same_server=False)
     ratios = np.log([1.1, 11.5 / 11, 13 / 12])
     assert estimate.standard_error == pytest.approx(ratios.std(ddof=1) / math.sqrt(3))
     assert (estimate.degrees, estimate.units, estimate.unit) == (2, 3, "server starts")
@@ -64,45 +64,41 @@ def test_more_repetitions_on_one_start_do_not_remove_what_starts_differ_by():
     assert half_width(20, 9) < half_width(1000, 1) / 3
 
 
-def test_a_server_that_was_found_running_is_one_server():
-    base, other = _samples([100.0, 101.0, 99.0]), _samples([110.0, 111.5, 108.0])
-    found = estimate_paired([base], [other])
-    started = estimate_paired(
-        [[Sample(s.value, s.block, 0) for s in base]],
-        [[Sample(s.value, s.block, 0) for s in other]],
-    )
-    assert found.half_width(0.95) < 0.02 < started.half_width(0.95)
+def test_one_server_for_both_has_no_start_between_them():
+    base, other = _samples([100.0, 101.0, 99.0], 0), _samples([110.0, 111.5, 108.0], 0)
+    one, two = (estimate_paired([base], [other], same) for same in (True, False))
+    assert one.half_width(0.95) < 0.02 < two.half_width(0.95)
 
 
 def test_blocks_that_only_one_side_has_are_left_out():
     base, other = _samples([100.0, 101.0, 500.0]), _samples([110.0, 111.0])
-    assert estimate_paired([base], [other]).units == 2
-    assert estimate_paired([base], [_samples([1.0], first_block=9)]) is None
+    assert estimate_paired([base], [other], True).units == 2
+    assert estimate_paired([base], [_samples([1.0], first_block=9)], True) is None
 
 
 def test_a_block_of_several_samples_counts_once():
     base = [Sample(100.0, 0, None), Sample(102.0, 1, None), Sample(98.0, 2, None)]
     doubled = [s for s in base for _ in range(4)]
     other = [Sample(s.value * 1.1, s.block, None) for s in base]
-    assert estimate_paired([doubled], [other]).units == 3
+    assert estimate_paired([doubled], [other], True).units == 3
 
 
 def test_the_curve_counts_each_point_once_whatever_its_number_of_samples():
     first = _samples([100.0] * 3), _samples([110.0] * 3)
     second = _samples([50.0] * 30), _samples([50.0] * 30)
-    estimate = estimate_paired([first[0], second[0]], [first[1], second[1]])
+    estimate = estimate_paired([first[0], second[0]], [first[1], second[1]], True)
     assert estimate.mean == pytest.approx(math.log(1.1) / 2)
 
 
 @pytest.mark.parametrize("values", [[100.0], [1e-9], [1e12]])
 def test_one_sample_has_no_interval(values):
-    estimate = estimate_paired([_samples(values)], [_samples(values)])
+    estimate = estimate_paired([_samples(values)], [_samples(values)], same_server=True)
     assert not estimate.is_known and estimate.half_width(0.95) == math.inf
     assert judge(estimate, "higher", 0.95, 0.1).outcome is Outcome.UNCLEAR
 
 
 def test_equal_samples_are_no_difference():
-    estimate = estimate_paired([_samples([5.0] * 4)], [_samples([5.0] * 4)])
+    estimate = estimate_paired([_samples([5.0] * 4)], [_samples([5.0] * 4)], True)
     verdict = judge(estimate, "lower", 0.95, 0.1)
     assert verdict.outcome is Outcome.SAME and verdict.within == 0
 
@@ -160,6 +156,6 @@ def test_the_interval_of_few_skewed_samples_covers(samples):
     for _ in range(4000):
         base = np.exp(random.gamma(2.0, 0.02, samples))
         other = np.exp(random.gamma(2.0, 0.02, samples))
-        estimate = estimate_paired([_samples(base)], [_samples(other)])
+        estimate = estimate_paired([_samples(base)], [_samples(other)], same_server=True)
         inside += abs(estimate.mean) <= estimate.half_width(0.95)
     assert inside / 4000 >= 0.94

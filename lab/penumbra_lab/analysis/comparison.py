@@ -175,7 +175,7 @@ def _estimate(base: Side, other: Side, pairs: Sequence[tuple[Point, Point]]) -> 
     left = [pair[0].samples for pair in pairs]
     right = [pair[1].samples for pair in pairs]
     if base.run is other.run:
-        return estimate_paired(left, right)
+        return estimate_paired(left, right, base.run.shares_server)
     return estimate_unpaired(left, right)
 
 

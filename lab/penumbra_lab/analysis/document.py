@@ -10,6 +10,9 @@ from pathlib import Path
 from penumbra_lab.errors import LabError
 from penumbra_lab.run.document import read_run
 
+# The order of a run in which one server does everything.
+IN_TURN = "in turn"
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -52,6 +55,12 @@ class Run:
     def variants(self) -> dict[str, str]:
         """Labels by name, in the document's order."""
         return {v["name"]: v["label"] for v in self.document["variants"]}
+
+    @cached_property
+    def shares_server(self) -> bool:
+        """Whether all variants ran on one server, so that no server start lies between them."""
+        design = self.document["design"]
+        return design["order"] == IN_TURN or design["server_starts"] == 0
 
     @cached_property
     def by_variant(self) -> dict[str, dict[tuple[str, str], Series]]:

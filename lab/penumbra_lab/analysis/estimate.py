@@ -164,14 +164,12 @@ def estimate_unpaired(
 
 
 def estimate_paired(
-    base: Sequence[Sequence[Sample]], other: Sequence[Sequence[Sample]]
+    base: Sequence[Sequence[Sample]], other: Sequence[Sequence[Sample]], same_server: bool
 ) -> Estimate | None:
     """The same where both ran side by side in blocks; None where they share no block."""
     points = [_block_ratios(*pair) for pair in zip(base, other, strict=True)]
     if not all(points):
         return None
-    # A server that was found running is the same one for both, and so no difference between them.
-    same_server = all(pair == (None, None) for cells in points for pair in cells)
     return estimate_mean(points, SAME_SERVER if same_server else PAIRED_STARTS)
 
 

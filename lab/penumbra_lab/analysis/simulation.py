@@ -92,10 +92,13 @@ def _two_curves(
 
 
 def _outcome(base: Curve, other: Curve, confidence: float, margin: float, paired: bool) -> Outcome:
-    estimate = estimate_paired if paired else estimate_unpaired
-
     def verdict(left: Curve, right: Curve, level: float) -> Verdict:
-        return judge(estimate(left, right), "higher", level, margin)
+        estimate = (
+            estimate_paired(left, right, same_server=False)
+            if paired
+            else estimate_unpaired(left, right)
+        )
+        return judge(estimate, "higher", level, margin)
 
     whole = verdict(base, other, confidence)
     if whole.outcome is not Outcome.SAME or len(base) == 1:

@@ -1,4 +1,4 @@
-"""The command line of what judges results: `penumbra compare`."""
+"""The command line of what judges and shows results: `penumbra compare`, `penumbra report`."""
 
 from pathlib import Path
 
@@ -7,7 +7,12 @@ import click
 from penumbra_lab.analysis.comparison import compare_runs
 from penumbra_lab.analysis.document import load_runs
 from penumbra_lab.analysis.verdict import CONFIDENCE, MARGIN, Outcome
+from penumbra_lab.report import write_report as write_workload_report
+from penumbra_lab.reporting.report import write_report
 from penumbra_lab.reporting.terminal import print_comparison
+from penumbra_lab.result import is_workload_result, latest_result, read_document
+from penumbra_lab.show import console
+from penumbra_lab.state import report_path
 
 # Of `compare`; 1 is an error, 2 a wrong option.
 EXIT_SLOWER, EXIT_UNCLEAR = 3, 4
@@ -43,3 +48,26 @@ def compare(
         raise SystemExit(EXIT_SLOWER)
     if fail_on_unclear and comparison.has(Outcome.UNCLEAR):
         raise SystemExit(EXIT_UNCLEAR)
+
+
+@click.command()
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--output",
+    "-o",
+    "outputs",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="A .html, .md or .png file; may be repeated (default .penumbra/report.html).",
+)
+@_comparison_options
+def report(files: tuple[Path, ...], outputs: tuple[Path, ...], **options) -> None:
+    """Makes one page of runs, FILES of `penumbra bench` (default: the latest result)."""
+    files = files or (latest_result(),)
+    if len(files) == 1 and is_workload_result(files[0]):
+        write_workload_report(read_document(files[0]), outputs[0] if outputs else report_path())
+        return
+    comparison = compare_runs(load_runs(files), **options)
+    for output in outputs or [report_path()]:
+        write_report(comparison, output)
+        console.print(f"Report: {output}")

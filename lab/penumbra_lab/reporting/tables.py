@@ -32,6 +32,9 @@ class Table:
     outcomes: tuple[Outcome, ...] = ()  # of each row, where rows end with a verdict
 
 
+VERDICT_COLUMN = frozenset({1})
+
+
 def comparison_tables(comparison: Comparison) -> list[Table]:
     """A table per curve; the series without a curve share one for each pair of sides."""
     tables, flat = [], {}
@@ -59,14 +62,14 @@ def _curve_table(entry: SeriesComparison) -> Table:
     series = entry.series
     rows = [(f"{point.x:g}", *_point_cells(point, series)) for point in entry.points]
     if len(rows) > 1:
-        whole = (_ratio_text(entry.verdict), "", _findable(entry.verdict),
-                 verdict_text(entry.verdict, series.unit, series.better))  # fmt: skip
-        rows.append(("all together", "", "", *whole))
+        text = verdict_text(entry.verdict, series.unit, series.better)
+        findable = percent(entry.verdict.detectable)
+        rows.append(("all together", text, _ratio_text(entry.verdict), "", "", "", findable))
     outcomes = (*(point.verdict.outcome for point in entry.points), entry.verdict.outcome)
     return Table(
         f"{series_title(series)}: {entry.other.label} against {entry.base.label}",
         (axis_title(series), *_point_columns(entry)),
-        tuple(rows), frozenset({6}), outcomes[: len(rows)],
+        tuple(rows), VERDICT_COLUMN, outcomes[: len(rows)],
     )  # fmt: skip
 
 
@@ -78,23 +81,23 @@ def _flat_table(entries: Sequence[SeriesComparison]) -> Table:
     caption = f"{first.series.metric}, {first.series.unit} ({direction})"
     return Table(
         f"{caption}: {first.other.label} against {first.base.label}",
-        ("workload", *_point_columns(first)), tuple(rows), frozenset({6}),
+        ("workload", *_point_columns(first)), tuple(rows), VERDICT_COLUMN,
         tuple(entry.verdict.outcome for entry in entries),
     )  # fmt: skip
 
 
 def _point_columns(entry: SeriesComparison) -> tuple[str, ...]:
-    return (entry.base.label, entry.other.label, "ratio", "wins", "findable", "verdict")
+    return ("verdict", "ratio", entry.base.label, entry.other.label, "wins", "findable")
 
 
 def _point_cells(point: PointComparison, series: Series) -> tuple[str, ...]:
     return (
+        verdict_text(point.verdict, series.unit, series.better),
+        _ratio_text(point.verdict),
         level_text(point.base),
         level_text(point.other),
-        _ratio_text(point.verdict),
         f"{100 * point.superiority:.0f} %",
-        _findable(point.verdict),
-        verdict_text(point.verdict, series.unit, series.better),
+        percent(point.verdict.detectable),
     )
 
 
@@ -102,10 +105,6 @@ def _ratio_text(verdict: Verdict) -> str:
     if not math.isfinite(verdict.high):
         return factor(verdict.ratio)
     return f"{factor(verdict.ratio)} ({number(verdict.low)} … {number(verdict.high)})"
-
-
-def _findable(verdict: Verdict) -> str:
-    return percent(verdict.detectable)
 
 
 def level_tables(side: Side, confidence: float) -> list[Table]:
@@ -163,13 +162,13 @@ def reading_notes(comparison: Comparison) -> list[str]:
         f" with {percent(comparison.confidence)} confidence: the more series and points, the wider"
         f" the intervals. No difference: the interval excludes more than"
         f" {percent(comparison.margin)}.",
-        "ratio: how many times as good. wins: how often a measurement on the right beats one on the"
-        " left; 50 % means neither. findable: the smallest true difference that four of five such"
-        " runs would find.",
+        "ratio: how many times as good. wins: how often a measurement of the second beats one of"
+        " the first; 50 % means neither. findable: the smallest true difference that four of five"
+        " such runs would find.",
     ]
     if any(entry.is_paired for entry in comparison.series):
         notes.append("Variants of one run are compared block by block, next to each other in time.")
     if any(not entry.is_paired for entry in comparison.series):
-        notes.append("Different runs share no time and no server: what server starts of equal"
-                     " settings differ by widens the intervals.")  # fmt: skip
+        notes.append("Different runs share no time and no server: what server starts of"
+                     " equal settings differ by widens the intervals.")  # fmt: skip
     return notes

@@ -1,0 +1,174 @@
+"""What a report says, before it becomes a page or Markdown."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from penumbra_lab.analysis.comparison import Comparison, SeriesComparison
+from penumbra_lab.analysis.environment import environment_differences, headline
+from penumbra_lab.analysis.verdict import Outcome
+from penumbra_lab.reporting.charts import Chart, curve_charts, row_charts
+from penumbra_lab.reporting.tables import (
+    Table,
+    comparison_tables,
+    condition_table,
+    difference_table,
+    level_tables,
+    reading_notes,
+    warning_table,
+)
+from penumbra_lab.reporting.wording import factor, is_speed, number
+
+
+@dataclass(frozen=True)
+class Details:
+    """Long text that the reader opens."""
+
+    summary: str
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    """In the order in which it is read."""
+
+    heading: str
+    charts: tuple[Chart, ...] = ()
+    lead: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+    notes: tuple[str, ...] = ()
+    details: tuple[Details, ...] = ()
+
+
+@dataclass(frozen=True)
+class Content:
+    title: str
+    subtitle: str
+    facts: tuple[tuple[str, str], ...]  # a short value, and what it is
+    sections: tuple[Section, ...]
+
+
+def report_content(comparison: Comparison) -> Content:
+    documents = [run.document for run in comparison.runs]
+    titles = dict.fromkeys(document["title"] for document in documents)
+    return Content(
+        " and ".join(titles),
+        " ".join(filter(None, (_when(comparison), *_descriptions(documents)))),
+        tuple(_facts(comparison)),
+        tuple(_sections(comparison)),
+    )
+
+
+def _when(comparison: Comparison) -> str:
+    parts = [f"{run.name}: {run.document['started_at'][:16].replace('T', ' ')} UTC"
+             + ("" if run.document["status"] == "complete" else f" ({run.document['status']})")
+             for run in comparison.runs]  # fmt: skip
+    return "; ".join(parts) + "."
+
+
+def _descriptions(documents: list[dict]) -> Iterator[str]:
+    for text in dict.fromkeys(document.get("description", "") for document in documents):
+        yield text if not text or text.endswith(".") else f"{text}."
+
+
+def _facts(comparison: Comparison) -> Iterator[tuple[str, str]]:
+    for entries in _flat_groups(comparison):
+        first = entries[0]
+        ratios = [entry.verdict.ratio for entry in entries if entry.verdict.ratio > 0]
+        if len(ratios) > 1 and is_speed(first.series.unit):
+            mean = math.exp(sum(math.log(ratio) for ratio in ratios) / len(ratios))
+            yield (factor(mean), f"speed of {first.other.label} against {first.base.label},"
+                                 f" geometric mean of {len(ratios)} workloads")  # fmt: skip
+            yield f"{factor(min(ratios))} to {factor(max(ratios))}", "least and most of them"
+    outcomes = Counter(entry.verdict.outcome for entry in comparison.series)
+    labels = {Outcome.BETTER: "better", Outcome.WORSE: "worse", Outcome.SAME: "no difference",
+              Outcome.UNCLEAR: "too noisy to tell"}  # fmt: skip
+    for outcome, label in labels.items():
+        if comparison.series:
+            yield f"{outcomes[outcome]} of {len(comparison.series)}", label
+
+
+def _flat_groups(comparison: Comparison) -> list[list[SeriesComparison]]:
+    groups: dict[tuple, list[SeriesComparison]] = {}
+    for entry in comparison.series:
+        if entry.series.x_name is None:
+            key = entry.base, entry.other, entry.series.metric, entry.series.unit
+            groups.setdefault(key, []).append(entry)
+    return list(groups.values())
+
+
+def _sections(comparison: Comparison) -> Iterator[Section]:
+    if len(comparison.runs) > 1:
+        yield _difference_section(comparison)
+    tables = comparison_tables(comparison) or level_tables(
+        comparison.sides[0], comparison.confidence
+    )
+    charts = (*row_charts(comparison), *curve_charts(comparison))
+    yield Section("Charts", charts=charts)
+    notes = reading_notes(comparison) if comparison.series else []
+    yield Section("Every number", tables=tuple(tables), notes=(*comparison.unmatched, *notes))
+    warnings = warning_table(comparison)
+    if warnings:
+        yield Section("Warnings", tables=(warnings,))
+    yield from _own_sections(comparison)
+    yield _condition_section(comparison)
+
+
+def _difference_section(comparison: Comparison) -> Section:
+    differences = environment_differences(comparison.runs)
+    tables = (difference_table(differences, comparison),) if differences else ()
+    return Section(
+        "What differs in the conditions",
+        lead=(headline(differences, len(comparison.runs)),), tables=tables,
+    )  # fmt: skip
+
+
+def _own_sections(comparison: Comparison) -> Iterator[Section]:
+    """What one kind of benchmark adds: text by name, lists of rows, lists of text."""
+    for run in comparison.runs:
+        for heading, value in run.document.get("sections", {}).items():
+            if not value:
+                continue
+            name = heading.replace("_", " ").capitalize()
+            title = name if len(comparison.runs) == 1 else f"{name}: {run.name}"
+            yield _own_section(title, value)
+
+
+def _own_section(title: str, value: object) -> Section:
+    """A mapping to long texts or to mappings is opened entry by entry; all else is a table."""
+    if isinstance(value, dict) and any(_is_long(entry) for entry in value.values()):
+        details = tuple(Details(name, _texts(entry)) for name, entry in value.items())
+        return Section(title, details=details)
+    if isinstance(value, dict):
+        rows = tuple((name.replace("_", " "), _scalar(entry)) for name, entry in value.items())
+        return Section(title, tables=(Table(title, ("name", "value"), rows),))
+    if isinstance(value, list) and value and all(isinstance(entry, dict) for entry in value):
+        names = tuple(dict.fromkeys(name for entry in value for name in entry))
+        rows = tuple(tuple(_scalar(entry.get(name, "")) for name in names) for entry in value)
+        columns = tuple(name.replace("_", " ") for name in names)
+        return Section(title, tables=(Table(title, columns, rows),))
+    return Section(title, notes=_texts(value))
+
+
+def _is_long(value: object) -> bool:
+    return isinstance(value, dict | list) or (isinstance(value, str) and "\n" in value)
+
+
+def _scalar(value: object) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    return number(value) if isinstance(value, float) else f"{value:,}"
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    if isinstance(value, dict):
+        return tuple(f"{name}:\n{entry}" for name, entry in value.items() if entry)
+    if isinstance(value, list):
+        return tuple(map(str, value))
+    return (str(value),)
+
+
+def _condition_section(comparison: Comparison) -> Section:
+    commands = tuple(f"{run.name}: {' '.join(run.document['command'])}" for run in comparison.runs)
+    return Section("How it was measured", lead=commands, tables=(condition_table(comparison),))
