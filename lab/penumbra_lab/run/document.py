@@ -5,6 +5,7 @@ import functools
 import json
 import os
 import shlex
+import statistics
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -117,6 +118,28 @@ class RunDocument:
         if failure:
             self.content["failure"] = failure
         return self.content
+
+
+def medians(document: dict) -> dict[tuple, dict[str, float]]:
+    """The median of each variant, by (workload, metric, x), in the document's order."""
+    found: dict[tuple, dict[str, float]] = {}
+    for series in document["series"]:
+        for point in series["points"]:
+            row = found.setdefault((series["workload"], series["metric"], point["x"]), {})
+            row[series["variant"]] = statistics.median(s["value"] for s in point["samples"])
+    return found
+
+
+def median_ratio(document: dict, workload: str, variant: str, base: str) -> float:
+    """The median over blocks of what a variant measured, divided by the base's of the same."""
+    by_block: dict[str, dict[int, float]] = {}
+    for series in document["series"]:
+        if series["workload"] == workload:
+            by_block[series["variant"]] = {
+                sample["block"]: sample["value"] for sample in series["points"][0]["samples"]
+            }
+    ours, theirs = by_block[variant], by_block[base]
+    return statistics.median(ours[block] / theirs[block] for block in ours if block in theirs)
 
 
 def command_without_secrets(arguments: list[str]) -> list[str]:

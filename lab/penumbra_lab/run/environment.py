@@ -11,6 +11,8 @@ from pathlib import Path
 
 import psycopg
 
+from penumbra_lab.server import PrivateServer
+
 CPU_DIRECTORY = Path("/sys/devices/system/cpu")
 NODE_DIRECTORY = Path("/sys/devices/system/node")
 CGROUP = Path("/sys/fs/cgroup")
@@ -204,3 +206,14 @@ def describe_client(**others: str) -> dict:
         "libpq": str(psycopg.pq.version()),
         **others,
     }
+
+
+def describe_private(server: PrivateServer, **client: str) -> dict:
+    """The environment of a run on one private server of this machine."""
+    with server.connect() as connection:
+        return {
+            "machine": describe_machine(server.data),
+            "client_machine": None,
+            "server": describe_server(connection, "private"),
+            "client": describe_client(**client),
+        }

@@ -3,7 +3,6 @@
 import json
 import os
 import random
-import statistics
 from pathlib import Path
 
 import click
@@ -11,9 +10,10 @@ import click
 from penumbra_lab.errors import LabError
 from penumbra_lab.run import environment
 from penumbra_lab.run.cpus import parse_cpus, split_cpus
-from penumbra_lab.run.document import RunDocument, write_run
+from penumbra_lab.run.document import RunDocument, medians
 from penumbra_lab.run.levels import LEVELS, Level
 from penumbra_lab.run.pgbench import WORKLOADS, Workload, check_disk
+from penumbra_lab.run.recording import conclude
 from penumbra_lab.run.sweep import REPETITIONS_MIN, Design, Sweep, execute_sweep, sweep_bars
 from penumbra_lab.run.targets import (
     PRESETS,
@@ -28,8 +28,7 @@ from penumbra_lab.run.targets import (
     scale_of,
 )
 from penumbra_lab.server import program_version
-from penumbra_lab.show import console, number, plain_table
-from penumbra_lab.state import results_directory
+from penumbra_lab.show import number, plain_table
 
 SCALE_DEFAULT = 10
 SCALE_MAX = 1_000_000
@@ -59,11 +58,6 @@ def default_clients(cpus: int) -> tuple[int, ...]:
         counts.add(count)
         count *= 2
     return tuple(sorted(counts))
-
-
-def default_output(kind: str, started_at: str) -> Path:
-    stamp = started_at.replace(":", "").replace("-", "")[:15]
-    return results_directory() / f"{kind}-{stamp}.json"
 
 
 @click.command("pgbench")
@@ -209,16 +203,12 @@ def _bench_private(plans: list[VariantPlan], options: dict) -> None:
         targets[0].server.start()
         levels = _levels(targets[0], options["levels"])
         design = _design(options, scale, clients, levels, client_cpus)
-        with targets[0].connect() as connection:
-            described = {
-                "machine": environment.describe_machine(targets[0].server.data),
-                "client_machine": None,
-                "server": environment.describe_server(connection, "private"),
-                "client": _client(targets[0]),
-            }
+        described = environment.describe_private(
+            targets[0].server, pgbench=program_version(targets[0].pgbench)
+        )
         run = _document(options, design, plans, described, server_cpus)
-        result = execute_sweep(Sweep(design, targets, run, lambda _: True, progress))
-    _finish(result, options["output"])
+        outcome = execute_sweep(Sweep(design, targets, run, lambda _: True, progress))
+    conclude(outcome, sweep_table, options["output"])
 
 
 def _bench_connection(plans: list[VariantPlan], options: dict) -> None:
@@ -248,11 +238,11 @@ def _bench_connection(plans: list[VariantPlan], options: dict) -> None:
             "machine": here if local else _described_machine(options["server_machine"]),
             "client_machine": None if local else here,
             "server": server,
-            "client": _client(first),
+            "client": environment.describe_client(pgbench=program_version(first.pgbench)),
         }
         run = _document(options, design, plans, described, None)
-        result = execute_sweep(Sweep(design, targets, run, lambda _: True, progress))
-    _finish(result, options["output"])
+        outcome = execute_sweep(Sweep(design, targets, run, lambda _: True, progress))
+    conclude(outcome, sweep_table, options["output"])
 
 
 def _initialize_connection(target: Target, local: bool, options: dict, progress) -> None:
@@ -289,10 +279,6 @@ def _cpus(options: dict) -> tuple[str | None, str | None]:
 
 def _clients(options: dict) -> tuple[int, ...]:
     return options["clients"] or default_clients(len(os.sched_getaffinity(0)))
-
-
-def _client(target: Target) -> dict:
-    return environment.describe_client(pgbench=program_version(target.pgbench))
 
 
 def _levels(target: Target, wanted: bool | None) -> tuple[Level, ...]:
@@ -398,36 +384,14 @@ def _warn_of_design(run: RunDocument, design: Design, described: dict) -> None:
         )
 
 
-def _finish(result: dict, output: Path | None) -> None:
-    """Writes whatever was finished, says where, and ends as the run ended."""
-    document, raised = result["document"], result["raised"]
-    if document["series"]:
-        path = write_run(document, output or default_output("pgbench", document["started_at"]))
-        console.print(sweep_table(document))
-        for warning in document["warnings"]:
-            console.print(f"{warning['message']}: {warning['advice']}", style="yellow")
-        console.print(f"Result ({document['status']}): {path}")
-    if raised:
-        raise raised
-
-
 def sweep_table(document: dict):
     """Medians; `penumbra compare` and `penumbra report` tell what they are worth."""
     labels = {variant["name"]: variant["label"] for variant in document["variants"]}
-    medians: dict[tuple, dict[str, float]] = {}
-    for series in document["series"]:
-        for point in series["points"]:
-            row = medians.setdefault((series["workload"], point["x"], series["unit"]), {})
-            row[series["variant"]] = statistics.median(s["value"] for s in point["samples"])
+    units = {series["metric"]: series["unit"] for series in document["series"]}
     rows = [
-        [
-            workload,
-            "" if x is None else f"{x}",
-            unit,
-            *(number(row.get(name, float("nan"))) for name in labels),
-        ]
-        for (workload, x, unit), row in medians.items()
-    ]
-    return plain_table(
-        f"{document['title']}: medians", ["", "clients", "unit", *labels.values()], rows
-    )
+        [workload, "" if x is None else f"{x}", units[metric],
+         *(number(row.get(name, float("nan"))) for name in labels)]
+        for (workload, metric, x), row in medians(document).items()
+    ]  # fmt: skip
+    title = f"{document['title']}: medians"
+    return plain_table(title, ["", "clients", "unit", *labels.values()], rows)

@@ -7,21 +7,19 @@ all servers in turn, from block to block and from measurement to measurement in 
 """
 
 import os
-import resource
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import psycopg
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
-from penumbra_lab.errors import LabError
 from penumbra_lab.run import watch
 from penumbra_lab.run.cpus import parse_cpus
 from penumbra_lab.run.document import Axis, Metric, RunDocument, utc_now
 from penumbra_lab.run.levels import Level, random_keys, run_level
 from penumbra_lab.run.pgbench import Workload, jobs_for, run_pgbench, throughput
-from penumbra_lab.run.targets import EXTENSION, Target, one_line
+from penumbra_lab.run.recording import Outcome, one_line, record
+from penumbra_lab.run.targets import EXTENSION, Target
 from penumbra_lab.show import console
 
 THROUGHPUT = Metric("throughput", "transactions/s", "higher")
@@ -210,33 +208,11 @@ def _prewarm(connection: psycopg.Connection) -> None:
     )
 
 
-def execute_sweep(sweep: Sweep) -> dict:
-    """The whole document; of a run that failed or was interrupted, what was finished of it."""
-    run, began = sweep.run, time.monotonic()
-    run.content["noise"]["limits"] = dict(watch.LIMITS)
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    status, failure, raised = "complete", None, None
-    try:
-        sweep.execute()
-    except KeyboardInterrupt as interrupt:
-        status, raised = "interrupted", interrupt
-    except (LabError, psycopg.Error) as error:
-        status, failure = "failed", _cause(sweep.targets, error)
-        raised = LabError(failure)
-    spent = resource.getrusage(resource.RUSAGE_SELF)
-    elapsed = time.monotonic() - began
-    cpu_seconds = spent.ru_utime + spent.ru_stime - used.ru_utime - used.ru_stime
-    run.content["sections"] = {
-        "tool": {"cpu_seconds": cpu_seconds, "elapsed_seconds": elapsed,
-                 "cpu_share": cpu_seconds / elapsed}
-    }  # fmt: skip
-    starts = [target.starts for target in sweep.targets]
-    run.content["design"]["server_starts"] = max(
-        (s + 1 for s in starts if s is not None), default=0
-    )
-    watch.flag_frequency_losses(run)
-    watch.warn_of_noise(run)
-    return {"document": run.finish(status, failure), "raised": raised}
+def execute_sweep(sweep: Sweep) -> Outcome:
+    outcome = record(sweep.run, sweep.execute, lambda error: _cause(sweep.targets, error))
+    starts = [target.starts for target in sweep.targets if target.starts is not None]
+    outcome.document["design"]["server_starts"] = max(starts, default=-1) + 1
+    return outcome
 
 
 def _cause(targets: list[Target], error: Exception) -> str:

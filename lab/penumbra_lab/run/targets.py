@@ -24,6 +24,7 @@ from penumbra_lab.run.pgbench import (
     child,
     find_pgbench,
 )
+from penumbra_lab.run.recording import one_line
 from penumbra_lab.server import Installation, PrivateServer
 from penumbra_lab.state import state_directory
 
@@ -87,10 +88,6 @@ def parse_variant(text: str) -> VariantPlan:
     if directory and not (Path(directory) / "postgres").exists():
         raise LabError(f"there is no PostgreSQL server in {directory}")
     return VariantPlan(name, name, settings, Path(directory) if directory else None)
-
-
-def one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
 
 
 class Target:
