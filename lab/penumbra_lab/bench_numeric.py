@@ -5,7 +5,6 @@ penumbra_numeric. Both run in turn in one session, so that the machine's drift f
 counts is the median of the paired ratios. Answers are compared first.
 """
 
-import statistics
 import time
 from dataclasses import dataclass
 
@@ -13,7 +12,9 @@ import psycopg
 
 from penumbra_lab.dataset import step_bars
 from penumbra_lab.errors import LabError
-from penumbra_lab.result import start_document
+from penumbra_lab.run.document import RunDocument, Variant, median_ratio, medians
+from penumbra_lab.run.environment import describe_private
+from penumbra_lab.run.recording import MILLISECONDS, Outcome, alternating, measurement, record
 from penumbra_lab.server import PrivateServer
 from penumbra_lab.show import console, milliseconds, plain_table
 from penumbra_lab.state import state_directory
@@ -21,6 +22,7 @@ from penumbra_lab.state import state_directory
 SETTINGS = {"shared_buffers": "512MB", "autovacuum": "off", "jit": "off",
             "max_parallel_workers_per_gather": "0"}  # fmt: skip
 SCHEMAS = ("pg_catalog", "penumbra_numeric")
+VARIANTS = [Variant(SCHEMAS[0], "PostgreSQL", {}), Variant(SCHEMAS[1], SCHEMAS[1], {})]
 
 TABLES = """
 CREATE TABLE money AS
@@ -97,7 +99,7 @@ def cases() -> list[Case]:
     ]  # fmt: skip
 
 
-def bench_numeric(rows: int, runs: int) -> dict:
+def bench_numeric(rows: int, runs: int) -> Outcome:
     server = PrivateServer(state_directory() / "server-numeric", SETTINGS)
     server.remove()
     try:
@@ -107,48 +109,59 @@ def bench_numeric(rows: int, runs: int) -> dict:
                 connection.execute("SELECT setseed(0.5)")
                 for statement in _statements(TABLES.format(rows=rows)):
                     connection.execute(statement)
-            document = start_document("numeric", f"numeric, {rows:,} rows", server)
-            document["size"], document["runs"] = {"rows": rows}, runs
-            major = server.installation.major
-            chosen = cases()
-            with step_bars(console) as progress:
-                task = progress.add_task("cases", total=len(chosen))
-                document["cases"] = []
-                for case in chosen:
-                    document["cases"].append(_measure(connection, case, major, runs))
-                    progress.advance(task)
+            run = RunDocument(
+                "numeric", f"numeric, {rows:,} rows", describe_private(server),
+                alternating(runs, rows=rows), VARIANTS,
+            )  # fmt: skip
+            run.content["sections"] = {"targets": []}
+            return record(run, lambda: _measure_cases(connection, run, runs))
     finally:
         server.remove()
-    return document
 
 
 def _statements(script: str) -> list[str]:
     return [statement for statement in script.split(";\n") if statement.strip()]
 
 
-def _measure(connection: psycopg.Connection, case: Case, major: int, runs: int) -> dict:
+def _measure_cases(connection: psycopg.Connection, run: RunDocument, runs: int) -> None:
+    major = connection.info.server_version // 10000
+    chosen = cases()
+    with step_bars(console) as progress:
+        task = progress.add_task("cases", total=len(chosen))
+        for case in chosen:
+            _measure(connection, run, case, runs)
+            if major in case.target:
+                run.content["sections"]["targets"].append(
+                    {"case": case.label, "ratio": _ratio(run.content, case.label),
+                     "at most": case.target[major]}
+                )  # fmt: skip
+            progress.advance(task)
+
+
+def _measure(connection: psycopg.Connection, run: RunDocument, case: Case, runs: int) -> None:
     queries = {schema: case.query.format(schema) for schema in SCHEMAS}
     answers = {schema: connection.execute(query).fetchall() for schema, query in queries.items()}
     if answers[SCHEMAS[0]] != answers[SCHEMAS[1]]:
         raise LabError(f"{case.label}: the answers differ: {answers}")
-    times: dict[str, list[float]] = {schema: [] for schema in SCHEMAS}
-    for turn in range(runs):
-        for schema in SCHEMAS if turn % 2 == 0 else reversed(SCHEMAS):
-            begin = time.perf_counter()
-            connection.execute(queries[schema])
-            times[schema].append(time.perf_counter() - begin)
-    pairs = zip(times[SCHEMAS[1]], times[SCHEMAS[0]], strict=True)
-    return {"label": case.label, "query": case.query, "seconds": times,
-            "ratio": statistics.median(ours / theirs for ours, theirs in pairs),
-            "target": case.target.get(major)}  # fmt: skip
+    with measurement(run, connection) as samples:
+        for block in range(runs):
+            for schema in SCHEMAS if block % 2 == 0 else reversed(SCHEMAS):
+                begin = time.perf_counter()
+                connection.execute(queries[schema])
+                milliseconds = (time.perf_counter() - begin) * 1000
+                samples.add(case.label, schema, MILLISECONDS, milliseconds, block)
+
+
+def _ratio(document: dict, label: str) -> float:
+    return round(median_ratio(document, label, SCHEMAS[1], SCHEMAS[0]), 4)
 
 
 def numeric_table(document: dict):
-    rows = []
-    for entry in document["cases"]:
-        medians = {schema: statistics.median(t) for schema, t in entry["seconds"].items()}
-        target = entry["target"]
-        rows.append([entry["label"], *(milliseconds(medians[schema]) for schema in SCHEMAS),
-                     f"{entry['ratio']:.3f}", "" if target is None else f"{target:g}"])  # fmt: skip
+    targets = {t["case"]: f"{t['at most']:g}" for t in document["sections"]["targets"]}
+    rows = [
+        [label, *(milliseconds(row[schema] / 1000) for schema in SCHEMAS),
+         f"{_ratio(document, label):.3f}", targets.get(label, "")]
+        for (label, _, _), row in medians(document).items()
+    ]  # fmt: skip
     title = f"{document['title']}: median milliseconds, and their ratio"
     return plain_table(title, ["", *SCHEMAS, "ratio", "at most"], rows)

@@ -1,13 +1,14 @@
 """`penumbra bench sort`: array sorts beside the same server's own, in turns in one backend."""
 
-import statistics
 from dataclasses import dataclass
 
 import psycopg
 
 from penumbra_lab.dataset import step_bars
 from penumbra_lab.errors import LabError
-from penumbra_lab.result import start_document
+from penumbra_lab.run.document import RunDocument, Variant, median_ratio, medians
+from penumbra_lab.run.environment import describe_private
+from penumbra_lab.run.recording import MILLISECONDS, Outcome, alternating, measurement, record
 from penumbra_lab.server import PrivateServer
 from penumbra_lab.show import console, milliseconds, plain_table, ratio
 from penumbra_lab.state import state_directory
@@ -20,6 +21,9 @@ INTARRAY = "public.sort(a)"
 ORDER_BY = "array(SELECT v FROM unnest(a) v ORDER BY v)"
 BUILT_IN = "array_sort(a)"  # since PostgreSQL 18
 PENUMBRA = "penumbra_sort.sort(a)"
+# and what tables call them
+RIVALS = {INTARRAY: "intarray's sort", ORDER_BY: "ORDER BY", BUILT_IN: "array_sort"}
+VARIANTS = [Variant("stock", "stock", {}), Variant("penumbra", "penumbra_sort", {})]
 
 RANDOM_BITS = "('x' || left(md5(i::text), 16))::bit(64)::int8"
 SHAPES = {
@@ -52,6 +56,10 @@ class Case:
     @property
     def label(self) -> str:
         return f"{self.type_name}, {self.shape}"
+
+    @property
+    def workload(self) -> str:
+        return f"{self.label}, {self.elements:,} elements, beside {RIVALS[self.stock]}"
 
     @property
     def element_type(self) -> str:
@@ -90,28 +98,35 @@ def cases(elements: int, major: int) -> list[Case]:
     return chosen
 
 
-def bench_sort(elements: int, rounds: int) -> dict:
+def bench_sort(elements: int, rounds: int) -> Outcome:
     server = PrivateServer(state_directory() / "server-sort", SETTINGS)
     server.remove()
     try:
-        with server, server.connect() as connection, step_bars(console) as progress:
+        with server, server.connect() as connection:
             connection.execute("CREATE EXTENSION penumbra_sort; CREATE EXTENSION intarray")
-            document = start_document("sort", f"sort of {elements:,} elements", server)
-            document["size"] = {"elements": elements}
-            document["rounds"] = rounds
-            document["cases"] = []
+            run = RunDocument(
+                "sort", f"sort of {elements:,} elements", describe_private(server),
+                alternating(rounds, elements=elements), VARIANTS,
+            )  # fmt: skip
+            run.content["sections"] = {"cases": []}
             todo = cases(elements, server.installation.major)
-            task = progress.add_task("sort", total=len(todo))
-            for case in todo:
-                progress.update(task, description=case.label)
-                document["cases"].append(_measure(connection, case, rounds))
-                progress.advance(task)
+            return record(run, lambda: _measure_cases(connection, run, todo, rounds))
     finally:
         server.remove()
-    return document
 
 
-def _measure(connection: psycopg.Connection, case: Case, rounds: int) -> dict:
+def _measure_cases(
+    connection: psycopg.Connection, run: RunDocument, todo: list[Case], rounds: int
+) -> None:
+    with step_bars(console) as progress:
+        task = progress.add_task("sort", total=len(todo))
+        for case in todo:
+            progress.update(task, description=case.label)
+            _measure(connection, run, case, rounds)
+            progress.advance(task)
+
+
+def _measure(connection: psycopg.Connection, run: RunDocument, case: Case, rounds: int) -> None:
     stock, penumbra = case.expression(case.stock), case.expression(PENUMBRA)
     # array_lower: the sorted array is not copied into a variable, which would cost both the same.
     connection.execute(f"""
@@ -135,32 +150,31 @@ def _measure(connection: psycopg.Connection, case: Case, rounds: int) -> dict:
           END LOOP;
         END
         $$""")
-    stock_seconds, penumbra_seconds, agree = connection.execute(
-        "SELECT * FROM pg_temp.measure()"
-    ).fetchone()
-    if not agree:
-        raise LabError(f"{case.label}: {penumbra} and {stock} differ")
-    return {
-        "type": case.type_name,
-        "shape": case.shape,
-        "elements": case.elements,
-        "stock": case.stock,
-        "stock_seconds": stock_seconds,
-        "penumbra_seconds": penumbra_seconds,
-        "speedup": statistics.median(
-            s / p for s, p in zip(stock_seconds, penumbra_seconds, strict=True)
-        ),
-    }
+    with measurement(run, connection) as samples:
+        stock_seconds, penumbra_seconds, agree = connection.execute(
+            "SELECT * FROM pg_temp.measure()"
+        ).fetchone()
+        if not agree:
+            raise LabError(f"{case.label}: {penumbra} and {stock} differ")
+        for block in range(rounds):
+            for name, times in (("stock", stock_seconds), ("penumbra", penumbra_seconds)):
+                samples.add(case.workload, name, MILLISECONDS, times[block] * 1000, block)
+    run.content["sections"]["cases"].append(
+        {"workload": case.workload, "type": case.type_name, "shape": case.shape,
+         "elements": case.elements, "stock": RIVALS[case.stock],
+         "speedup": round(1 / median_ratio(run.content, case.workload, "penumbra", "stock"), 3)}
+    )  # fmt: skip
 
 
 def sort_table(document: dict):
+    by_workload = {case["workload"]: case for case in document["sections"]["cases"]}
     rows = []
-    for case in document["cases"]:
-        medians = [statistics.median(case[key]) for key in ("stock_seconds", "penumbra_seconds")]
+    for (workload, _, _), row in medians(document).items():
+        case = by_workload[workload]
         is_small = case["elements"] == SMALL_ELEMENTS
-        shown = [f"{1e9 * m:,.0f} ns" if is_small else f"{milliseconds(m)} ms" for m in medians]
-        name = {INTARRAY: "intarray's sort", ORDER_BY: "ORDER BY", BUILT_IN: "array_sort"}
-        rows.append([case["type"], case["shape"], f"{case['elements']:,}", name[case["stock"]],
-                     *shown, ratio(case["speedup"])])  # fmt: skip
+        times = [row["stock"] / 1000, row["penumbra"] / 1000]
+        shown = [f"{1e9 * t:,.0f} ns" if is_small else f"{milliseconds(t)} ms" for t in times]
+        rows.append([case["type"], case["shape"], f"{case['elements']:,}", case["stock"], *shown,
+                     ratio(case["speedup"])])  # fmt: skip
     columns = ["type", "shape", "elements", "stock", "stock's time", "Penumbra's", "speedup"]
     return plain_table(document["title"], columns, rows)

@@ -13,6 +13,7 @@ from penumbra_lab.errors import LabError
 from penumbra_lab.result import write_document
 from penumbra_lab.run import environment
 from penumbra_lab.run.pgbench_command import bench_pgbench
+from penumbra_lab.run.recording import conclude
 from penumbra_lab.show import console, query_table
 
 
@@ -68,9 +69,7 @@ def bench_wide(size: float | None, runs: int, with_duckdb: bool, keep: bool) -> 
 @click.option("--keep/--no-keep", default=True, show_default=True)
 def bench_loading(name: str, size: float | None, runs: int, keep: bool) -> None:
     """Filling the cache: heap megabytes per second and core, cached bytes per heap byte."""
-    document = bench_load(name, size, runs, keep)
-    console.print(load_table(document))
-    _say_where(document)
+    conclude(bench_load(name, size, runs, keep), load_table)
 
 
 @bench.command("numeric")
@@ -80,9 +79,7 @@ def bench_loading(name: str, size: float | None, runs: int, keep: bool) -> None:
               help="Measured runs of each query on each side.")  # fmt: skip
 def bench_numeric_command(rows: int, runs: int) -> None:
     """penumbra_numeric against the server's own functions: paired, alternating runs."""
-    document = bench_numeric(rows, runs)
-    console.print(numeric_table(document))
-    _say_where(document)
+    conclude(bench_numeric(rows, runs), numeric_table)
 
 
 @bench.command("sort")
@@ -92,9 +89,7 @@ def bench_numeric_command(rows: int, runs: int) -> None:
               help="Measured turns of each pair.")  # fmt: skip
 def bench_sort_command(elements: int, rounds: int) -> None:
     """Array sorts of every type beside intarray's, ORDER BY and (from 18) array_sort."""
-    document = bench_sort(elements, rounds)
-    console.print(sort_table(document))
-    _say_where(document)
+    conclude(bench_sort(elements, rounds), sort_table)
 
 
 bench.add_command(bench_pgbench)

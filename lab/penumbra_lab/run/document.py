@@ -109,6 +109,14 @@ class RunDocument:
             sample["server_start"] = server_start
         self._points[*key, x]["samples"].append(sample)
 
+    def flag(self, order: int, noise: list[str]) -> None:
+        """Marks the samples of a measurement, once it is known what disturbed it."""
+        for series in self.content["series"]:
+            for point in series["points"]:
+                for sample in point["samples"]:
+                    if sample["order"] == order:
+                        sample["noise"] += noise
+
     def warn(self, code: str, message: str, advice: str) -> None:
         self.content["warnings"].append({"code": code, "message": message, "advice": advice})
 

@@ -1,8 +1,9 @@
 """Runs a benchmark's work and concludes its document, however the work ends."""
 
+import contextlib
 import resource
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,9 +12,11 @@ from rich.table import Table
 
 from penumbra_lab.errors import LabError
 from penumbra_lab.run import watch
-from penumbra_lab.run.document import RunDocument, write_run
+from penumbra_lab.run.document import Metric, RunDocument, utc_now, write_run
 from penumbra_lab.show import console
 from penumbra_lab.state import results_directory
+
+MILLISECONDS = Metric("time", "ms", "lower")
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,38 @@ def _cost(began: float, used: resource.struct_rusage) -> dict:
     elapsed = time.monotonic() - began
     return {"cpu_seconds": round(cpu_seconds, 3), "elapsed_seconds": round(elapsed, 3),
             "share_of_a_cpu": round(cpu_seconds / elapsed, 5)}  # fmt: skip
+
+
+def alternating(repetitions: int, **size: float) -> dict:
+    """The design of runs in which one server does everything in turn."""
+    return {"order": "in turn", "repetitions": repetitions, "server_starts": 1, "size": size}
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Takes the samples of one measurement, which share what the watcher saw."""
+
+    run: RunDocument
+    order: int
+    started_at: str
+
+    def add(self, workload: str, variant: str, metric: Metric, value: float, block: int) -> None:
+        self.run.add_sample(
+            workload, variant, metric, value, block=block, order=self.order,
+            started_at=self.started_at, server_start=0,
+        )  # fmt: skip
+
+
+@contextlib.contextmanager
+def measurement(run: RunDocument, connection: psycopg.Connection | None) -> Iterator[Samples]:
+    """What is done inside is one measurement: too short, one by one, for what the kernel counts."""
+    watcher = watch.Watcher(connection, None)
+    samples = Samples(run, run.next_order(), utc_now())
+    watcher.start()
+    yield samples
+    seen = watcher.finish()
+    run.content["noise"]["measurements"].append({"order": samples.order, **seen})
+    run.flag(samples.order, watch.flags(seen))
 
 
 def conclude(

@@ -231,12 +231,9 @@ def flag_frequency_losses(run: RunDocument) -> None:
     if not known:
         return
     limit = (1 - LIMITS["frequency_loss"]) * statistics.median(known)
-    slow = {m["order"] for m in measurements if m.get("mhz") and m["mhz"] < limit}
-    for series in run.content["series"]:
-        for point in series["points"]:
-            for sample in point["samples"]:
-                if sample["order"] in slow:
-                    sample["noise"].append(FLAGS["frequency_loss"][0])
+    for m in measurements:
+        if m.get("mhz") and m["mhz"] < limit:
+            run.flag(m["order"], [FLAGS["frequency_loss"][0]])
 
 
 def warn_of_noise(run: RunDocument) -> None:
