@@ -78,6 +78,16 @@ def test_another_baseline():
         compare_runs([run_of({"stock": 100, "fast": 110})], baseline="x")
 
 
+def test_the_subject_of_a_run_is_held_against_each_other_variant():
+    made = document({"stock": 100, "penumbra": 200, "duckdb": 150})
+    made["design"]["subject"] = "penumbra"
+    run = make_run(made, "a", "a")
+    pairs = [(e.base.variant, e.other.variant) for e in compare_runs([run]).series]
+    assert pairs == [("stock", "penumbra")] * 2 + [("duckdb", "penumbra")] * 2
+    asked = {(e.base.variant, e.other.variant) for e in compare_runs([run], "duckdb").series}
+    assert asked == {("duckdb", "stock"), ("duckdb", "penumbra")}
+
+
 def test_runs_are_compared_by_variant_and_a_single_variant_by_itself():
     runs = [run_of({"x": 100, "y": 100}), run_of({"y": 130, "z": 1}, "b")]
     pairs = {(e.base.label, e.other.label) for e in compare_runs(runs).series}

@@ -65,7 +65,7 @@ class SeriesComparison:
 @dataclass(frozen=True)
 class Comparison:
     runs: tuple[Run, ...]
-    sides: tuple[Side, ...]  # the first is the base
+    sides: tuple[Side, ...]
     series: tuple[SeriesComparison, ...]
     unmatched: tuple[str, ...]
     confidence: float
@@ -105,7 +105,7 @@ def compare_runs(
         raise LabError("the results have no series in common")
     each = family_confidence(confidence, len(matched))
     compared = [_compare_series(*entry, each, margin, confidence) for entry in matched]
-    sides = dict.fromkeys(side for pair in pairs for side in pair)
+    sides = dict.fromkeys(side for pair in zip(*pairs, strict=True) for side in pair)
     if not sides:
         sides = [Side(runs[0], name, label) for name, label in runs[0].variants.items()]
     return Comparison(
@@ -115,9 +115,13 @@ def compare_runs(
 
 
 def _pairs_within(run: Run, baseline: str | None) -> list[tuple[Side, Side]]:
+    """All against the base; or, in a run about one variant, this one against each other."""
     names = list(run.variants)
-    base = _checked(baseline, run) if baseline else names[0]
     sides = {name: Side(run, name, label) for name, label in run.variants.items()}
+    subject = run.document["design"].get("subject")
+    if subject in names and baseline is None:
+        return [(sides[name], sides[subject]) for name in names if name != subject]
+    base = _checked(baseline, run) if baseline else names[0]
     return [(sides[base], sides[name]) for name in names if name != base]
 
 

@@ -19,9 +19,14 @@ from penumbra_lab.reporting.tables import axis_title
 from penumbra_lab.reporting.theme import GRID, LIGHT, QUIET, SIDES, TEXT
 
 # On a phone of 360 pixels a chart with its axis is shown at full size; a wide screen shows two.
-CURVE_WIDTH_PX, CURVE_HEIGHT_PX = 250, 180
-ROWS_WIDTH_PX, ROW_HEIGHT_PX, ROW_LABEL_PX = 180, 17, 130
+CURVE_WIDTH_PX, CURVE_HEIGHT_PX = 235, 180
+ROWS_WIDTH_PX, ROW_HEIGHT_PX, ROW_LABEL_PX = 170, 17, 130
+# Texts are measured with the first, and some browsers have only wider ones.
+FONT = "Arial, Liberation Sans, sans-serif"
+PADDING_PX = {"left": 16, "right": 8, "top": 4, "bottom": 4}
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
+# 50k, but 0.5 and not 500m.
+NUMBERS = {"labelExpr": "format(datum.value, abs(datum.value) < 1000 ? '~g' : '~s')"}
 PNG_SCALE = 2.0
 # Ratios beyond these are drawn as factors on a logarithmic axis, the others in percent.
 PERCENT_MIN, PERCENT_MAX = 0.5, 2.0
@@ -33,7 +38,7 @@ OVERHANG = 3.0
 
 INNER_ROLES = re.compile(r' (?:role|aria-[a-z]+)="[^"]*"')
 # Longer labels of a legend stand below each other, up to the width of the chart.
-LEGEND_LABEL_LENGTH, LEGEND_LABEL_PX = 16, 210
+LEGEND_LABEL_LENGTH, LEGEND_LABEL_PX = 16, 160
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +73,7 @@ def curve_charts(comparison: Comparison) -> list[Chart]:
         rows = [row for side, series in mine for row in _level_rows(side, series, comparison)]
         charts.append(Chart(title, _curve_chart(mine[0][1], rows, [side for side, _ in mine])))
         entries = [entry for entry in comparison.series if entry.series.key == key]
-        if entries:
-            specification = _ratio_chart(entries, along="x")
-            charts.append(Chart(f"{title}, against {entries[0].base.label}", specification))
+        charts += _ratio_charts(entries, title, along="x")
     return charts
 
 
@@ -90,10 +93,19 @@ def row_charts(comparison: Comparison) -> list[Chart]:
             for e in comparison.series
             if e.series.x_name is None and (e.series.metric, e.series.unit) == (metric, unit)
         ]
-        if entries:
-            title = f"{metric}, against {entries[0].base.label}"
-            charts.append(Chart(title, _ratio_chart(entries, along="row")))
+        charts += _ratio_charts(entries, metric, along="row")
     return charts
+
+
+def _ratio_charts(entries: Sequence[SeriesComparison], title: str, along: str) -> list[Chart]:
+    bases = dict.fromkeys(entry.base for entry in entries)
+    return [
+        Chart(
+            f"{title}, against {base.label}",
+            _ratio_chart([entry for entry in entries if entry.base == base], along),
+        )
+        for base in bases
+    ]
 
 
 def _by_key(
@@ -123,7 +135,7 @@ def _level_row(side: Side, series: Series, point: Point, confidence: float) -> d
 
 
 def _curve_chart(series: Series, rows: list[dict], sides: Sequence[Side]) -> dict:
-    y = {"type": "quantitative", "axis": {"format": "~s", "title": series.unit},
+    y = {"type": "quantitative", "axis": NUMBERS | {"title": series.unit},
          "scale": _value_scale(rows)}  # fmt: skip
     marks = [
         {"mark": {"type": "area", "opacity": 0.25, "clip": True},
@@ -155,7 +167,7 @@ def _rows_chart(title: str, rows: list[dict], sides: Sequence[Side]) -> dict:
         x = _logarithmic(values) | {"title": title}
     else:
         x = {"type": "quantitative", "scale": _value_scale(rows), "title": title,
-             "axis": {"format": "~s"}}  # fmt: skip
+             "axis": NUMBERS}  # fmt: skip
     marks = [
         {"mark": {"type": "rule", "color": GRID},
          "encoding": {"x": {**x, "aggregate": "min", "field": "value"},
@@ -248,7 +260,7 @@ def _logarithmic(values: list[float]) -> dict:
         inside = [step * power for power in powers for step in (1, 2, 5)]
     return {
         "type": "quantitative", "scale": {"type": "log", "domain": domain, "nice": False},
-        "axis": {"values": inside, "format": "~s", "labelOverlap": "greedy"},
+        "axis": NUMBERS | {"values": inside, "labelOverlap": "greedy"},
     }  # fmt: skip
 
 
@@ -269,6 +281,7 @@ def _config() -> dict:
     axis = {"labelColor": TEXT, "titleColor": TEXT, "gridColor": GRID, "tickColor": GRID,
             "domainColor": GRID, "titleFontWeight": "normal", "labelFontSize": 11}  # fmt: skip
     return {
-        "font": "sans-serif", "background": None, "view": {"stroke": None}, "axis": axis,
+        "font": FONT, "background": None, "padding": PADDING_PX,
+        "view": {"stroke": None}, "axis": axis,
         "legend": {"labelColor": TEXT}, "title": {"color": TEXT, "fontSize": 12},
     }  # fmt: skip

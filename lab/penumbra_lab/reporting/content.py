@@ -78,9 +78,12 @@ def _facts(comparison: Comparison) -> Iterator[tuple[str, str]]:
         ratios = [entry.verdict.ratio for entry in entries if entry.verdict.ratio > 0]
         if len(ratios) > 1 and is_speed(first.series.unit):
             mean = math.exp(sum(math.log(ratio) for ratio in ratios) / len(ratios))
-            yield (factor(mean), f"speed of {first.other.label} against {first.base.label},"
-                                 f" geometric mean of {len(ratios)} workloads")  # fmt: skip
-            yield f"{factor(min(ratios))} to {factor(max(ratios))}", "least and most of them"
+            span = f"{factor(min(ratios))} to {factor(max(ratios))}"
+            yield (
+                factor(mean),
+                f"speed of {first.other.label} against {first.base.label}: geometric mean of"
+                f" {len(ratios)} workloads, from {span}",
+            )
     outcomes = Counter(entry.verdict.outcome for entry in comparison.series)
     labels = {Outcome.BETTER: "better", Outcome.WORSE: "worse", Outcome.SAME: "no difference",
               Outcome.UNCLEAR: "too noisy to tell"}  # fmt: skip

@@ -40,7 +40,7 @@ p {{ margin: .5rem 0; max-width: 46rem; }} a {{ color: var(--link); }}
 .charts {{ display: grid; gap: 1.5rem 1rem; align-items: start;
   grid-template-columns: repeat(auto-fit, minmax(min(22rem, 100%), 1fr)); }}
 figure {{ margin: 0; }} figcaption {{ font-weight: 600; margin-bottom: .25rem; }}
-figure svg {{ max-width: 100%; height: auto; display: block; }}
+figure svg {{ max-width: 100%; height: auto; display: block; overflow: visible; }}
 .scroll {{ overflow-x: auto; margin: 1rem 0; }}
 table {{ border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }}
 caption {{ text-align: left; font-weight: 600; padding: .3rem 0; }}
