@@ -2,10 +2,10 @@
 
 import contextlib
 from collections.abc import Iterator
+from importlib import metadata
 
 import psycopg
 
-from penumbra_lab import machine
 from penumbra_lab.dataset import (
     load_cache,
     load_duckdb,
@@ -15,9 +15,11 @@ from penumbra_lab.dataset import (
     step_bars,
 )
 from penumbra_lab.errors import LabError
-from penumbra_lab.measure import QueryResult, geometric_mean, measure_workload
-from penumbra_lab.result import start_document
-from penumbra_lab.server import PrivateServer
+from penumbra_lab.measure import measure_workload
+from penumbra_lab.run.document import RunDocument, Variant
+from penumbra_lab.run.environment import describe_private, memory_bytes
+from penumbra_lab.run.recording import Outcome, alternating, record
+from penumbra_lab.server import Installation, PrivateServer
 from penumbra_lab.show import console
 from penumbra_lab.state import state_directory
 from penumbra_lab.system import DuckSystem, PostgresSystem
@@ -31,7 +33,7 @@ DUCKDB_THREADS = 2
 
 def server_settings() -> dict[str, str]:
     """Good settings for analysis on this machine; the same server serves stock and Penumbra."""
-    memory_mb = machine.memory_bytes() >> 20
+    memory_mb = memory_bytes() >> 20
     return {
         "shared_preload_libraries": "penumbra",
         "shared_buffers": f"{min(memory_mb // 4, 8192)}MB",
@@ -53,7 +55,7 @@ def server_settings() -> dict[str, str]:
 @contextlib.contextmanager
 def loaded_server(workload: Workload, size: float, keep: bool) -> Iterator[PrivateServer]:
     """A running server with the workload's tables, kept for the next run when loading finished."""
-    major = machine_major()
+    major = Installation.find().major
     directory = state_directory() / f"server-{workload.name}-{workload.size_text(size)}-{major}"
     server = PrivateServer(directory, server_settings())
     finished = directory / "loaded"
@@ -74,12 +76,6 @@ def loaded_server(workload: Workload, size: float, keep: bool) -> Iterator[Priva
             server.remove()
 
 
-def machine_major() -> int:
-    from penumbra_lab.server import Installation
-
-    return Installation.find().major
-
-
 def warm(server: PrivateServer, tables: tuple[str, ...]) -> None:
     """Heap pages into shared buffers, so that stock PostgreSQL does not pay for the first read."""
     with server.connect(penumbra__mode="off") as connection:
@@ -88,49 +84,49 @@ def warm(server: PrivateServer, tables: tuple[str, ...]) -> None:
             connection.execute("SELECT pg_prewarm(%s::regclass)", (table,))
 
 
-def bench_workload(name: str, size: float | None, runs: int, with_duckdb: bool, keep: bool) -> dict:
+def bench_workload(
+    name: str, size: float | None, runs: int, with_duckdb: bool, keep: bool
+) -> Outcome:
     workload = read_workload(name)
     size = size or workload.size_default
-    with loaded_server(workload, size, keep) as server:
+    with loaded_server(workload, size, keep) as server, contextlib.ExitStack() as stack:
+        duck = None
         with progress_bars(console) as progress:
-            duck = None
             if with_duckdb:
                 files = make_files(workload, size, progress)
-                duck = DuckSystem(load_duckdb(workload, size, files, DUCKDB_THREADS, progress))
+                connection = load_duckdb(workload, size, files, DUCKDB_THREADS, progress)
+                duck = DuckSystem(stack.enter_context(connection))
             load_cache(server, workload.tables, progress)
         warm(server, workload.tables)
-        document = start_document(name, f"{workload.name}, {workload.size_name} {size:g}", server)
-        document["size"] = {workload.size_name: size}
-        document["description"] = workload.description
-        document["duckdb_threads"] = DUCKDB_THREADS
-        document["tables"] = table_sizes(server, workload.tables)
-        with (
-            server.connect() as stock_connection,
-            server.connect() as penumbra_connection,
-            step_bars(console) as progress,
-        ):
-            stock = PostgresSystem("stock", stock_connection, {"penumbra.mode": "off"})
-            penumbra = PostgresSystem("penumbra", penumbra_connection, {"penumbra.mode": "auto"})
-            results = measure_workload(workload, stock, penumbra, duck, runs, progress)
-        if duck:
-            duck.connection.close()
-    document["queries"] = [result.as_json() for result in results]
-    document["summary"] = summarise(results, with_duckdb)
-    return document
+        run = _document(server, workload, size, runs, duck)
+        stock = PostgresSystem(
+            "stock", stack.enter_context(server.connect()), {"penumbra.mode": "off"}
+        )
+        penumbra = PostgresSystem(
+            "penumbra", stack.enter_context(server.connect()), {"penumbra.mode": "auto"}
+        )
+        with step_bars(console) as progress:
+            return record(
+                run, lambda: measure_workload(run, workload, stock, penumbra, duck, progress)
+            )
 
 
-def summarise(results: list[QueryResult], with_duckdb: bool) -> dict:
-    speedups = [result.ratio("stock") for result in results]
-    summary = {
-        "speedup_geometric_mean": geometric_mean(speedups),
-        "speedup_min": min(speedups),
-        "speedup_max": max(speedups),
-        "in_vector_engine": sum(not result.refusal for result in results),
-        "same_answers": sum(not result.differences for result in results),
-    }
-    if with_duckdb:
-        summary["to_duckdb_geometric_mean"] = geometric_mean([r.ratio("DuckDB") for r in results])
-    return summary
+def _document(
+    server: PrivateServer, workload: Workload, size: float, runs: int, duck: DuckSystem | None
+) -> RunDocument:
+    variants = [Variant("stock", "PostgreSQL", {"penumbra.mode": "off"}),
+                Variant("penumbra", "Penumbra", {"penumbra.mode": "auto"})]  # fmt: skip
+    clients = {}
+    if duck:
+        variants.append(Variant(duck.name, duck.name, {"threads": str(DUCKDB_THREADS)}))
+        clients["duckdb"] = metadata.version("duckdb")
+    run = RunDocument(
+        workload.name, f"{workload.name}, {workload.size_name} {size:g}",
+        describe_private(server, **clients), alternating(runs, **{workload.size_name: size}),
+        variants, workload.description,
+    )  # fmt: skip
+    run.content["sections"] = {"tables": table_sizes(server, workload.tables)}
+    return run
 
 
 def table_sizes(server: PrivateServer, tables: tuple[str, ...]) -> list[dict]:

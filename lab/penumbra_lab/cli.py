@@ -7,15 +7,18 @@ import click
 import duckdb
 import psycopg
 
+from penumbra_lab.analysis.comparison import compare_runs
+from penumbra_lab.analysis.document import make_run
 from penumbra_lab.bench import bench_workload
 from penumbra_lab.crash_file import Symbolizer, find_crash_files
 from penumbra_lab.crash_show import crash_markdown, crash_view, list_table, read_crash_files
 from penumbra_lab.errors import LabError
-from penumbra_lab.report import write_report
 from penumbra_lab.reporting.commands import compare, report
-from penumbra_lab.run.commands import bench, fail_on_differences, finish_workload, show_environment
+from penumbra_lab.reporting.report import write_report
+from penumbra_lab.run.commands import bench, fail_on_differences, show_environment
+from penumbra_lab.run.recording import conclude
 from penumbra_lab.server import terminate_like_interrupt
-from penumbra_lab.show import console
+from penumbra_lab.show import console, query_table
 from penumbra_lab.state import report_path
 
 EXIT_INTERRUPTED = 130
@@ -36,14 +39,16 @@ def commands() -> None:
               help="Keep the loaded server and the generated rows for the next run.")  # fmt: skip
 def demo(scale: float, runs: int, keep: bool) -> None:
     """TPC-H on stock PostgreSQL, Penumbra and DuckDB; ends with a table and a report."""
-    document = bench_workload("tpch", scale, runs, with_duckdb=True, keep=keep)
-    finish_workload(document)
-    shown = next(q for q in document["queries"] if q["name"].startswith("q01"))
-    console.print(f"\nThe plan of {shown['name']}:\n")
-    console.print(shown["plan"], markup=False, highlight=False, soft_wrap=True)
-    write_report(document, report_path())
+    outcome = bench_workload("tpch", scale, runs, with_duckdb=True, keep=keep)
+    conclude(outcome, query_table)
+    queries = outcome.document["sections"]["queries"]
+    shown = next(name for name in queries if name.startswith("q01"))
+    console.print(f"\nThe plan of {shown}:\n")
+    console.print(queries[shown]["plan"], markup=False, highlight=False, soft_wrap=True)
+    run = make_run(outcome.document, "demo", "this run")
+    write_report(compare_runs([run], baseline="stock"), report_path())
     console.print(f"\nReport: {report_path()}")
-    fail_on_differences(document)
+    fail_on_differences(outcome.document)
 
 
 commands.add_command(bench)

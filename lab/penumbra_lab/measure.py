@@ -1,11 +1,10 @@
 """Runs the queries of a workload on several systems, interleaved, hot, and checks every answer."""
 
-import statistics
-from dataclasses import dataclass, field
-
 from rich.progress import Progress
 
 from penumbra_lab.compare import difference, value_difference
+from penumbra_lab.run.document import RunDocument
+from penumbra_lab.run.recording import MILLISECONDS, measurement
 from penumbra_lab.system import Answer, DuckSystem, PostgresSystem
 from penumbra_lab.workload import Query, Workload
 
@@ -13,97 +12,60 @@ from penumbra_lab.workload import Query, Workload
 SECONDS_PER_QUERY_AND_SYSTEM = 20.0
 
 
-@dataclass
-class QueryResult:
-    query: Query
-    seconds: dict[str, list[float]] = field(default_factory=dict)
-    stock_jit: str = ""
-    plan: str = ""
-    refusal: str = ""  # why Penumbra left the query to PostgreSQL
-    differences: list[str] = field(default_factory=list)
-
-    def median(self, system: str) -> float:
-        return statistics.median(self.seconds[system])
-
-    def ratio(self, system: str, reference: str = "penumbra") -> float:
-        return self.median(system) / self.median(reference)
-
-    def as_json(self) -> dict:
-        return {
-            "name": self.query.name,
-            "title": self.query.title,
-            "sql": self.query.sql,
-            "stock_jit": self.stock_jit,
-            "refusal": self.refusal,
-            "differences": self.differences,
-            "plan": self.plan,
-            "systems": {
-                name: {
-                    "seconds": seconds,
-                    "median": statistics.median(seconds),
-                    "min": min(seconds),
-                }
-                for name, seconds in self.seconds.items()
-            },
-        }
-
-
-def geometric_mean(values: list[float]) -> float:
-    return statistics.geometric_mean(values) if values else float("nan")
-
-
 def measure_workload(
+    run: RunDocument,
     workload: Workload,
     stock: PostgresSystem,
     penumbra: PostgresSystem,
     duck: DuckSystem | None,
-    runs: int,
     progress: Progress,
-) -> list[QueryResult]:
+) -> None:
+    """Fills the run's series, and its section "queries" with what there is to say of each."""
+    queries = run.content["sections"]["queries"] = {}
     task = progress.add_task("queries", total=len(workload.queries))
-    results = []
     for query in workload.queries:
         progress.update(task, description=f"query {query.name}")
-        results.append(_measure_query(query, stock, penumbra, duck, runs))
+        queries[query.name] = _check_query(query, stock, penumbra, duck)
+        _measure_query(run, query, [stock, penumbra, *([duck] if duck else [])])
         progress.advance(task)
-    return results
 
 
-def _measure_query(
-    query: Query,
-    stock: PostgresSystem,
-    penumbra: PostgresSystem,
-    duck: DuckSystem | None,
-    runs: int,
-) -> QueryResult:
-    result = QueryResult(query)
-    stock_answer = _choose_jit(result, query, stock)
-    penumbra_answer = penumbra.run(query.sql)
-    found = difference(stock_answer.rows, penumbra_answer.rows, query.is_ordered)
+def _check_query(
+    query: Query, stock: PostgresSystem, penumbra: PostgresSystem, duck: DuckSystem | None
+) -> dict[str, str]:
+    """Warms every system up, compares their answers, asks for the plan."""
+    jit, stock_answer = _choose_jit(query, stock)
+    differences = []
+    found = difference(stock_answer.rows, penumbra.run(query.sql).rows, query.is_ordered)
     if found:
-        result.differences.append(f"Penumbra: {found}")
+        differences.append(f"Penumbra: {found}")
     if duck:
         duck_answer = duck.run(query.duckdb_sql)
         found = value_difference(stock_answer.rows, duck_answer.rows, query.is_ordered)
         if found:
-            result.differences.append(f"DuckDB: {found}")
-    result.plan = penumbra.explain(query.sql)
-    result.refusal = refusal_of_plan(result.plan)
-
-    systems = [stock, penumbra, *([duck] if duck else [])]
-    for system in systems:
-        result.seconds[system.name] = []
-    for _ in range(runs):
-        for system in systems:
-            times = result.seconds[system.name]
-            if len(times) >= 2 and sum(times) > SECONDS_PER_QUERY_AND_SYSTEM:
-                continue
-            sql = query.duckdb_sql if system is duck else query.sql
-            times.append(system.run(sql).seconds)
-    return result
+            differences.append(f"DuckDB: {found}")
+    plan = penumbra.explain(query.sql)
+    return {"title": query.title, "sql": query.sql, "plan": plan,
+            "refusal": refusal_of_plan(plan), "differences": "\n".join(differences),
+            "stock_jit": jit}  # fmt: skip
 
 
-def _choose_jit(result: QueryResult, query: Query, stock: PostgresSystem) -> Answer:
+def _measure_query(
+    run: RunDocument, query: Query, systems: list[PostgresSystem | DuckSystem]
+) -> None:
+    with measurement(run, None) as samples:
+        spent = dict.fromkeys((system.name for system in systems), 0.0)
+        for block in range(run.content["design"]["repetitions"]):
+            for system in systems:
+                if block >= 2 and spent[system.name] > SECONDS_PER_QUERY_AND_SYSTEM:
+                    continue
+                is_duck = isinstance(system, DuckSystem)
+                seconds = system.run(query.duckdb_sql if is_duck else query.sql).seconds
+                spent[system.name] += seconds
+                samples.add(query.name, system.name, MILLISECONDS, seconds * 1000, block)
+
+
+def _choose_jit(query: Query, stock: PostgresSystem) -> tuple[str, Answer]:
     """Stock PostgreSQL is measured with or without JIT, whichever ran the query faster."""
     stock.set("jit", "on")
     stock.run(query.sql)  # fills the caches
@@ -112,10 +74,8 @@ def _choose_jit(result: QueryResult, query: Query, stock: PostgresSystem) -> Ans
     interpreted = stock.run(query.sql)
     if compiled.seconds < interpreted.seconds:
         stock.set("jit", "on")
-        result.stock_jit = "on"
-        return compiled
-    result.stock_jit = "off"
-    return interpreted
+        return "on", compiled
+    return "off", interpreted
 
 
 def refusal_of_plan(plan: str) -> str:

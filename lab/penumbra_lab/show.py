@@ -1,10 +1,13 @@
 """Tables on the terminal."""
 
 import math
+import statistics
 import sys
 
 from rich.console import Console
 from rich.table import Table
+
+from penumbra_lab.run.document import medians
 
 # Output to a file or a pipe is not squeezed into 80 columns.
 console = Console(width=None if sys.stdout.isatty() else 120)
@@ -24,35 +27,37 @@ def megabytes(count: float) -> str:
 
 
 def query_table(document: dict) -> Table:
-    has_duck = any("DuckDB" in query["systems"] for query in document["queries"])
+    """Of a workload's run: every query's medians and how much faster Penumbra's are."""
+    queries, found = document["sections"]["queries"], medians(document)
+    has_duck = any("DuckDB" in row for row in found.values())
+    rivals = {"stock": "PostgreSQL", **({"DuckDB": "DuckDB"} if has_duck else {})}
     title = f"{document['title']}: median milliseconds, and the others' time / Penumbra's"
     table = Table(title=title, title_justify="left")
     table.add_column("query", no_wrap=True)
     for name in ["PostgreSQL", "Penumbra", *(["DuckDB"] if has_duck else [])]:
         table.add_column(name, justify="right")
-    for name in ["PostgreSQL", *(["DuckDB"] if has_duck else [])]:
+    for name in rivals.values():
         table.add_column(f"vs {name}", justify="right")
     table.add_column("same answer")
-    for query in document["queries"]:
-        medians = {name: times["median"] for name, times in query["systems"].items()}
-        row = [query["name"], milliseconds(medians["stock"]), milliseconds(medians["penumbra"])]
-        if has_duck:
-            row.append(milliseconds(medians["DuckDB"]))
-        row.append(ratio(medians["stock"] / medians["penumbra"]))
-        if has_duck:
-            row.append(ratio(medians["DuckDB"] / medians["penumbra"]))
-        row.append(
-            "NO" if query["differences"] else "yes" if not query["refusal"] else "yes (not used)"
-        )
-        table.add_row(*row)
-    summary = document["summary"]
+    speedups: dict[str, list[float]] = {name: [] for name in rivals}
+    for (workload, _, _), row in found.items():
+        for name, values in speedups.items():
+            values.append(row[name] / row["penumbra"])
+        query = queries[workload]
+        table.add_row(
+            workload,
+            *(milliseconds(row[name] / 1000)
+              for name in ("stock", "penumbra", "DuckDB") if name in row),
+            *(ratio(values[-1]) for values in speedups.values()),
+            "NO" if query["differences"] else "yes" if not query["refusal"] else "yes (not used)",
+        )  # fmt: skip
     table.add_section()
-    row = ["geometric mean", "", ""] + ([""] if has_duck else [])
-    row.append(ratio(summary["speedup_geometric_mean"]))
-    if has_duck:
-        row.append(ratio(summary["to_duckdb_geometric_mean"]))
-    row.append(f"{summary['same_answers']} of {len(document['queries'])}")
-    table.add_row(*row)
+    same = sum(not queries[workload]["differences"] for workload, _, _ in found)
+    table.add_row(
+        "geometric mean", *[""] * (len(rivals) + 1),
+        *(ratio(statistics.geometric_mean(values)) for values in speedups.values()),
+        f"{same} of {len(found)}",
+    )  # fmt: skip
     return table
 
 

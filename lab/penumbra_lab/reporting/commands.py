@@ -7,10 +7,9 @@ import click
 from penumbra_lab.analysis.comparison import compare_runs
 from penumbra_lab.analysis.document import load_runs
 from penumbra_lab.analysis.verdict import CONFIDENCE, MARGIN, Outcome
-from penumbra_lab.report import write_report as write_workload_report
 from penumbra_lab.reporting.report import write_report
 from penumbra_lab.reporting.terminal import print_comparison
-from penumbra_lab.result import is_workload_result, latest_result, read_document
+from penumbra_lab.run.recording import latest_result
 from penumbra_lab.show import console
 from penumbra_lab.state import report_path
 
@@ -64,9 +63,6 @@ def compare(
 def report(files: tuple[Path, ...], outputs: tuple[Path, ...], **options) -> None:
     """Makes one page of runs, FILES of `penumbra bench` (default: the latest result)."""
     files = files or (latest_result(),)
-    if len(files) == 1 and is_workload_result(files[0]):
-        write_workload_report(read_document(files[0]), outputs[0] if outputs else report_path())
-        return
     comparison = compare_runs(load_runs(files), **options)
     for output in outputs or [report_path()]:
         write_report(comparison, output)

@@ -10,11 +10,10 @@ from penumbra_lab.bench_load import bench_load, load_table
 from penumbra_lab.bench_numeric import bench_numeric, numeric_table
 from penumbra_lab.bench_sort import bench_sort, sort_table
 from penumbra_lab.errors import LabError
-from penumbra_lab.result import write_document
 from penumbra_lab.run import environment
 from penumbra_lab.run.pgbench_command import bench_pgbench
 from penumbra_lab.run.recording import conclude
-from penumbra_lab.show import console, query_table
+from penumbra_lab.show import query_table
 
 
 @click.command("environment")
@@ -96,25 +95,13 @@ bench.add_command(bench_pgbench)
 
 
 def _run_workload(name: str, size: float | None, runs: int, with_duckdb: bool, keep: bool) -> None:
-    document = bench_workload(name, size, runs, with_duckdb, keep)
-    finish_workload(document)
-    fail_on_differences(document)
-
-
-def finish_workload(document: dict) -> None:
-    console.print(query_table(document))
-    _say_where(document)
-
-
-def _say_where(document: dict) -> None:
-    load = document["machine"]["load_average"]
-    if load > document["machine"]["cpus"] / 2:
-        console.print(f"The machine was busy (load average {load:.1f}): times are unreliable.")
-    console.print(f"Result: {write_document(document)}")
+    outcome = bench_workload(name, size, runs, with_duckdb, keep)
+    conclude(outcome, query_table)
+    fail_on_differences(outcome.document)
 
 
 def fail_on_differences(document: dict) -> None:
-    wrong = [q for q in document["queries"] if q["differences"]]
-    if wrong:
-        lines = [f"{q['name']}: {difference}" for q in wrong for difference in q["differences"]]
+    lines = [f"{name}: {difference}" for name, query in document["sections"]["queries"].items()
+             for difference in query["differences"].splitlines()]  # fmt: skip
+    if lines:
         raise LabError("answers differ:\n" + "\n".join(lines))

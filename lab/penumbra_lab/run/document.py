@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import statistics
+import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -14,8 +15,8 @@ from pathlib import Path
 
 import jsonschema
 
-from penumbra_lab import machine
 from penumbra_lab.errors import LabError
+from penumbra_lab.state import TREE
 
 SCHEMA_NAME = "penumbra-run/1"
 
@@ -71,7 +72,7 @@ class RunDocument:
             "finished_at": now,
             "status": "interrupted",
             "command": command_without_secrets(sys.argv),
-            "penumbra_version": f"{metadata.version('penumbra-lab')} ({machine.commit()})",
+            "penumbra_version": f"{metadata.version('penumbra-lab')} ({_commit()})",
             "environment": environment,
             "design": design,
             "variants": [vars(variant) for variant in variants],
@@ -126,6 +127,14 @@ class RunDocument:
         if failure:
             self.content["failure"] = failure
         return self.content
+
+
+def _commit() -> str:
+    done = subprocess.run(
+        ["git", "-c", f"safe.directory={TREE}", "-C", str(TREE), "describe", "--always", "--dirty"],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    return done.stdout.strip() or "unknown"
 
 
 def medians(document: dict) -> dict[tuple, dict[str, float]]:

@@ -147,13 +147,17 @@ def describe_filesystem(path: Path) -> dict | None:
     }
 
 
+def memory_bytes() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
 def describe_machine(data_directory: Path | None = None) -> dict:
     limit = read_text(CGROUP / "memory.max")
     return {
         "cpu": _cpu(),
         "caches": _caches(),
         "numa": _numa(),
-        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "memory_bytes": memory_bytes(),
         "memory_limit_bytes": _integer(limit),
         "page_bytes": os.sysconf("SC_PAGE_SIZE"),
         "huge_pages": _huge_pages(),

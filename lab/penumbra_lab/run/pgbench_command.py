@@ -13,8 +13,8 @@ from penumbra_lab.run.cpus import parse_cpus, split_cpus
 from penumbra_lab.run.document import RunDocument, medians
 from penumbra_lab.run.levels import LEVELS, Level
 from penumbra_lab.run.pgbench import WORKLOADS, Workload, check_disk
-from penumbra_lab.run.recording import conclude
-from penumbra_lab.run.sweep import REPETITIONS_MIN, Design, Sweep, execute_sweep, sweep_bars
+from penumbra_lab.run.recording import REPETITIONS_MIN, conclude
+from penumbra_lab.run.sweep import Design, Sweep, execute_sweep, sweep_bars
 from penumbra_lab.run.targets import (
     PRESETS,
     ConnectionTarget,
@@ -346,42 +346,19 @@ def _document(
     }
     title = options["title"] or f"pgbench, scale {design.scale}, {design.protocol}"
     run = RunDocument("pgbench", title, described, written, [plan.described() for plan in plans])
-    _warn_of_design(run, design, described)
+    _warn_of_places(run, design, described)
     return run
 
 
-def _warn_of_design(run: RunDocument, design: Design, described: dict) -> None:
-    if design.repetitions < REPETITIONS_MIN:
-        run.warn(
-            "few_repetitions",
-            f"{design.repetitions} repetitions",
-            f"take at least {REPETITIONS_MIN}: fewer give no interval to believe",
-        )
-    here = described["client_machine"] or described["machine"]
+def _warn_of_places(run: RunDocument, design: Design, described: dict) -> None:
     if described["client_machine"] is None and not design.client_cpus:
-        run.warn(
-            "shared_cpus",
-            f"server and client shared {here['cpu']['cpus']} CPUs",
-            "run the client on another machine, or on one with 4 CPUs or more",
-        )
+        cpus = described["machine"]["cpu"]["cpus"]
+        run.warn("shared_cpus", f"server and client shared {cpus} CPUs",
+                 "run the client on another machine, or on one with 4 CPUs or more")  # fmt: skip
     if described["machine"] is None:
-        run.warn(
-            "server_machine_unknown",
-            "nothing is known of the server's machine",
-            "run `penumbra environment` there and give its output as --server-machine",
-        )
-    if here["load_average"] > here["cpu"]["cpus"] / 2:
-        run.warn(
-            "busy_at_start",
-            f"the load average was {here['load_average']:.1f} at the start",
-            "wait until the machine has nothing else to do",
-        )
-    if here["cpu"]["governor"] not in (None, "performance"):
-        run.warn(
-            "governor",
-            f"the frequency governor is {here['cpu']['governor']}",
-            "set it to performance while measuring",
-        )
+        run.warn("server_machine_unknown", "nothing is known of the server's machine",
+                 "run `penumbra environment` there, and give its output here with"
+                 " --server-machine")  # fmt: skip
 
 
 def sweep_table(document: dict):

@@ -16,6 +16,8 @@ from penumbra_lab.run.document import Metric, RunDocument, utc_now, write_run
 from penumbra_lab.show import console
 from penumbra_lab.state import results_directory
 
+# Fewer give no interval that anybody should believe.
+REPETITIONS_MIN = 5
 MILLISECONDS = Metric("time", "ms", "lower")
 
 
@@ -36,6 +38,7 @@ def record(
 ) -> Outcome:
     """The document of the work, or what was finished of it: `explain` says why it failed."""
     run.content["noise"]["limits"] = dict(watch.LIMITS)
+    _warn_of_conditions(run)
     began, used = time.monotonic(), resource.getrusage(resource.RUSAGE_SELF)
     status, failure, raised = "complete", None, None
     try:
@@ -49,6 +52,21 @@ def record(
     watch.flag_frequency_losses(run)
     watch.warn_of_noise(run)
     return Outcome(run.finish(status, failure), raised)
+
+
+def _warn_of_conditions(run: RunDocument) -> None:
+    repetitions = run.content["design"]["repetitions"]
+    if repetitions < REPETITIONS_MIN:
+        run.warn("few_repetitions", f"{repetitions} repetitions",
+                 f"take at least {REPETITIONS_MIN}: fewer give no interval to believe")  # fmt: skip
+    described = run.content["environment"]
+    here = described["client_machine"] or described["machine"]
+    if here["load_average"] > here["cpu"]["cpus"] / 2:
+        run.warn("busy_at_start", f"the load average was {here['load_average']:.1f} at the start",
+                 "wait until the machine has nothing else to do")  # fmt: skip
+    if here["cpu"]["governor"] not in (None, "performance"):
+        run.warn("governor", f"the frequency governor is {here['cpu']['governor']}",
+                 "set it to performance while measuring")  # fmt: skip
 
 
 def _cost(began: float, used: resource.struct_rusage) -> dict:
@@ -111,3 +129,10 @@ def conclude(
 def _default_output(document: dict) -> Path:
     stamp = document["started_at"].replace(":", "").replace("-", "")[:15]
     return results_directory() / f"{document['kind']}-{stamp}.json"
+
+
+def latest_result() -> Path:
+    found = sorted(results_directory().glob("*.json"), key=lambda path: path.stat().st_mtime)
+    if not found:
+        raise LabError("no results yet: run `penumbra demo` or `penumbra bench pgbench`")
+    return found[-1]

@@ -26,8 +26,6 @@ THROUGHPUT = Metric("throughput", "transactions/s", "higher")
 LEVEL_TIME = Metric("time", "ns/execution", "lower")
 CLIENTS = Axis("clients", "clients")
 WIRE_LEVEL = "lookup, wire"
-# Fewer blocks give no interval that anybody should believe.
-REPETITIONS_MIN = 5
 # The terminal is drawn twice a second: at ten times, drawing is the most that the lab does.
 REFRESHES_PER_SECOND = 2
 

@@ -14,10 +14,9 @@ import psycopg
 from psycopg import conninfo
 from rich.progress import Progress
 
-from penumbra_lab import machine
 from penumbra_lab.errors import LabError
 from penumbra_lab.run.document import Variant
-from penumbra_lab.run.environment import read_text
+from penumbra_lab.run.environment import memory_bytes, read_text
 from penumbra_lab.run.pgbench import (
     BYTES_PER_SCALE,
     check_disk,
@@ -248,7 +247,7 @@ def check_version(connection: psycopg.Connection) -> None:
 def private_settings(scale: int, clients: int, variants: int) -> dict[str, str]:
     """As many buffers as the database needs, if they fit; nothing that comes and goes by itself."""
     wanted_mb = scale * BYTES_PER_SCALE * 5 // 4 >> 20
-    most_mb = (machine.memory_bytes() >> 20) // (4 * variants)
+    most_mb = (memory_bytes() >> 20) // (4 * variants)
     return {
         "shared_buffers": f"{max(128, min(wanted_mb, most_mb))}MB",
         "max_wal_size": "4GB",
