@@ -35,6 +35,11 @@ CREATE VIEW compression_methods AS
     SELECT id, name, NULL, NULL, NULL, NULL, extension FROM @extschema@.methods;
 GRANT SELECT ON compression_methods TO PUBLIC;
 
+CREATE FUNCTION check_compression_method(method text, OUT "check" text, OUT passed boolean, OUT problem text)
+    RETURNS SETOF record LANGUAGE C STRICT VOLATILE AS 'MODULE_PATHNAME';
+-- It runs a method on damaged bytes, which may crash a server.
+REVOKE ALL ON FUNCTION check_compression_method(text) FROM PUBLIC;
+
 CREATE FUNCTION compression_typmod_in(cstring[]) RETURNS integer
     LANGUAGE C STRICT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
 CREATE FUNCTION compression_typmod_out(integer) RETURNS cstring

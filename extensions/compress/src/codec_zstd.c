@@ -4,18 +4,21 @@
  *	  Zstandard frames without magic number, checksum and dictionary id: the
  *	  header of the value says it all (4 to 12 bytes per value).
  *
- *	  "Magicless" is a format that zstd's documentation fixes; its parameter
- *	  is of the API for static linking, but set by number, and refused with an
- *	  error should a library not know it.
+ *	  The magic number is cut off and put back here, in a buffer.  zstd's own
+ *	  "magicless" format would spare that copy, but its decompressor (1.5.4) reads
+ *	  beyond an input of less than 4 bytes.
  *
  *-------------------------------------------------------------------------
  */
 #include "method.h"
 
-#define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
 
 #include "utils/memutils.h"
+
+#define BLOCK_BYTES (64 * 1024)
+
+static const unsigned char magic[4] = {0x28, 0xB5, 0x2F, 0xFD};
 
 typedef struct ZstdState
 {
@@ -23,6 +26,7 @@ typedef struct ZstdState
 	ZSTD_CDict *compressor_dictionary;
 	ZSTD_DCtx  *decompressor;
 	ZSTD_DDict *decompressor_dictionary;
+	char	   *frame;			/* with the magic number */
 	MemoryContextCallback reset;
 } ZstdState;
 
@@ -54,7 +58,6 @@ init_compressor(ZstdState *state, const CompressionOptions *options)
 	if (context == NULL)
 		return;
 	zstd_require(ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, options->level));
-	zstd_require(ZSTD_CCtx_setParameter(context, ZSTD_c_format, ZSTD_f_zstd1_magicless));
 	zstd_require(ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 0));
 	zstd_require(ZSTD_CCtx_setParameter(context, ZSTD_c_dictIDFlag, 0));
 	if (options->dictionary == NULL)
@@ -72,7 +75,6 @@ init_decompressor(ZstdState *state, const CompressionOptions *options)
 
 	if (context == NULL)
 		return;
-	zstd_require(ZSTD_DCtx_setParameter(context, ZSTD_d_format, ZSTD_f_zstd1_magicless));
 	if (options->dictionary == NULL)
 		return;
 	state->decompressor_dictionary = ZSTD_createDDict(options->dictionary,
@@ -86,6 +88,8 @@ zstd_init(const CompressionOptions *options)
 {
 	ZstdState  *state = palloc0(sizeof(ZstdState));
 
+	state->frame = palloc(sizeof(magic) + BLOCK_BYTES);
+	memcpy(state->frame, magic, sizeof(magic));
 	state->reset.func = zstd_free;
 	state->reset.arg = state;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &state->reset);
@@ -104,9 +108,14 @@ static size_t
 zstd_encode(void *arg, const char *raw, size_t raw_bytes, char *out, size_t out_bytes)
 {
 	ZstdState  *state = arg;
-	size_t		bytes = ZSTD_compress2(state->compressor, out, out_bytes, raw, raw_bytes);
+	size_t		bytes = ZSTD_compress2(state->compressor, state->frame, sizeof(magic) + out_bytes,
+									   raw, raw_bytes);
 
-	return ZSTD_isError(bytes) ? 0 : bytes;
+	if (ZSTD_isError(bytes))
+		return 0;
+	bytes -= sizeof(magic);
+	memcpy(out, state->frame + sizeof(magic), bytes);
+	return bytes;
 }
 
 static bool
@@ -114,7 +123,11 @@ zstd_decode(void *arg, const char *in, size_t in_bytes, char *raw, size_t raw_by
 {
 	ZstdState  *state = arg;
 
-	return ZSTD_decompressDCtx(state->decompressor, raw, raw_bytes, in, in_bytes) == raw_bytes;
+	if (in_bytes > BLOCK_BYTES)
+		return false;
+	memcpy(state->frame + sizeof(magic), in, in_bytes);
+	return ZSTD_decompressDCtx(state->decompressor, raw, raw_bytes, state->frame,
+							   sizeof(magic) + in_bytes) == raw_bytes;
 }
 
 static bool
@@ -124,7 +137,11 @@ zstd_decode_slice(void *arg, const char *in, size_t in_bytes, char *raw, size_t 
 	ZSTD_inBuffer input = {in, in_bytes, 0};
 	ZSTD_outBuffer output = {raw, slice_bytes, 0};
 
+	ZSTD_inBuffer start = {magic, sizeof(magic), 0};
+
 	ZSTD_DCtx_reset(state->decompressor, ZSTD_reset_session_only);
+	if (ZSTD_isError(ZSTD_decompressStream(state->decompressor, &output, &start)))
+		return false;
 	while (output.pos < output.size)
 	{
 		size_t		before = output.pos + input.pos;

@@ -112,7 +112,8 @@ read_block(const Reader *reader, const uint8 *data, Size bytes, uint32 hash, cha
 	CHECK_FOR_INTERRUPTS();
 	if (may_be_stored && bytes == raw_bytes)
 		memcpy(raw, data, bytes);
-	else if (!reader->method->routine->cmdecompress(reader->state, (const char *) data, bytes,
+	else if (bytes >= raw_bytes ||
+			 !reader->method->routine->cmdecompress(reader->state, (const char *) data, bytes,
 													raw, raw_bytes))
 		report_bad_block(reader);
 	if (hash_block(raw, raw_bytes) != hash)
@@ -133,7 +134,8 @@ read_block_slice(const Reader *reader, const uint8 *data, Size bytes, uint32 has
 		memcpy(raw, data, slice_bytes);
 	else if (reader->method->routine->cmdecompress_slice != NULL)
 	{
-		if (!reader->method->routine->cmdecompress_slice(reader->state, (const char *) data, bytes,
+		if (bytes >= raw_bytes ||
+			!reader->method->routine->cmdecompress_slice(reader->state, (const char *) data, bytes,
 														 raw, slice_bytes))
 			report_bad_block(reader);
 	}

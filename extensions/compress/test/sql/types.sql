@@ -1,5 +1,6 @@
 -- Every operator and function against the same on plain columns.
-CREATE EXTENSION penumbra_compress;
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS penumbra_compress;
 CREATE VIEW texts AS
   SELECT g AS id, CASE g % 7
     WHEN 0 THEN ''
