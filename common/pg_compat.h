@@ -20,6 +20,7 @@
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_tablespace.h"
+#include "catalog/pg_type.h"
 #include "commands/explain.h"
 #include "commands/vacuum.h"
 #include "fmgr.h"
@@ -32,6 +33,7 @@
 #include "tcop/tcopprot.h"
 #include "utils/acl.h"
 #include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 #include "utils/pg_locale.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -332,11 +334,20 @@ compat_count_index_search(IndexScanDesc scan)
 /*
  * 18 asks access methods themselves how strategies order; ours are numbered
  * as btree's.  Before, the planner compares operator families with btree's.
+ *
+ * 18 also merges equivalences of any tables only if their operators are
+ * equality in the same families.  So a family that lacks operators which
+ * btree's has, as those of dates and timestamps do between types, must not
+ * call its own equality.
  */
 #if PG_VERSION_NUM >= 180000
 static inline CompareType
 compat_translate_strategy(StrategyNumber strategy, Oid opfamily)
 {
+	if (strategy == BTEqualStrategyNumber &&
+		!OidIsValid(get_opfamily_member(opfamily, INT8OID, INT8OID, strategy)) &&
+		!OidIsValid(get_opfamily_member(opfamily, UUIDOID, UUIDOID, strategy)))
+		return COMPARE_INVALID;
 	return strategy >= BTLessStrategyNumber && strategy <= BTGreaterStrategyNumber ?
 		(CompareType) strategy : COMPARE_INVALID;
 }

@@ -19,6 +19,7 @@
 
 #include "build.h"
 #include "change.h"
+#include "inner_copy.h"
 #include "tree.h"
 
 static void
@@ -80,6 +81,7 @@ keytree_build(Relation heap, Relation index, IndexInfo *info)
 	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
 	BuildState	state = {.kind = keytree_kind_of(index->rd_opcintype[0]),.heap = heap};
 
+	keytree_inner_copy_forget(index);
 	create_tree(index, MAIN_FORKNUM);
 	result->heap_tuples = table_index_build_scan(heap, index, info, true, true, build_row, &state, NULL);
 	result->index_tuples = state.entries_count;

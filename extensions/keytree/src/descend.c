@@ -19,10 +19,21 @@
 #include "storage/lmgr.h"
 #include "utils/rel.h"
 
+#include "inner_copy.h"
 #include "tree.h"
 
 /* Restarts that no concurrent change explains. */
 #define MAX_RESTARTS 10000
+
+void
+keytree_report_damage(Relation index, BlockNumber block, const char *invariant)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INDEX_CORRUPTED),
+			 errmsg("index \"%s\" is corrupted at block %u", RelationGetRelationName(index), block),
+			 errdetail("Invariant %s.", invariant),
+			 errhint("Please REINDEX it.")));
+}
 
 void
 keytree_check_page(Relation index, Buffer buffer)
@@ -30,12 +41,7 @@ keytree_check_page(Relation index, Buffer buffer)
 	const char *damage = keytree_page_damage(BufferGetPage(buffer));
 
 	if (damage != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INDEX_CORRUPTED),
-				 errmsg("index \"%s\" is corrupted at block %u", RelationGetRelationName(index),
-						BufferGetBlockNumber(buffer)),
-				 errdetail("Invariant %s.", damage),
-				 errhint("Please REINDEX it.")));
+		keytree_report_damage(index, BufferGetBlockNumber(buffer), damage);
 }
 
 typedef enum Arrival
@@ -74,7 +80,7 @@ arrive(Relation index, BlockNumber root, BlockNumber block, const KeytreeEntry *
 {
 	for (int moves = 0; moves <= max_moves; moves++)
 	{
-		Buffer		buffer = ReadBuffer(index, block);
+		Buffer		buffer = keytree_read_page(index, block);
 		Page		page = BufferGetPage(buffer);
 		Arrival		arrival;
 
@@ -118,6 +124,8 @@ descend_once(Relation index, BlockNumber root, const KeytreeEntry *entry, int le
 		}
 		if (at == level)
 			return buffer;
+		if (at == 1)
+			keytree_inner_copy_add(index, BufferGetPage(buffer));
 		block = keytree_page_child(BufferGetPage(buffer),
 								   keytree_page_child_position(BufferGetPage(buffer), entry));
 		at--;
@@ -125,9 +133,33 @@ descend_once(Relation index, BlockNumber root, const KeytreeEntry *entry, int le
 	}
 }
 
+/* To the leaf that the backend's copy of the inner levels names; InvalidBuffer if it names none or a wrong one. */
+static Buffer
+descend_in_copy(Relation index, const KeytreeEntry *entry, int lock_mode)
+{
+	BlockNumber block = keytree_inner_copy_find(index, entry);
+	Buffer		buffer;
+
+	if (!BlockNumberIsValid(block))
+		return InvalidBuffer;
+	buffer = arrive(index, KEYTREE_VALUES_ROOT, block, entry, 0, lock_mode, MAX_MOVES_FROM_GUESS);
+	if (!BufferIsValid(buffer))
+		keytree_inner_copy_drop(index, entry);
+	else if (BufferGetBlockNumber(buffer) != block)
+		keytree_inner_copy_learn(index, entry, buffer);
+	return buffer;
+}
+
 Buffer
 keytree_descend(Relation index, BlockNumber root, const KeytreeEntry *entry, int level, int lock_mode)
 {
+	if (level == 0 && root == KEYTREE_VALUES_ROOT)
+	{
+		Buffer		leaf = descend_in_copy(index, entry, lock_mode);
+
+		if (BufferIsValid(leaf))
+			return leaf;
+	}
 	for (int restarts = 0; restarts < MAX_RESTARTS; restarts++)
 	{
 		bool		too_low = false;

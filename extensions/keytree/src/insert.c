@@ -157,12 +157,7 @@ keytree_finish_split(Relation index, BlockNumber root, Buffer left)
 	Buffer		parent = keytree_descend(index, root, &downlink.entry, level + 1, BUFFER_LOCK_EXCLUSIVE);
 
 	if (!BufferIsValid(parent))
-		ereport(ERROR,
-				(errcode(ERRCODE_INDEX_CORRUPTED),
-				 errmsg("index \"%s\" is corrupted at block %u", RelationGetRelationName(index),
-						BufferGetBlockNumber(left)),
-				 errdetail("Invariant T2: a page that is not a root has a parent."),
-				 errhint("Please REINDEX it.")));
+		keytree_report_damage(index, BufferGetBlockNumber(left), "T2: a page that is not a root has a parent");
 	insert_at_level(index, root, parent, &downlink, left);
 }
 

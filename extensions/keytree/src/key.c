@@ -14,28 +14,42 @@
 
 #include "key.h"
 
-KeytreeKind
-keytree_kind_of(Oid type)
+bool
+keytree_find_kind(Oid type, KeytreeKind *kind)
 {
 	switch (type)
 	{
 		case INT2OID:
-			return KEYTREE_INT2;
+			*kind = KEYTREE_INT2;
+			return true;
 		case INT4OID:
 		case DATEOID:
-			return KEYTREE_INT4;
+			*kind = KEYTREE_INT4;
+			return true;
 		case INT8OID:
 		case TIMESTAMPOID:
 		case TIMESTAMPTZOID:
-			return KEYTREE_INT8;
+			*kind = KEYTREE_INT8;
+			return true;
 		case UUIDOID:
-			return KEYTREE_UUID;
+			*kind = KEYTREE_UUID;
+			return true;
 		default:
-			ereport(ERROR,
+			return false;
+	}
+}
+
+KeytreeKind
+keytree_kind_of(Oid type)
+{
+	KeytreeKind kind;
+
+	if (!keytree_find_kind(type, &kind))
+		ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("access method keytree does not support type %s", format_type_be(type)),
 					 errhint("It supports smallint, integer, bigint, date, timestamp, timestamptz and uuid.")));
-	}
+	return kind;
 }
 
 void

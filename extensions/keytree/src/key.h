@@ -21,6 +21,8 @@ typedef enum KeytreeKind
 	KEYTREE_UUID
 }			KeytreeKind;
 
+/* False if the type has no keys; the second form errors out. */
+extern bool keytree_find_kind(Oid type, KeytreeKind *kind);
 extern KeytreeKind keytree_kind_of(Oid type);
 
 static inline uint64

@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "page.h"
+#include "penumbra/key_search.h"
 
 /* Entries of a page that is encoded again; replay runs in a critical section, so no palloc. */
 static KeytreeItem unpacked[KEYTREE_MAX_ENTRIES + 1];
@@ -204,22 +205,11 @@ keytree_page_replace_child(char *page, int position, BlockNumber child)
 }
 
 /* First position in [from, to) whose key is not less than base + offset. */
-static int
+static inline int
 search_keys(const char *page, const KeytreePageHeader *header, int from, int to, uint64 offset)
 {
-	const char *keys = page + KEYTREE_KEYS_OFFSET;
-	int			width = header->key_width;
-	int			count = to - from;
-
-	while (count > 0)
-	{
-		int			half = count >> 1;
-		bool		less = keytree_load(keys + (from + half) * width, width) < offset;
-
-		from = less ? from + half + 1 : from;
-		count = less ? count - half - 1 : half;
-	}
-	return from;
+	return from + (int) penumbra_lower_bound_packed(page + KEYTREE_KEYS_OFFSET + from * header->key_width,
+													header->key_width, to - from, offset);
 }
 
 /* The same among entries [from, to) of one key's high half. */

@@ -14,11 +14,14 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "pg_compat.h"
+#include "utils/guc.h"
 #include "utils/rel.h"
-#include "utils/selfuncs.h"
 
 #include "build.h"
 #include "change.h"
+#include "cost.h"
+#include "inner_copy.h"
+#include "operator_class.h"
 #include "scan.h"
 #include "tree.h"
 #include "vacuum.h"
@@ -34,6 +37,13 @@ _PG_init(void)
 {
 	if (process_shared_preload_libraries_in_progress)
 		keytree_register_rmgr();
+	DefineCustomIntVariable("penumbra_keytree.inner_copy_memory",
+							"Memory that a backend may use for copies of inner pages.",
+							"A lookup through a copied page touches only a leaf. Zero turns the copies off.",
+							&keytree_inner_copy_memory_kilobytes,
+							16 * 1024, 0, MAX_KILOBYTES,
+							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
+	MarkGUCPrefixReserved("penumbra_keytree");
 }
 
 static bool
@@ -55,27 +65,6 @@ static bytea *
 keytree_options(Datum options, bool validate)
 {
 	return NULL;
-}
-
-static bool
-keytree_validate(Oid opclass)
-{
-	return true;
-}
-
-static void
-keytree_cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
-					  Cost *startup_cost, Cost *total_cost, Selectivity *selectivity,
-					  double *correlation, double *pages)
-{
-	GenericCosts costs = {0};
-
-	genericcostestimate(root, path, loop_count, &costs);
-	*startup_cost = costs.indexStartupCost;
-	*total_cost = costs.indexTotalCost;
-	*selectivity = costs.indexSelectivity;
-	*correlation = costs.indexCorrelation;
-	*pages = costs.numIndexPages;
 }
 
 Datum

@@ -29,7 +29,10 @@ extern Buffer keytree_descend(Relation index, BlockNumber root, const KeytreeEnt
 extern Buffer keytree_descend_from(Relation index, BlockNumber root, BlockNumber block,
 								   const KeytreeEntry *entry, int level, int lock_mode);
 
-/* Errors out with XX002 on a page whose header cannot be. */
+/* Errors out with XX002. */
+extern void keytree_report_damage(Relation index, BlockNumber block, const char *invariant) pg_attribute_noreturn();
+
+/* The same on a page whose header cannot be. */
 extern void keytree_check_page(Relation index, Buffer buffer);
 
 /* A block to be used again or a new one at the end, locked exclusively. */
