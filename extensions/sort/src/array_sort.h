@@ -24,6 +24,9 @@
 #define CHECK_IN_LOOP(i) \
 	do { if (unlikely(((i) & (LOOP_PIECE - 1)) == 0)) CHECK_FOR_INTERRUPTS(); } while (0)
 
+/* Candidates that array_top() looks at between two cuts, besides those it keeps. */
+#define TOP_SLACK 8192
+
 /* How the order of a type is known. */
 typedef enum ElementOrder
 {
@@ -66,7 +69,7 @@ typedef struct SortRequest
 	int64		limit;			/* -1: all */
 } SortRequest;
 
-/* A detoasted one-dimensional array. */
+/* A one-dimensional array in one piece. */
 typedef struct SortInput
 {
 	ArrayType  *array;
@@ -84,6 +87,7 @@ extern void lookup_key_kind(Oid element_type, ElementType *type);
 extern int64 key_width(PenumbraKeyKind kind);
 
 /* distribute.c */
+extern void *alloc_in_pieces(int64 bytes);
 extern void *alloc_keys(PenumbraKeyKind kind, int64 count);
 extern void free_keys(void *keys);
 extern bool keys_are_ordered(PenumbraKeyKind kind, const void *keys, int64 count, bool descending);
@@ -95,6 +99,9 @@ extern void sort_unless_ordered(PenumbraKeyKind kind, void *keys, int64 count);
 extern void reverse_keys(PenumbraKeyKind kind, void *keys, int64 count);
 extern void copy_in_pieces(void *to, const void *from, int64 bytes);
 
+/* input.c */
+extern SortInput get_input(Datum argument);
+
 /* fixed_width.c */
 extern int64 encode_floats(PenumbraKeyKind kind, void *values, int64 count);
 extern void decode_floats(PenumbraKeyKind kind, void *keys, int64 count);
@@ -105,11 +112,15 @@ extern ArrayType *top_of_fixed_width(const ElementType *type, const SortInput *i
 /* keyed.c */
 extern ArrayType *sort_by_key(ElementType *type, const SortInput *input,
 							  const SortRequest *request);
+extern ArrayType *top_by_key(ElementType *type, const SortInput *input, int64 limit);
 extern ArrayType *subscripts_in_order(ElementType *type, const SortInput *input);
 
 /* refine.c */
 extern int	compare_elements(ElementType *type, const char *data, const PenumbraWideKey *x,
 							 const PenumbraWideKey *y);
+extern bool comes_before(ElementType *type, const char *data, bool descending,
+						 const PenumbraWideKey *x, const PenumbraWideKey *y);
+extern uint64 leading_text_key(const char *text);
 extern void order_elements(ElementType *type, const char *data, bool descending,
 						   PenumbraWideKey *keys, int64 count);
 

@@ -7,11 +7,48 @@
  */
 #include "array_sort.h"
 
+#include <sys/mman.h>
+
+/* Since Linux 5.14; the headers may be older. */
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+#define HUGE_PAGE_BYTES ((uintptr_t) 2 << 20)
+/* malloc() maps allocations of that size by themselves (its threshold grows up to 32 MB). */
+#define MAPPED_BYTES_MIN ((int64) 64 << 20)
+
+/*
+ * Memory whose pages are there already, made in pieces: the first touch of a page costs more than sorting what stands in
+ * it, and keys that are distributed touch many at once. Huge pages are also given back at once, by a cancelled call too.
+ */
+void *
+alloc_in_pieces(int64 bytes)
+{
+	char	   *memory = MemoryContextAllocHuge(CurrentMemoryContext, bytes);
+	uintptr_t	begin = TYPEALIGN(HUGE_PAGE_BYTES, memory);
+	uintptr_t	end = TYPEALIGN_DOWN(HUGE_PAGE_BYTES, memory + bytes);
+
+	if (bytes < MAPPED_BYTES_MIN)
+		return memory;
+	/* Where either is refused, pages come one by one when they are touched. */
+	if (madvise((void *) begin, end - begin, MADV_HUGEPAGE) != 0)
+		return memory;
+	for (; begin < end; begin += SORT_PIECE_BYTES)
+	{
+		if (madvise((void *) begin, Min(end - begin, (uintptr_t) SORT_PIECE_BYTES),
+					MADV_POPULATE_WRITE) != 0)
+			break;
+		CHECK_FOR_INTERRUPTS();
+	}
+	return memory;
+}
+
 /* What palloc returns is aligned to 8 bytes; the address it returned stands before the keys. */
 void *
 alloc_keys(PenumbraKeyKind kind, int64 count)
 {
-	char	   *chunk = MemoryContextAllocHuge(CurrentMemoryContext, count * key_width(kind) + 32);
+	char	   *chunk = alloc_in_pieces(count * key_width(kind) + 32);
 	char	   *keys = (char *) TYPEALIGN(16, chunk + sizeof(char *));
 
 	((char **) keys)[-1] = chunk;

@@ -11,8 +11,6 @@
  */
 #include "array_sort.h"
 
-/* Candidates that array_top() looks at between two cuts, besides those it keeps. */
-#define TOP_SLACK 8192
 /* Fewer are sorted as fast as their order is looked at. */
 #define ORDER_CHECK_MIN 64
 
@@ -118,7 +116,7 @@ copy_array(const SortInput *input, bool whole)
 
 	if (input->is_copy)
 		return input->array;
-	result = palloc(VARSIZE(input->array));
+	result = alloc_in_pieces(VARSIZE(input->array));
 	memcpy(result, input->array, header_bytes);
 	if (whole)
 		copy_in_pieces(ARR_DATA_PTR(result), ARR_DATA_PTR(input->array),
@@ -273,7 +271,7 @@ sort_fixed_width(const ElementType *type, const SortInput *input, const SortRequ
 			/* What was in order already is still the caller's. */
 			if (result == input->array && !input->is_copy)
 			{
-				result = palloc(VARSIZE(input->array));
+				result = alloc_in_pieces(VARSIZE(input->array));
 				copy_in_pieces((char *) result, (char *) input->array, VARSIZE(input->array));
 			}
 			values = drop_equal_keys(type->kind, ARR_DATA_PTR(result), values);

@@ -77,26 +77,37 @@ is_abbreviation_useless(ElementType *type)
 		!type->keys_are_cheap;
 }
 
+/* The leading key of an element, as an unsigned number in its order, where the type has such. */
+static inline uint64
+leading_key(ElementType *type, const char *element)
+{
+	Datum		value;
+	uint64		key;
+
+	if (type->order == ORDER_TEXT_C)
+		return leading_text_key(element);
+	if (type->order != ORDER_ABBREVIATED)
+		return 0;
+	value = fetch_att(element, type->by_value, type->length);
+	key = DatumGetUInt64(type->sort_support.abbrev_converter(value, &type->sort_support));
+	if (is_abbreviation_useless(type))
+		type->order = ORDER_COMPARED;
+	return key ^ type->key_flip;
+}
+
 static int64
 collect_keys(ElementType *type, const SortInput *input, bool descending, PenumbraWideKey *keys)
 {
 	ElementWalk walk = start_walk(input);
-	uint64		flip = type->key_flip ^ (descending ? ~UINT64CONST(0) : 0);
+	uint64		flip = descending ? ~UINT64CONST(0) : 0;
 	int64		count = 0;
 	int64		offset;
 
 	while ((offset = next_value(&walk, type)) >= 0)
 	{
-		uint64		key = 0;
+		/* Texts get theirs when it is known what they share. */
+		uint64		key = type->order == ORDER_TEXT_C ? 0 : leading_key(type, walk.data + offset);
 
-		if (type->order == ORDER_ABBREVIATED)
-		{
-			Datum		value = fetch_att(walk.data + offset, type->by_value, type->length);
-
-			key = DatumGetUInt64(type->sort_support.abbrev_converter(value, &type->sort_support));
-			if (is_abbreviation_useless(type))
-				type->order = ORDER_COMPARED;
-		}
 		keys[count].high = key ^ flip;
 		keys[count].low = ELEMENT_PLACE(offset, walk.index);
 		count++;
@@ -188,6 +199,43 @@ sort_by_key(ElementType *type, const SortInput *input, const SortRequest *reques
 		values = Min(values, request->limit);
 	}
 	result = collect_elements(type, input, keys, count, values);
+	free_keys(keys);
+	return result;
+}
+
+/*
+ * The greatest `limit` elements, greatest first, without keys of the others: whenever the buffer is full it is sorted and
+ * cut, and what does not come before the last of those kept is not put into it any more.
+ */
+ArrayType *
+top_by_key(ElementType *type, const SortInput *input, int64 limit)
+{
+	ElementWalk walk = start_walk(input);
+	int64		capacity = limit + Max(limit, TOP_SLACK);
+	PenumbraWideKey *keys = alloc_keys(PENUMBRA_KEY_UINT128, capacity);
+	PenumbraWideKey bound = {0};
+	bool		is_bounded = false;
+	int64		count = 0;
+	int64		offset;
+	ArrayType  *result;
+
+	while ((offset = next_value(&walk, type)) >= 0)
+	{
+		keys[count].high = ~leading_key(type, walk.data + offset);
+		keys[count].low = ELEMENT_PLACE(offset, walk.index);
+		if (is_bounded && !comes_before(type, walk.data, true, &keys[count], &bound))
+			continue;
+		if (++count < capacity)
+			continue;
+		order_elements(type, walk.data, true, keys, count);
+		count = limit;
+		bound = keys[limit - 1];
+		if (type->order == ORDER_TEXT_C)	/* sorted by bytes behind these */
+			bound.high = ~leading_text_key(walk.data + PLACE_OFFSET(&bound));
+		is_bounded = true;
+	}
+	order_elements(type, walk.data, true, keys, count);
+	result = collect_elements(type, input, keys, Min(limit, input->count), Min(limit, count));
 	free_keys(keys);
 	return result;
 }

@@ -47,6 +47,18 @@ compare_in_run(const PenumbraWideKey *x, const PenumbraWideKey *y, ComparedRun *
 	return (order < 0) != run->descending ? -1 : 1;
 }
 
+/* Whether the one stands before the other, as their leading keys tell, or else the comparison. */
+bool
+comes_before(ElementType *type, const char *data, bool descending, const PenumbraWideKey *x,
+			 const PenumbraWideKey *y)
+{
+	ComparedRun run = {type, data, descending};
+
+	if (type->order != ORDER_COMPARED && x->high != y->high)
+		return x->high < y->high;
+	return compare_in_run(x, y, &run) < 0;
+}
+
 #define ST_SORT sort_compared_run
 #define ST_ELEMENT_TYPE PenumbraWideKey
 #define ST_COMPARE(x, y, run) compare_in_run(x, y, run)
@@ -106,9 +118,8 @@ shared_bytes(const char *data, const PenumbraWideKey *keys, int64 count, int64 d
 
 /* The text's bytes from depth on, of which there may be less than eight. */
 static uint64
-text_key(const char *data, const PenumbraWideKey *key, int64 depth)
+text_key(const char *text, int64 depth)
 {
-	const char *text = data + PLACE_OFFSET(key);
 	int64		length = (int64) VARSIZE_ANY_EXHDR(text) - depth;
 	uint64		bytes = 0;
 
@@ -117,6 +128,12 @@ text_key(const char *data, const PenumbraWideKey *key, int64 depth)
 	else if (length > 0)
 		memcpy(&bytes, VARDATA_ANY(text) + depth, length);
 	return pg_ntoh64(bytes);
+}
+
+uint64
+leading_text_key(const char *text)
+{
+	return text_key(text, 0);
 }
 
 /* Texts that share the bytes before depth. */
@@ -131,7 +148,7 @@ sort_text_run(ElementType *type, const char *data, bool descending,
 	depth += shared_bytes(data, keys, count, depth);
 	for (int64 i = 0; i < count; i++)
 	{
-		keys[i].high = text_key(data, &keys[i], depth) ^ flip;
+		keys[i].high = text_key(data + PLACE_OFFSET(&keys[i]), depth) ^ flip;
 		CHECK_IN_LOOP(i);
 	}
 	sort_unless_ordered(PENUMBRA_KEY_UINT128, keys, count);

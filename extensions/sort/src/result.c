@@ -24,7 +24,7 @@ alloc_result(const SortInput *input, int count, int value_count, int64 data_byte
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("array size exceeds the maximum allowed (%d)", (int) MaxAllocSize)));
-	result = palloc(bytes);
+	result = alloc_in_pieces(bytes);
 	memset(result, 0, has_nulls ? ARR_OVERHEAD_WITHNULLS(1, count) : ARR_OVERHEAD_NONULLS(1));
 	SET_VARSIZE(result, bytes);
 	result->ndim = 1;
