@@ -15,6 +15,7 @@
 #endif
 
 #define HUGE_PAGE_BYTES ((uintptr_t) 2 << 20)
+#define POPULATED_PIECE_BYTES (2 * HUGE_PAGE_BYTES)
 /* malloc() maps allocations of that size by themselves (its threshold grows up to 32 MB). */
 #define MAPPED_BYTES_MIN ((int64) 64 << 20)
 
@@ -34,9 +35,9 @@ alloc_in_pieces(int64 bytes)
 	/* Where either is refused, pages come one by one when they are touched. */
 	if (madvise((void *) begin, end - begin, MADV_HUGEPAGE) != 0)
 		return memory;
-	for (; begin < end; begin += SORT_PIECE_BYTES)
+	for (; begin < end; begin += POPULATED_PIECE_BYTES)
 	{
-		if (madvise((void *) begin, Min(end - begin, (uintptr_t) SORT_PIECE_BYTES),
+		if (madvise((void *) begin, Min(end - begin, POPULATED_PIECE_BYTES),
 					MADV_POPULATE_WRITE) != 0)
 			break;
 		CHECK_FOR_INTERRUPTS();
