@@ -192,7 +192,7 @@ def test_numbers_have_three_digits():
     shown = [number(value) for value in (0.0012345, 0.5, 12.345, 1234.5, 1234567.0, 0)]
     assert shown == ["0.00123", "0.500", "12.3", "1,230", "1,230,000", "0"]
     level = compare_runs([run_of({"a": 100, "b": 100})]).series[1].points[0].base
-    assert re.fullmatch(r"\d+\.\d+ \(\d\.\d+ … 10\.\d\)", level_text(level))
+    assert re.fullmatch(r"\d+\.\d+ ± \d\.\d %", level_text(level))
 
 
 # -- the command -----------------------------------------------------------------------------------

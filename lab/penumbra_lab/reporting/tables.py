@@ -29,10 +29,11 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     texts: frozenset[int] = frozenset()  # columns of prose: flush left, may wrap
+    extras: frozenset[int] = frozenset()  # columns that a terminal has no room for
     outcomes: tuple[Outcome, ...] = ()  # of each row, where rows end with a verdict
 
 
-VERDICT_COLUMN = frozenset({1})
+VERDICT_COLUMN, EXTRA_COLUMN = frozenset({1}), frozenset({5})
 
 
 def comparison_tables(comparison: Comparison) -> list[Table]:
@@ -69,7 +70,7 @@ def _curve_table(entry: SeriesComparison) -> Table:
     return Table(
         f"{series_title(series)}: {entry.other.label} against {entry.base.label}",
         (axis_title(series), *_point_columns(entry)),
-        tuple(rows), VERDICT_COLUMN, outcomes[: len(rows)],
+        tuple(rows), VERDICT_COLUMN, EXTRA_COLUMN, outcomes[: len(rows)],
     )  # fmt: skip
 
 
@@ -81,7 +82,7 @@ def _flat_table(entries: Sequence[SeriesComparison]) -> Table:
     caption = f"{first.series.metric}, {first.series.unit} ({direction})"
     return Table(
         f"{caption}: {first.other.label} against {first.base.label}",
-        ("workload", *_point_columns(first)), tuple(rows), VERDICT_COLUMN,
+        ("workload", *_point_columns(first)), tuple(rows), VERDICT_COLUMN, EXTRA_COLUMN,
         tuple(entry.verdict.outcome for entry in entries),
     )  # fmt: skip
 

@@ -38,10 +38,15 @@ def print_comparison(comparison: Comparison) -> None:
 
 def _rich(table: Table) -> RichTable:
     shown = RichTable(title=table.caption, title_justify="left", box=box.SIMPLE_HEAD)
-    for number, name in enumerate(table.columns):
+    kept = [number for number in range(len(table.columns)) if number not in table.extras]
+    for number in kept:
         is_text = number == 0 or number in table.texts
-        shown.add_column(name, justify="left" if is_text else "right", overflow="fold",
-                         no_wrap=not is_text and console.width >= WIDE)  # fmt: skip
+        shown.add_column(
+            table.columns[number],
+            justify="left" if is_text else "right",
+            overflow="fold",
+            no_wrap=number not in table.texts and console.width >= WIDE,
+        )
     for row in table.rows:
-        shown.add_row(*row)
+        shown.add_row(*(row[number] for number in kept))
     return shown

@@ -70,4 +70,4 @@ def number(value: float) -> str:
 def level_text(level: Level) -> str:
     if not math.isfinite(level.low):
         return number(level.value)
-    return f"{number(level.value)} ({number(level.low)} … {number(level.high)})"
+    return f"{number(level.value)} ± {percent(level.high / level.value - 1)}"
