@@ -16,6 +16,7 @@ from penumbra_lab.analysis.verdict import Outcome
 from penumbra_lab.cli import commands
 from penumbra_lab.errors import LabError
 from penumbra_lab.reporting.commands import EXIT_SLOWER, EXIT_UNCLEAR
+from penumbra_lab.reporting.report import write_report
 from penumbra_lab.reporting.wording import level_text, number, verdict_text
 from penumbra_lab.run.document import validate_run
 
@@ -130,6 +131,20 @@ def test_an_interrupted_run_is_compared_as_far_as_it_got():
     curve = compare_runs([make_run(made, "a", "a")]).series[0]
     assert [point.x for point in curve.points] == [1, 2, 4, 16, 32, 64]
     assert curve.points[3].verdict.outcome is Outcome.UNCLEAR
+
+
+def test_two_samples_of_many_series_give_intervals_of_any_width(tmp_path):
+    made = document({"a": 100, "b": 100}, deviation=0.3, starts=1)
+    flat = [series for series in made["series"] if series["x"] is None]
+    for series in flat:
+        series["points"][0]["samples"] = [
+            sample | {"server_start": n} for n, sample in enumerate(series["points"][0]["samples"])
+        ][:2]
+    made["series"] = [series | {"workload": f"q{n}"} for n in range(60) for series in flat]
+    comparison = compare_runs([make_run(made, "a", "a")])
+    assert {entry.verdict.outcome for entry in comparison.series} == {Outcome.UNCLEAR}
+    for suffix in ("html", "md", "png"):
+        write_report(comparison, tmp_path / f"r.{suffix}")
 
 
 def test_different_units_are_not_compared():

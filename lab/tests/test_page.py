@@ -53,8 +53,15 @@ def _hostile() -> dict:
 def _queries() -> dict:
     """Many rows without a curve, ratios of orders of magnitude."""
     made = document({"PostgreSQL": 100, "Penumbra": 6000, "DuckDB": 2500})
+    made["sections"] = {}
     flat = [series for series in made["series"] if series["x"] is None]
     made["design"]["subject"] = "Penumbra"
+    made["sections"]["queries"] = {
+        f"q{number:02}": {"title": "a title", "sql": "SELECT 1", "plan": "Custom Scan\n  Chunks: 1",
+                          "refusal": "" if number else "a reason",
+                          "differences": "row 0: a against b" if number == 1 else ""}
+        for number in range(18)
+    }  # fmt: skip
     made["series"] = [series | {"workload": f"q{number:02}_of_some_length"}
                       for number in range(1, 19) for series in flat]  # fmt: skip
     return made
@@ -257,6 +264,15 @@ def test_the_downloads_are_the_data(browser, pages):
     rows = list(csv.DictReader(io.StringIO(texts["run0.csv"])))
     samples = [s for entry in made["series"] for point in entry["points"] for s in point["samples"]]
     assert [float(row["value"]) for row in rows] == [s["value"] for s in samples]
+
+
+def test_wrong_and_refused_answers_are_named(browser, pages):
+    with _shown(browser, pages["queries"]) as page:
+        facts = page.locator(".facts").inner_text()
+        summaries = page.locator("summary").all_inner_texts()
+    assert facts.count("17 of 18") == 2
+    assert summaries[0].endswith("a title; not run by the vector engine: a reason")
+    assert summaries[1].endswith("a title; the answers differ: row 0: a against b")
 
 
 def test_a_page_is_small_and_has_no_script(tmp_path):

@@ -16,6 +16,7 @@ from penumbra_lab.analysis.verdict import (
     MARGIN,
     Outcome,
     Verdict,
+    exp_or_infinity,
     family_confidence,
     judge,
 )
@@ -186,11 +187,12 @@ def _estimate(base: Side, other: Side, pairs: Sequence[tuple[Point, Point]]) -> 
 def level_of(point: Point, confidence: float) -> Level:
     estimate = estimate_level([point.samples])
     half_width = estimate.half_width(confidence)
-    is_known = math.isfinite(half_width)
+    high = exp_or_infinity(estimate.mean + half_width)
+    is_known = math.isfinite(high)
     return Level(
         point.x, math.exp(estimate.mean),
         math.exp(estimate.mean - half_width) if is_known else math.nan,
-        math.exp(estimate.mean + half_width) if is_known else math.nan,
+        high if is_known else math.nan,
         len(point.samples), sum(bool(sample.noise) for sample in point.samples),
     )  # fmt: skip
 

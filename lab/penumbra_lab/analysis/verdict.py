@@ -10,6 +10,7 @@ from penumbra_lab.analysis.estimate import Estimate
 CONFIDENCE = 0.98
 # Whoever cannot rule out a larger difference than this may not call it none.
 MARGIN = 0.10
+EXPONENT_MAX = 700.0
 
 
 class Outcome(enum.Enum):
@@ -49,7 +50,7 @@ def judge(estimate: Estimate | None, better: str, confidence: float, margin: flo
         return Verdict(Outcome.UNCLEAR, ratio, 0.0, math.inf, math.inf, 1, "repetitions")
     mean = _goodness(estimate.mean, better)
     half_width = estimate.half_width(confidence)
-    low, high = _exp(mean - half_width), _exp(mean + half_width)
+    low, high = exp_or_infinity(mean - half_width), exp_or_infinity(mean + half_width)
     if low > 1:
         outcome = Outcome.BETTER
     elif high < 1:
@@ -61,7 +62,7 @@ def judge(estimate: Estimate | None, better: str, confidence: float, margin: flo
     detectable = estimate.detectable(confidence)
     needed = estimate.units * (detectable / math.log1p(margin)) ** 2
     return Verdict(
-        outcome, _exp(mean), low, high, _exp(detectable) - 1,
+        outcome, exp_or_infinity(mean), low, high, exp_or_infinity(detectable) - 1,
         max(1, math.ceil(needed) - estimate.units) if outcome is Outcome.UNCLEAR else 0,
         estimate.unit,
     )  # fmt: skip
@@ -71,5 +72,6 @@ def _goodness(log_ratio: float, better: str) -> float:
     return log_ratio if better == "higher" else -log_ratio
 
 
-def _exp(value: float) -> float:
-    return math.exp(value) if value < 700 else math.inf
+def exp_or_infinity(value: float) -> float:
+    """Two samples give intervals of any width."""
+    return math.exp(value) if value < EXPONENT_MAX else math.inf

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from penumbra_lab.analysis.comparison import Comparison, SeriesComparison
+from penumbra_lab.analysis.document import Run
 from penumbra_lab.analysis.environment import environment_differences, headline
 from penumbra_lab.analysis.verdict import Outcome
 from penumbra_lab.reporting.charts import Chart, curve_charts, row_charts
@@ -84,12 +85,39 @@ def _facts(comparison: Comparison) -> Iterator[tuple[str, str]]:
                 f"speed of {first.other.label} against {first.base.label}: geometric mean of"
                 f" {len(ratios)} workloads, from {span}",
             )
+    for run in comparison.runs:
+        queries = _queries(run)
+        if queries:
+            same = sum(not query.get("differences") for query in queries.values())
+            engine = sum(not query.get("refusal") for query in queries.values())
+            yield f"{same} of {len(queries)}", "queries with the same answer everywhere"
+            yield f"{engine} of {len(queries)}", "queries run by the vector engine"
     outcomes = Counter(entry.verdict.outcome for entry in comparison.series)
     labels = {Outcome.BETTER: "better", Outcome.WORSE: "worse", Outcome.SAME: "no difference",
               Outcome.UNCLEAR: "too noisy to tell"}  # fmt: skip
     for outcome, label in labels.items():
         if comparison.series:
             yield f"{outcomes[outcome]} of {len(comparison.series)}", label
+
+
+def _queries(run: Run) -> dict[str, dict]:
+    """What a workload of queries says of each: its statement, its plan, answers that differ."""
+    queries = run.document.get("sections", {}).get("queries")
+    if isinstance(queries, dict) and all(isinstance(entry, dict) for entry in queries.values()):
+        return queries
+    return {}
+
+
+def _query_details(name: str, query: dict) -> Details:
+    marks = []
+    if query.get("differences"):
+        marks.append(f"the answers differ: {query['differences']}")
+    if query.get("refusal"):
+        marks.append(f"not run by the vector engine: {query['refusal']}")
+    heading = f"{name}: {query['title']}" if query.get("title") else name
+    summary = "; ".join([heading, *(mark.splitlines()[0] for mark in marks)])
+    texts = (query.get("sql"), query.get("plan"))
+    return Details(summary, (*marks, *(str(text) for text in texts if text)))
 
 
 def _flat_groups(comparison: Comparison) -> list[list[SeriesComparison]]:
@@ -130,8 +158,12 @@ def _difference_section(comparison: Comparison) -> Section:
 def _own_sections(comparison: Comparison) -> Iterator[Section]:
     """What one kind of benchmark adds: text by name, lists of rows, lists of text."""
     for run in comparison.runs:
+        queries = _queries(run)
+        if queries:
+            details = tuple(_query_details(name, query) for name, query in queries.items())
+            yield Section("Statements and plans", details=details)
         for heading, value in run.document.get("sections", {}).items():
-            if not value:
+            if not value or (heading == "queries" and _queries(run)):
                 continue
             name = heading.replace("_", " ").capitalize()
             title = name if len(comparison.runs) == 1 else f"{name}: {run.name}"

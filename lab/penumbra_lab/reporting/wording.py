@@ -8,6 +8,8 @@ from penumbra_lab.analysis.verdict import Outcome, Verdict
 TIME_UNITS = {"s", "ms", "us", "µs", "ns", "seconds", "milliseconds", "microseconds", "nanoseconds"}
 # From here on a factor says more than a percentage.
 FACTOR_MIN = 2.0
+# A share that says nothing any more.
+PERCENT_MAX = 100.0
 
 
 def is_speed(unit: str) -> bool:
@@ -47,7 +49,7 @@ def _more(verdict: Verdict) -> str:
 
 
 def percent(share: float) -> str:
-    return f"{100 * share:.1f} %" if math.isfinite(share) else "any"
+    return f"{100 * share:.1f} %" if share < PERCENT_MAX else "any"
 
 
 def factor(value: float) -> str:
