@@ -15,10 +15,13 @@ CREATE TABLE dictionaries (
     id bigint PRIMARY KEY,
     number bigint NOT NULL UNIQUE,
     name text COLLATE "C" NOT NULL UNIQUE,
-    content bytea NOT NULL
+    content bytea NOT NULL,
+    trained_on text NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT pg_catalog.now()
 ) WITH (user_catalog_table = true);
 ALTER TABLE dictionaries ALTER COLUMN content SET STORAGE EXTERNAL;
-GRANT SELECT ON dictionaries TO PUBLIC;
+-- Not the content: it has parts of users' values.
+GRANT SELECT (id, number, name, trained_on, created_at) ON dictionaries TO PUBLIC;
 SELECT pg_catalog.pg_extension_config_dump('dictionaries', '');
 
 CREATE FUNCTION create_compression_method(name text, handler text) RETURNS integer
@@ -545,3 +548,150 @@ CREATE OPERATOR CLASS compressed_jsonb_path_ops FOR TYPE compressed_jsonb USING 
     FUNCTION 4 pg_catalog.gin_consistent_jsonb_path(internal, int2, jsonb, int4, internal, internal, internal, internal),
     FUNCTION 6 pg_catalog.gin_triconsistent_jsonb_path(internal, int2, jsonb, int4, internal, internal, internal),
     STORAGE integer;
+
+
+-- Dictionaries: see train.c
+
+CREATE FUNCTION guard_dictionaries() RETURNS trigger LANGUAGE C AS 'MODULE_PATHNAME';
+CREATE TRIGGER guard_rows BEFORE INSERT OR UPDATE OR DELETE ON dictionaries
+    FOR EACH ROW EXECUTE FUNCTION guard_dictionaries();
+CREATE TRIGGER guard_table BEFORE TRUNCATE ON dictionaries
+    FOR EACH STATEMENT EXECUTE FUNCTION guard_dictionaries();
+ALTER TABLE dictionaries ENABLE ALWAYS TRIGGER guard_rows, ENABLE ALWAYS TRIGGER guard_table;
+
+CREATE FUNCTION train_dictionary(relation regclass, attribute name, size integer DEFAULT 16384,
+    name text DEFAULT NULL) RETURNS text
+    LANGUAGE C VOLATILE AS 'MODULE_PATHNAME';
+
+CREATE FUNCTION compression_advice(relation regclass, attribute name, sample_rows integer DEFAULT 2000,
+    OUT method text, OUT level integer, OUT dictionary_bytes integer, OUT ratio double precision,
+    OUT compress_us double precision, OUT decompress_us double precision, OUT ddl text)
+    RETURNS SETOF record
+    LANGUAGE C STRICT VOLATILE ROWS 40 COST 1000000 AS 'MODULE_PATHNAME';
+
+
+-- recompress(): see recompress.c
+
+CREATE FUNCTION recompressed(compressed_text, typmod integer, force boolean) RETURNS compressed_text
+    LANGUAGE C STRICT STABLE PARALLEL SAFE COST 100 AS 'MODULE_PATHNAME', 'recompressed_text';
+CREATE FUNCTION recompressed(compressed_jsonb, typmod integer, force boolean) RETURNS compressed_jsonb
+    LANGUAGE C STRICT STABLE PARALLEL SAFE COST 100 AS 'MODULE_PATHNAME', 'recompressed_bytes';
+CREATE FUNCTION recompressed(compressed_bytea, typmod integer, force boolean) RETURNS compressed_bytea
+    LANGUAGE C STRICT STABLE PARALLEL SAFE COST 100 AS 'MODULE_PATHNAME', 'recompressed_bytes';
+
+-- One row per column that recompress() works on, or was interrupted in.
+CREATE TABLE recompressions (
+    relation regclass,
+    attribute smallint,
+    typmod integer NOT NULL,
+    pass integer NOT NULL,
+    blocks_done bigint NOT NULL,
+    blocks_total bigint NOT NULL,
+    values_rewritten bigint NOT NULL,
+    started_at timestamptz NOT NULL DEFAULT pg_catalog.now(),
+    updated_at timestamptz NOT NULL DEFAULT pg_catalog.now(),
+    PRIMARY KEY (relation, attribute)
+);
+ALTER TABLE recompressions ENABLE ROW LEVEL SECURITY;
+CREATE POLICY who_may_update ON recompressions
+    USING (pg_catalog.has_column_privilege(relation::oid, attribute, 'UPDATE'));
+GRANT SELECT, INSERT, UPDATE, DELETE ON recompressions TO PUBLIC;
+
+-- One table, not its children. A row that somebody else updates meanwhile may carry its value to a
+-- block that was done: hence passes, until one finds nothing.
+CREATE PROCEDURE recompress_table(relation regclass, attribute name, batch_pages integer, force boolean)
+LANGUAGE plpgsql AS $$
+DECLARE
+    col record;
+    batch text;
+    done bigint;
+    total bigint;
+    pass_number integer;
+    rewritten bigint;
+    in_pass bigint;
+    in_batch bigint;
+BEGIN
+    SELECT a.attnum, a.atttypmod INTO STRICT col FROM pg_catalog.pg_attribute a
+        WHERE a.attrelid = recompress_table.relation AND a.attname = recompress_table.attribute;
+    SELECT r.blocks_done, r.pass, r.values_rewritten INTO done, pass_number, rewritten
+        FROM @extschema@.recompressions r
+        WHERE r.relation = recompress_table.relation AND r.attribute = col.attnum
+          AND r.typmod = col.atttypmod;
+    IF NOT FOUND THEN
+        done := 0; pass_number := 1; rewritten := 0;
+        DELETE FROM @extschema@.recompressions r
+            WHERE r.relation = recompress_table.relation AND r.attribute = col.attnum;
+        INSERT INTO @extschema@.recompressions VALUES (relation, col.attnum, col.atttypmod, 1, 0, 0, 0);
+    END IF;
+    -- The subquery is not flattened, so each value is compressed once. A row that changes between
+    -- the two parts does not join.
+    batch := pg_catalog.format(
+        'UPDATE ONLY %1$s AS t SET %2$I = s.value FROM'
+        ' (SELECT ctid, @extschema@.recompressed(%2$I, $3, $4) AS value FROM ONLY %1$s'
+        '  WHERE ctid >= $1 AND ctid < $2 OFFSET 0) AS s'
+        ' WHERE t.ctid = s.ctid AND t.ctid >= $1 AND t.ctid < $2 AND s.value IS NOT NULL',
+        relation, attribute);
+    LOOP
+        total := pg_catalog.pg_relation_size(relation) / pg_catalog.current_setting('block_size')::bigint;
+        in_pass := 0;
+        WHILE done < total LOOP
+            EXECUTE batch USING pg_catalog.format('(%s,0)', done)::tid,
+                pg_catalog.format('(%s,0)', done + batch_pages)::tid, col.atttypmod, force;
+            GET DIAGNOSTICS in_batch = ROW_COUNT;
+            done := least(done + batch_pages, total);
+            in_pass := in_pass + in_batch;
+            rewritten := rewritten + in_batch;
+            UPDATE @extschema@.recompressions r
+                SET pass = pass_number, blocks_done = done, blocks_total = total,
+                    values_rewritten = rewritten, updated_at = pg_catalog.clock_timestamp()
+                WHERE r.relation = recompress_table.relation AND r.attribute = col.attnum;
+            COMMIT;
+        END LOOP;
+        EXIT WHEN in_pass = 0 OR force;
+        pass_number := pass_number + 1;
+        done := 0;
+    END LOOP;
+    DELETE FROM @extschema@.recompressions r
+        WHERE r.relation = recompress_table.relation AND r.attribute = col.attnum;
+    COMMIT;
+    RAISE INFO 'recompressed % values of column "%" of table "%"', rewritten, attribute, relation;
+END
+$$;
+
+CREATE PROCEDURE recompress(relation regclass, attribute name, batch_pages integer DEFAULT 256,
+    force boolean DEFAULT false)
+LANGUAGE plpgsql AS $$
+DECLARE
+    members regclass[];
+    member regclass;
+BEGIN
+    IF batch_pages IS NULL OR batch_pages < 1 THEN
+        RAISE EXCEPTION 'number of pages in a batch must be positive' USING ERRCODE = '22023';
+    END IF;
+    IF NOT EXISTS (SELECT FROM pg_catalog.pg_attribute a
+                   WHERE a.attrelid = recompress.relation AND a.attname = recompress.attribute AND a.attnum > 0) THEN
+        RAISE EXCEPTION 'column "%" of relation "%" does not exist', attribute, relation USING ERRCODE = '42703';
+    END IF;
+    IF NOT EXISTS (SELECT FROM pg_catalog.pg_attribute a
+                   WHERE a.attrelid = recompress.relation AND a.attname = recompress.attribute
+                     AND a.atttypid IN ('@extschema@.compressed_text'::regtype,
+                                        '@extschema@.compressed_jsonb'::regtype,
+                                        '@extschema@.compressed_bytea'::regtype)) THEN
+        RAISE EXCEPTION 'column "%" of relation "%" is not of a compressed type', attribute, relation
+            USING ERRCODE = '42809', HINT = 'ALTER TABLE ... TYPE or SET COMPRESSION changes its type.';
+    END IF;
+    IF NOT pg_catalog.has_column_privilege(relation::oid, attribute, 'UPDATE') THEN
+        RAISE EXCEPTION 'permission denied for column "%" of relation "%"', attribute, relation USING ERRCODE = '42501';
+    END IF;
+    WITH RECURSIVE family AS (
+        SELECT recompress.relation::oid AS member
+        UNION
+        SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN family f ON i.inhparent = f.member
+    )
+    SELECT pg_catalog.array_agg(f.member::regclass ORDER BY f.member) INTO members
+        FROM family f JOIN pg_catalog.pg_class c ON c.oid = f.member WHERE c.relkind = 'r';
+    FOREACH member IN ARRAY coalesce(members, '{}') LOOP
+        CALL @extschema@.recompress_table(member, attribute, batch_pages, force);
+    END LOOP;
+END
+$$;

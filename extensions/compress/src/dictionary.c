@@ -3,9 +3,11 @@
  * dictionary.c
  *	  See dictionary.h.
  *
- *	  A backend remembers which id a number has, for good, as dictionaries are
- *	  neither changed nor removed; and until the end of the transaction that a
- *	  number has none, as a restore may look for it once per row.
+ *	  A backend remembers which id a number has, as dictionaries are neither
+ *	  changed nor removed, until a transaction is rolled back: it may have made
+ *	  the dictionary, and no value must need one that is not there.  That a
+ *	  number has none is remembered until the end of the transaction, as a
+ *	  restore may look for it once per row.
  *
  *-------------------------------------------------------------------------
  */
@@ -65,6 +67,35 @@ copy_id(HeapTuple row, TupleDesc desc, void *arg)
 	bool		is_null;
 
 	*(uint32 *) arg = DatumGetInt64(heap_getattr(row, Anum_dictionaries_id, desc, &is_null));
+}
+
+static void
+forget_numbers(void)
+{
+	if (ids_by_number != NULL)
+		hash_destroy(ids_by_number);
+	ids_by_number = NULL;
+}
+
+static void
+forget_at_abort(XactEvent event, void *arg)
+{
+	if (event == XACT_EVENT_ABORT || event == XACT_EVENT_PARALLEL_ABORT)
+		forget_numbers();
+}
+
+static void
+forget_at_subabort(SubXactEvent event, SubTransactionId self, SubTransactionId parent, void *arg)
+{
+	if (event == SUBXACT_EVENT_ABORT_SUB)
+		forget_numbers();
+}
+
+void
+dictionary_init(void)
+{
+	RegisterXactCallback(forget_at_abort, NULL);
+	RegisterSubXactCallback(forget_at_subabort, NULL);
 }
 
 uint32

@@ -22,6 +22,9 @@ dictionary_number(uint32 id)
 	return id & DICTIONARY_NUMBER_MAX;
 }
 
+/* From _PG_init. */
+extern void dictionary_init(void);
+
 /* Never 0, nor is its number. */
 extern uint32 dictionary_id(const char *content, Size bytes);
 

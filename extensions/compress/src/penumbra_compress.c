@@ -1,13 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * penumbra_compress.c
- *	  Loading the library: its setting.
+ *	  Loading the library: its setting and hook.
  *
  *-------------------------------------------------------------------------
  */
 #include "typmod.h"
 
+#include "dictionary.h"
 #include "pg_compat.h"
+#include "stock_ddl.h"
 #include "utils/guc.h"
 
 PG_MODULE_MAGIC;
@@ -33,5 +35,7 @@ _PG_init(void)
 							 "Compression method of columns and values whose type names none.",
 							 NULL, &default_method, METHOD_ZSTD, default_methods, PGC_USERSET, 0,
 							 NULL, NULL, NULL);
+	dictionary_init();
+	stock_ddl_init();
 	MarkGUCPrefixReserved("penumbra_compress");
 }

@@ -1,0 +1,25 @@
+/*-------------------------------------------------------------------------
+ *
+ * train.h
+ *	  Making dictionaries.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef COMPRESS_TRAIN_H
+#define COMPRESS_TRAIN_H
+
+#include "sample.h"
+
+typedef struct Dictionary
+{
+	char	   *content;
+	Size		bytes;			/* 0: the sample is too small */
+} Dictionary;
+
+/* At most "size" bytes; the same for the same sample. */
+extern Dictionary dictionary_train(const Sample *sample, Size size);
+
+/* A name after the column that no dictionary has. */
+extern char *dictionary_free_name(const SampledColumn *column);
+
+#endif							/* COMPRESS_TRAIN_H */
