@@ -367,4 +367,22 @@ compat_translate_cmptype(CompareType type, Oid opfamily)
 #define compat_set_ordered_am(routine) ((void) 0)
 #endif
 
+/* Before 18, ON CONFLICT asks every unique index for btree's equality. */
+#define COMPAT_MAY_BE_UNIQUE (PG_VERSION_NUM >= 180000)
+
+/* What amestimateparallelscan gets; 18 also renamed where the access method's part begins. */
+#if PG_VERSION_NUM >= 180000
+#define COMPAT_ESTIMATE_PARALLEL_SCAN_PARAMETERS Relation index, int keys_count, int orderbys_count
+#define compat_parallel_scan_of_am(scan) \
+	OffsetToPointer((scan)->parallel_scan, (scan)->parallel_scan->ps_offset_am)
+#else
+#if PG_VERSION_NUM >= 170000
+#define COMPAT_ESTIMATE_PARALLEL_SCAN_PARAMETERS int keys_count, int orderbys_count
+#else
+#define COMPAT_ESTIMATE_PARALLEL_SCAN_PARAMETERS void
+#endif
+#define compat_parallel_scan_of_am(scan) \
+	OffsetToPointer((scan)->parallel_scan, (scan)->parallel_scan->ps_offset)
+#endif
+
 #endif							/* PENUMBRA_PG_COMPAT_H */

@@ -13,6 +13,7 @@
 #include "catalog/index.h"
 #include "catalog/pg_index.h"
 #include "miscadmin.h"
+#include "pg_compat.h"
 #include "nodes/execnodes.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
@@ -62,6 +63,7 @@ typedef struct BuildState
 {
 	KeytreeKind kind;
 	Relation	heap;
+	IndexInfo  *info;
 	double		entries_count;
 } BuildState;
 
@@ -70,7 +72,11 @@ build_row(Relation index, ItemPointer pointer, Datum *values, bool *nulls, bool 
 {
 	BuildState *build = state;
 
-	keytree_insert_value(index, build->heap, build->kind, values[0], nulls[0], pointer);
+	if (build->info->ii_Unique && is_alive && (!nulls[0] || build->info->ii_NullsNotDistinct))
+		(void) keytree_insert_unique(index, build->heap, build->kind, values, nulls, pointer,
+									 UNIQUE_CHECK_YES, false);
+	else
+		keytree_insert_value(index, build->heap, build->kind, values[0], nulls[0], pointer, false);
 	build->entries_count++;
 	CHECK_FOR_INTERRUPTS();
 }
@@ -79,8 +85,14 @@ IndexBuildResult *
 keytree_build(Relation heap, Relation index, IndexInfo *info)
 {
 	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
-	BuildState	state = {.kind = keytree_kind_of(index->rd_opcintype[0]),.heap = heap};
+	BuildState	state = {.kind = keytree_kind_of(index->rd_opcintype[0]),.heap = heap,.info = info};
 
+	if (info->ii_Unique && !COMPAT_MAY_BE_UNIQUE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("access method keytree supports unique indexes from PostgreSQL 18 on"),
+				 errdetail("Before, INSERT ... ON CONFLICT fails on every table that has a unique index of another method than btree."),
+				 errhint("Keep the constraint in a btree index and add a keytree index beside it, or use EXCLUDE USING keytree (column WITH =).")));
 	keytree_inner_copy_forget(index);
 	create_tree(index, MAIN_FORKNUM);
 	result->heap_tuples = table_index_build_scan(heap, index, info, true, true, build_row, &state, NULL);

@@ -161,6 +161,27 @@ keytree_finish_split(Relation index, BlockNumber root, Buffer left)
 	insert_at_level(index, root, parent, &downlink, left);
 }
 
+/* Inserts into the page or, after a split, a half of it; false if there is more to do.  Releases the page. */
+static bool
+insert_or_split(Relation index, BlockNumber root, Buffer buffer, const KeytreeItem *item, Buffer child)
+{
+	uint16		flags = KeytreeHeader(BufferGetPage(buffer))->flags;
+
+	if (flags & KEYTREE_PAGE_SPLIT)
+	{
+		keytree_finish_split(index, root, buffer);
+		return false;
+	}
+	if (try_insert(index, buffer, item, child))
+	{
+		UnlockReleaseBuffer(buffer);
+		return true;
+	}
+	if (flags & KEYTREE_PAGE_ROOT)
+		return split_root(index, buffer, item, child);
+	return split_page(index, root, buffer, item, child);
+}
+
 /*
  * Puts the item into its level, beginning with a page that holds its key,
  * exclusively locked.  child, if valid, is the locked page whose split the
@@ -171,48 +192,37 @@ insert_at_level(Relation index, BlockNumber root, Buffer buffer, const KeytreeIt
 {
 	int			level = KeytreeHeader(BufferGetPage(buffer))->level;
 
-	for (;;)
-	{
-		bool		inserted = false;
-
-		if (KeytreeHeader(BufferGetPage(buffer))->flags & KEYTREE_PAGE_SPLIT)
-			keytree_finish_split(index, root, buffer);
-		else if (try_insert(index, buffer, item, child))
-		{
-			UnlockReleaseBuffer(buffer);
-			inserted = true;
-		}
-		else if (KeytreeHeader(BufferGetPage(buffer))->flags & KEYTREE_PAGE_ROOT)
-			inserted = split_root(index, buffer, item, child);
-		else
-			inserted = split_page(index, root, buffer, item, child);
-		if (inserted)
-			break;
+	while (!insert_or_split(index, root, buffer, item, child))
 		buffer = keytree_descend(index, root, &item->entry, level, BUFFER_LOCK_EXCLUSIVE);
-	}
 	if (BufferIsValid(child))
 		UnlockReleaseBuffer(child);
 }
 
-void
-keytree_insert_item(Relation index, Relation heap, BlockNumber root, const KeytreeItem *item)
+bool
+keytree_insert_into_leaf(Relation index, Relation heap, BlockNumber root, Buffer leaf,
+						 const KeytreeItem *item, bool updates_same_key)
 {
-	BlockNumber hint = root == KEYTREE_VALUES_ROOT ? RelationGetTargetBlock(index) : InvalidBlockNumber;
-	Buffer		buffer = keytree_descend_from(index, root, hint, &item->entry, 0, BUFFER_LOCK_EXCLUSIVE);
-
-	if (root == KEYTREE_VALUES_ROOT &&
-		keytree_page_is_rightmost(KeytreeHeader(BufferGetPage(buffer))))
-		RelationSetTargetBlock(index, BufferGetBlockNumber(buffer));
-	insert_at_level(index, root, buffer, item, InvalidBuffer);
+	if (!keytree_page_has_room(BufferGetPage(leaf), item))
+		keytree_make_room(index, heap, leaf, updates_same_key);
+	return insert_or_split(index, root, leaf, item, InvalidBuffer);
 }
 
 void
-keytree_insert_value(Relation index, Relation heap, KeytreeKind kind, Datum value, bool is_null, ItemPointer pointer)
+keytree_insert_value(Relation index, Relation heap, KeytreeKind kind, Datum value,
+					 bool is_null, ItemPointer pointer, bool updates_same_key)
 {
+	BlockNumber root = keytree_root_for(is_null);
+	BlockNumber guess = is_null ? InvalidBlockNumber : RelationGetTargetBlock(index);
 	KeytreeItem item = {.child = InvalidBlockNumber};
+	Buffer		leaf;
 
 	if (!is_null)
 		keytree_key_from_datum(kind, value, &item.entry);
 	item.entry.tid = keytree_tid_from_pointer(pointer);
-	keytree_insert_item(index, heap, keytree_root_for(is_null), &item);
+	leaf = keytree_descend_from(index, root, guess, &item.entry, 0, BUFFER_LOCK_EXCLUSIVE);
+	/* where keys ascend the next one goes to the last leaf too */
+	if (!is_null && keytree_page_is_rightmost(KeytreeHeader(BufferGetPage(leaf))))
+		RelationSetTargetBlock(index, BufferGetBlockNumber(leaf));
+	while (!keytree_insert_into_leaf(index, heap, root, leaf, &item, updates_same_key))
+		leaf = keytree_descend(index, root, &item.entry, 0, BUFFER_LOCK_EXCLUSIVE);
 }

@@ -50,9 +50,17 @@ static bool
 keytree_insert(Relation index, Datum *values, bool *nulls, ItemPointer pointer, Relation heap,
 			   IndexUniqueCheck check_unique, bool index_unchanged, IndexInfo *info)
 {
+	KeytreeKind kind = keytree_kind_of(index->rd_opcintype[0]);
+
 	keytree_require_rmgr(index);
-	keytree_insert_value(index, heap, keytree_kind_of(index->rd_opcintype[0]), values[0], nulls[0], pointer);
-	return false;
+	/* NULLs are distinct, if not said otherwise */
+	if (check_unique != UNIQUE_CHECK_NO && (!nulls[0] || info->ii_NullsNotDistinct))
+		return keytree_insert_unique(index, heap, kind, values, nulls, pointer, check_unique, index_unchanged);
+	if (check_unique == UNIQUE_CHECK_EXISTING)
+		return true;
+	keytree_insert_value(index, heap, kind, values[0], nulls[0], pointer,
+						 index_unchanged);
+	return true;
 }
 
 static bool
@@ -75,6 +83,7 @@ keytree_handler(PG_FUNCTION_ARGS)
 	routine->amstrategies = BTMaxStrategyNumber;
 	routine->amcanorder = true;
 	routine->amcanbackward = true;
+	routine->amcanunique = true;
 	routine->amoptionalkey = true;
 	routine->amsearcharray = true;
 	routine->amsearchnulls = true;
@@ -97,6 +106,10 @@ keytree_handler(PG_FUNCTION_ARGS)
 	routine->amendscan = keytree_endscan;
 	routine->ammarkpos = keytree_markpos;
 	routine->amrestrpos = keytree_restrpos;
+	routine->amcanparallel = true;
+	routine->amestimateparallelscan = keytree_estimate_parallel_scan;
+	routine->aminitparallelscan = keytree_init_parallel_scan;
+	routine->amparallelrescan = keytree_parallel_rescan;
 	compat_set_ordered_am(routine);
 	PG_RETURN_POINTER(routine);
 }

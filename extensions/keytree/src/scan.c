@@ -224,16 +224,8 @@ entry_before(KeytreeEntry entry)
 	return entry;
 }
 
-/* Where a scan goes on: at the interval, from an entry on or down to below it. */
-typedef struct Target
-{
-	int			interval;
-	KeytreeEntry entry;			/* inclusive forwards, exclusive backwards */
-	BlockNumber guess;
-} Target;
-
 static bool
-first_target(const KeytreeScan *state, bool forward, Target *target)
+first_target(const KeytreeScan *state, bool forward, KeytreeTarget *target)
 {
 	const KeytreeBounds *bounds = &state->bounds;
 
@@ -247,7 +239,7 @@ first_target(const KeytreeScan *state, bool forward, Target *target)
 
 /* The target after a page, which may have been the last. */
 static bool
-next_target(const KeytreeScan *state, const KeytreeLeafItems *leaf, bool forward, Target *target)
+next_target(const KeytreeScan *state, const KeytreeLeafItems *leaf, bool forward, KeytreeTarget *target)
 {
 	const KeytreeBounds *bounds = &state->bounds;
 
@@ -256,12 +248,12 @@ next_target(const KeytreeScan *state, const KeytreeLeafItems *leaf, bool forward
 		const KeytreeInterval *last = &bounds->intervals[leaf->last_interval];
 
 		if (keytree_less(&leaf->high_fence, &last->to))
-			*target = (Target)
+			*target = (KeytreeTarget)
 		{
 			.interval = leaf->last_interval,.entry = leaf->high_fence,.guess = leaf->right
 		};
 		else if (leaf->last_interval + 1 < bounds->count)
-			*target = (Target)
+			*target = (KeytreeTarget)
 		{
 			.interval = leaf->last_interval + 1,.entry = last[1].from,.guess = InvalidBlockNumber
 		};
@@ -273,12 +265,12 @@ next_target(const KeytreeScan *state, const KeytreeLeafItems *leaf, bool forward
 		const KeytreeInterval *first = &bounds->intervals[leaf->first_interval];
 
 		if (keytree_less(&first->from, &leaf->low_fence))
-			*target = (Target)
+			*target = (KeytreeTarget)
 		{
 			.interval = leaf->first_interval,.entry = leaf->low_fence,.guess = leaf->left
 		};
 		else if (leaf->first_interval > 0)
-			*target = (Target)
+			*target = (KeytreeTarget)
 		{
 			.interval = leaf->first_interval - 1,.entry = first[-1].to,.guess = InvalidBlockNumber
 		};
@@ -300,7 +292,7 @@ needs_pin(IndexScanDesc scan)
  * of the ranges of pages that were two when the target was computed.
  */
 static bool
-reaches_back(const KeytreeScan *state, const Target *target, bool forward)
+reaches_back(const KeytreeScan *state, const KeytreeTarget *target, bool forward)
 {
 	const KeytreeLeafItems *leaf = state->leaf;
 
@@ -315,7 +307,7 @@ reaches_back(const KeytreeScan *state, const Target *target, bool forward)
 
 /* Reads the target's page; the current item is the first (or last) one in the direction. */
 static void
-read_target(IndexScanDesc scan, const Target *target, bool forward, bool keep_pin)
+read_target(IndexScanDesc scan, const KeytreeTarget *target, bool forward, bool keep_pin)
 {
 	KeytreeScan *state = scan->opaque;
 	KeytreeEntry entry = forward ? target->entry : entry_before(target->entry);
@@ -347,19 +339,36 @@ read_target(IndexScanDesc scan, const Target *target, bool forward, bool keep_pi
 		UnlockReleaseBuffer(buffer);
 }
 
+/* The page to be read next; false if there is none. */
+static bool
+take_target(IndexScanDesc scan, bool forward, KeytreeTarget *target)
+{
+	KeytreeScan *state = scan->opaque;
+	bool		is_first = !state->is_started;
+
+	if (scan->parallel_scan != NULL)
+	{
+		if (!keytree_parallel_take(scan, target, &is_first))
+			return false;
+		if (!is_first)
+			return true;
+		if (first_target(state, forward, target))
+			return true;
+		keytree_parallel_put(scan, NULL);
+		return false;
+	}
+	return is_first ? first_target(state, forward, target) :
+		next_target(state, state->leaf, forward, target);
+}
+
 /* Reads pages in the direction until one has an item. */
 static bool
 read_next_page(IndexScanDesc scan, bool forward, bool keep_pin)
 {
 	KeytreeScan *state = scan->opaque;
-	Target		target;
-	bool		found;
+	KeytreeTarget target;
 
-	if (state->is_started)
-		found = next_target(state, state->leaf, forward, &target);
-	else
-		found = first_target(state, forward, &target);
-	while (found)
+	while (take_target(scan, forward, &target))
 	{
 		if (state->is_started)
 			leave_page(scan);
@@ -367,10 +376,11 @@ read_next_page(IndexScanDesc scan, bool forward, bool keep_pin)
 			state->leaf = create_leaf_items(scan);
 		state->is_started = true;
 		read_target(scan, &target, forward, keep_pin);
+		if (scan->parallel_scan != NULL)
+			keytree_parallel_put(scan, next_target(state, state->leaf, forward, &target) ? &target : NULL);
 		if (state->leaf->index >= 0 && state->leaf->index < state->leaf->count)
 			return true;
 		CHECK_FOR_INTERRUPTS();
-		found = next_target(state, state->leaf, forward, &target);
 	}
 	return false;
 }

@@ -12,6 +12,7 @@
 #include "access/relscan.h"
 #include "access/sdir.h"
 #include "nodes/tidbitmap.h"
+#include "pg_compat.h"
 
 #include "key.h"
 #include "page.h"
@@ -57,6 +58,14 @@ typedef struct KeytreeLeafItems
 	uint64		keys[];			/* of index-only scans: high and low halves of each */
 }			KeytreeLeafItems;
 
+/* Where a scan goes on: at the interval, from an entry on or down to below it. */
+typedef struct KeytreeTarget
+{
+	int			interval;
+	KeytreeEntry entry;			/* inclusive forwards, exclusive backwards */
+	BlockNumber guess;
+}			KeytreeTarget;
+
 typedef struct KeytreeScan
 {
 	KeytreeKind kind;
@@ -81,5 +90,15 @@ extern int64 keytree_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap);
 extern void keytree_endscan(IndexScanDesc scan);
 extern void keytree_markpos(IndexScanDesc scan);
 extern void keytree_restrpos(IndexScanDesc scan);
+
+extern Size keytree_estimate_parallel_scan(COMPAT_ESTIMATE_PARALLEL_SCAN_PARAMETERS);
+extern void keytree_init_parallel_scan(void *place);
+extern void keytree_parallel_rescan(IndexScanDesc scan);
+
+/* Takes the target of the next page (of no meaning if it is to be the first); false at the end. */
+extern bool keytree_parallel_take(IndexScanDesc scan, KeytreeTarget *target, bool *is_first);
+
+/* Gives the others the target after a page; NULL if there is none. */
+extern void keytree_parallel_put(IndexScanDesc scan, const KeytreeTarget *target);
 
 #endif							/* KEYTREE_SCAN_H */

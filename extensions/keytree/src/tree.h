@@ -8,6 +8,7 @@
 #ifndef KEYTREE_TREE_H
 #define KEYTREE_TREE_H
 
+#include "access/genam.h"
 #include "storage/bufmgr.h"
 #include "utils/relcache.h"
 
@@ -38,10 +39,24 @@ extern void keytree_check_page(Relation index, Buffer buffer);
 /* A block to be used again or a new one at the end, locked exclusively. */
 extern Buffer keytree_allocate_page(Relation index);
 
-extern void keytree_insert_item(Relation index, Relation heap, BlockNumber root, const KeytreeItem *item);
+/* heap is where a full leaf asks which of its entries are dead; updates_same_key as the executor's hint. */
+extern void keytree_insert_value(Relation index, Relation heap, KeytreeKind kind, Datum value,
+								 bool is_null, ItemPointer pointer, bool updates_same_key);
 
-extern void keytree_insert_value(Relation index, Relation heap, KeytreeKind kind,
-								 Datum value, bool is_null, ItemPointer pointer);
+/* The same into a unique index, or only the check; returns whether the key is surely unique (as aminsert). */
+extern bool keytree_insert_unique(Relation index, Relation heap, KeytreeKind kind, Datum *values,
+								  bool *nulls, ItemPointer pointer, IndexUniqueCheck mode,
+								  bool updates_same_key);
+
+/*
+ * Inserts into the item's leaf, exclusively locked, or into a half of it, and
+ * releases it.  False if the way has to be found again.
+ */
+extern bool keytree_insert_into_leaf(Relation index, Relation heap, BlockNumber root, Buffer leaf,
+									 const KeytreeItem *item, bool updates_same_key);
+
+/* Tries to remove dead entries from a leaf, exclusively locked. */
+extern void keytree_make_room(Relation index, Relation heap, Buffer buffer, bool updates_same_key);
 
 /* Completes the split of a page, exclusively locked; releases it. */
 extern void keytree_finish_split(Relation index, BlockNumber root, Buffer left);

@@ -24,7 +24,7 @@ def _write(server, seed: str) -> None:
                 connection.execute(pick.choice((
                     f"INSERT INTO t SELECT ({start} + i * 7919) % 4194304, md5(({start} + i)::text)::uuid FROM generate_series(1, 800) i",
                     f"INSERT INTO t SELECT {start} + i, md5(i::text)::uuid FROM generate_series(1, 800) i",
-                    f"INSERT INTO t SELECT NULL, NULL FROM generate_series(1, 300) i",
+                    "INSERT INTO t SELECT NULL, NULL FROM generate_series(1, 300) i",
                     f"DELETE FROM t WHERE k BETWEEN {start} AND {start + 400000}",
                     f"UPDATE t SET k = k + 1 WHERE k BETWEEN {start} AND {start + 20000}",
                     "VACUUM (INDEX_CLEANUP ON) t",
@@ -71,7 +71,9 @@ def test_killed_while_writing(server, seed):
         connection.execute("CREATE INDEX t_k ON t USING keytree (k)")
         connection.execute("CREATE INDEX t_u ON t USING keytree (u)")
     for number in range(ROUNDS):
-        writers = [threading.Thread(target=_write, args=(server, f"{seed} {number} {i}")) for i in range(3)]
+        writers = [
+            threading.Thread(target=_write, args=(server, f"{seed} {number} {i}")) for i in range(3)
+        ]
         for writer in writers:
             writer.start()
         time.sleep(pick.uniform(0.05, 1.0))

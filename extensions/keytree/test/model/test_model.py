@@ -27,7 +27,9 @@ class Model:
         self.connection = connection
         self.random = random.Random(seed)
         for name, expression in KEYS.items():
-            connection.execute(f"CREATE TABLE {name}_t (n int, k {name}, pad text DEFAULT repeat('x', 20))")
+            connection.execute(
+                f"CREATE TABLE {name}_t (n int, k {name}, pad text DEFAULT repeat('x', 20))"
+            )
             connection.execute(f"CREATE INDEX {name}_i ON {name}_t USING keytree (k)")
             assert "{n}" in expression
 

@@ -1,5 +1,7 @@
 -- Every type, every operator, both directions: the index's answer beside the heap's.
-CREATE EXTENSION penumbra_keytree;
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS penumbra_keytree;
+RESET client_min_messages;
 CREATE TABLE t (i2 int2, i4 int4, i8 int8, u uuid, d date, ts timestamp, tz timestamptz);
 INSERT INTO t SELECT
     CASE WHEN i % 50 = 0 THEN NULL ELSE (i * 7919) % 65536 - 32768 END,
@@ -112,3 +114,17 @@ EXPLAIN (COSTS OFF) SELECT count(*) FROM t a JOIN t b ON a.d = b.d;
 SELECT count(*) FROM t a JOIN t b ON a.d = b.d;
 SET enable_seqscan = on; SET enable_indexscan = off; SET enable_indexonlyscan = off; SET enable_sort = on;
 SELECT count(*) FROM t a JOIN t b ON a.d = b.d;
+RESET ALL;
+
+-- Parallel scans, both directions of order, arrays.
+SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_index_scan_size = 0; SET min_parallel_table_scan_size = 0;
+CREATE TABLE p AS SELECT i % 50000 AS k, i AS n FROM generate_series(1, 100000) i;
+CREATE INDEX p_k ON p USING keytree (k);
+VACUUM ANALYZE p;
+SET enable_seqscan = off; SET enable_bitmapscan = off;
+EXPLAIN (COSTS OFF) SELECT count(*), sum(k) FROM p WHERE k > 100;
+SELECT count(*), sum(k) FROM p WHERE k > 100;
+SELECT count(*), sum(k), sum(n) FROM p WHERE k > 100;
+SELECT count(*), sum(k) FROM p WHERE k = ANY (ARRAY(SELECT generate_series(0, 49999, 3)));
+SELECT count(*), sum(k) FROM (SELECT k, n FROM p WHERE k BETWEEN 3 AND 49000 ORDER BY k DESC LIMIT 80000) x;
+RESET ALL;
