@@ -66,7 +66,12 @@ def answer(connection, scan: str, query: str) -> list:
 
 
 def assert_index_is_heap(connection, table: str, column: str) -> None:
-    """Every entry and no other, in order both ways, by each kind of scan."""
+    """Every entry and no other, in order both ways, by each kind of scan; and the tree is whole."""
+    connection.execute(
+        "SELECT penumbra_keytree.keytree_check(indexrelid) FROM pg_index JOIN pg_class ON oid = indexrelid"
+        " WHERE indrelid = %s::regclass AND relam = (SELECT oid FROM pg_am WHERE amname = 'keytree')",
+        (table,),
+    )
     for scan, identity in (("indexscan", "ctid"), ("bitmapscan", "ctid"), ("indexonlyscan", "1")):
         for direction, disorder in (("", "<"), ("DESC", ">")):
             inner = f"SELECT {column}{', ctid' if identity == 'ctid' else ''} FROM {table} ORDER BY {column} {direction}"

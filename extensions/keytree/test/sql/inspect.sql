@@ -1,5 +1,7 @@
 -- The functions that look into an index.
-CREATE EXTENSION penumbra_keytree;
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS penumbra_keytree;
+RESET client_min_messages;
 SET search_path = public, penumbra_keytree;
 CREATE TABLE small AS SELECT (i * 10)::int4 AS a FROM generate_series(-2, 2) i;
 INSERT INTO small VALUES (NULL), (NULL);
