@@ -85,6 +85,7 @@ def suites() -> list[Suite]:
             for name in extensions
         ),
         Suite("backtraces like gdb's", [PYTHON, "extensions/backtrace/test/accuracy/check.py", "--few"], count_lines),
+        Suite("fuzzing compress", [PYTHON, "extensions/compress/test/fuzz/run.py"], count_lines),
         Suite("differential", [*PYTEST, "test/differential"], count_pytest),
         Suite("crash", [*PYTEST, "test/crash"], count_pytest),
         Suite("coexistence", [*PYTEST, "test/coexistence"], count_pytest),

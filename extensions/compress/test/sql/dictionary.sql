@@ -1,5 +1,7 @@
 -- Dictionaries: training, use, and that a value never loses its own.
-CREATE EXTENSION penumbra_compress;
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS penumbra_compress;
+RESET client_min_messages;
 
 CREATE TABLE documents (id integer PRIMARY KEY, body jsonb);
 INSERT INTO documents
@@ -118,4 +120,3 @@ SELECT count(*) FROM compression_advice('few', 't');
 SELECT compression_advice('documents', 'id');
 SELECT compression_advice('documents', 'body', 0);
 DROP TABLE documents, plain, without_dictionary, copied, inserted, fast, abandoned, few;
-DROP EXTENSION penumbra_compress;

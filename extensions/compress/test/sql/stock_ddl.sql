@@ -1,5 +1,7 @@
 -- COMPRESSION in the server's DDL. session_preload_libraries loads the library.
-CREATE EXTENSION penumbra_compress;
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS penumbra_compress;
+RESET client_min_messages;
 
 -- CREATE TABLE
 CREATE TABLE mapped (
@@ -111,4 +113,3 @@ CREATE TABLE taken (t text COMPRESSION pglz);
 DROP DATABASE regress_without;
 DROP TABLE mapped, made, parent;
 DROP FUNCTION make_table;
-DROP EXTENSION penumbra_compress;
