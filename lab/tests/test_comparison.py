@@ -4,13 +4,14 @@ import copy
 import json
 import re
 from importlib import resources
+from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from penumbra_lab.analysis.comparison import compare_runs
-from penumbra_lab.analysis.document import make_run
+from penumbra_lab.analysis.document import load_runs, make_run
 from penumbra_lab.analysis.environment import environment_differences, headline
 from penumbra_lab.analysis.verdict import Outcome
 from penumbra_lab.cli import commands
@@ -101,6 +102,17 @@ def test_runs_are_compared_by_variant_and_a_single_variant_by_itself():
     assert not any(entry.is_paired for entry in comparison.series)
     with pytest.raises(LabError, match="no variant in common"):
         compare_runs([run_of({"x": 1, "y": 1}), run_of({"z": 1, "w": 1}, "b")])
+
+
+def test_no_two_sides_have_the_same_name(write):
+    made = document({"a": 100, "b": 105})
+    for variant in made["variants"]:
+        variant["label"] = "same"
+    path = Path(write("run", made))
+    labels = [side.label for side in compare_runs(load_runs([path])).sides]
+    assert labels == ["same (a)", "same (b)"]
+    twice = [side.label for side in compare_runs(load_runs([path, path])).sides]
+    assert len(set(twice)) == 4
 
 
 def test_a_curve_of_seven_points_is_not_seven_chances():

@@ -106,8 +106,8 @@ def compare_runs(
         raise LabError("the results have no series in common")
     each = family_confidence(confidence, len(matched))
     compared = [_compare_series(*entry, each, margin, confidence) for entry in matched]
-    sides = dict.fromkeys(side for pair in zip(*pairs, strict=True) for side in pair)
-    if not sides:
+    sides = dict.fromkeys(side for pair in pairs for side in pair)
+    if len(runs) == 1:
         sides = [Side(runs[0], name, label) for name, label in runs[0].variants.items()]
     return Comparison(
         tuple(runs), tuple(sides), tuple(entry for entry in compared if entry),

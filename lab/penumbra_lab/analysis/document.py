@@ -53,8 +53,12 @@ class Run:
 
     @cached_property
     def variants(self) -> dict[str, str]:
-        """Labels by name, in the document's order."""
-        return {v["name"]: v["label"] for v in self.document["variants"]}
+        """Labels by name, in the document's order; no two are the same."""
+        labels = Counter(variant["label"] for variant in self.document["variants"])
+        return {
+            v["name"]: v["label"] if labels[v["label"]] == 1 else f"{v['label']} ({v['name']})"
+            for v in self.document["variants"]
+        }
 
     @cached_property
     def shares_server(self) -> bool:
@@ -72,11 +76,14 @@ class Run:
 
 def load_runs(paths: Sequence[Path]) -> list[Run]:
     """Named by their files, with as much of the path as tells them apart."""
-    stems = Counter(path.stem for path in paths)
-    return [
-        make_run(read_run(path), path.stem if stems[path.stem] == 1 else str(path), str(path))
-        for path in paths
-    ]
+    stems, seen, runs = Counter(path.stem for path in paths), Counter(), []
+    for path in paths:
+        name = path.stem if stems[path.stem] == 1 else str(path)
+        seen[name] += 1
+        if seen[name] > 1:
+            name = f"{name} ({seen[name]})"
+        runs.append(make_run(read_run(path), name, str(path)))
+    return runs
 
 
 def make_run(document: dict, name: str, source: str) -> Run:

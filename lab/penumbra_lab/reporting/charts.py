@@ -13,7 +13,7 @@ from html import escape
 import vl_convert
 
 from penumbra_lab.analysis.comparison import Comparison, SeriesComparison, Side, level_of
-from penumbra_lab.analysis.document import Point, Series
+from penumbra_lab.analysis.document import Series
 from penumbra_lab.analysis.verdict import Verdict
 from penumbra_lab.reporting.tables import axis_title
 from penumbra_lab.reporting.theme import GRID, LIGHT, QUIET, SIDES, TEXT
@@ -34,8 +34,6 @@ PERCENT_MIN, PERCENT_MAX = 0.5, 2.0
 LINEAR_SPAN_MAX = 20.0
 # An interval may reach out of the picture; what it surrounds may not.
 OVERHANG = 3.0
-
-
 INNER_ROLES = re.compile(r' (?:role|aria-[a-z]+)="[^"]*"')
 # Longer labels of a legend stand below each other, up to the width of the chart.
 LEGEND_LABEL_LENGTH, LEGEND_LABEL_PX = 16, 160
@@ -71,9 +69,10 @@ def curve_charts(comparison: Comparison) -> list[Chart]:
     for key, mine in _by_key(comparison, has_axis=True).items():
         title = ": ".join(key)
         rows = [row for side, series in mine for row in _level_rows(side, series, comparison)]
-        charts.append(Chart(title, _curve_chart(mine[0][1], rows, [side for side, _ in mine])))
+        looks = _looks(comparison, [side for side, _ in mine])
+        charts.append(Chart(title, _curve_chart(mine[0][1], rows, looks)))
         entries = [entry for entry in comparison.series if entry.series.key == key]
-        charts += _ratio_charts(entries, title, along="x")
+        charts += _ratio_charts(comparison, entries, title, along="x")
     return charts
 
 
@@ -86,26 +85,35 @@ def row_charts(comparison: Comparison) -> list[Chart]:
             groups.setdefault((series.metric, series.unit), []).append((side, series))
     for (metric, unit), mine in groups.items():
         rows = [row for side, series in mine for row in _level_rows(side, series, comparison)]
-        sides = list(dict.fromkeys(side for side, _ in mine))
-        charts.append(Chart(metric, _rows_chart(f"{metric}, {unit}", rows, sides)))
+        looks = _looks(comparison, [side for side, _ in mine])
+        charts.append(Chart(metric, _rows_chart(f"{metric}, {unit}", rows, looks)))
         entries = [
             e
             for e in comparison.series
             if e.series.x_name is None and (e.series.metric, e.series.unit) == (metric, unit)
         ]
-        charts += _ratio_charts(entries, metric, along="row")
+        charts += _ratio_charts(comparison, entries, metric, along="row")
     return charts
 
 
-def _ratio_charts(entries: Sequence[SeriesComparison], title: str, along: str) -> list[Chart]:
-    bases = dict.fromkeys(entry.base for entry in entries)
-    return [
-        Chart(
-            f"{title}, against {base.label}",
-            _ratio_chart([entry for entry in entries if entry.base == base], along),
-        )
-        for base in bases
-    ]
+def _ratio_charts(
+    comparison: Comparison, entries: Sequence[SeriesComparison], title: str, along: str
+) -> list[Chart]:
+    """One for each base."""
+    charts = []
+    for base in dict.fromkeys(entry.base for entry in entries):
+        mine = [entry for entry in entries if entry.base == base]
+        rows = [
+            _ratio_row(entry.other, point.verdict) | {"x": point.x, "row": entry.series.workload}
+            for entry in mine
+            for point in entry.points
+            if math.isfinite(point.verdict.ratio)
+        ]
+        if rows:
+            looks = _looks(comparison, [entry.other for entry in mine])
+            specification = _ratio_chart(mine[0].series, rows, looks, along)
+            charts.append(Chart(f"{title}, against {base.label}", specification))
+    return charts
 
 
 def _by_key(
@@ -121,20 +129,16 @@ def _by_key(
 
 def _level_rows(side: Side, series: Series, comparison: Comparison) -> Iterable[dict]:
     for point in series.points:
-        yield _level_row(side, series, point, comparison.confidence)
+        level = level_of(point, comparison.confidence)
+        is_known = math.isfinite(level.low)
+        yield {
+            "side": side.label, "row": series.workload, "x": point.x, "value": level.value,
+            "low": level.low if is_known else level.value,
+            "high": level.high if is_known else level.value,
+        }  # fmt: skip
 
 
-def _level_row(side: Side, series: Series, point: Point, confidence: float) -> dict:
-    level = level_of(point, confidence)
-    is_known = math.isfinite(level.low)
-    return {
-        "side": side.label, "row": series.workload, "x": point.x, "value": level.value,
-        "low": level.low if is_known else level.value,
-        "high": level.high if is_known else level.value,
-    }  # fmt: skip
-
-
-def _curve_chart(series: Series, rows: list[dict], sides: Sequence[Side]) -> dict:
+def _curve_chart(series: Series, rows: list[dict], looks: dict) -> dict:
     y = {"type": "quantitative", "axis": NUMBERS | {"title": series.unit},
          "scale": _value_scale(rows)}  # fmt: skip
     marks = [
@@ -142,7 +146,7 @@ def _curve_chart(series: Series, rows: list[dict], sides: Sequence[Side]) -> dic
          "encoding": {"y": {**y, "field": "low"}, "y2": {"field": "high"}}},
         {"mark": {"type": "line", "strokeWidth": 1.5}, "encoding": {"y": {**y, "field": "value"}}},
         {"mark": {"type": "point", "filled": True, "size": 45, "opacity": 1},
-         "encoding": {"y": {**y, "field": "value"}, "shape": _by_side(sides, "shape")}},
+         "encoding": {"y": {**y, "field": "value"}, "shape": looks["shape"]}},
     ]  # fmt: skip
     xs = sorted({row["x"] for row in rows})
     scale = {"type": "log", "base": 2} if xs[0] > 0 and xs[-1] / xs[0] > LINEAR_SPAN_MAX else {}
@@ -151,7 +155,7 @@ def _curve_chart(series: Series, rows: list[dict], sides: Sequence[Side]) -> dic
                   "labelOverlap": "greedy", "format": "~s"}}  # fmt: skip
     return {
         "width": CURVE_WIDTH_PX, "height": CURVE_HEIGHT_PX, "data": {"values": rows},
-        "encoding": {"x": x, "color": _by_side(sides, "color")}, "layer": marks,
+        "encoding": {"x": x, "color": looks["color"]}, "layer": marks,
     }  # fmt: skip
 
 
@@ -161,7 +165,7 @@ def _value_scale(rows: list[dict]) -> dict:
     return {"domain": [0, max(top, min(max(row["high"] for row in rows), top * 1.3))]}
 
 
-def _rows_chart(title: str, rows: list[dict], sides: Sequence[Side]) -> dict:
+def _rows_chart(title: str, rows: list[dict], looks: dict) -> dict:
     values = [row["value"] for row in rows]
     if max(values) / min(values) > LINEAR_SPAN_MAX:
         x = _logarithmic(values) | {"title": title}
@@ -174,10 +178,10 @@ def _rows_chart(title: str, rows: list[dict], sides: Sequence[Side]) -> dict:
                       "x2": {"aggregate": "max", "field": "value"}}},
         {"mark": {"type": "rule", "strokeWidth": 2, "clip": True},
          "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"},
-                      "color": _by_side(sides, "color")}},
+                      "color": looks["color"]}},
         {"mark": {"type": "point", "filled": True, "size": 50, "opacity": 1},
-         "encoding": {"x": {**x, "field": "value"}, "color": _by_side(sides, "color"),
-                      "shape": _by_side(sides, "shape")}},
+         "encoding": {"x": {**x, "field": "value"}, "color": looks["color"],
+                      "shape": looks["shape"]}},
     ]  # fmt: skip
     return _rows_frame(rows) | {"layer": marks}
 
@@ -189,40 +193,30 @@ def _rows_frame(rows: list[dict]) -> dict:
             "data": {"values": rows}, "encoding": {"y": y}}  # fmt: skip
 
 
-def _ratio_chart(entries: Sequence[SeriesComparison], along: str) -> dict:
+def _ratio_chart(series: Series, rows: list[dict], looks: dict, along: str) -> dict:
     """How the other sides relate to the base, with intervals; `along` points or workloads."""
-    rows = [
-        _ratio_row(entry.other, point.verdict) | {"x": point.x, "row": entry.series.workload}
-        for entry in entries
-        for point in entry.points
-        if math.isfinite(point.verdict.ratio)
-    ]
-    sides = list(dict.fromkeys(entry.other for entry in entries))
-    every_side = list(dict.fromkeys([entries[0].base, *sides]))
+    labels = looks["color"]["scale"]["domain"]
     axis, equal = _ratio_axis(rows)
     value, offset = ("y", "xOffset") if along == "x" else ("x", "yOffset")
-    colour = _by_side(sides, "color", [every_side.index(side) for side in sides])
-    shape = _by_side(sides, "shape", [every_side.index(side) for side in sides])
-    beside = {offset: {"field": "side", "sort": [side.label for side in sides]}}
+    beside = {offset: {"field": "side", "sort": labels}}
     marks = [
         {"mark": {"type": "rule", "color": QUIET}, "encoding": {value: {"datum": equal, **axis}}},
         {"mark": {"type": "rule", "strokeWidth": 2, "clip": True},
          "encoding": {value: {"field": "low", **axis}, f"{value}2": {"field": "high"},
-                      "color": colour, **beside}},
+                      "color": looks["color"], **beside}},
         {"mark": {"type": "point", "filled": True, "size": 50, "opacity": 1},
-         "encoding": {value: {"field": "value", **axis}, "color": colour, "shape": shape,
-                      **beside}},
+         "encoding": {value: {"field": "value", **axis}, **looks, **beside}},
     ]  # fmt: skip
     if along == "row":
         marks = [layer | {"encoding": layer["encoding"] | _rows_frame(rows)["encoding"]}
                  if number else layer for number, layer in enumerate(marks)]  # fmt: skip
-        step = ROW_HEIGHT_PX * max(1, 0.6 * len(sides))
+        step = ROW_HEIGHT_PX * max(1, 0.6 * len(labels))
         frame = {"width": ROWS_WIDTH_PX, "height": {"step": step, "for": "position"}}
     else:
         x = {
             "field": "x",
             "type": "ordinal",
-            "axis": {"title": axis_title(entries[0].series), "labelAngle": 0, "format": "~s"},
+            "axis": {"title": axis_title(series), "labelAngle": 0, "format": "~s"},
         }
         marks = [layer | {"encoding": layer["encoding"] | {"x": x}} if number else layer
                  for number, layer in enumerate(marks)]  # fmt: skip
@@ -264,17 +258,21 @@ def _logarithmic(values: list[float]) -> dict:
     }  # fmt: skip
 
 
-def _by_side(sides: Sequence[Side], channel: str, numbers: Sequence[int] | None = None) -> dict:
-    """The same colour and shape for a side in every chart; shapes and colours share one legend."""
-    choices = SIDES if channel == "color" else SHAPES
-    numbers = range(len(sides)) if numbers is None else numbers
-    chosen = [choices[number % len(choices)] for number in numbers]
-    labels = [side.label for side in sides]
+def _looks(comparison: Comparison, sides: Sequence[Side]) -> dict:
+    """Colour and shape of each side, the same in every chart, in one legend."""
+    numbers = [number for number, side in enumerate(comparison.sides) if side in sides]
+    labels = [comparison.sides[number].label for number in numbers]
     columns = 2 if max(map(len, labels)) <= LEGEND_LABEL_LENGTH else 1
     legend = {"title": None, "orient": "top", "columns": columns, "labelLimit": LEGEND_LABEL_PX,
               "offset": 4, "symbolOpacity": 1}  # fmt: skip
-    return {"field": "side", "type": "nominal", "legend": legend,
-            "scale": {"domain": labels, "range": chosen}}  # fmt: skip
+    return {
+        channel: {
+            "field": "side", "type": "nominal", "legend": legend,
+            "scale": {"domain": labels,
+                      "range": [choices[number % len(choices)] for number in numbers]},
+        }
+        for channel, choices in (("color", SIDES), ("shape", SHAPES))
+    }  # fmt: skip
 
 
 def _config() -> dict:
