@@ -29,11 +29,12 @@ def _bench(*arguments: str) -> None:
                        catch_exceptions=False)  # fmt: skip
 
 
-def _values(document: dict) -> dict[tuple, list[dict]]:
+def _values(document: dict, metrics=("throughput", "time")) -> dict[tuple, list[dict]]:
     return {
         (series["workload"], series["variant"], point["x"]): point["samples"]
         for series in document["series"]
         for point in series["points"]
+        if series["metric"] in metrics
     }
 
 
@@ -65,6 +66,11 @@ def test_private_servers_take_turns_in_blocks(tmp_path):
         assert [sample["block"] for sample in samples] == [0, 1]
         assert samples[0]["server_start"] != samples[1]["server_start"]
         assert all(sample["value"] > 0 for sample in samples)
+    # Of every measurement the CPU time of the backends too: less than there were CPUs.
+    for key, samples in _values(document, ("server CPU",)).items():
+        for cpu, throughput in zip(samples, values[key], strict=True):
+            assert cpu["order"] == throughput["order"]
+            assert 0 < cpu["value"] * throughput["value"] / 1e6 < os.cpu_count() * 1.5
     orders = sorted((s["order"], key) for key, samples in values.items() for s in samples)
     assert [key[1:] for _, key in orders] == [
         ("stock", 1), ("small", 1), ("small", 2), ("stock", 2),
@@ -266,6 +272,15 @@ def test_a_server_that_dies_is_named_and_what_is_finished_kept(tmp_path):
     document = read_run(tmp_path / "run.json")
     assert document["status"] == "failed" and "stopped in mid-run" in document["failure"]
     assert 1 <= len(next(iter(_values(document).values()))) < 30
+    _assert_nothing_left()
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path):
+    with _running_bench(tmp_path / "run.json") as process:
+        process.kill()
+    assert (state_directory() / "bench-stock/data").exists()
+    with pytest.raises(LabError, match="wrong_setting"):
+        _bench("--variant", "other:wrong_setting=1", "--scale", "1")
     _assert_nothing_left()
 
 

@@ -1,5 +1,6 @@
 """Private servers start, stop and leave nothing, whatever ends the program."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -31,6 +32,17 @@ def test_a_server_is_stopped_when_its_block_fails():
     finally:
         server.remove()
     assert not server.directory.exists()
+
+
+def test_a_server_stays_on_its_cpus():
+    cpu = str(max(os.sched_getaffinity(0)))
+    server = PrivateServer(state_directory() / "test-pinned", {"fsync": "off"}, cpus=cpu)
+    try:
+        with server, server.connect() as connection:
+            for pid in (server.postmaster_pid(), connection.info.backend_pid):
+                assert os.sched_getaffinity(pid) == {int(cpu)}
+    finally:
+        server.remove()
 
 
 def test_a_wrong_setting_is_shown_with_the_log():

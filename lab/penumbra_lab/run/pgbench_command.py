@@ -195,10 +195,11 @@ def _bench_private(plans: list[VariantPlan], options: dict) -> None:
         if not equals:
             raise click.UsageError(f"--set {text!r}: write it as SETTING=VALUE")
         settings[name] = value
-    partitions = [f"--partitions={options['partitions']}"] if options["partitions"] else []
     with (
         sweep_bars() as progress,
-        private_targets(plans, settings, scale, partitions, server_cpus, progress) as targets,
+        private_targets(
+            plans, settings, scale, _init_options(options), server_cpus, progress
+        ) as targets,
     ):
         targets[0].server.start()
         levels = _levels(targets[0], options["levels"])
@@ -207,7 +208,7 @@ def _bench_private(plans: list[VariantPlan], options: dict) -> None:
             targets[0].server, pgbench=program_version(targets[0].pgbench)
         )
         run = _document(options, design, plans, described, server_cpus)
-        outcome = execute_sweep(Sweep(design, targets, run, lambda _: True, progress))
+        outcome = execute_sweep(Sweep(design, targets, run, progress))
     conclude(outcome, sweep_table, options["output"])
 
 
@@ -241,7 +242,7 @@ def _bench_connection(plans: list[VariantPlan], options: dict) -> None:
             "client": environment.describe_client(pgbench=program_version(first.pgbench)),
         }
         run = _document(options, design, plans, described, None)
-        outcome = execute_sweep(Sweep(design, targets, run, lambda _: True, progress))
+        outcome = execute_sweep(Sweep(design, targets, run, progress))
     conclude(outcome, sweep_table, options["output"])
 
 
@@ -254,8 +255,11 @@ def _initialize_connection(target: Target, local: bool, options: dict, progress)
     # Roles that may not see the setting get no row; on another machine it would be another disk.
     if local and row and Path(row[0]).parent.exists():
         check_disk(Path(row[0]), scale, 1)
-    partitions = [f"--partitions={options['partitions']}"] if options["partitions"] else []
-    initialize(target, scale, partitions, progress)
+    initialize(target, scale, _init_options(options), progress)
+
+
+def _init_options(options: dict) -> list[str]:
+    return [f"--partitions={options['partitions']}"] if options["partitions"] else []
 
 
 def _described_machine(path: Path | None) -> dict | None:

@@ -110,18 +110,17 @@ def measurement(run: RunDocument, connection: psycopg.Connection | None) -> Iter
     run.flag(samples.order, watch.flags(seen))
 
 
-def conclude(
-    outcome: Outcome, table: Callable[[dict], Table | None], output: Path | None = None
-) -> None:
+def conclude(outcome: Outcome, table: Callable[[dict], Table], output: Path | None = None) -> None:
     """Writes whatever was finished, shows it, says where it is, and ends as the run ended."""
     document = outcome.document
     if document["series"]:
         path = write_run(document, output or _default_output(document))
-        if shown := table(document):
-            console.print(shown)
+        console.print(table(document))
         for warning in document["warnings"]:
-            console.print(f"{warning['message']}: {warning['advice']}", style="yellow")
-        console.print(f"Result ({document['status']}): {path}", soft_wrap=True)
+            shown = f"{warning['message']}: {warning['advice']}"
+            console.print(shown, style="yellow", markup=False, highlight=False, soft_wrap=True)
+        shown = f"Result ({document['status']}): {path}"
+        console.print(shown, markup=False, highlight=False, soft_wrap=True)
     if outcome.raised:
         raise outcome.raised
 

@@ -7,7 +7,7 @@ all servers in turn, from block to block and from measurement to measurement in 
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import psycopg
@@ -23,10 +23,12 @@ from penumbra_lab.run.targets import EXTENSION, Target
 from penumbra_lab.show import console
 
 THROUGHPUT = Metric("throughput", "transactions/s", "higher")
+# Of the backends: it varies far less than throughput where the machine has other things to do.
+SERVER_CPU = Metric("server CPU", "µs/transaction", "lower")
 LEVEL_TIME = Metric("time", "ns/execution", "lower")
 CLIENTS = Axis("clients", "clients")
 WIRE_LEVEL = "lookup, wire"
-# The terminal is drawn twice a second: at ten times, drawing is the most that the lab does.
+# Drawing the bar costs CPU time, which the run's own cost is bounded by.
 REFRESHES_PER_SECOND = 2
 
 
@@ -94,12 +96,10 @@ def sweep_bars() -> Progress:
 class Sweep:
     """Runs a design on targets and fills a document, sample by sample."""
 
-    def __init__(self, design: Design, targets: list[Target], run: RunDocument,
-                 watches_server: Callable[[Target], bool], progress: Progress):  # fmt: skip
+    def __init__(self, design: Design, targets: list[Target], run: RunDocument, progress: Progress):
         self.design = design
         self.targets = targets
         self.run = run
-        self.watches_server = watches_server
         self.progress = progress
         self.watchers: dict[str, watch.Watcher] = {}
         self.keys = random_keys(design.scale, design.seed)
@@ -118,8 +118,7 @@ class Sweep:
                         self._measure(step, target, block)
         finally:
             for watcher in self.watchers.values():
-                if watcher.connection:
-                    watcher.connection.close()
+                watcher.connection.close()
 
     def _describe(self, block: int, target: Target, what: str) -> None:
         variant = f", {target.plan.label}" if len(self.targets) > 1 else ""
@@ -128,8 +127,7 @@ class Sweep:
 
     def _begin_block(self, target: Target, block: int) -> None:
         self._describe(block, target, "start")
-        watcher = self.watchers.pop(target.name, None)
-        if watcher and watcher.connection:
+        if watcher := self.watchers.pop(target.name, None):
             watcher.connection.close()
         target.start()
         with target.connect() as connection:
@@ -139,8 +137,7 @@ class Sweep:
             for statement in target.plan.after_start:
                 connection.execute(statement)
             _prewarm(connection)
-        connection = target.connect() if self.watches_server(target) else None
-        self.watchers[target.name] = watch.Watcher(connection, target.postmaster_pid)
+        self.watchers[target.name] = watch.Watcher(target.connect(), target.postmaster_pid)
         self._describe(block, target, "warm-up")
         for workload in self.design.workloads:
             if self.design.warmup_seconds:
@@ -172,15 +169,17 @@ class Sweep:
             value = self._pgbench(target, step.workload, step.clients, block, self.design.seconds)
         seen = watcher.finish()
         self.run.content["noise"]["measurements"].append({"order": order, **seen})
-        is_level = step.level is not None or step.is_wire_level
-        if step.is_wire_level:
-            value = 1e9 / value
-        self.run.add_sample(
-            step.description if is_level else step.workload.name, target.name,
-            LEVEL_TIME if is_level else THROUGHPUT, value, block=block, order=order,
-            started_at=started_at, server_start=target.starts, noise=watch.flags(seen),
-            axis=None if is_level else CLIENTS, x=None if is_level else step.clients,
-        )  # fmt: skip
+        common = {"block": block, "order": order, "started_at": started_at,
+                  "server_start": target.starts, "noise": watch.flags(seen)}  # fmt: skip
+        if step.level or step.is_wire_level:
+            ns = 1e9 / value if step.is_wire_level else value
+            self.run.add_sample(step.description, target.name, LEVEL_TIME, ns, **common)
+        else:
+            at = {"axis": CLIENTS, "x": step.clients, **common}
+            self.run.add_sample(step.workload.name, target.name, THROUGHPUT, value, **at)
+            if seen["server_cpu_seconds"]:
+                cpu = seen["server_cpu_seconds"] * 1e6 / (value * self.design.seconds)
+                self.run.add_sample(step.workload.name, target.name, SERVER_CPU, cpu, **at)
         self.progress.advance(self.task, self.design.seconds)
 
 

@@ -265,9 +265,10 @@ def private_targets(
     """Servers with the same pgbench tables, one per variant, removed whatever happens."""
     check_disk(state_directory(), scale, len(plans))
     with _only_run(), contextlib.ExitStack() as stack:
+        for directory in state_directory().glob("bench-*"):
+            PrivateServer(directory, {}).remove()  # left by a run that was killed
         targets = [PrivateTarget(plan, settings, cpus) for plan in plans]
         for target in targets:
-            target.server.remove()
             stack.callback(target.server.remove)
         made: dict[int, PrivateTarget] = {}
         for target in targets:

@@ -16,8 +16,10 @@ from penumbra_lab.run.environment import CGROUP, CPU_DIRECTORY, read_text
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 FREQUENCY_INTERVAL_SECONDS = 1.0
-# The postmaster counts a backend's CPU time when it has waited for it.
-REAP_SECONDS = 0.05
+# The postmaster counts a backend's CPU time when it has waited for it: the backends of a pgbench
+# that has ended are counted when its children have not changed for this long.
+SETTLE_SECONDS = 0.05
+SETTLE_SECONDS_MAX = 1.0
 
 # Beyond these a measurement is flagged. A hundredth of stolen time moves throughput by about as
 # much, which is the size of the differences that people look for.
@@ -89,8 +91,6 @@ class Watcher:
             self._stop.set()
             self._thread.join()
             self._thread = None
-        if self.postmaster_pid:
-            time.sleep(REAP_SECONDS)
         return _difference(self._before, self._read(),
                            statistics.fmean(self._mhz) if self._mhz else None)  # fmt: skip
 
@@ -101,6 +101,8 @@ class Watcher:
 
     def _read(self) -> Readings:
         checkpoints, autovacuums, workers = _server_counters(self.connection)
+        if self.postmaster_pid:
+            _settle(self.postmaster_pid)
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         return Readings(
             monotonic=time.monotonic(),
@@ -183,6 +185,18 @@ def _swapped_pages() -> int | None:
     vmstat = Path("/proc/vmstat")
     moved = [_named_number(vmstat, name) for name in ("pswpin", "pswpout")]
     return None if None in moved else sum(moved)
+
+
+def _settle(pid: int) -> None:
+    path = Path(f"/proc/{pid}/task/{pid}/children")
+    deadline = time.monotonic() + SETTLE_SECONDS_MAX
+    before = read_text(path)
+    while time.monotonic() < deadline:
+        time.sleep(SETTLE_SECONDS)
+        now = read_text(path)
+        if now == before:
+            return
+        before = now
 
 
 def _reaped_cpu_seconds(pid: int | None) -> float | None:
