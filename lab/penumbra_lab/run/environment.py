@@ -128,7 +128,7 @@ def _virtualization() -> str:
     return ", ".join(name for name in found if name not in ("", "none")) or "none"
 
 
-def describe_filesystem(path: Path) -> dict | None:
+def describe_filesystem(path: Path) -> dict:
     """The filesystem that holds PATH, which need not exist yet."""
     while not path.exists() and path != path.parent:
         path = path.parent
@@ -136,9 +136,11 @@ def describe_filesystem(path: Path) -> dict | None:
         ["findmnt", "--json", "--output", "FSTYPE,SOURCE,OPTIONS", "--target", str(path)],
         capture_output=True, text=True,
     )  # fmt: skip
-    if done.returncode != 0:
-        return None
-    mount = json.loads(done.stdout)["filesystems"][0]
+    if done.returncode == 0:
+        mount = json.loads(done.stdout)["filesystems"][0]
+    else:  # in a chroot, whose root is mounted elsewhere
+        kind = subprocess.run(["stat", "-f", "-c", "%T", path], capture_output=True, text=True)
+        mount = {"fstype": kind.stdout.strip(), "source": "unknown", "options": "unknown"}
     return {
         "type": mount["fstype"],
         "device": mount["source"],
