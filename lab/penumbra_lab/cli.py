@@ -10,6 +10,7 @@ import psycopg
 from penumbra_lab.analysis.comparison import compare_runs
 from penumbra_lab.analysis.document import make_run
 from penumbra_lab.bench import bench_workload
+from penumbra_lab.compress_advice import compress
 from penumbra_lab.crash_file import Symbolizer, find_crash_files
 from penumbra_lab.crash_show import crash_markdown, crash_view, list_table, read_crash_files
 from penumbra_lab.errors import LabError
@@ -52,6 +53,7 @@ def demo(scale: float, runs: int, keep: bool) -> None:
 
 
 commands.add_command(bench)
+commands.add_command(compress)
 commands.add_command(show_environment)
 commands.add_command(compare)
 commands.add_command(report)

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from penumbra_lab.bench import bench_workload
+from penumbra_lab.bench_compress import bench_compress, compress_tables
 from penumbra_lab.bench_load import bench_load, load_table
 from penumbra_lab.bench_numeric import bench_numeric, numeric_table
 from penumbra_lab.bench_sort import bench_sort, sort_table
@@ -69,6 +70,19 @@ def bench_wide(size: float | None, runs: int, with_duckdb: bool, keep: bool) -> 
 def bench_loading(name: str, size: float | None, runs: int, keep: bool) -> None:
     """Filling the cache: heap megabytes per second and core, cached bytes per heap byte."""
     conclude(bench_load(name, size, runs, keep), load_table)
+
+
+@bench.command("compress")
+@click.option("--scale", type=click.FloatRange(min=0.001), default=1.0, show_default=True,
+              help="Multiplies the numbers of values.")  # fmt: skip
+@click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True,
+              help="Measured turns of each column.")  # fmt: skip
+@click.option("--case", "only", multiple=True,
+              type=click.Choice(["jsonb", "json_text", "text", "large"]),
+              help="Only this case; may be given again.")  # fmt: skip
+def bench_compress_command(scale: float, rounds: int, only: tuple[str, ...]) -> None:
+    """Compressed columns beside the server's pglz and lz4: size, insert, COPY, reads, slices."""
+    conclude(bench_compress(scale, rounds, only), compress_tables)
 
 
 @bench.command("numeric")
