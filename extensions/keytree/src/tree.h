@@ -31,7 +31,8 @@ extern Buffer keytree_descend_from(Relation index, BlockNumber root, BlockNumber
 								   const KeytreeEntry *entry, int level, int lock_mode);
 
 /* Errors out with XX002. */
-extern void keytree_report_damage(Relation index, BlockNumber block, const char *invariant) pg_attribute_noreturn();
+extern void keytree_report_damage(Relation index, BlockNumber block, const char *invariant)
+	__attribute__((noreturn));
 
 /* The same on a page whose header cannot be. */
 extern void keytree_check_page(Relation index, Buffer buffer);
