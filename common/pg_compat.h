@@ -255,6 +255,11 @@ compat_is_toast_chunk_id(Oid function_oid)
 #define BACKEND_NUM_TYPES (B_LOGGER + 1)
 #endif
 
+/* 18 marks functions that do not return in front. */
+#if PG_VERSION_NUM < 180000
+#define pg_noreturn __attribute__((noreturn))
+#endif
+
 /* 17 moved the local transaction id. */
 #if PG_VERSION_NUM >= 170000
 #define compat_local_xid() (MyProc->vxid.lxid)

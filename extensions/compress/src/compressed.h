@@ -11,6 +11,7 @@
 #ifndef COMPRESS_COMPRESSED_H
 #define COMPRESS_COMPRESSED_H
 
+#include "pg_compat.h"
 #include "typmod.h"
 #include "value.h"
 
@@ -53,6 +54,6 @@ extern Datum value_recompress(Datum datum, int32 typmod, bool is_text);
 /* Of substring(value, start [, length]), counted from 0. */
 extern void substring_bounds(FunctionCallInfo fcinfo, uint32 *begin, uint32 *end);
 
-extern void report_corruption(const char *detail) pg_attribute_noreturn();
+pg_noreturn extern void report_corruption(const char *detail);
 
 #endif							/* COMPRESS_COMPRESSED_H */
