@@ -128,13 +128,11 @@ read_block_slice(const Reader *reader, const uint8 *data, Size bytes, uint32 has
 {
 	char	   *whole;
 
-	/* setting up zstd for a slice costs more than decompressing a short block */
 	if (slice_bytes == raw_bytes)
 		read_block(reader, data, bytes, hash, raw, raw_bytes, may_be_stored);
 	else if (may_be_stored && bytes == raw_bytes)
 		memcpy(raw, data, slice_bytes);
-	else if (raw_bytes > VALUE_FIRST_BLOCK_BYTES &&
-			 reader->method->routine->cmdecompress_slice != NULL)
+	else if (reader->method->routine->cmdecompress_slice != NULL)
 	{
 		if (bytes >= raw_bytes ||
 			!reader->method->routine->cmdecompress_slice(reader->state, (const char *) data, bytes,

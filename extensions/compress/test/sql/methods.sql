@@ -52,7 +52,7 @@ DROP EXTENSION penumbra_compress_example;
 \c
 SELECT id, other FROM runs WHERE id = 7;
 SELECT length(t) FROM runs WHERE id = 7;
-UPDATE methods SET library = '$libdir/not_there' WHERE name = 'rle';
+UPDATE methods SET library = '/nonexistent/not_there' WHERE name = 'rle';
 SELECT t FROM runs WHERE id = 7;
 CREATE TABLE unavailable (t compressed_text(rle));
 \d runs
