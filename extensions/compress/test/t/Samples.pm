@@ -10,7 +10,9 @@ sub create
 		'postgres', q{
 		CREATE EXTENSION penumbra_compress;
 		CREATE EXTENSION penumbra_compress_example;
-		INSERT INTO dictionaries VALUES (123456, 123456 & 8191, 'words', convert_to(repeat('the quick brown fox, "name": "value", ', 20), 'UTF8'));
+		CREATE TABLE sample AS SELECT format('the quick brown fox %s, "name": "value %s", "status": %s', g, md5(g::text), g % 3) AS t FROM generate_series(1, 3000) g;
+		SELECT train_dictionary('sample', 't', 4096, 'words');
+		DROP TABLE sample;
 		CREATE TABLE mixed (id int PRIMARY KEY, t compressed_text(zlib, 4), j compressed_jsonb, b compressed_bytea(brotli, 3));
 		CREATE TABLE with_dictionary (id int PRIMARY KEY, t compressed_text(zstd, 3, words));
 		CREATE TABLE custom (id int PRIMARY KEY, t compressed_text(rle), j compressed_jsonb(forgetful));
@@ -20,7 +22,7 @@ sub create
 		CREATE VIEW short AS SELECT id FROM mixed WHERE t = 'short' AND j @> '{"a": 1}';
 		INSERT INTO mixed SELECT g, repeat('text ' || g, g * 7), jsonb_build_object('a', g, 'list', array_agg(i)), decode(repeat(md5(g::text), g % 50), 'hex')
 			FROM generate_series(1, 400) g, generate_series(1, 20) i GROUP BY g;
-		INSERT INTO with_dictionary SELECT g, 'the quick brown fox, "name": "value" ' || g FROM generate_series(1, 200) g;
+		INSERT INTO with_dictionary SELECT g, format('the quick brown fox %s, "name": "value", "status": %s', g, g % 3) FROM generate_series(1, 200) g;
 		INSERT INTO custom SELECT g, repeat('a', g * 100), jsonb_build_object('zeros', repeat('0', g)) FROM generate_series(1, 200) g;
 	});
 	return;
