@@ -135,33 +135,87 @@ view_is_int32(const NumberView *number, int32 *value)
 	return true;
 }
 
-/* base ^ n; for n = 0, 1, -1 the server does next to nothing. */
+/* log10 |base ^ n| as the server estimates it, from the first four digits; its double decides about scales. */
+static double
+power_dweight(const NumberView *base, int32 n)
+{
+	double		leading = number_digit(base, 0);
+	int			exponent = base->weight * NUMBER_BASE_DIGITS;
+
+	for (int i = 1; i < Min(base->ndigits, 4); i++)
+	{
+		leading = leading * NUMBER_BASE + number_digit(base, i);
+		exponent -= NUMBER_BASE_DIGITS;
+	}
+	return n * (log10(leading) + exponent);
+}
+
+/* A power that is exact with at most scale decimals. */
 static bool
-long_integer_power(const NumberView *base, int32 n, int exponent_dscale, Datum *result)
+short_power(const NumberView *base, int32 n, int scale, Datum *result)
+{
+	int			decimals = number_minimal_scale(base);
+	int			exponent = number_exponent(base);
+	int64		power_decimals = (int64) decimals * n;
+	uint128		factor;
+	uint128		power = 1;
+
+	if (n < 0 || base->ndigits > NUMBER_SHORT_DIGITS_MAX || power_decimals > scale ||
+		(int64) Max(exponent, 0) * n > NUMBER_WEIGHT_MAX / 2)
+		return false;
+	factor = number_coefficient(base);
+	if (exponent < 0)
+		factor /= number_powers_of_ten[-exponent * NUMBER_BASE_DIGITS - decimals];
+	for (uint32 left = n;;)
+	{
+		if ((left & 1) != 0 && __builtin_mul_overflow(power, factor, &power))
+			return false;
+		left >>= 1;
+		if (left == 0)
+			break;
+		if (__builtin_mul_overflow(factor, factor, &factor))
+			return false;
+	}
+	if (exponent < 0)
+	{
+		int			padding = -power_decimals & (NUMBER_BASE_DIGITS - 1);
+
+		if (__builtin_mul_overflow(power, number_powers_of_ten[padding], &power))
+			return false;
+		exponent = -(power_decimals + padding) / NUMBER_BASE_DIGITS;
+	}
+	else
+		exponent *= n;
+	*result = number_encode_coefficient(base->is_negative && (n & 1) != 0, power, exponent, scale);
+	return true;
+}
+
+static bool
+integer_power(const NumberView *base, int32 n, int exponent_dscale, Datum *result)
 {
 	LongNumber	operand;
 	LongNumber	power;
-	double		dweight;
+	double		dweight = power_dweight(base, n);
 	int			scale;
 
-	if (n >= -1 && n <= 1)
-		return false;
-	operand = long_operand(base);
-	dweight = long_power_dweight(&operand, n);
 	if (fabs(dweight) > POWER_DWEIGHT_MAX)
 		return false;
 	scale = COMPAT_INTEGER_POWER_SCALE_BY_RESULT
 		? number_result_scale((int) dweight, Max(base->dscale, exponent_dscale))
 		: number_result_scale(0, base->dscale);
-	if ((int) dweight + scale < LONG_INTEGER_POWER_DECIMALS_MIN ||
-		!long_power_integer(&operand, n, &power, scale))
+	if (short_power(base, n, scale, result))
+		return true;
+	if ((n >= -1 && n <= 1) || (int) dweight + scale < LONG_INTEGER_POWER_DECIMALS_MIN)
+		return false;
+	operand = long_operand(base);
+	if (!long_power_integer(&operand, n, &power, scale, dweight))
 		return false;
 	*result = long_encode(&power);
 	return true;
 }
 
 static bool
-long_exponentiation(Datum base_datum, Datum exponent_datum, Datum *result)
+exponentiation(Datum base_datum, Datum exponent_datum, Datum *result)
 {
 	NumberView	base_view;
 	NumberView	exponent_view;
@@ -175,7 +229,7 @@ long_exponentiation(Datum base_datum, Datum exponent_datum, Datum *result)
 	if ((base_view.special | exponent_view.special) != 0 || base_view.ndigits == 0)
 		return false;
 	if (view_is_int32(&exponent_view, &n))
-		return long_integer_power(&base_view, n, exponent_view.dscale, result);
+		return integer_power(&base_view, n, exponent_view.dscale, result);
 	if (base_view.is_negative)
 		return false;
 	base = long_operand(&base_view);
@@ -192,7 +246,7 @@ penumbra_numeric_power(PG_FUNCTION_ARGS)
 {
 	Datum		result;
 
-	if (long_exponentiation(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &result))
+	if (exponentiation(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), &result))
 		return result;
 	return SERVER_CALL2(numeric_power);
 }
@@ -201,10 +255,18 @@ PENUMBRA_SQL_FUNCTION(penumbra_numeric_factorial);
 Datum
 penumbra_numeric_factorial(PG_FUNCTION_ARGS)
 {
+	int64		n = PG_GETARG_INT64(0);
 	LongNumber	factorial;
 
-	/* The server answers, or refuses, at once below and above. */
-	if (PG_GETARG_INT64(0) > 20 && long_factorial(PG_GETARG_INT64(0), &factorial))
+	if (n >= 0 && n <= 20)
+	{
+		int64		product = 1;
+
+		while (n > 1)
+			product *= n--;
+		return number_from_int64(product);
+	}
+	if (long_factorial(n, &factorial))
 		return long_encode(&factorial);
 	return SERVER_CALL1(numeric_fac);
 }

@@ -55,9 +55,9 @@ extern bool long_log(const LongNumber *base, const LongNumber *a, LongNumber *re
 /* base ^ exponent, rounded as numeric_power() does, of a positive base and an exponent that is no int32 */
 extern bool long_power(const LongNumber *base, const LongNumber *exponent, LongNumber *result);
 
-/* a ^ n rounded to rscale, a not zero; and about log10 |a ^ n|, as the server estimates it to choose a scale */
-extern bool long_power_integer(const LongNumber *a, int n, LongNumber *result, int rscale);
-extern double long_power_dweight(const LongNumber *a, int n);
+/* a ^ n rounded to rscale, a not zero; dweight is about log10 |a ^ n|, as the server estimates it */
+extern bool long_power_integer(const LongNumber *a, int n, LongNumber *result, int rscale,
+							   double dweight);
 
 /* the decimal weight of ln a as the server estimates it to choose a scale; a, right to 14 digits */
 extern int	long_ln_dweight(const LongNumber *a);

@@ -220,23 +220,6 @@ raise_floating(const LongNumber *base, unsigned int n, int kept, Floating *power
 	pfree(factor.limbs);
 }
 
-/*
- * log10 |a ^ n| as the server estimates it, from the first four digits of a; its double decides about scales.
- */
-double
-long_power_dweight(const LongNumber *a, int n)
-{
-	double		leading = a->digits[0];
-	int			exponent = a->weight * LONG_BASE_DECIMALS;
-
-	for (int i = 1; i < Min(a->ndigits, 4); i++)
-	{
-		leading = leading * LONG_BASE + a->digits[i];
-		exponent -= LONG_BASE_DECIMALS;
-	}
-	return n * (log10(leading) + exponent);
-}
-
 /* a ^ 2, of which the server leaves out digit products two digits behind the result's last. */
 static bool
 round_square(const LongNumber *a, LongNumber *result, int rscale)
@@ -256,9 +239,8 @@ round_square(const LongNumber *a, LongNumber *result, int rscale)
 }
 
 bool
-long_power_integer(const LongNumber *a, int n, LongNumber *result, int rscale)
+long_power_integer(const LongNumber *a, int n, LongNumber *result, int rscale, double dweight)
 {
-	double		dweight = long_power_dweight(a, n);
 	unsigned int magnitude = n < 0 ? -(unsigned int) n : n;
 	int			sign = a->sign == LONG_NEGATIVE && (n & 1) != 0 ? LONG_NEGATIVE : LONG_POSITIVE;
 	int			significant = 1 + rscale + (int) dweight;

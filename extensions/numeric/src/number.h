@@ -61,6 +61,7 @@ extern Datum number_encode_coefficient(bool is_negative, uint128 coefficient, in
 									   int dscale);
 extern Datum number_encode_scaled(bool is_negative, uint128 value, int scale);
 extern Datum number_from_int64(int64 value);
+extern int	number_minimal_scale(const NumberView *number);
 
 static inline uint16
 number_load_uint16(const char *from)

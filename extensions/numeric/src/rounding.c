@@ -225,8 +225,9 @@ penumbra_numeric_scale(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(number.dscale);
 }
 
-static int
-minimal_scale(const NumberView *number)
+/* The decimals after the point without trailing zeros. */
+int
+number_minimal_scale(const NumberView *number)
 {
 	int			scale = -number_exponent(number) * NUMBER_BASE_DIGITS;
 	int			last;
@@ -246,7 +247,7 @@ penumbra_numeric_min_scale(PG_FUNCTION_ARGS)
 	number_view(PG_GETARG_DATUM(0), &number);
 	if (number.special != 0)
 		PG_RETURN_NULL();
-	PG_RETURN_INT32(minimal_scale(&number));
+	PG_RETURN_INT32(number_minimal_scale(&number));
 }
 
 PENUMBRA_SQL_FUNCTION(penumbra_numeric_trim_scale);
@@ -260,7 +261,7 @@ penumbra_numeric_trim_scale(PG_FUNCTION_ARGS)
 	number_view(PG_GETARG_DATUM(0), &number);
 	if (number.special != 0)
 		return PG_GETARG_DATUM(0);
-	scale = minimal_scale(&number);
+	scale = number_minimal_scale(&number);
 	number_round(&number, scale, ROUND_TO_ZERO, &rounded);
 	return encode_rounded(&rounded, scale);
 }
