@@ -18,7 +18,6 @@
 #include "pg_compat.h"
 #include "portability/instr_time.h"
 #include "train.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
@@ -62,7 +61,6 @@ typedef struct Advice
 
 typedef struct Trial
 {
-	const Sample *sample;
 	const Dictionary *dictionary;
 	char	   *out;			/* the compressed blocks of one value */
 	char	   *raw;
@@ -128,7 +126,7 @@ try_value(Trial *trial, const Advice *advice, void *const states[2], const char 
 static void
 try_method(const Sample *sample, const Dictionary *dictionary, Advice *advice)
 {
-	Trial		trial = {.sample = sample, .dictionary = dictionary};
+	Trial		trial = {.dictionary = dictionary};
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "compression trial",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);

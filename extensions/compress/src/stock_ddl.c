@@ -92,16 +92,6 @@ type_modifiers(const char *compression)
 					  integer_constant((int) level));
 }
 
-static void
-refuse_relation(const char *relation, const char *compression, const char *hint)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("compression method \"%s\" cannot be used in foreign table \"%s\"",
-					compression, relation),
-			 errhint("%s", hint)));
-}
-
 /*
  * The compressed type with the wanted method, for a column of this type.
  * NULL: the server's business.
@@ -161,8 +151,11 @@ map_column(ColumnDef *column, const char *foreign_table)
 	if (mapped == NULL)
 		return;
 	if (foreign_table != NULL)
-		refuse_relation(foreign_table, column->compression,
-						"Compress the column where the data is stored.");
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("compression method \"%s\" cannot be used in foreign table \"%s\"",
+						column->compression, foreign_table),
+				 errhint("Compress the column where the data is stored.")));
 	column->typeName = mapped;
 	column->compression = NULL;
 }
