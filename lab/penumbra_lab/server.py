@@ -52,7 +52,7 @@ class Installation:
 
     @property
     def major(self) -> int:
-        return int(self.bin_directory.parent.name)
+        return int(re.match(r"\d+", self.version()).group())
 
     @property
     def library_directory(self) -> Path:

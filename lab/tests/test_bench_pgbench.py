@@ -17,7 +17,7 @@ from penumbra_lab.errors import LabError
 from penumbra_lab.run import targets
 from penumbra_lab.run.document import read_run
 from penumbra_lab.run.levels import LEVELS
-from penumbra_lab.server import PrivateServer
+from penumbra_lab.server import Installation, PrivateServer
 from penumbra_lab.state import state_directory
 
 SHORT = ["--seconds", "1", "--warmup", "0"]
@@ -49,13 +49,18 @@ def _assert_nothing_left() -> None:
 
 def test_private_servers_take_turns_in_blocks(tmp_path):
     output = tmp_path / "run.json"
+    another_build = state_directory() / "another-build"
+    another_build.unlink(missing_ok=True)
+    another_build.symlink_to(Installation.find().bin_directory)
     _bench(*SHORT, "--scale", "1", "--repetitions", "2", "--clients", "2,1", "-w", "select-only",
-           "--no-levels", "--variant", "stock", "--variant", "small:shared_buffers=1MB",
-           "--set", "work_mem=8MB", "--partitions", "2", "--seed", "5",
-           "--output", str(output))  # fmt: skip
+           "--no-levels", "--variant", "stock",
+           "--variant", f"small:shared_buffers=1MB,bin={another_build}", "--set", "work_mem=8MB",
+           "--partitions", "2", "--seed", "5", "--output", str(output))  # fmt: skip
+    another_build.unlink()
     document = read_run(output)
     assert document["status"] == "complete"
-    assert document["variants"][1]["settings"] == {"shared_buffers": "1MB"}
+    assert document["variants"][1]["settings"] == {"shared_buffers": "1MB",
+                                                   "bin": str(another_build)}  # fmt: skip
     assert document["environment"]["server"]["settings"]["work_mem"] == "8MB"
     assert document["environment"]["client"]["pgbench"][:2].isdigit()
     design = document["design"]
