@@ -146,12 +146,24 @@ def test_old_version(pgbench_server, monkeypatch):
         _bench("--connection", pgbench_server.conninfo())
 
 
-def test_extension_missing(pgbench_server):
+@pytest.mark.parametrize("extension", ["DROP EXTENSION IF EXISTS", "CREATE EXTENSION"])
+def test_extension_missing_or_not_for_this_role(pgbench_server, extension):
     conninfo = pgbench_server.conninfo().replace("user=postgres", "user=somebody")
     with pgbench_server.connect() as connection:
         connection.execute("DROP EXTENSION IF EXISTS penumbra_bench")
+        connection.execute(f"{extension} penumbra_bench")
     with pytest.raises(LabError, match="extension penumbra_bench .*--no-levels"):
         _bench("--connection", f"{conninfo} password=right", "--levels")
+
+
+def test_a_role_that_may_only_read_measures_reading(pgbench_server, tmp_path):
+    with pgbench_server.connect() as connection:
+        connection.execute("CREATE ROLE reader LOGIN; GRANT pg_read_all_data TO reader")
+    conninfo = pgbench_server.conninfo().replace("user=postgres", "user=reader")
+    output = tmp_path / "run.json"
+    _bench(*SHORT, "--connection", conninfo, "--repetitions", "1", "--clients", "1",
+           "-w", "select-only", "--output", str(output))  # fmt: skip
+    assert set(_values(read_run(output))) == {("select-only", "stock", 1)}
 
 
 def test_no_tables_and_another_scale(pgbench_server, stock_server):

@@ -292,8 +292,8 @@ def _levels(target: Target, wanted: bool | None) -> tuple[Level, ...]:
         return LEVELS
     if wanted:
         raise LabError(
-            "the extension penumbra_bench is not there, and the role may not create it:"
-            " install it (make -C extensions/bench install), or use --no-levels"
+            "the extension penumbra_bench is not there or not for this role: install it"
+            " (make -C extensions/bench install) and connect as superuser, or use --no-levels"
         )
     return ()
 

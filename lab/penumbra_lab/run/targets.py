@@ -123,10 +123,11 @@ class Target:
         return None
 
     def has_loops(self) -> bool:
-        """Whether the extension is there, or can be made."""
+        """Whether the extension is there, or can be made, and may be used."""
         with self.connect() as connection:
             try:
                 connection.execute(f"CREATE EXTENSION IF NOT EXISTS {EXTENSION}")
+                connection.execute(f"SELECT {EXTENSION}.exec_query_in_loop('SELECT 1', 1)")
             except psycopg.Error:
                 return False
         return True
