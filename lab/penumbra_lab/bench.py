@@ -120,10 +120,10 @@ def _document(
     if duck:
         variants.append(Variant(duck.name, duck.name, {"threads": str(DUCKDB_THREADS)}))
         clients["duckdb"] = metadata.version("duckdb")
+    design = alternating(runs, **{workload.size_name: size}) | {"subject": "penumbra"}
     run = RunDocument(
         workload.name, f"{workload.name}, {workload.size_name} {size:g}",
-        describe_private(server, **clients), alternating(runs, **{workload.size_name: size}),
-        variants, workload.description,
+        describe_private(server, **clients), design, variants, workload.description,
     )  # fmt: skip
     run.content["sections"] = {"tables": table_sizes(server, workload.tables)}
     return run

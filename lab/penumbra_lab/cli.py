@@ -47,7 +47,7 @@ def demo(scale: float, runs: int, keep: bool) -> None:
     console.print(f"\nThe plan of {shown}:\n")
     console.print(queries[shown]["plan"], markup=False, highlight=False, soft_wrap=True)
     run = make_run(outcome.document, "demo", "this run")
-    write_report(compare_runs([run], baseline="stock"), report_path())
+    write_report(compare_runs([run]), report_path())
     console.print(f"\nReport: {report_path()}")
     fail_on_differences(outcome.document)
 
