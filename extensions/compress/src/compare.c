@@ -36,13 +36,6 @@ same_bytes(const void *left, Size left_bytes, const void *right, Size right_byte
 	return left_bytes == right_bytes && memcmp(left, right, left_bytes) == 0;
 }
 
-/* Whether the stored bytes are the same, of complete values. */
-static bool
-stored_alike(const OpenValue *left, const OpenValue *right)
-{
-	return same_bytes(left->bytes, left->available, right->bytes, right->available);
-}
-
 static bool
 raw_alike(Datum left, Datum right)
 {
@@ -72,7 +65,8 @@ compressed_equals_compressed(Datum left, Datum right)
 
 	value_open(left, &left_value);
 	value_open(right, &right_value);
-	alike = stored_alike(&left_value, &right_value);
+	alike = same_bytes(left_value.bytes, left_value.available,
+					   right_value.bytes, right_value.available);
 	value_close(&left_value);
 	value_close(&right_value);
 	return alike || raw_alike(left, right);

@@ -76,7 +76,4 @@ method_has_levels(const CompressionMethod *method)
 extern void *method_state(const CompressionMethod *method, int level, bool decompress,
 						  uint32 dictionary_id);
 
-/* The states of the backend, for tests: how many. */
-extern int	method_state_count(void);
-
 #endif							/* COMPRESS_METHOD_H */

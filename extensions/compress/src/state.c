@@ -35,16 +35,6 @@ static CachedState states[STATES_MAX];
 static CachedState *latest = &states[0];
 static uint64 uses = 0;
 
-int
-method_state_count(void)
-{
-	int			count = 0;
-
-	for (int i = 0; i < STATES_MAX; i++)
-		count += states[i].method != NULL;
-	return count;
-}
-
 static bool
 state_matches(const CachedState *cached, const CompressionMethod *method, int level,
 			  bool decompress, uint32 dictionary_id)
