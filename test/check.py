@@ -91,6 +91,7 @@ def suites() -> list[Suite]:
         Suite("coexistence", [*PYTEST, "test/coexistence"], count_pytest),
         Suite("keytree, model and crashes", [*PYTEST, "extensions/keytree/test/model"], count_pytest),
         Suite("regression", [PYTHON, "test/regression/run.py"], count_lines),
+        Suite("regression keytree", [PYTHON, "test/regression/run_keytree.py"], count_lines),
         Suite("regression numeric", [PYTHON, "test/regression/run_numeric.py"], count_lines),
         Suite("sanitizers, build", ["bash", "-c",
               "cmake -G Ninja -B build-asan -S . -DPENUMBRA_SANITIZE=address,undefined >/dev/null && ninja -C build-asan"

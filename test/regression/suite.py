@@ -1,5 +1,6 @@
 """Running PostgreSQL's regression suite: what the ways of running it share."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -63,7 +64,16 @@ class Suite:
         (output / "pg_regress.log").write_text(done.stdout + done.stderr)
         if not (output / "results").exists():
             raise LabError(f"pg_regress did not run: {(done.stdout + done.stderr)[-1500:]}")
+        crashes = [line for line in server.log.read_text(errors="replace").splitlines()
+                   if "was terminated by signal" in line]  # fmt: skip
+        if crashes:
+            raise LabError(f"{name}: the server crashed: {crashes[0]}")
         return output / "results"
+
+
+def test_names(suite: Suite) -> list[str]:
+    listed = re.findall(r"^test:(.*)$", (suite.source / "parallel_schedule").read_text(), re.M)
+    return [name for group in listed for name in group.split()]
 
 
 def test_failed(label: str, name: str, left: Path, right: Path) -> bool:
