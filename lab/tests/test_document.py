@@ -2,6 +2,7 @@
 
 import copy
 import json
+import os
 from importlib import resources
 from pathlib import Path
 
@@ -109,3 +110,16 @@ def test_passwords_are_left_out_of_the_command():
     )  # fmt: skip
     assert shown == ["penumbra", "bench", "--connection", "host=h user=u",
                      "--other", "postgresql://u@h/db"]  # fmt: skip
+
+
+def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    document = _small_run().finish("complete")
+    try:
+        write_run(document, pipe)
+        assert json.loads(os.read(reader, 1 << 16)) == document
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()

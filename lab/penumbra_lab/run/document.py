@@ -196,12 +196,15 @@ def read_run(path: Path) -> dict:
 def write_run(document: dict, path: Path) -> Path:
     """All of it or nothing: a reader never meets half a document."""
     validate_run(document, str(path))
+    text = json.dumps(document, indent=1) + "\n"
+    if path.exists() and not path.is_file():
+        path.write_text(text)  # a pipe or /dev/null is written to; replacing it would remove it
+        return path
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w") as file:
-            json.dump(document, file, indent=1)
-            file.write("\n")
+            file.write(text)
         os.chmod(unfinished, 0o644)
         os.replace(unfinished, path)
     except BaseException:
