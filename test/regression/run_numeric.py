@@ -24,6 +24,8 @@ TAKE_OVER = {
 
 def run_tests(suite: Suite, server: PrivateServer, database: str) -> Path:
     with server.connect() as connection:
+        # Of all databases; test_setup makes it in each one's turn.
+        connection.execute("DROP TABLESPACE IF EXISTS regress_tblspace")
         connection.execute(
             f"CREATE DATABASE {database} TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'"
         )
