@@ -22,19 +22,6 @@
 
 static void insert_at_level(Relation index, BlockNumber root, Buffer buffer, const KeytreeItem *item, Buffer child);
 
-/* The shortest entry greater than left and not greater than right: the fence between them. */
-static KeytreeEntry
-separator_between(const KeytreeEntry *left, const KeytreeEntry *right)
-{
-	KeytreeEntry separator = *right;
-
-	if (left->high != right->high)
-		separator.low = separator.tid = 0;
-	else if (left->low != right->low)
-		separator.tid = 0;
-	return separator;
-}
-
 static bool
 keys_differ_at(const char *page, int position)
 {
@@ -85,7 +72,7 @@ choose_split(const char *page, int position, const KeytreeItem *item, int *keep,
 	}
 	left = keytree_page_entry(page, *keep - 1);
 	right = *keep < count ? keytree_page_entry(page, *keep) : item->entry;
-	*separator = separator_between(&left, &right);
+	*separator = keytree_separator_between(&left, &right);
 }
 
 /* Inserts if there is room. */

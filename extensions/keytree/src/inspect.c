@@ -93,18 +93,12 @@ static Datum
 key_as_text(Relation index, const KeytreeEntry *entry)
 {
 	Oid			type = index->rd_opcintype[0];
-	char		bytes[sizeof(uint64) * 2];
+	char		bytes[KEYTREE_MAX_KEY_BYTES];
 	Oid			output;
 	bool		is_varlena;
-	int16		length;
-	bool		by_value;
-	Datum		value;
 
-	keytree_key_to_bytes(keytree_kind_of(type), entry, bytes);
-	get_typlenbyval(type, &length, &by_value);
-	value = fetch_att(bytes, by_value, length);
 	getTypeOutputInfo(type, &output, &is_varlena);
-	return CStringGetTextDatum(OidOutputFunctionCall(output, value));
+	return CStringGetTextDatum(OidOutputFunctionCall(output, keytree_key_to_datum(keytree_kind_of(type), entry, bytes)));
 }
 
 Datum

@@ -116,3 +116,23 @@ keytree_key_to_bytes(KeytreeKind kind, const KeytreeEntry *entry, char *bytes)
 	}
 	pg_unreachable();
 }
+
+Datum
+keytree_key_to_datum(KeytreeKind kind, const KeytreeEntry *entry, char *bytes)
+{
+	int64		value = keytree_int_from_key(entry->high);
+
+	switch (kind)
+	{
+		case KEYTREE_INT2:
+			return Int16GetDatum((int16) value);
+		case KEYTREE_INT4:
+			return Int32GetDatum((int32) value);
+		case KEYTREE_INT8:
+			return Int64GetDatum(value);
+		case KEYTREE_UUID:
+			keytree_key_to_bytes(kind, entry, bytes);
+			return PointerGetDatum(bytes);
+	}
+	pg_unreachable();
+}

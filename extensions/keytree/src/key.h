@@ -40,6 +40,11 @@ keytree_int_from_key(uint64 key)
 /* Sets the halves of the key; tid is the caller's. */
 extern void keytree_key_from_datum(KeytreeKind kind, Datum value, KeytreeEntry *entry);
 
+#define KEYTREE_MAX_KEY_BYTES 16
+
+/* The value of a key; bytes, of KEYTREE_MAX_KEY_BYTES, hold it if it is passed by reference. */
+extern Datum keytree_key_to_datum(KeytreeKind kind, const KeytreeEntry *entry, char *bytes);
+
 /* A datum's bytes as in a tuple; returns how many. */
 extern int	keytree_key_to_bytes(KeytreeKind kind, const KeytreeEntry *entry, char *bytes);
 

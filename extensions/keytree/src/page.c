@@ -292,6 +292,29 @@ write_item(char *page, int position, const KeytreeItem *item)
 	store(tail + header->tid_width, item->child, header->child_width);
 }
 
+void
+keytree_extent_add(KeytreeExtent *extent, const KeytreeEntry *entry)
+{
+	extent->least = Min(extent->least, entry->high);
+	extent->greatest = Max(extent->greatest, entry->high);
+	if (entry->low != 0)
+		extent->low_width = sizeof(uint64);
+	if (extent->child_width == 0 || entry->tid != 0)
+		extent->tid_width = Max(extent->tid_width, tid_width_for(entry->tid));
+}
+
+static int
+key_width_of(const KeytreeExtent *extent)
+{
+	return extent->least > extent->greatest ? 0 : bytes_for(extent->greatest - extent->least);
+}
+
+int
+keytree_extent_bytes(const KeytreeExtent *extent, int count)
+{
+	return count * (key_width_of(extent) + extent->low_width + extent->tid_width + extent->child_width);
+}
+
 /*
  * The narrowest encoding of the items.  The base takes the low fence if that
  * costs no wider keys, for then no smaller key can come; otherwise the
@@ -300,32 +323,24 @@ write_item(char *page, int position, const KeytreeItem *item)
 static KeytreeEncoding
 choose_encoding(const KeytreePageHeader *header, const KeytreeItem *items, int count)
 {
-	int			first = header->level > 0 ? 1 : 0;
-	uint64		least = PG_UINT64_MAX;
-	uint64		greatest = 0;
+	KeytreeExtent extent = KEYTREE_EMPTY_EXTENT(header->level);
 	uint64		slack;
-	KeytreeEncoding encoding = {.child_width = header->child_width};
+	KeytreeEncoding encoding = {0};
 
-	encoding.tid_width = header->level > 0 ? 0 : KEYTREE_MIN_TID_WIDTH;
-	for (int i = first; i < count; i++)
-	{
-		const KeytreeEntry *entry = &items[i].entry;
-
-		least = Min(least, entry->high);
-		greatest = Max(greatest, entry->high);
-		if (entry->low != 0)
-			encoding.low_width = sizeof(uint64);
-		if (header->level == 0 || entry->tid != 0)
-			encoding.tid_width = Max(encoding.tid_width, tid_width_for(entry->tid));
-	}
-	if (count <= first)
+	for (int i = header->level > 0 ? 1 : 0; i < count; i++)
+		keytree_extent_add(&extent, &items[i].entry);
+	encoding.low_width = extent.low_width;
+	encoding.tid_width = extent.tid_width;
+	encoding.child_width = extent.child_width;
+	encoding.key_width = key_width_of(&extent);
+	if (extent.least > extent.greatest)
 		return encoding;
-	encoding.key_width = bytes_for(greatest - least);
-	slack = (encoding.key_width == 0 ? 0 : PG_UINT64_MAX >> (64 - 8 * encoding.key_width)) - (greatest - least);
-	if (least - header->low_fence.high <= slack && least >= header->low_fence.high)
+	slack = (encoding.key_width == 0 ? 0 : PG_UINT64_MAX >> (64 - 8 * encoding.key_width)) -
+		(extent.greatest - extent.least);
+	if (extent.least - header->low_fence.high <= slack && extent.least >= header->low_fence.high)
 		encoding.base = header->low_fence.high;
 	else
-		encoding.base = least - Min(slack / 2, least);
+		encoding.base = extent.least - Min(slack / 2, extent.least);
 	return encoding;
 }
 

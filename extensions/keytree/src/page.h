@@ -159,6 +159,19 @@ typedef struct KeytreeEncoding
 	uint8		child_width;
 }			KeytreeEncoding;
 
+/* What decides on the encoding of a page's entries; of an inner page without its first. */
+typedef struct KeytreeExtent
+{
+	uint64		least;
+	uint64		greatest;
+	uint8		low_width;
+	uint8		tid_width;
+	uint8		child_width;
+}			KeytreeExtent;
+
+#define KEYTREE_EMPTY_EXTENT(level) \
+	((KeytreeExtent) {PG_UINT64_MAX, 0, 0, (level) > 0 ? 0 : KEYTREE_MIN_TID_WIDTH, (level) > 0 ? sizeof(BlockNumber) : 0})
+
 static inline int
 keytree_compare(const KeytreeEntry *a, const KeytreeEntry *b)
 {
@@ -175,6 +188,19 @@ static inline bool
 keytree_less(const KeytreeEntry *a, const KeytreeEntry *b)
 {
 	return keytree_compare(a, b) < 0;
+}
+
+/* The shortest entry greater than left and not greater than right: the fence between them. */
+static inline KeytreeEntry
+keytree_separator_between(const KeytreeEntry *left, const KeytreeEntry *right)
+{
+	KeytreeEntry separator = *right;
+
+	if (left->high != right->high)
+		separator.low = separator.tid = 0;
+	else if (left->low != right->low)
+		separator.tid = 0;
+	return separator;
 }
 
 static inline uint64
@@ -308,6 +334,10 @@ extern bool keytree_page_insert(char *page, int position, const KeytreeItem *ite
 extern void keytree_page_delete(char *page, const uint16 *positions, int positions_count);
 extern void keytree_page_keep(char *page, int from, int to);
 extern void keytree_page_replace_child(char *page, int position, BlockNumber child);
+
+/* Entries one by one, and the bytes that a page of so many takes. */
+extern void keytree_extent_add(KeytreeExtent *extent, const KeytreeEntry *entry);
+extern int	keytree_extent_bytes(const KeytreeExtent *extent, int count);
 
 /* All entries out of a page, and into one whose fences are set; items are in order. */
 extern int	keytree_page_unpack(const char *page, KeytreeItem *items);

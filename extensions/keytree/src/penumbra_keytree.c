@@ -92,6 +92,7 @@ keytree_handler(PG_FUNCTION_ARGS)
 
 	routine->ambuild = keytree_build;
 	routine->ambuildempty = keytree_build_empty;
+	routine->ambuildphasename = keytree_build_phase_name;
 	routine->aminsert = keytree_insert;
 	routine->ambulkdelete = keytree_bulk_delete;
 	routine->amvacuumcleanup = keytree_vacuum_cleanup;

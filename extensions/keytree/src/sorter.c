@@ -1,0 +1,302 @@
+/*-------------------------------------------------------------------------
+ *
+ * sorter.c
+ *	  External sort of entries.
+ *
+ * Entries are gathered in runs that the kernels sort as 128-bit numbers: key
+ * above TID, or for a uuid its high half above the entry's number in the run,
+ * whose low half and TID stand apart and decide among equals.  When memory is
+ * used up all runs in it are merged into one on disk.  Reading merges what
+ * there is.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "storage/buffile.h"
+#include "utils/memutils.h"
+
+#include "penumbra/sort.h"
+#include "sorter.h"
+
+/* One call into the kernels, about 30 ms, cannot be interrupted. */
+#define MAX_RUN_ENTRIES (1024 * 1024)
+
+#define FILE_BUFFER_ENTRIES 4096
+
+/* What does not fit a number with the high half of a uuid. */
+typedef struct Rest
+{
+	uint64		low;
+	uint64		tid;
+}			Rest;
+
+typedef struct Run
+{
+	int64		count;			/* entries left after head */
+	KeytreeEntry head;			/* the next to be read */
+
+	/* in memory */
+	PenumbraWideKey *keys;		/* NULL on disk */
+	Rest	   *rests;			/* NULL but for uuid */
+	int64		at;
+
+	/* on disk */
+	BufFile    *file;
+	KeytreeEntry *buffer;
+	int			buffered;
+	int			buffer_at;
+}			Run;
+
+struct KeytreeSorter
+{
+	bool		has_rests;
+	MemoryContext context;		/* of the sorter */
+	MemoryContext run_context;	/* of runs in memory */
+	int64		run_entries;	/* of a full run in memory */
+	int			runs_in_memory; /* that memory holds */
+	Run		   *filling;		/* the run that entries are added to */
+	Run		  **runs;			/* those on disk first; after the sort a heap by head */
+	int			runs_count;
+	int			runs_on_disk;
+	int			runs_room;
+	bool		is_reading;
+};
+
+KeytreeSorter *
+keytree_sorter_create(KeytreeKind kind, Size memory_bytes)
+{
+	KeytreeSorter *sorter = palloc0(sizeof(KeytreeSorter));
+	Size		entry_bytes;
+	int64		entries;
+
+	sorter->has_rests = kind == KEYTREE_UUID;
+	sorter->context = CurrentMemoryContext;
+	sorter->run_context = AllocSetContextCreate(CurrentMemoryContext, "keytree sort", ALLOCSET_DEFAULT_SIZES);
+	entry_bytes = sizeof(PenumbraWideKey) + (sorter->has_rests ? sizeof(Rest) : 0);
+	entries = Max(memory_bytes / entry_bytes, 1024);
+	sorter->run_entries = Min(entries, MAX_RUN_ENTRIES);
+	sorter->runs_in_memory = Max(entries / sorter->run_entries, 1);
+	return sorter;
+}
+
+static void
+append_run(KeytreeSorter *sorter, Run *run)
+{
+	if (sorter->runs_count == sorter->runs_room)
+	{
+		int			room = Max(2 * sorter->runs_room, 16);
+
+		sorter->runs = sorter->runs == NULL ?
+			MemoryContextAlloc(sorter->context, room * sizeof(Run *)) :
+			repalloc(sorter->runs, room * sizeof(Run *));
+		sorter->runs_room = room;
+	}
+	sorter->runs[sorter->runs_count++] = run;
+}
+
+static int
+compare_rests(const void *a, const void *b, void *rests)
+{
+	const Rest *left = &((Rest *) rests)[((const PenumbraWideKey *) a)->low];
+	const Rest *right = &((Rest *) rests)[((const PenumbraWideKey *) b)->low];
+
+	if (left->low != right->low)
+		return left->low < right->low ? -1 : 1;
+	return left->tid < right->tid ? -1 : left->tid > right->tid;
+}
+
+static void
+sort_run(Run *run)
+{
+	penumbra_sort_keys(PENUMBRA_KEY_UINT128, run->keys, run->count, false);
+	if (run->rests == NULL)
+		return;
+	for (int64 from = 0, to; from < run->count; from = to)
+	{
+		for (to = from + 1; to < run->count && run->keys[to].high == run->keys[from].high; to++)
+			;
+		if (to - from > 1)
+			qsort_arg(&run->keys[from], to - from, sizeof(PenumbraWideKey), compare_rests, run->rests);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+static Run *
+start_run(KeytreeSorter *sorter)
+{
+	MemoryContext caller = MemoryContextSwitchTo(sorter->run_context);
+	Run		   *run = palloc0(sizeof(Run));
+
+	/* the kernels want the alignment of a 128-bit number */
+	run->keys = (PenumbraWideKey *) TYPEALIGN(sizeof(PenumbraWideKey),
+											  palloc_extended((sorter->run_entries + 1) * sizeof(PenumbraWideKey),
+															  MCXT_ALLOC_HUGE));
+	if (sorter->has_rests)
+		run->rests = palloc_extended(sorter->run_entries * sizeof(Rest), MCXT_ALLOC_HUGE);
+	MemoryContextSwitchTo(caller);
+	return run;
+}
+
+/* Moves the head on to the run's next entry. */
+static void
+advance(Run *run)
+{
+	Assert(run->count > 0);
+	run->count--;
+	if (run->keys != NULL)
+	{
+		const PenumbraWideKey *key = &run->keys[run->at++];
+
+		run->head = run->rests == NULL ? (KeytreeEntry) {key->high, 0, key->low} :
+			(KeytreeEntry) {key->high, run->rests[key->low].low, run->rests[key->low].tid};
+		return;
+	}
+	if (run->buffer_at == run->buffered)
+	{
+		int64		wanted = Min(run->count + 1, FILE_BUFFER_ENTRIES);
+
+		if (BufFileRead(run->file, run->buffer, wanted * sizeof(KeytreeEntry)) != wanted * sizeof(KeytreeEntry))
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not read temporary file of an index build: %m")));
+		run->buffered = wanted;
+		run->buffer_at = 0;
+	}
+	run->head = run->buffer[run->buffer_at++];
+}
+
+static void
+sift_down(Run **heap, int count, int at)
+{
+	Run		   *run = heap[at];
+
+	for (;;)
+	{
+		int			child = 2 * at + 1;
+
+		if (child + 1 < count && keytree_less(&heap[child + 1]->head, &heap[child]->head))
+			child++;
+		if (child >= count || !keytree_less(&heap[child]->head, &run->head))
+			break;
+		heap[at] = heap[child];
+		at = child;
+	}
+	heap[at] = run;
+}
+
+static void
+start_merge(Run **runs, int count)
+{
+	for (int i = 0; i < count; i++)
+		advance(runs[i]);
+	for (int i = count / 2; i-- > 0;)
+		sift_down(runs, count, i);
+}
+
+static inline bool
+merge_next(Run **heap, int *count, KeytreeEntry *entry)
+{
+	if (*count == 0)
+		return false;
+	*entry = heap[0]->head;
+	if (heap[0]->count > 0)
+		advance(heap[0]);
+	else
+	{
+		if (heap[0]->file != NULL)
+			BufFileClose(heap[0]->file);
+		heap[0] = heap[--*count];
+	}
+	if (*count > 1)
+		sift_down(heap, *count, 0);
+	return true;
+}
+
+static void
+finish_run(KeytreeSorter *sorter)
+{
+	if (sorter->filling == NULL)
+		return;
+	sort_run(sorter->filling);
+	append_run(sorter, sorter->filling);
+	sorter->filling = NULL;
+}
+
+/* All runs in memory become one on disk. */
+static void
+spill(KeytreeSorter *sorter)
+{
+	MemoryContext caller = MemoryContextSwitchTo(sorter->context);
+	Run		   *spilled = palloc0(sizeof(Run));
+	Run		  **heap = sorter->runs + sorter->runs_on_disk;
+	int			heap_count = sorter->runs_count - sorter->runs_on_disk;
+	int			used = 0;
+
+	spilled->file = BufFileCreateTemp(false);
+	spilled->buffer = palloc(FILE_BUFFER_ENTRIES * sizeof(KeytreeEntry));
+	start_merge(heap, heap_count);
+	for (;;)
+	{
+		bool		is_end = !merge_next(heap, &heap_count, &spilled->buffer[used]);
+
+		used += !is_end;
+		if (used == FILE_BUFFER_ENTRIES || is_end)
+		{
+			BufFileWrite(spilled->file, spilled->buffer, used * sizeof(KeytreeEntry));
+			spilled->count += used;
+			used = 0;
+			CHECK_FOR_INTERRUPTS();
+		}
+		if (is_end)
+			break;
+	}
+	if (BufFileSeek(spilled->file, 0, 0, SEEK_SET) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not seek in temporary file of an index build: %m")));
+	MemoryContextReset(sorter->run_context);
+	sorter->runs_count = sorter->runs_on_disk;
+	append_run(sorter, spilled);
+	sorter->runs_on_disk = sorter->runs_count;
+	MemoryContextSwitchTo(caller);
+}
+
+void
+keytree_sorter_add(KeytreeSorter *sorter, const KeytreeEntry *entry)
+{
+	Run		   *run = sorter->filling;
+	int64		at;
+
+	if (run == NULL || run->count == sorter->run_entries)
+	{
+		finish_run(sorter);
+		if (sorter->runs_count - sorter->runs_on_disk >= sorter->runs_in_memory)
+			spill(sorter);
+		run = sorter->filling = start_run(sorter);
+	}
+	at = run->count++;
+	run->keys[at].high = entry->high;
+	run->keys[at].low = entry->tid;
+	if (sorter->has_rests)
+	{
+		run->keys[at].low = at;
+		run->rests[at] = (Rest)
+		{
+			.low = entry->low,.tid = entry->tid
+		};
+	}
+}
+
+bool
+keytree_sorter_next(KeytreeSorter *sorter, KeytreeEntry *entry)
+{
+	if (!sorter->is_reading)
+	{
+		finish_run(sorter);
+		start_merge(sorter->runs, sorter->runs_count);
+		sorter->is_reading = true;
+	}
+	return merge_next(sorter->runs, &sorter->runs_count, entry);
+}
