@@ -7,6 +7,7 @@ import click
 
 from penumbra_lab.bench import bench_workload
 from penumbra_lab.bench_compress import bench_compress, compress_tables
+from penumbra_lab.bench_keytree import bench_keytree, keytree_table
 from penumbra_lab.bench_load import bench_load, load_table
 from penumbra_lab.bench_numeric import bench_numeric, numeric_table
 from penumbra_lab.bench_sort import bench_sort, sort_table
@@ -93,6 +94,15 @@ def bench_compress_command(scale: float, rounds: int, only: tuple[str, ...]) -> 
 def bench_numeric_command(rows: int, runs: int) -> None:
     """penumbra_numeric against the server's own functions: paired, alternating runs."""
     conclude(bench_numeric(rows, runs), numeric_table)
+
+
+@bench.command("keytree")
+@click.option("--rows", type=click.IntRange(min=10_000), default=1_000_000, show_default=True)
+@click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True,
+              help="Measured turns of each pair.")  # fmt: skip
+def bench_keytree_command(rows: int, rounds: int) -> None:
+    """keytree indexes beside btree's: inserts, joins, arrays, look-ups, builds, sizes."""
+    conclude(bench_keytree(rows, rounds), keytree_table)
 
 
 @bench.command("sort")
