@@ -298,7 +298,12 @@ keytree_read_page(Relation index, BlockNumber block)
 	recent = &copy->recent[block % RECENT_BUFFERS];
 	if (BufferIsValid(*recent) && copy->reads++ % COUNT_USE_ONE_OF != 0 &&
 		compat_read_recent_buffer(index, block, *recent))
+	{
+		/* as ReadBuffer would have */
+		pgstat_count_buffer_read(index);
+		pgstat_count_buffer_hit(index);
 		return *recent;
+	}
 	buffer = ReadBuffer(index, block);
 	*recent = buffer;
 	return buffer;
