@@ -10,8 +10,14 @@ import pytest
 from penumbra_lab.server import PrivateServer
 from penumbra_lab.state import state_directory
 
-LIBRARIES = ("penumbra", "penumbra_backtrace", "penumbra_numeric")
-EXTENSIONS = (*LIBRARIES, "penumbra_sort")
+LIBRARIES = (
+    "penumbra",
+    "penumbra_backtrace",
+    "penumbra_numeric",
+    "penumbra_keytree",
+    "penumbra_compress",
+)
+EXTENSIONS = (*LIBRARIES, "penumbra_sort", "penumbra_bench")
 ROWS = 60000
 WAIT_SECONDS = 60
 
@@ -95,6 +101,34 @@ def test_answers_are_the_servers(server):
         assert rows(connection, "EXECUTE executor") == expected[1]
         connection.execute("DROP EXTENSION penumbra_numeric CASCADE")
         assert rows(connection, "EXECUTE executor") == expected[1]
+
+
+def test_compressed_columns_and_keytree_indexes_beside_the_engine(server):
+    grouped = "SELECT grp, count(note), sum(amount), max(note) FROM c GROUP BY grp ORDER BY grp"
+    by_key = "SELECT id, note FROM c WHERE id BETWEEN 500 AND 510 ORDER BY id"
+    with server.connect() as connection:
+        connection.execute(
+            "CREATE TABLE c (id int, grp int, amount numeric, note text COMPRESSION zstd)"
+        )
+        filling = "SELECT id, grp, amount, repeat('note ' || id % 50, 40) FROM t"
+        connection.execute(f"INSERT INTO c {filling}")
+        connection.execute("CREATE INDEX ON c USING keytree (id)")
+        connection.execute("VACUUM ANALYZE c")
+        connection.execute("CHECKPOINT")
+        ((type_name,),) = rows(connection, "SELECT format_type(atttypid, atttypmod) FROM pg_attribute"
+                                           " WHERE attrelid = 'c'::regclass AND attname = 'note'")  # fmt: skip
+        assert type_name == "compressed_text(zstd,3)"
+        set_ours(connection, False)
+        plain = f"SELECT grp, count(note), sum(amount), max(note) FROM ({filling}) f(id, grp, amount, note)"
+        expected = rows(connection, f"{plain} GROUP BY grp ORDER BY grp")
+        assert rows(connection, grouped) == expected
+        set_ours(connection, True)
+        connection.execute("SELECT penumbra.load('c', ARRAY['id', 'grp', 'amount'])")
+        assert rows(connection, grouped) == expected
+        assert "Index Scan using c_id_idx" in plan(connection, by_key)
+        expected = [(key, f"note {key % 50}" * 40) for key in range(500, 511)]
+        assert rows(connection, by_key) == expected
+        connection.execute("SELECT penumbra_keytree.keytree_check('c_id_idx')")
 
 
 def test_errors_of_the_engine_have_stacks(server):

@@ -253,7 +253,9 @@ def _brief(answer: Answer) -> str:
     return f"error {answer.sqlstate}: {answer.message}"
 
 
-def assert_verified(connection: psycopg.Connection, table: str, *, may_be_stale: bool = False) -> None:
+def assert_verified(
+    connection: psycopg.Connection, table: str, *, may_be_stale: bool = False
+) -> None:
     """penumbra.verify() finds every page that would be served equal to the heap's.
 
     Right after writes there may be no such page.

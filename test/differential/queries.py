@@ -228,16 +228,31 @@ class QueryGenerator:
             functions = ["bool_and", "bool_or"] if column.kind == "bool" else ["min", "max"]
             function = self.choose.choice(["count", *functions])
             has_order = column.kind != "uuid" or function == "count"
-            comparison = BY_VALUE if column.is_written_differently and function != "count" else EXACT
-            outputs.append(Output(f"{function}({column.name})" if has_order else "count(u)", comparison))
-        where = self.choose.choice([(), (), ("k > 0",), ("k <= 100000", "b_const"),
-                                    (f"k >= {self.choose.randint(1, 9000)}",), ("i4_const = 42",),
-                                    (f"i4_run < {self.choose.randint(1, 120)}",), ("i4_run / i4_const >= 0",)])
+            comparison = (
+                BY_VALUE if column.is_written_differently and function != "count" else EXACT
+            )
+            outputs.append(
+                Output(f"{function}({column.name})" if has_order else "count(u)", comparison)
+            )
+        where = self.choose.choice(
+            [
+                (),
+                (),
+                ("k > 0",),
+                ("k <= 100000", "b_const"),
+                (f"k >= {self.choose.randint(1, 9000)}",),
+                ("i4_const = 42",),
+                (f"i4_run < {self.choose.randint(1, 120)}",),
+                ("i4_run / i4_const >= 0",),
+            ]
+        )
         return Query(self.table, tuple(outputs), where)
 
     def distinct_counts(self) -> Query:
         """DISTINCT of plain columns, with no or one key."""
-        keys = [Output(self.choose.choice(["b", "i4_few", "low", "i4_run", "bp", "i2", "vc", "d_edge"]))]
+        keys = [
+            Output(self.choose.choice(["b", "i4_few", "low", "i4_run", "bp", "i2", "vc", "d_edge"]))
+        ]
         keys = keys if self.choose.random() < 0.6 else []
         outputs = []
         for _ in range(self.choose.randint(1, 3)):
