@@ -144,6 +144,9 @@ compat_vacuum_for_visibility(List *relations, BufferAccessStrategy strategy, Mem
 	extern PGDLLEXPORT Datum name(PG_FUNCTION_ARGS); \
 	PG_FUNCTION_INFO_V1(name)
 
+/* 18 divides numerics in digits of base 10^8. */
+#define COMPAT_NUMERIC_DIVIDES_BY_WIDE_DIGITS (PG_VERSION_NUM >= 180000)
+
 /* 16 chooses the scale of numeric powers with whole exponents by the size of the result. */
 #define COMPAT_INTEGER_POWER_SCALE_BY_RESULT (PG_VERSION_NUM >= 160000)
 

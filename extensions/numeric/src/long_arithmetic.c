@@ -43,6 +43,40 @@ long_multiply(const LongNumber *a, const LongNumber *b, LongNumber *result, int 
 }
 
 /*
+ * The quotient, rounded down, of a and b with so many zero digits behind, both without their `dropped` lowest limbs; NULL if those
+ * might matter.  With a' and b' what is left, and b' of at least one limb more than the quotient, whose highest is 10^12 or more, a / b
+ * and a' / b' differ by at most (a' / b') / b' <= 10^-12.
+ */
+static uint64 *
+divide_limbs(const LongNumber *a, int a_zeros, const LongNumber *b, int b_zeros, int quotient_limbs, int dropped)
+{
+	int			b_limbs = long_limbs(b->ndigits) - dropped;
+	int			a_limbs = quotient_limbs + b_limbs - 1;
+	uint64	   *quotient = palloc((a_limbs + b_limbs + quotient_limbs) * sizeof(uint64) +
+								  penumbra_limbs_divide_scratch_bytes(a_limbs, b_limbs) + MAXIMUM_ALIGNOF);
+	uint64	   *a_number = quotient + quotient_limbs;
+	uint64	   *b_number = a_number + a_limbs;
+
+	long_load_limbs(a, a_zeros - dropped * PENUMBRA_DIGITS_PER_LIMB, a_number);
+	long_load_limbs(b, b_zeros - dropped * PENUMBRA_DIGITS_PER_LIMB, b_number);
+	penumbra_limbs_divide(a_number, a_limbs, b_number, b_limbs, quotient, a_number,
+						  (void *) TYPEALIGN(16, b_number + b_limbs));
+	if (dropped > 0)
+	{
+		/* what the division left of a', as a part of b' */
+		double		fraction = (a_number[b_limbs - 1] * 1e16 + a_number[b_limbs - 2]) /
+			(b_number[b_limbs - 1] * 1e16 + b_number[b_limbs - 2]);
+
+		if (fraction < 1e-11 || fraction > 1 - 1e-11)
+		{
+			pfree(quotient);
+			return NULL;
+		}
+	}
+	return quotient;
+}
+
+/*
  * The quotient is computed down to a digit below rscale, rounded down, so that rounding it half up rounds the
  * true quotient.
  */
@@ -53,13 +87,10 @@ long_divide(const LongNumber *a, const LongNumber *b, LongNumber *result, int rs
 	int			shift = long_exponent(a) - long_exponent(b) - exponent;
 	int			b_zeros = -b->ndigits & (PENUMBRA_DIGITS_PER_LIMB - 1);
 	int			a_digits = a->ndigits + shift + b_zeros;
-	int			a_limbs = long_limbs(a_digits);
 	int			b_limbs = long_limbs(b->ndigits);
-	int			quotient_limbs = a_limbs - b_limbs + 1;
+	int			quotient_limbs = long_limbs(a_digits) - b_limbs + 1;
 	int			sign = a->sign == b->sign ? LONG_POSITIVE : LONG_NEGATIVE;
-	uint64	   *a_number;
-	uint64	   *b_number;
-	uint64	   *quotient;
+	uint64	   *quotient = NULL;
 
 	if (b->ndigits == 0 || a_digits >= (PENUMBRA_LIMBS_MAX - 4) * PENUMBRA_DIGITS_PER_LIMB)
 		return false;
@@ -69,16 +100,12 @@ long_divide(const LongNumber *a, const LongNumber *b, LongNumber *result, int rs
 		return true;
 	}
 	CHECK_FOR_INTERRUPTS();
-	a_number = palloc((a_limbs + b_limbs + quotient_limbs) * sizeof(uint64) +
-					  penumbra_limbs_divide_scratch_bytes(a_limbs, b_limbs) + MAXIMUM_ALIGNOF);
-	b_number = a_number + a_limbs;
-	quotient = b_number + b_limbs;
-	long_load_limbs(a, shift + b_zeros, a_number);
-	long_load_limbs(b, b_zeros, b_number);
-	penumbra_limbs_divide(a_number, a_limbs, b_number, b_limbs, quotient, a_number,
-						  (void *) TYPEALIGN(16, quotient + quotient_limbs));
+	if (b_limbs > quotient_limbs + 1)
+		quotient = divide_limbs(a, shift + b_zeros, b, b_zeros, quotient_limbs, b_limbs - quotient_limbs - 1);
+	if (quotient == NULL)
+		quotient = divide_limbs(a, shift + b_zeros, b, b_zeros, quotient_limbs, 0);
 	long_store_limbs(result, sign, quotient, quotient_limbs, exponent, rscale, round);
-	pfree(a_number);
+	pfree(quotient);
 	return true;
 }
 

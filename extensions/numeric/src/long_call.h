@@ -8,6 +8,8 @@
 #ifndef PENUMBRA_NUMERIC_LONG_CALL_H
 #define PENUMBRA_NUMERIC_LONG_CALL_H
 
+#include "pg_compat.h"
+
 #include "long_arithmetic.h"
 #include "number.h"
 
@@ -17,7 +19,7 @@
  * operand (the divisor) that counts.
  */
 #define LONG_MULTIPLY_DIGITS_MIN 10
-#define LONG_DIVIDE_DIGITS_MIN 10
+#define LONG_DIVIDE_DIGITS_MIN (COMPAT_NUMERIC_DIVIDES_BY_WIDE_DIGITS ? 50 : 10)
 #define LONG_SQRT_DIGITS_MIN 10
 #define LONG_EXP_SCALE_MIN 50	/* decimals of the result */
 #define LONG_LN_SCALE_MIN 70
