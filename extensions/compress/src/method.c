@@ -35,17 +35,6 @@
 PENUMBRA_SQL_FUNCTION(create_compression_method);
 PENUMBRA_SQL_FUNCTION(built_in_compression_methods);
 
-static const CompressionMethod builtin_methods[] = {
-	{METHOD_NONE, "none", NULL},
-	{METHOD_PGLZ, "pglz", &pglz_routine},
-	{METHOD_LZ4, "lz4", &lz4_routine},
-	{METHOD_ZLIB, "zlib", &zlib_routine},
-	{METHOD_GZIP, "gzip", &gzip_routine},
-	{METHOD_ZSTD, "zstd", &zstd_routine},
-	{METHOD_SNAPPY, "snappy", &snappy_routine},
-	{METHOD_BROTLI, "brotli", &brotli_routine},
-};
-
 /* A row of "methods" */
 typedef struct MethodRow
 {

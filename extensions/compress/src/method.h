@@ -38,6 +38,10 @@ typedef struct CompressionMethod
 	const CompressionRoutine *routine;	/* NULL for "none" */
 } CompressionMethod;
 
+/* By id, which counts from 0. */
+#define METHODS_BUILTIN (METHOD_BROTLI + 1)
+extern const CompressionMethod builtin_methods[METHODS_BUILTIN];
+
 /* codec_*.c */
 extern const CompressionRoutine pglz_routine;
 extern const CompressionRoutine lz4_routine;

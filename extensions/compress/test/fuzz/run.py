@@ -51,7 +51,9 @@ def build_all() -> list[str]:
         sources = [FUZZ / "codec_fuzz.c", source / f"codec_{codec}.c"]
         build(method, sources, f"-DROUTINE={method}_routine")
     codecs = [source / f"codec_{codec}.c" for codec in sorted(set(CODECS.values()))]
-    parts = [source / f"{part}.c" for part in ("value", "compress", "decompress")]
+    parts = [
+        source / f"{part}.c" for part in ("builtin_methods", "value", "compress", "decompress")
+    ]
     build("value", [FUZZ / "value_fuzz.c", *codecs, *parts])
     return [*CODECS, "value"]
 

@@ -20,23 +20,11 @@
 #include "dictionary.h"
 #include "miscadmin.h"
 
-#define METHODS 8
 /* Longer ones are sound in principle, but the fuzzer's memory is not for them. */
 #define RAW_BYTES_MAX (1 << 22)
 
-static const CompressionMethod methods[METHODS] = {
-	{METHOD_NONE, "none", NULL},
-	{METHOD_PGLZ, "pglz", &pglz_routine},
-	{METHOD_LZ4, "lz4", &lz4_routine},
-	{METHOD_ZLIB, "zlib", &zlib_routine},
-	{METHOD_GZIP, "gzip", &gzip_routine},
-	{METHOD_ZSTD, "zstd", &zstd_routine},
-	{METHOD_SNAPPY, "snappy", &snappy_routine},
-	{METHOD_BROTLI, "brotli", &brotli_routine},
-};
-
 /* By method, compressing or decompressing */
-static void *states[METHODS][2];
+static void *states[METHODS_BUILTIN][2];
 
 int			default_method = METHOD_ZSTD;
 volatile sig_atomic_t InterruptPending = false;
@@ -52,9 +40,9 @@ ProcessInterrupts(void)
 const CompressionMethod *
 method_by_id(uint32 id)
 {
-	if (id >= METHODS)
+	if (id >= METHODS_BUILTIN)
 		ereport(ERROR, (errmsg("compression method with id %u does not exist", id)));
-	return &methods[id];
+	return &builtin_methods[id];
 }
 
 void *
@@ -130,15 +118,15 @@ pg_mbstrlen_with_len(const char *bytes, int limit)
 int
 LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-	for (int i = 1; i < METHODS; i++)
+	for (int i = 1; i < METHODS_BUILTIN; i++)
 	{
-		CompressionOptions options = {.level = methods[i].routine->default_level};
+		CompressionOptions options = {.level = builtin_methods[i].routine->default_level};
 
 		for (int decompress = 0; decompress < 2; decompress++)
 		{
 			options.decompress = decompress;
-			if (methods[i].routine->cminitstate != NULL)
-				states[i][decompress] = methods[i].routine->cminitstate(&options);
+			if (builtin_methods[i].routine->cminitstate != NULL)
+				states[i][decompress] = builtin_methods[i].routine->cminitstate(&options);
 		}
 	}
 	return 0;
@@ -156,7 +144,7 @@ damaged_value(const uint8 *data, size_t size, uint8 choice)
 	for (Size i = 0; i < times; i++)
 		memcpy(raw + i * size, data, size);
 	raw[0] &= 0x7F;				/* text begins with the first byte of a character */
-	done = stub_try(value = value_compress(raw, times * size, data[0] % METHODS, true));
+	done = stub_try(value = value_compress(raw, times * size, data[0] % METHODS_BUILTIN, true));
 	fuzz_require(done);
 	fuzz_require(VARSIZE(value) - VARHDRSZ <= times * size + VALUE_MAX_HEADER_BYTES);
 	fuzz_require(memcmp(VARDATA(value_decompress(PointerGetDatum(value))), raw, times * size) == 0);
