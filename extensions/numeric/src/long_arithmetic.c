@@ -43,14 +43,14 @@ long_multiply(const LongNumber *a, const LongNumber *b, LongNumber *result, int 
 }
 
 /*
- * The quotient, rounded down, of a and b with so many zero digits behind, both without their `dropped` lowest limbs; NULL if those
- * might matter.  With a' and b' what is left, and b' of at least one limb more than the quotient, whose highest is 10^12 or more, a / b
- * and a' / b' differ by at most (a' / b') / b' <= 10^-12.
+ * The quotient, rounded down, of a and b with so many zero digits behind (b's fill its limbs), both without their `dropped` lowest
+ * limbs; NULL if those might matter.  The remainder's limbs stand behind the quotient's.  With a' and b' what is left, and b' of at least
+ * one limb more than the quotient, whose highest is 10^12 or more, a / b and a' / b' differ by at most (a' / b') / b' <= 10^-12.
  */
 static uint64 *
 divide_limbs(const LongNumber *a, int a_zeros, const LongNumber *b, int b_zeros, int quotient_limbs, int dropped)
 {
-	int			b_limbs = long_limbs(b->ndigits) - dropped;
+	int			b_limbs = long_limbs(b->ndigits + b_zeros) - dropped;
 	int			a_limbs = quotient_limbs + b_limbs - 1;
 	uint64	   *quotient = palloc((a_limbs + b_limbs + quotient_limbs) * sizeof(uint64) +
 								  penumbra_limbs_divide_scratch_bytes(a_limbs, b_limbs) + MAXIMUM_ALIGNOF);
@@ -119,8 +119,6 @@ long_remainder(const LongNumber *a, const LongNumber *b, LongNumber *result)
 	int			b_limbs = long_limbs(b_digits);
 	int			a_limbs = long_limbs(a->weight - exponent + 1 + zeros);
 	int			quotient_limbs = a_limbs - b_limbs + 1;
-	uint64	   *a_number;
-	uint64	   *b_number;
 	uint64	   *quotient;
 
 	if (b->ndigits == 0 || a->ndigits == 0 || Max(a_limbs, b_limbs) > PENUMBRA_LIMBS_MAX - 4)
@@ -132,16 +130,10 @@ long_remainder(const LongNumber *a, const LongNumber *b, LongNumber *result)
 		return true;
 	}
 	CHECK_FOR_INTERRUPTS();
-	a_number = palloc((a_limbs + b_limbs + quotient_limbs) * sizeof(uint64) +
-					  penumbra_limbs_divide_scratch_bytes(a_limbs, b_limbs) + MAXIMUM_ALIGNOF);
-	b_number = a_number + a_limbs;
-	quotient = b_number + b_limbs;
-	long_load_limbs(a, long_exponent(a) - exponent + zeros, a_number);
-	long_load_limbs(b, long_exponent(b) - exponent + zeros, b_number);
-	penumbra_limbs_divide(a_number, a_limbs, b_number, b_limbs, quotient, a_number,
-						  (void *) TYPEALIGN(16, quotient + quotient_limbs));
-	long_store_limbs(result, a->sign, a_number, b_limbs, exponent - zeros, rscale, false);
-	pfree(a_number);
+	quotient = divide_limbs(a, long_exponent(a) - exponent + zeros, b, long_exponent(b) - exponent + zeros,
+							quotient_limbs, 0);
+	long_store_limbs(result, a->sign, quotient + quotient_limbs, b_limbs, exponent - zeros, rscale, false);
+	pfree(quotient);
 	return true;
 }
 
