@@ -218,6 +218,17 @@ class PrivateServer:
             raise LabError(f"{name} failed: {done.stderr.strip()[-800:]}")
         return done.stdout
 
+    # -- followed by another -----------------------------------------------------------------------
+
+    def copy_as_standby(self, primary: "PrivateServer") -> None:
+        """Makes this server, not yet started, a standby of a running one."""
+        self.directory.mkdir(parents=True)
+        give_to_server_user(self.directory)
+        self._run_as_server(
+            self.installation.program("pg_basebackup"), "-D", str(self.data), "-R",
+            "-X", "stream", "--checkpoint=fast", "--no-sync", "-d", primary.conninfo(),
+        )  # fmt: skip
+
     # -- below -------------------------------------------------------------------------------------
 
     def _control(self, *arguments: str) -> subprocess.CompletedProcess:

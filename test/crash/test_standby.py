@@ -1,25 +1,15 @@
 """A hot standby with a cache of its own: under replay, after promotion."""
 
-import shutil
-import subprocess
 import time
 
 import psycopg
 import pytest
 from conftest import answer, assert_same, cached_pages
-from penumbra_lab.server import server_user
 
 
 def _make_standby(make_server, primary):
     standby = make_server("standby")
-    standby.directory.mkdir(parents=True)
-    shutil.chown(standby.directory, "postgres") if server_user() else None
-    done = subprocess.run(
-        [*server_user(), primary.installation.program("pg_basebackup"), "-D", str(standby.data), "-R",
-         "-X", "stream", "--checkpoint=fast", "--no-sync", "-d", primary.conninfo()],
-        capture_output=True, text=True, cwd="/",
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    standby.copy_as_standby(primary)
     standby.start()
     return standby
 

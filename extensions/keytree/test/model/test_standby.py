@@ -1,13 +1,10 @@
 """Replay elsewhere: a standby that is read while it follows, its promotion, recovery to a point in time."""
 
 import random
-import shutil
-import subprocess
 import time
 
 import pytest
 from conftest import SCANS, answer, assert_index_is_heap
-from penumbra_lab.server import server_user
 
 CHANGES = (
     "INSERT INTO t SELECT ({0} + i * 7919) % 1048576, md5((i + {0})::text)::uuid FROM generate_series(1, 2000) i",
@@ -21,15 +18,7 @@ CHANGES = (
 
 def _copy_of(make_server, primary, name: str):
     copy = make_server(name)
-    copy.directory.mkdir(parents=True)
-    if server_user():
-        shutil.chown(copy.directory, "postgres")
-    done = subprocess.run(
-        [*server_user(), primary.installation.program("pg_basebackup"), "-D", str(copy.data), "-R",
-         "-X", "stream", "--checkpoint=fast", "--no-sync", "-d", primary.conninfo()],
-        capture_output=True, text=True, cwd="/",
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    copy.copy_as_standby(primary)
     return copy
 
 
