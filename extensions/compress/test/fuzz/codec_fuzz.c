@@ -8,7 +8,8 @@
  * sees a byte read or written beyond them.  What must hold:
  *
  *	- the callbacks return, whatever the bytes;
- *	- a prefix that cmdecompress_slice() makes is that of the whole block;
+ *	- a prefix that cmdecompress_slice() makes is that of the whole block
+ *	  (lz4: of a sound one);
  *	- the state is not harmed: after each input it still decompresses a sound
  *	  block to what it was, and damaged bytes never decide what comes next.
  *
@@ -46,6 +47,7 @@ typedef struct States
 } States;
 
 static const CompressionRoutine *const routine = &ROUTINE;
+
 static States states[2];
 static char sound_raw[SOUND_BYTES];
 
@@ -183,6 +185,16 @@ check_state(const States *chosen)
 	free(raw);
 }
 
+/*
+ * A match at distance 0, which no sound block has, makes lz4 leave what its
+ * own copies beyond the end wrote there, and these depend on the room left.
+ */
+static bool
+repeats_damaged_bytes(void)
+{
+	return strcmp(CppAsString2(ROUTINE), "lz4_routine") != 0;
+}
+
 static void
 check_bytes(const States *chosen, const char *in, size_t in_bytes, size_t raw_bytes,
 			size_t slice_bytes)
@@ -202,7 +214,8 @@ check_bytes(const States *chosen, const char *in, size_t in_bytes, size_t raw_by
 		stub_try(is_slice = routine->cmdecompress_slice(chosen->decompress, in, in_bytes, slice,
 														slice_bytes));
 		/* of damaged bytes, one of zlib and libdeflate may refuse what the other accepts */
-		fuzz_require(!is_whole || !is_slice || memcmp(raw, slice, slice_bytes) == 0);
+		if (is_whole && is_slice && repeats_damaged_bytes())
+			fuzz_require(memcmp(raw, slice, slice_bytes) == 0);
 		check_state(chosen);
 	}
 	free(raw);

@@ -1,8 +1,11 @@
-"""Builds the libFuzzer harnesses with clang under AddressSanitizer, and runs each for a while.
+"""Builds the libFuzzer harnesses with clang under AddressSanitizer, and runs each.
+
+Without options every run tries the same inputs, so that a change is judged by itself; with
+--seconds each harness searches on from a seed of its own.
 
 The libraries of the methods are the distribution's, not instrumented: the buffers that they are
-given are watched, and their branches do not guide the fuzzer. Inputs that found something new are
-kept in build/fuzz/corpus-* for the next run; one that fails is left in build/fuzz and named.
+given are watched, and their branches do not guide the fuzzer. Inputs that a search found new are
+kept in build/fuzz/corpus-* for the next one; one that fails is left in build/fuzz and named.
 """
 
 import argparse
@@ -24,6 +27,7 @@ CODECS = {"pglz": "pglz", "lz4": "lz4", "zlib": "deflate", "gzip": "deflate", "z
           "snappy": "snappy", "brotli": "brotli"}  # fmt: skip
 LIBRARIES = ["-lzstd", "-llz4", "-ldeflate", "-lz", "-lsnappy", "-lbrotlienc", "-lbrotlidec",
              "-lxxhash"]  # fmt: skip
+INPUTS = 10000
 CLANG = ["clang", "-g", "-O1", "-fsanitize=fuzzer,address", "-Wall", "-Wno-ignored-attributes"]
 
 
@@ -58,12 +62,16 @@ def build_all() -> list[str]:
     return [*CODECS, "value"]
 
 
-def failures(name: str, seconds: int) -> list[str]:
-    corpus = BUILD / f"corpus-{name}"
-    corpus.mkdir(exist_ok=True)
+def failures(name: str, seconds: int | None) -> list[str]:
+    if seconds is None:
+        search = [f"-runs={INPUTS}", "-seed=1"]
+    else:
+        corpus = BUILD / f"corpus-{name}"
+        corpus.mkdir(exist_ok=True)
+        search = [f"-max_total_time={seconds}", corpus]
     done = subprocess.run(
-        [BUILD / f"fuzz-{name}", f"-max_total_time={seconds}", "-max_len=4096", "-timeout=20",
-         "-rss_limit_mb=2048", "-print_final_stats=1", f"-artifact_prefix={BUILD}/{name}-", corpus],
+        [BUILD / f"fuzz-{name}", *search, "-max_len=4096", "-timeout=20", "-rss_limit_mb=2048",
+         "-print_final_stats=1", f"-artifact_prefix={BUILD}/{name}-"],
         capture_output=True, text=True, errors="replace", cwd=BUILD,
     )  # fmt: skip
     lines = done.stderr.splitlines()
@@ -74,7 +82,7 @@ def failures(name: str, seconds: int) -> list[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=int, default=3, help="for each harness (default 3)")
+    parser.add_argument("--seconds", type=int, help="search for so long with each harness")
     seconds = parser.parse_args().seconds
     return run_checks({
         f"no input breaks {name}": lambda name=name: failures(name, seconds) for name in build_all()
