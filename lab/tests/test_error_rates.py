@@ -12,8 +12,9 @@ NOISE = Path(__file__).resolve().parents[1] / "noise"
 WORKLOADS = ("select-only", "simple-update")
 PAIRS, SEED = 1000, 20261121
 QUIET = "one_client_a"
-CURVE = Design(starts=5, blocks=1, points=7)
-POINT = Design(starts=3, blocks=5)
+# What `penumbra bench pgbench` does by default
+CURVE = Design(starts=5, blocks=5, points=7)
+POINT = Design(starts=5, blocks=5)
 
 
 def _noises(name: str) -> list[Noise]:
@@ -47,7 +48,7 @@ def test_five_percent_are_found_when_it_is_quiet(design, ratio):
 @pytest.mark.parametrize("name", [QUIET, "one_client_b", "two_clients"])
 @pytest.mark.parametrize(
     "design",
-    [CURVE, POINT, Design(starts=1, blocks=5), Design(starts=5, blocks=1), Design(3, 3, 7)],
+    [CURVE, POINT, Design(starts=1, blocks=5), Design(starts=5, blocks=1), Design(5, 1, 7)],
     ids=str,
 )
 def test_noise_is_not_taken_for_a_difference(name, design):

@@ -17,8 +17,8 @@ from penumbra_lab.run.sweep import Design, steps, turns
 from penumbra_lab.run.targets import PRESETS, ConnectionTarget, parse_variant
 
 DESIGN = Design(
-    repetitions=4, seconds=1, warmup_seconds=0, seed=1, protocol="prepared", clients=(1, 2),
-    workloads=(WORKLOADS["select-only"],), levels=LEVELS, scale=1, client_cpus=None,
+    repetitions=4, starts=2, seconds=1, warmup_seconds=0, seed=1, protocol="prepared",
+    clients=(1, 2), workloads=(WORKLOADS["select-only"],), levels=LEVELS, scale=1, client_cpus=None,
 )  # fmt: skip
 
 
@@ -34,6 +34,12 @@ def test_targets_take_turns_forth_and_back():
     # Each step is measured first on the other end in the next block.
     first = {step: turn for step, turn in blocks[0]}
     assert len(steps(DESIGN)) % 2 == 1 or any(turn != first[step] for step, turn in blocks[1])
+
+
+def test_repetitions_are_spread_over_server_starts():
+    designs = [dataclasses.replace(DESIGN, repetitions=5, starts=starts) for starts in (1, 2, 5)]
+    begun = [[b for b in range(5) if design.begins_start(b)] for design in designs]
+    assert begun == [[0], [0, 3], [0, 1, 2, 3, 4]]
 
 
 def test_every_workload_at_every_client_count_and_every_level():

@@ -13,7 +13,7 @@ from penumbra_lab.run.cpus import parse_cpus, split_cpus
 from penumbra_lab.run.document import RunDocument, medians
 from penumbra_lab.run.levels import LEVELS, Level
 from penumbra_lab.run.pgbench import WORKLOADS, Workload, check_disk
-from penumbra_lab.run.recording import REPETITIONS_MIN, conclude
+from penumbra_lab.run.recording import conclude
 from penumbra_lab.run.sweep import Design, Sweep, execute_sweep, sweep_bars
 from penumbra_lab.run.targets import (
     PRESETS,
@@ -32,6 +32,8 @@ from penumbra_lab.show import number, plain_table
 
 SCALE_DEFAULT = 10
 SCALE_MAX = 1_000_000
+REPETITIONS_DEFAULT = 25
+STARTS_DEFAULT = 5
 
 
 class ClientCounts(click.ParamType):
@@ -101,7 +103,7 @@ def default_clients(cpus: int) -> tuple[int, ...]:
 @click.option(
     "--seconds",
     type=click.IntRange(min=1),
-    default=10,
+    default=2,
     show_default=True,
     help="Length of one measurement.",
 )
@@ -110,14 +112,21 @@ def default_clients(cpus: int) -> tuple[int, ...]:
     type=click.IntRange(min=0),
     default=5,
     show_default=True,
-    help="Seconds before the first measurement of a workload in a block.",
+    help="Seconds of each workload after a server start.",
 )
 @click.option(
     "--repetitions",
     type=click.IntRange(min=1),
-    default=REPETITIONS_MIN,
+    default=REPETITIONS_DEFAULT,
     show_default=True,
-    help="Blocks, each on servers that were started anew.",
+    help="Of every measurement: many short ones tell more than a few long ones.",
+)
+@click.option(
+    "--starts",
+    type=click.IntRange(min=1),
+    default=STARTS_DEFAULT,
+    show_default=True,
+    help="Of private servers: the repetitions are spread over them.",
 )
 @click.option(
     "--levels/--no-levels",
@@ -315,6 +324,7 @@ def _design(
     seed = options["seed"]
     return Design(
         repetitions=options["repetitions"],
+        starts=min(options["starts"], options["repetitions"]),
         seconds=options["seconds"],
         warmup_seconds=options["warmup"],
         seed=random.randrange(2**31) if seed is None else seed,

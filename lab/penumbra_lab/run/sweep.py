@@ -1,9 +1,12 @@
 """`penumbra bench pgbench`: workloads over client counts, on servers that take turns.
 
-A block is one repetition of everything. Servers of ours are started anew for each, since two starts
-of the same server differ by more than two runs of one. Within a block every measurement is made on
-all servers in turn, from block to block and from measurement to measurement in the opposite order
-(ABBA), and the measurements run forth and back, so that drift falls on all alike.
+A block is one repetition of everything. Servers of ours are started anew several times, since two
+starts of the same server differ by more than two runs of one; and there are several blocks to a
+start, since one pgbench is faster than the next for as long as it lives (where the scheduler put
+it), so that many short measurements tell more than a few long ones. Within a block every
+measurement is made on all servers in turn, from block to block and from measurement to measurement
+in the opposite order (ABBA), and the measurements run forth and back, so that drift falls on all
+alike.
 """
 
 import contextlib
@@ -36,6 +39,7 @@ REFRESHES_PER_SECOND = 2
 @dataclass(frozen=True)
 class Design:
     repetitions: int
+    starts: int  # that the repetitions are spread over
     seconds: int
     warmup_seconds: int
     seed: int
@@ -45,6 +49,12 @@ class Design:
     levels: tuple[Level, ...]
     scale: int
     client_cpus: str | None
+
+    def begins_start(self, block: int) -> bool:
+        return block == 0 or self._start(block) > self._start(block - 1)
+
+    def _start(self, block: int) -> int:
+        return block * self.starts // self.repetitions
 
     @property
     def client_cpu_count(self) -> int:
@@ -108,12 +118,14 @@ class Sweep:
     def execute(self) -> None:
         design, count = self.design, len(self.targets)
         warmups = len(design.workloads) * design.warmup_seconds
-        total = design.repetitions * count * (warmups + len(steps(design)) * design.seconds)
+        measured = design.repetitions * len(steps(design)) * design.seconds
+        total = count * (design.starts * warmups + measured)
         self.task = self.progress.add_task("", total=total)
         try:
             for block in range(design.repetitions):
-                for target in self.targets:
-                    self._begin_block(target, block)
+                if design.begins_start(block):
+                    for target in self.targets:
+                        self._start(target, block)
                 for step, in_turn in turns(design, block, self.targets):
                     for target in in_turn:
                         self._measure(step, target, block)
@@ -126,7 +138,7 @@ class Sweep:
         of = f"block {block + 1} of {self.design.repetitions}"
         self.progress.update(self.task, description=f"{of}: {what}{variant}")
 
-    def _begin_block(self, target: Target, block: int) -> None:
+    def _start(self, target: Target, block: int) -> None:
         self._describe(block, target, "start")
         if watcher := self.watchers.pop(target.name, None):
             watcher.connection.close()

@@ -109,7 +109,7 @@ class Target:
         return None
 
     def start(self) -> None:
-        """Called at the beginning of each block."""
+        """Starts a server of ours anew."""
 
     def connect(self) -> psycopg.Connection:
         raise NotImplementedError
@@ -134,7 +134,7 @@ class Target:
 
 
 class PrivateTarget(Target):
-    """A cluster of our own, started anew for each block; gone when the run ends."""
+    """A cluster of our own; gone when the run ends."""
 
     def __init__(self, plan: VariantPlan, settings: dict[str, str], cpus: str | None):
         super().__init__(plan)
