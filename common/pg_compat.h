@@ -26,6 +26,8 @@
 #include "fmgr.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
+#include "nodes/execnodes.h"
+#include "optimizer/optimizer.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
 #include "storage/proc.h"
@@ -377,6 +379,23 @@ compat_translate_cmptype(CompareType type, Oid opfamily)
 
 /* Before 18, ON CONFLICT asks every unique index for btree's equality. */
 #define COMPAT_MAY_BE_UNIQUE (PG_VERSION_NUM >= 180000)
+
+/* 17 asks for an index's workers itself, if the access method says that it can use some. */
+static inline int
+compat_build_workers(Relation heap, Relation index, IndexInfo *info)
+{
+#if PG_VERSION_NUM >= 170000
+	return info->ii_ParallelWorkers;
+#else
+	return IsNormalProcessingMode() ? plan_create_index_workers(RelationGetRelid(heap), RelationGetRelid(index)) : 0;
+#endif
+}
+
+#if PG_VERSION_NUM >= 170000
+#define compat_set_builds_in_parallel(routine) ((routine)->amcanbuildparallel = true)
+#else
+#define compat_set_builds_in_parallel(routine) ((void) 0)
+#endif
 
 /* What amestimateparallelscan gets; 18 also renamed where the access method's part begins. */
 #if PG_VERSION_NUM >= 180000

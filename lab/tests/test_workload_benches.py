@@ -6,7 +6,12 @@ import statistics
 import pytest
 from click.testing import CliRunner
 
-from penumbra_lab import bench_numeric, bench_sort
+from penumbra_lab import (
+    bench_keytree_clients,
+    bench_keytree_working_set,
+    bench_numeric,
+    bench_sort,
+)
 from penumbra_lab.bench_sort import Case
 from penumbra_lab.cli import commands
 from penumbra_lab.run.document import median_ratio, medians, read_run
@@ -99,8 +104,24 @@ def test_sorting_writes_a_pair_for_each_rival(monkeypatch):
     assert all(set(row) == {"stock", "penumbra"} for row in medians(document).values())
 
 
+def test_keytree_clients_writes_throughput_of_both(monkeypatch):
+    loads = [bench_keytree_clients.LOADS[1], bench_keytree_clients.LOADS[-1]]
+    monkeypatch.setattr(bench_keytree_clients, "LOADS", loads)
+    monkeypatch.setattr(bench_keytree_clients, "PGBENCH_SCALE", 1)
+    document = _run("keytree-clients", "--rows", "1000", "--rounds", "1", "--seconds", "1")
+    assert [name for name, _, _ in medians(document)] == [load.workload for load in loads]
+    assert all(set(row) == {"btree", "keytree"} for row in medians(document).values())
+
+
+def test_keytree_working_set_writes_a_curve_of_both(monkeypatch):
+    monkeypatch.setattr(bench_keytree_working_set, "SIZES_MB", (1, 2))
+    document = _run("keytree-working-set", "--rounds", "1")
+    assert [size for _, _, size in medians(document)] == [1, 2]
+    assert all(set(row) == {"btree", "keytree"} for row in medians(document).values())
+
+
 @pytest.mark.parametrize("command", [[], ["demo"], ["bench"], ["bench", "wide"],
-                                     ["bench", "pgbench"], ["report"], ["compare"],
+                                     ["bench", "pgbench"], ["bench", "keytree-clients"], ["report"], ["compare"],
                                      ["environment"]])  # fmt: skip
 def test_help(command):
     result = CliRunner().invoke(commands, [*command, "--help"])

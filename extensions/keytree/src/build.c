@@ -25,6 +25,8 @@
 #include "change.h"
 #include "inner_copy.h"
 #include "load.h"
+#include "parallel_build.h"
+#include "scan_pages.h"
 #include "tree.h"
 
 static void
@@ -63,60 +65,96 @@ create_tree(Relation index, ForkNumber fork)
 		create_page(index, fork, block);
 }
 
-typedef struct BuildState
+void
+keytree_build_create_sorters(KeytreeBuild *build, Size memory_bytes, FileSet *files, const char *name)
 {
-	KeytreeKind kind;
-	bool		is_unique;
-	double		entries_count;
-	/* of rows that are alive and of others, which only unique indexes treat apart; of values and of NULLs */
-	KeytreeSorter *sorters[2][2];
-} BuildState;
+	/* of rows that are alive one gets most; NULLs come in order or nearly so */
+	Size		share_bytes = memory_bytes / 16;
 
-static void
-build_row(Relation index, ItemPointer pointer, Datum *values, bool *nulls, bool is_alive, void *state)
+	for (int sorter = 0; sorter < KEYTREE_SORTERS; sorter++)
+		build->sorters[sorter] =
+			keytree_sorter_create(keytree_sorter_is_of_nulls(sorter) ? KEYTREE_INT2 : build->kind,
+								  sorter == 0 ? memory_bytes - (KEYTREE_SORTERS - 1) * share_bytes : share_bytes,
+								  files, files == NULL ? NULL : keytree_sorter_file_name(name, sorter));
+}
+
+void
+keytree_build_row(Relation index, ItemPointer pointer, Datum *values, bool *nulls, bool is_alive, void *state)
 {
-	BuildState *build = state;
+	KeytreeBuild *build = state;
 	KeytreeEntry entry = {0};
 
 	if (!nulls[0])
 		keytree_key_from_datum(build->kind, values[0], &entry);
 	entry.tid = keytree_tid_from_pointer(pointer);
-	keytree_sorter_add(build->sorters[build->is_unique && !is_alive][nulls[0]], &entry);
+	keytree_sorter_add(build->sorters[keytree_sorter_for(build->info->ii_Unique && !is_alive, nulls[0])], &entry);
 	build->entries_count++;
 }
 
 /* Rows that may be dead do not take part in the check of uniqueness, so they come after the others. */
 static void
-insert_others(Relation heap, Relation index, BuildState *build)
+insert_others(KeytreeBuild *build)
 {
 	for (int is_null = 0; is_null < 2; is_null++)
 	{
 		KeytreeEntry entry;
 
-		while (keytree_sorter_next(build->sorters[1][is_null], &entry))
+		while (keytree_sorter_read(build->sorters[keytree_sorter_for(true, is_null)], &entry, 1) > 0)
 		{
 			ItemPointerData pointer;
 			char		bytes[KEYTREE_MAX_KEY_BYTES];
 
 			CHECK_FOR_INTERRUPTS();
 			keytree_tid_to_pointer(entry.tid, &pointer);
-			keytree_insert_value(index, heap, build->kind, keytree_key_to_datum(build->kind, &entry, bytes),
-								 is_null, &pointer, false);
+			keytree_insert_value(build->index, build->heap, build->kind,
+								 keytree_key_to_datum(build->kind, &entry, bytes), is_null, &pointer, false);
 		}
 	}
 }
 
-static void
-create_sorters(BuildState *build)
+/* All rows of the table into the sorters, with the help of others if there are any. */
+static KeytreeParallelBuild *
+scan_table(KeytreeBuild *build)
 {
-	Size		memory_bytes = (Size) maintenance_work_mem * 1024;
-	Size		share_bytes = memory_bytes / 16;
+	int			workers = compat_build_workers(build->heap, build->index, build->info);
+	KeytreeParallelBuild *parallel = workers > 0 ? keytree_parallel_build_begin(build, workers) : NULL;
 
-	/* one of them gets most rows; NULLs come in order or nearly so */
-	build->sorters[0][0] = keytree_sorter_create(build->kind, memory_bytes - 3 * share_bytes);
-	build->sorters[0][1] = keytree_sorter_create(KEYTREE_INT2, share_bytes);
-	build->sorters[1][0] = keytree_sorter_create(build->kind, share_bytes);
-	build->sorters[1][1] = keytree_sorter_create(KEYTREE_INT2, share_bytes);
+	if (parallel != NULL)
+		keytree_parallel_build_scan(parallel, build);
+	else
+	{
+		keytree_build_create_sorters(build, (Size) maintenance_work_mem * 1024, NULL, NULL);
+		if (keytree_can_scan_pages(build))
+		{
+			KeytreePageQueue queue;
+
+			keytree_page_queue_init(&queue, build->heap);
+			keytree_scan_pages(build, &queue, true);
+		}
+		else
+			build->rows_count = table_index_build_scan(build->heap, build->index, build->info, true, true,
+													   keytree_build_row, build, NULL);
+	}
+	return parallel;
+}
+
+static void
+load_trees(KeytreeBuild *build)
+{
+	IndexInfo  *info = build->info;
+
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, KEYTREE_BUILD_LOAD);
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL, (int64) build->entries_count);
+	keytree_load_tree(build->heap, build->index, KEYTREE_VALUES_ROOT,
+					  build->sorters[keytree_sorter_for(false, false)], info->ii_Unique);
+	keytree_load_tree(build->heap, build->index, KEYTREE_NULLS_ROOT,
+					  build->sorters[keytree_sorter_for(false, true)], info->ii_Unique && info->ii_NullsNotDistinct);
+	if (RelationNeedsWAL(build->index))
+	{
+		pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, KEYTREE_BUILD_LOG);
+		log_newpage_range(build->index, MAIN_FORKNUM, 0, RelationGetNumberOfBlocks(build->index), true);
+	}
+	insert_others(build);
 }
 
 IndexBuildResult *
@@ -125,7 +163,8 @@ keytree_build(Relation heap, Relation index, IndexInfo *info)
 	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "keytree build", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller;
-	BuildState	state = {.kind = keytree_kind_of(index->rd_opcintype[0]),.is_unique = info->ii_Unique};
+	KeytreeBuild build = {.heap = heap,.index = index,.info = info,.kind = keytree_kind_of(index->rd_opcintype[0])};
+	KeytreeParallelBuild *parallel;
 
 	if (info->ii_Unique && !COMPAT_MAY_BE_UNIQUE)
 		ereport(ERROR,
@@ -136,22 +175,14 @@ keytree_build(Relation heap, Relation index, IndexInfo *info)
 	keytree_inner_copy_forget(index);
 	create_tree(index, MAIN_FORKNUM);
 	caller = MemoryContextSwitchTo(context);
-	create_sorters(&state);
-	MemoryContextSwitchTo(caller);
-
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, KEYTREE_BUILD_SCAN);
-	result->heap_tuples = table_index_build_scan(heap, index, info, true, true, build_row, &state, NULL);
-	result->index_tuples = state.entries_count;
-	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, KEYTREE_BUILD_LOAD);
-	keytree_load_tree(heap, index, KEYTREE_VALUES_ROOT, state.sorters[0][0], info->ii_Unique);
-	keytree_load_tree(heap, index, KEYTREE_NULLS_ROOT, state.sorters[0][1],
-					  info->ii_Unique && info->ii_NullsNotDistinct);
-	if (RelationNeedsWAL(index))
-	{
-		pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, KEYTREE_BUILD_LOG);
-		log_newpage_range(index, MAIN_FORKNUM, 0, RelationGetNumberOfBlocks(index), true);
-	}
-	insert_others(heap, index, &state);
+	parallel = scan_table(&build);
+	load_trees(&build);
+	if (parallel != NULL)
+		keytree_parallel_build_end(parallel);
+	MemoryContextSwitchTo(caller);
+	result->heap_tuples = build.rows_count;
+	result->index_tuples = build.entries_count;
 	MemoryContextDelete(context);
 	return result;
 }

@@ -13,8 +13,10 @@
 #include "postgres.h"
 
 #include "access/genam.h"
+#include "commands/progress.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "utils/backend_progress.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -24,6 +26,9 @@
 /* As btree's. */
 #define LEAF_FILL_PERCENT 90
 #define INNER_FILL_PERCENT 70
+
+/* Read from the sorter, and counted for whoever watches. */
+#define ENTRIES_AT_ONCE 1024
 
 /* An inner page has at least two children, so each level is at most half as long. */
 #define MAX_LEVELS 32
@@ -78,14 +83,14 @@ write_page(Load *load, int level, BlockNumber block, BlockNumber right, const Ke
 	UnlockReleaseBuffer(buffer);
 }
 
-static void add_item(Load *load, int level, const KeytreeItem *item, const KeytreeEntry *separator);
+static void add_item(Load *load, int level, const KeytreeItem *item, const KeytreeEntry *before);
 
 static void
 add_downlink(Load *load, int level, const KeytreeEntry *low_fence, BlockNumber child)
 {
 	KeytreeItem downlink = {.entry = *low_fence,.child = child};
 
-	add_item(load, level + 1, &downlink, low_fence);
+	add_item(load, level + 1, &downlink, NULL);
 }
 
 static Level *
@@ -126,9 +131,9 @@ finish_page(Load *load, int level, const KeytreeEntry *separator)
 	add_downlink(load, level, separator, right);
 }
 
-/* The separator is where a page may begin that has the item as its first. */
+/* before is the entry before that of a leaf; an inner page begins with its first item. */
 static void
-add_item(Load *load, int level, const KeytreeItem *item, const KeytreeEntry *separator)
+add_item(Load *load, int level, const KeytreeItem *item, const KeytreeEntry *before)
 {
 	Level	   *gathered = level < load->levels_count ? load->levels[level] : start_level(load);
 	int			most = KEYTREE_CAPACITY_BYTES / 100 * (level == 0 ? LEAF_FILL_PERCENT : INNER_FILL_PERCENT);
@@ -140,7 +145,9 @@ add_item(Load *load, int level, const KeytreeItem *item, const KeytreeEntry *sep
 	if (gathered->count > 0 && (gathered->count == KEYTREE_MAX_ENTRIES ||
 								keytree_extent_bytes(&extent, gathered->count + 1) > most))
 	{
-		finish_page(load, level, separator);
+		KeytreeEntry separator = level > 0 ? item->entry : keytree_separator_between(before, &item->entry);
+
+		finish_page(load, level, &separator);
 		extent = gathered->extent;
 		if (level == 0)
 			keytree_extent_add(&extent, &item->entry);
@@ -185,16 +192,22 @@ keytree_load_tree(Relation heap, Relation index, BlockNumber root, KeytreeSorter
 	Load		load = {.index = index,.root = root};
 	KeytreeItem item = {.child = InvalidBlockNumber};
 	KeytreeEntry last = KEYTREE_ENTRY_FIRST;
+	KeytreeEntry *entries = palloc(ENTRIES_AT_ONCE * sizeof(KeytreeEntry));
+	int64		loaded = 0;
+	int			read;
 
-	while (keytree_sorter_next(sorter, &item.entry))
+	while ((read = keytree_sorter_read(sorter, entries, ENTRIES_AT_ONCE)) > 0)
 	{
-		KeytreeEntry separator = keytree_separator_between(&last, &item.entry);
-
-		/* a TID is never zero, so this is not the first */
-		if (is_unique && last.tid != KEYTREE_TID_FIRST && last.high == item.entry.high && last.low == item.entry.low)
-			report_duplicate(heap, index, root, &item.entry);
-		add_item(&load, 0, &item, &separator);
-		last = item.entry;
+		for (int i = 0; i < read; i++)
+		{
+			item.entry = entries[i];
+			/* a TID is never zero, so this is not the first */
+			if (is_unique && last.tid != KEYTREE_TID_FIRST && last.high == item.entry.high && last.low == item.entry.low)
+				report_duplicate(heap, index, root, &item.entry);
+			add_item(&load, 0, &item, &last);
+			last = item.entry;
+		}
+		pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, loaded += read);
 	}
 	finish_tree(&load);
 	MemoryContextSwitchTo(caller);

@@ -23,24 +23,6 @@ store(char *bytes, uint64 value, int width)
 	}
 }
 
-static inline int
-bytes_for(uint64 value)
-{
-	int			width = 0;
-
-	for (; value != 0; value >>= 8)
-		width++;
-	return width;
-}
-
-static inline uint64
-tid_to_code(uint64 tid, int width)
-{
-	if (width == KEYTREE_WIDEST_TID)
-		return tid << 1;
-	return ((tid >> 16) << KEYTREE_NARROW_OFFSET_BITS | (tid & 0xFFFF)) << 1;
-}
-
 static inline uint64
 tid_from_code(uint64 code, int width)
 {
@@ -49,14 +31,6 @@ tid_from_code(uint64 code, int width)
 		return code;
 	return (code >> KEYTREE_NARROW_OFFSET_BITS) << 16 |
 		(code & ((1 << KEYTREE_NARROW_OFFSET_BITS) - 1));
-}
-
-static int
-tid_width_for(uint64 tid)
-{
-	if ((tid & 0xFFFF) >> KEYTREE_NARROW_OFFSET_BITS != 0)
-		return KEYTREE_WIDEST_TID;
-	return Max(bytes_for(tid_to_code(tid, KEYTREE_MIN_TID_WIDTH)), KEYTREE_MIN_TID_WIDTH);
 }
 
 static void
@@ -273,9 +247,9 @@ encoding_holds(const KeytreePageHeader *header, const KeytreeItem *item)
 	const KeytreeEntry *entry = &item->entry;
 
 	return entry->high >= header->base &&
-		bytes_for(entry->high - header->base) <= header->key_width &&
+		keytree_bytes_for(entry->high - header->base) <= header->key_width &&
 		(header->low_width > 0 || entry->low == 0) &&
-		(header->tid_width == 0 ? entry->tid == 0 : tid_width_for(entry->tid) <= header->tid_width);
+		(header->tid_width == 0 ? entry->tid == 0 : keytree_tid_width_for(entry->tid) <= header->tid_width);
 }
 
 static void
@@ -288,31 +262,38 @@ write_item(char *page, int position, const KeytreeItem *item)
 		  item->entry.high - header->base, header->key_width);
 	store(tail, item->entry.low, header->low_width);
 	tail += header->low_width;
-	store(tail, tid_to_code(item->entry.tid, header->tid_width) | (item->dead ? 1 : 0), header->tid_width);
+	store(tail, keytree_tid_to_code(item->entry.tid, header->tid_width) | (item->dead ? 1 : 0), header->tid_width);
 	store(tail + header->tid_width, item->child, header->child_width);
 }
 
-void
-keytree_extent_add(KeytreeExtent *extent, const KeytreeEntry *entry)
-{
-	extent->least = Min(extent->least, entry->high);
-	extent->greatest = Max(extent->greatest, entry->high);
-	if (entry->low != 0)
-		extent->low_width = sizeof(uint64);
-	if (extent->child_width == 0 || entry->tid != 0)
-		extent->tid_width = Max(extent->tid_width, tid_width_for(entry->tid));
-}
+/*
+ * The same where the next WRITTEN_EXACTLY items are written afterwards: whole
+ * words are stored, whose excess bytes belong to those.
+ */
+#define WRITTEN_EXACTLY 8
 
-static int
-key_width_of(const KeytreeExtent *extent)
+static inline void
+write_item_before_others(char *page, int position, const KeytreeItem *item)
 {
-	return extent->least > extent->greatest ? 0 : bytes_for(extent->greatest - extent->least);
-}
+#ifdef WORDS_BIGENDIAN
+	write_item(page, position, item);
+#else
+	const KeytreePageHeader *header = KeytreeHeader(page);
+	char	   *end = page + BLCKSZ - position * keytree_tail_width(header);
+	uint64		key = item->entry.high - header->base;
+	uint64		tid;
 
-int
-keytree_extent_bytes(const KeytreeExtent *extent, int count)
-{
-	return count * (key_width_of(extent) + extent->low_width + extent->tid_width + extent->child_width);
+	memcpy(page + KEYTREE_KEYS_OFFSET + position * header->key_width, &key, sizeof(key));
+	if (header->tid_width > 0)
+	{
+		tid = (keytree_tid_to_code(item->entry.tid, header->tid_width) | (item->dead ? 1 : 0)) << (64 - 8 * header->tid_width);
+		memcpy(end - header->child_width - sizeof(tid), &tid, sizeof(tid));
+	}
+	if (header->child_width > 0)
+		memcpy(end - sizeof(BlockNumber), &item->child, sizeof(BlockNumber));
+	if (header->low_width > 0)
+		memcpy(end - keytree_tail_width(header), &item->entry.low, sizeof(uint64));
+#endif
 }
 
 /*
@@ -332,7 +313,7 @@ choose_encoding(const KeytreePageHeader *header, const KeytreeItem *items, int c
 	encoding.low_width = extent.low_width;
 	encoding.tid_width = extent.tid_width;
 	encoding.child_width = extent.child_width;
-	encoding.key_width = key_width_of(&extent);
+	encoding.key_width = keytree_extent_key_width(&extent);
 	if (extent.least > extent.greatest)
 		return encoding;
 	slack = (encoding.key_width == 0 ? 0 : PG_UINT64_MAX >> (64 - 8 * encoding.key_width)) -
@@ -376,15 +357,17 @@ pack_as(char *page, const KeytreeEncoding *encoding, const KeytreeItem *items, i
 	header->count = count;
 	for (int i = 0; i < count; i++)
 	{
-		KeytreeItem item = items[i];
-
-		/* what an inner page's first entry says is its low fence, whatever is stored */
 		if (i == 0 && header->level > 0)
-			item.entry = (KeytreeEntry)
 		{
-			.high = encoding->base
-		};
-		write_item(page, i, &item);
+			/* what an inner page's first entry says is its low fence, whatever is stored */
+			KeytreeItem first = {.entry.high = encoding->base,.child = items[0].child};
+
+			write_item(page, 0, &first);
+		}
+		else if (count - i > WRITTEN_EXACTLY)
+			write_item_before_others(page, i, &items[i]);
+		else
+			write_item(page, i, &items[i]);
 	}
 	set_bounds(page, header);
 }

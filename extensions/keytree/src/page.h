@@ -49,6 +49,7 @@
 #include "postgres.h"
 
 #include "port/atomics.h"
+#include "port/pg_bitutils.h"
 #include "storage/block.h"
 #include "storage/bufpage.h"
 #include "storage/itemptr.h"
@@ -216,6 +217,53 @@ keytree_tid_to_pointer(uint64 tid, ItemPointer pointer)
 	ItemPointerSet(pointer, (BlockNumber) (tid >> 16), (OffsetNumber) (tid & 0xFFFF));
 }
 
+/* Bytes of a number without leading zeros. */
+static inline int
+keytree_bytes_for(uint64 value)
+{
+	return value == 0 ? 0 : pg_leftmost_one_pos64(value) / 8 + 1;
+}
+
+static inline uint64
+keytree_tid_to_code(uint64 tid, int width)
+{
+	if (width == KEYTREE_WIDEST_TID)
+		return tid << 1;
+	return ((tid >> 16) << KEYTREE_NARROW_OFFSET_BITS | (tid & 0xFFFF)) << 1;
+}
+
+static inline int
+keytree_tid_width_for(uint64 tid)
+{
+	if ((tid & 0xFFFF) >> KEYTREE_NARROW_OFFSET_BITS != 0)
+		return KEYTREE_WIDEST_TID;
+	return Max(keytree_bytes_for(keytree_tid_to_code(tid, KEYTREE_MIN_TID_WIDTH)), KEYTREE_MIN_TID_WIDTH);
+}
+
+/* Entries one by one, and the bytes that a page of so many takes. */
+static inline void
+keytree_extent_add(KeytreeExtent *extent, const KeytreeEntry *entry)
+{
+	extent->least = Min(extent->least, entry->high);
+	extent->greatest = Max(extent->greatest, entry->high);
+	if (entry->low != 0)
+		extent->low_width = sizeof(uint64);
+	if (extent->child_width == 0 || entry->tid != 0)
+		extent->tid_width = Max(extent->tid_width, keytree_tid_width_for(entry->tid));
+}
+
+static inline int
+keytree_extent_key_width(const KeytreeExtent *extent)
+{
+	return extent->least > extent->greatest ? 0 : keytree_bytes_for(extent->greatest - extent->least);
+}
+
+static inline int
+keytree_extent_bytes(const KeytreeExtent *extent, int count)
+{
+	return count * (keytree_extent_key_width(extent) + extent->low_width + extent->tid_width + extent->child_width);
+}
+
 /*
  * A number of width bytes, little end first.  The first form reads eight bytes
  * from its place on, which any place in the key array has behind it; the
@@ -334,10 +382,6 @@ extern bool keytree_page_insert(char *page, int position, const KeytreeItem *ite
 extern void keytree_page_delete(char *page, const uint16 *positions, int positions_count);
 extern void keytree_page_keep(char *page, int from, int to);
 extern void keytree_page_replace_child(char *page, int position, BlockNumber child);
-
-/* Entries one by one, and the bytes that a page of so many takes. */
-extern void keytree_extent_add(KeytreeExtent *extent, const KeytreeEntry *entry);
-extern int	keytree_extent_bytes(const KeytreeExtent *extent, int count);
 
 /* All entries out of a page, and into one whose fences are set; items are in order. */
 extern int	keytree_page_unpack(const char *page, KeytreeItem *items);

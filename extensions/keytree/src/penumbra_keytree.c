@@ -111,6 +111,7 @@ keytree_handler(PG_FUNCTION_ARGS)
 	routine->amestimateparallelscan = keytree_estimate_parallel_scan;
 	routine->aminitparallelscan = keytree_init_parallel_scan;
 	routine->amparallelrescan = keytree_parallel_rescan;
+	compat_set_builds_in_parallel(routine);
 	compat_set_ordered_am(routine);
 	PG_RETURN_POINTER(routine);
 }

@@ -5,13 +5,15 @@
  *
  * Entries are gathered in runs that the kernels sort as 128-bit numbers: key
  * above TID, or for a uuid its high half above the entry's number in the run,
- * whose low half and TID stand apart and decide among equals.  When memory is
- * used up all runs in it are merged into one on disk.  Reading merges what
- * there is.
+ * whose low half and TID stand apart and decide among equals.  A run that came
+ * in order is not sorted.  When memory is used up all runs in it are merged
+ * into one on disk.  Reading merges what there is.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
+
+#include <fcntl.h>
 
 #include "miscadmin.h"
 #include "storage/buffile.h"
@@ -24,6 +26,9 @@
 #define MAX_RUN_ENTRIES (1024 * 1024)
 
 #define FILE_BUFFER_ENTRIES 4096
+
+/* A run of uuids is read in an order that no cache foresees. */
+#define PREFETCHED_ENTRIES 16
 
 /* What does not fit a number with the high half of a uuid. */
 typedef struct Rest
@@ -52,6 +57,8 @@ typedef struct Run
 struct KeytreeSorter
 {
 	bool		has_rests;
+	FileSet    *files;			/* of runs that another process will read, or NULL */
+	const char *name;			/* theirs, but for the number */
 	MemoryContext context;		/* of the sorter */
 	MemoryContext run_context;	/* of runs in memory */
 	int64		run_entries;	/* of a full run in memory */
@@ -65,13 +72,15 @@ struct KeytreeSorter
 };
 
 KeytreeSorter *
-keytree_sorter_create(KeytreeKind kind, Size memory_bytes)
+keytree_sorter_create(KeytreeKind kind, Size memory_bytes, FileSet *files, const char *name)
 {
 	KeytreeSorter *sorter = palloc0(sizeof(KeytreeSorter));
 	Size		entry_bytes;
 	int64		entries;
 
 	sorter->has_rests = kind == KEYTREE_UUID;
+	sorter->files = files;
+	sorter->name = name;
 	sorter->context = CurrentMemoryContext;
 	sorter->run_context = AllocSetContextCreate(CurrentMemoryContext, "keytree sort", ALLOCSET_DEFAULT_SIZES);
 	entry_bytes = sizeof(PenumbraWideKey) + (sorter->has_rests ? sizeof(Rest) : 0);
@@ -110,7 +119,8 @@ compare_rests(const void *a, const void *b, void *rests)
 static void
 sort_run(Run *run)
 {
-	penumbra_sort_keys(PENUMBRA_KEY_UINT128, run->keys, run->count, false);
+	if (!penumbra_keys_are_ordered(PENUMBRA_KEY_UINT128, run->keys, run->count, false))
+		penumbra_sort_keys(PENUMBRA_KEY_UINT128, run->keys, run->count, false);
 	if (run->rests == NULL)
 		return;
 	for (int64 from = 0, to; from < run->count; from = to)
@@ -149,8 +159,14 @@ advance(Run *run)
 	{
 		const PenumbraWideKey *key = &run->keys[run->at++];
 
-		run->head = run->rests == NULL ? (KeytreeEntry) {key->high, 0, key->low} :
-			(KeytreeEntry) {key->high, run->rests[key->low].low, run->rests[key->low].tid};
+		if (run->rests == NULL)
+			run->head = (KeytreeEntry) {key->high, 0, key->low};
+		else
+		{
+			if (run->count >= PREFETCHED_ENTRIES)
+				__builtin_prefetch(&run->rests[key[PREFETCHED_ENTRIES].low]);
+			run->head = (KeytreeEntry) {key->high, run->rests[key->low].low, run->rests[key->low].tid};
+		}
 		return;
 	}
 	if (run->buffer_at == run->buffered)
@@ -195,23 +211,27 @@ start_merge(Run **runs, int count)
 		sift_down(runs, count, i);
 }
 
-static inline bool
-merge_next(Run **heap, int *count, KeytreeEntry *entry)
+/* The next entries in order, up to so many; returns how many. */
+static int
+merge_entries(Run **heap, int *count, KeytreeEntry *entries, int most)
 {
-	if (*count == 0)
-		return false;
-	*entry = heap[0]->head;
-	if (heap[0]->count > 0)
-		advance(heap[0]);
-	else
+	int			read;
+
+	for (read = 0; read < most && *count > 0; read++)
 	{
-		if (heap[0]->file != NULL)
-			BufFileClose(heap[0]->file);
-		heap[0] = heap[--*count];
+		entries[read] = heap[0]->head;
+		if (heap[0]->count > 0)
+			advance(heap[0]);
+		else
+		{
+			if (heap[0]->file != NULL)
+				BufFileClose(heap[0]->file);
+			heap[0] = heap[--*count];
+		}
+		if (*count > 1)
+			sift_down(heap, *count, 0);
 	}
-	if (*count > 1)
-		sift_down(heap, *count, 0);
-	return true;
+	return read;
 }
 
 static void
@@ -224,33 +244,44 @@ finish_run(KeytreeSorter *sorter)
 	sorter->filling = NULL;
 }
 
+static void
+name_of_file(const char *name, int number, char *path)
+{
+	snprintf(path, MAXPGPATH, "%s.%d", name, number);
+}
+
+/* A run on disk, to be read from its start. */
+static Run *
+create_disk_run(BufFile *file, int64 count)
+{
+	Run		   *run = palloc0(sizeof(Run));
+
+	run->file = file;
+	run->count = count;
+	run->buffer = palloc(FILE_BUFFER_ENTRIES * sizeof(KeytreeEntry));
+	return run;
+}
+
 /* All runs in memory become one on disk. */
 static void
 spill(KeytreeSorter *sorter)
 {
 	MemoryContext caller = MemoryContextSwitchTo(sorter->context);
-	Run		   *spilled = palloc0(sizeof(Run));
+	char		name[MAXPGPATH];
+	Run		   *spilled;
 	Run		  **heap = sorter->runs + sorter->runs_on_disk;
 	int			heap_count = sorter->runs_count - sorter->runs_on_disk;
-	int			used = 0;
+	int			read;
 
-	spilled->file = BufFileCreateTemp(false);
-	spilled->buffer = palloc(FILE_BUFFER_ENTRIES * sizeof(KeytreeEntry));
+	name_of_file(sorter->name, sorter->runs_on_disk, name);
+	spilled = create_disk_run(sorter->files != NULL ? BufFileCreateFileSet(sorter->files, name) :
+							  BufFileCreateTemp(false), 0);
 	start_merge(heap, heap_count);
-	for (;;)
+	while ((read = merge_entries(heap, &heap_count, spilled->buffer, FILE_BUFFER_ENTRIES)) > 0)
 	{
-		bool		is_end = !merge_next(heap, &heap_count, &spilled->buffer[used]);
-
-		used += !is_end;
-		if (used == FILE_BUFFER_ENTRIES || is_end)
-		{
-			BufFileWrite(spilled->file, spilled->buffer, used * sizeof(KeytreeEntry));
-			spilled->count += used;
-			used = 0;
-			CHECK_FOR_INTERRUPTS();
-		}
-		if (is_end)
-			break;
+		BufFileWrite(spilled->file, spilled->buffer, read * sizeof(KeytreeEntry));
+		spilled->count += read;
+		CHECK_FOR_INTERRUPTS();
 	}
 	if (BufFileSeek(spilled->file, 0, 0, SEEK_SET) != 0)
 		ereport(ERROR,
@@ -289,8 +320,8 @@ keytree_sorter_add(KeytreeSorter *sorter, const KeytreeEntry *entry)
 	}
 }
 
-bool
-keytree_sorter_next(KeytreeSorter *sorter, KeytreeEntry *entry)
+int
+keytree_sorter_read(KeytreeSorter *sorter, KeytreeEntry *entries, int most)
 {
 	if (!sorter->is_reading)
 	{
@@ -298,5 +329,37 @@ keytree_sorter_next(KeytreeSorter *sorter, KeytreeEntry *entry)
 		start_merge(sorter->runs, sorter->runs_count);
 		sorter->is_reading = true;
 	}
-	return merge_next(sorter->runs, &sorter->runs_count, entry);
+	return merge_entries(sorter->runs, &sorter->runs_count, entries, most);
+}
+
+int
+keytree_sorter_export(KeytreeSorter *sorter)
+{
+	finish_run(sorter);
+	if (sorter->runs_count > sorter->runs_on_disk)
+		spill(sorter);
+	for (int i = 0; i < sorter->runs_count; i++)
+	{
+		BufFileExportFileSet(sorter->runs[i]->file);
+		BufFileClose(sorter->runs[i]->file);
+	}
+	return sorter->runs_count;
+}
+
+void
+keytree_sorter_import(KeytreeSorter *sorter, FileSet *files, const char *name, int count)
+{
+	MemoryContext caller = MemoryContextSwitchTo(sorter->context);
+
+	finish_run(sorter);
+	for (int i = 0; i < count; i++)
+	{
+		char		path[MAXPGPATH];
+		BufFile    *file;
+
+		name_of_file(name, i, path);
+		file = BufFileOpenFileSet(files, path, O_RDONLY, false);
+		append_run(sorter, create_disk_run(file, BufFileSize(file) / sizeof(KeytreeEntry)));
+	}
+	MemoryContextSwitchTo(caller);
 }

@@ -8,6 +8,11 @@ import click
 from penumbra_lab.bench import bench_workload
 from penumbra_lab.bench_compress import bench_compress, compress_tables
 from penumbra_lab.bench_keytree import bench_keytree, keytree_table
+from penumbra_lab.bench_keytree_clients import bench_keytree_clients, keytree_clients_table
+from penumbra_lab.bench_keytree_working_set import (
+    bench_keytree_working_set,
+    keytree_working_set_table,
+)
 from penumbra_lab.bench_load import bench_load, load_table
 from penumbra_lab.bench_numeric import bench_numeric, numeric_table
 from penumbra_lab.bench_sort import bench_sort, sort_table
@@ -103,6 +108,25 @@ def bench_numeric_command(rows: int, runs: int) -> None:
 def bench_keytree_command(rows: int, rounds: int) -> None:
     """keytree indexes beside btree's: inserts, joins, arrays, look-ups, builds, sizes."""
     conclude(bench_keytree(rows, rounds), keytree_table)
+
+
+@bench.command("keytree-clients")
+@click.option("--rows", type=click.IntRange(min=1000), default=300_000, show_default=True)
+@click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True,
+              help="Measured turns of each pair.")  # fmt: skip
+@click.option("--seconds", type=click.IntRange(min=1), default=5, show_default=True,
+              help="Length of one measurement.")  # fmt: skip
+def bench_keytree_clients_command(rows: int, rounds: int, seconds: int) -> None:
+    """Four clients on keytree indexes and on btree's: reads, mixes, writes, pgbench -S."""
+    conclude(bench_keytree_clients(rows, rounds, seconds), keytree_clients_table)
+
+
+@bench.command("keytree-working-set")
+@click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True,
+              help="Measured turns of each pair.")  # fmt: skip
+def bench_keytree_working_set_command(rounds: int) -> None:
+    """Lookups per second against the working set, from a near cache to four times shared_buffers."""
+    conclude(bench_keytree_working_set(rounds), keytree_working_set_table)
 
 
 @bench.command("sort")

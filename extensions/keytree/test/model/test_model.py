@@ -125,6 +125,17 @@ def _open(server) -> psycopg.Connection:
     return connection
 
 
+def _write(session: psycopg.Connection, pick: random.Random, owner: int) -> None:
+    start, rows = pick.randrange(100000), pick.choice((1, 20, 500))
+    step = pick.choice((0, 1, 17, -1))
+    insert = f"INSERT INTO t SELECT {owner}, {start} + i * {step}, md5(i::text)::uuid, 'x' FROM generate_series(1, {rows}) i"
+    session.execute(pick.choice((
+        insert, insert,
+        f"DELETE FROM t WHERE owner = {owner} AND k BETWEEN {start} AND {start + 20000}",
+        f"UPDATE t SET k = k + 1 WHERE owner = {owner} AND k BETWEEN {start} AND {start + 500}",
+        f"BEGIN; {insert}; ROLLBACK")))  # fmt: skip
+
+
 @pytest.mark.timeout(900)
 def test_concurrent_sessions(server, seed):
     """Readers compare index and heap in one snapshot while others insert, delete, update and vacuum."""
@@ -135,14 +146,7 @@ def test_concurrent_sessions(server, seed):
         counts = {"checks": 0, "writes": 0, "vacuums": 0}
 
         def write(session: psycopg.Connection, pick: random.Random, owner: int) -> None:
-            start, rows = pick.randrange(100000), pick.choice((1, 20, 500))
-            step = pick.choice((0, 1, 17, -1))
-            insert = f"INSERT INTO t SELECT {owner}, {start} + i * {step}, md5(i::text)::uuid, 'x' FROM generate_series(1, {rows}) i"
-            session.execute(pick.choice((
-                insert, insert,
-                f"DELETE FROM t WHERE owner = {owner} AND k BETWEEN {start} AND {start + 20000}",
-                f"UPDATE t SET k = k + 1 WHERE owner = {owner} AND k BETWEEN {start} AND {start + 500}",
-                f"BEGIN; {insert}; ROLLBACK")))  # fmt: skip
+            _write(session, pick, owner)
             counts["writes"] += 1
 
         def vacuum(session: psycopg.Connection) -> None:
@@ -174,3 +178,29 @@ def test_concurrent_sessions(server, seed):
         assert min(counts.values()) > 5, counts
         assert_index_is_heap(connection, "t", "k")
         assert_index_is_heap(connection, "t", "u")
+
+
+@pytest.mark.timeout(900)
+def test_builds_beside_writers(server, seed):
+    """Builds with two workers, concurrent ones too, are whole whatever the others write meanwhile."""
+    with _open(server) as connection:
+        connection.execute("""
+            CREATE TABLE t (owner int, k int8, u uuid, pad text) WITH (parallel_workers = 2, fillfactor = 70);
+            INSERT INTO t SELECT 9, i, md5(i::text)::uuid, 'x' FROM generate_series(1, 50000) i;
+            SET maintenance_work_mem = '96MB'""")
+        workers = Workers()
+        for number in range(2):
+            workers.start(_write, _open(server), random.Random(f"{seed} {number}"), number)
+        pick = random.Random(f"{seed} builder")
+        until = time.monotonic() + SECONDS
+        while time.monotonic() < until and not workers.stop.is_set():
+            column = pick.choice("ku")
+            concurrently = pick.choice(("", "CONCURRENTLY"))
+            connection.execute(f"CREATE INDEX {concurrently} built ON t USING keytree ({column})")
+            connection.execute("UPDATE t SET pad = 'y' WHERE owner = 9 AND k % 20 = 0")
+            connection.execute(f"REINDEX INDEX {pick.choice(('', 'CONCURRENTLY'))} built")
+            connection.execute("SELECT penumbra_keytree.keytree_check('built')")
+            connection.execute("DROP INDEX built")
+        workers.finish(0)
+        connection.execute("CREATE INDEX built ON t USING keytree (k)")
+        assert_index_is_heap(connection, "t", "k")

@@ -44,7 +44,44 @@ CREATE FUNCTION cancel_at(key int8, at int8) RETURNS int8 IMMUTABLE LANGUAGE sql
     SELECT CASE WHEN key = at AND pg_cancel_backend(pg_backend_pid()) THEN 0 ELSE key END $$;
 CREATE INDEX cancelled ON b USING keytree (cancel_at(sequential, 50000));
 SELECT count(*) FROM pg_class WHERE relname = 'cancelled';
+-- Workers that take part, and fail, or meet a cancel, leave nothing behind either.
+CREATE FUNCTION in_worker(key int8, deed text) RETURNS int8 IMMUTABLE PARALLEL SAFE LANGUAGE plpgsql AS $$
+BEGIN
+    IF pg_backend_pid()::text = current_setting('test.leader') THEN
+        PERFORM pg_sleep(0.01) WHERE key % 1000 = 0;
+    ELSIF deed = 'fail' THEN
+        RAISE EXCEPTION 'a worker met a row';
+    ELSE
+        PERFORM pg_cancel_backend(current_setting('test.leader')::int) WHERE key % 1000 = 1;
+    END IF;
+    RETURN key;
+END $$;
+SELECT set_config('test.leader', pg_backend_pid()::text, false) IS NOT NULL AS set;
+ALTER TABLE b SET (parallel_workers = 2);
+SET maintenance_work_mem = '96MB';
+\set VERBOSITY terse
+CREATE INDEX failed ON b USING keytree (in_worker(sequential, 'fail'));
+CREATE INDEX failed ON b USING keytree (in_worker(sequential, 'cancel'));
+CREATE INDEX CONCURRENTLY after_failure ON b USING keytree (u);
+SELECT keytree_check('after_failure');
+SELECT count(*) FROM pg_class WHERE relname = 'failed';
+SELECT count(*) FROM pg_ls_dir('base/pgsql_tmp', true, false);
+-- Pages with HOT chains, dead rows, rows of this transaction: with dead line pointers, then without.
+CREATE TABLE h (k int8, v int) WITH (fillfactor = 50, parallel_workers = 2);
+INSERT INTO h SELECT i, 0 FROM generate_series(1, 20000) i;
+UPDATE h SET v = 1 WHERE k % 3 = 0;
+DELETE FROM h WHERE k % 50 = 0 OR k BETWEEN 5000 AND 6000;
+CREATE INDEX h_dead ON h USING keytree (k);
+VACUUM h;
+CREATE INDEX h_vacuumed ON h USING keytree (k);
+BEGIN;
+INSERT INTO h SELECT i, 0 FROM generate_series(20001, 21000) i;
+UPDATE h SET v = 2 WHERE k % 1000 = 1;
+DELETE FROM h WHERE k % 1000 = 2;
+CREATE INDEX h_in_progress ON h USING keytree (k);
+COMMIT;
+SELECT relname, keytree_check(oid) FROM pg_class WHERE relname ~ '^h_' ORDER BY relname;
 SET client_min_messages = warning;
 DROP EXTENSION penumbra_keytree CASCADE;
-DROP TABLE b, empty;
-DROP FUNCTION build_all, cancel_at;
+DROP TABLE b, empty, h;
+DROP FUNCTION build_all, cancel_at, in_worker;

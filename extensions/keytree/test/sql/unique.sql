@@ -36,3 +36,12 @@ DELETE FROM d;
 CREATE UNIQUE INDEX ON d USING keytree (k) NULLS NOT DISTINCT;
 INSERT INTO d VALUES (NULL);
 INSERT INTO d VALUES (NULL);
+-- duplicates that different processes meet
+CREATE TABLE w WITH (parallel_workers = 2) AS SELECT i AS k FROM generate_series(1, 200000) i;
+INSERT INTO w VALUES (1);
+SET maintenance_work_mem = '96MB';
+CREATE UNIQUE INDEX w_k ON w USING keytree (k);
+DELETE FROM w WHERE ctid = '(0,1)';
+CREATE UNIQUE INDEX w_k ON w USING keytree (k);
+SELECT penumbra_keytree.keytree_check('w_k');
+INSERT INTO w VALUES (1);
