@@ -1,4 +1,4 @@
-"""`penumbra bench keytree-clients`: concurrent clients on keytree indexes and on btree's, in turns."""
+"""`penumbra bench keytree-clients`: concurrent clients on keytree and btree indexes, in turns."""
 
 from dataclasses import dataclass, field
 
@@ -22,7 +22,7 @@ WRITE = "\\set id random(1, 9000000000000000000)\nINSERT INTO filled VALUES (:id
 
 @dataclass(frozen=True)
 class Load:
-    """What pgbench does in the database of a method; is_filled: in a table that is filled before."""
+    """What pgbench does in a method's database; is_filled: in a table that is filled before."""
 
     workload: str
     is_filled: bool = True
@@ -41,8 +41,8 @@ LOADS = [
 
 
 def _create_databases(server: PrivateServer) -> None:
-    """One for each method. In keytree's the index of the accounts' primary key is swapped for one of
-    its kind, which is not unique before PostgreSQL 18."""
+    """One for each method. In keytree's the index of the accounts' primary key is swapped for one
+    of its kind, which is not unique before PostgreSQL 18."""
     unique = "UNIQUE" if server.installation.major >= 18 else ""
     with server.connect() as connection:
         for method in METHODS:

@@ -34,7 +34,9 @@ def _load(connection: psycopg.Connection) -> float:
     return rows / size * (1 << 20)
 
 
-def _lookups_per_second(connection: psycopg.Connection, method: str, keys_count: int, block: int) -> float:
+def _lookups_per_second(
+    connection: psycopg.Connection, method: str, keys_count: int, block: int
+) -> float:
     """Of keys in a part of the index; the first half of the time warms the buffers."""
     connection.execute(f"SELECT setseed({(block % 100) / 100})")
     connection.execute(f"""
@@ -48,7 +50,9 @@ def _lookups_per_second(connection: psycopg.Connection, method: str, keys_count:
     return 1e9 / ns
 
 
-def _measure(connection: psycopg.Connection, run: RunDocument, keys_per_mb: float, rounds: int) -> None:
+def _measure(
+    connection: psycopg.Connection, run: RunDocument, keys_per_mb: float, rounds: int
+) -> None:
     with step_bars(console) as progress:
         task = progress.add_task("working set", total=rounds * len(SIZES_MB))
         for block in range(rounds):

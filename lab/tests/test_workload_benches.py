@@ -121,8 +121,8 @@ def test_keytree_working_set_writes_a_curve_of_both(monkeypatch):
 
 
 @pytest.mark.parametrize("command", [[], ["demo"], ["bench"], ["bench", "wide"],
-                                     ["bench", "pgbench"], ["bench", "keytree-clients"], ["report"], ["compare"],
-                                     ["environment"]])  # fmt: skip
+                                     ["bench", "pgbench"], ["bench", "keytree-clients"],
+                                     ["report"], ["compare"], ["environment"]])  # fmt: skip
 def test_help(command):
     result = CliRunner().invoke(commands, [*command, "--help"])
     assert result.exit_code == 0 and "Usage:" in result.output

@@ -125,7 +125,7 @@ def bench_keytree_clients_command(rows: int, rounds: int, seconds: int) -> None:
 @click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True,
               help="Measured turns of each pair.")  # fmt: skip
 def bench_keytree_working_set_command(rounds: int) -> None:
-    """Lookups per second against the working set, from a near cache to four times shared_buffers."""
+    """Lookups per second against the working set: up to four times shared_buffers."""
     conclude(bench_keytree_working_set(rounds), keytree_working_set_table)
 
 
