@@ -8,7 +8,6 @@
 #include "postgres.h"
 
 #include "access/genam.h"
-#include "access/tableam.h"
 #include "access/xloginsert.h"
 #include "catalog/index.h"
 #include "catalog/pg_index.h"
@@ -66,7 +65,7 @@ create_tree(Relation index, ForkNumber fork)
 }
 
 void
-keytree_build_create_sorters(KeytreeBuild *build, Size memory_bytes, FileSet *files, const char *name)
+keytree_build_create_sorters(KeytreeBuild *build, Size memory_bytes, FileSet *files, int worker)
 {
 	/* of rows that are alive one gets most; NULLs come in order or nearly so */
 	Size		share_bytes = memory_bytes / 16;
@@ -75,7 +74,7 @@ keytree_build_create_sorters(KeytreeBuild *build, Size memory_bytes, FileSet *fi
 		build->sorters[sorter] =
 			keytree_sorter_create(keytree_sorter_is_of_nulls(sorter) ? KEYTREE_INT2 : build->kind,
 								  sorter == 0 ? memory_bytes - (KEYTREE_SORTERS - 1) * share_bytes : share_bytes,
-								  files, files == NULL ? NULL : keytree_sorter_file_name(name, sorter));
+								  files, files == NULL ? NULL : keytree_sorter_file_name(worker, sorter));
 }
 
 void
@@ -123,17 +122,11 @@ scan_table(KeytreeBuild *build)
 		keytree_parallel_build_scan(parallel, build);
 	else
 	{
-		keytree_build_create_sorters(build, (Size) maintenance_work_mem * 1024, NULL, NULL);
-		if (keytree_can_scan_pages(build))
-		{
-			KeytreePageQueue queue;
+		KeytreePageQueue queue;
 
-			keytree_page_queue_init(&queue, build->heap);
-			keytree_scan_pages(build, &queue, true);
-		}
-		else
-			build->rows_count = table_index_build_scan(build->heap, build->index, build->info, true, true,
-													   keytree_build_row, build, NULL);
+		keytree_build_create_sorters(build, (Size) maintenance_work_mem * 1024, NULL, 0);
+		keytree_page_queue_init(&queue, build->heap);
+		keytree_scan_table(build, &queue, NULL, true);
 	}
 	return parallel;
 }

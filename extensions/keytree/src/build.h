@@ -39,9 +39,9 @@ keytree_sorter_is_of_nulls(int sorter)
 }
 
 static inline char *
-keytree_sorter_file_name(const char *owner, int sorter)
+keytree_sorter_file_name(int worker, int sorter)
 {
-	return psprintf("%s.%d", owner, sorter);
+	return psprintf("worker%d.%d", worker, sorter);
 }
 
 /* What one process does of a build. */
@@ -56,8 +56,8 @@ typedef struct KeytreeBuild
 	KeytreeSorter *sorters[KEYTREE_SORTERS];
 }			KeytreeBuild;
 
-/* In the current memory context; files and name as for the sorters. */
-extern void keytree_build_create_sorters(KeytreeBuild *build, Size memory_bytes, FileSet *files, const char *name);
+/* In the current memory context.  A worker's put what they hold into files; the leader has none. */
+extern void keytree_build_create_sorters(KeytreeBuild *build, Size memory_bytes, FileSet *files, int worker);
 
 /* An IndexBuildCallback: a row into its sorter. */
 extern void keytree_build_row(Relation index, ItemPointer pointer, Datum *values, bool *nulls,

@@ -51,7 +51,6 @@ typedef struct Shared
 	Oid			index;
 	bool		is_concurrent;
 	Size		memory_bytes;	/* of one process */
-	bool		scans_pages;	/* or the table access method's scan */
 	KeytreePageQueue queue;
 	SharedFileSet files;
 	/* each written by its worker, read when that has ended */
@@ -69,24 +68,6 @@ struct KeytreeParallelBuild
 extern PGDLLEXPORT void penumbra_keytree_build_main(dsm_segment *segment, shm_toc *toc);
 
 static void
-worker_name(int worker, char *name)
-{
-	snprintf(name, NAMEDATALEN, "worker%d", worker);
-}
-
-/* One process's part of the table into its sorters. */
-static void
-scan_part(KeytreeBuild *build, Shared *shared, ParallelTableScanDesc table_scan, bool is_leader)
-{
-	if (shared->scans_pages)
-		keytree_scan_pages(build, &shared->queue, is_leader);
-	else
-		build->rows_count = table_index_build_scan(build->heap, build->index, build->info, true, is_leader,
-												   keytree_build_row, build,
-												   table_beginscan_parallel(build->heap, table_scan));
-}
-
-static void
 fill_shared(KeytreeParallelBuild *parallel, KeytreeBuild *build, int workers)
 {
 	ParallelContext *context = parallel->context;
@@ -96,7 +77,6 @@ fill_shared(KeytreeParallelBuild *parallel, KeytreeBuild *build, int workers)
 	shared->index = RelationGetRelid(build->index);
 	shared->is_concurrent = build->info->ii_Concurrent;
 	shared->memory_bytes = (Size) maintenance_work_mem * 1024 / (workers + 1);
-	shared->scans_pages = keytree_can_scan_pages(build);
 	keytree_page_queue_init(&shared->queue, build->heap);
 	SharedFileSetInit(&shared->files, context->seg);
 	shm_toc_insert(context->toc, KEY_SHARED, shared);
@@ -154,19 +134,17 @@ keytree_parallel_build_scan(KeytreeParallelBuild *parallel, KeytreeBuild *build)
 	ParallelContext *context = parallel->context;
 	Shared	   *shared = parallel->shared;
 
-	keytree_build_create_sorters(build, shared->memory_bytes, NULL, NULL);
-	scan_part(build, shared, parallel->table_scan, true);
+	keytree_build_create_sorters(build, shared->memory_bytes, NULL, 0);
+	keytree_scan_table(build, &shared->queue, parallel->table_scan, true);
 	/* an error of a worker, or that one did not start, ends the build here */
 	WaitForParallelWorkersToFinish(context);
 	for (int worker = 0; worker < context->nworkers_launched; worker++)
 	{
 		WorkerResult *result = &shared->results[worker];
-		char		name[NAMEDATALEN];
 
-		worker_name(worker, name);
 		for (int sorter = 0; sorter < KEYTREE_SORTERS; sorter++)
 			keytree_sorter_import(build->sorters[sorter], &shared->files.fs,
-								  keytree_sorter_file_name(name, sorter), result->files[sorter]);
+								  keytree_sorter_file_name(worker, sorter), result->files[sorter]);
 		build->rows_count += result->rows_count;
 		build->entries_count += result->entries_count;
 		build->info->ii_BrokenHotChain |= result->broken_hot_chain;
@@ -192,7 +170,6 @@ penumbra_keytree_build_main(dsm_segment *segment, shm_toc *toc)
 	LOCKMODE	heap_lock = shared->is_concurrent ? ShareUpdateExclusiveLock : ShareLock;
 	LOCKMODE	index_lock = shared->is_concurrent ? RowExclusiveLock : AccessExclusiveLock;
 	KeytreeBuild build = {0};
-	char		name[NAMEDATALEN];
 
 	debug_query_string = shm_toc_lookup(toc, KEY_QUERY_TEXT, true);
 	pgstat_report_activity(STATE_RUNNING, debug_query_string);
@@ -203,9 +180,8 @@ penumbra_keytree_build_main(dsm_segment *segment, shm_toc *toc)
 	build.kind = keytree_kind_of(build.index->rd_opcintype[0]);
 	InstrStartParallelQuery();
 	SharedFileSetAttach(&shared->files, segment);
-	worker_name(ParallelWorkerNumber, name);
-	keytree_build_create_sorters(&build, shared->memory_bytes, &shared->files.fs, name);
-	scan_part(&build, shared, shm_toc_lookup(toc, KEY_TABLE_SCAN, false), false);
+	keytree_build_create_sorters(&build, shared->memory_bytes, &shared->files.fs, ParallelWorkerNumber);
+	keytree_scan_table(&build, &shared->queue, shm_toc_lookup(toc, KEY_TABLE_SCAN, false), false);
 	for (int sorter = 0; sorter < KEYTREE_SORTERS; sorter++)
 		result->files[sorter] = keytree_sorter_export(build.sorters[sorter]);
 	result->rows_count = build.rows_count;

@@ -53,8 +53,8 @@ keytree_page_queue_init(KeytreePageQueue *queue, Relation heap)
 }
 
 /* A concurrent build goes by a snapshot. */
-bool
-keytree_can_scan_pages(const KeytreeBuild *build)
+static bool
+can_scan_pages(const KeytreeBuild *build)
 {
 	const IndexInfo *info = build->info;
 
@@ -146,8 +146,8 @@ scan_other_pages(KeytreeBuild *build, BlockNumber from, BlockNumber to)
 														  from, to - from, keytree_build_row, build, NULL);
 }
 
-void
-keytree_scan_pages(KeytreeBuild *build, KeytreePageQueue *queue, bool reports_progress)
+static void
+scan_pages(KeytreeBuild *build, KeytreePageQueue *queue, bool reports_progress)
 {
 	PageScan   *scan = palloc0(sizeof(PageScan));
 
@@ -182,4 +182,16 @@ keytree_scan_pages(KeytreeBuild *build, KeytreePageQueue *queue, bool reports_pr
 	if (scan->strategy != NULL)
 		FreeAccessStrategy(scan->strategy);
 	pfree(scan);
+}
+
+void
+keytree_scan_table(KeytreeBuild *build, KeytreePageQueue *queue, ParallelTableScanDesc shared_scan,
+				   bool reports_progress)
+{
+	if (can_scan_pages(build))
+		scan_pages(build, queue, reports_progress);
+	else
+		build->rows_count = table_index_build_scan(build->heap, build->index, build->info, true, reports_progress,
+												   keytree_build_row, build, shared_scan == NULL ? NULL :
+												   table_beginscan_parallel(build->heap, shared_scan));
 }

@@ -8,6 +8,7 @@
 #ifndef KEYTREE_SCAN_PAGES_H
 #define KEYTREE_SCAN_PAGES_H
 
+#include "access/relscan.h"
 #include "port/atomics.h"
 
 #include "build.h"
@@ -21,10 +22,12 @@ typedef struct KeytreePageQueue
 
 extern void keytree_page_queue_init(KeytreePageQueue *queue, Relation heap);
 
-/* Whether the table and the index are of a kind that the scan knows; others go by the table's access method. */
-extern bool keytree_can_scan_pages(const KeytreeBuild *build);
-
-/* Adds the rows of pages from the queue until it is empty. */
-extern void keytree_scan_pages(KeytreeBuild *build, KeytreePageQueue *queue, bool reports_progress);
+/*
+ * Adds the rows of pages from the queue until it is empty.  What the scan does
+ * not know goes by the table access method, whose scan the processes share too
+ * if there are several.
+ */
+extern void keytree_scan_table(KeytreeBuild *build, KeytreePageQueue *queue, ParallelTableScanDesc shared_scan,
+							   bool reports_progress);
 
 #endif							/* KEYTREE_SCAN_PAGES_H */
