@@ -16,7 +16,7 @@ from penumbra_lab.state import state_directory
 CLIENTS = 4
 PGBENCH_SCALE = 10
 # Of the inserts; random, so that they meet every leaf.
-READ = "\\set id random(1, {rows})\nSELECT id FROM filled WHERE id = :id * 7919;\n"
+READ = "\\set id random(1, {rows}) * 7919\nSELECT id FROM filled WHERE id = :id;\n"
 WRITE = "\\set id random(1, 9000000000000000000)\nINSERT INTO filled VALUES (:id);\n"
 
 
