@@ -346,18 +346,13 @@ compat_count_index_search(IndexScanDesc scan)
  * as btree's.  Before, the planner compares operator families with btree's.
  *
  * 18 also merges equivalences of any tables only if their operators are
- * equality in the same families.  So a family that lacks operators which
- * btree's has, as those of dates and timestamps do between types, must not
- * call its own equality.
+ * equality in the same families.  So a family needs every operator between
+ * types that btree's has.
  */
 #if PG_VERSION_NUM >= 180000
 static inline CompareType
 compat_translate_strategy(StrategyNumber strategy, Oid opfamily)
 {
-	if (strategy == BTEqualStrategyNumber &&
-		!OidIsValid(get_opfamily_member(opfamily, INT8OID, INT8OID, strategy)) &&
-		!OidIsValid(get_opfamily_member(opfamily, UUIDOID, UUIDOID, strategy)))
-		return COMPARE_INVALID;
 	return strategy >= BTLessStrategyNumber && strategy <= BTGreaterStrategyNumber ?
 		(CompareType) strategy : COMPARE_INVALID;
 }

@@ -20,7 +20,7 @@
 /*
  * The id of the resource manager.  128 is what PostgreSQL sets aside for
  * experiments; a release to the public takes an id of its own from
- * https://wiki.postgresql.org/wiki/ExtensibleRmgr, with a new format version.
+ * https://wiki.postgresql.org/wiki/CustomWALResourceManagers, with a new format version.
  */
 #define KEYTREE_RMGR_ID 128
 

@@ -52,13 +52,11 @@ typedef enum Arrival
 }			Arrival;
 
 static Arrival
-check_arrival(const char *page, BlockNumber root, const KeytreeEntry *entry, int level)
+check_arrival(const KeytreePageHeader *header, BlockNumber root, const KeytreeEntry *entry, int level)
 {
-	const KeytreePageHeader *header = KeytreeHeader(page);
 	bool		is_null = root == KEYTREE_NULLS_ROOT;
 
-	if (PageIsNew((Page) page) ||
-		(header->flags & KEYTREE_PAGE_DELETED) ||
+	if ((header->flags & KEYTREE_PAGE_DELETED) ||
 		((header->flags & KEYTREE_PAGE_NULLS) != 0) != is_null ||
 		(level >= 0 && header->level != level) ||
 		keytree_less(entry, &header->low_fence))
@@ -82,12 +80,14 @@ arrive(Relation index, BlockNumber root, BlockNumber block, const KeytreeEntry *
 	{
 		Buffer		buffer = keytree_read_page(index, block);
 		Page		page = BufferGetPage(buffer);
-		Arrival		arrival;
+		Arrival		arrival = ARRIVED_ASTRAY;
 
 		LockBuffer(buffer, lock_mode);
 		if (!PageIsNew(page))
+		{
 			keytree_check_page(index, buffer);
-		arrival = check_arrival(page, root, entry, level);
+			arrival = check_arrival(KeytreeHeader(page), root, entry, level);
+		}
 		if (arrival == ARRIVED)
 			return buffer;
 		block = KeytreeHeader(page)->right;
@@ -186,6 +186,34 @@ keytree_descend_from(Relation index, BlockNumber root, BlockNumber block,
 	if (BlockNumberIsValid(block))
 		buffer = arrive(index, root, block, entry, level, lock_mode, MAX_MOVES_FROM_GUESS);
 	return BufferIsValid(buffer) ? buffer : keytree_descend(index, root, entry, level, lock_mode);
+}
+
+Buffer
+keytree_read_leaf(Relation index, BlockNumber root, BlockNumber guess, const KeytreeEntry *entry,
+				  bool lock_may_be_spared, KeytreePageHeader *header, bool *is_locked)
+{
+	Buffer		buffer;
+
+	*is_locked = false;
+	if (lock_may_be_spared)
+	{
+		BlockNumber block = guess;
+
+		if (!BlockNumberIsValid(block) && root == KEYTREE_VALUES_ROOT)
+			block = keytree_inner_copy_find(index, entry);
+		if (BlockNumberIsValid(block))
+		{
+			buffer = keytree_read_page(index, block);
+			if (keytree_page_begin_read(BufferGetPage(buffer), header) &&
+				check_arrival(header, root, entry, 0) == ARRIVED)
+				return buffer;
+			ReleaseBuffer(buffer);
+		}
+	}
+	buffer = keytree_descend_from(index, root, guess, entry, 0, BUFFER_LOCK_SHARE);
+	*header = *KeytreeHeader(BufferGetPage(buffer));
+	*is_locked = true;
+	return buffer;
 }
 
 Buffer

@@ -47,6 +47,7 @@ typedef struct InnerCopy
 	Buffer	   *recent;			/* last seen buffer of a block, by its number modulo RECENT_BUFFERS */
 	uint32		reads;
 	uint32		misses;
+	bool		has_inner_pages;	/* as far as known; then the root is no leaf */
 }			InnerCopy;
 
 /* What rd_amcache points to. */
@@ -70,6 +71,7 @@ empty_copy(InnerCopy *copy)
 	copy->lows = NULL;
 	copy->images = NULL;
 	copy->recent = NULL;
+	copy->has_inner_pages = false;
 }
 
 static InnerCopy *
@@ -140,7 +142,7 @@ keytree_inner_copy_find(Relation index, const KeytreeEntry *entry)
 	int			at = image_for(copy, entry);
 
 	if (at < 0)
-		return InvalidBlockNumber;
+		return copy->has_inner_pages ? InvalidBlockNumber : KEYTREE_VALUES_ROOT;
 	return keytree_page_child(copy->images[at], keytree_page_child_position(copy->images[at], entry));
 }
 
@@ -217,7 +219,10 @@ keytree_inner_copy_add(Relation index, const char *page)
 	int			from;
 	int			to;
 
-	if ((header->flags & KEYTREE_PAGE_NULLS) || !make_room(copy))
+	if (header->flags & KEYTREE_PAGE_NULLS)
+		return;
+	copy->has_inner_pages = true;
+	if (!make_room(copy))
 		return;
 	image = MemoryContextAlloc(copy->context, BLCKSZ);
 	memcpy(image, page, BLCKSZ);

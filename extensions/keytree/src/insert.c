@@ -9,6 +9,7 @@
 
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "storage/predicate.h"
 #include "utils/rel.h"
 
 #include "change.h"
@@ -100,6 +101,8 @@ split_root(Relation index, Buffer root, const KeytreeItem *item, Buffer child)
 
 	choose_split(page, keytree_page_lower_bound(page, &item->entry), item, &keep, &separator);
 	keytree_change_split_root(index, root, left, right, keep, &separator);
+	PredicateLockPageSplit(index, BufferGetBlockNumber(root), BufferGetBlockNumber(left));
+	PredicateLockPageSplit(index, BufferGetBlockNumber(root), BufferGetBlockNumber(right));
 	UnlockReleaseBuffer(root);
 	inserted = try_insert(index, keytree_less(&item->entry, &separator) ? left : right, item, child);
 	UnlockReleaseBuffer(left);
@@ -127,6 +130,7 @@ split_page(Relation index, BlockNumber root, Buffer left, const KeytreeItem *ite
 		keytree_check_page(index, old_right);
 	}
 	keytree_change_split(index, left, right, old_right, keep, &separator);
+	PredicateLockPageSplit(index, BufferGetBlockNumber(left), BufferGetBlockNumber(right));
 	if (BufferIsValid(old_right))
 		UnlockReleaseBuffer(old_right);
 	inserted = try_insert(index, keytree_less(&item->entry, &separator) ? left : right, item, child);
@@ -189,6 +193,7 @@ bool
 keytree_insert_into_leaf(Relation index, Relation heap, BlockNumber root, Buffer leaf,
 						 const KeytreeItem *item, bool updates_same_key)
 {
+	CheckForSerializableConflictIn(index, NULL, BufferGetBlockNumber(leaf));
 	if (!keytree_page_has_room(BufferGetPage(leaf), item))
 		keytree_make_room(index, heap, leaf, updates_same_key);
 	return insert_or_split(index, root, leaf, item, InvalidBuffer);

@@ -2,7 +2,7 @@
  *
  * inspect.c
  *	  keytree_page(), keytree_page_header() and keytree_stats(): the structure
- *	  of an index, for people.
+ *	  of an index, for people; keytree_leaf_reads(): how this session reads.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,11 +23,13 @@
 
 #include "inspect.h"
 #include "key.h"
+#include "scan.h"
 #include "tree.h"
 
 PENUMBRA_SQL_FUNCTION(keytree_page);
 PENUMBRA_SQL_FUNCTION(keytree_page_header);
 PENUMBRA_SQL_FUNCTION(keytree_stats);
+PENUMBRA_SQL_FUNCTION(keytree_leaf_reads_of_session);
 
 Relation
 keytree_open_index(Oid index_oid, LOCKMODE mode)
@@ -241,5 +243,18 @@ keytree_stats(PG_FUNCTION_ARGS)
 	nulls[8] = leaf_pages == 0;
 	values[8] = Float8GetDatum(100.0 * leaf_bytes / Max(leaf_pages, 1) / KEYTREE_CAPACITY_BYTES);
 	index_close(index, AccessShareLock);
+	return tuple_of(fcinfo, values, nulls);
+}
+
+Datum
+keytree_leaf_reads_of_session(PG_FUNCTION_ARGS)
+{
+	Datum		values[3] = {
+		Int64GetDatum(keytree_leaf_reads.without_lock),
+		Int64GetDatum(keytree_leaf_reads.disturbed),
+		Int64GetDatum(keytree_leaf_reads.with_lock)
+	};
+	bool		nulls[3] = {false};
+
 	return tuple_of(fcinfo, values, nulls);
 }

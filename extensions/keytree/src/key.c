@@ -52,6 +52,30 @@ keytree_kind_of(Oid type)
 	return kind;
 }
 
+static bool
+is_integer(Oid type)
+{
+	return type == INT2OID || type == INT4OID || type == INT8OID;
+}
+
+static bool
+is_datetime(Oid type)
+{
+	return type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID;
+}
+
+bool
+keytree_types_compare(Oid left, Oid right)
+{
+	return left == right || (is_integer(left) && is_integer(right)) || (is_datetime(left) && is_datetime(right));
+}
+
+bool
+keytree_types_need_conversion(Oid left, Oid right)
+{
+	return left != right && is_datetime(left);
+}
+
 void
 keytree_key_from_datum(KeytreeKind kind, Datum value, KeytreeEntry *entry)
 {

@@ -40,6 +40,25 @@ keytree_int_from_key(uint64 key)
 /* Sets the halves of the key; tid is the caller's. */
 extern void keytree_key_from_datum(KeytreeKind kind, Datum value, KeytreeEntry *entry);
 
+/*
+ * The entries that have a value equal to one of another type, from one
+ * (inclusive) to another (exclusive); empty where it would stand if there are
+ * none.  A wide range has others too: the operator must be asked.
+ */
+typedef struct KeytreeRange
+{
+	KeytreeEntry from;
+	KeytreeEntry to;
+	bool		is_wide;
+}			KeytreeRange;
+
+/* Of a key of the type in an index on the other. */
+extern void keytree_range_of(Oid indexed_type, Oid type, const KeytreeEntry *key, KeytreeRange *range);
+
+/* Types whose values compare; those that need no conversion have equal keys for equal values. */
+extern bool keytree_types_compare(Oid left, Oid right);
+extern bool keytree_types_need_conversion(Oid left, Oid right);
+
 #define KEYTREE_MAX_KEY_BYTES 16
 
 /* The value of a key; bytes, of KEYTREE_MAX_KEY_BYTES, hold it if it is passed by reference. */

@@ -27,19 +27,13 @@
 #include "key.h"
 #include "operator_class.h"
 
-static bool
-is_integer(Oid type)
-{
-	return type == INT2OID || type == INT4OID || type == INT8OID;
-}
-
 /* The operator that the strategy means for these types, or InvalidOid. */
 static Oid
 expected_operator(Oid left, Oid right, StrategyNumber strategy)
 {
 	Oid			btree_class;
 
-	if (left != right && !(is_integer(left) && is_integer(right)))
+	if (!keytree_types_compare(left, right))
 		return InvalidOid;
 	btree_class = GetDefaultOpClass(left, BTREE_AM_OID);
 	return OidIsValid(btree_class) ?
@@ -77,13 +71,12 @@ type_is_supported(Oid type, const char *class_name)
 static bool
 operators_are_complete(Oid family, Oid type, const char *class_name)
 {
-	const Oid	integers[] = {INT2OID, INT4OID, INT8OID};
-	const Oid  *rights = is_integer(type) ? integers : &type;
-	int			rights_count = is_integer(type) ? lengthof(integers) : 1;
+	const Oid	rights[] = {INT2OID, INT4OID, INT8OID, DATEOID, TIMESTAMPOID, TIMESTAMPTZOID, UUIDOID};
 
-	for (int i = 0; i < rights_count; i++)
+	for (int i = 0; i < lengthof(rights); i++)
 		for (StrategyNumber strategy = 1; strategy <= BTMaxStrategyNumber; strategy++)
-			if (!OidIsValid(get_opfamily_member(family, type, rights[i], strategy)))
+			if (keytree_types_compare(type, rights[i]) &&
+				!OidIsValid(get_opfamily_member(family, type, rights[i], strategy)))
 			{
 				ereport(INFO,
 						(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),

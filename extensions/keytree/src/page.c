@@ -83,12 +83,11 @@ keytree_page_init_meta(char *page, Oid key_type)
 	((PageHeader) page)->pd_lower = KEYTREE_KEYS_OFFSET + sizeof(KeytreeMeta);
 }
 
-const char *
-keytree_page_damage(const char *page)
-{
-	const KeytreePageHeader *header = KeytreeHeader(page);
-	const PageHeaderData *standard = (const PageHeaderData *) page;
+#define P5_DAMAGE "P5: count and bounds disagree"
 
+const char *
+keytree_header_damage(const KeytreePageHeader *header)
+{
 	if (header->magic != KEYTREE_MAGIC)
 		return "P1: not a keytree page";
 	if (header->format != KEYTREE_FORMAT)
@@ -102,11 +101,23 @@ keytree_page_damage(const char *page)
 		header->child_width != (header->level > 0 ? sizeof(BlockNumber) : 0))
 		return "P4: impossible widths";
 	if (header->count > KEYTREE_MAX_ENTRIES ||
-		header->count * (header->key_width + keytree_tail_width(header)) > KEYTREE_CAPACITY_BYTES ||
-		standard->pd_lower != KEYTREE_KEYS_OFFSET + header->count * header->key_width ||
-		standard->pd_upper != BLCKSZ - header->count * keytree_tail_width(header))
-		return "P5: count and bounds disagree";
+		header->count * (header->key_width + keytree_tail_width(header)) > KEYTREE_CAPACITY_BYTES)
+		return P5_DAMAGE;
 	return NULL;
+}
+
+const char *
+keytree_page_damage(const char *page)
+{
+	const KeytreePageHeader *header = KeytreeHeader(page);
+	const PageHeaderData *standard = (const PageHeaderData *) page;
+	const char *damage = keytree_header_damage(header);
+
+	if (damage == NULL &&
+		(standard->pd_lower != KEYTREE_KEYS_OFFSET + header->count * header->key_width ||
+		 standard->pd_upper != BLCKSZ - header->count * keytree_tail_width(header)))
+		damage = P5_DAMAGE;
+	return damage;
 }
 
 static inline uint64
@@ -130,10 +141,8 @@ low_at(const char *page, const KeytreePageHeader *header, int position)
 }
 
 KeytreeEntry
-keytree_page_entry(const char *page, int position)
+keytree_view_entry(const char *page, const KeytreePageHeader *header, int position)
 {
-	const KeytreePageHeader *header = KeytreeHeader(page);
-
 	if (position == 0 && header->level > 0)
 		return header->low_fence;
 	return (KeytreeEntry)
@@ -154,9 +163,9 @@ keytree_page_child(const char *page, int position)
 }
 
 bool
-keytree_page_entry_is_dead(const char *page, int position)
+keytree_view_entry_is_dead(const char *page, const KeytreePageHeader *header, int position)
 {
-	return tid_code_at(page, KeytreeHeader(page), position) & 1;
+	return tid_code_at(page, header, position) & 1;
 }
 
 /* A hint: one byte written, under a share lock too. */
@@ -206,9 +215,8 @@ search_tails(const char *page, const KeytreePageHeader *header, int from, int to
 }
 
 int
-keytree_page_lower_bound(const char *page, const KeytreeEntry *entry)
+keytree_view_lower_bound(const char *page, const KeytreePageHeader *header, const KeytreeEntry *entry)
 {
-	const KeytreePageHeader *header = KeytreeHeader(page);
 	int			first = header->level > 0 ? Min(1, header->count) : 0;
 	int			count = header->count;
 	uint64		offset = entry->high - header->base;

@@ -350,6 +350,15 @@ keytree_page_end_write(char *page)
 	*version = (*version | 1) + 1;
 }
 
+/* Ends a write that has changed nothing. */
+static inline void
+keytree_page_abandon_write(char *page)
+{
+	volatile uint32 *version = &KeytreeHeader(page)->version;
+
+	*version = *version & ~(uint32) 1;
+}
+
 /* An empty page; the version word goes on counting over all uses of the block. */
 extern void keytree_page_init(char *page, int level, uint16 flags);
 extern void keytree_page_init_meta(char *page, Oid key_type);
@@ -357,16 +366,75 @@ extern void keytree_page_init_meta(char *page, Oid key_type);
 /* All of a page but its version word. */
 extern void keytree_page_copy(char *page, const char *source);
 
-/* NULL, or what is wrong with the header: for readers before they trust it. */
+/*
+ * NULL, or what is wrong with the page: for readers before they trust it.
+ * The first form looks at the header alone, which bounds all that is read of
+ * the page through it.
+ */
+extern const char *keytree_header_damage(const KeytreePageHeader *header);
 extern const char *keytree_page_damage(const char *page);
 
-extern KeytreeEntry keytree_page_entry(const char *page, int position);
-extern BlockNumber keytree_page_child(const char *page, int position);
-extern bool keytree_page_entry_is_dead(const char *page, int position);
-extern void keytree_page_mark_dead(char *page, int position);
+/*
+ * The reader's side of the version word, for those who have pinned the page
+ * and not locked it.  begin_read copies the header; false if somebody writes
+ * or the copy is not sound.  What is then read of the page by way of the copy
+ * (the view functions below) is within the page, and true if the page is
+ * found unchanged afterwards.
+ */
+static inline uint32
+keytree_page_version(const char *page)
+{
+	return *(const volatile uint32 *) &KeytreeHeader(page)->version;
+}
+
+static inline bool
+keytree_page_begin_read(const char *page, KeytreePageHeader *header)
+{
+	uint32		version = keytree_page_version(page);
+
+	if (version & 1)
+		return false;
+	pg_read_barrier();
+	*header = *KeytreeHeader(page);
+	/* the compiler must not read the page again where it is told to use the copy */
+	pg_read_barrier();
+	header->version = version;
+	return keytree_header_damage(header) == NULL;
+}
+
+static inline bool
+keytree_page_is_unchanged(const char *page, const KeytreePageHeader *header)
+{
+	pg_read_barrier();
+	return keytree_page_version(page) == header->version;
+}
+
+/* A view: a page, and its header or a copy of it.  Positions are below the header's count. */
+extern KeytreeEntry keytree_view_entry(const char *page, const KeytreePageHeader *header, int position);
+extern bool keytree_view_entry_is_dead(const char *page, const KeytreePageHeader *header, int position);
+extern int	keytree_view_lower_bound(const char *page, const KeytreePageHeader *header, const KeytreeEntry *entry);
+
+static inline KeytreeEntry
+keytree_page_entry(const char *page, int position)
+{
+	return keytree_view_entry(page, KeytreeHeader(page), position);
+}
+
+static inline bool
+keytree_page_entry_is_dead(const char *page, int position)
+{
+	return keytree_view_entry_is_dead(page, KeytreeHeader(page), position);
+}
 
 /* First position whose entry is not less; an inner page's entry 0 counts as less than everything. */
-extern int	keytree_page_lower_bound(const char *page, const KeytreeEntry *entry);
+static inline int
+keytree_page_lower_bound(const char *page, const KeytreeEntry *entry)
+{
+	return keytree_view_lower_bound(page, KeytreeHeader(page), entry);
+}
+
+extern BlockNumber keytree_page_child(const char *page, int position);
+extern void keytree_page_mark_dead(char *page, int position);
 
 /* Position of the child whose range holds the entry. */
 extern int	keytree_page_child_position(const char *page, const KeytreeEntry *entry);

@@ -88,6 +88,7 @@ keytree_handler(PG_FUNCTION_ARGS)
 	routine->amsearcharray = true;
 	routine->amsearchnulls = true;
 	routine->amclusterable = true;
+	routine->ampredlocks = true;
 	routine->amparallelvacuumoptions = VACUUM_OPTION_PARALLEL_BULKDEL | VACUUM_OPTION_PARALLEL_COND_CLEANUP;
 
 	routine->ambuild = keytree_build;

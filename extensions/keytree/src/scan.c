@@ -14,15 +14,23 @@
 #include "access/genam.h"
 #include "access/itup.h"
 #include "access/relscan.h"
+#include "access/xact.h"
+#include "access/xlog.h"
 #include "miscadmin.h"
 #include "pg_compat.h"
 #include "storage/bufmgr.h"
+#include "storage/predicate.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
 #include "scan.h"
 #include "tree.h"
+
+/* Reads without lock that others may disturb before a scan takes the lock. */
+#define MAX_READS_WITHOUT_LOCK 3
+
+KeytreeLeafReads keytree_leaf_reads;
 
 static KeytreeLeafItems *
 create_leaf_items(IndexScanDesc scan)
@@ -77,7 +85,7 @@ kill_items(IndexScanDesc scan)
 	buffer = ReadBuffer(scan->indexRelation, state->leaf->block);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	page = BufferGetPage(buffer);
-	if (KeytreeHeader(page)->version == state->leaf->version &&
+	if (KeytreeHeader(page)->version == state->leaf->header.version &&
 		!(KeytreeHeader(page)->flags & KEYTREE_PAGE_DELETED) && KeytreeHeader(page)->level == 0)
 	{
 		for (int i = 0; i < state->killed_count; i++)
@@ -138,35 +146,33 @@ keytree_rescan(IndexScanDesc scan, ScanKey keys, int keys_count, ScanKey orderby
 
 /* First position in [from, count) that is not below the entry; most intervals are of one key, so look near first. */
 static int
-end_position(const char *page, int from, const KeytreeEntry *to)
+end_position(const char *page, const KeytreePageHeader *header, int from, const KeytreeEntry *to)
 {
-	const KeytreePageHeader *header = KeytreeHeader(page);
-
 	if (!keytree_less(to, &header->high_fence))
 		return header->count;
 	for (int position = from; position < Min(from + 2, header->count); position++)
 	{
-		KeytreeEntry entry = keytree_page_entry(page, position);
+		KeytreeEntry entry = keytree_view_entry(page, header, position);
 
 		if (!keytree_less(&entry, to))
 			return position;
 	}
-	return keytree_page_lower_bound(page, to);
+	return keytree_view_lower_bound(page, header, to);
 }
 
 static void
 take_positions(IndexScanDesc scan, KeytreeLeafItems *leaf, const char *page, int from, int to)
 {
-	bool		skip_dead = scan->ignore_killed_tuples &&
-		(KeytreeHeader(page)->flags & KEYTREE_PAGE_HAS_DEAD);
+	const KeytreePageHeader *header = &leaf->header;
+	bool		skip_dead = scan->ignore_killed_tuples && (header->flags & KEYTREE_PAGE_HAS_DEAD);
 
 	for (int position = from; position < to; position++)
 	{
 		KeytreeEntry entry;
 
-		if (skip_dead && keytree_page_entry_is_dead(page, position))
+		if (skip_dead && keytree_view_entry_is_dead(page, header, position))
 			continue;
-		entry = keytree_page_entry(page, position);
+		entry = keytree_view_entry(page, header, position);
 		leaf->tids[leaf->count] = entry.tid;
 		leaf->positions[leaf->count] = position;
 		if (scan->xs_want_itup)
@@ -178,15 +184,19 @@ take_positions(IndexScanDesc scan, KeytreeLeafItems *leaf, const char *page, int
 	}
 }
 
-/* Takes what the page has for all intervals that meet it; interval is one of them. */
+/*
+ * Takes what the page has for all intervals that meet it; interval is one of
+ * them.  The page may change meanwhile: no position is taken twice whatever
+ * it says, so the arrays suffice.
+ */
 static void
-take_page(IndexScanDesc scan, KeytreeLeafItems *leaf, Buffer buffer, int interval)
+take_page(IndexScanDesc scan, KeytreeLeafItems *leaf, const char *page, int interval)
 {
 	const KeytreeScan *state = scan->opaque;
 	const KeytreeInterval *intervals = state->bounds.intervals;
-	const char *page = BufferGetPage(buffer);
-	const KeytreePageHeader *header = KeytreeHeader(page);
+	const KeytreePageHeader *header = &leaf->header;
 	BlockNumber root = intervals[interval].root;
+	int			end = 0;
 	int			first = interval;
 	int			last = interval;
 
@@ -200,18 +210,14 @@ take_page(IndexScanDesc scan, KeytreeLeafItems *leaf, Buffer buffer, int interva
 	leaf->count = 0;
 	leaf->first_interval = first;
 	leaf->last_interval = last;
-	leaf->block = BufferGetBlockNumber(buffer);
-	leaf->left = header->left;
-	leaf->right = header->right;
-	leaf->version = header->version;
-	leaf->low_fence = header->low_fence;
-	leaf->high_fence = header->high_fence;
 	for (int i = first; i <= last; i++)
 	{
 		int			from = keytree_less(&header->low_fence, &intervals[i].from) ?
-			keytree_page_lower_bound(page, &intervals[i].from) : 0;
+			keytree_view_lower_bound(page, header, &intervals[i].from) : 0;
 
-		take_positions(scan, leaf, page, from, end_position(page, from, &intervals[i].to));
+		from = Max(from, end);
+		end = Max(from, end_position(page, header, from, &intervals[i].to));
+		take_positions(scan, leaf, page, from, end);
 	}
 }
 
@@ -247,10 +253,10 @@ next_target(const KeytreeScan *state, const KeytreeLeafItems *leaf, bool forward
 	{
 		const KeytreeInterval *last = &bounds->intervals[leaf->last_interval];
 
-		if (keytree_less(&leaf->high_fence, &last->to))
+		if (keytree_less(&leaf->header.high_fence, &last->to))
 			*target = (KeytreeTarget)
 		{
-			.interval = leaf->last_interval,.entry = leaf->high_fence,.guess = leaf->right
+			.interval = leaf->last_interval,.entry = leaf->header.high_fence,.guess = leaf->header.right
 		};
 		else if (leaf->last_interval + 1 < bounds->count)
 			*target = (KeytreeTarget)
@@ -264,10 +270,10 @@ next_target(const KeytreeScan *state, const KeytreeLeafItems *leaf, bool forward
 	{
 		const KeytreeInterval *first = &bounds->intervals[leaf->first_interval];
 
-		if (keytree_less(&first->from, &leaf->low_fence))
+		if (keytree_less(&first->from, &leaf->header.low_fence))
 			*target = (KeytreeTarget)
 		{
-			.interval = leaf->first_interval,.entry = leaf->low_fence,.guess = leaf->left
+			.interval = leaf->first_interval,.entry = leaf->header.low_fence,.guess = leaf->header.left
 		};
 		else if (leaf->first_interval > 0)
 			*target = (KeytreeTarget)
@@ -300,9 +306,41 @@ reaches_back(const KeytreeScan *state, const KeytreeTarget *target, bool forward
 		return false;
 	if (forward)
 		return keytree_less(&state->bounds.intervals[leaf->first_interval].from, &target->entry) &&
-			keytree_less(&leaf->low_fence, &target->entry);
+			keytree_less(&leaf->header.low_fence, &target->entry);
 	return keytree_less(&target->entry, &state->bounds.intervals[leaf->last_interval].to) &&
-		keytree_less(&target->entry, &leaf->high_fence);
+		keytree_less(&target->entry, &leaf->header.high_fence);
+}
+
+/* Index of the item that the scan begins with in a page that was just taken. */
+static int
+first_index(const KeytreeScan *state, const char *page, const KeytreeTarget *target, bool forward)
+{
+	const KeytreeLeafItems *leaf = state->leaf;
+	int			index = forward ? 0 : leaf->count;
+
+	if (reaches_back(state, target, forward))
+	{
+		int			bound = keytree_view_lower_bound(page, &leaf->header, &target->entry);
+
+		if (forward)
+			while (index < leaf->count && leaf->positions[index] < bound)
+				index++;
+		else
+			while (index > 0 && leaf->positions[index - 1] >= bound)
+				index--;
+	}
+	return forward ? index : index - 1;
+}
+
+/*
+ * Replay puts full images over pages without going through the version word;
+ * and a serializable reader who does not see an insert must have its
+ * predicate lock before the inserter looks for one, which the lock ensures.
+ */
+static bool
+lock_may_be_spared(void)
+{
+	return !RecoveryInProgress() && !IsolationIsSerializable();
 }
 
 /* Reads the target's page; the current item is the first (or last) one in the direction. */
@@ -310,33 +348,40 @@ static void
 read_target(IndexScanDesc scan, const KeytreeTarget *target, bool forward, bool keep_pin)
 {
 	KeytreeScan *state = scan->opaque;
-	KeytreeEntry entry = forward ? target->entry : entry_before(target->entry);
-	Buffer		buffer = keytree_descend_from(scan->indexRelation, state->bounds.intervals[target->interval].root,
-											  target->guess, &entry, 0, BUFFER_LOCK_SHARE);
 	KeytreeLeafItems *leaf = state->leaf;
-	int			position;
+	KeytreeEntry entry = forward ? target->entry : entry_before(target->entry);
+	int			tries_left = lock_may_be_spared() ? MAX_READS_WITHOUT_LOCK : 0;
+	bool		is_read = false;
+	Buffer		buffer = InvalidBuffer;
 
-	take_page(scan, leaf, buffer, target->interval);
-	position = forward ? 0 : leaf->count;
-	if (reaches_back(state, target, forward))
+	while (!is_read)
 	{
-		int			bound = keytree_page_lower_bound(BufferGetPage(buffer), &target->entry);
+		bool		is_locked;
+		const char *page;
 
-		if (forward)
-			while (position < leaf->count && leaf->positions[position] < bound)
-				position++;
+		buffer = keytree_read_leaf(scan->indexRelation, state->bounds.intervals[target->interval].root,
+								   target->guess, &entry, tries_left-- > 0, &leaf->header, &is_locked);
+		page = BufferGetPage(buffer);
+		leaf->block = BufferGetBlockNumber(buffer);
+		if (is_locked && scan->xs_snapshot != NULL)
+			PredicateLockPage(scan->indexRelation, leaf->block, scan->xs_snapshot);
+		take_page(scan, leaf, page, target->interval);
+		leaf->index = first_index(state, page, target, forward);
+		is_read = is_locked || keytree_page_is_unchanged(page, &leaf->header);
+		if (is_locked)
+		{
+			LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+			keytree_leaf_reads.with_lock++;
+		}
+		else if (is_read)
+			keytree_leaf_reads.without_lock++;
 		else
-			while (position > 0 && leaf->positions[position - 1] >= bound)
-				position--;
+			keytree_leaf_reads.disturbed++;
+		if (!is_read || !keep_pin)
+			ReleaseBuffer(buffer);
 	}
-	leaf->index = forward ? position : position - 1;
 	if (keep_pin)
-	{
-		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 		leaf->pin = buffer;
-	}
-	else
-		UnlockReleaseBuffer(buffer);
 }
 
 /* The page to be read next; false if there is none. */
@@ -438,7 +483,7 @@ keytree_gettuple(IndexScanDesc scan, ScanDirection direction)
 	KeytreeLeafItems *leaf;
 	bool		forward = ScanDirectionIsForward(direction);
 
-	scan->xs_recheck = false;
+	scan->xs_recheck = state->bounds.has_others;
 	if (!state->is_started)
 	{
 		compat_count_index_search(scan);
@@ -484,9 +529,10 @@ keytree_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 			ItemPointerData pointer;
 
 			keytree_tid_to_pointer(leaf->tids[leaf->index], &pointer);
-			tbm_add_tuples(bitmap, &pointer, 1, false);
+			tbm_add_tuples(bitmap, &pointer, 1, state->bounds.has_others);
 			count++;
 		}
+		CHECK_FOR_INTERRUPTS();
 	}
 	return count;
 }

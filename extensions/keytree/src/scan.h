@@ -33,6 +33,7 @@ typedef struct KeytreeBounds
 {
 	KeytreeInterval *intervals;
 	int			count;
+	bool		has_others;		/* entries that do not satisfy the keys: the executor must ask the operators */
 	KeytreeInterval fixed[2];	/* storage where no array is involved */
 }			KeytreeBounds;
 
@@ -48,11 +49,7 @@ typedef struct KeytreeLeafItems
 	int			last_interval;
 	Buffer		pin;			/* or InvalidBuffer */
 	BlockNumber block;
-	BlockNumber left;
-	BlockNumber right;
-	uint32		version;
-	KeytreeEntry low_fence;
-	KeytreeEntry high_fence;
+	KeytreePageHeader header;	/* as it was when the page was read */
 	uint64		tids[KEYTREE_MAX_ENTRIES];
 	uint16		positions[KEYTREE_MAX_ENTRIES];
 	uint64		keys[];			/* of index-only scans: high and low halves of each */
@@ -82,6 +79,16 @@ typedef struct KeytreeScan
 	IndexTuple	tuple;			/* of index-only scans */
 	IndexTuple	null_tuple;
 }			KeytreeScan;
+
+/* How scans of this session have read leaves. */
+typedef struct KeytreeLeafReads
+{
+	int64		without_lock;
+	int64		disturbed;		/* begun without lock, and of no use because somebody wrote */
+	int64		with_lock;
+}			KeytreeLeafReads;
+
+extern KeytreeLeafReads keytree_leaf_reads;
 
 extern IndexScanDesc keytree_beginscan(Relation index, int keys_count, int orderbys_count);
 extern void keytree_rescan(IndexScanDesc scan, ScanKey keys, int keys_count, ScanKey orderbys, int orderbys_count);

@@ -25,8 +25,9 @@ typedef struct Gathered
 	bool		wants_null;
 	bool		wants_value;
 	bool		is_empty;
+	bool		has_others;		/* a range was wide */
 	bool		has_array;
-	KeytreeEntry *elements;		/* of the arrays with =, in order, tid zero */
+	KeytreeRange *elements;		/* of the arrays with =, in order and disjoint */
 	int			elements_count;
 }			Gathered;
 
@@ -45,31 +46,27 @@ lower_to(Gathered *gathered, const KeytreeEntry *entry)
 }
 
 static void
-gather_comparison(Gathered *gathered, StrategyNumber strategy, KeytreeEntry key)
+gather_comparison(Gathered *gathered, StrategyNumber strategy, const KeytreeRange *range)
 {
-	KeytreeEntry before = key;
-	KeytreeEntry after = key;
-
-	before.tid = KEYTREE_TID_FIRST;
-	after.tid = KEYTREE_TID_LAST;
 	gathered->wants_value = true;
+	gathered->has_others |= range->is_wide;
 	switch (strategy)
 	{
 		case BTLessStrategyNumber:
-			lower_to(gathered, &before);
+			lower_to(gathered, range->is_wide ? &range->to : &range->from);
 			break;
 		case BTLessEqualStrategyNumber:
-			lower_to(gathered, &after);
+			lower_to(gathered, &range->to);
 			break;
 		case BTEqualStrategyNumber:
-			raise_from(gathered, &before);
-			lower_to(gathered, &after);
+			raise_from(gathered, &range->from);
+			lower_to(gathered, &range->to);
 			break;
 		case BTGreaterEqualStrategyNumber:
-			raise_from(gathered, &before);
+			raise_from(gathered, &range->from);
 			break;
 		case BTGreaterStrategyNumber:
-			raise_from(gathered, &after);
+			raise_from(gathered, range->is_wide ? &range->from : &range->to);
 			break;
 		default:
 			elog(ERROR, "unexpected keytree strategy number %d", strategy);
@@ -95,28 +92,85 @@ sort_unique(KeytreeEntry *entries, int count)
 }
 
 static int
-intersect(KeytreeEntry *into, int count, const KeytreeEntry *other, int other_count)
+compare_ranges(const void *a, const void *b)
+{
+	return keytree_compare(&((const KeytreeRange *) a)->from, &((const KeytreeRange *) b)->from);
+}
+
+/* The ranges of keys that are in order; of local times in order the moments need not be. */
+static KeytreeRange *
+ranges_of(Oid indexed_type, Oid type, const KeytreeEntry *keys, int count)
+{
+	KeytreeRange *ranges = palloc(count * sizeof(KeytreeRange));
+
+	for (int i = 0; i < count; i++)
+		keytree_range_of(indexed_type, type, &keys[i], &ranges[i]);
+	if (keytree_types_need_conversion(indexed_type, type))
+		qsort(ranges, count, sizeof(KeytreeRange), compare_ranges);
+	return ranges;
+}
+
+/* Ranges in order, with those that meet made one, and without empty ones. */
+static int
+make_disjoint(KeytreeRange *ranges, int count)
 {
 	int			kept = 0;
 
-	for (int i = 0, j = 0; i < count && j < other_count;)
+	for (int i = 0; i < count; i++)
 	{
-		int			order = keytree_compare(&into[i], &other[j]);
-
-		if (order == 0)
-			into[kept++] = into[i];
-		i += order <= 0;
-		j += order >= 0;
+		if (!keytree_less(&ranges[i].from, &ranges[i].to))
+			continue;
+		if (kept > 0 && keytree_less(&ranges[i].from, &ranges[kept - 1].to))
+			ranges[kept - 1].to = ranges[i].to;
+		else
+			ranges[kept++] = ranges[i];
 	}
 	return kept;
 }
 
+/* What is in both; there are at most as many ranges as in the two together. */
+static KeytreeRange *
+intersect(const KeytreeRange *one, int count, const KeytreeRange *other, int other_count, int *both_count)
+{
+	KeytreeRange *both = palloc(Max(count + other_count, 1) * sizeof(KeytreeRange));
+
+	*both_count = 0;
+	for (int i = 0, j = 0; i < count && j < other_count;)
+	{
+		KeytreeRange range = {
+			.from = keytree_less(&one[i].from, &other[j].from) ? other[j].from : one[i].from,
+			.to = keytree_less(&one[i].to, &other[j].to) ? one[i].to : other[j].to
+		};
+		int			order = keytree_compare(&one[i].to, &other[j].to);
+
+		if (keytree_less(&range.from, &range.to))
+			both[(*both_count)++] = range;
+		i += order <= 0;
+		j += order >= 0;
+	}
+	return both;
+}
+
 static void
-gather_array(Gathered *gathered, ScanKey key, Oid type)
+gather_equal_elements(Gathered *gathered, KeytreeRange *ranges, int count)
+{
+	for (int i = 0; i < count; i++)
+		gathered->has_others |= ranges[i].is_wide;
+	count = make_disjoint(ranges, count);
+	if (gathered->has_array)
+		ranges = intersect(gathered->elements, gathered->elements_count, ranges, count, &count);
+	gathered->elements = ranges;
+	gathered->elements_count = count;
+	gathered->has_array = true;
+}
+
+static void
+gather_array(Gathered *gathered, ScanKey key, Oid indexed_type, Oid type)
 {
 	ArrayType  *array = DatumGetArrayTypeP(key->sk_argument);
 	KeytreeKind kind = keytree_kind_of(type);
 	KeytreeEntry *entries;
+	KeytreeRange *ranges;
 	Datum	   *values;
 	bool	   *nulls;
 	int			values_count;
@@ -142,25 +196,18 @@ gather_array(Gathered *gathered, ScanKey key, Oid type)
 		return;
 	}
 	count = sort_unique(entries, count);
+	ranges = ranges_of(indexed_type, type, entries, count);
 	switch (key->sk_strategy)
 	{
 		case BTLessStrategyNumber:
 		case BTLessEqualStrategyNumber:
-			gather_comparison(gathered, key->sk_strategy, entries[count - 1]);
+			gather_comparison(gathered, key->sk_strategy, &ranges[count - 1]);
 			break;
 		case BTEqualStrategyNumber:
-			if (gathered->has_array)
-				gathered->elements_count =
-					intersect(gathered->elements, gathered->elements_count, entries, count);
-			else
-			{
-				gathered->elements = entries;
-				gathered->elements_count = count;
-				gathered->has_array = true;
-			}
+			gather_equal_elements(gathered, ranges, count);
 			break;
 		default:
-			gather_comparison(gathered, key->sk_strategy, entries[0]);
+			gather_comparison(gathered, key->sk_strategy, &ranges[0]);
 	}
 }
 
@@ -176,13 +223,15 @@ gather_key(Gathered *gathered, ScanKey key, Oid indexed_type)
 	else if (key->sk_flags & SK_ISNULL)
 		gathered->is_empty = true;	/* the operators are strict */
 	else if (key->sk_flags & SK_SEARCHARRAY)
-		gather_array(gathered, key, type);
+		gather_array(gathered, key, indexed_type, type);
 	else
 	{
 		KeytreeEntry entry;
+		KeytreeRange range;
 
 		keytree_key_from_datum(keytree_kind_of(type), key->sk_argument, &entry);
-		gather_comparison(gathered, key->sk_strategy, entry);
+		keytree_range_of(indexed_type, type, &entry, &range);
+		gather_comparison(gathered, key->sk_strategy, &range);
 	}
 }
 
@@ -204,22 +253,20 @@ keytree_compute_bounds(IndexScanDesc scan, KeytreeBounds *bounds)
 
 	bounds->intervals = bounds->fixed;
 	bounds->count = 0;
+	bounds->has_others = false;
 	for (int i = 0; i < scan->numberOfKeys; i++)
 		gather_key(&gathered, &scan->keyData[i], indexed_type);
+	bounds->has_others = gathered.has_others;
 	if (gathered.is_empty || (gathered.wants_null && gathered.wants_value))
 		return;
 	if (gathered.has_array)
 	{
+		KeytreeRange all = {.from = gathered.from,.to = gathered.to};
+
+		gathered.elements = intersect(gathered.elements, gathered.elements_count, &all, 1, &gathered.elements_count);
 		bounds->intervals = palloc(Max(gathered.elements_count, 1) * sizeof(KeytreeInterval));
 		for (int i = 0; i < gathered.elements_count; i++)
-		{
-			KeytreeEntry from = gathered.elements[i];
-			KeytreeEntry to = gathered.elements[i];
-
-			to.tid = KEYTREE_TID_LAST;
-			if (!keytree_less(&from, &gathered.from) && !keytree_less(&gathered.to, &to))
-				add_interval(bounds, KEYTREE_VALUES_ROOT, &from, &to);
-		}
+			add_interval(bounds, KEYTREE_VALUES_ROOT, &gathered.elements[i].from, &gathered.elements[i].to);
 		return;
 	}
 	if (!gathered.wants_null)

@@ -30,6 +30,16 @@ extern Buffer keytree_descend(Relation index, BlockNumber root, const KeytreeEnt
 extern Buffer keytree_descend_from(Relation index, BlockNumber root, BlockNumber block,
 								   const KeytreeEntry *entry, int level, int lock_mode);
 
+/*
+ * The leaf whose range holds the entry, for reading: pinned, *header its
+ * header or a copy.  Without lock if that is allowed and the guess (or, if
+ * invalid, the backend's copy of the inner pages) leads there and nobody
+ * writes; then what is read counts only if the page is unchanged afterwards.
+ * Otherwise *is_locked, in share mode.
+ */
+extern Buffer keytree_read_leaf(Relation index, BlockNumber root, BlockNumber guess, const KeytreeEntry *entry,
+								bool lock_may_be_spared, KeytreePageHeader *header, bool *is_locked);
+
 /* Errors out with XX002. */
 extern void keytree_report_damage(Relation index, BlockNumber block, const char *invariant)
 	__attribute__((noreturn));

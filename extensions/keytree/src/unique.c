@@ -18,6 +18,7 @@
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
+#include "storage/predicate.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
@@ -201,6 +202,9 @@ attempt(UniqueCheck *check, BlockNumber root, IndexUniqueCheck mode, bool update
 	}
 	if (state != KEY_IS_FREE || mode == UNIQUE_CHECK_EXISTING)
 	{
+		/* as if we wrote: a serialization failure says more than the duplicate key that it leads to */
+		if (state == KEY_IS_TAKEN)
+			CheckForSerializableConflictIn(check->index, NULL, BufferGetBlockNumber(guard));
 		UnlockReleaseBuffer(guard);
 		if (state == KEY_IS_TAKEN)
 			report_duplicate(check, values, nulls);

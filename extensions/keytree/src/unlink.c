@@ -15,6 +15,7 @@
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/indexfsm.h"
+#include "storage/predicate.h"
 #include "utils/rel.h"
 
 #include "change.h"
@@ -174,8 +175,11 @@ keytree_unlink_leaf(Relation index, BlockNumber root, BlockNumber leaf, const Ke
 		may_go = lock_level(&branch, level);
 	may_go = may_go && lock_parent(&branch);
 	if (may_go)
+	{
 		keytree_change_unlink(index, branch.lefts, branch.pages, branch.rights, branch.levels,
 							  branch.parent, branch.position);
+		PredicateLockPageCombine(index, leaf, BufferGetBlockNumber(branch.rights[0]));
+	}
 	release(branch.parent);
 	for (int level = branch.levels; level-- > 0;)
 	{

@@ -41,8 +41,29 @@ mark_visited(VacuumWalk *walk, BlockNumber block)
 		walk->visited[block / 8] |= 1 << (block % 8);
 }
 
-/* Deletes what the heap no longer has; the caller holds a cleanup lock. */
-static void
+/*
+ * A cleanup lock does not keep readers without lock from pinning the page and
+ * reading it.  Those who pin it from now on find the version word odd; false
+ * if somebody pinned it before.
+ */
+static bool
+lock_out_readers(Buffer buffer)
+{
+	Page		page = BufferGetPage(buffer);
+
+	keytree_page_begin_write(page);
+	pg_memory_barrier();
+	if (IsBufferCleanupOK(buffer))
+		return true;
+	keytree_page_abandon_write(page);
+	return false;
+}
+
+/*
+ * Deletes what the heap no longer has; the caller holds a cleanup lock.
+ * False, nothing done, if a reader came in between.
+ */
+static bool
 vacuum_leaf(VacuumWalk *walk, Buffer buffer)
 {
 	const char *page = BufferGetPage(buffer);
@@ -59,9 +80,15 @@ vacuum_leaf(VacuumWalk *walk, Buffer buffer)
 			positions[positions_count++] = i;
 	}
 	if (positions_count > 0)
+	{
+		/* nothing from here to the end of the change may fail */
+		if (!lock_out_readers(buffer))
+			return false;
 		keytree_change_vacuum(walk->info->index, buffer, positions, positions_count);
+	}
 	walk->stats->tuples_removed += positions_count;
 	walk->stats->num_index_tuples += count - positions_count;
+	return true;
 }
 
 /* The leaf that holds the entry, locked for cleanup. */
@@ -109,7 +136,13 @@ walk_tree(VacuumWalk *walk, BlockNumber root)
 		bool		is_empty;
 		int			unlinked = 0;
 
-		vacuum_leaf(walk, buffer);
+		if (!vacuum_leaf(walk, buffer))
+		{
+			UnlockReleaseBuffer(buffer);
+			CHECK_FOR_INTERRUPTS();
+			block = this_block;
+			continue;
+		}
 		is_empty = header->count == 0 && this_block != root;
 		next = header->high_fence;
 		block = header->right;

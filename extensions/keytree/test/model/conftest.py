@@ -2,6 +2,7 @@
 
 import os
 import random
+import time
 
 import pytest
 from penumbra_lab.server import PrivateServer
@@ -52,6 +53,19 @@ def server(make_server):
     with server.connect() as connection:
         connection.execute("CREATE EXTENSION penumbra_keytree")
     return server
+
+
+def wait_until_gone(server: PrivateServer, postmaster: int) -> None:
+    """After SIGKILL of the postmaster, until its children have noticed."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        try:
+            os.killpg(postmaster, 0)
+        except ProcessLookupError:
+            break
+        time.sleep(0.02)
+    server.stop("immediate")
+    (server.data / "postmaster.pid").unlink(missing_ok=True)
 
 
 def choose_scan(connection, scan: str) -> None:

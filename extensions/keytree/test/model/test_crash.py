@@ -8,7 +8,7 @@ import time
 
 import psycopg
 import pytest
-from conftest import assert_index_is_heap
+from conftest import assert_index_is_heap, wait_until_gone
 
 ROUNDS = int(os.environ.get("KEYTREE_CRASH_ROUNDS", "10"))
 
@@ -31,16 +31,6 @@ def _write(server, seed: str) -> None:
                     "CHECKPOINT" if pick.random() < 0.1 else "SELECT 1")))  # fmt: skip
     except psycopg.OperationalError:
         return
-
-
-def _wait_for_children_to_end(pid: int) -> None:
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        try:
-            os.killpg(pid, 0)
-        except ProcessLookupError:
-            return
-        time.sleep(0.02)
 
 
 def _connect_after_restart(server) -> psycopg.Connection:
@@ -87,9 +77,7 @@ def test_killed_while_writing(server, seed):
             writer.join(60)
             assert not writer.is_alive()
         if number % 2 == 1:
-            _wait_for_children_to_end(postmaster)
-            server.stop("immediate")
-            (server.data / "postmaster.pid").unlink(missing_ok=True)
+            wait_until_gone(server, postmaster)
             server.start()
         with _connect_after_restart(server) as connection:
             assert_index_is_heap(connection, "t", "k")

@@ -204,3 +204,48 @@ def test_builds_beside_writers(server, seed):
         workers.finish(0)
         connection.execute("CREATE INDEX built ON t USING keytree (k)")
         assert_index_is_heap(connection, "t", "k")
+
+
+@pytest.mark.timeout(300)
+def test_readers_disturbed_by_writers(server, seed):
+    """The last leaf is read while it is written, until many reads without lock had to be done again."""
+    with _open(server) as connection:
+        connection.execute("CREATE UNLOGGED TABLE t (owner int, k int8)")
+        connection.execute("CREATE INDEX t_k ON t USING keytree (k)")
+        connection.execute("INSERT INTO t SELECT 0, 1000000 + i FROM generate_series(1, 100) i")
+        disturbed = [0, 0]
+
+        def write(session: psycopg.Connection, pick: random.Random) -> None:
+            # always before the rows of owner 0, which stay on the last page
+            rows = pick.choice((100, 20000))
+            session.execute(f"INSERT INTO t SELECT 1, i FROM generate_series(1, {rows}) i")
+            session.execute(f"DELETE FROM t WHERE owner = 1{pick.choice(('', ' AND k % 2 = 0'))}")
+            if pick.random() < 0.5:
+                session.execute("VACUUM (INDEX_CLEANUP ON) t")
+
+        def read(session: psycopg.Connection, pick: random.Random, number: int) -> None:
+            query = f"SELECT count(*), sum(k), min(k), max(k) FROM (SELECT k FROM t ORDER BY k {pick.choice(('', 'DESC'))}) x"
+            with session.transaction():
+                session.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+                found = {scan: answer(session, scan, query) for scan in (*SCANS, "seqscan")}
+            assert all(rows == found["seqscan"] for rows in found.values()), found
+            # looked up so fast that the writer comes in between
+            lookups = (
+                "SELECT sum(n) FROM generate_series(1, 20000) g,"
+                " LATERAL (SELECT count(*) AS n FROM t WHERE k = 1000000 + g % 100 + 1 OFFSET 0) x"
+            )
+            assert answer(session, pick.choice(SCANS), lookups) == [(20000,)]
+            disturbed[number] = session.execute(
+                "SELECT disturbed FROM penumbra_keytree.keytree_leaf_reads()"
+            ).fetchone()[0]
+            if sum(disturbed) >= 50:
+                workers.stop.set()
+
+        workers = Workers()
+        workers.start(write, _open(server), random.Random(f"{seed} writer"))
+        for number in range(2):
+            workers.start(read, _open(server), random.Random(f"{seed} {number}"), number)
+        workers.finish(60)
+        print(disturbed)
+        assert sum(disturbed) >= 50
+        assert_index_is_heap(connection, "t", "k")

@@ -1,10 +1,11 @@
 """Replay elsewhere: a standby that is read while it follows, its promotion, recovery to a point in time."""
 
 import random
+import signal
 import time
 
 import pytest
-from conftest import SCANS, answer, assert_index_is_heap
+from conftest import SCANS, answer, assert_index_is_heap, wait_until_gone
 
 CHANGES = (
     "INSERT INTO t SELECT ({0} + i * 7919) % 1048576, md5((i + {0})::text)::uuid FROM generate_series(1, 2000) i",
@@ -29,6 +30,13 @@ def _wait_for_replay(primary, standby) -> None:
         "SELECT pg_last_wal_replay_lsn() >= %s::pg_lsn", (target,)
     ).fetchone()[0]:
         assert time.monotonic() < deadline, "the standby does not replay"
+        time.sleep(0.02)
+
+
+def _wait_until_paused(standby) -> None:
+    deadline = time.monotonic() + 60
+    while standby.execute("SELECT pg_get_wal_replay_pause_state()").fetchone()[0] != "paused":
+        assert time.monotonic() < deadline, "replay does not pause"
         time.sleep(0.02)
 
 
@@ -69,6 +77,40 @@ def test_standby_answers_and_is_promoted(server, make_server, seed):
             _change(standby, pick, 10)
             for column in ("k", "u"):
                 assert_index_is_heap(standby, "t", column)
+
+
+@pytest.mark.timeout(300)
+def test_standby_replays_again(server, make_server, seed):
+    """Killed after pages were written: replay from the last restartpoint meets pages of the future."""
+    pick = random.Random(seed)
+    # with full pages only where a record carries them, replay changes pages by what they say
+    server.restart({"full_page_writes": "off"})
+    with _open(server) as primary:
+        _make_table(primary)
+        standby_server = _copy_of(make_server, server, "again")
+        # few buffers, so that pages reach the disk before the next restartpoint
+        standby_server.settings["shared_buffers"] = "1MB"
+        standby_server.start()
+        for number in range(5):
+            with _open(standby_server) as standby:
+                _change(primary, pick, 3)
+                primary.execute("CHECKPOINT")
+                _wait_for_replay(primary, standby)
+                standby.execute("CHECKPOINT")
+                _change(primary, pick, 12)
+                _wait_for_replay(primary, standby)
+            postmaster = standby_server.postmaster_pid()
+            standby_server.kill(postmaster, signal.SIGKILL)
+            wait_until_gone(standby_server, postmaster)
+            standby_server.start()
+            with _open(standby_server) as standby:
+                _wait_for_replay(primary, standby)
+                standby.execute("SELECT pg_wal_replay_pause()")
+                _wait_until_paused(standby)
+                for column in ("k", "u"):
+                    assert_index_is_heap(standby, "t", column)
+                standby.execute("SELECT pg_wal_replay_resume()")
+            print(f"round {number}")
 
 
 @pytest.mark.timeout(300)

@@ -35,6 +35,19 @@ sub change_page
 	close($handle);
 }
 
+# The first page of a file with a flag.
+sub find_page
+{
+	my ($file, $flag) = @_;
+	for my $block (1 .. (-s $file) / PAGE_BYTES - 1)
+	{
+		my $flags;
+		change_page($file, $block, sub { $flags = get($_[0], 28, 'v'); });
+		return $block if $flags & $flag;
+	}
+	die "no page of $file has flag $flag";
+}
+
 sub put
 {
 	my ($page, $offset, $template, $value) = @_;
@@ -52,9 +65,9 @@ sub get
 sub key_width { return get($_[0], 32, 'C'); }
 sub tail_width { my ($page) = @_; return get($page, 33, 'C') + get($page, 34, 'C') + get($page, 35, 'C'); }
 
-my ($root, $leaf) = (1, 3);    # the first split of a root gives its lower half to block 3
+my ($root, $nulls, $leaf) = (1, 2, 3);    # the first split of a root gives its lower half to block 3
 
-# name, block, damage, the invariant that it violates
+# name, block (-1: a deleted one), damage, the invariant that it violates; T3 cannot be, for nothing is stored that could
 my @cases = (
 	[ magic => $leaf, sub { put($_[0], 24, 'v', 0x1234) }, 'P1' ],
 	[ zeroed => $leaf, sub { ${ $_[0] } = "\0" x PAGE_BYTES }, 'P1' ],
@@ -78,6 +91,13 @@ my @cases = (
 		my ($page) = @_;
 		put($page, PAGE_BYTES - 4, 'V', get($page, PAGE_BYTES - 4 - tail_width($page), 'V')); }, 'T1|T2' ],
 	[ astray => $root, sub { put($_[0], PAGE_BYTES - 4, 'V', 1_000_000) }, 'T1' ],
+	[ undeleted => -1, sub { put($_[0], 28, 'v', get($_[0], 28, 'v') & ~8) }, 'T6' ],
+	[ childless => $root, sub {
+		my ($page) = @_;
+		put($page, 30, 'v', 0);
+		put($page, 12, 'v', KEYS);
+		put($page, 14, 'v', PAGE_BYTES); }, 'T8' ],
+	[ nonnull => $nulls, sub { put($_[0], 56, 'Q<', 5) }, 'T9' ],
 	[ odd => $leaf, sub { put($_[0], 36, 'V', get($_[0], 36, 'V') | 1) }, 'T7' ],
 	# values are 256 apart, so another lowest byte leaves the order
 	[ key => $leaf, sub {
@@ -113,6 +133,8 @@ for my $name (@names)
 		CREATE TABLE t_$name (a int8);
 		CREATE INDEX t_${name}_a ON t_$name USING keytree (a);
 		INSERT INTO t_$name SELECT i * 256 FROM generate_series(1, 5000) i;
+		INSERT INTO t_$name SELECT NULL FROM generate_series(1, 10) i;
+		DELETE FROM t_$name WHERE a > 500 * 256 AND a < 4500 * 256;
 		VACUUM ANALYZE t_$name;
 		SELECT pg_relation_filepath('t_${name}_a')});
 }
@@ -120,7 +142,11 @@ my $check = q{SELECT try($$SELECT penumbra_keytree.keytree_check('t_NAME_a')$$)}
 is($node->safe_psql('postgres', $check =~ s/NAME/magic/r), 'fine', 'undamaged');
 $node->stop;
 
-change_page($file{ $_->[0] }, $_->[1], $_->[2]) for @cases;
+for my $case (@cases)
+{
+	my ($name, $block, $change) = @$case;
+	change_page($file{$name}, $block == -1 ? find_page($file{$name}, 8) : $block, $change);
+}
 for my $name (@random)
 {
 	my $blocks = (-s $file{$name}) / PAGE_BYTES;
