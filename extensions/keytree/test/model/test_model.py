@@ -216,19 +216,22 @@ def test_readers_disturbed_by_writers(server, seed):
         disturbed = [0, 0]
 
         def write(session: psycopg.Connection, pick: random.Random) -> None:
-            # always before the rows of owner 0, which stay on the last page
+            # just before the rows of owner 0; VACUUM leaves no other page, so the next ones go there too
             rows = pick.choice((100, 20000))
             session.execute(f"INSERT INTO t SELECT 1, i FROM generate_series(1, {rows}) i")
-            session.execute(f"DELETE FROM t WHERE owner = 1{pick.choice(('', ' AND k % 2 = 0'))}")
-            if pick.random() < 0.5:
-                session.execute("VACUUM (INDEX_CLEANUP ON) t")
+            session.execute("DELETE FROM t WHERE owner = 1")
+            session.execute("VACUUM (INDEX_CLEANUP ON) t")
 
-        def read(session: psycopg.Connection, pick: random.Random, number: int) -> None:
+        def compare_scans(session: psycopg.Connection, pick: random.Random) -> None:
             query = f"SELECT count(*), sum(k), min(k), max(k) FROM (SELECT k FROM t ORDER BY k {pick.choice(('', 'DESC'))}) x"
             with session.transaction():
                 session.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
                 found = {scan: answer(session, scan, query) for scan in (*SCANS, "seqscan")}
             assert all(rows == found["seqscan"] for rows in found.values()), found
+
+        def read(session: psycopg.Connection, pick: random.Random, number: int) -> None:
+            if pick.random() < 0.03:
+                compare_scans(session, pick)
             # looked up so fast that the writer comes in between
             lookups = (
                 "SELECT sum(n) FROM generate_series(1, 20000) g,"
