@@ -257,6 +257,31 @@ void MultiplyTransformed(double* x, const double* y, size_t points) {
   }
 }
 
+// data += sign * the digits, balanced: from 5,000 on they are negative and carry. digits[-1] is the
+// one before.
+void AddBalancedDigits(const int32_t* digits, size_t count, double sign, double* data) {
+  const RealTag d;
+  const hn::Rebind<int32_t, RealTag> di;
+  const auto greatest = hn::Set(di, kBalancedDigitEnd - 1);
+  const auto base = hn::Set(di, kDigitBase);
+  const auto one = hn::Set(di, 1);
+  const auto signs = hn::Set(d, sign);
+  size_t i = 0;
+  for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) {
+    const auto digit = hn::LoadU(di, digits + i);
+    const auto before = hn::LoadU(di, digits + i - 1);
+    const auto borrowed = hn::IfThenElseZero(hn::Gt(digit, greatest), base);
+    const auto carried = hn::IfThenElseZero(hn::Gt(before, greatest), one);
+    const auto balanced = hn::PromoteTo(d, hn::Add(hn::Sub(digit, borrowed), carried));
+    hn::StoreU(hn::MulAdd(balanced, signs, hn::LoadU(d, data + i)), d, data + i);
+  }
+  for (; i < count; ++i) {
+    const int32_t borrowed = digits[i] >= kBalancedDigitEnd ? kDigitBase : 0;
+    const int32_t carried = digits[i - 1] >= kBalancedDigitEnd ? 1 : 0;
+    data[i] += sign * (digits[i] - borrowed + carried);
+  }
+}
+
 // coefficients = x rounded to integers; |x| < 2^51.
 void RoundToIntegers(const double* x, size_t n, int64_t* coefficients) {
   const RealTag d;

@@ -81,6 +81,15 @@ uint64_t penumbra_limbs_multiply_small(const uint64_t* a, size_t n, uint64_t fac
 uint64_t penumbra_limbs_divide_small(const uint64_t* a, size_t n, uint64_t divisor,
                                      uint64_t* quotient) {
   uint64_t remainder = 0;
+  if ((divisor & (divisor - 1)) == 0) {
+    const int shift = __builtin_ctzll(divisor);
+    for (size_t i = n; i-- > 0;) {
+      const k::uint128 value = k::uint128{remainder} * k::kLimbBase + a[i];
+      quotient[i] = static_cast<uint64_t>(value >> shift);
+      remainder = static_cast<uint64_t>(value) & (divisor - 1);
+    }
+    return remainder;
+  }
   for (size_t i = n; i-- > 0;) {
     const k::uint128 value = k::uint128{remainder} * k::kLimbBase + a[i];
     if (value >> 64 == 0) {

@@ -16,6 +16,7 @@ namespace penumbra::kernels {
 namespace {
 
 HWY_EXPORT(MultiplyColumns);
+HWY_EXPORT(AddBalancedDigits);
 HWY_EXPORT(Transform);
 HWY_EXPORT(Invert);
 HWY_EXPORT(MultiplyTransformed);
@@ -71,8 +72,11 @@ void ToHalves(const uint64_t* limbs, size_t n, uint64_t* halves) {
   }
 }
 
+// The columns of the limb below those that are wanted make the carry; what is below that would add
+// 10^-4 units.
 void MultiplyByColumns(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs,
-                       uint64_t* product, uint64_t* scratch) {
+                       size_t dropped, uint64_t* product, uint64_t* scratch) {
+  const size_t first = dropped > 0 ? dropped - 1 : 0;
   uint64_t* b_halves = scratch + kColumnPadding;
   uint64_t* a_halves = b_halves + 2 * b_limbs + kColumnPadding;
   uint64_t* columns = a_halves + 2 * a_limbs;
@@ -80,11 +84,12 @@ void MultiplyByColumns(const uint64_t* a, size_t a_limbs, const uint64_t* b, siz
   std::fill_n(b_halves + 2 * b_limbs, kColumnPadding, 0);
   ToHalves(a, a_limbs, a_halves);
   ToHalves(b, b_limbs, b_halves);
-  HWY_DYNAMIC_DISPATCH(MultiplyColumns)(a_halves, 2 * a_limbs, b_halves, 2 * b_limbs, columns);
+  HWY_DYNAMIC_DISPATCH(MultiplyColumns)
+  (a_halves, 2 * a_limbs, b_halves, 2 * b_limbs, 2 * first, columns);
 
   uint64_t high = 0;
   uint64_t carry = 0;
-  for (size_t i = 0; i < a_limbs + b_limbs; ++i) {
+  for (size_t i = first; i < a_limbs + b_limbs; ++i) {
     const SplitLimb split =
         SplitByBase(uint128{columns[2 * i + 1]} * kHalfLimbBase + columns[2 * i]);
     const uint64_t limb = split.low + high + carry;
@@ -94,25 +99,37 @@ void MultiplyByColumns(const uint64_t* a, size_t a_limbs, const uint64_t* b, siz
   }
 }
 
+void SplitDigits(const uint64_t* limbs, size_t n, int32_t* digits) {
+  for (size_t i = 0; i < n; ++i, digits += kDigitsPerLimb) {
+    const auto high = static_cast<uint32_t>(limbs[i] / kHalfLimbBase);
+    const auto low = static_cast<uint32_t>(limbs[i] - high * kHalfLimbBase);
+    digits[0] = static_cast<int32_t>(low % 10000);
+    digits[1] = static_cast<int32_t>(low / 10000);
+    digits[2] = static_cast<int32_t>(high % 10000);
+    digits[3] = static_cast<int32_t>(high / 10000);
+  }
+}
+
 // The digits of a number as a polynomial modulo X^n + 1. Digits from 5,000 on are taken as negative
 // and carry, but for the last; the transforms' error bound rests on that.
 void LoadPolynomial(const uint64_t* limbs, size_t limb_count, double* data, size_t n) {
+  constexpr size_t kBlockMax = 64;
+  const size_t block = std::min(kBlockMax, n / kDigitsPerLimb);
+  int32_t digits[1 + kBlockMax * kDigitsPerLimb];  // the first is the last of the block before
+  digits[0] = 0;
   std::fill_n(data, n, 0);
   size_t at = 0;
   double sign = 1;
-  int carry = 0;
-  for (size_t i = 0; i < limb_count; ++i) {
-    const auto high = static_cast<uint32_t>(limbs[i] / kHalfLimbBase);
-    const auto low = static_cast<uint32_t>(limbs[i] - high * kHalfLimbBase);
-    const int digits[4] = {static_cast<int>(low % 10000), static_cast<int>(low / 10000),
-                           static_cast<int>(high % 10000), static_cast<int>(high / 10000)};
-    for (size_t k = 0; k < 4; ++k) {
-      int digit = digits[k] + carry;
-      carry = digits[k] >= 5000 && !(i + 1 == limb_count && k == 3) ? 1 : 0;
-      digit -= 10000 * carry;
-      data[at + k] += sign * digit;
+  for (size_t i = 0; i < limb_count; i += block) {
+    const size_t limb_count_here = std::min(block, limb_count - i);
+    const size_t count = limb_count_here * kDigitsPerLimb;
+    SplitDigits(limbs + i, limb_count_here, digits + 1);
+    HWY_DYNAMIC_DISPATCH(AddBalancedDigits)(digits + 1, count, sign, data + at);
+    digits[0] = digits[count];
+    if (i + block >= limb_count && digits[0] >= kBalancedDigitEnd) {
+      data[at + count - 1] += sign * kDigitBase;
     }
-    at += 4;
+    at += count;
     if (at == n) {
       at = 0;
       sign = -sign;
@@ -195,12 +212,13 @@ size_t MultiplicationScratchBytes(Multiplication method, size_t a_limbs, size_t 
 }
 
 void MultiplyBy(Multiplication method, const uint64_t* a, size_t a_limbs, const uint64_t* b,
-                size_t b_limbs, uint64_t* product, void* scratch) {
+                size_t b_limbs, size_t dropped, uint64_t* product, void* scratch) {
   switch (method) {
     case Multiplication::kScalar:
       return MultiplyScalar(a, a_limbs, b, b_limbs, product);
     case Multiplication::kColumns:
-      return MultiplyByColumns(a, a_limbs, b, b_limbs, product, static_cast<uint64_t*>(scratch));
+      return MultiplyByColumns(a, a_limbs, b, b_limbs, dropped, product,
+                               static_cast<uint64_t*>(scratch));
     case Multiplication::kTransforms:
       return MultiplyByTransforms(a, a_limbs, b, b_limbs, product, static_cast<double*>(scratch));
   }
@@ -219,6 +237,12 @@ size_t penumbra_limbs_multiply_scratch_bytes(size_t a_limbs, size_t b_limbs) {
 
 void penumbra_limbs_multiply(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs,
                              uint64_t* product, void* scratch) {
+  penumbra_limbs_multiply_high(a, a_limbs, b, b_limbs, 0, product, scratch);
+}
+
+void penumbra_limbs_multiply_high(const uint64_t* a, size_t a_limbs, const uint64_t* b,
+                                  size_t b_limbs, size_t dropped, uint64_t* product,
+                                  void* scratch) {
   if (a_limbs > b_limbs) {
     std::swap(a, b);
     std::swap(a_limbs, b_limbs);
@@ -226,7 +250,8 @@ void penumbra_limbs_multiply(const uint64_t* a, size_t a_limbs, const uint64_t* 
   if (a_limbs == 0) {
     std::fill_n(product, b_limbs, 0);
   } else {
-    k::MultiplyBy(k::ChooseMultiplication(a_limbs), a, a_limbs, b, b_limbs, product, scratch);
+    k::MultiplyBy(k::ChooseMultiplication(a_limbs), a, a_limbs, b, b_limbs, dropped, product,
+                  scratch);
   }
 }
 

@@ -38,6 +38,11 @@ Limbs Product(const Limbs& a, const Limbs& b) {
   return product;
 }
 
+double Leading(const Limbs& a) {
+  const double next = a.size() > 1 ? static_cast<double>(a[a.size() - 2]) / PENUMBRA_LIMB_BASE : 0;
+  return static_cast<double>(a.back()) + next;
+}
+
 // Memory with a guard behind it.
 class GuardedScratch {
  public:
@@ -86,6 +91,13 @@ void CheckDivision(const Limbs& a, const Limbs& b) {
   ASSERT_EQ(same_quotient, quotient) << a.size() << " by " << b.size();
   in_place.resize(b.size());
   ASSERT_EQ(in_place, remainder);
+
+  const double fraction = penumbra_limbs_quotient(a.data(), a.size(), b.data(), b.size(),
+                                                  same_quotient.data(), scratch.get());
+  ASSERT_EQ(same_quotient, quotient) << a.size() << " by " << b.size();
+  ASSERT_TRUE(scratch.IsIntact());
+  ASSERT_GE(fraction, 0);
+  ASSERT_NEAR(fraction, Leading(remainder) / Leading(b), 1e-14);
 }
 
 // What has SIMD runs once per target, the rest once.
@@ -103,6 +115,30 @@ TEST_P(DigitsTest, Multiply) {
         const Limbs a = Number(random, a_limbs);
         const Limbs b = Number(random, b_limbs);
         ASSERT_EQ(Multiply(a, b), Product(a, b)) << a_limbs << " by " << b_limbs;
+      }
+    }
+  }
+}
+
+TEST_P(DigitsTest, MultiplyHigh) {
+  for (size_t a_limbs : {1, 3, 8, 9, 17, 70, 199, 260}) {
+    for (size_t b_limbs : {1, 9, 33, 130, 230}) {
+      for (int i = 0; i < 8; ++i) {
+        const Limbs a = Number(random, a_limbs);
+        const Limbs b = Number(random, b_limbs);
+        const size_t dropped = random() % (a_limbs + b_limbs);
+        GuardedScratch scratch(penumbra_limbs_multiply_scratch_bytes(a_limbs, b_limbs));
+        Limbs product(a_limbs + b_limbs);
+        penumbra_limbs_multiply_high(a.data(), a_limbs, b.data(), b_limbs, dropped, product.data(),
+                                     scratch.get());
+        EXPECT_TRUE(scratch.IsIntact());
+        product.erase(product.begin(), product.begin() + static_cast<ptrdiff_t>(dropped));
+        Limbs expected = Product(a, b);
+        expected.erase(expected.begin(), expected.begin() + static_cast<ptrdiff_t>(dropped));
+        if (product == expected) continue;
+        constexpr uint64_t kOne = 1;
+        penumbra_limbs_add(product.data(), product.size(), &kOne, 1, product.data());
+        ASSERT_EQ(product, expected) << a_limbs << " by " << b_limbs << " without " << dropped;
       }
     }
   }
@@ -184,6 +220,36 @@ TEST_P(DigitsTest, Root) {
       penumbra_limbs_root(less.data(), n, root.data(), scratch.get());
       ASSERT_EQ(root, less_root) << n;
       ASSERT_TRUE(scratch.IsIntact());
+    }
+  }
+}
+
+TEST_P(DigitsTest, RootOfAny) {
+  for (size_t n : {1, 2, 3, 4, 5, 9, 16, 33, 64, 65, 200}) {
+    for (int i = 0; i < 100; ++i) {
+      Limbs a = Number(random, 2 * n);
+      if (a.back() == 0 || i % 4 == 0) a.back() = 1 + random() % 1000;
+      if (i % 10 == 0) {
+        // The greatest that is multiplied by a power of 4 too small, unless the next limb is seen
+        // too.
+        const size_t bits = 2 * (16 + random() % 8);
+        const unsigned __int128 top =
+            (static_cast<unsigned __int128>(PENUMBRA_LIMB_BASE) * (PENUMBRA_LIMB_BASE / 4)) >> bits;
+        a[2 * n - 1] = static_cast<uint64_t>(top / PENUMBRA_LIMB_BASE);
+        a[2 * n - 2] = static_cast<uint64_t>(top % PENUMBRA_LIMB_BASE);
+      }
+      GuardedScratch scratch(penumbra_limbs_root_scratch_bytes(n));
+      Limbs root(n);
+      penumbra_limbs_root(a.data(), n, root.data(), scratch.get());
+      ASSERT_TRUE(scratch.IsIntact());
+      // root^2 <= a <= root^2 + 2 root
+      Limbs square = Multiply(root, root);
+      ASSERT_LE(penumbra_limbs_compare(square.data(), a.data(), 2 * n), 0) << n;
+      uint64_t carry = penumbra_limbs_add(square.data(), 2 * n, root.data(), n, square.data());
+      carry += penumbra_limbs_add(square.data(), 2 * n, root.data(), n, square.data());
+      if (carry == 0) {
+        ASSERT_GE(penumbra_limbs_compare(square.data(), a.data(), 2 * n), 0) << n;
+      }
     }
   }
 }

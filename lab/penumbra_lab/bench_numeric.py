@@ -24,6 +24,11 @@ SETTINGS = {"shared_buffers": "512MB", "autovacuum": "off", "jit": "off",
 SCHEMAS = ("pg_catalog", "penumbra_numeric")
 VARIANTS = [Variant(SCHEMAS[0], "PostgreSQL", {}), Variant(SCHEMAS[1], SCHEMAS[1], {})]
 
+# Around the lengths from which the extension's own long arithmetic is taken.
+THRESHOLD_LENGTHS = (8, 12, 16, 20, 30, 40, 60, 80, 100, 150, 200, 300)
+# The longest: the product of two whole numbers of 65,537 digits would no longer fit numeric.
+LENGTHS = sorted({*THRESHOLD_LENGTHS, 400, 1000, 4000, 65_000})
+
 TABLES = """
 CREATE TABLE money AS
     SELECT (random() * 1e7)::numeric(12, 2) AS a, (1 + random() * 1e5)::numeric(12, 2) AS b
@@ -37,7 +42,7 @@ CREATE TABLE long AS
     SELECT length, digits(length)::numeric AS a, digits(length)::numeric AS b,
         ('0.' || left(digits(length), 4000))::numeric AS c,
         ('1.' || left(digits(length), 4000))::numeric AS d
-    FROM unnest('{{20, 40, 100, 400, 1000, 4000, 60000}}'::int[]) length;
+    FROM unnest(ARRAY{lengths}) length;
 VACUUM ANALYZE;
 """
 
@@ -86,7 +91,7 @@ def cases() -> list[Case]:
         _long("product, 40 digits", times, 40, 100_000, small),
         _long("product, 100 digits", times, 100, 50_000, small),
         _long("product, 4,000 digits", times, 4000, 200, _targets(0.15, 0.4)),
-        _long("product, 60,000 digits", times, 60_000, 1, _targets(0.02)),
+        _long("product, 65,000 digits", times, 65_000, 1, _targets(0.02)),
         _long("quotient, 20 digits", over, 20, 50_000, small),
         _long("quotient, 40 digits", over, 40, 50_000, small),
         _long("quotient, 100 digits", over, 100, 20_000, small),
@@ -99,7 +104,27 @@ def cases() -> list[Case]:
     ]  # fmt: skip
 
 
-def bench_numeric(rows: int, runs: int) -> Outcome:
+THRESHOLD_EXPRESSIONS = {
+    "product": ("a OPERATOR({0}.*) b", 20_000),
+    "quotient": ("c OPERATOR({0}./) d", 10_000),
+    "remainder": ("a OPERATOR({0}.%) trunc(b, -2)", 10_000),
+    "gcd": ("{0}.gcd(a, b)", 2_000),
+    "sqrt": ("{0}.sqrt(c)", 5_000),
+    "exp": ("{0}.exp(d)", 500),
+    "ln": ("{0}.ln(d)", 500),
+    "log": ("{0}.log(d, a)", 200),
+    "power": ("{0}.power(d, c)", 200),
+    "power to 7": ("{0}.power(d, 7)", 5_000),
+}
+
+
+def threshold_cases() -> list[Case]:
+    return [_long(f"{name}, {length} digits", expression, length, repeats, {})
+            for name, (expression, repeats) in THRESHOLD_EXPRESSIONS.items()
+            for length in THRESHOLD_LENGTHS]  # fmt: skip
+
+
+def bench_numeric(rows: int, runs: int, thresholds: bool = False) -> Outcome:
     server = PrivateServer(state_directory() / "server-numeric", SETTINGS)
     server.remove()
     try:
@@ -107,14 +132,15 @@ def bench_numeric(rows: int, runs: int) -> Outcome:
             with console.status("tables"):
                 connection.execute("CREATE EXTENSION penumbra_numeric")
                 connection.execute("SELECT setseed(0.5)")
-                for statement in _statements(TABLES.format(rows=rows)):
+                for statement in _statements(TABLES.format(rows=rows, lengths=LENGTHS)):
                     connection.execute(statement)
             run = RunDocument(
                 "numeric", f"numeric, {rows:,} rows", describe_private(server),
                 alternating(runs, rows=rows), VARIANTS,
             )  # fmt: skip
             run.content["sections"] = {"targets": []}
-            return record(run, lambda: _measure_cases(connection, run, runs))
+            chosen = threshold_cases() if thresholds else cases()
+            return record(run, lambda: _measure_cases(connection, run, runs, chosen))
     finally:
         server.remove()
 
@@ -123,9 +149,10 @@ def _statements(script: str) -> list[str]:
     return [statement for statement in script.split(";\n") if statement.strip()]
 
 
-def _measure_cases(connection: psycopg.Connection, run: RunDocument, runs: int) -> None:
+def _measure_cases(
+    connection: psycopg.Connection, run: RunDocument, runs: int, chosen: list[Case]
+) -> None:
     major = connection.info.server_version // 10000
-    chosen = cases()
     with step_bars(console) as progress:
         task = progress.add_task("cases", total=len(chosen))
         for case in chosen:

@@ -117,13 +117,6 @@ split_limbs(const NumberView *number, uint64 *high, uint64 *low)
 	}
 }
 
-static inline void
-put_limb(int16 *digits, uint64 limb)
-{
-	digits[0] = (uint32) limb / NUMBER_BASE;
-	digits[1] = (uint32) limb % NUMBER_BASE;
-}
-
 /*
  * The product of numbers of up to four digits, which is what most columns hold:
  * schoolbook with limbs of base 10^8, so that no 128-bit number is divided.
@@ -135,20 +128,21 @@ multiply_small(const NumberView *left, const NumberView *right, int dscale)
 	uint64		left_low;
 	uint64		right_high;
 	uint64		right_low;
-	uint64		carry;
-	int16		digits[8];
+	uint64		lowest;
+	uint64		middle;
+	uint64		highest;
+	uint64		low_word;
 
 	split_limbs(left, &left_high, &left_low);
 	split_limbs(right, &right_high, &right_low);
-	carry = left_low * right_low;
-	put_limb(digits + 6, carry % LIMB_BASE);
-	carry = carry / LIMB_BASE + left_high * right_low + left_low * right_high;
-	put_limb(digits + 4, carry % LIMB_BASE);
-	carry = carry / LIMB_BASE + left_high * right_high;
-	put_limb(digits + 2, carry % LIMB_BASE);
-	put_limb(digits, carry / LIMB_BASE);
-	return number_encode(left->is_negative != right->is_negative,
-						 number_exponent(left) + number_exponent(right) + 7, dscale, digits, 8);
+	lowest = left_low * right_low;
+	middle = lowest / LIMB_BASE + left_high * right_low + left_low * right_high;
+	highest = middle / LIMB_BASE + left_high * right_high;
+	low_word = number_half_word(middle % LIMB_BASE) |
+		(uint64) number_half_word(lowest % LIMB_BASE) << 32;
+	return number_encode_words(left->is_negative != right->is_negative,
+							   number_exponent(left) + number_exponent(right) + 7, dscale,
+							   number_word(highest), low_word);
 }
 
 PENUMBRA_SQL_FUNCTION(penumbra_numeric_mul);

@@ -42,38 +42,55 @@ long_multiply(const LongNumber *a, const LongNumber *b, LongNumber *result, int 
 	return true;
 }
 
+/* What a division works on, in one piece of memory that begins with the quotient. */
+typedef struct Division
+{
+	uint64	   *quotient;
+	uint64	   *dividend;
+	uint64	   *divisor;
+	void	   *scratch;
+	int			dividend_limbs;
+	int			divisor_limbs;
+} Division;
+
+/* a and b with so many zero digits behind (b's fill its limbs), both without their `dropped` lowest limbs. */
+static void
+load_division(Division *division, const LongNumber *a, int a_zeros, const LongNumber *b, int b_zeros,
+			  int quotient_limbs, int dropped)
+{
+	int			b_limbs = long_limbs(b->ndigits + b_zeros) - dropped;
+	int			a_limbs = quotient_limbs + b_limbs - 1;
+
+	division->quotient = palloc((a_limbs + b_limbs + quotient_limbs) * sizeof(uint64) +
+								penumbra_limbs_divide_scratch_bytes(a_limbs, b_limbs) + MAXIMUM_ALIGNOF);
+	division->dividend = division->quotient + quotient_limbs;
+	division->divisor = division->dividend + a_limbs;
+	division->scratch = (void *) TYPEALIGN(16, division->divisor + b_limbs);
+	division->dividend_limbs = a_limbs;
+	division->divisor_limbs = b_limbs;
+	long_load_limbs(a, a_zeros - dropped * PENUMBRA_DIGITS_PER_LIMB, division->dividend);
+	long_load_limbs(b, b_zeros - dropped * PENUMBRA_DIGITS_PER_LIMB, division->divisor);
+}
+
 /*
- * The quotient, rounded down, of a and b with so many zero digits behind (b's fill its limbs), both without their `dropped` lowest
- * limbs; NULL if those might matter.  The remainder's limbs stand behind the quotient's.  With a' and b' what is left, and b' of at least
- * one limb more than the quotient, whose highest is 10^12 or more, a / b and a' / b' differ by at most (a' / b') / b' <= 10^-12.
+ * The quotient, rounded down, of what load_division() loads; NULL if what was dropped might matter.  With a' and b' what is left, and b'
+ * of at least one limb more than the quotient, whose highest is 10^12 or more, a / b and a' / b' differ by at most (a' / b') / b' <= 10^-12.
  */
 static uint64 *
 divide_limbs(const LongNumber *a, int a_zeros, const LongNumber *b, int b_zeros, int quotient_limbs, int dropped)
 {
-	int			b_limbs = long_limbs(b->ndigits + b_zeros) - dropped;
-	int			a_limbs = quotient_limbs + b_limbs - 1;
-	uint64	   *quotient = palloc((a_limbs + b_limbs + quotient_limbs) * sizeof(uint64) +
-								  penumbra_limbs_divide_scratch_bytes(a_limbs, b_limbs) + MAXIMUM_ALIGNOF);
-	uint64	   *a_number = quotient + quotient_limbs;
-	uint64	   *b_number = a_number + a_limbs;
+	Division	division;
+	double		fraction;
 
-	long_load_limbs(a, a_zeros - dropped * PENUMBRA_DIGITS_PER_LIMB, a_number);
-	long_load_limbs(b, b_zeros - dropped * PENUMBRA_DIGITS_PER_LIMB, b_number);
-	penumbra_limbs_divide(a_number, a_limbs, b_number, b_limbs, quotient, a_number,
-						  (void *) TYPEALIGN(16, b_number + b_limbs));
-	if (dropped > 0)
+	load_division(&division, a, a_zeros, b, b_zeros, quotient_limbs, dropped);
+	fraction = penumbra_limbs_quotient(division.dividend, division.dividend_limbs, division.divisor,
+									   division.divisor_limbs, division.quotient, division.scratch);
+	if (dropped > 0 && (fraction < 1e-11 || fraction > 1 - 1e-11))
 	{
-		/* what the division left of a', as a part of b' */
-		double		fraction = (a_number[b_limbs - 1] * 1e16 + a_number[b_limbs - 2]) /
-			(b_number[b_limbs - 1] * 1e16 + b_number[b_limbs - 2]);
-
-		if (fraction < 1e-11 || fraction > 1 - 1e-11)
-		{
-			pfree(quotient);
-			return NULL;
-		}
+		pfree(division.quotient);
+		return NULL;
 	}
-	return quotient;
+	return division.quotient;
 }
 
 /*
@@ -119,7 +136,7 @@ long_remainder(const LongNumber *a, const LongNumber *b, LongNumber *result)
 	int			b_limbs = long_limbs(b_digits);
 	int			a_limbs = long_limbs(a->weight - exponent + 1 + zeros);
 	int			quotient_limbs = a_limbs - b_limbs + 1;
-	uint64	   *quotient;
+	Division	division;
 
 	if (b->ndigits == 0 || a->ndigits == 0 || Max(a_limbs, b_limbs) > PENUMBRA_LIMBS_MAX - 4)
 		return false;
@@ -130,10 +147,12 @@ long_remainder(const LongNumber *a, const LongNumber *b, LongNumber *result)
 		return true;
 	}
 	CHECK_FOR_INTERRUPTS();
-	quotient = divide_limbs(a, long_exponent(a) - exponent + zeros, b, long_exponent(b) - exponent + zeros,
-							quotient_limbs, 0);
-	long_store_limbs(result, a->sign, quotient + quotient_limbs, b_limbs, exponent - zeros, rscale, false);
-	pfree(quotient);
+	load_division(&division, a, long_exponent(a) - exponent + zeros, b, long_exponent(b) - exponent + zeros,
+				  quotient_limbs, 0);
+	penumbra_limbs_divide(division.dividend, a_limbs, division.divisor, b_limbs, division.quotient,
+						  division.dividend, division.scratch);
+	long_store_limbs(result, a->sign, division.dividend, b_limbs, exponent - zeros, rscale, false);
+	pfree(division.quotient);
 	return true;
 }
 

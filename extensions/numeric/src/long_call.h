@@ -15,19 +15,23 @@
 
 /*
  * From how many digits of base 10^4 on long_arithmetic.h beats the server, as
- * measured; see README.md.  Of products and quotients, it is the shorter
- * operand (the divisor) that counts.
+ * measured; README.md tells how, with LONG_ALWAYS.  Of products and quotients,
+ * it is the shorter operand (the divisor) that counts.
  */
-#define LONG_MULTIPLY_DIGITS_MIN 10
-#define LONG_DIVIDE_DIGITS_MIN (COMPAT_NUMERIC_DIVIDES_BY_WIDE_DIGITS ? 50 : 10)
-#define LONG_SQRT_DIGITS_MIN 10
-#define LONG_EXP_SCALE_MIN 50	/* decimals of the result */
-#define LONG_LN_SCALE_MIN 70
-#define LONG_LOG_DECIMALS_MIN 50	/* significant ones of the result */
-#define LONG_POWER_DECIMALS_MIN 50
-#define LONG_INTEGER_POWER_DECIMALS_MIN 60
-
-#define LONG_GCD_DIGITS_MIN 3	/* of the shorter one */
+#ifdef LONG_ALWAYS
+#define LONG_FROM(digits) 1
+#else
+#define LONG_FROM(digits) (digits)
+#endif
+#define LONG_MULTIPLY_DIGITS_MIN LONG_FROM(10)
+#define LONG_DIVIDE_DIGITS_MIN LONG_FROM(COMPAT_NUMERIC_DIVIDES_BY_WIDE_DIGITS ? 50 : 10)
+#define LONG_SQRT_DIGITS_MIN LONG_FROM(10)
+#define LONG_GCD_DIGITS_MIN LONG_FROM(3)	/* of the shorter one */
+#define LONG_EXP_SCALE_MIN LONG_FROM(50)	/* decimals of the result */
+#define LONG_LN_SCALE_MIN LONG_FROM(70)
+#define LONG_LOG_DECIMALS_MIN LONG_FROM(50)	/* significant ones of the result */
+#define LONG_POWER_DECIMALS_MIN LONG_FROM(50)
+#define LONG_INTEGER_POWER_DECIMALS_MIN LONG_FROM(60)
 
 static inline LongNumber
 long_operand(const NumberView *view)

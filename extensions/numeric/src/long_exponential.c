@@ -75,7 +75,7 @@ multiply_fixed(const uint64 *a, int a_limbs, const uint64 *b, int b_limbs, int p
 	CHECK_FOR_INTERRUPTS();
 	if (n <= places)
 		return 0;
-	penumbra_limbs_multiply(a, a_limbs, b, b_limbs, products, products + n);
+	penumbra_limbs_multiply_high(a, a_limbs, b, b_limbs, places, products, products + n);
 	memcpy(product, products + places, (n - places) * sizeof(uint64));
 	return long_significant_limbs(product, n - places);
 }
@@ -157,7 +157,7 @@ long_exp_fixed(const uint64 *fixed, int places, uint64 *mantissa)
 		int			dropped = limbs;
 
 		CHECK_FOR_INTERRUPTS();
-		penumbra_limbs_multiply(mantissa, limbs, mantissa, limbs, room, room + 2 * limbs);
+		penumbra_limbs_multiply_high(mantissa, limbs, mantissa, limbs, limbs - 1, room, room + 2 * limbs);
 		if (room[2 * limbs - 1] == 0)
 			dropped--;
 		memcpy(mantissa, room + dropped, limbs * sizeof(uint64));

@@ -24,7 +24,8 @@ extern bool long_store_exp(LongNumber *result, const uint64 *fixed, int places, 
 						   int significant, int rscale, double tolerance);
 extern double long_ln_estimate(const LongNumber *a);
 extern uint64 *long_ln_fixed(const LongNumber *a, int decimals, int *places, bool *is_negative);
-extern uint64 long_divide_any(uint64 *a, int a_limbs, uint64 *b, int b_limbs, uint64 *quotient);
+extern uint64 long_scale_divisor(uint64 *a, int a_limbs, uint64 *b, int b_limbs);
+extern void long_divide_limbs(uint64 *a, int a_limbs, uint64 *b, int b_limbs, uint64 *quotient);
 extern uint64 *long_reciprocal(uint64 *a, int limbs, int *exponent);
 
 static inline int

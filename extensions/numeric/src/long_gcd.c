@@ -80,8 +80,11 @@ static void
 take_remainder(uint64 *x, int n, uint64 *y, uint64 *quotient)
 {
 	int			y_limbs = long_significant_limbs(y, n);
-	uint64		factor = long_divide_any(x, n + 1, y, y_limbs, quotient);
+	uint64		factor = long_scale_divisor(x, n + 1, y, y_limbs);
+	void	   *scratch = palloc(penumbra_limbs_divide_scratch_bytes(n + 1, y_limbs) + MAXIMUM_ALIGNOF);
 
+	penumbra_limbs_divide(x, n + 1, y, y_limbs, quotient, x, (void *) TYPEALIGN(16, scratch));
+	pfree(scratch);
 	penumbra_limbs_divide_small(x, y_limbs, factor, x);
 	penumbra_limbs_divide_small(y, y_limbs, factor, y);
 	memset(x + y_limbs, 0, (n + 1 - y_limbs) * sizeof(uint64));

@@ -11,24 +11,30 @@
 #define LN_GUARD_LIMBS 3
 
 /*
- * a / b (a_limbs - b_limbs + 1 limbs), for any b whose highest limb is not zero. The highest limb of a is zero: both
- * are multiplied, in place, by what is returned, so that b's is as high as the kernel wants it. The remainder, times
- * that, comes into the place of a's lowest limbs.
+ * Makes b's highest limb, which is not zero, as high as the kernel wants a divisor's. a, whose highest limb is zero, is
+ * multiplied too, by what is returned.
  */
 uint64
-long_divide_any(uint64 *a, int a_limbs, uint64 *b, int b_limbs, uint64 *quotient)
+long_scale_divisor(uint64 *a, int a_limbs, uint64 *b, int b_limbs)
 {
 	uint64		factor = 1;
-	void	   *scratch;
 
 	while (b[b_limbs - 1] * factor < PENUMBRA_DIVISOR_TOP_MIN)
 		factor *= LONG_BASE;
 	penumbra_limbs_multiply_small(a, a_limbs, factor, 0, a);
 	penumbra_limbs_multiply_small(b, b_limbs, factor, 0, b);
-	scratch = palloc(penumbra_limbs_divide_scratch_bytes(a_limbs, b_limbs) + MAXIMUM_ALIGNOF);
-	penumbra_limbs_divide(a, a_limbs, b, b_limbs, quotient, a, (void *) TYPEALIGN(16, scratch));
-	pfree(scratch);
 	return factor;
+}
+
+/* a / b, rounded down: a_limbs - b_limbs + 1 limbs. Both are changed, see long_scale_divisor(). */
+void
+long_divide_limbs(uint64 *a, int a_limbs, uint64 *b, int b_limbs, uint64 *quotient)
+{
+	void	   *scratch = palloc(penumbra_limbs_divide_scratch_bytes(a_limbs, b_limbs) + MAXIMUM_ALIGNOF);
+
+	long_scale_divisor(a, a_limbs, b, b_limbs);
+	penumbra_limbs_quotient(a, a_limbs, b, b_limbs, quotient, (void *) TYPEALIGN(16, scratch));
+	pfree(scratch);
 }
 
 /* 1 / a, of one limb more; exponent counts limbs. The highest limb of a, which is lost, is not zero. */
@@ -39,7 +45,7 @@ long_reciprocal(uint64 *a, int limbs, int *exponent)
 	uint64	   *quotient = palloc((limbs + 1) * sizeof(uint64));
 
 	dividend[2 * limbs - 1] = 1;
-	long_divide_any(dividend, 2 * limbs, a, limbs, quotient);
+	long_divide_limbs(dividend, 2 * limbs, a, limbs, quotient);
 	pfree(dividend);
 	*exponent = -(2 * limbs - 1) - *exponent;
 	return quotient;
@@ -178,7 +184,7 @@ improve_ln(const LongNumber *a, bool is_negative, int places, uint64 *y)
 	while (dividend_limbs > divisor_limbs && dividend[dividend_limbs - 2] == 0)
 		dividend_limbs--;
 	quotient = palloc0(Max(dividend_limbs - divisor_limbs + 1, places + 1) * sizeof(uint64));
-	long_divide_any(dividend, dividend_limbs, number, divisor_limbs, quotient);
+	long_divide_limbs(dividend, dividend_limbs, number, divisor_limbs, quotient);
 	if (is_above != is_negative)
 		penumbra_limbs_add(y, places + 1, quotient, places + 1, y);
 	else

@@ -73,7 +73,7 @@ long_log(const LongNumber *base, const LongNumber *a, LongNumber *result, int rs
 	dividend = palloc0((dividend_limbs + quotient_limbs) * sizeof(uint64));
 	quotient = dividend + dividend_limbs;
 	memcpy(dividend + zeros, number.limbs, number.nlimbs * sizeof(uint64));
-	long_divide_any(dividend, dividend_limbs, divisor.limbs, divisor.nlimbs, quotient);
+	long_divide_limbs(dividend, dividend_limbs, divisor.limbs, divisor.nlimbs, quotient);
 
 	tolerance = 2e-8 * number.magnitude / divisor.magnitude * pow(10, base_dweight - a_dweight) *
 		(pow(10, base_dweight) / divisor.magnitude + pow(10, a_dweight) / number.magnitude) + 1e-6;
@@ -206,12 +206,15 @@ raise_floating(const LongNumber *base, unsigned int n, int kept, Floating *power
 
 		for (int turn = 0; turn < 1 + (int) (n >> bit & 1); turn++)
 		{
+			int			limbs = power->nlimbs + with->nlimbs;
+			int			dropped = power->is_exact ? 0 : Max(limbs - kept - 1, 0);
+
 			CHECK_FOR_INTERRUPTS();
-			penumbra_limbs_multiply(power->limbs, power->nlimbs, with->limbs, with->nlimbs, product,
-									product + 2 * kept);
-			power->exponent += with->exponent;
-			power->nlimbs += with->nlimbs;
-			memcpy(power->limbs, product, power->nlimbs * sizeof(uint64));
+			penumbra_limbs_multiply_high(power->limbs, power->nlimbs, with->limbs, with->nlimbs, dropped,
+										 product, product + 2 * kept);
+			power->exponent += with->exponent + dropped;
+			power->nlimbs = limbs - dropped;
+			memcpy(power->limbs, product + dropped, power->nlimbs * sizeof(uint64));
 			shorten_floating(power, kept);
 			with = &factor;
 		}

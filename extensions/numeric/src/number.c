@@ -33,13 +33,16 @@ const uint64 number_powers_of_ten[20] = {
 	UINT64CONST(10000000000000000000)
 };
 
-/* digits must have neither leading nor trailing zero digits. */
+/*
+ * A number without its digits, of so many bytes, for which there are
+ * room_bytes where *digits points.
+ */
 static inline Datum
-encode_stripped(bool is_negative, int weight, int dscale, const int16 *digits, int ndigits)
+encode_header(bool is_negative, int weight, int dscale, Size digit_bytes, Size room_bytes,
+			  char **digits)
 {
 	bool		is_short = dscale <= 63 && weight >= -64 && weight <= 63;
-	Size		header_bytes = is_short ? sizeof(uint16) : 2 * sizeof(uint16);
-	Size		bytes = VARHDRSZ + header_bytes + ndigits * sizeof(int16);
+	Size		header_bytes = VARHDRSZ + (is_short ? sizeof(uint16) : 2 * sizeof(uint16));
 	char	   *result;
 	uint16	   *header;
 
@@ -48,8 +51,8 @@ encode_stripped(bool is_negative, int weight, int dscale, const int16 *digits, i
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("value overflows numeric format")));
-	result = palloc(bytes);
-	SET_VARSIZE(result, bytes);
+	result = palloc(header_bytes + room_bytes);
+	SET_VARSIZE(result, header_bytes + digit_bytes);
 	header = (uint16 *) (result + VARHDRSZ);
 	if (likely(is_short))
 		header[0] = NUMBER_SHORT_FORM | (is_negative ? 0x2000 : 0) | (dscale << 7) |
@@ -59,8 +62,20 @@ encode_stripped(bool is_negative, int weight, int dscale, const int16 *digits, i
 		header[0] = (is_negative ? 0x4000 : 0) | dscale;
 		header[1] = (uint16) (int16) weight;
 	}
-	memcpy(result + VARHDRSZ + header_bytes, digits, ndigits * sizeof(int16));
+	*digits = result + header_bytes;
 	return PointerGetDatum(result);
+}
+
+/* digits must have neither leading nor trailing zero digits. */
+static Datum
+encode_stripped(bool is_negative, int weight, int dscale, const int16 *digits, int ndigits)
+{
+	Size		bytes = ndigits * sizeof(int16);
+	char	   *place;
+	Datum		result = encode_header(is_negative, weight, dscale, bytes, bytes, &place);
+
+	memcpy(place, digits, bytes);
+	return result;
 }
 
 /* As the server's make_result(): leading and trailing zero digits are left out. */
@@ -78,6 +93,46 @@ number_encode(bool is_negative, int weight, int dscale, const int16 *digits, int
 	if (ndigits == 0)
 		return encode_stripped(false, 0, dscale, digits, 0);
 	return encode_stripped(is_negative, weight, dscale, digits, ndigits);
+}
+
+static inline void
+store_word(char *to, uint64 word)
+{
+#ifdef WORDS_BIGENDIAN
+	for (int i = 0; i < NUMBER_WORD_DIGITS; i++, word >>= 16)
+		((int16 *) to)[i] = (int16) word;
+#else
+	memcpy(to, &word, sizeof(word));
+#endif
+}
+
+/*
+ * As number_encode(), of the eight digits in two words (number_word()).
+ * Whole words are stored, so there may be up to 6 bytes behind the number.
+ */
+Datum
+number_encode_words(bool is_negative, int weight, int dscale, uint64 high, uint64 low)
+{
+	uint128		digits = (uint128) low << 64 | high;
+	int			leading_bits;
+	int			trailing_bits;
+	int			ndigits;
+	char	   *place;
+	Datum		result;
+
+	if (unlikely(digits == 0))
+		return encode_header(false, 0, dscale, 0, 0, &place);
+	leading_bits = high != 0 ? __builtin_ctzll(high) : 64 + __builtin_ctzll(low);
+	trailing_bits = low != 0 ? __builtin_clzll(low) : 64 + __builtin_clzll(high);
+	ndigits = 2 * NUMBER_WORD_DIGITS - leading_bits / 16 - trailing_bits / 16;
+	digits >>= leading_bits & ~15;
+	result = encode_header(is_negative, weight - leading_bits / 16, dscale,
+						   ndigits * sizeof(int16),
+						   (ndigits <= NUMBER_WORD_DIGITS ? 1 : 2) * sizeof(uint64), &place);
+	store_word(place, (uint64) digits);
+	if (ndigits > NUMBER_WORD_DIGITS)
+		store_word(place + sizeof(uint64), (uint64) (digits >> 64));
+	return result;
 }
 
 /* Writes the four digits of value < 10^16 before end. */
@@ -100,8 +155,17 @@ number_encode_coefficient(bool is_negative, uint128 coefficient, int exponent, i
 	int16		digits[COEFFICIENT_DIGITS_MAX];
 	int			end = COEFFICIENT_DIGITS_MAX;
 	int			first = COEFFICIENT_DIGITS_MAX;
-	uint64		group_size = number_powers_of_ten[16];
+	const uint64 group_size = UINT64CONST(10000000000000000);
+	uint128		high = (uint64) (coefficient >> 64) == 0
+		? (uint64) coefficient / group_size : coefficient / group_size;
 
+	if (likely(high < group_size))
+	{
+		uint64		low = (uint64) coefficient - (uint64) high * group_size;
+
+		return number_encode_words(is_negative, exponent + 2 * NUMBER_WORD_DIGITS - 1, dscale,
+								   number_word((uint64) high), number_word(low));
+	}
 	while (coefficient >= group_size)
 	{
 		uint64		group;

@@ -29,6 +29,8 @@
 #define NUMBER_DSCALE_MAX 0x3FFF
 #define NUMBER_WEIGHT_MAX PG_INT16_MAX
 
+#define NUMBER_WORD_DIGITS 4	/* digits that a word holds, the first in its lowest bits */
+
 /* A coefficient of 9 digits of base 10^4 is below 10^36: two of them add up within 127 bits. */
 #define NUMBER_SHORT_DIGITS_MAX 9
 
@@ -57,6 +59,7 @@ extern const uint64 number_powers_of_ten[20];
 
 extern Datum number_encode(bool is_negative, int weight, int dscale, const int16 *digits,
 						   int ndigits);
+extern Datum number_encode_words(bool is_negative, int weight, int dscale, uint64 high, uint64 low);
 extern Datum number_encode_coefficient(bool is_negative, uint128 coefficient, int exponent,
 									   int dscale);
 extern Datum number_encode_scaled(bool is_negative, uint128 value, int scale);
@@ -160,6 +163,24 @@ number_digits_as_uint64(const NumberView *view, int from, int to)
 			value += number_digit(view, to - 1);
 	}
 	return value;
+}
+
+/* The two digits of a value below 10^8. */
+static inline uint32
+number_half_word(uint32 value)
+{
+	uint32		high = value / NUMBER_BASE;
+
+	return high | (value - high * NUMBER_BASE) << 16;
+}
+
+/* The four digits of a value below 10^16. */
+static inline uint64
+number_word(uint64 value)
+{
+	uint32		high = value / 100000000;
+
+	return number_half_word(high) | (uint64) number_half_word(value - high * UINT64CONST(100000000)) << 32;
 }
 
 /* 10^(4 * count), for count up to NUMBER_SHORT_DIGITS_MAX. */

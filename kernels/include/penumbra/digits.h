@@ -52,6 +52,13 @@ void penumbra_limbs_multiply(const uint64_t *a, size_t a_limbs, const uint64_t *
                              uint64_t *product, void *scratch);
 
 /*
+ * The same without its `dropped` lowest limbs, whose places in product are left undefined; the rest may be less by
+ * one. Up to 3,500 decimals this takes the less time the more are dropped.
+ */
+void penumbra_limbs_multiply_high(const uint64_t *a, size_t a_limbs, const uint64_t *b,
+                                  size_t b_limbs, size_t dropped, uint64_t *product, void *scratch);
+
+/*
  * a / b rounded down (a_limbs - b_limbs + 1 limbs) and the remainder (b_limbs). a has at least as
  * many limbs as b; the highest limb of b is at least 10^12 (multiply both by a power of 10^4 to
  * make it so). The remainder may be in the place of a's lowest limbs.
@@ -60,6 +67,10 @@ void penumbra_limbs_multiply(const uint64_t *a, size_t a_limbs, const uint64_t *
 size_t penumbra_limbs_divide_scratch_bytes(size_t a_limbs, size_t b_limbs);
 void penumbra_limbs_divide(const uint64_t *a, size_t a_limbs, const uint64_t *b, size_t b_limbs,
                            uint64_t *quotient, uint64_t *remainder, void *scratch);
+
+/* The quotient alone, in half the time; returned is what is left, as a part of b, within 10^-14. */
+double penumbra_limbs_quotient(const uint64_t *a, size_t a_limbs, const uint64_t *b, size_t b_limbs,
+                               uint64_t *quotient, void *scratch);
 
 /* The square root of a, of 2 * root_limbs limbs of which the highest is not zero, rounded down. */
 size_t penumbra_limbs_root_scratch_bytes(size_t root_limbs);

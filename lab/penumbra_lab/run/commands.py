@@ -96,9 +96,11 @@ def bench_compress_command(scale: float, rounds: int, only: tuple[str, ...]) -> 
               help="Rows of the tables of short numbers.")  # fmt: skip
 @click.option("--runs", type=click.IntRange(min=1), default=7, show_default=True,
               help="Measured runs of each query on each side.")  # fmt: skip
-def bench_numeric_command(rows: int, runs: int) -> None:
+@click.option("--thresholds", is_flag=True,
+              help="Functions by length of their operands instead.")  # fmt: skip
+def bench_numeric_command(rows: int, runs: int, thresholds: bool) -> None:
     """penumbra_numeric against the server's own functions: paired, alternating runs."""
-    conclude(bench_numeric(rows, runs), numeric_table)
+    conclude(bench_numeric(rows, runs, thresholds), numeric_table)
 
 
 @bench.command("keytree")
