@@ -30,6 +30,7 @@ SETTINGS = {
     "fsync": "off", "jit": "off", "max_parallel_workers_per_gather": "0", "work_mem": "256MB",
 }  # fmt: skip
 DICTIONARY_BYTES = 16384
+TRAINING_VALUES_MIN = 500
 STOCK = "pglz"
 PREFIX_BYTES = 100
 ON_DISK = Metric("size", "bytes", "lower")
@@ -201,7 +202,7 @@ class _CaseRun:
                       f"CREATE TABLE training (v {self.case.plain_type})")  # fmt: skip
         model = DocumentModel(SEED + 2)
         with self.connection.cursor() as cursor, cursor.copy("COPY training FROM STDIN") as copy:
-            for _ in range(10_000):
+            for _ in range(max(self.case.values // 2, TRAINING_VALUES_MIN)):
                 copy.write_row((model.document(),))
         self.connection.execute(
             f"SELECT train_dictionary('training', 'v', {DICTIONARY_BYTES}, '{name}')"

@@ -93,6 +93,19 @@ def test_numeric_writes_pairs_and_targets(monkeypatch):
     assert target["ratio"] > 0 and target["at most"] == 0.6
 
 
+def test_compression_writes_sizes_and_turns():
+    document = _run("compress", "--scale", "0.001", "--rounds", "2",
+                    "--case", "jsonb", "--case", "large")  # fmt: skip
+    found = medians(document)
+    jsonb, large = document["sections"]["cases"]
+    assert set(found["jsonb copy in", "time", None]) == set(jsonb["columns"])
+    assert {workload for workload, _, _ in found} == {
+        f"{case['name']} {action}" for case in (jsonb, large) for action in ["size", *case["actions"]]
+    }  # fmt: skip
+    sizes = found["large size", "size", None]
+    assert sizes["zstd-3"] < sizes["pglz"] < large["raw_bytes"]
+
+
 def test_sorting_writes_a_pair_for_each_rival(monkeypatch):
     chosen = [Case("integer", "random", 100, 1, bench_sort.INTARRAY),
               Case('text COLLATE "C"', "equal", 5, 10, bench_sort.ORDER_BY)]  # fmt: skip
@@ -122,7 +135,8 @@ def test_keytree_working_set_writes_a_curve_of_both(monkeypatch):
 
 @pytest.mark.parametrize("command", [[], ["demo"], ["bench"], ["bench", "wide"],
                                      ["bench", "pgbench"], ["bench", "keytree-clients"],
-                                     ["report"], ["compare"], ["environment"]])  # fmt: skip
+                                     ["compress", "advise"], ["report"], ["compare"],
+                                     ["environment"]])  # fmt: skip
 def test_help(command):
     result = CliRunner().invoke(commands, [*command, "--help"])
     assert result.exit_code == 0 and "Usage:" in result.output

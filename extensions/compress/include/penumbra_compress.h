@@ -45,7 +45,10 @@ typedef struct CompressionRoutine
 	uint32		version;		/* PENUMBRA_COMPRESSION_VERSION */
 	uint32		size;			/* sizeof(CompressionRoutine) */
 
-	/* All three 0: the method has no levels. */
+	/*
+	 * All three 0: the method has no levels.  A default that changes makes
+	 * compression_info() wrong about values of the old one.
+	 */
 	int			min_level;
 	int			max_level;
 	int			default_level;

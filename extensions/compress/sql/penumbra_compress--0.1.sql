@@ -28,20 +28,23 @@ CREATE FUNCTION create_compression_method(name text, handler text) RETURNS integ
     LANGUAGE C STRICT VOLATILE AS 'MODULE_PATHNAME';
 CREATE FUNCTION create_compression_method(name text, handler text, id integer) RETURNS integer
     LANGUAGE C STRICT VOLATILE AS 'MODULE_PATHNAME';
-CREATE FUNCTION built_in_compression_methods(OUT id integer, OUT name text, OUT min_level integer,
-    OUT max_level integer, OUT default_level integer, OUT takes_dictionary boolean)
+CREATE FUNCTION built_in_compression_methods(OUT id bigint, OUT name text)
     RETURNS SETOF record LANGUAGE C STRICT STABLE AS 'MODULE_PATHNAME';
+CREATE FUNCTION compression_method_options(id bigint, OUT min_level integer, OUT max_level integer,
+    OUT default_level integer, OUT takes_dictionary boolean)
+    RETURNS record LANGUAGE C STRICT STABLE AS 'MODULE_PATHNAME';
 CREATE VIEW compression_methods AS
-    SELECT id, name, min_level, max_level, default_level, takes_dictionary, NULL AS extension
-    FROM @extschema@.built_in_compression_methods()
-    UNION ALL
-    SELECT id, name, NULL, NULL, NULL, NULL, extension FROM @extschema@.methods;
+    SELECT m.id, m.name, o.min_level, o.max_level, o.default_level, o.takes_dictionary, m.extension
+    FROM (SELECT id, name, NULL AS extension FROM @extschema@.built_in_compression_methods()
+          UNION ALL
+          SELECT id, name, extension FROM @extschema@.methods) AS m,
+        @extschema@.compression_method_options(m.id) AS o;
 GRANT SELECT ON compression_methods TO PUBLIC;
 
-CREATE FUNCTION check_compression_method(method text, OUT "check" text, OUT passed boolean, OUT problem text)
+CREATE FUNCTION check_compression_method(method text, longest boolean DEFAULT false, OUT "check" text, OUT passed boolean, OUT problem text)
     RETURNS SETOF record LANGUAGE C STRICT VOLATILE AS 'MODULE_PATHNAME';
 -- It runs a method on damaged bytes, which may crash a server.
-REVOKE ALL ON FUNCTION check_compression_method(text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION check_compression_method(text, boolean) FROM PUBLIC;
 
 CREATE FUNCTION compression_typmod_in(cstring[]) RETURNS integer
     LANGUAGE C STRICT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
@@ -78,7 +81,7 @@ CREATE CAST (text AS compressed_text) WITH FUNCTION compressed_text(text, intege
 CREATE CAST (compressed_text AS text) WITH FUNCTION text(compressed_text) AS IMPLICIT;
 CREATE CAST (compressed_text AS compressed_text) WITH FUNCTION compressed_text(compressed_text, integer, boolean) AS IMPLICIT;
 CREATE FUNCTION compression_info(value compressed_text, OUT format_version integer, OUT method text,
-    OUT dictionary bigint, OUT raw_bytes integer, OUT stored_bytes integer, OUT blocks integer) RETURNS record
+    OUT level integer, OUT dictionary bigint, OUT raw_bytes integer, OUT stored_bytes integer, OUT blocks integer) RETURNS record
     LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
 
 CREATE FUNCTION compressed_text_eq(compressed_text, compressed_text) RETURNS boolean
@@ -231,6 +234,64 @@ CREATE FUNCTION compressed_text_starts_with(compressed_text, text) RETURNS boole
     LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE COST 5 AS 'MODULE_PATHNAME';
 CREATE OPERATOR ^@ (FUNCTION = compressed_text_starts_with, LEFTARG = compressed_text, RIGHTARG = text, RESTRICT = matchingsel, JOIN = matchingjoinsel);
 
+-- The order of bytes whatever the collation, for LIKE 'prefix%': the functions of compressed_bytea.
+CREATE FUNCTION compressed_text_pattern_lt(compressed_text, compressed_text) RETURNS boolean
+    LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE COST 20 AS 'MODULE_PATHNAME', 'compressed_bytea_lt';
+CREATE FUNCTION compressed_text_pattern_le(compressed_text, compressed_text) RETURNS boolean
+    LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE COST 20 AS 'MODULE_PATHNAME', 'compressed_bytea_le';
+CREATE FUNCTION compressed_text_pattern_ge(compressed_text, compressed_text) RETURNS boolean
+    LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE COST 20 AS 'MODULE_PATHNAME', 'compressed_bytea_ge';
+CREATE FUNCTION compressed_text_pattern_gt(compressed_text, compressed_text) RETURNS boolean
+    LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE COST 20 AS 'MODULE_PATHNAME', 'compressed_bytea_gt';
+CREATE FUNCTION compressed_text_pattern_cmp(compressed_text, compressed_text) RETURNS integer
+    LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE COST 20 AS 'MODULE_PATHNAME', 'compressed_bytea_cmp';
+CREATE FUNCTION compressed_text_text_pattern_lt(compressed_text, text) RETURNS boolean
+    LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE COST 20 AS 'MODULE_PATHNAME', 'compressed_bytea_bytea_lt';
+CREATE FUNCTION compressed_text_text_pattern_le(compressed_text, text) RETURNS boolean
+    LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE COST 20 AS 'MODULE_PATHNAME', 'compressed_bytea_bytea_le';
+CREATE FUNCTION compressed_text_text_pattern_ge(compressed_text, text) RETURNS boolean
+    LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE COST 20 AS 'MODULE_PATHNAME', 'compressed_bytea_bytea_ge';
+CREATE FUNCTION compressed_text_text_pattern_gt(compressed_text, text) RETURNS boolean
+    LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE COST 20 AS 'MODULE_PATHNAME', 'compressed_bytea_bytea_gt';
+CREATE FUNCTION compressed_text_text_pattern_cmp(compressed_text, text) RETURNS integer
+    LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE COST 20 AS 'MODULE_PATHNAME', 'compressed_bytea_bytea_cmp';
+CREATE FUNCTION text_compressed_text_pattern_lt(text, compressed_text) RETURNS boolean
+    LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE COST 20 AS 'MODULE_PATHNAME', 'bytea_compressed_bytea_lt';
+CREATE FUNCTION text_compressed_text_pattern_le(text, compressed_text) RETURNS boolean
+    LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE COST 20 AS 'MODULE_PATHNAME', 'bytea_compressed_bytea_le';
+CREATE FUNCTION text_compressed_text_pattern_ge(text, compressed_text) RETURNS boolean
+    LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE COST 20 AS 'MODULE_PATHNAME', 'bytea_compressed_bytea_ge';
+CREATE FUNCTION text_compressed_text_pattern_gt(text, compressed_text) RETURNS boolean
+    LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE COST 20 AS 'MODULE_PATHNAME', 'bytea_compressed_bytea_gt';
+CREATE FUNCTION text_compressed_text_pattern_cmp(text, compressed_text) RETURNS integer
+    LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE COST 20 AS 'MODULE_PATHNAME', 'bytea_compressed_bytea_cmp';
+CREATE OPERATOR ~<~ (FUNCTION = compressed_text_pattern_lt, LEFTARG = compressed_text, RIGHTARG = compressed_text, COMMUTATOR = ~>~, NEGATOR = ~>=~, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+CREATE OPERATOR ~<=~ (FUNCTION = compressed_text_pattern_le, LEFTARG = compressed_text, RIGHTARG = compressed_text, COMMUTATOR = ~>=~, NEGATOR = ~>~, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+CREATE OPERATOR ~>=~ (FUNCTION = compressed_text_pattern_ge, LEFTARG = compressed_text, RIGHTARG = compressed_text, COMMUTATOR = ~<=~, NEGATOR = ~<~, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+CREATE OPERATOR ~>~ (FUNCTION = compressed_text_pattern_gt, LEFTARG = compressed_text, RIGHTARG = compressed_text, COMMUTATOR = ~<~, NEGATOR = ~<=~, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+CREATE OPERATOR ~<~ (FUNCTION = compressed_text_text_pattern_lt, LEFTARG = compressed_text, RIGHTARG = text, COMMUTATOR = ~>~, NEGATOR = ~>=~, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+CREATE OPERATOR ~<=~ (FUNCTION = compressed_text_text_pattern_le, LEFTARG = compressed_text, RIGHTARG = text, COMMUTATOR = ~>=~, NEGATOR = ~>~, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+CREATE OPERATOR ~>=~ (FUNCTION = compressed_text_text_pattern_ge, LEFTARG = compressed_text, RIGHTARG = text, COMMUTATOR = ~<=~, NEGATOR = ~<~, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+CREATE OPERATOR ~>~ (FUNCTION = compressed_text_text_pattern_gt, LEFTARG = compressed_text, RIGHTARG = text, COMMUTATOR = ~<~, NEGATOR = ~<=~, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+CREATE OPERATOR ~<~ (FUNCTION = text_compressed_text_pattern_lt, LEFTARG = text, RIGHTARG = compressed_text, COMMUTATOR = ~>~, NEGATOR = ~>=~, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+CREATE OPERATOR ~<=~ (FUNCTION = text_compressed_text_pattern_le, LEFTARG = text, RIGHTARG = compressed_text, COMMUTATOR = ~>=~, NEGATOR = ~>~, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+CREATE OPERATOR ~>=~ (FUNCTION = text_compressed_text_pattern_ge, LEFTARG = text, RIGHTARG = compressed_text, COMMUTATOR = ~<=~, NEGATOR = ~<~, RESTRICT = scalargesel, JOIN = scalargejoinsel);
+CREATE OPERATOR ~>~ (FUNCTION = text_compressed_text_pattern_gt, LEFTARG = text, RIGHTARG = compressed_text, COMMUTATOR = ~<~, NEGATOR = ~<=~, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+CREATE FUNCTION compressed_text_pattern_sortsupport(internal) RETURNS void
+    LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
+CREATE OPERATOR FAMILY compressed_text_pattern_ops USING btree;
+CREATE OPERATOR CLASS compressed_text_pattern_ops FOR TYPE compressed_text USING btree FAMILY compressed_text_pattern_ops AS
+    OPERATOR 1 ~<~, OPERATOR 2 ~<=~, OPERATOR 3 =, OPERATOR 4 ~>=~, OPERATOR 5 ~>~,
+    FUNCTION 1 compressed_text_pattern_cmp(compressed_text, compressed_text),
+    FUNCTION 2 compressed_text_pattern_sortsupport(internal);
+ALTER OPERATOR FAMILY compressed_text_pattern_ops USING btree ADD
+    OPERATOR 1 ~<~ (compressed_text, text), OPERATOR 2 ~<=~ (compressed_text, text), OPERATOR 3 = (compressed_text, text), OPERATOR 4 ~>=~ (compressed_text, text), OPERATOR 5 ~>~ (compressed_text, text),
+    FUNCTION 1 (compressed_text, text) compressed_text_text_pattern_cmp(compressed_text, text),
+    OPERATOR 1 ~<~ (text, compressed_text), OPERATOR 2 ~<=~ (text, compressed_text), OPERATOR 3 = (text, compressed_text), OPERATOR 4 ~>=~ (text, compressed_text), OPERATOR 5 ~>~ (text, compressed_text),
+    FUNCTION 1 (text, compressed_text) text_compressed_text_pattern_cmp(text, compressed_text),
+    OPERATOR 1 pg_catalog.~<~ (text, text), OPERATOR 2 pg_catalog.~<=~ (text, text), OPERATOR 3 pg_catalog.= (text, text), OPERATOR 4 pg_catalog.~>=~ (text, text), OPERATOR 5 pg_catalog.~>~ (text, text),
+    FUNCTION 1 (text, text) pg_catalog.bttext_pattern_cmp(text, text);
+
 -- compressed_bytea
 
 CREATE TYPE compressed_bytea;
@@ -256,7 +317,7 @@ CREATE CAST (bytea AS compressed_bytea) WITH FUNCTION compressed_bytea(bytea, in
 CREATE CAST (compressed_bytea AS bytea) WITH FUNCTION bytea(compressed_bytea) AS IMPLICIT;
 CREATE CAST (compressed_bytea AS compressed_bytea) WITH FUNCTION compressed_bytea(compressed_bytea, integer, boolean) AS IMPLICIT;
 CREATE FUNCTION compression_info(value compressed_bytea, OUT format_version integer, OUT method text,
-    OUT dictionary bigint, OUT raw_bytes integer, OUT stored_bytes integer, OUT blocks integer) RETURNS record
+    OUT level integer, OUT dictionary bigint, OUT raw_bytes integer, OUT stored_bytes integer, OUT blocks integer) RETURNS record
     LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
 
 CREATE FUNCTION compressed_bytea_eq(compressed_bytea, compressed_bytea) RETURNS boolean
@@ -389,7 +450,7 @@ CREATE CAST (jsonb AS compressed_jsonb) WITH FUNCTION compressed_jsonb(jsonb, in
 CREATE CAST (compressed_jsonb AS jsonb) WITH FUNCTION jsonb(compressed_jsonb) AS IMPLICIT;
 CREATE CAST (compressed_jsonb AS compressed_jsonb) WITH FUNCTION compressed_jsonb(compressed_jsonb, integer, boolean) AS IMPLICIT;
 CREATE FUNCTION compression_info(value compressed_jsonb, OUT format_version integer, OUT method text,
-    OUT dictionary bigint, OUT raw_bytes integer, OUT stored_bytes integer, OUT blocks integer) RETURNS record
+    OUT level integer, OUT dictionary bigint, OUT raw_bytes integer, OUT stored_bytes integer, OUT blocks integer) RETURNS record
     LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
 
 CREATE FUNCTION compressed_jsonb_eq(compressed_jsonb, compressed_jsonb) RETURNS boolean

@@ -103,7 +103,8 @@ try_value(Trial *trial, const Advice *advice, void *const states[2], const char 
 		size_t		out_bytes;
 
 		INSTR_TIME_SET_CURRENT(begin);
-		out_bytes = raw_bytes > 1
+		/* the head of several blocks is stored as it is */
+		out_bytes = raw_bytes > 1 && (blocks == 1 || i > 0)
 			? routine->cmcompress(states[0], raw + from, raw_bytes, trial->out, raw_bytes - 1) : 0;
 		INSTR_TIME_SET_CURRENT(middle);
 		if (out_bytes > 0)

@@ -14,7 +14,7 @@
 #include "compressed.h"
 
 #include "common/int.h"
-#include "dictionary.h"
+#include "input.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/supportnodes.h"
 #include "pg_compat.h"
@@ -54,22 +54,15 @@ substring_bounds(FunctionCallInfo fcinfo, uint32 *begin, uint32 *end)
 	*end = Max(*begin, Max(beyond, 1) - 1);
 }
 
-/* Whether the value is what value_compress() would make; levels are known for defaults only. */
 static bool
 is_on_target(Datum datum, int32 typmod)
 {
 	CompressionTarget target = typmod_target(typmod);
-	const CompressionMethod *method = method_by_id(target.method_id);
 	OpenValue	value;
 	bool		matches;
 
 	value_open_header(datum, &value);
-	if (value.header.flags & VALUE_IS_RAW)
-		matches = target.method_id == METHOD_NONE;
-	else
-		matches = value.header.method_id == target.method_id &&
-			value.header.dictionary_id == 0 && target.dictionary_number == 0 &&
-			target.level == method->routine->default_level;
+	matches = value_has_target(&value.header, &target);
 	value_close(&value);
 	return matches;
 }
@@ -79,8 +72,14 @@ coerce(FunctionCallInfo fcinfo, bool is_text)
 {
 	Datum		datum = PG_GETARG_DATUM(0);
 	int32		typmod = PG_GETARG_INT32(1);
+	const char *raw;
+	Size		bytes;
 
-	if (typmod < 0 || is_on_target(datum, typmod))
+	if (typmod < 0)
+		PG_RETURN_DATUM(datum);
+	if (value_waits(datum, &raw, &bytes))
+		PG_RETURN_POINTER(value_compress(raw, bytes, typmod, is_text));
+	if (is_on_target(datum, typmod))
 		PG_RETURN_DATUM(datum);
 	PG_RETURN_DATUM(value_recompress(datum, typmod, is_text));
 }

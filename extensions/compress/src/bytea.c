@@ -7,6 +7,7 @@
  */
 #include "compressed.h"
 
+#include "input.h"
 #include "pg_compat.h"
 #include "utils/builtins.h"
 #include "value_cache.h"
@@ -21,18 +22,17 @@ PENUMBRA_SQL_FUNCTION(compressed_bytea_substring);
 PENUMBRA_SQL_FUNCTION(compressed_bytea_concat);
 
 static Datum
-compress_bytea(Datum datum, int32 typmod)
+input_bytea(FunctionCallInfo fcinfo, Datum datum)
 {
-	bytea	   *raw = DatumGetByteaPP(datum);
+	bytea	   *raw = DatumGetByteaP(datum);
 
-	return PointerGetDatum(value_compress(VARDATA_ANY(raw), VARSIZE_ANY_EXHDR(raw), typmod,
-										  false));
+	return input_value(fcinfo, VARDATA(raw), VARSIZE(raw) - VARHDRSZ, false);
 }
 
 Datum
 compressed_bytea_in(PG_FUNCTION_ARGS)
 {
-	return compress_bytea(DirectFunctionCall1(byteain, PG_GETARG_DATUM(0)), PG_GETARG_INT32(2));
+	return input_bytea(fcinfo, DirectFunctionCall1(byteain, PG_GETARG_DATUM(0)));
 }
 
 Datum
@@ -44,7 +44,7 @@ compressed_bytea_out(PG_FUNCTION_ARGS)
 Datum
 compressed_bytea_recv(PG_FUNCTION_ARGS)
 {
-	return compress_bytea(DirectFunctionCall1(bytearecv, PG_GETARG_DATUM(0)), PG_GETARG_INT32(2));
+	return input_bytea(fcinfo, DirectFunctionCall1(bytearecv, PG_GETARG_DATUM(0)));
 }
 
 Datum
@@ -56,7 +56,10 @@ compressed_bytea_send(PG_FUNCTION_ARGS)
 Datum
 compressed_bytea_from_bytea(PG_FUNCTION_ARGS)
 {
-	return compress_bytea(PG_GETARG_DATUM(0), PG_GETARG_INT32(1));
+	bytea	   *raw = PG_GETARG_BYTEA_PP(0);
+
+	PG_RETURN_POINTER(value_compress(VARDATA_ANY(raw), VARSIZE_ANY_EXHDR(raw),
+									 PG_GETARG_INT32(1), false));
 }
 
 Datum

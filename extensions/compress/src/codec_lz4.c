@@ -4,8 +4,9 @@
  *	  LZ4 blocks.  Level 1 is the fast compressor, 3 to 12 are the
  *	  high-compression one; 2 is 1.
  *
- *	  A dictionary is hashed once into a stream, which is copied (16 kB) for
- *	  every block: LZ4 changes the stream that it compresses with.
+ *	  A dictionary is hashed once into a stream.  LZ4 changes the stream that it
+ *	  compresses with, so that one refers to the prepared one, or is a copy of
+ *	  it (16 kB) for every block where LZ4 is older than 1.10.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,6 +24,7 @@ typedef struct Lz4State
 	int			dictionary_bytes;
 	LZ4_stream_t *prepared;		/* with the dictionary */
 	void	   *work;			/* LZ4_stream_t or LZ4_streamHC_t */
+	bool		is_undefined;	/* work, after a block that did not fit */
 } Lz4State;
 
 static void
@@ -59,8 +61,29 @@ lz4_init(const CompressionOptions *options)
 		state->prepared = palloc(sizeof(LZ4_stream_t));
 		LZ4_initStream(state->prepared, sizeof(LZ4_stream_t));
 		LZ4_loadDict(state->prepared, state->dictionary, state->dictionary_bytes);
+		state->is_undefined = true;
 	}
 	return state;
+}
+
+static int
+encode_with_dictionary(Lz4State *state, const char *raw, size_t raw_bytes, char *out,
+					   size_t out_bytes)
+{
+	int			bytes;
+
+#if LZ4_VERSION_NUMBER >= 11000
+	if (state->is_undefined)
+		LZ4_initStream(state->work, sizeof(LZ4_stream_t));
+	else
+		LZ4_resetStream_fast(state->work);
+	LZ4_attach_dictionary(state->work, state->prepared);
+#else
+	memcpy(state->work, state->prepared, sizeof(LZ4_stream_t));
+#endif
+	bytes = LZ4_compress_fast_continue(state->work, raw, out, raw_bytes, out_bytes, 1);
+	state->is_undefined = bytes == 0;
+	return bytes;
 }
 
 static size_t
@@ -69,10 +92,7 @@ lz4_encode(void *arg, const char *raw, size_t raw_bytes, char *out, size_t out_b
 	Lz4State   *state = arg;
 
 	if (state->prepared != NULL)
-	{
-		memcpy(state->work, state->prepared, sizeof(LZ4_stream_t));
-		return LZ4_compress_fast_continue(state->work, raw, out, raw_bytes, out_bytes, 1);
-	}
+		return encode_with_dictionary(state, raw, raw_bytes, out, out_bytes);
 	if (state->level >= LEVEL_HIGH)
 		return LZ4_compress_HC_extStateHC(state->work, raw, out, raw_bytes, out_bytes,
 										  state->level);
@@ -88,24 +108,14 @@ lz4_decode(void *arg, const char *in, size_t in_bytes, char *raw, size_t raw_byt
 										 state->dictionary_bytes) == (int) raw_bytes;
 }
 
-/* LZ4 has no public function for a part of a block with a dictionary. */
 static bool
 lz4_decode_slice(void *arg, const char *in, size_t in_bytes, char *raw, size_t slice_bytes)
 {
 	Lz4State   *state = arg;
-	char	   *whole;
-	int			bytes;
 
-	if (state->dictionary == NULL)
-		return LZ4_decompress_safe_partial(in, raw, in_bytes, slice_bytes, slice_bytes) ==
-			(int) slice_bytes;
-	whole = palloc(64 * 1024);
-	bytes = LZ4_decompress_safe_usingDict(in, whole, in_bytes, 64 * 1024, state->dictionary,
-										  state->dictionary_bytes);
-	if (bytes >= (int) slice_bytes)
-		memcpy(raw, whole, slice_bytes);
-	pfree(whole);
-	return bytes >= (int) slice_bytes;
+	return LZ4_decompress_safe_partial_usingDict(in, raw, in_bytes, slice_bytes, slice_bytes,
+												 state->dictionary, state->dictionary_bytes) ==
+		(int) slice_bytes;
 }
 
 const CompressionRoutine lz4_routine = {

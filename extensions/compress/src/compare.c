@@ -25,6 +25,7 @@
 #include "value_cache.h"
 
 PENUMBRA_SQL_FUNCTION(compressed_text_sortsupport);
+PENUMBRA_SQL_FUNCTION(compressed_text_pattern_sortsupport);
 PENUMBRA_SQL_FUNCTION(compressed_hash);
 PENUMBRA_SQL_FUNCTION(compressed_hash_extended);
 PENUMBRA_SQL_FUNCTION(plain_hash);
@@ -249,15 +250,14 @@ sort_abort(int memtupcount, SortSupport ssup)
 	return text->abbrev_abort(memtupcount, text);
 }
 
-Datum
-compressed_text_sortsupport(PG_FUNCTION_ARGS)
+static void
+prepare_sort(SortSupport ssup, Oid collation)
 {
-	SortSupport ssup = (SortSupport) PG_GETARG_POINTER(0);
 	MemoryContext caller = MemoryContextSwitchTo(ssup->ssup_cxt);
 	SortSupport text = palloc0(sizeof(SortSupportData));
 
 	*text = *ssup;
-	varstr_sortsupport(text, TEXTOID, ssup->ssup_collation);
+	varstr_sortsupport(text, TEXTOID, collation);
 	ssup->ssup_extra = text;
 	ssup->comparator = sort_compare;
 	if (text->abbrev_converter != NULL)
@@ -268,6 +268,21 @@ compressed_text_sortsupport(PG_FUNCTION_ARGS)
 		ssup->abbrev_full_comparator = sort_compare;
 	}
 	MemoryContextSwitchTo(caller);
+}
+
+Datum
+compressed_text_sortsupport(PG_FUNCTION_ARGS)
+{
+	SortSupport ssup = (SortSupport) PG_GETARG_POINTER(0);
+
+	prepare_sort(ssup, ssup->ssup_collation);
+	PG_RETURN_VOID();
+}
+
+Datum
+compressed_text_pattern_sortsupport(PG_FUNCTION_ARGS)
+{
+	prepare_sort((SortSupport) PG_GETARG_POINTER(0), C_COLLATION_OID);
 	PG_RETURN_VOID();
 }
 

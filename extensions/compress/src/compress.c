@@ -25,8 +25,17 @@ count_continuation(const char *raw, Size bytes)
 		return 0;
 	if (GetDatabaseEncoding() != PG_UTF8)
 		return bytes - pg_mbstrlen_with_len(raw, bytes);
-	for (Size i = 0; i < bytes; i++)
-		count += ((uint8) raw[i] & 0xC0) == 0x80;
+	for (; bytes >= sizeof(uint64); bytes -= sizeof(uint64), raw += sizeof(uint64))
+	{
+		const uint64 ones = UINT64CONST(0x0101010101010101);
+		uint64		eight;
+
+		/* 1 in each byte that is 10xxxxxx; multiplying adds them up in the highest */
+		memcpy(&eight, raw, sizeof(eight));
+		count += ((eight >> 7 & ~(eight >> 6) & ones) * ones) >> 56;
+	}
+	for (; bytes > 0; bytes--, raw++)
+		count += ((uint8) *raw & 0xC0) == 0x80;
 	return count;
 }
 
@@ -46,8 +55,9 @@ compress_blocks(const CompressionMethod *method, void *state, const char *raw, V
 		CHECK_FOR_INTERRUPTS();
 		if (used + raw_bytes > room)
 			return 0;
-		bytes = method->routine->cmcompress(state, raw + begin, raw_bytes, (char *) data + used,
-											raw_bytes - 1);
+		/* the head is stored as it is */
+		bytes = i == 0 ? 0 : method->routine->cmcompress(state, raw + begin, raw_bytes,
+														 (char *) data + used, raw_bytes - 1);
 		if (bytes == 0)
 		{
 			memcpy(data + used, raw + begin, raw_bytes);
@@ -70,6 +80,11 @@ compress_into(const CompressionTarget *target, const char *raw, ValueHeader *hea
 	void	   *state;
 
 	header->method_id = target->method_id;
+	if (target->level != method->routine->default_level)
+	{
+		header->flags |= VALUE_HAS_LEVEL;
+		header->level_code = target->level - PENUMBRA_MIN_LEVEL;
+	}
 	if (target->dictionary_number != 0)
 		header->dictionary_id = dictionary_id_by_number(target->dictionary_number);
 	if (header->dictionary_id != 0)
@@ -79,7 +94,8 @@ compress_into(const CompressionTarget *target, const char *raw, ValueHeader *hea
 	if (value_block_count(header->raw_bytes) == 1)
 	{
 		/* what a raw header would not have */
-		Size		extra = 4 + (header->dictionary_id != 0 ? 4 : 0);
+		Size		extra = 4 + (header->dictionary_id != 0 ? 4 : 0) +
+			(header->flags & VALUE_HAS_LEVEL ? 1 : 0);
 
 		header->hash = hash_block(raw, header->raw_bytes);
 		bytes += value_header_write(bytes, header);
@@ -105,7 +121,7 @@ value_compress(const char *raw, Size bytes, int32 typmod, bool is_text)
 	ValueHeader header = {0};
 	struct varlena *result;
 
-	if (bytes > VALUE_MAX_RAW_BYTES - VALUE_MAX_HEADER_BYTES)
+	if (bytes > VALUE_MAX_CONTENT_BYTES)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("value of %zu bytes is too long to be compressed", bytes)));
@@ -130,6 +146,21 @@ value_compress(const char *raw, Size bytes, int32 typmod, bool is_text)
 	if (bytes > VALUE_BLOCK_BYTES)
 		result = repalloc(result, VARSIZE(result));
 	return result;
+}
+
+bool
+value_has_target(const ValueHeader *header, const CompressionTarget *target)
+{
+	uint32		dictionary_id = 0;
+
+	if (header->flags & VALUE_IS_RAW)
+		return target->method_id == METHOD_NONE;
+	if (header->method_id != target->method_id ||
+		value_level(header, method_by_id(target->method_id)->routine) != target->level)
+		return false;
+	if (target->dictionary_number != 0)
+		dictionary_id = dictionary_id_by_number(target->dictionary_number);
+	return header->dictionary_id == dictionary_id;
 }
 
 Datum

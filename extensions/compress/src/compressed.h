@@ -48,6 +48,9 @@ extern struct varlena *value_decompress(Datum datum);
 /* The bytes as the typmod wants it.  is_text: count characters. */
 extern struct varlena *value_compress(const char *raw, Size bytes, int32 typmod, bool is_text);
 
+/* Whether value_compress() would give the value the method, level and dictionary that it has. */
+extern bool value_has_target(const ValueHeader *header, const CompressionTarget *target);
+
 /* The same value in the method, level and dictionary of the typmod. */
 extern Datum value_recompress(Datum datum, int32 typmod, bool is_text);
 

@@ -26,6 +26,8 @@ PENUMBRA_SQL_FUNCTION(check_compression_method);
 /* The damage is tried on this much: every bit of what it compresses to. */
 #define DAMAGED_RAW_BYTES 600
 #define BUFFER_BYTES (2 * VALUE_BLOCK_BYTES)
+/* The longest value is made and read in so much at once. */
+#define PIECE_BYTES (16 * 1024 * 1024)
 /* Before the output, to see what is written there. */
 #define CANARY_BYTES 256
 
@@ -411,6 +413,78 @@ check_values(const CompressionMethod *method)
 	return NULL;
 }
 
+static const char *
+compare_pieces(const OpenValue *value, const char *raw, char *piece)
+{
+	for (Size begin = 0; begin < value->header.raw_bytes; begin += PIECE_BYTES)
+	{
+		Size		bytes = Min(PIECE_BYTES, value->header.raw_bytes - begin);
+
+		CHECK_FOR_INTERRUPTS();
+		value_read_slice(value, begin, bytes, piece);
+		if (memcmp(raw + begin, piece, bytes) != 0)
+			return psprintf("the longest value changed after byte %zu", begin);
+	}
+	return NULL;
+}
+
+static bool
+refuses_length(const char *raw, Size bytes, int32 typmod)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	volatile bool refused = false;
+
+	PG_TRY();
+	{
+		value_compress(raw, bytes, typmod, false);
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(caller);
+		if (geterrcode() != ERRCODE_PROGRAM_LIMIT_EXCEEDED)
+			PG_RE_THROW();
+		FlushErrorState();
+		refused = true;
+	}
+	PG_END_TRY();
+	return refused;
+}
+
+/* Values of all bytes that there can be, 1 GB: takes up to twice as much memory. */
+static const char *
+check_longest_value(const CompressionMethod *method)
+{
+	CompressionTarget target = {.method_id = method->id, .level = method->routine->default_level};
+	int32		typmod = target_typmod(&target);
+	char	   *raw = palloc(VALUE_MAX_CONTENT_BYTES + 1);
+	char	   *piece = palloc(PIECE_BYTES);
+	const char *problem = NULL;
+
+	for (int fill = 0; fill < lengthof(fills) && problem == NULL; fill++)
+	{
+		struct varlena *made;
+		OpenValue	value;
+
+		for (Size begin = 0; begin < VALUE_MAX_CONTENT_BYTES; begin += PIECE_BYTES)
+		{
+			CHECK_FOR_INTERRUPTS();
+			fills[fill] (raw + begin, Min(PIECE_BYTES, VALUE_MAX_CONTENT_BYTES - begin));
+		}
+		made = value_compress(raw, VALUE_MAX_CONTENT_BYTES, typmod, false);
+		value_open(PointerGetDatum(made), &value);
+		if (value.header.raw_bytes != VALUE_MAX_CONTENT_BYTES)
+			problem = "the longest value has another length";
+		else
+			problem = compare_pieces(&value, raw, piece);
+		pfree(made);
+	}
+	if (problem == NULL && !refuses_length(raw, VALUE_MAX_CONTENT_BYTES + 1, typmod))
+		problem = "a value longer than the longest one was not refused";
+	pfree(piece);
+	pfree(raw);
+	return problem;
+}
+
 static void
 add_row(ReturnSetInfo *result, const char *check, const char *problem)
 {
@@ -422,7 +496,10 @@ add_row(ReturnSetInfo *result, const char *check, const char *problem)
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
-/* (check, passed, problem) per check; all levels of interest, with and without dictionary */
+/*
+ * (check, passed, problem) per check; all levels of interest, with and without
+ * dictionary.  The second argument adds values of 1 GB.
+ */
 Datum
 check_compression_method(PG_FUNCTION_ARGS)
 {
@@ -465,5 +542,8 @@ check_compression_method(PG_FUNCTION_ARGS)
 	for (int check = 0; check < lengthof(checks); check++)
 		add_row((ReturnSetInfo *) fcinfo->resultinfo, checks[check].name, problems[check]);
 	add_row((ReturnSetInfo *) fcinfo->resultinfo, "whole values", check_values(kit.method));
+	if (PG_GETARG_BOOL(1))
+		add_row((ReturnSetInfo *) fcinfo->resultinfo, "values of 1 GB",
+				check_longest_value(kit.method));
 	return (Datum) 0;
 }

@@ -12,6 +12,7 @@
 #include "compressed.h"
 
 #include "access/detoast.h"
+#include "input.h"
 #include "miscadmin.h"
 #include "pg_compat.h"
 
@@ -24,6 +25,13 @@ typedef struct Reader
 	const CompressionMethod *method;
 	void	   *state;
 } Reader;
+
+/* The table of blocks, from the entry of one on */
+typedef struct BlockTable
+{
+	const uint8 *entries;
+	uint32		first;
+} BlockTable;
 
 void
 report_corruption(const char *detail)
@@ -56,15 +64,21 @@ open_bytes(struct varlena *detoasted, Datum datum, Size stored_bytes, OpenValue 
 void
 value_open(Datum datum, OpenValue *value)
 {
-	struct varlena *detoasted = PG_DETOAST_DATUM_PACKED(datum);
+	struct varlena *detoasted;
 
+	/* what is only read need not be compressed first */
+	if (VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
+		detoasted = waiting_value_stored_raw(datum);
+	else
+		detoasted = PG_DETOAST_DATUM_PACKED(datum);
 	open_bytes(detoasted, datum, VARSIZE_ANY_EXHDR(detoasted), value);
 }
 
 void
 value_open_header(Datum datum, OpenValue *value)
 {
-	if (VARATT_IS_EXTERNAL(DatumGetPointer(datum)))
+	if (VARATT_IS_EXTERNAL(DatumGetPointer(datum)) &&
+		!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
 		open_bytes((struct varlena *) PG_DETOAST_DATUM_SLICE(datum, 0, FIRST_READ_BYTES), datum,
 				   toast_raw_datum_size(datum) - VARHDRSZ, value);
 	else
@@ -148,27 +162,34 @@ read_block_slice(const Reader *reader, const uint8 *data, Size bytes, uint32 has
 	}
 }
 
+static const uint8 *
+block_entry(const BlockTable *table, uint32 block)
+{
+	Assert(block >= table->first);
+	return table->entries + (block - table->first) * VALUE_BLOCK_ENTRY_BYTES;
+}
+
 /* The data of blocks, from the end of the one before to its own; checked against "limit". */
 static void
-block_extent(const uint8 *table, uint32 block, Size limit, uint32 *begin, uint32 *end)
+block_extent(const BlockTable *table, uint32 block, Size limit, uint32 *begin, uint32 *end)
 {
-	*begin = block == 0 ? 0 : load_uint32(table + (block - 1) * VALUE_BLOCK_ENTRY_BYTES);
-	*end = load_uint32(table + block * VALUE_BLOCK_ENTRY_BYTES);
+	*begin = block == 0 ? 0 : load_uint32(block_entry(table, block - 1));
+	*end = load_uint32(block_entry(table, block));
 	if (*begin > *end || *end > limit)
 		report_corruption("The table of blocks contradicts the length of the value.");
 }
 
 static uint32
-block_hash(const uint8 *table, uint32 block)
+block_hash(const BlockTable *table, uint32 block)
 {
-	return load_uint32(table + block * VALUE_BLOCK_ENTRY_BYTES + 4);
+	return load_uint32(block_entry(table, block) + 4);
 }
 
 void
 value_read(const OpenValue *value, char *raw)
 {
 	const ValueHeader *header = &value->header;
-	const uint8 *table = value->bytes + header->header_bytes;
+	const BlockTable table = {value->bytes + header->header_bytes, 0};
 	const uint8 *data = value->bytes + value_data_offset(header);
 	Size		data_bytes = value->available - value_data_offset(header);
 	Reader		reader;
@@ -191,8 +212,8 @@ value_read(const OpenValue *value, char *raw)
 		uint32		begin;
 		uint32		end;
 
-		block_extent(table, i, data_bytes, &begin, &end);
-		read_block(&reader, data + begin, end - begin, block_hash(table, i), raw + raw_begin,
+		block_extent(&table, i, data_bytes, &begin, &end);
+		read_block(&reader, data + begin, end - begin, block_hash(&table, i), raw + raw_begin,
 				   value_block_begin(header->raw_bytes, i + 1) - raw_begin, true);
 	}
 }
@@ -220,16 +241,19 @@ read_blocks_slice(const OpenValue *value, const Reader *reader, uint32 offset, u
 	const ValueHeader *header = &value->header;
 	Size		data_offset = value_data_offset(header);
 	Size		data_bytes = value->stored_bytes - data_offset;
-	const uint8 *table = stored_bytes(value, header->header_bytes, data_offset);
 	uint32		first = value_block_at(header->raw_bytes, offset);
 	uint32		last = value_block_at(header->raw_bytes, offset + bytes - 1);
+	BlockTable	table = {.first = first > 0 ? first - 1 : 0};
 	uint32		data_begin;
 	uint32		data_end;
 	uint32		ignored;
 	const uint8 *data;
 
-	block_extent(table, first, data_bytes, &data_begin, &ignored);
-	block_extent(table, last, data_bytes, &ignored, &data_end);
+	table.entries = stored_bytes(value,
+								 header->header_bytes + table.first * VALUE_BLOCK_ENTRY_BYTES,
+								 header->header_bytes + (last + 1) * VALUE_BLOCK_ENTRY_BYTES);
+	block_extent(&table, first, data_bytes, &data_begin, &ignored);
+	block_extent(&table, last, data_bytes, &ignored, &data_end);
 	data = stored_bytes(value, data_offset + data_begin, data_offset + data_end);
 	for (uint32 i = first; i <= last; i++)
 	{
@@ -241,10 +265,10 @@ read_blocks_slice(const OpenValue *value, const Reader *reader, uint32 offset, u
 		uint32		end;
 		char	   *whole = from == raw_begin ? raw + (from - offset) : palloc(to - raw_begin);
 
-		block_extent(table, i, data_end, &begin, &end);
+		block_extent(&table, i, data_end, &begin, &end);
 		if (begin < data_begin)
 			report_corruption("The table of blocks contradicts the length of the value.");
-		read_block_slice(reader, data + (begin - data_begin), end - begin, block_hash(table, i),
+		read_block_slice(reader, data + (begin - data_begin), end - begin, block_hash(&table, i),
 						 whole, to - raw_begin, raw_end - raw_begin, true);
 		if (from != raw_begin)
 		{
@@ -294,7 +318,7 @@ value_hash(const OpenValue *value)
 {
 	const ValueHeader *header = &value->header;
 	Size		data_offset = value_data_offset(header);
-	const uint8 *bytes;
+	BlockTable	table = {0};
 	uint32	   *hashes;
 	uint32		hash;
 
@@ -304,10 +328,10 @@ value_hash(const OpenValue *value)
 						header->raw_bytes);
 	if (header->blocks == 1)
 		return header->hash;
-	bytes = stored_bytes(value, header->header_bytes, data_offset);
+	table.entries = stored_bytes(value, header->header_bytes, data_offset);
 	hashes = palloc(header->blocks * sizeof(uint32));
 	for (uint32 i = 0; i < header->blocks; i++)
-		hashes[i] = block_hash(bytes, i);
+		hashes[i] = block_hash(&table, i);
 	hash = hash_blocks(hashes, header->blocks);
 	pfree(hashes);
 	return hash;

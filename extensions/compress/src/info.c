@@ -20,8 +20,9 @@ compression_info(PG_FUNCTION_ARGS)
 	OpenValue	value;
 	char		name[NAMEDATALEN];
 	TupleDesc	desc;
-	Datum		values[6];
-	bool		nulls[6] = {false};
+	const CompressionRoutine *routine;
+	Datum		values[7];
+	bool		nulls[7] = {false};
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
@@ -29,10 +30,15 @@ compression_info(PG_FUNCTION_ARGS)
 	method_name(value.header.method_id, name);
 	values[0] = Int32GetDatum(VALUE_VERSION);
 	values[1] = CStringGetTextDatum(name);
-	values[2] = Int64GetDatum(value.header.dictionary_id);
-	nulls[2] = value.header.dictionary_id == 0;
-	values[3] = Int32GetDatum(value.header.raw_bytes);
-	values[4] = Int32GetDatum(value.stored_bytes);
-	values[5] = Int32GetDatum(value.header.blocks);
+	/* a method without levels, or one that is not available and has its default level */
+	routine = method_available_routine(value.header.method_id);
+	nulls[2] = value.header.flags & VALUE_IS_RAW || !routine_has_levels(routine);
+	if (!nulls[2])
+		values[2] = Int32GetDatum(value_level(&value.header, routine));
+	values[3] = Int64GetDatum(value.header.dictionary_id);
+	nulls[3] = value.header.dictionary_id == 0;
+	values[4] = Int32GetDatum(value.header.raw_bytes);
+	values[5] = Int32GetDatum(value.stored_bytes);
+	values[6] = Int32GetDatum(value.header.blocks);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
 }

@@ -8,6 +8,7 @@
  */
 #include "compare.h"
 
+#include "input.h"
 #include "pg_compat.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
@@ -26,12 +27,11 @@ PENUMBRA_SQL_FUNCTION(gin_extract_compressed_jsonb);
 PENUMBRA_SQL_FUNCTION(gin_extract_compressed_jsonb_path);
 
 static Datum
-compress_jsonb(Datum datum, int32 typmod)
+input_jsonb(FunctionCallInfo fcinfo, Datum datum)
 {
-	struct varlena *raw = PG_DETOAST_DATUM_PACKED(datum);
+	struct varlena *raw = PG_DETOAST_DATUM(datum);
 
-	return PointerGetDatum(value_compress(VARDATA_ANY(raw), VARSIZE_ANY_EXHDR(raw), typmod,
-										  false));
+	return input_value(fcinfo, VARDATA(raw), VARSIZE(raw) - VARHDRSZ, false);
 }
 
 static Datum
@@ -43,7 +43,7 @@ cached_jsonb(FunctionCallInfo fcinfo, int argument)
 Datum
 compressed_jsonb_in(PG_FUNCTION_ARGS)
 {
-	return compress_jsonb(DirectFunctionCall1(jsonb_in, PG_GETARG_DATUM(0)), PG_GETARG_INT32(2));
+	return input_jsonb(fcinfo, DirectFunctionCall1(jsonb_in, PG_GETARG_DATUM(0)));
 }
 
 Datum
@@ -55,7 +55,7 @@ compressed_jsonb_out(PG_FUNCTION_ARGS)
 Datum
 compressed_jsonb_recv(PG_FUNCTION_ARGS)
 {
-	return compress_jsonb(DirectFunctionCall1(jsonb_recv, PG_GETARG_DATUM(0)), PG_GETARG_INT32(2));
+	return input_jsonb(fcinfo, DirectFunctionCall1(jsonb_recv, PG_GETARG_DATUM(0)));
 }
 
 Datum
@@ -67,7 +67,10 @@ compressed_jsonb_send(PG_FUNCTION_ARGS)
 Datum
 compressed_jsonb_from_jsonb(PG_FUNCTION_ARGS)
 {
-	return compress_jsonb(PG_GETARG_DATUM(0), PG_GETARG_INT32(1));
+	struct varlena *raw = PG_GETARG_VARLENA_PP(0);
+
+	PG_RETURN_POINTER(value_compress(VARDATA_ANY(raw), VARSIZE_ANY_EXHDR(raw),
+									 PG_GETARG_INT32(1), false));
 }
 
 /* The copy is the caller's; the cache serves the next cast of the same value. */

@@ -34,6 +34,7 @@
 
 PENUMBRA_SQL_FUNCTION(create_compression_method);
 PENUMBRA_SQL_FUNCTION(built_in_compression_methods);
+PENUMBRA_SQL_FUNCTION(compression_method_options);
 
 /* A row of "methods" */
 typedef struct MethodRow
@@ -174,6 +175,30 @@ method_by_name(const char *name)
 	return NULL;
 }
 
+const CompressionRoutine *
+method_available_routine(uint32 id)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	const CompressionRoutine *volatile routine = NULL;
+
+	if (id < lengthof(builtin_methods))
+		return builtin_methods[id].routine;
+	PG_TRY();
+	{
+		routine = method_by_id(id)->routine;
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(caller);
+		if (geterrcode() != ERRCODE_UNDEFINED_FILE && geterrcode() != ERRCODE_UNDEFINED_OBJECT &&
+			geterrcode() != ERRCODE_FEATURE_NOT_SUPPORTED)
+			PG_RE_THROW();
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	return routine;
+}
+
 void
 method_name(uint32 id, char name[NAMEDATALEN])
 {
@@ -290,7 +315,7 @@ create_compression_method(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(row.id);
 }
 
-/* Rows of the view compression_methods: id, name, levels, takes_dictionary. */
+/* Ids and names, for the view compression_methods */
 Datum
 built_in_compression_methods(PG_FUNCTION_ARGS)
 {
@@ -299,19 +324,35 @@ built_in_compression_methods(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, 0);
 	for (int i = 0; i < lengthof(builtin_methods); i++)
 	{
-		const CompressionMethod *method = &builtin_methods[i];
-		bool		has_levels = method_has_levels(method);
-		Datum		values[6] = {Int32GetDatum(method->id), CStringGetTextDatum(method->name)};
-		bool		nulls[6] = {false, false, !has_levels, !has_levels, !has_levels, false};
+		Datum		values[] = {
+			Int64GetDatum(builtin_methods[i].id), CStringGetTextDatum(builtin_methods[i].name)
+		};
+		bool		nulls[lengthof(values)] = {false};
 
-		if (has_levels)
-		{
-			values[2] = Int32GetDatum(method->routine->min_level);
-			values[3] = Int32GetDatum(method->routine->max_level);
-			values[4] = Int32GetDatum(method->routine->default_level);
-		}
-		values[5] = BoolGetDatum(method->routine != NULL && method->routine->takes_dictionary);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	return (Datum) 0;
+}
+
+/* Levels and whether it takes dictionaries; NULLs of a method that is not available */
+Datum
+compression_method_options(PG_FUNCTION_ARGS)
+{
+	uint32		id = PG_GETARG_INT64(0);
+	const CompressionRoutine *routine = method_available_routine(id);
+	bool		has_levels = routine_has_levels(routine);
+	Datum		values[4] = {0};
+	bool		nulls[4] = {!has_levels, !has_levels, !has_levels, id != METHOD_NONE && routine == NULL};
+	TupleDesc	desc;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	if (has_levels)
+	{
+		values[0] = Int32GetDatum(routine->min_level);
+		values[1] = Int32GetDatum(routine->max_level);
+		values[2] = Int32GetDatum(routine->default_level);
+	}
+	values[3] = BoolGetDatum(routine != NULL && routine->takes_dictionary);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
 }

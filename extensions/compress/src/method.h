@@ -66,11 +66,19 @@ extern void method_name(uint32 id, char name[NAMEDATALEN]);
 /* The id of a name that is not one of a built-in method. */
 extern uint32 method_custom_id(const char *name);
 
-/* Whether the method has levels. */
+/* NULL for "none", and where method_by_id() would raise an error. */
+extern const CompressionRoutine *method_available_routine(uint32 id);
+
+static inline bool
+routine_has_levels(const CompressionRoutine *routine)
+{
+	return routine != NULL && routine->min_level < routine->max_level;
+}
+
 static inline bool
 method_has_levels(const CompressionMethod *method)
 {
-	return method->routine != NULL && method->routine->min_level < method->routine->max_level;
+	return routine_has_levels(method->routine);
 }
 
 /*

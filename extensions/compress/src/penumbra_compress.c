@@ -8,6 +8,7 @@
 #include "typmod.h"
 
 #include "dictionary.h"
+#include "input.h"
 #include "pg_compat.h"
 #include "stock_ddl.h"
 #include "utils/guc.h"
@@ -36,6 +37,7 @@ _PG_init(void)
 							 NULL, &default_method, METHOD_ZSTD, default_methods, PGC_USERSET, 0,
 							 NULL, NULL, NULL);
 	dictionary_init();
+	input_init();
 	stock_ddl_init();
 	MarkGUCPrefixReserved("penumbra_compress");
 }

@@ -7,26 +7,10 @@
  */
 #include "compressed.h"
 
-#include "dictionary.h"
 #include "pg_compat.h"
 
 PENUMBRA_SQL_FUNCTION(recompressed_text);
 PENUMBRA_SQL_FUNCTION(recompressed_bytes);
-
-/* Method and dictionary of the value are the wanted ones.  It does not know its level. */
-static bool
-is_as_wanted(const ValueHeader *header, const CompressionTarget *target)
-{
-	uint32		dictionary = 0;
-
-	if (header->flags & VALUE_IS_RAW)
-		return target->method_id == METHOD_NONE;
-	if (header->method_id != target->method_id)
-		return false;
-	if (target->dictionary_number != 0)
-		dictionary = dictionary_id_by_number(target->dictionary_number);
-	return header->dictionary_id == dictionary;
-}
 
 /* NULL: the value can stay. */
 static Datum
@@ -41,14 +25,12 @@ recompressed(FunctionCallInfo fcinfo, bool is_text)
 	Datum		result;
 
 	value_open_header(datum, &value);
-	if (!force && is_as_wanted(&value.header, &target))
+	if (!force && value_has_target(&value.header, &target))
 		PG_RETURN_NULL();
 	result = value_recompress(datum, typmod, is_text);
 	value_open(result, &made);
-	/* the wanted method gains nothing, or its dictionary is missing */
-	if ((value.header.flags & made.header.flags & VALUE_IS_RAW) ||
-		(!force && value.header.method_id == made.header.method_id &&
-		 value.header.dictionary_id == made.header.dictionary_id))
+	/* the wanted method gains nothing */
+	if (value.header.flags & made.header.flags & VALUE_IS_RAW)
 		PG_RETURN_NULL();
 	PG_RETURN_DATUM(result);
 }

@@ -8,6 +8,7 @@
  */
 #include "compressed.h"
 
+#include "input.h"
 #include "libpq/pqformat.h"
 #include "mb/pg_wchar.h"
 #include "pg_compat.h"
@@ -33,7 +34,7 @@ compressed_text_in(PG_FUNCTION_ARGS)
 {
 	char	   *string = PG_GETARG_CSTRING(0);
 
-	PG_RETURN_POINTER(value_compress(string, strlen(string), PG_GETARG_INT32(2), true));
+	return input_value(fcinfo, string, strlen(string), true);
 }
 
 Datum
@@ -57,7 +58,7 @@ compressed_text_recv(PG_FUNCTION_ARGS)
 	int			bytes;
 	char	   *string = pq_getmsgtext(buffer, buffer->len - buffer->cursor, &bytes);
 
-	PG_RETURN_POINTER(value_compress(string, bytes, PG_GETARG_INT32(2), true));
+	return input_value(fcinfo, string, bytes, true);
 }
 
 Datum

@@ -3,7 +3,8 @@
  * text_pattern.c
  *	  LIKE, ILIKE and regular expressions on compressed_text, and the planner's
  *	  support for LIKE: the fixed prefix of a pattern becomes a range of a
- *	  btree index whose order is that of bytes.
+ *	  btree index whose order is that of bytes, by its collation or its
+ *	  operator class.
  *
  *-------------------------------------------------------------------------
  */
@@ -114,6 +115,25 @@ pattern_conditions(SupportRequestIndexCondition *request, Node *column, Const *p
 	return clauses;
 }
 
+/*
+ * Whether patterns match by bytes, and the index is in their order: operator class
+ * compressed_text_pattern_ops, whose "<" is "~<~", has it whatever the collation.
+ */
+static bool
+orders_by_bytes(const SupportRequestIndexCondition *request, Oid type, Oid collation)
+{
+	Oid			less;
+	char	   *name;
+
+	if (!get_collation_isdeterministic(collation))
+		return false;
+	if (compat_collate_is_c(request->indexcollation))
+		return true;
+	less = get_opfamily_member(request->opfamily, type, TEXTOID, BTLessStrategyNumber);
+	name = OidIsValid(less) ? get_opname(less) : NULL;
+	return name != NULL && strcmp(name, "~<~") == 0;
+}
+
 Datum
 compressed_text_like_support(PG_FUNCTION_ARGS)
 {
@@ -127,7 +147,8 @@ compressed_text_like_support(PG_FUNCTION_ARGS)
 
 		if (is_opclause(like) && request->indexarg == 0 && IsA(lsecond(like->args), Const) &&
 			!lsecond_node(Const, like->args)->constisnull &&
-			OidIsValid(request->indexcollation) && compat_collate_is_c(request->indexcollation))
+			OidIsValid(request->indexcollation) &&
+			orders_by_bytes(request, exprType(linitial(like->args)), like->inputcollid))
 		{
 			clauses = pattern_conditions(request, linitial(like->args),
 										 lsecond_node(Const, like->args));

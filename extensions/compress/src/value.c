@@ -63,13 +63,19 @@ value_header_read(const uint8 *bytes, Size available, ValueHeader *header)
 	if (*at >> 4 != VALUE_VERSION)
 		return "The format version of the value is unknown.";
 	header->flags = *at++ & 0x0F;
-	if (header->flags & ~VALUE_FLAGS)
-		return "The value has flags that are unknown.";
 
 	if ((at = load_varint(at, end, 2, &header->method_id)) == NULL)
 		return too_short;
 	if (header->method_id > METHOD_ID_MAX)
 		return "The method of the value is out of range.";
+	if (header->flags & VALUE_HAS_LEVEL)
+	{
+		if (at == end)
+			return too_short;
+		header->level_code = *at++;
+		if (header->level_code > PENUMBRA_MAX_LEVEL - PENUMBRA_MIN_LEVEL)
+			return "The level of the value is out of range.";
+	}
 	if (header->flags & VALUE_HAS_DICTIONARY &&
 		(at = load_checked_uint32(at, end, &header->dictionary_id)) == NULL)
 		return too_short;
@@ -86,7 +92,7 @@ value_header_read(const uint8 *bytes, Size available, ValueHeader *header)
 	}
 	if (header->flags & VALUE_IS_RAW)
 	{
-		if (header->flags & VALUE_HAS_DICTIONARY)
+		if (header->flags & (VALUE_HAS_DICTIONARY | VALUE_HAS_LEVEL))
 			return "The value has flags that contradict each other.";
 	}
 	else
@@ -108,6 +114,8 @@ value_header_write(uint8 *bytes, ValueHeader *header)
 
 	*at++ = VALUE_VERSION << 4 | header->flags;
 	at = store_varint(at, header->method_id);
+	if (header->flags & VALUE_HAS_LEVEL)
+		*at++ = header->level_code;
 	if (header->flags & VALUE_HAS_DICTIONARY)
 		at = store_uint32(at, header->dictionary_id);
 	at = store_varint(at, header->raw_bytes);

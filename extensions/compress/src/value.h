@@ -8,6 +8,8 @@
  *	bytes	what
  *	1		format version (high half) and flags (low half)
  *	1-2		method id, varint
+ *	1		level - PENUMBRA_MIN_LEVEL, if VALUE_HAS_LEVEL; without, it is the
+ *			method's default level
  *	4		dictionary id, if VALUE_HAS_DICTIONARY
  *	1-5		raw length in bytes, varint
  *	1-5		bytes that continue a character, varint, if VALUE_HAS_CONTINUATION;
@@ -19,10 +21,12 @@
  *
  * Varints have 7 bits per byte, low ones first.  Other integers are
  * little-endian.  Up to VALUE_BLOCK_BYTES raw bytes are one block.  More begin
- * with a block of VALUE_FIRST_BLOCK_BYTES, so that a prefix is one chunk of
- * TOAST and a short decompression; the others hold VALUE_BLOCK_BYTES, the last
- * one the rest.  So their number follows from the raw length.  A block whose
- * data has its raw length is stored as it is.
+ * with a block of VALUE_HEAD_BYTES, which is stored as it is: a short prefix is
+ * one chunk of TOAST and no decompression.  The second one ends at
+ * VALUE_SECOND_END, so that a longer prefix is a short decompression; the
+ * others hold VALUE_BLOCK_BYTES, the last one the rest.  So their number
+ * follows from the raw length.  A block whose data has its raw length is stored
+ * as it is.
  *
  * hash_raw() depends on the raw bytes alone, so that values of different
  * methods and levels have the same hash, which is what hash indexes hold.
@@ -34,27 +38,30 @@
 
 #include "postgres.h"
 
+#include "penumbra_compress.h"
 #include "utils/memutils.h"
 
 #define VALUE_VERSION 1
 #define VALUE_BLOCK_BYTES 65536
-#define VALUE_FIRST_BLOCK_BYTES 4096
+#define VALUE_HEAD_BYTES 512
+#define VALUE_SECOND_END 4096
 
-/* Flags; the fourth bit must be 0. */
+/* Flags */
 #define VALUE_HAS_DICTIONARY 0x01
 #define VALUE_HAS_CONTINUATION 0x02
 #define VALUE_IS_RAW 0x04
-#define VALUE_FLAGS 0x07
+#define VALUE_HAS_LEVEL 0x08
 
 #define VALUE_MAX_RAW_BYTES (MaxAllocSize - VARHDRSZ)
+/* What a value can hold, whatever it is compressed to */
+#define VALUE_MAX_CONTENT_BYTES (VALUE_MAX_RAW_BYTES - VALUE_MAX_HEADER_BYTES)
 /* Without the table of blocks. */
-#define VALUE_MAX_HEADER_BYTES (1 + 2 + 4 + 5 + 5 + 4)
+#define VALUE_MAX_HEADER_BYTES (1 + 2 + 1 + 4 + 5 + 5 + 4)
 #define VALUE_BLOCK_ENTRY_BYTES 8
 
 /* Two bytes of varint, and what a type modifier has room for (typmod.h). */
 #define METHOD_ID_MAX 4095
 
-StaticAssertDecl(VALUE_FLAGS < 0x10, "flags fit into half a byte");
 StaticAssertDecl(METHOD_ID_MAX < 1 << 14, "a method id fits into two bytes");
 StaticAssertDecl(VALUE_MAX_RAW_BYTES < UINT64CONST(1) << 32, "a raw length fits into 32 bits");
 
@@ -62,6 +69,7 @@ typedef struct ValueHeader
 {
 	uint8		flags;
 	uint32		method_id;
+	uint8		level_code;		/* level - PENUMBRA_MIN_LEVEL */
 	uint32		dictionary_id;
 	uint32		raw_bytes;
 	uint32		continuation_bytes;
@@ -75,7 +83,7 @@ value_block_count(uint32 raw_bytes)
 {
 	if (raw_bytes <= VALUE_BLOCK_BYTES)
 		return raw_bytes != 0;
-	return 1 + (raw_bytes - VALUE_FIRST_BLOCK_BYTES + VALUE_BLOCK_BYTES - 1) / VALUE_BLOCK_BYTES;
+	return 2 + (raw_bytes - VALUE_SECOND_END + VALUE_BLOCK_BYTES - 1) / VALUE_BLOCK_BYTES;
 }
 
 /* Where in the raw bytes a block begins; the end of the last one is their end. */
@@ -86,16 +94,28 @@ value_block_begin(uint32 raw_bytes, uint32 block)
 		return 0;
 	if (block >= value_block_count(raw_bytes))
 		return raw_bytes;
-	return VALUE_FIRST_BLOCK_BYTES + (block - 1) * VALUE_BLOCK_BYTES;
+	if (block == 1)
+		return VALUE_HEAD_BYTES;
+	return VALUE_SECOND_END + (block - 2) * VALUE_BLOCK_BYTES;
 }
 
 /* The block that holds this raw byte. */
 static inline uint32
 value_block_at(uint32 raw_bytes, uint32 offset)
 {
-	if (raw_bytes <= VALUE_BLOCK_BYTES || offset < VALUE_FIRST_BLOCK_BYTES)
+	if (raw_bytes <= VALUE_BLOCK_BYTES || offset < VALUE_HEAD_BYTES)
 		return 0;
-	return 1 + (offset - VALUE_FIRST_BLOCK_BYTES) / VALUE_BLOCK_BYTES;
+	if (offset < VALUE_SECOND_END)
+		return 1;
+	return 2 + (offset - VALUE_SECOND_END) / VALUE_BLOCK_BYTES;
+}
+
+/* Of a compressed value. */
+static inline int
+value_level(const ValueHeader *header, const CompressionRoutine *routine)
+{
+	return header->flags & VALUE_HAS_LEVEL ? header->level_code + PENUMBRA_MIN_LEVEL
+		: routine->default_level;
 }
 
 /* 0 unless there is more than one block. */

@@ -18,6 +18,7 @@
 #include "access/detoast.h"
 #include "compressed.h"
 #include "dictionary.h"
+#include "input.h"
 #include "miscadmin.h"
 
 /* Longer ones are sound in principle, but the fuzzer's memory is not for them. */
@@ -89,6 +90,13 @@ pg_detoast_datum_slice(struct varlena *datum, int32 first, int32 count)
 	Size		begin = Min((Size) first, bytes);
 
 	return varlena_copy(VARDATA_ANY(datum) + begin, Min((Size) count, bytes - begin));
+}
+
+/* No value is made by an input function. */
+struct varlena *
+waiting_value_stored_raw(Datum datum)
+{
+	return NULL;
 }
 
 Size

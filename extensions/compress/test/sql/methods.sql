@@ -10,7 +10,8 @@ SELECT "check", count(*), bool_and(passed) AS passed FROM kit GROUP BY 1 ORDER B
 
 -- Those of another extension
 CREATE EXTENSION penumbra_compress_example;
-SELECT name, extension, id >= 128 AS own_id FROM compression_methods WHERE extension IS NOT NULL ORDER BY name;
+SELECT name, min_level, max_level, default_level, takes_dictionary, extension, id >= 128 AS own_id
+FROM compression_methods WHERE extension IS NOT NULL ORDER BY name;
 SELECT * FROM check_compression_method('rle');
 -- A method that breaks its promises is noticed.
 SELECT * FROM check_compression_method('forgetful') WHERE NOT passed;
@@ -54,6 +55,8 @@ SELECT id, other FROM runs WHERE id = 7;
 SELECT length(t) FROM runs WHERE id = 7;
 UPDATE methods SET library = '/nonexistent/not_there' WHERE name = 'rle';
 SELECT t FROM runs WHERE id = 7;
+SELECT name, default_level, takes_dictionary FROM compression_methods WHERE name = 'rle';
+SELECT (compression_info(t)).* FROM runs WHERE id = 7;
 CREATE TABLE unavailable (t compressed_text(rle));
 \d runs
 DELETE FROM methods WHERE name = 'rle';

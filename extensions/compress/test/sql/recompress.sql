@@ -17,8 +17,10 @@ SELECT id, t FROM old WHERE id BETWEEN 2001 AND 2003 ORDER BY id;
 
 CALL recompress('old', 't');
 SELECT count(*) FROM recompressions;
--- values know their method, not their level
+-- another level
 ALTER TABLE old ALTER COLUMN t SET COMPRESSION "zlib(1)";
+CALL recompress('old', 't');
+SELECT (compression_info(t)).method, (compression_info(t)).level, count(*) FROM old GROUP BY 1, 2 ORDER BY 1;
 CALL recompress('old', 't');
 CALL recompress('old', 't', force => true);
 

@@ -32,7 +32,7 @@ BEGIN
     OR c.t::varchar <> p.t OR (c.t || 'x') <> p.t || 'x' OR ('x' || c.t) <> 'x' || p.t OR (c.t || c.t) <> p.t || p.t
     OR (c.t LIKE '%b%1') <> (p.t LIKE '%b%1') OR (c.t ILIKE 'HEL%') <> (p.t ILIKE 'HEL%') OR (c.t ~ '[0-9]a') <> (p.t ~ '[0-9]a')
     OR starts_with(c.t, 'hello w') <> starts_with(p.t, 'hello w') OR (c.t ^@ 'abc1') <> (p.t ^@ 'abc1')
-    OR EXISTS (SELECT FROM (VALUES (1, 10), (0, 5), (-3, 5), (5, 0), (4090, 20), (4097, 1), (65000, 5000), (1, 2147483647), (70000, 2147483647)) v (s, n)
+    OR EXISTS (SELECT FROM (VALUES (1, 10), (0, 5), (-3, 5), (5, 0), (505, 20), (513, 1), (4090, 20), (4097, 1), (65000, 5000), (1, 2147483647), (70000, 2147483647)) v (s, n)
                WHERE substring(c.t, s, n) <> substring(p.t, s, n) OR substr(c.t, s) <> substr(p.t, s)
                   OR "left"(c.t, s) <> "left"(p.t, s) OR substring(c.b, s, n) <> substring(p.b, s, n) OR substr(c.b, s) <> substr(p.b, s))
     OR "left"(c.t, -2) <> "left"(p.t, -2)
@@ -105,5 +105,19 @@ SELECT pg_relation_filenode('c') = :before AS same_file;
 INSERT INTO c (id, t) VALUES (1000, repeat('literal ', 50));
 INSERT INTO c (id, t) SELECT 1001, repeat('text ', 50);
 SELECT id, (compression_info(t)).method FROM c WHERE id IN (2, 1000, 1001) ORDER BY id;
+
+-- The order of bytes, whatever the collation
+DROP INDEX c_t;
+CREATE INDEX c_t_pattern ON c (t COLLATE "en_US" compressed_text_pattern_ops);
+SET enable_seqscan = off;
+EXPLAIN (COSTS OFF) SELECT id FROM c WHERE t COLLATE "en_US" LIKE 'abc1%';
+EXPLAIN (COSTS OFF) SELECT id FROM c WHERE t COLLATE "en_US" LIKE 'abc8';
+SELECT count(*) FROM c WHERE t COLLATE "en_US" LIKE 'abc1%';
+SELECT count(*) FROM c WHERE t COLLATE "en_US" LIKE 'abc8';
+RESET enable_seqscan;
+SELECT count(*) FROM c a JOIN c b ON a.id % 12 = 1 AND ((a.t ~<~ b.t) <> (a.t::text COLLATE "C" < b.t::text) OR (a.t ~>=~ b.t::text) <> (a.t::text COLLATE "C" >= b.t::text)
+  OR (a.t::text ~<=~ b.t) <> (a.t::text COLLATE "C" <= b.t::text) OR (a.t ~>~ b.t) <> (a.t::text COLLATE "C" > b.t::text));
+SELECT opfname, amname, amvalidate(c.oid) FROM pg_opclass c JOIN pg_opfamily f ON f.oid = opcfamily JOIN pg_am a ON a.oid = opcmethod
+WHERE opcname LIKE 'compressed%' AND amname <> 'gin' ORDER BY 1, 2;
 DROP FUNCTION fill, differences;
 DROP TABLE c, d;

@@ -1,0 +1,280 @@
+/*-------------------------------------------------------------------------
+ *
+ * input.c
+ *	  See input.h.
+ *
+ *	  Literals do not wait: the parser flattens what their input functions
+ *	  return.  Where it converts one for a column of an INSERT or UPDATE whose
+ *	  cast will compress it, the value is stored raw until then.  The parser is
+ *	  known by its error context callback, which it sets while it converts a
+ *	  literal.  Should it ever stop doing that, literals are compressed twice.
+ *
+ *	  Nor do parameters of a plan that is made for their values: planning
+ *	  flattens them.  The planner hook looks where they stand: a value that is
+ *	  only cast is flattened to raw bytes.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "input.h"
+
+#include "access/transam.h"
+#include "compressed.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/planner.h"
+#include "parser/parse_node.h"
+#include "pg_compat.h"
+#include "utils/expandeddatum.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+/* A tuple keeps short values of expanded objects with a longer header than others. */
+#define WAITING_MIN_BYTES 256
+
+/*
+ * Only read-only pointers to it are given out, hence nobody frees or moves it:
+ * it needs no memory context of its own.
+ */
+typedef struct WaitingValue
+{
+	ExpandedObjectHeader header;
+	bool		is_text;
+	bool		flattens_raw;	/* a cast will compress it */
+	struct varlena *flat;		/* NULL: nobody asked for it yet */
+	Size		bytes;
+	char		raw[FLEXIBLE_ARRAY_MEMBER];
+} WaitingValue;
+
+/* Parameters of a query */
+typedef struct ParameterUses
+{
+	Bitmapset  *cast;			/* to a type modifier */
+	Bitmapset  *other;			/* used otherwise */
+} ParameterUses;
+
+static planner_hook_type previous_planner = NULL;
+
+/* The modifier of values that are stored raw */
+static int32
+raw_typmod(void)
+{
+	const CompressionTarget none = {.method_id = METHOD_NONE};
+
+	return target_typmod(&none);
+}
+
+static Size
+waiting_flat_size(ExpandedObjectHeader *header)
+{
+	WaitingValue *value = (WaitingValue *) header;
+
+	if (value->flat == NULL)
+	{
+		MemoryContext caller = MemoryContextSwitchTo(header->eoh_context);
+
+		value->flat = value_compress(value->raw, value->bytes,
+									 value->flattens_raw ? raw_typmod() : -1, value->is_text);
+		MemoryContextSwitchTo(caller);
+	}
+	return VARSIZE(value->flat);
+}
+
+static void
+waiting_flatten_into(ExpandedObjectHeader *header, void *result, Size allocated_bytes)
+{
+	WaitingValue *value = (WaitingValue *) header;
+
+	Assert(value->flat != NULL && VARSIZE(value->flat) == allocated_bytes);
+	memcpy(result, value->flat, allocated_bytes);
+}
+
+static const ExpandedObjectMethods waiting_methods = {waiting_flat_size, waiting_flatten_into};
+
+static Datum
+make_waiting_value(const char *raw, Size bytes, bool is_text)
+{
+	WaitingValue *value = palloc(offsetof(WaitingValue, raw) + bytes);
+
+	EOH_init_header(&value->header, &waiting_methods, CurrentMemoryContext);
+	value->is_text = is_text;
+	value->flattens_raw = false;
+	value->flat = NULL;
+	value->bytes = bytes;
+	memcpy(value->raw, raw, bytes);
+	return EOHPGetRODatum(&value->header);
+}
+
+/* NULL: the datum is something else */
+static WaitingValue *
+waiting_value(Datum datum)
+{
+	WaitingValue *value;
+
+	if (!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
+		return NULL;
+	value = (WaitingValue *) DatumGetEOHP(datum);
+	return value->header.eoh_methods == &waiting_methods ? value : NULL;
+}
+
+bool
+value_waits(Datum datum, const char **raw, Size *bytes)
+{
+	WaitingValue *value = waiting_value(datum);
+
+	if (value == NULL)
+		return false;
+	*raw = value->raw;
+	*bytes = value->bytes;
+	return true;
+}
+
+struct varlena *
+waiting_value_stored_raw(Datum datum)
+{
+	WaitingValue *value = waiting_value(datum);
+
+	Assert(value != NULL);
+	return value_compress(value->raw, value->bytes, raw_typmod(), value->is_text);
+}
+
+/* The literal that the parser converts at this moment, or NULL. */
+static const ParseState *
+parsed_literal(void)
+{
+	static void (*parser_callback) (void *arg) = NULL;
+
+	if (parser_callback == NULL)
+	{
+		ParseCallbackState probe;
+
+		setup_parser_errposition_callback(&probe, NULL, -1);
+		parser_callback = probe.errcallback.callback;
+		cancel_parser_errposition_callback(&probe);
+	}
+	if (error_context_stack == NULL || error_context_stack->callback != parser_callback)
+		return NULL;
+	return ((const ParseCallbackState *) error_context_stack->arg)->pstate;
+}
+
+/* Whether a value of the type that is assigned to the column, or a part of it, is cast to a modifier. */
+static bool
+column_casts(Form_pg_attribute column, Oid type)
+{
+	Oid			element;
+	char		kind;
+
+	if (column->atttypid == type)
+		return column->atttypmod >= 0;
+	if (column->attisdropped || column->atttypid < FirstNormalObjectId)
+		return true;
+	element = get_element_type(column->atttypid);
+	if (!OidIsValid(element))
+		element = column->atttypid;
+	kind = get_typtype(element);
+	return element != type && kind != TYPTYPE_DOMAIN && kind != TYPTYPE_COMPOSITE;
+}
+
+/* Whether the value is made of a literal for a column that will cast it to its modifier. */
+static bool
+cast_follows(Oid type)
+{
+	const ParseState *pstate = parsed_literal();
+	TupleDesc	columns;
+
+	if (pstate == NULL || pstate->p_target_relation == NULL ||
+		(pstate->p_expr_kind != EXPR_KIND_INSERT_TARGET &&
+		 pstate->p_expr_kind != EXPR_KIND_UPDATE_TARGET))
+		return false;
+	/* which of the columns it is for is not known */
+	columns = RelationGetDescr(pstate->p_target_relation);
+	for (int i = 0; i < columns->natts; i++)
+		if (!column_casts(TupleDescAttr(columns, i), type))
+			return false;
+	return true;
+}
+
+Datum
+input_value(FunctionCallInfo fcinfo, const char *raw, Size bytes, bool is_text)
+{
+	int32		typmod = PG_GETARG_INT32(2);
+
+	if (typmod < 0 && bytes >= WAITING_MIN_BYTES && bytes <= VALUE_MAX_CONTENT_BYTES)
+	{
+		if (!cast_follows(PG_GETARG_OID(1)))
+			return make_waiting_value(raw, bytes, is_text);
+		typmod = raw_typmod();
+	}
+	return PointerGetDatum(value_compress(raw, bytes, typmod, is_text));
+}
+
+static bool
+find_parameters(Node *node, ParameterUses *uses)
+{
+	int32		typmod;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, find_parameters, uses, 0);
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXTERN)
+		uses->other = bms_add_member(uses->other, ((Param *) node)->paramid);
+	if (exprIsLengthCoercion(node, &typmod) && typmod >= 0 && IsA(node, FuncExpr) &&
+		IsA(linitial(((FuncExpr *) node)->args), Param))
+	{
+		Param	   *param = linitial(((FuncExpr *) node)->args);
+
+		if (param->paramkind == PARAM_EXTERN && param->paramtype == exprType(node))
+		{
+			uses->cast = bms_add_member(uses->cast, param->paramid);
+			return false;
+		}
+	}
+	return expression_tree_walker(node, find_parameters, uses);
+}
+
+static bool
+has_waiting_values(ParamListInfo params)
+{
+	/* those of procedural languages are fetched one by one, and are flat */
+	if (params == NULL || params->paramFetch != NULL)
+		return false;
+	for (int i = 0; i < params->numParams; i++)
+		if (!params->params[i].isnull && get_typlen(params->params[i].ptype) == -1 &&
+			waiting_value(params->params[i].value) != NULL)
+			return true;
+	return false;
+}
+
+static void
+choose_flat_forms(Query *query, ParamListInfo params)
+{
+	ParameterUses uses = {NULL, NULL};
+
+	find_parameters((Node *) query, &uses);
+	for (int i = 0; i < params->numParams; i++)
+	{
+		const ParamExternData *param = &params->params[i];
+		WaitingValue *value;
+
+		if (param->isnull || get_typlen(param->ptype) != -1 ||
+			(value = waiting_value(param->value)) == NULL)
+			continue;
+		value->flattens_raw = bms_is_member(i + 1, uses.cast) && !bms_is_member(i + 1, uses.other);
+		value->flat = NULL;
+	}
+}
+
+static PlannedStmt *
+input_planner(Query *query, const char *query_string, int cursor_options, ParamListInfo params)
+{
+	if (has_waiting_values(params))
+		choose_flat_forms(query, params);
+	return (previous_planner ? previous_planner : standard_planner)
+		(query, query_string, cursor_options, params);
+}
+
+void
+input_init(void)
+{
+	previous_planner = planner_hook;
+	planner_hook = input_planner;
+}
