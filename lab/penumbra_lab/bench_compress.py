@@ -93,8 +93,8 @@ def cases(scale: float) -> list[Case]:
 
     return [
         Case("jsonb", "JSON documents of 0.8 kB, jsonb", "jsonb",
-             _columns("jsonb", DICTIONARY, ("zstd-3", "zstd, 3"),
-                      ("lz4, dictionary", "lz4, {dictionary}")),
+             _columns("jsonb", DICTIONARY, ("zstd-1, dictionary", "zstd, 1, {dictionary}"),
+                      ("zstd-3", "zstd, 3"), ("lz4, dictionary", "lz4, {dictionary}")),
              _documents, scaled(20_000), MOVED),
         Case("json_text", "JSON documents of 0.8 kB, text", "text", _columns("text", DICTIONARY),
              _documents, scaled(20_000), MOVED),

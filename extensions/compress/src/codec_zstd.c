@@ -19,21 +19,12 @@
 
 #define BLOCK_BYTES (64 * 1024)
 
-/*
- * Levels 3 and 4 look for matches in two tables.  In short blocks with a
- * dictionary, where there is little to be found but in the dictionary, one table
- * finds nearly as much in 0.7 of the time: see README.md.
- */
-#define SHORT_BLOCK_BYTES (4 * 1024)
-#define FIRST_TWO_TABLE_LEVEL 3
-#define LAST_TWO_TABLE_LEVEL 4
-
 static const unsigned char magic[4] = {0x28, 0xB5, 0x2F, 0xFD};
 
 typedef struct ZstdState
 {
 	ZSTD_CCtx  *compressor;
-	ZSTD_CCtx  *short_compressor;	/* NULL: blocks of all lengths are compressed alike */
+	ZSTD_CDict *compressor_dictionary;
 	ZSTD_DCtx  *decompressor;
 	ZSTD_DDict *decompressor_dictionary;
 	char	   *frame;			/* with the magic number */
@@ -46,7 +37,7 @@ zstd_free(void *arg)
 	ZstdState  *state = arg;
 
 	ZSTD_freeCCtx(state->compressor);
-	ZSTD_freeCCtx(state->short_compressor);
+	ZSTD_freeCDict(state->compressor_dictionary);
 	ZSTD_freeDCtx(state->decompressor);
 	ZSTD_freeDDict(state->decompressor_dictionary);
 }
@@ -61,52 +52,36 @@ zstd_require(size_t result)
 }
 
 static void
-set_parameter(ZSTD_CCtx *context, ZSTD_cParameter parameter, int value)
+init_compressor(ZstdState *state, const CompressionOptions *options)
 {
-	zstd_require(ZSTD_CCtx_setParameter(context, parameter, value));
-}
+	ZSTD_CCtx  *context = state->compressor = ZSTD_createCCtx();
 
-/* zstd digests the dictionary, with these parameters, at the first block. */
-static void
-init_compressor(ZSTD_CCtx **context, const CompressionOptions *options, bool one_table)
-{
-	*context = ZSTD_createCCtx();
-	if (*context == NULL)
-		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
-	set_parameter(*context, ZSTD_c_compressionLevel, options->level);
-	set_parameter(*context, ZSTD_c_checksumFlag, 0);
-	set_parameter(*context, ZSTD_c_dictIDFlag, 0);
-	if (one_table)
-	{
-		set_parameter(*context, ZSTD_c_strategy, ZSTD_fast);
-		set_parameter(*context, ZSTD_c_minMatch, 5);
-	}
-	if (options->dictionary != NULL)
-		zstd_require(ZSTD_CCtx_loadDictionary(*context, options->dictionary,
-											  options->dictionary_bytes));
-}
-
-static void
-init_compressors(ZstdState *state, const CompressionOptions *options)
-{
-	init_compressor(&state->compressor, options, false);
-	if (options->dictionary != NULL && options->level >= FIRST_TWO_TABLE_LEVEL &&
-		options->level <= LAST_TWO_TABLE_LEVEL)
-		init_compressor(&state->short_compressor, options, true);
+	if (context == NULL)
+		return;
+	zstd_require(ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, options->level));
+	zstd_require(ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 0));
+	zstd_require(ZSTD_CCtx_setParameter(context, ZSTD_c_dictIDFlag, 0));
+	if (options->dictionary == NULL)
+		return;
+	state->compressor_dictionary = ZSTD_createCDict(options->dictionary,
+													options->dictionary_bytes, options->level);
+	if (state->compressor_dictionary != NULL)
+		zstd_require(ZSTD_CCtx_refCDict(context, state->compressor_dictionary));
 }
 
 static void
 init_decompressor(ZstdState *state, const CompressionOptions *options)
 {
-	state->decompressor = ZSTD_createDCtx();
-	if (options->dictionary != NULL)
-		state->decompressor_dictionary = ZSTD_createDDict(options->dictionary,
-														  options->dictionary_bytes);
-	if (state->decompressor == NULL ||
-		(options->dictionary != NULL && state->decompressor_dictionary == NULL))
-		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
-	if (options->dictionary != NULL)
-		zstd_require(ZSTD_DCtx_refDDict(state->decompressor, state->decompressor_dictionary));
+	ZSTD_DCtx  *context = state->decompressor = ZSTD_createDCtx();
+
+	if (context == NULL)
+		return;
+	if (options->dictionary == NULL)
+		return;
+	state->decompressor_dictionary = ZSTD_createDDict(options->dictionary,
+													  options->dictionary_bytes);
+	if (state->decompressor_dictionary != NULL)
+		zstd_require(ZSTD_DCtx_refDDict(context, state->decompressor_dictionary));
 }
 
 static void *
@@ -122,7 +97,11 @@ zstd_init(const CompressionOptions *options)
 	if (options->decompress)
 		init_decompressor(state, options);
 	else
-		init_compressors(state, options);
+		init_compressor(state, options);
+	if ((state->compressor == NULL && state->decompressor == NULL) ||
+		(options->dictionary != NULL && state->compressor_dictionary == NULL &&
+		 state->decompressor_dictionary == NULL))
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
 	return state;
 }
 
@@ -130,9 +109,7 @@ static size_t
 zstd_encode(void *arg, const char *raw, size_t raw_bytes, char *out, size_t out_bytes)
 {
 	ZstdState  *state = arg;
-	ZSTD_CCtx  *compressor = state->short_compressor != NULL && raw_bytes <= SHORT_BLOCK_BYTES
-		? state->short_compressor : state->compressor;
-	size_t		bytes = ZSTD_compress2(compressor, state->frame, sizeof(magic) + out_bytes,
+	size_t		bytes = ZSTD_compress2(state->compressor, state->frame, sizeof(magic) + out_bytes,
 									   raw, raw_bytes);
 
 	if (ZSTD_getErrorCode(bytes) == ZSTD_error_dstSize_tooSmall)
