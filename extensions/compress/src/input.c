@@ -29,6 +29,8 @@
 
 /* A tuple keeps short values of expanded objects with a longer header than others. */
 #define WAITING_MIN_BYTES 256
+/* It is a copy: a longer value is rather compressed twice. */
+#define WAITING_MAX_BYTES (64 * 1024 * 1024)
 
 /*
  * Only read-only pointers to it are given out, hence nobody frees or moves it:
@@ -136,7 +138,7 @@ waiting_value_stored_raw(Datum datum)
 	return value_compress(value->raw, value->bytes, raw_typmod(), value->is_text);
 }
 
-/* The literal that the parser converts at this moment, or NULL. */
+/* Where the parser is, if it converts a literal at this moment; else NULL. */
 static const ParseState *
 parsed_literal(void)
 {
@@ -197,7 +199,7 @@ input_value(FunctionCallInfo fcinfo, const char *raw, Size bytes, bool is_text)
 {
 	int32		typmod = PG_GETARG_INT32(2);
 
-	if (typmod < 0 && bytes >= WAITING_MIN_BYTES && bytes <= VALUE_MAX_CONTENT_BYTES)
+	if (typmod < 0 && bytes >= WAITING_MIN_BYTES && bytes <= WAITING_MAX_BYTES)
 	{
 		if (!cast_follows(PG_GETARG_OID(1)))
 			return make_waiting_value(raw, bytes, is_text);
