@@ -4,9 +4,8 @@
  *	  LZ4 blocks.  Level 1 is the fast compressor, 3 to 12 are the
  *	  high-compression one; 2 is 1.
  *
- *	  A dictionary is hashed once into a stream.  LZ4 changes the stream that it
- *	  compresses with, so that one refers to the prepared one, or is a copy of
- *	  it (16 kB) for every block where LZ4 is older than 1.10.
+ *	  A dictionary is hashed once into a stream, which is copied (16 kB) for
+ *	  every block: LZ4 changes the stream that it compresses with.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,7 +23,6 @@ typedef struct Lz4State
 	int			dictionary_bytes;
 	LZ4_stream_t *prepared;		/* with the dictionary */
 	void	   *work;			/* LZ4_stream_t or LZ4_streamHC_t */
-	bool		is_undefined;	/* work, after a block that did not fit */
 } Lz4State;
 
 static void
@@ -61,29 +59,8 @@ lz4_init(const CompressionOptions *options)
 		state->prepared = palloc(sizeof(LZ4_stream_t));
 		LZ4_initStream(state->prepared, sizeof(LZ4_stream_t));
 		LZ4_loadDict(state->prepared, state->dictionary, state->dictionary_bytes);
-		state->is_undefined = true;
 	}
 	return state;
-}
-
-static int
-encode_with_dictionary(Lz4State *state, const char *raw, size_t raw_bytes, char *out,
-					   size_t out_bytes)
-{
-	int			bytes;
-
-#if LZ4_VERSION_NUMBER >= 11000
-	if (state->is_undefined)
-		LZ4_initStream(state->work, sizeof(LZ4_stream_t));
-	else
-		LZ4_resetStream_fast(state->work);
-	LZ4_attach_dictionary(state->work, state->prepared);
-#else
-	memcpy(state->work, state->prepared, sizeof(LZ4_stream_t));
-#endif
-	bytes = LZ4_compress_fast_continue(state->work, raw, out, raw_bytes, out_bytes, 1);
-	state->is_undefined = bytes == 0;
-	return bytes;
 }
 
 static size_t
@@ -92,7 +69,10 @@ lz4_encode(void *arg, const char *raw, size_t raw_bytes, char *out, size_t out_b
 	Lz4State   *state = arg;
 
 	if (state->prepared != NULL)
-		return encode_with_dictionary(state, raw, raw_bytes, out, out_bytes);
+	{
+		memcpy(state->work, state->prepared, sizeof(LZ4_stream_t));
+		return LZ4_compress_fast_continue(state->work, raw, out, raw_bytes, out_bytes, 1);
+	}
 	if (state->level >= LEVEL_HIGH)
 		return LZ4_compress_HC_extStateHC(state->work, raw, out, raw_bytes, out_bytes,
 										  state->level);
