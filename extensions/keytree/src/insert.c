@@ -212,9 +212,10 @@ keytree_insert_value(Relation index, Relation heap, KeytreeKind kind, Datum valu
 		keytree_key_from_datum(kind, value, &item.entry);
 	item.entry.tid = keytree_tid_from_pointer(pointer);
 	leaf = keytree_descend_from(index, root, guess, &item.entry, 0, BUFFER_LOCK_EXCLUSIVE);
-	/* where keys ascend the next one goes to the last leaf too */
-	if (!is_null && keytree_page_is_rightmost(KeytreeHeader(BufferGetPage(leaf))))
-		RelationSetTargetBlock(index, BufferGetBlockNumber(leaf));
+	/* where keys ascend the next one goes to the last leaf too; where they do not the guess costs a page */
+	if (!is_null)
+		RelationSetTargetBlock(index, keytree_page_is_rightmost(KeytreeHeader(BufferGetPage(leaf))) ?
+							   BufferGetBlockNumber(leaf) : InvalidBlockNumber);
 	while (!keytree_insert_into_leaf(index, heap, root, leaf, &item, updates_same_key))
 		leaf = keytree_descend(index, root, &item.entry, 0, BUFFER_LOCK_EXCLUSIVE);
 }
