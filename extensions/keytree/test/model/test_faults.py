@@ -104,10 +104,16 @@ def test_vacuum_waits_for_index_only_scans(server, first_reads):
         reader.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
         for _ in range(first_reads):
             reader.execute("SELECT k FROM t WHERE k = 5001")
-        before = reader.execute("SELECT without_lock, with_lock FROM penumbra_keytree.keytree_leaf_reads()").fetchone()
-        reader.execute("BEGIN; DECLARE c CURSOR FOR SELECT k FROM t WHERE k BETWEEN 5000 AND 5010 ORDER BY k")
+        before = reader.execute(
+            "SELECT without_lock, with_lock FROM penumbra_keytree.keytree_leaf_reads()"
+        ).fetchone()
+        reader.execute(
+            "BEGIN; DECLARE c CURSOR FOR SELECT k FROM t WHERE k BETWEEN 5000 AND 5010 ORDER BY k"
+        )
         assert reader.execute("FETCH 1 FROM c").fetchone() == (5001,)
-        after = reader.execute("SELECT without_lock, with_lock FROM penumbra_keytree.keytree_leaf_reads()").fetchone()
+        after = reader.execute(
+            "SELECT without_lock, with_lock FROM penumbra_keytree.keytree_leaf_reads()"
+        ).fetchone()
         assert (after[0] - before[0], after[1] - before[1]) == ((1, 0) if first_reads else (0, 1))
 
         pid = vacuumer.info.backend_pid
@@ -122,14 +128,18 @@ def test_vacuum_waits_for_index_only_scans(server, first_reads):
         for cancelled in (True, False):
             thread = threading.Thread(target=vacuum)
             thread.start()
-            _wait_for(lambda: _wait_event(server, pid) == "BufferPin", "VACUUM does not wait for the pin")
+            _wait_for(
+                lambda: _wait_event(server, pid) == "BufferPin", "VACUUM does not wait for the pin"
+            )
             if cancelled:
                 with server.connect() as other:
                     other.execute("SELECT pg_cancel_backend(%s)", (pid,))
                 thread.join(60)
                 assert [error.sqlstate for error in errors] == ["57014"]
             else:
-                assert reader.execute("FETCH ALL FROM c").fetchall() == [(k,) for k in (5003, 5005, 5007, 5009)]
+                assert reader.execute("FETCH ALL FROM c").fetchall() == [
+                    (k,) for k in (5003, 5005, 5007, 5009)
+                ]
                 reader.execute("COMMIT")
                 thread.join(60)
             assert not thread.is_alive()
