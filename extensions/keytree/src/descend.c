@@ -209,6 +209,9 @@ keytree_read_leaf(Relation index, BlockNumber root, BlockNumber guess, const Key
 				return buffer;
 			ReleaseBuffer(buffer);
 		}
+		/* if the guess was the copy's, the copy is to be repaired */
+		if (root == KEYTREE_VALUES_ROOT && guess == keytree_inner_copy_find(index, entry))
+			guess = InvalidBlockNumber;
 	}
 	buffer = keytree_descend_from(index, root, guess, entry, 0, BUFFER_LOCK_SHARE);
 	*header = *KeytreeHeader(BufferGetPage(buffer));

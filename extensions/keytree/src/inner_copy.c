@@ -35,6 +35,7 @@ int			keytree_inner_copy_memory_kilobytes;
 
 #define RECENT_BUFFERS 65536
 #define FIRST_IMAGES 16
+#define CACHE_LINE_BYTES 64
 
 typedef struct InnerCopy
 {
@@ -312,4 +313,26 @@ keytree_read_page(Relation index, BlockNumber block)
 	buffer = ReadBuffer(index, block);
 	*recent = buffer;
 	return buffer;
+}
+
+/* Of a page in memory: the header, and where a search in the keys begins. */
+static void
+prefetch_lines(const char *page)
+{
+	__builtin_prefetch(page);
+	__builtin_prefetch(page + CACHE_LINE_BYTES);
+	__builtin_prefetch(page + BLCKSZ / 4);
+	__builtin_prefetch(page + BLCKSZ / 8);
+}
+
+void
+keytree_prefetch_page(Relation index, BlockNumber block)
+{
+	InnerCopy  *copy = copy_of(index);
+	Buffer		buffer = copy->recent == NULL ? InvalidBuffer : copy->recent[block % RECENT_BUFFERS];
+
+	if (BufferIsValid(buffer))
+		prefetch_lines(BufferGetPage(buffer));
+	else if (effective_io_concurrency > 0)
+		(void) PrefetchBuffer(index, MAIN_FORKNUM, block);
 }

@@ -38,4 +38,7 @@ extern void keytree_inner_copy_forget(Relation index);
 /* As ReadBuffer, without the buffer table where the backend still knows the buffer. */
 extern Buffer keytree_read_page(Relation index, BlockNumber block);
 
+/* The page will be read soon: begins to bring it into memory, or into the CPU's caches. */
+extern void keytree_prefetch_page(Relation index, BlockNumber block);
+
 #endif							/* KEYTREE_INNER_COPY_H */

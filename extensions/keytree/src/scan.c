@@ -24,6 +24,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "inner_copy.h"
 #include "scan.h"
 #include "tree.h"
 
@@ -261,7 +262,7 @@ next_target(const KeytreeScan *state, const KeytreeLeafItems *leaf, bool forward
 		else if (leaf->last_interval + 1 < bounds->count)
 			*target = (KeytreeTarget)
 		{
-			.interval = leaf->last_interval + 1,.entry = last[1].from,.guess = InvalidBlockNumber
+			.interval = leaf->last_interval + 1,.entry = last[1].from,.guess = leaf->next_guess
 		};
 		else
 			return false;
@@ -278,7 +279,7 @@ next_target(const KeytreeScan *state, const KeytreeLeafItems *leaf, bool forward
 		else if (leaf->first_interval > 0)
 			*target = (KeytreeTarget)
 		{
-			.interval = leaf->first_interval - 1,.entry = first[-1].to,.guess = InvalidBlockNumber
+			.interval = leaf->first_interval - 1,.entry = first[-1].to,.guess = leaf->next_guess
 		};
 		else
 			return false;
@@ -363,6 +364,7 @@ read_target(IndexScanDesc scan, const KeytreeTarget *target, bool forward, bool 
 								   target->guess, &entry, tries_left-- > 0, &leaf->header, &is_locked);
 		page = BufferGetPage(buffer);
 		leaf->block = BufferGetBlockNumber(buffer);
+		leaf->next_guess = InvalidBlockNumber;
 		if (is_locked && scan->xs_snapshot != NULL)
 			PredicateLockPage(scan->indexRelation, leaf->block, scan->xs_snapshot);
 		take_page(scan, leaf, page, target->interval);
@@ -382,6 +384,23 @@ read_target(IndexScanDesc scan, const KeytreeTarget *target, bool forward, bool 
 	}
 	if (keep_pin)
 		leaf->pin = buffer;
+}
+
+/* Lets the page of the next interval come while the executor is busy with the items of this one. */
+static void
+prefetch_next_interval(IndexScanDesc scan, bool forward)
+{
+	KeytreeScan *state = scan->opaque;
+	KeytreeTarget target;
+	KeytreeEntry entry;
+
+	if (!next_target(state, state->leaf, forward, &target) || BlockNumberIsValid(target.guess) ||
+		state->bounds.intervals[target.interval].root != KEYTREE_VALUES_ROOT)
+		return;
+	entry = forward ? target.entry : entry_before(target.entry);
+	state->leaf->next_guess = keytree_inner_copy_find(scan->indexRelation, &entry);
+	if (BlockNumberIsValid(state->leaf->next_guess))
+		keytree_prefetch_page(scan->indexRelation, state->leaf->next_guess);
 }
 
 /* The page to be read next; false if there is none. */
@@ -423,6 +442,8 @@ read_next_page(IndexScanDesc scan, bool forward, bool keep_pin)
 		read_target(scan, &target, forward, keep_pin);
 		if (scan->parallel_scan != NULL)
 			keytree_parallel_put(scan, next_target(state, state->leaf, forward, &target) ? &target : NULL);
+		else if (state->bounds.count > 1)
+			prefetch_next_interval(scan, forward);
 		if (state->leaf->index >= 0 && state->leaf->index < state->leaf->count)
 			return true;
 		CHECK_FOR_INTERRUPTS();

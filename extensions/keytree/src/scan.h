@@ -49,6 +49,7 @@ typedef struct KeytreeLeafItems
 	int			last_interval;
 	Buffer		pin;			/* or InvalidBuffer */
 	BlockNumber block;
+	BlockNumber next_guess;		/* where the next interval in the direction begins, or InvalidBlockNumber */
 	KeytreePageHeader header;	/* as it was when the page was read */
 	uint64		tids[KEYTREE_MAX_ENTRIES];
 	uint16		positions[KEYTREE_MAX_ENTRIES];
