@@ -17,6 +17,7 @@ SETTINGS = {
     "max_wal_senders": "4",
     "wal_consistency_checking": "all",
     "max_wal_size": "2GB",
+    "wal_keep_size": "2GB",  # for a standby that lags behind a checkpoint
 }
 SCANS = ("indexscan", "indexonlyscan", "bitmapscan")
 
