@@ -16,262 +16,69 @@ import itertools
 import random
 
 SEND = {
-    "bool": "boolsend",
-    "int2": "int2send",
-    "int4": "int4send",
-    "int8": "int8send",
-    "float4": "float4send",
-    "float8": "float8send",
-    "date": "date_send",
-    "timestamp": "timestamp_send",
-    "timestamptz": "timestamptz_send",
-    "interval": "interval_send",
-    "text": "textsend",
-    "bpchar": "bpcharsend",
-    "uuid": "uuid_send",
+    "bool": "boolsend", "int2": "int2send", "int4": "int4send", "int8": "int8send", "float4": "float4send",
+    "float8": "float8send", "date": "date_send", "timestamp": "timestamp_send",
+    "timestamptz": "timestamptz_send", "interval": "interval_send", "text": "textsend",
+    "bpchar": "bpcharsend", "uuid": "uuid_send",
 }
 
 VALUES = {
     "bool": ["t", "f"],
     "int2": ["0", "1", "-1", "2", "-7", "100", "181", "32767", "-32768"],
     "int4": ["0", "1", "-1", "3", "-7", "46341", "100000", "2147483647", "-2147483648"],
-    "int8": [
-        "0",
-        "1",
-        "-1",
-        "10",
-        "-3",
-        "3037000500",
-        "2147483648",
-        "9223372036854775807",
-        "-9223372036854775808",
-    ],
-    "float4": [
-        "0",
-        "-0",
-        "1",
-        "-1.5",
-        "0.1",
-        "2.5",
-        "3.4e38",
-        "1e-45",
-        "NaN",
-        "Infinity",
-        "-Infinity",
-        "2147483648",
-    ],
-    "float8": [
-        "0",
-        "-0",
-        "1",
-        "-1.5",
-        "0.1",
-        "2.5",
-        "-3.5",
-        "1e308",
-        "5e-324",
-        "1e-200",
-        "9223372036854775807",
-        "1e39",
-        "NaN",
-        "Infinity",
-        "-Infinity",
-        "32767.5",
-        "-2147483648.5",
-    ],
-    "date": [
-        "2000-01-01",
-        "1999-12-31",
-        "2000-02-29",
-        "2023-12-31",
-        "2024-12-30",
-        "2021-01-03",
-        "1970-01-01",
-        "1900-03-01",
-        "0001-01-01",
-        "0001-12-31 BC",
-        "0010-06-15 BC",
-        "4714-11-24 BC",
-        "294276-12-31",
-        "5874897-12-31",
-        "infinity",
-        "-infinity",
-    ],
-    "timestamp": [
-        "2000-01-01",
-        "1999-12-31 23:59:59.999999",
-        "2000-02-29 12:34:56.789012",
-        "2023-12-31 00:00:00.000001",
-        "2021-01-03 13:00:00",
-        "1969-12-31 23:59:59.5",
-        "0001-01-01",
-        "0001-12-31 23:00:00 BC",
-        "2001-01-01",
-        "1001-05-05 05:05:05.05",
-        "4714-11-24 BC",
-        "294246-06-01",
-        "infinity",
-        "-infinity",
-    ],
-    "timestamptz": [
-        "2000-01-01 00:00:00+00",
-        "2024-03-10 06:59:59.999999+00",
-        "2024-03-10 07:00:00+00",
-        "2024-11-03 05:30:00+00",
-        "2024-11-03 06:30:00+00",
-        "2023-07-04 12:34:56.789+00",
-        "1955-06-01 00:00:00+00",
-        "2024-03-31 01:15:00+00",
-        "2024-10-27 00:30:00+00",
-        "2024-10-27 01:30:00+00",
-        "2024-04-06 15:10:00+00",
-        "2024-10-05 15:40:00+00",
-        "infinity",
-        "-infinity",
-    ],
-    "interval": [
-        "0",
-        "1 day",
-        "-1 day",
-        "1 month",
-        "-1 month",
-        "1 year 2 mons 3 days 04:05:06.789012",
-        "-1 year -2 mons +3 days -04:05:06.789",
-        "00:00:00.000001",
-        "30 days",
-        "720:00:00",
-        "1 mon -30 days",
-        "178000000 years",
-        "-13 mons",
-        "3 mons 100:00:00",
-        "2147483647 days",
-    ],
-    "text": [
-        "",
-        "a",
-        "abc",
-        "ABC",
-        "abcd",
-        "ab  ",
-        "  ab",
-        "abcdefghijkl",
-        "abcdefghijklm",
-        "xyzabcabcdefabcxyz",
-        "häß",
-        "Éa日本語🎉x",
-        "a%b_c\\d",
-        "100%",
-        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab",
-    ],
+    "int8": ["0", "1", "-1", "10", "-3", "3037000500", "2147483648", "9223372036854775807", "-9223372036854775808"],
+    "float4": ["0", "-0", "1", "-1.5", "0.1", "2.5", "3.4e38", "1e-45", "NaN", "Infinity", "-Infinity", "2147483648"],
+    "float8": ["0", "-0", "1", "-1.5", "0.1", "2.5", "-3.5", "1e308", "5e-324", "1e-200", "9223372036854775807",
+               "1e39", "NaN", "Infinity", "-Infinity", "32767.5", "-2147483648.5"],
+    "date": ["2000-01-01", "1999-12-31", "2000-02-29", "2023-12-31", "2024-12-30", "2021-01-03", "1970-01-01",
+             "1900-03-01", "0001-01-01", "0001-12-31 BC", "0010-06-15 BC", "4714-11-24 BC", "294276-12-31",
+             "5874897-12-31", "infinity", "-infinity"],
+    "timestamp": ["2000-01-01", "1999-12-31 23:59:59.999999", "2000-02-29 12:34:56.789012", "2023-12-31 00:00:00.000001",
+                  "2021-01-03 13:00:00", "1969-12-31 23:59:59.5", "0001-01-01", "0001-12-31 23:00:00 BC",
+                  "2001-01-01", "1001-05-05 05:05:05.05", "4714-11-24 BC", "294246-06-01", "infinity", "-infinity"],
+    "timestamptz": ["2000-01-01 00:00:00+00", "2024-03-10 06:59:59.999999+00", "2024-03-10 07:00:00+00",
+                    "2024-11-03 05:30:00+00", "2024-11-03 06:30:00+00", "2023-07-04 12:34:56.789+00",
+                    "1955-06-01 00:00:00+00", "2024-03-31 01:15:00+00", "2024-10-27 00:30:00+00",
+                    "2024-10-27 01:30:00+00", "2024-04-06 15:10:00+00", "2024-10-05 15:40:00+00", "infinity",
+                    "-infinity"],
+    "interval": ["0", "1 day", "-1 day", "1 month", "-1 month", "1 year 2 mons 3 days 04:05:06.789012",
+                 "-1 year -2 mons +3 days -04:05:06.789", "00:00:00.000001", "30 days", "720:00:00", "1 mon -30 days",
+                 "178000000 years", "-13 mons", "3 mons 100:00:00", "2147483647 days"],
+    "text": ["", "a", "abc", "ABC", "abcd", "ab  ", "  ab", "abcdefghijkl", "abcdefghijklm", "xyzabcabcdefabcxyz",
+             "häß", "Éa日本語🎉x", "a%b_c\\d", "100%", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"],
     "bpchar": ["", "a", "a ", "ab   ", "abc", "häß  ", "abcdefghijklmnop    "],
-    "uuid": [
-        "00000000-0000-0000-0000-000000000000",
-        "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11",
-        "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a12",
-        "ffffffff-ffff-ffff-ffff-ffffffffffff",
-    ],
-    "numeric": [
-        "0",
-        "0.00",
-        "1",
-        "1.5",
-        "1.50",
-        "-2.345",
-        "99999999999999999999.99",
-        "NaN",
-        "Infinity",
-    ],
+    "uuid": ["00000000-0000-0000-0000-000000000000", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11",
+             "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a12", "ffffffff-ffff-ffff-ffff-ffffffffffff"],
+    "numeric": ["0", "0.00", "1", "1.5", "1.50", "-2.345", "99999999999999999999.99", "NaN", "Infinity"],
 }
 
 NULL = None
 INTEGERS, FLOATS = ["int2", "int4", "int8"], ["float4", "float8"]
-FIELDS = [
-    "microseconds",
-    "milliseconds",
-    "second",
-    "minute",
-    "hour",
-    "day",
-    "month",
-    "quarter",
-    "week",
-    "year",
-    "decade",
-    "century",
-    "millennium",
-    "dow",
-    "isodow",
-    "doy",
-    "isoyear",
-    "julian",
-    "epoch",
-]
+FIELDS = ["microseconds", "milliseconds", "second", "minute", "hour", "day", "month", "quarter", "week", "year",
+          "decade", "century", "millennium", "dow", "isodow", "doy", "isoyear", "julian", "epoch"]
 TRUNC_FIELDS = FIELDS[:13]
 ZONES = ["America/New_York", "Europe/London", "Asia/Kolkata", "Australia/Lord_Howe"]
-PATTERNS = [
-    "",
-    "%",
-    "%%",
-    "abc",
-    "abc%",
-    "%abc",
-    "%abc%",
-    "a%c",
-    "%a%b%",
-    "_",
-    "___",
-    "a_c",
-    "_%",
-    "%_",
-    "h_ß",
-    "É%語_x",
-    "%\\%%",
-    "a\\%b\\_c\\\\d",
-    "100\\%",
-    "abc\\",
-    "%\\",
-    "\\a\\b\\c",
-    "%c_d%",
-    "_b%k_",
-    "%🎉%",
-    "%b",
-    "A%",
-    "%BC%",
-    "__",
-    "%a_",
-    "%語%x",
-    "a%a%a%a%b",
-    "ab %",
-]
+PATTERNS = ["", "%", "%%", "abc", "abc%", "%abc", "%abc%", "a%c", "%a%b%", "_", "___", "a_c", "_%", "%_", "h_ß",
+            "É%語_x", "%\\%%", "a\\%b\\_c\\\\d", "100\\%", "abc\\", "%\\", "\\a\\b\\c", "%c_d%", "_b%k_", "%🎉%", "%b",
+            "A%", "%BC%", "__", "%a_", "%語%x", "a%a%a%a%b", "ab %"]
 
 
 def random_values(rng, count):
     """More values per type, near the edges and in the middle."""
-
     def integer(bits):
-        return str(
-            rng.choice(
-                [
-                    rng.getrandbits(rng.randint(1, bits - 1)),
-                    -rng.getrandbits(rng.randint(1, bits - 1)),
-                ]
-            )
-        )
+        return str(rng.choice([rng.getrandbits(rng.randint(1, bits - 1)), -rng.getrandbits(rng.randint(1, bits - 1))]))
 
     words = ["a", "b", "c", "A", "é", "日", "🎉", " ", "%", "_", "abc", "z"]
     made = {
-        "int2": lambda: integer(16),
-        "int4": lambda: integer(32),
-        "int8": lambda: integer(64),
+        "int2": lambda: integer(16), "int4": lambda: integer(32), "int8": lambda: integer(64),
         "float4": lambda: repr(rng.uniform(-1, 1) * 10.0 ** rng.randint(-37, 37)),
         "float8": lambda: repr(rng.uniform(-1, 1) * 10.0 ** rng.randint(-300, 300)),
-        "date": lambda: f"{rng.randint(1, 9999):04}-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}{rng.choice(['', ' BC']) if rng.random() < 0.2 else ''}",
+        "date": lambda: f"{rng.randint(1, 9999):04}-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}{rng.choice(['', ' BC']) if rng.random() < .2 else ''}",
         "timestamp": lambda: f"{rng.randint(1, 9999):04}-{rng.randint(1, 12):02}-{rng.randint(1, 28):02} {rng.randint(0, 23):02}:{rng.randint(0, 59):02}:{rng.randint(0, 59):02}.{rng.randint(0, 999999):06}",
         "timestamptz": lambda: f"{rng.randint(1930, 2090):04}-{rng.randint(1, 12):02}-{rng.randint(1, 28):02} {rng.randint(0, 23):02}:{rng.randint(0, 59):02}:{rng.randint(0, 59):02}.{rng.randint(0, 999999):06}+00",
-        "interval": lambda: f"{rng.randint(-500, 500)} mons {rng.randint(-5000, 5000)} days {rng.randint(-(10**12), 10**12)} us",
+        "interval": lambda: f"{rng.randint(-500, 500)} mons {rng.randint(-5000, 5000)} days {rng.randint(-10**12, 10**12)} us",
         "text": lambda: "".join(rng.choice(words) for _ in range(rng.randint(0, 20))),
-        "bpchar": lambda: "".join(rng.choice(words) for _ in range(rng.randint(0, 8)))
-        + " " * rng.randint(0, 3),
+        "bpchar": lambda: "".join(rng.choice(words) for _ in range(rng.randint(0, 8))) + " " * rng.randint(0, 3),
     }
     for type_name, make in made.items():
         VALUES[type_name] = VALUES[type_name] + [make() for _ in range(count)]
@@ -286,11 +93,7 @@ def literal(type_name, value):
 
 
 def array(values):
-    return (
-        "ARRAY["
-        + ",".join("NULL" if v is NULL else quoted(v) for v in values)
-        + "]::text[]"
-    )
+    return "ARRAY[" + ",".join("NULL" if v is NULL else quoted(v) for v in values) + "]::text[]"
 
 
 class Writer:
@@ -301,21 +104,10 @@ class Writer:
         """expression: SQL with {0}, {1} for the arguments."""
         literals = [literal(t, v) for t, v in zip(types, values)]
         sql = expression.format(*literals)
-        shown = (
-            f"({sql})::text"
-            if result == "numeric"
-            else f"encode({SEND[result]}({sql}),'hex')"
-        )
-        line = (
-            "', '".join([self.zone, function, result])
-            + f"', pg_temp.run({quoted(shown)})"
-        )
+        shown = f"({sql})::text" if result == "numeric" else f"encode({SEND[result]}({sql}),'hex')"
+        line = "', '".join([self.zone, function, result]) + f"', pg_temp.run({quoted(shown)})"
         for type_name, text in zip(types, literals):
-            shown_argument = (
-                f"({text})::text"
-                if type_name == "numeric"
-                else f"encode({SEND[type_name]}({text}),'hex')"
-            )
+            shown_argument = f"({text})::text" if type_name == "numeric" else f"encode({SEND[type_name]}({text}),'hex')"
             line += f", '{type_name}', pg_temp.run({quoted(shown_argument)})"
         print(f"SELECT concat_ws(E'\\t', '{line});")
 
@@ -329,96 +121,31 @@ class Writer:
 
 def comparisons(w):
     operators = {"EQ": "=", "NE": "<>", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}
-    pairs = (
-        [(t, t) for t in SEND]
-        + list(itertools.permutations(INTEGERS, 2))
-        + list(itertools.permutations(FLOATS, 2))
-    )
+    pairs = [(t, t) for t in SEND] + list(itertools.permutations(INTEGERS, 2)) + list(itertools.permutations(FLOATS, 2))
     for a, b in pairs:
         collation = ' COLLATE "C"' if a in ("text", "bpchar") else ""
         for name, operator in operators.items():
             some = {} if name in ("EQ", "LT") else {0: VALUES[a][:5], 1: VALUES[b][:5]}
-            w.product(
-                name,
-                "bool",
-                [a, b],
-                "({0} " + operator + " {1}" + collation + ")",
-                some,
-            )
-    for type_name in [
-        "int4",
-        "float8",
-        "text",
-        "bpchar",
-        "numeric",
-        "interval",
-        "bool",
-    ]:
+            w.product(name, "bool", [a, b], "({0} " + operator + " {1}" + collation + ")", some)
+    for type_name in ["int4", "float8", "text", "bpchar", "numeric", "interval", "bool"]:
         c = ' COLLATE "C"' if type_name in ("text", "bpchar") else ""
         both = [type_name, type_name]
         values = {i: VALUES[type_name][:6] for i in range(2)}
-        w.product(
-            "IS_DISTINCT",
-            "bool",
-            both,
-            "({0} IS DISTINCT FROM {1}" + c + ")",
-            values,
-            nulls=True,
-        )
-        w.product(
-            "IS_NOT_DISTINCT",
-            "bool",
-            both,
-            "({0} IS NOT DISTINCT FROM {1}" + c + ")",
-            values,
-            nulls=True,
-        )
-        w.product(
-            "NULLIF", type_name, both, "NULLIF({0}, {1}" + c + ")", values, nulls=True
-        )
-        w.product(
-            "GREATEST",
-            type_name,
-            both,
-            "GREATEST({0}, {1}" + c + ")",
-            values,
-            nulls=True,
-        )
-        w.product(
-            "LEAST", type_name, both, "LEAST({0}, {1}" + c + ")", values, nulls=True
-        )
+        w.product("IS_DISTINCT", "bool", both, "({0} IS DISTINCT FROM {1}" + c + ")", values, nulls=True)
+        w.product("IS_NOT_DISTINCT", "bool", both, "({0} IS NOT DISTINCT FROM {1}" + c + ")", values, nulls=True)
+        w.product("NULLIF", type_name, both, "NULLIF({0}, {1}" + c + ")", values, nulls=True)
+        w.product("GREATEST", type_name, both, "GREATEST({0}, {1}" + c + ")", values, nulls=True)
+        w.product("LEAST", type_name, both, "LEAST({0}, {1}" + c + ")", values, nulls=True)
         w.product("COALESCE", type_name, both, "COALESCE({0}, {1})", values, nulls=True)
     lists = {
-        "int4": [
-            ["1"],
-            ["1", "3", NULL],
-            ["0", "-7", "46341", "2147483647", "5", "6", "7", "8", "9", "10"],
-            [
-                "1000000",
-                "-1000000",
-                "1",
-                "2",
-                "3",
-                "4",
-                "5",
-                "6",
-                "7",
-                "8",
-                "2147483647",
-            ],
-        ],
-        "int2": [["1", "100"]],
-        "int8": [["1", "9223372036854775807", NULL]],
-        "float8": [["0", "NaN"], ["-0", "2.5", NULL]],
-        "float4": [["0.1", "NaN"]],
-        "text": [["abc", ""], ["häß", "abcdefghijklm", NULL]],
-        "bpchar": [["a", "abc  "]],
-        "date": [["2000-01-01", "infinity"]],
-        "timestamp": [["2000-01-01", "2021-01-03 13:00:00"]],
-        "numeric": [["1.500", "0"], ["-2.345", "NaN", NULL]],
-        "interval": [["30 days", "1 day"]],
-        "uuid": [VALUES["uuid"][1:2]],
-        "bool": [["t"]],
+        "int4": [["1"], ["1", "3", NULL], ["0", "-7", "46341", "2147483647", "5", "6", "7", "8", "9", "10"],
+                 ["1000000", "-1000000", "1", "2", "3", "4", "5", "6", "7", "8", "2147483647"]],
+        "int2": [["1", "100"]], "int8": [["1", "9223372036854775807", NULL]],
+        "float8": [["0", "NaN"], ["-0", "2.5", NULL]], "float4": [["0.1", "NaN"]],
+        "text": [["abc", ""], ["häß", "abcdefghijklm", NULL]], "bpchar": [["a", "abc  "]],
+        "date": [["2000-01-01", "infinity"]], "timestamp": [["2000-01-01", "2021-01-03 13:00:00"]],
+        "numeric": [["1.500", "0"], ["-2.345", "NaN", NULL]], "interval": [["30 days", "1 day"]],
+        "uuid": [VALUES["uuid"][1:2]], "bool": [["t"]],
     }
     for type_name, choices in lists.items():
         for items in choices:
@@ -426,54 +153,24 @@ def comparisons(w):
                 types, values = [type_name] * (1 + len(items)), [value] + items
                 elements = ", ".join("{%d}" % i for i in range(1, len(types)))
                 w.case("IN_LIST", "bool", types, values, "({0} IN (" + elements + "))")
-                w.case(
-                    "NOT_IN_LIST",
-                    "bool",
-                    types,
-                    values,
-                    "({0} NOT IN (" + elements + "))",
-                )
+                w.case("NOT_IN_LIST", "bool", types, values, "({0} NOT IN (" + elements + "))")
 
 
 def logic(w):
     for count in (2, 3):
         for name in ("AND", "OR"):
-            w.product(
-                name,
-                "bool",
-                ["bool"] * count,
-                "(" + f" {name} ".join("{%d}" % i for i in range(count)) + ")",
-                nulls=True,
-            )
-    for name, sql in {
-        "NOT": "NOT {0}",
-        "IS_TRUE": "{0} IS TRUE",
-        "IS_NOT_TRUE": "{0} IS NOT TRUE",
-        "IS_FALSE": "{0} IS FALSE",
-        "IS_NOT_FALSE": "{0} IS NOT FALSE",
-        "IS_NULL": "{0} IS NULL",
-        "IS_NOT_NULL": "{0} IS NOT NULL",
-    }.items():
+            w.product(name, "bool", ["bool"] * count, "(" + f" {name} ".join("{%d}" % i for i in range(count)) + ")",
+                      nulls=True)
+    for name, sql in {"NOT": "NOT {0}", "IS_TRUE": "{0} IS TRUE", "IS_NOT_TRUE": "{0} IS NOT TRUE",
+                      "IS_FALSE": "{0} IS FALSE", "IS_NOT_FALSE": "{0} IS NOT FALSE", "IS_NULL": "{0} IS NULL",
+                      "IS_NOT_NULL": "{0} IS NOT NULL"}.items():
         w.product(name, "bool", ["bool"], f"({sql})", nulls=True)
     for type_name in SEND:
-        w.product(
-            "IS_NULL",
-            "bool",
-            [type_name],
-            "({0} IS NULL)",
-            {0: VALUES[type_name][:2]},
-            nulls=True,
-        )
+        w.product("IS_NULL", "bool", [type_name], "({0} IS NULL)", {0: VALUES[type_name][:2]}, nulls=True)
     for type_name in ["int4", "text", "numeric", "bpchar", "interval"]:
         values = {0: ["t", "f"], 1: VALUES[type_name][:3], 2: VALUES[type_name][3:6]}
-        w.product(
-            "CASE",
-            type_name,
-            ["bool", type_name, type_name],
-            "CASE WHEN {0} THEN {1} ELSE {2} END",
-            values,
-            nulls=True,
-        )
+        w.product("CASE", type_name, ["bool", type_name, type_name], "CASE WHEN {0} THEN {1} ELSE {2} END", values,
+                  nulls=True)
 
 
 def arithmetic(w):
@@ -497,65 +194,25 @@ def arithmetic(w):
 
 def casts(w):
     pairs = list(itertools.permutations(INTEGERS + FLOATS, 2))
-    pairs += [
-        ("bool", "int4"),
-        ("int4", "bool"),
-        ("date", "timestamp"),
-        ("timestamp", "date"),
-        ("bpchar", "text"),
-        ("text", "bpchar"),
-        ("bool", "text"),
-        ("uuid", "text"),
-    ] + [(t, "text") for t in INTEGERS]
+    pairs += [("bool", "int4"), ("int4", "bool"), ("date", "timestamp"), ("timestamp", "date"), ("bpchar", "text"),
+              ("text", "bpchar"), ("bool", "text"), ("uuid", "text")] + [(t, "text") for t in INTEGERS]
     for a, b in pairs:
         w.product("CAST", b, [a], "{0}::" + b)
-    for name, type_name, target in [
-        ("VARCHAR_TYPMOD", "text", "varchar"),
-        ("BPCHAR_TYPMOD", "bpchar", "bpchar"),
-    ]:
+    for name, type_name, target in [("VARCHAR_TYPMOD", "text", "varchar"), ("BPCHAR_TYPMOD", "bpchar", "bpchar")]:
         for limit in (1, 3, 5, 20):
             for is_explicit in ("t", "f"):
                 for value in VALUES[type_name]:
-                    w.case(
-                        name,
-                        type_name,
-                        [type_name, "int4", "bool"],
-                        [value, str(limit), is_explicit],
-                        f"{target}({{0}}::{target}, {{1}} + 4, {{2}})"
-                        if target == "bpchar"
-                        else f'"varchar"({{0}}::varchar, {{1}} + 4, {{2}})::text',
-                    )
+                    w.case(name, type_name, [type_name, "int4", "bool"], [value, str(limit), is_explicit],
+                           f"{target}({{0}}::{target}, {{1}} + 4, {{2}})" if target == "bpchar"
+                           else f'"varchar"({{0}}::varchar, {{1}} + 4, {{2}})::text')
 
 
 def texts(w):
-    for name, operator in {
-        "LIKE": "LIKE",
-        "NOT_LIKE": "NOT LIKE",
-        "ILIKE": "ILIKE",
-        "NOT_ILIKE": "NOT ILIKE",
-    }.items():
+    for name, operator in {"LIKE": "LIKE", "NOT_LIKE": "NOT LIKE", "ILIKE": "ILIKE", "NOT_ILIKE": "NOT ILIKE"}.items():
         values = {0: VALUES["text"], 1: PATTERNS}
-        w.product(
-            name,
-            "bool",
-            ["text", "text"],
-            '({0} COLLATE "C" ' + operator + ' {1} COLLATE "C")',
-            values,
-        )
-    w.product(
-        "LIKE",
-        "bool",
-        ["bpchar", "text"],
-        '({0} COLLATE "C" LIKE {1} COLLATE "C")',
-        {1: PATTERNS},
-    )
-    w.product(
-        "STARTS_WITH",
-        "bool",
-        ["text", "text"],
-        "starts_with({0}, {1})",
-        {1: ["", "a", "abc", "hä", "abcdefghijklmn"]},
-    )
+        w.product(name, "bool", ["text", "text"], '({0} COLLATE "C" ' + operator + ' {1} COLLATE "C")', values)
+    w.product("LIKE", "bool", ["bpchar", "text"], '({0} COLLATE "C" LIKE {1} COLLATE "C")', {1: PATTERNS})
+    w.product("STARTS_WITH", "bool", ["text", "text"], "starts_with({0}, {1})", {1: ["", "a", "abc", "hä", "abcdefghijklmn"]})
     for name in ["LENGTH", "OCTET_LENGTH"]:
         for type_name in ["text", "bpchar"]:
             w.product(name, "int4", [type_name], name.lower() + "({0})")
@@ -564,92 +221,31 @@ def texts(w):
     for name in ["REVERSE", "BTRIM", "LTRIM", "RTRIM"]:
         w.product(name, "text", ["text"], name.lower() + "({0})")
     for name in ["BTRIM", "LTRIM", "RTRIM"]:
-        w.product(
-            name,
-            "text",
-            ["text", "text"],
-            name.lower() + "({0}, {1})",
-            {1: ["", "a", "abxyz", "ß🎉É", " "]},
-        )
+        w.product(name, "text", ["text", "text"], name.lower() + "({0}, {1})", {1: ["", "a", "abxyz", "ß🎉É", " "]})
     counts = ["0", "1", "2", "3", "5", "-1", "-2", "100", "2147483647", "-2147483648"]
     w.product("SUBSTRING", "text", ["text", "int4"], "substring({0}, {1})", {1: counts})
-    w.product(
-        "SUBSTRING",
-        "text",
-        ["text", "int4", "int4"],
-        "substring({0}, {1}, {2})",
-        {1: counts, 2: counts},
-    )
+    w.product("SUBSTRING", "text", ["text", "int4", "int4"], "substring({0}, {1}, {2})", {1: counts, 2: counts})
     for name in ["LEFT", "RIGHT"]:
-        w.product(
-            name,
-            "text",
-            ["text", "int4"],
-            f'"{name.lower()}"({{0}}, {{1}})',
-            {1: counts},
-        )
+        w.product(name, "text", ["text", "int4"], f'"{name.lower()}"({{0}}, {{1}})', {1: counts})
     w.product("CONCAT", "text", ["text", "text"], "({0} || {1})")
-    needles = [
-        "",
-        "a",
-        "b",
-        "abc",
-        "ß",
-        "本語",
-        "x",
-        "zz",
-        "aaaaaaaaaaaaaaaaaaaaaaaaab",
-    ]
-    w.product(
-        "POSITION", "int4", ["text", "text"], "position({1} in {0})", {1: needles}
-    )
-    w.product(
-        "REPLACE",
-        "text",
-        ["text", "text", "text"],
-        "replace({0}, {1}, {2})",
-        {1: needles, 2: ["", "X", "longer text"]},
-    )
+    needles = ["", "a", "b", "abc", "ß", "本語", "x", "zz", "aaaaaaaaaaaaaaaaaaaaaaaaab"]
+    w.product("POSITION", "int4", ["text", "text"], "position({1} in {0})", {1: needles})
+    w.product("REPLACE", "text", ["text", "text", "text"], "replace({0}, {1}, {2})", {1: needles, 2: ["", "X", "longer text"]})
 
 
 def dates(w):
     for type_name in ["date", "timestamp", "interval"]:
-        fields = [
-            f
-            for f in FIELDS
-            if type_name == "timestamp"
-            or (type_name == "date" and f not in FIELDS[:5])
-            or (
-                type_name == "interval"
-                and (f in FIELDS[:13] and f != "week" or f == "epoch")
-            )
-        ]
+        fields = [f for f in FIELDS if type_name == "timestamp" or
+                  (type_name == "date" and f not in FIELDS[:5]) or
+                  (type_name == "interval" and (f in FIELDS[:13] and f != "week" or f == "epoch"))]
         for field in fields:
-            w.product(
-                "EXTRACT",
-                "numeric",
-                ["text", type_name],
-                f"extract({field} from {{1}})",
-                {0: [field]},
-            )
+            w.product("EXTRACT", "numeric", ["text", type_name], f"extract({field} from {{1}})", {0: [field]})
             if type_name != "date":
-                w.product(
-                    "DATE_PART",
-                    "float8",
-                    ["text", type_name],
-                    "date_part({0}, {1})",
-                    {0: [field]},
-                )
+                w.product("DATE_PART", "float8", ["text", type_name], "date_part({0}, {1})", {0: [field]})
     for type_name in ["timestamp", "interval"]:
         for field in TRUNC_FIELDS:
             if type_name == "timestamp" or field != "week":
-                w.product(
-                    "DATE_TRUNC",
-                    type_name,
-                    ["text", type_name],
-                    "date_trunc({0}, {1})",
-                    {0: [field]},
-                )
+                w.product("DATE_TRUNC", type_name, ["text", type_name], "date_trunc({0}, {1})", {0: [field]})
     days = {1: ["0", "1", "-1", "365", "-366", "3000000", "2147483647", "-2147483648"]}
     w.product("ADD", "date", ["date", "int4"], "({0} + {1})", days)
     w.product("SUB", "date", ["date", "int4"], "({0} - {1})", days)
@@ -658,60 +254,22 @@ def dates(w):
     for type_name in ["date", "timestamp"]:
         w.product("ADD", "timestamp", [type_name, "interval"], "({0} + {1})")
         w.product("SUB", "timestamp", [type_name, "interval"], "({0} - {1})")
-        w.product(
-            "ADD",
-            "timestamp",
-            ["interval", type_name],
-            "({0} + {1})",
-            {0: VALUES["interval"][:6]},
-        )
+        w.product("ADD", "timestamp", ["interval", type_name], "({0} + {1})", {0: VALUES["interval"][:6]})
     w.product("SUB", "interval", ["timestamp", "timestamp"], "({0} - {1})")
     w.product("ADD", "interval", ["interval", "interval"], "({0} + {1})")
     w.product("SUB", "interval", ["interval", "interval"], "({0} - {1})")
     w.product("NEG", "interval", ["interval"], "(- {0})")
-    factors = [
-        "0",
-        "1",
-        "-1",
-        "0.5",
-        "1.5",
-        "-2.7",
-        "0.0001",
-        "3",
-        "7",
-        "12",
-        "1e10",
-        "NaN",
-        "Infinity",
-    ]
+    factors = ["0", "1", "-1", "0.5", "1.5", "-2.7", "0.0001", "3", "7", "12", "1e10", "NaN", "Infinity"]
     w.product("MUL", "interval", ["interval", "float8"], "({0} * {1})", {1: factors})
-    w.product(
-        "MUL", "interval", ["float8", "interval"], "({0} * {1})", {0: factors[:6]}
-    )
+    w.product("MUL", "interval", ["float8", "interval"], "({0} * {1})", {0: factors[:6]})
     w.product("DIV", "interval", ["interval", "float8"], "({0} / {1})", {1: factors})
 
 
 def zoned(w):
-    locals_ = {
-        0: [
-            "2024-03-10 02:30:00",
-            "2024-03-10 01:59:59.999999",
-            "2024-03-10 03:00:00",
-            "2024-11-03 01:30:00",
-            "2024-11-03 00:59:59",
-            "2024-11-03 02:00:00",
-            "2024-03-31 01:30:00",
-            "2024-10-27 01:30:00",
-            "2024-04-07 01:45:00",
-            "2024-10-06 02:15:00",
-            "1950-01-01 12:00:00",
-            "infinity",
-            "-infinity",
-        ]
-    }
-    local_dates = {
-        0: ["2024-03-10", "2024-11-03", "2000-01-01", "1960-06-15", "infinity"]
-    }
+    locals_ = {0: ["2024-03-10 02:30:00", "2024-03-10 01:59:59.999999", "2024-03-10 03:00:00", "2024-11-03 01:30:00",
+                   "2024-11-03 00:59:59", "2024-11-03 02:00:00", "2024-03-31 01:30:00", "2024-10-27 01:30:00",
+                   "2024-04-07 01:45:00", "2024-10-06 02:15:00", "1950-01-01 12:00:00", "infinity", "-infinity"]}
+    local_dates = {0: ["2024-03-10", "2024-11-03", "2000-01-01", "1960-06-15", "infinity"]}
     for w.zone in ZONES:
         print(f"SET timezone = '{w.zone}';")
         w.product("CAST", "timestamptz", ["timestamp"], "{0}::timestamptz", locals_)
@@ -719,58 +277,16 @@ def zoned(w):
         w.product("CAST", "timestamp", ["timestamptz"], "{0}::timestamp")
         w.product("CAST", "date", ["timestamptz"], "{0}::date")
         for field in FIELDS + ["timezone", "timezone_hour", "timezone_minute"]:
-            w.product(
-                "EXTRACT",
-                "numeric",
-                ["text", "timestamptz"],
-                f"extract({field} from {{1}})",
-                {0: [field]},
-            )
-            w.product(
-                "DATE_PART",
-                "float8",
-                ["text", "timestamptz"],
-                "date_part({0}, {1})",
-                {0: [field]},
-            )
+            w.product("EXTRACT", "numeric", ["text", "timestamptz"], f"extract({field} from {{1}})", {0: [field]})
+            w.product("DATE_PART", "float8", ["text", "timestamptz"], "date_part({0}, {1})", {0: [field]})
         for field in TRUNC_FIELDS[:12]:
-            values = [
-                v
-                for v in VALUES["timestamptz"]
-                if field not in ("century",) or "infinity" in v
-            ]
-            w.product(
-                "DATE_TRUNC",
-                "timestamptz",
-                ["text", "timestamptz"],
-                "date_trunc({0}, {1})",
-                {0: [field], 1: values},
-            )
-        spans = {
-            1: [
-                "1 day",
-                "-1 day",
-                "1 month",
-                "-5 mons",
-                "24:00:00",
-                "1 mon 1 day 01:00:00",
-                "-00:30:00",
-                "7 days",
-            ]
-        }
-        w.product(
-            "ADD", "timestamptz", ["timestamptz", "interval"], "({0} + {1})", spans
-        )
-        w.product(
-            "SUB", "timestamptz", ["timestamptz", "interval"], "({0} - {1})", spans
-        )
-        w.product(
-            "SUB",
-            "interval",
-            ["timestamptz", "timestamptz"],
-            "({0} - {1})",
-            {1: VALUES["timestamptz"][:4]},
-        )
+            values = [v for v in VALUES["timestamptz"] if field not in ("century",) or "infinity" in v]
+            w.product("DATE_TRUNC", "timestamptz", ["text", "timestamptz"], "date_trunc({0}, {1})",
+                      {0: [field], 1: values})
+        spans = {1: ["1 day", "-1 day", "1 month", "-5 mons", "24:00:00", "1 mon 1 day 01:00:00", "-00:30:00", "7 days"]}
+        w.product("ADD", "timestamptz", ["timestamptz", "interval"], "({0} + {1})", spans)
+        w.product("SUB", "timestamptz", ["timestamptz", "interval"], "({0} - {1})", spans)
+        w.product("SUB", "interval", ["timestamptz", "timestamptz"], "({0} - {1})", {1: VALUES["timestamptz"][:4]})
         print(f"""
           SELECT 'zone {w.zone}' || E'\\t' || string_agg(at_us || E'\\t' || seconds, E'\\t' ORDER BY at_us)
           FROM (SELECT (extract(epoch from t) - 946684800)::int8 * 1000000 AS at_us,
@@ -784,11 +300,7 @@ def zoned(w):
 def merge(paths):
     for lines in zip(*(open(path, encoding="utf-8") for path in paths), strict=True):
         rows = [line.rstrip("\n").split("\t") for line in lines]
-        if (
-            len(rows[0]) > 3
-            and any(row[3] != rows[0][3] for row in rows)
-            and not lines[0].startswith("zone ")
-        ):
+        if len(rows[0]) > 3 and any(row[3] != rows[0][3] for row in rows) and not lines[0].startswith("zone "):
             rows[0][3] = "~"
         print("\t".join(rows[0]))
 
