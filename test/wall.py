@@ -36,7 +36,7 @@ def adapter_failures() -> list[str]:
     private = {
         path.name
         for folder in ("engine/src", "kernels/include/kernels")
-        for path in (TREE / folder).glob("*.h")
+        for path in (TREE / folder).rglob("*.h")
     }
     for path in sorted((TREE / "extensions").rglob("*.[ch]")):
         own = {other.name for other in path.parent.glob("*.h")}

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "operator.h"
+#include "operator/operator.h"
 
 namespace penumbra {
 namespace {

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <string>
 
-#include "arena.h"
-#include "numeric.h"
+#include "numeric/numeric.h"
+#include "vector/arena.h"
 
 namespace penumbra::bench {
 namespace {

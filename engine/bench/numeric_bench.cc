@@ -3,8 +3,8 @@
 
 #include <random>
 
-#include "numeric.h"
-#include "registry.h"
+#include "function/registry.h"
+#include "numeric/numeric.h"
 
 namespace penumbra {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "numeric.h"
-#include "rows.h"
-#include "segment.h"
+#include "numeric/numeric.h"
+#include "segment/rows.h"
+#include "segment/segment.h"
 
 namespace penumbra::bench {
 namespace {

@@ -14,7 +14,7 @@
 #include "lineitem.h"
 #include "penumbra/engine.h"
 
-#include "numeric.h"
+#include "numeric/numeric.h"
 
 namespace penumbra::bench {
 namespace {

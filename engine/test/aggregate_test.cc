@@ -5,8 +5,8 @@
 #include <cmath>
 #include <random>
 
-#include "numeric.h"
-#include "numeric_rows.h"
+#include "numeric/numeric.h"
+#include "numeric/numeric_rows.h"
 #include "support/sink.h"
 
 namespace penumbra::test {

@@ -6,8 +6,8 @@
 #include <random>
 #include <set>
 
-#include "hash_aggregation_groups.h"
-#include "numeric.h"
+#include "aggregate/hash_aggregation_groups.h"
+#include "numeric/numeric.h"
 #include "support/sink.h"
 
 namespace penumbra::test {

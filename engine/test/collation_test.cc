@@ -1,5 +1,5 @@
 // Order and letter case under the C library's locales, against the C library called as PostgreSQL calls it.
-#include "collation.h"
+#include "function/collation.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "error.h"
 #include "support/query.h"
+#include "vector/error.h"
 
 namespace penumbra {
 namespace {

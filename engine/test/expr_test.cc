@@ -1,14 +1,15 @@
 // Evaluation itself: filters, laziness, constants, dictionaries, what a merge of NUMERIC branches keeps.
-#include "expr.h"
+#include "expression/expr.h"
 
 #include <gtest/gtest.h>
 
 #include <deque>
 
-#include "error.h"
-#include "numeric.h"
+#include "function/registry.h"
+#include "numeric/numeric.h"
 #include "support/expr_cases.h"
-#include "vector_build.h"
+#include "vector/error.h"
+#include "vector/vector_build.h"
 
 namespace penumbra::test {
 namespace {

@@ -1,5 +1,5 @@
 // When the table of groups takes keys, and what it remembers.
-#include "hash_aggregation_table.h"
+#include "aggregate/hash_aggregation_table.h"
 
 #include <gtest/gtest.h>
 

@@ -5,10 +5,10 @@
 #include <functional>
 #include <random>
 
-#include "error.h"
-#include "numeric.h"
-#include "numeric_rows.h"
-#include "registry.h"
+#include "function/registry.h"
+#include "numeric/numeric.h"
+#include "numeric/numeric_rows.h"
+#include "vector/error.h"
 
 namespace penumbra {
 namespace {

@@ -11,10 +11,10 @@
 #include <map>
 #include <sstream>
 
-#include "error.h"
-#include "numeric.h"
-#include "numeric_rows.h"
-#include "registry.h"
+#include "function/registry.h"
+#include "numeric/numeric.h"
+#include "numeric/numeric_rows.h"
+#include "vector/error.h"
 
 namespace penumbra {
 namespace {

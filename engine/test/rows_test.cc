@@ -1,4 +1,4 @@
-#include "rows.h"
+#include "segment/rows.h"
 
 #include <gtest/gtest.h>
 

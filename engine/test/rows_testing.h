@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "numeric.h"
+#include "numeric/numeric.h"
 #include "penumbra/engine.h"
-#include "rows.h"
+#include "segment/rows.h"
 
 namespace penumbra {
 

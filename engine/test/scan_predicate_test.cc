@@ -4,10 +4,12 @@
 #include <map>
 #include <set>
 
+#include "function/registry.h"
 #include "kernels/kernels.h"
 #include "random_columns.h"
-#include "segment.h"
-#include "segment_format.h"
+#include "scan/scan_predicate.h"
+#include "segment/segment.h"
+#include "segment/segment_format.h"
 
 namespace penumbra {
 namespace {

@@ -1,11 +1,11 @@
-#include "segment.h"
+#include "segment/segment.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "random_columns.h"
-#include "segment_format.h"
+#include "segment/segment_format.h"
 
 namespace penumbra {
 namespace {

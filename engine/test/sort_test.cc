@@ -6,8 +6,8 @@
 #include <map>
 #include <random>
 
-#include "numeric.h"
-#include "operator.h"
+#include "numeric/numeric.h"
+#include "operator/operator.h"
 #include "support/sink.h"
 
 namespace penumbra::test {

@@ -6,8 +6,8 @@
 #include <thread>
 #include <vector>
 
-#include "error.h"
-#include "spill_file.h"
+#include "operator/spill_file.h"
+#include "vector/error.h"
 
 namespace penumbra {
 namespace {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "segment_format.h"
+#include "segment/segment_format.h"
 #include "support/query.h"
 
 namespace penumbra::test {

@@ -1,9 +1,9 @@
-#include "vector.h"
+#include "vector/vector.h"
 
 #include <gtest/gtest.h>
 
-#include "arena.h"
-#include "string_load.h"
+#include "vector/arena.h"
+#include "vector/string_load.h"
 
 namespace penumbra {
 namespace {

@@ -10,9 +10,10 @@
 #include <map>
 #include <sstream>
 
-#include "error.h"
-#include "numeric.h"
-#include "vector_build.h"
+#include "function/registry.h"
+#include "numeric/numeric.h"
+#include "vector/error.h"
+#include "vector/vector_build.h"
 
 namespace penumbra::test {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "expr.h"
+#include "expression/expr.h"
 
 namespace penumbra::test {
 

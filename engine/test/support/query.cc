@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "numeric.h"
+#include "numeric/numeric.h"
 
 namespace penumbra::test {
 namespace {

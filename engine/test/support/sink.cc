@@ -10,7 +10,7 @@
 #include <mutex>
 #include <thread>
 
-#include "numeric.h"
+#include "numeric/numeric.h"
 
 namespace penumbra::test {
 namespace {

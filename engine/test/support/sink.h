@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "operator.h"
-#include "vector.h"
+#include "operator/operator.h"
+#include "vector/vector.h"
 
 namespace penumbra::test {
 

@@ -14,12 +14,12 @@
 #include "storage/shmem.h"
 #include "utils/guc.h"
 
-#include "directory.h"
-#include "invalidation.h"
-#include "planner.h"
-#include "region.h"
-#include "stop_points.h"
-#include "worker.h"
+#include "cache/directory.h"
+#include "cache/invalidation.h"
+#include "query/planner.h"
+#include "cache/region.h"
+#include "cache/stop_points.h"
+#include "cache/worker.h"
 
 PG_MODULE_MAGIC;
 

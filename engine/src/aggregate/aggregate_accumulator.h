@@ -1,0 +1,153 @@
+// Accumulators: the running states of aggregates, and their finals.
+//
+// A state is `state_bytes` plain bytes inside a group's row (8-byte aligned); all zero is the empty
+// state, so new groups are cleared and never constructed. What does not fit in the bytes (long
+// strings of min and max, sums beyond 128 bits) lives in a StateStore and is pointed to.
+// Several aggregates may share one accumulator: sum(x), avg(x) and count(x) all read one state.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/kernels.h"
+#include "numeric/numeric.h"
+#include "operator/operator.h"
+#include "vector/arena.h"
+#include "vector/result_vector.h"
+#include "vector/vector.h"
+
+namespace penumbra {
+
+// Sums that outgrew 128 bits.
+struct BigSums {
+  Decimal sum;
+  Decimal sum_of_squares;
+};
+
+// Owns what states point to. Used by one thread at a time; states may point into several stores.
+class StateStore {
+ public:
+  explicit StateStore(MemoryBudget* budget) : budget_(budget), arena_(budget, size_t{16} << 10) {}
+  ~StateStore() { budget_->Subtract(sums_bytes_); }
+  Arena& arena() { return arena_; }
+  BigSums* AddSums() {
+    budget_->Add(kSumsBytes);
+    sums_bytes_ += kSumsBytes;
+    return &sums_.emplace_back();
+  }
+  size_t bytes() const { return arena_.bytes() + sums_bytes_; }
+
+ private:
+  static constexpr size_t kSumsBytes = sizeof(BigSums) + 64;  // with the digits, roughly
+  MemoryBudget* budget_;
+  Arena arena_;
+  std::deque<BigSums> sums_;
+  size_t sums_bytes_ = 0;
+};
+
+class Accumulator {
+ public:
+  Accumulator(uint32_t state_bytes, bool has_variable_part)
+      : state_bytes_(state_bytes), has_variable_part_(has_variable_part) {}
+  virtual ~Accumulator() = default;
+  uint32_t state_bytes() const { return state_bytes_; }
+
+  // Adds rows of `argument` (flat; null rows are passed over) to one state.
+  virtual void AddRun(char* state, const Vector& argument, RowSelection selection,
+                      StateStore& store) const = 0;
+  // Adds row i to the state at groups[i] + offset.
+  virtual void AddScattered(char* const* groups, uint32_t offset, const Vector& argument,
+                            RowSelection selection, StateStore& store) const = 0;
+  // Adds the states from[i] + offset to into[i] + offset, in order. What `from` points to may be
+  // taken over.
+  virtual void Combine(char* const* into, char* const* from, uint32_t offset, uint32_t count,
+                       StateStore& store) const = 0;
+  // The aggregate's results for the groups.
+  virtual Vector Finalize(PenumbraAggregate function, PenumbraType result,
+                          const char* const* groups, uint32_t offset, uint32_t count,
+                          Arena& arena) const = 0;
+
+  // Whether the state can point to something; then Save appends it to *bytes, and Load restores it
+  // in a bytewise copy of the state and returns where it stopped reading.
+  bool has_variable_part() const { return has_variable_part_; }
+  virtual void Save(const char* /*state*/, std::vector<char>* /*bytes*/) const {}
+  virtual const char* Load(char* /*state*/, const char* bytes, StateStore& /*store*/) const {
+    return bytes;
+  }
+
+ private:
+  const uint32_t state_bytes_;
+  const bool has_variable_part_;
+};
+
+// The kinds of running state. Aggregates on equal arguments with equal filters and the same kind
+// share.
+enum class AccumulatorKind : uint8_t {
+  kCountStar,
+  kCount,
+  kSum,
+  kAverage,
+  kSpread,
+  kMin,
+  kMax,
+  kBoolAnd,
+  kBoolOr
+};
+
+// The kind that serves the aggregate; avg and sum share where one state gives both.
+AccumulatorKind ChooseAccumulator(PenumbraAggregate function, PenumbraType argument);
+// argument is ignored for kCountStar.
+std::unique_ptr<Accumulator> CreateAccumulator(AccumulatorKind kind, PenumbraType argument,
+                                               const Collation* collation = nullptr);
+
+// One per topic file.
+std::unique_ptr<Accumulator> CreateCountAccumulator(AccumulatorKind kind);  // aggregate_count.cc
+std::unique_ptr<Accumulator> CreateIntegerAccumulator(PenumbraType type);   // aggregate_integer.cc
+std::unique_ptr<Accumulator> CreateNumericAccumulator(AccumulatorKind kind,
+                                                      PenumbraType type);  // aggregate_numeric.cc
+std::unique_ptr<Accumulator> CreateFloatAccumulator(AccumulatorKind kind,
+                                                    PenumbraType type);  // aggregate_float.cc
+std::unique_ptr<Accumulator> CreateIntervalAccumulator();                // aggregate_interval.cc
+std::unique_ptr<Accumulator> CreateExtremeAccumulator(PenumbraType type,
+                                                      bool greatest);  // aggregate_extreme.cc
+std::unique_ptr<Accumulator> CreateNumericExtremeAccumulator(
+    bool greatest);  // aggregate_extreme_numeric.cc
+std::unique_ptr<Accumulator> CreateCollatedExtremeAccumulator(
+    PenumbraType type, bool greatest, const Collation* collation);  // aggregate_extreme.cc
+
+// Calls visit(row) for the selected rows that are valid.
+template <typename Visit>
+inline void VisitValid(const Vector& argument, RowSelection selection, Visit&& visit) {
+  const uint64_t* validity = argument.validity;
+  const uint16_t* rows = selection.rows;
+  const uint32_t count = selection.count;
+  if (validity == nullptr) {
+    if (rows == nullptr) {
+      for (uint32_t i = 0; i < count; ++i) visit(i);
+    } else {
+      for (uint32_t i = 0; i < count; ++i) visit(uint32_t{rows[i]});
+    }
+  } else {
+    for (uint32_t i = 0; i < count; ++i) {
+      uint32_t row = rows == nullptr ? i : rows[i];
+      if ((validity[row / 64] >> (row % 64)) & 1) visit(row);
+    }
+  }
+}
+
+// How many selected rows are valid.
+inline int64_t CountValid(const Vector& argument, RowSelection selection) {
+  if (argument.validity == nullptr) return selection.count;
+  if (selection.rows == nullptr)
+    return static_cast<int64_t>(kernels::CountBits(argument.validity, selection.count));
+  int64_t count = 0;
+  for (uint32_t i = 0; i < selection.count; ++i) {
+    const uint32_t row = selection.rows[i];
+    count += (argument.validity[row / 64] >> (row % 64)) & 1;
+  }
+  return count;
+}
+
+}  // namespace penumbra

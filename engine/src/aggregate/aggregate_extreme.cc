@@ -1,0 +1,257 @@
+// min and max of fixed-width types and of strings; bool_and and bool_or are min and max of
+// booleans.
+#include <cmath>
+#include <type_traits>
+
+#include "aggregate/aggregate_typed.h"
+#include "function/collation.h"
+#include "vector/string_memo.h"
+#include "vector/value_order.h"
+
+namespace penumbra {
+namespace {
+
+struct UuidValue {
+  uint8_t bytes[16];
+};
+
+template <typename T>
+bool IsLess(const T& a, const T& b) {
+  return a < b;
+}
+// NaN is the greatest.
+template <>
+bool IsLess(const float& a, const float& b) {
+  return a < b || (std::isnan(b) && !std::isnan(a));
+}
+template <>
+bool IsLess(const double& a, const double& b) {
+  return a < b || (std::isnan(b) && !std::isnan(a));
+}
+template <>
+bool IsLess(const PenumbraInterval& a, const PenumbraInterval& b) {
+  return IntervalSpan(a) < IntervalSpan(b);
+}
+template <>
+bool IsLess(const UuidValue& a, const UuidValue& b) {
+  return std::memcmp(a.bytes, b.bytes, 16) < 0;
+}
+
+template <typename T, bool kGreatest>
+struct FixedExtreme {
+  struct State {
+    alignas(8) T value;
+    uint64_t has_value;
+  };
+  using Value = T;
+  // Of equal values (zeros, intervals of 30 days and of a month) PostgreSQL keeps the last.
+  static void Add(State& state, const T& x, StateStore&) {
+    if (state.has_value == 0 || !(kGreatest ? IsLess(x, state.value) : IsLess(state.value, x))) {
+      state.value = x;
+      state.has_value = 1;
+    }
+  }
+  static void Combine(State& into, const State& from, StateStore& store) {
+    if (from.has_value != 0) Add(into, from.value, store);
+  }
+};
+
+template <typename T, bool kGreatest>
+class FixedExtremeAccumulator : public TypedAccumulator<FixedExtreme<T, kGreatest>> {
+  using Base = TypedAccumulator<FixedExtreme<T, kGreatest>>;
+
+ public:
+  void AddRun(char* state, const Vector& argument, RowSelection selection,
+              StateStore& store) const override {
+    if constexpr (std::is_integral_v<T>) {
+      if (selection.rows == nullptr) {
+        T least, greatest;
+        if (kernels::FindBounds(argument.values<T>(), argument.validity, selection.count, &least,
+                                &greatest)) {
+          FixedExtreme<T, kGreatest>::Add(Base::StateAt(state), kGreatest ? greatest : least,
+                                          store);
+        }
+        return;
+      }
+    }
+    Base::AddRun(state, argument, selection, store);
+  }
+  Vector Finalize(PenumbraAggregate, PenumbraType type, const char* const* groups, uint32_t offset,
+                  uint32_t count, Arena& arena) const override {
+    T* values;
+    ResultVector out = MakeResult(type, count, arena, &values);
+    for (uint32_t i = 0; i < count; ++i) {
+      const auto& state = Base::StateAt(groups[i] + offset);
+      values[i] = state.value;
+      if (state.has_value == 0) out.SetNull(i, arena);
+    }
+    return out.vector;
+  }
+};
+
+template <bool kGreatest, bool kIsPadded>
+struct StringExtreme {
+  struct State {
+    StringRef value;
+    uint32_t capacity_bytes;  // of the buffer that a long value lies in
+    uint32_t has_value;
+  };
+  using Value = StringRef;
+
+  static void Replace(State& state, const StringRef& x, StateStore& store) {
+    state.has_value = 1;
+    if (x.is_inline()) {
+      state.value = x;
+      state.capacity_bytes = 0;
+      return;
+    }
+    // Doubled, so that a series of ever longer strings wastes no more than the last of them.
+    char* buffer = const_cast<char*>(state.value.pointer);
+    if (state.capacity_bytes < x.length) {
+      state.capacity_bytes = std::max(x.length, 2 * state.capacity_bytes);
+      buffer = static_cast<char*>(store.arena().Allocate(state.capacity_bytes));
+    }
+    std::memcpy(buffer, x.pointer, x.length);
+    state.value = StringRef(buffer, x.length);
+  }
+  static void Add(State& state, const StringRef& x, StateStore& store) {
+    if (state.has_value != 0) {
+      int order = kIsPadded ? CompareBpchar(x, state.value) : CompareText(x, state.value);
+      if (kGreatest ? order <= 0 : order >= 0) return;
+    }
+    Replace(state, x, store);
+  }
+  static void Combine(State& into, const State& from, StateStore& store) {
+    if (from.has_value != 0) Add(into, from.value, store);
+  }
+};
+
+template <bool kGreatest, bool kIsPadded>
+class StringExtremeAccumulator : public TypedAccumulator<StringExtreme<kGreatest, kIsPadded>> {
+  using Base = TypedAccumulator<StringExtreme<kGreatest, kIsPadded>>;
+
+ public:
+  StringExtremeAccumulator() : Base(true) {}
+
+  Vector Finalize(PenumbraAggregate, PenumbraType type, const char* const* groups, uint32_t offset,
+                  uint32_t count, Arena& arena) const override {
+    StringRef* values;
+    ResultVector out = MakeResult(type, count, arena, &values);
+    for (uint32_t i = 0; i < count; ++i) {
+      const auto& state = Base::StateAt(groups[i] + offset);
+      if (state.has_value == 0) {
+        out.SetNull(i, arena);
+      } else {
+        values[i] = state.value;
+      }
+    }
+    return out.vector;
+  }
+  void Save(const char* state, std::vector<char>* bytes) const override {
+    const StringRef& value = Base::StateAt(state).value;
+    if (!value.is_inline())
+      bytes->insert(bytes->end(), value.pointer, value.pointer + value.length);
+  }
+  const char* Load(char* state, const char* bytes, StateStore& store) const override {
+    auto& loaded = Base::StateAt(state);
+    if (loaded.value.is_inline()) return bytes;
+    const uint32_t length = loaded.value.length;
+    loaded.value = StringRef(store.arena().CopyBytes(bytes, length), length);
+    loaded.capacity_bytes = length;
+    return bytes + length;
+  }
+};
+
+// By strcoll, which is dear: a string that the state has met needs no second comparison.
+template <bool kGreatest, bool kIsPadded>
+class CollatedExtremeAccumulator : public StringExtremeAccumulator<kGreatest, kIsPadded> {
+  using Base = StringExtremeAccumulator<kGreatest, kIsPadded>;
+  using Ops = StringExtreme<kGreatest, kIsPadded>;
+  using State = typename Ops::State;
+
+ public:
+  explicit CollatedExtremeAccumulator(const Collation* collation) : collation_(collation) {}
+
+  void AddRun(char* state, const Vector& argument, RowSelection selection,
+              StateStore& store) const override {
+    const StringRef* values = argument.values<StringRef>();
+    StringMemo<bool> added;
+    VisitValid(argument, selection, [&](uint32_t row) {
+      added.Get(values[row], [&] {
+        Add(Base::StateAt(state), values[row], store);
+        return true;
+      });
+    });
+  }
+  void AddScattered(char* const* groups, uint32_t offset, const Vector& argument,
+                    RowSelection selection, StateStore& store) const override {
+    const StringRef* values = argument.values<StringRef>();
+    VisitValid(argument, selection,
+               [&](uint32_t row) { Add(Base::StateAt(groups[row] + offset), values[row], store); });
+  }
+  void Combine(char* const* into, char* const* from, uint32_t offset, uint32_t count,
+               StateStore& store) const override {
+    for (uint32_t i = 0; i < count; ++i) {
+      const State& other = Base::StateAt(from[i] + offset);
+      if (other.has_value != 0) Add(Base::StateAt(into[i] + offset), other.value, store);
+    }
+  }
+
+ private:
+  void Add(State& state, const StringRef& x, StateStore& store) const {
+    if (state.has_value != 0) {
+      const int order = CompareCollated(collation_, kIsPadded, x, state.value);
+      if (kGreatest ? order <= 0 : order >= 0) return;
+    }
+    Ops::Replace(state, x, store);
+  }
+
+  const Collation* collation_;
+};
+
+template <bool kGreatest>
+std::unique_ptr<Accumulator> CreateCollated(PenumbraType type, const Collation* collation) {
+  if (type == PENUMBRA_BPCHAR)
+    return std::make_unique<CollatedExtremeAccumulator<kGreatest, true>>(collation);
+  return std::make_unique<CollatedExtremeAccumulator<kGreatest, false>>(collation);
+}
+
+template <bool kGreatest>
+std::unique_ptr<Accumulator> Create(PenumbraType type) {
+  switch (type) {
+    case PENUMBRA_BOOL:
+      return std::make_unique<FixedExtremeAccumulator<uint8_t, kGreatest>>();
+    case PENUMBRA_INT2:
+      return std::make_unique<FixedExtremeAccumulator<int16_t, kGreatest>>();
+    case PENUMBRA_INT4:
+    case PENUMBRA_DATE:
+      return std::make_unique<FixedExtremeAccumulator<int32_t, kGreatest>>();
+    case PENUMBRA_FLOAT4:
+      return std::make_unique<FixedExtremeAccumulator<float, kGreatest>>();
+    case PENUMBRA_FLOAT8:
+      return std::make_unique<FixedExtremeAccumulator<double, kGreatest>>();
+    case PENUMBRA_INTERVAL:
+      return std::make_unique<FixedExtremeAccumulator<PenumbraInterval, kGreatest>>();
+    case PENUMBRA_UUID:
+      return std::make_unique<FixedExtremeAccumulator<UuidValue, kGreatest>>();
+    case PENUMBRA_TEXT:
+      return std::make_unique<StringExtremeAccumulator<kGreatest, false>>();
+    case PENUMBRA_BPCHAR:
+      return std::make_unique<StringExtremeAccumulator<kGreatest, true>>();
+    default:
+      return std::make_unique<FixedExtremeAccumulator<int64_t, kGreatest>>();
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Accumulator> CreateExtremeAccumulator(PenumbraType type, bool greatest) {
+  return greatest ? Create<true>(type) : Create<false>(type);
+}
+
+std::unique_ptr<Accumulator> CreateCollatedExtremeAccumulator(PenumbraType type, bool greatest,
+                                                              const Collation* collation) {
+  return greatest ? CreateCollated<true>(type, collation) : CreateCollated<false>(type, collation);
+}
+
+}  // namespace penumbra

@@ -1,0 +1,92 @@
+// The keys of a group as bytes: one fixed-size image per row in which equal keys have equal bytes.
+//
+//   hash          8   of the compared part; its low byte is the null bits of the first eight keys.
+//                     0 never occurs and marks a row that was merged away
+//   strings      16 * n  StringRefs: text, bpchar without trailing blanks, canonical numerics
+//   fixed        packed, widest first: integers, dates, floats with one NaN and one zero, uuid,
+//   interval spans null bits    a byte per eight further keys; the slot of a null key is zero
+//   (padding to 8: end of the compared part)
+//   extras       what the output needs beyond equality: blanks of bpchar, display scale of numeric,
+//                the sign of a zero, the interval itself; those of the group's first row stay
+//
+// Images with strings of up to 12 bytes and without strings compare as words.
+#pragma once
+
+#include <cstring>
+#include <vector>
+
+#include "aggregate/aggregate_accumulator.h"
+#include "vector/vector.h"
+
+namespace penumbra {
+
+class GroupKeys {
+ public:
+  explicit GroupKeys(const std::vector<PenumbraType>& types);
+
+  int count() const { return static_cast<int>(slots_.size()); }
+  uint32_t image_bytes() const { return image_bytes_; }  // a multiple of 8
+  bool has_strings() const { return string_count_ != 0; }
+
+  // Image i (at images + i * image_bytes()) is of row selection.rows[i]. Long strings stay where
+  // they are, or lie in `arena`.
+  void BuildImages(const Vector* keys, RowSelection selection, Arena& arena, char* images) const;
+
+  static uint64_t Hash(const char* image) {
+    uint64_t hash;
+    std::memcpy(&hash, image, 8);
+    return hash;
+  }
+  // Of two images with equal hash words.
+  bool Equal(const char* a, const char* b) const {
+    for (uint32_t i = 0; i < string_count_; ++i) {
+      if (!(StringAt(a, i) == StringAt(b, i))) return false;
+    }
+    for (uint32_t at = fixed_begin_; at < compared_end_; at += 8) {
+      uint64_t x, y;
+      std::memcpy(&x, a + at, 8);
+      std::memcpy(&y, b + at, 8);
+      if (x != y) return false;
+    }
+    return true;
+  }
+
+  // Copies the long strings of an image into `arena`.
+  void OwnStrings(char* image, Arena& arena) const;
+  // The long strings of an image, appended to *bytes; and back, as Accumulator's.
+  void SaveStrings(const char* image, std::vector<char>* bytes) const;
+  const char* LoadStrings(char* image, const char* bytes, Arena& arena) const;
+
+  // The key's values in the rows, as a flat vector. Strings point into the rows' memory.
+  Vector Output(int key, const char* const* rows, uint32_t count, Arena& arena) const;
+
+ private:
+  struct Slot {
+    PenumbraType type;
+    uint32_t offset;
+    uint32_t width;
+    uint32_t extra_offset;
+    uint32_t extra_width;
+  };
+
+  static StringRef StringAt(const char* image, uint32_t i) {
+    StringRef ref;
+    std::memcpy(static_cast<void*>(&ref), image + 8 + 16 * i, 16);
+    return ref;
+  }
+  // Where the key's null bit is; the hash word is little endian.
+  uint32_t NullByte(int key) const { return key < 8 ? 0 : null_begin_ + key / 8 - 1; }
+  bool IsNull(const char* image, int key) const { return (image[NullByte(key)] >> (key % 8)) & 1; }
+  void WriteKey(int key, const Vector& v, RowSelection selection, Arena& arena, char* images) const;
+  void HashImages(uint32_t count, char* images) const;
+  Vector OutputNumeric(int key, const char* const* rows, uint32_t count, Arena& arena) const;
+
+  std::vector<Slot> slots_;
+  uint32_t string_count_ = 0;
+  uint32_t fixed_begin_ = 0;
+  uint32_t null_begin_ = 0;
+  uint32_t compared_end_ = 0;
+  uint32_t image_bytes_ = 0;
+};
+
+}  // namespace penumbra

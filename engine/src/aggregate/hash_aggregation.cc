@@ -1,0 +1,487 @@
+// The aggregation sink: evaluates keys, filters and arguments, and feeds GroupAggregations.
+//
+// Plain aggregates are added to the groups as the rows come. For each distinct pair of DISTINCT
+// argument and filter a second GroupAggregation collects (keys, argument); after the first round of
+// finish tasks has made its rows unique, each of those tasks adds them to the groups as if they
+// were input. The second round merges the groups.
+#include <algorithm>
+#include <numeric>
+
+#include "aggregate/hash_aggregation_groups.h"
+#include "function/collation.h"
+#include "operator/operator.h"
+
+namespace penumbra {
+namespace {
+
+bool ConstantsEqual(const Vector& a, const Vector& b) {
+  if (a.type != b.type || a.numeric_form != b.numeric_form || a.scale != b.scale) return false;
+  if (a.data == nullptr || b.data == nullptr) return a.data == b.data;
+  if (IsStringForm(a)) return *a.values<StringRef>() == *b.values<StringRef>();
+  return std::memcmp(a.data, b.data, FlatWidth(a)) == 0;
+}
+
+// Whether two expressions give the same values: both are immutable functions of the batch.
+bool ExprsEqual(const Expr* a, const Expr* b) {
+  if (a == b) return true;
+  if (a == nullptr || b == nullptr || a->kind != b->kind || a->type != b->type) return false;
+  switch (a->kind) {
+    case Expr::Kind::kColumn:
+      return a->column == b->column;
+    case Expr::Kind::kConstant:
+      return ConstantsEqual(a->constant, b->constant);
+    case Expr::Kind::kCall:
+      break;
+  }
+  if (a->function != b->function || a->collation != b->collation || a->hides_scale != b->hides_scale ||
+      a->args.size() != b->args.size()) {
+    return false;
+  }
+  for (size_t i = 0; i < a->args.size(); ++i) {
+    if (!ExprsEqual(a->args[i], b->args[i])) return false;
+  }
+  return true;
+}
+
+// The index of `expr` in `exprs`, where it is added if it is missing; -1 for null.
+int FindOrAdd(const Expr* expr, std::vector<const Expr*>* exprs) {
+  if (expr == nullptr) return -1;
+  for (size_t i = 0; i < exprs->size(); ++i) {
+    if (ExprsEqual((*exprs)[i], expr)) return static_cast<int>(i);
+  }
+  exprs->push_back(expr);
+  return static_cast<int>(exprs->size()) - 1;
+}
+
+bool DistinctMatters(const AggregateSpec& spec) {
+  switch (spec.function) {
+    case PENUMBRA_AGG_MIN:
+    case PENUMBRA_AGG_MAX:
+    case PENUMBRA_AGG_BOOL_AND:
+    case PENUMBRA_AGG_BOOL_OR:
+      return false;
+    default:
+      return spec.distinct;
+  }
+}
+
+std::vector<PenumbraType> TypesOf(const std::vector<const Expr*>& exprs) {
+  std::vector<PenumbraType> types;
+  for (const Expr* expr : exprs) types.push_back(expr->type);
+  return types;
+}
+
+// Values of some rows back at those rows of a vector of `rows`.
+Vector Spread(const Vector& v, const uint16_t* selected, uint32_t count, uint32_t rows,
+              Arena& arena) {
+  Vector flat = Flatten(v, count, arena);
+  const uint32_t width = FlatWidth(flat);
+  char* values = static_cast<char*>(arena.Allocate(size_t{rows} * width));
+  std::memset(values, 0, size_t{rows} * width);
+  uint64_t* validity = arena.AllocateArray<uint64_t>(kValidityWords);
+  std::memset(validity, 0, kValidityWords * 8);
+  const char* from = static_cast<const char*>(flat.data);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!flat.IsValid(i)) continue;
+    std::memcpy(values + size_t{selected[i]} * width, from + size_t{i} * width, width);
+    validity[selected[i] / 64] |= uint64_t{1} << (selected[i] % 64);
+  }
+  Vector result = flat;
+  result.data = values;
+  result.validity = validity;
+  return result;
+}
+
+// What an accumulator needs of its argument besides the number of valid rows.
+BoundsNeeded NeededBounds(AccumulatorKind kind) {
+  const bool is_least = kind == AccumulatorKind::kMin || kind == AccumulatorKind::kBoolAnd;
+  const bool is_greatest = kind == AccumulatorKind::kMax || kind == AccumulatorKind::kBoolOr;
+  return {is_least, is_greatest};
+}
+
+size_t FindSummary(const std::vector<SummaryColumn>& columns, const Expr& argument) {
+  size_t i = 0;
+  while (i < columns.size() && columns[i].column != argument.column) ++i;
+  return i;
+}
+
+class AggregationSink : public Sink {
+ public:
+  AggregationSink(const AggregationSpec& spec, ExecutionEnvironment& environment)
+      : environment_(environment), keys_(spec.keys), groups_(TypesOf(spec.keys), environment) {
+    CanSummarize(spec, &summary_columns_);
+    for (const AggregateSpec& aggregate : spec.aggregates) AddAggregate(aggregate);
+  }
+
+  std::unique_ptr<Sink::Local> CreateLocal() override;
+  void Consume(Sink::Local& local, const Batch& batch, EvalContext& context) override;
+  void ConsumeSummary(Sink::Local& local, uint32_t rows, const ColumnSummary* columns,
+                      Arena& arena) override;
+  void Combine(Sink::Local& local) override;
+  int PrepareFinish() override;
+  void RunFinishTask(int task) override;
+  int Seal() override { return groups_.PartitionCount(); }
+  bool is_ordered() const override { return false; }
+  std::unique_ptr<Sink::Reader> OpenPartition(int partition) override;
+  SinkStats stats() const override;
+
+ private:
+  struct State {  // an accumulator and what feeds it
+    AccumulatorKind kind;
+    int argument;  // in arguments_, -1 for none
+    int filter;    // in filters_, -1 for none
+    int distinct;  // in distincts_, -1: fed by the rows
+    const Collation* collation;
+    int accumulator;
+  };
+  struct Result {
+    int state;
+    PenumbraAggregate function;
+    PenumbraType type;
+  };
+  struct Distinct {
+    int argument;
+    int filter;
+    std::unique_ptr<GroupAggregation> groups;
+  };
+  struct SinkLocal : Sink::Local {
+    std::unique_ptr<GroupAggregation::Local> groups;
+    std::vector<std::unique_ptr<GroupAggregation::Local>> distincts;
+    std::vector<GroupAggregation::Update> updates;
+    // Of the batch in hand.
+    std::vector<Vector> keys;
+    std::vector<RowSelection> selections;
+    std::vector<Vector> arguments;       // in any form
+    std::vector<Vector> flat_arguments;  // of those that plain aggregates read
+  };
+  class ResultReader;
+
+  void AddAggregate(const AggregateSpec& spec);
+  int FindOrAddDistinct(int argument, int filter);
+  RowSelection SelectionOf(const SinkLocal& local, int filter, uint32_t rows) const {
+    return filter < 0 ? RowSelection{nullptr, rows} : local.selections[filter];
+  }
+  Vector EvaluateArgument(const Expr& argument, RowSelection selection, const Batch& batch,
+                          EvalContext& context) const;
+  void ConsumeDistinct(SinkLocal& local, size_t index, uint32_t rows, EvalContext& context);
+  void AddDistinctRows(Distinct& distinct, int task);
+
+  ExecutionEnvironment& environment_;
+  std::vector<const Expr*> keys_;
+  std::vector<const Expr*> arguments_;
+  std::vector<int> argument_filters_;  // of the argument: the filter that all its uses have, or -1
+  std::vector<bool> is_plain_argument_;  // whether an aggregate without DISTINCT reads it
+  std::vector<const Expr*> filters_;
+  std::vector<State> states_;
+  std::vector<Result> results_;
+  std::vector<Distinct> distincts_;
+  std::vector<SummaryColumn> summary_columns_;
+  GroupAggregation groups_;
+  int round_ = 0;
+  std::vector<int> distinct_of_task_;
+};
+
+void AggregationSink::AddAggregate(const AggregateSpec& spec) {
+  std::string reason;
+  if (!CheckAggregate(spec, &reason)) throw EngineError(PENUMBRA_UNSUPPORTED, reason);
+  const PenumbraType type = spec.argument == nullptr ? PENUMBRA_BOOL : spec.argument->type;
+  const int filter = FindOrAdd(spec.filter, &filters_);
+  // An argument that can fail must not be evaluated where a filter excludes it: one entry per
+  // filter.
+  int argument = -1;
+  for (size_t i = 0; spec.argument != nullptr && i < arguments_.size() && argument < 0; ++i) {
+    const bool is_shareable = argument_filters_[i] == filter || !spec.argument->can_fail;
+    if (is_shareable && ExprsEqual(arguments_[i], spec.argument)) {
+      argument = static_cast<int>(i);
+    }
+  }
+  if (spec.argument != nullptr && argument < 0) {
+    argument = static_cast<int>(arguments_.size());
+    arguments_.push_back(spec.argument);
+    argument_filters_.push_back(spec.argument->can_fail ? filter : -1);
+    is_plain_argument_.push_back(false);
+  }
+  const AccumulatorKind kind = ChooseAccumulator(spec.function, type);
+  const int distinct = DistinctMatters(spec) ? FindOrAddDistinct(argument, filter) : -1;
+  if (argument >= 0 && distinct < 0) is_plain_argument_[argument] = true;
+  int state = -1;
+  for (size_t i = 0; i < states_.size(); ++i) {
+    const State& known = states_[i];
+    if (known.kind == kind && known.argument == argument && known.filter == filter &&
+        known.distinct == distinct && known.collation == spec.collation) {
+      state = static_cast<int>(i);
+    }
+  }
+  if (state < 0) {
+    state = static_cast<int>(states_.size());
+    auto accumulator = CreateAccumulator(kind, type, spec.collation);
+    states_.push_back({kind, argument, filter, distinct, spec.collation,
+                       groups_.layout().AddAccumulator(std::move(accumulator))});
+  }
+  results_.push_back({state, spec.function, spec.result});
+}
+
+int AggregationSink::FindOrAddDistinct(int argument, int filter) {
+  for (size_t i = 0; i < distincts_.size(); ++i) {
+    if (distincts_[i].argument == argument && distincts_[i].filter == filter)
+      return static_cast<int>(i);
+  }
+  std::vector<PenumbraType> types = TypesOf(keys_);
+  types.push_back(arguments_[argument]->type);
+  distincts_.push_back({argument, filter, std::make_unique<GroupAggregation>(types, environment_)});
+  return static_cast<int>(distincts_.size()) - 1;
+}
+
+std::unique_ptr<Sink::Local> AggregationSink::CreateLocal() {
+  auto local = std::make_unique<SinkLocal>();
+  local->groups = groups_.CreateLocal();
+  for (Distinct& distinct : distincts_) local->distincts.push_back(distinct.groups->CreateLocal());
+  local->keys.resize(keys_.size() + 1);
+  local->selections.resize(filters_.size());
+  local->arguments.resize(arguments_.size());
+  local->flat_arguments.resize(arguments_.size());
+  return local;
+}
+
+// ---------------------------------------------------------------- consuming
+
+Vector AggregationSink::EvaluateArgument(const Expr& argument, RowSelection selection,
+                                         const Batch& batch, EvalContext& context) const {
+  if (selection.rows == nullptr || selection.count == batch.rows) {
+    return Evaluate(argument, batch, context);
+  }
+  std::vector<int> used;
+  CollectColumns(argument, &used);
+  Vector* columns = context.arena.AllocateArray<Vector>(batch.column_count);
+  std::uninitialized_default_construct_n(columns, batch.column_count);
+  for (int column : used) {
+    columns[column] = Gather(batch.columns[column], selection.rows, selection.count, context.arena);
+  }
+  if (selection.count == 0) {
+    Vector none;  // never read
+    none.type = argument.type;
+    return none;
+  }
+  Batch selected{selection.count, batch.column_count, columns};
+  return Spread(Evaluate(argument, selected, context), selection.rows, selection.count, batch.rows,
+                context.arena);
+}
+
+void AggregationSink::Consume(Sink::Local& sink_local, const Batch& batch, EvalContext& context) {
+  if (batch.rows == 0) return;
+  SinkLocal& local = static_cast<SinkLocal&>(sink_local);
+  if (context.memo != nullptr) context.memo->Begin(batch);
+  for (size_t i = 0; i < keys_.size(); ++i) local.keys[i] = Evaluate(*keys_[i], batch, context);
+  for (size_t i = 0; i < filters_.size(); ++i) {
+    // BitsToSelection writes whole words.
+    uint16_t* selected = context.arena.AllocateArray<uint16_t>(kVectorRows);
+    local.selections[i] = {selected, EvaluateFilter(*filters_[i], batch, context, selected)};
+  }
+  for (size_t i = 0; i < arguments_.size(); ++i) {
+    local.arguments[i] = EvaluateArgument(
+        *arguments_[i], SelectionOf(local, argument_filters_[i], batch.rows), batch, context);
+    if (is_plain_argument_[i]) {
+      local.flat_arguments[i] = Flatten(local.arguments[i], batch.rows, context.arena);
+    }
+  }
+  local.updates.clear();
+  for (const State& state : states_) {
+    RowSelection selection = SelectionOf(local, state.filter, batch.rows);
+    if (state.distinct >= 0 || selection.count == 0) continue;
+    local.updates.push_back({state.accumulator,
+                             state.argument < 0 ? Vector() : local.flat_arguments[state.argument],
+                             selection});
+  }
+  groups_.Consume(*local.groups, local.keys.data(), batch.rows, local.updates, context.arena);
+  for (size_t i = 0; i < distincts_.size(); ++i) ConsumeDistinct(local, i, batch.rows, context);
+}
+
+// The states' accumulators see bounds as rows; counts read none.
+void AggregationSink::ConsumeSummary(Sink::Local& sink_local, uint32_t rows,
+                                     const ColumnSummary* columns, Arena& arena) {
+  static constexpr uint16_t kBoundRows[] = {0, 1};
+  SinkLocal& local = static_cast<SinkLocal&>(sink_local);
+  local.updates.clear();
+  for (const State& state : states_) {
+    if (state.argument < 0) {
+      local.updates.push_back({state.accumulator, Vector(), {nullptr, rows}});
+      continue;
+    }
+    const ColumnSummary& summary = columns[FindSummary(summary_columns_, *arguments_[state.argument])];
+    if (summary.valid_rows == 0) continue;
+    if (state.kind == AccumulatorKind::kCount) {
+      local.updates.push_back({state.accumulator, Vector(), {nullptr, summary.valid_rows}});
+    } else {
+      const bool is_greatest = NeededBounds(state.kind).greatest;
+      local.updates.push_back({state.accumulator, summary.bounds, {kBoundRows + is_greatest, 1}});
+    }
+  }
+  groups_.Consume(*local.groups, nullptr, 1, local.updates, arena);
+}
+
+void AggregationSink::ConsumeDistinct(SinkLocal& local, size_t index, uint32_t rows,
+                                      EvalContext& context) {
+  const Distinct& distinct = distincts_[index];
+  const RowSelection filtered = SelectionOf(local, distinct.filter, rows);
+  const Vector& argument = local.arguments[distinct.argument];
+  if (filtered.count == 0 || argument.is_null_constant()) return;
+  std::vector<GroupAggregation::Update> no_updates;
+  local.keys.back() = argument;
+  if (filtered.rows == nullptr && argument.validity == nullptr) {
+    distinct.groups->Consume(*local.distincts[index], local.keys.data(), rows, no_updates,
+                             context.arena);
+    return;
+  }
+  uint16_t* selected = context.arena.AllocateArray<uint16_t>(kVectorRows);
+  uint32_t count = 0;
+  VisitValid(argument, filtered,
+             [&](uint32_t row) { selected[count++] = static_cast<uint16_t>(row); });
+  if (count == 0) return;
+  Vector* keys = context.arena.AllocateArray<Vector>(local.keys.size());
+  for (size_t k = 0; k < local.keys.size(); ++k) {
+    keys[k] = Gather(local.keys[k], selected, count, context.arena);
+  }
+  distinct.groups->Consume(*local.distincts[index], keys, count, no_updates, context.arena);
+}
+
+void AggregationSink::Combine(Sink::Local& sink_local) {
+  SinkLocal& local = static_cast<SinkLocal&>(sink_local);
+  groups_.Combine(*local.groups);
+  for (size_t i = 0; i < distincts_.size(); ++i) distincts_[i].groups->Combine(*local.distincts[i]);
+  local.groups.reset();
+  local.distincts.clear();
+}
+
+// ---------------------------------------------------------------- finishing
+
+int AggregationSink::PrepareFinish() {
+  if (round_ == 0) {
+    round_ = 1;
+    for (size_t i = 0; i < distincts_.size(); ++i) {
+      distinct_of_task_.insert(distinct_of_task_.end(), distincts_[i].groups->PrepareMerge(),
+                               static_cast<int>(i));
+    }
+    if (!distinct_of_task_.empty()) return static_cast<int>(distinct_of_task_.size());
+  }
+  if (round_ == 1) {
+    round_ = 2;
+    if (keys_.empty()) groups_.AddEmptyGroup();
+    return groups_.PrepareMerge();
+  }
+  return 0;
+}
+
+void AggregationSink::RunFinishTask(int task) {
+  if (round_ == 2) {
+    groups_.RunMergeTask(task);
+    return;
+  }
+  const int index = distinct_of_task_[task];
+  const int first =
+      static_cast<int>(std::lower_bound(distinct_of_task_.begin(), distinct_of_task_.end(), index) -
+                       distinct_of_task_.begin());
+  distincts_[index].groups->RunMergeTask(task - first);
+  AddDistinctRows(distincts_[index], task - first);
+}
+
+void AggregationSink::AddDistinctRows(Distinct& distinct, int task) {
+  const int index = static_cast<int>(&distinct - distincts_.data());
+  std::unique_ptr<GroupAggregation::Reader> reader = distinct.groups->Open(task);
+  std::unique_ptr<GroupAggregation::Local> local = groups_.CreateLocal();
+  std::vector<char*> rows(kVectorRows);
+  std::vector<Vector> columns(keys_.size() + 1);
+  std::vector<GroupAggregation::Update> updates;
+  Arena arena;
+  while (uint32_t count = reader->Next(rows.data())) {
+    environment_.CheckCancelled();
+    arena.Reset();
+    for (size_t i = 0; i < columns.size(); ++i) {
+      columns[i] =
+          distinct.groups->layout().keys.Output(static_cast<int>(i), rows.data(), count, arena);
+    }
+    updates.clear();
+    for (const State& state : states_) {
+      if (state.distinct == index)
+        updates.push_back({state.accumulator, columns.back(), {nullptr, count}});
+    }
+    groups_.Consume(*local, columns.data(), count, updates, arena);
+  }
+  groups_.Combine(*local);
+}
+
+// ---------------------------------------------------------------- reading
+
+class AggregationSink::ResultReader : public Sink::Reader {
+ public:
+  ResultReader(AggregationSink& sink, int partition)
+      : sink_(sink), reader_(sink.groups_.Open(partition)), rows_(kVectorRows) {}
+
+  bool Next(Batch* batch) override {
+    sink_.environment_.CheckCancelled();
+    arena_.Reset();
+    const uint32_t count = reader_->Next(rows_.data());
+    if (count == 0) return false;
+    const GroupLayout& layout = sink_.groups_.layout();
+    columns_.clear();
+    for (int k = 0; k < layout.keys.count(); ++k) {
+      columns_.push_back(layout.keys.Output(k, rows_.data(), count, arena_));
+    }
+    for (const Result& result : sink_.results_) {
+      const AccumulatorSlot& slot = layout.accumulators[sink_.states_[result.state].accumulator];
+      columns_.push_back(slot.accumulator->Finalize(result.function, result.type, rows_.data(),
+                                                    slot.offset, count, arena_));
+    }
+    *batch = {count, static_cast<uint32_t>(columns_.size()), columns_.data()};
+    return true;
+  }
+
+ private:
+  AggregationSink& sink_;
+  std::unique_ptr<GroupAggregation::Reader> reader_;
+  std::vector<char*> rows_;
+  std::vector<Vector> columns_;
+  Arena arena_;
+};
+
+std::unique_ptr<Sink::Reader> AggregationSink::OpenPartition(int partition) {
+  return std::make_unique<ResultReader>(*this, partition);
+}
+
+SinkStats AggregationSink::stats() const {
+  SinkStats stats;
+  stats.groups = groups_.group_count();
+  stats.spilled_bytes = groups_.spilled_bytes();
+  for (const Distinct& distinct : distincts_)
+    stats.spilled_bytes += distinct.groups->spilled_bytes();
+  stats.memory_peak_bytes = environment_.budget.peak_bytes();
+  return stats;
+}
+
+}  // namespace
+
+bool CanSummarize(const AggregationSpec& spec, std::vector<SummaryColumn>* columns) {
+  columns->clear();
+  if (!spec.keys.empty()) return false;
+  for (const AggregateSpec& aggregate : spec.aggregates) {
+    if (aggregate.filter != nullptr || DistinctMatters(aggregate)) return false;
+    if (aggregate.argument == nullptr) continue;
+    if (aggregate.argument->kind != Expr::Kind::kColumn) return false;
+    const AccumulatorKind kind = ChooseAccumulator(aggregate.function, aggregate.argument->type);
+    const BoundsNeeded bounds = NeededBounds(kind);
+    if (kind != AccumulatorKind::kCount && !bounds.any()) return false;
+    // The bounds of text are bytewise.
+    if (aggregate.collation != nullptr && !aggregate.collation->is_bytewise()) return false;
+    const size_t i = FindSummary(*columns, *aggregate.argument);
+    if (i == columns->size()) columns->push_back({aggregate.argument->column, {}});
+    (*columns)[i].bounds.least |= bounds.least;
+    (*columns)[i].bounds.greatest |= bounds.greatest;
+  }
+  return true;
+}
+
+std::unique_ptr<Sink> CreateAggregation(const AggregationSpec& spec,
+                                        ExecutionEnvironment& environment) {
+  return std::make_unique<AggregationSink>(spec, environment);
+}
+
+}  // namespace penumbra

@@ -1,0 +1,348 @@
+#include "aggregate/hash_aggregation_groups.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace penumbra {
+namespace {
+
+// Fewer rows are merged and read as one.
+constexpr uint64_t kParallelMergeRows = 16384;
+constexpr uint32_t kMergeBlockRows = 256;
+
+}  // namespace
+
+// ---------------------------------------------------------------- consuming
+
+void GroupAggregation::Consume(Local& local, const Vector* keys, uint32_t rows,
+                               const std::vector<Update>& updates, Arena& arena) {
+  if (local.groups.ShouldSpill()) {
+    local.groups.Spill();
+    local.memo.Forget();
+    local.table.Forget();
+  }
+  if (local.memo.Encode(keys, layout_.keys.count(), rows)) {
+    local.new_rows.clear();
+    const uint16_t* numbers = local.memo.NumberGroups(rows, &local.new_rows);
+    if (!local.new_rows.empty()) {
+      InsertNewRows(local, keys, arena);
+      local.memo.groups().insert(local.memo.groups().end(), local.row_groups,
+                                 local.row_groups + local.new_rows.size());
+    }
+    if (local.memo.groups().size() <= RowsByNumber::kMaxNumbers) {
+      UpdateByNumber(local, numbers, rows, updates);
+      return;
+    }
+    if (updates.empty()) return;
+    for (uint32_t i = 0; i < rows; ++i) local.row_groups[i] = local.memo.groups()[numbers[i]];
+  } else if (local.table.Encode(keys, layout_.keys.count(), rows)) {
+    local.new_rows.clear();
+    local.table.FindNew(rows, &local.new_rows);
+    if (!local.new_rows.empty()) {
+      InsertNewRows(local, keys, arena);
+      local.table.Enter(local.new_rows, local.row_groups);
+    }
+    if (updates.empty()) return;
+    local.table.Lookup(rows, local.row_groups);
+  } else {
+    layout_.keys.BuildImages(keys, {nullptr, rows}, arena, local.images.data());
+    local.groups.FindOrInsert(local.images.data(), rows, local.row_groups);
+  }
+  UpdateScattered(local, updates);
+}
+
+void GroupAggregation::InsertNewRows(Local& local, const Vector* keys, Arena& arena) const {
+  RowSelection selection{local.new_rows.data(), static_cast<uint32_t>(local.new_rows.size())};
+  layout_.keys.BuildImages(keys, selection, arena, local.images.data());
+  local.groups.FindOrInsert(local.images.data(), selection.count, local.row_groups);
+}
+
+void GroupAggregation::UpdateScattered(Local& local, const std::vector<Update>& updates) {
+  for (const Update& update : updates) {
+    const AccumulatorSlot& slot = layout_.accumulators[update.accumulator];
+    slot.accumulator->AddScattered(local.row_groups, slot.offset, update.argument, update.selection,
+                                   local.groups.store());
+  }
+}
+
+void GroupAggregation::UpdateByNumber(Local& local, const uint16_t* numbers, uint32_t rows,
+                                      const std::vector<Update>& updates) {
+  const std::vector<char*>& groups = local.memo.groups();
+  const uint32_t group_count = static_cast<uint32_t>(groups.size());
+  StateStore& store = local.groups.store();
+  bool is_sorted = false;
+  RowSelection sorted;
+  for (const Update& update : updates) {
+    const AccumulatorSlot& slot = layout_.accumulators[update.accumulator];
+    if (group_count == 1) {
+      slot.accumulator->AddRun(groups[0] + slot.offset, update.argument, update.selection, store);
+      continue;
+    }
+    if (!is_sorted || sorted.rows != update.selection.rows ||
+        sorted.count != update.selection.count) {
+      local.by_number.Sort(numbers, group_count, update.selection.rows, update.selection.count);
+      sorted = update.selection;
+      is_sorted = true;
+    }
+    for (uint32_t n = 0; n < group_count; ++n) {
+      const uint32_t begin = local.by_number.begin(n), end = local.by_number.begin(n + 1);
+      if (begin == end) continue;
+      // All rows in order: as good as no selection.
+      const bool is_dense = end - begin == rows;
+      RowSelection run{is_dense ? nullptr : local.by_number.rows() + begin, end - begin};
+      slot.accumulator->AddRun(groups[n] + slot.offset, update.argument, run, store);
+    }
+  }
+}
+
+void GroupAggregation::AddEmptyGroup() {
+  for (const Partition& partition : partitions_) {
+    if (partition.row_count() != 0) return;
+  }
+  std::unique_ptr<Local> local = CreateLocal();
+  Arena arena;
+  layout_.keys.BuildImages(nullptr, {nullptr, 1}, arena, local->images.data());
+  local->groups.FindOrInsert(local->images.data(), 1, local->row_groups);
+  Combine(*local);
+}
+
+void GroupAggregation::Combine(Local& local) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (int p = 0; p < kPartitions; ++p) {
+    Partition& partition = partitions_[p];
+    GroupRows& rows = local.groups.rows(p);
+    SpilledRows& spilled = local.groups.spilled(p);
+    if (rows.row_count() == 0 && spilled.row_count == 0) continue;
+    partition.may_repeat |= local.groups.may_repeat() || partition.row_count() != 0;
+    spilled_bytes_ += spilled.bytes;
+    partition.spilled.Take(std::move(spilled));
+    if (rows.row_count() != 0) partition.rows.push_back(std::move(rows));
+  }
+  stores_.push_back(local.groups.TakeStore());
+  row_memory_.push_back(local.groups.TakeRowMemory());
+}
+
+// ---------------------------------------------------------------- merging
+
+uint64_t GroupAggregation::Partition::row_count() const {
+  uint64_t count = spilled.row_count;
+  for (const GroupRows& part : rows) count += part.row_count();
+  return count;
+}
+
+size_t GroupAggregation::Partition::estimated_bytes() const {
+  size_t bytes = spilled.bytes + 16 * row_count();  // with the directory
+  for (const GroupRows& part : rows) bytes += part.bytes();
+  return bytes;
+}
+
+StateStore& GroupAggregation::AddStore() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return *stores_.emplace_back(std::make_unique<StateStore>(&environment_.budget));
+}
+
+int GroupAggregation::PrepareMerge() {
+  uint64_t rows = 0;
+  bool is_spilled = false;
+  for (const Partition& partition : partitions_) {
+    rows += partition.row_count();
+    is_spilled |= partition.spilled.row_count != 0;
+  }
+  partitions_per_task_ = rows <= kParallelMergeRows && !is_spilled ? kPartitions : 1;
+  task_count_ = kPartitions / partitions_per_task_;
+  return task_count_;
+}
+
+void GroupAggregation::RunMergeTask(int task) {
+  StateStore& store = AddStore();
+  for (int p = task * partitions_per_task_; p < (task + 1) * partitions_per_task_; ++p) {
+    if (partitions_[p].spilled.row_count == 0) MergePartition(&partitions_[p], store);
+  }
+}
+
+void GroupAggregation::MergePartition(Partition* partition, StateStore& store) {
+  if (!partition->may_repeat) {
+    group_count_ += partition->row_count();
+    return;
+  }
+  GroupDirectory directory(&environment_.budget);
+  directory.Reset(partition->row_count());
+  char* into[kMergeBlockRows];
+  char* from[kMergeBlockRows];
+  uint32_t pairs = 0;
+  auto combine = [&] {
+    for (const AccumulatorSlot& slot : layout_.accumulators) {
+      slot.accumulator->Combine(into, from, slot.offset, pairs, store);
+    }
+    pairs = 0;
+  };
+  auto merge = [&](char* row) {
+    char* kept = directory.FindOrInsert(layout_.keys, row, [&] { return row; });
+    if (kept == row) return true;
+    into[pairs] = kept;
+    from[pairs] = row;
+    if (++pairs == kMergeBlockRows) combine();
+    return false;
+  };
+  auto drop = [](char* row) { std::memset(row, 0, 8); };
+
+  for (GroupRows& part : partition->rows) {
+    for (size_t p = 0; p < part.page_count(); ++p) {
+      environment_.CheckCancelled();
+      char* page = part.page(p);
+      const uint32_t page_rows = part.page_rows(p), row_bytes = part.row_bytes();
+      for (uint32_t begin = 0; begin < page_rows; begin += kMergeBlockRows) {
+        const uint32_t end = std::min(page_rows, begin + kMergeBlockRows);
+        for (uint32_t i = begin; i < end; ++i)
+          directory.Prefetch(GroupKeys::Hash(page + size_t{i} * row_bytes));
+        for (uint32_t i = begin; i < end; ++i)
+          directory.PrefetchRow(GroupKeys::Hash(page + size_t{i} * row_bytes));
+        for (uint32_t i = begin; i < end; ++i) {
+          char* row = page + size_t{i} * row_bytes;
+          if (!merge(row)) drop(row);
+        }
+      }
+    }
+  }
+  combine();
+  if (partition->spilled.row_count != 0) {
+    GroupRows loaded(&store.arena(), layout_.row_bytes);
+    char* spare = nullptr;
+    LoadSpilled(
+        layout_, partition->spilled, store, environment_,
+        [&] { return spare != nullptr ? std::exchange(spare, nullptr) : loaded.Add(); },
+        [&](char* row) {
+          if (merge(row)) return;
+          combine();
+          spare = row;
+        });
+    if (spare != nullptr) drop(spare);
+    partition->rows.push_back(std::move(loaded));
+    partition->spilled = SpilledRows();
+  }
+  group_count_ += directory.row_count();
+}
+
+std::vector<GroupAggregation::Partition> GroupAggregation::SplitPartition(Partition&& partition) {
+  ++split_count_;
+  const int level = partition.level + 1;
+  auto file = std::make_shared<SpillFile>(environment_.temporary_path);
+  std::vector<RowSpiller> spillers;
+  for (int i = 0; i < kPartitions; ++i) spillers.emplace_back(layout_, file);
+  for (GroupRows& part : partition.rows) {
+    for (size_t p = 0; p < part.page_count(); ++p) {
+      environment_.CheckCancelled();
+      for (uint32_t i = 0; i < part.page_rows(p); ++i) {
+        const char* row = part.page(p) + size_t{i} * part.row_bytes();
+        if (GroupKeys::Hash(row) != 0) spillers[PartitionOf(GroupKeys::Hash(row), level)].Add(row);
+      }
+    }
+  }
+  for (SpilledRows::Extent& extent : partition.spilled.extents) {
+    // One extent at a time: what it loads is freed before the next.
+    SpilledRows one;
+    one.extents.push_back(std::move(extent));
+    StateStore store(&environment_.budget);
+    std::vector<uint64_t> row(layout_.row_bytes / 8);
+    LoadSpilled(
+        layout_, one, store, environment_, [&] { return reinterpret_cast<char*>(row.data()); },
+        [&](const char* loaded) {
+          spillers[PartitionOf(GroupKeys::Hash(loaded), level)].Add(loaded);
+        });
+  }
+  std::vector<Partition> children;
+  for (RowSpiller& spiller : spillers) {
+    spiller.Flush();
+    if (spiller.spilled().row_count == 0) continue;
+    spilled_bytes_ += spiller.spilled().bytes;
+    Partition& child = children.emplace_back();
+    child.spilled = std::move(spiller.spilled());
+    child.may_repeat = true;
+    child.level = level;
+  }
+  return children;
+}
+
+// ---------------------------------------------------------------- reading
+
+class GroupAggregation::PartitionReader : public GroupAggregation::Reader {
+ public:
+  PartitionReader(GroupAggregation& aggregation, int first, int last) : aggregation_(aggregation) {
+    for (int p = last - 1; p >= first; --p)
+      waiting_.push_back(std::move(aggregation.partitions_[p]));
+  }
+
+  uint32_t Next(char** rows) override {
+    uint32_t count = 0;
+    while (true) {
+      // Rows of partitions that were merged before are handed out together, small ones in one
+      // batch.
+      count = Collect(rows, count);
+      if (count == kVectorRows || waiting_.empty()) return count;
+      if (count > 0 && waiting_.back().spilled.row_count != 0) return count;
+      if (count == 0) {
+        finished_.clear();
+        store_.reset();
+      }
+      finished_.push_back(std::move(current_));
+      Begin();
+    }
+  }
+
+ private:
+  // Takes the next partition and merges it if that was left to the reader.
+  void Begin() {
+    Partition partition = std::move(waiting_.back());
+    waiting_.pop_back();
+    part_ = page_ = row_ = 0;
+    current_ = Partition();
+    if (partition.spilled.row_count != 0) {
+      const size_t share =
+          aggregation_.environment_.budget.budget_bytes() /
+          (2 * static_cast<size_t>(std::max(1, aggregation_.environment_.thread_count)));
+      if (partition.estimated_bytes() > share && partition.level < kMaxPartitionLevel &&
+          partition.row_count() > kVectorRows) {
+        for (Partition& child : aggregation_.SplitPartition(std::move(partition))) {
+          waiting_.push_back(std::move(child));
+        }
+        return;
+      }
+      store_ = std::make_unique<StateStore>(&aggregation_.environment_.budget);
+      aggregation_.MergePartition(&partition, *store_);
+    }
+    current_ = std::move(partition);
+  }
+
+  uint32_t Collect(char** rows, uint32_t count) {
+    for (; part_ < current_.rows.size(); ++part_, page_ = 0) {
+      const GroupRows& part = current_.rows[part_];
+      for (; page_ < part.page_count(); ++page_, row_ = 0) {
+        char* page = part.page(page_);
+        const uint32_t page_rows = part.page_rows(page_);
+        for (; row_ < page_rows && count < kVectorRows; ++row_) {
+          char* row = page + size_t{row_} * part.row_bytes();
+          rows[count] = row;
+          count += GroupKeys::Hash(row) != 0;
+        }
+        if (count == kVectorRows) return count;
+      }
+    }
+    return count;
+  }
+
+  GroupAggregation& aggregation_;
+  std::vector<Partition> waiting_;   // the next one last
+  std::vector<Partition> finished_;  // of the batch in hand
+  Partition current_;
+  std::unique_ptr<StateStore> store_;  // of what this reader merged
+  size_t part_ = 0;
+  size_t page_ = 0;
+  uint32_t row_ = 0;
+};
+
+std::unique_ptr<GroupAggregation::Reader> GroupAggregation::Open(int task) {
+  return std::make_unique<PartitionReader>(*this, task * partitions_per_task_,
+                                           (task + 1) * partitions_per_task_);
+}
+
+}  // namespace penumbra

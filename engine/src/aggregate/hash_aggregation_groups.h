@@ -1,0 +1,113 @@
+// Grouping by keys with shared accumulators, without expressions: what an aggregation runs once for
+// its plain aggregates, and once more for each DISTINCT argument (with the argument as a further
+// key).
+//
+// Threads fill their own LocalGroups; Combine() hands their rows over by partition; merge tasks
+// unite equal rows of a partition in place; readers return the rows that are left. Partitions of
+// which rows were spilled are merged by their reader instead, so that only as many are in memory as
+// there are readers; one that is too large by itself is first split on disk by the next bits of the
+// hash.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "aggregate/hash_aggregation_local.h"
+#include "aggregate/hash_aggregation_memo.h"
+#include "aggregate/hash_aggregation_table.h"
+#include "operator/operator.h"
+
+namespace penumbra {
+
+class GroupAggregation {
+ public:
+  GroupAggregation(const std::vector<PenumbraType>& key_types, ExecutionEnvironment& environment)
+      : layout_(key_types), environment_(environment), partitions_(kPartitions) {
+    for (Partition& partition : partitions_) partition.rows.reserve(4);
+  }
+  GroupLayout& layout() { return layout_; }
+
+  // What is added to the states of one accumulator. The argument is flat (unused by count(*)).
+  struct Update {
+    int accumulator;
+    Vector argument;
+    RowSelection selection;
+  };
+  class Local {
+   public:
+    Local(const GroupLayout& layout, ExecutionEnvironment& environment)
+        : groups(layout, environment),
+          table(!layout.accumulators.empty(), environment),
+          images(size_t{kVectorRows} * layout.keys.image_bytes()) {}
+
+   private:
+    friend class GroupAggregation;
+    LocalGroups groups;
+    CodeMemo memo;
+    GroupTable table;
+    RowsByNumber by_number;
+    std::vector<uint16_t> new_rows;
+    std::vector<char> images;
+    char* row_groups[kVectorRows];
+  };
+  std::unique_ptr<Local> CreateLocal() { return std::make_unique<Local>(layout_, environment_); }
+  void Consume(Local& local, const Vector* keys, uint32_t rows, const std::vector<Update>& updates,
+               Arena& arena);
+  // Adds the one group of an aggregation without keys if there is none.
+  void AddEmptyGroup();
+  void Combine(Local& local);
+
+  int PrepareMerge();  // returns the number of tasks
+  void RunMergeTask(int task);
+  int PartitionCount() const { return task_count_; }
+
+  // The groups of one or more partitions, in batches of pointers to their rows.
+  class Reader {
+   public:
+    virtual ~Reader() = default;
+    // Up to kVectorRows rows, valid until the next call; 0 at the end.
+    virtual uint32_t Next(char** rows) = 0;
+  };
+  std::unique_ptr<Reader> Open(int task);
+
+  uint64_t group_count() const { return group_count_; }
+  uint64_t spilled_bytes() const { return spilled_bytes_; }
+  uint64_t split_count() const { return split_count_; }
+
+ private:
+  struct Partition {
+    std::vector<GroupRows> rows;
+    SpilledRows spilled;
+    bool may_repeat = false;
+    int level = 0;
+
+    uint64_t row_count() const;
+    size_t estimated_bytes() const;
+  };
+  class PartitionReader;
+
+  // The groups of the rows in local.new_rows, to local.row_groups.
+  void InsertNewRows(Local& local, const Vector* keys, Arena& arena) const;
+  void UpdateByNumber(Local& local, const uint16_t* numbers, uint32_t rows,
+                      const std::vector<Update>& updates);
+  void UpdateScattered(Local& local, const std::vector<Update>& updates);
+  void MergePartition(Partition* partition, StateStore& store);
+  std::vector<Partition> SplitPartition(Partition&& partition);
+  StateStore& AddStore();
+
+  GroupLayout layout_;
+  ExecutionEnvironment& environment_;
+  std::mutex mutex_;  // guards partitions_ during Combine, stores_ and row_memory_
+  std::vector<Partition> partitions_;
+  std::vector<std::unique_ptr<StateStore>> stores_;
+  std::vector<std::unique_ptr<Arena>> row_memory_;
+  int task_count_ = 0;
+  int partitions_per_task_ = 1;
+  std::atomic<uint64_t> group_count_{0};
+  std::atomic<uint64_t> spilled_bytes_{0};
+  std::atomic<uint64_t> split_count_{0};
+};
+
+}  // namespace penumbra

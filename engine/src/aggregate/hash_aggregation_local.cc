@@ -1,0 +1,113 @@
+#include "aggregate/hash_aggregation_local.h"
+
+#include <algorithm>
+
+namespace penumbra {
+namespace {
+
+constexpr uint64_t kFirstDirectoryRows = 512;
+// The most groups of a directory whose rows hardly repeat: 256 K slots of 8 bytes, and rows of some
+// 60 bytes each.
+constexpr uint64_t kCachedDirectoryRows = uint64_t{128} << 10;
+// And where they do: two cache misses per row, which prefetching hides, are less than a row more to
+// write and to merge.
+constexpr uint64_t kMaxDirectoryRows = uint64_t{1} << 20;
+constexpr size_t kDirectoryRowBytes = 16;  // two slots
+// Of the memory budget, at most, for such a directory.
+constexpr size_t kDirectoryShare = 4;
+// Past this size the directory no longer lies in the L1 and L2 caches, and prefetching pays.
+constexpr uint64_t kPrefetchRows = uint64_t{4} << 10;
+// More new groups than this share of the rows: looking for equals is not worth it.
+constexpr double kMostlyNew = 0.8;
+constexpr uint64_t kUnprobedDirectories = 8;
+constexpr size_t kFirstBlockBytes = size_t{16} << 10;
+constexpr size_t kMaxBlockBytes = size_t{2} << 20;
+// Less than this is not worth spilling: another operator holds the memory.
+constexpr size_t kMinSpillBytes = size_t{128} << 10;
+
+}  // namespace
+
+LocalGroups::LocalGroups(const GroupLayout& layout, ExecutionEnvironment& environment)
+    : layout_(layout),
+      environment_(environment),
+      store_(std::make_unique<StateStore>(&environment.budget)),
+      directory_(&environment.budget) {
+  spilled_.resize(kPartitions);
+  StartRows();
+  directory_.Reset(kFirstDirectoryRows);
+}
+
+void LocalGroups::StartRows() {
+  rows_.clear();
+  row_memory_ = std::make_unique<Arena>(&environment_.budget, kFirstBlockBytes, kMaxBlockBytes);
+  for (int i = 0; i < kPartitions; ++i) rows_.emplace_back(row_memory_.get(), layout_.row_bytes);
+}
+
+inline char* LocalGroups::NewRow(const char* image) {
+  char* row = rows_[PartitionOf(GroupKeys::Hash(image), 0)].Add();
+  std::memcpy(row, image, layout_.keys.image_bytes());
+  if (layout_.keys.has_strings()) layout_.keys.OwnStrings(row, store_->arena());
+  return row;
+}
+
+void LocalGroups::MakeRoom() {
+  const bool mostly_new =
+      static_cast<double>(directory_.row_count()) > kMostlyNew * static_cast<double>(probed_rows_);
+  const uint64_t capacity = directory_.capacity_rows();
+  const size_t budget_bytes = environment_.budget.budget_bytes() / kDirectoryShare /
+                              static_cast<size_t>(std::max(1, environment_.thread_count));
+  const bool may_grow = !mostly_new && capacity < kMaxDirectoryRows &&
+                        2 * capacity * kDirectoryRowBytes <= budget_bytes;
+  if (capacity < kCachedDirectoryRows || may_grow) {
+    directory_.Grow();
+    return;
+  }
+  if (mostly_new) unprobed_rows_left_ = kUnprobedDirectories * kCachedDirectoryRows;
+  directory_.Reset(kCachedDirectoryRows);
+  probed_rows_ = 0;
+  may_repeat_ = true;
+}
+
+void LocalGroups::FindOrInsert(const char* images, uint32_t count, char** groups) {
+  const size_t stride = layout_.keys.image_bytes();
+  if (unprobed_rows_left_ > 0) {
+    unprobed_rows_left_ -= std::min<uint64_t>(unprobed_rows_left_, count);
+    for (uint32_t i = 0; i < count; ++i) groups[i] = NewRow(images + i * stride);
+    return;
+  }
+  if (directory_.row_count() > kPrefetchRows) {
+    for (uint32_t i = 0; i < count; ++i) directory_.Prefetch(GroupKeys::Hash(images + i * stride));
+    for (uint32_t i = 0; i < count; ++i)
+      directory_.PrefetchRow(GroupKeys::Hash(images + i * stride));
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    const char* image = images + i * stride;
+    if (directory_.row_count() >= directory_.capacity_rows()) MakeRoom();
+    groups[i] = directory_.FindOrInsert(layout_.keys, image, [&] { return NewRow(image); });
+  }
+  probed_rows_ += count;
+}
+
+bool LocalGroups::ShouldSpill() const {
+  if (!environment_.budget.IsExceeded()) return false;
+  const size_t bytes = store_->bytes() + row_memory_->bytes();
+  return bytes >= std::min(kMinSpillBytes, environment_.budget.budget_bytes() / 4);
+}
+
+void LocalGroups::Spill() {
+  if (file_ == nullptr) file_ = std::make_shared<SpillFile>(environment_.temporary_path);
+  for (int p = 0; p < kPartitions; ++p) {
+    if (rows_[p].row_count() == 0) continue;
+    RowSpiller spiller(layout_, file_);
+    spiller.AddAll(rows_[p], environment_);
+    spiller.Flush();
+    spilled_[p].Take(std::move(spiller.spilled()));
+  }
+  StartRows();
+  store_ = std::make_unique<StateStore>(&environment_.budget);
+  directory_.Reset(kFirstDirectoryRows);
+  probed_rows_ = 0;
+  may_repeat_ = true;
+}
+
+}  // namespace penumbra

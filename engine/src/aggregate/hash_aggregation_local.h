@@ -1,0 +1,56 @@
+// One thread's groups: a hash table over rows in radix partitions.
+//
+// The directory holds only as many groups as the caches can: when it is full it is emptied and
+// filled anew, while the rows stay in their partitions, to be merged with their equals at the end.
+// A thread whose rows hardly repeat stops looking for equals for a while.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "aggregate/hash_aggregation_rows.h"
+#include "aggregate/hash_aggregation_spill.h"
+#include "operator/operator.h"
+
+namespace penumbra {
+
+class LocalGroups {
+ public:
+  LocalGroups(const GroupLayout& layout, ExecutionEnvironment& environment);
+
+  // groups[i] becomes the row of the group of image i. Rows of one group may be several.
+  void FindOrInsert(const char* images, uint32_t count, char** groups);
+
+  StateStore& store() { return *store_; }
+  // Whether the execution is over its budget and this thread holds a share worth writing.
+  bool ShouldSpill() const;
+  // Writes all rows to disk and frees them: pointers to groups are dead.
+  void Spill();
+
+  // For the merge.
+  bool may_repeat() const { return may_repeat_; }
+  GroupRows& rows(int partition) { return rows_[partition]; }
+  SpilledRows& spilled(int partition) { return spilled_[partition]; }
+  std::unique_ptr<StateStore> TakeStore() { return std::move(store_); }
+  std::unique_ptr<Arena> TakeRowMemory() { return std::move(row_memory_); }
+
+ private:
+  char* NewRow(const char* image);
+  void MakeRoom();
+
+  const GroupLayout& layout_;
+  ExecutionEnvironment& environment_;
+  void StartRows();
+
+  std::unique_ptr<StateStore> store_;
+  std::unique_ptr<Arena> row_memory_;
+  GroupDirectory directory_;
+  std::vector<GroupRows> rows_;
+  std::vector<SpilledRows> spilled_;
+  std::shared_ptr<SpillFile> file_;
+  uint64_t probed_rows_ = 0;  // since the directory was emptied
+  uint64_t unprobed_rows_left_ = 0;
+  bool may_repeat_ = false;  // several rows may have equal keys
+};
+
+}  // namespace penumbra

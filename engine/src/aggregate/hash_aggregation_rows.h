@@ -1,0 +1,133 @@
+// Groups as rows: the keys' image (group_keys.h), then the aggregates' states. Rows live in pages,
+// by radix partition of the hash, and never move; the directories of hash tables point at them.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "aggregate/aggregate_accumulator.h"
+#include "aggregate/group_keys.h"
+#include "vector/arena.h"
+
+namespace penumbra {
+
+// The hash: bits 48..63 are the salt in directories, 42..47 the partition, each six below the
+// partition of the next level of spilling, those from 8 on the place in a directory.
+constexpr int kPartitionBits = 6;
+constexpr int kPartitions = 1 << kPartitionBits;
+constexpr int kMaxPartitionLevel = 3;
+inline uint32_t PartitionOf(uint64_t hash, int level) {
+  return (hash >> (42 - kPartitionBits * level)) & (kPartitions - 1);
+}
+
+struct AccumulatorSlot {
+  std::unique_ptr<Accumulator> accumulator;
+  uint32_t offset;  // in the row
+};
+
+struct GroupLayout {
+  explicit GroupLayout(const std::vector<PenumbraType>& key_types)
+      : keys(key_types), row_bytes(keys.image_bytes()) {}
+  int AddAccumulator(std::unique_ptr<Accumulator> accumulator) {
+    uint32_t offset = row_bytes;
+    row_bytes += accumulator->state_bytes();
+    has_variable_part |= accumulator->has_variable_part();
+    accumulators.push_back({std::move(accumulator), offset});
+    return static_cast<int>(accumulators.size()) - 1;
+  }
+
+  GroupKeys keys;
+  std::vector<AccumulatorSlot> accumulators;
+  uint32_t row_bytes;
+  bool has_variable_part = false;
+};
+
+// Rows in pages of an arena, each twice the page before up to a limit. Rows are zero when added.
+class GroupRows {
+ public:
+  GroupRows(Arena* arena, uint32_t row_bytes) : arena_(arena), row_bytes_(row_bytes) {}
+
+  char* Add() {
+    if (cursor_ == end_) AddPage();
+    char* row = cursor_;
+    cursor_ += row_bytes_;
+    ++row_count_;
+    return row;
+  }
+  void Clear();  // the memory stays the arena's
+
+  uint64_t row_count() const { return row_count_; }
+  size_t bytes() const { return row_count_ * row_bytes_; }
+  uint32_t row_bytes() const { return row_bytes_; }
+  size_t page_count() const { return pages_.size(); }
+  // The rows of a page are contiguous.
+  char* page(size_t i) const { return pages_[i].memory; }
+  uint32_t page_rows(size_t i) const {
+    const char* end = i + 1 == pages_.size() ? cursor_ : pages_[i].memory + pages_[i].bytes;
+    return static_cast<uint32_t>((end - pages_[i].memory) / row_bytes_);
+  }
+
+ private:
+  struct Page {
+    char* memory;
+    size_t bytes;  // a multiple of row_bytes
+  };
+  void AddPage();
+
+  Arena* arena_;
+  uint32_t row_bytes_;
+  std::vector<Page> pages_;
+  uint64_t row_count_ = 0;
+  char* cursor_ = nullptr;
+  char* end_ = nullptr;
+};
+
+// An open-addressed table of pointers to rows with 16 bits of their hash.
+class GroupDirectory {
+ public:
+  explicit GroupDirectory(MemoryBudget* budget) : budget_(budget) {}
+
+  // Empty, with room for that many rows.
+  void Reset(uint64_t rows);
+  void Grow();  // to twice the room, keeping the rows
+  uint64_t capacity_rows() const { return slot_count_ / 2; }
+  uint64_t row_count() const { return row_count_; }
+
+  void Prefetch(uint64_t hash) const { __builtin_prefetch(&slots_[PlaceOf(hash)]); }
+  void PrefetchRow(uint64_t hash) const {
+    uint64_t slot = slots_[PlaceOf(hash)];
+    if ((slot >> 48) == (hash >> 48)) __builtin_prefetch(RowOf(slot));
+  }
+  // The row equal to `image`; if there is none, make() gives one, which is entered.
+  template <typename Make>
+  char* FindOrInsert(const GroupKeys& keys, const char* image, Make&& make) {
+    const uint64_t hash = GroupKeys::Hash(image);
+    for (uint64_t at = PlaceOf(hash);; at = (at + 1) & mask_) {
+      const uint64_t slot = slots_[at];
+      if (slot == 0) {
+        char* row = make();
+        slots_[at] = (hash & kSaltMask) | reinterpret_cast<uint64_t>(row);
+        ++row_count_;
+        return row;
+      }
+      if (((slot ^ hash) & kSaltMask) != 0) continue;
+      char* row = RowOf(slot);
+      if (GroupKeys::Hash(row) == hash && keys.Equal(row, image)) return row;
+    }
+  }
+
+ private:
+  static constexpr uint64_t kSaltMask = ~uint64_t{0} << 48;
+  uint64_t PlaceOf(uint64_t hash) const { return (hash >> 8) & mask_; }
+  static char* RowOf(uint64_t slot) { return reinterpret_cast<char*>(slot & ~kSaltMask); }
+  void Allocate(uint64_t slots);
+
+  MemoryBudget* budget_;
+  std::unique_ptr<Arena> memory_;
+  uint64_t* slots_ = nullptr;
+  uint64_t slot_count_ = 0;
+  uint64_t mask_ = 0;
+  uint64_t row_count_ = 0;
+};
+
+}  // namespace penumbra

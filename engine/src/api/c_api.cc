@@ -1,0 +1,196 @@
+// The C functions of plans and executions: the wall. No exception passes.
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <new>
+
+#include "execution/executor.h"
+#include "penumbra/engine.h"
+#include "plan/plan.h"
+#include "vector/error.h"
+
+struct PenumbraExec : penumbra::Executor {
+  using penumbra::Executor::Executor;
+};
+
+namespace {
+
+using penumbra::EngineError;
+
+PenumbraStatus MakeStatus(PenumbraCode code, const char* message) {
+  PenumbraStatus status{};
+  status.code = code;
+  std::strncpy(status.message, message, sizeof(status.message) - 1);
+  return status;
+}
+
+// The exception in flight as a status.
+PenumbraStatus CurrentStatus() {
+  try {
+    throw;
+  } catch (const EngineError& error) {
+    return MakeStatus(error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    return MakeStatus(PENUMBRA_OUT_OF_MEMORY, "");
+  } catch (const std::exception& error) {
+    return MakeStatus(PENUMBRA_INTERNAL, error.what());
+  } catch (...) {
+    return MakeStatus(PENUMBRA_INTERNAL, "unknown exception");
+  }
+}
+
+// Runs a builder of the plan; an exception is a refusal.
+template <typename Result, typename Work>
+Result Build(PenumbraPlan* plan, Result refused, const Work& work) {
+  try {
+    return work();
+  } catch (...) {
+    PenumbraStatus status = CurrentStatus();
+    const char* fallback = status.code == PENUMBRA_OUT_OF_MEMORY ? "out of memory" : "an internal error";
+    try {
+      plan->set_reason(status.message[0] != '\0' ? status.message : fallback);
+    } catch (...) {
+    }
+    return refused;
+  }
+}
+
+// Runs a step of an execution; an exception ends it.
+template <typename Work>
+PenumbraStatus Execute(PenumbraExec* exec, const Work& work) {
+  try {
+    work();
+    return MakeStatus(PENUMBRA_OK, "");
+  } catch (...) {
+    PenumbraStatus status = CurrentStatus();
+    exec->Fail(status.code, status.message);
+    EngineError first = exec->first_error();
+    return MakeStatus(first.code(), first.what());
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+PenumbraPlan* penumbra_plan_create(const PenumbraPlanOptions* options) {
+  try {
+    return new PenumbraPlan(*options);
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+void penumbra_plan_destroy(PenumbraPlan* plan) { delete plan; }
+
+const char* penumbra_plan_reason(const PenumbraPlan* plan) { return plan->reason().c_str(); }
+
+int penumbra_plan_add_scan_column(PenumbraPlan* plan, PenumbraType type, int numeric_scale) {
+  return Build(plan, -1, [&] { return plan->AddScanColumn(type, numeric_scale); });
+}
+
+PenumbraExpr penumbra_plan_column(PenumbraPlan* plan, int column) {
+  return Build(plan, PenumbraExpr{-1}, [&] { return plan->Column(column); });
+}
+
+PenumbraExpr penumbra_plan_constant(PenumbraPlan* plan, PenumbraType type, const PenumbraValue* value) {
+  return Build(plan, PenumbraExpr{-1}, [&] { return plan->Constant(type, *value); });
+}
+
+PenumbraExpr penumbra_plan_call(PenumbraPlan* plan, PenumbraFunction function, PenumbraType result,
+                                const PenumbraExpr* arguments, int argument_count) {
+  return penumbra_plan_call_collated(plan, function, result, nullptr, arguments, argument_count);
+}
+
+PenumbraExpr penumbra_plan_call_collated(PenumbraPlan* plan, PenumbraFunction function, PenumbraType result,
+                                         const PenumbraCollation* collation, const PenumbraExpr* arguments,
+                                         int argument_count) {
+  return Build(plan, PenumbraExpr{-1},
+               [&] { return plan->Call(function, result, arguments, argument_count, collation); });
+}
+
+PenumbraType penumbra_plan_expr_type(const PenumbraPlan* plan, PenumbraExpr expr) { return plan->expr(expr)->type; }
+
+bool penumbra_plan_expr_can_fail(const PenumbraPlan* plan, PenumbraExpr expr) { return plan->expr(expr)->can_fail; }
+
+bool penumbra_plan_add_filter(PenumbraPlan* plan, const PenumbraExpr* conjuncts, int count) {
+  return Build(plan, false, [&] { return plan->AddFilter(conjuncts, count); });
+}
+
+bool penumbra_plan_add_projection(PenumbraPlan* plan, const PenumbraExpr* exprs, int count) {
+  return Build(plan, false, [&] { return plan->AddProjection(exprs, count); });
+}
+
+bool penumbra_plan_add_aggregation(PenumbraPlan* plan, const PenumbraExpr* keys, int key_count,
+                                   const PenumbraAggregateCall* calls, int call_count) {
+  return Build(plan, false, [&] { return plan->AddAggregation(keys, key_count, calls, call_count); });
+}
+
+bool penumbra_plan_add_sort(PenumbraPlan* plan, const PenumbraSortKey* keys, int count, int64_t limit,
+                            int64_t offset) {
+  return Build(plan, false, [&] { return plan->AddSort(keys, count, limit, offset); });
+}
+
+bool penumbra_plan_add_limit(PenumbraPlan* plan, int64_t limit, int64_t offset) {
+  return Build(plan, false, [&] { return plan->AddLimit(limit, offset); });
+}
+
+int penumbra_plan_output_count(const PenumbraPlan* plan) { return static_cast<int>(plan->output_types().size()); }
+
+bool penumbra_plan_can_be_unsupported_late(const PenumbraPlan* plan) { return plan->CanBeUnsupportedLate(); }
+
+PenumbraType penumbra_plan_output_type(const PenumbraPlan* plan, int output) { return plan->output_types()[output]; }
+
+const char* penumbra_plan_operator_name(const PenumbraPlan* plan, int index) { return plan->OperatorName(index); }
+
+bool penumbra_plan_chunk_is_skipped(const PenumbraPlan* plan, const PenumbraChunk* chunk) {
+  try {
+    return penumbra::IsChunkSkipped(*plan, *chunk);
+  } catch (...) {
+    return false;
+  }
+}
+
+PenumbraExec* penumbra_exec_create(const PenumbraPlan* plan, const PenumbraExecOptions* options) {
+  try {
+    return new PenumbraExec(*plan, *options);
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+PenumbraStatus penumbra_exec_add_chunk(PenumbraExec* exec, const PenumbraChunk* chunk) {
+  return Execute(exec, [&] { exec->AddChunk(*chunk); });
+}
+
+PenumbraStatus penumbra_exec_start(PenumbraExec* exec) {
+  return Execute(exec, [&] { exec->Start(); });
+}
+
+PenumbraStatus penumbra_exec_push_rows(PenumbraExec* exec, const PenumbraRows* rows) {
+  return Execute(exec, [&] { exec->PushRows(*rows); });
+}
+
+PenumbraStatus penumbra_exec_end_rows(PenumbraExec* exec) {
+  return Execute(exec, [&] { exec->EndRows(); });
+}
+
+PenumbraFetch penumbra_exec_fetch(PenumbraExec* exec, PenumbraResult* result, PenumbraStatus* status) {
+  PenumbraFetch fetch = PENUMBRA_FETCH_ERROR;
+  *status = Execute(exec, [&] { fetch = exec->Fetch(result); });
+  return status->code == PENUMBRA_OK ? fetch : PENUMBRA_FETCH_ERROR;
+}
+
+bool penumbra_exec_is_satisfied(const PenumbraExec* exec) { return exec->IsSatisfied(); }
+
+void penumbra_exec_get_stats(PenumbraExec* exec, PenumbraExecStats* stats) {
+  try {
+    exec->GetStats(stats);
+  } catch (...) {
+    *stats = {};
+  }
+}
+
+void penumbra_exec_destroy(PenumbraExec* exec) { delete exec; }
+
+}  // extern "C"

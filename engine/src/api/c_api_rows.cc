@@ -1,0 +1,85 @@
+// The C functions of rows and segments: penumbra_rows_*, penumbra_segment_*.
+#include <cstdio>
+#include <new>
+
+#include "segment/rows.h"
+#include "segment/segment.h"
+#include "segment/segment_format.h"
+
+using penumbra::EngineError;
+
+namespace {
+
+PenumbraStatus MakeStatus(PenumbraCode code, const char* message) {
+  PenumbraStatus status = {code, {}};
+  std::snprintf(status.message, sizeof(status.message), "%s", message);
+  return status;
+}
+
+template <typename Body>
+PenumbraStatus Guard(Body body) noexcept {
+  try {
+    body();
+    return {PENUMBRA_OK, {}};
+  } catch (const EngineError& error) {
+    return MakeStatus(error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    return MakeStatus(PENUMBRA_OUT_OF_MEMORY, "");
+  } catch (const std::exception& error) {
+    return MakeStatus(PENUMBRA_INTERNAL, error.what());
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+PenumbraRows* penumbra_rows_create(const PenumbraType* types, int column_count) {
+  try {
+    return new PenumbraRows(types, column_count);
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+}
+
+PenumbraStatus penumbra_rows_append(PenumbraRows* rows, const PenumbraColumnInput* columns,
+                                    uint32_t row_count) {
+  return Guard([&] { rows->Append(columns, row_count); });
+}
+
+uint32_t penumbra_rows_count(const PenumbraRows* rows) { return rows->row_count(); }
+size_t penumbra_rows_bytes(const PenumbraRows* rows) { return rows->byte_count(); }
+void penumbra_rows_clear(PenumbraRows* rows) { rows->Clear(); }
+void penumbra_rows_destroy(PenumbraRows* rows) { delete rows; }
+
+PenumbraStatus penumbra_segment_encode(const PenumbraRows* rows, int column, void** segment,
+                                       size_t* segment_bytes) {
+  *segment = nullptr;
+  *segment_bytes = 0;
+  return Guard([&] { *segment = penumbra::EncodeSegment(*rows, column, segment_bytes); });
+}
+
+PenumbraStatus penumbra_segment_check(const void* segment, size_t segment_bytes) {
+  return Guard([&] { penumbra::CheckSegment(segment, segment_bytes); });
+}
+
+void penumbra_segment_describe(const void* segment, PenumbraSegmentInfo* info) {
+  const penumbra::SegmentHeader& header = penumbra::SegmentView(segment).header();
+  info->type = static_cast<PenumbraType>(header.type);
+  info->rows = header.rows;
+  info->nulls = header.null_count;
+  info->encoding = penumbra::EncodingName(segment);
+  info->encoded_bytes = header.segment_bytes;
+  info->plain_bytes = header.plain_bytes;
+}
+
+int64_t penumbra_segment_compare(const void* segment, uint32_t segment_begin,
+                                 const PenumbraRows* rows, int column) {
+  try {
+    return penumbra::CompareSegment(segment, segment_begin, *rows, column);
+  } catch (const std::exception&) {  // a block that does not decompress: no row of it is equal
+    return 0;
+  }
+}
+
+}  // extern "C"

@@ -1,0 +1,525 @@
+#include "execution/executor.h"
+
+#include <algorithm>
+#include <exception>
+#include <new>
+
+namespace penumbra {
+namespace {
+
+// A fetch works this long on the caller's thread, or waits this long, before it returns.
+constexpr auto kPieceTime = std::chrono::milliseconds(10);
+constexpr auto kWaitTime = std::chrono::milliseconds(20);
+// Starting a thread costs about as much as this many rows.
+constexpr uint64_t kRowsPerThread = 64 * 1024;
+// A finish over more rows may take longer than a caller may be kept.
+constexpr uint64_t kCallerFinishRows = 128 * 1024;
+// A streaming plan with a limit starts threads when this many vectors did not satisfy it.
+constexpr uint64_t kLimitPatienceVectors = 32;
+// Reading more groups than this, or spilled ones, is left to engine threads.
+constexpr uint64_t kCallerGroups = 32 * 1024;
+constexpr size_t kQueuedBatchesPerThread = 8;
+constexpr size_t kQueuedBytes = size_t{16} << 20;
+
+uint64_t NanosecondsSince(std::chrono::steady_clock::time_point started) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - started).count();
+}
+
+std::vector<bool> ScanNeeds(const Plan& plan, const std::vector<std::vector<bool>>& needed) {
+  // The scan runs a first filter itself and decodes what comes after it.
+  return plan.scan_filters().empty() ? needed[0] : needed[1];
+}
+
+}  // namespace
+
+Executor::Executor(const Plan& plan, const PenumbraExecOptions& options)
+    : plan_(plan),
+      max_threads_(std::clamp(options.threads, 0, 1024)),
+      environment_(options.memory_budget_bytes, plan.session()),
+      needed_(plan.NeededColumns()),
+      scan_(plan, ScanNeeds(plan, needed_)),
+      queue_(&environment_.budget, kQueuedBatchesPerThread * (max_threads_ + 1), kQueuedBytes),
+      caller_(&environment_.budget, plan.memo_slots()),
+      counts_(plan.stages().size() + 1) {
+  if (options.temporary_path != nullptr) environment_.temporary_path = options.temporary_path;
+}
+
+Executor::~Executor() {
+  {
+    std::lock_guard lock(mutex_);
+    is_stopping_ = true;
+    environment_.is_cancelled.store(true, std::memory_order_relaxed);
+    work_ready_.notify_all();
+  }
+  queue_.Close();
+  threads_.clear();
+  // What a thread holds of a sink goes before the sink.
+  caller_.local.reset();
+  caller_.cursor.reset();
+}
+
+void Executor::AddChunk(const PenumbraChunk& chunk) {
+  if (is_started_) throw EngineError(PENUMBRA_INTERNAL, "a chunk after the start");
+  scan_.AddChunk(chunk);
+}
+
+void Executor::Start() {
+  if (is_started_) throw EngineError(PENUMBRA_INTERNAL, "started twice");
+  is_started_ = true;
+  Lock lock(mutex_);
+  auto threads = static_cast<int>(std::min<uint64_t>(max_threads_, scan_.total_rows() / kRowsPerThread));
+  environment_.thread_count = threads + 1;
+  BeginPipelineLocked(0, nullptr, 0);
+  bool is_lazy = sinks_.back() == nullptr &&
+                 std::any_of(plan_.stages().begin(), plan_.stages().end(),
+                             [](const Stage& stage) { return stage.kind == Stage::Kind::kLimit; });
+  if (!is_lazy) StartThreadsLocked(threads);
+}
+
+void Executor::StartThreadsLocked(int count) {
+  for (int i = 0; i < count; ++i) {
+    EngineThread thread([this] { RunThread(); });
+    // Fewer threads are slower, not wrong.
+    if (!thread.is_running()) return;
+    threads_.push_back(std::move(thread));
+  }
+}
+
+// Long finishes belong to engine threads: the caller has interrupts to look at. That holds without
+// parallelism too; then one thread works while the caller waits.
+void Executor::EnsureThreadsLocked(uint64_t rows) {
+  if (!threads_.empty() || rows < kCallerFinishRows) return;
+  auto wanted = static_cast<int>(std::min<uint64_t>(max_threads_, rows / kRowsPerThread));
+  environment_.thread_count = wanted + 1;
+  StartThreadsLocked(std::max(1, wanted));
+}
+
+void Executor::BeginPipelineLocked(size_t first_stage, Sink* source, int partitions) {
+  Scan* scan = first_stage == 0 && source == nullptr ? &scan_ : nullptr;
+  pipelines_.push_back(std::make_unique<Pipeline>(plan_, needed_, first_stage, scan, source, partitions));
+  size_t end_stage = pipelines_.back()->end_stage();
+  std::unique_ptr<Sink> sink;
+  if (end_stage < plan_.stages().size()) {
+    const Stage& stage = plan_.stages()[end_stage];
+    sink = stage.kind == Stage::Kind::kSort ? CreateSort(stage.sort, environment_)
+                                            : CreateAggregation(stage.aggregation, environment_);
+  }
+  sinks_.push_back(std::move(sink));
+  if (scan != nullptr) first_pipeline_ = pipelines_.back().get();
+  // LIMIT 0.
+  if (pipelines_.back()->IsSatisfied()) pipelines_.back()->Stop();
+  caller_reads_ = true;
+  if (source != nullptr && !pipelines_.back()->is_sequential() && !threads_.empty()) {
+    SinkStats stats = source->stats();
+    caller_reads_ = stats.groups <= kCallerGroups && stats.spilled_bytes == 0;
+  }
+  phase_ = Phase::kConsume;
+  active_ = 0;
+  has_combined_ = false;
+  consumed_rows_ = 0;
+}
+
+template <typename Work>
+void Executor::RunGuarded(const Work& work) {
+  try {
+    work();
+  } catch (const EngineError& error) {
+    Fail(error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    Fail(PENUMBRA_OUT_OF_MEMORY, "");
+  } catch (const std::exception& error) {
+    Fail(PENUMBRA_INTERNAL, error.what());
+  }
+}
+
+void Executor::Fail(PenumbraCode code, const char* message) {
+  std::lock_guard lock(mutex_);
+  if (!error_.has_value()) error_.emplace(code, message);
+  environment_.is_cancelled.store(true, std::memory_order_relaxed);
+  if (!pipelines_.empty()) pipelines_.back()->Stop();
+  queue_.Close();
+  queue_.Wake();
+  work_ready_.notify_all();
+  NotifyProgressLocked();
+}
+
+EngineError Executor::first_error() const {
+  std::lock_guard lock(mutex_);
+  return error_.value_or(EngineError(PENUMBRA_INTERNAL, "no error"));
+}
+
+void Executor::NotifyProgressLocked() {
+  ++progress_count_;
+  progress_.notify_all();
+}
+
+void Executor::ThrowIfFailedLocked() const {
+  if (error_.has_value()) throw EngineError(*error_);
+}
+
+void Executor::RunThread() {
+  Worker worker(&environment_.budget, plan_.memo_slots());
+  Lock lock(mutex_);
+  while (!is_stopping_ && !error_.has_value()) {
+    if (!tasks_.empty()) {
+      Task task = std::move(tasks_.front());
+      tasks_.pop_front();
+      lock.unlock();
+      RunGuarded([this, &task] { RunTask(&task); });
+      lock.lock();
+    } else if (JoinLocked(&worker, false)) {
+      lock.unlock();
+      RunGuarded([this, &worker] { ConsumeAll(&worker); });
+      lock.lock();
+    } else {
+      work_ready_.wait(lock);
+    }
+  }
+}
+
+bool Executor::JoinLocked(Worker* worker, bool is_caller) {
+  if (phase_ != Phase::kConsume) return false;
+  Pipeline* pipeline = pipelines_.back().get();
+  bool expects_rows = is_caller && pipeline->scan() != nullptr && !rows_ended_;
+  if (!pipeline->HasWork() && !expects_rows) return false;
+  if (!caller_reads_) {
+    if (is_caller) return false;
+  } else if (!is_caller) {
+    // Without parallelism the one thread there may be is for what would keep the caller too long. Few
+    // rows of a sink are not worth the copy that a queue needs.
+    bool is_small = pipeline->source() != nullptr && pipeline->is_output();
+    if (max_threads_ == 0 || is_small || pipeline->is_sequential()) return false;
+  }
+  ++active_;
+  worker->pipeline = pipeline;
+  worker->sink = sinks_.back().get();
+  worker->sink_operator = static_cast<int>(pipeline->end_stage()) + 1;
+  return true;
+}
+
+void Executor::OpenCursor(Worker* worker) {
+  if (worker->cursor != nullptr) return;
+  worker->cursor = std::make_unique<PipelineCursor>(plan_, *worker->pipeline, environment_);
+  if (worker->sink == nullptr) return;
+  worker->local = worker->sink->CreateLocal();
+  worker->cursor->SetSink(worker->sink, worker->local.get());
+}
+
+void Executor::ConsumeAll(Worker* worker) {
+  OpenCursor(worker);
+  while (true) {
+    environment_.CheckCancelled();
+    PipelineCursor::Progress progress = Step(worker);
+    if (progress == PipelineCursor::Progress::kExhausted) break;
+    if (progress == PipelineCursor::Progress::kRows && worker->sink == nullptr) {
+      queue_.Push(std::move(worker->batch));
+    }
+  }
+  Leave(worker, false);
+}
+
+PipelineCursor::Progress Executor::Step(Worker* worker) {
+  return worker->sink != nullptr ? StepIntoSink(worker) : StepIntoBatch(worker);
+}
+
+PipelineCursor::Progress Executor::StepIntoSink(Worker* worker) {
+  worker->arena.Reset();
+  EvalContext context{worker->arena, environment_.session, &worker->memo};
+  Batch batch;
+  PipelineCursor::Progress progress = worker->cursor->Next(context, &batch);
+  if (progress == PipelineCursor::Progress::kRows) ConsumeBatch(worker, batch, context);
+  return progress;
+}
+
+void Executor::ConsumeBatch(Worker* worker, const Batch& batch, EvalContext& context) {
+  auto started = Clock::now();
+  worker->sink->Consume(*worker->local, batch, context);
+  worker->sink_counts.rows_in += batch.rows;
+  worker->sink_counts.time_ns += NanosecondsSince(started);
+}
+
+PipelineCursor::Progress Executor::StepIntoBatch(Worker* worker) {
+  if (worker->batch == nullptr) worker->batch = queue_.Allocate();
+  worker->batch->Clear();
+  EvalContext context{worker->batch->arena(), environment_.session, &worker->memo};
+  Batch batch;
+  PipelineCursor::Progress progress = worker->cursor->Next(context, &batch);
+  if (progress != PipelineCursor::Progress::kRows) return progress;
+  // The readers of a sink use their memory again for the next batch, which may come before this one is
+  // fetched.
+  if (worker->pipeline->source() != nullptr && worker != &caller_) {
+    worker->batch->SetCopy(batch);
+  } else {
+    worker->batch->Set(batch);
+  }
+  return progress;
+}
+
+void Executor::Leave(Worker* worker, bool is_caller) {
+  OperatorCounts& counts = worker->sink_counts;
+  bool combines_here = worker->local != nullptr;
+  if (combines_here && is_caller) {
+    Lock lock(mutex_);
+    EnsureThreadsLocked(counts.rows_in);
+    combines_here = threads_.empty();
+  }
+  if (combines_here) {
+    auto started = Clock::now();
+    worker->sink->Combine(*worker->local);
+    counts.time_ns += NanosecondsSince(started);
+    worker->local.reset();
+  }
+  Lock lock(mutex_);
+  LeaveLocked(worker);
+}
+
+void Executor::LeaveLocked(Worker* worker) {
+  has_combined_ = has_combined_ || worker->sink != nullptr;
+  consumed_rows_ += worker->sink_counts.rows_in;
+  worker->cursor->AddCounts(&counts_);
+  if (const ScanCounts* scan = worker->cursor->scan_counts()) {
+    pushed_rows_ += scan->pushed_rows;
+    summarized_rows_ += scan->summarized_rows;
+  }
+  if (worker->sink != nullptr) {
+    counts_[worker->sink_operator].rows_in += worker->sink_counts.rows_in;
+    counts_[worker->sink_operator].time_ns += worker->sink_counts.time_ns;
+  }
+  worker->sink_counts = {};
+  worker->cursor.reset();
+  worker->pipeline = nullptr;
+  worker->sink = nullptr;
+  if (worker->local != nullptr) {
+    // Still active until the task is done.
+    AddTaskLocked({Task::Kind::kCombine, 0, std::move(worker->local)});
+    return;
+  }
+  --active_;
+  AdvanceLocked();
+}
+
+void Executor::AddTaskLocked(Task task) {
+  tasks_.push_back(std::move(task));
+  work_ready_.notify_one();
+}
+
+void Executor::RunTask(Task* task) {
+  Sink* sink;
+  bool needs_local;
+  {
+    std::lock_guard lock(mutex_);
+    sink = sinks_.back().get();
+    needs_local = task->kind == Task::Kind::kPrepare && !has_combined_;
+    has_combined_ = has_combined_ || needs_local;
+  }
+  auto started = Clock::now();
+  int result = 0;
+  switch (task->kind) {
+    case Task::Kind::kCombine:
+      sink->Combine(*task->local);
+      task->local.reset();
+      break;
+    case Task::Kind::kPrepare:
+      // A sink sees at least one thread, also of an empty input.
+      if (needs_local) sink->Combine(*sink->CreateLocal());
+      result = sink->PrepareFinish();
+      break;
+    case Task::Kind::kFinish: sink->RunFinishTask(task->index); break;
+    case Task::Kind::kSeal: result = sink->Seal(); break;
+  }
+  std::lock_guard lock(mutex_);
+  FinishTaskLocked(*task, result, NanosecondsSince(started));
+}
+
+void Executor::FinishTaskLocked(const Task& task, int result, uint64_t time_ns) {
+  size_t end_stage = pipelines_.back()->end_stage();
+  counts_[end_stage + 1].time_ns += time_ns;
+  switch (task.kind) {
+    case Task::Kind::kCombine:
+      --active_;
+      AdvanceLocked();
+      return;
+    case Task::Kind::kPrepare:
+      phase_ = result > 0 ? Phase::kFinish : Phase::kSeal;
+      unfinished_tasks_ = result;
+      for (int i = 0; i < result; ++i) AddTaskLocked({Task::Kind::kFinish, i, nullptr});
+      if (result == 0) AddTaskLocked({Task::Kind::kSeal, 0, nullptr});
+      break;
+    case Task::Kind::kFinish:
+      if (--unfinished_tasks_ > 0) return;
+      phase_ = Phase::kPrepare;
+      AddTaskLocked({Task::Kind::kPrepare, 0, nullptr});
+      break;
+    case Task::Kind::kSeal:
+      BeginPipelineLocked(end_stage + 1, sinks_.back().get(), result);
+      work_ready_.notify_all();
+      AdvanceLocked();
+      break;
+  }
+  NotifyProgressLocked();
+}
+
+// Ends the consuming phase when there is nothing left to consume and nobody is at it.
+void Executor::AdvanceLocked() {
+  if (phase_ != Phase::kConsume || active_ > 0 || error_.has_value()) return;
+  const Pipeline& pipeline = *pipelines_.back();
+  bool expects_rows = pipeline.scan() != nullptr && !rows_ended_ && !pipeline.IsSatisfied();
+  if (pipeline.HasWork() || expects_rows) return;
+  if (sinks_.back() == nullptr) {
+    phase_ = Phase::kDone;
+    queue_.Wake();
+  } else {
+    phase_ = Phase::kPrepare;
+    EnsureThreadsLocked(consumed_rows_);
+    AddTaskLocked({Task::Kind::kPrepare, 0, nullptr});
+  }
+  NotifyProgressLocked();
+}
+
+void Executor::PushRows(const Rows& rows) {
+  {
+    Lock lock(mutex_);
+    if (!is_started_ || rows_ended_) throw EngineError(PENUMBRA_INTERNAL, "rows before the start or after the end");
+    ThrowIfFailedLocked();
+    if (rows.row_count() == 0 || IsSatisfied()) return;
+    if (caller_.pipeline == nullptr && !JoinLocked(&caller_, true)) return;
+  }
+  OpenCursor(&caller_);
+  for (uint32_t begin = 0; begin < rows.row_count() && !IsSatisfied(); begin += kVectorRows) {
+    uint32_t count = std::min(kVectorRows, rows.row_count() - begin);
+    Batch batch;
+    if (caller_.sink != nullptr) {
+      caller_.arena.Reset();
+      EvalContext context{caller_.arena, environment_.session, &caller_.memo};
+      if (caller_.cursor->Push(rows, begin, count, context, &batch) == PipelineCursor::Progress::kRows) {
+        ConsumeBatch(&caller_, batch, context);
+      }
+      continue;
+    }
+    std::unique_ptr<ResultBatch> out = queue_.Allocate();
+    EvalContext context{out->arena(), environment_.session, &caller_.memo};
+    if (caller_.cursor->Push(rows, begin, count, context, &batch) == PipelineCursor::Progress::kRows) {
+      out->SetCopy(batch);
+      queue_.PushUnbounded(std::move(out));
+    } else {
+      queue_.Recycle(std::move(out));
+    }
+  }
+}
+
+void Executor::EndRows() {
+  std::lock_guard lock(mutex_);
+  if (!is_started_) throw EngineError(PENUMBRA_INTERNAL, "the end of rows before the start");
+  rows_ended_ = true;
+  if (caller_.pipeline == nullptr) AdvanceLocked();
+}
+
+bool Executor::IsSatisfied() const { return first_pipeline_ != nullptr && first_pipeline_->IsSatisfied(); }
+
+Executor::Piece Executor::RunPiece() {
+  {
+    Lock lock(mutex_);
+    ThrowIfFailedLocked();
+    progress_seen_ = progress_count_;
+    if (sinks_.back() == nullptr) {
+      if ((fetched_ = queue_.TryPop()) != nullptr) return Piece::kRows;
+      if (phase_ == Phase::kDone) return Piece::kDone;
+    }
+    if (caller_.pipeline == nullptr && !JoinLocked(&caller_, true)) {
+      if (!threads_.empty() || tasks_.empty()) return Piece::kIdle;
+      Task task = std::move(tasks_.front());
+      tasks_.pop_front();
+      lock.unlock();
+      RunTask(&task);
+      return Piece::kProgress;
+    }
+  }
+  OpenCursor(&caller_);
+  PipelineCursor::Progress progress = Step(&caller_);
+  if (progress == PipelineCursor::Progress::kRows && caller_.sink == nullptr) {
+    fetched_ = std::move(caller_.batch);
+    return Piece::kRows;
+  }
+  if (progress != PipelineCursor::Progress::kExhausted) {
+    if (++caller_pieces_ == kLimitPatienceVectors) {
+      Lock lock(mutex_);
+      if (threads_.empty()) StartThreadsLocked(environment_.thread_count - 1);
+    }
+    return Piece::kProgress;
+  }
+  if (caller_.pipeline->scan() != nullptr && !rows_ended_ && !IsSatisfied()) return Piece::kIdle;
+  Leave(&caller_, true);
+  return Piece::kProgress;
+}
+
+void Executor::WaitForProgress(Clock::time_point deadline) {
+  Lock lock(mutex_);
+  if (progress_count_ != progress_seen_) return;
+  if (sinks_.back() == nullptr) {
+    lock.unlock();
+    queue_.WaitForBatch(deadline);
+    return;
+  }
+  progress_.wait_until(lock, deadline, [this] { return progress_count_ != progress_seen_; });
+}
+
+PenumbraFetch Executor::Fetch(PenumbraResult* result) {
+  if (!is_started_) throw EngineError(PENUMBRA_INTERNAL, "fetched before the start");
+  queue_.Recycle(std::move(fetched_));
+  auto begun = Clock::now();
+  while (true) {
+    switch (RunPiece()) {
+      case Piece::kRows:
+        *result = fetched_->result();
+        return PENUMBRA_FETCH_ROWS;
+      case Piece::kDone:
+        return PENUMBRA_FETCH_DONE;
+      case Piece::kProgress:
+        if (Clock::now() - begun > kPieceTime) return PENUMBRA_FETCH_WAIT;
+        break;
+      case Piece::kIdle:
+        if (!rows_ended_ || Clock::now() - begun > kPieceTime) return PENUMBRA_FETCH_WAIT;
+        WaitForProgress(begun + kWaitTime);
+        break;
+    }
+  }
+}
+
+void Executor::GetStats(PenumbraExecStats* stats) {
+  std::lock_guard lock(mutex_);
+  std::vector<OperatorCounts> counts = counts_;
+  uint64_t pushed_rows = pushed_rows_, summarized_rows = summarized_rows_;
+  if (caller_.cursor != nullptr) {
+    caller_.cursor->AddCounts(&counts);
+    if (const ScanCounts* scan = caller_.cursor->scan_counts()) {
+      pushed_rows += scan->pushed_rows;
+      summarized_rows += scan->summarized_rows;
+    }
+  }
+  stats_.assign(counts.size(), {});
+  for (size_t i = 0; i < counts.size(); ++i) {
+    stats_[i].name = plan_.OperatorName(static_cast<int>(i));
+    stats_[i].rows_in = counts[i].rows_in;
+    stats_[i].rows_out = counts[i].rows_out;
+    stats_[i].time_ns = counts[i].time_ns;
+  }
+  // The last pipeline's sink may be at work.
+  for (size_t p = 0; p + 1 < pipelines_.size(); ++p) {
+    SinkStats sink = sinks_[p]->stats();
+    PenumbraOperatorStats& operator_stats = stats_[pipelines_[p]->end_stage() + 1];
+    operator_stats.groups = sink.groups;
+    operator_stats.spilled_bytes = sink.spilled_bytes;
+    operator_stats.memory_peak_bytes = sink.memory_peak_bytes;
+  }
+  *stats = {};
+  stats->threads = static_cast<int>(threads_.size());
+  stats->chunks = scan_.chunk_count();
+  stats->chunks_skipped = scan_.skipped_count();
+  stats->cached_rows = counts[0].rows_in - pushed_rows;
+  stats->pushed_rows = pushed_rows;
+  stats->summarized_rows = summarized_rows;
+  stats->operator_count = static_cast<int>(stats_.size());
+  stats->operators = stats_.data();
+}
+
+}  // namespace penumbra

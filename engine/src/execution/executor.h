@@ -1,0 +1,143 @@
+// Runs a plan: pipelines one after the other, each morsel by morsel on the engine's threads and, in
+// bounded pieces inside Fetch() and PushRows(), on the caller's.
+//
+// Locking: mutex_ guards the state of the schedule (which pipeline and phase, who takes part, tasks, the
+// first error, summed statistics). It is never held while rows are processed or a sink is called,
+// except to create one. The result queue has its own mutex, taken after mutex_ or alone.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "execution/pipeline.h"
+#include "execution/result_queue.h"
+#include "execution/thread.h"
+#include "operator/operator.h"
+#include "plan/plan.h"
+#include "scan/scan.h"
+#include "segment/rows.h"
+
+namespace penumbra {
+
+class Executor {
+ public:
+  Executor(const Plan& plan, const PenumbraExecOptions& options);
+  ~Executor();
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  // One thread, the caller's, calls all of these. They throw; the thrower then calls Fail().
+  void AddChunk(const PenumbraChunk& chunk);
+  void Start();
+  void PushRows(const Rows& rows);
+  void EndRows();
+  PenumbraFetch Fetch(PenumbraResult* result);
+  bool IsSatisfied() const;
+  void GetStats(PenumbraExecStats* stats);
+
+  // Stops everything. The first failure is the execution's; the others are its echo.
+  void Fail(PenumbraCode code, const char* message);
+  EngineError first_error() const;
+
+ private:
+  // A pipeline that ends in a sink goes through all phases, one that ends in the output only through
+  // kConsume; then the next pipeline starts, and after the last comes kDone.
+  enum class Phase : uint8_t { kConsume, kPrepare, kFinish, kSeal, kDone };
+  enum class Piece : uint8_t { kRows, kProgress, kIdle, kDone };
+
+  // What a thread owns while it takes part in a pipeline.
+  struct Worker {
+    Worker(MemoryBudget* budget, int memo_slots) : arena(budget), memo(memo_slots) {}
+
+    Arena arena;
+    EvalMemo memo;
+    Pipeline* pipeline = nullptr;  // null: takes part in none
+    Sink* sink = nullptr;          // of that pipeline; null: the output
+    int sink_operator = 0;
+    std::unique_ptr<PipelineCursor> cursor;
+    std::unique_ptr<Sink::Local> local;
+    std::unique_ptr<ResultBatch> batch;
+    OperatorCounts sink_counts;
+  };
+
+  struct Task {
+    enum class Kind : uint8_t { kCombine, kPrepare, kFinish, kSeal };
+    Kind kind;
+    int index = 0;
+    std::shared_ptr<Sink::Local> local;  // of kCombine
+  };
+
+  using Clock = std::chrono::steady_clock;
+  using Lock = std::unique_lock<std::mutex>;
+
+  void RunThread();
+  template <typename Work>
+  void RunGuarded(const Work& work);
+  void ThrowIfFailedLocked() const;
+
+  void BeginPipelineLocked(size_t first_stage, Sink* source, int partitions);
+  bool JoinLocked(Worker* worker, bool is_caller);
+  void OpenCursor(Worker* worker);
+  void ConsumeAll(Worker* worker);
+  PipelineCursor::Progress Step(Worker* worker);
+  PipelineCursor::Progress StepIntoSink(Worker* worker);
+  PipelineCursor::Progress StepIntoBatch(Worker* worker);
+  void ConsumeBatch(Worker* worker, const Batch& batch, EvalContext& context);
+  void Leave(Worker* worker, bool is_caller);
+  void LeaveLocked(Worker* worker);
+
+  void RunTask(Task* task);
+  void FinishTaskLocked(const Task& task, int result, uint64_t time_ns);
+  void AddTaskLocked(Task task);
+  void AdvanceLocked();
+  void EnsureThreadsLocked(uint64_t rows);
+  void StartThreadsLocked(int count);
+  Piece RunPiece();
+  void NotifyProgressLocked();
+  void WaitForProgress(Clock::time_point deadline);
+
+  const Plan& plan_;
+  const int max_threads_;
+  ExecutionEnvironment environment_;
+  const std::vector<std::vector<bool>> needed_;
+  Scan scan_;
+  ResultQueue queue_;
+  Worker caller_;
+  std::unique_ptr<ResultBatch> fetched_;
+  uint64_t caller_pieces_ = 0;
+  bool is_started_ = false;
+  Pipeline* first_pipeline_ = nullptr;
+
+  mutable std::mutex mutex_;
+  std::condition_variable work_ready_;  // engine threads wait
+  std::condition_variable progress_;    // the caller waits
+  uint64_t progress_count_ = 0;         // of what it may wait for
+  uint64_t progress_seen_ = 0;          // when the caller last looked
+  std::vector<std::unique_ptr<Pipeline>> pipelines_;  // the last one runs
+  std::vector<std::unique_ptr<Sink>> sinks_;          // of pipelines_; null: the output
+  Phase phase_ = Phase::kConsume;
+  bool caller_reads_ = true;   // the current pipeline, if its source is a sink; else engine threads do
+  bool rows_ended_ = false;
+  bool is_stopping_ = false;
+  int active_ = 0;             // workers that have not left the pipeline
+  bool has_combined_ = false;  // at least one Local
+  uint64_t consumed_rows_ = 0; // by the current pipeline's sink
+  int unfinished_tasks_ = 0;   // of the phase
+  std::deque<Task> tasks_;
+  std::optional<EngineError> error_;
+  std::vector<OperatorCounts> counts_;
+  uint64_t pushed_rows_ = 0;
+  uint64_t summarized_rows_ = 0;
+  std::vector<PenumbraOperatorStats> stats_;
+  std::vector<EngineThread> threads_;  // last: joined first
+};
+
+}  // namespace penumbra

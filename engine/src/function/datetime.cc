@@ -1,0 +1,402 @@
+// Arithmetic on dates, timestamps and intervals.
+#include "function/datetime.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "function/letter_case.h"
+#include "function/time_zone.h"
+#include "vector/error.h"
+#include "vector/vector_build.h"
+
+namespace penumbra {
+
+bool FindDateField(std::string_view name, DateField* field) {
+  struct Name {
+    std::string_view name;
+    DateField field;
+  };
+  static constexpr Name kNames[] = {
+      {"microseconds", DateField::kMicroseconds}, {"microsecond", DateField::kMicroseconds},
+      {"milliseconds", DateField::kMilliseconds}, {"millisecond", DateField::kMilliseconds},
+      {"second", DateField::kSecond},             {"seconds", DateField::kSecond},
+      {"minute", DateField::kMinute},             {"minutes", DateField::kMinute},
+      {"hour", DateField::kHour},                 {"hours", DateField::kHour},
+      {"day", DateField::kDay},                   {"days", DateField::kDay},
+      {"month", DateField::kMonth},               {"months", DateField::kMonth},
+      {"quarter", DateField::kQuarter},           {"week", DateField::kWeek},
+      {"weeks", DateField::kWeek},                {"year", DateField::kYear},
+      {"years", DateField::kYear},                {"decade", DateField::kDecade},
+      {"decades", DateField::kDecade},            {"century", DateField::kCentury},
+      {"centuries", DateField::kCentury},         {"millennium", DateField::kMillennium},
+      {"millennia", DateField::kMillennium},      {"dow", DateField::kDow},
+      {"isodow", DateField::kIsoDow},             {"doy", DateField::kDoy},
+      {"isoyear", DateField::kIsoYear},           {"julian", DateField::kJulian},
+      {"epoch", DateField::kEpoch},               {"timezone", DateField::kTimezone},
+      {"timezone_hour", DateField::kTimezoneHour}, {"timezone_minute", DateField::kTimezoneMinute},
+  };
+  std::string folded(name);
+  const uint32_t length = static_cast<uint32_t>(folded.size());
+  LetterCase::OfC().Change(CaseChange::kLower, folded.data(), length, folded.data());
+  for (const Name& known : kNames) {
+    if (known.name != folded) continue;
+    *field = known.field;
+    return true;
+  }
+  return false;
+}
+
+void CheckFinite(const PenumbraInterval& interval) {
+  if (IsInfiniteInterval(interval)) throw EngineError(PENUMBRA_UNSUPPORTED, "infinite interval");
+}
+
+namespace {
+
+[[noreturn]] void RaiseTimestamp() { throw EngineError(PENUMBRA_TIMESTAMP_OUT_OF_RANGE); }
+[[noreturn]] void RaiseInterval() { throw EngineError(PENUMBRA_INTERVAL_OUT_OF_RANGE); }
+
+
+// ---- dates
+
+int32_t AddDays(int32_t date, int64_t days) {
+  if (IsInfiniteDate(date)) return date;
+  const int64_t result = date + days;
+  if (!IsValidDay(result)) throw EngineError(PENUMBRA_DATE_OUT_OF_RANGE);
+  return static_cast<int32_t>(result);
+}
+int32_t DatePlusDays(int32_t date, int32_t days, TimeZone&) { return AddDays(date, days); }
+int32_t DateMinusDays(int32_t date, int32_t days, TimeZone&) { return AddDays(date, -int64_t{days}); }
+int32_t DateMinusDate(int32_t a, int32_t b, TimeZone&) {
+  if (IsInfiniteDate(a) || IsInfiniteDate(b)) {
+    throw EngineError(PENUMBRA_DATE_OUT_OF_RANGE, "cannot subtract infinite dates");
+  }
+  return static_cast<int32_t>(static_cast<uint32_t>(a) - static_cast<uint32_t>(b));
+}
+
+// ---- instants and intervals
+
+// Adds months to a local time; the day is clamped to the month's last.
+int64_t AddMonths(int64_t local_us, int32_t months) {
+  const int64_t day = DayOfTimestamp(local_us);
+  const CivilDate civil = CivilFromDay(day);
+  const int64_t month_index = int64_t{civil.month} + months;
+  if (month_index > INT32_MAX || month_index < INT32_MIN) RaiseTimestamp();
+  const int64_t year = civil.year + FloorDivide(month_index - 1, 12);
+  const int32_t month = static_cast<int32_t>(FloorModulo(month_index - 1, 12)) + 1;
+  if (year < -4713 || (year == -4713 && month < 11) || year > 294277) RaiseTimestamp();
+  const int64_t new_day = DayFromCivil(year, month, std::min(civil.day, DaysInMonth(year, month)));
+  if (new_day >= kTimestampEndDay) RaiseTimestamp();
+  return new_day * kDayUs + (local_us - day * kDayUs);
+}
+
+// Adds days to a local time. Julian days are int4 and not below `least_julian_day`.
+int64_t AddLocalDays(int64_t local_us, int32_t days, int32_t least_julian_day) {
+  const int64_t day = DayOfTimestamp(local_us);
+  const int64_t new_day = day + days;
+  const int64_t julian_day = new_day + kEpochJulianDay;
+  if (julian_day > INT32_MAX || julian_day < least_julian_day) RaiseTimestamp();
+  if (new_day >= kTimestampEndDay) RaiseTimestamp();
+  return new_day * kDayUs + (local_us - day * kDayUs);
+}
+
+int64_t AddTime(int64_t us, int64_t time_us) {
+  int64_t result;
+  if (__builtin_add_overflow(us, time_us, &result) || !IsValidTimestamp(result)) RaiseTimestamp();
+  return result;
+}
+
+int64_t CheckRange(int64_t us) {
+  if (!IsValidTimestamp(us)) RaiseTimestamp();
+  return us;
+}
+
+int64_t TimestampPlusInterval(int64_t us, const PenumbraInterval& interval) {
+  CheckFinite(interval);
+  if (IsInfiniteTimestamp(us)) return us;
+  if (interval.month != 0) us = CheckRange(AddMonths(us, interval.month));
+  if (interval.day != 0) us = CheckRange(AddLocalDays(us, interval.day, 0));
+  return AddTime(us, interval.time_us);
+}
+
+int64_t TimestamptzPlusInterval(int64_t us, const PenumbraInterval& interval, TimeZone& zone) {
+  CheckFinite(interval);
+  if (IsInfiniteTimestamp(us)) return us;
+  if (interval.month != 0) us = CheckRange(zone.ToUtc(AddMonths(zone.ToLocal(us), interval.month)));
+  if (interval.day != 0) us = CheckRange(zone.ToUtc(AddLocalDays(zone.ToLocal(us), interval.day, -1)));
+  return AddTime(us, interval.time_us);
+}
+
+// For subtraction. The least integers have no opposite: versions differ on what happens then.
+PenumbraInterval Opposite(const PenumbraInterval& interval) {
+  CheckFinite(interval);
+  if (interval.month == INT32_MIN || interval.day == INT32_MIN || interval.time_us == INT64_MIN) {
+    throw EngineError(PENUMBRA_UNSUPPORTED, "subtraction of the least interval");
+  }
+  return {-interval.time_us, -interval.day, -interval.month};
+}
+
+int64_t PlusTimestamp(int64_t us, const PenumbraInterval& i, TimeZone&) { return TimestampPlusInterval(us, i); }
+int64_t MinusTimestamp(int64_t us, const PenumbraInterval& i, TimeZone&) {
+  return TimestampPlusInterval(us, Opposite(i));
+}
+int64_t PlusTimestamptz(int64_t us, const PenumbraInterval& i, TimeZone& zone) {
+  return TimestamptzPlusInterval(us, i, zone);
+}
+int64_t MinusTimestamptz(int64_t us, const PenumbraInterval& i, TimeZone& zone) {
+  return TimestamptzPlusInterval(us, Opposite(i), zone);
+}
+
+int64_t DateAsTimestamp(int32_t date) {
+  if (IsInfiniteDate(date)) return date < 0 ? INT64_MIN : INT64_MAX;
+  if (date >= kTimestampEndDay) {
+    throw EngineError(PENUMBRA_DATE_OUT_OF_RANGE, "date out of range for timestamp");
+  }
+  return date * kDayUs;
+}
+int64_t PlusDate(int32_t date, const PenumbraInterval& i, TimeZone&) {
+  return TimestampPlusInterval(DateAsTimestamp(date), i);
+}
+int64_t MinusDate(int32_t date, const PenumbraInterval& i, TimeZone&) {
+  return TimestampPlusInterval(DateAsTimestamp(date), Opposite(i));
+}
+
+// Whole days and a rest of the same sign.
+PenumbraInterval TimestampDifference(int64_t a, int64_t b, TimeZone&) {
+  int64_t difference_us;
+  if (IsInfiniteTimestamp(a) || IsInfiniteTimestamp(b) || __builtin_sub_overflow(a, b, &difference_us)) {
+    throw EngineError(PENUMBRA_UNSUPPORTED, "difference of timestamps out of range");
+  }
+  return {difference_us % kDayUs, static_cast<int32_t>(difference_us / kDayUs), 0};
+}
+
+// ---- intervals
+
+PenumbraInterval CheckResult(const PenumbraInterval& interval) {
+  CheckFinite(interval);
+  return interval;
+}
+
+PenumbraInterval AddIntervals(const PenumbraInterval& a, const PenumbraInterval& b, TimeZone&) {
+  CheckFinite(a);
+  CheckFinite(b);
+  PenumbraInterval sum;
+  if (__builtin_add_overflow(a.month, b.month, &sum.month) || __builtin_add_overflow(a.day, b.day, &sum.day) ||
+      __builtin_add_overflow(a.time_us, b.time_us, &sum.time_us)) {
+    RaiseInterval();
+  }
+  return CheckResult(sum);
+}
+
+PenumbraInterval SubtractIntervals(const PenumbraInterval& a, const PenumbraInterval& b, TimeZone&) {
+  CheckFinite(a);
+  CheckFinite(b);
+  PenumbraInterval difference;
+  if (__builtin_sub_overflow(a.month, b.month, &difference.month) ||
+      __builtin_sub_overflow(a.day, b.day, &difference.day) ||
+      __builtin_sub_overflow(a.time_us, b.time_us, &difference.time_us)) {
+    RaiseInterval();
+  }
+  return CheckResult(difference);
+}
+
+PenumbraInterval NegateInterval(const PenumbraInterval& a) {
+  CheckFinite(a);
+  if (a.month == INT32_MIN || a.day == INT32_MIN || a.time_us == INT64_MIN) RaiseInterval();
+  return CheckResult({-a.time_us, -a.day, -a.month});
+}
+
+// Fractions of months go to days, fractions of days to seconds, in doubles rounded to microseconds: the steps,
+// and their order, are what gives PostgreSQL's digits.
+constexpr double kSecondsPerDay = 86400.0;
+constexpr double kDaysPerMonth = 30.0;
+double RoundToMicroseconds(double seconds) { return std::rint(seconds * 1000000.0) / 1000000.0; }
+
+int32_t WholePart(double value) {
+  if (std::isnan(value) || !(value >= -2147483648.0 && value < 2147483648.0)) RaiseInterval();
+  return static_cast<int32_t>(value);
+}
+
+// months, days, time: each of the interval's parts times (or divided by) the factor.
+PenumbraInterval CascadeFractions(double months, double days, double time_us) {
+  PenumbraInterval result;
+  result.month = WholePart(months);
+  result.day = WholePart(days);
+  const double month_days = RoundToMicroseconds((months - result.month) * kDaysPerMonth);
+  double seconds = (days - result.day + month_days - static_cast<int>(month_days)) * kSecondsPerDay;
+  seconds = RoundToMicroseconds(seconds);
+  if (std::fabs(seconds) >= kSecondsPerDay) {
+    const int whole_days = static_cast<int>(seconds / kSecondsPerDay);
+    if (__builtin_add_overflow(result.day, whole_days, &result.day)) RaiseInterval();
+    seconds -= whole_days * kSecondsPerDay;
+  }
+  if (__builtin_add_overflow(result.day, static_cast<int32_t>(month_days), &result.day)) RaiseInterval();
+  const double total_us = std::rint(time_us + seconds * 1000000.0);
+  if (std::isnan(total_us) || !(total_us >= -9223372036854775808.0 && total_us < 9223372036854775808.0)) {
+    RaiseInterval();
+  }
+  result.time_us = static_cast<int64_t>(total_us);
+  return CheckResult(result);
+}
+
+PenumbraInterval MultiplyInterval(const PenumbraInterval& a, double factor, TimeZone&) {
+  CheckFinite(a);
+  if (std::isinf(factor)) throw EngineError(PENUMBRA_UNSUPPORTED, "interval times infinity");
+  return CascadeFractions(a.month * factor, a.day * factor, static_cast<double>(a.time_us) * factor);
+}
+PenumbraInterval MultiplyByInterval(double factor, const PenumbraInterval& a, TimeZone& zone) {
+  return MultiplyInterval(a, factor, zone);
+}
+PenumbraInterval DivideInterval(const PenumbraInterval& a, double factor, TimeZone&) {
+  CheckFinite(a);
+  if (factor == 0) throw EngineError(PENUMBRA_DIVISION_BY_ZERO);
+  return CascadeFractions(a.month / factor, a.day / factor, static_cast<double>(a.time_us) / factor);
+}
+
+// ---- evaluation and choice
+
+template <typename R, typename A, typename B, auto kFunction>
+Vector EvaluatePair(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
+  const View<A> a = ViewOf<A>(args[0], rows, context.arena);
+  const View<B> b = ViewOf<B>(args[1], rows, context.arena);
+  const uint64_t* validity = StrictValidity(expr, args, rows, context.arena);
+  R* out = context.arena.AllocateArray<R>(rows);
+  if (validity != nullptr) std::fill_n(out, rows, R{});
+  TimeZone zone(context.session);
+  ForEachValid(validity, rows, [&](uint32_t i) { out[i] = kFunction(a[i], b[i], zone); });
+  return FlatVector(expr.type, out, validity);
+}
+
+// interval + x as x + interval.
+template <typename R, typename A, auto kFunction>
+Vector EvaluateExchanged(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
+  const Vector exchanged[2] = {args[1], args[0]};
+  return EvaluatePair<R, A, PenumbraInterval, kFunction>(expr, exchanged, rows, context);
+}
+
+Vector EvaluateNegation(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
+  const View<PenumbraInterval> a = ViewOf<PenumbraInterval>(args[0], rows, context.arena);
+  PenumbraInterval* out = context.arena.AllocateArray<PenumbraInterval>(rows);
+  if (args[0].validity != nullptr) std::fill_n(out, rows, PenumbraInterval{});
+  ForEachValid(args[0].validity, rows, [&](uint32_t i) { out[i] = NegateInterval(a[i]); });
+  return FlatVector(expr.type, out, args[0].validity);
+}
+
+Vector EvaluateDaysPlusDate(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
+  const Vector exchanged[2] = {args[1], args[0]};
+  return EvaluatePair<int32_t, int32_t, int32_t, DatePlusDays>(expr, exchanged, rows, context);
+}
+
+constexpr uint32_t Signature(PenumbraType a, PenumbraType b, PenumbraType result) {
+  return static_cast<uint32_t>(a) << 16 | static_cast<uint32_t>(b) << 8 | static_cast<uint32_t>(result);
+}
+
+EvaluateFunction ChooseSum(uint32_t signature) {
+  using I = PenumbraInterval;
+  switch (signature) {
+    case Signature(PENUMBRA_DATE, PENUMBRA_INT4, PENUMBRA_DATE):
+      return EvaluatePair<int32_t, int32_t, int32_t, DatePlusDays>;
+    case Signature(PENUMBRA_INT4, PENUMBRA_DATE, PENUMBRA_DATE): return EvaluateDaysPlusDate;
+    case Signature(PENUMBRA_DATE, PENUMBRA_INTERVAL, PENUMBRA_TIMESTAMP):
+      return EvaluatePair<int64_t, int32_t, I, PlusDate>;
+    case Signature(PENUMBRA_INTERVAL, PENUMBRA_DATE, PENUMBRA_TIMESTAMP):
+      return EvaluateExchanged<int64_t, int32_t, PlusDate>;
+    case Signature(PENUMBRA_TIMESTAMP, PENUMBRA_INTERVAL, PENUMBRA_TIMESTAMP):
+      return EvaluatePair<int64_t, int64_t, I, PlusTimestamp>;
+    case Signature(PENUMBRA_INTERVAL, PENUMBRA_TIMESTAMP, PENUMBRA_TIMESTAMP):
+      return EvaluateExchanged<int64_t, int64_t, PlusTimestamp>;
+    case Signature(PENUMBRA_TIMESTAMPTZ, PENUMBRA_INTERVAL, PENUMBRA_TIMESTAMPTZ):
+      return EvaluatePair<int64_t, int64_t, I, PlusTimestamptz>;
+    case Signature(PENUMBRA_INTERVAL, PENUMBRA_TIMESTAMPTZ, PENUMBRA_TIMESTAMPTZ):
+      return EvaluateExchanged<int64_t, int64_t, PlusTimestamptz>;
+    case Signature(PENUMBRA_INTERVAL, PENUMBRA_INTERVAL, PENUMBRA_INTERVAL):
+      return EvaluatePair<I, I, I, AddIntervals>;
+    default: return nullptr;
+  }
+}
+
+EvaluateFunction ChooseDifference(uint32_t signature) {
+  using I = PenumbraInterval;
+  switch (signature) {
+    case Signature(PENUMBRA_DATE, PENUMBRA_INT4, PENUMBRA_DATE):
+      return EvaluatePair<int32_t, int32_t, int32_t, DateMinusDays>;
+    case Signature(PENUMBRA_DATE, PENUMBRA_DATE, PENUMBRA_INT4):
+      return EvaluatePair<int32_t, int32_t, int32_t, DateMinusDate>;
+    case Signature(PENUMBRA_DATE, PENUMBRA_INTERVAL, PENUMBRA_TIMESTAMP):
+      return EvaluatePair<int64_t, int32_t, I, MinusDate>;
+    case Signature(PENUMBRA_TIMESTAMP, PENUMBRA_INTERVAL, PENUMBRA_TIMESTAMP):
+      return EvaluatePair<int64_t, int64_t, I, MinusTimestamp>;
+    case Signature(PENUMBRA_TIMESTAMPTZ, PENUMBRA_INTERVAL, PENUMBRA_TIMESTAMPTZ):
+      return EvaluatePair<int64_t, int64_t, I, MinusTimestamptz>;
+    case Signature(PENUMBRA_TIMESTAMP, PENUMBRA_TIMESTAMP, PENUMBRA_INTERVAL):
+    case Signature(PENUMBRA_TIMESTAMPTZ, PENUMBRA_TIMESTAMPTZ, PENUMBRA_INTERVAL):
+      return EvaluatePair<I, int64_t, int64_t, TimestampDifference>;
+    case Signature(PENUMBRA_INTERVAL, PENUMBRA_INTERVAL, PENUMBRA_INTERVAL):
+      return EvaluatePair<I, I, I, SubtractIntervals>;
+    default: return nullptr;
+  }
+}
+
+EvaluateFunction ChooseScaling(PenumbraFunction function, uint32_t signature) {
+  using I = PenumbraInterval;
+  const bool is_product = function == PENUMBRA_FN_MUL;
+  switch (signature) {
+    case Signature(PENUMBRA_INTERVAL, PENUMBRA_FLOAT8, PENUMBRA_INTERVAL):
+      return is_product ? EvaluatePair<I, I, double, MultiplyInterval> : EvaluatePair<I, I, double, DivideInterval>;
+    case Signature(PENUMBRA_FLOAT8, PENUMBRA_INTERVAL, PENUMBRA_INTERVAL):
+      return is_product ? EvaluatePair<I, double, I, MultiplyByInterval> : nullptr;
+    default: return nullptr;
+  }
+}
+
+bool IsZoned(const CallSite& call) {
+  return std::any_of(call.args.begin(), call.args.end(),
+                     [](const Expr* arg) { return arg->type == PENUMBRA_TIMESTAMPTZ; }) &&
+         call.result == PENUMBRA_TIMESTAMPTZ;
+}
+
+// Of arithmetic: infinite intervals, instants outside of the time zone's table, differences that make no
+// interval.
+bool CanBeUnsupported(const CallSite& call) {
+  if (call.result == PENUMBRA_INTERVAL) return true;
+  if (call.result == PENUMBRA_TIMESTAMPTZ && TimeZoneEnds(call.session)) return true;
+  return std::any_of(call.args.begin(), call.args.end(), [](const Expr* arg) {
+    if (arg->type != PENUMBRA_INTERVAL) return false;
+    return arg->kind != Expr::Kind::kConstant || arg->constant.is_null_constant() ||
+           IsInfiniteInterval(*arg->constant.values<PenumbraInterval>());
+  });
+}
+
+}  // namespace
+
+Binding BindDatetime(const CallSite& call) {
+  Binding binding;
+  binding.can_fail = true;
+  binding.can_be_unsupported = CanBeUnsupported(call);
+  switch (call.function) {
+    case PENUMBRA_FN_EXTRACT:
+    case PENUMBRA_FN_DATE_PART: return BindDatePart(call);
+    case PENUMBRA_FN_DATE_TRUNC: return BindDateTrunc(call);
+    case PENUMBRA_FN_NEG:
+      if (call.args.size() == 1 && call.args[0]->type == PENUMBRA_INTERVAL && call.result == PENUMBRA_INTERVAL) {
+        binding.evaluate = EvaluateNegation;
+      }
+      return binding;
+    default: break;
+  }
+  if (call.args.size() != 2) return binding;
+  const uint32_t signature = Signature(call.args[0]->type, call.args[1]->type, call.result);
+  switch (call.function) {
+    case PENUMBRA_FN_ADD: binding.evaluate = ChooseSum(signature); break;
+    case PENUMBRA_FN_SUB: binding.evaluate = ChooseDifference(signature); break;
+    case PENUMBRA_FN_MUL:
+    case PENUMBRA_FN_DIV: binding.evaluate = ChooseScaling(call.function, signature); break;
+    default: break;
+  }
+  if (binding.evaluate != nullptr && IsZoned(call) && !HasTimeZone(call.session)) {
+    binding.evaluate = nullptr;
+    binding.reason = "time zone not known";
+  }
+  return binding;
+}
+
+}  // namespace penumbra

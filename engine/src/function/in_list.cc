@@ -1,0 +1,304 @@
+#include "function/in_list.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <mutex>
+
+#include "kernels/kernels.h"
+#include "numeric/numeric.h"
+#include "vector/value_order.h"
+#include "vector/value_set.h"
+#include "vector/vector_build.h"
+
+namespace penumbra {
+namespace {
+
+// Up to this many integers are compared one after the other: a pass of the kernel costs less than a look-up.
+constexpr size_t kMaxPasses = 8;
+// A range of integers up to this wide becomes a table.
+constexpr uint64_t kMaxTableEntries = 1 << 16;
+// NUMERIC lists keep a set of integers for each display scale that a vector may have, up to this one.
+constexpr int kMaxSetScale = 20;
+
+struct InList {
+  bool has_null = false;
+
+  // Integers, dates, timestamps, booleans; floats as canonical bits. Sorted, each once.
+  std::vector<int64_t> integers;
+  ValueSet<int64_t> integer_set;
+  int64_t table_base = 0;
+  std::vector<uint8_t> table;
+
+  ValueSet<int128> span_set;  // intervals
+  std::vector<std::string> strings;
+  ValueSet<std::string_view> string_set;
+  ValueSet<int128> inline_set;    // those of TEXT that a StringRef holds inline, as its 16 bytes
+  uint64_t text_lengths = 0;      // bit n: some text has n bytes (the last bit: 63 or more)
+
+  // NUMERIC; `strings` are the canonical bytes.
+  std::vector<Decimal> decimals;
+  mutable std::once_flag scale_built[kMaxSetScale + 1];
+  mutable ValueSet<int64_t> scale_sets[kMaxSetScale + 1];
+};
+
+int64_t CanonicalBits(double value) {
+  if (std::isnan(value)) value = std::numeric_limits<double>::quiet_NaN();
+  return std::bit_cast<int64_t>(value + 0.0);  // -0 becomes 0
+}
+
+int64_t IntegerOf(const Vector& v) {
+  switch (FlatWidth(v)) {
+    case 1: return *v.values<uint8_t>();
+    case 2: return *v.values<int16_t>();
+    case 4: return *v.values<int32_t>();
+    default: return *v.values<int64_t>();
+  }
+}
+
+std::string_view KeyOf(PenumbraType type, const StringRef& s) {
+  if (type != PENUMBRA_BPCHAR) return s.view();
+  return {s.data(), TrimmedLength(s.data(), s.length)};
+}
+
+struct Uuid {
+  char bytes[16];
+};
+
+void AddElement(const Vector& v, InList* list, std::vector<int128>* spans) {
+  switch (v.type) {
+    case PENUMBRA_FLOAT4: list->integers.push_back(CanonicalBits(*v.values<float>())); break;
+    case PENUMBRA_FLOAT8: list->integers.push_back(CanonicalBits(*v.values<double>())); break;
+    case PENUMBRA_INTERVAL: spans->push_back(IntervalSpan(*v.values<PenumbraInterval>())); break;
+    case PENUMBRA_TEXT:
+    case PENUMBRA_BPCHAR: list->strings.emplace_back(KeyOf(v.type, *v.values<StringRef>())); break;
+    case PENUMBRA_UUID: list->strings.emplace_back(v.values<char>(), 16); break;
+    case PENUMBRA_NUMERIC: {
+      Arena arena;
+      list->decimals.push_back(DecimalAt(v, 0));
+      const StringRef payload = list->decimals.back().ToPayload(arena);
+      list->strings.emplace_back(CanonicalPayload(payload.view(), arena).view());
+      break;
+    }
+    default: list->integers.push_back(IntegerOf(v)); break;
+  }
+}
+
+void BuildIntegers(PenumbraType type, InList* list) {
+  std::vector<int64_t>& keys = list->integers;
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  if (keys.empty()) return;
+  list->integer_set.Build(keys);
+  const uint64_t width = static_cast<uint64_t>(keys.back()) - static_cast<uint64_t>(keys.front());
+  if (IsFloat(type) || keys.size() <= kMaxPasses || width >= kMaxTableEntries) return;
+  list->table_base = keys.front();
+  list->table.assign(width + 1, 0);
+  for (int64_t key : keys) list->table[static_cast<uint64_t>(key - keys.front())] = 1;
+}
+
+template <typename T>
+void FindIntegers(const InList& list, const T* values, uint32_t rows, uint64_t* bits) {
+  if (!list.table.empty()) {
+    const uint64_t size = list.table.size(), base = static_cast<uint64_t>(list.table_base);
+    PackTests(rows, bits, [&](uint32_t i) {
+      const uint64_t entry = static_cast<uint64_t>(int64_t{values[i]}) - base;
+      return entry < size && list.table[entry] != 0;
+    });
+    return;
+  }
+  if (list.integers.size() > kMaxPasses) {
+    PackTests(rows, bits, [&](uint32_t i) { return list.integer_set.Contains(int64_t{values[i]}); });
+    return;
+  }
+  std::fill_n(bits, BitWords(rows), 0);
+  for (int64_t key : list.integers) {
+    if (key < int64_t{std::numeric_limits<T>::min()} || key > int64_t{std::numeric_limits<T>::max()}) continue;
+    uint64_t equal[kValidityWords];
+    kernels::CompareConstant<T>(kernels::Compare::kEq, values, static_cast<T>(key), rows, equal);
+    kernels::OrBits(bits, equal, rows);
+  }
+}
+
+template <typename T>
+void FindFloats(const InList& list, const T* values, uint32_t rows, uint64_t* bits) {
+  PackTests(rows, bits, [&](uint32_t i) { return list.integer_set.Contains(CanonicalBits(values[i])); });
+}
+
+const ValueSet<int64_t>& SetOfScale(const InList& list, int scale) {
+  std::call_once(list.scale_built[scale], [&] {
+    std::vector<int64_t> keys;
+    for (const Decimal& element : list.decimals) {
+      int128 value;
+      if (element.kind() != Decimal::Kind::kFinite) continue;
+      const Decimal rescaled = Decimal::Round(element, scale);
+      if (Decimal::Compare(rescaled, element) != 0 || !rescaled.ToScaledInteger(&value)) continue;
+      if (value >= std::numeric_limits<int64_t>::min() && value <= std::numeric_limits<int64_t>::max()) {
+        keys.push_back(static_cast<int64_t>(value));
+      }
+    }
+    list.scale_sets[scale].Build(keys);
+  });
+  return list.scale_sets[scale];
+}
+
+void FindNumerics(const InList& list, const Vector& v, uint32_t rows, EvalContext& context, uint64_t* bits) {
+  switch (v.numeric_form) {
+    case NumericForm::kInt64:
+      if (v.scale >= 0 && v.scale <= kMaxSetScale) {
+        const ValueSet<int64_t>& set = SetOfScale(list, v.scale);
+        const int64_t* values = v.values<int64_t>();
+        PackTests(rows, bits, [&](uint32_t i) { return set.Contains(values[i]); });
+        return;
+      }
+      PackTests(rows, bits, [&](uint32_t i) {
+        const int64_t value = v.values<int64_t>()[i];
+        return list.string_set.Contains(CanonicalInteger(value, v.scale, context.arena).view());
+      });
+      return;
+    case NumericForm::kInt128:
+      PackTests(rows, bits, [&](uint32_t i) {
+        if (!v.IsValid(i)) return false;
+        const int128 value = v.values<int128>()[i];
+        return list.string_set.Contains(CanonicalInteger(value, v.scale, context.arena).view());
+      });
+      return;
+    case NumericForm::kPayload:
+      PackTests(rows, bits, [&](uint32_t i) {
+        if (!v.IsValid(i)) return false;
+        const StringRef& payload = v.values<StringRef>()[i];
+        return list.string_set.Contains(CanonicalPayload(payload.view(), context.arena).view());
+      });
+      return;
+  }
+}
+
+uint64_t LengthBit(size_t length) { return uint64_t{1} << std::min<size_t>(length, 63); }
+
+int128 InlineKey(const StringRef& s) {
+  int128 key;
+  std::memcpy(&key, &s, sizeof(key));
+  return key;
+}
+
+void BuildTexts(InList* list) {
+  std::vector<int128> keys;
+  for (const std::string& text : list->strings) {
+    list->text_lengths |= LengthBit(text.size());
+    if (text.size() <= StringRef::kInlineBytes) keys.push_back(InlineKey(StringRef(std::string_view(text))));
+  }
+  list->inline_set.Build(keys);
+}
+
+void FindTexts(const InList& list, const StringRef* values, uint32_t rows, uint64_t* bits) {
+  PackTests(rows, bits, [&](uint32_t i) {
+    if ((list.text_lengths & LengthBit(values[i].length)) == 0) return false;
+    return values[i].is_inline() ? list.inline_set.Contains(InlineKey(values[i]))
+                                 : list.string_set.Contains(values[i].view());
+  });
+}
+
+void FindRows(const InList& list, const Vector& v, uint32_t rows, EvalContext& context, uint64_t* bits) {
+  switch (v.type) {
+    case PENUMBRA_BOOL: return FindIntegers(list, v.values<uint8_t>(), rows, bits);
+    case PENUMBRA_INT2: return FindIntegers(list, v.values<int16_t>(), rows, bits);
+    case PENUMBRA_INT4:
+    case PENUMBRA_DATE: return FindIntegers(list, v.values<int32_t>(), rows, bits);
+    case PENUMBRA_INT8:
+    case PENUMBRA_TIMESTAMP:
+    case PENUMBRA_TIMESTAMPTZ: return FindIntegers(list, v.values<int64_t>(), rows, bits);
+    case PENUMBRA_FLOAT4: return FindFloats(list, v.values<float>(), rows, bits);
+    case PENUMBRA_FLOAT8: return FindFloats(list, v.values<double>(), rows, bits);
+    case PENUMBRA_NUMERIC: return FindNumerics(list, v, rows, context, bits);
+    case PENUMBRA_INTERVAL: {
+      const PenumbraInterval* values = v.values<PenumbraInterval>();
+      return PackTests(rows, bits, [&](uint32_t i) { return list.span_set.Contains(IntervalSpan(values[i])); });
+    }
+    case PENUMBRA_UUID: {
+      const Uuid* values = v.values<Uuid>();
+      return PackTests(rows, bits, [&](uint32_t i) {
+        return list.string_set.Contains(std::string_view(values[i].bytes, 16));
+      });
+    }
+    case PENUMBRA_TEXT: return FindTexts(list, v.values<StringRef>(), rows, bits);
+    case PENUMBRA_BPCHAR: {
+      const StringRef* values = v.values<StringRef>();
+      return PackTests(rows, bits, [&](uint32_t i) {
+        return list.string_set.Contains(KeyOf(v.type, values[i]));
+      });
+    }
+  }
+}
+
+// A row that is not found is null when the list has a null, and false (NOT IN: true) when not.
+template <bool kNegated>
+void EvaluateInList(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context, Truth* truth) {
+  const InList& list = *static_cast<const InList*>(expr.state.get());
+  const uint32_t words = BitWords(rows);
+  uint64_t found[kValidityWords];
+  FindRows(list, args[0], rows, context, found);
+  for (uint32_t w = 0; w < words; ++w) {
+    truth->is_true[w] = kNegated ? (list.has_null ? 0 : ~found[w]) : found[w];
+  }
+  if (words > 0) truth->is_true[words - 1] &= LastWordMask(rows);
+  ApplyValidity(args[0].validity, rows, truth);
+  if (!list.has_null) return;
+  truth->has_nulls = true;
+  for (uint32_t w = 0; w < words; ++w) {
+    const uint64_t valid = args[0].validity == nullptr ? ~uint64_t{0} : args[0].validity[w];
+    truth->is_null[w] = ~(found[w] & valid);
+  }
+}
+
+// x IN () is false whatever x is.
+template <bool kNegated>
+Vector EvaluateEmptyList(const Expr&, const Batch&, EvalContext&) {
+  static const uint8_t kValue = kNegated;
+  Vector v = NullConstant(PENUMBRA_BOOL);
+  v.data = &kValue;
+  return v;
+}
+
+bool AreComparable(PenumbraType a, PenumbraType b) {
+  return a == b || (IsInteger(a) && IsInteger(b)) || (IsFloat(a) && IsFloat(b));
+}
+
+}  // namespace
+
+Binding BindInList(const CallSite& call) {
+  Binding binding;
+  if (call.result != PENUMBRA_BOOL || call.args.empty()) return binding;
+  const bool is_negated = call.function == PENUMBRA_FN_NOT_IN_LIST;
+  if (call.args.size() == 1) {
+    binding.is_strict = false;
+    binding.evaluate_lazily = is_negated ? EvaluateEmptyList<true> : EvaluateEmptyList<false>;
+    return binding;
+  }
+  const PenumbraType type = call.args[0]->type;
+  auto list = std::make_shared<InList>();
+  std::vector<int128> spans;
+  for (size_t i = 1; i < call.args.size(); ++i) {
+    const Expr& element = *call.args[i];
+    if (element.kind != Expr::Kind::kConstant) {
+      binding.reason = "IN list of expressions";
+      return binding;
+    }
+    if (!AreComparable(type, element.type)) return binding;
+    if (element.constant.is_null_constant()) {
+      list->has_null = true;
+    } else {
+      AddElement(element.constant, list.get(), &spans);
+    }
+  }
+  BuildIntegers(type, list.get());
+  list->span_set.Build(spans);
+  list->string_set.Build({list->strings.begin(), list->strings.end()});
+  if (type == PENUMBRA_TEXT) BuildTexts(list.get());
+  binding.state = std::move(list);
+  binding.evaluated_args = 1;
+  binding.evaluate_truth = is_negated ? EvaluateInList<true> : EvaluateInList<false>;
+  binding.evaluate = EvaluateByTruth;
+  return binding;
+}
+
+}  // namespace penumbra

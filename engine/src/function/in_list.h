@@ -1,0 +1,10 @@
+// IN and NOT IN over constants.
+#pragma once
+
+#include "function/registry.h"
+
+namespace penumbra {
+
+Binding BindInList(const CallSite& call);
+
+}  // namespace penumbra

@@ -1,0 +1,179 @@
+#include "function/numeric_traits.h"
+
+#include <algorithm>
+
+#include "numeric/numeric.h"
+
+namespace penumbra {
+namespace {
+
+constexpr int kDeclaredDigitsMax = 1000;  // the greatest precision that can be declared
+constexpr int kSafeDigits = 100000;       // the format holds 131,072 before the point
+constexpr int kBigintDigits = 19;
+constexpr int kPlainScaleMax = 1000;      // past it versions of PostgreSQL clamp differently
+
+bool IsNullConstant(const Expr& expr) {
+  return expr.kind == Expr::Kind::kConstant && expr.constant.is_null_constant();
+}
+
+// The display scale of a constant divisor that is finite and not zero.
+bool FindDivisorScale(const Expr& expr, int* scale) {
+  if (expr.kind != Expr::Kind::kConstant || IsNullConstant(expr)) return false;
+  const Decimal divisor = DecimalAt(expr.constant, 0);
+  *scale = divisor.scale();
+  return divisor.kind() == Decimal::Kind::kFinite && Decimal::Compare(divisor, Decimal()) != 0;
+}
+
+bool FindInt4(const Expr& expr, int* value) {
+  if (expr.kind != Expr::Kind::kConstant || expr.type != PENUMBRA_INT4 || IsNullConstant(expr)) {
+    return false;
+  }
+  *value = *expr.constant.values<int32_t>();
+  return true;
+}
+
+NumericTraits WithScale(int scale, int integer_digits) { return {scale, scale, integer_digits}; }
+
+int AddDigits(int a, int b) { return a < 0 || b < 0 ? -1 : std::min(a + b, kSafeDigits + 1); }
+
+NumericTraits TraitsOfSum(const NumericTraits& a, const NumericTraits& b) {
+  NumericTraits traits;
+  if (a.has_scale() && b.has_scale()) {
+    traits.scale_least = std::max(a.scale_least, b.scale_least);
+    traits.scale_greatest = std::max(a.scale_greatest, b.scale_greatest);
+  }
+  if (a.integer_digits >= 0 && b.integer_digits >= 0) {
+    traits.integer_digits = AddDigits(std::max(a.integer_digits, b.integer_digits), 1);
+  }
+  return traits;
+}
+
+NumericTraits TraitsOfProduct(const NumericTraits& a, const NumericTraits& b) {
+  NumericTraits traits;
+  if (a.has_scale() && b.has_scale() && a.scale_greatest + b.scale_greatest <= kNumericScaleMax) {
+    traits.scale_least = a.scale_least + b.scale_least;
+    traits.scale_greatest = a.scale_greatest + b.scale_greatest;
+  }
+  traits.integer_digits = AddDigits(a.integer_digits, b.integer_digits);
+  return traits;
+}
+
+NumericTraits TraitsOfQuotient(const NumericTraits& a, const Expr& divisor) {
+  NumericTraits traits;
+  int scale;
+  if (FindDivisorScale(divisor, &scale)) traits.integer_digits = AddDigits(a.integer_digits, scale + 1);
+  return traits;
+}
+
+NumericTraits TraitsOfRemainder(const NumericTraits& a, const Expr& divisor) {
+  int scale;
+  if (!FindDivisorScale(divisor, &scale)) return {};
+  return TraitsOfSum(a, divisor.numeric);
+}
+
+NumericTraits TraitsOfRounding(const Expr& call) {
+  const NumericTraits& a = call.args[0]->numeric;
+  int scale = 0;
+  if (call.args.size() > 1 && !FindInt4(*call.args[1], &scale)) return {};
+  if (scale > kPlainScaleMax || scale < -kPlainScaleMax) return {};
+  return WithScale(std::max(scale, 0), AddDigits(a.integer_digits, 1));
+}
+
+NumericTraits TraitsOfTypmod(const Expr& call) {
+  int precision = 0, scale = 0;
+  if (!FindInt4(*call.args[1], &precision) || !FindInt4(*call.args[2], &scale)) return {};
+  return WithScale(std::max(scale, 0), precision + std::max(-scale, 0));
+}
+
+// One of the values that are not null.
+NumericTraits TraitsOfChoice(const Expr& call, size_t first, size_t step) {
+  NumericTraits traits;
+  bool is_first = true;
+  const auto add = [&](const Expr& value) {
+    if (IsNullConstant(value)) return;
+    const NumericTraits& other = value.numeric;
+    if (is_first) {
+      traits = other;
+      is_first = false;
+      return;
+    }
+    const bool has_scale = traits.has_scale() && other.has_scale();
+    traits.scale_least = has_scale ? std::min(traits.scale_least, other.scale_least) : -1;
+    traits.scale_greatest = has_scale ? std::max(traits.scale_greatest, other.scale_greatest) : -1;
+    const bool has_digits = traits.integer_digits >= 0 && other.integer_digits >= 0;
+    traits.integer_digits = has_digits ? std::max(traits.integer_digits, other.integer_digits) : -1;
+  };
+  for (size_t i = first; i < call.args.size(); i += step) add(*call.args[i]);
+  const bool has_else = call.function == PENUMBRA_FN_CASE && call.args.size() % 2 == 1;
+  if (has_else) add(*call.args.back());
+  return traits;
+}
+
+}  // namespace
+
+NumericTraits TraitsOfDeclared(int scale) { return WithScale(scale, kDeclaredDigitsMax); }
+
+NumericTraits TraitsOfConstant(const Vector& constant) {
+  if (constant.is_null_constant()) return {};
+  const Decimal decimal = DecimalAt(constant, 0);
+  if (decimal.kind() != Decimal::Kind::kFinite) return {};
+  // Constants beyond the integer forms are not worth counting their digits.
+  const bool is_integer = constant.numeric_form != NumericForm::kPayload;
+  return WithScale(decimal.scale(), is_integer ? kMaxInt128Digits + 1 : -1);
+}
+
+NumericTraits TraitsOfCall(const Expr& call) {
+  if (call.type != PENUMBRA_NUMERIC || call.args.empty()) return {};
+  const NumericTraits& a = call.args[0]->numeric;
+  switch (call.function) {
+    case PENUMBRA_FN_ADD:
+    case PENUMBRA_FN_SUB:
+      return TraitsOfSum(a, call.args[1]->numeric);
+    case PENUMBRA_FN_MUL:
+      return TraitsOfProduct(a, call.args[1]->numeric);
+    case PENUMBRA_FN_DIV:
+      return TraitsOfQuotient(a, *call.args[1]);
+    case PENUMBRA_FN_MOD:
+      return TraitsOfRemainder(a, *call.args[1]);
+    case PENUMBRA_FN_NEG:
+    case PENUMBRA_FN_ABS:
+      return a;
+    case PENUMBRA_FN_ROUND:
+    case PENUMBRA_FN_TRUNC:
+    case PENUMBRA_FN_FLOOR:
+    case PENUMBRA_FN_CEIL:
+      return TraitsOfRounding(call);
+    case PENUMBRA_FN_NUMERIC_TYPMOD:
+      return TraitsOfTypmod(call);
+    case PENUMBRA_FN_CAST:
+      return IsInteger(call.args[0]->type) ? WithScale(0, kBigintDigits) : NumericTraits();
+    case PENUMBRA_FN_CASE:
+      return TraitsOfChoice(call, 1, 2);
+    case PENUMBRA_FN_COALESCE:
+      return TraitsOfChoice(call, 0, 1);
+    case PENUMBRA_FN_NULLIF:
+      return a;
+    default:
+      return {};
+  }
+}
+
+bool IsSafeNumericCall(const Expr& call) {
+  switch (call.function) {
+    case PENUMBRA_FN_ADD:
+    case PENUMBRA_FN_SUB:
+    case PENUMBRA_FN_MUL:
+    case PENUMBRA_FN_DIV:
+    case PENUMBRA_FN_MOD:
+    case PENUMBRA_FN_ROUND:
+    case PENUMBRA_FN_TRUNC:
+    case PENUMBRA_FN_FLOOR:
+    case PENUMBRA_FN_CEIL:
+      return call.type == PENUMBRA_NUMERIC && call.numeric.integer_digits >= 0 &&
+             call.numeric.integer_digits <= kSafeDigits;
+    default:
+      return false;
+  }
+}
+
+}  // namespace penumbra

@@ -1,0 +1,362 @@
+#include "numeric/numeric_rows.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <memory>
+
+#include "kernels/kernels.h"
+#include "numeric/numeric_digits.h"
+#include "vector/error.h"
+
+namespace penumbra {
+namespace {
+
+uint128 PowerOfTen(int exponent) { return static_cast<uint128>(kPowersOfTen[exponent]); }
+
+// Most numbers fit in 64 bits, where dividing costs a fraction.
+uint128 Divide(uint128 dividend, uint128 divisor) {
+  if (dividend <= UINT64_MAX) {
+    return divisor <= UINT64_MAX ? static_cast<uint64_t>(dividend) / static_cast<uint64_t>(divisor)
+                                 : 0;
+  }
+  return dividend / divisor;
+}
+
+// Weight and first digit in base 10,000 of magnitude / 10^scale.
+void LeadingDigit(uint128 magnitude, int decimals, int scale, int* weight, int* digit) {
+  if (magnitude == 0) {
+    *weight = *digit = 0;
+    return;
+  }
+  const int exponent = decimals - 1 - scale;
+  *weight =
+      exponent >= 0 ? exponent / kBaseDecimals : -((kBaseDecimals - 1 - exponent) / kBaseDecimals);
+  const int shift = scale + kBaseDecimals * *weight;  // the digit is magnitude / 10^shift
+  *digit = static_cast<int>(shift >= 0 ? Divide(magnitude, PowerOfTen(shift))
+                                       : magnitude * PowerOfTen(-shift));
+}
+
+// Both at the greater scale.
+bool Align(SmallNumber* a, SmallNumber* b) {
+  const int scale = std::max(a->scale, b->scale);
+  if (!ScaleUpInLimit(&a->value, scale - a->scale) || !ScaleUpInLimit(&b->value, scale - b->scale))
+    return false;
+  a->scale = b->scale = scale;
+  return true;
+}
+
+int128 WithSign(uint128 magnitude, bool negative) {
+  return negative ? -static_cast<int128>(magnitude) : static_cast<int128>(magnitude);
+}
+
+// The floor of the square root, value < 10^38.
+uint64_t IntegerSquareRoot(uint128 value) {
+  uint64_t root = static_cast<uint64_t>(std::sqrt(static_cast<long double>(value)));
+  while (static_cast<uint128>(root) * root > value) --root;
+  while (static_cast<uint128>(root + 1) * (root + 1) <= value) ++root;
+  return root;
+}
+
+// The element of data that holds the row.
+const void* FindElement(const Vector& v, uint32_t* row) {
+  if (v.form == VectorForm::kConstant) *row = 0;
+  if (v.form != VectorForm::kDictionary) return v.data;
+  *row = v.Code(*row);
+  return v.dictionary->data;
+}
+
+}  // namespace
+
+int CountDecimals(uint128 magnitude) {
+  if (magnitude == 0) return 0;
+  const uint64_t high = static_cast<uint64_t>(magnitude >> 64);
+  const int bits =
+      high != 0 ? 64 + std::bit_width(high) : std::bit_width(static_cast<uint64_t>(magnitude));
+  const int estimate = bits * 1233 >> 12;  // log10(2) from below: right or one too low
+  return magnitude >= PowerOfTen(estimate) ? estimate + 1 : estimate;
+}
+
+bool ReadSmall(const Vector& v, uint32_t row, SmallNumber* number) {
+  const void* data = FindElement(v, &row);
+  number->scale = v.scale;
+  switch (v.numeric_form) {
+    case NumericForm::kInt64:
+      number->value = static_cast<const int64_t*>(data)[row];
+      return true;
+    case NumericForm::kInt128:
+      number->value = static_cast<const int128*>(data)[row];
+      return number->value < kInt128Limit && number->value > -kInt128Limit;
+    default: {
+      const StringRef& payload = static_cast<const StringRef*>(data)[row];
+      int64_t narrow;
+      if (PayloadToInt64(payload.data(), payload.length, &narrow, &number->scale)) {
+        number->value = narrow;
+        return true;
+      }
+      return PayloadToInt128(payload.data(), payload.length, &number->value, &number->scale);
+    }
+  }
+}
+
+StringRef IntegerPayloadRef(int128 value, int scale, Arena& arena) {
+  char bytes[kIntegerPayloadBytes];
+  const uint32_t length = IntegerToPayload(value, scale, bytes);
+  return StringRef(length <= StringRef::kInlineBytes ? bytes : arena.CopyBytes(bytes, length),
+                   length);
+}
+
+StringRef PayloadAt(const Vector& v, uint32_t row, Arena& arena) {
+  const void* data = FindElement(v, &row);
+  switch (v.numeric_form) {
+    case NumericForm::kInt64:
+      return IntegerPayloadRef(static_cast<const int64_t*>(data)[row], v.scale, arena);
+    case NumericForm::kInt128:
+      return IntegerPayloadRef(static_cast<const int128*>(data)[row], v.scale, arena);
+    default:
+      return static_cast<const StringRef*>(data)[row];
+  }
+}
+
+// ---------------------------------------------------------------- small numbers ---------------
+
+bool AddSmall(const SmallNumber& a, const SmallNumber& b, SmallNumber* result) {
+  SmallNumber x = a, y = b;
+  if (!Align(&x, &y)) return false;
+  result->scale = x.scale;
+  return AddInLimit(x.value, y.value, &result->value);
+}
+
+bool SubtractSmall(const SmallNumber& a, const SmallNumber& b, SmallNumber* result) {
+  return AddSmall(a, {-b.value, b.scale}, result);
+}
+
+bool MultiplySmall(const SmallNumber& a, const SmallNumber& b, SmallNumber* result) {
+  result->scale = a.scale + b.scale;
+  return result->scale <= kNumericScaleMax && MultiplyInLimit(a.value, b.value, &result->value);
+}
+
+bool DivideSmall(const SmallNumber& a, const SmallNumber& b, SmallNumber* result) {
+  if (b.value == 0) throw EngineError(PENUMBRA_DIVISION_BY_ZERO);
+  const uint128 dividend = Magnitude(a.value);
+  const uint128 divisor = Magnitude(b.value);
+  const int decimals = CountDecimals(dividend);
+  int weight_a, digit_a, weight_b, digit_b;
+  LeadingDigit(dividend, decimals, a.scale, &weight_a, &digit_a);
+  LeadingDigit(divisor, CountDecimals(divisor), b.scale, &weight_b, &digit_b);
+  const int scale = Decimal::SelectDivisionScale(weight_a, digit_a, weight_b, digit_b,
+                                                 std::max(a.scale, b.scale));
+  result->scale = scale;
+  result->value = 0;
+  if (dividend == 0) return true;
+  const int shift = scale + b.scale - a.scale;
+  uint128 quotient = 0, rest = dividend;
+  if (shift < 0) return false;
+  if (decimals + shift > kMaxInt128Digits) {
+    // The whole part apart, so that only what is left of the dividend is scaled up.
+    const uint128 whole = Divide(dividend, divisor);
+    rest = dividend - whole * divisor;
+    const int whole_decimals = CountDecimals(whole);
+    if (whole_decimals + shift >= kMaxInt128Digits ||
+        CountDecimals(rest) + shift > kMaxInt128Digits)
+      return false;
+    quotient = whole * PowerOfTen(shift);
+  }
+  const uint128 numerator = rest * PowerOfTen(shift);
+  const uint128 fraction = Divide(numerator, divisor);
+  const uint128 remainder = numerator - fraction * divisor;
+  quotient += fraction + (remainder >= divisor - remainder);
+  result->value = WithSign(quotient, (a.value < 0) != (b.value < 0));
+  return true;
+}
+
+bool ModuloSmall(const SmallNumber& a, const SmallNumber& b, SmallNumber* result) {
+  if (b.value == 0) throw EngineError(PENUMBRA_DIVISION_BY_ZERO);
+  SmallNumber x = a, y = b;
+  if (!Align(&x, &y)) return false;
+  result->scale = x.scale;
+  if (FitsInt64(std::min(x.value, y.value), std::max(x.value, y.value)) && y.value != -1) {
+    result->value = static_cast<int64_t>(x.value) % static_cast<int64_t>(y.value);
+  } else {
+    result->value = x.value % y.value;
+  }
+  return true;
+}
+
+bool SquareRootSmall(const SmallNumber& a, SmallNumber* result) {
+  if (a.value < 0) return false;  // Decimal raises the error
+  const uint128 magnitude = Magnitude(a.value);
+  const int decimals = CountDecimals(magnitude);
+  int weight, digit;
+  LeadingDigit(magnitude, decimals, a.scale, &weight, &digit);
+  const int root_weight = (weight + 1) * kBaseDecimals / 2 - 1;
+  const int scale =
+      std::min(std::max({kSignificantDigitsMin - root_weight, a.scale, 0}), kDisplayScaleMax);
+  const int shift = 2 * scale - a.scale;
+  result->scale = scale;
+  result->value = 0;
+  if (magnitude == 0) return true;
+  if (shift < 0 || decimals + shift > kMaxInt128Digits) return false;
+  const uint128 square = magnitude * PowerOfTen(shift);
+  uint128 root = IntegerSquareRoot(square);
+  if (square - root * root > root) ++root;  // (root + 1/2)^2 = root^2 + root + 1/4
+  result->value = static_cast<int128>(root);
+  return true;
+}
+
+bool CompareSmall(const SmallNumber& a, const SmallNumber& b, int* order) {
+  SmallNumber x = a, y = b;
+  if (x.scale != y.scale && !Align(&x, &y)) return false;
+  *order = x.value < y.value ? -1 : (x.value > y.value ? 1 : 0);
+  return true;
+}
+
+bool RoundSmall(const SmallNumber& a, int scale, Rounding rounding, SmallNumber* result) {
+  scale = std::clamp(scale, -(kWeightMax + 1) * kBaseDecimals, kNumericScaleMax);
+  result->scale = std::max(scale, 0);
+  result->value = a.value;
+  if (scale >= a.scale) return ScaleUpInLimit(&result->value, scale - a.scale);
+  const int cut = a.scale - scale;
+  const uint128 magnitude = Magnitude(a.value);
+  uint128 quotient = 0, remainder = magnitude;
+  bool is_half = false;
+  if (cut <= kMaxInt128Digits) {
+    const uint128 unit = PowerOfTen(cut);
+    quotient = Divide(magnitude, unit);
+    remainder = magnitude - quotient * unit;
+    is_half = remainder >= unit - remainder;
+  }
+  const bool negative = a.value < 0;
+  quotient += (rounding == Rounding::kHalfAway && is_half) ||
+              (remainder != 0 && ((rounding == Rounding::kFloor && negative) ||
+                                  (rounding == Rounding::kCeil && !negative)));
+  result->value = WithSign(quotient, negative);
+  return scale >= 0 || ScaleUpInLimit(&result->value, -scale);
+}
+
+int CompareRows(const Vector& a, uint32_t row_a, const Vector& b, uint32_t row_b) {
+  SmallNumber x, y;
+  int order;
+  if (ReadSmall(a, row_a, &x) && ReadSmall(b, row_b, &y) && CompareSmall(x, y, &order))
+    return order;
+  return Decimal::Compare(DecimalAt(a, row_a), DecimalAt(b, row_b));
+}
+
+// ---------------------------------------------------------------- writer ----------------------
+
+NumericWriter::NumericWriter(uint32_t rows, Arena& arena)
+    : rows_(rows),
+      arena_(arena),
+      values_(arena.AllocateArray<int128>(rows)),
+      scales_(arena.AllocateArray<int16_t>(rows)) {
+  std::fill_n(values_, rows, 0);
+  std::fill_n(scales_, rows, kUnset);
+}
+
+void NumericWriter::Set(uint32_t row, const SmallNumber& number) {
+  values_[row] = number.value;
+  scales_[row] = static_cast<int16_t>(number.scale);
+  if (number.scale != scale_) {
+    has_one_scale_ &= scale_ == kUnset;
+    scale_ = number.scale;
+    if (has_one_scale_) lower_ = upper_ = number.value;
+  }
+  lower_ = std::min(lower_, number.value);
+  upper_ = std::max(upper_, number.value);
+}
+
+void NumericWriter::SetInteger(uint32_t row, int128 value, int scale) {
+  if (value < kInt128Limit && value > -kInt128Limit) {
+    Set(row, {value, scale});
+  } else {
+    SetPayload(row, IntegerPayloadRef(value, scale, arena_));
+  }
+}
+
+void NumericWriter::SetAverage(uint32_t row, int128 sum, int scale, int64_t count) {
+  SmallNumber average;
+  if (sum < kInt128Limit && sum > -kInt128Limit &&
+      DivideSmall({sum, scale}, {count, 0}, &average)) {
+    Set(row, average);
+  } else {
+    SetDecimal(row, Decimal::Average(Decimal::FromInteger(sum, scale), count));
+  }
+}
+
+void NumericWriter::SetDecimal(uint32_t row, const Decimal& number) {
+  SmallNumber small;
+  if (number.ToScaledInteger(&small.value)) {
+    small.scale = number.scale();
+    Set(row, small);
+  } else {
+    SetPayload(row, number.ToPayload(arena_));
+  }
+}
+
+void NumericWriter::SetFrom(uint32_t row, const Vector& source, uint32_t source_row) {
+  SmallNumber small;
+  if (ReadSmall(source, source_row, &small)) {
+    Set(row, small);
+  } else {
+    SetPayload(row, PayloadAt(source, source_row, arena_));
+  }
+}
+
+void NumericWriter::SetPayload(uint32_t row, const StringRef& payload) {
+  if (payloads_ == nullptr) {
+    payloads_ = arena_.AllocateArray<StringRef>(rows_);
+    std::uninitialized_default_construct_n(payloads_, rows_);
+  }
+  payloads_[row] = payload;
+  scales_[row] = kPayloadRow;
+}
+
+Vector NumericWriter::Finish(const uint64_t* validity) {
+  Vector result = payloads_ == nullptr && has_one_scale_ ? FinishIntegers() : FinishPayloads();
+  result.validity = validity;
+  return result;
+}
+
+Vector NumericWriter::Finish() {
+  uint64_t* validity = nullptr;
+  for (uint32_t i = 0; i < rows_; ++i) {
+    if (scales_[i] != kUnset) continue;
+    if (validity == nullptr) {
+      validity = arena_.AllocateArray<uint64_t>(BitWords(rows_));
+      kernels::SetBits(validity, rows_);
+    }
+    validity[i / 64] &= ~(uint64_t{1} << (i % 64));
+  }
+  return Finish(validity);
+}
+
+Vector NumericWriter::FinishIntegers() const {
+  Vector result = FlatVector(PENUMBRA_NUMERIC, values_, nullptr);
+  result.numeric_form = NumericForm::kInt128;
+  result.scale = static_cast<int16_t>(std::max(scale_, 0));
+  result.lower = lower_;
+  result.upper = upper_;
+  if (FitsInt64(lower_, upper_)) {
+    int64_t* narrow = arena_.AllocateArray<int64_t>(rows_);
+    for (uint32_t i = 0; i < rows_; ++i) narrow[i] = static_cast<int64_t>(values_[i]);
+    result.numeric_form = NumericForm::kInt64;
+    result.data = narrow;
+  }
+  return result;
+}
+
+Vector NumericWriter::FinishPayloads() {
+  if (payloads_ == nullptr) {
+    payloads_ = arena_.AllocateArray<StringRef>(rows_);
+    std::uninitialized_default_construct_n(payloads_, rows_);
+  }
+  for (uint32_t i = 0; i < rows_; ++i) {
+    if (scales_[i] != kPayloadRow)
+      payloads_[i] = IntegerPayloadRef(values_[i], std::max<int>(scales_[i], 0), arena_);
+  }
+  Vector result = FlatVector(PENUMBRA_NUMERIC, payloads_, nullptr);
+  result.numeric_form = NumericForm::kPayload;
+  return result;
+}
+
+}  // namespace penumbra

@@ -1,0 +1,137 @@
+// The operators that break pipelines: they consume batches from all threads, finish in parallel tasks,
+// then are the source of the next pipeline. The scheduler (executor.cc) guarantees, in this order:
+//
+//   CreateLocal     once per thread, on that thread
+//   Consume         any number of times per thread, only with that thread's Local
+//   Combine         once per Local after its last Consume, maybe on another thread and concurrently with
+//                   other threads' calls; the Local is destroyed after it
+//   PrepareFinish   alone, after every Combine; returns how many finish tasks there are. It is called
+//                   again after those tasks have run, until it returns 0 (DISTINCT needs two rounds)
+//   RunFinishTask   once per task of each round, concurrently; tasks may be picked up by any thread
+//   Seal            once, alone, after the last round; returns how many partitions can be read
+//   OpenPartition   once per partition, concurrently; the reader is used by one thread
+//
+// Every loop that can run longer than some milliseconds calls CheckCancelled(). Errors are thrown.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "expression/expr.h"
+#include "penumbra/engine.h"
+#include "segment/segment.h"
+#include "vector/arena.h"
+#include "vector/vector.h"
+
+namespace penumbra {
+
+// Shared by all operators of one execution.
+struct ExecutionEnvironment {
+  MemoryBudget budget;
+  std::atomic<bool> is_cancelled{false};
+  std::string temporary_path;
+  int thread_count = 1;  // that call Consume, the caller's included
+  const Session& session;
+
+  ExecutionEnvironment(size_t budget_bytes, const Session& s) : budget(budget_bytes), session(s) {}
+  void CheckCancelled() const {
+    if (is_cancelled.load(std::memory_order_relaxed)) throw EngineError(PENUMBRA_CANCELLED);
+  }
+};
+
+// For EXPLAIN ANALYZE.
+struct SinkStats {
+  uint64_t groups = 0;
+  uint64_t spilled_bytes = 0;
+  uint64_t memory_peak_bytes = 0;
+};
+
+class Sink {
+ public:
+  class Local {
+   public:
+    virtual ~Local() = default;
+  };
+  class Reader {
+   public:
+    virtual ~Reader() = default;
+    // The next batch (rows > 0), valid until the next call; false at the end.
+    virtual bool Next(Batch* batch) = 0;
+  };
+
+  virtual ~Sink() = default;
+  virtual std::unique_ptr<Local> CreateLocal() = 0;
+  // The batch and its vectors are dead after the call; context.arena may be used for temporaries.
+  virtual void Consume(Local& local, const Batch& batch, EvalContext& context) = 0;
+  virtual void Combine(Local& local) = 0;
+
+  // Late materialisation, optional: a sink that can tell from few columns that most rows do not matter
+  // (a top-N that is full, from its keys) names them here, and says which rows of a batch may matter. The
+  // scan then decodes the other columns for these rows only and calls Consume with what is left. The
+  // batch of Prefilter has only the named columns set. Writes the rows that may matter, ascending, to
+  // `selected` (room for batch.rows rounded up to 64) and returns how many.
+  virtual std::vector<int> prefilter_columns() const { return {}; }
+  virtual uint32_t Prefilter(Local& /*local*/, const Batch& batch, EvalContext& /*context*/, uint16_t* selected) {
+    for (uint32_t i = 0; i < batch.rows; ++i) selected[i] = static_cast<uint16_t>(i);
+    return batch.rows;
+  }
+
+  // Rows of which metadata says all that the sink needs (CanSummarize()) need not be decoded: `columns`
+  // are, in CanSummarize()'s order, what is known of them.
+  virtual void ConsumeSummary(Local& /*local*/, uint32_t /*rows*/, const ColumnSummary* /*columns*/,
+                              Arena& /*arena*/) {
+    throw EngineError(PENUMBRA_INTERNAL, "a summary for a sink that needs the rows");
+  }
+
+  virtual int PrepareFinish() = 0;
+  virtual void RunFinishTask(int task) = 0;
+  virtual int Seal() = 0;
+  // Partitions of a sorted result are read in order, one after the other.
+  virtual bool is_ordered() const = 0;
+  virtual std::unique_ptr<Reader> OpenPartition(int partition) = 0;
+  virtual SinkStats stats() const = 0;
+};
+
+// Aggregation by keys (none: one group). Output columns: keys, then aggregates. See hash_aggregation_groups.h.
+struct AggregateSpec {
+  PenumbraAggregate function;
+  PenumbraType result;
+  const Expr* argument = nullptr;  // null for COUNT_STAR
+  const Expr* filter = nullptr;    // null for none
+  bool distinct = false;
+  const Collation* collation = nullptr;  // of MIN and MAX of text; null: C
+};
+struct AggregationSpec {
+  std::vector<const Expr*> keys;
+  std::vector<AggregateSpec> aggregates;
+};
+// Whether the aggregation needs no more of its rows than how many there are, how many of them are valid
+// in some columns of its input, and the bounds there. Then *columns are those, each once.
+struct SummaryColumn {
+  int column;
+  BoundsNeeded bounds;
+};
+bool CanSummarize(const AggregationSpec& spec, std::vector<SummaryColumn>* columns);
+std::unique_ptr<Sink> CreateAggregation(const AggregationSpec& spec, ExecutionEnvironment& environment);
+// Whether the function takes the argument type to the result type; false fills *reason.
+bool CheckAggregate(const AggregateSpec& spec, std::string* reason);
+
+struct SortKeySpec {
+  const Expr* expr = nullptr;
+  bool descending = false;
+  bool nulls_first = false;
+  const Collation* collation = nullptr;  // of text; null: C
+};
+struct SortSpec {
+  std::vector<SortKeySpec> keys;
+  std::vector<PenumbraType> column_types;  // of the batches, all of which pass through
+  int64_t limit = -1;                      // -1: all rows
+  int64_t offset = 0;
+};
+// Sort, or top-N when there is a limit.
+std::unique_ptr<Sink> CreateSort(const SortSpec& spec, ExecutionEnvironment& environment);
+
+}  // namespace penumbra

@@ -1,0 +1,443 @@
+#include "scan/scan.h"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+
+#include "kernels/kernels.h"
+#include "vector/vector_build.h"
+
+namespace penumbra {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Every so many vectors the cost of each conjunct is measured; two clock reads cost 50 ns.
+constexpr uint32_t kMeasureInterval = 8;
+
+// Sets bits [from, to).
+void SetBitRange(uint32_t from, uint32_t to, uint64_t* bits) {
+  while (from < to) {
+    uint32_t offset = from % 64;
+    uint32_t length = std::min(64 - offset, to - from);
+    uint64_t ones = length == 64 ? ~uint64_t{0} : (uint64_t{1} << length) - 1;
+    bits[from / 64] |= ones << offset;
+    from += length;
+  }
+}
+
+// Room for a selection: kernels write whole words of 64 rows.
+uint16_t* AllocateSelection(uint32_t rows, Arena& arena) {
+  return arena.AllocateArray<uint16_t>((rows + 63) / 64 * 64);
+}
+
+// The verdicts of the plan's filters on a chunk; false when one excludes it.
+bool CheckChunk(const Plan& plan, const PenumbraChunk& chunk, std::vector<Verdict>* verdicts) {
+  for (const ScanFilter& filter : plan.scan_filters()) {
+    Verdict verdict = Verdict::kSome;
+    if (filter.predicate != nullptr) {
+      verdict = filter.predicate->Check(SegmentReader(chunk.segments[filter.predicate->column()]));
+    }
+    if (verdict == Verdict::kNone) return false;
+    if (verdicts != nullptr) verdicts->push_back(verdict);
+  }
+  return true;
+}
+
+}  // namespace
+
+bool IsChunkSkipped(const Plan& plan, const PenumbraChunk& chunk) { return !CheckChunk(plan, chunk, nullptr); }
+
+Scan::Scan(const Plan& plan, std::vector<bool> needed) : plan_(plan), needed_(std::move(needed)) {
+  const std::vector<Stage>& stages = plan.stages();
+  const size_t s = !stages.empty() && stages[0].kind == Stage::Kind::kFilter ? 1 : 0;
+  has_summaries_ = s < stages.size() && stages[s].kind == Stage::Kind::kAggregation &&
+                   CanSummarize(stages[s].aggregation, &summary_columns_);
+}
+
+bool Scan::CanSummarizeChunk(const Chunk& chunk) const {
+  if (std::any_of(chunk.verdicts.begin(), chunk.verdicts.end(),
+                  [](Verdict verdict) { return verdict != Verdict::kAll; })) {
+    return false;
+  }
+  Arena arena;
+  ColumnSummary summary;
+  return std::all_of(summary_columns_.begin(), summary_columns_.end(), [&](const SummaryColumn& needed) {
+    return SegmentReader(chunk.segments[needed.column]).Summarize(0, chunk.rows, needed.bounds, arena, &summary);
+  });
+}
+
+bool Scan::AddChunk(const PenumbraChunk& chunk) {
+  uint64_t valid_rows = 0;
+  for (uint32_t i = 0; i < chunk.range_count; ++i) {
+    const PenumbraRowRange& range = chunk.ranges[i];
+    if (range.begin > range.end || range.end > chunk.rows || (i > 0 && range.begin < chunk.ranges[i - 1].end)) {
+      throw EngineError(PENUMBRA_INTERNAL, "row ranges of a chunk are not sorted and disjoint");
+    }
+    valid_rows += range.end - range.begin;
+  }
+  ++chunk_count_;
+  std::vector<Verdict> verdicts;
+  if (!CheckChunk(plan_, chunk, &verdicts)) {
+    ++skipped_count_;
+    return false;
+  }
+  if (valid_rows == 0) return true;
+  Chunk& added = chunks_.emplace_back();
+  added.rows = chunk.rows;
+  added.segments.assign(chunk.segments, chunk.segments + plan_.scan_columns().size());
+  added.ranges.assign(chunk.ranges, chunk.ranges + chunk.range_count);
+  added.verdicts = std::move(verdicts);
+  rows_left_ += chunk.rows;
+  added.is_summarized = has_summaries_ && valid_rows == chunk.rows && CanSummarizeChunk(added);
+  if (!added.is_summarized) total_rows_ += valid_rows;
+  return true;
+}
+
+bool Scan::ClaimFrom(Chunk* chunk, Morsel* morsel) {
+  if (chunk->next_row.load(std::memory_order_relaxed) >= chunk->rows) return false;
+  const uint32_t claimed_rows = chunk->is_summarized ? chunk->rows : kMorselRows;
+  uint32_t begin = chunk->next_row.fetch_add(claimed_rows, std::memory_order_relaxed);
+  if (begin >= chunk->rows) return false;
+  *morsel = {chunk, begin, std::min(begin + claimed_rows, chunk->rows)};
+  rows_left_.fetch_sub(morsel->end - begin, std::memory_order_relaxed);
+  return true;
+}
+
+bool Scan::ClaimMorsel(Chunk* current, Morsel* morsel) {
+  if (!HasWork()) return false;
+  if (current != nullptr && ClaimFrom(current, morsel)) return true;
+  while (next_chunk_.load(std::memory_order_relaxed) < chunks_.size()) {
+    size_t index = next_chunk_.fetch_add(1, std::memory_order_relaxed);
+    if (index < chunks_.size() && ClaimFrom(&chunks_[index], morsel)) return true;
+  }
+  for (Chunk& chunk : chunks_) {
+    if (ClaimFrom(&chunk, morsel)) return true;
+  }
+  return false;
+}
+
+// The columns of one vector of rows, decoded when asked for, for the rows still selected.
+class ScanCursor::Columns {
+ public:
+  Columns(ScanCursor& cursor, uint32_t count) : cursor_(cursor), count_(count), row_count_(count) {
+    while (!cursor_.loaded_.empty()) Unload(cursor_.loaded_.size() - 1);
+  }
+  virtual ~Columns() = default;
+
+  uint32_t row_count() const { return row_count_; }
+  Batch batch() const {
+    return {row_count_, static_cast<uint32_t>(cursor_.vectors_.size()), cursor_.vectors_.data()};
+  }
+
+  // `selected`: of rows [0, count); kept by reference.
+  void Select(const uint16_t* selected, uint32_t n) {
+    selected_ = selected;
+    row_count_ = n;
+  }
+
+  void Load(int column, Arena& arena) {
+    if (cursor_.is_loaded_[column] != 0) return;
+    cursor_.is_loaded_[column] = 1;
+    cursor_.loaded_.push_back(column);
+    cursor_.vectors_[column] = selected_ == nullptr
+                                   ? Decode(column, count_, arena)
+                                   : DecodeSelected(column, count_, selected_, row_count_, arena);
+  }
+
+  // Keeps the rows passed[0..n) of the rows still selected.
+  void Narrow(const uint16_t* passed, uint32_t n, Arena& arena) {
+    for (size_t i = cursor_.loaded_.size(); i-- > 0;) {
+      int column = cursor_.loaded_[i];
+      if (cursor_.is_kept_[column] != 0) {
+        cursor_.vectors_[column] = Gather(cursor_.vectors_[column], passed, n, arena);
+      } else {
+        Unload(i);
+      }
+    }
+    if (selected_ == nullptr) {
+      Select(passed, n);
+      return;
+    }
+    auto* selected = arena.AllocateArray<uint16_t>(n);
+    for (uint32_t i = 0; i < n; ++i) selected[i] = selected_[passed[i]];
+    Select(selected, n);
+  }
+
+ private:
+  // loaded_[index]; the last takes its place.
+  void Unload(size_t index) {
+    int column = cursor_.loaded_[index];
+    cursor_.loaded_[index] = cursor_.loaded_.back();
+    cursor_.loaded_.pop_back();
+    cursor_.is_loaded_[column] = 0;
+    cursor_.vectors_[column] = NullConstant(cursor_.vectors_[column].type);
+  }
+  virtual Vector Decode(int column, uint32_t count, Arena& arena) = 0;
+  virtual Vector DecodeSelected(int column, uint32_t count, const uint16_t* selected, uint32_t n, Arena& arena) = 0;
+
+  ScanCursor& cursor_;
+  const uint32_t count_;
+  const uint16_t* selected_ = nullptr;  // null: all
+  uint32_t row_count_;
+};
+
+class ScanCursor::ChunkColumns final : public Columns {
+ public:
+  ChunkColumns(ScanCursor& cursor, uint32_t begin, uint32_t count)
+      : Columns(cursor, count), readers_(cursor.readers_), begin_(begin) {}
+
+ private:
+  Vector Decode(int column, uint32_t count, Arena& arena) override {
+    return readers_[column].Decode(begin_, count, arena);
+  }
+  Vector DecodeSelected(int column, uint32_t count, const uint16_t* selected, uint32_t n, Arena& arena) override {
+    return readers_[column].DecodeSelected(begin_, count, selected, n, arena);
+  }
+
+  const std::vector<SegmentReader>& readers_;
+  const uint32_t begin_;
+};
+
+class ScanCursor::RowColumns final : public Columns {
+ public:
+  RowColumns(ScanCursor& cursor, const Rows& rows, uint32_t begin, uint32_t count)
+      : Columns(cursor, count), rows_(rows), begin_(begin) {}
+
+ private:
+  Vector Decode(int column, uint32_t count, Arena& arena) override {
+    return rows_.Slice(column, begin_, count, arena);
+  }
+  Vector DecodeSelected(int column, uint32_t count, const uint16_t* selected, uint32_t n, Arena& arena) override {
+    return Gather(rows_.Slice(column, begin_, count, arena), selected, n, arena);
+  }
+
+  const Rows& rows_;
+  const uint32_t begin_;
+};
+
+ScanCursor::ScanCursor(Scan& scan, bool is_output, ExecutionEnvironment& environment)
+    : scan_(scan), is_output_(is_output), environment_(environment), chunk_arena_(&environment.budget) {
+  size_t width = scan.plan().scan_types().size();
+  for (PenumbraType type : scan.plan().scan_types()) vectors_.push_back(NullConstant(type));
+  is_loaded_.resize(width);
+  std::vector<int> uses(width);
+  const std::vector<ScanFilter>& filters = scan.plan().scan_filters();
+  for (size_t i = 0; i < filters.size(); ++i) {
+    for (int column : filters[i].columns) ++uses[column];
+    if (!filters[i].expr->can_fail) movable_.push_back({i});
+  }
+  for (size_t c = 0; c < width; ++c) {
+    is_kept_.push_back(scan.needed()[c] || uses[c] > 1);
+    if (scan.needed()[c]) needed_.push_back(static_cast<int>(c));
+  }
+}
+
+ScanCursor::~ScanCursor() = default;
+
+bool ScanCursor::OpenMorsel() {
+  environment_.CheckCancelled();
+  if (!scan_.ClaimMorsel(chunk_, &morsel_)) return false;
+  position_ = morsel_.begin;
+  if (morsel_.chunk != chunk_) {
+    chunk_ = morsel_.chunk;
+    BindChunk();
+  }
+  auto first = std::lower_bound(chunk_->ranges.begin(), chunk_->ranges.end(), position_,
+                                [](const PenumbraRowRange& range, uint32_t row) { return range.end <= row; });
+  range_ = static_cast<size_t>(first - chunk_->ranges.begin());
+  OrderFilters();
+  return true;
+}
+
+void ScanCursor::BindChunk() {
+  bound_.clear();
+  is_filtered_decoded_ = false;
+  chunk_arena_.Reset();
+  readers_.clear();
+  Arena* kept = is_output_ ? nullptr : &chunk_arena_;
+  for (const void* segment : chunk_->segments) readers_.emplace_back(segment, kept);
+  const std::vector<ScanFilter>& filters = scan_.plan().scan_filters();
+  bound_.resize(filters.size());
+  EvalContext context{chunk_arena_, environment_.session};
+  for (size_t i = 0; i < filters.size(); ++i) {
+    if (chunk_->verdicts[i] == Verdict::kAll) continue;
+    if (filters[i].predicate != nullptr)
+      bound_[i] = filters[i].predicate->Bind(readers_[filters[i].predicate->column()], context);
+    is_filtered_decoded_ |= bound_[i] == nullptr;
+  }
+}
+
+// What costs least per row that it removes runs first.
+void ScanCursor::OrderFilters() {
+  if (movable_.size() < 2) return;
+  auto rank = [](const FilterState& state) {
+    double removed = 1.0 - state.rows_out / state.rows_in;
+    return state.cost_ns / std::max(removed, 1e-3);
+  };
+  std::stable_sort(movable_.begin(), movable_.end(), [&rank](const FilterState& a, const FilterState& b) {
+    return rank(a) < rank(b);
+  });
+}
+
+// Halves what was seen long ago.
+void ScanCursor::Observe(uint32_t rows_in, uint32_t rows_out, FilterState* state) {
+  if (state->rows_in > 64 * kVectorRows) {
+    state->rows_in /= 2;
+    state->rows_out /= 2;
+  }
+  state->rows_in += rows_in;
+  state->rows_out += rows_out;
+}
+
+bool ScanCursor::SetValidBits(uint32_t begin, uint32_t count, uint64_t* bits) {
+  const std::vector<PenumbraRowRange>& ranges = chunk_->ranges;
+  uint32_t end = begin + count;
+  while (range_ < ranges.size() && ranges[range_].end <= begin) ++range_;
+  if (range_ == ranges.size() || ranges[range_].begin >= end) return false;
+  std::fill(bits, bits + (count + 63) / 64, 0);
+  for (size_t r = range_; r < ranges.size() && ranges[r].begin < end; ++r) {
+    SetBitRange(std::max(ranges[r].begin, begin) - begin, std::min(ranges[r].end, end) - begin, bits);
+  }
+  return true;
+}
+
+bool ScanCursor::ApplyPredicates(uint32_t begin, uint32_t count, uint64_t* bits, EvalContext& context) {
+  bool is_measured = movable_.size() > 1 && vectors_seen_ % kMeasureInterval == 0;
+  for (FilterState& state : movable_) {
+    if (bound_[state.index] == nullptr) continue;
+    state.verdict = bound_[state.index]->Check(begin, count);
+    if (state.verdict == Verdict::kNone) return false;
+  }
+  uint32_t rows_in = is_measured ? kernels::CountBits(bits, count) : 0;
+  for (FilterState& state : movable_) {
+    if (bound_[state.index] == nullptr || state.verdict == Verdict::kAll) continue;
+    auto started = is_measured ? Clock::now() : Clock::time_point();
+    bound_[state.index]->Apply(begin, count, bits, context);
+    if (is_measured) {
+      double cost_ns = std::chrono::duration<double, std::nano>(Clock::now() - started).count();
+      state.cost_ns += (cost_ns / count - state.cost_ns) / 4;
+      uint32_t rows_out = kernels::CountBits(bits, count);
+      Observe(rows_in, rows_out, &state);
+      rows_in = rows_out;
+    }
+    if (std::all_of(bits, bits + (count + 63) / 64, [](uint64_t word) { return word == 0; })) return false;
+  }
+  return true;
+}
+
+bool ScanCursor::RunFilter(const ScanFilter& filter, Columns& columns, EvalContext& context) {
+  for (int column : filter.columns) columns.Load(column, context.arena);
+  Batch batch = columns.batch();
+  if (context.memo != nullptr) context.memo->Begin(batch);
+  auto* passed = AllocateSelection(batch.rows, context.arena);
+  uint32_t n = EvaluateFilter(*filter.expr, batch, context, passed);
+  if (n == 0) return false;
+  if (n < batch.rows) columns.Narrow(passed, n, context.arena);
+  return true;
+}
+
+void ScanCursor::SetSink(Sink* sink, Sink::Local* local) {
+  prefilter_columns_ = sink->prefilter_columns();
+  summaries_.resize(scan_.summary_columns().size());
+  sink_ = sink;
+  sink_local_ = local;
+}
+
+bool ScanCursor::EmitSummary(uint32_t begin, uint32_t count, EvalContext& context) {
+  for (size_t i = 0; i < summaries_.size(); ++i) {
+    const SummaryColumn& needed = scan_.summary_columns()[i];
+    if (!readers_[needed.column].Summarize(begin, count, needed.bounds, context.arena, &summaries_[i]))
+      return false;
+  }
+  counts_.rows_out += count;
+  counts_.summarized_rows += count;
+  sink_->ConsumeSummary(*sink_local_, count, summaries_.data(), context.arena);
+  return true;
+}
+
+bool ScanCursor::RunPrefilter(Columns& columns, EvalContext& context) {
+  for (int column : prefilter_columns_) columns.Load(column, context.arena);
+  Batch batch = columns.batch();
+  if (context.memo != nullptr) context.memo->Begin(batch);
+  auto* wanted = AllocateSelection(batch.rows, context.arena);
+  uint32_t n = sink_->Prefilter(*sink_local_, batch, context, wanted);
+  if (n == 0) return false;
+  if (n < batch.rows) columns.Narrow(wanted, n, context.arena);
+  return true;
+}
+
+ScanCursor::Progress ScanCursor::Emit(Columns& columns, bool is_chunk, uint32_t max_rows, EvalContext& context,
+                                      Batch* batch) {
+  const std::vector<ScanFilter>& filters = scan_.plan().scan_filters();
+  bool is_measured = movable_.size() > 1 && vectors_seen_ % kMeasureInterval == 0;
+  for (FilterState& state : movable_) {
+    if (is_chunk && (bound_[state.index] != nullptr || chunk_->verdicts[state.index] == Verdict::kAll)) continue;
+    uint32_t rows_in = columns.row_count();
+    auto started = is_measured ? Clock::now() : Clock::time_point();
+    bool any = RunFilter(filters[state.index], columns, context);
+    if (is_measured) {
+      double cost_ns = std::chrono::duration<double, std::nano>(Clock::now() - started).count();
+      state.cost_ns += (cost_ns / rows_in - state.cost_ns) / 4;
+    }
+    Observe(rows_in, any ? columns.row_count() : 0, &state);
+    if (!any) return Progress::kNoRows;
+  }
+  for (const ScanFilter& filter : filters) {
+    if (filter.expr->can_fail && !RunFilter(filter, columns, context)) return Progress::kNoRows;
+  }
+  counts_.rows_out += columns.row_count();
+  if (max_rows == 0) return Progress::kNoRows;
+  if (columns.row_count() > max_rows) {
+    auto* first = AllocateSelection(max_rows, context.arena);
+    std::iota(first, first + max_rows, uint16_t{0});
+    columns.Narrow(first, max_rows, context.arena);
+  }
+  if (!prefilter_columns_.empty() && !RunPrefilter(columns, context)) return Progress::kNoRows;
+  for (int column : needed_) columns.Load(column, context.arena);
+  *batch = columns.batch();
+  return Progress::kRows;
+}
+
+ScanCursor::Progress ScanCursor::Next(uint32_t max_rows, EvalContext& context, Batch* batch) {
+  if (chunk_ == nullptr || position_ >= morsel_.end) {
+    if (!OpenMorsel()) return Progress::kExhausted;
+  } else if (scan_.is_stopped()) {
+    return Progress::kExhausted;
+  }
+  uint32_t begin = position_;
+  uint32_t count = std::min(kVectorRows, chunk_->rows - begin);
+  ++vectors_seen_;
+  if (chunk_->is_summarized) {
+    position_ = chunk_->rows;
+    counts_.rows_in += chunk_->rows;
+    if (!EmitSummary(0, chunk_->rows, context)) throw EngineError(PENUMBRA_INTERNAL, "a chunk without its summary");
+    return Progress::kNoRows;
+  }
+  position_ += count;
+  uint64_t bits[kValidityWords];
+  if (!SetValidBits(begin, count, bits)) return Progress::kNoRows;
+  counts_.rows_in += kernels::CountBits(bits, count);
+  if (!ApplyPredicates(begin, count, bits, context)) return Progress::kNoRows;
+  const uint32_t n = kernels::CountBits(bits, count);
+  if (n == count && scan_.has_summaries() && !is_filtered_decoded_ && EmitSummary(begin, count, context))
+    return Progress::kNoRows;
+  ChunkColumns columns(*this, begin, count);
+  if (n < count) {
+    auto* selected = AllocateSelection(count, context.arena);
+    kernels::BitsToSelection(bits, count, selected);
+    columns.Select(selected, n);
+  }
+  return Emit(columns, true, max_rows, context, batch);
+}
+
+ScanCursor::Progress ScanCursor::Filter(const Rows& rows, uint32_t begin, uint32_t count, uint32_t max_rows,
+                                        EvalContext& context, Batch* batch) {
+  ++vectors_seen_;
+  counts_.rows_in += count;
+  counts_.pushed_rows += count;
+  RowColumns columns(*this, rows, begin, count);
+  return Emit(columns, false, max_rows, context, batch);
+}
+
+}  // namespace penumbra

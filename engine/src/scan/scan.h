@@ -1,0 +1,162 @@
+// The source of every plan's first pipeline: chunks of encoded columns, handed out in morsels, and
+// rows that the caller pushes.
+//
+// Scan is shared by all threads; ScanCursor belongs to one. AddChunk() calls come before the first
+// cursor. A vector of rows goes through valid ranges -> bitmap, predicates on encoded data -> bitmap,
+// the other conjuncts on the rows left, and only then are the output's columns decoded, for these rows.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "operator/operator.h"
+#include "plan/plan.h"
+#include "scan/scan_predicate.h"
+#include "segment/rows.h"
+#include "segment/segment.h"
+
+namespace penumbra {
+
+constexpr uint32_t kMorselRows = 16 * kVectorRows;
+
+class Scan {
+ public:
+  // `needed`: the scan columns that the first stage after the filter reads.
+  Scan(const Plan& plan, std::vector<bool> needed);
+  Scan(const Scan&) = delete;
+
+  // False: zone maps prove that no row passes.
+  bool AddChunk(const PenumbraChunk& chunk);
+  // Whether a morsel may be left to claim.
+  bool HasWork() const { return rows_left_.load(std::memory_order_relaxed) > 0 && !is_stopped(); }
+  // Nothing more is wanted: limits and errors.
+  void Stop() { is_stopped_.store(true, std::memory_order_relaxed); }
+  bool is_stopped() const { return is_stopped_.load(std::memory_order_relaxed); }
+  // Of which rows have to be looked at.
+  uint64_t total_rows() const { return total_rows_; }
+  uint32_t chunk_count() const { return chunk_count_; }
+  uint32_t skipped_count() const { return skipped_count_; }
+  const Plan& plan() const { return plan_; }
+  const std::vector<bool>& needed() const { return needed_; }
+  bool has_summaries() const { return has_summaries_; }
+  const std::vector<SummaryColumn>& summary_columns() const { return summary_columns_; }
+
+  struct Chunk {
+    uint32_t rows = 0;
+    std::vector<const void*> segments;
+    std::vector<PenumbraRowRange> ranges;
+    std::vector<Verdict> verdicts;  // of each scan filter, from the whole segment's zone map
+    bool is_summarized = false;     // all rows count, and metadata says all that the sink needs
+    std::atomic<uint32_t> next_row{0};
+  };
+  struct Morsel {
+    Chunk* chunk = nullptr;
+    uint32_t begin = 0;
+    uint32_t end = 0;
+  };
+  // Prefers `current`, then a chunk that nobody has begun, then what other threads have left of theirs:
+  // a thread that stays with a chunk binds its predicates once.
+  bool ClaimMorsel(Chunk* current, Morsel* morsel);
+
+ private:
+  bool ClaimFrom(Chunk* chunk, Morsel* morsel);
+  bool CanSummarizeChunk(const Chunk& chunk) const;
+
+  const Plan& plan_;
+  const std::vector<bool> needed_;
+  bool has_summaries_ = false;  // the sink takes them
+  std::vector<SummaryColumn> summary_columns_;
+  std::deque<Chunk> chunks_;
+  std::atomic<size_t> next_chunk_{0};
+  std::atomic<int64_t> rows_left_{0};
+  std::atomic<bool> is_stopped_{false};
+  uint64_t total_rows_ = 0;
+  uint32_t chunk_count_ = 0;
+  uint32_t skipped_count_ = 0;
+};
+
+// Whether zone maps prove that no row of the chunk passes the plan's first filter.
+bool IsChunkSkipped(const Plan& plan, const PenumbraChunk& chunk);
+
+struct ScanCounts {
+  uint64_t rows_in = 0;      // valid rows looked at
+  uint64_t rows_out = 0;     // that passed the filter
+  uint64_t pushed_rows = 0;  // of rows_in
+  uint64_t summarized_rows = 0;  // of rows_in: metadata was enough
+  uint64_t time_ns = 0;
+};
+
+class ScanCursor {
+ public:
+  // `is_output`: the batches are results, whose strings must stay when this cursor is at the next chunk.
+  ScanCursor(Scan& scan, bool is_output, ExecutionEnvironment& environment);
+  ~ScanCursor();
+
+  enum class Progress { kRows, kNoRows, kExhausted };
+  // Looks at one vector of rows. The batch lives in context.arena, in the segments and (unless is_output)
+  // in this cursor's chunk state: until the next call.
+  // Of the rows that pass only the first max_rows are decoded; the caller wants no more.
+  Progress Next(uint32_t max_rows, EvalContext& context, Batch* batch);
+  // The same for pushed rows [begin, begin + count), begin a multiple of kVectorRows.
+  Progress Filter(const Rows& rows, uint32_t begin, uint32_t count, uint32_t max_rows, EvalContext& context,
+                  Batch* batch);
+  const ScanCounts& counts() const { return counts_; }
+  // The sink that takes the scan's batches as they are: it is asked which rows it wants decoded, and
+  // given summaries instead of rows where it can use them.
+  void SetSink(Sink* sink, Sink::Local* local);
+
+ private:
+  class Columns;
+  class ChunkColumns;
+  class RowColumns;
+  // What this thread has learned of a conjunct that may be moved.
+  struct FilterState {
+    size_t index = 0;  // in the plan's scan_filters()
+    double rows_in = 1;
+    double rows_out = 0.5;
+    double cost_ns = 1;  // per row
+    Verdict verdict = Verdict::kSome;  // on the vector in hand
+  };
+
+  bool OpenMorsel();
+  void BindChunk();
+  void OrderFilters();
+  static void Observe(uint32_t rows_in, uint32_t rows_out, FilterState* state);
+  bool SetValidBits(uint32_t begin, uint32_t count, uint64_t* bits);
+  bool ApplyPredicates(uint32_t begin, uint32_t count, uint64_t* bits, EvalContext& context);
+  // Runs the conjuncts that ApplyPredicates() did not and decodes the output.
+  Progress Emit(Columns& columns, bool is_chunk, uint32_t max_rows, EvalContext& context, Batch* batch);
+  bool RunFilter(const ScanFilter& filter, Columns& columns, EvalContext& context);
+  bool RunPrefilter(Columns& columns, EvalContext& context);
+  // Gives the sink what metadata says of these rows, all of which are valid and pass; false: they have
+  // to be decoded.
+  bool EmitSummary(uint32_t begin, uint32_t count, EvalContext& context);
+
+  Scan& scan_;
+  const bool is_output_;
+  ExecutionEnvironment& environment_;
+  Scan::Morsel morsel_;
+  uint32_t position_ = 0;  // in the morsel's chunk
+  size_t range_ = 0;
+  Scan::Chunk* chunk_ = nullptr;
+  Arena chunk_arena_;
+  std::vector<SegmentReader> readers_;
+  std::vector<std::unique_ptr<ScanPredicate::Bound>> bound_;  // by filter; null: decode and evaluate
+  std::vector<FilterState> movable_;  // filters that cannot fail, in the order to run them
+  std::vector<Vector> vectors_;     // the batch's columns; null constants unless loaded
+  std::vector<uint8_t> is_loaded_;  // by column: decoded for the rows still selected
+  std::vector<int> loaded_;         // the columns that are
+  std::vector<int> needed_;         // the columns of the output
+  std::vector<uint8_t> is_kept_;      // by column: worth narrowing rather than decoding again
+  Sink* sink_ = nullptr;
+  Sink::Local* sink_local_ = nullptr;
+  std::vector<int> prefilter_columns_;
+  bool is_filtered_decoded_ = false;  // a conjunct is evaluated on decoded rows of the chunk
+  std::vector<ColumnSummary> summaries_;
+  uint32_t vectors_seen_ = 0;
+  ScanCounts counts_;
+};
+
+}  // namespace penumbra

@@ -1,0 +1,294 @@
+#include "scan/scan_predicate_ranges.h"
+
+#include <algorithm>
+
+#include "function/like.h"
+#include "numeric/numeric.h"
+
+namespace penumbra {
+
+RangeSet RangeSet::Of(int128 low, int128 high) {
+  RangeSet set;
+  low = std::max<int128>(low, INT64_MIN);
+  high = std::min<int128>(high, INT64_MAX);
+  if (low <= high) set.ranges_.push_back({static_cast<int64_t>(low), static_cast<int64_t>(high)});
+  return set;
+}
+
+bool RangeSet::Overlaps(int64_t low, int64_t high) const {
+  const auto first =
+      std::lower_bound(ranges_.begin(), ranges_.end(), low,
+                       [](const KeyRange& range, int64_t key) { return range.high < key; });
+  return first != ranges_.end() && first->low <= high;
+}
+
+bool RangeSet::Contains(int64_t low, int64_t high) const {
+  const auto first =
+      std::lower_bound(ranges_.begin(), ranges_.end(), low,
+                       [](const KeyRange& range, int64_t key) { return range.high < key; });
+  return first != ranges_.end() && first->low <= low && high <= first->high;
+}
+
+RangeSet RangeSet::Complement() const {
+  RangeSet set;
+  int128 next = INT64_MIN;
+  for (const KeyRange& range : ranges_) {
+    if (next < range.low) set.ranges_.push_back({static_cast<int64_t>(next), range.low - 1});
+    next = static_cast<int128>(range.high) + 1;
+  }
+  if (next <= INT64_MAX) set.ranges_.push_back({static_cast<int64_t>(next), INT64_MAX});
+  return set;
+}
+
+RangeSet RangeSet::Intersect(const RangeSet& other) const {
+  RangeSet set;
+  auto a = ranges_.begin();
+  auto b = other.ranges_.begin();
+  while (a != ranges_.end() && b != other.ranges_.end()) {
+    const int64_t low = std::max(a->low, b->low);
+    const int64_t high = std::min(a->high, b->high);
+    if (low <= high) set.ranges_.push_back({low, high});
+    if (a->high < b->high) {
+      ++a;
+    } else {
+      ++b;
+    }
+  }
+  return set;
+}
+
+RangeSet RangeSet::Union(std::vector<RangeSet> sets) {
+  std::vector<KeyRange> all;
+  for (const RangeSet& set : sets) all.insert(all.end(), set.ranges_.begin(), set.ranges_.end());
+  std::sort(all.begin(), all.end(),
+            [](const KeyRange& a, const KeyRange& b) { return a.low < b.low; });
+  RangeSet result;
+  for (const KeyRange& range : all) {
+    std::vector<KeyRange>& merged = result.ranges_;
+    if (!merged.empty() && range.low <= static_cast<int128>(merged.back().high) + 1) {
+      merged.back().high = std::max(merged.back().high, range.high);
+    } else {
+      merged.push_back(range);
+    }
+  }
+  return result;
+}
+
+namespace {
+
+// Where a constant stands among the keys: `floor` is the greatest key at or below it, which may lie
+// outside int64; is_exact: it has that key itself.
+struct KeyPosition {
+  int128 floor = 0;
+  bool is_exact = true;
+};
+
+constexpr int128 kAboveAll = static_cast<int128>(1) << 100;
+
+bool AreComparable(PenumbraType a, PenumbraType b) {
+  return a == b || (IsInteger(a) && IsInteger(b)) || (IsFloat(a) && IsFloat(b));
+}
+
+int64_t IntegerConstant(const Vector& v) {
+  switch (FlatWidth(v)) {
+    case 1:
+      return *v.values<uint8_t>();
+    case 2:
+      return *v.values<int16_t>();
+    case 4:
+      return *v.values<int32_t>();
+    default:
+      return *v.values<int64_t>();
+  }
+}
+
+std::optional<KeyPosition> NumericPosition(const Vector& constant, int scale) {
+  const Decimal decimal = DecimalAt(constant, 0);
+  switch (decimal.kind()) {
+    case Decimal::Kind::kFinite:
+      break;
+    case Decimal::Kind::kNegativeInfinity:
+      return KeyPosition{-kAboveAll, false};
+    default:
+      return KeyPosition{kAboveAll, false};  // NaN is above everything finite too
+  }
+  int128 integer;
+  if (!decimal.ToScaledInteger(&integer)) return std::nullopt;
+  if (integer == 0) return KeyPosition{0, true};
+  const int shift = scale - decimal.scale();
+  if (shift >= 0) {
+    int128 key;
+    if (shift > kMaxInt128Digits || __builtin_mul_overflow(integer, kPowersOfTen[shift], &key) ||
+        key > kAboveAll || key < -kAboveAll) {
+      return KeyPosition{integer < 0 ? -kAboveAll : kAboveAll, false};
+    }
+    return KeyPosition{key, true};
+  }
+  if (-shift > kMaxInt128Digits) return KeyPosition{integer < 0 ? -1 : 0, false};
+  const int128 unit = kPowersOfTen[-shift];
+  int128 key = integer / unit;
+  const bool is_exact = key * unit == integer;
+  if (!is_exact && integer < 0) --key;
+  return KeyPosition{std::clamp(key, -kAboveAll, kAboveAll), is_exact};
+}
+
+std::optional<KeyPosition> FindPosition(const Vector& constant, const KeyDomain& domain) {
+  if (constant.is_null_constant() || !constant.is_constant() ||
+      !AreComparable(constant.type, domain.type)) {
+    return std::nullopt;
+  }
+  switch (domain.kind) {
+    case KeyKind::kInteger:
+      return KeyPosition{IntegerConstant(constant), true};
+    case KeyKind::kFloat: {
+      const double value = constant.type == PENUMBRA_FLOAT4 ? double{*constant.values<float>()}
+                                                            : *constant.values<double>();
+      return KeyPosition{FloatKey(value), true};
+    }
+    case KeyKind::kNumeric:
+      return NumericPosition(constant, domain.scale);
+    default:
+      break;
+  }
+  if (constant.type == PENUMBRA_UUID)
+    return KeyPosition{PrefixKey({constant.values<char>(), 8}), true};
+  const std::string_view bytes = constant.values<StringRef>()->view();
+  return KeyPosition{PrefixKey(constant.type == PENUMBRA_BPCHAR ? TrimBlanks(bytes) : bytes), true};
+}
+
+RangeSet RangesOfComparison(PenumbraFunction function, const KeyPosition& at) {
+  const int128 last_below = at.is_exact ? at.floor - 1 : at.floor;
+  const int128 first_at_or_above = last_below + 1;
+  switch (function) {
+    case PENUMBRA_FN_EQ:
+      return at.is_exact ? RangeSet::Of(at.floor, at.floor) : RangeSet::None();
+    case PENUMBRA_FN_NE:
+      return at.is_exact ? RangeSet::Of(at.floor, at.floor).Complement() : RangeSet::All();
+    case PENUMBRA_FN_LT:
+      return RangeSet::Of(INT64_MIN, last_below);
+    case PENUMBRA_FN_LE:
+      return RangeSet::Of(INT64_MIN, at.floor);
+    case PENUMBRA_FN_GT:
+      return RangeSet::Of(at.floor + 1, INT64_MAX);
+    default:
+      return RangeSet::Of(first_at_or_above, INT64_MAX);
+  }
+}
+
+// Of keys that are only a beginning: values on both sides of the constant can share its key.
+RangeSet PrefixRangesOfComparison(PenumbraFunction function, const KeyPosition& at) {
+  switch (function) {
+    case PENUMBRA_FN_EQ:
+      return RangeSet::Of(at.floor, at.floor);
+    case PENUMBRA_FN_NE:
+      return RangeSet::All();
+    case PENUMBRA_FN_LT:
+    case PENUMBRA_FN_LE:
+      return RangeSet::Of(INT64_MIN, at.floor);
+    default:
+      return RangeSet::Of(at.floor, INT64_MAX);
+  }
+}
+
+PenumbraFunction Mirror(PenumbraFunction function) {
+  switch (function) {
+    case PENUMBRA_FN_LT:
+      return PENUMBRA_FN_GT;
+    case PENUMBRA_FN_LE:
+      return PENUMBRA_FN_GE;
+    case PENUMBRA_FN_GT:
+      return PENUMBRA_FN_LT;
+    case PENUMBRA_FN_GE:
+      return PENUMBRA_FN_LE;
+    default:
+      return function;
+  }
+}
+
+std::optional<RangeSet> CompileComparison(const Expr& expr, const KeyDomain& domain) {
+  // Bounds and ranges of keys are bytewise.
+  if (expr.args.size() != 2 || expr.collation != nullptr) return std::nullopt;
+  const Expr* column = expr.args[0];
+  const Expr* constant = expr.args[1];
+  PenumbraFunction function = expr.function;
+  if (column->kind == Expr::Kind::kConstant) {
+    std::swap(column, constant);
+    function = Mirror(function);
+  }
+  if (column->kind != Expr::Kind::kColumn || constant->kind != Expr::Kind::kConstant)
+    return std::nullopt;
+  const std::optional<KeyPosition> at = FindPosition(constant->constant, domain);
+  if (!at) return std::nullopt;
+  return domain.kind == KeyKind::kPrefix ? PrefixRangesOfComparison(function, *at)
+                                         : RangesOfComparison(function, *at);
+}
+
+std::optional<RangeSet> CompileList(const Expr& expr, const KeyDomain& domain) {
+  if (expr.args.empty() || expr.args[0]->kind != Expr::Kind::kColumn) return std::nullopt;
+  std::vector<RangeSet> points;
+  for (size_t i = 1; i < expr.args.size(); ++i) {
+    if (expr.args[i]->kind != Expr::Kind::kConstant) return std::nullopt;
+    const std::optional<KeyPosition> at = FindPosition(expr.args[i]->constant, domain);
+    if (!at) return std::nullopt;
+    points.push_back(RangesOfComparison(PENUMBRA_FN_EQ, *at));
+  }
+  RangeSet set = RangeSet::Union(std::move(points));
+  if (expr.function == PENUMBRA_FN_IN_LIST) return set;
+  return domain.kind == KeyKind::kPrefix ? RangeSet::All() : set.Complement();
+}
+
+// What begins with the pattern's first literal. A char(n) has its keys without trailing blanks.
+std::optional<RangeSet> CompileLike(const Expr& expr, const KeyDomain& domain) {
+  const LikePattern* pattern = ConstantPattern(expr);
+  if (pattern == nullptr || expr.args[0]->kind != Expr::Kind::kColumn) return std::nullopt;
+  std::string_view prefix = pattern->literals().front();
+  if (domain.type == PENUMBRA_BPCHAR) prefix = TrimBlanks(prefix);
+  std::string last(prefix.substr(0, sizeof(int64_t)));
+  last.resize(sizeof(int64_t), '\xff');
+  return RangeSet::Of(PrefixKey(prefix), PrefixKey(last));
+}
+
+std::optional<RangeSet> CompileConnective(const Expr& expr, const KeyDomain& domain) {
+  std::vector<RangeSet> sets;
+  for (const Expr* arg : expr.args) {
+    std::optional<RangeSet> set = CompileRanges(*arg, domain);
+    if (!set) return std::nullopt;
+    sets.push_back(std::move(*set));
+  }
+  if (expr.function == PENUMBRA_FN_OR) return RangeSet::Union(std::move(sets));
+  RangeSet all = RangeSet::All();
+  for (const RangeSet& set : sets) all = all.Intersect(set);
+  return all;
+}
+
+}  // namespace
+
+std::optional<RangeSet> CompileRanges(const Expr& expr, const KeyDomain& domain) {
+  if (expr.kind == Expr::Kind::kColumn) {
+    if (domain.type != PENUMBRA_BOOL) return std::nullopt;
+    return RangeSet::Of(1, 1);
+  }
+  // A constant does not become null with the column, which would break the promise for nulls.
+  if (expr.kind == Expr::Kind::kConstant) return std::nullopt;
+  if (IsComparison(expr.function)) return CompileComparison(expr, domain);
+  switch (expr.function) {
+    case PENUMBRA_FN_IN_LIST:
+    case PENUMBRA_FN_NOT_IN_LIST:
+      return CompileList(expr, domain);
+    case PENUMBRA_FN_LIKE:
+      return CompileLike(expr, domain);
+    case PENUMBRA_FN_AND:
+    case PENUMBRA_FN_OR:
+      return CompileConnective(expr, domain);
+    case PENUMBRA_FN_NOT: {
+      if (domain.kind == KeyKind::kPrefix) return std::nullopt;
+      const std::optional<RangeSet> set = CompileRanges(*expr.args[0], domain);
+      if (!set) return std::nullopt;
+      return set->Complement();
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace penumbra

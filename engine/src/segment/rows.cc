@@ -1,0 +1,252 @@
+#include "segment/rows.h"
+
+#include <algorithm>
+
+#include "kernels/kernels.h"
+#include "numeric/numeric.h"
+#include "vector/string_load.h"
+
+namespace penumbra {
+namespace {
+
+constexpr size_t kVariableBytesMax = UINT32_MAX - RowsColumn::kPaddingBytes;
+
+bool IsNull(const PenumbraColumnInput& input, uint32_t row) {
+  return input.nulls != nullptr && input.nulls[row] != 0;
+}
+
+// Grows by doubling: one fill with zeros per doubling, not per append.
+template <typename T>
+void GrowTo(std::vector<T>* v, size_t size) {
+  if (v->capacity() < size) v->reserve(std::max(size, 2 * v->capacity()));
+  v->resize(size);
+}
+
+void AppendValidity(const PenumbraColumnInput& input, uint32_t rows_before, uint32_t row_count,
+                    RowsColumn* column) {
+  uint32_t nulls = 0;
+  if (input.nulls != nullptr) {
+    for (uint32_t i = 0; i < row_count; ++i) nulls += input.nulls[i] != 0;
+  }
+  if (nulls == 0 && column->validity.empty()) return;
+  if (column->validity.empty()) {
+    column->validity.resize(kernels::BitmapWords(rows_before));
+    kernels::SetBits(column->validity.data(), rows_before);
+  }
+  GrowTo(&column->validity, kernels::BitmapWords(size_t{rows_before} + row_count));
+  uint64_t* validity = column->validity.data();
+  for (uint32_t i = 0; i < row_count; ++i) {
+    const uint32_t row = rows_before + i;
+    validity[row / 64] |= static_cast<uint64_t>(!IsNull(input, i)) << (row % 64);
+  }
+  column->null_count += nulls;
+}
+
+template <typename T>
+void AppendFixed(const PenumbraColumnInput& input, uint32_t row_count, RowsColumn* column) {
+  const size_t before = column->fixed.size();
+  GrowTo(&column->fixed, before + row_count * sizeof(T));
+  T* out = reinterpret_cast<T*>(column->fixed.data() + before);
+  if (input.nulls == nullptr) {
+    for (uint32_t i = 0; i < row_count; ++i) out[i] = static_cast<T>(input.values[i]);
+  } else {
+    for (uint32_t i = 0; i < row_count; ++i)
+      out[i] = input.nulls[i] != 0 ? T{0} : static_cast<T>(input.values[i]);
+  }
+}
+
+void AppendWide(const PenumbraColumnInput& input, uint32_t row_count, RowsColumn* column) {
+  const size_t before = column->fixed.size();
+  GrowTo(&column->fixed, before + size_t{row_count} * 16);
+  uint8_t* out = column->fixed.data() + before;
+  for (uint32_t i = 0; i < row_count; ++i) {
+    if (!IsNull(input, i))
+      std::memcpy(out + size_t{i} * 16, reinterpret_cast<const void*>(input.values[i]), 16);
+  }
+}
+
+// Room for `more` bytes and the padding; returns where they go.
+char* ReserveBytes(RowsColumn* column, size_t more) {
+  const size_t used = column->variable_bytes();
+  if (used + more > kVariableBytesMax)
+    throw EngineError(PENUMBRA_UNSUPPORTED, "more than 4 GB in one column of a chunk");
+  const size_t wanted = used + more + RowsColumn::kPaddingBytes;
+  // Never shrunk: what is past the last row is padding.
+  if (column->bytes.size() < wanted)
+    column->bytes.resize(std::max(wanted, 2 * column->bytes.size()));
+  return column->bytes.data() + used;
+}
+
+void AppendVariable(const PenumbraColumnInput& input, uint32_t row_count, RowsColumn* column) {
+  size_t total = 0;
+  for (uint32_t i = 0; i < row_count; ++i) total += IsNull(input, i) ? 0 : input.lengths[i];
+  const size_t rows_before = column->ends.size();
+  uint32_t end = static_cast<uint32_t>(column->variable_bytes());
+  char* out = ReserveBytes(column, total);
+  GrowTo(&column->ends, rows_before + row_count);
+  uint32_t* ends = column->ends.data() + rows_before;
+  for (uint32_t i = 0; i < row_count; ++i) {
+    if (!IsNull(input, i)) {
+      std::memcpy(out, reinterpret_cast<const void*>(input.values[i]), input.lengths[i]);
+      out += input.lengths[i];
+      end += input.lengths[i];
+    }
+    ends[i] = end;
+  }
+}
+
+// The first `rows` rows of a kInt64 column become payloads.
+void ConvertToPayload(uint32_t rows, RowsColumn* column) {
+  const int64_t* values = reinterpret_cast<const int64_t*>(column->fixed.data());
+  column->ends.resize(rows);
+  size_t end = 0;
+  for (uint32_t row = 0; row < rows; ++row) {
+    if (column->bytes.size() < end + kIntegerPayloadBytes + RowsColumn::kPaddingBytes) {
+      column->bytes.resize(2 * column->bytes.size() + 256);
+    }
+    if (column->IsValid(row)) {
+      end += IntegerToPayload(values[row], column->scale, column->bytes.data() + end);
+      if (end > kVariableBytesMax)
+        throw EngineError(PENUMBRA_UNSUPPORTED, "more than 4 GB in one column of a chunk");
+    }
+    column->ends[row] = static_cast<uint32_t>(end);
+  }
+  column->fixed.clear();
+  column->numeric_form = NumericForm::kPayload;
+  column->scale = -1;
+}
+
+// True when all rows were appended as int64; false leaves the column as it was.
+bool AppendNumericAsInt64(const PenumbraColumnInput& input, uint32_t row_count,
+                          RowsColumn* column) {
+  const size_t before = column->fixed.size();
+  GrowTo(&column->fixed, before + row_count * sizeof(int64_t));
+  int64_t* out = reinterpret_cast<int64_t*>(column->fixed.data() + before);
+  int16_t scale = column->scale;
+  for (uint32_t i = 0; i < row_count; ++i) {
+    if (IsNull(input, i)) continue;
+    int value_scale;
+    const char* payload = reinterpret_cast<const char*>(input.values[i]);
+    const bool fits = PayloadToInt64(payload, input.lengths[i], &out[i], &value_scale);
+    if (!fits || (scale >= 0 && value_scale != scale)) {
+      column->fixed.resize(before);
+      return false;
+    }
+    scale = static_cast<int16_t>(value_scale);
+  }
+  column->scale = scale;
+  return true;
+}
+
+void AppendNumeric(const PenumbraColumnInput& input, uint32_t rows_before, uint32_t row_count,
+                   RowsColumn* column) {
+  if (column->numeric_form == NumericForm::kInt64) {
+    if (AppendNumericAsInt64(input, row_count, column)) return;
+    ConvertToPayload(rows_before, column);
+  }
+  AppendVariable(input, row_count, column);
+}
+
+}  // namespace
+
+Rows::Rows(const PenumbraType* types, int column_count) {
+  columns_.resize(static_cast<size_t>(column_count));
+  for (int i = 0; i < column_count; ++i) columns_[i].type = types[i];
+}
+
+void Rows::Append(const PenumbraColumnInput* columns, uint32_t row_count) {
+  if (row_count > UINT32_MAX - row_count_)
+    throw EngineError(PENUMBRA_UNSUPPORTED, "more than 2^32 rows");
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    RowsColumn* column = &columns_[c];
+    const PenumbraColumnInput& input = columns[c];
+    switch (column->type) {
+      case PENUMBRA_BOOL:
+        AppendFixed<uint8_t>(input, row_count, column);
+        break;
+      case PENUMBRA_INT2:
+        AppendFixed<uint16_t>(input, row_count, column);
+        break;
+      case PENUMBRA_INT4:
+      case PENUMBRA_DATE:
+      case PENUMBRA_FLOAT4:
+        AppendFixed<uint32_t>(input, row_count, column);
+        break;
+      case PENUMBRA_INT8:
+      case PENUMBRA_TIMESTAMP:
+      case PENUMBRA_TIMESTAMPTZ:
+      case PENUMBRA_FLOAT8:
+        AppendFixed<uint64_t>(input, row_count, column);
+        break;
+      case PENUMBRA_UUID:
+      case PENUMBRA_INTERVAL:
+        AppendWide(input, row_count, column);
+        break;
+      case PENUMBRA_NUMERIC:
+        AppendNumeric(input, row_count_, row_count, column);
+        break;
+      case PENUMBRA_TEXT:
+      case PENUMBRA_BPCHAR:
+        AppendVariable(input, row_count, column);
+        break;
+      default:
+        throw EngineError(PENUMBRA_UNSUPPORTED, "unknown column type");
+    }
+    AppendValidity(input, row_count_, row_count, column);
+  }
+  row_count_ += row_count;
+}
+
+void Rows::Clear() {
+  for (RowsColumn& column : columns_) {
+    column.numeric_form = NumericForm::kInt64;
+    column.scale = -1;
+    column.fixed.clear();
+    column.ends.clear();  // `bytes` stays: all of it is padding now
+    column.validity.clear();
+    column.null_count = 0;
+  }
+  row_count_ = 0;
+}
+
+size_t Rows::byte_count() const {
+  size_t bytes = 0;
+  for (const RowsColumn& column : columns_) {
+    bytes += column.fixed.size() + column.variable_bytes() + column.ends.size() * sizeof(uint32_t) +
+             column.validity.size() * sizeof(uint64_t);
+  }
+  return bytes;
+}
+
+Vector Rows::Slice(int c, uint32_t begin, uint32_t count, Arena& arena) const {
+  const RowsColumn& column = columns_[c];
+  Vector v;
+  v.type = column.type;
+  if (!column.validity.empty()) {
+    const uint64_t* validity = column.validity.data() + begin / 64;
+    v.validity = kernels::CountBits(validity, count) == count ? nullptr : validity;
+  }
+  if (column.is_variable()) {
+    v.numeric_form = column.numeric_form;
+    StringRef* refs = arena.AllocateArray<StringRef>(count);
+    uint32_t from = begin == 0 ? 0 : column.ends[begin - 1];
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint32_t to = column.ends[begin + i];
+      refs[i] = LoadStringRef(column.bytes.data() + from, to - from);
+      from = to;
+    }
+    v.data = refs;
+    return v;
+  }
+  v.data = column.fixed.data() + size_t{begin} * FlatWidth(v);
+  if (column.type == PENUMBRA_NUMERIC) {
+    v.scale = std::max<int16_t>(column.scale, 0);
+    int64_t least = 0, greatest = 0;
+    kernels::FindBounds(v.values<int64_t>(), v.validity, count, &least, &greatest);
+    v.lower = least;
+    v.upper = greatest;
+  }
+  return v;
+}
+
+}  // namespace penumbra

@@ -1,0 +1,96 @@
+// What the full sort and the top-N share.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "operator/operator.h"
+#include "sort/sort_key.h"
+#include "sort/sort_rows.h"
+
+namespace penumbra {
+
+struct SortEntry {
+  SortPrefix prefix;
+  char* row;
+};
+
+// The rows' columns: those of the batches, then the keys that are not among them.
+class SortInput {
+ public:
+  // has_weights: see SortKeys.
+  SortInput(const SortSpec& spec, bool has_weights);
+  SortInput(const SortInput&) = delete;
+  const SortRowLayout& layout() const { return layout_; }
+  const SortKeys& keys() const { return keys_; }
+  int column_count() const { return column_count_; }  // of the output
+
+  // Flat columns of a batch, in the layout's order; valid as long as context.arena and the batch.
+  void Evaluate(const Batch& batch, EvalContext& context, Vector* columns) const;
+  // Of those, the keys.
+  void SelectKeys(const Vector* columns, Vector* keys) const;
+  // What EvaluateFirstKey() reads.
+  std::vector<int> first_key_columns() const;
+  // The evaluation of the first key alone.
+  Vector EvaluateFirstKey(const Batch& batch, EvalContext& context) const;
+
+  bool IsLess(const SortEntry& a, const SortEntry& b) const {
+    if (!(a.prefix == b.prefix)) return a.prefix < b.prefix;
+    return !keys_.HasExactPrefix() && keys_.CompareRows(a.row, b.row) < 0;
+  }
+
+ private:
+  struct Columns {
+    std::vector<PenumbraType> types;
+    std::vector<int> of_key;
+    std::vector<const Expr*> hidden;
+  };
+  static Columns ChooseColumns(const SortSpec& spec);
+
+  Columns columns_;
+  const int column_count_;
+  const std::vector<SortKeySpec> specs_;
+  SortRowLayout layout_;
+  SortKeys keys_;
+};
+
+// Compares for std algorithms; polls for cancellation, which leaves the range in any order.
+class SortOrder {
+ public:
+  SortOrder(const SortInput& input, const ExecutionEnvironment& environment)
+      : input_(&input), environment_(&environment) {}
+  bool operator()(const SortEntry& a, const SortEntry& b) {
+    if (++compared_ % kPollCompares == 0) environment_->CheckCancelled();
+    return input_->IsLess(a, b);
+  }
+
+ private:
+  static constexpr uint32_t kPollCompares = 1 << 16;
+  const SortInput* input_;
+  const ExecutionEnvironment* environment_;
+  uint32_t compared_ = 0;
+};
+
+// Reads rows in order, given the pointers to them.
+class SortedReader : public Sink::Reader {
+ public:
+  SortedReader(const SortInput& input, const ExecutionEnvironment& environment, char* const* rows,
+               uint64_t count)
+      : input_(input), environment_(environment), rows_(rows), left_(count) {}
+  bool Next(Batch* batch) override;
+
+ private:
+  const SortInput& input_;
+  const ExecutionEnvironment& environment_;
+  char* const* rows_;
+  uint64_t left_;
+  std::vector<Vector> columns_;
+  Arena arena_;
+};
+
+std::unique_ptr<Sink> CreateFullSort(const SortSpec& spec,
+                                     ExecutionEnvironment& environment);  // sort.cc
+std::unique_ptr<Sink> CreateTopN(const SortSpec& spec,
+                                 ExecutionEnvironment& environment);  // top_n.cc
+
+}  // namespace penumbra

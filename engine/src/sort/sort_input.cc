@@ -1,0 +1,79 @@
+#include "sort/sort.h"
+
+namespace penumbra {
+
+// Limit and offset up to which top-N keeps the candidates; beyond it all rows are sorted.
+constexpr int64_t kTopNRowsMax = 100000;
+
+SortInput::Columns SortInput::ChooseColumns(const SortSpec& spec) {
+  Columns columns;
+  columns.types = spec.column_types;
+  for (const SortKeySpec& key : spec.keys) {
+    if (key.expr->kind == Expr::Kind::kColumn) {
+      columns.of_key.push_back(key.expr->column);
+    } else {
+      columns.of_key.push_back(static_cast<int>(columns.types.size()));
+      columns.types.push_back(key.expr->type);
+      columns.hidden.push_back(key.expr);
+    }
+  }
+  return columns;
+}
+
+SortInput::SortInput(const SortSpec& spec, bool has_weights)
+    : columns_(ChooseColumns(spec)),
+      column_count_(static_cast<int>(spec.column_types.size())),
+      specs_(spec.keys),
+      layout_(columns_.types),
+      keys_(spec.keys, columns_.of_key, layout_, has_weights) {}
+
+void SortInput::Evaluate(const Batch& batch, EvalContext& context, Vector* columns) const {
+  for (int c = 0; c < column_count_; ++c)
+    columns[c] = Flatten(batch.columns[c], batch.rows, context.arena);
+  for (size_t k = 0; k < columns_.hidden.size(); ++k) {
+    columns[column_count_ + k] =
+        Flatten(penumbra::Evaluate(*columns_.hidden[k], batch, context), batch.rows, context.arena);
+  }
+}
+
+void SortInput::SelectKeys(const Vector* columns, Vector* keys) const {
+  for (size_t k = 0; k < columns_.of_key.size(); ++k) keys[k] = columns[columns_.of_key[k]];
+}
+
+std::vector<int> SortInput::first_key_columns() const {
+  std::vector<int> columns;
+  CollectColumns(*specs_[0].expr, &columns);
+  return columns;
+}
+
+Vector SortInput::EvaluateFirstKey(const Batch& batch, EvalContext& context) const {
+  return Flatten(penumbra::Evaluate(*specs_[0].expr, batch, context), batch.rows, context.arena);
+}
+
+bool SortedReader::Next(Batch* batch) {
+  if (left_ == 0) return false;
+  environment_.CheckCancelled();
+  arena_.Reset();
+  columns_.clear();
+  const uint32_t count = static_cast<uint32_t>(std::min<uint64_t>(left_, kVectorRows));
+  // The rows lie anywhere: their cache misses overlap when they are asked for all at once.
+  const uint32_t row_bytes = input_.layout().row_bytes();
+  for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t at = 0; at < row_bytes; at += 64) __builtin_prefetch(rows_[i] + at);
+  }
+  for (int c = 0; c < input_.column_count(); ++c) {
+    columns_.push_back(input_.layout().Read(c, rows_, count, arena_));
+  }
+  rows_ += count;
+  left_ -= count;
+  *batch = {count, static_cast<uint32_t>(columns_.size()), columns_.data()};
+  return true;
+}
+
+std::unique_ptr<Sink> CreateSort(const SortSpec& spec, ExecutionEnvironment& environment) {
+  const bool is_small =
+      spec.limit >= 0 && spec.limit <= kTopNRowsMax && spec.offset <= kTopNRowsMax - spec.limit;
+  return is_small ? CreateTopN(spec, environment) : CreateFullSort(spec, environment);
+}
+
+}  // namespace penumbra

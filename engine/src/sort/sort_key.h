@@ -1,0 +1,85 @@
+// Sort keys as bytes whose memcmp order is the order wanted.
+//
+// The keys of a row are encoded one after the other into a prefix of 16 bytes, each so that no
+// value's code is the beginning of another's:
+//   most types   a byte for null or not, then the value big-endian with its order made unsigned
+//   text         a byte for null or not, the bytes, a zero byte (which text cannot contain); ordered by a
+//                locale only the first, or with it the beginning of its weights, and no further key is
+//                encoded after it
+//   numeric      11 bytes: class and exponent (null, -inf, negative, zero, positive, inf, NaN),
+//   then
+//                18 digits and a bit that says whether more follow; no further key is encoded after
+//                a value with more digits
+// A descending key has all bits inverted, nulls aside. Rows with equal prefixes are compared by
+// their values where a prefix may not hold all (HasExactPrefix).
+#pragma once
+
+#include <vector>
+
+#include "operator/operator.h"
+#include "sort/sort_rows.h"
+
+namespace penumbra {
+
+struct SortPrefix {
+  uint64_t high = 0;
+  uint64_t low = 0;
+  bool operator<(const SortPrefix& other) const {
+    return high < other.high || (high == other.high && low < other.low);
+  }
+  bool operator==(const SortPrefix& other) const { return high == other.high && low == other.low; }
+};
+
+class SortKeys {
+ public:
+  // columns[k]: where the row holds key k.
+  // With has_weights prefixes hold strxfrm's weights of text that a locale orders. They may order rows
+  // otherwise than strcoll: whoever asks for them proves the result, see NeedsProof().
+  SortKeys(const std::vector<SortKeySpec>& keys, std::vector<int> columns, const SortRowLayout& layout,
+           bool has_weights);
+
+  // Whether rows in the order of prefixes, then of CompareRows(), are in order only if each neighbours are by
+  // CompareRows() alone.
+  bool NeedsProof() const;
+
+  bool HasExactPrefix() const { return is_exact_; }
+  // Prefixes of the selected rows of the keys' (flat) vectors.
+  void Encode(const Vector* keys, RowSelection selection, SortPrefix* prefixes) const;
+  // The rows whose first word, with the first key alone encoded, is not beyond `bound`: by
+  // comparing values, without encoding any. False when that does not work for the key's type and
+  // form.
+  bool SelectFirst(const Vector& key, uint32_t rows, uint64_t bound, uint64_t* bits) const;
+  // The first words of the prefixes, as far as the first key goes; the rest is zero.
+  void EncodeFirstWords(const Vector& key, uint32_t rows, uint64_t* words) const;
+  // Whether the first key is text that a locale orders, of which prefixes say nothing.
+  bool IsFirstCollated() const { return keys_[0].collation != nullptr; }
+  // Of the `count` rows in `selected`, keeps those whose first (collated, flat) key is not beyond that of `row`.
+  uint32_t SelectCollated(const Vector& key, const char* row, uint32_t count, uint16_t* selected) const;
+  // <0, 0, >0 by the values in the rows.
+  int CompareRows(const char* a, const char* b) const;
+
+ private:
+  struct Key {
+    PenumbraType type;
+    bool descending;
+    bool nulls_first;
+    int column;
+    const Collation* collation;  // of text in another order than that of its bytes
+  };
+  struct Cursor {
+    char bytes[64];
+    uint32_t at;
+  };
+  void EncodeKeys(const Vector* keys, size_t key_count, RowSelection selection,
+                  SortPrefix* prefixes) const;
+  void EncodeKey(const Key& key, const Vector& v, RowSelection selection, Cursor* cursors) const;
+  void EncodeCollated(const Key& key, const Vector& v, RowSelection selection, Cursor* cursors) const;
+  int CompareValues(const Key& key, const char* a, const char* b) const;
+
+  std::vector<Key> keys_;
+  const SortRowLayout& layout_;
+  const bool has_weights_;
+  bool is_exact_ = true;
+};
+
+}  // namespace penumbra

@@ -1,0 +1,166 @@
+#include "sort/sort_rows.h"
+
+#include "numeric/numeric_rows.h"
+
+namespace penumbra {
+
+bool RowNumeric::ToInteger(int128* integer) const {
+  if (form == NumericForm::kPayload) return false;
+  if (form == NumericForm::kInt64) {
+    int64_t narrow;
+    std::memcpy(&narrow, value, 8);
+    *integer = narrow;
+  } else {
+    std::memcpy(integer, value, 16);
+  }
+  return true;
+}
+
+StringRef RowNumeric::payload() const {
+  StringRef ref;
+  std::memcpy(static_cast<void*>(&ref), value, 16);
+  return ref;
+}
+
+Decimal RowNumeric::ToDecimal() const {
+  int128 integer;
+  return ToInteger(&integer) ? Decimal::FromInteger(integer, scale)
+                             : Decimal::FromPayload(payload().view());
+}
+
+SortRowLayout::SortRowLayout(const std::vector<PenumbraType>& types) {
+  columns_.resize(types.size());
+  uint32_t at = (static_cast<uint32_t>(types.size()) + 7) / 8;
+  for (size_t i = 0; i < types.size(); ++i) {
+    const bool is_numeric = types[i] == PENUMBRA_NUMERIC;
+    const uint32_t width =
+        is_numeric ? sizeof(RowNumeric) : FlatWidth(types[i], NumericForm::kInt64);
+    columns_[i] = {types[i], at, width};
+    at += width;
+  }
+  row_bytes_ = (at + 7) / 8 * 8;
+}
+
+namespace {
+
+template <int kWidth>
+void WriteFixed(const Vector& v, RowSelection selection, uint32_t offset, char* const* rows) {
+  const char* values = static_cast<const char*>(v.data);
+  for (uint32_t i = 0; i < selection.count; ++i) {
+    const uint32_t row = selection.rows == nullptr ? i : selection.rows[i];
+    std::memcpy(rows[i] + offset, values + size_t{row} * kWidth, kWidth);
+  }
+}
+
+void CopyString(char* slot, Arena& arena) {
+  StringRef ref;
+  std::memcpy(static_cast<void*>(&ref), slot, 16);
+  if (ref.is_inline()) return;
+  ref.pointer = arena.CopyBytes(ref.pointer, ref.length);
+  std::memcpy(slot, &ref, 16);
+}
+
+}  // namespace
+
+void SortRowLayout::WriteColumn(int column, const Vector& v, RowSelection selection,
+                                char* const* rows, Arena& arena) const {
+  const Column& to = columns_[column];
+  const bool is_numeric = to.type == PENUMBRA_NUMERIC;
+  switch (is_numeric ? FlatWidth(v) : to.width) {
+    case 1:
+      WriteFixed<1>(v, selection, to.offset, rows);
+      break;
+    case 2:
+      WriteFixed<2>(v, selection, to.offset, rows);
+      break;
+    case 4:
+      WriteFixed<4>(v, selection, to.offset, rows);
+      break;
+    case 8:
+      WriteFixed<8>(v, selection, to.offset, rows);
+      break;
+    default:
+      WriteFixed<16>(v, selection, to.offset, rows);
+      break;
+  }
+  const bool has_strings = IsStringForm(v);
+  if (!is_numeric && !has_strings && v.validity == nullptr) return;
+  for (uint32_t i = 0; i < selection.count; ++i) {
+    char* slot = rows[i] + to.offset;
+    if (!v.IsValid(selection.rows == nullptr ? i : selection.rows[i])) {
+      rows[i][column / 8] |= static_cast<char>(1 << (column % 8));
+      std::memset(slot, 0, to.width);
+      continue;
+    }
+    if (is_numeric) {
+      std::memcpy(slot + offsetof(RowNumeric, scale), &v.scale, sizeof(v.scale));
+      std::memcpy(slot + offsetof(RowNumeric, form), &v.numeric_form, sizeof(v.numeric_form));
+    }
+    if (has_strings) CopyString(slot, arena);
+  }
+}
+
+void SortRowLayout::Write(const Vector* columns, RowSelection selection, char* const* rows,
+                          Arena& arena) const {
+  for (int c = 0; c < column_count(); ++c) WriteColumn(c, columns[c], selection, rows, arena);
+}
+
+char* SortRowLayout::Copy(const char* row, Arena& arena) const {
+  char* copy = static_cast<char*>(arena.Allocate(row_bytes_));
+  std::memcpy(copy, row, row_bytes_);
+  for (const Column& column : columns_) {
+    char* slot = copy + column.offset;
+    // Null slots are zero: an empty string, or a numeric of the form kInt64.
+    if (IsStringType(column.type)) CopyString(slot, arena);
+    if (column.type == PENUMBRA_NUMERIC) {
+      RowNumeric numeric;
+      std::memcpy(&numeric, slot, sizeof(numeric));
+      if (numeric.form == NumericForm::kPayload) CopyString(slot, arena);
+    }
+  }
+  return copy;
+}
+
+Vector SortRowLayout::Read(int column, const char* const* rows, uint32_t count,
+                           Arena& arena) const {
+  const Column& from = columns_[column];
+  if (from.type == PENUMBRA_NUMERIC) {
+    NumericWriter result(count, arena);
+    for (uint32_t i = 0; i < count; ++i) {
+      if (IsNull(rows[i], column)) continue;
+      RowNumeric value = Get<RowNumeric>(rows[i], column);
+      int128 integer;
+      if (value.ToInteger(&integer)) {
+        result.SetInteger(i, integer, value.scale);
+      } else {
+        result.SetPayload(i, value.payload());
+      }
+    }
+    return result.Finish();
+  }
+  ResultVector out;
+  out.vector.type = from.type;
+  char* values = static_cast<char*>(arena.Allocate(size_t{count} * from.width));
+  out.vector.data = values;
+  for (uint32_t i = 0; i < count; ++i) {
+    const char* slot = rows[i] + from.offset;
+    switch (from.width) {
+      case 4:
+        std::memcpy(values + size_t{i} * 4, slot, 4);
+        break;
+      case 8:
+        std::memcpy(values + size_t{i} * 8, slot, 8);
+        break;
+      case 16:
+        std::memcpy(values + size_t{i} * 16, slot, 16);
+        break;
+      default:
+        std::memcpy(values + size_t{i} * from.width, slot, from.width);
+        break;
+    }
+    if (IsNull(rows[i], column)) out.SetNull(i, arena);
+  }
+  return out.vector;
+}
+
+}  // namespace penumbra

@@ -1,0 +1,62 @@
+// Rows of a sort: all columns of a row side by side, so that putting a row in its place in the
+// result costs one cache miss and not one per column.
+#pragma once
+
+#include <vector>
+
+#include "numeric/numeric.h"
+#include "vector/arena.h"
+#include "vector/result_vector.h"
+#include "vector/vector.h"
+
+namespace penumbra {
+
+// A NUMERIC in a row: values of one column may come in several forms and scales.
+struct RowNumeric {
+  char value[16];  // int64, int128 or StringRef by form
+  int16_t scale;
+  NumericForm form;
+
+  bool ToInteger(int128* integer) const;  // false: kPayload
+  StringRef payload() const;
+  Decimal ToDecimal() const;
+};
+
+class SortRowLayout {
+ public:
+  explicit SortRowLayout(const std::vector<PenumbraType>& types);
+
+  uint32_t row_bytes() const { return row_bytes_; }
+  int column_count() const { return static_cast<int>(columns_.size()); }
+  PenumbraType type(int column) const { return columns_[column].type; }
+
+  // Makes a row of each selected row of the (flat) columns; rows[i] is zero before. Strings are
+  // copied to `arena`.
+  void Write(const Vector* columns, RowSelection selection, char* const* rows, Arena& arena) const;
+  // A copy of a row that points only into `arena`.
+  char* Copy(const char* row, Arena& arena) const;
+  // A column of the rows, flat; strings point to where the rows' do.
+  Vector Read(int column, const char* const* rows, uint32_t count, Arena& arena) const;
+
+  bool IsNull(const char* row, int column) const { return (row[column / 8] >> (column % 8)) & 1; }
+  template <typename T>
+  T Get(const char* row, int column) const {
+    T value;
+    std::memcpy(static_cast<void*>(&value), row + columns_[column].offset, sizeof(T));
+    return value;
+  }
+
+ private:
+  struct Column {
+    PenumbraType type;
+    uint32_t offset;
+    uint32_t width;
+  };
+  void WriteColumn(int column, const Vector& v, RowSelection selection, char* const* rows,
+                   Arena& arena) const;
+
+  std::vector<Column> columns_;
+  uint32_t row_bytes_ = 0;
+};
+
+}  // namespace penumbra

@@ -1,0 +1,238 @@
+// The first rows of an order, without keeping the others.
+//
+// Each thread collects candidates. When it has as many as are wanted it knows a bound that no row
+// beyond can matter; with twice as many it drops the worse half and knows a better one. The best
+// bound of all threads is shared: the first word of the prefix of the row at the bound. Only rows
+// whose first key is not beyond it are looked at further, and only theirs are all columns evaluated,
+// encoded and copied. A batch that has more such rows than are wanted gives a bound by itself, from
+// the first words alone: wide rows are not even decoded for it, and it helps where each batch is
+// better than the ones before (the latest rows of a table that grows).
+#include <algorithm>
+#include <mutex>
+#include <numeric>
+
+#include "kernels/kernels.h"
+#include "sort/sort.h"
+
+namespace penumbra {
+namespace {
+
+constexpr uint64_t kCandidatesMin = 64;
+// After a batch whose words gave no better bound (many equal keys) so many are not tried.
+constexpr uint32_t kTightenPause = 16;
+constexpr size_t kBlockBytes = size_t{32} << 10;
+
+class TopN : public Sink {
+ public:
+  TopN(const SortSpec& spec, ExecutionEnvironment& environment)
+      : input_(spec, false),
+        offset_(static_cast<uint64_t>(spec.offset)),
+        wanted_(static_cast<uint64_t>(spec.limit) + offset_),
+        capacity_(std::max(2 * wanted_, kCandidatesMin)),
+        environment_(environment) {}
+
+  std::unique_ptr<Sink::Local> CreateLocal() override {
+    return std::make_unique<TopNLocal>(input_, environment_);
+  }
+  void Consume(Sink::Local& local, const Batch& batch, EvalContext& context) override;
+  std::vector<int> prefilter_columns() const override { return input_.first_key_columns(); }
+  uint32_t Prefilter(Sink::Local& local, const Batch& batch, EvalContext& context,
+                     uint16_t* selected) override {
+    return SelectByFirstKey(static_cast<TopNLocal&>(local), batch, context, selected);
+  }
+  void Combine(Sink::Local& local) override;
+  int PrepareFinish() override { return round_++ == 0 ? 1 : 0; }
+  void RunFinishTask(int task) override;
+  int Seal() override { return 1; }
+  bool is_ordered() const override { return true; }
+  std::unique_ptr<Sink::Reader> OpenPartition(int partition) override;
+  SinkStats stats() const override { return {0, 0, environment_.budget.peak_bytes()}; }
+
+ private:
+  struct TopNLocal : Sink::Local {
+    TopNLocal(const SortInput& input, ExecutionEnvironment& environment)
+        : arena(std::make_unique<Arena>(&environment.budget, kBlockBytes)),
+          columns(input.layout().column_count()),
+          keys(input.layout().column_count()),
+          prefixes(kVectorRows) {}
+    std::unique_ptr<Arena> arena;  // rows and strings of the candidates, and of some dropped ones
+    std::vector<SortEntry> candidates;
+    bool is_bounded = false;
+    SortEntry bound;  // the last candidate that may matter, when is_bounded
+    uint32_t tighten_pause = 0;
+    std::vector<Vector> columns;
+    std::vector<Vector> keys;
+    std::vector<SortPrefix> prefixes;
+  };
+
+  uint32_t SelectByFirstKey(TopNLocal& local, const Batch& batch, EvalContext& context, uint16_t* selected);
+  uint32_t SelectByBound(const TopNLocal& local, const Vector& key, uint32_t rows, uint64_t bound,
+                         EvalContext& context, uint16_t* selected) const;
+  uint32_t Tighten(TopNLocal& local, const Vector& key, uint32_t rows, EvalContext& context, uint32_t count,
+                   uint16_t* selected);
+  void ShareBound(uint64_t bound);
+  void AddCandidates(TopNLocal& local, const Batch& batch, EvalContext& context);
+  void DropWorst(TopNLocal& local);
+
+  const SortInput input_;
+  const uint64_t offset_;
+  const uint64_t wanted_;  // with the offset
+  const uint64_t capacity_;
+  ExecutionEnvironment& environment_;
+  // No row whose prefix starts with a greater word can matter.
+  std::atomic<uint64_t> shared_bound_{UINT64_MAX};
+  std::mutex mutex_;  // guards what follows during Combine
+  std::vector<std::unique_ptr<Arena>> arenas_;
+  std::vector<SortEntry> entries_;
+  std::vector<char*> rows_;
+  int round_ = 0;
+};
+
+uint32_t TopN::SelectByFirstKey(TopNLocal& local, const Batch& batch, EvalContext& context,
+                                uint16_t* selected) {
+  const uint64_t bound = shared_bound_.load(std::memory_order_relaxed);
+  if (bound == UINT64_MAX && batch.rows <= wanted_) {
+    std::iota(selected, selected + batch.rows, uint16_t{0});
+    return batch.rows;
+  }
+  const Vector key = input_.EvaluateFirstKey(batch, context);
+  const uint32_t count = SelectByBound(local, key, batch.rows, bound, context, selected);
+  return count <= wanted_ || wanted_ == 0 ? count : Tighten(local, key, batch.rows, context, count, selected);
+}
+
+uint32_t TopN::SelectByBound(const TopNLocal& local, const Vector& key, uint32_t rows, uint64_t bound,
+                             EvalContext& context, uint16_t* selected) const {
+  if (bound == UINT64_MAX) {
+    std::iota(selected, selected + rows, uint16_t{0});
+    return rows;
+  }
+  uint64_t bits[kValidityWords];
+  if (input_.keys().SelectFirst(key, rows, bound, bits)) {
+    return static_cast<uint32_t>(kernels::BitsToSelection(bits, rows, selected));
+  }
+  uint64_t* words = context.arena.AllocateArray<uint64_t>(rows);
+  input_.keys().EncodeFirstWords(key, rows, words);
+  // A first key shorter than the word leaves the rest zero, so that it is not beyond a longer
+  // bound.
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < rows; ++i) {
+    selected[count] = static_cast<uint16_t>(i);
+    count += words[i] <= bound;
+  }
+  if (local.is_bounded && input_.keys().IsFirstCollated()) {
+    return input_.keys().SelectCollated(key, local.bound.row, count, selected);
+  }
+  return count;
+}
+
+// Of more rows than are wanted, keeps those not beyond the last one wanted.
+uint32_t TopN::Tighten(TopNLocal& local, const Vector& key, uint32_t rows, EvalContext& context, uint32_t count,
+                       uint16_t* selected) {
+  if (local.tighten_pause > 0) {
+    --local.tighten_pause;
+    return count;
+  }
+  uint64_t* words = context.arena.AllocateArray<uint64_t>(rows);
+  uint64_t* ordered = context.arena.AllocateArray<uint64_t>(count);
+  input_.keys().EncodeFirstWords(key, rows, words);
+  for (uint32_t i = 0; i < count; ++i) ordered[i] = words[selected[i]];
+  std::nth_element(ordered, ordered + (wanted_ - 1), ordered + count);
+  const uint64_t bound = ordered[wanted_ - 1];
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint16_t row = selected[i];
+    selected[kept] = row;
+    kept += words[row] <= bound;
+  }
+  if (kept == count) local.tighten_pause = kTightenPause;
+  ShareBound(bound);
+  return kept;
+}
+
+void TopN::ShareBound(uint64_t bound) {
+  uint64_t known = shared_bound_.load(std::memory_order_relaxed);
+  while (bound < known && !shared_bound_.compare_exchange_weak(known, bound, std::memory_order_relaxed)) {
+  }
+}
+
+void TopN::Consume(Sink::Local& sink_local, const Batch& batch, EvalContext& context) {
+  if (batch.rows == 0 || wanted_ == 0) return;
+  TopNLocal& local = static_cast<TopNLocal&>(sink_local);
+  if (context.memo != nullptr) context.memo->Begin(batch);
+  uint16_t* selected = context.arena.AllocateArray<uint16_t>(kVectorRows);
+  const uint32_t count = SelectByFirstKey(local, batch, context, selected);
+  if (count == 0) return;
+  if (count == batch.rows) {
+    AddCandidates(local, batch, context);
+    return;
+  }
+  Vector* columns = context.arena.AllocateArray<Vector>(batch.column_count);
+  for (uint32_t c = 0; c < batch.column_count; ++c) {
+    columns[c] = Gather(batch.columns[c], selected, count, context.arena);
+  }
+  AddCandidates(local, {count, batch.column_count, columns}, context);
+}
+
+void TopN::AddCandidates(TopNLocal& local, const Batch& batch, EvalContext& context) {
+  input_.Evaluate(batch, context, local.columns.data());
+  input_.SelectKeys(local.columns.data(), local.keys.data());
+  input_.keys().Encode(local.keys.data(), {nullptr, batch.rows}, local.prefixes.data());
+  const uint32_t row_bytes = input_.layout().row_bytes();
+  for (uint32_t i = 0; i < batch.rows; ++i) {
+    // Ties of the prefix may still matter; their rows are compared once they are made.
+    if (local.is_bounded && local.bound.prefix < local.prefixes[i]) continue;
+    char* row = static_cast<char*>(local.arena->Allocate(row_bytes));
+    std::memset(row, 0, row_bytes);
+    const uint16_t index = static_cast<uint16_t>(i);
+    input_.layout().Write(local.columns.data(), {&index, 1}, &row, *local.arena);
+    local.candidates.push_back({local.prefixes[i], row});
+    if (local.candidates.size() == wanted_ && !local.is_bounded) {
+      local.bound = *std::max_element(local.candidates.begin(), local.candidates.end(),
+                                      SortOrder(input_, environment_));
+      local.is_bounded = true;
+      ShareBound(local.bound.prefix.high);
+    }
+    if (local.candidates.size() >= capacity_) DropWorst(local);
+  }
+}
+
+void TopN::DropWorst(TopNLocal& local) {
+  environment_.CheckCancelled();
+  auto last = local.candidates.begin() + static_cast<ptrdiff_t>(wanted_ - 1);
+  std::nth_element(local.candidates.begin(), last, local.candidates.end(),
+                   SortOrder(input_, environment_));
+  local.candidates.resize(wanted_);
+  // The dropped rows' memory goes with the old arena.
+  auto arena = std::make_unique<Arena>(&environment_.budget, kBlockBytes);
+  for (SortEntry& entry : local.candidates) entry.row = input_.layout().Copy(entry.row, *arena);
+  local.arena = std::move(arena);
+  local.bound = local.candidates.back();
+  local.is_bounded = true;
+  ShareBound(local.bound.prefix.high);
+}
+
+void TopN::Combine(Sink::Local& sink_local) {
+  TopNLocal& local = static_cast<TopNLocal&>(sink_local);
+  std::lock_guard<std::mutex> lock(mutex_);
+  arenas_.push_back(std::move(local.arena));
+  entries_.insert(entries_.end(), local.candidates.begin(), local.candidates.end());
+}
+
+void TopN::RunFinishTask(int) {
+  const uint64_t count = std::min<uint64_t>(wanted_, entries_.size());
+  std::partial_sort(entries_.begin(), entries_.begin() + static_cast<ptrdiff_t>(count),
+                    entries_.end(), SortOrder(input_, environment_));
+  for (uint64_t i = offset_; i < count; ++i) rows_.push_back(entries_[i].row);
+}
+
+std::unique_ptr<Sink::Reader> TopN::OpenPartition(int) {
+  return std::make_unique<SortedReader>(input_, environment_, rows_.data(), rows_.size());
+}
+
+}  // namespace
+
+std::unique_ptr<Sink> CreateTopN(const SortSpec& spec, ExecutionEnvironment& environment) {
+  return std::make_unique<TopN>(spec, environment);
+}
+
+}  // namespace penumbra

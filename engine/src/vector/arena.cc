@@ -1,0 +1,64 @@
+#include "vector/arena.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+
+namespace penumbra {
+namespace {
+constexpr size_t kKeepBlocks = 32;
+constexpr size_t kHugePageBytes = size_t{2} << 20;
+}
+
+void* Arena::AllocateSlow(size_t bytes) {
+  // After a Reset() blocks are used again, first to last; one that is too small is passed over.
+  while (current_ != nullptr && block_index_ + 1 < blocks_.size()) {
+    const Block& next = blocks_[++block_index_];
+    current_ = next.memory;
+    capacity_ = next.bytes;
+    used_ = 0;
+    if (bytes <= capacity_) {
+      used_ = bytes;
+      return current_;
+    }
+  }
+  size_t block_bytes = std::max(block_bytes_, (bytes + 63) & ~size_t{63});
+  const bool is_huge = block_bytes >= kHugePageBytes;
+  if (is_huge) block_bytes = (block_bytes + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
+  if (budget_ != nullptr) budget_->Add(block_bytes);
+  void* memory = std::aligned_alloc(is_huge ? kHugePageBytes : 64, block_bytes);
+  if (memory == nullptr) {
+    if (budget_ != nullptr) budget_->Subtract(block_bytes);
+    throw EngineError(PENUMBRA_OUT_OF_MEMORY);
+  }
+#ifdef MADV_HUGEPAGE
+  if (is_huge) madvise(memory, block_bytes, MADV_HUGEPAGE);  // a wish: without it pages fault one by one
+#endif
+  block_bytes_ = std::max(block_bytes_, std::min(2 * block_bytes_, max_block_bytes_));
+  blocks_.push_back({static_cast<char*>(memory), block_bytes});
+  total_bytes_ += block_bytes;
+  block_index_ = blocks_.size() - 1;
+  current_ = static_cast<char*>(memory);
+  capacity_ = block_bytes;
+  used_ = bytes;
+  return memory;
+}
+
+void Arena::Release(size_t keep_blocks) {
+  while (blocks_.size() > keep_blocks) {
+    std::free(blocks_.back().memory);
+    total_bytes_ -= blocks_.back().bytes;
+    if (budget_ != nullptr) budget_->Subtract(blocks_.back().bytes);
+    blocks_.pop_back();
+  }
+}
+
+void Arena::Reset() {
+  Release(kKeepBlocks);
+  block_index_ = 0;
+  used_ = 0;
+  current_ = blocks_.empty() ? nullptr : blocks_[0].memory;
+  capacity_ = blocks_.empty() ? 0 : blocks_[0].bytes;
+}
+
+}  // namespace penumbra

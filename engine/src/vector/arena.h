@@ -1,0 +1,95 @@
+// Bump allocation in blocks, accounted to a memory budget that all arenas of one execution share.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "vector/error.h"
+
+namespace penumbra {
+
+// Bytes held by the operators of one execution. Operators that can spill ask IsExceeded() and spill;
+// the hard limit is where the query gives up with PENUMBRA_OUT_OF_MEMORY.
+class MemoryBudget {
+ public:
+  explicit MemoryBudget(size_t budget_bytes)
+      : budget_bytes_(budget_bytes), hard_limit_bytes_(2 * budget_bytes + (size_t{256} << 20)) {}
+
+  void Add(size_t bytes) {
+    size_t used = used_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    if (used > hard_limit_bytes_) {
+      used_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+      throw EngineError(PENUMBRA_OUT_OF_MEMORY);
+    }
+    size_t peak = peak_bytes_.load(std::memory_order_relaxed);
+    while (used > peak && !peak_bytes_.compare_exchange_weak(peak, used, std::memory_order_relaxed)) {
+    }
+  }
+  void Subtract(size_t bytes) { used_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
+  bool IsExceeded() const { return used_bytes_.load(std::memory_order_relaxed) > budget_bytes_; }
+  size_t budget_bytes() const { return budget_bytes_; }
+  size_t used_bytes() const { return used_bytes_.load(std::memory_order_relaxed); }
+  size_t peak_bytes() const { return peak_bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  const size_t budget_bytes_;
+  const size_t hard_limit_bytes_;
+  std::atomic<size_t> used_bytes_{0};
+  std::atomic<size_t> peak_bytes_{0};
+};
+
+// Not thread-safe. Memory is 64-byte aligned per allocation of 64 bytes and more, else 16, and lives
+// until Reset() or destruction. `budget` may be null (unaccounted). Each block is twice the one before,
+// up to max_block_bytes; blocks of 2 MB and more ask for huge pages.
+class Arena {
+ public:
+  explicit Arena(MemoryBudget* budget = nullptr, size_t block_bytes = size_t{64} << 10, size_t max_block_bytes = 0)
+      : budget_(budget), block_bytes_(block_bytes), max_block_bytes_(max_block_bytes) {}
+  ~Arena() { Release(0); }
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  void* Allocate(size_t bytes) {
+    size_t align = bytes >= 64 ? 64 : 16;
+    size_t begin = (used_ + align - 1) & ~(align - 1);
+    if (current_ == nullptr || begin + bytes > capacity_) return AllocateSlow(bytes);
+    used_ = begin + bytes;
+    return current_ + begin;
+  }
+  template <typename T>
+  T* AllocateArray(size_t count) {
+    return static_cast<T*>(Allocate(count * sizeof(T)));
+  }
+  const char* CopyBytes(const void* bytes, size_t length) {
+    char* copy = static_cast<char*>(Allocate(length));
+    std::memcpy(copy, bytes, length);
+    return copy;
+  }
+  // Frees all but the first blocks, up to keep_bytes, and starts over: cheap enough for every batch.
+  void Reset();
+  size_t bytes() const { return total_bytes_; }
+
+ private:
+  struct Block {
+    char* memory;
+    size_t bytes;
+  };
+  void* AllocateSlow(size_t bytes);
+  void Release(size_t keep_blocks);
+
+  MemoryBudget* budget_;
+  size_t block_bytes_;  // of the next block
+  size_t max_block_bytes_;
+  std::vector<Block> blocks_;
+  size_t block_index_ = 0;  // of the block that `current_` points to
+  char* current_ = nullptr;
+  size_t capacity_ = 0;
+  size_t used_ = 0;
+  size_t total_bytes_ = 0;
+};
+
+}  // namespace penumbra

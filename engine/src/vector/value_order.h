@@ -1,0 +1,47 @@
+// PostgreSQL's order and equality of single values that are not plain numbers.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+
+#include "vector/vector.h"
+
+namespace penumbra {
+
+// As interval_cmp: a month counts 30 days, a day 24 hours.
+inline int128 IntervalSpan(const PenumbraInterval& interval) {
+  constexpr int64_t kDayUs = int64_t{86400} * 1000000;
+  const int64_t days = int64_t{interval.month} * 30 + interval.day;
+  return int128{interval.time_us} + int128{days} * kDayUs;
+}
+
+// Length without trailing blanks: what of a char(n) value counts.
+inline uint32_t TrimmedLength(const char* bytes, uint32_t length) {
+  while (length > 0 && bytes[length - 1] == ' ') --length;
+  return length;
+}
+
+// Bytewise, the shorter first where one is a prefix of the other.
+inline int CompareBytes(const char* a, uint32_t a_length, const char* b, uint32_t b_length) {
+  const int order = std::memcmp(a, b, std::min(a_length, b_length));
+  if (order != 0) return order;
+  return a_length < b_length ? -1 : a_length > b_length;
+}
+
+inline int CompareText(const StringRef& a, const StringRef& b) {
+  uint32_t a_prefix, b_prefix;
+  std::memcpy(&a_prefix, a.prefix, 4);
+  std::memcpy(&b_prefix, b.prefix, 4);
+  if (a_prefix != b_prefix) {
+    // Bytes past a short string are zero, and so order it before a longer one; equal zeros never differ.
+    return __builtin_bswap32(a_prefix) < __builtin_bswap32(b_prefix) ? -1 : 1;
+  }
+  return CompareBytes(a.data(), a.length, b.data(), b.length);
+}
+
+inline int CompareBpchar(const StringRef& a, const StringRef& b) {
+  const char *a_bytes = a.data(), *b_bytes = b.data();
+  return CompareBytes(a_bytes, TrimmedLength(a_bytes, a.length), b_bytes, TrimmedLength(b_bytes, b.length));
+}
+
+}  // namespace penumbra

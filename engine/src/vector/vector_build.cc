@@ -1,0 +1,29 @@
+#include "vector/vector_build.h"
+
+#include <new>
+
+namespace penumbra {
+
+Vector VectorFromTruth(const Truth& truth, uint32_t rows, Arena& arena) {
+  uint8_t* values = arena.AllocateArray<uint8_t>(rows);
+  kernels::BitsToBytes(truth.is_true, rows, values);
+  uint64_t* validity = nullptr;
+  if (truth.has_nulls) {
+    const uint32_t words = BitWords(rows);
+    validity = arena.AllocateArray<uint64_t>(words);
+    for (uint32_t w = 0; w < words; ++w) validity[w] = ~truth.is_null[w];
+  }
+  return FlatVector(PENUMBRA_BOOL, values, validity);
+}
+
+Batch GatherBatch(const Batch& batch, const std::vector<int>& columns, const uint16_t* selected,
+                  uint32_t count, Arena& arena) {
+  Vector* vectors = arena.AllocateArray<Vector>(batch.column_count);
+  std::uninitialized_default_construct_n(vectors, batch.column_count);
+  for (int column : columns) {
+    vectors[column] = Gather(batch.columns[column], selected, count, arena);
+  }
+  return {count, batch.column_count, vectors};
+}
+
+}  // namespace penumbra

@@ -1,0 +1,867 @@
+/*-------------------------------------------------------------------------
+ *
+ * directory.c
+ *	  What is cached: relations, their chunks, the chunks' column segments.
+ *
+ * This is the only file that takes the directory lock.
+ *
+ * Shared mode protects: the hash of relations, each relation's array of
+ * chunks, which segments a chunk has.  Whoever finds a chunk under it pins
+ * the chunk and segments before letting go; from then on it reads them with
+ * no lock.  Exclusive mode is needed to change any of these, and for the
+ * clock list.  The lock is held for memory accesses only: never across I/O,
+ * a system call, an allocation of the backend or anything that can raise an
+ * error.  Memory is returned to the region after the lock is released, since
+ * giving it to the kernel is a system call.
+ *
+ * References of a chunk: one of the directory's, one per pin.  New pins need
+ * the directory's, so whoever brings the count to zero is the last one and
+ * frees the chunk and its segments.  Pins of a segment keep it from being
+ * evicted while its chunk stays; a segment is evicted only under the
+ * exclusive lock and with no pin, and can gain one only under the lock.
+ *
+ * What readers may change without the lock is atomic and monotonic: live bits
+ * go from 1 to 0, dead_pages up; vm_stamp is exchanged by whoever proved the
+ * new value.  usage is a plain byte: a lost update costs nothing.
+ *
+ * The region's spinlock is a leaf below this lock.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "storage/shmem.h"
+#include "utils/hsearch.h"
+#include "utils/rel.h"
+#include "utils/timestamp.h"
+
+#include "cache/directory.h"
+#include "pg_compat.h"
+#include "cache/progress.h"
+#include "cache/region.h"
+#include "cache/wanted.h"
+
+#define RELATIONS_INITIAL		256
+#define RELATIONS_MAX			16384
+
+#define USAGE_START				1
+#define USAGE_MAX				5
+
+/* Chunks dropped, segments evicted per turn of the exclusive lock, at most about so many. */
+#define EVICT_BATCH				64
+#define GARBAGE_MAX				(3 * EVICT_BATCH)
+
+/* Totals over a relation's chunks. */
+typedef struct ColumnTotals
+{
+	uint32		chunks;
+	uint64		pages;			/* of the chunks, cached */
+	uint64		rows;
+	uint64		bytes;
+	pg_atomic_uint64 hits;
+} ColumnTotals;
+
+typedef struct CachedRelation
+{
+	CacheKey	key;			/* hash key */
+	Oid			relid;
+	uint32		chunk_limit;	/* length of chunks[] */
+	uint32		chunk_count;	/* not NULL */
+	uint32		column_limit;	/* length of columns[] */
+	CachedChunk **chunks;		/* region memory */
+	ColumnTotals *columns;		/* region memory, by attribute number - 1 */
+	pg_atomic_uint64 scans;
+	pg_atomic_uint64 pages_from_cache;
+	pg_atomic_uint64 pages_from_heap;
+	/* of cached pages, in the last scan */
+	pg_atomic_uint64 unproven_pages;
+	pg_atomic_uint64 dear_pages;	/* proven by reading the heap page's LSN */
+	pg_atomic_uint64 vacuumed_at;	/* TimestampTz */
+} CachedRelation;
+
+typedef struct DirectoryControl
+{
+	LWLock	   *locks[DIRECTORY_LOCK_COUNT];
+	pg_atomic_uint32 relation_count;
+	pg_atomic_uint64 next_serial;
+	dlist_head	clock;			/* segments, the hand at the head */
+	uint32		clock_length;
+} DirectoryControl;
+
+static DirectoryControl *directory = NULL;
+static HTAB *relations = NULL;
+
+#define directory_lock (directory->locks[0])
+
+Size
+directory_shmem_bytes(void)
+{
+	Size		bytes = MAXALIGN(sizeof(DirectoryControl));
+
+	bytes = add_size(bytes, hash_estimate_size(RELATIONS_MAX, sizeof(CachedRelation)));
+	bytes = add_size(bytes, MAXALIGN(region_shmem_bytes()));
+	bytes = add_size(bytes, MAXALIGN(wanted_shmem_bytes()));
+	return add_size(bytes, MAXALIGN(progress_shmem_bytes()));
+}
+
+void
+directory_shmem_startup(void)
+{
+	bool		found;
+	HASHCTL		info = {
+		.keysize = sizeof(CacheKey),
+		.entrysize = sizeof(CachedRelation),
+	};
+
+	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+	region_shmem_startup(ShmemInitStruct("penumbra region", region_shmem_bytes(), &found));
+	directory = ShmemInitStruct("penumbra directory", sizeof(DirectoryControl), &found);
+	for (int i = 0; i < DIRECTORY_LOCK_COUNT; i++)
+		directory->locks[i] = &GetNamedLWLockTranche(DIRECTORY_TRANCHE)[i].lock;
+	pg_atomic_init_u32(&directory->relation_count, 0);
+	pg_atomic_init_u64(&directory->next_serial, 1);
+	dlist_init(&directory->clock);
+	directory->clock_length = 0;
+	relations = ShmemInitHash("penumbra relations", RELATIONS_INITIAL, RELATIONS_MAX,
+							  &info, HASH_ELEM | HASH_BLOBS);
+	wanted_shmem_startup(ShmemInitStruct("penumbra wanted", wanted_shmem_bytes(), &found));
+	progress_shmem_startup(ShmemInitStruct("penumbra progress", progress_shmem_bytes(), &found));
+	LWLockRelease(AddinShmemInitLock);
+}
+
+LWLock *
+directory_shared_lock(int index)
+{
+	return directory->locks[index];
+}
+
+void
+directory_key_of(Relation rel, CacheKey *key)
+{
+	key->tablespace = compat_rel_tablespace(rel);
+	key->database = compat_rel_database(rel);
+	key->filenumber = compat_rel_filenumber(rel);
+}
+
+bool
+directory_is_empty(void)
+{
+	return directory == NULL || pg_atomic_read_u32(&directory->relation_count) == 0;
+}
+
+uint64
+directory_next_serial(void)
+{
+	return pg_atomic_fetch_add_u64(&directory->next_serial, 1);
+}
+
+bool
+directory_segment_matches(const CachedSegment *segment, TupleDesc desc)
+{
+	Form_pg_attribute att;
+
+	if (segment->segment == NULL || segment->attnum > desc->natts)
+		return false;
+	att = TupleDescAttr(desc, segment->attnum - 1);
+	return !att->attisdropped && att->atttypid == segment->type_oid &&
+		att->atttypmod == segment->typmod && att->attcollation == segment->collation;
+}
+
+static CachedRelation *
+find_relation(const CacheKey *key)
+{
+	Assert(LWLockHeldByMe(directory_lock));
+	return hash_search(relations, key, HASH_FIND, NULL);
+}
+
+/* ---------------------------------------------------------------- pins ---- */
+
+static bool
+chunk_has_columns(const CachedChunk *chunk, const AttrNumber *attnums, int natts, TupleDesc desc)
+{
+	for (int i = 0; i < natts; i++)
+	{
+		if (attnums[i] > (int) chunk->column_count ||
+			!directory_segment_matches(&chunk->columns[attnums[i] - 1], desc))
+			return false;
+	}
+	return true;
+}
+
+static void
+pin_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts)
+{
+	pg_atomic_fetch_add_u32(&chunk->references, 1);
+	for (int i = 0; i < natts; i++)
+	{
+		CachedSegment *segment = &chunk->columns[attnums[i] - 1];
+
+		pg_atomic_fetch_add_u32(&segment->pins, 1);
+		if (segment->usage < USAGE_MAX)
+			segment->usage++;
+	}
+}
+
+int
+directory_pin_chunks(Relation rel, const AttrNumber *attnums, int natts, uint32 sample,
+					 CachedChunk ***chunks)
+{
+	CacheKey	key;
+	CachedRelation *relation;
+	TupleDesc	desc = RelationGetDescr(rel);
+	uint32		limit = 64;
+	uint32		step = 1;
+	int			count = 0;
+
+	*chunks = NULL;
+	if (directory_is_empty())
+		return 0;
+	directory_key_of(rel, &key);
+	for (;;)
+	{
+		*chunks = palloc(sizeof(CachedChunk *) * limit);
+		LWLockAcquire(directory_lock, LW_SHARED);
+		relation = find_relation(&key);
+		if (relation == NULL || relation->chunk_count <= limit)
+			break;
+		limit = relation->chunk_count + 16;
+		LWLockRelease(directory_lock);
+		pfree(*chunks);
+	}
+	if (relation != NULL && sample > 0)
+		step = Max(1, relation->chunk_count / sample);
+	for (uint32 i = 0; relation != NULL && i < relation->chunk_limit; i += step)
+	{
+		CachedChunk *chunk = relation->chunks[i];
+
+		if (chunk == NULL || !chunk_has_columns(chunk, attnums, natts, desc))
+			continue;
+		pin_chunk(chunk, attnums, natts);
+		(*chunks)[count++] = chunk;
+	}
+	LWLockRelease(directory_lock);
+	return count;
+}
+
+CachedChunk *
+directory_pin_chunk(Relation rel, uint32 number, AttrNumber *attnums, int *natts)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	CacheKey	key;
+	CachedRelation *relation;
+	CachedChunk *chunk = NULL;
+	int			count = 0;
+
+	directory_key_of(rel, &key);
+	LWLockAcquire(directory_lock, LW_SHARED);
+	relation = find_relation(&key);
+	if (relation != NULL && number < relation->chunk_limit)
+		chunk = relation->chunks[number];
+	for (uint32 i = 0; chunk != NULL && attnums != NULL && i < chunk->column_count; i++)
+	{
+		if (directory_segment_matches(&chunk->columns[i], desc))
+			attnums[count++] = i + 1;
+	}
+	if (chunk != NULL)
+		pin_chunk(chunk, attnums, count);
+	LWLockRelease(directory_lock);
+	if (natts != NULL)
+		*natts = count;
+	return chunk;
+}
+
+void
+directory_free_chunk(CachedChunk *chunk)
+{
+	for (uint32 i = 0; i < chunk->column_count; i++)
+	{
+		if (chunk->columns[i].segment != NULL)
+			region_free(chunk->columns[i].segment, chunk->columns[i].bytes);
+	}
+	region_free(chunk, chunk->bytes);
+}
+
+void
+directory_unpin_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts)
+{
+	for (int i = 0; i < natts; i++)
+		pg_atomic_fetch_sub_u32(&chunk->columns[attnums[i] - 1].pins, 1);
+	if (pg_atomic_fetch_sub_u32(&chunk->references, 1) == 1)
+		directory_free_chunk(chunk);
+}
+
+/* ---------------------------------------------------------------- changes - */
+
+/* Adds (sign 1) or takes away (-1) a segment in the relation's totals. */
+static void
+count_segment(CachedRelation *relation, const CachedSegment *segment, int sign)
+{
+	ColumnTotals *totals = &relation->columns[segment->attnum - 1];
+
+	totals->chunks += sign;
+	totals->pages += (int64) sign * segment->chunk->cached_pages;
+	totals->rows += (int64) sign * segment->chunk->rows;
+	totals->bytes += (int64) sign * segment->bytes;
+}
+
+/* Takes a chunk out of the directory; the caller drops the directory's reference after unlocking. */
+static void
+unlink_chunk(CachedRelation *relation, CachedChunk *chunk)
+{
+	Assert(LWLockHeldByMeInMode(directory_lock, LW_EXCLUSIVE));
+	for (uint32 i = 0; i < chunk->column_count; i++)
+	{
+		CachedSegment *segment = &chunk->columns[i];
+
+		if (segment->segment == NULL)
+			continue;
+		dlist_delete(&segment->clock_node);
+		directory->clock_length--;
+		count_segment(relation, segment, -1);
+	}
+	relation->chunks[chunk->number] = NULL;
+	relation->chunk_count--;
+}
+
+/* Gives a relation's arrays room; false when the region is full. Old arrays go to *garbage. */
+typedef struct Garbage
+{
+	void	   *page;
+	Size		bytes;
+} Garbage;
+
+static bool
+grow_relation(CachedRelation *relation, uint32 chunk_limit, uint32 column_limit, Garbage *garbage)
+{
+	if (chunk_limit > relation->chunk_limit)
+	{
+		uint32		limit = Max(chunk_limit, Max(512, relation->chunk_limit * 2));
+		CachedChunk **chunks = region_allocate(limit * sizeof(CachedChunk *));
+
+		if (chunks == NULL)
+			return false;
+		memset(chunks, 0, limit * sizeof(CachedChunk *));
+		if (relation->chunks != NULL)
+			memcpy(chunks, relation->chunks, relation->chunk_limit * sizeof(CachedChunk *));
+		garbage[0].page = relation->chunks;
+		garbage[0].bytes = relation->chunk_limit * sizeof(CachedChunk *);
+		relation->chunks = chunks;
+		relation->chunk_limit = limit;
+	}
+	if (column_limit > relation->column_limit)
+	{
+		ColumnTotals *columns = region_allocate(column_limit * sizeof(ColumnTotals));
+
+		if (columns == NULL)
+			return false;
+		memset(columns, 0, column_limit * sizeof(ColumnTotals));
+		if (relation->columns != NULL)
+			memcpy(columns, relation->columns, relation->column_limit * sizeof(ColumnTotals));
+		garbage[1].page = relation->columns;
+		garbage[1].bytes = relation->column_limit * sizeof(ColumnTotals);
+		relation->columns = columns;
+		relation->column_limit = column_limit;
+	}
+	return true;
+}
+
+static void
+collect_garbage(const Garbage *garbage, int count)
+{
+	for (int i = 0; i < count; i++)
+	{
+		if (garbage[i].page != NULL)
+			region_free(garbage[i].page, garbage[i].bytes);
+	}
+}
+
+/* Removes a relation without chunks. */
+static void
+remove_relation(CachedRelation *relation, Garbage *garbage)
+{
+	Assert(relation->chunk_count == 0);
+	garbage[0].page = relation->chunks;
+	garbage[0].bytes = relation->chunk_limit * sizeof(CachedChunk *);
+	garbage[1].page = relation->columns;
+	garbage[1].bytes = relation->column_limit * sizeof(ColumnTotals);
+	(void) hash_search(relations, &relation->key, HASH_REMOVE, NULL);
+	pg_atomic_fetch_sub_u32(&directory->relation_count, 1);
+}
+
+static CachedRelation *
+enter_relation(const CacheKey *key, Oid relid)
+{
+	bool		found;
+	CachedRelation *relation = hash_search(relations, key, HASH_ENTER_NULL, &found);
+
+	if (relation == NULL)
+		return NULL;
+	if (!found)
+	{
+		memset((char *) relation + sizeof(CacheKey), 0, sizeof(CachedRelation) - sizeof(CacheKey));
+		pg_atomic_init_u64(&relation->scans, 0);
+		pg_atomic_init_u64(&relation->pages_from_cache, 0);
+		pg_atomic_init_u64(&relation->pages_from_heap, 0);
+		pg_atomic_init_u64(&relation->unproven_pages, 0);
+		pg_atomic_init_u64(&relation->dear_pages, 0);
+		pg_atomic_init_u64(&relation->vacuumed_at, 0);
+		pg_atomic_fetch_add_u32(&directory->relation_count, 1);
+	}
+	relation->relid = relid;
+	return relation;
+}
+
+static void
+link_segment(CachedRelation *relation, CachedSegment *segment)
+{
+	count_segment(relation, segment, 1);
+	dlist_push_tail(&directory->clock, &segment->clock_node);
+	directory->clock_length++;
+}
+
+bool
+directory_publish_chunk(Oid relid, CachedChunk *chunk)
+{
+	Garbage		garbage[4] = {{0}};
+	CachedChunk *replaced = NULL;
+	CachedRelation *relation;
+	bool		ok = false;
+
+	LWLockAcquire(directory_lock, LW_EXCLUSIVE);
+	relation = enter_relation(&chunk->key, relid);
+	if (relation != NULL)
+		ok = grow_relation(relation, chunk->number + 1, chunk->column_count, garbage);
+	if (ok)
+	{
+		replaced = relation->chunks[chunk->number];
+		if (replaced != NULL)
+			unlink_chunk(relation, replaced);
+		relation->chunks[chunk->number] = chunk;
+		relation->chunk_count++;
+		for (uint32 i = 0; i < chunk->column_count; i++)
+		{
+			if (chunk->columns[i].segment != NULL)
+				link_segment(relation, &chunk->columns[i]);
+		}
+	}
+	else if (relation != NULL && relation->chunk_count == 0)
+		remove_relation(relation, garbage + 2);
+	LWLockRelease(directory_lock);
+	if (replaced != NULL)
+		directory_unpin_chunk(replaced, NULL, 0);
+	collect_garbage(garbage, lengthof(garbage));
+	return ok;
+}
+
+bool
+directory_publish_segments(CachedChunk *chunk, const CachedSegment *segments, int count)
+{
+	CachedRelation *relation;
+	bool		ok;
+
+	LWLockAcquire(directory_lock, LW_EXCLUSIVE);
+	relation = find_relation(&chunk->key);
+	ok = relation != NULL && chunk->number < relation->chunk_limit &&
+		relation->chunks[chunk->number] == chunk;
+	for (int i = 0; ok && i < count; i++)
+		ok = segments[i].attnum <= (int) chunk->column_count &&
+			chunk->columns[segments[i].attnum - 1].segment == NULL;
+	for (int i = 0; ok && i < count; i++)
+	{
+		CachedSegment *segment = &chunk->columns[segments[i].attnum - 1];
+
+		*segment = segments[i];
+		segment->chunk = chunk;
+		segment->usage = USAGE_START;
+		pg_atomic_init_u32(&segment->pins, 0);
+		chunk->segment_count++;
+		link_segment(relation, segment);
+	}
+	LWLockRelease(directory_lock);
+	return ok;
+}
+
+/* ---------------------------------------------------------------- eviction */
+
+/*
+ * Moves the clock's hand until `bytes` are found or every segment was met
+ * often enough to have lost all its chances.
+ */
+static Size
+evict_batch(Size bytes, uint64 protected_serial, Garbage *garbage, int *garbage_count,
+			CachedChunk **emptied, int *emptied_count)
+{
+	Size		found = 0;
+	uint64		steps = 0;
+	uint64		steps_limit;
+
+	LWLockAcquire(directory_lock, LW_EXCLUSIVE);
+	steps_limit = (uint64) directory->clock_length * (USAGE_MAX + 1);
+	while (found < bytes && *emptied_count < EVICT_BATCH && *garbage_count + 3 <= GARBAGE_MAX &&
+		   steps++ < steps_limit && !dlist_is_empty(&directory->clock))
+	{
+		CachedSegment *segment = dlist_head_element(CachedSegment, clock_node, &directory->clock);
+		CachedChunk *chunk = segment->chunk;
+		CachedRelation *relation = find_relation(&chunk->key);
+
+		dlist_delete(&segment->clock_node);
+		if (segment->serial >= protected_serial || pg_atomic_read_u32(&segment->pins) > 0 ||
+			segment->usage > 0)
+		{
+			if (segment->usage > 0)
+				segment->usage--;
+			dlist_push_tail(&directory->clock, &segment->clock_node);
+			continue;
+		}
+		directory->clock_length--;
+		count_segment(relation, segment, -1);
+		garbage[*garbage_count].page = segment->segment;
+		garbage[(*garbage_count)++].bytes = segment->bytes;
+		found += region_cost_bytes(segment->bytes);
+		segment->segment = NULL;
+		if (--chunk->segment_count == 0)
+		{
+			unlink_chunk(relation, chunk);
+			emptied[(*emptied_count)++] = chunk;
+			found += region_cost_bytes(chunk->bytes);
+			if (relation->chunk_count == 0)
+			{
+				remove_relation(relation, garbage + *garbage_count);
+				*garbage_count += 2;
+			}
+		}
+	}
+	LWLockRelease(directory_lock);
+	return found;
+}
+
+/* Frees at least `bytes`, or returns false. */
+static bool
+evict(Size bytes, uint64 protected_serial)
+{
+	while (true)
+	{
+		Garbage		garbage[GARBAGE_MAX];
+		CachedChunk *emptied[EVICT_BATCH];
+		int			garbage_count = 0;
+		int			emptied_count = 0;
+		Size		found = evict_batch(bytes, protected_serial, garbage, &garbage_count,
+										emptied, &emptied_count);
+
+		collect_garbage(garbage, garbage_count);
+		for (int i = 0; i < emptied_count; i++)
+			directory_unpin_chunk(emptied[i], NULL, 0);
+		if (found >= bytes)
+			return true;
+		if (garbage_count + 3 <= GARBAGE_MAX && emptied_count < EVICT_BATCH)
+			return found > 0;
+		bytes -= found;
+	}
+}
+
+void *
+directory_allocate(Size bytes, uint64 protected_serial)
+{
+	void	   *page;
+
+	while ((page = region_allocate(bytes)) == NULL)
+	{
+		if (!evict(region_cost_bytes(bytes), protected_serial))
+			return NULL;
+	}
+	return page;
+}
+
+/* ---------------------------------------------------------------- drop ---- */
+
+/* Drops the relation's chunks a batch at a time, then the relation. */
+uint64
+directory_drop_relation(const CacheKey *key)
+{
+	uint64		dropped = 0;
+	bool		more = true;
+
+	if (directory_is_empty())
+		return 0;
+	while (more)
+	{
+		CachedChunk *chunks[EVICT_BATCH];
+		Garbage		garbage[2] = {{0}};
+		int			count = 0;
+		CachedRelation *relation;
+
+		LWLockAcquire(directory_lock, LW_EXCLUSIVE);
+		relation = find_relation(key);
+		for (uint32 i = 0; relation != NULL && i < relation->chunk_limit && count < EVICT_BATCH; i++)
+		{
+			if (relation->chunks[i] == NULL)
+				continue;
+			chunks[count] = relation->chunks[i];
+			unlink_chunk(relation, chunks[count++]);
+		}
+		more = relation != NULL && relation->chunk_count > 0;
+		if (relation != NULL && !more)
+			remove_relation(relation, garbage);
+		LWLockRelease(directory_lock);
+		for (int i = 0; i < count; i++)
+			directory_unpin_chunk(chunks[i], NULL, 0);
+		collect_garbage(garbage, lengthof(garbage));
+		dropped += count;
+	}
+	return dropped;
+}
+
+/* Finds a relation that a drop of (database, relid) concerns; relid InvalidOid: any of the database. */
+static bool
+find_relation_to_drop(Oid database, Oid relid, Oid keep_filenumber, CacheKey *key)
+{
+	HASH_SEQ_STATUS scan;
+	CachedRelation *relation;
+	bool		found = false;
+
+	LWLockAcquire(directory_lock, LW_SHARED);
+	hash_seq_init(&scan, relations);
+	while ((relation = hash_seq_search(&scan)) != NULL)
+	{
+		if (relation->key.database == database &&
+			(!OidIsValid(relid) || relation->relid == relid) &&
+			(!OidIsValid(keep_filenumber) || relation->key.filenumber != keep_filenumber))
+		{
+			*key = relation->key;
+			found = true;
+			hash_seq_term(&scan);
+			break;
+		}
+	}
+	LWLockRelease(directory_lock);
+	return found;
+}
+
+void
+directory_drop_relation_oid(Oid database, Oid relid, Oid keep_filenumber)
+{
+	CacheKey	key;
+
+	while (!directory_is_empty() && find_relation_to_drop(database, relid, keep_filenumber, &key))
+		(void) directory_drop_relation(&key);
+}
+
+void
+directory_drop_database(Oid database)
+{
+	directory_drop_relation_oid(database, InvalidOid, InvalidOid);
+}
+
+/* ---------------------------------------------------------------- numbers - */
+
+bool
+directory_estimate(const CacheKey *key, const AttrNumber *attnums, int natts,
+				   uint64 *pages, uint64 *unproven_pages, uint64 *dear_pages, uint64 *rows,
+				   uint64 *bytes)
+{
+	CachedRelation *relation;
+
+	*pages = *unproven_pages = *dear_pages = *rows = *bytes = 0;
+	if (directory_is_empty())
+		return false;
+	LWLockAcquire(directory_lock, LW_SHARED);
+	relation = find_relation(key);
+	if (relation != NULL)
+	{
+		*pages = *rows = UINT64_MAX;
+		for (int i = 0; i < natts; i++)
+		{
+			ColumnTotals none = {0};
+			ColumnTotals *totals = attnums[i] <= (int) relation->column_limit ?
+				&relation->columns[attnums[i] - 1] : &none;
+
+			*pages = Min(*pages, totals->pages);
+			*rows = Min(*rows, totals->rows);
+			*bytes += totals->bytes;
+		}
+		if (natts == 0)
+		{
+			*pages = *rows = 0;
+			for (uint32 i = 0; i < relation->column_limit; i++)
+			{
+				*pages = Max(*pages, relation->columns[i].pages);
+				*rows = Max(*rows, relation->columns[i].rows);
+			}
+		}
+		*unproven_pages = Min(*pages, pg_atomic_read_u64(&relation->unproven_pages));
+		*dear_pages = Min(*pages - *unproven_pages, pg_atomic_read_u64(&relation->dear_pages));
+	}
+	LWLockRelease(directory_lock);
+	return *pages > 0;
+}
+
+void
+directory_note_scan(const CacheKey *key, const AttrNumber *attnums, int natts,
+					uint64 pages_from_cache, uint64 pages_from_heap, uint64 unproven_pages,
+					uint64 dear_pages)
+{
+	CachedRelation *relation;
+
+	LWLockAcquire(directory_lock, LW_SHARED);
+	relation = find_relation(key);
+	if (relation != NULL)
+	{
+		pg_atomic_fetch_add_u64(&relation->scans, 1);
+		pg_atomic_fetch_add_u64(&relation->pages_from_cache, pages_from_cache);
+		pg_atomic_fetch_add_u64(&relation->pages_from_heap, pages_from_heap);
+		pg_atomic_write_u64(&relation->unproven_pages, unproven_pages);
+		pg_atomic_write_u64(&relation->dear_pages, dear_pages);
+		for (int i = 0; i < natts; i++)
+		{
+			if (attnums[i] <= (int) relation->column_limit)
+				pg_atomic_fetch_add_u64(&relation->columns[attnums[i] - 1].hits, 1);
+		}
+	}
+	LWLockRelease(directory_lock);
+}
+
+bool
+directory_claim_vacuum(const CacheKey *key, int pause_ms)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	CachedRelation *relation;
+	bool		claimed = false;
+
+	LWLockAcquire(directory_lock, LW_SHARED);
+	relation = find_relation(key);
+	if (relation != NULL)
+	{
+		uint64		last = pg_atomic_read_u64(&relation->vacuumed_at);
+
+		claimed = (last == 0 || TimestampDifferenceExceeds((TimestampTz) last, now, pause_ms)) &&
+			pg_atomic_compare_exchange_u64(&relation->vacuumed_at, &last, (uint64) now);
+	}
+	LWLockRelease(directory_lock);
+	return claimed;
+}
+
+static void
+summarise_relation(const CachedRelation *relation, RelationSummary *summary)
+{
+	memset(summary, 0, sizeof(*summary));
+	summary->key = relation->key;
+	summary->relid = relation->relid;
+	summary->chunks = relation->chunk_count;
+	summary->scans = pg_atomic_read_u64(&unconstify(CachedRelation *, relation)->scans);
+	summary->pages_from_cache =
+		pg_atomic_read_u64(&unconstify(CachedRelation *, relation)->pages_from_cache);
+	summary->pages_from_heap =
+		pg_atomic_read_u64(&unconstify(CachedRelation *, relation)->pages_from_heap);
+	for (uint32 i = 0; i < relation->chunk_limit; i++)
+	{
+		CachedChunk *chunk = relation->chunks[i];
+
+		if (chunk == NULL)
+			continue;
+		summary->pages += chunk->pages;
+		summary->cached_pages += chunk->cached_pages;
+		summary->dead_pages += pg_atomic_read_u32(&chunk->dead_pages);
+		summary->rows += chunk->rows;
+		summary->bytes += region_cost_bytes(chunk->bytes);
+	}
+	for (uint32 i = 0; i < relation->column_limit; i++)
+		summary->bytes += relation->columns[i].bytes;
+}
+
+int
+directory_list_relations(Oid database, RelationSummary **summaries)
+{
+	uint32		limit = 64;
+	int			count = 0;
+	HASH_SEQ_STATUS scan;
+	CachedRelation *relation;
+
+	*summaries = NULL;
+	if (directory_is_empty())
+		return 0;
+	for (;;)
+	{
+		*summaries = palloc(sizeof(RelationSummary) * limit);
+		LWLockAcquire(directory_lock, LW_SHARED);
+		if (pg_atomic_read_u32(&directory->relation_count) <= limit)
+			break;
+		limit = pg_atomic_read_u32(&directory->relation_count) + 16;
+		LWLockRelease(directory_lock);
+		pfree(*summaries);
+	}
+	hash_seq_init(&scan, relations);
+	while ((relation = hash_seq_search(&scan)) != NULL)
+	{
+		if (!OidIsValid(database) || relation->key.database == database)
+			summarise_relation(relation, &(*summaries)[count++]);
+	}
+	LWLockRelease(directory_lock);
+	return count;
+}
+
+/* Counts the chunks of a column per encoding, as text. */
+static void
+describe_encodings(const CachedRelation *relation, ColumnSummary *summary)
+{
+	const char *names[16];
+	uint32		counts[16];
+	int			count = 0;
+	int			length = 0;
+
+	for (uint32 i = 0; i < relation->chunk_limit; i++)
+	{
+		CachedChunk *chunk = relation->chunks[i];
+		PenumbraSegmentInfo info;
+		int			n;
+
+		if (chunk == NULL || summary->attnum > (int) chunk->column_count ||
+			chunk->columns[summary->attnum - 1].segment == NULL)
+			continue;
+		penumbra_segment_describe(chunk->columns[summary->attnum - 1].segment, &info);
+		summary->plain_bytes += info.plain_bytes;
+		for (n = 0; n < count && strcmp(names[n], info.encoding) != 0; n++)
+			;
+		if (n == (int) lengthof(names))
+			continue;
+		if (n == count)
+		{
+			names[count] = info.encoding;
+			counts[count++] = 0;
+		}
+		counts[n]++;
+	}
+	summary->encodings[0] = '\0';
+	for (int n = 0; n < count && length < (int) sizeof(summary->encodings); n++)
+		length += snprintf(summary->encodings + length, sizeof(summary->encodings) - length,
+						   "%s%s %u", n > 0 ? ", " : "", names[n], counts[n]);
+}
+
+int
+directory_list_columns(const CacheKey *key, ColumnSummary **summaries)
+{
+	CachedRelation *relation;
+	int			count = 0;
+
+	*summaries = palloc0(sizeof(ColumnSummary) * MaxHeapAttributeNumber);
+	LWLockAcquire(directory_lock, LW_SHARED);
+	relation = find_relation(key);
+	for (uint32 i = 0; relation != NULL && i < relation->column_limit; i++)
+	{
+		ColumnTotals *totals = &relation->columns[i];
+		ColumnSummary *summary = &(*summaries)[count];
+
+		if (totals->chunks == 0)
+			continue;
+		summary->attnum = i + 1;
+		summary->chunks = totals->chunks;
+		summary->pages = totals->pages;
+		summary->rows = totals->rows;
+		summary->bytes = totals->bytes;
+		summary->hits = pg_atomic_read_u64(&totals->hits);
+		describe_encodings(relation, summary);
+		count++;
+	}
+	LWLockRelease(directory_lock);
+	return count;
+}

@@ -1,0 +1,120 @@
+/*-------------------------------------------------------------------------
+ *
+ * eligible.c
+ *	  Which relations and types can be cached at all.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "catalog/catalog.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
+#include "utils/lsyscache.h"
+
+#include "cache/cache.h"
+#include "pg_compat.h"
+#include "cache/region.h"
+
+bool
+cache_is_available(void)
+{
+	return region_is_reserved();
+}
+
+const char *
+cache_refusal_of_relation(Relation rel)
+{
+	int			encoding = GetDatabaseEncoding();
+
+	switch (rel->rd_rel->relkind)
+	{
+		case RELKIND_RELATION:
+		case RELKIND_MATVIEW:
+			break;
+		case RELKIND_PARTITIONED_TABLE:
+			return "partitioned table";
+		case RELKIND_VIEW:
+			return "view";
+		case RELKIND_FOREIGN_TABLE:
+			return "foreign table";
+		default:
+			return "not a table";
+	}
+	if (IsCatalogRelation(rel) || IsToastRelation(rel))
+		return "system catalog";
+	if (rel->rd_rel->relam != HEAP_TABLE_AM_OID)
+		return "not a heap table";
+	if (rel->rd_rel->relpersistence == RELPERSISTENCE_TEMP)
+		return "temporary table";
+	if (rel->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED)
+		return "unlogged table";
+	if (rel->rd_createSubid != InvalidSubTransactionId ||
+		compat_rel_new_subid(rel) != InvalidSubTransactionId ||
+		compat_rel_first_subid(rel) != InvalidSubTransactionId)
+		return "created, truncated or rewritten in this transaction";
+	if (!RelationNeedsWAL(rel))
+		return "changes are not logged";
+	if (compat_old_snapshots_expire())
+		return "old_snapshot_threshold is set";
+	if (encoding != PG_UTF8 && pg_encoding_max_length(encoding) > 1)
+		return "multi-byte server encoding other than UTF8";
+	return NULL;
+}
+
+bool
+cache_type_of(Oid type_oid, PenumbraType *type)
+{
+	switch (type_oid)
+	{
+		case BOOLOID:
+			*type = PENUMBRA_BOOL;
+			return true;
+		case INT2OID:
+			*type = PENUMBRA_INT2;
+			return true;
+		case INT4OID:
+			*type = PENUMBRA_INT4;
+			return true;
+		case INT8OID:
+			*type = PENUMBRA_INT8;
+			return true;
+		case FLOAT4OID:
+			*type = PENUMBRA_FLOAT4;
+			return true;
+		case FLOAT8OID:
+			*type = PENUMBRA_FLOAT8;
+			return true;
+		case NUMERICOID:
+			*type = PENUMBRA_NUMERIC;
+			return true;
+		case DATEOID:
+			*type = PENUMBRA_DATE;
+			return true;
+		case TIMESTAMPOID:
+			*type = PENUMBRA_TIMESTAMP;
+			return true;
+		case TIMESTAMPTZOID:
+			*type = PENUMBRA_TIMESTAMPTZ;
+			return true;
+		case INTERVALOID:
+			*type = PENUMBRA_INTERVAL;
+			return true;
+		case TEXTOID:
+		case VARCHAROID:
+			*type = PENUMBRA_TEXT;
+			return true;
+		case BPCHAROID:
+			*type = PENUMBRA_BPCHAR;
+			return true;
+		case UUIDOID:
+			*type = PENUMBRA_UUID;
+			return true;
+		default:
+			if (type_oid >= FirstGenbkiObjectId && get_typtype(type_oid) == TYPTYPE_DOMAIN)
+				return cache_type_of(getBaseType(type_oid), type);
+			return false;
+	}
+}

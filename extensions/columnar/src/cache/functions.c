@@ -1,0 +1,474 @@
+/*-------------------------------------------------------------------------
+ *
+ * functions.c
+ *	  SQL functions of the cache: load, unload, refresh, and what the views
+ *	  are made of.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "catalog/objectaddress.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_type.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "parser/parse_relation.h"
+#include "utils/acl.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "cache/cache.h"
+#include "cache/directory.h"
+#include "cache/functions.h"
+#include "cache/loader.h"
+#include "pg_compat.h"
+#include "cache/progress.h"
+#include "cache/region.h"
+
+PENUMBRA_SQL_FUNCTION(penumbra_sql_load);
+PENUMBRA_SQL_FUNCTION(penumbra_sql_unload);
+PENUMBRA_SQL_FUNCTION(penumbra_sql_refresh);
+PENUMBRA_SQL_FUNCTION(penumbra_sql_served);
+PENUMBRA_SQL_FUNCTION(penumbra_sql_tables);
+PENUMBRA_SQL_FUNCTION(penumbra_sql_columns);
+PENUMBRA_SQL_FUNCTION(penumbra_sql_memory);
+PENUMBRA_SQL_FUNCTION(penumbra_sql_progress);
+PENUMBRA_SQL_FUNCTION(penumbra_sql_activity);
+
+/* ---------------------------------------------------------------- checks -- */
+
+static void
+check_is_preloaded(void)
+{
+	if (!cache_is_available())
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the column cache does not exist, because penumbra was not loaded at server start"),
+				 errhint("Add penumbra to shared_preload_libraries in \"%s\" and restart the server.",
+						 GetConfigOption("config_file", true, false))));
+}
+
+static void
+check_may_maintain(Relation rel)
+{
+	if (!compat_class_maintaincheck(RelationGetRelid(rel), GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(rel->rd_rel->relkind),
+					   RelationGetRelationName(rel));
+}
+
+static void
+refuse_relation(Relation rel, const char *reason)
+{
+	ereport(ERROR,
+			(errcode(rel->rd_rel->relkind == RELKIND_RELATION ?
+					 ERRCODE_FEATURE_NOT_SUPPORTED : ERRCODE_WRONG_OBJECT_TYPE),
+			 errmsg("relation \"%s\" cannot be cached", RelationGetRelationName(rel)),
+			 errdetail("The reason is: %s.", reason),
+			 strcmp(reason, "old_snapshot_threshold is set") == 0 ?
+			 errhint("Set old_snapshot_threshold to -1.") : 0));
+}
+
+Relation
+functions_open_relation(Oid relid)
+{
+	Relation	rel;
+
+	check_is_preloaded();
+	rel = relation_open(relid, AccessShareLock);
+	check_may_maintain(rel);
+	return rel;
+}
+
+static void
+append_column_by_name(Relation rel, const char *name, AttrNumber *attnums, int *natts)
+{
+	AttrNumber	attnum = attnameAttNum(rel, name, true);
+	Form_pg_attribute att;
+	PenumbraType type;
+
+	if (attnum == InvalidAttrNumber)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist", name,
+						RelationGetRelationName(rel))));
+	if (attnum < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("system column \"%s\" cannot be cached", name)));
+	att = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
+	if (compat_attribute_is_virtual(att))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("virtual generated column \"%s\" cannot be cached", name),
+				 errdetail("It is computed from other columns when read.")));
+	if (!cache_type_of(att->atttypid, &type))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("column \"%s\" of type %s cannot be cached", name,
+						format_type_be(att->atttypid))));
+	for (int i = 0; i < *natts; i++)
+	{
+		if (attnums[i] == attnum)
+			return;
+	}
+	attnums[(*natts)++] = attnum;
+}
+
+/* The named columns, or without names every column that can be cached. */
+static int
+list_columns(Relation rel, ArrayType *names, AttrNumber *attnums)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	int			natts = 0;
+	Datum	   *elements;
+	bool	   *nulls;
+	int			count;
+
+	if (names == NULL)
+	{
+		for (int i = 0; i < desc->natts; i++)
+		{
+			Form_pg_attribute att = TupleDescAttr(desc, i);
+			PenumbraType type;
+
+			if (!att->attisdropped && !compat_attribute_is_virtual(att) &&
+				cache_type_of(att->atttypid, &type))
+				attnums[natts++] = i + 1;
+		}
+		return natts;
+	}
+	deconstruct_array(names, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &count);
+	if (count > desc->natts * 4)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("too many column names")));
+	for (int i = 0; i < count; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("column name must not be null")));
+		append_column_by_name(rel, TextDatumGetCString(elements[i]), attnums, &natts);
+	}
+	return natts;
+}
+
+/* ---------------------------------------------------------------- loading - */
+
+static int64
+load_columns(Relation rel, const AttrNumber *attnums, int natts)
+{
+	LoadOptions options = {
+		.attnums = attnums,
+		.natts = natts,
+		.wait = true,
+	};
+	LoadResult	result;
+
+	if (natts == 0)
+		return 0;
+	loader_load(rel, &options, &result);
+	if (result.outcome == LOAD_FULL)
+		ereport(WARNING,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("the column cache is full: %u of %u chunks of relation \"%s\" are loaded",
+						result.next_chunk, result.chunks_total, RelationGetRelationName(rel)),
+				 errdetail("The other pages are read from the table."),
+				 errhint("Load fewer columns, unload other tables, or raise penumbra.memory (now %zu MB).",
+						 region_budget_bytes() / (1024 * 1024))));
+	return result.chunks_loaded;
+}
+
+static int64
+load_table(Relation rel, ArrayType *names)
+{
+	const char *reason = cache_refusal_of_relation(rel);
+	AttrNumber *attnums = palloc(sizeof(AttrNumber) * Max(RelationGetDescr(rel)->natts, 1));
+
+	if (reason != NULL)
+		refuse_relation(rel, reason);
+	return load_columns(rel, attnums, list_columns(rel, names, attnums));
+}
+
+/* Calls `action` with each table that holds rows of the relation. */
+static int64
+for_each_table(Oid relid, int64 (*action) (Relation rel, ArrayType *names), ArrayType *names)
+{
+	Relation	rel = functions_open_relation(relid);
+	int64		sum = 0;
+	ListCell   *cell;
+
+	if (rel->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
+		sum = action(rel, names);
+	else
+	{
+		foreach(cell, find_all_inheritors(relid, AccessShareLock, NULL))
+		{
+			Relation	leaf = relation_open(lfirst_oid(cell), NoLock);
+
+			if (leaf->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
+				sum += action(leaf, names);
+			relation_close(leaf, NoLock);
+		}
+	}
+	relation_close(rel, NoLock);
+	return sum;
+}
+
+Datum
+penumbra_sql_load(PG_FUNCTION_ARGS)
+{
+	check_is_preloaded();
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	PG_RETURN_INT64(for_each_table(PG_GETARG_OID(0), load_table,
+								   PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P(1)));
+}
+
+/* Loads again what is cached of the relation and not right any more. */
+static int64
+refresh_table(Relation rel, ArrayType *names)
+{
+	const char *reason = cache_refusal_of_relation(rel);
+	AttrNumber *attnums = palloc(sizeof(AttrNumber) * Max(RelationGetDescr(rel)->natts, 1));
+	ColumnSummary *columns;
+	CacheKey	key;
+	int			count;
+	int			natts = 0;
+
+	if (reason != NULL)
+		refuse_relation(rel, reason);
+	directory_key_of(rel, &key);
+	count = directory_list_columns(&key, &columns);
+	for (int i = 0; i < count; i++)
+	{
+		PenumbraType type;
+		Form_pg_attribute att;
+
+		if (columns[i].attnum > RelationGetDescr(rel)->natts)
+			continue;
+		att = TupleDescAttr(RelationGetDescr(rel), columns[i].attnum - 1);
+		if (!att->attisdropped && cache_type_of(att->atttypid, &type))
+			attnums[natts++] = columns[i].attnum;
+	}
+	return load_columns(rel, attnums, natts);
+}
+
+Datum
+penumbra_sql_refresh(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT64(for_each_table(PG_GETARG_OID(0), refresh_table, NULL));
+}
+
+static int64
+unload_table(Relation rel, ArrayType *names)
+{
+	CacheKey	key;
+
+	directory_key_of(rel, &key);
+	return (int64) directory_drop_relation(&key);
+}
+
+Datum
+penumbra_sql_unload(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT64(for_each_table(PG_GETARG_OID(0), unload_table, NULL));
+}
+
+/* ---------------------------------------------------------------- views --- */
+
+/* Validates the columns for the query's snapshot, as a scan of them would. */
+Datum
+penumbra_sql_served(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	Relation	rel;
+	AttrNumber *attnums;
+	int			natts;
+	CachedScan *scan;
+	int64		rows = 0;
+	Datum		values[5];
+	bool		nulls[lengthof(values)] = {0};
+
+	check_is_preloaded();
+	InitMaterializedSRF(fcinfo, 0);
+	if (PG_ARGISNULL(0))
+		return (Datum) 0;
+	rel = functions_open_relation(PG_GETARG_OID(0));
+	attnums = palloc(sizeof(AttrNumber) * Max(RelationGetDescr(rel)->natts, 1));
+	natts = list_columns(rel, PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P(1), attnums);
+	scan = cache_scan_begin(rel, GetActiveSnapshot(), attnums, natts);
+	for (int i = 0; i < scan->nchunks; i++)
+	{
+		for (uint32 r = 0; r < scan->chunks[i].range_count; r++)
+			rows += scan->chunks[i].ranges[r].end - scan->chunks[i].ranges[r].begin;
+	}
+	values[0] = Int64GetDatum(scan->nchunks);
+	values[1] = Int64GetDatum(scan->pages_from_cache);
+	values[2] = Int64GetDatum(rows);
+	values[3] = Int64GetDatum(scan->pages_from_heap);
+	values[4] = Int64GetDatum(scan->nheap_ranges);
+	cache_scan_end(scan);
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	relation_close(rel, NoLock);
+	return (Datum) 0;
+}
+
+Datum
+penumbra_sql_tables(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	RelationSummary *relations;
+	int			count;
+
+	check_is_preloaded();
+	InitMaterializedSRF(fcinfo, 0);
+	count = directory_list_relations(InvalidOid, &relations);
+	for (int i = 0; i < count; i++)
+	{
+		RelationSummary *relation = &relations[i];
+		Datum		values[] = {
+			ObjectIdGetDatum(relation->key.database),
+			ObjectIdGetDatum(relation->relid),
+			ObjectIdGetDatum(relation->key.filenumber),
+			Int64GetDatum(relation->chunks),
+			Int64GetDatum(relation->pages),
+			Int64GetDatum(relation->cached_pages),
+			Int64GetDatum(relation->dead_pages),
+			Int64GetDatum(relation->rows),
+			Int64GetDatum(relation->bytes),
+			Int64GetDatum(relation->scans),
+			Int64GetDatum(relation->pages_from_cache),
+			Int64GetDatum(relation->pages_from_heap),
+		};
+		bool		nulls[lengthof(values)] = {0};
+
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}
+
+static void
+put_columns(ReturnSetInfo *result, const RelationSummary *relation)
+{
+	ColumnSummary *columns;
+	int			count = directory_list_columns(&relation->key, &columns);
+
+	for (int i = 0; i < count; i++)
+	{
+		ColumnSummary *column = &columns[i];
+		Datum		values[] = {
+			ObjectIdGetDatum(relation->relid),
+			Int16GetDatum(column->attnum),
+			Int64GetDatum(column->chunks),
+			Int64GetDatum(column->pages),
+			Int64GetDatum(column->rows),
+			Int64GetDatum(column->bytes),
+			Int64GetDatum(column->plain_bytes),
+			CStringGetTextDatum(column->encodings),
+			Int64GetDatum(column->hits),
+		};
+		bool		nulls[lengthof(values)] = {0};
+
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+	pfree(columns);
+}
+
+Datum
+penumbra_sql_columns(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	RelationSummary *relations;
+	int			count;
+
+	check_is_preloaded();
+	InitMaterializedSRF(fcinfo, 0);
+	count = directory_list_relations(MyDatabaseId, &relations);
+	for (int i = 0; i < count; i++)
+		put_columns(result, &relations[i]);
+	return (Datum) 0;
+}
+
+Datum
+penumbra_sql_memory(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+
+	check_is_preloaded();
+	InitMaterializedSRF(fcinfo, 0);
+	for (int class = 0; class < REGION_CLASS_COUNT; class++)
+	{
+		RegionClassStats stats;
+		Datum		values[4];
+		bool		nulls[lengthof(values)] = {0};
+
+		region_get_stats(class, &stats);
+		values[0] = Int64GetDatum(stats.page_bytes);
+		values[1] = Int64GetDatum(stats.pages);
+		values[2] = Int64GetDatum(stats.used_bytes);
+		values[3] = Int64GetDatum(region_budget_bytes());
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}
+
+Datum
+penumbra_sql_progress(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	LoadProgress *slots = palloc(sizeof(LoadProgress) * PROGRESS_SLOTS);
+	int			count;
+
+	check_is_preloaded();
+	InitMaterializedSRF(fcinfo, 0);
+	count = progress_list(slots);
+	for (int i = 0; i < count; i++)
+	{
+		LoadProgress *slot = &slots[i];
+		Datum		values[] = {
+			Int32GetDatum(slot->pid),
+			ObjectIdGetDatum(slot->key.database),
+			ObjectIdGetDatum(slot->relid),
+			BoolGetDatum(slot->by_worker),
+			TimestampTzGetDatum(slot->started),
+			Int32GetDatum(slot->columns),
+			Int64GetDatum(slot->chunks_total),
+			Int64GetDatum(slot->chunks_done),
+			Int64GetDatum(slot->chunks_loaded),
+			Int64GetDatum(slot->heap_bytes),
+			Int64GetDatum(slot->cached_bytes),
+		};
+		bool		nulls[lengthof(values)] = {0};
+
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}
+
+Datum
+penumbra_sql_activity(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	LoadTotals	totals;
+	Datum		values[6];
+	bool		nulls[lengthof(values)] = {0};
+
+	check_is_preloaded();
+	InitMaterializedSRF(fcinfo, 0);
+	progress_get_totals(&totals);
+	values[0] = Int64GetDatum(totals.loads);
+	values[1] = Int64GetDatum(totals.chunks_loaded);
+	values[2] = Int64GetDatum(totals.heap_bytes);
+	values[3] = Int64GetDatum(totals.cached_bytes);
+	values[4] = Int64GetDatum(totals.vacuums);
+	values[5] = Int64GetDatum(totals.errors);
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	return (Datum) 0;
+}

@@ -1,0 +1,491 @@
+/*-------------------------------------------------------------------------
+ *
+ * heap_page.c
+ *	  Deforms heap pages into engine rows.
+ *
+ * The walk over a tuple is compiled once per reader: wanted attributes whose
+ * offset is the same in every tuple (fixed-width ones before the first
+ * variable-width or nullable-and-null one) are fetched directly, the others
+ * by walking from there up to the last wanted attribute, and no further.
+ *
+ * Buffer content locks are held only while deciding which tuples are visible.
+ * Values are read afterwards under the pin alone, which is enough: tuple data
+ * of a visible tuple does not change, and pruning needs a cleanup lock.  This
+ * is also what makes detoasting (which reads other pages) safe here.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/detoast.h"
+#include "access/heapam.h"
+#include "access/htup_details.h"
+#include "access/tupmacs.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "cache/heap_page.h"
+#include "pg_compat.h"
+
+/* A page with more is not worth caching, and would take as much memory while it is loaded. */
+#define IMAGE_DETOASTED_BYTES_MAX	((Size) 64 * 1024 * 1024)
+
+typedef enum FetchKind
+{
+	FETCH_INT8BIT,
+	FETCH_INT16,
+	FETCH_INT32,
+	FETCH_INT64,
+	FETCH_POINTER,				/* fixed width, by reference */
+	FETCH_VARLENA,
+} FetchKind;
+
+/* One attribute of the walk. */
+typedef struct AttributeStep
+{
+	int16		length;			/* attlen */
+	uint8		align_mask;		/* alignment - 1 */
+	uint8		fetch;			/* FetchKind; meaningless unless wanted */
+	int			column;			/* index in the reader's columns, -1: only skipped */
+	int			offset;			/* when the same in each tuple without nulls, else -1 */
+} AttributeStep;
+
+/* Where the values of one page go. */
+typedef struct ReaderColumn
+{
+	uint64	   *values;
+	uint32	   *lengths;
+	uint8	   *nulls;
+	bool		has_nulls;		/* in this page */
+	/* what a tuple older than the column has */
+	bool		missing_is_null;
+	uint64		missing_value;
+	uint32		missing_length;
+} ReaderColumn;
+
+struct HeapRowReader
+{
+	Relation	rel;
+	MemoryContext context;
+	MemoryContext detoast_context;	/* reset per page */
+	BufferAccessStrategy strategy;
+	int			ncolumns;
+	ReaderColumn *columns;
+	PenumbraColumnInput *inputs;
+	int			nsteps;			/* the last wanted attribute's number */
+	AttributeStep *steps;
+	int			ndirect;		/* wanted steps with a constant offset */
+	int		   *direct;
+	int			walk_start;		/* first step whose offset varies */
+	int			walk_offset;	/* where it starts, unaligned */
+	Size		detoasted_bytes;	/* in detoast_context */
+	Size		detoasted_bytes_limit;
+	bool		is_too_wide;	/* the page has more, and was not read to its end */
+};
+
+static uint8
+align_mask_of(char attalign)
+{
+	switch (attalign)
+	{
+		case TYPALIGN_CHAR:
+			return 0;
+		case TYPALIGN_SHORT:
+			return ALIGNOF_SHORT - 1;
+		case TYPALIGN_INT:
+			return ALIGNOF_INT - 1;
+		default:
+			return ALIGNOF_DOUBLE - 1;
+	}
+}
+
+static FetchKind
+fetch_kind_of(Form_pg_attribute att)
+{
+	if (att->attlen == -1)
+		return FETCH_VARLENA;
+	if (!att->attbyval)
+		return FETCH_POINTER;
+	switch (att->attlen)
+	{
+		case 1:
+			return FETCH_INT8BIT;
+		case 2:
+			return FETCH_INT16;
+		case 4:
+			return FETCH_INT32;
+		default:
+			return FETCH_INT64;
+	}
+}
+
+/* Points a column at a value; varlenas are detoasted into detoast_context. */
+static pg_attribute_always_inline void
+fetch_value(HeapRowReader *reader, FetchKind fetch, const char *data,
+			uint64 *value, uint32 *length)
+{
+	switch (fetch)
+	{
+		case FETCH_INT8BIT:
+			*value = (uint64) (int64) *(const int8 *) data;
+			break;
+		case FETCH_INT16:
+			*value = (uint64) (int64) *(const int16 *) data;
+			break;
+		case FETCH_INT32:
+			*value = (uint64) (int64) *(const int32 *) data;
+			break;
+		case FETCH_INT64:
+			*value = *(const uint64 *) data;
+			break;
+		case FETCH_POINTER:
+			*value = (uint64) (uintptr_t) data;
+			break;
+		case FETCH_VARLENA:
+			/* a toast pointer has a short header too */
+			if (VARATT_IS_SHORT(data) && !VARATT_IS_EXTERNAL(data))
+			{
+				*value = (uint64) (uintptr_t) VARDATA_SHORT(data);
+				*length = VARSIZE_SHORT(data) - VARHDRSZ_SHORT;
+			}
+			else
+			{
+				if (unlikely(!VARATT_IS_4B_U(data)))
+				{
+					MemoryContext old;
+					Size		bytes = toast_raw_datum_size(PointerGetDatum(data));
+
+					if (reader->detoasted_bytes + bytes > reader->detoasted_bytes_limit)
+					{
+						reader->is_too_wide = true;
+						*length = 0;
+						return;
+					}
+					old = MemoryContextSwitchTo(reader->detoast_context);
+					data = (const char *) detoast_attr((struct varlena *) unconstify(char *, data));
+					MemoryContextSwitchTo(old);
+					reader->detoasted_bytes += bytes;
+				}
+				*value = (uint64) (uintptr_t) VARDATA_ANY(data);
+				*length = VARSIZE_ANY_EXHDR(data);
+			}
+			break;
+	}
+}
+
+/* The value that rows stored before the column was added have. */
+static void
+set_missing_value(HeapRowReader *reader, ReaderColumn *column, AttrNumber attnum, FetchKind fetch)
+{
+	Datum		missing = getmissingattr(RelationGetDescr(reader->rel), attnum,
+										 &column->missing_is_null);
+	MemoryContext detoast_context = reader->detoast_context;
+
+	if (column->missing_is_null)
+		return;
+	/* a copy, because relcache rebuilds free the tuple descriptor's */
+	if (fetch == FETCH_POINTER || fetch == FETCH_VARLENA)
+	{
+		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(reader->rel), attnum - 1);
+		Size		bytes = fetch == FETCH_VARLENA ? VARSIZE_ANY(DatumGetPointer(missing)) : att->attlen;
+		char	   *copy = MemoryContextAlloc(reader->context, bytes);
+
+		memcpy(copy, DatumGetPointer(missing), bytes);
+		reader->detoast_context = reader->context;
+		fetch_value(reader, fetch, copy, &column->missing_value, &column->missing_length);
+		reader->detoast_context = detoast_context;
+		reader->detoasted_bytes = 0;
+	}
+	else
+		column->missing_value = (uint64) missing;
+}
+
+static void
+compile_walk(HeapRowReader *reader)
+{
+	TupleDesc	desc = RelationGetDescr(reader->rel);
+	int			offset = 0;
+
+	reader->walk_start = reader->nsteps;
+	for (int i = 0; i < reader->nsteps; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+		AttributeStep *step = &reader->steps[i];
+
+		step->length = att->attlen;
+		step->align_mask = align_mask_of(att->attalign);
+		step->fetch = fetch_kind_of(att);
+		step->offset = -1;
+		if (offset < 0)
+			continue;
+		if (att->attlen <= 0)
+		{
+			reader->walk_start = i;
+			reader->walk_offset = offset;
+			offset = -1;
+			continue;
+		}
+		step->offset = (offset + step->align_mask) & ~(int) step->align_mask;
+		offset = step->offset + att->attlen;
+		if (step->column >= 0)
+			reader->direct[reader->ndirect++] = i;
+	}
+}
+
+HeapRowReader *
+heap_row_reader_create(Relation rel, const AttrNumber *attnums, int natts)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "penumbra row reader",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	HeapRowReader *reader = palloc0(sizeof(HeapRowReader));
+
+	reader->rel = rel;
+	reader->context = context;
+	reader->detoast_context = AllocSetContextCreate(context, "penumbra detoasted values",
+													ALLOCSET_DEFAULT_SIZES);
+	if (RelationGetNumberOfBlocks(rel) > NBuffers / 4)
+		reader->strategy = GetAccessStrategy(BAS_BULKREAD);
+	reader->ncolumns = natts;
+	reader->detoasted_bytes_limit = SIZE_MAX;
+	reader->columns = palloc0(sizeof(ReaderColumn) * Max(natts, 1));
+	reader->inputs = palloc0(sizeof(PenumbraColumnInput) * Max(natts, 1));
+	for (int i = 0; i < natts; i++)
+		reader->nsteps = Max(reader->nsteps, attnums[i]);
+	reader->steps = palloc0(sizeof(AttributeStep) * Max(reader->nsteps, 1));
+	reader->direct = palloc0(sizeof(int) * Max(natts, 1));
+	for (int i = 0; i < reader->nsteps; i++)
+		reader->steps[i].column = -1;
+	for (int i = 0; i < natts; i++)
+	{
+		ReaderColumn *column = &reader->columns[i];
+		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), attnums[i] - 1);
+
+		column->values = palloc(sizeof(uint64) * MaxHeapTuplesPerPage);
+		column->lengths = palloc(sizeof(uint32) * MaxHeapTuplesPerPage);
+		column->nulls = palloc(MaxHeapTuplesPerPage);
+		reader->steps[attnums[i] - 1].column = i;
+		set_missing_value(reader, column, attnums[i], fetch_kind_of(att));
+	}
+	compile_walk(reader);
+	MemoryContextSwitchTo(old);
+	return reader;
+}
+
+static inline void
+store_null(ReaderColumn *column, uint32 row)
+{
+	if (!column->has_nulls)
+	{
+		memset(column->nulls, 0, MaxHeapTuplesPerPage);
+		column->has_nulls = true;
+	}
+	column->nulls[row] = 1;
+}
+
+static void
+store_missing(HeapRowReader *reader, int first_step, uint32 row)
+{
+	for (int i = first_step; i < reader->nsteps; i++)
+	{
+		ReaderColumn *column;
+
+		if (reader->steps[i].column < 0)
+			continue;
+		column = &reader->columns[reader->steps[i].column];
+		if (column->missing_is_null)
+			store_null(column, row);
+		else
+		{
+			column->values[row] = column->missing_value;
+			column->lengths[row] = column->missing_length;
+		}
+	}
+}
+
+/* Deforms one tuple into row `row` of the page's columns. */
+static void
+deform_tuple(HeapRowReader *reader, HeapTupleHeader tuple, uint32 row)
+{
+	const char *data = (const char *) tuple + tuple->t_hoff;
+	const bits8 *null_bits = (tuple->t_infomask & HEAP_HASNULL) ? tuple->t_bits : NULL;
+	int			natts = Min(HeapTupleHeaderGetNatts(tuple), reader->nsteps);
+	int			i = 0;
+	uint32		offset = 0;
+
+	if (null_bits == NULL && natts >= reader->walk_start)
+	{
+		for (int d = 0; d < reader->ndirect; d++)
+		{
+			AttributeStep *step = &reader->steps[reader->direct[d]];
+			ReaderColumn *column = &reader->columns[step->column];
+
+			fetch_value(reader, step->fetch, data + step->offset,
+						&column->values[row], &column->lengths[row]);
+		}
+		i = reader->walk_start;
+		offset = reader->walk_offset;
+	}
+	for (; i < natts; i++)
+	{
+		AttributeStep *step = &reader->steps[i];
+
+		if (null_bits != NULL && att_isnull(i, null_bits))
+		{
+			if (step->column >= 0)
+				store_null(&reader->columns[step->column], row);
+			continue;
+		}
+		/* a non-zero byte where a varlena may start is a short header, which is not aligned */
+		if (step->length != -1 || data[offset] == 0)
+			offset = (offset + step->align_mask) & ~(uint32) step->align_mask;
+		if (step->column >= 0)
+		{
+			ReaderColumn *column = &reader->columns[step->column];
+
+			fetch_value(reader, step->fetch, data + offset,
+						&column->values[row], &column->lengths[row]);
+		}
+		if (step->length > 0)
+			offset += step->length;
+		else
+			offset = att_addlength_pointer(offset, step->length, data + offset);
+	}
+	if (unlikely(natts < reader->nsteps))
+		store_missing(reader, natts, row);
+}
+
+static void
+release_detoasted(HeapRowReader *reader)
+{
+	if (reader->detoasted_bytes > 0)
+		MemoryContextReset(reader->detoast_context);
+	reader->detoasted_bytes = 0;
+	reader->is_too_wide = false;
+}
+
+/*
+ * Appends the tuples at the given offsets; the page is a pinned buffer's or a
+ * private copy.  False: it has more toasted bytes than the reader's limit,
+ * and nothing was appended.
+ */
+static bool
+append_tuples(HeapRowReader *reader, Page page, const OffsetNumber *offsets, uint32 count,
+			  PenumbraRows *rows)
+{
+	PenumbraStatus status;
+
+	if (count == 0)
+		return true;
+	for (int c = 0; c < reader->ncolumns; c++)
+		reader->columns[c].has_nulls = false;
+	for (uint32 row = 0; row < count && !reader->is_too_wide; row++)
+		deform_tuple(reader, (HeapTupleHeader) PageGetItem(page, PageGetItemId(page, offsets[row])),
+					 row);
+	if (reader->is_too_wide)
+	{
+		release_detoasted(reader);
+		return false;
+	}
+	for (int c = 0; c < reader->ncolumns; c++)
+	{
+		ReaderColumn *column = &reader->columns[c];
+
+		reader->inputs[c].values = column->values;
+		reader->inputs[c].lengths = column->lengths;
+		reader->inputs[c].nulls = column->has_nulls ? column->nulls : NULL;
+	}
+	status = penumbra_rows_append(rows, reader->inputs, count);
+	release_detoasted(reader);
+	if (status.code != PENUMBRA_OK)
+		penumbra_report_status(&status);
+	return true;
+}
+
+bool
+heap_row_reader_append_image(HeapRowReader *reader, Page page, PenumbraRows *rows,
+							 uint32 *row_count)
+{
+	bool		appended;
+
+	OffsetNumber offsets[MaxHeapTuplesPerPage];
+	OffsetNumber last = PageGetMaxOffsetNumber(page);
+	uint32		count = 0;
+
+	for (OffsetNumber offset = FirstOffsetNumber; offset <= last; offset++)
+	{
+		if (ItemIdIsNormal(PageGetItemId(page, offset)))
+			offsets[count++] = offset;
+	}
+	reader->detoasted_bytes_limit = IMAGE_DETOASTED_BYTES_MAX;
+	appended = append_tuples(reader, page, offsets, count, rows);
+	*row_count = appended ? count : 0;
+	return appended;
+}
+
+/* Which tuples of a share-locked page the snapshot sees. */
+static uint32
+find_visible_tuples(Relation rel, Buffer buffer, BlockNumber block, Snapshot snapshot,
+					OffsetNumber *offsets)
+{
+	Page		page = BufferGetPage(buffer);
+	OffsetNumber last = PageGetMaxOffsetNumber(page);
+	uint32		count = 0;
+	bool		all_visible;
+
+	compat_test_old_snapshot(snapshot, rel, page);
+
+	/* on a standby the flag may have come with a full-page image ahead of its WAL record */
+	all_visible = PageIsAllVisible(page) && !snapshot->takenDuringRecovery;
+	for (OffsetNumber offset = FirstOffsetNumber; offset <= last; offset++)
+	{
+		ItemId		item = PageGetItemId(page, offset);
+		HeapTupleData tuple;
+		bool		visible;
+
+		if (!ItemIdIsNormal(item))
+			continue;
+		tuple.t_tableOid = RelationGetRelid(rel);
+		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
+		tuple.t_len = ItemIdGetLength(item);
+		ItemPointerSet(&tuple.t_self, block, offset);
+		visible = all_visible || HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer);
+		HeapCheckForSerializableConflictOut(visible, rel, &tuple, buffer, snapshot);
+		if (visible)
+			offsets[count++] = offset;
+	}
+	return count;
+}
+
+uint32
+heap_row_reader_append_page(HeapRowReader *reader, BlockNumber block, Buffer buffer,
+							Snapshot snapshot, PenumbraRows *rows)
+{
+	OffsetNumber offsets[MaxHeapTuplesPerPage];
+	bool		release = !BufferIsValid(buffer);
+	uint32		count;
+
+	CHECK_FOR_INTERRUPTS();
+	if (release)
+		buffer = ReadBufferExtended(reader->rel, MAIN_FORKNUM, block, RBM_NORMAL, reader->strategy);
+	heap_page_prune_opt(reader->rel, buffer);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	count = find_visible_tuples(reader->rel, buffer, block, snapshot, offsets);
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	reader->detoasted_bytes_limit = SIZE_MAX;
+	(void) append_tuples(reader, BufferGetPage(buffer), offsets, count, rows);
+	if (release)
+		ReleaseBuffer(buffer);
+	return count;
+}
+
+void
+heap_row_reader_destroy(HeapRowReader *reader)
+{
+	if (reader->strategy != NULL)
+		FreeAccessStrategy(reader->strategy);
+	MemoryContextDelete(reader->context);
+}

@@ -1,0 +1,125 @@
+/*-------------------------------------------------------------------------
+ *
+ * invalidation.c
+ *	  Drops what DDL has made unreachable.
+ *
+ * Nothing here is needed for right answers: the directory's key has the
+ * relation's file number, which every rewrite changes, and each segment knows
+ * the type, typmod and collation it was made for.  It gives memory back.
+ *
+ * Relcache invalidations say which relations may have changed; catalogs
+ * cannot be read while one arrives, so it is noted, and looked at just before
+ * the transaction commits.  Whoever rewrites or drops a relation holds its
+ * AccessExclusiveLock then, so nobody can load it again under its old key.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/xact.h"
+#include "catalog/objectaccess.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_database.h"
+#include "miscadmin.h"
+#include "utils/inval.h"
+#include "utils/syscache.h"
+
+#include "cache/directory.h"
+#include "cache/invalidation.h"
+
+#define SUSPECTS_MAX	64
+
+static object_access_hook_type previous_object_access_hook = NULL;
+static Oid	suspects[SUSPECTS_MAX];
+static int	suspect_count = 0;
+static bool suspect_all = false;
+
+void
+invalidation_check_relation(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	Oid			filenumber = InvalidOid;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		filenumber = ((Form_pg_class) GETSTRUCT(tuple))->relfilenode;
+		ReleaseSysCache(tuple);
+	}
+	directory_drop_relation_oid(MyDatabaseId, relid, filenumber);
+}
+
+static void
+check_suspects(void)
+{
+	RelationSummary *relations;
+	int			count;
+
+	if (!OidIsValid(MyDatabaseId) || directory_is_empty())
+	{
+		suspect_count = 0;
+		suspect_all = false;
+		return;
+	}
+	count = directory_list_relations(MyDatabaseId, &relations);
+	for (int i = 0; i < count; i++)
+	{
+		bool		check = suspect_all;
+
+		for (int s = 0; s < suspect_count; s++)
+			check |= suspects[s] == relations[i].relid;
+		if (check)
+			invalidation_check_relation(relations[i].relid);
+	}
+	suspect_count = 0;
+	suspect_all = false;
+}
+
+static void
+check_before_commit(XactEvent event, void *argument)
+{
+	if ((event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE) &&
+		(suspect_count > 0 || suspect_all))
+		check_suspects();
+}
+
+static void
+note_suspect(Datum argument, Oid relid)
+{
+	static bool is_registered = false;
+
+	if (directory_is_empty())
+		return;
+	/* Only now: the callback costs every transaction. */
+	if (!is_registered)
+	{
+		RegisterXactCallback(check_before_commit, NULL);
+		is_registered = true;
+	}
+	for (int i = 0; i < suspect_count; i++)
+	{
+		if (suspects[i] == relid)
+			return;
+	}
+	if (!OidIsValid(relid) || suspect_count == SUSPECTS_MAX)
+		suspect_all = true;
+	else
+		suspects[suspect_count++] = relid;
+}
+
+static void
+note_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub_id, void *argument)
+{
+	if (previous_object_access_hook)
+		previous_object_access_hook(access, class_id, object_id, sub_id, argument);
+	if (access == OAT_DROP && class_id == DatabaseRelationId)
+		directory_drop_database(object_id);
+}
+
+void
+invalidation_install_hooks(void)
+{
+	previous_object_access_hook = object_access_hook;
+	object_access_hook = note_object_access;
+	CacheRegisterRelcacheCallback(note_suspect, (Datum) 0);
+}

@@ -1,0 +1,675 @@
+/*-------------------------------------------------------------------------
+ *
+ * loader.c
+ *	  Loads and refreshes chunks.
+ *
+ * A chunk is loaded like this: read V, the LSN of its visibility-map page,
+ * before anything else.  For each heap page, under its share lock: proven
+ * all-visible?  (by the map's bit, and the page's own flag on a primary, or
+ * by looking at every tuple), then copy the page and record its LSN.  Read V
+ * again: if it is the same the chunk starts with V as its stamp, else it
+ * starts with none and the first scan proves pages by their LSNs.
+ *
+ * A page whose bit was seen set had it set since V was first read, because
+ * setting it would have moved V; so P1 with stamp V proves it from then on.
+ * Pages proven by looking at tuples have a clear bit, and only P2 proves them
+ * until vacuum sets it.
+ *
+ * A column is added to an existing chunk without reading the others again,
+ * when every live page still has the LSN it was loaded with.
+ *
+ * Everything a load holds (engine rows, encoded segments, region memory, pins,
+ * its progress slot) hangs on a memory context callback: an error, a cancel
+ * or a terminated backend frees it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/htup_details.h"
+#include "access/transam.h"
+#include "access/visibilitymap.h"
+#include "access/xlog.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "storage/procarray.h"
+#include "utils/inval.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/timestamp.h"
+
+#include "cache/cache.h"
+#include "cache/heap_page.h"
+#include "cache/loader.h"
+#include "cache/progress.h"
+#include "cache/region.h"
+#include "cache/stop_points.h"
+#include "cache/validate.h"
+
+/* Longer chunks stop here; their other pages are served from the heap. */
+#define CHUNK_ROWS_BYTES_MAX	((Size) 512 * 1024 * 1024)
+
+#define PREFETCH_PAGES			32
+
+/* A patient load waits so long before it builds anew a chunk that is written to. */
+#define PATIENCE_MS				10000
+
+typedef struct Loader
+{
+	Relation	rel;
+	const LoadOptions *options;
+	CacheKey	key;
+	BlockNumber nblocks;
+	BufferAccessStrategy strategy;
+	LoadProgress *progress;
+	uint64		protected_serial;
+	uint64		unserved_pages;
+	bool		serves_more;	/* than before the load: chunks or columns that were not there */
+	char	   *image;			/* a page, aligned */
+	VmPage	   *vm_page;
+
+	/* for the columns of the current chunk */
+	AttrNumber *attnums;
+	int			natts;
+	HeapRowReader *reader;
+	PenumbraRows *rows;
+	CachedChunk *draft;			/* backend memory */
+	Size		draft_bytes;
+
+	/* freed by release_loader() */
+	void	   *encoded;		/* malloc'ed by the engine */
+	CachedChunk *pinned;
+	CachedSegment *segments;	/* stored in the region, not published */
+	int			segment_count;
+	MemoryContextCallback callback;
+} Loader;
+
+static void
+free_segments(Loader *loader)
+{
+	for (int i = 0; i < loader->segment_count; i++)
+		region_free(loader->segments[i].segment, loader->segments[i].bytes);
+	loader->segment_count = 0;
+}
+
+static void
+unpin_current(Loader *loader)
+{
+	if (loader->pinned != NULL)
+		directory_unpin_chunk(loader->pinned, NULL, 0);
+	loader->pinned = NULL;
+}
+
+static void
+release_loader(void *argument)
+{
+	Loader	   *loader = argument;
+
+	penumbra_rows_destroy(loader->rows);
+	loader->rows = NULL;
+	free(loader->encoded);
+	loader->encoded = NULL;
+	free_segments(loader);
+	unpin_current(loader);
+	if (loader->progress != NULL)
+		progress_end(loader->progress);
+	loader->progress = NULL;
+}
+
+/* ---------------------------------------------------------------- columns - */
+
+/* Prepares reading these columns, unless the last chunk had the same. */
+static void
+set_columns(Loader *loader, const AttrNumber *attnums, int natts)
+{
+	PenumbraType *types;
+	TupleDesc	desc = RelationGetDescr(loader->rel);
+
+	if (loader->reader != NULL && loader->natts == natts &&
+		memcmp(loader->attnums, attnums, sizeof(AttrNumber) * natts) == 0)
+	{
+		penumbra_rows_clear(loader->rows);
+		return;
+	}
+	if (loader->reader != NULL)
+		heap_row_reader_destroy(loader->reader);
+	loader->reader = NULL;
+	penumbra_rows_destroy(loader->rows);
+	loader->rows = NULL;
+	memcpy(loader->attnums, attnums, sizeof(AttrNumber) * natts);
+	loader->natts = natts;
+	types = palloc(sizeof(PenumbraType) * Max(natts, 1));
+	for (int i = 0; i < natts; i++)
+	{
+		if (!cache_type_of(TupleDescAttr(desc, attnums[i] - 1)->atttypid, &types[i]))
+			elog(ERROR, "column %d of relation \"%s\" cannot be cached", attnums[i],
+				 RelationGetRelationName(loader->rel));
+	}
+	loader->rows = penumbra_rows_create(types, natts);
+	pfree(types);
+	if (loader->rows == NULL)
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+	loader->reader = heap_row_reader_create(loader->rel, attnums, natts);
+}
+
+static bool
+chunk_has_column(const Loader *loader, const CachedChunk *chunk, AttrNumber attnum)
+{
+	return chunk != NULL && attnum <= (int) chunk->column_count &&
+		directory_segment_matches(&chunk->columns[attnum - 1], RelationGetDescr(loader->rel));
+}
+
+static bool
+column_is_wanted(const Loader *loader, AttrNumber attnum)
+{
+	for (int i = 0; i < loader->options->natts; i++)
+	{
+		if (loader->options->attnums[i] == attnum)
+			return true;
+	}
+	return false;
+}
+
+/* The wanted columns, with or without those the chunk has, ascending. */
+static int
+choose_columns(const Loader *loader, const CachedChunk *chunk, bool with_cached, AttrNumber *attnums)
+{
+	int			natts = RelationGetDescr(loader->rel)->natts;
+	int			count = 0;
+
+	for (AttrNumber attnum = 1; attnum <= natts; attnum++)
+	{
+		bool		cached = chunk_has_column(loader, chunk, attnum);
+
+		if (cached ? with_cached : column_is_wanted(loader, attnum))
+			attnums[count++] = attnum;
+	}
+	return count;
+}
+
+/* ---------------------------------------------------------------- pages --- */
+
+/* Whether every tuple of a share-locked page is visible to every snapshot there is. */
+static bool
+tuples_are_all_visible(Relation rel, Buffer buffer, BlockNumber block, TransactionId horizon)
+{
+	Page		page = BufferGetPage(buffer);
+	OffsetNumber last = PageGetMaxOffsetNumber(page);
+
+	for (OffsetNumber offset = FirstOffsetNumber; offset <= last; offset++)
+	{
+		ItemId		item = PageGetItemId(page, offset);
+		HeapTupleData tuple;
+
+		if (!ItemIdIsNormal(item))
+			continue;
+		tuple.t_tableOid = RelationGetRelid(rel);
+		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
+		tuple.t_len = ItemIdGetLength(item);
+		ItemPointerSet(&tuple.t_self, block, offset);
+		if (HeapTupleSatisfiesVacuum(&tuple, horizon, buffer) != HEAPTUPLE_LIVE ||
+			!HeapTupleHeaderXminCommitted(tuple.t_data) ||
+			!TransactionIdPrecedes(HeapTupleHeaderGetXmin(tuple.t_data), horizon))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Copies a page to the loader's image, with its LSN, if it may be cached.  The
+ * content lock is held for the checks and the copy only.
+ *
+ * A page without an LSN was written under wal_level = minimal by the
+ * transaction that created the relation.  P2 can never prove it, but P1 can
+ * when the map page has an LSN: then the bit was set by a later vacuum.
+ */
+static bool
+copy_page(Loader *loader, BlockNumber block, Buffer *vm_buffer, TransactionId horizon,
+		  XLogRecPtr stamp, XLogRecPtr *lsn)
+{
+	Relation	rel = loader->rel;
+	bool		visible = false;
+	Buffer		buffer;
+	Page		page;
+
+	if (block + PREFETCH_PAGES < loader->nblocks)
+		(void) PrefetchBuffer(rel, MAIN_FORKNUM, block + PREFETCH_PAGES);
+	buffer = ReadBufferExtended(rel, MAIN_FORKNUM, block, RBM_NORMAL, loader->strategy);
+	heap_page_prune_opt(rel, buffer);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buffer);
+	if (!PageIsNew(page))
+	{
+		bool		bit = (visibilitymap_get_status(rel, block, vm_buffer) &
+						   VISIBILITYMAP_ALL_VISIBLE) != 0;
+
+		if (bit)
+			visible = PageIsAllVisible(page) || RecoveryInProgress();
+		else if (TransactionIdIsValid(horizon))
+			visible = tuples_are_all_visible(rel, buffer, block, horizon);
+		/* after the tuples were looked at: that may have set hints, which may move it */
+		*lsn = BufferGetLSNAtomic(buffer);
+		visible &= *lsn != InvalidXLogRecPtr || (bit && stamp != InvalidXLogRecPtr);
+	}
+	if (visible)
+		memcpy(loader->image, page, BLCKSZ);
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	ReleaseBuffer(buffer);
+	loader->progress->heap_bytes += BLCKSZ;
+	return visible;
+}
+
+/* Reads the pages of a new version of a chunk into rows and the draft's header. */
+static void
+read_pages(Loader *loader, uint32 number)
+{
+	CachedChunk *draft = loader->draft;
+	BlockNumber first_block = number * CHUNK_PAGES;
+	TransactionId horizon = InvalidTransactionId;
+	Buffer		vm_buffer = InvalidBuffer;
+	XLogRecPtr	stamp;
+	uint32		limit = Min(CHUNK_PAGES, loader->nblocks - first_block);
+	bool		is_long = false;
+
+	if (!RecoveryInProgress())
+		horizon = GetOldestNonRemovableTransactionId(loader->rel);
+	vm_page_read(loader->rel, first_block, loader->vm_page);
+	stamp = loader->vm_page->lsn;
+	STOP_POINT("load-after-stamp");
+	draft->pages = limit;
+	for (uint32 page = 0; page < limit; page++)
+	{
+		XLogRecPtr	lsn;
+		uint32		page_rows;
+
+		CHECK_FOR_INTERRUPTS();
+		draft->first_row[page] = draft->rows;
+		if (is_long ||
+			!copy_page(loader, first_block + page, &vm_buffer, horizon, stamp, &lsn) ||
+			!heap_row_reader_append_image(loader->reader, loader->image, loader->rows, &page_rows))
+			continue;
+		draft->rows += page_rows;
+		pg_atomic_write_u64(&draft->page_lsn[page], lsn);
+		pg_atomic_write_u64(&draft->live[page / 64],
+							pg_atomic_read_u64(&draft->live[page / 64]) |
+							UINT64CONST(1) << (page % 64));
+		draft->cached_pages++;
+		is_long = penumbra_rows_bytes(loader->rows) > CHUNK_ROWS_BYTES_MAX;
+	}
+	for (uint32 page = limit; page <= CHUNK_PAGES; page++)
+		draft->first_row[page] = draft->rows;
+	if (BufferIsValid(vm_buffer))
+		ReleaseBuffer(vm_buffer);
+	STOP_POINT("load-before-stamp");
+	vm_page_read(loader->rel, first_block, loader->vm_page);
+	if (loader->vm_page->lsn != stamp)
+		stamp = InvalidXLogRecPtr;
+	pg_atomic_write_u64(&draft->vm_stamp, stamp);
+	loader->unserved_pages += limit - draft->cached_pages;
+}
+
+/* Reads the same rows as the chunk has; false when a page has changed. */
+static bool
+read_pages_again(Loader *loader, CachedChunk *chunk)
+{
+	uint32		rows = 0;
+
+	for (uint32 page = 0; page < chunk->pages; page++)
+	{
+		BlockNumber block = chunk->number * CHUNK_PAGES + page;
+		Buffer		buffer;
+		XLogRecPtr	lsn;
+		uint32		page_rows;
+		bool		same;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!chunk_page_is_live(chunk, page))
+		{
+			if (chunk->first_row[page] != chunk->first_row[page + 1])
+				return false;
+			continue;
+		}
+		if (block + PREFETCH_PAGES < loader->nblocks)
+			(void) PrefetchBuffer(loader->rel, MAIN_FORKNUM, block + PREFETCH_PAGES);
+		buffer = ReadBufferExtended(loader->rel, MAIN_FORKNUM, block, RBM_NORMAL, loader->strategy);
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		lsn = BufferGetLSNAtomic(buffer);
+		same = lsn != InvalidXLogRecPtr && lsn == pg_atomic_read_u64(&chunk->page_lsn[page]);
+		if (same)
+			memcpy(loader->image, BufferGetPage(buffer), BLCKSZ);
+		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+		ReleaseBuffer(buffer);
+		loader->progress->heap_bytes += BLCKSZ;
+		if (!same || !heap_row_reader_append_image(loader->reader, loader->image, loader->rows,
+												   &page_rows))
+			return false;
+		rows += page_rows;
+		if (rows != chunk->first_row[page + 1] ||
+			penumbra_rows_bytes(loader->rows) > CHUNK_ROWS_BYTES_MAX)
+			return false;
+	}
+	return true;
+}
+
+/* ---------------------------------------------------------------- segments  */
+
+/* Encodes a column of rows into the region; false when it is full. */
+static bool
+store_segment(Loader *loader, int column)
+{
+	CachedSegment *segment = &loader->segments[loader->segment_count];
+	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(loader->rel),
+										  loader->attnums[column] - 1);
+	size_t		bytes;
+	PenumbraStatus status = penumbra_segment_encode(loader->rows, column, &loader->encoded, &bytes);
+	void	   *page;
+
+	if (status.code != PENUMBRA_OK)
+		penumbra_report_status(&status);
+	status = penumbra_segment_check(loader->encoded, bytes);
+	if (status.code != PENUMBRA_OK)
+		penumbra_report_status(&status);
+	page = directory_allocate(bytes, loader->protected_serial);
+	if (page != NULL)
+	{
+		memcpy(page, loader->encoded, bytes);
+		memset(segment, 0, sizeof(*segment));
+		segment->segment = page;
+		segment->bytes = bytes;
+		segment->serial = directory_next_serial();
+		segment->type_oid = att->atttypid;
+		segment->typmod = att->atttypmod;
+		segment->collation = att->attcollation;
+		segment->attnum = loader->attnums[column];
+		loader->segment_count++;
+		loader->progress->cached_bytes += bytes;
+	}
+	free(loader->encoded);
+	loader->encoded = NULL;
+	return page != NULL;
+}
+
+static bool
+store_segments(Loader *loader)
+{
+	for (int i = 0; i < loader->natts; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!store_segment(loader, i))
+		{
+			free_segments(loader);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Puts the draft with the stored segments into the directory; false when the region is full. */
+static bool
+publish_draft(Loader *loader)
+{
+	CachedChunk *draft = loader->draft;
+	CachedChunk *chunk = directory_allocate(draft->bytes, loader->protected_serial);
+
+	if (chunk == NULL)
+	{
+		free_segments(loader);
+		return false;
+	}
+	memcpy(chunk, draft, draft->bytes);
+	for (int i = 0; i < loader->segment_count; i++)
+	{
+		CachedSegment *segment = &chunk->columns[loader->segments[i].attnum - 1];
+
+		*segment = loader->segments[i];
+		segment->chunk = chunk;
+		segment->usage = 1;
+		pg_atomic_init_u32(&segment->pins, 0);
+	}
+	chunk->segment_count = loader->segment_count;
+	loader->segment_count = 0;
+	if (directory_publish_chunk(RelationGetRelid(loader->rel), chunk))
+		return true;
+	directory_free_chunk(chunk);
+	return false;
+}
+
+static void
+clear_draft(Loader *loader, uint32 number)
+{
+	CachedChunk *draft = loader->draft;
+	uint32		columns = RelationGetDescr(loader->rel)->natts;
+
+	memset(draft, 0, loader->draft_bytes);
+	draft->key = loader->key;
+	draft->number = number;
+	draft->bytes = CHUNK_BYTES(columns);
+	draft->column_count = columns;
+	draft->loaded_at = GetCurrentTimestamp();
+	pg_atomic_init_u32(&draft->references, 1);
+	pg_atomic_init_u32(&draft->dead_pages, 0);
+	pg_atomic_init_u64(&draft->vm_stamp, 0);
+	for (int i = 0; i < CHUNK_WORDS; i++)
+		pg_atomic_init_u64(&draft->live[i], 0);
+	for (int i = 0; i < CHUNK_PAGES; i++)
+	{
+		pg_atomic_init_u64(&draft->page_lsn[i], 0);
+		pg_atomic_init_u32(&draft->recent_buffer[i], 0);
+	}
+}
+
+/* ---------------------------------------------------------------- chunks -- */
+
+typedef enum ChunkNeed
+{
+	CHUNK_FINE,
+	CHUNK_NEEDS_COLUMNS,
+	CHUNK_NEEDS_REBUILD,
+} ChunkNeed;
+
+/* Pages that the chunk does not serve although the visibility map has them. */
+static uint32
+count_visible_unserved(const Loader *loader, const CachedChunk *chunk, const ChunkProof *proof,
+					   uint32 limit)
+{
+	uint64		visible[CHUNK_WORDS];
+	uint32		count = 0;
+
+	vm_page_get_chunk(loader->vm_page, chunk->number, visible);
+	for (uint32 page = 0; page < limit; page++)
+	{
+		uint64		bit = UINT64CONST(1) << (page % 64);
+
+		if ((visible[page / 64] & bit) && !(proof->proven[page / 64] & bit))
+			count++;
+	}
+	return count;
+}
+
+/* Validates the chunk, and says what is missing. */
+static ChunkNeed
+examine_chunk(Loader *loader, CachedChunk *chunk)
+{
+	BlockNumber first_block = chunk->number * CHUNK_PAGES;
+	uint32		limit = Min(CHUNK_PAGES, loader->nblocks - first_block);
+	AttrNumber *missing = palloc(sizeof(AttrNumber) * RelationGetDescr(loader->rel)->natts);
+	int			missing_count = choose_columns(loader, chunk, false, missing);
+	uint32		tolerated = (uint32) (loader->options->stale_share * limit);
+	uint32		unserved;
+	bool		is_stale;
+	ChunkProof	proof;
+
+	pfree(missing);
+	vm_page_read(loader->rel, first_block, loader->vm_page);
+	chunk_prove(loader->rel, chunk, loader->nblocks, loader->vm_page, loader->strategy, &proof);
+	unserved = limit - Min(limit, proof.proven_pages);
+	is_stale = unserved > tolerated;
+	if (is_stale && loader->options->patient)
+		is_stale = count_visible_unserved(loader, chunk, &proof, limit) > tolerated ||
+			TimestampDifferenceExceeds(chunk->loaded_at, GetCurrentTimestamp(), PATIENCE_MS);
+	if (is_stale)
+		return CHUNK_NEEDS_REBUILD;
+	if (missing_count == 0)
+	{
+		loader->unserved_pages += unserved;
+		return CHUNK_FINE;
+	}
+	return proof.unproven_pages == 0 ? CHUNK_NEEDS_COLUMNS : CHUNK_NEEDS_REBUILD;
+}
+
+/* Adds the missing columns to loader->pinned; false when the chunk must be rebuilt. */
+static bool
+add_columns(Loader *loader, bool *is_full)
+{
+	CachedChunk *chunk = loader->pinned;
+	AttrNumber *attnums = palloc(sizeof(AttrNumber) * RelationGetDescr(loader->rel)->natts);
+	int			natts = choose_columns(loader, chunk, false, attnums);
+	bool		done = false;
+
+	*is_full = false;
+	set_columns(loader, attnums, natts);
+	pfree(attnums);
+	if (read_pages_again(loader, chunk))
+	{
+		*is_full = !store_segments(loader);
+		done = !*is_full &&
+			directory_publish_segments(chunk, loader->segments, loader->segment_count);
+		if (done)
+			loader->segment_count = 0;
+		else
+			free_segments(loader);
+	}
+	return done;
+}
+
+/* Builds a new version; false when the region is full. */
+static bool
+rebuild_chunk(Loader *loader, uint32 number)
+{
+	AttrNumber *attnums = palloc(sizeof(AttrNumber) * RelationGetDescr(loader->rel)->natts);
+	int			natts = choose_columns(loader, loader->pinned, true, attnums);
+	bool		done = true;
+
+	/* the old version's memory can be evicted, or is freed when the new one replaces it */
+	unpin_current(loader);
+	if (natts > 0)
+	{
+		set_columns(loader, attnums, natts);
+		clear_draft(loader, number);
+		read_pages(loader, number);
+		STOP_POINT("load-before-publish");
+		done = store_segments(loader) && publish_draft(loader);
+	}
+	pfree(attnums);
+	return done;
+}
+
+/* Brings one chunk up to date. */
+static bool
+load_chunk(Loader *loader, uint32 number, bool *loaded)
+{
+	ChunkNeed	need = CHUNK_NEEDS_REBUILD;
+	bool		is_full = false;
+	bool		is_first;
+
+	loader->pinned = directory_pin_chunk(loader->rel, number, NULL, NULL);
+	is_first = loader->pinned == NULL;
+	if (loader->pinned != NULL)
+		need = examine_chunk(loader, loader->pinned);
+	if (need == CHUNK_NEEDS_COLUMNS && !add_columns(loader, &is_full))
+		need = CHUNK_NEEDS_REBUILD;
+	if (need == CHUNK_NEEDS_REBUILD && !is_full)
+		is_full = !rebuild_chunk(loader, number);
+	unpin_current(loader);
+	*loaded = need != CHUNK_FINE && !is_full;
+	if (*loaded && (is_first || need == CHUNK_NEEDS_COLUMNS))
+		loader->serves_more = true;
+	return !is_full;
+}
+
+static Loader *
+create_loader(Relation rel, const LoadOptions *options)
+{
+	Loader	   *loader = palloc0(sizeof(Loader));
+	int			natts = RelationGetDescr(rel)->natts;
+
+	loader->rel = rel;
+	loader->options = options;
+	directory_key_of(rel, &loader->key);
+	loader->nblocks = RelationGetNumberOfBlocks(rel);
+	loader->strategy = GetAccessStrategy(BAS_BULKREAD);
+	loader->protected_serial = options->protected_serial != 0 ?
+		options->protected_serial : directory_next_serial();
+	loader->image = palloc(BLCKSZ);
+	loader->vm_page = palloc(sizeof(VmPage));
+	loader->attnums = palloc(sizeof(AttrNumber) * natts);
+	loader->segments = palloc(sizeof(CachedSegment) * natts);
+	loader->draft_bytes = CHUNK_BYTES(natts);
+	loader->draft = palloc(loader->draft_bytes);
+	loader->callback.func = release_loader;
+	loader->callback.arg = loader;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, &loader->callback);
+	return loader;
+}
+
+static void
+load_chunks(Loader *loader, LoadResult *result)
+{
+	uint32		number;
+
+	result->outcome = LOAD_DONE;
+	for (number = loader->options->first_chunk; number < result->chunks_total; number++)
+	{
+		bool		loaded;
+
+		if (loader->options->chunk_limit > 0 &&
+			result->chunks_loaded >= loader->options->chunk_limit)
+		{
+			result->outcome = LOAD_MORE;
+			break;
+		}
+		if (!load_chunk(loader, number, &loaded))
+		{
+			result->outcome = LOAD_FULL;
+			break;
+		}
+		result->chunks_loaded += loaded;
+		loader->progress->chunks_done = number + 1;
+		loader->progress->chunks_loaded = result->chunks_loaded;
+		STOP_POINT("load-after-chunk");
+	}
+	result->next_chunk = number;
+}
+
+void
+loader_load(Relation rel, const LoadOptions *options, LoadResult *result)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "penumbra load",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	Loader	   *loader = create_loader(rel, options);
+
+	memset(result, 0, sizeof(*result));
+	loader->progress = progress_begin(&loader->key, RelationGetRelid(rel), options->by_worker,
+									  options->wait);
+	if (loader->progress == NULL)
+		result->outcome = LOAD_BUSY;
+	else
+	{
+		/* what the relation's former file left, where nobody saw it being rewritten: on a standby */
+		directory_drop_relation_oid(loader->key.database, RelationGetRelid(rel),
+									loader->key.filenumber);
+		result->chunks_total = loader->nblocks / CHUNK_PAGES + (loader->nblocks % CHUNK_PAGES != 0);
+		loader->progress->columns = options->natts;
+		loader->progress->chunks_total = result->chunks_total;
+		loader->progress->chunks_done = options->first_chunk;
+		load_chunks(loader, result);
+		result->unserved_pages = loader->unserved_pages;
+		/* Generic plans were made without; a standby cannot log the message. */
+		if (loader->serves_more && !RecoveryInProgress())
+			CacheInvalidateRelcache(rel);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+}

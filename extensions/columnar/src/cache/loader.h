@@ -1,0 +1,57 @@
+/*-------------------------------------------------------------------------
+ *
+ * loader.h
+ *	  Loads and refreshes chunks.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_LOADER_H
+#define PENUMBRA_LOADER_H
+
+#include "postgres.h"
+
+#include "cache/directory.h"
+
+typedef struct LoadOptions
+{
+	const AttrNumber *attnums;	/* columns to have */
+	int			natts;
+	/*
+	 * A chunk is built anew when more than this share of its pages cannot be
+	 * served from it; and, when the pages are being written now, not before
+	 * it has been used for a while (`patient`).
+	 */
+	double		stale_share;
+	bool		patient;
+	bool		by_worker;
+	bool		wait;			/* for another load of the same relation */
+	uint32		first_chunk;	/* where to begin */
+	uint32		chunk_limit;	/* stop after loading so many; 0: none */
+	uint64		protected_serial;	/* 0: this load's own; see directory_allocate() */
+} LoadOptions;
+
+typedef enum LoadOutcome
+{
+	LOAD_DONE,
+	LOAD_MORE,					/* chunk_limit reached, go on at next_chunk */
+	LOAD_FULL,					/* no memory left that could be evicted */
+	LOAD_BUSY,					/* somebody else loads the relation */
+} LoadOutcome;
+
+typedef struct LoadResult
+{
+	LoadOutcome outcome;
+	uint32		chunks_total;
+	uint32		chunks_loaded;
+	uint32		next_chunk;
+	uint64		unserved_pages; /* of the chunks visited, not in the cache afterwards */
+} LoadResult;
+
+/*
+ * The caller holds AccessShareLock, an active snapshot (detoasting), and has
+ * checked that relation and columns can be cached.  Publishes chunk by chunk:
+ * after an error what was published stays.
+ */
+extern void loader_load(Relation rel, const LoadOptions *options, LoadResult *result);
+
+#endif							/* PENUMBRA_LOADER_H */

@@ -1,0 +1,283 @@
+/*-------------------------------------------------------------------------
+ *
+ * region.c
+ *	  Variable-size pages in a reserved range.
+ *
+ * The postmaster maps the range once, MAP_SHARED | MAP_NORESERVE, before it
+ * forks.  Each size class has its own part of it, as large as the budget, so
+ * any mix of classes can use the whole budget and no class ever fragments
+ * another: what limits is physical memory, of which a page holds only the
+ * 4 KB units that its owner touched.  Freed pages go back to the kernel
+ * with MADV_REMOVE at once, so address space is all that stays behind.
+ *
+ * The mapping outlives a crash restart (the postmaster keeps it), its
+ * contents do not: region_shmem_startup() removes them.
+ *
+ * Lock: one spinlock over the free lists and counters, a leaf.  The free
+ * list of a class is an array in the range itself, behind the classes; it is
+ * touched only as far as it was ever filled.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <limits.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+#include "storage/spin.h"
+#include "utils/guc.h"
+
+#include "cache/region.h"
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#endif
+
+/* What one chunk of a narrow table may need: refuse budgets below it. */
+#define REGION_MINIMUM_BYTES	((Size) 16 * 1024 * 1024)
+
+typedef struct RegionClass
+{
+	uint32		page_limit;		/* pages that fit the class's part of the range */
+	uint32		next_page;		/* never allocated from here on */
+	uint32		free_count;
+	uint64		used_pages;
+	Size		used_bytes;
+} RegionClass;
+
+typedef struct RegionControl
+{
+	slock_t		lock;
+	Size		used_bytes;
+	RegionClass classes[REGION_CLASS_COUNT];
+} RegionControl;
+
+/* The same in every process: set in the postmaster, inherited. */
+static char *region_base = NULL;
+static Size region_bytes;
+static Size class_part_bytes;	/* of address space, per class */
+static int	memory_mb;
+static Size budget_bytes;
+static uint32 *free_lists[REGION_CLASS_COUNT];
+static RegionControl *control;
+
+/* What this server can have: the machine's memory, or its control group's. */
+static Size
+machine_memory_bytes(void)
+{
+	Size		bytes = (Size) sysconf(_SC_PHYS_PAGES) * (Size) sysconf(_SC_PAGESIZE);
+	FILE	   *file = fopen("/sys/fs/cgroup/memory.max", "r");
+	unsigned long long limit;
+
+	if (file == NULL)
+		return bytes;
+	if (fscanf(file, "%llu", &limit) == 1 && limit < bytes)
+		bytes = (Size) limit;
+	fclose(file);
+	return bytes;
+}
+
+void
+region_define_settings(void)
+{
+	Size		quarter_mb = machine_memory_bytes() / 4 / (1024 * 1024);
+
+	DefineCustomIntVariable("penumbra.memory",
+							"Memory for cached columns.",
+							"Physical memory is taken as columns are loaded. "
+							"The default is a quarter of the machine's memory.",
+							&memory_mb, (int) Min(Max(quarter_mb, 16), INT_MAX / 2), 0, INT_MAX / 2,
+							PGC_POSTMASTER, GUC_UNIT_MB, NULL, NULL, NULL);
+}
+
+static Size
+class_page_bytes(int class)
+{
+	return REGION_UNIT_BYTES << class;
+}
+
+static int
+class_of_bytes(Size bytes)
+{
+	return bytes <= REGION_UNIT_BYTES ? 0 :
+		pg_leftmost_one_pos64((uint64) bytes - 1) + 1 - 12;
+}
+
+Size
+region_cost_bytes(Size bytes)
+{
+	return TYPEALIGN(REGION_UNIT_BYTES, Max(bytes, 1));
+}
+
+static void
+check_budget(void)
+{
+	Size		machine_bytes = machine_memory_bytes();
+
+	budget_bytes = (Size) memory_mb * 1024 * 1024;
+	if (budget_bytes < REGION_MINIMUM_BYTES)
+		ereport(FATAL,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("penumbra.memory = %d MB is too small for one chunk of a table", memory_mb),
+				 errhint("Set penumbra.memory to at least %zu MB in postgresql.conf.",
+						 REGION_MINIMUM_BYTES / (1024 * 1024))));
+	if (budget_bytes > machine_bytes)
+		ereport(FATAL,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("penumbra.memory = %d MB is more than this machine's memory of %zu MB",
+						memory_mb, machine_bytes / (1024 * 1024)),
+				 errhint("Lower penumbra.memory in postgresql.conf; a quarter of the memory is the default.")));
+}
+
+void
+region_reserve(void)
+{
+	Size		list_bytes = 0;
+	char	   *lists;
+
+	check_budget();
+	/* the largest class needs room for one page at least, and every part must keep pages aligned */
+	class_part_bytes = TYPEALIGN((Size) 2 * 1024 * 1024, budget_bytes);
+	for (int class = 0; class < REGION_CLASS_COUNT; class++)
+		list_bytes += TYPEALIGN(REGION_UNIT_BYTES,
+								class_part_bytes / class_page_bytes(class) * sizeof(uint32));
+	region_bytes = class_part_bytes * REGION_CLASS_COUNT + list_bytes;
+	region_base = mmap(NULL, region_bytes, PROT_READ | PROT_WRITE,
+					   MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (region_base == MAP_FAILED)
+	{
+		region_base = NULL;
+		ereport(FATAL,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("could not reserve %zu MB of address space for penumbra.memory = %d MB: %m",
+						region_bytes / (1024 * 1024), memory_mb),
+				 errhint("With vm.overcommit_memory = 2 the kernel counts reserved address space as used: "
+						 "lower penumbra.memory, or use vm.overcommit_memory = 0.")));
+	}
+	/* a core file of a backend would hold all of the cache */
+	(void) madvise(region_base, region_bytes, MADV_DONTDUMP);
+	lists = region_base + class_part_bytes * REGION_CLASS_COUNT;
+	for (int class = 0; class < REGION_CLASS_COUNT; class++)
+	{
+		free_lists[class] = (uint32 *) lists;
+		lists += TYPEALIGN(REGION_UNIT_BYTES,
+						   class_part_bytes / class_page_bytes(class) * sizeof(uint32));
+	}
+	ereport(LOG,
+			(errmsg("penumbra: up to %d MB of memory for cached columns", memory_mb)));
+}
+
+bool
+region_is_reserved(void)
+{
+	return region_base != NULL;
+}
+
+Size
+region_budget_bytes(void)
+{
+	return budget_bytes;
+}
+
+Size
+region_shmem_bytes(void)
+{
+	return sizeof(RegionControl);
+}
+
+void
+region_shmem_startup(void *shmem)
+{
+	control = shmem;
+	memset(control, 0, sizeof(RegionControl));
+	SpinLockInit(&control->lock);
+	for (int class = 0; class < REGION_CLASS_COUNT; class++)
+		control->classes[class].page_limit =
+			(uint32) Min(class_part_bytes / class_page_bytes(class), (Size) UINT32_MAX);
+	if (madvise(region_base, region_bytes, MADV_REMOVE) != 0)
+		ereport(FATAL,
+				(errmsg("could not empty the memory for cached columns: %m")));
+}
+
+void *
+region_allocate(Size bytes)
+{
+	int			class = class_of_bytes(bytes);
+	Size		cost_bytes = region_cost_bytes(bytes);
+	void	   *page = NULL;
+	RegionClass *size_class;
+
+	if (class >= REGION_CLASS_COUNT)
+		return NULL;
+	size_class = &control->classes[class];
+	SpinLockAcquire(&control->lock);
+	if (control->used_bytes + cost_bytes <= budget_bytes)
+	{
+		uint32		number = PG_UINT32_MAX;
+
+		if (size_class->free_count > 0)
+			number = free_lists[class][--size_class->free_count];
+		else if (size_class->next_page < size_class->page_limit)
+			number = size_class->next_page++;
+		if (number != PG_UINT32_MAX)
+		{
+			page = region_base + class * class_part_bytes + number * class_page_bytes(class);
+			size_class->used_pages++;
+			size_class->used_bytes += cost_bytes;
+			control->used_bytes += cost_bytes;
+		}
+	}
+	SpinLockRelease(&control->lock);
+	return page;
+}
+
+void
+region_free(void *page, Size bytes)
+{
+	int			class = class_of_bytes(bytes);
+	Size		cost_bytes = region_cost_bytes(bytes);
+	RegionClass *size_class = &control->classes[class];
+	Size		offset = (char *) page - (region_base + class * class_part_bytes);
+
+	/* before the budget has it back; failure would only mean that the kernel keeps it longer */
+	(void) madvise(page, cost_bytes, MADV_REMOVE);
+	SpinLockAcquire(&control->lock);
+	free_lists[class][size_class->free_count++] = (uint32) (offset / class_page_bytes(class));
+	size_class->used_pages--;
+	size_class->used_bytes -= cost_bytes;
+	control->used_bytes -= cost_bytes;
+	SpinLockRelease(&control->lock);
+}
+
+Size
+region_used_bytes(void)
+{
+	Size		used_bytes;
+
+	SpinLockAcquire(&control->lock);
+	used_bytes = control->used_bytes;
+	SpinLockRelease(&control->lock);
+	return used_bytes;
+}
+
+void
+region_get_stats(int class, RegionClassStats *stats)
+{
+	RegionClass *size_class = &control->classes[class];
+
+	stats->page_bytes = class_page_bytes(class);
+	SpinLockAcquire(&control->lock);
+	stats->pages = size_class->used_pages;
+	stats->used_bytes = size_class->used_bytes;
+	SpinLockRelease(&control->lock);
+}
+
+void
+region_populate(const void *page, Size bytes)
+{
+	/* before Linux 5.14 this fails and the pages are faulted in one by one */
+	(void) madvise(unconstify(void *, page), region_cost_bytes(bytes), MADV_POPULATE_READ);
+}

@@ -1,0 +1,389 @@
+/*-------------------------------------------------------------------------
+ *
+ * scan.c
+ *	  Scans of the cache: cache.h's functions for planner and executor.
+ *
+ * A scan's pins are released by cache_scan_end(), by the reset of the memory
+ * context that it was begun in, or before the process leaves shared memory,
+ * whichever comes first.  A backend that dies without any of these takes the
+ * whole server through crash recovery, and the cache is empty after it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "storage/ipc.h"
+#include "storage/predicate.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "cache/cache.h"
+#include "cache/directory.h"
+#include "cache/region.h"
+#include "cache/stop_points.h"
+#include "cache/validate.h"
+#include "cache/wanted.h"
+#include "cache/worker.h"
+
+typedef struct ScanState
+{
+	CachedScan	scan;			/* first */
+	bool		is_pinned;
+	dlist_node	node;			/* in pinned_scans while is_pinned */
+	MemoryContextCallback callback;
+	Relation	rel;			/* not used by cache_scan_end() */
+	CacheKey	key;
+	BlockNumber nblocks;
+	int			natts;
+	AttrNumber *attnums;
+	int			npinned;
+	CachedChunk **pinned;
+	int			next_pinned;	/* those before were proven or passed over */
+	VmPage	   *vm_page;		/* read last */
+	BufferAccessStrategy strategy;
+	MemoryContext context;
+	MemoryContext part_context; /* its child: ranges and segments on offer */
+	int			heap_ranges_limit;
+	uint64		cheap_pages;
+	uint64		cached_pages;	/* of the chunks proven */
+} ScanState;
+
+const BlockNumber cache_chunk_pages = CHUNK_PAGES;
+
+static dlist_head pinned_scans = DLIST_STATIC_INIT(pinned_scans);
+
+/* Looked at while planning, at 100 ns each. */
+#define SAMPLE_CHUNKS 32
+
+/* Which segments this process has mapped: a bit per serial. */
+static uint64 *populated_bits = NULL;
+static uint64 populated_words = 0;
+#define POPULATED_WORDS_MAX		(UINT64CONST(1) << 20)	/* 8 MB: 67 million segments */
+
+bool
+cache_estimate_coverage(Relation rel, const AttrNumber *attnums, int natts, CacheCoverage *coverage)
+{
+	CacheKey	key;
+	uint64		pages;
+	uint64		unproven_pages;
+	uint64		dear_pages;
+	uint64		rows;
+	uint64		bytes;
+
+	memset(coverage, 0, sizeof(*coverage));
+	if (directory_is_empty())
+		return false;
+	directory_key_of(rel, &key);
+	if (!directory_estimate(&key, attnums, natts, &pages, &unproven_pages, &dear_pages, &rows,
+							&bytes))
+		return false;
+	coverage->cached_pages = (BlockNumber) Min(pages, (uint64) MaxBlockNumber);
+	coverage->valid_pages = coverage->cached_pages - (BlockNumber) Min(pages, unproven_pages);
+	coverage->dear_pages = (BlockNumber) dear_pages;
+	coverage->cached_rows = (double) rows;
+	coverage->cached_bytes = bytes;
+	return true;
+}
+
+double
+cache_estimate_skipped(Relation rel, const AttrNumber *attnums, int natts, const PenumbraPlan *plan)
+{
+	const void **segments = palloc(sizeof(void *) * Max(natts, 1));
+	CachedChunk **pinned;
+	int			count = directory_pin_chunks(rel, attnums, natts, SAMPLE_CHUNKS, &pinned);
+	int			skipped = 0;
+
+	/* nothing here can raise an error: the pins are nobody's */
+	for (int i = 0; i < count; i++)
+	{
+		PenumbraChunk chunk = {.rows = pinned[i]->rows,.segments = segments};
+
+		for (int c = 0; c < natts; c++)
+			segments[c] = pinned[i]->columns[attnums[c] - 1].segment;
+		skipped += penumbra_plan_chunk_is_skipped(plan, &chunk) ? 1 : 0;
+		directory_unpin_chunk(pinned[i], attnums, natts);
+	}
+	return (double) skipped / (count + 1);
+}
+
+void
+cache_note_wanted(Relation rel, const AttrNumber *attnums, int natts)
+{
+	if (cache_is_available() && penumbra_auto && natts > 0)
+		wanted_note(MyDatabaseId, RelationGetRelid(rel), attnums, natts);
+}
+
+/* ---------------------------------------------------------------- pins ---- */
+
+static void
+release_pins(void *argument)
+{
+	ScanState  *state = argument;
+
+	if (!state->is_pinned)
+		return;
+	state->is_pinned = false;
+	dlist_delete(&state->node);
+	for (int i = 0; i < state->npinned; i++)
+		directory_unpin_chunk(state->pinned[i], state->attnums, state->natts);
+}
+
+static void
+release_all_pins(int code, Datum argument)
+{
+	while (!dlist_is_empty(&pinned_scans))
+		release_pins(dlist_container(ScanState, node, dlist_head_node(&pinned_scans)));
+}
+
+static void
+pin_chunks(ScanState *state)
+{
+	static bool exit_registered = false;
+
+	if (!exit_registered)
+	{
+		before_shmem_exit(release_all_pins, (Datum) 0);
+		exit_registered = true;
+	}
+	state->callback.func = release_pins;
+	state->callback.arg = state;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, &state->callback);
+	state->npinned = directory_pin_chunks(state->rel, state->attnums, state->natts, 0,
+										  &state->pinned);
+	dlist_push_head(&pinned_scans, &state->node);
+	state->is_pinned = true;
+}
+
+/* Maps a segment into this process once, instead of a page fault per 4 KB. */
+static void
+populate_segment(const CachedSegment *segment)
+{
+	uint64		word = segment->serial / 64;
+	uint64		bit = UINT64CONST(1) << (segment->serial % 64);
+
+	if (word >= populated_words)
+	{
+		uint64		words = Max(populated_words * 2, Max(word + 1, 1024));
+
+		if (word >= POPULATED_WORDS_MAX)
+			return;
+		if (populated_bits == NULL)
+			populated_bits = MemoryContextAllocZero(TopMemoryContext, words * sizeof(uint64));
+		else
+		{
+			populated_bits = repalloc(populated_bits, words * sizeof(uint64));
+			memset(populated_bits + populated_words, 0, (words - populated_words) * sizeof(uint64));
+		}
+		populated_words = words;
+	}
+	if (populated_bits[word] & bit)
+		return;
+	populated_bits[word] |= bit;
+	region_populate(segment->segment, segment->bytes);
+}
+
+/* ---------------------------------------------------------------- ranges -- */
+
+static void
+add_heap_range(ScanState *state, BlockNumber begin, BlockNumber end)
+{
+	CachedScan *scan = &state->scan;
+
+	if (begin >= end)
+		return;
+	scan->pages_from_heap += end - begin;
+	if (scan->nheap_ranges > 0 && scan->heap_ranges[scan->nheap_ranges - 1].end == begin)
+	{
+		scan->heap_ranges[scan->nheap_ranges - 1].end = end;
+		return;
+	}
+	if (scan->nheap_ranges == state->heap_ranges_limit)
+	{
+		state->heap_ranges_limit = Max(16, state->heap_ranges_limit * 2);
+		scan->heap_ranges = scan->heap_ranges == NULL ?
+			MemoryContextAlloc(state->context,
+							   sizeof(*scan->heap_ranges) * state->heap_ranges_limit) :
+			repalloc(scan->heap_ranges, sizeof(*scan->heap_ranges) * state->heap_ranges_limit);
+	}
+	scan->heap_ranges[scan->nheap_ranges].begin = begin;
+	scan->heap_ranges[scan->nheap_ranges++].end = end;
+}
+
+/* Turns proven pages into row ranges, the others into heap ranges. */
+static PenumbraRowRange *
+build_ranges(ScanState *state, CachedChunk *chunk, const ChunkProof *proof, uint32 *range_count)
+{
+	BlockNumber first_block = chunk->number * CHUNK_PAGES;
+	uint32		limit = Min(CHUNK_PAGES, state->nblocks - first_block);
+	PenumbraRowRange *ranges;
+	uint32		count = 0;
+	uint32		page = 0;
+
+	if (proof->proven_pages == limit)
+	{
+		ranges = palloc(sizeof(PenumbraRowRange));
+		ranges[0].begin = 0;
+		ranges[0].end = chunk->first_row[limit];
+		*range_count = ranges[0].end > 0 ? 1 : 0;
+		return ranges;
+	}
+	ranges = palloc(sizeof(PenumbraRowRange) * (CHUNK_PAGES / 2 + 1));
+	while (page < limit)
+	{
+		uint32		begin = proof_next_page(proof->proven, page, limit, true);
+		uint32		end = proof_next_page(proof->proven, begin, limit, false);
+		uint32		begin_row = chunk->first_row[begin];
+		uint32		end_row = chunk->first_row[end];
+
+		add_heap_range(state, first_block + page, first_block + begin);
+		page = end;
+		if (begin_row == end_row)
+			continue;
+		/* pages that were not cached have no rows, so neighbours can touch */
+		if (count > 0 && ranges[count - 1].end == begin_row)
+			ranges[count - 1].end = end_row;
+		else
+		{
+			ranges[count].begin = begin_row;
+			ranges[count++].end = end_row;
+		}
+	}
+	*range_count = count;
+	return ranges;
+}
+
+static void
+add_chunk(ScanState *state, CachedChunk *chunk, const ChunkProof *proof)
+{
+	CachedScan *scan = &state->scan;
+	PenumbraChunk *out = &scan->chunks[scan->nchunks];
+	const void **segments;
+	uint32		range_count;
+
+	out->ranges = build_ranges(state, chunk, proof, &range_count);
+	scan->pages_from_cache += proof->proven_pages;
+	state->cheap_pages += proof->cheap_pages;
+	state->cached_pages += chunk->cached_pages;
+	if (range_count == 0)
+		return;
+	out->range_count = range_count;
+	out->rows = chunk->rows;
+	segments = palloc(sizeof(void *) * Max(state->natts, 1));
+	for (int i = 0; i < state->natts; i++)
+	{
+		CachedSegment *segment = &chunk->columns[state->attnums[i] - 1];
+
+		segments[i] = segment->segment;
+		scan->bytes_pinned += segment->bytes;
+		populate_segment(segment);
+	}
+	out->segments = segments;
+	scan->nchunks++;
+}
+
+/* Validates what is pinned of the pages [begin, end) and offers them instead of the pages before. */
+static void
+prove_pages(ScanState *state, BlockNumber begin, BlockNumber end)
+{
+	BlockNumber next_block = begin;
+	MemoryContext old_context;
+
+	MemoryContextReset(state->part_context);
+	old_context = MemoryContextSwitchTo(state->part_context);
+	state->scan.nchunks = 0;
+	state->scan.nheap_ranges = 0;
+	for (; state->next_pinned < state->npinned; state->next_pinned++)
+	{
+		CachedChunk *chunk = state->pinned[state->next_pinned];
+		BlockNumber first_block = chunk->number * CHUNK_PAGES;
+		ChunkProof	proof;
+
+		if (first_block < begin)
+			continue;
+		if (first_block >= end)
+			break;
+		add_heap_range(state, next_block, first_block);
+		if (state->vm_page->map_block != chunk->number / CHUNKS_PER_VM_PAGE)
+			vm_page_read(state->rel, first_block, state->vm_page);
+		chunk_prove(state->rel, chunk, state->nblocks, state->vm_page, state->strategy, &proof);
+		add_chunk(state, chunk, &proof);
+		next_block = first_block + Min(CHUNK_PAGES, state->nblocks - first_block);
+	}
+	add_heap_range(state, next_block, end);
+	MemoryContextSwitchTo(old_context);
+}
+
+/* A scan that saw a part of the chunks only takes them for a sample. */
+static void
+note_scan(ScanState *state)
+{
+	uint64		proven_pages = state->scan.pages_from_cache;
+	uint64		pinned_pages = 0;
+	double		scale;
+
+	if (state->cached_pages == 0)
+		return;
+	for (int i = 0; i < state->npinned; i++)
+		pinned_pages += state->pinned[i]->cached_pages;
+	scale = (double) pinned_pages / state->cached_pages;
+	directory_note_scan(&state->key, state->attnums, state->natts, proven_pages,
+						state->scan.pages_from_heap,
+						(uint64) (scale * (state->cached_pages - proven_pages)),
+						(uint64) (scale * (proven_pages - state->cheap_pages)));
+	if (state->scan.pages_from_heap > 0 && penumbra_auto)
+		wanted_wake_listener();
+}
+
+CachedScan *
+cache_scan_begin_parts(Relation rel, Snapshot snapshot, const AttrNumber *attnums, int natts)
+{
+	ScanState  *state = palloc0(sizeof(ScanState));
+
+	/* a sequential scan's lock: what we prove, we have read */
+	PredicateLockRelation(rel, snapshot);
+	state->rel = rel;
+	directory_key_of(rel, &state->key);
+	state->natts = natts;
+	state->attnums = palloc(sizeof(AttrNumber) * Max(natts, 1));
+	memcpy(state->attnums, attnums, sizeof(AttrNumber) * natts);
+	if (cache_is_available() && IsMVCCSnapshot(snapshot) && cache_refusal_of_relation(rel) == NULL)
+		pin_chunks(state);
+	STOP_POINT("scan-after-pin");
+	/* after the snapshot: rows on pages added later are not visible to it */
+	state->nblocks = RelationGetNumberOfBlocks(rel);
+	state->scan.nblocks = state->nblocks;
+	state->vm_page = palloc(sizeof(VmPage));
+	state->vm_page->map_block = InvalidBlockNumber;
+	if (state->nblocks > (BlockNumber) NBuffers / 4)
+		state->strategy = GetAccessStrategy(BAS_BULKREAD);
+	state->scan.chunks = palloc(sizeof(PenumbraChunk) * Max(state->npinned, 1));
+	state->context = CurrentMemoryContext;
+	state->part_context = AllocSetContextCreate(CurrentMemoryContext, "Penumbra cached pages",
+												ALLOCSET_SMALL_SIZES);
+	return &state->scan;
+}
+
+void
+cache_scan_prove_part(CachedScan *scan, BlockNumber begin, BlockNumber end)
+{
+	prove_pages((ScanState *) scan, begin, Min(end, scan->nblocks));
+}
+
+CachedScan *
+cache_scan_begin(Relation rel, Snapshot snapshot, const AttrNumber *attnums, int natts)
+{
+	CachedScan *scan = cache_scan_begin_parts(rel, snapshot, attnums, natts);
+
+	cache_scan_prove_part(scan, 0, scan->nblocks);
+	STOP_POINT("scan-after-validation");
+	return scan;
+}
+
+void
+cache_scan_end(CachedScan *scan)
+{
+	note_scan((ScanState *) scan);
+	release_pins(scan);
+}

@@ -1,0 +1,283 @@
+/*-------------------------------------------------------------------------
+ *
+ * validate.c
+ *	  Which pages of a chunk are right for every snapshot taken before.
+ *
+ * P1: the page's visibility-map bit is set and the map page's LSN is the
+ * chunk's stamp.  Setting a bit stamps the map page with a new LSN, so under
+ * an unchanged LSN a set bit was set all the time, and a page whose bit is
+ * set all the time has only tuples that everybody sees.  visibilitymap_set()
+ * writes the bit before the LSN, both under the exclusive content lock: they
+ * must be read together under the share lock, or a re-set bit could be seen
+ * with the old LSN.
+ *
+ * P2: the heap page's LSN is the one it had when it was loaded, proven
+ * all-visible.  Every change of a tuple moves it.
+ *
+ * Nothing is ever concluded from the map page's LSN having moved: it moves
+ * when any of 32,672 pages has its bit set, and since 17.11 and 18.6 also
+ * when one has it cleared.
+ *
+ * A new stamp L may be given to a chunk when, in this order: the map page was
+ * read with LSN L; every live page of the chunk passed P2; the map page was
+ * read again with LSN L.  A page whose bit is set in the second reading had
+ * it set in the first (setting moves the LSN), and was unchanged between, so
+ * "bit set under L" proves it from then on.  A page changed between P2 and
+ * the second reading has a clear bit under L, and never a set one.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "pg_compat.h"
+
+#include "access/visibilitymap.h"
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+#include "storage/buf_internals.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+
+#include "cache/stop_points.h"
+#include "cache/validate.h"
+
+/* So many pages ahead of the one that is looked at. */
+#define PREFETCH_PAGES 8
+
+void
+vm_page_read(Relation rel, BlockNumber block, VmPage *page)
+{
+	Buffer		buffer = InvalidBuffer;
+
+	page->map_block = block / VM_PAGE_BLOCKS;
+	/* for the pin only: unlike visibilitymap_pin() this does not extend the map */
+	(void) visibilitymap_get_status(rel, block, &buffer);
+	if (!BufferIsValid(buffer))
+	{
+		page->lsn = InvalidXLogRecPtr;
+		memset(page->bits, 0, sizeof(page->bits));
+		return;
+	}
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	page->lsn = PageGetLSN(BufferGetPage(buffer));
+	memcpy(page->bits, PageGetContents(BufferGetPage(buffer)), VM_PAGE_BYTES);
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	ReleaseBuffer(buffer);
+	memset(page->bits + VM_PAGE_BYTES, 0, sizeof(page->bits) - VM_PAGE_BYTES);
+}
+
+/* 64 bits from a bit offset. */
+static inline uint64
+bits_at(const uint8 *bytes, uint32 bit)
+{
+	uint64		low;
+	uint64		shift = bit % 8;
+
+	memcpy(&low, bytes + bit / 8, sizeof(low));
+#ifdef WORDS_BIGENDIAN
+	low = pg_bswap64(low);
+#endif
+	if (shift == 0)
+		return low;
+	return (low >> shift) | ((uint64) bytes[bit / 8 + 8] << (64 - shift));
+}
+
+/* Bits 0, 2, 4, ... (all-visible; the others are all-frozen), moved together. */
+static inline uint64
+even_bits(uint64 bits)
+{
+	bits &= UINT64CONST(0x5555555555555555);
+	bits = (bits | bits >> 1) & UINT64CONST(0x3333333333333333);
+	bits = (bits | bits >> 2) & UINT64CONST(0x0F0F0F0F0F0F0F0F);
+	bits = (bits | bits >> 4) & UINT64CONST(0x00FF00FF00FF00FF);
+	bits = (bits | bits >> 8) & UINT64CONST(0x0000FFFF0000FFFF);
+	return (bits | bits >> 16) & UINT64CONST(0x00000000FFFFFFFF);
+}
+
+/* Bits below `count` of word `word`. */
+static inline uint64
+word_mask(uint32 word, uint32 count)
+{
+	if (count >= (word + 1) * 64)
+		return ~UINT64CONST(0);
+	if (count <= word * 64)
+		return 0;
+	return (UINT64CONST(1) << (count - word * 64)) - 1;
+}
+
+void
+vm_page_get_chunk(const VmPage *page, uint32 chunk_number, uint64 *bits)
+{
+	uint32		first_bit = chunk_number % CHUNKS_PER_VM_PAGE * CHUNK_PAGES * BITS_PER_HEAPBLOCK;
+
+	StaticAssertStmt(BITS_PER_HEAPBLOCK == 2 && VISIBILITYMAP_ALL_VISIBLE == 1,
+					 "the layout of the visibility map has changed");
+	Assert(page->map_block == chunk_number / CHUNKS_PER_VM_PAGE);
+	for (uint32 word = 0; word < CHUNK_WORDS; word++)
+	{
+		uint32		bit = first_bit + word * 128;
+		uint64		low = bits_at(page->bits, bit);
+		uint64		high = bit + 64 < VM_PAGE_BYTES * 8 ? bits_at(page->bits, bit + 64) : 0;
+
+		bits[word] = (even_bits(low) | even_bits(high) << 32) & word_mask(word, CHUNK_PAGES);
+	}
+}
+
+/* Pins the page, without a look-up in the buffer table if it is where it was last. */
+static Buffer
+read_page(Relation rel, CachedChunk *chunk, uint32 page, BufferAccessStrategy strategy)
+{
+	BlockNumber block = chunk->number * CHUNK_PAGES + page;
+	Buffer		buffer = (Buffer) pg_atomic_read_u32(&chunk->recent_buffer[page]);
+
+	if (buffer != InvalidBuffer && compat_read_recent_buffer(rel, block, buffer))
+		return buffer;
+	buffer = ReadBufferExtended(rel, MAIN_FORKNUM, block, RBM_NORMAL, strategy);
+	pg_atomic_write_u32(&chunk->recent_buffer[page], (uint32) buffer);
+	return buffer;
+}
+
+/* Most of what P2 costs is waiting for the page's header and its buffer's. */
+static void
+prefetch_page(CachedChunk *chunk, uint32 page)
+{
+	Buffer		buffer = (Buffer) pg_atomic_read_u32(&chunk->recent_buffer[page]);
+
+	if (buffer == InvalidBuffer)
+		return;
+	__builtin_prefetch(GetBufferDescriptor(buffer - 1), 1);
+	__builtin_prefetch(BufferGetBlock(buffer));
+}
+
+/* P2. */
+static bool
+page_is_unchanged(Relation rel, CachedChunk *chunk, uint32 page, BufferAccessStrategy strategy)
+{
+	Buffer		buffer = read_page(rel, chunk, page, strategy);
+	XLogRecPtr	lsn;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	lsn = BufferGetLSNAtomic(buffer);
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	ReleaseBuffer(buffer);
+	return lsn != InvalidXLogRecPtr && lsn == pg_atomic_read_u64(&chunk->page_lsn[page]);
+}
+
+static void
+mark_page_dead(CachedChunk *chunk, uint32 page)
+{
+	uint64		bit = UINT64CONST(1) << (page % 64);
+
+	if (pg_atomic_fetch_and_u64(&chunk->live[page / 64], ~bit) & bit)
+		pg_atomic_fetch_add_u32(&chunk->dead_pages, 1);
+}
+
+/* P2 for the pages in `pages`; those that pass are added to the proof. */
+static void
+prove_by_page_lsn(Relation rel, CachedChunk *chunk, const uint64 *pages,
+				  BufferAccessStrategy strategy, ChunkProof *proof)
+{
+	for (uint32 word = 0; word < CHUNK_WORDS; word++)
+	{
+		uint64		rest = pages[word];
+		uint64		ahead = rest;
+
+		for (int i = 0; i < PREFETCH_PAGES && ahead != 0; i++, ahead &= ahead - 1)
+			prefetch_page(chunk, word * 64 + pg_rightmost_one_pos64(ahead));
+		while (rest != 0)
+		{
+			uint32		bit = pg_rightmost_one_pos64(rest);
+
+			rest &= rest - 1;
+			if (ahead != 0)
+				prefetch_page(chunk, word * 64 + pg_rightmost_one_pos64(ahead));
+			ahead &= ahead - 1;
+			CHECK_FOR_INTERRUPTS();
+			if (page_is_unchanged(rel, chunk, word * 64 + bit, strategy))
+				proof->proven[word] |= UINT64CONST(1) << bit;
+			else
+				mark_page_dead(chunk, word * 64 + bit);
+		}
+	}
+}
+
+/* After every live page passed P2 under `page`; true if the map proves the chunk from now on. */
+static bool
+renew_stamp(Relation rel, CachedChunk *chunk, uint64 old_stamp, const VmPage *page)
+{
+	VmPage		again;
+
+	if (page->lsn == InvalidXLogRecPtr)
+		return false;
+	STOP_POINT("validate-before-stamp");
+	vm_page_read(rel, chunk->number * CHUNK_PAGES, &again);
+	return again.lsn == page->lsn &&
+		pg_atomic_compare_exchange_u64(&chunk->vm_stamp, &old_stamp, page->lsn);
+}
+
+static uint32
+count_bits(const uint64 *words)
+{
+	uint32		count = 0;
+
+	for (uint32 word = 0; word < CHUNK_WORDS; word++)
+		count += pg_popcount64(words[word]);
+	return count;
+}
+
+void
+chunk_prove(Relation rel, CachedChunk *chunk, BlockNumber nblocks, const VmPage *page,
+			BufferAccessStrategy strategy, ChunkProof *proof)
+{
+	BlockNumber first_block = chunk->number * CHUNK_PAGES;
+	uint32		pages_in_relation = nblocks > first_block ? nblocks - first_block : 0;
+	uint64		stamp = pg_atomic_read_u64(&chunk->vm_stamp);
+	bool		stamp_holds = stamp != InvalidXLogRecPtr && stamp == page->lsn;
+	bool		truncated = false;
+	uint64		visible[CHUNK_WORDS];
+	uint64		rest[CHUNK_WORDS];
+	uint64		any_rest = 0;
+
+	/* whoever renewed the stamp marked dead pages before: see these too */
+	pg_read_barrier();
+	vm_page_get_chunk(page, chunk->number, visible);
+	proof->unproven_pages = chunk->cached_pages;
+	for (uint32 word = 0; word < CHUNK_WORDS; word++)
+	{
+		uint64		live = pg_atomic_read_u64(&chunk->live[word]);
+		uint64		present = live & word_mask(word, pages_in_relation);
+
+		truncated |= present != live;
+		proof->proven[word] = stamp_holds ? present & visible[word] : 0;
+		rest[word] = present & ~proof->proven[word];
+		any_rest |= rest[word];
+	}
+	proof->cheap_pages = count_bits(proof->proven);
+	if (any_rest != 0)
+	{
+		STOP_POINT("validate-before-page-lsn");
+		prove_by_page_lsn(rel, chunk, rest, strategy, proof);
+	}
+	proof->proven_pages = count_bits(proof->proven);
+	proof->unproven_pages -= proof->proven_pages;
+	if (!stamp_holds && any_rest != 0 && !truncated && renew_stamp(rel, chunk, stamp, page))
+	{
+		for (uint32 word = 0; word < CHUNK_WORDS; word++)
+			visible[word] &= proof->proven[word];
+		proof->cheap_pages = count_bits(visible);
+	}
+}
+
+uint32
+proof_next_page(const uint64 *bits, uint32 from, uint32 limit, bool set)
+{
+	while (from < limit)
+	{
+		uint64		word = (set ? bits[from / 64] : ~bits[from / 64]) >> (from % 64);
+
+		if (word != 0)
+			return Min(from + pg_rightmost_one_pos64(word), limit);
+		from = (from / 64 + 1) * 64;
+	}
+	return limit;
+}

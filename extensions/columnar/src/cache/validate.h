@@ -1,0 +1,51 @@
+/*-------------------------------------------------------------------------
+ *
+ * validate.h
+ *	  Which pages of a chunk are right for every snapshot taken before.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_VALIDATE_H
+#define PENUMBRA_VALIDATE_H
+
+#include "postgres.h"
+
+#include "cache/directory.h"
+#include "storage/bufmgr.h"
+
+/* A page of the visibility map at one moment. */
+typedef struct VmPage
+{
+	BlockNumber map_block;		/* InvalidBlockNumber: none read yet */
+	XLogRecPtr	lsn;			/* 0: the page does not exist, or was never logged */
+	uint8		bits[VM_PAGE_BYTES + 16];	/* padded for 8-byte reads */
+} VmPage;
+
+/* What validation says of a chunk. */
+typedef struct ChunkProof
+{
+	uint64		proven[CHUNK_WORDS];	/* pages whose cached rows are right */
+	uint32		proven_pages;
+	uint32		cheap_pages;	/* of these, proven by the map alone now or next time */
+	uint32		unproven_pages; /* cached, but not proven */
+} ChunkProof;
+
+/* Copies the map's page with the bits of `block`, bits and LSN together. */
+extern void vm_page_read(Relation rel, BlockNumber block, VmPage *page);
+
+/* The all-visible bits of a chunk, one per page; page must be the chunk's. */
+extern void vm_page_get_chunk(const VmPage *page, uint32 chunk_number, uint64 *bits);
+
+/*
+ * Proves pages by P1, the others by P2, and renews the chunk's stamp.  The
+ * chunk is pinned; `page` was read by vm_page_read() for it; `nblocks` is the
+ * relation's length, read after the snapshot.  Pages found changed are dead
+ * from then on.
+ */
+extern void chunk_prove(Relation rel, CachedChunk *chunk, BlockNumber nblocks, const VmPage *page,
+						BufferAccessStrategy strategy, ChunkProof *proof);
+
+/* The next page >= from, < limit with the given state; limit if none. */
+extern uint32 proof_next_page(const uint64 *bits, uint32 from, uint32 limit, bool set);
+
+#endif							/* PENUMBRA_VALIDATE_H */

@@ -1,0 +1,328 @@
+/*-------------------------------------------------------------------------
+ *
+ * verify.c
+ *	  penumbra.verify(regclass): proves that every page that would be served
+ *	  from the cache holds the heap's rows.
+ *
+ * A page is compared when it is proven under its own share lock, by its LSN
+ * or else by the visibility map; the others are not served from the cache.
+ * Rows are compared in runs of consecutive pages, because some encodings
+ * decode in blocks.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/visibilitymap.h"
+#include "access/xlog.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "cache/cache.h"
+#include "cache/directory.h"
+#include "cache/functions.h"
+#include "cache/heap_page.h"
+#include "pg_compat.h"
+#include "cache/validate.h"
+
+PENUMBRA_SQL_FUNCTION(penumbra_sql_verify);
+PENUMBRA_SQL_FUNCTION(penumbra_sql_damage);
+
+#define RUN_PAGES_MAX	64
+
+typedef struct ColumnCheck
+{
+	int64		pages_checked;
+	int64		rows_checked;
+	int64		mismatches;
+	int64		first_bad_block;
+	const char *problem;
+} ColumnCheck;
+
+typedef struct Verifier
+{
+	Relation	rel;
+	BlockNumber nblocks;
+	BufferAccessStrategy strategy;
+	ColumnCheck *checks;		/* by attribute number - 1 */
+	char	   *image;
+	VmPage	   *vm_page;
+	CachedChunk *chunk;			/* pinned, with attnums */
+	AttrNumber *attnums;
+	int			natts;
+	AttrNumber *columns;		/* of these, the ones with an undamaged segment */
+	int			column_count;
+	HeapRowReader *reader;
+	PenumbraRows *rows;
+	uint32		run_begin;		/* pages [run_begin, run_end) are in rows */
+	uint32		run_end;
+	MemoryContextCallback callback;
+} Verifier;
+
+static void
+release_chunk(void *argument)
+{
+	Verifier   *verifier = argument;
+
+	penumbra_rows_destroy(verifier->rows);
+	verifier->rows = NULL;
+	if (verifier->chunk != NULL)
+		directory_unpin_chunk(verifier->chunk, verifier->attnums, verifier->natts);
+	verifier->chunk = NULL;
+}
+
+static void
+note_mismatch(Verifier *verifier, AttrNumber attnum, uint32 page, const char *problem)
+{
+	ColumnCheck *check = &verifier->checks[attnum - 1];
+
+	if (check->mismatches++ > 0)
+		return;
+	check->first_bad_block = (int64) verifier->chunk->number * CHUNK_PAGES + page;
+	check->problem = problem;
+}
+
+/* Compares the run's rows with each segment. */
+static void
+compare_run(Verifier *verifier)
+{
+	CachedChunk *chunk = verifier->chunk;
+	uint32		first_row = chunk->first_row[verifier->run_begin];
+	uint32		rows = penumbra_rows_count(verifier->rows);
+
+	for (int i = 0; i < verifier->column_count; i++)
+	{
+		AttrNumber	attnum = verifier->columns[i];
+		int64		bad_row = -1;
+
+		CHECK_FOR_INTERRUPTS();
+		if (rows > 0)
+			bad_row = penumbra_segment_compare(chunk->columns[attnum - 1].segment, first_row,
+											   verifier->rows, i);
+		if (bad_row >= 0)
+		{
+			uint32		page = verifier->run_begin;
+
+			while (chunk->first_row[page + 1] <= first_row + bad_row)
+				page++;
+			note_mismatch(verifier, attnum, page, "a value differs from the table's");
+		}
+		verifier->checks[attnum - 1].pages_checked += verifier->run_end - verifier->run_begin;
+		verifier->checks[attnum - 1].rows_checked += rows;
+	}
+	penumbra_rows_clear(verifier->rows);
+	verifier->run_begin = verifier->run_end;
+}
+
+/* Copies the page if its cached rows are proven at this moment. */
+static bool
+copy_proven_page(Verifier *verifier, uint32 page)
+{
+	CachedChunk *chunk = verifier->chunk;
+	BlockNumber block = chunk->number * CHUNK_PAGES + page;
+	Buffer		buffer = ReadBufferExtended(verifier->rel, MAIN_FORKNUM, block, RBM_NORMAL,
+											verifier->strategy);
+	XLogRecPtr	lsn;
+	bool		proven;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	lsn = BufferGetLSNAtomic(buffer);
+	proven = lsn != InvalidXLogRecPtr && lsn == pg_atomic_read_u64(&chunk->page_lsn[page]);
+	if (!proven)
+	{
+		uint64		visible[CHUNK_WORDS];
+
+		vm_page_read(verifier->rel, block, verifier->vm_page);
+		vm_page_get_chunk(verifier->vm_page, chunk->number, visible);
+		proven = verifier->vm_page->lsn != InvalidXLogRecPtr &&
+			verifier->vm_page->lsn == pg_atomic_read_u64(&chunk->vm_stamp) &&
+			(visible[page / 64] & (UINT64CONST(1) << (page % 64))) != 0;
+	}
+	if (proven)
+		memcpy(verifier->image, BufferGetPage(buffer), BLCKSZ);
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	ReleaseBuffer(buffer);
+	return proven;
+}
+
+static void
+verify_pages(Verifier *verifier)
+{
+	CachedChunk *chunk = verifier->chunk;
+	uint32		limit = Min(chunk->pages, verifier->nblocks - chunk->number * CHUNK_PAGES);
+
+	verifier->run_begin = verifier->run_end = 0;
+	for (uint32 page = 0; page < limit; page++)
+	{
+		uint32		rows;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!chunk_page_is_live(chunk, page) || !copy_proven_page(verifier, page))
+		{
+			compare_run(verifier);
+			verifier->run_begin = verifier->run_end = page + 1;
+			continue;
+		}
+		(void) heap_row_reader_append_image(verifier->reader, verifier->image, verifier->rows, &rows);
+		verifier->run_end = page + 1;
+		if (rows != chunk->first_row[page + 1] - chunk->first_row[page])
+		{
+			for (int i = 0; i < verifier->column_count; i++)
+				note_mismatch(verifier, verifier->columns[i], page, "the number of rows differs");
+			penumbra_rows_clear(verifier->rows);
+			verifier->run_begin = page + 1;
+		}
+		else if (verifier->run_end - verifier->run_begin >= RUN_PAGES_MAX)
+			compare_run(verifier);
+	}
+	compare_run(verifier);
+}
+
+/* Checks what can be checked without the heap; keeps the columns that can be read. */
+static void
+verify_structure(Verifier *verifier)
+{
+	CachedChunk *chunk = verifier->chunk;
+	bool		map_is_sound = chunk->first_row[0] == 0 && chunk->first_row[CHUNK_PAGES] == chunk->rows;
+
+	for (uint32 page = 0; page < CHUNK_PAGES; page++)
+		map_is_sound &= chunk->first_row[page] <= chunk->first_row[page + 1];
+	verifier->column_count = 0;
+	for (int i = 0; i < verifier->natts; i++)
+	{
+		CachedSegment *segment = &chunk->columns[verifier->attnums[i] - 1];
+		PenumbraStatus status = penumbra_segment_check(segment->segment, segment->bytes);
+		PenumbraSegmentInfo info = {0};
+
+		if (status.code == PENUMBRA_OK)
+			penumbra_segment_describe(segment->segment, &info);
+		if (!map_is_sound)
+			note_mismatch(verifier, segment->attnum, 0, "the chunk's row map is damaged");
+		else if (status.code != PENUMBRA_OK)
+			note_mismatch(verifier, segment->attnum, 0, "the segment is damaged");
+		else if (info.rows != chunk->rows)
+			note_mismatch(verifier, segment->attnum, 0, "the segment's number of rows is wrong");
+		else
+			verifier->columns[verifier->column_count++] = segment->attnum;
+	}
+}
+
+static void
+verify_chunk(Verifier *verifier, uint32 number)
+{
+	TupleDesc	desc = RelationGetDescr(verifier->rel);
+
+	verifier->chunk = directory_pin_chunk(verifier->rel, number, verifier->attnums,
+										  &verifier->natts);
+	if (verifier->chunk != NULL)
+		verify_structure(verifier);
+	if (verifier->chunk != NULL && verifier->column_count > 0)
+	{
+		PenumbraType *types = palloc(sizeof(PenumbraType) * verifier->column_count);
+
+		for (int i = 0; i < verifier->column_count; i++)
+			(void) cache_type_of(TupleDescAttr(desc, verifier->columns[i] - 1)->atttypid, &types[i]);
+		verifier->rows = penumbra_rows_create(types, verifier->column_count);
+		if (verifier->rows == NULL)
+			ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+		verifier->reader = heap_row_reader_create(verifier->rel, verifier->columns,
+												  verifier->column_count);
+		verify_pages(verifier);
+		heap_row_reader_destroy(verifier->reader);
+		pfree(types);
+	}
+	release_chunk(verifier);
+}
+
+static void
+put_checks(ReturnSetInfo *result, Verifier *verifier)
+{
+	TupleDesc	desc = RelationGetDescr(verifier->rel);
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		ColumnCheck *check = &verifier->checks[i];
+		Datum		values[6];
+		bool		nulls[lengthof(values)] = {0};
+
+		if (check->pages_checked == 0 && check->mismatches == 0)
+			continue;
+		values[0] = NameGetDatum(&TupleDescAttr(desc, i)->attname);
+		values[1] = Int64GetDatum(check->pages_checked);
+		values[2] = Int64GetDatum(check->rows_checked);
+		values[3] = Int64GetDatum(check->mismatches);
+		values[4] = Int64GetDatum(check->first_bad_block);
+		nulls[4] = nulls[5] = check->mismatches == 0;
+		if (!nulls[5])
+			values[5] = CStringGetTextDatum(check->problem);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+}
+
+Datum
+penumbra_sql_verify(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	Relation	rel = functions_open_relation(PG_GETARG_OID(0));
+	int			natts = Max(RelationGetDescr(rel)->natts, 1);
+	Verifier   *verifier = palloc0(sizeof(Verifier));
+
+	InitMaterializedSRF(fcinfo, 0);
+	verifier->rel = rel;
+	verifier->checks = palloc0(sizeof(ColumnCheck) * natts);
+	verifier->attnums = palloc(sizeof(AttrNumber) * natts);
+	verifier->columns = palloc(sizeof(AttrNumber) * natts);
+	verifier->image = palloc(BLCKSZ);
+	verifier->vm_page = palloc(sizeof(VmPage));
+	verifier->strategy = GetAccessStrategy(BAS_BULKREAD);
+	verifier->callback.func = release_chunk;
+	verifier->callback.arg = verifier;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, &verifier->callback);
+	if (cache_refusal_of_relation(rel) == NULL)
+	{
+		verifier->nblocks = RelationGetNumberOfBlocks(rel);
+		for (uint32 chunk = 0; (uint64) chunk * CHUNK_PAGES < verifier->nblocks; chunk++)
+			verify_chunk(verifier, chunk);
+	}
+	put_checks(result, verifier);
+	relation_close(rel, NoLock);
+	return (Datum) 0;
+}
+
+/* Inverts one byte of a cached segment, so that tests can see verify() find it. */
+Datum
+penumbra_sql_damage(PG_FUNCTION_ARGS)
+{
+	Relation	rel = functions_open_relation(PG_GETARG_OID(0));
+	AttrNumber	attnum = PG_GETARG_INT16(1);
+	int32		offset = PG_GETARG_INT32(2);
+	AttrNumber *attnums = palloc(sizeof(AttrNumber) * Max(RelationGetDescr(rel)->natts, 1));
+	int			natts;
+	CachedChunk *chunk;
+	bool		damaged = false;
+
+	if (!superuser())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be superuser to damage cached columns")));
+	chunk = directory_pin_chunk(rel, 0, attnums, &natts);
+	for (int i = 0; chunk != NULL && i < natts; i++)
+	{
+		CachedSegment *segment = &chunk->columns[attnums[i] - 1];
+
+		if (attnums[i] != attnum || offset < 0 || offset >= (int64) segment->bytes)
+			continue;
+		((uint8 *) segment->segment)[offset] ^= 0xFF;
+		damaged = true;
+	}
+	if (chunk != NULL)
+		directory_unpin_chunk(chunk, attnums, natts);
+	relation_close(rel, NoLock);
+	PG_RETURN_BOOL(damaged);
+}

@@ -1,0 +1,526 @@
+/*-------------------------------------------------------------------------
+ *
+ * worker.c
+ *	  Background loading.
+ *
+ * The launcher sleeps until a query wanted columns that are not cached, or
+ * read pages from the heap although the relation is cached.  It then starts
+ * a worker for the query's database, one per database at a time.  A worker
+ * loads what is wanted, hottest first, refreshes what is stale, vacuums
+ * cached tables whose pages the visibility map lacks, and exits when nothing
+ * is left.
+ *
+ * Workers carry PROC_IS_AUTOVACUUM: a session that waits for a lock they
+ * hold cancels them, and DROP DATABASE terminates them, as it does
+ * autovacuum's workers.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "access/visibilitymap.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "nodes/makefuncs.h"
+#include "pgstat.h"
+#include "postmaster/autovacuum.h"
+#include "postmaster/bgworker.h"
+#include "postmaster/interrupt.h"
+#include "storage/bufmgr.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "storage/lmgr.h"
+#include "storage/proc.h"
+#include "storage/procarray.h"
+#include "tcop/tcopprot.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+#include "utils/wait_event.h"
+
+#include "cache/cache.h"
+#include "cache/directory.h"
+#include "cache/invalidation.h"
+#include "cache/loader.h"
+#include "pg_compat.h"
+#include "cache/progress.h"
+#include "cache/wanted.h"
+#include "cache/worker.h"
+
+#define WORKERS_MAX				3
+#define DATABASES_MAX			256
+
+/* Between two workers for one database. */
+#define WORKER_PAUSE_MS			1000
+
+/* Per transaction, so that nobody waits long for our lock: about 256 MB of heap. */
+#define CHUNKS_PER_TRANSACTION	32
+
+/* Pages of a chunk that may be read from the heap before the chunk is loaded anew. */
+#define STALE_SHARE				0.05
+
+/* Pages missing in the visibility map that make a vacuum worth while, and how often to try. */
+#define VACUUM_SHARE			0.10
+#define VACUUM_PAUSE_MS			60000
+
+bool		penumbra_auto = true;
+
+/* ---------------------------------------------------------------- launcher  */
+
+typedef struct LaunchedDatabase
+{
+	Oid			database;
+	uint64		pages_from_heap;	/* when its last worker started */
+	TimestampTz started;
+	BackgroundWorkerHandle *handle; /* NULL: none runs */
+} LaunchedDatabase;
+
+void
+worker_define_settings(void)
+{
+	DefineCustomBoolVariable("penumbra.auto",
+							 "Loads and refreshes cached columns in the background.",
+							 "A worker loads the columns that queries would have read from the cache, "
+							 "refreshes what writes made stale and vacuums cached tables.",
+							 &penumbra_auto, true, PGC_SIGHUP, 0, NULL, NULL, NULL);
+}
+
+void
+worker_register_launcher(void)
+{
+	BackgroundWorker worker = {
+		.bgw_flags = BGWORKER_SHMEM_ACCESS,
+		.bgw_start_time = BgWorkerStart_ConsistentState,
+		.bgw_restart_time = 5,
+	};
+
+	strlcpy(worker.bgw_name, "penumbra launcher", BGW_MAXLEN);
+	strlcpy(worker.bgw_type, "penumbra launcher", BGW_MAXLEN);
+	strlcpy(worker.bgw_library_name, "penumbra", sizeof(worker.bgw_library_name));
+	strlcpy(worker.bgw_function_name, "penumbra_launcher_main", BGW_MAXLEN);
+	RegisterBackgroundWorker(&worker);
+}
+
+static LaunchedDatabase *
+find_database(LaunchedDatabase *databases, int *count, Oid database)
+{
+	for (int i = 0; i < *count; i++)
+	{
+		if (databases[i].database == database)
+			return &databases[i];
+	}
+	if (*count == DATABASES_MAX)
+		return NULL;
+	memset(&databases[*count], 0, sizeof(LaunchedDatabase));
+	databases[*count].database = database;
+	return &databases[(*count)++];
+}
+
+static bool
+start_worker(LaunchedDatabase *database)
+{
+	BackgroundWorker worker = {
+		.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION,
+		.bgw_start_time = BgWorkerStart_ConsistentState,
+		.bgw_restart_time = BGW_NEVER_RESTART,
+		.bgw_main_arg = ObjectIdGetDatum(database->database),
+		.bgw_notify_pid = MyProcPid,
+	};
+	bool		started;
+
+	snprintf(worker.bgw_name, BGW_MAXLEN, "penumbra worker for database %u", database->database);
+	strlcpy(worker.bgw_type, "penumbra worker", BGW_MAXLEN);
+	strlcpy(worker.bgw_library_name, "penumbra", sizeof(worker.bgw_library_name));
+	strlcpy(worker.bgw_function_name, "penumbra_worker_main", BGW_MAXLEN);
+	started = RegisterDynamicBackgroundWorker(&worker, &database->handle);
+	database->started = GetCurrentTimestamp();
+	if (!started)
+		database->handle = NULL;
+	return started;
+}
+
+/* Heap pages that scans of cached relations have read, per database. */
+static uint64
+count_heap_pages(const RelationSummary *relations, int count, Oid database)
+{
+	uint64		pages = 0;
+
+	for (int i = 0; i < count; i++)
+	{
+		if (relations[i].key.database == database)
+			pages += relations[i].pages_from_heap;
+	}
+	return pages;
+}
+
+/* Forgets ended workers; returns how many run. */
+static int
+reap_workers(LaunchedDatabase *databases, int count)
+{
+	int			running = 0;
+
+	for (int i = 0; i < count; i++)
+	{
+		pid_t		pid;
+
+		if (databases[i].handle == NULL)
+			continue;
+		if (GetBackgroundWorkerPid(databases[i].handle, &pid) == BGWH_STOPPED)
+		{
+			pfree(databases[i].handle);
+			databases[i].handle = NULL;
+		}
+		else
+			running++;
+	}
+	return running;
+}
+
+/* Starts workers where there is something to do; returns how long to sleep at most, -1: any time. */
+static long
+launch_workers(LaunchedDatabase *databases, int *count)
+{
+	Oid			wanted[DATABASES_MAX];
+	int			wanted_count = wanted_list_databases(wanted, DATABASES_MAX);
+	RelationSummary *relations;
+	int			relation_count = directory_list_relations(InvalidOid, &relations);
+	int			running = reap_workers(databases, *count);
+	long		timeout_ms = -1;
+
+	for (int i = 0; i < wanted_count; i++)
+		(void) find_database(databases, count, wanted[i]);
+	for (int i = 0; i < relation_count; i++)
+		(void) find_database(databases, count, relations[i].key.database);
+	for (int i = 0; i < *count; i++)
+	{
+		LaunchedDatabase *database = &databases[i];
+		uint64		heap_pages = count_heap_pages(relations, relation_count, database->database);
+		bool		needed = heap_pages != database->pages_from_heap;
+
+		for (int w = 0; w < wanted_count; w++)
+			needed |= wanted[w] == database->database;
+		if (!needed || database->handle != NULL)
+			continue;
+		if (running >= WORKERS_MAX ||
+			!TimestampDifferenceExceeds(database->started, GetCurrentTimestamp(), WORKER_PAUSE_MS) ||
+			!start_worker(database))
+		{
+			timeout_ms = WORKER_PAUSE_MS;
+			continue;
+		}
+		database->pages_from_heap = heap_pages;
+		running++;
+	}
+	if (relations != NULL)
+		pfree(relations);
+	return timeout_ms;
+}
+
+void
+penumbra_launcher_main(Datum argument)
+{
+	LaunchedDatabase *databases = palloc(sizeof(LaunchedDatabase) * DATABASES_MAX);
+	int			count = 0;
+
+	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
+	pqsignal(SIGHUP, SignalHandlerForConfigReload);
+	BackgroundWorkerUnblockSignals();
+	wanted_set_listener(MyLatch);
+	while (!ShutdownRequestPending)
+	{
+		long		timeout_ms = -1;
+
+		if (ConfigReloadPending)
+		{
+			ConfigReloadPending = false;
+			ProcessConfigFile(PGC_SIGHUP);
+		}
+		if (penumbra_auto)
+			timeout_ms = launch_workers(databases, &count);
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH |
+						 (timeout_ms >= 0 ? WL_TIMEOUT : 0), timeout_ms, PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+	wanted_set_listener(NULL);
+	proc_exit(0);
+}
+
+/* ---------------------------------------------------------------- worker -- */
+
+/* A relation the worker may load; NULL when it is gone, locked or refused. */
+static Relation
+open_relation(Oid relid)
+{
+	Relation	rel;
+
+	if (!ConditionalLockRelationOid(relid, AccessShareLock))
+		return NULL;
+	rel = try_relation_open(relid, NoLock);
+	if (rel == NULL)
+	{
+		UnlockRelationOid(relid, AccessShareLock);
+		return NULL;
+	}
+	if (cache_refusal_of_relation(rel) != NULL)
+	{
+		relation_close(rel, AccessShareLock);
+		return NULL;
+	}
+	return rel;
+}
+
+/* Keeps the columns that still exist and can be cached. */
+static int
+filter_columns(Relation rel, AttrNumber *attnums, int natts)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	int			count = 0;
+
+	for (int i = 0; i < natts; i++)
+	{
+		PenumbraType type;
+		Form_pg_attribute att;
+
+		if (attnums[i] <= 0 || attnums[i] > desc->natts)
+			continue;
+		att = TupleDescAttr(desc, attnums[i] - 1);
+		if (!att->attisdropped && !compat_attribute_is_virtual(att) &&
+			cache_type_of(att->atttypid, &type))
+			attnums[count++] = attnums[i];
+	}
+	return count;
+}
+
+/* Whether vacuum would bring many pages into the visibility map; a map page may be missing yet. */
+static bool
+wants_vacuum(Relation rel)
+{
+	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
+	BlockNumber visible;
+	StdRdOptions *options = (StdRdOptions *) rel->rd_options;
+	CacheKey	key;
+
+	if (RecoveryInProgress() || !AutoVacuumingActive() ||
+		(options != NULL && !options->autovacuum.enabled))
+		return false;
+	visibilitymap_count(rel, &visible, NULL);
+	if (nblocks - Min(visible, nblocks) <= VACUUM_SHARE * nblocks)
+		return false;
+	directory_key_of(rel, &key);
+	return directory_claim_vacuum(&key, VACUUM_PAUSE_MS);
+}
+
+typedef struct RelationJob
+{
+	Oid			relid;
+	AttrNumber *attnums;
+	int			natts;
+	bool		wants_vacuum;
+	uint64		protected_serial;
+	uint32		next_chunk;
+} RelationJob;
+
+/* One transaction's part of a job; true when it is finished. */
+static bool
+load_part(RelationJob *job)
+{
+	Relation	rel;
+	LoadResult	result = {.outcome = LOAD_DONE};
+
+	StartTransactionCommand();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	rel = open_relation(job->relid);
+	if (rel != NULL)
+	{
+		LoadOptions options = {
+			.attnums = job->attnums,
+			.natts = filter_columns(rel, job->attnums, job->natts),
+			.stale_share = STALE_SHARE,
+			.patient = true,
+			.by_worker = true,
+			.first_chunk = job->next_chunk,
+			.chunk_limit = CHUNKS_PER_TRANSACTION,
+			.protected_serial = job->protected_serial,
+		};
+
+		if (options.natts > 0)
+			loader_load(rel, &options, &result);
+		job->next_chunk = result.next_chunk;
+		job->wants_vacuum = result.outcome == LOAD_DONE && wants_vacuum(rel);
+		relation_close(rel, AccessShareLock);
+	}
+	PopActiveSnapshot();
+	CommitTransactionCommand();
+	return result.outcome != LOAD_MORE;
+}
+
+static void
+vacuum_relation(Oid relid)
+{
+	MemoryContext context = AllocSetContextCreate(TopMemoryContext, "penumbra vacuum",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old;
+	VacuumRelation *relation;
+	List	   *relations;
+	BufferAccessStrategy strategy;
+
+	StartTransactionCommand();
+	/* vacuum() commits our transaction, so nothing it needs may belong to that */
+	PortalContext = context;
+	old = MemoryContextSwitchTo(context);
+	relation = makeVacuumRelation(NULL, relid, NIL);
+	relations = list_make1(relation);
+	strategy = GetAccessStrategy(BAS_VACUUM);
+	MemoryContextSwitchTo(old);
+	compat_vacuum_for_visibility(relations, strategy, context);
+	CommitTransactionCommand();
+	PortalContext = NULL;
+	MemoryContextDelete(context);
+	progress_note_vacuum();
+}
+
+static void
+run_job(RelationJob *job)
+{
+	job->protected_serial = directory_next_serial();
+	job->next_chunk = 0;
+	while (!load_part(job))
+		CHECK_FOR_INTERRUPTS();
+	if (!job->wants_vacuum)
+		return;
+	vacuum_relation(job->relid);
+	/* renews stamps, and loads what vacuum changed or made visible */
+	job->next_chunk = 0;
+	while (!load_part(job))
+		CHECK_FOR_INTERRUPTS();
+}
+
+/* Runs a job; an error ends the job, not the worker. */
+static void
+try_job(RelationJob *job)
+{
+	MemoryContext context = CurrentMemoryContext;
+
+	PG_TRY();
+	{
+		run_job(job);
+	}
+	PG_CATCH();
+	{
+		HOLD_INTERRUPTS();
+		MemoryContextSwitchTo(context);
+		EmitErrorReport();
+		AbortOutOfAnyTransaction();
+		FlushErrorState();
+		MemoryContextSwitchTo(context);
+		PortalContext = NULL;
+		progress_note_error();
+		RESUME_INTERRUPTS();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+}
+
+static bool
+load_wanted(void)
+{
+	WantedRelation *relations;
+	int			count = wanted_take(MyDatabaseId, &relations);
+
+	for (int i = 0; i < count; i++)
+	{
+		RelationJob job = {
+			.relid = relations[i].relid,
+			.attnums = relations[i].attnums,
+			.natts = relations[i].natts,
+		};
+
+		CHECK_FOR_INTERRUPTS();
+		try_job(&job);
+	}
+	return count > 0;
+}
+
+/* Refreshes relations that scans had to read from the heap in part. */
+static void
+refresh_stale(void)
+{
+	RelationSummary *relations;
+	int			count = directory_list_relations(MyDatabaseId, &relations);
+
+	for (int i = 0; i < count; i++)
+	{
+		ColumnSummary *columns;
+		RelationJob job = {.relid = relations[i].relid};
+
+		CHECK_FOR_INTERRUPTS();
+		if (relations[i].pages_from_heap == 0 && relations[i].dead_pages == 0)
+			continue;
+		job.natts = directory_list_columns(&relations[i].key, &columns);
+		job.attnums = palloc(sizeof(AttrNumber) * Max(job.natts, 1));
+		for (int c = 0; c < job.natts; c++)
+			job.attnums[c] = columns[c].attnum;
+		pfree(columns);
+		try_job(&job);
+		pfree(job.attnums);
+	}
+}
+
+/* Drops what belongs to relations that are gone or were rewritten: on a standby nobody else does. */
+static void
+drop_unreachable(void)
+{
+	RelationSummary *relations;
+	int			count = directory_list_relations(MyDatabaseId, &relations);
+
+	StartTransactionCommand();
+	for (int i = 0; i < count; i++)
+		invalidation_check_relation(relations[i].relid);
+	CommitTransactionCommand();
+}
+
+/* Whoever waits for our locks may cancel us, and DROP DATABASE may terminate us. */
+static void
+yield_like_autovacuum(void)
+{
+	LWLockAcquire(ProcArrayLock, LW_EXCLUSIVE);
+	MyProc->statusFlags |= PROC_IS_AUTOVACUUM;
+	ProcGlobal->statusFlags[MyProc->pgxactoff] = MyProc->statusFlags;
+	LWLockRelease(ProcArrayLock);
+}
+
+void
+penumbra_worker_main(Datum argument)
+{
+	MemoryContext context;
+	const char *cost_delay;
+
+	pqsignal(SIGTERM, die);
+	pqsignal(SIGHUP, SignalHandlerForConfigReload);
+	BackgroundWorkerUnblockSignals();
+	BackgroundWorkerInitializeConnectionByOid(DatumGetObjectId(argument), InvalidOid, 0);
+	yield_like_autovacuum();
+	/* as autovacuum does: these are meant for sessions */
+	SetConfigOption("statement_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
+	SetConfigOption("lock_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
+	SetConfigOption("idle_in_transaction_session_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
+	SetConfigOption("default_transaction_isolation", "read committed", PGC_SUSET, PGC_S_OVERRIDE);
+	/* vacuum as gently as autovacuum does; -1 means that it uses vacuum_cost_delay too */
+	cost_delay = GetConfigOption("autovacuum_vacuum_cost_delay", true, false);
+	if (cost_delay != NULL && cost_delay[0] != '-')
+		SetConfigOption("vacuum_cost_delay", cost_delay, PGC_SUSET, PGC_S_OVERRIDE);
+	pgstat_report_activity(STATE_RUNNING, "loading columns into the cache");
+
+	context = AllocSetContextCreate(TopMemoryContext, "penumbra worker", ALLOCSET_DEFAULT_SIZES);
+	MemoryContextSwitchTo(context);
+	drop_unreachable();
+	MemoryContextSwitchTo(context);
+	while (load_wanted())
+		CHECK_FOR_INTERRUPTS();
+	refresh_stale();
+	proc_exit(0);
+}

@@ -1,0 +1,198 @@
+/*-------------------------------------------------------------------------
+ *
+ * custom_path.c
+ *	  Penumbra's CustomPath and the CustomScan made from it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/restrictinfo.h"
+#include "utils/builtins.h"
+
+#include "query/paths.h"
+
+static Plan *plan_custom_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
+							  List *tlist, List *clauses, List *custom_plans);
+
+static CustomPathMethods path_methods[] = {
+	{"Penumbra Scan", plan_custom_path},
+	{"Penumbra Aggregate", plan_custom_path},
+	{"Penumbra Distinct", plan_custom_path},
+	{"Penumbra Sort", plan_custom_path},
+	{"Penumbra Top-N", plan_custom_path},
+};
+
+bool
+custom_path_is_ours(const Path *path)
+{
+	const CustomPathMethods *methods;
+
+	if (!IsA(path, CustomPath))
+		return false;
+	methods = ((const CustomPath *) path)->methods;
+	return methods >= path_methods && methods < path_methods + lengthof(path_methods);
+}
+
+bool
+custom_plan_is_ours(const Plan *plan)
+{
+	return IsA(plan, CustomScan) &&
+		((const CustomScan *) plan)->methods ==
+		custom_scan_methods(((const CustomScan *) plan)->methods->CustomName);
+}
+
+static Size
+path_node_bytes(const Path *path)
+{
+	switch (nodeTag(path))
+	{
+		case T_Path:
+			return sizeof(Path);
+		case T_IndexPath:
+			return sizeof(IndexPath);
+		case T_BitmapHeapPath:
+			return sizeof(BitmapHeapPath);
+		case T_TidPath:
+			return sizeof(TidPath);
+		case T_TidRangePath:
+			return sizeof(TidRangePath);
+		case T_AppendPath:
+			return sizeof(AppendPath);
+		case T_MergeAppendPath:
+			return sizeof(MergeAppendPath);
+		case T_GatherPath:
+			return sizeof(GatherPath);
+		case T_GatherMergePath:
+			return sizeof(GatherMergePath);
+		case T_ProjectionPath:
+			return sizeof(ProjectionPath);
+		case T_SortPath:
+			return sizeof(SortPath);
+		case T_IncrementalSortPath:
+			return sizeof(IncrementalSortPath);
+		case T_GroupPath:
+			return sizeof(GroupPath);
+		case T_AggPath:
+			return sizeof(AggPath);
+		case T_UpperUniquePath:
+			return sizeof(UpperUniquePath);
+		case T_LimitPath:
+			return sizeof(LimitPath);
+		default:
+			return 0;
+	}
+}
+
+/*
+ * The cheapest path that is not ours.  Copied, because add_path() frees the
+ * node of a path that a new one dominates, and ours shall dominate it.
+ */
+Path *
+custom_path_cheapest_ordinary(RelOptInfo *rel, bool copy)
+{
+	Path	   *cheapest = NULL;
+	ListCell   *lc;
+
+	foreach(lc, rel->pathlist)
+	{
+		Path	   *path = lfirst(lc);
+
+		if (path->param_info != NULL || custom_path_is_ours(path) || path_node_bytes(path) == 0)
+			continue;
+		if (cheapest == NULL || path->total_cost < cheapest->total_cost)
+			cheapest = path;
+	}
+	if (cheapest != NULL && copy)
+	{
+		Size		bytes = path_node_bytes(cheapest);
+
+		cheapest = memcpy(palloc(bytes), cheapest, bytes);
+	}
+	return cheapest;
+}
+
+PenumbraPath *
+custom_path_create(PlannerInfo *root, RelOptInfo *rel, PathTarget *target, const char *kind,
+				   const PlannedPipeline *planned, Path *ordinary)
+{
+	PenumbraPath *path = palloc0(sizeof(PenumbraPath));
+
+	NodeSetTag(path, T_CustomPath);
+	path->custom.path.pathtype = T_CustomScan;
+	path->custom.path.parent = rel;
+	path->custom.path.pathtarget = target;
+	if (ordinary != NULL)
+		path->custom.custom_paths = list_make1(ordinary);
+	/* What a plain scan, a sort and a limit can do for cursors without SCROLL. */
+	if (strcmp(kind, "Penumbra Aggregate") != 0 && strcmp(kind, "Penumbra Distinct") != 0)
+		path->custom.flags = CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
+	path->pipeline = planned->pipeline;
+	for (int i = 0; i < (int) lengthof(path_methods); i++)
+	{
+		if (strcmp(path_methods[i].CustomName, kind) == 0)
+			path->custom.methods = &path_methods[i];
+	}
+	Assert(path->custom.methods != NULL);
+	price_set(&path->custom.path, planned);
+	return path;
+}
+
+/*
+ * The tuple we emit.  What needs no input is left to the projection above
+ * it, as a dummy here: setrefs.c would otherwise also replace it inside
+ * custom_exprs by a reference to our own output.
+ */
+static List *
+scan_tlist(List *exprs)
+{
+	List	   *tlist = NIL;
+	ListCell   *lc;
+
+	foreach(lc, exprs)
+	{
+		Node	   *expr = lfirst(lc);
+		int			i = foreach_current_index(lc);
+
+		if (contain_var_clause(expr) || contain_agg_clause(expr))
+			expr = copyObject(expr);
+		else
+			expr = (Node *) makeNullConst(exprType(expr), exprTypmod(expr), exprCollation(expr));
+		tlist = lappend(tlist, makeTargetEntry((Expr *) expr, i + 1, NULL, false));
+	}
+	if (tlist == NIL)
+		tlist = list_make1(makeTargetEntry((Expr *) makeNullConst(INT4OID, -1, InvalidOid), 1,
+										   NULL, false));
+	return tlist;
+}
+
+static Plan *
+plan_custom_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tlist,
+				 List *clauses, List *custom_plans)
+{
+	PenumbraPath *path = (PenumbraPath *) best_path;
+	CustomScan *scan = makeNode(CustomScan);
+	List	   *kept = NIL;
+	ListCell   *lc;
+
+	/* In the order of `clauses`: order_qual_clauses() made it. */
+	foreach(lc, clauses)
+	{
+		if (list_member_ptr(path->kept_quals, lfirst(lc)))
+			kept = lappend(kept, lfirst(lc));
+	}
+	scan->scan.plan.targetlist = tlist;
+	scan->scan.plan.qual = extract_actual_clauses(kept, false);
+	scan->scan.scanrelid = rel->reloptkind == RELOPT_UPPER_REL ? 0 : rel->relid;
+	scan->flags = best_path->flags;
+	scan->custom_plans = custom_plans;
+	scan->custom_exprs = copyObject(path->pipeline->runtime_exprs);
+	scan->custom_private = pipeline_to_list(path->pipeline);
+	scan->custom_scan_tlist = scan_tlist(path->scan_exprs);
+	scan->methods = custom_scan_methods(best_path->methods->CustomName);
+	return &scan->scan.plan;
+}

@@ -1,0 +1,749 @@
+/*-------------------------------------------------------------------------
+ *
+ * custom_scan.c
+ *	  Execution of Penumbra nodes.
+ *
+ * The node drives the engine: chunks of the cache go in once, heap pages
+ * batch by batch between fetches, and each call into the engine is short, so
+ * that interrupts are served between any two.  Until a row has left the node
+ * everything can still be thrown away and PostgreSQL's own plan run instead;
+ * it also gives errors their own text.  Where the engine may give up after it
+ * returned rows, the node keeps them back (held_rows.c).
+ *
+ * Life of memory: scan_context holds the pins on chunks; engine_context is
+ * its child and destroys the engine (and so its threads) in a reset
+ * callback, and children are deleted first.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "pg_compat.h"
+
+#include "access/parallel.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "commands/tablespace.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "nodes/extensible.h"
+#include "nodes/nodeFuncs.h"
+#include "storage/fd.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "query/custom_scan.h"
+#include "query/paths.h"
+#include "query/translate.h"
+
+/* Heap rows are pushed in batches of about a vector, or after so many pages. */
+#define PUSH_ROWS 2048
+#define PUSH_PAGES_MAX 128
+
+static Node *create_state(CustomScan *scan);
+static void begin_scan(CustomScanState *node, EState *estate, int eflags);
+static TupleTableSlot *exec_scan(CustomScanState *node);
+static void end_scan(CustomScanState *node);
+static void rescan(CustomScanState *node);
+
+static CustomScanMethods scan_methods[] = {
+	{"Penumbra Scan", create_state},
+	{"Penumbra Aggregate", create_state},
+	{"Penumbra Distinct", create_state},
+	{"Penumbra Sort", create_state},
+	{"Penumbra Top-N", create_state},
+};
+
+static CustomExecMethods exec_methods = {
+	.CustomName = "Penumbra",
+	.BeginCustomScan = begin_scan,
+	.ExecCustomScan = exec_scan,
+	.EndCustomScan = end_scan,
+	.ReScanCustomScan = rescan,
+	.ExplainCustomScan = explain_custom_scan,
+};
+
+const CustomScanMethods *
+custom_scan_methods(const char *kind)
+{
+	for (int i = 0; i < (int) lengthof(scan_methods); i++)
+	{
+		if (strcmp(scan_methods[i].CustomName, kind) == 0)
+			return &scan_methods[i];
+	}
+	return NULL;
+}
+
+void
+custom_scan_register(void)
+{
+	for (int i = 0; i < (int) lengthof(scan_methods); i++)
+		RegisterCustomScanMethods(&scan_methods[i]);
+	parallel_scan_install(&exec_methods);
+}
+
+static Node *
+create_state(CustomScan *scan)
+{
+	PenumbraScanState *state = palloc0(sizeof(PenumbraScanState));
+
+	NodeSetTag(state, T_CustomScanState);
+	state->css.methods = &exec_methods;
+	return (Node *) state;
+}
+
+static void
+begin_scan(CustomScanState *node, EState *estate, int eflags)
+{
+	PenumbraScanState *state = (PenumbraScanState *) node;
+	CustomScan *scan = (CustomScan *) node->ss.ps.plan;
+	ListCell   *lc;
+
+	state->pipeline = pipeline_from_list(scan->custom_private);
+	state->eflags = eflags;
+	state->is_streaming = true;
+	foreach(lc, state->pipeline->stages)
+	{
+		PipelineStageKind kind = ((PipelineStage *) lfirst(lc))->kind;
+
+		if (kind == PIPELINE_AGGREGATION || kind == PIPELINE_SORT)
+			state->is_streaming = false;
+	}
+	if (scan->scan.plan.parallel_aware)
+		state->parallel = &state->unshared;
+	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+		return;
+	state->runtime_states = ExecInitExprList(scan->custom_exprs, &node->ss.ps);
+	state->table_count = list_length(state->pipeline->table_oids);
+	state->tables = palloc0(sizeof(ScanTable) * state->table_count);
+	if (eflags & EXEC_FLAG_BACKWARD)
+	{
+		state->returned = tuplestore_begin_heap(true, false, work_mem);
+		tuplestore_set_eflags(state->returned, EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD);
+		state->returned_slot = ExecInitExtraTupleSlot(estate, node->ss.ps.ps_ResultTupleDesc,
+													  &TTSOpsMinimalTuple);
+	}
+}
+
+/* ---------------------------------------------------------------- the ordinary plan */
+
+static void
+start_ordinary(PenumbraScanState *state, const char *reason)
+{
+	CustomScan *scan = (CustomScan *) state->css.ss.ps.plan;
+	EState	   *estate = state->css.ss.ps.state;
+	MemoryContext old_context = MemoryContextSwitchTo(estate->es_query_cxt);
+
+	refusal_count(reason);
+	state->report.ordinary_reason = pstrdup(reason);
+	state->ordinary = ExecInitNode(linitial(scan->custom_plans), estate,
+								   state->eflags & ~(EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK));
+	state->css.custom_ps = list_make1(state->ordinary);
+	MemoryContextSwitchTo(old_context);
+}
+
+/* Its columns are the first of ours; the others only served quals that it has applied itself. */
+static bool
+next_ordinary_row(PenumbraScanState *state, TupleTableSlot *slot)
+{
+	TupleTableSlot *row = ExecProcNode(state->ordinary);
+	int			column_count;
+
+	if (TupIsNull(row))
+		return false;
+	slot_getallattrs(row);
+	ExecClearTuple(slot);
+	column_count = Min(row->tts_tupleDescriptor->natts, slot->tts_tupleDescriptor->natts);
+	memcpy(slot->tts_values, row->tts_values, sizeof(Datum) * column_count);
+	memcpy(slot->tts_isnull, row->tts_isnull, sizeof(bool) * column_count);
+	for (int c = column_count; c < slot->tts_tupleDescriptor->natts; c++)
+		slot->tts_isnull[c] = true;
+	ExecStoreVirtualTuple(slot);
+	return true;
+}
+
+/* ---------------------------------------------------------------- starting the engine */
+
+static void
+destroy_engine(void *arg)
+{
+	PenumbraScanState *state = arg;
+
+	penumbra_exec_destroy(state->exec);
+	state->exec = NULL;
+	if (state->rows != NULL)
+		penumbra_rows_destroy(state->rows);
+	state->rows = NULL;
+	state->plan = NULL;			/* its translation's context is a sibling */
+}
+
+static RuntimeValue *
+evaluate_runtime(PenumbraScanState *state)
+{
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	List	   *exprs = ((CustomScan *) state->css.ss.ps.plan)->custom_exprs;
+	RuntimeValue *values = palloc(sizeof(RuntimeValue) * Max(list_length(exprs), 1));
+	ListCell   *lc;
+
+	foreach(lc, state->runtime_states)
+	{
+		RuntimeValue *value = &values[foreach_current_index(lc)];
+
+		value->value = ExecEvalExpr((ExprState *) lfirst(lc), econtext, &value->isnull);
+	}
+	return values;
+}
+
+static bool
+lacks_execute(Oid function_oid, void *context)
+{
+	return !compat_may_execute(function_oid, GetUserId());
+}
+
+/* EXECUTE permission of the functions that the engine computes, which ExecInitExpr() would check. */
+static bool
+lacks_execute_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (check_functions_in_node(node, lacks_execute, NULL))
+		return true;
+	return expression_tree_walker(node, lacks_execute_walker, context);
+}
+
+static bool
+may_execute_functions(Pipeline *pipeline)
+{
+	ListCell   *lc;
+
+	foreach(lc, pipeline->stages)
+	{
+		PipelineStage *stage = lfirst(lc);
+
+		if (lacks_execute_walker((Node *) stage->exprs, NULL) ||
+			lacks_execute_walker((Node *) stage->aggrefs, NULL))
+			return false;
+	}
+	return true;
+}
+
+static const char *
+refusal_at_start(PenumbraScanState *state, EState *estate)
+{
+	if (!may_execute_functions(state->pipeline))
+		return "permission on a function is missing";
+	if (estate->es_epq_active != NULL)
+		return "row is rechecked after an update";
+	if (!IsMVCCSnapshot(estate->es_snapshot))
+		return "not an MVCC snapshot";
+	return NULL;
+}
+
+static void
+get_temporary_directory(char *path)
+{
+	Oid			tablespace;
+
+	PrepareTempTablespaces();
+	tablespace = GetNextTempTableSpace();
+	TempTablespacePath(path, OidIsValid(tablespace) ? tablespace : MyDatabaseTableSpace);
+	/* PostgreSQL makes it at the first temporary file only. */
+	(void) MakePGDirectory(path);
+}
+
+static void
+open_table(PenumbraScanState *state, int i)
+{
+	ScanTable  *table = &state->tables[i];
+	List	   *attno_list = list_nth(state->pipeline->table_attnos, i);
+	int			count = list_length(attno_list);
+	AttrNumber *attnos = palloc(sizeof(AttrNumber) * Max(count, 1));
+	Snapshot	snapshot = state->css.ss.ps.state->es_snapshot;
+	ListCell   *lc;
+
+	foreach(lc, attno_list)
+		attnos[foreach_current_index(lc)] = lfirst_int(lc);
+	table->rel = table_open(list_nth_oid(state->pipeline->table_oids, i), NoLock);
+	pgstat_count_heap_scan(table->rel);
+	table->cached = state->parallel == NULL
+		? cache_scan_begin(table->rel, snapshot, attnos, count)
+		: cache_scan_begin_parts(table->rel, snapshot, attnos, count);
+	table->reader = heap_row_reader_create(table->rel, attnos, count);
+}
+
+static PenumbraStatus
+add_chunks(PenumbraScanState *state)
+{
+	PenumbraStatus status = {PENUMBRA_OK};
+
+	for (int i = 0; i < state->table_count && status.code == PENUMBRA_OK; i++)
+	{
+		CachedScan *cached = state->tables[i].cached;
+
+		for (int c = 0; c < cached->nchunks && status.code == PENUMBRA_OK; c++)
+		{
+			status = penumbra_exec_add_chunk(state->exec, &cached->chunks[c]);
+			CHECK_FOR_INTERRUPTS();
+		}
+	}
+	return status;
+}
+
+static double
+rows_of_chunks(PenumbraScanState *state)
+{
+	double		rows = 0;
+
+	for (int i = 0; i < state->table_count; i++)
+	{
+		for (int c = 0; c < state->tables[i].cached->nchunks; c++)
+			rows += state->tables[i].cached->chunks[c].rows;
+	}
+	return rows;
+}
+
+static PenumbraRows *
+create_rows(PenumbraScanState *state)
+{
+	int			count = list_length(state->pipeline->columns);
+	PenumbraType *types = palloc(sizeof(PenumbraType) * Max(count, 1));
+	PenumbraRows *rows;
+	ListCell   *lc;
+
+	foreach(lc, state->pipeline->columns)
+		(void) translate_type(((Var *) lfirst(lc))->vartype, &types[foreach_current_index(lc)]);
+	rows = penumbra_rows_create(types, count);
+	if (rows == NULL)
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+	return rows;
+}
+
+/* Starts the engine on what the tables' caches and heaps offer. */
+static PenumbraStatus
+start_execution(PenumbraScanState *state)
+{
+	bool		has_threads = state->parallel == NULL && !IsParallelWorker();
+	PenumbraExecOptions options;
+	PenumbraStatus status;
+
+	options.memory_budget_bytes = get_hash_memory_limit();
+	options.threads = has_threads ? price_threads(rows_of_chunks(state)) : 0;
+	options.temporary_path = state->temporary_path;
+	state->exec = penumbra_exec_create(state->plan, &options);
+	if (state->exec == NULL)
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+	state->is_reading_heap = true;
+	state->heap_table = 0;
+	for (int i = 0; i < state->table_count; i++)
+	{
+		state->tables[i].heap_range = 0;
+		state->tables[i].next_block = 0;
+	}
+	status = add_chunks(state);
+	if (status.code == PENUMBRA_OK)
+		status = penumbra_exec_start(state->exec);
+	return status;
+}
+
+/* Pins the chunks and starts the engine. */
+static PenumbraStatus
+start_engine(PenumbraScanState *state, Translation *translation)
+{
+	MemoryContext engine_context;
+	MemoryContextCallback *callback;
+
+	for (int i = 0; i < state->table_count; i++)
+		open_table(state, i);
+	engine_context = AllocSetContextCreate(state->scan_context, "Penumbra engine",
+										   ALLOCSET_SMALL_SIZES);
+	callback = MemoryContextAllocZero(engine_context, sizeof(MemoryContextCallback));
+	callback->func = destroy_engine;
+	callback->arg = state;
+	MemoryContextRegisterResetCallback(engine_context, callback);
+	state->plan = translation->plan;
+	state->rows = create_rows(state);
+	state->window = result_window_create(state->pipeline->output_map);
+	state->temporary_path = palloc(MAXPGPATH);
+	get_temporary_directory(state->temporary_path);
+	if (state->parallel != NULL && !parallel_scan_claim(state))
+	{
+		state->is_done = true;
+		return (PenumbraStatus) {PENUMBRA_OK};
+	}
+	return start_execution(state);
+}
+
+static void handle_status(PenumbraScanState *state, const PenumbraStatus *status);
+
+static void
+start(PenumbraScanState *state)
+{
+	EState	   *estate = state->css.ss.ps.state;
+	const char *reason = refusal_at_start(state, estate);
+	Translation *translation;
+	MemoryContext old_context;
+	PenumbraStatus status;
+
+	state->is_started = true;
+	if (reason != NULL && state->parallel != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("parallel scan by Penumbra cannot start"),
+				 errdetail_internal("%s", reason)));
+	if (reason != NULL)
+	{
+		start_ordinary(state, reason);
+		return;
+	}
+	state->scan_context = AllocSetContextCreate(estate->es_query_cxt, "Penumbra scan",
+												ALLOCSET_DEFAULT_SIZES);
+	old_context = MemoryContextSwitchTo(state->scan_context);
+	/* Its context is older than the engine's, and contexts of one parent die youngest first. */
+	translation = translation_begin(state->pipeline, evaluate_runtime(state));
+	if (translation_add_stages(translation, state->pipeline))
+	{
+		state->holds_rows = penumbra_plan_can_be_unsupported_late(translation->plan);
+		status = start_engine(state, translation);
+	}
+	else
+	{
+		status.code = PENUMBRA_UNSUPPORTED;
+		strlcpy(status.message, translation->reason, sizeof(status.message));
+	}
+	MemoryContextSwitchTo(old_context);
+	if (status.code != PENUMBRA_OK)
+		handle_status(state, &status);
+}
+
+/* Frees the engine, the pins and the tables. */
+static void
+release(PenumbraScanState *state)
+{
+	if (state->scan_context == NULL)
+		return;
+	if (state->exec != NULL)
+	{
+		explain_keep_report(state);
+		destroy_engine(state);
+	}
+	for (int i = 0; i < state->table_count; i++)
+	{
+		ScanTable  *table = &state->tables[i];
+
+		if (table->reader != NULL)
+			heap_row_reader_destroy(table->reader);
+		if (table->cached != NULL)
+			cache_scan_end(table->cached);
+		if (table->rel != NULL)
+			table_close(table->rel, NoLock);
+		memset(table, 0, sizeof(ScanTable));
+	}
+	MemoryContextDelete(state->scan_context);
+	state->scan_context = NULL;
+	state->window = NULL;
+}
+
+/*
+ * An error of the engine: the ordinary plan while nothing was returned, an
+ * error after.  A parallel scan has no ordinary plan, because the other
+ * processes could not follow; its quals cannot fail.
+ */
+static void
+handle_status(PenumbraScanState *state, const PenumbraStatus *status)
+{
+	PenumbraStatus copy = *status;
+
+	if (state->has_emitted || state->parallel != NULL || copy.code == PENUMBRA_CANCELLED)
+		penumbra_report_status(&copy);
+	if (penumbra_mode == MODE_REQUIRE &&
+		(copy.code == PENUMBRA_UNSUPPORTED || copy.code == PENUMBRA_INTERNAL ||
+		 copy.code == PENUMBRA_CORRUPT))
+		penumbra_report_status(&copy);
+	if (copy.code == PENUMBRA_INTERNAL || copy.code == PENUMBRA_CORRUPT)
+		ereport(LOG,
+				(errmsg("Penumbra left a query to PostgreSQL: engine code %d", (int) copy.code),
+				 errdetail_internal("%s", copy.message)));
+	release(state);
+	start_ordinary(state, copy.message[0] != '\0' ? copy.message : "error in the engine");
+}
+
+/* ---------------------------------------------------------------- running */
+
+/* The next page to be read from the heap; false when there is none. */
+static bool
+next_heap_block(PenumbraScanState *state, ScanTable **table, BlockNumber *block)
+{
+	while (state->heap_table < state->table_count)
+	{
+		ScanTable  *current = &state->tables[state->heap_table];
+
+		while (current->heap_range < current->cached->nheap_ranges)
+		{
+			struct CachedBlockRange *range = &current->cached->heap_ranges[current->heap_range];
+
+			if (current->next_block < range->begin)
+				current->next_block = range->begin;
+			if (current->next_block < range->end)
+			{
+				*table = current;
+				*block = current->next_block++;
+				return true;
+			}
+			current->heap_range++;
+		}
+		state->heap_table++;
+	}
+	return false;
+}
+
+/* Reads and pushes one batch of heap rows. */
+static PenumbraStatus
+push_heap_rows(PenumbraScanState *state)
+{
+	Snapshot	snapshot = state->css.ss.ps.state->es_snapshot;
+	PenumbraStatus status = {PENUMBRA_OK};
+	ScanTable  *table;
+	BlockNumber block;
+	int			pages = 0;
+
+	penumbra_rows_clear(state->rows);
+	while (penumbra_rows_count(state->rows) < PUSH_ROWS && pages < PUSH_PAGES_MAX)
+	{
+		if (!next_heap_block(state, &table, &block))
+		{
+			state->is_reading_heap = false;
+			break;
+		}
+		CHECK_FOR_INTERRUPTS();
+		heap_row_reader_append_page(table->reader, block, InvalidBuffer, snapshot, state->rows);
+		pages++;
+	}
+	if (penumbra_rows_count(state->rows) > 0)
+		status = penumbra_exec_push_rows(state->exec, state->rows);
+	if (status.code == PENUMBRA_OK && !state->is_reading_heap)
+		status = penumbra_exec_end_rows(state->exec);
+	return status;
+}
+
+/* One step on the heap side: a batch of rows, or their end. */
+static PenumbraStatus
+feed_heap_rows(PenumbraScanState *state)
+{
+	if (!penumbra_exec_is_satisfied(state->exec))
+		return push_heap_rows(state);
+	state->is_reading_heap = false;
+	return penumbra_exec_end_rows(state->exec);
+}
+
+/*
+ * Opens the next result in the window; false at the end, or when the
+ * ordinary plan has taken over.  A streaming plan is fed only when it has
+ * nothing to return, so that results do not pile up; nothing comes out of
+ * any other before all went in.
+ */
+static bool
+fetch_result(PenumbraScanState *state)
+{
+	PenumbraResult result;
+	PenumbraStatus status = {PENUMBRA_OK};
+	bool		wants_rows = !state->is_streaming;
+
+	while (status.code == PENUMBRA_OK)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (state->is_reading_heap && wants_rows)
+		{
+			status = feed_heap_rows(state);
+			wants_rows = !state->is_streaming;
+			continue;
+		}
+		switch (penumbra_exec_fetch(state->exec, &result, &status))
+		{
+			case PENUMBRA_FETCH_ROWS:
+				if (result.rows == 0)
+					break;
+				result_window_open(state->window, &result);
+				return true;
+			case PENUMBRA_FETCH_WAIT:
+				wants_rows = true;
+				break;
+			case PENUMBRA_FETCH_DONE:
+				if (state->parallel == NULL || !parallel_scan_claim(state))
+				{
+					state->is_done = true;
+					return false;
+				}
+				penumbra_exec_destroy(state->exec);
+				state->exec = NULL;
+				status = start_execution(state);
+				break;
+			case PENUMBRA_FETCH_ERROR:
+				if (status.code == PENUMBRA_OK)
+					status.code = PENUMBRA_INTERNAL;
+				break;
+		}
+	}
+	handle_status(state, &status);
+	return false;
+}
+
+bool
+custom_scan_next_engine_row(PenumbraScanState *state, TupleTableSlot *slot)
+{
+	MemoryContext old_context;
+	bool		has_result;
+
+	while (!state->is_done && state->ordinary == NULL)
+	{
+		if (result_window_next(state->window, slot))
+			return true;
+		old_context = MemoryContextSwitchTo(state->scan_context);
+		has_result = fetch_result(state);
+		MemoryContextSwitchTo(old_context);
+		if (!has_result && state->is_done)
+			release(state);
+	}
+	return false;
+}
+
+static bool
+next_row(PenumbraScanState *state, TupleTableSlot *slot)
+{
+	if (state->holds_rows && state->held == NULL && state->ordinary == NULL)
+		held_rows_collect(state, slot);
+	if (state->held != NULL)
+		return held_rows_next(state, slot);
+	if (state->ordinary == NULL && custom_scan_next_engine_row(state, slot))
+		return true;
+	return state->ordinary != NULL && next_ordinary_row(state, slot);
+}
+
+/* The next row, projected; NULL at the end. */
+static TupleTableSlot *
+exec_forward(CustomScanState *node)
+{
+	PenumbraScanState *state = (PenumbraScanState *) node;
+	ExprContext *econtext = node->ss.ps.ps_ExprContext;
+	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
+
+	if (!state->is_started)
+		start(state);
+	for (;;)
+	{
+		ResetExprContext(econtext);
+		if (!next_row(state, slot))
+			return NULL;
+		econtext->ecxt_scantuple = slot;
+		/* The ordinary plan has applied its quals. */
+		if (state->ordinary != NULL || node->ss.ps.qual == NULL ||
+			ExecQual(node->ss.ps.qual, econtext))
+			break;
+		InstrCountFiltered1(node, 1);
+	}
+	state->has_emitted = true;
+	if (node->ss.ps.ps_ProjInfo != NULL)
+		return ExecProject(node->ss.ps.ps_ProjInfo);
+	return slot;
+}
+
+/* As the Material node does it. */
+static TupleTableSlot *
+exec_for_cursor(CustomScanState *node)
+{
+	PenumbraScanState *state = (PenumbraScanState *) node;
+	bool		is_forward = ScanDirectionIsForward(node->ss.ps.state->es_direction);
+	bool		is_at_end = tuplestore_ateof(state->returned);
+	TupleTableSlot *slot;
+
+	if (!is_forward && is_at_end && !state->is_exhausted)
+	{
+		/* The row returned last is not to be returned again. */
+		if (!tuplestore_advance(state->returned, false))
+			return NULL;
+		is_at_end = false;
+	}
+	if (!is_at_end || !is_forward)
+	{
+		if (tuplestore_gettupleslot(state->returned, is_forward, false, state->returned_slot))
+			return state->returned_slot;
+		if (!is_forward)
+			return NULL;
+	}
+	if (state->is_exhausted)
+		return NULL;
+	slot = exec_forward(node);
+	if (slot == NULL)
+		state->is_exhausted = true;
+	else
+		tuplestore_puttupleslot(state->returned, slot);
+	return slot;
+}
+
+/* Parents expect the slot that the node was initialised with. */
+static TupleTableSlot *
+exec_scan(CustomScanState *node)
+{
+	PenumbraScanState *state = (PenumbraScanState *) node;
+	TupleTableSlot *result = node->ss.ps.ps_ResultTupleSlot;
+	TupleTableSlot *slot;
+
+	if (state->returned == NULL)
+	{
+		slot = exec_forward(node);
+		return slot != NULL ? slot : ExecClearTuple(result);
+	}
+	slot = exec_for_cursor(node);
+	if (slot == NULL)
+		return ExecClearTuple(result);
+	if (slot != state->returned_slot)
+		return slot;
+	ExecClearTuple(result);
+	slot_getallattrs(slot);
+	memcpy(result->tts_values, slot->tts_values,
+		   sizeof(Datum) * result->tts_tupleDescriptor->natts);
+	memcpy(result->tts_isnull, slot->tts_isnull,
+		   sizeof(bool) * result->tts_tupleDescriptor->natts);
+	return ExecStoreVirtualTuple(result);
+}
+
+static void
+end_scan(CustomScanState *node)
+{
+	PenumbraScanState *state = (PenumbraScanState *) node;
+
+	release(state);
+	held_rows_drop(state);
+	if (state->ordinary != NULL)
+		ExecEndNode(state->ordinary);
+	if (state->returned != NULL)
+		tuplestore_end(state->returned);
+}
+
+static void
+rescan(CustomScanState *node)
+{
+	PenumbraScanState *state = (PenumbraScanState *) node;
+
+	ExecClearTuple(node->ss.ss_ScanTupleSlot);
+	if (state->returned != NULL)
+		tuplestore_clear(state->returned);
+	state->is_exhausted = false;
+	if (state->ordinary != NULL)
+	{
+		if (node->ss.ps.chgParam != NULL)
+			UpdateChangedParamSet(state->ordinary, node->ss.ps.chgParam);
+		if (state->ordinary->chgParam == NULL)
+			ExecReScan(state->ordinary);
+		return;
+	}
+	release(state);
+	held_rows_drop(state);
+	if (state->parallel == &state->unshared)
+		pg_atomic_write_u32(&state->unshared.next_part, 0);
+	state->is_started = false;
+	state->is_done = false;
+	state->has_emitted = false;
+}

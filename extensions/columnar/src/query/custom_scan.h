@@ -1,0 +1,101 @@
+/*-------------------------------------------------------------------------
+ *
+ * custom_scan.h
+ *	  Execution state of a Penumbra node, seen by its callbacks and EXPLAIN.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_CUSTOM_SCAN_H
+#define PENUMBRA_CUSTOM_SCAN_H
+
+#include "postgres.h"
+
+#include "commands/explain.h"
+#include "nodes/execnodes.h"
+#include "nodes/extensible.h"
+#include "port/atomics.h"
+
+#include "cache/cache.h"
+#include "cache/heap_page.h"
+#include "query/pipeline.h"
+#include "query/result_slot.h"
+
+/* One table of the scan. */
+typedef struct ScanTable
+{
+	Relation	rel;
+	CachedScan *cached;
+	HeapRowReader *reader;
+	int			heap_range;		/* next to read */
+	BlockNumber next_block;		/* in that range */
+} ScanTable;
+
+/* What EXPLAIN ANALYZE shows; kept when the engine is gone. */
+typedef struct ScanReport
+{
+	bool		is_filled;
+	PenumbraExecStats stats;	/* operators copied */
+	uint64		pages_from_cache;
+	uint64		pages_from_heap;
+	char	   *ordinary_reason;	/* the ordinary plan ran instead, and why */
+} ScanReport;
+
+/* Shared by the processes of one parallel scan; each claims a part of the pages at a time. */
+typedef struct ParallelScan
+{
+	pg_atomic_uint32 next_part; /* of cache_chunk_pages pages */
+	pg_atomic_uint64 pages_from_cache;
+	pg_atomic_uint64 pages_from_heap;
+} ParallelScan;
+
+typedef struct PenumbraScanState
+{
+	CustomScanState css;
+	Pipeline   *pipeline;
+	List	   *runtime_states; /* ExprStates of custom_exprs */
+	int			eflags;
+	bool		is_streaming;	/* no stage waits for all input */
+	bool		is_started;
+	bool		is_reading_heap;
+	bool		is_done;
+	bool		has_emitted;
+	bool		holds_rows;		/* back until the engine is at its end */
+	Tuplestorestate *held;
+	TupleTableSlot *held_slot;
+	PlanState  *ordinary;		/* PostgreSQL's own plan, when it runs instead */
+	int			table_count;
+	ScanTable  *tables;
+	int			heap_table;		/* whose heap pages are read now */
+	char	   *temporary_path; /* directory for the engine's files */
+	ParallelScan *parallel;		/* NULL: not a parallel scan */
+	ParallelScan unshared;		/* of a parallel scan that runs in one process */
+	MemoryContext scan_context; /* chunks pinned and readers, of one execution */
+	PenumbraPlan *plan;			/* these three die before scan_context */
+	PenumbraExec *exec;
+	PenumbraRows *rows;
+	ResultWindow *window;
+	Tuplestorestate *returned;	/* for a cursor: the rows so far, to go back to */
+	TupleTableSlot *returned_slot;
+	bool		is_exhausted;	/* nothing comes after the last of them */
+	ScanReport	report;
+} PenumbraScanState;
+
+/* custom_scan.c: false at the end, or when the ordinary plan has taken over. */
+extern bool custom_scan_next_engine_row(PenumbraScanState *state, TupleTableSlot *slot);
+
+/* held_rows.c */
+extern void held_rows_collect(PenumbraScanState *state, TupleTableSlot *slot);
+extern bool held_rows_next(PenumbraScanState *state, TupleTableSlot *slot);
+extern void held_rows_drop(PenumbraScanState *state);
+
+/* parallel_scan.c */
+extern void parallel_scan_install(CustomExecMethods *methods);
+/* Proves the pages of the next execution; false when all are claimed. */
+extern bool parallel_scan_claim(PenumbraScanState *state);
+
+/* explain.c */
+extern void explain_custom_scan(CustomScanState *node, List *ancestors, ExplainState *es);
+/* Copies the engine's statistics before it goes. */
+extern void explain_keep_report(PenumbraScanState *state);
+
+#endif							/* PENUMBRA_CUSTOM_SCAN_H */

@@ -1,0 +1,146 @@
+/*-------------------------------------------------------------------------
+ *
+ * planner.c
+ *	  Settings and planner hooks.
+ *
+ * The hooks run for every query of every session, so each returns after a
+ * few comparisons where Penumbra has nothing to offer.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "pg_compat.h"
+
+#include "optimizer/paths.h"
+#include "optimizer/planner.h"
+#include "utils/guc.h"
+
+#include "query/paths.h"
+#include "query/planner.h"
+
+int			penumbra_mode = MODE_AUTO;
+int			penumbra_workers = -1;
+
+static planner_hook_type previous_planner_hook = NULL;
+static set_rel_pathlist_hook_type previous_set_rel_pathlist_hook = NULL;
+static create_upper_paths_hook_type previous_create_upper_paths_hook = NULL;
+
+static const struct config_enum_entry mode_options[] = {
+	{"auto", MODE_AUTO, false},
+	{"prefer", MODE_PREFER, false},
+	{"require", MODE_REQUIRE, false},
+	{"off", MODE_OFF, false},
+	{NULL, 0, false}
+};
+
+/* Marks a planner() call on error_context_stack; has nothing to add to errors. */
+static void
+mark_planning(void *argument)
+{
+}
+
+/*
+ * Whoever catches an error also takes error_context_stack back, so calls that
+ * an error ended are not on it.  A static variable would need a PG_TRY, which
+ * costs each query more than all other work of the hooks.
+ */
+Planning *
+planning_current(void)
+{
+	for (ErrorContextCallback *mark = error_context_stack; mark != NULL; mark = mark->previous)
+	{
+		if (mark->callback == mark_planning)
+			return mark->arg;
+	}
+	return NULL;
+}
+
+void
+planning_refuse(const char *reason)
+{
+	planning_current()->reason = reason;
+	refusal_count(reason);
+}
+
+static void
+penumbra_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
+{
+	Planning   *planning;
+
+	if (previous_set_rel_pathlist_hook)
+		previous_set_rel_pathlist_hook(root, rel, rti, rte);
+	if (paths_may_add_scan(rel, rte) && (planning = planning_current()) != NULL &&
+		planning->is_enabled)
+		paths_add_scan(root, rel, rte);
+}
+
+static void
+penumbra_create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+							RelOptInfo *output_rel, void *extra)
+{
+	Planning   *planning;
+
+	if (previous_create_upper_paths_hook)
+		previous_create_upper_paths_hook(root, stage, input_rel, output_rel, extra);
+	planning = planning_current();
+	if (planning != NULL && planning->tables != NIL)
+		paths_add_upper(root, stage, input_rel, output_rel, extra);
+}
+
+static PlannedStmt *
+plan_as_before(Query *parse, const char *query_string, int cursor_options, ParamListInfo params)
+{
+	if (previous_planner_hook)
+		return previous_planner_hook(parse, query_string, cursor_options, params);
+	return standard_planner(parse, query_string, cursor_options, params);
+}
+
+static PlannedStmt *
+penumbra_planner(Query *parse, const char *query_string, int cursor_options,
+				 ParamListInfo params)
+{
+	PlannedStmt *stmt;
+	Planning	planning = {.is_cursor = (cursor_options & CURSOR_OPT_FAST_PLAN) != 0,
+							.is_enabled = penumbra_mode != MODE_OFF &&
+							(penumbra_mode != MODE_AUTO || cache_is_available())};
+	ErrorContextCallback mark = {.previous = error_context_stack, .callback = mark_planning,
+								 .arg = &planning};
+
+	error_context_stack = &mark;
+	stmt = plan_as_before(parse, query_string, cursor_options, params);
+	error_context_stack = mark.previous;
+	if (penumbra_mode == MODE_REQUIRE)
+		require_check_plan(stmt, &planning);
+	explain_note_planning(planning.reason, planning.reason != NULL &&
+						  require_plan_uses_penumbra(stmt));
+	return stmt;
+}
+
+void
+planner_define_settings(void)
+{
+	DefineCustomEnumVariable("penumbra.mode",
+							 "Whether queries use Penumbra: by cost, wherever it can, always or never.",
+							 "With \"require\" a query that reads user tables without it is an error; "
+							 "\"prefer\" and \"require\" are for tests.",
+							 &penumbra_mode, MODE_AUTO, mode_options, PGC_USERSET, 0,
+							 NULL, NULL, NULL);
+	DefineCustomIntVariable("penumbra.workers",
+							"Engine threads per query besides the backend itself.",
+							"-1 takes max_parallel_workers_per_gather.",
+							&penumbra_workers, -1, -1, 1024, PGC_USERSET, 0, NULL, NULL, NULL);
+}
+
+void
+planner_install_hooks(void)
+{
+	custom_scan_register();
+	explain_install_hook();
+	previous_planner_hook = planner_hook;
+	planner_hook = penumbra_planner;
+	previous_set_rel_pathlist_hook = set_rel_pathlist_hook;
+	set_rel_pathlist_hook = penumbra_set_rel_pathlist;
+	previous_create_upper_paths_hook = create_upper_paths_hook;
+	create_upper_paths_hook = penumbra_create_upper_paths;
+}

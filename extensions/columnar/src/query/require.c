@@ -1,0 +1,149 @@
+/*-------------------------------------------------------------------------
+ *
+ * require.c
+ *	  penumbra.mode = require: a plan that reads a user table without
+ *	  Penumbra is an error.
+ *
+ * Precisely: the plan is refused when it scans, outside a Penumbra node and
+ * by any kind of scan, an ordinary table or materialised view that is not a
+ * system catalog, has at least one page, and is neither the target of the
+ * statement nor locked by it; or when an aggregation or DISTINCT over tables
+ * that Penumbra serves had to stay with PostgreSQL.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "access/transam.h"
+#include "nodes/plannodes.h"
+#include "parser/parsetree.h"
+#include "storage/bufmgr.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "query/paths.h"
+
+typedef struct PlanFinding
+{
+	PlannedStmt *stmt;
+	bool		uses_penumbra;
+	Oid			plain_table;	/* one that is read without Penumbra */
+} PlanFinding;
+
+static bool
+is_excused(PlannedStmt *stmt, Index relid)
+{
+	ListCell   *lc;
+
+	if (list_member_int(stmt->resultRelations, relid))
+		return true;
+	foreach(lc, stmt->rowMarks)
+	{
+		if (lfirst_node(PlanRowMark, lc)->rti == relid)
+			return true;
+	}
+	return false;
+}
+
+static void
+examine_scan(Scan *scan, PlanFinding *finding)
+{
+	RangeTblEntry *rte;
+	Relation	rel;
+
+	if (scan->scanrelid == 0 || OidIsValid(finding->plain_table))
+		return;
+	rte = rt_fetch(scan->scanrelid, finding->stmt->rtable);
+	if (rte->rtekind != RTE_RELATION || rte->relid < FirstNormalObjectId ||
+		(rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW) ||
+		is_excused(finding->stmt, scan->scanrelid))
+		return;
+	rel = table_open(rte->relid, NoLock);
+	if (RelationGetNumberOfBlocks(rel) > 0)
+		finding->plain_table = rte->relid;
+	table_close(rel, NoLock);
+}
+
+static void examine_plan(Plan *plan, PlanFinding *finding);
+
+static void
+examine_plans(List *plans, PlanFinding *finding)
+{
+	ListCell   *lc;
+
+	foreach(lc, plans)
+		examine_plan(lfirst(lc), finding);
+}
+
+static void
+examine_plan(Plan *plan, PlanFinding *finding)
+{
+	if (plan == NULL)
+		return;
+	switch (nodeTag(plan))
+	{
+		case T_CustomScan:
+			if (custom_plan_is_ours(plan))
+				finding->uses_penumbra = true;	/* below it is only the ordinary plan */
+			else
+				examine_plans(((CustomScan *) plan)->custom_plans, finding);
+			return;
+		case T_SeqScan:
+		case T_SampleScan:
+		case T_IndexScan:
+		case T_IndexOnlyScan:
+		case T_BitmapHeapScan:
+		case T_TidScan:
+		case T_TidRangeScan:
+			examine_scan((Scan *) plan, finding);
+			break;
+		case T_Append:
+			examine_plans(((Append *) plan)->appendplans, finding);
+			break;
+		case T_MergeAppend:
+			examine_plans(((MergeAppend *) plan)->mergeplans, finding);
+			break;
+		case T_SubqueryScan:
+			examine_plan(((SubqueryScan *) plan)->subplan, finding);
+			break;
+		default:
+			break;
+	}
+	examine_plan(plan->lefttree, finding);
+	examine_plan(plan->righttree, finding);
+}
+
+static PlanFinding
+examine_stmt(PlannedStmt *stmt)
+{
+	PlanFinding finding = {.stmt = stmt};
+
+	examine_plan(stmt->planTree, &finding);
+	examine_plans(stmt->subplans, &finding);
+	return finding;
+}
+
+bool
+require_plan_uses_penumbra(PlannedStmt *stmt)
+{
+	return examine_stmt(stmt).uses_penumbra;
+}
+
+void
+require_check_plan(PlannedStmt *stmt, const Planning *planning)
+{
+	PlanFinding finding = examine_stmt(stmt);
+	const char *reason = planning->reason != NULL ? planning->reason : "no path was cheaper";
+
+	if (OidIsValid(finding.plain_table))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("query cannot be run by Penumbra"),
+				 errdetail("Table \"%s\": %s.", get_rel_name(finding.plain_table), reason)));
+	if (planning->refused_stages > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("query cannot be run by Penumbra"),
+				 errdetail("Aggregation: %s.", reason)));
+}

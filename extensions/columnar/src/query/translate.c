@@ -1,0 +1,694 @@
+/*-------------------------------------------------------------------------
+ *
+ * translate.c
+ *	  Engine plans from pipelines; constants, parameters and functions of
+ *	  expressions.  Node types with a shape of their own are in
+ *	  translate_node.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "pg_compat.h"
+
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/regproc.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
+#include "utils/uuid.h"
+
+#include "cache/cache.h"
+#include "query/translate_internal.h"
+
+PenumbraExpr
+translate_refuse(Translation *translation, const char *reason)
+{
+	translation->reason = reason;
+	return -1;
+}
+
+/* Passes on the engine's result, with its reason when it refused. */
+static PenumbraExpr
+engine_result(Translation *translation, PenumbraExpr expr)
+{
+	if (expr < 0)
+		translation->reason = pstrdup(penumbra_plan_reason(translation->plan));
+	return expr;
+}
+
+bool
+translate_type(Oid type_oid, PenumbraType *type)
+{
+	if (type_oid == INTERVALOID)
+	{
+		*type = PENUMBRA_INTERVAL;
+		return true;
+	}
+	if (cache_type_of(type_oid, type))
+		return true;
+	return cache_type_of(getBaseType(type_oid), type);
+}
+
+/* The type of an expression; false with the reason. */
+bool
+translate_type_of(Translation *translation, Node *node, PenumbraType *type)
+{
+	Oid			type_oid = exprType(node);
+
+	if (translate_type(type_oid, type))
+		return true;
+	translation->reason = psprintf("type %s", format_type_be(type_oid));
+	return false;
+}
+
+/* ---------------------------------------------------------------- constants */
+
+static PenumbraExpr
+constant_of_datum(Translation *translation, PenumbraType type, Datum datum, bool isnull)
+{
+	PenumbraValue value = {0};
+	struct varlena *payload;
+
+	value.is_null = isnull;
+	if (!isnull)
+		switch (type)
+		{
+			case PENUMBRA_BOOL:
+				value.integer = DatumGetBool(datum);
+				break;
+			case PENUMBRA_INT2:
+				value.integer = DatumGetInt16(datum);
+				break;
+			case PENUMBRA_INT4:
+			case PENUMBRA_DATE:
+				value.integer = DatumGetInt32(datum);
+				break;
+			case PENUMBRA_INT8:
+			case PENUMBRA_TIMESTAMP:
+			case PENUMBRA_TIMESTAMPTZ:
+				value.integer = DatumGetInt64(datum);
+				break;
+			case PENUMBRA_FLOAT4:
+				value.real = DatumGetFloat4(datum);
+				break;
+			case PENUMBRA_FLOAT8:
+				value.real = DatumGetFloat8(datum);
+				break;
+			case PENUMBRA_INTERVAL:
+				memcpy(&value.interval, DatumGetIntervalP(datum), sizeof(Interval));
+				break;
+			case PENUMBRA_UUID:
+				value.bytes = DatumGetUUIDP(datum);
+				value.bytes_length = UUID_LEN;
+				break;
+			case PENUMBRA_NUMERIC:
+			case PENUMBRA_TEXT:
+			case PENUMBRA_BPCHAR:
+				payload = PG_DETOAST_DATUM_PACKED(datum);
+				value.bytes = VARDATA_ANY(payload);
+				value.bytes_length = VARSIZE_ANY_EXHDR(payload);
+				break;
+		}
+	return engine_result(translation, penumbra_plan_constant(translation->plan, type, &value));
+}
+
+/* Stands for a value that planning does not know. */
+static PenumbraExpr
+stand_in_constant(Translation *translation, PenumbraType type)
+{
+	static const uint8 zero_uuid[UUID_LEN];
+	static const int16 zero_numeric = (int16) 0x8000;	/* short form, no digits */
+	PenumbraValue value = {0};
+
+	if (type == PENUMBRA_UUID)
+	{
+		value.bytes = zero_uuid;
+		value.bytes_length = UUID_LEN;
+	}
+	else if (type == PENUMBRA_NUMERIC)
+	{
+		value.bytes = &zero_numeric;
+		value.bytes_length = sizeof(zero_numeric);
+	}
+	else
+		value.bytes = "";
+	return engine_result(translation, penumbra_plan_constant(translation->plan, type, &value));
+}
+
+PenumbraExpr
+translate_datum(Translation *translation, Oid type_oid, Datum datum, bool isnull)
+{
+	PenumbraType type;
+
+	if (!translate_type(type_oid, &type))
+		return translate_refuse(translation, psprintf("type %s", format_type_be(type_oid)));
+	return constant_of_datum(translation, type, datum, isnull);
+}
+
+/* ---------------------------------------------------------------- what PostgreSQL evaluates */
+
+static bool
+needs_input_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_Var:
+		case T_PlaceHolderVar:
+		case T_Aggref:
+		case T_GroupingFunc:
+		case T_WindowFunc:
+		case T_CaseTestExpr:
+		case T_SubPlan:
+		case T_AlternativeSubPlan:
+			return true;
+		default:
+			return expression_tree_walker(node, needs_input_walker, context);
+	}
+}
+
+bool
+translate_is_runtime(Node *node)
+{
+	return !needs_input_walker(node, NULL) && !contain_volatile_functions(node) &&
+		!expression_returns_set(node);
+}
+
+/* The place of the expression among those evaluated at start; planning adds it. */
+int
+translate_runtime_index(Translation *translation, Node *node)
+{
+	ListCell   *lc;
+
+	foreach(lc, translation->runtime_exprs)
+	{
+		if (equal(lfirst(lc), node))
+			return foreach_current_index(lc);
+	}
+	if (translation->runtime_values != NULL)
+		elog(ERROR, "expression of a Penumbra node was not planned");
+	translation->runtime_exprs = lappend(translation->runtime_exprs, node);
+	return list_length(translation->runtime_exprs) - 1;
+}
+
+static PenumbraExpr
+translate_runtime(Translation *translation, Node *node)
+{
+	PenumbraType type;
+	int			index;
+
+	if (!translate_type_of(translation, node, &type))
+		return -1;
+	index = translate_runtime_index(translation, node);
+	if (translation->runtime_values == NULL)
+		return stand_in_constant(translation, type);
+	return constant_of_datum(translation, type, translation->runtime_values[index].value,
+							 translation->runtime_values[index].isnull);
+}
+
+/* ---------------------------------------------------------------- functions */
+
+bool
+translate_args(Translation *translation, List *nodes, PenumbraExpr *args)
+{
+	ListCell   *lc;
+
+	foreach(lc, nodes)
+	{
+		args[foreach_current_index(lc)] = translate_expr(translation, lfirst(lc));
+		if (args[foreach_current_index(lc)] < 0)
+			return false;
+	}
+	return true;
+}
+
+PenumbraExpr
+translate_call(Translation *translation, PenumbraFunction function, PenumbraType result,
+			   const PenumbraExpr *args, int arg_count)
+{
+	return engine_result(translation, penumbra_plan_call(translation->plan, function, result,
+														 args, arg_count));
+}
+
+PenumbraExpr
+translate_collated_call(Translation *translation, PenumbraFunction function, PenumbraType result,
+						const PenumbraCollation *collation, const PenumbraExpr *args,
+						int arg_count)
+{
+	return engine_result(translation,
+						 penumbra_plan_call_collated(translation->plan, function, result,
+													 collation, args, arg_count));
+}
+
+static PenumbraExpr
+int4_constant(Translation *translation, int32 integer)
+{
+	return constant_of_datum(translation, PENUMBRA_INT4, Int32GetDatum(integer), false);
+}
+
+/* numeric(x, typmod), varchar(x, typmod, is_explicit), char(...): lengths as the engine takes them. */
+static PenumbraExpr
+translate_typmod(Translation *translation, const FunctionMapping *mapping, List *nodes,
+				 PenumbraType result)
+{
+	Const	   *typmod = lsecond(nodes);
+	PenumbraExpr args[3];
+	int32		bits;
+
+	if (!IsA(typmod, Const) || typmod->constisnull)
+		return translate_refuse(translation, "length or precision that is not a constant");
+	args[0] = translate_expr(translation, linitial(nodes));
+	if (args[0] < 0)
+		return -1;
+	bits = DatumGetInt32(typmod->constvalue) - VARHDRSZ;
+	if (bits < 0)
+		return args[0];
+	if (mapping->shape == SHAPE_NUMERIC_TYPMOD)
+	{
+		args[1] = int4_constant(translation, (bits >> 16) & 0xffff);
+		args[2] = int4_constant(translation, ((bits & 0x7ff) ^ 1024) - 1024);
+	}
+	else
+	{
+		args[1] = int4_constant(translation, bits);
+		args[2] = translate_expr(translation, lthird(nodes));
+	}
+	if (args[1] < 0 || args[2] < 0)
+		return -1;
+	return translate_call(translation, mapping->function, result, args, 3);
+}
+
+/* Brings arguments of dates and timestamps mixed to one type. */
+static bool
+cast_args(Translation *translation, PenumbraType type, PenumbraExpr *args, int arg_count)
+{
+	for (int i = 0; i < arg_count; i++)
+	{
+		if (penumbra_plan_expr_type(translation->plan, args[i]) == type)
+			continue;
+		args[i] = translate_call(translation, PENUMBRA_FN_CAST, type, &args[i], 1);
+		if (args[i] < 0)
+			return false;
+	}
+	return true;
+}
+
+PenumbraExpr
+translate_function(Translation *translation, Oid function_oid, Oid result_oid, Oid collation,
+				   List *nodes)
+{
+	const FunctionMapping *mapping = function_map_lookup(function_oid);
+	int			arg_count = list_length(nodes);
+	PenumbraExpr args[8];
+	PenumbraType result;
+	PenumbraCollation *engine_collation = NULL;
+
+	if (mapping == NULL || arg_count > (int) lengthof(args))
+		return translate_refuse(translation,
+								psprintf("function %s", format_procedure(function_oid)));
+	if (!translate_type(result_oid, &result))
+		return translate_refuse(translation, psprintf("type %s", format_type_be(result_oid)));
+	if (mapping->shape != SHAPE_ANY_COLLATION &&
+		!translate_collation(translation, mapping->function, collation, &engine_collation))
+		return -1;
+	if (mapping->shape == SHAPE_NUMERIC_TYPMOD || mapping->shape == SHAPE_STRING_TYPMOD)
+		return translate_typmod(translation, mapping, nodes, result);
+	if (!translate_args(translation, nodes, args))
+		return -1;
+	switch (mapping->shape)
+	{
+		case SHAPE_FIRST_ARGUMENT:
+			return args[0];
+		case SHAPE_SWAPPED:
+			{
+				PenumbraExpr first = args[0];
+
+				args[0] = args[1];
+				args[1] = first;
+				break;
+			}
+		case SHAPE_AS_TIMESTAMP:
+			if (!cast_args(translation, PENUMBRA_TIMESTAMP, args, arg_count))
+				return -1;
+			break;
+		case SHAPE_AS_TIMESTAMPTZ:
+			if (!cast_args(translation, PENUMBRA_TIMESTAMPTZ, args, arg_count))
+				return -1;
+			break;
+		default:
+			break;
+	}
+	return translate_collated_call(translation, mapping->function, result, engine_collation, args,
+								   arg_count);
+}
+
+/* A comparison that PostgreSQL builds from an operator (IS DISTINCT, NULLIF, IN): its engine function. */
+bool
+translate_operator_is(Translation *translation, Oid function_oid, Oid collation,
+					  PenumbraFunction wanted)
+{
+	const FunctionMapping *mapping = function_map_lookup(function_oid);
+
+	if (mapping == NULL || mapping->function != wanted || mapping->shape != SHAPE_PLAIN)
+	{
+		translation->reason = psprintf("function %s", format_procedure(function_oid));
+		return false;
+	}
+	return translate_check_equality(translation, collation);
+}
+
+/* Equality of values with the collation has to be equality of bytes. */
+bool
+translate_check_equality(Translation *translation, Oid collation)
+{
+	PenumbraCollation *unused;
+
+	return translate_collation(translation, PENUMBRA_FN_EQ, collation, &unused);
+}
+
+/* ---------------------------------------------------------------- expressions */
+
+static PenumbraExpr
+translate_input(Translation *translation, Node *node)
+{
+	int			place = pipeline_find_expr(translation->inputs, node);
+
+	return place < 0 ? -1 : penumbra_plan_column(translation->plan, place);
+}
+
+PenumbraExpr
+translate_expr(Translation *translation, Node *node)
+{
+	PenumbraExpr expr;
+
+	check_stack_depth();
+	if (node == NULL)
+		return translate_refuse(translation, "empty expression");
+	if (IsA(node, Const))
+		return translate_datum(translation, ((Const *) node)->consttype,
+							   ((Const *) node)->constvalue, ((Const *) node)->constisnull);
+	expr = translate_input(translation, node);
+	if (expr >= 0)
+		return expr;
+	if (IsA(node, Var) || IsA(node, Aggref))
+		return translate_refuse(translation, "column that the stage does not have");
+	if (translate_is_runtime(node))
+	{
+		/*
+		 * A constant lets the engine use zone maps and dictionaries.  What
+		 * CASE, COALESCE, AND or OR might skip must not fail before them.
+		 */
+		if (translation->conditional_depth == 0 || IsA(node, Param) ||
+			IsA(node, SQLValueFunction))
+			return translate_runtime(translation, node);
+		expr = translate_node(translation, node);
+		return expr >= 0 ? expr : translate_runtime(translation, node);
+	}
+	return translate_node(translation, node);
+}
+
+/* ---------------------------------------------------------------- stages */
+
+static bool
+add_filter(Translation *translation, PipelineStage *stage)
+{
+	int			count = list_length(stage->exprs);
+	PenumbraExpr *conjuncts = palloc(sizeof(PenumbraExpr) * count);
+
+	if (!translate_args(translation, stage->exprs, conjuncts))
+		return false;
+	if (penumbra_plan_add_filter(translation->plan, conjuncts, count))
+		return true;
+	engine_result(translation, -1);
+	return false;
+}
+
+static bool
+add_projection(Translation *translation, PipelineStage *stage)
+{
+	int			count = list_length(stage->exprs);
+	PenumbraExpr *exprs = palloc(sizeof(PenumbraExpr) * Max(count, 1));
+
+	if (!translate_args(translation, stage->exprs, exprs))
+		return false;
+	if (!penumbra_plan_add_projection(translation->plan, exprs, count))
+	{
+		engine_result(translation, -1);
+		return false;
+	}
+	translation->inputs = stage->exprs;
+	return true;
+}
+
+static bool
+translate_aggref(Translation *translation, Aggref *aggref, PenumbraAggregateCall *call)
+{
+	TargetEntry *argument = aggref->args == NIL ? NULL : linitial(aggref->args);
+	PenumbraCollation *collation = NULL;
+
+	call->argument = -1;
+	call->filter = -1;
+	call->distinct = aggref->aggdistinct != NIL;
+	if (aggref->aggkind != AGGKIND_NORMAL || aggref->aggsplit != AGGSPLIT_SIMPLE ||
+		aggref->aggorder != NIL || aggref->aggvariadic || list_length(aggref->args) > 1 ||
+		!function_map_aggregate(aggref->aggfnoid, &call->function))
+	{
+		translation->reason = psprintf("aggregate %s", format_procedure(aggref->aggfnoid));
+		return false;
+	}
+	if (!translate_type_of(translation, (Node *) aggref, &call->result))
+		return false;
+	if ((call->function == PENUMBRA_AGG_MIN || call->function == PENUMBRA_AGG_MAX) &&
+		!translate_collation(translation, PENUMBRA_FN_LT, aggref->inputcollid, &collation))
+		return false;
+	call->collation = collation;
+	if (call->distinct && !translate_check_equality(translation, aggref->inputcollid))
+		return false;
+	if (argument != NULL)
+	{
+		call->argument = translate_expr(translation, (Node *) argument->expr);
+		if (call->argument < 0)
+			return false;
+	}
+	if (aggref->aggfilter != NULL)
+	{
+		call->filter = translate_expr(translation, (Node *) aggref->aggfilter);
+		if (call->filter < 0)
+			return false;
+	}
+	return true;
+}
+
+static bool
+add_aggregation(Translation *translation, PipelineStage *stage)
+{
+	int			key_count = list_length(stage->exprs);
+	int			call_count = list_length(stage->aggrefs);
+	PenumbraExpr *keys = palloc(sizeof(PenumbraExpr) * Max(key_count, 1));
+	PenumbraAggregateCall *calls = palloc0(sizeof(PenumbraAggregateCall) * Max(call_count, 1));
+	ListCell   *lc;
+
+	/* With no input row PostgreSQL evaluates no key, argument or filter. */
+	translation->conditional_depth++;
+	if (!translate_args(translation, stage->exprs, keys))
+		return false;
+	foreach(lc, stage->exprs)
+	{
+		if (!translate_check_equality(translation, exprCollation(lfirst(lc))))
+			return false;
+	}
+	foreach(lc, stage->aggrefs)
+	{
+		if (!translate_aggref(translation, lfirst(lc), &calls[foreach_current_index(lc)]))
+			return false;
+	}
+	translation->conditional_depth--;
+	if (!penumbra_plan_add_aggregation(translation->plan, keys, key_count, calls, call_count))
+	{
+		engine_result(translation, -1);
+		return false;
+	}
+	translation->inputs = list_concat_copy(stage->exprs, stage->aggrefs);
+	return true;
+}
+
+/* LIMIT or OFFSET; null_value is what NULL stands for. */
+static bool
+row_count_of(Translation *translation, Node *node, int64 null_value, int64 *count)
+{
+	Datum		value;
+	bool		isnull;
+
+	*count = null_value;
+	if (node == NULL)
+		return true;
+	if (IsA(node, Const))
+	{
+		value = ((Const *) node)->constvalue;
+		isnull = ((Const *) node)->constisnull;
+	}
+	else if (translate_is_runtime(node))
+	{
+		int			index = translate_runtime_index(translation, node);
+
+		if (translation->runtime_values == NULL)
+		{
+			*count = 1;
+			return true;
+		}
+		value = translation->runtime_values[index].value;
+		isnull = translation->runtime_values[index].isnull;
+	}
+	else
+	{
+		translation->reason = "LIMIT that depends on more than parameters";
+		return false;
+	}
+	if (isnull)
+		return true;
+	*count = DatumGetInt64(value);
+	if (*count >= 0)
+		return true;
+	translation->reason = "negative LIMIT or OFFSET";
+	return false;
+}
+
+static bool
+add_sort(Translation *translation, PipelineStage *stage)
+{
+	int			count = list_length(stage->exprs);
+	PenumbraSortKey *keys = palloc(sizeof(PenumbraSortKey) * count);
+	int64		limit;
+	int64		offset;
+	ListCell   *lc;
+
+	foreach(lc, stage->exprs)
+	{
+		int			i = foreach_current_index(lc);
+		int			flags = list_nth_int(stage->sort_flags, i);
+		PenumbraCollation *collation;
+
+		if (!translate_collation(translation, PENUMBRA_FN_LT, exprCollation(lfirst(lc)),
+								 &collation))
+			return false;
+		keys[i].collation = collation;
+		keys[i].expr = translate_expr(translation, lfirst(lc));
+		if (keys[i].expr < 0)
+			return false;
+		keys[i].descending = (flags & PIPELINE_SORT_DESCENDING) != 0;
+		keys[i].nulls_first = (flags & PIPELINE_SORT_NULLS_FIRST) != 0;
+	}
+	if (!row_count_of(translation, stage->limit, -1, &limit) ||
+		!row_count_of(translation, stage->offset, 0, &offset))
+		return false;
+	if (penumbra_plan_add_sort(translation->plan, keys, count, limit, offset))
+		return true;
+	engine_result(translation, -1);
+	return false;
+}
+
+bool
+translation_add_stages(Translation *translation, const Pipeline *pipeline)
+{
+	ListCell   *lc;
+
+	foreach(lc, pipeline->stages)
+	{
+		PipelineStage *stage = lfirst(lc);
+		bool		is_taken = false;
+
+		switch (stage->kind)
+		{
+			case PIPELINE_FILTER:
+				is_taken = add_filter(translation, stage);
+				break;
+			case PIPELINE_PROJECTION:
+				is_taken = add_projection(translation, stage);
+				break;
+			case PIPELINE_AGGREGATION:
+				is_taken = add_aggregation(translation, stage);
+				break;
+			case PIPELINE_SORT:
+				is_taken = add_sort(translation, stage);
+				break;
+		}
+		if (!is_taken)
+			return false;
+	}
+	return true;
+}
+
+/* ---------------------------------------------------------------- begin and end */
+
+static void
+destroy_plan(void *arg)
+{
+	penumbra_plan_destroy(((Translation *) arg)->plan);
+}
+
+/* The declared scale of numeric(p,s), -1 if there is none or it is negative. */
+static int
+numeric_scale_of(Var *var)
+{
+	int			scale;
+
+	if (var->vartypmod < VARHDRSZ)
+		return -1;
+	scale = (((var->vartypmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
+	return Max(scale, -1);
+}
+
+Translation *
+translation_begin(const Pipeline *pipeline, const RuntimeValue *values)
+{
+	MemoryContext owner = AllocSetContextCreate(CurrentMemoryContext, "Penumbra translation",
+												ALLOCSET_SMALL_SIZES);
+	Translation *translation = MemoryContextAllocZero(owner, sizeof(Translation));
+	MemoryContextCallback *callback = MemoryContextAllocZero(owner,
+															 sizeof(MemoryContextCallback));
+	PenumbraPlanOptions options = {
+		.encoding_is_utf8 = GetDatabaseEncoding() == PG_UTF8,
+		.time_zone = time_zone_of_session()
+	};
+	ListCell   *lc;
+
+	translation->owner = owner;
+	translation->inputs = pipeline->columns;
+	translation->runtime_exprs = list_copy(pipeline->runtime_exprs);
+	translation->runtime_values = values;
+	translation->case_operand = -1;
+	translation->plan = penumbra_plan_create(&options);
+	if (translation->plan == NULL)
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+	callback->func = destroy_plan;
+	callback->arg = translation;
+	MemoryContextRegisterResetCallback(owner, callback);
+	foreach(lc, pipeline->columns)
+	{
+		Var		   *var = lfirst(lc);
+		PenumbraType type;
+
+		if (!translate_type(var->vartype, &type))
+			elog(ERROR, "column of type %s in a Penumbra pipeline", format_type_be(var->vartype));
+		penumbra_plan_add_scan_column(translation->plan, type,
+									  type == PENUMBRA_NUMERIC ? numeric_scale_of(var) : -1);
+	}
+	return translation;
+}
+
+void
+translation_end(Translation *translation)
+{
+	MemoryContextDelete(translation->owner);
+}

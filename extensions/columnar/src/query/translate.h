@@ -1,0 +1,78 @@
+/*-------------------------------------------------------------------------
+ *
+ * translate.h
+ *	  PostgreSQL expressions to engine expressions, pipelines to engine plans.
+ *
+ * The same code runs while planning, to learn whether the engine takes a
+ * pipeline (with stand-in values for what is only known later), and when the
+ * node starts.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_TRANSLATE_H
+#define PENUMBRA_TRANSLATE_H
+
+#include "postgres.h"
+
+#include "penumbra/engine.h"
+#include "query/pipeline.h"
+
+/* The value of one of Pipeline.runtime_exprs. */
+typedef struct RuntimeValue
+{
+	Datum		value;
+	bool		isnull;
+} RuntimeValue;
+
+/* An engine plan under construction; freed with the memory context it was begun in. */
+typedef struct Translation
+{
+	PenumbraPlan *plan;
+	List	   *inputs;			/* what the columns of the current stage stand for */
+	List	   *runtime_exprs;
+	const RuntimeValue *runtime_values; /* by runtime_exprs; NULL while planning */
+	const char *reason;			/* why the last expression was refused */
+	int			conditional_depth;	/* inside what may not be evaluated at all */
+	PenumbraExpr case_operand;
+	MemoryContext owner;
+} Translation;
+
+extern Translation *translation_begin(const Pipeline *pipeline, const RuntimeValue *values);
+/* False: refused, see translation->reason. */
+extern bool translation_add_stages(Translation *translation, const Pipeline *pipeline);
+extern void translation_end(Translation *translation);
+
+/* Negative: refused. */
+extern PenumbraExpr translate_expr(Translation *translation, Node *node);
+
+/* Engine type of a PostgreSQL type, domains resolved. */
+extern bool translate_type(Oid type_oid, PenumbraType *type);
+
+/* function_map.c */
+typedef enum FunctionShape
+{
+	SHAPE_PLAIN,
+	SHAPE_NUMERIC_TYPMOD,		/* (x, typmod) */
+	SHAPE_STRING_TYPMOD,		/* (x, typmod, is_explicit) */
+	SHAPE_SWAPPED,				/* the two arguments change places */
+	SHAPE_AS_TIMESTAMP,			/* both arguments are cast first */
+	SHAPE_AS_TIMESTAMPTZ,
+	SHAPE_FIRST_ARGUMENT,		/* the function is its argument */
+	SHAPE_ANY_COLLATION			/* bytewise whatever the collation is */
+} FunctionShape;
+
+typedef struct FunctionMapping
+{
+	Oid			oid;
+	PenumbraFunction function;
+	FunctionShape shape;
+} FunctionMapping;
+
+/* NULL: the engine has no such function. */
+extern const FunctionMapping *function_map_lookup(Oid function_oid);
+extern bool function_map_aggregate(Oid aggregate_oid, PenumbraAggregate *aggregate);
+
+/* time_zone.c: of the session, valid until the zone changes. */
+extern const PenumbraTimeZone *time_zone_of_session(void);
+
+#endif							/* PENUMBRA_TRANSLATE_H */

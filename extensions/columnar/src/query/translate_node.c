@@ -1,0 +1,419 @@
+/*-------------------------------------------------------------------------
+ *
+ * translate_node.c
+ *	  Expression nodes with a shape of their own: boolean logic, CASE, IN,
+ *	  relabelling and the like.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "pg_compat.h"
+
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "query/translate_internal.h"
+
+/* Longer lists of alternatives that are no IN list are refused. */
+#define EXPANDED_ALTERNATIVES_MAX 64
+
+static PenumbraExpr
+translate_bool_expr(Translation *translation, BoolExpr *bool_expr)
+{
+	PenumbraExpr *args = palloc(sizeof(PenumbraExpr) * list_length(bool_expr->args));
+	PenumbraFunction function;
+	bool		is_taken;
+
+	switch (bool_expr->boolop)
+	{
+		case AND_EXPR:
+			function = PENUMBRA_FN_AND;
+			break;
+		case OR_EXPR:
+			function = PENUMBRA_FN_OR;
+			break;
+		default:
+			function = PENUMBRA_FN_NOT;
+			break;
+	}
+	translation->conditional_depth++;
+	is_taken = translate_args(translation, bool_expr->args, args);
+	translation->conditional_depth--;
+	if (!is_taken)
+		return -1;
+	return translate_call(translation, function, PENUMBRA_BOOL, args, list_length(bool_expr->args));
+}
+
+static PenumbraExpr
+translate_distinct(Translation *translation, OpExpr *op)
+{
+	PenumbraExpr args[2];
+
+	set_opfuncid(op);
+	if (!translate_operator_is(translation, op->opfuncid, op->inputcollid, PENUMBRA_FN_EQ) ||
+		!translate_args(translation, op->args, args))
+		return -1;
+	return translate_call(translation, PENUMBRA_FN_IS_DISTINCT, PENUMBRA_BOOL, args, 2);
+}
+
+static PenumbraExpr
+translate_nullif(Translation *translation, OpExpr *op)
+{
+	PenumbraExpr args[2];
+	PenumbraType type;
+
+	set_opfuncid(op);
+	if (!translate_operator_is(translation, op->opfuncid, op->inputcollid, PENUMBRA_FN_EQ) ||
+		!translate_type_of(translation, (Node *) op, &type) ||
+		!translate_args(translation, op->args, args))
+		return -1;
+	return translate_call(translation, PENUMBRA_FN_NULLIF, type, args, 2);
+}
+
+/* CASE x WHEN y: each WHEN compares a CaseTestExpr, which stands for x. */
+static PenumbraExpr
+translate_case(Translation *translation, CaseExpr *case_expr)
+{
+	int			arg_count = 2 * list_length(case_expr->args) + 1;
+	PenumbraExpr *args = palloc(sizeof(PenumbraExpr) * arg_count);
+	PenumbraExpr outer_operand = translation->case_operand;
+	PenumbraExpr *next = args;
+	PenumbraType type;
+	bool		is_taken = true;
+	ListCell   *lc;
+
+	if (!translate_type_of(translation, (Node *) case_expr, &type))
+		return -1;
+	if (case_expr->arg != NULL)
+	{
+		PenumbraExpr operand = translate_expr(translation, (Node *) case_expr->arg);
+
+		if (operand < 0)
+			return -1;
+		translation->case_operand = operand;
+	}
+	translation->conditional_depth++;
+	foreach(lc, case_expr->args)
+	{
+		CaseWhen   *when = lfirst(lc);
+
+		*next = translate_expr(translation, (Node *) when->expr);
+		is_taken = is_taken && *next++ >= 0;
+		*next = is_taken ? translate_expr(translation, (Node *) when->result) : -1;
+		is_taken = is_taken && *next++ >= 0;
+		if (!is_taken)
+			break;
+	}
+	if (is_taken)
+	{
+		*next = translate_expr(translation, (Node *) case_expr->defresult);
+		is_taken = *next >= 0;
+	}
+	translation->conditional_depth--;
+	translation->case_operand = outer_operand;
+	return is_taken ? translate_call(translation, PENUMBRA_FN_CASE, type, args, arg_count) : -1;
+}
+
+static PenumbraExpr
+translate_variadic(Translation *translation, Node *node, PenumbraFunction function,
+				   const PenumbraCollation *collation, List *nodes)
+{
+	PenumbraExpr *args = palloc(sizeof(PenumbraExpr) * list_length(nodes));
+	PenumbraType type;
+	bool		is_taken;
+
+	if (!translate_type_of(translation, node, &type))
+		return -1;
+	translation->conditional_depth++;
+	is_taken = translate_args(translation, nodes, args);
+	translation->conditional_depth--;
+	return is_taken ? translate_collated_call(translation, function, type, collation, args,
+											  list_length(nodes)) : -1;
+}
+
+static PenumbraExpr
+translate_boolean_test(Translation *translation, BooleanTest *test)
+{
+	static const PenumbraFunction functions[] = {
+		[IS_TRUE] = PENUMBRA_FN_IS_TRUE,
+		[IS_NOT_TRUE] = PENUMBRA_FN_IS_NOT_TRUE,
+		[IS_FALSE] = PENUMBRA_FN_IS_FALSE,
+		[IS_NOT_FALSE] = PENUMBRA_FN_IS_NOT_FALSE,
+		[IS_UNKNOWN] = PENUMBRA_FN_IS_NULL,
+		[IS_NOT_UNKNOWN] = PENUMBRA_FN_IS_NOT_NULL,
+	};
+	PenumbraExpr arg = translate_expr(translation, (Node *) test->arg);
+
+	if (arg < 0)
+		return -1;
+	return translate_call(translation, functions[test->booltesttype], PENUMBRA_BOOL, &arg, 1);
+}
+
+static PenumbraExpr
+translate_null_test(Translation *translation, NullTest *test)
+{
+	PenumbraExpr arg;
+
+	if (test->argisrow)
+		return translate_refuse(translation, "IS NULL of a row");
+	arg = translate_expr(translation, (Node *) test->arg);
+	if (arg < 0)
+		return -1;
+	return translate_call(translation,
+						  test->nulltesttype == IS_NULL ? PENUMBRA_FN_IS_NULL
+						  : PENUMBRA_FN_IS_NOT_NULL, PENUMBRA_BOOL, &arg, 1);
+}
+
+static PenumbraExpr
+translate_relabel(Translation *translation, RelabelType *relabel)
+{
+	PenumbraExpr arg;
+	PenumbraType type;
+
+	if (!translate_type_of(translation, (Node *) relabel, &type))
+		return -1;
+	arg = translate_expr(translation, (Node *) relabel->arg);
+	if (arg < 0 || penumbra_plan_expr_type(translation->plan, arg) == type)
+		return arg;
+	if (type == PENUMBRA_BPCHAR)
+		return translate_call(translation, PENUMBRA_FN_CAST, type, &arg, 1);
+	return translate_refuse(translation, psprintf("cast to %s",
+												  format_type_be(relabel->resulttype)));
+}
+
+/* Casts through text; only where no setting (DateStyle, extra_float_digits) enters. */
+static PenumbraExpr
+translate_coerce_via_io(Translation *translation, CoerceViaIO *coerce)
+{
+	PenumbraType from;
+	PenumbraType to;
+	PenumbraExpr arg;
+
+	if (!translate_type_of(translation, (Node *) coerce->arg, &from) ||
+		!translate_type_of(translation, (Node *) coerce, &to))
+		return -1;
+	if (to != PENUMBRA_TEXT ||
+		(from != PENUMBRA_INT2 && from != PENUMBRA_INT4 && from != PENUMBRA_INT8 &&
+		 from != PENUMBRA_NUMERIC && from != PENUMBRA_UUID))
+		return translate_refuse(translation, psprintf("cast to %s by input and output",
+													  format_type_be(coerce->resulttype)));
+	arg = translate_expr(translation, (Node *) coerce->arg);
+	return arg < 0 ? -1 : translate_call(translation, PENUMBRA_FN_CAST, to, &arg, 1);
+}
+
+/* ---------------------------------------------------------------- x op ANY (array) */
+
+/* The elements as constants, or NIL with *is_null_array. */
+static List *
+array_elements(Translation *translation, Node *array_node, bool *is_known, bool *is_null_array)
+{
+	Oid			element_type = get_element_type(exprType(array_node));
+	Datum		array_datum;
+	bool		isnull;
+	Datum	   *values;
+	bool	   *nulls;
+	int			count;
+	int16		length;
+	bool		by_value;
+	char		alignment;
+	List	   *elements = NIL;
+
+	*is_known = true;
+	*is_null_array = false;
+	if (IsA(array_node, Const))
+	{
+		array_datum = ((Const *) array_node)->constvalue;
+		isnull = ((Const *) array_node)->constisnull;
+	}
+	else
+	{
+		int			index = translate_runtime_index(translation, array_node);
+
+		*is_known = translation->runtime_values != NULL;
+		if (!*is_known)
+			return NIL;
+		array_datum = translation->runtime_values[index].value;
+		isnull = translation->runtime_values[index].isnull;
+	}
+	*is_null_array = isnull;
+	if (isnull)
+		return NIL;
+	get_typlenbyvalalign(element_type, &length, &by_value, &alignment);
+	deconstruct_array(DatumGetArrayTypeP(array_datum), element_type, length, by_value, alignment,
+					  &values, &nulls, &count);
+	for (int i = 0; i < count; i++)
+		elements = lappend(elements, makeConst(element_type, -1, get_typcollation(element_type),
+											   length, values[i], nulls[i], by_value));
+	return elements;
+}
+
+static PenumbraExpr
+translate_in_list(Translation *translation, ScalarArrayOpExpr *op, List *elements, bool is_known)
+{
+	int			arg_count = 1 + (is_known ? list_length(elements) : 1);
+	PenumbraExpr *args = palloc(sizeof(PenumbraExpr) * arg_count);
+
+	args[0] = translate_expr(translation, linitial(op->args));
+	if (args[0] < 0)
+		return -1;
+	if (is_known)
+	{
+		if (!translate_args(translation, elements, args + 1))
+			return -1;
+	}
+	else
+	{
+		args[1] = translate_datum(translation, get_element_type(exprType(lsecond(op->args))),
+								  (Datum) 0, true);
+		if (args[1] < 0)
+			return -1;
+	}
+	return translate_call(translation, op->useOr ? PENUMBRA_FN_IN_LIST : PENUMBRA_FN_NOT_IN_LIST,
+						  PENUMBRA_BOOL, args, arg_count);
+}
+
+/* x op e1 OR x op e2 ... (AND for ALL) */
+static PenumbraExpr
+translate_alternatives(Translation *translation, ScalarArrayOpExpr *op, List *elements)
+{
+	int			count = list_length(elements);
+	PenumbraExpr *args = palloc(sizeof(PenumbraExpr) * Max(count, 1));
+	bool		is_taken = true;
+	ListCell   *lc;
+
+	if (count > EXPANDED_ALTERNATIVES_MAX)
+		return translate_refuse(translation, "long list of alternatives");
+	translation->conditional_depth++;
+	foreach(lc, elements)
+	{
+		PenumbraExpr arg = translate_function(translation, op->opfuncid, BOOLOID, op->inputcollid,
+											  list_make2(linitial(op->args), lfirst(lc)));
+
+		args[foreach_current_index(lc)] = arg;
+		is_taken = is_taken && arg >= 0;
+		if (!is_taken)
+			break;
+	}
+	translation->conditional_depth--;
+	if (!is_taken)
+		return -1;
+	if (count == 1)
+		return args[0];
+	return translate_call(translation, op->useOr ? PENUMBRA_FN_OR : PENUMBRA_FN_AND, PENUMBRA_BOOL,
+						  args, count);
+}
+
+static PenumbraExpr
+translate_scalar_array(Translation *translation, ScalarArrayOpExpr *op)
+{
+	Node	   *array_node = lsecond(op->args);
+	const FunctionMapping *mapping;
+	List	   *elements;
+	bool		is_known = true;
+	bool		is_null_array = false;
+
+	set_sa_opfuncid(op);
+	mapping = function_map_lookup(op->opfuncid);
+	if (IsA(array_node, ArrayExpr) && !((ArrayExpr *) array_node)->multidims &&
+		!translate_is_runtime(array_node))
+		return translate_alternatives(translation, op, ((ArrayExpr *) array_node)->elements);
+	if (!IsA(array_node, Const) && !translate_is_runtime(array_node))
+		return translate_refuse(translation, "array that is not constant");
+	if (!OidIsValid(get_element_type(exprType(array_node))))
+		return translate_refuse(translation, "array of a domain");
+	elements = array_elements(translation, array_node, &is_known, &is_null_array);
+	if (is_null_array)
+		return translate_datum(translation, BOOLOID, (Datum) 0, true);
+	if (is_known && elements == NIL)
+		return translate_datum(translation, BOOLOID, BoolGetDatum(!op->useOr), false);
+	if (mapping != NULL && mapping->shape == SHAPE_PLAIN &&
+		mapping->function == (op->useOr ? PENUMBRA_FN_EQ : PENUMBRA_FN_NE))
+	{
+		if (!translate_check_equality(translation, op->inputcollid))
+			return -1;
+		return translate_in_list(translation, op, elements, is_known);
+	}
+	if (!is_known)
+		elements = list_make1(makeNullConst(get_element_type(exprType(array_node)), -1,
+											exprCollation(array_node)));
+	return translate_alternatives(translation, op, elements);
+}
+
+/* ---------------------------------------------------------------- dispatch */
+
+PenumbraExpr
+translate_node(Translation *translation, Node *node)
+{
+	switch (nodeTag(node))
+	{
+		case T_FuncExpr:
+			{
+				FuncExpr   *func = (FuncExpr *) node;
+
+				return translate_function(translation, func->funcid, func->funcresulttype,
+										  func->inputcollid, func->args);
+			}
+		case T_OpExpr:
+			{
+				OpExpr	   *op = (OpExpr *) node;
+
+				set_opfuncid(op);
+				return translate_function(translation, op->opfuncid, op->opresulttype,
+										  op->inputcollid, op->args);
+			}
+		case T_DistinctExpr:
+			return translate_distinct(translation, (OpExpr *) node);
+		case T_NullIfExpr:
+			return translate_nullif(translation, (OpExpr *) node);
+		case T_ScalarArrayOpExpr:
+			return translate_scalar_array(translation, (ScalarArrayOpExpr *) node);
+		case T_BoolExpr:
+			return translate_bool_expr(translation, (BoolExpr *) node);
+		case T_NullTest:
+			return translate_null_test(translation, (NullTest *) node);
+		case T_BooleanTest:
+			return translate_boolean_test(translation, (BooleanTest *) node);
+		case T_CaseExpr:
+			return translate_case(translation, (CaseExpr *) node);
+		case T_CaseTestExpr:
+			if (translation->case_operand >= 0)
+				return translation->case_operand;
+			return translate_refuse(translation, "CASE");
+		case T_CoalesceExpr:
+			return translate_variadic(translation, node, PENUMBRA_FN_COALESCE, NULL,
+									  ((CoalesceExpr *) node)->args);
+		case T_MinMaxExpr:
+			{
+				MinMaxExpr *minmax = (MinMaxExpr *) node;
+				PenumbraFunction function = minmax->op == IS_GREATEST ? PENUMBRA_FN_GREATEST
+					: PENUMBRA_FN_LEAST;
+
+				PenumbraCollation *collation;
+
+				if (!translate_collation(translation, function, minmax->inputcollid, &collation))
+					return -1;
+				return translate_variadic(translation, node, function, collation, minmax->args);
+			}
+		case T_RelabelType:
+			return translate_relabel(translation, (RelabelType *) node);
+		case T_CoerceViaIO:
+			return translate_coerce_via_io(translation, (CoerceViaIO *) node);
+		case T_SubPlan:
+		case T_AlternativeSubPlan:
+			return translate_refuse(translation, "correlated or hashed subquery");
+		case T_WindowFunc:
+			return translate_refuse(translation, "window function");
+		case T_CoerceToDomain:
+			return translate_refuse(translation, "cast to a domain");
+		case T_Param:
+		case T_SQLValueFunction:
+			return translate_refuse(translation, "type of a parameter");
+		default:
+			return translate_refuse(translation, "expression of a kind that has no vector form");
+	}
+}
