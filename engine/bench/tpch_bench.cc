@@ -37,15 +37,16 @@ class Query {
   Query() {
     PenumbraPlanOptions options{true, nullptr};
     plan_ = penumbra_plan_create(&options);
-    for (PenumbraType type : kLineitemTypes) {
-      penumbra_plan_add_scan_column(plan_, type, type == PENUMBRA_NUMERIC ? 2 : -1);
-    }
+    std::vector<PenumbraScanColumn> columns;
+    for (PenumbraType type : kLineitemTypes) columns.push_back({type, type == PENUMBRA_NUMERIC ? 2 : -1});
+    current_ = Check(penumbra_plan_add_scan(plan_, columns.data(), static_cast<int>(columns.size())));
   }
   ~Query() { penumbra_plan_destroy(plan_); }
   Query(const Query&) = delete;
 
+  void Finish() { Check(penumbra_plan_finish(plan_, current_) ? 0 : -1); }
   const PenumbraPlan* plan() const { return plan_; }
-  PenumbraExpr Column(int column) { return Check(penumbra_plan_column(plan_, column)); }
+  PenumbraExpr Column(int column) { return Check(penumbra_plan_column(plan_, current_, column)); }
   PenumbraExpr Integer(PenumbraType type, int64_t value) {
     PenumbraValue constant{};
     constant.integer = value;
@@ -72,19 +73,19 @@ class Query {
   }
   PenumbraExpr Multiply(PenumbraExpr a, PenumbraExpr b) { return Call(PENUMBRA_FN_MUL, PENUMBRA_NUMERIC, {a, b}); }
   void Filter(std::initializer_list<PenumbraExpr> conjuncts) {
-    Check(penumbra_plan_add_filter(plan_, conjuncts.begin(), static_cast<int>(conjuncts.size())) ? 0 : -1);
+    current_ = Check(
+        penumbra_plan_add_filter(plan_, current_, conjuncts.begin(), static_cast<int>(conjuncts.size())));
   }
   void Project(std::initializer_list<PenumbraExpr> exprs) {
-    Check(penumbra_plan_add_projection(plan_, exprs.begin(), static_cast<int>(exprs.size())) ? 0 : -1);
+    current_ = Check(penumbra_plan_add_projection(plan_, current_, exprs.begin(), static_cast<int>(exprs.size())));
   }
   void Aggregate(std::initializer_list<PenumbraExpr> keys, std::initializer_list<PenumbraAggregateCall> calls) {
-    Check(penumbra_plan_add_aggregation(plan_, keys.begin(), static_cast<int>(keys.size()), calls.begin(),
-                                        static_cast<int>(calls.size()))
-              ? 0
-              : -1);
+    current_ = Check(penumbra_plan_add_aggregation(plan_, current_, keys.begin(), static_cast<int>(keys.size()),
+                                                   calls.begin(), static_cast<int>(calls.size())));
   }
   void Sort(std::initializer_list<PenumbraSortKey> keys, int64_t limit) {
-    Check(penumbra_plan_add_sort(plan_, keys.begin(), static_cast<int>(keys.size()), limit, 0) ? 0 : -1);
+    current_ = Check(
+        penumbra_plan_add_sort(plan_, current_, keys.begin(), static_cast<int>(keys.size()), limit, 0));
   }
 
  private:
@@ -96,6 +97,7 @@ class Query {
     return expr;
   }
   PenumbraPlan* plan_;
+  PenumbraOperator current_ = -1;
 };
 
 PenumbraAggregateCall Sum(PenumbraExpr argument) {
@@ -165,9 +167,9 @@ void BuildWideScan(Query& q) {
 bool RunQuery(const Query& query, int threads, uint64_t* rows) {
   PenumbraExecOptions options{size_t{512} << 20, threads, "/tmp"};
   PenumbraExec* exec = penumbra_exec_create(query.plan(), &options);
-  for (const PenumbraChunk& chunk : Table().chunks()) penumbra_exec_add_chunk(exec, &chunk);
+  for (const PenumbraChunk& chunk : Table().chunks()) penumbra_exec_add_chunk(exec, 0, &chunk);
   penumbra_exec_start(exec);
-  penumbra_exec_end_rows(exec);
+  penumbra_exec_end_rows(exec, 0);
   PenumbraResult result;
   PenumbraStatus status;
   PenumbraFetch fetch;
@@ -185,6 +187,7 @@ bool RunQuery(const Query& query, int threads, uint64_t* rows) {
 void RunBenchmark(benchmark::State& state, void (*build)(Query&)) {
   Query query;
   build(query);
+  query.Finish();
   Table();
   uint64_t rows = 0;
   for (auto _ : state) {

@@ -14,6 +14,7 @@ namespace penumbra::test {
 namespace {
 
 const std::vector<PenumbraType> kTypes = {PENUMBRA_INT4, PENUMBRA_TEXT};
+constexpr PenumbraOperator kScan = 0;  // the first operator of every plan
 
 Table MakeTable(uint32_t rows) {
   return Table(kTypes, rows, [](uint32_t row, int column) -> Cell {
@@ -23,7 +24,7 @@ Table MakeTable(uint32_t rows) {
 
 PenumbraExec* CreateExec(const PlanBuilder& plan, int threads) {
   PenumbraExecOptions options{size_t{64} << 20, threads, "/tmp"};
-  return penumbra_exec_create(plan.plan(), &options);
+  return penumbra_exec_create(plan.Finish(), &options);
 }
 
 // Many groups from a string expression: work that lasts.
@@ -46,16 +47,16 @@ TEST(CApiTest, DestroyAtEveryStage) {
       PenumbraExec* exec = CreateExec(plan, threads);
       PenumbraChunk added = chunk.chunk();
       if (stage > 0) {
-        for (int i = 0; i < 4; ++i) ASSERT_EQ(penumbra_exec_add_chunk(exec, &added).code, PENUMBRA_OK);
+        for (int i = 0; i < 4; ++i) ASSERT_EQ(penumbra_exec_add_chunk(exec, kScan, &added).code, PENUMBRA_OK);
       }
       if (stage > 1) {
         ASSERT_EQ(penumbra_exec_start(exec).code, PENUMBRA_OK);
       }
       if (stage > 2) {
-        ASSERT_EQ(penumbra_exec_push_rows(exec, table.rows()).code, PENUMBRA_OK);
+        ASSERT_EQ(penumbra_exec_push_rows(exec, kScan, table.rows()).code, PENUMBRA_OK);
       }
       if (stage > 3) {
-        ASSERT_EQ(penumbra_exec_end_rows(exec).code, PENUMBRA_OK);
+        ASSERT_EQ(penumbra_exec_end_rows(exec, kScan).code, PENUMBRA_OK);
       }
       for (int i = 4; i < stage; ++i) {
         PenumbraResult result;
@@ -77,9 +78,9 @@ TEST(CApiTest, FetchReturnsSoonWhileTheWorkIsLong) {
     AddLongWork(plan);
     PenumbraExec* exec = CreateExec(plan, threads);
     PenumbraChunk added = chunk.chunk();
-    for (int i = 0; i < 3; ++i) ASSERT_EQ(penumbra_exec_add_chunk(exec, &added).code, PENUMBRA_OK);
+    for (int i = 0; i < 3; ++i) ASSERT_EQ(penumbra_exec_add_chunk(exec, kScan, &added).code, PENUMBRA_OK);
     ASSERT_EQ(penumbra_exec_start(exec).code, PENUMBRA_OK);
-    ASSERT_EQ(penumbra_exec_end_rows(exec).code, PENUMBRA_OK);
+    ASSERT_EQ(penumbra_exec_end_rows(exec, kScan).code, PENUMBRA_OK);
     PenumbraResult result;
     PenumbraStatus status;
     uint64_t rows = 0;
@@ -106,9 +107,9 @@ TEST(CApiTest, AnErrorIsReportedAndStays) {
                            plan.Call(PENUMBRA_FN_SUB, PENUMBRA_INT4, {plan.Column(0), plan.Constant(PENUMBRA_INT4, "99999")})})});
   PenumbraExec* exec = CreateExec(plan, 2);
   PenumbraChunk added = chunk.chunk();
-  for (int i = 0; i < 4; ++i) penumbra_exec_add_chunk(exec, &added);
+  for (int i = 0; i < 4; ++i) penumbra_exec_add_chunk(exec, kScan, &added);
   penumbra_exec_start(exec);
-  penumbra_exec_end_rows(exec);
+  penumbra_exec_end_rows(exec, kScan);
   PenumbraResult result;
   PenumbraStatus status;
   PenumbraFetch fetch;
@@ -119,7 +120,7 @@ TEST(CApiTest, AnErrorIsReportedAndStays) {
   EXPECT_EQ(status.code, PENUMBRA_DIVISION_BY_ZERO);
   EXPECT_EQ(penumbra_exec_fetch(exec, &result, &status), PENUMBRA_FETCH_ERROR);
   EXPECT_EQ(status.code, PENUMBRA_DIVISION_BY_ZERO);
-  EXPECT_EQ(penumbra_exec_push_rows(exec, table.rows()).code, PENUMBRA_DIVISION_BY_ZERO);
+  EXPECT_EQ(penumbra_exec_push_rows(exec, kScan, table.rows()).code, PENUMBRA_DIVISION_BY_ZERO);
   penumbra_exec_destroy(exec);
 }
 
@@ -135,9 +136,26 @@ TEST(CApiTest, MisuseIsAnErrorNotACrash) {
 
   exec = CreateExec(plan, 0);
   ASSERT_EQ(penumbra_exec_start(exec).code, PENUMBRA_OK);
-  ASSERT_EQ(penumbra_exec_end_rows(exec).code, PENUMBRA_OK);
-  EXPECT_EQ(penumbra_exec_push_rows(exec, table.rows()).code, PENUMBRA_INTERNAL);
+  ASSERT_EQ(penumbra_exec_end_rows(exec, kScan).code, PENUMBRA_OK);
+  EXPECT_EQ(penumbra_exec_push_rows(exec, kScan, table.rows()).code, PENUMBRA_INTERNAL);
   penumbra_exec_destroy(exec);
+
+  for (PenumbraOperator no_scan : {-1, 1, 1000}) {
+    exec = CreateExec(plan, 0);
+    PenumbraChunk chunk{};
+    EXPECT_EQ(penumbra_exec_add_chunk(exec, no_scan, &chunk).code, PENUMBRA_INTERNAL);
+    EXPECT_EQ(penumbra_exec_wanted_scan(exec), -1);
+    penumbra_exec_destroy(exec);
+    exec = CreateExec(plan, 0);
+    ASSERT_EQ(penumbra_exec_start(exec).code, PENUMBRA_OK);
+    EXPECT_EQ(penumbra_exec_wanted_scan(exec), kScan);
+    EXPECT_EQ(penumbra_exec_end_rows(exec, no_scan).code, PENUMBRA_INTERNAL);
+    penumbra_exec_destroy(exec);
+  }
+
+  PlanBuilder unfinished(kTypes);
+  PenumbraExecOptions options{size_t{1} << 20, 0, "/tmp"};
+  EXPECT_EQ(penumbra_exec_create(unfinished.plan(), &options), nullptr);
 }
 
 TEST(CApiTest, RowsCanBeFetchedWhileTheyArePushed) {
@@ -152,7 +170,7 @@ TEST(CApiTest, RowsCanBeFetchedWhileTheyArePushed) {
     {
       // Results must not point into rows that are gone.
       Table table = MakeTable(1000);
-      ASSERT_EQ(penumbra_exec_push_rows(exec, table.rows()).code, PENUMBRA_OK);
+      ASSERT_EQ(penumbra_exec_push_rows(exec, kScan, table.rows()).code, PENUMBRA_OK);
     }
     ASSERT_EQ(penumbra_exec_fetch(exec, &result, &status), PENUMBRA_FETCH_ROWS);
     ASSERT_EQ(result.rows, 1000u);
@@ -161,28 +179,8 @@ TEST(CApiTest, RowsCanBeFetchedWhileTheyArePushed) {
     EXPECT_EQ(static_cast<const int32_t*>(result.columns[0].values)[998], 998);
     EXPECT_EQ(penumbra_exec_fetch(exec, &result, &status), PENUMBRA_FETCH_WAIT);
   }
-  ASSERT_EQ(penumbra_exec_end_rows(exec).code, PENUMBRA_OK);
+  ASSERT_EQ(penumbra_exec_end_rows(exec, kScan).code, PENUMBRA_OK);
   EXPECT_EQ(penumbra_exec_fetch(exec, &result, &status), PENUMBRA_FETCH_DONE);
-  EXPECT_EQ(penumbra_exec_fetch(exec, &result, &status), PENUMBRA_FETCH_DONE);
-  penumbra_exec_destroy(exec);
-}
-
-TEST(CApiTest, ASatisfiedLimitSaysSo) {
-  Table table = MakeTable(1000);
-  PlanBuilder plan(kTypes);
-  plan.Limit(1500);
-  PenumbraExec* exec = CreateExec(plan, 0);
-  penumbra_exec_start(exec);
-  penumbra_exec_push_rows(exec, table.rows());
-  EXPECT_FALSE(penumbra_exec_is_satisfied(exec));
-  penumbra_exec_push_rows(exec, table.rows());
-  EXPECT_TRUE(penumbra_exec_is_satisfied(exec));
-  PenumbraResult result;
-  PenumbraStatus status;
-  uint64_t rows = 0;
-  // Also without penumbra_exec_end_rows: nothing more can come.
-  while (penumbra_exec_fetch(exec, &result, &status) == PENUMBRA_FETCH_ROWS) rows += result.rows;
-  EXPECT_EQ(rows, 1500u);
   EXPECT_EQ(penumbra_exec_fetch(exec, &result, &status), PENUMBRA_FETCH_DONE);
   penumbra_exec_destroy(exec);
 }
@@ -202,9 +200,9 @@ TEST(CApiTest, SignalsStayWithTheProcess) {
   AddLongWork(plan);
   PenumbraExec* exec = CreateExec(plan, 3);
   PenumbraChunk added = chunk.chunk();
-  for (int i = 0; i < 3; ++i) penumbra_exec_add_chunk(exec, &added);
+  for (int i = 0; i < 3; ++i) penumbra_exec_add_chunk(exec, kScan, &added);
   penumbra_exec_start(exec);
-  penumbra_exec_end_rows(exec);
+  penumbra_exec_end_rows(exec, kScan);
   PenumbraResult result;
   PenumbraStatus status;
   for (int i = 0; i < 20; ++i) {
@@ -221,12 +219,12 @@ TEST(CApiTest, TooLittleMemoryIsAnError) {
   PlanBuilder plan({PENUMBRA_INT4, PENUMBRA_TEXT});
   plan.Sort({{plan.Column(0), false, false}});
   PenumbraExecOptions options{0, 0, "/nonexistent"};
-  PenumbraExec* exec = penumbra_exec_create(plan.plan(), &options);
+  PenumbraExec* exec = penumbra_exec_create(plan.Finish(), &options);
   ASSERT_NE(exec, nullptr);
   ASSERT_EQ(penumbra_exec_start(exec).code, PENUMBRA_OK);
-  PenumbraStatus status = penumbra_exec_push_rows(exec, table.rows());
+  PenumbraStatus status = penumbra_exec_push_rows(exec, kScan, table.rows());
   PenumbraResult result;
-  if (status.code == PENUMBRA_OK) status = penumbra_exec_end_rows(exec);
+  if (status.code == PENUMBRA_OK) status = penumbra_exec_end_rows(exec, kScan);
   PenumbraFetch fetch = PENUMBRA_FETCH_WAIT;
   while (status.code == PENUMBRA_OK && fetch != PENUMBRA_FETCH_DONE && fetch != PENUMBRA_FETCH_ERROR) {
     fetch = penumbra_exec_fetch(exec, &result, &status);

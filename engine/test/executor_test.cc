@@ -59,13 +59,14 @@ class ExecutorTest : public ::testing::TestWithParam<Source> {
     }
   }
 
-  Output Run(const PlanBuilder& plan) {
+  Input MakeInput() const {
     Input input;
     for (const Chunk& chunk : chunks_) input.chunks.push_back(&chunk);
     for (size_t i : pushed_) input.pushed.push_back(&tables_[i]);
     input.threads = GetParam().threads;
-    return test::Run(plan, input);
+    return input;
   }
+  Output Run(const PlanBuilder& plan) const { return test::Run(plan, MakeInput()); }
 
  private:
   std::vector<Table> tables_;
@@ -184,17 +185,6 @@ TEST_P(ExecutorTest, TopN) {
   EXPECT_EQ(output.rows, expected);
 }
 
-TEST_P(ExecutorTest, LimitAboveSortAndProjectionIsATopN) {
-  PlanBuilder plan(kTypes);
-  plan.Sort({{plan.Column(0), false, false}});
-  plan.Project({plan.Column(0)});
-  plan.Limit(3, 1);
-  EXPECT_STREQ(penumbra_plan_operator_name(plan.plan(), 1), "Vector Top-N");
-  Load(30000);
-  Output output = Run(plan);
-  EXPECT_EQ(output.rows, (std::vector<Row>{{"1"}, {"2"}, {"3"}}));
-}
-
 TEST_P(ExecutorTest, SortsAll) {
   Load(100000);
   PlanBuilder plan(kTypes);
@@ -209,24 +199,6 @@ TEST_P(ExecutorTest, SortsAll) {
     }
   }
   EXPECT_EQ(output.rows, expected);
-}
-
-TEST_P(ExecutorTest, LimitStopsTheScan) {
-  Load(700000);
-  PlanBuilder plan(kTypes);
-  plan.Limit(10, 5);
-  Output output = Run(plan);
-  ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
-  EXPECT_EQ(output.rows.size(), 10u);
-  EXPECT_LT(output.cached_rows + output.pushed_rows, 100000u);
-}
-
-TEST_P(ExecutorTest, LimitBelowAnAggregation) {
-  Load(200000);
-  PlanBuilder plan(kTypes);
-  plan.Limit(123456, 1000);
-  plan.Aggregate({}, {CountStar()});
-  EXPECT_EQ(Run(plan).rows, (std::vector<Row>{{"123456"}}));
 }
 
 TEST_P(ExecutorTest, FilterAboveAnAggregation) {
@@ -308,14 +280,75 @@ TEST_P(ExecutorTest, TopNOfEveryKindOfKey) {
   }
 }
 
-TEST_P(ExecutorTest, LimitZero) {
+// Rows that the cases of a union share: of the parameterised source first, then of the other scan.
+class UnionTest : public ExecutorTest {
+ protected:
+  // An aggregation and a plain scan below one aggregation, in either order: its pipelines must not mix with those
+  // of the aggregation below.
+  void Check(bool is_grouped_first) {
+    PlanBuilder plan(kTypes);
+    plan.Filter({plan.Call(PENUMBRA_FN_LT, PENUMBRA_BOOL, {plan.Column(0), plan.Constant(PENUMBRA_INT4, "150000")})});
+    plan.Project({plan.Column(1)});
+    const PenumbraOperator plain = plan.current();
+    const PenumbraOperator scan = plan.Scan();
+    plan.Aggregate({plan.Column(1)}, {});
+    const PenumbraOperator grouped = plan.current();
+    if (is_grouped_first) {
+      plan.Union({grouped, plain});
+    } else {
+      plan.Union({plain, grouped});
+    }
+    plan.Aggregate({plan.Column(0)}, {CountStar()});
+    plan.Sort({{plan.Column(0), false, false}});
+    Output output = RunWith(plan, scan);
+    ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
+    std::map<int, int> counts;
+    for (int i = 0; i < 150000; ++i) ++counts[i % 10 == 3 ? 7 : i % 7];
+    std::vector<Row> expected;
+    for (const auto& [key, count] : counts) {
+      expected.push_back({key == 7 ? "NULL" : std::to_string(key), std::to_string(count + 1)});
+    }
+    EXPECT_EQ(output.rows, expected);
+  }
+
+  // The same rows for both scans.
+  Output RunWith(const PlanBuilder& plan, PenumbraOperator other) {
+    Input input = MakeInput();
+    input.others.push_back({other, input.chunks, input.pushed});
+    return test::Run(plan, input);
+  }
+};
+
+TEST_P(UnionTest, SeveralPipelinesEndInOneSink) {
+  Load(200000);
+  Check(true);
+  Check(false);
+}
+
+TEST_P(UnionTest, IntoTheOutput) {
   Load(100000);
   PlanBuilder plan(kTypes);
-  plan.Limit(0);
-  Output output = Run(plan);
+  plan.Filter({plan.Call(PENUMBRA_FN_LT, PENUMBRA_BOOL, {plan.Column(0), plan.Constant(PENUMBRA_INT4, "50")})});
+  const PenumbraOperator first = plan.current();
+  const PenumbraOperator scan = plan.Scan();
+  plan.Sort({{plan.Column(0), true, false}}, 10);
+  plan.Union({first, plan.current()});
+  plan.Project({plan.Column(0), plan.Column(2)});
+  Output output = RunWith(plan, scan);
   ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
-  EXPECT_TRUE(output.rows.empty());
-  EXPECT_EQ(output.cached_rows + output.pushed_rows, 0u);
+  std::vector<Row> expected;
+  for (int i = 0; i < 50; ++i) expected.push_back({RowOf(i)[0], RowOf(i)[2]});
+  for (int i = 99990; i < 100000; ++i) expected.push_back({RowOf(i)[0], RowOf(i)[2]});
+  EXPECT_EQ(Sorted(output.rows), Sorted(expected));
+}
+
+TEST_P(UnionTest, OfEmptyScans) {
+  PlanBuilder plan(kTypes);
+  const PenumbraOperator first = plan.current();
+  const PenumbraOperator scan = plan.Scan();
+  plan.Union({first, scan});
+  plan.Aggregate({}, {CountStar()});
+  EXPECT_EQ(RunWith(plan, scan).rows, (std::vector<Row>{{"0"}}));
 }
 
 TEST_P(ExecutorTest, NoRowsAtAll) {
@@ -332,11 +365,13 @@ TEST_P(ExecutorTest, NoRowsAtAll) {
   EXPECT_TRUE(Run(sort).rows.empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Sources, ExecutorTest,
-                         ::testing::Values(Source{"Pushed", false, true, 0}, Source{"PushedThreads", false, true, 3},
-                                           Source{"Chunks", true, false, 0}, Source{"ChunksThreads", true, false, 3},
-                                           Source{"Mixed", true, true, 0}, Source{"MixedThreads", true, true, 7}),
-                         [](const auto& info) { return std::string(info.param.name); });
+const auto kSources = ::testing::Values(Source{"Pushed", false, true, 0}, Source{"PushedThreads", false, true, 3},
+                                        Source{"Chunks", true, false, 0}, Source{"ChunksThreads", true, false, 3},
+                                        Source{"Mixed", true, true, 0}, Source{"MixedThreads", true, true, 7});
+std::string NameOfSource(const ::testing::TestParamInfo<Source>& info) { return info.param.name; }
+
+INSTANTIATE_TEST_SUITE_P(Sources, ExecutorTest, kSources, NameOfSource);
+INSTANTIATE_TEST_SUITE_P(Sources, UnionTest, kSources, NameOfSource);
 
 }  // namespace
 }  // namespace penumbra::test

@@ -11,6 +11,15 @@ const std::vector<PenumbraType> kTypes = {PENUMBRA_INT4, PENUMBRA_INT4, PENUMBRA
 
 const Plan& PlanOf(const PlanBuilder& builder) { return *builder.plan(); }
 
+std::vector<std::string> NamesOf(const PlanBuilder& builder) {
+  const PenumbraPlan* plan = builder.Finish();
+  std::vector<std::string> names;
+  for (int i = 0; penumbra_plan_operator_name(plan, i) != nullptr; ++i) {
+    names.emplace_back(penumbra_plan_operator_name(plan, i));
+  }
+  return names;
+}
+
 TEST(PlanTest, EqualExpressionsAreOneNode) {
   PlanBuilder plan(kTypes);
   PenumbraExpr sum = plan.Call(PENUMBRA_FN_ADD, PENUMBRA_INT4, {plan.Column(0), plan.Constant(PENUMBRA_INT4, "5")});
@@ -41,27 +50,51 @@ TEST(PlanTest, ConstantsAreFolded) {
   EXPECT_TRUE(PlanOf(plan).expr(failing)->can_fail);
 }
 
-TEST(PlanTest, ColumnsAreThoseOfTheLastStage) {
+TEST(PlanTest, ColumnsAreThoseOfTheInput) {
   PlanBuilder plan(kTypes);
   plan.Project({plan.Column(2)});
   EXPECT_EQ(penumbra_plan_expr_type(plan.plan(), plan.Column(0)), PENUMBRA_TEXT);
-  EXPECT_EQ(penumbra_plan_output_count(plan.plan()), 1);
-  EXPECT_EQ(penumbra_plan_output_type(plan.plan(), 0), PENUMBRA_TEXT);
-  EXPECT_LT(penumbra_plan_column(const_cast<PenumbraPlan*>(plan.plan()), 1), 0);
+  EXPECT_LT(penumbra_plan_column(plan.plan(), plan.current(), 1), 0);
   EXPECT_STRNE(plan.reason(), "");
+  EXPECT_EQ(penumbra_plan_output_count(plan.Finish()), 1);
+  EXPECT_EQ(penumbra_plan_output_type(plan.plan(), 0), PENUMBRA_TEXT);
 }
 
 TEST(PlanTest, RefusalsSayWhy) {
   PlanBuilder plan(kTypes);
   PenumbraExpr args[] = {plan.Column(0), plan.Column(2)};
-  auto* raw = const_cast<PenumbraPlan*>(plan.plan());
-  EXPECT_LT(penumbra_plan_call(raw, PENUMBRA_FN_ADD, PENUMBRA_INT4, args, 2), 0);
+  EXPECT_LT(penumbra_plan_call(plan.plan(), PENUMBRA_FN_ADD, PENUMBRA_INT4, args, 2), 0);
   EXPECT_STRNE(plan.reason(), "");
   PenumbraExpr refused = -1;
-  EXPECT_FALSE(penumbra_plan_add_projection(raw, &refused, 1));
+  EXPECT_LT(penumbra_plan_add_projection(plan.plan(), plan.scan(), &refused, 1), 0);
   PenumbraExpr integer = plan.Column(0);
-  EXPECT_FALSE(penumbra_plan_add_filter(raw, &integer, 1));
+  EXPECT_LT(penumbra_plan_add_filter(plan.plan(), plan.scan(), &integer, 1), 0);
   EXPECT_STREQ(plan.reason(), "a filter that is not boolean");
+}
+
+TEST(PlanTest, WrongGraphsAreRefused) {
+  PlanBuilder plan(kTypes);
+  PenumbraPlan* raw = plan.plan();
+  const PenumbraExpr text = plan.Column(2);
+  EXPECT_LT(penumbra_plan_add_projection(raw, 7, &text, 1), 0);
+  EXPECT_STREQ(plan.reason(), "an input that does not exist");
+  EXPECT_FALSE(penumbra_plan_finish(raw, -1));
+  plan.Project({plan.Column(0)});
+  EXPECT_LT(penumbra_plan_add_projection(raw, plan.scan(), &text, 1), 0);
+  EXPECT_STREQ(plan.reason(), "an input that another operator has");
+  EXPECT_LT(penumbra_plan_add_projection(raw, plan.current(), &text, 1), 0);
+  EXPECT_STREQ(plan.reason(), "an expression over columns that the input does not have");
+  const PenumbraOperator projected = plan.current();
+  const PenumbraOperator narrow_and_wide[] = {projected, plan.Scan()};
+  EXPECT_LT(penumbra_plan_add_union(raw, narrow_and_wide, 2), 0);
+  EXPECT_STREQ(plan.reason(), "a union of inputs with other columns");
+  const PenumbraOperator twice[] = {projected, projected};
+  EXPECT_LT(penumbra_plan_add_union(raw, twice, 2), 0);
+  EXPECT_STREQ(plan.reason(), "an input that another operator has");
+  EXPECT_TRUE(penumbra_plan_finish(raw, projected));
+  EXPECT_FALSE(penumbra_plan_finish(raw, projected));
+  EXPECT_LT(penumbra_plan_add_projection(raw, plan.current(), &text, 1), 0);
+  EXPECT_STREQ(plan.reason(), "an operator after the plan was finished");
 }
 
 TEST(PlanTest, NeedsOnlyWhatIsRead) {
@@ -69,10 +102,12 @@ TEST(PlanTest, NeedsOnlyWhatIsRead) {
   plan.Filter({plan.Call(PENUMBRA_FN_GT, PENUMBRA_BOOL, {plan.Column(0), plan.Constant(PENUMBRA_INT4, "1")})});
   plan.Project({plan.Column(1), plan.Column(2)});
   plan.Project({plan.Column(0)});
-  auto needed = PlanOf(plan).NeededColumns();
-  EXPECT_EQ(needed[0], (std::vector<bool>{true, true, false}));
-  EXPECT_EQ(needed[1], (std::vector<bool>{false, true, false}));
-  EXPECT_EQ(needed[2], (std::vector<bool>{true, false}));
+  plan.Finish();
+  const std::vector<Operator>& operators = PlanOf(plan).operators();
+  EXPECT_EQ(operators[0].needed, (std::vector<bool>{true, true, false}));
+  EXPECT_EQ(operators[0].scan.needed, (std::vector<bool>{false, true, false}));
+  EXPECT_EQ(operators[1].needed, (std::vector<bool>{false, true, false}));
+  EXPECT_EQ(operators[2].needed, (std::vector<bool>{true, false}));
 }
 
 TEST(PlanTest, ConjunctsThatCanFailComeLastInTheirOrder) {
@@ -84,7 +119,8 @@ TEST(PlanTest, ConjunctsThatCanFailComeLastInTheirOrder) {
                                      {plan.Call(PENUMBRA_FN_MOD, PENUMBRA_INT4, {one, plan.Column(1)}), one});
   PenumbraExpr safe = plan.Call(PENUMBRA_FN_EQ, PENUMBRA_BOOL, {plan.Column(0), one});
   plan.Filter({fails, fails_too, safe});
-  const auto& filters = PlanOf(plan).scan_filters();
+  plan.Finish();
+  const auto& filters = PlanOf(plan).op(plan.scan()).scan.filters;
   ASSERT_EQ(filters.size(), 3u);
   EXPECT_EQ(filters[0].expr, PlanOf(plan).expr(safe));
   EXPECT_EQ(filters[1].expr, PlanOf(plan).expr(fails));
@@ -96,51 +132,62 @@ TEST(PlanTest, OperatorNames) {
   plan.Filter({plan.Call(PENUMBRA_FN_EQ, PENUMBRA_BOOL, {plan.Column(0), plan.Column(1)})});
   plan.Filter({plan.Call(PENUMBRA_FN_IS_NOT_NULL, PENUMBRA_BOOL, {plan.Column(2)})});
   plan.Aggregate({plan.Column(2)}, {CountStar()});
-  plan.Limit(5);
-  std::vector<std::string> names;
-  for (int i = 0; penumbra_plan_operator_name(plan.plan(), i) != nullptr; ++i) {
-    names.emplace_back(penumbra_plan_operator_name(plan.plan(), i));
-  }
-  EXPECT_EQ(names, (std::vector<std::string>{"Vector Scan", "Vector Filter", "Vector Hash Aggregate", "Vector Limit"}));
+  EXPECT_EQ(NamesOf(plan), (std::vector<std::string>{"Vector Scan", "Vector Filter", "Vector Hash Aggregate"}));
 }
 
 TEST(PlanTest, ATopNRunsBelowAProjectionThatCannotFail) {
   PlanBuilder plan(kTypes);
   plan.Project({plan.Column(2), plan.Column(1)});
   plan.Sort({{plan.Column(1), false, false}}, 10);
-  EXPECT_STREQ(penumbra_plan_operator_name(plan.plan(), 1), "Vector Top-N");
+  EXPECT_EQ(NamesOf(plan), (std::vector<std::string>{"Vector Scan", "Vector Top-N", "Vector Projection"}));
   EXPECT_EQ(penumbra_plan_output_count(plan.plan()), 2);
   EXPECT_EQ(penumbra_plan_output_type(plan.plan(), 0), PENUMBRA_TEXT);
 
   PlanBuilder failing(kTypes);
   failing.Project({failing.Call(PENUMBRA_FN_ADD, PENUMBRA_INT4, {failing.Column(0), failing.Column(1)})});
   failing.Sort({{failing.Column(0), false, false}}, 10);
-  EXPECT_STREQ(penumbra_plan_operator_name(failing.plan(), 1), "Vector Projection");
+  EXPECT_EQ(NamesOf(failing), (std::vector<std::string>{"Vector Scan", "Vector Projection", "Vector Top-N"}));
 }
 
 PenumbraExpr IntervalsSum(PlanBuilder& plan, int first, int second) {
   return plan.Call(PENUMBRA_FN_ADD, PENUMBRA_INTERVAL, {plan.Column(first), plan.Column(second)});
 }
 
-TEST(PlanTest, UnsupportedValuesComeLateAboveTheLastBlockingStageOnly) {
+bool CanBeUnsupportedLate(const PlanBuilder& plan) { return penumbra_plan_can_be_unsupported_late(plan.Finish()); }
+
+TEST(PlanTest, UnsupportedValuesComeLateAboveTheLastBreakerOnly) {
   const std::vector<PenumbraType> types = {PENUMBRA_INTERVAL, PENUMBRA_INTERVAL, PENUMBRA_INT4};
   PlanBuilder streaming(types);
   streaming.Project({streaming.Call(PENUMBRA_FN_ADD, PENUMBRA_INT4, {streaming.Column(2), streaming.Column(2)})});
-  EXPECT_FALSE(penumbra_plan_can_be_unsupported_late(streaming.plan()));
+  EXPECT_FALSE(CanBeUnsupportedLate(streaming));
 
   PlanBuilder projected(types);
   projected.Project({IntervalsSum(projected, 0, 1)});
-  EXPECT_TRUE(penumbra_plan_can_be_unsupported_late(projected.plan()));
-  projected.Sort({{projected.Column(0), false, false}});
-  EXPECT_FALSE(penumbra_plan_can_be_unsupported_late(projected.plan()));
-  projected.Project({IntervalsSum(projected, 0, 0)});
-  EXPECT_TRUE(penumbra_plan_can_be_unsupported_late(projected.plan()));
+  EXPECT_TRUE(CanBeUnsupportedLate(projected));
 
-  PlanBuilder grouped(types);
-  grouped.Filter({grouped.Call(PENUMBRA_FN_IS_NOT_NULL, PENUMBRA_BOOL, {IntervalsSum(grouped, 0, 1)})});
-  EXPECT_TRUE(penumbra_plan_can_be_unsupported_late(grouped.plan()));
-  grouped.Aggregate({grouped.Column(0)}, {CountStar()});
-  EXPECT_FALSE(penumbra_plan_can_be_unsupported_late(grouped.plan()));
+  for (bool is_projected_above : {false, true}) {
+    PlanBuilder sorted(types);
+    sorted.Project({IntervalsSum(sorted, 0, 1)});
+    sorted.Sort({{sorted.Column(0), false, false}});
+    if (is_projected_above) sorted.Project({IntervalsSum(sorted, 0, 0)});
+    EXPECT_EQ(CanBeUnsupportedLate(sorted), is_projected_above);
+  }
+
+  for (bool is_grouped : {false, true}) {
+    PlanBuilder grouped(types);
+    grouped.Filter({grouped.Call(PENUMBRA_FN_IS_NOT_NULL, PENUMBRA_BOOL, {IntervalsSum(grouped, 0, 1)})});
+    if (is_grouped) grouped.Aggregate({grouped.Column(0)}, {CountStar()});
+    EXPECT_EQ(CanBeUnsupportedLate(grouped), !is_grouped);
+  }
+
+  // One branch of a union is enough.
+  PlanBuilder both(types);
+  both.Aggregate({both.Column(0), both.Column(1), both.Column(2)}, {});
+  const PenumbraOperator grouped = both.current();
+  both.Scan();
+  both.Project({IntervalsSum(both, 0, 1), both.Column(1), both.Column(2)});
+  both.Union({grouped, both.current()});
+  EXPECT_TRUE(CanBeUnsupportedLate(both));
 }
 
 }  // namespace

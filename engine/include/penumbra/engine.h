@@ -2,7 +2,7 @@
  * The vectorised query engine, seen by an adapter: plain C, opaque handles.
  *
  * Life cycle:
- *   plan:     penumbra_plan_create -> add columns, stages -> (immutable) -> penumbra_plan_destroy
+ *   plan:     penumbra_plan_create -> add operators -> finish -> (immutable) -> penumbra_plan_destroy
  *   rows:     a columnar buffer that an adapter fills from its row store
  *   segment:  one column of a chunk of rows, encoded; bytes without pointers, immutable
  *   exec:     penumbra_exec_create -> add chunks -> start -> push rows / fetch -> destroy
@@ -62,7 +62,8 @@ int64_t penumbra_segment_compare(const void *segment, uint32_t segment_begin, co
 /* ---------------------------------------------------------------- plans --------------------- */
 
 typedef struct PenumbraPlan PenumbraPlan;
-typedef int32_t PenumbraExpr; /* a node of one plan; negative: not supported, see penumbra_plan_reason */
+typedef int32_t PenumbraExpr;     /* a node of one plan; negative: not supported, see penumbra_plan_reason */
+typedef int32_t PenumbraOperator; /* a node of its graph; negative: refused, see penumbra_plan_reason */
 
 typedef struct PenumbraPlanOptions {
   bool encoding_is_utf8;             /* false: a single-byte encoding */
@@ -74,11 +75,21 @@ void penumbra_plan_destroy(PenumbraPlan *plan);
 /* Why the last call refused: a lower-case phrase such as "function lower with a non-C collation". */
 const char *penumbra_plan_reason(const PenumbraPlan *plan);
 
-/* The scan's columns, before any stage. numeric_scale: the declared scale of numeric(p,s), -1 if none. */
-int penumbra_plan_add_scan_column(PenumbraPlan *plan, PenumbraType type, int numeric_scale);
+typedef struct PenumbraScanColumn {
+  PenumbraType type;
+  int numeric_scale; /* the declared scale of numeric(p,s), -1 if none */
+} PenumbraScanColumn;
 
-/* Expressions over the columns of the stage that will use them (see below). */
-PenumbraExpr penumbra_plan_column(PenumbraPlan *plan, int column);
+/*
+ * Operators are made from the scans up: each takes the rows of operators made before it, its inputs, and an
+ * operator is the input of one other at most. A filter or sort passes its input's columns on; a projection
+ * produces its expressions; an aggregation produces keys, then aggregates; a union the rows of all its inputs,
+ * which have columns of the same types.
+ */
+PenumbraOperator penumbra_plan_add_scan(PenumbraPlan *plan, const PenumbraScanColumn *columns, int count);
+
+/* Expressions: over the columns of the operator that will be the input of the one that uses them. */
+PenumbraExpr penumbra_plan_column(PenumbraPlan *plan, PenumbraOperator input, int column);
 PenumbraExpr penumbra_plan_constant(PenumbraPlan *plan, PenumbraType type, const PenumbraValue *value);
 /* Text is compared, sorted, folded (lower, upper, initcap, ILIKE: ASCII only) as the C collation does it, and
  * = is bytewise: the adapter calls only where the collation makes that PostgreSQL's answer too. */
@@ -92,13 +103,11 @@ PenumbraType penumbra_plan_expr_type(const PenumbraPlan *plan, PenumbraExpr expr
 /* Whether evaluating it can end the execution with an error. */
 bool penumbra_plan_expr_can_fail(const PenumbraPlan *plan, PenumbraExpr expr);
 
-/*
- * Stages run in the order added. Each sees the columns that the stage before produced; the first sees
- * the scan's columns. A filter, sort or limit passes its columns on; a projection produces its
- * expressions; an aggregation produces keys, then aggregates. Return false: refused, see the reason.
- */
-bool penumbra_plan_add_filter(PenumbraPlan *plan, const PenumbraExpr *conjuncts, int count);
-bool penumbra_plan_add_projection(PenumbraPlan *plan, const PenumbraExpr *exprs, int count);
+PenumbraOperator penumbra_plan_add_filter(PenumbraPlan *plan, PenumbraOperator input, const PenumbraExpr *conjuncts,
+                                          int count);
+PenumbraOperator penumbra_plan_add_projection(PenumbraPlan *plan, PenumbraOperator input, const PenumbraExpr *exprs,
+                                              int count);
+PenumbraOperator penumbra_plan_add_union(PenumbraPlan *plan, const PenumbraOperator *inputs, int count);
 
 typedef struct PenumbraAggregateCall {
   PenumbraAggregate function;
@@ -110,8 +119,8 @@ typedef struct PenumbraAggregateCall {
 } PenumbraAggregateCall;
 
 /* key_count 0: one group, a row even without input. DISTINCT is an aggregation without calls. */
-bool penumbra_plan_add_aggregation(PenumbraPlan *plan, const PenumbraExpr *keys, int key_count,
-                                   const PenumbraAggregateCall *calls, int call_count);
+PenumbraOperator penumbra_plan_add_aggregation(PenumbraPlan *plan, PenumbraOperator input, const PenumbraExpr *keys,
+                                               int key_count, const PenumbraAggregateCall *calls, int call_count);
 
 typedef struct PenumbraSortKey {
   PenumbraExpr expr;
@@ -121,9 +130,12 @@ typedef struct PenumbraSortKey {
 } PenumbraSortKey;
 
 /* limit -1: no limit. With a limit this is a top-N. */
-bool penumbra_plan_add_sort(PenumbraPlan *plan, const PenumbraSortKey *keys, int count, int64_t limit, int64_t offset);
-bool penumbra_plan_add_limit(PenumbraPlan *plan, int64_t limit, int64_t offset);
+PenumbraOperator penumbra_plan_add_sort(PenumbraPlan *plan, PenumbraOperator input, const PenumbraSortKey *keys,
+                                        int count, int64_t limit, int64_t offset);
 
+/* The operator whose rows are the result. Nothing can be added after; what follows asks finished plans. False:
+ * refused. */
+bool penumbra_plan_finish(PenumbraPlan *plan, PenumbraOperator output);
 int penumbra_plan_output_count(const PenumbraPlan *plan);
 /* Whether the execution can end with PENUMBRA_UNSUPPORTED after it returned rows: who then wants to run
  * something else must keep the rows back until PENUMBRA_FETCH_DONE. */
@@ -140,24 +152,29 @@ typedef struct PenumbraExecOptions {
   const char *temporary_path;  /* directory for spill files, which are unlinked at once */
 } PenumbraExecOptions;
 
-/* A chunk: one segment per scan column (all of the same row count), of which `ranges` are to be read. */
+/* A chunk of a scan: one segment per column (all of the same row count), of which `ranges` are to be read. */
 typedef struct PenumbraChunk {
   uint32_t rows;
-  const void *const *segments; /* by scan column; the array is copied, the segments are not */
+  const void *const *segments; /* by column; the array is copied, the segments are not */
   const PenumbraRowRange *ranges; /* sorted, disjoint, copied; the valid rows */
   uint32_t range_count;
 } PenumbraChunk;
 
+/* Of a finished plan; NULL: out of memory. */
 PenumbraExec *penumbra_exec_create(const PenumbraPlan *plan, const PenumbraExecOptions *options);
-/* True when zone maps prove that no row of the chunk can pass the plan's first filter. */
-bool penumbra_plan_chunk_is_skipped(const PenumbraPlan *plan, const PenumbraChunk *chunk);
-PenumbraStatus penumbra_exec_add_chunk(PenumbraExec *exec, const PenumbraChunk *chunk);
+/* True when zone maps prove that no row of the chunk can pass the filter right above the scan. */
+bool penumbra_plan_chunk_is_skipped(const PenumbraPlan *plan, PenumbraOperator scan, const PenumbraChunk *chunk);
+PenumbraStatus penumbra_exec_add_chunk(PenumbraExec *exec, PenumbraOperator scan, const PenumbraChunk *chunk);
 /* Starts the threads. No chunk can be added after. */
 PenumbraStatus penumbra_exec_start(PenumbraExec *exec);
-/* Runs the pipeline over rows (types as the scan's columns) on the calling thread; `rows` can be cleared after. */
-PenumbraStatus penumbra_exec_push_rows(PenumbraExec *exec, const PenumbraRows *rows);
-/* No more rows will be pushed. */
-PenumbraStatus penumbra_exec_end_rows(PenumbraExec *exec);
+/* The scan whose pipeline runs and may still get rows pushed; negative: none at the moment. Scans take turns, in
+ * the order in which their rows are needed. */
+PenumbraOperator penumbra_exec_wanted_scan(const PenumbraExec *exec);
+/* Runs the wanted scan's pipeline over rows (types as its columns) on the calling thread; `rows` can be cleared
+ * after. */
+PenumbraStatus penumbra_exec_push_rows(PenumbraExec *exec, PenumbraOperator scan, const PenumbraRows *rows);
+/* No more rows will be pushed to this scan, wanted or not. */
+PenumbraStatus penumbra_exec_end_rows(PenumbraExec *exec, PenumbraOperator scan);
 
 /* A column of a result. */
 typedef struct PenumbraResultColumn {
@@ -190,9 +207,6 @@ typedef enum PenumbraFetch {
  * May be called before penumbra_exec_end_rows: streaming plans then return what is ready.
  */
 PenumbraFetch penumbra_exec_fetch(PenumbraExec *exec, PenumbraResult *result, PenumbraStatus *status);
-/* Whether a limit is already satisfied, so that pushing more rows is useless. */
-bool penumbra_exec_is_satisfied(const PenumbraExec *exec);
-
 /* What EXPLAIN ANALYZE shows. */
 typedef struct PenumbraOperatorStats {
   const char *name;     /* "Vector Scan", "Vector Filter", "Vector Hash Aggregate", "Vector Top-N", ... */
@@ -212,7 +226,7 @@ typedef struct PenumbraExecStats {
   uint64_t pushed_rows;
   uint64_t summarized_rows; /* of cached_rows: answered from metadata, not decoded */
   int operator_count;
-  const PenumbraOperatorStats *operators; /* in stage order, the scan first */
+  const PenumbraOperatorStats *operators; /* inputs before those that read them */
 } PenumbraExecStats;
 
 void penumbra_exec_get_stats(PenumbraExec *exec, PenumbraExecStats *stats);

@@ -85,12 +85,12 @@ void penumbra_plan_destroy(PenumbraPlan* plan) { delete plan; }
 
 const char* penumbra_plan_reason(const PenumbraPlan* plan) { return plan->reason().c_str(); }
 
-int penumbra_plan_add_scan_column(PenumbraPlan* plan, PenumbraType type, int numeric_scale) {
-  return Build(plan, -1, [&] { return plan->AddScanColumn(type, numeric_scale); });
+PenumbraOperator penumbra_plan_add_scan(PenumbraPlan* plan, const PenumbraScanColumn* columns, int count) {
+  return Build(plan, PenumbraOperator{-1}, [&] { return plan->AddScan(columns, count); });
 }
 
-PenumbraExpr penumbra_plan_column(PenumbraPlan* plan, int column) {
-  return Build(plan, PenumbraExpr{-1}, [&] { return plan->Column(column); });
+PenumbraExpr penumbra_plan_column(PenumbraPlan* plan, PenumbraOperator input, int column) {
+  return Build(plan, PenumbraExpr{-1}, [&] { return plan->Column(input, column); });
 }
 
 PenumbraExpr penumbra_plan_constant(PenumbraPlan* plan, PenumbraType type, const PenumbraValue* value) {
@@ -113,45 +113,57 @@ PenumbraType penumbra_plan_expr_type(const PenumbraPlan* plan, PenumbraExpr expr
 
 bool penumbra_plan_expr_can_fail(const PenumbraPlan* plan, PenumbraExpr expr) { return plan->expr(expr)->can_fail; }
 
-bool penumbra_plan_add_filter(PenumbraPlan* plan, const PenumbraExpr* conjuncts, int count) {
-  return Build(plan, false, [&] { return plan->AddFilter(conjuncts, count); });
+PenumbraOperator penumbra_plan_add_filter(PenumbraPlan* plan, PenumbraOperator input, const PenumbraExpr* conjuncts,
+                                          int count) {
+  return Build(plan, PenumbraOperator{-1}, [&] { return plan->AddFilter(input, conjuncts, count); });
 }
 
-bool penumbra_plan_add_projection(PenumbraPlan* plan, const PenumbraExpr* exprs, int count) {
-  return Build(plan, false, [&] { return plan->AddProjection(exprs, count); });
+PenumbraOperator penumbra_plan_add_projection(PenumbraPlan* plan, PenumbraOperator input, const PenumbraExpr* exprs,
+                                              int count) {
+  return Build(plan, PenumbraOperator{-1}, [&] { return plan->AddProjection(input, exprs, count); });
 }
 
-bool penumbra_plan_add_aggregation(PenumbraPlan* plan, const PenumbraExpr* keys, int key_count,
-                                   const PenumbraAggregateCall* calls, int call_count) {
-  return Build(plan, false, [&] { return plan->AddAggregation(keys, key_count, calls, call_count); });
+PenumbraOperator penumbra_plan_add_union(PenumbraPlan* plan, const PenumbraOperator* inputs, int count) {
+  return Build(plan, PenumbraOperator{-1}, [&] { return plan->AddUnion(inputs, count); });
 }
 
-bool penumbra_plan_add_sort(PenumbraPlan* plan, const PenumbraSortKey* keys, int count, int64_t limit,
-                            int64_t offset) {
-  return Build(plan, false, [&] { return plan->AddSort(keys, count, limit, offset); });
+PenumbraOperator penumbra_plan_add_aggregation(PenumbraPlan* plan, PenumbraOperator input, const PenumbraExpr* keys,
+                                               int key_count, const PenumbraAggregateCall* calls, int call_count) {
+  return Build(plan, PenumbraOperator{-1},
+               [&] { return plan->AddAggregation(input, keys, key_count, calls, call_count); });
 }
 
-bool penumbra_plan_add_limit(PenumbraPlan* plan, int64_t limit, int64_t offset) {
-  return Build(plan, false, [&] { return plan->AddLimit(limit, offset); });
+PenumbraOperator penumbra_plan_add_sort(PenumbraPlan* plan, PenumbraOperator input, const PenumbraSortKey* keys,
+                                        int count, int64_t limit, int64_t offset) {
+  return Build(plan, PenumbraOperator{-1}, [&] { return plan->AddSort(input, keys, count, limit, offset); });
 }
 
-int penumbra_plan_output_count(const PenumbraPlan* plan) { return static_cast<int>(plan->output_types().size()); }
+bool penumbra_plan_finish(PenumbraPlan* plan, PenumbraOperator output) {
+  return Build(plan, false, [&] { return plan->Finish(output); });
+}
+
+int penumbra_plan_output_count(const PenumbraPlan* plan) {
+  return static_cast<int>(plan->op(plan->output()).output.size());
+}
 
 bool penumbra_plan_can_be_unsupported_late(const PenumbraPlan* plan) { return plan->CanBeUnsupportedLate(); }
 
-PenumbraType penumbra_plan_output_type(const PenumbraPlan* plan, int output) { return plan->output_types()[output]; }
+PenumbraType penumbra_plan_output_type(const PenumbraPlan* plan, int output) {
+  return plan->op(plan->output()).output[output].type;
+}
 
 const char* penumbra_plan_operator_name(const PenumbraPlan* plan, int index) { return plan->OperatorName(index); }
 
-bool penumbra_plan_chunk_is_skipped(const PenumbraPlan* plan, const PenumbraChunk* chunk) {
+bool penumbra_plan_chunk_is_skipped(const PenumbraPlan* plan, PenumbraOperator scan, const PenumbraChunk* chunk) {
   try {
-    return penumbra::IsChunkSkipped(*plan, *chunk);
+    return plan->IsScan(scan) && penumbra::IsChunkSkipped(plan->op(scan).scan, *chunk);
   } catch (...) {
     return false;
   }
 }
 
 PenumbraExec* penumbra_exec_create(const PenumbraPlan* plan, const PenumbraExecOptions* options) {
+  if (!plan->is_finished()) return nullptr;
   try {
     return new PenumbraExec(*plan, *options);
   } catch (...) {
@@ -159,20 +171,22 @@ PenumbraExec* penumbra_exec_create(const PenumbraPlan* plan, const PenumbraExecO
   }
 }
 
-PenumbraStatus penumbra_exec_add_chunk(PenumbraExec* exec, const PenumbraChunk* chunk) {
-  return Execute(exec, [&] { exec->AddChunk(*chunk); });
+PenumbraStatus penumbra_exec_add_chunk(PenumbraExec* exec, PenumbraOperator scan, const PenumbraChunk* chunk) {
+  return Execute(exec, [&] { exec->AddChunk(scan, *chunk); });
 }
 
 PenumbraStatus penumbra_exec_start(PenumbraExec* exec) {
   return Execute(exec, [&] { exec->Start(); });
 }
 
-PenumbraStatus penumbra_exec_push_rows(PenumbraExec* exec, const PenumbraRows* rows) {
-  return Execute(exec, [&] { exec->PushRows(*rows); });
+PenumbraOperator penumbra_exec_wanted_scan(const PenumbraExec* exec) { return exec->WantedScan(); }
+
+PenumbraStatus penumbra_exec_push_rows(PenumbraExec* exec, PenumbraOperator scan, const PenumbraRows* rows) {
+  return Execute(exec, [&] { exec->PushRows(scan, *rows); });
 }
 
-PenumbraStatus penumbra_exec_end_rows(PenumbraExec* exec) {
-  return Execute(exec, [&] { exec->EndRows(); });
+PenumbraStatus penumbra_exec_end_rows(PenumbraExec* exec, PenumbraOperator scan) {
+  return Execute(exec, [&] { exec->EndRows(scan); });
 }
 
 PenumbraFetch penumbra_exec_fetch(PenumbraExec* exec, PenumbraResult* result, PenumbraStatus* status) {
@@ -180,8 +194,6 @@ PenumbraFetch penumbra_exec_fetch(PenumbraExec* exec, PenumbraResult* result, Pe
   *status = Execute(exec, [&] { fetch = exec->Fetch(result); });
   return status->code == PENUMBRA_OK ? fetch : PENUMBRA_FETCH_ERROR;
 }
-
-bool penumbra_exec_is_satisfied(const PenumbraExec* exec) { return exec->IsSatisfied(); }
 
 void penumbra_exec_get_stats(PenumbraExec* exec, PenumbraExecStats* stats) {
   try {

@@ -14,8 +14,6 @@ constexpr auto kWaitTime = std::chrono::milliseconds(20);
 constexpr uint64_t kRowsPerThread = 64 * 1024;
 // A finish over more rows may take longer than a caller may be kept.
 constexpr uint64_t kCallerFinishRows = 128 * 1024;
-// A streaming plan with a limit starts threads when this many vectors did not satisfy it.
-constexpr uint64_t kLimitPatienceVectors = 32;
 // Reading more groups than this, or spilled ones, is left to engine threads.
 constexpr uint64_t kCallerGroups = 32 * 1024;
 constexpr size_t kQueuedBatchesPerThread = 8;
@@ -25,9 +23,9 @@ uint64_t NanosecondsSince(std::chrono::steady_clock::time_point started) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - started).count();
 }
 
-std::vector<bool> ScanNeeds(const Plan& plan, const std::vector<std::vector<bool>>& needed) {
-  // The scan runs a first filter itself and decodes what comes after it.
-  return plan.scan_filters().empty() ? needed[0] : needed[1];
+std::unique_ptr<Sink> CreateSink(const Operator& breaker, ExecutionEnvironment& environment) {
+  return breaker.kind == Operator::Kind::kSort ? CreateSort(breaker.sort, environment)
+                                               : CreateAggregation(breaker.aggregation, environment);
 }
 
 }  // namespace
@@ -36,11 +34,17 @@ Executor::Executor(const Plan& plan, const PenumbraExecOptions& options)
     : plan_(plan),
       max_threads_(std::clamp(options.threads, 0, 1024)),
       environment_(options.memory_budget_bytes, plan.session()),
-      needed_(plan.NeededColumns()),
-      scan_(plan, ScanNeeds(plan, needed_)),
+      specs_(FindPipelines(plan)),
+      scans_(plan.operators().size()),
       queue_(&environment_.budget, kQueuedBatchesPerThread * (max_threads_ + 1), kQueuedBytes),
       caller_(&environment_.budget, plan.memo_slots()),
-      counts_(plan.stages().size() + 1) {
+      sinks_(scans_.size()),
+      partitions_(scans_.size(), -1),
+      rows_ended_(scans_.size()),
+      counts_(scans_.size()) {
+  for (PenumbraOperator id : plan.order()) {
+    if (plan.IsScan(id)) scans_[id] = std::make_unique<Scan>(plan.op(id).scan);
+  }
   if (options.temporary_path != nullptr) environment_.temporary_path = options.temporary_path;
 }
 
@@ -58,22 +62,28 @@ Executor::~Executor() {
   caller_.cursor.reset();
 }
 
-void Executor::AddChunk(const PenumbraChunk& chunk) {
+Scan* Executor::FindScan(PenumbraOperator id) {
+  if (!plan_.IsScan(id) || scans_[id] == nullptr) throw EngineError(PENUMBRA_INTERNAL, "a scan that the plan does not have");
+  return scans_[id].get();
+}
+
+void Executor::AddChunk(PenumbraOperator scan, const PenumbraChunk& chunk) {
   if (is_started_) throw EngineError(PENUMBRA_INTERNAL, "a chunk after the start");
-  scan_.AddChunk(chunk);
+  FindScan(scan)->AddChunk(chunk);
 }
 
 void Executor::Start() {
   if (is_started_) throw EngineError(PENUMBRA_INTERNAL, "started twice");
   is_started_ = true;
+  uint64_t rows = 0;
+  for (const auto& scan : scans_) {
+    if (scan != nullptr) rows = std::max(rows, scan->total_rows());
+  }
   Lock lock(mutex_);
-  auto threads = static_cast<int>(std::min<uint64_t>(max_threads_, scan_.total_rows() / kRowsPerThread));
+  auto threads = static_cast<int>(std::min<uint64_t>(max_threads_, rows / kRowsPerThread));
   environment_.thread_count = threads + 1;
-  BeginPipelineLocked(0, nullptr, 0);
-  bool is_lazy = sinks_.back() == nullptr &&
-                 std::any_of(plan_.stages().begin(), plan_.stages().end(),
-                             [](const Stage& stage) { return stage.kind == Stage::Kind::kLimit; });
-  if (!is_lazy) StartThreadsLocked(threads);
+  BeginPipelineLocked(0);
+  StartThreadsLocked(threads);
 }
 
 void Executor::StartThreadsLocked(int count) {
@@ -94,29 +104,31 @@ void Executor::EnsureThreadsLocked(uint64_t rows) {
   StartThreadsLocked(std::max(1, wanted));
 }
 
-void Executor::BeginPipelineLocked(size_t first_stage, Sink* source, int partitions) {
-  Scan* scan = first_stage == 0 && source == nullptr ? &scan_ : nullptr;
-  pipelines_.push_back(std::make_unique<Pipeline>(plan_, needed_, first_stage, scan, source, partitions));
-  size_t end_stage = pipelines_.back()->end_stage();
-  std::unique_ptr<Sink> sink;
-  if (end_stage < plan_.stages().size()) {
-    const Stage& stage = plan_.stages()[end_stage];
-    sink = stage.kind == Stage::Kind::kSort ? CreateSort(stage.sort, environment_)
-                                            : CreateAggregation(stage.aggregation, environment_);
+void Executor::BeginPipelineLocked(size_t number) {
+  const PipelineSpec& spec = specs_[number];
+  Sink* source = sinks_[spec.source].get();
+  number_ = number;
+  pipeline_ = std::make_unique<Pipeline>(plan_, spec, scans_[spec.source].get(), source, partitions_[spec.source]);
+  sink_ = nullptr;
+  if (spec.sink >= 0) {
+    if (sinks_[spec.sink] == nullptr) {
+      sinks_[spec.sink] = CreateSink(plan_.op(spec.sink), environment_);
+      has_combined_ = false;
+      consumed_rows_ = 0;
+    }
+    sink_ = sinks_[spec.sink].get();
   }
-  sinks_.push_back(std::move(sink));
-  if (scan != nullptr) first_pipeline_ = pipelines_.back().get();
-  // LIMIT 0.
-  if (pipelines_.back()->IsSatisfied()) pipelines_.back()->Stop();
   caller_reads_ = true;
-  if (source != nullptr && !pipelines_.back()->is_sequential() && !threads_.empty()) {
+  if (source != nullptr && !pipeline_->is_sequential() && !threads_.empty()) {
     SinkStats stats = source->stats();
     caller_reads_ = stats.groups <= kCallerGroups && stats.spilled_bytes == 0;
   }
   phase_ = Phase::kConsume;
   active_ = 0;
-  has_combined_ = false;
-  consumed_rows_ = 0;
+}
+
+bool Executor::ExpectsRowsLocked() const {
+  return phase_ == Phase::kConsume && pipeline_->scan() != nullptr && !rows_ended_[pipeline_->spec().source];
 }
 
 template <typename Work>
@@ -136,7 +148,7 @@ void Executor::Fail(PenumbraCode code, const char* message) {
   std::lock_guard lock(mutex_);
   if (!error_.has_value()) error_.emplace(code, message);
   environment_.is_cancelled.store(true, std::memory_order_relaxed);
-  if (!pipelines_.empty()) pipelines_.back()->Stop();
+  if (pipeline_ != nullptr) pipeline_->Stop();
   queue_.Close();
   queue_.Wake();
   work_ready_.notify_all();
@@ -179,9 +191,8 @@ void Executor::RunThread() {
 
 bool Executor::JoinLocked(Worker* worker, bool is_caller) {
   if (phase_ != Phase::kConsume) return false;
-  Pipeline* pipeline = pipelines_.back().get();
-  bool expects_rows = is_caller && pipeline->scan() != nullptr && !rows_ended_;
-  if (!pipeline->HasWork() && !expects_rows) return false;
+  Pipeline* pipeline = pipeline_.get();
+  if (!pipeline->HasWork() && !(is_caller && ExpectsRowsLocked())) return false;
   if (!caller_reads_) {
     if (is_caller) return false;
   } else if (!is_caller) {
@@ -192,14 +203,13 @@ bool Executor::JoinLocked(Worker* worker, bool is_caller) {
   }
   ++active_;
   worker->pipeline = pipeline;
-  worker->sink = sinks_.back().get();
-  worker->sink_operator = static_cast<int>(pipeline->end_stage()) + 1;
+  worker->sink = sink_;
   return true;
 }
 
 void Executor::OpenCursor(Worker* worker) {
   if (worker->cursor != nullptr) return;
-  worker->cursor = std::make_unique<PipelineCursor>(plan_, *worker->pipeline, environment_);
+  worker->cursor = std::make_unique<PipelineCursor>(*worker->pipeline, environment_);
   if (worker->sink == nullptr) return;
   worker->local = worker->sink->CreateLocal();
   worker->cursor->SetSink(worker->sink, worker->local.get());
@@ -282,8 +292,9 @@ void Executor::LeaveLocked(Worker* worker) {
     summarized_rows_ += scan->summarized_rows;
   }
   if (worker->sink != nullptr) {
-    counts_[worker->sink_operator].rows_in += worker->sink_counts.rows_in;
-    counts_[worker->sink_operator].time_ns += worker->sink_counts.time_ns;
+    OperatorCounts& counts = counts_[worker->pipeline->spec().sink];
+    counts.rows_in += worker->sink_counts.rows_in;
+    counts.time_ns += worker->sink_counts.time_ns;
   }
   worker->sink_counts = {};
   worker->cursor.reset();
@@ -308,7 +319,7 @@ void Executor::RunTask(Task* task) {
   bool needs_local;
   {
     std::lock_guard lock(mutex_);
-    sink = sinks_.back().get();
+    sink = sink_;
     needs_local = task->kind == Task::Kind::kPrepare && !has_combined_;
     has_combined_ = has_combined_ || needs_local;
   }
@@ -332,8 +343,8 @@ void Executor::RunTask(Task* task) {
 }
 
 void Executor::FinishTaskLocked(const Task& task, int result, uint64_t time_ns) {
-  size_t end_stage = pipelines_.back()->end_stage();
-  counts_[end_stage + 1].time_ns += time_ns;
+  const PenumbraOperator breaker = pipeline_->spec().sink;
+  counts_[breaker].time_ns += time_ns;
   switch (task.kind) {
     case Task::Kind::kCombine:
       --active_;
@@ -351,7 +362,8 @@ void Executor::FinishTaskLocked(const Task& task, int result, uint64_t time_ns) 
       AddTaskLocked({Task::Kind::kPrepare, 0, nullptr});
       break;
     case Task::Kind::kSeal:
-      BeginPipelineLocked(end_stage + 1, sinks_.back().get(), result);
+      partitions_[breaker] = result;
+      BeginPipelineLocked(number_ + 1);
       work_ready_.notify_all();
       AdvanceLocked();
       break;
@@ -361,31 +373,42 @@ void Executor::FinishTaskLocked(const Task& task, int result, uint64_t time_ns) 
 
 // Ends the consuming phase when there is nothing left to consume and nobody is at it.
 void Executor::AdvanceLocked() {
-  if (phase_ != Phase::kConsume || active_ > 0 || error_.has_value()) return;
-  const Pipeline& pipeline = *pipelines_.back();
-  bool expects_rows = pipeline.scan() != nullptr && !rows_ended_ && !pipeline.IsSatisfied();
-  if (pipeline.HasWork() || expects_rows) return;
-  if (sinks_.back() == nullptr) {
-    phase_ = Phase::kDone;
-    queue_.Wake();
-  } else {
-    phase_ = Phase::kPrepare;
-    EnsureThreadsLocked(consumed_rows_);
-    AddTaskLocked({Task::Kind::kPrepare, 0, nullptr});
+  while (phase_ == Phase::kConsume && active_ == 0 && !error_.has_value() && !pipeline_->HasWork() &&
+         !ExpectsRowsLocked()) {
+    const bool is_last = number_ + 1 == specs_.size();
+    if (!is_last && specs_[number_ + 1].sink == specs_[number_].sink) {
+      // Of a union: the next pipeline goes on with the same sink.
+      BeginPipelineLocked(number_ + 1);
+      work_ready_.notify_all();
+    } else if (sink_ == nullptr) {
+      phase_ = Phase::kDone;
+      queue_.Wake();
+    } else {
+      phase_ = Phase::kPrepare;
+      EnsureThreadsLocked(consumed_rows_);
+      AddTaskLocked({Task::Kind::kPrepare, 0, nullptr});
+    }
+    NotifyProgressLocked();
   }
-  NotifyProgressLocked();
 }
 
-void Executor::PushRows(const Rows& rows) {
+PenumbraOperator Executor::WantedScan() const {
+  std::lock_guard lock(mutex_);
+  return is_started_ && !error_.has_value() && ExpectsRowsLocked() ? pipeline_->spec().source : -1;
+}
+
+void Executor::PushRows(PenumbraOperator scan, const Rows& rows) {
   {
     Lock lock(mutex_);
-    if (!is_started_ || rows_ended_) throw EngineError(PENUMBRA_INTERNAL, "rows before the start or after the end");
     ThrowIfFailedLocked();
-    if (rows.row_count() == 0 || IsSatisfied()) return;
+    if (!is_started_ || !ExpectsRowsLocked() || pipeline_->spec().source != scan) {
+      throw EngineError(PENUMBRA_INTERNAL, "rows for a scan that does not want them");
+    }
+    if (rows.row_count() == 0) return;
     if (caller_.pipeline == nullptr && !JoinLocked(&caller_, true)) return;
   }
   OpenCursor(&caller_);
-  for (uint32_t begin = 0; begin < rows.row_count() && !IsSatisfied(); begin += kVectorRows) {
+  for (uint32_t begin = 0; begin < rows.row_count(); begin += kVectorRows) {
     uint32_t count = std::min(kVectorRows, rows.row_count() - begin);
     Batch batch;
     if (caller_.sink != nullptr) {
@@ -407,21 +430,20 @@ void Executor::PushRows(const Rows& rows) {
   }
 }
 
-void Executor::EndRows() {
+void Executor::EndRows(PenumbraOperator scan) {
+  FindScan(scan);
   std::lock_guard lock(mutex_);
   if (!is_started_) throw EngineError(PENUMBRA_INTERNAL, "the end of rows before the start");
-  rows_ended_ = true;
+  rows_ended_[scan] = true;
   if (caller_.pipeline == nullptr) AdvanceLocked();
 }
-
-bool Executor::IsSatisfied() const { return first_pipeline_ != nullptr && first_pipeline_->IsSatisfied(); }
 
 Executor::Piece Executor::RunPiece() {
   {
     Lock lock(mutex_);
     ThrowIfFailedLocked();
     progress_seen_ = progress_count_;
-    if (sinks_.back() == nullptr) {
+    if (sink_ == nullptr) {
       if ((fetched_ = queue_.TryPop()) != nullptr) return Piece::kRows;
       if (phase_ == Phase::kDone) return Piece::kDone;
     }
@@ -440,14 +462,11 @@ Executor::Piece Executor::RunPiece() {
     fetched_ = std::move(caller_.batch);
     return Piece::kRows;
   }
-  if (progress != PipelineCursor::Progress::kExhausted) {
-    if (++caller_pieces_ == kLimitPatienceVectors) {
-      Lock lock(mutex_);
-      if (threads_.empty()) StartThreadsLocked(environment_.thread_count - 1);
-    }
-    return Piece::kProgress;
+  if (progress != PipelineCursor::Progress::kExhausted) return Piece::kProgress;
+  {
+    Lock lock(mutex_);
+    if (ExpectsRowsLocked()) return Piece::kIdle;
   }
-  if (caller_.pipeline->scan() != nullptr && !rows_ended_ && !IsSatisfied()) return Piece::kIdle;
   Leave(&caller_, true);
   return Piece::kProgress;
 }
@@ -455,7 +474,7 @@ Executor::Piece Executor::RunPiece() {
 void Executor::WaitForProgress(Clock::time_point deadline) {
   Lock lock(mutex_);
   if (progress_count_ != progress_seen_) return;
-  if (sinks_.back() == nullptr) {
+  if (sink_ == nullptr) {
     lock.unlock();
     queue_.WaitForBatch(deadline);
     return;
@@ -478,7 +497,7 @@ PenumbraFetch Executor::Fetch(PenumbraResult* result) {
         if (Clock::now() - begun > kPieceTime) return PENUMBRA_FETCH_WAIT;
         break;
       case Piece::kIdle:
-        if (!rows_ended_ || Clock::now() - begun > kPieceTime) return PENUMBRA_FETCH_WAIT;
+        if (WantedScan() >= 0 || Clock::now() - begun > kPieceTime) return PENUMBRA_FETCH_WAIT;
         WaitForProgress(begun + kWaitTime);
         break;
     }
@@ -496,26 +515,33 @@ void Executor::GetStats(PenumbraExecStats* stats) {
       summarized_rows += scan->summarized_rows;
     }
   }
-  stats_.assign(counts.size(), {});
-  for (size_t i = 0; i < counts.size(); ++i) {
-    stats_[i].name = plan_.OperatorName(static_cast<int>(i));
-    stats_[i].rows_in = counts[i].rows_in;
-    stats_[i].rows_out = counts[i].rows_out;
-    stats_[i].time_ns = counts[i].time_ns;
-  }
-  // The last pipeline's sink may be at work.
-  for (size_t p = 0; p + 1 < pipelines_.size(); ++p) {
-    SinkStats sink = sinks_[p]->stats();
-    PenumbraOperatorStats& operator_stats = stats_[pipelines_[p]->end_stage() + 1];
-    operator_stats.groups = sink.groups;
-    operator_stats.spilled_bytes = sink.spilled_bytes;
-    operator_stats.memory_peak_bytes = sink.memory_peak_bytes;
-  }
   *stats = {};
+  stats_.clear();
+  for (PenumbraOperator id : plan_.order()) {
+    const Operator& op = plan_.op(id);
+    PenumbraOperatorStats& added = stats_.emplace_back();
+    added.name = plan_.OperatorName(static_cast<int>(stats_.size()) - 1);
+    if (op.kind == Operator::Kind::kUnion) {
+      for (PenumbraOperator input : op.inputs) counts[id].rows_out += counts[input].rows_out;
+      counts[id].rows_in = counts[id].rows_out;
+    }
+    added.rows_in = counts[id].rows_in;
+    added.rows_out = counts[id].rows_out;
+    added.time_ns = counts[id].time_ns;
+    // A sink that is not sealed may be at work.
+    if (partitions_[id] >= 0) {
+      SinkStats sink = sinks_[id]->stats();
+      added.groups = sink.groups;
+      added.spilled_bytes = sink.spilled_bytes;
+      added.memory_peak_bytes = sink.memory_peak_bytes;
+    }
+    if (scans_[id] == nullptr) continue;
+    stats->chunks += scans_[id]->chunk_count();
+    stats->chunks_skipped += scans_[id]->skipped_count();
+    stats->cached_rows += counts[id].rows_in;
+  }
   stats->threads = static_cast<int>(threads_.size());
-  stats->chunks = scan_.chunk_count();
-  stats->chunks_skipped = scan_.skipped_count();
-  stats->cached_rows = counts[0].rows_in - pushed_rows;
+  stats->cached_rows -= pushed_rows;
   stats->pushed_rows = pushed_rows;
   stats->summarized_rows = summarized_rows;
   stats->operator_count = static_cast<int>(stats_.size());

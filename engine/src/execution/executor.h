@@ -35,12 +35,12 @@ class Executor {
   Executor& operator=(const Executor&) = delete;
 
   // One thread, the caller's, calls all of these. They throw; the thrower then calls Fail().
-  void AddChunk(const PenumbraChunk& chunk);
+  void AddChunk(PenumbraOperator scan, const PenumbraChunk& chunk);
   void Start();
-  void PushRows(const Rows& rows);
-  void EndRows();
+  PenumbraOperator WantedScan() const;
+  void PushRows(PenumbraOperator scan, const Rows& rows);
+  void EndRows(PenumbraOperator scan);
   PenumbraFetch Fetch(PenumbraResult* result);
-  bool IsSatisfied() const;
   void GetStats(PenumbraExecStats* stats);
 
   // Stops everything. The first failure is the execution's; the others are its echo.
@@ -48,8 +48,8 @@ class Executor {
   EngineError first_error() const;
 
  private:
-  // A pipeline that ends in a sink goes through all phases, one that ends in the output only through
-  // kConsume; then the next pipeline starts, and after the last comes kDone.
+  // Pipelines run one after the other, in the order of FindPipelines(). The last one that ends in a sink goes
+  // on from kConsume through the phases that finish the sink; after the last of all comes kDone.
   enum class Phase : uint8_t { kConsume, kPrepare, kFinish, kSeal, kDone };
   enum class Piece : uint8_t { kRows, kProgress, kIdle, kDone };
 
@@ -83,7 +83,9 @@ class Executor {
   void RunGuarded(const Work& work);
   void ThrowIfFailedLocked() const;
 
-  void BeginPipelineLocked(size_t first_stage, Sink* source, int partitions);
+  void BeginPipelineLocked(size_t number);
+  Scan* FindScan(PenumbraOperator id);
+  bool ExpectsRowsLocked() const;
   bool JoinLocked(Worker* worker, bool is_caller);
   void OpenCursor(Worker* worker);
   void ConsumeAll(Worker* worker);
@@ -107,29 +109,30 @@ class Executor {
   const Plan& plan_;
   const int max_threads_;
   ExecutionEnvironment environment_;
-  const std::vector<std::vector<bool>> needed_;
-  Scan scan_;
+  const std::vector<PipelineSpec> specs_;
+  std::vector<std::unique_ptr<Scan>> scans_;  // by operator; null: another kind
   ResultQueue queue_;
   Worker caller_;
   std::unique_ptr<ResultBatch> fetched_;
-  uint64_t caller_pieces_ = 0;
   bool is_started_ = false;
-  Pipeline* first_pipeline_ = nullptr;
 
   mutable std::mutex mutex_;
   std::condition_variable work_ready_;  // engine threads wait
   std::condition_variable progress_;    // the caller waits
   uint64_t progress_count_ = 0;         // of what it may wait for
   uint64_t progress_seen_ = 0;          // when the caller last looked
-  std::vector<std::unique_ptr<Pipeline>> pipelines_;  // the last one runs
-  std::vector<std::unique_ptr<Sink>> sinks_;          // of pipelines_; null: the output
+  size_t number_ = 0;                         // of the pipeline that runs
+  std::unique_ptr<Pipeline> pipeline_;        // that one
+  Sink* sink_ = nullptr;                      // of that one; null: the output
+  std::vector<std::unique_ptr<Sink>> sinks_;  // by operator; null: no breaker, or not begun
+  std::vector<int> partitions_;               // by operator; -1: the sink is not sealed
+  std::vector<bool> rows_ended_;              // by operator: no more rows will be pushed
   Phase phase_ = Phase::kConsume;
   bool caller_reads_ = true;   // the current pipeline, if its source is a sink; else engine threads do
-  bool rows_ended_ = false;
   bool is_stopping_ = false;
   int active_ = 0;             // workers that have not left the pipeline
-  bool has_combined_ = false;  // at least one Local
-  uint64_t consumed_rows_ = 0; // by the current pipeline's sink
+  bool has_combined_ = false;  // at least one Local of sink_
+  uint64_t consumed_rows_ = 0; // by sink_
   int unfinished_tasks_ = 0;   // of the phase
   std::deque<Task> tasks_;
   std::optional<EngineError> error_;

@@ -1,5 +1,6 @@
-// A pipeline: a source (the scan, or the partitions of the sink before), steps that work on a batch at
-// a time (filter, projection, limit), and a sink or the query's output.
+// A pipeline: a source (a scan, or the partitions of a sink), steps that work on a batch at a time (filter,
+// projection), and a sink or the query's output. Several pipelines may end in one sink or in the output: a union
+// is nothing else.
 //
 // Pipeline is shared by all threads; PipelineCursor belongs to one thread and runs the source and the
 // steps one vector at a time, so that whoever calls can stop after each.
@@ -24,72 +25,52 @@ struct OperatorCounts {
   uint64_t time_ns = 0;
 };
 
-// Hands rows out to a LIMIT: which of the next rows are within offset and limit, in order of arrival.
-class LimitCounter {
- public:
-  LimitCounter(int64_t limit, int64_t offset) : begin_(offset), end_(limit < 0 ? -1 : offset + limit) {}
-  // Of `rows` rows arriving now, [*first, *first + result) are wanted.
-  uint32_t Take(uint32_t rows, uint32_t* first);
-  // Rows that may still be wanted; UINT32_MAX when there is no limit or it is far.
-  uint32_t RowsLeft() const;
-  bool IsSatisfied() const { return end_ >= 0 && arrived_.load(std::memory_order_relaxed) >= end_; }
-
- private:
-  const int64_t begin_;
-  const int64_t end_;  // -1: none
-  std::atomic<int64_t> arrived_{0};
+// One pipeline of a plan, by numbers of operators.
+struct PipelineSpec {
+  PenumbraOperator source = -1;         // a scan or a breaker
+  PenumbraOperator scan_filter = -1;    // the filter that the scan runs; -1: none
+  std::vector<PenumbraOperator> steps;  // from there on
+  PenumbraOperator sink = -1;           // the breaker that takes the rows; -1: the output
 };
+
+// The pipelines of a finished plan in the order to run them: those that end in one sink are neighbours, and
+// come before the one that reads it.
+std::vector<PipelineSpec> FindPipelines(const Plan& plan);
 
 class Pipeline {
  public:
-  struct Step {
-    const Stage* stage;
-    int operator_index;
-    std::vector<bool> needed;      // of the step's output columns
-    std::unique_ptr<LimitCounter> limit;
-  };
+  // `scan` or `source` is where the rows come from; Seal() of the latter returned `partitions`.
+  Pipeline(const Plan& plan, const PipelineSpec& spec, Scan* scan, Sink* source, int partitions);
 
-  // From the scan or from `source`, whose Seal() returned `partitions`. Takes stages from `first_stage`
-  // up to the first that needs a sink; end_stage() is that stage or the number of stages.
-  Pipeline(const Plan& plan, const std::vector<std::vector<bool>>& needed, size_t first_stage, Scan* scan,
-           Sink* source, int partitions);
-
-  size_t first_stage() const { return first_stage_; }
-  size_t end_stage() const { return end_stage_; }
+  const PipelineSpec& spec() const { return spec_; }
+  const std::vector<const Operator*>& steps() const { return steps_; }
   Scan* scan() const { return scan_; }
   Sink* source() const { return source_; }
-  const std::vector<Step>& steps() const { return steps_; }
-  bool is_output() const { return is_output_; }
+  bool is_output() const { return spec_.sink < 0; }
   // One thread must run it: the order of rows is the sort's.
   bool is_sequential() const { return is_sequential_; }
   // Whether a batch may be left for a thread that has not begun.
   bool HasWork() const;
   void Stop();
-  bool IsSatisfied() const;
-  // How many rows of the source can matter from now on: less than UINT32_MAX when a limit stands above it
-  // with nothing between that drops rows.
-  uint32_t SourceRowsLeft() const;
   // -1 when none is left.
   int ClaimPartition();
 
  private:
-  const size_t first_stage_;
+  const PipelineSpec& spec_;
+  std::vector<const Operator*> steps_;
   Scan* const scan_;
   Sink* const source_;
   const int partitions_;
+  const bool is_sequential_;
   std::atomic<int> next_partition_{0};
   std::atomic<bool> is_stopped_{false};
-  std::vector<Step> steps_;
-  size_t end_stage_ = 0;
-  bool is_output_ = false;
-  bool is_sequential_ = false;
 };
 
 class PipelineCursor {
  public:
   using Progress = ScanCursor::Progress;
 
-  PipelineCursor(const Plan& plan, Pipeline& pipeline, ExecutionEnvironment& environment);
+  PipelineCursor(Pipeline& pipeline, ExecutionEnvironment& environment);
 
   // Called when the sink takes what this cursor gives.
   void SetSink(Sink* sink, Sink::Local* local);
@@ -98,7 +79,7 @@ class PipelineCursor {
   // One vector of pushed rows; the pipeline's source is the scan.
   Progress Push(const Rows& rows, uint32_t begin, uint32_t count, EvalContext& context, Batch* batch);
 
-  // By operator index; the scan's and the steps' of this pipeline.
+  // By operator; the source's and the steps' of this pipeline, and of the filter that its scan runs.
   void AddCounts(std::vector<OperatorCounts>* counts) const;
   // Null when the source is a sink.
   const ScanCounts* scan_counts() const { return scan_cursor_ == nullptr ? nullptr : &scan_cursor_->counts(); }
@@ -106,11 +87,9 @@ class PipelineCursor {
  private:
   Progress NextOfSource(Batch* batch);
   Progress RunSteps(EvalContext& context, Batch* batch);
-  bool RunFilter(const Pipeline::Step& step, EvalContext& context, Batch* batch);
-  void RunProjection(const Pipeline::Step& step, EvalContext& context, Batch* batch);
-  bool RunLimit(const Pipeline::Step& step, EvalContext& context, Batch* batch);
+  bool RunFilter(const Operator& filter, EvalContext& context, Batch* batch);
+  void RunProjection(const Operator& projection, EvalContext& context, Batch* batch);
 
-  const Plan& plan_;
   Pipeline& pipeline_;
   ExecutionEnvironment& environment_;
   std::unique_ptr<ScanCursor> scan_cursor_;

@@ -5,11 +5,21 @@
 #include "function/collation.h"
 #include "function/numeric_traits.h"
 #include "function/registry.h"
+#include "plan/passes.h"
 
 namespace penumbra {
 namespace {
 
 bool IsKnownType(PenumbraType type) { return type >= PENUMBRA_BOOL && type <= PENUMBRA_UUID; }
+
+// Whether the columns that the expression reads are there, of its types.
+bool ReadsColumnsOf(const Expr& expr, const std::vector<OutputColumn>& columns) {
+  if (expr.kind == Expr::Kind::kColumn) {
+    return static_cast<size_t>(expr.column) < columns.size() && columns[expr.column].type == expr.type;
+  }
+  return std::all_of(expr.args.begin(), expr.args.end(),
+                     [&](const Expr* arg) { return ReadsColumnsOf(*arg, columns); });
+}
 
 template <typename T>
 void AppendRaw(const T& value, std::string* key) {
@@ -49,14 +59,56 @@ Plan::Plan(const PenumbraPlanOptions& options) {
   }
 }
 
-int Plan::AddScanColumn(PenumbraType type, int numeric_scale) {
-  if (!IsKnownType(type) || !stages_.empty()) {
-    reason_ = "a scan column of an unknown type or after a stage";
+PenumbraOperator Plan::AddScan(const PenumbraScanColumn* columns, int count) {
+  Operator scan{Operator::Kind::kScan};
+  for (int i = 0; i < count; ++i) {
+    if (!IsKnownType(columns[i].type)) {
+      reason_ = "a scan column of an unknown type";
+      return -1;
+    }
+    scan.output.push_back({columns[i].type, columns[i].numeric_scale});
+    scan.scan.types.push_back(columns[i].type);
+  }
+  if (is_finished()) {
+    reason_ = "an operator after the plan was finished";
     return -1;
   }
-  scan_columns_.push_back({type, numeric_scale});
-  scan_types_.push_back(type);
-  return static_cast<int>(scan_columns_.size()) - 1;
+  operators_.push_back(std::move(scan));
+  has_user_.push_back(false);
+  return static_cast<PenumbraOperator>(operators_.size()) - 1;
+}
+
+bool Plan::CheckInput(PenumbraOperator input) {
+  if (is_finished()) {
+    reason_ = "an operator after the plan was finished";
+  } else if (!IsOperator(input)) {
+    reason_ = "an input that does not exist";
+  } else if (has_user_[input]) {
+    reason_ = "an input that another operator has";
+  } else {
+    return true;
+  }
+  return false;
+}
+
+bool Plan::CheckColumns(PenumbraOperator input, const PenumbraExpr* exprs, int count) {
+  const std::vector<OutputColumn>& columns = operators_[input].output;
+  if (std::all_of(exprs, exprs + count, [&](PenumbraExpr id) { return ReadsColumnsOf(*exprs_[id], columns); })) {
+    return true;
+  }
+  reason_ = "an expression over columns that the input does not have";
+  return false;
+}
+
+// An operator over one input whose columns it passes on.
+PenumbraOperator Plan::Append(Operator::Kind kind, PenumbraOperator input) {
+  Operator added{kind};
+  added.inputs = {input};
+  added.output = operators_[input].output;
+  has_user_[input] = true;
+  operators_.push_back(std::move(added));
+  has_user_.push_back(false);
+  return static_cast<PenumbraOperator>(operators_.size()) - 1;
 }
 
 PenumbraExpr Plan::Find(const std::string& key) const {
@@ -90,23 +142,20 @@ bool Plan::CheckExprs(const PenumbraExpr* exprs, int count) {
   return true;
 }
 
-PenumbraExpr Plan::Column(int column) {
-  const std::vector<PenumbraType>& types = output_types();
-  if (column < 0 || static_cast<size_t>(column) >= types.size()) {
+PenumbraExpr Plan::Column(PenumbraOperator input, int column) {
+  if (!IsOperator(input) || column < 0 || static_cast<size_t>(column) >= operators_[input].output.size()) {
     reason_ = "a column that does not exist";
     return -1;
   }
-  // Only columns of the scan have a declared scale, also when filters stand between.
-  const bool is_scanned = std::all_of(stages_.begin(), stages_.end(), [](const Stage& stage) {
-    return stage.kind != Stage::Kind::kProjection && stage.kind != Stage::Kind::kAggregation;
-  });
-  const bool has_scale = is_scanned && scan_columns_[column].numeric_scale >= 0;
+  const OutputColumn& output = operators_[input].output[column];
+  const bool has_scale = output.numeric_scale >= 0;
   std::string key = has_scale ? "d" : "c";
-  AppendRaw(types[column], &key);
+  AppendRaw(output.type, &key);
   AppendRaw(column, &key);
+  if (has_scale) AppendRaw(output.numeric_scale, &key);
   if (PenumbraExpr id = Find(key); id >= 0) return id;
-  std::unique_ptr<Expr> expr = BuildColumn(column, types[column]);
-  if (has_scale) expr->numeric = TraitsOfDeclared(scan_columns_[column].numeric_scale);
+  std::unique_ptr<Expr> expr = BuildColumn(column, output.type);
+  if (has_scale) expr->numeric = TraitsOfDeclared(output.numeric_scale);
   return Keep(std::move(key), std::move(expr));
 }
 
@@ -164,82 +213,81 @@ PenumbraExpr Plan::CallAs(PenumbraFunction function, PenumbraType result, const 
   return Keep(std::move(key), std::move(call));
 }
 
-Stage& Plan::AppendStage(Stage::Kind kind) {
-  std::vector<PenumbraType> types = output_types();
-  stages_.emplace_back();
-  stages_.back().kind = kind;
-  stages_.back().output_types = std::move(types);
-  return stages_.back();
-}
-
-bool Plan::AddFilter(const PenumbraExpr* conjuncts, int count) {
-  if (!CheckExprs(conjuncts, count)) return false;
+PenumbraOperator Plan::AddFilter(PenumbraOperator input, const PenumbraExpr* conjuncts, int count) {
+  if (!CheckInput(input) || !CheckExprs(conjuncts, count) || !CheckColumns(input, conjuncts, count)) return -1;
   for (int i = 0; i < count; ++i) {
     if (exprs_[conjuncts[i]]->type != PENUMBRA_BOOL) {
       reason_ = "a filter that is not boolean";
-      return false;
+      return -1;
     }
   }
-  bool is_first = stages_.empty();
-  // A filter on a filter is one filter.
-  bool is_merged = !is_first && stages_.back().kind == Stage::Kind::kFilter;
-  Stage& stage = is_merged ? stages_.back() : AppendStage(Stage::Kind::kFilter);
-  for (int i = 0; i < count; ++i) stage.exprs.push_back(Use(conjuncts[i]));
-  if (stages_.size() == 1) CompileScanFilters();
-  return true;
+  const PenumbraOperator id = Append(Operator::Kind::kFilter, input);
+  for (int i = 0; i < count; ++i) operators_[id].exprs.push_back(Use(conjuncts[i]));
+  return id;
 }
 
-void Plan::CompileScanFilters() {
-  scan_filters_.clear();
-  for (const Expr* conjunct : stages_[0].exprs) {
-    ScanFilter filter;
-    filter.expr = conjunct;
-    CollectColumns(*conjunct, &filter.columns);
-    // What can fail must see only the rows that the conjuncts before it let through, so it cannot run
-    // on a dictionary, whose entries may belong to other rows.
-    if (filter.columns.size() == 1 && !conjunct->can_fail) filter.predicate = ScanPredicate::Compile(*conjunct);
-    scan_filters_.push_back(std::move(filter));
-  }
-  std::stable_partition(scan_filters_.begin(), scan_filters_.end(),
-                        [](const ScanFilter& filter) { return !filter.expr->can_fail; });
-}
-
-bool Plan::AddProjection(const PenumbraExpr* exprs, int count) {
-  if (!CheckExprs(exprs, count)) return false;
-  Stage& stage = AppendStage(Stage::Kind::kProjection);
-  stage.output_types.clear();
+PenumbraOperator Plan::AddProjection(PenumbraOperator input, const PenumbraExpr* exprs, int count) {
+  if (!CheckInput(input) || !CheckExprs(exprs, count) || !CheckColumns(input, exprs, count)) return -1;
+  const PenumbraOperator id = Append(Operator::Kind::kProjection, input);
+  Operator& projection = operators_[id];
+  projection.output.clear();
   for (int i = 0; i < count; ++i) {
-    stage.exprs.push_back(Use(exprs[i]));
-    stage.output_types.push_back(stage.exprs.back()->type);
+    projection.exprs.push_back(Use(exprs[i]));
+    projection.output.push_back({projection.exprs.back()->type});
   }
-  return true;
+  return id;
 }
 
-bool Plan::AddAggregationStage(const PenumbraExpr* keys, int key_count, const PenumbraAggregateCall* calls,
-                               int call_count) {
-  if (!CheckExprs(keys, key_count)) return false;
+PenumbraOperator Plan::AddUnion(const PenumbraOperator* inputs, int count) {
+  if (count < 1) {
+    reason_ = "a union of nothing";
+    return -1;
+  }
+  for (int i = 0; i < count; ++i) {
+    if (!CheckInput(inputs[i])) return -1;
+    if (operators_[inputs[i]].output_types() != operators_[inputs[0]].output_types()) {
+      reason_ = "a union of inputs with other columns";
+      return -1;
+    }
+    if (std::find(inputs, inputs + i, inputs[i]) != inputs + i) {
+      reason_ = "an input that another operator has";
+      return -1;
+    }
+  }
+  const PenumbraOperator id = Append(Operator::Kind::kUnion, inputs[0]);
+  Operator& all = operators_[id];
+  all.inputs.assign(inputs, inputs + count);
+  for (OutputColumn& column : all.output) column.numeric_scale = -1;
+  for (PenumbraOperator input : all.inputs) has_user_[input] = true;
+  return id;
+}
+
+PenumbraOperator Plan::AddAggregationOperator(PenumbraOperator input, const PenumbraExpr* keys, int key_count,
+                                              const PenumbraAggregateCall* calls, int call_count) {
+  if (!CheckInput(input) || !CheckExprs(keys, key_count) || !CheckColumns(input, keys, key_count)) return -1;
   AggregationSpec spec;
   for (int i = 0; i < key_count; ++i) spec.keys.push_back(exprs_[keys[i]].get());
   for (int i = 0; i < call_count; ++i) {
     const PenumbraAggregateCall& call = calls[i];
-    if (call.argument >= 0 && !CheckExprs(&call.argument, 1)) return false;
-    if (call.filter >= 0 && !CheckExprs(&call.filter, 1)) return false;
+    for (const PenumbraExpr& expr : {call.argument, call.filter}) {
+      if (expr >= 0 && (!CheckExprs(&expr, 1) || !CheckColumns(input, &expr, 1))) return -1;
+    }
     AggregateSpec aggregate;
     aggregate.function = call.function;
     aggregate.result = call.result;
     aggregate.argument = call.argument >= 0 ? exprs_[call.argument].get() : nullptr;
     aggregate.filter = call.filter >= 0 ? exprs_[call.filter].get() : nullptr;
     aggregate.distinct = call.distinct;
-    if (!FindCollation(call.collation, &aggregate.collation)) return false;
+    if (!FindCollation(call.collation, &aggregate.collation)) return -1;
     if (aggregate.filter != nullptr && aggregate.filter->type != PENUMBRA_BOOL) {
       reason_ = "an aggregate's filter that is not boolean";
-      return false;
+      return -1;
     }
     if ((aggregate.argument == nullptr) != (call.function == PENUMBRA_AGG_COUNT_STAR)) {
       reason_ = "an aggregate with another number of arguments";
-      return false;
+      return -1;
     }
-    if (!CheckAggregate(aggregate, &reason_)) return false;
+    if (!CheckAggregate(aggregate, &reason_)) return -1;
     spec.aggregates.push_back(aggregate);
   }
   for (int i = 0; i < key_count; ++i) Use(keys[i]);
@@ -247,130 +295,74 @@ bool Plan::AddAggregationStage(const PenumbraExpr* keys, int key_count, const Pe
     if (calls[i].argument >= 0) Use(calls[i].argument);
     if (calls[i].filter >= 0) Use(calls[i].filter);
   }
-  Stage& stage = AppendStage(Stage::Kind::kAggregation);
-  stage.output_types.clear();
-  for (const Expr* key : spec.keys) stage.output_types.push_back(key->type);
-  for (const AggregateSpec& aggregate : spec.aggregates) stage.output_types.push_back(aggregate.result);
-  stage.aggregation = std::move(spec);
-  return true;
+  const PenumbraOperator id = Append(Operator::Kind::kAggregation, input);
+  Operator& aggregation = operators_[id];
+  aggregation.output.clear();
+  for (const Expr* key : spec.keys) aggregation.output.push_back({key->type});
+  for (const AggregateSpec& aggregate : spec.aggregates) aggregation.output.push_back({aggregate.result});
+  aggregation.aggregation = std::move(spec);
+  return id;
 }
 
-bool Plan::AddSort(const PenumbraSortKey* keys, int count, int64_t limit, int64_t offset) {
+PenumbraOperator Plan::AddSort(PenumbraOperator input, const PenumbraSortKey* keys, int count, int64_t limit,
+                               int64_t offset) {
+  if (!CheckInput(input)) return -1;
   SortSpec spec;
   for (int i = 0; i < count; ++i) {
     const Collation* collation;
-    if (!CheckExprs(&keys[i].expr, 1) || !FindCollation(keys[i].collation, &collation)) return false;
+    if (!CheckExprs(&keys[i].expr, 1) || !CheckColumns(input, &keys[i].expr, 1) ||
+        !FindCollation(keys[i].collation, &collation)) {
+      return -1;
+    }
     spec.keys.push_back({nullptr, keys[i].descending, keys[i].nulls_first, collation});
   }
   for (int i = 0; i < count; ++i) spec.keys[i].expr = Use(keys[i].expr);
-  spec.column_types = output_types();
+  spec.column_types = operators_[input].output_types();
   spec.limit = std::max<int64_t>(limit, -1);
   spec.offset = std::max<int64_t>(offset, 0);
-  AppendStage(Stage::Kind::kSort).sort = std::move(spec);
-  HoistProjection(stages_.size() - 1);
+  const PenumbraOperator id = Append(Operator::Kind::kSort, input);
+  operators_[id].sort = std::move(spec);
+  return id;
+}
+
+bool Plan::Finish(PenumbraOperator output) {
+  if (!CheckInput(output)) return false;
+  output_ = output;
+  RunPasses(&operators_, output);
+  order_ = OrderOperators(operators_, output);
   return true;
 }
 
-// A top-N above a projection becomes a projection above a top-N: only the rows that are left are
-// projected, and a top-N right above the scan can tell it which rows to decode. An expression that can
-// fail has to be evaluated for all rows.
-void Plan::HoistProjection(size_t sort_index) {
-  if (sort_index == 0 || stages_[sort_index].sort.limit < 0) return;
-  Stage& sort = stages_[sort_index];
-  Stage& projection = stages_[sort_index - 1];
-  if (projection.kind != Stage::Kind::kProjection) return;
-  for (const Expr* expr : projection.exprs) {
-    if (expr->can_fail) return;
-  }
-  for (const SortKeySpec& key : sort.sort.keys) {
-    if (key.expr->kind == Expr::Kind::kCall) return;
-  }
-  for (SortKeySpec& key : sort.sort.keys) {
-    if (key.expr->kind == Expr::Kind::kColumn) key.expr = projection.exprs[key.expr->column];
-  }
-  sort.sort.column_types = sort_index > 1 ? stages_[sort_index - 2].output_types : scan_types_;
-  sort.output_types = sort.sort.column_types;
-  std::swap(sort, projection);
-}
-
-bool Plan::AddLimit(int64_t limit, int64_t offset) {
-  limit = std::max<int64_t>(limit, -1);
-  offset = std::max<int64_t>(offset, 0);
-  // A limit above a sort makes it a top-N; projections keep rows and order.
-  for (auto stage = stages_.rbegin(); stage != stages_.rend(); ++stage) {
-    if (stage->kind == Stage::Kind::kSort && stage->sort.limit < 0 && stage->sort.offset == 0) {
-      stage->sort.limit = limit;
-      stage->sort.offset = offset;
-      HoistProjection(static_cast<size_t>(stages_.rend() - stage) - 1);
-      return true;
-    }
-    if (stage->kind != Stage::Kind::kProjection) break;
-  }
-  Stage& stage = AppendStage(Stage::Kind::kLimit);
-  stage.limit = limit;
-  stage.offset = offset;
-  return true;
-}
-
-std::vector<std::vector<bool>> Plan::NeededColumns() const {
-  std::vector<std::vector<bool>> needed(stages_.size() + 1);
-  needed.back().assign(output_types().size(), true);
-  for (size_t s = stages_.size(); s-- > 0;) {
-    const Stage& stage = stages_[s];
-    const std::vector<bool>& above = needed[s + 1];
-    size_t width = s == 0 ? scan_types_.size() : stages_[s - 1].output_types.size();
-    std::vector<int> columns;
-    auto collect = [&columns](const Expr* expr) {
-      if (expr != nullptr) CollectColumns(*expr, &columns);
-    };
-    switch (stage.kind) {
-      case Stage::Kind::kProjection:
-        for (size_t i = 0; i < stage.exprs.size(); ++i) {
-          // An error must be raised whether or not somebody reads the value.
-          if (above[i] || stage.exprs[i]->can_fail) collect(stage.exprs[i]);
-        }
-        break;
-      case Stage::Kind::kAggregation:
-        for (const Expr* key : stage.aggregation.keys) collect(key);
-        for (const AggregateSpec& aggregate : stage.aggregation.aggregates) {
-          collect(aggregate.argument);
-          collect(aggregate.filter);
-        }
-        break;
-      default:
-        for (size_t c = 0; c < width; ++c) {
-          if (above[c]) columns.push_back(static_cast<int>(c));
-        }
-        for (const Expr* conjunct : stage.exprs) collect(conjunct);
-        for (const SortKeySpec& key : stage.sort.keys) collect(key.expr);
-    }
-    needed[s].assign(width, false);
-    for (int column : columns) needed[s][column] = true;
-  }
-  return needed;
+bool Plan::IsScan(PenumbraOperator id) const {
+  return IsOperator(id) && operators_[id].kind == Operator::Kind::kScan;
 }
 
 bool Plan::CanBeUnsupportedLate() const {
-  bool can_be = false;
-  for (const Stage& stage : stages_) {
-    if (stage.kind == Stage::Kind::kAggregation || stage.kind == Stage::Kind::kSort) can_be = false;
-    can_be = can_be || std::any_of(stage.exprs.begin(), stage.exprs.end(),
-                                   [](const Expr* expr) { return expr->can_be_unsupported; });
+  std::vector<PenumbraOperator> streaming = {output_};
+  while (!streaming.empty()) {
+    const Operator& current = operators_[streaming.back()];
+    streaming.pop_back();
+    if (current.is_breaker()) continue;
+    if (std::any_of(current.exprs.begin(), current.exprs.end(),
+                    [](const Expr* expr) { return expr->can_be_unsupported; })) {
+      return true;
+    }
+    streaming.insert(streaming.end(), current.inputs.begin(), current.inputs.end());
   }
-  return can_be;
+  return false;
 }
 
-const char* Plan::OperatorName(int index) const {
-  if (index == 0) return "Vector Scan";
-  if (index < 0 || static_cast<size_t>(index) > stages_.size()) return nullptr;
-  const Stage& stage = stages_[index - 1];
-  switch (stage.kind) {
-    case Stage::Kind::kFilter: return "Vector Filter";
-    case Stage::Kind::kProjection: return "Vector Projection";
-    case Stage::Kind::kAggregation:
-      return stage.aggregation.keys.empty() ? "Vector Aggregate" : "Vector Hash Aggregate";
-    case Stage::Kind::kSort: return stage.sort.limit >= 0 ? "Vector Top-N" : "Vector Sort";
-    case Stage::Kind::kLimit: return "Vector Limit";
+const char* Plan::OperatorName(int place) const {
+  if (place < 0 || static_cast<size_t>(place) >= order_.size()) return nullptr;
+  const Operator& named = operators_[order_[place]];
+  switch (named.kind) {
+    case Operator::Kind::kScan: return "Vector Scan";
+    case Operator::Kind::kFilter: return "Vector Filter";
+    case Operator::Kind::kProjection: return "Vector Projection";
+    case Operator::Kind::kUnion: return "Vector Union";
+    case Operator::Kind::kAggregation:
+      return named.aggregation.keys.empty() ? "Vector Aggregate" : "Vector Hash Aggregate";
+    case Operator::Kind::kSort: return named.sort.limit >= 0 ? "Vector Top-N" : "Vector Sort";
   }
   return nullptr;
 }

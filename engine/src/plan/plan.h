@@ -1,6 +1,6 @@
-// A query over one relation: scan columns, then stages. Built through the C functions of
-// penumbra/engine.h; nothing of it changes once an execution exists. Any number of executions may
-// share a plan, one after the other or at once.
+// A query as a graph of operators. Built through the C functions of penumbra/engine.h from the scans up,
+// finished once; nothing of it changes after that. Any number of executions may share a plan, one after
+// the other or at once.
 #pragma once
 
 #include <memory>
@@ -9,36 +9,10 @@
 #include <vector>
 
 #include "expression/expr.h"
-#include "operator/operator.h"
 #include "penumbra/engine.h"
-#include "scan/scan_predicate.h"
-#include "segment/segment.h"
+#include "plan/graph.h"
 
 namespace penumbra {
-
-struct ScanColumn {
-  PenumbraType type;
-  int numeric_scale;  // declared; -1: none
-};
-
-// A conjunct that the scan evaluates itself.
-struct ScanFilter {
-  const Expr* expr = nullptr;
-  std::unique_ptr<ScanPredicate> predicate;  // null: decode and evaluate
-  std::vector<int> columns;                  // that it reads, each once
-};
-
-struct Stage {
-  enum class Kind : uint8_t { kFilter, kProjection, kAggregation, kSort, kLimit };
-
-  Kind kind;
-  std::vector<const Expr*> exprs;  // kFilter: conjuncts; kProjection: the columns
-  AggregationSpec aggregation;
-  SortSpec sort;
-  int64_t limit = -1;  // kLimit; -1: none
-  int64_t offset = 0;
-  std::vector<PenumbraType> output_types;
-};
 
 class Plan {
  public:
@@ -46,43 +20,51 @@ class Plan {
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
-  int AddScanColumn(PenumbraType type, int numeric_scale);
-
-  // The builders return null or false to refuse, with the reason set.
-  PenumbraExpr Column(int column);
+  // The builders return a negative number to refuse, with the reason set.
+  PenumbraOperator AddScan(const PenumbraScanColumn* columns, int count);
+  PenumbraExpr Column(PenumbraOperator input, int column);
   PenumbraExpr Constant(PenumbraType type, const PenumbraValue& value);
   PenumbraExpr Call(PenumbraFunction function, PenumbraType result, const PenumbraExpr* args, int count,
                     const PenumbraCollation* collation = nullptr);
-  bool AddFilter(const PenumbraExpr* conjuncts, int count);
-  bool AddProjection(const PenumbraExpr* exprs, int count);
-  bool AddAggregation(const PenumbraExpr* keys, int key_count, const PenumbraAggregateCall* calls, int call_count);
-  bool AddSort(const PenumbraSortKey* keys, int count, int64_t limit, int64_t offset);
-  bool AddLimit(int64_t limit, int64_t offset);
+  PenumbraOperator AddFilter(PenumbraOperator input, const PenumbraExpr* conjuncts, int count);
+  PenumbraOperator AddProjection(PenumbraOperator input, const PenumbraExpr* exprs, int count);
+  PenumbraOperator AddUnion(const PenumbraOperator* inputs, int count);
+  PenumbraOperator AddAggregation(PenumbraOperator input, const PenumbraExpr* keys, int key_count,
+                                  const PenumbraAggregateCall* calls, int call_count);
+  PenumbraOperator AddSort(PenumbraOperator input, const PenumbraSortKey* keys, int count, int64_t limit,
+                           int64_t offset);
+  // The operator whose rows are the result. Checks the graph and runs the passes of passes.h. False: refused.
+  bool Finish(PenumbraOperator output);
 
   const Expr* expr(PenumbraExpr id) const { return exprs_[id].get(); }
   const std::string& reason() const { return reason_; }
   void set_reason(std::string reason) { reason_ = std::move(reason); }
   const Session& session() const { return session_; }
-  const std::vector<ScanColumn>& scan_columns() const { return scan_columns_; }
-  const std::vector<PenumbraType>& scan_types() const { return scan_types_; }
-  const std::vector<Stage>& stages() const { return stages_; }
-  // The conjuncts of the first stage when it is a filter: those that cannot fail first.
-  const std::vector<ScanFilter>& scan_filters() const { return scan_filters_; }
-  const std::vector<PenumbraType>& output_types() const {
-    return stages_.empty() ? scan_types_ : stages_.back().output_types;
-  }
   int memo_slots() const { return memo_slots_; }
-  // needed[s][c]: whether stage s needs column c of its input; needed[stages] is the output, all true.
-  std::vector<std::vector<bool>> NeededColumns() const;
-  // Whether PENUMBRA_UNSUPPORTED can come after rows did: from a stage above the last one that waits for
+
+  // Of a finished plan.
+  bool is_finished() const { return output_ >= 0; }
+  const std::vector<Operator>& operators() const { return operators_; }
+  const Operator& op(PenumbraOperator id) const { return operators_[id]; }
+  PenumbraOperator output() const { return output_; }
+  // Those that the output depends on, inputs first.
+  const std::vector<PenumbraOperator>& order() const { return order_; }
+  bool IsScan(PenumbraOperator id) const;
+  // Whether PENUMBRA_UNSUPPORTED can come after rows did: from an operator above the last ones that wait for
   // all input.
   bool CanBeUnsupportedLate() const;
-  // Null past the end. Operator 0 is the scan, operator i + 1 is stage i.
-  const char* OperatorName(int index) const;
+  // Null past the end; by place in order().
+  const char* OperatorName(int place) const;
 
  private:
   bool IsExpr(PenumbraExpr id) const { return id >= 0 && static_cast<size_t>(id) < exprs_.size(); }
+  bool IsOperator(PenumbraOperator id) const { return id >= 0 && static_cast<size_t>(id) < operators_.size(); }
   bool CheckExprs(const PenumbraExpr* exprs, int count);
+  // What every new operator over `input` needs: the plan is not finished, the input exists and feeds no other.
+  bool CheckInput(PenumbraOperator input);
+  // Whether the expressions read only columns that the input has, of their types.
+  bool CheckColumns(PenumbraOperator input, const PenumbraExpr* exprs, int count);
+  PenumbraOperator Append(Operator::Kind kind, PenumbraOperator input);
   // Null in *collation: C. False: refused.
   bool FindCollation(const PenumbraCollation* description, const Collation** collation);
   PenumbraExpr Find(const std::string& key) const;
@@ -91,7 +73,6 @@ class Plan {
   // Call(), for CASE and COALESCE also with hidden scale.
   PenumbraExpr CallAs(PenumbraFunction function, PenumbraType result, const PenumbraExpr* args, int count,
                       const PenumbraCollation* collation, bool hides_scale);
-  void CompileScanFilters();
   PenumbraExpr IdOf(const Expr* expr) const;
   // plan_sum_of_case.cc
   bool SplitCaseOfZero(const Expr& argument, PenumbraExpr* others, PenumbraExpr* is_zero, PenumbraExpr* zero);
@@ -106,20 +87,18 @@ class Plan {
   bool SplitVaryingScale(const PenumbraAggregateCall& call, PenumbraExpr* relaxed, PenumbraExpr* scale);
   PenumbraExpr FinishVaryingScale(PenumbraAggregate function, PenumbraExpr sum, PenumbraExpr scale,
                                   PenumbraExpr count);
-  bool AddAggregationStage(const PenumbraExpr* keys, int key_count, const PenumbraAggregateCall* calls,
-                           int call_count);
-  void HoistProjection(size_t sort_index);
-  Stage& AppendStage(Stage::Kind kind);
+  PenumbraOperator AddAggregationOperator(PenumbraOperator input, const PenumbraExpr* keys, int key_count,
+                                          const PenumbraAggregateCall* calls, int call_count);
 
   Session session_;
-  std::vector<ScanColumn> scan_columns_;
-  std::vector<PenumbraType> scan_types_;
   std::vector<std::unique_ptr<Expr>> exprs_;
   std::unordered_map<std::string, PenumbraExpr> ids_;  // by structure: equal expressions are one node
   std::vector<int> uses_;
   int memo_slots_ = 0;
-  std::vector<Stage> stages_;
-  std::vector<ScanFilter> scan_filters_;
+  std::vector<Operator> operators_;
+  std::vector<bool> has_user_;  // by operator
+  std::vector<PenumbraOperator> order_;
+  PenumbraOperator output_ = -1;
   std::string reason_;
 };
 

@@ -69,8 +69,8 @@ PenumbraExpr Plan::FinishCaseOfZero(PenumbraExpr others, PenumbraExpr zeros, Pen
   return Call(PENUMBRA_FN_COALESCE, PENUMBRA_NUMERIC, values, 2);
 }
 
-bool Plan::AddAggregation(const PenumbraExpr* keys, int key_count, const PenumbraAggregateCall* calls,
-                          int call_count) {
+PenumbraOperator Plan::AddAggregation(PenumbraOperator input, const PenumbraExpr* keys, int key_count,
+                                      const PenumbraAggregateCall* calls, int call_count) {
   struct Split {
     int call;
     int helper;         // the first call made for it: zeros, or the scale and the count
@@ -94,19 +94,20 @@ bool Plan::AddAggregation(const PenumbraExpr* keys, int key_count, const Penumbr
       all.push_back({PENUMBRA_AGG_COUNT, PENUMBRA_INT8, relaxed, call.filter, false});
     }
   }
-  if (!AddAggregationStage(keys, key_count, all.data(), static_cast<int>(all.size()))) return false;
-  if (splits.empty()) return true;
+  const PenumbraOperator groups =
+      AddAggregationOperator(input, keys, key_count, all.data(), static_cast<int>(all.size()));
+  if (groups < 0 || splits.empty()) return groups;
 
   std::vector<PenumbraExpr> outputs;
-  for (int i = 0; i < key_count + call_count; ++i) outputs.push_back(Column(i));
+  for (int i = 0; i < key_count + call_count; ++i) outputs.push_back(Column(groups, i));
   for (const Split& split : splits) {
     PenumbraExpr& output = outputs[key_count + split.call];
     const int helper = key_count + split.helper;
-    output = split.zero >= 0 ? FinishCaseOfZero(output, Column(helper), split.zero)
-                             : FinishVaryingScale(calls[split.call].function, output, Column(helper),
-                                                  Column(helper + 1));
+    output = split.zero >= 0 ? FinishCaseOfZero(output, Column(groups, helper), split.zero)
+                             : FinishVaryingScale(calls[split.call].function, output, Column(groups, helper),
+                                                  Column(groups, helper + 1));
   }
-  return AddProjection(outputs.data(), static_cast<int>(outputs.size()));
+  return AddProjection(groups, outputs.data(), static_cast<int>(outputs.size()));
 }
 
 }  // namespace penumbra

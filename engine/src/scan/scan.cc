@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <numeric>
 
 #include "kernels/kernels.h"
 #include "vector/vector_build.h"
@@ -31,9 +30,9 @@ uint16_t* AllocateSelection(uint32_t rows, Arena& arena) {
   return arena.AllocateArray<uint16_t>((rows + 63) / 64 * 64);
 }
 
-// The verdicts of the plan's filters on a chunk; false when one excludes it.
-bool CheckChunk(const Plan& plan, const PenumbraChunk& chunk, std::vector<Verdict>* verdicts) {
-  for (const ScanFilter& filter : plan.scan_filters()) {
+// The verdicts of the filters on a chunk; false when one excludes it.
+bool CheckChunk(const ScanSpec& spec, const PenumbraChunk& chunk, std::vector<Verdict>* verdicts) {
+  for (const ScanFilter& filter : spec.filters) {
     Verdict verdict = Verdict::kSome;
     if (filter.predicate != nullptr) {
       verdict = filter.predicate->Check(SegmentReader(chunk.segments[filter.predicate->column()]));
@@ -46,14 +45,7 @@ bool CheckChunk(const Plan& plan, const PenumbraChunk& chunk, std::vector<Verdic
 
 }  // namespace
 
-bool IsChunkSkipped(const Plan& plan, const PenumbraChunk& chunk) { return !CheckChunk(plan, chunk, nullptr); }
-
-Scan::Scan(const Plan& plan, std::vector<bool> needed) : plan_(plan), needed_(std::move(needed)) {
-  const std::vector<Stage>& stages = plan.stages();
-  const size_t s = !stages.empty() && stages[0].kind == Stage::Kind::kFilter ? 1 : 0;
-  has_summaries_ = s < stages.size() && stages[s].kind == Stage::Kind::kAggregation &&
-                   CanSummarize(stages[s].aggregation, &summary_columns_);
-}
+bool IsChunkSkipped(const ScanSpec& spec, const PenumbraChunk& chunk) { return !CheckChunk(spec, chunk, nullptr); }
 
 bool Scan::CanSummarizeChunk(const Chunk& chunk) const {
   if (std::any_of(chunk.verdicts.begin(), chunk.verdicts.end(),
@@ -62,7 +54,7 @@ bool Scan::CanSummarizeChunk(const Chunk& chunk) const {
   }
   Arena arena;
   ColumnSummary summary;
-  return std::all_of(summary_columns_.begin(), summary_columns_.end(), [&](const SummaryColumn& needed) {
+  return std::all_of(spec_.summary_columns.begin(), spec_.summary_columns.end(), [&](const SummaryColumn& needed) {
     return SegmentReader(chunk.segments[needed.column]).Summarize(0, chunk.rows, needed.bounds, arena, &summary);
   });
 }
@@ -78,18 +70,18 @@ bool Scan::AddChunk(const PenumbraChunk& chunk) {
   }
   ++chunk_count_;
   std::vector<Verdict> verdicts;
-  if (!CheckChunk(plan_, chunk, &verdicts)) {
+  if (!CheckChunk(spec_, chunk, &verdicts)) {
     ++skipped_count_;
     return false;
   }
   if (valid_rows == 0) return true;
   Chunk& added = chunks_.emplace_back();
   added.rows = chunk.rows;
-  added.segments.assign(chunk.segments, chunk.segments + plan_.scan_columns().size());
+  added.segments.assign(chunk.segments, chunk.segments + spec_.types.size());
   added.ranges.assign(chunk.ranges, chunk.ranges + chunk.range_count);
   added.verdicts = std::move(verdicts);
   rows_left_ += chunk.rows;
-  added.is_summarized = has_summaries_ && valid_rows == chunk.rows && CanSummarizeChunk(added);
+  added.is_summarized = spec_.takes_summaries && valid_rows == chunk.rows && CanSummarizeChunk(added);
   if (!added.is_summarized) total_rows_ += valid_rows;
   return true;
 }
@@ -218,18 +210,18 @@ class ScanCursor::RowColumns final : public Columns {
 
 ScanCursor::ScanCursor(Scan& scan, bool is_output, ExecutionEnvironment& environment)
     : scan_(scan), is_output_(is_output), environment_(environment), chunk_arena_(&environment.budget) {
-  size_t width = scan.plan().scan_types().size();
-  for (PenumbraType type : scan.plan().scan_types()) vectors_.push_back(NullConstant(type));
+  size_t width = scan.spec().types.size();
+  for (PenumbraType type : scan.spec().types) vectors_.push_back(NullConstant(type));
   is_loaded_.resize(width);
   std::vector<int> uses(width);
-  const std::vector<ScanFilter>& filters = scan.plan().scan_filters();
+  const std::vector<ScanFilter>& filters = scan.spec().filters;
   for (size_t i = 0; i < filters.size(); ++i) {
     for (int column : filters[i].columns) ++uses[column];
     if (!filters[i].expr->can_fail) movable_.push_back({i});
   }
   for (size_t c = 0; c < width; ++c) {
-    is_kept_.push_back(scan.needed()[c] || uses[c] > 1);
-    if (scan.needed()[c]) needed_.push_back(static_cast<int>(c));
+    is_kept_.push_back(scan.spec().needed[c] || uses[c] > 1);
+    if (scan.spec().needed[c]) needed_.push_back(static_cast<int>(c));
   }
 }
 
@@ -257,7 +249,7 @@ void ScanCursor::BindChunk() {
   readers_.clear();
   Arena* kept = is_output_ ? nullptr : &chunk_arena_;
   for (const void* segment : chunk_->segments) readers_.emplace_back(segment, kept);
-  const std::vector<ScanFilter>& filters = scan_.plan().scan_filters();
+  const std::vector<ScanFilter>& filters = scan_.spec().filters;
   bound_.resize(filters.size());
   EvalContext context{chunk_arena_, environment_.session};
   for (size_t i = 0; i < filters.size(); ++i) {
@@ -339,14 +331,14 @@ bool ScanCursor::RunFilter(const ScanFilter& filter, Columns& columns, EvalConte
 
 void ScanCursor::SetSink(Sink* sink, Sink::Local* local) {
   prefilter_columns_ = sink->prefilter_columns();
-  summaries_.resize(scan_.summary_columns().size());
+  summaries_.resize(scan_.spec().summary_columns.size());
   sink_ = sink;
   sink_local_ = local;
 }
 
 bool ScanCursor::EmitSummary(uint32_t begin, uint32_t count, EvalContext& context) {
   for (size_t i = 0; i < summaries_.size(); ++i) {
-    const SummaryColumn& needed = scan_.summary_columns()[i];
+    const SummaryColumn& needed = scan_.spec().summary_columns[i];
     if (!readers_[needed.column].Summarize(begin, count, needed.bounds, context.arena, &summaries_[i]))
       return false;
   }
@@ -367,9 +359,8 @@ bool ScanCursor::RunPrefilter(Columns& columns, EvalContext& context) {
   return true;
 }
 
-ScanCursor::Progress ScanCursor::Emit(Columns& columns, bool is_chunk, uint32_t max_rows, EvalContext& context,
-                                      Batch* batch) {
-  const std::vector<ScanFilter>& filters = scan_.plan().scan_filters();
+ScanCursor::Progress ScanCursor::Emit(Columns& columns, bool is_chunk, EvalContext& context, Batch* batch) {
+  const std::vector<ScanFilter>& filters = scan_.spec().filters;
   bool is_measured = movable_.size() > 1 && vectors_seen_ % kMeasureInterval == 0;
   for (FilterState& state : movable_) {
     if (is_chunk && (bound_[state.index] != nullptr || chunk_->verdicts[state.index] == Verdict::kAll)) continue;
@@ -387,19 +378,13 @@ ScanCursor::Progress ScanCursor::Emit(Columns& columns, bool is_chunk, uint32_t 
     if (filter.expr->can_fail && !RunFilter(filter, columns, context)) return Progress::kNoRows;
   }
   counts_.rows_out += columns.row_count();
-  if (max_rows == 0) return Progress::kNoRows;
-  if (columns.row_count() > max_rows) {
-    auto* first = AllocateSelection(max_rows, context.arena);
-    std::iota(first, first + max_rows, uint16_t{0});
-    columns.Narrow(first, max_rows, context.arena);
-  }
   if (!prefilter_columns_.empty() && !RunPrefilter(columns, context)) return Progress::kNoRows;
   for (int column : needed_) columns.Load(column, context.arena);
   *batch = columns.batch();
   return Progress::kRows;
 }
 
-ScanCursor::Progress ScanCursor::Next(uint32_t max_rows, EvalContext& context, Batch* batch) {
+ScanCursor::Progress ScanCursor::Next(EvalContext& context, Batch* batch) {
   if (chunk_ == nullptr || position_ >= morsel_.end) {
     if (!OpenMorsel()) return Progress::kExhausted;
   } else if (scan_.is_stopped()) {
@@ -420,7 +405,7 @@ ScanCursor::Progress ScanCursor::Next(uint32_t max_rows, EvalContext& context, B
   counts_.rows_in += kernels::CountBits(bits, count);
   if (!ApplyPredicates(begin, count, bits, context)) return Progress::kNoRows;
   const uint32_t n = kernels::CountBits(bits, count);
-  if (n == count && scan_.has_summaries() && !is_filtered_decoded_ && EmitSummary(begin, count, context))
+  if (n == count && scan_.spec().takes_summaries && !is_filtered_decoded_ && EmitSummary(begin, count, context))
     return Progress::kNoRows;
   ChunkColumns columns(*this, begin, count);
   if (n < count) {
@@ -428,16 +413,16 @@ ScanCursor::Progress ScanCursor::Next(uint32_t max_rows, EvalContext& context, B
     kernels::BitsToSelection(bits, count, selected);
     columns.Select(selected, n);
   }
-  return Emit(columns, true, max_rows, context, batch);
+  return Emit(columns, true, context, batch);
 }
 
-ScanCursor::Progress ScanCursor::Filter(const Rows& rows, uint32_t begin, uint32_t count, uint32_t max_rows,
+ScanCursor::Progress ScanCursor::Filter(const Rows& rows, uint32_t begin, uint32_t count,
                                         EvalContext& context, Batch* batch) {
   ++vectors_seen_;
   counts_.rows_in += count;
   counts_.pushed_rows += count;
   RowColumns columns(*this, rows, begin, count);
-  return Emit(columns, false, max_rows, context, batch);
+  return Emit(columns, false, context, batch);
 }
 
 }  // namespace penumbra

@@ -1,4 +1,4 @@
-// The source of every plan's first pipeline: chunks of encoded columns, handed out in morsels, and
+// A source of pipelines: chunks of encoded columns, handed out in morsels, and
 // rows that the caller pushes.
 //
 // Scan is shared by all threads; ScanCursor belongs to one. AddChunk() calls come before the first
@@ -12,8 +12,7 @@
 #include <vector>
 
 #include "operator/operator.h"
-#include "plan/plan.h"
-#include "scan/scan_predicate.h"
+#include "scan/scan_spec.h"
 #include "segment/rows.h"
 #include "segment/segment.h"
 
@@ -23,25 +22,21 @@ constexpr uint32_t kMorselRows = 16 * kVectorRows;
 
 class Scan {
  public:
-  // `needed`: the scan columns that the first stage after the filter reads.
-  Scan(const Plan& plan, std::vector<bool> needed);
+  explicit Scan(const ScanSpec& spec) : spec_(spec) {}
   Scan(const Scan&) = delete;
 
   // False: zone maps prove that no row passes.
   bool AddChunk(const PenumbraChunk& chunk);
   // Whether a morsel may be left to claim.
   bool HasWork() const { return rows_left_.load(std::memory_order_relaxed) > 0 && !is_stopped(); }
-  // Nothing more is wanted: limits and errors.
+  // Nothing more is wanted, after an error.
   void Stop() { is_stopped_.store(true, std::memory_order_relaxed); }
   bool is_stopped() const { return is_stopped_.load(std::memory_order_relaxed); }
   // Of which rows have to be looked at.
   uint64_t total_rows() const { return total_rows_; }
   uint32_t chunk_count() const { return chunk_count_; }
   uint32_t skipped_count() const { return skipped_count_; }
-  const Plan& plan() const { return plan_; }
-  const std::vector<bool>& needed() const { return needed_; }
-  bool has_summaries() const { return has_summaries_; }
-  const std::vector<SummaryColumn>& summary_columns() const { return summary_columns_; }
+  const ScanSpec& spec() const { return spec_; }
 
   struct Chunk {
     uint32_t rows = 0;
@@ -64,10 +59,7 @@ class Scan {
   bool ClaimFrom(Chunk* chunk, Morsel* morsel);
   bool CanSummarizeChunk(const Chunk& chunk) const;
 
-  const Plan& plan_;
-  const std::vector<bool> needed_;
-  bool has_summaries_ = false;  // the sink takes them
-  std::vector<SummaryColumn> summary_columns_;
+  const ScanSpec& spec_;
   std::deque<Chunk> chunks_;
   std::atomic<size_t> next_chunk_{0};
   std::atomic<int64_t> rows_left_{0};
@@ -77,8 +69,8 @@ class Scan {
   uint32_t skipped_count_ = 0;
 };
 
-// Whether zone maps prove that no row of the chunk passes the plan's first filter.
-bool IsChunkSkipped(const Plan& plan, const PenumbraChunk& chunk);
+// Whether zone maps prove that no row of the chunk passes the scan's filters.
+bool IsChunkSkipped(const ScanSpec& spec, const PenumbraChunk& chunk);
 
 struct ScanCounts {
   uint64_t rows_in = 0;      // valid rows looked at
@@ -97,11 +89,9 @@ class ScanCursor {
   enum class Progress { kRows, kNoRows, kExhausted };
   // Looks at one vector of rows. The batch lives in context.arena, in the segments and (unless is_output)
   // in this cursor's chunk state: until the next call.
-  // Of the rows that pass only the first max_rows are decoded; the caller wants no more.
-  Progress Next(uint32_t max_rows, EvalContext& context, Batch* batch);
+  Progress Next(EvalContext& context, Batch* batch);
   // The same for pushed rows [begin, begin + count), begin a multiple of kVectorRows.
-  Progress Filter(const Rows& rows, uint32_t begin, uint32_t count, uint32_t max_rows, EvalContext& context,
-                  Batch* batch);
+  Progress Filter(const Rows& rows, uint32_t begin, uint32_t count, EvalContext& context, Batch* batch);
   const ScanCounts& counts() const { return counts_; }
   // The sink that takes the scan's batches as they are: it is asked which rows it wants decoded, and
   // given summaries instead of rows where it can use them.
@@ -113,7 +103,7 @@ class ScanCursor {
   class RowColumns;
   // What this thread has learned of a conjunct that may be moved.
   struct FilterState {
-    size_t index = 0;  // in the plan's scan_filters()
+    size_t index = 0;  // in the spec's filters
     double rows_in = 1;
     double rows_out = 0.5;
     double cost_ns = 1;  // per row
@@ -127,7 +117,7 @@ class ScanCursor {
   bool SetValidBits(uint32_t begin, uint32_t count, uint64_t* bits);
   bool ApplyPredicates(uint32_t begin, uint32_t count, uint64_t* bits, EvalContext& context);
   // Runs the conjuncts that ApplyPredicates() did not and decodes the output.
-  Progress Emit(Columns& columns, bool is_chunk, uint32_t max_rows, EvalContext& context, Batch* batch);
+  Progress Emit(Columns& columns, bool is_chunk, EvalContext& context, Batch* batch);
   bool RunFilter(const ScanFilter& filter, Columns& columns, EvalContext& context);
   bool RunPrefilter(Columns& columns, EvalContext& context);
   // Gives the sink what metadata says of these rows, all of which are valid and pass; false: they have

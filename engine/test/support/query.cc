@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "numeric/numeric.h"
+#include "plan/plan.h"
 
 namespace penumbra::test {
 namespace {
@@ -127,14 +128,27 @@ PenumbraChunk Chunk::chunk() const {
 PlanBuilder::PlanBuilder(const std::vector<PenumbraType>& scan_columns, int numeric_scale) {
   PenumbraPlanOptions options = PlanOptions();
   plan_ = penumbra_plan_create(&options);
-  for (PenumbraType type : scan_columns) {
-    const int scale = type == PENUMBRA_NUMERIC ? numeric_scale : -1;
-    EXPECT_GE(penumbra_plan_add_scan_column(plan_, type, scale), 0);
-  }
+  for (PenumbraType type : scan_columns) columns_.push_back({type, type == PENUMBRA_NUMERIC ? numeric_scale : -1});
+  scan_ = Scan();
+}
+
+const PenumbraPlan* PlanBuilder::Finish() const {
+  if (!plan_->is_finished()) EXPECT_TRUE(penumbra_plan_finish(plan_, current_)) << reason();
+  return plan_;
+}
+
+void PlanBuilder::Keep(PenumbraOperator added) {
+  EXPECT_GE(added, 0) << reason();
+  if (added >= 0) current_ = added;
+}
+
+PenumbraOperator PlanBuilder::Scan() {
+  Keep(penumbra_plan_add_scan(plan_, columns_.data(), static_cast<int>(columns_.size())));
+  return current_;
 }
 
 PenumbraExpr PlanBuilder::Column(int column) {
-  PenumbraExpr expr = penumbra_plan_column(plan_, column);
+  PenumbraExpr expr = penumbra_plan_column(plan_, current_, column);
   EXPECT_GE(expr, 0) << reason();
   return expr;
 }
@@ -165,26 +179,25 @@ PenumbraExpr PlanBuilder::Call(PenumbraFunction function, PenumbraType result,
 }
 
 void PlanBuilder::Filter(std::initializer_list<PenumbraExpr> conjuncts) {
-  EXPECT_TRUE(penumbra_plan_add_filter(plan_, conjuncts.begin(), static_cast<int>(conjuncts.size()))) << reason();
+  Keep(penumbra_plan_add_filter(plan_, current_, conjuncts.begin(), static_cast<int>(conjuncts.size())));
 }
 
 void PlanBuilder::Project(std::initializer_list<PenumbraExpr> exprs) {
-  EXPECT_TRUE(penumbra_plan_add_projection(plan_, exprs.begin(), static_cast<int>(exprs.size()))) << reason();
+  Keep(penumbra_plan_add_projection(plan_, current_, exprs.begin(), static_cast<int>(exprs.size())));
+}
+
+void PlanBuilder::Union(std::initializer_list<PenumbraOperator> inputs) {
+  Keep(penumbra_plan_add_union(plan_, inputs.begin(), static_cast<int>(inputs.size())));
 }
 
 void PlanBuilder::Aggregate(std::initializer_list<PenumbraExpr> keys,
                             std::initializer_list<PenumbraAggregateCall> calls) {
-  EXPECT_TRUE(penumbra_plan_add_aggregation(plan_, keys.begin(), static_cast<int>(keys.size()), calls.begin(),
-                                            static_cast<int>(calls.size())))
-      << reason();
+  Keep(penumbra_plan_add_aggregation(plan_, current_, keys.begin(), static_cast<int>(keys.size()), calls.begin(),
+                                     static_cast<int>(calls.size())));
 }
 
 void PlanBuilder::Sort(std::initializer_list<PenumbraSortKey> keys, int64_t limit, int64_t offset) {
-  EXPECT_TRUE(penumbra_plan_add_sort(plan_, keys.begin(), static_cast<int>(keys.size()), limit, offset)) << reason();
-}
-
-void PlanBuilder::Limit(int64_t limit, int64_t offset) {
-  EXPECT_TRUE(penumbra_plan_add_limit(plan_, limit, offset)) << reason();
+  Keep(penumbra_plan_add_sort(plan_, current_, keys.begin(), static_cast<int>(keys.size()), limit, offset));
 }
 
 PenumbraAggregateCall CountStar() { return {PENUMBRA_AGG_COUNT_STAR, PENUMBRA_INT8, -1, -1, false}; }
@@ -196,21 +209,31 @@ PenumbraAggregateCall Aggregate(PenumbraAggregate function, PenumbraType result,
 Output Run(const PlanBuilder& plan, const Input& input) {
   Output output{};
   PenumbraExecOptions options{input.memory_bytes, input.threads, "/tmp"};
-  PenumbraExec* exec = penumbra_exec_create(plan.plan(), &options);
+  PenumbraExec* exec = penumbra_exec_create(plan.Finish(), &options);
+  std::vector<ScanInput> scans = input.others;
+  scans.push_back({plan.scan(), input.chunks, input.pushed});
   auto check = [&output](const PenumbraStatus& status) {
     output.status = status;
     return status.code == PENUMBRA_OK;
   };
+  // Pushes all rows of the scan that wants them.
+  auto feed = [&](PenumbraOperator wanted) {
+    auto scan = std::find_if(scans.begin(), scans.end(), [&](const ScanInput& s) { return s.scan == wanted; });
+    bool is_ok = true;
+    for (const Table* table : scan->pushed) is_ok = is_ok && check(penumbra_exec_push_rows(exec, wanted, table->rows()));
+    return is_ok && check(penumbra_exec_end_rows(exec, wanted));
+  };
   bool is_ok = true;
-  for (const Chunk* chunk : input.chunks) {
-    PenumbraChunk added = chunk->chunk();
-    is_ok = is_ok && check(penumbra_exec_add_chunk(exec, &added));
+  for (const ScanInput& scan : scans) {
+    for (const Chunk* chunk : scan.chunks) {
+      PenumbraChunk added = chunk->chunk();
+      is_ok = is_ok && check(penumbra_exec_add_chunk(exec, scan.scan, &added));
+    }
   }
   is_ok = is_ok && check(penumbra_exec_start(exec));
-  for (const Table* table : input.pushed) is_ok = is_ok && check(penumbra_exec_push_rows(exec, table->rows()));
-  is_ok = is_ok && check(penumbra_exec_end_rows(exec));
   int width = penumbra_plan_output_count(plan.plan());
   while (is_ok) {
+    if (PenumbraOperator wanted = penumbra_exec_wanted_scan(exec); wanted >= 0 && !(is_ok = feed(wanted))) break;
     PenumbraResult result{};
     PenumbraFetch fetch = penumbra_exec_fetch(exec, &result, &output.status);
     if (fetch == PENUMBRA_FETCH_DONE || fetch == PENUMBRA_FETCH_ERROR) break;

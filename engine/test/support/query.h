@@ -55,7 +55,12 @@ class PlanBuilder {
   ~PlanBuilder() { penumbra_plan_destroy(plan_); }
   PlanBuilder(const PlanBuilder&) = delete;
 
-  const PenumbraPlan* plan() const { return plan_; }
+  PenumbraPlan* plan() const { return plan_; }
+  // The operator added last, which the next one takes.
+  PenumbraOperator current() const { return current_; }
+  PenumbraOperator scan() const { return scan_; }
+  // The plan with the current operator as its output.
+  const PenumbraPlan* Finish() const;
   const char* reason() const { return penumbra_plan_reason(plan_); }
 
   // Expressions; a refusal fails the test.
@@ -68,18 +73,32 @@ class PlanBuilder {
   void Project(std::initializer_list<PenumbraExpr> exprs);
   void Aggregate(std::initializer_list<PenumbraExpr> keys, std::initializer_list<PenumbraAggregateCall> calls);
   void Sort(std::initializer_list<PenumbraSortKey> keys, int64_t limit = -1, int64_t offset = 0);
-  void Limit(int64_t limit, int64_t offset = 0);
+  // Another scan of the same columns, the current operator from now on.
+  PenumbraOperator Scan();
+  void Union(std::initializer_list<PenumbraOperator> inputs);
 
  private:
+  void Keep(PenumbraOperator added);
+
   PenumbraPlan* plan_;
+  std::vector<PenumbraScanColumn> columns_;
+  PenumbraOperator scan_ = -1;  // the first
+  PenumbraOperator current_ = -1;
 };
 
 PenumbraAggregateCall CountStar();
 PenumbraAggregateCall Aggregate(PenumbraAggregate function, PenumbraType result, PenumbraExpr argument);
 
-struct Input {
+struct ScanInput {
+  PenumbraOperator scan;
   std::vector<const Chunk*> chunks;
   std::vector<const Table*> pushed;
+};
+
+struct Input {
+  std::vector<const Chunk*> chunks;  // of the plan's first scan
+  std::vector<const Table*> pushed;
+  std::vector<ScanInput> others;
   int threads = 0;
   size_t memory_bytes = size_t{256} << 20;
 };

@@ -61,7 +61,7 @@ extern bool cache_estimate_coverage(Relation rel, const AttrNumber *attnums, int
  * the first filter of the plan, whose scan columns are attnums.
  */
 extern double cache_estimate_skipped(Relation rel, const AttrNumber *attnums, int natts,
-									 const PenumbraPlan *plan);
+									 const PenumbraPlan *plan, PenumbraOperator scan);
 
 /* Tells the loader that a query would have used these columns. */
 extern void cache_note_wanted(Relation rel, const AttrNumber *attnums, int natts);

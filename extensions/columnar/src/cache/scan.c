@@ -88,7 +88,8 @@ cache_estimate_coverage(Relation rel, const AttrNumber *attnums, int natts, Cach
 }
 
 double
-cache_estimate_skipped(Relation rel, const AttrNumber *attnums, int natts, const PenumbraPlan *plan)
+cache_estimate_skipped(Relation rel, const AttrNumber *attnums, int natts, const PenumbraPlan *plan,
+					   PenumbraOperator scan)
 {
 	const void **segments = palloc(sizeof(void *) * Max(natts, 1));
 	CachedChunk **pinned;
@@ -102,7 +103,7 @@ cache_estimate_skipped(Relation rel, const AttrNumber *attnums, int natts, const
 
 		for (int c = 0; c < natts; c++)
 			segments[c] = pinned[i]->columns[attnums[c] - 1].segment;
-		skipped += penumbra_plan_chunk_is_skipped(plan, &chunk) ? 1 : 0;
+		skipped += penumbra_plan_chunk_is_skipped(plan, scan, &chunk) ? 1 : 0;
 		directory_unpin_chunk(pinned[i], attnums, natts);
 	}
 	return (double) skipped / (count + 1);

@@ -285,7 +285,7 @@ add_chunks(PenumbraScanState *state)
 
 		for (int c = 0; c < cached->nchunks && status.code == PENUMBRA_OK; c++)
 		{
-			status = penumbra_exec_add_chunk(state->exec, &cached->chunks[c]);
+			status = penumbra_exec_add_chunk(state->exec, state->scan, &cached->chunks[c]);
 			CHECK_FOR_INTERRUPTS();
 		}
 	}
@@ -364,6 +364,7 @@ start_engine(PenumbraScanState *state, Translation *translation)
 	callback->arg = state;
 	MemoryContextRegisterResetCallback(engine_context, callback);
 	state->plan = translation->plan;
+	state->scan = translation->scan;
 	state->rows = create_rows(state);
 	state->window = result_window_create(state->pipeline->output_map);
 	state->temporary_path = palloc(MAXPGPATH);
@@ -499,7 +500,7 @@ next_heap_block(PenumbraScanState *state, ScanTable **table, BlockNumber *block)
 	return false;
 }
 
-/* Reads and pushes one batch of heap rows. */
+/* One step on the heap side: reads and pushes a batch of rows, or tells their end. */
 static PenumbraStatus
 push_heap_rows(PenumbraScanState *state)
 {
@@ -522,20 +523,10 @@ push_heap_rows(PenumbraScanState *state)
 		pages++;
 	}
 	if (penumbra_rows_count(state->rows) > 0)
-		status = penumbra_exec_push_rows(state->exec, state->rows);
+		status = penumbra_exec_push_rows(state->exec, state->scan, state->rows);
 	if (status.code == PENUMBRA_OK && !state->is_reading_heap)
-		status = penumbra_exec_end_rows(state->exec);
+		status = penumbra_exec_end_rows(state->exec, state->scan);
 	return status;
-}
-
-/* One step on the heap side: a batch of rows, or their end. */
-static PenumbraStatus
-feed_heap_rows(PenumbraScanState *state)
-{
-	if (!penumbra_exec_is_satisfied(state->exec))
-		return push_heap_rows(state);
-	state->is_reading_heap = false;
-	return penumbra_exec_end_rows(state->exec);
 }
 
 /*
@@ -556,7 +547,7 @@ fetch_result(PenumbraScanState *state)
 		CHECK_FOR_INTERRUPTS();
 		if (state->is_reading_heap && wants_rows)
 		{
-			status = feed_heap_rows(state);
+			status = push_heap_rows(state);
 			wants_rows = !state->is_streaming;
 			continue;
 		}

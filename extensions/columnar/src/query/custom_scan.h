@@ -71,6 +71,7 @@ typedef struct PenumbraScanState
 	ParallelScan unshared;		/* of a parallel scan that runs in one process */
 	MemoryContext scan_context; /* chunks pinned and readers, of one execution */
 	PenumbraPlan *plan;			/* these three die before scan_context */
+	PenumbraOperator scan;		/* of the plan: the tables' rows */
 	PenumbraExec *exec;
 	PenumbraRows *rows;
 	ResultWindow *window;

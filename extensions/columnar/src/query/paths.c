@@ -170,10 +170,10 @@ examine_quals(PlannedTable *table, RangeTblEntry *rte, Relation relation, const 
 			conjuncts[count++] = expr;
 	}
 	if (count > 0 && table->coverage.cached_pages >= SAMPLED_CHUNKS_MIN * cache_chunk_pages &&
-		penumbra_plan_add_filter(translation->plan, conjuncts, count))
+		translation_add_filter(translation, conjuncts, count) && translation_finish(translation))
 		table->skipped_share = cache_estimate_skipped(relation, attnums,
 													  list_length(table->attnos),
-													  translation->plan);
+													  translation->plan, translation->scan);
 	translation_end(translation);
 }
 

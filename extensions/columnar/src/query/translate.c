@@ -384,7 +384,7 @@ translate_input(Translation *translation, Node *node)
 {
 	int			place = pipeline_find_expr(translation->inputs, node);
 
-	return place < 0 ? -1 : penumbra_plan_column(translation->plan, place);
+	return place < 0 ? -1 : penumbra_plan_column(translation->plan, translation->current, place);
 }
 
 PenumbraExpr
@@ -420,18 +420,35 @@ translate_expr(Translation *translation, Node *node)
 
 /* ---------------------------------------------------------------- stages */
 
+/* Goes on from a new operator; false: it was refused. */
+static bool
+keep_operator(Translation *translation, PenumbraOperator added)
+{
+	if (added < 0)
+	{
+		engine_result(translation, -1);
+		return false;
+	}
+	translation->current = added;
+	return true;
+}
+
+bool
+translation_add_filter(Translation *translation, const PenumbraExpr *conjuncts, int count)
+{
+	return keep_operator(translation, penumbra_plan_add_filter(translation->plan,
+															   translation->current,
+															   conjuncts, count));
+}
+
 static bool
 add_filter(Translation *translation, PipelineStage *stage)
 {
 	int			count = list_length(stage->exprs);
 	PenumbraExpr *conjuncts = palloc(sizeof(PenumbraExpr) * count);
 
-	if (!translate_args(translation, stage->exprs, conjuncts))
-		return false;
-	if (penumbra_plan_add_filter(translation->plan, conjuncts, count))
-		return true;
-	engine_result(translation, -1);
-	return false;
+	return translate_args(translation, stage->exprs, conjuncts) &&
+		translation_add_filter(translation, conjuncts, count);
 }
 
 static bool
@@ -442,11 +459,10 @@ add_projection(Translation *translation, PipelineStage *stage)
 
 	if (!translate_args(translation, stage->exprs, exprs))
 		return false;
-	if (!penumbra_plan_add_projection(translation->plan, exprs, count))
-	{
-		engine_result(translation, -1);
+	if (!keep_operator(translation, penumbra_plan_add_projection(translation->plan,
+																 translation->current,
+																 exprs, count)))
 		return false;
-	}
 	translation->inputs = stage->exprs;
 	return true;
 }
@@ -514,11 +530,10 @@ add_aggregation(Translation *translation, PipelineStage *stage)
 			return false;
 	}
 	translation->conditional_depth--;
-	if (!penumbra_plan_add_aggregation(translation->plan, keys, key_count, calls, call_count))
-	{
-		engine_result(translation, -1);
+	if (!keep_operator(translation, penumbra_plan_add_aggregation(translation->plan,
+																  translation->current, keys,
+																  key_count, calls, call_count)))
 		return false;
-	}
 	translation->inputs = list_concat_copy(stage->exprs, stage->aggrefs);
 	return true;
 }
@@ -592,7 +607,15 @@ add_sort(Translation *translation, PipelineStage *stage)
 	if (!row_count_of(translation, stage->limit, -1, &limit) ||
 		!row_count_of(translation, stage->offset, 0, &offset))
 		return false;
-	if (penumbra_plan_add_sort(translation->plan, keys, count, limit, offset))
+	return keep_operator(translation, penumbra_plan_add_sort(translation->plan,
+															 translation->current, keys, count,
+															 limit, offset));
+}
+
+bool
+translation_finish(Translation *translation)
+{
+	if (penumbra_plan_finish(translation->plan, translation->current))
 		return true;
 	engine_result(translation, -1);
 	return false;
@@ -626,7 +649,7 @@ translation_add_stages(Translation *translation, const Pipeline *pipeline)
 		if (!is_taken)
 			return false;
 	}
-	return true;
+	return translation_finish(translation);
 }
 
 /* ---------------------------------------------------------------- begin and end */
@@ -661,6 +684,8 @@ translation_begin(const Pipeline *pipeline, const RuntimeValue *values)
 		.encoding_is_utf8 = GetDatabaseEncoding() == PG_UTF8,
 		.time_zone = time_zone_of_session()
 	};
+	int			count = list_length(pipeline->columns);
+	PenumbraScanColumn *columns;
 	ListCell   *lc;
 
 	translation->owner = owner;
@@ -674,16 +699,20 @@ translation_begin(const Pipeline *pipeline, const RuntimeValue *values)
 	callback->func = destroy_plan;
 	callback->arg = translation;
 	MemoryContextRegisterResetCallback(owner, callback);
+	columns = palloc(sizeof(PenumbraScanColumn) * Max(count, 1));
 	foreach(lc, pipeline->columns)
 	{
 		Var		   *var = lfirst(lc);
-		PenumbraType type;
+		PenumbraScanColumn *column = &columns[foreach_current_index(lc)];
 
-		if (!translate_type(var->vartype, &type))
+		if (!translate_type(var->vartype, &column->type))
 			elog(ERROR, "column of type %s in a Penumbra pipeline", format_type_be(var->vartype));
-		penumbra_plan_add_scan_column(translation->plan, type,
-									  type == PENUMBRA_NUMERIC ? numeric_scale_of(var) : -1);
+		column->numeric_scale = column->type == PENUMBRA_NUMERIC ? numeric_scale_of(var) : -1;
 	}
+	translation->scan = penumbra_plan_add_scan(translation->plan, columns, count);
+	if (translation->scan < 0)
+		elog(ERROR, "Penumbra scan was refused: %s", penumbra_plan_reason(translation->plan));
+	translation->current = translation->scan;
 	return translation;
 }
 

@@ -28,6 +28,8 @@ typedef struct RuntimeValue
 typedef struct Translation
 {
 	PenumbraPlan *plan;
+	PenumbraOperator scan;
+	PenumbraOperator current;	/* the operator made last, input of the next */
 	List	   *inputs;			/* what the columns of the current stage stand for */
 	List	   *runtime_exprs;
 	const RuntimeValue *runtime_values; /* by runtime_exprs; NULL while planning */
@@ -39,7 +41,10 @@ typedef struct Translation
 
 extern Translation *translation_begin(const Pipeline *pipeline, const RuntimeValue *values);
 /* False: refused, see translation->reason. */
+extern bool translation_add_filter(Translation *translation, const PenumbraExpr *conjuncts, int count);
+/* Adds all stages and finishes the plan.  False: refused, see translation->reason. */
 extern bool translation_add_stages(Translation *translation, const Pipeline *pipeline);
+extern bool translation_finish(Translation *translation);
 extern void translation_end(Translation *translation);
 
 /* Negative: refused. */

@@ -1,0 +1,38 @@
+// A filter right above a scan runs inside it, where zone maps and encodings answer it and what it drops is
+// never decoded.
+//
+// Conjuncts that cannot fail run first, in any order: the same rows pass, and no error can tell. Those that
+// can fail keep their order and see only the rows that all before them let through. For the same reason they
+// never run on a dictionary, whose entries may belong to other rows.
+#include <algorithm>
+
+#include "plan/passes.h"
+
+namespace penumbra {
+namespace {
+
+void CompileFilters(const std::vector<const Expr*>& conjuncts, std::vector<ScanFilter>* filters) {
+  for (const Expr* conjunct : conjuncts) {
+    ScanFilter& filter = filters->emplace_back();
+    filter.expr = conjunct;
+    CollectColumns(*conjunct, &filter.columns);
+    if (filter.columns.size() == 1 && !conjunct->can_fail) filter.predicate = ScanPredicate::Compile(*conjunct);
+  }
+  std::stable_partition(filters->begin(), filters->end(),
+                        [](const ScanFilter& filter) { return !filter.expr->can_fail; });
+}
+
+}  // namespace
+
+void RunFiltersInScans(std::vector<Operator>* operators, PenumbraOperator output) {
+  for (PenumbraOperator id : OrderOperators(*operators, output)) {
+    Operator& filter = (*operators)[id];
+    if (filter.kind != Operator::Kind::kFilter) continue;
+    Operator& input = (*operators)[filter.inputs[0]];
+    if (input.kind != Operator::Kind::kScan) continue;
+    CompileFilters(filter.exprs, &input.scan.filters);
+    filter.runs_in_scan = true;
+  }
+}
+
+}  // namespace penumbra

@@ -1,0 +1,38 @@
+// The nodes of a plan's graph.
+#pragma once
+
+#include <vector>
+
+#include "expression/expr.h"
+#include "operator/operator.h"
+#include "penumbra/engine.h"
+#include "scan/scan_spec.h"
+
+namespace penumbra {
+
+// A column of an operator's output.
+struct OutputColumn {
+  PenumbraType type;
+  int numeric_scale = -1;  // declared, of a column that comes from a scan as it is; -1: none
+};
+
+// A node of the graph. Its inputs were made before it, so numbers ascend from the scans to the output.
+struct Operator {
+  enum class Kind : uint8_t { kScan, kFilter, kProjection, kUnion, kAggregation, kSort };
+
+  Kind kind;
+  std::vector<PenumbraOperator> inputs;
+  std::vector<OutputColumn> output;
+  ScanSpec scan;                    // kScan
+  std::vector<const Expr*> exprs;   // kFilter: conjuncts; kProjection: the columns
+  bool runs_in_scan = false;        // kFilter: the scan below evaluates it
+  AggregationSpec aggregation;      // kAggregation
+  SortSpec sort;                    // kSort
+  std::vector<bool> needed;         // which columns of the output somebody reads
+
+  // Whether it ends a pipeline: it takes all rows before it gives one.
+  bool is_breaker() const { return kind == Kind::kAggregation || kind == Kind::kSort; }
+  std::vector<PenumbraType> output_types() const;
+};
+
+}  // namespace penumbra

@@ -1,0 +1,29 @@
+// What a scan is asked to do. The scan knows nothing else of the plan that it is in.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "expression/expr.h"
+#include "operator/operator.h"
+#include "scan/scan_predicate.h"
+
+namespace penumbra {
+
+// A conjunct that the scan evaluates itself.
+struct ScanFilter {
+  const Expr* expr = nullptr;
+  std::unique_ptr<ScanPredicate> predicate;  // null: decode and evaluate
+  std::vector<int> columns;                  // that it reads, each once
+};
+
+struct ScanSpec {
+  std::vector<PenumbraType> types;   // of the columns
+  std::vector<ScanFilter> filters;   // those that cannot fail first, the others in the order given
+  std::vector<bool> needed;          // columns to be decoded for the rows that pass
+  // The sink takes what metadata says of these columns in place of rows.
+  bool takes_summaries = false;
+  std::vector<SummaryColumn> summary_columns;
+};
+
+}  // namespace penumbra
