@@ -49,6 +49,67 @@ def adapter_failures() -> list[str]:
     return found
 
 
+# Each folder may include those that stand before it.
+LAYERS = {
+    "engine/src": "vector numeric expression function segment operator scan aggregate sort plan execution api".split(),
+    "extensions/columnar/src": ["cache", "query"],
+}
+INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
+
+
+def layer_failures() -> list[str]:
+    failures = []
+    for root, layers in LAYERS.items():
+        folders = {path.name for path in (TREE / root).iterdir() if path.is_dir()}
+        failures += [f"{root}/{name} is no layer" for name in sorted(folders - set(layers))]
+        for path in sorted((TREE / root).glob("*/*.[ch]*")):
+            own = path.parent.name
+            if path.suffix not in (".c", ".cc", ".h") or own not in layers:
+                continue
+            for include in INCLUDE.findall(path.read_text()):
+                other = include.split("/")[0]
+                if other in layers and layers.index(other) > layers.index(own):
+                    failures.append(f"{path.relative_to(TREE)} includes {include}, a layer above it")
+    return failures
+
+
+def modules_of(root: Path) -> dict[str, set[str]]:
+    """What each module (a source file with its header) includes of the same folder tree."""
+    files = {str(path.relative_to(root)) for path in root.rglob("*") if path.suffix in (".c", ".cc", ".h")}
+    modules: dict[str, set[str]] = {}
+    for name in sorted(files):
+        module = str(Path(name).with_suffix(""))
+        includes = modules.setdefault(module, set())
+        for include in INCLUDE.findall((root / name).read_text()):
+            for candidate in (include, str(Path(name).parent / include)):
+                if candidate in files and str(Path(candidate).with_suffix("")) != module:
+                    includes.add(str(Path(candidate).with_suffix("")))
+    return modules
+
+
+def circles_of(modules: dict[str, set[str]]) -> list[str]:
+    """Modules that are left when those that include nothing are taken away again and again, and then
+    those that nobody includes."""
+    left = {module: set(includes) for module, includes in modules.items()}
+    while True:
+        done = {m for m, includes in left.items() if not includes & left.keys()}
+        included = set().union(*(left[m] for m in left.keys() - done)) if left.keys() - done else set()
+        done |= left.keys() - included
+        if not done:
+            return sorted(left)
+        left = {m: includes for m, includes in left.items() if m not in done}
+
+
+def circle_failures() -> list[str]:
+    roots = [TREE / "engine/src", TREE / "kernels/src", *sorted(TREE.glob("extensions/*/src"))]
+    failures = []
+    for root in roots:
+        circle = circles_of(modules_of(root))
+        if circle:
+            failures.append(f"{root.relative_to(TREE)}: includes go in a circle among {', '.join(circle)}")
+    return failures
+
+
 def version_failures() -> list[str]:
     return [
         f"{path.relative_to(TREE)} tests PG_VERSION_NUM outside common/pg_compat.h"
@@ -91,6 +152,8 @@ def main() -> int:
     checks = {
         "engine and kernels include no PostgreSQL header": header_failures,
         "extensions include only the engine's public headers": adapter_failures,
+        "folders of layers include only what is below them": layer_failures,
+        "no circle of includes": circle_failures,
         "version tests stand in common/pg_compat.h": version_failures,
         "libraries export their entry points only": symbol_failures,
     }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "divide.h"
-#include "multiply.h"
+#include "multiplication.h"
 
 namespace k = penumbra::kernels;
 

@@ -13,7 +13,7 @@
 #include <algorithm>
 
 #include "lanes-inl.h"
-#include "multiply.h"
+#include "multiplication.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace penumbra::kernels::HWY_NAMESPACE {

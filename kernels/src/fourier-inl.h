@@ -14,7 +14,7 @@
 #endif
 
 #include "lanes-inl.h"
-#include "multiply.h"
+#include "multiplication.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace penumbra::kernels::HWY_NAMESPACE {

@@ -1,6 +1,6 @@
 // The roots of unity, computed by the compiler: constants in read-only memory that all processes
 // share, and the same bits on every machine.
-#include "multiply.h"
+#include "multiplication.h"
 
 namespace penumbra::kernels {
 namespace {

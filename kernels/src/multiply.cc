@@ -1,6 +1,6 @@
 // Products of long numbers: scalar columns, vector columns, Fourier transforms. See
 // penumbra/digits.h.
-#include "multiply.h"
+#include "multiplication.h"
 
 #include <algorithm>
 
