@@ -614,6 +614,7 @@ CREATE OPERATOR CLASS compressed_jsonb_path_ops FOR TYPE compressed_jsonb USING 
 -- Dictionaries: see train.c
 
 CREATE FUNCTION guard_dictionaries() RETURNS trigger LANGUAGE C AS 'MODULE_PATHNAME';
+REVOKE ALL ON FUNCTION guard_dictionaries() FROM PUBLIC;
 CREATE TRIGGER guard_rows BEFORE INSERT OR UPDATE OR DELETE ON dictionaries
     FOR EACH ROW EXECUTE FUNCTION guard_dictionaries();
 CREATE TRIGGER guard_table BEFORE TRUNCATE ON dictionaries

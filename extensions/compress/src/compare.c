@@ -98,8 +98,7 @@ compressed_equals_plain(Datum compressed, Datum plain)
 
 /* Texts */
 
-/* Whether equal texts have equal bytes. */
-static bool
+bool
 is_deterministic(Oid collation)
 {
 	if (!OidIsValid(collation))

@@ -14,6 +14,9 @@
 extern bool compressed_equals_compressed(Datum left, Datum right);
 extern bool compressed_equals_plain(Datum compressed, Datum plain);
 
+/* Whether texts are equal only if their bytes are.  An error if there is no collation. */
+extern bool is_deterministic(Oid collation);
+
 /* Defines the six comparison operators and the btree function of a pair of operand types. */
 #define COMPARISON_FUNCTIONS(prefix, compare, equal) \
 	PENUMBRA_SQL_FUNCTION(prefix##_eq); \

@@ -79,6 +79,7 @@ compress_into(const CompressionTarget *target, const char *raw, ValueHeader *hea
 	Size		used;
 	void	   *state;
 
+	check_target(target, method);
 	header->method_id = target->method_id;
 	if (target->level != method->routine->default_level)
 	{

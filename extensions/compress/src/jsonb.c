@@ -103,14 +103,10 @@ FUNCTION_ON_CACHED(compressed_jsonb_typeof, jsonb_typeof)
 Datum
 compressed_jsonb_extract_path(PG_FUNCTION_ARGS)
 {
-	Datum		original = PG_GETARG_DATUM(0);
-	Datum		document = cached_jsonb(fcinfo, 0);
-	Datum		result;
+	Datum		result = call_on_cached(fcinfo, jsonb_extract_path);
 
-	fcinfo->args[0].value = document;
-	result = jsonb_extract_path(fcinfo);
-	fcinfo->args[0].value = original;
-	return !fcinfo->isnull && result == document ? compressed_jsonb_to_jsonb(fcinfo) : result;
+	return !fcinfo->isnull && result == cached_jsonb(fcinfo, 0) ? compressed_jsonb_to_jsonb(fcinfo)
+		: result;
 }
 
 /* Comparisons: of values, as numbers that are written differently are equal. */

@@ -114,6 +114,11 @@ sample_values(const SampledColumn *column, uint32 max_values, Size max_bytes)
 	SPI_connect();
 	if (SPI_execute(query.data, true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not sample column \"%s\"", column->attribute_name);
+	/* its name and type were looked up without a lock */
+	if (SPI_gettypeid(SPI_tuptable->tupdesc, 1) != column->type)
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("column \"%s\" was changed by another session", column->attribute_name)));
 	MemoryContextSwitchTo(caller);
 	for (uint64 i = 0; i < SPI_processed && sample.total_bytes < max_bytes; i++)
 	{

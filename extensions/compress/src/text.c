@@ -6,7 +6,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "compressed.h"
+#include "compare.h"
 
 #include "input.h"
 #include "libpq/pqformat.h"
@@ -168,7 +168,7 @@ compressed_text_left(PG_FUNCTION_ARGS)
 										Int32GetDatum(characters)));
 }
 
-/* starts_with(value, text) compares bytes, as of text. */
+/* starts_with(value, text) compares bytes, where the collation lets it. */
 Datum
 compressed_text_starts_with(PG_FUNCTION_ARGS)
 {
@@ -177,6 +177,8 @@ compressed_text_starts_with(PG_FUNCTION_ARGS)
 	OpenValue	value;
 	char	   *prefix;
 
+	if (!is_deterministic(PG_GET_COLLATION()))
+		return call_on_cached(fcinfo, text_starts_with);
 	value_open_header(PG_GETARG_DATUM(0), &value);
 	if (bytes > value.header.raw_bytes)
 		PG_RETURN_BOOL(false);

@@ -27,6 +27,7 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 #include "utils/syscache.h"
 
 PENUMBRA_SQL_FUNCTION(train_dictionary);
@@ -214,29 +215,40 @@ Datum
 guard_dictionaries(PG_FUNCTION_ARGS)
 {
 	TriggerData *trigger = (TriggerData *) fcinfo->context;
+	HeapTuple	row;
 	TupleDesc	desc;
-	bool		is_null;
+	Datum		values[Anum_dictionaries_content];
+	bool		nulls[Anum_dictionaries_content];
 	bytea	   *content;
 	uint32		id;
 
-	if (!CALLED_AS_TRIGGER(fcinfo))
-		elog(ERROR, "guard_dictionaries: not called by trigger manager");
+	/* The columns are taken by number: those of another table could be anything. */
+	if (!CALLED_AS_TRIGGER(fcinfo) || RelationGetRelid(trigger->tg_relation) !=
+		get_relname_relid("dictionaries", catalog_schema()))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function \"guard_dictionaries\" is a trigger of table \"dictionaries\" only")));
 	if (!TRIGGER_FIRED_BY_INSERT(trigger->tg_event))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("compression dictionaries cannot be changed or removed"),
 				 errdetail("Values that were compressed with one could not be read any more.")));
 
+	row = trigger->tg_trigtuple;
 	desc = RelationGetDescr(trigger->tg_relation);
-	content = DatumGetByteaPP(heap_getattr(trigger->tg_trigtuple, Anum_dictionaries_content, desc,
-										   &is_null));
+	for (int i = 0; i < lengthof(values); i++)
+	{
+		values[i] = heap_getattr(row, i + 1, desc, &nulls[i]);
+		/* the constraint's error follows */
+		if (nulls[i])
+			return PointerGetDatum(row);
+	}
+	content = DatumGetByteaPP(values[Anum_dictionaries_content - 1]);
 	id = dictionary_id(VARDATA_ANY(content), VARSIZE_ANY_EXHDR(content));
-	if (DatumGetInt64(heap_getattr(trigger->tg_trigtuple, Anum_dictionaries_id, desc,
-								   &is_null)) != id ||
-		DatumGetInt64(heap_getattr(trigger->tg_trigtuple, Anum_dictionaries_number, desc,
-								   &is_null)) != dictionary_number(id))
+	if (DatumGetInt64(values[Anum_dictionaries_id - 1]) != id ||
+		DatumGetInt64(values[Anum_dictionaries_number - 1]) != dictionary_number(id))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("compression dictionary does not have the id of its content")));
-	return PointerGetDatum(trigger->tg_trigtuple);
+	return PointerGetDatum(row);
 }

@@ -52,6 +52,33 @@ target_typmod(const CompressionTarget *target)
 	return target->method_id | level << 12 | target->dictionary_number << 18;
 }
 
+/* Levels and dictionaries that the method takes: a modifier can be made by hand. */
+void
+check_target(const CompressionTarget *target, const CompressionMethod *method)
+{
+	const CompressionRoutine *routine = method->routine;
+	CompressionOptions options = {
+		.level = target->level,
+		/* the content does not matter and may not be there yet */
+		.dictionary = target->dictionary_number != 0 ? "" : NULL
+	};
+
+	if (method_has_levels(method) &&
+		(target->level < routine->min_level || target->level > routine->max_level))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("compression level %d is out of range for method \"%s\"", target->level,
+						method->name),
+				 errhint("Its levels are %d to %d, the default is %d.", routine->min_level,
+						 routine->max_level, routine->default_level)));
+	if (target->dictionary_number != 0 && (routine == NULL || !routine->takes_dictionary))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("compression method \"%s\" takes no dictionary", method->name)));
+	if (routine != NULL && routine->cmcheck != NULL)
+		routine->cmcheck(&options);
+}
+
 static bool
 parse_integer(const char *string, int *number)
 {
@@ -79,26 +106,15 @@ set_level(CompressionTarget *target, const CompressionMethod *method, const char
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("compression method \"%s\" has no levels", method->name)));
-	if (level < method->routine->min_level || level > method->routine->max_level)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("compression level %d is out of range for method \"%s\"", level,
-						method->name),
-				 errhint("Its levels are %d to %d, the default is %d.", method->routine->min_level,
-						 method->routine->max_level, method->routine->default_level)));
 	target->level = level;
 }
 
 /* A number is taken as it is: a dump is restored before the dictionary's row is there. */
 static void
-set_dictionary(CompressionTarget *target, const CompressionMethod *method, const char *string)
+set_dictionary(CompressionTarget *target, const char *string)
 {
 	int			number;
 
-	if (method->routine == NULL || !method->routine->takes_dictionary)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("compression method \"%s\" takes no dictionary", method->name)));
 	if (!parse_integer(string, &number))
 	{
 		uint32		id = dictionary_id_by_name(string);
@@ -115,20 +131,6 @@ set_dictionary(CompressionTarget *target, const CompressionMethod *method, const
 				 errmsg("number of a compression dictionary must be from 1 to %d",
 						DICTIONARY_NUMBER_MAX)));
 	target->dictionary_number = number;
-}
-
-/* What the method itself has to say, in words of its own. */
-static void
-check_combination(const CompressionTarget *target, const CompressionMethod *method)
-{
-	CompressionOptions options = {
-		.level = target->level,
-		/* the content does not matter and may not be there yet */
-		.dictionary = target->dictionary_number != 0 ? "" : NULL
-	};
-
-	if (method->routine != NULL && method->routine->cmcheck != NULL)
-		method->routine->cmcheck(&options);
 }
 
 /*
@@ -170,10 +172,10 @@ compression_typmod_in(PG_FUNCTION_ARGS)
 	if (count > 1 && second_is_level)
 		set_level(&target, method, DatumGetCString(words[1]));
 	else if (count == 2)
-		set_dictionary(&target, method, DatumGetCString(words[1]));
+		set_dictionary(&target, DatumGetCString(words[1]));
 	if (count == 3)
-		set_dictionary(&target, method, DatumGetCString(words[2]));
-	check_combination(&target, method);
+		set_dictionary(&target, DatumGetCString(words[2]));
+	check_target(&target, method);
 	PG_RETURN_INT32(target_typmod(&target));
 }
 

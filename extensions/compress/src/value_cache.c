@@ -146,3 +146,19 @@ cached_value(Datum datum)
 	cached->last_use = ++uses;
 	return (struct varlena *) cached->raw.data;
 }
+
+/* The caller's arguments are left as they are: a constant is put there once for all its calls. */
+Datum
+call_on_cached(FunctionCallInfo fcinfo, PGFunction server_function)
+{
+	LOCAL_FCINFO(call, 2);
+	Datum		result;
+
+	Assert(PG_NARGS() <= 2);
+	InitFunctionCallInfoData(*call, fcinfo->flinfo, PG_NARGS(), PG_GET_COLLATION(), NULL, NULL);
+	memcpy(call->args, fcinfo->args, PG_NARGS() * sizeof(NullableDatum));
+	call->args[0].value = PointerGetDatum(cached_value(PG_GETARG_DATUM(0)));
+	result = server_function(call);
+	fcinfo->isnull = call->isnull;
+	return result;
+}

@@ -11,20 +11,24 @@
 
 #include "postgres.h"
 
+#include "fmgr.h"
+
 /*
  * The decompressed value, with a full varlena header, aligned.  Read only;
  * valid until two other values were asked for, at least.
  */
 extern struct varlena *cached_value(Datum datum);
 
-/* Defines a function that is the server's one on the cached first argument. */
+/* The server's function on the cached first argument. */
+extern Datum call_on_cached(FunctionCallInfo fcinfo, PGFunction server_function);
+
+/* Defines a function that is such a call. */
 #define FUNCTION_ON_CACHED(name, server_function) \
 	PENUMBRA_SQL_FUNCTION(name); \
 	Datum \
 	name(PG_FUNCTION_ARGS) \
 	{ \
-		fcinfo->args[0].value = PointerGetDatum(cached_value(PG_GETARG_DATUM(0))); \
-		return server_function(fcinfo); \
+		return call_on_cached(fcinfo, server_function); \
 	}
 
 #endif							/* COMPRESS_VALUE_CACHE_H */

@@ -70,6 +70,14 @@ CREATE COLLATION ignore_case (provider = icu, locale = 'und-u-ks-level2', determ
 SELECT 'ABC'::compressed_text COLLATE ignore_case = 'abc', 'ABC'::compressed_text COLLATE ignore_case = 'abc'::text;
 SELECT count(*) FROM (SELECT DISTINCT x COLLATE ignore_case FROM (VALUES ('a'::compressed_text), ('A'), ('b')) v (x)) s;
 
+SELECT starts_with('ABC'::compressed_text COLLATE ignore_case, 'ab');
+SELECT 'ABC'::compressed_text COLLATE ignore_case ^@ 'ab';
+
+-- A constant on the left is the same in every row.
+SELECT '{"a": 1, "b": 2}'::compressed_jsonb -> k, '{"a": 1, "b": 2}'::compressed_jsonb #> ARRAY[k], '{"a": 1}'::compressed_jsonb ? k,
+  'abc'::compressed_text ~ k, 'abc'::compressed_text LIKE k || '%'
+FROM (VALUES ('a'), ('b'), ('a')) v (k);
+
 -- Indexes, and plans that use them
 CREATE INDEX c_t ON c (t);
 CREATE INDEX c_b ON c USING hash (b);
