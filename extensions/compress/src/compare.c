@@ -26,10 +26,40 @@
 
 PENUMBRA_SQL_FUNCTION(compressed_text_sortsupport);
 PENUMBRA_SQL_FUNCTION(compressed_text_pattern_sortsupport);
-PENUMBRA_SQL_FUNCTION(compressed_hash);
-PENUMBRA_SQL_FUNCTION(compressed_hash_extended);
-PENUMBRA_SQL_FUNCTION(plain_hash);
-PENUMBRA_SQL_FUNCTION(plain_hash_extended);
+
+/* Of the comparisons of this transaction */
+static MemoryContext comparison_context = NULL;
+
+static void
+forget_context(void *arg)
+{
+	comparison_context = NULL;
+}
+
+MemoryContext
+comparison_begin(void)
+{
+	if (comparison_context == NULL)
+	{
+		MemoryContextCallback *at_end = MemoryContextAlloc(TopTransactionContext, sizeof(*at_end));
+
+		at_end->func = forget_context;
+		MemoryContextRegisterResetCallback(TopTransactionContext, at_end);
+		comparison_context = AllocSetContextCreate(TopTransactionContext,
+												   "comparison of compressed values",
+												   ALLOCSET_DEFAULT_SIZES);
+	}
+	/* one that raised an error, in a subtransaction, left it full */
+	MemoryContextReset(comparison_context);
+	return MemoryContextSwitchTo(comparison_context);
+}
+
+void
+comparison_end(MemoryContext caller)
+{
+	MemoryContextSwitchTo(caller);
+	MemoryContextReset(comparison_context);
+}
 
 static bool
 same_bytes(const void *left, Size left_bytes, const void *right, Size right_bytes)
@@ -225,20 +255,32 @@ static int
 sort_compare(Datum left, Datum right, SortSupport ssup)
 {
 	SortSupport text = ssup->ssup_extra;
+	MemoryContext caller = comparison_begin();
+	Datum		left_text = PointerGetDatum(cached_value(left));
+	Datum		right_text = PointerGetDatum(cached_value(right));
+	int			result;
 
-	return text->abbrev_converter != NULL ?
-		text->abbrev_full_comparator(PointerGetDatum(cached_value(left)),
-									 PointerGetDatum(cached_value(right)), text) :
-		text->comparator(PointerGetDatum(cached_value(left)),
-						 PointerGetDatum(cached_value(right)), text);
+	/* what sorts texts keeps its buffers in the caller's context */
+	MemoryContextSwitchTo(caller);
+	result = text->abbrev_converter != NULL ?
+		text->abbrev_full_comparator(left_text, right_text, text) :
+		text->comparator(left_text, right_text, text);
+	comparison_end(caller);
+	return result;
 }
 
 static Datum
 sort_abbreviate(Datum original, SortSupport ssup)
 {
 	SortSupport text = ssup->ssup_extra;
+	MemoryContext caller = comparison_begin();
+	Datum		value = PointerGetDatum(cached_value(original));
+	Datum		result;
 
-	return text->abbrev_converter(PointerGetDatum(cached_value(original)), text);
+	MemoryContextSwitchTo(caller);
+	result = text->abbrev_converter(value, text);
+	comparison_end(caller);
+	return result;
 }
 
 static bool
@@ -291,12 +333,9 @@ static uint32
 compressed_raw_hash(FunctionCallInfo fcinfo)
 {
 	OpenValue	value;
-	uint32		hash;
 
 	value_open_header(PG_GETARG_DATUM(0), &value);
-	hash = value_hash(&value);
-	value_close(&value);
-	return hash;
+	return value_hash(&value);
 }
 
 static uint32
@@ -314,8 +353,8 @@ hash_by_collation(FunctionCallInfo fcinfo)
 	return OidIsValid(PG_GET_COLLATION()) && !is_deterministic(PG_GET_COLLATION());
 }
 
-Datum
-compressed_hash(PG_FUNCTION_ARGS)
+static Datum
+hash_compressed(FunctionCallInfo fcinfo)
 {
 	if (hash_by_collation(fcinfo))
 		return DirectFunctionCall1Coll(hashtext, PG_GET_COLLATION(),
@@ -323,8 +362,8 @@ compressed_hash(PG_FUNCTION_ARGS)
 	return hash_uint32(compressed_raw_hash(fcinfo));
 }
 
-Datum
-compressed_hash_extended(PG_FUNCTION_ARGS)
+static Datum
+hash_compressed_extended(FunctionCallInfo fcinfo)
 {
 	if (hash_by_collation(fcinfo))
 		return DirectFunctionCall2Coll(hashtextextended, PG_GET_COLLATION(),
@@ -333,19 +372,24 @@ compressed_hash_extended(PG_FUNCTION_ARGS)
 	return hash_uint32_extended(compressed_raw_hash(fcinfo), PG_GETARG_INT64(1));
 }
 
-Datum
-plain_hash(PG_FUNCTION_ARGS)
+static Datum
+hash_plain(FunctionCallInfo fcinfo)
 {
 	if (hash_by_collation(fcinfo))
 		return DirectFunctionCall1Coll(hashtext, PG_GET_COLLATION(), PG_GETARG_DATUM(0));
 	return hash_uint32(plain_raw_hash(fcinfo));
 }
 
-Datum
-plain_hash_extended(PG_FUNCTION_ARGS)
+static Datum
+hash_plain_extended(FunctionCallInfo fcinfo)
 {
 	if (hash_by_collation(fcinfo))
 		return DirectFunctionCall2Coll(hashtextextended, PG_GET_COLLATION(), PG_GETARG_DATUM(0),
 									   PG_GETARG_DATUM(1));
 	return hash_uint32_extended(plain_raw_hash(fcinfo), PG_GETARG_INT64(1));
 }
+
+COMPARISON_FUNCTION(compressed_hash, , Datum, hash_compressed(fcinfo))
+COMPARISON_FUNCTION(compressed_hash_extended, , Datum, hash_compressed_extended(fcinfo))
+COMPARISON_FUNCTION(plain_hash, , Datum, hash_plain(fcinfo))
+COMPARISON_FUNCTION(plain_hash_extended, , Datum, hash_plain_extended(fcinfo))

@@ -17,21 +17,35 @@ extern bool compressed_equals_plain(Datum compressed, Datum plain);
 /* Whether texts are equal only if their bytes are.  An error if there is no collation. */
 extern bool is_deterministic(Oid collation);
 
+/*
+ * Sorts and index builds free nothing between comparisons: each runs in a
+ * memory context of its own, which is emptied at its end.  Nothing below a
+ * comparison calls another one.
+ */
+extern MemoryContext comparison_begin(void);
+extern void comparison_end(MemoryContext caller);
+
+/* Defines an SQL function that is such a comparison. */
+#define COMPARISON_FUNCTION(name, get_datum, type, expression) \
+	PENUMBRA_SQL_FUNCTION(name); \
+	Datum \
+	name(PG_FUNCTION_ARGS) \
+	{ \
+		MemoryContext caller = comparison_begin(); \
+		type		result = (expression); \
+ \
+		comparison_end(caller); \
+		return get_datum(result); \
+	}
+
 /* Defines the six comparison operators and the btree function of a pair of operand types. */
 #define COMPARISON_FUNCTIONS(prefix, compare, equal) \
-	PENUMBRA_SQL_FUNCTION(prefix##_eq); \
-	PENUMBRA_SQL_FUNCTION(prefix##_ne); \
-	PENUMBRA_SQL_FUNCTION(prefix##_lt); \
-	PENUMBRA_SQL_FUNCTION(prefix##_le); \
-	PENUMBRA_SQL_FUNCTION(prefix##_gt); \
-	PENUMBRA_SQL_FUNCTION(prefix##_ge); \
-	PENUMBRA_SQL_FUNCTION(prefix##_cmp); \
-	Datum prefix##_eq(PG_FUNCTION_ARGS) { PG_RETURN_BOOL(equal(fcinfo)); } \
-	Datum prefix##_ne(PG_FUNCTION_ARGS) { PG_RETURN_BOOL(!equal(fcinfo)); } \
-	Datum prefix##_lt(PG_FUNCTION_ARGS) { PG_RETURN_BOOL(compare(fcinfo) < 0); } \
-	Datum prefix##_le(PG_FUNCTION_ARGS) { PG_RETURN_BOOL(compare(fcinfo) <= 0); } \
-	Datum prefix##_gt(PG_FUNCTION_ARGS) { PG_RETURN_BOOL(compare(fcinfo) > 0); } \
-	Datum prefix##_ge(PG_FUNCTION_ARGS) { PG_RETURN_BOOL(compare(fcinfo) >= 0); } \
-	Datum prefix##_cmp(PG_FUNCTION_ARGS) { PG_RETURN_INT32(compare(fcinfo)); }
+	COMPARISON_FUNCTION(prefix##_eq, BoolGetDatum, bool, equal(fcinfo)) \
+	COMPARISON_FUNCTION(prefix##_ne, BoolGetDatum, bool, !equal(fcinfo)) \
+	COMPARISON_FUNCTION(prefix##_lt, BoolGetDatum, bool, compare(fcinfo) < 0) \
+	COMPARISON_FUNCTION(prefix##_le, BoolGetDatum, bool, compare(fcinfo) <= 0) \
+	COMPARISON_FUNCTION(prefix##_gt, BoolGetDatum, bool, compare(fcinfo) > 0) \
+	COMPARISON_FUNCTION(prefix##_ge, BoolGetDatum, bool, compare(fcinfo) >= 0) \
+	COMPARISON_FUNCTION(prefix##_cmp, Int32GetDatum, int32, compare(fcinfo))
 
 #endif							/* COMPRESS_COMPARE_H */

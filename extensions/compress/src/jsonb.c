@@ -20,8 +20,6 @@ PENUMBRA_SQL_FUNCTION(compressed_jsonb_recv);
 PENUMBRA_SQL_FUNCTION(compressed_jsonb_send);
 PENUMBRA_SQL_FUNCTION(compressed_jsonb_from_jsonb);
 PENUMBRA_SQL_FUNCTION(compressed_jsonb_to_jsonb);
-PENUMBRA_SQL_FUNCTION(compressed_jsonb_hash);
-PENUMBRA_SQL_FUNCTION(compressed_jsonb_hash_extended);
 PENUMBRA_SQL_FUNCTION(compressed_jsonb_extract_path);
 PENUMBRA_SQL_FUNCTION(gin_extract_compressed_jsonb);
 PENUMBRA_SQL_FUNCTION(gin_extract_compressed_jsonb_path);
@@ -158,17 +156,8 @@ COMPARISON_FUNCTIONS(compressed_jsonb, jsonb_compare, jsonb_equal)
 COMPARISON_FUNCTIONS(compressed_jsonb_jsonb, jsonb_compare_plain, jsonb_equal_plain)
 COMPARISON_FUNCTIONS(jsonb_compressed_jsonb, plain_compare_jsonb, plain_equal_jsonb)
 
-Datum
-compressed_jsonb_hash(PG_FUNCTION_ARGS)
-{
-	return DirectFunctionCall1(jsonb_hash, cached_jsonb(fcinfo, 0));
-}
-
-Datum
-compressed_jsonb_hash_extended(PG_FUNCTION_ARGS)
-{
-	return DirectFunctionCall2(jsonb_hash_extended, cached_jsonb(fcinfo, 0), PG_GETARG_DATUM(1));
-}
+COMPARISON_FUNCTION(compressed_jsonb_hash, , Datum, call_on_cached(fcinfo, jsonb_hash))
+COMPARISON_FUNCTION(compressed_jsonb_hash_extended, , Datum, call_on_cached(fcinfo, jsonb_hash_extended))
 
 /*
  * GIN: the entries of the document, by the server's functions.  They refer to

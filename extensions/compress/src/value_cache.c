@@ -9,7 +9,8 @@
  *	  one transaction, command and snapshot, as the number of a removed value
  *	  may be given to another one.
  *
- *	  What is longer than VALUE_MAX_CACHED_BYTES is decompressed each time.
+ *	  All that is kept has at most work_mem.  What has more than half of that is
+ *	  decompressed each time, as two values must be there at once.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,11 +19,11 @@
 #include "access/detoast.h"
 #include "access/xact.h"
 #include "compressed.h"
+#include "miscadmin.h"
 #include "pg_compat.h"
 #include "utils/snapmgr.h"
 
 #define VALUES_MAX 4
-#define VALUE_MAX_CACHED_BYTES (4 * 1024 * 1024)
 /* A buffer that became larger than this is given back when its slot is used again. */
 #define BUFFER_KEPT_BYTES (64 * 1024)
 
@@ -30,7 +31,7 @@ typedef struct KeptBytes
 {
 	char	   *data;
 	Size		bytes;
-	Size		capacity;
+	Size		capacity;		/* what counts is "bytes": 64 kB more do not matter */
 } KeptBytes;
 
 typedef struct CachedValue
@@ -69,6 +70,12 @@ buffer_resize(KeptBytes *buffer, Size bytes)
 	buffer->bytes = bytes;
 }
 
+static Size
+memory_limit(void)
+{
+	return (Size) work_mem * 1024;
+}
+
 static CachedValue *
 find_value(const void *key, Size bytes)
 {
@@ -76,6 +83,14 @@ find_value(const void *key, Size bytes)
 		if (values[i].key.bytes == bytes && memcmp(values[i].key.data, key, bytes) == 0)
 			return &values[i];
 	return NULL;
+}
+
+static void
+buffer_free(KeptBytes *buffer)
+{
+	if (buffer->data != NULL)
+		pfree(buffer->data);
+	memset(buffer, 0, sizeof(*buffer));
 }
 
 static CachedValue *
@@ -87,6 +102,39 @@ oldest_value(void)
 		if (values[i].last_use < oldest->last_use)
 			oldest = &values[i];
 	return oldest;
+}
+
+/* The slot for a new value, after others have made room.  The latest one stays: both have at most a half. */
+static CachedValue *
+make_room(Size bytes)
+{
+	CachedValue *slot = oldest_value();
+	CachedValue *oldest;
+	Size		kept;
+
+	/* not found while it is not whole */
+	slot->key.bytes = 0;
+	do
+	{
+		kept = bytes;
+		oldest = NULL;
+		for (int i = 0; i < VALUES_MAX; i++)
+		{
+			CachedValue *value = &values[i];
+
+			if (value == slot || value->raw.data == NULL)
+				continue;
+			kept += value->key.bytes + value->raw.bytes;
+			if (oldest == NULL || value->last_use < oldest->last_use)
+				oldest = value;
+		}
+		if (kept > memory_limit() && oldest != NULL)
+		{
+			buffer_free(&oldest->key);
+			buffer_free(&oldest->raw);
+		}
+	} while (kept > memory_limit() && oldest != NULL);
+	return slot;
 }
 
 /* Returns false if the value is not of that kind. */
@@ -115,6 +163,7 @@ cached_value(Datum datum)
 	CachedValue *cached = is_toast ? find_value(&toast_key, sizeof(toast_key)) : NULL;
 	const void *key;
 	Size		key_bytes;
+	Size		raw_bytes;
 	OpenValue	value;
 
 	if (cached != NULL)
@@ -123,22 +172,25 @@ cached_value(Datum datum)
 		return (struct varlena *) cached->raw.data;
 	}
 	value_open(datum, &value);
-	if (value.header.raw_bytes > VALUE_MAX_CACHED_BYTES)
-	{
-		value_close(&value);
-		return value_decompress(datum);
-	}
 	key = is_toast ? (const void *) &toast_key : value.bytes;
 	key_bytes = is_toast ? sizeof(toast_key) : value.available;
+	raw_bytes = VARHDRSZ + (Size) value.header.raw_bytes;
+	if (key_bytes + raw_bytes > memory_limit() / 2)
+	{
+		struct varlena *raw = palloc(raw_bytes);
+
+		value_read(&value, VARDATA(raw));
+		SET_VARSIZE(raw, raw_bytes);
+		value_close(&value);
+		return raw;
+	}
 	cached = is_toast ? NULL : find_value(key, key_bytes);
 	if (cached == NULL)
 	{
-		cached = oldest_value();
-		/* not found while it is not whole */
-		cached->key.bytes = 0;
-		buffer_resize(&cached->raw, VARHDRSZ + value.header.raw_bytes);
+		cached = make_room(key_bytes + raw_bytes);
+		buffer_resize(&cached->raw, raw_bytes);
 		value_read(&value, VARDATA(cached->raw.data));
-		SET_VARSIZE(cached->raw.data, VARHDRSZ + value.header.raw_bytes);
+		SET_VARSIZE(cached->raw.data, raw_bytes);
 		buffer_resize(&cached->key, key_bytes);
 		memcpy(cached->key.data, key, key_bytes);
 	}

@@ -15,7 +15,8 @@
 
 /*
  * The decompressed value, with a full varlena header, aligned.  Read only;
- * valid until two other values were asked for, at least.
+ * valid until two other values were asked for, or as long as the current
+ * memory context, which holds values that are too large to be kept.
  */
 extern struct varlena *cached_value(Datum datum);
 
