@@ -660,10 +660,13 @@ CREATE POLICY who_may_update ON recompressions
 GRANT SELECT, INSERT, UPDATE, DELETE ON recompressions TO PUBLIC;
 
 -- One table, not its children. A row that somebody else updates meanwhile may carry its value to a
--- block that was done: hence passes, until one finds nothing.
+-- block that was done: hence passes, until one moves nothing. What counts is the value that the row
+-- has then: a trigger can keep the old one, in every pass.
+-- Operators have operands of exactly their types, which nobody's search_path can replace.
 CREATE PROCEDURE recompress_table(relation regclass, attribute name, batch_pages integer, force boolean)
 LANGUAGE plpgsql AS $$
 DECLARE
+    relid oid := relation;
     col record;
     batch text;
     done bigint;
@@ -671,18 +674,17 @@ DECLARE
     pass_number integer;
     rewritten bigint;
     in_pass bigint;
-    in_batch bigint;
+    is_kept boolean := false;
+    is_moved boolean;
 BEGIN
     SELECT a.attnum, a.atttypmod INTO STRICT col FROM pg_catalog.pg_attribute a
-        WHERE a.attrelid = recompress_table.relation AND a.attname = recompress_table.attribute;
+        WHERE a.attrelid = relid AND a.attname = recompress_table.attribute;
     SELECT r.blocks_done, r.pass, r.values_rewritten INTO done, pass_number, rewritten
         FROM @extschema@.recompressions r
-        WHERE r.relation = recompress_table.relation AND r.attribute = col.attnum
-          AND r.typmod = col.atttypmod;
+        WHERE r.relation::oid = relid AND r.attribute = col.attnum AND r.typmod = col.atttypmod;
     IF NOT FOUND THEN
         done := 0; pass_number := 1; rewritten := 0;
-        DELETE FROM @extschema@.recompressions r
-            WHERE r.relation = recompress_table.relation AND r.attribute = col.attnum;
+        DELETE FROM @extschema@.recompressions r WHERE r.relation::oid = relid AND r.attribute = col.attnum;
         INSERT INTO @extschema@.recompressions VALUES (relation, col.attnum, col.atttypmod, 1, 0, 0, 0);
     END IF;
     -- The subquery is not flattened, so each value is compressed once. A row that changes between
@@ -691,31 +693,40 @@ BEGIN
         'UPDATE ONLY %1$s AS t SET %2$I = s.value FROM'
         ' (SELECT ctid, @extschema@.recompressed(%2$I, $3, $4) AS value FROM ONLY %1$s'
         '  WHERE ctid >= $1 AND ctid < $2 OFFSET 0) AS s'
-        ' WHERE t.ctid = s.ctid AND t.ctid >= $1 AND t.ctid < $2 AND s.value IS NOT NULL',
+        ' WHERE t.ctid = s.ctid AND t.ctid >= $1 AND t.ctid < $2 AND s.value IS NOT NULL'
+        ' RETURNING @extschema@.recompressed(t.%2$I, $3, false) IS NULL',
         relation, attribute);
     LOOP
         total := pg_catalog.pg_relation_size(relation) / pg_catalog.current_setting('block_size')::bigint;
         in_pass := 0;
         WHILE done < total LOOP
-            EXECUTE batch USING pg_catalog.format('(%s,0)', done)::tid,
-                pg_catalog.format('(%s,0)', done + batch_pages)::tid, col.atttypmod, force;
-            GET DIAGNOSTICS in_batch = ROW_COUNT;
+            FOR is_moved IN EXECUTE batch USING pg_catalog.format('(%s,0)', done)::pg_catalog.tid,
+                pg_catalog.format('(%s,0)', done + batch_pages)::pg_catalog.tid, col.atttypmod, force
+            LOOP
+                IF is_moved THEN
+                    in_pass := in_pass + 1;
+                    rewritten := rewritten + 1;
+                ELSE
+                    is_kept := true;
+                END IF;
+            END LOOP;
             done := least(done + batch_pages, total);
-            in_pass := in_pass + in_batch;
-            rewritten := rewritten + in_batch;
             UPDATE @extschema@.recompressions r
                 SET pass = pass_number, blocks_done = done, blocks_total = total,
                     values_rewritten = rewritten, updated_at = pg_catalog.clock_timestamp()
-                WHERE r.relation = recompress_table.relation AND r.attribute = col.attnum;
+                WHERE r.relation::oid = relid AND r.attribute = col.attnum;
             COMMIT;
         END LOOP;
         EXIT WHEN in_pass = 0 OR force;
         pass_number := pass_number + 1;
         done := 0;
     END LOOP;
-    DELETE FROM @extschema@.recompressions r
-        WHERE r.relation = recompress_table.relation AND r.attribute = col.attnum;
+    DELETE FROM @extschema@.recompressions r WHERE r.relation::oid = relid AND r.attribute = col.attnum;
     COMMIT;
+    IF is_kept THEN
+        RAISE WARNING 'some values of column "%" of table "%" stay as they are', attribute, relation
+            USING HINT = 'A trigger of the table gives rows other values than they were updated with.';
+    END IF;
     RAISE INFO 'recompressed % values of column "%" of table "%"', rewritten, attribute, relation;
 END
 $$;
@@ -724,29 +735,33 @@ CREATE PROCEDURE recompress(relation regclass, attribute name, batch_pages integ
     force boolean DEFAULT false)
 LANGUAGE plpgsql AS $$
 DECLARE
+    relid oid := relation;
+    col record;
     members regclass[];
     member regclass;
 BEGIN
     IF batch_pages IS NULL OR batch_pages < 1 THEN
         RAISE EXCEPTION 'number of pages in a batch must be positive' USING ERRCODE = '22023';
     END IF;
-    IF NOT EXISTS (SELECT FROM pg_catalog.pg_attribute a
-                   WHERE a.attrelid = recompress.relation AND a.attname = recompress.attribute AND a.attnum > 0) THEN
+    SELECT a.atttypid, a.attgenerated INTO col FROM pg_catalog.pg_attribute a
+        WHERE a.attrelid = relid AND a.attname = recompress.attribute AND a.attnum > 0;
+    IF NOT FOUND THEN
         RAISE EXCEPTION 'column "%" of relation "%" does not exist', attribute, relation USING ERRCODE = '42703';
     END IF;
-    IF NOT EXISTS (SELECT FROM pg_catalog.pg_attribute a
-                   WHERE a.attrelid = recompress.relation AND a.attname = recompress.attribute
-                     AND a.atttypid IN ('@extschema@.compressed_text'::regtype,
-                                        '@extschema@.compressed_jsonb'::regtype,
-                                        '@extschema@.compressed_bytea'::regtype)) THEN
+    IF col.atttypid NOT IN ('@extschema@.compressed_text'::regtype::oid, '@extschema@.compressed_jsonb'::regtype::oid,
+                            '@extschema@.compressed_bytea'::regtype::oid) THEN
         RAISE EXCEPTION 'column "%" of relation "%" is not of a compressed type', attribute, relation
             USING ERRCODE = '42809', HINT = 'ALTER TABLE ... TYPE or SET COMPRESSION changes its type.';
     END IF;
-    IF NOT pg_catalog.has_column_privilege(relation::oid, attribute, 'UPDATE') THEN
+    IF col.attgenerated <> '' THEN
+        RAISE EXCEPTION 'cannot recompress generated column "%" of relation "%"', attribute, relation
+            USING ERRCODE = '428C9', HINT = 'An UPDATE of a column that it is generated from compresses its values anew.';
+    END IF;
+    IF NOT pg_catalog.has_column_privilege(relid, attribute, 'UPDATE') THEN
         RAISE EXCEPTION 'permission denied for column "%" of relation "%"', attribute, relation USING ERRCODE = '42501';
     END IF;
     WITH RECURSIVE family AS (
-        SELECT recompress.relation::oid AS member
+        SELECT relid AS member
         UNION
         SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN family f ON i.inhparent = f.member
     )

@@ -49,6 +49,41 @@ FROM pg_attribute WHERE attrelid = 'old'::regclass AND attname = 't';
 CALL recompress('old', 't', force => true);
 SELECT count(*) FROM recompressions;
 
+-- a trigger that keeps old values, of every third row: the end comes, and tells
+CREATE TABLE stubborn (id integer, t compressed_text(lz4), source text,
+    g compressed_text(lz4) GENERATED ALWAYS AS (source) STORED);
+INSERT INTO stubborn SELECT i, repeat('value ' || i || ' ', 40), repeat('source ' || i, 40) FROM generate_series(1, 200) i;
+CREATE FUNCTION keep_old() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN NEW.t := OLD.t; RETURN NEW; END$$;
+CREATE TRIGGER keep_old BEFORE UPDATE ON stubborn FOR EACH ROW WHEN (NEW.id % 3 = 0) EXECUTE FUNCTION keep_old();
+ALTER TABLE stubborn ALTER COLUMN t SET COMPRESSION zstd, ALTER COLUMN g SET COMPRESSION zstd;
+SET statement_timeout = '20s';
+CALL recompress('stubborn', 't', batch_pages => 3);
+CALL recompress('stubborn', 't', force => true);
+RESET statement_timeout;
+SELECT (compression_info(t)).method, count(*), bool_and(id % 3 = 0) AS kept FROM stubborn GROUP BY 1 ORDER BY 1;
+SELECT count(*) FROM stubborn WHERE t = repeat('value ' || id || ' ', 40);
+-- a column that is generated says so; it follows the one that it is made of
+CALL recompress('stubborn', 'g');
+UPDATE stubborn SET source = source;
+SELECT (compression_info(g)).method, count(*) FROM stubborn GROUP BY 1;
+DROP TABLE stubborn;
+DROP FUNCTION keep_old;
+
+-- operators that somebody puts into the search path are not called
+CREATE SCHEMA trap;
+CREATE FUNCTION trap.spring(oid, regclass) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN RAISE 'trapped'; END$$;
+CREATE FUNCTION trap.spring(regclass, regclass) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN RAISE 'trapped'; END$$;
+CREATE FUNCTION trap.spring(oid, regtype) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN RAISE 'trapped'; END$$;
+CREATE OPERATOR trap.= (FUNCTION = trap.spring, LEFTARG = oid, RIGHTARG = regclass);
+CREATE OPERATOR trap.= (FUNCTION = trap.spring, LEFTARG = regclass, RIGHTARG = regclass);
+CREATE OPERATOR trap.= (FUNCTION = trap.spring, LEFTARG = oid, RIGHTARG = regtype);
+SET search_path = public, trap;
+CALL recompress('old', 't');
+RESET search_path;
+SET client_min_messages = warning;
+DROP SCHEMA trap CASCADE;
+RESET client_min_messages;
+
 -- refusals
 CALL recompress('old', 'missing');
 CALL recompress('old', 'note');
