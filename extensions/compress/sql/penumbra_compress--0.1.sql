@@ -184,6 +184,12 @@ CREATE FUNCTION "substring"(compressed_text, integer, integer) RETURNS text
     LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE COST 5 AS 'MODULE_PATHNAME', 'compressed_text_substring';
 CREATE FUNCTION "substring"(compressed_text, integer) RETURNS text
     LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE COST 5 AS 'MODULE_PATHNAME', 'compressed_text_substring';
+-- Beside the numbers' substring, that of patterns would else not be found.
+CREATE FUNCTION "substring"(compressed_text, text) RETURNS text
+    LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE COST 20 AS 'MODULE_PATHNAME', 'compressed_text_regex_substring';
+CREATE FUNCTION "substring"(compressed_text, text, text) RETURNS text
+    LANGUAGE sql STRICT IMMUTABLE PARALLEL SAFE
+    AS 'SELECT pg_catalog.substring($1::pg_catalog.text, pg_catalog.similar_to_escape($2, $3))';
 CREATE FUNCTION substr(compressed_text, integer, integer) RETURNS text
     LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE COST 5 AS 'MODULE_PATHNAME', 'compressed_text_substring';
 CREATE FUNCTION substr(compressed_text, integer) RETURNS text
@@ -436,9 +442,12 @@ CREATE FUNCTION compressed_jsonb_recv(internal, oid, integer) RETURNS compressed
     LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
 CREATE FUNCTION compressed_jsonb_send(compressed_jsonb) RETURNS bytea
     LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
+CREATE FUNCTION compressed_jsonb_subscript_handler(internal) RETURNS internal
+    LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
 CREATE TYPE compressed_jsonb (
     INPUT = compressed_jsonb_in, OUTPUT = compressed_jsonb_out, RECEIVE = compressed_jsonb_recv, SEND = compressed_jsonb_send,
     TYPMOD_IN = compression_typmod_in, TYPMOD_OUT = compression_typmod_out,
+    SUBSCRIPT = compressed_jsonb_subscript_handler,
     INTERNALLENGTH = VARIABLE, ALIGNMENT = int4, STORAGE = external, CATEGORY = 'U');
 CREATE FUNCTION compressed_jsonb(jsonb, integer, boolean) RETURNS compressed_jsonb
     LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE COST 50 AS 'MODULE_PATHNAME', 'compressed_jsonb_from_jsonb';
@@ -449,6 +458,31 @@ CREATE FUNCTION compressed_jsonb(compressed_jsonb, integer, boolean) RETURNS com
 CREATE CAST (jsonb AS compressed_jsonb) WITH FUNCTION compressed_jsonb(jsonb, integer, boolean) AS ASSIGNMENT;
 CREATE CAST (compressed_jsonb AS jsonb) WITH FUNCTION jsonb(compressed_jsonb) AS IMPLICIT;
 CREATE CAST (compressed_jsonb AS compressed_jsonb) WITH FUNCTION compressed_jsonb(compressed_jsonb, integer, boolean) AS IMPLICIT;
+-- The casts that jsonb has
+CREATE FUNCTION json(compressed_jsonb) RETURNS json
+    LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE COST 20 AS 'MODULE_PATHNAME', 'compressed_jsonb_to_json';
+CREATE CAST (compressed_jsonb AS json) WITH FUNCTION json(compressed_jsonb) AS ASSIGNMENT;
+CREATE FUNCTION bool(compressed_jsonb) RETURNS boolean
+    LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE COST 20 AS 'MODULE_PATHNAME', 'compressed_jsonb_to_bool';
+CREATE CAST (compressed_jsonb AS boolean) WITH FUNCTION bool(compressed_jsonb);
+CREATE FUNCTION "numeric"(compressed_jsonb) RETURNS numeric
+    LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE COST 20 AS 'MODULE_PATHNAME', 'compressed_jsonb_to_numeric';
+CREATE CAST (compressed_jsonb AS numeric) WITH FUNCTION "numeric"(compressed_jsonb);
+CREATE FUNCTION int2(compressed_jsonb) RETURNS smallint
+    LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE COST 20 AS 'MODULE_PATHNAME', 'compressed_jsonb_to_int2';
+CREATE CAST (compressed_jsonb AS smallint) WITH FUNCTION int2(compressed_jsonb);
+CREATE FUNCTION int4(compressed_jsonb) RETURNS integer
+    LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE COST 20 AS 'MODULE_PATHNAME', 'compressed_jsonb_to_int4';
+CREATE CAST (compressed_jsonb AS integer) WITH FUNCTION int4(compressed_jsonb);
+CREATE FUNCTION int8(compressed_jsonb) RETURNS bigint
+    LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE COST 20 AS 'MODULE_PATHNAME', 'compressed_jsonb_to_int8';
+CREATE CAST (compressed_jsonb AS bigint) WITH FUNCTION int8(compressed_jsonb);
+CREATE FUNCTION float4(compressed_jsonb) RETURNS real
+    LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE COST 20 AS 'MODULE_PATHNAME', 'compressed_jsonb_to_float4';
+CREATE CAST (compressed_jsonb AS real) WITH FUNCTION float4(compressed_jsonb);
+CREATE FUNCTION float8(compressed_jsonb) RETURNS double precision
+    LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE COST 20 AS 'MODULE_PATHNAME', 'compressed_jsonb_to_float8';
+CREATE CAST (compressed_jsonb AS double precision) WITH FUNCTION float8(compressed_jsonb);
 CREATE FUNCTION compression_info(value compressed_jsonb, OUT format_version integer, OUT method text,
     OUT level integer, OUT dictionary bigint, OUT raw_bytes integer, OUT stored_bytes integer, OUT blocks integer) RETURNS record
     LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
@@ -541,6 +575,9 @@ ALTER OPERATOR FAMILY compressed_jsonb_ops USING hash ADD
 CREATE FUNCTION octet_length(compressed_jsonb) RETURNS integer
     LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'compressed_octet_length';
 
+CREATE FUNCTION compressed_jsonb_concat(compressed_jsonb, compressed_jsonb) RETURNS jsonb
+    LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE COST 20 AS 'MODULE_PATHNAME';
+CREATE OPERATOR || (FUNCTION = compressed_jsonb_concat, LEFTARG = compressed_jsonb, RIGHTARG = compressed_jsonb);
 CREATE FUNCTION compressed_jsonb_object_field(compressed_jsonb, text) RETURNS jsonb
     LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE COST 20 AS 'MODULE_PATHNAME';
 CREATE OPERATOR -> (FUNCTION = compressed_jsonb_object_field, LEFTARG = compressed_jsonb, RIGHTARG = text);

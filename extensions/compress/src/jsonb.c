@@ -8,7 +8,11 @@
  */
 #include "compare.h"
 
+#include "catalog/pg_type.h"
 #include "input.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/subscripting.h"
+#include "parser/parse_coerce.h"
 #include "pg_compat.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
@@ -20,7 +24,10 @@ PENUMBRA_SQL_FUNCTION(compressed_jsonb_recv);
 PENUMBRA_SQL_FUNCTION(compressed_jsonb_send);
 PENUMBRA_SQL_FUNCTION(compressed_jsonb_from_jsonb);
 PENUMBRA_SQL_FUNCTION(compressed_jsonb_to_jsonb);
+PENUMBRA_SQL_FUNCTION(compressed_jsonb_to_json);
+PENUMBRA_SQL_FUNCTION(compressed_jsonb_concat);
 PENUMBRA_SQL_FUNCTION(compressed_jsonb_extract_path);
+PENUMBRA_SQL_FUNCTION(compressed_jsonb_subscript_handler);
 PENUMBRA_SQL_FUNCTION(gin_extract_compressed_jsonb);
 PENUMBRA_SQL_FUNCTION(gin_extract_compressed_jsonb_path);
 
@@ -72,14 +79,70 @@ compressed_jsonb_from_jsonb(PG_FUNCTION_ARGS)
 }
 
 /* The copy is the caller's; the cache serves the next cast of the same value. */
-Datum
-compressed_jsonb_to_jsonb(PG_FUNCTION_ARGS)
+static Datum
+copied_jsonb(FunctionCallInfo fcinfo, int argument)
 {
-	struct varlena *raw = cached_value(PG_GETARG_DATUM(0));
+	struct varlena *raw = cached_value(PG_GETARG_DATUM(argument));
 	struct varlena *copy = palloc(VARSIZE(raw));
 
 	memcpy(copy, raw, VARSIZE(raw));
-	PG_RETURN_POINTER(copy);
+	return PointerGetDatum(copy);
+}
+
+Datum
+compressed_jsonb_to_jsonb(PG_FUNCTION_ARGS)
+{
+	return copied_jsonb(fcinfo, 0);
+}
+
+/* What makes JSON of any type (to_jsonb, row_to_json, json_agg, ...) looks for a cast to json. */
+Datum
+compressed_jsonb_to_json(PG_FUNCTION_ARGS)
+{
+	Datum		string = DirectFunctionCall1(jsonb_out, cached_jsonb(fcinfo, 0));
+
+	PG_RETURN_TEXT_P(cstring_to_text(DatumGetCString(string)));
+}
+
+/* Of an empty document and another one, the server's function returns the other one itself. */
+Datum
+compressed_jsonb_concat(PG_FUNCTION_ARGS)
+{
+	return DirectFunctionCall2(jsonb_concat, copied_jsonb(fcinfo, 0), copied_jsonb(fcinfo, 1));
+}
+
+/*
+ * document['key'] reads as of jsonb: the subscripts are of the document's cast.
+ * An assignment would give a jsonb back.
+ */
+static void
+transform_subscripts(SubscriptingRef *reference, List *subscripts, ParseState *pstate,
+					 bool is_slice, bool is_assignment)
+{
+	const SubscriptRoutines *routines = (const SubscriptRoutines *)
+		DatumGetPointer(DirectFunctionCall1(jsonb_subscript_handler, (Datum) 0));
+	Node	   *document = (Node *) reference->refexpr;
+
+	if (is_assignment)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("elements of type %s cannot be assigned to",
+						format_type_be(reference->refcontainertype)),
+				 errhint("Use jsonb_set().")));
+	reference->refexpr = (Expr *) coerce_to_target_type(pstate, document, exprType(document), JSONBOID,
+														-1, COERCION_IMPLICIT, COERCE_IMPLICIT_CAST, -1);
+	reference->refcontainertype = JSONBOID;
+	reference->reftypmod = -1;
+	routines->transform(reference, subscripts, pstate, is_slice, is_assignment);
+}
+
+/* The executor asks the handler of what is subscripted then, jsonb. */
+Datum
+compressed_jsonb_subscript_handler(PG_FUNCTION_ARGS)
+{
+	static const SubscriptRoutines routines = {.transform = transform_subscripts};
+
+	PG_RETURN_POINTER(&routines);
 }
 
 /* Their results are new; they refer to the document while they run. */
@@ -96,6 +159,13 @@ FUNCTION_ON_CACHED(compressed_jsonb_exists_all, jsonb_exists_all)
 FUNCTION_ON_CACHED(compressed_jsonb_path_exists, jsonb_path_exists_opr)
 FUNCTION_ON_CACHED(compressed_jsonb_path_match, jsonb_path_match_opr)
 FUNCTION_ON_CACHED(compressed_jsonb_typeof, jsonb_typeof)
+FUNCTION_ON_CACHED(compressed_jsonb_to_bool, jsonb_bool)
+FUNCTION_ON_CACHED(compressed_jsonb_to_numeric, jsonb_numeric)
+FUNCTION_ON_CACHED(compressed_jsonb_to_int2, jsonb_int2)
+FUNCTION_ON_CACHED(compressed_jsonb_to_int4, jsonb_int4)
+FUNCTION_ON_CACHED(compressed_jsonb_to_int8, jsonb_int8)
+FUNCTION_ON_CACHED(compressed_jsonb_to_float4, jsonb_float4)
+FUNCTION_ON_CACHED(compressed_jsonb_to_float8, jsonb_float8)
 
 /* An empty path gives the document itself. */
 Datum
@@ -103,8 +173,7 @@ compressed_jsonb_extract_path(PG_FUNCTION_ARGS)
 {
 	Datum		result = call_on_cached(fcinfo, jsonb_extract_path);
 
-	return !fcinfo->isnull && result == cached_jsonb(fcinfo, 0) ? compressed_jsonb_to_jsonb(fcinfo)
-		: result;
+	return !fcinfo->isnull && result == cached_jsonb(fcinfo, 0) ? copied_jsonb(fcinfo, 0) : result;
 }
 
 /* Comparisons: of values, as numbers that are written differently are equal. */

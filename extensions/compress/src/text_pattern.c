@@ -30,6 +30,7 @@ FUNCTION_ON_CACHED(compressed_text_regex_eq, textregexeq)
 FUNCTION_ON_CACHED(compressed_text_regex_ne, textregexne)
 FUNCTION_ON_CACHED(compressed_text_regex_ieq, texticregexeq)
 FUNCTION_ON_CACHED(compressed_text_regex_ine, texticregexne)
+FUNCTION_ON_CACHED(compressed_text_regex_substring, textregexsubstr)
 
 PENUMBRA_SQL_FUNCTION(compressed_text_like_support);
 

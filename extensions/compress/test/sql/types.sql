@@ -106,6 +106,34 @@ SELECT upper(t), jsonb_array_length(j -> 'list'), md5(b), t IS DISTINCT FROM 'x'
 SELECT jsonb_path_query_first(j, '$.deep.k') FROM c WHERE id = 8;
 SELECT k FROM c, jsonb_object_keys(j) k WHERE id = 8;
 
+-- Where a query names no function of ours: the same types and values as of plain columns
+CREATE TABLE as_plain AS SELECT id, p.t, p.j,
+    j || '{"z": 1}' AS right_literal, '{"z": 1}' || j AS left_literal, j || j AS itself, j || '{}' AS empty, j || jsonb '[1]' AS appended,
+    to_jsonb(j) AS jsonb, to_json(j)::text AS json, jsonb_build_object('k', j) AS built, row_to_json(ROW(id, j))::text AS "row",
+    json_build_array(j)::text AS json_array, j['t'] AS field, j['list'][0] AS element, j['deep']['k'] AS deep, j['nothing'] AS nothing,
+    (j['id'])::integer AS number, j - 't' AS without, j #- '{deep,k}' AS without_deep, j::json::text AS cast,
+    substring(t, '[0-9]+') AS digits, substring(t FROM '[a-z]+') AS letters, substring(t, '%#"[0-9]#"%', '#') AS similar, substring(t, 3) AS rest
+  FROM plain p WHERE length(t) < 2000;
+CREATE TABLE as_compressed AS SELECT id, p.t, p.j,
+    c.j || '{"z": 1}' AS right_literal, '{"z": 1}' || c.j AS left_literal, c.j || c.j AS itself, c.j || '{}' AS empty, c.j || jsonb '[1]' AS appended,
+    to_jsonb(c.j) AS jsonb, to_json(c.j)::text AS json, jsonb_build_object('k', c.j) AS built, row_to_json(ROW(id, c.j))::text AS "row",
+    json_build_array(c.j)::text AS json_array, c.j['t'] AS field, c.j['list'][0] AS element, c.j['deep']['k'] AS deep, c.j['nothing'] AS nothing,
+    (c.j['id'])::integer AS number, c.j - 't' AS without, c.j #- '{deep,k}' AS without_deep, c.j::json::text AS cast,
+    substring(c.t, '[0-9]+') AS digits, substring(c.t FROM '[a-z]+') AS letters, substring(c.t, '%#"[0-9]#"%', '#') AS similar, substring(c.t, 3) AS rest
+  FROM plain p JOIN c USING (id) WHERE length(p.t) < 2000;
+SELECT attname, p.atttypid::regtype, c.atttypid::regtype FROM pg_attribute p JOIN pg_attribute c USING (attname)
+WHERE p.attrelid = 'as_plain'::regclass AND c.attrelid = 'as_compressed'::regclass AND p.atttypid <> c.atttypid;
+SELECT (SELECT count(*) FROM as_plain) AS rows, count(*) AS differ FROM (TABLE as_plain EXCEPT ALL TABLE as_compressed) d;
+SELECT '5'::compressed_jsonb::integer, '5'::compressed_jsonb::smallint, '5'::compressed_jsonb::bigint, '5.5'::compressed_jsonb::numeric,
+    '5.5'::compressed_jsonb::real, '5.5'::compressed_jsonb::double precision, 'true'::compressed_jsonb::boolean;
+SELECT '"5"'::compressed_jsonb::integer;
+CREATE VIEW subscripted AS SELECT j['id'] AS j FROM c;
+SELECT * FROM subscripted WHERE j = '8';
+SELECT j['a':'b'] FROM c;
+UPDATE c SET j['id'] = '1';
+DROP VIEW subscripted;
+DROP TABLE as_plain, as_compressed;
+
 -- Changing the method rewrites nothing; new values have it.
 SELECT pg_relation_filenode('c') AS before \gset
 ALTER TABLE c ALTER COLUMN t TYPE compressed_text(brotli, 3);
