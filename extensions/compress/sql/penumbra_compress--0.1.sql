@@ -17,11 +17,12 @@ CREATE TABLE dictionaries (
     name text COLLATE "C" NOT NULL UNIQUE,
     content bytea NOT NULL,
     trained_on text NOT NULL,
-    created_at timestamptz NOT NULL DEFAULT pg_catalog.now()
+    created_at timestamptz NOT NULL DEFAULT pg_catalog.now(),
+    owner text COLLATE "C" NOT NULL -- a name, which a dump can restore before the role
 ) WITH (user_catalog_table = true);
 ALTER TABLE dictionaries ALTER COLUMN content SET STORAGE EXTERNAL;
 -- Not the content: it has parts of users' values.
-GRANT SELECT (id, number, name, trained_on, created_at) ON dictionaries TO PUBLIC;
+GRANT SELECT (id, number, name, trained_on, created_at, owner) ON dictionaries TO PUBLIC;
 SELECT pg_catalog.pg_extension_config_dump('dictionaries', '');
 
 CREATE FUNCTION create_compression_method(name text, handler text) RETURNS integer
@@ -661,6 +662,134 @@ ALTER TABLE dictionaries ENABLE ALWAYS TRIGGER guard_rows, ENABLE ALWAYS TRIGGER
 CREATE FUNCTION train_dictionary(relation regclass, attribute name, size integer DEFAULT 16384,
     name text DEFAULT NULL) RETURNS text
     LANGUAGE C VOLATILE AS 'MODULE_PATHNAME';
+
+-- Dropping dictionaries: see drop.c. All of this is for superusers.
+CREATE FUNCTION stored_with_dictionary(value "any", dictionary bigint) RETURNS boolean
+    LANGUAGE C STRICT STABLE PARALLEL SAFE COST 100 AS 'MODULE_PATHNAME';
+
+-- The types whose values can hold a compressed one
+CREATE FUNCTION compressed_holders() RETURNS oid[]
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+WITH RECURSIVE holders (type) AS (
+    SELECT unnest(ARRAY['@extschema@.compressed_text'::regtype::oid, '@extschema@.compressed_jsonb'::regtype::oid,
+                        '@extschema@.compressed_bytea'::regtype::oid])
+    UNION
+    SELECT n.type FROM holders h, LATERAL (
+        SELECT t.typarray FROM pg_type t WHERE t.oid = h.type
+        UNION ALL SELECT t.oid FROM pg_type t WHERE t.typbasetype = h.type
+        UNION ALL SELECT r.rngtypid FROM pg_range r WHERE r.rngsubtype = h.type
+        UNION ALL SELECT r.rngmultitypid FROM pg_range r WHERE r.rngtypid = h.type
+        UNION ALL SELECT c.reltype FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+            WHERE a.atttypid = h.type AND NOT a.attisdropped) n (type)
+    WHERE n.type <> 0)
+SELECT array_agg(type) FROM holders
+$$;
+
+-- Where values that need it can be, and columns whose new values would
+CREATE FUNCTION dictionary_uses(dictionary text) RETURNS SETOF text
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    holders oid[] := @extschema@.compressed_holders();
+    wanted record;
+    place record;
+    bytes integer[];
+    is_used boolean;
+BEGIN
+    SELECT d.id, d.number INTO wanted FROM @extschema@.dictionaries d WHERE d.name = dictionary COLLATE "C";
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'compression dictionary "%" does not exist', dictionary USING ERRCODE = '42704';
+    END IF;
+    RETURN QUERY SELECT format('type of column %I of %s', a.attname, a.attrelid::regclass)
+        FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+        WHERE a.atttypid = ANY (holders) AND a.atttypmod >> 18 = wanted.number AND a.atttypmod >= 0
+          AND NOT a.attisdropped AND c.relkind IN ('r', 'p', 'm', 'f', 'c');
+    RETURN QUERY SELECT format('domain %s', t.oid::regtype) FROM pg_type t
+        WHERE t.typbasetype = ANY (holders) AND t.typtypmod >> 18 = wanted.number AND t.typtypmod >= 0;
+    -- every row that can be seen; temporary tables of sessions that are gone cannot
+    FOR place IN
+        SELECT a.attrelid::regclass AS relation, a.attname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+        WHERE a.atttypid = ANY (holders) AND NOT a.attisdropped AND c.relkind IN ('r', 'm')
+          AND NOT pg_is_other_temp_schema(c.relnamespace)
+    LOOP
+        EXECUTE format('SELECT EXISTS (SELECT FROM ONLY %s t WHERE @extschema@.stored_with_dictionary(t.%I, $1))',
+                       place.relation, place.attname) INTO is_used USING wanted.id;
+        IF is_used THEN
+            RETURN NEXT format('values in column %I of %s', place.attname, place.relation);
+        END IF;
+    END LOOP;
+    RETURN QUERY SELECT format('statistics of %s (ANALYZE makes new ones)', s.starelid::regclass) FROM pg_statistic s
+        WHERE @extschema@.stored_with_dictionary(s.stavalues1, wanted.id)
+           OR @extschema@.stored_with_dictionary(s.stavalues2, wanted.id)
+           OR @extschema@.stored_with_dictionary(s.stavalues3, wanted.id)
+           OR @extschema@.stored_with_dictionary(s.stavalues4, wanted.id)
+           OR @extschema@.stored_with_dictionary(s.stavalues5, wanted.id);
+    -- lists of most common combinations are bytes that only the server can read
+    RETURN QUERY SELECT DISTINCT format('statistics object %I.%I', e.stxnamespace::regnamespace, e.stxname)
+        FROM pg_statistic_ext e JOIN pg_statistic_ext_data d ON d.stxoid = e.oid
+        WHERE @extschema@.stored_with_dictionary(d.stxdexpr, wanted.id)
+           OR (d.stxdmcv IS NOT NULL AND
+               (e.stxexprs IS NOT NULL OR
+                EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = e.stxrelid AND a.attnum = ANY (e.stxkeys)
+                          AND a.atttypid = ANY (holders))));
+    -- Constants of stored expressions and partition bounds are printed byte by byte, signed or not
+    SELECT array_agg((wanted.id >> 8 * i & 255)::integer ORDER BY i) INTO bytes FROM generate_series(0, 3) i;
+    FOR place IN
+        SELECT a.attrelid::regclass AS catalog, a.attname FROM pg_attribute a
+        WHERE a.atttypid = 'pg_node_tree'::regtype AND a.attrelid < 16384
+    LOOP
+        EXECUTE format('SELECT EXISTS (SELECT FROM %s c WHERE position($1 IN c.%2$I::text) > 0 OR position($2 IN c.%2$I::text) > 0)',
+                       place.catalog, place.attname) INTO is_used
+            USING ' ' || array_to_string(bytes, ' ') || ' ',
+                ' ' || (SELECT string_agg((b - CASE WHEN b > 127 THEN 256 ELSE 0 END)::text, ' ' ORDER BY n)
+                        FROM unnest(bytes) WITH ORDINALITY u (b, n)) || ' ';
+        IF is_used THEN
+            RETURN NEXT format('a stored expression in %s', place.catalog);
+        END IF;
+    END LOOP;
+END
+$$;
+
+CREATE FUNCTION prove_dictionary_unused(dictionary text) RETURNS void
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    holders oid[] := @extschema@.compressed_holders();
+    uses text[];
+    stale regclass;
+BEGIN
+    IF EXISTS (SELECT FROM pg_cursors c WHERE c.is_holdable) THEN
+        RAISE EXCEPTION 'this session has open cursors' USING ERRCODE = '55006',
+            DETAIL = 'They may hold values that need the dictionary.';
+    END IF;
+    SELECT array_agg(u) INTO uses FROM @extschema@.dictionary_uses(dictionary) u;
+    IF cardinality(uses) > 0 THEN
+        RAISE EXCEPTION 'compression dictionary "%" is in use', dictionary USING ERRCODE = '2BP01',
+            DETAIL = array_to_string(uses[:10], E'\n'), HINT = 'dictionary_uses() lists all uses.';
+    END IF;
+    -- the row is kept for logical decoding of what was written before, but VACUUM takes its content out of line
+    IF EXISTS (SELECT FROM pg_replication_slots s
+               WHERE s.database = current_database() AND s.confirmed_flush_lsn < pg_current_wal_insert_lsn()) THEN
+        RAISE EXCEPTION 'logical replication slots have changes to decode' USING ERRCODE = '55006',
+            DETAIL = 'They may have values that need the dictionary.', HINT = 'Let them catch up with all that was written.';
+    END IF;
+    -- pages above the leaves keep keys of rows that are gone
+    FOR stale IN
+        SELECT DISTINCT c.oid::regclass FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+        WHERE a.atttypid = ANY (holders) AND c.relkind = 'i'
+          AND NOT pg_is_other_temp_schema(c.relnamespace)
+    LOOP
+        EXECUTE format('REINDEX INDEX %s', stale);
+    END LOOP;
+END
+$$;
+
+CREATE FUNCTION delete_dictionary(dictionary text) RETURNS void
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp AS
+$$DELETE FROM @extschema@.dictionaries d WHERE d.name = dictionary COLLATE "C"$$;
+
+CREATE PROCEDURE drop_dictionary(name text) LANGUAGE C AS 'MODULE_PATHNAME';
+REVOKE ALL ON FUNCTION stored_with_dictionary("any", bigint), compressed_holders(), dictionary_uses(text),
+    prove_dictionary_unused(text), delete_dictionary(text) FROM PUBLIC;
+REVOKE ALL ON PROCEDURE drop_dictionary(text) FROM PUBLIC;
 
 CREATE FUNCTION compression_advice(relation regclass, attribute name, sample_rows integer DEFAULT 2000,
     OUT method text, OUT level integer, OUT dictionary_bytes integer, OUT ratio double precision,

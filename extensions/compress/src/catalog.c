@@ -42,24 +42,39 @@ catalog_schema(void)
 }
 
 /* The tables have a few rows, and what is found is kept: no index is needed. */
-bool
-catalog_find(const char *table, AttrNumber column, Datum key, Oid key_type,
-			 catalog_row_callback callback, void *arg)
+static int
+scan_rows(const char *table, AttrNumber column, Datum key, Oid key_type, int limit,
+		  catalog_row_callback callback, void *arg)
 {
 	Relation	rel = table_open(get_relname_relid(table, catalog_schema()), AccessShareLock);
 	ScanKeyData scan_key;
 	SysScanDesc scan;
 	HeapTuple	tuple;
-	bool		found;
+	int			found = 0;
 
 	ScanKeyEntryInitialize(&scan_key, 0, column, BTEqualStrategyNumber, InvalidOid,
 						   C_COLLATION_OID, key_type == INT8OID ? F_INT8EQ : F_TEXTEQ, key);
 	scan = systable_beginscan(rel, InvalidOid, false, NULL, 1, &scan_key);
-	tuple = systable_getnext(scan);
-	found = HeapTupleIsValid(tuple);
-	if (found)
-		callback(tuple, RelationGetDescr(rel), arg);
+	while (found < limit && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		found++;
+		if (callback != NULL)
+			callback(tuple, RelationGetDescr(rel), arg);
+	}
 	systable_endscan(scan);
 	table_close(rel, AccessShareLock);
 	return found;
+}
+
+bool
+catalog_find(const char *table, AttrNumber column, Datum key, Oid key_type,
+			 catalog_row_callback callback, void *arg)
+{
+	return scan_rows(table, column, key, key_type, 1, callback, arg) > 0;
+}
+
+int
+catalog_count(const char *table, AttrNumber column, Datum key, Oid key_type)
+{
+	return scan_rows(table, column, key, key_type, INT_MAX, NULL, NULL);
 }

@@ -29,6 +29,7 @@
 #define Anum_dictionaries_number 2
 #define Anum_dictionaries_name 3
 #define Anum_dictionaries_content 4
+#define Anum_dictionaries_owner 7
 
 /*
  * Calls the function on the row whose column is equal to the key, which is
@@ -37,6 +38,9 @@
 typedef void (*catalog_row_callback) (HeapTuple row, TupleDesc desc, void *arg);
 extern bool catalog_find(const char *table, AttrNumber column, Datum key, Oid key_type,
 						 catalog_row_callback callback, void *arg);
+
+/* How many rows have this key, those that were committed a moment ago too. */
+extern int	catalog_count(const char *table, AttrNumber column, Datum key, Oid key_type);
 
 /* The schema of the extension; an error if it is not installed. */
 extern Oid	catalog_schema(void);

@@ -3,9 +3,10 @@
  * dictionary.c
  *	  See dictionary.h.
  *
- *	  A backend remembers which id a number has, as dictionaries are neither
- *	  changed nor removed, until a transaction is rolled back: it may have made
- *	  the dictionary, and no value must need one that is not there.  That a
+ *	  A backend remembers which id a number has, as dictionaries are not changed,
+ *	  and dropped only when no other backend is there, until a transaction is
+ *	  rolled back: it may have made the dictionary, and no value must need one
+ *	  that is not there.  That a
  *	  number has none is remembered until the end of the transaction, as a
  *	  restore may look for it once per row.
  *
@@ -18,7 +19,9 @@
 #include "access/xact.h"
 #include "catalog.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "pg_compat.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/hsearch.h"
 
@@ -69,8 +72,8 @@ copy_id(HeapTuple row, TupleDesc desc, void *arg)
 	*(uint32 *) arg = DatumGetInt64(heap_getattr(row, Anum_dictionaries_id, desc, &is_null));
 }
 
-static void
-forget_numbers(void)
+void
+dictionary_forget_numbers(void)
 {
 	if (ids_by_number != NULL)
 		hash_destroy(ids_by_number);
@@ -81,14 +84,14 @@ static void
 forget_at_abort(XactEvent event, void *arg)
 {
 	if (event == XACT_EVENT_ABORT || event == XACT_EVENT_PARALLEL_ABORT)
-		forget_numbers();
+		dictionary_forget_numbers();
 }
 
 static void
 forget_at_subabort(SubXactEvent event, SubTransactionId self, SubTransactionId parent, void *arg)
 {
 	if (event == SUBXACT_EVENT_ABORT_SUB)
-		forget_numbers();
+		dictionary_forget_numbers();
 }
 
 void
@@ -126,7 +129,7 @@ dictionary_id_by_number(uint32 number)
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("compression dictionary number %u does not exist", number),
 				 errdetail("Values are compressed without it."),
-				 errhint("When the dictionary is there, recompress() compresses them with it.")));
+				 errhint("If a dump is being restored, call recompress() on the column when all of it is there.")));
 	}
 	return entry->id;
 }
@@ -138,4 +141,37 @@ dictionary_id_by_name(const char *name)
 
 	return catalog_find("dictionaries", Anum_dictionaries_name, CStringGetTextDatum(name), TEXTOID,
 						copy_id, &id) ? id : 0;
+}
+
+typedef struct NameAndOwner
+{
+	char	   *name;
+	char	   *owner;
+} NameAndOwner;
+
+static void
+copy_names(HeapTuple row, TupleDesc desc, void *arg)
+{
+	NameAndOwner *names = arg;
+	bool		is_null;
+
+	names->name = TextDatumGetCString(heap_getattr(row, Anum_dictionaries_name, desc, &is_null));
+	names->owner = TextDatumGetCString(heap_getattr(row, Anum_dictionaries_owner, desc, &is_null));
+}
+
+/* Owners are names, as a dump may restore them before the role. */
+void
+dictionary_check_use(uint32 number)
+{
+	NameAndOwner names;
+
+	if (superuser() || !catalog_find("dictionaries", Anum_dictionaries_number,
+									 Int64GetDatum(number), INT8OID, copy_names, &names))
+		return;
+	if (!has_privs_of_role(GetUserId(), get_role_oid(names.owner, true)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for compression dictionary \"%s\"", names.name),
+				 errdetail("It was trained on values of role \"%s\", which sizes of compressed values tell about.",
+						   names.owner)));
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * dictionary.h
- *	  Dictionaries: rows of the extension's table "dictionaries", immutable.
+ *	  Dictionaries: rows of the extension's table "dictionaries", never changed.
  *
  *	  The id, which stands in values, is a hash of the content; the number,
  *	  which stands in type modifiers, is the low 13 bits of the id and unique
@@ -36,6 +36,12 @@ extern bytea *dictionary_content(uint32 id);
  * transaction, if there is none (yet).
  */
 extern uint32 dictionary_id_by_number(uint32 number);
+
+/* After one was dropped. */
+extern void dictionary_forget_numbers(void);
+
+/* An error unless the current role has the privileges of the one that the dictionary belongs to. */
+extern void dictionary_check_use(uint32 number);
 
 /* 0 if there is none. */
 extern uint32 dictionary_id_by_name(const char *name);

@@ -11,6 +11,7 @@
 #include "input.h"
 #include "pg_compat.h"
 #include "stock_ddl.h"
+#include "train.h"
 #include "utils/guc.h"
 
 PG_MODULE_MAGIC;
@@ -36,6 +37,11 @@ _PG_init(void)
 							 "Compression method of columns and values whose type names none.",
 							 NULL, &default_method, METHOD_ZSTD, default_methods, PGC_USERSET, 0,
 							 NULL, NULL, NULL);
+	DefineCustomIntVariable("penumbra_compress.dictionaries_per_role",
+							"How many compression dictionaries the tables of a role may have in a database.",
+							"Superusers may train more.",
+							&dictionaries_per_role, 100, 0, DICTIONARY_NUMBER_MAX, PGC_SUSET, 0,
+							NULL, NULL, NULL);
 	dictionary_init();
 	input_init();
 	stock_ddl_init();

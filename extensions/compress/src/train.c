@@ -3,10 +3,10 @@
  * train.c
  *	  Dictionaries are trained from a sample of a column.
  *
- *	  Rows of "dictionaries" are only ever added: values of any table, also of
- *	  one that is in a backup or on a subscriber, may need a dictionary, and
- *	  nobody can prove that none does.  A trigger of the table refuses the
- *	  rest.  So the owner of a table may train, not everybody who can read it.
+ *	  Rows of "dictionaries" are only added, and dropped one by one with a proof
+ *	  that nothing uses them (drop.c): a trigger of the table refuses the rest.
+ *	  So the owner of a table may train, not everybody who can read it, and
+ *	  has a quota.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,6 +16,7 @@
 
 #include "access/htup_details.h"
 #include "catalog.h"
+#include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "commands/trigger.h"
@@ -23,6 +24,7 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "pg_compat.h"
+#include "storage/lmgr.h"
 #include "train.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -40,6 +42,9 @@ PENUMBRA_SQL_FUNCTION(guard_dictionaries);
 #define SAMPLE_BYTES_PER_BYTE 100
 #define MAX_SAMPLE_BYTES (32 * 1024 * 1024)
 #define MAX_SAMPLE_VALUES 100000
+
+int			dictionaries_per_role = 100;
+bool		dictionary_is_unused = false;
 
 /* Where a zstd dictionary has its own id: RFC 8878, section 5. */
 #define ZSTD_ID_OFFSET 4
@@ -137,13 +142,36 @@ relation_owner(Oid relation)
 	return owner;
 }
 
+/*
+ * A dictionary belongs to the owner of its table, which may have so many; what
+ * superusers train is not refused.  The lock makes the owner's sessions wait for
+ * each other's new rows.
+ */
+static void
+check_quota(Oid owner)
+{
+	if (superuser())
+		return;
+	LockSharedObject(AuthIdRelationId, owner, 0, ShareUpdateExclusiveLock);
+	if (catalog_count("dictionaries", Anum_dictionaries_owner,
+					  CStringGetTextDatum(GetUserNameFromId(owner, false)), TEXTOID) >=
+		dictionaries_per_role)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("role \"%s\" has as many compression dictionaries as it may",
+						GetUserNameFromId(owner, false)),
+				 errdetail("\"penumbra_compress.dictionaries_per_role\" is %d.",
+						   dictionaries_per_role),
+				 errhint("A superuser can set it for the role, or drop dictionaries that nothing uses.")));
+}
+
 /* With the privileges of the owner of the extension's table. */
 static void
 insert_row(uint32 id, const char *name, const Dictionary *dictionary, const SampledColumn *column)
 {
 	Oid			schema = catalog_schema();
 	Oid			table = get_relname_relid("dictionaries", schema);
-	Oid			types[] = {INT8OID, INT8OID, TEXTOID, BYTEAOID, TEXTOID};
+	Oid			types[] = {INT8OID, INT8OID, TEXTOID, BYTEAOID, TEXTOID, TEXTOID};
 	bytea	   *content = palloc(VARHDRSZ + dictionary->bytes);
 	Oid			user;
 	int			security;
@@ -151,7 +179,8 @@ insert_row(uint32 id, const char *name, const Dictionary *dictionary, const Samp
 		Int64GetDatum(id), Int64GetDatum(dictionary_number(id)), CStringGetTextDatum(name),
 		PointerGetDatum(content),
 		CStringGetTextDatum(psprintf("%s.%s", column->relation_name,
-									 quote_identifier(column->attribute_name)))
+									 quote_identifier(column->attribute_name))),
+		CStringGetTextDatum(GetUserNameFromId(relation_owner(column->relation), false))
 	};
 
 	SET_VARSIZE(content, VARHDRSZ + dictionary->bytes);
@@ -159,8 +188,8 @@ insert_row(uint32 id, const char *name, const Dictionary *dictionary, const Samp
 	GetUserIdAndSecContext(&user, &security);
 	SetUserIdAndSecContext(relation_owner(table), security | SECURITY_LOCAL_USERID_CHANGE);
 	SPI_connect();
-	SPI_execute_with_args(psprintf("INSERT INTO %s (id, number, name, content, trained_on)"
-								   " VALUES ($1, $2, $3, $4, $5)",
+	SPI_execute_with_args(psprintf("INSERT INTO %s (id, number, name, content, trained_on, owner)"
+								   " VALUES ($1, $2, $3, $4, $5, $6)",
 								   quote_qualified_identifier(get_namespace_name(schema),
 															  "dictionaries")),
 						  lengthof(types), types, values, NULL, false, 0);
@@ -189,6 +218,7 @@ train_dictionary(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("size of a compression dictionary must be from %d to %d bytes",
 						MIN_DICTIONARY_BYTES, MAX_DICTIONARY_BYTES)));
+	check_quota(relation_owner(column.relation));
 	name = choose_name(&column, PG_ARGISNULL(3) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(3)));
 
 	sample = sample_values(&column, MAX_SAMPLE_VALUES,
@@ -209,7 +239,7 @@ train_dictionary(PG_FUNCTION_ARGS)
 
 /*
  * Trigger of "dictionaries": an insert must have the id of its content, which
- * a restored dump has; nothing else is allowed.
+ * a restored dump has; nothing else is allowed but what drop_dictionary() does.
  */
 Datum
 guard_dictionaries(PG_FUNCTION_ARGS)
@@ -228,11 +258,14 @@ guard_dictionaries(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("function \"guard_dictionaries\" is a trigger of table \"dictionaries\" only")));
+	if (dictionary_is_unused && TRIGGER_FIRED_BY_DELETE(trigger->tg_event))
+		return PointerGetDatum(trigger->tg_trigtuple);
 	if (!TRIGGER_FIRED_BY_INSERT(trigger->tg_event))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("compression dictionaries cannot be changed or removed"),
-				 errdetail("Values that were compressed with one could not be read any more.")));
+				 errdetail("Values that were compressed with one could not be read any more."),
+				 errhint("drop_dictionary() removes one that nothing uses.")));
 
 	row = trigger->tg_trigtuple;
 	desc = RelationGetDescr(trigger->tg_relation);

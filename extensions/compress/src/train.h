@@ -19,6 +19,12 @@ typedef struct Dictionary
 /* At most "size" bytes; the same for the same sample. */
 extern Dictionary dictionary_train(const Sample *sample, Size size);
 
+/* Setting penumbra_compress.dictionaries_per_role */
+extern int	dictionaries_per_role;
+
+/* drop_dictionary() has proven that of the one that it deletes now. */
+extern bool dictionary_is_unused;
+
 /* A name after the column that no dictionary has. */
 extern char *dictionary_free_name(const SampledColumn *column);
 

@@ -130,6 +130,7 @@ set_dictionary(CompressionTarget *target, const char *string)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("number of a compression dictionary must be from 1 to %d",
 						DICTIONARY_NUMBER_MAX)));
+	dictionary_check_use(number);
 	target->dictionary_number = number;
 }
 
