@@ -14,10 +14,10 @@
 #include "compressed.h"
 
 #include "common/int.h"
-#include "input.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/supportnodes.h"
 #include "pg_compat.h"
+#include "waiting.h"
 
 PENUMBRA_SQL_FUNCTION(compressed_octet_length);
 PENUMBRA_SQL_FUNCTION(compressed_text_coerce);

@@ -5,7 +5,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "compressed.h"
+#include "compress.h"
 
 #include "dictionary.h"
 #include "mb/pg_wchar.h"
@@ -162,14 +162,4 @@ value_has_target(const ValueHeader *header, const CompressionTarget *target)
 	if (target->dictionary_number != 0)
 		dictionary_id = dictionary_id_by_number(target->dictionary_number);
 	return header->dictionary_id == dictionary_id;
-}
-
-Datum
-value_recompress(Datum datum, int32 typmod, bool is_text)
-{
-	struct varlena *raw = value_decompress(datum);
-	struct varlena *result = value_compress(VARDATA(raw), VARSIZE(raw) - VARHDRSZ, typmod, is_text);
-
-	pfree(raw);
-	return PointerGetDatum(result);
 }

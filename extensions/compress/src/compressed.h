@@ -11,9 +11,8 @@
 #ifndef COMPRESS_COMPRESSED_H
 #define COMPRESS_COMPRESSED_H
 
+#include "compress.h"
 #include "pg_compat.h"
-#include "typmod.h"
-#include "value.h"
 
 /* A value, or its beginning: then available is less than stored_bytes. */
 typedef struct OpenValue
@@ -44,12 +43,6 @@ extern uint32 value_hash(const OpenValue *value);
 
 /* In a varlena of the current memory context. */
 extern struct varlena *value_decompress(Datum datum);
-
-/* The bytes as the typmod wants it.  is_text: count characters. */
-extern struct varlena *value_compress(const char *raw, Size bytes, int32 typmod, bool is_text);
-
-/* Whether value_compress() would give the value the method, level and dictionary that it has. */
-extern bool value_has_target(const ValueHeader *header, const CompressionTarget *target);
 
 /* The same value in the method, level and dictionary of the typmod. */
 extern Datum value_recompress(Datum datum, int32 typmod, bool is_text);

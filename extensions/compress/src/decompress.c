@@ -12,9 +12,9 @@
 #include "compressed.h"
 
 #include "access/detoast.h"
-#include "input.h"
 #include "miscadmin.h"
 #include "pg_compat.h"
+#include "waiting.h"
 
 /* One chunk of TOAST: what costs no more to read than a header alone. */
 #define FIRST_READ_BYTES 1996
@@ -349,4 +349,14 @@ value_decompress(Datum datum)
 	SET_VARSIZE(result, VARHDRSZ + value.header.raw_bytes);
 	value_close(&value);
 	return result;
+}
+
+Datum
+value_recompress(Datum datum, int32 typmod, bool is_text)
+{
+	struct varlena *raw = value_decompress(datum);
+	struct varlena *result = value_compress(VARDATA(raw), VARSIZE(raw) - VARHDRSZ, typmod, is_text);
+
+	pfree(raw);
+	return PointerGetDatum(result);
 }

@@ -18,33 +18,19 @@
 #include "input.h"
 
 #include "access/transam.h"
-#include "compressed.h"
+#include "compress.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/planner.h"
 #include "parser/parse_node.h"
 #include "pg_compat.h"
-#include "utils/expandeddatum.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "waiting.h"
 
 /* A tuple keeps short values of expanded objects with a longer header than others. */
 #define WAITING_MIN_BYTES 256
 /* It is a copy: a longer value is rather compressed twice. */
 #define WAITING_MAX_BYTES (64 * 1024 * 1024)
-
-/*
- * Only read-only pointers to it are given out, hence nobody frees or moves it:
- * it needs no memory context of its own.
- */
-typedef struct WaitingValue
-{
-	ExpandedObjectHeader header;
-	bool		is_text;
-	bool		flattens_raw;	/* a cast will compress it */
-	struct varlena *flat;		/* NULL: nobody asked for it yet */
-	Size		bytes;
-	char		raw[FLEXIBLE_ARRAY_MEMBER];
-} WaitingValue;
 
 /* Parameters of a query */
 typedef struct ParameterUses
@@ -54,89 +40,6 @@ typedef struct ParameterUses
 } ParameterUses;
 
 static planner_hook_type previous_planner = NULL;
-
-/* The modifier of values that are stored raw */
-static int32
-raw_typmod(void)
-{
-	const CompressionTarget none = {.method_id = METHOD_NONE};
-
-	return target_typmod(&none);
-}
-
-static Size
-waiting_flat_size(ExpandedObjectHeader *header)
-{
-	WaitingValue *value = (WaitingValue *) header;
-
-	if (value->flat == NULL)
-	{
-		MemoryContext caller = MemoryContextSwitchTo(header->eoh_context);
-
-		value->flat = value_compress(value->raw, value->bytes,
-									 value->flattens_raw ? raw_typmod() : -1, value->is_text);
-		MemoryContextSwitchTo(caller);
-	}
-	return VARSIZE(value->flat);
-}
-
-static void
-waiting_flatten_into(ExpandedObjectHeader *header, void *result, Size allocated_bytes)
-{
-	WaitingValue *value = (WaitingValue *) header;
-
-	Assert(value->flat != NULL && VARSIZE(value->flat) == allocated_bytes);
-	memcpy(result, value->flat, allocated_bytes);
-}
-
-static const ExpandedObjectMethods waiting_methods = {waiting_flat_size, waiting_flatten_into};
-
-static Datum
-make_waiting_value(const char *raw, Size bytes, bool is_text)
-{
-	WaitingValue *value = palloc(offsetof(WaitingValue, raw) + bytes);
-
-	EOH_init_header(&value->header, &waiting_methods, CurrentMemoryContext);
-	value->is_text = is_text;
-	value->flattens_raw = false;
-	value->flat = NULL;
-	value->bytes = bytes;
-	memcpy(value->raw, raw, bytes);
-	return EOHPGetRODatum(&value->header);
-}
-
-/* NULL: the datum is something else */
-static WaitingValue *
-waiting_value(Datum datum)
-{
-	WaitingValue *value;
-
-	if (!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
-		return NULL;
-	value = (WaitingValue *) DatumGetEOHP(datum);
-	return value->header.eoh_methods == &waiting_methods ? value : NULL;
-}
-
-bool
-value_waits(Datum datum, const char **raw, Size *bytes)
-{
-	WaitingValue *value = waiting_value(datum);
-
-	if (value == NULL)
-		return false;
-	*raw = value->raw;
-	*bytes = value->bytes;
-	return true;
-}
-
-struct varlena *
-waiting_value_stored_raw(Datum datum)
-{
-	WaitingValue *value = waiting_value(datum);
-
-	Assert(value != NULL);
-	return value_compress(value->raw, value->bytes, raw_typmod(), value->is_text);
-}
 
 /* Where the parser is, if it converts a literal at this moment; else NULL. */
 static const ParseState *
@@ -236,12 +139,15 @@ find_parameters(Node *node, ParameterUses *uses)
 static bool
 has_waiting_values(ParamListInfo params)
 {
+	const char *raw;
+	Size		bytes;
+
 	/* those of procedural languages are fetched one by one, and are flat */
 	if (params == NULL || params->paramFetch != NULL)
 		return false;
 	for (int i = 0; i < params->numParams; i++)
 		if (!params->params[i].isnull && get_typlen(params->params[i].ptype) == -1 &&
-			waiting_value(params->params[i].value) != NULL)
+			value_waits(params->params[i].value, &raw, &bytes))
 			return true;
 	return false;
 }
@@ -255,13 +161,10 @@ choose_flat_forms(Query *query, ParamListInfo params)
 	for (int i = 0; i < params->numParams; i++)
 	{
 		const ParamExternData *param = &params->params[i];
-		WaitingValue *value;
 
-		if (param->isnull || get_typlen(param->ptype) != -1 ||
-			(value = waiting_value(param->value)) == NULL)
-			continue;
-		value->flattens_raw = bms_is_member(i + 1, uses.cast) && !bms_is_member(i + 1, uses.other);
-		value->flat = NULL;
+		if (!param->isnull && get_typlen(param->ptype) == -1)
+			waiting_value_flatten_as(param->value, bms_is_member(i + 1, uses.cast) &&
+									 !bms_is_member(i + 1, uses.other));
 	}
 }
 

@@ -5,9 +5,9 @@
  *
  *	  The server calls input functions of literals and parameters without the
  *	  column's type modifier, and casts the result to it afterwards.  So that
- *	  this compresses once, a value without a modifier waits: it is an expanded
- *	  object with the raw bytes, compressed with the default method only when
- *	  it is stored as it is.  A cast to a modifier takes the raw bytes.
+ *	  this compresses once, a value without a modifier waits (waiting.h), and is
+ *	  compressed with the default method only when it is stored as it is.  A
+ *	  cast to a modifier takes the raw bytes.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,11 +23,5 @@ extern void input_init(void);
 
 /* What the input or receive function with these arguments returns for the raw bytes. */
 extern Datum input_value(FunctionCallInfo fcinfo, const char *raw, Size bytes, bool is_text);
-
-/* Whether the value waits to be compressed; sets its raw bytes, which live as long. */
-extern bool value_waits(Datum datum, const char **raw, Size *bytes);
-
-/* A copy to read, of an expanded object: those of the three types are values that wait. */
-extern struct varlena *waiting_value_stored_raw(Datum datum);
 
 #endif							/* COMPRESS_INPUT_H */

@@ -52,6 +52,14 @@ target_typmod(const CompressionTarget *target)
 	return target->method_id | level << 12 | target->dictionary_number << 18;
 }
 
+int32
+raw_typmod(void)
+{
+	const CompressionTarget none = {.method_id = METHOD_NONE};
+
+	return target_typmod(&none);
+}
+
 /* Levels and dictionaries that the method takes: a modifier can be made by hand. */
 void
 check_target(const CompressionTarget *target, const CompressionMethod *method)

@@ -40,6 +40,9 @@ typedef struct CompressionTarget
 extern CompressionTarget typmod_target(int32 typmod);
 extern int32 target_typmod(const CompressionTarget *target);
 
+/* The modifier of values that are stored raw */
+extern int32 raw_typmod(void);
+
 /* An error if the method does not take the level or dictionary. */
 extern void check_target(const CompressionTarget *target, const CompressionMethod *method);
 

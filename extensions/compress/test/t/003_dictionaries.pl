@@ -86,7 +86,14 @@ foreach my $order ('first', 'last')
 		my @warnings = $log =~ /WARNING:  compression dictionary number \d+ does not exist/g;
 		is(scalar @warnings, 2, 'one warning for each table');
 		is(sql("restored_$order", $with), 0, 'values were compressed without it');
-		sql("restored_$order", q{CALL library.recompress('application.documents', 'body')});
+		# the last step of docs/compress.md
+		sql("restored_$order", <<'SQL');
+SET search_path = library;
+SELECT format('CALL recompress(%L, %L)', attrelid::regclass, attname)
+FROM pg_attribute JOIN pg_class c ON c.oid = attrelid
+WHERE atttypid IN ('compressed_text'::regtype, 'compressed_jsonb'::regtype, 'compressed_bytea'::regtype)
+  AND atttypmod >> 18 > 0 AND relkind = 'r' AND NOT attisdropped AND attgenerated = '' \gexec
+SQL
 		restored_like_origin("restored_$order", 'recompressed');
 	}
 	else
@@ -95,6 +102,16 @@ foreach my $order ('first', 'last')
 	}
 	is(sql("restored_$order", $with), 5000, "dictionaries $order: values use the dictionary");
 }
+
+# The three steps of docs/compress.md: nothing is compressed without its dictionary.
+sql('postgres', 'CREATE DATABASE restored_in_steps');
+my @restore = ('pg_restore', '-d', 'restored_in_steps');
+$node->command_ok([@restore, '--section=pre-data', "$directory/dump"], 'tables');
+$node->command_ok([@restore, '--data-only', '--table=dictionaries', "$directory/dump"], 'dictionaries');
+append_to_file("$directory/rest", join("\n", grep { !/TABLE DATA .* dictionaries / } split /\n/, $list) . "\n");
+$node->command_ok([@restore, '--section=data', '--section=post-data', '-j', '2', '-L', "$directory/rest", "$directory/dump"], 'the rest');
+restored_like_origin('restored_in_steps', 'restored in steps');
+is(sql('restored_in_steps', $with), 5000, 'restored in steps: values use the dictionary');
 
 # Logical replication: the values travel as text, and the publisher needs the dictionary to send them.
 sql('postgres', 'CREATE DATABASE subscriber');
