@@ -167,6 +167,7 @@ stored_with_dictionary(PG_FUNCTION_ARGS)
 static void
 require_nobody_else(FunctionCallInfo fcinfo)
 {
+	const CallContext *call = (const CallContext *) fcinfo->context;
 	int			sessions;
 	int			prepared;
 
@@ -175,8 +176,7 @@ require_nobody_else(FunctionCallInfo fcinfo)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("must be superuser to drop a compression dictionary")));
 	/* a transaction block, function or procedure around this could have a value of its own */
-	if (!IsA(fcinfo->context, CallContext) || castNode(CallContext, fcinfo->context)->atomic ||
-		SPI_inside_nonatomic_context())
+	if (call == NULL || !IsA(call, CallContext) || call->atomic || SPI_inside_nonatomic_context())
 		ereport(ERROR,
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
 				 errmsg("drop_dictionary() must be a statement and a transaction of its own")));

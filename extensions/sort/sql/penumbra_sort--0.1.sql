@@ -37,3 +37,5 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'penumbra_sort_compare_methods' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 3;
 COMMENT ON FUNCTION sort_compare_methods(regtype, integer, text, bigint) IS
 'sorts made values (shape random, sorted, reversed, equal, few or saw-tooth) with PostgreSQL''s qsort, its sort template and vqsort; the least time of three rounds';
+-- It takes memory for all elements, up to some GB, whatever work_mem is.
+REVOKE ALL ON FUNCTION sort_compare_methods(regtype, integer, text, bigint) FROM PUBLIC;

@@ -15,3 +15,10 @@ SELECT * FROM sort_compare_methods('int4', 10, 'zigzag');
 \set VERBOSITY default
 SELECT * FROM sort_compare_methods('text');
 SELECT * FROM sort_compare_methods('int4', 10, 'zigzag');
+-- memory for all elements is not everybody's
+CREATE ROLE regress_sort_anybody;
+SET ROLE regress_sort_anybody;
+SELECT * FROM sort_compare_methods('int4', 10);
+SELECT sort('{2,1}'::int[]);
+RESET ROLE;
+DROP ROLE regress_sort_anybody;
