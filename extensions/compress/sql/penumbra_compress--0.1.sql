@@ -709,7 +709,7 @@ BEGIN
     FOR place IN
         SELECT a.attrelid::regclass AS relation, a.attname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
         WHERE a.atttypid = ANY (holders) AND NOT a.attisdropped AND c.relkind IN ('r', 'm')
-          AND NOT pg_is_other_temp_schema(c.relnamespace)
+          AND c.relispopulated AND NOT pg_is_other_temp_schema(c.relnamespace)
     LOOP
         EXECUTE format('SELECT EXISTS (SELECT FROM ONLY %s t WHERE @extschema@.stored_with_dictionary(t.%I, $1))',
                        place.relation, place.attname) INTO is_used USING wanted.id;

@@ -43,10 +43,11 @@ CREATE TABLE in_range (v span, m span_multirange);
 INSERT INTO in_range SELECT span(NULL, long(1)::compressed_text(zstd, 3, 'subject')), NULL;
 INSERT INTO in_range SELECT NULL, span_multirange(span('a', 'b'), span('c', long(1)::compressed_text(zstd, 3, 'subject')));
 CREATE MATERIALIZED VIEW in_view AS SELECT long(1)::compressed_text(zstd, 3, 'subject') || '' AS plain, long(3)::compressed_text(zstd, 3, 'subject')::kept AS v;
+CREATE MATERIALIZED VIEW empty_view AS SELECT v FROM in_view WITH NO DATA;
 CREATE TEMP TABLE in_temp AS SELECT long(2)::compressed_text(zstd, 3, 'subject')::kept AS v;
 SELECT * FROM dictionary_uses('subject') u ORDER BY 1;
 DROP TABLE in_row, in_domain, in_range, in_temp;
-DROP MATERIALIZED VIEW in_view;
+DROP MATERIALIZED VIEW in_view CASCADE;
 -- a default that old rows have without a rewrite
 CREATE TABLE in_missing (id integer);
 INSERT INTO in_missing VALUES (1);
