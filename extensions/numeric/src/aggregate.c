@@ -75,19 +75,26 @@ call_server(FunctionCallInfo fcinfo, PGFunction function, int nargs, const Nulla
 	return result;
 }
 
-/* As the server's numericvar_serialize(). */
+/*
+ * As the server's numericvar_serialize().  Not by way of a stored numeric,
+ * whose weight and scale are too narrow: a square has twice those of the
+ * largest operand.
+ */
 static void
-send_number(StringInfo bytes, Datum datum)
+send_sum(StringInfo bytes, int128 sum, int exponent, int dscale)
 {
-	NumberView	number;
+	int16		digits[NUMBER_COEFFICIENT_DIGITS_MAX];
+	int			end = NUMBER_COEFFICIENT_DIGITS_MAX;
+	int			first = number_split_coefficient(sum < 0 ? -(uint128) sum : (uint128) sum, digits);
 
-	number_view(datum, &number);
-	pq_sendint32(bytes, number.ndigits);
-	pq_sendint32(bytes, number.weight);
-	pq_sendint32(bytes, number.is_negative ? 0x4000 : 0);
-	pq_sendint32(bytes, number.dscale);
-	for (int i = 0; i < number.ndigits; i++)
-		pq_sendint16(bytes, number_digit(&number, i));
+	while (first < end && digits[first] == 0)
+		first++;
+	pq_sendint32(bytes, end - first);
+	pq_sendint32(bytes, exponent + end - first - 1);
+	pq_sendint32(bytes, sum < 0 ? 0x4000 : 0);
+	pq_sendint32(bytes, dscale);
+	while (first < end)
+		pq_sendint16(bytes, digits[first++]);
 }
 
 static Datum
@@ -105,10 +112,9 @@ serialize_short(const SumState *state)
 
 	pq_begintypsend(&bytes);
 	pq_sendint64(&bytes, state->count);
-	send_number(&bytes, encode_sum(state->sum, state->exponent, state->max_dscale));
+	send_sum(&bytes, state->sum, state->exponent, state->max_dscale);
 	if (state->is_squared)
-		send_number(&bytes, encode_sum(state->sum_of_squares, 2 * state->exponent,
-									   2 * state->max_dscale));
+		send_sum(&bytes, state->sum_of_squares, 2 * state->exponent, 2 * state->max_dscale);
 	pq_sendint32(&bytes, state->max_dscale);
 	pq_sendint64(&bytes, state->max_dscale_count);
 	pq_sendint64(&bytes, state->nan_count);

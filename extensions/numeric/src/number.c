@@ -7,9 +7,6 @@
  */
 #include "number.h"
 
-/* The largest coefficient is below 2^128 < 10^40; digits are split off in groups of four. */
-#define COEFFICIENT_DIGITS_MAX 12
-
 const uint64 number_powers_of_ten[20] = {
 	UINT64CONST(1),
 	UINT64CONST(10),
@@ -148,13 +145,35 @@ split_four(uint64 value, int16 *end)
 	end[-1] = low % NUMBER_BASE;
 }
 
+/*
+ * The digits of coefficient, at the end of the array.  Returns where they
+ * begin; up to three zero ones may come first.
+ */
+int
+number_split_coefficient(uint128 coefficient, int16 digits[NUMBER_COEFFICIENT_DIGITS_MAX])
+{
+	const uint64 group_size = UINT64CONST(10000000000000000);
+	int			first = NUMBER_COEFFICIENT_DIGITS_MAX;
+
+	while (coefficient >= group_size)
+	{
+		uint128		quotient = (uint64) (coefficient >> 64) == 0
+			? (uint64) coefficient / group_size : coefficient / group_size;
+
+		split_four((uint64) coefficient - (uint64) quotient * group_size, digits + first);
+		coefficient = quotient;
+		first -= 4;
+	}
+	split_four((uint64) coefficient, digits + first);
+	return first - 4;
+}
+
 /* The number coefficient * 10^(4 * exponent). */
 Datum
 number_encode_coefficient(bool is_negative, uint128 coefficient, int exponent, int dscale)
 {
-	int16		digits[COEFFICIENT_DIGITS_MAX];
-	int			end = COEFFICIENT_DIGITS_MAX;
-	int			first = COEFFICIENT_DIGITS_MAX;
+	int16		digits[NUMBER_COEFFICIENT_DIGITS_MAX];
+	int			first;
 	const uint64 group_size = UINT64CONST(10000000000000000);
 	uint128		high = (uint64) (coefficient >> 64) == 0
 		? (uint64) coefficient / group_size : coefficient / group_size;
@@ -166,36 +185,9 @@ number_encode_coefficient(bool is_negative, uint128 coefficient, int exponent, i
 		return number_encode_words(is_negative, exponent + 2 * NUMBER_WORD_DIGITS - 1, dscale,
 								   number_word((uint64) high), number_word(low));
 	}
-	while (coefficient >= group_size)
-	{
-		uint64		group;
-
-		if ((uint64) (coefficient >> 64) == 0)
-		{
-			group = (uint64) coefficient % group_size;
-			coefficient = (uint64) coefficient / group_size;
-		}
-		else
-		{
-			uint128		quotient = coefficient / group_size;
-
-			group = (uint64) coefficient - (uint64) quotient * group_size;
-			coefficient = quotient;
-		}
-		split_four(group, digits + first);
-		first -= 4;
-	}
-	split_four((uint64) coefficient, digits + first);
-	first -= 4;
-
-	while (first < end && digits[first] == 0)
-		first++;
-	if (first == end)
-		return encode_stripped(false, 0, dscale, digits, 0);
-	while (digits[end - 1] == 0)
-		end--;
-	return encode_stripped(is_negative, exponent + COEFFICIENT_DIGITS_MAX - first - 1, dscale,
-						   digits + first, end - first);
+	first = number_split_coefficient(coefficient, digits);
+	return number_encode(is_negative, exponent + NUMBER_COEFFICIENT_DIGITS_MAX - first - 1, dscale,
+						 digits + first, NUMBER_COEFFICIENT_DIGITS_MAX - first);
 }
 
 /* value / 10^scale */

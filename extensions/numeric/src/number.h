@@ -34,6 +34,9 @@
 /* A coefficient of 9 digits of base 10^4 is below 10^36: two of them add up within 127 bits. */
 #define NUMBER_SHORT_DIGITS_MAX 9
 
+/* The largest coefficient is below 2^128 < 10^40; digits are split off in groups of four. */
+#define NUMBER_COEFFICIENT_DIGITS_MAX 12
+
 #define NUMBER_SPECIAL_MASK 0xC000	/* these bits alone: NaN or infinity */
 #define NUMBER_SHORT_FORM 0x8000
 #define NUMBER_POSITIVE_INFINITY 0xD000
@@ -60,6 +63,7 @@ extern const uint64 number_powers_of_ten[20];
 extern Datum number_encode(bool is_negative, int weight, int dscale, const int16 *digits,
 						   int ndigits);
 extern Datum number_encode_words(bool is_negative, int weight, int dscale, uint64 high, uint64 low);
+extern int	number_split_coefficient(uint128 coefficient, int16 digits[NUMBER_COEFFICIENT_DIGITS_MAX]);
 extern Datum number_encode_coefficient(bool is_negative, uint128 coefficient, int exponent,
 									   int dscale);
 extern Datum number_encode_scaled(bool is_negative, uint128 value, int scale);

@@ -47,6 +47,7 @@ typedef struct Rewrite
 {
 	HTAB	   *replacements;
 	List	   *used;			/* of Oid: our functions that the plan now calls */
+	Bitmapset  *kept_states;	/* of the current Agg: transition states that stay the server's */
 } Rewrite;
 
 static bool is_rewriting = false;
@@ -170,7 +171,8 @@ rewrite_expression(Node *node, void *context)
 			replace(&((FuncExpr *) node)->funcid, rewrite);
 			break;
 		case T_Aggref:
-			replace(&((Aggref *) node)->aggfnoid, rewrite);
+			if (!bms_is_member(((Aggref *) node)->aggtransno, rewrite->kept_states))
+				replace(&((Aggref *) node)->aggfnoid, rewrite);
 			break;
 		case T_WindowFunc:
 			replace(&((WindowFunc *) node)->winfnoid, rewrite);
@@ -179,6 +181,30 @@ rewrite_expression(Node *node, void *context)
 			break;
 	}
 	return expression_tree_walker(node, rewrite_expression, context);
+}
+
+/*
+ * Aggregates of one Agg may share a transition state (the planner found their
+ * transition functions and inputs equal), which then is ours for all of them
+ * or for none.  A partial Agg and the one that combines its states have the
+ * same aggregates, so they come to the same decision.
+ */
+static bool
+find_kept_states(Node *node, void *context)
+{
+	Rewrite    *rewrite = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Aggref))
+	{
+		const Aggref *aggref = (const Aggref *) node;
+
+		if (hash_search(rewrite->replacements, &aggref->aggfnoid, HASH_FIND, NULL) == NULL)
+			rewrite->kept_states = bms_add_member(rewrite->kept_states, aggref->aggtransno);
+		return false;
+	}
+	return expression_tree_walker(node, find_kept_states, context);
 }
 
 static void rewrite_plan(Plan *plan, Rewrite *rewrite);
@@ -280,6 +306,12 @@ rewrite_plan(Plan *plan, Rewrite *rewrite)
 	if (plan == NULL)
 		return;
 	check_stack_depth();
+	if (IsA(plan, Agg))
+	{
+		rewrite->kept_states = NULL;
+		find_kept_states((Node *) plan->targetlist, rewrite);
+		find_kept_states((Node *) plan->qual, rewrite);
+	}
 	rewrite_node(plan->targetlist, rewrite);
 	rewrite_node(plan->qual, rewrite);
 	rewrite_node(plan->initPlan, rewrite);

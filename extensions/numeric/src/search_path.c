@@ -162,12 +162,17 @@ select_text(const char *query)
 	return SPI_processed == 0 ? NULL : SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 }
 
-/* The condition on pg_db_role_setting that finds the scope's settings. */
+/*
+ * The condition on pg_db_role_setting that finds the scope's settings.  An
+ * operator of the search path that took the operands as they are would win.
+ */
 static char *
 scope_condition(Scope scope)
 {
-	return scope == SCOPE_DATABASE ? psprintf("setdatabase = %u AND setrole = 0", MyDatabaseId)
-		: psprintf("setdatabase = 0 AND setrole = %u", GetUserId());
+	return psprintf("setdatabase OPERATOR(pg_catalog.=) %u::pg_catalog.oid"
+					" AND setrole OPERATOR(pg_catalog.=) %u::pg_catalog.oid",
+					scope == SCOPE_DATABASE ? MyDatabaseId : InvalidOid,
+					scope == SCOPE_DATABASE ? InvalidOid : GetUserId());
 }
 
 /* What the scope itself sets, or NULL. */

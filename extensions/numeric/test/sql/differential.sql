@@ -1,13 +1,12 @@
 -- Every function against the server's own on random operands: value, display scale and size in bytes.
--- The seed is another one each time, or PGOPTIONS='-c test.seed=...', and printed when something differs;
+-- PGOPTIONS='-c test.seed=...' tries other operands; the seed is printed when something differs;
 -- test.factor makes the run longer.
 \set ECHO errors
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS penumbra_numeric;
 SET search_path = pg_catalog, public;
 
-SELECT coalesce(current_setting('test.seed', true)::bigint,
-				extract(epoch FROM clock_timestamp())::bigint % 1000000) AS seed,
+SELECT coalesce(current_setting('test.seed', true)::bigint, 1) AS seed,
 	coalesce(current_setting('test.factor', true)::int, 1) AS factor \gset
 
 -- Random digits; runs of nines; few nonzero digits; a power of ten more or less.

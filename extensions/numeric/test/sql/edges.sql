@@ -39,8 +39,8 @@ INSERT INTO public.calls SELECT format('@.%s($1, $2)', name), 'true' FROM unnest
 INSERT INTO public.calls SELECT format('@.%s($1)', name), public.single() FROM unnest('{abs,numeric_abs,numeric_uminus,sign,round,trunc,ceil,
 	ceiling,floor,scale,min_scale,trim_scale,hash_numeric,sqrt,numeric_sqrt,int2,int4,int8,float8,ln,numeric_ln,log,log10}'::text[]) name;
 INSERT INTO public.calls SELECT format('@.%s($1, %s)', name, scale), public.single() FROM unnest('{round,trunc}'::text[]) name,
-	unnest('{-200000,-131073,-131072,-37,-36,-5,-4,-3,-1,0,1,2,3,4,5,35,100,16383,2000000}'::int[]) scale;
-INSERT INTO public.calls SELECT format('@."numeric"($1, %s)', typmod), public.single() FROM unnest(ARRAY[-1, 4] || ARRAY(
+	unnest('{-2147483648,-200000,-131073,-131072,-37,-36,-5,-4,-3,-1,0,1,2,3,4,5,35,100,16383,2000000,2147483647}'::int[]) scale;
+INSERT INTO public.calls SELECT format('@."numeric"($1, %s)', typmod), public.single() FROM unnest('{-2147483648,-1,0,3,4,5,4099,2147483647}'::int[] || ARRAY(
 	SELECT 4 + precision * 65536 + (scale & 2047) FROM unnest('{1,2,4,5,16,36,1000}'::int[]) precision,
 		unnest('{-1000,-5,-4,-1,0,1,2,4,10,1000}'::int[]) scale)) typmod;
 INSERT INTO public.calls SELECT format('@.hash_numeric_extended($1, %s)', seed), public.single() FROM unnest('{0,-1,42}'::int[]) seed;
@@ -50,6 +50,10 @@ INSERT INTO public.calls SELECT format('@.%s($1, $2)', name), '(abs(a) < 1e20 OR
 	AND coalesce(scale(a), 0) < 100 AND coalesce(scale(b), 0) < 100' FROM unnest('{power,pow,numeric_power,log,numeric_log}'::text[]) name;
 INSERT INTO public.calls SELECT format('@.factorial(%s)', n), public.single('a::text = ''1''')
 	FROM unnest('{-1,0,1,2,20,30,1000,32178}'::bigint[]) n;
+INSERT INTO public.calls SELECT format('(SELECT @.%s(n) FROM (VALUES ($1), ($2)) v(n))', name),
+	CASE WHEN name IN ('sum', 'avg') THEN 'true'
+		ELSE 'b::text IN (''1'', ''NaN'') OR greatest(abs(a), abs(b)) < 1e300 AND greatest(scale(a), scale(b)) < 1000' END
+	FROM unnest('{sum,avg,var_pop,stddev}'::text[]) name;
 
 CREATE TABLE public.outcomes (call text, a numeric, b numeric, theirs text, ours text);
 DO $$
@@ -82,3 +86,26 @@ FROM pg_proc ours LEFT JOIN pg_proc theirs ON theirs.proname = ours.proname AND 
 WHERE ours.pronamespace = 'penumbra_numeric'::regnamespace AND ours.proname NOT IN ('enable', 'disable')
 	AND (theirs.prorettype, theirs.provolatile, theirs.proisstrict, theirs.proparallel, theirs.prokind)
 		IS DISTINCT FROM (ours.prorettype, ours.provolatile, ours.proisstrict, ours.proparallel, ours.prokind);
+
+-- What takes the states of aggregates can neither be called nor made part of an aggregate by just anybody.
+CREATE ROLE numeric_caller;
+GRANT USAGE ON SCHEMA penumbra_numeric TO numeric_caller;
+GRANT CREATE ON SCHEMA public TO numeric_caller;
+CREATE FUNCTION public.tried(command text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE command;
+	RETURN 'done';
+EXCEPTION WHEN OTHERS THEN
+	RETURN SQLSTATE;
+END $$;
+SET ROLE numeric_caller;
+SELECT count(*) > 40 AS enough, string_agg(DISTINCT public.tried(call), ',') AS outcomes
+FROM pg_proc, unnest('{NULL,NULL::internal,(SELECT NULL),''1''}'::text[]) state,
+	LATERAL (SELECT format('SELECT %s(%s)', oid::regproc, string_agg(CASE t::regtype WHEN 'internal'::regtype THEN state
+			WHEN 'bytea'::regtype THEN '''\xffff''::bytea' ELSE '1::' || t::regtype END, ',' ORDER BY place)) AS call
+		FROM unnest(proargtypes) WITH ORDINALITY types(t, place)) calls
+WHERE pronamespace = 'penumbra_numeric'::regnamespace AND 'internal'::regtype = ANY (proargtypes::oid[]);
+SELECT public.tried('CREATE AGGREGATE public.forged(numeric) (SFUNC = penumbra_numeric.numeric_avg_accum, STYPE = internal, FINALFUNC = numeric_sum)');
+RESET ROLE;
+REVOKE ALL ON SCHEMA public, penumbra_numeric FROM numeric_caller;
+DROP ROLE numeric_caller;

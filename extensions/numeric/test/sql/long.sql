@@ -1,13 +1,12 @@
 -- Long operands, from some tens of digits to what the format holds, against the server's own functions.
--- The seed is another one each time, or PGOPTIONS='-c test.seed=...', and printed when something differs;
+-- PGOPTIONS='-c test.seed=...' tries other operands; the seed is printed when something differs;
 -- test.factor makes the run longer.
 \set ECHO errors
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS penumbra_numeric;
 SET search_path = pg_catalog, public;
 
-SELECT coalesce(current_setting('test.seed', true)::bigint,
-				extract(epoch FROM clock_timestamp())::bigint % 1000000) AS seed,
+SELECT coalesce(current_setting('test.seed', true)::bigint, 1) AS seed,
 	coalesce(current_setting('test.factor', true)::int, 1) AS factor \gset
 SELECT setseed((:seed % 1000000) / 1000000.0) \g /dev/null
 

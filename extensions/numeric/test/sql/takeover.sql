@@ -65,6 +65,13 @@ SELECT penumbra_numeric.enable('session');
 SELECT fixed_path();
 SELECT penumbra_numeric.disable('session');
 
+-- an operator that takes the operands as they are is not called
+CREATE FUNCTION intrude(oid, integer) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE 'called'; END $$;
+CREATE OPERATOR = (LEFTARG = oid, RIGHTARG = integer, FUNCTION = intrude);
+SELECT penumbra_numeric.disable('database');
+DROP OPERATOR = (oid, integer);
+DROP FUNCTION intrude;
+
 -- errors
 SELECT penumbra_numeric.enable('cluster');
 CREATE SCHEMA open_to_all;
@@ -138,6 +145,21 @@ SELECT sum(twice) FROM changed WHERE id > (SELECT avg(price) * 0.1 FROM prices);
 INSERT INTO prices VALUES (1, 1) ON CONFLICT (id) DO UPDATE SET price = prices.price + excluded.price RETURNING price;
 SELECT id FROM prices WHERE id IN (1.0, 2.5, 3, 4, 5, 6, 7, 8, 9, 10, 11) AND price * 2 <> ALL (SELECT price FROM prices WHERE id < 4) ORDER BY id;
 SELECT sum(1 / (id - 1)) FROM prices;
+-- an aggregate that shares its transition state with one that stays is left alone, in every process
+CREATE AGGREGATE shares_state(numeric) (SFUNC = numeric_avg_accum, STYPE = internal, FINALFUNC = numeric_sum, COMBINEFUNC = numeric_avg_combine,
+	SERIALFUNC = numeric_avg_serialize, DESERIALFUNC = numeric_avg_deserialize, PARALLEL = SAFE);
+SELECT uses('SELECT sum(price), shares_state(price), sum(id), stddev(price) FROM prices HAVING avg(price) > 0');
+SELECT sum(price), shares_state(price), sum(id), round(stddev(price), 8) AS stddev FROM prices HAVING avg(price) > 0;
+ALTER TABLE prices SET (parallel_workers = 2);
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SELECT uses('SELECT sum(price), shares_state(price), sum(id), stddev(price) FROM prices HAVING avg(price) > 0');
+SELECT sum(price), shares_state(price), sum(id), round(stddev(price), 8) AS stddev FROM prices HAVING avg(price) > 0;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
+DROP AGGREGATE shares_state(numeric);
 -- a cached plan, when the extension goes and comes
 PREPARE total AS SELECT sum(price) FROM prices;
 SET plan_cache_mode = force_generic_plan;
