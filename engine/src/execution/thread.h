@@ -1,5 +1,11 @@
-// A thread of the engine inside a process that belongs to somebody else: all signals are blocked, so
-// that handlers run on the process's own threads only, and the stack is small.
+// A thread of the engine inside a process that belongs to somebody else: signals are blocked, so that
+// handlers run on the process's own threads only, and the stack is small.
+//
+// Not blocked are SIGSEGV, SIGBUS, SIGILL and SIGABRT: what the thread itself raises by a fault goes to
+// this thread whatever its mask is, and if it is blocked, the kernel ends the process without a call of
+// the handler, so that nobody reports the crash. PostgreSQL has no handlers for these; who installs one
+// (penumbra_backtrace) has it run here, on an alternate stack, which an overflow of the thread's own needs.
+// SIGFPE stays blocked: PostgreSQL's handler raises an error by longjmp(), which only the main thread may.
 #pragma once
 
 #include <pthread.h>
