@@ -28,12 +28,20 @@
 #include "guard.h"
 #include "live.h"
 #include "settings.h"
+#include "shared.h"
 #include "symbolizer.h"
 
 #define SIGNAL_STACK_BYTES	(128 * 1024)
 
 /* A stage that takes longer is given up. */
 #define STAGE_SECONDS		1
+
+/*
+ * Reports that crashing processes start before the server begins anew.  When
+ * many die at once, the worker makes those of the others, one after the other:
+ * each takes what its debug information needs, some 50 MB and more.
+ */
+#define REPORTS_STARTED_MAX	4
 
 /* How long a thread that crashes too waits for the first one to end the process. */
 #define OTHER_THREAD_SECONDS 10
@@ -44,19 +52,53 @@ static struct sigaction previous[lengthof(signals)];
 static char directory[MAXPGPATH];
 static char program[MAXPGPATH];
 
-static volatile pid_t crashing_thread = 0;
-static volatile pid_t crashing_process = 0;
+/* Who reports: process in the upper half, thread in the lower; a child of that process is another one. */
+static uint64 crashing = 0;
+
+static uint64
+this_thread(void)
+{
+	return (uint64) getpid() << 32 | (uint32) current_thread();
+}
 
 bool
 crash_handling(void)
 {
-	return crashing_thread != 0 && crashing_process == getpid();
+	return __atomic_load_n(&crashing, __ATOMIC_RELAXED) >> 32 == getpid();
+}
+
+/* False: this process has one that reports. */
+static bool
+become_reporter(void)
+{
+	uint64		seen = __atomic_load_n(&crashing, __ATOMIC_RELAXED);
+
+	return seen >> 32 != getpid() &&
+		__atomic_compare_exchange_n(&crashing, &seen, this_thread(), false,
+									__ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
 const char *
 crash_directory_path(void)
 {
 	return directory;
+}
+
+/*
+ * Where another process crashed first, the postmaster sends SIGQUIT while we
+ * write: its handler, like any other, would end the process with half a file.
+ * What we need comes through: faults under a guard, and the timer.
+ */
+static void
+hold_signals(void)
+{
+	sigset_t	held;
+
+	sigfillset(&held);
+	sigdelset(&held, LIVE_SIGNAL);
+	for (int i = 0; i < lengthof(signals); i++)
+		sigdelset(&held, signals[i]);
+	sigprocmask(SIG_SETMASK, &held, NULL);
 }
 
 /*
@@ -68,25 +110,36 @@ start_timer(void)
 {
 	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = LIVE_SIGNAL};
 	struct itimerspec period = {.it_interval.tv_sec = STAGE_SECONDS, .it_value.tv_sec = STAGE_SECONDS};
-	sigset_t	unblocked;
 	int			timer = -1;
 
 	event._sigev_un._tid = current_thread();
-	sigemptyset(&unblocked);
-	sigaddset(&unblocked, LIVE_SIGNAL);
-	for (int i = 0; i < lengthof(signals); i++)
-		sigaddset(&unblocked, signals[i]);
-	sigprocmask(SIG_UNBLOCK, &unblocked, NULL);
 	if (syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &timer) != 0)
 		return -1;
 	syscall(SYS_timer_settime, timer, 0, &period, NULL);
 	return timer;
 }
 
+/* A process that has left shared memory faults here, and may. */
+static bool
+may_start_report(void)
+{
+	Guard		guard;
+	volatile bool may = true;
+
+	if (backtrace_shared != NULL && guard_try(&guard))
+	{
+		may = pg_atomic_fetch_add_u32(&backtrace_shared->reports_started, 1) < REPORTS_STARTED_MAX;
+		guard_end(&guard);
+	}
+	return may;
+}
+
 /*
  * The report is made by another program while this process dies.  vfork()
  * copies no memory, and the child touches none before it is the program.  It
- * holds a lock on the report until it ends.
+ * holds a lock on the report until it ends.  The file is opened before, because
+ * while vfork() waits for the child no timer ends what the child waits for, and
+ * it must be new: what stands there already is not ours.
  */
 static void
 start_report(const Crash *crash)
@@ -95,16 +148,21 @@ start_report(const Crash *crash)
 	char	   *arguments[] = {program, (char *) crash->path, NULL};
 	sigset_t	all;
 	sigset_t	old;
+	int			report;
 
+	if (!may_start_report())
+		return;
+	report = open(crash->report_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (report < 0)
+		return;
+	flock(report, LOCK_EX | LOCK_NB);
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &old);
 	if (vfork() == 0)
 	{
-		int			report = open(crash->report_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 		int			nothing = open("/dev/null", O_RDWR);
 		sigset_t	none;
 
-		flock(report, LOCK_EX | LOCK_NB);
 		dup2(nothing, STDIN_FILENO);
 		dup2(report, STDOUT_FILENO);
 		dup2(nothing, STDERR_FILENO);
@@ -117,12 +175,12 @@ start_report(const Crash *crash)
 		setsid();
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
-		if (report >= 0)
-			execve(program, arguments, environment);
+		execve(program, arguments, environment);
 		unlink(crash->report_path);
 		_exit(1);
 	}
 	sigprocmask(SIG_SETMASK, &old, NULL);
+	close(report);
 }
 
 /* One stage after the other, so that the next runs whatever becomes of one. */
@@ -130,8 +188,10 @@ static void
 report_crash(Crash *crash)
 {
 	Guard		guard;
-	int			timer = start_timer();
+	int			timer;
 
+	hold_signals();
+	timer = start_timer();
 	if (guard_try(&guard))
 	{
 		crash_file_write(crash);
@@ -178,19 +238,10 @@ static void
 crash_handler(int signal_number, siginfo_t *info, void *context)
 {
 	static Crash crash;
-	pid_t		thread = current_thread();
 
 	guard_escape();
-	if (crash_handling() && crashing_thread != thread)
+	if (become_reporter())
 	{
-		struct timespec time = {.tv_sec = OTHER_THREAD_SECONDS};
-
-		nanosleep(&time, NULL);
-	}
-	else if (!crash_handling())
-	{
-		crashing_process = getpid();
-		crashing_thread = thread;
 		if (backtrace_crash_reports && !sent_by_postmaster(info))
 		{
 			crash.signal_number = signal_number;
@@ -199,10 +250,16 @@ crash_handler(int signal_number, siginfo_t *info, void *context)
 			report_crash(&crash);
 		}
 	}
+	else if (__atomic_load_n(&crashing, __ATOMIC_RELAXED) != this_thread())
+	{
+		struct timespec time = {.tv_sec = OTHER_THREAD_SECONDS};
+
+		nanosleep(&time, NULL);
+	}
 	deliver_again(signal_number, info, context);
 }
 
-/* Inherited by the children.  Other threads use their own stack. */
+/* Inherited by the children.  Other threads have what who started them gave them. */
 static void
 install_signal_stack(void)
 {

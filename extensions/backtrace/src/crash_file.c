@@ -11,6 +11,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -133,6 +134,18 @@ find_process_type(void)
 		strlcpy(process_type, "?", NAME_BYTES);
 }
 
+/* Only the process's first thread is PostgreSQL's. */
+static void
+write_thread(Writer *writer)
+{
+	char		name[16] = "";
+
+	if (current_thread() == getpid())
+		return;
+	prctl(PR_GET_NAME, name);
+	write_string(writer, "thread", name, strnlen(name, sizeof(name)));
+}
+
 /* Names that the client gave, or object identifiers. */
 static void
 write_session(Writer *writer)
@@ -181,6 +194,7 @@ write_header(Writer *writer, const Crash *crash, time_t now)
 		writer_char(writer, '\n');
 	}
 	write_number(writer, "pid", getpid());
+	write_thread(writer);
 	write_string(writer, "process_type", process_type, strlen(process_type));
 	write_session(writer);
 	write_string(writer, "server_version", PG_VERSION, strlen(PG_VERSION));

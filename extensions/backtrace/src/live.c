@@ -39,6 +39,8 @@
 #include "shared.h"
 #include "symbolizer.h"
 
+#define SLOT_TIMEOUT_MS		30000
+#define SLOT_WAIT_MS		10
 #define CAPTURE_TIMEOUT_MS	2000
 #define SYMBOLS_TIMEOUT_MS	20000
 #define PTRACE_TIMEOUT_MS	20000
@@ -170,8 +172,9 @@ is_claimable(const LiveSlot *slot, uint32 state)
 	return state != LIVE_SYMBOLISING || backtrace_shared->worker_latch == NULL;
 }
 
+/* NULL: none is free. */
 static LiveSlot *
-claim_slot(int pid)
+try_to_claim_slot(int pid)
 {
 	LiveSlot   *claimed = NULL;
 
@@ -189,12 +192,29 @@ claim_slot(int pid)
 		}
 	}
 	LWLockRelease(backtrace_shared->lock);
-	if (claimed == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-				 errmsg("too many backtraces are being taken"),
-				 errdetail("At most %d can be taken at once.", LIVE_SLOTS)));
 	return claimed;
+}
+
+/* A slot can become free without anybody who could tell us: its requester died, or its late target answered. */
+static LiveSlot *
+claim_slot(int pid)
+{
+	TimestampTz end = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), SLOT_TIMEOUT_MS);
+	LiveSlot   *slot;
+
+	while ((slot = try_to_claim_slot(pid)) == NULL)
+	{
+		if (GetCurrentTimestamp() >= end)
+			ereport(ERROR,
+					(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+					 errmsg("too many backtraces are being taken"),
+					 errdetail("At most %d can be taken at once, and none of them ended within %d seconds.",
+							   LIVE_SLOTS, SLOT_TIMEOUT_MS / 1000)));
+		CHECK_FOR_INTERRUPTS();
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, SLOT_WAIT_MS, PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+	}
+	return slot;
 }
 
 /* If somebody is about to write into it, it is claimable when he has. */

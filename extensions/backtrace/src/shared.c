@@ -50,6 +50,7 @@ shared_startup(void)
 	{
 		backtrace_shared->lock = &GetNamedLWLockTranche(TRANCHE)->lock;
 		backtrace_shared->worker_latch = NULL;
+		pg_atomic_init_u32(&backtrace_shared->reports_started, 0);
 		backtrace_shared->entry_count = backtrace_max_stacks;
 		for (int i = 0; i < LIVE_SLOTS; i++)
 			pg_atomic_init_u32(&backtrace_shared->live[i].state, 0);

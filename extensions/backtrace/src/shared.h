@@ -52,6 +52,7 @@ typedef struct BacktraceShared
 {
 	LWLock	   *lock;
 	Latch	   *worker_latch;	/* NULL: it does not run */
+	pg_atomic_uint32 reports_started;	/* by processes that crashed since this memory is there */
 	LiveSlot	live[LIVE_SLOTS];
 	int			entry_count;
 	StackEntry	entries[FLEXIBLE_ARRAY_MEMBER];

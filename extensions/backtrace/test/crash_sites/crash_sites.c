@@ -10,6 +10,7 @@
 #include "postgres.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -171,6 +172,42 @@ die_of_self_sent_signal(void)
 	sleep(10);
 }
 
+static void *
+thread_main(void *crash)
+{
+	static char signal_stack[128 * 1024];
+	stack_t		stack = {.ss_sp = signal_stack, .ss_size = sizeof(signal_stack)};
+
+	sigaltstack(&stack, NULL);
+	((void (*) (void)) crash) ();	/* site thread_main */
+	sink = 1;
+	return NULL;
+}
+
+/* A thread as those of extension penumbra: all that is asynchronous is blocked. */
+static void
+crash_in_thread(void (*crash) (void))
+{
+	pthread_t	thread;
+	sigset_t	blocked;
+	const int	faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGABRT};
+
+	sigfillset(&blocked);
+	for (int i = 0; i < lengthof(faults); i++)
+		sigdelset(&blocked, faults[i]);
+	pthread_sigmask(SIG_SETMASK, &blocked, NULL);
+	if (pthread_create(&thread, NULL, thread_main, crash) != 0)
+		elog(ERROR, "could not start a thread");
+	pthread_setname_np(thread, "crashing thread");
+	pthread_join(thread, NULL);
+}
+
+static void
+crash_overflowing(void)
+{
+	sink = stack_overflow(0);
+}
+
 static void
 crash_as(const char *name)
 {
@@ -184,16 +221,20 @@ crash_as(const char *name)
 		{"bus_error", bus_error}, {"illegal_instruction", illegal_instruction},
 		{"corrupt_stack", corrupt_stack}, {"corrupt_heap", corrupt_heap},
 		{"broken_session", broken_session}, {"no_space", no_space},
-		{"die_of_self_sent_signal", die_of_self_sent_signal},
+		{"die_of_self_sent_signal", die_of_self_sent_signal}, {"stack_overflow", crash_overflowing},
 	};
+	static const char thread[] = "thread ";
+	bool		in_thread = strncmp(name, thread, strlen(thread)) == 0;
+
+	name += in_thread ? strlen(thread) : 0;
 
 	for (int i = 0; i < lengthof(sites); i++)
 	{
-		if (strcmp(sites[i].name, name) == 0)
+		if (strcmp(sites[i].name, name) == 0 && in_thread)
+			crash_in_thread(sites[i].function);
+		else if (strcmp(sites[i].name, name) == 0)
 			sites[i].function();
 	}
-	if (strcmp(name, "stack_overflow") == 0)
-		sink = stack_overflow(0);
 	elog(ERROR, "no crash site of this name");
 }
 
@@ -248,16 +289,19 @@ fail(PG_FUNCTION_ARGS)
 }
 
 static pg_noinline void
-spin_until(time_t end)
+spin_until(const char *path)
 {
-	while (time(NULL) < end)
-		sink++;
+	do
+	{
+		for (int i = 0; i < 10000000; i++)
+			sink++;
+	} while (access(path, F_OK) != 0);
 }
 
-/* spin(seconds): without a look at interrupts */
+/* spin(path): until that file exists, without a look at interrupts */
 Datum
 spin(PG_FUNCTION_ARGS)
 {
-	spin_until(time(NULL) + PG_GETARG_INT32(0));
+	spin_until(text_to_cstring(PG_GETARG_TEXT_PP(0)));
 	PG_RETURN_VOID();
 }

@@ -116,8 +116,21 @@ foreach (@sites)
 		'inlined into the function that is next') if $site eq 'inlined';
 }
 
+# A thread, whose stack is its own, and too small once.
+my ($file, $report, $log);
+foreach my $site ('null_pointer', 'stack_overflow', 'abort_process')
+{
+	($file, $report, $log) = crash_by("thread $site", crash_in_sql("SELECT crash('thread $site')"));
+	like($file, qr/^thread: crashing thread\nprocess_type: client backend$/m, "thread $site: its name");
+	like($file, qr/^query: SELECT crash/m, "thread $site: the query");
+	like($report, qr/^#\d+ 0x\w+ $site at \S*crash_sites\.c:$line{$site}\b/m, "thread $site: where it was");
+	like($report, qr/\bthread_main at \S*crash_sites\.c:$line{thread_main}\b/, "thread $site: its frames") if $site ne 'stack_overflow';
+	unlike($report, qr/\bPostgresMain\b/, "thread $site: not those of the process's first thread");
+	like($log, qr/was terminated by signal @{[ $site eq 'abort_process' ? 6 : 11 ]}:/, "thread $site: ended as it would have");
+}
+
 # Both the unwinder and the chain of frame pointers end at once; the crash is reported all the same.
-my ($file, $report, $log) = crash_by('corrupt_stack', crash_in_sql("SELECT crash('corrupt_stack')"));
+($file, $report, $log) = crash_by('corrupt_stack', crash_in_sql("SELECT crash('corrupt_stack')"));
 like($report, qr/\bcorrupt_stack at \S*crash_sites\.c:$line{corrupt_stack}\b/, 'corrupt_stack: where it was');
 like($log, qr/was terminated by signal 11:/, 'corrupt_stack: ended as it would have');
 
@@ -216,6 +229,19 @@ my $begin = time;
 like($report, qr/\bnull_pointer at .*\bPostgresMain\b/s, 'hanging unwinder: its frames') if $Config::Config{archname} =~ /x86_64/;
 like($log, qr/was terminated by signal 11:/, 'hanging unwinder: ended as it would have');
 cmp_ok(time - $begin, '<', 60, 'hanging unwinder: did not wait for ever');
+
+# Told to quit while it reports, it ends the report first.
+($file, $report, $log) = crash_by('told to quit', sub {
+	my $before = crash_files();
+	my $session = IPC::Run::start([ 'psql', '-XqAt', '-d', $node->connstr('postgres'), '-c', q{SELECT crash('null_pointer')} ],
+		'>', '/dev/null', '2>', '/dev/null');
+	my $written;
+	until ($written) { ($written) = grep { -s $_ && !$before->{$_} } glob("$directory/pg_crash_*.txt"); }
+	kill 'QUIT', $written =~ /pg_crash_(\d+)_/;
+	$session->finish;
+});
+like($file, qr/^\[stack\]\n(module .*\n)+(frame .*\n)+\n\z/m, 'told to quit: the file is complete');
+like($log, qr/was terminated by signal 11:/, 'told to quit: ended as it would have');
 
 $node->stop;
 done_testing();

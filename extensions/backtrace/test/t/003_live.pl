@@ -14,7 +14,7 @@ shared_preload_libraries = 'penumbra_backtrace'
 $node->start;
 $node->safe_psql('postgres', qq{
 	CREATE EXTENSION penumbra_backtrace;
-	CREATE FUNCTION spin(integer) RETURNS void LANGUAGE c AS '$folder/crash_sites';
+	CREATE FUNCTION spin(text) RETURNS void LANGUAGE c AS '$folder/crash_sites';
 	CREATE ROLE nobody LOGIN; CREATE ROLE trusted LOGIN;
 	GRANT EXECUTE ON FUNCTION pg_backtrace TO trusted;
 });
@@ -26,6 +26,14 @@ sub functions_of
 	my ($rc, $out, $err) = $node->psql('postgres',
 		"SELECT string_agg(function, ' ' ORDER BY frame) FROM pg_backtrace($pid, '$method')", @options);
 	return $out . $err;
+}
+
+# Sessions spin until their file is there.
+my $outside = PostgreSQL::Test::Utils::tempdir;
+sub end_spinning
+{
+	open(my $file, '>', "$outside/$_[0]") or die $!;
+	close $file;
 }
 
 sub start_session
@@ -43,7 +51,7 @@ sub start_session
 like(functions_of('pg_backend_pid()'), qr/penumbra_backtrace_sql_live .*PostgresMain .*main/, 'of itself');
 
 # A loop that looks at no interrupt.
-my ($handle, $pid) = start_session('SELECT spin(5) /* mark */');
+my ($handle, $pid) = start_session("SELECT spin('$outside/first') /* mark */");
 like(functions_of($pid), qr/spin_until spin .*PostgresMain/, 'a backend that computes');
 like($node->safe_psql('postgres', "SELECT location FROM pg_backtrace($pid) WHERE function = 'spin'"),
 	qr/crash_sites\.c:\d+$/, 'with file and line');
@@ -58,10 +66,11 @@ is($node->safe_psql('postgres', "SELECT bool_and(c) FROM ($many) m"), 't', 'thir
 my @requesters = map { IPC::Run::start([ 'psql', '-XqAt', '-d', $node->connstr('postgres'), '-c',
 	"SELECT count(*) > 3 FROM pg_backtrace($pid)" ], '>', \my $o, '2>', \my $e) } 1 .. 6;
 is(scalar(grep { !$_->finish } @requesters), 0, 'six at once');
+end_spinning('first');
 ok($handle->finish, 'and its query ended well');
 
 # Waiting in the kernel, and its wait goes on.
-($handle, $pid) = start_session('SELECT pg_sleep(3) /* mark */');
+($handle, $pid) = start_session('SELECT pg_sleep(10) /* mark */');
 like(functions_of($pid), qr/WaitLatch .*pg_sleep .*PostgresMain/, 'a backend that sleeps');
 ok($handle->finish, 'and its sleep ended well');
 
@@ -89,11 +98,31 @@ like(functions_of('pg_backend_pid()', 'signal', extra_params => [ '-U', 'nobody'
 like(functions_of('pg_backend_pid()', 'signal', extra_params => [ '-U', 'trusted' ]), qr/PostgresMain/, 'granted right');
 
 # A stopped process does not answer: bounded, by ptrace if that is permitted; and it goes on.
-($handle, $pid) = start_session('SELECT spin(8) /* mark */');
+($handle, $pid) = start_session("SELECT spin('$outside/second') /* mark */");
 kill 'STOP', $pid;
 like(functions_of($pid), qr/ERROR:  process $pid did not answer within 2 seconds.*HINT:.*ptrace/s, 'a stopped process');
 kill 'CONT', $pid;
 like(functions_of($pid), qr/spin_until/, 'goes on, and answers');
+
+# Whoever finds no slot waits for one: a stopped process keeps its requesters waiting.
+sub request
+{
+	my ($target) = @_;
+	return IPC::Run::start([ 'psql', '-XqAt', '-d', $node->connstr('postgres'), '-c', "SELECT count(*) > 3 FROM pg_backtrace($target) /* request */" ],
+		'>', '/dev/null', '2>', '/dev/null');
+}
+kill 'STOP', $pid;
+my @waiting = map { request($pid) } 1 .. 8;
+# They wait two seconds; were they slower than that, the ninth has nothing to wait for.
+for (1 .. 20)
+{
+	last if $node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%request%' AND wait_event = 'Extension'}) == 8;
+}
+like(functions_of('pg_backend_pid()'), qr/PostgresMain/, 'a ninth request');
+kill 'CONT', $pid;
+$_->finish foreach @waiting;
+my @sixty = map { request($pid) } 1 .. 60;
+is(scalar(grep { !$_->finish } @sixty), 0, 'sixty at once');
 
 # The requester is cancelled while it waits.
 kill 'STOP', $pid;
@@ -107,6 +136,7 @@ $node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity 
 kill 'TERM', $pid;
 kill 'CONT', $pid;
 $requester->finish;
+end_spinning('second');
 # It may have answered before it looked at its interrupts.
 like($out . $err, qr/process $pid ended before it answered|^\d+$|is not a PostgreSQL server process/, 'a target that ends');
 $handle->finish;
