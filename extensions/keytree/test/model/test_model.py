@@ -10,11 +10,11 @@ import pytest
 from conftest import SCANS, answer, assert_index_is_heap
 
 SECONDS = float(os.environ.get("KEYTREE_TEST_SECONDS", "12"))
-# How a key is made of a number in [0, 1 << 20).
+# How a key is made of a number.
 KEYS = {
     "int2": "((({n}) % 65536) - 32768)::int2",
     "int4": "(({n})::int8 * 4001 % 2147483647)::int4",
-    "int8": "(({n})::int8 * 8796093022207 - 4611686018427387904)",
+    "int8": "(({n})::int8 % 1048576 * 8796093022207 - 4611686018427387904)",
     "uuid": "md5((({n}) / 2)::text)::uuid",
     "timestamp": "(timestamp '1990-01-01' + ({n}) * interval '1 minute')",
 }
@@ -74,7 +74,7 @@ def test_one_session(server, seed):
         model = Model(connection, seed)
         deadline = time.monotonic() + SECONDS
         steps = 0
-        while time.monotonic() < deadline:
+        while steps <= 20 or time.monotonic() < deadline:
             name = model.random.choice(tuple(KEYS))
             model.change(name)
             steps += 1
@@ -87,7 +87,6 @@ def test_one_session(server, seed):
         for name in KEYS:
             assert_index_is_heap(connection, f"{name}_t", "k")
         print(f"{steps} steps")
-        assert steps > 20
 
 
 class Workers:
@@ -110,8 +109,11 @@ class Workers:
         self.threads.append(threading.Thread(target=run))
         self.threads[-1].start()
 
-    def finish(self, seconds: float) -> None:
+    def finish(self, seconds: float, is_enough=lambda: True) -> None:
+        """After that time, or when it is enough; if it never is, pytest's limit ends the test."""
         self.stop.wait(seconds)
+        while not is_enough() and not self.stop.wait(0.1):
+            pass
         self.stop.set()
         for thread in self.threads:
             thread.join(120)
@@ -173,9 +175,8 @@ def test_concurrent_sessions(server, seed):
         for number in range(2):
             workers.start(read, _open(server), random.Random(f"{seed} reader {number}"))
         workers.start(vacuum, _open(server))
-        workers.finish(SECONDS)
+        workers.finish(SECONDS, lambda: min(counts.values()) > 5)
         print(counts)
-        assert min(counts.values()) > 5, counts
         assert_index_is_heap(connection, "t", "k")
         assert_index_is_heap(connection, "t", "u")
 

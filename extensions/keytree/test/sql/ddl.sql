@@ -1,6 +1,6 @@
 -- Commands that build and rebuild; other kinds of tables.
 SET client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS penumbra_keytree;
+CREATE EXTENSION penumbra_keytree;
 RESET client_min_messages;
 CREATE TABLE c (k int, other int);
 INSERT INTO c SELECT i % 1000, i FROM generate_series(1, 5000) i;
@@ -55,3 +55,6 @@ SET LOCAL enable_seqscan = off;
 SELECT count(*) FROM c WHERE k = 5;
 SELECT count(*) FROM pg_locks WHERE mode = 'SIReadLock' AND relation = 'c_k'::regclass;
 COMMIT;
+SET client_min_messages = warning;
+DROP EXTENSION penumbra_keytree CASCADE;
+DROP TABLE c, parts;

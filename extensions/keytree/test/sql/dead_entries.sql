@@ -1,6 +1,6 @@
 -- Dead entries make room without VACUUM: what scans have marked, and what UPDATEs of other columns leave behind.
 SET client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS penumbra_keytree;
+CREATE EXTENSION penumbra_keytree;
 RESET client_min_messages;
 CREATE TABLE marked (k int, other int);
 CREATE INDEX marked_k ON marked USING keytree (k);
@@ -39,3 +39,7 @@ BEGIN
     RAISE NOTICE 'grown by less than half of the entries: %', kilobytes('versions_k') < 15 * before;
 END $$;
 SELECT count(*), sum(k), sum(other) FROM versions WHERE k > 0;
+SET client_min_messages = warning;
+DROP EXTENSION penumbra_keytree CASCADE;
+DROP TABLE marked, versions;
+DROP FUNCTION kilobytes;

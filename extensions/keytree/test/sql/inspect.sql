@@ -1,6 +1,6 @@
 -- The functions that look into an index.
 SET client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS penumbra_keytree;
+CREATE EXTENSION penumbra_keytree;
 RESET client_min_messages;
 SET search_path = public, penumbra_keytree;
 CREATE TABLE small AS SELECT (i * 10)::int4 AS a FROM generate_series(-2, 2) i;

@@ -1,6 +1,6 @@
 -- Every type, every operator, both directions: the index's answer beside the heap's.
 SET client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS penumbra_keytree;
+CREATE EXTENSION penumbra_keytree;
 RESET client_min_messages;
 CREATE TABLE t (i2 int2, i4 int4, i8 int8, u uuid, d date, ts timestamp, tz timestamptz);
 INSERT INTO t SELECT
@@ -128,3 +128,7 @@ SELECT count(*), sum(k), sum(n) FROM p WHERE k > 100;
 SELECT count(*), sum(k) FROM p WHERE k = ANY (ARRAY(SELECT generate_series(0, 49999, 3)));
 SELECT count(*), sum(k) FROM (SELECT k, n FROM p WHERE k BETWEEN 3 AND 49000 ORDER BY k DESC LIMIT 80000) x;
 RESET ALL;
+SET client_min_messages = warning;
+DROP EXTENSION penumbra_keytree CASCADE;
+DROP TABLE t, p;
+DROP FUNCTION answer, differences;

@@ -1,12 +1,14 @@
 -- Unique indexes, from PostgreSQL 18 on; before they are refused.
 SET client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS penumbra_keytree;
+CREATE EXTENSION penumbra_keytree;
 RESET client_min_messages;
 CREATE TABLE u (k int8, other int);
 INSERT INTO u SELECT i, i FROM generate_series(1, 3000) i;
 CREATE UNIQUE INDEX u_k ON u USING keytree (k);
 SELECT current_setting('server_version_num')::int < 180000 AS refused \gset
 \if :refused
+DROP EXTENSION penumbra_keytree CASCADE;
+DROP TABLE u;
 \quit
 \endif
 INSERT INTO u VALUES (5, 0);
@@ -49,3 +51,6 @@ INSERT INTO w VALUES (1);
 CREATE TABLE days (v date);
 CREATE UNIQUE INDEX ON days USING keytree (v);
 EXPLAIN (COSTS OFF) SELECT days.v FROM days LEFT JOIN days AS other ON other.v = days.v::timestamp;
+SET client_min_messages = warning;
+DROP EXTENSION penumbra_keytree CASCADE;
+DROP TABLE u, d, w, days;
