@@ -26,7 +26,6 @@
 
 #include "crash.h"
 #include "guard.h"
-#include "live.h"
 #include "settings.h"
 #include "shared.h"
 #include "symbolizer.h"

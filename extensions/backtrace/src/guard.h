@@ -17,6 +17,13 @@
 #include "postgres.h"
 
 #include <setjmp.h>
+#include <signal.h>
+
+/*
+ * Of the crash handler's timer, and of requests for a live backtrace.  Hardly
+ * anybody takes the last but one real-time signal, or any.
+ */
+#define LIVE_SIGNAL			(SIGRTMAX - 1)
 
 typedef struct Guard
 {

@@ -10,11 +10,6 @@
 
 #include "postgres.h"
 
-#include <signal.h>
-
-/* Hardly anybody takes the last but one real-time signal, or any. */
-#define LIVE_SIGNAL			(SIGRTMAX - 1)
-
 extern void live_install_handler(void);
 extern char *live_next_for_worker(void);
 extern void live_answered(char *text, bool symbolised);
