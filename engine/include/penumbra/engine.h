@@ -37,9 +37,6 @@ void penumbra_rows_destroy(PenumbraRows *rows);
 
 /* ---------------------------------------------------------------- segments ------------------ */
 
-/* The longest segment and the most rows of a chunk. */
-#define PENUMBRA_CHUNK_ROWS_MAX (1u << 20)
-
 typedef struct PenumbraSegmentInfo {
   PenumbraType type;
   uint32_t rows;

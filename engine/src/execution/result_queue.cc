@@ -168,11 +168,6 @@ std::unique_ptr<ResultBatch> ResultQueue::TryPop() {
   return batch;
 }
 
-bool ResultQueue::IsEmpty() const {
-  std::lock_guard lock(mutex_);
-  return ready_.empty();
-}
-
 void ResultQueue::Wake() {
   std::lock_guard lock(mutex_);
   is_woken_ = true;

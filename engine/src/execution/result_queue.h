@@ -52,7 +52,6 @@ class ResultQueue {
   // For the consumer's own batches: never waits.
   void PushUnbounded(std::unique_ptr<ResultBatch> batch);
   std::unique_ptr<ResultBatch> TryPop();
-  bool IsEmpty() const;
   // Waits until there is a batch, the deadline passes or Wake() is called.
   template <typename TimePoint>
   void WaitForBatch(const TimePoint& deadline) {

@@ -36,7 +36,6 @@ inline int64_t FloorModulo(int64_t a, int64_t b) {
   return remainder < 0 ? remainder + b : remainder;
 }
 inline int64_t DayOfTimestamp(int64_t us) { return FloorDivide(us, kDayUs); }
-inline int64_t TimeOfTimestamp(int64_t us) { return FloorModulo(us, kDayUs); }
 
 struct CivilDate {
   int32_t year;

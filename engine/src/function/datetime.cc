@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "function/interval.h"
 #include "function/letter_case.h"
 #include "function/time_zone.h"
 #include "vector/error.h"
@@ -46,14 +47,9 @@ bool FindDateField(std::string_view name, DateField* field) {
   return false;
 }
 
-void CheckFinite(const PenumbraInterval& interval) {
-  if (IsInfiniteInterval(interval)) throw EngineError(PENUMBRA_UNSUPPORTED, "infinite interval");
-}
-
 namespace {
 
 [[noreturn]] void RaiseTimestamp() { throw EngineError(PENUMBRA_TIMESTAMP_OUT_OF_RANGE); }
-[[noreturn]] void RaiseInterval() { throw EngineError(PENUMBRA_INTERVAL_OUT_OF_RANGE); }
 
 
 // ---- dates
@@ -171,85 +167,20 @@ PenumbraInterval TimestampDifference(int64_t a, int64_t b, TimeZone&) {
 
 // ---- intervals
 
-PenumbraInterval CheckResult(const PenumbraInterval& interval) {
-  CheckFinite(interval);
-  return interval;
+PenumbraInterval AddIntervalsAt(const PenumbraInterval& a, const PenumbraInterval& b, TimeZone&) {
+  return AddIntervals(a, b);
 }
-
-PenumbraInterval AddIntervals(const PenumbraInterval& a, const PenumbraInterval& b, TimeZone&) {
-  CheckFinite(a);
-  CheckFinite(b);
-  PenumbraInterval sum;
-  if (__builtin_add_overflow(a.month, b.month, &sum.month) || __builtin_add_overflow(a.day, b.day, &sum.day) ||
-      __builtin_add_overflow(a.time_us, b.time_us, &sum.time_us)) {
-    RaiseInterval();
-  }
-  return CheckResult(sum);
+PenumbraInterval SubtractIntervalsAt(const PenumbraInterval& a, const PenumbraInterval& b, TimeZone&) {
+  return SubtractIntervals(a, b);
 }
-
-PenumbraInterval SubtractIntervals(const PenumbraInterval& a, const PenumbraInterval& b, TimeZone&) {
-  CheckFinite(a);
-  CheckFinite(b);
-  PenumbraInterval difference;
-  if (__builtin_sub_overflow(a.month, b.month, &difference.month) ||
-      __builtin_sub_overflow(a.day, b.day, &difference.day) ||
-      __builtin_sub_overflow(a.time_us, b.time_us, &difference.time_us)) {
-    RaiseInterval();
-  }
-  return CheckResult(difference);
+PenumbraInterval MultiplyIntervalAt(const PenumbraInterval& a, double factor, TimeZone&) {
+  return MultiplyInterval(a, factor);
 }
-
-PenumbraInterval NegateInterval(const PenumbraInterval& a) {
-  CheckFinite(a);
-  if (a.month == INT32_MIN || a.day == INT32_MIN || a.time_us == INT64_MIN) RaiseInterval();
-  return CheckResult({-a.time_us, -a.day, -a.month});
+PenumbraInterval MultiplyByIntervalAt(double factor, const PenumbraInterval& a, TimeZone&) {
+  return MultiplyInterval(a, factor);
 }
-
-// Fractions of months go to days, fractions of days to seconds, in doubles rounded to microseconds: the steps,
-// and their order, are what gives PostgreSQL's digits.
-constexpr double kSecondsPerDay = 86400.0;
-constexpr double kDaysPerMonth = 30.0;
-double RoundToMicroseconds(double seconds) { return std::rint(seconds * 1000000.0) / 1000000.0; }
-
-int32_t WholePart(double value) {
-  if (std::isnan(value) || !(value >= -2147483648.0 && value < 2147483648.0)) RaiseInterval();
-  return static_cast<int32_t>(value);
-}
-
-// months, days, time: each of the interval's parts times (or divided by) the factor.
-PenumbraInterval CascadeFractions(double months, double days, double time_us) {
-  PenumbraInterval result;
-  result.month = WholePart(months);
-  result.day = WholePart(days);
-  const double month_days = RoundToMicroseconds((months - result.month) * kDaysPerMonth);
-  double seconds = (days - result.day + month_days - static_cast<int>(month_days)) * kSecondsPerDay;
-  seconds = RoundToMicroseconds(seconds);
-  if (std::fabs(seconds) >= kSecondsPerDay) {
-    const int whole_days = static_cast<int>(seconds / kSecondsPerDay);
-    if (__builtin_add_overflow(result.day, whole_days, &result.day)) RaiseInterval();
-    seconds -= whole_days * kSecondsPerDay;
-  }
-  if (__builtin_add_overflow(result.day, static_cast<int32_t>(month_days), &result.day)) RaiseInterval();
-  const double total_us = std::rint(time_us + seconds * 1000000.0);
-  if (std::isnan(total_us) || !(total_us >= -9223372036854775808.0 && total_us < 9223372036854775808.0)) {
-    RaiseInterval();
-  }
-  result.time_us = static_cast<int64_t>(total_us);
-  return CheckResult(result);
-}
-
-PenumbraInterval MultiplyInterval(const PenumbraInterval& a, double factor, TimeZone&) {
-  CheckFinite(a);
-  if (std::isinf(factor)) throw EngineError(PENUMBRA_UNSUPPORTED, "interval times infinity");
-  return CascadeFractions(a.month * factor, a.day * factor, static_cast<double>(a.time_us) * factor);
-}
-PenumbraInterval MultiplyByInterval(double factor, const PenumbraInterval& a, TimeZone& zone) {
-  return MultiplyInterval(a, factor, zone);
-}
-PenumbraInterval DivideInterval(const PenumbraInterval& a, double factor, TimeZone&) {
-  CheckFinite(a);
-  if (factor == 0) throw EngineError(PENUMBRA_DIVISION_BY_ZERO);
-  return CascadeFractions(a.month / factor, a.day / factor, static_cast<double>(a.time_us) / factor);
+PenumbraInterval DivideIntervalAt(const PenumbraInterval& a, double divisor, TimeZone&) {
+  return DivideInterval(a, divisor);
 }
 
 // ---- evaluation and choice
@@ -309,7 +240,7 @@ EvaluateFunction ChooseSum(uint32_t signature) {
     case Signature(PENUMBRA_INTERVAL, PENUMBRA_TIMESTAMPTZ, PENUMBRA_TIMESTAMPTZ):
       return EvaluateExchanged<int64_t, int64_t, PlusTimestamptz>;
     case Signature(PENUMBRA_INTERVAL, PENUMBRA_INTERVAL, PENUMBRA_INTERVAL):
-      return EvaluatePair<I, I, I, AddIntervals>;
+      return EvaluatePair<I, I, I, AddIntervalsAt>;
     default: return nullptr;
   }
 }
@@ -331,7 +262,7 @@ EvaluateFunction ChooseDifference(uint32_t signature) {
     case Signature(PENUMBRA_TIMESTAMPTZ, PENUMBRA_TIMESTAMPTZ, PENUMBRA_INTERVAL):
       return EvaluatePair<I, int64_t, int64_t, TimestampDifference>;
     case Signature(PENUMBRA_INTERVAL, PENUMBRA_INTERVAL, PENUMBRA_INTERVAL):
-      return EvaluatePair<I, I, I, SubtractIntervals>;
+      return EvaluatePair<I, I, I, SubtractIntervalsAt>;
     default: return nullptr;
   }
 }
@@ -341,9 +272,9 @@ EvaluateFunction ChooseScaling(PenumbraFunction function, uint32_t signature) {
   const bool is_product = function == PENUMBRA_FN_MUL;
   switch (signature) {
     case Signature(PENUMBRA_INTERVAL, PENUMBRA_FLOAT8, PENUMBRA_INTERVAL):
-      return is_product ? EvaluatePair<I, I, double, MultiplyInterval> : EvaluatePair<I, I, double, DivideInterval>;
+      return is_product ? EvaluatePair<I, I, double, MultiplyIntervalAt> : EvaluatePair<I, I, double, DivideIntervalAt>;
     case Signature(PENUMBRA_FLOAT8, PENUMBRA_INTERVAL, PENUMBRA_INTERVAL):
-      return is_product ? EvaluatePair<I, double, I, MultiplyByInterval> : nullptr;
+      return is_product ? EvaluatePair<I, double, I, MultiplyByIntervalAt> : nullptr;
     default: return nullptr;
   }
 }

@@ -48,8 +48,6 @@ inline uint16_t PayloadHeader(const char* payload) {
   return header;
 }
 
-inline bool IsSpecialHeader(uint16_t header) { return (header & 0xC000) == 0xC000; }
-
 // False for special values and for bytes that are no number at all.
 inline bool UnpackPayload(const char* payload, uint32_t length, PackedNumber* number) {
   if (length < 2) return false;

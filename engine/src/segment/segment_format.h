@@ -7,7 +7,7 @@
 //        4      2  version
 //        6      1  type            PenumbraType
 //        7      1  encoding        Encoding
-//        8      4  rows            <= PENUMBRA_CHUNK_ROWS_MAX
+//        8      4  rows
 //       12      4  null_count
 //       16      8  segment_bytes   all of the segment
 //       24      8  plain_bytes     of the rows unencoded

@@ -252,17 +252,6 @@ region_free(void *page, Size bytes)
 	SpinLockRelease(&control->lock);
 }
 
-Size
-region_used_bytes(void)
-{
-	Size		used_bytes;
-
-	SpinLockAcquire(&control->lock);
-	used_bytes = control->used_bytes;
-	SpinLockRelease(&control->lock);
-	return used_bytes;
-}
-
 void
 region_get_stats(int class, RegionClassStats *stats)
 {

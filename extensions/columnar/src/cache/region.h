@@ -44,7 +44,6 @@ extern void region_free(void *page, Size bytes);
 
 /* What an allocation of `bytes` costs the budget. */
 extern Size region_cost_bytes(Size bytes);
-extern Size region_used_bytes(void);
 extern void region_get_stats(int class, RegionClassStats *stats);
 
 /* Maps [page, page + bytes) into this process, cheaper than faulting it in. */
