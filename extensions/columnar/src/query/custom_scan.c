@@ -23,6 +23,7 @@
 #include "access/parallel.h"
 #include "access/table.h"
 #include "access/xact.h"
+#include "catalog/objectaccess.h"
 #include "commands/tablespace.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
@@ -95,6 +96,73 @@ create_state(CustomScan *scan)
 	return (Node *) state;
 }
 
+/* ---------------------------------------------------------------- executor start */
+
+static void start_ordinary(PenumbraScanState *state, const char *reason);
+
+static bool
+lacks_execute(Oid function_oid, void *context)
+{
+	*(Oid *) context = function_oid;
+	InvokeFunctionExecuteHook(function_oid);
+	return !compat_may_execute(function_oid, GetUserId());
+}
+
+static bool
+lacks_execute_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (check_functions_in_node(node, lacks_execute, context))
+		return true;
+	return expression_tree_walker(node, lacks_execute_walker, context);
+}
+
+/*
+ * EXECUTE on the functions that the engine computes.  PostgreSQL checks when
+ * it initialises a node, as the user of that moment: who fetches from a cursor
+ * may be another.  Where it is missing the ordinary plan raises the error, if
+ * it calls the function.
+ */
+static void
+check_functions(PenumbraScanState *state)
+{
+	ListCell   *lc;
+	Oid			function_oid;
+
+	GetUserIdAndSecContext(&state->user_oid, &state->security_context);
+	foreach(lc, state->pipeline->stages)
+	{
+		PipelineStage *stage = lfirst(lc);
+
+		if (!lacks_execute_walker((Node *) stage->exprs, &function_oid) &&
+			!lacks_execute_walker((Node *) stage->aggrefs, &function_oid))
+			continue;
+		if (state->parallel != NULL)
+			aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FUNCTION, get_func_name(function_oid));
+		start_ordinary(state, "permission on a function is missing");
+		return;
+	}
+}
+
+/*
+ * From executor start to its end, as PostgreSQL's nodes do: so whoever alters
+ * or truncates a table in this session finds it in use.  A leader holds the
+ * locks; a worker takes its own.
+ */
+static void
+open_tables(PenumbraScanState *state)
+{
+	List	   *oids = state->pipeline->table_oids;
+	LOCKMODE	lock_mode = IsParallelWorker() ? AccessShareLock : NoLock;
+	ListCell   *lc;
+
+	state->table_count = list_length(oids);
+	state->tables = palloc0(sizeof(ScanTable) * state->table_count);
+	foreach(lc, oids)
+		state->tables[foreach_current_index(lc)].rel = table_open(lfirst_oid(lc), lock_mode);
+}
+
 static void
 begin_scan(CustomScanState *node, EState *estate, int eflags)
 {
@@ -114,11 +182,11 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	}
 	if (scan->scan.plan.parallel_aware)
 		state->parallel = &state->unshared;
+	check_functions(state);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 	state->runtime_states = ExecInitExprList(scan->custom_exprs, &node->ss.ps);
-	state->table_count = list_length(state->pipeline->table_oids);
-	state->tables = palloc0(sizeof(ScanTable) * state->table_count);
+	open_tables(state);
 	if (eflags & EXEC_FLAG_BACKWARD)
 	{
 		state->returned = tuplestore_begin_heap(true, false, work_mem);
@@ -136,11 +204,17 @@ start_ordinary(PenumbraScanState *state, const char *reason)
 	CustomScan *scan = (CustomScan *) state->css.ss.ps.plan;
 	EState	   *estate = state->css.ss.ps.state;
 	MemoryContext old_context = MemoryContextSwitchTo(estate->es_query_cxt);
+	Oid			user_oid;
+	int			security_context;
 
 	refusal_count(reason);
 	state->report.ordinary_reason = pstrdup(reason);
+	/* checks permissions, as it would have at executor start; after an error the transaction takes the user back */
+	GetUserIdAndSecContext(&user_oid, &security_context);
+	SetUserIdAndSecContext(state->user_oid, state->security_context);
 	state->ordinary = ExecInitNode(linitial(scan->custom_plans), estate,
 								   state->eflags & ~(EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK));
+	SetUserIdAndSecContext(user_oid, security_context);
 	state->css.custom_ps = list_make1(state->ordinary);
 	MemoryContextSwitchTo(old_context);
 }
@@ -197,44 +271,9 @@ evaluate_runtime(PenumbraScanState *state)
 	return values;
 }
 
-static bool
-lacks_execute(Oid function_oid, void *context)
-{
-	return !compat_may_execute(function_oid, GetUserId());
-}
-
-/* EXECUTE permission of the functions that the engine computes, which ExecInitExpr() would check. */
-static bool
-lacks_execute_walker(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (check_functions_in_node(node, lacks_execute, NULL))
-		return true;
-	return expression_tree_walker(node, lacks_execute_walker, context);
-}
-
-static bool
-may_execute_functions(Pipeline *pipeline)
-{
-	ListCell   *lc;
-
-	foreach(lc, pipeline->stages)
-	{
-		PipelineStage *stage = lfirst(lc);
-
-		if (lacks_execute_walker((Node *) stage->exprs, NULL) ||
-			lacks_execute_walker((Node *) stage->aggrefs, NULL))
-			return false;
-	}
-	return true;
-}
-
 static const char *
 refusal_at_start(PenumbraScanState *state, EState *estate)
 {
-	if (!may_execute_functions(state->pipeline))
-		return "permission on a function is missing";
 	if (estate->es_epq_active != NULL)
 		return "row is rechecked after an update";
 	if (!IsMVCCSnapshot(estate->es_snapshot))
@@ -255,7 +294,7 @@ get_temporary_directory(char *path)
 }
 
 static void
-open_table(PenumbraScanState *state, int i)
+begin_table(PenumbraScanState *state, int i)
 {
 	ScanTable  *table = &state->tables[i];
 	List	   *attno_list = list_nth(state->pipeline->table_attnos, i);
@@ -266,7 +305,6 @@ open_table(PenumbraScanState *state, int i)
 
 	foreach(lc, attno_list)
 		attnos[foreach_current_index(lc)] = lfirst_int(lc);
-	table->rel = table_open(list_nth_oid(state->pipeline->table_oids, i), NoLock);
 	pgstat_count_heap_scan(table->rel);
 	table->cached = state->parallel == NULL
 		? cache_scan_begin(table->rel, snapshot, attnos, count)
@@ -356,7 +394,7 @@ start_engine(PenumbraScanState *state, Translation *translation)
 	MemoryContextCallback *callback;
 
 	for (int i = 0; i < state->table_count; i++)
-		open_table(state, i);
+		begin_table(state, i);
 	engine_context = AllocSetContextCreate(state->scan_context, "Penumbra engine",
 										   ALLOCSET_SMALL_SIZES);
 	callback = MemoryContextAllocZero(engine_context, sizeof(MemoryContextCallback));
@@ -419,7 +457,7 @@ start(PenumbraScanState *state)
 		handle_status(state, &status);
 }
 
-/* Frees the engine, the pins and the tables. */
+/* Frees the engine and the pins. */
 static void
 release(PenumbraScanState *state)
 {
@@ -433,14 +471,14 @@ release(PenumbraScanState *state)
 	for (int i = 0; i < state->table_count; i++)
 	{
 		ScanTable  *table = &state->tables[i];
+		Relation	rel = table->rel;
 
 		if (table->reader != NULL)
 			heap_row_reader_destroy(table->reader);
 		if (table->cached != NULL)
 			cache_scan_end(table->cached);
-		if (table->rel != NULL)
-			table_close(table->rel, NoLock);
 		memset(table, 0, sizeof(ScanTable));
+		table->rel = rel;
 	}
 	MemoryContextDelete(state->scan_context);
 	state->scan_context = NULL;
@@ -620,7 +658,7 @@ exec_forward(CustomScanState *node)
 	ExprContext *econtext = node->ss.ps.ps_ExprContext;
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 
-	if (!state->is_started)
+	if (!state->is_started && state->ordinary == NULL)
 		start(state);
 	for (;;)
 	{
@@ -632,7 +670,9 @@ exec_forward(CustomScanState *node)
 		if (state->ordinary != NULL || node->ss.ps.qual == NULL ||
 			ExecQual(node->ss.ps.qual, econtext))
 			break;
-		InstrCountFiltered1(node, 1);
+		/* a barrier's quals may be among them, and the engine's filter may come before these */
+		if (!state->pipeline->has_barrier)
+			InstrCountFiltered1(node, 1);
 	}
 	state->has_emitted = true;
 	if (node->ss.ps.ps_ProjInfo != NULL)
@@ -709,6 +749,8 @@ end_scan(CustomScanState *node)
 	held_rows_drop(state);
 	if (state->ordinary != NULL)
 		ExecEndNode(state->ordinary);
+	for (int i = 0; i < state->table_count; i++)
+		table_close(state->tables[i].rel, NoLock);
 	if (state->returned != NULL)
 		tuplestore_end(state->returned);
 }

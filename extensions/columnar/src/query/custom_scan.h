@@ -23,8 +23,8 @@
 /* One table of the scan. */
 typedef struct ScanTable
 {
-	Relation	rel;
-	CachedScan *cached;
+	Relation	rel;			/* from executor start to its end */
+	CachedScan *cached;			/* this and the rest: of one execution */
 	HeapRowReader *reader;
 	int			heap_range;		/* next to read */
 	BlockNumber next_block;		/* in that range */
@@ -54,6 +54,8 @@ typedef struct PenumbraScanState
 	Pipeline   *pipeline;
 	List	   *runtime_states; /* ExprStates of custom_exprs */
 	int			eflags;
+	Oid			user_oid;		/* at executor start, with the next: whose permissions count */
+	int			security_context;
 	bool		is_streaming;	/* no stage waits for all input */
 	bool		is_started;
 	bool		is_reading_heap;

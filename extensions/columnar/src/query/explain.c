@@ -329,7 +329,13 @@ explain_custom_scan(CustomScanState *node, List *ancestors, ExplainState *es)
 	}
 	if (state->exec != NULL)
 		explain_keep_report(state);
-	if (state->report.is_filled)
+	/* What zone maps skip and quals pass depends on the rows below a barrier, pages do not. */
+	if (state->report.is_filled && state->pipeline->has_barrier)
+	{
+		explain_pages(state->report.pages_from_cache, state->report.pages_from_heap, es);
+		explain_operator_names(state->pipeline, es);
+	}
+	else if (state->report.is_filled)
 		explain_report(&state->report, es);
 }
 

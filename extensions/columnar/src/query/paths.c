@@ -136,10 +136,11 @@ attno_array(List *attnos)
  * by those whose values are known.  Quals that can fail never skip anything.
  */
 static void
-examine_quals(PlannedTable *table, RangeTblEntry *rte, Relation relation, const AttrNumber *attnums)
+examine_quals(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte, Relation relation,
+			  const AttrNumber *attnums)
 {
 	RelOptInfo *rel = table->rel;
-	Translation *translation = translation_begin(paths_pipeline_begin(rte, table->attnos), NULL);
+	Translation *translation = translation_begin(paths_pipeline_begin(root, rte, table->attnos), NULL);
 	PenumbraExpr *conjuncts = palloc(sizeof(PenumbraExpr) * list_length(rel->baserestrictinfo));
 	int			count = 0;
 	ListCell   *lc;
@@ -213,20 +214,44 @@ examine_table(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation r
 	table->rel = rel;
 	table->oid = rte->relid;
 	if (rel->baserestrictinfo != NIL)
-		examine_quals(table, rte, relation, attnums);
+		examine_quals(root, table, rte, relation, attnums);
 	return table;
 }
 
 /* ---------------------------------------------------------------- pipelines over tables */
 
+/*
+ * Whether rows may be hidden from the user.  Leakproof quals of his are pushed
+ * down past a barrier and then have the same security level as its own, so
+ * the quals themselves do not tell.
+ */
+static bool
+is_below_barrier(PlannerInfo *root)
+{
+	ListCell   *lc;
+
+	for (; root != NULL; root = root->parent_root)
+	{
+		foreach(lc, root->parse->rtable)
+		{
+			RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+			if (rte->security_barrier || rte->securityQuals != NIL)
+				return true;
+		}
+	}
+	return false;
+}
+
 /* Scan columns of one relation, with no stage yet. */
 Pipeline *
-paths_pipeline_begin(RangeTblEntry *rte, List *attnos)
+paths_pipeline_begin(PlannerInfo *root, RangeTblEntry *rte, List *attnos)
 {
 	Pipeline   *pipeline = palloc0(sizeof(Pipeline));
 	ListCell   *lc;
 
 	pipeline->relation_oid = rte->relid;
+	pipeline->has_barrier = is_below_barrier(root);
 	foreach(lc, attnos)
 	{
 		AttrNumber	attno = lfirst_int(lc);
@@ -400,7 +425,7 @@ static Pipeline *
 make_scan_pipeline(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte, List *pushed,
 				   List *outputs)
 {
-	Pipeline   *pipeline = paths_pipeline_begin(rte, table->attnos);
+	Pipeline   *pipeline = paths_pipeline_begin(root, rte, table->attnos);
 	List	   *normalized = (List *) pipeline_normalize((Node *) outputs, table->rel->relid);
 
 	pipeline->table_oids = list_make1_oid(table->oid);

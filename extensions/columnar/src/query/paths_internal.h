@@ -15,7 +15,7 @@ extern PlannedTable *paths_find_table(RelOptInfo *rel);
 extern PlannedTable *paths_table_of_tree(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte);
 
 /* Scan columns of one relation, with no stage yet. */
-extern Pipeline *paths_pipeline_begin(RangeTblEntry *rte, List *attnos);
+extern Pipeline *paths_pipeline_begin(PlannerInfo *root, RangeTblEntry *rte, List *attnos);
 extern void paths_add_filters(PlannerInfo *root, Pipeline *pipeline, List *restrictinfos, Index relid);
 
 /* Whether the engine takes the whole pipeline; fills runtime_exprs or notes the refusal. */

@@ -122,10 +122,11 @@ pipeline_to_list(const Pipeline *pipeline)
 		fields = lappend(fields, stage->offset);
 		stages = lappend(stages, fields);
 	}
-	return lappend(lappend(list_make5(pipeline->table_oids, pipeline->table_attnos,
-									  pipeline->columns, stages, pipeline->runtime_exprs),
-						   pipeline->output_map),
-				   makeInteger((int) pipeline->relation_oid));
+	return list_concat(list_make5(pipeline->table_oids, pipeline->table_attnos, pipeline->columns,
+								  stages, pipeline->runtime_exprs),
+					   list_make3(pipeline->output_map,
+								  makeInteger((int) pipeline->relation_oid),
+								  makeBoolean(pipeline->has_barrier)));
 }
 
 Pipeline *
@@ -151,5 +152,6 @@ pipeline_from_list(List *list)
 	pipeline->runtime_exprs = list_nth(list, 4);
 	pipeline->output_map = list_nth(list, 5);
 	pipeline->relation_oid = (Oid) intVal(list_nth(list, 6));
+	pipeline->has_barrier = boolVal(list_nth(list, 7));
 	return pipeline;
 }

@@ -50,6 +50,7 @@ typedef struct Pipeline
 	List	   *columns;		/* Vars: the scan's columns */
 	List	   *stages;			/* of PipelineStage * */
 	List	   *runtime_exprs;	/* evaluated by PostgreSQL when the node starts */
+	bool		has_barrier;	/* row-level security or a security barrier hides rows: counts are not shown */
 	bool		holds_rows;		/* while planning: no row leaves before the last is computed */
 	List	   *output_map;		/* per column of custom_scan_tlist: engine output, or -1 for NULL */
 } Pipeline;

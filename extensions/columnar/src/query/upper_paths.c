@@ -128,7 +128,7 @@ pipeline_of_rel(PlannerInfo *root, RelOptInfo *rel)
 	}
 	planned = palloc0(sizeof(PlannedPipeline));
 	planned->rel = rel;
-	planned->pipeline = paths_pipeline_begin(rte, attnos);
+	planned->pipeline = paths_pipeline_begin(root, rte, attnos);
 	foreach(lc, tables)
 	{
 		PlannedTable *table = lfirst(lc);
