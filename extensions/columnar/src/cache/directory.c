@@ -74,9 +74,9 @@ typedef struct CachedRelation
 	pg_atomic_uint64 scans;
 	pg_atomic_uint64 pages_from_cache;
 	pg_atomic_uint64 pages_from_heap;
-	/* of cached pages, in the last scan */
+	/* sums of the chunks' numbers; below 0 for moments */
 	pg_atomic_uint64 unproven_pages;
-	pg_atomic_uint64 dear_pages;	/* proven by reading the heap page's LSN */
+	pg_atomic_uint64 dear_pages;
 	pg_atomic_uint64 vacuumed_at;	/* TimestampTz */
 } CachedRelation;
 
@@ -305,6 +305,16 @@ count_segment(CachedRelation *relation, const CachedSegment *segment, int sign)
 	totals->bytes += (int64) sign * segment->bytes;
 }
 
+/* Adds (sign 1) or takes away (-1) what was found of a chunk. */
+static void
+count_proof(CachedRelation *relation, CachedChunk *chunk, int sign)
+{
+	pg_atomic_fetch_add_u64(&relation->unproven_pages,
+							(int64) sign * pg_atomic_read_u32(&chunk->unproven_pages));
+	pg_atomic_fetch_add_u64(&relation->dear_pages,
+							(int64) sign * pg_atomic_read_u32(&chunk->dear_pages));
+}
+
 /* Takes a chunk out of the directory; the caller drops the directory's reference after unlocking. */
 static void
 unlink_chunk(CachedRelation *relation, CachedChunk *chunk)
@@ -320,6 +330,7 @@ unlink_chunk(CachedRelation *relation, CachedChunk *chunk)
 		directory->clock_length--;
 		count_segment(relation, segment, -1);
 	}
+	count_proof(relation, chunk, -1);
 	relation->chunks[chunk->number] = NULL;
 	relation->chunk_count--;
 }
@@ -439,6 +450,7 @@ directory_publish_chunk(Oid relid, CachedChunk *chunk)
 			unlink_chunk(relation, replaced);
 		relation->chunks[chunk->number] = chunk;
 		relation->chunk_count++;
+		count_proof(relation, chunk, 1);
 		for (uint32 i = 0; i < chunk->column_count; i++)
 		{
 			if (chunk->columns[i].segment != NULL)
@@ -655,6 +667,13 @@ directory_drop_database(Oid database)
 
 /* ---------------------------------------------------------------- numbers - */
 
+/* Whoever changes a chunk's number adds the difference after it, so differences may arrive in another order. */
+static uint64
+read_sum(pg_atomic_uint64 *sum)
+{
+	return (uint64) Max((int64) pg_atomic_read_u64(sum), 0);
+}
+
 bool
 directory_estimate(const CacheKey *key, const AttrNumber *attnums, int natts,
 				   uint64 *pages, uint64 *unproven_pages, uint64 *dear_pages, uint64 *rows,
@@ -689,8 +708,8 @@ directory_estimate(const CacheKey *key, const AttrNumber *attnums, int natts,
 				*rows = Max(*rows, relation->columns[i].rows);
 			}
 		}
-		*unproven_pages = Min(*pages, pg_atomic_read_u64(&relation->unproven_pages));
-		*dear_pages = Min(*pages - *unproven_pages, pg_atomic_read_u64(&relation->dear_pages));
+		*unproven_pages = Min(*pages, read_sum(&relation->unproven_pages));
+		*dear_pages = Min(*pages - *unproven_pages, read_sum(&relation->dear_pages));
 	}
 	LWLockRelease(directory_lock);
 	return *pages > 0;
@@ -698,8 +717,7 @@ directory_estimate(const CacheKey *key, const AttrNumber *attnums, int natts,
 
 void
 directory_note_scan(const CacheKey *key, const AttrNumber *attnums, int natts,
-					uint64 pages_from_cache, uint64 pages_from_heap, uint64 unproven_pages,
-					uint64 dear_pages)
+					uint64 pages_from_cache, uint64 pages_from_heap)
 {
 	CachedRelation *relation;
 
@@ -710,13 +728,39 @@ directory_note_scan(const CacheKey *key, const AttrNumber *attnums, int natts,
 		pg_atomic_fetch_add_u64(&relation->scans, 1);
 		pg_atomic_fetch_add_u64(&relation->pages_from_cache, pages_from_cache);
 		pg_atomic_fetch_add_u64(&relation->pages_from_heap, pages_from_heap);
-		pg_atomic_write_u64(&relation->unproven_pages, unproven_pages);
-		pg_atomic_write_u64(&relation->dear_pages, dear_pages);
 		for (int i = 0; i < natts; i++)
 		{
 			if (attnums[i] <= (int) relation->column_limit)
 				pg_atomic_fetch_add_u64(&relation->columns[attnums[i] - 1].hits, 1);
 		}
+	}
+	LWLockRelease(directory_lock);
+}
+
+/*
+ * The planner asks for the sums, so they must follow each load and each scan.
+ * Nothing to do while nothing is written: then no lock is taken.
+ */
+void
+directory_note_proof(CachedChunk *chunk, uint32 unproven_pages, uint32 dear_pages)
+{
+	CachedRelation *relation;
+
+	if (pg_atomic_read_u32(&chunk->unproven_pages) == unproven_pages &&
+		pg_atomic_read_u32(&chunk->dear_pages) == dear_pages)
+		return;
+	LWLockAcquire(directory_lock, LW_SHARED);
+	relation = find_relation(&chunk->key);
+	/* what was replaced or dropped meanwhile is not in the sums any more */
+	if (relation != NULL && chunk->number < relation->chunk_limit &&
+		relation->chunks[chunk->number] == chunk)
+	{
+		uint32		unproven_before = pg_atomic_exchange_u32(&chunk->unproven_pages, unproven_pages);
+		uint32		dear_before = pg_atomic_exchange_u32(&chunk->dear_pages, dear_pages);
+
+		pg_atomic_fetch_add_u64(&relation->unproven_pages,
+								(int64) unproven_pages - (int64) unproven_before);
+		pg_atomic_fetch_add_u64(&relation->dear_pages, (int64) dear_pages - (int64) dear_before);
 	}
 	LWLockRelease(directory_lock);
 }

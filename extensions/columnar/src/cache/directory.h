@@ -77,6 +77,9 @@ typedef struct CachedChunk
 	pg_atomic_uint32 references;	/* the directory's one, and pins */
 	pg_atomic_uint64 vm_stamp;	/* LSN of the VM page under which set bits prove pages; 0: none */
 	pg_atomic_uint32 dead_pages;
+	/* of cached_pages, when the chunk was built or proven last: see directory_note_proof() */
+	pg_atomic_uint32 unproven_pages;
+	pg_atomic_uint32 dear_pages;	/* proven by reading the heap page's LSN */
 	uint32		pages;			/* looked at by the load: < CHUNK_PAGES at the relation's end */
 	uint32		cached_pages;	/* of these, loaded */
 	uint32		rows;
@@ -182,8 +185,9 @@ extern bool directory_estimate(const CacheKey *key, const AttrNumber *attnums, i
 							   uint64 *pages, uint64 *unproven_pages, uint64 *dear_pages,
 							   uint64 *rows, uint64 *bytes);
 extern void directory_note_scan(const CacheKey *key, const AttrNumber *attnums, int natts,
-								uint64 pages_from_cache, uint64 pages_from_heap,
-								uint64 unproven_pages, uint64 dear_pages);
+								uint64 pages_from_cache, uint64 pages_from_heap);
+/* What was found of a pinned chunk. */
+extern void directory_note_proof(CachedChunk *chunk, uint32 unproven_pages, uint32 dear_pages);
 
 /* True, at most once per pause, for whoever is to vacuum the relation. */
 extern bool directory_claim_vacuum(const CacheKey *key, int pause_ms);

@@ -32,6 +32,7 @@
 #include "access/visibilitymap.h"
 #include "access/xlog.h"
 #include "miscadmin.h"
+#include "port/pg_bitutils.h"
 #include "storage/bufmgr.h"
 #include "storage/procarray.h"
 #include "utils/inval.h"
@@ -260,6 +261,21 @@ copy_page(Loader *loader, BlockNumber block, Buffer *vm_buffer, TransactionId ho
 	return visible;
 }
 
+/* Pages that the next scan will prove by P2. */
+static uint32
+count_pages_not_visible(const Loader *loader, CachedChunk *draft, XLogRecPtr stamp)
+{
+	uint64		visible[CHUNK_WORDS];
+	uint32		count = draft->cached_pages;
+
+	if (stamp == InvalidXLogRecPtr)
+		return count;
+	vm_page_get_chunk(loader->vm_page, draft->number, visible);
+	for (int word = 0; word < CHUNK_WORDS; word++)
+		count -= pg_popcount64(visible[word] & pg_atomic_read_u64(&draft->live[word]));
+	return count;
+}
+
 /* Reads the pages of a new version of a chunk into rows and the draft's header. */
 static void
 read_pages(Loader *loader, uint32 number)
@@ -306,6 +322,7 @@ read_pages(Loader *loader, uint32 number)
 	if (loader->vm_page->lsn != stamp)
 		stamp = InvalidXLogRecPtr;
 	pg_atomic_write_u64(&draft->vm_stamp, stamp);
+	pg_atomic_write_u32(&draft->dear_pages, count_pages_not_visible(loader, draft, stamp));
 	loader->unserved_pages += limit - draft->cached_pages;
 }
 
@@ -449,6 +466,8 @@ clear_draft(Loader *loader, uint32 number)
 	draft->loaded_at = GetCurrentTimestamp();
 	pg_atomic_init_u32(&draft->references, 1);
 	pg_atomic_init_u32(&draft->dead_pages, 0);
+	pg_atomic_init_u32(&draft->unproven_pages, 0);
+	pg_atomic_init_u32(&draft->dear_pages, 0);
 	pg_atomic_init_u64(&draft->vm_stamp, 0);
 	for (int i = 0; i < CHUNK_WORDS; i++)
 		pg_atomic_init_u64(&draft->live[i], 0);

@@ -46,8 +46,7 @@ typedef struct ScanState
 	MemoryContext context;
 	MemoryContext part_context; /* its child: ranges and segments on offer */
 	int			heap_ranges_limit;
-	uint64		cheap_pages;
-	uint64		cached_pages;	/* of the chunks proven */
+	bool		has_proven;		/* a chunk with pages */
 } ScanState;
 
 const BlockNumber cache_chunk_pages = CHUNK_PAGES;
@@ -265,8 +264,7 @@ add_chunk(ScanState *state, CachedChunk *chunk, const ChunkProof *proof)
 
 	out->ranges = build_ranges(state, chunk, proof, &range_count);
 	scan->pages_from_cache += proof->proven_pages;
-	state->cheap_pages += proof->cheap_pages;
-	state->cached_pages += chunk->cached_pages;
+	state->has_proven |= chunk->cached_pages > 0;
 	if (range_count == 0)
 		return;
 	out->range_count = range_count;
@@ -316,23 +314,13 @@ prove_pages(ScanState *state, BlockNumber begin, BlockNumber end)
 	MemoryContextSwitchTo(old_context);
 }
 
-/* A scan that saw a part of the chunks only takes them for a sample. */
 static void
 note_scan(ScanState *state)
 {
-	uint64		proven_pages = state->scan.pages_from_cache;
-	uint64		pinned_pages = 0;
-	double		scale;
-
-	if (state->cached_pages == 0)
+	if (!state->has_proven)
 		return;
-	for (int i = 0; i < state->npinned; i++)
-		pinned_pages += state->pinned[i]->cached_pages;
-	scale = (double) pinned_pages / state->cached_pages;
-	directory_note_scan(&state->key, state->attnums, state->natts, proven_pages,
-						state->scan.pages_from_heap,
-						(uint64) (scale * (state->cached_pages - proven_pages)),
-						(uint64) (scale * (proven_pages - state->cheap_pages)));
+	directory_note_scan(&state->key, state->attnums, state->natts, state->scan.pages_from_cache,
+						state->scan.pages_from_heap);
 	if (state->scan.pages_from_heap > 0 && penumbra_auto)
 		wanted_wake_listener();
 }

@@ -266,6 +266,7 @@ chunk_prove(Relation rel, CachedChunk *chunk, BlockNumber nblocks, const VmPage 
 			visible[word] &= proof->proven[word];
 		proof->cheap_pages = count_bits(visible);
 	}
+	directory_note_proof(chunk, proof->unproven_pages, proof->proven_pages - proof->cheap_pages);
 }
 
 uint32

@@ -40,7 +40,7 @@ extern void vm_page_get_chunk(const VmPage *page, uint32 chunk_number, uint64 *b
  * Proves pages by P1, the others by P2, and renews the chunk's stamp.  The
  * chunk is pinned; `page` was read by vm_page_read() for it; `nblocks` is the
  * relation's length, read after the snapshot.  Pages found changed are dead
- * from then on.
+ * from then on, and the planner learns what was found.
  */
 extern void chunk_prove(Relation rel, CachedChunk *chunk, BlockNumber nblocks, const VmPage *page,
 						BufferAccessStrategy strategy, ChunkProof *proof);
