@@ -626,7 +626,7 @@ directory_drop_relation(const CacheKey *key)
 
 /* Finds a relation that a drop of (database, relid) concerns; relid InvalidOid: any of the database. */
 static bool
-find_relation_to_drop(Oid database, Oid relid, Oid keep_filenumber, CacheKey *key)
+find_relation_to_drop(Oid database, Oid relid, const CacheKey *keep, CacheKey *key)
 {
 	HASH_SEQ_STATUS scan;
 	CachedRelation *relation;
@@ -638,7 +638,7 @@ find_relation_to_drop(Oid database, Oid relid, Oid keep_filenumber, CacheKey *ke
 	{
 		if (relation->key.database == database &&
 			(!OidIsValid(relid) || relation->relid == relid) &&
-			(!OidIsValid(keep_filenumber) || relation->key.filenumber != keep_filenumber))
+			(keep == NULL || memcmp(&relation->key, keep, sizeof(CacheKey)) != 0))
 		{
 			*key = relation->key;
 			found = true;
@@ -651,18 +651,18 @@ find_relation_to_drop(Oid database, Oid relid, Oid keep_filenumber, CacheKey *ke
 }
 
 void
-directory_drop_relation_oid(Oid database, Oid relid, Oid keep_filenumber)
+directory_drop_relation_oid(Oid database, Oid relid, const CacheKey *keep)
 {
 	CacheKey	key;
 
-	while (!directory_is_empty() && find_relation_to_drop(database, relid, keep_filenumber, &key))
+	while (!directory_is_empty() && find_relation_to_drop(database, relid, keep, &key))
 		(void) directory_drop_relation(&key);
 }
 
 void
 directory_drop_database(Oid database)
 {
-	directory_drop_relation_oid(database, InvalidOid, InvalidOid);
+	directory_drop_relation_oid(database, InvalidOid, NULL);
 }
 
 /* ---------------------------------------------------------------- numbers - */

@@ -177,7 +177,8 @@ extern void *directory_allocate(Size bytes, uint64 protected_serial);
 extern uint64 directory_next_serial(void);
 
 extern uint64 directory_drop_relation(const CacheKey *key);	/* returns the chunks dropped */
-extern void directory_drop_relation_oid(Oid database, Oid relid, Oid keep_filenumber);
+/* All files of a relation (InvalidOid: of every relation of the database) but `keep`, which may be NULL. */
+extern void directory_drop_relation_oid(Oid database, Oid relid, const CacheKey *keep);
 extern void directory_drop_database(Oid database);
 
 /* For planning: totals of the columns, without looking at chunks. */

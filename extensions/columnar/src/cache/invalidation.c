@@ -12,6 +12,10 @@
  * the transaction commits.  Whoever rewrites or drops a relation holds its
  * AccessExclusiveLock then, so nobody can load it again under its old key.
  *
+ * So with databases: DROP DATABASE calls the hook before it waits for the
+ * database's sessions to end, and these may still load.  At commit they are
+ * gone, and its lock keeps new ones out.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -27,6 +31,7 @@
 
 #include "cache/directory.h"
 #include "cache/invalidation.h"
+#include "cache/stop_points.h"
 
 #define SUSPECTS_MAX	64
 
@@ -34,19 +39,38 @@ static object_access_hook_type previous_object_access_hook = NULL;
 static Oid	suspects[SUSPECTS_MAX];
 static int	suspect_count = 0;
 static bool suspect_all = false;
+static Oid	dropped_database = InvalidOid;
 
 void
 invalidation_check_relation(Oid relid)
 {
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
-	Oid			filenumber = InvalidOid;
+	CacheKey	key = {.database = MyDatabaseId};
 
 	if (HeapTupleIsValid(tuple))
 	{
-		filenumber = ((Form_pg_class) GETSTRUCT(tuple))->relfilenode;
+		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
+
+		key.filenumber = form->relfilenode;
+		key.tablespace = OidIsValid(form->reltablespace) ? form->reltablespace : MyDatabaseTableSpace;
 		ReleaseSysCache(tuple);
 	}
-	directory_drop_relation_oid(MyDatabaseId, relid, filenumber);
+	directory_drop_relation_oid(MyDatabaseId, relid, &key);
+}
+
+uint64
+invalidation_drop_lost_databases(void)
+{
+	RelationSummary *relations;
+	int			count = directory_list_relations(InvalidOid, &relations);
+	uint64		dropped = 0;
+
+	for (int i = 0; i < count; i++)
+	{
+		if (!SearchSysCacheExists1(DATABASEOID, ObjectIdGetDatum(relations[i].key.database)))
+			dropped += directory_drop_relation(&relations[i].key);
+	}
+	return dropped;
 }
 
 static void
@@ -78,24 +102,33 @@ check_suspects(void)
 static void
 check_before_commit(XactEvent event, void *argument)
 {
-	if ((event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE) &&
-		(suspect_count > 0 || suspect_all))
-		check_suspects();
+	if (event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE)
+	{
+		if (suspect_count > 0 || suspect_all)
+			check_suspects();
+		if (OidIsValid(dropped_database))
+			directory_drop_database(dropped_database);
+	}
+	dropped_database = InvalidOid;
+}
+
+/* Only when there is something to do: the callback costs every transaction. */
+static void
+register_callback(void)
+{
+	static bool is_registered = false;
+
+	if (!is_registered)
+		RegisterXactCallback(check_before_commit, NULL);
+	is_registered = true;
 }
 
 static void
 note_suspect(Datum argument, Oid relid)
 {
-	static bool is_registered = false;
-
 	if (directory_is_empty())
 		return;
-	/* Only now: the callback costs every transaction. */
-	if (!is_registered)
-	{
-		RegisterXactCallback(check_before_commit, NULL);
-		is_registered = true;
-	}
+	register_callback();
 	for (int i = 0; i < suspect_count; i++)
 	{
 		if (suspects[i] == relid)
@@ -113,7 +146,11 @@ note_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub
 	if (previous_object_access_hook)
 		previous_object_access_hook(access, class_id, object_id, sub_id, argument);
 	if (access == OAT_DROP && class_id == DatabaseRelationId)
-		directory_drop_database(object_id);
+	{
+		dropped_database = object_id;
+		register_callback();
+		STOP_POINT("drop-database");
+	}
 }
 
 void

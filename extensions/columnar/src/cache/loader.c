@@ -114,7 +114,7 @@ release_loader(void *argument)
 	free_segments(loader);
 	unpin_current(loader);
 	if (loader->progress != NULL)
-		progress_end(loader->progress);
+		progress_end();
 	loader->progress = NULL;
 }
 
@@ -677,8 +677,7 @@ loader_load(Relation rel, const LoadOptions *options, LoadResult *result)
 	else
 	{
 		/* what the relation's former file left, where nobody saw it being rewritten: on a standby */
-		directory_drop_relation_oid(loader->key.database, RelationGetRelid(rel),
-									loader->key.filenumber);
+		directory_drop_relation_oid(loader->key.database, RelationGetRelid(rel), &loader->key);
 		result->chunks_total = loader->nblocks / CHUNK_PAGES + (loader->nblocks % CHUNK_PAGES != 0);
 		loader->progress->columns = options->natts;
 		loader->progress->chunks_total = result->chunks_total;

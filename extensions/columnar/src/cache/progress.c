@@ -48,8 +48,7 @@ progress_shmem_startup(void *shmem)
 static void
 free_slot_at_exit(int code, Datum argument)
 {
-	if (my_slot != NULL)
-		progress_end(my_slot);
+	progress_end();
 }
 
 /* Under the lock: the free slot to use, unless somebody loads the relation. */
@@ -107,14 +106,16 @@ progress_begin(const CacheKey *key, Oid relid, bool by_worker, bool wait)
 }
 
 void
-progress_end(LoadProgress *progress)
+progress_end(void)
 {
-	Assert(progress == my_slot);
+	/* A process that exits comes here twice, and somebody else may have the slot by then. */
+	if (my_slot == NULL)
+		return;
 	LWLockAcquire(progress_lock, LW_EXCLUSIVE);
-	control->totals.chunks_loaded += progress->chunks_loaded;
-	control->totals.heap_bytes += progress->heap_bytes;
-	control->totals.cached_bytes += progress->cached_bytes;
-	progress->pid = 0;
+	control->totals.chunks_loaded += my_slot->chunks_loaded;
+	control->totals.heap_bytes += my_slot->heap_bytes;
+	control->totals.cached_bytes += my_slot->cached_bytes;
+	my_slot->pid = 0;
 	my_slot = NULL;
 	LWLockRelease(progress_lock);
 	ConditionVariableBroadcast(&control->slot_freed);

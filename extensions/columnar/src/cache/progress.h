@@ -51,7 +51,8 @@ extern void progress_shmem_startup(void *shmem);
  * slot is given back by progress_end(), or at the latest at process exit.
  */
 extern LoadProgress *progress_begin(const CacheKey *key, Oid relid, bool by_worker, bool wait);
-extern void progress_end(LoadProgress *progress);
+/* Nothing to do when there is none. */
+extern void progress_end(void);
 
 /* Copies the used slots; at most PROGRESS_SLOTS. */
 extern int	progress_list(LoadProgress *slots);

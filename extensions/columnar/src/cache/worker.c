@@ -4,11 +4,17 @@
  *	  Background loading.
  *
  * The launcher sleeps until a query wanted columns that are not cached, or
- * read pages from the heap although the relation is cached.  It then starts
- * a worker for the query's database, one per database at a time.  A worker
- * loads what is wanted, hottest first, refreshes what is stale, vacuums
- * cached tables whose pages the visibility map lacks, and exits when nothing
- * is left.
+ * read pages from the heap although the relation is cached, or a worker
+ * ended.  It then starts a worker for each database with something to do, one
+ * per database at a time.  A worker loads what is wanted, hottest first,
+ * refreshes what is stale, vacuums cached tables whose pages the visibility
+ * map lacks, and exits when nothing is left; what is wanted later than it
+ * looked is for the next.
+ *
+ * The launcher is connected to no database, like autovacuum's: it hears of
+ * its workers' ends by SIGUSR1, which a background worker without a
+ * connection ignores, and sees in pg_database which databases are gone or let
+ * nobody in.  What is cached of the former and wanted of both is dropped.
  *
  * Workers carry PROC_IS_AUTOVACUUM: a session that waits for a lock they
  * hold cancels them, and DROP DATABASE terminates them, as it does
@@ -18,10 +24,12 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/visibilitymap.h"
 #include "access/xact.h"
 #include "access/xlog.h"
+#include "catalog/pg_database.h"
 #include "nodes/makefuncs.h"
 #include "pgstat.h"
 #include "postmaster/autovacuum.h"
@@ -33,11 +41,13 @@
 #include "storage/lmgr.h"
 #include "storage/proc.h"
 #include "storage/procarray.h"
+#include "storage/sinval.h"
 #include "tcop/tcopprot.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
@@ -51,7 +61,7 @@
 #include "cache/worker.h"
 
 #define WORKERS_MAX				3
-#define DATABASES_MAX			256
+#define DATABASES_MAX			256		/* with something wanted, per turn of the launcher */
 
 /* Between two workers for one database. */
 #define WORKER_PAUSE_MS			1000
@@ -92,7 +102,7 @@ void
 worker_register_launcher(void)
 {
 	BackgroundWorker worker = {
-		.bgw_flags = BGWORKER_SHMEM_ACCESS,
+		.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION,
 		.bgw_start_time = BgWorkerStart_ConsistentState,
 		.bgw_restart_time = 5,
 	};
@@ -104,19 +114,42 @@ worker_register_launcher(void)
 	RegisterBackgroundWorker(&worker);
 }
 
-static LaunchedDatabase *
-find_database(LaunchedDatabase *databases, int *count, Oid database)
+static List *launched = NIL;	/* of LaunchedDatabase *, in TopMemoryContext */
+
+static void
+note_database(Oid oid)
 {
-	for (int i = 0; i < *count; i++)
+	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+	LaunchedDatabase *database;
+	ListCell   *lc;
+	bool		is_known = false;
+
+	foreach(lc, launched)
+		is_known |= ((LaunchedDatabase *) lfirst(lc))->database == oid;
+	if (!is_known)
 	{
-		if (databases[i].database == database)
-			return &databases[i];
+		database = palloc0(sizeof(LaunchedDatabase));
+		database->database = oid;
+		launched = lappend(launched, database);
 	}
-	if (*count == DATABASES_MAX)
-		return NULL;
-	memset(&databases[*count], 0, sizeof(LaunchedDatabase));
-	databases[*count].database = database;
-	return &databases[(*count)++];
+	MemoryContextSwitchTo(old);
+}
+
+/* Whether a worker can connect to the database. */
+static bool
+database_lets_in(Oid oid)
+{
+	HeapTuple	tuple = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(oid));
+	bool		lets_in = false;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		Form_pg_database form = (Form_pg_database) GETSTRUCT(tuple);
+
+		lets_in = form->datallowconn && form->datconnlimit != DATCONNLIMIT_INVALID_DB;
+		ReleaseSysCache(tuple);
+	}
+	return lets_in;
 }
 
 static bool
@@ -129,13 +162,16 @@ start_worker(LaunchedDatabase *database)
 		.bgw_main_arg = ObjectIdGetDatum(database->database),
 		.bgw_notify_pid = MyProcPid,
 	};
+	MemoryContext old;
 	bool		started;
 
 	snprintf(worker.bgw_name, BGW_MAXLEN, "penumbra worker for database %u", database->database);
 	strlcpy(worker.bgw_type, "penumbra worker", BGW_MAXLEN);
 	strlcpy(worker.bgw_library_name, "penumbra", sizeof(worker.bgw_library_name));
 	strlcpy(worker.bgw_function_name, "penumbra_worker_main", BGW_MAXLEN);
+	old = MemoryContextSwitchTo(TopMemoryContext);
 	started = RegisterDynamicBackgroundWorker(&worker, &database->handle);
+	MemoryContextSwitchTo(old);
 	database->started = GetCurrentTimestamp();
 	if (!started)
 		database->handle = NULL;
@@ -156,53 +192,81 @@ count_heap_pages(const RelationSummary *relations, int count, Oid database)
 	return pages;
 }
 
-/* Forgets ended workers; returns how many run. */
+/* Forgets ended workers, and databases that no worker can enter; returns how many workers run. */
 static int
-reap_workers(LaunchedDatabase *databases, int count)
+reap_workers(void)
 {
 	int			running = 0;
+	ListCell   *lc;
 
-	for (int i = 0; i < count; i++)
+	foreach(lc, launched)
 	{
+		LaunchedDatabase *database = lfirst(lc);
 		pid_t		pid;
 
-		if (databases[i].handle == NULL)
-			continue;
-		if (GetBackgroundWorkerPid(databases[i].handle, &pid) == BGWH_STOPPED)
+		if (database->handle != NULL &&
+			GetBackgroundWorkerPid(database->handle, &pid) == BGWH_STOPPED)
 		{
-			pfree(databases[i].handle);
-			databases[i].handle = NULL;
+			pfree(database->handle);
+			database->handle = NULL;
 		}
-		else
+		if (database->handle != NULL)
 			running++;
+		else if (!database_lets_in(database->database))
+		{
+			launched = foreach_delete_current(launched, lc);
+			pfree(database);
+		}
 	}
 	return running;
 }
 
+/* The databases with something wanted that a worker can enter; forgets what is wanted of others. */
+static List *
+list_wanted_databases(void)
+{
+	Oid			oids[DATABASES_MAX];
+	int			count = wanted_list_databases(oids, DATABASES_MAX);
+	List	   *wanted = NIL;
+
+	for (int i = 0; i < count; i++)
+	{
+		WantedRelation *relations;
+
+		if (database_lets_in(oids[i]))
+			wanted = lappend_oid(wanted, oids[i]);
+		else
+			(void) wanted_take(oids[i], &relations);
+	}
+	return wanted;
+}
+
 /* Starts workers where there is something to do; returns how long to sleep at most, -1: any time. */
 static long
-launch_workers(LaunchedDatabase *databases, int *count)
+launch_workers(void)
 {
-	Oid			wanted[DATABASES_MAX];
-	int			wanted_count = wanted_list_databases(wanted, DATABASES_MAX);
+	List	   *wanted = list_wanted_databases();
 	RelationSummary *relations;
 	int			relation_count = directory_list_relations(InvalidOid, &relations);
-	int			running = reap_workers(databases, *count);
+	int			running = reap_workers();
 	long		timeout_ms = -1;
+	ListCell   *lc;
 
-	for (int i = 0; i < wanted_count; i++)
-		(void) find_database(databases, count, wanted[i]);
+	foreach(lc, wanted)
+		note_database(lfirst_oid(lc));
 	for (int i = 0; i < relation_count; i++)
-		(void) find_database(databases, count, relations[i].key.database);
-	for (int i = 0; i < *count; i++)
 	{
-		LaunchedDatabase *database = &databases[i];
+		if (database_lets_in(relations[i].key.database))
+			note_database(relations[i].key.database);
+	}
+	foreach(lc, launched)
+	{
+		LaunchedDatabase *database = lfirst(lc);
 		uint64		heap_pages = count_heap_pages(relations, relation_count, database->database);
-		bool		needed = heap_pages != database->pages_from_heap;
 
-		for (int w = 0; w < wanted_count; w++)
-			needed |= wanted[w] == database->database;
-		if (!needed || database->handle != NULL)
+		if (database->handle != NULL ||
+			(heap_pages == database->pages_from_heap &&
+			 !list_member_oid(wanted, database->database)))
 			continue;
 		if (running >= WORKERS_MAX ||
 			!TimestampDifferenceExceeds(database->started, GetCurrentTimestamp(), WORKER_PAUSE_MS) ||
@@ -214,20 +278,17 @@ launch_workers(LaunchedDatabase *databases, int *count)
 		database->pages_from_heap = heap_pages;
 		running++;
 	}
-	if (relations != NULL)
-		pfree(relations);
 	return timeout_ms;
 }
 
 void
 penumbra_launcher_main(Datum argument)
 {
-	LaunchedDatabase *databases = palloc(sizeof(LaunchedDatabase) * DATABASES_MAX);
-	int			count = 0;
-
 	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
+	pqsignal(SIGINT, SIG_IGN);
 	BackgroundWorkerUnblockSignals();
+	BackgroundWorkerInitializeConnection(NULL, NULL, 0);
 	wanted_set_listener(MyLatch);
 	while (!ShutdownRequestPending)
 	{
@@ -239,11 +300,20 @@ penumbra_launcher_main(Datum argument)
 			ProcessConfigFile(PGC_SIGHUP);
 		}
 		if (penumbra_auto)
-			timeout_ms = launch_workers(databases, &count);
+		{
+			/* for pg_database; its end frees what was allocated on the way */
+			StartTransactionCommand();
+			(void) invalidation_drop_lost_databases();
+			timeout_ms = launch_workers();
+			CommitTransactionCommand();
+		}
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH |
 						 (timeout_ms >= 0 ? WL_TIMEOUT : 0), timeout_ms, PG_WAIT_EXTENSION);
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
+		/* who sleeps for long would keep others' messages from being forgotten */
+		if (catchupInterruptPending)
+			ProcessCatchupInterrupt();
 	}
 	wanted_set_listener(NULL);
 	proc_exit(0);
