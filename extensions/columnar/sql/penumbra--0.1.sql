@@ -3,9 +3,11 @@
 -- complain if script is sourced in psql, rather than via CREATE EXTENSION
 \echo Use "CREATE EXTENSION penumbra" to load this file. \quit
 
+-- Who may do what is written down with each part: REVOKE where a function is not for everybody.
 GRANT USAGE ON SCHEMA @extschema@ TO PUBLIC;
 
--- loading by hand; the functions check that the user may manage the table
+-- loading by hand: for PUBLIC, since the functions themselves demand what VACUUM demands of the table (its owner;
+-- from 17 on MAINTAIN)
 
 CREATE FUNCTION load(relation regclass, columns text[] DEFAULT NULL) RETURNS bigint
 AS 'MODULE_PATHNAME', 'penumbra_sql_load' LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -21,6 +23,12 @@ CREATE FUNCTION unload(relation regclass) RETURNS bigint
 AS 'MODULE_PATHNAME', 'penumbra_sql_unload' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION unload(regclass) IS
 'forgets what is cached of a table, or of a partitioned table''s partitions; returns the number of chunks dropped';
+
+CREATE FUNCTION unload_dropped() RETURNS bigint
+AS 'MODULE_PATHNAME', 'penumbra_sql_unload_dropped' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION unload_dropped() IS
+'forgets what is cached of databases that do not exist any more; returns the number of chunks dropped';
+REVOKE ALL ON FUNCTION unload_dropped() FROM PUBLIC; -- concerns more than this database
 
 CREATE FUNCTION verify(relation regclass,
     OUT column_name name, OUT pages_checked bigint, OUT rows_checked bigint,
@@ -38,7 +46,9 @@ AS 'MODULE_PATHNAME', 'penumbra_sql_served' LANGUAGE C VOLATILE PARALLEL UNSAFE 
 COMMENT ON FUNCTION served(regclass, text[]) IS
 'validates the columns (without names: all that can be cached) as a scan would, and says what it would read from the cache and what from the table';
 
--- what is cached
+-- What is cached: for PUBLIC. The functions themselves leave out what is not for the user: tables that he may neither
+-- read nor maintain; columns also where row-level security hides rows from him, since encodings tell of values; other
+-- databases' tables for all but pg_read_all_stats. The views scan no catalog, whose rows other extensions may hide.
 
 CREATE FUNCTION tables(
     OUT database oid, OUT relid oid, OUT filenumber oid, OUT chunks bigint, OUT pages bigint,
@@ -46,17 +56,20 @@ CREATE FUNCTION tables(
     OUT scans bigint, OUT pages_from_cache bigint, OUT pages_from_heap bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'penumbra_sql_tables' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 50;
-COMMENT ON FUNCTION tables() IS 'what is cached in all databases, per table; see the view tables';
+COMMENT ON FUNCTION tables() IS
+'what is cached, per table that the user may read; of all databases for pg_read_all_stats; see the view tables';
 
 CREATE FUNCTION columns(
-    OUT relid oid, OUT attnum smallint, OUT chunks bigint, OUT pages bigint, OUT rows bigint,
+    OUT relid oid, OUT attnum smallint, OUT column_name name, OUT type text,
+    OUT chunks bigint, OUT pages bigint, OUT rows bigint,
     OUT bytes bigint, OUT plain_bytes bigint, OUT encodings text, OUT hits bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'penumbra_sql_columns' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 200;
-COMMENT ON FUNCTION columns() IS 'what is cached in this database, per column; see the view columns';
+COMMENT ON FUNCTION columns() IS
+'what is cached in this database, per column that the user may read; see the view columns';
 
 CREATE VIEW tables AS
-SELECT c.oid::regclass AS relation,
+SELECT t.relid::regclass AS relation,
        t.chunks,
        s.table_pages,
        t.cached_pages,
@@ -70,8 +83,8 @@ SELECT c.oid::regclass AS relation,
        t.scans, t.pages_from_cache, t.pages_from_heap
 FROM tables() t
 JOIN pg_catalog.pg_database d ON d.oid = t.database AND d.datname = current_database()
-JOIN pg_catalog.pg_class c ON c.oid = t.relid
-CROSS JOIN LATERAL (SELECT pg_relation_size(c.oid) / current_setting('block_size')::bigint AS table_pages) s;
+CROSS JOIN LATERAL (SELECT pg_relation_size(t.relid) / current_setting('block_size')::bigint AS table_pages) s
+WHERE s.table_pages IS NOT NULL; -- it is where the table is gone
 COMMENT ON VIEW tables IS 'tables of this database that are in the column cache';
 COMMENT ON COLUMN tables.chunks IS 'parts of 1021 pages';
 COMMENT ON COLUMN tables.coverage_percent IS 'share of the table''s pages that were cached';
@@ -83,8 +96,8 @@ COMMENT ON COLUMN tables.pages_from_heap IS 'pages that the same scans read from
 
 CREATE VIEW columns AS
 SELECT k.relid::regclass AS relation,
-       a.attname AS column_name,
-       pg_catalog.format_type(a.atttypid, a.atttypmod) AS type,
+       k.column_name,
+       k.type,
        k.chunks,
        k.pages,
        round(100.0 * least(k.pages, s.table_pages) / nullif(s.table_pages, 0), 1) AS coverage_percent,
@@ -94,7 +107,6 @@ SELECT k.relid::regclass AS relation,
        k.encodings,
        k.hits
 FROM columns() k
-JOIN pg_catalog.pg_attribute a ON a.attrelid = k.relid AND a.attnum = k.attnum
 CROSS JOIN LATERAL (SELECT pg_relation_size(k.relid) / current_setting('block_size')::bigint AS table_pages) s;
 COMMENT ON VIEW columns IS 'columns of this database''s tables that are in the column cache';
 COMMENT ON COLUMN columns.plain_bytes IS 'size of the same values unencoded';
@@ -151,10 +163,7 @@ CREATE VIEW activity AS SELECT * FROM activity();
 COMMENT ON VIEW activity IS
 'loads since the server started, and what the background worker did: vacuums that made pages cacheable, errors';
 
-REVOKE ALL ON FUNCTION progress(), activity() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION progress(), activity() TO pg_monitor;
-GRANT SELECT ON tables, columns, memory TO PUBLIC;
-GRANT SELECT ON progress, activity TO pg_monitor;
+GRANT SELECT ON tables, columns TO PUBLIC;
 
 -- why queries were not run by the vector engine
 
@@ -165,9 +174,13 @@ COMMENT ON FUNCTION refusals() IS
 CREATE VIEW refusals AS SELECT reason, count, last_at FROM @extschema@.refusals() ORDER BY count DESC;
 COMMENT ON VIEW refusals IS
 'why queries, or parts of them, were left to PostgreSQL since the server started';
-GRANT SELECT ON refusals TO PUBLIC;
 
--- tests
+-- numbers of the whole server, reasons with names of others' types and functions
+REVOKE ALL ON FUNCTION memory(), progress(), activity(), refusals() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION memory(), progress(), activity(), refusals() TO pg_monitor;
+GRANT SELECT ON memory, progress, activity, refusals TO pg_monitor;
+
+-- tests: the setting penumbra.stop_points is for superusers, a key alone does nothing
 
 CREATE FUNCTION stop_point_key(name text) RETURNS bigint
 AS 'MODULE_PATHNAME', 'penumbra_sql_stop_point_key' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -178,4 +191,4 @@ CREATE FUNCTION damage(relation regclass, attnum smallint, byte_offset integer) 
 AS 'MODULE_PATHNAME', 'penumbra_sql_damage' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION damage(regclass, smallint, integer) IS
 'inverts a byte of the column''s cached segment in the first chunk, for tests of verify(); superusers only';
-REVOKE ALL ON FUNCTION damage(regclass, smallint, integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION damage(regclass, smallint, integer) FROM PUBLIC; -- and it checks itself, whatever is granted

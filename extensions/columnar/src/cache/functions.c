@@ -11,6 +11,7 @@
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "catalog/objectaddress.h"
+#include "catalog/pg_authid.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
@@ -22,11 +23,14 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/rls.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 
 #include "cache/cache.h"
 #include "cache/directory.h"
 #include "cache/functions.h"
+#include "cache/invalidation.h"
 #include "cache/loader.h"
 #include "pg_compat.h"
 #include "cache/progress.h"
@@ -35,6 +39,7 @@
 PENUMBRA_SQL_FUNCTION(penumbra_sql_load);
 PENUMBRA_SQL_FUNCTION(penumbra_sql_unload);
 PENUMBRA_SQL_FUNCTION(penumbra_sql_refresh);
+PENUMBRA_SQL_FUNCTION(penumbra_sql_unload_dropped);
 PENUMBRA_SQL_FUNCTION(penumbra_sql_served);
 PENUMBRA_SQL_FUNCTION(penumbra_sql_tables);
 PENUMBRA_SQL_FUNCTION(penumbra_sql_columns);
@@ -55,10 +60,20 @@ check_is_preloaded(void)
 						 GetConfigOption("config_file", true, false))));
 }
 
+/*
+ * Loading and unloading give a user no value of the table, but memory, time
+ * and the place of other tables' columns, as VACUUM does: so its privilege.
+ */
+static bool
+may_maintain(Oid relid)
+{
+	return compat_class_maintaincheck(relid, GetUserId());
+}
+
 static void
 check_may_maintain(Relation rel)
 {
-	if (!compat_class_maintaincheck(RelationGetRelid(rel), GetUserId()))
+	if (!may_maintain(RelationGetRelid(rel)))
 		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(rel->rd_rel->relkind),
 					   RelationGetRelationName(rel));
 }
@@ -73,6 +88,44 @@ refuse_relation(Relation rel, const char *reason)
 			 errdetail("The reason is: %s.", reason),
 			 strcmp(reason, "old_snapshot_threshold is set") == 0 ?
 			 errhint("Set old_snapshot_threshold to -1.") : 0));
+}
+
+/* Which tables are cached, how large they are and how often they are read: as pg_stat_* views of sessions. */
+static bool
+may_see_all(void)
+{
+	return has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
+}
+
+/* Whether the user may read a column (0: any) of a relation of this database. */
+static bool
+may_read(Oid relid, AttrNumber attnum)
+{
+	Oid			user = GetUserId();
+
+	if (pg_class_aclcheck(relid, user, ACL_SELECT) == ACLCHECK_OK)
+		return true;
+	if (attnum != 0)
+		return pg_attribute_aclcheck(relid, attnum, user, ACL_SELECT) == ACLCHECK_OK;
+	return pg_attribute_aclcheck_all(relid, user, ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK;
+}
+
+/* Other databases' privileges, and those of relations that are gone, cannot be looked up. */
+static bool
+may_see_relation(const RelationSummary *relation)
+{
+	if (relation->key.database != MyDatabaseId ||
+		!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relation->relid)))
+		return false;
+	return may_maintain(relation->relid) || may_read(relation->relid, 0);
+}
+
+/* Encodings tell of values, like pg_stats: not where row-level security hides some. */
+static bool
+may_see_column(Oid relid, AttrNumber attnum)
+{
+	return may_maintain(relid) ||
+		(may_read(relid, attnum) && check_enable_rls(relid, InvalidOid, true) != RLS_ENABLED);
 }
 
 Relation
@@ -196,7 +249,7 @@ load_table(Relation rel, ArrayType *names)
 	return load_columns(rel, attnums, list_columns(rel, names, attnums));
 }
 
-/* Calls `action` with each table that holds rows of the relation. */
+/* Calls `action` with each table that holds rows of the relation; like VACUUM not with others' partitions. */
 static int64
 for_each_table(Oid relid, int64 (*action) (Relation rel, ArrayType *names), ArrayType *names)
 {
@@ -213,7 +266,15 @@ for_each_table(Oid relid, int64 (*action) (Relation rel, ArrayType *names), Arra
 			Relation	leaf = relation_open(lfirst_oid(cell), NoLock);
 
 			if (leaf->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
-				sum += action(leaf, names);
+			{
+				if (may_maintain(lfirst_oid(cell)))
+					sum += action(leaf, names);
+				else
+					ereport(WARNING,
+							(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+							 errmsg("permission denied to change what is cached of \"%s\", skipping it",
+									RelationGetRelationName(leaf))));
+			}
 			relation_close(leaf, NoLock);
 		}
 	}
@@ -281,6 +342,13 @@ penumbra_sql_unload(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(for_each_table(PG_GETARG_OID(0), unload_table, NULL));
 }
 
+Datum
+penumbra_sql_unload_dropped(PG_FUNCTION_ARGS)
+{
+	check_is_preloaded();
+	PG_RETURN_INT64((int64) invalidation_drop_lost_databases());
+}
+
 /* ---------------------------------------------------------------- views --- */
 
 /* Validates the columns for the query's snapshot, as a scan of them would. */
@@ -324,6 +392,7 @@ Datum
 penumbra_sql_tables(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	bool		sees_all = may_see_all();
 	RelationSummary *relations;
 	int			count;
 
@@ -349,23 +418,29 @@ penumbra_sql_tables(PG_FUNCTION_ARGS)
 		};
 		bool		nulls[lengthof(values)] = {0};
 
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		if (sees_all || may_see_relation(relation))
+			tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	return (Datum) 0;
 }
 
+/* Names come from the system cache: other extensions hide rows of pg_class from queries (Citus its shards). */
 static void
-put_columns(ReturnSetInfo *result, const RelationSummary *relation)
+put_column(ReturnSetInfo *result, Oid relid, const ColumnSummary *column, bool sees_all)
 {
-	ColumnSummary *columns;
-	int			count = directory_list_columns(&relation->key, &columns);
+	HeapTuple	tuple = SearchSysCacheAttNum(relid, column->attnum);
+	Form_pg_attribute att;
 
-	for (int i = 0; i < count; i++)
+	if (!HeapTupleIsValid(tuple))
+		return;
+	att = (Form_pg_attribute) GETSTRUCT(tuple);
+	if (sees_all || may_see_column(relid, column->attnum))
 	{
-		ColumnSummary *column = &columns[i];
 		Datum		values[] = {
-			ObjectIdGetDatum(relation->relid),
+			ObjectIdGetDatum(relid),
 			Int16GetDatum(column->attnum),
+			NameGetDatum(&att->attname),
+			CStringGetTextDatum(format_type_with_typemod(att->atttypid, att->atttypmod)),
 			Int64GetDatum(column->chunks),
 			Int64GetDatum(column->pages),
 			Int64GetDatum(column->rows),
@@ -378,13 +453,14 @@ put_columns(ReturnSetInfo *result, const RelationSummary *relation)
 
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
-	pfree(columns);
+	ReleaseSysCache(tuple);
 }
 
 Datum
 penumbra_sql_columns(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	bool		sees_all = may_see_all();
 	RelationSummary *relations;
 	int			count;
 
@@ -392,7 +468,14 @@ penumbra_sql_columns(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, 0);
 	count = directory_list_relations(MyDatabaseId, &relations);
 	for (int i = 0; i < count; i++)
-		put_columns(result, &relations[i]);
+	{
+		ColumnSummary *columns;
+		int			column_count = directory_list_columns(&relations[i].key, &columns);
+
+		for (int c = 0; c < column_count; c++)
+			put_column(result, relations[i].relid, &columns[c], sees_all);
+		pfree(columns);
+	}
 	return (Datum) 0;
 }
 
