@@ -126,6 +126,36 @@ def test_databases_that_let_nobody_in(loading_server):
 
 
 @pytest.mark.timeout(120)
+def test_wishes_need_the_right_to_read(loading_server):
+    """Who may not read a table does not have it loaded; through a view or a parent he may."""
+    server = loading_server
+    with server.connect() as connection:
+        for table in ("forbidden", "behind", "allowed"):
+            make_table(connection, table)
+        connection.execute("CREATE VIEW shown AS SELECT amount FROM behind")
+        connection.execute("CREATE TABLE parent (id int, amount numeric) PARTITION BY RANGE (id)")
+        connection.execute(
+            "CREATE TABLE child PARTITION OF parent FOR VALUES FROM (0) TO (1000000)"
+        )
+        connection.execute("INSERT INTO parent SELECT id, amount FROM behind")
+        connection.execute("VACUUM ANALYZE child")
+        connection.execute("CREATE ROLE reader")
+        connection.execute("GRANT SELECT ON shown, parent TO reader")
+        connection.execute("GRANT SELECT (amount) ON allowed TO reader")
+        connection.execute("SET ROLE reader")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("SELECT sum(amount) FROM forbidden")
+        for relation in ("shown", "parent", "allowed"):
+            connection.execute(f"SELECT sum(amount) FROM {relation}")
+        connection.execute("RESET ROLE")
+        for table in ("behind", "child", "allowed"):
+            wait_for(f"{table} is not loaded", lambda table=table: is_cached(connection, table))
+        workers = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'penumbra worker'"
+        wait_for("the worker does not end", lambda: connection.execute(workers).fetchone()[0] == 0)
+        assert not is_cached(connection, "forbidden")
+
+
+@pytest.mark.timeout(120)
 def test_a_load_while_its_database_is_dropped(server):
     with server.connect() as connection:
         connection.execute("CREATE DATABASE doomed")

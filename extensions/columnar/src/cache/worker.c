@@ -63,8 +63,9 @@
 #define WORKERS_MAX				3
 #define DATABASES_MAX			256		/* with something wanted, per turn of the launcher */
 
-/* Between two workers for one database. */
+/* Between two workers for one database, and two turns of the launcher, whom each scan of changed pages wakes. */
 #define WORKER_PAUSE_MS			1000
+#define LAUNCHER_PAUSE_MS		100
 
 /* Per transaction, so that nobody waits long for our lock: about 256 MB of heap. */
 #define CHUNKS_PER_TRANSACTION	32
@@ -309,6 +310,8 @@ penumbra_launcher_main(Datum argument)
 		}
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH |
 						 (timeout_ms >= 0 ? WL_TIMEOUT : 0), timeout_ms, PG_WAIT_EXTENSION);
+		(void) WaitLatch(NULL, WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, LAUNCHER_PAUSE_MS,
+						 PG_WAIT_EXTENSION);
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 		/* who sleeps for long would keep others' messages from being forgotten */

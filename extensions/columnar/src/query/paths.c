@@ -12,6 +12,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "mb/pg_wchar.h"
+#include "miscadmin.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -19,6 +20,7 @@
 #include "optimizer/paths.h"
 #include "optimizer/prep.h"
 #include "optimizer/restrictinfo.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -178,6 +180,26 @@ examine_quals(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte, Relati
 	translation_end(translation);
 }
 
+/*
+ * Whether the query's user may read the table.  PostgreSQL checks it at
+ * executor start only, so planning alone must not load others' tables.  Rights
+ * on a partition are those on the table that the query names.
+ */
+static bool
+may_read(PlannerInfo *root, RelOptInfo *rel)
+{
+	Oid			user = OidIsValid(rel->userid) ? rel->userid : GetUserId();
+	Index		relid = rel->relid;
+	Oid			oid;
+
+	while (root->append_rel_array != NULL && root->append_rel_array[relid] != NULL &&
+		   OidIsValid(root->append_rel_array[relid]->parent_reloid))
+		relid = root->append_rel_array[relid]->parent_relid;
+	oid = root->simple_rte_array[relid]->relid;
+	return pg_class_aclcheck(oid, user, ACL_SELECT) == ACLCHECK_OK ||
+		pg_attribute_aclcheck_all(oid, user, ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK;
+}
+
 /* Looks at an opened table; NULL: not for us.  Without anything cached it is of use in a tree only. */
 static PlannedTable *
 examine_table(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation relation,
@@ -204,7 +226,7 @@ examine_table(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation r
 		memset(&table->coverage, 0, sizeof(table->coverage));
 	if (table->coverage.cached_pages < rel->pages - rel->pages / 8 &&
 		rel->pages >= WANTED_PAGES_MIN &&
-		((Path *) linitial(rel->pathlist))->pathtype == T_SeqScan)
+		((Path *) linitial(rel->pathlist))->pathtype == T_SeqScan && may_read(root, rel))
 		cache_note_wanted(relation, attnums, list_length(table->attnos));
 	if (table->coverage.cached_pages == 0 && !in_tree && !MODE_IS_FORCED())
 	{
