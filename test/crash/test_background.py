@@ -175,6 +175,25 @@ def test_a_load_while_its_database_is_dropped(server):
         assert used_bytes(connection) == 0
 
 
+@pytest.mark.timeout(120)
+def test_a_database_that_moves_leaves_nothing_behind(server):
+    """Its tables keep their file numbers in another tablespace."""
+    with server.connect() as connection:
+        connection.execute("SET allow_in_place_tablespaces = on")
+        connection.execute("CREATE TABLESPACE elsewhere LOCATION ''")
+        connection.execute("CREATE DATABASE moved")
+        used = []
+        for _ in range(2):
+            with server.connect("moved") as inside:
+                if not used:
+                    inside.execute("CREATE EXTENSION penumbra")
+                    make_table(inside, "t")
+                inside.execute("SELECT penumbra.load('t')")
+            used.append(used_bytes(connection))
+            connection.execute("ALTER DATABASE moved SET TABLESPACE elsewhere")
+        assert used[0] == used[1] > 0
+
+
 @pytest.mark.timeout(240)
 def test_databases_dropped_elsewhere(server, make_server):
     """On a standby nobody sees a database being dropped."""

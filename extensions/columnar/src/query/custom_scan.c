@@ -151,7 +151,7 @@ check_functions(PenumbraScanState *state)
  * locks; a worker takes its own.
  */
 static void
-open_tables(PenumbraScanState *state)
+open_relations(PenumbraScanState *state)
 {
 	List	   *oids = state->pipeline->table_oids;
 	LOCKMODE	lock_mode = IsParallelWorker() ? AccessShareLock : NoLock;
@@ -186,7 +186,7 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 	state->runtime_states = ExecInitExprList(scan->custom_exprs, &node->ss.ps);
-	open_tables(state);
+	open_relations(state);
 	if (eflags & EXEC_FLAG_BACKWARD)
 	{
 		state->returned = tuplestore_begin_heap(true, false, work_mem);
@@ -294,7 +294,7 @@ get_temporary_directory(char *path)
 }
 
 static void
-begin_table(PenumbraScanState *state, int i)
+open_table(PenumbraScanState *state, int i)
 {
 	ScanTable  *table = &state->tables[i];
 	List	   *attno_list = list_nth(state->pipeline->table_attnos, i);
@@ -394,7 +394,7 @@ start_engine(PenumbraScanState *state, Translation *translation)
 	MemoryContextCallback *callback;
 
 	for (int i = 0; i < state->table_count; i++)
-		begin_table(state, i);
+		open_table(state, i);
 	engine_context = AllocSetContextCreate(state->scan_context, "Penumbra engine",
 										   ALLOCSET_SMALL_SIZES);
 	callback = MemoryContextAllocZero(engine_context, sizeof(MemoryContextCallback));

@@ -242,13 +242,8 @@ examine_table(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation r
 
 /* ---------------------------------------------------------------- pipelines over tables */
 
-/*
- * Whether rows may be hidden from the user.  Leakproof quals of his are pushed
- * down past a barrier and then have the same security level as its own, so
- * the quals themselves do not tell.
- */
 static bool
-is_below_barrier(PlannerInfo *root)
+has_barrier(const PlannerInfo *root)
 {
 	ListCell   *lc;
 
@@ -263,6 +258,25 @@ is_below_barrier(PlannerInfo *root)
 		}
 	}
 	return false;
+}
+
+/*
+ * Whether rows may be hidden from the user.  Leakproof quals of his are pushed
+ * down past a barrier and then have the same security level as its own, so
+ * the quals themselves do not tell.  Looked up once per query level: a table
+ * of thousands of partitions would do it for each.
+ */
+static bool
+is_below_barrier(const PlannerInfo *root)
+{
+	Planning   *planning = planning_current();
+
+	if (planning->barrier_root != root)
+	{
+		planning->barrier_root = root;
+		planning->is_below_barrier = has_barrier(root);
+	}
+	return planning->is_below_barrier;
 }
 
 /* Scan columns of one relation, with no stage yet. */

@@ -70,6 +70,8 @@ typedef struct Planning
 	const char *reason;			/* the last refusal of something Penumbra could gain from */
 	bool		is_examined;	/* a table was: reads_stored_form is known */
 	bool		reads_stored_form;
+	const PlannerInfo *barrier_root;	/* the query level that the next is known of */
+	bool		is_below_barrier;
 	bool		is_cursor;		/* of DECLARE or PL/pgSQL */
 	int			refused_stages; /* aggregations and DISTINCTs over served tables */
 } Planning;
