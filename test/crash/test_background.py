@@ -1,5 +1,6 @@
 """Loading in the background, and loads whose process or database goes away."""
 
+import contextlib
 import threading
 import time
 
@@ -123,6 +124,50 @@ def test_databases_that_let_nobody_in(loading_server):
 
             wait_for("it is not served again", is_served)
     assert "FATAL" not in server.log_tail(1000)
+
+
+@pytest.mark.timeout(120)
+def test_each_database_has_its_turn(loading_server):
+    """Three workers for four databases: who was served before waits for the one who was not."""
+    server = loading_server
+    names = ["one", "two", "three", "four"]
+    with server.connect() as connection, contextlib.ExitStack() as stack:
+        inside = {}
+        for name in names:
+            connection.execute(f"CREATE DATABASE {name}")
+            inside[name] = stack.enter_context(server.connect(name))
+            inside[name].execute("CREATE EXTENSION penumbra")
+            for table in ("t", "u"):
+                make_table(inside[name], table)
+        holders = {name: Holder(server, "load-after-chunk", name) for name in names[:3]}
+        stopped = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'penumbra worker' AND wait_event = 'advisory'"
+        for count, name in enumerate(names[:3], 1):
+            inside[name].execute("SELECT sum(amount) FROM t")
+            wait_for(
+                f"no worker for {name}",
+                lambda count=count: connection.execute(stopped).fetchone()[0] == count,
+            )
+        for name in names:
+            inside[name].execute("SELECT sum(amount) FROM u")
+        # a second worker for the first database would stop as well: the lock goes from its holder to the
+        # worker and then to this session
+        again = threading.Thread(
+            target=lambda: holders.update(again=Holder(server, "load-after-chunk", "one"))
+        )
+        again.start()
+        waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = " \
+            "(SELECT oid FROM pg_database WHERE datname = 'one')"  # fmt: skip
+        wait_for("nobody waits", lambda: connection.execute(waiting).fetchone()[0] == 2)
+        rested = (
+            "SELECT clock_timestamp() > backend_start + interval '1.1 s' FROM pg_stat_activity"
+            " WHERE backend_type = 'penumbra worker' AND datname = 'one'"
+        )
+        wait_for("the pause does not end", lambda: connection.execute(rested).fetchone()[0])
+        holders["one"].connection.close()
+        again.join(60)
+        wait_for("the fourth starves", lambda: is_cached(inside["four"], "u"))
+        for holder in holders.values():
+            holder.connection.close()
 
 
 @pytest.mark.timeout(120)

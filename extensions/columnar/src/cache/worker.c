@@ -8,8 +8,7 @@
  * ended.  It then starts a worker for each database with something to do, one
  * per database at a time.  A worker loads what is wanted, hottest first,
  * refreshes what is stale, vacuums cached tables whose pages the visibility
- * map lacks, and exits when nothing is left; what is wanted later than it
- * looked is for the next.
+ * map lacks, and exits; what is wanted later than it looked is for the next.
  *
  * The launcher is connected to no database, like autovacuum's: it hears of
  * its workers' ends by SIGUSR1, which a background worker without a
@@ -115,7 +114,8 @@ worker_register_launcher(void)
 	RegisterBackgroundWorker(&worker);
 }
 
-static List *launched = NIL;	/* of LaunchedDatabase *, in TopMemoryContext */
+/* Of LaunchedDatabase *, in TopMemoryContext; by the start of their last worker, so that all have their turn. */
+static List *launched = NIL;
 
 static void
 note_database(Oid oid)
@@ -131,7 +131,7 @@ note_database(Oid oid)
 	{
 		database = palloc0(sizeof(LaunchedDatabase));
 		database->database = oid;
-		launched = lappend(launched, database);
+		launched = lcons(database, launched);
 	}
 	MemoryContextSwitchTo(old);
 }
@@ -172,6 +172,7 @@ start_worker(LaunchedDatabase *database)
 	strlcpy(worker.bgw_function_name, "penumbra_worker_main", BGW_MAXLEN);
 	old = MemoryContextSwitchTo(TopMemoryContext);
 	started = RegisterDynamicBackgroundWorker(&worker, &database->handle);
+	launched = lappend(list_delete_ptr(launched, database), database);
 	MemoryContextSwitchTo(old);
 	database->started = GetCurrentTimestamp();
 	if (!started)
@@ -260,7 +261,7 @@ launch_workers(void)
 		if (database_lets_in(relations[i].key.database))
 			note_database(relations[i].key.database);
 	}
-	foreach(lc, launched)
+	foreach(lc, list_copy(launched))
 	{
 		LaunchedDatabase *database = lfirst(lc);
 		uint64		heap_pages = count_heap_pages(relations, relation_count, database->database);
@@ -498,7 +499,7 @@ try_job(RelationJob *job)
 	MemoryContextSwitchTo(context);
 }
 
-static bool
+static void
 load_wanted(void)
 {
 	WantedRelation *relations;
@@ -515,7 +516,6 @@ load_wanted(void)
 		CHECK_FOR_INTERRUPTS();
 		try_job(&job);
 	}
-	return count > 0;
 }
 
 /* Refreshes relations that scans had to read from the heap in part. */
@@ -592,8 +592,8 @@ penumbra_worker_main(Datum argument)
 	MemoryContextSwitchTo(context);
 	drop_unreachable();
 	MemoryContextSwitchTo(context);
-	while (load_wanted())
-		CHECK_FOR_INTERRUPTS();
+	/* once: what is wanted meanwhile is for the next worker, after other databases had theirs */
+	load_wanted();
 	refresh_stale();
 	proc_exit(0);
 }
