@@ -16,10 +16,12 @@
 
 #include "cache/directory.h"
 #include "cache/invalidation.h"
-#include "query/planner.h"
+#include "cache/progress.h"
 #include "cache/region.h"
 #include "cache/stop_points.h"
+#include "cache/wanted.h"
 #include "cache/worker.h"
+#include "query/planner.h"
 
 PG_MODULE_MAGIC;
 
@@ -34,6 +36,9 @@ penumbra_shmem_request(void)
 	if (previous_shmem_request_hook)
 		previous_shmem_request_hook();
 	RequestAddinShmemSpace(directory_shmem_bytes());
+	RequestAddinShmemSpace(region_shmem_bytes());
+	RequestAddinShmemSpace(wanted_shmem_bytes());
+	RequestAddinShmemSpace(progress_shmem_bytes());
 	RequestAddinShmemSpace(refusal_shmem_bytes());
 	RequestNamedLWLockTranche(DIRECTORY_TRANCHE, DIRECTORY_LOCK_COUNT);
 }
@@ -42,9 +47,16 @@ penumbra_shmem_request(void)
 static void
 penumbra_shmem_startup(void)
 {
+	bool		found;
+
 	if (previous_shmem_startup_hook)
 		previous_shmem_startup_hook();
+	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+	region_shmem_startup(ShmemInitStruct("penumbra region", region_shmem_bytes(), &found));
 	directory_shmem_startup();
+	wanted_shmem_startup(ShmemInitStruct("penumbra wanted", wanted_shmem_bytes(), &found));
+	progress_shmem_startup(ShmemInitStruct("penumbra progress", progress_shmem_bytes(), &found));
+	LWLockRelease(AddinShmemInitLock);
 	refusal_shmem_startup();
 }
 

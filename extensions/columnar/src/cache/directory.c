@@ -38,9 +38,7 @@
 
 #include "cache/directory.h"
 #include "pg_compat.h"
-#include "cache/progress.h"
 #include "cache/region.h"
-#include "cache/wanted.h"
 
 #define RELATIONS_INITIAL		256
 #define RELATIONS_MAX			16384
@@ -97,12 +95,8 @@ static HTAB *relations = NULL;
 Size
 directory_shmem_bytes(void)
 {
-	Size		bytes = MAXALIGN(sizeof(DirectoryControl));
-
-	bytes = add_size(bytes, hash_estimate_size(RELATIONS_MAX, sizeof(CachedRelation)));
-	bytes = add_size(bytes, MAXALIGN(region_shmem_bytes()));
-	bytes = add_size(bytes, MAXALIGN(wanted_shmem_bytes()));
-	return add_size(bytes, MAXALIGN(progress_shmem_bytes()));
+	return add_size(MAXALIGN(sizeof(DirectoryControl)),
+					hash_estimate_size(RELATIONS_MAX, sizeof(CachedRelation)));
 }
 
 void
@@ -114,8 +108,6 @@ directory_shmem_startup(void)
 		.entrysize = sizeof(CachedRelation),
 	};
 
-	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-	region_shmem_startup(ShmemInitStruct("penumbra region", region_shmem_bytes(), &found));
 	directory = ShmemInitStruct("penumbra directory", sizeof(DirectoryControl), &found);
 	for (int i = 0; i < DIRECTORY_LOCK_COUNT; i++)
 		directory->locks[i] = &GetNamedLWLockTranche(DIRECTORY_TRANCHE)[i].lock;
@@ -125,9 +117,6 @@ directory_shmem_startup(void)
 	directory->clock_length = 0;
 	relations = ShmemInitHash("penumbra relations", RELATIONS_INITIAL, RELATIONS_MAX,
 							  &info, HASH_ELEM | HASH_BLOBS);
-	wanted_shmem_startup(ShmemInitStruct("penumbra wanted", wanted_shmem_bytes(), &found));
-	progress_shmem_startup(ShmemInitStruct("penumbra progress", progress_shmem_bytes(), &found));
-	LWLockRelease(AddinShmemInitLock);
 }
 
 LWLock *

@@ -132,7 +132,7 @@ typedef struct ColumnSummary
 } ColumnSummary;
 
 extern Size directory_shmem_bytes(void);
-extern void directory_shmem_startup(void);
+extern void directory_shmem_startup(void);	/* under AddinShmemInitLock */
 extern LWLock *directory_shared_lock(int index);
 
 extern void directory_key_of(Relation rel, CacheKey *key);
