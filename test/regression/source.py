@@ -1,4 +1,4 @@
-"""PostgreSQL's regression suite, from the Debian source package of the installed major version."""
+"""PostgreSQL's source, from the Debian source package of the installed major version."""
 
 import os
 import shutil
@@ -51,8 +51,18 @@ def _versions(options: list[str], package: str, directory: Path) -> list[str]:
 
 def source_tree(major: int) -> Path:
     """The unpacked regression suite (src/test/regress), fetched on first use."""
-    place = state_directory() / f"source-{major}"
-    finished = place / "regress"
+    return _fetched(major, f"source-{major}", "regress", "*/src/test/regress")
+
+
+def whole_source_tree(major: int) -> Path:
+    """All of the source, fetched on first use."""
+    return _fetched(major, f"whole-source-{major}", "postgresql", "*")
+
+
+def _fetched(major: int, name: str, folder: str, unpacked: str) -> Path:
+    """This folder of the source archive as .penumbra/name/folder."""
+    place = state_directory() / name
+    finished = place / folder
     if finished.exists():
         return finished
     shutil.rmtree(place, ignore_errors=True)
@@ -67,7 +77,7 @@ def source_tree(major: int) -> Path:
         )
         archives = sorted(place.glob(f"{package}_*.orig.tar.*"))
         if fetched.returncode == 0 and archives:
-            _unpack(archives[-1], place)
+            _unpack(archives[-1], unpacked, finished)
             for path in (*archives, *place.glob("*.dsc"), *place.glob("*.debian.tar.*")):
                 path.unlink()
             shutil.rmtree(place / "lists", ignore_errors=True)
@@ -76,12 +86,15 @@ def source_tree(major: int) -> Path:
     raise LabError(f"the source of {package} cannot be fetched: {' '.join(messages)}")
 
 
-def _unpack(archive: Path, place: Path) -> None:
-    done = _run(
-        ["tar", "xf", archive.name, "--wildcards", "--strip-components=3", "*/src/test/regress"],
-        place,
-    )
+def _unpack(archive: Path, unpacked: str, finished: Path) -> None:
+    """Readable by everybody, and there only when all of it is."""
+    part = finished.with_name("unpacking")
+    part.mkdir()
+    strip = f"--strip-components={1 + unpacked.count('/')}"
+    done = _run(["tar", "xf", str(archive), "--wildcards", strip, unpacked], part)
     if done.returncode != 0:
         raise LabError(f"{archive}: {done.stderr.strip()}")
-    for path in place.rglob("*"):
-        os.chmod(path, 0o755 if path.is_dir() else 0o644)
+    for path in (part, *part.rglob("*")):
+        if not path.is_symlink():
+            os.chmod(path, path.stat().st_mode | (0o755 if path.is_dir() else 0o644))
+    part.rename(finished)

@@ -1,0 +1,97 @@
+"""PostgreSQL and this tree built with sanitizers or for valgrind, in .penumbra/sanitized; PostgreSQL once, the tree each time."""
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from penumbra_lab.errors import LabError
+from penumbra_lab.server import Installation, give_to_server_user
+from penumbra_lab.state import state_directory
+
+TREE = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TREE / "test/regression"))
+
+from source import whole_source_tree  # noqa: E402
+
+NICE = ["nice", "-n", "10"]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A way to build. The flags get into PGXS, so the extensions are compiled with them as well."""
+
+    name: str
+    flags: str
+    cmake_options: tuple[str, ...] = ()
+
+
+# Stack frames stay on the stack (detect_stack_use_after_return), or PostgreSQL could not measure its depth.
+ADDRESS = Kind(
+    "address",
+    "-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined",
+    ("-DPENUMBRA_SANITIZE=address,undefined",),
+)
+VALGRIND = Kind("valgrind", "-O1 -g -fno-omit-frame-pointer -DUSE_VALGRIND")
+
+
+def place() -> Path:
+    """Where all of it is; servers of user postgres write there."""
+    directory = state_directory() / "sanitized"
+    directory.mkdir(exist_ok=True)
+    give_to_server_user(directory)
+    return directory
+
+
+def run(command: list[str], cwd: Path, environment: dict[str, str] | None = None) -> None:
+    with (cwd / "build.log").open("a") as log:
+        done = subprocess.run([*NICE, *command], cwd=cwd, env={**os.environ, **(environment or {})},
+                              stdout=log, stderr=subprocess.STDOUT)  # fmt: skip
+    if done.returncode != 0:
+        tail = (cwd / "build.log").read_text(errors="replace").splitlines()[-25:]
+        raise LabError(f"{' '.join(command)} failed; {log.name} ends with:\n" + "\n".join(tail))
+
+
+def postgresql(kind: Kind) -> Path:
+    """The bin directory of PostgreSQL of the installed major version, built with assertions and the kind's flags."""
+    major = Installation.find().major
+    prefix = place() / f"{kind.name}-postgresql-{major}"
+    finished = prefix / "finished"
+    if not finished.exists():
+        shutil.rmtree(prefix, ignore_errors=True)
+        building = prefix / "build"
+        building.mkdir(parents=True)
+        # What is built runs while building, and leaks on purpose.
+        environment = {"ASAN_OPTIONS": "detect_leaks=0"}
+        run([str(whole_source_tree(major) / "configure"), f"--prefix={prefix}", "--enable-cassert", "--enable-debug",
+             "--enable-tap-tests", "--without-readline", "--with-icu", "--with-lz4", "--with-zstd", "CC=gcc",
+             f"CFLAGS={kind.flags}"], building, environment)  # fmt: skip
+        for target in ("all", "install"):
+            for directory in (building, building / "contrib", building / "src/test/isolation"):
+                run(["make", "-s", "-C", str(directory), target], building, environment)
+        finished.touch()
+    return prefix / "bin"
+
+
+def tree(kind: Kind) -> Path:
+    """A copy of this tree: PGXS compiles beside the sources, where objects of other flags are.
+
+    By content: what changed gets the time of the copy, which is later than anything built there.
+    """
+    copy = place() / f"{kind.name}-tree"
+    (copy / ".penumbra").mkdir(parents=True, exist_ok=True)
+    files = subprocess.run(
+        ["git", "-c", f"safe.directory={TREE}", "-C", str(TREE), "ls-files", "-z", "--cached", "--others",
+         "--exclude-standard", "--deduplicate"], capture_output=True, check=True).stdout  # fmt: skip
+    present = b"\0".join(name for name in files.split(b"\0") if name and (TREE / os.fsdecode(name)).exists())
+    subprocess.run(["rsync", "-rlpc", "--from0", "--files-from=-", f"{TREE}/", f"{copy}/"], input=present, check=True)
+    run(["cmake", "-G", "Ninja", "-B", "build", "-S", ".", *kind.cmake_options], copy)
+    return copy
+
+
+def make_command(bin_directory: Path, target: str, *extensions: str) -> list[str]:
+    """The Makefile's target with this PostgreSQL in place of the private installation."""
+    return ["make", "--no-print-directory", target, f"EXTENSIONS={' '.join(extensions)}",
+            f"PG_BIN={bin_directory}", "INSTALLATION="]  # fmt: skip
