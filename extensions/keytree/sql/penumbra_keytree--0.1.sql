@@ -69,3 +69,5 @@ COMMENT ON FUNCTION penumbra_keytree.keytree_leaf_reads() IS 'how scans of this 
 -- They read raw pages, and the check locks writers out.
 REVOKE EXECUTE ON FUNCTION penumbra_keytree.keytree_check(regclass), penumbra_keytree.keytree_page(regclass, bigint),
     penumbra_keytree.keytree_page_header(regclass, bigint), penumbra_keytree.keytree_stats(regclass) FROM PUBLIC;
+-- For keytree_leaf_reads().
+GRANT USAGE ON SCHEMA penumbra_keytree TO PUBLIC;
