@@ -11,7 +11,7 @@ MODES = ("off", "auto", "prefer")
 WORK_MEM_BYTES = 64 << 20
 OWN_BYTES = 96 << 20
 ROWS = 400_000
-BIG = {"short": [0, 1, 8191, 1 << 20, 100 << 20], "long": [0, 1, 2000, 8191, 1 << 20, 100 << 20, 1000 << 20]}
+BIG = {"short": [0, 8191, 1 << 20, 100 << 20], "long": [0, 1, 2000, 8191, 1 << 20, 100 << 20, 1000 << 20]}
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def tables(server):
     with connect(server, "expressions") as connection:
         connection.execute(f"CREATE TABLE tall AS SELECT g AS a, (g % 1000)::bigint AS b, (g % 77) / 8.0::numeric AS n, g / 3.0::float8 AS f,"
                            f" 'text ' || g % 5000 AS t, g % 2 = 0 AS p FROM generate_series(1, {ROWS}) AS g")  # fmt: skip
-        connection.execute("INSERT INTO tall VALUES (NULL), (0, 0, 0, 0, '', false)")
+        connection.execute("INSERT INTO tall VALUES (NULL, NULL, NULL, NULL, NULL, NULL), (0, 0, 0, 0, '', false)")
         # 400 bytes a row are 1,600 columns of 1 bit and a byte, mostly null.
         connection.execute("CREATE TABLE wide (" + ", ".join(f"c{i} smallint" for i in range(1600)) + ")")
         connection.execute("INSERT INTO wide (" + ", ".join(f"c{i}" for i in range(1600)) + ") SELECT "
@@ -59,7 +59,7 @@ class Run:
                 self.answer = ("error", state.decode())
             else:
                 rows = sorted(
-                    tuple(result.get_value(row, column) for column in range(result.nfields)) for row in range(result.ntuples)
+                    (tuple(result.get_value(row, column) for column in range(result.nfields)) for row in range(result.ntuples)), key=repr
                 )
                 self.answer = (len(rows), hashlib.sha256(repr(rows).encode()).hexdigest(), repr(rows)[:200])
             self.peak_bytes = Memory(connection).peak_bytes()
@@ -115,7 +115,7 @@ def deep(count: int) -> dict[str, str]:
 @pytest.mark.parametrize("name", deep(1))
 def test_deep(server, tables, name, is_long):
     for count in (1, 2, 300, 1000, 3000) if is_long else (1000,):
-        check(server, tables, f"SELECT {deep(count)[name]} FROM tall WHERE a <= {ROWS if count <= 300 else ROWS // 8}")
+        check(server, tables, f"SELECT {deep(count)[name]} FROM tall WHERE a <= {4_000_000 // count if is_long else 3000}")
 
 
 @pytest.mark.timeout(3600 * SLOWNESS)
@@ -123,7 +123,7 @@ def test_deep(server, tables, name, is_long):
 def test_deep_over_many_rows(server, tables, terms, is_long):
     """In the engine's threads: their stacks are smaller than the process's."""
     if terms != 1400 and not is_long:
-        terms = 2
+        pytest.skip("in the long form")
     check(server, tables, f"SELECT count(*) FROM tall WHERE {repeated(terms, ' + ', ['b'])} > 0")
     check(server, tables, f"SELECT count(*), max(b) FROM tall WHERE {nested(terms, '(p OR (b > 3 AND ', '))', 'p')} GROUP BY p")
 
@@ -146,7 +146,7 @@ LISTS = [
 @pytest.mark.timeout(3600 * SLOWNESS)
 @pytest.mark.parametrize("condition", LISTS)
 def test_long_lists(server, tables, condition, is_long):
-    for length in (0, 1, 10_000, 100_000) if is_long else (20_000,):
+    for length in (0, 1, 10_000, 100_000) if is_long else (10_000,):
         if not length and "ANY" not in condition and "ALL" not in condition:
             continue
         lists = {
@@ -157,7 +157,7 @@ def test_long_lists(server, tables, condition, is_long):
         if not length and "ARRAY[" in condition:
             continue
         # PostgreSQL looks into a list of texts without a hash table for ALL and for unhashable types.
-        check(server, tables, f"SELECT count(*), min(a), sum(b) FROM tall WHERE {condition.format(**lists)} AND a < 40000")
+        check(server, tables, f"SELECT count(*), min(a), sum(b) FROM tall WHERE {condition.format(**lists)} AND a < 8000")
 
 
 @pytest.mark.timeout(3600 * SLOWNESS)
@@ -171,9 +171,9 @@ def test_wide(server, tables, is_long):
         "SELECT DISTINCT " + ", ".join(columns[:1500]) + " FROM wide",
         "SELECT * FROM wide ORDER BY " + ", ".join(columns[:1000]) + " LIMIT 100",
         "SELECT " + ", ".join(columns[:60]) + ", count(*) FROM wide GROUP BY " + ", ".join(columns[:60]),
-        "SELECT " + ", ".join(f"count(*) FILTER (WHERE b % {i + 2} = 0)" for i in range(1000)) + " FROM tall WHERE a < 50000",
-        "SELECT " + ", ".join(f"sum(b + {i})" for i in range(1664)) + " FROM tall WHERE a < 20000",
-        "SELECT " + ", ".join(f"sum(b + {i})" for i in range(1665)) + " FROM tall WHERE a < 20000",
+        "SELECT " + ", ".join(f"count(*) FILTER (WHERE b % {i + 2} = 0)" for i in range(1000)) + " FROM tall WHERE a < 5000",
+        "SELECT " + ", ".join(f"sum(b + {i})" for i in range(1664)) + " FROM tall WHERE a < 5000",
+        "SELECT " + ", ".join(f"sum(b + {i})" for i in range(1665)) + " FROM tall WHERE a < 5000",
     ]  # fmt: skip
     for query in queries:
         check(server, tables, query)
@@ -199,7 +199,7 @@ def test_huge_values(server, database, is_long):
     with connect(server, database) as connection:
         for size in BIG["long" if is_long else "short"]:
             name = f"huge_{size}"
-            rows = max(1, min(200, (60 << 20) // max(size, 1)))
+            rows = max(1, min(300, (20 << 20) // max(size, 1)))
             connection.execute(f"CREATE TABLE {name} (id int, v text)")
             # Random hexadecimal digits once, then repeated: text that compresses has other bounds.
             connection.execute(f"ALTER TABLE {name} ALTER v SET STORAGE EXTERNAL")
@@ -208,5 +208,5 @@ def test_huge_values(server, database, is_long):
             connection.execute(f"VACUUM ANALYZE {name}")
             connection.execute(f"SELECT penumbra.load('{name}')")
     for size in BIG["long" if is_long else "short"]:
-        for query in HUGE_QUERIES if is_long or size < 100 << 20 else HUGE_QUERIES[:3]:
+        for query in HUGE_QUERIES if is_long or size < 100 << 20 else HUGE_QUERIES[:2]:
             check(server, database, query.format(f"huge_{size}"), size)

@@ -29,6 +29,9 @@ PENUMBRA_SQL_FUNCTION(penumbra_sort_compare_methods);
 #define FEW_VALUES 10
 #define SAW_TOOTH 1000
 
+/* Four copies of the values: everybody may measure, and takes no more memory than a value can have. */
+#define VALUES_BYTES_MAX (MaxAllocSize / 4)
+
 typedef struct Bytes16
 {
 	unsigned char bytes[16];
@@ -295,14 +298,16 @@ penumbra_sort_compare_methods(PG_FUNCTION_ARGS)
 	char	   *expected;
 	double		seconds[3];
 	int64		bytes;
+	int			count_max;
 
 	InitMaterializedSRF(fcinfo, 0);
 	choose_sorts(&input, PG_GETARG_OID(0));
 	input.count = PG_GETARG_INT32(1);
-	if (input.count < 1 || input.count > (int64) MaxArraySize)
+	count_max = VALUES_BYTES_MAX / input.width;
+	if (input.count < 1 || input.count > count_max)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("number of elements must be between 1 and %d", (int) MaxArraySize)));
+				 errmsg("number of elements must be between 1 and %d", count_max)));
 	input.repeats = Max(VALUES_MEASURED / input.count, 1);
 	bytes = input.count * input.width;
 	input.values = alloc_keys(input.type.kind, input.count);

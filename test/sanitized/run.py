@@ -1,0 +1,137 @@
+"""The extensions with AddressSanitizer and UndefinedBehaviorSanitizer, and a little with valgrind, in PostgreSQL with assertions.
+
+PostgreSQL of the installed major version is built for it once. A report of a sanitizer that names a file of this tree
+fails the suite during which it was written, whatever the suite itself says.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import build
+from build import ADDRESS, TREE, VALGRIND, Kind, place
+from penumbra_lab.server import give_to_server_user
+
+sys.path.insert(0, str(TREE / "test"))
+
+import check  # noqa: E402
+from check import PYTEST, Count, Suite, count_pytest, count_regress  # noqa: E402
+
+# Wrong under sanitizers: they take part in a crash, and their own frames stand in stacks.
+NOT_WITH_SANITIZERS = ("backtrace",)
+OURS = re.compile(r"/(kernels|engine|common|extensions)/|penumbra")
+# Regression tests with little data; valgrind takes 50 times as long.
+WITH_VALGRIND = ("sort", "compress")
+
+
+def reports() -> Path:
+    return place() / "reports"
+
+
+def environment(kind: Kind, bin_directory: Path) -> dict[str, str]:
+    log = f"log_path={reports() / 'report'}"
+    return {
+        # A backend leaks what its memory contexts hold when it exits.
+        "ASAN_OPTIONS": f"detect_leaks=0:detect_stack_use_after_return=0:abort_on_error=1:disable_coredump=1:{log}",
+        "UBSAN_OPTIONS": f"print_stacktrace=1:halt_on_error=0:{log}",
+        "PG_BIN": str(bin_directory),
+        "PENUMBRA_STATE": str(place() / f"{kind.name}-servers"),
+        "ADVERSARIAL_SLOWNESS": "8",
+        "PATH": f"{bin_directory}:{os.environ['PATH']}",
+    }
+
+
+def report_heads() -> list[str]:
+    """What each report of this tree's code says first, and the frames of this tree; they are removed."""
+    heads = set()
+    for path in sorted(reports().iterdir()):
+        text = path.read_text(errors="replace")
+        for report in re.split(r"(?m)^(?==+$|\S+: runtime error|==\d+== (?:Invalid|Conditional|Use of|Syscall|VALGRINDERROR))", text):
+            frames = [line.strip() for line in report.splitlines() if re.match(r"\s+#\d+ |==\d+==\s+(?:at|by) ", line)]
+            said = re.search(r"(?m)^.*(?:ERROR: AddressSanitizer|runtime error|Invalid|uninitiali).*$", report)
+            if said and OURS.search(said.group() + " ".join(frames[:12])):
+                ours = [frame for frame in frames if OURS.search(frame)]
+                heads.add("\n    ".join([re.sub(r"==\d+==|0x[0-9a-f]+", "", said.group()), *(ours or frames)[:5]]))
+        path.unlink()
+    return sorted(heads)
+
+
+def run_suite(suite: Suite) -> tuple[Count, float]:
+    count, seconds = check.run_suite(suite)
+    heads = report_heads()
+    for head in heads:
+        print(f"REPORT: {head}")
+    return Count(count.passed, count.failed + len(heads)), seconds
+
+
+def sanitizer_suites(bin_directory: Path) -> list[Suite]:
+    tree = build.tree(ADDRESS)
+    variables = environment(ADDRESS, bin_directory)
+    names = [path.parent.name for path in sorted((tree / "extensions").glob("*/Makefile")) if path.parent.name not in NOT_WITH_SANITIZERS]
+    build.run(build.make_command(bin_directory, "install", *names, *NOT_WITH_SANITIZERS), tree)
+    return [
+        *(
+            Suite(f"extension {name}", ["make", "-C", str(tree), *build.make_command(bin_directory, "extension-check", name)[1:]],
+                  count_regress, variables)
+            for name in names
+        ),
+        Suite("adversarial", [*PYTEST, "test/adversarial"], count_pytest, variables),
+        Suite("differential", [*PYTEST, "test/differential", "--queries", "300", "--seconds", "300"], count_pytest, variables),
+    ]  # fmt: skip
+
+
+def valgrind_suites(bin_directory: Path) -> list[Suite]:
+    """The server is a script that runs the real one under valgrind, with PostgreSQL's suppressions."""
+    tree = build.tree(VALGRIND)
+    real = bin_directory / "postgres.real"
+    if not real.exists():
+        (bin_directory / "postgres").rename(real)
+    build.run(build.make_command(bin_directory, "install", *WITH_VALGRIND), tree)
+    suppressions = build.whole_source_tree(build.Installation.find().major) / "src/tools/valgrind.supp"
+    script = bin_directory / "postgres"
+    script.write_text(
+        "#!/bin/sh\n"
+        f'case "$1" in -V|--version|-C|--check|--boot|--single|--describe-config) exec {real} "$@";; esac\n'
+        f"exec valgrind --quiet --trace-children=yes --track-origins=yes --leak-check=no --error-markers=VALGRINDERROR-BEGIN,VALGRINDERROR-END"
+        f' --suppressions={suppressions} --log-file={reports()}/report.%p {real} "$@"\n'
+    )
+    script.chmod(0o755)
+    return [
+        Suite(f"valgrind, extension {name}",
+              ["make", "-C", str(tree / "extensions" / name), f"PG_CONFIG={bin_directory / 'pg_config'}", f"ENGINE_BUILD={tree / 'build'}",
+               f"TEST_DIR={place() / f'valgrind-{name}'}", "PGCTLTIMEOUT=600", "test-regress"], count_regress, {"PGCTLTIMEOUT": "600"})
+        for name in WITH_VALGRIND
+    ]  # fmt: skip
+
+
+KINDS: dict[str, tuple[Kind, Callable[[Path], list[Suite]]]] = {
+    "address": (ADDRESS, sanitizer_suites),
+    "valgrind": (VALGRIND, valgrind_suites),
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kinds", default=",".join(KINDS), help="of address, valgrind")
+    parser.add_argument("--only", default="", help="comma-separated beginnings of suite names")
+    arguments = parser.parse_args()
+    shutil.rmtree(reports(), ignore_errors=True)
+    reports().mkdir()
+    give_to_server_user(reports())
+    results = []
+    for kind, suites in (KINDS[name] for name in arguments.kinds.split(",")):
+        for suite in suites(build.postgresql(kind)):
+            if suite.name.startswith(tuple(arguments.only.split(","))):
+                results.append((suite.name, *run_suite(suite)))
+    for name, count, seconds in results:
+        word = "FAILED" if count.failed else "ok"
+        print(f"{word}: {name} with sanitizers: {count.passed} passed, {count.failed} failed, {seconds:.0f} s")
+    return 1 if any(count.failed for _, count, _ in results) or not results else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
