@@ -72,7 +72,7 @@ def sanitizer_suites(bin_directory: Path) -> list[Suite]:
     tree = build.tree(ADDRESS)
     variables = environment(ADDRESS, bin_directory)
     names = [path.parent.name for path in sorted((tree / "extensions").glob("*/Makefile")) if path.parent.name not in NOT_WITH_SANITIZERS]
-    build.run(build.make_command(bin_directory, "install", *names, *NOT_WITH_SANITIZERS), tree)
+    build.run(build.make_command(bin_directory, "install", *names, *NOT_WITH_SANITIZERS), tree, variables)
     return [
         *(
             Suite(f"extension {name}", ["make", "-C", str(tree), *build.make_command(bin_directory, "extension-check", name)[1:]],
