@@ -28,10 +28,11 @@ demo: install venv ## TPC-H at scale 1: stock PostgreSQL, Penumbra and DuckDB si
 	$(PENUMBRA) demo $(DEMO_OPTIONS)
 
 check: build install venv ## every test there is, on this machine's PostgreSQL
-	@.venv/bin/python test/check.py $(CHECK_OPTIONS)
+	@.venv/bin/python test/check.py $(CHECK_LENGTH) $(CHECK_OPTIONS)
 
 check-all: CHECK_PACKAGES := check-all
-check-all: check ## make check, then PostgreSQL 17 and 18 and arm64 in chroots
+check-all: CHECK_LENGTH := --long
+check-all: check ## make check at length, with sanitizers, then PostgreSQL 17 and 18 and arm64 in chroots
 	@test/chroot/check_all
 
 packages: ## install the Debian packages of packages.txt that are missing

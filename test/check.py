@@ -69,7 +69,7 @@ class Suite:
     environment: dict[str, str] = field(default_factory=dict)
 
 
-def suites() -> list[Suite]:
+def suites(is_long: bool) -> list[Suite]:
     extensions = sorted(makefile.parent.name for makefile in TREE.glob("extensions/*/Makefile"))
     sanitizer = {"ASAN_OPTIONS": "detect_leaks=1", "UBSAN_OPTIONS": "print_stacktrace=1"}
     return [
@@ -89,6 +89,7 @@ def suites() -> list[Suite]:
         Suite("differential", [*PYTEST, "test/differential"], count_pytest),
         Suite("crash", [*PYTEST, "test/crash"], count_pytest),
         Suite("coexistence", [*PYTEST, "test/coexistence"], count_pytest),
+        Suite("adversarial", [*PYTEST, "test/adversarial", *(["--long"] if is_long else [])], count_pytest),
         Suite("keytree, model and crashes", [*PYTEST, "extensions/keytree/test/model"], count_pytest),
         Suite("regression", [PYTHON, "test/regression/run.py"], count_lines),
         Suite("regression keytree", [PYTHON, "test/regression/run_keytree.py"], count_lines),
@@ -101,6 +102,7 @@ def suites() -> list[Suite]:
         Suite("sanitizers, symbolize", [*PYTEST, "extensions/backtrace/symbolize/test/test_bad_input.py",
               "extensions/backtrace/symbolize/test/test_process.py"], count_pytest,
               {**sanitizer, "SYMBOLIZE": str(TREE / "build-asan/extensions/backtrace/symbolize/penumbra-symbolize")}),
+        *([Suite("sanitizers, extensions", [PYTHON, "test/sanitized/run.py"], count_lines)] if is_long else []),
     ]  # fmt: skip
 
 
@@ -127,8 +129,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", help="comma-separated beginnings of suite names")
     parser.add_argument("--skip", help="the same, to leave out")
+    parser.add_argument("--long", action="store_true", help="with what takes hours")
     arguments = parser.parse_args()
-    chosen = suites()
+    chosen = suites(arguments.long)
     if arguments.only:
         chosen = [s for s in chosen if s.name.startswith(tuple(arguments.only.split(",")))]
     if arguments.skip:

@@ -91,7 +91,7 @@ def tree(kind: Kind) -> Path:
     return copy
 
 
-def make_command(bin_directory: Path, target: str, *extensions: str) -> list[str]:
-    """The Makefile's target with this PostgreSQL in place of the private installation."""
-    return ["make", "--no-print-directory", target, f"EXTENSIONS={' '.join(extensions)}",
-            f"PG_BIN={bin_directory}", "INSTALLATION="]  # fmt: skip
+def make_command(copy: Path, bin_directory: Path, target: str, *extensions: str) -> list[str]:
+    """The Makefile's target, for some extensions or all, with this PostgreSQL in place of the private installation."""
+    chosen = [f"EXTENSIONS={' '.join(extensions)}"] if extensions else []
+    return [*NICE, "make", "--no-print-directory", "-C", str(copy), target, *chosen, f"PG_BIN={bin_directory}", "INSTALLATION="]

@@ -19,7 +19,7 @@ from penumbra_lab.server import give_to_server_user
 sys.path.insert(0, str(TREE / "test"))
 
 import check  # noqa: E402
-from check import PYTEST, Count, Suite, count_pytest, count_regress  # noqa: E402
+from check import PYTEST, Count, Suite, count_lines, count_pytest, count_regress  # noqa: E402
 
 # Wrong under sanitizers: they take part in a crash, and their own frames stand in stacks.
 NOT_WITH_SANITIZERS = ("backtrace",)
@@ -71,14 +71,18 @@ def run_suite(suite: Suite) -> tuple[Count, float]:
 def sanitizer_suites(bin_directory: Path) -> list[Suite]:
     tree = build.tree(ADDRESS)
     variables = environment(ADDRESS, bin_directory)
-    names = [path.parent.name for path in sorted((tree / "extensions").glob("*/Makefile")) if path.parent.name not in NOT_WITH_SANITIZERS]
-    build.run(build.make_command(bin_directory, "install", *names, *NOT_WITH_SANITIZERS), tree, variables)
+    names = [path.parent.name for path in sorted((tree / "extensions").glob("*/Makefile"))]
+
+    def make(target: str, *extensions: str) -> list[str]:
+        return build.make_command(tree, bin_directory, target, *extensions)
+
     return [
         *(
-            Suite(f"extension {name}", ["make", "-C", str(tree), *build.make_command(bin_directory, "extension-check", name)[1:]],
-                  count_regress, variables)
+            Suite(f"extension {name}", make("extension-check", name), count_regress, variables)
             for name in names
+            if name not in NOT_WITH_SANITIZERS
         ),
+        Suite("install", ["bash", "-c", f"{' '.join(make('install'))} && echo 'ok: installed'"], count_lines, variables),
         Suite("adversarial", [*PYTEST, "test/adversarial"], count_pytest, variables),
         Suite("differential", [*PYTEST, "test/differential", "--queries", "300", "--seconds", "300"], count_pytest, variables),
     ]  # fmt: skip
@@ -90,7 +94,7 @@ def valgrind_suites(bin_directory: Path) -> list[Suite]:
     real = bin_directory / "postgres.real"
     if not real.exists():
         (bin_directory / "postgres").rename(real)
-    build.run(build.make_command(bin_directory, "install", *WITH_VALGRIND), tree)
+    build.run(build.make_command(tree, bin_directory, "install", *WITH_VALGRIND), tree)
     suppressions = build.whole_source_tree(build.Installation.find().major) / "src/tools/valgrind.supp"
     script = bin_directory / "postgres"
     script.write_text(
@@ -127,6 +131,7 @@ def main() -> int:
         for suite in suites(build.postgresql(kind)):
             if suite.name.startswith(tuple(arguments.only.split(","))):
                 results.append((suite.name, *run_suite(suite)))
+                sys.stdout.flush()
     for name, count, seconds in results:
         word = "FAILED" if count.failed else "ok"
         print(f"{word}: {name} with sanitizers: {count.passed} passed, {count.failed} failed, {seconds:.0f} s")
