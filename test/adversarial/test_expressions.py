@@ -11,7 +11,7 @@ MODES = ("off", "auto", "prefer")
 WORK_MEM_BYTES = 64 << 20
 OWN_BYTES = 96 << 20
 ROWS = 400_000
-BIG = {"short": [0, 8191, 1 << 20, 100 << 20], "long": [0, 1, 2000, 8191, 1 << 20, 100 << 20, 1000 << 20]}
+BIG = {"short": [0, 8191, 100 << 20], "long": [0, 1, 2000, 8191, 1 << 20, 100 << 20, 1000 << 20]}
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def tables(server):
         # 400 bytes a row are 1,600 columns of 1 bit and a byte, mostly null.
         connection.execute("CREATE TABLE wide (" + ", ".join(f"c{i} smallint" for i in range(1600)) + ")")
         connection.execute("INSERT INTO wide (" + ", ".join(f"c{i}" for i in range(1600)) + ") SELECT "
-                           + ", ".join(f"CASE WHEN g % 7 = {i % 7} THEN g % {i + 2} END" for i in range(1600)) + " FROM generate_series(1, 3000) AS g")  # fmt: skip
+                           + ", ".join(f"CASE WHEN g % 7 = {i % 7} THEN g % {i + 2} END" for i in range(1600)) + " FROM generate_series(1, 1000) AS g")  # fmt: skip
         for table in ("tall", "wide"):
             connection.execute(f"VACUUM ANALYZE {table}")
             connection.execute(f"SELECT penumbra.load('{table}')")
@@ -175,7 +175,7 @@ def test_wide(server, tables, is_long):
         "SELECT " + ", ".join(f"sum(b + {i})" for i in range(1664)) + " FROM tall WHERE a < 5000",
         "SELECT " + ", ".join(f"sum(b + {i})" for i in range(1665)) + " FROM tall WHERE a < 5000",
     ]  # fmt: skip
-    for query in queries:
+    for query in queries if is_long else queries[::3]:
         check(server, tables, query)
 
 

@@ -29,9 +29,6 @@ PENUMBRA_SQL_FUNCTION(penumbra_sort_compare_methods);
 #define FEW_VALUES 10
 #define SAW_TOOTH 1000
 
-/* Four copies of the values: everybody may measure, and takes no more memory than a value can have. */
-#define VALUES_BYTES_MAX (MaxAllocSize / 4)
-
 typedef struct Bytes16
 {
 	unsigned char bytes[16];
@@ -298,16 +295,14 @@ penumbra_sort_compare_methods(PG_FUNCTION_ARGS)
 	char	   *expected;
 	double		seconds[3];
 	int64		bytes;
-	int			count_max;
 
 	InitMaterializedSRF(fcinfo, 0);
 	choose_sorts(&input, PG_GETARG_OID(0));
 	input.count = PG_GETARG_INT32(1);
-	count_max = VALUES_BYTES_MAX / input.width;
-	if (input.count < 1 || input.count > count_max)
+	if (input.count < 1 || input.count > (int64) MaxArraySize)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("number of elements must be between 1 and %d", count_max)));
+				 errmsg("number of elements must be between 1 and %d", (int) MaxArraySize)));
 	input.repeats = Max(VALUES_MEASURED / input.count, 1);
 	bytes = input.count * input.width;
 	input.values = alloc_keys(input.type.kind, input.count);
