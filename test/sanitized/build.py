@@ -25,6 +25,7 @@ class Kind:
 
     name: str
     flags: str
+    engine: str  # the folder in which cmake builds kernels and engine for it; `make check` uses both, too
     cmake_options: tuple[str, ...] = ()
 
 
@@ -32,9 +33,10 @@ class Kind:
 ADDRESS = Kind(
     "address",
     "-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined",
+    "build-asan",
     ("-DPENUMBRA_SANITIZE=address,undefined",),
 )
-VALGRIND = Kind("valgrind", "-O1 -g -fno-omit-frame-pointer -DUSE_VALGRIND")
+VALGRIND = Kind("valgrind", "-O1 -g -fno-omit-frame-pointer -DUSE_VALGRIND", "build")
 
 
 def place() -> Path:
@@ -81,17 +83,18 @@ def tree(kind: Kind) -> Path:
     By content: what changed gets the time of the copy, which is later than anything built there.
     """
     copy = place() / f"{kind.name}-tree"
-    (copy / ".penumbra").mkdir(parents=True, exist_ok=True)
+    copy.mkdir(parents=True, exist_ok=True)
     files = subprocess.run(
         ["git", "-c", f"safe.directory={TREE}", "-C", str(TREE), "ls-files", "-z", "--cached", "--others",
          "--exclude-standard", "--deduplicate"], capture_output=True, check=True).stdout  # fmt: skip
     present = b"\0".join(name for name in files.split(b"\0") if name and (TREE / os.fsdecode(name)).exists())
     subprocess.run(["rsync", "-rlpc", "--from0", "--files-from=-", f"{TREE}/", f"{copy}/"], input=present, check=True)
-    run(["cmake", "-G", "Ninja", "-B", "build", "-S", ".", *kind.cmake_options], copy)
+    run(["cmake", "-G", "Ninja", "-B", str(TREE / kind.engine), "-S", str(TREE), *kind.cmake_options], copy)
     return copy
 
 
-def make_command(copy: Path, bin_directory: Path, target: str, *extensions: str) -> list[str]:
-    """The Makefile's target, for some extensions or all, with this PostgreSQL in place of the private installation."""
-    chosen = [f"EXTENSIONS={' '.join(extensions)}"] if extensions else []
-    return [*NICE, "make", "--no-print-directory", "-C", str(copy), target, *chosen, f"PG_BIN={bin_directory}", "INSTALLATION="]
+def make_command(kind: Kind, bin_directory: Path, extension: str, *targets: str) -> list[str]:
+    """Targets of an extension's Makefile in the copy, with this PostgreSQL in place of the private installation."""
+    return [*NICE, "make", "--no-print-directory", "-C", str(place() / f"{kind.name}-tree/extensions" / extension), *targets,
+            f"PG_CONFIG={bin_directory / 'pg_config'}", f"ENGINE_BUILD={TREE / kind.engine}",
+            f"TEST_DIR={place() / f'{kind.name}-test-{extension}'}"]  # fmt: skip

@@ -7,6 +7,7 @@ fails the suite during which it was written, whatever the suite itself says.
 import argparse
 import os
 import re
+import shlex
 import shutil
 import sys
 from collections.abc import Callable
@@ -72,17 +73,14 @@ def sanitizer_suites(bin_directory: Path) -> list[Suite]:
     tree = build.tree(ADDRESS)
     variables = environment(ADDRESS, bin_directory)
     names = [path.parent.name for path in sorted((tree / "extensions").glob("*/Makefile"))]
-
-    def make(target: str, *extensions: str) -> list[str]:
-        return build.make_command(tree, bin_directory, target, *extensions)
-
+    installs = [shlex.join(build.make_command(ADDRESS, bin_directory, name, "install")) for name in names]
     return [
+        Suite("install", ["bash", "-c", f"{' && '.join(installs)} && echo 'ok: installed'"], count_lines, variables),
         *(
-            Suite(f"extension {name}", make("extension-check", name), count_regress, variables)
+            Suite(f"extension {name}", build.make_command(ADDRESS, bin_directory, name, "install", "test"), count_regress, variables)
             for name in names
             if name not in NOT_WITH_SANITIZERS
         ),
-        Suite("install", ["bash", "-c", f"{' '.join(make('install'))} && echo 'ok: installed'"], count_lines, variables),
         Suite("adversarial", [*PYTEST, "test/adversarial"], count_pytest, variables),
         Suite("differential", [*PYTEST, "test/differential", "--queries", "300", "--seconds", "300"], count_pytest, variables),
     ]  # fmt: skip
@@ -90,11 +88,12 @@ def sanitizer_suites(bin_directory: Path) -> list[Suite]:
 
 def valgrind_suites(bin_directory: Path) -> list[Suite]:
     """The server is a script that runs the real one under valgrind, with PostgreSQL's suppressions."""
-    tree = build.tree(VALGRIND)
+    build.tree(VALGRIND)
     real = bin_directory / "postgres.real"
     if not real.exists():
         (bin_directory / "postgres").rename(real)
-    build.run(build.make_command(tree, bin_directory, "install", *WITH_VALGRIND), tree)
+    for name in WITH_VALGRIND:
+        build.run(build.make_command(VALGRIND, bin_directory, name, "install"), tree)
     suppressions = build.whole_source_tree(build.Installation.find().major) / "src/tools/valgrind.supp"
     script = bin_directory / "postgres"
     script.write_text(
@@ -105,9 +104,8 @@ def valgrind_suites(bin_directory: Path) -> list[Suite]:
     )
     script.chmod(0o755)
     return [
-        Suite(f"valgrind, extension {name}",
-              ["make", "-C", str(tree / "extensions" / name), f"PG_CONFIG={bin_directory / 'pg_config'}", f"ENGINE_BUILD={tree / 'build'}",
-               f"TEST_DIR={place() / f'valgrind-{name}'}", "PGCTLTIMEOUT=600", "test-regress"], count_regress, {"PGCTLTIMEOUT": "600"})
+        Suite(f"valgrind, extension {name}", build.make_command(VALGRIND, bin_directory, name, "test-regress"), count_regress,
+              {"PGCTLTIMEOUT": "600"})
         for name in WITH_VALGRIND
     ]  # fmt: skip
 
