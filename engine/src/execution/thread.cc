@@ -4,12 +4,15 @@
 
 #include <cstddef>
 
+#include "expression/expr.h"
+
 namespace penumbra {
 namespace {
 
 // For handlers of faults. It lies at the base of the thread's stack, where nothing that overflows gets.
 constexpr size_t kSignalStackBytes = size_t{128} << 10;
-constexpr size_t kStackBytes = (size_t{1} << 20) + kSignalStackBytes;
+// Room for what runs around an evaluation, and for the frames of a build with sanitizers.
+constexpr size_t kStackBytes = 8 * kEvaluationStackBytes + kSignalStackBytes;
 constexpr int kFaults[] = {SIGSEGV, SIGBUS, SIGILL, SIGABRT};
 
 void* Run(void* argument) {

@@ -10,7 +10,7 @@
 namespace penumbra {
 namespace {
 
-constexpr uint32_t kInlineArgs = 8;
+constexpr uint32_t kInlineArgs = 8;  // of functions that no recursion passes through
 
 // What the evaluated arguments of a call are.
 struct Shape {
@@ -30,20 +30,15 @@ Shape DescribeArguments(const Expr& expr, const Vector* args) {
   return shape;
 }
 
-// inlined: room for kInlineArgs. False: a strict call with a null constant, the rest is not evaluated.
-bool EvaluateArguments(const Expr& expr, const Batch& batch, EvalContext& context, Vector* inlined,
-                       Vector** args) {
+// Null: a strict call with a null constant, the rest is not evaluated. In the arena, because this recurses.
+const Vector* EvaluateArguments(const Expr& expr, const Batch& batch, EvalContext& context) {
   const uint32_t count = expr.evaluated_args;
-  *args = inlined;
-  if (count > kInlineArgs) {
-    *args = context.arena.AllocateArray<Vector>(count);
-    std::uninitialized_default_construct_n(*args, count);
-  }
+  auto* args = context.arena.AllocateArray<Vector>(std::max(count, 1u));
   for (uint32_t i = 0; i < count; ++i) {
-    (*args)[i] = Evaluate(*expr.args[i], batch, context);
-    if (expr.is_strict && (*args)[i].is_null_constant()) return false;
+    new (&args[i]) Vector(Evaluate(*expr.args[i], batch, context));
+    if (expr.is_strict && args[i].is_null_constant()) return nullptr;
   }
-  return true;
+  return args;
 }
 
 // The call once per dictionary entry; args[which] is the only argument that is not constant.
@@ -121,10 +116,8 @@ bool EvaluateOnCodes(const Expr& expr, const Batch& batch, EvalContext& context,
 
 Vector EvaluateCall(const Expr& expr, const Batch& batch, EvalContext& context) {
   if (expr.evaluate_lazily != nullptr) return expr.evaluate_lazily(expr, batch, context);
-  Vector inlined[kInlineArgs];
-  Vector* args;
-  if (!EvaluateArguments(expr, batch, context, inlined, &args)) return NullConstant(expr.type);
-  return Apply(expr, args, batch.rows, context);
+  const Vector* args = EvaluateArguments(expr, batch, context);
+  return args != nullptr ? Apply(expr, args, batch.rows, context) : NullConstant(expr.type);
 }
 
 }  // namespace
@@ -146,7 +139,8 @@ Vector Evaluate(const Expr& expr, const Batch& batch, EvalContext& context) {
   return value;
 }
 
-Vector Apply(const Expr& call, const Vector* args, uint32_t rows, EvalContext& context) {
+// Not inlined: its frame is large, and callers recurse.
+[[gnu::noinline]] Vector Apply(const Expr& call, const Vector* args, uint32_t rows, EvalContext& context) {
   const Shape shape = DescribeArguments(call, args);
   if (shape.is_null) return NullConstant(call.type);
   if (shape.varying == 0) {
@@ -163,8 +157,8 @@ Vector Apply(const Expr& call, const Vector* args, uint32_t rows, EvalContext& c
   return call.evaluate(call, args, rows, context);
 }
 
-void ApplyTruth(const Expr& call, const Vector* args, uint32_t rows, EvalContext& context,
-                Truth* truth) {
+[[gnu::noinline]] void ApplyTruth(const Expr& call, const Vector* args, uint32_t rows, EvalContext& context,
+                                  Truth* truth) {
   const Shape shape = DescribeArguments(call, args);
   if (call.evaluate_truth != nullptr && !shape.is_null && shape.varying > 0 &&
       !HasUsefulDictionary(call, args, shape, rows)) {
@@ -187,9 +181,7 @@ void EvaluateTruth(const Expr& expr, const Batch& batch, EvalContext& context, T
     return;
   }
   if (is_plain_call && expr.evaluate_lazily == nullptr) {
-    Vector inlined[kInlineArgs];
-    Vector* args;
-    if (EvaluateArguments(expr, batch, context, inlined, &args)) {
+    if (const Vector* args = EvaluateArguments(expr, batch, context)) {
       ApplyTruth(expr, args, batch.rows, context, truth);
     } else {
       TruthFromVector(NullConstant(expr.type), batch.rows, truth);

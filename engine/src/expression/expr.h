@@ -101,6 +101,12 @@ struct CodedCall {
   bool keeps_nulls = false;  // a null gives a null
 };
 
+// Whatever walks or evaluates an expression recurses, on stacks that have an end: the engine's threads and
+// the caller's, of which PostgreSQL leaves 512 kB beyond max_stack_depth. A call of more than kExprDepthMax
+// levels is refused. kEvaluationStackBytes holds the deepest one of any kind (depth_test.cc measures it).
+constexpr int kExprDepthMax = 200;
+constexpr size_t kEvaluationStackBytes = size_t{384} << 10;
+
 struct Expr {
   enum class Kind : uint8_t { kColumn, kConstant, kCall };
 
@@ -114,6 +120,7 @@ struct Expr {
   EvaluateLazyFunction evaluate_lazily = nullptr;
   EvaluateTruthFunction evaluate_truth = nullptr;           // beside `evaluate`
   EvaluateLazyTruthFunction evaluate_lazy_truth = nullptr;  // beside `evaluate_lazily`
+  int depth = 0;                    // calls on the longest way down, this one included
   uint32_t evaluated_args = 0;      // the leading ones that `evaluate` reads; the others are in `state`
   bool can_fail = false;            // this node or one below can raise an error
   bool can_be_unsupported = false;  // this node or one below can raise PENUMBRA_UNSUPPORTED

@@ -56,6 +56,7 @@ void FoldConstants(Expr* expr, const Session& session) {
   }
   expr->kind = Expr::Kind::kConstant;
   expr->args.clear();
+  expr->depth = 0;
   expr->evaluate = nullptr;
   expr->evaluate_lazily = nullptr;
   expr->evaluate_truth = nullptr;
@@ -200,6 +201,12 @@ std::unique_ptr<Expr> BuildConstant(PenumbraType type, const PenumbraValue& valu
 std::unique_ptr<Expr> BindCall(PenumbraFunction function, PenumbraType result,
                                const std::vector<const Expr*>& args, const Session& session,
                                std::string* reason, const Collation* collation) {
+  int depth = 1;
+  for (const Expr* arg : args) depth = std::max(depth, arg->depth + 1);
+  if (depth > kExprDepthMax) {
+    *reason = "expression too deep";
+    return nullptr;
+  }
   Binding binding = Bind({function, result, args, session, collation});
   if (!IsComplete(binding)) {
     *reason = std::move(binding.reason);
@@ -210,6 +217,7 @@ std::unique_ptr<Expr> BindCall(PenumbraFunction function, PenumbraType result,
   expr->type = result;
   expr->function = function;
   expr->args = args;
+  expr->depth = depth;
   expr->evaluate = binding.evaluate;
   expr->evaluate_lazily = binding.evaluate_lazily;
   expr->evaluate_truth = binding.evaluate_truth;
