@@ -25,8 +25,9 @@
   X(ROUND, "round") X(TRUNC, "trunc") X(FLOOR, "floor") X(CEIL, "ceil") \
   X(SQRT, "sqrt") X(POWER, "power") X(EXP, "exp") X(LN, "ln") \
   /* CAST(x): to the result type. *_TYPMOD: NUMERIC_TYPMOD(x, precision int4, scale int4); \
-     VARCHAR_TYPMOD/BPCHAR_TYPMOD(x, max_chars int4, is_explicit bool) */ \
-  X(CAST, "cast") X(NUMERIC_TYPMOD, "numeric()") X(VARCHAR_TYPMOD, "varchar()") X(BPCHAR_TYPMOD, "char()") \
+     VARCHAR_TYPMOD/BPCHAR_TYPMOD(x, max_chars int4, is_explicit bool); COMPARED_AS(date): the timestamp that stands \
+     for it in comparisons, where a date beyond the timestamps is later than any */ \
+  X(CAST, "cast") X(COMPARED_AS, "cast") X(NUMERIC_TYPMOD, "numeric()") X(VARCHAR_TYPMOD, "varchar()") X(BPCHAR_TYPMOD, "char()") \
   /* text; LIKE family: (text or bpchar, pattern text); the escape is backslash */ \
   X(LIKE, "LIKE") X(NOT_LIKE, "NOT LIKE") X(ILIKE, "ILIKE") X(NOT_ILIKE, "NOT ILIKE") \
   X(STARTS_WITH, "starts_with") X(LENGTH, "length") X(OCTET_LENGTH, "octet_length") \

@@ -33,6 +33,7 @@ bool IsDear(PenumbraFunction function) {
     case PENUMBRA_FN_ABS:
     case PENUMBRA_FN_SIGN:
     case PENUMBRA_FN_CAST:
+    case PENUMBRA_FN_COMPARED_AS:
       return false;
     default:
       return true;

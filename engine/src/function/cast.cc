@@ -164,6 +164,12 @@ int64_t DateToTimestamp(int32_t date, TimeZone&) {
   return int64_t{date} * kDayUs;
 }
 
+// As date_cmp_timestamp() sees it. Dates begin where timestamps begin, so only the end matters.
+int64_t DateComparedAsTimestamp(int32_t date, TimeZone&) {
+  if (IsInfiniteDate(date)) return InfiniteTimestamp(date);
+  return date >= kTimestampEndDay ? std::numeric_limits<int64_t>::max() - 1 : int64_t{date} * kDayUs;
+}
+
 int64_t CheckedUtc(int64_t utc_us, PenumbraCode code, const char* message) {
   if (!IsValidTimestamp(utc_us)) throw EngineError(code, message);
   return utc_us;
@@ -388,6 +394,13 @@ Binding BindCast(const CallSite& call) {
     case PENUMBRA_FN_CAST:
       if (call.args.size() != 1) return {};
       return ChooseCast(call.args[0]->type, call.result, call.session);
+    case PENUMBRA_FN_COMPARED_AS: {
+      Binding binding;
+      if (call.args.size() == 1 && call.args[0]->type == PENUMBRA_DATE && call.result == PENUMBRA_TIMESTAMP) {
+        binding.evaluate = CastTime<int32_t, int64_t, DateComparedAsTimestamp>;
+      }
+      return binding;
+    }
     case PENUMBRA_FN_VARCHAR_TYPMOD:
     case PENUMBRA_FN_BPCHAR_TYPMOD: return BindTypmod(call);
     default: return {};

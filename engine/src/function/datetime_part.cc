@@ -170,11 +170,13 @@ void ComputeField(DateField field, PenumbraType type, const DayTimes& times, uin
   }
 }
 
-// The last months that a timestamp can have are more microseconds from 1970 than int64 counts.
+constexpr int64_t kWideEpochUs = std::numeric_limits<int64_t>::max() + kUnixEpochUs;
+
+// The last months that a timestamp can have are more microseconds from 1970 than int64 counts. There
+// PostgreSQL divides numerics, and rounds.
 bool HasWideEpoch(DateField field, const DayTimes& times, uint32_t rows) {
   if (field != DateField::kEpoch || times.utc_us == nullptr) return false;
-  constexpr int64_t kLast = std::numeric_limits<int64_t>::max() + kUnixEpochUs;
-  return std::any_of(times.utc_us, times.utc_us + rows, [](int64_t us) { return us > kLast; });
+  return std::any_of(times.utc_us, times.utc_us + rows, [](int64_t us) { return us >= kWideEpochUs; });
 }
 
 // Fields that grow with time are infinite where the time is; the others are null.
@@ -252,7 +254,9 @@ Vector EvaluateExtract(const Expr& expr, const Vector* args, uint32_t rows, Eval
     if (IsBitSet(times.infinite, i)) return Decimal::FromString(IsNegativeInfinity(v, i) ? "-Infinity" : "Infinity");
     if (is_fractional_julian) return JulianDecimal(times.day[i], times.time_us[i]);
     if (field == DateField::kEpoch && !is_date) {
-      return Decimal::FromInteger(int128{times.utc_us[i]} - kUnixEpochUs, scale);
+      const int128 us = int128{times.utc_us[i]} - kUnixEpochUs;
+      return times.utc_us[i] < kWideEpochUs ? Decimal::FromInteger(us, scale)
+                                            : Decimal::Divide(Decimal::FromInteger(us), Decimal::FromInteger(kSecondUs));
     }
     return Decimal::FromInteger(values[i], scale);
   });
@@ -266,7 +270,7 @@ double FieldAsDouble(DateField field, PenumbraType type, int64_t value, const Da
       return static_cast<double>(value / kSecondUs) + static_cast<double>(value % kSecondUs) / 1000000.0;
     case DateField::kEpoch:
       if (type == PENUMBRA_DATE) return static_cast<double>(value);
-      if (times.utc_us[row] < std::numeric_limits<int64_t>::max() + kUnixEpochUs) {
+      if (times.utc_us[row] < kWideEpochUs) {
         return static_cast<double>(value) / 1000000.0;
       }
       return (static_cast<double>(times.utc_us[row]) - static_cast<double>(kUnixEpochUs)) / 1000000.0;
