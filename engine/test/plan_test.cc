@@ -127,12 +127,28 @@ TEST(PlanTest, ConjunctsThatCanFailComeLastInTheirOrder) {
   EXPECT_EQ(filters[2].expr, PlanOf(plan).expr(fails_too));
 }
 
+// An adapter adds a filter per security level: a later one sees only rows that the earlier ones let through,
+// its zone maps and cheap conditions included.
+TEST(PlanTest, AFilterOnAFilterStaysOne) {
+  PlanBuilder plan(kTypes);
+  const PenumbraExpr one = plan.Constant(PENUMBRA_INT4, "1");
+  const PenumbraExpr fails = plan.Call(
+      PENUMBRA_FN_EQ, PENUMBRA_BOOL, {plan.Call(PENUMBRA_FN_DIV, PENUMBRA_INT4, {one, plan.Column(0)}), one});
+  plan.Filter({fails});
+  plan.Filter({plan.Call(PENUMBRA_FN_EQ, PENUMBRA_BOOL, {plan.Column(0), one})});
+  plan.Finish();
+  EXPECT_EQ(NamesOf(plan), (std::vector<std::string>{"Vector Scan", "Vector Filter", "Vector Filter"}));
+  const auto& filters = PlanOf(plan).op(plan.scan()).scan.filters;
+  ASSERT_EQ(filters.size(), 1u);
+  EXPECT_EQ(filters[0].expr, PlanOf(plan).expr(fails));
+}
+
 TEST(PlanTest, OperatorNames) {
   PlanBuilder plan(kTypes);
   plan.Filter({plan.Call(PENUMBRA_FN_EQ, PENUMBRA_BOOL, {plan.Column(0), plan.Column(1)})});
   plan.Filter({plan.Call(PENUMBRA_FN_IS_NOT_NULL, PENUMBRA_BOOL, {plan.Column(2)})});
   plan.Aggregate({plan.Column(2)}, {CountStar()});
-  EXPECT_EQ(NamesOf(plan), (std::vector<std::string>{"Vector Scan", "Vector Filter", "Vector Hash Aggregate"}));
+  EXPECT_EQ(NamesOf(plan), (std::vector<std::string>{"Vector Scan", "Vector Filter", "Vector Filter", "Vector Hash Aggregate"}));
 }
 
 TEST(PlanTest, ATopNRunsBelowAProjectionThatCannotFail) {

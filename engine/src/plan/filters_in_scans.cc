@@ -4,6 +4,9 @@
 // Conjuncts that cannot fail run first, in any order: the same rows pass, and no error can tell. Those that
 // can fail keep their order and see only the rows that all before them let through. For the same reason they
 // never run on a dictionary, whose entries may belong to other rows.
+//
+// A filter above that one stays a step: an adapter separates conditions by filters when the upper ones must not
+// see rows that the lower ones hide, not even by a zone map, since skipped chunks are counted and shown.
 #include <algorithm>
 
 #include "plan/passes.h"

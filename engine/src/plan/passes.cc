@@ -13,8 +13,7 @@ void Visit(const std::vector<Operator>& operators, PenumbraOperator id, std::vec
 }  // namespace
 
 void RunPasses(std::vector<Operator>* operators, PenumbraOperator output) {
-  // Filters become neighbours of scans only when they are one, and a top-N that of a scan only below projections.
-  MergeFilters(operators, output);
+  // A top-N becomes the neighbour of a scan only below projections.
   MoveTopNBelowProjections(operators, output);
   RunFiltersInScans(operators, output);
   // What a scan decodes depends on which filters it runs.

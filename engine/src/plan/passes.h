@@ -15,7 +15,6 @@ void RunPasses(std::vector<Operator>* operators, PenumbraOperator output);
 // Those that `output` depends on, inputs first.
 std::vector<PenumbraOperator> OrderOperators(const std::vector<Operator>& operators, PenumbraOperator output);
 
-void MergeFilters(std::vector<Operator>* operators, PenumbraOperator output);
 void MoveTopNBelowProjections(std::vector<Operator>* operators, PenumbraOperator output);
 void RunFiltersInScans(std::vector<Operator>* operators, PenumbraOperator output);
 void FindNeededColumns(std::vector<Operator>* operators, PenumbraOperator output);
