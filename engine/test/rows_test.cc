@@ -47,6 +47,34 @@ TEST(RowsTest, KeepsEveryTypeAndIsReusable) {
   }
 }
 
+TEST(RowsTest, GivesTheMemoryOfLargeValuesBack) {
+  const PenumbraType type = PENUMBRA_TEXT;
+  Rows rows(&type, 1);
+  const std::string value(size_t{32} << 20, 'x');
+  const uint64_t values[] = {reinterpret_cast<uint64_t>(value.data())};
+  const uint32_t lengths[] = {static_cast<uint32_t>(value.size())};
+  const PenumbraColumnInput column = {values, lengths, nullptr};
+  rows.Append(&column, 1);
+  EXPECT_GE(rows.column(0).bytes.capacity(), value.size());
+  rows.Clear();
+  EXPECT_LT(rows.column(0).bytes.capacity(), size_t{16} << 20);
+  rows.Append(&column, 1);
+  EXPECT_EQ(rows.column(0).View(0), value);
+}
+
+TEST(ArenaTest, GivesTheMemoryOfLargeValuesBack) {
+  MemoryBudget budget(size_t{1} << 20);
+  Arena arena(&budget);
+  for (int i = 0; i < 20; ++i) arena.Allocate(size_t{10} << 20);
+  EXPECT_GE(budget.used_bytes(), size_t{200} << 20);
+  arena.Reset();
+  EXPECT_LE(budget.used_bytes(), size_t{4} << 20);
+  // One value can be larger than all that the budget allows.
+  EXPECT_THROW(arena.Allocate(size_t{300} << 20), EngineError);
+  budget.Admit(size_t{100} << 20);
+  EXPECT_NE(arena.Allocate(size_t{300} << 20), nullptr);
+}
+
 TEST(RowsTest, NullsMayBeginLate) {
   TestColumn column(PENUMBRA_INT4);
   for (int i = 0; i < 300; ++i) column.AddInteger(i);

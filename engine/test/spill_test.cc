@@ -24,7 +24,8 @@ TEST(SpillFile, ReadsWhatWasAppendedAndLeavesNothing) {
   std::string directory = ::testing::TempDir() + "/penumbra_spill_test_XXXXXX";
   ASSERT_NE(mkdtemp(directory.data()), nullptr);
   {
-    SpillFile file(directory);
+    SpillSpace space(directory + "/spill", nullptr);
+    SpillFile file(space);
     EXPECT_EQ(CountEntries(directory), 0);
     std::vector<uint32_t> numbers(1 << 20);
     for (uint32_t i = 0; i < numbers.size(); ++i) numbers[i] = i * 2654435761u;
@@ -44,16 +45,42 @@ TEST(SpillFile, ReadsWhatWasAppendedAndLeavesNothing) {
 
 TEST(SpillFile, Errors) {
   try {
-    SpillFile file("/nonexistent/directory");
+    SpillSpace space("/nonexistent/directory/spill", nullptr);
+    SpillFile file(space);
     FAIL();
   } catch (const EngineError& error) {
     EXPECT_EQ(error.code(), PENUMBRA_IO_ERROR);
     EXPECT_EQ(std::string(error.what()),
               "could not create temporary file: No such file or directory");
   }
-  SpillFile file(::testing::TempDir());
+  SpillSpace space(::testing::TempDir() + "/spill", nullptr);
+  SpillFile file(space);
   char byte;
   EXPECT_THROW(file.Read(0, &byte, 1), EngineError);
+}
+
+TEST(SpillFile, SharesALimit) {
+  PenumbraTemporarySpace shared = {1000, 0};
+  const std::string bytes(400, 'x');
+  SpillSpace one(::testing::TempDir() + "/spill", &shared);
+  {
+    SpillSpace other(::testing::TempDir() + "/spill", &shared);
+    SpillFile first(one), second(other);
+    first.Append(bytes.data(), bytes.size());
+    second.Append(bytes.data(), bytes.size());
+    try {
+      first.Append(bytes.data(), bytes.size());
+      FAIL();
+    } catch (const EngineError& error) {
+      EXPECT_EQ(error.code(), PENUMBRA_TEMPORARY_SPACE_LIMIT);
+    }
+    EXPECT_EQ(shared.used_bytes, 800u);
+  }
+  EXPECT_EQ(shared.used_bytes, 0u);
+  EXPECT_EQ(one.file_bytes(), std::vector<uint64_t>{400});  // also when it is closed
+  SpillFile third(one);
+  third.Append(bytes.data(), bytes.size());
+  EXPECT_EQ(one.file_bytes(), (std::vector<uint64_t>{400, 400}));
 }
 
 }  // namespace

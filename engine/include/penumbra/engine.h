@@ -32,7 +32,7 @@ PenumbraRows *penumbra_rows_create(const PenumbraType *types, int column_count);
 PenumbraStatus penumbra_rows_append(PenumbraRows *rows, const PenumbraColumnInput *columns, uint32_t row_count);
 uint32_t penumbra_rows_count(const PenumbraRows *rows);
 size_t penumbra_rows_bytes(const PenumbraRows *rows);
-void penumbra_rows_clear(PenumbraRows *rows); /* keeps the memory for the next rows */
+void penumbra_rows_clear(PenumbraRows *rows); /* keeps memory for the next rows, but not of large values */
 void penumbra_rows_destroy(PenumbraRows *rows);
 
 /* ---------------------------------------------------------------- segments ------------------ */
@@ -143,10 +143,18 @@ PenumbraType penumbra_plan_output_type(const PenumbraPlan *plan, int output);
 
 typedef struct PenumbraExec PenumbraExec;
 
+/* What the spill files of several executions may take together, and take now. Threads of the engine change
+ * used_bytes; it is what it was before when the last of the executions is destroyed. */
+typedef struct PenumbraTemporarySpace {
+  uint64_t limit_bytes; /* UINT64_MAX: none */
+  uint64_t used_bytes;
+} PenumbraTemporarySpace;
+
 typedef struct PenumbraExecOptions {
   size_t memory_budget_bytes;  /* for hashing and sorting; past it aggregation spills */
   int threads;                 /* engine threads besides the caller; with 0 one is started for long finishes only */
-  const char *temporary_path;  /* directory for spill files, which are unlinked at once */
+  const char *temporary_prefix; /* of the paths of spill files, which are unlinked at once */
+  PenumbraTemporarySpace *temporary_space; /* NULL: no limit; outlives the execution */
 } PenumbraExecOptions;
 
 /* A chunk of a scan: one segment per column (all of the same row count), of which `ranges` are to be read. */
@@ -224,6 +232,8 @@ typedef struct PenumbraExecStats {
   uint64_t summarized_rows; /* of cached_rows: answered from metadata, not decoded */
   int operator_count;
   const PenumbraOperatorStats *operators; /* inputs before those that read them */
+  int temporary_file_count;
+  const uint64_t *temporary_file_bytes; /* of each spill file so far, also of those that are closed */
 } PenumbraExecStats;
 
 void penumbra_exec_get_stats(PenumbraExec *exec, PenumbraExecStats *stats);
@@ -231,7 +241,10 @@ void penumbra_exec_get_stats(PenumbraExec *exec, PenumbraExecStats *stats);
  * text are the adapter's to print. */
 const char *penumbra_plan_operator_name(const PenumbraPlan *plan, int index);
 
-/* Stops the threads (they notice within milliseconds), frees everything. Safe at any time, also with NULL. */
+/* Ends the threads, which notice within milliseconds: nothing reads chunks after it. What may follow is
+ * penumbra_exec_get_stats and penumbra_exec_destroy. Safe at any time and again, also with NULL. */
+void penumbra_exec_stop(PenumbraExec *exec);
+/* Stops it and frees everything. Safe at any time, also with NULL. */
 void penumbra_exec_destroy(PenumbraExec *exec);
 
 #ifdef __cplusplus

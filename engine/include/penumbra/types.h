@@ -65,6 +65,7 @@ typedef enum PenumbraCode {
   PENUMBRA_STRING_TOO_LONG,        /* 22001 */
   PENUMBRA_OUT_OF_MEMORY,          /* 53200 */
   PENUMBRA_DISK_FULL,              /* 53100 */
+  PENUMBRA_TEMPORARY_SPACE_LIMIT,  /* 53400: spill files may not take more, see PenumbraTemporarySpace */
   PENUMBRA_IO_ERROR,               /* 58030 */
   PENUMBRA_CANCELLED,              /* the caller asked for it */
   PENUMBRA_CORRUPT,                /* XX001: a segment does not decode */

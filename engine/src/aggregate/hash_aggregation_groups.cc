@@ -226,7 +226,7 @@ void GroupAggregation::MergePartition(Partition* partition, StateStore& store) {
 std::vector<GroupAggregation::Partition> GroupAggregation::SplitPartition(Partition&& partition) {
   ++split_count_;
   const int level = partition.level + 1;
-  auto file = std::make_shared<SpillFile>(environment_.temporary_path);
+  auto file = std::make_shared<SpillFile>(environment_.spill_space);
   std::vector<RowSpiller> spillers;
   for (int i = 0; i < kPartitions; ++i) spillers.emplace_back(layout_, file);
   for (GroupRows& part : partition.rows) {

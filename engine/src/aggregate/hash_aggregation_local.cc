@@ -95,7 +95,7 @@ bool LocalGroups::ShouldSpill() const {
 }
 
 void LocalGroups::Spill() {
-  if (file_ == nullptr) file_ = std::make_shared<SpillFile>(environment_.temporary_path);
+  if (file_ == nullptr) file_ = std::make_shared<SpillFile>(environment_.spill_space);
   for (int p = 0; p < kPartitions; ++p) {
     if (rows_[p].row_count() == 0) continue;
     RowSpiller spiller(layout_, file_);

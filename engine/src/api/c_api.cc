@@ -203,6 +203,10 @@ void penumbra_exec_get_stats(PenumbraExec* exec, PenumbraExecStats* stats) {
   }
 }
 
+void penumbra_exec_stop(PenumbraExec* exec) {
+  if (exec != nullptr) exec->Stop();
+}
+
 void penumbra_exec_destroy(PenumbraExec* exec) { delete exec; }
 
 }  // extern "C"

@@ -33,7 +33,7 @@ std::unique_ptr<Sink> CreateSink(const Operator& breaker, ExecutionEnvironment& 
 Executor::Executor(const Plan& plan, const PenumbraExecOptions& options)
     : plan_(plan),
       max_threads_(std::clamp(options.threads, 0, 1024)),
-      environment_(options.memory_budget_bytes, plan.session()),
+      environment_(options.memory_budget_bytes, plan.session(), options.temporary_prefix, options.temporary_space),
       specs_(FindPipelines(plan)),
       scans_(plan.operators().size()),
       queue_(&environment_.budget, kQueuedBatchesPerThread * (max_threads_ + 1), kQueuedBytes),
@@ -45,10 +45,9 @@ Executor::Executor(const Plan& plan, const PenumbraExecOptions& options)
   for (PenumbraOperator id : plan.order()) {
     if (plan.IsScan(id)) scans_[id] = std::make_unique<Scan>(plan.op(id).scan);
   }
-  if (options.temporary_path != nullptr) environment_.temporary_path = options.temporary_path;
 }
 
-Executor::~Executor() {
+void Executor::Stop() {
   {
     std::lock_guard lock(mutex_);
     is_stopping_ = true;
@@ -57,6 +56,10 @@ Executor::~Executor() {
   }
   queue_.Close();
   threads_.clear();
+}
+
+Executor::~Executor() {
+  Stop();
   // What a thread holds of a sink goes before the sink.
   caller_.local.reset();
   caller_.cursor.reset();
@@ -405,6 +408,7 @@ void Executor::PushRows(PenumbraOperator scan, const Rows& rows) {
       throw EngineError(PENUMBRA_INTERNAL, "rows for a scan that does not want them");
     }
     if (rows.row_count() == 0) return;
+    environment_.budget.Admit(rows.byte_count());
     if (caller_.pipeline == nullptr && !JoinLocked(&caller_, true)) return;
   }
   OpenCursor(&caller_);
@@ -546,6 +550,9 @@ void Executor::GetStats(PenumbraExecStats* stats) {
   stats->summarized_rows = summarized_rows;
   stats->operator_count = static_cast<int>(stats_.size());
   stats->operators = stats_.data();
+  temporary_file_bytes_ = environment_.spill_space.file_bytes();
+  stats->temporary_file_count = static_cast<int>(temporary_file_bytes_.size());
+  stats->temporary_file_bytes = temporary_file_bytes_.data();
 }
 
 }  // namespace penumbra

@@ -43,7 +43,9 @@ class Executor {
   PenumbraFetch Fetch(PenumbraResult* result);
   void GetStats(PenumbraExecStats* stats);
 
-  // Stops everything. The first failure is the execution's; the others are its echo.
+  // Ends the threads. Nothing but GetStats() and the destructor may follow.
+  void Stop();
+  // Cancels everything. The first failure is the execution's; the others are its echo.
   void Fail(PenumbraCode code, const char* message);
   EngineError first_error() const;
 
@@ -140,6 +142,7 @@ class Executor {
   uint64_t pushed_rows_ = 0;
   uint64_t summarized_rows_ = 0;
   std::vector<PenumbraOperatorStats> stats_;
+  std::vector<uint64_t> temporary_file_bytes_;
   std::vector<EngineThread> threads_;  // last: joined first
 };
 

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "expression/expr.h"
+#include "operator/spill_file.h"
 #include "penumbra/engine.h"
 #include "segment/segment.h"
 #include "vector/arena.h"
@@ -32,11 +33,15 @@ namespace penumbra {
 struct ExecutionEnvironment {
   MemoryBudget budget;
   std::atomic<bool> is_cancelled{false};
-  std::string temporary_path;
+  SpillSpace spill_space;
   int thread_count = 1;  // that call Consume, the caller's included
   const Session& session;
 
-  ExecutionEnvironment(size_t budget_bytes, const Session& s) : budget(budget_bytes), session(s) {}
+  ExecutionEnvironment(size_t budget_bytes, const Session& s, const char* temporary_prefix = nullptr,
+                       PenumbraTemporarySpace* temporary_space = nullptr)
+      : budget(budget_bytes),
+        spill_space(temporary_prefix != nullptr ? temporary_prefix : "/tmp/penumbra_spill", temporary_space),
+        session(s) {}
   void CheckCancelled() const {
     if (is_cancelled.load(std::memory_order_relaxed)) throw EngineError(PENUMBRA_CANCELLED);
   }

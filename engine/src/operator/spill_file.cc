@@ -22,35 +22,63 @@ namespace {
 
 }  // namespace
 
-SpillFile::SpillFile(const std::string& directory) {
-  std::string name =
-      (directory.empty() ? std::string("/tmp") : directory) + "/penumbra_spill.XXXXXX";
-  std::vector<char> path(name.begin(), name.end());
-  path.push_back('\0');
+SpillSpace::FileBytes* SpillSpace::AddFile() {
+  std::lock_guard lock(mutex_);
+  return &files_.emplace_back(0);
+}
+
+void SpillSpace::Take(uint64_t bytes) {
+  if (shared_ == nullptr) return;
+  std::atomic_ref<uint64_t> used(shared_->used_bytes);
+  if (used.fetch_add(bytes, std::memory_order_relaxed) + bytes <= shared_->limit_bytes) return;
+  GiveBack(bytes);
+  throw EngineError(PENUMBRA_TEMPORARY_SPACE_LIMIT);
+}
+
+void SpillSpace::GiveBack(uint64_t bytes) {
+  if (shared_ == nullptr) return;
+  std::atomic_ref<uint64_t>(shared_->used_bytes).fetch_sub(bytes, std::memory_order_relaxed);
+}
+
+std::vector<uint64_t> SpillSpace::file_bytes() const {
+  std::lock_guard lock(mutex_);
+  return {files_.begin(), files_.end()};
+}
+
+SpillFile::SpillFile(SpillSpace& space) : space_(space) {
+  std::string path = space.prefix() + ".XXXXXX";
   descriptor_ = mkostemp(path.data(), O_CLOEXEC);
   if (descriptor_ < 0) ThrowSystemError("create", errno);
-  if (unlink(path.data()) != 0) {
+  if (unlink(path.c_str()) != 0) {
     int error = errno;
     close(descriptor_);
     ThrowSystemError("unlink", error);
   }
+  bytes_ = space.AddFile();
 }
 
-SpillFile::~SpillFile() { close(descriptor_); }
+SpillFile::~SpillFile() {
+  close(descriptor_);
+  space_.GiveBack(bytes());
+}
 
 uint64_t SpillFile::Append(const void* bytes, size_t length) {
-  const uint64_t begin = bytes_;
+  const uint64_t begin = this->bytes();
+  space_.Take(length);
+  uint64_t end = begin;
   const char* from = static_cast<const char*>(bytes);
-  while (length > 0) {
-    ssize_t written = pwrite(descriptor_, from, length, static_cast<off_t>(bytes_));
+  while (end < begin + length) {
+    ssize_t written = pwrite(descriptor_, from, begin + length - end, static_cast<off_t>(end));
     if (written < 0) {
       if (errno == EINTR) continue;
-      ThrowSystemError("write", errno);
+      const int error = errno;
+      space_.GiveBack(length);
+      ThrowSystemError("write", error);
     }
     from += written;
-    length -= static_cast<size_t>(written);
-    bytes_ += static_cast<uint64_t>(written);
+    end += static_cast<uint64_t>(written);
   }
+  bytes_->store(end, std::memory_order_relaxed);
   return begin;
 }
 

@@ -9,6 +9,8 @@
 namespace penumbra {
 namespace {
 
+// The strings of a chunk's pages take less, unless they were toasted.
+constexpr size_t kKeepBytes = size_t{16} << 20;
 constexpr size_t kVariableBytesMax = UINT32_MAX - RowsColumn::kPaddingBytes;
 
 bool IsNull(const PenumbraColumnInput& input, uint32_t row) {
@@ -71,9 +73,8 @@ char* ReserveBytes(RowsColumn* column, size_t more) {
   if (used + more > kVariableBytesMax)
     throw EngineError(PENUMBRA_UNSUPPORTED, "more than 4 GB in one column of a chunk");
   const size_t wanted = used + more + RowsColumn::kPaddingBytes;
-  // Never shrunk: what is past the last row is padding.
-  if (column->bytes.size() < wanted)
-    column->bytes.resize(std::max(wanted, 2 * column->bytes.size()));
+  // What is past the last row is padding.
+  if (column->bytes.size() < wanted) GrowTo(&column->bytes, wanted);
   return column->bytes.data() + used;
 }
 
@@ -203,6 +204,7 @@ void Rows::Clear() {
     column.scale = -1;
     column.fixed.clear();
     column.ends.clear();  // `bytes` stays: all of it is padding now
+    if (column.bytes.capacity() > kKeepBytes) column.bytes = std::vector<char>();
     column.validity.clear();
     column.null_count = 0;
   }

@@ -6,7 +6,8 @@
 
 namespace penumbra {
 namespace {
-constexpr size_t kKeepBlocks = 32;
+// What a batch of a hundred columns takes; more is a batch of large values, of which others need not come.
+constexpr size_t kKeepBytes = size_t{4} << 20;
 constexpr size_t kHugePageBytes = size_t{2} << 20;
 }
 
@@ -44,8 +45,8 @@ void* Arena::AllocateSlow(size_t bytes) {
   return memory;
 }
 
-void Arena::Release(size_t keep_blocks) {
-  while (blocks_.size() > keep_blocks) {
+void Arena::Release(size_t keep_bytes) {
+  while (total_bytes_ > keep_bytes) {
     std::free(blocks_.back().memory);
     total_bytes_ -= blocks_.back().bytes;
     if (budget_ != nullptr) budget_->Subtract(blocks_.back().bytes);
@@ -54,7 +55,7 @@ void Arena::Release(size_t keep_blocks) {
 }
 
 void Arena::Reset() {
-  Release(kKeepBlocks);
+  Release(kKeepBytes);
   block_index_ = 0;
   used_ = 0;
   current_ = blocks_.empty() ? nullptr : blocks_[0].memory;

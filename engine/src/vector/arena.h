@@ -21,12 +21,19 @@ class MemoryBudget {
 
   void Add(size_t bytes) {
     size_t used = used_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-    if (used > hard_limit_bytes_) {
+    if (used > hard_limit_bytes_ + admitted_bytes_.load(std::memory_order_relaxed)) {
       used_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
       throw EngineError(PENUMBRA_OUT_OF_MEMORY);
     }
     size_t peak = peak_bytes_.load(std::memory_order_relaxed);
     while (used > peak && !peak_bytes_.compare_exchange_weak(peak, used, std::memory_order_relaxed)) {
+    }
+  }
+  // A row handed in cannot be cut: the copies that the work on it takes may exceed the limit.
+  void Admit(size_t row_bytes) {
+    constexpr size_t kCopies = 8;
+    if (kCopies * row_bytes > admitted_bytes_.load(std::memory_order_relaxed)) {
+      admitted_bytes_.store(kCopies * row_bytes, std::memory_order_relaxed);
     }
   }
   void Subtract(size_t bytes) { used_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
@@ -40,6 +47,7 @@ class MemoryBudget {
   const size_t hard_limit_bytes_;
   std::atomic<size_t> used_bytes_{0};
   std::atomic<size_t> peak_bytes_{0};
+  std::atomic<size_t> admitted_bytes_{0};  // one thread's to write: the one that hands in rows
 };
 
 // Not thread-safe. Memory is 64-byte aligned per allocation of 64 bytes and more, else 16, and lives
@@ -69,7 +77,7 @@ class Arena {
     std::memcpy(copy, bytes, length);
     return copy;
   }
-  // Frees all but the first blocks, up to keep_bytes, and starts over: cheap enough for every batch.
+  // Frees all but the first blocks, up to 4 MB, and starts over: cheap enough for every batch.
   void Reset();
   size_t bytes() const { return total_bytes_; }
 
@@ -79,7 +87,7 @@ class Arena {
     size_t bytes;
   };
   void* AllocateSlow(size_t bytes);
-  void Release(size_t keep_blocks);
+  void Release(size_t keep_bytes);
 
   MemoryBudget* budget_;
   size_t block_bytes_;  // of the next block
