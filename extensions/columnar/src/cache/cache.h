@@ -101,6 +101,13 @@ extern CachedScan *cache_scan_begin(Relation rel, Snapshot snapshot,
 extern CachedScan *cache_scan_begin_parts(Relation rel, Snapshot snapshot,
 										  const AttrNumber *attnums, int natts);
 extern void cache_scan_prove_part(CachedScan *scan, BlockNumber begin, BlockNumber end);
+/*
+ * stop(readers) ends the threads that read the chunks.  It is called before
+ * the pins are released, whatever releases them: also an error, also the exit
+ * of the process, which does not unwind.  It may be called again, or for
+ * nothing, and must raise no error.
+ */
+extern void cache_scan_set_readers(CachedScan *scan, void (*stop) (void *), void *readers);
 extern void cache_scan_end(CachedScan *scan);
 
 #endif							/* PENUMBRA_CACHE_H */

@@ -235,6 +235,11 @@ load_columns(Relation rel, const AttrNumber *attnums, int natts)
 				 errdetail("The other pages are read from the table."),
 				 errhint("Load fewer columns, unload other tables, or raise penumbra.memory (now %zu MB).",
 						 region_budget_bytes() / (1024 * 1024))));
+	if (result.wide_pages > 0)
+		ereport(NOTICE,
+				(errmsg("%llu pages of relation \"%s\" are not cached because of large values",
+						(unsigned long long) result.wide_pages, RelationGetRelationName(rel)),
+				 errdetail("They are read from the table.")));
 	return result.chunks_loaded;
 }
 

@@ -30,8 +30,12 @@
 #include "cache/heap_page.h"
 #include "pg_compat.h"
 
-/* A page with more is not worth caching, and would take as much memory while it is loaded. */
-#define IMAGE_DETOASTED_BYTES_MAX	((Size) 64 * 1024 * 1024)
+/*
+ * A page with larger values than these on average is not cached.  The time to
+ * read them is that of their bytes, cached or not, and a vector of 2048 rows
+ * of them is all that an execution can be asked to hold: 32 MB.
+ */
+#define IMAGE_DETOASTED_BYTES_PER_ROW	((Size) 16 * 1024)
 
 typedef enum FetchKind
 {
@@ -84,6 +88,11 @@ struct HeapRowReader
 	Size		detoasted_bytes;	/* in detoast_context */
 	Size		detoasted_bytes_limit;
 	bool		is_too_wide;	/* the page has more, and was not read to its end */
+	/* the open page */
+	Buffer		buffer;
+	uint32		next_tuple;
+	uint32		tuple_count;
+	OffsetNumber tuples[MaxHeapTuplesPerPage];
 };
 
 static uint8
@@ -368,28 +377,34 @@ release_detoasted(HeapRowReader *reader)
 }
 
 /*
- * Appends the tuples at the given offsets; the page is a pinned buffer's or a
- * private copy.  False: it has more toasted bytes than the reader's limit,
- * and nothing was appended.
+ * Appends the tuples at the given offsets up to the first that exceeds
+ * bytes_limit with its detoasted bytes, and returns how many; the page is a
+ * pinned buffer's or a private copy.  None: it has more toasted bytes than the
+ * reader's limit.
  */
-static bool
+static uint32
 append_tuples(HeapRowReader *reader, Page page, const OffsetNumber *offsets, uint32 count,
-			  PenumbraRows *rows)
+			  Size bytes_limit, PenumbraRows *rows)
 {
 	PenumbraStatus status;
+	uint32		row = 0;
 
 	if (count == 0)
-		return true;
+		return 0;
 	for (int c = 0; c < reader->ncolumns; c++)
 		reader->columns[c].has_nulls = false;
-	for (uint32 row = 0; row < count && !reader->is_too_wide; row++)
+	while (row < count && reader->detoasted_bytes < bytes_limit && !reader->is_too_wide)
+	{
 		deform_tuple(reader, (HeapTupleHeader) PageGetItem(page, PageGetItemId(page, offsets[row])),
 					 row);
+		row++;
+	}
 	if (reader->is_too_wide)
 	{
 		release_detoasted(reader);
-		return false;
+		return 0;
 	}
+	count = row;
 	for (int c = 0; c < reader->ncolumns; c++)
 	{
 		ReaderColumn *column = &reader->columns[c];
@@ -402,15 +417,13 @@ append_tuples(HeapRowReader *reader, Page page, const OffsetNumber *offsets, uin
 	release_detoasted(reader);
 	if (status.code != PENUMBRA_OK)
 		penumbra_report_status(&status);
-	return true;
+	return count;
 }
 
 bool
 heap_row_reader_append_image(HeapRowReader *reader, Page page, PenumbraRows *rows,
 							 uint32 *row_count)
 {
-	bool		appended;
-
 	OffsetNumber offsets[MaxHeapTuplesPerPage];
 	OffsetNumber last = PageGetMaxOffsetNumber(page);
 	uint32		count = 0;
@@ -420,10 +433,10 @@ heap_row_reader_append_image(HeapRowReader *reader, Page page, PenumbraRows *row
 		if (ItemIdIsNormal(PageGetItemId(page, offset)))
 			offsets[count++] = offset;
 	}
-	reader->detoasted_bytes_limit = IMAGE_DETOASTED_BYTES_MAX;
-	appended = append_tuples(reader, page, offsets, count, rows);
-	*row_count = appended ? count : 0;
-	return appended;
+	reader->detoasted_bytes_limit = IMAGE_DETOASTED_BYTES_PER_ROW * count;
+	*row_count = append_tuples(reader, page, offsets, count, SIZE_MAX, rows);
+	reader->detoasted_bytes_limit = SIZE_MAX;
+	return *row_count == count;
 }
 
 /* Which tuples of a share-locked page the snapshot sees. */
@@ -460,31 +473,46 @@ find_visible_tuples(Relation rel, Buffer buffer, BlockNumber block, Snapshot sna
 	return count;
 }
 
-uint32
-heap_row_reader_append_page(HeapRowReader *reader, BlockNumber block, Buffer buffer,
-							Snapshot snapshot, PenumbraRows *rows)
+void
+heap_row_reader_open_page(HeapRowReader *reader, BlockNumber block, Snapshot snapshot)
 {
-	OffsetNumber offsets[MaxHeapTuplesPerPage];
-	bool		release = !BufferIsValid(buffer);
-	uint32		count;
-
+	Assert(!BufferIsValid(reader->buffer));
 	CHECK_FOR_INTERRUPTS();
-	if (release)
-		buffer = ReadBufferExtended(reader->rel, MAIN_FORKNUM, block, RBM_NORMAL, reader->strategy);
-	heap_page_prune_opt(reader->rel, buffer);
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	count = find_visible_tuples(reader->rel, buffer, block, snapshot, offsets);
-	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-	reader->detoasted_bytes_limit = SIZE_MAX;
-	(void) append_tuples(reader, BufferGetPage(buffer), offsets, count, rows);
-	if (release)
-		ReleaseBuffer(buffer);
-	return count;
+	reader->buffer = ReadBufferExtended(reader->rel, MAIN_FORKNUM, block, RBM_NORMAL,
+										reader->strategy);
+	heap_page_prune_opt(reader->rel, reader->buffer);
+	LockBuffer(reader->buffer, BUFFER_LOCK_SHARE);
+	reader->tuple_count = find_visible_tuples(reader->rel, reader->buffer, block, snapshot,
+											  reader->tuples);
+	LockBuffer(reader->buffer, BUFFER_LOCK_UNLOCK);
+	reader->next_tuple = 0;
+}
+
+bool
+heap_row_reader_append_rows(HeapRowReader *reader, PenumbraRows *rows, Size bytes_limit)
+{
+	reader->next_tuple += append_tuples(reader, BufferGetPage(reader->buffer),
+										reader->tuples + reader->next_tuple,
+										reader->tuple_count - reader->next_tuple,
+										Max(bytes_limit, 1), rows);
+	if (reader->next_tuple < reader->tuple_count)
+		return true;
+	heap_row_reader_close_page(reader);
+	return false;
+}
+
+void
+heap_row_reader_close_page(HeapRowReader *reader)
+{
+	if (BufferIsValid(reader->buffer))
+		ReleaseBuffer(reader->buffer);
+	reader->buffer = InvalidBuffer;
 }
 
 void
 heap_row_reader_destroy(HeapRowReader *reader)
 {
+	heap_row_reader_close_page(reader);
 	if (reader->strategy != NULL)
 		FreeAccessStrategy(reader->strategy);
 	MemoryContextDelete(reader->context);

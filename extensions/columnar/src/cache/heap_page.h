@@ -26,20 +26,25 @@ typedef struct HeapRowReader HeapRowReader;
 extern HeapRowReader *heap_row_reader_create(Relation rel, const AttrNumber *attnums, int natts);
 
 /*
- * Appends the rows of one page that `snapshot` (MVCC) sees.  The page is read,
+ * Opens a page for the rows of it that `snapshot` (MVCC) sees.  It is read,
  * pruned opportunistically, locked, checked for serializable conflicts and
- * unlocked as a sequential scan would.  Detoasts.  `buffer` is the block's
- * buffer when the caller holds it pinned and unlocked, else InvalidBuffer.
- * Returns the number of rows appended.
+ * unlocked as a sequential scan would, and stays pinned until its last row was
+ * appended or the reader closes it.
  */
-extern uint32 heap_row_reader_append_page(HeapRowReader *reader, BlockNumber block, Buffer buffer,
-										  Snapshot snapshot, PenumbraRows *rows);
+extern void heap_row_reader_open_page(HeapRowReader *reader, BlockNumber block, Snapshot snapshot);
+/*
+ * Appends the next rows of the open page, detoasted: all, or one and more up
+ * to that which exceeds bytes_limit.  False: that was the page's last.
+ */
+extern bool heap_row_reader_append_rows(HeapRowReader *reader, PenumbraRows *rows,
+										Size bytes_limit);
+extern void heap_row_reader_close_page(HeapRowReader *reader);
 
 /*
  * Appends every LP_NORMAL tuple of a page that the caller has proven
  * all-visible: a private copy, 8-byte aligned, taken under the content lock,
  * so that detoasting happens without it.  False, and nothing appended: its
- * toasted values are too many bytes to be cached.
+ * toasted values are so large that they are not worth caching.
  */
 extern bool heap_row_reader_append_image(HeapRowReader *reader, Page page, PenumbraRows *rows,
 										 uint32 *row_count);

@@ -48,8 +48,11 @@
 #include "cache/stop_points.h"
 #include "cache/validate.h"
 
-/* Longer chunks stop here; their other pages are served from the heap. */
-#define CHUNK_ROWS_BYTES_MAX	((Size) 512 * 1024 * 1024)
+/*
+ * Longer chunks stop here; their other pages are served from the heap.  What
+ * is not toasted comes to this with a hundred columns that are all null.
+ */
+#define CHUNK_ROWS_BYTES_MAX	((Size) 256 * 1024 * 1024)
 
 #define PREFETCH_PAGES			32
 
@@ -66,6 +69,7 @@ typedef struct Loader
 	LoadProgress *progress;
 	uint64		protected_serial;
 	uint64		unserved_pages;
+	uint64		wide_pages;		/* of these, because of large values */
 	bool		serves_more;	/* than before the load: chunks or columns that were not there */
 	char	   *image;			/* a page, aligned */
 	VmPage	   *vm_page;
@@ -301,10 +305,15 @@ read_pages(Loader *loader, uint32 number)
 
 		CHECK_FOR_INTERRUPTS();
 		draft->first_row[page] = draft->rows;
-		if (is_long ||
-			!copy_page(loader, first_block + page, &vm_buffer, horizon, stamp, &lsn) ||
-			!heap_row_reader_append_image(loader->reader, loader->image, loader->rows, &page_rows))
+		if (!is_long &&
+			!copy_page(loader, first_block + page, &vm_buffer, horizon, stamp, &lsn))
 			continue;
+		if (is_long ||
+			!heap_row_reader_append_image(loader->reader, loader->image, loader->rows, &page_rows))
+		{
+			loader->wide_pages++;
+			continue;
+		}
 		draft->rows += page_rows;
 		pg_atomic_write_u64(&draft->page_lsn[page], lsn);
 		pg_atomic_write_u64(&draft->live[page / 64],
@@ -684,6 +693,7 @@ loader_load(Relation rel, const LoadOptions *options, LoadResult *result)
 		loader->progress->chunks_done = options->first_chunk;
 		load_chunks(loader, result);
 		result->unserved_pages = loader->unserved_pages;
+		result->wide_pages = loader->wide_pages;
 		/* Generic plans were made without; a standby cannot log the message. */
 		if (loader->serves_more && !RecoveryInProgress())
 			CacheInvalidateRelcache(rel);

@@ -8,6 +8,13 @@
  * whichever comes first.  A backend that dies without any of these takes the
  * whole server through crash recovery, and the cache is empty after it.
  *
+ * Who reads the segments from threads names a function that ends them, which
+ * is called before the pins go.  A FATAL error does not unwind the executor,
+ * and this callback of the exit comes before ShutdownPostgres() aborts the
+ * transaction; so without that function the threads would read memory that
+ * others fill, and still run when exit() destroys the library's statics.  A
+ * scan without pins is therefore listed as well.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -30,8 +37,10 @@
 typedef struct ScanState
 {
 	CachedScan	scan;			/* first */
-	bool		is_pinned;
-	dlist_node	node;			/* in pinned_scans while is_pinned */
+	bool		is_open;
+	dlist_node	node;			/* in open_scans while is_open */
+	void		(*stop_readers) (void *);	/* or NULL */
+	void	   *readers;
 	MemoryContextCallback callback;
 	Relation	rel;			/* not used by cache_scan_end() */
 	CacheKey	key;
@@ -51,7 +60,7 @@ typedef struct ScanState
 
 const BlockNumber cache_chunk_pages = CHUNK_PAGES;
 
-static dlist_head pinned_scans = DLIST_STATIC_INIT(pinned_scans);
+static dlist_head open_scans = DLIST_STATIC_INIT(open_scans);
 
 /* Looked at while planning, at 100 ns each. */
 #define SAMPLE_CHUNKS 32
@@ -118,42 +127,58 @@ cache_note_wanted(Relation rel, const AttrNumber *attnums, int natts)
 /* ---------------------------------------------------------------- pins ---- */
 
 static void
-release_pins(void *argument)
+release_scan(void *argument)
 {
 	ScanState  *state = argument;
 
-	if (!state->is_pinned)
+	if (!state->is_open)
 		return;
-	state->is_pinned = false;
+	if (state->stop_readers != NULL)
+		state->stop_readers(state->readers);
+	state->is_open = false;
 	dlist_delete(&state->node);
 	for (int i = 0; i < state->npinned; i++)
 		directory_unpin_chunk(state->pinned[i], state->attnums, state->natts);
 }
 
 static void
-release_all_pins(int code, Datum argument)
+release_all_scans(int code, Datum argument)
 {
-	while (!dlist_is_empty(&pinned_scans))
-		release_pins(dlist_container(ScanState, node, dlist_head_node(&pinned_scans)));
+	bool		any = !dlist_is_empty(&open_scans);
+
+	while (!dlist_is_empty(&open_scans))
+		release_scan(dlist_container(ScanState, node, dlist_head_node(&open_scans)));
+	if (any)
+		STOP_POINT("exit-after-unpin");
 }
 
 static void
-pin_chunks(ScanState *state)
+open_scan(ScanState *state, bool is_pinned)
 {
 	static bool exit_registered = false;
 
 	if (!exit_registered)
 	{
-		before_shmem_exit(release_all_pins, (Datum) 0);
+		before_shmem_exit(release_all_scans, (Datum) 0);
 		exit_registered = true;
 	}
-	state->callback.func = release_pins;
+	state->callback.func = release_scan;
 	state->callback.arg = state;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &state->callback);
-	state->npinned = directory_pin_chunks(state->rel, state->attnums, state->natts, 0,
-										  &state->pinned);
-	dlist_push_head(&pinned_scans, &state->node);
-	state->is_pinned = true;
+	if (is_pinned)
+		state->npinned = directory_pin_chunks(state->rel, state->attnums, state->natts, 0,
+											  &state->pinned);
+	dlist_push_head(&open_scans, &state->node);
+	state->is_open = true;
+}
+
+void
+cache_scan_set_readers(CachedScan *scan, void (*stop) (void *), void *readers)
+{
+	ScanState  *state = (ScanState *) scan;
+
+	state->stop_readers = stop;
+	state->readers = readers;
 }
 
 /* Maps a segment into this process once, instead of a page fault per 4 KB. */
@@ -337,8 +362,8 @@ cache_scan_begin_parts(Relation rel, Snapshot snapshot, const AttrNumber *attnum
 	state->natts = natts;
 	state->attnums = palloc(sizeof(AttrNumber) * Max(natts, 1));
 	memcpy(state->attnums, attnums, sizeof(AttrNumber) * natts);
-	if (cache_is_available() && IsMVCCSnapshot(snapshot) && cache_refusal_of_relation(rel) == NULL)
-		pin_chunks(state);
+	open_scan(state, cache_is_available() && IsMVCCSnapshot(snapshot) &&
+			  cache_refusal_of_relation(rel) == NULL);
 	STOP_POINT("scan-after-pin");
 	/* after the snapshot: rows on pages added later are not visible to it */
 	state->nblocks = RelationGetNumberOfBlocks(rel);
@@ -374,5 +399,5 @@ void
 cache_scan_end(CachedScan *scan)
 {
 	note_scan((ScanState *) scan);
-	release_pins(scan);
+	release_scan(scan);
 }

@@ -8,6 +8,8 @@
  */
 #include "postgres.h"
 
+#include "utils/guc.h"
+
 #include "cache/heap_page.h"
 
 typedef struct StatusError
@@ -69,6 +71,10 @@ status_message_is_primary(PenumbraCode code)
 void
 penumbra_report_status(const PenumbraStatus *status)
 {
+	if (status->code == PENUMBRA_TEMPORARY_SPACE_LIMIT)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("temporary file size exceeds temp_file_limit (%dkB)", temp_file_limit)));
 	for (int i = 0; i < (int) lengthof(status_errors); i++)
 	{
 		const StatusError *error = &status_errors[i];

@@ -10,9 +10,10 @@
  * it also gives errors their own text.  Where the engine may give up after it
  * returned rows, the node keeps them back (held_rows.c).
  *
- * Life of memory: scan_context holds the pins on chunks; engine_context is
+ * Life of memory: scan_context holds the pins on chunks; execution_context is
  * its child and destroys the engine (and so its threads) in a reset
- * callback, and children are deleted first.
+ * callback, and children are deleted first.  Where nothing is unwound, at a
+ * FATAL error, the cache stops the threads before it releases the pins.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,13 +25,11 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/objectaccess.h"
-#include "commands/tablespace.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "nodes/extensible.h"
 #include "nodes/nodeFuncs.h"
-#include "storage/fd.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -38,11 +37,17 @@
 
 #include "query/custom_scan.h"
 #include "query/paths.h"
+#include "query/temporary_files.h"
 #include "query/translate.h"
 
-/* Heap rows are pushed in batches of about a vector, or after so many pages. */
+/*
+ * Heap rows are pushed in batches of about a vector, or after so many pages, or
+ * at this part of the memory that the query may use: a batch exists several
+ * times over while the engine works on it.
+ */
 #define PUSH_ROWS 2048
 #define PUSH_PAGES_MAX 128
+#define PUSH_BUDGET_SHARE 4
 
 static Node *create_state(CustomScan *scan);
 static void begin_scan(CustomScanState *node, EState *estate, int eflags);
@@ -242,16 +247,32 @@ next_ordinary_row(PenumbraScanState *state, TupleTableSlot *slot)
 /* ---------------------------------------------------------------- starting the engine */
 
 static void
+stop_engine(void *arg)
+{
+	penumbra_exec_stop(((PenumbraScanState *) arg)->exec);
+}
+
+static void
+destroy_exec(PenumbraScanState *state)
+{
+	if (state->exec == NULL)
+		return;
+	penumbra_exec_stop(state->exec);
+	temporary_files_report(state->exec, state->temporary_prefix);
+	penumbra_exec_destroy(state->exec);
+	state->exec = NULL;
+}
+
+static void
 destroy_engine(void *arg)
 {
 	PenumbraScanState *state = arg;
 
-	penumbra_exec_destroy(state->exec);
-	state->exec = NULL;
+	destroy_exec(state);
 	if (state->rows != NULL)
 		penumbra_rows_destroy(state->rows);
 	state->rows = NULL;
-	state->plan = NULL;			/* its translation's context is a sibling */
+	state->plan = NULL;			/* its translation dies after this */
 }
 
 static RuntimeValue *
@@ -282,18 +303,6 @@ refusal_at_start(PenumbraScanState *state, EState *estate)
 }
 
 static void
-get_temporary_directory(char *path)
-{
-	Oid			tablespace;
-
-	PrepareTempTablespaces();
-	tablespace = GetNextTempTableSpace();
-	TempTablespacePath(path, OidIsValid(tablespace) ? tablespace : MyDatabaseTableSpace);
-	/* PostgreSQL makes it at the first temporary file only. */
-	(void) MakePGDirectory(path);
-}
-
-static void
 open_table(PenumbraScanState *state, int i)
 {
 	ScanTable  *table = &state->tables[i];
@@ -309,6 +318,7 @@ open_table(PenumbraScanState *state, int i)
 	table->cached = state->parallel == NULL
 		? cache_scan_begin(table->rel, snapshot, attnos, count)
 		: cache_scan_begin_parts(table->rel, snapshot, attnos, count);
+	cache_scan_set_readers(table->cached, stop_engine, state);
 	table->reader = heap_row_reader_create(table->rel, attnos, count);
 }
 
@@ -369,16 +379,19 @@ start_execution(PenumbraScanState *state)
 
 	options.memory_budget_bytes = get_hash_memory_limit();
 	options.threads = has_threads ? price_threads(rows_of_chunks(state)) : 0;
-	options.temporary_path = state->temporary_path;
+	temporary_files_set_options(&options);
+	state->temporary_prefix = options.temporary_prefix;
 	state->exec = penumbra_exec_create(state->plan, &options);
 	if (state->exec == NULL)
 		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
 	state->is_reading_heap = true;
+	state->is_page_open = false;
 	state->heap_table = 0;
 	for (int i = 0; i < state->table_count; i++)
 	{
 		state->tables[i].heap_range = 0;
 		state->tables[i].next_block = 0;
+		heap_row_reader_close_page(state->tables[i].reader);
 	}
 	status = add_chunks(state);
 	if (status.code == PENUMBRA_OK)
@@ -386,33 +399,41 @@ start_execution(PenumbraScanState *state)
 	return status;
 }
 
-/* Pins the chunks and starts the engine. */
+/* Starts the engine on the open tables. */
 static PenumbraStatus
 start_engine(PenumbraScanState *state, Translation *translation)
 {
-	MemoryContext engine_context;
-	MemoryContextCallback *callback;
+	MemoryContextCallback *callback = palloc0(sizeof(MemoryContextCallback));
 
-	for (int i = 0; i < state->table_count; i++)
-		open_table(state, i);
-	engine_context = AllocSetContextCreate(state->scan_context, "Penumbra engine",
-										   ALLOCSET_SMALL_SIZES);
-	callback = MemoryContextAllocZero(engine_context, sizeof(MemoryContextCallback));
 	callback->func = destroy_engine;
 	callback->arg = state;
-	MemoryContextRegisterResetCallback(engine_context, callback);
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, callback);
 	state->plan = translation->plan;
 	state->scan = translation->scan;
 	state->rows = create_rows(state);
 	state->window = result_window_create(state->pipeline->output_map);
-	state->temporary_path = palloc(MAXPGPATH);
-	get_temporary_directory(state->temporary_path);
 	if (state->parallel != NULL && !parallel_scan_claim(state))
 	{
 		state->is_done = true;
 		return (PenumbraStatus) {PENUMBRA_OK};
 	}
 	return start_execution(state);
+}
+
+/* Pins the chunks; not again when the node is rescanned, since what is proven stays so for a snapshot. */
+static void
+open_tables(PenumbraScanState *state)
+{
+	MemoryContext old_context;
+
+	if (state->scan_context != NULL)
+		return;
+	state->scan_context = AllocSetContextCreate(state->css.ss.ps.state->es_query_cxt,
+												"Penumbra scan", ALLOCSET_DEFAULT_SIZES);
+	old_context = MemoryContextSwitchTo(state->scan_context);
+	for (int i = 0; i < state->table_count; i++)
+		open_table(state, i);
+	MemoryContextSwitchTo(old_context);
 }
 
 static void handle_status(PenumbraScanState *state, const PenumbraStatus *status);
@@ -424,6 +445,7 @@ start(PenumbraScanState *state)
 	const char *reason = refusal_at_start(state, estate);
 	Translation *translation;
 	MemoryContext old_context;
+	MemoryContext engine_context;
 	PenumbraStatus status;
 
 	state->is_started = true;
@@ -437,14 +459,18 @@ start(PenumbraScanState *state)
 		start_ordinary(state, reason);
 		return;
 	}
-	state->scan_context = AllocSetContextCreate(estate->es_query_cxt, "Penumbra scan",
-												ALLOCSET_DEFAULT_SIZES);
-	old_context = MemoryContextSwitchTo(state->scan_context);
+	open_tables(state);
+	state->execution_context = AllocSetContextCreate(state->scan_context, "Penumbra execution",
+													 ALLOCSET_DEFAULT_SIZES);
+	old_context = MemoryContextSwitchTo(state->execution_context);
 	/* Its context is older than the engine's, and contexts of one parent die youngest first. */
 	translation = translation_begin(state->pipeline, evaluate_runtime(state));
+	engine_context = AllocSetContextCreate(state->execution_context, "Penumbra engine",
+										   ALLOCSET_SMALL_SIZES);
 	if (translation_add_stages(translation, state->pipeline))
 	{
 		state->holds_rows = penumbra_plan_can_be_unsupported_late(translation->plan);
+		MemoryContextSwitchTo(engine_context);
 		status = start_engine(state, translation);
 	}
 	else
@@ -457,17 +483,26 @@ start(PenumbraScanState *state)
 		handle_status(state, &status);
 }
 
+/* Ends the execution; the tables stay open for the next. */
+static void
+end_execution(PenumbraScanState *state)
+{
+	if (state->execution_context == NULL)
+		return;
+	if (state->exec != NULL)
+		explain_keep_report(state);
+	MemoryContextDelete(state->execution_context);
+	state->execution_context = NULL;
+	state->window = NULL;
+}
+
 /* Frees the engine and the pins. */
 static void
 release(PenumbraScanState *state)
 {
 	if (state->scan_context == NULL)
 		return;
-	if (state->exec != NULL)
-	{
-		explain_keep_report(state);
-		destroy_engine(state);
-	}
+	end_execution(state);
 	for (int i = 0; i < state->table_count; i++)
 	{
 		ScanTable  *table = &state->tables[i];
@@ -482,7 +517,6 @@ release(PenumbraScanState *state)
 	}
 	MemoryContextDelete(state->scan_context);
 	state->scan_context = NULL;
-	state->window = NULL;
 }
 
 /*
@@ -511,29 +545,26 @@ handle_status(PenumbraScanState *state, const PenumbraStatus *status)
 
 /* ---------------------------------------------------------------- running */
 
-/* The next page to be read from the heap; false when there is none. */
+/* Opens the next page that is read from the heap; false when there is none. */
 static bool
-next_heap_block(PenumbraScanState *state, ScanTable **table, BlockNumber *block)
+open_heap_page(PenumbraScanState *state)
 {
-	while (state->heap_table < state->table_count)
+	Snapshot	snapshot = state->css.ss.ps.state->es_snapshot;
+
+	for (; state->heap_table < state->table_count; state->heap_table++)
 	{
-		ScanTable  *current = &state->tables[state->heap_table];
+		ScanTable  *table = &state->tables[state->heap_table];
 
-		while (current->heap_range < current->cached->nheap_ranges)
+		for (; table->heap_range < table->cached->nheap_ranges; table->heap_range++)
 		{
-			struct CachedBlockRange *range = &current->cached->heap_ranges[current->heap_range];
+			struct CachedBlockRange *range = &table->cached->heap_ranges[table->heap_range];
 
-			if (current->next_block < range->begin)
-				current->next_block = range->begin;
-			if (current->next_block < range->end)
-			{
-				*table = current;
-				*block = current->next_block++;
-				return true;
-			}
-			current->heap_range++;
+			table->next_block = Max(table->next_block, range->begin);
+			if (table->next_block >= range->end)
+				continue;
+			heap_row_reader_open_page(table->reader, table->next_block++, snapshot);
+			return true;
 		}
-		state->heap_table++;
 	}
 	return false;
 }
@@ -542,26 +573,27 @@ next_heap_block(PenumbraScanState *state, ScanTable **table, BlockNumber *block)
 static PenumbraStatus
 push_heap_rows(PenumbraScanState *state)
 {
-	Snapshot	snapshot = state->css.ss.ps.state->es_snapshot;
+	Size		bytes_limit = get_hash_memory_limit() / PUSH_BUDGET_SHARE;
 	PenumbraStatus status = {PENUMBRA_OK};
-	ScanTable  *table;
-	BlockNumber block;
 	int			pages = 0;
 
-	penumbra_rows_clear(state->rows);
-	while (penumbra_rows_count(state->rows) < PUSH_ROWS && pages < PUSH_PAGES_MAX)
+	while (penumbra_rows_count(state->rows) < PUSH_ROWS && pages < PUSH_PAGES_MAX &&
+		   penumbra_rows_bytes(state->rows) < bytes_limit)
 	{
-		if (!next_heap_block(state, &table, &block))
+		if (!state->is_page_open && !open_heap_page(state))
 		{
 			state->is_reading_heap = false;
 			break;
 		}
 		CHECK_FOR_INTERRUPTS();
-		heap_row_reader_append_page(table->reader, block, InvalidBuffer, snapshot, state->rows);
+		state->is_page_open =
+			heap_row_reader_append_rows(state->tables[state->heap_table].reader, state->rows,
+										bytes_limit - penumbra_rows_bytes(state->rows));
 		pages++;
 	}
 	if (penumbra_rows_count(state->rows) > 0)
 		status = penumbra_exec_push_rows(state->exec, state->scan, state->rows);
+	penumbra_rows_clear(state->rows);
 	if (status.code == PENUMBRA_OK && !state->is_reading_heap)
 		status = penumbra_exec_end_rows(state->exec, state->scan);
 	return status;
@@ -605,8 +637,7 @@ fetch_result(PenumbraScanState *state)
 					state->is_done = true;
 					return false;
 				}
-				penumbra_exec_destroy(state->exec);
-				state->exec = NULL;
+				destroy_exec(state);
 				status = start_execution(state);
 				break;
 			case PENUMBRA_FETCH_ERROR:
@@ -629,10 +660,14 @@ custom_scan_next_engine_row(PenumbraScanState *state, TupleTableSlot *slot)
 	{
 		if (result_window_next(state->window, slot))
 			return true;
-		old_context = MemoryContextSwitchTo(state->scan_context);
+		old_context = MemoryContextSwitchTo(state->execution_context);
 		has_result = fetch_result(state);
 		MemoryContextSwitchTo(old_context);
-		if (!has_result && state->is_done)
+		if (has_result || !state->is_done)
+			continue;
+		if (state->is_rescanned)
+			end_execution(state);
+		else
 			release(state);
 	}
 	return false;
@@ -772,7 +807,13 @@ rescan(CustomScanState *node)
 			ExecReScan(state->ordinary);
 		return;
 	}
-	release(state);
+	if (state->parallel != NULL)
+		release(state);
+	else
+	{
+		end_execution(state);
+		state->is_rescanned = true;
+	}
 	held_rows_drop(state);
 	if (state->parallel == &state->unshared)
 		pg_atomic_write_u32(&state->unshared.next_part, 0);

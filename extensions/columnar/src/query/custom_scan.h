@@ -68,11 +68,14 @@ typedef struct PenumbraScanState
 	int			table_count;
 	ScanTable  *tables;
 	int			heap_table;		/* whose heap pages are read now */
-	char	   *temporary_path; /* directory for the engine's files */
+	bool		is_page_open;	/* of that table, with more rows */
+	const char *temporary_prefix;	/* of the engine's files */
 	ParallelScan *parallel;		/* NULL: not a parallel scan */
 	ParallelScan unshared;		/* of a parallel scan that runs in one process */
-	MemoryContext scan_context; /* chunks pinned and readers, of one execution */
-	PenumbraPlan *plan;			/* these three die before scan_context */
+	bool		is_rescanned;	/* tables stay open and proven between executions */
+	MemoryContext scan_context; /* tables: chunks pinned, readers */
+	MemoryContext execution_context;	/* its child: the plan and what follows */
+	PenumbraPlan *plan;
 	PenumbraOperator scan;		/* of the plan: the tables' rows */
 	PenumbraExec *exec;
 	PenumbraRows *rows;

@@ -311,6 +311,13 @@ qual_cost(PlannerInfo *root, RestrictInfo *rinfo)
 	return cost.per_tuple;
 }
 
+/* A leakproof qual may see every row. */
+static Index
+qual_level(const RestrictInfo *rinfo)
+{
+	return rinfo->leakproof ? 0 : rinfo->security_level;
+}
+
 /* By security level, then by cost, as PostgreSQL evaluates them; stable. */
 static List *
 sort_quals(PlannerInfo *root, List *restrictinfos)
@@ -328,8 +335,8 @@ sort_quals(PlannerInfo *root, List *restrictinfos)
 		{
 			RestrictInfo *before = list_nth_node(RestrictInfo, sorted, place - 1);
 
-			if (before->security_level < rinfo->security_level ||
-				(before->security_level == rinfo->security_level &&
+			if (qual_level(before) < qual_level(rinfo) ||
+				(qual_level(before) == qual_level(rinfo) &&
 				 qual_cost(root, before) <= cost))
 				break;
 			place--;
@@ -341,7 +348,8 @@ sort_quals(PlannerInfo *root, List *restrictinfos)
 
 /*
  * Adds the quals as filters, one per security level, so that no row reaches a
- * leaky qual before a barrier below it has passed it.
+ * leaky qual before a barrier below it has passed it; nor does its zone map,
+ * since EXPLAIN ANALYZE shows how many chunks were skipped.
  */
 void
 paths_add_filters(PlannerInfo *root, Pipeline *pipeline, List *restrictinfos, Index relid)
@@ -355,9 +363,9 @@ paths_add_filters(PlannerInfo *root, Pipeline *pipeline, List *restrictinfos, In
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 		Node	   *clause = pipeline_normalize((Node *) rinfo->clause, relid);
 
-		if (stage == NULL || rinfo->security_level != level)
+		if (stage == NULL || qual_level(rinfo) != level)
 			stage = pipeline_add_stage(pipeline, PIPELINE_FILTER, NIL);
-		level = rinfo->security_level;
+		level = qual_level(rinfo);
 		stage->exprs = lappend(stage->exprs, clause);
 	}
 }

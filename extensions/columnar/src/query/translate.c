@@ -30,6 +30,9 @@
 #include "cache/cache.h"
 #include "query/translate_internal.h"
 
+/* The engine takes 200 levels of calls; casts that change nothing are levels here only. */
+#define TRANSLATION_DEPTH_MAX 400
+
 PenumbraExpr
 translate_refuse(Translation *translation, const char *reason)
 {
@@ -291,13 +294,14 @@ translate_typmod(Translation *translation, const FunctionMapping *mapping, List 
 
 /* Brings arguments of dates and timestamps mixed to one type. */
 static bool
-cast_args(Translation *translation, PenumbraType type, PenumbraExpr *args, int arg_count)
+cast_args(Translation *translation, PenumbraFunction function, PenumbraType type,
+		  PenumbraExpr *args, int arg_count)
 {
 	for (int i = 0; i < arg_count; i++)
 	{
 		if (penumbra_plan_expr_type(translation->plan, args[i]) == type)
 			continue;
-		args[i] = translate_call(translation, PENUMBRA_FN_CAST, type, &args[i], 1);
+		args[i] = translate_call(translation, function, type, &args[i], 1);
 		if (args[i] < 0)
 			return false;
 	}
@@ -339,11 +343,11 @@ translate_function(Translation *translation, Oid function_oid, Oid result_oid, O
 				break;
 			}
 		case SHAPE_AS_TIMESTAMP:
-			if (!cast_args(translation, PENUMBRA_TIMESTAMP, args, arg_count))
+			if (!cast_args(translation, PENUMBRA_FN_COMPARED_AS, PENUMBRA_TIMESTAMP, args, arg_count))
 				return -1;
 			break;
 		case SHAPE_AS_TIMESTAMPTZ:
-			if (!cast_args(translation, PENUMBRA_TIMESTAMPTZ, args, arg_count))
+			if (!cast_args(translation, PENUMBRA_FN_CAST, PENUMBRA_TIMESTAMPTZ, args, arg_count))
 				return -1;
 			break;
 		default:
@@ -387,12 +391,11 @@ translate_input(Translation *translation, Node *node)
 	return place < 0 ? -1 : penumbra_plan_column(translation->plan, translation->current, place);
 }
 
-PenumbraExpr
-translate_expr(Translation *translation, Node *node)
+static PenumbraExpr
+translate_shallow(Translation *translation, Node *node)
 {
 	PenumbraExpr expr;
 
-	check_stack_depth();
 	if (node == NULL)
 		return translate_refuse(translation, "empty expression");
 	if (IsA(node, Const))
@@ -416,6 +419,20 @@ translate_expr(Translation *translation, Node *node)
 		return expr >= 0 ? expr : translate_runtime(translation, node);
 	}
 	return translate_node(translation, node);
+}
+
+/* What is too deep for us is PostgreSQL's, also its error when it is too deep for PostgreSQL. */
+PenumbraExpr
+translate_expr(Translation *translation, Node *node)
+{
+	PenumbraExpr expr;
+
+	if (translation->depth >= TRANSLATION_DEPTH_MAX || stack_is_too_deep())
+		return translate_refuse(translation, "expression too deep");
+	translation->depth++;
+	expr = translate_shallow(translation, node);
+	translation->depth--;
+	return expr;
 }
 
 /* ---------------------------------------------------------------- stages */

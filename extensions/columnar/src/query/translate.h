@@ -35,6 +35,7 @@ typedef struct Translation
 	const RuntimeValue *runtime_values; /* by runtime_exprs; NULL while planning */
 	const char *reason;			/* why the last expression was refused */
 	int			conditional_depth;	/* inside what may not be evaluated at all */
+	int			depth;			/* of the expression at hand */
 	PenumbraExpr case_operand;
 	MemoryContext owner;
 } Translation;
