@@ -14,6 +14,8 @@ import pytest
 from conftest import SLOWNESS, connect, wait_until, wait_until_ready
 from penumbra_lab.state import TREE
 
+# No query or load passes these, but the end of a process and DROP DATABASE; their tests are there.
+PASSED_ELSEWHERE = {"exit-after-unpin": "extensions/columnar/test/t/004_exit.pl", "drop-database": "test/crash/test_background.py"}
 STOP_POINTS = sorted(
     set(
         re.findall(
@@ -21,6 +23,7 @@ STOP_POINTS = sorted(
             "".join(path.read_text() for path in TREE.glob("extensions/columnar/src/**/*.c")),
         )
     )
+    - PASSED_ELSEWHERE.keys()
 )
 ROWS = 20_000
 THREADED_ROWS = 300_000

@@ -88,7 +88,7 @@ def sanitizer_suites(bin_directory: Path) -> list[Suite]:
 
 def valgrind_suites(bin_directory: Path) -> list[Suite]:
     """The server is a script that runs the real one under valgrind, with PostgreSQL's suppressions."""
-    build.tree(VALGRIND)
+    tree = build.tree(VALGRIND)
     real = bin_directory / "postgres.real"
     if not real.exists():
         (bin_directory / "postgres").rename(real)

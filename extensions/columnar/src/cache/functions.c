@@ -120,12 +120,17 @@ may_see_relation(const RelationSummary *relation)
 	return may_maintain(relation->relid) || may_read(relation->relid, 0);
 }
 
-/* Encodings tell of values, like pg_stats: not where row-level security hides some. */
+/* Encodings and encoded sizes tell of values, like pg_stats: not where row-level security hides some. */
+static bool
+may_see_values(Oid relid)
+{
+	return may_maintain(relid) || check_enable_rls(relid, InvalidOid, true) != RLS_ENABLED;
+}
+
 static bool
 may_see_column(Oid relid, AttrNumber attnum)
 {
-	return may_maintain(relid) ||
-		(may_read(relid, attnum) && check_enable_rls(relid, InvalidOid, true) != RLS_ENABLED);
+	return may_see_values(relid) && (may_maintain(relid) || may_read(relid, attnum));
 }
 
 Relation
@@ -423,8 +428,10 @@ penumbra_sql_tables(PG_FUNCTION_ARGS)
 		};
 		bool		nulls[lengthof(values)] = {0};
 
-		if (sees_all || may_see_relation(relation))
-			tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		if (!sees_all && !may_see_relation(relation))
+			continue;
+		nulls[8] = !sees_all && !may_see_values(relation->relid);	/* bytes */
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	return (Datum) 0;
 }
