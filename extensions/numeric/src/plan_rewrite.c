@@ -10,6 +10,10 @@
  * conditions stay as they are, because an index calls what its operator class
  * says.  Custom and foreign scans keep their own expressions.
  *
+ * The executor asks for EXECUTE on what the plan calls.  So that the setting
+ * changes nobody's rights, a function is replaced only where everybody may
+ * execute both, and a plan depends on both.
+ *
  *-------------------------------------------------------------------------
  */
 #include "pg_compat.h"
@@ -46,25 +50,31 @@ typedef struct Replacement
 typedef struct Rewrite
 {
 	HTAB	   *replacements;
-	List	   *used;			/* of Oid: our functions that the plan now calls */
+	List	   *replaced;		/* of Oid: theirs that the plan called, and ours that it now calls */
 	Bitmapset  *kept_states;	/* of the current Agg: transition states that stay the server's */
 } Rewrite;
 
 static bool is_rewriting = false;
 static planner_hook_type previous_planner_hook = NULL;
 
-/* NULL: not looked up since the catalogs last changed.  Empty: the extension is not in this database. */
+/* Empty: the extension is not in this database. */
 static HTAB *replacements = NULL;
 
+/* Numbers of changes of pg_proc: how many were seen, and how many had been when the look-up of the replacements began. */
+static uint64 function_changes = 1;
+static uint64 replacements_as_of = 0;
+
+/* Comes in the middle of any look-up in the catalogs, so nothing is freed here. */
 static void
-forget_replacements(Datum arg, int cache_id, uint32 hash_value)
+note_function_change(Datum arg, int cache_id, uint32 hash_value)
 {
-	if (replacements != NULL)
-		hash_destroy(replacements);
-	replacements = NULL;
+	function_changes++;
 }
 
-/* Our function stands for the one of the same name and arguments in pg_catalog, if there is one. */
+/*
+ * Our function stands for the one of the same name and arguments in pg_catalog, if there is one and everybody may
+ * execute either.
+ */
 static void
 add_replacement(HTAB *table, Oid ours)
 {
@@ -78,7 +88,7 @@ add_replacement(HTAB *table, Oid ours)
 	theirs = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, NameGetDatum(&form->proname),
 							 PointerGetDatum(&form->proargtypes),
 							 ObjectIdGetDatum(PG_CATALOG_NAMESPACE));
-	if (OidIsValid(theirs))
+	if (OidIsValid(theirs) && compat_may_execute(theirs, ACL_ID_PUBLIC) && compat_may_execute(ours, ACL_ID_PUBLIC))
 	{
 		Replacement *entry = hash_search(table, &theirs, HASH_ENTER, NULL);
 
@@ -112,28 +122,34 @@ add_extension_functions(HTAB *table, Oid extension)
 	table_close(depend, AccessShareLock);
 }
 
+/* Looked up anew where pg_proc changed since, or meanwhile: a REVOKE must not be missed. */
 static HTAB *
 find_replacements(void)
 {
 	static bool is_watching = false;
 	HASHCTL		control = {.keysize = sizeof(Oid), .entrysize = sizeof(Replacement)};
-	HTAB	   *table;
-	Oid			extension;
 
-	if (replacements != NULL)
-		return replacements;
 	if (!is_watching)
 	{
-		CacheRegisterSyscacheCallback(PROCOID, forget_replacements, (Datum) 0);
+		CacheRegisterSyscacheCallback(PROCOID, note_function_change, (Datum) 0);
 		is_watching = true;
 	}
-	table = hash_create("penumbra_numeric functions", 128, &control, HASH_ELEM | HASH_BLOBS);
-	extension = get_extension_oid(EXTENSION_NAME, true);
-	/* Look-ups may bring invalidations; what they would forget is this table, which is not there yet. */
-	if (OidIsValid(extension))
-		add_extension_functions(table, extension);
-	replacements = table;
-	return table;
+	while (replacements_as_of != function_changes)
+	{
+		uint64		as_of = function_changes;
+		Oid			extension;
+
+		CHECK_FOR_INTERRUPTS();
+		if (replacements != NULL)
+			hash_destroy(replacements);
+		replacements = NULL;
+		replacements = hash_create("penumbra_numeric functions", 128, &control, HASH_ELEM | HASH_BLOBS);
+		extension = get_extension_oid(EXTENSION_NAME, true);
+		if (OidIsValid(extension))
+			add_extension_functions(replacements, extension);
+		replacements_as_of = as_of;
+	}
+	return replacements;
 }
 
 static void
@@ -144,7 +160,8 @@ replace(Oid *function, Rewrite *rewrite)
 	if (entry == NULL)
 		return;
 	*function = entry->ours;
-	rewrite->used = list_append_unique_oid(rewrite->used, entry->ours);
+	rewrite->replaced = list_append_unique_oid(rewrite->replaced, entry->theirs);
+	rewrite->replaced = list_append_unique_oid(rewrite->replaced, entry->ours);
 }
 
 static bool
@@ -320,13 +337,13 @@ rewrite_plan(Plan *plan, Rewrite *rewrite)
 	rewrite_plan(plan->righttree, rewrite);
 }
 
-/* A cached plan must be made anew when one of the functions goes. */
+/* A cached plan must be made anew when one of the functions goes, or the right to execute it. */
 static void
-record_dependencies(PlannedStmt *statement, List *used)
+record_dependencies(PlannedStmt *statement, List *functions)
 {
 	ListCell   *cell;
 
-	foreach(cell, used)
+	foreach(cell, functions)
 	{
 		PlanInvalItem *item = makeNode(PlanInvalItem);
 
@@ -355,7 +372,7 @@ rewriting_planner(Query *query, const char *query_string, int cursor_options, Pa
 	rewrite_plan(statement->planTree, &rewrite);
 	foreach(cell, statement->subplans)
 		rewrite_plan(lfirst(cell), &rewrite);
-	record_dependencies(statement, rewrite.used);
+	record_dependencies(statement, rewrite.replaced);
 	return statement;
 }
 

@@ -160,6 +160,44 @@ RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
 RESET min_parallel_table_scan_size;
 DROP AGGREGATE shares_state(numeric);
+-- nobody's rights change: what is not for everybody to execute, theirs or ours, stays pg_catalog's, also in cached plans
+CREATE ROLE numeric_user;
+GRANT SELECT ON prices TO numeric_user;
+SET plan_cache_mode = force_generic_plan;
+PREPARE roots AS SELECT sum(sqrt(id)) > 0 AS has_roots FROM prices;
+SELECT uses('EXECUTE roots');
+SET ROLE numeric_user;
+EXECUTE roots;
+RESET ROLE;
+REVOKE EXECUTE ON FUNCTION pg_catalog.sqrt(numeric) FROM PUBLIC;
+SELECT uses('EXECUTE roots');
+SET ROLE numeric_user;
+EXECUTE roots;
+SELECT sum(sqrt(id)) FROM prices;
+RESET ROLE;
+REVOKE EXECUTE ON FUNCTION penumbra_numeric.ln(numeric) FROM PUBLIC;
+SET ROLE numeric_user;
+SELECT round(max(ln(id)), 3) AS ln FROM prices;
+RESET ROLE;
+-- aggregates, and those that would share a state with one of them; functions of operators
+REVOKE EXECUTE ON FUNCTION pg_catalog.sum(numeric), pg_catalog.numeric_mul(numeric, numeric) FROM PUBLIC;
+SELECT uses('SELECT sum(price), avg(price), max(price) FROM prices');
+SET ROLE numeric_user;
+SELECT sum(price) FROM prices;
+SELECT max(id * price) FROM prices;
+SELECT max(id + price) FROM prices;
+RESET ROLE;
+-- everybody may again
+GRANT EXECUTE ON FUNCTION pg_catalog.sqrt(numeric), penumbra_numeric.ln(numeric), pg_catalog.sum(numeric),
+	pg_catalog.numeric_mul(numeric, numeric) TO PUBLIC;
+SET ROLE numeric_user;
+SELECT uses('EXECUTE roots');
+EXECUTE roots;
+RESET ROLE;
+DEALLOCATE roots;
+RESET plan_cache_mode;
+REVOKE SELECT ON prices FROM numeric_user;
+DROP ROLE numeric_user;
 -- a cached plan, when the extension goes and comes
 PREPARE total AS SELECT sum(price) FROM prices;
 SET plan_cache_mode = force_generic_plan;
