@@ -14,7 +14,8 @@
 
 #include "postgres.h"
 
-#include "typmod.h"
+/* What a type modifier has room for (typmod.h). */
+#define DICTIONARY_NUMBER_MAX 8191
 
 static inline uint32
 dictionary_number(uint32 id)

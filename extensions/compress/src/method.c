@@ -24,13 +24,13 @@
 #include "miscadmin.h"
 #include "parser/parse_func.h"
 #include "pg_compat.h"
-#include "typmod.h"
 #include "utils/builtins.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/regproc.h"
 #include "utils/syscache.h"
+#include "value.h"
 
 PENUMBRA_SQL_FUNCTION(create_compression_method);
 PENUMBRA_SQL_FUNCTION(built_in_compression_methods);

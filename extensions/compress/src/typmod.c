@@ -8,7 +8,6 @@
 #include "typmod.h"
 
 #include "catalog/pg_type.h"
-#include "dictionary.h"
 #include "miscadmin.h"
 #include "pg_compat.h"
 #include "utils/array.h"

@@ -18,11 +18,11 @@
 
 #include "postgres.h"
 
+#include "dictionary.h"
 #include "method.h"
 #include "value.h"
 
 #define TYPMOD_NO_LEVEL 63
-#define DICTIONARY_NUMBER_MAX 8191
 
 StaticAssertDecl(METHOD_ID_MAX < 1 << 12, "a method id fits into 12 bits");
 StaticAssertDecl(PENUMBRA_MAX_LEVEL - PENUMBRA_MIN_LEVEL < TYPMOD_NO_LEVEL,

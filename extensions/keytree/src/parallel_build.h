@@ -8,7 +8,7 @@
 #ifndef KEYTREE_PARALLEL_BUILD_H
 #define KEYTREE_PARALLEL_BUILD_H
 
-#include "build.h"
+#include "build_rows.h"
 
 typedef struct KeytreeParallelBuild KeytreeParallelBuild;
 

@@ -11,7 +11,7 @@
 #include "access/relscan.h"
 #include "port/atomics.h"
 
-#include "build.h"
+#include "build_rows.h"
 
 /* Hands out the table's pages to the processes of a build, in order. */
 typedef struct KeytreePageQueue

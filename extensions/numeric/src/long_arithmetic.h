@@ -13,21 +13,7 @@
 #ifndef LONG_ARITHMETIC_H
 #define LONG_ARITHMETIC_H
 
-#include "postgres.h"
-
-/* As in the server's NumericVar and in its on-disk format. */
-#define LONG_POSITIVE	0x0000
-#define LONG_NEGATIVE	0x4000
-
-/* sign * sum of digits[i] * 10000 ^ (weight - i); zero has no digits, weight 0 and is positive */
-typedef struct LongNumber
-{
-	int			sign;
-	int			weight;
-	int			dscale;
-	int			ndigits;
-	int16	   *digits;
-} LongNumber;
+#include "long_number.h"
 
 /* a * b rounded to rscale, half away from zero; exact when rscale >= a->dscale + b->dscale */
 extern bool long_multiply(const LongNumber *a, const LongNumber *b, LongNumber *result, int rscale);

@@ -4,8 +4,7 @@
 #ifndef LONG_DIGITS_H
 #define LONG_DIGITS_H
 
-#include "long_arithmetic.h"
-
+#include "long_number.h"
 #include "penumbra/digits.h"
 
 #define LONG_BASE			10000

@@ -7,6 +7,8 @@
 
 #include "miscadmin.h"
 
+#include "long_arithmetic.h"
+
 #define BITS_PER_LIMB 53.150849518197795	/* log2(10^16) */
 
 /* How exp is computed: argument divided by 2 ^ halvings, terms of the series in `strides` interleaved sums. */
