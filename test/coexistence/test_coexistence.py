@@ -1,9 +1,11 @@
 """All extensions in one server, loaded in either order: same answers, and each does its part."""
 
+import ctypes
 import os
 import re
 import signal
 import time
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -85,6 +87,15 @@ def wait_until(condition, failure: str) -> None:
         time.sleep(0.1)
 
 
+def engine_threads(pid: int) -> list[int]:
+    """Of a backend, by the name that the engine gives them."""
+    return [
+        int(comm.parent.name)
+        for comm in Path(f"/proc/{pid}/task").glob("*/comm")
+        if int(comm.parent.name) != pid and comm.read_text() == "penumbra\n"
+    ]
+
+
 def test_answers_are_the_servers(server):
     with server.connect() as connection:
         set_ours(connection, False)
@@ -161,3 +172,35 @@ def test_a_crash_is_reported_and_the_cache_comes_back(server):
         connection.execute("SELECT penumbra.load('t')")
         connection.execute("SET penumbra.mode = require")
         assert rows(connection, ENGINE) == expected
+
+
+@pytest.mark.skipif(os.cpu_count() == 1, reason="the engine starts no threads on a single CPU")
+def test_a_crash_of_an_engine_thread_is_reported(server):
+    with server.connect() as connection:
+        # A thread has at least 65,536 rows to itself.
+        connection.execute("CREATE TABLE many AS SELECT generate_series(1, 300000) AS id")
+        connection.execute("VACUUM ANALYZE many")
+        connection.execute("CHECKPOINT")
+        connection.execute("SELECT penumbra.load('many')")
+        connection.execute("SET penumbra.workers = 1")
+        connection.execute("SET penumbra.mode = require")
+        # Who fetches one row keeps the thread: it fills the queue of results and waits, however fast it is.
+        connection.execute("BEGIN")
+        connection.execute("DECLARE cursor CURSOR FOR SELECT id, count(*) FROM many GROUP BY id")
+        assert len(rows(connection, "FETCH 1 FROM cursor")) == 1
+        ((pid,),) = rows(connection, "SELECT pg_backend_pid()")
+        wait_until(lambda: engine_threads(pid), "no thread of the engine")
+        (thread,) = engine_threads(pid)
+        assert ctypes.CDLL(None).tgkill(pid, thread, signal.SIGSEGV) == 0
+        wait_until(lambda: not Path(f"/proc/{pid}").exists(), "the crash did not end the process")
+        with pytest.raises(psycopg.OperationalError):
+            connection.execute("FETCH 1 FROM cursor")
+    wait_until(lambda: can_connect(server), "the server did not come back")
+    crashes = server.data / "pg_crash"
+    wait_until(lambda: any(crashes.glob(f"pg_crash_{pid}_*.report")), "no report")
+    (file,) = crashes.glob(f"pg_crash_{pid}_*.txt")
+    assert "\nthread: penumbra\n" in file.read_text()
+    report = file.with_suffix(".report").read_text()
+    for function, source in (("Executor::RunThread", "executor.cc"), ("Run", "thread.cc")):
+        assert re.search(rf"\b{function}\(.* at \S*/engine/src/execution/{source}:\d+", report)
+    assert "PostgresMain" not in report
