@@ -5,7 +5,7 @@
  *
  * Operators are found by the function behind them.  Only functions whose
  * engine counterpart has exactly their semantics stand here; what depends on
- * the collation is checked in translate.c.
+ * the collation is checked in translation.c.
  *
  *-------------------------------------------------------------------------
  */

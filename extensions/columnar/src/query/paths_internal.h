@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * paths_internal.h
- *	  Shared by paths.c, upper_paths.c and stored_form.c only.
+ *	  Shared by scan_paths.c, upper_paths.c and stored_form.c only.
  *
  *-------------------------------------------------------------------------
  */

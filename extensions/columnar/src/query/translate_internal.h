@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * translate_internal.h
- *	  Shared by translate.c and translate_node.c only.
+ *	  Shared by translation.c and translate_node.c only.
  *
  *-------------------------------------------------------------------------
  */

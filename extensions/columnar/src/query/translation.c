@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * translate.c
+ * translation.c
  *	  Engine plans from pipelines; constants, parameters and functions of
  *	  expressions.  Node types with a shape of their own are in
  *	  translate_node.c.
