@@ -32,7 +32,7 @@ check: build install venv ## every test there is, on this machine's PostgreSQL
 
 check-all: CHECK_PACKAGES := check-all
 check-all: CHECK_LENGTH := --long
-check-all: check ## make check at length, with sanitizers, then PostgreSQL 17 and 18 and arm64 in chroots
+check-all: check ## make check at length, with sanitizers, then PostgreSQL 17, 18 and 19 and arm64 in chroots
 	@test/chroot/check_all
 
 packages: ## install the Debian packages of packages.txt that are missing

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * pg_compat.h
- *	  Every difference between the supported PostgreSQL versions (15, 17, 18).
+ *	  Every difference between the supported PostgreSQL versions (15 to 19).
  *
  * No other file tests PG_VERSION_NUM.  Where a function changed its
  * signature, a wrapper here has the newest shape.
@@ -13,8 +13,11 @@
 
 #include "postgres.h"
 
+#include "access/amapi.h"
+#include "access/heapam.h"
 #include "access/relscan.h"
 #include "access/stratnum.h"
+#include "access/tableam.h"
 #include "access/xlogreader.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_namespace.h"
@@ -27,22 +30,32 @@
 #include "executor/instrument.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
+#include "nodes/pathnodes.h"
+#include "nodes/plannodes.h"
 #include "optimizer/optimizer.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
 #include "storage/proc.h"
+#include "storage/shmem.h"
 #include "storage/standby.h"
 #include "tcop/tcopprot.h"
 #include "utils/acl.h"
+#include "utils/date.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/pg_locale.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+#include "utils/timestamp.h"
 
 /* 16 took the macros of variable-length values out of postgres.h. */
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
+#endif
+
+/* 16 has soft errors. */
+#if PG_VERSION_NUM >= 160000
+#include "nodes/miscnodes.h"
 #endif
 
 /* 18 split EXPLAIN's header. */
@@ -51,8 +64,8 @@
 #include "commands/explain_state.h"
 #endif
 
-#if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 190000
-#error "Penumbra supports PostgreSQL 15 to 18"
+#if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 200000
+#error "Penumbra supports PostgreSQL 15 to 19"
 #endif
 
 /* 16 renamed RelFileNode to RelFileLocator, and its members. */
@@ -122,7 +135,12 @@ compat_vacuum_for_visibility(List *relations, BufferAccessStrategy strategy, Mem
 	params.freeze_table_age = -1;
 	params.multixact_freeze_min_age = -1;
 	params.multixact_freeze_table_age = -1;
+#if PG_VERSION_NUM < 190000
 	params.log_min_duration = -1;
+#else
+	params.log_vacuum_min_duration = -1;
+	params.log_analyze_min_duration = -1;
+#endif
 	params.index_cleanup = VACOPTVALUE_UNSPECIFIED;
 	params.truncate = VACOPTVALUE_UNSPECIFIED;
 	params.nworkers = -1;
@@ -265,6 +283,16 @@ compat_is_toast_chunk_id(Oid function_oid)
 #define pg_noreturn __attribute__((noreturn))
 #endif
 
+/* 19's handlers of signals take more than the signal, which the system's macro has no type for. */
+#if PG_VERSION_NUM < 190000
+#define PG_SIG_IGN SIG_IGN
+#endif
+
+/* 19 compiles with warnings of comments that only say so. */
+#if PG_VERSION_NUM < 190000
+#define pg_fallthrough __attribute__((fallthrough))
+#endif
+
 /* 17 moved the local transaction id. */
 #if PG_VERSION_NUM >= 170000
 #define compat_local_xid() (MyProc->vxid.lxid)
@@ -286,13 +314,107 @@ compat_is_toast_chunk_id(Oid function_oid)
 #define compat_guc_malloc(bytes) guc_malloc(LOG, bytes)
 #endif
 
-/* 18 counts searches of an index for EXPLAIN. */
+/* 18 counts searches of an index for EXPLAIN.  19's scans take flags. */
 #if PG_VERSION_NUM < 180000
 #define compat_index_beginscan(table, index, snapshot, keys, orderbys) \
 	index_beginscan(table, index, snapshot, keys, orderbys)
-#else
+#elif PG_VERSION_NUM < 190000
 #define compat_index_beginscan(table, index, snapshot, keys, orderbys) \
 	index_beginscan(table, index, snapshot, NULL, keys, orderbys)
+#else
+#define compat_index_beginscan(table, index, snapshot, keys, orderbys) \
+	index_beginscan(table, index, snapshot, NULL, keys, orderbys, SO_NONE)
+#endif
+
+#if PG_VERSION_NUM < 190000
+#define compat_index_fetch_begin(table) table_index_fetch_begin(table)
+#define compat_beginscan_parallel(table, shared) table_beginscan_parallel(table, shared)
+#else
+#define compat_index_fetch_begin(table) table_index_fetch_begin(table, SO_NONE)
+#define compat_beginscan_parallel(table, shared) table_beginscan_parallel(table, shared, SO_NONE)
+#endif
+
+/*
+ * 19 can also set the page's bits in the visibility map, which would move the
+ * map page's LSN under a loader that waits for it to stand still: not here.
+ */
+static inline void
+compat_prune_page(Relation rel, Buffer buffer)
+{
+#if PG_VERSION_NUM < 190000
+	heap_page_prune_opt(rel, buffer);
+#else
+	Buffer		map_buffer = InvalidBuffer;
+
+	heap_page_prune_opt(rel, buffer, &map_buffer, false);
+	if (BufferIsValid(map_buffer))
+		ReleaseBuffer(map_buffer);
+#endif
+}
+
+/* 19 tells planners what EXPLAIN wants. */
+#if PG_VERSION_NUM < 190000
+#define COMPAT_PLANNER_PARAMETERS \
+	Query *query, const char *query_string, int cursor_options, ParamListInfo params
+#define COMPAT_PLANNER_ARGUMENTS query, query_string, cursor_options, params
+#else
+#define COMPAT_PLANNER_PARAMETERS \
+	Query *query, const char *query_string, int cursor_options, ParamListInfo params, ExplainState *es
+#define COMPAT_PLANNER_ARGUMENTS query, query_string, cursor_options, params, es
+#endif
+
+/* 19 names what removes duplicates of sorted rows as the plan's node; it was another path's name. */
+#if PG_VERSION_NUM < 190000
+#define COMPAT_T_UNIQUE_PATH T_UpperUniquePath
+typedef UpperUniquePath CompatUniquePath;
+#else
+#define COMPAT_T_UNIQUE_PATH T_UniquePath
+typedef UniquePath CompatUniquePath;
+#endif
+
+/* 19 has the statement's targets as a set. */
+static inline bool
+compat_is_result_relation(PlannedStmt *stmt, Index relid)
+{
+#if PG_VERSION_NUM < 190000
+	return list_member_int(stmt->resultRelations, relid);
+#else
+	return bms_is_member(relid, stmt->resultRelationRelids);
+#endif
+}
+
+/* 19 allocates all entries of a shared hash table at once. */
+#if PG_VERSION_NUM < 190000
+#define compat_shmem_init_hash(name, initial, max, info, flags) \
+	ShmemInitHash(name, initial, max, info, flags)
+#else
+#define compat_shmem_init_hash(name, initial, max, info, flags) ShmemInitHash(name, max, info, flags)
+#endif
+
+/*
+ * Conversions that set *overflow to -1 or 1 where the result has no such time.
+ * 19 reports that as a soft error, and returns the infinity of that side.
+ */
+#if PG_VERSION_NUM < 190000
+#define compat_date2timestamp(date, overflow) date2timestamp_opt_overflow(date, overflow)
+#define compat_date2timestamptz(date, overflow) date2timestamptz_opt_overflow(date, overflow)
+#define compat_timestamp2timestamptz(timestamp, overflow) \
+	timestamp2timestamptz_opt_overflow(timestamp, overflow)
+#else
+#define COMPAT_SOFT_CONVERSION(conversion, type) \
+static inline int64 \
+compat_##conversion(type value, int *overflow) \
+{ \
+	ErrorSaveContext errors = {T_ErrorSaveContext}; \
+	int64		result = conversion##_safe(value, (Node *) &errors); \
+\
+	*overflow = !errors.error_occurred ? 0 : TIMESTAMP_IS_NOBEGIN(result) ? -1 : 1; \
+	return result; \
+}
+
+COMPAT_SOFT_CONVERSION(date2timestamp, DateADT)
+COMPAT_SOFT_CONVERSION(date2timestamptz, DateADT)
+COMPAT_SOFT_CONVERSION(timestamp2timestamptz, Timestamp)
 #endif
 
 /* 16 lets a standby's logical decoding conflict with rows removed from catalogs. */
@@ -340,6 +462,19 @@ compat_count_index_search(IndexScanDesc scan)
 #else
 #define compat_vacuum_delay_point() vacuum_delay_point()
 #endif
+
+/* 19 keeps what a handler returns for as long as the process lives; before, callers free it. */
+static inline IndexAmRoutine *
+compat_make_am_routine(void)
+{
+#if PG_VERSION_NUM < 190000
+	return makeNode(IndexAmRoutine);
+#else
+	static IndexAmRoutine routine = {T_IndexAmRoutine};
+
+	return &routine;
+#endif
+}
 
 /*
  * 18 asks access methods themselves how strategies order; ours are numbered

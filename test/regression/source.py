@@ -8,12 +8,14 @@ from pathlib import Path
 from penumbra_lab.errors import LabError
 from penumbra_lab.state import state_directory
 
+IN_EXPERIMENTAL = 19  # which no Debian release has yet
+
 
 def _run(command: list[str], directory: Path) -> subprocess.CompletedProcess:
     return subprocess.run(command, cwd=directory, capture_output=True, text=True)
 
 
-def _apt_options(directory: Path) -> list[str]:
+def _apt_options(directory: Path, major: int) -> list[str]:
     """apt with a source list and state of its own: nothing of the system's is changed."""
     codename = next(
         line.partition("=")[2].strip().strip('"')
@@ -31,6 +33,7 @@ def _apt_options(directory: Path) -> list[str]:
             if codename != "sid"
             else ""
         )
+        + (f"deb-src {mirror}/debian experimental main\n" if major == IN_EXPERIMENTAL else "")
     )
     return [
         "-o", f"Dir::Etc::SourceList={sources}", "-o", "Dir::Etc::SourceParts=/dev/null",
@@ -68,7 +71,7 @@ def _fetched(major: int, name: str, folder: str, unpacked: str) -> Path:
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
     package = f"postgresql-{major}"
-    options = _apt_options(place)
+    options = _apt_options(place, major)
     updated = _run(["apt-get", *options, "update"], place)
     messages = [updated.stderr.strip()]
     for version in _versions(options, package, place):

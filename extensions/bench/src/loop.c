@@ -7,6 +7,7 @@
  */
 #include "loop.h"
 
+#include "access/htup_details.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/array.h"

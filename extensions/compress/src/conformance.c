@@ -20,6 +20,7 @@
 #include "pg_compat.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
+#include "utils/tuplestore.h"
 
 PENUMBRA_SQL_FUNCTION(check_compression_method);
 

@@ -169,12 +169,11 @@ choose_flat_forms(Query *query, ParamListInfo params)
 }
 
 static PlannedStmt *
-input_planner(Query *query, const char *query_string, int cursor_options, ParamListInfo params)
+input_planner(COMPAT_PLANNER_PARAMETERS)
 {
 	if (has_waiting_values(params))
 		choose_flat_forms(query, params);
-	return (previous_planner ? previous_planner : standard_planner)
-		(query, query_string, cursor_options, params);
+	return (previous_planner ? previous_planner : standard_planner) (COMPAT_PLANNER_ARGUMENTS);
 }
 
 void

@@ -30,6 +30,7 @@
 #include "utils/memutils.h"
 #include "utils/regproc.h"
 #include "utils/syscache.h"
+#include "utils/tuplestore.h"
 #include "value.h"
 
 PENUMBRA_SQL_FUNCTION(create_compression_method);

@@ -324,7 +324,7 @@ check_index(Relation index, Relation heap)
 	check.estate = CreateExecutorState();
 	check.slot = table_slot_create(heap, NULL);
 	GetPerTupleExprContext(check.estate)->ecxt_scantuple = check.slot;
-	check.fetch = table_index_fetch_begin(heap);
+	check.fetch = compat_index_fetch_begin(heap);
 	check.row_context = AllocSetContextCreate(context, "keytree check row", ALLOCSET_SMALL_SIZES);
 
 	if (check.blocks < KEYTREE_INITIAL_BLOCKS)

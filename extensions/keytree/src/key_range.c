@@ -17,6 +17,7 @@
 
 #include "catalog/pg_type.h"
 #include "datatype/timestamp.h"
+#include "pg_compat.h"
 #include "pgtime.h"
 #include "utils/date.h"
 #include "utils/timestamp.h"
@@ -118,14 +119,14 @@ keytree_range_of(Oid indexed_type, Oid type, const KeytreeEntry *key, KeytreeRan
 	else if (type == DATEOID)
 	{
 		int64		timestamp = indexed_type == TIMESTAMPOID ?
-			date2timestamp_opt_overflow((DateADT) value, &overflow) :
-			date2timestamptz_opt_overflow((DateADT) value, &overflow);
+			compat_date2timestamp((DateADT) value, &overflow) :
+			compat_date2timestamptz((DateADT) value, &overflow);
 
 		set_timestamp(range, timestamp, overflow);
 	}
 	else if (indexed_type == TIMESTAMPTZOID)
 	{
-		int64		moment = timestamp2timestamptz_opt_overflow(value, &overflow);
+		int64		moment = compat_timestamp2timestamptz(value, &overflow);
 
 		set_timestamp(range, moment, overflow);
 	}

@@ -78,7 +78,7 @@ keytree_options(Datum options, bool validate)
 Datum
 keytree_handler(PG_FUNCTION_ARGS)
 {
-	IndexAmRoutine *routine = makeNode(IndexAmRoutine);
+	IndexAmRoutine *routine = compat_make_am_routine();
 
 	routine->amstrategies = BTMaxStrategyNumber;
 	routine->amcanorder = true;

@@ -17,6 +17,7 @@
 #include "access/tableam.h"
 #include "commands/progress.h"
 #include "miscadmin.h"
+#include "pg_compat.h"
 #include "storage/bufmgr.h"
 #include "storage/procarray.h"
 #include "utils/backend_progress.h"
@@ -193,5 +194,5 @@ keytree_scan_table(KeytreeBuild *build, KeytreePageQueue *queue, ParallelTableSc
 	else
 		build->rows_count = table_index_build_scan(build->heap, build->index, build->info, true, reports_progress,
 												   keytree_build_row, build, shared_scan == NULL ? NULL :
-												   table_beginscan_parallel(build->heap, shared_scan));
+												   compat_beginscan_parallel(build->heap, shared_scan));
 }

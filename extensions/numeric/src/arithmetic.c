@@ -105,13 +105,13 @@ split_limbs(const NumberView *number, uint64 *high, uint64 *low)
 	{
 		case 4:
 			*high = number_digit(number, 0) * NUMBER_BASE;
-			/* FALLTHROUGH */
+			pg_fallthrough;
 		case 3:
 			*high += number_digit(number, n - 3);
-			/* FALLTHROUGH */
+			pg_fallthrough;
 		case 2:
 			*low = number_digit(number, n - 2) * NUMBER_BASE;
-			/* FALLTHROUGH */
+			pg_fallthrough;
 		case 1:
 			*low += number_digit(number, n - 1);
 	}

@@ -156,13 +156,13 @@ number_digits_as_uint64(const NumberView *view, int from, int to)
 	{
 		case 4:
 			value = (uint64) number_digit(view, to - 4) * 1000000000000;
-			/* FALLTHROUGH */
+			pg_fallthrough;
 		case 3:
 			value += (uint64) number_digit(view, to - 3) * 100000000;
-			/* FALLTHROUGH */
+			pg_fallthrough;
 		case 2:
 			value += number_digit(view, to - 2) * NUMBER_BASE;
-			/* FALLTHROUGH */
+			pg_fallthrough;
 		case 1:
 			value += number_digit(view, to - 1);
 	}

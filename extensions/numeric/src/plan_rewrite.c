@@ -354,16 +354,13 @@ record_dependencies(PlannedStmt *statement, List *functions)
 }
 
 static PlannedStmt *
-rewriting_planner(Query *query, const char *query_string, int cursor_options, ParamListInfo params)
+rewriting_planner(COMPAT_PLANNER_PARAMETERS)
 {
 	Rewrite		rewrite = {0};
 	PlannedStmt *statement;
 	ListCell   *cell;
 
-	if (previous_planner_hook)
-		statement = previous_planner_hook(query, query_string, cursor_options, params);
-	else
-		statement = standard_planner(query, query_string, cursor_options, params);
+	statement = (previous_planner_hook ? previous_planner_hook : standard_planner) (COMPAT_PLANNER_ARGUMENTS);
 	if (!is_rewriting)
 		return statement;
 	rewrite.replacements = find_replacements();

@@ -18,6 +18,7 @@
 #include "utils/builtins.h"
 #include "utils/float.h"
 #include "utils/lsyscache.h"
+#include "utils/tuplestore.h"
 
 #include "pg_compat.h"
 

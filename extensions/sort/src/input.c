@@ -17,7 +17,7 @@
 static int
 count_values(ArrayType *array, int count)
 {
-	const bits8 *nulls = ARR_NULLBITMAP(array);
+	const uint8 *nulls = ARR_NULLBITMAP(array);
 	int			values;
 
 	if (nulls == NULL)
@@ -40,7 +40,7 @@ flatten_elements(const ExpandedArrayHeader *expanded)
 	int64		header_bytes;
 	int64		bytes = 0;
 	ArrayType  *array;
-	bits8	   *bitmap;
+	uint8	   *bitmap;
 	char	   *to;
 
 	for (int64 i = 0; i < count; i++)

@@ -19,7 +19,7 @@
 typedef struct ElementWalk
 {
 	const SortInput *input;
-	const bits8 *nulls;
+	const uint8 *nulls;
 	const char *data;
 	int64		offset;			/* of the element after the current one */
 	int			index;			/* of the current element */
@@ -34,7 +34,7 @@ start_walk(const SortInput *input)
 }
 
 static inline bool
-element_is_null(const bits8 *nulls, int index)
+element_is_null(const uint8 *nulls, int index)
 {
 	return nulls != NULL && (nulls[index / 8] & (1 << index % 8)) == 0;
 }
@@ -322,7 +322,7 @@ ArrayType *
 subscripts_in_order(ElementType *type, const SortInput *input)
 {
 	int			bound = ARR_LBOUND(input->array)[0];
-	const bits8 *nulls = ARR_NULLBITMAP(input->array);
+	const uint8 *nulls = ARR_NULLBITMAP(input->array);
 	int64		filled = input->value_count;
 	ArrayType  *result = alloc_result(input, input->count, input->count,
 									  (int64) input->count * sizeof(int32));

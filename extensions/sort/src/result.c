@@ -40,7 +40,7 @@ alloc_result(const SortInput *input, int count, int value_count, int64 data_byte
 void
 mark_nulls_last(ArrayType *result, int count, int value_count)
 {
-	bits8	   *bitmap = ARR_NULLBITMAP(result);
+	uint8	   *bitmap = ARR_NULLBITMAP(result);
 
 	if (bitmap == NULL)
 		return;

@@ -115,8 +115,8 @@ directory_shmem_startup(void)
 	pg_atomic_init_u64(&directory->next_serial, 1);
 	dlist_init(&directory->clock);
 	directory->clock_length = 0;
-	relations = ShmemInitHash("penumbra relations", RELATIONS_INITIAL, RELATIONS_MAX,
-							  &info, HASH_ELEM | HASH_BLOBS);
+	relations = compat_shmem_init_hash("penumbra relations", RELATIONS_INITIAL, RELATIONS_MAX,
+									   &info, HASH_ELEM | HASH_BLOBS);
 }
 
 LWLock *

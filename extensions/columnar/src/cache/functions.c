@@ -26,6 +26,7 @@
 #include "utils/rls.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
+#include "utils/tuplestore.h"
 
 #include "cache/cache.h"
 #include "cache/directory.h"

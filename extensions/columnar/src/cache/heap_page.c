@@ -320,7 +320,7 @@ static void
 deform_tuple(HeapRowReader *reader, HeapTupleHeader tuple, uint32 row)
 {
 	const char *data = (const char *) tuple + tuple->t_hoff;
-	const bits8 *null_bits = (tuple->t_infomask & HEAP_HASNULL) ? tuple->t_bits : NULL;
+	const uint8 *null_bits = (tuple->t_infomask & HEAP_HASNULL) ? tuple->t_bits : NULL;
 	int			natts = Min(HeapTupleHeaderGetNatts(tuple), reader->nsteps);
 	int			i = 0;
 	uint32		offset = 0;
@@ -480,7 +480,7 @@ heap_row_reader_open_page(HeapRowReader *reader, BlockNumber block, Snapshot sna
 	CHECK_FOR_INTERRUPTS();
 	reader->buffer = ReadBufferExtended(reader->rel, MAIN_FORKNUM, block, RBM_NORMAL,
 										reader->strategy);
-	heap_page_prune_opt(reader->rel, reader->buffer);
+	compat_prune_page(reader->rel, reader->buffer);
 	LockBuffer(reader->buffer, BUFFER_LOCK_SHARE);
 	reader->tuple_count = find_visible_tuples(reader->rel, reader->buffer, block, snapshot,
 											  reader->tuples);

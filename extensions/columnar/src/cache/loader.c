@@ -43,6 +43,7 @@
 #include "cache/cache.h"
 #include "cache/heap_page.h"
 #include "cache/loader.h"
+#include "pg_compat.h"
 #include "cache/progress.h"
 #include "cache/region.h"
 #include "cache/stop_points.h"
@@ -241,7 +242,7 @@ copy_page(Loader *loader, BlockNumber block, Buffer *vm_buffer, TransactionId ho
 	if (block + PREFETCH_PAGES < loader->nblocks)
 		(void) PrefetchBuffer(rel, MAIN_FORKNUM, block + PREFETCH_PAGES);
 	buffer = ReadBufferExtended(rel, MAIN_FORKNUM, block, RBM_NORMAL, loader->strategy);
-	heap_page_prune_opt(rel, buffer);
+	compat_prune_page(rel, buffer);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	page = BufferGetPage(buffer);
 	if (!PageIsNew(page))

@@ -7,6 +7,9 @@
  */
 #include "postgres.h"
 
+#include "pg_compat.h"
+
+#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -79,8 +82,8 @@ path_node_bytes(const Path *path)
 			return sizeof(GroupPath);
 		case T_AggPath:
 			return sizeof(AggPath);
-		case T_UpperUniquePath:
-			return sizeof(UpperUniquePath);
+		case COMPAT_T_UNIQUE_PATH:
+			return sizeof(CompatUniquePath);
 		case T_LimitPath:
 			return sizeof(LimitPath);
 		default:

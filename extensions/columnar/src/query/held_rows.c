@@ -14,6 +14,7 @@
 
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "utils/tuplestore.h"
 
 #include "query/custom_scan.h"
 

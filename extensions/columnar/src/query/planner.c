@@ -89,16 +89,7 @@ penumbra_create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptIn
 }
 
 static PlannedStmt *
-plan_as_before(Query *parse, const char *query_string, int cursor_options, ParamListInfo params)
-{
-	if (previous_planner_hook)
-		return previous_planner_hook(parse, query_string, cursor_options, params);
-	return standard_planner(parse, query_string, cursor_options, params);
-}
-
-static PlannedStmt *
-penumbra_planner(Query *parse, const char *query_string, int cursor_options,
-				 ParamListInfo params)
+penumbra_planner(COMPAT_PLANNER_PARAMETERS)
 {
 	PlannedStmt *stmt;
 	Planning	planning = {.is_cursor = (cursor_options & CURSOR_OPT_FAST_PLAN) != 0,
@@ -108,7 +99,7 @@ penumbra_planner(Query *parse, const char *query_string, int cursor_options,
 								 .arg = &planning};
 
 	error_context_stack = &mark;
-	stmt = plan_as_before(parse, query_string, cursor_options, params);
+	stmt = (previous_planner_hook ? previous_planner_hook : standard_planner) (COMPAT_PLANNER_ARGUMENTS);
 	error_context_stack = mark.previous;
 	if (penumbra_mode == MODE_REQUIRE)
 		require_check_plan(stmt, &planning);

@@ -20,6 +20,7 @@
 #include "storage/spin.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
+#include "utils/tuplestore.h"
 
 #include "query/paths.h"
 #include "query/planner.h"

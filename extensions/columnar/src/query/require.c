@@ -14,6 +14,8 @@
  */
 #include "postgres.h"
 
+#include "pg_compat.h"
+
 #include "access/table.h"
 #include "access/transam.h"
 #include "nodes/plannodes.h"
@@ -36,7 +38,7 @@ is_excused(PlannedStmt *stmt, Index relid)
 {
 	ListCell   *lc;
 
-	if (list_member_int(stmt->resultRelations, relid))
+	if (compat_is_result_relation(stmt, relid))
 		return true;
 	foreach(lc, stmt->rowMarks)
 	{

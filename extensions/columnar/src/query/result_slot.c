@@ -14,6 +14,8 @@
  */
 #include "postgres.h"
 
+#include "pg_compat.h"
+
 #include "utils/memutils.h"
 
 #include "query/result_slot.h"

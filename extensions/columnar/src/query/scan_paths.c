@@ -9,6 +9,7 @@
 
 #include "access/sysattr.h"
 #include "access/table.h"
+#include "access/transam.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "mb/pg_wchar.h"
