@@ -95,4 +95,6 @@ CREATE EXTENSION intarray SCHEMA public;
 SELECT penumbra_sort.sort('{2,NULL,1}'::int[]), penumbra_sort.sort('{2,1}'::int2[]), penumbra_sort.sort_desc('{1,2}'::int[]);
 SELECT sort('{2,1}'::int[]), sort('{2,1}'::int8[]), sort('{1,2}'::int[], 'desc');
 SELECT sort('{2,NULL,1}'::int[]);
+\set VERBOSITY terse
 SELECT sort('{2,1}'::int2[]);
+\set VERBOSITY default
