@@ -7,16 +7,16 @@
  * chunk's stamp.  Setting a bit stamps the map page with a new LSN, so under
  * an unchanged LSN a set bit was set all the time, and a page whose bit is
  * set all the time has only tuples that everybody sees.  visibilitymap_set()
- * writes the bit before the LSN, both under the exclusive content lock: they
- * must be read together under the share lock, or a re-set bit could be seen
- * with the old LSN.
+ * writes the bit before the LSN, both under the exclusive content lock (since
+ * 19 its callers take the lock and write the LSN): they must be read together
+ * under the share lock, or a re-set bit could be seen with the old LSN.
  *
  * P2: the heap page's LSN is the one it had when it was loaded, proven
  * all-visible.  Every change of a tuple moves it.
  *
  * Nothing is ever concluded from the map page's LSN having moved: it moves
- * when any of 32,672 pages has its bit set, and since 17.11 and 18.6 also
- * when one has it cleared.
+ * when any of 32,672 pages has its bit set, which since 19 queries do too, and
+ * since 17.11, 18.6 and 19 also when one has it cleared.
  *
  * A new stamp L may be given to a chunk when, in this order: the map page was
  * read with LSN L; every live page of the chunk passed P2; the map page was
