@@ -460,9 +460,9 @@ CREATE CAST (jsonb AS compressed_jsonb) WITH FUNCTION compressed_jsonb(jsonb, in
 CREATE CAST (compressed_jsonb AS jsonb) WITH FUNCTION jsonb(compressed_jsonb) AS IMPLICIT;
 CREATE CAST (compressed_jsonb AS compressed_jsonb) WITH FUNCTION compressed_jsonb(compressed_jsonb, integer, boolean) AS IMPLICIT;
 -- The casts that jsonb has
-CREATE FUNCTION json(compressed_jsonb) RETURNS json
+CREATE FUNCTION "json"(compressed_jsonb) RETURNS json
     LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE COST 20 AS 'MODULE_PATHNAME', 'compressed_jsonb_to_json';
-CREATE CAST (compressed_jsonb AS json) WITH FUNCTION json(compressed_jsonb) AS ASSIGNMENT;
+CREATE CAST (compressed_jsonb AS json) WITH FUNCTION "json"(compressed_jsonb) AS ASSIGNMENT;
 CREATE FUNCTION bool(compressed_jsonb) RETURNS boolean
     LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE COST 20 AS 'MODULE_PATHNAME', 'compressed_jsonb_to_bool';
 CREATE CAST (compressed_jsonb AS boolean) WITH FUNCTION bool(compressed_jsonb);
