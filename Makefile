@@ -95,6 +95,12 @@ install: extension ## the extensions into the private installation
 extension-check: install ## the extensions' own tests (EXTENSIONS=columnar: of that one)
 	@$(call extensions_make,test)
 
+vectors-page: build ## docs/vectors.md from the engine's tables
+	$(PYTHON) test/vectors_page.py
+
+goldens: installation venv ## the engine's golden files, written anew by this machine's PostgreSQL
+	.venv/bin/python engine/test/goldens.py
+
 clean: ## what was built; .penumbra and .venv stay
 	rm -rf build build-asan
 	-@$(call extensions_make,clean)
@@ -102,4 +108,4 @@ clean: ## what was built; .penumbra and .venv stay
 distclean: clean ## everything that is not in git
 	rm -rf .venv $(shell readlink -f .penumbra) .penumbra
 
-.PHONY: help demo check check-all packages venv configure build installation extension install extension-check clean distclean
+.PHONY: help demo check check-all packages venv configure build installation extension install extension-check vectors-page goldens clean distclean

@@ -77,6 +77,7 @@ def suites(is_long: bool) -> list[Suite]:
         Suite("wall", [PYTHON, "test/wall.py"], count_lines),
         Suite("kernels", ["build/kernels/kernels_test", "--gtest_brief=1"], count_gtest),
         Suite("engine", ["build/engine/engine_test", "--gtest_brief=1"], count_gtest),
+        Suite("vectors page", [PYTHON, "test/vectors_page.py", "--check"], count_lines),
         Suite("lab", [*PYTEST, "lab/tests"], count_pytest),
         Suite("symbolize", [*PYTEST, "extensions/backtrace/symbolize/test"], count_pytest),
         *(

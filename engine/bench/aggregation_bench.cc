@@ -89,9 +89,9 @@ void BM_Q1(benchmark::State& state) {
   AggregationSpec spec;
   spec.keys = {&exprs[0], &exprs[1]};
   for (int c : {2, 3, 4, 5})
-    spec.aggregates.push_back({PENUMBRA_AGG_SUM, PENUMBRA_NUMERIC, &exprs[c]});
+    spec.aggregates.push_back({PENUMBRA_AGG_SUM, PENUMBRA_NUMERIC, {&exprs[c]}});
   for (int c : {2, 3, 6})
-    spec.aggregates.push_back({PENUMBRA_AGG_AVG, PENUMBRA_NUMERIC, &exprs[c]});
+    spec.aggregates.push_back({PENUMBRA_AGG_AVG, PENUMBRA_NUMERIC, {&exprs[c]}});
   spec.aggregates.push_back({PENUMBRA_AGG_COUNT_STAR, PENUMBRA_INT8});
   for (auto _ : state) {
     ExecutionEnvironment environment(size_t{4} << 30, session);
@@ -126,7 +126,7 @@ void BM_ManyGroups(benchmark::State& state) {
   AggregationSpec spec;
   spec.keys = {&key};
   spec.aggregates = {{PENUMBRA_AGG_COUNT_STAR, PENUMBRA_INT8},
-                     {PENUMBRA_AGG_SUM, PENUMBRA_NUMERIC, &key}};
+                     {PENUMBRA_AGG_SUM, PENUMBRA_NUMERIC, {&key}}};
   for (auto _ : state) {
     ExecutionEnvironment environment(size_t{4} << 30, session);
     std::unique_ptr<Sink> sink = CreateAggregation(spec, environment);
@@ -161,7 +161,7 @@ void BM_CountDistinct(benchmark::State& state) {
   Session session;
   Expr argument = Column(0, PENUMBRA_INT8);
   AggregationSpec spec;
-  spec.aggregates = {{PENUMBRA_AGG_COUNT, PENUMBRA_INT8, &argument, nullptr, true}};
+  spec.aggregates = {{PENUMBRA_AGG_COUNT, PENUMBRA_INT8, {&argument}, nullptr, true}};
   for (auto _ : state) {
     ExecutionEnvironment environment(size_t{4} << 30, session);
     std::unique_ptr<Sink> sink = CreateAggregation(spec, environment);

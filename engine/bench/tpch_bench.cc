@@ -101,12 +101,12 @@ class Query {
 };
 
 PenumbraAggregateCall Sum(PenumbraExpr argument) {
-  return {PENUMBRA_AGG_SUM, PENUMBRA_NUMERIC, argument, -1, false};
+  return {PENUMBRA_AGG_SUM, PENUMBRA_NUMERIC, {argument}, 1, -1, false};
 }
 PenumbraAggregateCall Average(PenumbraExpr argument) {
-  return {PENUMBRA_AGG_AVG, PENUMBRA_NUMERIC, argument, -1, false};
+  return {PENUMBRA_AGG_AVG, PENUMBRA_NUMERIC, {argument}, 1, -1, false};
 }
-PenumbraAggregateCall Count() { return {PENUMBRA_AGG_COUNT_STAR, PENUMBRA_INT8, -1, -1, false}; }
+PenumbraAggregateCall Count() { return {PENUMBRA_AGG_COUNT_STAR, PENUMBRA_INT8, {}, 0, -1, false}; }
 
 void BuildQ1(Query& q) {
   q.Filter({q.Compare(PENUMBRA_FN_LE, q.Column(kShipdate), q.Integer(PENUMBRA_DATE, -486))});  // 1998-09-02
@@ -135,7 +135,7 @@ void BuildGroupByPart(Query& q) {
 }
 
 void BuildCountDistinct(Query& q) {
-  q.Aggregate({q.Column(kShipmode)}, {{PENUMBRA_AGG_COUNT, PENUMBRA_INT8, q.Column(kSuppkey), -1, true}});
+  q.Aggregate({q.Column(kShipmode)}, {{PENUMBRA_AGG_COUNT, PENUMBRA_INT8, {q.Column(kSuppkey)}, 1, -1, true}});
 }
 
 void BuildLike(Query& q) {

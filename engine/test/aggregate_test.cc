@@ -20,7 +20,7 @@ std::string AggregateOver(const char* name, PenumbraType result, PenumbraType ty
   ExecutionEnvironment environment(size_t{1} << 24, session);
   auto argument = ColumnExpr(0, type);
   AggregationSpec spec;
-  spec.aggregates.push_back({AggregateOf(name), result, argument.get()});
+  spec.aggregates.push_back({AggregateOf(name), result, {argument.get()}});
   std::unique_ptr<Sink> sink = CreateAggregation(spec, environment);
   std::vector<SinkColumn> table{{type, std::move(cells)}};
   SinkRun run = RunSink(*sink, environment, table, threads == 1 ? 2 : 1, threads,

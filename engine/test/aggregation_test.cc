@@ -147,8 +147,10 @@ SinkStats CheckQuery(const Query& query, const Options& options) {
   AggregationSpec spec;
   for (int key : query.keys) spec.keys.push_back(column(key));
   for (const Call& call : query.calls) {
-    spec.aggregates.push_back({AggregateOf(call.name), call.result, column(call.argument),
-                               column(call.filter), call.distinct});
+    std::vector<const Expr*> arguments;
+    if (call.argument >= 0) arguments.push_back(column(call.argument));
+    spec.aggregates.push_back(
+        {AggregateOf(call.name), call.result, std::move(arguments), column(call.filter), call.distinct});
     std::string reason;
     EXPECT_TRUE(CheckAggregate(spec.aggregates.back(), &reason)) << reason;
   }
@@ -411,8 +413,8 @@ TEST(Aggregation, SplitsSpilledPartitions) {
   ExecutionEnvironment environment(16 << 10, session);
   environment.thread_count = 1;
   GroupAggregation groups({PENUMBRA_INT8}, environment);
-  const int count_star =
-      groups.layout().AddAccumulator(CreateAccumulator(AccumulatorKind::kCountStar, PENUMBRA_BOOL));
+  const int count_star = groups.layout().AddAccumulator(CreateCountAccumulator(PENUMBRA_BOOL, nullptr));
+  const Vector no_argument{};
   constexpr int64_t kRows = 600000, kGroups = 400000;
   {
     auto local = groups.CreateLocal();
@@ -425,7 +427,7 @@ TEST(Aggregation, SplitsSpilledPartitions) {
       Vector key;
       key.type = PENUMBRA_INT8;
       key.data = values.data();
-      groups.Consume(*local, &key, count, {{count_star, Vector(), {nullptr, count}}}, arena);
+      groups.Consume(*local, &key, count, {{count_star, &no_argument, {nullptr, count}}}, arena);
     }
     groups.Combine(*local);
   }
@@ -592,12 +594,18 @@ TEST(Aggregation, RefusesWhatPostgresHasNot) {
   auto text = ColumnExpr(0, PENUMBRA_TEXT);
   auto flag = ColumnExpr(1, PENUMBRA_BOOL);
   std::string reason;
-  EXPECT_FALSE(CheckAggregate({PENUMBRA_AGG_SUM, PENUMBRA_TEXT, text.get()}, &reason));
-  EXPECT_EQ(reason, "aggregate sum on this type");
-  EXPECT_FALSE(CheckAggregate({PENUMBRA_AGG_MIN, PENUMBRA_BOOL, flag.get()}, &reason));
-  EXPECT_FALSE(CheckAggregate({PENUMBRA_AGG_COUNT, PENUMBRA_INT4, text.get()}, &reason));
-  EXPECT_FALSE(CheckAggregate({PENUMBRA_AGG_COUNT_STAR, PENUMBRA_INT8, text.get()}, &reason));
-  EXPECT_TRUE(CheckAggregate({PENUMBRA_AGG_MAX, PENUMBRA_TEXT, text.get()}, &reason));
+  EXPECT_FALSE(CheckAggregate({PENUMBRA_AGG_SUM, PENUMBRA_TEXT, {text.get()}}, &reason));
+  EXPECT_EQ(reason, "aggregate sum on (text)");
+  EXPECT_FALSE(CheckAggregate({PENUMBRA_AGG_MIN, PENUMBRA_BOOL, {flag.get()}}, &reason));
+  EXPECT_FALSE(CheckAggregate({PENUMBRA_AGG_COUNT, PENUMBRA_INT4, {text.get()}}, &reason));
+  EXPECT_FALSE(CheckAggregate({PENUMBRA_AGG_COUNT_STAR, PENUMBRA_INT8, {text.get()}}, &reason));
+  EXPECT_TRUE(CheckAggregate({PENUMBRA_AGG_MAX, PENUMBRA_TEXT, {text.get()}}, &reason));
+  auto real = ColumnExpr(2, PENUMBRA_FLOAT8);
+  EXPECT_FALSE(CheckAggregate({PENUMBRA_AGG_CORR, PENUMBRA_FLOAT8, {real.get()}}, &reason));
+  EXPECT_EQ(reason, "aggregate corr on (double precision)");
+  EXPECT_FALSE(CheckAggregate({PENUMBRA_AGG_CORR, PENUMBRA_FLOAT8, {real.get(), text.get()}}, &reason));
+  EXPECT_FALSE(CheckAggregate({PENUMBRA_AGG_SUM, PENUMBRA_FLOAT8, {real.get(), real.get()}}, &reason));
+  EXPECT_TRUE(CheckAggregate({PENUMBRA_AGG_REGR_COUNT, PENUMBRA_INT8, {real.get(), real.get()}}, &reason));
 }
 
 }  // namespace

@@ -224,7 +224,7 @@ TEST_P(CollatedQuery, FindsLeastAndGreatestByGroup) {
       // Metadata knows the bytewise bounds only.
       test::PlanBuilder whole({PENUMBRA_INT4, PENUMBRA_TEXT});
       PenumbraAggregateCall first = least, last = greatest;
-      first.argument = last.argument = whole.Column(1);
+      first.arguments[0] = last.arguments[0] = whole.Column(1);
       whole.Aggregate({}, {first, last});
       const std::vector<std::string> ordered = Ordered(false);
       const test::Row found = Run(whole, 2).rows[0];

@@ -111,11 +111,11 @@ TEST(Executor, GroupsByDictionariesOfManyEntries) {
     PlanBuilder plan(types);
     const PenumbraExpr text = plan.Column(0), number = plan.Column(1), real = plan.Column(2);
     const PenumbraAggregateCall sum = Aggregate(PENUMBRA_AGG_SUM, PENUMBRA_INT8, number);
-    const PenumbraAggregateCall distinct = {PENUMBRA_AGG_COUNT, PENUMBRA_INT8, text, -1, true};
+    const PenumbraAggregateCall distinct = {PENUMBRA_AGG_COUNT, PENUMBRA_INT8, {text}, 1, -1, true};
     if (variant == 0) plan.Aggregate({text}, {CountStar(), sum});
     if (variant == 1) plan.Aggregate({text, number}, {CountStar()});
     if (variant == 2) plan.Aggregate({real, number}, {});
-    if (variant == 3) plan.Aggregate({}, {distinct, {PENUMBRA_AGG_SUM, PENUMBRA_FLOAT8, real, -1, true}});
+    if (variant == 3) plan.Aggregate({}, {distinct, {PENUMBRA_AGG_SUM, PENUMBRA_FLOAT8, {real}, 1, -1, true}});
     if (variant == 4) plan.Aggregate({number}, {distinct, sum});
     for (int threads : {0, 2}) {
       SCOPED_TRACE(::testing::Message() << "variant " << variant << " threads " << threads);

@@ -1,14 +1,13 @@
-#!/usr/bin/env python3
-"""Writes SQL whose output is the golden file of the expression tests.
+"""SQL whose output is the golden file of the expression tests: goldens.py runs it.
 
-    engine/test/expr_cases.py | psql -XqAt -d postgres > cases_15.tsv   (and on the other versions)
-    engine/test/expr_cases.py --merge cases_15.tsv cases_17.tsv cases_18.tsv > engine/test/golden/expr_cases.tsv
+A line is a call of one function on one set of values, tab-separated: zone, function, result type, result, then type
+and value of each argument. Values are in PostgreSQL's binary send format in hex (numeric: text); as results, \\N is
+null, !22012 an error, ~ what versions do not agree on. Lines "zone NAME" hold the offsets of a time zone.
 
-Run it on a UTF-8 database. A line is a call of one function on one set of values, tab-separated: zone,
-function, result type, result, then type and value of each argument. Values are in PostgreSQL's binary send
-format in hex (numeric: text); as results, \\N is null, !22012 an error, ~ what versions do not agree on.
-Lines "zone NAME" hold the offsets of a time zone. --random COUNT adds that many random values per type,
-for runs against a live server (PENUMBRA_EXPR_CASES names the file to engine_test).
+--random COUNT adds that many random values per type, for runs against a live server (PENUMBRA_EXPR_CASES names the
+file to engine_test):
+
+    engine/test/expr_cases.py --random 20 --seed 7 | psql -XqAt -d postgres > cases.tsv
 """
 
 import argparse
@@ -198,6 +197,10 @@ def casts(w):
               ("text", "bpchar"), ("bool", "text"), ("uuid", "text")] + [(t, "text") for t in INTEGERS]
     for a, b in pairs:
         w.product("CAST", b, [a], "{0}::" + b)
+    for precision, scale in [(3, 0), (4, 2), (20, 1), (22, 5), (1000, 20), (2, -1), (2, 4)]:
+        for value in VALUES["numeric"]:
+            w.case("NUMERIC_TYPMOD", "numeric", ["numeric", "int4", "int4"], [value, str(precision), str(scale)],
+                   '"numeric"({0}, ({1} << 16 | ({2} & 2047)) + 4)')
     for name, type_name, target in [("VARCHAR_TYPMOD", "text", "varchar"), ("BPCHAR_TYPMOD", "bpchar", "bpchar")]:
         for limit in (1, 3, 5, 20):
             for is_explicit in ("t", "f"):
@@ -216,7 +219,7 @@ def texts(w):
     for name in ["LENGTH", "OCTET_LENGTH"]:
         for type_name in ["text", "bpchar"]:
             w.product(name, "int4", [type_name], name.lower() + "({0})")
-    for name in ["LOWER", "UPPER"]:
+    for name in ["LOWER", "UPPER", "INITCAP"]:
         w.product(name, "text", ["text"], name.lower() + '({0} COLLATE "C")')
     for name in ["REVERSE", "BTRIM", "LTRIM", "RTRIM"]:
         w.product(name, "text", ["text"], name.lower() + "({0})")
@@ -297,25 +300,7 @@ def zoned(w):
     w.zone = "-"
 
 
-def merge(paths):
-    for lines in zip(*(open(path, encoding="utf-8") for path in paths), strict=True):
-        rows = [line.rstrip("\n").split("\t") for line in lines]
-        if len(rows[0]) > 3 and any(row[3] != rows[0][3] for row in rows) and not lines[0].startswith("zone "):
-            rows[0][3] = "~"
-        print("\t".join(rows[0]))
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--merge", nargs="+")
-    parser.add_argument("--random", type=int, default=0)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    if options.merge:
-        merge(options.merge)
-        return
-    if options.random > 0:
-        random_values(random.Random(options.seed), options.random)
+def prologue():
     print("SET client_min_messages = error; SET timezone = 'UTC'; BEGIN;")
     print(r"""
       CREATE FUNCTION pg_temp.run(sql text) RETURNS text LANGUAGE plpgsql AS $$
@@ -326,10 +311,21 @@ def main():
       EXCEPTION WHEN OTHERS THEN RETURN '!' || SQLSTATE;
       END $$;
       """)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--random", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    if options.random > 0:
+        random_values(random.Random(options.seed), options.random)
+    prologue()
     w = Writer()
     for topic in (comparisons, logic, arithmetic, casts, texts, dates, zoned):
         topic(w)
     print("ROLLBACK;")
 
 
-main()
+if __name__ == "__main__":
+    main()

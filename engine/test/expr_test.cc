@@ -256,6 +256,19 @@ TEST(ExprTest, RefusesWithAReason) {
             "field hour of date");
 }
 
+TEST(ExprTest, RefusesAnotherResultType) {
+  Tree tree;
+  const Expr* number = tree.Column(0, PENUMBRA_NUMERIC);
+  for (PenumbraFunction function : {PENUMBRA_FN_EQ, PENUMBRA_FN_IS_DISTINCT}) {
+    EXPECT_NE(tree.Refusal(function, PENUMBRA_NUMERIC, {number, number}), "");
+  }
+  for (PenumbraFunction function : {PENUMBRA_FN_ADD, PENUMBRA_FN_NULLIF, PENUMBRA_FN_GREATEST}) {
+    EXPECT_NE(tree.Refusal(function, PENUMBRA_BOOL, {number, number}), "");
+  }
+  EXPECT_NE(tree.Refusal(PENUMBRA_FN_ROUND, PENUMBRA_INT4, {number, tree.Int4(1)}), "");
+  EXPECT_NE(tree.Refusal(PENUMBRA_FN_NUMERIC_TYPMOD, PENUMBRA_TEXT, {number, tree.Int4(5), tree.Int4(1)}), "");
+}
+
 // A null row's argument holds what would overflow.
 TEST(ExprTest, NullRowsDoNotFail) {
   Tree tree;

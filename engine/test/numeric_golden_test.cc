@@ -14,6 +14,7 @@
 #include "function/registry.h"
 #include "numeric/numeric.h"
 #include "numeric/numeric_rows.h"
+#include "support/expr_cases.h"
 #include "vector/error.h"
 
 namespace penumbra {
@@ -66,28 +67,6 @@ std::string Hex(std::string_view bytes) {
 std::string Describe(const Case& c) {
   return "line " + std::to_string(c.line) + ": " + c.function + " " + c.args[0] + " | " +
          c.args[1] + " | " + c.args[2];
-}
-
-// The SQLSTATE that the adapter gives the code, as in the file.
-std::string ErrorText(const EngineError& error) {
-  switch (error.code()) {
-    case PENUMBRA_DIVISION_BY_ZERO:
-      return "!22012";
-    case PENUMBRA_INT2_OUT_OF_RANGE:
-    case PENUMBRA_INT4_OUT_OF_RANGE:
-    case PENUMBRA_INT8_OUT_OF_RANGE:
-    case PENUMBRA_FLOAT_OVERFLOW:
-    case PENUMBRA_FLOAT_UNDERFLOW:
-    case PENUMBRA_NUMERIC_OVERFLOW:
-    case PENUMBRA_NUMERIC_FIELD_OVERFLOW:
-      return "!22003";
-    case PENUMBRA_INVALID_POWER_ARGUMENT:
-      return "!2201F";
-    case PENUMBRA_CANNOT_CONVERT:
-      return "!0A000";
-    default:
-      return "!?";
-  }
 }
 
 // A result as the file has it: the text, and the payload of a numeric.
@@ -230,7 +209,7 @@ TEST(NumericGoldenTest, Decimals) {
                                    has_b ? Decimal::FromString(c.args[1]) : Decimal(), c);
       }
     } catch (const EngineError& error) {
-      answer = {ErrorText(error)};
+      answer = {test::Outcome(error)};
     }
     Check(c, answer, "");
     ++run;
@@ -475,7 +454,7 @@ void RunShapes(const Case& c, const CaseCall& call, Vector* args, bool is_all_co
       EXPECT_EQ(AnswerAt(result, 1, arena).text, "NULL") << Describe(c) << how;
     }
   } catch (const EngineError& error) {
-    answers[0] = answers[1] = {ErrorText(error)};
+    answers[0] = answers[1] = {test::Outcome(error)};
   }
   Check(c, answers[0], how);
   Check(c, answers[1], how + " row 2");

@@ -179,7 +179,7 @@ TEST(Summary, OtherAggregatesNeedTheRows) {
     PenumbraExpr column = plan.Column(1);
     PenumbraAggregateCall other = CountStar();
     if (variant == 0) other = Aggregate(PENUMBRA_AGG_SUM, PENUMBRA_INT8, column);
-    if (variant == 1) other = {PENUMBRA_AGG_COUNT, PENUMBRA_INT8, column, none, true};
+    if (variant == 1) other = {PENUMBRA_AGG_COUNT, PENUMBRA_INT8, {column}, 1, none, true};
     if (variant == 2) other.filter = plan.Column(5);
     if (variant == 3)
       other = Aggregate(PENUMBRA_AGG_MIN, PENUMBRA_INT2, plan.Call(PENUMBRA_FN_NEG, PENUMBRA_INT2, {column}));
@@ -190,7 +190,7 @@ TEST(Summary, OtherAggregatesNeedTheRows) {
   }
   // DISTINCT changes no extreme.
   PlanBuilder plan(Types());
-  plan.Aggregate({}, {{PENUMBRA_AGG_MAX, PENUMBRA_INT4, plan.Column(0), none, true}});
+  plan.Aggregate({}, {{PENUMBRA_AGG_MAX, PENUMBRA_INT4, {plan.Column(0)}, 1, none, true}});
   EXPECT_EQ(input.RunCached(plan, 0).summarized_rows, 2 * kChunkRows);
 }
 

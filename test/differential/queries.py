@@ -17,6 +17,8 @@ BY_VALUE = (
     "value"  # 1.0 and 1.00, 0 and -0: which of equal values is shown depends on the row order
 )
 ROUNDED = "rounded"  # floating-point sums depend on the row order
+PAIR_AGGREGATES = ["corr", "covar_pop", "covar_samp", "regr_slope", "regr_intercept", "regr_r2", "regr_avgx",
+                   "regr_avgy", "regr_sxx", "regr_syy", "regr_sxy"]  # fmt: skip
 ORDERLESS_KINDS = {"num", "f4", "f8", "bp"}
 
 
@@ -172,6 +174,9 @@ class QueryGenerator:
         logical = self.expressions.expression("bool", 1)
         text = self.expressions.expression("text", 1)
         spread = pick(["stddev", "stddev_pop", "stddev_samp", "variance", "var_pop", "var_samp"])
+        # Of small numbers, and far from 0, so that the last digits of what cancels out do not count.
+        pair = ", ".join(f"{self.expressions.column(pick(['i2', 'i4'])) or 7} % 100" for _ in range(2))
+        of_pairs = pick(PAIR_AGGREGATES)
         distinct = self.expressions.column(number) or "1"
         # Of equal numerics of several scales one is summed: which, depends on the order.
         is_one_of_equals = number == "num" and any(
@@ -188,10 +193,14 @@ class QueryGenerator:
             Output(f"{spread}({amount})", of_floats),
             Output(f"bool_and({logical})"), Output(f"bool_or({logical})"), Output(f"every({logical})"),
             Output(f"sum(DISTINCT {distinct})", of_distinct),
+            Output(f"{of_pairs}({pair})", ROUNDED), Output(f"regr_count({pair})"),
+            Output(f"{of_pairs}(DISTINCT {pair})", ROUNDED),
         ])  # fmt: skip
         if self.choose.random() < 0.15:
             condition = self.expressions.expression("bool", 1)
             made = Output(f"{made.sql} FILTER (WHERE {condition})", made.comparison)
+        if made.sql.startswith(of_pairs):
+            made = Output(f"{made.sql} + 1000", made.comparison)
         return made
 
     def _aggregates(self, least: int) -> list[Output]:

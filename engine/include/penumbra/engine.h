@@ -106,11 +106,14 @@ PenumbraOperator penumbra_plan_add_projection(PenumbraPlan *plan, PenumbraOperat
                                               int count);
 PenumbraOperator penumbra_plan_add_union(PenumbraPlan *plan, const PenumbraOperator *inputs, int count);
 
+#define PENUMBRA_AGGREGATE_ARGUMENTS_MAX 2
+
 typedef struct PenumbraAggregateCall {
   PenumbraAggregate function;
   PenumbraType result;
-  PenumbraExpr argument; /* -1 for COUNT_STAR */
-  PenumbraExpr filter;   /* -1 for none */
+  PenumbraExpr arguments[PENUMBRA_AGGREGATE_ARGUMENTS_MAX];
+  int argument_count;
+  PenumbraExpr filter; /* -1 for none */
   bool distinct;
   const PenumbraCollation *collation; /* of MIN and MAX of text; NULL: C; copied */
 } PenumbraAggregateCall;

@@ -44,14 +44,30 @@ typedef enum PenumbraFunction {
   PENUMBRA_FN_COUNT_OF
 } PenumbraFunction;
 
-/* Result types are PostgreSQL's: sum(int4) -> int8, sum(int8) -> numeric, avg(int) -> numeric, ... */
+/*
+ * PENUMBRA_AGGREGATE_LIST(X): X(enumerator, name in SQL, types, state, needs). The last three are the engine's
+ * (aggregate_accumulator.h): the rule by which argument types give PostgreSQL's result type, whose state serves the
+ * aggregate, and what it needs of its rows.
+ */
 #define PENUMBRA_AGGREGATE_LIST(X) \
-  X(COUNT_STAR, "count(*)") X(COUNT, "count") X(SUM, "sum") X(AVG, "avg") X(MIN, "min") X(MAX, "max") \
-  X(STDDEV_POP, "stddev_pop") X(STDDEV_SAMP, "stddev_samp") X(VAR_POP, "var_pop") X(VAR_SAMP, "var_samp") \
-  X(BOOL_AND, "bool_and") X(BOOL_OR, "bool_or")
+  X(COUNT_STAR, "count(*)", Rows, Count, kCount) X(COUNT, "count", Any, Count, kCount) \
+  X(SUM, "sum", Sum, Sum, kValues) X(AVG, "avg", Average, Average, kValues) \
+  X(MIN, "min", Extreme, Least, kLeast) X(MAX, "max", Extreme, Greatest, kGreatest) \
+  X(STDDEV_POP, "stddev_pop", Spread, Spread, kValues) X(STDDEV_SAMP, "stddev_samp", Spread, Spread, kValues) \
+  X(VAR_POP, "var_pop", Spread, Spread, kValues) X(VAR_SAMP, "var_samp", Spread, Spread, kValues) \
+  X(BOOL_AND, "bool_and", Boolean, Least, kLeast) X(BOOL_OR, "bool_or", Boolean, Greatest, kGreatest) \
+  /* of (y, x), as in the standard */ \
+  X(CORR, "corr", Pair, Regression, kValues) \
+  X(COVAR_POP, "covar_pop", Pair, Regression, kValues) X(COVAR_SAMP, "covar_samp", Pair, Regression, kValues) \
+  X(REGR_COUNT, "regr_count", PairCount, Count, kCount) \
+  X(REGR_SLOPE, "regr_slope", Pair, Regression, kValues) \
+  X(REGR_INTERCEPT, "regr_intercept", Pair, Regression, kValues) X(REGR_R2, "regr_r2", Pair, Regression, kValues) \
+  X(REGR_AVGX, "regr_avgx", Pair, Regression, kValues) X(REGR_AVGY, "regr_avgy", Pair, Regression, kValues) \
+  X(REGR_SXX, "regr_sxx", Pair, Regression, kValues) X(REGR_SYY, "regr_syy", Pair, Regression, kValues) \
+  X(REGR_SXY, "regr_sxy", Pair, Regression, kValues)
 
 typedef enum PenumbraAggregate {
-#define PENUMBRA_AGGREGATE_ENUM(id, name) PENUMBRA_AGG_##id,
+#define PENUMBRA_AGGREGATE_ENUM(id, name, types, state, needs) PENUMBRA_AGG_##id,
   PENUMBRA_AGGREGATE_LIST(PENUMBRA_AGGREGATE_ENUM)
 #undef PENUMBRA_AGGREGATE_ENUM
   PENUMBRA_AGG_COUNT_OF

@@ -1,118 +1,114 @@
-// Which state serves which aggregate, and which aggregates exist.
+// The table of aggregates: PENUMBRA_AGGREGATE_LIST with the rules for types, and the states of several types.
 #include "aggregate/aggregate_accumulator.h"
 
 #include "function/collation.h"
+#include "function/registry.h"
 
 namespace penumbra {
 namespace {
 
-// PostgreSQL's result type; false: there is no such aggregate.
-bool FindResultType(PenumbraAggregate function, PenumbraType argument, PenumbraType* result) {
-  switch (function) {
-    case PENUMBRA_AGG_COUNT_STAR:
-    case PENUMBRA_AGG_COUNT:
-      *result = PENUMBRA_INT8;
-      return true;
-    case PENUMBRA_AGG_SUM:
-      *result = argument == PENUMBRA_INT2 || argument == PENUMBRA_INT4 ? PENUMBRA_INT8
-                : argument == PENUMBRA_INT8                            ? PENUMBRA_NUMERIC
-                                                                       : argument;
-      return IsInteger(argument) || IsFloat(argument) || argument == PENUMBRA_NUMERIC ||
-             argument == PENUMBRA_INTERVAL;
-    case PENUMBRA_AGG_AVG:
-      *result = IsInteger(argument) ? PENUMBRA_NUMERIC
-                : IsFloat(argument) ? PENUMBRA_FLOAT8
-                                    : argument;
-      return IsInteger(argument) || IsFloat(argument) || argument == PENUMBRA_NUMERIC ||
-             argument == PENUMBRA_INTERVAL;
-    case PENUMBRA_AGG_MIN:
-    case PENUMBRA_AGG_MAX:
-      *result = argument;
-      return argument != PENUMBRA_BOOL;
-    case PENUMBRA_AGG_BOOL_AND:
-    case PENUMBRA_AGG_BOOL_OR:
-      *result = PENUMBRA_BOOL;
-      return argument == PENUMBRA_BOOL;
-    default:
-      *result = IsFloat(argument) ? PENUMBRA_FLOAT8 : PENUMBRA_NUMERIC;
-      return IsInteger(argument) || IsFloat(argument) || argument == PENUMBRA_NUMERIC;
-  }
+using Types = std::vector<PenumbraType>;
+using Result = std::optional<PenumbraType>;
+
+bool IsNumber(PenumbraType type) { return IsInteger(type) || IsFloat(type) || type == PENUMBRA_NUMERIC; }
+bool IsSummable(PenumbraType type) { return IsNumber(type) || type == PENUMBRA_INTERVAL; }
+
+// ---------------------------------------------------------------- rules for types, by the names in the list
+
+Result FindRowsResult(const Types& arguments) { return arguments.empty() ? Result(PENUMBRA_INT8) : std::nullopt; }
+
+Result FindAnyResult(const Types& arguments) { return arguments.size() == 1 ? Result(PENUMBRA_INT8) : std::nullopt; }
+
+Result FindSumResult(const Types& arguments) {
+  if (arguments.size() != 1 || !IsSummable(arguments[0])) return std::nullopt;
+  if (arguments[0] == PENUMBRA_INT8) return PENUMBRA_NUMERIC;
+  return IsInteger(arguments[0]) ? PENUMBRA_INT8 : arguments[0];
 }
 
-const char* const kAggregateNames[] = {
-#define PENUMBRA_AGGREGATE_NAME(id, name) name,
-    PENUMBRA_AGGREGATE_LIST(PENUMBRA_AGGREGATE_NAME)
-#undef PENUMBRA_AGGREGATE_NAME
+Result FindAverageResult(const Types& arguments) {
+  if (arguments.size() != 1 || !IsSummable(arguments[0])) return std::nullopt;
+  if (IsInteger(arguments[0])) return PENUMBRA_NUMERIC;
+  return IsFloat(arguments[0]) ? PENUMBRA_FLOAT8 : arguments[0];
+}
+
+Result FindExtremeResult(const Types& arguments) {
+  if (arguments.size() != 1 || arguments[0] == PENUMBRA_BOOL) return std::nullopt;
+  return arguments[0];
+}
+
+Result FindSpreadResult(const Types& arguments) {
+  if (arguments.size() != 1 || !IsNumber(arguments[0])) return std::nullopt;
+  return IsFloat(arguments[0]) ? PENUMBRA_FLOAT8 : PENUMBRA_NUMERIC;
+}
+
+Result FindBooleanResult(const Types& arguments) {
+  return arguments == Types{PENUMBRA_BOOL} ? Result(PENUMBRA_BOOL) : std::nullopt;
+}
+
+Result FindPairResult(const Types& arguments) {
+  return arguments == Types{PENUMBRA_FLOAT8, PENUMBRA_FLOAT8} ? Result(PENUMBRA_FLOAT8) : std::nullopt;
+}
+
+Result FindPairCountResult(const Types& arguments) {
+  return FindPairResult(arguments) ? Result(PENUMBRA_INT8) : std::nullopt;
+}
+
+constexpr AggregateInfo kAggregates[] = {
+#define PENUMBRA_AGGREGATE_ROW(id, name, types, state, needs) \
+  {name, Find##types##Result, Create##state##Accumulator, AggregateNeeds::needs},
+    PENUMBRA_AGGREGATE_LIST(PENUMBRA_AGGREGATE_ROW)
+#undef PENUMBRA_AGGREGATE_ROW
 };
+
+std::unique_ptr<Accumulator> CreateExtreme(PenumbraType argument, bool greatest, const Collation* collation) {
+  if (argument == PENUMBRA_NUMERIC) return CreateNumericExtremeAccumulator(greatest);
+  if (collation != nullptr && !collation->is_bytewise())
+    return CreateCollatedExtremeAccumulator(argument, greatest, collation);
+  return CreateExtremeAccumulator(argument, greatest);
+}
 
 }  // namespace
 
+const AggregateInfo& InfoOf(PenumbraAggregate function) { return kAggregates[function]; }
+
 bool CheckAggregate(const AggregateSpec& spec, std::string* reason) {
-  PenumbraType result = PENUMBRA_INT8;
-  const bool is_count_star = spec.function == PENUMBRA_AGG_COUNT_STAR;
-  bool is_known = spec.function >= 0 && spec.function < PENUMBRA_AGG_COUNT_OF &&
-                  is_count_star == (spec.argument == nullptr) &&
-                  !(is_count_star && spec.distinct) &&
-                  (is_count_star || FindResultType(spec.function, spec.argument->type, &result)) &&
-                  (spec.filter == nullptr || spec.filter->type == PENUMBRA_BOOL);
-  if (is_known && result == spec.result) return true;
-  *reason = "aggregate ";
-  *reason += spec.function >= 0 && spec.function < PENUMBRA_AGG_COUNT_OF
-                 ? kAggregateNames[spec.function]
-                 : "?";
-  *reason += " on this type";
+  if (spec.function < 0 || spec.function >= PENUMBRA_AGG_COUNT_OF) {
+    *reason = "an unknown aggregate";
+    return false;
+  }
+  const AggregateInfo& info = InfoOf(spec.function);
+  Types types;
+  for (const Expr* argument : spec.arguments) types.push_back(argument->type);
+  const bool is_distinct_row = spec.distinct && types.empty();
+  const bool is_filter = spec.filter == nullptr || spec.filter->type == PENUMBRA_BOOL;
+  if (info.find_result(types) == spec.result && is_filter && !is_distinct_row) return true;
+  *reason = std::string("aggregate ") + info.name + " on " + TypeList(types);
   return false;
 }
 
-AccumulatorKind ChooseAccumulator(PenumbraAggregate function, PenumbraType argument) {
-  switch (function) {
-    case PENUMBRA_AGG_COUNT_STAR:
-      return AccumulatorKind::kCountStar;
-    case PENUMBRA_AGG_COUNT:
-      return AccumulatorKind::kCount;
-    case PENUMBRA_AGG_SUM:
-      return AccumulatorKind::kSum;
-    case PENUMBRA_AGG_AVG:
-      return IsFloat(argument) ? AccumulatorKind::kAverage : AccumulatorKind::kSum;
-    case PENUMBRA_AGG_MIN:
-      return AccumulatorKind::kMin;
-    case PENUMBRA_AGG_MAX:
-      return AccumulatorKind::kMax;
-    case PENUMBRA_AGG_BOOL_AND:
-      return AccumulatorKind::kBoolAnd;
-    case PENUMBRA_AGG_BOOL_OR:
-      return AccumulatorKind::kBoolOr;
-    default:
-      return AccumulatorKind::kSpread;
-  }
+AccumulatorFactory ChooseAccumulator(PenumbraAggregate function, PenumbraType argument) {
+  if (function == PENUMBRA_AGG_AVG && !IsFloat(argument)) return CreateSumAccumulator;
+  return InfoOf(function).create;
 }
 
-std::unique_ptr<Accumulator> CreateAccumulator(AccumulatorKind kind, PenumbraType argument,
-                                               const Collation* collation) {
-  switch (kind) {
-    case AccumulatorKind::kCountStar:
-    case AccumulatorKind::kCount:
-      return CreateCountAccumulator(kind);
-    case AccumulatorKind::kBoolAnd:
-      return CreateExtremeAccumulator(PENUMBRA_BOOL, false);
-    case AccumulatorKind::kBoolOr:
-      return CreateExtremeAccumulator(PENUMBRA_BOOL, true);
-    case AccumulatorKind::kMin:
-    case AccumulatorKind::kMax: {
-      const bool greatest = kind == AccumulatorKind::kMax;
-      if (argument == PENUMBRA_NUMERIC) return CreateNumericExtremeAccumulator(greatest);
-      if (collation != nullptr && !collation->is_bytewise())
-        return CreateCollatedExtremeAccumulator(argument, greatest, collation);
-      return CreateExtremeAccumulator(argument, greatest);
-    }
-    default:
-      break;
-  }
+// ---------------------------------------------------------------- states of several types
+
+std::unique_ptr<Accumulator> CreateSumAccumulator(PenumbraType argument, const Collation*) {
   if (argument == PENUMBRA_INTERVAL) return CreateIntervalAccumulator();
-  if (IsFloat(argument)) return CreateFloatAccumulator(kind, argument);
-  if (argument != PENUMBRA_NUMERIC && kind == AccumulatorKind::kSum)
-    return CreateIntegerAccumulator(argument);
-  return CreateNumericAccumulator(kind, argument);
+  if (argument == PENUMBRA_NUMERIC) return CreateNumericSumAccumulator();
+  return IsFloat(argument) ? CreateFloatSumAccumulator(argument) : CreateIntegerAccumulator(argument);
+}
+
+std::unique_ptr<Accumulator> CreateSpreadAccumulator(PenumbraType argument, const Collation*) {
+  return IsFloat(argument) ? CreateFloatSpreadAccumulator(argument) : CreateNumericSpreadAccumulator(argument);
+}
+
+std::unique_ptr<Accumulator> CreateLeastAccumulator(PenumbraType argument, const Collation* collation) {
+  return CreateExtreme(argument, false, collation);
+}
+
+std::unique_ptr<Accumulator> CreateGreatestAccumulator(PenumbraType argument, const Collation* collation) {
+  return CreateExtreme(argument, true, collation);
 }
 
 }  // namespace penumbra

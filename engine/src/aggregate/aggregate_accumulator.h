@@ -8,6 +8,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,11 +55,12 @@ class Accumulator {
   virtual ~Accumulator() = default;
   uint32_t state_bytes() const { return state_bytes_; }
 
-  // Adds rows of `argument` (flat; null rows are passed over) to one state.
-  virtual void AddRun(char* state, const Vector& argument, RowSelection selection,
+  // Adds rows of the arguments, which are flat and stand side by side, to one state. Rows that are null in the first
+  // are passed over; with several arguments these are null in all of them. count(*) gets one vector without nulls.
+  virtual void AddRun(char* state, const Vector* arguments, RowSelection selection,
                       StateStore& store) const = 0;
   // Adds row i to the state at groups[i] + offset.
-  virtual void AddScattered(char* const* groups, uint32_t offset, const Vector& argument,
+  virtual void AddScattered(char* const* groups, uint32_t offset, const Vector* arguments,
                             RowSelection selection, StateStore& store) const = 0;
   // Adds the states from[i] + offset to into[i] + offset, in order. What `from` points to may be
   // taken over.
@@ -82,40 +84,57 @@ class Accumulator {
   const bool has_variable_part_;
 };
 
-// The kinds of running state. Aggregates on equal arguments with equal filters and the same kind
-// share.
-enum class AccumulatorKind : uint8_t {
-  kCountStar,
-  kCount,
-  kSum,
-  kAverage,
-  kSpread,
-  kMin,
-  kMax,
-  kBoolAnd,
-  kBoolOr
-};
+// ---------------------------------------------------------------- the table
 
-// The kind that serves the aggregate; avg and sum share where one state gives both.
-AccumulatorKind ChooseAccumulator(PenumbraAggregate function, PenumbraType argument);
-// argument is ignored for kCountStar.
-std::unique_ptr<Accumulator> CreateAccumulator(AccumulatorKind kind, PenumbraType argument,
-                                               const Collation* collation = nullptr);
+// What an aggregate needs of its rows: how many are not null, the bounds of the values, or the values themselves.
+// The first three metadata may know (CanSummarize), and for the bounds DISTINCT does not matter.
+enum class AggregateNeeds : uint8_t { kCount, kLeast, kGreatest, kValues };
+
+// Makes the state for the type of the first argument (any for count(*)).
+using AccumulatorFactory = std::unique_ptr<Accumulator> (*)(PenumbraType argument, const Collation* collation);
+
+// Every state that PENUMBRA_AGGREGATE_LIST names. Those of several types choose among the topic files' in
+// aggregate_accumulator.cc.
+#define PENUMBRA_AGGREGATE_FACTORY(id, name, types, state, needs) \
+  std::unique_ptr<Accumulator> Create##state##Accumulator(PenumbraType argument, const Collation* collation);
+PENUMBRA_AGGREGATE_LIST(PENUMBRA_AGGREGATE_FACTORY)
+#undef PENUMBRA_AGGREGATE_FACTORY
+
+// A row of PENUMBRA_AGGREGATE_LIST.
+struct AggregateInfo {
+  const char* name;
+  // The result type; none: there is no such aggregate of these.
+  std::optional<PenumbraType> (*find_result)(const std::vector<PenumbraType>& arguments);
+  AccumulatorFactory create;
+  AggregateNeeds needs;
+};
+const AggregateInfo& InfoOf(PenumbraAggregate function);
+
+// The factory that serves the aggregate. Aggregates on equal arguments with equal filters and the same factory share a
+// state: avg and sum where one state gives both.
+AccumulatorFactory ChooseAccumulator(PenumbraAggregate function, PenumbraType argument);
 
 // One per topic file.
-std::unique_ptr<Accumulator> CreateCountAccumulator(AccumulatorKind kind);  // aggregate_count.cc
 std::unique_ptr<Accumulator> CreateIntegerAccumulator(PenumbraType type);   // aggregate_integer.cc
-std::unique_ptr<Accumulator> CreateNumericAccumulator(AccumulatorKind kind,
-                                                      PenumbraType type);  // aggregate_numeric.cc
-std::unique_ptr<Accumulator> CreateFloatAccumulator(AccumulatorKind kind,
-                                                    PenumbraType type);  // aggregate_float.cc
-std::unique_ptr<Accumulator> CreateIntervalAccumulator();                // aggregate_interval.cc
+std::unique_ptr<Accumulator> CreateNumericSumAccumulator();                      // aggregate_numeric.cc
+std::unique_ptr<Accumulator> CreateNumericSpreadAccumulator(PenumbraType type);  // aggregate_numeric.cc
+std::unique_ptr<Accumulator> CreateFloatSumAccumulator(PenumbraType type);       // aggregate_float.cc
+std::unique_ptr<Accumulator> CreateFloatSpreadAccumulator(PenumbraType type);    // aggregate_float.cc
+std::unique_ptr<Accumulator> CreateIntervalAccumulator();                        // aggregate_interval.cc
 std::unique_ptr<Accumulator> CreateExtremeAccumulator(PenumbraType type,
                                                       bool greatest);  // aggregate_extreme.cc
 std::unique_ptr<Accumulator> CreateNumericExtremeAccumulator(
     bool greatest);  // aggregate_extreme_numeric.cc
 std::unique_ptr<Accumulator> CreateCollatedExtremeAccumulator(
     PenumbraType type, bool greatest, const Collation* collation);  // aggregate_extreme.cc
+
+// Of the variance family: divided by n - 1, and a square root.
+inline bool IsOfSample(PenumbraAggregate function) {
+  return function == PENUMBRA_AGG_VAR_SAMP || function == PENUMBRA_AGG_STDDEV_SAMP;
+}
+inline bool IsDeviation(PenumbraAggregate function) {
+  return function == PENUMBRA_AGG_STDDEV_POP || function == PENUMBRA_AGG_STDDEV_SAMP;
+}
 
 // Calls visit(row) for the selected rows that are valid.
 template <typename Visit>

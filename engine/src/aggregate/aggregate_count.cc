@@ -1,4 +1,4 @@
-// count(*) and count(x).
+// count(*), count(x) and regr_count: how many rows are not null.
 #include "aggregate/aggregate_accumulator.h"
 
 namespace penumbra {
@@ -6,18 +6,15 @@ namespace {
 
 class CountAccumulator : public Accumulator {
  public:
-  explicit CountAccumulator(bool counts_nulls)
-      : Accumulator(8, false), counts_nulls_(counts_nulls) {}
+  CountAccumulator() : Accumulator(8, false) {}
 
-  void AddRun(char* state, const Vector& argument, RowSelection selection,
+  void AddRun(char* state, const Vector* arguments, RowSelection selection,
               StateStore&) const override {
-    CountAt(state) += counts_nulls_ ? selection.count : CountValid(argument, selection);
+    CountAt(state) += CountValid(*arguments, selection);
   }
-  void AddScattered(char* const* groups, uint32_t offset, const Vector& argument,
+  void AddScattered(char* const* groups, uint32_t offset, const Vector* arguments,
                     RowSelection selection, StateStore&) const override {
-    Vector all;
-    VisitValid(counts_nulls_ ? all : argument, selection,
-               [&](uint32_t row) { ++CountAt(groups[row] + offset); });
+    VisitValid(*arguments, selection, [&](uint32_t row) { ++CountAt(groups[row] + offset); });
   }
   void Combine(char* const* into, char* const* from, uint32_t offset, uint32_t count,
                StateStore&) const override {
@@ -33,13 +30,12 @@ class CountAccumulator : public Accumulator {
 
  private:
   static int64_t& CountAt(char* state) { return *reinterpret_cast<int64_t*>(state); }
-  const bool counts_nulls_;
 };
 
 }  // namespace
 
-std::unique_ptr<Accumulator> CreateCountAccumulator(AccumulatorKind kind) {
-  return std::make_unique<CountAccumulator>(kind == AccumulatorKind::kCountStar);
+std::unique_ptr<Accumulator> CreateCountAccumulator(PenumbraType, const Collation*) {
+  return std::make_unique<CountAccumulator>();
 }
 
 }  // namespace penumbra

@@ -61,12 +61,12 @@ class FixedExtremeAccumulator : public TypedAccumulator<FixedExtreme<T, kGreates
   using Base = TypedAccumulator<FixedExtreme<T, kGreatest>>;
 
  public:
-  void AddRun(char* state, const Vector& argument, RowSelection selection,
+  void AddRun(char* state, const Vector* arguments, RowSelection selection,
               StateStore& store) const override {
     if constexpr (std::is_integral_v<T>) {
       if (selection.rows == nullptr) {
         T least, greatest;
-        if (kernels::FindBounds(argument.values<T>(), argument.validity, selection.count, &least,
+        if (kernels::FindBounds(arguments->values<T>(), arguments->validity, selection.count, &least,
                                 &greatest)) {
           FixedExtreme<T, kGreatest>::Add(Base::StateAt(state), kGreatest ? greatest : least,
                                           store);
@@ -74,7 +74,7 @@ class FixedExtremeAccumulator : public TypedAccumulator<FixedExtreme<T, kGreates
         return;
       }
     }
-    Base::AddRun(state, argument, selection, store);
+    Base::AddRun(state, arguments, selection, store);
   }
   Vector Finalize(PenumbraAggregate, PenumbraType type, const char* const* groups, uint32_t offset,
                   uint32_t count, Arena& arena) const override {
@@ -172,21 +172,21 @@ class CollatedExtremeAccumulator : public StringExtremeAccumulator<kGreatest, kI
  public:
   explicit CollatedExtremeAccumulator(const Collation* collation) : collation_(collation) {}
 
-  void AddRun(char* state, const Vector& argument, RowSelection selection,
+  void AddRun(char* state, const Vector* arguments, RowSelection selection,
               StateStore& store) const override {
-    const StringRef* values = argument.values<StringRef>();
+    const StringRef* values = arguments->values<StringRef>();
     StringMemo<bool> added;
-    VisitValid(argument, selection, [&](uint32_t row) {
+    VisitValid(*arguments, selection, [&](uint32_t row) {
       added.Get(values[row], [&] {
         Add(Base::StateAt(state), values[row], store);
         return true;
       });
     });
   }
-  void AddScattered(char* const* groups, uint32_t offset, const Vector& argument,
+  void AddScattered(char* const* groups, uint32_t offset, const Vector* arguments,
                     RowSelection selection, StateStore& store) const override {
-    const StringRef* values = argument.values<StringRef>();
-    VisitValid(argument, selection,
+    const StringRef* values = arguments->values<StringRef>();
+    VisitValid(*arguments, selection,
                [&](uint32_t row) { Add(Base::StateAt(groups[row] + offset), values[row], store); });
   }
   void Combine(char* const* into, char* const* from, uint32_t offset, uint32_t count,
@@ -238,9 +238,14 @@ std::unique_ptr<Accumulator> Create(PenumbraType type) {
       return std::make_unique<StringExtremeAccumulator<kGreatest, false>>();
     case PENUMBRA_BPCHAR:
       return std::make_unique<StringExtremeAccumulator<kGreatest, true>>();
-    default:
+    case PENUMBRA_INT8:
+    case PENUMBRA_TIMESTAMP:
+    case PENUMBRA_TIMESTAMPTZ:
       return std::make_unique<FixedExtremeAccumulator<int64_t, kGreatest>>();
+    case PENUMBRA_NUMERIC:
+      break;
   }
+  throw EngineError(PENUMBRA_INTERNAL, "an extreme of numeric");
 }
 
 }  // namespace

@@ -44,13 +44,13 @@ class NumericExtremeAccumulator : public Accumulator {
  public:
   NumericExtremeAccumulator() : Accumulator(sizeof(ExtremeState), true) {}
 
-  void AddRun(char* state, const Vector& argument, RowSelection selection,
+  void AddRun(char* state, const Vector* arguments, RowSelection selection,
               StateStore& store) const override {
-    Visit(argument, selection, store, [&](uint32_t) -> ExtremeState& { return StateAt(state); });
+    Visit(*arguments, selection, store, [&](uint32_t) -> ExtremeState& { return StateAt(state); });
   }
-  void AddScattered(char* const* groups, uint32_t offset, const Vector& argument,
+  void AddScattered(char* const* groups, uint32_t offset, const Vector* arguments,
                     RowSelection selection, StateStore& store) const override {
-    Visit(argument, selection, store,
+    Visit(*arguments, selection, store,
           [&](uint32_t row) -> ExtremeState& { return StateAt(groups[row] + offset); });
   }
   void Combine(char* const* into, char* const* from, uint32_t offset, uint32_t count,

@@ -70,15 +70,15 @@ class FloatSumAccumulator : public TypedAccumulator<FloatSum<T>> {
   using Base = TypedAccumulator<FloatSum<T>>;
 
  public:
-  void AddRun(char* state, const Vector& argument, RowSelection selection,
+  void AddRun(char* state, const Vector* arguments, RowSelection selection,
               StateStore& store) const override {
     auto& running = Base::StateAt(state);
     double sum;
-    if (SumFinite<T>(argument, selection, &sum) && std::isfinite(running.sum + sum)) {
+    if (SumFinite<T>(*arguments, selection, &sum) && std::isfinite(running.sum + sum)) {
       running.sum += sum;
-      running.count += CountValid(argument, selection);
+      running.count += CountValid(*arguments, selection);
     } else {
-      Base::AddRun(state, argument, selection, store);
+      Base::AddRun(state, arguments, selection, store);
     }
   }
   Vector Finalize(PenumbraAggregate, PenumbraType type, const char* const* groups, uint32_t offset,
@@ -164,23 +164,16 @@ class FloatSpreadAccumulator : public TypedAccumulator<Ops> {
  private:
   static bool Result(PenumbraAggregate function, const FloatState& state, double* value) {
     const double n = state.count;
-    switch (function) {
-      case PENUMBRA_AGG_AVG:
-        *value = n > 0 ? state.sum / n : 0;
-        return n > 0;
-      case PENUMBRA_AGG_VAR_POP:
-        *value = n > 0 ? state.spread / n : 0;
-        return n > 0;
-      case PENUMBRA_AGG_STDDEV_POP:
-        *value = n > 0 ? std::sqrt(state.spread / n) : 0;
-        return n > 0;
-      case PENUMBRA_AGG_VAR_SAMP:
-        *value = n > 1 ? state.spread / (n - 1.0) : 0;
-        return n > 1;
-      default:
-        *value = n > 1 ? std::sqrt(state.spread / (n - 1.0)) : 0;
-        return n > 1;
+    const double divisor = IsOfSample(function) ? n - 1.0 : n;
+    *value = 0;
+    if (divisor <= 0) return false;
+    if (function == PENUMBRA_AGG_AVG) {
+      *value = state.sum / n;
+    } else {
+      const double variance = state.spread / divisor;
+      *value = IsDeviation(function) ? std::sqrt(variance) : variance;
     }
+    return true;
   }
 };
 
@@ -189,40 +182,43 @@ class FloatAverageAccumulator : public FloatSpreadAccumulator<FloatAverage<T>> {
   using Base = FloatSpreadAccumulator<FloatAverage<T>>;
 
  public:
-  void AddRun(char* state, const Vector& argument, RowSelection selection,
+  void AddRun(char* state, const Vector* arguments, RowSelection selection,
               StateStore& store) const override {
     FloatState& running = Base::StateAt(state);
-    const T* values = argument.values<T>();
+    const T* values = arguments->values<T>();
     double greatest = std::fabs(running.sum);
     bool is_small = greatest < kSafeMagnitude;
-    VisitValid(argument, selection,
+    VisitValid(*arguments, selection,
                [&](uint32_t row) { is_small &= std::fabs(values[row]) < kSafeMagnitude; });
     double sum;
-    if (is_small && SumFinite<T>(argument, selection, &sum)) {
+    if (is_small && SumFinite<T>(*arguments, selection, &sum)) {
       running.sum += sum;
-      running.count += static_cast<double>(CountValid(argument, selection));
+      running.count += static_cast<double>(CountValid(*arguments, selection));
     } else {
-      Base::AddRun(state, argument, selection, store);
+      Base::AddRun(state, arguments, selection, store);
     }
   }
 };
 
-template <typename T>
-std::unique_ptr<Accumulator> Create(AccumulatorKind kind) {
-  switch (kind) {
-    case AccumulatorKind::kSum:
-      return std::make_unique<FloatSumAccumulator<T>>();
-    case AccumulatorKind::kAverage:
-      return std::make_unique<FloatAverageAccumulator<T>>();
-    default:
-      return std::make_unique<FloatSpreadAccumulator<FloatSpread<T>>>();
-  }
+template <template <typename> class StateAccumulator>
+std::unique_ptr<Accumulator> Create(PenumbraType type) {
+  if (type == PENUMBRA_FLOAT4) return std::make_unique<StateAccumulator<float>>();
+  return std::make_unique<StateAccumulator<double>>();
 }
+
+template <typename T>
+using SpreadAccumulatorOf = FloatSpreadAccumulator<FloatSpread<T>>;
 
 }  // namespace
 
-std::unique_ptr<Accumulator> CreateFloatAccumulator(AccumulatorKind kind, PenumbraType type) {
-  return type == PENUMBRA_FLOAT4 ? Create<float>(kind) : Create<double>(kind);
+std::unique_ptr<Accumulator> CreateFloatSumAccumulator(PenumbraType type) { return Create<FloatSumAccumulator>(type); }
+
+std::unique_ptr<Accumulator> CreateFloatSpreadAccumulator(PenumbraType type) {
+  return Create<SpreadAccumulatorOf>(type);
+}
+
+std::unique_ptr<Accumulator> CreateAverageAccumulator(PenumbraType type, const Collation*) {
+  return Create<FloatAverageAccumulator>(type);
 }
 
 }  // namespace penumbra

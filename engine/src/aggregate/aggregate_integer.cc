@@ -29,12 +29,12 @@ class IntegerSumAccumulator : public TypedAccumulator<IntegerSum<T>> {
   using Base = TypedAccumulator<IntegerSum<T>>;
 
  public:
-  void AddRun(char* state, const Vector& argument, RowSelection selection,
+  void AddRun(char* state, const Vector* arguments, RowSelection selection,
               StateStore& store) const override {
-    if (selection.rows != nullptr) return Base::AddRun(state, argument, selection, store);
+    if (selection.rows != nullptr) return Base::AddRun(state, arguments, selection, store);
     auto& running = Base::StateAt(state);
-    running.count += CountValid(argument, selection);
-    running.sum += kernels::SumValues(argument.values<T>(), argument.validity, selection.count);
+    running.count += CountValid(*arguments, selection);
+    running.sum += kernels::SumValues(arguments->values<T>(), arguments->validity, selection.count);
   }
   Vector Finalize(PenumbraAggregate function, PenumbraType type, const char* const* groups,
                   uint32_t offset, uint32_t count, Arena& arena) const override {
@@ -65,14 +65,9 @@ class IntegerSumAccumulator : public TypedAccumulator<IntegerSum<T>> {
 }  // namespace
 
 std::unique_ptr<Accumulator> CreateIntegerAccumulator(PenumbraType type) {
-  switch (type) {
-    case PENUMBRA_INT2:
-      return std::make_unique<IntegerSumAccumulator<int16_t>>();
-    case PENUMBRA_INT4:
-      return std::make_unique<IntegerSumAccumulator<int32_t>>();
-    default:
-      return std::make_unique<IntegerSumAccumulator<int64_t>>();
-  }
+  if (type == PENUMBRA_INT2) return std::make_unique<IntegerSumAccumulator<int16_t>>();
+  if (type == PENUMBRA_INT4) return std::make_unique<IntegerSumAccumulator<int32_t>>();
+  return std::make_unique<IntegerSumAccumulator<int64_t>>();
 }
 
 }  // namespace penumbra

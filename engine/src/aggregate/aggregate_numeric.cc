@@ -263,20 +263,20 @@ class NumericAccumulator : public Accumulator {
  public:
   explicit NumericAccumulator(PenumbraType type) : Accumulator(sizeof(State), true), type_(type) {}
 
-  void AddRun(char* state, const Vector& argument, RowSelection selection,
+  void AddRun(char* state, const Vector* arguments, RowSelection selection,
               StateStore& store) const override {
     State& target = StateAt(state);
     if constexpr (!kWithSquares) {
-      if (AddRunFast(target, argument, selection)) return;
+      if (AddRunFast(target, *arguments, selection)) return;
     }
     State running = target;
-    VisitValues(argument, selection, store, [&](uint32_t) -> State& { return running; });
+    VisitValues(*arguments, selection, store, [&](uint32_t) -> State& { return running; });
     target = running;
   }
 
-  void AddScattered(char* const* groups, uint32_t offset, const Vector& argument,
+  void AddScattered(char* const* groups, uint32_t offset, const Vector* arguments,
                     RowSelection selection, StateStore& store) const override {
-    VisitValues(argument, selection, store,
+    VisitValues(*arguments, selection, store,
                 [&](uint32_t row) -> State& { return StateAt(groups[row] + offset); });
   }
 
@@ -364,16 +364,9 @@ class NumericAccumulator : public Accumulator {
   template <typename Target>
   void VisitValues(const Vector& argument, RowSelection selection, StateStore& store,
                    Target&& target) const {
-    switch (type_) {
-      case PENUMBRA_INT2:
-        return VisitIntegers<int16_t>(argument, 0, selection, store, target);
-      case PENUMBRA_INT4:
-        return VisitIntegers<int32_t>(argument, 0, selection, store, target);
-      case PENUMBRA_INT8:
-        return VisitIntegers<int64_t>(argument, 0, selection, store, target);
-      default:
-        break;
-    }
+    if (type_ == PENUMBRA_INT2) return VisitIntegers<int16_t>(argument, 0, selection, store, target);
+    if (type_ == PENUMBRA_INT4) return VisitIntegers<int32_t>(argument, 0, selection, store, target);
+    if (type_ == PENUMBRA_INT8) return VisitIntegers<int64_t>(argument, 0, selection, store, target);
     switch (argument.numeric_form) {
       case NumericForm::kInt64:
         return VisitIntegers<int64_t>(argument, argument.scale, selection, store, target);
@@ -411,9 +404,7 @@ class NumericAccumulator : public Accumulator {
                           NumericWriter* result) {
     const SumState& base = Sums::Base(state);
     const int64_t total = base.count + base.special_count;
-    const bool is_sample =
-        function == PENUMBRA_AGG_VAR_SAMP || function == PENUMBRA_AGG_STDDEV_SAMP;
-    if (total == 0 || (is_sample && total == 1)) return;
+    if (total == 0 || (kWithSquares && IsOfSample(function) && total == 1)) return;
     if (base.specials != 0) {
       const bool is_infinite = !kWithSquares && (base.specials == kHasPositiveInfinity ||
                                                  base.specials == kHasNegativeInfinity);
@@ -441,16 +432,9 @@ class NumericAccumulator : public Accumulator {
   }
 
   static Decimal::Spread ToSpread(PenumbraAggregate function) {
-    switch (function) {
-      case PENUMBRA_AGG_VAR_POP:
-        return Decimal::Spread::kVarPop;
-      case PENUMBRA_AGG_VAR_SAMP:
-        return Decimal::Spread::kVarSamp;
-      case PENUMBRA_AGG_STDDEV_POP:
-        return Decimal::Spread::kStddevPop;
-      default:
-        return Decimal::Spread::kStddevSamp;
-    }
+    using Spread = Decimal::Spread;
+    if (IsDeviation(function)) return IsOfSample(function) ? Spread::kStddevSamp : Spread::kStddevPop;
+    return IsOfSample(function) ? Spread::kVarSamp : Spread::kVarPop;
   }
 
   const PenumbraType type_;
@@ -458,9 +442,12 @@ class NumericAccumulator : public Accumulator {
 
 }  // namespace
 
-std::unique_ptr<Accumulator> CreateNumericAccumulator(AccumulatorKind kind, PenumbraType type) {
-  if (kind == AccumulatorKind::kSpread) return std::make_unique<NumericAccumulator<true>>(type);
-  return std::make_unique<NumericAccumulator<false>>(type);
+std::unique_ptr<Accumulator> CreateNumericSumAccumulator() {
+  return std::make_unique<NumericAccumulator<false>>(PENUMBRA_NUMERIC);
+}
+
+std::unique_ptr<Accumulator> CreateNumericSpreadAccumulator(PenumbraType type) {
+  return std::make_unique<NumericAccumulator<true>>(type);
 }
 
 }  // namespace penumbra

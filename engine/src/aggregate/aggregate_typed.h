@@ -21,17 +21,17 @@ class TypedAccumulator : public Accumulator {
   explicit TypedAccumulator(bool has_variable_part = false)
       : Accumulator(sizeof(State), has_variable_part) {}
 
-  void AddRun(char* state, const Vector& argument, RowSelection selection,
+  void AddRun(char* state, const Vector* arguments, RowSelection selection,
               StateStore& store) const override {
-    const Value* values = argument.values<Value>();
+    const Value* values = arguments->values<Value>();
     State running = StateAt(state);
-    VisitValid(argument, selection, [&](uint32_t row) { Ops::Add(running, values[row], store); });
+    VisitValid(*arguments, selection, [&](uint32_t row) { Ops::Add(running, values[row], store); });
     StateAt(state) = running;
   }
-  void AddScattered(char* const* groups, uint32_t offset, const Vector& argument,
+  void AddScattered(char* const* groups, uint32_t offset, const Vector* arguments,
                     RowSelection selection, StateStore& store) const override {
-    const Value* values = argument.values<Value>();
-    VisitValid(argument, selection,
+    const Value* values = arguments->values<Value>();
+    VisitValid(*arguments, selection,
                [&](uint32_t row) { Ops::Add(StateAt(groups[row] + offset), values[row], store); });
   }
   void Combine(char* const* into, char* const* from, uint32_t offset, uint32_t count,

@@ -1,7 +1,7 @@
 // The aggregation sink: evaluates keys, filters and arguments, and feeds GroupAggregations.
 //
 // Plain aggregates are added to the groups as the rows come. For each distinct pair of DISTINCT
-// argument and filter a second GroupAggregation collects (keys, argument); after the first round of
+// arguments and filter a second GroupAggregation collects (keys, arguments); after the first round of
 // finish tasks has made its rows unique, each of those tasks adds them to the groups as if they
 // were input. The second round merges the groups.
 #include <algorithm>
@@ -53,17 +53,9 @@ int FindOrAdd(const Expr* expr, std::vector<const Expr*>* exprs) {
   return static_cast<int>(exprs->size()) - 1;
 }
 
-bool DistinctMatters(const AggregateSpec& spec) {
-  switch (spec.function) {
-    case PENUMBRA_AGG_MIN:
-    case PENUMBRA_AGG_MAX:
-    case PENUMBRA_AGG_BOOL_AND:
-    case PENUMBRA_AGG_BOOL_OR:
-      return false;
-    default:
-      return spec.distinct;
-  }
-}
+bool IsBound(AggregateNeeds needs) { return needs == AggregateNeeds::kLeast || needs == AggregateNeeds::kGreatest; }
+
+bool DistinctMatters(const AggregateSpec& spec) { return spec.distinct && !IsBound(InfoOf(spec.function).needs); }
 
 std::vector<PenumbraType> TypesOf(const std::vector<const Expr*>& exprs) {
   std::vector<PenumbraType> types;
@@ -92,12 +84,24 @@ Vector Spread(const Vector& v, const uint16_t* selected, uint32_t count, uint32_
   return result;
 }
 
-// What an accumulator needs of its argument besides the number of valid rows.
-BoundsNeeded NeededBounds(AccumulatorKind kind) {
-  const bool is_least = kind == AccumulatorKind::kMin || kind == AccumulatorKind::kBoolAnd;
-  const bool is_greatest = kind == AccumulatorKind::kMax || kind == AccumulatorKind::kBoolOr;
-  return {is_least, is_greatest};
+// The rows that are valid in all of the vectors; null: all rows.
+const uint64_t* CommonValidity(const Vector* vectors, size_t count, uint32_t rows, Arena& arena) {
+  const uint64_t* common = vectors[0].validity;
+  for (size_t i = 1; i < count; ++i) {
+    const uint64_t* other = vectors[i].validity;
+    if (other == nullptr || other == common) continue;
+    if (common == nullptr) {
+      common = other;
+      continue;
+    }
+    uint64_t* both = arena.AllocateArray<uint64_t>(BitWords(rows));
+    for (uint32_t w = 0; w < BitWords(rows); ++w) both[w] = common[w] & other[w];
+    common = both;
+  }
+  return common;
 }
+
+const Vector kNoArgument{};
 
 size_t FindSummary(const std::vector<SummaryColumn>& columns, const Expr& argument) {
   size_t i = 0;
@@ -127,10 +131,11 @@ class AggregationSink : public Sink {
 
  private:
   struct State {  // an accumulator and what feeds it
-    AccumulatorKind kind;
-    int argument;  // in arguments_, -1 for none
-    int filter;    // in filters_, -1 for none
-    int distinct;  // in distincts_, -1: fed by the rows
+    AccumulatorFactory factory;
+    AggregateNeeds needs;
+    std::vector<int> arguments;  // in arguments_
+    int filter;                  // in filters_, -1 for none
+    int distinct;                // in distincts_, -1: fed by the rows
     const Collation* collation;
     int accumulator;
   };
@@ -140,7 +145,7 @@ class AggregationSink : public Sink {
     PenumbraType type;
   };
   struct Distinct {
-    int argument;
+    std::vector<int> arguments;
     int filter;
     std::unique_ptr<GroupAggregation> groups;
   };
@@ -157,10 +162,12 @@ class AggregationSink : public Sink {
   class ResultReader;
 
   void AddAggregate(const AggregateSpec& spec);
-  int FindOrAddDistinct(int argument, int filter);
+  int FindOrAddArgument(const Expr* argument, int filter);
+  int FindOrAddDistinct(const std::vector<int>& arguments, int filter);
   RowSelection SelectionOf(const SinkLocal& local, int filter, uint32_t rows) const {
     return filter < 0 ? RowSelection{nullptr, rows} : local.selections[filter];
   }
+  const Vector* ArgumentsOf(const SinkLocal& local, const State& state, uint32_t rows, Arena& arena) const;
   Vector EvaluateArgument(const Expr& argument, RowSelection selection, const Batch& batch,
                           EvalContext& context) const;
   void ConsumeDistinct(SinkLocal& local, size_t index, uint32_t rows, EvalContext& context);
@@ -184,51 +191,51 @@ class AggregationSink : public Sink {
 void AggregationSink::AddAggregate(const AggregateSpec& spec) {
   std::string reason;
   if (!CheckAggregate(spec, &reason)) throw EngineError(PENUMBRA_UNSUPPORTED, reason);
-  const PenumbraType type = spec.argument == nullptr ? PENUMBRA_BOOL : spec.argument->type;
+  const PenumbraType type = spec.arguments.empty() ? PENUMBRA_BOOL : spec.arguments[0]->type;
   const int filter = FindOrAdd(spec.filter, &filters_);
-  // An argument that can fail must not be evaluated where a filter excludes it: one entry per
-  // filter.
-  int argument = -1;
-  for (size_t i = 0; spec.argument != nullptr && i < arguments_.size() && argument < 0; ++i) {
-    const bool is_shareable = argument_filters_[i] == filter || !spec.argument->can_fail;
-    if (is_shareable && ExprsEqual(arguments_[i], spec.argument)) {
-      argument = static_cast<int>(i);
-    }
+  std::vector<int> arguments;
+  for (const Expr* argument : spec.arguments) arguments.push_back(FindOrAddArgument(argument, filter));
+  const AccumulatorFactory factory = ChooseAccumulator(spec.function, type);
+  const int distinct = DistinctMatters(spec) ? FindOrAddDistinct(arguments, filter) : -1;
+  if (distinct < 0) {
+    for (int argument : arguments) is_plain_argument_[argument] = true;
   }
-  if (spec.argument != nullptr && argument < 0) {
-    argument = static_cast<int>(arguments_.size());
-    arguments_.push_back(spec.argument);
-    argument_filters_.push_back(spec.argument->can_fail ? filter : -1);
-    is_plain_argument_.push_back(false);
-  }
-  const AccumulatorKind kind = ChooseAccumulator(spec.function, type);
-  const int distinct = DistinctMatters(spec) ? FindOrAddDistinct(argument, filter) : -1;
-  if (argument >= 0 && distinct < 0) is_plain_argument_[argument] = true;
   int state = -1;
   for (size_t i = 0; i < states_.size(); ++i) {
     const State& known = states_[i];
-    if (known.kind == kind && known.argument == argument && known.filter == filter &&
+    if (known.factory == factory && known.arguments == arguments && known.filter == filter &&
         known.distinct == distinct && known.collation == spec.collation) {
       state = static_cast<int>(i);
     }
   }
   if (state < 0) {
     state = static_cast<int>(states_.size());
-    auto accumulator = CreateAccumulator(kind, type, spec.collation);
-    states_.push_back({kind, argument, filter, distinct, spec.collation,
-                       groups_.layout().AddAccumulator(std::move(accumulator))});
+    states_.push_back({factory, InfoOf(spec.function).needs, std::move(arguments), filter, distinct, spec.collation,
+                       groups_.layout().AddAccumulator(factory(type, spec.collation))});
   }
   results_.push_back({state, spec.function, spec.result});
 }
 
-int AggregationSink::FindOrAddDistinct(int argument, int filter) {
+// An argument that can fail must not be evaluated where a filter excludes it: one entry per filter.
+int AggregationSink::FindOrAddArgument(const Expr* argument, int filter) {
+  for (size_t i = 0; i < arguments_.size(); ++i) {
+    const bool is_shareable = argument_filters_[i] == filter || !argument->can_fail;
+    if (is_shareable && ExprsEqual(arguments_[i], argument)) return static_cast<int>(i);
+  }
+  arguments_.push_back(argument);
+  argument_filters_.push_back(argument->can_fail ? filter : -1);
+  is_plain_argument_.push_back(false);
+  return static_cast<int>(arguments_.size()) - 1;
+}
+
+int AggregationSink::FindOrAddDistinct(const std::vector<int>& arguments, int filter) {
   for (size_t i = 0; i < distincts_.size(); ++i) {
-    if (distincts_[i].argument == argument && distincts_[i].filter == filter)
+    if (distincts_[i].arguments == arguments && distincts_[i].filter == filter)
       return static_cast<int>(i);
   }
   std::vector<PenumbraType> types = TypesOf(keys_);
-  types.push_back(arguments_[argument]->type);
-  distincts_.push_back({argument, filter, std::make_unique<GroupAggregation>(types, environment_)});
+  for (int argument : arguments) types.push_back(arguments_[argument]->type);
+  distincts_.push_back({arguments, filter, std::make_unique<GroupAggregation>(types, environment_)});
   return static_cast<int>(distincts_.size()) - 1;
 }
 
@@ -236,7 +243,7 @@ std::unique_ptr<Sink::Local> AggregationSink::CreateLocal() {
   auto local = std::make_unique<SinkLocal>();
   local->groups = groups_.CreateLocal();
   for (Distinct& distinct : distincts_) local->distincts.push_back(distinct.groups->CreateLocal());
-  local->keys.resize(keys_.size() + 1);
+  local->keys.resize(keys_.size() + PENUMBRA_AGGREGATE_ARGUMENTS_MAX);
   local->selections.resize(filters_.size());
   local->arguments.resize(arguments_.size());
   local->flat_arguments.resize(arguments_.size());
@@ -267,6 +274,19 @@ Vector AggregationSink::EvaluateArgument(const Expr& argument, RowSelection sele
                 context.arena);
 }
 
+// As AddRun() wants them.
+const Vector* AggregationSink::ArgumentsOf(const SinkLocal& local, const State& state, uint32_t rows,
+                                           Arena& arena) const {
+  const size_t count = state.arguments.size();
+  if (count == 0) return &kNoArgument;
+  if (count == 1) return &local.flat_arguments[state.arguments[0]];
+  Vector* arguments = arena.AllocateArray<Vector>(count);
+  for (size_t i = 0; i < count; ++i) arguments[i] = local.flat_arguments[state.arguments[i]];
+  const uint64_t* validity = CommonValidity(arguments, count, rows, arena);
+  for (size_t i = 0; i < count; ++i) arguments[i].validity = validity;
+  return arguments;
+}
+
 void AggregationSink::Consume(Sink::Local& sink_local, const Batch& batch, EvalContext& context) {
   if (batch.rows == 0) return;
   SinkLocal& local = static_cast<SinkLocal&>(sink_local);
@@ -288,9 +308,8 @@ void AggregationSink::Consume(Sink::Local& sink_local, const Batch& batch, EvalC
   for (const State& state : states_) {
     RowSelection selection = SelectionOf(local, state.filter, batch.rows);
     if (state.distinct >= 0 || selection.count == 0) continue;
-    local.updates.push_back({state.accumulator,
-                             state.argument < 0 ? Vector() : local.flat_arguments[state.argument],
-                             selection});
+    local.updates.push_back(
+        {state.accumulator, ArgumentsOf(local, state, batch.rows, context.arena), selection});
   }
   groups_.Consume(*local.groups, local.keys.data(), batch.rows, local.updates, context.arena);
   for (size_t i = 0; i < distincts_.size(); ++i) ConsumeDistinct(local, i, batch.rows, context);
@@ -303,17 +322,17 @@ void AggregationSink::ConsumeSummary(Sink::Local& sink_local, uint32_t rows,
   SinkLocal& local = static_cast<SinkLocal&>(sink_local);
   local.updates.clear();
   for (const State& state : states_) {
-    if (state.argument < 0) {
-      local.updates.push_back({state.accumulator, Vector(), {nullptr, rows}});
+    if (state.arguments.empty()) {
+      local.updates.push_back({state.accumulator, &kNoArgument, {nullptr, rows}});
       continue;
     }
-    const ColumnSummary& summary = columns[FindSummary(summary_columns_, *arguments_[state.argument])];
+    const ColumnSummary& summary = columns[FindSummary(summary_columns_, *arguments_[state.arguments[0]])];
     if (summary.valid_rows == 0) continue;
-    if (state.kind == AccumulatorKind::kCount) {
-      local.updates.push_back({state.accumulator, Vector(), {nullptr, summary.valid_rows}});
+    if (state.needs == AggregateNeeds::kCount) {
+      local.updates.push_back({state.accumulator, &kNoArgument, {nullptr, summary.valid_rows}});
     } else {
-      const bool is_greatest = NeededBounds(state.kind).greatest;
-      local.updates.push_back({state.accumulator, summary.bounds, {kBoundRows + is_greatest, 1}});
+      const bool is_greatest = state.needs == AggregateNeeds::kGreatest;
+      local.updates.push_back({state.accumulator, &summary.bounds, {kBoundRows + is_greatest, 1}});
     }
   }
   groups_.Consume(*local.groups, nullptr, 1, local.updates, arena);
@@ -323,22 +342,29 @@ void AggregationSink::ConsumeDistinct(SinkLocal& local, size_t index, uint32_t r
                                       EvalContext& context) {
   const Distinct& distinct = distincts_[index];
   const RowSelection filtered = SelectionOf(local, distinct.filter, rows);
-  const Vector& argument = local.arguments[distinct.argument];
-  if (filtered.count == 0 || argument.is_null_constant()) return;
+  if (filtered.count == 0) return;
+  Vector* arguments = local.keys.data() + keys_.size();
+  const size_t argument_count = distinct.arguments.size();
+  for (size_t i = 0; i < argument_count; ++i) {
+    arguments[i] = local.arguments[distinct.arguments[i]];
+    if (arguments[i].is_null_constant()) return;
+  }
   std::vector<GroupAggregation::Update> no_updates;
-  local.keys.back() = argument;
-  if (filtered.rows == nullptr && argument.validity == nullptr) {
+  Vector nulls;  // of any argument
+  nulls.validity = CommonValidity(arguments, argument_count, rows, context.arena);
+  if (filtered.rows == nullptr && nulls.validity == nullptr) {
     distinct.groups->Consume(*local.distincts[index], local.keys.data(), rows, no_updates,
                              context.arena);
     return;
   }
   uint16_t* selected = context.arena.AllocateArray<uint16_t>(kVectorRows);
   uint32_t count = 0;
-  VisitValid(argument, filtered,
+  VisitValid(nulls, filtered,
              [&](uint32_t row) { selected[count++] = static_cast<uint16_t>(row); });
   if (count == 0) return;
-  Vector* keys = context.arena.AllocateArray<Vector>(local.keys.size());
-  for (size_t k = 0; k < local.keys.size(); ++k) {
+  const size_t key_count = keys_.size() + argument_count;
+  Vector* keys = context.arena.AllocateArray<Vector>(key_count);
+  for (size_t k = 0; k < key_count; ++k) {
     keys[k] = Gather(local.keys[k], selected, count, context.arena);
   }
   distinct.groups->Consume(*local.distincts[index], keys, count, no_updates, context.arena);
@@ -389,7 +415,7 @@ void AggregationSink::AddDistinctRows(Distinct& distinct, int task) {
   std::unique_ptr<GroupAggregation::Reader> reader = distinct.groups->Open(task);
   std::unique_ptr<GroupAggregation::Local> local = groups_.CreateLocal();
   std::vector<char*> rows(kVectorRows);
-  std::vector<Vector> columns(keys_.size() + 1);
+  std::vector<Vector> columns(keys_.size() + distinct.arguments.size());
   std::vector<GroupAggregation::Update> updates;
   Arena arena;
   while (uint32_t count = reader->Next(rows.data())) {
@@ -402,7 +428,7 @@ void AggregationSink::AddDistinctRows(Distinct& distinct, int task) {
     updates.clear();
     for (const State& state : states_) {
       if (state.distinct == index)
-        updates.push_back({state.accumulator, columns.back(), {nullptr, count}});
+        updates.push_back({state.accumulator, &columns[keys_.size()], {nullptr, count}});
     }
     groups_.Consume(*local, columns.data(), count, updates, arena);
   }
@@ -464,17 +490,17 @@ bool CanSummarize(const AggregationSpec& spec, std::vector<SummaryColumn>* colum
   if (!spec.keys.empty()) return false;
   for (const AggregateSpec& aggregate : spec.aggregates) {
     if (aggregate.filter != nullptr || DistinctMatters(aggregate)) return false;
-    if (aggregate.argument == nullptr) continue;
-    if (aggregate.argument->kind != Expr::Kind::kColumn) return false;
-    const AccumulatorKind kind = ChooseAccumulator(aggregate.function, aggregate.argument->type);
-    const BoundsNeeded bounds = NeededBounds(kind);
-    if (kind != AccumulatorKind::kCount && !bounds.any()) return false;
+    const AggregateNeeds needs = InfoOf(aggregate.function).needs;
+    if (needs == AggregateNeeds::kValues || aggregate.arguments.size() > 1) return false;
+    if (aggregate.arguments.empty()) continue;
+    const Expr& argument = *aggregate.arguments[0];
+    if (argument.kind != Expr::Kind::kColumn) return false;
     // The bounds of text are bytewise.
     if (aggregate.collation != nullptr && !aggregate.collation->is_bytewise()) return false;
-    const size_t i = FindSummary(*columns, *aggregate.argument);
-    if (i == columns->size()) columns->push_back({aggregate.argument->column, {}});
-    (*columns)[i].bounds.least |= bounds.least;
-    (*columns)[i].bounds.greatest |= bounds.greatest;
+    const size_t i = FindSummary(*columns, argument);
+    if (i == columns->size()) columns->push_back({argument.column, {}});
+    (*columns)[i].bounds.least |= needs == AggregateNeeds::kLeast;
+    (*columns)[i].bounds.greatest |= needs == AggregateNeeds::kGreatest;
   }
   return true;
 }

@@ -60,7 +60,7 @@ void GroupAggregation::InsertNewRows(Local& local, const Vector* keys, Arena& ar
 void GroupAggregation::UpdateScattered(Local& local, const std::vector<Update>& updates) {
   for (const Update& update : updates) {
     const AccumulatorSlot& slot = layout_.accumulators[update.accumulator];
-    slot.accumulator->AddScattered(local.row_groups, slot.offset, update.argument, update.selection,
+    slot.accumulator->AddScattered(local.row_groups, slot.offset, update.arguments, update.selection,
                                    local.groups.store());
   }
 }
@@ -75,7 +75,7 @@ void GroupAggregation::UpdateByNumber(Local& local, const uint16_t* numbers, uin
   for (const Update& update : updates) {
     const AccumulatorSlot& slot = layout_.accumulators[update.accumulator];
     if (group_count == 1) {
-      slot.accumulator->AddRun(groups[0] + slot.offset, update.argument, update.selection, store);
+      slot.accumulator->AddRun(groups[0] + slot.offset, update.arguments, update.selection, store);
       continue;
     }
     if (!is_sorted || sorted.rows != update.selection.rows ||
@@ -90,7 +90,7 @@ void GroupAggregation::UpdateByNumber(Local& local, const uint16_t* numbers, uin
       // All rows in order: as good as no selection.
       const bool is_dense = end - begin == rows;
       RowSelection run{is_dense ? nullptr : local.by_number.rows() + begin, end - begin};
-      slot.accumulator->AddRun(groups[n] + slot.offset, update.argument, run, store);
+      slot.accumulator->AddRun(groups[n] + slot.offset, update.arguments, run, store);
     }
   }
 }

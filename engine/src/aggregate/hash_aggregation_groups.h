@@ -29,10 +29,10 @@ class GroupAggregation {
   }
   GroupLayout& layout() { return layout_; }
 
-  // What is added to the states of one accumulator. The argument is flat (unused by count(*)).
+  // What is added to the states of one accumulator: Accumulator::AddRun().
   struct Update {
     int accumulator;
-    Vector argument;
+    const Vector* arguments;
     RowSelection selection;
   };
   class Local {

@@ -44,61 +44,45 @@ Binding BindCastOfNumeric(PenumbraType from, PenumbraType to) {
   return {};
 }
 
-Binding BindOneArgument(const CallSite& call) {
-  if (call.result != PENUMBRA_NUMERIC) return {};
-  switch (call.function) {
-    case PENUMBRA_FN_NEG:
-      return Strict(EvaluateNumericNegate, false);
-    case PENUMBRA_FN_ABS:
-      return Strict(EvaluateNumericAbs, false);
-    case PENUMBRA_FN_SIGN:
-      return Strict(EvaluateNumericSign, false);
-    case PENUMBRA_FN_ROUND:
-      return Strict(EvaluateNumericRound, true);
-    case PENUMBRA_FN_TRUNC:
-      return Strict(EvaluateNumericTruncate, true);
-    case PENUMBRA_FN_FLOOR:
-      return Strict(EvaluateNumericFloor, true);
-    case PENUMBRA_FN_CEIL:
-      return Strict(EvaluateNumericCeil, true);
-    case PENUMBRA_FN_SQRT:
-      return Strict(EvaluateNumericSquareRoot, true);
-    case PENUMBRA_FN_EXP:
-    case PENUMBRA_FN_LN:
-      return Refuse(std::string(FunctionName(call.function)) + " of numeric");
-    default:
-      return {};
+struct NumericFunction {
+  PenumbraFunction function;
+  EvaluateFunction evaluate;
+  bool can_fail;
+};
+
+constexpr NumericFunction kOfOne[] = {
+    {PENUMBRA_FN_NEG, EvaluateNumericNegate, false}, {PENUMBRA_FN_ABS, EvaluateNumericAbs, false},
+    {PENUMBRA_FN_SIGN, EvaluateNumericSign, false},  {PENUMBRA_FN_ROUND, EvaluateNumericRound, true},
+    {PENUMBRA_FN_TRUNC, EvaluateNumericTruncate, true}, {PENUMBRA_FN_FLOOR, EvaluateNumericFloor, true},
+    {PENUMBRA_FN_CEIL, EvaluateNumericCeil, true},   {PENUMBRA_FN_SQRT, EvaluateNumericSquareRoot, true},
+};
+constexpr NumericFunction kOfTwo[] = {
+    {PENUMBRA_FN_ADD, EvaluateNumericAdd, true},      {PENUMBRA_FN_SUB, EvaluateNumericSubtract, true},
+    {PENUMBRA_FN_MUL, EvaluateNumericMultiply, true}, {PENUMBRA_FN_DIV, EvaluateNumericDivide, true},
+    {PENUMBRA_FN_MOD, EvaluateNumericModulo, true},
+};
+// Of NUMERIC and int4.
+constexpr NumericFunction kOfScale[] = {
+    {PENUMBRA_FN_ROUND, EvaluateNumericRound, true}, {PENUMBRA_FN_TRUNC, EvaluateNumericTruncate, true},
+};
+
+template <size_t kCount>
+Binding Find(const NumericFunction (&functions)[kCount], PenumbraFunction function) {
+  for (const NumericFunction& known : functions) {
+    if (known.function == function) return Strict(known.evaluate, known.can_fail);
   }
+  return {};
 }
 
-// Both arguments are NUMERIC.
-Binding BindTwoArguments(const CallSite& call) {
+// Of two NUMERICs, to a boolean.
+Binding BindTruth(const CallSite& call) {
   if (IsComparison(call.function)) {
     Binding binding = Strict(EvaluateByTruth, false);
     binding.evaluate_truth = EvaluateNumericComparison;
     return binding;
   }
-  switch (call.function) {
-    case PENUMBRA_FN_ADD:
-      return Strict(EvaluateNumericAdd, true);
-    case PENUMBRA_FN_SUB:
-      return Strict(EvaluateNumericSubtract, true);
-    case PENUMBRA_FN_MUL:
-      return Strict(EvaluateNumericMultiply, true);
-    case PENUMBRA_FN_DIV:
-      return Strict(EvaluateNumericDivide, true);
-    case PENUMBRA_FN_MOD:
-      return Strict(EvaluateNumericModulo, true);
-    case PENUMBRA_FN_POWER:
-      return Refuse("power of numeric");
-    case PENUMBRA_FN_IS_DISTINCT:
-    case PENUMBRA_FN_IS_NOT_DISTINCT:
-      return NotStrict(EvaluateNumericDistinct);
-    case PENUMBRA_FN_NULLIF:
-      return NotStrict(EvaluateNumericNullIf);
-    default:
-      return {};
-  }
+  const bool is_distinct = call.function == PENUMBRA_FN_IS_DISTINCT || call.function == PENUMBRA_FN_IS_NOT_DISTINCT;
+  return is_distinct ? NotStrict(EvaluateNumericDistinct) : Binding();
 }
 
 }  // namespace
@@ -111,17 +95,20 @@ Binding BindNumeric(const CallSite& call) {
   if (args[0]->type != PENUMBRA_NUMERIC) return {};
   const bool all_numeric = std::all_of(
       args.begin(), args.end(), [](const Expr* arg) { return arg->type == PENUMBRA_NUMERIC; });
-  if (call.function == PENUMBRA_FN_GREATEST || call.function == PENUMBRA_FN_LEAST) {
-    return all_numeric ? NotStrict(EvaluateNumericExtreme) : Binding();
+  if (call.result == PENUMBRA_BOOL && args.size() == 2 && all_numeric) return BindTruth(call);
+  if (call.result != PENUMBRA_NUMERIC) return {};
+  if (all_numeric && (call.function == PENUMBRA_FN_GREATEST || call.function == PENUMBRA_FN_LEAST)) {
+    return NotStrict(EvaluateNumericExtreme);
   }
-  if (args.size() == 1) return BindOneArgument(call);
-  if (args.size() == 2 && all_numeric) return BindTwoArguments(call);
-  if (args.size() == 2 && args[1]->type == PENUMBRA_INT4 && call.function == PENUMBRA_FN_ROUND) {
-    return Strict(EvaluateNumericRound, true);
+  if (all_numeric && (call.function == PENUMBRA_FN_POWER || call.function == PENUMBRA_FN_EXP ||
+                      call.function == PENUMBRA_FN_LN)) {
+    return Refuse(std::string(FunctionName(call.function)) + " of numeric");
   }
-  if (args.size() == 2 && args[1]->type == PENUMBRA_INT4 && call.function == PENUMBRA_FN_TRUNC) {
-    return Strict(EvaluateNumericTruncate, true);
+  if (args.size() == 1) return Find(kOfOne, call.function);
+  if (args.size() == 2 && all_numeric) {
+    return call.function == PENUMBRA_FN_NULLIF ? NotStrict(EvaluateNumericNullIf) : Find(kOfTwo, call.function);
   }
+  if (args.size() == 2 && args[1]->type == PENUMBRA_INT4) return Find(kOfScale, call.function);
   if (args.size() == 3 && call.function == PENUMBRA_FN_NUMERIC_TYPMOD &&
       args[1]->type == PENUMBRA_INT4 && args[2]->type == PENUMBRA_INT4) {
     if (!IsKnownConstant(*args[1]) || !IsKnownConstant(*args[2]))

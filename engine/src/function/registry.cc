@@ -133,6 +133,15 @@ const char* TypeName(PenumbraType type) {
   return "?";
 }
 
+std::string TypeList(const std::vector<PenumbraType>& types) {
+  std::string list = "(";
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (i > 0) list += ", ";
+    list += TypeName(types[i]);
+  }
+  return list + ")";
+}
+
 Binding Bind(const CallSite& call) {
   using Topic = Binding (*)(const CallSite&);
   static constexpr Topic kTopics[] = {BindLogic,      BindConditional, BindNumeric, BindCompare,
@@ -145,12 +154,9 @@ Binding Bind(const CallSite& call) {
   }
   Binding refused;
   if (reason.empty()) {
-    reason = std::string(FunctionName(call.function)) + " on (";
-    for (size_t i = 0; i < call.args.size(); ++i) {
-      if (i > 0) reason += ", ";
-      reason += TypeName(call.args[i]->type);
-    }
-    reason += ")";
+    std::vector<PenumbraType> types;
+    for (const Expr* arg : call.args) types.push_back(arg->type);
+    reason = std::string(FunctionName(call.function)) + " on " + TypeList(types);
   }
   refused.reason = std::move(reason);
   return refused;

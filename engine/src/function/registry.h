@@ -57,6 +57,7 @@ const char* FunctionName(PenumbraFunction function);
 
 // For refusals.
 const char* TypeName(PenumbraType type);
+std::string TypeList(const std::vector<PenumbraType>& types);  // "(text, integer)"
 
 // Asks the topics in turn.
 Binding Bind(const CallSite& call);

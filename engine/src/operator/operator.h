@@ -104,8 +104,8 @@ class Sink {
 struct AggregateSpec {
   PenumbraAggregate function;
   PenumbraType result;
-  const Expr* argument = nullptr;  // null for COUNT_STAR
-  const Expr* filter = nullptr;    // null for none
+  std::vector<const Expr*> arguments;
+  const Expr* filter = nullptr;  // null for none
   bool distinct = false;
   const Collation* collation = nullptr;  // of MIN and MAX of text; null: C
 };
@@ -121,7 +121,7 @@ struct SummaryColumn {
 };
 bool CanSummarize(const AggregationSpec& spec, std::vector<SummaryColumn>* columns);
 std::unique_ptr<Sink> CreateAggregation(const AggregationSpec& spec, ExecutionEnvironment& environment);
-// Whether the function takes the argument type to the result type; false fills *reason.
+// Whether the function takes the argument types to the result type; false fills *reason.
 bool CheckAggregate(const AggregateSpec& spec, std::string* reason);
 
 struct SortKeySpec {

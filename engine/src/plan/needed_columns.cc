@@ -23,7 +23,7 @@ std::vector<int> ColumnsRead(const Operator& reader, size_t width) {
     case Operator::Kind::kAggregation:
       for (const Expr* key : reader.aggregation.keys) collect(key);
       for (const AggregateSpec& aggregate : reader.aggregation.aggregates) {
-        collect(aggregate.argument);
+        for (const Expr* argument : aggregate.arguments) collect(argument);
         collect(aggregate.filter);
       }
       return columns;

@@ -269,13 +269,18 @@ PenumbraOperator Plan::AddAggregationOperator(PenumbraOperator input, const Penu
   for (int i = 0; i < key_count; ++i) spec.keys.push_back(exprs_[keys[i]].get());
   for (int i = 0; i < call_count; ++i) {
     const PenumbraAggregateCall& call = calls[i];
-    for (const PenumbraExpr& expr : {call.argument, call.filter}) {
-      if (expr >= 0 && (!CheckExprs(&expr, 1) || !CheckColumns(input, &expr, 1))) return -1;
+    if (call.argument_count < 0 || call.argument_count > PENUMBRA_AGGREGATE_ARGUMENTS_MAX) {
+      reason_ = "an aggregate with another number of arguments";
+      return -1;
     }
+    if (!CheckExprs(call.arguments, call.argument_count) || !CheckColumns(input, call.arguments, call.argument_count)) {
+      return -1;
+    }
+    if (call.filter >= 0 && (!CheckExprs(&call.filter, 1) || !CheckColumns(input, &call.filter, 1))) return -1;
     AggregateSpec aggregate;
     aggregate.function = call.function;
     aggregate.result = call.result;
-    aggregate.argument = call.argument >= 0 ? exprs_[call.argument].get() : nullptr;
+    for (int a = 0; a < call.argument_count; ++a) aggregate.arguments.push_back(exprs_[call.arguments[a]].get());
     aggregate.filter = call.filter >= 0 ? exprs_[call.filter].get() : nullptr;
     aggregate.distinct = call.distinct;
     if (!FindCollation(call.collation, &aggregate.collation)) return -1;
@@ -283,16 +288,12 @@ PenumbraOperator Plan::AddAggregationOperator(PenumbraOperator input, const Penu
       reason_ = "an aggregate's filter that is not boolean";
       return -1;
     }
-    if ((aggregate.argument == nullptr) != (call.function == PENUMBRA_AGG_COUNT_STAR)) {
-      reason_ = "an aggregate with another number of arguments";
-      return -1;
-    }
     if (!CheckAggregate(aggregate, &reason_)) return -1;
     spec.aggregates.push_back(aggregate);
   }
   for (int i = 0; i < key_count; ++i) Use(keys[i]);
   for (int i = 0; i < call_count; ++i) {
-    if (calls[i].argument >= 0) Use(calls[i].argument);
+    for (int a = 0; a < calls[i].argument_count; ++a) Use(calls[i].arguments[a]);
     if (calls[i].filter >= 0) Use(calls[i].filter);
   }
   const PenumbraOperator id = Append(Operator::Kind::kAggregation, input);

@@ -151,12 +151,12 @@ PenumbraExpr Plan::ScaleOfValue(PenumbraExpr id, PenumbraExpr relaxed) {
 
 bool Plan::SplitVaryingScale(const PenumbraAggregateCall& call, PenumbraExpr* relaxed, PenumbraExpr* scale) {
   if ((call.function != PENUMBRA_AGG_SUM && call.function != PENUMBRA_AGG_AVG) || call.distinct ||
-      !IsExpr(call.argument) || !IsNumeric(*exprs_[call.argument])) {
+      call.argument_count != 1 || !IsExpr(call.arguments[0]) || !IsNumeric(*exprs_[call.arguments[0]])) {
     return false;
   }
-  *relaxed = Relax(call.argument);
-  if (*relaxed == call.argument) return false;
-  *scale = ScaleOfValue(call.argument, *relaxed);
+  *relaxed = Relax(call.arguments[0]);
+  if (*relaxed == call.arguments[0]) return false;
+  *scale = ScaleOfValue(call.arguments[0], *relaxed);
   return *scale >= 0;
 }
 

@@ -82,16 +82,16 @@ PenumbraOperator Plan::AddAggregation(PenumbraOperator input, const PenumbraExpr
     const PenumbraAggregateCall& call = calls[i];
     const int helper = static_cast<int>(all.size());
     PenumbraExpr others, is_zero, zero, relaxed, scale;
-    if (call.function == PENUMBRA_AGG_SUM && !call.distinct && IsExpr(call.argument) &&
-        SplitCaseOfZero(*exprs_[call.argument], &others, &is_zero, &zero)) {
-      all[i].argument = others;
+    if (call.function == PENUMBRA_AGG_SUM && !call.distinct && call.argument_count == 1 && IsExpr(call.arguments[0]) &&
+        SplitCaseOfZero(*exprs_[call.arguments[0]], &others, &is_zero, &zero)) {
+      all[i].arguments[0] = others;
       splits.push_back({i, helper, zero});
-      all.push_back({PENUMBRA_AGG_COUNT, PENUMBRA_INT8, is_zero, call.filter, false});
+      all.push_back({PENUMBRA_AGG_COUNT, PENUMBRA_INT8, {is_zero}, 1, call.filter, false});
     } else if (SplitVaryingScale(call, &relaxed, &scale)) {
-      all[i] = {PENUMBRA_AGG_SUM, PENUMBRA_NUMERIC, relaxed, call.filter, false};
+      all[i] = {PENUMBRA_AGG_SUM, PENUMBRA_NUMERIC, {relaxed}, 1, call.filter, false};
       splits.push_back({i, helper, -1});
-      all.push_back({PENUMBRA_AGG_MAX, PENUMBRA_INT4, scale, call.filter, false});
-      all.push_back({PENUMBRA_AGG_COUNT, PENUMBRA_INT8, relaxed, call.filter, false});
+      all.push_back({PENUMBRA_AGG_MAX, PENUMBRA_INT4, {scale}, 1, call.filter, false});
+      all.push_back({PENUMBRA_AGG_COUNT, PENUMBRA_INT8, {relaxed}, 1, call.filter, false});
     }
   }
   const PenumbraOperator groups =

@@ -2,11 +2,11 @@
 // constants, on flat vectors with and without a constant argument, on dictionaries, among null rows.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "expression/expr.h"
+#include "vector/error.h"
 
 namespace penumbra::test {
 
@@ -30,9 +30,19 @@ struct ExprCaseCounts {
   int refused = 0;  // ended with PENUMBRA_UNSUPPORTED
 };
 
-// Runs all cases that `is_wanted`; failures are GoogleTest's. PENUMBRA_UNSUPPORTED must be the end where
+// Runs all cases of the function; failures are GoogleTest's. PENUMBRA_UNSUPPORTED must be the end where
 // PostgreSQL's versions differ, and may be it where PostgreSQL fails.
-ExprCaseCounts CheckExprCases(const std::function<bool(const ExprCase&)>& is_wanted);
+ExprCaseCounts CheckExprCases(PenumbraFunction function);
+// The functions' enumerators without their prefix.
+extern const char* const kFunctionIds[PENUMBRA_FN_COUNT_OF];
+
+// The parts of a golden file.
+std::vector<std::string> SplitFields(const std::string& text, char separator = '\t');
+PenumbraType TypeOf(const std::string& name);
+// Whether two results in the form of the cases are the same; any NaN is like any other.
+bool IsSameResult(PenumbraType type, const std::string& a, const std::string& b);
+// "!" and the SQLSTATE, or "unsupported".
+std::string Outcome(const EngineError& error);
 
 // One value in the form of the cases.
 std::string FormatRow(const Vector& v, uint32_t row);

@@ -200,10 +200,10 @@ void PlanBuilder::Sort(std::initializer_list<PenumbraSortKey> keys, int64_t limi
   Keep(penumbra_plan_add_sort(plan_, current_, keys.begin(), static_cast<int>(keys.size()), limit, offset));
 }
 
-PenumbraAggregateCall CountStar() { return {PENUMBRA_AGG_COUNT_STAR, PENUMBRA_INT8, -1, -1, false}; }
+PenumbraAggregateCall CountStar() { return {PENUMBRA_AGG_COUNT_STAR, PENUMBRA_INT8, {}, 0, -1, false}; }
 
 PenumbraAggregateCall Aggregate(PenumbraAggregate function, PenumbraType result, PenumbraExpr argument) {
-  return {function, result, argument, -1, false};
+  return {function, result, {argument}, 1, -1, false};
 }
 
 Output Run(const PlanBuilder& plan, const Input& input) {

@@ -1,5 +1,7 @@
 #include "support/sink.h"
 
+#include "aggregate/aggregate_accumulator.h"
+
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -246,13 +248,9 @@ std::unique_ptr<Expr> ColumnExpr(int column, PenumbraType type) {
 }
 
 PenumbraAggregate AggregateOf(const char* name) {
-  static const char* const kNames[] = {
-#define PENUMBRA_AGGREGATE_NAME(id, text) text,
-      PENUMBRA_AGGREGATE_LIST(PENUMBRA_AGGREGATE_NAME)
-#undef PENUMBRA_AGGREGATE_NAME
-  };
   for (int i = 0; i < PENUMBRA_AGG_COUNT_OF; ++i) {
-    if (std::string(kNames[i]) == name) return static_cast<PenumbraAggregate>(i);
+    const auto function = static_cast<PenumbraAggregate>(i);
+    if (std::string(InfoOf(function).name) == name) return function;
   }
   ADD_FAILURE() << "no aggregate " << name;
   return PENUMBRA_AGG_COUNT_OF;

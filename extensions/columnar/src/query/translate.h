@@ -76,7 +76,7 @@ typedef struct FunctionMapping
 
 /* NULL: the engine has no such function. */
 extern const FunctionMapping *function_map_lookup(Oid function_oid);
-extern bool function_map_aggregate(Oid aggregate_oid, PenumbraAggregate *aggregate);
+extern bool function_map_aggregate(const Aggref *aggref, PenumbraAggregate *aggregate);
 
 /* time_zone.c: of the session, valid until the zone changes. */
 extern const PenumbraTimeZone *time_zone_of_session(void);

@@ -487,15 +487,15 @@ add_projection(Translation *translation, PipelineStage *stage)
 static bool
 translate_aggref(Translation *translation, Aggref *aggref, PenumbraAggregateCall *call)
 {
-	TargetEntry *argument = aggref->args == NIL ? NULL : linitial(aggref->args);
 	PenumbraCollation *collation = NULL;
+	ListCell   *lc;
 
-	call->argument = -1;
 	call->filter = -1;
 	call->distinct = aggref->aggdistinct != NIL;
 	if (aggref->aggkind != AGGKIND_NORMAL || aggref->aggsplit != AGGSPLIT_SIMPLE ||
-		aggref->aggorder != NIL || aggref->aggvariadic || list_length(aggref->args) > 1 ||
-		!function_map_aggregate(aggref->aggfnoid, &call->function))
+		aggref->aggorder != NIL || aggref->aggvariadic ||
+		list_length(aggref->args) > PENUMBRA_AGGREGATE_ARGUMENTS_MAX ||
+		!function_map_aggregate(aggref, &call->function))
 	{
 		translation->reason = psprintf("aggregate %s", format_procedure(aggref->aggfnoid));
 		return false;
@@ -508,11 +508,14 @@ translate_aggref(Translation *translation, Aggref *aggref, PenumbraAggregateCall
 	call->collation = collation;
 	if (call->distinct && !translate_check_equality(translation, aggref->inputcollid))
 		return false;
-	if (argument != NULL)
+	foreach(lc, aggref->args)
 	{
-		call->argument = translate_expr(translation, (Node *) argument->expr);
-		if (call->argument < 0)
+		PenumbraExpr argument = translate_expr(translation,
+											   (Node *) lfirst_node(TargetEntry, lc)->expr);
+
+		if (argument < 0)
 			return false;
+		call->arguments[call->argument_count++] = argument;
 	}
 	if (aggref->aggfilter != NULL)
 	{

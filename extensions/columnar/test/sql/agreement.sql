@@ -58,6 +58,16 @@ UPDATE facts SET a = NULL WHERE id % 1777 = 0;
 SELECT agree($q$select count(*) from facts$q$);
 SELECT agree($q$select count(*) from facts where a is null$q$);
 SELECT agree($q$select sum(a), avg(a), min(a), max(a), count(a) from facts$q$);
+-- of pairs; rounded because the rows come in another order
+SELECT agree($q$select round(corr(a, g)::numeric, 9), round(regr_slope(a, g)::numeric, 9), round(regr_slope(g, a)::numeric, 9),
+  round(regr_intercept(a, g)::numeric, 6), round(regr_r2(a, g)::numeric, 9), regr_count(a, g), regr_avgx(a, g), regr_avgy(a, g),
+  round(regr_sxx(a, g)::numeric, 3), round(regr_syy(a, g)::numeric, 3), round(regr_sxy(a, g)::numeric, 3),
+  round(covar_pop(a, g)::numeric, 6), round(covar_samp(a, g)::numeric, 6) from facts$q$);
+SELECT agree($q$select g, round(covar_samp(a, b % 100)::numeric, 6), regr_count(a, b) filter (where bl), count(*) from facts group by g$q$);
+SELECT agree($q$select s, round(corr(distinct a % 10, g)::numeric, 9), regr_count(distinct a % 10, g) from facts group by s$q$);
+SELECT agree($q$select corr(f, f), regr_count(f, f), regr_r2(f, f) from nothing$q$);
+SELECT agree($q$select covar_pop(f * 1e200, f * 1e200) from facts$q$);
+SELECT agree($q$select corr(case when id = 7 then 'NaN' else f end, r), regr_avgx(1, r / nullif(a, 3)) is null from facts where id < 9$q$);
 SELECT agree($q$select sum(b), avg(b), min(c), max(c), sum(c), avg(c) from facts where a between 100 and 300$q$);
 SELECT agree($q$select s, v, count(*) from facts group by s, v order by s, v nulls first limit 20$q$);
 SELECT agree($q$select s, v, count(*) from facts group by s, v order by count(*) desc, s, v limit 7 offset 3$q$);

@@ -1,0 +1,197 @@
+"""Writes docs/vectors.md from what the engine says that it takes (engine/test/print_tables.cc); --check compares."""
+
+import argparse
+import re
+import sys
+from collections import defaultdict
+from pathlib import Path
+from subprocess import run
+
+from named_checks import run_checks
+
+TREE = Path(__file__).resolve().parents[1]
+PAGE = TREE / "docs/vectors.md"
+PRINT_TABLES = TREE / "build/engine/print_tables"
+
+FAMILIES = {
+    frozenset({"smallint", "integer", "bigint"}): "int",
+    frozenset({"real", "double precision"}): "float",
+    frozenset({"smallint", "integer", "bigint", "real", "double precision"}): "int or float",
+    frozenset({"timestamp", "timestamptz"}): "timestamp or timestamptz",
+    frozenset({"text", "character"}): "text or char(n)",
+}
+# How SQL writes what is not called by its name, and other names for it.
+WRITTEN = {
+    "IN_LIST": "`IN (...)`, `= ANY (array)`", "NOT_IN_LIST": "`NOT IN (...)`, `<> ALL (array)`",
+    "CASE": "`CASE WHEN ... THEN ... ELSE ... END`", "NEG": "`-` (of one)", "MOD": "`%`, `mod`", "ABS": "`abs`, `@`",
+    "CEIL": "`ceil`, `ceiling`", "SQRT": "`sqrt`, `|/`", "POWER": "`power`, `pow`, `^`",
+    "CAST": "`CAST`, `::`", "NUMERIC_TYPMOD": "cast to `numeric(p, s)`", "VARCHAR_TYPMOD": "cast to `varchar(n)`",
+    "BPCHAR_TYPMOD": "cast to `char(n)`", "LENGTH": "`length`, `char_length`, `character_length`",
+    "SUBSTRING": "`substring`, `substr`", "POSITION": "`position`, `strpos`",
+}  # fmt: skip
+ANY_NUMBER = {"AND", "OR", "COALESCE", "GREATEST", "LEAST", "IN_LIST", "NOT_IN_LIST"}
+ALIASES = {"bool_and": ["every"], "stddev_samp": ["stddev"], "var_samp": ["variance"]}
+# Of types and fields, which the tables show.
+SHOWN_ABOVE = re.compile(r" on \(|^field |^date_trunc to ")
+
+HEAD = """# What runs in vectors
+
+<!-- Written by test/vectors_page.py (make vectors-page) from the engine's tables; do not edit. -->
+
+What the engine of `penumbra` computes itself, with PostgreSQL's results and errors. A query that needs something else
+runs as before; `EXPLAIN` and the view `penumbra.refusals` say what it was. `varchar` counts as `text`, a domain as the
+type below it, *int* stands for `smallint`, `integer` and `bigint`, *float* for `real` and `double precision`.
+
+## Types of columns
+
+{types}
+
+Columns of other types stay in the heap; a query that does not read them does not mind.
+
+## Functions and operators
+
+*x* stands for one of the types that are listed after it. A *constant* may also be a parameter or another expression whose value is
+known when the query starts. A function that takes any number of arguments is shown with two.
+
+| function | arguments → result |
+|---|---|
+"""
+
+FIELDS_HEAD = """
+### Fields of `extract`, `date_part` and `date_trunc`
+
+| function | of | fields |
+|---|---|---|
+"""
+
+AGGREGATES_HEAD = """
+## Aggregates
+
+With `FILTER`, `DISTINCT`, both or none; not with `ORDER BY` inside the call.
+
+| aggregate | arguments → result |
+|---|---|
+"""
+
+REFUSED = """
+## Known refusals
+
+Reasons that functions give besides "(function) on (types)":
+
+{reasons}
+
+Reasons that depend on collations and on the shape of the query are in the [README](../README.md#limits-of-penumbra).
+"""
+
+
+def family(types: frozenset[str], all_types: list[str]) -> str:
+    if types == frozenset(all_types):
+        return "any type"
+    for members in sorted(FAMILIES, key=len, reverse=True):
+        if members == types:
+            return FAMILIES[members]
+    names, rest = [], set(types)
+    for members in sorted(FAMILIES, key=len, reverse=True):
+        if members < rest and FAMILIES[members] in ("int", "float"):
+            names.append(FAMILIES[members])
+            rest -= members
+    return " or ".join(names + [t for t in all_types + [f"constant {t}" for t in all_types] if t in rest])
+
+
+def products(signatures: list[tuple[str, ...]]) -> list[tuple[frozenset[str], ...]]:
+    """The signatures as products of sets of types, position by position."""
+    merged = [tuple(frozenset({t}) for t in signature) for signature in signatures]
+    for position in reversed(range(len(signatures[0]))):
+        by_rest = defaultdict(frozenset)
+        for product in merged:
+            by_rest[(product[:position], product[position + 1 :])] |= product[position]
+        merged = [(*before, types, *after) for (before, after), types in by_rest.items()]
+    return merged
+
+
+def shown_signatures(by_result: dict[str, list[tuple[str, ...]]], all_types: list[str]) -> str:
+    """Signatures that differ only in the type of the result become one, with x for that type."""
+    patterns = defaultdict(list)
+    for result, signatures in by_result.items():
+        for signature in signatures:
+            patterns[tuple("x" if t == result else t for t in signature)].append(result)
+    shared = {pattern for pattern, results in patterns.items() if len(results) > 1 and "x" in pattern}
+    parts = []
+    for pattern in shared:
+        of = family(frozenset(patterns[pattern]), all_types)
+        parts.append(f"(x) → x: {of}" if pattern == ("x",) else f"({', '.join(pattern)}) → x, x: {of}")
+    for result, signatures in by_result.items():
+        by_count = defaultdict(list)
+        for signature in signatures:
+            if tuple("x" if t == result else t for t in signature) not in shared:
+                by_count[len(signature)].append(signature)
+        for listed in by_count.values():
+            merged = products(listed) if listed[0] else [()]
+            singles = [p for p in merged if len(p) > 1 and len(set(p)) == 1 and len(p[0]) == 1]
+            if len(singles) > 1:
+                of = family(frozenset(t for p in singles for t in p[0]), all_types)
+                parts.append(f"({', '.join('x' * len(singles[0]))}) → {result}, x: {of}")
+                merged = [p for p in merged if p not in singles]
+            for product in merged:
+                arguments = ", ".join(family(types, all_types) for types in product)
+                parts.append(f"({arguments}) → {result}")
+    return "; ".join(sorted(parts, key=lambda part: (part.count(","), part)))
+
+
+def page(lines: list[str]) -> str:
+    functions: dict[str, tuple[str, dict]] = {}
+    aggregates: dict[str, dict] = {}
+    fields: dict[tuple[str, str], list[str]] = defaultdict(list)
+    reasons: dict[str, None] = {}
+    types: dict[str, None] = {}
+    for line in lines:
+        kind, *rest = line.split("\t")
+        if kind == "type":
+            types[rest[0]] = None
+        elif kind == "function":
+            identifier, name, result, *arguments = rest
+            if identifier in ANY_NUMBER and len(arguments) != 2 or identifier == "CASE" and len(arguments) < 2:
+                continue
+            signatures = functions.setdefault(identifier, (name, defaultdict(list)))[1]
+            signatures[result].append(tuple(arguments))
+        elif kind == "aggregate":
+            name, result, *arguments = rest
+            aggregates.setdefault(name, defaultdict(list))[result].append(tuple(arguments))
+        elif kind == "field":
+            identifier, of, field = rest
+            if field not in fields[(identifier, of)]:
+                fields[(identifier, of)].append(field)
+        elif kind == "refused" and not SHOWN_ABOVE.search(rest[1]):
+            reasons[rest[1]] = None
+    all_types = list(types)
+    text = HEAD.format(types=", ".join(f"`{t}`" for t in all_types))
+    for identifier, (name, by_result) in functions.items():
+        written = WRITTEN.get(identifier, f"`{name}`").replace("|", "\\|")
+        text += f"| {written} | {shown_signatures(by_result, all_types)} |\n"
+    text += FIELDS_HEAD
+    for (identifier, of), listed in fields.items():
+        text += f"| `{functions[identifier][0]}` | {of} | {', '.join(listed)} |\n"
+    text += AGGREGATES_HEAD
+    for name, by_result in aggregates.items():
+        names = ", ".join(f"`{n}`" for n in [name, *ALIASES.get(name, [])])
+        text += f"| {names} | {shown_signatures(by_result, all_types)} |\n"
+    return text + REFUSED.format(reasons="\n".join(f"* {reason}" for reason in sorted(reasons)))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--check", action="store_true", help="fail if the page in the tree is another")
+    options = parser.parse_args()
+    made = page(run([PRINT_TABLES], check=True, capture_output=True, text=True).stdout.splitlines())
+    if not options.check:
+        PAGE.write_text(made)
+        return 0
+
+    def differences() -> list[str]:
+        return [] if PAGE.exists() and PAGE.read_text() == made else ["docs/vectors.md: run make vectors-page"]
+
+    return run_checks({"docs/vectors.md is what the engine takes": differences})
+
+
+if __name__ == "__main__":
+    sys.exit(main())
