@@ -29,10 +29,12 @@ pass('the wanted column is loaded');
 is($node->safe_psql('postgres', q{SELECT string_agg(column_name, ',') FROM penumbra.columns}), 'a', 'and no other');
 is($node->safe_psql('postgres', "SET penumbra.mode = 'require'; $sum"), '500000|125000250000', 'answer from the cache');
 
-# never vacuumed before: the worker does it, so that the visibility map proves the pages
-$node->poll_query_until('postgres', q{SELECT vacuums >= 1 FROM penumbra.activity})
+# never vacuumed before: the worker does it, so that the visibility map proves the pages; from 19 on the query above has
+# marked them already
+$node->poll_query_until('postgres',
+	q{SELECT vacuums >= 1 OR current_setting('server_version_num')::int >= 190000 FROM penumbra.activity})
   or die 'the table was not vacuumed';
-pass('the table was vacuumed');
+pass('the table was vacuumed, where it needs that');
 $node->poll_query_until('postgres',
 	q{SELECT pages_from_heap < 100 FROM penumbra.served('t', '{a}')}) or die 'not served';
 is($node->safe_psql('postgres', q{SELECT sum(mismatches) FROM penumbra.verify('t')}), '0', 'verified');
