@@ -1,4 +1,4 @@
-"""Style that a machine can see: ruff, unfinished marks."""
+"""Style that a machine can see: ruff, unfinished marks, pages of at most 120 columns."""
 
 import re
 import subprocess
@@ -31,10 +31,23 @@ def unfinished_marks() -> list[str]:
             if UNFINISHED.search(line)]  # fmt: skip
 
 
+def wide_lines() -> list[str]:
+    """Tables, code and what a program wrote are as wide as they are."""
+    failures = []
+    for path in tracked("*.md"):
+        is_code = False
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            is_code ^= line.lstrip().startswith("```")
+            if len(line) > 120 and not is_code and not line.lstrip().startswith("|") and " " in line.strip():
+                failures.append(f"{path.relative_to(TREE)}:{number} has {len(line)} columns")
+    return failures
+
+
 def main() -> int:
     checks = {
         "ruff": python_failures,
         "no unfinished marks": unfinished_marks,
+        "pages wrap at 120 columns": wide_lines,
     }
     return run_checks(checks)
 
