@@ -6,6 +6,7 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 from subprocess import run
+from textwrap import fill
 
 from named_checks import run_checks
 
@@ -50,8 +51,8 @@ Columns of other types stay in the heap; a query that does not read them does no
 
 ## Functions and operators
 
-*x* stands for one of the types that are listed after it. A *constant* may also be a parameter or another expression whose value is
-known when the query starts. A function that takes any number of arguments is shown with two.
+*x* stands for one of the types that are listed after it. A *constant* may also be a parameter or another expression
+whose value is known when the query starts. A function that takes any number of arguments is shown with two.
 
 | function | arguments → result |
 |---|---|
@@ -164,7 +165,7 @@ def page(lines: list[str]) -> str:
         elif kind == "refused" and not SHOWN_ABOVE.search(rest[1]):
             reasons[rest[1]] = None
     all_types = list(types)
-    text = HEAD.format(types=", ".join(f"`{t}`" for t in all_types))
+    text = HEAD.format(types=fill(", ".join(f"`{t}`" for t in all_types), 120))
     for identifier, (name, by_result) in functions.items():
         written = WRITTEN.get(identifier, f"`{name}`").replace("|", "\\|")
         text += f"| {written} | {shown_signatures(by_result, all_types)} |\n"
