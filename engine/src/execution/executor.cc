@@ -151,7 +151,6 @@ void Executor::Fail(PenumbraCode code, const char* message) {
   std::lock_guard lock(mutex_);
   if (!error_.has_value()) error_.emplace(code, message);
   environment_.is_cancelled.store(true, std::memory_order_relaxed);
-  if (pipeline_ != nullptr) pipeline_->Stop();
   queue_.Close();
   queue_.Wake();
   work_ready_.notify_all();

@@ -63,7 +63,6 @@ class Executor {
     EvalMemo memo;
     Pipeline* pipeline = nullptr;  // null: takes part in none
     Sink* sink = nullptr;          // of that pipeline; null: the output
-    int sink_operator = 0;
     std::unique_ptr<PipelineCursor> cursor;
     std::unique_ptr<Sink::Local> local;
     std::unique_ptr<ResultBatch> batch;

@@ -95,18 +95,11 @@ Pipeline::Pipeline(const Plan& plan, const PipelineSpec& spec, Scan* scan, Sink*
 }
 
 bool Pipeline::HasWork() const {
-  if (is_stopped_.load(std::memory_order_relaxed)) return false;
   if (scan_ != nullptr) return scan_->HasWork();
   return next_partition_.load(std::memory_order_relaxed) < partitions_;
 }
 
-void Pipeline::Stop() {
-  is_stopped_.store(true, std::memory_order_relaxed);
-  if (scan_ != nullptr) scan_->Stop();
-}
-
 int Pipeline::ClaimPartition() {
-  if (!HasWork()) return -1;
   int partition = next_partition_.fetch_add(1, std::memory_order_relaxed);
   return partition < partitions_ ? partition : -1;
 }

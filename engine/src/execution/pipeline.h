@@ -51,7 +51,6 @@ class Pipeline {
   bool is_sequential() const { return is_sequential_; }
   // Whether a batch may be left for a thread that has not begun.
   bool HasWork() const;
-  void Stop();
   // -1 when none is left.
   int ClaimPartition();
 
@@ -63,7 +62,6 @@ class Pipeline {
   const int partitions_;
   const bool is_sequential_;
   std::atomic<int> next_partition_{0};
-  std::atomic<bool> is_stopped_{false};
 };
 
 class PipelineCursor {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "function/interval.h"
 #include "function/letter_case.h"
@@ -167,21 +168,7 @@ PenumbraInterval TimestampDifference(int64_t a, int64_t b, TimeZone&) {
 
 // ---- intervals
 
-PenumbraInterval AddIntervalsAt(const PenumbraInterval& a, const PenumbraInterval& b, TimeZone&) {
-  return AddIntervals(a, b);
-}
-PenumbraInterval SubtractIntervalsAt(const PenumbraInterval& a, const PenumbraInterval& b, TimeZone&) {
-  return SubtractIntervals(a, b);
-}
-PenumbraInterval MultiplyIntervalAt(const PenumbraInterval& a, double factor, TimeZone&) {
-  return MultiplyInterval(a, factor);
-}
-PenumbraInterval MultiplyByIntervalAt(double factor, const PenumbraInterval& a, TimeZone&) {
-  return MultiplyInterval(a, factor);
-}
-PenumbraInterval DivideIntervalAt(const PenumbraInterval& a, double divisor, TimeZone&) {
-  return DivideInterval(a, divisor);
-}
+PenumbraInterval MultiplyByInterval(double factor, const PenumbraInterval& a) { return MultiplyInterval(a, factor); }
 
 // ---- evaluation and choice
 
@@ -193,7 +180,13 @@ Vector EvaluatePair(const Expr& expr, const Vector* args, uint32_t rows, EvalCon
   R* out = context.arena.AllocateArray<R>(rows);
   if (validity != nullptr) std::fill_n(out, rows, R{});
   TimeZone zone(context.session);
-  ForEachValid(validity, rows, [&](uint32_t i) { out[i] = kFunction(a[i], b[i], zone); });
+  ForEachValid(validity, rows, [&](uint32_t i) {
+    if constexpr (std::is_invocable_v<decltype(kFunction), A, B>) {
+      out[i] = kFunction(a[i], b[i]);
+    } else {
+      out[i] = kFunction(a[i], b[i], zone);
+    }
+  });
   return FlatVector(expr.type, out, validity);
 }
 
@@ -240,7 +233,7 @@ EvaluateFunction ChooseSum(uint32_t signature) {
     case Signature(PENUMBRA_INTERVAL, PENUMBRA_TIMESTAMPTZ, PENUMBRA_TIMESTAMPTZ):
       return EvaluateExchanged<int64_t, int64_t, PlusTimestamptz>;
     case Signature(PENUMBRA_INTERVAL, PENUMBRA_INTERVAL, PENUMBRA_INTERVAL):
-      return EvaluatePair<I, I, I, AddIntervalsAt>;
+      return EvaluatePair<I, I, I, AddIntervals>;
     default: return nullptr;
   }
 }
@@ -262,7 +255,7 @@ EvaluateFunction ChooseDifference(uint32_t signature) {
     case Signature(PENUMBRA_TIMESTAMPTZ, PENUMBRA_TIMESTAMPTZ, PENUMBRA_INTERVAL):
       return EvaluatePair<I, int64_t, int64_t, TimestampDifference>;
     case Signature(PENUMBRA_INTERVAL, PENUMBRA_INTERVAL, PENUMBRA_INTERVAL):
-      return EvaluatePair<I, I, I, SubtractIntervalsAt>;
+      return EvaluatePair<I, I, I, SubtractIntervals>;
     default: return nullptr;
   }
 }
@@ -272,9 +265,9 @@ EvaluateFunction ChooseScaling(PenumbraFunction function, uint32_t signature) {
   const bool is_product = function == PENUMBRA_FN_MUL;
   switch (signature) {
     case Signature(PENUMBRA_INTERVAL, PENUMBRA_FLOAT8, PENUMBRA_INTERVAL):
-      return is_product ? EvaluatePair<I, I, double, MultiplyIntervalAt> : EvaluatePair<I, I, double, DivideIntervalAt>;
+      return is_product ? EvaluatePair<I, I, double, MultiplyInterval> : EvaluatePair<I, I, double, DivideInterval>;
     case Signature(PENUMBRA_FLOAT8, PENUMBRA_INTERVAL, PENUMBRA_INTERVAL):
-      return is_product ? EvaluatePair<I, double, I, MultiplyByIntervalAt> : nullptr;
+      return is_product ? EvaluatePair<I, double, I, MultiplyByInterval> : nullptr;
     default: return nullptr;
   }
 }

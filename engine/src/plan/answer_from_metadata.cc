@@ -7,8 +7,8 @@
 
 namespace penumbra {
 
-void AnswerFromMetadata(std::vector<Operator>* operators, PenumbraOperator output) {
-  for (PenumbraOperator id : OrderOperators(*operators, output)) {
+void AnswerFromMetadata(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order) {
+  for (PenumbraOperator id : order) {
     const Operator& aggregation = (*operators)[id];
     if (aggregation.kind != Operator::Kind::kAggregation) continue;
     PenumbraOperator input = aggregation.inputs[0];

@@ -27,8 +27,8 @@ void CompileFilters(const std::vector<const Expr*>& conjuncts, std::vector<ScanF
 
 }  // namespace
 
-void RunFiltersInScans(std::vector<Operator>* operators, PenumbraOperator output) {
-  for (PenumbraOperator id : OrderOperators(*operators, output)) {
+void RunFiltersInScans(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order) {
+  for (PenumbraOperator id : order) {
     Operator& filter = (*operators)[id];
     if (filter.kind != Operator::Kind::kFilter) continue;
     Operator& input = (*operators)[filter.inputs[0]];

@@ -43,9 +43,9 @@ std::vector<int> ColumnsRead(const Operator& reader, size_t width) {
 
 }  // namespace
 
-void FindNeededColumns(std::vector<Operator>* operators, PenumbraOperator output) {
-  (*operators)[output].needed.assign((*operators)[output].output.size(), true);
-  const std::vector<PenumbraOperator> order = OrderOperators(*operators, output);
+void FindNeededColumns(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order) {
+  Operator& output = (*operators)[order.back()];
+  output.needed.assign(output.output.size(), true);
   // Whoever reads an operator comes after it.
   for (auto id = order.rbegin(); id != order.rend(); ++id) {
     Operator& reader = (*operators)[*id];

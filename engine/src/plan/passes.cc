@@ -1,7 +1,5 @@
 #include "plan/passes.h"
 
-#include <algorithm>
-
 namespace penumbra {
 namespace {
 
@@ -12,13 +10,13 @@ void Visit(const std::vector<Operator>& operators, PenumbraOperator id, std::vec
 
 }  // namespace
 
-void RunPasses(std::vector<Operator>* operators, PenumbraOperator output) {
+void RunPasses(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order) {
   // A top-N becomes the neighbour of a scan only below projections.
-  MoveTopNBelowProjections(operators, output);
-  RunFiltersInScans(operators, output);
+  MoveTopNBelowProjections(operators, order);
+  RunFiltersInScans(operators, order);
   // What a scan decodes depends on which filters it runs.
-  FindNeededColumns(operators, output);
-  AnswerFromMetadata(operators, output);
+  FindNeededColumns(operators, order);
+  AnswerFromMetadata(operators, order);
 }
 
 std::vector<PenumbraOperator> OrderOperators(const std::vector<Operator>& operators, PenumbraOperator output) {

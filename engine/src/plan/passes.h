@@ -1,7 +1,8 @@
 // Rewrites of a plan's graph, all invisible in its result. Each stands in a file of its own, with its rule
 // and why the result is the same; passes.cc has their order and what an order depends on.
 //
-// A pass may change operators and exchange neighbours, but a scan keeps its number: the adapter knows it.
+// `order` has the operators that the output depends on, inputs first. A pass may change operators and exchange what
+// neighbours are, but the numbers keep their places: the adapter knows those of scans.
 #pragma once
 
 #include <vector>
@@ -10,14 +11,14 @@
 
 namespace penumbra {
 
-void RunPasses(std::vector<Operator>* operators, PenumbraOperator output);
+void RunPasses(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order);
 
 // Those that `output` depends on, inputs first.
 std::vector<PenumbraOperator> OrderOperators(const std::vector<Operator>& operators, PenumbraOperator output);
 
-void MoveTopNBelowProjections(std::vector<Operator>* operators, PenumbraOperator output);
-void RunFiltersInScans(std::vector<Operator>* operators, PenumbraOperator output);
-void FindNeededColumns(std::vector<Operator>* operators, PenumbraOperator output);
-void AnswerFromMetadata(std::vector<Operator>* operators, PenumbraOperator output);
+void MoveTopNBelowProjections(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order);
+void RunFiltersInScans(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order);
+void FindNeededColumns(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order);
+void AnswerFromMetadata(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order);
 
 }  // namespace penumbra

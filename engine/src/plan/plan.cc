@@ -329,8 +329,8 @@ PenumbraOperator Plan::AddSort(PenumbraOperator input, const PenumbraSortKey* ke
 bool Plan::Finish(PenumbraOperator output) {
   if (!CheckInput(output)) return false;
   output_ = output;
-  RunPasses(&operators_, output);
   order_ = OrderOperators(operators_, output);
+  RunPasses(&operators_, order_);
   return true;
 }
 

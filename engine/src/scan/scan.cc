@@ -387,8 +387,6 @@ ScanCursor::Progress ScanCursor::Emit(Columns& columns, bool is_chunk, EvalConte
 ScanCursor::Progress ScanCursor::Next(EvalContext& context, Batch* batch) {
   if (chunk_ == nullptr || position_ >= morsel_.end) {
     if (!OpenMorsel()) return Progress::kExhausted;
-  } else if (scan_.is_stopped()) {
-    return Progress::kExhausted;
   }
   uint32_t begin = position_;
   uint32_t count = std::min(kVectorRows, chunk_->rows - begin);

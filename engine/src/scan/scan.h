@@ -28,10 +28,7 @@ class Scan {
   // False: zone maps prove that no row passes.
   bool AddChunk(const PenumbraChunk& chunk);
   // Whether a morsel may be left to claim.
-  bool HasWork() const { return rows_left_.load(std::memory_order_relaxed) > 0 && !is_stopped(); }
-  // Nothing more is wanted, after an error.
-  void Stop() { is_stopped_.store(true, std::memory_order_relaxed); }
-  bool is_stopped() const { return is_stopped_.load(std::memory_order_relaxed); }
+  bool HasWork() const { return rows_left_.load(std::memory_order_relaxed) > 0; }
   // Of which rows have to be looked at.
   uint64_t total_rows() const { return total_rows_; }
   uint32_t chunk_count() const { return chunk_count_; }
@@ -63,7 +60,6 @@ class Scan {
   std::deque<Chunk> chunks_;
   std::atomic<size_t> next_chunk_{0};
   std::atomic<int64_t> rows_left_{0};
-  std::atomic<bool> is_stopped_{false};
   uint64_t total_rows_ = 0;
   uint32_t chunk_count_ = 0;
   uint32_t skipped_count_ = 0;
