@@ -34,18 +34,14 @@ def adapter_failures() -> list[str]:
     """Extensions see engine/include only."""
     found = []
     private = {
-        path.name
-        for folder in ("engine/src", "kernels/include/kernels")
-        for path in (TREE / folder).rglob("*.h")
+        path.relative_to(TREE / root).as_posix()
+        for root, folder in (("engine/src", ""), ("kernels/include", "kernels"))
+        for path in (TREE / root / folder).rglob("*.h")
     }
     for path in sorted((TREE / "extensions").rglob("*.[ch]")):
-        own = {other.name for other in path.parent.glob("*.h")}
-        for line in path.read_text().splitlines():
-            match = ENGINE_HEADER_FOR_ADAPTERS.search(line)
-            if match and Path(match.group(1)).name in private - own and "/" not in match.group(1):
-                found.append(
-                    f"{path.relative_to(TREE)} includes the engine's private {match.group(1)}"
-                )
+        for include in ENGINE_HEADER_FOR_ADAPTERS.findall(path.read_text()):
+            if include in private and not (path.parent / include).exists():
+                found.append(f"{path.relative_to(TREE)} includes the engine's private {include}")
     return found
 
 
