@@ -51,8 +51,10 @@ def case(function, result, types, columns, distinct=False):
         for row in rows
     )
     table = f"(SELECT * FROM (VALUES {values}) v({', '.join(names)}) WHERE {'true' if columns[0] else 'false'}) t"
-    arguments = ", ".join(n + (' COLLATE "C"' if t in ("text", "bpchar") else "") for n, t in zip(names, types, strict=True))
-    call = "count(*)" if function == "COUNT_STAR" else f"{function.lower()}({'DISTINCT ' if distinct else ''}{arguments})"
+    collated = [n + (' COLLATE "C"' if t in ("text", "bpchar") else "") for n, t in zip(names, types, strict=True)]
+    call = f"{function.lower()}({'DISTINCT ' if distinct else ''}{', '.join(collated)})"
+    if function == "COUNT_STAR":
+        call = "count(*)"
     line = f"'{function}', '{'distinct' if distinct else 'all'}', '{result}', "
     line += f"pg_temp.run({quoted(shown(result, call) + ' FROM ' + table)})"
     for name, type_name in zip(names, types, strict=True):

@@ -7,38 +7,64 @@
 #ifndef PENUMBRA_FUNCTIONS_H
 #define PENUMBRA_FUNCTIONS_H
 
-/* PENUMBRA_FUNCTION_LIST(X): X(enumerator, name in EXPLAIN and errors) */
+/* What a function must know of the collation of its text. */
+typedef enum PenumbraCollationUse {
+  PENUMBRA_COLLATION_NONE,     /* any collation, nondeterministic ones too, gives the same */
+  PENUMBRA_COLLATION_EQUALITY, /* that equality is bytewise; also where there is no text */
+  PENUMBRA_COLLATION_ORDER,
+  PENUMBRA_COLLATION_LETTERS   /* which letters are lower and upper case */
+} PenumbraCollationUse;
+
+/*
+ * PENUMBRA_FUNCTION_LIST(X): X(enumerator, name in EXPLAIN and errors, collation, scale). The last is the engine's
+ * (numeric_traits.h): what is known of the display scale of a NUMERIC result. For which types there is a function, and
+ * whether it can fail, the engine says when it is called (registry.h); docs/vectors.md shows the answers.
+ */
 #define PENUMBRA_FUNCTION_LIST(X) \
   /* comparison: both arguments of one type, or any of int2/4/8, or float4/8 mixed */ \
-  X(EQ, "=") X(NE, "<>") X(LT, "<") X(LE, "<=") X(GT, ">") X(GE, ">=") \
-  X(IS_DISTINCT, "IS DISTINCT FROM") X(IS_NOT_DISTINCT, "IS NOT DISTINCT FROM") \
+  X(EQ, "=", EQUALITY, kUnknown) X(NE, "<>", EQUALITY, kUnknown) X(LT, "<", ORDER, kUnknown) \
+  X(LE, "<=", ORDER, kUnknown) X(GT, ">", ORDER, kUnknown) X(GE, ">=", ORDER, kUnknown) \
+  X(IS_DISTINCT, "IS DISTINCT FROM", EQUALITY, kUnknown) \
+  X(IS_NOT_DISTINCT, "IS NOT DISTINCT FROM", EQUALITY, kUnknown) \
   /* IN_LIST(x, c1, c2, ...): x = ANY(array of constants); NULL elements follow SQL; NOT_IN_LIST: <> ALL */ \
-  X(IN_LIST, "IN") X(NOT_IN_LIST, "NOT IN") \
+  X(IN_LIST, "IN", EQUALITY, kUnknown) X(NOT_IN_LIST, "NOT IN", EQUALITY, kUnknown) \
   /* logic; AND and OR take any number of arguments and evaluate left to right, lazily */ \
-  X(AND, "AND") X(OR, "OR") X(NOT, "NOT") \
-  X(IS_NULL, "IS NULL") X(IS_NOT_NULL, "IS NOT NULL") \
-  X(IS_TRUE, "IS TRUE") X(IS_NOT_TRUE, "IS NOT TRUE") X(IS_FALSE, "IS FALSE") X(IS_NOT_FALSE, "IS NOT FALSE") \
+  X(AND, "AND", EQUALITY, kUnknown) X(OR, "OR", EQUALITY, kUnknown) X(NOT, "NOT", EQUALITY, kUnknown) \
+  X(IS_NULL, "IS NULL", EQUALITY, kUnknown) X(IS_NOT_NULL, "IS NOT NULL", EQUALITY, kUnknown) \
+  X(IS_TRUE, "IS TRUE", EQUALITY, kUnknown) X(IS_NOT_TRUE, "IS NOT TRUE", EQUALITY, kUnknown) \
+  X(IS_FALSE, "IS FALSE", EQUALITY, kUnknown) X(IS_NOT_FALSE, "IS NOT FALSE", EQUALITY, kUnknown) \
   /* CASE(cond1, value1, ..., else): lazy; COALESCE, GREATEST, LEAST: any number; NULLIF(a, b) */ \
-  X(CASE, "CASE") X(COALESCE, "COALESCE") X(NULLIF, "NULLIF") X(GREATEST, "GREATEST") X(LEAST, "LEAST") \
+  X(CASE, "CASE", EQUALITY, kChoice) X(COALESCE, "COALESCE", EQUALITY, kChoice) \
+  X(NULLIF, "NULLIF", EQUALITY, kFirst) X(GREATEST, "GREATEST", ORDER, kUnknown) X(LEAST, "LEAST", ORDER, kUnknown) \
   /* arithmetic on int2/4/8 (mixed), float4/8 (mixed), numeric, and dates, timestamps, intervals as PostgreSQL has it */ \
-  X(ADD, "+") X(SUB, "-") X(MUL, "*") X(DIV, "/") X(MOD, "%") X(NEG, "-") X(ABS, "abs") X(SIGN, "sign") \
-  X(ROUND, "round") X(TRUNC, "trunc") X(FLOOR, "floor") X(CEIL, "ceil") \
-  X(SQRT, "sqrt") X(POWER, "power") X(EXP, "exp") X(LN, "ln") \
+  X(ADD, "+", EQUALITY, kSum) X(SUB, "-", EQUALITY, kSum) X(MUL, "*", EQUALITY, kProduct) \
+  X(DIV, "/", EQUALITY, kQuotient) X(MOD, "%", EQUALITY, kRemainder) X(NEG, "-", EQUALITY, kSame) \
+  X(ABS, "abs", EQUALITY, kSame) X(SIGN, "sign", EQUALITY, kUnknown) X(ROUND, "round", EQUALITY, kRounded) \
+  X(TRUNC, "trunc", EQUALITY, kRounded) X(FLOOR, "floor", EQUALITY, kRounded) X(CEIL, "ceil", EQUALITY, kRounded) \
+  X(SQRT, "sqrt", EQUALITY, kUnknown) X(POWER, "power", EQUALITY, kUnknown) X(EXP, "exp", EQUALITY, kUnknown) \
+  X(LN, "ln", EQUALITY, kUnknown) \
   /* CAST(x): to the result type. *_TYPMOD: NUMERIC_TYPMOD(x, precision int4, scale int4); \
      VARCHAR_TYPMOD/BPCHAR_TYPMOD(x, max_chars int4, is_explicit bool); COMPARED_AS(date): the timestamp that stands \
      for it in comparisons, where a date beyond the timestamps is later than any */ \
-  X(CAST, "cast") X(COMPARED_AS, "cast") X(NUMERIC_TYPMOD, "numeric()") X(VARCHAR_TYPMOD, "varchar()") X(BPCHAR_TYPMOD, "char()") \
+  X(CAST, "cast", EQUALITY, kInteger) X(COMPARED_AS, "cast", EQUALITY, kUnknown) \
+  X(NUMERIC_TYPMOD, "numeric()", EQUALITY, kDeclared) \
+  X(VARCHAR_TYPMOD, "varchar()", EQUALITY, kUnknown) X(BPCHAR_TYPMOD, "char()", EQUALITY, kUnknown) \
   /* text; LIKE family: (text or bpchar, pattern text); the escape is backslash */ \
-  X(LIKE, "LIKE") X(NOT_LIKE, "NOT LIKE") X(ILIKE, "ILIKE") X(NOT_ILIKE, "NOT ILIKE") \
-  X(STARTS_WITH, "starts_with") X(LENGTH, "length") X(OCTET_LENGTH, "octet_length") \
-  X(LOWER, "lower") X(UPPER, "upper") X(INITCAP, "initcap") X(SUBSTRING, "substring") X(LEFT, "left") X(RIGHT, "right") \
-  X(CONCAT, "||") X(POSITION, "position") X(BTRIM, "btrim") X(LTRIM, "ltrim") X(RTRIM, "rtrim") \
-  X(REPLACE, "replace") X(REVERSE, "reverse") \
+  X(LIKE, "LIKE", EQUALITY, kUnknown) X(NOT_LIKE, "NOT LIKE", EQUALITY, kUnknown) \
+  X(ILIKE, "ILIKE", LETTERS, kUnknown) X(NOT_ILIKE, "NOT ILIKE", LETTERS, kUnknown) \
+  X(STARTS_WITH, "starts_with", EQUALITY, kUnknown) X(LENGTH, "length", NONE, kUnknown) \
+  X(OCTET_LENGTH, "octet_length", EQUALITY, kUnknown) X(LOWER, "lower", LETTERS, kUnknown) \
+  X(UPPER, "upper", LETTERS, kUnknown) X(INITCAP, "initcap", LETTERS, kUnknown) \
+  X(SUBSTRING, "substring", NONE, kUnknown) X(LEFT, "left", NONE, kUnknown) X(RIGHT, "right", NONE, kUnknown) \
+  X(CONCAT, "||", NONE, kUnknown) X(POSITION, "position", EQUALITY, kUnknown) X(BTRIM, "btrim", EQUALITY, kUnknown) \
+  X(LTRIM, "ltrim", EQUALITY, kUnknown) X(RTRIM, "rtrim", EQUALITY, kUnknown) \
+  X(REPLACE, "replace", EQUALITY, kUnknown) X(REVERSE, "reverse", EQUALITY, kUnknown) \
   /* dates: EXTRACT(field text constant, x) -> numeric; DATE_PART -> float8; DATE_TRUNC(field, x) */ \
-  X(EXTRACT, "extract") X(DATE_PART, "date_part") X(DATE_TRUNC, "date_trunc")
+  X(EXTRACT, "extract", EQUALITY, kUnknown) X(DATE_PART, "date_part", EQUALITY, kUnknown) \
+  X(DATE_TRUNC, "date_trunc", EQUALITY, kUnknown)
 
 typedef enum PenumbraFunction {
-#define PENUMBRA_FUNCTION_ENUM(id, name) PENUMBRA_FN_##id,
+#define PENUMBRA_FUNCTION_ENUM(id, name, collation, scale) PENUMBRA_FN_##id,
   PENUMBRA_FUNCTION_LIST(PENUMBRA_FUNCTION_ENUM)
 #undef PENUMBRA_FUNCTION_ENUM
   PENUMBRA_FN_COUNT_OF

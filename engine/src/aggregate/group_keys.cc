@@ -28,9 +28,14 @@ uint32_t SlotWidth(PenumbraType type) {
     case PENUMBRA_TIMESTAMPTZ:
     case PENUMBRA_FLOAT8:
       return 8;
-    default:
-      return 16;
+    case PENUMBRA_NUMERIC:
+    case PENUMBRA_INTERVAL:
+    case PENUMBRA_TEXT:
+    case PENUMBRA_BPCHAR:
+    case PENUMBRA_UUID:
+      break;
   }
+  return 16;
 }
 
 bool HasStringSlot(PenumbraType type) { return IsStringType(type) || type == PENUMBRA_NUMERIC; }
@@ -44,9 +49,18 @@ uint32_t ExtraWidth(PenumbraType type) {
       return 4;
     case PENUMBRA_INTERVAL:
       return 16;
-    default:
-      return 0;
+    case PENUMBRA_BOOL:
+    case PENUMBRA_INT2:
+    case PENUMBRA_INT4:
+    case PENUMBRA_INT8:
+    case PENUMBRA_DATE:
+    case PENUMBRA_TIMESTAMP:
+    case PENUMBRA_TIMESTAMPTZ:
+    case PENUMBRA_TEXT:
+    case PENUMBRA_UUID:
+      break;
   }
+  return 0;
 }
 
 constexpr uint32_t RoundUp(uint32_t bytes, uint32_t multiple) {
@@ -333,7 +347,15 @@ void GroupKeys::WriteKey(int key, const Vector& v, RowSelection selection, Arena
       return WriteColumnWith<float, WriteFloat<float>>(v, selection, column, arena);
     case PENUMBRA_FLOAT8:
       return WriteColumnWith<double, WriteFloat<double>>(v, selection, column, arena);
-    default:
+    case PENUMBRA_BOOL:
+    case PENUMBRA_INT2:
+    case PENUMBRA_INT4:
+    case PENUMBRA_INT8:
+    case PENUMBRA_DATE:
+    case PENUMBRA_TIMESTAMP:
+    case PENUMBRA_TIMESTAMPTZ:
+    case PENUMBRA_TEXT:
+    case PENUMBRA_UUID:
       break;
   }
   switch (slot.width) {

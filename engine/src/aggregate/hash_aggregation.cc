@@ -87,17 +87,7 @@ Vector Spread(const Vector& v, const uint16_t* selected, uint32_t count, uint32_
 // The rows that are valid in all of the vectors; null: all rows.
 const uint64_t* CommonValidity(const Vector* vectors, size_t count, uint32_t rows, Arena& arena) {
   const uint64_t* common = vectors[0].validity;
-  for (size_t i = 1; i < count; ++i) {
-    const uint64_t* other = vectors[i].validity;
-    if (other == nullptr || other == common) continue;
-    if (common == nullptr) {
-      common = other;
-      continue;
-    }
-    uint64_t* both = arena.AllocateArray<uint64_t>(BitWords(rows));
-    for (uint32_t w = 0; w < BitWords(rows); ++w) both[w] = common[w] & other[w];
-    common = both;
-  }
+  for (size_t i = 1; i < count; ++i) common = AndValidity(common, vectors[i].validity, rows, arena);
   return common;
 }
 

@@ -168,17 +168,7 @@ inline const uint64_t* StrictValidity(const Expr& expr, const Vector* args, uint
 
 // =, <>, <, <=, >, >=
 constexpr bool IsComparison(PenumbraFunction function) {
-  switch (function) {
-    case PENUMBRA_FN_EQ:
-    case PENUMBRA_FN_NE:
-    case PENUMBRA_FN_LT:
-    case PENUMBRA_FN_LE:
-    case PENUMBRA_FN_GT:
-    case PENUMBRA_FN_GE:
-      return true;
-    default:
-      return false;
-  }
+  return function >= PENUMBRA_FN_EQ && function <= PENUMBRA_FN_GE;
 }
 
 }  // namespace penumbra

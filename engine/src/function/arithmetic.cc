@@ -50,11 +50,10 @@ const T* Load(const Vector& v, uint32_t rows, Arena& arena) {
 }
 
 Arithmetic OperatorOf(PenumbraFunction function) {
-  switch (function) {
-    case PENUMBRA_FN_ADD: return Arithmetic::kAdd;
-    case PENUMBRA_FN_SUB: return Arithmetic::kSubtract;
-    default: return Arithmetic::kMultiply;
-  }
+  if (function == PENUMBRA_FN_ADD) return Arithmetic::kAdd;
+  if (function == PENUMBRA_FN_SUB) return Arithmetic::kSubtract;
+  if (function == PENUMBRA_FN_MUL) return Arithmetic::kMultiply;
+  throw EngineError(PENUMBRA_INTERNAL, "no arithmetic kernel");
 }
 
 template <typename T>
@@ -63,8 +62,9 @@ bool Overflows(Arithmetic op, T a, T b) {
   switch (op) {
     case Arithmetic::kAdd: return __builtin_add_overflow(a, b, &result);
     case Arithmetic::kSubtract: return __builtin_sub_overflow(a, b, &result);
-    default: return __builtin_mul_overflow(a, b, &result);
+    case Arithmetic::kMultiply: return __builtin_mul_overflow(a, b, &result);
   }
+  return true;
 }
 
 template <typename T>
@@ -394,11 +394,8 @@ EvaluateFunction ChooseSignChange(PenumbraFunction function) {
 EvaluateFunction ChooseBinary(PenumbraFunction function, PenumbraType a, PenumbraType b, PenumbraType result) {
   if (IsInteger(a) && IsInteger(b)) {
     if (result != std::max(a, b)) return nullptr;  // the types are numbered by width
-    switch (result) {
-      case PENUMBRA_INT2: return ChooseIntegers<int16_t>(function);
-      case PENUMBRA_INT4: return ChooseIntegers<int32_t>(function);
-      default: return ChooseIntegers<int64_t>(function);
-    }
+    if (result == PENUMBRA_INT2) return ChooseIntegers<int16_t>(function);
+    return result == PENUMBRA_INT4 ? ChooseIntegers<int32_t>(function) : ChooseIntegers<int64_t>(function);
   }
   if (IsFloat(a) && IsFloat(b) && result == std::max(a, b)) {
     if (result == PENUMBRA_FLOAT4) return ChooseFloats<float>(function);

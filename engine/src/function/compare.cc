@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "function/collation.h"
+#include "function/compare_operator.h"
 #include "function/in_list.h"
 #include "function/merge.h"
 #include "function/registry.h"
@@ -14,28 +15,6 @@ namespace penumbra {
 namespace {
 
 using kernels::Compare;
-
-Compare OperatorOf(PenumbraFunction function) {
-  switch (function) {
-    case PENUMBRA_FN_EQ: return Compare::kEq;
-    case PENUMBRA_FN_NE: return Compare::kNe;
-    case PENUMBRA_FN_LT: return Compare::kLt;
-    case PENUMBRA_FN_LE: return Compare::kLe;
-    case PENUMBRA_FN_GT: return Compare::kGt;
-    default: return Compare::kGe;
-  }
-}
-
-// The operator with its arguments exchanged.
-Compare Exchange(Compare op) {
-  switch (op) {
-    case Compare::kLt: return Compare::kGt;
-    case Compare::kLe: return Compare::kGe;
-    case Compare::kGt: return Compare::kLt;
-    case Compare::kGe: return Compare::kLe;
-    default: return op;
-  }
-}
 
 void FillTruth(bool value, uint32_t rows, Truth* truth) {
   if (value) {
@@ -59,16 +38,14 @@ void CompareNumbers(Compare op, const Vector& a, const Vector& b, uint32_t rows,
 
 template <typename T>
 void EvaluateNumbers(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context, Truth* truth) {
-  CompareNumbers<T>(OperatorOf(expr.function), args[0], args[1], rows, truth->is_true);
+  CompareNumbers<T>(CompareOf(expr.function), args[0], args[1], rows, truth->is_true);
   ApplyValidity(StrictValidity(expr, args, rows, context.arena), rows, truth);
 }
 
 int64_t IntegerAt(const Vector& v, uint32_t row) {
-  switch (v.type) {
-    case PENUMBRA_INT2: return v.values<int16_t>()[row];
-    case PENUMBRA_INT4: return v.values<int32_t>()[row];
-    default: return v.values<int64_t>()[row];
-  }
+  if (v.type == PENUMBRA_INT2) return v.values<int16_t>()[row];
+  if (v.type == PENUMBRA_INT4) return v.values<int32_t>()[row];
+  return v.values<int64_t>()[row];
 }
 
 // What a column of T op a constant of a wider type is, when the constant is outside of T.
@@ -80,8 +57,10 @@ bool CompareOutOfRange(Compare op, int64_t constant) {
     case Compare::kNe: return true;
     case Compare::kLt:
     case Compare::kLe: return is_above;
-    default: return !is_above;
+    case Compare::kGt:
+    case Compare::kGe: break;
   }
+  return !is_above;
 }
 
 template <typename T>
@@ -94,11 +73,9 @@ void CompareToInteger(Compare op, const Vector& v, int64_t constant, uint32_t ro
 }
 
 void CompareColumnToInteger(Compare op, const Vector& v, int64_t constant, uint32_t rows, Truth* truth) {
-  switch (v.type) {
-    case PENUMBRA_INT2: return CompareToInteger<int16_t>(op, v, constant, rows, truth);
-    case PENUMBRA_INT4: return CompareToInteger<int32_t>(op, v, constant, rows, truth);
-    default: return CompareToInteger<int64_t>(op, v, constant, rows, truth);
-  }
+  if (v.type == PENUMBRA_INT2) return CompareToInteger<int16_t>(op, v, constant, rows, truth);
+  if (v.type == PENUMBRA_INT4) return CompareToInteger<int32_t>(op, v, constant, rows, truth);
+  CompareToInteger<int64_t>(op, v, constant, rows, truth);
 }
 
 template <typename From, typename To>
@@ -109,16 +86,14 @@ Vector Widen(const Vector& v, PenumbraType type, uint32_t rows, Arena& arena) {
 }
 
 Vector WidenInteger(const Vector& v, uint32_t rows, Arena& arena) {
-  switch (v.type) {
-    case PENUMBRA_INT2: return Widen<int16_t, int64_t>(v, PENUMBRA_INT8, rows, arena);
-    case PENUMBRA_INT4: return Widen<int32_t, int64_t>(v, PENUMBRA_INT8, rows, arena);
-    default: return v;
-  }
+  if (v.type == PENUMBRA_INT2) return Widen<int16_t, int64_t>(v, PENUMBRA_INT8, rows, arena);
+  if (v.type == PENUMBRA_INT4) return Widen<int32_t, int64_t>(v, PENUMBRA_INT8, rows, arena);
+  return v;
 }
 
 void EvaluateMixedIntegers(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context,
                            Truth* truth) {
-  const Compare op = OperatorOf(expr.function);
+  const Compare op = CompareOf(expr.function);
   if (args[1].is_constant()) {
     CompareColumnToInteger(op, args[0], IntegerAt(args[1], 0), rows, truth);
   } else if (args[0].is_constant()) {
@@ -141,7 +116,7 @@ void EvaluateMixedFloats(const Expr& expr, const Vector* args, uint32_t rows, Ev
     wide[i] = Widen<float, double>(args[i], PENUMBRA_FLOAT8, count, context.arena);
     wide[i].form = args[i].form;
   }
-  CompareNumbers<double>(OperatorOf(expr.function), wide[0], wide[1], rows, truth->is_true);
+  CompareNumbers<double>(CompareOf(expr.function), wide[0], wide[1], rows, truth->is_true);
   ApplyValidity(StrictValidity(expr, args, rows, context.arena), rows, truth);
 }
 
@@ -168,7 +143,7 @@ void EvaluateText(const Expr& expr, const Vector* args, uint32_t rows, EvalConte
   } else if (expr.function == PENUMBRA_FN_NE) {
     PackTests(rows, bits, [&](uint32_t i) { return !(a[i] == b[i]); });
   } else {
-    CompareOrdered(OperatorOf(expr.function), a, b, rows, bits, CompareText);
+    CompareOrdered(CompareOf(expr.function), a, b, rows, bits, CompareText);
   }
   ApplyValidity(StrictValidity(expr, args, rows, context.arena), rows, truth);
 }
@@ -187,7 +162,7 @@ void EvaluateCollated(const Expr& expr, const Vector* args, uint32_t rows, EvalC
   });
   const View<int8_t> order_view{orders, 1};
   static constexpr int8_t kEqual = 0;
-  CompareOrdered(OperatorOf(expr.function), order_view, View<int8_t>{&kEqual, 0}, rows, truth->is_true,
+  CompareOrdered(CompareOf(expr.function), order_view, View<int8_t>{&kEqual, 0}, rows, truth->is_true,
                  [](int8_t x, int8_t y) { return x - y; });
   ApplyValidity(validity, rows, truth);
 }
@@ -197,7 +172,7 @@ void EvaluateOrdered(const Expr& expr, const Vector* args, uint32_t rows, EvalCo
                      Truth* truth) {
   const View<T> a = ViewOf<T>(args[0], rows, context.arena);
   const View<T> b = ViewOf<T>(args[1], rows, context.arena);
-  CompareOrdered(OperatorOf(expr.function), a, b, rows, truth->is_true,
+  CompareOrdered(CompareOf(expr.function), a, b, rows, truth->is_true,
                  [](const T& x, const T& y) { return kOrder(x, y); });
   ApplyValidity(StrictValidity(expr, args, rows, context.arena), rows, truth);
 }
@@ -232,8 +207,9 @@ EvaluateTruthFunction ChooseComparison(PenumbraType a, PenumbraType b) {
     case PENUMBRA_TEXT: return EvaluateText;
     case PENUMBRA_BPCHAR: return EvaluateOrdered<StringRef, CompareBpchar>;
     case PENUMBRA_UUID: return EvaluateOrdered<Uuid, CompareUuids>;
-    default: return nullptr;
+    case PENUMBRA_NUMERIC: break;  // BindNumeric's
   }
+  return nullptr;
 }
 
 // A comparison by which another function works; its arguments are handed in evaluated.
@@ -351,11 +327,9 @@ Binding BindByEquality(const CallSite& call) {
   if (call.result != (call.function == PENUMBRA_FN_NULLIF ? call.args[0]->type : PENUMBRA_BOOL)) return binding;
   binding.state = BindInner(PENUMBRA_FN_EQ, call.args[0]->type, call.args[1]->type, call, &binding.reason);
   if (binding.state == nullptr) return binding;
-  switch (call.function) {
-    case PENUMBRA_FN_NULLIF: binding.evaluate = EvaluateNullIf; break;
-    case PENUMBRA_FN_IS_DISTINCT: binding.evaluate = EvaluateDistinct<true>; break;
-    default: binding.evaluate = EvaluateDistinct<false>; break;
-  }
+  binding.evaluate = call.function == PENUMBRA_FN_NULLIF        ? EvaluateNullIf
+                     : call.function == PENUMBRA_FN_IS_DISTINCT ? EvaluateDistinct<true>
+                                                                : EvaluateDistinct<false>;
   return binding;
 }
 

@@ -80,7 +80,13 @@ void AddElement(const Vector& v, InList* list, std::vector<int128>* spans) {
       list->strings.emplace_back(CanonicalPayload(payload.view(), arena).view());
       break;
     }
-    default: list->integers.push_back(IntegerOf(v)); break;
+    case PENUMBRA_BOOL:
+    case PENUMBRA_INT2:
+    case PENUMBRA_INT4:
+    case PENUMBRA_INT8:
+    case PENUMBRA_DATE:
+    case PENUMBRA_TIMESTAMP:
+    case PENUMBRA_TIMESTAMPTZ: list->integers.push_back(IntegerOf(v)); break;
   }
 }
 

@@ -168,27 +168,17 @@ uint32_t FormatInteger(int64_t value, int scale, char* out) {
 Vector EvaluateIntegerToNumeric(const Expr&, const Vector* args, uint32_t rows,
                                 EvalContext& context) {
   const Vector flat = Flatten(args[0], rows, context.arena);
-  switch (flat.type) {
-    case PENUMBRA_INT2:
-      return WidenIntegers<int16_t>(flat, rows, context.arena);
-    case PENUMBRA_INT4:
-      return WidenIntegers<int32_t>(flat, rows, context.arena);
-    default:
-      return IntegerVector(flat.values<int64_t>(), 0, INT64_MIN, INT64_MAX, flat.validity);
-  }
+  if (flat.type == PENUMBRA_INT2) return WidenIntegers<int16_t>(flat, rows, context.arena);
+  if (flat.type == PENUMBRA_INT4) return WidenIntegers<int32_t>(flat, rows, context.arena);
+  return IntegerVector(flat.values<int64_t>(), 0, INT64_MIN, INT64_MAX, flat.validity);
 }
 
 Vector EvaluateNumericToInteger(const Expr& expr, const Vector* args, uint32_t rows,
                                 EvalContext& context) {
   const NumericOperand a = MakeOperand(args[0], rows, context.arena);
-  switch (expr.type) {
-    case PENUMBRA_INT2:
-      return NarrowIntegers<int16_t>(a, expr.type, rows, context.arena);
-    case PENUMBRA_INT4:
-      return NarrowIntegers<int32_t>(a, expr.type, rows, context.arena);
-    default:
-      return NarrowIntegers<int64_t>(a, expr.type, rows, context.arena);
-  }
+  if (expr.type == PENUMBRA_INT2) return NarrowIntegers<int16_t>(a, expr.type, rows, context.arena);
+  if (expr.type == PENUMBRA_INT4) return NarrowIntegers<int32_t>(a, expr.type, rows, context.arena);
+  return NarrowIntegers<int64_t>(a, expr.type, rows, context.arena);
 }
 
 Vector EvaluateFloatToNumeric(const Expr&, const Vector* args, uint32_t rows,

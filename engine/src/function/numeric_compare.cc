@@ -1,6 +1,7 @@
 // Comparisons over NUMERIC vectors, and what chooses between values by comparing them.
 #include <algorithm>
 
+#include "function/compare_operator.h"
 #include "function/numeric_functions.h"
 #include "kernels/kernels.h"
 #include "vector/error.h"
@@ -9,39 +10,6 @@ namespace penumbra {
 namespace {
 
 using kernels::Compare;
-
-Compare OperatorOf(PenumbraFunction function) {
-  switch (function) {
-    case PENUMBRA_FN_NE:
-      return Compare::kNe;
-    case PENUMBRA_FN_LT:
-      return Compare::kLt;
-    case PENUMBRA_FN_LE:
-      return Compare::kLe;
-    case PENUMBRA_FN_GT:
-      return Compare::kGt;
-    case PENUMBRA_FN_GE:
-      return Compare::kGe;
-    default:
-      return Compare::kEq;
-  }
-}
-
-// a op b as b op' a.
-Compare Flip(Compare op) {
-  switch (op) {
-    case Compare::kLt:
-      return Compare::kGt;
-    case Compare::kLe:
-      return Compare::kGe;
-    case Compare::kGt:
-      return Compare::kLt;
-    case Compare::kGe:
-      return Compare::kLe;
-    default:
-      return op;
-  }
-}
 
 template <typename T>
 bool Holds(Compare op, T a, T b) {
@@ -56,9 +24,10 @@ bool Holds(Compare op, T a, T b) {
       return a <= b;
     case Compare::kGt:
       return a > b;
-    default:
+    case Compare::kGe:
       return a >= b;
   }
+  return false;
 }
 
 // A constant among the integers of one scale: floor(constant * 10^scale), saturated at
@@ -93,17 +62,14 @@ Threshold FindThreshold(const Vector& constant, int scale) {
 
 // Whether the bounds alone decide that all rows or none pass.
 bool DecideByBounds(Compare op, const Vector& v, int128 threshold, bool* all_pass) {
-  switch (op) {
-    case Compare::kEq:
-    case Compare::kNe:
-      *all_pass = op == Compare::kNe;
-      if (threshold < v.lower || threshold > v.upper) return true;
-      *all_pass = !*all_pass;
-      return v.lower == v.upper;
-    default:
-      *all_pass = Holds(op, v.lower, threshold);
-      return *all_pass == Holds(op, v.upper, threshold);
+  if (op == Compare::kEq || op == Compare::kNe) {
+    *all_pass = op == Compare::kNe;
+    if (threshold < v.lower || threshold > v.upper) return true;
+    *all_pass = !*all_pass;
+    return v.lower == v.upper;
   }
+  *all_pass = Holds(op, v.lower, threshold);
+  return *all_pass == Holds(op, v.upper, threshold);
 }
 
 void FillBits(bool value, uint32_t rows, uint64_t* bits) {
@@ -137,7 +103,8 @@ void CompareWithConstant(Compare op, const Vector& v, const Vector& constant, ui
       case Compare::kGe:
         op = Compare::kGt;
         break;
-      default:
+      case Compare::kLe:
+      case Compare::kGt:
         break;
     }
   }
@@ -178,7 +145,7 @@ void CompareOperands(Compare op, NumericOperand a, NumericOperand b, const uint6
                      uint32_t rows, Arena& arena, uint64_t* bits) {
   if (a.is_constant() && !b.is_constant()) {
     std::swap(a, b);
-    op = Flip(op);
+    op = Exchange(op);
   }
   if (a.is_integer() && !a.is_constant()) {
     if (b.is_constant()) return CompareWithConstant(op, a.vector, b.vector, rows, bits);
@@ -226,7 +193,7 @@ void EvaluateNumericComparison(const Expr& expr, const Vector* args, uint32_t ro
                                EvalContext& context, Truth* truth) {
   Arena& arena = context.arena;
   const uint64_t* validity = AndValidity(args[0].validity, args[1].validity, rows, arena);
-  CompareOperands(OperatorOf(expr.function), MakeOperand(args[0], rows, arena),
+  CompareOperands(CompareOf(expr.function), MakeOperand(args[0], rows, arena),
                   MakeOperand(args[1], rows, arena), validity, rows, arena, truth->is_true);
   ApplyValidity(validity, rows, truth);
 }

@@ -60,9 +60,10 @@ DecimalRounding DecimalRoundingFor(Rounding rounding) {
       return Decimal::Truncate;
     case Rounding::kFloor:
       return FloorAt;
-    default:
+    case Rounding::kCeil:
       return CeilAt;
   }
+  return CeilAt;
 }
 
 // scales: flat, or constant.

@@ -111,6 +111,15 @@ NumericTraits TraitsOfChoice(const Expr& call, size_t first, size_t step) {
 
 }  // namespace
 
+NumericScale ScaleRuleOf(PenumbraFunction function) {
+  static constexpr NumericScale kScales[] = {
+#define PENUMBRA_FUNCTION_SCALE(id, name, collation, scale) NumericScale::scale,
+      PENUMBRA_FUNCTION_LIST(PENUMBRA_FUNCTION_SCALE)
+#undef PENUMBRA_FUNCTION_SCALE
+  };
+  return kScales[function];
+}
+
 NumericTraits TraitsOfDeclared(int scale) { return WithScale(scale, kDeclaredDigitsMax); }
 
 NumericTraits TraitsOfConstant(const Vector& constant) {
@@ -125,55 +134,50 @@ NumericTraits TraitsOfConstant(const Vector& constant) {
 NumericTraits TraitsOfCall(const Expr& call) {
   if (call.type != PENUMBRA_NUMERIC || call.args.empty()) return {};
   const NumericTraits& a = call.args[0]->numeric;
-  switch (call.function) {
-    case PENUMBRA_FN_ADD:
-    case PENUMBRA_FN_SUB:
+  switch (ScaleRuleOf(call.function)) {
+    case NumericScale::kSum:
       return TraitsOfSum(a, call.args[1]->numeric);
-    case PENUMBRA_FN_MUL:
+    case NumericScale::kProduct:
       return TraitsOfProduct(a, call.args[1]->numeric);
-    case PENUMBRA_FN_DIV:
+    case NumericScale::kQuotient:
       return TraitsOfQuotient(a, *call.args[1]);
-    case PENUMBRA_FN_MOD:
+    case NumericScale::kRemainder:
       return TraitsOfRemainder(a, *call.args[1]);
-    case PENUMBRA_FN_NEG:
-    case PENUMBRA_FN_ABS:
+    case NumericScale::kSame:
+    case NumericScale::kFirst:
       return a;
-    case PENUMBRA_FN_ROUND:
-    case PENUMBRA_FN_TRUNC:
-    case PENUMBRA_FN_FLOOR:
-    case PENUMBRA_FN_CEIL:
+    case NumericScale::kRounded:
       return TraitsOfRounding(call);
-    case PENUMBRA_FN_NUMERIC_TYPMOD:
+    case NumericScale::kDeclared:
       return TraitsOfTypmod(call);
-    case PENUMBRA_FN_CAST:
+    case NumericScale::kInteger:
       return IsInteger(call.args[0]->type) ? WithScale(0, kBigintDigits) : NumericTraits();
-    case PENUMBRA_FN_CASE:
-      return TraitsOfChoice(call, 1, 2);
-    case PENUMBRA_FN_COALESCE:
-      return TraitsOfChoice(call, 0, 1);
-    case PENUMBRA_FN_NULLIF:
-      return a;
-    default:
-      return {};
+    case NumericScale::kChoice:
+      return call.function == PENUMBRA_FN_CASE ? TraitsOfChoice(call, 1, 2) : TraitsOfChoice(call, 0, 1);
+    case NumericScale::kUnknown:
+      break;
   }
+  return {};
 }
 
 bool IsSafeNumericCall(const Expr& call) {
-  switch (call.function) {
-    case PENUMBRA_FN_ADD:
-    case PENUMBRA_FN_SUB:
-    case PENUMBRA_FN_MUL:
-    case PENUMBRA_FN_DIV:
-    case PENUMBRA_FN_MOD:
-    case PENUMBRA_FN_ROUND:
-    case PENUMBRA_FN_TRUNC:
-    case PENUMBRA_FN_FLOOR:
-    case PENUMBRA_FN_CEIL:
+  switch (ScaleRuleOf(call.function)) {
+    case NumericScale::kSum:
+    case NumericScale::kProduct:
+    case NumericScale::kQuotient:
+    case NumericScale::kRemainder:
+    case NumericScale::kRounded:
       return call.type == PENUMBRA_NUMERIC && call.numeric.integer_digits >= 0 &&
              call.numeric.integer_digits <= kSafeDigits;
-    default:
-      return false;
+    case NumericScale::kUnknown:
+    case NumericScale::kSame:
+    case NumericScale::kFirst:
+    case NumericScale::kDeclared:
+    case NumericScale::kInteger:
+    case NumericScale::kChoice:
+      break;
   }
+  return false;
 }
 
 }  // namespace penumbra

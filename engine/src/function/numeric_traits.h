@@ -5,6 +5,22 @@
 
 namespace penumbra {
 
+// The functions' column "scale": the display scale of a NUMERIC result.
+enum class NumericScale : uint8_t {
+  kUnknown,    // differs by row, or the result is not NUMERIC
+  kSum,        // the greater of two
+  kProduct,    // the sum of two
+  kQuotient,   // differs by row, but the digits before the point are bounded
+  kRemainder,  // the greater of two, for a constant divisor
+  kSame,       // the argument's
+  kFirst,      // the first argument's
+  kRounded,    // the second argument, 0 without it
+  kDeclared,   // numeric(p, scale)
+  kInteger,    // 0 of an integer
+  kChoice,     // that of one of the values
+};
+NumericScale ScaleRuleOf(PenumbraFunction function);
+
 // Of a column declared numeric(p, scale).
 NumericTraits TraitsOfDeclared(int scale);
 NumericTraits TraitsOfConstant(const Vector& constant);

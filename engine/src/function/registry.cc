@@ -106,7 +106,7 @@ const void* KeepValue(T value, Arena& arena) {
 
 const char* FunctionName(PenumbraFunction function) {
   static const char* const kNames[] = {
-#define PENUMBRA_FUNCTION_NAME(id, name) name,
+#define PENUMBRA_FUNCTION_NAME(id, name, collation, scale) name,
       PENUMBRA_FUNCTION_LIST(PENUMBRA_FUNCTION_NAME)
 #undef PENUMBRA_FUNCTION_NAME
   };

@@ -14,6 +14,7 @@
 // and an average is that sum divided by the count, as in PostgreSQL.
 #include <algorithm>
 
+#include "function/numeric_traits.h"
 #include "plan/plan.h"
 
 namespace penumbra {
@@ -65,19 +66,10 @@ bool Plan::IsScaleHidden(PenumbraFunction function, PenumbraType result,
 PenumbraExpr Plan::Relax(PenumbraExpr id) {
   const Expr& expr = *exprs_[id];
   if (expr.kind != Expr::Kind::kCall || !IsNumeric(expr) || expr.numeric.has_one_scale()) return id;
-  const bool is_choice =
-      expr.function == PENUMBRA_FN_CASE || expr.function == PENUMBRA_FN_COALESCE;
-  switch (expr.function) {
-    case PENUMBRA_FN_CASE:
-    case PENUMBRA_FN_COALESCE:
-    case PENUMBRA_FN_ADD:
-    case PENUMBRA_FN_SUB:
-    case PENUMBRA_FN_MUL:
-    case PENUMBRA_FN_NEG:
-    case PENUMBRA_FN_ABS:
-      break;
-    default:
-      return id;
+  const NumericScale rule = ScaleRuleOf(expr.function);
+  const bool is_choice = rule == NumericScale::kChoice;
+  if (!is_choice && rule != NumericScale::kSum && rule != NumericScale::kProduct && rule != NumericScale::kSame) {
+    return id;
   }
   const PenumbraFunction function = expr.function;
   std::vector<PenumbraExpr> args;
@@ -102,24 +94,14 @@ PenumbraExpr Plan::ScaleOf(PenumbraExpr id) {
   if (expr.numeric.has_one_scale()) return Int4(expr.numeric.scale_greatest);
   const std::vector<const Expr*> args = expr.args;
   const PenumbraFunction function = expr.function;
-  switch (function) {
-    case PENUMBRA_FN_NEG:
-    case PENUMBRA_FN_ABS:
-      return ScaleOf(IdOf(args[0]));
-    case PENUMBRA_FN_ADD:
-    case PENUMBRA_FN_SUB:
-    case PENUMBRA_FN_MUL: {
-      const PenumbraExpr scales[] = {ScaleOf(IdOf(args[0])), ScaleOf(IdOf(args[1]))};
-      if (scales[0] < 0 || scales[1] < 0) return -1;
-      return Call(function == PENUMBRA_FN_MUL ? PENUMBRA_FN_ADD : PENUMBRA_FN_GREATEST, PENUMBRA_INT4,
-                  scales, 2);
-    }
-    case PENUMBRA_FN_CASE:
-    case PENUMBRA_FN_COALESCE:
-      break;
-    default:
-      return -1;
+  const NumericScale rule = ScaleRuleOf(function);
+  if (rule == NumericScale::kSame) return ScaleOf(IdOf(args[0]));
+  if (rule == NumericScale::kSum || rule == NumericScale::kProduct) {
+    const PenumbraExpr scales[] = {ScaleOf(IdOf(args[0])), ScaleOf(IdOf(args[1]))};
+    if (scales[0] < 0 || scales[1] < 0) return -1;
+    return Call(rule == NumericScale::kProduct ? PENUMBRA_FN_ADD : PENUMBRA_FN_GREATEST, PENUMBRA_INT4, scales, 2);
   }
+  if (rule != NumericScale::kChoice) return -1;
   PenumbraValue null_value = {};
   null_value.is_null = true;
   std::vector<PenumbraExpr> branches;

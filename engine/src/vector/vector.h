@@ -140,8 +140,9 @@ inline uint32_t FlatWidth(PenumbraType type, NumericForm numeric_form) {
     case PENUMBRA_INT4: case PENUMBRA_DATE: case PENUMBRA_FLOAT4: return 4;
     case PENUMBRA_INT8: case PENUMBRA_TIMESTAMP: case PENUMBRA_TIMESTAMPTZ: case PENUMBRA_FLOAT8: return 8;
     case PENUMBRA_NUMERIC: return numeric_form == NumericForm::kInt64 ? 8 : 16;
-    default: return 16;
+    case PENUMBRA_INTERVAL: case PENUMBRA_TEXT: case PENUMBRA_BPCHAR: case PENUMBRA_UUID: break;
   }
+  return 16;
 }
 inline uint32_t FlatWidth(const Vector& v) { return FlatWidth(v.type, v.numeric_form); }
 // Integer-like: an int64 holds the value, exactly, and its order.
@@ -157,9 +158,15 @@ inline bool IsIntegerType(PenumbraType type, NumericForm numeric_form) {
       return true;
     case PENUMBRA_NUMERIC:
       return numeric_form == NumericForm::kInt64;
-    default:
-      return false;
+    case PENUMBRA_FLOAT4:
+    case PENUMBRA_FLOAT8:
+    case PENUMBRA_INTERVAL:
+    case PENUMBRA_TEXT:
+    case PENUMBRA_BPCHAR:
+    case PENUMBRA_UUID:
+      break;
   }
+  return false;
 }
 inline bool IsStringType(PenumbraType type) { return type == PENUMBRA_TEXT || type == PENUMBRA_BPCHAR; }
 // Held as strings: texts and numerics in PostgreSQL's format.

@@ -139,38 +139,30 @@ bool
 translate_collation(Translation *translation, PenumbraFunction function, Oid collation,
 					PenumbraCollation **found)
 {
+	static const PenumbraCollationUse uses[] = {
+#define COLLATION_USE(id, name, collation, scale) PENUMBRA_COLLATION_##collation,
+		PENUMBRA_FUNCTION_LIST(COLLATION_USE)
+#undef COLLATION_USE
+	};
 	PenumbraCollation description = {0};
 	const char *refusal = NULL;
 
 	*found = NULL;
 	if (!OidIsValid(collation))
 		return true;
-	switch (function)
+	switch (uses[function])
 	{
-		case PENUMBRA_FN_LT:
-		case PENUMBRA_FN_LE:
-		case PENUMBRA_FN_GT:
-		case PENUMBRA_FN_GE:
-		case PENUMBRA_FN_GREATEST:
-		case PENUMBRA_FN_LEAST:
-			refusal = order_of(collation, &description);
+		case PENUMBRA_COLLATION_NONE:
 			break;
-		case PENUMBRA_FN_LOWER:
-		case PENUMBRA_FN_UPPER:
-		case PENUMBRA_FN_INITCAP:
-		case PENUMBRA_FN_ILIKE:
-		case PENUMBRA_FN_NOT_ILIKE:
-			refusal = case_of(collation, &description);
-			break;
-		case PENUMBRA_FN_CONCAT:
-		case PENUMBRA_FN_LENGTH:
-		case PENUMBRA_FN_SUBSTRING:
-		case PENUMBRA_FN_LEFT:
-		case PENUMBRA_FN_RIGHT:
-			break;
-		default:
+		case PENUMBRA_COLLATION_EQUALITY:
 			if (!get_collation_isdeterministic(collation))
 				refusal = "nondeterministic collation";
+			break;
+		case PENUMBRA_COLLATION_ORDER:
+			refusal = order_of(collation, &description);
+			break;
+		case PENUMBRA_COLLATION_LETTERS:
+			refusal = case_of(collation, &description);
 			break;
 	}
 	if (refusal != NULL)
