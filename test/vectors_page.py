@@ -32,6 +32,8 @@ WRITTEN = {
 }  # fmt: skip
 ANY_NUMBER = {"AND", "OR", "COALESCE", "GREATEST", "LEAST", "IN_LIST", "NOT_IN_LIST"}
 ALIASES = {"bool_and": ["every"], "stddev_samp": ["stddev"], "var_samp": ["variance"]}
+# The engine could, PostgreSQL has none.
+NOT_IN_SQL = {("min", ("uuid",)), ("max", ("uuid",))}
 # Of types and fields, which the tables show.
 SHOWN_ABOVE = re.compile(r" on \(|^field |^date_trunc to ")
 
@@ -47,7 +49,7 @@ type below it, *int* stands for `smallint`, `integer` and `bigint`, *float* for 
 
 {types}
 
-Columns of other types stay in the heap; a query that does not read them does not mind.
+Columns of other types stay in the heap; queries that do not read them run in vectors all the same.
 
 ## Functions and operators
 
@@ -157,6 +159,8 @@ def page(lines: list[str]) -> str:
             signatures[result].append(tuple(arguments))
         elif kind == "aggregate":
             name, result, *arguments = rest
+            if (name, tuple(arguments)) in NOT_IN_SQL:
+                continue
             aggregates.setdefault(name, defaultdict(list))[result].append(tuple(arguments))
         elif kind == "field":
             identifier, of, field = rest
