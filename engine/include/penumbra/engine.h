@@ -133,6 +133,47 @@ typedef struct PenumbraSortKey {
 PenumbraOperator penumbra_plan_add_sort(PenumbraPlan *plan, PenumbraOperator input, const PenumbraSortKey *keys,
                                         int count, int64_t limit, int64_t offset);
 
+/*
+ * A join of two inputs: the build input's rows are kept, by their keys; then each row of the probe input looks up its
+ * matches, the pairs that all keys and all conditions hold for. Equality is that of grouping: numeric by value, char(n)
+ * without trailing blanks, -0 = 0 and NaN = NaN, intervals by their span; a NULL key matches nothing unless
+ * nulls_are_equal. What is equal but written differently comes out as each side has it. The order of rows is not kept.
+ */
+typedef enum PenumbraJoinKind {
+  PENUMBRA_JOIN_INNER,
+  PENUMBRA_JOIN_LEFT,       /* every probe row, build columns NULL where nothing matches */
+  PENUMBRA_JOIN_SEMI,       /* probe rows that match; output: probe columns only */
+  PENUMBRA_JOIN_ANTI,       /* probe rows that do not; probe columns only */
+  PENUMBRA_JOIN_MARK,       /* every probe row, its columns and a boolean: whether it matches */
+  PENUMBRA_JOIN_SINGLE,     /* as LEFT; a second match of a probe row is an error: PENUMBRA_CARDINALITY_VIOLATION */
+  PENUMBRA_JOIN_RIGHT,      /* every build row, probe columns NULL where nothing matches */
+  PENUMBRA_JOIN_FULL,
+  PENUMBRA_JOIN_RIGHT_SEMI, /* build rows that match, each once; build columns only */
+  PENUMBRA_JOIN_RIGHT_ANTI  /* build rows that do not; build columns only */
+} PenumbraJoinKind;
+
+typedef struct PenumbraJoinKey {
+  PenumbraExpr probe;   /* over the probe input's columns */
+  PenumbraExpr build;   /* over the build input's, of the same PenumbraType */
+  bool nulls_are_equal; /* IS NOT DISTINCT FROM */
+} PenumbraJoinKey;
+
+typedef struct PenumbraJoin {
+  PenumbraJoinKind kind;
+  bool is_null_aware; /* ANTI: x NOT IN (...), MARK: the value of x IN (...), which can be NULL. One key, no condition */
+  const PenumbraJoinKey *keys;
+  int key_count; /* 0: every pair is looked at */
+  /* Boolean, over pairs (penumbra_plan_pair_column): they see the pairs that passed the keys and the conditions before. */
+  const PenumbraExpr *conditions;
+  int condition_count;
+} PenumbraJoin;
+
+/* A column of the pairs that a join's conditions see: the probe input's columns, then the build input's. */
+PenumbraExpr penumbra_plan_pair_column(PenumbraPlan *plan, PenumbraOperator probe, PenumbraOperator build, int column);
+/* Output: probe columns, then build columns, unless the kind says otherwise. */
+PenumbraOperator penumbra_plan_add_join(PenumbraPlan *plan, PenumbraOperator probe, PenumbraOperator build,
+                                        const PenumbraJoin *join);
+
 /* The operator whose rows are the result. Nothing can be added after; what follows asks finished plans. False:
  * refused. */
 bool penumbra_plan_finish(PenumbraPlan *plan, PenumbraOperator output);
@@ -224,6 +265,9 @@ typedef struct PenumbraOperatorStats {
   uint64_t memory_peak_bytes;
   uint64_t spilled_bytes;
   uint64_t groups;      /* of an aggregation */
+  const char *join_table; /* of a join: "bitmap", "direct array", "hash table", "nested loop"; NULL: not built, or no join */
+  uint64_t build_rows;    /* of a join; rows_in are the probe's */
+  uint64_t filtered_rows; /* of a join: rows that the scans of its probe side dropped by its runtime filters */
 } PenumbraOperatorStats;
 
 typedef struct PenumbraExecStats {

@@ -63,6 +63,7 @@ typedef enum PenumbraCode {
   PENUMBRA_SUBSTRING_ERROR,        /* 22011 "negative substring length not allowed" */
   PENUMBRA_INVALID_ESCAPE,         /* 22025 "LIKE pattern must not end with escape character" */
   PENUMBRA_STRING_TOO_LONG,        /* 22001 */
+  PENUMBRA_CARDINALITY_VIOLATION,  /* 21000 "more than one row returned by a subquery used as an expression" */
   PENUMBRA_OUT_OF_MEMORY,          /* 53200 */
   PENUMBRA_DISK_FULL,              /* 53100 */
   PENUMBRA_TEMPORARY_SPACE_LIMIT,  /* 53400: spill files may not take more, see PenumbraTemporarySpace */

@@ -26,6 +26,7 @@ class GroupKeys {
 
   int count() const { return static_cast<int>(slots_.size()); }
   uint32_t image_bytes() const { return image_bytes_; }  // a multiple of 8
+  uint32_t compared_bytes() const { return compared_end_; }  // of which; equal keys are equal in these
   bool has_strings() const { return string_count_ != 0; }
 
   // Image i (at images + i * image_bytes()) is of row selection.rows[i]. Long strings stay where

@@ -138,6 +138,15 @@ PenumbraOperator penumbra_plan_add_sort(PenumbraPlan* plan, PenumbraOperator inp
   return Build(plan, PenumbraOperator{-1}, [&] { return plan->AddSort(input, keys, count, limit, offset); });
 }
 
+PenumbraExpr penumbra_plan_pair_column(PenumbraPlan* plan, PenumbraOperator probe, PenumbraOperator build, int column) {
+  return Build(plan, PenumbraExpr{-1}, [&] { return plan->PairColumn(probe, build, column); });
+}
+
+PenumbraOperator penumbra_plan_add_join(PenumbraPlan* plan, PenumbraOperator probe, PenumbraOperator build,
+                                        const PenumbraJoin* join) {
+  return Build(plan, PenumbraOperator{-1}, [&] { return plan->AddJoin(probe, build, *join); });
+}
+
 bool penumbra_plan_finish(PenumbraPlan* plan, PenumbraOperator output) {
   return Build(plan, false, [&] { return plan->Finish(output); });
 }

@@ -24,6 +24,7 @@ uint64_t NanosecondsSince(std::chrono::steady_clock::time_point started) {
 }
 
 std::unique_ptr<Sink> CreateSink(const Operator& breaker, ExecutionEnvironment& environment) {
+  if (breaker.kind == Operator::Kind::kJoin) return CreateJoin(breaker.join, environment);
   return breaker.kind == Operator::Kind::kSort ? CreateSort(breaker.sort, environment)
                                                : CreateAggregation(breaker.aggregation, environment);
 }
@@ -111,7 +112,8 @@ void Executor::BeginPipelineLocked(size_t number) {
   const PipelineSpec& spec = specs_[number];
   Sink* source = sinks_[spec.source].get();
   number_ = number;
-  pipeline_ = std::make_unique<Pipeline>(plan_, spec, scans_[spec.source].get(), source, partitions_[spec.source]);
+  pipeline_ = std::make_unique<Pipeline>(plan_, spec, scans_[spec.source].get(), source, partitions_[spec.source],
+                                         sinks_);
   sink_ = nullptr;
   if (spec.sink >= 0) {
     if (sinks_[spec.sink] == nullptr) {
@@ -124,7 +126,7 @@ void Executor::BeginPipelineLocked(size_t number) {
   caller_reads_ = true;
   if (source != nullptr && !pipeline_->is_sequential() && !threads_.empty()) {
     SinkStats stats = source->stats();
-    caller_reads_ = stats.groups <= kCallerGroups && stats.spilled_bytes == 0;
+    caller_reads_ = stats.groups + stats.build_rows <= kCallerGroups && stats.spilled_bytes == 0;
   }
   phase_ = Phase::kConsume;
   active_ = 0;
@@ -257,9 +259,10 @@ PipelineCursor::Progress Executor::StepIntoBatch(Worker* worker) {
   Batch batch;
   PipelineCursor::Progress progress = worker->cursor->Next(context, &batch);
   if (progress != PipelineCursor::Progress::kRows) return progress;
-  // The readers of a sink use their memory again for the next batch, which may come before this one is
-  // fetched.
-  if (worker->pipeline->source() != nullptr && worker != &caller_) {
+  // The readers of a sink, and what runs below a join, use their memory again for the next batch, which may come
+  // before this one is fetched.
+  const bool is_elsewhere = worker->pipeline->source() != nullptr || worker->pipeline->has_joins();
+  if (is_elsewhere && worker != &caller_) {
     worker->batch->SetCopy(batch);
   } else {
     worker->batch->Set(batch);
@@ -294,8 +297,10 @@ void Executor::LeaveLocked(Worker* worker) {
     summarized_rows_ += scan->summarized_rows;
   }
   if (worker->sink != nullptr) {
-    OperatorCounts& counts = counts_[worker->pipeline->spec().sink];
-    counts.rows_in += worker->sink_counts.rows_in;
+    const PenumbraOperator sink = worker->pipeline->spec().sink;
+    OperatorCounts& counts = counts_[sink];
+    // A join's are those that probe it.
+    if (plan_.op(sink).kind != Operator::Kind::kJoin) counts.rows_in += worker->sink_counts.rows_in;
     counts.time_ns += worker->sink_counts.time_ns;
   }
   worker->sink_counts = {};
@@ -413,23 +418,24 @@ void Executor::PushRows(PenumbraOperator scan, const Rows& rows) {
   OpenCursor(&caller_);
   for (uint32_t begin = 0; begin < rows.row_count(); begin += kVectorRows) {
     uint32_t count = std::min(kVectorRows, rows.row_count() - begin);
-    Batch batch;
-    if (caller_.sink != nullptr) {
-      caller_.arena.Reset();
-      EvalContext context{caller_.arena, environment_.session, &caller_.memo};
-      if (caller_.cursor->Push(rows, begin, count, context, &batch) == PipelineCursor::Progress::kRows) {
-        ConsumeBatch(&caller_, batch, context);
-      }
-      continue;
-    }
-    std::unique_ptr<ResultBatch> out = queue_.Allocate();
-    EvalContext context{out->arena(), environment_.session, &caller_.memo};
-    if (caller_.cursor->Push(rows, begin, count, context, &batch) == PipelineCursor::Progress::kRows) {
-      out->SetCopy(batch);
-      queue_.PushUnbounded(std::move(out));
-    } else {
-      queue_.Recycle(std::move(out));
-    }
+    caller_.cursor->Push(rows, begin, count);
+    while (caller_.cursor->has_input()) RunPushedRows();
+  }
+}
+
+void Executor::RunPushedRows() {
+  Batch batch;
+  if (caller_.sink != nullptr) {
+    StepIntoSink(&caller_);
+    return;
+  }
+  std::unique_ptr<ResultBatch> out = queue_.Allocate();
+  EvalContext context{out->arena(), environment_.session, &caller_.memo};
+  if (caller_.cursor->Next(context, &batch) == PipelineCursor::Progress::kRows) {
+    out->SetCopy(batch);
+    queue_.PushUnbounded(std::move(out));
+  } else {
+    queue_.Recycle(std::move(out));
   }
 }
 
@@ -537,6 +543,8 @@ void Executor::GetStats(PenumbraExecStats* stats) {
       added.groups = sink.groups;
       added.spilled_bytes = sink.spilled_bytes;
       added.memory_peak_bytes = sink.memory_peak_bytes;
+      added.join_table = sink.join_table;
+      added.build_rows = sink.build_rows;
     }
     if (scans_[id] == nullptr) continue;
     stats->chunks += scans_[id]->chunk_count();

@@ -93,6 +93,7 @@ class Executor {
   PipelineCursor::Progress Step(Worker* worker);
   PipelineCursor::Progress StepIntoSink(Worker* worker);
   PipelineCursor::Progress StepIntoBatch(Worker* worker);
+  void RunPushedRows();
   void ConsumeBatch(Worker* worker, const Batch& batch, EvalContext& context);
   void Leave(Worker* worker, bool is_caller);
   void LeaveLocked(Worker* worker);

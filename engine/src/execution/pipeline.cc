@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <utility>
 
 #include "vector/vector_build.h"
 
@@ -39,6 +40,13 @@ Batch SelectRows(const Batch& batch, const std::vector<bool>& needed, const uint
 void FindPipelinesInto(const Plan& plan, PenumbraOperator sink, PenumbraOperator top,
                        std::vector<PipelineSpec>* pipelines);
 
+// `above` has the steps from the topmost down.
+void AddPipeline(PenumbraOperator source, PipelineSpec above, std::vector<PipelineSpec>* group) {
+  above.source = source;
+  std::reverse(above.steps.begin(), above.steps.end());
+  group->push_back(std::move(above));
+}
+
 // Goes down from `id`; `above` has what is known of the pipeline that it belongs to, the topmost step first.
 // `group` gets the pipelines that end where that one does, `before` those that must run first. Kept apart, so that
 // pipelines into one sink are neighbours.
@@ -58,6 +66,14 @@ void Descend(const Plan& plan, PenumbraOperator id, PipelineSpec above, std::vec
     case Operator::Kind::kUnion:
       for (PenumbraOperator input : current.inputs) Descend(plan, input, above, group, before);
       return;
+    case Operator::Kind::kJoin: {
+      FindPipelinesInto(plan, id, current.inputs[1], before);
+      PipelineSpec rest = above;
+      above.steps.push_back(id);
+      Descend(plan, current.inputs[0], std::move(above), group, before);
+      if (current.join.gives_build_rows()) AddPipeline(id, std::move(rest), group);
+      return;
+    }
     case Operator::Kind::kAggregation:
     case Operator::Kind::kSort:
       FindPipelinesInto(plan, id, current.inputs[0], before);
@@ -65,9 +81,7 @@ void Descend(const Plan& plan, PenumbraOperator id, PipelineSpec above, std::vec
     case Operator::Kind::kScan:
       break;
   }
-  above.source = id;
-  std::reverse(above.steps.begin(), above.steps.end());
-  group->push_back(std::move(above));
+  AddPipeline(id, std::move(above), group);
 }
 
 void FindPipelinesInto(const Plan& plan, PenumbraOperator sink, PenumbraOperator top,
@@ -85,13 +99,22 @@ std::vector<PipelineSpec> FindPipelines(const Plan& plan) {
   return pipelines;
 }
 
-Pipeline::Pipeline(const Plan& plan, const PipelineSpec& spec, Scan* scan, Sink* source, int partitions)
+Pipeline::Pipeline(const Plan& plan, const PipelineSpec& spec, Scan* scan, Sink* source, int partitions,
+                   const std::vector<std::unique_ptr<Sink>>& sinks)
     : spec_(spec),
       scan_(scan),
       source_(source),
       partitions_(partitions),
       is_sequential_(source != nullptr && source->is_ordered() && spec.sink < 0) {
-  for (PenumbraOperator step : spec.steps) steps_.push_back(&plan.op(step));
+  for (PenumbraOperator step : spec.steps) {
+    steps_.push_back(&plan.op(step));
+    const bool is_join = steps_.back()->kind == Operator::Kind::kJoin;
+    joins_.push_back(is_join ? static_cast<JoinSink*>(sinks[step].get()) : nullptr);
+  }
+}
+
+bool Pipeline::has_joins() const {
+  return std::any_of(joins_.begin(), joins_.end(), [](const JoinSink* join) { return join != nullptr; });
 }
 
 bool Pipeline::HasWork() const {
@@ -107,7 +130,19 @@ int Pipeline::ClaimPartition() {
 PipelineCursor::PipelineCursor(Pipeline& pipeline, ExecutionEnvironment& environment)
     : pipeline_(pipeline), environment_(environment), step_counts_(pipeline.steps().size()) {
   if (pipeline.scan() != nullptr) {
-    scan_cursor_ = std::make_unique<ScanCursor>(*pipeline.scan(), pipeline.is_output(), environment);
+    // Before a join the batches are no results.
+    const bool is_output = pipeline.is_output() && !pipeline.has_joins();
+    scan_cursor_ = std::make_unique<ScanCursor>(*pipeline.scan(), is_output, environment);
+  }
+  stretches_.emplace_back(&environment.budget);
+  for (size_t i = 0; i < pipeline.steps().size(); ++i) {
+    if (pipeline.join(i) != nullptr) {
+      Stretch& added = stretches_.emplace_back(&environment.budget);
+      added.join = pipeline.join(i)->CreateProbe();
+      added.join_step = i;
+      added.begin = i + 1;
+    }
+    stretches_.back().end = i + 1;
   }
 }
 
@@ -115,8 +150,15 @@ void PipelineCursor::SetSink(Sink* sink, Sink::Local* local) {
   if (scan_cursor_ != nullptr && pipeline_.steps().empty()) scan_cursor_->SetSink(sink, local);
 }
 
-PipelineCursor::Progress PipelineCursor::NextOfSource(Batch* batch) {
-  environment_.CheckCancelled();
+void PipelineCursor::Push(const Rows& rows, uint32_t begin, uint32_t count) { pushed_ = {&rows, begin, count}; }
+
+bool PipelineCursor::has_input() const {
+  return pushed_.rows != nullptr || std::any_of(stretches_.begin() + 1, stretches_.end(), [](const Stretch& stretch) {
+           return stretch.join->is_pending();
+         });
+}
+
+PipelineCursor::Progress PipelineCursor::NextOfSink(Batch* batch) {
   if (reader_ == nullptr) {
     int partition = pipeline_.ClaimPartition();
     if (partition < 0) return Progress::kExhausted;
@@ -130,31 +172,49 @@ PipelineCursor::Progress PipelineCursor::NextOfSource(Batch* batch) {
   return Progress::kNoRows;
 }
 
+PipelineCursor::Progress PipelineCursor::NextOfSource(EvalContext& context, Batch* batch) {
+  Stopwatch watch(&source_time_ns_);
+  if (pushed_.rows != nullptr) {
+    const PushedRows pushed = std::exchange(pushed_, {});
+    return scan_cursor_->Filter(*pushed.rows, pushed.begin, pushed.count, context, batch);
+  }
+  return scan_cursor_ != nullptr ? scan_cursor_->Next(context, batch) : NextOfSink(batch);
+}
+
+PipelineCursor::Progress PipelineCursor::NextOfJoin(size_t number, EvalContext& context, Batch* batch) {
+  const Stretch& stretch = stretches_[number];
+  OperatorCounts& counts = step_counts_[stretch.join_step];
+  if (!stretch.join->is_pending()) {
+    Stretch& below = stretches_[number - 1];
+    below.arena.Reset();
+    EvalContext input_context{below.arena, context.session, context.memo};
+    Batch input;
+    const Progress progress = NextOfStretch(number - 1, input_context, &input);
+    if (progress != Progress::kRows) return progress;
+    Stopwatch watch(&counts.time_ns);
+    counts.rows_in += input.rows;
+    stretch.join->Begin(input, input_context);
+  }
+  Stopwatch watch(&counts.time_ns);
+  if (!stretch.join->Next(context, batch)) return Progress::kNoRows;
+  counts.rows_out += batch->rows;
+  return Progress::kRows;
+}
+
+PipelineCursor::Progress PipelineCursor::NextOfStretch(size_t number, EvalContext& context, Batch* batch) {
+  const Stretch& stretch = stretches_[number];
+  const Progress progress =
+      stretch.join != nullptr ? NextOfJoin(number, context, batch) : NextOfSource(context, batch);
+  return progress == Progress::kRows ? RunSteps(stretch, context, batch) : progress;
+}
+
 PipelineCursor::Progress PipelineCursor::Next(EvalContext& context, Batch* batch) {
-  Progress progress;
-  {
-    Stopwatch watch(&source_time_ns_);
-    if (scan_cursor_ != nullptr) {
-      progress = scan_cursor_->Next(context, batch);
-    } else {
-      progress = NextOfSource(batch);
-    }
-  }
-  return progress == Progress::kRows ? RunSteps(context, batch) : progress;
+  environment_.CheckCancelled();
+  return NextOfStretch(stretches_.size() - 1, context, batch);
 }
 
-PipelineCursor::Progress PipelineCursor::Push(const Rows& rows, uint32_t begin, uint32_t count,
-                                              EvalContext& context, Batch* batch) {
-  Progress progress;
-  {
-    Stopwatch watch(&source_time_ns_);
-    progress = scan_cursor_->Filter(rows, begin, count, context, batch);
-  }
-  return progress == Progress::kRows ? RunSteps(context, batch) : progress;
-}
-
-PipelineCursor::Progress PipelineCursor::RunSteps(EvalContext& context, Batch* batch) {
-  for (size_t i = 0; i < step_counts_.size(); ++i) {
+PipelineCursor::Progress PipelineCursor::RunSteps(const Stretch& stretch, EvalContext& context, Batch* batch) {
+  for (size_t i = stretch.begin; i < stretch.end; ++i) {
     const Operator& step = *pipeline_.steps()[i];
     OperatorCounts& counts = step_counts_[i];
     Stopwatch watch(&counts.time_ns);

@@ -1,12 +1,17 @@
 // A pipeline: a source (a scan, or the partitions of a sink), steps that work on a batch at a time (filter,
-// projection), and a sink or the query's output. Several pipelines may end in one sink or in the output: a union
-// is nothing else.
+// projection, the probe of a join), and a sink or the query's output. Several pipelines may end in one sink or in the
+// output: a union is nothing else, and a join's build rows that nothing matched follow so those that did.
 //
 // Pipeline is shared by all threads; PipelineCursor belongs to one thread and runs the source and the
 // steps one vector at a time, so that whoever calls can stop after each.
+//
+// A probe can give more batches than it takes. So joins cut the steps into stretches: a stretch runs only when the
+// join above it has given all matches of what it got before, and whoever calls gets one batch at a time, however many
+// a row has.
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,16 +39,21 @@ struct PipelineSpec {
 };
 
 // The pipelines of a finished plan in the order to run them: those that end in one sink are neighbours, and
-// come before the one that reads it.
+// come before the one that reads it. All builds of the joins that a pipeline probes come before it, and a join's own
+// rows, where they are a source, after all pipelines that probe it.
 std::vector<PipelineSpec> FindPipelines(const Plan& plan);
 
 class Pipeline {
  public:
-  // `scan` or `source` is where the rows come from; Seal() of the latter returned `partitions`.
-  Pipeline(const Plan& plan, const PipelineSpec& spec, Scan* scan, Sink* source, int partitions);
+  // `scan` or `source` is where the rows come from; Seal() of the latter returned `partitions`. `sinks` has, by
+  // operator, the builds of the joins that the steps probe.
+  Pipeline(const Plan& plan, const PipelineSpec& spec, Scan* scan, Sink* source, int partitions,
+           const std::vector<std::unique_ptr<Sink>>& sinks);
 
   const PipelineSpec& spec() const { return spec_; }
   const std::vector<const Operator*>& steps() const { return steps_; }
+  JoinSink* join(size_t step) const { return joins_[step]; }  // null: no join
+  bool has_joins() const;
   Scan* scan() const { return scan_; }
   Sink* source() const { return source_; }
   bool is_output() const { return spec_.sink < 0; }
@@ -57,6 +67,7 @@ class Pipeline {
  private:
   const PipelineSpec& spec_;
   std::vector<const Operator*> steps_;
+  std::vector<JoinSink*> joins_;  // by step
   Scan* const scan_;
   Sink* const source_;
   const int partitions_;
@@ -72,10 +83,13 @@ class PipelineCursor {
 
   // Called when the sink takes what this cursor gives.
   void SetSink(Sink* sink, Sink::Local* local);
-  // One vector from source to the last step. The batch lives until the next call.
+  // One vector from the source, or from the last join that has not given all, to the last step. The batch lives until
+  // the next call; what of it is not in context.arena, until the next call too.
   Progress Next(EvalContext& context, Batch* batch);
-  // One vector of pushed rows; the pipeline's source is the scan.
-  Progress Push(const Rows& rows, uint32_t begin, uint32_t count, EvalContext& context, Batch* batch);
+  // One vector of rows for the next call of Next(), which stay until !has_input(); the pipeline's source is the scan.
+  void Push(const Rows& rows, uint32_t begin, uint32_t count);
+  // Whether Next() has work before it asks the source.
+  bool has_input() const;
 
   // By operator; the source's and the steps' of this pipeline, and of the filter that its scan runs.
   void AddCounts(std::vector<OperatorCounts>* counts) const;
@@ -83,8 +97,26 @@ class PipelineCursor {
   const ScanCounts* scan_counts() const { return scan_cursor_ == nullptr ? nullptr : &scan_cursor_->counts(); }
 
  private:
-  Progress NextOfSource(Batch* batch);
-  Progress RunSteps(EvalContext& context, Batch* batch);
+  // The steps from one join to the next, or to the end.
+  struct Stretch {
+    explicit Stretch(MemoryBudget* budget) : arena(budget) {}
+
+    std::unique_ptr<JoinProbe> join;  // that gives the batches; null: the source does
+    size_t join_step = 0;
+    size_t begin = 0, end = 0;  // steps
+    Arena arena;                // of the batch that the next stretch's join has; unused by the last
+  };
+  struct PushedRows {
+    const Rows* rows = nullptr;
+    uint32_t begin = 0;
+    uint32_t count = 0;
+  };
+
+  Progress NextOfSource(EvalContext& context, Batch* batch);
+  Progress NextOfSink(Batch* batch);
+  Progress NextOfStretch(size_t number, EvalContext& context, Batch* batch);
+  Progress NextOfJoin(size_t number, EvalContext& context, Batch* batch);
+  Progress RunSteps(const Stretch& stretch, EvalContext& context, Batch* batch);
   bool RunFilter(const Operator& filter, EvalContext& context, Batch* batch);
   void RunProjection(const Operator& projection, EvalContext& context, Batch* batch);
 
@@ -92,6 +124,8 @@ class PipelineCursor {
   ExecutionEnvironment& environment_;
   std::unique_ptr<ScanCursor> scan_cursor_;
   std::unique_ptr<Sink::Reader> reader_;
+  std::deque<Stretch> stretches_;
+  PushedRows pushed_;
   std::vector<OperatorCounts> step_counts_;
   uint64_t source_rows_ = 0;  // of a sink
   uint64_t source_time_ns_ = 0;

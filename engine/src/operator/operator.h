@@ -52,6 +52,8 @@ struct SinkStats {
   uint64_t groups = 0;
   uint64_t spilled_bytes = 0;
   uint64_t memory_peak_bytes = 0;
+  const char* join_table = nullptr;  // see PenumbraOperatorStats
+  uint64_t build_rows = 0;
 };
 
 class Sink {
@@ -99,6 +101,55 @@ class Sink {
   virtual std::unique_ptr<Reader> OpenPartition(int partition) = 0;
   virtual SinkStats stats() const = 0;
 };
+
+// Joins. The build side is a sink; whoever reads the probe side gives each batch to a JoinProbe.
+struct JoinKeySpec {
+  const Expr* probe;
+  const Expr* build;
+  bool nulls_are_equal;
+};
+struct JoinSpec {
+  PenumbraJoinKind kind = PENUMBRA_JOIN_INNER;
+  bool is_null_aware = false;
+  std::vector<JoinKeySpec> keys;
+  std::vector<const Expr*> conditions;  // over the probe's columns, then the build's
+  std::vector<PenumbraType> probe_types;
+  std::vector<PenumbraType> build_types;
+  std::vector<bool> needed;  // which columns of the output somebody reads
+
+  bool has_probe_columns() const { return kind != PENUMBRA_JOIN_RIGHT_SEMI && kind != PENUMBRA_JOIN_RIGHT_ANTI; }
+  bool has_build_columns() const {
+    return kind != PENUMBRA_JOIN_SEMI && kind != PENUMBRA_JOIN_ANTI && kind != PENUMBRA_JOIN_MARK;
+  }
+  // Whether build rows that match nothing are rows of the output, or those that match are without their matches.
+  bool gives_build_rows() const {
+    return kind == PENUMBRA_JOIN_RIGHT || kind == PENUMBRA_JOIN_FULL || !has_probe_columns();
+  }
+  // Columns of the probe input (or the build input, numbered from 0) that the join or its readers read.
+  std::vector<int> ProbeColumnsRead() const;
+  std::vector<int> BuildColumnsRead() const;
+  // Those of the build input that its rows keep: without what only keys read.
+  std::vector<int> BuildColumnsKept() const;
+  bool CanBeUnsupported() const;
+};
+
+// One thread's. It takes a batch, then gives its matches in as many batches as it takes.
+class JoinProbe {
+ public:
+  virtual ~JoinProbe() = default;
+  // The batch and context.arena stay as they are while is_pending(), which is then true.
+  virtual void Begin(const Batch& batch, EvalContext& context) = 0;
+  virtual bool is_pending() const = 0;
+  // A bounded piece of work; false: it gave no row.
+  virtual bool Next(EvalContext& context, Batch* batch) = 0;
+};
+
+class JoinSink : public Sink {
+ public:
+  // After Seal(). The probe is gone before the sink is.
+  virtual std::unique_ptr<JoinProbe> CreateProbe() = 0;
+};
+std::unique_ptr<JoinSink> CreateJoin(const JoinSpec& spec, ExecutionEnvironment& environment);
 
 // Aggregation by keys (none: one group). Output columns: keys, then aggregates. See hash_aggregation_groups.h.
 struct AggregateSpec {

@@ -18,7 +18,7 @@ struct OutputColumn {
 
 // A node of the graph. Its inputs were made before it, so numbers ascend from the scans to the output.
 struct Operator {
-  enum class Kind : uint8_t { kScan, kFilter, kProjection, kUnion, kAggregation, kSort };
+  enum class Kind : uint8_t { kScan, kFilter, kProjection, kUnion, kJoin, kAggregation, kSort };
 
   Kind kind;
   std::vector<PenumbraOperator> inputs;
@@ -26,6 +26,7 @@ struct Operator {
   ScanSpec scan;                    // kScan
   std::vector<const Expr*> exprs;   // kFilter: conjuncts; kProjection: the columns
   bool runs_in_scan = false;        // kFilter: the scan below evaluates it
+  JoinSpec join;                    // kJoin: inputs are the probe and the build side
   AggregationSpec aggregation;      // kAggregation
   SortSpec sort;                    // kSort
   std::vector<bool> needed;         // which columns of the output somebody reads

@@ -9,7 +9,7 @@ namespace penumbra {
 namespace {
 
 // The columns of its input that the operator reads.
-std::vector<int> ColumnsRead(const Operator& reader, size_t width) {
+std::vector<int> ColumnsRead(const Operator& reader, size_t input, size_t width) {
   std::vector<int> columns;
   auto collect = [&columns](const Expr* expr) {
     if (expr != nullptr) CollectColumns(*expr, &columns);
@@ -27,6 +27,8 @@ std::vector<int> ColumnsRead(const Operator& reader, size_t width) {
         collect(aggregate.filter);
       }
       return columns;
+    case Operator::Kind::kJoin:
+      return input == 0 ? reader.join.ProbeColumnsRead() : reader.join.BuildColumnsRead();
     case Operator::Kind::kScan:
     case Operator::Kind::kFilter:
     case Operator::Kind::kUnion:
@@ -50,10 +52,11 @@ void FindNeededColumns(std::vector<Operator>* operators, const std::vector<Penum
   for (auto id = order.rbegin(); id != order.rend(); ++id) {
     Operator& reader = (*operators)[*id];
     if (reader.kind == Operator::Kind::kScan && reader.scan.needed.empty()) reader.scan.needed = reader.needed;
-    for (PenumbraOperator input_id : reader.inputs) {
-      Operator& input = (*operators)[input_id];
+    if (reader.kind == Operator::Kind::kJoin) reader.join.needed = reader.needed;
+    for (size_t i = 0; i < reader.inputs.size(); ++i) {
+      Operator& input = (*operators)[reader.inputs[i]];
       input.needed.assign(input.output.size(), false);
-      for (int column : ColumnsRead(reader, input.output.size())) input.needed[column] = true;
+      for (int column : ColumnsRead(reader, i, input.output.size())) input.needed[column] = true;
       // A scan that runs the filter decodes for its rows what comes after it.
       if (reader.runs_in_scan) input.scan.needed = reader.needed;
     }

@@ -92,7 +92,10 @@ bool Plan::CheckInput(PenumbraOperator input) {
 }
 
 bool Plan::CheckColumns(PenumbraOperator input, const PenumbraExpr* exprs, int count) {
-  const std::vector<OutputColumn>& columns = operators_[input].output;
+  return CheckColumns(operators_[input].output, exprs, count);
+}
+
+bool Plan::CheckColumns(const std::vector<OutputColumn>& columns, const PenumbraExpr* exprs, int count) {
   if (std::all_of(exprs, exprs + count, [&](PenumbraExpr id) { return ReadsColumnsOf(*exprs_[id], columns); })) {
     return true;
   }
@@ -147,7 +150,10 @@ PenumbraExpr Plan::Column(PenumbraOperator input, int column) {
     reason_ = "a column that does not exist";
     return -1;
   }
-  const OutputColumn& output = operators_[input].output[column];
+  return ColumnOf(operators_[input].output[column], column);
+}
+
+PenumbraExpr Plan::ColumnOf(const OutputColumn& output, int column) {
   const bool has_scale = output.numeric_scale >= 0;
   std::string key = has_scale ? "d" : "c";
   AppendRaw(output.type, &key);
@@ -348,6 +354,12 @@ bool Plan::CanBeUnsupportedLate() const {
                     [](const Expr* expr) { return expr->can_be_unsupported; })) {
       return true;
     }
+    if (current.kind == Operator::Kind::kJoin) {
+      // Builds are complete before any row is out.
+      if (current.join.CanBeUnsupported()) return true;
+      streaming.push_back(current.inputs[0]);
+      continue;
+    }
     streaming.insert(streaming.end(), current.inputs.begin(), current.inputs.end());
   }
   return false;
@@ -361,6 +373,7 @@ const char* Plan::OperatorName(int place) const {
     case Operator::Kind::kFilter: return "Vector Filter";
     case Operator::Kind::kProjection: return "Vector Projection";
     case Operator::Kind::kUnion: return "Vector Union";
+    case Operator::Kind::kJoin: return named.join.keys.empty() ? "Vector Nested Loop" : "Vector Hash Join";
     case Operator::Kind::kAggregation:
       return named.aggregation.keys.empty() ? "Vector Aggregate" : "Vector Hash Aggregate";
     case Operator::Kind::kSort: return named.sort.limit >= 0 ? "Vector Top-N" : "Vector Sort";

@@ -33,6 +33,9 @@ class Plan {
                                   const PenumbraAggregateCall* calls, int call_count);
   PenumbraOperator AddSort(PenumbraOperator input, const PenumbraSortKey* keys, int count, int64_t limit,
                            int64_t offset);
+  // plan_join.cc
+  PenumbraExpr PairColumn(PenumbraOperator probe, PenumbraOperator build, int column);
+  PenumbraOperator AddJoin(PenumbraOperator probe, PenumbraOperator build, const PenumbraJoin& join);
   // The operator whose rows are the result. Checks the graph and runs the passes of passes.h. False: refused.
   bool Finish(PenumbraOperator output);
 
@@ -64,6 +67,9 @@ class Plan {
   bool CheckInput(PenumbraOperator input);
   // Whether the expressions read only columns that the input has, of their types.
   bool CheckColumns(PenumbraOperator input, const PenumbraExpr* exprs, int count);
+  bool CheckColumns(const std::vector<OutputColumn>& columns, const PenumbraExpr* exprs, int count);
+  bool CheckJoin(const PenumbraJoin& join);
+  PenumbraExpr ColumnOf(const OutputColumn& from, int column);
   PenumbraOperator Append(Operator::Kind kind, PenumbraOperator input);
   // Null in *collation: C. False: refused.
   bool FindCollation(const PenumbraCollation* description, const Collation** collation);

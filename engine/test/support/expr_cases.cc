@@ -46,8 +46,10 @@ const char* SqlStateOf(PenumbraCode code) {
     case PENUMBRA_INVALID_ESCAPE: return "22025";
     case PENUMBRA_STRING_TOO_LONG: return "22001";
     case PENUMBRA_OK:
+    case PENUMBRA_CARDINALITY_VIOLATION:
     case PENUMBRA_OUT_OF_MEMORY:
     case PENUMBRA_DISK_FULL:
+    case PENUMBRA_TEMPORARY_SPACE_LIMIT:
     case PENUMBRA_IO_ERROR:
     case PENUMBRA_CANCELLED:
     case PENUMBRA_CORRUPT:

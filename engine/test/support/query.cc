@@ -36,6 +36,7 @@ void EncodeCell(PenumbraType type, const std::string& text, Arena& arena, uint64
     case PENUMBRA_TEXT:
     case PENUMBRA_BPCHAR:
     case PENUMBRA_UUID:
+    case PENUMBRA_INTERVAL:
       *value = reinterpret_cast<uint64_t>(arena.CopyBytes(text.data(), text.size()));
       *length = static_cast<uint32_t>(text.size());
       break;
@@ -147,10 +148,34 @@ PenumbraOperator PlanBuilder::Scan() {
   return current_;
 }
 
-PenumbraExpr PlanBuilder::Column(int column) {
-  PenumbraExpr expr = penumbra_plan_column(plan_, current_, column);
+PenumbraOperator PlanBuilder::Scan(const std::vector<PenumbraType>& types) {
+  std::vector<PenumbraScanColumn> columns;
+  for (PenumbraType type : types) columns.push_back({type, -1});
+  Keep(penumbra_plan_add_scan(plan_, columns.data(), static_cast<int>(columns.size())));
+  return current_;
+}
+
+PenumbraExpr PlanBuilder::Column(int column) { return ColumnOf(current_, column); }
+
+PenumbraExpr PlanBuilder::ColumnOf(PenumbraOperator input, int column) {
+  PenumbraExpr expr = penumbra_plan_column(plan_, input, column);
   EXPECT_GE(expr, 0) << reason();
   return expr;
+}
+
+PenumbraExpr PlanBuilder::PairColumn(PenumbraOperator probe, PenumbraOperator build, int column) {
+  PenumbraExpr expr = penumbra_plan_pair_column(plan_, probe, build, column);
+  EXPECT_GE(expr, 0) << reason();
+  return expr;
+}
+
+PenumbraOperator PlanBuilder::Join(PenumbraOperator probe, PenumbraOperator build, PenumbraJoinKind kind,
+                                   const std::vector<PenumbraJoinKey>& keys,
+                                   const std::vector<PenumbraExpr>& conditions, bool is_null_aware) {
+  const PenumbraJoin join = {kind, is_null_aware, keys.data(), static_cast<int>(keys.size()), conditions.data(),
+                             static_cast<int>(conditions.size())};
+  Keep(penumbra_plan_add_join(plan_, probe, build, &join));
+  return current_;
 }
 
 PenumbraExpr PlanBuilder::Constant(PenumbraType type, const Cell& value) {
@@ -219,6 +244,7 @@ Output Run(const PlanBuilder& plan, const Input& input) {
   // Pushes all rows of the scan that wants them.
   auto feed = [&](PenumbraOperator wanted) {
     auto scan = std::find_if(scans.begin(), scans.end(), [&](const ScanInput& s) { return s.scan == wanted; });
+    if (scan == scans.end()) return check(penumbra_exec_end_rows(exec, wanted));
     bool is_ok = true;
     for (const Table* table : scan->pushed) is_ok = is_ok && check(penumbra_exec_push_rows(exec, wanted, table->rows()));
     return is_ok && check(penumbra_exec_end_rows(exec, wanted));

@@ -12,7 +12,7 @@
 namespace penumbra::test {
 
 // A value as text, parsed by the column's type (dates and timestamps as integers); nullopt is null.
-using Cell = std::optional<std::string>;
+using Cell = std::optional<std::string>;  // intervals and uuids as their 16 bytes
 using Row = std::vector<std::string>;  // of a result; null is "NULL"
 
 // Rows [begin, end) as the engine's uncompressed rows.
@@ -73,8 +73,14 @@ class PlanBuilder {
   void Project(std::initializer_list<PenumbraExpr> exprs);
   void Aggregate(std::initializer_list<PenumbraExpr> keys, std::initializer_list<PenumbraAggregateCall> calls);
   void Sort(std::initializer_list<PenumbraSortKey> keys, int64_t limit = -1, int64_t offset = 0);
-  // Another scan of the same columns, the current operator from now on.
+  // Another scan of the same columns (or of these), the current operator from now on.
   PenumbraOperator Scan();
+  PenumbraOperator Scan(const std::vector<PenumbraType>& types);
+  PenumbraExpr ColumnOf(PenumbraOperator input, int column);
+  PenumbraExpr PairColumn(PenumbraOperator probe, PenumbraOperator build, int column);
+  PenumbraOperator Join(PenumbraOperator probe, PenumbraOperator build, PenumbraJoinKind kind,
+                        const std::vector<PenumbraJoinKey>& keys, const std::vector<PenumbraExpr>& conditions = {},
+                        bool is_null_aware = false);
   void Union(std::initializer_list<PenumbraOperator> inputs);
 
  private:

@@ -1,0 +1,63 @@
+// A join's build side: a sink whose rows become a table that probes look up.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "join/join_table.h"
+#include "operator/operator.h"
+
+namespace penumbra {
+
+class JoinBuild final : public JoinSink {
+ public:
+  JoinBuild(const JoinSpec& spec, ExecutionEnvironment& environment);
+
+  std::unique_ptr<Local> CreateLocal() override;
+  void Consume(Local& local, const Batch& batch, EvalContext& context) override;
+  void Combine(Local& local) override;
+  int PrepareFinish() override;
+  void RunFinishTask(int task) override;
+  int Seal() override;
+  bool is_ordered() const override { return false; }
+  // What is read are build rows that were (or were not) matched: after all probes.
+  std::unique_ptr<Reader> OpenPartition(int partition) override;
+  SinkStats stats() const override;
+  std::unique_ptr<JoinProbe> CreateProbe() override;
+
+  // Of the sealed build.
+  const JoinSpec& spec() const { return spec_; }
+  const JoinLayout& layout() const { return layout_; }
+  const JoinTable& table() const { return table_; }
+  const ExecutionEnvironment& environment() const { return environment_; }
+  bool is_empty() const { return row_count_ == 0; }
+  bool has_null_key() const { return has_null_key_; }
+  // Where the columns of a row would be whose columns are all null.
+  const char* null_row() const { return null_row_.data(); }
+
+ private:
+  struct Rows;
+  class BuildLocal;
+  class BuildReader;
+
+  const JoinSpec& spec_;
+  ExecutionEnvironment& environment_;
+  const JoinLayout layout_;
+  std::vector<char> null_row_;
+  std::mutex mutex_;  // guards what Combine() changes
+  std::vector<std::unique_ptr<Rows>> rows_;
+  uint64_t row_count_ = 0;
+  bool has_null_key_ = false;
+  bool is_prepared_ = false;
+  int task_count_ = 0;
+  JoinTable table_;
+  uint64_t memory_peak_bytes_ = 0;
+};
+
+// The rows whose keys can match: all bits of the others' are zero. Null: all rows can.
+const uint64_t* FindMatchableRows(const JoinSpec& spec, const Vector* keys, uint32_t rows, Arena& arena);
+
+std::unique_ptr<JoinProbe> CreateJoinProbe(const JoinBuild& build);
+
+}  // namespace penumbra

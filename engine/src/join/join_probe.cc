@@ -1,0 +1,307 @@
+// Looking up the rows of the probe side, a batch at a time: first which rows of the table each may match (Find), then
+// pairs of up to kVectorRows at a time, which the conditions filter, and their columns.
+//
+// A row that matches nothing is known only after the last of its pairs, so such rows (LEFT, ANTI, MARK...) come at
+// the end of their batch.
+#include <algorithm>
+
+#include "join/join_build.h"
+#include "vector/vector_build.h"
+
+namespace penumbra {
+namespace {
+
+// Rows of the table that one call looks at: some 100 µs.
+constexpr uint32_t kRowsPerCall = 32 * 1024;
+
+class HashJoinProbe final : public JoinProbe {
+ public:
+  explicit HashJoinProbe(const JoinBuild& build)
+      : build_(build),
+        spec_(build.spec()),
+        layout_(build.layout()),
+        gives_pairs_(spec_.has_probe_columns() && spec_.has_build_columns()),
+        gives_unmatched_(spec_.kind == PENUMBRA_JOIN_LEFT || spec_.kind == PENUMBRA_JOIN_SINGLE ||
+                         spec_.kind == PENUMBRA_JOIN_FULL),
+        needs_one_match_(!spec_.has_build_columns()) {}
+
+  void Begin(const Batch& batch, EvalContext& context) override;
+  bool is_pending() const override { return phase_ != Phase::kIdle; }
+  bool Next(EvalContext& context, Batch* batch) override;
+
+ private:
+  enum class Phase : uint8_t { kIdle, kPairs, kRows };
+  // A row of the batch with the rows of the table that it may match.
+  struct Candidate {
+    uint32_t row;
+    const char* image;
+    JoinTable::Run run;
+  };
+
+  void FindCandidates(EvalContext& context);
+  void CollectPairs();
+  void FilterPairs(EvalContext& context);
+  void KeepPairs(const uint16_t* kept, uint32_t count);
+  void NoteMatches();
+  bool IsMatched(uint32_t row) const { return IsBitSet(matched_, row); }
+  bool GiveRows(EvalContext& context, Batch* batch);
+  bool GivePairs(EvalContext& context, Batch* batch);
+  void AddUnmatched();
+  Vector Mark(EvalContext& context) const;
+  Batch SelectRows(const uint64_t* bits, EvalContext& context) const;
+  void ComparePairs();
+  Vector ProbeColumn(int column, EvalContext& context) const;
+  Vector BuildColumn(size_t place, EvalContext& context) const;
+
+  const JoinBuild& build_;
+  const JoinSpec& spec_;
+  const JoinLayout& layout_;
+  const bool gives_pairs_;
+  const bool gives_unmatched_;
+  const bool needs_one_match_;  // of a probe row; more say nothing new
+
+  Phase phase_ = Phase::kIdle;
+  Batch batch_;
+  const uint64_t* matchable_ = nullptr;
+  Candidate* candidates_ = nullptr;
+  uint32_t candidate_count_ = 0;
+  uint32_t next_ = 0;  // candidate
+  uint64_t matched_[kValidityWords];
+  uint32_t next_unmatched_ = 0;  // row to look at
+
+  uint32_t pair_count_ = 0;
+  bool pairs_are_batch_ = false;  // one of each row, in order
+  uint16_t pair_rows_[kVectorRows];
+  char* pair_build_rows_[kVectorRows];
+  const char* pair_columns_[kVectorRows];  // of the build row
+};
+
+void HashJoinProbe::Begin(const Batch& batch, EvalContext& context) {
+  batch_ = batch;
+  next_ = 0;
+  candidate_count_ = 0;
+  next_unmatched_ = 0;
+  std::fill(std::begin(matched_), std::end(matched_), 0);
+  phase_ = Phase::kPairs;
+  // Without a row to match, keys are not evaluated: nobody asks for them.
+  if (!build_.is_empty()) FindCandidates(context);
+}
+
+void HashJoinProbe::FindCandidates(EvalContext& context) {
+  Arena& arena = context.arena;
+  if (context.memo != nullptr) context.memo->Begin(batch_);
+  auto* keys = arena.AllocateArray<Vector>(spec_.keys.size());
+  for (size_t k = 0; k < spec_.keys.size(); ++k) keys[k] = Evaluate(*spec_.keys[k].probe, batch_, context);
+  matchable_ = FindMatchableRows(spec_, keys, batch_.rows, arena);
+  RowSelection selection{nullptr, batch_.rows};
+  if (matchable_ != nullptr) {
+    auto* selected = arena.AllocateArray<uint16_t>(BitWords(batch_.rows) * 64);
+    selection = {selected, static_cast<uint32_t>(kernels::BitsToSelection(matchable_, batch_.rows, selected))};
+  }
+  const uint32_t image_bytes = layout_.keys.image_bytes();
+  char* images = arena.AllocateArray<char>(size_t{selection.count} * image_bytes);
+  layout_.keys.BuildImages(keys, selection, arena, images);
+  candidates_ = arena.AllocateArray<Candidate>(selection.count);
+  for (uint32_t i = 0; i < selection.count; ++i) {
+    build_.table().Prefetch(GroupKeys::Hash(images + size_t{i} * image_bytes));
+  }
+  for (uint32_t i = 0; i < selection.count; ++i) {
+    Candidate& added = candidates_[candidate_count_];
+    added.image = images + size_t{i} * image_bytes;
+    if (!build_.table().Find(GroupKeys::Hash(added.image), &added.run)) continue;
+    added.row = selection.rows == nullptr ? i : selection.rows[i];
+    __builtin_prefetch(added.run.begin);
+    ++candidate_count_;
+  }
+}
+
+// Pairs whose keys are equal, of a bounded number of rows of the table. Goes on where it stopped.
+void HashJoinProbe::CollectPairs() {
+  pair_count_ = 0;
+  const bool is_decided_by_keys = needs_one_match_ && spec_.conditions.empty();
+  uint32_t left = kRowsPerCall;
+  while (next_ < candidate_count_) {
+    Candidate& candidate = candidates_[next_];
+    const uint64_t hash = GroupKeys::Hash(candidate.image);
+    bool is_done = needs_one_match_ && IsMatched(candidate.row);
+    while (!is_done && candidate.run.begin != candidate.run.end) {
+      if (left-- == 0 || pair_count_ == kVectorRows) return;
+      char* row = candidate.run.begin;
+      candidate.run.begin += layout_.row_bytes;
+      if (GroupKeys::Hash(row) != hash || !layout_.keys.Equal(row, candidate.image)) continue;
+      if (is_decided_by_keys) {
+        matched_[candidate.row / 64] |= uint64_t{1} << (candidate.row % 64);
+        is_done = true;
+        continue;
+      }
+      pair_rows_[pair_count_] = static_cast<uint16_t>(candidate.row);
+      pair_build_rows_[pair_count_] = row;
+      pair_columns_[pair_count_] = row + layout_.payload_offset;
+      ++pair_count_;
+    }
+    ++next_;
+  }
+}
+
+void HashJoinProbe::KeepPairs(const uint16_t* kept, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    pair_rows_[i] = pair_rows_[kept[i]];
+    pair_build_rows_[i] = pair_build_rows_[kept[i]];
+    pair_columns_[i] = pair_columns_[kept[i]];
+  }
+  pair_count_ = count;
+}
+
+void HashJoinProbe::FilterPairs(EvalContext& context) {
+  Arena& arena = context.arena;
+  const size_t probe_width = spec_.probe_types.size();
+  const size_t width = probe_width + spec_.build_types.size();
+  for (const Expr* condition : spec_.conditions) {
+    if (pair_count_ == 0) return;
+    ComparePairs();
+    std::vector<int> read;
+    CollectColumns(*condition, &read);
+    auto* columns = arena.AllocateArray<Vector>(width);
+    for (size_t c = 0; c < width; ++c) {
+      columns[c] = NullConstant(c < probe_width ? spec_.probe_types[c] : spec_.build_types[c - probe_width]);
+    }
+    for (int column : read) {
+      const auto c = static_cast<size_t>(column);
+      columns[c] = c < probe_width ? ProbeColumn(column, context) : BuildColumn(c - probe_width, context);
+    }
+    const Batch pairs{pair_count_, static_cast<uint32_t>(width), columns};
+    if (context.memo != nullptr) context.memo->Begin(pairs);
+    auto* selected = arena.AllocateArray<uint16_t>(BitWords(pair_count_) * 64);
+    const uint32_t n = EvaluateFilter(*condition, pairs, context, selected);
+    if (n < pair_count_) KeepPairs(selected, n);
+  }
+}
+
+// Of pairs that passed everything.
+void HashJoinProbe::NoteMatches() {
+  for (uint32_t i = 0; i < pair_count_; ++i) {
+    uint64_t& word = matched_[pair_rows_[i] / 64];
+    const uint64_t bit = uint64_t{1} << (pair_rows_[i] % 64);
+    if (spec_.kind == PENUMBRA_JOIN_SINGLE && (word & bit) != 0) throw EngineError(PENUMBRA_CARDINALITY_VIOLATION);
+    word |= bit;
+  }
+  if (!spec_.gives_build_rows()) return;
+  for (uint32_t i = 0; i < pair_count_; ++i) {
+    layout_.MatchedFlag(pair_build_rows_[i]).store(1, std::memory_order_relaxed);
+  }
+}
+
+bool HashJoinProbe::Next(EvalContext& context, Batch* batch) {
+  pair_count_ = 0;
+  if (phase_ == Phase::kPairs) {
+    CollectPairs();
+    FilterPairs(context);
+    NoteMatches();
+    if (next_ == candidate_count_) phase_ = gives_unmatched_ || needs_one_match_ ? Phase::kRows : Phase::kIdle;
+  }
+  if (needs_one_match_) return phase_ == Phase::kRows && GiveRows(context, batch);
+  if (!gives_pairs_) return false;
+  if (phase_ == Phase::kRows) AddUnmatched();
+  return GivePairs(context, batch);
+}
+
+// The batch's rows by whether they match: of SEMI, ANTI and MARK.
+bool HashJoinProbe::GiveRows(EvalContext& context, Batch* batch) {
+  phase_ = Phase::kIdle;
+  if (spec_.kind == PENUMBRA_JOIN_MARK) {
+    auto* columns = context.arena.AllocateArray<Vector>(batch_.column_count + 1);
+    std::copy_n(batch_.columns, batch_.column_count, columns);
+    columns[batch_.column_count] = Mark(context);
+    *batch = {batch_.rows, batch_.column_count + 1, columns};
+    return true;
+  }
+  uint64_t passing[kValidityWords];
+  std::copy(std::begin(matched_), std::end(matched_), passing);
+  if (spec_.kind == PENUMBRA_JOIN_ANTI) {
+    kernels::NotBits(passing, batch_.rows);
+    // x NOT IN (...) is never true for a null among either.
+    if (spec_.is_null_aware && !build_.is_empty()) {
+      if (build_.has_null_key()) return false;
+      if (matchable_ != nullptr) kernels::AndBits(passing, matchable_, batch_.rows);
+    }
+  }
+  *batch = SelectRows(passing, context);
+  return batch->rows > 0;
+}
+
+Batch HashJoinProbe::SelectRows(const uint64_t* bits, EvalContext& context) const {
+  const auto count = static_cast<uint32_t>(kernels::CountBits(bits, batch_.rows));
+  if (count == batch_.rows || count == 0) return {count, batch_.column_count, batch_.columns};
+  auto* selected = context.arena.AllocateArray<uint16_t>(BitWords(batch_.rows) * 64);
+  kernels::BitsToSelection(bits, batch_.rows, selected);
+  auto* columns = context.arena.AllocateArray<Vector>(batch_.column_count);
+  for (uint32_t c = 0; c < batch_.column_count; ++c) {
+    columns[c] = spec_.needed[c] ? Gather(batch_.columns[c], selected, count, context.arena)
+                                 : NullConstant(batch_.columns[c].type);
+  }
+  return {count, batch_.column_count, columns};
+}
+
+// Of x IN (...): null where a null among either could be the match.
+Vector HashJoinProbe::Mark(EvalContext& context) const {
+  Truth truth;
+  std::copy(std::begin(matched_), std::end(matched_), truth.is_true);
+  truth.has_nulls = false;
+  if (spec_.is_null_aware && !build_.is_empty() && (build_.has_null_key() || matchable_ != nullptr)) {
+    truth.has_nulls = true;
+    for (uint32_t w = 0; w < BitWords(batch_.rows); ++w) {
+      truth.is_null[w] = build_.has_null_key() ? ~truth.is_true[w] : ~matchable_[w];
+    }
+  }
+  return VectorFromTruth(truth, batch_.rows, context.arena);
+}
+
+// Rows without a match, paired with nulls, as many as there is room for.
+void HashJoinProbe::AddUnmatched() {
+  for (; next_unmatched_ < batch_.rows && pair_count_ < kVectorRows; ++next_unmatched_) {
+    if (IsMatched(next_unmatched_)) continue;
+    pair_rows_[pair_count_] = static_cast<uint16_t>(next_unmatched_);
+    pair_columns_[pair_count_] = build_.null_row();
+    ++pair_count_;
+  }
+  if (next_unmatched_ == batch_.rows) phase_ = Phase::kIdle;
+}
+
+bool HashJoinProbe::GivePairs(EvalContext& context, Batch* batch) {
+  if (pair_count_ == 0) return false;
+  ComparePairs();
+  const size_t probe_width = spec_.probe_types.size();
+  const size_t width = probe_width + spec_.build_types.size();
+  auto* columns = context.arena.AllocateArray<Vector>(width);
+  for (size_t c = 0; c < probe_width; ++c) {
+    columns[c] = spec_.needed[c] ? ProbeColumn(static_cast<int>(c), context) : NullConstant(spec_.probe_types[c]);
+  }
+  for (size_t c = probe_width; c < width; ++c) {
+    columns[c] = spec_.needed[c] ? BuildColumn(c - probe_width, context)
+                                 : NullConstant(spec_.build_types[c - probe_width]);
+  }
+  *batch = {pair_count_, static_cast<uint32_t>(width), columns};
+  return true;
+}
+
+void HashJoinProbe::ComparePairs() {
+  const uint16_t *begin = pair_rows_, *end = begin + pair_count_;
+  pairs_are_batch_ = pair_count_ == batch_.rows && std::adjacent_find(begin, end, std::greater_equal<>()) == end;
+}
+
+Vector HashJoinProbe::ProbeColumn(int column, EvalContext& context) const {
+  const Vector& v = batch_.columns[column];
+  return pairs_are_batch_ ? v : Gather(v, pair_rows_, pair_count_, context.arena);
+}
+
+Vector HashJoinProbe::BuildColumn(size_t place, EvalContext& context) const {
+  const auto kept = std::find(layout_.columns.begin(), layout_.columns.end(), static_cast<int>(place));
+  return layout_.payload.Read(static_cast<int>(kept - layout_.columns.begin()), pair_columns_, pair_count_,
+                              context.arena);
+}
+
+}  // namespace
+
+std::unique_ptr<JoinProbe> CreateJoinProbe(const JoinBuild& build) { return std::make_unique<HashJoinProbe>(build); }
+
+}  // namespace penumbra

@@ -1,0 +1,454 @@
+// Joins of random tables through the C interface, against a nested loop over their cells.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <random>
+
+#include "plan/plan.h"
+#include "support/query.h"
+
+namespace penumbra::test {
+namespace {
+
+// A cell, how a result shows it, and what it is equal to: cells of one class are equal.
+struct Value {
+  Cell cell;
+  std::string shown = "NULL";
+  std::string equality_class;
+
+  bool is_null() const { return !cell.has_value(); }
+};
+
+struct Relation {
+  std::vector<PenumbraType> types;
+  std::vector<std::vector<Value>> rows;
+};
+
+std::string IntervalBytes(int32_t month, int32_t day, int64_t time_us) {
+  const PenumbraInterval interval = {time_us, day, month};
+  return {reinterpret_cast<const char*>(&interval), sizeof(interval)};
+}
+
+// Values of the type that a key may have: several ways to write one and the same.
+Value KeyValue(PenumbraType type, uint32_t n) {
+  const std::string number = std::to_string(n);
+  const uint32_t way = n % 3;
+  const std::string which = std::to_string(n / 3);
+  switch (type) {
+    case PENUMBRA_BOOL: {
+      const bool is_true = n % 2 != 0;
+      return {is_true ? "1" : "0", is_true ? "t" : "f", is_true ? "1" : "0"};
+    }
+    case PENUMBRA_FLOAT4:
+    case PENUMBRA_FLOAT8: {
+      std::string text = n % 5 == 0 ? (way == 0 ? "-0" : "0") : n % 5 == 1 ? (way == 0 ? "nan" : "-nan") : number + ".5";
+      const std::string shown = std::to_string(std::strtod(text.c_str(), nullptr));
+      return {text, shown, n % 5 == 0 ? "zero" : n % 5 == 1 ? "nan" : shown};
+    }
+    case PENUMBRA_NUMERIC: {
+      const char* endings[] = {"", ".0", ".000"};
+      if (n % 7 == 0) return {"NaN", "NaN", "NaN"};
+      // Some do not fit in 64 bits, some not in 128.
+      const std::string digits = which + (n % 4 == 0 ? std::string(n % 8 == 0 ? 60 : 25, '7') : "");
+      return {digits + endings[way], digits + endings[way], digits};
+    }
+    case PENUMBRA_INTERVAL: {
+      const auto days = static_cast<int32_t>(n / 3);
+      const std::string bytes = way == 0   ? IntervalBytes(0, days, 0)
+                                : way == 1 ? IntervalBytes(0, 0, int64_t{days} * 86400 * 1000000)
+                                           : IntervalBytes(days / 30, days % 30, 0);
+      return {bytes, bytes, which};
+    }
+    case PENUMBRA_TEXT: {
+      const std::string text = (n % 2 == 0 ? "a key longer than twelve bytes " : "") + number;
+      return {text, text, text};
+    }
+    case PENUMBRA_BPCHAR: {
+      const std::string text = (n % 6 < 3 ? "char of more than twelve bytes " : "c") + which;
+      const std::string padded = text + std::string(way, ' ');
+      return {padded, padded, text};
+    }
+    case PENUMBRA_UUID: {
+      std::string bytes(16, 'u');
+      std::memcpy(bytes.data() + 5, &n, 4);
+      return {bytes, bytes, bytes};
+    }
+    default: return {number, number, number};
+  }
+}
+
+constexpr PenumbraType kKeyTypes[] = {PENUMBRA_INT4,     PENUMBRA_INT8,      PENUMBRA_NUMERIC,     PENUMBRA_TEXT,
+                                      PENUMBRA_BPCHAR,   PENUMBRA_FLOAT8,    PENUMBRA_FLOAT4,      PENUMBRA_INTERVAL,
+                                      PENUMBRA_DATE,     PENUMBRA_TIMESTAMP, PENUMBRA_TIMESTAMPTZ, PENUMBRA_UUID,
+                                      PENUMBRA_INT2,     PENUMBRA_BOOL};
+
+// Two keys, then a number of one digit, which may be null, and a text that names the row.
+Relation RandomRelation(std::mt19937& random, PenumbraType first_key, PenumbraType second_key, uint32_t rows,
+                        uint32_t distinct, uint32_t null_percent) {
+  Relation relation{{first_key, second_key, PENUMBRA_INT4, PENUMBRA_TEXT}, {}};
+  for (uint32_t i = 0; i < rows; ++i) {
+    std::vector<Value> row;
+    for (int k = 0; k < 2; ++k) {
+      const bool is_null = random() % 100 < null_percent;
+      row.push_back(is_null ? Value() : KeyValue(relation.types[k], random() % distinct));
+    }
+    const std::string digit = std::to_string(random() % 10);
+    row.push_back(random() % 20 == 0 ? Value() : Value{digit, digit, digit});
+    const std::string name = "row " + std::to_string(i) + (i % 2 == 0 ? " of a long name" : "");
+    row.push_back({name, name, name});
+    relation.rows.push_back(std::move(row));
+  }
+  return relation;
+}
+
+Table MakeTable(const Relation& relation, size_t begin, size_t end) {
+  return Table(relation.types, static_cast<uint32_t>(end - begin),
+               [&](uint32_t row, int column) { return relation.rows[begin + row][column].cell; });
+}
+
+// A relation as chunks, pushed rows, or both.
+class Loaded {
+ public:
+  Loaded(const Relation& relation, bool has_chunks, bool has_pushed) {
+    const size_t rows = relation.rows.size();
+    const size_t split = has_chunks && has_pushed ? rows / 2 : has_chunks ? rows : 0;
+    for (size_t begin = 0; begin < split; begin += kChunkRows) {
+      tables_.push_back(MakeTable(relation, begin, std::min(begin + kChunkRows, split)));
+      chunks_.emplace_back(tables_.back());
+    }
+    if (has_pushed) pushed_.push_back(MakeTable(relation, split, rows));
+  }
+  ScanInput Input(PenumbraOperator scan) const {
+    ScanInput input{scan, {}, {}};
+    for (const Chunk& chunk : chunks_) input.chunks.push_back(&chunk);
+    for (const Table& table : pushed_) input.pushed.push_back(&table);
+    return input;
+  }
+
+ private:
+  static constexpr size_t kChunkRows = 20000;
+  std::vector<Table> tables_;
+  std::vector<Chunk> chunks_;
+  std::vector<Table> pushed_;
+};
+
+struct Key {
+  int probe;
+  int build;
+  bool nulls_are_equal = false;
+};
+struct NaiveJoin {
+  PenumbraJoinKind kind = PENUMBRA_JOIN_INNER;
+  bool is_null_aware = false;
+  std::vector<Key> keys;
+  std::vector<std::pair<int, int>> less;  // conditions: a column of the pair is less than another, both of one digit
+
+  bool IsMatch(const std::vector<Value>& probe, const std::vector<Value>& build) const {
+    for (const Key& key : keys) {
+      const Value &a = probe[key.probe], &b = build[key.build];
+      if (a.is_null() || b.is_null() ? !(a.is_null() && b.is_null() && key.nulls_are_equal)
+                                     : a.equality_class != b.equality_class) {
+        return false;
+      }
+    }
+    for (auto [left, right] : less) {
+      auto at = [&](int c) { return c < static_cast<int>(probe.size()) ? probe[c] : build[c - probe.size()]; };
+      if (at(left).is_null() || at(right).is_null() || at(left).shown >= at(right).shown) return false;
+    }
+    return true;
+  }
+  // False: an error.
+  bool Run(const Relation& probe, const Relation& build, Relation* output) const;
+};
+
+std::vector<Value> Pair(std::vector<Value> left, const std::vector<Value>& right) {
+  left.insert(left.end(), right.begin(), right.end());
+  return left;
+}
+
+bool NaiveJoin::Run(const Relation& probe, const Relation& build, Relation* output) const {
+  const std::vector<Value> no_probe(probe.types.size()), no_build(build.types.size());
+  const bool has_pairs = kind == PENUMBRA_JOIN_INNER || kind == PENUMBRA_JOIN_LEFT || kind == PENUMBRA_JOIN_SINGLE ||
+                         kind == PENUMBRA_JOIN_RIGHT || kind == PENUMBRA_JOIN_FULL;
+  const bool is_right = kind == PENUMBRA_JOIN_RIGHT_SEMI || kind == PENUMBRA_JOIN_RIGHT_ANTI;
+  output->types = is_right ? build.types : probe.types;
+  if (has_pairs) output->types.insert(output->types.end(), build.types.begin(), build.types.end());
+  if (kind == PENUMBRA_JOIN_MARK) output->types.push_back(PENUMBRA_BOOL);
+  std::vector<bool> is_build_matched(build.rows.size());
+  bool has_null_key = false;
+  for (const auto& row : build.rows) has_null_key |= is_null_aware && row[keys[0].build].is_null();
+  for (const auto& row : probe.rows) {
+    int matches = 0;
+    for (size_t b = 0; b < build.rows.size(); ++b) {
+      if (!IsMatch(row, build.rows[b])) continue;
+      ++matches;
+      is_build_matched[b] = true;
+      if (has_pairs) output->rows.push_back(Pair(row, build.rows[b]));
+    }
+    const bool is_unknown = is_null_aware && matches == 0 && !build.rows.empty() &&
+                            (has_null_key || row[keys[0].probe].is_null());
+    if (kind == PENUMBRA_JOIN_SINGLE && matches > 1) return false;
+    const bool is_kept = kind == PENUMBRA_JOIN_LEFT || kind == PENUMBRA_JOIN_SINGLE || kind == PENUMBRA_JOIN_FULL;
+    if (is_kept && matches == 0) output->rows.push_back(Pair(row, no_build));
+    if (kind == PENUMBRA_JOIN_SEMI && matches > 0) output->rows.push_back(row);
+    if (kind == PENUMBRA_JOIN_ANTI && matches == 0 && !is_unknown) output->rows.push_back(row);
+    if (kind == PENUMBRA_JOIN_MARK) {
+      output->rows.push_back(Pair(row, {is_unknown ? Value() : Value{"", matches > 0 ? "t" : "f", ""}}));
+    }
+  }
+  for (size_t b = 0; b < build.rows.size(); ++b) {
+    const bool is_rest = kind == PENUMBRA_JOIN_RIGHT || kind == PENUMBRA_JOIN_FULL;
+    if (is_rest && !is_build_matched[b]) output->rows.push_back(Pair(no_probe, build.rows[b]));
+    if (is_right && is_build_matched[b] == (kind == PENUMBRA_JOIN_RIGHT_SEMI)) output->rows.push_back(build.rows[b]);
+  }
+  return true;
+}
+
+std::vector<Row> Shown(const Relation& relation) {
+  std::vector<Row> rows;
+  for (const auto& values : relation.rows) {
+    Row& row = rows.emplace_back();
+    for (const Value& value : values) row.push_back(value.shown);
+  }
+  return Sorted(std::move(rows));
+}
+
+// Adds the join to the plan.
+PenumbraOperator AddJoin(PlanBuilder& plan, PenumbraOperator probe, PenumbraOperator build, const NaiveJoin& join) {
+  std::vector<PenumbraJoinKey> keys;
+  for (const Key& key : join.keys) {
+    keys.push_back({plan.ColumnOf(probe, key.probe), plan.ColumnOf(build, key.build), key.nulls_are_equal});
+  }
+  std::vector<PenumbraExpr> conditions;
+  for (auto [left, right] : join.less) {
+    conditions.push_back(plan.Call(PENUMBRA_FN_LT, PENUMBRA_BOOL,
+                                   {plan.PairColumn(probe, build, left), plan.PairColumn(probe, build, right)}));
+  }
+  return plan.Join(probe, build, join.kind, keys, conditions, join.is_null_aware);
+}
+
+constexpr PenumbraJoinKind kKinds[] = {PENUMBRA_JOIN_INNER, PENUMBRA_JOIN_LEFT,       PENUMBRA_JOIN_SEMI,
+                                       PENUMBRA_JOIN_ANTI,  PENUMBRA_JOIN_MARK,       PENUMBRA_JOIN_SINGLE,
+                                       PENUMBRA_JOIN_RIGHT, PENUMBRA_JOIN_FULL,       PENUMBRA_JOIN_RIGHT_SEMI,
+                                       PENUMBRA_JOIN_RIGHT_ANTI};
+
+class JoinTest : public ::testing::TestWithParam<PenumbraJoinKind> {};
+INSTANTIATE_TEST_SUITE_P(Kinds, JoinTest, ::testing::ValuesIn(kKinds));
+
+// Runs one join of two relations and compares.
+void CheckJoin(const Relation& probe, const Relation& build, const NaiveJoin& join, std::mt19937& random) {
+  const bool probe_is_pushed = random() % 2 == 0, build_is_pushed = random() % 2 == 0;
+  const Loaded probe_rows(probe, !probe_is_pushed || random() % 2 == 0, probe_is_pushed);
+  const Loaded build_rows(build, !build_is_pushed || random() % 2 == 0, build_is_pushed);
+  PlanBuilder plan(probe.types);
+  const PenumbraOperator build_scan = plan.Scan(build.types);
+  AddJoin(plan, plan.scan(), build_scan, join);
+  const ScanInput first = probe_rows.Input(plan.scan());
+  const Output output = test::Run(plan, {first.chunks, first.pushed, {build_rows.Input(build_scan)}});
+  Relation expected;
+  if (!join.Run(probe, build, &expected)) {
+    EXPECT_EQ(output.status.code, PENUMBRA_CARDINALITY_VIOLATION);
+    return;
+  }
+  ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
+  EXPECT_EQ(Sorted(output.rows), Shown(expected));
+}
+
+TEST_P(JoinTest, AgreesWithANestedLoop) {
+  std::mt19937 random(static_cast<uint32_t>(GetParam()) + 1);
+  for (int round = 0; round < 80; ++round) {
+    const PenumbraType types[] = {kKeyTypes[round % std::size(kKeyTypes)], kKeyTypes[random() % std::size(kKeyTypes)]};
+    const uint32_t sizes[] = {0, 1, 30, 300, 2500};
+    const uint32_t distinct = round % 4 == 0 ? 7 : 400;
+    const uint32_t null_percent = round % 3 == 0 ? 0 : 8;
+    const uint32_t probe_rows = sizes[random() % 5];
+    // Not too many pairs.
+    const uint32_t build_rows = sizes[random() % (probe_rows > 300 ? 4 : 5)];
+    const Relation probe = RandomRelation(random, types[0], types[1], probe_rows, distinct, null_percent);
+    const Relation build = RandomRelation(random, types[0], types[1], build_rows, distinct, null_percent);
+    NaiveJoin join{GetParam()};
+    const size_t key_count = round % 5 == 4 ? 2 : round % 10 == 3 && probe_rows * build_rows < 100000 ? 0 : 1;
+    for (int k = 0; k < static_cast<int>(key_count); ++k) join.keys.push_back({k, k, random() % 4 == 0});
+    if (random() % 3 == 0) join.less.push_back({2, 6});
+    if (random() % 6 == 0) join.less.push_back({6, 2});
+    const bool can_be_null_aware = join.kind == PENUMBRA_JOIN_ANTI || join.kind == PENUMBRA_JOIN_MARK;
+    if (can_be_null_aware && key_count == 1 && random() % 2 == 0) {
+      join.is_null_aware = true;
+      join.keys[0].nulls_are_equal = false;
+      join.less.clear();
+    }
+    SCOPED_TRACE("round " + std::to_string(round));
+    CheckJoin(probe, build, join, random);
+  }
+}
+
+TEST(Join, SeveralInARow) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 12; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    const PenumbraJoinKind kinds[] = {kKinds[random() % std::size(kKinds)], kKinds[random() % std::size(kKinds)]};
+    auto relation = [&] {
+      return RandomRelation(random, PENUMBRA_INT4, PENUMBRA_TEXT, 150 + random() % 250, 150, 5);
+    };
+    const Relation a = relation(), b = relation(), c = relation();
+    const Loaded a_rows(a, round % 2 == 0, true), b_rows(b, true, round % 3 == 0), c_rows(c, true, false);
+    PlanBuilder plan(a.types);
+    const PenumbraOperator b_scan = plan.Scan(b.types), c_scan = plan.Scan(c.types);
+    const NaiveJoin lower{kinds[0], false, {{0, 0}}}, upper{kinds[1], false, {{1, 1}}};
+    Relation joined, expected;
+    // The lower join is on either side.
+    const bool is_left_deep = round % 4 < 2;
+    if (is_left_deep) {
+      AddJoin(plan, AddJoin(plan, plan.scan(), b_scan, lower), c_scan, upper);
+    } else {
+      AddJoin(plan, c_scan, AddJoin(plan, plan.scan(), b_scan, lower), upper);
+    }
+    bool is_ok = lower.Run(a, b, &joined);
+    is_ok = is_ok && (is_left_deep ? upper.Run(joined, c, &expected) : upper.Run(c, joined, &expected));
+    const ScanInput first = a_rows.Input(plan.scan());
+    const Output output = test::Run(plan, {first.chunks, first.pushed, {b_rows.Input(b_scan), c_rows.Input(c_scan)}});
+    if (!is_ok) {
+      EXPECT_EQ(output.status.code, PENUMBRA_CARDINALITY_VIOLATION);
+      continue;
+    }
+    ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
+    EXPECT_EQ(Sorted(output.rows), Shown(expected));
+  }
+}
+
+const std::vector<PenumbraType> kNumbers = {PENUMBRA_INT8, PENUMBRA_INT4};
+
+// Column 0: number of the row divided by `repeats`; column 1: the rest.
+Table Numbers(uint32_t rows, uint32_t repeats, uint32_t step = 1) {
+  return Table(kNumbers, rows, [=](uint32_t row, int column) -> Cell {
+    return std::to_string(column == 0 ? uint64_t{row / repeats} * step : row % repeats);
+  });
+}
+
+// A join of numbers by their first columns.
+struct NumbersJoin {
+  explicit NumbersJoin(PenumbraJoinKind kind) : plan(kNumbers) {
+    build = plan.Scan();
+    plan.Join(plan.scan(), build, kind, {{plan.ColumnOf(plan.scan(), 0), plan.ColumnOf(build, 0), false}});
+  }
+  void Count() { plan.Aggregate({}, {CountStar()}); }
+
+  PlanBuilder plan;
+  PenumbraOperator build;
+};
+
+TEST(Join, ThreadsAgree) {
+  // 150,000 probe rows of keys 0, 2, 4... three times each; build keys 0, 3, 6..., twice each.
+  const Table probe = Numbers(150000, 3, 2), build = Numbers(150000, 2, 3);
+  const Chunk probe_chunk(probe), build_chunk(build);
+  // Keys up to 99,998 match where 6 divides them: 16,667 of them.
+  const std::map<PenumbraJoinKind, uint64_t> expected = {
+      {PENUMBRA_JOIN_INNER, 16667 * 6},          {PENUMBRA_JOIN_LEFT, 16667 * 6 + 150000 - 16667 * 3},
+      {PENUMBRA_JOIN_SEMI, 16667 * 3},           {PENUMBRA_JOIN_ANTI, 150000 - 16667 * 3},
+      {PENUMBRA_JOIN_RIGHT, 16667 * 6 + 150000 - 16667 * 2},
+      {PENUMBRA_JOIN_RIGHT_SEMI, 16667 * 2},     {PENUMBRA_JOIN_RIGHT_ANTI, 150000 - 16667 * 2},
+      {PENUMBRA_JOIN_FULL, 16667 * 6 + 150000 - 16667 * 3 + 150000 - 16667 * 2}};
+  for (auto [kind, count] : expected) {
+    for (int threads : {0, 3}) {
+      NumbersJoin join(kind);
+      join.Count();
+      Input input{{&probe_chunk}, {}, {{join.build, {&build_chunk}, {}}}, threads};
+      Output output = test::Run(join.plan, input);
+      ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
+      EXPECT_EQ(output.rows, (std::vector<Row>{{std::to_string(count)}})) << kind;
+      NumbersJoin streaming(kind);
+      output = test::Run(streaming.plan, input);
+      EXPECT_EQ(output.rows.size(), count) << kind;
+    }
+  }
+}
+
+// One row matches 300,000: batches of results come all the while, whoever pushes or scans.
+TEST(Join, ARowWithManyMatches) {
+  const Table probe = Numbers(3, 1), build = Numbers(300000, 300000);
+  const Chunk probe_chunk(probe), build_chunk(build);
+  for (bool is_pushed : {false, true}) {
+    NumbersJoin join(PENUMBRA_JOIN_INNER);
+    Input input;
+    (is_pushed ? input.pushed.push_back(&probe) : input.chunks.push_back(&probe_chunk));
+    input.others = {{join.build, {&build_chunk}, {}}};
+    const Output output = test::Run(join.plan, input);
+    ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
+    EXPECT_EQ(output.rows.size(), 300000u);
+  }
+}
+
+// What EXPLAIN ANALYZE shows.
+TEST(Join, Statistics) {
+  const Table probe = Numbers(1000, 1), build = Numbers(100, 1, 5);
+  NumbersJoin join(PENUMBRA_JOIN_INNER);
+  const Output output = test::Run(join.plan, {{}, {&probe}, {{join.build, {}, {&build}}}});
+  ASSERT_EQ(output.operators.size(), 3u);
+  const PenumbraOperatorStats& stats = output.operators[2];
+  EXPECT_STREQ(stats.name, "Vector Hash Join");
+  EXPECT_STREQ(stats.join_table, "hash table");
+  EXPECT_EQ(stats.rows_in, 1000u);
+  EXPECT_EQ(stats.rows_out, 100u);
+  EXPECT_EQ(stats.build_rows, 100u);
+  EXPECT_GT(stats.memory_peak_bytes, 0u);
+}
+
+// A condition that can fail sees only pairs that the keys and the conditions before it let through.
+TEST(Join, ConditionsSeeOnlyWhatPassedBefore) {
+  for (bool is_guarded : {true, false}) {
+    // The second columns of build rows are 0 and 1.
+    const Table probe = Numbers(40, 1), build = Numbers(40, 2);
+    PlanBuilder plan(kNumbers);
+    const PenumbraOperator build_scan = plan.Scan();
+    const PenumbraExpr zero = plan.Constant(PENUMBRA_INT4, "0"), divisor = plan.PairColumn(plan.scan(), build_scan, 3);
+    const PenumbraExpr guard = plan.Call(PENUMBRA_FN_NE, PENUMBRA_BOOL, {divisor, zero});
+    const PenumbraExpr division = plan.Call(PENUMBRA_FN_DIV, PENUMBRA_INT4, {plan.Constant(PENUMBRA_INT4, "7"), divisor});
+    const PenumbraExpr fails = plan.Call(PENUMBRA_FN_GT, PENUMBRA_BOOL, {division, zero});
+    plan.Join(plan.scan(), build_scan, PENUMBRA_JOIN_INNER,
+              {{plan.ColumnOf(plan.scan(), 0), plan.ColumnOf(build_scan, 0), false}},
+              is_guarded ? std::vector<PenumbraExpr>{guard, fails} : std::vector<PenumbraExpr>{fails, guard});
+    const Output output = test::Run(plan, {{}, {&probe}, {{build_scan, {}, {&build}}}});
+    EXPECT_EQ(output.status.code, is_guarded ? PENUMBRA_OK : PENUMBRA_DIVISION_BY_ZERO);
+    EXPECT_EQ(output.rows.size(), is_guarded ? 20u : 0u);
+  }
+}
+
+TEST(Join, WrongOnesAreRefused) {
+  PlanBuilder plan(kNumbers);
+  const PenumbraOperator probe = plan.scan(), build = plan.Scan();
+  const PenumbraExpr number = plan.ColumnOf(probe, 0), rest = plan.ColumnOf(build, 1), other = plan.ColumnOf(build, 0);
+  auto refusal = [&](const PenumbraJoin& join, PenumbraOperator left, PenumbraOperator right) -> std::string {
+    return penumbra_plan_add_join(plan.plan(), left, right, &join) < 0 ? plan.reason() : "";
+  };
+  const PenumbraJoinKey mixed = {number, rest, false}, key = {number, other, false}, equal_nulls = {number, other, true};
+  EXPECT_EQ(refusal({PENUMBRA_JOIN_INNER, false, &mixed, 1}, probe, build), "a join key of two types");
+  EXPECT_EQ(refusal({PENUMBRA_JOIN_INNER, false, &key, 1}, probe, probe), "an input that another operator has");
+  EXPECT_EQ(refusal({PENUMBRA_JOIN_INNER, false, &key, 1}, probe, 9), "an input that does not exist");
+  EXPECT_EQ(refusal({static_cast<PenumbraJoinKind>(77), false, &key, 1}, probe, build), "a join of an unknown kind");
+  EXPECT_EQ(refusal({PENUMBRA_JOIN_SEMI, true, &key, 1}, probe, build), "a null-aware join that is not of one key alone");
+  EXPECT_EQ(refusal({PENUMBRA_JOIN_ANTI, true, &equal_nulls, 1}, probe, build),
+            "a null-aware join that is not of one key alone");
+  EXPECT_EQ(refusal({PENUMBRA_JOIN_INNER, false, &key, 1, &number, 1}, probe, build),
+            "a join's condition that is not boolean");
+  EXPECT_LT(penumbra_plan_pair_column(plan.plan(), probe, build, 4), 0);
+  plan.Join(probe, build, PENUMBRA_JOIN_MARK, {key}, {}, true);
+  EXPECT_EQ(penumbra_plan_output_count(plan.Finish()), 3);
+  EXPECT_EQ(penumbra_plan_output_type(plan.plan(), 2), PENUMBRA_BOOL);
+}
+
+// A build column that only keys read is not kept, one that nobody reads is not decoded.
+TEST(Join, ReadsOnlyWhatIsNeeded) {
+  PlanBuilder plan({PENUMBRA_INT4, PENUMBRA_INT4, PENUMBRA_TEXT});
+  const PenumbraOperator probe = plan.scan(), build = plan.Scan();
+  plan.Join(probe, build, PENUMBRA_JOIN_INNER, {{plan.ColumnOf(probe, 1), plan.ColumnOf(build, 0), false}});
+  plan.Project({plan.Column(0), plan.Column(4)});
+  plan.Finish();
+  const std::vector<Operator>& operators = plan.plan()->operators();
+  EXPECT_EQ(operators[probe].needed, (std::vector<bool>{true, true, false}));
+  EXPECT_EQ(operators[build].needed, (std::vector<bool>{true, true, false}));
+  EXPECT_EQ(operators[2].join.BuildColumnsKept(), (std::vector<int>{1}));
+}
+
+}  // namespace
+}  // namespace penumbra::test
