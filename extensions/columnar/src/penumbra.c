@@ -22,6 +22,7 @@
 #include "cache/wanted.h"
 #include "cache/worker.h"
 #include "query/planner.h"
+#include "query/refusal.h"
 
 PG_MODULE_MAGIC;
 

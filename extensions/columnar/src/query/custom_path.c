@@ -17,21 +17,25 @@
 #include "optimizer/restrictinfo.h"
 #include "utils/builtins.h"
 
-#include "query/paths.h"
+#include "query/custom_path.h"
+#include "query/custom_scan.h"
+#include "query/names.h"
+#include "query/price.h"
 
 static Plan *plan_custom_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 							  List *tlist, List *clauses, List *custom_plans);
 
 static CustomPathMethods path_methods[] = {
 	{"Penumbra Scan", plan_custom_path},
+	{"Penumbra Join", plan_custom_path},
 	{"Penumbra Aggregate", plan_custom_path},
 	{"Penumbra Distinct", plan_custom_path},
 	{"Penumbra Sort", plan_custom_path},
 	{"Penumbra Top-N", plan_custom_path},
 };
 
-bool
-custom_path_is_ours(const Path *path)
+static bool
+is_ours(const Path *path)
 {
 	const CustomPathMethods *methods;
 
@@ -80,6 +84,16 @@ path_node_bytes(const Path *path)
 			return sizeof(IncrementalSortPath);
 		case T_GroupPath:
 			return sizeof(GroupPath);
+		case T_GroupingSetsPath:
+			return sizeof(GroupingSetsPath);
+		case T_NestPath:
+			return sizeof(NestPath);
+		case T_MergePath:
+			return sizeof(MergePath);
+		case T_HashPath:
+			return sizeof(HashPath);
+		case T_SubqueryScanPath:
+			return sizeof(SubqueryScanPath);
 		case T_AggPath:
 			return sizeof(AggPath);
 		case COMPAT_T_UNIQUE_PATH:
@@ -105,7 +119,7 @@ custom_path_cheapest_ordinary(RelOptInfo *rel, bool copy)
 	{
 		Path	   *path = lfirst(lc);
 
-		if (path->param_info != NULL || custom_path_is_ours(path) || path_node_bytes(path) == 0)
+		if (path->param_info != NULL || is_ours(path) || path_node_bytes(path) == 0)
 			continue;
 		if (cheapest == NULL || path->total_cost < cheapest->total_cost)
 			cheapest = path;
@@ -188,9 +202,13 @@ plan_custom_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List
 		if (list_member_ptr(path->kept_quals, lfirst(lc)))
 			kept = lappend(kept, lfirst(lc));
 	}
+	/* Joins are remembered by the hundred and translated when one is the plan; see start() if this refuses. */
+	if (!path->pipeline->is_checked)
+		(void) planned_check(path->pipeline);
+	path->pipeline->names = names_to_list();
 	scan->scan.plan.targetlist = tlist;
 	scan->scan.plan.qual = extract_actual_clauses(kept, false);
-	scan->scan.scanrelid = rel->reloptkind == RELOPT_UPPER_REL ? 0 : rel->relid;
+	scan->scan.scanrelid = IS_SIMPLE_REL(rel) ? rel->relid : 0;
 	scan->flags = best_path->flags;
 	scan->custom_plans = custom_plans;
 	scan->custom_exprs = copyObject(path->pipeline->runtime_exprs);

@@ -37,7 +37,9 @@
 #include "utils/tuplestore.h"
 
 #include "query/custom_scan.h"
-#include "query/paths.h"
+#include "query/planning.h"
+#include "query/price.h"
+#include "query/refusal.h"
 #include "query/temporary_files.h"
 #include "query/translate.h"
 
@@ -58,6 +60,7 @@ static void rescan(CustomScanState *node);
 
 static CustomScanMethods scan_methods[] = {
 	{"Penumbra Scan", create_state},
+	{"Penumbra Join", create_state},
 	{"Penumbra Aggregate", create_state},
 	{"Penumbra Distinct", create_state},
 	{"Penumbra Sort", create_state},
@@ -137,11 +140,12 @@ check_functions(PenumbraScanState *state)
 	Oid			function_oid;
 
 	GetUserIdAndSecContext(&state->user_oid, &state->security_context);
-	foreach(lc, state->pipeline->stages)
+	foreach(lc, pipeline_stages(state->pipeline))
 	{
 		PipelineStage *stage = lfirst(lc);
 
 		if (!lacks_execute_walker((Node *) stage->exprs, &function_oid) &&
+			!lacks_execute_walker((Node *) stage->join_keys, &function_oid) &&
 			!lacks_execute_walker((Node *) stage->aggrefs, &function_oid))
 			continue;
 		if (state->parallel != NULL)
@@ -159,14 +163,31 @@ check_functions(PenumbraScanState *state)
 static void
 open_relations(PenumbraScanState *state)
 {
-	List	   *oids = state->pipeline->table_oids;
 	LOCKMODE	lock_mode = IsParallelWorker() ? AccessShareLock : NoLock;
+	List	   *scans = pipeline_scans(state->pipeline);
 	ListCell   *lc;
+	ListCell   *lc2;
 
-	state->table_count = list_length(oids);
-	state->tables = palloc0(sizeof(ScanTable) * state->table_count);
-	foreach(lc, oids)
-		state->tables[foreach_current_index(lc)].rel = table_open(lfirst_oid(lc), lock_mode);
+	state->input_count = list_length(scans);
+	state->inputs = palloc0(sizeof(ScanInput) * state->input_count);
+	foreach(lc, scans)
+	{
+		ScanInput  *input = &state->inputs[foreach_current_index(lc)];
+
+		input->stage = lfirst(lc);
+		input->tables = palloc0(sizeof(ScanTable) * list_length(input->stage->table_oids));
+		foreach(lc2, input->stage->table_oids)
+			input->tables[input->table_count++].rel = table_open(lfirst_oid(lc2), lock_mode);
+	}
+}
+
+/* Whether rows leave while the last of the scans is read: what joins need first is a matter of the engine. */
+static bool
+is_streaming(const PipelineStage *stage)
+{
+	if (stage->kind == PIPELINE_AGGREGATION || stage->kind == PIPELINE_SORT)
+		return false;
+	return stage->inputs == NIL || is_streaming(linitial(stage->inputs));
 }
 
 static void
@@ -174,18 +195,10 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 {
 	PenumbraScanState *state = (PenumbraScanState *) node;
 	CustomScan *scan = (CustomScan *) node->ss.ps.plan;
-	ListCell   *lc;
 
 	state->pipeline = pipeline_from_list(scan->custom_private);
 	state->eflags = eflags;
-	state->is_streaming = true;
-	foreach(lc, state->pipeline->stages)
-	{
-		PipelineStageKind kind = ((PipelineStage *) lfirst(lc))->kind;
-
-		if (kind == PIPELINE_AGGREGATION || kind == PIPELINE_SORT)
-			state->is_streaming = false;
-	}
+	state->is_streaming = is_streaming(state->pipeline->top);
 	if (scan->scan.plan.parallel_aware)
 		state->parallel = &state->unshared;
 	check_functions(state);
@@ -270,9 +283,12 @@ destroy_engine(void *arg)
 	PenumbraScanState *state = arg;
 
 	destroy_exec(state);
-	if (state->rows != NULL)
-		penumbra_rows_destroy(state->rows);
-	state->rows = NULL;
+	for (int i = 0; i < state->input_count; i++)
+	{
+		if (state->inputs[i].rows != NULL)
+			penumbra_rows_destroy(state->inputs[i].rows);
+		state->inputs[i].rows = NULL;
+	}
 	state->plan = NULL;			/* its translation dies after this */
 }
 
@@ -300,14 +316,16 @@ refusal_at_start(PenumbraScanState *state, EState *estate)
 		return "row is rechecked after an update";
 	if (!IsMVCCSnapshot(estate->es_snapshot))
 		return "not an MVCC snapshot";
+	if (!state->pipeline->is_checked)
+		return "join that the engine does not take";
 	return NULL;
 }
 
 static void
-open_table(PenumbraScanState *state, int i)
+open_table(PenumbraScanState *state, ScanInput *input, int i)
 {
-	ScanTable  *table = &state->tables[i];
-	List	   *attno_list = list_nth(state->pipeline->table_attnos, i);
+	ScanTable  *table = &input->tables[i];
+	List	   *attno_list = list_nth(input->stage->table_attnos, i);
 	int			count = list_length(attno_list);
 	AttrNumber *attnos = palloc(sizeof(AttrNumber) * Max(count, 1));
 	Snapshot	snapshot = state->css.ss.ps.state->es_snapshot;
@@ -324,17 +342,17 @@ open_table(PenumbraScanState *state, int i)
 }
 
 static PenumbraStatus
-add_chunks(PenumbraScanState *state)
+add_chunks(PenumbraScanState *state, const ScanInput *input)
 {
 	PenumbraStatus status = {PENUMBRA_OK};
 
-	for (int i = 0; i < state->table_count && status.code == PENUMBRA_OK; i++)
+	for (int i = 0; i < input->table_count && status.code == PENUMBRA_OK; i++)
 	{
-		CachedScan *cached = state->tables[i].cached;
+		CachedScan *cached = input->tables[i].cached;
 
 		for (int c = 0; c < cached->nchunks && status.code == PENUMBRA_OK; c++)
 		{
-			status = penumbra_exec_add_chunk(state->exec, state->scan, &cached->chunks[c]);
+			status = penumbra_exec_add_chunk(state->exec, input->scan, &cached->chunks[c]);
 			CHECK_FOR_INTERRUPTS();
 		}
 	}
@@ -346,28 +364,48 @@ rows_of_chunks(PenumbraScanState *state)
 {
 	double		rows = 0;
 
-	for (int i = 0; i < state->table_count; i++)
+	for (int i = 0; i < state->input_count; i++)
 	{
-		for (int c = 0; c < state->tables[i].cached->nchunks; c++)
-			rows += state->tables[i].cached->chunks[c].rows;
+		for (int t = 0; t < state->inputs[i].table_count; t++)
+		{
+			CachedScan *cached = state->inputs[i].tables[t].cached;
+
+			for (int c = 0; c < cached->nchunks; c++)
+				rows += cached->chunks[c].rows;
+		}
 	}
 	return rows;
 }
 
 static PenumbraRows *
-create_rows(PenumbraScanState *state)
+create_rows(const List *columns)
 {
-	int			count = list_length(state->pipeline->columns);
+	int			count = list_length(columns);
 	PenumbraType *types = palloc(sizeof(PenumbraType) * Max(count, 1));
 	PenumbraRows *rows;
 	ListCell   *lc;
 
-	foreach(lc, state->pipeline->columns)
+	foreach(lc, columns)
 		(void) translate_type(((Var *) lfirst(lc))->vartype, &types[foreach_current_index(lc)]);
 	rows = penumbra_rows_create(types, count);
 	if (rows == NULL)
 		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
 	return rows;
+}
+
+/* Back to where nothing of the heap was read. */
+static void
+reset_input(ScanInput *input)
+{
+	input->is_ended = false;
+	input->is_page_open = false;
+	input->heap_table = 0;
+	for (int i = 0; i < input->table_count; i++)
+	{
+		input->tables[i].heap_range = 0;
+		input->tables[i].next_block = 0;
+		heap_row_reader_close_page(input->tables[i].reader);
+	}
 }
 
 /* Starts the engine on what the tables' caches and heaps offer. */
@@ -385,16 +423,12 @@ start_execution(PenumbraScanState *state)
 	state->exec = penumbra_exec_create(state->plan, &options);
 	if (state->exec == NULL)
 		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
-	state->is_reading_heap = true;
-	state->is_page_open = false;
-	state->heap_table = 0;
-	for (int i = 0; i < state->table_count; i++)
+	status.code = PENUMBRA_OK;
+	for (int i = 0; i < state->input_count && status.code == PENUMBRA_OK; i++)
 	{
-		state->tables[i].heap_range = 0;
-		state->tables[i].next_block = 0;
-		heap_row_reader_close_page(state->tables[i].reader);
+		reset_input(&state->inputs[i]);
+		status = add_chunks(state, &state->inputs[i]);
 	}
-	status = add_chunks(state);
 	if (status.code == PENUMBRA_OK)
 		status = penumbra_exec_start(state->exec);
 	return status;
@@ -410,8 +444,11 @@ start_engine(PenumbraScanState *state, Translation *translation)
 	callback->arg = state;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, callback);
 	state->plan = translation->plan;
-	state->scan = translation->scan;
-	state->rows = create_rows(state);
+	for (int i = 0; i < state->input_count; i++)
+	{
+		state->inputs[i].scan = list_nth_int(translation->scans, i);
+		state->inputs[i].rows = create_rows(state->inputs[i].stage->exprs);
+	}
 	state->window = result_window_create(state->pipeline->output_map);
 	if (state->parallel != NULL && !parallel_scan_claim(state))
 	{
@@ -432,8 +469,11 @@ open_tables(PenumbraScanState *state)
 	state->scan_context = AllocSetContextCreate(state->css.ss.ps.state->es_query_cxt,
 												"Penumbra scan", ALLOCSET_DEFAULT_SIZES);
 	old_context = MemoryContextSwitchTo(state->scan_context);
-	for (int i = 0; i < state->table_count; i++)
-		open_table(state, i);
+	for (int i = 0; i < state->input_count; i++)
+	{
+		for (int t = 0; t < state->inputs[i].table_count; t++)
+			open_table(state, &state->inputs[i], t);
+	}
 	MemoryContextSwitchTo(old_context);
 }
 
@@ -465,7 +505,8 @@ start(PenumbraScanState *state)
 													 ALLOCSET_DEFAULT_SIZES);
 	old_context = MemoryContextSwitchTo(state->execution_context);
 	/* Its context is older than the engine's, and contexts of one parent die youngest first. */
-	translation = translation_begin(state->pipeline, evaluate_runtime(state));
+	translation = translation_begin(state->pipeline->runtime_exprs,
+									evaluate_runtime(state));
 	engine_context = AllocSetContextCreate(state->execution_context, "Penumbra engine",
 										   ALLOCSET_SMALL_SIZES);
 	if (translation_add_stages(translation, state->pipeline))
@@ -497,6 +538,19 @@ end_execution(PenumbraScanState *state)
 	state->window = NULL;
 }
 
+static void
+release_table(ScanTable *table)
+{
+	Relation	rel = table->rel;
+
+	if (table->reader != NULL)
+		heap_row_reader_destroy(table->reader);
+	if (table->cached != NULL)
+		cache_scan_end(table->cached);
+	memset(table, 0, sizeof(ScanTable));
+	table->rel = rel;
+}
+
 /* Frees the engine and the pins. */
 static void
 release(PenumbraScanState *state)
@@ -504,17 +558,10 @@ release(PenumbraScanState *state)
 	if (state->scan_context == NULL)
 		return;
 	end_execution(state);
-	for (int i = 0; i < state->table_count; i++)
+	for (int i = 0; i < state->input_count; i++)
 	{
-		ScanTable  *table = &state->tables[i];
-		Relation	rel = table->rel;
-
-		if (table->reader != NULL)
-			heap_row_reader_destroy(table->reader);
-		if (table->cached != NULL)
-			cache_scan_end(table->cached);
-		memset(table, 0, sizeof(ScanTable));
-		table->rel = rel;
+		for (int t = 0; t < state->inputs[i].table_count; t++)
+			release_table(&state->inputs[i].tables[t]);
 	}
 	MemoryContextDelete(state->scan_context);
 	state->scan_context = NULL;
@@ -548,13 +595,13 @@ handle_status(PenumbraScanState *state, const PenumbraStatus *status)
 
 /* Opens the next page that is read from the heap; false when there is none. */
 static bool
-open_heap_page(PenumbraScanState *state)
+open_heap_page(PenumbraScanState *state, ScanInput *input)
 {
 	Snapshot	snapshot = state->css.ss.ps.state->es_snapshot;
 
-	for (; state->heap_table < state->table_count; state->heap_table++)
+	for (; input->heap_table < input->table_count; input->heap_table++)
 	{
-		ScanTable  *table = &state->tables[state->heap_table];
+		ScanTable  *table = &input->tables[input->heap_table];
 
 		for (; table->heap_range < table->cached->nheap_ranges; table->heap_range++)
 		{
@@ -570,33 +617,47 @@ open_heap_page(PenumbraScanState *state)
 	return false;
 }
 
+/* The input whose pipeline runs, if it has not given all rows of the heap. */
+static ScanInput *
+wanted_input(PenumbraScanState *state)
+{
+	PenumbraOperator wanted = penumbra_exec_wanted_scan(state->exec);
+
+	for (int i = 0; i < state->input_count; i++)
+	{
+		if (state->inputs[i].scan == wanted && !state->inputs[i].is_ended)
+			return &state->inputs[i];
+	}
+	return NULL;
+}
+
 /* One step on the heap side: reads and pushes a batch of rows, or tells their end. */
 static PenumbraStatus
-push_heap_rows(PenumbraScanState *state)
+push_heap_rows(PenumbraScanState *state, ScanInput *input)
 {
 	Size		bytes_limit = get_hash_memory_limit() / PUSH_BUDGET_SHARE;
 	PenumbraStatus status = {PENUMBRA_OK};
 	int			pages = 0;
 
-	while (penumbra_rows_count(state->rows) < PUSH_ROWS && pages < PUSH_PAGES_MAX &&
-		   penumbra_rows_bytes(state->rows) < bytes_limit)
+	while (penumbra_rows_count(input->rows) < PUSH_ROWS && pages < PUSH_PAGES_MAX &&
+		   penumbra_rows_bytes(input->rows) < bytes_limit)
 	{
-		if (!state->is_page_open && !open_heap_page(state))
+		if (!input->is_page_open && !open_heap_page(state, input))
 		{
-			state->is_reading_heap = false;
+			input->is_ended = true;
 			break;
 		}
 		CHECK_FOR_INTERRUPTS();
-		state->is_page_open =
-			heap_row_reader_append_rows(state->tables[state->heap_table].reader, state->rows,
-										bytes_limit - penumbra_rows_bytes(state->rows));
+		input->is_page_open =
+			heap_row_reader_append_rows(input->tables[input->heap_table].reader, input->rows,
+										bytes_limit - penumbra_rows_bytes(input->rows));
 		pages++;
 	}
-	if (penumbra_rows_count(state->rows) > 0)
-		status = penumbra_exec_push_rows(state->exec, state->scan, state->rows);
-	penumbra_rows_clear(state->rows);
-	if (status.code == PENUMBRA_OK && !state->is_reading_heap)
-		status = penumbra_exec_end_rows(state->exec, state->scan);
+	if (penumbra_rows_count(input->rows) > 0)
+		status = penumbra_exec_push_rows(state->exec, input->scan, input->rows);
+	penumbra_rows_clear(input->rows);
+	if (status.code == PENUMBRA_OK && input->is_ended)
+		status = penumbra_exec_end_rows(state->exec, input->scan);
 	return status;
 }
 
@@ -612,13 +673,14 @@ fetch_result(PenumbraScanState *state)
 	PenumbraResult result;
 	PenumbraStatus status = {PENUMBRA_OK};
 	bool		wants_rows = !state->is_streaming;
+	ScanInput  *input;
 
 	while (status.code == PENUMBRA_OK)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (state->is_reading_heap && wants_rows)
+		if (wants_rows && (input = wanted_input(state)) != NULL)
 		{
-			status = push_heap_rows(state);
+			status = push_heap_rows(state, input);
 			wants_rows = !state->is_streaming;
 			continue;
 		}
@@ -785,8 +847,11 @@ end_scan(CustomScanState *node)
 	held_rows_drop(state);
 	if (state->ordinary != NULL)
 		ExecEndNode(state->ordinary);
-	for (int i = 0; i < state->table_count; i++)
-		table_close(state->tables[i].rel, NoLock);
+	for (int i = 0; i < state->input_count; i++)
+	{
+		for (int t = 0; t < state->inputs[i].table_count; t++)
+			table_close(state->inputs[i].tables[t].rel, NoLock);
+	}
 	if (state->returned != NULL)
 		tuplestore_end(state->returned);
 }

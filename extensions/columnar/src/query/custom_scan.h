@@ -30,6 +30,19 @@ typedef struct ScanTable
 	BlockNumber next_block;		/* in that range */
 } ScanTable;
 
+/* What a scan of the plan reads: one table, or the tables of an inheritance tree. */
+typedef struct ScanInput
+{
+	const PipelineStage *stage;
+	int			table_count;
+	ScanTable  *tables;
+	PenumbraOperator scan;		/* this and the rest: of one execution */
+	PenumbraRows *rows;			/* on their way into the engine */
+	int			heap_table;		/* whose heap pages are read now */
+	bool		is_page_open;	/* of that table, with more rows */
+	bool		is_ended;		/* the engine got all rows of the heap */
+} ScanInput;
+
 /* What EXPLAIN ANALYZE shows; kept when the engine is gone. */
 typedef struct ScanReport
 {
@@ -58,17 +71,14 @@ typedef struct PenumbraScanState
 	int			security_context;
 	bool		is_streaming;	/* no stage waits for all input */
 	bool		is_started;
-	bool		is_reading_heap;
 	bool		is_done;
 	bool		has_emitted;
 	bool		holds_rows;		/* back until the engine is at its end */
 	Tuplestorestate *held;
 	TupleTableSlot *held_slot;
 	PlanState  *ordinary;		/* PostgreSQL's own plan, when it runs instead */
-	int			table_count;
-	ScanTable  *tables;
-	int			heap_table;		/* whose heap pages are read now */
-	bool		is_page_open;	/* of that table, with more rows */
+	int			input_count;
+	ScanInput  *inputs;			/* in the order of pipeline_scans() */
 	const char *temporary_prefix;	/* of the engine's files */
 	ParallelScan *parallel;		/* NULL: not a parallel scan */
 	ParallelScan unshared;		/* of a parallel scan that runs in one process */
@@ -76,9 +86,7 @@ typedef struct PenumbraScanState
 	MemoryContext scan_context; /* tables: chunks pinned, readers */
 	MemoryContext execution_context;	/* its child: the plan and what follows */
 	PenumbraPlan *plan;
-	PenumbraOperator scan;		/* of the plan: the tables' rows */
 	PenumbraExec *exec;
-	PenumbraRows *rows;
 	ResultWindow *window;
 	Tuplestorestate *returned;	/* for a cursor: the rows so far, to go back to */
 	TupleTableSlot *returned_slot;
@@ -86,7 +94,10 @@ typedef struct PenumbraScanState
 	ScanReport	report;
 } PenumbraScanState;
 
-/* custom_scan.c: false at the end, or when the ordinary plan has taken over. */
+/* custom_scan.c */
+extern const CustomScanMethods *custom_scan_methods(const char *kind);
+extern void custom_scan_register(void);
+/* False at the end, or when the ordinary plan has taken over. */
 extern bool custom_scan_next_engine_row(PenumbraScanState *state, TupleTableSlot *slot);
 
 /* held_rows.c */

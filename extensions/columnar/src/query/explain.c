@@ -16,7 +16,9 @@
 #include "utils/ruleutils.h"
 
 #include "query/custom_scan.h"
-#include "query/paths.h"
+#include "query/explain.h"
+#include "query/names.h"
+#include "query/planning.h"
 #include "query/translate.h"
 
 static ExplainOneQuery_hook_type previous_explain_one_query_hook = NULL;
@@ -36,10 +38,29 @@ explain_note_planning(const char *reason, bool is_partly_used)
 
 /* ---------------------------------------------------------------- the pipeline */
 
-static List *
-deparse_context(const Pipeline *pipeline)
+static void
+indent(ExplainState *es)
 {
-	return deparse_context_for(get_rel_name(pipeline->relation_oid), pipeline->relation_oid);
+	appendStringInfoSpaces(es->str, es->indent * 2);
+}
+
+/* How expressions are written: where there are several relations, columns have their names before them. */
+typedef struct Deparser
+{
+	List	   *names;
+	List	   *context;
+	bool		has_prefix;
+} Deparser;
+
+static Deparser
+make_deparser(const Pipeline *pipeline)
+{
+	return (Deparser)
+	{
+		.names = pipeline->names,
+			.context = names_deparse_context(pipeline->names),
+			.has_prefix = list_length(pipeline_scans(pipeline)) > 1
+	};
 }
 
 static Node *
@@ -62,25 +83,26 @@ number_params(Node *node, void *context)
  * that computes one in the plan of the context, and ours has no plan.
  */
 static char *
-deparse(Node *node, List *context)
+deparse(Node *node, const Deparser *deparser)
 {
-	return deparse_expression(number_params(node, NULL), context, false, false);
+	return deparse_expression(number_params(node, NULL), deparser->context, deparser->has_prefix,
+							  false);
 }
 
 static void
-explain_exprs(const char *label, List *exprs, List *context, ExplainState *es)
+explain_exprs(const char *label, List *exprs, const Deparser *deparser, ExplainState *es)
 {
 	List	   *texts = NIL;
 	ListCell   *lc;
 
 	foreach(lc, exprs)
-		texts = lappend(texts, deparse(lfirst(lc), context));
+		texts = lappend(texts, deparse(lfirst(lc), deparser));
 	if (texts != NIL)
 		ExplainPropertyList(label, texts, es);
 }
 
 static void
-explain_sort(PipelineStage *stage, List *context, ExplainState *es)
+explain_sort(const PipelineStage *stage, const Deparser *deparser, ExplainState *es)
 {
 	List	   *texts = NIL;
 	ListCell   *lc;
@@ -91,62 +113,199 @@ explain_sort(PipelineStage *stage, List *context, ExplainState *es)
 		bool		is_descending = (flags & PIPELINE_SORT_DESCENDING) != 0;
 		bool		nulls_first = (flags & PIPELINE_SORT_NULLS_FIRST) != 0;
 
-		texts = lappend(texts, psprintf("%s%s%s", deparse(lfirst(lc), context),
+		texts = lappend(texts, psprintf("%s%s%s", deparse(lfirst(lc), deparser),
 										is_descending ? " DESC" : "",
 										nulls_first == is_descending ? ""
 										: nulls_first ? " NULLS FIRST" : " NULLS LAST"));
 	}
 	ExplainPropertyList("Vector Sort Key", texts, es);
 	if (stage->limit != NULL)
-		ExplainPropertyText("Vector Limit", deparse(stage->limit, context), es);
+		ExplainPropertyText("Vector Limit", deparse(stage->limit, deparser), es);
 	if (stage->offset != NULL)
-		ExplainPropertyText("Vector Offset", deparse(stage->offset, context), es);
+		ExplainPropertyText("Vector Offset", deparse(stage->offset, deparser), es);
+}
+
+static bool
+is_aggregated(const PipelineStage *stage)
+{
+	if (stage->kind == PIPELINE_AGGREGATION)
+		return true;
+	return stage->kind == PIPELINE_PROJECTION && is_aggregated(linitial(stage->inputs));
 }
 
 static void
-explain_stages(const Pipeline *pipeline, ExplainState *es)
+explain_conditions(const char *label, List *exprs, const Deparser *deparser, ExplainState *es)
 {
-	List	   *context = deparse_context(pipeline);
-	bool		is_aggregated = false;
-	ListCell   *lc;
+	if (exprs != NIL)
+		ExplainPropertyText(label, deparse((Node *) make_ands_explicit(exprs), deparser), es);
+}
 
-	foreach(lc, pipeline->stages)
+static void
+explain_stage(const PipelineStage *stage, const Deparser *deparser, ExplainState *es)
+{
+	switch (stage->kind)
 	{
-		PipelineStage *stage = lfirst(lc);
-
-		switch (stage->kind)
-		{
-			case PIPELINE_FILTER:
-				ExplainPropertyText(is_aggregated ? "Vector Having" : "Vector Filter",
-									deparse((Node *) make_ands_explicit(stage->exprs), context),
-									es);
-				break;
-			case PIPELINE_PROJECTION:
-				if (es->verbose)
-					explain_exprs("Vector Output", stage->exprs, context, es);
-				break;
-			case PIPELINE_AGGREGATION:
-				explain_exprs("Vector Group Key", stage->exprs, context, es);
-				explain_exprs("Vector Aggregates", stage->aggrefs, context, es);
-				is_aggregated = true;
-				break;
-			case PIPELINE_SORT:
-				explain_sort(stage, context, es);
-				break;
-		}
+		case PIPELINE_SCAN:
+			explain_exprs("Columns", stage->exprs, deparser, es);
+			break;
+		case PIPELINE_FILTER:
+			explain_conditions(is_aggregated(linitial(stage->inputs)) ? "Vector Having"
+							   : "Vector Filter", stage->exprs, deparser, es);
+			break;
+		case PIPELINE_PROJECTION:
+			if (es->verbose)
+				explain_exprs("Vector Output", stage->exprs, deparser, es);
+			break;
+		case PIPELINE_AGGREGATION:
+			explain_exprs("Vector Group Key", stage->exprs, deparser, es);
+			explain_exprs("Vector Aggregates", stage->aggrefs, deparser, es);
+			break;
+		case PIPELINE_SORT:
+			explain_sort(stage, deparser, es);
+			break;
+		case PIPELINE_JOIN:
+			explain_conditions("Vector Join Cond", stage->join_keys, deparser, es);
+			explain_conditions("Vector Join Filter", stage->exprs, deparser, es);
+			break;
 	}
 }
 
-static void
-explain_tables(const Pipeline *pipeline, ExplainState *es)
+static const char *
+join_name(PenumbraJoinKind kind)
 {
-	List	   *names = NIL;
+	switch (kind)
+	{
+		case PENUMBRA_JOIN_INNER:
+			return "Inner";
+		case PENUMBRA_JOIN_LEFT:
+			return "Left";
+		case PENUMBRA_JOIN_SEMI:
+			return "Semi";
+		case PENUMBRA_JOIN_ANTI:
+			return "Anti";
+		case PENUMBRA_JOIN_MARK:
+			return "Mark";
+		case PENUMBRA_JOIN_SINGLE:
+			return "Single";
+		case PENUMBRA_JOIN_RIGHT:
+			return "Right";
+		case PENUMBRA_JOIN_FULL:
+			return "Full";
+		case PENUMBRA_JOIN_RIGHT_SEMI:
+			return "Right Semi";
+		case PENUMBRA_JOIN_RIGHT_ANTI:
+			return "Right Anti";
+	}
+	return "";
+}
+
+/* A table as the query calls it. */
+static char *
+scan_title(const PipelineStage *scan, const Deparser *deparser)
+{
+	StringInfoData title;
 	ListCell   *lc;
 
-	foreach(lc, pipeline->table_oids)
-		names = lappend(names, get_rel_name(lfirst_oid(lc)));
-	ExplainPropertyList(list_length(names) == 1 ? "Table" : "Tables", names, es);
-	explain_exprs("Columns", pipeline->columns, deparse_context(pipeline), es);
+	initStringInfo(&title);
+	foreach(lc, scan->table_oids)
+		appendStringInfo(&title, "%s %s", title.len == 0 ? "Vector Scan on" : ",",
+						 get_rel_name(lfirst_oid(lc)));
+	if (scan->exprs != NIL)
+	{
+		const char *alias = names_alias(deparser->names, linitial_node(Var, scan->exprs)->varno);
+
+		if (strcmp(alias, get_rel_name(scan->relation_oid)) != 0)
+			appendStringInfo(&title, " %s", alias);
+	}
+	return title.data;
+}
+
+static char *
+stage_title(const PipelineStage *stage, const Deparser *deparser)
+{
+
+	switch (stage->kind)
+	{
+		case PIPELINE_SCAN:
+			return scan_title(stage, deparser);
+		case PIPELINE_FILTER:
+			return "Vector Filter";
+		case PIPELINE_PROJECTION:
+			return "Vector Projection";
+		case PIPELINE_AGGREGATION:
+			return stage->exprs == NIL ? "Vector Aggregate" : "Vector Hash Aggregate";
+		case PIPELINE_SORT:
+			return stage->limit != NULL ? "Vector Top-N" : "Vector Sort";
+		case PIPELINE_JOIN:
+			return psprintf("Vector %s Join", join_name(stage->join_kind));
+	}
+	return "";
+}
+
+/*
+ * Each stage with its inputs below it: of a join first the side that probes,
+ * then the side that its table is built of.  Filters stand with what they
+ * filter, as in PostgreSQL's plans.
+ */
+static void
+explain_tree(const PipelineStage *stage, const Deparser *deparser, ExplainState *es)
+{
+	List	   *above = NIL;
+	ListCell   *lc;
+
+	while (stage->kind == PIPELINE_PROJECTION || stage->kind == PIPELINE_FILTER)
+	{
+		above = lcons((void *) stage, above);
+		stage = linitial(stage->inputs);
+	}
+	ExplainOpenGroup("Stage", NULL, true, es);
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+	{
+		indent(es);
+		appendStringInfo(es->str, "->  %s\n", stage_title(stage, deparser));
+		es->indent += 2;
+	}
+	else
+		ExplainPropertyText("Stage", stage_title(stage, deparser), es);
+	explain_stage(stage, deparser, es);
+	foreach(lc, above)
+		explain_stage(lfirst(lc), deparser, es);
+	if (stage->inputs != NIL)
+		ExplainOpenGroup("Stages", "Stages", false, es);
+	foreach(lc, stage->inputs)
+		explain_tree(lfirst(lc), deparser, es);
+	if (stage->inputs != NIL)
+		ExplainCloseGroup("Stages", "Stages", false, es);
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+		es->indent -= 2;
+	ExplainCloseGroup("Stage", NULL, true, es);
+}
+
+static void
+explain_pipeline(const Pipeline *pipeline, bool has_tables, ExplainState *es)
+{
+	List	   *scans = pipeline_scans(pipeline);
+	Deparser	deparser = make_deparser(pipeline);
+	List	   *tables = NIL;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, scans)
+	{
+		foreach(lc2, ((PipelineStage *) lfirst(lc))->table_oids)
+			tables = lappend(tables, get_rel_name(lfirst_oid(lc2)));
+	}
+	if (has_tables)
+		ExplainPropertyList(list_length(tables) == 1 ? "Table" : "Tables", tables, es);
+	if (list_length(scans) > 1)
+	{
+		ExplainOpenGroup("Stages", "Stages", false, es);
+		explain_tree(pipeline->top, &deparser, es);
+		ExplainCloseGroup("Stages", "Stages", false, es);
+		return;
+	}
+	foreach(lc, pipeline_stages(pipeline))
+		explain_stage(lfirst(lc), &deparser, es);
 }
 
 /* ---------------------------------------------------------------- operators */
@@ -154,13 +313,11 @@ explain_tables(const Pipeline *pipeline, ExplainState *es)
 static void
 explain_operator_names(const Pipeline *pipeline, ExplainState *es)
 {
-	Pipeline   *unbound = pipeline_copy(pipeline);
-	Translation *translation;
+	Translation *translation = translation_begin(NIL, NULL);
 	List	   *names = NIL;
 	const char *name;
 
-	translation = translation_begin(unbound, NULL);
-	if (translation_add_stages(translation, unbound))
+	if (translation_add_stages(translation, pipeline))
 	{
 		for (int i = 0; (name = penumbra_plan_operator_name(translation->plan, i)) != NULL; i++)
 			names = lappend(names, pstrdup(name));
@@ -190,20 +347,19 @@ explain_keep_report(PenumbraScanState *state)
 	report->stats = stats;
 	report->pages_from_cache = 0;
 	report->pages_from_heap = 0;
-	for (int i = 0; i < state->table_count; i++)
+	for (int i = 0; i < state->input_count; i++)
 	{
-		if (state->tables[i].cached == NULL)
-			continue;
-		report->pages_from_cache += state->tables[i].cached->pages_from_cache;
-		report->pages_from_heap += state->tables[i].cached->pages_from_heap;
+		for (int t = 0; t < state->inputs[i].table_count; t++)
+		{
+			CachedScan *cached = state->inputs[i].tables[t].cached;
+
+			if (cached == NULL)
+				continue;
+			report->pages_from_cache += cached->pages_from_cache;
+			report->pages_from_heap += cached->pages_from_heap;
+		}
 	}
 	report->is_filled = true;
-}
-
-static void
-indent(ExplainState *es)
-{
-	appendStringInfoSpaces(es->str, es->indent * 2);
 }
 
 static void
@@ -309,16 +465,15 @@ explain_custom_scan(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	PenumbraScanState *state = (PenumbraScanState *) node;
 
-	if (((Scan *) node->ss.ps.plan)->scanrelid == 0 || es->verbose)
-		explain_tables(state->pipeline, es);
-	else
-		explain_exprs("Columns", state->pipeline->columns, deparse_context(state->pipeline), es);
-	explain_stages(state->pipeline, es);
+	explain_pipeline(state->pipeline,
+					 ((Scan *) node->ss.ps.plan)->scanrelid == 0 || es->verbose, es);
 	if (state->report.ordinary_reason != NULL)
 		ExplainPropertyText("Ordinary Plan Used", state->report.ordinary_reason, es);
 	if (!es->analyze)
 	{
-		explain_operator_names(state->pipeline, es);
+		/* Where there are several scans, the tree of stages says it. */
+		if (list_length(pipeline_scans(state->pipeline)) == 1)
+			explain_operator_names(state->pipeline, es);
 		return;
 	}
 	if (state->parallel != NULL)

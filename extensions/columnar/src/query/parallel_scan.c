@@ -74,13 +74,13 @@ parallel_scan_install(CustomExecMethods *methods)
 bool
 parallel_scan_claim(PenumbraScanState *state)
 {
-	CachedScan *cached = state->tables[0].cached;
+	CachedScan *cached = state->inputs[0].tables[0].cached;
 	BlockNumber from_cache = cached->pages_from_cache;
 	BlockNumber from_heap = cached->pages_from_heap;
 	uint64		begin = (uint64) cache_chunk_pages *
 		pg_atomic_fetch_add_u32(&state->parallel->next_part, 1);
 
-	Assert(state->table_count == 1);
+	Assert(state->input_count == 1 && state->inputs[0].table_count == 1);
 	if (begin >= cached->nblocks)
 		return false;
 	cache_scan_prove_part(cached, (BlockNumber) begin,

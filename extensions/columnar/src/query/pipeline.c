@@ -1,14 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * pipeline.c
- *	  Building, copying and (de)serialising pipelines.
+ *	  Building, walking and (de)serialising pipelines.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
-
-#include "nodes/makefuncs.h"
-#include "nodes/nodeFuncs.h"
 
 #include "query/pipeline.h"
 
@@ -16,18 +13,10 @@ Pipeline *
 pipeline_copy(const Pipeline *pipeline)
 {
 	Pipeline   *copy = palloc(sizeof(Pipeline));
-	ListCell   *lc;
 
 	*copy = *pipeline;
-	copy->stages = NIL;
-	foreach(lc, pipeline->stages)
-	{
-		PipelineStage *stage = palloc(sizeof(PipelineStage));
-
-		*stage = *(PipelineStage *) lfirst(lc);
-		copy->stages = lappend(copy->stages, stage);
-	}
 	copy->runtime_exprs = NIL;
+	copy->is_checked = false;
 	copy->output_map = NIL;
 	return copy;
 }
@@ -39,26 +28,73 @@ pipeline_add_stage(Pipeline *pipeline, PipelineStageKind kind, List *exprs)
 
 	stage->kind = kind;
 	stage->exprs = exprs;
-	pipeline->stages = lappend(pipeline->stages, stage);
+	if (pipeline->top != NULL)
+		stage->inputs = list_make1(pipeline->top);
+	pipeline->top = stage;
 	return stage;
 }
 
 List *
-pipeline_outputs(const Pipeline *pipeline)
+pipeline_outputs(const PipelineStage *stage)
 {
-	List	   *outputs = pipeline->columns;
+	switch (stage->kind)
+	{
+		case PIPELINE_SCAN:
+			return stage->exprs;
+		case PIPELINE_PROJECTION:
+			return stage->names != NIL ? stage->names : stage->exprs;
+		case PIPELINE_AGGREGATION:
+			return list_concat_copy(stage->exprs, stage->aggrefs);
+		case PIPELINE_FILTER:
+		case PIPELINE_SORT:
+			return pipeline_outputs(linitial(stage->inputs));
+		case PIPELINE_JOIN:
+			{
+				List	   *probe = pipeline_outputs(linitial(stage->inputs));
+				List	   *build = pipeline_outputs(lsecond(stage->inputs));
+
+				if (stage->join_kind == PENUMBRA_JOIN_SEMI || stage->join_kind == PENUMBRA_JOIN_ANTI)
+					return probe;
+				if (stage->join_kind == PENUMBRA_JOIN_RIGHT_SEMI ||
+					stage->join_kind == PENUMBRA_JOIN_RIGHT_ANTI)
+					return build;
+				return list_concat_copy(probe, build);
+			}
+	}
+	return NIL;
+}
+
+static void
+collect_stages(PipelineStage *stage, List **stages)
+{
 	ListCell   *lc;
 
-	foreach(lc, pipeline->stages)
-	{
-		PipelineStage *stage = lfirst(lc);
+	foreach(lc, stage->inputs)
+		collect_stages(lfirst(lc), stages);
+	*stages = lappend(*stages, stage);
+}
 
-		if (stage->kind == PIPELINE_PROJECTION)
-			outputs = stage->exprs;
-		else if (stage->kind == PIPELINE_AGGREGATION)
-			outputs = list_concat_copy(stage->exprs, stage->aggrefs);
+List *
+pipeline_stages(const Pipeline *pipeline)
+{
+	List	   *stages = NIL;
+
+	collect_stages(pipeline->top, &stages);
+	return stages;
+}
+
+List *
+pipeline_scans(const Pipeline *pipeline)
+{
+	List	   *scans = pipeline_stages(pipeline);
+	ListCell   *lc;
+
+	foreach(lc, scans)
+	{
+		if (((PipelineStage *) lfirst(lc))->kind != PIPELINE_SCAN)
+			scans = foreach_delete_current(scans, lc);
 	}
-	return outputs;
+	return scans;
 }
 
 int
@@ -79,79 +115,70 @@ pipeline_find_expr(const List *exprs, const Node *expr)
 	return -1;
 }
 
-static Node *
-normalize_mutator(Node *node, void *context)
+/* ---------------------------------------------------------------- as lists */
+
+static List *
+stage_to_list(const PipelineStage *stage)
 {
-	Index		relid = *(Index *) context;
+	List	   *inputs = NIL;
+	List	   *fields;
+	ListCell   *lc;
 
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, Var))
-	{
-		Var		   *var = (Var *) node;
-
-		if (var->varno == relid && var->varlevelsup == 0)
-			return (Node *) makeVar(PIPELINE_VARNO, var->varattno, var->vartype,
-									var->vartypmod, var->varcollid, 0);
-		return copyObject(node);
-	}
-	if (IsA(node, PlaceHolderVar))
-		return normalize_mutator((Node *) ((PlaceHolderVar *) node)->phexpr, context);
-	return expression_tree_mutator(node, normalize_mutator, context);
+	foreach(lc, stage->inputs)
+		inputs = lappend(inputs, stage_to_list(lfirst(lc)));
+	fields = list_make5(makeInteger(stage->kind), inputs, stage->exprs, stage->names,
+						stage->aggrefs);
+	fields = list_concat(fields, list_make3(stage->sort_flags, stage->limit, stage->offset));
+	fields = list_concat(fields, list_make3(makeInteger((int) stage->relation_oid),
+											stage->table_oids, stage->table_attnos));
+	return list_concat(fields, list_make3(makeInteger(stage->join_kind), stage->join_keys,
+										  makeBoolean(stage->is_null_aware)));
 }
 
-Node *
-pipeline_normalize(Node *node, Index relid)
+static PipelineStage *
+stage_from_list(List *fields)
 {
-	return normalize_mutator(node, &relid);
+	PipelineStage *stage = palloc0(sizeof(PipelineStage));
+	ListCell   *lc;
+
+	stage->kind = intVal(list_nth(fields, 0));
+	foreach(lc, (List *) list_nth(fields, 1))
+		stage->inputs = lappend(stage->inputs, stage_from_list(lfirst(lc)));
+	stage->exprs = list_nth(fields, 2);
+	stage->names = list_nth(fields, 3);
+	stage->aggrefs = list_nth(fields, 4);
+	stage->sort_flags = list_nth(fields, 5);
+	stage->limit = list_nth(fields, 6);
+	stage->offset = list_nth(fields, 7);
+	stage->relation_oid = (Oid) intVal(list_nth(fields, 8));
+	stage->table_oids = list_nth(fields, 9);
+	stage->table_attnos = list_nth(fields, 10);
+	stage->join_kind = intVal(list_nth(fields, 11));
+	stage->join_keys = list_nth(fields, 12);
+	stage->is_null_aware = boolVal(list_nth(fields, 13));
+	return stage;
 }
 
 List *
 pipeline_to_list(const Pipeline *pipeline)
 {
-	List	   *stages = NIL;
-	ListCell   *lc;
+	List	   *list = list_make5(stage_to_list(pipeline->top), pipeline->runtime_exprs,
+								  pipeline->output_map, makeBoolean(pipeline->has_barrier),
+								  pipeline->names);
 
-	foreach(lc, pipeline->stages)
-	{
-		PipelineStage *stage = lfirst(lc);
-		List	   *fields = list_make3(makeInteger(stage->kind), stage->exprs, stage->aggrefs);
-
-		fields = lappend(fields, stage->sort_flags);
-		fields = lappend(fields, stage->limit);
-		fields = lappend(fields, stage->offset);
-		stages = lappend(stages, fields);
-	}
-	return list_concat(list_make5(pipeline->table_oids, pipeline->table_attnos, pipeline->columns,
-								  stages, pipeline->runtime_exprs),
-					   list_make3(pipeline->output_map,
-								  makeInteger((int) pipeline->relation_oid),
-								  makeBoolean(pipeline->has_barrier)));
+	return lappend(list, makeBoolean(pipeline->is_checked));
 }
 
 Pipeline *
 pipeline_from_list(List *list)
 {
 	Pipeline   *pipeline = palloc0(sizeof(Pipeline));
-	ListCell   *lc;
 
-	pipeline->table_oids = list_nth(list, 0);
-	pipeline->table_attnos = list_nth(list, 1);
-	pipeline->columns = list_nth(list, 2);
-	foreach(lc, (List *) list_nth(list, 3))
-	{
-		List	   *fields = lfirst(lc);
-		PipelineStage *stage;
-
-		stage = pipeline_add_stage(pipeline, intVal(linitial(fields)), lsecond(fields));
-		stage->aggrefs = lthird(fields);
-		stage->sort_flags = lfourth(fields);
-		stage->limit = list_nth(fields, 4);
-		stage->offset = list_nth(fields, 5);
-	}
-	pipeline->runtime_exprs = list_nth(list, 4);
-	pipeline->output_map = list_nth(list, 5);
-	pipeline->relation_oid = (Oid) intVal(list_nth(list, 6));
-	pipeline->has_barrier = boolVal(list_nth(list, 7));
+	pipeline->top = stage_from_list(linitial(list));
+	pipeline->runtime_exprs = lsecond(list);
+	pipeline->output_map = lthird(list);
+	pipeline->has_barrier = boolVal(lfourth(list));
+	pipeline->names = list_nth(list, 4);
+	pipeline->is_checked = boolVal(list_nth(list, 5));
 	return pipeline;
 }

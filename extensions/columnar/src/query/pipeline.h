@@ -1,13 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * pipeline.h
- *	  What one Penumbra node runs: tables, their columns, and the stages over
- *	  them.  Built while planning, carried as CustomScan.custom_private.
+ *	  What one Penumbra node runs: a tree of stages from tables to the rows
+ *	  that leave it.  Built while planning, carried as CustomScan.custom_private.
  *
- * All expressions are PostgreSQL's, with every Var of the table renumbered to
- * PIPELINE_VARNO (set_plan_references() never sees custom_private, so range
- * table indexes would go stale).  An expression of a stage may use any
- * expression that the stage before it outputs: it is found there by equal().
+ * Expressions are PostgreSQL's, with every Var renumbered: its varno is a name,
+ * see names.h, and nothing of outer joins is kept
+ * in it (set_plan_references() never sees custom_private, so range table
+ * indexes would go stale; and a subquery's stages stand in the same tree as
+ * those of the query around it).  An expression of a stage may use any
+ * expression that its inputs output: it is found there by equal().
+ *
+ * A stage does not change once another one has it as input, so pipelines share
+ * them.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,14 +24,16 @@
 #include "nodes/pathnodes.h"
 #include "nodes/primnodes.h"
 
-#define PIPELINE_VARNO 1
+#include "penumbra/engine.h"
 
 typedef enum PipelineStageKind
 {
+	PIPELINE_SCAN,
 	PIPELINE_FILTER,
 	PIPELINE_PROJECTION,
 	PIPELINE_AGGREGATION,
-	PIPELINE_SORT
+	PIPELINE_SORT,
+	PIPELINE_JOIN
 } PipelineStageKind;
 
 #define PIPELINE_SORT_DESCENDING	1
@@ -35,37 +42,47 @@ typedef enum PipelineStageKind
 typedef struct PipelineStage
 {
 	PipelineStageKind kind;
-	List	   *exprs;			/* conjuncts, outputs, group keys or sort keys */
+	List	   *inputs;			/* of PipelineStage *: none of a scan; a join's probe and build side */
+	List	   *exprs;			/* conjuncts, outputs, group keys or sort keys; the columns of a scan, Vars */
+	List	   *names;			/* of a projection: what its outputs are called above; NIL: as they are */
 	List	   *aggrefs;		/* of an aggregation */
 	List	   *sort_flags;		/* integers, by sort key */
 	Node	   *limit;			/* of a sort: int8 expressions or NULL */
 	Node	   *offset;
+	Oid			relation_oid;	/* of a scan: whose columns the Vars number, the table or the parent of all */
+	List	   *table_oids;		/* the tables read, one or several partitions */
+	List	   *table_attnos;	/* per table an integer list, by scan column */
+	PenumbraJoinKind join_kind;
+	bool		is_null_aware;	/* of an anti join: NOT IN */
+	List	   *join_keys;		/* OpExprs: an equality of a probe side's and a build side's expression */
 } PipelineStage;
 
 typedef struct Pipeline
 {
-	Oid			relation_oid;	/* whose columns the Vars number: the table, or the parent of all */
-	List	   *table_oids;		/* the tables read, one or several partitions */
-	List	   *table_attnos;	/* per table an integer list, by scan column */
-	List	   *columns;		/* Vars: the scan's columns */
-	List	   *stages;			/* of PipelineStage * */
+	PipelineStage *top;
 	List	   *runtime_exprs;	/* evaluated by PostgreSQL when the node starts */
+	bool		is_checked;		/* the engine takes it; runtime_exprs are known */
 	bool		has_barrier;	/* row-level security or a security barrier hides rows: counts are not shown */
 	bool		holds_rows;		/* while planning: no row leaves before the last is computed */
 	List	   *output_map;		/* per column of custom_scan_tlist: engine output, or -1 for NULL */
+	List	   *names;			/* of a node: what EXPLAIN calls the Vars' relations, see names.h */
 } Pipeline;
 
+/* A pipeline that can be extended or finished without changing the other. */
 extern Pipeline *pipeline_copy(const Pipeline *pipeline);
+/* A stage over the last, which it takes the place of; that may be NULL, below a scan. */
 extern PipelineStage *pipeline_add_stage(Pipeline *pipeline, PipelineStageKind kind, List *exprs);
 
-/* The expressions that the last stage outputs. */
-extern List *pipeline_outputs(const Pipeline *pipeline);
+/* The expressions that the stage outputs. */
+extern List *pipeline_outputs(const PipelineStage *stage);
+
+/* The stages without inputs, in the order in which a plan is made of them. */
+extern List *pipeline_scans(const Pipeline *pipeline);
+/* Every stage, inputs first. */
+extern List *pipeline_stages(const Pipeline *pipeline);
 
 /* The expression's place in the list, or -1.  Lists of columns can be long. */
 extern int	pipeline_find_expr(const List *exprs, const Node *expr);
-
-/* A copy of the expression with Vars of relid renumbered and PlaceHolderVars removed. */
-extern Node *pipeline_normalize(Node *node, Index relid);
 
 extern List *pipeline_to_list(const Pipeline *pipeline);
 extern Pipeline *pipeline_from_list(List *list);

@@ -16,14 +16,20 @@
 #include "optimizer/planner.h"
 #include "utils/guc.h"
 
+#include "query/custom_scan.h"
+#include "query/explain.h"
 #include "query/paths.h"
 #include "query/planner.h"
+#include "query/planning.h"
+#include "query/refusal.h"
+#include "query/require.h"
 
 int			penumbra_mode = MODE_AUTO;
 int			penumbra_workers = -1;
 
 static planner_hook_type previous_planner_hook = NULL;
 static set_rel_pathlist_hook_type previous_set_rel_pathlist_hook = NULL;
+static set_join_pathlist_hook_type previous_set_join_pathlist_hook = NULL;
 static create_upper_paths_hook_type previous_create_upper_paths_hook = NULL;
 
 static const struct config_enum_entry mode_options[] = {
@@ -76,6 +82,19 @@ penumbra_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTb
 }
 
 static void
+penumbra_set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel,
+						   RelOptInfo *inner_rel, JoinType join_type, JoinPathExtraData *extra)
+{
+	Planning   *planning;
+
+	if (previous_set_join_pathlist_hook)
+		previous_set_join_pathlist_hook(root, joinrel, outer_rel, inner_rel, join_type, extra);
+	planning = planning_current();
+	if (planning != NULL && planning->tables != NIL)
+		paths_add_join(root, joinrel, outer_rel, inner_rel, join_type, extra);
+}
+
+static void
 penumbra_create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 							RelOptInfo *output_rel, void *extra)
 {
@@ -84,7 +103,8 @@ penumbra_create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptIn
 	if (previous_create_upper_paths_hook)
 		previous_create_upper_paths_hook(root, stage, input_rel, output_rel, extra);
 	planning = planning_current();
-	if (planning != NULL && planning->tables != NIL)
+	if (planning != NULL && planning->is_enabled &&
+		(planning->tables != NIL || root->parent_root != NULL))
 		paths_add_upper(root, stage, input_rel, output_rel, extra);
 }
 
@@ -132,6 +152,8 @@ planner_install_hooks(void)
 	planner_hook = penumbra_planner;
 	previous_set_rel_pathlist_hook = set_rel_pathlist_hook;
 	set_rel_pathlist_hook = penumbra_set_rel_pathlist;
+	previous_set_join_pathlist_hook = set_join_pathlist_hook;
+	set_join_pathlist_hook = penumbra_set_join_pathlist;
 	previous_create_upper_paths_hook = create_upper_paths_hook;
 	create_upper_paths_hook = penumbra_create_upper_paths;
 }

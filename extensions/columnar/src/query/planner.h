@@ -16,8 +16,4 @@ extern void planner_define_settings(void);
 /* Planner, EXPLAIN and custom-scan hooks; works without the cache region (then nothing is planned). */
 extern void planner_install_hooks(void);
 
-/* Shared memory of the refusal counters; only when preloaded. */
-extern Size refusal_shmem_bytes(void);
-extern void refusal_shmem_startup(void);
-
 #endif							/* PENUMBRA_PLANNER_H */

@@ -18,7 +18,8 @@
 #include "optimizer/optimizer.h"
 #include "utils/spccache.h"
 
-#include "query/paths.h"
+#include "query/planning.h"
+#include "query/price.h"
 
 /*
  * Planning it, building the plan, pinning chunks, starting the engine: about
@@ -32,6 +33,12 @@
 #define VALIDATION_COST_PER_DEAR_PAGE 0.035
 /* A value in a vector, against a tuple of the row executor. */
 #define VALUE_COST (cpu_tuple_cost / 50)
+/* A row that a join's table is built of, and one that looks for its matches there; per key. */
+#define BUILD_VALUES 8
+#define PROBE_VALUES 4
+/* The same in a table that no cache holds. */
+#define MISSED_PROBE_VALUES 12
+#define CACHE_BYTES (1024.0 * 1024)
 /* A row that leaves the engine as a slot. */
 #define EMISSION_COST (cpu_tuple_cost * 2)
 /*
@@ -135,6 +142,30 @@ block(PlannedPipeline *planned, Cost work)
 {
 	planned->startup_cost += planned->run_cost + work;
 	planned->run_cost = 0;
+}
+
+void
+price_filter(PlannedPipeline *planned, int columns, double rows)
+{
+	planned->run_cost += planned->rows * columns * VALUE_COST /
+		(1 + price_threads(planned->input_rows));
+	planned->rows = rows;
+}
+
+void
+price_join(PlannedPipeline *planned, const PlannedPipeline *build, int keys, int build_columns,
+		  int conditions, double pairs, double rows)
+{
+	double		threads = 1 + price_threads(planned->input_rows + build->input_rows);
+	double		table_bytes = build->rows * (16 + 8 * (keys + build_columns));
+	double		probe_values = table_bytes > CACHE_BYTES ? MISSED_PROBE_VALUES : PROBE_VALUES;
+
+	planned->startup_cost += build->startup_cost + build->run_cost +
+		build->rows * (BUILD_VALUES * Max(keys, 1) + build_columns) * VALUE_COST / threads;
+	planned->run_cost += (planned->rows * probe_values * keys + pairs * (1 + conditions) +
+						  rows * build_columns) * VALUE_COST / threads;
+	planned->input_rows += build->input_rows;
+	planned->rows = rows;
 }
 
 void

@@ -22,8 +22,7 @@
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
-#include "query/paths.h"
-#include "query/planner.h"
+#include "query/refusal.h"
 
 #define REASON_BYTES 112
 #define REASON_SLOTS 256

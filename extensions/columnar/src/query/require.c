@@ -24,7 +24,8 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "query/paths.h"
+#include "query/custom_path.h"
+#include "query/require.h"
 
 typedef struct PlanFinding
 {

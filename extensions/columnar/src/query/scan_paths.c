@@ -26,7 +26,13 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "query/paths_internal.h"
+#include "query/custom_path.h"
+#include "query/names.h"
+#include "query/paths.h"
+#include "query/planned.h"
+#include "query/planning.h"
+#include "query/price.h"
+#include "query/stored_form.h"
 #include "query/translate.h"
 
 /* Smaller tables are not worth a look unless penumbra.mode demands it. */
@@ -139,15 +145,17 @@ attno_array(List *attnos)
  * by those whose values are known.  Quals that can fail never skip anything.
  */
 static void
-examine_quals(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte, Relation relation,
+examine_quals(PlannerInfo *root, PlannedTable *table, Relation relation,
 			  const AttrNumber *attnums)
 {
 	RelOptInfo *rel = table->rel;
-	Translation *translation = translation_begin(paths_pipeline_begin(root, rte, table->attnos), NULL);
+	PipelineStage *scan = planned_begin_scan(root, rel->relid, table->attnos)->top;
+	Translation *translation = translation_begin(NULL, NULL);
 	PenumbraExpr *conjuncts = palloc(sizeof(PenumbraExpr) * list_length(rel->baserestrictinfo));
 	int			count = 0;
 	ListCell   *lc;
 
+	translation_add_scan(translation, scan);
 	foreach(lc, rel->baserestrictinfo)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
@@ -160,7 +168,7 @@ examine_quals(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte, Relati
 		qual->rinfo = rinfo;
 		table->quals = lappend(table->quals, qual);
 		translation->runtime_exprs = NIL;
-		expr = translate_expr(translation, pipeline_normalize((Node *) rinfo->clause, rel->relid));
+		expr = translate_expr(translation, names_normalize(root, (Node *) rinfo->clause));
 		if (expr < 0)
 		{
 			qual->refusal = pstrdup(translation->reason);
@@ -177,7 +185,8 @@ examine_quals(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte, Relati
 		translation_add_filter(translation, conjuncts, count) && translation_finish(translation))
 		table->skipped_share = cache_estimate_skipped(relation, attnums,
 													  list_length(table->attnos),
-													  translation->plan, translation->scan);
+													  translation->plan,
+													  linitial_int(translation->scans));
 	translation_end(translation);
 }
 
@@ -237,156 +246,11 @@ examine_table(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation r
 	table->rel = rel;
 	table->oid = rte->relid;
 	if (rel->baserestrictinfo != NIL)
-		examine_quals(root, table, rte, relation, attnums);
+		examine_quals(root, table, relation, attnums);
 	return table;
 }
 
-/* ---------------------------------------------------------------- pipelines over tables */
-
-static bool
-has_barrier(const PlannerInfo *root)
-{
-	ListCell   *lc;
-
-	for (; root != NULL; root = root->parent_root)
-	{
-		foreach(lc, root->parse->rtable)
-		{
-			RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
-
-			if (rte->security_barrier || rte->securityQuals != NIL)
-				return true;
-		}
-	}
-	return false;
-}
-
-/*
- * Whether rows may be hidden from the user.  Leakproof quals of his are pushed
- * down past a barrier and then have the same security level as its own, so
- * the quals themselves do not tell.  Looked up once per query level: a table
- * of thousands of partitions would do it for each.
- */
-static bool
-is_below_barrier(const PlannerInfo *root)
-{
-	Planning   *planning = planning_current();
-
-	if (planning->barrier_root != root)
-	{
-		planning->barrier_root = root;
-		planning->is_below_barrier = has_barrier(root);
-	}
-	return planning->is_below_barrier;
-}
-
-/* Scan columns of one relation, with no stage yet. */
-Pipeline *
-paths_pipeline_begin(PlannerInfo *root, RangeTblEntry *rte, List *attnos)
-{
-	Pipeline   *pipeline = palloc0(sizeof(Pipeline));
-	ListCell   *lc;
-
-	pipeline->relation_oid = rte->relid;
-	pipeline->has_barrier = is_below_barrier(root);
-	foreach(lc, attnos)
-	{
-		AttrNumber	attno = lfirst_int(lc);
-		Oid			type;
-		int32		typmod;
-		Oid			collation;
-
-		get_atttypetypmodcoll(rte->relid, attno, &type, &typmod, &collation);
-		pipeline->columns = lappend(pipeline->columns,
-									makeVar(PIPELINE_VARNO, attno, type, typmod, collation, 0));
-	}
-	return pipeline;
-}
-
-static Cost
-qual_cost(PlannerInfo *root, RestrictInfo *rinfo)
-{
-	QualCost	cost;
-
-	cost_qual_eval_node(&cost, (Node *) rinfo, root);
-	return cost.per_tuple;
-}
-
-/* A leakproof qual may see every row. */
-static Index
-qual_level(const RestrictInfo *rinfo)
-{
-	return rinfo->leakproof ? 0 : rinfo->security_level;
-}
-
-/* By security level, then by cost, as PostgreSQL evaluates them; stable. */
-static List *
-sort_quals(PlannerInfo *root, List *restrictinfos)
-{
-	List	   *sorted = NIL;
-	ListCell   *lc;
-
-	foreach(lc, restrictinfos)
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		Cost		cost = qual_cost(root, rinfo);
-		int			place = list_length(sorted);
-
-		while (place > 0)
-		{
-			RestrictInfo *before = list_nth_node(RestrictInfo, sorted, place - 1);
-
-			if (qual_level(before) < qual_level(rinfo) ||
-				(qual_level(before) == qual_level(rinfo) &&
-				 qual_cost(root, before) <= cost))
-				break;
-			place--;
-		}
-		sorted = list_insert_nth(sorted, place, rinfo);
-	}
-	return sorted;
-}
-
-/*
- * Adds the quals as filters, one per security level, so that no row reaches a
- * leaky qual before a barrier below it has passed it; nor does its zone map,
- * since EXPLAIN ANALYZE shows how many chunks were skipped.
- */
-void
-paths_add_filters(PlannerInfo *root, Pipeline *pipeline, List *restrictinfos, Index relid)
-{
-	PipelineStage *stage = NULL;
-	Index		level = 0;
-	ListCell   *lc;
-
-	foreach(lc, sort_quals(root, restrictinfos))
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		Node	   *clause = pipeline_normalize((Node *) rinfo->clause, relid);
-
-		if (stage == NULL || qual_level(rinfo) != level)
-			stage = pipeline_add_stage(pipeline, PIPELINE_FILTER, NIL);
-		level = qual_level(rinfo);
-		stage->exprs = lappend(stage->exprs, clause);
-	}
-}
-
-bool
-paths_check(Pipeline *pipeline)
-{
-	Translation *translation = translation_begin(pipeline, NULL);
-	bool		is_taken = translation_add_stages(translation, pipeline);
-
-	if (is_taken)
-	{
-		pipeline->runtime_exprs = translation->runtime_exprs;
-		pipeline->holds_rows = penumbra_plan_can_be_unsupported_late(translation->plan);
-	}
-	else
-		planning_refuse(pstrdup(translation->reason));
-	translation_end(translation);
-	return is_taken;
-}
+/* ---------------------------------------------------------------- scans */
 
 /*
  * Splits the quals into those of the engine and those that PostgreSQL keeps.
@@ -424,33 +288,6 @@ split_quals(const PlannedTable *table, bool is_parallel, List **pushed, List **k
 	}
 }
 
-/* Where Penumbra is forced there is no choice. */
-void
-paths_offer(RelOptInfo *rel, PenumbraPath *path)
-{
-	if (MODE_IS_FORCED())
-	{
-		rel->pathlist = list_make1(path);
-		rel->partial_pathlist = NIL;
-	}
-	else
-		add_path(rel, &path->custom.path);
-}
-
-int
-paths_count_columns(List *exprs)
-{
-	List	   *vars = pull_var_clause((Node *) exprs, PVC_RECURSE_AGGREGATES |
-									   PVC_RECURSE_WINDOWFUNCS | PVC_RECURSE_PLACEHOLDERS);
-	Bitmapset  *attnos = NULL;
-	ListCell   *lc;
-
-	foreach(lc, vars)
-		attnos = bms_add_member(attnos, lfirst_node(Var, lc)->varattno -
-								FirstLowInvalidHeapAttributeNumber);
-	return bms_num_members(attnos);
-}
-
 /* Plain columns only: anything else would have to be in custom_scan_tlist too. */
 static bool
 target_is_columns(RelOptInfo *rel)
@@ -467,18 +304,18 @@ target_is_columns(RelOptInfo *rel)
 
 /* The engine's part of a scan, which outputs `outputs`; NULL: refused. */
 static Pipeline *
-make_scan_pipeline(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte, List *pushed,
-				   List *outputs)
+make_scan_pipeline(PlannerInfo *root, PlannedTable *table, List *pushed, List *outputs)
 {
-	Pipeline   *pipeline = paths_pipeline_begin(root, rte, table->attnos);
-	List	   *normalized = (List *) pipeline_normalize((Node *) outputs, table->rel->relid);
+	Pipeline   *pipeline = planned_begin_scan(root, table->rel->relid, table->attnos);
+	PipelineStage *scan = pipeline->top;
+	List	   *normalized = (List *) names_normalize(root, (Node *) outputs);
 
-	pipeline->table_oids = list_make1_oid(table->oid);
-	pipeline->table_attnos = list_make1(table->attnos);
-	paths_add_filters(root, pipeline, pushed, table->rel->relid);
-	if (!equal(normalized, pipeline->columns))
+	scan->table_oids = list_make1_oid(table->oid);
+	scan->table_attnos = list_make1(table->attnos);
+	planned_add_filters(root, pipeline, pushed);
+	if (!equal(normalized, scan->exprs))
 		pipeline_add_stage(pipeline, PIPELINE_PROJECTION, normalized);
-	if (!paths_check(pipeline))
+	if (!planned_check(pipeline))
 		return NULL;
 	for (int i = 0; i < list_length(outputs); i++)
 		pipeline->output_map = lappend_int(pipeline->output_map, i);
@@ -490,8 +327,8 @@ make_scan_pipeline(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte, L
  * partial path for workers.  NULL: refused.
  */
 static PenumbraPath *
-make_scan_path(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte, Path *replaced,
-			   const PenumbraPath *serial, int workers)
+make_scan_path(PlannerInfo *root, PlannedTable *table, Path *replaced, const PenumbraPath *serial,
+			   int workers)
 {
 	RelOptInfo *rel = table->rel;
 	PlannedPipeline planned = {.rel = rel, .workers = workers};
@@ -510,11 +347,11 @@ make_scan_path(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte, Path 
 	if (serial != NULL && list_length(serial->kept_quals) == list_length(kept))
 		planned.pipeline = serial->pipeline;
 	else
-		planned.pipeline = make_scan_pipeline(root, table, rte, pushed, outputs);
+		planned.pipeline = make_scan_pipeline(root, table, pushed, outputs);
 	if (planned.pipeline == NULL)
 		return NULL;
 	clauses = extract_actual_clauses(pushed, false);
-	price_scan(&planned, list_make1(table), paths_count_columns(clauses),
+	price_scan(&planned, list_make1(table), planned_count_columns(clauses),
 			  list_length(outputs),
 			  clamp_row_est(rel->tuples * clauselist_selectivity(root, pushed, 0, JOIN_INNER, NULL)),
 			  rel->tuples);
@@ -570,7 +407,7 @@ is_simply_updatable(PlannerInfo *root)
 }
 
 static void
-add_scan_paths(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte)
+add_scan_paths(PlannerInfo *root, PlannedTable *table)
 {
 	RelOptInfo *rel = table->rel;
 	Path	   *ordinary = custom_path_cheapest_ordinary(rel, true);
@@ -588,19 +425,18 @@ add_scan_paths(PlannerInfo *root, PlannedTable *table, RangeTblEntry *rte)
 	if (rel->consider_parallel)
 		workers = compute_parallel_worker(rel, rel->pages, -1, max_parallel_workers_per_gather);
 	refuse_quals(table);
-	serial = make_scan_path(root, table, rte, ordinary, NULL, 0);
+	serial = make_scan_path(root, table, ordinary, NULL, 0);
 	if (serial == NULL)
 		return;
 	if (workers > 0 && rel->partial_pathlist != NIL)
-		parallel = make_scan_path(root, table, rte, linitial(rel->partial_pathlist), serial,
-								  workers);
-	paths_offer(rel, serial);
+		parallel = make_scan_path(root, table, linitial(rel->partial_pathlist), serial, workers);
+	planned_offer(rel, serial);
 	if (parallel != NULL)
 		add_partial_path(rel, &parallel->custom.path);
 }
 
 PlannedTable *
-paths_find_table(RelOptInfo *rel)
+planned_find_table(RelOptInfo *rel)
 {
 	ListCell   *lc;
 
@@ -615,14 +451,15 @@ paths_find_table(RelOptInfo *rel)
 }
 
 PlannedTable *
-paths_table_of_tree(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
+planned_table_of_rel(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 {
-	PlannedTable *table = paths_find_table(rel);
+	PlannedTable *table = planned_find_table(rel);
 	Relation	relation;
 
 	if (table != NULL)
 		return table;
-	if (rte->rtekind != RTE_RELATION || is_target_or_locked(root, rel))
+	if (rte->rtekind != RTE_RELATION || rte->relid < FirstNormalObjectId ||
+		is_target_or_locked(root, rel))
 		return NULL;
 	relation = table_open(rte->relid, NoLock);
 	table = examine_table(root, rel, rte, relation, true);
@@ -656,5 +493,5 @@ paths_add_scan(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 	if (table == NULL)
 		return;
 	planning->tables = lappend(planning->tables, table);
-	add_scan_paths(root, table, rte);
+	add_scan_paths(root, table);
 }

@@ -26,7 +26,7 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/fmgroids.h"
 
-#include "query/paths_internal.h"
+#include "query/stored_form.h"
 
 static bool
 is_stored_form_function(Oid function_oid, void *context)

@@ -28,8 +28,9 @@ typedef struct RuntimeValue
 typedef struct Translation
 {
 	PenumbraPlan *plan;
-	PenumbraOperator scan;
+	List	   *scans;			/* of PenumbraOperator, in the order of pipeline_scans() */
 	PenumbraOperator current;	/* the operator made last, input of the next */
+	PenumbraOperator build;		/* conditions of a join: its build side, current is the probe side; else -1 */
 	List	   *inputs;			/* what the columns of the current stage stand for */
 	List	   *runtime_exprs;
 	const RuntimeValue *runtime_values; /* by runtime_exprs; NULL while planning */
@@ -40,7 +41,9 @@ typedef struct Translation
 	MemoryContext owner;
 } Translation;
 
-extern Translation *translation_begin(const Pipeline *pipeline, const RuntimeValue *values);
+/* runtime_exprs: those that the values are of. */
+extern Translation *translation_begin(List *runtime_exprs, const RuntimeValue *values);
+extern bool translation_add_scan(Translation *translation, PipelineStage *stage);
 /* False: refused, see translation->reason. */
 extern bool translation_add_filter(Translation *translation, const PenumbraExpr *conjuncts, int count);
 /* Adds all stages and finishes the plan.  False: refused, see translation->reason. */
@@ -53,6 +56,9 @@ extern PenumbraExpr translate_expr(Translation *translation, Node *node);
 
 /* Engine type of a PostgreSQL type, domains resolved. */
 extern bool translate_type(Oid type_oid, PenumbraType *type);
+
+/* As what values of two types can be joined; false: by no equality of the engine. */
+extern bool translate_join_type(PenumbraType a, PenumbraType b, PenumbraType *wide);
 
 /* function_map.c */
 typedef enum FunctionShape

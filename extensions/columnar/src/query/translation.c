@@ -62,6 +62,18 @@ translate_type(Oid type_oid, PenumbraType *type)
 	return cache_type_of(getBaseType(type_oid), type);
 }
 
+bool
+translate_join_type(PenumbraType a, PenumbraType b, PenumbraType *wide)
+{
+	bool		are_integers = (a == PENUMBRA_INT2 || a == PENUMBRA_INT4 || a == PENUMBRA_INT8) &&
+		(b == PENUMBRA_INT2 || b == PENUMBRA_INT4 || b == PENUMBRA_INT8);
+	bool		are_floats = (a == PENUMBRA_FLOAT4 || a == PENUMBRA_FLOAT8) &&
+		(b == PENUMBRA_FLOAT4 || b == PENUMBRA_FLOAT8);
+
+	*wide = a == b ? a : are_integers ? PENUMBRA_INT8 : PENUMBRA_FLOAT8;
+	return a == b || are_integers || are_floats;
+}
+
 /* The type of an expression; false with the reason. */
 bool
 translate_type_of(Translation *translation, Node *node, PenumbraType *type)
@@ -388,7 +400,12 @@ translate_input(Translation *translation, Node *node)
 {
 	int			place = pipeline_find_expr(translation->inputs, node);
 
-	return place < 0 ? -1 : penumbra_plan_column(translation->plan, translation->current, place);
+	if (place < 0)
+		return -1;
+	if (translation->build >= 0)
+		return penumbra_plan_pair_column(translation->plan, translation->current,
+										 translation->build, place);
+	return penumbra_plan_column(translation->plan, translation->current, place);
 }
 
 static PenumbraExpr
@@ -480,7 +497,7 @@ add_projection(Translation *translation, PipelineStage *stage)
 																 translation->current,
 																 exprs, count)))
 		return false;
-	translation->inputs = stage->exprs;
+	translation->inputs = pipeline_outputs(stage);
 	return true;
 }
 
@@ -554,7 +571,7 @@ add_aggregation(Translation *translation, PipelineStage *stage)
 																  translation->current, keys,
 																  key_count, calls, call_count)))
 		return false;
-	translation->inputs = list_concat_copy(stage->exprs, stage->aggrefs);
+	translation->inputs = pipeline_outputs(stage);
 	return true;
 }
 
@@ -641,43 +658,82 @@ translation_finish(Translation *translation)
 	return false;
 }
 
-bool
-translation_add_stages(Translation *translation, const Pipeline *pipeline)
+/* The sides of a join's equality as one engine type; false: refused. */
+static bool
+match_types(Translation *translation, PenumbraJoinKey *key)
 {
-	ListCell   *lc;
+	PenumbraType probe = penumbra_plan_expr_type(translation->plan, key->probe);
+	PenumbraType build = penumbra_plan_expr_type(translation->plan, key->build);
+	PenumbraType wide;
 
-	foreach(lc, pipeline->stages)
+	if (probe == build)
+		return true;
+	if (!translate_join_type(probe, build, &wide))
 	{
-		PipelineStage *stage = lfirst(lc);
-		bool		is_taken = false;
-
-		switch (stage->kind)
-		{
-			case PIPELINE_FILTER:
-				is_taken = add_filter(translation, stage);
-				break;
-			case PIPELINE_PROJECTION:
-				is_taken = add_projection(translation, stage);
-				break;
-			case PIPELINE_AGGREGATION:
-				is_taken = add_aggregation(translation, stage);
-				break;
-			case PIPELINE_SORT:
-				is_taken = add_sort(translation, stage);
-				break;
-		}
-		if (!is_taken)
-			return false;
+		translation->reason = "join of different types";
+		return false;
 	}
-	return translation_finish(translation);
+	if (probe != wide)
+		key->probe = translate_call(translation, PENUMBRA_FN_CAST, wide, &key->probe, 1);
+	if (build != wide)
+		key->build = translate_call(translation, PENUMBRA_FN_CAST, wide, &key->build, 1);
+	return key->probe >= 0 && key->build >= 0;
 }
 
-/* ---------------------------------------------------------------- begin and end */
+static bool add_stage(Translation *translation, PipelineStage *stage);
 
-static void
-destroy_plan(void *arg)
+static bool
+add_join(Translation *translation, PipelineStage *stage)
 {
-	penumbra_plan_destroy(((Translation *) arg)->plan);
+	int			condition_count = list_length(stage->exprs);
+	PenumbraJoinKey *keys = palloc0(sizeof(PenumbraJoinKey) * Max(list_length(stage->join_keys), 1));
+	PenumbraExpr *conditions = palloc(sizeof(PenumbraExpr) * Max(condition_count, 1));
+	PenumbraJoin join = {.kind = stage->join_kind,.is_null_aware = stage->is_null_aware,.keys = keys,
+		.key_count = list_length(stage->join_keys),.conditions = conditions,
+	.condition_count = condition_count};
+	PenumbraOperator probe;
+	PenumbraOperator build;
+	List	   *probe_inputs;
+	List	   *build_inputs;
+	bool		is_taken;
+	ListCell   *lc;
+
+	if (!add_stage(translation, linitial(stage->inputs)))
+		return false;
+	probe = translation->current;
+	probe_inputs = translation->inputs;
+	if (!add_stage(translation, lsecond(stage->inputs)))
+		return false;
+	build = translation->current;
+	build_inputs = translation->inputs;
+	/* Without pairs PostgreSQL evaluates no condition. */
+	translation->conditional_depth++;
+	foreach(lc, stage->join_keys)
+	{
+		OpExpr	   *clause = lfirst_node(OpExpr, lc);
+		PenumbraJoinKey *key = &keys[foreach_current_index(lc)];
+
+		translation->current = probe;
+		translation->inputs = probe_inputs;
+		key->probe = translate_expr(translation, linitial(clause->args));
+		translation->current = build;
+		translation->inputs = build_inputs;
+		key->build = key->probe < 0 ? -1 : translate_expr(translation, lsecond(clause->args));
+		if (key->build < 0 || !translate_check_equality(translation, clause->inputcollid) ||
+			!match_types(translation, key))
+			return false;
+	}
+	translation->current = probe;
+	translation->build = build;
+	translation->inputs = list_concat_copy(probe_inputs, build_inputs);
+	is_taken = translate_args(translation, stage->exprs, conditions);
+	translation->build = -1;
+	translation->conditional_depth--;
+	if (!is_taken ||
+		!keep_operator(translation, penumbra_plan_add_join(translation->plan, probe, build, &join)))
+		return false;
+	translation->inputs = pipeline_outputs(stage);
+	return true;
 }
 
 /* The declared scale of numeric(p,s), -1 if there is none or it is negative. */
@@ -692,8 +748,70 @@ numeric_scale_of(Var *var)
 	return Max(scale, -1);
 }
 
+bool
+translation_add_scan(Translation *translation, PipelineStage *stage)
+{
+	int			count = list_length(stage->exprs);
+	PenumbraScanColumn *columns = palloc(sizeof(PenumbraScanColumn) * Max(count, 1));
+	ListCell   *lc;
+
+	foreach(lc, stage->exprs)
+	{
+		Var		   *var = lfirst_node(Var, lc);
+		PenumbraScanColumn *column = &columns[foreach_current_index(lc)];
+
+		if (!translate_type(var->vartype, &column->type))
+			elog(ERROR, "column of type %s in a Penumbra pipeline", format_type_be(var->vartype));
+		column->numeric_scale = column->type == PENUMBRA_NUMERIC ? numeric_scale_of(var) : -1;
+	}
+	if (!keep_operator(translation, penumbra_plan_add_scan(translation->plan, columns, count)))
+		return false;
+	translation->scans = lappend_int(translation->scans, translation->current);
+	translation->inputs = stage->exprs;
+	return true;
+}
+
+static bool
+add_stage(Translation *translation, PipelineStage *stage)
+{
+	if (stage->kind == PIPELINE_JOIN)
+		return add_join(translation, stage);
+	if (stage->inputs != NIL && !add_stage(translation, linitial(stage->inputs)))
+		return false;
+	switch (stage->kind)
+	{
+		case PIPELINE_SCAN:
+			return translation_add_scan(translation, stage);
+		case PIPELINE_FILTER:
+			return add_filter(translation, stage);
+		case PIPELINE_PROJECTION:
+			return add_projection(translation, stage);
+		case PIPELINE_AGGREGATION:
+			return add_aggregation(translation, stage);
+		case PIPELINE_SORT:
+			return add_sort(translation, stage);
+		case PIPELINE_JOIN:
+			break;
+	}
+	return false;
+}
+
+bool
+translation_add_stages(Translation *translation, const Pipeline *pipeline)
+{
+	return add_stage(translation, pipeline->top) && translation_finish(translation);
+}
+
+/* ---------------------------------------------------------------- begin and end */
+
+static void
+destroy_plan(void *arg)
+{
+	penumbra_plan_destroy(((Translation *) arg)->plan);
+}
+
 Translation *
-translation_begin(const Pipeline *pipeline, const RuntimeValue *values)
+translation_begin(List *runtime_exprs, const RuntimeValue *values)
 {
 	MemoryContext owner = AllocSetContextCreate(CurrentMemoryContext, "Penumbra translation",
 												ALLOCSET_SMALL_SIZES);
@@ -704,13 +822,11 @@ translation_begin(const Pipeline *pipeline, const RuntimeValue *values)
 		.encoding_is_utf8 = GetDatabaseEncoding() == PG_UTF8,
 		.time_zone = time_zone_of_session()
 	};
-	int			count = list_length(pipeline->columns);
-	PenumbraScanColumn *columns;
-	ListCell   *lc;
 
 	translation->owner = owner;
-	translation->inputs = pipeline->columns;
-	translation->runtime_exprs = list_copy(pipeline->runtime_exprs);
+	translation->current = -1;
+	translation->build = -1;
+	translation->runtime_exprs = list_copy(runtime_exprs);
 	translation->runtime_values = values;
 	translation->case_operand = -1;
 	translation->plan = penumbra_plan_create(&options);
@@ -719,20 +835,6 @@ translation_begin(const Pipeline *pipeline, const RuntimeValue *values)
 	callback->func = destroy_plan;
 	callback->arg = translation;
 	MemoryContextRegisterResetCallback(owner, callback);
-	columns = palloc(sizeof(PenumbraScanColumn) * Max(count, 1));
-	foreach(lc, pipeline->columns)
-	{
-		Var		   *var = lfirst(lc);
-		PenumbraScanColumn *column = &columns[foreach_current_index(lc)];
-
-		if (!translate_type(var->vartype, &column->type))
-			elog(ERROR, "column of type %s in a Penumbra pipeline", format_type_be(var->vartype));
-		column->numeric_scale = column->type == PENUMBRA_NUMERIC ? numeric_scale_of(var) : -1;
-	}
-	translation->scan = penumbra_plan_add_scan(translation->plan, columns, count);
-	if (translation->scan < 0)
-		elog(ERROR, "Penumbra scan was refused: %s", penumbra_plan_reason(translation->plan));
-	translation->current = translation->scan;
 	return translation;
 }
 

@@ -4,10 +4,6 @@
  *	  Aggregation, DISTINCT, ORDER BY and LIMIT over tables that Penumbra
  *	  serves: one path that does all of it.
  *
- * Each step extends the pipeline of the step before, which is remembered by
- * its relation rather than found in its pathlist: a full sort may have lost
- * against another path there although the top-N made from it wins.
- *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -28,211 +24,29 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
-#include "query/paths_internal.h"
-#include "query/translate.h"
-
-/* ---------------------------------------------------------------- the pipeline below */
-
-/* Columns of the child that hold the columns `attnos` of the parent. */
-static List *
-child_attnos(Oid parent_oid, Oid child_oid, List *attnos)
-{
-	List	   *mapped = NIL;
-	ListCell   *lc;
-
-	foreach(lc, attnos)
-	{
-		char	   *name = get_attname(parent_oid, lfirst_int(lc), false);
-
-		mapped = lappend_int(mapped, get_attnum(child_oid, name));
-	}
-	return mapped;
-}
-
-/* Collects the tables below an inheritance parent; false if one of them is not served. */
-static bool
-collect_children(PlannerInfo *root, Index parent, List **tables)
-{
-	ListCell   *lc;
-
-	foreach(lc, root->append_rel_list)
-	{
-		AppendRelInfo *appinfo = lfirst_node(AppendRelInfo, lc);
-		RelOptInfo *child;
-		PlannedTable *table;
-
-		if (appinfo->parent_relid != parent)
-			continue;
-		child = root->simple_rel_array[appinfo->child_relid];
-		if (child == NULL || IS_DUMMY_REL(child))
-			continue;			/* pruned */
-		if (root->simple_rte_array[appinfo->child_relid]->inh)
-		{
-			if (!collect_children(root, appinfo->child_relid, tables))
-				return false;
-			continue;
-		}
-		table = paths_table_of_tree(root, child, root->simple_rte_array[appinfo->child_relid]);
-		if (table == NULL)
-			return false;
-		*tables = lappend(*tables, table);
-	}
-	return true;
-}
-
-/* The expressions that `rel` outputs to the stages above, and what its quals need. */
-static List *
-parent_attnos(RelOptInfo *rel)
-{
-	Bitmapset  *used = NULL;
-	List	   *attnos = NIL;
-	int			member = -1;
-	ListCell   *lc;
-
-	pull_varattnos((Node *) rel->reltarget->exprs, rel->relid, &used);
-	foreach(lc, rel->baserestrictinfo)
-		pull_varattnos((Node *) lfirst_node(RestrictInfo, lc)->clause, rel->relid, &used);
-	while ((member = bms_next_member(used, member)) >= 0)
-		attnos = lappend_int(attnos, member + FirstLowInvalidHeapAttributeNumber);
-	return attnos;
-}
-
-static PlannedPipeline *
-pipeline_of_rel(PlannerInfo *root, RelOptInfo *rel)
-{
-	RangeTblEntry *rte = root->simple_rte_array[rel->relid];
-	PlannedPipeline *planned;
-	List	   *tables = NIL;
-	List	   *attnos;
-	List	   *clauses = NIL;
-	double		tuples = 0;
-	ListCell   *lc;
-
-	if (rte->rtekind != RTE_RELATION || rte->tablesample != NULL)
-		return NULL;
-	if (!rte->inh)
-	{
-		PlannedTable *table = paths_find_table(rel);
-
-		if (table == NULL)
-			return NULL;
-		tables = list_make1(table);
-	}
-	else if (!collect_children(root, rel->relid, &tables) || tables == NIL)
-		return NULL;
-	attnos = parent_attnos(rel);
-	foreach(lc, attnos)
-	{
-		if (lfirst_int(lc) <= 0)
-			return NULL;
-	}
-	planned = palloc0(sizeof(PlannedPipeline));
-	planned->rel = rel;
-	planned->pipeline = paths_pipeline_begin(root, rte, attnos);
-	foreach(lc, tables)
-	{
-		PlannedTable *table = lfirst(lc);
-
-		planned->pipeline->table_oids = lappend_oid(planned->pipeline->table_oids, table->oid);
-		planned->pipeline->table_attnos = lappend(planned->pipeline->table_attnos,
-												  child_attnos(rte->relid, table->oid, attnos));
-		tuples += table->rel->tuples;
-	}
-	paths_add_filters(root, planned->pipeline, rel->baserestrictinfo, rel->relid);
-	foreach(lc, rel->baserestrictinfo)
-		clauses = lappend(clauses, lfirst_node(RestrictInfo, lc)->clause);
-	price_scan(planned, tables, paths_count_columns(clauses),
-			  paths_count_columns(rel->reltarget->exprs), rel->rows, tuples);
-	return planned;
-}
-
-/* A copy, to be extended; NULL: the relation is not ours. */
-static PlannedPipeline *
-pipeline_below(PlannerInfo *root, RelOptInfo *input_rel)
-{
-	PlannedPipeline *planned = NULL;
-	ListCell   *lc;
-
-	if (input_rel->reloptkind == RELOPT_BASEREL)
-		return pipeline_of_rel(root, input_rel);
-	foreach(lc, planning_current()->pipelines)
-	{
-		PlannedPipeline *candidate = lfirst(lc);
-
-		if (candidate->rel == input_rel)
-			planned = candidate;
-	}
-	if (planned != NULL)
-	{
-		PlannedPipeline *copy = palloc(sizeof(PlannedPipeline));
-
-		*copy = *planned;
-		copy->pipeline = pipeline_copy(planned->pipeline);
-		return copy;
-	}
-	return NULL;
-}
-
-/* ---------------------------------------------------------------- targets */
-
-static bool
-needs_no_input(Node *expr)
-{
-	return !contain_var_clause(expr) && !contain_agg_clause(expr);
-}
-
-/*
- * Makes the pipeline output what of the target needs input, and maps the
- * target's columns to the outputs.
- */
-static void
-set_target(PlannedPipeline *planned, PathTarget *target, Index relid)
-{
-	Pipeline   *pipeline = planned->pipeline;
-	List	   *outputs = NIL;
-	ListCell   *lc;
-
-	pipeline->output_map = NIL;
-	foreach(lc, target->exprs)
-	{
-		int			place = -1;
-
-		if (!needs_no_input(lfirst(lc)))
-		{
-			place = list_length(outputs);
-			outputs = lappend(outputs, pipeline_normalize(lfirst(lc), relid));
-		}
-		pipeline->output_map = lappend_int(pipeline->output_map, place);
-	}
-	if (!equal(outputs, pipeline_outputs(pipeline)))
-		pipeline_add_stage(pipeline, PIPELINE_PROJECTION, outputs);
-}
-
-/* The table whose Vars the expressions of this query level hold. */
-static Index
-table_relid(PlannerInfo *root)
-{
-	return bms_singleton_member(root->all_baserels);
-}
+#include "query/custom_path.h"
+#include "query/names.h"
+#include "query/paths.h"
+#include "query/planned.h"
+#include "query/planning.h"
+#include "query/price.h"
 
 /* Remembers the pipeline for the stages above and adds its path. */
 static void
 finish(PlannerInfo *root, PlannedPipeline *planned, RelOptInfo *output_rel, PathTarget *target,
 	   const char *kind, List *pathkeys, bool add)
 {
-	Planning   *planning = planning_current();
 	Path	   *ordinary;
 	PenumbraPath *path;
 
-	planned->rel = output_rel;
-	planning->pipelines = lappend(planning->pipelines, planned);
+	planned_remember(output_rel, planned);
 	ordinary = add ? custom_path_cheapest_ordinary(output_rel, true) : NULL;
 	if (ordinary == NULL || !equal(ordinary->pathtarget->exprs, target->exprs))
 		return;
 	path = custom_path_create(root, output_rel, target, kind, planned, ordinary);
 	path->scan_exprs = target->exprs;
 	path->custom.path.pathkeys = pathkeys;
-	paths_offer(output_rel, path);
+	planned_offer(output_rel, path);
 }
 
 /* ---------------------------------------------------------------- GROUP BY */
@@ -297,7 +111,7 @@ clause_exprs(List *clauses, List *tlist, List **exprs)
 static bool
 is_constant_key(Node *key)
 {
-	return needs_no_input(key) && !contain_volatile_functions(key);
+	return planned_needs_no_input(key) && !contain_volatile_functions(key);
 }
 
 static List *
@@ -347,9 +161,8 @@ add_group(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List
 {
 	Query	   *parse = root->parse;
 	PathTarget *target = output_rel->reltarget;
-	Index		relid = table_relid(root);
 	GroupInputs inputs = {0};
-	PlannedPipeline *planned = pipeline_below(root, input_rel);
+	PlannedPipeline *planned = planned_copy_of_rel(root, input_rel);
 	PipelineStage *stage;
 	List	   *keys;
 	OpExpr	   *is_any;
@@ -375,15 +188,15 @@ add_group(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List
 		having = lappend(list_copy(having), is_any);
 	}
 	stage = pipeline_add_stage(planned->pipeline, PIPELINE_AGGREGATION,
-							   (List *) pipeline_normalize((Node *) keys, relid));
-	stage->aggrefs = (List *) pipeline_normalize((Node *) inputs.aggrefs, relid);
+							   (List *) names_normalize(root, (Node *) keys));
+	stage->aggrefs = (List *) names_normalize(root, (Node *) inputs.aggrefs);
 	price_aggregation(planned, list_length(keys), list_length(inputs.aggrefs),
 					 estimated_rows(output_rel));
 	if (having != NIL)
 		pipeline_add_stage(planned->pipeline, PIPELINE_FILTER,
-						   (List *) pipeline_normalize((Node *) having, relid));
-	set_target(planned, target, relid);
-	if (!paths_check(planned->pipeline))
+						   (List *) names_normalize(root, (Node *) having));
+	planned_set_target(root, planned, target);
+	if (!planned_check(planned->pipeline))
 		return;
 	planning_current()->refused_stages--;
 	finish(root, planned, output_rel, target, "Penumbra Aggregate", NIL, true);
@@ -396,8 +209,7 @@ add_distinct(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 {
 	Query	   *parse = root->parse;
 	PathTarget *target = root->upper_targets[UPPERREL_DISTINCT];
-	Index		relid = table_relid(root);
-	PlannedPipeline *planned = pipeline_below(root, input_rel);
+	PlannedPipeline *planned = planned_copy_of_rel(root, input_rel);
 	List	   *keys = NIL;
 	ListCell   *lc;
 
@@ -423,10 +235,10 @@ add_distinct(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 		return;
 	}
 	pipeline_add_stage(planned->pipeline, PIPELINE_AGGREGATION,
-					   (List *) pipeline_normalize((Node *) keys, relid));
+					   (List *) names_normalize(root, (Node *) keys));
 	price_aggregation(planned, list_length(keys), 0, estimated_rows(output_rel));
-	set_target(planned, target, relid);
-	if (!paths_check(planned->pipeline))
+	planned_set_target(root, planned, target);
+	if (!planned_check(planned->pipeline))
 		return;
 	planning_current()->refused_stages--;
 	finish(root, planned, output_rel, target, "Penumbra Distinct", NIL, true);
@@ -445,7 +257,7 @@ sort_direction(SortGroupClause *clause, Node *expr, bool *is_descending)
 }
 
 static PipelineStage *
-add_sort_stage(PlannerInfo *root, PlannedPipeline *planned, Index relid)
+add_sort_stage(PlannerInfo *root, PlannedPipeline *planned)
 {
 	PipelineStage *stage = pipeline_add_stage(planned->pipeline, PIPELINE_SORT, NIL);
 	ListCell   *lc;
@@ -463,7 +275,7 @@ add_sort_stage(PlannerInfo *root, PlannedPipeline *planned, Index relid)
 			planning_refuse("ordering by an operator class of its own");
 			return NULL;
 		}
-		stage->exprs = lappend(stage->exprs, pipeline_normalize(expr, relid));
+		stage->exprs = lappend(stage->exprs, names_normalize(root, expr));
 		stage->sort_flags = lappend_int(stage->sort_flags,
 										(is_descending ? PIPELINE_SORT_DESCENDING : 0) |
 										(clause->nulls_first ? PIPELINE_SORT_NULLS_FIRST : 0));
@@ -475,23 +287,25 @@ add_sort_stage(PlannerInfo *root, PlannedPipeline *planned, Index relid)
 
 /* Drops what only the filters read, before the sort copies it. */
 static void
-keep_needed_columns(PlannerInfo *root, PlannedPipeline *planned, PathTarget *target, Index relid)
+keep_needed_columns(PlannerInfo *root, PlannedPipeline *planned, PathTarget *target)
 {
 	List	   *exprs = list_copy(target->exprs);
 	List	   *vars;
+	List	   *outputs;
 	List	   *columns = NIL;
 	ListCell   *lc;
 
 	foreach(lc, root->parse->sortClause)
 		exprs = lappend(exprs, get_sortgroupclause_expr(lfirst_node(SortGroupClause, lc),
 														root->processed_tlist));
-	vars = pull_var_clause(pipeline_normalize((Node *) exprs, relid), 0);
-	foreach(lc, planned->pipeline->columns)
+	vars = pull_var_clause(names_normalize(root, (Node *) exprs), 0);
+	outputs = pipeline_outputs(planned->pipeline->top);
+	foreach(lc, outputs)
 	{
 		if (pipeline_find_expr(vars, lfirst(lc)) >= 0)
 			columns = lappend(columns, lfirst(lc));
 	}
-	if (list_length(columns) < list_length(planned->pipeline->columns))
+	if (list_length(columns) < list_length(outputs))
 		pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, columns);
 }
 
@@ -505,24 +319,39 @@ static void
 add_ordered(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 {
 	PathTarget *target = root->upper_targets[UPPERREL_ORDERED];
-	Index		relid = table_relid(root);
-	PlannedPipeline *planned = pipeline_below(root, input_rel);
+	PlannedPipeline *planned = planned_copy_of_rel(root, input_rel);
 	bool		fits;
 
 	if (planned == NULL)
 		return;
-	if (input_rel->reloptkind == RELOPT_BASEREL)
-		keep_needed_columns(root, planned, target, relid);
-	if (add_sort_stage(root, planned, relid) == NULL)
+	planned->before_sort = planned_copy_of_rel(root, input_rel);
+	if (IS_SIMPLE_REL(input_rel) || IS_JOIN_REL(input_rel))
+		keep_needed_columns(root, planned, target);
+	if (add_sort_stage(root, planned) == NULL)
 		return;
-	set_target(planned, target, relid);
-	if (!paths_check(planned->pipeline))
+	planned_set_target(root, planned, target);
+	if (!planned_check(planned->pipeline))
 		return;
 	fits = sort_fits_memory(planned->rows, target->width) || MODE_IS_FORCED();
-	planned->before_sort = palloc(sizeof(PlannedPipeline));
-	*planned->before_sort = *planned;
 	price_sort(planned, list_length(root->parse->sortClause), -1);
 	finish(root, planned, output_rel, target, "Penumbra Sort", root->sort_pathkeys, fits);
+}
+
+/* Puts a copy of the sort at the pipeline's top, without the projection above it; NULL: there is none. */
+static PipelineStage *
+limited_sort(Pipeline *pipeline)
+{
+	PipelineStage *sort = pipeline->top;
+	PipelineStage *copy;
+
+	while (sort->kind == PIPELINE_PROJECTION)
+		sort = linitial(sort->inputs);
+	if (sort->kind != PIPELINE_SORT)
+		return NULL;
+	copy = palloc(sizeof(PipelineStage));
+	*copy = *sort;
+	pipeline->top = copy;
+	return copy;
 }
 
 static void
@@ -530,34 +359,25 @@ add_limited(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 {
 	Query	   *parse = root->parse;
 	PathTarget *target = root->upper_targets[UPPERREL_FINAL];
-	Index		relid = table_relid(root);
 	PlannedPipeline *planned;
 	PlannedPipeline limited;
-	PipelineStage *sort = NULL;
+	PipelineStage *sort;
 	double		bound = root->limit_tuples;
-	ListCell   *lc;
 
 	if (parse->limitCount == NULL || parse->limitOption == LIMIT_OPTION_WITH_TIES ||
 		parse->sortClause == NIL)
 		return;
-	planned = pipeline_below(root, input_rel);
+	planned = planned_copy_of_rel(root, input_rel);
 	if (planned == NULL)
 		return;
-	foreach(lc, planned->pipeline->stages)
-	{
-		PipelineStage *stage = lfirst(lc);
-
-		if (stage->kind == PIPELINE_SORT)
-			sort = stage;
-		else if (stage->kind != PIPELINE_PROJECTION)
-			sort = NULL;
-	}
+	/* The sort stands below a projection to the target at most; both are made anew. */
+	sort = limited_sort(planned->pipeline);
 	if (sort == NULL)
 		return;
 	sort->limit = parse->limitCount;
 	sort->offset = parse->limitOffset;
-	set_target(planned, target, relid);
-	if (!paths_check(planned->pipeline))
+	planned_set_target(root, planned, target);
+	if (!planned_check(planned->pipeline))
 		return;
 	if (bound < 0)
 		bound = clamp_row_est(planned->rows * 0.1);
@@ -569,7 +389,22 @@ add_limited(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 	price_sort(&limited, list_length(sort->exprs), bound);
 	limited.rows = estimated_rows(output_rel);
 	*planned = limited;
+	planned->before_sort = NULL;
 	finish(root, planned, output_rel, target, "Penumbra Top-N", root->sort_pathkeys, true);
+}
+
+/* A subquery without LIMIT: its rows, in any order, are an input of the level above. */
+static void
+remember_subquery(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
+{
+	PlannedPipeline *planned;
+
+	if (root->parent_root == NULL || root->parse->limitCount != NULL ||
+		root->parse->limitOffset != NULL)
+		return;
+	planned = planned_copy_of_rel(root, input_rel);
+	if (planned != NULL)
+		planned_remember(output_rel, planned->before_sort != NULL ? planned->before_sort : planned);
 }
 
 /* ---------------------------------------------------------------- the hook's part */
@@ -582,8 +417,7 @@ paths_add_upper(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_re
 
 	if (parse->commandType != CMD_SELECT || parse->rowMarks != NIL ||
 		root->rowMarks != NIL || parse->hasTargetSRFs ||
-		bms_membership(root->all_baserels) != BMS_SINGLETON ||
-		output_rel->pathlist == NIL || IS_DUMMY_REL(input_rel) ||
+		output_rel->pathlist == NIL || input_rel == NULL || IS_DUMMY_REL(input_rel) ||
 		IS_OTHER_REL(input_rel))
 		return;
 	switch (stage)
@@ -599,6 +433,7 @@ paths_add_upper(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_re
 			break;
 		case UPPERREL_FINAL:
 			add_limited(root, input_rel, output_rel);
+			remember_subquery(root, input_rel, output_rel);
 			break;
 		default:
 			break;

@@ -1,0 +1,25 @@
+/*-------------------------------------------------------------------------
+ *
+ * custom_path.h
+ *	  Penumbra's CustomPath and the CustomScan made from it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_CUSTOM_PATH_H
+#define PENUMBRA_CUSTOM_PATH_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+#include "nodes/plannodes.h"
+
+#include "query/planned.h"
+
+extern PenumbraPath *custom_path_create(PlannerInfo *root, RelOptInfo *rel, PathTarget *target,
+										const char *kind, const PlannedPipeline *planned,
+										Path *ordinary);
+/* The cheapest path that is not ours. */
+extern Path *custom_path_cheapest_ordinary(RelOptInfo *rel, bool copy);
+extern bool custom_plan_is_ours(const Plan *plan);
+
+#endif							/* PENUMBRA_CUSTOM_PATH_H */

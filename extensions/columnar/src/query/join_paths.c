@@ -1,0 +1,304 @@
+/*-------------------------------------------------------------------------
+ *
+ * join_paths.c
+ *	  Joins of relations that the engine can compute.
+ *
+ * PostgreSQL's join search asks about every legal pair of relations.  Of each
+ * join relation the cheapest pipeline is remembered, so the search orders our
+ * joins as it orders its own, by dynamic programming and within its rules of
+ * legality, whatever path wins below.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/restrictinfo.h"
+#include "utils/lsyscache.h"
+
+#include "query/custom_path.h"
+#include "query/names.h"
+#include "query/paths.h"
+#include "query/planned.h"
+#include "query/planning.h"
+#include "query/price.h"
+#include "query/translate.h"
+
+/* What the engine makes of a condition; a query asks for the same ones with each pair. */
+typedef struct JoinClause
+{
+	const RestrictInfo *rinfo;
+	const char *refusal;		/* or NULL: it can be evaluated */
+	bool		is_key;			/* an equality between the sides */
+	Node	   *normalized;
+	Node	   *commuted;		/* of a key */
+} JoinClause;
+
+/* The conditions of one join. */
+typedef struct JoinClauses
+{
+	List	   *keys;			/* OpExprs: probe side first */
+	List	   *conditions;		/* RestrictInfos that decide the match too */
+	List	   *filters;		/* RestrictInfos of what comes out of an outer join */
+	List	   *subplans;		/* RestrictInfos of an inner join with subqueries in them */
+} JoinClauses;
+
+/* ---------------------------------------------------------------- clauses */
+
+static bool
+is_key(Translation *translation, OpExpr *clause)
+{
+	const FunctionMapping *mapping;
+	PenumbraType left;
+	PenumbraType right;
+	PenumbraType wide;
+
+	if (!IsA(clause, OpExpr) || list_length(clause->args) != 2 ||
+		!OidIsValid(get_commutator(clause->opno)))
+		return false;
+	mapping = function_map_lookup(clause->opfuncid);
+	return mapping != NULL && mapping->function == PENUMBRA_FN_EQ && mapping->shape == SHAPE_PLAIN &&
+		translate_type(exprType(linitial(clause->args)), &left) &&
+		translate_type(exprType(lsecond(clause->args)), &right) &&
+		translate_join_type(left, right, &wide);
+}
+
+static const JoinClause *
+examine_clause(PlannerInfo *root, RestrictInfo *rinfo)
+{
+	Planning   *planning = planning_current();
+	JoinClause *clause;
+	PipelineStage scan = {.kind = PIPELINE_SCAN};
+	Translation *translation;
+	MemoryContext context;
+	ListCell   *lc;
+
+	foreach(lc, planning->clauses)
+	{
+		clause = lfirst(lc);
+		if (clause->rinfo == rinfo)
+			return clause;
+	}
+	clause = palloc0(sizeof(JoinClause));
+	clause->rinfo = rinfo;
+	clause->normalized = names_normalize(root, (Node *) rinfo->clause);
+	context = CurrentMemoryContext;
+	translation = translation_begin(NIL, NULL);
+	foreach(lc, pull_var_clause(clause->normalized, PVC_RECURSE_AGGREGATES | PVC_RECURSE_PLACEHOLDERS))
+	{
+		PenumbraType type;
+		Var		   *var = lfirst(lc);
+
+		if (var->varattno <= 0 || !translate_type(var->vartype, &type))
+			clause->refusal = "column that joins cannot use";
+		scan.exprs = list_append_unique(scan.exprs, var);
+	}
+	if (clause->refusal == NULL && (!translation_add_scan(translation, &scan) ||
+									translate_expr(translation, clause->normalized) < 0))
+		clause->refusal = MemoryContextStrdup(context, translation->reason);
+	clause->is_key = clause->refusal == NULL && rinfo->can_join &&
+		is_key(translation, (OpExpr *) clause->normalized);
+	if (clause->is_key)
+	{
+		clause->commuted = copyObject(clause->normalized);
+		CommuteOpExpr((OpExpr *) clause->commuted);
+	}
+	translation_end(translation);
+	planning->clauses = lappend(planning->clauses, clause);
+	return clause;
+}
+
+/* False: one of them is not for the engine. */
+static bool
+sort_clauses(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, RelOptInfo *build_rel,
+			 JoinType join_type, List *restrictinfos, JoinClauses *clauses)
+{
+	ListCell   *lc;
+
+	memset(clauses, 0, sizeof(JoinClauses));
+	foreach(lc, restrictinfos)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		const JoinClause *clause;
+
+		/* PostgreSQL puts these into a Result above. */
+		if (rinfo->pseudoconstant)
+			return false;
+		if (join_type == JOIN_INNER && contain_subplans((Node *) rinfo->clause))
+		{
+			clauses->subplans = lappend(clauses->subplans, rinfo);
+			continue;
+		}
+		clause = examine_clause(root, rinfo);
+		if (clause->refusal != NULL)
+		{
+			planning_refuse(clause->refusal);
+			return false;
+		}
+		if (IS_OUTER_JOIN(join_type) && RINFO_IS_PUSHED_DOWN(rinfo, joinrel->relids))
+			clauses->filters = lappend(clauses->filters, rinfo);
+		else if (clause->is_key && bms_is_subset(rinfo->left_relids, probe_rel->relids) &&
+				 bms_is_subset(rinfo->right_relids, build_rel->relids))
+			clauses->keys = lappend(clauses->keys, clause->normalized);
+		else if (clause->is_key && bms_is_subset(rinfo->right_relids, probe_rel->relids) &&
+				 bms_is_subset(rinfo->left_relids, build_rel->relids))
+			clauses->keys = lappend(clauses->keys, clause->commuted);
+		else
+			clauses->conditions = lappend(clauses->conditions, rinfo);
+	}
+	return true;
+}
+
+/* ---------------------------------------------------------------- pairs */
+
+/* The cheaper of the pipeline that is remembered of the join relation and a new one is the one to remember. */
+static void
+keep_cheaper(RelOptInfo *joinrel, PlannedPipeline *planned, PlannedPipeline **best)
+{
+	if (*best == NULL ||
+		planned->startup_cost + planned->run_cost < (*best)->startup_cost + (*best)->run_cost)
+		*best = planned;
+}
+
+static List *
+plain_clauses(List *restrictinfos)
+{
+	List	   *clauses = NIL;
+	ListCell   *lc;
+
+	foreach(lc, restrictinfos)
+		clauses = lappend(clauses, lfirst_node(RestrictInfo, lc)->clause);
+	return clauses;
+}
+
+static PlannedPipeline *
+make_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, RelOptInfo *build_rel,
+		  PenumbraJoinKind kind, JoinType join_type, List *restrictinfos)
+{
+	const PlannedPipeline *build = planned_of_rel(root, build_rel);
+	PlannedPipeline *planned;
+	PipelineStage *stage;
+	JoinClauses clauses;
+	double		pairs;
+	ListCell   *lc;
+
+	if (!sort_clauses(root, joinrel, probe_rel, build_rel, join_type, restrictinfos, &clauses))
+		return NULL;
+	planned = planned_copy_of_rel(root, probe_rel);
+	pairs = clauses.keys == NIL ? planned->rows * build->rows
+		: Max(joinrel->rows, planned->rows);
+	stage = pipeline_add_stage(planned->pipeline, PIPELINE_JOIN, NIL);
+	stage->inputs = lappend(stage->inputs, build->pipeline->top);
+	stage->join_kind = kind;
+	stage->join_keys = clauses.keys;
+	stage->exprs = planned_ordered_clauses(root, clauses.conditions);
+	planned->pipeline->has_barrier |= build->pipeline->has_barrier;
+	planned->before_sort = NULL;
+	price_join(planned, build, list_length(clauses.keys),
+			  planned_count_columns(build_rel->reltarget->exprs),
+			  list_length(clauses.conditions), pairs, joinrel->rows);
+	if (clauses.filters != NIL)
+	{
+		planned_add_filters(root, planned->pipeline, clauses.filters);
+		price_filter(planned, planned_count_columns(plain_clauses(clauses.filters)),
+					joinrel->rows);
+	}
+	foreach(lc, clauses.subplans)
+	{
+		if (!planned_apply_subplans(root, planned, lfirst(lc), joinrel->rows))
+			return NULL;
+	}
+	return planned;
+}
+
+/* A path for the join alone, without what the query does with it. */
+static void
+offer(PlannerInfo *root, RelOptInfo *joinrel, const PlannedPipeline *planned)
+{
+	PlannedPipeline finished = *planned;
+	Path	   *ordinary = custom_path_cheapest_ordinary(joinrel, true);
+	PenumbraPath *path;
+
+	if (ordinary == NULL)
+		return;
+	finished.pipeline = pipeline_copy(planned->pipeline);
+	planned_set_target(root, &finished, joinrel->reltarget);
+	path = custom_path_create(root, joinrel, joinrel->reltarget, "Penumbra Join", &finished,
+							  ordinary);
+	path->scan_exprs = joinrel->reltarget->exprs;
+	path->custom.flags |= CUSTOMPATH_SUPPORT_PROJECTION;
+	planned_offer(joinrel, path);
+}
+
+/* Whether the whole query level is one that we leave alone. */
+static bool
+is_for_us(PlannerInfo *root, RelOptInfo *joinrel)
+{
+	/* The genetic search frees its join relations, and with them whatever is remembered of them. */
+	return joinrel->reloptkind == RELOPT_JOINREL && root->join_search_private == NULL &&
+		root->placeholder_list == NIL && root->rowMarks == NIL &&
+		bms_is_empty(joinrel->lateral_relids) && joinrel->pathlist != NIL &&
+		!IS_DUMMY_REL(joinrel) &&
+		(root->parse->commandType == CMD_SELECT || root->parse->commandType == CMD_INSERT);
+}
+
+void
+paths_add_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel,
+			   RelOptInfo *inner_rel, JoinType join_type, JoinPathExtraData *extra)
+{
+	PlannedPipeline *best;
+	PlannedPipeline *first;
+
+	if (!is_for_us(root, joinrel) || planned_of_rel(root, outer_rel) == NULL ||
+		planned_of_rel(root, inner_rel) == NULL)
+		return;
+	best = first = (PlannedPipeline *) planned_of_rel(root, joinrel);
+	for (int turned = 0; turned < 2; turned++)
+	{
+		PenumbraJoinKind kind;
+		PlannedPipeline *planned;
+
+		switch (join_type)
+		{
+			case JOIN_INNER:	/* the other way round is asked for, too */
+				kind = PENUMBRA_JOIN_INNER;
+				break;
+			case JOIN_LEFT:
+				kind = PENUMBRA_JOIN_LEFT;
+				break;
+			case JOIN_SEMI:
+				kind = turned ? PENUMBRA_JOIN_RIGHT_SEMI : PENUMBRA_JOIN_SEMI;
+				break;
+			case JOIN_ANTI:
+				kind = turned ? PENUMBRA_JOIN_RIGHT_ANTI : PENUMBRA_JOIN_ANTI;
+				break;
+			case JOIN_RIGHT:
+				kind = PENUMBRA_JOIN_RIGHT;
+				break;
+			case JOIN_FULL:
+				kind = PENUMBRA_JOIN_FULL;
+				break;
+			default:
+				return;
+		}
+		if (turned && join_type != JOIN_SEMI && join_type != JOIN_ANTI)
+			break;
+		planned = make_join(root, joinrel, turned ? inner_rel : outer_rel,
+							turned ? outer_rel : inner_rel, kind, join_type,
+							extra->restrictlist);
+		if (planned == NULL)
+			return;
+		keep_cheaper(joinrel, planned, &best);
+	}
+	if (best != first)
+	{
+		planned_remember(joinrel, best);
+		offer(root, joinrel, best);
+	}
+	else if (MODE_IS_FORCED())
+		offer(root, joinrel, best);
+}

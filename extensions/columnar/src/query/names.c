@@ -1,0 +1,107 @@
+/*-------------------------------------------------------------------------
+ *
+ * names.c
+ *	  The numbers by which pipelines call relations.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_class.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/plannodes.h"
+#include "utils/ruleutils.h"
+
+#include "query/names.h"
+#include "query/planning.h"
+
+/* Entries are told apart by their addresses: each belongs to one level, and stays while it is planned. */
+Index
+names_number(PlannerInfo *root, Index relid)
+{
+	Planning   *planning = planning_current();
+	RangeTblEntry *rte;
+	ListCell   *lc;
+
+	Assert(relid < (Index) root->simple_rel_array_size);
+	rte = root->simple_rte_array[relid];
+	foreach(lc, planning->names)
+	{
+		if (lfirst(lc) == rte)
+			return foreach_current_index(lc) + 1;
+	}
+	planning->names = lappend(planning->names, rte);
+	return list_length(planning->names);
+}
+
+static Node *
+normalize_mutator(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var))
+	{
+		Var		   *var = (Var *) node;
+
+		if (var->varlevelsup != 0)
+			return copyObject(node);
+		return (Node *) makeVar(names_number(context, var->varno), var->varattno, var->vartype,
+								var->vartypmod, var->varcollid, 0);
+	}
+	if (IsA(node, PlaceHolderVar))
+		return normalize_mutator((Node *) ((PlaceHolderVar *) node)->phexpr, context);
+	return expression_tree_mutator(node, normalize_mutator, context);
+}
+
+Node *
+names_normalize(PlannerInfo *root, Node *node)
+{
+	return normalize_mutator(node, root);
+}
+
+List *
+names_to_list(void)
+{
+	List	   *names = NIL;
+	ListCell   *lc;
+
+	foreach(lc, planning_current()->names)
+	{
+		RangeTblEntry *rte = lfirst(lc);
+		bool		is_table = rte->rtekind == RTE_RELATION;
+
+		names = lappend(names, list_make3(makeString(pstrdup(rte->eref->aliasname)),
+										  makeInteger((int) (is_table ? rte->relid : InvalidOid)),
+										  is_table ? NIL : copyObject(rte->eref->colnames)));
+	}
+	return names;
+}
+
+const char *
+names_alias(List *names, Index number)
+{
+	return strVal(linitial((List *) list_nth(names, number - 1)));
+}
+
+List *
+names_deparse_context(List *names)
+{
+	PlannedStmt *stmt = makeNode(PlannedStmt);
+	List	   *aliases = NIL;
+	ListCell   *lc;
+
+	foreach(lc, names)
+	{
+		List	   *name = lfirst(lc);
+		RangeTblEntry *rte = makeNode(RangeTblEntry);
+
+		rte->relid = (Oid) intVal(lsecond(name));
+		rte->rtekind = OidIsValid(rte->relid) ? RTE_RELATION : RTE_CTE;
+		rte->relkind = RELKIND_RELATION;
+		rte->eref = makeAlias(strVal(linitial(name)), lthird(name));
+		stmt->rtable = lappend(stmt->rtable, rte);
+		aliases = lappend(aliases, pstrdup(strVal(linitial(name))));
+	}
+	return deparse_context_for_plan_tree(stmt, aliases);
+}

@@ -1,0 +1,32 @@
+/*-------------------------------------------------------------------------
+ *
+ * names.h
+ *	  The numbers by which pipelines call relations.
+ *
+ * A relation of any level of the query has its own, so that stages of a
+ * subquery and of the query around it can stand in one pipeline.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_NAMES_H
+#define PENUMBRA_NAMES_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+
+/* The number of the relation, for as long as the query is planned. */
+extern Index names_number(PlannerInfo *root, Index relid);
+/* A copy of the expression of this query level for a pipeline: Vars renumbered, PlaceHolderVars removed. */
+extern Node *names_normalize(PlannerInfo *root, Node *node);
+
+/*
+ * What EXPLAIN needs to write the expressions of a plan: by number a list of
+ * the alias, the table's OID or 0, and without a table the columns' names.
+ */
+extern List *names_to_list(void);
+extern const char *names_alias(List *names, Index number);
+/* A context for deparse_expression(). */
+extern List *names_deparse_context(List *names);
+
+#endif							/* PENUMBRA_NAMES_H */

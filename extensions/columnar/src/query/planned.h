@@ -1,0 +1,91 @@
+/*-------------------------------------------------------------------------
+ *
+ * planned.h
+ *	  What the engine can compute, by relation of the planner.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_PLANNED_H
+#define PENUMBRA_PLANNED_H
+
+#include "postgres.h"
+
+#include "nodes/extensible.h"
+#include "nodes/pathnodes.h"
+
+#include "cache/cache.h"
+#include "query/pipeline.h"
+
+/* A qual on one table. */
+typedef struct TableQual
+{
+	RestrictInfo *rinfo;
+	const char *refusal;		/* why the engine cannot evaluate it, or NULL */
+	bool		is_parallel;	/* cannot fail and waits for no value */
+} TableQual;
+
+/* A plain table that a query reads and Penumbra can serve. */
+typedef struct PlannedTable
+{
+	RelOptInfo *rel;
+	Oid			oid;
+	List	   *attnos;			/* columns the query uses, ascending */
+	CacheCoverage coverage;
+	List	   *quals;			/* of TableQual *, without pseudoconstants */
+	double		skipped_share;	/* of the chunks, by zone maps */
+} PlannedTable;
+
+/* What the engine can compute for a relation of the planner. */
+typedef struct PlannedPipeline
+{
+	RelOptInfo *rel;
+	Pipeline   *pipeline;		/* NULL: nothing, and it is known */
+	int			workers;		/* of a parallel scan; 0: one process */
+	double		input_rows;		/* of all scans, before filters */
+	double		rows;			/* out */
+	Cost		startup_cost;	/* until the first row can leave */
+	Cost		run_cost;		/* from then on, emission aside */
+	struct PlannedPipeline *before_sort;	/* a sort's input */
+} PlannedPipeline;
+
+/* A path of ours. */
+typedef struct PenumbraPath
+{
+	CustomPath	custom;
+	Pipeline   *pipeline;
+	List	   *scan_exprs;		/* what the node outputs, for custom_scan_tlist */
+	List	   *kept_quals;		/* RestrictInfos that PostgreSQL evaluates on our rows */
+} PenumbraPath;
+
+/* scan_paths.c: the table as it was found for its scan, or NULL. */
+extern PlannedTable *planned_find_table(RelOptInfo *rel);
+/* The same for a table below a join or of an inheritance tree, which may also be small or not cached. */
+extern PlannedTable *planned_table_of_rel(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte);
+
+/* rel_pipelines.c: what is remembered of the relation, not to be changed; NULL: it is not ours. */
+extern const PlannedPipeline *planned_of_rel(PlannerInfo *root, RelOptInfo *rel);
+/* The same, to be extended. */
+extern PlannedPipeline *planned_copy_of_rel(PlannerInfo *root, RelOptInfo *rel);
+extern void planned_remember(RelOptInfo *rel, PlannedPipeline *planned);
+/* Makes the pipeline output what of the target needs input, and maps the target's columns to the outputs. */
+extern void planned_set_target(PlannerInfo *root, PlannedPipeline *planned, PathTarget *target);
+extern bool planned_needs_no_input(Node *expr);
+
+/* A pipeline with a scan of the relation's columns and no other stage yet. */
+extern Pipeline *planned_begin_scan(PlannerInfo *root, Index relid, List *attnos);
+/* Adds the quals as filters. */
+extern void planned_add_filters(PlannerInfo *root, Pipeline *pipeline, List *restrictinfos);
+/* subplans.c: adds a condition with a subquery as a join; false: it is PostgreSQL's, and nothing was added. */
+extern bool planned_apply_subplans(PlannerInfo *root, PlannedPipeline *planned, RestrictInfo *rinfo,
+								   double result_rows);
+/* The clauses for a pipeline, in the order in which PostgreSQL evaluates them. */
+extern List *planned_ordered_clauses(PlannerInfo *root, List *restrictinfos);
+/* Whether the engine takes the whole pipeline; fills runtime_exprs or notes the refusal. */
+extern bool planned_check(Pipeline *pipeline);
+
+/* Adds the path, or puts it in the place of all others. */
+extern void planned_offer(RelOptInfo *rel, PenumbraPath *path);
+
+extern int	planned_count_columns(List *exprs);
+
+#endif							/* PENUMBRA_PLANNED_H */

@@ -1,0 +1,51 @@
+/*-------------------------------------------------------------------------
+ *
+ * planning.h
+ *	  What is known during one planner() call; penumbra.mode.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_PLANNING_H
+#define PENUMBRA_PLANNING_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+
+typedef enum PenumbraMode
+{
+	MODE_AUTO,
+	MODE_PREFER,				/* wherever it can, whatever it costs: for tests */
+	MODE_REQUIRE,				/* the same, and an error where it cannot */
+	MODE_OFF
+} PenumbraMode;
+
+extern int	penumbra_mode;
+extern int	penumbra_workers;
+
+#define MODE_IS_FORCED() (penumbra_mode == MODE_PREFER || penumbra_mode == MODE_REQUIRE)
+
+/* Of one planner() call. */
+typedef struct Planning
+{
+	bool		is_enabled;		/* Penumbra may be used */
+	List	   *tables;			/* of PlannedTable * */
+	List	   *pipelines;		/* of PlannedPipeline * */
+	List	   *clauses;		/* of JoinClause *: what the engine makes of conditions of joins */
+	List	   *names;			/* of RangeTblEntry *: the relations that pipelines speak of */
+	const char *reason;			/* the last refusal of something Penumbra could gain from */
+	bool		is_examined;	/* a table was: reads_stored_form is known */
+	bool		reads_stored_form;
+	const PlannerInfo *barrier_root;	/* the query level that the next is known of */
+	bool		is_below_barrier;
+	bool		is_cursor;		/* of DECLARE or PL/pgSQL */
+	int			refused_stages; /* aggregations and DISTINCTs over served tables */
+} Planning;
+
+/* Of the innermost planner() call; NULL outside of all. */
+extern Planning *planning_current(void);
+
+/* Remembers and counts why something is left to PostgreSQL. */
+extern void planning_refuse(const char *reason);
+
+#endif							/* PENUMBRA_PLANNING_H */

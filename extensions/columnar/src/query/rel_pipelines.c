@@ -1,0 +1,503 @@
+/*-------------------------------------------------------------------------
+ *
+ * rel_pipelines.c
+ *	  The pipeline of each relation of the planner.
+ *
+ * Pipelines are remembered by relation rather than found in its pathlist: a
+ * full sort may have lost against another path there although the top-N made
+ * from it wins, and the best order of joins is not known before all of them
+ * are planned.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/sysattr.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/tlist.h"
+#include "parser/parse_relation.h"
+#include "parser/parsetree.h"
+#include "utils/lsyscache.h"
+
+#include "query/custom_path.h"
+#include "query/names.h"
+#include "query/planned.h"
+#include "query/planning.h"
+#include "query/price.h"
+#include "query/translate.h"
+
+/* A table that is not cached is joined in the engine if it is smaller than that. */
+#define UNCACHED_PAGES_MAX 64
+
+/* ---------------------------------------------------------------- parts of pipelines */
+
+static bool
+has_barrier(const PlannerInfo *root)
+{
+	ListCell   *lc;
+
+	for (; root != NULL; root = root->parent_root)
+	{
+		foreach(lc, root->parse->rtable)
+		{
+			RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+			if (rte->security_barrier || rte->securityQuals != NIL)
+				return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Whether rows may be hidden from the user.  Leakproof quals of his are pushed
+ * down past a barrier and then have the same security level as its own, so
+ * the quals themselves do not tell.  Looked up once per query level: a table
+ * of thousands of partitions would do it for each.
+ */
+static bool
+is_below_barrier(const PlannerInfo *root)
+{
+	Planning   *planning = planning_current();
+
+	if (planning->barrier_root != root)
+	{
+		planning->barrier_root = root;
+		planning->is_below_barrier = has_barrier(root);
+	}
+	return planning->is_below_barrier;
+}
+
+Pipeline *
+planned_begin_scan(PlannerInfo *root, Index relid, List *attnos)
+{
+	Pipeline   *pipeline = palloc0(sizeof(Pipeline));
+	PipelineStage *scan = pipeline_add_stage(pipeline, PIPELINE_SCAN, NIL);
+	Index		name = names_number(root, relid);
+	ListCell   *lc;
+
+	scan->relation_oid = root->simple_rte_array[relid]->relid;
+	pipeline->has_barrier = is_below_barrier(root);
+	foreach(lc, attnos)
+	{
+		AttrNumber	attno = lfirst_int(lc);
+		Oid			type;
+		int32		typmod;
+		Oid			collation;
+
+		get_atttypetypmodcoll(scan->relation_oid, attno, &type, &typmod, &collation);
+		scan->exprs = lappend(scan->exprs, makeVar(name, attno, type, typmod, collation, 0));
+	}
+	return pipeline;
+}
+
+static Cost
+qual_cost(PlannerInfo *root, RestrictInfo *rinfo)
+{
+	QualCost	cost;
+
+	cost_qual_eval_node(&cost, (Node *) rinfo, root);
+	return cost.per_tuple;
+}
+
+/* A leakproof qual may see every row. */
+static Index
+qual_level(const RestrictInfo *rinfo)
+{
+	return rinfo->leakproof ? 0 : rinfo->security_level;
+}
+
+/* By security level, then by cost, as PostgreSQL evaluates them; stable. */
+static List *
+sort_quals(PlannerInfo *root, List *restrictinfos)
+{
+	List	   *sorted = NIL;
+	ListCell   *lc;
+
+	foreach(lc, restrictinfos)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		Cost		cost = qual_cost(root, rinfo);
+		int			place = list_length(sorted);
+
+		while (place > 0)
+		{
+			RestrictInfo *before = list_nth_node(RestrictInfo, sorted, place - 1);
+
+			if (qual_level(before) < qual_level(rinfo) ||
+				(qual_level(before) == qual_level(rinfo) &&
+				 qual_cost(root, before) <= cost))
+				break;
+			place--;
+		}
+		sorted = list_insert_nth(sorted, place, rinfo);
+	}
+	return sorted;
+}
+
+/*
+ * Adds the quals as filters, one per security level, so that no row reaches a
+ * leaky qual before a barrier below it has passed it; nor does its zone map,
+ * since EXPLAIN ANALYZE shows how many chunks were skipped.
+ */
+void
+planned_add_filters(PlannerInfo *root, Pipeline *pipeline, List *restrictinfos)
+{
+	PipelineStage *stage = NULL;
+	Index		level = 0;
+	ListCell   *lc;
+
+	foreach(lc, sort_quals(root, restrictinfos))
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		Node	   *clause = names_normalize(root, (Node *) rinfo->clause);
+
+		if (stage == NULL || qual_level(rinfo) != level)
+			stage = pipeline_add_stage(pipeline, PIPELINE_FILTER, NIL);
+		level = qual_level(rinfo);
+		stage->exprs = lappend(stage->exprs, clause);
+	}
+}
+
+List *
+planned_ordered_clauses(PlannerInfo *root, List *restrictinfos)
+{
+	List	   *clauses = NIL;
+	ListCell   *lc;
+
+	foreach(lc, sort_quals(root, restrictinfos))
+		clauses = lappend(clauses, names_normalize(root, (Node *) lfirst_node(RestrictInfo, lc)->clause));
+	return clauses;
+}
+
+bool
+planned_check(Pipeline *pipeline)
+{
+	Translation *translation = translation_begin(NULL, NULL);
+	bool		is_taken = translation_add_stages(translation, pipeline);
+
+	if (is_taken)
+	{
+		pipeline->is_checked = true;
+		pipeline->runtime_exprs = translation->runtime_exprs;
+		pipeline->holds_rows = penumbra_plan_can_be_unsupported_late(translation->plan);
+	}
+	else
+		planning_refuse(pstrdup(translation->reason));
+	translation_end(translation);
+	return is_taken;
+}
+
+/* ---------------------------------------------------------------- by relation */
+
+/* Columns of the child that hold the columns `attnos` of the parent. */
+static List *
+child_attnos(Oid parent_oid, Oid child_oid, List *attnos)
+{
+	List	   *mapped = NIL;
+	ListCell   *lc;
+
+	foreach(lc, attnos)
+	{
+		char	   *name = get_attname(parent_oid, lfirst_int(lc), false);
+
+		mapped = lappend_int(mapped, get_attnum(child_oid, name));
+	}
+	return mapped;
+}
+
+/* Collects the tables below an inheritance parent; false if one of them is not served. */
+static bool
+collect_children(PlannerInfo *root, Index parent, List **tables)
+{
+	ListCell   *lc;
+
+	foreach(lc, root->append_rel_list)
+	{
+		AppendRelInfo *appinfo = lfirst_node(AppendRelInfo, lc);
+		RelOptInfo *child;
+		PlannedTable *table;
+
+		if (appinfo->parent_relid != parent)
+			continue;
+		child = root->simple_rel_array[appinfo->child_relid];
+		if (child == NULL || IS_DUMMY_REL(child))
+			continue;			/* pruned */
+		if (root->simple_rte_array[appinfo->child_relid]->inh)
+		{
+			if (!collect_children(root, appinfo->child_relid, tables))
+				return false;
+			continue;
+		}
+		table = planned_table_of_rel(root, child, root->simple_rte_array[appinfo->child_relid]);
+		if (table == NULL)
+			return false;
+		*tables = lappend(*tables, table);
+	}
+	return true;
+}
+
+/* The columns that `rel` outputs to the stages above, and what its quals need. */
+static List *
+attnos_of_rel(RelOptInfo *rel)
+{
+	Bitmapset  *used = NULL;
+	List	   *attnos = NIL;
+	int			member = -1;
+	ListCell   *lc;
+
+	pull_varattnos((Node *) rel->reltarget->exprs, rel->relid, &used);
+	foreach(lc, rel->baserestrictinfo)
+		pull_varattnos((Node *) lfirst_node(RestrictInfo, lc)->clause, rel->relid, &used);
+	while ((member = bms_next_member(used, member)) >= 0)
+		attnos = lappend_int(attnos, member + FirstLowInvalidHeapAttributeNumber);
+	return attnos;
+}
+
+static PlannedPipeline *
+pipeline_of_table(PlannerInfo *root, RelOptInfo *rel)
+{
+	RangeTblEntry *rte = root->simple_rte_array[rel->relid];
+	PlannedPipeline *planned;
+	PipelineStage *scan;
+	List	   *tables = NIL;
+	List	   *attnos = attnos_of_rel(rel);
+	List	   *clauses = NIL;
+	List	   *plain = NIL;
+	List	   *with_subplans = NIL;
+	double		tuples = 0;
+	ListCell   *lc;
+
+	if (rte->tablesample != NULL)
+		return NULL;
+	if (!rte->inh)
+	{
+		/* A subquery's index scan for one Param says nothing of what a scan for all of them is worth. */
+		PlannedTable *table = bms_membership(root->all_baserels) == BMS_MULTIPLE ||
+			root->parent_root != NULL
+			? planned_table_of_rel(root, rel, rte) : planned_find_table(rel);
+
+		if (table == NULL || !(MODE_IS_FORCED() || table->coverage.cached_pages > 0 ||
+							   rel->pages < UNCACHED_PAGES_MAX))
+			return NULL;
+		tables = list_make1(table);
+	}
+	else if (!collect_children(root, rel->relid, &tables) || tables == NIL)
+		return NULL;
+	foreach(lc, attnos)
+	{
+		if (lfirst_int(lc) <= 0)
+			return NULL;
+	}
+	planned = palloc0(sizeof(PlannedPipeline));
+	planned->pipeline = planned_begin_scan(root, rel->relid, attnos);
+	scan = planned->pipeline->top;
+	foreach(lc, tables)
+	{
+		PlannedTable *table = lfirst(lc);
+
+		scan->table_oids = lappend_oid(scan->table_oids, table->oid);
+		scan->table_attnos = lappend(scan->table_attnos,
+									 child_attnos(rte->relid, table->oid, attnos));
+		tuples += table->rel->tuples;
+	}
+	foreach(lc, rel->baserestrictinfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (contain_subplans((Node *) rinfo->clause))
+			with_subplans = lappend(with_subplans, rinfo);
+		else
+			plain = lappend(plain, rinfo);
+		clauses = lappend(clauses, rinfo->clause);
+	}
+	planned_add_filters(root, planned->pipeline, plain);
+	price_scan(planned, tables, planned_count_columns(clauses),
+			  planned_count_columns(rel->reltarget->exprs),
+			  with_subplans == NIL ? rel->rows
+			  : clamp_row_est(tuples * clauselist_selectivity(root, plain, 0, JOIN_INNER, NULL)),
+			  tuples);
+	foreach(lc, with_subplans)
+	{
+		if (!planned_apply_subplans(root, planned, lfirst(lc), rel->rows))
+			return NULL;
+	}
+	return planned;
+}
+
+/* Goes on with what is remembered of the subquery's last step, under the names of this level. */
+static PlannedPipeline *
+pipeline_of_subquery(PlannerInfo *root, RelOptInfo *rel)
+{
+	RangeTblEntry *rte = root->simple_rte_array[rel->relid];
+	PlannedPipeline *planned;
+	PipelineStage *stage;
+	List	   *exprs = NIL;
+	List	   *names = NIL;
+	ListCell   *lc;
+
+	if (rte->inh || rel->subroot == NULL || rel->subplan_params != NIL)
+		return NULL;
+	planned = planned_copy_of_rel(rel->subroot, fetch_upper_rel(rel->subroot, UPPERREL_FINAL, NULL));
+	if (planned == NULL)
+		return NULL;
+	foreach(lc, attnos_of_rel(rel))
+	{
+		AttrNumber	attno = lfirst_int(lc);
+		TargetEntry *entry = attno <= 0 ? NULL
+			: get_tle_by_resno(rel->subroot->processed_tlist, attno);
+		Node	   *expr;
+
+		if (entry == NULL || entry->resjunk)
+			return NULL;
+		expr = (Node *) entry->expr;
+		exprs = lappend(exprs, names_normalize(rel->subroot, expr));
+		names = lappend(names, makeVar(names_number(root, rel->relid), attno, exprType(expr),
+									   exprTypmod(expr), exprCollation(expr), 0));
+	}
+	stage = pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, exprs);
+	stage->names = names;
+	planned->before_sort = NULL;
+	if (rel->baserestrictinfo != NIL)
+	{
+		List	   *clauses = NIL;
+
+		foreach(lc, rel->baserestrictinfo)
+			clauses = lappend(clauses, lfirst_node(RestrictInfo, lc)->clause);
+		planned_add_filters(root, planned->pipeline, rel->baserestrictinfo);
+		price_filter(planned, planned_count_columns(clauses), rel->rows);
+	}
+	return planned;
+}
+
+/* NULL: the relation is not ours. */
+static PlannedPipeline *
+pipeline_of_base_rel(PlannerInfo *root, RelOptInfo *rel)
+{
+	PlannedPipeline *planned = NULL;
+	ListCell   *lc;
+
+	if (!bms_is_empty(rel->lateral_relids) || IS_DUMMY_REL(rel))
+		return NULL;
+	foreach(lc, rel->baserestrictinfo)
+	{
+		if (lfirst_node(RestrictInfo, lc)->pseudoconstant)
+			return NULL;
+	}
+	if (rel->rtekind == RTE_RELATION)
+		planned = pipeline_of_table(root, rel);
+	else if (rel->rtekind == RTE_SUBQUERY)
+		planned = pipeline_of_subquery(root, rel);
+	/* Joins are translated only when a plan is made of them: their inputs must be right. */
+	if (planned != NULL && bms_membership(root->all_baserels) == BMS_MULTIPLE &&
+		!planned_check(planned->pipeline))
+		return NULL;
+	return planned;
+}
+
+void
+planned_remember(RelOptInfo *rel, PlannedPipeline *planned)
+{
+	Planning   *planning = planning_current();
+
+	planned->rel = rel;
+	planning->pipelines = lcons(planned, planning->pipelines);
+}
+
+const PlannedPipeline *
+planned_of_rel(PlannerInfo *root, RelOptInfo *rel)
+{
+	PlannedPipeline *planned = NULL;
+	ListCell   *lc;
+
+	foreach(lc, planning_current()->pipelines)
+	{
+		planned = lfirst(lc);
+		if (planned->rel == rel)
+			return planned->pipeline == NULL ? NULL : planned;
+	}
+	if (rel->reloptkind != RELOPT_BASEREL)
+		return NULL;
+	planned = pipeline_of_base_rel(root, rel);
+	if (planned == NULL)
+		planned = palloc0(sizeof(PlannedPipeline));
+	planned_remember(rel, planned);
+	return planned->pipeline == NULL ? NULL : planned;
+}
+
+PlannedPipeline *
+planned_copy_of_rel(PlannerInfo *root, RelOptInfo *rel)
+{
+	const PlannedPipeline *planned = planned_of_rel(root, rel);
+	PlannedPipeline *copy;
+
+	if (planned == NULL)
+		return NULL;
+	copy = palloc(sizeof(PlannedPipeline));
+	*copy = *planned;
+	copy->pipeline = pipeline_copy(planned->pipeline);
+	return copy;
+}
+
+/* ---------------------------------------------------------------- paths */
+
+bool
+planned_needs_no_input(Node *expr)
+{
+	return !contain_var_clause(expr) && !contain_agg_clause(expr);
+}
+
+void
+planned_set_target(PlannerInfo *root, PlannedPipeline *planned, PathTarget *target)
+{
+	Pipeline   *pipeline = planned->pipeline;
+	List	   *outputs = NIL;
+	ListCell   *lc;
+
+	pipeline->output_map = NIL;
+	foreach(lc, target->exprs)
+	{
+		int			place = -1;
+
+		if (!planned_needs_no_input(lfirst(lc)))
+		{
+			place = list_length(outputs);
+			outputs = lappend(outputs, names_normalize(root, lfirst(lc)));
+		}
+		pipeline->output_map = lappend_int(pipeline->output_map, place);
+	}
+	if (!equal(outputs, pipeline_outputs(pipeline->top)))
+		pipeline_add_stage(pipeline, PIPELINE_PROJECTION, outputs);
+}
+
+/* Where Penumbra is forced there is no choice. */
+void
+planned_offer(RelOptInfo *rel, PenumbraPath *path)
+{
+	if (MODE_IS_FORCED())
+	{
+		rel->pathlist = list_make1(path);
+		rel->partial_pathlist = NIL;
+	}
+	else
+		add_path(rel, &path->custom.path);
+}
+
+int
+planned_count_columns(List *exprs)
+{
+	List	   *vars = pull_var_clause((Node *) exprs, PVC_RECURSE_AGGREGATES |
+									   PVC_RECURSE_WINDOWFUNCS | PVC_RECURSE_PLACEHOLDERS);
+	Bitmapset  *attnos = NULL;
+	ListCell   *lc;
+
+	foreach(lc, vars)
+		attnos = bms_add_member(attnos, lfirst_node(Var, lc)->varattno -
+								FirstLowInvalidHeapAttributeNumber);
+	return bms_num_members(attnos);
+}

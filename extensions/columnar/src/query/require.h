@@ -1,0 +1,22 @@
+/*-------------------------------------------------------------------------
+ *
+ * require.h
+ *	  Which of a statement's tables Penumbra reads.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_REQUIRE_H
+#define PENUMBRA_REQUIRE_H
+
+#include "postgres.h"
+
+#include "nodes/plannodes.h"
+
+#include "query/planning.h"
+
+/* Raises an error when a plan reads user tables without Penumbra. */
+extern void require_check_plan(PlannedStmt *stmt, const Planning *planning);
+/* Whether any of our nodes is in the plan. */
+extern bool require_plan_uses_penumbra(PlannedStmt *stmt);
+
+#endif							/* PENUMBRA_REQUIRE_H */

@@ -1,0 +1,592 @@
+/*-------------------------------------------------------------------------
+ *
+ * subplans.c
+ *	  Conditions with subqueries, as joins of remembered pipelines.
+ *
+ * PostgreSQL plans a subquery before the query around it and runs a
+ * correlated one once per row, with the row's values in Params.  Its pipeline
+ * is remembered like any other.  Here it loses the filters "column = Param",
+ * and the columns become keys: of its aggregation, if it has one, and of a
+ * join with the rows around it (T. Neumann, A. Kemper: Unnesting arbitrary
+ * queries, BTW 2015, where the dependent side never needs more than keys).
+ *
+ * Why the answer is the same:
+ * - Rows of the subquery with the keys k are those that it has for Params k:
+ *   "column = Param" is strict, so a NULL Param finds nothing, as a NULL key
+ *   joins nothing.
+ * - An aggregation without keys has a row for every Param.  With keys it has
+ *   none where no row is found; then its value is that of the target over no
+ *   rows, and the condition must not hold for it (is_null_rejected), or the
+ *   join keeps the row and puts that value in.
+ * - Without an aggregation a second row is an error, raised by the join for
+ *   the rows around it that find two.
+ * - What can fail, fails for groups of Params that nobody asked for: any
+ *   error before the first row leads to the ordinary plan.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+#include "query/names.h"
+#include "query/planned.h"
+#include "query/planning.h"
+#include "query/price.h"
+#include "query/translate.h"
+
+/* A Param of the subquery and the column that it is compared with. */
+typedef struct Dependence
+{
+	int			param_id;
+	Node	   *column;
+	OpExpr	   *equality;		/* of the column and the Param, in this order */
+} Dependence;
+
+/* A stage without its Params, and what they were compared with below it. */
+typedef struct Decorrelated
+{
+	PipelineStage *stage;		/* NULL: it cannot be done */
+	List	   *dependences;	/* of Dependence * */
+	bool		is_single_group;	/* it was an aggregation without keys, which has a row in any case */
+} Decorrelated;
+
+/* ---------------------------------------------------------------- taking the Params out */
+
+static bool
+has_param_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC &&
+		list_member_int((List *) context, ((Param *) node)->paramid))
+		return true;
+	return expression_tree_walker(node, has_param_walker, context);
+}
+
+static bool
+has_param(void *expr, List *params)
+{
+	return has_param_walker(expr, params);
+}
+
+static bool
+is_param(Node *node, List *params)
+{
+	return IsA(node, Param) && has_param(node, params);
+}
+
+/* The clause as column = Param; NULL: it is something else. */
+static Dependence *
+dependence_of_clause(Node *clause, List *params)
+{
+	OpExpr	   *equality = (OpExpr *) clause;
+	const FunctionMapping *mapping;
+	Dependence *dependence;
+
+	if (!IsA(clause, OpExpr) || list_length(equality->args) != 2)
+		return NULL;
+	mapping = function_map_lookup(equality->opfuncid);
+	if (mapping == NULL || mapping->function != PENUMBRA_FN_EQ || mapping->shape != SHAPE_PLAIN)
+		return NULL;
+	if (is_param(linitial(equality->args), params))
+	{
+		if (!OidIsValid(get_commutator(equality->opno)))
+			return NULL;
+		equality = copyObject(equality);
+		CommuteOpExpr(equality);
+	}
+	if (!is_param(lsecond(equality->args), params) || has_param(linitial(equality->args), params))
+		return NULL;
+	dependence = palloc(sizeof(Dependence));
+	dependence->param_id = ((Param *) lsecond(equality->args))->paramid;
+	dependence->column = linitial(equality->args);
+	dependence->equality = equality;
+	return dependence;
+}
+
+static Dependence *
+find_dependence(List *dependences, int param_id)
+{
+	ListCell   *lc;
+
+	foreach(lc, dependences)
+	{
+		if (((Dependence *) lfirst(lc))->param_id == param_id)
+			return lfirst(lc);
+	}
+	return NULL;
+}
+
+/* What two columns that both equal the Param have in common. */
+static Node *
+equality_of(const Dependence *a, const Dependence *b)
+{
+	Oid			type = exprType(a->column);
+	OpExpr	   *equality;
+
+	if (type != exprType(b->column))
+		return NULL;
+	equality = (OpExpr *) make_opclause(lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr, BOOLOID,
+										false, (Expr *) a->column, (Expr *) b->column, InvalidOid,
+										a->equality->inputcollid);
+	set_opfuncid(equality);
+	return (Node *) equality;
+}
+
+static bool
+decorrelate_filter(Decorrelated *result, PipelineStage *stage, List *params)
+{
+	List	   *kept = NIL;
+	ListCell   *lc;
+
+	foreach(lc, stage->exprs)
+	{
+		Dependence *dependence = has_param(lfirst(lc), params)
+			? dependence_of_clause(lfirst(lc), params) : NULL;
+		Dependence *other;
+		Node	   *clause = lfirst(lc);
+
+		if (has_param(clause, params))
+		{
+			/* Above an aggregation that has a row in any case the filter is a HAVING. */
+			if (dependence == NULL || result->is_single_group)
+				return false;
+			other = find_dependence(result->dependences, dependence->param_id);
+			if (other == NULL)
+			{
+				result->dependences = lappend(result->dependences, dependence);
+				continue;
+			}
+			clause = equality_of(other, dependence);
+			if (clause == NULL)
+				return false;
+		}
+		kept = lappend(kept, clause);
+	}
+	if (kept == NIL)
+		result->stage = linitial(stage->inputs);
+	else
+		stage->exprs = kept;
+	return true;
+}
+
+/* The lists with the columns at their ends that are not in the first. */
+static void
+append_columns(List *dependences, List **exprs, List **names)
+{
+	ListCell   *lc;
+
+	foreach(lc, dependences)
+	{
+		Node	   *column = ((Dependence *) lfirst(lc))->column;
+
+		if (names == NULL || *names == NIL)
+			*exprs = list_append_unique(list_copy(*exprs), column);
+		else
+		{
+			*exprs = lappend(list_copy(*exprs), column);
+			*names = lappend(list_copy(*names), column);
+		}
+	}
+}
+
+static Decorrelated decorrelate(PipelineStage *stage, List *params);
+
+static bool
+decorrelate_join(Decorrelated *result, PipelineStage *stage, List *params)
+{
+	Decorrelated build = decorrelate(lsecond(stage->inputs), params);
+	ListCell   *lc;
+
+	if (build.stage == NULL || build.is_single_group || result->is_single_group ||
+		has_param(stage->exprs, params) || has_param(stage->join_keys, params))
+		return false;
+	/* The build side's columns come out of an inner join only as they are. */
+	if (build.dependences != NIL && stage->join_kind != PENUMBRA_JOIN_INNER)
+		return false;
+	if (result->dependences != NIL && stage->join_kind != PENUMBRA_JOIN_INNER &&
+		stage->join_kind != PENUMBRA_JOIN_LEFT && stage->join_kind != PENUMBRA_JOIN_SEMI &&
+		stage->join_kind != PENUMBRA_JOIN_ANTI)
+		return false;
+	lsecond(stage->inputs) = build.stage;
+	foreach(lc, build.dependences)
+	{
+		Dependence *dependence = lfirst(lc);
+		Dependence *other = find_dependence(result->dependences, dependence->param_id);
+		Node	   *key;
+
+		if (other == NULL)
+		{
+			result->dependences = lappend(result->dependences, dependence);
+			continue;
+		}
+		key = equality_of(other, dependence);
+		if (key == NULL)
+			return false;
+		stage->join_keys = lappend(list_copy(stage->join_keys), key);
+	}
+	return true;
+}
+
+static Decorrelated
+decorrelate(PipelineStage *given, List *params)
+{
+	Decorrelated failed = {NULL};
+	Decorrelated result = {NULL};
+	PipelineStage *stage = palloc(sizeof(PipelineStage));
+
+	*stage = *given;
+	if (stage->inputs != NIL)
+	{
+		result = decorrelate(linitial(given->inputs), params);
+		if (result.stage == NULL)
+			return failed;
+		stage->inputs = list_copy(given->inputs);
+		linitial(stage->inputs) = result.stage;
+	}
+	result.stage = stage;
+	switch (stage->kind)
+	{
+		case PIPELINE_SCAN:
+			break;
+		case PIPELINE_FILTER:
+			if (!decorrelate_filter(&result, stage, params))
+				return failed;
+			break;
+		case PIPELINE_PROJECTION:
+			if (has_param(stage->exprs, params))
+				return failed;
+			append_columns(result.dependences, &stage->exprs, &stage->names);
+			break;
+		case PIPELINE_AGGREGATION:
+			if (result.is_single_group || has_param(stage->exprs, params) ||
+				has_param(stage->aggrefs, params))
+				return failed;
+			result.is_single_group = stage->exprs == NIL;
+			append_columns(result.dependences, &stage->exprs, NULL);
+			break;
+		case PIPELINE_SORT:
+			if (stage->limit != NULL || stage->offset != NULL)
+				return failed;
+			result.stage = linitial(stage->inputs);
+			break;
+		case PIPELINE_JOIN:
+			if (!decorrelate_join(&result, stage, params))
+				return failed;
+			break;
+	}
+	return result;
+}
+
+/* ---------------------------------------------------------------- the subquery's rows */
+
+/* A subquery's rows by key, under names of their own. */
+typedef struct SubqueryRows
+{
+	PlannedPipeline *planned;
+	Var		   *value;			/* of its target */
+	Node	   *empty_value;	/* what it is for Params without a row; NULL: NULL */
+	List	   *keys;			/* OpExprs: its columns = the outer expressions */
+	bool		is_unique;		/* a key has one row at most */
+} SubqueryRows;
+
+static Index
+new_name(const SubPlan *subplan)
+{
+	Planning   *planning = planning_current();
+	RangeTblEntry *rte = makeNode(RangeTblEntry);
+
+	rte->rtekind = RTE_SUBQUERY;
+	rte->eref = makeAlias(pstrdup(subplan->plan_name), NIL);
+	planning->names = lappend(planning->names, rte);
+	return list_length(planning->names);
+}
+
+static Var *
+add_name(Index name, Node *expr, List **exprs, List **names)
+{
+	RangeTblEntry *rte = list_nth(planning_current()->names, name - 1);
+	Var		   *var = makeVar(name, list_length(*names) + 1, exprType(expr), exprTypmod(expr),
+							  exprCollation(expr), 0);
+
+	rte->eref->colnames = lappend(rte->eref->colnames,
+								  makeString(psprintf("col%d", list_length(*names) + 1)));
+	*exprs = lappend(*exprs, expr);
+	*names = lappend(*names, var);
+	return var;
+}
+
+/* What is left of an expression of aggregates over no rows. */
+static Node *
+over_no_rows_mutator(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Aggref))
+	{
+		Aggref	   *aggref = (Aggref *) node;
+
+		switch (aggref->aggfnoid)
+		{
+			case F_COUNT_:
+			case F_COUNT_ANY:
+			case F_REGR_COUNT:
+				return (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(0),
+										  false, FLOAT8PASSBYVAL);
+			default:
+				return (Node *) makeNullConst(aggref->aggtype, -1, aggref->aggcollid);
+		}
+	}
+	return expression_tree_mutator(node, over_no_rows_mutator, context);
+}
+
+/* False: not known. */
+static bool
+find_empty_value(PlannerInfo *subroot, Node *target, Node **value)
+{
+	Node	   *empty = eval_const_expressions(subroot, over_no_rows_mutator(target, NULL));
+
+	*value = NULL;
+	if (!IsA(empty, Const))
+		return false;
+	if (!((Const *) empty)->constisnull)
+		*value = empty;
+	return true;
+}
+
+/* Every key is one of the outer query's expressions; false: the Param is no column's. */
+static bool
+add_keys(PlannerInfo *root, const SubPlan *subplan, List *dependences, Index name, List **exprs,
+		 List **names, List **keys)
+{
+	ListCell   *param;
+	ListCell   *arg;
+
+	forboth(param, subplan->parParam, arg, subplan->args)
+	{
+		Dependence *dependence = find_dependence(dependences, lfirst_int(param));
+		OpExpr	   *key;
+
+		if (dependence == NULL)
+			return false;
+		key = copyObject(dependence->equality);
+		key->args = list_make2(add_name(name, dependence->column, exprs, names),
+							   names_normalize(root, lfirst(arg)));
+		*keys = lappend(*keys, key);
+	}
+	return true;
+}
+
+static bool
+find_rows(PlannerInfo *root, const SubPlan *subplan, SubqueryRows *rows)
+{
+	PlannerInfo *subroot = list_nth(root->glob->subroots, subplan->plan_id - 1);
+	Decorrelated decorrelated;
+	Node	   *target;
+	Index		name;
+	List	   *exprs = NIL;
+	List	   *names = NIL;
+	PipelineStage *stage;
+
+	memset(rows, 0, sizeof(SubqueryRows));
+	if (subplan->setParam != NIL || subroot->processed_tlist == NIL)
+		return false;
+	rows->planned = planned_copy_of_rel(subroot, fetch_upper_rel(subroot, UPPERREL_FINAL, NULL));
+	if (rows->planned == NULL)
+		return false;
+	decorrelated = decorrelate(rows->planned->pipeline->top, subplan->parParam);
+	if (decorrelated.stage == NULL)
+		return false;
+	rows->planned->pipeline->top = decorrelated.stage;
+	target = (Node *) linitial_node(TargetEntry, subroot->processed_tlist)->expr;
+	if (has_param(target, subplan->parParam) ||
+		(decorrelated.is_single_group && !find_empty_value(subroot, target, &rows->empty_value)))
+		return false;
+	/* A filter above it decides whether there is a value over no rows. */
+	if (rows->empty_value != NULL && decorrelated.stage->kind == PIPELINE_FILTER)
+		return false;
+	rows->is_unique = decorrelated.is_single_group;
+	name = new_name(subplan);
+	rows->value = add_name(name, names_normalize(subroot, target), &exprs, &names);
+	if (!add_keys(root, subplan, decorrelated.dependences, name, &exprs, &names, &rows->keys))
+		return false;
+	stage = pipeline_add_stage(rows->planned->pipeline, PIPELINE_PROJECTION, exprs);
+	stage->names = names;
+	return true;
+}
+
+/* ---------------------------------------------------------------- conditions */
+
+static List *
+commuted_keys(List *keys)
+{
+	List	   *commuted = NIL;
+	ListCell   *lc;
+
+	foreach(lc, keys)
+	{
+		OpExpr	   *key = copyObject(lfirst_node(OpExpr, lc));
+
+		if (!OidIsValid(get_commutator(key->opno)))
+			return NIL;
+		CommuteOpExpr(key);
+		commuted = lappend(commuted, key);
+	}
+	return commuted;
+}
+
+/* Joins the pipeline with the subquery's rows, as the probe side or as the build side. */
+static void
+join_rows(PlannedPipeline *planned, const SubqueryRows *rows, PenumbraJoinKind kind, List *keys,
+		  bool is_null_aware, bool probes)
+{
+	PipelineStage *outer = planned->pipeline->top;
+	PipelineStage *inner = rows->planned->pipeline->top;
+	PipelineStage *stage = pipeline_add_stage(planned->pipeline, PIPELINE_JOIN, NIL);
+	double		outer_rows = planned->rows;
+	PlannedPipeline build = probes ? *rows->planned : *planned;
+
+	if (!probes)
+	{
+		planned->startup_cost = rows->planned->startup_cost;
+		planned->run_cost = rows->planned->run_cost;
+		planned->input_rows = rows->planned->input_rows;
+		planned->rows = rows->planned->rows;
+	}
+	stage->inputs = probes ? list_make2(outer, inner) : list_make2(inner, outer);
+	stage->join_kind = kind;
+	stage->join_keys = keys;
+	stage->is_null_aware = is_null_aware;
+	planned->pipeline->has_barrier |= rows->planned->pipeline->has_barrier;
+	price_join(planned, &build, Max(list_length(keys), 1), 1, 0, outer_rows, outer_rows);
+}
+
+/* x IN (subquery) or NOT IN, of a subquery without Params: a semi join or a null-aware anti join. */
+static bool
+apply_membership(PlannerInfo *root, PlannedPipeline *planned, const SubPlan *subplan, bool is_negated)
+{
+	OpExpr	   *test = (OpExpr *) subplan->testexpr;
+	SubqueryRows rows;
+	Dependence *dependence;
+
+	if (subplan->subLinkType != ANY_SUBLINK || subplan->parParam != NIL || test == NULL ||
+		!IsA(test, OpExpr) || list_length(subplan->paramIds) != 1)
+		return false;
+	/* The test compares an outer expression with the Param of the subquery's column. */
+	dependence = dependence_of_clause((Node *) test, subplan->paramIds);
+	if (dependence == NULL || !find_rows(root, subplan, &rows))
+		return false;
+	test = copyObject(dependence->equality);
+	test->args = list_make2(names_normalize(root, dependence->column), rows.value);
+	join_rows(planned, &rows, is_negated ? PENUMBRA_JOIN_ANTI : PENUMBRA_JOIN_SEMI,
+			  list_make1(test), is_negated, true);
+	return true;
+}
+
+/* The clause with the value in the place of its only subquery. */
+static Node *
+replace_subplan_mutator(Node *node, void *value)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, SubPlan))
+		return copyObject((Node *) value);
+	return expression_tree_mutator(node, replace_subplan_mutator, value);
+}
+
+static bool
+find_subplan_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan))
+	{
+		*(List **) context = lappend(*(List **) context, node);
+		return false;
+	}
+	return expression_tree_walker(node, find_subplan_walker, context);
+}
+
+/* CASE WHEN a row was found THEN its value ELSE what it is without one */
+static Node *
+value_or_empty(const SubqueryRows *rows)
+{
+	CaseExpr   *either = makeNode(CaseExpr);
+	CaseWhen   *when = makeNode(CaseWhen);
+	NullTest   *test = makeNode(NullTest);
+
+	/* A key that joined is not NULL. */
+	test->arg = linitial(linitial_node(OpExpr, rows->keys)->args);
+	test->nulltesttype = IS_NOT_NULL;
+	when->expr = (Expr *) test;
+	when->result = (Expr *) rows->value;
+	either->casetype = rows->value->vartype;
+	either->casecollid = rows->value->varcollid;
+	either->args = list_make1(when);
+	either->defresult = (Expr *) rows->empty_value;
+	return (Node *) either;
+}
+
+/* A condition over the value of one subquery. */
+static bool
+apply_scalar(PlannerInfo *root, PlannedPipeline *planned, Node *clause, const SubPlan *subplan,
+			 double result_rows)
+{
+	SubqueryRows rows;
+	List	   *keys;
+
+	if (subplan->subLinkType != EXPR_SUBLINK || subplan->parParam == NIL ||
+		!find_rows(root, subplan, &rows))
+		return false;
+	keys = commuted_keys(rows.keys);
+	if (keys == NIL)
+		return false;
+	clause = replace_subplan_mutator(names_normalize(root, clause),
+									 rows.empty_value == NULL ? (Node *) rows.value : value_or_empty(&rows));
+	if (rows.is_unique && bms_is_member(rows.value->varno, find_nonnullable_rels(clause)))
+	{
+		/*
+		 * A row without a group does not pass.  The side with less rows is
+		 * built; if that is the outer one, its keys filter what the
+		 * subquery reads.
+		 */
+		if (planned->rows < rows.planned->input_rows)
+			join_rows(planned, &rows, PENUMBRA_JOIN_INNER, rows.keys, false, false);
+		else
+			join_rows(planned, &rows, PENUMBRA_JOIN_INNER, keys, false, true);
+	}
+	else
+		join_rows(planned, &rows, rows.is_unique ? PENUMBRA_JOIN_LEFT : PENUMBRA_JOIN_SINGLE, keys,
+				  false, true);
+	pipeline_add_stage(planned->pipeline, PIPELINE_FILTER, list_make1(clause));
+	price_filter(planned, 1, result_rows);
+	return true;
+}
+
+bool
+planned_apply_subplans(PlannerInfo *root, PlannedPipeline *planned, RestrictInfo *rinfo,
+					   double result_rows)
+{
+	Node	   *clause = (Node *) rinfo->clause;
+	bool		is_negated = is_notclause(clause);
+	Node	   *inner = is_negated ? (Node *) get_notclausearg(clause) : clause;
+	List	   *subplans = NIL;
+
+	(void) find_subplan_walker(clause, &subplans);
+	if (list_length(subplans) != 1 || !IsA(linitial(subplans), SubPlan) ||
+		rinfo->security_level > 0 || contain_volatile_functions(clause))
+		return false;
+	if (inner == linitial(subplans))
+		return apply_membership(root, planned, (SubPlan *) inner, is_negated);
+	return apply_scalar(root, planned, clause, linitial(subplans), result_rows);
+}
