@@ -388,7 +388,8 @@ TEST(Join, Statistics) {
   const PenumbraOperatorStats& stats = output.operators[2];
   EXPECT_STREQ(stats.name, "Vector Hash Join");
   EXPECT_STREQ(stats.join_table, "hash table");
-  EXPECT_EQ(stats.rows_in, 1000u);
+  EXPECT_EQ(stats.filtered_rows, 900u);
+  EXPECT_EQ(stats.rows_in, 100u);
   EXPECT_EQ(stats.rows_out, 100u);
   EXPECT_EQ(stats.build_rows, 100u);
   EXPECT_GT(stats.memory_peak_bytes, 0u);

@@ -406,6 +406,15 @@ void GroupKeys::HashImages(uint32_t count, char* images) const {
   }
 }
 
+int64_t GroupKeys::Integer(const char* image, int key) const {
+  const Slot& slot = slots_[key];
+  int64_t value = 0;
+  std::memcpy(&value, image + slot.offset, slot.width);
+  // A boolean is 0 or 1: its sign is not in its byte.
+  const uint32_t unused_bits = 64 - 8 * slot.width;
+  return static_cast<int64_t>(static_cast<uint64_t>(value) << unused_bits) >> unused_bits;
+}
+
 void GroupKeys::OwnStrings(char* image, Arena& arena) const {
   for (uint32_t i = 0; i < string_count_; ++i) {
     StringRef ref = StringAt(image, i);

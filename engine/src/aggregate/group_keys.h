@@ -52,6 +52,9 @@ class GroupKeys {
     return true;
   }
 
+  // The value of a key of an integer type (IsIntegerType) that is not null.
+  int64_t Integer(const char* image, int key) const;
+
   // Copies the long strings of an image into `arena`.
   void OwnStrings(char* image, Arena& arena) const;
   // The long strings of an image, appended to *bytes; and back, as Accumulator's.

@@ -123,6 +123,7 @@ void Executor::BeginPipelineLocked(size_t number) {
     }
     sink_ = sinks_[spec.sink].get();
   }
+  if (Scan* scan = scans_[spec.source].get()) AddKeyFilters(scan);
   caller_reads_ = true;
   if (source != nullptr && !pipeline_->is_sequential() && !threads_.empty()) {
     SinkStats stats = source->stats();
@@ -130,6 +131,15 @@ void Executor::BeginPipelineLocked(size_t number) {
   }
   phase_ = Phase::kConsume;
   active_ = 0;
+}
+
+// The joins whose keys the scan's columns are have built.
+void Executor::AddKeyFilters(Scan* scan) {
+  for (const RuntimeFilter& filter : scan->spec().runtime_filters) {
+    if (partitions_[filter.join] < 0) throw EngineError(PENUMBRA_INTERNAL, "a runtime filter before its build");
+    const KeyFilter* keys = static_cast<JoinSink*>(sinks_[filter.join].get())->key_filter(filter.key);
+    if (keys != nullptr) scan->AddKeyFilter(filter, *keys);
+  }
 }
 
 bool Executor::ExpectsRowsLocked() const {
@@ -524,6 +534,9 @@ void Executor::GetStats(PenumbraExecStats* stats) {
       summarized_rows += scan->summarized_rows;
     }
   }
+  for (const auto& scan : scans_) {
+    if (scan != nullptr) AddDroppedRows(*scan, scan->dropped_rows(), &counts);
+  }
   *stats = {};
   stats_.clear();
   for (PenumbraOperator id : plan_.order()) {
@@ -546,6 +559,7 @@ void Executor::GetStats(PenumbraExecStats* stats) {
       added.join_table = sink.join_table;
       added.build_rows = sink.build_rows;
     }
+    added.filtered_rows = counts[id].filtered_rows;
     if (scans_[id] == nullptr) continue;
     stats->chunks += scans_[id]->chunk_count();
     stats->chunks_skipped += scans_[id]->skipped_count();

@@ -85,6 +85,7 @@ class Executor {
   void ThrowIfFailedLocked() const;
 
   void BeginPipelineLocked(size_t number);
+  void AddKeyFilters(Scan* scan);
   Scan* FindScan(PenumbraOperator id);
   bool ExpectsRowsLocked() const;
   bool JoinLocked(Worker* worker, bool is_caller);

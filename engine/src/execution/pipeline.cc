@@ -93,6 +93,14 @@ void FindPipelinesInto(const Plan& plan, PenumbraOperator sink, PenumbraOperator
 
 }  // namespace
 
+void AddDroppedRows(const Scan& scan, const std::vector<uint64_t>& dropped_rows,
+                    std::vector<OperatorCounts>* counts) {
+  for (size_t i = 0; i < dropped_rows.size(); ++i) {
+    const int join = scan.filters()[i]->join;
+    if (join >= 0) (*counts)[join].filtered_rows += dropped_rows[i];
+  }
+}
+
 std::vector<PipelineSpec> FindPipelines(const Plan& plan) {
   std::vector<PipelineSpec> pipelines;
   FindPipelinesInto(plan, -1, plan.output(), &pipelines);
@@ -276,6 +284,7 @@ void PipelineCursor::AddCounts(std::vector<OperatorCounts>* counts) const {
   }
   // The scan and the filter that it runs are timed together.
   const ScanCounts& scan = scan_cursor_->counts();
+  AddDroppedRows(*pipeline_.scan(), scan.dropped_rows, counts);
   sum.rows_in += scan.rows_in;
   sum.rows_out += spec.scan_filter < 0 ? scan.rows_out : scan.rows_in;
   if (spec.scan_filter >= 0) {

@@ -28,7 +28,11 @@ struct OperatorCounts {
   uint64_t rows_in = 0;
   uint64_t rows_out = 0;
   uint64_t time_ns = 0;
+  uint64_t filtered_rows = 0;  // of a join: by its runtime filters
 };
+
+// Adds rows that a scan's runtime filters dropped, by place in its filters(), to their joins.
+void AddDroppedRows(const Scan& scan, const std::vector<uint64_t>& dropped_rows, std::vector<OperatorCounts>* counts);
 
 // One pipeline of a plan, by numbers of operators.
 struct PipelineSpec {

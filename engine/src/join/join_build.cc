@@ -47,6 +47,7 @@ class JoinBuild::BuildLocal final : public Local {
   std::unique_ptr<Rows> rows;
   uint64_t row_count = 0;
   bool has_null_key = false;
+  std::vector<KeyRange> ranges;
 };
 
 JoinBuild::JoinBuild(const JoinSpec& spec, ExecutionEnvironment& environment)
@@ -54,12 +55,18 @@ JoinBuild::JoinBuild(const JoinSpec& spec, ExecutionEnvironment& environment)
       environment_(environment),
       layout_(spec),
       null_row_(layout_.payload.row_bytes()),
-      table_(layout_.row_bytes, &environment.budget) {
+      table_(layout_.row_bytes, &environment.budget),
+      filter_memory_(&environment.budget),
+      ranges_(spec.keys.size()),
+      bitmaps_(spec.keys.size()),
+      filters_(spec.keys.size()) {
   std::fill_n(null_row_.begin(), (layout_.columns.size() + 7) / 8, static_cast<char>(0xff));
 }
 
 std::unique_ptr<Sink::Local> JoinBuild::CreateLocal() {
-  return std::make_unique<BuildLocal>(layout_, &environment_.budget);
+  auto local = std::make_unique<BuildLocal>(layout_, &environment_.budget);
+  local->ranges.resize(spec_.keys.size());
+  return local;
 }
 
 void JoinBuild::Consume(Local& local, const Batch& batch, EvalContext& context) {
@@ -67,7 +74,10 @@ void JoinBuild::Consume(Local& local, const Batch& batch, EvalContext& context) 
   Arena& arena = context.arena;
   into.row_count += batch.rows;
   auto* keys = arena.AllocateArray<Vector>(spec_.keys.size());
-  for (size_t k = 0; k < spec_.keys.size(); ++k) keys[k] = Evaluate(*spec_.keys[k].build, batch, context);
+  for (size_t k = 0; k < spec_.keys.size(); ++k) {
+    keys[k] = Evaluate(*spec_.keys[k].build, batch, context);
+    if (IsIntegerKey(k)) into.ranges[k].Add(keys[k], batch.rows, arena);
+  }
   const uint64_t* matchable = FindMatchableRows(spec_, keys, batch.rows, arena);
   const bool keeps_all = spec_.gives_build_rows();
   RowSelection selection{nullptr, batch.rows};
@@ -106,6 +116,7 @@ void JoinBuild::Combine(Local& local) {
   rows_.push_back(std::move(from.rows));
   row_count_ += from.row_count;
   has_null_key_ |= from.has_null_key;
+  for (size_t k = 0; k < ranges_.size(); ++k) ranges_[k].Add(from.ranges[k]);
 }
 
 int JoinBuild::PrepareFinish() {
@@ -116,6 +127,12 @@ int JoinBuild::PrepareFinish() {
     for (int p = 0; p < JoinTable::kPartitions; ++p) counts[p] += rows->partitions[p].row_count();
   }
   table_.Reserve(counts);
+  for (size_t k = 0; k < bitmaps_.size(); ++k) {
+    const bool is_wanted = spec_.keys[k].is_filter && !ranges_[k].is_empty();
+    if (is_wanted && KeyBitmap::IsWorthIt(ranges_[k], table_.row_count())) {
+      bitmaps_[k].emplace(ranges_[k], filter_memory_);
+    }
+  }
   task_count_ = table_.row_count() < kParallelRows ? 1 : JoinTable::kPartitions;
   return task_count_;
 }
@@ -124,13 +141,41 @@ void JoinBuild::RunFinishTask(int task) {
   const int partitions_per_task = JoinTable::kPartitions / task_count_;
   for (int p = task * partitions_per_task; p < (task + 1) * partitions_per_task; ++p) {
     std::vector<const GroupRows*> parts;
-    for (const auto& rows : rows_) parts.push_back(&rows->partitions[p]);
+    for (const auto& rows : rows_) {
+      parts.push_back(&rows->partitions[p]);
+      AddToBitmaps(rows->partitions[p]);
+    }
     table_.EnterPartition(static_cast<uint32_t>(p), parts, environment_);
   }
 }
 
+void JoinBuild::AddToBitmaps(const GroupRows& rows) {
+  for (size_t k = 0; k < bitmaps_.size(); ++k) {
+    if (!bitmaps_[k]) continue;
+    for (size_t p = 0; p < rows.page_count(); ++p) {
+      const char* row = rows.page(p);
+      for (uint32_t i = 0; i < rows.page_rows(p); ++i, row += layout_.row_bytes) {
+        const int64_t value = layout_.keys.Integer(row, static_cast<int>(k));
+        task_count_ == 1 ? bitmaps_[k]->Add(value) : bitmaps_[k]->AddConcurrently(value);
+      }
+    }
+  }
+}
+
+std::unique_ptr<KeyFilter> JoinBuild::MakeFilter(size_t key) const {
+  if (!spec_.keys[key].is_filter) return nullptr;
+  // Tags tell more than bounds alone.
+  const bool is_only_key = spec_.keys.size() == 1;
+  if (IsIntegerKey(key) && (bitmaps_[key] || ranges_[key].is_empty() || !is_only_key)) {
+    return std::make_unique<JoinKeyFilter>(ranges_[key], bitmaps_[key] ? &*bitmaps_[key] : nullptr);
+  }
+  const KeyRange range = IsIntegerKey(key) ? ranges_[key] : KeyRange{INT64_MIN, INT64_MAX};
+  return is_only_key ? std::make_unique<JoinKeyFilter>(range, layout_.keys, table_) : nullptr;
+}
+
 int JoinBuild::Seal() {
   memory_peak_bytes_ = environment_.budget.peak_bytes();
+  for (size_t k = 0; k < filters_.size(); ++k) filters_[k] = MakeFilter(k);
   for (const auto& rows : rows_) {
     rows->partitions.clear();
     if (rows->unmatchable.row_count() == 0) rows->row_memory.reset();

@@ -3,8 +3,10 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
+#include "join/join_filter.h"
 #include "join/join_table.h"
 #include "operator/operator.h"
 
@@ -25,6 +27,7 @@ class JoinBuild final : public JoinSink {
   std::unique_ptr<Reader> OpenPartition(int partition) override;
   SinkStats stats() const override;
   std::unique_ptr<JoinProbe> CreateProbe() override;
+  const KeyFilter* key_filter(int key) const override { return filters_[key].get(); }
 
   // Of the sealed build.
   const JoinSpec& spec() const { return spec_; }
@@ -41,6 +44,10 @@ class JoinBuild final : public JoinSink {
   class BuildLocal;
   class BuildReader;
 
+  bool IsIntegerKey(size_t key) const { return IsIntegerType(spec_.keys[key].build->type, NumericForm::kPayload); }
+  void AddToBitmaps(const GroupRows& rows);
+  std::unique_ptr<KeyFilter> MakeFilter(size_t key) const;
+
   const JoinSpec& spec_;
   ExecutionEnvironment& environment_;
   const JoinLayout layout_;
@@ -52,6 +59,10 @@ class JoinBuild final : public JoinSink {
   bool is_prepared_ = false;
   int task_count_ = 0;
   JoinTable table_;
+  Arena filter_memory_;
+  std::vector<KeyRange> ranges_;                      // by key; empty of those of other types
+  std::vector<std::optional<KeyBitmap>> bitmaps_;     // by key
+  std::vector<std::unique_ptr<KeyFilter>> filters_;   // by key
   uint64_t memory_peak_bytes_ = 0;
 };
 

@@ -47,6 +47,9 @@ struct ExecutionEnvironment {
   }
 };
 
+// What a zone map or an encoded predicate says of a range of rows.
+enum class Verdict : uint8_t { kNone, kSome, kAll };
+
 // For EXPLAIN ANALYZE.
 struct SinkStats {
   uint64_t groups = 0;
@@ -107,6 +110,18 @@ struct JoinKeySpec {
   const Expr* probe;
   const Expr* build;
   bool nulls_are_equal;
+  bool is_filter = false;  // a scan of the probe side asks for its KeyFilter
+};
+// Which values a key has on the build side of a join. Rows of its probe side that have none of them, or a null, match
+// nothing. Shared by threads.
+class KeyFilter {
+ public:
+  virtual ~KeyFilter() = default;
+  // Of an integer type: what is known without looking at rows of values from `least` to `greatest`; kAll is said of
+  // rows without a null only.
+  virtual Verdict CheckBounds(int64_t least, int64_t greatest) const = 0;
+  // Clears the bits of rows that match nothing, and maybe not of all of them. `v` has any form.
+  virtual void Apply(const Vector& v, uint32_t rows, Arena& arena, uint64_t* bits) const = 0;
 };
 struct JoinSpec {
   PenumbraJoinKind kind = PENUMBRA_JOIN_INNER;
@@ -148,6 +163,8 @@ class JoinSink : public Sink {
  public:
   // After Seal(). The probe is gone before the sink is.
   virtual std::unique_ptr<JoinProbe> CreateProbe() = 0;
+  // After Seal(), as long as the sink; null: nothing would be gained.
+  virtual const KeyFilter* key_filter(int key) const = 0;
 };
 std::unique_ptr<JoinSink> CreateJoin(const JoinSpec& spec, ExecutionEnvironment& environment);
 

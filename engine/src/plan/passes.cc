@@ -14,6 +14,7 @@ void RunPasses(std::vector<Operator>* operators, const std::vector<PenumbraOpera
   // A top-N becomes the neighbour of a scan only below projections.
   MoveTopNBelowProjections(operators, order);
   RunFiltersInScans(operators, order);
+  AddRuntimeFilters(operators, order);
   // What a scan decodes depends on which filters it runs.
   FindNeededColumns(operators, order);
   AnswerFromMetadata(operators, order);

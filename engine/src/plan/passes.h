@@ -18,6 +18,7 @@ std::vector<PenumbraOperator> OrderOperators(const std::vector<Operator>& operat
 
 void MoveTopNBelowProjections(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order);
 void RunFiltersInScans(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order);
+void AddRuntimeFilters(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order);
 void FindNeededColumns(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order);
 void AnswerFromMetadata(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order);
 

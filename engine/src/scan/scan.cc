@@ -47,6 +47,29 @@ bool CheckChunk(const ScanSpec& spec, const PenumbraChunk& chunk, std::vector<Ve
 
 bool IsChunkSkipped(const ScanSpec& spec, const PenumbraChunk& chunk) { return !CheckChunk(spec, chunk, nullptr); }
 
+Scan::Scan(const ScanSpec& spec) : spec_(spec) {
+  for (const ScanFilter& filter : spec.filters) filters_.push_back(&filter);
+  dropped_rows_.resize(filters_.size());
+}
+
+void Scan::AddKeyFilter(const RuntimeFilter& filter, const KeyFilter& keys) {
+  ScanFilter& added = key_filters_.emplace_back();
+  added.predicate = ScanPredicate::OfKeys(keys, filter.column);
+  added.columns = {filter.column};
+  added.keys = &keys;
+  added.join = filter.join;
+  filters_.push_back(&added);
+  uint64_t dropped = 0;
+  for (Chunk& chunk : chunks_) {
+    chunk.verdicts.push_back(added.predicate->Check(SegmentReader(chunk.segments[filter.column])));
+    if (chunk.verdicts.back() != Verdict::kNone || chunk.next_row.load(std::memory_order_relaxed) > 0) continue;
+    for (const PenumbraRowRange& range : chunk.ranges) dropped += range.end - range.begin;
+    chunk.next_row.store(chunk.rows, std::memory_order_relaxed);
+    rows_left_.fetch_sub(chunk.rows, std::memory_order_relaxed);
+  }
+  dropped_rows_.push_back(dropped);
+}
+
 bool Scan::CanSummarizeChunk(const Chunk& chunk) const {
   if (std::any_of(chunk.verdicts.begin(), chunk.verdicts.end(),
                   [](Verdict verdict) { return verdict != Verdict::kAll; })) {
@@ -214,10 +237,11 @@ ScanCursor::ScanCursor(Scan& scan, bool is_output, ExecutionEnvironment& environ
   for (PenumbraType type : scan.spec().types) vectors_.push_back(NullConstant(type));
   is_loaded_.resize(width);
   std::vector<int> uses(width);
-  const std::vector<ScanFilter>& filters = scan.spec().filters;
+  const std::vector<const ScanFilter*>& filters = scan.filters();
+  counts_.dropped_rows.resize(filters.size());
   for (size_t i = 0; i < filters.size(); ++i) {
-    for (int column : filters[i].columns) ++uses[column];
-    if (!filters[i].expr->can_fail) movable_.push_back({i});
+    for (int column : filters[i]->columns) ++uses[column];
+    if (!filters[i]->can_fail()) movable_.push_back({i});
   }
   for (size_t c = 0; c < width; ++c) {
     is_kept_.push_back(scan.spec().needed[c] || uses[c] > 1);
@@ -249,13 +273,13 @@ void ScanCursor::BindChunk() {
   readers_.clear();
   Arena* kept = is_output_ ? nullptr : &chunk_arena_;
   for (const void* segment : chunk_->segments) readers_.emplace_back(segment, kept);
-  const std::vector<ScanFilter>& filters = scan_.spec().filters;
+  const std::vector<const ScanFilter*>& filters = scan_.filters();
   bound_.resize(filters.size());
   EvalContext context{chunk_arena_, environment_.session};
   for (size_t i = 0; i < filters.size(); ++i) {
     if (chunk_->verdicts[i] == Verdict::kAll) continue;
-    if (filters[i].predicate != nullptr)
-      bound_[i] = filters[i].predicate->Bind(readers_[filters[i].predicate->column()], context);
+    if (filters[i]->predicate != nullptr)
+      bound_[i] = filters[i]->predicate->Bind(readers_[filters[i]->predicate->column()], context);
     is_filtered_decoded_ |= bound_[i] == nullptr;
   }
 }
@@ -282,6 +306,30 @@ void ScanCursor::Observe(uint32_t rows_in, uint32_t rows_out, FilterState* state
   state->rows_out += rows_out;
 }
 
+bool ScanCursor::IsResting(FilterState* state) {
+  if (state->rest == 0) return false;
+  --state->rest;
+  return true;
+}
+
+// Counts what a runtime filter drops, and sends it to rest when that is little: a join that finds no match costs about
+// ten times as much as the filter.
+void ScanCursor::NoteDropped(uint32_t rows_in, uint32_t rows_out, FilterState* state) {
+  constexpr double kVectorsSeen = 6 * kVectorRows, kUselessShare = 0.9;
+  constexpr uint32_t kRestMax = 1024;
+  counts_.dropped_rows[state->index] += rows_in - rows_out;
+  Observe(rows_in, rows_out, state);
+  if (state->rows_in < kVectorsSeen) return;
+  if (state->rows_out < kUselessShare * state->rows_in) {
+    state->next_rest = FilterState().next_rest;
+    return;
+  }
+  state->rest = state->next_rest;
+  state->next_rest = std::min(2 * state->next_rest, kRestMax);
+  state->rows_in = 1;
+  state->rows_out = 0.5;
+}
+
 bool ScanCursor::SetValidBits(uint32_t begin, uint32_t count, uint64_t* bits) {
   const std::vector<PenumbraRowRange>& ranges = chunk_->ranges;
   uint32_t end = begin + count;
@@ -299,20 +347,28 @@ bool ScanCursor::ApplyPredicates(uint32_t begin, uint32_t count, uint64_t* bits,
   for (FilterState& state : movable_) {
     if (bound_[state.index] == nullptr) continue;
     state.verdict = bound_[state.index]->Check(begin, count);
-    if (state.verdict == Verdict::kNone) return false;
+    if (state.verdict != Verdict::kNone) continue;
+    if (scan_.filters()[state.index]->keys != nullptr) {
+      counts_.dropped_rows[state.index] += kernels::CountBits(bits, count);
+    }
+    return false;
   }
   uint32_t rows_in = is_measured ? kernels::CountBits(bits, count) : 0;
   for (FilterState& state : movable_) {
     if (bound_[state.index] == nullptr || state.verdict == Verdict::kAll) continue;
+    const bool is_of_keys = scan_.filters()[state.index]->keys != nullptr;
+    if (is_of_keys && IsResting(&state)) continue;
+    const uint32_t key_rows_in = is_of_keys ? kernels::CountBits(bits, count) : 0;
     auto started = is_measured ? Clock::now() : Clock::time_point();
     bound_[state.index]->Apply(begin, count, bits, context);
     if (is_measured) {
       double cost_ns = std::chrono::duration<double, std::nano>(Clock::now() - started).count();
       state.cost_ns += (cost_ns / count - state.cost_ns) / 4;
       uint32_t rows_out = kernels::CountBits(bits, count);
-      Observe(rows_in, rows_out, &state);
+      if (!is_of_keys) Observe(rows_in, rows_out, &state);
       rows_in = rows_out;
     }
+    if (is_of_keys) NoteDropped(key_rows_in, kernels::CountBits(bits, count), &state);
     if (std::all_of(bits, bits + (count + 63) / 64, [](uint64_t word) { return word == 0; })) return false;
   }
   return true;
@@ -323,7 +379,15 @@ bool ScanCursor::RunFilter(const ScanFilter& filter, Columns& columns, EvalConte
   Batch batch = columns.batch();
   if (context.memo != nullptr) context.memo->Begin(batch);
   auto* passed = AllocateSelection(batch.rows, context.arena);
-  uint32_t n = EvaluateFilter(*filter.expr, batch, context, passed);
+  uint32_t n;
+  if (filter.keys != nullptr) {
+    uint64_t bits[kValidityWords];
+    kernels::SetBits(bits, batch.rows);
+    filter.keys->Apply(batch.columns[filter.columns[0]], batch.rows, context.arena, bits);
+    n = kernels::BitsToSelection(bits, batch.rows, passed);
+  } else {
+    n = EvaluateFilter(*filter.expr, batch, context, passed);
+  }
   if (n == 0) return false;
   if (n < batch.rows) columns.Narrow(passed, n, context.arena);
   return true;
@@ -360,22 +424,29 @@ bool ScanCursor::RunPrefilter(Columns& columns, EvalContext& context) {
 }
 
 ScanCursor::Progress ScanCursor::Emit(Columns& columns, bool is_chunk, EvalContext& context, Batch* batch) {
-  const std::vector<ScanFilter>& filters = scan_.spec().filters;
+  const std::vector<const ScanFilter*>& filters = scan_.filters();
   bool is_measured = movable_.size() > 1 && vectors_seen_ % kMeasureInterval == 0;
   for (FilterState& state : movable_) {
+    const ScanFilter& filter = *filters[state.index];
     if (is_chunk && (bound_[state.index] != nullptr || chunk_->verdicts[state.index] == Verdict::kAll)) continue;
+    if (filter.keys != nullptr && IsResting(&state)) continue;
     uint32_t rows_in = columns.row_count();
     auto started = is_measured ? Clock::now() : Clock::time_point();
-    bool any = RunFilter(filters[state.index], columns, context);
+    bool any = RunFilter(filter, columns, context);
     if (is_measured) {
       double cost_ns = std::chrono::duration<double, std::nano>(Clock::now() - started).count();
       state.cost_ns += (cost_ns / rows_in - state.cost_ns) / 4;
     }
-    Observe(rows_in, any ? columns.row_count() : 0, &state);
+    const uint32_t rows_out = any ? columns.row_count() : 0;
+    if (filter.keys != nullptr) {
+      NoteDropped(rows_in, rows_out, &state);
+    } else {
+      Observe(rows_in, rows_out, &state);
+    }
     if (!any) return Progress::kNoRows;
   }
-  for (const ScanFilter& filter : filters) {
-    if (filter.expr->can_fail && !RunFilter(filter, columns, context)) return Progress::kNoRows;
+  for (const ScanFilter* filter : filters) {
+    if (filter->can_fail() && !RunFilter(*filter, columns, context)) return Progress::kNoRows;
   }
   counts_.rows_out += columns.row_count();
   if (!prefilter_columns_.empty() && !RunPrefilter(columns, context)) return Progress::kNoRows;

@@ -22,11 +22,13 @@ constexpr uint32_t kMorselRows = 16 * kVectorRows;
 
 class Scan {
  public:
-  explicit Scan(const ScanSpec& spec) : spec_(spec) {}
+  explicit Scan(const ScanSpec& spec);
   Scan(const Scan&) = delete;
 
   // False: zone maps prove that no row passes.
   bool AddChunk(const PenumbraChunk& chunk);
+  // Before the first cursor, after the chunks: the rows that match nothing are dropped, whole chunks at once.
+  void AddKeyFilter(const RuntimeFilter& filter, const KeyFilter& keys);
   // Whether a morsel may be left to claim.
   bool HasWork() const { return rows_left_.load(std::memory_order_relaxed) > 0; }
   // Of which rows have to be looked at.
@@ -34,6 +36,10 @@ class Scan {
   uint32_t chunk_count() const { return chunk_count_; }
   uint32_t skipped_count() const { return skipped_count_; }
   const ScanSpec& spec() const { return spec_; }
+  // The spec's, then runtime filters.
+  const std::vector<const ScanFilter*>& filters() const { return filters_; }
+  // Of chunks that runtime filters dropped, by place in filters().
+  const std::vector<uint64_t>& dropped_rows() const { return dropped_rows_; }
 
   struct Chunk {
     uint32_t rows = 0;
@@ -57,6 +63,9 @@ class Scan {
   bool CanSummarizeChunk(const Chunk& chunk) const;
 
   const ScanSpec& spec_;
+  std::deque<ScanFilter> key_filters_;
+  std::vector<const ScanFilter*> filters_;
+  std::vector<uint64_t> dropped_rows_;
   std::deque<Chunk> chunks_;
   std::atomic<size_t> next_chunk_{0};
   std::atomic<int64_t> rows_left_{0};
@@ -74,6 +83,7 @@ struct ScanCounts {
   uint64_t pushed_rows = 0;  // of rows_in
   uint64_t summarized_rows = 0;  // of rows_in: metadata was enough
   uint64_t time_ns = 0;
+  std::vector<uint64_t> dropped_rows;  // of rows_in, by place in Scan::filters(): by runtime filters
 };
 
 class ScanCursor {
@@ -104,12 +114,17 @@ class ScanCursor {
     double rows_out = 0.5;
     double cost_ns = 1;  // per row
     Verdict verdict = Verdict::kSome;  // on the vector in hand
+    // A runtime filter that drops little rests for so many vectors, and longer each time.
+    uint32_t rest = 0;
+    uint32_t next_rest = 16;
   };
 
   bool OpenMorsel();
   void BindChunk();
   void OrderFilters();
   static void Observe(uint32_t rows_in, uint32_t rows_out, FilterState* state);
+  bool IsResting(FilterState* state);
+  void NoteDropped(uint32_t rows_in, uint32_t rows_out, FilterState* state);
   bool SetValidBits(uint32_t begin, uint32_t count, uint64_t* bits);
   bool ApplyPredicates(uint32_t begin, uint32_t count, uint64_t* bits, EvalContext& context);
   // Runs the conjuncts that ApplyPredicates() did not and decodes the output.

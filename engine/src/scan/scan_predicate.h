@@ -5,12 +5,10 @@
 #include <memory>
 
 #include "expression/expr.h"
+#include "operator/operator.h"
 #include "segment/segment.h"
 
 namespace penumbra {
-
-// What a zone map or an encoded predicate says of a range of rows.
-enum class Verdict : uint8_t { kNone, kSome, kAll };
 
 // A conjunct over one column that a scan evaluates on encoded data: compiled once per plan.
 // Any boolean expression over one column qualifies (its dictionary form); comparisons, IN and
@@ -19,6 +17,8 @@ class ScanPredicate {
  public:
   // `expr` reads exactly one batch column. Null when nothing is to be gained over Evaluate.
   static std::unique_ptr<ScanPredicate> Compile(const Expr& expr);
+  // A runtime filter as one.
+  static std::unique_ptr<ScanPredicate> OfKeys(const KeyFilter& keys, int column);
   virtual ~ScanPredicate() = default;
   virtual int column() const = 0;
   // From the zone map of the whole segment: kAll means that every row passes (no nulls among them).

@@ -10,17 +10,29 @@
 
 namespace penumbra {
 
-// A conjunct that the scan evaluates itself.
+// A conjunct that the scan evaluates itself, or a join's runtime filter.
 struct ScanFilter {
-  const Expr* expr = nullptr;
+  const Expr* expr = nullptr;                // null: a runtime filter
   std::unique_ptr<ScanPredicate> predicate;  // null: decode and evaluate
   std::vector<int> columns;                  // that it reads, each once
+  const KeyFilter* keys = nullptr;           // of a runtime filter
+  int join = -1;                             // its operator
+
+  bool can_fail() const { return expr != nullptr && expr->can_fail; }
+};
+
+// That a column is, all the way up, the key of a join, which knows when the scan begins which values match.
+struct RuntimeFilter {
+  int join;  // an operator of the plan
+  int key;
+  int column;
 };
 
 struct ScanSpec {
   std::vector<PenumbraType> types;   // of the columns
   std::vector<ScanFilter> filters;   // those that cannot fail first, the others in the order given
   std::vector<bool> needed;          // columns to be decoded for the rows that pass
+  std::vector<RuntimeFilter> runtime_filters;
   // The sink takes what metadata says of these columns in place of rows.
   bool takes_summaries = false;
   std::vector<SummaryColumn> summary_columns;
