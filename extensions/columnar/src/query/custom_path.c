@@ -34,8 +34,8 @@ static CustomPathMethods path_methods[] = {
 	{"Penumbra Top-N", plan_custom_path},
 };
 
-static bool
-is_ours(const Path *path)
+bool
+custom_path_is_ours(const Path *path)
 {
 	const CustomPathMethods *methods;
 
@@ -119,7 +119,7 @@ custom_path_cheapest_ordinary(RelOptInfo *rel, bool copy)
 	{
 		Path	   *path = lfirst(lc);
 
-		if (path->param_info != NULL || is_ours(path) || path_node_bytes(path) == 0)
+		if (path->param_info != NULL || custom_path_is_ours(path) || path_node_bytes(path) == 0)
 			continue;
 		if (cheapest == NULL || path->total_cost < cheapest->total_cost)
 			cheapest = path;

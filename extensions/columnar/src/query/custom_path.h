@@ -20,6 +20,7 @@ extern PenumbraPath *custom_path_create(PlannerInfo *root, RelOptInfo *rel, Path
 										Path *ordinary);
 /* The cheapest path that is not ours. */
 extern Path *custom_path_cheapest_ordinary(RelOptInfo *rel, bool copy);
+extern bool custom_path_is_ours(const Path *path);
 extern bool custom_plan_is_ours(const Plan *plan);
 
 #endif							/* PENUMBRA_CUSTOM_PATH_H */

@@ -17,6 +17,7 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
 #include "utils/lsyscache.h"
 
@@ -153,15 +154,111 @@ sort_clauses(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, RelO
 	return true;
 }
 
+/* ---------------------------------------------------------------- how many rows */
+
+/* Of semi and anti joins; PostgreSQL says "one row" as soon as matches seem to be certain. */
+#define MATCHED_SHARE_MIN 0.05
+
+/* Whether the equalities find one row of the table at most: they have all columns of a unique index. */
+static bool
+is_unique(RelOptInfo *rel, List *restrictinfos)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->indexlist)
+	{
+		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
+		int			found = 0;
+
+		if (!index->unique || !index->immediate || index->indpred != NIL)
+			continue;
+		for (int i = 0; i < index->nkeycolumns; i++)
+		{
+			ListCell   *lc2;
+
+			foreach(lc2, restrictinfos)
+			{
+				RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc2);
+
+				if (rinfo->can_join &&
+					(match_index_to_operand(get_leftop(rinfo->clause), i, index) ||
+					 match_index_to_operand(get_rightop(rinfo->clause), i, index)))
+					break;
+			}
+			if (lc2 != NULL)
+				found++;
+		}
+		if (found == index->nkeycolumns)
+			return true;
+	}
+	return false;
+}
+
+/* How far our estimate of a relation is above PostgreSQL's. */
+static double
+correction(const PlannedPipeline *planned, const RelOptInfo *rel)
+{
+	return Max(planned->rows / Max(rel->rows, 1), 1);
+}
+
+/*
+ * PostgreSQL multiplies the selectivities of a join's keys, which is far too
+ * little for keys of several columns: then it prefers nested loops for what
+ * seem to be a few rows.  Where the keys are unique in a table of one side,
+ * each row of the other finds its one, if that is still in the relation.
+ */
+static double
+rows_of_unique(PlannerInfo *root, RelOptInfo *rel, double rel_rows, double other_rows,
+			   List *restrictinfos)
+{
+	double		rows = 0;
+	int			relid = -1;
+
+	if (list_length(restrictinfos) < 2)
+		return 0;
+	while ((relid = bms_next_member(rel->relids, relid)) >= 0)
+	{
+		RelOptInfo *table = root->simple_rel_array[relid];
+
+		if (table != NULL && table->tuples >= 1 && is_unique(table, restrictinfos))
+			rows = Max(rows, other_rows * Min(rel_rows / table->tuples, 1));
+	}
+	return rows;
+}
+
+static double
+joined_rows(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, const PlannedPipeline *probe,
+			RelOptInfo *build_rel, const PlannedPipeline *build, PenumbraJoinKind kind,
+			List *restrictinfos)
+{
+	double		rows = joinrel->rows * correction(probe, probe_rel);
+
+	if (kind == PENUMBRA_JOIN_SEMI || kind == PENUMBRA_JOIN_ANTI)
+		return Max(rows, probe->rows * MATCHED_SHARE_MIN);
+	if (kind == PENUMBRA_JOIN_RIGHT_SEMI || kind == PENUMBRA_JOIN_RIGHT_ANTI)
+		return Max(joinrel->rows * correction(build, build_rel), build->rows * MATCHED_SHARE_MIN);
+	rows *= correction(build, build_rel);
+	if (kind != PENUMBRA_JOIN_INNER)
+		return rows;
+	rows = Max(rows, rows_of_unique(root, build_rel, build->rows, probe->rows, restrictinfos));
+	return Max(rows, rows_of_unique(root, probe_rel, probe->rows, build->rows, restrictinfos));
+}
+
 /* ---------------------------------------------------------------- pairs */
 
-/* The cheaper of the pipeline that is remembered of the join relation and a new one is the one to remember. */
-static void
-keep_cheaper(RelOptInfo *joinrel, PlannedPipeline *planned, PlannedPipeline **best)
+/*
+ * The cheaper of the pipeline that is remembered of the join relation and a
+ * new one is the one to remember.  How many rows come out does not depend on
+ * it: the higher estimate is of the pair that knows more.
+ */
+static PlannedPipeline *
+cheaper(PlannedPipeline *best, PlannedPipeline *planned)
 {
-	if (*best == NULL ||
-		planned->startup_cost + planned->run_cost < (*best)->startup_cost + (*best)->run_cost)
-		*best = planned;
+	if (best == NULL)
+		return planned;
+	best->rows = planned->rows = Max(best->rows, planned->rows);
+	return planned->startup_cost + planned->run_cost < best->startup_cost + best->run_cost
+		? planned : best;
 }
 
 static List *
@@ -184,13 +281,14 @@ make_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, RelOptI
 	PipelineStage *stage;
 	JoinClauses clauses;
 	double		pairs;
+	double		rows;
 	ListCell   *lc;
 
 	if (!sort_clauses(root, joinrel, probe_rel, build_rel, join_type, restrictinfos, &clauses))
 		return NULL;
 	planned = planned_copy_of_rel(root, probe_rel);
-	pairs = clauses.keys == NIL ? planned->rows * build->rows
-		: Max(joinrel->rows, planned->rows);
+	rows = joined_rows(root, joinrel, probe_rel, planned, build_rel, build, kind, restrictinfos);
+	pairs = clauses.keys == NIL ? planned->rows * build->rows : Max(rows, planned->rows);
 	stage = pipeline_add_stage(planned->pipeline, PIPELINE_JOIN, NIL);
 	stage->inputs = lappend(stage->inputs, build->pipeline->top);
 	stage->join_kind = kind;
@@ -200,16 +298,16 @@ make_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, RelOptI
 	planned->before_sort = NULL;
 	price_join(planned, build, list_length(clauses.keys),
 			  planned_count_columns(build_rel->reltarget->exprs),
-			  list_length(clauses.conditions), pairs, joinrel->rows);
+			  list_length(clauses.conditions), pairs, rows);
 	if (clauses.filters != NIL)
 	{
 		planned_add_filters(root, planned->pipeline, clauses.filters);
 		price_filter(planned, planned_count_columns(plain_clauses(clauses.filters)),
-					joinrel->rows);
+					rows);
 	}
 	foreach(lc, clauses.subplans)
 	{
-		if (!planned_apply_subplans(root, planned, lfirst(lc), joinrel->rows))
+		if (!planned_apply_subplans(root, planned, lfirst(lc), rows))
 			return NULL;
 	}
 	return planned;
@@ -231,7 +329,7 @@ offer(PlannerInfo *root, RelOptInfo *joinrel, const PlannedPipeline *planned)
 							  ordinary);
 	path->scan_exprs = joinrel->reltarget->exprs;
 	path->custom.flags |= CUSTOMPATH_SUPPORT_PROJECTION;
-	planned_offer(joinrel, path);
+	planned_offer(root, joinrel, path, ordinary);
 }
 
 /* Whether the whole query level is one that we leave alone. */
@@ -292,13 +390,11 @@ paths_add_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel,
 							extra->restrictlist);
 		if (planned == NULL)
 			return;
-		keep_cheaper(joinrel, planned, &best);
+		best = cheaper(best, planned);
 	}
 	if (best != first)
-	{
 		planned_remember(joinrel, best);
-		offer(root, joinrel, best);
-	}
-	else if (MODE_IS_FORCED())
+	/* The search may have added something that seems to cost less. */
+	if (best != first || !custom_path_is_ours(linitial(joinrel->pathlist)))
 		offer(root, joinrel, best);
 }

@@ -55,6 +55,7 @@ typedef struct PenumbraPath
 	Pipeline   *pipeline;
 	List	   *scan_exprs;		/* what the node outputs, for custom_scan_tlist */
 	List	   *kept_quals;		/* RestrictInfos that PostgreSQL evaluates on our rows */
+	Cost		total_cost;		/* what it costs; the path says less to win against a worse one that seems to cost less */
 } PenumbraPath;
 
 /* scan_paths.c: the table as it was found for its scan, or NULL. */
@@ -83,8 +84,10 @@ extern List *planned_ordered_clauses(PlannerInfo *root, List *restrictinfos);
 /* Whether the engine takes the whole pipeline; fills runtime_exprs or notes the refusal. */
 extern bool planned_check(Pipeline *pipeline);
 
-/* Adds the path, or puts it in the place of all others. */
-extern void planned_offer(RelOptInfo *rel, PenumbraPath *path);
+/* rival.c: what PostgreSQL's path costs by our estimates of rows. */
+extern Cost planned_price_rival(PlannerInfo *root, const Path *path);
+/* Adds the path, or puts it in the place of all others; rival: the cheapest of those. */
+extern void planned_offer(PlannerInfo *root, RelOptInfo *rel, PenumbraPath *path, const Path *rival);
 
 extern int	planned_count_columns(List *exprs);
 

@@ -34,6 +34,9 @@
 /* A table that is not cached is joined in the engine if it is smaller than that. */
 #define UNCACHED_PAGES_MAX 64
 
+/* add_path() takes a path for cheaper that costs 1 % less. */
+#define WINNING_SHARE 0.98
+
 /* ---------------------------------------------------------------- parts of pipelines */
 
 static bool
@@ -477,15 +480,24 @@ planned_set_target(PlannerInfo *root, PlannedPipeline *planned, PathTarget *targ
 
 /* Where Penumbra is forced there is no choice. */
 void
-planned_offer(RelOptInfo *rel, PenumbraPath *path)
+planned_offer(PlannerInfo *root, RelOptInfo *rel, PenumbraPath *path, const Path *rival)
 {
+	Path	   *ours = &path->custom.path;
+
+	path->total_cost = ours->total_cost;
 	if (MODE_IS_FORCED())
 	{
 		rel->pathlist = list_make1(path);
 		rel->partial_pathlist = NIL;
+		return;
 	}
-	else
-		add_path(rel, &path->custom.path);
+	if (rival != NULL && rival->total_cost < ours->total_cost &&
+		planned_price_rival(root, rival) > ours->total_cost)
+	{
+		ours->startup_cost *= WINNING_SHARE * rival->total_cost / ours->total_cost;
+		ours->total_cost = WINNING_SHARE * rival->total_cost;
+	}
+	add_path(rel, ours);
 }
 
 int

@@ -430,7 +430,7 @@ add_scan_paths(PlannerInfo *root, PlannedTable *table)
 		return;
 	if (workers > 0 && rel->partial_pathlist != NIL)
 		parallel = make_scan_path(root, table, linitial(rel->partial_pathlist), serial, workers);
-	planned_offer(rel, serial);
+	planned_offer(root, rel, serial, NULL);
 	if (parallel != NULL)
 		add_partial_path(rel, &parallel->custom.path);
 }

@@ -46,7 +46,7 @@ finish(PlannerInfo *root, PlannedPipeline *planned, RelOptInfo *output_rel, Path
 	path = custom_path_create(root, output_rel, target, kind, planned, ordinary);
 	path->scan_exprs = target->exprs;
 	path->custom.path.pathkeys = pathkeys;
-	planned_offer(output_rel, path);
+	planned_offer(root, output_rel, path, ordinary);
 }
 
 /* ---------------------------------------------------------------- GROUP BY */
