@@ -163,6 +163,8 @@ explain_stage(const PipelineStage *stage, const Deparser *deparser, ExplainState
 		case PIPELINE_SORT:
 			explain_sort(stage, deparser, es);
 			break;
+		case PIPELINE_UNION:
+			break;
 		case PIPELINE_JOIN:
 			explain_conditions("Vector Join Cond", stage->join_keys, deparser, es);
 			explain_conditions("Vector Join Filter", stage->exprs, deparser, es);
@@ -236,6 +238,8 @@ stage_title(const PipelineStage *stage, const Deparser *deparser)
 			return stage->exprs == NIL ? "Vector Aggregate" : "Vector Hash Aggregate";
 		case PIPELINE_SORT:
 			return stage->limit != NULL ? "Vector Top-N" : "Vector Sort";
+		case PIPELINE_UNION:
+			return "Vector Union";
 		case PIPELINE_JOIN:
 			return psprintf("Vector %s Join", join_name(stage->join_kind));
 	}

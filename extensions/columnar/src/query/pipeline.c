@@ -47,6 +47,7 @@ pipeline_outputs(const PipelineStage *stage)
 			return list_concat_copy(stage->exprs, stage->aggrefs);
 		case PIPELINE_FILTER:
 		case PIPELINE_SORT:
+		case PIPELINE_UNION:
 			return pipeline_outputs(linitial(stage->inputs));
 		case PIPELINE_JOIN:
 			{

@@ -33,6 +33,7 @@ typedef enum PipelineStageKind
 	PIPELINE_PROJECTION,
 	PIPELINE_AGGREGATION,
 	PIPELINE_SORT,
+	PIPELINE_UNION,
 	PIPELINE_JOIN
 } PipelineStageKind;
 
@@ -42,7 +43,8 @@ typedef enum PipelineStageKind
 typedef struct PipelineStage
 {
 	PipelineStageKind kind;
-	List	   *inputs;			/* of PipelineStage *: none of a scan; a join's probe and build side */
+	List	   *inputs;			/* of PipelineStage *: none of a scan; all of a union; a join's
+								 * probe and build side */
 	List	   *exprs;			/* conjuncts, outputs, group keys or sort keys; the columns of a scan, Vars */
 	List	   *names;			/* of a projection: what its outputs are called above; NIL: as they are */
 	List	   *aggrefs;		/* of an aggregation */

@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "access/sysattr.h"
+#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -333,38 +334,47 @@ pipeline_of_table(PlannerInfo *root, RelOptInfo *rel)
 	return planned;
 }
 
-/* Goes on with what is remembered of the subquery's last step, under the names of this level. */
-static PlannedPipeline *
-pipeline_of_subquery(PlannerInfo *root, RelOptInfo *rel)
+/* What the level calls the columns of `rel` that it uses; expressions find them by equal(). */
+static List *
+vars_of_rel(RelOptInfo *rel)
 {
-	RangeTblEntry *rte = root->simple_rte_array[rel->relid];
-	PlannedPipeline *planned;
-	PipelineStage *stage;
-	List	   *exprs = NIL;
-	List	   *names = NIL;
+	List	   *exprs = list_copy(rel->reltarget->exprs);
+	List	   *vars = NIL;
 	ListCell   *lc;
 
-	if (rte->inh || rel->subroot == NULL || rel->subplan_params != NIL)
-		return NULL;
-	planned = planned_copy_of_rel(rel->subroot, fetch_upper_rel(rel->subroot, UPPERREL_FINAL, NULL));
+	foreach(lc, rel->baserestrictinfo)
+		exprs = lappend(exprs, lfirst_node(RestrictInfo, lc)->clause);
+	foreach(lc, pull_var_clause((Node *) exprs, PVC_RECURSE_PLACEHOLDERS))
+	{
+		if (lfirst_node(Var, lc)->varno == rel->relid)
+			vars = list_append_unique(vars, lfirst(lc));
+	}
+	return vars;
+}
+
+/* Goes on with what is remembered of another level's last step, under the names of this level. */
+static PlannedPipeline *
+pipeline_of_level(PlannerInfo *root, RelOptInfo *rel, PlannerInfo *level)
+{
+	PlannedPipeline *planned = planned_copy_of_rel(level, fetch_upper_rel(level, UPPERREL_FINAL, NULL));
+	PipelineStage *stage;
+	List	   *vars = vars_of_rel(rel);
+	List	   *exprs = NIL;
+	ListCell   *lc;
+
 	if (planned == NULL)
 		return NULL;
-	foreach(lc, attnos_of_rel(rel))
+	foreach(lc, vars)
 	{
-		AttrNumber	attno = lfirst_int(lc);
-		TargetEntry *entry = attno <= 0 ? NULL
-			: get_tle_by_resno(rel->subroot->processed_tlist, attno);
-		Node	   *expr;
+		AttrNumber	attno = lfirst_node(Var, lc)->varattno;
+		TargetEntry *entry = attno <= 0 ? NULL : get_tle_by_resno(level->processed_tlist, attno);
 
 		if (entry == NULL || entry->resjunk)
 			return NULL;
-		expr = (Node *) entry->expr;
-		exprs = lappend(exprs, names_normalize(rel->subroot, expr));
-		names = lappend(names, makeVar(names_number(root, rel->relid), attno, exprType(expr),
-									   exprTypmod(expr), exprCollation(expr), 0));
+		exprs = lappend(exprs, names_normalize(level, (Node *) entry->expr));
 	}
 	stage = pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, exprs);
-	stage->names = names;
+	stage->names = (List *) names_normalize(root, (Node *) vars);
 	planned->before_sort = NULL;
 	if (rel->baserestrictinfo != NIL)
 	{
@@ -376,6 +386,122 @@ pipeline_of_subquery(PlannerInfo *root, RelOptInfo *rel)
 		price_filter(planned, planned_count_columns(clauses), rel->rows);
 	}
 	return planned;
+}
+
+/* Sums of floating-point numbers depend on the order of rows, which is another each time. */
+static bool
+repeats_exactly(const Pipeline *pipeline)
+{
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, pipeline_stages(pipeline))
+	{
+		foreach(lc2, ((PipelineStage *) lfirst(lc))->aggrefs)
+		{
+			Oid			type = lfirst_node(Aggref, lc2)->aggtype;
+
+			if (type == FLOAT4OID || type == FLOAT8OID)
+				return false;
+		}
+	}
+	return true;
+}
+
+/*
+ * Each reference to the CTE computes it for itself, and no more of it than
+ * passes the reference's conditions and joins; that must not be seen.
+ */
+static PlannedPipeline *
+pipeline_of_cte(PlannerInfo *root, RelOptInfo *rel)
+{
+	RangeTblEntry *rte = root->simple_rte_array[rel->relid];
+	PlannerInfo *level = root;
+	PlannedPipeline *planned;
+	int			plan_id = 0;
+	ListCell   *lc;
+
+	if (rte->self_reference)
+		return NULL;
+	for (Index up = rte->ctelevelsup; up > 0; up--)
+		level = level->parent_root;
+	foreach(lc, level->parse->cteList)
+	{
+		CommonTableExpr *cte = lfirst_node(CommonTableExpr, lc);
+
+		if (strcmp(cte->ctename, rte->ctename) == 0)
+		{
+			if (cte->cterecursive || cte->ctematerialized == CTEMaterializeAlways)
+				return NULL;
+			plan_id = list_nth_int(level->cte_plan_ids, foreach_current_index(lc));
+		}
+	}
+	if (plan_id <= 0)
+		return NULL;
+	planned = pipeline_of_level(root, rel, list_nth(root->glob->subroots, plan_id - 1));
+	return planned != NULL && repeats_exactly(planned->pipeline) ? planned : NULL;
+}
+
+static PlannedPipeline *
+pipeline_of_subquery(PlannerInfo *root, RelOptInfo *rel)
+{
+	if (rel->subroot == NULL || rel->subplan_params != NIL)
+		return NULL;
+	return pipeline_of_level(root, rel, rel->subroot);
+}
+
+/* UNION ALL: the rows of all members, under the names of the whole. */
+static PlannedPipeline *
+pipeline_of_union(PlannerInfo *root, RelOptInfo *rel)
+{
+	List	   *vars = vars_of_rel(rel);
+	PlannedPipeline *all = NULL;
+	PipelineStage *stage = NULL;
+	ListCell   *lc;
+
+	foreach(lc, root->append_rel_list)
+	{
+		AppendRelInfo *appinfo = lfirst_node(AppendRelInfo, lc);
+		RelOptInfo *child;
+		PlannedPipeline *planned;
+		List	   *exprs = NIL;
+		ListCell   *lc2;
+
+		if (appinfo->parent_relid != rel->relid)
+			continue;
+		child = root->simple_rel_array[appinfo->child_relid];
+		if (IS_DUMMY_REL(child))
+			continue;
+		planned = planned_copy_of_rel(root, child);
+		if (planned == NULL)
+			return NULL;
+		foreach(lc2, vars)
+		{
+			AttrNumber	attno = lfirst_node(Var, lc2)->varattno;
+			Node	   *expr = attno <= 0 ? NULL : list_nth(appinfo->translated_vars, attno - 1);
+
+			if (expr == NULL)
+				return NULL;
+			exprs = lappend(exprs, names_normalize(root, expr));
+		}
+		pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, exprs)->names =
+			(List *) names_normalize(root, (Node *) vars);
+		if (all == NULL)
+		{
+			all = planned;
+			stage = pipeline_add_stage(all->pipeline, PIPELINE_UNION, NIL);
+			continue;
+		}
+		stage->inputs = lappend(stage->inputs, planned->pipeline->top);
+		all->pipeline->has_barrier |= planned->pipeline->has_barrier;
+		all->input_rows += planned->input_rows;
+		all->rows += planned->rows;
+		all->startup_cost += planned->startup_cost;
+		all->run_cost += planned->run_cost;
+	}
+	if (all != NULL)
+		all->before_sort = NULL;
+	return all;
 }
 
 /* NULL: the relation is not ours. */
@@ -394,8 +520,12 @@ pipeline_of_base_rel(PlannerInfo *root, RelOptInfo *rel)
 	}
 	if (rel->rtekind == RTE_RELATION)
 		planned = pipeline_of_table(root, rel);
+	else if (rel->rtekind == RTE_SUBQUERY && root->simple_rte_array[rel->relid]->inh)
+		planned = pipeline_of_union(root, rel);
 	else if (rel->rtekind == RTE_SUBQUERY)
 		planned = pipeline_of_subquery(root, rel);
+	else if (rel->rtekind == RTE_CTE)
+		planned = pipeline_of_cte(root, rel);
 	/* Joins are translated only when a plan is made of them: their inputs must be right. */
 	if (planned != NULL && bms_membership(root->all_baserels) == BMS_MULTIPLE &&
 		!planned_check(planned->pipeline))
@@ -424,7 +554,7 @@ planned_of_rel(PlannerInfo *root, RelOptInfo *rel)
 		if (planned->rel == rel)
 			return planned->pipeline == NULL ? NULL : planned;
 	}
-	if (rel->reloptkind != RELOPT_BASEREL)
+	if (!IS_SIMPLE_REL(rel))
 		return NULL;
 	planned = pipeline_of_base_rel(root, rel);
 	if (planned == NULL)

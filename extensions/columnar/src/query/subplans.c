@@ -280,6 +280,8 @@ decorrelate(PipelineStage *given, List *params)
 				return failed;
 			result.stage = linitial(stage->inputs);
 			break;
+		case PIPELINE_UNION:
+			return failed;
 		case PIPELINE_JOIN:
 			if (!decorrelate_join(&result, stage, params))
 				return failed;

@@ -736,6 +736,25 @@ add_join(Translation *translation, PipelineStage *stage)
 	return true;
 }
 
+static bool
+add_union(Translation *translation, PipelineStage *stage)
+{
+	PenumbraOperator *inputs = palloc(sizeof(PenumbraOperator) * list_length(stage->inputs));
+	ListCell   *lc;
+
+	foreach(lc, stage->inputs)
+	{
+		if (!add_stage(translation, lfirst(lc)))
+			return false;
+		inputs[foreach_current_index(lc)] = translation->current;
+	}
+	if (!keep_operator(translation, penumbra_plan_add_union(translation->plan, inputs,
+															list_length(stage->inputs))))
+		return false;
+	translation->inputs = pipeline_outputs(stage);
+	return true;
+}
+
 /* The declared scale of numeric(p,s), -1 if there is none or it is negative. */
 static int
 numeric_scale_of(Var *var)
@@ -776,6 +795,8 @@ add_stage(Translation *translation, PipelineStage *stage)
 {
 	if (stage->kind == PIPELINE_JOIN)
 		return add_join(translation, stage);
+	if (stage->kind == PIPELINE_UNION)
+		return add_union(translation, stage);
 	if (stage->inputs != NIL && !add_stage(translation, linitial(stage->inputs)))
 		return false;
 	switch (stage->kind)
@@ -790,6 +811,7 @@ add_stage(Translation *translation, PipelineStage *stage)
 			return add_aggregation(translation, stage);
 		case PIPELINE_SORT:
 			return add_sort(translation, stage);
+		case PIPELINE_UNION:
 		case PIPELINE_JOIN:
 			break;
 	}
