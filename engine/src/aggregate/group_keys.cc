@@ -67,34 +67,6 @@ constexpr uint32_t RoundUp(uint32_t bytes, uint32_t multiple) {
   return (bytes + multiple - 1) / multiple * multiple;
 }
 
-// ---------------------------------------------------------------- hashing
-
-constexpr uint64_t kSeed = 0x9e3779b97f4a7c15, kFactor = 0xd6e8feb86659fd93,
-                   kFinal = 0xff51afd7ed558ccd;
-
-inline uint64_t Mix(uint64_t hash, uint64_t word) {
-  uint128 product = static_cast<uint128>(hash ^ word) * kFactor;
-  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64) ^ kSeed;
-}
-
-// Two words with one multiplication.
-inline uint64_t MixPair(uint64_t hash, uint64_t a, uint64_t b) {
-  uint128 product = static_cast<uint128>(hash ^ a) * (b ^ kFactor);
-  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64) ^ kSeed;
-}
-
-// More bytes than a StringRef holds inline. Words may overlap: copies of constant size only, as one
-// of variable size is a call.
-uint64_t HashLongString(uint64_t hash, const char* bytes, uint32_t length) {
-  const auto word = [bytes](uint32_t at) {
-    uint64_t value;
-    std::memcpy(&value, bytes + at, 8);
-    return value;
-  };
-  for (uint32_t at = 0; at + 16 < length; at += 16) hash = MixPair(hash, word(at), word(at + 8));
-  return MixPair(hash, word(length < 16 ? 0 : length - 16), word(length - 8));
-}
-
 // ---------------------------------------------------------------- canonical values
 
 // A numeric of up to 18 digits without trailing fractional zeros, scale 0 to 18, is 10 inline
@@ -324,6 +296,9 @@ GroupKeys::GroupKeys(const std::vector<PenumbraType>& types) {
     at += slot.extra_width;
   }
   image_bytes_ = RoundUp(at, 8);
+  has_one_word_ = compared_end_ == fixed_begin_ + 8 && string_count_ == 0 &&
+                  std::all_of(types.begin(), types.end(),
+                              [](PenumbraType type) { return IsIntegerType(type, NumericForm::kPayload); });
 }
 
 void GroupKeys::WriteKey(int key, const Vector& v, RowSelection selection, Arena& arena,
@@ -379,6 +354,34 @@ void GroupKeys::BuildImages(const Vector* keys, RowSelection selection, Arena& a
   HashImages(selection.count, images);
 }
 
+// More bytes than a StringRef holds inline. Words may overlap: copies of constant size only, as one
+// of variable size is a call.
+uint64_t GroupKeys::HashLongString(uint64_t hash, const char* bytes, uint32_t length) {
+  const auto word = [bytes](uint32_t at) {
+    uint64_t value;
+    std::memcpy(&value, bytes + at, 8);
+    return value;
+  };
+  for (uint32_t at = 0; at + 16 < length; at += 16) hash = MixPair(hash, word(at), word(at + 8));
+  return MixPair(hash, word(length < 16 ? 0 : length - 16), word(length - 8));
+}
+
+void GroupKeys::BuildWords(const Vector* keys, uint32_t rows, Arena& arena, uint64_t* words) const {
+  for (int k = 0; k < count(); ++k) {
+    const Vector flat = Flatten(keys[k], rows, arena);
+    const uint32_t shift = 8 * (slots_[k].offset - fixed_begin_);
+    auto add = [&](const auto* values) {
+      for (uint32_t i = 0; i < rows; ++i) words[i] = (k == 0 ? 0 : words[i]) | uint64_t{values[i]} << shift;
+    };
+    switch (slots_[k].width) {
+      case 1: add(flat.values<uint8_t>()); break;
+      case 2: add(flat.values<uint16_t>()); break;
+      case 4: add(flat.values<uint32_t>()); break;
+      default: add(flat.values<uint64_t>());
+    }
+  }
+}
+
 void GroupKeys::HashImages(uint32_t count, char* images) const {
   for (uint32_t i = 0; i < count; ++i) {
     char* image = images + size_t{i} * image_bytes_;
@@ -398,10 +401,7 @@ void GroupKeys::HashImages(uint32_t count, char* images) const {
       std::memcpy(&word, image + at, 8);
       hash = Mix(hash, word);
     }
-    hash *= kFinal;
-    hash ^= hash >> 32;
-    hash = (hash & ~uint64_t{0xff}) | nulls;
-    if (hash == 0) hash = uint64_t{1} << 32;
+    hash = Finish(hash, nulls);
     std::memcpy(image, &hash, 8);
   }
 }

@@ -38,6 +38,17 @@ class GroupKeys {
     std::memcpy(&hash, image, 8);
     return hash;
   }
+  // Of keys of integer types that take one word together, none of them null: the word (BuildWords) is all that an
+  // image compares beyond its hash, which is HashWord() of it.
+  bool has_one_word() const { return has_one_word_; }
+  void BuildWords(const Vector* keys, uint32_t rows, Arena& arena, uint64_t* words) const;
+  static uint64_t HashWord(uint64_t word) { return Finish(Mix(kSeed, word), 0); }
+  static uint64_t Word(const char* image) {
+    uint64_t word;
+    std::memcpy(&word, image + 8, 8);
+    return word;
+  }
+
   // Of two images with equal hash words.
   bool Equal(const char* a, const char* b) const {
     for (uint32_t i = 0; i < string_count_; ++i) {
@@ -65,6 +76,24 @@ class GroupKeys {
   Vector Output(int key, const char* const* rows, uint32_t count, Arena& arena) const;
 
  private:
+  static constexpr uint64_t kSeed = 0x9e3779b97f4a7c15, kFactor = 0xd6e8feb86659fd93, kFinal = 0xff51afd7ed558ccd;
+  static uint64_t Mix(uint64_t hash, uint64_t word) {
+    uint128 product = static_cast<uint128>(hash ^ word) * kFactor;
+    return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64) ^ kSeed;
+  }
+  // Two words with one multiplication.
+  static uint64_t MixPair(uint64_t hash, uint64_t a, uint64_t b) {
+    uint128 product = static_cast<uint128>(hash ^ a) * (b ^ kFactor);
+    return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64) ^ kSeed;
+  }
+  static uint64_t HashLongString(uint64_t hash, const char* bytes, uint32_t length);
+  static uint64_t Finish(uint64_t hash, uint64_t nulls) {
+    hash *= kFinal;
+    hash ^= hash >> 32;
+    hash = (hash & ~uint64_t{0xff}) | nulls;
+    return hash == 0 ? uint64_t{1} << 32 : hash;
+  }
+
   struct Slot {
     PenumbraType type;
     uint32_t offset;
@@ -91,6 +120,7 @@ class GroupKeys {
   uint32_t null_begin_ = 0;
   uint32_t compared_end_ = 0;
   uint32_t image_bytes_ = 0;
+  bool has_one_word_ = false;
 };
 
 }  // namespace penumbra

@@ -1,6 +1,7 @@
 #include "join/join_build.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "vector/vector_build.h"
 
@@ -48,6 +49,7 @@ class JoinBuild::BuildLocal final : public Local {
   uint64_t row_count = 0;
   bool has_null_key = false;
   std::vector<KeyRange> ranges;
+  std::vector<uint8_t> has_nulls;
 };
 
 JoinBuild::JoinBuild(const JoinSpec& spec, ExecutionEnvironment& environment)
@@ -55,7 +57,8 @@ JoinBuild::JoinBuild(const JoinSpec& spec, ExecutionEnvironment& environment)
       environment_(environment),
       layout_(spec),
       null_row_(layout_.payload.row_bytes()),
-      table_(layout_.row_bytes, &environment.budget),
+      has_nulls_(layout_.columns.size()),
+      table_(layout_, &environment.budget),
       filter_memory_(&environment.budget),
       ranges_(spec.keys.size()),
       bitmaps_(spec.keys.size()),
@@ -66,6 +69,7 @@ JoinBuild::JoinBuild(const JoinSpec& spec, ExecutionEnvironment& environment)
 std::unique_ptr<Sink::Local> JoinBuild::CreateLocal() {
   auto local = std::make_unique<BuildLocal>(layout_, &environment_.budget);
   local->ranges.resize(spec_.keys.size());
+  local->has_nulls.resize(layout_.columns.size());
   return local;
 }
 
@@ -106,6 +110,7 @@ void JoinBuild::Consume(Local& local, const Batch& batch, EvalContext& context) 
   auto* columns = arena.AllocateArray<Vector>(layout_.columns.size());
   for (size_t c = 0; c < layout_.columns.size(); ++c) {
     columns[c] = Flatten(batch.columns[layout_.columns[c]], batch.rows, arena);
+    into.has_nulls[c] |= columns[c].validity != nullptr;
   }
   layout_.payload.Write(columns, selection, columns_of_rows, into.rows->strings);
 }
@@ -117,35 +122,43 @@ void JoinBuild::Combine(Local& local) {
   row_count_ += from.row_count;
   has_null_key_ |= from.has_null_key;
   for (size_t k = 0; k < ranges_.size(); ++k) ranges_[k].Add(from.ranges[k]);
+  for (size_t c = 0; c < has_nulls_.size(); ++c) has_nulls_[c] |= from.has_nulls[c];
 }
 
 int JoinBuild::PrepareFinish() {
-  if (is_prepared_) return 0;
-  is_prepared_ = true;
+  if (round_ < 0) ReserveTable();
+  if (++round_ >= std::max(1, table_.round_count())) return 0;
+  table_.StartRound(round_, environment_);
+  return task_count_;
+}
+
+void JoinBuild::ReserveTable() {
   std::vector<uint64_t> counts(JoinTable::kPartitions);
   for (const auto& rows : rows_) {
     for (int p = 0; p < JoinTable::kPartitions; ++p) counts[p] += rows->partitions[p].row_count();
   }
-  table_.Reserve(counts);
+  const uint64_t row_count = std::accumulate(counts.begin(), counts.end(), uint64_t{0});
+  const KeyRange range = ranges_.size() == 1 ? ranges_[0] : KeyRange();
+  const JoinForm form = JoinTable::ChooseForm(spec_, range, row_count);
+  table_.Reserve(form, range, counts);
+  task_count_ = row_count < kParallelRows ? 1 : JoinTable::kPartitions;
   for (size_t k = 0; k < bitmaps_.size(); ++k) {
     const bool is_wanted = spec_.keys[k].is_filter && !ranges_[k].is_empty();
-    if (is_wanted && KeyBitmap::IsWorthIt(ranges_[k], table_.row_count())) {
+    if (form == JoinForm::kBitmap || (is_wanted && KeyBitmap::IsWorthIt(ranges_[k], row_count))) {
       bitmaps_[k].emplace(ranges_[k], filter_memory_);
     }
   }
-  task_count_ = table_.row_count() < kParallelRows ? 1 : JoinTable::kPartitions;
-  return task_count_;
 }
 
 void JoinBuild::RunFinishTask(int task) {
   const int partitions_per_task = JoinTable::kPartitions / task_count_;
   for (int p = task * partitions_per_task; p < (task + 1) * partitions_per_task; ++p) {
     std::vector<const GroupRows*> parts;
-    for (const auto& rows : rows_) {
-      parts.push_back(&rows->partitions[p]);
-      AddToBitmaps(rows->partitions[p]);
+    for (const auto& rows : rows_) parts.push_back(&rows->partitions[p]);
+    if (round_ == 0) {
+      for (const GroupRows* part : parts) AddToBitmaps(*part);
     }
-    table_.EnterPartition(static_cast<uint32_t>(p), parts, environment_);
+    if (round_ < table_.round_count()) table_.Enter(round_, static_cast<uint32_t>(p), parts, environment_);
   }
 }
 
@@ -153,6 +166,7 @@ void JoinBuild::AddToBitmaps(const GroupRows& rows) {
   for (size_t k = 0; k < bitmaps_.size(); ++k) {
     if (!bitmaps_[k]) continue;
     for (size_t p = 0; p < rows.page_count(); ++p) {
+      environment_.CheckCancelled();
       const char* row = rows.page(p);
       for (uint32_t i = 0; i < rows.page_rows(p); ++i, row += layout_.row_bytes) {
         const int64_t value = layout_.keys.Integer(row, static_cast<int>(k));
@@ -165,7 +179,7 @@ void JoinBuild::AddToBitmaps(const GroupRows& rows) {
 std::unique_ptr<KeyFilter> JoinBuild::MakeFilter(size_t key) const {
   if (!spec_.keys[key].is_filter) return nullptr;
   // Tags tell more than bounds alone.
-  const bool is_only_key = spec_.keys.size() == 1;
+  const bool is_only_key = spec_.keys.size() == 1 && table_.form() == JoinForm::kHash;
   if (IsIntegerKey(key) && (bitmaps_[key] || ranges_[key].is_empty() || !is_only_key)) {
     return std::make_unique<JoinKeyFilter>(ranges_[key], bitmaps_[key] ? &*bitmaps_[key] : nullptr);
   }
@@ -195,9 +209,9 @@ class JoinBuild::BuildReader final : public Reader {
     uint32_t count = 0;
     for (; at_ < build_.table_.row_count() && count < kVectorRows; ++at_) {
       if (at_ % (16 * kVectorRows) == 0) build_.environment_.CheckCancelled();
-      char* row = build_.table_.row(at_);
+      char* row = build_.table_.payload(at_);
       const bool is_matched = layout.MatchedFlag(row).load(std::memory_order_relaxed) != 0;
-      if (is_matched == wants_matched) rows_[count++] = row + layout.payload_offset;
+      if (is_matched == wants_matched) rows_[count++] = row;
     }
     while (!wants_matched && count < kVectorRows && local_ < build_.rows_.size()) {
       const GroupRows& unmatchable = build_.rows_[local_]->unmatchable;
@@ -228,7 +242,8 @@ class JoinBuild::BuildReader final : public Reader {
     for (PenumbraType type : spec.build_types) columns_.push_back(NullConstant(type));
     for (size_t c = 0; c < layout.columns.size(); ++c) {
       const size_t place = begin + layout.columns[c];
-      if (spec.needed[place]) columns_[place] = layout.payload.Read(static_cast<int>(c), rows_, count, arena_);
+      if (!spec.needed[place]) continue;
+      columns_[place] = layout.payload.Read(static_cast<int>(c), rows_, count, arena_, build_.has_nulls(c));
     }
     return {count, static_cast<uint32_t>(columns_.size()), columns_.data()};
   }
@@ -249,7 +264,11 @@ std::unique_ptr<Sink::Reader> JoinBuild::OpenPartition(int /*partition*/) {
 SinkStats JoinBuild::stats() const {
   SinkStats stats;
   stats.memory_peak_bytes = memory_peak_bytes_;
-  stats.join_table = spec_.keys.empty() ? "nested loop" : "hash table";
+  switch (table_.form()) {
+    case JoinForm::kBitmap: stats.join_table = "bitmap"; break;
+    case JoinForm::kArray: stats.join_table = "direct array"; break;
+    case JoinForm::kHash: stats.join_table = spec_.keys.empty() ? "nested loop" : "hash table";
+  }
   stats.build_rows = row_count_;
   return stats;
 }

@@ -27,6 +27,11 @@ class JoinBuild final : public JoinSink {
   std::unique_ptr<Reader> OpenPartition(int partition) override;
   SinkStats stats() const override;
   std::unique_ptr<JoinProbe> CreateProbe() override;
+  // Of the form bitmap.
+  const KeyBitmap& bitmap() const { return *bitmaps_[0]; }
+  const KeyRange& range() const { return ranges_[0]; }
+  // Whether a row may have a null in the kept column.
+  bool has_nulls(size_t kept) const { return has_nulls_[kept] != 0; }
   const KeyFilter* key_filter(int key) const override { return filters_[key].get(); }
 
   // Of the sealed build.
@@ -45,6 +50,7 @@ class JoinBuild final : public JoinSink {
   class BuildReader;
 
   bool IsIntegerKey(size_t key) const { return IsIntegerType(spec_.keys[key].build->type, NumericForm::kPayload); }
+  void ReserveTable();
   void AddToBitmaps(const GroupRows& rows);
   std::unique_ptr<KeyFilter> MakeFilter(size_t key) const;
 
@@ -56,7 +62,8 @@ class JoinBuild final : public JoinSink {
   std::vector<std::unique_ptr<Rows>> rows_;
   uint64_t row_count_ = 0;
   bool has_null_key_ = false;
-  bool is_prepared_ = false;
+  std::vector<uint8_t> has_nulls_;  // by kept column
+  int round_ = -1;
   int task_count_ = 0;
   JoinTable table_;
   Arena filter_memory_;

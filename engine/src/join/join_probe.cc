@@ -23,7 +23,12 @@ class HashJoinProbe final : public JoinProbe {
         gives_pairs_(spec_.has_probe_columns() && spec_.has_build_columns()),
         gives_unmatched_(spec_.kind == PENUMBRA_JOIN_LEFT || spec_.kind == PENUMBRA_JOIN_SINGLE ||
                          spec_.kind == PENUMBRA_JOIN_FULL),
-        needs_one_match_(!spec_.has_build_columns()) {}
+        needs_one_match_(!spec_.has_build_columns()),
+        is_decided_by_keys_(needs_one_match_ && spec_.conditions.empty()),
+        notes_matches_(gives_unmatched_ || needs_one_match_ || spec_.gives_build_rows()),
+        has_words_(layout_.keys.has_one_word() &&
+                   std::none_of(spec_.keys.begin(), spec_.keys.end(),
+                                [](const JoinKeySpec& key) { return key.nulls_are_equal; })) {}
 
   void Begin(const Batch& batch, EvalContext& context) override;
   bool is_pending() const override { return phase_ != Phase::kIdle; }
@@ -33,13 +38,23 @@ class HashJoinProbe final : public JoinProbe {
   enum class Phase : uint8_t { kIdle, kPairs, kRows };
   // A row of the batch with the rows of the table that it may match.
   struct Candidate {
-    uint32_t row;
-    const char* image;
     JoinTable::Run run;
+    uint32_t row;
+    union {
+      const char* image;  // of its keys
+      uint64_t word;      // keys of one word
+    };
   };
 
-  void FindCandidates(EvalContext& context);
+  void LookUp(EvalContext& context);
+  void FindByImage(const Vector* keys, Arena& arena);
+  void FindByWord(const Vector* keys, Arena& arena);
+  void FindByInteger(const Vector& key, Arena& arena);
+  void PairUniqueRows(const Vector& key, Arena& arena);
+  RowSelection MatchableRows(Arena& arena) const;
   void CollectPairs();
+  template <typename IsEqual>
+  void CollectPairs(IsEqual is_equal);
   void FilterPairs(EvalContext& context);
   void KeepPairs(const uint16_t* kept, uint32_t count);
   void NoteMatches();
@@ -59,6 +74,9 @@ class HashJoinProbe final : public JoinProbe {
   const bool gives_pairs_;
   const bool gives_unmatched_;
   const bool needs_one_match_;  // of a probe row; more say nothing new
+  const bool is_decided_by_keys_;
+  const bool notes_matches_;
+  const bool has_words_;
 
   Phase phase_ = Phase::kIdle;
   Batch batch_;
@@ -72,8 +90,8 @@ class HashJoinProbe final : public JoinProbe {
   uint32_t pair_count_ = 0;
   bool pairs_are_batch_ = false;  // one of each row, in order
   uint16_t pair_rows_[kVectorRows];
-  char* pair_build_rows_[kVectorRows];
   const char* pair_columns_[kVectorRows];  // of the build row
+  bool are_pairs_complete_ = false;        // Begin() found them all
 };
 
 void HashJoinProbe::Begin(const Batch& batch, EvalContext& context) {
@@ -81,72 +99,168 @@ void HashJoinProbe::Begin(const Batch& batch, EvalContext& context) {
   next_ = 0;
   candidate_count_ = 0;
   next_unmatched_ = 0;
+  are_pairs_complete_ = false;
+  matchable_ = nullptr;
   std::fill(std::begin(matched_), std::end(matched_), 0);
   phase_ = Phase::kPairs;
   // Without a row to match, keys are not evaluated: nobody asks for them.
-  if (!build_.is_empty()) FindCandidates(context);
+  if (!build_.is_empty()) LookUp(context);
 }
 
-void HashJoinProbe::FindCandidates(EvalContext& context) {
+void HashJoinProbe::LookUp(EvalContext& context) {
   Arena& arena = context.arena;
   if (context.memo != nullptr) context.memo->Begin(batch_);
   auto* keys = arena.AllocateArray<Vector>(spec_.keys.size());
   for (size_t k = 0; k < spec_.keys.size(); ++k) keys[k] = Evaluate(*spec_.keys[k].probe, batch_, context);
   matchable_ = FindMatchableRows(spec_, keys, batch_.rows, arena);
-  RowSelection selection{nullptr, batch_.rows};
-  if (matchable_ != nullptr) {
-    auto* selected = arena.AllocateArray<uint16_t>(BitWords(batch_.rows) * 64);
-    selection = {selected, static_cast<uint32_t>(kernels::BitsToSelection(matchable_, batch_.rows, selected))};
+  switch (build_.table().form()) {
+    case JoinForm::kBitmap:
+      kernels::SetBits(matched_, batch_.rows);
+      ApplyIntegers(build_.range(), &build_.bitmap(), keys[0], batch_.rows, arena, matched_);
+      break;
+    case JoinForm::kArray:
+      if (build_.table().is_unique() && gives_pairs_) {
+        PairUniqueRows(keys[0], arena);
+      } else {
+        FindByInteger(keys[0], arena);
+      }
+      break;
+    case JoinForm::kHash:
+      candidates_ = arena.AllocateArray<Candidate>(batch_.rows);
+      has_words_ ? FindByWord(keys, arena) : FindByImage(keys, arena);
   }
+}
+
+RowSelection HashJoinProbe::MatchableRows(Arena& arena) const {
+  if (matchable_ == nullptr) return {nullptr, batch_.rows};
+  auto* selected = arena.AllocateArray<uint16_t>(BitWords(batch_.rows) * 64);
+  return {selected, static_cast<uint32_t>(kernels::BitsToSelection(matchable_, batch_.rows, selected))};
+}
+
+void HashJoinProbe::FindByImage(const Vector* keys, Arena& arena) {
+  const JoinTable& table = build_.table();
+  const RowSelection selection = MatchableRows(arena);
   const uint32_t image_bytes = layout_.keys.image_bytes();
   char* images = arena.AllocateArray<char>(size_t{selection.count} * image_bytes);
   layout_.keys.BuildImages(keys, selection, arena, images);
-  candidates_ = arena.AllocateArray<Candidate>(selection.count);
-  for (uint32_t i = 0; i < selection.count; ++i) {
-    build_.table().Prefetch(GroupKeys::Hash(images + size_t{i} * image_bytes));
-  }
+  for (uint32_t i = 0; i < selection.count; ++i) table.Prefetch(GroupKeys::Hash(images + size_t{i} * image_bytes));
   for (uint32_t i = 0; i < selection.count; ++i) {
     Candidate& added = candidates_[candidate_count_];
     added.image = images + size_t{i} * image_bytes;
-    if (!build_.table().Find(GroupKeys::Hash(added.image), &added.run)) continue;
+    if (!table.Find(GroupKeys::Hash(added.image), &added.run)) continue;
     added.row = selection.rows == nullptr ? i : selection.rows[i];
     __builtin_prefetch(added.run.begin);
     ++candidate_count_;
   }
 }
 
+void HashJoinProbe::FindByWord(const Vector* keys, Arena& arena) {
+  const JoinTable& table = build_.table();
+  auto* words = arena.AllocateArray<uint64_t>(batch_.rows);
+  auto* hashes = arena.AllocateArray<uint64_t>(batch_.rows);
+  layout_.keys.BuildWords(keys, batch_.rows, arena, words);
+  for (uint32_t i = 0; i < batch_.rows; ++i) {
+    hashes[i] = GroupKeys::HashWord(words[i]);
+    table.Prefetch(hashes[i]);
+  }
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < batch_.rows; ++i) {
+    Candidate& added = candidates_[count];
+    if (!table.Find(hashes[i], &added.run) || !IsRowValid(matchable_, i)) continue;
+    added.row = i;
+    added.word = words[i];
+    __builtin_prefetch(added.run.begin);
+    ++count;
+  }
+  candidate_count_ = count;
+}
+
+// Calls visit(row, key) for each row that can match.
+template <typename Visit>
+void ForEachInteger(const Vector& key, const uint64_t* matchable, uint32_t rows, Arena& arena, const Visit& visit) {
+  const Vector flat = Flatten(key, rows, arena);
+  WithIntegers(flat, [&](const auto* values) {
+    ForEachValid(matchable, rows, [&](uint32_t i) { visit(i, static_cast<int64_t>(values[i])); });
+  });
+}
+
+void HashJoinProbe::FindByInteger(const Vector& key, Arena& arena) {
+  candidates_ = arena.AllocateArray<Candidate>(batch_.rows + 1);
+  Candidate* added = candidates_;
+  ForEachInteger(key, matchable_, batch_.rows, arena, [&](uint32_t row, int64_t value) {
+    added->row = row;
+    added += build_.table().FindInteger(value, &added->run);
+  });
+  candidate_count_ = static_cast<uint32_t>(added - candidates_);
+}
+
+// Each row has one match or none: no candidates, no notes of matches.
+void HashJoinProbe::PairUniqueRows(const Vector& key, Arena& arena) {
+  are_pairs_complete_ = true;
+  const JoinTable& table = build_.table();
+  JoinTable::Run run;
+  if (gives_unmatched_ && spec_.conditions.empty() && !spec_.gives_build_rows()) {
+    for (uint32_t i = 0; i < batch_.rows; ++i) pair_rows_[i] = static_cast<uint16_t>(i);
+    std::fill_n(pair_columns_, batch_.rows, build_.null_row());
+    ForEachInteger(key, matchable_, batch_.rows, arena, [&](uint32_t row, int64_t value) {
+      if (table.FindInteger(value, &run)) pair_columns_[row] = run.begin + table.payload_offset();
+    });
+    pair_count_ = batch_.rows;
+    next_unmatched_ = batch_.rows;
+    return;
+  }
+  uint32_t count = 0;
+  ForEachInteger(key, matchable_, batch_.rows, arena, [&](uint32_t row, int64_t value) {
+    const bool is_found = table.FindInteger(value, &run);
+    pair_rows_[count] = static_cast<uint16_t>(row);
+    pair_columns_[count] = run.begin + table.payload_offset();
+    count += is_found;
+  });
+  pair_count_ = count;
+}
+
 // Pairs whose keys are equal, of a bounded number of rows of the table. Goes on where it stopped.
-void HashJoinProbe::CollectPairs() {
-  pair_count_ = 0;
-  const bool is_decided_by_keys = needs_one_match_ && spec_.conditions.empty();
-  uint32_t left = kRowsPerCall;
-  while (next_ < candidate_count_) {
-    Candidate& candidate = candidates_[next_];
-    const uint64_t hash = GroupKeys::Hash(candidate.image);
-    bool is_done = needs_one_match_ && IsMatched(candidate.row);
-    while (!is_done && candidate.run.begin != candidate.run.end) {
-      if (left-- == 0 || pair_count_ == kVectorRows) return;
-      char* row = candidate.run.begin;
-      candidate.run.begin += layout_.row_bytes;
-      if (GroupKeys::Hash(row) != hash || !layout_.keys.Equal(row, candidate.image)) continue;
-      if (is_decided_by_keys) {
+template <typename IsEqual>
+void HashJoinProbe::CollectPairs(IsEqual is_equal) {
+  const uint32_t row_bytes = build_.table().row_bytes(), payload_offset = build_.table().payload_offset();
+  uint32_t left = kRowsPerCall, pairs = 0, next = next_;
+  for (; next < candidate_count_; ++next) {
+    Candidate& candidate = candidates_[next];
+    if (needs_one_match_ && IsMatched(candidate.row)) continue;
+    char* row = candidate.run.begin;
+    for (; row != candidate.run.end && left > 0 && pairs < kVectorRows; row += row_bytes) {
+      --left;
+      if (!is_equal(candidate, row)) continue;
+      if (is_decided_by_keys_) {
         matched_[candidate.row / 64] |= uint64_t{1} << (candidate.row % 64);
-        is_done = true;
-        continue;
+        row = candidate.run.end;
+        break;
       }
-      pair_rows_[pair_count_] = static_cast<uint16_t>(candidate.row);
-      pair_build_rows_[pair_count_] = row;
-      pair_columns_[pair_count_] = row + layout_.payload_offset;
-      ++pair_count_;
+      pair_rows_[pairs] = static_cast<uint16_t>(candidate.row);
+      pair_columns_[pairs++] = row + payload_offset;
     }
-    ++next_;
+    candidate.run.begin = row;
+    if (row != candidate.run.end) break;
+  }
+  next_ = next;
+  pair_count_ = pairs;
+}
+
+void HashJoinProbe::CollectPairs() {
+  if (build_.table().form() == JoinForm::kArray) {
+    CollectPairs([](const Candidate&, const char*) { return true; });
+  } else if (has_words_) {
+    CollectPairs([](const Candidate& candidate, const char* row) { return GroupKeys::Word(row) == candidate.word; });
+  } else {
+    CollectPairs([this](const Candidate& candidate, const char* row) {
+      return GroupKeys::Hash(row) == GroupKeys::Hash(candidate.image) && layout_.keys.Equal(row, candidate.image);
+    });
   }
 }
 
 void HashJoinProbe::KeepPairs(const uint16_t* kept, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
     pair_rows_[i] = pair_rows_[kept[i]];
-    pair_build_rows_[i] = pair_build_rows_[kept[i]];
     pair_columns_[i] = pair_columns_[kept[i]];
   }
   pair_count_ = count;
@@ -187,16 +301,16 @@ void HashJoinProbe::NoteMatches() {
   }
   if (!spec_.gives_build_rows()) return;
   for (uint32_t i = 0; i < pair_count_; ++i) {
-    layout_.MatchedFlag(pair_build_rows_[i]).store(1, std::memory_order_relaxed);
+    layout_.MatchedFlag(const_cast<char*>(pair_columns_[i])).store(1, std::memory_order_relaxed);
   }
 }
 
 bool HashJoinProbe::Next(EvalContext& context, Batch* batch) {
-  pair_count_ = 0;
+  if (phase_ == Phase::kRows) pair_count_ = 0;
   if (phase_ == Phase::kPairs) {
-    CollectPairs();
+    if (!are_pairs_complete_) CollectPairs();
     FilterPairs(context);
-    NoteMatches();
+    if (notes_matches_ && next_unmatched_ == 0) NoteMatches();
     if (next_ == candidate_count_) phase_ = gives_unmatched_ || needs_one_match_ ? Phase::kRows : Phase::kIdle;
   }
   if (needs_one_match_) return phase_ == Phase::kRows && GiveRows(context, batch);
@@ -297,7 +411,7 @@ Vector HashJoinProbe::ProbeColumn(int column, EvalContext& context) const {
 Vector HashJoinProbe::BuildColumn(size_t place, EvalContext& context) const {
   const auto kept = std::find(layout_.columns.begin(), layout_.columns.end(), static_cast<int>(place));
   return layout_.payload.Read(static_cast<int>(kept - layout_.columns.begin()), pair_columns_, pair_count_,
-                              context.arena);
+                              context.arena, gives_unmatched_ || build_.has_nulls(kept - layout_.columns.begin()));
 }
 
 }  // namespace

@@ -20,14 +20,19 @@ std::vector<PenumbraType> TypesOf(const JoinSpec& spec, const std::vector<int>& 
   return types;
 }
 
+// A slot of the array takes 4 bytes, one of the directory 8 and a row's hash and key 16 more; the array is worth being
+// this many times as long as the rows are many, and whatever small caches hold.
+constexpr uint64_t kArraySlotsPerRow = 8;
+constexpr uint64_t kSmallArray = 16 * 1024;
+constexpr uint64_t kArrayRowsMax = UINT32_MAX;
+
 }  // namespace
 
 JoinLayout::JoinLayout(const JoinSpec& spec)
     : keys(KeyTypes(spec)), columns(spec.BuildColumnsKept()), payload(TypesOf(spec, columns)) {
   payload_offset = keys.compared_bytes();
-  row_bytes = payload_offset + (columns.empty() ? 0 : payload.row_bytes());
-  matched_offset = spec.gives_build_rows() ? row_bytes : 0;
-  if (spec.gives_build_rows()) row_bytes += 8;
+  columns_bytes = columns.empty() ? 0 : payload.row_bytes();
+  row_bytes = payload_offset + columns_bytes + (spec.gives_build_rows() ? 8 : 0);
 }
 
 // The 1,820 words with four bits set, the first of them again up to a power of two.
@@ -43,46 +48,109 @@ const std::array<uint16_t, 2048> JoinTable::kTags = [] {
   return tags;
 }();
 
-void JoinTable::Reserve(const std::vector<uint64_t>& partition_rows) {
+JoinForm JoinTable::ChooseForm(const JoinSpec& spec, const KeyRange& range, uint64_t rows) {
+  if (spec.keys.size() != 1 || spec.keys[0].nulls_are_equal || range.is_empty()) return JoinForm::kHash;
+  if (!spec.has_build_columns() && spec.conditions.empty() && KeyBitmap::IsWorthIt(range, rows)) {
+    return JoinForm::kBitmap;
+  }
+  const uint64_t span = range.span();
+  return rows < kArrayRowsMax && (span < kSmallArray || span / kArraySlotsPerRow < rows) ? JoinForm::kArray
+                                                                                         : JoinForm::kHash;
+}
+
+void JoinTable::Reserve(JoinForm form, const KeyRange& range, const std::vector<uint64_t>& partition_rows) {
+  form_ = form;
+  row_count_ = std::accumulate(partition_rows.begin(), partition_rows.end(), uint64_t{0});
+  if (form == JoinForm::kBitmap) return;
+  // Rows are told apart by their addresses.
+  skipped_bytes_ = form == JoinForm::kHash ? 0 : std::min(layout_.payload_offset, layout_.row_bytes - 8);
+  row_bytes_ = layout_.row_bytes - skipped_bytes_;
+  payload_offset_ = layout_.payload_offset - skipped_bytes_;
+  memory_ = std::make_unique<Arena>(budget_);
+  rows_ = memory_->AllocateArray<char>(std::max<size_t>(row_count_ * row_bytes_, 8));
+  form == JoinForm::kArray ? ReserveArray(range) : ReserveDirectory(partition_rows);
+}
+
+void JoinTable::ReserveArray(const KeyRange& range) {
+  least_ = range.least;
+  span_ = range.span();
+  // Counting needs one slot more before, what lies outside of the range one more behind.
+  const size_t slots = span_ + 4;
+  begins_ = memory_->AllocateArray<uint32_t>(slots);
+  std::memset(begins_, 0, slots * sizeof(uint32_t));
+}
+
+void JoinTable::ReserveDirectory(const std::vector<uint64_t>& partition_rows) {
   partition_begins_.assign(partition_rows.size(), 0);
   std::exclusive_scan(partition_rows.begin(), partition_rows.end(), partition_begins_.begin(), uint64_t{0});
-  row_count_ = std::accumulate(partition_rows.begin(), partition_rows.end(), uint64_t{0});
   const int bits = std::max(kPartitionBits, static_cast<int>(std::bit_width(row_count_)));
   shift_ = 64 - bits;
   const size_t slots = (size_t{1} << bits) + 1;
-  memory_ = std::make_unique<Arena>(budget_);
   directory_ = memory_->AllocateArray<uint64_t>(slots);
   std::memset(directory_, 0, slots * sizeof(uint64_t));
-  rows_ = memory_->AllocateArray<char>(std::max<size_t>(row_count_ * row_bytes_, 8));
   directory_[0] = reinterpret_cast<uint64_t>(rows_) << 16;
 }
 
-void JoinTable::EnterPartition(uint32_t partition, const std::vector<const GroupRows*>& rows,
-                               const ExecutionEnvironment& environment) {
-  auto for_each = [&](auto&& visit) {
-    for (const GroupRows* some : rows) {
-      for (size_t p = 0; p < some->page_count(); ++p) {
-        environment.CheckCancelled();
-        const char* row = some->page(p);
-        for (uint32_t i = 0; i < some->page_rows(p); ++i, row += row_bytes_) visit(row);
-      }
+template <typename Visit>
+void JoinTable::ForEachRow(const std::vector<const GroupRows*>& rows, const ExecutionEnvironment& environment,
+                           const Visit& visit) const {
+  for (const GroupRows* some : rows) {
+    for (size_t p = 0; p < some->page_count(); ++p) {
+      environment.CheckCancelled();
+      const char* row = some->page(p);
+      for (uint32_t i = 0; i < some->page_rows(p); ++i, row += layout_.row_bytes) visit(row);
     }
-  };
+  }
+}
+
+// Between counting and placing: from how many rows a key has to where they begin.
+void JoinTable::StartRound(int round, const ExecutionEnvironment& environment) {
+  if (form_ != JoinForm::kArray || round != 1) return;
+  is_unique_ = true;
+  uint32_t begin = 0;
+  for (uint64_t i = 0; i <= span_ + 1; ++i) {
+    if (i % (uint64_t{1} << 20) == 0) environment.CheckCancelled();
+    const uint32_t count = begins_[i + 2];
+    is_unique_ = is_unique_ && count <= 1;
+    begins_[i + 1] = begin;
+    begin += count;
+  }
+}
+
+void JoinTable::Enter(int round, uint32_t partition, const std::vector<const GroupRows*>& rows,
+                      const ExecutionEnvironment& environment) {
+  form_ == JoinForm::kArray ? EnterArray(round, rows, environment) : EnterDirectory(partition, rows, environment);
+}
+
+// Partitions are no ranges of keys, so places are shared. begins_[i + 2] counts key i in the first round; in the second
+// begins_[i + 1] is where its next row goes, and in the end where the next key's begin.
+void JoinTable::EnterArray(int round, const std::vector<const GroupRows*>& rows,
+                           const ExecutionEnvironment& environment) {
+  uint32_t* const slots = begins_ + (round == 0 ? 2 : 1);
+  ForEachRow(rows, environment, [&](const char* row) {
+    const uint64_t place = static_cast<uint64_t>(layout_.keys.Integer(row, 0)) - static_cast<uint64_t>(least_);
+    const uint32_t at = std::atomic_ref(slots[place]).fetch_add(1, std::memory_order_relaxed);
+    if (round == 1) std::memcpy(rows_ + size_t{at} * row_bytes_, row + skipped_bytes_, row_bytes_);
+  });
+}
+
+void JoinTable::EnterDirectory(uint32_t partition, const std::vector<const GroupRows*>& rows,
+                               const ExecutionEnvironment& environment) {
   const size_t slots = size_t{1} << (64 - shift_ - kPartitionBits);
   uint64_t* slot = directory_ + 1 + partition * slots;
   // How many bytes each prefix takes, then where they begin; entering a row moves that to where they end.
-  for_each([&](const char* row) {
+  ForEachRow(rows, environment, [&](const char* row) {
     const uint64_t hash = GroupKeys::Hash(row);
     uint64_t& counted = directory_[1 + (hash >> shift_)];
     counted = (counted + (uint64_t{row_bytes_} << 16)) | TagOf(hash);
   });
-  uint64_t begin = reinterpret_cast<uint64_t>(row(partition_begins_[partition]));
+  uint64_t begin = reinterpret_cast<uint64_t>(rows_ + partition_begins_[partition] * row_bytes_);
   for (size_t i = 0; i < slots; ++i) {
     const uint64_t bytes = slot[i] >> 16;
     slot[i] = (begin << 16) | (slot[i] & 0xffff);
     begin += bytes;
   }
-  for_each([&](const char* row) {
+  ForEachRow(rows, environment, [&](const char* row) {
     uint64_t& end = directory_[1 + (GroupKeys::Hash(row) >> shift_)];
     std::memcpy(RowOf(end), row, row_bytes_);
     end += uint64_t{row_bytes_} << 16;

@@ -1,11 +1,19 @@
-// An unchained hash table (Birler et al. 2024) of build rows: rows lie sorted by a prefix of their hash, and a
-// directory says where each prefix's run ends. So a look-up costs one access for rows that have no match, and
-// duplicates are neighbours.
+// The table of a join's build rows, in one of three forms, chosen when all rows are there (ChooseForm):
 //
-// A row is
+//   bitmap        of one integer key of a narrow range, where the question is only whether there is a match: no rows
+//   direct array  of one integer key of a range not much wider than the rows are many: rows sorted by key, and where
+//                 each possible key's begin. Nothing is hashed or compared
+//   hash table    unchained (Birler et al. 2024): rows sorted by a prefix of their hash, a directory of where each
+//                 prefix's run ends and 16 bits of tags, so that a key without a match mostly costs one access.
+//                 Without keys it is the list of all rows
+//
+// In all of them rows with the same key are neighbours: a look-up gives a run.
+//
+// A row as it is collected (JoinLayout) is
 //   the compared part of its keys' image (group_keys.h), which begins with the hash
 //   the columns kept (sort_rows.h)
 //   for joins that give build rows a byte: whether a probe row has matched it
+// The direct array's rows are without the first of these.
 #pragma once
 
 #include <array>
@@ -15,6 +23,7 @@
 
 #include "aggregate/group_keys.h"
 #include "aggregate/hash_aggregation_rows.h"
+#include "join/join_integers.h"
 #include "operator/operator.h"
 #include "sort/sort_rows.h"
 
@@ -23,15 +32,20 @@ namespace penumbra {
 struct JoinLayout {
   explicit JoinLayout(const JoinSpec& spec);
 
-  std::atomic_ref<char> MatchedFlag(char* row) const { return std::atomic_ref<char>(row[matched_offset]); }
+  // Of a row's columns.
+  std::atomic_ref<char> MatchedFlag(char* columns_of_row) const {
+    return std::atomic_ref<char>(columns_of_row[columns_bytes]);
+  }
 
   GroupKeys keys;
   std::vector<int> columns;  // of the build input that rows keep, in the order of `payload`
   SortRowLayout payload;
   uint32_t payload_offset;
-  uint32_t matched_offset;  // 0: no flag
+  uint32_t columns_bytes;  // of the payload; the flag follows
   uint32_t row_bytes;
 };
+
+enum class JoinForm : uint8_t { kBitmap, kArray, kHash };
 
 class JoinTable {
  public:
@@ -41,16 +55,26 @@ class JoinTable {
   static constexpr int kPartitions = 1 << kPartitionBits;
   static uint32_t PartitionOf(uint64_t hash) { return static_cast<uint32_t>(hash >> (64 - kPartitionBits)); }
 
-  JoinTable(uint32_t row_bytes, MemoryBudget* budget) : row_bytes_(row_bytes), budget_(budget) {}
+  JoinTable(const JoinLayout& layout, MemoryBudget* budget) : layout_(layout), budget_(budget) {}
 
-  // Room for rows by partition, of which none is entered yet.
-  void Reserve(const std::vector<uint64_t>& partition_rows);
-  // Enters all rows of a partition at once: pages of several threads. Partitions may be entered concurrently.
-  void EnterPartition(uint32_t partition, const std::vector<const GroupRows*>& rows,
-                      const ExecutionEnvironment& environment);
+  // The form for rows whose only key (if it is of an integer type) has the range.
+  static JoinForm ChooseForm(const JoinSpec& spec, const KeyRange& range, uint64_t rows);
 
+  // Building: Reserve(), then rounds of Enter() until it was called kRounds times for each partition with all of its
+  // rows. Calls of a round may be concurrent, StartRound() is alone.
+  void Reserve(JoinForm form, const KeyRange& range, const std::vector<uint64_t>& partition_rows);
+  int round_count() const { return form_ == JoinForm::kArray ? 2 : form_ == JoinForm::kHash ? 1 : 0; }
+  void StartRound(int round, const ExecutionEnvironment& environment);
+  void Enter(int round, uint32_t partition, const std::vector<const GroupRows*>& rows,
+             const ExecutionEnvironment& environment);
+
+  JoinForm form() const { return form_; }
   uint64_t row_count() const { return row_count_; }
-  char* row(uint64_t i) const { return rows_ + i * row_bytes_; }
+  // Of the array: no two rows have one key.
+  bool is_unique() const { return is_unique_; }
+  uint32_t row_bytes() const { return row_bytes_; }
+  uint32_t payload_offset() const { return payload_offset_; }
+  char* payload(uint64_t i) const { return rows_ + i * row_bytes_ + payload_offset_; }
 
   struct Run {
     char* begin;
@@ -60,27 +84,51 @@ class JoinTable {
   bool Find(uint64_t hash, Run* run) const {
     const uint64_t* slot = directory_ + (hash >> shift_);
     const uint64_t tag = TagOf(hash);
-    if ((slot[1] & tag) != tag) return false;
     *run = {RowOf(slot[0]), RowOf(slot[1])};
-    return true;
+    return (slot[1] & tag) == tag;
   }
   void Prefetch(uint64_t hash) const { __builtin_prefetch(directory_ + (hash >> shift_)); }
+  // The rows that have the key.
+  bool FindInteger(int64_t key, Run* run) const {
+    const uint64_t place = std::min(static_cast<uint64_t>(key) - static_cast<uint64_t>(least_), span_ + 1);
+    const uint64_t begin = begins_[place], end = begins_[place + 1];
+    *run = {rows_ + begin * row_bytes_, rows_ + end * row_bytes_};
+    return begin != end;
+  }
 
  private:
+  template <typename Visit>
+  void ForEachRow(const std::vector<const GroupRows*>& rows, const ExecutionEnvironment& environment,
+                  const Visit& visit) const;
+  void ReserveArray(const KeyRange& range);
+  void ReserveDirectory(const std::vector<uint64_t>& partition_rows);
+  void EnterArray(int round, const std::vector<const GroupRows*>& rows, const ExecutionEnvironment& environment);
+  void EnterDirectory(uint32_t partition, const std::vector<const GroupRows*>& rows,
+                      const ExecutionEnvironment& environment);
+
   // Four of 16 bits, chosen by 11 bits of the hash that no directory of less than 2^45 slots uses.
   static uint64_t TagOf(uint64_t hash) { return kTags[(hash >> 8) & 2047]; }
   static const std::array<uint16_t, 2048> kTags;
   static char* RowOf(uint64_t slot) { return reinterpret_cast<char*>(slot >> 16); }
 
-  const uint32_t row_bytes_;
+  const JoinLayout& layout_;
   MemoryBudget* const budget_;
+  JoinForm form_ = JoinForm::kHash;
   std::unique_ptr<Arena> memory_;
-  // Slot i + 1: where the rows with prefix i end, and above the low 16 bits, the union of their tags.
+  uint64_t row_count_ = 0;
+  char* rows_ = nullptr;
+  uint32_t skipped_bytes_ = 0;  // of a collected row
+  uint32_t row_bytes_ = 0;
+  uint32_t payload_offset_ = 0;
+  // kHash. Slot i + 1: where the rows with prefix i end, and in the low 16 bits the union of their tags.
   uint64_t* directory_ = nullptr;
   int shift_ = 0;
-  char* rows_ = nullptr;
-  uint64_t row_count_ = 0;
   std::vector<uint64_t> partition_begins_;
+  // kArray: begins_[i] is the first row whose key is least_ + i or greater; of all rows past the range.
+  uint32_t* begins_ = nullptr;
+  int64_t least_ = 0;
+  uint64_t span_ = 0;
+  bool is_unique_ = false;
 };
 
 }  // namespace penumbra

@@ -1,5 +1,8 @@
 #include "sort/sort_rows.h"
 
+#include <algorithm>
+#include <type_traits>
+
 #include "numeric/numeric_rows.h"
 
 namespace penumbra {
@@ -121,43 +124,70 @@ char* SortRowLayout::Copy(const char* row, Arena& arena) const {
   return copy;
 }
 
-Vector SortRowLayout::Read(int column, const char* const* rows, uint32_t count,
-                           Arena& arena) const {
+Vector SortRowLayout::ReadNumeric(int column, const char* const* rows, uint32_t count, Arena& arena) const {
+  // Mostly all are small and of one scale.
   const Column& from = columns_[column];
-  if (from.type == PENUMBRA_NUMERIC) {
-    NumericWriter result(count, arena);
-    for (uint32_t i = 0; i < count; ++i) {
-      if (IsNull(rows[i], column)) continue;
-      RowNumeric value = Get<RowNumeric>(rows[i], column);
-      int128 integer;
-      if (value.ToInteger(&integer)) {
-        result.SetInteger(i, integer, value.scale);
-      } else {
-        result.SetPayload(i, value.payload());
-      }
+  auto* values = arena.AllocateArray<int64_t>(count);
+  ResultVector out;
+  out.vector.type = PENUMBRA_NUMERIC;
+  out.vector.data = values;
+  int64_t lower = INT64_MAX, upper = INT64_MIN;
+  int scale = -1;
+  uint32_t i = 0;
+  for (; i < count; ++i) {
+    values[i] = 0;
+    if (IsNull(rows[i], column)) {
+      out.SetNull(i, arena);
+      continue;
     }
-    return result.Finish();
+    const char* slot = rows[i] + from.offset;
+    RowNumeric value;
+    std::memcpy(&value, slot, sizeof(value));
+    if (value.form != NumericForm::kInt64 || (scale >= 0 && value.scale != scale)) break;
+    scale = value.scale;
+    std::memcpy(&values[i], value.value, 8);
+    lower = std::min(lower, values[i]);
+    upper = std::max(upper, values[i]);
   }
+  if (i == count && scale >= 0) {
+    out.vector.scale = static_cast<int16_t>(scale);
+    out.vector.lower = lower;
+    out.vector.upper = upper;
+    return out.vector;
+  }
+  NumericWriter result(count, arena);
+  for (i = 0; i < count; ++i) {
+    if (IsNull(rows[i], column)) continue;
+    RowNumeric value = Get<RowNumeric>(rows[i], column);
+    int128 integer;
+    if (value.ToInteger(&integer)) {
+      result.SetInteger(i, integer, value.scale);
+    } else {
+      result.SetPayload(i, value.payload());
+    }
+  }
+  return result.Finish();
+}
+
+Vector SortRowLayout::Read(int column, const char* const* rows, uint32_t count, Arena& arena, bool has_nulls) const {
+  const Column& from = columns_[column];
+  if (from.type == PENUMBRA_NUMERIC) return ReadNumeric(column, rows, count, arena);
   ResultVector out;
   out.vector.type = from.type;
   char* values = static_cast<char*>(arena.Allocate(size_t{count} * from.width));
   out.vector.data = values;
-  for (uint32_t i = 0; i < count; ++i) {
-    const char* slot = rows[i] + from.offset;
-    switch (from.width) {
-      case 4:
-        std::memcpy(values + size_t{i} * 4, slot, 4);
-        break;
-      case 8:
-        std::memcpy(values + size_t{i} * 8, slot, 8);
-        break;
-      case 16:
-        std::memcpy(values + size_t{i} * 16, slot, 16);
-        break;
-      default:
-        std::memcpy(values + size_t{i} * from.width, slot, from.width);
-        break;
-    }
+  auto read = [&](auto width) {
+    const uint32_t offset = from.offset;
+    for (uint32_t i = 0; i < count; ++i) std::memcpy(values + size_t{i} * width, rows[i] + offset, width);
+  };
+  switch (from.width) {
+    case 1: read(std::integral_constant<uint32_t, 1>()); break;
+    case 2: read(std::integral_constant<uint32_t, 2>()); break;
+    case 4: read(std::integral_constant<uint32_t, 4>()); break;
+    case 8: read(std::integral_constant<uint32_t, 8>()); break;
+    default: read(std::integral_constant<uint32_t, 16>());
+  }
+  for (uint32_t i = 0; i < count && has_nulls; ++i) {
     if (IsNull(rows[i], column)) out.SetNull(i, arena);
   }
   return out.vector;

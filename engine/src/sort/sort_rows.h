@@ -35,8 +35,8 @@ class SortRowLayout {
   void Write(const Vector* columns, RowSelection selection, char* const* rows, Arena& arena) const;
   // A copy of a row that points only into `arena`.
   char* Copy(const char* row, Arena& arena) const;
-  // A column of the rows, flat; strings point to where the rows' do.
-  Vector Read(int column, const char* const* rows, uint32_t count, Arena& arena) const;
+  // A column of the rows, flat; strings point to where the rows' do. Without has_nulls none of the rows has one.
+  Vector Read(int column, const char* const* rows, uint32_t count, Arena& arena, bool has_nulls = true) const;
 
   bool IsNull(const char* row, int column) const { return (row[column / 8] >> (column % 8)) & 1; }
   template <typename T>
@@ -52,6 +52,7 @@ class SortRowLayout {
     uint32_t offset;
     uint32_t width;
   };
+  Vector ReadNumeric(int column, const char* const* rows, uint32_t count, Arena& arena) const;
   void WriteColumn(int column, const Vector& v, RowSelection selection, char* const* rows,
                    Arena& arena) const;
 
