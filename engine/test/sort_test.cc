@@ -254,6 +254,15 @@ TEST(Sort, SeveralKeysInAnyForm) {
   }
 }
 
+// ORDER BY k, k and the like: more keys than columns.
+TEST(Sort, OneColumnAsSeveralKeys) {
+  Random random(11);
+  std::vector<SinkColumn> table{RandomColumn(PENUMBRA_INT4, 3000, 0, 5, random)};
+  const std::vector<KeyOrder> keys(9, KeyOrder{0, false, false});
+  CheckSort(table, keys, -1, 0, 2, kVectorRows, kFlat);
+  CheckSort(table, keys, 10, 3, 2, kVectorRows, kFlat);
+}
+
 TEST(Sort, ManyBuckets) {
   Random random(3);
   constexpr uint32_t kRows = 200000;

@@ -5,7 +5,7 @@ import os
 import pytest
 from penumbra_lab.server import PrivateServer
 from penumbra_lab.state import state_directory
-from tables import HASH_FUNCTION, TABLES, table_sql
+from tables import HASH_FUNCTION, JOIN_TABLES, JOIN_VIEWS, READER, TABLES, table_sql
 
 DATABASES = {
     "utf8_c": "ENCODING 'UTF8' LOCALE 'C'",
@@ -46,6 +46,8 @@ def server():
     server.remove()
     try:
         with server:
+            with server.connect() as connection:
+                connection.execute(f"CREATE ROLE {READER}")
             yield server
     finally:
         crashed = server.exists() and "was terminated by signal" in server.log.read_text(
@@ -65,7 +67,9 @@ def database(request, server):
     with server.connect(name, penumbra__mode="off") as connection:
         connection.execute("CREATE EXTENSION penumbra")
         connection.execute(HASH_FUNCTION)
-        for table in TABLES:
+        for table in (*TABLES, *JOIN_TABLES):
             for statement in table_sql(table, name == "latin1"):
                 connection.execute(statement)
+        for statement in JOIN_VIEWS:
+            connection.execute(statement)
     return name

@@ -1,6 +1,6 @@
 """Random SQL expressions by type, over the columns of tables.py.
 
-A template is SQL with {type} for a sub-expression and {=type} for a constant of the type. The lists
+A template is SQL with {type} for a sub-expression, {=type} for a constant of the type, {name} for a column. The lists
 name what the engine supports; whatever it refuses is still compared, in auto mode, and counted.
 """
 
@@ -15,6 +15,7 @@ SQL_TYPES = {
     "iv": "interval", "text": "text", "bp": "char(6)", "uuid": "uuid",
 }  # fmt: skip
 KINDS = tuple(SQL_TYPES)
+COLUMN_NAMES = {column.name for column in COLUMNS}
 NUMBERS = ("i2", "i4", "i8", "f4", "f8", "num")
 GROUPABLE = tuple(kind for kind in KINDS if kind != "iv")
 
@@ -184,10 +185,10 @@ def _fill_templates() -> None:
         "{f8}::numeric",
         "coalesce({num}, 0)",
         "({num} - coalesce({num}, 0))",
-        "(n2 * (1 - coalesce(n0, 0)))",
-        "(coalesce(n2, 0) + coalesce(n_wide, 0))",
-        "(n_wide - CASE WHEN {bool} THEN n2 ELSE 0 END)",
-        "CASE WHEN {bool} THEN n2 * 2.5 WHEN {bool} THEN 1 ELSE 0.0 END",
+        "({n2} * (1 - coalesce({n0}, 0)))",
+        "(coalesce({n2}, 0) + coalesce({n_wide}, 0))",
+        "({n_wide} - CASE WHEN {bool} THEN {n2} ELSE 0 END)",
+        "CASE WHEN {bool} THEN {n2} * 2.5 WHEN {bool} THEN 1 ELSE 0.0 END",
         "extract({field_ts_bare} FROM {tz})",
         "extract({field_iv_bare} FROM {iv})",
     )
@@ -285,6 +286,9 @@ class ExpressionGenerator:
         found = self.columns[kind]
         return self.choose.choice(found).name if found else None
 
+    def named(self, name: str) -> str:
+        return name
+
     def expression(self, kind: str, depth: int) -> str:
         if depth <= 0 or self.choose.random() < 0.35:
             column = self.column(kind)
@@ -309,6 +313,8 @@ class ExpressionGenerator:
             return self.constant(name[1:])
         if name in KINDS:
             return self.expression(name, depth - 1)
+        if name in COLUMN_NAMES:
+            return self.named(name)
         pick = self.choose.choice
         return {
             "pattern": lambda: pick(PATTERNS),

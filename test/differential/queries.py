@@ -41,6 +41,7 @@ class Query:
     wrapper: str = "{query}"  # a sub-select or CTE around it
     wrapper_outputs: tuple[Output, ...] = ()
     parameters: tuple[tuple[str, str], ...] = field(default=())
+    is_cursor: bool = False
 
     @property
     def statement(self) -> tuple[str, list[str]]:
@@ -57,9 +58,17 @@ class Query:
         return sql, [self.parameters[number - 1][1] for number in used]
 
     @property
+    def source(self) -> str:
+        return self.table
+
+    @property
+    def is_joined(self) -> bool:
+        return False
+
+    @property
     def sql(self) -> str:
         parts = ["SELECT " + ("DISTINCT " if self.is_distinct else "")
-                 + ", ".join(output.sql for output in self.outputs), f"FROM {self.table}"]  # fmt: skip
+                 + ", ".join(output.sql for output in self.outputs), f"FROM {self.source}"]  # fmt: skip
         if self.where:
             parts.append("WHERE " + " AND ".join(self.where))
         if self.group_by:

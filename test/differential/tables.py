@@ -108,6 +108,7 @@ class Table:
     state: str
     rows: int
     prepare: tuple[str, ...]  # after the rows are inserted
+    is_partitioned: bool = False
 
 
 LOAD = "SELECT penumbra.load('{name}')"
@@ -149,16 +150,49 @@ TABLES = (
     Table("parted", "partitions: cached, changed and not cached", 9000, (
         "VACUUM ANALYZE parted", "SELECT penumbra.load('parted_0')", "SELECT penumbra.load('parted_1')",
         "UPDATE parted SET i4 = 5 WHERE k % 400 = 0",
-    )),
+    ), is_partitioned=True),
 )  # fmt: skip
+
+# Small, since joins of columns with few values multiply.  j_hidden hides rows from READER.
+READER = "differential_reader"
+JOIN_TABLES = (
+    Table("j_cached", "fully cached and vacuumed", 400, ("VACUUM (FREEZE, ANALYZE) j_cached", LOAD)),
+    Table("j_changed", "a few rows changed after it was loaded", 300, (
+        "VACUUM ANALYZE j_changed", LOAD,
+        "UPDATE j_changed SET i4 = i4 + 1, low = 'new' WHERE k % 7 = 0",
+        "DELETE FROM j_changed WHERE k % 11 = 0",
+        COPY_ROWS.format(target="j_changed", condition="k % 501 = 0"),
+    )),
+    Table("j_half", "half of the columns cached, rows added after", 250, (
+        "VACUUM ANALYZE j_half", "SELECT penumbra.load('j_half', " + HALF_OF_THE_COLUMNS + ")",
+        COPY_ROWS.format(target="j_half", condition="k < 30"),
+    )),
+    Table("j_plain", "not cached", 200, ("ANALYZE j_plain",)),
+    Table("j_parted", "partitions: cached, changed and not cached", 300, (
+        "VACUUM ANALYZE j_parted", "SELECT penumbra.load('j_parted_0')", "SELECT penumbra.load('j_parted_1')",
+        "UPDATE j_parted SET i4 = 5 WHERE k % 40 = 0",
+    ), is_partitioned=True),
+    Table("j_hidden", "row-level security", 300, (
+        "VACUUM ANALYZE j_hidden", LOAD,
+        "CREATE POLICY hides ON j_hidden USING (i4_few <> 3 AND k % 10 <> 4)",
+        "ALTER TABLE j_hidden ENABLE ROW LEVEL SECURITY",
+    )),
+    Table("j_tiny", "a dozen rows", 12, ("VACUUM ANALYZE j_tiny", LOAD)),
+    Table("j_empty", "no rows", 0, ("VACUUM ANALYZE j_empty", LOAD)),
+)  # fmt: skip
+JOIN_VIEWS = (
+    "CREATE VIEW j_barrier WITH (security_barrier) AS SELECT * FROM j_cached WHERE i4_few <> 2",
+    "CREATE VIEW j_view AS SELECT a.*, b.low AS other FROM j_changed AS a LEFT JOIN j_plain AS b ON a.k = b.k",
+    f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {READER}",
+)
 
 
 def table_sql(table: Table, is_single_byte: bool) -> list[str]:
     """The statements that make the table in its state."""
     columns = ", ".join(f"{column.name} {column.definition}" for column in COLUMNS)
-    if table.name == "parted":
-        statements = [f"CREATE TABLE parted ({columns}) PARTITION BY HASH (k)"]
-        statements += [f"CREATE TABLE parted_{part} PARTITION OF parted"
+    if table.is_partitioned:
+        statements = [f"CREATE TABLE {table.name} ({columns}) PARTITION BY HASH (k)"]
+        statements += [f"CREATE TABLE {table.name}_{part} PARTITION OF {table.name}"
                        f" FOR VALUES WITH (MODULUS 3, REMAINDER {part})" for part in range(3)]  # fmt: skip
     else:
         statements = [f"CREATE TABLE {table.name} ({columns}) WITH (autovacuum_enabled = off)"]

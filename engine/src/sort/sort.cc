@@ -73,7 +73,7 @@ class FullSort : public Sink {
     SortLocal(const SortInput& input, ExecutionEnvironment& environment)
         : arena(std::make_unique<Arena>(&environment.budget, kFirstBlockBytes, kMaxBlockBytes)),
           columns(input.layout().column_count()),
-          keys(input.layout().column_count()),
+          keys(input.key_count()),
           prefixes(kVectorRows),
           rows(kVectorRows) {}
     std::unique_ptr<Arena> arena;  // rows, strings and entries

@@ -24,6 +24,7 @@ class SortInput {
   const SortRowLayout& layout() const { return layout_; }
   const SortKeys& keys() const { return keys_; }
   int column_count() const { return column_count_; }  // of the output
+  size_t key_count() const { return columns_.of_key.size(); }  // may name a column twice
 
   // Flat columns of a batch, in the layout's order; valid as long as context.arena and the batch.
   void Evaluate(const Batch& batch, EvalContext& context, Vector* columns) const;

@@ -53,7 +53,7 @@ class TopN : public Sink {
     TopNLocal(const SortInput& input, ExecutionEnvironment& environment)
         : arena(std::make_unique<Arena>(&environment.budget, kBlockBytes)),
           columns(input.layout().column_count()),
-          keys(input.layout().column_count()),
+          keys(input.key_count()),
           prefixes(kVectorRows) {}
     std::unique_ptr<Arena> arena;  // rows and strings of the candidates, and of some dropped ones
     std::vector<SortEntry> candidates;

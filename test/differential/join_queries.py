@@ -1,0 +1,579 @@
+"""Random queries with joins and subqueries over the small tables of tables.py.
+
+Every item of FROM has an alias and columns of known kinds, so expressions can be made over any of them.
+"""
+
+import dataclasses
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from expressions import KINDS, ExpressionGenerator
+from queries import BY_VALUE, EXACT, ORDERLESS_KINDS, ROUNDED, Output, Query
+from tables import COLUMNS, JOIN_TABLES
+
+ROWS = {**{table.name: table.rows for table in JOIN_TABLES}, "j_view": 300, "j_barrier": 300, "cached": 12000}
+# Rough numbers of values; the others have about as many as there are rows.
+VALUES = {"b": 2, "b_const": 1, "i4_const": 1, "i4_null": 1, "i4_few": 5, "i4_run": 4, "i2_edge": 11, "low": 8,
+          "bp": 5, "f8_edge": 40, "d_edge": 5, "ts_edge": 5, "n_edge": 100, "i2": 150}  # fmt: skip
+PAIRS_MAX = 40_000
+# What = finds an operator for, with other types than equal ones.
+MIXED_PAIRS = (("i2", "i4"), ("i4", "i8"), ("i2", "i8"), ("f4", "f8"), ("num", "i4"), ("f8", "i4"), ("d", "ts"),
+               ("ts", "tz"), ("d", "tz"), ("text", "bp"), ("f8", "num"))  # fmt: skip
+# Without errors on any value of the columns.
+SAFE = {
+    "bool": ["({bool} AND {bool})", "({bool} OR {bool})", "(NOT {bool})", "({i4} < {i4})", "({text} <> {text})",
+             "({num} > {=num})", "({d} <= {=d})", "({text} LIKE {pattern})", "({i8} IS NULL)", "({f8} >= {f8})",
+             "({i4_few} = {i4_few})", "({i4} IN ({=i4}, {=i4}))", "({bool} IS NOT TRUE)", "({bp} = {=bp})",
+             "({uuid} IS NOT NULL)", "({k} % 3 = 1)", "({i4_few} IS DISTINCT FROM {i4_few})", "({k} > {k})"],
+    "i2": ["coalesce({i2}, {=i2})", "nullif({i2}, {=i2})"],
+    "i4": ["({k} + 1)", "({k} % 10)", "length({text})", "coalesce({i4}, {=i4})", "nullif({i4_few}, {=i4})",
+           "CASE WHEN {bool} THEN {i4} ELSE {i4_few} END", "{i2}::integer", "({i2} + {k})", "(- {k})"],
+    "i8": ["({i2}::bigint + {i4})", "({i4}::bigint * 2)", "coalesce({i8}, 7)", "{i4}::bigint"],
+    "f4": ["coalesce({f4}, {=f4})", "{i2}::real"],
+    "f8": ["({f4}::double precision)", "coalesce({f8}, {=f8})", "{i4}::double precision", "({i2} * 1.5::float8)"],
+    "num": ["({num} + {i4})", "coalesce({num}, 0)", "{i4}::numeric", "round({n2}, 1)", "(- {num})",
+            "CASE WHEN {bool} THEN {num} ELSE 1.50 END", "({n2} * 1.0)"],
+    "d": ["({=d}::date)", "coalesce({d}, {=d})"],
+    "ts": ["coalesce({ts}, {=ts})", "CASE WHEN {bool} THEN {ts} END"],
+    "tz": ["coalesce({tz}, {=tz})"],
+    "iv": ["({=iv}::interval)"],
+    "text": ["lower({text})", "upper({low})", "({text} || {low})", "left({text}, 2)", "coalesce({text}, {=text})",
+             "{bp}::text", "substring({text} FROM 2 FOR 3)", "nullif({text}, {=text})", "{vc}::text"],
+    "bp": ["coalesce({bp}, {=bp})", "{low}::char(6)"],
+    "uuid": ["coalesce({uuid}, {=uuid})"],
+}  # fmt: skip
+EXACT_KINDS = tuple(kind for kind in KINDS if kind not in ORDERLESS_KINDS and kind != "iv")
+
+
+@dataclass(frozen=True)
+class ScopeColumn:
+    sql: str
+    kind: str
+    name: str
+    is_written_differently: bool = False
+
+    @property
+    def comparison(self) -> str:
+        return BY_VALUE if self.is_written_differently or self.kind == "bp" else EXACT
+
+
+@dataclass(frozen=True)
+class Item:
+    """An item of FROM."""
+
+    sql: str
+    columns: tuple[ScopeColumn, ...]
+    rows: int
+    alias: str
+
+    @property
+    def key(self) -> str:
+        """A column that is nearly unique, if there is one."""
+        return next((c.sql for c in self.columns if c.name == "k"), self.columns[0].sql)
+
+
+@dataclass(frozen=True)
+class Joined:
+    join: str
+    item: str
+    on: tuple[str, ...] = ()
+    using: tuple[str, ...] = ()
+
+    @property
+    def sql(self) -> str:
+        if self.using:
+            return f"{self.join} {self.item} USING ({', '.join(self.using)})"
+        needs_condition = self.join not in ("CROSS JOIN", ",", "") and not self.join.startswith("NATURAL")
+        condition = f" ON {' AND '.join(self.on) or 'true'}" if needs_condition else ""
+        return f"{self.join} {self.item}{condition}".strip()
+
+
+@dataclass(frozen=True)
+class JoinQuery(Query):
+    joined: tuple[Joined, ...] = ()
+    ctes: tuple[str, ...] = ()
+
+    @property
+    def source(self) -> str:
+        return " ".join(joined.sql for joined in self.joined).replace(" , ", ", ")
+
+    @property
+    def is_joined(self) -> bool:
+        return True
+
+    @property
+    def sql(self) -> str:
+        with_ctes = f"WITH {', '.join(self.ctes)} " if self.ctes else ""
+        return with_ctes + super().sql
+
+    def shorter(self) -> list[Query]:
+        """One that lacks what others refer to fails in both modes, so it is no candidate."""
+        replace = dataclasses.replace
+        found = [replace(self, joined=self.joined[:i] + self.joined[i + 1:]) for i in range(1, len(self.joined))]
+        for i, joined in enumerate(self.joined):
+            for j in range(len(joined.on)):
+                less = replace(joined, on=joined.on[:j] + joined.on[j + 1:])
+                found.append(replace(self, joined=(*self.joined[:i], less, *self.joined[i + 1:])))
+            if joined.join in ("LEFT JOIN", "RIGHT JOIN", "FULL JOIN"):
+                inner = replace(joined, join="JOIN")
+                found.append(replace(self, joined=(*self.joined[:i], inner, *self.joined[i + 1:])))
+        found += [replace(self, ctes=self.ctes[:i] + self.ctes[i + 1:]) for i in range(len(self.ctes))]
+        if self.is_cursor:
+            found.append(replace(self, is_cursor=False))
+        return found + super().shorter()
+
+
+class ScopedExpressions(ExpressionGenerator):
+    """Expressions over the columns in scope; `is_safe`: ones that cannot fail."""
+
+    def __init__(self, choose: random.Random, parameters: list[tuple[str, str]] | None):
+        super().__init__(choose, parameters)
+        self.is_safe = True
+        self.scope: list[ScopeColumn] = []
+
+    def column_of(self, kind: str) -> ScopeColumn | None:
+        found = [c for c in self.scope if c.kind == kind]
+        return self.choose.choice(found) if found else None
+
+    def column(self, kind: str) -> str | None:
+        found = self.column_of(kind)
+        return found.sql if found else None
+
+    def named(self, name: str) -> str:
+        found = [c.sql for c in self.scope if c.name == name]
+        if found:
+            return self.choose.choice(found)
+        kind = next(c.kind for c in COLUMNS if c.name == name)
+        return self.column(kind) or self.constant(kind)
+
+    def made(self, kind: str, depth: int) -> str:
+        if self.is_safe:
+            return self._fill(self.choose.choice(SAFE[kind]), depth)
+        return super().made(kind, depth)
+
+
+def _table_columns(alias: str) -> tuple[ScopeColumn, ...]:
+    return tuple(ScopeColumn(f"{alias}.{c.name}", c.kind, c.name, c.is_written_differently) for c in COLUMNS)
+
+
+class JoinQueryGenerator:
+    def __init__(self, seed: int):
+        self.choose = random.Random(seed)
+        self.parameters: list[tuple[str, str]] | None = [] if self.choose.random() < 0.1 else None
+        self.expressions = ScopedExpressions(self.choose, self.parameters)
+        self.expressions.is_safe = self.choose.random() < 0.85
+        self.aliases = 0
+        self.ctes: list[str] = []
+        self.cte_items: list[tuple[str, Item]] = []
+
+    # -- helpers -----------------------------------------------------------------------------------
+
+    def _is(self, share: float) -> bool:
+        return self.choose.random() < share
+
+    def _alias(self, letter: str = "t") -> str:
+        self.aliases += 1
+        return f"{letter}{self.aliases}"
+
+    @contextmanager
+    def _scope(self, columns: list[ScopeColumn]) -> Iterator[None]:
+        before, self.expressions.scope = self.expressions.scope, columns
+        try:
+            yield
+        finally:
+            self.expressions.scope = before
+
+    def _made(self, kind: str, depth: int = 1) -> str:
+        return self.expressions.expression(kind, depth)
+
+    def _conditions(self, weights: tuple[int, ...]) -> list[str]:
+        count = self.choose.choices(range(len(weights)), weights)[0]
+        return [self.expressions.made("bool", 2) for _ in range(count)]
+
+    # -- items of FROM -----------------------------------------------------------------------------
+
+    def _table_name(self) -> str:
+        names = ["j_cached", "j_changed", "j_half", "j_plain", "j_parted", "j_hidden", "j_tiny", "j_empty",
+                 "j_barrier", "j_view", "cached"]  # fmt: skip
+        return self.choose.choices(names, [20, 14, 8, 8, 8, 6, 14, 3, 4, 4, 3])[0]
+
+    def table(self, name: str = "") -> Item:
+        name, alias = name or self._table_name(), self._alias()
+        return Item(f"{name} AS {alias}", _table_columns(alias), ROWS[name], alias)
+
+    def item(self, depth: int) -> Item:
+        if depth <= 0 or self._is(0.72):
+            return self.table()
+        if self.cte_items and self._is(0.3):
+            name, item = self.choose.choice(self.cte_items)
+            return self._renamed(name, item)
+        return self.subquery(depth)
+
+    def _renamed(self, sql: str, item: Item) -> Item:
+        alias = self._alias("s")
+        columns = tuple(dataclasses.replace(c, sql=f"{alias}.{c.sql.split('.')[-1]}") for c in item.columns)
+        return Item(f"{sql} AS {alias}", columns, item.rows, alias)
+
+    def subquery(self, depth: int, outer: Item | None = None) -> Item:
+        """(SELECT ...); with `outer` a LATERAL one, whose conditions are about its columns."""
+        body, item = self._subquery_body(depth, outer)
+        return self._renamed(f"{'LATERAL ' if outer else ''}({body})", item)
+
+    def _subquery_body(self, depth: int, outer: Item | None) -> tuple[str, Item]:
+        shape = self.choose.choices(["grouped", "plain", "distinct", "limited", "one_row", "union"],
+                                    [30, 30, 8, 12, 6, 5])[0]  # fmt: skip
+        if shape == "one_row":
+            return self._one_row(depth, outer)
+        query, items = self._joined(self.choose.choices([1, 2], [75, 25])[0], depth - 1)
+        scope = [c for item in items for c in item.columns]
+        rows = min(500, max(item.rows for item in items))
+        with self._scope(scope):
+            where = self._conditions((50, 40, 10))
+            if outer:
+                where.append(self._equality([outer], items, is_plain=self._is(0.5)))
+            if shape == "grouped":
+                outputs = self._group_outputs()
+            else:
+                outputs = self._plain_outputs(shape)
+        select = ", ".join(f"{sql} AS {column.name}" for sql, column in outputs)
+        body = f"SELECT {'DISTINCT ' if shape == 'distinct' else ''}{select} FROM {query.source}"
+        if where:
+            body += " WHERE " + " AND ".join(where)
+        if shape == "grouped":
+            keys = sum(1 for _, column in outputs if column.name.startswith("g"))
+            body += " GROUP BY " + ", ".join(str(i + 1) for i in range(keys))
+            if self._is(0.2):
+                body += " HAVING count(*) > 1"
+        elif shape == "limited":
+            body += f" ORDER BY {', '.join(str(i + 1) for i in range(len(outputs)))}"
+            body += f" LIMIT {self.choose.choice([0, 1, 3, 20, 100])}" if self._is(0.85) else ""
+            body += f" OFFSET {self.choose.choice([1, 5])}" if self._is(0.2) else ""
+        elif shape == "union":
+            body += f" UNION ALL {body}"
+        columns = tuple(column for _, column in outputs)
+        return body, Item("", columns, rows, "")
+
+    def _one_row(self, depth: int, outer: Item | None) -> tuple[str, Item]:
+        """An aggregation without keys: a row in any case."""
+        inner = self.table()
+        with self._scope(list(inner.columns)):
+            outputs = [(self._exact_aggregate(name), ScopeColumn(name, "i8", name)) for name in ("a1", "a2")]
+            where = self._conditions((50, 50))
+            if outer:
+                where.append(self._equality([outer], [inner], is_plain=True))
+        select = ", ".join(f"{sql} AS {column.name}" for sql, column in outputs)
+        body = f"SELECT {select} FROM {inner.sql}" + (f" WHERE {' AND '.join(where)}" if where else "")
+        return body, Item("", tuple(column for _, column in outputs), 1, "")
+
+    def _exact_aggregate(self, _: str) -> str:
+        return self.choose.choice([
+            "count(*)", f"count({self._made(self.choose.choice(KINDS), 0)})", f"sum({self._made('i4', 0)})",
+            f"max({self._made('i8', 0)})", f"min({self.expressions.named('k')})",
+            f"coalesce(sum({self._made('i4', 0)}), 0)", "count(*) + 1",
+            f"count(DISTINCT {self._made('i4', 0)})",
+        ])  # fmt: skip
+
+    def _group_outputs(self) -> list[tuple[str, ScopeColumn]]:
+        outputs = []
+        for i in range(self.choose.choices([1, 2], [70, 30])[0]):
+            kind = self.choose.choice([k for k in EXACT_KINDS])
+            outputs.append((self._made(kind, self.choose.choice([0, 0, 1])), ScopeColumn(f"g{i + 1}", kind, f"g{i + 1}")))
+        for i in range(self.choose.randint(0, 2)):
+            outputs.append((self._exact_aggregate(""), ScopeColumn(f"a{i + 1}", "i8", f"a{i + 1}")))
+        return outputs
+
+    def _plain_outputs(self, shape: str) -> list[tuple[str, ScopeColumn]]:
+        outputs = []
+        if shape != "distinct" and self._is(0.8):
+            outputs.append((self.expressions.named("k"), ScopeColumn("k", "i4", "k")))
+        for i in range(self.choose.randint(1, 4)):
+            # Which of equal values DISTINCT shows depends on the order, so does a limit.
+            kind = self.choose.choice(EXACT_KINDS if shape in ("distinct", "limited") else KINDS)
+            name = f"c{i + 1}"
+            sql = self.expressions.constant(kind) if self._is(0.15) else self._made(kind, self.choose.choice([0, 1]))
+            outputs.append((sql, ScopeColumn(name, kind, name, kind in ORDERLESS_KINDS)))
+        return outputs
+
+    # -- conditions of joins -----------------------------------------------------------------------
+
+    def _operands(self, left: list[Item], right: list[Item], is_plain: bool) -> tuple[str, str, int]:
+        """Two comparable expressions and a rough number of their values."""
+        left_columns = [c for item in left for c in item.columns]
+        right_columns = [c for item in right for c in item.columns]
+        if is_plain or self._is(0.4):
+            common = [(a, b) for a in left_columns for b in right_columns
+                      if a.name == b.name and a.kind == b.kind and a.kind != "iv"]  # fmt: skip
+            if common:
+                a, b = self.choose.choice(common)
+                return a.sql, b.sql, VALUES.get(a.name, 200)
+        pairs = [(kind, kind) for kind in KINDS if kind != "iv"]
+        if self._is(0.3):
+            pairs = [*MIXED_PAIRS, *(pair[::-1] for pair in MIXED_PAIRS)]
+        left_kinds, right_kinds = {c.kind for c in left_columns}, {c.kind for c in right_columns}
+        known = [pair for pair in pairs if pair[0] in left_kinds and pair[1] in right_kinds]
+        left_kind, right_kind = self.choose.choice(known or pairs)
+        depths = (0, 0) if self._is(0.6) else (1, self.choose.choice([0, 1]))
+        with self._scope(left_columns):
+            a = self._made(left_kind, depths[0])
+        with self._scope(right_columns):
+            b = self._made(right_kind, depths[1])
+        return a, b, 5
+
+    def _equality(self, left: list[Item], right: list[Item], is_plain: bool = False) -> str:
+        a, b, _ = self._operands(left, right, is_plain)
+        return f"{a} = {b}" if self._is(0.5) else f"{b} = {a}"
+
+    def _join_conditions(self, left: list[Item], right: Item, pairs: float) -> tuple[list[str], float]:
+        conditions = []
+        for _ in range(self.choose.choices([0, 1, 2, 3], [6, 66, 20, 8])[0]):
+            a, b, values = self._operands(left, [right], is_plain=self._is(0.6))
+            operator = "=" if self._is(0.95) else self.choose.choice(["IS NOT DISTINCT FROM", "<", ">="])
+            conditions.append(f"{a} {operator} {b}")
+            pairs /= values if operator == "=" else 2
+        if pairs > PAIRS_MAX:
+            item = self.choose.choice(left)
+            conditions.append(f"{item.key} = {right.key}")
+            pairs = min(pairs, PAIRS_MAX)
+        with self._scope([c for item in (*left, right) for c in item.columns]):
+            conditions += self._conditions((65, 30, 5))
+        if self._is(0.02):
+            conditions.append(self.choose.choice(["true", "false", "NULL", "1 = 2"]))
+        self.choose.shuffle(conditions)
+        return conditions, pairs
+
+    def _joined(self, count: int, depth: int) -> tuple[JoinQuery, list[Item]]:
+        """FROM of `count` items, with a query to hold it."""
+        items = [self.item(depth)]
+        joined = [Joined("", items[0].sql)]
+        pairs = float(max(items[0].rows, 1))
+        for _ in range(count - 1):
+            join = self.choose.choices(["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "CROSS JOIN", ","],
+                                       [45, 30, 10, 8, 4, 3])[0]  # fmt: skip
+            if join in ("JOIN", "LEFT JOIN", "CROSS JOIN") and self._is(0.07):
+                item = self.subquery(depth, outer=self.choose.choice(items))
+            else:
+                item = self.item(depth)
+            new_pairs = pairs * max(item.rows, 1)
+            on: list[str] = []
+            using: tuple[str, ...] = ()
+            if join in ("CROSS JOIN", ",") and new_pairs > PAIRS_MAX:
+                join = "JOIN"
+            if join == "JOIN" and self._is(0.06) and self._share_name(items, item, "k"):
+                using = ("k",)
+                new_pairs = pairs
+            elif join not in ("CROSS JOIN", ","):
+                on, new_pairs = self._join_conditions(items, item, new_pairs)
+            if join == "FULL JOIN":  # PostgreSQL has it for equalities only
+                on = [condition for condition in on if " = " in condition and condition[0] not in "(N"][:2]
+                on = on or [f"{items[0].key} = {item.key}"]
+            pairs = max(pairs, new_pairs)
+            items.append(item)
+            joined.append(Joined(join, item.sql, tuple(on), using))
+        return JoinQuery("", (), joined=tuple(joined)), items
+
+    @staticmethod
+    def _share_name(left: list[Item], right: Item, name: str) -> bool:
+        """Whether USING finds the name once on each side."""
+        count = sum(1 for item in left for c in item.columns if c.name == name)
+        return count == 1 and any(c.name == name for c in right.columns)
+
+    # -- subqueries in expressions -----------------------------------------------------------------
+
+    def _inner(self, outer: list[Item], share_correlated: float) -> tuple[Item, str, list[str]]:
+        """A table of a subquery, its FROM and its conditions."""
+        if self._is(0.2):
+            query, items = self._joined(2, 0)
+            inner, source = items[0], query.source
+        else:
+            items = [self.item(1) if self._is(0.15) else self.table()]
+            inner, source = items[0], items[0].sql
+        where = []
+        if self._is(share_correlated):
+            for _ in range(self.choose.choices([1, 2], [85, 15])[0]):
+                where.append(self._equality(outer, [inner], is_plain=self._is(0.7)))
+            if self._is(0.1):
+                with self._scope([c for item in (*outer, inner) for c in item.columns]):
+                    where += self._conditions((0, 1))
+        with self._scope(list(inner.columns)):
+            where += self._conditions((60, 40))
+        return inner, source, where
+
+    def _exists(self, outer: list[Item]) -> str:
+        inner, source, where = self._inner(outer, 0.9)
+        where_sql = f" WHERE {' AND '.join(where)}" if where else ""
+        return f"{'NOT ' if self._is(0.5) else ''}EXISTS (SELECT {self.choose.choice(['1', '*', 'NULL'])} FROM {source}{where_sql})"
+
+    def _membership(self, outer: list[Item]) -> str:
+        inner, source, where = self._inner(outer, 0.25)
+        a, b, _ = self._operands(outer, [inner], is_plain=self._is(0.6))
+        where_sql = f" WHERE {' AND '.join(where)}" if where else ""
+        if self._is(0.12):
+            c, d, _ = self._operands(outer, [inner], is_plain=self._is(0.6))
+            return f"({a}, {c}) {self.choose.choice(['IN', 'NOT IN'])} (SELECT {b}, {d} FROM {source}{where_sql})"
+        operator = self.choose.choices(["IN", "NOT IN", "= ANY", "<> ALL", "> ALL", "< ANY", "<> ANY", "= ALL"],
+                                       [40, 30, 5, 5, 5, 5, 3, 3])[0]  # fmt: skip
+        return f"{a} {operator} (SELECT {b} FROM {source}{where_sql})"
+
+    def _scalar(self, outer: list[Item]) -> tuple[str, str]:
+        """A scalar subquery and its kind."""
+        inner, source, where = self._inner(outer, 0.9)
+        with self._scope(list(inner.columns)):
+            number = self.choose.choice(["i4", "i8", "num", "i2", "n2"])
+            amount = self.expressions.named("n2") if number == "n2" else self._made(number, 0)
+            kind, select = self.choose.choice([
+                ("num", f"avg({amount})"), ("num", f"sum({amount})::numeric"), ("num", f"0.2 * avg({amount})"),
+                ("num", f"min({amount})::numeric"), ("num", f"max({amount})::numeric"),
+                ("i8", "count(*)"), ("i8", "count(*) + 1"), ("i8", f"count({amount})"),
+                ("num", f"coalesce(sum({amount}), 0)::numeric"), ("i8", f"count(DISTINCT {amount})"),
+                ("text", f"coalesce(max({self._made('text', 0)}), 'none')"), ("bool", "count(*) > 3"),
+                ("i4", self.expressions.named("k")), ("text", self._made("text", 1)),
+                ("d", f"max({self._made('d', 0)})"), ("bool", f"bool_or({self._made('bool', 1)})"),
+            ])  # fmt: skip
+        where_sql = f" WHERE {' AND '.join(where)}" if where else ""
+        tail = ""
+        if "(" in select and self._is(0.06):
+            tail = " HAVING " + self.choose.choice(["count(*) > 0", "count(*) > 2", "count(*) = 0"])
+        elif self._is(0.05):
+            tail = " LIMIT 1" if "(" in select else " ORDER BY 1 LIMIT 1"
+        return f"(SELECT {select} FROM {source}{where_sql}{tail})", kind
+
+    def _scalar_comparison(self, outer: list[Item]) -> str:
+        sql, kind = self._scalar(outer)
+        if kind == "bool" and self._is(0.5):
+            return sql
+        if self._is(0.12):
+            return f"{sql} IS {self.choose.choice(['NULL', 'NOT NULL'])}"
+        with self._scope([c for item in outer for c in item.columns]):
+            other = self._made(self.choose.choice([kind, "i4"]) if kind in ("num", "i8") else kind, 0)
+        operator = self.choose.choice(["=", "<", ">", ">=", "<>"])
+        return f"{other} {operator} {sql}" if self._is(0.7) else f"{sql} {operator} {other}"
+
+    def _subquery_condition(self, outer: list[Item]) -> str:
+        made = self.choose.choices([self._exists, self._membership, self._scalar_comparison], [35, 30, 35])[0](outer)
+        if self._is(0.75):
+            return f"({made})"
+        with self._scope([c for item in outer for c in item.columns]):
+            other = self.expressions.made("bool", 1)
+        return self.choose.choice([
+            f"({made} OR {other})", f"(NOT ({made}))", f"(CASE WHEN {other} THEN {made} ELSE {other} END)",
+            f"(({made}) IS NOT TRUE)", f"(({made}) OR ({self._exists(outer)}))", f"(coalesce({made}, true))",
+        ])  # fmt: skip
+
+    # -- queries -----------------------------------------------------------------------------------
+
+    def _add_cte(self) -> None:
+        body, item = self._subquery_body(1, None)
+        name = f"w{len(self.ctes) + 1}"
+        kind = self.choose.choice(["AS", "AS", "AS MATERIALIZED", "AS NOT MATERIALIZED"])
+        self.ctes.append(f"{name} {kind} ({body})")
+        self.cte_items.append((name, item))
+
+    def _item_count(self) -> int:
+        return self.choose.choices([1, 2, 3, 4, 5], [8, 47, 28, 11, 6])[0]
+
+    def query(self) -> JoinQuery:
+        if self._is(0.12):
+            self._add_cte()
+            if self._is(0.3):
+                self._add_cte()
+        count = self._item_count()
+        base, items = self._joined(count, 2)
+        if self.cte_items and self._is(0.8) and count < 4:
+            name, cte = self.choose.choice(self.cte_items)
+            item = self._renamed(name, cte)
+            on, _ = self._join_conditions(items, item, 100_000)
+            items.append(item)
+            base = dataclasses.replace(base, joined=(*base.joined, Joined("JOIN", item.sql, tuple(on))))
+        scope = [c for item in items for c in item.columns]
+        with self._scope(scope):
+            where = self._conditions((45, 35, 15, 5))
+            share_of_subqueries = 0.75 if count == 1 else 0.25
+            while self._is(share_of_subqueries) and len(where) < 4:
+                where.append(self._subquery_condition(items))
+                share_of_subqueries = 0.2
+            shape = self.choose.choices([self._projected, self._aggregated, self._grouped, self._distinct, self._top],
+                                        [30, 18, 32, 7, 13])[0]  # fmt: skip
+            query = shape(base, items)
+        return dataclasses.replace(
+            query, where=tuple(where), ctes=tuple(self.ctes), is_cursor=self._is(0.05) and self.parameters is None,
+            parameters=tuple(self.parameters or ()),
+        )  # fmt: skip
+
+    def _output(self, kind: str, depth: int) -> Output:
+        if depth == 0:
+            column = self.expressions.column_of(kind)
+            if column:
+                return Output(column.sql, column.comparison)
+        return Output(self._made(kind, depth), BY_VALUE if kind in ORDERLESS_KINDS else EXACT)
+
+    def _projected(self, base: JoinQuery, items: list[Item]) -> JoinQuery:
+        outputs = [Output(item.key) for item in items if self._is(0.7)] or [Output(items[0].key)]
+        outputs += [self._output(self.choose.choice(KINDS), self.choose.choice([0, 0, 1, 2]))
+                    for _ in range(self.choose.randint(0, 3))]  # fmt: skip
+        if self._is(0.12):
+            outputs.append(Output(self._scalar(items)[0], BY_VALUE))
+        if self._is(0.06):
+            outputs.append(Output(self._subquery_condition(items)))
+        order_by = tuple(str(i + 1) for i in range(len(outputs))) if self._is(0.15) and all(
+            output.comparison == EXACT for output in outputs) else ()  # fmt: skip
+        return dataclasses.replace(base, outputs=tuple(outputs), order_by=order_by)
+
+    def _aggregate(self) -> Output:
+        pick = self.choose.choice
+        number = pick(("i2", "i4", "i8", "f4", "f8", "num", "num", "i4"))
+        of_floats = ROUNDED if number in ("f4", "f8") else EXACT
+        amount = self._made(number, pick([0, 0, 1]))
+        ordered = pick([k for k in KINDS if k not in ("bool", "uuid", "iv")])
+        of_equals = BY_VALUE if ordered in ORDERLESS_KINDS else EXACT
+        made = pick([
+            Output("count(*)"), Output("count(*)"), Output(f"count({self._made(pick(KINDS), 1)})"),
+            Output(f"sum({amount})", of_floats), Output(f"avg({amount})", of_floats),
+            Output(f"sum({amount})", of_floats),
+            Output(f"min({self._made(ordered, 1)})", of_equals), Output(f"max({self._made(ordered, 1)})", of_equals),
+            Output(f"count(DISTINCT {self._made(pick(KINDS), 0)})"), Output(f"bool_or({self._made('bool', 1)})"),
+            Output(f"var_pop({self.expressions.named('i2')})", EXACT),
+        ])  # fmt: skip
+        if self._is(0.12):
+            made = Output(f"{made.sql} FILTER (WHERE {self.expressions.made('bool', 1)})", made.comparison)
+        return made
+
+    def _aggregated(self, base: JoinQuery, items: list[Item]) -> JoinQuery:
+        outputs = [self._aggregate() for _ in range(self.choose.randint(1, 4))]
+        having = "count(*) > 5" if self._is(0.08) else ""
+        return dataclasses.replace(base, outputs=tuple(outputs), having=having)
+
+    def _keys(self) -> list[Output]:
+        keys = [self._output(self.choose.choice([k for k in KINDS if k != "iv"]), self.choose.choice([0, 0, 1]))
+                for _ in range(self.choose.choices([1, 2, 3], [55, 30, 15])[0])]  # fmt: skip
+        return list({key.sql: key for key in keys}.values())
+
+    def _grouped(self, base: JoinQuery, items: list[Item]) -> JoinQuery:
+        keys = self._keys()
+        keys = [Output(key.sql, EXACT if key.comparison == EXACT else BY_VALUE) for key in keys]
+        outputs = keys + [self._aggregate() for _ in range(self.choose.randint(0, 3))]
+        having, order_by, limit = "", (), ""
+        if self._is(0.2):
+            having = self.choose.choice(["count(*) > 2", f"max({items[0].key}) IS NOT NULL", "count(*) < 10",
+                                         f"count(*) >= (SELECT count(*) / 20 FROM {self.table().sql})"])  # fmt: skip
+        if self._is(0.4) and all(key.comparison == EXACT for key in keys):
+            order_by = (*(["count(*) DESC"] if self._is(0.5) else []), *(str(i + 1) for i in range(len(keys))))
+            limit = f"LIMIT {self.choose.choice([0, 1, 5, 40])}" if self._is(0.5) else ""
+        group_by = tuple(str(i + 1) for i in range(len(keys)))
+        return dataclasses.replace(base, outputs=tuple(outputs), group_by=group_by, having=having, order_by=order_by,
+                                   limit=limit)  # fmt: skip
+
+    def _distinct(self, base: JoinQuery, items: list[Item]) -> JoinQuery:
+        return dataclasses.replace(base, outputs=tuple(self._keys()), is_distinct=True)
+
+    def _top(self, base: JoinQuery, items: list[Item]) -> JoinQuery:
+        """Ordered by all that it shows, so that only equal rows can change places."""
+        outputs = [Output(item.key) for item in items]
+        outputs += [Output(self._made(self.choose.choice(EXACT_KINDS), self.choose.choice([0, 1])))
+                    for _ in range(self.choose.randint(0, 2))]  # fmt: skip
+        order = [f"{i + 1}{self.choose.choice(['', '', ' DESC', ' NULLS FIRST', ' DESC NULLS LAST'])}"
+                 for i in range(len(outputs))]  # fmt: skip
+        limit = f"LIMIT {self.choose.choice([0, 1, 5, 10, 100, 3000])}"
+        limit += f" OFFSET {self.choose.choice([1, 7, 500])}" if self._is(0.3) else ""
+        return dataclasses.replace(base, outputs=tuple(outputs), order_by=tuple(order), limit=limit)
