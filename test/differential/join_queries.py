@@ -233,6 +233,8 @@ class JoinQueryGenerator:
             where = self._conditions((50, 40, 10))
             if outer:
                 where.append(self._equality([outer], items, is_plain=self._is(0.5)))
+            if depth > 0 and self._is(0.12):
+                where.append(self._subquery_condition(items))
             if shape == "grouped":
                 outputs = self._group_outputs()
             else:
@@ -245,7 +247,7 @@ class JoinQueryGenerator:
             keys = sum(1 for _, column in outputs if column.name.startswith("g"))
             body += " GROUP BY " + ", ".join(str(i + 1) for i in range(keys))
             if self._is(0.2):
-                body += " HAVING count(*) > 1"
+                body += f" HAVING count(*) > {self.choose.choice(['1', '1', '(SELECT count(*) FROM j_tiny) / 6'])}"
         elif shape == "limited":
             body += f" ORDER BY {', '.join(str(i + 1) for i in range(len(outputs)))}"
             body += f" LIMIT {self.choose.choice([0, 1, 3, 20, 100])}" if self._is(0.85) else ""
@@ -398,6 +400,10 @@ class JoinQueryGenerator:
                     where += self._conditions((0, 1))
         with self._scope(list(inner.columns)):
             where += self._conditions((60, 40))
+            if self._is(0.06):
+                where.append(f"{inner.key} > (SELECT {self.choose.choice(['avg', 'min'])}(k) FROM j_tiny)")
+            elif self._is(0.04):
+                where.append(self._exists([*outer, inner]))
         return inner, source, where
 
     def _exists(self, outer: list[Item]) -> str:

@@ -67,6 +67,8 @@ extern PlannedTable *planned_table_of_rel(PlannerInfo *root, RelOptInfo *rel, Ra
 extern const PlannedPipeline *planned_of_rel(PlannerInfo *root, RelOptInfo *rel);
 /* The same, to be extended. */
 extern PlannedPipeline *planned_copy_of_rel(PlannerInfo *root, RelOptInfo *rel);
+/* What is remembered of the subquery's last step, to be extended by the query around it. */
+extern PlannedPipeline *planned_copy_of_subquery(PlannerInfo *subroot);
 extern void planned_remember(RelOptInfo *rel, PlannedPipeline *planned);
 /* Makes the pipeline output what of the target needs input, and maps the target's columns to the outputs. */
 extern void planned_set_target(PlannerInfo *root, PlannedPipeline *planned, PathTarget *target);

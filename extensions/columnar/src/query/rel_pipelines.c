@@ -334,6 +334,18 @@ pipeline_of_table(PlannerInfo *root, RelOptInfo *rel)
 	return planned;
 }
 
+PlannedPipeline *
+planned_copy_of_subquery(PlannerInfo *subroot)
+{
+	/* These go with the subquery's own plan, which does not run. */
+	if (subroot->init_plans != NIL)
+	{
+		planning_refuse("subquery with an InitPlan");
+		return NULL;
+	}
+	return planned_copy_of_rel(subroot, fetch_upper_rel(subroot, UPPERREL_FINAL, NULL));
+}
+
 /* What the level calls the columns of `rel` that it uses; expressions find them by equal(). */
 static List *
 vars_of_rel(RelOptInfo *rel)
@@ -356,7 +368,7 @@ vars_of_rel(RelOptInfo *rel)
 static PlannedPipeline *
 pipeline_of_level(PlannerInfo *root, RelOptInfo *rel, PlannerInfo *level)
 {
-	PlannedPipeline *planned = planned_copy_of_rel(level, fetch_upper_rel(level, UPPERREL_FINAL, NULL));
+	PlannedPipeline *planned = planned_copy_of_subquery(level);
 	PipelineStage *stage;
 	List	   *vars = vars_of_rel(rel);
 	List	   *exprs = NIL;

@@ -58,6 +58,7 @@ typedef struct Decorrelated
 	PipelineStage *stage;		/* NULL: it cannot be done */
 	List	   *dependences;	/* of Dependence * */
 	bool		is_single_group;	/* it was an aggregation without keys, which has a row in any case */
+	bool		is_filtered;	/* unless a filter above it, a HAVING, drops that row */
 } Decorrelated;
 
 /* ---------------------------------------------------------------- taking the Params out */
@@ -149,6 +150,7 @@ decorrelate_filter(Decorrelated *result, PipelineStage *stage, List *params)
 	List	   *kept = NIL;
 	ListCell   *lc;
 
+	result->is_filtered |= result->is_single_group;
 	foreach(lc, stage->exprs)
 	{
 		Dependence *dependence = has_param(lfirst(lc), params)
@@ -403,7 +405,7 @@ find_rows(PlannerInfo *root, const SubPlan *subplan, SubqueryRows *rows)
 	memset(rows, 0, sizeof(SubqueryRows));
 	if (subplan->setParam != NIL || subroot->processed_tlist == NIL)
 		return false;
-	rows->planned = planned_copy_of_rel(subroot, fetch_upper_rel(subroot, UPPERREL_FINAL, NULL));
+	rows->planned = planned_copy_of_subquery(subroot);
 	if (rows->planned == NULL)
 		return false;
 	decorrelated = decorrelate(rows->planned->pipeline->top, subplan->parParam);
@@ -414,8 +416,8 @@ find_rows(PlannerInfo *root, const SubPlan *subplan, SubqueryRows *rows)
 	if (has_param(target, subplan->parParam) ||
 		(decorrelated.is_single_group && !find_empty_value(subroot, target, &rows->empty_value)))
 		return false;
-	/* A filter above it decides whether there is a value over no rows. */
-	if (rows->empty_value != NULL && decorrelated.stage->kind == PIPELINE_FILTER)
+	/* Then it is not known whether there is a value over no rows. */
+	if (rows->empty_value != NULL && decorrelated.is_filtered)
 		return false;
 	rows->is_unique = decorrelated.is_single_group;
 	name = new_name(subplan);
