@@ -90,6 +90,11 @@ LONG_QUERIES = [
     "SELECT * FROM long_one ORDER BY words DESC, amount, id",
     "SELECT count(*) FROM long_one WHERE words LIKE '%a%b%c%d%e%' OR words || words LIKE '%x%y%z%'",
     "SELECT id, words FROM long_one WHERE amount * amount * amount >= 0",
+    "SELECT count(*) FROM long_one a JOIN long_one b USING (words, id, amount)",
+    "SELECT count(*) FROM long_one a, long_one b WHERE a.words || b.words LIKE '%x%y%z%'",
+    "SELECT count(*) FROM long_one a JOIN long_one b USING (grp) JOIN long_one c USING (grp)",
+    "SELECT a.id, b.words FROM long_one a FULL JOIN long_one b ON a.grp = b.grp AND a.id + b.id < 0",
+    "SELECT count(*) FROM long_one a WHERE NOT EXISTS (SELECT FROM long_one b WHERE a.grp = b.grp AND a.id + b.id < 0)",
 ]
 
 

@@ -38,7 +38,6 @@ typedef struct PlannedTable
 /* What the engine can compute for a relation of the planner. */
 typedef struct PlannedPipeline
 {
-	RelOptInfo *rel;
 	Pipeline   *pipeline;		/* NULL: nothing, and it is known */
 	int			workers;		/* of a parallel scan; 0: one process */
 	double		input_rows;		/* of all scans, before filters */

@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "nodes/pathnodes.h"
+#include "utils/hsearch.h"
 
 typedef enum PenumbraMode
 {
@@ -30,7 +31,7 @@ typedef struct Planning
 {
 	bool		is_enabled;		/* Penumbra may be used */
 	List	   *tables;			/* of PlannedTable * */
-	List	   *pipelines;		/* of PlannedPipeline * */
+	HTAB	   *pipelines;		/* PlannedPipelines by relation; NULL: none yet */
 	List	   *clauses;		/* of JoinClause *: what the engine makes of conditions of joins */
 	List	   *names;			/* of RangeTblEntry *: the relations that pipelines speak of */
 	const char *reason;			/* the last refusal of something Penumbra could gain from */

@@ -23,6 +23,7 @@
 #include "optimizer/tlist.h"
 #include "parser/parse_relation.h"
 #include "parser/parsetree.h"
+#include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 
 #include "query/custom_path.h"
@@ -545,33 +546,48 @@ pipeline_of_base_rel(PlannerInfo *root, RelOptInfo *rel)
 	return planned;
 }
 
+/* What is remembered of a relation: a search of twelve tables has thousands, and asks a million times. */
+typedef struct RememberedPipeline
+{
+	RelOptInfo *rel;			/* key */
+	PlannedPipeline *planned;
+} RememberedPipeline;
+
 void
 planned_remember(RelOptInfo *rel, PlannedPipeline *planned)
 {
 	Planning   *planning = planning_current();
 
-	planned->rel = rel;
-	planning->pipelines = lcons(planned, planning->pipelines);
+	if (planning->pipelines == NULL)
+	{
+		HASHCTL		ctl = {.keysize = sizeof(RelOptInfo *),.entrysize = sizeof(RememberedPipeline),
+		.hcxt = CurrentMemoryContext};
+
+		planning->pipelines = hash_create("Penumbra pipelines by relation", 64, &ctl,
+										  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	}
+	((RememberedPipeline *) hash_search(planning->pipelines, &rel, HASH_ENTER, NULL))->planned = planned;
 }
 
 const PlannedPipeline *
 planned_of_rel(PlannerInfo *root, RelOptInfo *rel)
 {
-	PlannedPipeline *planned = NULL;
-	ListCell   *lc;
+	Planning   *planning = planning_current();
+	RememberedPipeline *remembered = planning->pipelines == NULL ? NULL
+		: hash_search(planning->pipelines, &rel, HASH_FIND, NULL);
+	PlannedPipeline *planned;
 
-	foreach(lc, planning_current()->pipelines)
-	{
-		planned = lfirst(lc);
-		if (planned->rel == rel)
-			return planned->pipeline == NULL ? NULL : planned;
-	}
-	if (!IS_SIMPLE_REL(rel))
+	if (remembered != NULL)
+		planned = remembered->planned;
+	else if (!IS_SIMPLE_REL(rel))
 		return NULL;
-	planned = pipeline_of_base_rel(root, rel);
-	if (planned == NULL)
-		planned = palloc0(sizeof(PlannedPipeline));
-	planned_remember(rel, planned);
+	else
+	{
+		planned = pipeline_of_base_rel(root, rel);
+		if (planned == NULL)
+			planned = palloc0(sizeof(PlannedPipeline));
+		planned_remember(rel, planned);
+	}
 	return planned->pipeline == NULL ? NULL : planned;
 }
 

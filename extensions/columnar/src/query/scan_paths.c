@@ -331,7 +331,7 @@ make_scan_path(PlannerInfo *root, PlannedTable *table, Path *replaced, const Pen
 			   int workers)
 {
 	RelOptInfo *rel = table->rel;
-	PlannedPipeline planned = {.rel = rel, .workers = workers};
+	PlannedPipeline planned = {.workers = workers};
 	List	   *pushed = NIL;
 	List	   *kept = NIL;
 	List	   *outputs = list_copy(rel->reltarget->exprs);
