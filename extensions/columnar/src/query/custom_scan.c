@@ -417,7 +417,7 @@ start_execution(PenumbraScanState *state)
 	PenumbraStatus status;
 
 	options.memory_budget_bytes = get_hash_memory_limit();
-	options.threads = has_threads ? price_threads(rows_of_chunks(state)) : 0;
+	options.threads = has_threads ? price_threads(rows_of_chunks(state), state->is_rescanned) : 0;
 	temporary_files_set_options(&options);
 	state->temporary_prefix = options.temporary_prefix;
 	state->exec = penumbra_exec_create(state->plan, &options);

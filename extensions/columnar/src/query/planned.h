@@ -33,6 +33,8 @@ typedef struct PlannedTable
 	CacheCoverage coverage;
 	List	   *quals;			/* of TableQual *, without pseudoconstants */
 	double		skipped_share;	/* of the chunks, by zone maps */
+	bool		is_rescanned;	/* for each row of an outer query, of which the quals hold values */
+	bool		is_looked_up;	/* then by an index in PostgreSQL's plan */
 } PlannedTable;
 
 /* What the engine can compute for a relation of the planner. */
@@ -42,6 +44,8 @@ typedef struct PlannedPipeline
 	int			workers;		/* of a parallel scan; 0: one process */
 	double		input_rows;		/* of all scans, before filters */
 	double		rows;			/* out */
+	bool		is_rescanned;	/* a table of it is */
+	double		rescan_factor;	/* by which the costs are larger for it, beside look-ups by index; or 0 */
 	Cost		startup_cost;	/* until the first row can leave */
 	Cost		run_cost;		/* from then on, emission aside */
 	struct PlannedPipeline *before_sort;	/* a sort's input */

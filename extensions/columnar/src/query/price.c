@@ -55,11 +55,18 @@
 #define JOIN_INPUT_SHARE 0.95
 /* The rows of an index-only scan are in order: a hash table of them is built the faster for it. */
 #define INDEX_ORDER_FACTOR 2.0
+/*
+ * A look-up by index that is repeated for each row of an outer query finds its
+ * pages in memory, and takes half as long per unit as a sequential scan does.
+ */
+#define LOOK_UP_FACTOR 2.0
 /* Threads pay off from this many rows each. */
 #define ROWS_PER_THREAD 250000.0
+/* Where each scan starts them anew; on busy processors one that is not there yet is waited for up to 1 ms. */
+#define ROWS_PER_THREAD_RESCANNED 2000000.0
 
 int
-price_threads(double rows)
+price_threads(double rows, bool is_rescanned)
 {
 	static int	cores = 0;
 	int			threads;
@@ -68,7 +75,7 @@ price_threads(double rows)
 		cores = Max((int) sysconf(_SC_NPROCESSORS_ONLN), 1);
 	threads = penumbra_workers >= 0 ? penumbra_workers : max_parallel_workers_per_gather;
 	threads = Min(threads, cores - 1);
-	return Min(threads, (int) (rows / ROWS_PER_THREAD));
+	return Min(threads, (int) (rows / (is_rescanned ? ROWS_PER_THREAD_RESCANNED : ROWS_PER_THREAD)));
 }
 
 double
@@ -97,6 +104,16 @@ price_scan_can_win(RelOptInfo *rel)
 	return false;
 }
 
+/* By how much our price must be larger to be comparable with that of look-ups by index. */
+static double
+look_up_factor(RelOptInfo *rel)
+{
+	double		random_page;
+
+	get_tablespace_page_costs(rel->reltablespace, &random_page, NULL);
+	return Max(LOOK_UP_FACTOR * random_page / HOT_RANDOM_PAGE_COST, 1.0);
+}
+
 void
 price_scan(PlannedPipeline *planned, List *tables, int filter_columns, int other_columns,
 		  double selected_rows, double table_rows)
@@ -109,8 +126,9 @@ price_scan(PlannedPipeline *planned, List *tables, int filter_columns, int other
 	double		heap_rows;
 	double		fraction_selected = table_rows > 0 ? Min(selected_rows / table_rows, 1.0) : 1.0;
 	double		processes = price_processes(planned->workers);
-	int			threads = planned->workers > 0 ? 0 : price_threads(table_rows);
+	double		factor = 1.0;
 	double		values;
+	int			threads;
 	ListCell   *lc;
 
 	foreach(lc, tables)
@@ -119,6 +137,9 @@ price_scan(PlannedPipeline *planned, List *tables, int filter_columns, int other
 		double		pages = table->rel->pages;
 		double		valid = Min((double) table->coverage.valid_pages, pages);
 
+		planned->is_rescanned |= table->is_rescanned;
+		if (table->is_looked_up)
+			factor = Max(factor, look_up_factor(table->rel));
 		cached_pages += valid;
 		dear_pages += Min((double) table->coverage.dear_pages, valid);
 		heap_pages += pages - valid;
@@ -133,12 +154,28 @@ price_scan(PlannedPipeline *planned, List *tables, int filter_columns, int other
 	heap_rows = Max(table_rows - cached_rows, 0);
 	values = scanned_rows * (filter_columns + 0.2) +
 		cached_rows * other_columns * fraction_selected;
+	threads = planned->workers > 0 ? 0 : price_threads(table_rows, planned->is_rescanned);
 	planned->input_rows = table_rows;
 	planned->rows = clamp_row_est(selected_rows / processes);
 	planned->startup_cost = STARTUP_COST + VALIDATION_COST_PER_PAGE * cached_pages +
 		VALIDATION_COST_PER_DEAR_PAGE * dear_pages / processes;
 	planned->run_cost = values * VALUE_COST / (1 + threads) / processes +
 		heap_pages * seq_page_cost + heap_rows * cpu_tuple_cost / processes;
+	planned->startup_cost *= factor;
+	planned->run_cost *= factor;
+	planned->rescan_factor = factor;
+}
+
+void
+price_without_rescans(PlannedPipeline *planned)
+{
+	if (planned->rescan_factor > 1)
+	{
+		planned->startup_cost /= planned->rescan_factor;
+		planned->run_cost /= planned->rescan_factor;
+	}
+	planned->rescan_factor = 0;
+	planned->is_rescanned = false;
 }
 
 /* Ends streaming: all that came before is startup now. */
@@ -153,7 +190,7 @@ void
 price_filter(PlannedPipeline *planned, int columns, double rows)
 {
 	planned->run_cost += planned->rows * columns * VALUE_COST /
-		(1 + price_threads(planned->input_rows));
+		(1 + price_threads(planned->input_rows, planned->is_rescanned));
 	planned->rows = rows;
 }
 
@@ -161,7 +198,8 @@ void
 price_join(PlannedPipeline *planned, const PlannedPipeline *build, int keys, int build_columns,
 		  int conditions, double pairs, double rows)
 {
-	double		threads = 1 + price_threads(planned->input_rows + build->input_rows);
+	double		threads = 1 + price_threads(planned->input_rows + build->input_rows,
+											planned->is_rescanned || build->is_rescanned);
 	bool		is_cached = build->rows * (16 + 8 * (keys + build_columns)) <= CACHE_BYTES;
 	double		build_values = is_cached ? BUILD_VALUES : MISSED_BUILD_VALUES;
 	double		probe_values = is_cached ? PROBE_VALUES : MISSED_PROBE_VALUES;
@@ -179,7 +217,7 @@ price_aggregation(PlannedPipeline *planned, int keys, int calls, double groups)
 {
 	double		values = planned->rows * (2.0 * keys + calls);
 
-	block(planned, values * VALUE_COST / (1 + price_threads(planned->input_rows)) +
+	block(planned, values * VALUE_COST / (1 + price_threads(planned->input_rows, planned->is_rescanned)) +
 		  groups * (1 + keys + calls) * VALUE_COST * 4);
 	planned->rows = groups;
 }

@@ -12,12 +12,14 @@
 
 #include "query/planned.h"
 
-extern int	price_threads(double rows);
+extern int	price_threads(double rows, bool is_rescanned);
 /* Processes at work when a parallel scan has so many workers, as costsize.c counts them. */
 extern double price_processes(int workers);
 extern bool price_scan_can_win(RelOptInfo *rel);
 extern void price_scan(PlannedPipeline *planned, List *tables, int filter_columns,
 					  int other_columns, double selected_rows, double table_rows);
+/* What was a look-up per row of an outer query is one scan for all of them. */
+extern void price_without_rescans(PlannedPipeline *planned);
 extern void price_filter(PlannedPipeline *planned, int columns, double rows);
 /* Of a join with so many rows: planned is the probe side and becomes the join. */
 extern void price_join(PlannedPipeline *planned, const PlannedPipeline *build, int keys, int build_columns,

@@ -190,6 +190,36 @@ examine_quals(PlannerInfo *root, PlannedTable *table, Relation relation,
 	translation_end(translation);
 }
 
+/* A parameter that no sublink of this query level sets: a value of an outer one. */
+static bool
+holds_outer_value(Node *node, void *context)
+{
+	const PlannerInfo *root = context;
+	ListCell   *lc;
+
+	if (node == NULL)
+		return false;
+	if (!IsA(node, Param) || ((Param *) node)->paramkind != PARAM_EXEC)
+		return expression_tree_walker(node, holds_outer_value, context);
+	foreach(lc, root->init_plans)
+	{
+		if (list_member_int(lfirst_node(SubPlan, lc)->setParam, ((Param *) node)->paramid))
+			return false;
+	}
+	return true;
+}
+
+static void
+examine_repetition(PlannerInfo *root, PlannedTable *table)
+{
+	List	   *clauses = extract_actual_clauses(table->rel->baserestrictinfo, false);
+	Path	   *ordinary = custom_path_cheapest_ordinary(table->rel, false);
+
+	table->is_rescanned = holds_outer_value((Node *) clauses, root);
+	table->is_looked_up = table->is_rescanned && ordinary != NULL &&
+		(IsA(ordinary, IndexPath) || IsA(ordinary, BitmapHeapPath));
+}
+
 /*
  * Whether the query's user may read the table.  PostgreSQL checks it at
  * executor start only, so planning alone must not load others' tables.  Rights
@@ -246,7 +276,10 @@ examine_table(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation r
 	table->rel = rel;
 	table->oid = rte->relid;
 	if (rel->baserestrictinfo != NIL)
+	{
 		examine_quals(root, table, relation, attnums);
+		examine_repetition(root, table);
+	}
 	return table;
 }
 

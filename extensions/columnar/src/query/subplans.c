@@ -412,6 +412,7 @@ find_rows(PlannerInfo *root, const SubPlan *subplan, SubqueryRows *rows)
 	if (decorrelated.stage == NULL)
 		return false;
 	rows->planned->pipeline->top = decorrelated.stage;
+	price_without_rescans(rows->planned);
 	target = (Node *) linitial_node(TargetEntry, subroot->processed_tlist)->expr;
 	if (has_param(target, subplan->parParam) ||
 		(decorrelated.is_single_group && !find_empty_value(subroot, target, &rows->empty_value)))

@@ -28,6 +28,31 @@ EXPLAIN (COSTS OFF) SELECT count(*) FROM events e JOIN events f ON e.id = f.id W
 -- and a cheap scan does not take the place of few look-ups, though random_page_cost prices them higher than it
 EXPLAIN (COSTS OFF) SELECT sum(amount) FROM (SELECT id FROM events WHERE id BETWEEN 101 AND 150 OFFSET 0) few
 JOIN events e ON e.id = few.id WHERE e.kind < 5;
+-- nor of those that an outer query's rows repeat, whose pages are in memory by then
+CREATE TABLE scattered AS SELECT i AS id, i % 1000 AS k FROM generate_series(1, 20000) i;
+CREATE INDEX scattered_k ON scattered (k);
+VACUUM ANALYZE scattered;
+SELECT penumbra.load('scattered') > 0 AS loaded;
+EXPLAIN (COSTS OFF) SELECT * FROM (VALUES (1), (2)) few (k), LATERAL (SELECT sum(id) FROM scattered s WHERE s.k = few.k) q;
+EXPLAIN (COSTS OFF) SELECT sum(id) FROM scattered WHERE k = 2;
+-- but of repeated scans it does
+DROP INDEX scattered_k;
+EXPLAIN (COSTS OFF) SELECT * FROM (VALUES (1), (2)) few (k), LATERAL (SELECT sum(id) FROM scattered s WHERE s.k = few.k) q;
+-- which start no threads each time
+INSERT INTO scattered SELECT i, i % 1000 FROM generate_series(20001, 300000) i;
+VACUUM ANALYZE scattered;
+SELECT penumbra.load('scattered') > 0 AS loaded;
+CREATE FUNCTION threads_of_last_scan(query text) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE plan jsonb;
+BEGIN
+    EXECUTE 'EXPLAIN (ANALYZE, FORMAT JSON) ' || query INTO plan;
+    RETURN jsonb_path_query_array(plan, 'strict $.**.Threads');
+END $$;
+SET penumbra.workers = 1;
+SELECT threads_of_last_scan('SELECT (SELECT sum(id) FROM scattered s WHERE s.k = few.k) FROM (VALUES (1), (2)) few (k)');
+SET penumbra.workers = 0;
+DROP FUNCTION threads_of_last_scan(text);
+DROP TABLE scattered;
 
 SET penumbra.mode = require;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM events;
