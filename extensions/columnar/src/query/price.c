@@ -51,7 +51,7 @@
  * a tuple.  Measured: with it the planner's choices among joins are right.
  */
 #define HOT_RANDOM_PAGE_COST 1.1
-/* Below joins a scan is at least so much cheaper than PostgreSQL's own. */
+/* Below joins and EXISTS a scan is at least so much cheaper than PostgreSQL's own. */
 #define JOIN_INPUT_SHARE 0.95
 /* The rows of an index-only scan are in order: a hash table of them is built the faster for it. */
 #define INDEX_ORDER_FACTOR 2.0
@@ -271,6 +271,24 @@ price_join_input(Path *path, RelOptInfo *rel, const Path *replaced)
 		factor = Min(factor, replaced->total_cost * JOIN_INPUT_SHARE / path->total_cost);
 	if (factor <= 1)
 		return;
+	path->startup_cost *= factor;
+	path->total_cost *= factor;
+}
+
+/*
+ * Whether PostgreSQL runs EXISTS for each outer row or once, for a hash table,
+ * is a matter of how many rows it expects, which may be far too few.  With
+ * sequential scans the hash table wins from two rows on.  So one execution of
+ * ours, which ends at the first of `rows`, costs as much as with what it replaces.
+ */
+void
+price_exists(Path *path, const Path *replaced, double rows)
+{
+	Cost		one = path->startup_cost + (path->total_cost - path->startup_cost) / rows;
+	Cost		replaced_one = replaced->startup_cost +
+		(replaced->total_cost - replaced->startup_cost) / rows;
+	double		factor = Max(replaced_one * JOIN_INPUT_SHARE / one, 1.0);
+
 	path->startup_cost *= factor;
 	path->total_cost *= factor;
 }

@@ -27,6 +27,8 @@ extern void price_join(PlannedPipeline *planned, const PlannedPipeline *build, i
 extern void price_aggregation(PlannedPipeline *planned, int keys, int calls, double groups);
 extern void price_sort(PlannedPipeline *planned, int keys, double bound);
 extern void price_set(Path *path, const PlannedPipeline *planned);
+/* The same for the repeated scan of a correlated EXISTS, whose first row is enough. */
+extern void price_exists(Path *path, const Path *replaced, double rows);
 /* Makes the price of a finished scan comparable with other inputs of joins. */
 extern void price_join_input(Path *path, RelOptInfo *rel, const Path *replaced);
 

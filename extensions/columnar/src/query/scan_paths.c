@@ -407,6 +407,8 @@ make_scan_path(PlannerInfo *root, PlannedTable *table, Path *replaced, const Pen
 	}
 	if (replaced != NULL && bms_membership(root->all_baserels) == BMS_MULTIPLE)
 		price_join_input(&path->custom.path, rel, replaced);
+	else if (replaced != NULL && table->is_rescanned && root->tuple_fraction == 1.0)
+		price_exists(&path->custom.path, replaced, rel->rows);
 	return path;
 }
 
