@@ -99,7 +99,8 @@ EXCEPTION WHEN OTHERS THEN
 	RETURN SQLSTATE;
 END $$;
 SET ROLE numeric_caller;
-SELECT count(*) > 40 AS enough, string_agg(DISTINCT public.tried(call), ',') AS outcomes
+-- (PostgreSQL's minor releases differ in how they refuse to make an internal value)
+SELECT count(*) > 40 AS enough, bool_and(public.tried(call) IN ('0A000', '42846', '42883')) AS refused
 FROM pg_proc, unnest('{NULL,NULL::internal,(SELECT NULL),''1''}'::text[]) state,
 	LATERAL (SELECT format('SELECT %s(%s)', oid::regproc, string_agg(CASE t::regtype WHEN 'internal'::regtype THEN state
 			WHEN 'bytea'::regtype THEN '''\xffff''::bytea' ELSE '1::' || t::regtype END, ',' ORDER BY place)) AS call
