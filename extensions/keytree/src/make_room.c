@@ -41,7 +41,7 @@ add_candidate(Candidates *candidates, const char *page, int position, bool is_de
 	candidates->tids[number].id = number;
 	candidates->states[number] = (TM_IndexStatus)
 	{
-		.idxoffnum = position,
+		.idxoffnum = position + FirstOffsetNumber,	/* the table knows offsets, which begin with 1 */
 			.knowndeletable = is_dead,
 			.promising = is_promising,
 			.freespace = 1
@@ -98,7 +98,7 @@ delete_candidates(Relation index, Relation heap, Buffer buffer, Candidates *cand
 		const TM_IndexStatus *state = &candidates->states[candidates->tids[i].id];
 
 		if (state->knowndeletable)
-			candidates->positions[count++] = state->idxoffnum;
+			candidates->positions[count++] = state->idxoffnum - FirstOffsetNumber;
 	}
 	if (count == 0)
 		return;

@@ -662,29 +662,30 @@ push_heap_rows(PenumbraScanState *state, ScanInput *input)
 }
 
 /*
- * Opens the next result in the window; false at the end, or when the
- * ordinary plan has taken over.  A streaming plan is fed only when it has
+ * Opens the next result in the window; false at the end and at an error of the
+ * engine, which the caller handles in another memory context than that which
+ * the handling deletes.  A streaming plan is fed only when it has
  * nothing to return, so that results do not pile up; nothing comes out of
  * any other before all went in.
  */
 static bool
-fetch_result(PenumbraScanState *state)
+fetch_result(PenumbraScanState *state, PenumbraStatus *status)
 {
 	PenumbraResult result;
-	PenumbraStatus status = {PENUMBRA_OK};
 	bool		wants_rows = !state->is_streaming;
 	ScanInput  *input;
 
-	while (status.code == PENUMBRA_OK)
+	*status = (PenumbraStatus) {PENUMBRA_OK};
+	while (status->code == PENUMBRA_OK)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (wants_rows && (input = wanted_input(state)) != NULL)
 		{
-			status = push_heap_rows(state, input);
+			*status = push_heap_rows(state, input);
 			wants_rows = !state->is_streaming;
 			continue;
 		}
-		switch (penumbra_exec_fetch(state->exec, &result, &status))
+		switch (penumbra_exec_fetch(state->exec, &result, status))
 		{
 			case PENUMBRA_FETCH_ROWS:
 				if (result.rows == 0)
@@ -701,15 +702,14 @@ fetch_result(PenumbraScanState *state)
 					return false;
 				}
 				destroy_exec(state);
-				status = start_execution(state);
+				*status = start_execution(state);
 				break;
 			case PENUMBRA_FETCH_ERROR:
-				if (status.code == PENUMBRA_OK)
-					status.code = PENUMBRA_INTERNAL;
+				if (status->code == PENUMBRA_OK)
+					status->code = PENUMBRA_INTERNAL;
 				break;
 		}
 	}
-	handle_status(state, &status);
 	return false;
 }
 
@@ -717,6 +717,7 @@ bool
 custom_scan_next_engine_row(PenumbraScanState *state, TupleTableSlot *slot)
 {
 	MemoryContext old_context;
+	PenumbraStatus status;
 	bool		has_result;
 
 	while (!state->is_done && state->ordinary == NULL)
@@ -724,8 +725,10 @@ custom_scan_next_engine_row(PenumbraScanState *state, TupleTableSlot *slot)
 		if (result_window_next(state->window, slot))
 			return true;
 		old_context = MemoryContextSwitchTo(state->execution_context);
-		has_result = fetch_result(state);
+		has_result = fetch_result(state, &status);
 		MemoryContextSwitchTo(old_context);
+		if (status.code != PENUMBRA_OK)
+			handle_status(state, &status);
 		if (has_result || !state->is_done)
 			continue;
 		if (state->is_rescanned)
