@@ -19,8 +19,8 @@ WITH member AS (
         ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
     WHERE d.deptype = 'e' AND e.extname = ANY (%(extensions)s)
 ), object AS (
-    SELECT m.extname, 'function ' || o.oid::regprocedure AS object, coalesce(o.proacl, acldefault('f', o.proowner)) AS acl,
-           o.proowner AS owner,
+    SELECT m.extname, 'function ' || replace(o.oid::regprocedure::text, '"', '') AS object,  -- versions quote other names
+           coalesce(o.proacl, acldefault('f', o.proowner)) AS acl, o.proowner AS owner,
            CASE WHEN o.prosecdef THEN ARRAY['security definer'] END || CASE WHEN o.proleakproof THEN ARRAY['leakproof'] END AS marks
     FROM member m JOIN pg_proc o ON m.classid = 'pg_proc'::regclass AND m.objid = o.oid
   UNION ALL
