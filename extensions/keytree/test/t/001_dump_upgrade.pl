@@ -1,6 +1,7 @@
 # pg_dump and restore, pg_upgrade; new clusters that do not preload the library or do not have it.
 use strict;
 use warnings;
+use File::Basename;
 use File::Find;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -76,15 +77,13 @@ my $bin = $node->config_data('--bindir');
 my $lacking_root = $PostgreSQL::Test::Utils::tmp_check . '/lacking';
 for my $kind ('--bindir', '--pkglibdir', '--sharedir')
 {
+	# whatever stands before them: programs find the other directories by their place beside their own
 	my $path = $node->config_data($kind);
-	# the installation under test lies below a directory of its own, in which the paths are the system's
-	my ($inner) = $path =~ m{(/usr/.*)} or die $path;
-	system_or_bail('mkdir', '-p', $lacking_root . $inner);
-	system_or_bail('cp', $kind eq '--bindir' ? '-aL' : '-rs', "$path/.", $lacking_root . $inner);
-	unlink "$lacking_root$inner/penumbra_keytree.so";
+	system_or_bail('mkdir', '-p', $lacking_root . $path);
+	system_or_bail('cp', $kind eq '--bindir' ? '-aL' : '-rs', "$path/.", $lacking_root . $path);
+	unlink "$lacking_root$path/penumbra_keytree.so";
 }
-my ($inner_bin) = $bin =~ m{(/usr/.*)/bin$};
-my $lacking = make_node('lacking', '', install_path => $lacking_root . $inner_bin);
+my $lacking = make_node('lacking', '', install_path => $lacking_root . dirname($bin));
 my ($stdout, $stderr);
 ok(!IPC::Run::run(upgrade_command($lacking), '>', \$stdout, '2>', \$stderr), 'pg_upgrade into a cluster without the library fails');
 like($stdout . $stderr . upgrade_logs($lacking), qr/could not load library "(\$libdir\/)?penumbra_keytree"/, 'and names it');
