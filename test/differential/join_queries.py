@@ -235,10 +235,7 @@ class JoinQueryGenerator:
                 where.append(self._equality([outer], items, is_plain=self._is(0.5)))
             if depth > 0 and self._is(0.12):
                 where.append(self._subquery_condition(items))
-            if shape == "grouped":
-                outputs = self._group_outputs()
-            else:
-                outputs = self._plain_outputs(shape)
+            outputs = self._group_outputs() if shape == "grouped" else self._plain_outputs(shape)
         select = ", ".join(f"{sql} AS {column.name}" for sql, column in outputs)
         body = f"SELECT {'DISTINCT ' if shape == 'distinct' else ''}{select} FROM {query.source}"
         if where:
