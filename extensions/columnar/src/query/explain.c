@@ -75,6 +75,8 @@ number_params(Node *node, void *context)
 		param->paramkind = PARAM_EXTERN;
 		return (Node *) param;
 	}
+	if (IsA(node, NamedArgExpr))
+		return number_params((Node *) ((NamedArgExpr *) node)->arg, context);
 	return expression_tree_mutator(node, number_params, context);
 }
 

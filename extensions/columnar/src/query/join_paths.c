@@ -310,7 +310,7 @@ make_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, RelOptI
 		if (!planned_apply_subplans(root, planned, lfirst(lc), rows))
 			return NULL;
 	}
-	return planned;
+	return planned_add_placeholders(root, joinrel, planned) ? planned : NULL;
 }
 
 /* A path for the join alone, without what the query does with it. */
@@ -338,7 +338,7 @@ is_for_us(PlannerInfo *root, RelOptInfo *joinrel)
 {
 	/* The genetic search frees its join relations, and with them whatever is remembered of them. */
 	return joinrel->reloptkind == RELOPT_JOINREL && root->join_search_private == NULL &&
-		root->placeholder_list == NIL && root->rowMarks == NIL &&
+		root->rowMarks == NIL &&
 		bms_is_empty(joinrel->lateral_relids) && joinrel->pathlist != NIL &&
 		!IS_DUMMY_REL(joinrel) &&
 		(root->parse->commandType == CMD_SELECT || root->parse->commandType == CMD_INSERT);

@@ -35,6 +35,21 @@ names_number(PlannerInfo *root, Index relid)
 	return list_length(planning->names);
 }
 
+static Expr *
+placeholder_expr(const PlannerInfo *root, const PlaceHolderVar *placeholder)
+{
+	ListCell   *lc;
+
+	foreach(lc, root->placeholder_list)
+	{
+		const PlaceHolderInfo *info = lfirst_node(PlaceHolderInfo, lc);
+
+		if (info->phid == placeholder->phid)
+			return info->ph_var->phexpr;
+	}
+	return placeholder->phexpr;
+}
+
 static Node *
 normalize_mutator(Node *node, void *context)
 {
@@ -49,8 +64,18 @@ normalize_mutator(Node *node, void *context)
 		return (Node *) makeVar(names_number(context, var->varno), var->varattno, var->vartype,
 								var->vartypmod, var->varcollid, 0);
 	}
-	if (IsA(node, PlaceHolderVar))
-		return normalize_mutator((Node *) ((PlaceHolderVar *) node)->phexpr, context);
+	if (IsA(node, PlaceHolderVar) && ((PlaceHolderVar *) node)->phlevelsup == 0)
+	{
+		NamedArgExpr *placeholder = makeNode(NamedArgExpr);
+
+		/* Always the same expression, so that equal() finds it by its number, which no other level has. */
+		placeholder->arg = (Expr *) normalize_mutator((Node *) placeholder_expr(context, (PlaceHolderVar *) node),
+													  context);
+		placeholder->name = "placeholder";
+		placeholder->argnumber = ((PlaceHolderVar *) node)->phid;
+		placeholder->location = -1;
+		return (Node *) placeholder;
+	}
 	return expression_tree_mutator(node, normalize_mutator, context);
 }
 

@@ -17,7 +17,11 @@
 
 /* The number of the relation, for as long as the query is planned. */
 extern Index names_number(PlannerInfo *root, Index relid);
-/* A copy of the expression of this query level for a pipeline: Vars renumbered, PlaceHolderVars removed. */
+/*
+ * A copy of the expression of this query level for a pipeline: Vars renumbered, and nothing of outer joins
+ * in them.  A PlaceHolderVar, which a plan cannot hold, becomes a NamedArgExpr
+ * of its expression and number; plans have no others.
+ */
 extern Node *names_normalize(PlannerInfo *root, Node *node);
 
 /*

@@ -9,7 +9,9 @@
  * in it (set_plan_references() never sees custom_private, so range table
  * indexes would go stale; and a subquery's stages stand in the same tree as
  * those of the query around it).  An expression of a stage may use any
- * expression that its inputs output: it is found there by equal().
+ * expression that its inputs output: it is found there by equal().  A
+ * placeholder (see names.h) is such an output from the relation on that
+ * PostgreSQL computes it at, so that outer joins above make it NULL.
  *
  * A stage does not change once another one has it as input, so pipelines share
  * them.

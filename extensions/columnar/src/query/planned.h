@@ -86,6 +86,8 @@ extern bool planned_apply_subplans(PlannerInfo *root, PlannedPipeline *planned, 
 								   double result_rows);
 /* The clauses for a pipeline, in the order in which PostgreSQL evaluates them. */
 extern List *planned_ordered_clauses(PlannerInfo *root, List *restrictinfos);
+/* Adds the PlaceHolderVars that are computed at this relation; false: it has one that cannot be computed here. */
+extern bool planned_add_placeholders(PlannerInfo *root, RelOptInfo *rel, PlannedPipeline *planned);
 /* Whether the engine takes the whole pipeline; fills runtime_exprs or notes the refusal. */
 extern bool planned_check(Pipeline *pipeline);
 

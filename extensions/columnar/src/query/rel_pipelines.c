@@ -517,6 +517,49 @@ pipeline_of_union(PlannerInfo *root, RelOptInfo *rel)
 	return all;
 }
 
+static const PlaceHolderInfo *
+find_placeholder(const PlannerInfo *root, const PlaceHolderVar *placeholder)
+{
+	ListCell   *lc;
+
+	foreach(lc, root->placeholder_list)
+	{
+		const PlaceHolderInfo *info = lfirst_node(PlaceHolderInfo, lc);
+
+		if (info->phid == placeholder->phid)
+			return info;
+	}
+	return NULL;
+}
+
+/* One that a lower relation should have had must not be computed above an outer join. */
+bool
+planned_add_placeholders(PlannerInfo *root, RelOptInfo *rel, PlannedPipeline *planned)
+{
+	List	   *outputs = pipeline_outputs(planned->pipeline->top);
+	List	   *added = NIL;
+	ListCell   *lc;
+
+	foreach(lc, root->placeholder_list == NIL ? NIL : rel->reltarget->exprs)
+	{
+		Node	   *expr = lfirst(lc);
+		const PlaceHolderInfo *info;
+
+		if (!IsA(expr, PlaceHolderVar))
+			continue;
+		info = find_placeholder(root, (PlaceHolderVar *) expr);
+		expr = names_normalize(root, expr);
+		if (pipeline_find_expr(outputs, expr) >= 0)
+			continue;
+		if (info == NULL || !bms_equal(info->ph_eval_at, rel->relids))
+			return false;
+		added = lappend(added, expr);
+	}
+	if (added != NIL)
+		pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, list_concat_copy(outputs, added));
+	return true;
+}
+
 /* NULL: the relation is not ours. */
 static PlannedPipeline *
 pipeline_of_base_rel(PlannerInfo *root, RelOptInfo *rel)
@@ -539,6 +582,8 @@ pipeline_of_base_rel(PlannerInfo *root, RelOptInfo *rel)
 		planned = pipeline_of_subquery(root, rel);
 	else if (rel->rtekind == RTE_CTE)
 		planned = pipeline_of_cte(root, rel);
+	if (planned != NULL && !planned_add_placeholders(root, rel, planned))
+		return NULL;
 	/* Joins are translated only when a plan is made of them: their inputs must be right. */
 	if (planned != NULL && bms_membership(root->all_baserels) == BMS_MULTIPLE &&
 		!planned_check(planned->pipeline))

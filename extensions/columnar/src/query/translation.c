@@ -421,6 +421,8 @@ translate_shallow(Translation *translation, Node *node)
 	expr = translate_input(translation, node);
 	if (expr >= 0)
 		return expr;
+	if (IsA(node, NamedArgExpr))
+		return translate_expr(translation, (Node *) ((NamedArgExpr *) node)->arg);
 	if (IsA(node, Var) || IsA(node, Aggref))
 		return translate_refuse(translation, "column that the stage does not have");
 	if (translate_is_runtime(node))

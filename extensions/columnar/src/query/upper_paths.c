@@ -302,7 +302,7 @@ keep_needed_columns(PlannerInfo *root, PlannedPipeline *planned, PathTarget *tar
 	outputs = pipeline_outputs(planned->pipeline->top);
 	foreach(lc, outputs)
 	{
-		if (pipeline_find_expr(vars, lfirst(lc)) >= 0)
+		if (!IsA(lfirst(lc), Var) || pipeline_find_expr(vars, lfirst(lc)) >= 0)
 			columns = lappend(columns, lfirst(lc));
 	}
 	if (list_length(columns) < list_length(outputs))
