@@ -239,6 +239,9 @@ constexpr PenumbraJoinKind kKinds[] = {PENUMBRA_JOIN_INNER, PENUMBRA_JOIN_LEFT, 
                                        PENUMBRA_JOIN_RIGHT, PENUMBRA_JOIN_FULL,       PENUMBRA_JOIN_RIGHT_SEMI,
                                        PENUMBRA_JOIN_RIGHT_ANTI};
 
+constexpr size_t kEnoughMemory = size_t{256} << 20;
+constexpr size_t kNoMemory = 1000;  // everything is spilled
+
 class JoinTest : public ::testing::TestWithParam<PenumbraJoinKind> {};
 INSTANTIATE_TEST_SUITE_P(Kinds, JoinTest, ::testing::ValuesIn(kKinds));
 
@@ -251,14 +254,16 @@ void CheckJoin(const Relation& probe, const Relation& build, const NaiveJoin& jo
   const PenumbraOperator build_scan = plan.Scan(build.types);
   AddJoin(plan, plan.scan(), build_scan, join);
   const ScanInput first = probe_rows.Input(plan.scan());
-  const Output output = test::Run(plan, {first.chunks, first.pushed, {build_rows.Input(build_scan)}});
   Relation expected;
-  if (!join.Run(probe, build, &expected)) {
-    EXPECT_EQ(output.status.code, PENUMBRA_CARDINALITY_VIOLATION);
-    return;
+  const bool is_ok = join.Run(probe, build, &expected);
+  const std::vector<Row> expected_rows = Shown(expected);
+  for (size_t memory_bytes : {kEnoughMemory, kNoMemory}) {
+    const Output output =
+        test::Run(plan, {first.chunks, first.pushed, {build_rows.Input(build_scan)}, 0, memory_bytes});
+    ASSERT_EQ(output.status.code, is_ok ? PENUMBRA_OK : PENUMBRA_CARDINALITY_VIOLATION) << output.status.message;
+    EXPECT_EQ(is_ok ? Sorted(output.rows) : expected_rows, expected_rows);
+    EXPECT_EQ(output.operators[2].spilled_bytes > 0, memory_bytes == kNoMemory && !build.rows.empty());
   }
-  ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
-  EXPECT_EQ(Sorted(output.rows), Shown(expected));
 }
 
 TEST_P(JoinTest, AgreesWithANestedLoop) {
@@ -313,7 +318,9 @@ TEST(Join, SeveralInARow) {
     bool is_ok = lower.Run(a, b, &joined);
     is_ok = is_ok && (is_left_deep ? upper.Run(joined, c, &expected) : upper.Run(c, joined, &expected));
     const ScanInput first = a_rows.Input(plan.scan());
-    const Output output = test::Run(plan, {first.chunks, first.pushed, {b_rows.Input(b_scan), c_rows.Input(c_scan)}});
+    const size_t memory_bytes = round % 3 == 0 ? kNoMemory : kEnoughMemory;
+    const Output output = test::Run(
+        plan, {first.chunks, first.pushed, {b_rows.Input(b_scan), c_rows.Input(c_scan)}, 0, memory_bytes});
     if (!is_ok) {
       EXPECT_EQ(output.status.code, PENUMBRA_CARDINALITY_VIOLATION);
       continue;
@@ -356,10 +363,11 @@ TEST(Join, ThreadsAgree) {
       {PENUMBRA_JOIN_RIGHT_SEMI, 16667 * 2},     {PENUMBRA_JOIN_RIGHT_ANTI, 150000 - 16667 * 2},
       {PENUMBRA_JOIN_FULL, 16667 * 6 + 150000 - 16667 * 3 + 150000 - 16667 * 2}};
   for (auto [kind, count] : expected) {
-    for (int threads : {0, 3}) {
+    for (int threads : {0, 3, 2}) {
       NumbersJoin join(kind);
       join.Count();
       Input input{{&probe_chunk}, {}, {{join.build, {&build_chunk}, {}}}, threads};
+      if (threads == 2) input.memory_bytes = kNoMemory;
       Output output = test::Run(join.plan, input);
       ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
       EXPECT_EQ(output.rows, (std::vector<Row>{{std::to_string(count)}})) << kind;
@@ -383,6 +391,38 @@ TEST(Join, ARowWithManyMatches) {
     ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
     EXPECT_EQ(output.rows.size(), 300000u);
   }
+}
+
+// A partition of one key is joined in passes.
+TEST(Join, OneKeyPastTheBudget) {
+  const Table probe = Numbers(20, 10), build = Numbers(30000, 30000);
+  for (auto [kind, count] : {std::pair{PENUMBRA_JOIN_INNER, 300000u}, {PENUMBRA_JOIN_SEMI, 10u}, {PENUMBRA_JOIN_ANTI, 10u},
+                             {PENUMBRA_JOIN_LEFT, 300010u}, {PENUMBRA_JOIN_FULL, 300010u},
+                             {PENUMBRA_JOIN_RIGHT_SEMI, 30000u}}) {
+    NumbersJoin join(kind);
+    const Output output = test::Run(join.plan, {{}, {&probe}, {{join.build, {}, {&build}}}, 0, kNoMemory});
+    ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
+    EXPECT_EQ(output.rows.size(), count) << kind;
+  }
+  // The second match of a row may be in another pass than the first.
+  NumbersJoin single(PENUMBRA_JOIN_SINGLE);
+  const Output output = test::Run(single.plan, {{}, {&probe}, {{single.build, {}, {&build}}}, 0, kNoMemory});
+  EXPECT_EQ(output.status.code, PENUMBRA_CARDINALITY_VIOLATION);
+}
+
+TEST(Join, SpillingCanFail) {
+  const Table probe = Numbers(50000, 1), build = Numbers(50000, 1);
+  NumbersJoin join(PENUMBRA_JOIN_INNER);
+  Input input{{}, {&probe}, {{join.build, {}, {&build}}}, 0, kNoMemory};
+  PenumbraTemporarySpace space = {UINT64_MAX, 0};
+  input.temporary_space = &space;
+  EXPECT_EQ(test::Run(join.plan, input).rows.size(), 50000u);
+  EXPECT_EQ(space.used_bytes, 0u);
+  space.limit_bytes = 1000000;
+  EXPECT_EQ(test::Run(join.plan, input).status.code, PENUMBRA_TEMPORARY_SPACE_LIMIT);
+  EXPECT_EQ(space.used_bytes, 0u);
+  input.temporary_prefix = "/nonexistent/folder/file";
+  EXPECT_EQ(test::Run(join.plan, input).status.code, PENUMBRA_IO_ERROR);
 }
 
 // What EXPLAIN ANALYZE shows.

@@ -125,9 +125,12 @@ void Executor::BeginPipelineLocked(size_t number) {
   }
   if (Scan* scan = scans_[spec.source].get()) AddKeyFilters(scan);
   caller_reads_ = true;
-  if (source != nullptr && !pipeline_->is_sequential() && !threads_.empty()) {
+  if (source != nullptr && !pipeline_->is_sequential()) {
     SinkStats stats = source->stats();
-    caller_reads_ = stats.groups + stats.build_rows <= kCallerGroups && stats.spilled_bytes == 0;
+    // A spilled partition takes longer than a caller may be kept.
+    if (stats.spilled_bytes > 0) EnsureThreadsLocked(kCallerFinishRows);
+    const bool is_small = stats.groups + stats.build_rows <= kCallerGroups && stats.spilled_bytes == 0;
+    caller_reads_ = threads_.empty() || is_small;
   }
   phase_ = Phase::kConsume;
   active_ = 0;

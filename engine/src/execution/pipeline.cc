@@ -71,7 +71,8 @@ void Descend(const Plan& plan, PenumbraOperator id, PipelineSpec above, std::vec
       PipelineSpec rest = above;
       above.steps.push_back(id);
       Descend(plan, current.inputs[0], std::move(above), group, before);
-      if (current.join.gives_build_rows()) AddPipeline(id, std::move(rest), group);
+      // Build rows, or what was spilled.
+      AddPipeline(id, std::move(rest), group);
       return;
     }
     case Operator::Kind::kAggregation:
@@ -198,6 +199,7 @@ PipelineCursor::Progress PipelineCursor::NextOfJoin(size_t number, EvalContext& 
     EvalContext input_context{below.arena, context.session, context.memo};
     Batch input;
     const Progress progress = NextOfStretch(number - 1, input_context, &input);
+    if (progress == Progress::kExhausted) stretch.join->Flush();
     if (progress != Progress::kRows) return progress;
     Stopwatch watch(&counts.time_ns);
     counts.rows_in += input.rows;

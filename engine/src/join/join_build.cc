@@ -11,6 +11,14 @@ namespace {
 constexpr size_t kMaxBlockBytes = size_t{2} << 20;
 // Fewer rows are entered by one task and read by one reader.
 constexpr uint64_t kParallelRows = 16 * 1024;
+// A thread with fewer bytes than this has nothing to gain from writing them.
+constexpr size_t kSpilledBytesMin = size_t{256} << 10;
+
+std::vector<PenumbraType> TypesRead(const JoinSpec& spec) {
+  std::vector<PenumbraType> types;
+  for (int column : spec.ProbeColumnsRead()) types.push_back(spec.probe_types[column]);
+  return types;
+}
 
 }  // namespace
 
@@ -40,6 +48,8 @@ struct JoinBuild::Rows {
   Arena strings;
   std::vector<GroupRows> partitions;
   GroupRows unmatchable;
+
+  size_t bytes() const { return row_memory->bytes() + strings.bytes(); }
 };
 
 class JoinBuild::BuildLocal final : public Local {
@@ -50,6 +60,7 @@ class JoinBuild::BuildLocal final : public Local {
   bool has_null_key = false;
   std::vector<KeyRange> ranges;
   std::vector<uint8_t> has_nulls;
+  std::unique_ptr<JoinSpiller> spiller;  // null: nothing spilled yet
 };
 
 JoinBuild::JoinBuild(const JoinSpec& spec, ExecutionEnvironment& environment)
@@ -57,8 +68,11 @@ JoinBuild::JoinBuild(const JoinSpec& spec, ExecutionEnvironment& environment)
       environment_(environment),
       layout_(spec),
       null_row_(layout_.payload.row_bytes()),
+      probe_columns_(TypesRead(spec)),
       has_nulls_(layout_.columns.size()),
-      table_(layout_, &environment.budget),
+      spilled_build_(kSpilledPartitions),
+      spilled_probe_(kSpilledPartitions),
+      table_(layout_, &environment.budget, 0),
       filter_memory_(&environment.budget),
       ranges_(spec.keys.size()),
       bitmaps_(spec.keys.size()),
@@ -106,6 +120,15 @@ void JoinBuild::Consume(Local& local, const Batch& batch, EvalContext& context) 
     layout_.keys.OwnStrings(row, into.rows->strings);
     columns_of_rows[i] = row + layout_.payload_offset;
   }
+  KeepColumns(into, batch, selection, columns_of_rows, arena);
+  if (environment_.budget.IsExceeded() && into.rows->bytes() >= kSpilledBytesMin) {
+    Spill(into.rows.get(), &into.spiller);
+    into.rows = std::make_unique<Rows>(layout_, &environment_.budget);
+  }
+}
+
+void JoinBuild::KeepColumns(BuildLocal& into, const Batch& batch, RowSelection selection,
+                            char* const* columns_of_rows, Arena& arena) {
   if (layout_.columns.empty()) return;
   auto* columns = arena.AllocateArray<Vector>(layout_.columns.size());
   for (size_t c = 0; c < layout_.columns.size(); ++c) {
@@ -115,9 +138,39 @@ void JoinBuild::Consume(Local& local, const Batch& batch, EvalContext& context) 
   layout_.payload.Write(columns, selection, columns_of_rows, into.rows->strings);
 }
 
+SpilledJoinLayout JoinBuild::build_layout() const {
+  return {&layout_.keys, layout_.columns.empty() ? nullptr : &layout_.payload, layout_.payload_offset,
+          layout_.row_bytes};
+}
+
+void JoinBuild::Spill(Rows* rows, std::unique_ptr<JoinSpiller>* spiller) {
+  is_spilled_.store(true, std::memory_order_relaxed);
+  if (*spiller == nullptr) {
+    *spiller = std::make_unique<JoinSpiller>(build_layout(), kSpilledPartitions, environment_);
+  }
+  for (int p = 0; p < kSpilledPartitions; ++p) {
+    const GroupRows& part = p < JoinTable::kPartitions ? rows->partitions[p] : rows->unmatchable;
+    for (size_t page = 0; page < part.page_count(); ++page) {
+      const char* row = part.page(page);
+      for (uint32_t i = 0; i < part.page_rows(page); ++i, row += layout_.row_bytes) (*spiller)->Add(p, row);
+    }
+  }
+  spilled_bytes_.fetch_add((*spiller)->TakeBytes(), std::memory_order_relaxed);
+}
+
+void JoinBuild::AddSpilledProbe(JoinSpiller* spiller) {
+  std::lock_guard lock(mutex_);
+  spiller->Flush(&spilled_probe_);
+  spilled_bytes_.fetch_add(spiller->TakeBytes(), std::memory_order_relaxed);
+}
+
 void JoinBuild::Combine(Local& local) {
   auto& from = static_cast<BuildLocal&>(local);
   std::lock_guard lock(mutex_);
+  if (from.spiller != nullptr) {
+    from.spiller->Flush(&spilled_build_);
+    spilled_bytes_.fetch_add(from.spiller->TakeBytes(), std::memory_order_relaxed);
+  }
   rows_.push_back(std::move(from.rows));
   row_count_ += from.row_count;
   has_null_key_ |= from.has_null_key;
@@ -126,10 +179,34 @@ void JoinBuild::Combine(Local& local) {
 }
 
 int JoinBuild::PrepareFinish() {
-  if (round_ < 0) ReserveTable();
+  if (round_ < 0) {
+    SpillRestIfNeeded();
+    if (!is_spilled_) ReserveTable();
+  }
+  if (is_spilled_) return 0;
   if (++round_ >= std::max(1, table_.round_count())) return 0;
   table_.StartRound(round_, environment_);
   return task_count_;
+}
+
+// All or nothing: what threads still hold when one of them has spilled. So, too, where there is no room for the table
+// beside the rows that it is made of.
+void JoinBuild::SpillRestIfNeeded() {
+  uint64_t row_count = 0;
+  for (const auto& rows : rows_) {
+    for (const GroupRows& part : rows->partitions) row_count += part.row_count();
+  }
+  const MemoryBudget& budget = environment_.budget;
+  const size_t table_bytes = row_count * (layout_.row_bytes + 2 * sizeof(uint64_t));
+  if (!is_spilled_ && budget.used_bytes() + table_bytes <= 2 * budget.budget_bytes()) return;
+  std::unique_ptr<JoinSpiller> spiller;
+  for (auto& rows : rows_) {
+    Spill(rows.get(), &spiller);
+    rows.reset();
+  }
+  rows_.clear();
+  spiller->Flush(&spilled_build_);
+  spilled_bytes_.fetch_add(spiller->TakeBytes(), std::memory_order_relaxed);
 }
 
 void JoinBuild::ReserveTable() {
@@ -178,6 +255,8 @@ void JoinBuild::AddToBitmaps(const GroupRows& rows) {
 
 std::unique_ptr<KeyFilter> JoinBuild::MakeFilter(size_t key) const {
   if (!spec_.keys[key].is_filter) return nullptr;
+  // Bounds are those of all rows, also of those on disk.
+  if (is_spilled_) return IsIntegerKey(key) ? std::make_unique<JoinKeyFilter>(ranges_[key], nullptr) : nullptr;
   // Tags tell more than bounds alone.
   const bool is_only_key = spec_.keys.size() == 1 && table_.form() == JoinForm::kHash;
   if (IsIntegerKey(key) && (bitmaps_[key] || ranges_[key].is_empty() || !is_only_key)) {
@@ -194,76 +273,80 @@ int JoinBuild::Seal() {
     rows->partitions.clear();
     if (rows->unmatchable.row_count() == 0) rows->row_memory.reset();
   }
+  if (is_spilled_) return kSpilledPartitions;
   return spec_.gives_build_rows() ? 1 : 0;
 }
 
-// Build rows by whether they were matched, those in the table first.
-class JoinBuild::BuildReader final : public Reader {
- public:
-  explicit BuildReader(JoinBuild& build) : build_(build), arena_(&build.environment_.budget) {}
-
-  bool Next(Batch* batch) override {
-    arena_.Reset();
-    const JoinLayout& layout = build_.layout_;
-    const bool wants_matched = build_.spec_.kind == PENUMBRA_JOIN_RIGHT_SEMI;
-    uint32_t count = 0;
-    for (; at_ < build_.table_.row_count() && count < kVectorRows; ++at_) {
-      if (at_ % (16 * kVectorRows) == 0) build_.environment_.CheckCancelled();
-      char* row = build_.table_.payload(at_);
-      const bool is_matched = layout.MatchedFlag(row).load(std::memory_order_relaxed) != 0;
-      if (is_matched == wants_matched) rows_[count++] = row;
-    }
-    while (!wants_matched && count < kVectorRows && local_ < build_.rows_.size()) {
-      const GroupRows& unmatchable = build_.rows_[local_]->unmatchable;
-      if (page_ == unmatchable.page_count()) {
-        ++local_;
-        page_ = 0;
-      } else if (row_ == unmatchable.page_rows(page_)) {
-        ++page_;
-        row_ = 0;
-      } else {
-        rows_[count++] = unmatchable.page(page_) + size_t{row_++} * layout.row_bytes + layout.payload_offset;
-      }
-    }
-    if (count == 0) return false;
-    *batch = MakeBatch(count);
-    return true;
+bool BuildRowReader::Next(Batch* batch) {
+  arena_.Reset();
+  const JoinLayout& layout = build_.layout();
+  const bool wants_matched = build_.spec().kind == PENUMBRA_JOIN_RIGHT_SEMI;
+  uint32_t count = 0;
+  for (; at_ < table_.row_count() && count < kVectorRows; ++at_) {
+    if (at_ % (16 * kVectorRows) == 0) build_.environment().CheckCancelled();
+    char* row = table_.payload(at_);
+    const bool is_matched = layout.MatchedFlag(row).load(std::memory_order_relaxed) != 0;
+    if (is_matched == wants_matched) rows_[count++] = row;
   }
+  while (!wants_matched && count < kVectorRows && list_ < unmatchable_.size()) {
+    const GroupRows& list = *unmatchable_[list_];
+    if (page_ == list.page_count()) {
+      ++list_;
+      page_ = 0;
+    } else if (row_ == list.page_rows(page_)) {
+      ++page_;
+      row_ = 0;
+    } else {
+      rows_[count++] = list.page(page_) + size_t{row_++} * layout.row_bytes + layout.payload_offset;
+    }
+  }
+  if (count == 0) return false;
+  *batch = MakeBatch(count);
+  return true;
+}
+
+Batch BuildRowReader::MakeBatch(uint32_t count) {
+  const JoinSpec& spec = build_.spec();
+  const JoinLayout& layout = build_.layout();
+  columns_.clear();
+  if (spec.has_probe_columns()) {
+    for (PenumbraType type : spec.probe_types) columns_.push_back(NullConstant(type));
+  }
+  const size_t begin = columns_.size();
+  for (PenumbraType type : spec.build_types) columns_.push_back(NullConstant(type));
+  for (size_t c = 0; c < layout.columns.size(); ++c) {
+    const size_t place = begin + layout.columns[c];
+    if (!spec.needed[place]) continue;
+    columns_[place] = layout.payload.Read(static_cast<int>(c), rows_, count, arena_, build_.has_nulls(c));
+  }
+  return {count, static_cast<uint32_t>(columns_.size()), columns_.data()};
+}
+
+namespace {
+
+class BuildReader final : public Sink::Reader {
+ public:
+  BuildReader(const JoinBuild& build, std::vector<const GroupRows*> unmatchable)
+      : rows_(build, build.table(), std::move(unmatchable)) {}
+  bool Next(Batch* batch) override { return rows_.Next(batch); }
 
  private:
-  Batch MakeBatch(uint32_t count) {
-    const JoinSpec& spec = build_.spec_;
-    const JoinLayout& layout = build_.layout_;
-    columns_.clear();
-    if (spec.has_probe_columns()) {
-      for (PenumbraType type : spec.probe_types) columns_.push_back(NullConstant(type));
-    }
-    const size_t begin = columns_.size();
-    for (PenumbraType type : spec.build_types) columns_.push_back(NullConstant(type));
-    for (size_t c = 0; c < layout.columns.size(); ++c) {
-      const size_t place = begin + layout.columns[c];
-      if (!spec.needed[place]) continue;
-      columns_[place] = layout.payload.Read(static_cast<int>(c), rows_, count, arena_, build_.has_nulls(c));
-    }
-    return {count, static_cast<uint32_t>(columns_.size()), columns_.data()};
-  }
-
-  JoinBuild& build_;
-  Arena arena_;
-  uint64_t at_ = 0;  // in the table
-  size_t local_ = 0, page_ = 0;
-  uint32_t row_ = 0;  // of the page
-  const char* rows_[kVectorRows];
-  std::vector<Vector> columns_;
+  BuildRowReader rows_;
 };
 
-std::unique_ptr<Sink::Reader> JoinBuild::OpenPartition(int /*partition*/) {
-  return std::make_unique<BuildReader>(*this);
+}  // namespace
+
+std::unique_ptr<Sink::Reader> JoinBuild::OpenPartition(int partition) {
+  if (is_spilled_) return CreateSpilledReader(*this, partition);
+  std::vector<const GroupRows*> unmatchable;
+  for (const auto& rows : rows_) unmatchable.push_back(&rows->unmatchable);
+  return std::make_unique<BuildReader>(*this, std::move(unmatchable));
 }
 
 SinkStats JoinBuild::stats() const {
   SinkStats stats;
   stats.memory_peak_bytes = memory_peak_bytes_;
+  stats.spilled_bytes = spilled_bytes_.load(std::memory_order_relaxed);
   switch (table_.form()) {
     case JoinForm::kBitmap: stats.join_table = "bitmap"; break;
     case JoinForm::kArray: stats.join_table = "direct array"; break;
@@ -273,7 +356,10 @@ SinkStats JoinBuild::stats() const {
   return stats;
 }
 
-std::unique_ptr<JoinProbe> JoinBuild::CreateProbe() { return CreateJoinProbe(*this); }
+std::unique_ptr<JoinProbe> JoinBuild::CreateProbe() {
+  if (is_spilled_) return CreateSpillingProbe(*this);
+  return CreateJoinProbe(*this, table_);
+}
 
 std::unique_ptr<JoinSink> CreateJoin(const JoinSpec& spec, ExecutionEnvironment& environment) {
   return std::make_unique<JoinBuild>(spec, environment);

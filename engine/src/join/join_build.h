@@ -1,12 +1,19 @@
 // A join's build side: a sink whose rows become a table that probes look up.
+//
+// Past the budget all of its rows go to disk, by partitions of the hash, and so does the probe side. When that is
+// complete the partitions are a source: each is joined by itself, in passes over as many build rows as its reader may
+// hold (join_spilled.cc).
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <vector>
 
 #include "join/join_filter.h"
+#include "join/join_spill.h"
 #include "join/join_table.h"
 #include "operator/operator.h"
 
@@ -38,18 +45,30 @@ class JoinBuild final : public JoinSink {
   const JoinSpec& spec() const { return spec_; }
   const JoinLayout& layout() const { return layout_; }
   const JoinTable& table() const { return table_; }
-  const ExecutionEnvironment& environment() const { return environment_; }
+  ExecutionEnvironment& environment() const { return environment_; }
   bool is_empty() const { return row_count_ == 0; }
   bool has_null_key() const { return has_null_key_; }
+  // Of spilled partitions; the one after kPartitions has build rows that can match nothing.
+  static constexpr int kSpilledPartitions = JoinTable::kPartitions + 1;
+  SpilledJoinLayout build_layout() const;
+  // Rows are counted by their bytes, also those of no columns.
+  SpilledJoinLayout probe_layout() const {
+    return {nullptr, &probe_columns_, 0, std::max(probe_columns_.row_bytes(), 8u)};
+  }
+  const SpilledJoinRows& spilled_build(int partition) const { return spilled_build_[partition]; }
+  const SpilledJoinRows& spilled_probe(int partition) const { return spilled_probe_[partition]; }
+  void AddSpilledProbe(JoinSpiller* spiller);
   // Where the columns of a row would be whose columns are all null.
   const char* null_row() const { return null_row_.data(); }
 
  private:
   struct Rows;
   class BuildLocal;
-  class BuildReader;
-
   bool IsIntegerKey(size_t key) const { return IsIntegerType(spec_.keys[key].build->type, NumericForm::kPayload); }
+  void KeepColumns(BuildLocal& into, const Batch& batch, RowSelection selection, char* const* columns_of_rows,
+                   Arena& arena);
+  void Spill(Rows* rows, std::unique_ptr<JoinSpiller>* spiller);
+  void SpillRestIfNeeded();
   void ReserveTable();
   void AddToBitmaps(const GroupRows& rows);
   std::unique_ptr<KeyFilter> MakeFilter(size_t key) const;
@@ -58,11 +77,16 @@ class JoinBuild final : public JoinSink {
   ExecutionEnvironment& environment_;
   const JoinLayout layout_;
   std::vector<char> null_row_;
-  std::mutex mutex_;  // guards what Combine() changes
+  const SortRowLayout probe_columns_;  // those that are read
+  std::mutex mutex_;  // guards what Combine() and AddSpilledProbe() change
   std::vector<std::unique_ptr<Rows>> rows_;
   uint64_t row_count_ = 0;
   bool has_null_key_ = false;
   std::vector<uint8_t> has_nulls_;  // by kept column
+  std::atomic<bool> is_spilled_{false};
+  std::vector<SpilledJoinRows> spilled_build_;
+  std::vector<SpilledJoinRows> spilled_probe_;
+  std::atomic<uint64_t> spilled_bytes_{0};
   int round_ = -1;
   int task_count_ = 0;
   JoinTable table_;
@@ -73,9 +97,40 @@ class JoinBuild final : public JoinSink {
   uint64_t memory_peak_bytes_ = 0;
 };
 
+// Build rows of a table by whether they were matched, then rows that could not be: what RIGHT, FULL, RIGHT_SEMI and
+// RIGHT_ANTI give of a build side after all probes.
+class BuildRowReader {
+ public:
+  BuildRowReader(const JoinBuild& build, const JoinTable& table, std::vector<const GroupRows*> unmatchable)
+      : build_(build), table_(table), unmatchable_(std::move(unmatchable)), arena_(&build.environment().budget) {}
+  bool Next(Batch* batch);
+
+ private:
+  Batch MakeBatch(uint32_t count);
+
+  const JoinBuild& build_;
+  const JoinTable& table_;
+  const std::vector<const GroupRows*> unmatchable_;
+  Arena arena_;
+  uint64_t at_ = 0;  // in the table
+  size_t list_ = 0, page_ = 0;
+  uint32_t row_ = 0;  // of the page
+  const char* rows_[kVectorRows];
+  std::vector<Vector> columns_;
+};
+
 // The rows whose keys can match: all bits of the others' are zero. Null: all rows can.
 const uint64_t* FindMatchableRows(const JoinSpec& spec, const Vector* keys, uint32_t rows, Arena& arena);
 
-std::unique_ptr<JoinProbe> CreateJoinProbe(const JoinBuild& build);
+// Over one pass of build rows: `matched` has a bit for each row of the next batch, whether it has had a match in a pass
+// before, and takes those that this pass adds. Rows that a match or the lack of one brings are given in the last.
+class JoinPassProbe : public JoinProbe {
+ public:
+  virtual void SetPass(uint64_t* matched, bool is_last) = 0;
+};
+std::unique_ptr<JoinPassProbe> CreateJoinProbe(const JoinBuild& build, const JoinTable& table);
+// join_spilled.cc: the probe that only spills, and the reader of a partition.
+std::unique_ptr<JoinProbe> CreateSpillingProbe(JoinBuild& build);
+std::unique_ptr<Sink::Reader> CreateSpilledReader(const JoinBuild& build, int partition);
 
 }  // namespace penumbra

@@ -14,10 +14,11 @@ namespace {
 // Rows of the table that one call looks at: some 100 µs.
 constexpr uint32_t kRowsPerCall = 32 * 1024;
 
-class HashJoinProbe final : public JoinProbe {
+class HashJoinProbe final : public JoinPassProbe {
  public:
-  explicit HashJoinProbe(const JoinBuild& build)
+  HashJoinProbe(const JoinBuild& build, const JoinTable& table)
       : build_(build),
+        table_(table),
         spec_(build.spec()),
         layout_(build.layout()),
         gives_pairs_(spec_.has_probe_columns() && spec_.has_build_columns()),
@@ -33,6 +34,10 @@ class HashJoinProbe final : public JoinProbe {
   void Begin(const Batch& batch, EvalContext& context) override;
   bool is_pending() const override { return phase_ != Phase::kIdle; }
   bool Next(EvalContext& context, Batch* batch) override;
+  void SetPass(uint64_t* matched, bool is_last) override {
+    pass_matched_ = matched;
+    is_last_pass_ = is_last;
+  }
 
  private:
   enum class Phase : uint8_t { kIdle, kPairs, kRows };
@@ -58,6 +63,7 @@ class HashJoinProbe final : public JoinProbe {
   void FilterPairs(EvalContext& context);
   void KeepPairs(const uint16_t* kept, uint32_t count);
   void NoteMatches();
+  void EndPairs();
   bool IsMatched(uint32_t row) const { return IsBitSet(matched_, row); }
   bool GiveRows(EvalContext& context, Batch* batch);
   bool GivePairs(EvalContext& context, Batch* batch);
@@ -69,6 +75,7 @@ class HashJoinProbe final : public JoinProbe {
   Vector BuildColumn(size_t place, EvalContext& context) const;
 
   const JoinBuild& build_;
+  const JoinTable& table_;
   const JoinSpec& spec_;
   const JoinLayout& layout_;
   const bool gives_pairs_;
@@ -78,6 +85,8 @@ class HashJoinProbe final : public JoinProbe {
   const bool notes_matches_;
   const bool has_words_;
 
+  uint64_t* pass_matched_ = nullptr;
+  bool is_last_pass_ = true;
   Phase phase_ = Phase::kIdle;
   Batch batch_;
   const uint64_t* matchable_ = nullptr;
@@ -101,7 +110,11 @@ void HashJoinProbe::Begin(const Batch& batch, EvalContext& context) {
   next_unmatched_ = 0;
   are_pairs_complete_ = false;
   matchable_ = nullptr;
-  std::fill(std::begin(matched_), std::end(matched_), 0);
+  if (pass_matched_ == nullptr) {
+    std::fill(std::begin(matched_), std::end(matched_), 0);
+  } else {
+    std::copy_n(pass_matched_, BitWords(batch.rows), matched_);
+  }
   phase_ = Phase::kPairs;
   // Without a row to match, keys are not evaluated: nobody asks for them.
   if (!build_.is_empty()) LookUp(context);
@@ -113,13 +126,13 @@ void HashJoinProbe::LookUp(EvalContext& context) {
   auto* keys = arena.AllocateArray<Vector>(spec_.keys.size());
   for (size_t k = 0; k < spec_.keys.size(); ++k) keys[k] = Evaluate(*spec_.keys[k].probe, batch_, context);
   matchable_ = FindMatchableRows(spec_, keys, batch_.rows, arena);
-  switch (build_.table().form()) {
+  switch (table_.form()) {
     case JoinForm::kBitmap:
       kernels::SetBits(matched_, batch_.rows);
       ApplyIntegers(build_.range(), &build_.bitmap(), keys[0], batch_.rows, arena, matched_);
       break;
     case JoinForm::kArray:
-      if (build_.table().is_unique() && gives_pairs_) {
+      if (table_.is_unique() && gives_pairs_) {
         PairUniqueRows(keys[0], arena);
       } else {
         FindByInteger(keys[0], arena);
@@ -138,16 +151,15 @@ RowSelection HashJoinProbe::MatchableRows(Arena& arena) const {
 }
 
 void HashJoinProbe::FindByImage(const Vector* keys, Arena& arena) {
-  const JoinTable& table = build_.table();
   const RowSelection selection = MatchableRows(arena);
   const uint32_t image_bytes = layout_.keys.image_bytes();
   char* images = arena.AllocateArray<char>(size_t{selection.count} * image_bytes);
   layout_.keys.BuildImages(keys, selection, arena, images);
-  for (uint32_t i = 0; i < selection.count; ++i) table.Prefetch(GroupKeys::Hash(images + size_t{i} * image_bytes));
+  for (uint32_t i = 0; i < selection.count; ++i) table_.Prefetch(GroupKeys::Hash(images + size_t{i} * image_bytes));
   for (uint32_t i = 0; i < selection.count; ++i) {
     Candidate& added = candidates_[candidate_count_];
     added.image = images + size_t{i} * image_bytes;
-    if (!table.Find(GroupKeys::Hash(added.image), &added.run)) continue;
+    if (!table_.Find(GroupKeys::Hash(added.image), &added.run)) continue;
     added.row = selection.rows == nullptr ? i : selection.rows[i];
     __builtin_prefetch(added.run.begin);
     ++candidate_count_;
@@ -155,18 +167,17 @@ void HashJoinProbe::FindByImage(const Vector* keys, Arena& arena) {
 }
 
 void HashJoinProbe::FindByWord(const Vector* keys, Arena& arena) {
-  const JoinTable& table = build_.table();
   auto* words = arena.AllocateArray<uint64_t>(batch_.rows);
   auto* hashes = arena.AllocateArray<uint64_t>(batch_.rows);
   layout_.keys.BuildWords(keys, batch_.rows, arena, words);
   for (uint32_t i = 0; i < batch_.rows; ++i) {
     hashes[i] = GroupKeys::HashWord(words[i]);
-    table.Prefetch(hashes[i]);
+    table_.Prefetch(hashes[i]);
   }
   uint32_t count = 0;
   for (uint32_t i = 0; i < batch_.rows; ++i) {
     Candidate& added = candidates_[count];
-    if (!table.Find(hashes[i], &added.run) || !IsRowValid(matchable_, i)) continue;
+    if (!table_.Find(hashes[i], &added.run) || !IsRowValid(matchable_, i)) continue;
     added.row = i;
     added.word = words[i];
     __builtin_prefetch(added.run.begin);
@@ -189,7 +200,7 @@ void HashJoinProbe::FindByInteger(const Vector& key, Arena& arena) {
   Candidate* added = candidates_;
   ForEachInteger(key, matchable_, batch_.rows, arena, [&](uint32_t row, int64_t value) {
     added->row = row;
-    added += build_.table().FindInteger(value, &added->run);
+    added += table_.FindInteger(value, &added->run);
   });
   candidate_count_ = static_cast<uint32_t>(added - candidates_);
 }
@@ -197,13 +208,12 @@ void HashJoinProbe::FindByInteger(const Vector& key, Arena& arena) {
 // Each row has one match or none: no candidates, no notes of matches.
 void HashJoinProbe::PairUniqueRows(const Vector& key, Arena& arena) {
   are_pairs_complete_ = true;
-  const JoinTable& table = build_.table();
   JoinTable::Run run;
   if (gives_unmatched_ && spec_.conditions.empty() && !spec_.gives_build_rows()) {
     for (uint32_t i = 0; i < batch_.rows; ++i) pair_rows_[i] = static_cast<uint16_t>(i);
     std::fill_n(pair_columns_, batch_.rows, build_.null_row());
     ForEachInteger(key, matchable_, batch_.rows, arena, [&](uint32_t row, int64_t value) {
-      if (table.FindInteger(value, &run)) pair_columns_[row] = run.begin + table.payload_offset();
+      if (table_.FindInteger(value, &run)) pair_columns_[row] = run.begin + table_.payload_offset();
     });
     pair_count_ = batch_.rows;
     next_unmatched_ = batch_.rows;
@@ -211,9 +221,9 @@ void HashJoinProbe::PairUniqueRows(const Vector& key, Arena& arena) {
   }
   uint32_t count = 0;
   ForEachInteger(key, matchable_, batch_.rows, arena, [&](uint32_t row, int64_t value) {
-    const bool is_found = table.FindInteger(value, &run);
+    const bool is_found = table_.FindInteger(value, &run);
     pair_rows_[count] = static_cast<uint16_t>(row);
-    pair_columns_[count] = run.begin + table.payload_offset();
+    pair_columns_[count] = run.begin + table_.payload_offset();
     count += is_found;
   });
   pair_count_ = count;
@@ -222,7 +232,7 @@ void HashJoinProbe::PairUniqueRows(const Vector& key, Arena& arena) {
 // Pairs whose keys are equal, of a bounded number of rows of the table. Goes on where it stopped.
 template <typename IsEqual>
 void HashJoinProbe::CollectPairs(IsEqual is_equal) {
-  const uint32_t row_bytes = build_.table().row_bytes(), payload_offset = build_.table().payload_offset();
+  const uint32_t row_bytes = table_.row_bytes(), payload_offset = table_.payload_offset();
   uint32_t left = kRowsPerCall, pairs = 0, next = next_;
   for (; next < candidate_count_; ++next) {
     Candidate& candidate = candidates_[next];
@@ -247,7 +257,7 @@ void HashJoinProbe::CollectPairs(IsEqual is_equal) {
 }
 
 void HashJoinProbe::CollectPairs() {
-  if (build_.table().form() == JoinForm::kArray) {
+  if (table_.form() == JoinForm::kArray) {
     CollectPairs([](const Candidate&, const char*) { return true; });
   } else if (has_words_) {
     CollectPairs([](const Candidate& candidate, const char* row) { return GroupKeys::Word(row) == candidate.word; });
@@ -305,13 +315,18 @@ void HashJoinProbe::NoteMatches() {
   }
 }
 
+void HashJoinProbe::EndPairs() {
+  if (pass_matched_ != nullptr) std::copy_n(matched_, BitWords(batch_.rows), pass_matched_);
+  phase_ = is_last_pass_ && (gives_unmatched_ || needs_one_match_) ? Phase::kRows : Phase::kIdle;
+}
+
 bool HashJoinProbe::Next(EvalContext& context, Batch* batch) {
   if (phase_ == Phase::kRows) pair_count_ = 0;
   if (phase_ == Phase::kPairs) {
     if (!are_pairs_complete_) CollectPairs();
     FilterPairs(context);
     if (notes_matches_ && next_unmatched_ == 0) NoteMatches();
-    if (next_ == candidate_count_) phase_ = gives_unmatched_ || needs_one_match_ ? Phase::kRows : Phase::kIdle;
+    if (next_ == candidate_count_) EndPairs();
   }
   if (needs_one_match_) return phase_ == Phase::kRows && GiveRows(context, batch);
   if (!gives_pairs_) return false;
@@ -416,6 +431,8 @@ Vector HashJoinProbe::BuildColumn(size_t place, EvalContext& context) const {
 
 }  // namespace
 
-std::unique_ptr<JoinProbe> CreateJoinProbe(const JoinBuild& build) { return std::make_unique<HashJoinProbe>(build); }
+std::unique_ptr<JoinPassProbe> CreateJoinProbe(const JoinBuild& build, const JoinTable& table) {
+  return std::make_unique<HashJoinProbe>(build, table);
+}
 
 }  // namespace penumbra

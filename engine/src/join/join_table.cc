@@ -136,12 +136,12 @@ void JoinTable::EnterArray(int round, const std::vector<const GroupRows*>& rows,
 
 void JoinTable::EnterDirectory(uint32_t partition, const std::vector<const GroupRows*>& rows,
                                const ExecutionEnvironment& environment) {
-  const size_t slots = size_t{1} << (64 - shift_ - kPartitionBits);
+  const size_t slots = (size_t{1} << (64 - shift_)) / partition_begins_.size();
   uint64_t* slot = directory_ + 1 + partition * slots;
   // How many bytes each prefix takes, then where they begin; entering a row moves that to where they end.
   ForEachRow(rows, environment, [&](const char* row) {
     const uint64_t hash = GroupKeys::Hash(row);
-    uint64_t& counted = directory_[1 + (hash >> shift_)];
+    uint64_t& counted = directory_[1 + PrefixOf(hash)];
     counted = (counted + (uint64_t{row_bytes_} << 16)) | TagOf(hash);
   });
   uint64_t begin = reinterpret_cast<uint64_t>(rows_ + partition_begins_[partition] * row_bytes_);
@@ -151,7 +151,7 @@ void JoinTable::EnterDirectory(uint32_t partition, const std::vector<const Group
     begin += bytes;
   }
   ForEachRow(rows, environment, [&](const char* row) {
-    uint64_t& end = directory_[1 + (GroupKeys::Hash(row) >> shift_)];
+    uint64_t& end = directory_[1 + PrefixOf(GroupKeys::Hash(row))];
     std::memcpy(RowOf(end), row, row_bytes_);
     end += uint64_t{row_bytes_} << 16;
   });

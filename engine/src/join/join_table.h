@@ -55,10 +55,12 @@ class JoinTable {
   static constexpr int kPartitions = 1 << kPartitionBits;
   static uint32_t PartitionOf(uint64_t hash) { return static_cast<uint32_t>(hash >> (64 - kPartitionBits)); }
 
-  JoinTable(const JoinLayout& layout, MemoryBudget* budget) : layout_(layout), budget_(budget) {}
-
   // The form for rows whose only key (if it is of an integer type) has the range.
   static JoinForm ChooseForm(const JoinSpec& spec, const KeyRange& range, uint64_t rows);
+
+  // `used_bits`: highest ones of the hash that all rows have in common.
+  JoinTable(const JoinLayout& layout, MemoryBudget* budget, int used_bits)
+      : layout_(layout), budget_(budget), used_bits_(used_bits) {}
 
   // Building: Reserve(), then rounds of Enter() until it was called kRounds times for each partition with all of its
   // rows. Calls of a round may be concurrent, StartRound() is alone.
@@ -82,12 +84,12 @@ class JoinTable {
   };
   // The rows that may have the hash; false: none does.
   bool Find(uint64_t hash, Run* run) const {
-    const uint64_t* slot = directory_ + (hash >> shift_);
+    const uint64_t* slot = directory_ + PrefixOf(hash);
     const uint64_t tag = TagOf(hash);
     *run = {RowOf(slot[0]), RowOf(slot[1])};
     return (slot[1] & tag) == tag;
   }
-  void Prefetch(uint64_t hash) const { __builtin_prefetch(directory_ + (hash >> shift_)); }
+  void Prefetch(uint64_t hash) const { __builtin_prefetch(directory_ + PrefixOf(hash)); }
   // The rows that have the key.
   bool FindInteger(int64_t key, Run* run) const {
     const uint64_t place = std::min(static_cast<uint64_t>(key) - static_cast<uint64_t>(least_), span_ + 1);
@@ -106,6 +108,7 @@ class JoinTable {
   void EnterDirectory(uint32_t partition, const std::vector<const GroupRows*>& rows,
                       const ExecutionEnvironment& environment);
 
+  uint64_t PrefixOf(uint64_t hash) const { return (hash << used_bits_) >> shift_; }
   // Four of 16 bits, chosen by 11 bits of the hash that no directory of less than 2^45 slots uses.
   static uint64_t TagOf(uint64_t hash) { return kTags[(hash >> 8) & 2047]; }
   static const std::array<uint16_t, 2048> kTags;
@@ -113,6 +116,7 @@ class JoinTable {
 
   const JoinLayout& layout_;
   MemoryBudget* const budget_;
+  const int used_bits_;
   JoinForm form_ = JoinForm::kHash;
   std::unique_ptr<Arena> memory_;
   uint64_t row_count_ = 0;

@@ -152,11 +152,13 @@ struct JoinSpec {
 class JoinProbe {
  public:
   virtual ~JoinProbe() = default;
-  // The batch and context.arena stay as they are while is_pending(), which is then true.
+  // The batch and context.arena stay as they are while is_pending().
   virtual void Begin(const Batch& batch, EvalContext& context) = 0;
   virtual bool is_pending() const = 0;
   // A bounded piece of work; false: it gave no row.
   virtual bool Next(EvalContext& context, Batch* batch) = 0;
+  // There are no more batches for now. The last call comes before the probe is gone, but for errors.
+  virtual void Flush() {}
 };
 
 class JoinSink : public Sink {

@@ -108,20 +108,44 @@ void SortRowLayout::Write(const Vector* columns, RowSelection selection, char* c
   for (int c = 0; c < column_count(); ++c) WriteColumn(c, columns[c], selection, rows, arena);
 }
 
-char* SortRowLayout::Copy(const char* row, Arena& arena) const {
-  char* copy = static_cast<char*>(arena.Allocate(row_bytes_));
-  std::memcpy(copy, row, row_bytes_);
+template <typename Row, typename Visit>
+void SortRowLayout::ForEachLongString(Row* row, const Visit& visit) const {
   for (const Column& column : columns_) {
-    char* slot = copy + column.offset;
+    Row* slot = row + column.offset;
     // Null slots are zero: an empty string, or a numeric of the form kInt64.
-    if (IsStringType(column.type)) CopyString(slot, arena);
+    bool is_string = IsStringType(column.type);
     if (column.type == PENUMBRA_NUMERIC) {
       RowNumeric numeric;
       std::memcpy(&numeric, slot, sizeof(numeric));
-      if (numeric.form == NumericForm::kPayload) CopyString(slot, arena);
+      is_string = numeric.form == NumericForm::kPayload;
     }
+    if (!is_string) continue;
+    StringRef ref;
+    std::memcpy(static_cast<void*>(&ref), slot, 16);
+    if (!ref.is_inline()) visit(slot, ref);
   }
+}
+
+char* SortRowLayout::Copy(const char* row, Arena& arena) const {
+  char* copy = static_cast<char*>(arena.Allocate(row_bytes_));
+  std::memcpy(copy, row, row_bytes_);
+  ForEachLongString(copy, [&arena](char* slot, const StringRef&) { CopyString(slot, arena); });
   return copy;
+}
+
+void SortRowLayout::SaveStrings(const char* row, std::vector<char>* bytes) const {
+  ForEachLongString(row, [bytes](const char*, const StringRef& ref) {
+    bytes->insert(bytes->end(), ref.pointer, ref.pointer + ref.length);
+  });
+}
+
+const char* SortRowLayout::LoadStrings(char* row, const char* bytes, Arena& arena) const {
+  ForEachLongString(row, [&](char* slot, StringRef ref) {
+    ref.pointer = arena.CopyBytes(bytes, ref.length);
+    std::memcpy(slot, &ref, 16);
+    bytes += ref.length;
+  });
+  return bytes;
 }
 
 Vector SortRowLayout::ReadNumeric(int column, const char* const* rows, uint32_t count, Arena& arena) const {

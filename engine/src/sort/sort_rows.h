@@ -35,6 +35,9 @@ class SortRowLayout {
   void Write(const Vector* columns, RowSelection selection, char* const* rows, Arena& arena) const;
   // A copy of a row that points only into `arena`.
   char* Copy(const char* row, Arena& arena) const;
+  // The long strings of a row, appended to *bytes; and back, as GroupKeys'.
+  void SaveStrings(const char* row, std::vector<char>* bytes) const;
+  const char* LoadStrings(char* row, const char* bytes, Arena& arena) const;
   // A column of the rows, flat; strings point to where the rows' do. Without has_nulls none of the rows has one.
   Vector Read(int column, const char* const* rows, uint32_t count, Arena& arena, bool has_nulls = true) const;
 
@@ -52,6 +55,9 @@ class SortRowLayout {
     uint32_t offset;
     uint32_t width;
   };
+  // Calls visit(slot) for each slot that holds a StringRef past its inline bytes.
+  template <typename Row, typename Visit>
+  void ForEachLongString(Row* row, const Visit& visit) const;
   Vector ReadNumeric(int column, const char* const* rows, uint32_t count, Arena& arena) const;
   void WriteColumn(int column, const Vector& v, RowSelection selection, char* const* rows,
                    Arena& arena) const;

@@ -233,7 +233,8 @@ PenumbraAggregateCall Aggregate(PenumbraAggregate function, PenumbraType result,
 
 Output Run(const PlanBuilder& plan, const Input& input) {
   Output output{};
-  PenumbraExecOptions options{input.memory_bytes, input.threads, "/tmp"};
+  PenumbraExecOptions options{input.memory_bytes, input.threads, input.temporary_prefix,
+                              input.temporary_space};
   PenumbraExec* exec = penumbra_exec_create(plan.Finish(), &options);
   std::vector<ScanInput> scans = input.others;
   scans.push_back({plan.scan(), input.chunks, input.pushed});

@@ -107,6 +107,8 @@ struct Input {
   std::vector<ScanInput> others;
   int threads = 0;
   size_t memory_bytes = size_t{256} << 20;
+  PenumbraTemporarySpace* temporary_space = nullptr;
+  const char* temporary_prefix = "/tmp/penumbra_test";
 };
 
 struct Output {
