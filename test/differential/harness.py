@@ -165,8 +165,9 @@ class Harness:
         difference = answer_difference(expected, found, query)
         other_order = self.tally.other_order
         if difference and self._is_order_of_evaluation(expected, found, query):
-            self.tally.other_order = self.tally.other_order if count else other_order
-            return None
+            difference = None
+        if not count:
+            self.tally.other_order = other_order
         return difference
 
     def _is_order_of_evaluation(self, expected: Answer, found: Answer, query: Query) -> bool:

@@ -5,7 +5,7 @@ Every item of FROM has an alias and columns of known kinds, so expressions can b
 
 import dataclasses
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -190,7 +190,16 @@ class JoinQueryGenerator:
 
     def _conditions(self, weights: tuple[int, ...]) -> list[str]:
         count = self.choose.choices(range(len(weights)), weights)[0]
-        return [self.expressions.made("bool", 2) for _ in range(count)]
+        return [self._of_columns(lambda: self.expressions.made("bool", 2)) for _ in range(count)]
+
+    def _of_columns(self, make: Callable[[], str]) -> str:
+        """Mostly one that is not constant: the scope may lack the kinds that were picked."""
+        made = make()
+        for _ in range(5):
+            if any(column.sql in made for column in self.expressions.scope):
+                break
+            made = make()
+        return made
 
     # -- items of FROM -----------------------------------------------------------------------------
 
@@ -241,7 +250,7 @@ class JoinQueryGenerator:
         if where:
             body += " WHERE " + " AND ".join(where)
         if shape == "grouped":
-            keys = sum(1 for _, column in outputs if column.name.startswith("g"))
+            keys = sum(1 for _, column in outputs if column.name not in ("a1", "a2"))
             body += " GROUP BY " + ", ".join(str(i + 1) for i in range(keys))
             if self._is(0.2):
                 body += f" HAVING count(*) > {self.choose.choice(['1', '1', '(SELECT count(*) FROM j_tiny) / 6'])}"
@@ -258,7 +267,7 @@ class JoinQueryGenerator:
         """An aggregation without keys: a row in any case."""
         inner = self.table()
         with self._scope(list(inner.columns)):
-            outputs = [(self._exact_aggregate(name), ScopeColumn(name, "i8", name)) for name in ("a1", "a2")]
+            outputs = [(self._exact_aggregate(), ScopeColumn(name, "i8", name)) for name in ("a1", "a2")]
             where = self._conditions((50, 50))
             if outer:
                 where.append(self._equality([outer], [inner], is_plain=True))
@@ -266,7 +275,7 @@ class JoinQueryGenerator:
         body = f"SELECT {select} FROM {inner.sql}" + (f" WHERE {' AND '.join(where)}" if where else "")
         return body, Item("", tuple(column for _, column in outputs), 1, "")
 
-    def _exact_aggregate(self, _: str) -> str:
+    def _exact_aggregate(self) -> str:
         return self.choose.choice([
             "count(*)", f"count({self._made(self.choose.choice(KINDS), 0)})", f"sum({self._made('i4', 0)})",
             f"max({self._made('i8', 0)})", f"min({self.expressions.named('k')})",
@@ -274,26 +283,36 @@ class JoinQueryGenerator:
             f"count(DISTINCT {self._made('i4', 0)})",
         ])  # fmt: skip
 
+    def _named_output(self, kinds: tuple[str, ...], taken: set[str]) -> tuple[str, ScopeColumn]:
+        """A column under its own name, so that what joins by names finds it, or an expression."""
+        kind = self.choose.choice(kinds)
+        column = self.expressions.column_of(kind)
+        if column and column.name not in taken and self._is(0.6):
+            sql, name, is_written_differently = column.sql, column.name, column.is_written_differently
+        else:
+            name = next(f"c{i}" for i in range(1, 99) if f"c{i}" not in taken)
+            is_written_differently = kind in ORDERLESS_KINDS
+            sql = self.expressions.constant(kind) if self._is(0.2) else self._made(kind, 1)
+        taken.add(name)
+        return sql, ScopeColumn(name, kind, name, is_written_differently)
+
     def _group_outputs(self) -> list[tuple[str, ScopeColumn]]:
-        outputs = []
-        for i in range(self.choose.choices([1, 2], [70, 30])[0]):
-            kind = self.choose.choice([k for k in EXACT_KINDS])
-            outputs.append((self._made(kind, self.choose.choice([0, 0, 1])), ScopeColumn(f"g{i + 1}", kind, f"g{i + 1}")))
+        """Keys, then at most two aggregates, which are called a1 and a2."""
+        taken: set[str] = set()
+        outputs = [self._named_output(EXACT_KINDS, taken) for _ in range(self.choose.choices([1, 2], [60, 40])[0])]
         for i in range(self.choose.randint(0, 2)):
-            outputs.append((self._exact_aggregate(""), ScopeColumn(f"a{i + 1}", "i8", f"a{i + 1}")))
+            outputs.append((self._exact_aggregate(), ScopeColumn(f"a{i + 1}", "i8", f"a{i + 1}")))
         return outputs
 
     def _plain_outputs(self, shape: str) -> list[tuple[str, ScopeColumn]]:
+        taken: set[str] = set()
         outputs = []
-        if shape != "distinct" and self._is(0.8):
+        if shape != "distinct" and self._is(0.9):
+            taken.add("k")
             outputs.append((self.expressions.named("k"), ScopeColumn("k", "i4", "k")))
-        for i in range(self.choose.randint(1, 4)):
-            # Which of equal values DISTINCT shows depends on the order, so does a limit.
-            kind = self.choose.choice(EXACT_KINDS if shape in ("distinct", "limited") else KINDS)
-            name = f"c{i + 1}"
-            sql = self.expressions.constant(kind) if self._is(0.15) else self._made(kind, self.choose.choice([0, 1]))
-            outputs.append((sql, ScopeColumn(name, kind, name, kind in ORDERLESS_KINDS)))
-        return outputs
+        # Which of equal values DISTINCT shows depends on the order, so does a limit.
+        kinds = EXACT_KINDS if shape in ("distinct", "limited") else KINDS
+        return outputs + [self._named_output(kinds, taken) for _ in range(self.choose.randint(1, 5))]
 
     # -- conditions of joins -----------------------------------------------------------------------
 
@@ -315,14 +334,24 @@ class JoinQueryGenerator:
         left_kind, right_kind = self.choose.choice(known or pairs)
         depths = (0, 0) if self._is(0.6) else (1, self.choose.choice([0, 1]))
         with self._scope(left_columns):
-            a = self._made(left_kind, depths[0])
+            a = self._of_columns(lambda: self._made(left_kind, depths[0]))
         with self._scope(right_columns):
-            b = self._made(right_kind, depths[1])
+            b = self._of_columns(lambda: self._made(right_kind, depths[1]))
         return a, b, 5
 
     def _equality(self, left: list[Item], right: list[Item], is_plain: bool = False) -> str:
         a, b, _ = self._operands(left, right, is_plain)
         return f"{a} = {b}" if self._is(0.5) else f"{b} = {a}"
+
+    @staticmethod
+    def _selective_equality(left: list[Item], right: Item) -> str:
+        """Of the columns with the most values; what does not fit together is not joined."""
+        pairs = [(a, b) for item in left for a in item.columns for b in right.columns
+                 if a.kind == b.kind and a.kind != "iv"]  # fmt: skip
+        if not pairs:
+            return "1 = 2"
+        a, b = max(pairs, key=lambda pair: (pair[0].name == pair[1].name) * VALUES.get(pair[0].name, 200))
+        return f"{a.sql} = {b.sql}"
 
     def _join_conditions(self, left: list[Item], right: Item, pairs: float) -> tuple[list[str], float]:
         conditions = []
@@ -332,8 +361,7 @@ class JoinQueryGenerator:
             conditions.append(f"{a} {operator} {b}")
             pairs /= values if operator == "=" else 2
         if pairs > PAIRS_MAX:
-            item = self.choose.choice(left)
-            conditions.append(f"{item.key} = {right.key}")
+            conditions.append(self._selective_equality(left, right))
             pairs = min(pairs, PAIRS_MAX)
         with self._scope([c for item in (*left, right) for c in item.columns]):
             conditions += self._conditions((65, 30, 5))
@@ -366,7 +394,7 @@ class JoinQueryGenerator:
                 on, new_pairs = self._join_conditions(items, item, new_pairs)
             if join == "FULL JOIN":  # PostgreSQL has it for equalities only
                 on = [condition for condition in on if " = " in condition and condition[0] not in "(N"][:2]
-                on = on or [f"{items[0].key} = {item.key}"]
+                on = on or [self._selective_equality(items, item)]
             pairs = max(pairs, new_pairs)
             items.append(item)
             joined.append(Joined(join, item.sql, tuple(on), using))
@@ -530,6 +558,8 @@ class JoinQueryGenerator:
         number = pick(("i2", "i4", "i8", "f4", "f8", "num", "num", "i4"))
         of_floats = ROUNDED if number in ("f4", "f8") else EXACT
         amount = self._made(number, pick([0, 0, 1]))
+        if number == "f4":  # a sum of reals loses a digit of its six with each factor of ten in rows
+            amount = f"({amount})::double precision"
         ordered = pick([k for k in KINDS if k not in ("bool", "uuid", "iv")])
         of_equals = BY_VALUE if ordered in ORDERLESS_KINDS else EXACT
         made = pick([

@@ -8,9 +8,9 @@ from join_queries import JoinQueryGenerator
 from tables import READER
 
 FAILURES_SHOWN_MAX = 12
-ENGINE_SHARE_MIN = 0.5
+ENGINE_SHARE_MIN = 0.9
 # Of the queries that run in the engine, those that are one node.
-WHOLE_SHARE_MIN = 0.3
+WHOLE_SHARE_MIN = 0.4
 OTHER_ORDER_SHARE_MAX = 0.01
 # Name and value, and of how many queries one has it.
 SETTINGS = (

@@ -20,6 +20,7 @@
 #include "query/custom_path.h"
 #include "query/custom_scan.h"
 #include "query/names.h"
+#include "query/planning.h"
 #include "query/price.h"
 
 static Plan *plan_custom_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
@@ -203,6 +204,7 @@ plan_custom_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List
 			kept = lappend(kept, lfirst(lc));
 	}
 	/* Joins are remembered by the hundred and translated when one is the plan; see start() if this refuses. */
+	planning_current()->root = root;
 	if (!path->pipeline->is_checked)
 		(void) planned_check(path->pipeline);
 	path->pipeline->names = names_to_list();

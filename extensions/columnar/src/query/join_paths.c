@@ -89,6 +89,7 @@ examine_clause(PlannerInfo *root, RestrictInfo *rinfo)
 	clause->normalized = names_normalize(root, (Node *) rinfo->clause);
 	context = CurrentMemoryContext;
 	translation = translation_begin(NIL, NULL);
+	translation->conditional_depth++;	/* there may be no pairs */
 	foreach(lc, pull_var_clause(clause->normalized, PVC_RECURSE_AGGREGATES | PVC_RECURSE_PLACEHOLDERS))
 	{
 		PenumbraType type;

@@ -12,6 +12,7 @@
 
 #include "pg_compat.h"
 
+#include "nodes/nodeFuncs.h"
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
 #include "utils/guc.h"
@@ -69,6 +70,54 @@ planning_refuse(const char *reason)
 	refusal_count(reason);
 }
 
+/* Whether a subquery has one row at most. */
+static bool
+is_single_row(const Query *query)
+{
+	const Const *limit = (const Const *) query->limitCount;
+
+	if (limit != NULL && IsA(limit, Const) && !limit->constisnull && DatumGetInt64(limit->constvalue) == 1)
+		return true;
+	return query->hasAggs && query->groupClause == NIL && query->groupingSets == NIL &&
+		!query->hasTargetSRFs;
+}
+
+static bool
+can_param_fail(const Param *param)
+{
+	Planning   *planning = planning_current();
+	ListCell   *lc;
+
+	if (param->paramkind != PARAM_EXEC || planning == NULL)
+		return false;
+	for (PlannerInfo *root = planning->root; root != NULL; root = root->parent_root)
+	{
+		foreach(lc, root->init_plans)
+		{
+			const SubPlan *subplan = lfirst_node(SubPlan, lc);
+
+			if (list_member_int(subplan->setParam, param->paramid))
+			{
+				PlannerInfo *subroot = list_nth(root->glob->subroots, subplan->plan_id - 1);
+
+				return subplan->subLinkType != EXISTS_SUBLINK &&
+					subplan->subLinkType != ARRAY_SUBLINK && !is_single_row(subroot->parse);
+			}
+		}
+	}
+	return false;
+}
+
+bool
+planning_subquery_can_fail(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param))
+		return can_param_fail((Param *) node);
+	return expression_tree_walker(node, planning_subquery_can_fail, context);
+}
+
 static void
 penumbra_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 {
@@ -78,7 +127,10 @@ penumbra_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTb
 		previous_set_rel_pathlist_hook(root, rel, rti, rte);
 	if (paths_may_add_scan(rel, rte) && (planning = planning_current()) != NULL &&
 		planning->is_enabled)
+	{
+		planning->root = root;
 		paths_add_scan(root, rel, rte);
+	}
 }
 
 static void
@@ -91,7 +143,10 @@ penumbra_set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *o
 		previous_set_join_pathlist_hook(root, joinrel, outer_rel, inner_rel, join_type, extra);
 	planning = planning_current();
 	if (planning != NULL && planning->tables != NIL)
+	{
+		planning->root = root;
 		paths_add_join(root, joinrel, outer_rel, inner_rel, join_type, extra);
+	}
 }
 
 static void
@@ -105,7 +160,10 @@ penumbra_create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptIn
 	planning = planning_current();
 	if (planning != NULL && planning->is_enabled &&
 		(planning->tables != NIL || root->parent_root != NULL))
+	{
+		planning->root = root;
 		paths_add_upper(root, stage, input_rel, output_rel, extra);
+	}
 }
 
 static PlannedStmt *

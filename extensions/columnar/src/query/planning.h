@@ -30,6 +30,7 @@ extern int	penumbra_workers;
 typedef struct Planning
 {
 	bool		is_enabled;		/* Penumbra may be used */
+	PlannerInfo *root;			/* the query level that paths or a plan are made for */
 	List	   *tables;			/* of PlannedTable * */
 	HTAB	   *pipelines;		/* PlannedPipelines by relation; NULL: none yet */
 	List	   *clauses;		/* of JoinClause *: what the engine makes of conditions of joins */
@@ -45,6 +46,13 @@ typedef struct Planning
 
 /* Of the innermost planner() call; NULL outside of all. */
 extern Planning *planning_current(void);
+
+/*
+ * Whether the expression has a Param whose subquery may find more than one row,
+ * an error.  PostgreSQL runs it when a row asks for it, a node of ours when it
+ * starts, which must not be seen where no row needs to ask.
+ */
+extern bool planning_subquery_can_fail(Node *node, void *context);
 
 /* Remembers and counts why something is left to PostgreSQL. */
 extern void planning_refuse(const char *reason);

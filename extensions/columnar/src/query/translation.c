@@ -28,6 +28,7 @@
 #include "utils/uuid.h"
 
 #include "cache/cache.h"
+#include "query/planning.h"
 #include "query/translate_internal.h"
 
 /* The engine takes 200 levels of calls; casts that change nothing are levels here only. */
@@ -431,6 +432,9 @@ translate_shallow(Translation *translation, Node *node)
 		 * A constant lets the engine use zone maps and dictionaries.  What
 		 * CASE, COALESCE, AND or OR might skip must not fail before them.
 		 */
+		if (translation->conditional_depth > 0 && translation->runtime_values == NULL &&
+			planning_subquery_can_fail(node, NULL))
+			return translate_refuse(translation, "subquery that need not be evaluated");
 		if (translation->conditional_depth == 0 || IsA(node, Param) ||
 			IsA(node, SQLValueFunction))
 			return translate_runtime(translation, node);

@@ -102,6 +102,12 @@ SELECT same('SELECT max(x) FROM (SELECT k, (SELECT max(k) FROM small) AS x FROM 
 SELECT same('SELECT count(*), sum(k) FROM small a WHERE k > (SELECT avg(k) FROM big b WHERE b.few = a.few AND k > (SELECT min(k) FROM small))');
 SELECT same('SELECT count(*), sum(k) FROM small a WHERE k > (SELECT avg(k) FROM big b WHERE b.few = a.few
   AND k > (SELECT min(k) FROM small c WHERE c.few = a.few))');
+-- An InitPlan with two rows is an error only if a row asks for its value.
+SELECT same('SELECT count(*) FROM big WHERE CASE WHEN k > 0 THEN true ELSE k > (SELECT k FROM small) END');
+SELECT same('SELECT sum(coalesce(k, (SELECT k FROM small))) FROM big');
+SELECT same('SELECT count(*) FROM nothing a JOIN big b ON a.k = b.k AND a.k + b.k > (SELECT k FROM small)');
+SELECT same('SELECT count(*) FROM small a JOIN big b ON a.k = b.k AND a.k + b.k > (SELECT avg(k) FROM small)');
+SELECT same('SELECT count(*) FROM small a JOIN big b ON a.k = b.k HAVING count(*) > (SELECT k FROM small)');
 -- More sort keys than columns.
 SELECT same('SELECT k, k AS again FROM big ORDER BY k, 2 LIMIT 3');
 SELECT same('SELECT sum(s.k) FROM small a, (SELECT k, k AS again FROM big ORDER BY 1, 2) s');
