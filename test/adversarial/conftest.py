@@ -38,6 +38,9 @@ PERMITTED_INTERNAL_ERRORS = {
     r"could not open relation with OID \d+": "relation_open() of a forged OID; pg_prewarm and pgstattuple say so too",
     r"cache lookup failed for (type|function|relation|index|operator) \d+": "functions of pg_catalog with a forged OID",
     r"unsupported jsonb version number \d+": "jsonb_recv()",
+    "failed to find conversion function from unknown to text": "coalesce() and nullif() of values that are cast to unknown",
+    "cannot advance OID counter anymore": "pg_stop_making_pinned_objects(), which is for initdb",
+    r"(invalid|unrecognized) (INTERVAL|interval) typmod": "interval(interval, integer) with a forged modifier",
 }
 
 
