@@ -72,7 +72,7 @@ def postgresql(kind: Kind) -> Path:
              f"CFLAGS={kind.flags}"], building, environment)  # fmt: skip
         for target in ("all", "install"):
             for directory in (building, building / "contrib", building / "src/test/isolation"):
-                run(["make", "-s", "-C", str(directory), target], building, environment)
+                run(["make", "-s", f"-j{os.cpu_count()}", "-C", str(directory), target], building, environment)
         finished.touch()
     return prefix / "bin"
 
