@@ -76,6 +76,23 @@ With `FILTER`, `DISTINCT`, both or none; not with `ORDER BY` inside the call.
 |---|---|
 """
 
+JOINS = """
+## Joins and subqueries
+
+Whole queries run in one plan of the engine, from the scans to the result:
+
+| what | how |
+|---|---|
+| `INNER`, `LEFT`, `RIGHT`, `FULL`, `CROSS JOIN` | hash join by the equalities between the sides, of any types above: integers of all widths together, floats too; other conditions see the pairs that these found; without an equality every pair |
+| `EXISTS`, `IN (SELECT ...)`, `NOT EXISTS` | semi and anti joins |
+| `NOT IN (SELECT ...)` | anti join that knows of NULL |
+| `x < (SELECT agg(...) FROM ... WHERE column = outer.column)` | aggregation by the columns, joined; without an aggregate a second row is an error |
+| subqueries in `FROM`, views, `WITH` (not `MATERIALIZED`), `UNION ALL` | part of the plan |
+
+The rows of the smaller side filter the scan of the larger one, before its columns are decoded. Memory is bounded by
+`work_mem` times `hash_mem_multiplier`; past it both sides go to disk by partitions.
+"""
+
 REFUSED = """
 ## Known refusals
 
@@ -180,7 +197,7 @@ def page(lines: list[str]) -> str:
     for name, by_result in aggregates.items():
         names = ", ".join(f"`{n}`" for n in [name, *ALIASES.get(name, [])])
         text += f"| {names} | {shown_signatures(by_result, all_types)} |\n"
-    return text + REFUSED.format(reasons="\n".join(f"* {reason}" for reason in sorted(reasons)))
+    return text + JOINS + REFUSED.format(reasons="\n".join(f"* {reason}" for reason in sorted(reasons)))
 
 
 def main() -> int:
