@@ -42,7 +42,9 @@ Value KeyValue(PenumbraType type, uint32_t n) {
     }
     case PENUMBRA_FLOAT4:
     case PENUMBRA_FLOAT8: {
-      std::string text = n % 5 == 0 ? (way == 0 ? "-0" : "0") : n % 5 == 1 ? (way == 0 ? "nan" : "-nan") : number + ".5";
+      std::string text = number + ".5";
+      if (n % 5 == 0) text = way == 0 ? "-0" : "0";
+      if (n % 5 == 1) text = way == 0 ? "nan" : "-nan";
       const std::string shown = std::to_string(std::strtod(text.c_str(), nullptr));
       return {text, shown, n % 5 == 0 ? "zero" : n % 5 == 1 ? "nan" : shown};
     }
@@ -393,12 +395,34 @@ TEST(Join, ARowWithManyMatches) {
   }
 }
 
+// Pushed rows with more matches than a call may take stay with the engine, which wants no more of them meanwhile.
+TEST(Join, PushedRowsDoNotKeepTheCaller) {
+  const Table probe = Numbers(2000, 2000), build = Numbers(300000, 300000);
+  NumbersJoin join(PENUMBRA_JOIN_INNER);
+  const PenumbraExecOptions options{kEnoughMemory, 0, "/tmp/penumbra_test"};
+  PenumbraExec* exec = penumbra_exec_create(join.plan.Finish(), &options);
+  ASSERT_EQ(penumbra_exec_start(exec).code, PENUMBRA_OK);
+  PenumbraResult result{};
+  PenumbraStatus status{};
+  ASSERT_EQ(penumbra_exec_push_rows(exec, join.build, build.rows()).code, PENUMBRA_OK);
+  ASSERT_EQ(penumbra_exec_end_rows(exec, join.build).code, PENUMBRA_OK);
+  while (penumbra_exec_wanted_scan(exec) < 0) {
+    ASSERT_EQ(penumbra_exec_fetch(exec, &result, &status), PENUMBRA_FETCH_WAIT);
+  }
+  ASSERT_EQ(penumbra_exec_push_rows(exec, join.plan.scan(), probe.rows()).code, PENUMBRA_OK);
+  EXPECT_LT(penumbra_exec_wanted_scan(exec), 0);
+  EXPECT_EQ(penumbra_exec_end_rows(exec, join.plan.scan()).code, PENUMBRA_OK);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(penumbra_exec_fetch(exec, &result, &status), PENUMBRA_FETCH_ROWS);
+  penumbra_exec_destroy(exec);
+}
+
 // A partition of one key is joined in passes.
 TEST(Join, OneKeyPastTheBudget) {
   const Table probe = Numbers(20, 10), build = Numbers(30000, 30000);
-  for (auto [kind, count] : {std::pair{PENUMBRA_JOIN_INNER, 300000u}, {PENUMBRA_JOIN_SEMI, 10u}, {PENUMBRA_JOIN_ANTI, 10u},
-                             {PENUMBRA_JOIN_LEFT, 300010u}, {PENUMBRA_JOIN_FULL, 300010u},
-                             {PENUMBRA_JOIN_RIGHT_SEMI, 30000u}}) {
+  const std::map<PenumbraJoinKind, uint64_t> expected = {
+      {PENUMBRA_JOIN_INNER, 300000}, {PENUMBRA_JOIN_SEMI, 10},     {PENUMBRA_JOIN_ANTI, 10},
+      {PENUMBRA_JOIN_LEFT, 300010},  {PENUMBRA_JOIN_FULL, 300010}, {PENUMBRA_JOIN_RIGHT_SEMI, 30000}};
+  for (auto [kind, count] : expected) {
     NumbersJoin join(kind);
     const Output output = test::Run(join.plan, {{}, {&probe}, {{join.build, {}, {&build}}}, 0, kNoMemory});
     ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
@@ -478,7 +502,8 @@ TEST(Join, ConditionsSeeOnlyWhatPassedBefore) {
     const PenumbraOperator build_scan = plan.Scan();
     const PenumbraExpr zero = plan.Constant(PENUMBRA_INT4, "0"), divisor = plan.PairColumn(plan.scan(), build_scan, 3);
     const PenumbraExpr guard = plan.Call(PENUMBRA_FN_NE, PENUMBRA_BOOL, {divisor, zero});
-    const PenumbraExpr division = plan.Call(PENUMBRA_FN_DIV, PENUMBRA_INT4, {plan.Constant(PENUMBRA_INT4, "7"), divisor});
+    const PenumbraExpr seven = plan.Constant(PENUMBRA_INT4, "7");
+    const PenumbraExpr division = plan.Call(PENUMBRA_FN_DIV, PENUMBRA_INT4, {seven, divisor});
     const PenumbraExpr fails = plan.Call(PENUMBRA_FN_GT, PENUMBRA_BOOL, {division, zero});
     plan.Join(plan.scan(), build_scan, PENUMBRA_JOIN_INNER,
               {{plan.ColumnOf(plan.scan(), 0), plan.ColumnOf(build_scan, 0), false}},
@@ -496,12 +521,14 @@ TEST(Join, WrongOnesAreRefused) {
   auto refusal = [&](const PenumbraJoin& join, PenumbraOperator left, PenumbraOperator right) -> std::string {
     return penumbra_plan_add_join(plan.plan(), left, right, &join) < 0 ? plan.reason() : "";
   };
-  const PenumbraJoinKey mixed = {number, rest, false}, key = {number, other, false}, equal_nulls = {number, other, true};
+  const PenumbraJoinKey mixed = {number, rest, false}, key = {number, other, false};
+  const PenumbraJoinKey equal_nulls = {number, other, true};
   EXPECT_EQ(refusal({PENUMBRA_JOIN_INNER, false, &mixed, 1}, probe, build), "a join key of two types");
   EXPECT_EQ(refusal({PENUMBRA_JOIN_INNER, false, &key, 1}, probe, probe), "an input that another operator has");
   EXPECT_EQ(refusal({PENUMBRA_JOIN_INNER, false, &key, 1}, probe, 9), "an input that does not exist");
   EXPECT_EQ(refusal({static_cast<PenumbraJoinKind>(77), false, &key, 1}, probe, build), "a join of an unknown kind");
-  EXPECT_EQ(refusal({PENUMBRA_JOIN_SEMI, true, &key, 1}, probe, build), "a null-aware join that is not of one key alone");
+  EXPECT_EQ(refusal({PENUMBRA_JOIN_SEMI, true, &key, 1}, probe, build),
+            "a null-aware join that is not of one key alone");
   EXPECT_EQ(refusal({PENUMBRA_JOIN_ANTI, true, &equal_nulls, 1}, probe, build),
             "a null-aware join that is not of one key alone");
   EXPECT_EQ(refusal({PENUMBRA_JOIN_INNER, false, &key, 1, &number, 1}, probe, build),

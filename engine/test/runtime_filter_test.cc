@@ -122,7 +122,8 @@ TEST(RuntimeFilter, BitmapsAreExact) {
   const Table first = MakeTable(20000), second = MakeTable(20000, 1, 20000), build = MakeTable(100, 30);
   const Chunk chunk(first), far(second);
   for (bool is_pushed : {false, true}) {
-    const Dropped dropped = is_pushed ? RunJoin({}, {&first, &second}, build, 0) : RunJoin({&chunk, &far}, {}, build, 0);
+    const Dropped dropped =
+        is_pushed ? RunJoin({}, {&first, &second}, build, 0) : RunJoin({&chunk, &far}, {}, build, 0);
     EXPECT_EQ(dropped.rows_out, 100u);
     EXPECT_EQ(dropped.probed, 100u);
     EXPECT_EQ(dropped.filtered, 39900u);

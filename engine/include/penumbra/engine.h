@@ -160,10 +160,10 @@ typedef struct PenumbraJoinKey {
 
 typedef struct PenumbraJoin {
   PenumbraJoinKind kind;
-  bool is_null_aware; /* ANTI: x NOT IN (...), MARK: the value of x IN (...), which can be NULL. One key, no condition */
+  bool is_null_aware; /* ANTI: x NOT IN (...), MARK: the value of x IN (...), which can be NULL. One key alone */
   const PenumbraJoinKey *keys;
   int key_count; /* 0: every pair is looked at */
-  /* Boolean, over pairs (penumbra_plan_pair_column): they see the pairs that passed the keys and the conditions before. */
+  /* Boolean, over pairs (penumbra_plan_pair_column): they see those that passed the keys and the conditions before. */
   const PenumbraExpr *conditions;
   int condition_count;
 } PenumbraJoin;
@@ -265,7 +265,7 @@ typedef struct PenumbraOperatorStats {
   uint64_t memory_peak_bytes;
   uint64_t spilled_bytes;
   uint64_t groups;      /* of an aggregation */
-  const char *join_table; /* of a join: "bitmap", "direct array", "hash table", "nested loop"; NULL: not built, or no join */
+  const char *join_table; /* of a join: "bitmap", "direct array", "hash table", "nested loop"; NULL: not built yet */
   uint64_t build_rows;    /* of a join; rows_in are the probe's */
   uint64_t filtered_rows; /* of a join: rows that the scans of its probe side dropped by its runtime filters */
 } PenumbraOperatorStats;

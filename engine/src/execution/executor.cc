@@ -414,7 +414,8 @@ void Executor::AdvanceLocked() {
 
 PenumbraOperator Executor::WantedScan() const {
   std::lock_guard lock(mutex_);
-  return is_started_ && !error_.has_value() && ExpectsRowsLocked() ? pipeline_->spec().source : -1;
+  const bool wants_rows = is_started_ && !error_.has_value() && ExpectsRowsLocked() && pushed_.empty();
+  return wants_rows ? pipeline_->spec().source : -1;
 }
 
 void Executor::PushRows(PenumbraOperator scan, const Rows& rows) {
@@ -429,11 +430,34 @@ void Executor::PushRows(PenumbraOperator scan, const Rows& rows) {
     if (caller_.pipeline == nullptr && !JoinLocked(&caller_, true)) return;
   }
   OpenCursor(&caller_);
-  for (uint32_t begin = 0; begin < rows.row_count(); begin += kVectorRows) {
-    uint32_t count = std::min(kVectorRows, rows.row_count() - begin);
-    caller_.cursor->Push(rows, begin, count);
-    while (caller_.cursor->has_input()) RunPushedRows();
+  if (!caller_.pipeline->has_joins()) {
+    for (uint32_t begin = 0; begin < rows.row_count(); begin += kVectorRows) {
+      caller_.cursor->Push(rows, begin, std::min(kVectorRows, rows.row_count() - begin));
+      RunPushedRows();
+    }
+    return;
   }
+  // A join may make more of them than a call may take: the rest is for Fetch().
+  pushed_.push_back(rows);
+  const auto begun = Clock::now();
+  while (FeedPushedRows() && Clock::now() - begun < kPieceTime) RunPushedRows();
+}
+
+// Gives the caller's cursor the next of the rows handed in, when it has done with those before; false: none is left.
+bool Executor::FeedPushedRows() {
+  if (caller_.cursor->has_input()) return true;
+  while (!pushed_.empty()) {
+    const Rows& rows = pushed_.front();
+    if (pushed_begin_ < rows.row_count()) {
+      const uint32_t count = std::min(kVectorRows, rows.row_count() - pushed_begin_);
+      caller_.cursor->Push(rows, pushed_begin_, count);
+      pushed_begin_ += count;
+      return true;
+    }
+    pushed_.pop_front();
+    pushed_begin_ = 0;
+  }
+  return false;
 }
 
 void Executor::RunPushedRows() {
@@ -479,6 +503,7 @@ Executor::Piece Executor::RunPiece() {
     }
   }
   OpenCursor(&caller_);
+  FeedPushedRows();
   PipelineCursor::Progress progress = Step(&caller_);
   if (progress == PipelineCursor::Progress::kRows && caller_.sink == nullptr) {
     fetched_ = std::move(caller_.batch);

@@ -94,6 +94,7 @@ class Executor {
   PipelineCursor::Progress Step(Worker* worker);
   PipelineCursor::Progress StepIntoSink(Worker* worker);
   PipelineCursor::Progress StepIntoBatch(Worker* worker);
+  bool FeedPushedRows();
   void RunPushedRows();
   void ConsumeBatch(Worker* worker, const Batch& batch, EvalContext& context);
   void Leave(Worker* worker, bool is_caller);
@@ -116,6 +117,9 @@ class Executor {
   std::vector<std::unique_ptr<Scan>> scans_;  // by operator; null: another kind
   ResultQueue queue_;
   Worker caller_;
+  // Copies of rows handed in that the caller's cursor has not done with, and where it is in the first.
+  std::deque<Rows> pushed_;
+  uint32_t pushed_begin_ = 0;
   std::unique_ptr<ResultBatch> fetched_;
   bool is_started_ = false;
 

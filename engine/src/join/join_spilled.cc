@@ -1,6 +1,6 @@
-// The join of what was spilled. A row of either side is in the partition of its keys' hash, so partitions are joined one
-// by one; a reader holds no more build rows than its share of the budget. A partition that has more, be it of one key,
-// takes several passes, each with the next part of the build rows and all probe rows again: what a probe row has
+// The join of what was spilled. A row of either side is in the partition of its keys' hash, so partitions are joined
+// one by one; a reader holds no more build rows than its share of the budget. A partition that has more, be it of one
+// key, takes several passes, each with the next part of the build rows and all probe rows again: what a probe row has
 // matched so far is kept as a bit, and the last pass gives those that matched, or did not.
 #include <algorithm>
 

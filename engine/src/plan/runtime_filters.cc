@@ -14,7 +14,7 @@
 // * An aggregation's key: the rows of a group have equal keys, and are dropped together.
 // * Never through a sort with limit or offset: other rows would take the places.
 //
-// An error that a row dropped early would have raised in between is not raised, as if the filter had been written below.
+// An error that a row dropped early would have raised in between is not raised, as if the filter stood below it.
 #include "plan/passes.h"
 
 namespace penumbra {
