@@ -71,7 +71,9 @@ encode_stripped(bool is_negative, int weight, int dscale, const int16 *digits, i
 	char	   *place;
 	Datum		result = encode_header(is_negative, weight, dscale, bytes, bytes, &place);
 
-	memcpy(place, digits, bytes);
+	/* memcpy() may not be given NULL, which zero's digits are */
+	if (bytes > 0)
+		memcpy(place, digits, bytes);
 	return result;
 }
 
