@@ -381,6 +381,11 @@ explain_operator(const PenumbraOperatorStats *operator, ExplainState *es)
 			appendStringInfo(es->str, " time=%.3f ms", operator->time_ns / 1e6);
 		if (operator->groups > 0)
 			appendStringInfo(es->str, " groups=" UINT64_FORMAT, operator->groups);
+		if (operator->join_table != NULL)
+			appendStringInfo(es->str, " table=\"%s\" built of=" UINT64_FORMAT, operator->join_table,
+							 operator->build_rows);
+		if (operator->filtered_rows > 0)
+			appendStringInfo(es->str, " filtered in scans=" UINT64_FORMAT, operator->filtered_rows);
 		if (operator->spilled_bytes > 0)
 			appendStringInfo(es->str, " spilled=" UINT64_FORMAT "kB",
 							 (operator->spilled_bytes + 1023) / 1024);
@@ -394,6 +399,12 @@ explain_operator(const PenumbraOperatorStats *operator, ExplainState *es)
 		if (es->timing)
 			ExplainPropertyFloat("Time", "ms", operator->time_ns / 1e6, 3, es);
 		ExplainPropertyUInteger("Groups", NULL, operator->groups, es);
+		if (operator->join_table != NULL)
+		{
+			ExplainPropertyText("Join Table", operator->join_table, es);
+			ExplainPropertyUInteger("Build Rows", NULL, operator->build_rows, es);
+			ExplainPropertyUInteger("Rows Filtered In Scans", NULL, operator->filtered_rows, es);
+		}
 		ExplainPropertyUInteger("Spilled", "kB", (operator->spilled_bytes + 1023) / 1024, es);
 	}
 	ExplainCloseGroup("Operator", NULL, true, es);

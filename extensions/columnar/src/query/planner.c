@@ -181,6 +181,9 @@ penumbra_planner(COMPAT_PLANNER_PARAMETERS)
 	error_context_stack = mark.previous;
 	if (penumbra_mode == MODE_REQUIRE)
 		require_check_plan(stmt, &planning);
+	/* What was refused on the way to a plan that is all ours is of no interest. */
+	if (planning.reason != NULL && require_plan_is_penumbra(stmt))
+		planning.reason = NULL;
 	explain_note_planning(planning.reason, planning.reason != NULL &&
 						  require_plan_uses_penumbra(stmt));
 	return stmt;

@@ -133,6 +133,16 @@ require_plan_uses_penumbra(PlannedStmt *stmt)
 	return examine_stmt(stmt).uses_penumbra;
 }
 
+bool
+require_plan_is_penumbra(PlannedStmt *stmt)
+{
+	Plan	   *top = stmt->planTree;
+
+	while (IsA(top, Limit))
+		top = top->lefttree;
+	return custom_plan_is_ours(top);
+}
+
 void
 require_check_plan(PlannedStmt *stmt, const Planning *planning)
 {
