@@ -258,6 +258,7 @@ TEST(Sort, SeveralKeysInAnyForm) {
 TEST(Sort, OneColumnAsSeveralKeys) {
   Random random(11);
   std::vector<SinkColumn> table{RandomColumn(PENUMBRA_INT4, 3000, 0, 5, random)};
+  AddRowNumbers(&table, 3000);
   const std::vector<KeyOrder> keys(9, KeyOrder{0, false, false});
   CheckSort(table, keys, -1, 0, 2, kVectorRows, kFlat);
   CheckSort(table, keys, 10, 3, 2, kVectorRows, kFlat);
