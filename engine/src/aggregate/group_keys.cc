@@ -406,13 +406,22 @@ void GroupKeys::HashImages(uint32_t count, char* images) const {
   }
 }
 
+template <typename T>
+int64_t LoadInteger(const char* bytes) {
+  T value;
+  std::memcpy(&value, bytes, sizeof(T));
+  return value;
+}
+
+// Copies of constant size: one of variable size is a call.
 int64_t GroupKeys::Integer(const char* image, int key) const {
   const Slot& slot = slots_[key];
-  int64_t value = 0;
-  std::memcpy(&value, image + slot.offset, slot.width);
-  // A boolean is 0 or 1: its sign is not in its byte.
-  const uint32_t unused_bits = 64 - 8 * slot.width;
-  return static_cast<int64_t>(static_cast<uint64_t>(value) << unused_bits) >> unused_bits;
+  switch (slot.width) {
+    case 1: return LoadInteger<int8_t>(image + slot.offset);
+    case 2: return LoadInteger<int16_t>(image + slot.offset);
+    case 4: return LoadInteger<int32_t>(image + slot.offset);
+    default: return LoadInteger<int64_t>(image + slot.offset);
+  }
 }
 
 void GroupKeys::OwnStrings(char* image, Arena& arena) const {

@@ -140,7 +140,7 @@ require_plan_is_penumbra(PlannedStmt *stmt)
 
 	while (IsA(top, Limit))
 		top = top->lefttree;
-	return custom_plan_is_ours(top);
+	return custom_plan_is_ours(top) && top->qual == NIL;
 }
 
 void
