@@ -247,19 +247,10 @@ joined_rows(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, const
 
 /* ---------------------------------------------------------------- pairs */
 
-/*
- * The cheaper of the pipeline that is remembered of the join relation and a
- * new one is the one to remember.  How many rows come out does not depend on
- * it: the higher estimate is of the pair that knows more.
- */
-static PlannedPipeline *
-cheaper(PlannedPipeline *best, PlannedPipeline *planned)
+static Cost
+cost_of(const PlannedPipeline *planned)
 {
-	if (best == NULL)
-		return planned;
-	best->rows = planned->rows = Max(best->rows, planned->rows);
-	return planned->startup_cost + planned->run_cost < best->startup_cost + best->run_cost
-		? planned : best;
+	return planned->startup_cost + planned->run_cost;
 }
 
 static List *
@@ -273,45 +264,68 @@ plain_clauses(List *restrictinfos)
 	return clauses;
 }
 
-static PlannedPipeline *
-make_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, RelOptInfo *build_rel,
-		  PenumbraJoinKind kind, JoinType join_type, List *restrictinfos)
+/* The stages of a join; false: a condition is not for the engine. */
+static bool
+add_stages(PlannerInfo *root, RelOptInfo *joinrel, PlannedPipeline *planned,
+		   const PlannedPipeline *build, PenumbraJoinKind kind, const JoinClauses *clauses)
 {
-	const PlannedPipeline *build = planned_of_rel(root, build_rel);
-	PlannedPipeline *planned;
-	PipelineStage *stage;
-	JoinClauses clauses;
-	double		pairs;
-	double		rows;
+	PipelineStage *stage = pipeline_add_stage(planned->pipeline, PIPELINE_JOIN, NIL);
 	ListCell   *lc;
 
-	if (!sort_clauses(root, joinrel, probe_rel, build_rel, join_type, restrictinfos, &clauses))
-		return NULL;
-	planned = planned_copy_of_rel(root, probe_rel);
-	rows = joined_rows(root, joinrel, probe_rel, planned, build_rel, build, kind, restrictinfos);
-	pairs = clauses.keys == NIL ? planned->rows * build->rows : Max(rows, planned->rows);
-	stage = pipeline_add_stage(planned->pipeline, PIPELINE_JOIN, NIL);
 	stage->inputs = lappend(stage->inputs, build->pipeline->top);
 	stage->join_kind = kind;
-	stage->join_keys = clauses.keys;
-	stage->exprs = planned_ordered_clauses(root, clauses.conditions);
+	stage->join_keys = clauses->keys;
+	stage->exprs = planned_ordered_clauses(root, clauses->conditions);
 	planned->pipeline->has_barrier |= build->pipeline->has_barrier;
 	planned->before_sort = NULL;
-	price_join(planned, build, list_length(clauses.keys),
-			  planned_count_columns(build_rel->reltarget->exprs),
-			  list_length(clauses.conditions), pairs, rows);
+	if (clauses->filters != NIL)
+		planned_add_filters(root, planned->pipeline, clauses->filters);
+	foreach(lc, clauses->subplans)
+	{
+		if (!planned_apply_subplans(root, planned, lfirst(lc), planned->rows))
+			return false;
+	}
+	return planned_add_placeholders(root, joinrel, planned);
+}
+
+/*
+ * Puts the join of the pair into *best if that is cheaper.  Hundreds are priced
+ * for one that is made.  How many rows come out does not depend on the pair:
+ * the higher estimate is of the one that knows more.  False: refused.
+ */
+static bool
+consider_pair(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, RelOptInfo *build_rel,
+			  PenumbraJoinKind kind, JoinType join_type, List *restrictinfos,
+			  PlannedPipeline **best)
+{
+	const PlannedPipeline *probe = planned_of_rel(root, probe_rel);
+	const PlannedPipeline *build = planned_of_rel(root, build_rel);
+	PlannedPipeline joined = *probe;
+	PlannedPipeline *planned;
+	JoinClauses clauses;
+	double		rows;
+
+	if (!sort_clauses(root, joinrel, probe_rel, build_rel, join_type, restrictinfos, &clauses))
+		return false;
+	rows = joined_rows(root, joinrel, probe_rel, probe, build_rel, build, kind, restrictinfos);
+	if (*best != NULL)
+		(*best)->rows = rows = Max((*best)->rows, rows);
+	price_join(&joined, build, list_length(clauses.keys),
+			  list_length(build_rel->reltarget->exprs), list_length(clauses.conditions),
+			  clauses.keys == NIL ? probe->rows * build->rows : Max(rows, probe->rows), rows);
 	if (clauses.filters != NIL)
-	{
-		planned_add_filters(root, planned->pipeline, clauses.filters);
-		price_filter(planned, planned_count_columns(plain_clauses(clauses.filters)),
-					rows);
-	}
-	foreach(lc, clauses.subplans)
-	{
-		if (!planned_apply_subplans(root, planned, lfirst(lc), rows))
-			return NULL;
-	}
-	return planned_add_placeholders(root, joinrel, planned) ? planned : NULL;
+		price_filter(&joined, planned_count_columns(plain_clauses(clauses.filters)), rows);
+	/* Conditions with subqueries only add to it. */
+	if (*best != NULL && cost_of(&joined) >= cost_of(*best))
+		return true;
+	planned = palloc(sizeof(PlannedPipeline));
+	*planned = joined;
+	planned->pipeline = pipeline_copy(probe->pipeline);
+	if (!add_stages(root, joinrel, planned, build, kind, &clauses))
+		return false;
+	if (*best == NULL || cost_of(planned) < cost_of(*best))
+		*best = planned;
+	return true;
 }
 
 /* A path for the join alone, without what the query does with it. */
@@ -351,6 +365,7 @@ paths_add_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel,
 {
 	PlannedPipeline *best;
 	PlannedPipeline *first;
+	const Path *rival;
 
 	if (!is_for_us(root, joinrel) || planned_of_rel(root, outer_rel) == NULL ||
 		planned_of_rel(root, inner_rel) == NULL)
@@ -359,7 +374,6 @@ paths_add_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel,
 	for (int turned = 0; turned < 2; turned++)
 	{
 		PenumbraJoinKind kind;
-		PlannedPipeline *planned;
 
 		switch (join_type)
 		{
@@ -386,16 +400,18 @@ paths_add_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel,
 		}
 		if (turned && join_type != JOIN_SEMI && join_type != JOIN_ANTI)
 			break;
-		planned = make_join(root, joinrel, turned ? inner_rel : outer_rel,
-							turned ? outer_rel : inner_rel, kind, join_type,
-							extra->restrictlist);
-		if (planned == NULL)
+		if (!consider_pair(root, joinrel, turned ? inner_rel : outer_rel,
+						   turned ? outer_rel : inner_rel, kind, join_type,
+						   extra->restrictlist, &best))
 			return;
-		best = cheaper(best, planned);
 	}
 	if (best != first)
 		planned_remember(joinrel, best);
 	/* The search may have added something that seems to cost less. */
-	if (best != first || !custom_path_is_ours(linitial(joinrel->pathlist)))
+	rival = linitial(joinrel->pathlist);
+	if (best != first || (!custom_path_is_ours(rival) && rival->total_cost != best->rival_cost))
+	{
+		best->rival_cost = rival->total_cost;
 		offer(root, joinrel, best);
+	}
 }

@@ -49,6 +49,7 @@ typedef struct PlannedPipeline
 	Cost		startup_cost;	/* until the first row can leave */
 	Cost		run_cost;		/* from then on, emission aside */
 	struct PlannedPipeline *before_sort;	/* a sort's input */
+	Cost		rival_cost;		/* of a join: of PostgreSQL's path when ours was offered last */
 } PlannedPipeline;
 
 /* A path of ours. */
