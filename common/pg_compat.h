@@ -32,6 +32,7 @@
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
+#include "optimizer/geqo.h"
 #include "optimizer/optimizer.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
@@ -362,6 +363,18 @@ compat_prune_page(Relation rel, Buffer buffer)
 	Query *query, const char *query_string, int cursor_options, ParamListInfo params, ExplainState *es
 #define COMPAT_PLANNER_ARGUMENTS query, query_string, cursor_options, params, es
 #endif
+
+/* Whether the genetic search plans the joins of this level; 19 keeps what it knows elsewhere. */
+static inline bool
+compat_is_genetic_search(PlannerInfo *root)
+{
+#if PG_VERSION_NUM < 190000
+	return root->join_search_private != NULL;
+#else
+	/* it has no number before it ran for the first time */
+	return Geqo_planner_extension_id >= 0 && GetGeqoPrivateData(root) != NULL;
+#endif
+}
 
 /* 19 names what removes duplicates of sorted rows as the plan's node; it was another path's name. */
 #if PG_VERSION_NUM < 190000

@@ -56,7 +56,7 @@ def _workload_options(size_name: str, size_type: click.ParamType, help_text: str
 @bench.command("tpch")
 @_workload_options("scale", click.FloatRange(min=0.001), "Scale factor (default 1).")
 def bench_tpch(size: float | None, runs: int, with_duckdb: bool, keep: bool) -> None:
-    """TPC-H tables, queries over one table each."""
+    """TPC-H: the 22 queries of the standard, and queries over one table each."""
     _run_workload("tpch", size, runs, with_duckdb, keep)
 
 

@@ -12,6 +12,8 @@
  */
 #include "postgres.h"
 
+#include "pg_compat.h"
+
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
@@ -352,7 +354,7 @@ static bool
 is_for_us(PlannerInfo *root, RelOptInfo *joinrel)
 {
 	/* The genetic search frees its join relations, and with them whatever is remembered of them. */
-	return joinrel->reloptkind == RELOPT_JOINREL && root->join_search_private == NULL &&
+	return joinrel->reloptkind == RELOPT_JOINREL && !compat_is_genetic_search(root) &&
 		root->rowMarks == NIL &&
 		bms_is_empty(joinrel->lateral_relids) && joinrel->pathlist != NIL &&
 		!IS_DUMMY_REL(joinrel) &&
