@@ -182,6 +182,7 @@ needs_input_walker(Node *node, void *context)
 	{
 		case T_Var:
 		case T_PlaceHolderVar:
+		case T_NamedArgExpr:	/* a placeholder */
 		case T_Aggref:
 		case T_GroupingFunc:
 		case T_WindowFunc:
