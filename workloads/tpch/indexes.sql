@@ -6,3 +6,7 @@ ALTER TABLE part ADD PRIMARY KEY (p_partkey);
 ALTER TABLE partsupp ADD PRIMARY KEY (ps_partkey, ps_suppkey);
 ALTER TABLE orders ADD PRIMARY KEY (o_orderkey);
 ALTER TABLE lineitem ADD PRIMARY KEY (l_orderkey, l_linenumber);
+-- Foreign keys: without these PostgreSQL's plans of Q17 and Q20 take hours.
+CREATE INDEX ON lineitem (l_partkey, l_suppkey);
+CREATE INDEX ON orders (o_custkey);
+CREATE INDEX ON partsupp (ps_suppkey);
