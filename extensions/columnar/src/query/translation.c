@@ -306,6 +306,29 @@ translate_typmod(Translation *translation, const FunctionMapping *mapping, List 
 	return translate_call(translation, mapping->function, result, args, 3);
 }
 
+/* Text without a collation to compare it by, as UNION of different ones gives it, is an error of PostgreSQL's. */
+static bool
+has_collation(Translation *translation, Oid collation, Node *expr)
+{
+	if (OidIsValid(collation) || !OidIsValid(get_typcollation(exprType(expr))))
+		return true;
+	translation->reason = "indeterminate collation";
+	return false;
+}
+
+static bool
+have_collation(Translation *translation, Oid collation, List *exprs)
+{
+	ListCell   *lc;
+
+	foreach(lc, exprs)
+	{
+		if (!has_collation(translation, collation, lfirst(lc)))
+			return false;
+	}
+	return true;
+}
+
 /* Brings arguments of dates and timestamps mixed to one type. */
 static bool
 cast_args(Translation *translation, PenumbraFunction function, PenumbraType type,
@@ -337,6 +360,9 @@ translate_function(Translation *translation, Oid function_oid, Oid result_oid, O
 								psprintf("function %s", format_procedure(function_oid)));
 	if (!translate_type(result_oid, &result))
 		return translate_refuse(translation, psprintf("type %s", format_type_be(result_oid)));
+	if (mapping->shape != SHAPE_ANY_COLLATION && mapping->shape != SHAPE_FIRST_ARGUMENT &&
+		!have_collation(translation, collation, nodes))
+		return -1;
 	if (mapping->shape != SHAPE_ANY_COLLATION &&
 		!translate_collation(translation, mapping->function, collation, &engine_collation))
 		return -1;
@@ -534,8 +560,9 @@ translate_aggref(Translation *translation, Aggref *aggref, PenumbraAggregateCall
 		return false;
 	foreach(lc, aggref->args)
 	{
-		PenumbraExpr argument = translate_expr(translation,
-											   (Node *) lfirst_node(TargetEntry, lc)->expr);
+		Node	   *node = (Node *) lfirst_node(TargetEntry, lc)->expr;
+		PenumbraExpr argument = has_collation(translation, aggref->inputcollid, node)
+			? translate_expr(translation, node) : -1;
 
 		if (argument < 0)
 			return false;
@@ -565,7 +592,8 @@ add_aggregation(Translation *translation, PipelineStage *stage)
 		return false;
 	foreach(lc, stage->exprs)
 	{
-		if (!translate_check_equality(translation, exprCollation(lfirst(lc))))
+		if (!has_collation(translation, exprCollation(lfirst(lc)), lfirst(lc)) ||
+			!translate_check_equality(translation, exprCollation(lfirst(lc))))
 			return false;
 	}
 	foreach(lc, stage->aggrefs)
@@ -638,7 +666,8 @@ add_sort(Translation *translation, PipelineStage *stage)
 		int			flags = list_nth_int(stage->sort_flags, i);
 		PenumbraCollation *collation;
 
-		if (!translate_collation(translation, PENUMBRA_FN_LT, exprCollation(lfirst(lc)),
+		if (!has_collation(translation, exprCollation(lfirst(lc)), lfirst(lc)) ||
+			!translate_collation(translation, PENUMBRA_FN_LT, exprCollation(lfirst(lc)),
 								 &collation))
 			return false;
 		keys[i].collation = collation;
@@ -726,7 +755,8 @@ add_join(Translation *translation, PipelineStage *stage)
 		translation->current = build;
 		translation->inputs = build_inputs;
 		key->build = key->probe < 0 ? -1 : translate_expr(translation, lsecond(clause->args));
-		if (key->build < 0 || !translate_check_equality(translation, clause->inputcollid) ||
+		if (key->build < 0 || !have_collation(translation, clause->inputcollid, clause->args) ||
+			!translate_check_equality(translation, clause->inputcollid) ||
 			!match_types(translation, key))
 			return false;
 	}
