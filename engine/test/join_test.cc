@@ -526,7 +526,7 @@ TEST(Join, WrongOnesAreRefused) {
   EXPECT_EQ(refusal({PENUMBRA_JOIN_INNER, false, &mixed, 1}, probe, build), "a join key of two types");
   EXPECT_EQ(refusal({PENUMBRA_JOIN_INNER, false, &key, 1}, probe, probe), "an input that another operator has");
   EXPECT_EQ(refusal({PENUMBRA_JOIN_INNER, false, &key, 1}, probe, 9), "an input that does not exist");
-  EXPECT_EQ(refusal({static_cast<PenumbraJoinKind>(77), false, &key, 1}, probe, build), "a join of an unknown kind");
+  EXPECT_EQ(refusal({static_cast<PenumbraJoinKind>(12), false, &key, 1}, probe, build), "a join of an unknown kind");
   EXPECT_EQ(refusal({PENUMBRA_JOIN_SEMI, true, &key, 1}, probe, build),
             "a null-aware join that is not of one key alone");
   EXPECT_EQ(refusal({PENUMBRA_JOIN_ANTI, true, &equal_nulls, 1}, probe, build),
