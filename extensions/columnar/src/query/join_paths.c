@@ -55,16 +55,11 @@ typedef struct JoinClauses
 static bool
 is_key(Translation *translation, OpExpr *clause)
 {
-	const FunctionMapping *mapping;
 	PenumbraType left;
 	PenumbraType right;
 	PenumbraType wide;
 
-	if (!IsA(clause, OpExpr) || list_length(clause->args) != 2 ||
-		!OidIsValid(get_commutator(clause->opno)))
-		return false;
-	mapping = function_map_lookup(clause->opfuncid);
-	return mapping != NULL && mapping->function == PENUMBRA_FN_EQ && mapping->shape == SHAPE_PLAIN &&
+	return translate_is_equality((Node *) clause) && OidIsValid(get_commutator(clause->opno)) &&
 		translate_type(exprType(linitial(clause->args)), &left) &&
 		translate_type(exprType(lsecond(clause->args)), &right) &&
 		translate_join_type(left, right, &wide);
@@ -255,17 +250,6 @@ cost_of(const PlannedPipeline *planned)
 	return planned->startup_cost + planned->run_cost;
 }
 
-static List *
-plain_clauses(List *restrictinfos)
-{
-	List	   *clauses = NIL;
-	ListCell   *lc;
-
-	foreach(lc, restrictinfos)
-		clauses = lappend(clauses, lfirst_node(RestrictInfo, lc)->clause);
-	return clauses;
-}
-
 /* The stages of a join; false: a condition is not for the engine. */
 static bool
 add_stages(PlannerInfo *root, RelOptInfo *joinrel, PlannedPipeline *planned,
@@ -316,7 +300,7 @@ consider_pair(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, Rel
 			  list_length(build_rel->reltarget->exprs), list_length(clauses.conditions),
 			  clauses.keys == NIL ? probe->rows * build->rows : Max(rows, probe->rows), rows);
 	if (clauses.filters != NIL)
-		price_filter(&joined, planned_count_columns(plain_clauses(clauses.filters)), rows);
+		price_filter(&joined, planned_count_columns(get_actual_clauses(clauses.filters)), rows);
 	/* Conditions with subqueries only add to it. */
 	if (*best != NULL && cost_of(&joined) >= cost_of(*best))
 		return true;

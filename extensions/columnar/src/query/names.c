@@ -35,8 +35,8 @@ names_number(PlannerInfo *root, Index relid)
 	return list_length(planning->names);
 }
 
-static Expr *
-placeholder_expr(const PlannerInfo *root, const PlaceHolderVar *placeholder)
+const PlaceHolderInfo *
+names_find_placeholder(const PlannerInfo *root, const PlaceHolderVar *placeholder)
 {
 	ListCell   *lc;
 
@@ -45,9 +45,9 @@ placeholder_expr(const PlannerInfo *root, const PlaceHolderVar *placeholder)
 		const PlaceHolderInfo *info = lfirst_node(PlaceHolderInfo, lc);
 
 		if (info->phid == placeholder->phid)
-			return info->ph_var->phexpr;
+			return info;
 	}
-	return placeholder->phexpr;
+	return NULL;
 }
 
 static Node *
@@ -66,13 +66,15 @@ normalize_mutator(Node *node, void *context)
 	}
 	if (IsA(node, PlaceHolderVar) && ((PlaceHolderVar *) node)->phlevelsup == 0)
 	{
+		const PlaceHolderVar *given = (PlaceHolderVar *) node;
+		const PlaceHolderInfo *info = names_find_placeholder(context, given);
 		NamedArgExpr *placeholder = makeNode(NamedArgExpr);
 
 		/* Always the same expression, so that equal() finds it by its number, which no other level has. */
-		placeholder->arg = (Expr *) normalize_mutator((Node *) placeholder_expr(context, (PlaceHolderVar *) node),
+		placeholder->arg = (Expr *) normalize_mutator((Node *) (info != NULL ? info->ph_var : given)->phexpr,
 													  context);
 		placeholder->name = "placeholder";
-		placeholder->argnumber = ((PlaceHolderVar *) node)->phid;
+		placeholder->argnumber = given->phid;
 		placeholder->location = -1;
 		return (Node *) placeholder;
 	}

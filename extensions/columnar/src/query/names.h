@@ -24,6 +24,10 @@ extern Index names_number(PlannerInfo *root, Index relid);
  */
 extern Node *names_normalize(PlannerInfo *root, Node *node);
 
+/* What the planner knows of the PlaceHolderVar; NULL: nothing. */
+extern const PlaceHolderInfo *names_find_placeholder(const PlannerInfo *root,
+													 const PlaceHolderVar *placeholder);
+
 /*
  * What EXPLAIN needs to write the expressions of a plan: by number a list of
  * the alias, the table's OID or 0, and without a table the columns' names.

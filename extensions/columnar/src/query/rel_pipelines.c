@@ -20,6 +20,7 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
+#include "optimizer/restrictinfo.h"
 #include "optimizer/tlist.h"
 #include "parser/parse_relation.h"
 #include "parser/parsetree.h"
@@ -272,7 +273,6 @@ pipeline_of_table(PlannerInfo *root, RelOptInfo *rel)
 	PipelineStage *scan;
 	List	   *tables = NIL;
 	List	   *attnos = attnos_of_rel(rel);
-	List	   *clauses = NIL;
 	List	   *plain = NIL;
 	List	   *with_subplans = NIL;
 	double		tuples = 0;
@@ -319,10 +319,9 @@ pipeline_of_table(PlannerInfo *root, RelOptInfo *rel)
 			with_subplans = lappend(with_subplans, rinfo);
 		else
 			plain = lappend(plain, rinfo);
-		clauses = lappend(clauses, rinfo->clause);
 	}
 	planned_add_filters(root, planned->pipeline, plain);
-	price_scan(planned, tables, planned_count_columns(clauses),
+	price_scan(planned, tables, planned_count_columns(get_actual_clauses(rel->baserestrictinfo)),
 			  planned_count_columns(rel->reltarget->exprs),
 			  with_subplans == NIL ? rel->rows
 			  : clamp_row_est(tuples * clauselist_selectivity(root, plain, 0, JOIN_INNER, NULL)),
@@ -351,12 +350,11 @@ planned_copy_of_subquery(PlannerInfo *subroot)
 static List *
 vars_of_rel(RelOptInfo *rel)
 {
-	List	   *exprs = list_copy(rel->reltarget->exprs);
+	List	   *exprs = list_concat_copy(rel->reltarget->exprs,
+										 get_actual_clauses(rel->baserestrictinfo));
 	List	   *vars = NIL;
 	ListCell   *lc;
 
-	foreach(lc, rel->baserestrictinfo)
-		exprs = lappend(exprs, lfirst_node(RestrictInfo, lc)->clause);
 	foreach(lc, pull_var_clause((Node *) exprs, PVC_RECURSE_PLACEHOLDERS))
 	{
 		if (lfirst_node(Var, lc)->varno == rel->relid)
@@ -391,12 +389,9 @@ pipeline_of_level(PlannerInfo *root, RelOptInfo *rel, PlannerInfo *level)
 	planned->before_sort = NULL;
 	if (rel->baserestrictinfo != NIL)
 	{
-		List	   *clauses = NIL;
-
-		foreach(lc, rel->baserestrictinfo)
-			clauses = lappend(clauses, lfirst_node(RestrictInfo, lc)->clause);
 		planned_add_filters(root, planned->pipeline, rel->baserestrictinfo);
-		price_filter(planned, planned_count_columns(clauses), rel->rows);
+		price_filter(planned, planned_count_columns(get_actual_clauses(rel->baserestrictinfo)),
+					rel->rows);
 	}
 	return planned;
 }
@@ -517,21 +512,6 @@ pipeline_of_union(PlannerInfo *root, RelOptInfo *rel)
 	return all;
 }
 
-static const PlaceHolderInfo *
-find_placeholder(const PlannerInfo *root, const PlaceHolderVar *placeholder)
-{
-	ListCell   *lc;
-
-	foreach(lc, root->placeholder_list)
-	{
-		const PlaceHolderInfo *info = lfirst_node(PlaceHolderInfo, lc);
-
-		if (info->phid == placeholder->phid)
-			return info;
-	}
-	return NULL;
-}
-
 /* One that a lower relation should have had must not be computed above an outer join. */
 bool
 planned_add_placeholders(PlannerInfo *root, RelOptInfo *rel, PlannedPipeline *planned)
@@ -547,7 +527,7 @@ planned_add_placeholders(PlannerInfo *root, RelOptInfo *rel, PlannedPipeline *pl
 
 		if (!IsA(expr, PlaceHolderVar))
 			continue;
-		info = find_placeholder(root, (PlaceHolderVar *) expr);
+		info = names_find_placeholder(root, (PlaceHolderVar *) expr);
 		expr = names_normalize(root, expr);
 		if (pipeline_find_expr(outputs, expr) >= 0)
 			continue;

@@ -91,13 +91,9 @@ static Dependence *
 dependence_of_clause(Node *clause, List *params)
 {
 	OpExpr	   *equality = (OpExpr *) clause;
-	const FunctionMapping *mapping;
 	Dependence *dependence;
 
-	if (!IsA(clause, OpExpr) || list_length(equality->args) != 2)
-		return NULL;
-	mapping = function_map_lookup(equality->opfuncid);
-	if (mapping == NULL || mapping->function != PENUMBRA_FN_EQ || mapping->shape != SHAPE_PLAIN)
+	if (!translate_is_equality(clause))
 		return NULL;
 	if (is_param(linitial(equality->args), params))
 	{

@@ -57,6 +57,9 @@ extern PenumbraExpr translate_expr(Translation *translation, Node *node);
 /* Engine type of a PostgreSQL type, domains resolved. */
 extern bool translate_type(Oid type_oid, PenumbraType *type);
 
+/* Whether the clause is an equality of the engine, of two arguments as they are. */
+extern bool translate_is_equality(Node *clause);
+
 /* As what values of two types can be joined; false: by no equality of the engine. */
 extern bool translate_join_type(PenumbraType a, PenumbraType b, PenumbraType *wide);
 

@@ -64,6 +64,17 @@ translate_type(Oid type_oid, PenumbraType *type)
 }
 
 bool
+translate_is_equality(Node *clause)
+{
+	const FunctionMapping *mapping;
+
+	if (!IsA(clause, OpExpr) || list_length(((OpExpr *) clause)->args) != 2)
+		return false;
+	mapping = function_map_lookup(((OpExpr *) clause)->opfuncid);
+	return mapping != NULL && mapping->function == PENUMBRA_FN_EQ && mapping->shape == SHAPE_PLAIN;
+}
+
+bool
 translate_join_type(PenumbraType a, PenumbraType b, PenumbraType *wide)
 {
 	bool		are_integers = (a == PENUMBRA_INT2 || a == PENUMBRA_INT4 || a == PENUMBRA_INT8) &&
