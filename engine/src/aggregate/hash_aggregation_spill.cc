@@ -1,19 +1,8 @@
 #include "aggregate/hash_aggregation_spill.h"
 
-#include <iterator>
-#include <utility>
-
 namespace penumbra {
 namespace {
 constexpr size_t kExtentBytes = size_t{96} << 10;
-}
-
-void SpilledRows::Take(SpilledRows&& other) {
-  extents.insert(extents.end(), std::make_move_iterator(other.extents.begin()),
-                 std::make_move_iterator(other.extents.end()));
-  row_count += std::exchange(other.row_count, 0);
-  bytes += std::exchange(other.bytes, 0);
-  other.extents.clear();
 }
 
 void RowSpiller::Add(const char* row) {
@@ -38,9 +27,7 @@ void RowSpiller::AddAll(const GroupRows& rows, const ExecutionEnvironment& envir
 
 void RowSpiller::Flush() {
   if (buffer_.empty()) return;
-  spilled_.extents.push_back(
-      {file_, file_->Append(buffer_.data(), buffer_.size()), buffer_.size()});
-  spilled_.bytes += buffer_.size();
+  spilled_.Append(file_, buffer_);
   buffer_.clear();
 }
 

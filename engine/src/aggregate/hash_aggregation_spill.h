@@ -10,19 +10,6 @@
 
 namespace penumbra {
 
-struct SpilledRows {
-  struct Extent {
-    std::shared_ptr<SpillFile> file;
-    uint64_t at;
-    uint64_t bytes;
-  };
-  std::vector<Extent> extents;
-  uint64_t row_count = 0;
-  uint64_t bytes = 0;
-
-  void Take(SpilledRows&& other);
-};
-
 // Collects rows of one partition and writes them in extents of some 100 KB.
 class RowSpiller {
  public:

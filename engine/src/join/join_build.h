@@ -55,8 +55,8 @@ class JoinBuild final : public JoinSink {
   SpilledJoinLayout probe_layout() const {
     return {nullptr, &probe_columns_, 0, std::max(probe_columns_.row_bytes(), 8u)};
   }
-  const SpilledJoinRows& spilled_build(int partition) const { return spilled_build_[partition]; }
-  const SpilledJoinRows& spilled_probe(int partition) const { return spilled_probe_[partition]; }
+  const SpilledRows& spilled_build(int partition) const { return spilled_build_[partition]; }
+  const SpilledRows& spilled_probe(int partition) const { return spilled_probe_[partition]; }
   void AddSpilledProbe(JoinSpiller* spiller);
   // Where the columns of a row would be whose columns are all null.
   const char* null_row() const { return null_row_.data(); }
@@ -84,8 +84,8 @@ class JoinBuild final : public JoinSink {
   bool has_null_key_ = false;
   std::vector<uint8_t> has_nulls_;  // by kept column
   std::atomic<bool> is_spilled_{false};
-  std::vector<SpilledJoinRows> spilled_build_;
-  std::vector<SpilledJoinRows> spilled_probe_;
+  std::vector<SpilledRows> spilled_build_;
+  std::vector<SpilledRows> spilled_probe_;
   std::atomic<uint64_t> spilled_bytes_{0};
   int round_ = -1;
   int task_count_ = 0;

@@ -1,6 +1,5 @@
 #include "join/join_spill.h"
 
-#include <iterator>
 #include <utility>
 
 namespace penumbra {
@@ -8,13 +7,6 @@ namespace {
 // Of each partition; there are 65 of them per thread.
 constexpr size_t kExtentBytes = size_t{16} << 10;
 }  // namespace
-
-void SpilledJoinRows::Take(SpilledJoinRows* other) {
-  extents.insert(extents.end(), std::make_move_iterator(other->extents.begin()),
-                 std::make_move_iterator(other->extents.end()));
-  other->extents.clear();
-  row_count += std::exchange(other->row_count, 0);
-}
 
 JoinSpiller::JoinSpiller(const SpilledJoinLayout& layout, int partitions, ExecutionEnvironment& environment)
     : layout_(layout),
@@ -39,25 +31,24 @@ void JoinSpiller::Add(uint32_t number, const char* row) {
 void JoinSpiller::Write(Partition* partition) {
   if (partition->buffer.empty()) return;
   environment_.CheckCancelled();
-  const uint64_t at = file_->Append(partition->buffer.data(), partition->buffer.size());
-  partition->rows.extents.push_back({file_, at, partition->buffer.size()});
+  partition->rows.Append(file_, partition->buffer);
   new_bytes_ += partition->buffer.size();
   partition->buffer.clear();
   // One large row does not leave its size behind.
   if (partition->buffer.capacity() > 4 * kExtentBytes) partition->buffer.shrink_to_fit();
 }
 
-void JoinSpiller::Flush(std::vector<SpilledJoinRows>* into) {
+void JoinSpiller::Flush(std::vector<SpilledRows>* into) {
   for (size_t p = 0; p < partitions_.size(); ++p) {
     Write(&partitions_[p]);
-    (*into)[p].Take(&partitions_[p].rows);
+    (*into)[p].Take(std::move(partitions_[p].rows));
   }
 }
 
 size_t SpilledJoinReader::Read(char* row, Arena& arena) {
   if (at_ == buffer_.size()) {
     environment_.CheckCancelled();
-    const SpilledJoinRows::Extent& extent = rows_.extents[extent_++];
+    const SpilledRows::Extent& extent = rows_.extents[extent_++];
     buffer_.resize(extent.bytes);
     extent.file->Read(extent.at, buffer_.data(), extent.bytes);
     at_ = 0;

@@ -10,19 +10,6 @@
 
 namespace penumbra {
 
-// Rows of one partition, in extents of the files of several threads.
-struct SpilledJoinRows {
-  struct Extent {
-    std::shared_ptr<SpillFile> file;
-    uint64_t at;
-    uint64_t bytes;
-  };
-  std::vector<Extent> extents;
-  uint64_t row_count = 0;
-
-  void Take(SpilledJoinRows* other);
-};
-
 // How rows of one side look: a build row with its keys, or a row of the probe side's columns.
 struct SpilledJoinLayout {
   const GroupKeys* keys = nullptr;  // at the begin of the row; null: none
@@ -40,14 +27,14 @@ class JoinSpiller {
 
   void Add(uint32_t partition, const char* row);
   // Hands over what is written, adding it to (*into)[partition].
-  void Flush(std::vector<SpilledJoinRows>* into);
+  void Flush(std::vector<SpilledRows>* into);
   // Written since the last time it was asked.
   uint64_t TakeBytes() { return std::exchange(new_bytes_, 0); }
 
  private:
   struct Partition {
     std::vector<char> buffer;
-    SpilledJoinRows rows;
+    SpilledRows rows;
   };
   void Write(Partition* partition);
 
@@ -62,7 +49,7 @@ class JoinSpiller {
 // Reads them again, extent by extent.
 class SpilledJoinReader {
  public:
-  SpilledJoinReader(const SpilledJoinLayout& layout, const SpilledJoinRows& rows,
+  SpilledJoinReader(const SpilledJoinLayout& layout, const SpilledRows& rows,
                     const ExecutionEnvironment& environment)
       : layout_(layout), rows_(rows), environment_(environment) {}
 
@@ -76,7 +63,7 @@ class SpilledJoinReader {
 
  private:
   const SpilledJoinLayout layout_;
-  const SpilledJoinRows& rows_;
+  const SpilledRows& rows_;
   const ExecutionEnvironment& environment_;
   size_t extent_ = 0;  // the next one
   std::vector<char> buffer_;
