@@ -17,6 +17,8 @@ TIMEOUT_SECONDS = 1
 GRACE_SECONDS = 1.5  # from the cancel to the end of the statement, on a busy machine
 # shared_buffers, the executable and its libraries, and a few copies of a long value.
 MEMORY_BYTES_MAX = 400 << 20
+# What the reference says they take: the conformance kit's values of 1 GB, three times.
+MEMORY_BYTES_DOCUMENTED = {"check_compression_method(text, boolean)": 3 << 30}
 
 OBJECTS = """
 SELECT {columns}
@@ -143,7 +145,8 @@ class Attacker:
             self.run(statement, is_transaction=is_transaction)
             if time.monotonic() > deadline:
                 break
-        if SLOWNESS == 1 and (peak := self._memory.peak_bytes()) > MEMORY_BYTES_MAX:
+        bytes_max = MEMORY_BYTES_DOCUMENTED.get(name, MEMORY_BYTES_MAX)
+        if SLOWNESS == 1 and (peak := self._memory.peak_bytes()) > bytes_max:
             self.problems.append(f"{name} took {peak >> 20} MB")
             self.connection.close()
             self._connect()
