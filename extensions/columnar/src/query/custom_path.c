@@ -188,6 +188,32 @@ scan_tlist(List *exprs)
 	return tlist;
 }
 
+static bool
+uses_params_walker(Node *node, void *params)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param))
+		return ((Param *) node)->paramkind == PARAM_EXEC &&
+			list_member_int((List *) params, ((Param *) node)->paramid);
+	return expression_tree_walker(node, uses_params_walker, params);
+}
+
+/* create_plan() hands the level's InitPlans to its plan when that is made, after this. */
+static void
+add_init_plans(PlannerInfo *root, const Pipeline *pipeline)
+{
+	ListCell   *lc;
+
+	foreach(lc, pipeline->init_plans)
+	{
+		SubPlan    *subplan = lfirst_node(SubPlan, lc);
+
+		if (uses_params_walker((Node *) pipeline->runtime_exprs, subplan->setParam))
+			root->init_plans = list_append_unique_ptr(root->init_plans, subplan);
+	}
+}
+
 static Plan *
 plan_custom_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tlist,
 				 List *clauses, List *custom_plans)
@@ -207,6 +233,7 @@ plan_custom_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List
 	planning_current()->root = root;
 	if (!path->pipeline->is_checked)
 		(void) planned_check(path->pipeline);
+	add_init_plans(root, path->pipeline);
 	path->pipeline->names = names_to_list();
 	scan->scan.plan.targetlist = tlist;
 	scan->scan.plan.qual = extract_actual_clauses(kept, false);

@@ -24,6 +24,7 @@
 #include "utils/lsyscache.h"
 
 #include "query/custom_path.h"
+#include "query/join_rows.h"
 #include "query/names.h"
 #include "query/paths.h"
 #include "query/planned.h"
@@ -39,6 +40,7 @@ typedef struct JoinClause
 	bool		is_key;			/* an equality between the sides */
 	Node	   *normalized;
 	Node	   *commuted;		/* of a key */
+	double		row_factor;		/* of a key: by which it leaves less rows than PostgreSQL thinks */
 } JoinClause;
 
 /* The conditions of one join. */
@@ -48,6 +50,7 @@ typedef struct JoinClauses
 	List	   *conditions;		/* RestrictInfos that decide the match too */
 	List	   *filters;		/* RestrictInfos of what comes out of an outer join */
 	List	   *subplans;		/* RestrictInfos of an inner join with subqueries in them */
+	double		row_factor;		/* of all keys */
 } JoinClauses;
 
 /* ---------------------------------------------------------------- clauses */
@@ -105,6 +108,7 @@ examine_clause(PlannerInfo *root, RestrictInfo *rinfo)
 	{
 		clause->commuted = copyObject(clause->normalized);
 		CommuteOpExpr((OpExpr *) clause->commuted);
+		clause->row_factor = join_rows_factor(root, (OpExpr *) rinfo->clause);
 	}
 	translation_end(translation);
 	planning->clauses = lappend(planning->clauses, clause);
@@ -119,6 +123,7 @@ sort_clauses(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, RelO
 	ListCell   *lc;
 
 	memset(clauses, 0, sizeof(JoinClauses));
+	clauses->row_factor = 1;
 	foreach(lc, restrictinfos)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
@@ -139,107 +144,24 @@ sort_clauses(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, RelO
 			return false;
 		}
 		if (IS_OUTER_JOIN(join_type) && RINFO_IS_PUSHED_DOWN(rinfo, joinrel->relids))
+		{
 			clauses->filters = lappend(clauses->filters, rinfo);
-		else if (clause->is_key && bms_is_subset(rinfo->left_relids, probe_rel->relids) &&
+			continue;
+		}
+		if (clause->is_key && bms_is_subset(rinfo->left_relids, probe_rel->relids) &&
 				 bms_is_subset(rinfo->right_relids, build_rel->relids))
 			clauses->keys = lappend(clauses->keys, clause->normalized);
 		else if (clause->is_key && bms_is_subset(rinfo->right_relids, probe_rel->relids) &&
 				 bms_is_subset(rinfo->left_relids, build_rel->relids))
 			clauses->keys = lappend(clauses->keys, clause->commuted);
 		else
+		{
 			clauses->conditions = lappend(clauses->conditions, rinfo);
+			continue;
+		}
+		clauses->row_factor *= clause->row_factor;
 	}
 	return true;
-}
-
-/* ---------------------------------------------------------------- how many rows */
-
-/* Of semi and anti joins; PostgreSQL says "one row" as soon as matches seem to be certain. */
-#define MATCHED_SHARE_MIN 0.05
-
-/* Whether the equalities find one row of the table at most: they have all columns of a unique index. */
-static bool
-is_unique(RelOptInfo *rel, List *restrictinfos)
-{
-	ListCell   *lc;
-
-	foreach(lc, rel->indexlist)
-	{
-		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
-		int			found = 0;
-
-		if (!index->unique || !index->immediate || index->indpred != NIL)
-			continue;
-		for (int i = 0; i < index->nkeycolumns; i++)
-		{
-			ListCell   *lc2;
-
-			foreach(lc2, restrictinfos)
-			{
-				RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc2);
-
-				if (rinfo->can_join &&
-					(match_index_to_operand(get_leftop(rinfo->clause), i, index) ||
-					 match_index_to_operand(get_rightop(rinfo->clause), i, index)))
-					break;
-			}
-			if (lc2 != NULL)
-				found++;
-		}
-		if (found == index->nkeycolumns)
-			return true;
-	}
-	return false;
-}
-
-/* How far our estimate of a relation is above PostgreSQL's. */
-static double
-correction(const PlannedPipeline *planned, const RelOptInfo *rel)
-{
-	return Max(planned->rows / Max(rel->rows, 1), 1);
-}
-
-/*
- * PostgreSQL multiplies the selectivities of a join's keys, which is far too
- * little for keys of several columns: then it prefers nested loops for what
- * seem to be a few rows.  Where the keys are unique in a table of one side,
- * each row of the other finds its one, if that is still in the relation.
- */
-static double
-rows_of_unique(PlannerInfo *root, RelOptInfo *rel, double rel_rows, double other_rows,
-			   List *restrictinfos)
-{
-	double		rows = 0;
-	int			relid = -1;
-
-	if (list_length(restrictinfos) < 2)
-		return 0;
-	while ((relid = bms_next_member(rel->relids, relid)) >= 0)
-	{
-		RelOptInfo *table = root->simple_rel_array[relid];
-
-		if (table != NULL && table->tuples >= 1 && is_unique(table, restrictinfos))
-			rows = Max(rows, other_rows * Min(rel_rows / table->tuples, 1));
-	}
-	return rows;
-}
-
-static double
-joined_rows(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, const PlannedPipeline *probe,
-			RelOptInfo *build_rel, const PlannedPipeline *build, PenumbraJoinKind kind,
-			List *restrictinfos)
-{
-	double		rows = joinrel->rows * correction(probe, probe_rel);
-
-	if (kind == PENUMBRA_JOIN_SEMI || kind == PENUMBRA_JOIN_ANTI)
-		return Max(rows, probe->rows * MATCHED_SHARE_MIN);
-	if (kind == PENUMBRA_JOIN_RIGHT_SEMI || kind == PENUMBRA_JOIN_RIGHT_ANTI)
-		return Max(joinrel->rows * correction(build, build_rel), build->rows * MATCHED_SHARE_MIN);
-	rows *= correction(build, build_rel);
-	if (kind != PENUMBRA_JOIN_INNER)
-		return rows;
-	rows = Max(rows, rows_of_unique(root, build_rel, build->rows, probe->rows, restrictinfos));
-	return Max(rows, rows_of_unique(root, probe_rel, probe->rows, build->rows, restrictinfos));
 }
 
 /* ---------------------------------------------------------------- pairs */
@@ -248,6 +170,39 @@ static Cost
 cost_of(const PlannedPipeline *planned)
 {
 	return planned->startup_cost + planned->run_cost;
+}
+
+/*
+ * A semi join outputs one side, and conditions above may speak of the other
+ * side's keys, which are equal to those of this one: they get their names.
+ */
+static void
+add_equal_columns(RelOptInfo *joinrel, PlannedPipeline *planned, const PipelineStage *join)
+{
+	bool		has_probe = join->join_kind == PENUMBRA_JOIN_SEMI;
+	List	   *outputs = pipeline_outputs(join);
+	List	   *names = outputs;
+	List	   *exprs = outputs;
+	List	   *needed;
+	ListCell   *lc;
+
+	if (!has_probe && join->join_kind != PENUMBRA_JOIN_RIGHT_SEMI)
+		return;
+	needed = (List *) names_normalize(planning_current()->root, (Node *) joinrel->reltarget->exprs);
+	foreach(lc, join->join_keys)
+	{
+		const OpExpr *key = lfirst_node(OpExpr, lc);
+		Node	   *here = has_probe ? linitial(key->args) : lsecond(key->args);
+		Node	   *there = has_probe ? lsecond(key->args) : linitial(key->args);
+
+		if (exprType(here) != exprType(there) || pipeline_find_expr(needed, there) < 0 ||
+			pipeline_find_expr(names, there) >= 0)
+			continue;
+		exprs = lappend(list_copy(exprs), here);
+		names = lappend(list_copy(names), there);
+	}
+	if (names != outputs)
+		pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, exprs)->names = names;
 }
 
 /* The stages of a join; false: a condition is not for the engine. */
@@ -262,8 +217,9 @@ add_stages(PlannerInfo *root, RelOptInfo *joinrel, PlannedPipeline *planned,
 	stage->join_kind = kind;
 	stage->join_keys = clauses->keys;
 	stage->exprs = planned_ordered_clauses(root, clauses->conditions);
-	planned->pipeline->has_barrier |= build->pipeline->has_barrier;
+	pipeline_take(planned->pipeline, build->pipeline);
 	planned->before_sort = NULL;
+	add_equal_columns(joinrel, planned, stage);
 	if (clauses->filters != NIL)
 		planned_add_filters(root, planned->pipeline, clauses->filters);
 	foreach(lc, clauses->subplans)
@@ -293,7 +249,11 @@ consider_pair(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, Rel
 
 	if (!sort_clauses(root, joinrel, probe_rel, build_rel, join_type, restrictinfos, &clauses))
 		return false;
-	rows = joined_rows(root, joinrel, probe_rel, probe, build_rel, build, kind, restrictinfos);
+	joined.row_factor = probe->row_factor * build->row_factor;
+	if (join_type != JOIN_SEMI && join_type != JOIN_ANTI)
+		joined.row_factor *= clauses.row_factor;
+	rows = join_rows(root, joinrel, probe_rel, probe, build_rel, build, kind, restrictinfos,
+					 joined.row_factor);
 	if (*best != NULL)
 		(*best)->rows = rows = Max((*best)->rows, rows);
 	price_join(&joined, build, list_length(clauses.keys),

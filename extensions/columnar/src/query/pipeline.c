@@ -34,6 +34,13 @@ pipeline_add_stage(Pipeline *pipeline, PipelineStageKind kind, List *exprs)
 	return stage;
 }
 
+void
+pipeline_take(Pipeline *pipeline, const Pipeline *other)
+{
+	pipeline->has_barrier |= other->has_barrier;
+	pipeline->init_plans = list_concat_unique_ptr(list_copy(pipeline->init_plans), other->init_plans);
+}
+
 List *
 pipeline_outputs(const PipelineStage *stage)
 {
@@ -59,7 +66,7 @@ pipeline_outputs(const PipelineStage *stage)
 				if (stage->join_kind == PENUMBRA_JOIN_RIGHT_SEMI ||
 					stage->join_kind == PENUMBRA_JOIN_RIGHT_ANTI)
 					return build;
-				return list_concat_copy(probe, build);
+				return list_concat_copy(probe, stage->join_kind == PENUMBRA_JOIN_MARK ? stage->names : build);
 			}
 	}
 	return NIL;

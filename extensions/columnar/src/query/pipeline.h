@@ -48,7 +48,8 @@ typedef struct PipelineStage
 	List	   *inputs;			/* of PipelineStage *: none of a scan; all of a union; a join's
 								 * probe and build side */
 	List	   *exprs;			/* conjuncts, outputs, group keys or sort keys; the columns of a scan, Vars */
-	List	   *names;			/* of a projection: what its outputs are called above; NIL: as they are */
+	List	   *names;			/* of a projection: what its outputs are called above; NIL: as they are; of a
+								 * mark join: what its mark is called */
 	List	   *aggrefs;		/* of an aggregation */
 	List	   *sort_flags;		/* integers, by sort key */
 	Node	   *limit;			/* of a sort: int8 expressions or NULL */
@@ -66,6 +67,7 @@ typedef struct Pipeline
 	PipelineStage *top;
 	List	   *runtime_exprs;	/* evaluated by PostgreSQL when the node starts */
 	bool		is_checked;		/* the engine takes it; runtime_exprs are known */
+	List	   *init_plans;		/* while planning: SubPlans of subqueries, of which expressions use the Params */
 	bool		has_barrier;	/* row-level security or a security barrier hides rows: counts are not shown */
 	bool		holds_rows;		/* while planning: no row leaves before the last is computed */
 	List	   *output_map;		/* per column of custom_scan_tlist: engine output, or -1 for NULL */
@@ -76,6 +78,9 @@ typedef struct Pipeline
 extern Pipeline *pipeline_copy(const Pipeline *pipeline);
 /* A stage over the last, which it takes the place of; that may be NULL, below a scan. */
 extern PipelineStage *pipeline_add_stage(Pipeline *pipeline, PipelineStageKind kind, List *exprs);
+
+/* The pipeline has stages of the other now. */
+extern void pipeline_take(Pipeline *pipeline, const Pipeline *other);
 
 /* The expressions that the stage outputs. */
 extern List *pipeline_outputs(const PipelineStage *stage);

@@ -44,6 +44,7 @@ typedef struct PlannedPipeline
 	int			workers;		/* of a parallel scan; 0: one process */
 	double		input_rows;		/* of all scans, before filters */
 	double		rows;			/* out */
+	double		row_factor;		/* by which they are less than PostgreSQL thinks, for keys of subqueries */
 	bool		is_rescanned;	/* a table of it is */
 	double		rescan_factor;	/* by which the costs are larger for it, beside look-ups by index; or 0 */
 	Cost		startup_cost;	/* until the first row can leave */
@@ -73,6 +74,8 @@ extern const PlannedPipeline *planned_of_rel(PlannerInfo *root, RelOptInfo *rel)
 extern PlannedPipeline *planned_copy_of_rel(PlannerInfo *root, RelOptInfo *rel);
 /* What is remembered of the subquery's last step, to be extended by the query around it. */
 extern PlannedPipeline *planned_copy_of_subquery(PlannerInfo *subroot);
+/* Whether the planner knows that the relation has no rows. */
+extern bool planned_is_empty(RelOptInfo *rel);
 extern void planned_remember(RelOptInfo *rel, PlannedPipeline *planned);
 /* Makes the pipeline output what of the target needs input, and maps the target's columns to the outputs. */
 extern void planned_set_target(PlannerInfo *root, PlannedPipeline *planned, PathTarget *target);

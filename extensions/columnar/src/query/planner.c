@@ -15,10 +15,12 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
+#include "parser/parsetree.h"
 #include "utils/guc.h"
 
 #include "query/custom_scan.h"
 #include "query/explain.h"
+#include "query/inline_ctes.h"
 #include "query/paths.h"
 #include "query/planner.h"
 #include "query/planning.h"
@@ -75,11 +77,28 @@ static bool
 is_single_row(const Query *query)
 {
 	const Const *limit = (const Const *) query->limitCount;
+	const Node *from = list_length(query->jointree->fromlist) != 1 ? NULL : linitial(query->jointree->fromlist);
 
+	if (from != NULL && IsA(from, RangeTblRef) && query->setOperations == NULL && !query->hasTargetSRFs)
+	{
+		const RangeTblEntry *rte = rt_fetch(((const RangeTblRef *) from)->rtindex, query->rtable);
+
+		if (rte->rtekind == RTE_SUBQUERY && is_single_row(rte->subquery))
+			return true;
+	}
 	if (limit != NULL && IsA(limit, Const) && !limit->constisnull && DatumGetInt64(limit->constvalue) == 1)
 		return true;
 	return query->hasAggs && query->groupClause == NIL && query->groupingSets == NIL &&
 		!query->hasTargetSRFs;
+}
+
+bool
+planning_init_plan_can_fail(PlannerInfo *root, const SubPlan *subplan)
+{
+	PlannerInfo *subroot = list_nth(root->glob->subroots, subplan->plan_id - 1);
+
+	return subplan->subLinkType != EXISTS_SUBLINK && subplan->subLinkType != ARRAY_SUBLINK &&
+		!is_single_row(subroot->parse);
 }
 
 static bool
@@ -97,12 +116,7 @@ can_param_fail(const Param *param)
 			const SubPlan *subplan = lfirst_node(SubPlan, lc);
 
 			if (list_member_int(subplan->setParam, param->paramid))
-			{
-				PlannerInfo *subroot = list_nth(root->glob->subroots, subplan->plan_id - 1);
-
-				return subplan->subLinkType != EXISTS_SUBLINK &&
-					subplan->subLinkType != ARRAY_SUBLINK && !is_single_row(subroot->parse);
-			}
+				return planning_init_plan_can_fail(root, subplan);
 		}
 	}
 	return false;
@@ -166,19 +180,83 @@ penumbra_create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptIn
 	}
 }
 
+/* One call of the planners below us, of which `planning` knows. */
 static PlannedStmt *
-penumbra_planner(COMPAT_PLANNER_PARAMETERS)
+plan_query(COMPAT_PLANNER_PARAMETERS, Planning *planning)
 {
-	PlannedStmt *stmt;
-	Planning	planning = {.is_cursor = (cursor_options & CURSOR_OPT_FAST_PLAN) != 0,
-							.is_enabled = penumbra_mode != MODE_OFF &&
-							(penumbra_mode != MODE_AUTO || cache_is_available())};
 	ErrorContextCallback mark = {.previous = error_context_stack, .callback = mark_planning,
-								 .arg = &planning};
+								 .arg = planning};
+	PlannedStmt *stmt;
 
 	error_context_stack = &mark;
 	stmt = (previous_planner_hook ? previous_planner_hook : standard_planner) (COMPAT_PLANNER_ARGUMENTS);
 	error_context_stack = mark.previous;
+	return stmt;
+}
+
+/* A plan that costs less is not worth the time that another one takes to make. */
+#define REPLAN_COST_MIN 5000
+
+/*
+ * Nothing is known of a CTE's columns, so the rows of conditions on them are
+ * guessed, and joins of what is guessed to be few are nested loops.  A plan in
+ * vectors throughout is linear in its inputs and may seem to cost more.
+ */
+#define VECTORS_ADVANTAGE 2
+
+static bool
+is_better(PlannedStmt *inlined, PlannedStmt *ordinary)
+{
+	return require_plan_is_penumbra(inlined) &&
+		(MODE_IS_FORCED() ||
+		 inlined->planTree->total_cost < ordinary->planTree->total_cost * VECTORS_ADVANTAGE);
+}
+
+/* A plan that uses Penumbra wherever it can, whatever it seems to cost. */
+static PlannedStmt *
+plan_forced(COMPAT_PLANNER_PARAMETERS, Planning *planning)
+{
+	const int	mode = penumbra_mode;
+	PlannedStmt *stmt;
+
+	PG_TRY();
+	{
+		if (!MODE_IS_FORCED())
+			penumbra_mode = MODE_PREFER;
+		stmt = plan_query(COMPAT_PLANNER_ARGUMENTS, planning);
+	}
+	PG_FINALLY();
+	{
+		penumbra_mode = mode;
+	}
+	PG_END_TRY();
+	return stmt;
+}
+
+static PlannedStmt *
+penumbra_planner(COMPAT_PLANNER_PARAMETERS)
+{
+	Planning	planning = {.is_cursor = (cursor_options & CURSOR_OPT_FAST_PLAN) != 0,
+							.is_enabled = penumbra_mode != MODE_OFF &&
+							(penumbra_mode != MODE_AUTO || cache_is_available())};
+	Planning	other = planning;
+	/* The planner writes into the query, so the copy is made before. */
+	Query	   *inlined = planning.is_enabled ? inline_ctes(query) : NULL;
+	PlannedStmt *stmt = plan_query(COMPAT_PLANNER_ARGUMENTS, &planning);
+
+	if (inlined != NULL && planning.tables != NIL &&
+		(MODE_IS_FORCED() || stmt->planTree->total_cost >= REPLAN_COST_MIN))
+	{
+		PlannedStmt *second;
+
+		query = inlined;
+		second = plan_forced(COMPAT_PLANNER_ARGUMENTS, &other);
+		if (is_better(second, stmt))
+		{
+			stmt = second;
+			planning = other;
+		}
+	}
 	if (penumbra_mode == MODE_REQUIRE)
 		require_check_plan(stmt, &planning);
 	/* What was refused on the way to a plan that is all ours is of no interest. */

@@ -53,6 +53,8 @@ extern Planning *planning_current(void);
  * starts, which must not be seen where no row needs to ask.
  */
 extern bool planning_subquery_can_fail(Node *node, void *context);
+/* The same of one such subquery. */
+extern bool planning_init_plan_can_fail(PlannerInfo *root, const SubPlan *subplan);
 
 /* Remembers and counts why something is left to PostgreSQL. */
 extern void planning_refuse(const char *reason);

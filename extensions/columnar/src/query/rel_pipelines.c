@@ -265,6 +265,39 @@ attnos_of_rel(RelOptInfo *rel)
 	return attnos;
 }
 
+/* The quals without subqueries; the others into *with_subplans. */
+static List *
+split_quals(RelOptInfo *rel, List **with_subplans)
+{
+	List	   *plain = NIL;
+	ListCell   *lc;
+
+	*with_subplans = NIL;
+	foreach(lc, rel->baserestrictinfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (contain_subplans((Node *) rinfo->clause))
+			*with_subplans = lappend(*with_subplans, rinfo);
+		else
+			plain = lappend(plain, rinfo);
+	}
+	return plain;
+}
+
+static bool
+apply_subplans(PlannerInfo *root, RelOptInfo *rel, PlannedPipeline *planned, List *with_subplans)
+{
+	ListCell   *lc;
+
+	foreach(lc, with_subplans)
+	{
+		if (!planned_apply_subplans(root, planned, lfirst(lc), rel->rows))
+			return false;
+	}
+	return true;
+}
+
 static PlannedPipeline *
 pipeline_of_table(PlannerInfo *root, RelOptInfo *rel)
 {
@@ -273,8 +306,8 @@ pipeline_of_table(PlannerInfo *root, RelOptInfo *rel)
 	PipelineStage *scan;
 	List	   *tables = NIL;
 	List	   *attnos = attnos_of_rel(rel);
-	List	   *plain = NIL;
-	List	   *with_subplans = NIL;
+	List	   *with_subplans;
+	List	   *plain = split_quals(rel, &with_subplans);
 	double		tuples = 0;
 	ListCell   *lc;
 
@@ -311,47 +344,45 @@ pipeline_of_table(PlannerInfo *root, RelOptInfo *rel)
 									 child_attnos(rte->relid, table->oid, attnos));
 		tuples += table->rel->tuples;
 	}
-	foreach(lc, rel->baserestrictinfo)
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-
-		if (contain_subplans((Node *) rinfo->clause))
-			with_subplans = lappend(with_subplans, rinfo);
-		else
-			plain = lappend(plain, rinfo);
-	}
 	planned_add_filters(root, planned->pipeline, plain);
 	price_scan(planned, tables, planned_count_columns(get_actual_clauses(rel->baserestrictinfo)),
 			  planned_count_columns(rel->reltarget->exprs),
 			  with_subplans == NIL ? rel->rows
 			  : clamp_row_est(tuples * clauselist_selectivity(root, plain, 0, JOIN_INNER, NULL)),
 			  tuples);
-	foreach(lc, with_subplans)
-	{
-		if (!planned_apply_subplans(root, planned, lfirst(lc), rel->rows))
-			return NULL;
-	}
-	return planned;
+	return apply_subplans(root, rel, planned, with_subplans) ? planned : NULL;
 }
 
 PlannedPipeline *
 planned_copy_of_subquery(PlannerInfo *subroot)
 {
-	/* These go with the subquery's own plan, which does not run. */
-	if (subroot->init_plans != NIL)
-	{
-		planning_refuse("subquery with an InitPlan");
+	PlannedPipeline *planned = planned_copy_of_rel(subroot, fetch_upper_rel(subroot, UPPERREL_FINAL, NULL));
+	ListCell   *lc;
+
+	if (planned == NULL)
 		return NULL;
+	/* These go with the subquery's own plan, which does not run: the plan around it gets them. */
+	foreach(lc, subroot->init_plans)
+	{
+		SubPlan    *subplan = lfirst_node(SubPlan, lc);
+
+		if (subplan->subLinkType == CTE_SUBLINK)
+			continue;			/* its rows are a pipeline of ours */
+		if (planning_init_plan_can_fail(subroot, subplan))
+		{
+			planning_refuse("subquery that need not be evaluated");
+			return NULL;
+		}
+		planned->pipeline->init_plans = lappend(list_copy(planned->pipeline->init_plans), subplan);
+		planned->startup_cost += subplan->startup_cost + subplan->per_call_cost;
 	}
-	return planned_copy_of_rel(subroot, fetch_upper_rel(subroot, UPPERREL_FINAL, NULL));
+	return planned;
 }
 
-/* What the level calls the columns of `rel` that it uses; expressions find them by equal(). */
+/* What the level calls the columns of `rel` in the expressions; expressions find them by equal(). */
 static List *
-vars_of_rel(RelOptInfo *rel)
+vars_of_rel(RelOptInfo *rel, List *exprs)
 {
-	List	   *exprs = list_concat_copy(rel->reltarget->exprs,
-										 get_actual_clauses(rel->baserestrictinfo));
 	List	   *vars = NIL;
 	ListCell   *lc;
 
@@ -369,8 +400,11 @@ pipeline_of_level(PlannerInfo *root, RelOptInfo *rel, PlannerInfo *level)
 {
 	PlannedPipeline *planned = planned_copy_of_subquery(level);
 	PipelineStage *stage;
-	List	   *vars = vars_of_rel(rel);
+	List	   *vars = vars_of_rel(rel, list_concat_copy(rel->reltarget->exprs,
+													 get_actual_clauses(rel->baserestrictinfo)));
 	List	   *exprs = NIL;
+	List	   *with_subplans;
+	List	   *plain;
 	ListCell   *lc;
 
 	if (planned == NULL)
@@ -387,13 +421,15 @@ pipeline_of_level(PlannerInfo *root, RelOptInfo *rel, PlannerInfo *level)
 	stage = pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, exprs);
 	stage->names = (List *) names_normalize(root, (Node *) vars);
 	planned->before_sort = NULL;
-	if (rel->baserestrictinfo != NIL)
+	plain = split_quals(rel, &with_subplans);
+	if (plain != NIL)
 	{
-		planned_add_filters(root, planned->pipeline, rel->baserestrictinfo);
-		price_filter(planned, planned_count_columns(get_actual_clauses(rel->baserestrictinfo)),
-					rel->rows);
+		planned_add_filters(root, planned->pipeline, plain);
+		price_filter(planned, planned_count_columns(get_actual_clauses(plain)),
+					 with_subplans == NIL ? rel->rows
+					 : clamp_row_est(planned->rows * clauselist_selectivity(root, plain, 0, JOIN_INNER, NULL)));
 	}
-	return planned;
+	return apply_subplans(root, rel, planned, with_subplans) ? planned : NULL;
 }
 
 /* Sums of floating-point numbers depend on the order of rows, which is another each time. */
@@ -458,11 +494,40 @@ pipeline_of_subquery(PlannerInfo *root, RelOptInfo *rel)
 	return pipeline_of_level(root, rel, rel->subroot);
 }
 
-/* UNION ALL: the rows of all members, under the names of the whole. */
+/* Whether the path has no rows, as the planner knows: of a subquery whose conditions are never true. */
+static bool
+is_empty(Path *path)
+{
+	switch (nodeTag(path))
+	{
+		case T_AppendPath:
+			return IS_DUMMY_APPEND(path);
+		case T_ProjectionPath:
+			return is_empty(((ProjectionPath *) path)->subpath);
+		case T_SubqueryScanPath:
+			return is_empty(((SubqueryScanPath *) path)->subpath);
+		case T_SortPath:
+			return is_empty(((SortPath *) path)->subpath);
+		case T_GroupPath:
+			return is_empty(((GroupPath *) path)->subpath);
+		case T_AggPath:
+			return ((AggPath *) path)->groupClause != NIL && is_empty(((AggPath *) path)->subpath);
+		default:
+			return false;
+	}
+}
+
+bool
+planned_is_empty(RelOptInfo *rel)
+{
+	return IS_DUMMY_REL(rel) || is_empty(rel->cheapest_total_path);
+}
+
+/* UNION ALL: the rows of all members, which pass the quals, under the names of the whole. */
 static PlannedPipeline *
 pipeline_of_union(PlannerInfo *root, RelOptInfo *rel)
 {
-	List	   *vars = vars_of_rel(rel);
+	List	   *vars = vars_of_rel(rel, rel->reltarget->exprs);
 	PlannedPipeline *all = NULL;
 	PipelineStage *stage = NULL;
 	ListCell   *lc;
@@ -478,7 +543,7 @@ pipeline_of_union(PlannerInfo *root, RelOptInfo *rel)
 		if (appinfo->parent_relid != rel->relid)
 			continue;
 		child = root->simple_rel_array[appinfo->child_relid];
-		if (IS_DUMMY_REL(child))
+		if (planned_is_empty(child))
 			continue;
 		planned = planned_copy_of_rel(root, child);
 		if (planned == NULL)
@@ -501,7 +566,7 @@ pipeline_of_union(PlannerInfo *root, RelOptInfo *rel)
 			continue;
 		}
 		stage->inputs = lappend(stage->inputs, planned->pipeline->top);
-		all->pipeline->has_barrier |= planned->pipeline->has_barrier;
+		pipeline_take(all->pipeline, planned->pipeline);
 		all->input_rows += planned->input_rows;
 		all->rows += planned->rows;
 		all->startup_cost += planned->startup_cost;
@@ -564,6 +629,8 @@ pipeline_of_base_rel(PlannerInfo *root, RelOptInfo *rel)
 		planned = pipeline_of_cte(root, rel);
 	if (planned != NULL && !planned_add_placeholders(root, rel, planned))
 		return NULL;
+	if (planned != NULL)
+		planned->row_factor = 1;
 	/* Joins are translated only when a plan is made of them: their inputs must be right. */
 	if (planned != NULL && bms_membership(root->all_baserels) == BMS_MULTIPLE &&
 		!planned_check(planned->pipeline))

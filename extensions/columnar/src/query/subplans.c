@@ -44,12 +44,12 @@
 #include "query/price.h"
 #include "query/translate.h"
 
-/* A Param of the subquery and the column that it is compared with. */
+/* An expression of the subquery's Params alone, and the column that it is compared with. */
 typedef struct Dependence
 {
-	int			param_id;
+	Node	   *outer;
 	Node	   *column;
-	OpExpr	   *equality;		/* of the column and the Param, in this order */
+	OpExpr	   *equality;		/* of the column and the expression, in this order */
 } Dependence;
 
 /* A stage without its Params, and what they were compared with below it. */
@@ -80,13 +80,14 @@ has_param(void *expr, List *params)
 	return has_param_walker(expr, params);
 }
 
+/* Whether the rows around the subquery know the value. */
 static bool
-is_param(Node *node, List *params)
+is_outer(Node *node, List *params)
 {
-	return IsA(node, Param) && has_param(node, params);
+	return has_param(node, params) && !contain_var_clause(node) && !contain_agg_clause(node);
 }
 
-/* The clause as column = Param; NULL: it is something else. */
+/* The clause as column = expression of Params; NULL: it is something else. */
 static Dependence *
 dependence_of_clause(Node *clause, List *params)
 {
@@ -95,43 +96,45 @@ dependence_of_clause(Node *clause, List *params)
 
 	if (!translate_is_equality(clause))
 		return NULL;
-	if (is_param(linitial(equality->args), params))
+	if (is_outer(linitial(equality->args), params))
 	{
 		if (!OidIsValid(get_commutator(equality->opno)))
 			return NULL;
 		equality = copyObject(equality);
 		CommuteOpExpr(equality);
 	}
-	if (!is_param(lsecond(equality->args), params) || has_param(linitial(equality->args), params))
+	if (!is_outer(lsecond(equality->args), params) || has_param(linitial(equality->args), params) ||
+		!contain_var_clause(linitial(equality->args)))
 		return NULL;
 	dependence = palloc(sizeof(Dependence));
-	dependence->param_id = ((Param *) lsecond(equality->args))->paramid;
+	dependence->outer = lsecond(equality->args);
 	dependence->column = linitial(equality->args);
 	dependence->equality = equality;
 	return dependence;
 }
 
 static Dependence *
-find_dependence(List *dependences, int param_id)
+find_dependence(List *dependences, const Dependence *like)
 {
 	ListCell   *lc;
 
 	foreach(lc, dependences)
 	{
-		if (((Dependence *) lfirst(lc))->param_id == param_id)
+		if (equal(((Dependence *) lfirst(lc))->outer, like->outer))
 			return lfirst(lc);
 	}
 	return NULL;
 }
 
-/* What two columns that both equal the Param have in common. */
+/* What two columns that both equal the same expression have in common. */
 static Node *
 equality_of(const Dependence *a, const Dependence *b)
 {
 	Oid			type = exprType(a->column);
 	OpExpr	   *equality;
 
-	if (type != exprType(b->column))
+	if (type != exprType(b->column) || a->equality->opno != b->equality->opno ||
+		a->equality->inputcollid != b->equality->inputcollid)
 		return NULL;
 	equality = (OpExpr *) make_opclause(lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr, BOOLOID,
 										false, (Expr *) a->column, (Expr *) b->column, InvalidOid,
@@ -159,7 +162,7 @@ decorrelate_filter(Decorrelated *result, PipelineStage *stage, List *params)
 			/* Above an aggregation that has a row in any case the filter is a HAVING. */
 			if (dependence == NULL || result->is_single_group)
 				return false;
-			other = find_dependence(result->dependences, dependence->param_id);
+			other = find_dependence(result->dependences, dependence);
 			if (other == NULL)
 			{
 				result->dependences = lappend(result->dependences, dependence);
@@ -220,7 +223,7 @@ decorrelate_join(Decorrelated *result, PipelineStage *stage, List *params)
 	foreach(lc, build.dependences)
 	{
 		Dependence *dependence = lfirst(lc);
-		Dependence *other = find_dependence(result->dependences, dependence->param_id);
+		Dependence *other = find_dependence(result->dependences, dependence);
 		Node	   *key;
 
 		if (other == NULL)
@@ -294,8 +297,8 @@ decorrelate(PipelineStage *given, List *params)
 typedef struct SubqueryRows
 {
 	PlannedPipeline *planned;
-	Var		   *value;			/* of its target */
-	Node	   *empty_value;	/* what it is for Params without a row; NULL: NULL */
+	List	   *values;			/* Vars: of its target */
+	Node	   *empty_value;	/* what a scalar one is for Params without a row; NULL: NULL */
 	List	   *keys;			/* OpExprs: its columns = the outer expressions */
 	bool		is_unique;		/* a key has one row at most */
 } SubqueryRows;
@@ -364,63 +367,103 @@ find_empty_value(PlannerInfo *subroot, Node *target, Node **value)
 	return true;
 }
 
-/* Every key is one of the outer query's expressions; false: the Param is no column's. */
-static bool
-add_keys(PlannerInfo *root, const SubPlan *subplan, List *dependences, Index name, List **exprs,
-		 List **names, List **keys)
+/* Nodes to be replaced, each by the one at its place in the other list. */
+typedef struct Replacements
 {
-	ListCell   *param;
-	ListCell   *arg;
+	List	   *params;			/* numbers of Params */
+	List	   *nodes;			/* or nodes, by address */
+	List	   *values;
+} Replacements;
 
-	forboth(param, subplan->parParam, arg, subplan->args)
+static Node *
+replace_mutator(Node *node, void *context)
+{
+	const Replacements *replacements = context;
+	ListCell   *lc;
+
+	if (node == NULL)
+		return NULL;
+	foreach(lc, replacements->params)
 	{
-		Dependence *dependence = find_dependence(dependences, lfirst_int(param));
-		OpExpr	   *key;
-
-		if (dependence == NULL)
-			return false;
-		key = copyObject(dependence->equality);
-		key->args = list_make2(add_name(name, dependence->column, exprs, names),
-							   names_normalize(root, lfirst(arg)));
-		*keys = lappend(*keys, key);
+		if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC &&
+			((Param *) node)->paramid == lfirst_int(lc))
+			return copyObject(list_nth(replacements->values, foreach_current_index(lc)));
 	}
-	return true;
+	foreach(lc, replacements->nodes)
+	{
+		if (node == lfirst(lc))
+			return copyObject(list_nth(replacements->values, foreach_current_index(lc)));
+	}
+	return expression_tree_mutator(node, replace_mutator, context);
 }
 
+/* The join's keys: each column that the Params were compared with, and what the outer query has for them. */
+static void
+add_keys(const SubPlan *subplan, List *dependences, Index name, List **exprs, List **names, List **keys)
+{
+	Replacements arguments = {.params = subplan->parParam,.values = subplan->args};
+	ListCell   *lc;
+
+	foreach(lc, dependences)
+	{
+		const Dependence *dependence = lfirst(lc);
+		OpExpr	   *key = copyObject(dependence->equality);
+
+		key->args = list_make2(add_name(name, dependence->column, exprs, names),
+							   replace_mutator(dependence->outer, &arguments));
+		*keys = lappend(*keys, key);
+	}
+}
+
+/* False: they cannot be had for all Params at once. */
 static bool
 find_rows(PlannerInfo *root, const SubPlan *subplan, SubqueryRows *rows)
 {
 	PlannerInfo *subroot = list_nth(root->glob->subroots, subplan->plan_id - 1);
 	Decorrelated decorrelated;
-	Node	   *target;
 	Index		name;
 	List	   *exprs = NIL;
 	List	   *names = NIL;
 	PipelineStage *stage;
+	ListCell   *lc;
 
 	memset(rows, 0, sizeof(SubqueryRows));
-	if (subplan->setParam != NIL || subroot->processed_tlist == NIL)
+	if (subplan->setParam != NIL)
 		return false;
 	rows->planned = planned_copy_of_subquery(subroot);
-	if (rows->planned == NULL)
+	/* What an InitPlan of it finds may depend on the Params, too. */
+	if (rows->planned == NULL || rows->planned->pipeline->init_plans != NIL)
 		return false;
 	decorrelated = decorrelate(rows->planned->pipeline->top, subplan->parParam);
 	if (decorrelated.stage == NULL)
 		return false;
 	rows->planned->pipeline->top = decorrelated.stage;
 	price_without_rescans(rows->planned);
-	target = (Node *) linitial_node(TargetEntry, subroot->processed_tlist)->expr;
-	if (has_param(target, subplan->parParam) ||
-		(decorrelated.is_single_group && !find_empty_value(subroot, target, &rows->empty_value)))
-		return false;
-	/* Then it is not known whether there is a value over no rows. */
-	if (rows->empty_value != NULL && decorrelated.is_filtered)
-		return false;
 	rows->is_unique = decorrelated.is_single_group;
+	if (decorrelated.is_single_group)
+	{
+		/* Of the other kinds NULL is not what they are without a row. */
+		if (subplan->subLinkType != EXPR_SUBLINK ||
+			!find_empty_value(subroot, (Node *) linitial_node(TargetEntry, subroot->processed_tlist)->expr,
+							  &rows->empty_value))
+			return false;
+		/* Then it is not known whether there is a value over no rows. */
+		if (rows->empty_value != NULL && decorrelated.is_filtered)
+			return false;
+	}
 	name = new_name(subplan);
-	rows->value = add_name(name, names_normalize(subroot, target), &exprs, &names);
-	if (!add_keys(root, subplan, decorrelated.dependences, name, &exprs, &names, &rows->keys))
-		return false;
+	foreach(lc, subplan->subLinkType == EXISTS_SUBLINK ? NIL : subroot->processed_tlist)
+	{
+		TargetEntry *entry = lfirst_node(TargetEntry, lc);
+
+		if (entry->resjunk)
+			continue;
+		if (has_param((Node *) entry->expr, subplan->parParam))
+			return false;
+		rows->values = lappend(rows->values, add_name(name, names_normalize(subroot, (Node *) entry->expr),
+													  &exprs, &names));
+	}
+	add_keys(subplan, decorrelated.dependences, name, &exprs, &names, &rows->keys);
 	stage = pipeline_add_stage(rows->planned->pipeline, PIPELINE_PROJECTION, exprs);
 	stage->names = names;
 	return true;
@@ -468,98 +511,163 @@ join_rows(PlannedPipeline *planned, const SubqueryRows *rows, PenumbraJoinKind k
 	stage->join_kind = kind;
 	stage->join_keys = keys;
 	stage->is_null_aware = is_null_aware;
-	planned->pipeline->has_barrier |= rows->planned->pipeline->has_barrier;
+	pipeline_take(planned->pipeline, rows->planned->pipeline);
 	price_join(planned, &build, Max(list_length(keys), 1), 1, 0, outer_rows, outer_rows);
 }
 
-/* x IN (subquery) or NOT IN, of a subquery without Params: a semi join or a null-aware anti join. */
+/* Adds the test x IN (subquery), or of several columns, to the keys; false: it is no equality. */
 static bool
-apply_membership(PlannerInfo *root, PlannedPipeline *planned, const SubPlan *subplan, bool is_negated)
+add_test(const SubPlan *subplan, const SubqueryRows *rows, List **keys)
 {
-	OpExpr	   *test = (OpExpr *) subplan->testexpr;
-	SubqueryRows rows;
-	Dependence *dependence;
+	Replacements values = {.params = subplan->paramIds,.values = rows->values};
+	List	   *tests = is_andclause(subplan->testexpr) ? ((BoolExpr *) subplan->testexpr)->args
+		: list_make1(subplan->testexpr);
+	ListCell   *lc;
 
-	if (subplan->subLinkType != ANY_SUBLINK || subplan->parParam != NIL || test == NULL ||
-		!IsA(test, OpExpr) || list_length(subplan->paramIds) != 1)
-		return false;
-	/* The test compares an outer expression with the Param of the subquery's column. */
-	dependence = dependence_of_clause((Node *) test, subplan->paramIds);
-	if (dependence == NULL || !find_rows(root, subplan, &rows))
-		return false;
-	test = copyObject(dependence->equality);
-	test->args = list_make2(names_normalize(root, dependence->column), rows.value);
-	join_rows(planned, &rows, is_negated ? PENUMBRA_JOIN_ANTI : PENUMBRA_JOIN_SEMI,
-			  list_make1(test), is_negated, true);
+	foreach(lc, tests)
+	{
+		Dependence *dependence = dependence_of_clause(lfirst(lc), subplan->paramIds);
+		OpExpr	   *key;
+
+		if (dependence == NULL)
+			return false;
+		key = copyObject(dependence->equality);
+		lsecond(key->args) = replace_mutator(dependence->outer, &values);
+		*keys = lappend(*keys, key);
+	}
 	return true;
 }
 
-/* The clause with the value in the place of its only subquery. */
-static Node *
-replace_subplan_mutator(Node *node, void *value)
-{
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, SubPlan))
-		return copyObject((Node *) value);
-	return expression_tree_mutator(node, replace_subplan_mutator, value);
-}
-
+/*
+ * Joins the rows with those of EXISTS (subquery) or x IN (subquery): keeps
+ * those for which it is true, or (ANTI) false, or adds its value (MARK).
+ * NULL counts as false unless it is asked for, which can be of one key alone.
+ */
 static bool
-find_subplan_walker(Node *node, void *context)
+join_membership(PlannerInfo *root, PlannedPipeline *planned, const SubPlan *subplan,
+				PenumbraJoinKind kind, bool needs_null, Node **mark)
 {
-	if (node == NULL)
+	SubqueryRows rows;
+	List	   *keys = NIL;
+
+	if ((subplan->subLinkType != ANY_SUBLINK && subplan->subLinkType != EXISTS_SUBLINK) ||
+		!find_rows(root, subplan, &rows))
 		return false;
-	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan))
+	if (subplan->subLinkType == ANY_SUBLINK && !add_test(subplan, &rows, &keys))
+		return false;
+	needs_null &= subplan->subLinkType == ANY_SUBLINK;
+	if (needs_null && (list_length(keys) != 1 || rows.keys != NIL))
+		return false;
+	if (rows.keys != NIL)
 	{
-		*(List **) context = lappend(*(List **) context, node);
-		return false;
+		List	   *commuted = commuted_keys(rows.keys);
+
+		if (commuted == NIL)
+			return false;
+		keys = list_concat(keys, commuted);
 	}
-	return expression_tree_walker(node, find_subplan_walker, context);
+	if (keys == NIL)
+		return false;
+	join_rows(planned, &rows, kind, keys, needs_null, true);
+	if (kind == PENUMBRA_JOIN_MARK)
+	{
+		List	   *exprs = NIL;
+
+		*mark = (Node *) add_name(new_name(subplan), makeBoolConst(false, true), &exprs,
+								  &planned->pipeline->top->names);
+	}
+	return true;
 }
 
 /* CASE WHEN a row was found THEN its value ELSE what it is without one */
 static Node *
 value_or_empty(const SubqueryRows *rows)
 {
-	CaseExpr   *either = makeNode(CaseExpr);
-	CaseWhen   *when = makeNode(CaseWhen);
-	NullTest   *test = makeNode(NullTest);
+	Var		   *value = linitial(rows->values);
+	CaseExpr   *either;
+	CaseWhen   *when;
+	NullTest   *test;
 
+	if (rows->empty_value == NULL)
+		return (Node *) value;
+	either = makeNode(CaseExpr);
+	when = makeNode(CaseWhen);
+	test = makeNode(NullTest);
 	/* A key that joined is not NULL. */
 	test->arg = linitial(linitial_node(OpExpr, rows->keys)->args);
 	test->nulltesttype = IS_NOT_NULL;
 	when->expr = (Expr *) test;
-	when->result = (Expr *) rows->value;
-	either->casetype = rows->value->vartype;
-	either->casecollid = rows->value->varcollid;
+	when->result = (Expr *) value;
+	either->casetype = value->vartype;
+	either->casecollid = value->varcollid;
 	either->args = list_make1(when);
 	either->defresult = (Expr *) rows->empty_value;
 	return (Node *) either;
 }
 
-/* A condition over the value of one subquery. */
+/* A subquery in a condition. */
+typedef struct SubplanUse
+{
+	Node	   *node;			/* where it stands */
+	SubPlan    *subplan;
+	bool		is_positive;	/* below AND and OR only: NULL has the same effect as false */
+} SubplanUse;
+
+typedef struct SubplanUses
+{
+	List	   *uses;			/* of SubplanUse * */
+	bool		is_positive;
+} SubplanUses;
+
 static bool
-apply_scalar(PlannerInfo *root, PlannedPipeline *planned, Node *clause, const SubPlan *subplan,
-			 double result_rows)
+find_subplans_walker(Node *node, void *context)
+{
+	SubplanUses *found = context;
+	bool		is_positive = found->is_positive;
+	bool		result;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan))
+	{
+		SubplanUse *use = palloc(sizeof(SubplanUse));
+
+		use->node = node;
+		/* The alternatives are one subquery, planned for few rows around it and for many. */
+		use->subplan = IsA(node, SubPlan) ? (SubPlan *) node
+			: linitial_node(SubPlan, ((AlternativeSubPlan *) node)->subplans);
+		use->is_positive = is_positive;
+		found->uses = lappend(found->uses, use);
+		return false;
+	}
+	found->is_positive &= is_andclause(node) || is_orclause(node);
+	result = expression_tree_walker(node, find_subplans_walker, context);
+	found->is_positive = is_positive;
+	return result;
+}
+
+/* Joins the rows with those of a correlated subquery in the clause, which has one value for each. */
+static bool
+join_scalar(PlannerInfo *root, PlannedPipeline *planned, Node *clause, const SubplanUse *use, Node **value)
 {
 	SubqueryRows rows;
+	Replacements replacements = {.nodes = list_make1(use->node)};
 	List	   *keys;
 
-	if (subplan->subLinkType != EXPR_SUBLINK || subplan->parParam == NIL ||
-		!find_rows(root, subplan, &rows))
+	if (use->subplan->parParam == NIL || !find_rows(root, use->subplan, &rows))
 		return false;
 	keys = commuted_keys(rows.keys);
 	if (keys == NIL)
 		return false;
-	clause = replace_subplan_mutator(names_normalize(root, clause),
-									 rows.empty_value == NULL ? (Node *) rows.value : value_or_empty(&rows));
-	if (rows.is_unique && bms_is_member(rows.value->varno, find_nonnullable_rels(clause)))
+	*value = value_or_empty(&rows);
+	replacements.values = list_make1(*value);
+	clause = replace_mutator(clause, &replacements);
+	/* A row without a group does not pass. */
+	if (rows.is_unique && bms_is_member(linitial_node(Var, rows.values)->varno, find_nonnullable_rels(clause)))
 	{
 		/*
-		 * A row without a group does not pass.  The side with less rows is
-		 * built; if that is the outer one, its keys filter what the
-		 * subquery reads.
+		 * The side with less rows is built; if that is the outer one, its
+		 * keys filter what the subquery reads.
 		 */
 		if (planned->rows < rows.planned->input_rows)
 			join_rows(planned, &rows, PENUMBRA_JOIN_INNER, rows.keys, false, false);
@@ -569,8 +677,6 @@ apply_scalar(PlannerInfo *root, PlannedPipeline *planned, Node *clause, const Su
 	else
 		join_rows(planned, &rows, rows.is_unique ? PENUMBRA_JOIN_LEFT : PENUMBRA_JOIN_SINGLE, keys,
 				  false, true);
-	pipeline_add_stage(planned->pipeline, PIPELINE_FILTER, list_make1(clause));
-	price_filter(planned, 1, result_rows);
 	return true;
 }
 
@@ -578,16 +684,32 @@ bool
 planned_apply_subplans(PlannerInfo *root, PlannedPipeline *planned, RestrictInfo *rinfo,
 					   double result_rows)
 {
-	Node	   *clause = (Node *) rinfo->clause;
+	Node	   *clause = names_normalize(root, (Node *) rinfo->clause);
 	bool		is_negated = is_notclause(clause);
 	Node	   *inner = is_negated ? (Node *) get_notclausearg(clause) : clause;
-	List	   *subplans = NIL;
+	SubplanUses found = {.is_positive = true};
+	Replacements replacements = {0};
+	ListCell   *lc;
 
-	(void) find_subplan_walker(clause, &subplans);
-	if (list_length(subplans) != 1 || !IsA(linitial(subplans), SubPlan) ||
-		rinfo->security_level > 0 || contain_volatile_functions(clause))
+	if (rinfo->security_level > 0 || contain_volatile_functions(clause))
 		return false;
-	if (inner == linitial(subplans))
-		return apply_membership(root, planned, (SubPlan *) inner, is_negated);
-	return apply_scalar(root, planned, clause, linitial(subplans), result_rows);
+	(void) find_subplans_walker(clause, &found);
+	foreach(lc, found.uses)
+	{
+		SubplanUse *use = lfirst(lc);
+		Node	   *value = NULL;
+		bool		is_scalar = use->subplan->subLinkType == EXPR_SUBLINK;
+
+		if (use->node == inner && !is_scalar)
+			return join_membership(root, planned, use->subplan,
+								   is_negated ? PENUMBRA_JOIN_ANTI : PENUMBRA_JOIN_SEMI, is_negated, NULL);
+		if (is_scalar ? !join_scalar(root, planned, clause, use, &value)
+			: !join_membership(root, planned, use->subplan, PENUMBRA_JOIN_MARK, !use->is_positive, &value))
+			return false;
+		replacements.nodes = lappend(replacements.nodes, use->node);
+		replacements.values = lappend(replacements.values, value);
+	}
+	pipeline_add_stage(planned->pipeline, PIPELINE_FILTER, list_make1(replace_mutator(clause, &replacements)));
+	price_filter(planned, 1, result_rows);
+	return true;
 }

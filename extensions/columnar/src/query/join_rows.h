@@ -1,0 +1,23 @@
+/*-------------------------------------------------------------------------
+ *
+ * join_rows.h
+ *	  How many rows come out of a join.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_JOIN_ROWS_H
+#define PENUMBRA_JOIN_ROWS_H
+
+#include "postgres.h"
+
+#include "query/planned.h"
+
+/* row_factor: of the sides and of the join's keys. */
+extern double join_rows(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel,
+						const PlannedPipeline *probe, RelOptInfo *build_rel,
+						const PlannedPipeline *build, PenumbraJoinKind kind, List *restrictinfos,
+						double row_factor);
+/* By which the equality leaves less rows than PostgreSQL thinks, at most 1. */
+extern double join_rows_factor(PlannerInfo *root, const OpExpr *equality);
+
+#endif							/* PENUMBRA_JOIN_ROWS_H */
