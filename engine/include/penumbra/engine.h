@@ -122,6 +122,13 @@ typedef struct PenumbraAggregateCall {
 PenumbraOperator penumbra_plan_add_aggregation(PenumbraPlan *plan, PenumbraOperator input, const PenumbraExpr *keys,
                                                int key_count, const PenumbraAggregateCall *calls, int call_count);
 
+/* GROUPING SETS, at most 64 keys: bit k of a set says that it groups by key k. Each row is in a group of every set, with
+ * NULL for the other keys; a set without keys has a group even without input. Output: keys, the set's number (INT4),
+ * aggregates. */
+PenumbraOperator penumbra_plan_add_grouping_sets(PenumbraPlan *plan, PenumbraOperator input, const PenumbraExpr *keys,
+                                                 int key_count, const uint64_t *sets, int set_count,
+                                                 const PenumbraAggregateCall *calls, int call_count);
+
 typedef struct PenumbraSortKey {
   PenumbraExpr expr;
   bool descending;

@@ -57,10 +57,19 @@ bool IsBound(AggregateNeeds needs) { return needs == AggregateNeeds::kLeast || n
 
 bool DistinctMatters(const AggregateSpec& spec) { return spec.distinct && !IsBound(InfoOf(spec.function).needs); }
 
-std::vector<PenumbraType> TypesOf(const std::vector<const Expr*>& exprs) {
+std::vector<PenumbraType> KeyTypes(const AggregationSpec& spec) {
   std::vector<PenumbraType> types;
-  for (const Expr* expr : exprs) types.push_back(expr->type);
+  for (const Expr* key : spec.keys) types.push_back(key->type);
+  if (!spec.sets.empty()) types.push_back(PENUMBRA_INT4);
   return types;
+}
+
+Vector SetNumber(int32_t set, Arena& arena) {
+  auto* value = arena.AllocateArray<int32_t>(1);
+  *value = set;
+  Vector number = NullConstant(PENUMBRA_INT4);
+  number.data = value;
+  return number;
 }
 
 // Values of some rows back at those rows of a vector of `rows`.
@@ -102,7 +111,11 @@ size_t FindSummary(const std::vector<SummaryColumn>& columns, const Expr& argume
 class AggregationSink : public Sink {
  public:
   AggregationSink(const AggregationSpec& spec, ExecutionEnvironment& environment)
-      : environment_(environment), keys_(spec.keys), groups_(TypesOf(spec.keys), environment) {
+      : environment_(environment),
+        keys_(spec.keys),
+        sets_(spec.sets),
+        key_types_(KeyTypes(spec)),
+        groups_(key_types_, environment) {
     CanSummarize(spec, &summary_columns_);
     for (const AggregateSpec& aggregate : spec.aggregates) AddAggregate(aggregate);
   }
@@ -144,7 +157,8 @@ class AggregationSink : public Sink {
     std::vector<std::unique_ptr<GroupAggregation::Local>> distincts;
     std::vector<GroupAggregation::Update> updates;
     // Of the batch in hand.
-    std::vector<Vector> keys;
+    std::vector<Vector> all_keys;        // of GROUPING SETS
+    std::vector<Vector> keys;            // of the rows' groups, then the arguments of a DISTINCT
     std::vector<RowSelection> selections;
     std::vector<Vector> arguments;       // in any form
     std::vector<Vector> flat_arguments;  // of those that plain aggregates read
@@ -163,8 +177,14 @@ class AggregationSink : public Sink {
   void ConsumeDistinct(SinkLocal& local, size_t index, uint32_t rows, EvalContext& context);
   void AddDistinctRows(Distinct& distinct, int task);
 
+  void ConsumeGroups(SinkLocal& local, uint32_t rows, EvalContext& context);
+  void SetKeys(SinkLocal& local, size_t set, Arena& arena) const;
+  void AddEmptySets();
+
   ExecutionEnvironment& environment_;
   std::vector<const Expr*> keys_;
+  std::vector<uint64_t> sets_;
+  std::vector<PenumbraType> key_types_;
   std::vector<const Expr*> arguments_;
   std::vector<int> argument_filters_;  // of the argument: the filter that all its uses have, or -1
   std::vector<bool> is_plain_argument_;  // whether an aggregate without DISTINCT reads it
@@ -223,7 +243,7 @@ int AggregationSink::FindOrAddDistinct(const std::vector<int>& arguments, int fi
     if (distincts_[i].arguments == arguments && distincts_[i].filter == filter)
       return static_cast<int>(i);
   }
-  std::vector<PenumbraType> types = TypesOf(keys_);
+  std::vector<PenumbraType> types = key_types_;
   for (int argument : arguments) types.push_back(arguments_[argument]->type);
   distincts_.push_back({arguments, filter, std::make_unique<GroupAggregation>(types, environment_)});
   return static_cast<int>(distincts_.size()) - 1;
@@ -233,7 +253,8 @@ std::unique_ptr<Sink::Local> AggregationSink::CreateLocal() {
   auto local = std::make_unique<SinkLocal>();
   local->groups = groups_.CreateLocal();
   for (Distinct& distinct : distincts_) local->distincts.push_back(distinct.groups->CreateLocal());
-  local->keys.resize(keys_.size() + PENUMBRA_AGGREGATE_ARGUMENTS_MAX);
+  local->all_keys.resize(keys_.size());
+  local->keys.resize(key_types_.size() + PENUMBRA_AGGREGATE_ARGUMENTS_MAX);
   local->selections.resize(filters_.size());
   local->arguments.resize(arguments_.size());
   local->flat_arguments.resize(arguments_.size());
@@ -281,7 +302,8 @@ void AggregationSink::Consume(Sink::Local& sink_local, const Batch& batch, EvalC
   if (batch.rows == 0) return;
   SinkLocal& local = static_cast<SinkLocal&>(sink_local);
   if (context.memo != nullptr) context.memo->Begin(batch);
-  for (size_t i = 0; i < keys_.size(); ++i) local.keys[i] = Evaluate(*keys_[i], batch, context);
+  std::vector<Vector>& keys = sets_.empty() ? local.keys : local.all_keys;
+  for (size_t i = 0; i < keys_.size(); ++i) keys[i] = Evaluate(*keys_[i], batch, context);
   for (size_t i = 0; i < filters_.size(); ++i) {
     // BitsToSelection writes whole words.
     uint16_t* selected = context.arena.AllocateArray<uint16_t>(kVectorRows);
@@ -301,8 +323,38 @@ void AggregationSink::Consume(Sink::Local& sink_local, const Batch& batch, EvalC
     local.updates.push_back(
         {state.accumulator, ArgumentsOf(local, state, batch.rows, context.arena), selection});
   }
-  groups_.Consume(*local.groups, local.keys.data(), batch.rows, local.updates, context.arena);
-  for (size_t i = 0; i < distincts_.size(); ++i) ConsumeDistinct(local, i, batch.rows, context);
+  if (sets_.empty()) ConsumeGroups(local, batch.rows, context);
+  for (size_t set = 0; set < sets_.size(); ++set) {
+    SetKeys(local, set, context.arena);
+    ConsumeGroups(local, batch.rows, context);
+  }
+}
+
+void AggregationSink::ConsumeGroups(SinkLocal& local, uint32_t rows, EvalContext& context) {
+  groups_.Consume(*local.groups, local.keys.data(), rows, local.updates, context.arena);
+  for (size_t i = 0; i < distincts_.size(); ++i) ConsumeDistinct(local, i, rows, context);
+}
+
+// The keys of the rows' groups in a set.
+void AggregationSink::SetKeys(SinkLocal& local, size_t set, Arena& arena) const {
+  for (size_t k = 0; k < keys_.size(); ++k) {
+    local.keys[k] = (sets_[set] >> k & 1) != 0 ? local.all_keys[k] : NullConstant(keys_[k]->type);
+  }
+  local.keys[keys_.size()] = SetNumber(static_cast<int32_t>(set), arena);
+}
+
+// A set without keys has a group even without rows.
+void AggregationSink::AddEmptySets() {
+  SinkLocal local;
+  local.groups = groups_.CreateLocal();
+  local.keys.resize(key_types_.size());
+  Arena arena;
+  for (size_t set = 0; set < sets_.size(); ++set) {
+    if (sets_[set] != 0) continue;
+    SetKeys(local, set, arena);
+    groups_.Consume(*local.groups, local.keys.data(), 1, local.updates, arena);
+  }
+  groups_.Combine(*local.groups);
 }
 
 // The states' accumulators see bounds as rows; counts read none.
@@ -333,7 +385,7 @@ void AggregationSink::ConsumeDistinct(SinkLocal& local, size_t index, uint32_t r
   const Distinct& distinct = distincts_[index];
   const RowSelection filtered = SelectionOf(local, distinct.filter, rows);
   if (filtered.count == 0) return;
-  Vector* arguments = local.keys.data() + keys_.size();
+  Vector* arguments = local.keys.data() + key_types_.size();
   const size_t argument_count = distinct.arguments.size();
   for (size_t i = 0; i < argument_count; ++i) {
     arguments[i] = local.arguments[distinct.arguments[i]];
@@ -352,7 +404,7 @@ void AggregationSink::ConsumeDistinct(SinkLocal& local, size_t index, uint32_t r
   VisitValid(nulls, filtered,
              [&](uint32_t row) { selected[count++] = static_cast<uint16_t>(row); });
   if (count == 0) return;
-  const size_t key_count = keys_.size() + argument_count;
+  const size_t key_count = key_types_.size() + argument_count;
   Vector* keys = context.arena.AllocateArray<Vector>(key_count);
   for (size_t k = 0; k < key_count; ++k) {
     keys[k] = Gather(local.keys[k], selected, count, context.arena);
@@ -381,7 +433,8 @@ int AggregationSink::PrepareFinish() {
   }
   if (round_ == 1) {
     round_ = 2;
-    if (keys_.empty()) groups_.AddEmptyGroup();
+    if (key_types_.empty()) groups_.AddEmptyGroup();
+    AddEmptySets();
     return groups_.PrepareMerge();
   }
   return 0;
@@ -405,7 +458,7 @@ void AggregationSink::AddDistinctRows(Distinct& distinct, int task) {
   std::unique_ptr<GroupAggregation::Reader> reader = distinct.groups->Open(task);
   std::unique_ptr<GroupAggregation::Local> local = groups_.CreateLocal();
   std::vector<char*> rows(kVectorRows);
-  std::vector<Vector> columns(keys_.size() + distinct.arguments.size());
+  std::vector<Vector> columns(key_types_.size() + distinct.arguments.size());
   std::vector<GroupAggregation::Update> updates;
   Arena arena;
   while (uint32_t count = reader->Next(rows.data())) {
@@ -418,7 +471,7 @@ void AggregationSink::AddDistinctRows(Distinct& distinct, int task) {
     updates.clear();
     for (const State& state : states_) {
       if (state.distinct == index)
-        updates.push_back({state.accumulator, &columns[keys_.size()], {nullptr, count}});
+        updates.push_back({state.accumulator, &columns[key_types_.size()], {nullptr, count}});
     }
     groups_.Consume(*local, columns.data(), count, updates, arena);
   }
@@ -477,7 +530,7 @@ SinkStats AggregationSink::stats() const {
 
 bool CanSummarize(const AggregationSpec& spec, std::vector<SummaryColumn>* columns) {
   columns->clear();
-  if (!spec.keys.empty()) return false;
+  if (!spec.keys.empty() || !spec.sets.empty()) return false;
   for (const AggregateSpec& aggregate : spec.aggregates) {
     if (aggregate.filter != nullptr || DistinctMatters(aggregate)) return false;
     const AggregateNeeds needs = InfoOf(aggregate.function).needs;

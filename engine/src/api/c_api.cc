@@ -133,6 +133,14 @@ PenumbraOperator penumbra_plan_add_aggregation(PenumbraPlan* plan, PenumbraOpera
                [&] { return plan->AddAggregation(input, keys, key_count, calls, call_count); });
 }
 
+PenumbraOperator penumbra_plan_add_grouping_sets(PenumbraPlan* plan, PenumbraOperator input, const PenumbraExpr* keys,
+                                                 int key_count, const uint64_t* sets, int set_count,
+                                                 const PenumbraAggregateCall* calls, int call_count) {
+  return Build(plan, PenumbraOperator{-1}, [&] {
+    return plan->AddGroupingSets(input, keys, key_count, {sets, sets + std::max(set_count, 0)}, calls, call_count);
+  });
+}
+
 PenumbraOperator penumbra_plan_add_sort(PenumbraPlan* plan, PenumbraOperator input, const PenumbraSortKey* keys,
                                         int count, int64_t limit, int64_t offset) {
   return Build(plan, PenumbraOperator{-1}, [&] { return plan->AddSort(input, keys, count, limit, offset); });

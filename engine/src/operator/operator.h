@@ -181,6 +181,9 @@ struct AggregateSpec {
 };
 struct AggregationSpec {
   std::vector<const Expr*> keys;
+  // Of GROUPING SETS: bit k of a set says that it groups by key k; the other keys are NULL in its groups, and the
+  // set's number follows the keys. Empty: one set of all keys, without a number.
+  std::vector<uint64_t> sets;
   std::vector<AggregateSpec> aggregates;
 };
 // Whether the aggregation needs no more of its rows than how many there are, how many of them are valid

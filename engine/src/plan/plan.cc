@@ -269,7 +269,8 @@ PenumbraOperator Plan::AddUnion(const PenumbraOperator* inputs, int count) {
 }
 
 PenumbraOperator Plan::AddAggregationOperator(PenumbraOperator input, const PenumbraExpr* keys, int key_count,
-                                              const PenumbraAggregateCall* calls, int call_count) {
+                                              const PenumbraAggregateCall* calls, int call_count,
+                                              const std::vector<uint64_t>& sets) {
   if (!CheckInput(input) || !CheckExprs(keys, key_count) || !CheckColumns(input, keys, key_count)) return -1;
   AggregationSpec spec;
   for (int i = 0; i < key_count; ++i) spec.keys.push_back(exprs_[keys[i]].get());
@@ -306,9 +307,23 @@ PenumbraOperator Plan::AddAggregationOperator(PenumbraOperator input, const Penu
   Operator& aggregation = operators_[id];
   aggregation.output.clear();
   for (const Expr* key : spec.keys) aggregation.output.push_back({key->type});
+  spec.sets = sets;
+  if (!spec.sets.empty()) aggregation.output.push_back({PENUMBRA_INT4});
   for (const AggregateSpec& aggregate : spec.aggregates) aggregation.output.push_back({aggregate.result});
   aggregation.aggregation = std::move(spec);
   return id;
+}
+
+PenumbraOperator Plan::AddGroupingSets(PenumbraOperator input, const PenumbraExpr* keys, int key_count,
+                                       const std::vector<uint64_t>& sets, const PenumbraAggregateCall* calls,
+                                       int call_count) {
+  constexpr int kKeysMax = 64;
+  const auto is_of_other_keys = [key_count](uint64_t set) { return key_count < kKeysMax && set >> key_count != 0; };
+  if (key_count < 0 || key_count > kKeysMax || sets.empty() || std::any_of(sets.begin(), sets.end(), is_of_other_keys)) {
+    reason_ = "grouping sets of keys that do not exist";
+    return -1;
+  }
+  return AddAggregation(input, keys, key_count, calls, call_count, sets);
 }
 
 PenumbraOperator Plan::AddSort(PenumbraOperator input, const PenumbraSortKey* keys, int count, int64_t limit,

@@ -29,8 +29,13 @@ class Plan {
   PenumbraOperator AddFilter(PenumbraOperator input, const PenumbraExpr* conjuncts, int count);
   PenumbraOperator AddProjection(PenumbraOperator input, const PenumbraExpr* exprs, int count);
   PenumbraOperator AddUnion(const PenumbraOperator* inputs, int count);
+  // plan_sum_of_case.cc
   PenumbraOperator AddAggregation(PenumbraOperator input, const PenumbraExpr* keys, int key_count,
-                                  const PenumbraAggregateCall* calls, int call_count);
+                                  const PenumbraAggregateCall* calls, int call_count,
+                                  const std::vector<uint64_t>& sets = {});
+  PenumbraOperator AddGroupingSets(PenumbraOperator input, const PenumbraExpr* keys, int key_count,
+                                   const std::vector<uint64_t>& sets, const PenumbraAggregateCall* calls,
+                                   int call_count);
   PenumbraOperator AddSort(PenumbraOperator input, const PenumbraSortKey* keys, int count, int64_t limit,
                            int64_t offset);
   // plan_join.cc
@@ -94,7 +99,8 @@ class Plan {
   PenumbraExpr FinishVaryingScale(PenumbraAggregate function, PenumbraExpr sum, PenumbraExpr scale,
                                   PenumbraExpr count);
   PenumbraOperator AddAggregationOperator(PenumbraOperator input, const PenumbraExpr* keys, int key_count,
-                                          const PenumbraAggregateCall* calls, int call_count);
+                                          const PenumbraAggregateCall* calls, int call_count,
+                                          const std::vector<uint64_t>& sets);
 
   Session session_;
   std::vector<std::unique_ptr<Expr>> exprs_;

@@ -70,7 +70,8 @@ PenumbraExpr Plan::FinishCaseOfZero(PenumbraExpr others, PenumbraExpr zeros, Pen
 }
 
 PenumbraOperator Plan::AddAggregation(PenumbraOperator input, const PenumbraExpr* keys, int key_count,
-                                      const PenumbraAggregateCall* calls, int call_count) {
+                                      const PenumbraAggregateCall* calls, int call_count,
+                                      const std::vector<uint64_t>& sets) {
   struct Split {
     int call;
     int helper;         // the first call made for it: zeros, or the scale and the count
@@ -95,9 +96,10 @@ PenumbraOperator Plan::AddAggregation(PenumbraOperator input, const PenumbraExpr
     }
   }
   const PenumbraOperator groups =
-      AddAggregationOperator(input, keys, key_count, all.data(), static_cast<int>(all.size()));
+      AddAggregationOperator(input, keys, key_count, all.data(), static_cast<int>(all.size()), sets);
   if (groups < 0 || splits.empty()) return groups;
 
+  if (!sets.empty()) ++key_count;  // the set's number
   std::vector<PenumbraExpr> outputs;
   for (int i = 0; i < key_count + call_count; ++i) outputs.push_back(Column(groups, i));
   for (const Split& split : splits) {

@@ -57,7 +57,7 @@ bool FindOrigin(const Operator& from, int column, size_t* input, int* origin) {
     case Operator::Kind::kAggregation:
       if (static_cast<size_t>(column) >= exprs.size() || exprs[column]->kind != Expr::Kind::kColumn) return false;
       *origin = exprs[column]->column;
-      return true;
+      return from.aggregation.sets.empty();
     case Operator::Kind::kSort:
       return from.sort.limit < 0 && from.sort.offset == 0;
     case Operator::Kind::kJoin: {

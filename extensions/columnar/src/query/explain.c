@@ -142,6 +142,28 @@ explain_conditions(const char *label, List *exprs, const Deparser *deparser, Exp
 		ExplainPropertyText(label, deparse((Node *) make_ands_explicit(exprs), deparser), es);
 }
 
+/* As PostgreSQL shows them: a line for each grouping set. */
+static void
+explain_group_keys(const PipelineStage *stage, const Deparser *deparser, ExplainState *es)
+{
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	if (stage->grouping_sets == NIL)
+		explain_exprs("Vector Group Key", stage->exprs, deparser, es);
+	foreach(lc, stage->grouping_sets)
+	{
+		List	   *keys = NIL;
+
+		foreach(lc2, (List *) lfirst(lc))
+			keys = lappend(keys, list_nth(stage->exprs, lfirst_int(lc2)));
+		if (keys == NIL)
+			ExplainPropertyText("Vector Group Key", "()", es);
+		else
+			explain_exprs("Vector Group Key", keys, deparser, es);
+	}
+}
+
 static void
 explain_stage(const PipelineStage *stage, const Deparser *deparser, ExplainState *es)
 {
@@ -159,7 +181,7 @@ explain_stage(const PipelineStage *stage, const Deparser *deparser, ExplainState
 				explain_exprs("Vector Output", stage->exprs, deparser, es);
 			break;
 		case PIPELINE_AGGREGATION:
-			explain_exprs("Vector Group Key", stage->exprs, deparser, es);
+			explain_group_keys(stage, deparser, es);
 			explain_exprs("Vector Aggregates", stage->aggrefs, deparser, es);
 			break;
 		case PIPELINE_SORT:

@@ -35,6 +35,18 @@ names_number(PlannerInfo *root, Index relid)
 	return list_length(planning->names);
 }
 
+Index
+names_add(const char *alias, const char *column)
+{
+	Planning   *planning = planning_current();
+	RangeTblEntry *rte = makeNode(RangeTblEntry);
+
+	rte->rtekind = RTE_SUBQUERY;
+	rte->eref = makeAlias(pstrdup(alias), column == NULL ? NIL : list_make1(makeString(pstrdup(column))));
+	planning->names = lappend(planning->names, rte);
+	return list_length(planning->names);
+}
+
 const PlaceHolderInfo *
 names_find_placeholder(const PlannerInfo *root, const PlaceHolderVar *placeholder)
 {

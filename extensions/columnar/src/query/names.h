@@ -17,6 +17,8 @@
 
 /* The number of the relation, for as long as the query is planned. */
 extern Index names_number(PlannerInfo *root, Index relid);
+/* One of its own, with a column. */
+extern Index names_add(const char *alias, const char *column);
 /*
  * A copy of the expression of this query level for a pipeline: Vars renumbered, and nothing of outer joins
  * in them.  A PlaceHolderVar, which a plan cannot hold, becomes a NamedArgExpr

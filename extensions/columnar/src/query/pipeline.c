@@ -51,7 +51,7 @@ pipeline_outputs(const PipelineStage *stage)
 		case PIPELINE_PROJECTION:
 			return stage->names != NIL ? stage->names : stage->exprs;
 		case PIPELINE_AGGREGATION:
-			return list_concat_copy(stage->exprs, stage->aggrefs);
+			return list_concat(list_concat_copy(stage->exprs, stage->names), stage->aggrefs);
 		case PIPELINE_FILTER:
 		case PIPELINE_SORT:
 		case PIPELINE_UNION:
@@ -139,8 +139,8 @@ stage_to_list(const PipelineStage *stage)
 	fields = list_concat(fields, list_make3(stage->sort_flags, stage->limit, stage->offset));
 	fields = list_concat(fields, list_make3(makeInteger((int) stage->relation_oid),
 											stage->table_oids, stage->table_attnos));
-	return list_concat(fields, list_make3(makeInteger(stage->join_kind), stage->join_keys,
-										  makeBoolean(stage->is_null_aware)));
+	return list_concat(fields, list_make4(makeInteger(stage->join_kind), stage->join_keys,
+										  makeBoolean(stage->is_null_aware), stage->grouping_sets));
 }
 
 static PipelineStage *
@@ -164,6 +164,7 @@ stage_from_list(List *fields)
 	stage->join_kind = intVal(list_nth(fields, 11));
 	stage->join_keys = list_nth(fields, 12);
 	stage->is_null_aware = boolVal(list_nth(fields, 13));
+	stage->grouping_sets = list_nth(fields, 14);
 	return stage;
 }
 

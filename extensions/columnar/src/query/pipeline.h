@@ -48,9 +48,10 @@ typedef struct PipelineStage
 	List	   *inputs;			/* of PipelineStage *: none of a scan; all of a union; a join's
 								 * probe and build side */
 	List	   *exprs;			/* conjuncts, outputs, group keys or sort keys; the columns of a scan, Vars */
-	List	   *names;			/* of a projection: what its outputs are called above; NIL: as they are; of a
-								 * mark join: what its mark is called */
+	List	   *names;			/* of a projection: what its outputs are called above; NIL: as they are; what
+								 * a mark join adds, or the number of the grouping set */
 	List	   *aggrefs;		/* of an aggregation */
+	List	   *grouping_sets;	/* of an aggregation: integer lists of places in exprs, or NIL */
 	List	   *sort_flags;		/* integers, by sort key */
 	Node	   *limit;			/* of a sort: int8 expressions or NULL */
 	Node	   *offset;

@@ -270,7 +270,7 @@ decorrelate(PipelineStage *given, List *params)
 			append_columns(result.dependences, &stage->exprs, &stage->names);
 			break;
 		case PIPELINE_AGGREGATION:
-			if (result.is_single_group || has_param(stage->exprs, params) ||
+			if (result.is_single_group || stage->grouping_sets != NIL || has_param(stage->exprs, params) ||
 				has_param(stage->aggrefs, params))
 				return failed;
 			result.is_single_group = stage->exprs == NIL;
@@ -302,18 +302,6 @@ typedef struct SubqueryRows
 	List	   *keys;			/* OpExprs: its columns = the outer expressions */
 	bool		is_unique;		/* a key has one row at most */
 } SubqueryRows;
-
-static Index
-new_name(const SubPlan *subplan)
-{
-	Planning   *planning = planning_current();
-	RangeTblEntry *rte = makeNode(RangeTblEntry);
-
-	rte->rtekind = RTE_SUBQUERY;
-	rte->eref = makeAlias(pstrdup(subplan->plan_name), NIL);
-	planning->names = lappend(planning->names, rte);
-	return list_length(planning->names);
-}
 
 static Var *
 add_name(Index name, Node *expr, List **exprs, List **names)
@@ -451,7 +439,7 @@ find_rows(PlannerInfo *root, const SubPlan *subplan, SubqueryRows *rows)
 		if (rows->empty_value != NULL && decorrelated.is_filtered)
 			return false;
 	}
-	name = new_name(subplan);
+	name = names_add(subplan->plan_name, NULL);
 	foreach(lc, subplan->subLinkType == EXISTS_SUBLINK ? NIL : subroot->processed_tlist)
 	{
 		TargetEntry *entry = lfirst_node(TargetEntry, lc);
@@ -573,7 +561,7 @@ join_membership(PlannerInfo *root, PlannedPipeline *planned, const SubPlan *subp
 	{
 		List	   *exprs = NIL;
 
-		*mark = (Node *) add_name(new_name(subplan), makeBoolConst(false, true), &exprs,
+		*mark = (Node *) add_name(names_add(subplan->plan_name, NULL), makeBoolConst(false, true), &exprs,
 								  &planned->pipeline->top->names);
 	}
 	return true;

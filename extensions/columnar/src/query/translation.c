@@ -588,6 +588,22 @@ translate_aggref(Translation *translation, Aggref *aggref, PenumbraAggregateCall
 	return true;
 }
 
+/* The sets of places as sets of bits. */
+static uint64 *
+key_bits(List *grouping_sets)
+{
+	uint64	   *bits = palloc0(sizeof(uint64) * list_length(grouping_sets));
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, grouping_sets)
+	{
+		foreach(lc2, (List *) lfirst(lc))
+			bits[foreach_current_index(lc)] |= UINT64CONST(1) << lfirst_int(lc2);
+	}
+	return bits;
+}
+
 static bool
 add_aggregation(Translation *translation, PipelineStage *stage)
 {
@@ -613,9 +629,12 @@ add_aggregation(Translation *translation, PipelineStage *stage)
 			return false;
 	}
 	translation->conditional_depth--;
-	if (!keep_operator(translation, penumbra_plan_add_aggregation(translation->plan,
-																  translation->current, keys,
-																  key_count, calls, call_count)))
+	if (!keep_operator(translation, stage->grouping_sets == NIL
+					   ? penumbra_plan_add_aggregation(translation->plan, translation->current, keys,
+													   key_count, calls, call_count)
+					   : penumbra_plan_add_grouping_sets(translation->plan, translation->current, keys,
+														 key_count, key_bits(stage->grouping_sets),
+														 list_length(stage->grouping_sets), calls, call_count)))
 		return false;
 	translation->inputs = pipeline_outputs(stage);
 	return true;

@@ -10,6 +10,7 @@
 
 #include "access/sysattr.h"
 #include "catalog/pg_aggregate.h"
+#include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -56,6 +57,7 @@ typedef struct GroupInputs
 	List	   *keys;			/* as the query writes them */
 	List	   *aggrefs;
 	List	   *extra_keys;		/* columns that the keys determine */
+	List	   *groupings;		/* GroupingFuncs */
 } GroupInputs;
 
 static bool
@@ -68,6 +70,11 @@ group_inputs_walker(Node *node, void *context)
 	if (IsA(node, Aggref))
 	{
 		inputs->aggrefs = list_append_unique(inputs->aggrefs, node);
+		return false;
+	}
+	if (IsA(node, GroupingFunc))
+	{
+		inputs->groupings = list_append_unique(inputs->groupings, node);
 		return false;
 	}
 	if (list_member(inputs->keys, node))
@@ -148,6 +155,101 @@ count_is_positive(void)
 	return expr;
 }
 
+/* The grouping sets as lists of places in the keys, and the extra keys after them, which are in every set. */
+static List *
+places_of_sets(PlannerInfo *root, const GroupInputs *inputs)
+{
+	List	   *sets = NIL;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, root->parse->groupingSets)
+	{
+		List	   *places = NIL;
+
+		foreach(lc2, (List *) lfirst(lc))
+		{
+			SortGroupClause *clause = get_sortgroupref_clause(lfirst_int(lc2), root->parse->groupClause);
+			Node	   *key = get_sortgroupclause_expr(clause, root->processed_tlist);
+
+			places = list_append_unique_int(places, pipeline_find_expr(inputs->keys, key));
+		}
+		for (int i = 0; i < list_length(inputs->extra_keys); i++)
+			places = lappend_int(places, list_length(inputs->keys) + i);
+		sets = lappend(sets, places);
+	}
+	return sets;
+}
+
+static Node *
+int4_const(int value)
+{
+	return (Node *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(value), false, true);
+}
+
+/* CASE WHEN set = 0 THEN ... : a bit per argument, the first is the highest, that the set does not group by it. */
+static Node *
+grouping_value(const Query *parse, const GroupingFunc *grouping, Var *set)
+{
+	CaseExpr   *value = makeNode(CaseExpr);
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	value->casetype = INT4OID;
+	value->defresult = (Expr *) int4_const(0);
+	foreach(lc, parse->groupingSets)
+	{
+		CaseWhen   *when = makeNode(CaseWhen);
+		OpExpr	   *is_set = (OpExpr *) make_opclause(Int4EqualOperator, BOOLOID, false, (Expr *) set,
+													  (Expr *) int4_const(foreach_current_index(lc)),
+													  InvalidOid, InvalidOid);
+		int			bits = 0;
+
+		set_opfuncid(is_set);
+		foreach(lc2, grouping->refs)
+			bits = bits << 1 | !list_member_int((List *) lfirst(lc), lfirst_int(lc2));
+		when->expr = (Expr *) is_set;
+		when->result = (Expr *) int4_const(bits);
+		value->args = lappend(value->args, when);
+	}
+	return (Node *) value;
+}
+
+/* Makes the aggregation one of grouping sets; what GROUPING() is in each is a column above it. */
+static void
+add_grouping_sets(PlannerInfo *root, Pipeline *pipeline, const GroupInputs *inputs)
+{
+	PipelineStage *stage = pipeline->top;
+	Var		   *set = makeVar(names_add("grouping_sets", "set"), 1, INT4OID, -1, InvalidOid, 0);
+	List	   *exprs;
+	ListCell   *lc;
+
+	stage->grouping_sets = places_of_sets(root, inputs);
+	stage->names = list_make1(set);
+	if (inputs->groupings == NIL)
+		return;
+	exprs = pipeline_outputs(stage);
+	stage = pipeline_add_stage(pipeline, PIPELINE_PROJECTION, NIL);
+	stage->names = list_concat_copy(exprs, (List *) names_normalize(root, (Node *) inputs->groupings));
+	foreach(lc, inputs->groupings)
+		exprs = lappend(exprs, grouping_value(root->parse, lfirst_node(GroupingFunc, lc), set));
+	stage->exprs = exprs;
+}
+
+/* Keys fit the engine's bits, and each is a value of the rows. */
+static bool
+can_group_by_sets(const GroupInputs *inputs)
+{
+	ListCell   *lc;
+
+	foreach(lc, inputs->keys)
+	{
+		if (planned_needs_no_input(lfirst(lc)))
+			return false;
+	}
+	return list_length(inputs->keys) + list_length(inputs->extra_keys) <= 64;
+}
+
 static double
 estimated_rows(RelOptInfo *rel)
 {
@@ -170,17 +272,19 @@ add_group(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List
 	if (planned == NULL)
 		return;
 	planning_current()->refused_stages++;
-	if (parse->groupingSets != NIL)
-	{
-		planning_refuse("grouping sets");
-		return;
-	}
 	if (!clause_exprs(parse->groupClause, root->processed_tlist, &inputs.keys))
 		return;
 	group_inputs_walker((Node *) target->exprs, &inputs);
 	group_inputs_walker((Node *) having, &inputs);
-	keys = drop_constant_keys(list_concat_copy(inputs.keys, inputs.extra_keys));
-	if (keys == NIL && inputs.keys != NIL)
+	keys = list_concat_copy(inputs.keys, inputs.extra_keys);
+	if (parse->groupingSets == NIL)
+		keys = drop_constant_keys(keys);
+	else if (!can_group_by_sets(&inputs))
+	{
+		planning_refuse("grouping sets of constants");
+		return;
+	}
+	if (keys == NIL && inputs.keys != NIL && parse->groupingSets == NIL)
 	{
 		/* Without a row there is no group either, unlike without GROUP BY. */
 		is_any = count_is_positive();
@@ -190,6 +294,11 @@ add_group(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List
 	stage = pipeline_add_stage(planned->pipeline, PIPELINE_AGGREGATION,
 							   (List *) names_normalize(root, (Node *) keys));
 	stage->aggrefs = (List *) names_normalize(root, (Node *) inputs.aggrefs);
+	if (parse->groupingSets != NIL)
+	{
+		add_grouping_sets(root, planned->pipeline, &inputs);
+		planned->rows *= list_length(parse->groupingSets);
+	}
 	price_aggregation(planned, list_length(keys), list_length(inputs.aggrefs),
 					 estimated_rows(output_rel));
 	if (having != NIL)
