@@ -25,6 +25,7 @@ struct Query {
   std::vector<SinkColumn> table;
   std::vector<int> keys;
   std::vector<Call> calls;
+  std::vector<uint64_t> sets;  // of GROUPING SETS; then their number is the last key
 };
 
 // Equal keys have equal texts.
@@ -113,18 +114,31 @@ struct Expected {
 std::map<std::vector<std::string>, Expected> GroupNaively(const Query& query) {
   std::map<std::vector<std::string>, Expected> groups;
   const uint32_t rows = static_cast<uint32_t>(query.table[0].cells.size());
-  for (uint32_t row = 0; row < rows; ++row) {
-    std::vector<std::string> keys;
-    for (int key : query.keys)
-      keys.push_back(Canonical(query.table[key].type, query.table[key].cells[row]));
-    Expected& group = groups[keys];
-    group.displays.resize(keys.size());
-    for (size_t k = 0; k < keys.size(); ++k) {
-      group.displays[k].insert(query.table[query.keys[k]].cells[row].value_or("NULL"));
+  const std::vector<uint64_t> sets = query.sets.empty() ? std::vector<uint64_t>{~uint64_t{0}} : query.sets;
+  for (size_t set = 0; set < sets.size(); ++set) {
+    auto cell_of = [&](size_t k, uint32_t row) {
+      return (sets[set] >> k & 1) != 0 ? query.table[query.keys[k]].cells[row] : SinkCell();
+    };
+    auto with_number = [&](std::vector<std::string> keys) {
+      if (!query.sets.empty()) keys.push_back(std::to_string(set));
+      return keys;
+    };
+    for (uint32_t row = 0; row < rows; ++row) {
+      std::vector<std::string> keys;
+      for (size_t k = 0; k < query.keys.size(); ++k) {
+        keys.push_back(Canonical(query.table[query.keys[k]].type, cell_of(k, row)));
+      }
+      Expected& group = groups[with_number(keys)];
+      group.displays.resize(keys.size());
+      for (size_t k = 0; k < keys.size(); ++k) group.displays[k].insert(cell_of(k, row).value_or("NULL"));
+      group.rows.push_back(row);
     }
-    group.rows.push_back(row);
+    const bool has_no_keys = query.sets.empty() ? query.keys.empty() : sets[set] == 0;
+    if (has_no_keys && rows == 0) {
+      const std::vector<std::string> keys(query.keys.size(), "NULL");
+      groups[with_number(keys)].displays.assign(keys.size(), {"NULL"});
+    }
   }
-  if (query.keys.empty() && groups.empty()) groups[{}];
   return groups;
 }
 
@@ -146,6 +160,7 @@ SinkStats CheckQuery(const Query& query, const Options& options) {
   };
   AggregationSpec spec;
   for (int key : query.keys) spec.keys.push_back(column(key));
+  spec.sets = query.sets;
   for (const Call& call : query.calls) {
     std::vector<const Expr*> arguments;
     if (call.argument >= 0) arguments.push_back(column(call.argument));
@@ -170,13 +185,14 @@ SinkStats CheckQuery(const Query& query, const Options& options) {
         keys.push_back(Canonical(query.table[query.keys[k]].type,
                                  row[k] == "NULL" ? SinkCell() : SinkCell(row[k])));
       }
+      if (!query.sets.empty()) keys.push_back(row[query.keys.size()]);
       auto group = expected.find(keys);
       if (group == expected.end()) {
         ADD_FAILURE() << "unexpected group " << ::testing::PrintToString(row);
         continue;
       }
       EXPECT_TRUE(found.insert(keys).second) << "twice: " << ::testing::PrintToString(keys);
-      for (size_t k = 0; k < keys.size(); ++k)
+      for (size_t k = 0; k < query.keys.size(); ++k)
         EXPECT_TRUE(group->second.displays[k].count(row[k])) << row[k];
       for (size_t a = 0; a < query.calls.size(); ++a) {
         EXPECT_EQ(row[keys.size() + a], Aggregated(query, query.calls[a], group->second.rows))
@@ -546,6 +562,26 @@ TEST(Aggregation, NumericKeysOfChangingScale) {
   query.keys = {0};
   query.calls = {{"count(*)", PENUMBRA_INT8}};
   CheckQuery(query, Options());
+}
+
+TEST(Aggregation, GroupingSets) {
+  for (const uint32_t rows : {0u, 1u, 20000u}) {
+    Random random(rows + 1);
+    Query query;
+    query.table.push_back(KeyColumn(PENUMBRA_TEXT, rows, 40, 10, random));
+    query.table.push_back(KeyColumn(PENUMBRA_INT4, rows, 7, 10, random));
+    query.table.push_back(KeyColumn(PENUMBRA_NUMERIC, rows, 300, 0, random));
+    query.keys = {0, 1, 2};
+    AddValueColumns(&query, rows, random);
+    AddCalls(&query, 3, true);
+    query.sets = {7, 3, 1, 0};  // ROLLUP
+    CheckQuery(query, Options());
+    CheckQuery(query, {.threads = 3, .batch_rows = 700, .form = [](int column, uint32_t) {
+                         return column == 0 ? SinkForm::kDictionary : SinkForm::kFlat;
+                       }});
+    query.sets = {4, 4, 2};  // one of them twice, and none without keys
+    CheckQuery(query, {.budget_bytes = size_t{1} << 16, .threads = 2});
+  }
 }
 
 TEST(Aggregation, WithoutInput) {

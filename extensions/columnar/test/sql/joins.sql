@@ -94,7 +94,38 @@ SELECT same('SELECT count(*), sum(k) FROM small a WHERE s = (SELECT s FROM big b
 SELECT same('SELECT count(*), sum(k) FROM small a WHERE s = (SELECT s FROM big b WHERE b.few = a.few)');
 SELECT same('SELECT k, (SELECT count(*) FROM big b WHERE b.few = a.few) FROM small a');
 SELECT same('SELECT count(*), sum(k) FROM small a WHERE few = 1 OR EXISTS (SELECT FROM big b WHERE b.k - 2500 = a.k)');
--- An InitPlan of a subquery goes with its own plan.
+-- subqueries under OR, NOT and CASE, of which NULL is another value than false, or not
+SELECT same('SELECT count(*), sum(k) FROM small a WHERE few = 1 OR a.k NOT IN (SELECT few FROM big b WHERE b.k < 9)');
+SELECT same('SELECT count(*), sum(k) FROM small a WHERE few IN (SELECT few FROM big) IS NOT TRUE');
+SELECT same('SELECT count(*), sum(k) FROM small a WHERE k < 9 OR few IN (SELECT few FROM big b WHERE b.k - 2500 = a.k)');
+SELECT same('SELECT count(*), sum(k) FROM small a WHERE NOT (few IN (SELECT few FROM big b WHERE b.k - 2500 = a.k))');
+SELECT same('SELECT count(*), sum(k) FROM small a WHERE EXISTS (SELECT FROM big b WHERE b.k - 2500 = a.k)
+  OR NOT EXISTS (SELECT FROM big b WHERE b.few = a.few AND b.k > 9) OR k > (SELECT avg(k) FROM big b WHERE b.few = a.few)');
+SELECT same('SELECT count(*), sum(k) FROM small a WHERE CASE WHEN k < 50 THEN EXISTS (SELECT FROM big b WHERE b.k = a.k) ELSE few = 1 END');
+-- correlated by expressions
+SELECT same('SELECT count(*), sum(k) FROM small a WHERE k > (SELECT avg(k) FROM big b WHERE b.few + 1 = a.few * 2)');
+SELECT same('SELECT count(*), sum(k) FROM small a WHERE k >= (SELECT max(k) FROM big b WHERE b.s::varchar = a.s::varchar)');
+-- CTEs and subqueries below them
+SELECT same('WITH t AS (SELECT few, sum(k) AS x FROM big GROUP BY few)
+  SELECT a.few, a.x FROM t a WHERE a.x > (SELECT avg(x) FROM t b WHERE b.few <> 0 AND b.few = a.few) OR a.few = 0');
+SELECT same('WITH t AS (SELECT few, k % 3 AS m, sum(k) AS x FROM big GROUP BY few, k % 3)
+  SELECT a.few, a.x, b.x FROM t a JOIN t b USING (few) WHERE a.m = 1 AND b.m = 2');
+SELECT same('WITH t AS (SELECT 1 AS kind, k, few FROM small UNION ALL SELECT 2, k, few FROM big WHERE few > 2)
+  SELECT a.k, b.k FROM t a JOIN t b USING (k) WHERE a.kind = 1 AND b.kind = 2');
+-- What could differ between two computations stays one.
+SELECT same('WITH t AS (SELECT k, few FROM big ORDER BY few LIMIT 20) SELECT count(*) FROM t a JOIN t b USING (k)');
+SELECT same('WITH t AS (SELECT few, sum(f) AS x FROM big WHERE f < 9 GROUP BY few) SELECT count(*) FROM t a JOIN t b USING (x)');
+-- A semi join's other side is equal to what stands above it.
+SELECT same('SELECT count(*) FROM big a WHERE k IN (SELECT b.k FROM small b JOIN big c USING (k)) AND k IN (SELECT k FROM small)');
+-- grouping sets
+SELECT same('SELECT few, k % 3, grouping(few, k % 3), count(*), sum(n), count(DISTINCT s) FROM big WHERE n <> ''NaN''
+  GROUP BY ROLLUP (few, k % 3)');
+SELECT same('SELECT few, s, grouping(s), max(k) FROM small GROUP BY CUBE (few, s) HAVING grouping(few) = 0 OR count(*) > 9');
+SELECT same('SELECT few, count(*) FROM nothing GROUP BY GROUPING SETS ((few), ())');
+SELECT same('SELECT count(*) FROM big GROUP BY GROUPING SETS ((), (), (few))');
+SELECT same('SELECT a.few, b.x FROM small a JOIN (SELECT few, sum(k) AS x FROM big GROUP BY ROLLUP (few)) b ON a.few = b.few');
+SELECT same('SELECT few, sum(few), sum(few + 1) FROM small GROUP BY ROLLUP (few) ORDER BY few LIMIT 3');
+-- The plan around a subquery has its InitPlans.
 SELECT same('SELECT count(*) FROM small a JOIN (SELECT k FROM big WHERE k > (SELECT avg(k) FROM small) OFFSET 0) b ON a.k = b.k');
 SELECT same('SELECT few, count(*) FROM small a JOIN (SELECT few, count(*) FROM big GROUP BY few
   HAVING count(*) > (SELECT count(*) FROM small)) b USING (few) GROUP BY few');

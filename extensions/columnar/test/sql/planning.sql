@@ -84,7 +84,7 @@ SELECT count(*) FROM (SELECT id FROM events WHERE quote_ident(note) = '"note 7"'
 -- what is refused, and why
 SELECT string_agg(note, ',') FROM events;
 SELECT min(person COLLATE "en-x-icu") FROM events;
-SELECT kind, count(*) FROM events GROUP BY ROLLUP (kind);
+SELECT DISTINCT ON (kind) kind, id FROM events;
 SELECT ctid FROM events;
 SELECT e FROM events e;
 SELECT id FROM events WHERE id = 5 FOR UPDATE;
