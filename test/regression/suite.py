@@ -9,6 +9,7 @@ from pathlib import Path
 
 from output import output_difference
 from penumbra_lab.errors import LabError
+from penumbra_lab.postgresql_source import source_tree
 from penumbra_lab.server import (
     Installation,
     PrivateServer,
@@ -17,7 +18,6 @@ from penumbra_lab.server import (
     terminate_like_interrupt,
 )
 from penumbra_lab.state import state_directory
-from source import source_tree
 
 INITDB_OPTIONS = ("--no-locale", "--encoding=UTF8")
 

@@ -3,19 +3,15 @@
 import os
 import shutil
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from penumbra_lab.errors import LabError
+from penumbra_lab.postgresql_source import whole_source_tree
 from penumbra_lab.server import Installation, give_to_server_user
 from penumbra_lab.state import state_directory
 
 TREE = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TREE / "test/regression"))
-
-from source import whole_source_tree  # noqa: E402
-
 NICE = ["nice", "-n", "10"]
 
 
