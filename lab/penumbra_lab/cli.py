@@ -21,6 +21,7 @@ from penumbra_lab.run.recording import conclude
 from penumbra_lab.server import terminate_like_interrupt
 from penumbra_lab.show import console, query_table
 from penumbra_lab.state import report_path
+from penumbra_lab.tune.command import tune
 
 EXIT_INTERRUPTED = 130
 
@@ -54,6 +55,7 @@ def demo(scale: float, runs: int, keep: bool) -> None:
 
 commands.add_command(bench)
 commands.add_command(compress)
+commands.add_command(tune)
 commands.add_command(show_environment)
 commands.add_command(compare)
 commands.add_command(report)

@@ -1,0 +1,212 @@
+"""What a finalist must pass before anybody is told to use it.
+
+In this order, from cheap to dear: it builds as a whole and passes the project's tests; for
+PostgreSQL, every extension of Penumbra builds against it and passes its own; workloads that it was
+not tuned on cost no more; it is faster on the clock.
+"""
+
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from penumbra_lab.analysis.comparison import Comparison, SeriesComparison, compare_runs
+from penumbra_lab.analysis.document import make_run
+from penumbra_lab.analysis.verdict import Outcome
+from penumbra_lab.errors import LabError
+from penumbra_lab.reporting.wording import verdict_text
+from penumbra_lab.run.document import RunDocument, Variant, read_run, write_run
+from penumbra_lab.run.pgbench import WORKLOADS
+from penumbra_lab.run.pgbench_command import bench_pgbench
+from penumbra_lab.run.recording import MILLISECONDS, alternating, measurement, record
+from penumbra_lab.server import give_to_server_user
+from penumbra_lab.state import TREE
+from penumbra_lab.tune.callgrind import COST, Counts
+from penumbra_lab.tune.evaluate import Evaluator
+from penumbra_lab.tune.execute import Executor, Infeasible
+from penumbra_lab.tune.postgresql import PostgreSQL
+from penumbra_lab.tune.project import IGNORED, Command
+from penumbra_lab.tune.result import described
+from penumbra_lab.tune.space import Recipe
+from penumbra_lab.tune.tuner import Findings
+
+FINALISTS = 3
+# A workload that it was not tuned on may lose this much.
+LOSS_MAX = 0.01
+
+
+class GateFailed(Exception):
+    """No finalist may be recommended."""
+
+
+class Gate:
+    def __init__(self, project: PostgreSQL | Command, prefix: Path, kinds: tuple[str, ...],
+                 repetitions: int):  # fmt: skip
+        self.project = project
+        self.prefix = prefix
+        self.kinds = kinds
+        self.repetitions = repetitions
+        self.rows: list[dict] = []
+        self.validation_rows: list[dict] = []
+        self.counted: dict[str, Counts] = {}
+
+    def choose(self, findings: Findings, evaluator: Evaluator,
+               say: Callable[[str], None]) -> Path | None:  # fmt: skip
+        """The installation of the first finalist that passes; None where nothing was asked."""
+        if not self.kinds:
+            return None
+        for label, recipe in findings.finalists(self.project.has_layout)[:FINALISTS]:
+            if recipe == findings.baseline.recipe:
+                break
+            say(f"gate: {label}: {recipe.describe()}")
+            try:
+                self._pass(label, recipe, findings.baseline.recipe, evaluator, say)
+            except Infeasible as error:
+                self._note(label, "refused", str(error))
+                continue
+            findings.recipe = recipe
+            return self.prefix
+        raise GateFailed("no finalist passed the gate: the distribution's build stays the best")
+
+    def _note(self, finalist: str, test: str, outcome: str) -> None:
+        self.rows.append({"finalist": finalist, "test": test, "outcome": outcome})
+
+    def _pass(self, label: str, recipe: Recipe, baseline: Recipe, evaluator: Evaluator,
+              say: Callable[[str], None]) -> None:  # fmt: skip
+        is_server = isinstance(self.project, PostgreSQL)
+        if is_server:
+            self.project.finish(recipe, self.prefix, evaluator.executor, "check" in self.kinds)
+        else:
+            self.project.check(evaluator.build(recipe), evaluator.executor)
+        if "check" in self.kinds:
+            self._note(label, "the project's tests", "passed")
+        if is_server:
+            self._count_others(label, say)
+        if "extensions" in self.kinds:
+            say("gate: Penumbra's extensions")
+            check_extensions(self.prefix, evaluator.place, evaluator.executor)
+            self._note(label, "Penumbra's extensions", "built, and passed their tests")
+        if "clock" in self.kinds:
+            say("gate: the clock")
+            comparison = (
+                self._clock_servers(evaluator.place) if is_server
+                else self._clock_programs(recipe, baseline, evaluator)
+            )  # fmt: skip
+            self._judge(label, comparison)
+        if not is_server:
+            shutil.rmtree(self.prefix, ignore_errors=True)
+            shutil.copytree(evaluator.build(recipe) / "tree", self.prefix, symlinks=True)
+
+    # -- counts of other workloads -----------------------------------------------------------------
+
+    def _count_others(self, label: str, say: Callable[[str], None]) -> None:
+        """Each workload on the tuned server, on the baseline's and on the distribution's."""
+        sides = {"baseline": self.project.base / "bin", "tuned": self.prefix / "bin"}
+        if package := self.project.distribution():
+            sides["the distribution's package"] = package
+        self.validation_rows = []
+        for workload in (self.project.workload, *self.project.training):
+            say(f"gate: counts of {workload.name}")
+            counts = {side: self.project.measure_workload(bins, workload)
+                      for side, bins in sides.items()}  # fmt: skip
+            self.counted |= {f"{workload.name}: {side}": c for side, c in counts.items()}
+            tuned = counts.pop("tuned")
+            for side, base in counts.items():
+                self.validation_rows.append({"workload": workload.name, "tuned against": side, **{
+                    name: f"{100 * (tuned[name] / base[name] - 1):+.1f} %"
+                    for name in (COST, "instructions", "I1 misses", "D1 misses")
+                }})  # fmt: skip
+            loss = tuned[COST] / counts["baseline"][COST] - 1
+            if loss > LOSS_MAX:
+                raise Infeasible(f"{workload.name} costs {100 * loss:.1f} % more")
+        self._note(label, "counts of every workload", f"none above {LOSS_MAX:.0%} more")
+
+    # -- the clock ---------------------------------------------------------------------------------
+
+    def _clock_servers(self, place: Path) -> Comparison:
+        """The lab's own pgbench benchmark, over all workloads."""
+        output = place / "clock.json"
+        variants = {"baseline": self.project.base / "bin", "tuned": self.prefix / "bin"}
+        if package := self.project.distribution():
+            variants["distribution"] = package
+        arguments = ["--no-levels", "--clients", "1", "--output", str(output),
+                     "--repetitions", str(self.repetitions)]  # fmt: skip
+        for name, binaries in variants.items():
+            arguments += ["--variant", f"{name}:bin={binaries}"]
+        for workload in (self.project.workload, *self.project.training):
+            named = next((n for n, w in WORKLOADS.items() if w == workload), None)
+            arguments += ["-w", named] if named else ["-f", str(workload.script)]
+        bench_pgbench.main(arguments, standalone_mode=False)
+        return compare_runs([make_run(read_run(output), "clock", "this run")], "baseline")
+
+    def _clock_programs(self, recipe: Recipe, baseline: Recipe,
+                        evaluator: Evaluator) -> Comparison:  # fmt: skip
+        """Baseline and finalist in turn, who goes first changing from block to block."""
+        builds = {"baseline": evaluator.build(baseline), "tuned": evaluator.build(recipe)}
+        variants = [Variant(name, name, {}) for name in builds]
+        run = RunDocument(
+            "tune-clock", f"{self.project.name}: the clock", described(self.project, recipe),
+            alternating(self.repetitions), variants,
+        )  # fmt: skip
+
+        def work() -> None:
+            with measurement(run, None) as samples:
+                for block in range(-1, self.repetitions):  # the first warms up
+                    for name in builds if block % 2 == 0 else reversed(builds):
+                        began = time.perf_counter()
+                        self.project.run_once(builds[name], evaluator.executor)
+                        elapsed = time.perf_counter() - began
+                        if block >= 0:
+                            samples.add("measure command", name, MILLISECONDS, 1000 * elapsed,
+                                        block)  # fmt: skip
+
+        outcome = record(run, work)
+        if outcome.raised:
+            raise outcome.raised
+        write_run(outcome.document, evaluator.place / "clock.json")
+        return compare_runs([make_run(outcome.document, "clock", "this run")], "baseline")
+
+    def _judge(self, label: str, comparison: Comparison) -> None:
+        """Faster where it was tuned, and nowhere slower by more than the bound."""
+        tuned = [entry for entry in comparison.series if entry.other.variant == "tuned"]
+        for entry in tuned:
+            series = entry.series
+            self._note(label, f"clock: {series.workload}, {series.metric}",
+                       verdict_text(entry.verdict, series.unit, series.better))  # fmt: skip
+        first = self._tuned_series(tuned)
+        if first.verdict.outcome is not Outcome.BETTER:
+            raise Infeasible("the clock does not show it to be faster")
+        for entry in tuned:
+            if entry.verdict.high < 1 - LOSS_MAX:
+                raise Infeasible(f"the clock shows {entry.series.workload} to be slower")
+
+    def _tuned_series(self, entries: list[SeriesComparison]) -> SeriesComparison:
+        if isinstance(self.project, Command):
+            return entries[0]
+        name = self.project.workload.name
+        return next(e for e in entries if e.series.workload == name
+                    and e.series.metric == "throughput")  # fmt: skip
+
+
+def check_extensions(prefix: Path, place: Path, executor: Executor) -> None:
+    """In a copy of the tree: PGXS compiles beside the sources."""
+    if not (TREE / "build/engine").is_dir():
+        raise LabError("the engine is not built: run `make build`")
+    tree = place / "extensions"
+    shutil.rmtree(tree, ignore_errors=True)
+    shutil.copytree(TREE, tree, symlinks=True,
+                    ignore=shutil.ignore_patterns(*IGNORED, "*.o", "*.so", "*.bc"))  # fmt: skip
+    tests = place / "extension-tests"
+    for makefile in sorted(tree.glob("extensions/*/Makefile")):
+        directory = tests / makefile.parent.name
+        directory.mkdir(parents=True, exist_ok=True)
+        give_to_server_user(directory)
+        for target in ("all", "install", "test"):
+            executor.run(
+                ["make", "--no-print-directory", "-C", str(makefile.parent), target,
+                 f"PG_CONFIG={prefix}/bin/pg_config", f"ENGINE_BUILD={TREE / 'build'}",
+                 f"TEST_DIR={directory}"],
+                place / "extensions.log", executor.build_seconds,
+            )  # fmt: skip
+    shutil.rmtree(tree)
+    shutil.rmtree(tests)

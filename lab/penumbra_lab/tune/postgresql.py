@@ -1,0 +1,344 @@
+"""PostgreSQL from its source: what is compiled anew for each recipe, and how a backend is counted.
+
+Flags are given to make as COPT, PostgreSQL's own way to add some: they reach every compilation and
+the links, and `pg_config --cflags` does not show them. Extensions are so compiled as for the
+distribution's server, whatever was done to this one.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from penumbra_lab.errors import LabError
+from penumbra_lab.run.pgbench import Workload, find_pgbench
+from penumbra_lab.server import Installation, PrivateServer, give_to_server_user, server_user
+from penumbra_lab.tune import callgrind
+from penumbra_lab.tune.callgrind import Counts
+from penumbra_lab.tune.execute import Executor, Infeasible
+from penumbra_lab.tune.project import cxx_of, find_bolt, finish_profile, profile_flags
+from penumbra_lab.tune.space import Recipe
+
+# What Debian's own packages are built with, but for -g, which changes no code.
+DEBIAN_FLAGS = ("-O2", "-fstack-protector-strong", "-Wformat", "-Werror=format-security",
+                "-fno-omit-frame-pointer")  # fmt: skip
+PREPROCESSOR = "-D_FORTIFY_SOURCE=2"
+LINKER = "-Wl,-z,relro -Wl,-z,now"
+# BOLT moves code, so it needs the linker's relocations and whole functions.
+LAYOUT_FLAGS = ("-Wl,--emit-relocs", "-fno-reorder-blocks-and-partition")
+BOLT_OPTIONS = ("-reorder-blocks=ext-tsp", "-reorder-functions=hfsort", "-split-functions",
+                "-split-all-cold", "-split-eh", "-dyno-stats")  # fmt: skip
+SERVER_PARTS = ("src/common", "src/port", "src/timezone", "src/backend")
+PROGRAMS = ("initdb", "pg_ctl", "pgbench", "pg_config", "psql")
+OPTIONAL = {  # configure option: its pkg-config name
+    "--with-icu": "icu-uc", "--with-lz4": "liblz4", "--with-zstd": "libzstd",
+    "--with-openssl": "openssl", "--with-libxml": "libxml-2.0",
+}  # fmt: skip
+SETTINGS = {
+    "fsync": "off", "autovacuum": "off", "shared_buffers": "128MB", "jit": "off",
+    "max_wal_size": "4GB", "checkpoint_timeout": "1h", "bgwriter_lru_maxpages": "0",
+    "max_parallel_workers_per_gather": "0", "max_connections": "10", "timezone": "UTC",
+    "log_disconnections": "on", "log_line_prefix": "%p|%a|",
+}  # fmt: skip
+SCALE = 1  # of the counted database: it is all in shared buffers
+SEED = 20_260_101
+# Transactions after the first run, and in it; the difference leaves out a backend's start.
+TRANSACTIONS, WARM_TRANSACTIONS = 1000, 200
+FEW_TRANSACTIONS = {"aggregates": 8}  # of workloads whose transactions are long
+TRAINING_SECONDS = 5
+
+
+class PostgreSQL:
+    """A source tree and the workload for which the server is tuned."""
+
+    def __init__(self, source: Path, workload: Workload, place: Path, base_compiler: str,
+                 jobs: int, training: tuple[Workload, ...]):  # fmt: skip
+        if not (source / "src/backend/Makefile").is_file():
+            raise LabError(f"{source} is no source tree of PostgreSQL")
+        configure = (source / "configure").read_text(errors="replace")
+        found = re.search(r"^PACKAGE_VERSION='([^']+)'", configure, re.M)
+        self.version = found[1] if found else "unknown"
+        self.name = f"postgresql-{self.version}"
+        self.source = source
+        self.workload = workload
+        self.training = training
+        self.place = place
+        self.jobs = jobs
+        self.base_compiler = base_compiler
+        self.options = [option for option, package in OPTIONAL.items()
+                        if option in configure and _has_package(package)]  # fmt: skip
+        script = workload.script.read_text() if workload.script else ""
+        self.identity = "\n".join(
+            (self.name, str(source.resolve()), workload.name, script, *self.options)
+        )
+        self.build_bytes = 2 << 30
+        self.has_layout = find_bolt() is not None
+
+    def baseline(self, compiler: str) -> Recipe:
+        return Recipe(compiler, DEBIAN_FLAGS)
+
+    @property
+    def base(self) -> Path:
+        """The whole installation, with the baseline's flags: clients, libraries, shared files."""
+        return self.place / "base"
+
+    # -- building ----------------------------------------------------------------------------------
+
+    def prepare(self, executor: Executor) -> None:
+        """The base and the cluster that every measurement begins from; made once."""
+        if not self.base.exists():
+            part, tree = self.place / "base-part", self.place / "base-tree"
+            shutil.rmtree(part, ignore_errors=True)
+            shutil.rmtree(tree, ignore_errors=True)
+            tree.mkdir()
+            recipe = self.baseline(self.base_compiler)
+            self._configure(recipe, tree, self.base, executor)
+            self._make(recipe, tree, (), executor)
+            for directory, *variables in ((tree,), (tree / "contrib",)):
+                for target in ("all", "install"):
+                    self._run_make(tree, executor, "-C", str(directory), target, *variables,
+                                   f"DESTDIR={part}", f"COPT={_copt(recipe, ())}")  # fmt: skip
+            (part / self.base.relative_to("/")).rename(self.base)
+            shutil.rmtree(part)
+            shutil.rmtree(tree)
+        if not self.cluster.exists():
+            self._make_cluster()
+
+    def _configure(self, recipe: Recipe, tree: Path, prefix: Path, executor: Executor) -> None:
+        # A cache for each compiler: flags come later, so its answers hold for all recipes.
+        cache = self.place / f"configure-{recipe.compiler}.cache"
+        command = [
+            str(self.source / "configure"), "-q", f"--prefix={prefix}", f"--cache-file={cache}",
+            "--without-readline", "--disable-rpath", *self.options, f"CC={recipe.compiler}",
+            f"CXX={cxx_of(recipe.compiler)}", f"CPPFLAGS={PREPROCESSOR}", f"LDFLAGS={LINKER}",
+            "CFLAGS=-O2",
+        ]  # fmt: skip
+        executor.run(command, tree.parent / "build.log", executor.build_seconds, tree)
+
+    def _run_make(self, tree: Path, executor: Executor, *arguments: str) -> None:
+        executor.run(["make", "-s", f"-j{self.jobs}", *arguments], tree.parent / "build.log",
+                     executor.build_seconds, tree)  # fmt: skip
+
+    def _make(self, recipe: Recipe, tree: Path, extra: tuple[str, ...],
+              executor: Executor) -> None:  # fmt: skip
+        copt = f"COPT={_copt(recipe, extra)}"
+        self._run_make(tree, executor, "-C", "src/backend", "generated-headers", copt)
+        for part in SERVER_PARTS:
+            self._run_make(tree, executor, "-C", part, copt)
+
+    def compile(self, recipe: Recipe, tree: Path, prefix: Path,
+                executor: Executor) -> tuple[str, ...]:  # fmt: skip
+        """Leaves the server in tree/src/backend/postgres; returns the flags of its profile."""
+        self._configure(recipe, tree, prefix, executor)
+        extra: tuple[str, ...] = ()
+        if recipe.profile:
+            profile = tree / "profile"
+            profile.mkdir()
+            give_to_server_user(profile)
+            self._make(recipe, tree, profile_flags(recipe.compiler, profile, True), executor)
+            self._train(tree / "src/backend/postgres", tree.parent / "training")
+            finish_profile(recipe.compiler, profile, tree.parent / "build.log", executor)
+            for part in SERVER_PARTS:
+                self._run_make(tree, executor, "-C", part, "clean")
+            extra = profile_flags(recipe.compiler, profile, False)
+        self._make(recipe, tree, extra, executor)
+        if recipe.layout:
+            self._lay_out(tree / "src/backend/postgres", executor)
+        return extra
+
+    def build(self, recipe: Recipe, scratch: Path, result: Path, executor: Executor) -> None:
+        tree = scratch / "tree"
+        tree.mkdir()
+        self.compile(recipe, tree, self.base, executor)
+        self._assemble(tree / "src/backend/postgres", result)
+
+    def _assemble(self, postgres: Path, result: Path) -> Path:
+        """An installation around one server: programs find their files from where they are."""
+        binaries = result / "bin"
+        binaries.mkdir(parents=True)
+        for name in PROGRAMS:
+            shutil.copy2(self.base / "bin" / name, binaries / name)
+        shutil.copy2(postgres, binaries / "postgres")
+        for name in ("lib", "share", "include"):
+            (result / name).symlink_to(self.base / name)
+        return binaries
+
+    def _train(self, postgres: Path, directory: Path) -> None:
+        """The instrumented server under the workload and a little of others, stopped in order:
+        a process writes its profile when it exits."""
+        shutil.rmtree(directory, ignore_errors=True)
+        directory.mkdir()
+        binaries = self._assemble(postgres, directory / "installation")
+        with self._server(directory, binaries) as server:
+            for workload in (self.workload, *self.training):
+                _pgbench(server, workload, "-T", str(TRAINING_SECONDS))
+        shutil.rmtree(directory)
+
+    def _lay_out(self, postgres: Path, executor: Executor) -> None:
+        bolt = find_bolt()
+        if bolt is None:
+            raise LabError("llvm-bolt is missing: install the package bolt-16 or later")
+        directory = postgres.parent / "bolt"
+        directory.mkdir()
+        give_to_server_user(directory)
+        log = postgres.parent / "bolt.log"
+        instrumented = directory / "postgres"
+        executor.run(
+            [bolt, str(postgres), "-instrument", "-o", str(instrumented),
+             f"-instrumentation-file={directory}/fdata", "-instrumentation-file-append-pid"],
+            log, executor.build_seconds,
+        )  # fmt: skip
+        self._train(instrumented, directory / "training")
+        merged = directory / "merged"
+        profiles = [str(path) for path in sorted(directory.glob("fdata*"))]
+        if not profiles:
+            raise Infeasible("BOLT's training wrote no profile")
+        merge = str(Path(bolt).with_name("merge-fdata"))
+        executor.run([merge, "-o", str(merged), *profiles], log, executor.build_seconds)
+        executor.run([bolt, str(postgres), "-o", str(postgres.with_name("laid-out")),
+                      f"-data={merged}", *BOLT_OPTIONS], log, executor.build_seconds)  # fmt: skip
+        postgres.with_name("laid-out").replace(postgres)
+
+    # -- measuring ---------------------------------------------------------------------------------
+
+    @property
+    def cluster(self) -> Path:
+        return self.place / "cluster"
+
+    def _make_cluster(self) -> None:
+        """pgbench's tables with every hint bit set, made by the base."""
+        directory = self.place / "cluster-part"
+        server = PrivateServer(directory, SETTINGS, Installation(self.base / "bin"))
+        server.remove()
+        with server:
+            server.run_client("pgbench", "-i", "-q", "-s", str(SCALE))
+            with server.connect() as connection:
+                connection.execute("VACUUM (FREEZE, ANALYZE)")
+                connection.execute("CHECKPOINT")
+        server.data.rename(self.cluster)
+        server.remove()
+
+    @contextmanager
+    def _server(self, directory: Path, binaries: Path,
+                settings: Mapping[str, str] = {}) -> Iterator[PrivateServer]:  # fmt: skip
+        """On a copy of the cluster: every measurement begins from the same bytes."""
+        server = PrivateServer(directory / "server", {**SETTINGS, **settings},
+                               Installation(binaries))  # fmt: skip
+        server.remove()
+        server.directory.mkdir(parents=True)
+        done = subprocess.run(
+            ["cp", "-a", "--reflink=auto", str(self.cluster), str(server.data)],
+            capture_output=True, text=True,
+        )  # fmt: skip
+        if done.returncode != 0:
+            raise LabError(f"copy of the cluster: {done.stderr.strip()}")
+        server.take_over()
+        try:
+            try:
+                server.start()
+            except LabError as error:
+                raise Infeasible(str(error)) from None
+            yield server
+        finally:
+            server.stop()
+            server.remove()
+
+    def measure(self, build: Path, executor: Executor) -> Counts:
+        return self.measure_workload(build / "bin", self.workload)
+
+    def measure_workload(self, binaries: Path, workload: Workload) -> Counts:
+        """What callgrind counts per transaction in one backend of a server under valgrind."""
+        directory = self.place / "measuring"
+        shutil.rmtree(directory, ignore_errors=True)
+        output = directory / "counts"
+        output.mkdir(parents=True)
+        give_to_server_user(output)
+        wrapped = directory / "bin"
+        wrapped.mkdir()
+        shutil.copy2(binaries / "pg_ctl", wrapped / "pg_ctl")
+        script = wrapped / "postgres"
+        real = str(binaries / "postgres")
+        counted = callgrind.command(output, real)
+        # pg_ctl asks for the version first.
+        script.write_text(f'#!/bin/sh\n[ "$1" = -V ] && exec {shlex.quote(real)} -V\n'
+                          f'exec {shlex.join(counted)} "$@"\n')  # fmt: skip
+        script.chmod(0o755)
+        more = FEW_TRANSACTIONS.get(workload.name, TRANSACTIONS)
+        few = max(2, more * WARM_TRANSACTIONS // TRANSACTIONS)
+        with self._server(directory, wrapped) as server:
+            with server.connect() as connection:
+                connection.execute("SET enable_seqscan = off")
+                connection.execute("SELECT sum(abalance) FROM pgbench_accounts WHERE aid > 0")
+            for transactions in (few, few, few + more):  # the first warms shared buffers up
+                _pgbench(server, workload, "-t", str(transactions), program=binaries / "pgbench")
+            server.stop()
+            log = server.log.read_text(errors="replace")
+        sessions = re.findall(r"^(\d+)\|pgbench\|.*disconnection:", log, re.M)
+        # Of each run the second session: pgbench looks at the tables in one of its own first.
+        if len(sessions) != 6 or not all((output / pid).exists() for pid in sessions):
+            raise Infeasible(f"callgrind counted {len(sessions)} of 6 sessions")
+        counts = [callgrind.read_counts(output / pid) for pid in sessions[1::2]]
+        shutil.rmtree(directory)
+        return callgrind.per_unit(counts[1], counts[2], more)
+
+    # -- gate --------------------------------------------------------------------------------------
+
+    def distribution(self) -> Path | None:
+        """The programs of the distribution's own package of this major version."""
+        found = Path(f"/usr/lib/postgresql/{self.version.partition('.')[0]}/bin")
+        return found if (found / "postgres").exists() else None
+
+    def finish(self, recipe: Recipe, prefix: Path, executor: Executor, is_checked: bool) -> None:
+        """All of PostgreSQL with the recipe: built, passed through `make check`, installed."""
+        scratch = self.place / "finishing"
+        shutil.rmtree(scratch, ignore_errors=True)
+        tree = scratch / "tree"
+        tree.mkdir(parents=True)
+        try:
+            extra = self.compile(recipe, tree, prefix, executor)
+            copt = f"COPT={_copt(recipe, extra)}"
+            self._run_make(tree, executor, "all", copt)
+            self._run_make(tree, executor, "-C", "contrib", "all", copt)
+            if is_checked:
+                self._check(tree, copt, executor)
+            part = scratch / "installed"
+            for directory in (tree, tree / "contrib"):
+                self._run_make(tree, executor, "-C", str(directory), "install", copt,
+                               f"DESTDIR={part}")  # fmt: skip
+            shutil.rmtree(prefix, ignore_errors=True)
+            (part / prefix.relative_to("/")).rename(prefix)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+    def _check(self, tree: Path, copt: str, executor: Executor) -> None:
+        """PostgreSQL's tests refuse to run as root."""
+        if os.geteuid() == 0:
+            subprocess.run(["chown", "-R", "postgres", str(tree)], check=True)
+        log = self.place / "check.log"
+        log.unlink(missing_ok=True)
+        executor.run([*server_user(), "make", "-s", "-C", str(tree), "check", copt,
+                      "MAX_CONNECTIONS=4"], log, executor.build_seconds, tree)  # fmt: skip
+
+
+def _pgbench(server: PrivateServer, workload: Workload, *length: str,
+             program: Path | None = None) -> None:  # fmt: skip
+    pgbench = str(program) if program else find_pgbench(server.installation.bin_directory)
+    done = subprocess.run(
+        [pgbench, "-n", "-M", "prepared", "-c", "1", *length, f"--random-seed={SEED}",
+         *workload.options_at(SCALE)],
+        env=server.environment(), capture_output=True, text=True,
+    )  # fmt: skip
+    if done.returncode != 0:
+        raise Infeasible(f"pgbench failed: {done.stderr.strip()[-300:]}")
+
+
+def _copt(recipe: Recipe, extra: tuple[str, ...]) -> str:
+    return " ".join((*recipe.flags, *(LAYOUT_FLAGS if recipe.layout else ()), *extra))
+
+
+def _has_package(name: str) -> bool:
+    return subprocess.run(["pkg-config", "--exists", name], capture_output=True).returncode == 0

@@ -1,0 +1,349 @@
+"""`penumbra tune project` on a tiny C program from end to end, and everything that may go wrong."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from penumbra_lab.cli import commands
+from penumbra_lab.errors import LabError
+from penumbra_lab.run.document import read_run
+from penumbra_lab.tune import callgrind
+from penumbra_lab.tune.callgrind import COST
+from penumbra_lab.tune.evaluate import Evaluator
+from penumbra_lab.tune.execute import Cancelled, Executor, Infeasible
+from penumbra_lab.tune.journal import Budget, Journal, OutOfBudget, entries_of
+from penumbra_lab.tune.project import Command, find_bolt
+from penumbra_lab.tune.result import explain
+from penumbra_lab.tune.space import Recipe
+from penumbra_lab.tune.tuner import Plan, Tuner
+
+PROGRAM = """
+#include <stdio.h>
+static unsigned step(unsigned x) { return x * 1664525u + 1013904223u; }
+static unsigned fold(const unsigned *v, int n)
+{
+    unsigned s = 0;
+    for (int i = 0; i < n; i++)
+        s += v[i] % 7 ? step(v[i]) : v[i] >> 3;
+    return s;
+}
+int main(void)
+{
+    static unsigned v[4096];
+    unsigned s = 1;
+    for (int i = 0; i < 4096; i++)
+        v[i] = s = step(s);
+    for (int i = 0; i < 400; i++)
+        s += fold(v, 4096 - (int) (s % 2));
+    printf("%u\\n", s);
+    return 0;
+}
+"""
+BUILD = '"$CC" $CFLAGS -c main.c && "$CC" $CFLAGS -o main main.o $LDFLAGS'
+
+
+@pytest.fixture
+def source(tmp_path, monkeypatch):
+    monkeypatch.setenv("PENUMBRA_STATE", str(tmp_path / "state"))
+    directory = tmp_path / "tiny"
+    directory.mkdir()
+    (directory / "main.c").write_text(PROGRAM)
+    return directory
+
+
+def _tune(source: Path, *arguments: str, build: str = BUILD):
+    return CliRunner().invoke(
+        commands,
+        ["tune", "project", "--source", str(source), "--build", build, "--measure", "./main",
+         "--compiler", "gcc", *arguments],
+        standalone_mode=False, catch_exceptions=False,
+    )  # fmt: skip
+
+
+def _place(source: Path) -> Path:
+    return next((source.parent / "state/tune").glob("tiny-*"))
+
+
+def test_a_program_from_end_to_end(source):
+    output = source.parent / "run.json"
+    expected = "./main | grep -q '^[0-9]*$'"
+    shown = _tune(
+        source, "--flags", "-O0", "--evaluations", "5", "--search", "group", "--search", "random",
+        "--repetitions", "5", "--check", expected, "--output", str(output),
+    ).output  # fmt: skip
+    document = read_run(output)
+    assert document["status"] == "complete"
+    steps = document["sections"]["layers"]
+    assert [step["layer"] for step in steps[:2]] == ["baseline", "level"]
+    # -O3 saves more than half of the instructions of -O0, and says so.
+    assert steps[1]["kept"] == "yes"
+    assert float(steps[1]["instructions"].split()[0]) < -50
+    searchers = {row["searcher"]: row["evaluations"] for row in document["sections"]["searchers"]}
+    assert searchers == {"group": 5, "random": 5}
+    gate = {row["test"]: row["outcome"] for row in document["sections"]["gate"]}
+    assert gate["the project's tests"] == "passed"
+    assert "faster" in gate["clock: measure command, time"] or "times as fast" in gate[
+        "clock: measure command, time"]  # fmt: skip
+    recipe = json.loads((_place(source) / "recipe.json").read_text())
+    assert "-O3" in recipe["flags"]
+    assert (_place(source) / "tuned/main").exists()
+    assert "Recipe: gcc -O0" in shown
+    curve = read_run(output.with_stem("run-search"))
+    assert {series["variant"] for series in curve["series"]} == {"group", "random"}
+    values = [point["samples"][0]["value"] for point in curve["series"][0]["points"]]
+    assert values == sorted(values, reverse=True)
+    # The page of it can be drawn, and a flag explained.
+    page = source.parent / "r.html"
+    CliRunner().invoke(commands, ["report", str(output), "-o", str(page)], standalone_mode=False,
+                       catch_exceptions=False)  # fmt: skip
+    assert "I1 misses" in page.read_text()
+    shown = _tune(source, "--flags", "-O0", "--explain", "-O3").output
+    assert "added to the same flags" in shown
+    assert "never tried here" in _tune(source, "--flags", "-O0", "--explain", "-fno-such").output
+    # The source stays as it was; nothing half done is left.
+    assert [path.name for path in source.iterdir()] == ["main.c"]
+    assert not [*_place(source).glob("part-*"), *_place(source).glob("scratch-*")]
+
+
+def test_a_run_that_begins_again_builds_nothing_twice(source):
+    arguments = ["--evaluations", "6", "--repetitions", "2", "--hours", "1"]
+    log = source.parent / "builds"
+    counting = f"echo build >>{log}; {BUILD}"
+    for _ in range(2):
+        with pytest.raises(LabError, match="no finalist|clock"):
+            # Two repetitions are too few for any verdict: nothing is accepted.
+            _tune(source, *arguments, "--flags", "-O2", build=counting)
+        built = len(log.read_text().split())
+    keys = [entry.key for entry in entries_of(_place(source) / "journal.jsonl")]
+    assert len(set(keys)) == len(keys)
+    _tune_again = len(log.read_text().split())
+    assert _tune_again == built
+
+
+def test_killed_in_mid_build_it_leaves_nothing_and_goes_on(source):
+    marker = source.parent / "second"
+    slow = f"test -e {marker} && sleep 600; touch {marker}; {BUILD}"
+    command = [sys.executable, "-c", "from penumbra_lab.cli import main; main()", "tune", "project",
+               "--source", str(source), "--build", slow, "--measure", "./main", "--compiler", "gcc",
+               "--evaluations", "0", "--repetitions", "2"]  # fmt: skip
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    for line in process.stdout:
+        if line.startswith("level:"):  # the second build
+            break
+    deadline = time.monotonic() + 30
+    while not list(_place(source).glob("scratch-0/tree/main.c")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGTERM)
+    output = process.communicate(timeout=60)[0]
+    assert process.returncode == 130, output
+    assert not _running("sleep 600")
+    assert not [*_place(source).glob("part-*"), *_place(source).glob("scratch-*")]
+    document = read_run(next((source.parent / "state/results").glob("tiny-*.json")))
+    assert document["status"] == "interrupted"
+    entries = list(entries_of(_place(source) / "journal.jsonl"))
+    assert [entry.phase for entry in entries] == ["baseline"]
+
+
+def _running(text: str) -> list[str]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes().decode(errors="replace").replace("\0", " ").strip()
+        except OSError:
+            continue
+        if words == text:
+            found.append(words)
+    return found
+
+
+# -- evaluating ------------------------------------------------------------------------------------
+
+
+class Tree(Command):
+    """The tiny program with a compiler of our own, which fails as it is told."""
+
+    def __init__(self, source: Path, tmp_path: Path):
+        self.compiler = tmp_path / "cc"
+        self.log = tmp_path / "cc.log"
+        self.compiler.write_text(f"""#!/bin/sh
+echo "$@" >>{self.log}
+case "$*" in
+(*-fweb*) echo "internal compiler error: in web" >&2; exit 1;;
+(*-ftracer*) sleep 1000;;
+(*-fgcse-las*) printf '#!/bin/sh\\nkill -SEGV $$\\n' >main; chmod +x main; touch main.o; exit 0;;
+esac
+exec gcc "$@"
+""")
+        self.compiler.chmod(0o755)
+        super().__init__("tree", source, BUILD, "./main", None, ("-O2",))
+
+    def recipe(self, *flags: str) -> Recipe:
+        return Recipe(str(self.compiler), ("-O2", *flags))
+
+
+def _evaluator(project, place: Path, journal: Journal, seconds=3600.0, disk=10**9, builders=1,
+               timeout=60.0) -> Evaluator:  # fmt: skip
+    return Evaluator(project, place, journal, Budget(seconds, disk), Executor(timeout, timeout),
+                     builders)  # fmt: skip
+
+
+def test_what_does_not_work_is_infeasible_and_remembered(source, tmp_path):
+    project, place = Tree(source, tmp_path), tmp_path / "place"
+    recipes = [project.recipe(), project.recipe("-fweb"), project.recipe("-fgcse-las"),
+               project.recipe("-ftracer")]  # fmt: skip
+    with Journal(place / "journal.jsonl") as journal:
+        evaluator = _evaluator(project, place, journal, timeout=3.0)
+        counts = evaluator.counts(recipes, "flags")
+    assert counts[0]["instructions"] > 100_000
+    assert counts[1:] == [None] * 3
+    reasons = [entry.reason for entry in entries_of(place / "journal.jsonl")]
+    assert "internal compiler error: in web" in reasons[1]
+    assert "ended by signal 11" in reasons[2] or "no totals" in reasons[2] or "failed" in reasons[2]
+    assert "did not end within 3 seconds" in reasons[3]
+    assert not _running("sleep 1000")
+    asked = project.log.read_text()
+    with Journal(place / "journal.jsonl") as journal:
+        assert _evaluator(project, place, journal).counts(recipes, "flags") == counts
+    assert project.log.read_text() == asked
+    lines = "\n".join(explain("-fweb", "gcc", list(entries_of(place / "journal.jsonl"))))
+    assert "in 1 of 4 builds, 1 of them infeasible" in lines
+    assert "internal compiler error" in lines
+
+
+def test_counts_repeat(source, tmp_path):
+    project, place = Tree(source, tmp_path), tmp_path / "place"
+    with Journal(place / "journal.jsonl") as journal:
+        evaluator = _evaluator(project, place, journal)
+        build = evaluator.build(project.recipe())
+        first, *others = (project.measure(build, evaluator.executor)[COST] for _ in range(3))
+    assert all(abs(other / first - 1) < 1e-4 for other in others)
+
+
+def test_builds_side_by_side_are_those_one_by_one(source, tmp_path):
+    project = Tree(source, tmp_path)
+    recipes = [project.recipe(), project.recipe("-O3"), project.recipe("-fno-gcse"),
+               project.recipe("-fweb")]  # fmt: skip
+    found = []
+    for builders in (1, 3):
+        place = tmp_path / f"place{builders}"
+        with Journal(place / "journal.jsonl") as journal:
+            counts = _evaluator(project, place, journal, builders=builders).counts(recipes, "x")
+            found.append([c and round(c["instructions"], -3) for c in counts])
+    assert found[0] == found[1]
+
+
+def test_a_cut_line_of_the_journal_is_dropped(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    with Journal(path) as journal:
+        for number in range(3):
+            journal.add(f"k{number}", Recipe("gcc"), "flags", {COST: 1.0}, "", 2.0)
+    whole = path.read_text()
+    path.write_text(whole[: -len(whole) // 6])
+    with Journal(path) as journal:
+        assert list(journal.entries) == ["k0", "k1"]
+        assert journal.seconds == 4.0
+        journal.add("k3", Recipe("gcc"), "flags", None, "broken", 1.0)
+        with pytest.raises(LabError, match="another run writes"), Journal(path):
+            pass
+    assert [entry.key for entry in entries_of(path)] == ["k0", "k1", "k3"]
+
+
+def test_time_that_is_used_up_ends_the_search_with_what_it_has(source, tmp_path):
+    project, place = Tree(source, tmp_path), tmp_path / "place"
+    project.base_flags = ("-O1",)
+    with Journal(place / "journal.jsonl") as journal:
+        journal.add("before", Recipe("gcc"), "flags", None, "", 68.0)
+        evaluator = _evaluator(project, place, journal, seconds=100.0)
+        evaluator.budget.check_time(journal)
+        tuner = Tuner(evaluator, Plan(("gcc",), ("group",), 50, 1, 1), lambda text: None)
+        journal.add("after", Recipe("gcc", ("-O3",)), "flags", {COST: 1.0}, "", 3.0)
+        with pytest.raises(OutOfBudget):
+            evaluator.budget.check_time(journal)
+        tuner.run()
+        assert tuner.findings.steps == []
+        assert "time" in tuner.findings.stopped
+
+
+def test_disk_is_kept_within_its_bound(tmp_path):
+    builds = tmp_path / "builds"
+    for number, name in enumerate(("old", "base", "new")):
+        (builds / name).mkdir(parents=True)
+        (builds / name / "program").write_bytes(b"x" * 1000)
+        os.utime(builds / name, (number, number))
+    Budget(1.0, 2500).make_room(builds, {"base"})
+    assert {path.name for path in builds.iterdir()} == {"base", "new"}
+    Budget(1.0, 100).make_room(builds, {"base"})
+    assert {path.name for path in builds.iterdir()} == {"base"}
+
+
+def test_little_room_is_said(source, tmp_path):
+    project, place = Tree(source, tmp_path), tmp_path / "place"
+    project.build_bytes = 1 << 60
+    with Journal(place / "journal.jsonl") as journal, pytest.raises(LabError, match="GB free"):
+        _evaluator(project, place, journal).counts([project.recipe()], "x")
+
+
+def test_a_thread_that_is_cancelled_ends_its_program(tmp_path):
+    executor = Executor(60, 60)
+    executor.cancelled.set()  # by the thread that got Ctrl-C
+    with pytest.raises(Cancelled):
+        executor.run(["sleep", "999"], tmp_path / "log", 60)
+    assert not _running("sleep 999")
+
+
+def test_a_program_that_fails_says_why(tmp_path):
+    executor = Executor(60, 60)
+    with pytest.raises(Infeasible, match="failed: x: error: no such thing"):
+        executor.run(["sh", "-c", "echo fine; echo 'x: error: no such thing'; exit 3"],
+                     tmp_path / "log", 60)  # fmt: skip
+
+
+# -- what is missing -------------------------------------------------------------------------------
+
+
+def test_missing_programs_name_their_packages(source, monkeypatch, tmp_path):
+    with pytest.raises(LabError, match="install the package gcc-99"):
+        _tune(source, "--compiler", "gcc-99")
+    monkeypatch.setattr(callgrind.shutil, "which", lambda name: None)
+    with pytest.raises(LabError, match="install the package valgrind"):
+        callgrind.valgrind()
+    assert find_bolt() is None
+
+
+def test_a_source_that_is_none_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("PENUMBRA_STATE", str(tmp_path / "state"))
+    arguments = ["tune", "postgresql", "--source", str(tmp_path), "--compiler", "gcc"]
+    with pytest.raises(LabError, match="no source tree of PostgreSQL"):
+        CliRunner().invoke(commands, arguments, standalone_mode=False, catch_exceptions=False)
+
+
+def test_a_baseline_that_fails_ends_it(source):
+    with pytest.raises(LabError, match="the baseline does not work"):
+        _tune(source, "--evaluations", "0", build="exit 1")
+
+
+def test_a_forbidden_baseline_is_refused(source):
+    with pytest.raises(LabError, match="never tried"):
+        _tune(source, "--flags", "-O2 -ffast-math")
+
+
+def test_a_program_that_breaks_its_tests_is_refused(source):
+    with pytest.raises(LabError, match="no finalist passed"):
+        _tune(source, "--flags", "-O0", "--evaluations", "0", "--repetitions", "2",
+              "--check", "echo wrong answer; exit 1")  # fmt: skip
+    document = read_run(next((source.parent / "state/results").glob("tiny-*.json")))
+    assert document["status"] == "failed"
+    assert all("wrong answer" in row["outcome"] for row in document["sections"]["gate"])
+
+
+def test_a_file_without_totals_is_infeasible(tmp_path):
+    (tmp_path / "1").write_text("events: Ir\n")
+    with pytest.raises(Infeasible, match="no totals"):
+        callgrind.read_counts(tmp_path / "1")
