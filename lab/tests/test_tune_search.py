@@ -1,5 +1,6 @@
 """The search of `penumbra tune` on costs whose best is known."""
 
+import functools
 import math
 import statistics
 
@@ -18,8 +19,8 @@ from penumbra_lab.tune.search import (
 )
 from penumbra_lab.tune.space import Parameter, Recipe, Space, changed, with_value
 
-EVALUATIONS = 150
-SEEDS = (1, 2, 3)
+EVALUATIONS = 120
+SEEDS = (1, 2)
 
 
 class Synthetic:
@@ -63,12 +64,10 @@ class Synthetic:
         return [self.cost(point) for point in points]
 
 
-def _search(kind: str, seed: int, batch: int = 1):
+@functools.cache
+def _search(kind: str, seed: int):
     problem = Synthetic()
-    trials = search(
-        SEARCHERS[kind](problem.space, seed), problem.evaluate, EVALUATIONS, batch
-    )  # fmt: skip
-    return problem, trials
+    return problem, search(SEARCHERS[kind](problem.space, seed), problem.evaluate, EVALUATIONS)
 
 
 def test_group_mutation_finds_the_known_best_and_the_others_do_not():
@@ -114,7 +113,10 @@ def test_a_flag_without_which_nothing_builds_stays():
 @pytest.mark.parametrize("kind", SEARCHERS)
 def test_a_search_repeats_itself(kind):
     """The journal of an interrupted run answers the same questions."""
-    first, second = (_search(kind, 7, batch=2)[1][:30] for _ in range(2))
+    problem = Synthetic()
+    first, second = (
+        search(SEARCHERS[kind](problem.space, 7), problem.evaluate, 24, batch=2) for _ in range(2)
+    )
     assert first == second
 
 
@@ -162,7 +164,7 @@ def test_the_catalogue_is_what_the_compiler_takes():
     assert not accepts("gcc", "-fno-such-flag")
     assert all(parameter.about for parameter in space.parameters)
     assert "inlin" in compiler_help("gcc", "-finline-functions").lower()
-    assert "inlin" in compiler_help("gcc", "--param=max-inline-insns-auto=30").lower()
+    assert "instructions" in compiler_help("gcc", "--param=max-inline-insns-auto=30")
 
 
 def test_a_recipe_has_one_key():

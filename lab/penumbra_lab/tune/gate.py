@@ -81,7 +81,7 @@ class Gate:
         if "check" in self.kinds:
             self._note(label, "the project's tests", "passed")
         if is_server:
-            self._count_others(label, say)
+            self._count_others(label, evaluator.executor, say)
         if "extensions" in self.kinds:
             say("gate: Penumbra's extensions")
             check_extensions(self.prefix, evaluator.place, evaluator.executor)
@@ -99,7 +99,8 @@ class Gate:
 
     # -- counts of other workloads -----------------------------------------------------------------
 
-    def _count_others(self, label: str, say: Callable[[str], None]) -> None:
+    def _count_others(self, label: str, executor: Executor,
+                      say: Callable[[str], None]) -> None:  # fmt: skip
         """Each workload on the tuned server, on the baseline's and on the distribution's."""
         sides = {"baseline": self.project.base / "bin", "tuned": self.prefix / "bin"}
         if package := self.project.distribution():
@@ -107,7 +108,7 @@ class Gate:
         self.validation_rows = []
         for workload in (self.project.workload, *self.project.training):
             say(f"gate: counts of {workload.name}")
-            counts = {side: self.project.measure_workload(bins, workload)
+            counts = {side: self.project.measure_workload(bins, workload, executor)
                       for side, bins in sides.items()}  # fmt: skip
             self.counted |= {f"{workload.name}: {side}": c for side, c in counts.items()}
             tuned = counts.pop("tuned")

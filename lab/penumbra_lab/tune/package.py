@@ -40,7 +40,7 @@ def debian_package(project: PostgreSQL, prefix: Path, place: Path,
     architecture = _output(["dpkg", "--print-architecture"], place).strip()
     (root / "DEBIAN/control").write_text(CONTROL.format(
         major=major, version=project.version, architecture=architecture, home=home,
-        maintainer=maintainer, depends=_dependencies(root / home, binaries, place),
+        maintainer=maintainer, depends=_dependencies(binaries, place),
     ))  # fmt: skip
     result = place / f"postgresql-tuned-{major}_{project.version}-1_{architecture}.deb"
     _output(["dpkg-deb", "--root-owner-group", "--build", str(root), str(result)], place)
@@ -48,12 +48,15 @@ def debian_package(project: PostgreSQL, prefix: Path, place: Path,
     return result
 
 
-def _dependencies(home: Path, binaries: list[Path], place: Path) -> str:
+def _dependencies(binaries: list[Path], place: Path) -> str:
     """The packages of the libraries; dpkg-shlibdeps wants to stand in a source package."""
     source = place / "package-source"
     (source / "debian").mkdir(parents=True, exist_ok=True)
-    (source / "debian/control").write_text("Source: postgresql-tuned\n\nPackage: any\n")
-    found = _output(["dpkg-shlibdeps", "-O", "--ignore-missing-info", f"-l{home / 'lib'}",
+    (source / "debian/control").write_text(
+        "Source: postgresql-tuned\n\nPackage: postgresql-tuned\nArchitecture: any\n"
+    )
+    # Clients use the distribution's libpq: a path in the program would not survive the move.
+    found = _output(["dpkg-shlibdeps", "-O", "--ignore-missing-info",
                      *(f"-e{path}" for path in binaries)], source)  # fmt: skip
     shutil.rmtree(source)
     return found.partition("=")[2].strip() or "libc6"

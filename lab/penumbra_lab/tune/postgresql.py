@@ -10,12 +10,12 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from penumbra_lab.errors import LabError
-from penumbra_lab.run.pgbench import Workload, find_pgbench
+from penumbra_lab.run.pgbench import Workload
 from penumbra_lab.server import Installation, PrivateServer, give_to_server_user, server_user
 from penumbra_lab.tune import callgrind
 from penumbra_lab.tune.callgrind import Counts
@@ -38,17 +38,20 @@ OPTIONAL = {  # configure option: its pkg-config name
     "--with-icu": "icu-uc", "--with-lz4": "liblz4", "--with-zstd": "libzstd",
     "--with-openssl": "openssl", "--with-libxml": "libxml-2.0",
 }  # fmt: skip
+# Statistics are flushed once a second of the clock, which would be counted.
 SETTINGS = {
-    "fsync": "off", "autovacuum": "off", "shared_buffers": "128MB", "jit": "off",
+    "fsync": "off", "autovacuum": "off", "track_counts": "off", "shared_buffers": "128MB",
+    "jit": "off",
     "max_wal_size": "4GB", "checkpoint_timeout": "1h", "bgwriter_lru_maxpages": "0",
     "max_parallel_workers_per_gather": "0", "max_connections": "10", "timezone": "UTC",
     "log_disconnections": "on", "log_line_prefix": "%p|%a|",
 }  # fmt: skip
-SCALE = 1  # of the counted database: it is all in shared buffers
+WARM_UP = "SET enable_seqscan = off; SELECT sum(abalance) FROM pgbench_accounts WHERE aid > 0"
+SCALE = 1  # of the counted database: all of it is in shared buffers
 SEED = 20_260_101
 # Transactions after the first run, and in it; the difference leaves out a backend's start.
 TRANSACTIONS, WARM_TRANSACTIONS = 1000, 200
-FEW_TRANSACTIONS = {"aggregates": 8}  # of workloads whose transactions are long
+FEW_TRANSACTIONS = {"aggregates": 2}  # of workloads whose transactions are long
 TRAINING_SECONDS = 5
 
 
@@ -140,7 +143,7 @@ class PostgreSQL:
             profile.mkdir()
             give_to_server_user(profile)
             self._make(recipe, tree, profile_flags(recipe.compiler, profile, True), executor)
-            self._train(tree / "src/backend/postgres", tree.parent / "training")
+            self._train(tree / "src/backend/postgres", tree.parent / "training", executor)
             finish_profile(recipe.compiler, profile, tree.parent / "build.log", executor)
             for part in SERVER_PARTS:
                 self._run_make(tree, executor, "-C", part, "clean")
@@ -167,7 +170,7 @@ class PostgreSQL:
             (result / name).symlink_to(self.base / name)
         return binaries
 
-    def _train(self, postgres: Path, directory: Path) -> None:
+    def _train(self, postgres: Path, directory: Path, executor: Executor) -> None:
         """The instrumented server under the workload and a little of others, stopped in order:
         a process writes its profile when it exits."""
         shutil.rmtree(directory, ignore_errors=True)
@@ -175,7 +178,7 @@ class PostgreSQL:
         binaries = self._assemble(postgres, directory / "installation")
         with self._server(directory, binaries) as server:
             for workload in (self.workload, *self.training):
-                _pgbench(server, workload, "-T", str(TRAINING_SECONDS))
+                _client(server, executor, _pgbench(workload, "-T", str(TRAINING_SECONDS)))
         shutil.rmtree(directory)
 
     def _lay_out(self, postgres: Path, executor: Executor) -> None:
@@ -192,7 +195,7 @@ class PostgreSQL:
              f"-instrumentation-file={directory}/fdata", "-instrumentation-file-append-pid"],
             log, executor.build_seconds,
         )  # fmt: skip
-        self._train(instrumented, directory / "training")
+        self._train(instrumented, directory / "training", executor)
         merged = directory / "merged"
         profiles = [str(path) for path in sorted(directory.glob("fdata*"))]
         if not profiles:
@@ -224,10 +227,9 @@ class PostgreSQL:
 
     @contextmanager
     def _server(self, directory: Path, binaries: Path,
-                settings: Mapping[str, str] = {}) -> Iterator[PrivateServer]:  # fmt: skip
+                cpus: str | None = None) -> Iterator[PrivateServer]:  # fmt: skip
         """On a copy of the cluster: every measurement begins from the same bytes."""
-        server = PrivateServer(directory / "server", {**SETTINGS, **settings},
-                               Installation(binaries))  # fmt: skip
+        server = PrivateServer(directory / "server", SETTINGS, Installation(binaries), cpus=cpus)
         server.remove()
         server.directory.mkdir(parents=True)
         done = subprocess.run(
@@ -248,9 +250,9 @@ class PostgreSQL:
             server.remove()
 
     def measure(self, build: Path, executor: Executor) -> Counts:
-        return self.measure_workload(build / "bin", self.workload)
+        return self.measure_workload(build / "bin", self.workload, executor)
 
-    def measure_workload(self, binaries: Path, workload: Workload) -> Counts:
+    def measure_workload(self, binaries: Path, workload: Workload, executor: Executor) -> Counts:
         """What callgrind counts per transaction in one backend of a server under valgrind."""
         directory = self.place / "measuring"
         shutil.rmtree(directory, ignore_errors=True)
@@ -259,7 +261,8 @@ class PostgreSQL:
         give_to_server_user(output)
         wrapped = directory / "bin"
         wrapped.mkdir()
-        shutil.copy2(binaries / "pg_ctl", wrapped / "pg_ctl")
+        for name in ("pg_ctl", "pgbench", "psql"):
+            shutil.copy2(binaries / name, wrapped / name)
         script = wrapped / "postgres"
         real = str(binaries / "postgres")
         counted = callgrind.command(output, real)
@@ -269,12 +272,13 @@ class PostgreSQL:
         script.chmod(0o755)
         more = FEW_TRANSACTIONS.get(workload.name, TRANSACTIONS)
         few = max(2, more * WARM_TRANSACTIONS // TRANSACTIONS)
-        with self._server(directory, wrapped) as server:
-            with server.connect() as connection:
-                connection.execute("SET enable_seqscan = off")
-                connection.execute("SELECT sum(abalance) FROM pgbench_accounts WHERE aid > 0")
-            for transactions in (few, few, few + more):  # the first warms shared buffers up
-                _pgbench(server, workload, "-t", str(transactions), program=binaries / "pgbench")
+        # On one CPU the client runs only while the backend waits: a message that has come already
+        # would be read without waiting, and the counts would depend on who was faster.
+        cpu = str(min(os.sched_getaffinity(0)))
+        with self._server(directory, wrapped, cpu) as server:
+            _client(server, executor, ["psql", "-qc", WARM_UP])
+            for transactions in (few, few, few + more):  # the first warms caches up, too
+                _client(server, executor, _pgbench(workload, "-t", str(transactions)), cpu)
             server.stop()
             log = server.log.read_text(errors="replace")
         sessions = re.findall(r"^(\d+)\|pgbench\|.*disconnection:", log, re.M)
@@ -324,16 +328,18 @@ class PostgreSQL:
                       "MAX_CONNECTIONS=4"], log, executor.build_seconds, tree)  # fmt: skip
 
 
-def _pgbench(server: PrivateServer, workload: Workload, *length: str,
-             program: Path | None = None) -> None:  # fmt: skip
-    pgbench = str(program) if program else find_pgbench(server.installation.bin_directory)
-    done = subprocess.run(
-        [pgbench, "-n", "-M", "prepared", "-c", "1", *length, f"--random-seed={SEED}",
-         *workload.options_at(SCALE)],
-        env=server.environment(), capture_output=True, text=True,
-    )  # fmt: skip
-    if done.returncode != 0:
-        raise Infeasible(f"pgbench failed: {done.stderr.strip()[-300:]}")
+def _pgbench(workload: Workload, *length: str) -> list[str]:
+    return ["pgbench", "-n", "-M", "prepared", "-c", "1", *length, f"--random-seed={SEED}",
+            *workload.options_at(SCALE)]  # fmt: skip
+
+
+def _client(server: PrivateServer, executor: Executor, command: list[str],
+            cpu: str | None = None) -> None:  # fmt: skip
+    """A program of the installation against the server; a server that hangs is infeasible."""
+    pinned = ["taskset", "-c", cpu] if cpu else []
+    program = server.installation.program(command[0])
+    executor.run([*pinned, program, *command[1:]], server.directory / "client.log",
+                 executor.measure_seconds, environment=server.environment())  # fmt: skip
 
 
 def _copt(recipe: Recipe, extra: tuple[str, ...]) -> str:

@@ -105,11 +105,13 @@ class GroupMutation:
         self.seed = seed
         self.random = np.random.default_rng(seed)
         self.costs: dict[Point, Cost] = {}
+        self.asked = 0
         self.gain = math.inf
 
     def ask(self, count: int) -> list[Point]:
         known = [cost for cost in self.costs.values() if cost is not None]
-        if len(self.costs) < FIRST_POINTS or len(known) < 2:
+        self.asked += count
+        if self.asked <= FIRST_POINTS or len(known) < 2:
             return self._first_points(count)
         candidates = list(self._candidates())
         if not candidates:

@@ -16,7 +16,7 @@ from penumbra_lab.tune.journal import OutOfBudget
 from penumbra_lab.tune.search import SEARCHERS, Minimised, Trial, best_of, minimise, search
 from penumbra_lab.tune.space import Layer, Point, Recipe, Space
 
-# Counts of one build differ by about a thousandth from run to run where a server is counted.
+# Less is not worth a configuration that nobody else runs.
 LAYER_GAIN_MIN = 0.002
 
 

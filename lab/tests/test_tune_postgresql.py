@@ -1,0 +1,157 @@
+"""`penumbra tune postgresql`: how a backend is counted, and in which order a server is built.
+
+PostgreSQL itself takes minutes to compile. Here a source tree of a few lines "compiles" the
+installed server, so that everything around the compiler is real.
+"""
+
+import os
+import subprocess
+
+import pytest
+
+from penumbra_lab.errors import LabError
+from penumbra_lab.run.pgbench import WORKLOADS
+from penumbra_lab.server import Installation
+from penumbra_lab.state import state_directory
+from penumbra_lab.tune.execute import Executor, Infeasible
+from penumbra_lab.tune.package import debian_package
+from penumbra_lab.tune.postgresql import DEBIAN_FLAGS, PostgreSQL
+from penumbra_lab.tune.space import Recipe
+
+CONFIGURE = """#!/bin/sh
+PACKAGE_VERSION='{version}'
+for option in "$@"; do case $option in (--prefix=*) prefix=${{option#--prefix=}};; esac; done
+for part in src/common src/port src/timezone src/backend contrib; do
+	mkdir -p $part
+	printf 'all generated-headers:\\n\\t@echo "%s $(COPT)" >>{log}\\n' $part >$part/Makefile
+	printf 'clean:\\n\\t@echo "%s clean" >>{log}\\n\\trm -f postgres\\n' $part >>$part/Makefile
+	printf 'install:\\n' >>$part/Makefile
+done
+cat >src/backend/Makefile <<'END'
+all:
+	@echo "src/backend all $(COPT)" >>{log}
+	case '$(COPT)' in (*-fprofile-generate=*) touch profile/1.gcda ../../profile/1.gcda;; esac
+	case '$(COPT)' in (*-fweb*) echo 'error: no web' >&2; exit 1;; esac
+	case '$(COPT)' in (*-ftracer*) printf '#!/bin/sh\\nexit 1\\n' >postgres; chmod +x postgres;; \\
+	(*) cp -f {home}/bin/postgres postgres;; esac
+generated-headers:
+	mkdir -p profile
+clean:
+	@echo "src/backend clean" >>{log}
+	rm -f postgres
+END
+cat >Makefile <<END
+all:
+	@:
+check:
+	@echo "check as \\$\\$(id -un)" >>{log}
+install:
+	mkdir -p \\$(DESTDIR)$prefix/bin \\$(DESTDIR)$prefix/lib \\$(DESTDIR)$prefix/share
+	cp {home}/bin/* \\$(DESTDIR)$prefix/bin
+	cp -f src/backend/postgres \\$(DESTDIR)$prefix/bin
+END
+"""
+
+
+@pytest.fixture(scope="module")
+def project():
+    """Over a base that is the private installation, as `make install` fills it."""
+    home = Installation.find().bin_directory.parent
+    place = state_directory() / "test-tune"
+    subprocess.run(["rm", "-rf", str(place)], check=True)
+    source = place / "source"
+    (source / "src/backend").mkdir(parents=True)
+    (source / "src/backend/Makefile").touch()
+    log = place / "log"
+    log.touch()
+    log.chmod(0o666)
+    configure = source / "configure"
+    configure.write_text(CONFIGURE.format(version=Installation.find().version(), home=home,
+                                          log=log))  # fmt: skip
+    configure.chmod(0o755)
+    (place / "base").symlink_to(home)
+    project = PostgreSQL(source, WORKLOADS["select-only"], place, "gcc", 1, (WORKLOADS["tpcb"],))
+    project.prepare(Executor(300, 300))
+    yield project
+    subprocess.run(["rm", "-rf", str(place)], check=True)
+
+
+@pytest.fixture
+def executor():
+    return Executor(300, 300)
+
+
+def _log(project: PostgreSQL) -> list[str]:
+    return (project.place / "log").read_text().splitlines()
+
+
+def _build(project: PostgreSQL, recipe: Recipe, executor: Executor):
+    scratch, result = project.place / "scratch", project.place / "result"
+    subprocess.run(["rm", "-rf", str(scratch), str(result)], check=True)
+    scratch.mkdir()
+    result.mkdir()
+    (project.place / "log").write_text("")
+    project.build(recipe, scratch, result, executor)
+    return result
+
+
+def test_a_backend_is_counted(project, executor):
+    result = _build(project, Recipe("gcc", DEBIAN_FLAGS), executor)
+    first, second = (project.measure(result, executor) for _ in range(2))
+    # One prepared SELECT by primary key: not the start of a backend, which is millions.
+    assert 20_000 < first["instructions"] < 100_000
+    assert 500 < first["I1 misses"] < 10_000
+    assert abs(second["instructions"] / first["instructions"] - 1) < 0.001
+    assert not list(project.place.glob("measuring"))
+    # A server that hangs is given up, and stopped.
+    with pytest.raises(Infeasible, match="did not end within 1 seconds"):
+        project.measure(result, Executor(300, 1))
+    assert not list(project.place.glob("measuring/server"))
+
+
+def test_a_profile_is_trained_between_two_compilations(project, executor):
+    _build(project, Recipe("gcc", ("-O2", "-flto=auto"), profile=True), executor)
+    backend = [line for line in _log(project) if line.startswith("src/backend")]
+    assert [line.split()[1] for line in backend] == ["all", "clean", "all"]
+    assert "-fprofile-generate=" in backend[0] and "-fprofile-update=prefer-atomic" in backend[0]
+    assert "-fprofile-use=" in backend[2] and "-fprofile-partial-training" in backend[2]
+    assert all("-O2 -flto=auto" in line for line in (backend[0], backend[2]))
+
+
+def test_a_server_that_does_not_compile_or_start_is_infeasible(project, executor):
+    with pytest.raises(Infeasible, match="no web"):
+        _build(project, Recipe("gcc", ("-O2", "-fweb")), executor)
+    result = _build(project, Recipe("gcc", ("-O2", "-ftracer")), executor)
+    with pytest.raises(Infeasible, match="did not start"):
+        project.measure(result, executor)
+
+
+def test_a_finalist_is_checked_and_installed_beside_the_system(project, executor):
+    (project.place / "log").write_text("")
+    prefix = project.place / "tuned"
+    project.finish(Recipe("gcc", ("-O2", "-O3")), prefix, executor, is_checked=True)
+    checked = [line for line in _log(project) if line.startswith("check")]
+    assert checked == ["check as postgres" if os.geteuid() == 0 else checked[0]]
+    assert (prefix / "bin/postgres").exists()
+    assert not list(project.place.glob("finishing"))
+    (project.place / "recipe.json").write_text("{}")
+    package = debian_package(project, prefix, project.place)
+    listed = subprocess.run(["dpkg-deb", "--contents", str(package)], capture_output=True,
+                            text=True, check=True).stdout  # fmt: skip
+    major = project.version.partition(".")[0]
+    assert f"./opt/postgresql-tuned-{major}/bin/postgres" in listed
+    assert "./usr/" not in listed
+    control = subprocess.run(["dpkg-deb", "--field", str(package), "Depends"], capture_output=True,
+                             text=True, check=True).stdout  # fmt: skip
+    assert "libc6" in control
+
+
+def test_what_was_changed_is_another_project(project, tmp_path):
+    script = tmp_path / "own.sql"
+    script.write_text("SELECT 1;\n")
+    identities = {project.identity}
+    for workload in (WORKLOADS["tpcb"], type(WORKLOADS["tpcb"])("own", script=script)):
+        identities.add(PostgreSQL(project.source, workload, tmp_path, "gcc", 1, ()).identity)
+    assert len(identities) == 3
+    with pytest.raises(LabError, match="no source tree"):
+        PostgreSQL(tmp_path, WORKLOADS["tpcb"], tmp_path, "gcc", 1, ())
