@@ -1,6 +1,6 @@
 """What a finalist must pass before anybody is told to use it.
 
-In this order, from cheap to dear: it builds as a whole and passes the project's tests; for
+In this order, by what they cost: it builds as a whole and passes the project's tests; for
 PostgreSQL, every extension of Penumbra builds against it and passes its own; workloads that it was
 not tuned on cost no more; it is faster on the clock.
 """
