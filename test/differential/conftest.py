@@ -21,6 +21,7 @@ def pytest_addoption(parser):
                      help="generated queries in the first database; the others get a fourth")  # fmt: skip
     parser.addoption("--seconds", type=float, default=float(os.environ.get("DIFFERENTIAL_SECONDS", "420")),
                      help="the longest time for the generated queries of one database")  # fmt: skip
+    parser.addoption("--histories", type=int, default=2500, help="steps of the random history of a table's tuples")
 
 
 @pytest.fixture(scope="session")
@@ -34,6 +35,7 @@ def server():
         "autovacuum": "off",
         "timezone": "UTC",
         "max_parallel_workers_per_gather": "1",
+        "max_prepared_transactions": "10",
         "statement_timeout": "60s",
         "jit": "off",
     }

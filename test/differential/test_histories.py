@@ -1,0 +1,318 @@
+"""Random histories of every operation on the tuples of a few pages.
+
+One driver makes one step after the other, in several sessions with open transactions. After each step every session
+that can read does so twice within one snapshot, by PostgreSQL's executor and from the cache; the rows must be the same.
+Nothing runs beside the driver, so a seed is a history.
+"""
+
+import random
+from collections import Counter
+
+import psycopg
+from harness import assert_verified
+from psycopg.pq import TransactionStatus
+
+LEVELS = ("READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE")
+STRENGTHS = ("UPDATE", "NO KEY UPDATE", "SHARE", "KEY SHARE")
+WRITERS = 3
+ROWS = 150
+# Rows that no step changes fill pages of the same chunk: a table is never changed as a whole.
+STILL = 1_000_000
+# A writer that waits waits for an idle session, so for ever.
+LOCK_TIMEOUT = "5ms"
+QUERIES = (
+    "SELECT id, k, n, note FROM histories",
+    "SELECT id, note FROM histories WHERE k % 3 = 1",
+    "SELECT count(*), sum(n), min(k), max(note), count(note) FROM histories",
+    "SELECT k % 5, count(*), sum(n), min(id) FROM histories WHERE n > 2 GROUP BY k % 5",
+)
+TABLE = """
+CREATE TABLE histories (id integer, k integer, n integer, note text, filler char(300)) WITH (fillfactor = 80);
+ALTER TABLE histories ALTER note SET STORAGE EXTERNAL;
+ALTER TABLE histories ALTER filler SET STORAGE PLAIN;
+INSERT INTO histories SELECT 1000000 + g, g, g, 'still', 'x' FROM generate_series(1, 60) AS g;
+INSERT INTO histories SELECT g, g % 7, 0, 'note ' || g, 'x' FROM generate_series(1, 150) AS g;
+CREATE UNIQUE INDEX ON histories (id);
+CREATE INDEX ON histories (k);
+"""
+
+
+class Session:
+    def __init__(self, server, name: str):
+        self.name = name
+        self.connection = server.connect(lock_timeout=LOCK_TIMEOUT, statement_timeout="20s")
+        self.savepoints: list[str] = []
+        self.cursor_rows: list | None = None  # what an open cursor will give in all
+
+    @property
+    def status(self) -> TransactionStatus:
+        return self.connection.info.transaction_status
+
+    @property
+    def is_idle(self) -> bool:
+        return self.status == TransactionStatus.IDLE
+
+    @property
+    def can_read(self) -> bool:
+        return self.status in (TransactionStatus.IDLE, TransactionStatus.INTRANS)
+
+    def run(self, sql: str) -> None:
+        """A step may fail, as those of applications do; the transaction then goes on from a savepoint or ends."""
+        try:
+            self.connection.execute(sql)
+        except (psycopg.errors.LockNotAvailable, psycopg.errors.SerializationFailure,
+                psycopg.errors.UniqueViolation, psycopg.errors.QueryCanceled):  # fmt: skip
+            if self.status == TransactionStatus.INERROR and self.savepoints:
+                self.connection.execute(f"ROLLBACK TO {self.savepoints[-1]}")
+            else:
+                self.end("ROLLBACK")
+
+    def end(self, how: str) -> None:
+        self.savepoints.clear()
+        self.cursor_rows = None
+        try:
+            self.connection.execute(how)
+        except psycopg.errors.SerializationFailure:
+            self.connection.execute("ROLLBACK")
+
+    def answers(self, query: str) -> tuple[list, list] | None:
+        """By PostgreSQL's executor and by ours. None: the transaction cannot go on."""
+        cursor = self.connection.cursor()
+        found = []
+        try:
+            cursor.execute(f"SET penumbra.mode = off; {query}; SET penumbra.mode = prefer; {query}")
+            while True:
+                if cursor.description is not None:
+                    found.append(sorted(cursor.fetchall(), key=repr))
+                if not cursor.nextset():
+                    break
+        except psycopg.errors.SerializationFailure:
+            self.end("ROLLBACK")
+            return None
+        return found[0], found[1]
+
+
+class History:
+    def __init__(self, server, seed: int):
+        self.choose = random.Random(seed)
+        self.next_id = ROWS + 1
+        self.next_name = 0
+        self.prepared: list[str] = []
+        self.done: Counter = Counter()
+        self.served: Counter = Counter()
+        self.log: list[str] = []
+        self.owner = Session(server, "owner")
+        self.writers = [Session(server, f"writer {number}") for number in range(WRITERS)]
+        self.readers = [Session(server, f"reader {level}") for level in LEVELS]
+        for sql in ("CREATE EXTENSION IF NOT EXISTS penumbra", "DROP TABLE IF EXISTS histories", TABLE, "VACUUM ANALYZE histories"):
+            self.owner.connection.execute(sql)
+        self.owner.connection.execute("SELECT penumbra.load('histories')")
+
+    # -- steps of writers -------------------------------------------------------------------------
+
+    def ids(self) -> str:
+        return ", ".join(str(self.choose.randint(1, self.next_id)) for _ in range(self.choose.randint(1, 4)))
+
+    def name(self) -> str:
+        self.next_name += 1
+        return f"s{self.next_name}"
+
+    def new_rows(self) -> str:
+        first = self.next_id
+        self.next_id += self.choose.randint(1, 5)
+        return (f"SELECT g, g % 7, 0, CASE WHEN g % 11 = 0 THEN NULL ELSE 'new ' || g END, 'x'"
+                f" FROM generate_series({first}, {self.next_id - 1}) AS g")  # fmt: skip
+
+    def write(self, writer: Session) -> None:
+        ids = self.ids()
+        statements = {
+            "insert": f"INSERT INTO histories {self.new_rows()}",
+            "insert or update": f"INSERT INTO histories SELECT g, 1, 1, 'again', 'x' FROM unnest(ARRAY[{ids}]) AS g"
+                                " GROUP BY g ON CONFLICT (id) DO UPDATE SET n = histories.n + 1",
+            "insert or nothing": f"INSERT INTO histories SELECT g, 1, 1, 'once', 'x' FROM unnest(ARRAY[{ids}]) AS g"
+                                 " ON CONFLICT (id) DO NOTHING",
+            "hot update": f"UPDATE histories SET n = n + 1 WHERE id IN ({ids})",
+            "cold update": f"UPDATE histories SET k = k + 1 WHERE id IN ({ids})",
+            "two updates": f"UPDATE histories SET n = n + 1 WHERE id IN ({ids});"
+                           f"UPDATE histories SET note = 'twice' WHERE id IN ({ids})",
+            "key update": f"UPDATE histories SET id = -id WHERE id IN ({ids})",
+            "toast": f"UPDATE histories SET note = repeat(md5(n::text), 70) WHERE id IN ({ids})",
+            "delete": f"DELETE FROM histories WHERE id IN ({ids})",
+            "delete many": f"DELETE FROM histories WHERE id < {STILL} AND k = {self.choose.randint(0, 9)}",
+            "insert, delete": f"INSERT INTO histories {self.new_rows()};"
+                              f"DELETE FROM histories WHERE id = {self.next_id - 1}",
+            **{f"lock {strength}": f"SELECT id FROM histories WHERE id IN ({ids}) FOR {strength}"
+                                   f" {self.choose.choice(('', 'SKIP LOCKED'))}" for strength in STRENGTHS},
+        }  # fmt: skip
+        step = self.choose.choice(list(statements))
+        self.note(step, writer)
+        writer.run(statements[step])
+
+    def begin(self, writer: Session) -> None:
+        self.note("begin", writer)
+        writer.run(f"BEGIN ISOLATION LEVEL {self.choose.choice(LEVELS)}")
+
+    def nest(self, writer: Session) -> None:
+        step = self.choose.choice(("SAVEPOINT", "SAVEPOINT", "ROLLBACK TO", "RELEASE"))
+        if step != "SAVEPOINT" and not writer.savepoints:
+            return
+        self.note(step.lower(), writer)
+        name = self.name() if step == "SAVEPOINT" else writer.savepoints[-1]
+        writer.run(f"{step} {name}")
+        if step == "SAVEPOINT":
+            writer.savepoints.append(name)
+        elif step == "RELEASE":
+            writer.savepoints.pop()
+
+    def finish(self, writer: Session) -> None:
+        step = self.choose.choices(("COMMIT", "ROLLBACK", "PREPARE TRANSACTION"), (6, 3, 1))[0]
+        self.note(step.lower(), writer)
+        if step.startswith("PREPARE") and len(self.prepared) < 5:
+            name = self.name()
+            writer.end(f"PREPARE TRANSACTION '{name}'")
+            if self.owner.connection.execute(
+                "SELECT count(*) FROM pg_prepared_xacts WHERE gid = %s", (name,)
+            ).fetchone()[0]:
+                self.prepared.append(name)
+        else:
+            writer.end(step if not step.startswith("PREPARE") else "COMMIT")
+
+    def step_of_writer(self) -> None:
+        writer = self.choose.choice(self.writers)
+        if writer.is_idle:
+            self.choose.choices((self.begin, self.write), (2, 1))[0](writer)
+        else:
+            self.choose.choices((self.write, self.nest, self.finish), (6, 2, 2))[0](writer)
+
+    # -- steps of readers and of the owner ----------------------------------------------------------
+
+    def step_of_reader(self) -> None:
+        """A snapshot grows old, or a new one is taken."""
+        reader = self.choose.choice(self.readers)
+        level = reader.name.removeprefix("reader ")
+        if reader.is_idle:
+            self.note("snapshot", reader)
+            only = self.choose.choice(("", "READ ONLY"))
+            reader.run(f"BEGIN ISOLATION LEVEL {level} {only}")
+            self.check(reader)
+        elif reader.cursor_rows is None and self.choose.random() < 0.5:
+            self.open_cursor(reader)
+        else:
+            self.note("end of snapshot", reader)
+            self.close_cursor(reader)
+            reader.end("COMMIT")
+
+    def open_cursor(self, reader: Session) -> None:
+        """A scan of which part is read now and part after other steps; a join, for which a cursor is ours."""
+        query = "SELECT id, n, note FROM histories, generate_series(1, 1)"
+        answers = reader.answers(query)
+        if answers is None:
+            return
+        self.note("cursor", reader)
+        reader.connection.execute(f"DECLARE c CURSOR FOR {query}")
+        first = reader.connection.execute("FETCH 5 FROM c").fetchall()
+        reader.cursor_rows = [answers[0], first]
+
+    def close_cursor(self, reader: Session) -> None:
+        if reader.cursor_rows is None:
+            return
+        expected, first = reader.cursor_rows
+        rows = first + reader.connection.execute("FETCH ALL FROM c").fetchall()
+        assert sorted(rows, key=repr) == expected, self.report(reader, "cursor")
+        reader.connection.execute("CLOSE c")
+        reader.cursor_rows = None
+
+    def step_of_owner(self) -> None:
+        is_quiet = not self.prepared and all(session.is_idle for session in (*self.writers, *self.readers))
+        steps = {
+            "vacuum": "VACUUM (TRUNCATE off) histories",
+            "freeze": "VACUUM (FREEZE, TRUNCATE off) histories",
+            "no skipping": "VACUUM (DISABLE_PAGE_SKIPPING, TRUNCATE off) histories",
+            "refresh": "SELECT penumbra.refresh('histories')",
+            "load": "SELECT penumbra.load('histories', ARRAY['id', 'k', 'n', 'note'])",
+            "vacuum, refresh": "VACUUM (TRUNCATE off) histories",
+            "new column": "SELECT penumbra.load('histories', ARRAY['filler'])",
+            "transactions": "DO 'BEGIN FOR i IN 1..20 LOOP PERFORM txid_current(); COMMIT; END LOOP; END'",
+            "finish prepared": "",
+            "look": "SET penumbra.mode = off; SET enable_seqscan = off;"
+                    "SELECT count(n) FROM histories WHERE id > 0; RESET enable_seqscan",
+        }  # fmt: skip
+        if self.choose.random() < 0.04:
+            steps["unload"] = "SELECT penumbra.unload('histories')"
+            if is_quiet:
+                steps["vacuum full"] = "VACUUM FULL histories"
+                steps["shorten"] = "VACUUM histories"
+                steps["missing value"] = f"ALTER TABLE histories ADD {self.name()} integer DEFAULT {self.next_id}"
+                steps["truncate and copy"] = ("BEGIN; CREATE TEMP TABLE kept AS SELECT * FROM histories;"
+                    " TRUNCATE histories; INSERT INTO histories SELECT * FROM kept; DROP TABLE kept; COMMIT")  # fmt: skip
+        step = self.choose.choice(list(steps))
+        self.note(step, self.owner)
+        if step == "finish prepared":
+            if self.prepared:
+                name = self.prepared.pop(self.choose.randrange(len(self.prepared)))
+                self.owner.run(f"{self.choose.choice(('COMMIT', 'ROLLBACK'))} PREPARED '{name}'")
+            return
+        # a cleanup lock would wait for the page that an idle cursor has pinned
+        if step in ("freeze", "no skipping") and any(reader.cursor_rows for reader in self.readers):
+            return
+        self.owner.run(steps[step])
+        if step in ("vacuum, refresh", "vacuum full", "truncate and copy"):
+            self.owner.run("VACUUM (TRUNCATE off) histories")
+            self.owner.run("SELECT penumbra.load('histories', ARRAY['id', 'k', 'n', 'note'])")
+
+    # -- driver -----------------------------------------------------------------------------------
+
+    def note(self, step: str, session: Session) -> None:
+        self.done[step] += 1
+        self.log.append(f"{session.name}: {step}")
+
+    def report(self, session: Session, query: str) -> str:
+        return f"{session.name}: {query}\nafter\n  " + "\n  ".join(self.log[-30:])
+
+    def check(self, session: Session) -> None:
+        query = self.choose.choice(QUERIES)
+        answers = session.answers(query)
+        assert answers is None or answers[0] == answers[1], self.report(session, query)
+
+    def step(self) -> None:
+        self.choose.choices((self.step_of_writer, self.step_of_reader, self.step_of_owner), (12, 2, 3))[0]()
+        for session in (self.owner, *self.readers, *self.writers):
+            if session.can_read:
+                self.check(session)
+
+    def count_served(self) -> None:
+        cursor = self.owner.connection.execute(
+            "SELECT * FROM penumbra.served('histories', ARRAY['id', 'k', 'n', 'note'])"
+        )
+        self.served.update(dict(zip((column.name for column in cursor.description), cursor.fetchone(), strict=True)))
+
+    def close(self) -> None:
+        for session in (*self.writers, *self.readers):
+            self.close_cursor(session)
+            session.end("ROLLBACK")
+        for name in self.prepared:
+            self.owner.run(f"ROLLBACK PREPARED '{name}'")
+        for session in (*self.writers, *self.readers):
+            session.connection.close()
+
+
+def test_histories(server, pytestconfig):
+    steps = pytestconfig.getoption("histories")
+    history = History(server, pytestconfig.getoption("seed"))
+    try:
+        for number in range(steps):
+            history.step()
+            if number % 20 == 0:
+                history.count_served()
+                assert_verified(history.owner.connection, "histories", may_be_stale=True)
+    finally:
+        history.close()
+    if steps >= 2000:
+        seldom = [step for step, count in history.done.items() if count < 2]
+        assert len(history.done) > 30 and len(seldom) < 5, history.done
+        assert history.served["pages_from_cache"] > 0 and history.served["pages_from_heap"] > 0, history.served
+    plan = history.owner.connection.execute(f"EXPLAIN {QUERIES[0]}").fetchall()
+    assert "Penumbra" in plan[0][0], plan
+    history.owner.connection.execute("DROP TABLE histories")
+    history.owner.connection.close()
+    print(history.done, history.served)
