@@ -78,10 +78,10 @@ void AddAggregates(int column, PlanBuilder* plan) {
 
 // Two chunks; the first has the valid rows `ranges`.
 struct TwoChunks {
-  explicit TwoChunks(const std::vector<PenumbraRowRange>& ranges)
+  explicit TwoChunks(const std::vector<PenumbraRowRange>& ranges, bool as_bits = false)
       : encoded{MakeTable(0, {{0, kChunkRows}}), MakeTable(kChunkRows, {{0, kChunkRows}})},
         valid{MakeTable(0, ranges), MakeTable(kChunkRows, {{0, kChunkRows}})},
-        chunks{Chunk(encoded[0], ranges), Chunk(encoded[1])} {}
+        chunks{Chunk(encoded[0], ranges, as_bits), Chunk(encoded[1])} {}
 
   Output RunCached(const PlanBuilder& plan, int threads) const {
     Input input;
@@ -116,8 +116,8 @@ TEST(Summary, WholeChunks) {
 }
 
 // Of the first chunk's five vectors two have rows that are not valid.
-TEST(Summary, ChunksWithInvalidRows) {
-  const TwoChunks input({{0, 3000}, {3010, 8500}});
+void TestInvalidRows(bool as_bits) {
+  const TwoChunks input({{0, 3000}, {3010, 8500}}, as_bits);
   for (int c = 0; c < kColumnCount; ++c) {
     SCOPED_TRACE(testing::Message() << "column " << c);
     PlanBuilder plan(Types());
@@ -134,6 +134,10 @@ TEST(Summary, ChunksWithInvalidRows) {
   AddAggregates(0, &plan);
   EXPECT_EQ(input.RunCached(plan, 0).summarized_rows, kChunkRows + 3 * 2048);
 }
+
+TEST(Summary, ChunksWithInvalidRows) { TestInvalidRows(false); }
+
+TEST(Summary, ChunksWithInvalidRowsAsBits) { TestInvalidRows(true); }
 
 TEST(Summary, ConditionsThatTheZoneMapDecides) {
   const TwoChunks input({{0, kChunkRows}});

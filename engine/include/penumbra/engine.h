@@ -214,6 +214,7 @@ typedef struct PenumbraChunk {
   const void *const *segments; /* by column; the array is copied, the segments are not */
   const PenumbraRowRange *ranges; /* sorted, disjoint, copied; the valid rows */
   uint32_t range_count;
+  const uint64_t *row_bits; /* NULL, or a bit for each row of the chunk, copied: rows of the ranges without it are not valid */
 } PenumbraChunk;
 
 /* Of a finished plan; NULL: out of memory. */

@@ -1,6 +1,7 @@
 #include "scan/scan.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 
 #include "kernels/kernels.h"
@@ -23,6 +24,19 @@ void SetBitRange(uint32_t from, uint32_t to, uint64_t* bits) {
     bits[from / 64] |= ones << offset;
     from += length;
   }
+}
+
+// Of the rows [begin, end).
+uint64_t CountBitRange(const uint64_t* bits, uint32_t begin, uint32_t end) {
+  uint64_t count = 0;
+  while (begin < end) {
+    uint32_t offset = begin % 64;
+    uint32_t length = std::min(64 - offset, end - begin);
+    uint64_t ones = length == 64 ? ~uint64_t{0} : (uint64_t{1} << length) - 1;
+    count += static_cast<uint64_t>(std::popcount(bits[begin / 64] >> offset & ones));
+    begin += length;
+  }
+  return count;
 }
 
 // Room for a selection: kernels write whole words of 64 rows.
@@ -63,7 +77,7 @@ void Scan::AddKeyFilter(const RuntimeFilter& filter, const KeyFilter& keys) {
   for (Chunk& chunk : chunks_) {
     chunk.verdicts.push_back(added.predicate->Check(SegmentReader(chunk.segments[filter.column])));
     if (chunk.verdicts.back() != Verdict::kNone || chunk.next_row.load(std::memory_order_relaxed) > 0) continue;
-    for (const PenumbraRowRange& range : chunk.ranges) dropped += range.end - range.begin;
+    dropped += chunk.valid_rows;
     chunk.next_row.store(chunk.rows, std::memory_order_relaxed);
     rows_left_.fetch_sub(chunk.rows, std::memory_order_relaxed);
   }
@@ -89,7 +103,8 @@ bool Scan::AddChunk(const PenumbraChunk& chunk) {
     if (range.begin > range.end || range.end > chunk.rows || (i > 0 && range.begin < chunk.ranges[i - 1].end)) {
       throw EngineError(PENUMBRA_INTERNAL, "row ranges of a chunk are not sorted and disjoint");
     }
-    valid_rows += range.end - range.begin;
+    valid_rows += chunk.row_bits == nullptr ? range.end - range.begin
+                                            : CountBitRange(chunk.row_bits, range.begin, range.end);
   }
   ++chunk_count_;
   std::vector<Verdict> verdicts;
@@ -102,6 +117,8 @@ bool Scan::AddChunk(const PenumbraChunk& chunk) {
   added.rows = chunk.rows;
   added.segments.assign(chunk.segments, chunk.segments + spec_.types.size());
   added.ranges.assign(chunk.ranges, chunk.ranges + chunk.range_count);
+  if (chunk.row_bits != nullptr) added.row_bits.assign(chunk.row_bits, chunk.row_bits + (chunk.rows + 63) / 64);
+  added.valid_rows = valid_rows;
   added.verdicts = std::move(verdicts);
   rows_left_ += chunk.rows;
   added.is_summarized = spec_.takes_summaries && valid_rows == chunk.rows && CanSummarizeChunk(added);
@@ -339,7 +356,10 @@ bool ScanCursor::SetValidBits(uint32_t begin, uint32_t count, uint64_t* bits) {
   for (size_t r = range_; r < ranges.size() && ranges[r].begin < end; ++r) {
     SetBitRange(std::max(ranges[r].begin, begin) - begin, std::min(ranges[r].end, end) - begin, bits);
   }
-  return true;
+  if (chunk_->row_bits.empty()) return true;
+  uint64_t any = 0;  // vectors begin at a multiple of 64 rows
+  for (uint32_t word = 0; word < (count + 63) / 64; ++word) any |= bits[word] &= chunk_->row_bits[begin / 64 + word];
+  return any != 0;
 }
 
 bool ScanCursor::ApplyPredicates(uint32_t begin, uint32_t count, uint64_t* bits, EvalContext& context) {

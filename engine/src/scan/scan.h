@@ -45,6 +45,8 @@ class Scan {
     uint32_t rows = 0;
     std::vector<const void*> segments;
     std::vector<PenumbraRowRange> ranges;
+    std::vector<uint64_t> row_bits;  // of these, the valid ones; empty: all
+    uint64_t valid_rows = 0;
     std::vector<Verdict> verdicts;  // of each scan filter, from the whole segment's zone map
     bool is_summarized = false;     // all rows count, and metadata says all that the sink needs
     std::atomic<uint32_t> next_row{0};

@@ -97,8 +97,15 @@ Table::Table(Table&& other) noexcept : types_(std::move(other.types_)), rows_(ot
 
 uint32_t Table::row_count() const { return penumbra_rows_count(rows_); }
 
-Chunk::Chunk(const Table& table, std::vector<PenumbraRowRange> ranges)
+Chunk::Chunk(const Table& table, std::vector<PenumbraRowRange> ranges, bool as_bits)
     : rows_(table.row_count()), ranges_(std::move(ranges)) {
+  if (as_bits) {
+    row_bits_.resize((rows_ + 63) / 64);
+    for (const PenumbraRowRange& range : ranges_) {
+      for (uint32_t row = range.begin; row < range.end; ++row) row_bits_[row / 64] |= uint64_t{1} << (row % 64);
+    }
+    ranges_.clear();
+  }
   if (ranges_.empty()) ranges_.push_back({0, rows_});
   for (size_t c = 0; c < table.types().size(); ++c) {
     void* segment = nullptr;
@@ -118,12 +125,14 @@ Chunk::~Chunk() {
 }
 
 Chunk::Chunk(Chunk&& other) noexcept
-    : rows_(other.rows_), segments_(std::move(other.segments_)), ranges_(std::move(other.ranges_)) {
+    : rows_(other.rows_), segments_(std::move(other.segments_)), ranges_(std::move(other.ranges_)),
+      row_bits_(std::move(other.row_bits_)) {
   other.segments_.clear();
 }
 
 PenumbraChunk Chunk::chunk() const {
-  return {rows_, segments_.data(), ranges_.data(), static_cast<uint32_t>(ranges_.size())};
+  return {rows_, segments_.data(), ranges_.data(), static_cast<uint32_t>(ranges_.size()),
+          row_bits_.empty() ? nullptr : row_bits_.data()};
 }
 
 PlanBuilder::PlanBuilder(const std::vector<PenumbraType>& scan_columns, int numeric_scale) {

@@ -32,10 +32,10 @@ class Table {
   PenumbraRows* rows_;
 };
 
-// A table encoded; ranges default to all rows.
+// A table encoded; the valid rows are `ranges`, by default all, told as ranges or as bits.
 class Chunk {
  public:
-  explicit Chunk(const Table& table, std::vector<PenumbraRowRange> ranges = {});
+  explicit Chunk(const Table& table, std::vector<PenumbraRowRange> ranges = {}, bool as_bits = false);
   ~Chunk();
   Chunk(Chunk&& other) noexcept;
   Chunk(const Chunk&) = delete;
@@ -46,6 +46,7 @@ class Chunk {
   uint32_t rows_;
   std::vector<void*> segments_;
   std::vector<PenumbraRowRange> ranges_;
+  std::vector<uint64_t> row_bits_;  // empty: all rows of the ranges
 };
 
 class PlanBuilder {

@@ -36,15 +36,15 @@ CREATE FUNCTION verify(relation regclass,
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'penumbra_sql_verify' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 20;
 COMMENT ON FUNCTION verify(regclass) IS
-'compares each cached page that would be served with the table''s page; one row per cached column';
+'compares the cached pages and rows that would be served with the table''s; one row per cached column';
 
 CREATE FUNCTION served(relation regclass, columns text[] DEFAULT NULL,
-    OUT chunks bigint, OUT pages_from_cache bigint, OUT rows_from_cache bigint,
+    OUT chunks bigint, OUT pages_from_cache bigint, OUT rows_from_cache bigint, OUT pages_row_by_row bigint,
     OUT pages_from_heap bigint, OUT heap_ranges bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'penumbra_sql_served' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
 COMMENT ON FUNCTION served(regclass, text[]) IS
-'validates the columns (without names: all that can be cached) as a scan would, and says what it would read from the cache and what from the table';
+'validates the columns (without names: all that can be cached) as a scan would, and says what it would read from the cache and what from the table; of pages_row_by_row, which were written, only what was not is in the cache';
 
 -- What is cached: for PUBLIC. The functions themselves leave out what is not for the user: tables that he may neither
 -- read nor maintain; columns also where row-level security hides rows from him, since encodings tell of values; other
@@ -88,7 +88,7 @@ WHERE s.table_pages IS NOT NULL; -- it is where the table is gone
 COMMENT ON VIEW tables IS 'tables of this database that are in the column cache';
 COMMENT ON COLUMN tables.chunks IS 'parts of 1021 pages';
 COMMENT ON COLUMN tables.coverage_percent IS 'share of the table''s pages that were cached';
-COMMENT ON COLUMN tables.dead_pages IS 'cached pages found changed; they are read from the table until refreshed';
+COMMENT ON COLUMN tables.dead_pages IS 'cached pages found changed; what was written of them is read from the table until refreshed';
 COMMENT ON COLUMN tables.valid_percent IS 'share of the cached pages not found changed';
 COMMENT ON COLUMN tables.size_percent IS 'cached bytes in percent of the table''s bytes';
 COMMENT ON COLUMN tables.pages_from_cache IS 'pages that scans served from the cache';

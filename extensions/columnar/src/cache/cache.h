@@ -18,6 +18,7 @@
 #include "access/attnum.h"
 #include "nodes/bitmapset.h"
 #include "storage/block.h"
+#include "storage/itemptr.h"
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
@@ -66,7 +67,7 @@ extern double cache_estimate_skipped(Relation rel, const AttrNumber *attnums, in
 /* Tells the loader that a query would have used these columns. */
 extern void cache_note_wanted(Relation rel, const AttrNumber *attnums, int natts);
 
-/* A chunk with all columns of the scan, pinned; chunk->ranges are its proven rows. */
+/* Chunks with all columns of the scan, pinned, and of each the rows that are right and visible. */
 typedef struct CachedScan
 {
 	int			nchunks;
@@ -78,17 +79,22 @@ typedef struct CachedScan
 		BlockNumber begin;		/* [begin, end) */
 		BlockNumber end;
 	}		   *heap_ranges;
+	/* where else: single rows of pages whose other rows are the chunks', ascending; the snapshot sees them */
+	uint32		nheap_rows;
+	ItemPointerData *heap_rows;
 	BlockNumber pages_from_cache;	/* of all parts */
+	BlockNumber pages_by_row;	/* of these, written since the load: their rows were proven one by one */
 	BlockNumber pages_from_heap;
 	uint64		bytes_pinned;
 } CachedScan;
 
 /*
- * Finds, pins and validates (P1, P2) every chunk of the relation that has all
- * the columns, for `snapshot`, which must be taken before (MVCC; the block
- * count is read here).  Pages of other chunks, unproven pages and pages past
- * the last chunk are in heap_ranges.  Takes the relation predicate lock when
- * the snapshot's transaction is SERIALIZABLE.
+ * Finds, pins and validates (P1, P2, P3) every chunk of the relation that has
+ * all the columns, for `snapshot`, which must be taken before (MVCC; the block
+ * count is read here) and stay until the heap's rows are read.  Pages of other
+ * chunks, unproven pages and pages past the last chunk are in heap_ranges.
+ * Takes the relation predicate lock when the snapshot's transaction is
+ * SERIALIZABLE.
  */
 extern CachedScan *cache_scan_begin(Relation rel, Snapshot snapshot,
 									const AttrNumber *attnums, int natts);

@@ -17,6 +17,7 @@
 #include "postgres.h"
 
 #include "access/attnum.h"
+#include "access/htup_details.h"
 #include "access/tupdesc.h"
 #include "access/visibilitymapdefs.h"
 #include "access/xlogdefs.h"
@@ -86,6 +87,8 @@ typedef struct CachedChunk
 	uint32		column_count;	/* length of columns[] */
 	uint32		segment_count;	/* columns cached */
 	TimestampTz loaded_at;
+	/* P3: a full transaction ID; whoever could insert since the load is not older; 0: unknown */
+	uint64		oldest_running;
 	/* pages that are cached and not dead */
 	pg_atomic_uint64 live[CHUNK_WORDS];
 	/* LSN of each cached page at load */
@@ -94,11 +97,20 @@ typedef struct CachedChunk
 	pg_atomic_uint32 recent_buffer[CHUNK_PAGES];
 	/* rows of page i: [first_row[i], first_row[i + 1]) */
 	uint32		first_row[CHUNK_PAGES + 1];
+	/* bytes of page i in CHUNK_OFFSET_BITS: [offset_bytes[i], offset_bytes[i + 1]); none: rows were at 1, 2, ... */
+	uint16		offset_bytes[CHUNK_PAGES + 1];
 	CachedSegment columns[FLEXIBLE_ARRAY_MEMBER];	/* by attribute number - 1 */
 } CachedChunk;
 
 #define CHUNK_BYTES(natts) \
 	(offsetof(CachedChunk, columns) + (natts) * sizeof(CachedSegment))
+
+/* Behind the columns: bits by offset - 1, where a page's rows were at load. */
+#define CHUNK_OFFSET_BITS(chunk) ((const uint8 *) (chunk) + CHUNK_BYTES((chunk)->column_count))
+#define CHUNK_OFFSET_BYTES_MAX \
+	(CHUNK_PAGES * ((MaxHeapTuplesPerPage + BITS_PER_BYTE - 1) / BITS_PER_BYTE))
+
+StaticAssertDecl(CHUNK_OFFSET_BYTES_MAX <= PG_UINT16_MAX, "offset_bytes is too narrow");
 
 #define chunk_page_is_live(chunk, page) \
 	((pg_atomic_read_u64(&(chunk)->live[(page) / 64]) & (UINT64CONST(1) << ((page) % 64))) != 0)

@@ -362,6 +362,24 @@ penumbra_sql_unload_dropped(PG_FUNCTION_ARGS)
 
 /* ---------------------------------------------------------------- views --- */
 
+static int64
+count_rows(const PenumbraChunk *chunk)
+{
+	int64		rows = 0;
+
+	for (uint32 i = 0; i < chunk->range_count; i++)
+	{
+		if (chunk->row_bits == NULL)
+			rows += chunk->ranges[i].end - chunk->ranges[i].begin;
+		else
+		{
+			for (uint32 row = chunk->ranges[i].begin; row < chunk->ranges[i].end; row++)
+				rows += (chunk->row_bits[row / 64] >> (row % 64)) & 1;
+		}
+	}
+	return rows;
+}
+
 /* Validates the columns for the query's snapshot, as a scan of them would. */
 Datum
 penumbra_sql_served(PG_FUNCTION_ARGS)
@@ -372,7 +390,7 @@ penumbra_sql_served(PG_FUNCTION_ARGS)
 	int			natts;
 	CachedScan *scan;
 	int64		rows = 0;
-	Datum		values[5];
+	Datum		values[6];
 	bool		nulls[lengthof(values)] = {0};
 
 	check_is_preloaded();
@@ -384,15 +402,13 @@ penumbra_sql_served(PG_FUNCTION_ARGS)
 	natts = list_columns(rel, PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P(1), attnums);
 	scan = cache_scan_begin(rel, GetActiveSnapshot(), attnums, natts);
 	for (int i = 0; i < scan->nchunks; i++)
-	{
-		for (uint32 r = 0; r < scan->chunks[i].range_count; r++)
-			rows += scan->chunks[i].ranges[r].end - scan->chunks[i].ranges[r].begin;
-	}
+		rows += count_rows(&scan->chunks[i]);
 	values[0] = Int64GetDatum(scan->nchunks);
 	values[1] = Int64GetDatum(scan->pages_from_cache);
 	values[2] = Int64GetDatum(rows);
-	values[3] = Int64GetDatum(scan->pages_from_heap);
-	values[4] = Int64GetDatum(scan->nheap_ranges);
+	values[3] = Int64GetDatum(scan->pages_by_row);
+	values[4] = Int64GetDatum(scan->pages_from_heap);
+	values[5] = Int64GetDatum(scan->nheap_ranges);
 	cache_scan_end(scan);
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	relation_close(rel, NoLock);

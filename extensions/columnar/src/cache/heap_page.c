@@ -439,6 +439,13 @@ heap_row_reader_append_image(HeapRowReader *reader, Page page, PenumbraRows *row
 	return *row_count == count;
 }
 
+void
+heap_row_reader_append_offsets(HeapRowReader *reader, Page page, const OffsetNumber *offsets,
+							   uint32 count, PenumbraRows *rows)
+{
+	(void) append_tuples(reader, page, offsets, count, SIZE_MAX, rows);
+}
+
 /* Which tuples of a share-locked page the snapshot sees. */
 static uint32
 find_visible_tuples(Relation rel, Buffer buffer, BlockNumber block, Snapshot snapshot,
@@ -486,6 +493,23 @@ heap_row_reader_open_page(HeapRowReader *reader, BlockNumber block, Snapshot sna
 											  reader->tuples);
 	LockBuffer(reader->buffer, BUFFER_LOCK_UNLOCK);
 	reader->next_tuple = 0;
+}
+
+uint32
+heap_row_reader_open_rows(HeapRowReader *reader, const ItemPointerData *rows, uint32 count)
+{
+	BlockNumber block = ItemPointerGetBlockNumber(&rows[0]);
+	uint32		n = 0;
+
+	Assert(!BufferIsValid(reader->buffer));
+	CHECK_FOR_INTERRUPTS();
+	reader->buffer = ReadBufferExtended(reader->rel, MAIN_FORKNUM, block, RBM_NORMAL,
+										reader->strategy);
+	for (; n < count && ItemPointerGetBlockNumber(&rows[n]) == block; n++)
+		reader->tuples[n] = ItemPointerGetOffsetNumber(&rows[n]);
+	reader->tuple_count = n;
+	reader->next_tuple = 0;
+	return n;
 }
 
 bool

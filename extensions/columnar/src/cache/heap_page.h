@@ -15,6 +15,7 @@
 #include "storage/block.h"
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"
+#include "storage/itemptr.h"
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
@@ -33,6 +34,13 @@ extern HeapRowReader *heap_row_reader_create(Relation rel, const AttrNumber *att
  */
 extern void heap_row_reader_open_page(HeapRowReader *reader, BlockNumber block, Snapshot snapshot);
 /*
+ * Opens a page for those of `rows` that are on the page of the first, and
+ * returns how many.  The snapshot that sees them is still held, so they are
+ * where they were when it was asked.
+ */
+extern uint32 heap_row_reader_open_rows(HeapRowReader *reader, const ItemPointerData *rows,
+										uint32 count);
+/*
  * Appends the next rows of the open page, detoasted: all, or one and more up
  * to that which exceeds bytes_limit.  False: that was the page's last.
  */
@@ -48,6 +56,10 @@ extern void heap_row_reader_close_page(HeapRowReader *reader);
  */
 extern bool heap_row_reader_append_image(HeapRowReader *reader, Page page, PenumbraRows *rows,
 										 uint32 *row_count);
+/* The same of the rows at some offsets, which a snapshot sees that is still held. */
+extern void heap_row_reader_append_offsets(HeapRowReader *reader, Page page,
+										   const OffsetNumber *offsets, uint32 count,
+										   PenumbraRows *rows);
 extern void heap_row_reader_destroy(HeapRowReader *reader);
 
 /* Raises the ereport that belongs to a status other than PENUMBRA_OK. */

@@ -3,9 +3,10 @@
  * invalidation.c
  *	  Drops what DDL has made unreachable.
  *
- * Nothing here is needed for right answers: the directory's key has the
- * relation's file number, which every rewrite changes, and each segment knows
- * the type, typmod and collation it was made for.  It gives memory back.
+ * But for databases nothing here is needed for right answers: the directory's
+ * key has the relation's file number, which every rewrite changes, a proof
+ * needs a page that is as it was at load, and each segment knows the type,
+ * typmod and collation it was made for.  It gives memory back.
  *
  * Relcache invalidations say which relations may have changed; catalogs
  * cannot be read while one arrives, so it is noted, and looked at just before
@@ -14,7 +15,9 @@
  *
  * So with databases: DROP DATABASE calls the hook before it waits for the
  * database's sessions to end, and these may still load.  At commit they are
- * gone, and its lock keeps new ones out.
+ * gone, and its lock keeps new ones out.  A later database of the same number
+ * can be a copy whose files have old LSNs, so P3 relies on this (rule 6 of the
+ * README).
  *
  *-------------------------------------------------------------------------
  */

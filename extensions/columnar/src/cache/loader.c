@@ -266,6 +266,37 @@ copy_page(Loader *loader, BlockNumber block, Buffer *vm_buffer, TransactionId ho
 	return visible;
 }
 
+/* Remembers at which offsets of the image the rows are. */
+static void
+note_offsets(Loader *loader, uint32 page, uint32 rows)
+{
+	CachedChunk *draft = loader->draft;
+	Page		image = loader->image;
+	OffsetNumber last = PageGetMaxOffsetNumber(image);
+	uint32		begin = draft->offset_bytes[page];
+	uint8	   *bits = (uint8 *) draft + CHUNK_BYTES(draft->column_count) + begin;
+
+	draft->offset_bytes[page + 1] = begin;
+	if (rows == last)
+		return;
+	for (OffsetNumber offset = FirstOffsetNumber; offset <= last; offset++)
+	{
+		if (ItemIdIsNormal(PageGetItemId(image, offset)))
+			bits[(offset - 1) / BITS_PER_BYTE] |= 1 << ((offset - 1) % BITS_PER_BYTE);
+	}
+	draft->offset_bytes[page + 1] += (last + BITS_PER_BYTE - 1) / BITS_PER_BYTE;
+}
+
+/* The oldest transaction that could insert from now on, as P3 wants it; on a primary. */
+static uint64
+oldest_running_now(void)
+{
+	TransactionId oldest = GetOldestTransactionIdConsideredRunning();
+	FullTransactionId next = ReadNextFullTransactionId();
+
+	return U64FromFullTransactionId(next) - (uint32) (XidFromFullTransactionId(next) - oldest);
+}
+
 /* Pages that the next scan will prove by P2. */
 static uint32
 count_pages_not_visible(const Loader *loader, CachedChunk *draft, XLogRecPtr stamp)
@@ -294,7 +325,10 @@ read_pages(Loader *loader, uint32 number)
 	bool		is_long = false;
 
 	if (!RecoveryInProgress())
+	{
 		horizon = GetOldestNonRemovableTransactionId(loader->rel);
+		draft->oldest_running = oldest_running_now();
+	}
 	vm_page_read(loader->rel, first_block, loader->vm_page);
 	stamp = loader->vm_page->lsn;
 	STOP_POINT("load-after-stamp");
@@ -306,6 +340,7 @@ read_pages(Loader *loader, uint32 number)
 
 		CHECK_FOR_INTERRUPTS();
 		draft->first_row[page] = draft->rows;
+		draft->offset_bytes[page + 1] = draft->offset_bytes[page];
 		if (!is_long &&
 			!copy_page(loader, first_block + page, &vm_buffer, horizon, stamp, &lsn))
 			continue;
@@ -316,6 +351,7 @@ read_pages(Loader *loader, uint32 number)
 			continue;
 		}
 		draft->rows += page_rows;
+		note_offsets(loader, page, page_rows);
 		pg_atomic_write_u64(&draft->page_lsn[page], lsn);
 		pg_atomic_write_u64(&draft->live[page / 64],
 							pg_atomic_read_u64(&draft->live[page / 64]) |
@@ -324,7 +360,11 @@ read_pages(Loader *loader, uint32 number)
 		is_long = penumbra_rows_bytes(loader->rows) > CHUNK_ROWS_BYTES_MAX;
 	}
 	for (uint32 page = limit; page <= CHUNK_PAGES; page++)
+	{
 		draft->first_row[page] = draft->rows;
+		draft->offset_bytes[page] = draft->offset_bytes[limit];
+	}
+	draft->bytes += draft->offset_bytes[CHUNK_PAGES];
 	if (BufferIsValid(vm_buffer))
 		ReleaseBuffer(vm_buffer);
 	STOP_POINT("load-before-stamp");
@@ -634,7 +674,7 @@ create_loader(Relation rel, const LoadOptions *options)
 	loader->vm_page = palloc(sizeof(VmPage));
 	loader->attnums = palloc(sizeof(AttrNumber) * natts);
 	loader->segments = palloc(sizeof(CachedSegment) * natts);
-	loader->draft_bytes = CHUNK_BYTES(natts);
+	loader->draft_bytes = CHUNK_BYTES(natts) + CHUNK_OFFSET_BYTES_MAX;
 	loader->draft = palloc(loader->draft_bytes);
 	loader->callback.func = release_loader;
 	loader->callback.arg = loader;

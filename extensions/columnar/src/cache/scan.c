@@ -29,6 +29,7 @@
 #include "cache/cache.h"
 #include "cache/directory.h"
 #include "cache/region.h"
+#include "cache/row_proof.h"
 #include "cache/stop_points.h"
 #include "cache/validate.h"
 #include "cache/wanted.h"
@@ -45,6 +46,9 @@ typedef struct ScanState
 	Relation	rel;			/* not used by cache_scan_end() */
 	CacheKey	key;
 	BlockNumber nblocks;
+	Snapshot	snapshot;
+	FullTransactionId next_xid; /* read when rows had to be proven; invalid: not yet */
+	bool		proves_rows;	/* then: P3 may be used */
 	int			natts;
 	AttrNumber *attnums;
 	int			npinned;
@@ -55,6 +59,7 @@ typedef struct ScanState
 	MemoryContext context;
 	MemoryContext part_context; /* its child: ranges and segments on offer */
 	int			heap_ranges_limit;
+	uint32		heap_rows_limit;
 	bool		has_proven;		/* a chunk with pages */
 } ScanState;
 
@@ -236,47 +241,131 @@ add_heap_range(ScanState *state, BlockNumber begin, BlockNumber end)
 	scan->heap_ranges[scan->nheap_ranges++].end = end;
 }
 
-/* Turns proven pages into row ranges, the others into heap ranges. */
-static PenumbraRowRange *
-build_ranges(ScanState *state, CachedChunk *chunk, const ChunkProof *proof, uint32 *range_count)
+/* False: the query's memory has no room for them. */
+static bool
+add_heap_rows(ScanState *state, BlockNumber block, const PageRows *rows)
+{
+	CachedScan *scan = &state->scan;
+	uint32		count = scan->nheap_rows + rows->heap_count;
+
+	if (count > state->heap_rows_limit)
+	{
+		uint32		limit = Max(count, Max(256, state->heap_rows_limit * 2));
+
+		if (limit > (uint32) (work_mem * (Size) 1024 / sizeof(ItemPointerData)))
+			return false;
+		scan->heap_rows = scan->heap_rows == NULL ?
+			MemoryContextAlloc(state->context, sizeof(ItemPointerData) * limit) :
+			repalloc(scan->heap_rows, sizeof(ItemPointerData) * limit);
+		state->heap_rows_limit = limit;
+	}
+	for (uint32 i = 0; i < rows->heap_count; i++)
+		ItemPointerSet(&scan->heap_rows[scan->nheap_rows + i], block, rows->heap[i]);
+	scan->nheap_rows = count;
+	return true;
+}
+
+/* The rows of a chunk that are right and visible. */
+typedef struct ChunkRows
+{
+	PenumbraRowRange *ranges;
+	uint32		range_count;
+	uint64	   *bits;			/* NULL: all of the ranges */
+} ChunkRows;
+
+static void
+add_row_range(ChunkRows *rows, uint32 begin, uint32 end)
+{
+	if (begin == end)
+		return;
+	/* pages that were not cached have no rows, so neighbours can touch */
+	if (rows->range_count > 0 && rows->ranges[rows->range_count - 1].end == begin)
+	{
+		rows->ranges[rows->range_count - 1].end = end;
+		return;
+	}
+	rows->ranges[rows->range_count].begin = begin;
+	rows->ranges[rows->range_count++].end = end;
+}
+
+/* Rules 1, 4, 5 and 6. */
+static bool
+rows_can_be_proven(ScanState *state, const CachedChunk *chunk, const ChunkProof *proof)
+{
+	if (!FullTransactionIdIsValid(state->next_xid))
+	{
+		state->next_xid = ReadNextFullTransactionId();
+		state->proves_rows = row_proof_is_allowed(state->rel, state->snapshot);
+	}
+	return state->proves_rows && row_proof_holds(chunk, proof, state->next_xid);
+}
+
+/* P3, for a page that P1 and P2 did not prove; false: it is the heap's. */
+static bool
+add_page_rows(ScanState *state, CachedChunk *chunk, uint32 page, ChunkRows *rows)
+{
+	uint32		begin = chunk->first_row[page];
+	uint32		end = chunk->first_row[page + 1];
+	PageRows	page_rows;
+
+	if (begin == end ||
+		!row_proof_page(state->rel, state->snapshot, chunk, page, state->strategy, &page_rows) ||
+		!add_heap_rows(state, chunk->number * CHUNK_PAGES + page, &page_rows))
+		return false;
+	if (page_rows.cached_count < end - begin)
+	{
+		if (rows->bits == NULL)
+		{
+			Size		bytes = (chunk->rows + 63) / 64 * sizeof(uint64);
+
+			rows->bits = palloc(bytes);
+			memset(rows->bits, 0xFF, bytes);
+		}
+		for (uint32 row = begin; row < end; row++)
+			rows->bits[row / 64] &= ~(UINT64CONST(1) << (row % 64));
+		for (uint32 i = 0; i < page_rows.cached_count; i++)
+		{
+			uint32		row = begin + page_rows.cached[i];
+
+			rows->bits[row / 64] |= UINT64CONST(1) << (row % 64);
+		}
+	}
+	add_row_range(rows, begin, end);
+	state->scan.pages_by_row++;
+	state->scan.pages_from_cache++;
+	return true;
+}
+
+/* Turns proven pages and rows into row ranges, the others into heap ranges. */
+static void
+find_chunk_rows(ScanState *state, CachedChunk *chunk, const ChunkProof *proof, ChunkRows *rows)
 {
 	BlockNumber first_block = chunk->number * CHUNK_PAGES;
 	uint32		limit = Min(CHUNK_PAGES, state->nblocks - first_block);
-	PenumbraRowRange *ranges;
-	uint32		count = 0;
 	uint32		page = 0;
+	bool		proves_rows;
 
-	if (proof->proven_pages == limit)
-	{
-		ranges = palloc(sizeof(PenumbraRowRange));
-		ranges[0].begin = 0;
-		ranges[0].end = chunk->first_row[limit];
-		*range_count = ranges[0].end > 0 ? 1 : 0;
-		return ranges;
-	}
-	ranges = palloc(sizeof(PenumbraRowRange) * (CHUNK_PAGES / 2 + 1));
+	memset(rows, 0, sizeof(*rows));
+	rows->ranges = palloc(sizeof(PenumbraRowRange) *
+						  (proof->proven_pages == limit ? 1 : CHUNK_PAGES / 2 + 1));
+	proves_rows = proof->unproven_pages > 0 && rows_can_be_proven(state, chunk, proof);
 	while (page < limit)
 	{
 		uint32		begin = proof_next_page(proof->proven, page, limit, true);
 		uint32		end = proof_next_page(proof->proven, begin, limit, false);
-		uint32		begin_row = chunk->first_row[begin];
-		uint32		end_row = chunk->first_row[end];
 
-		add_heap_range(state, first_block + page, first_block + begin);
-		page = end;
-		if (begin_row == end_row)
-			continue;
-		/* pages that were not cached have no rows, so neighbours can touch */
-		if (count > 0 && ranges[count - 1].end == begin_row)
-			ranges[count - 1].end = end_row;
-		else
+		for (; page < begin; page++)
 		{
-			ranges[count].begin = begin_row;
-			ranges[count++].end = end_row;
+			uint32		next = proof_next_page(proof->proven, page + 1, limit, false);
+
+			if (proves_rows && next < limit)
+				chunk_prefetch_page(chunk, next);
+			if (!proves_rows || !add_page_rows(state, chunk, page, rows))
+				add_heap_range(state, first_block + page, first_block + page + 1);
 		}
+		add_row_range(rows, chunk->first_row[begin], chunk->first_row[end]);
+		page = end;
 	}
-	*range_count = count;
-	return ranges;
 }
 
 static void
@@ -285,14 +374,16 @@ add_chunk(ScanState *state, CachedChunk *chunk, const ChunkProof *proof)
 	CachedScan *scan = &state->scan;
 	PenumbraChunk *out = &scan->chunks[scan->nchunks];
 	const void **segments;
-	uint32		range_count;
+	ChunkRows	rows;
 
-	out->ranges = build_ranges(state, chunk, proof, &range_count);
+	find_chunk_rows(state, chunk, proof, &rows);
 	scan->pages_from_cache += proof->proven_pages;
 	state->has_proven |= chunk->cached_pages > 0;
-	if (range_count == 0)
+	if (rows.range_count == 0)
 		return;
-	out->range_count = range_count;
+	out->ranges = rows.ranges;
+	out->range_count = rows.range_count;
+	out->row_bits = rows.bits;
 	out->rows = chunk->rows;
 	segments = palloc(sizeof(void *) * Max(state->natts, 1));
 	for (int i = 0; i < state->natts; i++)
@@ -318,6 +409,7 @@ prove_pages(ScanState *state, BlockNumber begin, BlockNumber end)
 	old_context = MemoryContextSwitchTo(state->part_context);
 	state->scan.nchunks = 0;
 	state->scan.nheap_ranges = 0;
+	state->scan.nheap_rows = 0;
 	for (; state->next_pinned < state->npinned; state->next_pinned++)
 	{
 		CachedChunk *chunk = state->pinned[state->next_pinned];
@@ -346,7 +438,7 @@ note_scan(ScanState *state)
 		return;
 	directory_note_scan(&state->key, state->attnums, state->natts, state->scan.pages_from_cache,
 						state->scan.pages_from_heap);
-	if (state->scan.pages_from_heap > 0 && penumbra_auto)
+	if (state->scan.pages_from_heap + state->scan.pages_by_row > 0 && penumbra_auto)
 		wanted_wake_listener();
 }
 
@@ -358,6 +450,7 @@ cache_scan_begin_parts(Relation rel, Snapshot snapshot, const AttrNumber *attnum
 	/* a sequential scan's lock: what we prove, we have read */
 	PredicateLockRelation(rel, snapshot);
 	state->rel = rel;
+	state->snapshot = snapshot;
 	directory_key_of(rel, &state->key);
 	state->natts = natts;
 	state->attnums = palloc(sizeof(AttrNumber) * Max(natts, 1));

@@ -123,9 +123,8 @@ vm_page_get_chunk(const VmPage *page, uint32 chunk_number, uint64 *bits)
 	}
 }
 
-/* Pins the page, without a look-up in the buffer table if it is where it was last. */
-static Buffer
-read_page(Relation rel, CachedChunk *chunk, uint32 page, BufferAccessStrategy strategy)
+Buffer
+chunk_read_page(Relation rel, CachedChunk *chunk, uint32 page, BufferAccessStrategy strategy)
 {
 	BlockNumber block = chunk->number * CHUNK_PAGES + page;
 	Buffer		buffer = (Buffer) pg_atomic_read_u32(&chunk->recent_buffer[page]);
@@ -137,9 +136,9 @@ read_page(Relation rel, CachedChunk *chunk, uint32 page, BufferAccessStrategy st
 	return buffer;
 }
 
-/* Most of what P2 costs is waiting for the page's header and its buffer's. */
-static void
-prefetch_page(CachedChunk *chunk, uint32 page)
+/* Most of what a proof costs is waiting for the page's header and its buffer's. */
+void
+chunk_prefetch_page(CachedChunk *chunk, uint32 page)
 {
 	Buffer		buffer = (Buffer) pg_atomic_read_u32(&chunk->recent_buffer[page]);
 
@@ -153,7 +152,7 @@ prefetch_page(CachedChunk *chunk, uint32 page)
 static bool
 page_is_unchanged(Relation rel, CachedChunk *chunk, uint32 page, BufferAccessStrategy strategy)
 {
-	Buffer		buffer = read_page(rel, chunk, page, strategy);
+	Buffer		buffer = chunk_read_page(rel, chunk, page, strategy);
 	XLogRecPtr	lsn;
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
@@ -183,14 +182,14 @@ prove_by_page_lsn(Relation rel, CachedChunk *chunk, const uint64 *pages,
 		uint64		ahead = rest;
 
 		for (int i = 0; i < PREFETCH_PAGES && ahead != 0; i++, ahead &= ahead - 1)
-			prefetch_page(chunk, word * 64 + pg_rightmost_one_pos64(ahead));
+			chunk_prefetch_page(chunk, word * 64 + pg_rightmost_one_pos64(ahead));
 		while (rest != 0)
 		{
 			uint32		bit = pg_rightmost_one_pos64(rest);
 
 			rest &= rest - 1;
 			if (ahead != 0)
-				prefetch_page(chunk, word * 64 + pg_rightmost_one_pos64(ahead));
+				chunk_prefetch_page(chunk, word * 64 + pg_rightmost_one_pos64(ahead));
 			ahead &= ahead - 1;
 			CHECK_FOR_INTERRUPTS();
 			if (page_is_unchanged(rel, chunk, word * 64 + bit, strategy))

@@ -45,6 +45,13 @@ extern void vm_page_get_chunk(const VmPage *page, uint32 chunk_number, uint64 *b
 extern void chunk_prove(Relation rel, CachedChunk *chunk, BlockNumber nblocks, const VmPage *page,
 						BufferAccessStrategy strategy, ChunkProof *proof);
 
+/* Pins a page of a pinned chunk, without a look-up in the buffer table if it is where it was last. */
+extern Buffer chunk_read_page(Relation rel, CachedChunk *chunk, uint32 page,
+							  BufferAccessStrategy strategy);
+
+/* Begins to fetch what its users look at first, where the page was last. */
+extern void chunk_prefetch_page(CachedChunk *chunk, uint32 page);
+
 /* The next page >= from, < limit with the given state; limit if none. */
 extern uint32 proof_next_page(const uint64 *bits, uint32 from, uint32 limit, bool set);
 

@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * verify.c
- *	  penumbra.verify(regclass): proves that every page that would be served
- *	  from the cache holds the heap's rows.
+ *	  penumbra.verify(regclass): proves that what would be served from the
+ *	  cache is what the heap holds.
  *
  * A page is compared when it is proven under its own share lock, by its LSN
- * or else by the visibility map; the others are not served from the cache.
+ * or else by the visibility map; of the others the rows that are proven one by
+ * one, as far as the query's snapshot sees them.  Nothing else is served.
  * Rows are compared in runs of consecutive pages, because some encodings
  * decode in blocks.
  *
@@ -23,6 +24,7 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 #include "utils/tuplestore.h"
 
 #include "cache/cache.h"
@@ -30,6 +32,7 @@
 #include "cache/functions.h"
 #include "cache/heap_page.h"
 #include "pg_compat.h"
+#include "cache/row_proof.h"
 #include "cache/validate.h"
 
 PENUMBRA_SQL_FUNCTION(penumbra_sql_verify);
@@ -54,6 +57,8 @@ typedef struct Verifier
 	ColumnCheck *checks;		/* by attribute number - 1 */
 	char	   *image;
 	VmPage	   *vm_page;
+	bool		proves_rows;	/* of the chunk, one by one */
+	PageRows	page_rows;		/* the copied page's */
 	CachedChunk *chunk;			/* pinned, with attnums */
 	AttrNumber *attnums;
 	int			natts;
@@ -89,12 +94,11 @@ note_mismatch(Verifier *verifier, AttrNumber attnum, uint32 page, const char *pr
 	check->problem = problem;
 }
 
-/* Compares the run's rows with each segment. */
+/* Compares the rows that were read with each segment, from first_row on. */
 static void
-compare_run(Verifier *verifier)
+compare_rows(Verifier *verifier, uint32 first_row, uint32 pages)
 {
 	CachedChunk *chunk = verifier->chunk;
-	uint32		first_row = chunk->first_row[verifier->run_begin];
 	uint32		rows = penumbra_rows_count(verifier->rows);
 
 	for (int i = 0; i < verifier->column_count; i++)
@@ -108,21 +112,57 @@ compare_run(Verifier *verifier)
 											   verifier->rows, i);
 		if (bad_row >= 0)
 		{
-			uint32		page = verifier->run_begin;
+			uint32		page = 0;
 
 			while (chunk->first_row[page + 1] <= first_row + bad_row)
 				page++;
 			note_mismatch(verifier, attnum, page, "a value differs from the table's");
 		}
-		verifier->checks[attnum - 1].pages_checked += verifier->run_end - verifier->run_begin;
+		verifier->checks[attnum - 1].pages_checked += pages;
 		verifier->checks[attnum - 1].rows_checked += rows;
 	}
 	penumbra_rows_clear(verifier->rows);
+}
+
+static void
+compare_run(Verifier *verifier)
+{
+	compare_rows(verifier, verifier->chunk->first_row[verifier->run_begin],
+				 verifier->run_end - verifier->run_begin);
 	verifier->run_begin = verifier->run_end;
 }
 
-/* Copies the page if its cached rows are proven at this moment. */
-static bool
+/* Compares those rows of the copied page that are proven one by one, which the snapshot sees. */
+static void
+compare_proven_rows(Verifier *verifier, uint32 page)
+{
+	const PageRows *proven = &verifier->page_rows;
+
+	for (uint32 begin = 0, end; begin < proven->cached_count; begin = end)
+	{
+		for (end = begin + 1; end < proven->cached_count; end++)
+		{
+			if (proven->cached[end] != proven->cached[end - 1] + 1)
+				break;
+		}
+		heap_row_reader_append_offsets(verifier->reader, verifier->image,
+									   proven->cached_offsets + begin, end - begin,
+									   verifier->rows);
+		compare_rows(verifier, verifier->chunk->first_row[page] + proven->cached[begin],
+					 end == proven->cached_count);
+	}
+}
+
+/* What of a page's cached rows is proven. */
+typedef enum PageProof
+{
+	PAGE_UNPROVEN,
+	PAGE_PROVEN,
+	PAGE_PROVEN_BY_ROW,			/* those in page_rows */
+} PageProof;
+
+/* Copies the page if cached rows of it are proven at this moment. */
+static PageProof
 copy_proven_page(Verifier *verifier, uint32 page)
 {
 	CachedChunk *chunk = verifier->chunk;
@@ -130,12 +170,15 @@ copy_proven_page(Verifier *verifier, uint32 page)
 	Buffer		buffer = ReadBufferExtended(verifier->rel, MAIN_FORKNUM, block, RBM_NORMAL,
 											verifier->strategy);
 	XLogRecPtr	lsn;
+	bool		is_live = chunk_page_is_live(chunk, page);
 	bool		proven;
+	PageProof	result;
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	lsn = BufferGetLSNAtomic(buffer);
-	proven = lsn != InvalidXLogRecPtr && lsn == pg_atomic_read_u64(&chunk->page_lsn[page]);
-	if (!proven)
+	proven = is_live && lsn != InvalidXLogRecPtr &&
+		lsn == pg_atomic_read_u64(&chunk->page_lsn[page]);
+	if (is_live && !proven)
 	{
 		uint64		visible[CHUNK_WORDS];
 
@@ -145,11 +188,30 @@ copy_proven_page(Verifier *verifier, uint32 page)
 			verifier->vm_page->lsn == pg_atomic_read_u64(&chunk->vm_stamp) &&
 			(visible[page / 64] & (UINT64CONST(1) << (page % 64))) != 0;
 	}
-	if (proven)
+	result = proven ? PAGE_PROVEN : PAGE_UNPROVEN;
+	if (!proven && verifier->proves_rows &&
+		row_proof_locked_page(verifier->rel, GetActiveSnapshot(), chunk, page, buffer,
+							  &verifier->page_rows))
+		result = PAGE_PROVEN_BY_ROW;
+	if (result != PAGE_UNPROVEN)
 		memcpy(verifier->image, BufferGetPage(buffer), BLCKSZ);
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	ReleaseBuffer(buffer);
-	return proven;
+	return result;
+}
+
+/* Whether rows of the chunk can be proven one by one. */
+static bool
+prove_chunk(Verifier *verifier)
+{
+	CachedChunk *chunk = verifier->chunk;
+	ChunkProof	proof;
+
+	vm_page_read(verifier->rel, chunk->number * CHUNK_PAGES, verifier->vm_page);
+	chunk_prove(verifier->rel, chunk, verifier->nblocks, verifier->vm_page, verifier->strategy,
+				&proof);
+	return row_proof_holds(chunk, &proof, ReadNextFullTransactionId()) &&
+		row_proof_is_allowed(verifier->rel, GetActiveSnapshot());
 }
 
 static void
@@ -158,15 +220,21 @@ verify_pages(Verifier *verifier)
 	CachedChunk *chunk = verifier->chunk;
 	uint32		limit = Min(chunk->pages, verifier->nblocks - chunk->number * CHUNK_PAGES);
 
+	verifier->proves_rows = prove_chunk(verifier);
 	verifier->run_begin = verifier->run_end = 0;
 	for (uint32 page = 0; page < limit; page++)
 	{
 		uint32		rows;
+		PageProof	proof = PAGE_UNPROVEN;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!chunk_page_is_live(chunk, page) || !copy_proven_page(verifier, page))
+		if (chunk->first_row[page] < chunk->first_row[page + 1])
+			proof = copy_proven_page(verifier, page);
+		if (proof != PAGE_PROVEN)
 		{
 			compare_run(verifier);
+			if (proof == PAGE_PROVEN_BY_ROW)
+				compare_proven_rows(verifier, page);
 			verifier->run_begin = verifier->run_end = page + 1;
 			continue;
 		}

@@ -404,6 +404,7 @@ reset_input(ScanInput *input)
 	{
 		input->tables[i].heap_range = 0;
 		input->tables[i].next_block = 0;
+		input->tables[i].heap_row = 0;
 		heap_row_reader_close_page(input->tables[i].reader);
 	}
 }
@@ -611,6 +612,14 @@ open_heap_page(PenumbraScanState *state, ScanInput *input)
 			if (table->next_block >= range->end)
 				continue;
 			heap_row_reader_open_page(table->reader, table->next_block++, snapshot);
+			return true;
+		}
+		if (table->heap_row < table->cached->nheap_rows)
+		{
+			table->heap_row +=
+				heap_row_reader_open_rows(table->reader,
+										  &table->cached->heap_rows[table->heap_row],
+										  table->cached->nheap_rows - table->heap_row);
 			return true;
 		}
 	}

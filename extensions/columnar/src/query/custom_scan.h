@@ -28,6 +28,7 @@ typedef struct ScanTable
 	HeapRowReader *reader;
 	int			heap_range;		/* next to read */
 	BlockNumber next_block;		/* in that range */
+	uint32		heap_row;		/* next to read, after the ranges */
 } ScanTable;
 
 /* What a scan of the plan reads: one table, or the tables of an inheritance tree. */
@@ -49,6 +50,7 @@ typedef struct ScanReport
 	bool		is_filled;
 	PenumbraExecStats stats;	/* operators copied */
 	uint64		pages_from_cache;
+	uint64		pages_by_row;
 	uint64		pages_from_heap;
 	char	   *ordinary_reason;	/* the ordinary plan ran instead, and why */
 } ScanReport;
@@ -58,6 +60,7 @@ typedef struct ParallelScan
 {
 	pg_atomic_uint32 next_part; /* of cache_chunk_pages pages */
 	pg_atomic_uint64 pages_from_cache;
+	pg_atomic_uint64 pages_by_row;
 	pg_atomic_uint64 pages_from_heap;
 } ParallelScan;
 

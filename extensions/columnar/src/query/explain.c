@@ -374,6 +374,7 @@ explain_keep_report(PenumbraScanState *state)
 	stats.operators = operators;
 	report->stats = stats;
 	report->pages_from_cache = 0;
+	report->pages_by_row = 0;
 	report->pages_from_heap = 0;
 	for (int i = 0; i < state->input_count; i++)
 	{
@@ -384,6 +385,7 @@ explain_keep_report(PenumbraScanState *state)
 			if (cached == NULL)
 				continue;
 			report->pages_from_cache += cached->pages_from_cache;
+			report->pages_by_row += cached->pages_by_row;
 			report->pages_from_heap += cached->pages_from_heap;
 		}
 	}
@@ -433,16 +435,19 @@ explain_operator(const PenumbraOperatorStats *operator, ExplainState *es)
 }
 
 static void
-explain_pages(uint64 from_cache, uint64 from_heap, ExplainState *es)
+explain_pages(uint64 from_cache, uint64 by_row, uint64 from_heap, ExplainState *es)
 {
 	if (es->format == EXPLAIN_FORMAT_TEXT)
 	{
 		indent(es);
-		appendStringInfo(es->str, "Pages: " UINT64_FORMAT " from cache, " UINT64_FORMAT
-						 " from heap\n", from_cache, from_heap);
+		appendStringInfo(es->str, "Pages: " UINT64_FORMAT " from cache", from_cache);
+		if (by_row > 0)
+			appendStringInfo(es->str, " (" UINT64_FORMAT " row by row)", by_row);
+		appendStringInfo(es->str, ", " UINT64_FORMAT " from heap\n", from_heap);
 		return;
 	}
 	ExplainPropertyUInteger("Pages From Cache", NULL, from_cache, es);
+	ExplainPropertyUInteger("Pages Row By Row", NULL, by_row, es);
 	ExplainPropertyUInteger("Pages From Heap", NULL, from_heap, es);
 }
 
@@ -475,7 +480,7 @@ explain_report(const ScanReport *report, ExplainState *es)
 		ExplainPropertyUInteger("Chunks", NULL, stats->chunks, es);
 		ExplainPropertyUInteger("Chunks Skipped", NULL, stats->chunks_skipped, es);
 	}
-	explain_pages(report->pages_from_cache, report->pages_from_heap, es);
+	explain_pages(report->pages_from_cache, report->pages_by_row, report->pages_from_heap, es);
 	if (stats->summarized_rows > 0 || es->format != EXPLAIN_FORMAT_TEXT)
 		ExplainPropertyUInteger("Rows From Metadata", NULL, stats->summarized_rows, es);
 	if (es->format == EXPLAIN_FORMAT_TEXT)
@@ -518,6 +523,7 @@ explain_custom_scan(CustomScanState *node, List *ancestors, ExplainState *es)
 	if (state->parallel != NULL)
 	{
 		explain_pages(pg_atomic_read_u64(&state->parallel->pages_from_cache),
+					  pg_atomic_read_u64(&state->parallel->pages_by_row),
 					  pg_atomic_read_u64(&state->parallel->pages_from_heap), es);
 		return;
 	}
@@ -526,7 +532,8 @@ explain_custom_scan(CustomScanState *node, List *ancestors, ExplainState *es)
 	/* What zone maps skip and quals pass depends on the rows below a barrier, pages do not. */
 	if (state->report.is_filled && state->pipeline->has_barrier)
 	{
-		explain_pages(state->report.pages_from_cache, state->report.pages_from_heap, es);
+		explain_pages(state->report.pages_from_cache, state->report.pages_by_row,
+					  state->report.pages_from_heap, es);
 		explain_operator_names(state->pipeline, es);
 	}
 	else if (state->report.is_filled)

@@ -21,6 +21,7 @@ initialize(ParallelScan *parallel)
 {
 	pg_atomic_init_u32(&parallel->next_part, 0);
 	pg_atomic_init_u64(&parallel->pages_from_cache, 0);
+	pg_atomic_init_u64(&parallel->pages_by_row, 0);
 	pg_atomic_init_u64(&parallel->pages_from_heap, 0);
 }
 
@@ -76,6 +77,7 @@ parallel_scan_claim(PenumbraScanState *state)
 {
 	CachedScan *cached = state->inputs[0].tables[0].cached;
 	BlockNumber from_cache = cached->pages_from_cache;
+	BlockNumber by_row = cached->pages_by_row;
 	BlockNumber from_heap = cached->pages_from_heap;
 	uint64		begin = (uint64) cache_chunk_pages *
 		pg_atomic_fetch_add_u32(&state->parallel->next_part, 1);
@@ -87,6 +89,7 @@ parallel_scan_claim(PenumbraScanState *state)
 						  (BlockNumber) Min(begin + cache_chunk_pages, (uint64) MaxBlockNumber));
 	pg_atomic_fetch_add_u64(&state->parallel->pages_from_cache,
 							cached->pages_from_cache - from_cache);
+	pg_atomic_fetch_add_u64(&state->parallel->pages_by_row, cached->pages_by_row - by_row);
 	pg_atomic_fetch_add_u64(&state->parallel->pages_from_heap, cached->pages_from_heap - from_heap);
 	return true;
 }

@@ -50,6 +50,7 @@ $primary->safe_psql('postgres', 'UPDATE t SET n = 100 WHERE id = 10');
 catch_up();
 is(ask($sum), '3099', 'a replayed update is seen');
 is(ask($from_cache), 't', 'the other pages are still cached');
+is(ask(q{SELECT pages_row_by_row FROM penumbra.served('t', '{n}')}), '0', 'rows are not told from others here');
 $primary->safe_psql('postgres', 'VACUUM t');
 catch_up();
 is(ask($sum), '3099', 'after vacuum');

@@ -1,0 +1,196 @@
+/*-------------------------------------------------------------------------
+ *
+ * row_proof.c
+ *	  P3: which cached rows of a page that was written since the load are
+ *	  right, and which of them a snapshot sees.
+ *
+ * X is the oldest transaction that anybody could consider running when the
+ * load of the chunk began.  Whoever inserts a tuple after the page was copied
+ * ran then, or got its number later: numbers are shown in the array of
+ * processes before the next is given, and those of subtransactions exceed
+ * their parent's.  So its number is X or later, and a tuple whose xmin
+ * precedes X was not inserted since.  Nothing but an insert writes an xmin of
+ * a user's transaction or makes a line pointer normal; freezing leaves the
+ * raw xmin, pruning moves pointers only towards redirected, dead and unused,
+ * defragmentation moves bytes.  Therefore such a tuple at an offset where the
+ * loaded page had one is the loaded one, and its values are the cached ones.
+ * All snapshots see its insertion (invariant 2): its xmax alone decides.
+ *
+ * The rules under which this holds are numbered in the README.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "pg_compat.h"
+
+#include "access/heapam.h"
+#include "catalog/dependency.h"
+#include "catalog/pg_class.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "storage/predicate.h"
+#include "utils/rel.h"
+
+#include "cache/row_proof.h"
+#include "cache/stop_points.h"
+
+/* Far enough from half of the numbers, at which an old one would look new. */
+#define XIDS_SINCE_LOAD_MAX		(UINT64CONST(1) << 30)
+
+/* Where the rows of a page were at load: asked for one offset after the other, from 1. */
+typedef struct LoadedRows
+{
+	const uint8 *bits;			/* by offset - 1; NULL: the rows were at 1, 2, ... */
+	uint32		limit;			/* no row was behind this offset */
+	OffsetNumber offset;		/* asked for last */
+	int			next_row;
+} LoadedRows;
+
+static void
+loaded_rows_begin(LoadedRows *loaded, const CachedChunk *chunk, uint32 page)
+{
+	uint32		begin = chunk->offset_bytes[page];
+	uint32		end = chunk->offset_bytes[page + 1];
+
+	loaded->bits = begin == end ? NULL : CHUNK_OFFSET_BITS(chunk) + begin;
+	loaded->limit = begin == end ?
+		chunk->first_row[page + 1] - chunk->first_row[page] : (end - begin) * BITS_PER_BYTE;
+	loaded->offset = 0;
+	loaded->next_row = 0;
+}
+
+/* The row that was at the next offset, counted from the page's first; -1: none. */
+static inline int
+loaded_rows_next(LoadedRows *loaded)
+{
+	uint32		bit = loaded->offset++;
+
+	if (bit >= loaded->limit)
+		return -1;
+	if (loaded->bits != NULL &&
+		(loaded->bits[bit / BITS_PER_BYTE] & (1 << (bit % BITS_PER_BYTE))) == 0)
+		return -1;
+	return loaded->next_row++;
+}
+
+/* Rule 2: whether a normal tuple is the one that was at its offset at load, where one was. */
+static inline bool
+tuple_is_loaded(HeapTupleHeader tuple, TransactionId oldest_running)
+{
+	TransactionId xmin = HeapTupleHeaderGetRawXmin(tuple);
+
+	return TransactionIdIsNormal(xmin) &&
+		TransactionIdPrecedes(xmin, oldest_running) &&
+		(tuple->t_infomask & HEAP_MOVED) == 0 &&
+		!HeapTupleHeaderXminInvalid(tuple);
+}
+
+/*
+ * Rule 4: a serializable transaction looks at every tuple for the sake of
+ * conflicts.  Rule 5: extensions may change tuples of their tables in place, as
+ * PostgreSQL does in some catalogs; a table can become an extension's at any time.
+ */
+bool
+row_proof_is_allowed(Relation rel, Snapshot snapshot)
+{
+	return !CheckForSerializableConflictOutNeeded(rel, snapshot) &&
+		!RelationIsUsedAsCatalogTable(rel) &&
+		!OidIsValid(getExtensionOfObject(RelationRelationId, RelationGetRelid(rel)));
+}
+
+/* Rule 1, and rule 6: a page that is as it was at load shows that the file is the loaded one. */
+bool
+row_proof_holds(const CachedChunk *chunk, const ChunkProof *proof, FullTransactionId next_xid)
+{
+	return proof->proven_pages > 0 && chunk->oldest_running != 0 &&
+		U64FromFullTransactionId(next_xid) - chunk->oldest_running < XIDS_SINCE_LOAD_MAX;
+}
+
+/* Rule 3: the inserter of a loaded row is visible to all. */
+static inline bool
+is_visible(Relation rel, Snapshot snapshot, Buffer buffer, BlockNumber block, OffsetNumber offset,
+		   ItemId item, HeapTupleHeader header, bool is_loaded)
+{
+	HeapTupleData tuple;
+
+	if (is_loaded && ((header->t_infomask & HEAP_XMAX_INVALID) != 0 ||
+					  HEAP_XMAX_IS_LOCKED_ONLY(header->t_infomask)))
+		return true;
+	tuple.t_tableOid = RelationGetRelid(rel);
+	tuple.t_data = header;
+	tuple.t_len = ItemIdGetLength(item);
+	ItemPointerSet(&tuple.t_self, block, offset);
+	return HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer);
+}
+
+/* Each header is on a cache line of its own, and waiting for these is what the proof costs. */
+static void
+prefetch_headers(Page content, OffsetNumber last)
+{
+	for (OffsetNumber offset = FirstOffsetNumber; offset <= last; offset++)
+		__builtin_prefetch((char *) content + ItemIdGetOffset(PageGetItemId(content, offset)));
+}
+
+bool
+row_proof_locked_page(Relation rel, Snapshot snapshot, CachedChunk *chunk, uint32 page,
+					  Buffer buffer, PageRows *rows)
+{
+	XLogRecPtr	loaded_lsn = pg_atomic_read_u64(&chunk->page_lsn[page]);
+	TransactionId oldest_running = (TransactionId) chunk->oldest_running;
+	Page		content = BufferGetPage(buffer);
+	OffsetNumber last = PageGetMaxOffsetNumber(content);
+	bool		all_visible = PageIsAllVisible(content) && !snapshot->takenDuringRecovery;
+	LoadedRows	loaded;
+
+	compat_test_old_snapshot(snapshot, rel, content);
+	rows->cached_count = rows->heap_count = 0;
+	/* rule 6 */
+	if (loaded_lsn == InvalidXLogRecPtr || BufferGetLSNAtomic(buffer) <= loaded_lsn)
+		return false;
+	prefetch_headers(content, last);
+	loaded_rows_begin(&loaded, chunk, page);
+	for (OffsetNumber offset = FirstOffsetNumber; offset <= last; offset++)
+	{
+		int			row = loaded_rows_next(&loaded);
+		ItemId		item = PageGetItemId(content, offset);
+		HeapTupleHeader header;
+		bool		is_loaded;
+
+		if (!ItemIdIsNormal(item))
+			continue;
+		header = (HeapTupleHeader) PageGetItem(content, item);
+		is_loaded = row >= 0 && tuple_is_loaded(header, oldest_running);
+		if (!all_visible &&
+			!is_visible(rel, snapshot, buffer, chunk->number * CHUNK_PAGES + page, offset, item,
+						header, is_loaded))
+			continue;
+		if (is_loaded)
+		{
+			rows->cached_offsets[rows->cached_count] = offset;
+			rows->cached[rows->cached_count++] = row;
+		}
+		else
+			rows->heap[rows->heap_count++] = offset;
+	}
+	return true;
+}
+
+bool
+row_proof_page(Relation rel, Snapshot snapshot, CachedChunk *chunk, uint32 page,
+			   BufferAccessStrategy strategy, PageRows *rows)
+{
+	Buffer		buffer;
+	bool		is_proven;
+
+	CHECK_FOR_INTERRUPTS();
+	buffer = chunk_read_page(rel, chunk, page, strategy);
+	STOP_POINT("row-proof-before-page");
+	/* as a sequential scan does: nobody else may come by */
+	compat_prune_page(rel, buffer);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	is_proven = row_proof_locked_page(rel, snapshot, chunk, page, buffer, rows);
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	ReleaseBuffer(buffer);
+	return is_proven;
+}

@@ -1,0 +1,47 @@
+/*-------------------------------------------------------------------------
+ *
+ * row_proof.h
+ *	  P3: which cached rows of a page that was written since the load are
+ *	  right, and which of them a snapshot sees.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_ROW_PROOF_H
+#define PENUMBRA_ROW_PROOF_H
+
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/transam.h"
+#include "utils/snapshot.h"
+
+#include "cache/directory.h"
+#include "cache/validate.h"
+
+/* What a snapshot sees of a page; offsets ascend. */
+typedef struct PageRows
+{
+	uint32		cached_count;
+	uint32		heap_count;
+	uint16		cached[MaxHeapTuplesPerPage];	/* proven rows, counted from the page's first */
+	OffsetNumber cached_offsets[MaxHeapTuplesPerPage];	/* where these are */
+	OffsetNumber heap[MaxHeapTuplesPerPage];	/* where the others are */
+} PageRows;
+
+/* Rules of the relation and of the reader: 4, 5. */
+extern bool row_proof_is_allowed(Relation rel, Snapshot snapshot);
+
+/* Rules of the chunk: 1, 6.  next_xid was read after it was pinned. */
+extern bool row_proof_holds(const CachedChunk *chunk, const ChunkProof *proof,
+							FullTransactionId next_xid);
+
+/*
+ * What the snapshot sees of a page of such a chunk.  False: nothing can be said
+ * of its rows one by one.  The first is for who has share-locked the page.
+ */
+extern bool row_proof_locked_page(Relation rel, Snapshot snapshot, CachedChunk *chunk, uint32 page,
+								  Buffer buffer, PageRows *rows);
+extern bool row_proof_page(Relation rel, Snapshot snapshot, CachedChunk *chunk, uint32 page,
+						   BufferAccessStrategy strategy, PageRows *rows);
+
+#endif							/* PENUMBRA_ROW_PROOF_H */
