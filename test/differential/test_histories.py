@@ -319,7 +319,7 @@ def test_histories(server, pytestconfig):
     try:
         for number in range(steps):
             history.step()
-            if number % 20 == 0:
+            if number % 10 == 0:
                 history.count_served()
                 assert_verified(history.owner.connection, "histories", may_be_stale=True)
     finally:

@@ -20,9 +20,10 @@
  * evicted while its chunk stays; a segment is evicted only under the
  * exclusive lock and with no pin, and can gain one only under the lock.
  *
- * What readers may change without the lock is atomic and monotonic: live bits
- * go from 1 to 0, dead_pages up; vm_stamp is exchanged by whoever proved the
- * new value.  usage is a plain byte: a lost update costs nothing.
+ * What readers may change without the lock is atomic: live bits go from 1 to 0,
+ * dead_pages up, and back by whoever holds the page's share lock and found its
+ * rows decided; rows are marked dead for good; vm_stamp is exchanged by whoever
+ * proved the new value.  usage is a plain byte: a lost update costs nothing.
  *
  * The region's spinlock is a leaf below this lock.
  *

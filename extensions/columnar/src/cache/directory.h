@@ -4,8 +4,8 @@
  *	  What is cached: relations, their chunks, the chunks' column segments.
  *
  * A chunk is CHUNK_PAGES heap pages; its version is immutable but for the
- * columns that are added or evicted, the pages that are found dead and the
- * visibility-map stamp that is renewed.  A chunk found through the directory
+ * columns that are added or evicted, the pages and rows that are found dead and
+ * the visibility-map stamp that is renewed.  A chunk found through the directory
  * is pinned together with the wanted segments; pinned memory stays as it is
  * until it is unpinned, whatever happens to the directory.
  *
@@ -78,6 +78,7 @@ typedef struct CachedChunk
 	pg_atomic_uint32 references;	/* the directory's one, and pins */
 	pg_atomic_uint64 vm_stamp;	/* LSN of the VM page under which set bits prove pages; 0: none */
 	pg_atomic_uint32 dead_pages;
+	pg_atomic_uint32 decisions; /* how often a page's rows were found decided; 0: no row is dead */
 	/* of cached_pages, when the chunk was built or proven last: see directory_note_proof() */
 	pg_atomic_uint32 unproven_pages;
 	pg_atomic_uint32 dear_pages;	/* proven by reading the heap page's LSN */
@@ -91,7 +92,7 @@ typedef struct CachedChunk
 	uint64		oldest_running;
 	/* pages that are cached and not dead */
 	pg_atomic_uint64 live[CHUNK_WORDS];
-	/* LSN of each cached page at load */
+	/* LSN of each cached page at load, or when its rows were found decided last */
 	pg_atomic_uint64 page_lsn[CHUNK_PAGES];
 	/* buffer in which the page was seen last, or 0: a hint, checked by whoever uses it */
 	pg_atomic_uint32 recent_buffer[CHUNK_PAGES];
@@ -109,6 +110,13 @@ typedef struct CachedChunk
 #define CHUNK_OFFSET_BITS(chunk) ((const uint8 *) (chunk) + CHUNK_BYTES((chunk)->column_count))
 #define CHUNK_OFFSET_BYTES_MAX \
 	(CHUNK_PAGES * ((MaxHeapTuplesPerPage + BITS_PER_BYTE - 1) / BITS_PER_BYTE))
+
+/* Behind these: bits by row, set when no snapshot sees the row any more; never taken back. */
+#define CHUNK_DEAD_ROWS_OFFSET(chunk) \
+	MAXALIGN(CHUNK_BYTES((chunk)->column_count) + (chunk)->offset_bytes[CHUNK_PAGES])
+#define CHUNK_DEAD_ROWS(chunk) \
+	((pg_atomic_uint64 *) ((char *) (chunk) + CHUNK_DEAD_ROWS_OFFSET(chunk)))
+#define CHUNK_DEAD_ROWS_WORDS(chunk) (((chunk)->rows + 63) / 64)
 
 StaticAssertDecl(CHUNK_OFFSET_BYTES_MAX <= PG_UINT16_MAX, "offset_bytes is too narrow");
 

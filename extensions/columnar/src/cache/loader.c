@@ -364,7 +364,6 @@ read_pages(Loader *loader, uint32 number)
 		draft->first_row[page] = draft->rows;
 		draft->offset_bytes[page] = draft->offset_bytes[limit];
 	}
-	draft->bytes += draft->offset_bytes[CHUNK_PAGES];
 	if (BufferIsValid(vm_buffer))
 		ReleaseBuffer(vm_buffer);
 	STOP_POINT("load-before-stamp");
@@ -403,6 +402,9 @@ read_pages_again(Loader *loader, CachedChunk *chunk)
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
 		lsn = BufferGetLSNAtomic(buffer);
 		same = lsn != InvalidXLogRecPtr && lsn == pg_atomic_read_u64(&chunk->page_lsn[page]);
+		/* else rows that nobody sees may be there or gone, or their toasted values */
+		pg_read_barrier();
+		same &= pg_atomic_read_u32(&chunk->decisions) == 0;
 		if (same)
 			memcpy(loader->image, BufferGetPage(buffer), BLCKSZ);
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
@@ -477,14 +479,18 @@ static bool
 publish_draft(Loader *loader)
 {
 	CachedChunk *draft = loader->draft;
-	CachedChunk *chunk = directory_allocate(draft->bytes, loader->protected_serial);
+	CachedChunk *chunk;
 
+	draft->bytes = CHUNK_DEAD_ROWS_OFFSET(draft) + CHUNK_DEAD_ROWS_WORDS(draft) * sizeof(uint64);
+	chunk = directory_allocate(draft->bytes, loader->protected_serial);
 	if (chunk == NULL)
 	{
 		free_segments(loader);
 		return false;
 	}
-	memcpy(chunk, draft, draft->bytes);
+	memcpy(chunk, draft, CHUNK_DEAD_ROWS_OFFSET(draft));
+	for (uint32 word = 0; word < CHUNK_DEAD_ROWS_WORDS(draft); word++)
+		pg_atomic_init_u64(&CHUNK_DEAD_ROWS(chunk)[word], 0);
 	for (int i = 0; i < loader->segment_count; i++)
 	{
 		CachedSegment *segment = &chunk->columns[loader->segments[i].attnum - 1];
@@ -511,11 +517,11 @@ clear_draft(Loader *loader, uint32 number)
 	memset(draft, 0, loader->draft_bytes);
 	draft->key = loader->key;
 	draft->number = number;
-	draft->bytes = CHUNK_BYTES(columns);
 	draft->column_count = columns;
 	draft->loaded_at = GetCurrentTimestamp();
 	pg_atomic_init_u32(&draft->references, 1);
 	pg_atomic_init_u32(&draft->dead_pages, 0);
+	pg_atomic_init_u32(&draft->decisions, 0);
 	pg_atomic_init_u32(&draft->unproven_pages, 0);
 	pg_atomic_init_u32(&draft->dear_pages, 0);
 	pg_atomic_init_u64(&draft->vm_stamp, 0);
@@ -674,7 +680,7 @@ create_loader(Relation rel, const LoadOptions *options)
 	loader->vm_page = palloc(sizeof(VmPage));
 	loader->attnums = palloc(sizeof(AttrNumber) * natts);
 	loader->segments = palloc(sizeof(CachedSegment) * natts);
-	loader->draft_bytes = CHUNK_BYTES(natts) + CHUNK_OFFSET_BYTES_MAX;
+	loader->draft_bytes = MAXALIGN(CHUNK_BYTES(natts) + CHUNK_OFFSET_BYTES_MAX);
 	loader->draft = palloc(loader->draft_bytes);
 	loader->callback.func = release_loader;
 	loader->callback.arg = loader;

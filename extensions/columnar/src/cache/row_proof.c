@@ -107,12 +107,15 @@ row_proof_holds(const CachedChunk *chunk, const ChunkProof *proof, FullTransacti
 		U64FromFullTransactionId(next_xid) - chunk->oldest_running < XIDS_SINCE_LOAD_MAX;
 }
 
-/* Rule 3: the inserter of a loaded row is visible to all. */
+/* Rules 3 and 8: *is_decided stays true while every snapshot sees what this one sees. */
 static inline bool
-is_visible(Relation rel, Snapshot snapshot, Buffer buffer, BlockNumber block, OffsetNumber offset,
-		   ItemId item, HeapTupleHeader header, bool is_loaded)
+is_visible(Relation rel, Snapshot snapshot, TransactionId horizon, Buffer buffer, BlockNumber block,
+		   OffsetNumber offset, ItemId item, bool is_loaded, bool *is_decided)
 {
+	HeapTupleHeader header = (HeapTupleHeader) PageGetItem(BufferGetPage(buffer), item);
 	HeapTupleData tuple;
+	HTSV_Result state;
+	bool		visible;
 
 	if (is_loaded && ((header->t_infomask & HEAP_XMAX_INVALID) != 0 ||
 					  HEAP_XMAX_IS_LOCKED_ONLY(header->t_infomask)))
@@ -121,7 +124,13 @@ is_visible(Relation rel, Snapshot snapshot, Buffer buffer, BlockNumber block, Of
 	tuple.t_data = header;
 	tuple.t_len = ItemIdGetLength(item);
 	ItemPointerSet(&tuple.t_self, block, offset);
-	return HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer);
+	visible = HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer);
+	if (*is_decided)
+	{
+		state = HeapTupleSatisfiesVacuum(&tuple, horizon, buffer);
+		*is_decided = visible ? state == HEAPTUPLE_LIVE : state == HEAPTUPLE_DEAD;
+	}
+	return visible;
 }
 
 /* Each header is on a cache line of its own, and waiting for these is what the proof costs. */
@@ -133,10 +142,10 @@ prefetch_headers(Page content, OffsetNumber last)
 }
 
 bool
-row_proof_locked_page(Relation rel, Snapshot snapshot, CachedChunk *chunk, uint32 page,
-					  Buffer buffer, PageRows *rows)
+row_proof_locked_page(Relation rel, Snapshot snapshot, TransactionId horizon, CachedChunk *chunk,
+					  uint32 page, Buffer buffer, PageRows *rows)
 {
-	XLogRecPtr	loaded_lsn = pg_atomic_read_u64(&chunk->page_lsn[page]);
+	XLogRecPtr	known_lsn = pg_atomic_read_u64(&chunk->page_lsn[page]);
 	TransactionId oldest_running = (TransactionId) chunk->oldest_running;
 	Page		content = BufferGetPage(buffer);
 	OffsetNumber last = PageGetMaxOffsetNumber(content);
@@ -145,8 +154,9 @@ row_proof_locked_page(Relation rel, Snapshot snapshot, CachedChunk *chunk, uint3
 
 	compat_test_old_snapshot(snapshot, rel, content);
 	rows->cached_count = rows->heap_count = 0;
+	rows->is_decided = TransactionIdIsValid(horizon);
 	/* rule 6 */
-	if (loaded_lsn == InvalidXLogRecPtr || BufferGetLSNAtomic(buffer) <= loaded_lsn)
+	if (known_lsn == InvalidXLogRecPtr || BufferGetLSNAtomic(buffer) < known_lsn)
 		return false;
 	prefetch_headers(content, last);
 	loaded_rows_begin(&loaded, chunk, page);
@@ -154,16 +164,15 @@ row_proof_locked_page(Relation rel, Snapshot snapshot, CachedChunk *chunk, uint3
 	{
 		int			row = loaded_rows_next(&loaded);
 		ItemId		item = PageGetItemId(content, offset);
-		HeapTupleHeader header;
 		bool		is_loaded;
 
 		if (!ItemIdIsNormal(item))
 			continue;
-		header = (HeapTupleHeader) PageGetItem(content, item);
-		is_loaded = row >= 0 && tuple_is_loaded(header, oldest_running);
+		is_loaded = row >= 0 &&
+			tuple_is_loaded((HeapTupleHeader) PageGetItem(content, item), oldest_running);
 		if (!all_visible &&
-			!is_visible(rel, snapshot, buffer, chunk->number * CHUNK_PAGES + page, offset, item,
-						header, is_loaded))
+			!is_visible(rel, snapshot, horizon, buffer, chunk->number * CHUNK_PAGES + page, offset,
+						item, is_loaded, &rows->is_decided))
 			continue;
 		if (is_loaded)
 		{
@@ -173,12 +182,43 @@ row_proof_locked_page(Relation rel, Snapshot snapshot, CachedChunk *chunk, uint3
 		else
 			rows->heap[rows->heap_count++] = offset;
 	}
+	rows->is_decided &= rows->heap_count == 0;
 	return true;
 }
 
+/*
+ * Rule 8.  The page is share-locked, so that it is not written before all is
+ * told: else whoever renews the chunk's stamp might not look at it, and P1
+ * prove it in another state.  Dead rows come first, then the LSN by which P2
+ * says that they are all.
+ */
+static void
+note_decided_page(CachedChunk *chunk, uint32 page, Buffer buffer, const PageRows *rows)
+{
+	pg_atomic_uint64 *dead = CHUNK_DEAD_ROWS(chunk);
+	uint64		live_bit = UINT64CONST(1) << (page % 64);
+	uint32		first = chunk->first_row[page];
+	uint32		next = 0;		/* in rows->cached */
+
+	for (uint32 row = first; row < chunk->first_row[page + 1]; row++)
+	{
+		uint64		bit = UINT64CONST(1) << (row % 64);
+
+		if (next < rows->cached_count && first + rows->cached[next] == row)
+			next++;
+		else
+			pg_atomic_fetch_or_u64(&dead[row / 64], bit);
+	}
+	pg_atomic_fetch_add_u32(&chunk->decisions, 1);
+	pg_write_barrier();
+	pg_atomic_write_u64(&chunk->page_lsn[page], BufferGetLSNAtomic(buffer));
+	if ((pg_atomic_fetch_or_u64(&chunk->live[page / 64], live_bit) & live_bit) == 0)
+		pg_atomic_fetch_sub_u32(&chunk->dead_pages, 1);
+}
+
 bool
-row_proof_page(Relation rel, Snapshot snapshot, CachedChunk *chunk, uint32 page,
-			   BufferAccessStrategy strategy, PageRows *rows)
+row_proof_page(Relation rel, Snapshot snapshot, TransactionId horizon, CachedChunk *chunk,
+			   uint32 page, BufferAccessStrategy strategy, PageRows *rows)
 {
 	Buffer		buffer;
 	bool		is_proven;
@@ -189,7 +229,9 @@ row_proof_page(Relation rel, Snapshot snapshot, CachedChunk *chunk, uint32 page,
 	/* as a sequential scan does: nobody else may come by */
 	compat_prune_page(rel, buffer);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	is_proven = row_proof_locked_page(rel, snapshot, chunk, page, buffer, rows);
+	is_proven = row_proof_locked_page(rel, snapshot, horizon, chunk, page, buffer, rows);
+	if (is_proven && rows->is_decided)
+		note_decided_page(chunk, page, buffer, rows);
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	ReleaseBuffer(buffer);
 	return is_proven;

@@ -21,6 +21,7 @@
 /* What a snapshot sees of a page; offsets ascend. */
 typedef struct PageRows
 {
+	bool		is_decided;		/* every snapshot, also later ones, sees the same, and none an other */
 	uint32		cached_count;
 	uint32		heap_count;
 	uint16		cached[MaxHeapTuplesPerPage];	/* proven rows, counted from the page's first */
@@ -36,12 +37,17 @@ extern bool row_proof_holds(const CachedChunk *chunk, const ChunkProof *proof,
 							FullTransactionId next_xid);
 
 /*
- * What the snapshot sees of a page of such a chunk.  False: nothing can be said
- * of its rows one by one.  The first is for who has share-locked the page.
+ * What the snapshot sees of a page of such a chunk that the caller has
+ * share-locked.  False: nothing can be said of its rows one by one.  Whether
+ * the page is decided is asked with a horizon, below which no transaction is
+ * considered running by a snapshot of the relation's database.
  */
-extern bool row_proof_locked_page(Relation rel, Snapshot snapshot, CachedChunk *chunk, uint32 page,
-								  Buffer buffer, PageRows *rows);
-extern bool row_proof_page(Relation rel, Snapshot snapshot, CachedChunk *chunk, uint32 page,
-						   BufferAccessStrategy strategy, PageRows *rows);
+extern bool row_proof_locked_page(Relation rel, Snapshot snapshot, TransactionId horizon,
+								  CachedChunk *chunk, uint32 page, Buffer buffer, PageRows *rows);
+
+/* The same of any page; one that is decided needs no more than P2 from then on. */
+extern bool row_proof_page(Relation rel, Snapshot snapshot, TransactionId horizon,
+						   CachedChunk *chunk, uint32 page, BufferAccessStrategy strategy,
+						   PageRows *rows);
 
 #endif							/* PENUMBRA_ROW_PROOF_H */

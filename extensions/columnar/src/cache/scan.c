@@ -23,6 +23,7 @@
 #include "storage/bufmgr.h"
 #include "storage/ipc.h"
 #include "storage/predicate.h"
+#include "storage/procarray.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -49,6 +50,7 @@ typedef struct ScanState
 	Snapshot	snapshot;
 	FullTransactionId next_xid; /* read when rows had to be proven; invalid: not yet */
 	bool		proves_rows;	/* then: P3 may be used */
+	TransactionId horizon;		/* then: for what every snapshot sees */
 	int			natts;
 	AttrNumber *attnums;
 	int			npinned;
@@ -288,6 +290,17 @@ add_row_range(ChunkRows *rows, uint32 begin, uint32 end)
 	rows->ranges[rows->range_count++].end = end;
 }
 
+/* Of the chunk's rows those that are not dead for all, as far as is known. */
+static void
+take_living_rows(CachedChunk *chunk, ChunkRows *rows)
+{
+	uint32		words = CHUNK_DEAD_ROWS_WORDS(chunk);
+
+	rows->bits = palloc(words * sizeof(uint64));
+	for (uint32 word = 0; word < words; word++)
+		rows->bits[word] = ~pg_atomic_read_u64(&CHUNK_DEAD_ROWS(chunk)[word]);
+}
+
 /* Rules 1, 4, 5 and 6. */
 static bool
 rows_can_be_proven(ScanState *state, const CachedChunk *chunk, const ChunkProof *proof)
@@ -296,6 +309,7 @@ rows_can_be_proven(ScanState *state, const CachedChunk *chunk, const ChunkProof 
 	{
 		state->next_xid = ReadNextFullTransactionId();
 		state->proves_rows = row_proof_is_allowed(state->rel, state->snapshot);
+		state->horizon = GetOldestNonRemovableTransactionId(state->rel);
 	}
 	return state->proves_rows && row_proof_holds(chunk, proof, state->next_xid);
 }
@@ -309,18 +323,14 @@ add_page_rows(ScanState *state, CachedChunk *chunk, uint32 page, ChunkRows *rows
 	PageRows	page_rows;
 
 	if (begin == end ||
-		!row_proof_page(state->rel, state->snapshot, chunk, page, state->strategy, &page_rows) ||
+		!row_proof_page(state->rel, state->snapshot, state->horizon, chunk, page, state->strategy,
+						&page_rows) ||
 		!add_heap_rows(state, chunk->number * CHUNK_PAGES + page, &page_rows))
 		return false;
 	if (page_rows.cached_count < end - begin)
 	{
 		if (rows->bits == NULL)
-		{
-			Size		bytes = (chunk->rows + 63) / 64 * sizeof(uint64);
-
-			rows->bits = palloc(bytes);
-			memset(rows->bits, 0xFF, bytes);
-		}
+			take_living_rows(chunk, rows);
 		for (uint32 row = begin; row < end; row++)
 			rows->bits[row / 64] &= ~(UINT64CONST(1) << (row % 64));
 		for (uint32 i = 0; i < page_rows.cached_count; i++)
@@ -348,6 +358,10 @@ find_chunk_rows(ScanState *state, CachedChunk *chunk, const ChunkProof *proof, C
 	memset(rows, 0, sizeof(*rows));
 	rows->ranges = palloc(sizeof(PenumbraRowRange) *
 						  (proof->proven_pages == limit ? 1 : CHUNK_PAGES / 2 + 1));
+	/* what the proof read of the chunk comes before these */
+	pg_read_barrier();
+	if (pg_atomic_read_u32(&chunk->decisions) > 0)
+		take_living_rows(chunk, rows);
 	proves_rows = proof->unproven_pages > 0 && rows_can_be_proven(state, chunk, proof);
 	while (page < limit)
 	{

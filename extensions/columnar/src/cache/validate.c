@@ -12,7 +12,9 @@
  * under the share lock, or a re-set bit could be seen with the old LSN.
  *
  * P2: the heap page's LSN is the one it had when it was loaded, proven
- * all-visible.  Every change of a tuple moves it.
+ * all-visible, or when its rows were found decided later (row_proof.c): then
+ * those not marked dead are all that anybody sees.  Every change of a tuple
+ * moves it.
  *
  * Nothing is ever concluded from the map page's LSN having moved: it moves
  * when any of 32,672 pages has its bit set, which since 19 queries do too, and

@@ -40,6 +40,9 @@ PENUMBRA_SQL_FUNCTION(penumbra_sql_damage);
 
 #define RUN_PAGES_MAX	64
 
+#define row_is_dead(chunk, row) \
+	((pg_atomic_read_u64(&CHUNK_DEAD_ROWS(chunk)[(row) / 64]) & (UINT64CONST(1) << ((row) % 64))) != 0)
+
 typedef struct ColumnCheck
 {
 	int64		pages_checked;
@@ -59,6 +62,7 @@ typedef struct Verifier
 	VmPage	   *vm_page;
 	bool		proves_rows;	/* of the chunk, one by one */
 	PageRows	page_rows;		/* the copied page's */
+	bool		has_decided_rows;	/* which are proven without them, too */
 	CachedChunk *chunk;			/* pinned, with attnums */
 	AttrNumber *attnums;
 	int			natts;
@@ -132,12 +136,35 @@ compare_run(Verifier *verifier)
 	verifier->run_begin = verifier->run_end;
 }
 
+/* Rows that are taken for dead are not seen, and where the page is proven all others are. */
+static void
+check_dead_rows(Verifier *verifier, uint32 page)
+{
+	CachedChunk *chunk = verifier->chunk;
+	const PageRows *seen = &verifier->page_rows;
+	uint32		first = chunk->first_row[page];
+	uint32		next = 0;
+	bool		is_wrong = verifier->has_decided_rows && seen->heap_count > 0;
+
+	for (uint32 row = first; row < chunk->first_row[page + 1]; row++)
+	{
+		bool		is_seen = next < seen->cached_count && first + seen->cached[next] == row;
+
+		next += is_seen;
+		is_wrong |= is_seen ? row_is_dead(chunk, row) :
+			verifier->has_decided_rows && !row_is_dead(chunk, row);
+	}
+	for (int i = 0; is_wrong && i < verifier->column_count; i++)
+		note_mismatch(verifier, verifier->columns[i], page, "the rows that count differ");
+}
+
 /* Compares those rows of the copied page that are proven one by one, which the snapshot sees. */
 static void
 compare_proven_rows(Verifier *verifier, uint32 page)
 {
 	const PageRows *proven = &verifier->page_rows;
 
+	check_dead_rows(verifier, page);
 	for (uint32 begin = 0, end; begin < proven->cached_count; begin = end)
 	{
 		for (end = begin + 1; end < proven->cached_count; end++)
@@ -151,6 +178,24 @@ compare_proven_rows(Verifier *verifier, uint32 page)
 		compare_rows(verifier, verifier->chunk->first_row[page] + proven->cached[begin],
 					 end == proven->cached_count);
 	}
+}
+
+/* Whether the page, proven and share-locked, may have other tuples than at load, that nobody sees. */
+static bool
+page_has_changed(CachedChunk *chunk, uint32 page, Page content)
+{
+	uint32		rows = chunk->first_row[page + 1] - chunk->first_row[page];
+
+	/* what proved the page comes before them */
+	pg_read_barrier();
+	for (uint32 row = chunk->first_row[page]; row < chunk->first_row[page + 1]; row++)
+	{
+		if (row_is_dead(chunk, row))
+			return true;
+	}
+	for (OffsetNumber offset = FirstOffsetNumber; offset <= PageGetMaxOffsetNumber(content); offset++)
+		rows -= ItemIdIsNormal(PageGetItemId(content, offset));
+	return rows != 0;
 }
 
 /* What of a page's cached rows is proven. */
@@ -189,10 +234,11 @@ copy_proven_page(Verifier *verifier, uint32 page)
 			(visible[page / 64] & (UINT64CONST(1) << (page % 64))) != 0;
 	}
 	result = proven ? PAGE_PROVEN : PAGE_UNPROVEN;
-	if (!proven && verifier->proves_rows &&
-		row_proof_locked_page(verifier->rel, GetActiveSnapshot(), chunk, page, buffer,
-							  &verifier->page_rows))
+	if ((proven ? page_has_changed(chunk, page, BufferGetPage(buffer)) : verifier->proves_rows) &&
+		row_proof_locked_page(verifier->rel, GetActiveSnapshot(), InvalidTransactionId, chunk, page,
+							  buffer, &verifier->page_rows))
 		result = PAGE_PROVEN_BY_ROW;
+	verifier->has_decided_rows = proven;
 	if (result != PAGE_UNPROVEN)
 		memcpy(verifier->image, BufferGetPage(buffer), BLCKSZ);
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
