@@ -578,6 +578,8 @@ examine_chunk(Loader *loader, CachedChunk *chunk)
 	pfree(missing);
 	vm_page_read(loader->rel, first_block, loader->vm_page);
 	chunk_prove(loader->rel, chunk, loader->nblocks, loader->vm_page, loader->strategy, &proof);
+	/* where one page is proven, the rows of others can be (rule 6) */
+	chunk_note_proof(chunk, &proof, proof.proven_pages > 0 ? proof.unproven_pages : 0);
 	unserved = limit - Min(limit, proof.proven_pages);
 	is_stale = unserved > tolerated;
 	if (is_stale && loader->options->patient)

@@ -387,10 +387,12 @@ add_chunk(ScanState *state, CachedChunk *chunk, const ChunkProof *proof)
 {
 	CachedScan *scan = &state->scan;
 	PenumbraChunk *out = &scan->chunks[scan->nchunks];
+	BlockNumber pages_by_row = scan->pages_by_row;
 	const void **segments;
 	ChunkRows	rows;
 
 	find_chunk_rows(state, chunk, proof, &rows);
+	chunk_note_proof(chunk, proof, scan->pages_by_row - pages_by_row);
 	scan->pages_from_cache += proof->proven_pages;
 	state->has_proven |= chunk->cached_pages > 0;
 	if (rows.range_count == 0)

@@ -46,6 +46,9 @@
 /* So many pages ahead of the one that is looked at. */
 #define PREFETCH_PAGES 8
 
+/* So many pages' rows are proven one by one in the time in which one page is read from the heap. */
+#define PAGES_BY_ROW_PER_HEAP_PAGE 6
+
 void
 vm_page_read(Relation rel, BlockNumber block, VmPage *page)
 {
@@ -267,7 +270,16 @@ chunk_prove(Relation rel, CachedChunk *chunk, BlockNumber nblocks, const VmPage 
 			visible[word] &= proof->proven[word];
 		proof->cheap_pages = count_bits(visible);
 	}
-	directory_note_proof(chunk, proof->unproven_pages, proof->proven_pages - proof->cheap_pages);
+}
+
+void
+chunk_note_proof(CachedChunk *chunk, const ChunkProof *proof, uint32 pages_by_row)
+{
+	uint32		from_heap = proof->unproven_pages - pages_by_row;
+
+	/* rounded up */
+	from_heap += (pages_by_row + PAGES_BY_ROW_PER_HEAP_PAGE - 1) / PAGES_BY_ROW_PER_HEAP_PAGE;
+	directory_note_proof(chunk, from_heap, proof->proven_pages - proof->cheap_pages);
 }
 
 uint32

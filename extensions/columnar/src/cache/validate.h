@@ -40,10 +40,13 @@ extern void vm_page_get_chunk(const VmPage *page, uint32 chunk_number, uint64 *b
  * Proves pages by P1, the others by P2, and renews the chunk's stamp.  The
  * chunk is pinned; `page` was read by vm_page_read() for it; `nblocks` is the
  * relation's length, read after the snapshot.  Pages found changed are dead
- * from then on, and the planner learns what was found.
+ * from then on.
  */
 extern void chunk_prove(Relation rel, CachedChunk *chunk, BlockNumber nblocks, const VmPage *page,
 						BufferAccessStrategy strategy, ChunkProof *proof);
+
+/* Tells the planner what was found; of the unproven pages so many can be proven row by row. */
+extern void chunk_note_proof(CachedChunk *chunk, const ChunkProof *proof, uint32 pages_by_row);
 
 /* Pins a page of a pinned chunk, without a look-up in the buffer table if it is where it was last. */
 extern Buffer chunk_read_page(Relation rel, CachedChunk *chunk, uint32 page,

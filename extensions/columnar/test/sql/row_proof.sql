@@ -128,3 +128,22 @@ RESET work_mem;
 
 DROP FUNCTION look();
 DROP TABLE rows;
+
+-- the planner knows that a page whose rows are proven one by one costs less than one of the heap
+CREATE TABLE priced (id int, v int, filler char(200)) WITH (fillfactor = 80);
+ALTER TABLE priced ALTER COLUMN filler SET STORAGE PLAIN;
+INSERT INTO priced SELECT i, 0, 'x' FROM generate_series(1, 3000) i;
+VACUUM ANALYZE priced;
+SELECT penumbra.load('priced', '{id, v}') > 0 AS loaded;
+UPDATE priced SET v = 1 WHERE id % 50 = 0;
+CREATE FUNCTION price(mode text, OUT cost float8) LANGUAGE plpgsql AS $$
+DECLARE plan json;
+BEGIN
+    PERFORM set_config('penumbra.mode', mode, true);
+    EXECUTE 'EXPLAIN (FORMAT JSON) SELECT sum(v) FROM priced' INTO plan;
+    cost := plan->0->'Plan'->'Total Cost';
+END $$;
+SELECT pages_row_by_row > 50 AS by_row, pages_from_heap FROM penumbra.served('priced', '{id, v}');
+SELECT price('prefer') < 0.4 * price('off') AS is_cheap;
+DROP FUNCTION price;
+DROP TABLE priced;
