@@ -416,6 +416,33 @@ TEST(Join, PushedRowsDoNotKeepTheCaller) {
   penumbra_exec_destroy(exec);
 }
 
+// A batch of pairs is small where their strings are large: each pair is made a string of, whichever side has it.
+TEST(Join, LargeStrings) {
+  const std::vector<PenumbraType> types = {PENUMBRA_INT4, PENUMBRA_TEXT};
+  const std::string large(200'000, 'x');
+  const Table few(types, 2, [&](uint32_t, int column) { return column == 0 ? "1" : large; });
+  const Table many(types, 1500, [&](uint32_t, int column) { return column == 0 ? "1" : "y"; });
+  const Table one(types, 1, [&](uint32_t, int column) { return column == 0 ? "1" : large; });
+  const std::pair<const Table*, const Table*> sides[] = {{&few, &many}, {&many, &few}, {&many, &one}};
+  for (auto [probe, build] : sides) {
+    for (size_t memory_bytes : {kNoMemory, size_t{16} << 20}) {
+      for (PenumbraJoinKind kind : {PENUMBRA_JOIN_INNER, PENUMBRA_JOIN_LEFT}) {
+        PlanBuilder plan(types);
+        const PenumbraOperator scan = plan.Scan();
+        const PenumbraOperator join =
+            plan.Join(plan.scan(), scan, kind, {{plan.ColumnOf(plan.scan(), 0), plan.ColumnOf(scan, 0), false}});
+        const PenumbraExpr both = plan.Call(PENUMBRA_FN_CONCAT, PENUMBRA_TEXT, {plan.ColumnOf(join, 1), plan.ColumnOf(join, 3)});
+        const PenumbraExpr length = plan.Call(PENUMBRA_FN_LENGTH, PENUMBRA_INT4, {both});
+        plan.Aggregate({}, {CountStar(), test::Aggregate(PENUMBRA_AGG_SUM, PENUMBRA_INT8, length)});
+        const Output output = test::Run(plan, {{}, {probe}, {{scan, {}, {build}}}, 0, memory_bytes});
+        ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
+        const uint32_t pairs = probe->row_count() * build->row_count();
+        EXPECT_EQ(output.rows, (std::vector<Row>{{std::to_string(pairs), std::to_string(pairs * 200'001)}}));
+      }
+    }
+  }
+}
+
 // A partition of one key is joined in passes.
 TEST(Join, OneKeyPastTheBudget) {
   const Table probe = Numbers(20, 10), build = Numbers(30000, 30000);

@@ -60,6 +60,7 @@ class JoinBuild::BuildLocal final : public Local {
   bool has_null_key = false;
   std::vector<KeyRange> ranges;
   std::vector<uint8_t> has_nulls;
+  uint64_t longest_strings = 0;
   std::unique_ptr<JoinSpiller> spiller;  // null: nothing spilled yet
 };
 
@@ -131,10 +132,13 @@ void JoinBuild::KeepColumns(BuildLocal& into, const Batch& batch, RowSelection s
                             char* const* columns_of_rows, Arena& arena) {
   if (layout_.columns.empty()) return;
   auto* columns = arena.AllocateArray<Vector>(layout_.columns.size());
+  uint64_t longest_strings = 0;
   for (size_t c = 0; c < layout_.columns.size(); ++c) {
     columns[c] = Flatten(batch.columns[layout_.columns[c]], batch.rows, arena);
     into.has_nulls[c] |= columns[c].validity != nullptr;
+    longest_strings += LongestString(columns[c], batch.rows);
   }
+  into.longest_strings = std::max(into.longest_strings, longest_strings);
   layout_.payload.Write(columns, selection, columns_of_rows, into.rows->strings);
 }
 
@@ -176,6 +180,7 @@ void JoinBuild::Combine(Local& local) {
   has_null_key_ |= from.has_null_key;
   for (size_t k = 0; k < ranges_.size(); ++k) ranges_[k].Add(from.ranges[k]);
   for (size_t c = 0; c < has_nulls_.size(); ++c) has_nulls_[c] |= from.has_nulls[c];
+  longest_strings_ = std::max(longest_strings_, from.longest_strings);
 }
 
 int JoinBuild::PrepareFinish() {

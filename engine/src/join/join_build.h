@@ -37,6 +37,8 @@ class JoinBuild final : public JoinSink {
   // Of the form bitmap.
   const KeyBitmap& bitmap() const { return *bitmaps_[0]; }
   const KeyRange& range() const { return ranges_[0]; }
+  // What the strings of a row's kept columns take at most.
+  uint64_t longest_strings() const { return longest_strings_; }
   // Whether a row may have a null in the kept column.
   bool has_nulls(size_t kept) const { return has_nulls_[kept] != 0; }
   const KeyFilter* key_filter(int key) const override { return filters_[key].get(); }
@@ -83,6 +85,7 @@ class JoinBuild final : public JoinSink {
   uint64_t row_count_ = 0;
   bool has_null_key_ = false;
   std::vector<uint8_t> has_nulls_;  // by kept column
+  uint64_t longest_strings_ = 0;
   std::atomic<bool> is_spilled_{false};
   std::vector<SpilledRows> spilled_build_;
   std::vector<SpilledRows> spilled_probe_;
@@ -118,6 +121,10 @@ class BuildRowReader {
   const char* rows_[kVectorRows];
   std::vector<Vector> columns_;
 };
+
+// A batch of pairs, or of probe rows that were on disk, has no more bytes of strings than these and one row's:
+// whoever is above copies them and computes others of them.
+constexpr size_t kBatchStringBytes = size_t{4} << 20;
 
 // The rows whose keys can match: all bits of the others' are zero. Null: all rows can.
 const uint64_t* FindMatchableRows(const JoinSpec& spec, const Vector* keys, uint32_t rows, Arena& arena);

@@ -21,6 +21,7 @@ class HashJoinProbe final : public JoinPassProbe {
         table_(table),
         spec_(build.spec()),
         layout_(build.layout()),
+        columns_read_(spec_.ProbeColumnsRead()),
         gives_pairs_(spec_.has_probe_columns() && spec_.has_build_columns()),
         gives_unmatched_(spec_.kind == PENUMBRA_JOIN_LEFT || spec_.kind == PENUMBRA_JOIN_SINGLE ||
                          spec_.kind == PENUMBRA_JOIN_FULL),
@@ -51,6 +52,7 @@ class HashJoinProbe final : public JoinPassProbe {
     };
   };
 
+  void MeasureStrings();
   void LookUp(EvalContext& context);
   void FindByImage(const Vector* keys, Arena& arena);
   void FindByWord(const Vector* keys, Arena& arena);
@@ -78,6 +80,7 @@ class HashJoinProbe final : public JoinPassProbe {
   const JoinTable& table_;
   const JoinSpec& spec_;
   const JoinLayout& layout_;
+  const std::vector<int> columns_read_;
   const bool gives_pairs_;
   const bool gives_unmatched_;
   const bool needs_one_match_;  // of a probe row; more say nothing new
@@ -97,6 +100,8 @@ class HashJoinProbe final : public JoinPassProbe {
   uint32_t next_unmatched_ = 0;  // row to look at
 
   uint32_t pair_count_ = 0;
+  uint64_t probe_strings_ = 0;      // bytes that those of one row of the batch take at most
+  bool has_large_strings_ = false;  // as many pairs as there is room for may have more than kBatchStringBytes
   bool pairs_are_batch_ = false;  // one of each row, in order
   uint16_t pair_rows_[kVectorRows];
   const char* pair_columns_[kVectorRows];  // of the build row
@@ -116,8 +121,15 @@ void HashJoinProbe::Begin(const Batch& batch, EvalContext& context) {
     std::copy_n(pass_matched_, BitWords(batch.rows), matched_);
   }
   phase_ = Phase::kPairs;
+  if (!is_decided_by_keys_) MeasureStrings();
   // Without a row to match, keys are not evaluated: nobody asks for them.
   if (!build_.is_empty()) LookUp(context);
+}
+
+void HashJoinProbe::MeasureStrings() {
+  probe_strings_ = 0;
+  for (int column : columns_read_) probe_strings_ += LongestString(batch_.columns[column], batch_.rows);
+  has_large_strings_ = probe_strings_ + build_.longest_strings() > kBatchStringBytes / kVectorRows;
 }
 
 void HashJoinProbe::LookUp(EvalContext& context) {
@@ -132,7 +144,7 @@ void HashJoinProbe::LookUp(EvalContext& context) {
       ApplyIntegers(build_.range(), &build_.bitmap(), keys[0], batch_.rows, arena, matched_);
       break;
     case JoinForm::kArray:
-      if (table_.is_unique() && gives_pairs_) {
+      if (table_.is_unique() && gives_pairs_ && !has_large_strings_) {
         PairUniqueRows(keys[0], arena);
       } else {
         FindByInteger(keys[0], arena);
@@ -234,6 +246,7 @@ template <typename IsEqual>
 void HashJoinProbe::CollectPairs(IsEqual is_equal) {
   const uint32_t row_bytes = table_.row_bytes(), payload_offset = table_.payload_offset();
   uint32_t left = kRowsPerCall, pairs = 0, next = next_;
+  size_t string_bytes = 0;
   for (; next < candidate_count_; ++next) {
     Candidate& candidate = candidates_[next];
     if (needs_one_match_ && IsMatched(candidate.row)) continue;
@@ -248,6 +261,9 @@ void HashJoinProbe::CollectPairs(IsEqual is_equal) {
       }
       pair_rows_[pairs] = static_cast<uint16_t>(candidate.row);
       pair_columns_[pairs++] = row + payload_offset;
+      if (!has_large_strings_) continue;
+      string_bytes += probe_strings_ + layout_.payload.StringBytes(row + payload_offset);
+      if (string_bytes >= kBatchStringBytes) left = 0;
     }
     candidate.run.begin = row;
     if (row != candidate.run.end) break;

@@ -128,14 +128,12 @@ void SpilledReader::LoadPass() {
 
 // The next batch into the probe; false: there is none.
 bool SpilledReader::ReadProbeRows() {
-  // Of rows with large values, fewer.
-  constexpr size_t kBatchBytes = size_t{4} << 20;
   if (probe_rows_.is_at_end()) return false;
   input_arena_.Reset();
   const SpilledJoinLayout layout = build_.probe_layout();
   auto** rows = input_arena_.AllocateArray<char*>(kVectorRows);
   uint32_t count = 0;
-  for (size_t bytes = 0; count < kVectorRows && bytes < kBatchBytes && !probe_rows_.is_at_end(); ++count) {
+  for (size_t bytes = 0; count < kVectorRows && bytes < kBatchStringBytes && !probe_rows_.is_at_end(); ++count) {
     rows[count] = input_arena_.AllocateArray<char>(layout.row_bytes);
     bytes += probe_rows_.Read(rows[count], input_arena_);
   }

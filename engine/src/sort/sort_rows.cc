@@ -126,6 +126,12 @@ void SortRowLayout::ForEachLongString(Row* row, const Visit& visit) const {
   }
 }
 
+size_t SortRowLayout::StringBytes(const char* row) const {
+  size_t bytes = 0;
+  ForEachLongString(row, [&](const char*, const StringRef& ref) { bytes += ref.length; });
+  return bytes;
+}
+
 char* SortRowLayout::Copy(const char* row, Arena& arena) const {
   char* copy = static_cast<char*>(arena.Allocate(row_bytes_));
   std::memcpy(copy, row, row_bytes_);

@@ -33,6 +33,8 @@ class SortRowLayout {
   // Makes a row of each selected row of the (flat) columns; rows[i] is zero before. Strings are
   // copied to `arena`.
   void Write(const Vector* columns, RowSelection selection, char* const* rows, Arena& arena) const;
+  // Of a row's strings, but for short ones that it holds itself.
+  size_t StringBytes(const char* row) const;
   // A copy of a row that points only into `arena`.
   char* Copy(const char* row, Arena& arena) const;
   // The long strings of a row, appended to *bytes; and back, as GroupKeys'.

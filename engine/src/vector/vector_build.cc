@@ -1,5 +1,6 @@
 #include "vector/vector_build.h"
 
+#include <algorithm>
 #include <new>
 
 namespace penumbra {
@@ -14,6 +15,19 @@ Vector VectorFromTruth(const Truth& truth, uint32_t rows, Arena& arena) {
     for (uint32_t w = 0; w < words; ++w) validity[w] = ~truth.is_null[w];
   }
   return FlatVector(PENUMBRA_BOOL, values, validity);
+}
+
+uint32_t LongestString(const Vector& v, uint32_t rows) {
+  if (!IsStringForm(v) || v.is_null_constant()) return 0;
+  if (v.is_constant()) return v.values<StringRef>()->length;
+  uint32_t longest = 0;
+  if (v.form == VectorForm::kFlat) {
+    for (uint32_t i = 0; i < rows; ++i) longest = std::max(longest, v.values<StringRef>()[i].length);
+  } else {
+    const auto* entries = v.dictionary->values<StringRef>();
+    for (uint32_t i = 0; i < rows; ++i) longest = std::max(longest, entries[v.Code(i)].length);
+  }
+  return longest;
 }
 
 Batch GatherBatch(const Batch& batch, const std::vector<int>& columns, const uint16_t* selected,

@@ -24,6 +24,9 @@ inline Vector NullConstant(PenumbraType type) {
   return v;
 }
 
+// The length of the longest string among the rows; 0 without strings.
+uint32_t LongestString(const Vector& v, uint32_t rows);
+
 // A flat vector over `values`, which the caller fills.
 inline Vector FlatVector(PenumbraType type, const void* values, const uint64_t* validity) {
   Vector v;

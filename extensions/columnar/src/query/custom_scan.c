@@ -45,12 +45,14 @@
 
 /*
  * Heap rows are pushed in batches of about a vector, or after so many pages, or
- * at this part of the memory that the query may use: a batch exists several
- * times over while the engine works on it.
+ * at this part of the memory that the query may use, but not more: a batch
+ * exists several times over while the engine works on it, and so do the values
+ * that it computes for its rows.
  */
 #define PUSH_ROWS 2048
 #define PUSH_PAGES_MAX 128
 #define PUSH_BUDGET_SHARE 4
+#define PUSH_BYTES_MAX ((Size) 16 << 20)
 
 static Node *create_state(CustomScan *scan);
 static void begin_scan(CustomScanState *node, EState *estate, int eflags);
@@ -644,7 +646,7 @@ wanted_input(PenumbraScanState *state)
 static PenumbraStatus
 push_heap_rows(PenumbraScanState *state, ScanInput *input)
 {
-	Size		bytes_limit = get_hash_memory_limit() / PUSH_BUDGET_SHARE;
+	Size		bytes_limit = Min(get_hash_memory_limit() / PUSH_BUDGET_SHARE, PUSH_BYTES_MAX);
 	PenumbraStatus status = {PENUMBRA_OK};
 	int			pages = 0;
 
