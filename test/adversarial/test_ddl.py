@@ -67,6 +67,8 @@ QUERIES = {
     "aggregate": "SELECT grp, count(*), sum(amount), min(words) FROM {} GROUP BY grp ORDER BY grp",
     "sort": "SELECT words, id FROM {} ORDER BY words, id LIMIT 500",
     "everything": "SELECT * FROM {} WHERE id > 1500",
+    "join": "SELECT a.id, b.words FROM {0} AS a LEFT JOIN (SELECT grp, min(words) AS words FROM {0} GROUP BY grp) AS b ON a.grp = b.grp WHERE a.id < 3000",
+    "subquery": "SELECT id, amount FROM {0} AS a WHERE amount > (SELECT avg(amount) FROM {0} AS b WHERE b.grp = a.grp)",
 }
 
 
@@ -165,3 +167,23 @@ def test_ddl_gives_what_postgresql_gives(server, database, table, way, is_long):
                     notes[mode] = way(server, database, mode, table, query, change)
                 for mode, found in notes.items():
                     assert found == notes["off"], f"{mode}: {query}; {change}"
+
+
+@pytest.mark.timeout(300 * SLOWNESS)
+@pytest.mark.parametrize("change", ["DROP INDEX indexed_id", "REINDEX TABLE indexed", "DROP INDEX unread"])
+def test_indexes_of_the_ordinary_plan(server, database, change):
+    """An error of the engine has the ordinary plan run at the first fetch, over an index that was open from the start."""
+    query = "SELECT count(*) FROM indexed WHERE id < 50 AND 1 / (id - 3) > 0"
+    with connect(server, database) as connection:
+        connection.execute("CREATE TABLE indexed AS SELECT g AS id FROM generate_series(1, 60000) AS g")
+        connection.execute("CREATE INDEX indexed_id ON indexed (id)")
+        connection.execute("CREATE INDEX unread ON indexed ((id % 2))")
+        for statement in LOAD.format("indexed").split("; "):
+            connection.execute(statement)
+    notes = {}
+    for mode in ("off", "prefer"):
+        session = Session(server, database, mode)
+        session.run(f"BEGIN; DECLARE c CURSOR FOR {query}; FETCH 0 FROM c; SAVEPOINT s; {change}")
+        session.run("FETCH ALL FROM c; ROLLBACK")
+        notes[mode] = session.close()
+    assert notes["prefer"] == notes["off"]

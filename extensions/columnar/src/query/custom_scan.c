@@ -21,6 +21,7 @@
 
 #include "pg_compat.h"
 
+#include "access/genam.h"
 #include "access/parallel.h"
 #include "access/table.h"
 #include "access/xact.h"
@@ -37,6 +38,7 @@
 #include "utils/tuplestore.h"
 
 #include "query/custom_scan.h"
+#include "query/plan_walk.h"
 #include "query/planning.h"
 #include "query/price.h"
 #include "query/refusal.h"
@@ -157,10 +159,29 @@ check_functions(PenumbraScanState *state)
 	}
 }
 
+/* The index that a node of the ordinary plan reads. */
+static bool
+open_index(Plan *plan, void *context)
+{
+	PenumbraScanState *state = context;
+	Oid			index_oid = InvalidOid;
+
+	if (IsA(plan, IndexScan))
+		index_oid = ((IndexScan *) plan)->indexid;
+	else if (IsA(plan, IndexOnlyScan))
+		index_oid = ((IndexOnlyScan *) plan)->indexid;
+	else if (IsA(plan, BitmapIndexScan))
+		index_oid = ((BitmapIndexScan *) plan)->indexid;
+	if (OidIsValid(index_oid))
+		state->indexes = lappend(state->indexes, index_open(index_oid, AccessShareLock));
+	return true;
+}
+
 /*
  * From executor start to its end, as PostgreSQL's nodes do: so whoever alters
- * or truncates a table in this session finds it in use.  A leader holds the
- * locks; a worker takes its own.
+ * or truncates a table in this session finds it in use, and who drops an index
+ * that the ordinary plan may still read.  A leader holds the locks; a worker
+ * takes its own.
  */
 static void
 open_relations(PenumbraScanState *state)
@@ -181,6 +202,7 @@ open_relations(PenumbraScanState *state)
 		foreach(lc2, input->stage->table_oids)
 			input->tables[input->table_count++].rel = table_open(lfirst_oid(lc2), lock_mode);
 	}
+	plan_walk_list(((CustomScan *) state->css.ss.ps.plan)->custom_plans, open_index, state);
 }
 
 /* Whether rows leave while the last of the scans is read: what joins need first is a matter of the engine. */
@@ -856,6 +878,7 @@ static void
 end_scan(CustomScanState *node)
 {
 	PenumbraScanState *state = (PenumbraScanState *) node;
+	ListCell   *lc;
 
 	release(state);
 	held_rows_drop(state);
@@ -866,6 +889,8 @@ end_scan(CustomScanState *node)
 		for (int t = 0; t < state->inputs[i].table_count; t++)
 			table_close(state->inputs[i].tables[t].rel, NoLock);
 	}
+	foreach(lc, state->indexes)
+		index_close(lfirst(lc), NoLock);
 	if (state->returned != NULL)
 		tuplestore_end(state->returned);
 }

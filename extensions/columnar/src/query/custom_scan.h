@@ -82,6 +82,7 @@ typedef struct PenumbraScanState
 	PlanState  *ordinary;		/* PostgreSQL's own plan, when it runs instead */
 	int			input_count;
 	ScanInput  *inputs;			/* in the order of pipeline_scans() */
+	List	   *indexes;		/* that the ordinary plan reads, open as long as the tables */
 	const char *temporary_prefix;	/* of the engine's files */
 	ParallelScan *parallel;		/* NULL: not a parallel scan */
 	ParallelScan unshared;		/* of a parallel scan that runs in one process */

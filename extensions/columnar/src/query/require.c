@@ -25,6 +25,7 @@
 #include "utils/rel.h"
 
 #include "query/custom_path.h"
+#include "query/plan_walk.h"
 #include "query/require.h"
 
 typedef struct PlanFinding
@@ -68,30 +69,18 @@ examine_scan(Scan *scan, PlanFinding *finding)
 	table_close(rel, NoLock);
 }
 
-static void examine_plan(Plan *plan, PlanFinding *finding);
-
-static void
-examine_plans(List *plans, PlanFinding *finding)
+static bool
+examine_plan(Plan *plan, void *context)
 {
-	ListCell   *lc;
+	PlanFinding *finding = context;
 
-	foreach(lc, plans)
-		examine_plan(lfirst(lc), finding);
-}
-
-static void
-examine_plan(Plan *plan, PlanFinding *finding)
-{
-	if (plan == NULL)
-		return;
 	switch (nodeTag(plan))
 	{
 		case T_CustomScan:
-			if (custom_plan_is_ours(plan))
-				finding->uses_penumbra = true;	/* below it is only the ordinary plan */
-			else
-				examine_plans(((CustomScan *) plan)->custom_plans, finding);
-			return;
+			if (!custom_plan_is_ours(plan))
+				return true;
+			finding->uses_penumbra = true;
+			return false;		/* below it is only the ordinary plan */
 		case T_SeqScan:
 		case T_SampleScan:
 		case T_IndexScan:
@@ -100,21 +89,10 @@ examine_plan(Plan *plan, PlanFinding *finding)
 		case T_TidScan:
 		case T_TidRangeScan:
 			examine_scan((Scan *) plan, finding);
-			break;
-		case T_Append:
-			examine_plans(((Append *) plan)->appendplans, finding);
-			break;
-		case T_MergeAppend:
-			examine_plans(((MergeAppend *) plan)->mergeplans, finding);
-			break;
-		case T_SubqueryScan:
-			examine_plan(((SubqueryScan *) plan)->subplan, finding);
-			break;
+			return true;
 		default:
-			break;
+			return true;
 	}
-	examine_plan(plan->lefttree, finding);
-	examine_plan(plan->righttree, finding);
 }
 
 static PlanFinding
@@ -122,8 +100,8 @@ examine_stmt(PlannedStmt *stmt)
 {
 	PlanFinding finding = {.stmt = stmt};
 
-	examine_plan(stmt->planTree, &finding);
-	examine_plans(stmt->subplans, &finding);
+	plan_walk(stmt->planTree, examine_plan, &finding);
+	plan_walk_list(stmt->subplans, examine_plan, &finding);
 	return finding;
 }
 
