@@ -4,6 +4,8 @@ Two databases are alike but for the values of the hidden rows, which have the sa
 off, lets out is not held against the cache.
 """
 
+import re
+
 import psycopg
 import pytest
 from conftest import SLOWNESS, connect
@@ -19,9 +21,13 @@ CREATE POLICY own_rows ON secrets USING (owner = current_user);
 GRANT SELECT ON secrets TO stranger;
 CREATE VIEW barrier WITH (security_barrier) AS SELECT id, amount, note, f, n FROM secrets WHERE owner = current_user;
 GRANT SELECT ON barrier TO stranger;
+CREATE TABLE guesses AS SELECT g AS guess, 'hidden' || g % 10 AS word FROM generate_series(1, 800) AS g;
+GRANT SELECT ON guesses TO stranger;
 ALTER TABLE secrets SET (autovacuum_enabled = off);
 VACUUM secrets;
+VACUUM ANALYZE guesses;
 SELECT penumbra.load('secrets');
+SELECT penumbra.load('guesses');
 CREATE FUNCTION tell(int) RETURNS boolean LANGUAGE plpgsql COST 0.0001 AS $f$ BEGIN RAISE NOTICE 'seen %', $1; RETURN true; END $f$;
 """
 HIDDEN = [
@@ -41,11 +47,17 @@ SHAPES = [
     "SELECT amount % 3, {target} FROM {table} WHERE {condition} GROUP BY 1 ORDER BY 1",
     "SELECT * FROM (SELECT amount, note, id FROM {table} WHERE {condition} ORDER BY amount DESC, id LIMIT 5) AS s",
     "SELECT DISTINCT amount FROM {table} WHERE {condition} ORDER BY 1",
+    "SELECT {target} FROM {table} JOIN guesses ON amount = guess WHERE {condition}",
+    "SELECT {target}, count(guess) FROM guesses LEFT JOIN {table} ON amount = guess AND {condition}",
+    "SELECT {target} FROM {table} JOIN guesses ON note = word AND guess < 11 AND tell(amount + guess) WHERE {condition}",
+    "SELECT count(*), sum(guess) FROM guesses WHERE EXISTS (SELECT FROM {table} WHERE amount = guess AND {condition})",
+    "SELECT count(*) FROM guesses WHERE guess NOT IN (SELECT amount FROM {table} WHERE {condition})",
+    "SELECT {target} FROM {table} WHERE amount > (SELECT min(guess) FROM guesses WHERE word = note) AND {condition}",
 ]
 EXPLAIN = "EXPLAIN (ANALYZE, VERBOSE, TIMING OFF, SUMMARY OFF, COSTS {costs}) "
 # What everybody may read of the cache.
 VIEWS = [
-    "SELECT * FROM penumbra.tables", "SELECT * FROM penumbra.columns", "SELECT * FROM penumbra.columns()", "SELECT * FROM penumbra.served('secrets')", "SELECT * FROM penumbra.verify('secrets')",
+    "SELECT * FROM penumbra.tables ORDER BY relation::text", "SELECT * FROM penumbra.columns ORDER BY relation::text, 2", "SELECT * FROM penumbra.columns() ORDER BY 1, 2", "SELECT * FROM penumbra.served('secrets')", "SELECT * FROM penumbra.verify('secrets')",
     "SELECT * FROM pg_stats WHERE tablename = 'secrets'",
 ]  # fmt: skip
 
@@ -76,12 +88,12 @@ class Observer:
         self._connection.execute(f"SET penumbra.mode = {mode}")
         self._connection.execute("SET jit = off")
         self._connection.execute("SET max_parallel_workers_per_gather = 0")
-        self._oid = str(self._connection.execute("SELECT 'secrets'::regclass::oid").fetchone()[0])
+        self._oids = re.compile("|".join(str(oid) for (oid,) in self._connection.execute("SELECT oid FROM pg_class WHERE relname IN ('secrets', 'guesses')")))
 
     def see(self, sql: str) -> tuple:
         self._notices.clear()
         try:
-            seen = [tuple(str(value).replace(self._oid, "OID") for value in row) for row in self._connection.execute(sql).fetchall()]
+            seen = [tuple(self._oids.sub("OID", str(value)) for value in row) for row in self._connection.execute(sql).fetchall()]
         except psycopg.Error as error:
             diagnostic = error.diag
             seen = [(error.sqlstate, diagnostic.message_primary, diagnostic.message_detail, diagnostic.context)]
