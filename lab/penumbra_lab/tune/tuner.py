@@ -16,8 +16,8 @@ from penumbra_lab.tune.journal import OutOfBudget
 from penumbra_lab.tune.search import SEARCHERS, Minimised, Trial, best_of, minimise, search
 from penumbra_lab.tune.space import Layer, Point, Recipe, Space
 
-# Less is not worth a configuration that nobody else runs, and data-cache misses differ by as much between two places
-# of one build.
+# Less is not worth a configuration that nobody else runs, and data-cache misses differ by as much
+# between two places of one build.
 LAYER_GAIN_MIN = 0.005
 
 
