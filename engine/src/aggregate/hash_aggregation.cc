@@ -434,7 +434,7 @@ int AggregationSink::PrepareFinish() {
   if (round_ == 1) {
     round_ = 2;
     if (key_types_.empty()) groups_.AddEmptyGroup();
-    AddEmptySets();
+    if (!sets_.empty()) AddEmptySets();
     return groups_.PrepareMerge();
   }
   return 0;

@@ -188,17 +188,6 @@ scan_tlist(List *exprs)
 	return tlist;
 }
 
-static bool
-uses_params_walker(Node *node, void *params)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Param))
-		return ((Param *) node)->paramkind == PARAM_EXEC &&
-			list_member_int((List *) params, ((Param *) node)->paramid);
-	return expression_tree_walker(node, uses_params_walker, params);
-}
-
 /* create_plan() hands the level's InitPlans to its plan when that is made, after this. */
 static void
 add_init_plans(PlannerInfo *root, const Pipeline *pipeline)
@@ -209,7 +198,7 @@ add_init_plans(PlannerInfo *root, const Pipeline *pipeline)
 	{
 		SubPlan    *subplan = lfirst_node(SubPlan, lc);
 
-		if (uses_params_walker((Node *) pipeline->runtime_exprs, subplan->setParam))
+		if (planned_has_param(pipeline->runtime_exprs, subplan->setParam))
 			root->init_plans = list_append_unique_ptr(root->init_plans, subplan);
 	}
 }

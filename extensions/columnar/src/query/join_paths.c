@@ -177,7 +177,7 @@ cost_of(const PlannedPipeline *planned)
  * side's keys, which are equal to those of this one: they get their names.
  */
 static void
-add_equal_columns(RelOptInfo *joinrel, PlannedPipeline *planned, const PipelineStage *join)
+add_equal_columns(PlannerInfo *root, RelOptInfo *joinrel, PlannedPipeline *planned, const PipelineStage *join)
 {
 	bool		has_probe = join->join_kind == PENUMBRA_JOIN_SEMI;
 	List	   *outputs = pipeline_outputs(join);
@@ -188,7 +188,7 @@ add_equal_columns(RelOptInfo *joinrel, PlannedPipeline *planned, const PipelineS
 
 	if (!has_probe && join->join_kind != PENUMBRA_JOIN_RIGHT_SEMI)
 		return;
-	needed = (List *) names_normalize(planning_current()->root, (Node *) joinrel->reltarget->exprs);
+	needed = (List *) names_normalize(root, (Node *) joinrel->reltarget->exprs);
 	foreach(lc, join->join_keys)
 	{
 		const OpExpr *key = lfirst_node(OpExpr, lc);
@@ -219,7 +219,7 @@ add_stages(PlannerInfo *root, RelOptInfo *joinrel, PlannedPipeline *planned,
 	stage->exprs = planned_ordered_clauses(root, clauses->conditions);
 	pipeline_take(planned->pipeline, build->pipeline);
 	planned->before_sort = NULL;
-	add_equal_columns(joinrel, planned, stage);
+	add_equal_columns(root, joinrel, planned, stage);
 	if (clauses->filters != NIL)
 		planned_add_filters(root, planned->pipeline, clauses->filters);
 	foreach(lc, clauses->subplans)

@@ -80,6 +80,8 @@ extern void planned_remember(RelOptInfo *rel, PlannedPipeline *planned);
 /* Makes the pipeline output what of the target needs input, and maps the target's columns to the outputs. */
 extern void planned_set_target(PlannerInfo *root, PlannedPipeline *planned, PathTarget *target);
 extern bool planned_needs_no_input(Node *expr);
+/* Whether one of these Params, by number, stands in the expression or the list. */
+extern bool planned_has_param(void *expr, List *params);
 
 /* A pipeline with a scan of the relation's columns and no other stage yet. */
 extern Pipeline *planned_begin_scan(PlannerInfo *root, Index relid, List *attnos);

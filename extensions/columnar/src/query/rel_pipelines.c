@@ -705,6 +705,23 @@ planned_needs_no_input(Node *expr)
 	return !contain_var_clause(expr) && !contain_agg_clause(expr);
 }
 
+static bool
+has_param_walker(Node *node, void *params)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC &&
+		list_member_int((List *) params, ((Param *) node)->paramid))
+		return true;
+	return expression_tree_walker(node, has_param_walker, params);
+}
+
+bool
+planned_has_param(void *expr, List *params)
+{
+	return has_param_walker(expr, params);
+}
+
 void
 planned_set_target(PlannerInfo *root, PlannedPipeline *planned, PathTarget *target)
 {

@@ -63,28 +63,11 @@ typedef struct Decorrelated
 
 /* ---------------------------------------------------------------- taking the Params out */
 
-static bool
-has_param_walker(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC &&
-		list_member_int((List *) context, ((Param *) node)->paramid))
-		return true;
-	return expression_tree_walker(node, has_param_walker, context);
-}
-
-static bool
-has_param(void *expr, List *params)
-{
-	return has_param_walker(expr, params);
-}
-
 /* Whether the rows around the subquery know the value. */
 static bool
 is_outer(Node *node, List *params)
 {
-	return has_param(node, params) && !contain_var_clause(node) && !contain_agg_clause(node);
+	return planned_has_param(node, params) && !contain_var_clause(node) && !contain_agg_clause(node);
 }
 
 /* The clause as column = expression of Params; NULL: it is something else. */
@@ -103,7 +86,7 @@ dependence_of_clause(Node *clause, List *params)
 		equality = copyObject(equality);
 		CommuteOpExpr(equality);
 	}
-	if (!is_outer(lsecond(equality->args), params) || has_param(linitial(equality->args), params) ||
+	if (!is_outer(lsecond(equality->args), params) || planned_has_param(linitial(equality->args), params) ||
 		!contain_var_clause(linitial(equality->args)))
 		return NULL;
 	dependence = palloc(sizeof(Dependence));
@@ -152,12 +135,12 @@ decorrelate_filter(Decorrelated *result, PipelineStage *stage, List *params)
 	result->is_filtered |= result->is_single_group;
 	foreach(lc, stage->exprs)
 	{
-		Dependence *dependence = has_param(lfirst(lc), params)
+		Dependence *dependence = planned_has_param(lfirst(lc), params)
 			? dependence_of_clause(lfirst(lc), params) : NULL;
 		Dependence *other;
 		Node	   *clause = lfirst(lc);
 
-		if (has_param(clause, params))
+		if (planned_has_param(clause, params))
 		{
 			/* Above an aggregation that has a row in any case the filter is a HAVING. */
 			if (dependence == NULL || result->is_single_group)
@@ -210,7 +193,7 @@ decorrelate_join(Decorrelated *result, PipelineStage *stage, List *params)
 	ListCell   *lc;
 
 	if (build.stage == NULL || build.is_single_group || result->is_single_group ||
-		has_param(stage->exprs, params) || has_param(stage->join_keys, params))
+		planned_has_param(stage->exprs, params) || planned_has_param(stage->join_keys, params))
 		return false;
 	/* The build side's columns come out of an inner join only as they are. */
 	if (build.dependences != NIL && stage->join_kind != PENUMBRA_JOIN_INNER)
@@ -265,13 +248,13 @@ decorrelate(PipelineStage *given, List *params)
 				return failed;
 			break;
 		case PIPELINE_PROJECTION:
-			if (has_param(stage->exprs, params))
+			if (planned_has_param(stage->exprs, params))
 				return failed;
 			append_columns(result.dependences, &stage->exprs, &stage->names);
 			break;
 		case PIPELINE_AGGREGATION:
-			if (result.is_single_group || stage->grouping_sets != NIL || has_param(stage->exprs, params) ||
-				has_param(stage->aggrefs, params))
+			if (result.is_single_group || stage->grouping_sets != NIL || planned_has_param(stage->exprs, params) ||
+				planned_has_param(stage->aggrefs, params))
 				return failed;
 			result.is_single_group = stage->exprs == NIL;
 			append_columns(result.dependences, &stage->exprs, NULL);
@@ -446,7 +429,7 @@ find_rows(PlannerInfo *root, const SubPlan *subplan, SubqueryRows *rows)
 
 		if (entry->resjunk)
 			continue;
-		if (has_param((Node *) entry->expr, subplan->parParam))
+		if (planned_has_param(entry->expr, subplan->parParam))
 			return false;
 		rows->values = lappend(rows->values, add_name(name, names_normalize(subroot, (Node *) entry->expr),
 													  &exprs, &names));
