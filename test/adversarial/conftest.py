@@ -132,6 +132,12 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "kills: the test kills server processes itself")
 
 
+def cache_table(connection: psycopg.Connection, table: str) -> None:
+    """Pages must be all-visible to be cached."""
+    connection.execute(f"VACUUM ANALYZE {table}")
+    connection.execute(f"SELECT penumbra.load('{table}')")
+
+
 def connect(server, database: str, role: str = "postgres") -> psycopg.Connection:
     connection = psycopg.connect(
         server.conninfo(database).replace("user=postgres", f"user={role}"), autocommit=True

@@ -4,7 +4,7 @@ import hashlib
 
 import psycopg
 import pytest
-from conftest import SLOWNESS, Memory, connect
+from conftest import SLOWNESS, Memory, cache_table, connect
 
 MODES = ("off", "auto", "prefer")
 # What a query may take beyond what it takes of PostgreSQL: the cache's pages that it reads, and its own budget.
@@ -27,8 +27,7 @@ def tables(server):
         connection.execute("INSERT INTO wide (" + ", ".join(f"c{i}" for i in range(1600)) + ") SELECT "
                            + ", ".join(f"CASE WHEN g % 7 = {i % 7} THEN g % {i + 2} END" for i in range(1600)) + " FROM generate_series(1, 1000) AS g")  # fmt: skip
         for table in ("tall", "wide"):
-            connection.execute(f"VACUUM ANALYZE {table}")
-            connection.execute(f"SELECT penumbra.load('{table}')")
+            cache_table(connection, table)
     yield "expressions"
     with server.connect() as connection:
         connection.execute("DROP DATABASE expressions WITH (FORCE)")
@@ -208,8 +207,7 @@ def test_huge_values(server, database, is_long):
             connection.execute(f"ALTER TABLE {name} ALTER v SET STORAGE EXTERNAL")
             block = "(SELECT string_agg(md5(g::text || r::text), '') FROM generate_series(1, 4096) AS g)"
             connection.execute(f"INSERT INTO {name} SELECT r, left(repeat({block}, {size // (4096 * 32) + 1}), {size}) FROM generate_series(1, {rows}) AS r")
-            connection.execute(f"VACUUM ANALYZE {name}")
-            connection.execute(f"SELECT penumbra.load('{name}')")
+            cache_table(connection, name)
     for size in BIG["long" if is_long else "short"]:
         for query in HUGE_QUERIES if is_long or size < 100 << 20 else HUGE_QUERIES[:2]:
             check(server, database, query.format(f"huge_{size}"), size)

@@ -6,7 +6,7 @@ import os
 import re
 
 import pytest
-from conftest import SLOWNESS, connect, outcome, wait_until
+from conftest import SLOWNESS, cache_table, connect, outcome, wait_until
 from test_exits import (
     EXITS,
     HARD_EXITS,
@@ -140,8 +140,7 @@ def tables(server):
         connection.execute("ALTER TABLE large ALTER v SET STORAGE EXTERNAL")
         connection.execute("INSERT INTO large SELECT g, g % 10, 1, CASE WHEN g <= 2000 THEN 'small' ELSE repeat(md5(g::text), 8192) END FROM generate_series(1, 2008) AS g")
         for table in ("many", "large"):
-            connection.execute(f"VACUUM ANALYZE {table}")
-            connection.execute(f"SELECT penumbra.load('{table}')")
+            cache_table(connection, table)
     yield "joins"
     with server.connect() as connection:
         connection.execute("DROP DATABASE joins WITH (FORCE)")
