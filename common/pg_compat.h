@@ -469,6 +469,23 @@ compat_count_index_search(IndexScanDesc scan)
 #endif
 }
 
+/* 18 says the order of a pathkey without the strategy number of an access method. */
+#if PG_VERSION_NUM >= 180000
+#define compat_pathkey_is_descending(pathkey) ((pathkey)->pk_cmptype == COMPARE_GT)
+#else
+#define compat_pathkey_is_descending(pathkey) ((pathkey)->pk_strategy == BTGreaterStrategyNumber)
+#endif
+
+/* Of the path with a sort above it; 18 counts the disabled nodes. */
+#if PG_VERSION_NUM >= 180000
+#define compat_cost_sort(sorted, root, pathkeys, path) \
+	cost_sort(sorted, root, pathkeys, (path)->disabled_nodes, (path)->total_cost, (path)->rows, \
+			  (path)->pathtarget->width, 0, work_mem, -1)
+#else
+#define compat_cost_sort(sorted, root, pathkeys, path) \
+	cost_sort(sorted, root, pathkeys, (path)->total_cost, (path)->rows, (path)->pathtarget->width, 0, work_mem, -1)
+#endif
+
 /* 18 tells VACUUM's delays from ANALYZE's. */
 #if PG_VERSION_NUM >= 180000
 #define compat_vacuum_delay_point() vacuum_delay_point(false)

@@ -41,6 +41,9 @@ pgxs_test = $(dir $(PGXS))../test
 regress_options = --bindir=$(shell $(PG_CONFIG) --bindir) --temp-config=$(TEST_DIR)/test/postgresql.conf \
 	--no-locale --encoding=UTF8 --inputdir=$(TEST_DIR)/test
 
+# All, unless the caller names some.
+SQL_TESTS ?= $(patsubst test/sql/%.sql,%,$(sort $(wildcard test/sql/*.sql)))
+
 .PHONY: test test-files test-regress test-isolation test-tap
 test: $(if $(wildcard test/sql),test-regress) $(if $(wildcard test/specs),test-isolation) $(if $(wildcard test/t),test-tap)
 
@@ -51,7 +54,7 @@ test-files:
 test-regress: test-files
 	cd $(TEST_DIR) && $(as_postgres) $(pgxs_test)/regress/pg_regress $(regress_options) \
 	  --temp-instance=$(TEST_DIR)/server --outputdir=$(TEST_DIR)/regress \
-	  $(patsubst test/sql/%.sql,%,$(sort $(wildcard test/sql/*.sql))) \
+	  $(SQL_TESTS) \
 	  || { cat $(TEST_DIR)/regress/regression.diffs; exit 1; }
 
 test-isolation: test-files

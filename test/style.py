@@ -1,4 +1,4 @@
-"""Style that a machine can see: ruff, unfinished marks, pages of at most 120 columns."""
+"""Style that a machine can see: ruff, clang-format, unfinished marks, lines of at most 120 columns."""
 
 import re
 import subprocess
@@ -8,6 +8,7 @@ from pathlib import Path
 from named_checks import run_checks
 
 TREE = Path(__file__).resolve().parents[1]
+COLUMNS = 120
 UNFINISHED = re.compile(r"\b(" + "TO" + "DO|FIX" + "ME|X" + r"XX)\b")
 
 
@@ -24,6 +25,12 @@ def python_failures() -> list[str]:
     return [] if done.returncode == 0 else (done.stdout + done.stderr).splitlines()
 
 
+def cxx_failures() -> list[str]:
+    done = subprocess.run([TREE / ".venv/bin/clang-format", "--dry-run", "--Werror",
+                           *tracked("*.cc", "engine/*.h", "kernels/*.h")], capture_output=True, text=True)  # fmt: skip
+    return [line for line in done.stderr.splitlines() if "[-Wclang-format-violations]" in line]
+
+
 def unfinished_marks() -> list[str]:
     return [f"{path.relative_to(TREE)}:{number}: {line.strip()}"
             for path in tracked("*.c", "*.h", "*.cc", "*.py", "*.sh")
@@ -31,23 +38,37 @@ def unfinished_marks() -> list[str]:
             if UNFINISHED.search(line)]  # fmt: skip
 
 
-def wide_lines() -> list[str]:
+def wide_page_lines() -> list[tuple[Path, int, str]]:
     """Tables, code and what a program wrote are as wide as they are."""
-    failures = []
+    wide = []
     for path in tracked("*.md"):
         is_code = False
         for number, line in enumerate(path.read_text().splitlines(), 1):
             is_code ^= line.lstrip().startswith("```")
-            if len(line) > 120 and not is_code and not line.lstrip().startswith("|") and " " in line.strip():
-                failures.append(f"{path.relative_to(TREE)}:{number} has {len(line)} columns")
-    return failures
+            if len(line) > COLUMNS and not is_code and not line.lstrip().startswith("|") and " " in line.strip():
+                wide.append((path, number, line))
+    return wide
+
+
+def wide_code_lines() -> list[tuple[Path, int, str]]:
+    """A message stands on one line, so that it is found by its text."""
+    return [(path, number, line.expandtabs(4))
+            for path in tracked("*.c", "*.h", "*.cc")
+            for number, line in enumerate(path.read_text().splitlines(), 1)
+            if len(line.expandtabs(4)) > COLUMNS and '"' not in line]  # fmt: skip
+
+
+def wide_lines() -> list[str]:
+    return [f"{path.relative_to(TREE)}:{number} has {len(line)} columns"
+            for path, number, line in wide_page_lines() + wide_code_lines()]  # fmt: skip
 
 
 def main() -> int:
     checks = {
         "ruff": python_failures,
+        "clang-format": cxx_failures,
         "no unfinished marks": unfinished_marks,
-        "pages wrap at 120 columns": wide_lines,
+        "lines of at most 120 columns": wide_lines,
     }
     return run_checks(checks)
 

@@ -26,7 +26,7 @@ WRITTEN = {
     "IN_LIST": "`IN (...)`, `= ANY (array)`", "NOT_IN_LIST": "`NOT IN (...)`, `<> ALL (array)`",
     "CASE": "`CASE WHEN ... THEN ... ELSE ... END`", "NEG": "`-` (of one)", "MOD": "`%`, `mod`", "ABS": "`abs`, `@`",
     "CEIL": "`ceil`, `ceiling`", "SQRT": "`sqrt`, `|/`", "POWER": "`power`, `pow`, `^`",
-    "CAST": "`CAST`, `::`", "COMPARED_AS": "a date compared with a timestamp", "NUMERIC_TYPMOD": "cast to `numeric(p, s)`", "VARCHAR_TYPMOD": "cast to `varchar(n)`",
+    "CAST": "`CAST`, `::`", "COMPARED_AS": "dates and timestamps compared with each other", "NUMERIC_TYPMOD": "cast to `numeric(p, s)`", "VARCHAR_TYPMOD": "cast to `varchar(n)`",
     "BPCHAR_TYPMOD": "cast to `char(n)`", "LENGTH": "`length`, `char_length`, `character_length`",
     "SUBSTRING": "`substring`, `substr`", "POSITION": "`position`, `strpos`",
 }  # fmt: skip
@@ -86,8 +86,10 @@ Whole queries run in one plan of the engine, from the scans to the result:
 | `INNER`, `LEFT`, `RIGHT`, `FULL`, `CROSS JOIN` | hash join by the equalities between the sides, of any types above: integers of all widths together, floats too; other conditions see the pairs that these found; without an equality every pair |
 | `EXISTS`, `IN (SELECT ...)`, `NOT EXISTS` | semi and anti joins |
 | `NOT IN (SELECT ...)` | anti join that knows of NULL |
-| `x < (SELECT agg(...) FROM ... WHERE column = outer.column)` | aggregation by the columns, joined; without an aggregate a second row is an error |
-| subqueries in `FROM`, views, `WITH` (not `MATERIALIZED`), `UNION ALL` | part of the plan |
+| `x < (SELECT agg(...) FROM ... WHERE column = outer.column)`, the same in the target list | aggregation by the columns, joined; without an aggregate a second row is an error |
+| subqueries in `FROM`, views, `WITH`, `UNION`, `INTERSECT`, `EXCEPT` | part of the plan |
+| `LATERAL (SELECT ... WHERE column = outer.column)` without `LIMIT` | aggregation by the columns, joined |
+| `VALUES`, functions, `WITH ... AS MATERIALIZED`, subqueries with what is not on this page, tables that are not cached or cannot be | computed by PostgreSQL, joined in vectors; nothing volatile |
 
 The rows of the smaller side filter the scan of the larger one, before its columns are decoded. Memory is bounded by
 `work_mem` times `hash_mem_multiplier`; past it both sides go to disk by partitions.

@@ -31,8 +31,7 @@ Vector Slice(PenumbraType type, const void* data, uint32_t width, uint32_t begin
 
 // Runs the sink over `rows` rows; make(begin, columns) sets the columns of a batch.
 template <typename Make>
-uint64_t Run(Sink& sink, const Session& session, uint32_t rows, uint32_t column_count,
-             Make&& make) {
+uint64_t Run(Sink& sink, const Session& session, uint32_t rows, uint32_t column_count, Make&& make) {
   std::unique_ptr<Sink::Local> local = sink.CreateLocal();
   Arena arena;
   EvalContext context{arena, session};
@@ -84,14 +83,11 @@ void BM_Q1(benchmark::State& state) {
   status_dictionary.data = status_entries;
   Session session;
   std::vector<Expr> exprs;
-  for (int c = 0; c < 7; ++c)
-    exprs.push_back(Column(c, c < 2 ? PENUMBRA_BPCHAR : PENUMBRA_NUMERIC));
+  for (int c = 0; c < 7; ++c) exprs.push_back(Column(c, c < 2 ? PENUMBRA_BPCHAR : PENUMBRA_NUMERIC));
   AggregationSpec spec;
   spec.keys = {&exprs[0], &exprs[1]};
-  for (int c : {2, 3, 4, 5})
-    spec.aggregates.push_back({PENUMBRA_AGG_SUM, PENUMBRA_NUMERIC, {&exprs[c]}});
-  for (int c : {2, 3, 6})
-    spec.aggregates.push_back({PENUMBRA_AGG_AVG, PENUMBRA_NUMERIC, {&exprs[c]}});
+  for (int c : {2, 3, 4, 5}) spec.aggregates.push_back({PENUMBRA_AGG_SUM, PENUMBRA_NUMERIC, {&exprs[c]}});
+  for (int c : {2, 3, 6}) spec.aggregates.push_back({PENUMBRA_AGG_AVG, PENUMBRA_NUMERIC, {&exprs[c]}});
   spec.aggregates.push_back({PENUMBRA_AGG_COUNT_STAR, PENUMBRA_INT8});
   for (auto _ : state) {
     ExecutionEnvironment environment(size_t{4} << 30, session);
@@ -125,8 +121,7 @@ void BM_ManyGroups(benchmark::State& state) {
   Expr key = Column(0, PENUMBRA_INT8);
   AggregationSpec spec;
   spec.keys = {&key};
-  spec.aggregates = {{PENUMBRA_AGG_COUNT_STAR, PENUMBRA_INT8},
-                     {PENUMBRA_AGG_SUM, PENUMBRA_NUMERIC, {&key}}};
+  spec.aggregates = {{PENUMBRA_AGG_COUNT_STAR, PENUMBRA_INT8}, {PENUMBRA_AGG_SUM, PENUMBRA_NUMERIC, {&key}}};
   for (auto _ : state) {
     ExecutionEnvironment environment(size_t{4} << 30, session);
     std::unique_ptr<Sink> sink = CreateAggregation(spec, environment);
@@ -171,14 +166,9 @@ void BM_CountDistinct(benchmark::State& state) {
   }
   state.SetItemsProcessed(state.iterations() * kRows);
 }
-BENCHMARK(BM_CountDistinct)
-    ->Unit(benchmark::kMillisecond)
-    ->Arg(100)
-    ->Arg(200000)
-    ->Arg(1500000)
-    ->Arg(int64_t{1} << 40);
+BENCHMARK(BM_CountDistinct)->Unit(benchmark::kMillisecond)->Arg(100)->Arg(200000)->Arg(1500000)->Arg(int64_t{1} << 40);
 
-// By the first of five int8 columns, of so many bits; limit -1 sorts all.
+// By the first of five int8 columns, of so many bytes; limit -1 sorts all.
 void BM_Sort(benchmark::State& state) {
   const bool is_narrow = state.range(0) == 4;
   std::vector<int64_t> values = RandomValues(INT32_MIN, INT32_MAX);
@@ -191,11 +181,10 @@ void BM_Sort(benchmark::State& state) {
   spec.column_types = {key_type, PENUMBRA_INT8, PENUMBRA_INT8, PENUMBRA_INT8, PENUMBRA_INT8};
   spec.limit = state.range(1);
   for (auto _ : state) {
-    ExecutionEnvironment environment(size_t{4} << 30, session);
+    ExecutionEnvironment environment(static_cast<size_t>(state.range(2)) << 20, session);
     std::unique_ptr<Sink> sink = CreateSort(spec, environment);
     benchmark::DoNotOptimize(Run(*sink, session, kRows, 5, [&](uint32_t begin, Vector* columns) {
-      columns[0] = is_narrow ? Slice(key_type, narrow.data(), 4, begin)
-                             : Slice(key_type, values.data(), 8, begin);
+      columns[0] = is_narrow ? Slice(key_type, narrow.data(), 4, begin) : Slice(key_type, values.data(), 8, begin);
       for (int c = 1; c < 5; ++c) columns[c] = Slice(PENUMBRA_INT8, values.data(), 8, begin);
     }));
   }
@@ -203,12 +192,13 @@ void BM_Sort(benchmark::State& state) {
 }
 BENCHMARK(BM_Sort)
     ->Unit(benchmark::kMillisecond)
-    ->ArgNames({"key_bytes", "limit"})
-    ->Args({4, -1})
-    ->Args({8, -1})
-    ->Args({4, 10})
-    ->Args({8, 10})
-    ->Args({8, 50000});
+    ->ArgNames({"key_bytes", "limit", "budget_mb"})
+    ->Args({4, -1, 4096})
+    ->Args({8, -1, 4096})
+    ->Args({8, -1, 8})
+    ->Args({4, 10, 4096})
+    ->Args({8, 10, 4096})
+    ->Args({8, 50000, 4096});
 
 }  // namespace
 }  // namespace penumbra

@@ -18,10 +18,11 @@ const char* const kInstructions[] = {"DELIVER IN PERSON        ", "COLLECT COD  
                                      "NONE                     ", "TAKE BACK RETURN         "};
 const char* const kModes[] = {"REG AIR   ", "AIR       ", "RAIL      ", "SHIP      ",
                               "TRUCK     ", "MAIL      ", "FOB       "};
-const char* const kWords[] = {"furiously", "quickly", "carefully", "blithely", "even", "special", "regular", "final",
-                              "express", "pending", "ironic", "bold", "silent", "unusual", "deposits", "packages",
-                              "accounts", "requests", "theodolites", "instructions", "foxes", "pinto beans",
-                              "sleep", "haggle", "nag", "wake", "cajole", "among the", "above", "across"};
+const char* const kWords[] = {"furiously",   "quickly",      "carefully", "blithely",    "even",     "special",
+                              "regular",     "final",        "express",   "pending",     "ironic",   "bold",
+                              "silent",      "unusual",      "deposits",  "packages",    "accounts", "requests",
+                              "theodolites", "instructions", "foxes",     "pinto beans", "sleep",    "haggle",
+                              "nag",         "wake",         "cajole",    "among the",   "above",    "across"};
 
 // A small generator with good bits (splitmix64), the same on every machine.
 class Random {
@@ -116,9 +117,9 @@ void FillRow(uint32_t row, uint32_t table_rows, uint64_t number, Random& random,
 }  // namespace
 
 const PenumbraType kLineitemTypes[kLineitemColumns] = {
-    PENUMBRA_INT8,    PENUMBRA_INT4,    PENUMBRA_INT4,    PENUMBRA_INT4,   PENUMBRA_NUMERIC, PENUMBRA_NUMERIC,
-    PENUMBRA_NUMERIC, PENUMBRA_NUMERIC, PENUMBRA_BPCHAR,  PENUMBRA_BPCHAR, PENUMBRA_DATE,    PENUMBRA_DATE,
-    PENUMBRA_DATE,    PENUMBRA_BPCHAR,  PENUMBRA_BPCHAR,  PENUMBRA_TEXT};
+    PENUMBRA_INT8,    PENUMBRA_INT4,    PENUMBRA_INT4,   PENUMBRA_INT4,   PENUMBRA_NUMERIC, PENUMBRA_NUMERIC,
+    PENUMBRA_NUMERIC, PENUMBRA_NUMERIC, PENUMBRA_BPCHAR, PENUMBRA_BPCHAR, PENUMBRA_DATE,    PENUMBRA_DATE,
+    PENUMBRA_DATE,    PENUMBRA_BPCHAR,  PENUMBRA_BPCHAR, PENUMBRA_TEXT};
 
 Lineitem::Lineitem(uint32_t rows, uint32_t chunk_rows) : rows_(rows) {
   size_t count = (rows + chunk_rows - 1) / chunk_rows;

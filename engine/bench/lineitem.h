@@ -9,8 +9,23 @@
 namespace penumbra::bench {
 
 enum LineitemColumn : int {
-  kOrderkey, kPartkey, kSuppkey, kLinenumber, kQuantity, kExtendedprice, kDiscount, kTax, kReturnflag,
-  kLinestatus, kShipdate, kCommitdate, kReceiptdate, kShipinstruct, kShipmode, kComment, kLineitemColumns
+  kOrderkey,
+  kPartkey,
+  kSuppkey,
+  kLinenumber,
+  kQuantity,
+  kExtendedprice,
+  kDiscount,
+  kTax,
+  kReturnflag,
+  kLinestatus,
+  kShipdate,
+  kCommitdate,
+  kReceiptdate,
+  kShipinstruct,
+  kShipmode,
+  kComment,
+  kLineitemColumns
 };
 
 extern const PenumbraType kLineitemTypes[kLineitemColumns];

@@ -15,8 +15,7 @@ std::vector<std::string> PackedPrices(int64_t limit, int scale) {
   std::vector<std::string> prices;
   for (uint32_t i = 0; i < kVectorRows; ++i) {
     char bytes[kIntegerPayloadBytes];
-    prices.emplace_back(bytes,
-                        IntegerToPayload(static_cast<int64_t>(random() % limit), scale, bytes));
+    prices.emplace_back(bytes, IntegerToPayload(static_cast<int64_t>(random() % limit), scale, bytes));
   }
   return prices;
 }
@@ -28,8 +27,7 @@ void BM_PayloadToInt64(benchmark::State& state) {
     for (const std::string& price : prices) {
       int64_t value;
       int scale;
-      if (PayloadToInt64(price.data(), static_cast<uint32_t>(price.size()), &value, &scale))
-        sum += value;
+      if (PayloadToInt64(price.data(), static_cast<uint32_t>(price.size()), &value, &scale)) sum += value;
     }
     benchmark::DoNotOptimize(sum);
   }
@@ -56,8 +54,7 @@ struct Column {
 Column MakeColumn(int64_t limit, int scale) {
   std::mt19937_64 random(limit);
   Column column;
-  for (uint32_t i = 0; i < kVectorRows; ++i)
-    column.values.push_back(static_cast<int64_t>(random() % limit) + 1);
+  for (uint32_t i = 0; i < kVectorRows; ++i) column.values.push_back(static_cast<int64_t>(random() % limit) + 1);
   Vector& v = column.vector;
   v.type = PENUMBRA_NUMERIC;
   v.scale = static_cast<int16_t>(scale);
@@ -78,8 +75,7 @@ class Calls {
     constant.bytes_length = IntegerToPayload(value, 0, bytes);
     return Keep(BuildConstant(PENUMBRA_NUMERIC, constant));
   }
-  const Expr* Call(PenumbraFunction function, PenumbraType result,
-                   const std::vector<const Expr*>& args) {
+  const Expr* Call(PenumbraFunction function, PenumbraType result, const std::vector<const Expr*>& args) {
     std::string reason;
     return Keep(BuildCall(function, result, args, session, &reason));
   }
@@ -93,8 +89,7 @@ class Calls {
   std::vector<std::unique_ptr<Expr>> exprs_;
 };
 
-void Run(benchmark::State& state, Calls& calls, const Expr& expr,
-         const std::vector<Vector>& columns) {
+void Run(benchmark::State& state, Calls& calls, const Expr& expr, const std::vector<Vector>& columns) {
   Arena arena;
   EvalContext context{arena, calls.session};
   const Batch batch{kVectorRows, static_cast<uint32_t>(columns.size()), columns.data()};
@@ -118,27 +113,18 @@ void BM_Charge(benchmark::State& state) {
 }
 BENCHMARK(BM_Charge);
 
-void RunBinary(benchmark::State& state, PenumbraFunction function, PenumbraType result,
-               int64_t limit_a, int64_t limit_b) {
+void RunBinary(benchmark::State& state, PenumbraFunction function, PenumbraType result, int64_t limit_a,
+               int64_t limit_b) {
   Calls calls;
   const auto a = MakeColumn(limit_a, 2), b = MakeColumn(limit_b, 2);
-  Run(state, calls, *calls.Call(function, result, {calls.Column(0), calls.Column(1)}),
-      {a.vector, b.vector});
+  Run(state, calls, *calls.Call(function, result, {calls.Column(0), calls.Column(1)}), {a.vector, b.vector});
 }
 constexpr int64_t kPrice = 10000000;
 constexpr int64_t kLong = 100000000000000000;
-void BM_MultiplyInt128(benchmark::State& state) {
-  RunBinary(state, PENUMBRA_FN_MUL, PENUMBRA_NUMERIC, kLong, kLong);
-}
-void BM_Divide(benchmark::State& state) {
-  RunBinary(state, PENUMBRA_FN_DIV, PENUMBRA_NUMERIC, kPrice, 5000);
-}
-void BM_Modulo(benchmark::State& state) {
-  RunBinary(state, PENUMBRA_FN_MOD, PENUMBRA_NUMERIC, kPrice, 5000);
-}
-void BM_CompareColumns(benchmark::State& state) {
-  RunBinary(state, PENUMBRA_FN_LT, PENUMBRA_BOOL, kPrice, kPrice);
-}
+void BM_MultiplyInt128(benchmark::State& state) { RunBinary(state, PENUMBRA_FN_MUL, PENUMBRA_NUMERIC, kLong, kLong); }
+void BM_Divide(benchmark::State& state) { RunBinary(state, PENUMBRA_FN_DIV, PENUMBRA_NUMERIC, kPrice, 5000); }
+void BM_Modulo(benchmark::State& state) { RunBinary(state, PENUMBRA_FN_MOD, PENUMBRA_NUMERIC, kPrice, 5000); }
+void BM_CompareColumns(benchmark::State& state) { RunBinary(state, PENUMBRA_FN_LT, PENUMBRA_BOOL, kPrice, kPrice); }
 BENCHMARK(BM_MultiplyInt128);
 BENCHMARK(BM_Divide);
 BENCHMARK(BM_Modulo);
@@ -163,9 +149,7 @@ BENCHMARK(BM_ToText);
 void BM_DivideByConstant(benchmark::State& state) {
   Calls calls;
   const auto a = MakeColumn(kPrice, 2);
-  Run(state, calls,
-      *calls.Call(PENUMBRA_FN_DIV, PENUMBRA_NUMERIC, {calls.Column(0), calls.Integer(7)}),
-      {a.vector});
+  Run(state, calls, *calls.Call(PENUMBRA_FN_DIV, PENUMBRA_NUMERIC, {calls.Column(0), calls.Integer(7)}), {a.vector});
 }
 BENCHMARK(BM_DivideByConstant);
 

@@ -17,32 +17,12 @@ namespace {
 constexpr uint32_t kRows = 120'000;
 constexpr uint32_t kPageRows = 60;  // as a loader appends them
 
-enum Kind : int {
-  kInteger,
-  kKey,
-  kDate,
-  kPrice,
-  kFlag,
-  kCode,
-  kCity,
-  kComment,
-  kBody,
-  kDouble,
-  kKinds
-};
-const char* const kKindNames[] = {"int4",
-                                  "int8 key",
-                                  "date",
-                                  "numeric(15,2)",
-                                  "char(1)",
-                                  "int2",
-                                  "text of 1,000 values",
-                                  "text of 10..43",
-                                  "text of 500",
-                                  "float8"};
-const PenumbraType kTypes[] = {PENUMBRA_INT4,   PENUMBRA_INT8,  PENUMBRA_DATE, PENUMBRA_NUMERIC,
-                               PENUMBRA_BPCHAR, PENUMBRA_INT2,  PENUMBRA_TEXT, PENUMBRA_TEXT,
-                               PENUMBRA_TEXT,   PENUMBRA_FLOAT8};
+enum Kind : int { kInteger, kKey, kDate, kPrice, kFlag, kCode, kCity, kComment, kBody, kDouble, kKinds };
+const char* const kKindNames[] = {
+    "int4",           "int8 key",    "date",  "numeric(15,2)", "char(1)", "int2", "text of 1,000 values",
+    "text of 10..43", "text of 500", "float8"};
+const PenumbraType kTypes[] = {PENUMBRA_INT4, PENUMBRA_INT8, PENUMBRA_DATE, PENUMBRA_NUMERIC, PENUMBRA_BPCHAR,
+                               PENUMBRA_INT2, PENUMBRA_TEXT, PENUMBRA_TEXT, PENUMBRA_TEXT,    PENUMBRA_FLOAT8};
 
 // The column in the adapter's form.
 struct Input {
@@ -54,8 +34,7 @@ struct Input {
 std::string MakeText(Kind kind, uint64_t r) {
   if (kind == kFlag) return std::string(1, "ANR"[r % 3]);
   if (kind == kCity) return "city number " + std::to_string(r % 1000);
-  static const char* const kWords[] = {"furiously ", "quickly ", "deposits ", "foxes ",
-                                       "above ",     "ironic ",  "sleep "};
+  static const char* const kWords[] = {"furiously ", "quickly ", "deposits ", "foxes ", "above ", "ironic ", "sleep "};
   std::mt19937_64 random(r);
   std::string text;
   const size_t length = kind == kBody ? 500 : 10 + r % 34;
@@ -70,18 +49,10 @@ Input MakeInput(Kind kind) {
   for (uint32_t row = 0; row < kRows; ++row) {
     const uint64_t r = random() >> 8;
     switch (kind) {
-      case kInteger:
-        input.values.push_back(r % 200'000);
-        break;
-      case kKey:
-        input.values.push_back(row * 4);
-        break;
-      case kDate:
-        input.values.push_back(static_cast<uint64_t>(-2922 + static_cast<int64_t>(r % 2500)));
-        break;
-      case kCode:
-        input.values.push_back(r % 100);
-        break;
+      case kInteger: input.values.push_back(r % 200'000); break;
+      case kKey: input.values.push_back(row * 4); break;
+      case kDate: input.values.push_back(static_cast<uint64_t>(-2922 + static_cast<int64_t>(r % 2500))); break;
+      case kCode: input.values.push_back(r % 100); break;
       case kDouble: {
         const double value = static_cast<double>(r);
         input.values.emplace_back();
@@ -94,8 +65,7 @@ Input MakeInput(Kind kind) {
         input.strings.emplace_back(payload, length);
         break;
       }
-      default:
-        input.strings.push_back(MakeText(kind, r));
+      default: input.strings.push_back(MakeText(kind, r));
     }
   }
   for (const std::string& string : input.strings) {
@@ -109,8 +79,7 @@ Input MakeInput(Kind kind) {
 void AppendAll(const Input& input, Rows* rows) {
   rows->Clear();
   for (uint32_t begin = 0; begin < kRows; begin += kPageRows) {
-    const PenumbraColumnInput page = {input.values.data() + begin, input.lengths.data() + begin,
-                                      nullptr};
+    const PenumbraColumnInput page = {input.values.data() + begin, input.lengths.data() + begin, nullptr};
     rows->Append(&page, std::min(kPageRows, kRows - begin));
   }
 }
@@ -147,11 +116,9 @@ void BenchDecode(benchmark::State& state, bool all) {
   Rows rows(&kTypes[kind], 1);
   AppendAll(MakeInput(kind), &rows);
   size_t bytes;
-  const std::unique_ptr<void, decltype(&std::free)> segment(EncodeSegment(rows, 0, &bytes),
-                                                            &std::free);
+  const std::unique_ptr<void, decltype(&std::free)> segment(EncodeSegment(rows, 0, &bytes), &std::free);
   std::vector<uint16_t> selected;
-  for (uint32_t row = 0; row < kVectorRows; row += 20)
-    selected.push_back(static_cast<uint16_t>(row));
+  for (uint32_t row = 0; row < kVectorRows; row += 20) selected.push_back(static_cast<uint16_t>(row));
   Arena reader_arena, arena;
   const SegmentReader reader(segment.get(), &reader_arena);
   uint64_t decoded = 0;

@@ -12,9 +12,8 @@
 #include <string>
 
 #include "lineitem.h"
-#include "penumbra/engine.h"
-
 #include "numeric/numeric.h"
+#include "penumbra/engine.h"
 
 namespace penumbra::bench {
 namespace {
@@ -73,8 +72,7 @@ class Query {
   }
   PenumbraExpr Multiply(PenumbraExpr a, PenumbraExpr b) { return Call(PENUMBRA_FN_MUL, PENUMBRA_NUMERIC, {a, b}); }
   void Filter(std::initializer_list<PenumbraExpr> conjuncts) {
-    current_ = Check(
-        penumbra_plan_add_filter(plan_, current_, conjuncts.begin(), static_cast<int>(conjuncts.size())));
+    current_ = Check(penumbra_plan_add_filter(plan_, current_, conjuncts.begin(), static_cast<int>(conjuncts.size())));
   }
   void Project(std::initializer_list<PenumbraExpr> exprs) {
     current_ = Check(penumbra_plan_add_projection(plan_, current_, exprs.begin(), static_cast<int>(exprs.size())));
@@ -84,8 +82,7 @@ class Query {
                                                    calls.begin(), static_cast<int>(calls.size())));
   }
   void Sort(std::initializer_list<PenumbraSortKey> keys, int64_t limit) {
-    current_ = Check(
-        penumbra_plan_add_sort(plan_, current_, keys.begin(), static_cast<int>(keys.size()), limit, 0));
+    current_ = Check(penumbra_plan_add_sort(plan_, current_, keys.begin(), static_cast<int>(keys.size()), limit, 0));
   }
 
  private:
@@ -111,8 +108,8 @@ PenumbraAggregateCall Count() { return {PENUMBRA_AGG_COUNT_STAR, PENUMBRA_INT8, 
 void BuildQ1(Query& q) {
   q.Filter({q.Compare(PENUMBRA_FN_LE, q.Column(kShipdate), q.Integer(PENUMBRA_DATE, -486))});  // 1998-09-02
   PenumbraExpr one = q.Numeric(1, 0);
-  PenumbraExpr price = q.Multiply(q.Column(kExtendedprice),
-                                  q.Call(PENUMBRA_FN_SUB, PENUMBRA_NUMERIC, {one, q.Column(kDiscount)}));
+  PenumbraExpr price =
+      q.Multiply(q.Column(kExtendedprice), q.Call(PENUMBRA_FN_SUB, PENUMBRA_NUMERIC, {one, q.Column(kDiscount)}));
   PenumbraExpr charge = q.Multiply(price, q.Call(PENUMBRA_FN_ADD, PENUMBRA_NUMERIC, {one, q.Column(kTax)}));
   q.Aggregate({q.Column(kReturnflag), q.Column(kLinestatus)},
               {Sum(q.Column(kQuantity)), Sum(q.Column(kExtendedprice)), Sum(price), Sum(charge),
@@ -145,8 +142,7 @@ void BuildLike(Query& q) {
 
 void BuildMonth(Query& q) {
   PenumbraExpr shipped = q.Call(PENUMBRA_FN_CAST, PENUMBRA_TIMESTAMP, {q.Column(kShipdate)});
-  PenumbraExpr month =
-      q.Call(PENUMBRA_FN_DATE_TRUNC, PENUMBRA_TIMESTAMP, {q.Text(PENUMBRA_TEXT, "month"), shipped});
+  PenumbraExpr month = q.Call(PENUMBRA_FN_DATE_TRUNC, PENUMBRA_TIMESTAMP, {q.Text(PENUMBRA_TEXT, "month"), shipped});
   PenumbraExpr rest = q.Call(PENUMBRA_FN_SUB, PENUMBRA_NUMERIC, {q.Numeric(1, 0), q.Column(kDiscount)});
   q.Aggregate({month}, {Sum(q.Multiply(q.Column(kExtendedprice), rest))});
 }
@@ -197,7 +193,8 @@ void RunBenchmark(benchmark::State& state, void (*build)(Query&)) {
   state.counters["rows_per_second"] = benchmark::Counter(scanned, benchmark::Counter::kIsRate);
   state.counters["ns_per_row"] =
       benchmark::Counter(scanned / 1e9, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
-  state.counters["result_rows"] = static_cast<double>(rows) / static_cast<double>(std::max<int64_t>(state.iterations(), 1));
+  state.counters["result_rows"] =
+      static_cast<double>(rows) / static_cast<double>(std::max<int64_t>(state.iterations(), 1));
 }
 
 #define PENUMBRA_QUERY(name) \

@@ -55,8 +55,9 @@ struct Way {
   uint32_t groups;
 };
 constexpr Way kWays[] = {
-    {"one batch", 1, kVectorRows, 0}, {"row by row", 1, 1, 0}, {"two threads", 2, kVectorRows, 0},
-    {"two groups", 1, kVectorRows, 2}, {"many groups", 1, kVectorRows, 100}, {"many groups, two threads", 2, 3, 100},
+    {"one batch", 1, kVectorRows, 0},     {"row by row", 1, 1, 0},
+    {"two threads", 2, kVectorRows, 0},   {"two groups", 1, kVectorRows, 2},
+    {"many groups", 1, kVectorRows, 100}, {"many groups, two threads", 2, 3, 100},
 };
 
 // The results of all groups.

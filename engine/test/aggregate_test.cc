@@ -14,8 +14,8 @@ namespace {
 
 // The aggregate over the values, in batches of two rows from one thread, or one row each from
 // three.
-std::string AggregateOver(const char* name, PenumbraType result, PenumbraType type,
-                          std::vector<SinkCell> cells, int threads = 1) {
+std::string AggregateOver(const char* name, PenumbraType result, PenumbraType type, std::vector<SinkCell> cells,
+                          int threads = 1) {
   Session session;
   ExecutionEnvironment environment(size_t{1} << 24, session);
   auto argument = ColumnExpr(0, type);
@@ -23,8 +23,8 @@ std::string AggregateOver(const char* name, PenumbraType result, PenumbraType ty
   spec.aggregates.push_back({AggregateOf(name), result, {argument.get()}});
   std::unique_ptr<Sink> sink = CreateAggregation(spec, environment);
   std::vector<SinkColumn> table{{type, std::move(cells)}};
-  SinkRun run = RunSink(*sink, environment, table, threads == 1 ? 2 : 1, threads,
-                        [](int, uint32_t) { return SinkForm::kFlat; });
+  SinkRun run =
+      RunSink(*sink, environment, table, threads == 1 ? 2 : 1, threads, [](int, uint32_t) { return SinkForm::kFlat; });
   EXPECT_EQ(run.rows.size(), 1u);
   return run.rows.empty() ? "" : run.rows[0][0];
 }
@@ -88,29 +88,23 @@ TEST(Aggregate, Spread) {
   EXPECT_EQ(Numeric("stddev_samp", {"1", "2", "3", "4"}), "1.2909944487358056");
   EXPECT_EQ(Numeric("var_pop", {"5"}), "0");
   EXPECT_EQ(Numeric("var_samp", {"5"}), "NULL");
-  EXPECT_EQ(AggregateOver("var_pop", PENUMBRA_NUMERIC, PENUMBRA_INT8,
-                          {"9223372036854775807", "-9223372036854775808"}),
+  EXPECT_EQ(AggregateOver("var_pop", PENUMBRA_NUMERIC, PENUMBRA_INT8, {"9223372036854775807", "-9223372036854775808"}),
             "85070591730234615856620279821087277056");
   EXPECT_EQ(Float8("var_pop", {"1", "2", "3", "4"}), "1.25");
   EXPECT_EQ(Float8("stddev_samp", {"1", "2", "3", "4"}), "1.29099444873581");
   EXPECT_EQ(Float8("var_samp", {"1"}), "NULL");
   EXPECT_EQ(Float8("var_pop", {"inf"}), "nan");
-  EXPECT_EQ(AggregateOver("var_pop", PENUMBRA_FLOAT8, PENUMBRA_FLOAT8, {"1", "2", "3", "4"}, 3),
-            "1.25");
+  EXPECT_EQ(AggregateOver("var_pop", PENUMBRA_FLOAT8, PENUMBRA_FLOAT8, {"1", "2", "3", "4"}, 3), "1.25");
 }
 
 TEST(Aggregate, Integers) {
-  EXPECT_EQ(AggregateOver("sum", PENUMBRA_INT8, PENUMBRA_INT4, {"2147483647", "2147483647", "1"}),
-            "4294967295");
+  EXPECT_EQ(AggregateOver("sum", PENUMBRA_INT8, PENUMBRA_INT4, {"2147483647", "2147483647", "1"}), "4294967295");
   EXPECT_EQ(AggregateOver("sum", PENUMBRA_INT8, PENUMBRA_INT2, {"-32768", "-32768"}), "-65536");
-  EXPECT_EQ(AggregateOver("sum", PENUMBRA_NUMERIC, PENUMBRA_INT8,
-                          {"9223372036854775807", "9223372036854775807"}),
+  EXPECT_EQ(AggregateOver("sum", PENUMBRA_NUMERIC, PENUMBRA_INT8, {"9223372036854775807", "9223372036854775807"}),
             "18446744073709551614");
-  EXPECT_EQ(AggregateOver("avg", PENUMBRA_NUMERIC, PENUMBRA_INT8,
-                          {"9223372036854775807", "9223372036854775806"}),
+  EXPECT_EQ(AggregateOver("avg", PENUMBRA_NUMERIC, PENUMBRA_INT8, {"9223372036854775807", "9223372036854775806"}),
             "9223372036854775807");
-  EXPECT_EQ(AggregateOver("avg", PENUMBRA_NUMERIC, PENUMBRA_INT4, {"1", "1", "0"}),
-            "0.66666666666666666667");
+  EXPECT_EQ(AggregateOver("avg", PENUMBRA_NUMERIC, PENUMBRA_INT4, {"1", "1", "0"}), "0.66666666666666666667");
 }
 
 TEST(Aggregate, FloatsAndTheirErrors) {
@@ -126,9 +120,7 @@ TEST(Aggregate, FloatsAndTheirErrors) {
   // do.
   EXPECT_EQ(CodeThrown([] { Float8("avg", {"1e200", "-1e200"}); }), PENUMBRA_FLOAT_OVERFLOW);
   EXPECT_EQ(CodeThrown([] { Float8("sum", {"1e200", "-1e200"}); }), PENUMBRA_OK);
-  EXPECT_EQ(CodeThrown([] {
-              AggregateOver("sum", PENUMBRA_FLOAT4, PENUMBRA_FLOAT4, {"3e38", "3e38"});
-            }),
+  EXPECT_EQ(CodeThrown([] { AggregateOver("sum", PENUMBRA_FLOAT4, PENUMBRA_FLOAT4, {"3e38", "3e38"}); }),
             PENUMBRA_FLOAT_OVERFLOW);
 }
 
@@ -141,10 +133,7 @@ TEST(Aggregate, Intervals) {
   EXPECT_EQ(interval("avg", {"0/1/0", "0/0/0"}), "0/0/43200000000");
   EXPECT_EQ(interval("avg", {"1/5/10800000000", "7/-4/0", "0/3/1500000"}), "2/21/32400500000");
   EXPECT_EQ(interval("max", {"0/29/0", "1/0/0"}), "1/0/0");
-  EXPECT_EQ(CodeThrown([&] {
-              interval("sum", {"2147483647/0/0", "1/0/0"});
-            }),
-            PENUMBRA_INTERVAL_OUT_OF_RANGE);
+  EXPECT_EQ(CodeThrown([&] { interval("sum", {"2147483647/0/0", "1/0/0"}); }), PENUMBRA_INTERVAL_OUT_OF_RANGE);
 }
 
 TEST(Aggregate, AverageOfIntegersIsThatOfDecimals) {
@@ -168,8 +157,7 @@ TEST(Aggregate, ExtremesOfLongStrings) {
   std::vector<SinkCell> cells;
   std::string longest;
   for (int i = 0; i < 3000; ++i) {
-    longest =
-        "a prefix that all of them share " + std::to_string(1000000 + i) + std::string(i % 50, 'x');
+    longest = "a prefix that all of them share " + std::to_string(1000000 + i) + std::string(i % 50, 'x');
     cells.push_back(longest);
   }
   EXPECT_EQ(AggregateOver("max", PENUMBRA_TEXT, PENUMBRA_TEXT, cells, 2), longest);

@@ -43,15 +43,13 @@ std::string Canonical(PenumbraType type, const SinkCell& cell) {
       while (!text.empty() && text.back() == ' ') text.pop_back();
       return "=" + text;
     case PENUMBRA_FLOAT4:
-    case PENUMBRA_FLOAT8:
-      return "=" + (text == "-0" ? "0" : text);
+    case PENUMBRA_FLOAT8: return "=" + (text == "-0" ? "0" : text);
     case PENUMBRA_INTERVAL: {
       long long month, day, us;
       std::sscanf(text.c_str(), "%lld/%lld/%lld", &month, &day, &us);
       return "=" + std::to_string((month * 30 + day) * 86400000000 + us);
     }
-    default:
-      return "=" + text;
+    default: return "=" + text;
   }
 }
 
@@ -172,8 +170,7 @@ SinkStats CheckQuery(const Query& query, const Options& options) {
   SinkStats stats;
   {
     std::unique_ptr<Sink> sink = CreateAggregation(spec, environment);
-    SinkRun run =
-        RunSink(*sink, environment, query.table, options.batch_rows, options.threads, options.form);
+    SinkRun run = RunSink(*sink, environment, query.table, options.batch_rows, options.threads, options.form);
     stats = run.stats;
     std::map<std::vector<std::string>, Expected> expected = GroupNaively(query);
     EXPECT_EQ(run.rows.size(), expected.size());
@@ -182,8 +179,7 @@ SinkStats CheckQuery(const Query& query, const Options& options) {
     for (const std::vector<std::string>& row : run.rows) {
       std::vector<std::string> keys;
       for (size_t k = 0; k < query.keys.size(); ++k) {
-        keys.push_back(Canonical(query.table[query.keys[k]].type,
-                                 row[k] == "NULL" ? SinkCell() : SinkCell(row[k])));
+        keys.push_back(Canonical(query.table[query.keys[k]].type, row[k] == "NULL" ? SinkCell() : SinkCell(row[k])));
       }
       if (!query.sets.empty()) keys.push_back(row[query.keys.size()]);
       auto group = expected.find(keys);
@@ -192,8 +188,7 @@ SinkStats CheckQuery(const Query& query, const Options& options) {
         continue;
       }
       EXPECT_TRUE(found.insert(keys).second) << "twice: " << ::testing::PrintToString(keys);
-      for (size_t k = 0; k < query.keys.size(); ++k)
-        EXPECT_TRUE(group->second.displays[k].count(row[k])) << row[k];
+      for (size_t k = 0; k < query.keys.size(); ++k) EXPECT_TRUE(group->second.displays[k].count(row[k])) << row[k];
       for (size_t a = 0; a < query.calls.size(); ++a) {
         EXPECT_EQ(row[keys.size() + a], Aggregated(query, query.calls[a], group->second.rows))
             << query.calls[a].name << " of " << ::testing::PrintToString(keys);
@@ -211,29 +206,22 @@ class Random {
  public:
   explicit Random(uint32_t seed) : engine_(seed) {}
   uint32_t Below(uint32_t n) { return std::uniform_int_distribution<uint32_t>(0, n - 1)(engine_); }
-  int64_t Between(int64_t low, int64_t high) {
-    return std::uniform_int_distribution<int64_t>(low, high)(engine_);
-  }
+  int64_t Between(int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(engine_); }
 
  private:
   std::mt19937 engine_;
 };
 
-std::string NumericText(int64_t integer, int scale) {
-  return Decimal::FromInteger(integer, scale).ToString();
-}
+std::string NumericText(int64_t integer, int scale) { return Decimal::FromInteger(integer, scale).ToString(); }
 
 // The n-th of the values of a type that a key takes; some are equal though written differently.
 std::string KeyText(PenumbraType type, uint32_t n, uint32_t variant) {
   const int64_t i = n;
   switch (type) {
-    case PENUMBRA_BOOL:
-      return n % 2 != 0 ? "t" : "f";
-    case PENUMBRA_INT2:
-      return std::to_string(i % 60000 - 30000);
+    case PENUMBRA_BOOL: return n % 2 != 0 ? "t" : "f";
+    case PENUMBRA_INT2: return std::to_string(i % 60000 - 30000);
     case PENUMBRA_INT4:
-    case PENUMBRA_DATE:
-      return std::to_string(i * (n % 2 != 0 ? 7 : -3));
+    case PENUMBRA_DATE: return std::to_string(i * (n % 2 != 0 ? 7 : -3));
     case PENUMBRA_NUMERIC:
       if (n % 97 == 13) return "NaN";
       if (n % 97 == 14) return "1" + std::string(45, '0') + std::to_string(n);
@@ -249,26 +237,21 @@ std::string KeyText(PenumbraType type, uint32_t n, uint32_t variant) {
       return text;
     }
     case PENUMBRA_TEXT:
-      return n % 3 == 0 ? "key " + std::to_string(n)
-                        : "a longer key that is not inline " + std::to_string(n);
+      return n % 3 == 0 ? "key " + std::to_string(n) : "a longer key that is not inline " + std::to_string(n);
     case PENUMBRA_BPCHAR:
-      return (n % 2 == 0 ? "k" : "a longer padded key ") + std::to_string(n) +
-             std::string(variant % 4, ' ');
+      return (n % 2 == 0 ? "k" : "a longer padded key ") + std::to_string(n) + std::string(variant % 4, ' ');
     case PENUMBRA_UUID: {
       std::string bytes(16, static_cast<char>('a' + n % 7));
       std::memcpy(bytes.data() + 4, &n, 4);
       return bytes;
     }
     case PENUMBRA_INTERVAL:
-      return variant % 2 != 0 ? "0/" + std::to_string(n) + "/5"
-                              : "0/0/" + std::to_string(i * 86400000000 + 5);
-    default:
-      return std::to_string(i * 1000000007 - 5);
+      return variant % 2 != 0 ? "0/" + std::to_string(n) + "/5" : "0/0/" + std::to_string(i * 86400000000 + 5);
+    default: return std::to_string(i * 1000000007 - 5);
   }
 }
 
-SinkColumn KeyColumn(PenumbraType type, uint32_t rows, uint32_t distinct, int null_percent,
-                     Random& random) {
+SinkColumn KeyColumn(PenumbraType type, uint32_t rows, uint32_t distinct, int null_percent, Random& random) {
   SinkColumn column{type, {}};
   for (uint32_t i = 0; i < rows; ++i) {
     if (static_cast<int>(random.Below(100)) < null_percent) {
@@ -280,17 +263,16 @@ SinkColumn KeyColumn(PenumbraType type, uint32_t rows, uint32_t distinct, int nu
   return column;
 }
 
-const PenumbraType kAllTypes[] = {
-    PENUMBRA_BOOL,     PENUMBRA_INT2,    PENUMBRA_INT4,   PENUMBRA_INT8,      PENUMBRA_FLOAT4,
-    PENUMBRA_FLOAT8,   PENUMBRA_NUMERIC, PENUMBRA_DATE,   PENUMBRA_TIMESTAMP, PENUMBRA_TIMESTAMPTZ,
-    PENUMBRA_INTERVAL, PENUMBRA_TEXT,    PENUMBRA_BPCHAR, PENUMBRA_UUID};
+const PenumbraType kAllTypes[] = {PENUMBRA_BOOL,      PENUMBRA_INT2,        PENUMBRA_INT4,     PENUMBRA_INT8,
+                                  PENUMBRA_FLOAT4,    PENUMBRA_FLOAT8,      PENUMBRA_NUMERIC,  PENUMBRA_DATE,
+                                  PENUMBRA_TIMESTAMP, PENUMBRA_TIMESTAMPTZ, PENUMBRA_INTERVAL, PENUMBRA_TEXT,
+                                  PENUMBRA_BPCHAR,    PENUMBRA_UUID};
 
 // Columns to aggregate: int4, int8, numeric of one scale, numeric of any kind, float8 with whole
 // values, text, bool.
 void AddValueColumns(Query* query, uint32_t rows, Random& random) {
-  SinkColumn int4{PENUMBRA_INT4, {}}, int8{PENUMBRA_INT8, {}}, fixed{PENUMBRA_NUMERIC, {}},
-      any{PENUMBRA_NUMERIC, {}}, real{PENUMBRA_FLOAT8, {}}, text{PENUMBRA_TEXT, {}},
-      flag{PENUMBRA_BOOL, {}};
+  SinkColumn int4{PENUMBRA_INT4, {}}, int8{PENUMBRA_INT8, {}}, fixed{PENUMBRA_NUMERIC, {}}, any{PENUMBRA_NUMERIC, {}},
+      real{PENUMBRA_FLOAT8, {}}, text{PENUMBRA_TEXT, {}}, flag{PENUMBRA_BOOL, {}};
   for (uint32_t i = 0; i < rows; ++i) {
     auto add = [&](SinkColumn& column, std::string value) {
       column.cells.push_back(random.Below(10) == 0 ? SinkCell() : SinkCell(value));
@@ -299,28 +281,21 @@ void AddValueColumns(Query* query, uint32_t rows, Random& random) {
     add(int8, std::to_string(random.Between(INT64_MIN, INT64_MAX)));
     add(fixed, NumericText(random.Between(-99999999, 99999999), 2));
     switch (random.Below(40)) {
-      case 0:
-        add(any, std::string(60, '7') + ".25");
-        break;
-      case 1:
-        add(any, "0." + std::string(50, '3'));
-        break;
+      case 0: add(any, std::string(60, '7') + ".25"); break;
+      case 1: add(any, "0." + std::string(50, '3')); break;
       default:
-        add(any, NumericText(random.Between(-999999999999999, 999999999999999),
-                             static_cast<int>(random.Below(9))));
+        add(any, NumericText(random.Between(-999999999999999, 999999999999999), static_cast<int>(random.Below(9))));
     }
     add(real, std::to_string(random.Between(-100000, 100000)));
     add(text, "text " + std::string(random.Below(30), 'x') + std::to_string(random.Below(1000)));
-    flag.cells.push_back(random.Below(5) == 0 ? SinkCell()
-                                              : SinkCell(random.Below(2) != 0 ? "t" : "f"));
+    flag.cells.push_back(random.Below(5) == 0 ? SinkCell() : SinkCell(random.Below(2) != 0 ? "t" : "f"));
   }
-  for (SinkColumn* column : {&int4, &int8, &fixed, &any, &real, &text, &flag})
-    query->table.push_back(*column);
+  for (SinkColumn* column : {&int4, &int8, &fixed, &any, &real, &text, &flag}) query->table.push_back(*column);
 }
 
 void AddCalls(Query* query, int first, bool with_distinct) {
-  const int int4 = first, int8 = first + 1, fixed = first + 2, any = first + 3, real = first + 4,
-            text = first + 5, flag = first + 6;
+  const int int4 = first, int8 = first + 1, fixed = first + 2, any = first + 3, real = first + 4, text = first + 5,
+            flag = first + 6;
   query->calls = {
       {"count(*)", PENUMBRA_INT8},
       {"count(*)", PENUMBRA_INT8, -1, flag},
@@ -366,10 +341,8 @@ TEST(Aggregation, EachKeyTypeInEachForm) {
       query.table.push_back(KeyColumn(type, 6000, distinct, 5, random));
       query.keys = {0};
       query.calls = {{"count(*)", PENUMBRA_INT8}, {"count", PENUMBRA_INT8, 0}};
-      for (SinkForm form :
-           {SinkForm::kFlat, SinkForm::kDictionary, SinkForm::kPayload, SinkForm::kInt128}) {
-        SCOPED_TRACE(std::to_string(type) + " " + std::to_string(distinct) + " " +
-                     std::to_string(int(form)));
+      for (SinkForm form : {SinkForm::kFlat, SinkForm::kDictionary, SinkForm::kPayload, SinkForm::kInt128}) {
+        SCOPED_TRACE(std::to_string(type) + " " + std::to_string(distinct) + " " + std::to_string(int(form)));
         Options options;
         options.form = [&](int, uint32_t) { return form; };
         CheckQuery(query, options);
@@ -388,8 +361,8 @@ TEST(Aggregation, FormsThatChangeFromBatchToBatch) {
     const int key_count = static_cast<int>(random.Below(4));
     for (int k = 0; k < key_count; ++k) {
       const uint32_t distinct = 1 + random.Below(random.Below(2) == 0 ? 5 : 300);
-      query.table.push_back(KeyColumn(kAllTypes[random.Below(std::size(kAllTypes))], rows, distinct,
-                                      10 * int(random.Below(2)), random));
+      query.table.push_back(
+          KeyColumn(kAllTypes[random.Below(std::size(kAllTypes))], rows, distinct, 10 * int(random.Below(2)), random));
       query.keys.push_back(k);
     }
     AddValueColumns(&query, rows, random);
@@ -489,19 +462,13 @@ TEST(Aggregation, ManyGroupsOverflowTheDirectory) {
 std::string RangeKeyText(int shape, uint32_t row, Random& random) {
   const int64_t r = row;
   switch (shape) {
-    case 0:
-      return std::to_string(random.Between(-20000, 20000));
-    case 1:
-      return std::to_string(INT64_MIN + r / 3);
-    case 2:
-      return std::to_string(INT64_MAX - r / 2 - random.Below(50));
+    case 0: return std::to_string(random.Between(-20000, 20000));
+    case 1: return std::to_string(INT64_MIN + r / 3);
+    case 2: return std::to_string(INT64_MAX - r / 2 - random.Below(50));
     case 3:
-      return std::to_string(random.Below(3000) == 0 ? random.Between(INT64_MIN, INT64_MAX)
-                                                    : random.Between(0, 15000));
-    case 4:
-      return std::to_string(r / 10000 * 1000000007 + random.Below(9000));
-    default:
-      return std::to_string(r % 4096 < 2048 ? random.Below(30000) : int64_t{90000} - random.Below(30000));
+      return std::to_string(random.Below(3000) == 0 ? random.Between(INT64_MIN, INT64_MAX) : random.Between(0, 15000));
+    case 4: return std::to_string(r / 10000 * 1000000007 + random.Below(9000));
+    default: return std::to_string(r % 4096 < 2048 ? random.Below(30000) : int64_t{90000} - random.Below(30000));
   }
 }
 
@@ -516,32 +483,26 @@ TEST(Aggregation, IntegerKeysInARange) {
     query.table[2].type = PENUMBRA_TEXT;
     for (uint32_t row = 0; row < kRows; ++row) {
       const bool is_null = random.Below(20) == 0;
-      query.table[0].cells.push_back(is_null ? SinkCell()
-                                             : SinkCell(RangeKeyText(shape, row, random)));
+      query.table[0].cells.push_back(is_null ? SinkCell() : SinkCell(RangeKeyText(shape, row, random)));
       query.table[1].cells.push_back(std::to_string(int64_t{random.Below(3)} * 100 - 100));
       query.table[2].cells.push_back("entry " + std::to_string(random.Below(4)));
     }
-    const std::vector<Call> with_states = {{"count(*)", PENUMBRA_INT8},
-                                           {"sum", PENUMBRA_NUMERIC, 0}};
-    const std::vector<Call> distinct = {{"count", PENUMBRA_INT8, 0, -1, true},
-                                        {"sum", PENUMBRA_NUMERIC, 0, -1, true}};
+    const std::vector<Call> with_states = {{"count(*)", PENUMBRA_INT8}, {"sum", PENUMBRA_NUMERIC, 0}};
+    const std::vector<Call> distinct = {{"count", PENUMBRA_INT8, 0, -1, true}, {"sum", PENUMBRA_NUMERIC, 0, -1, true}};
     const struct {
       std::vector<int> keys;
       std::vector<Call> calls;
-    } cases[] = {{{0}, with_states}, {{0}, {}},      {{1, 0}, with_states}, {{0, 2}, {}},
-                 {{}, distinct},     {{2}, distinct}};
+    } cases[] = {{{0}, with_states}, {{0}, {}}, {{1, 0}, with_states}, {{0, 2}, {}}, {{}, distinct}, {{2}, distinct}};
     for (const auto& tested : cases) {
       query.keys = tested.keys;
       query.calls = tested.calls;
       for (size_t budget_bytes : {size_t{1} << 30, size_t{384} << 10}) {
-        SCOPED_TRACE(::testing::Message() << "shape " << shape << " case " << &tested - cases
-                                          << " budget " << budget_bytes);
+        SCOPED_TRACE(::testing::Message()
+                     << "shape " << shape << " case " << &tested - cases << " budget " << budget_bytes);
         Options options;
         options.budget_bytes = budget_bytes;
         options.threads = 1 + shape % 2;
-        options.form = [](int column, uint32_t) {
-          return column == 2 ? SinkForm::kDictionary : SinkForm::kFlat;
-        };
+        options.form = [](int column, uint32_t) { return column == 2 ? SinkForm::kDictionary : SinkForm::kFlat; };
         CheckQuery(query, options);
         ASSERT_FALSE(HasFailure());
       }
@@ -556,15 +517,17 @@ TEST(Aggregation, NumericKeysOfChangingScale) {
   query.table.push_back({PENUMBRA_NUMERIC, {}});
   for (uint32_t row = 0; row < 25000; ++row) {
     const int64_t value = random.Below(12000);
-    query.table[0].cells.push_back(row / kVectorRows % 3 == 0 ? std::to_string(value)
-                                                              : NumericText(value * 100, 2));
+    query.table[0].cells.push_back(row / kVectorRows % 3 == 0 ? std::to_string(value) : NumericText(value * 100, 2));
   }
   query.keys = {0};
   query.calls = {{"count(*)", PENUMBRA_INT8}};
   CheckQuery(query, Options());
 }
 
-TEST(Aggregation, GroupingSets) {
+class GroupingSets : public ::testing::TestWithParam<bool> {};
+
+TEST_P(GroupingSets, AreGroupedEach) {
+  const bool has_distinct = GetParam();
   for (const uint32_t rows : {0u, 1u, 20000u}) {
     Random random(rows + 1);
     Query query;
@@ -573,16 +536,21 @@ TEST(Aggregation, GroupingSets) {
     query.table.push_back(KeyColumn(PENUMBRA_NUMERIC, rows, 300, 0, random));
     query.keys = {0, 1, 2};
     AddValueColumns(&query, rows, random);
-    AddCalls(&query, 3, true);
+    AddCalls(&query, 3, has_distinct);
     query.sets = {7, 3, 1, 0};  // ROLLUP
     CheckQuery(query, Options());
     CheckQuery(query, {.threads = 3, .batch_rows = 700, .form = [](int column, uint32_t) {
                          return column == 0 ? SinkForm::kDictionary : SinkForm::kFlat;
                        }});
-    query.sets = {4, 4, 2};  // one of them twice, and none without keys
+    query.sets = {4, 6, 7, 7};  // the finest twice
+    CheckQuery(query, {.budget_bytes = size_t{1} << 16, .threads = 2});
+    query.sets = {4, 4, 2};  // one of them twice, and none with all keys or without
     CheckQuery(query, {.budget_bytes = size_t{1} << 16, .threads = 2});
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Aggregation, GroupingSets, ::testing::Values(false, true),
+                         [](const auto& info) { return info.param ? "WithDistinct" : "Plain"; });
 
 TEST(Aggregation, WithoutInput) {
   Query query;

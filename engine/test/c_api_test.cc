@@ -1,6 +1,5 @@
 // The life cycle of an execution, as an adapter may use and misuse it.
 #include <gtest/gtest.h>
-
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
@@ -102,9 +101,10 @@ TEST(CApiTest, AnErrorIsReportedAndStays) {
   Table table = MakeTable(100000);
   Chunk chunk(table);
   PlanBuilder plan(kTypes);
-  plan.Project({plan.Call(PENUMBRA_FN_DIV, PENUMBRA_INT4,
-                          {plan.Constant(PENUMBRA_INT4, "1"),
-                           plan.Call(PENUMBRA_FN_SUB, PENUMBRA_INT4, {plan.Column(0), plan.Constant(PENUMBRA_INT4, "99999")})})});
+  plan.Project({plan.Call(
+      PENUMBRA_FN_DIV, PENUMBRA_INT4,
+      {plan.Constant(PENUMBRA_INT4, "1"),
+       plan.Call(PENUMBRA_FN_SUB, PENUMBRA_INT4, {plan.Column(0), plan.Constant(PENUMBRA_INT4, "99999")})})});
   PenumbraExec* exec = CreateExec(plan, 2);
   PenumbraChunk added = chunk.chunk();
   for (int i = 0; i < 4; ++i) penumbra_exec_add_chunk(exec, kScan, &added);
@@ -189,7 +189,7 @@ TEST(CApiTest, SignalsStayWithTheProcess) {
   static volatile sig_atomic_t handled_elsewhere = 0;
   static pthread_t main_thread;
   main_thread = pthread_self();
-  struct sigaction action {}, previous;
+  struct sigaction action{}, previous;
   action.sa_handler = [](int) {
     if (pthread_equal(pthread_self(), main_thread) == 0) handled_elsewhere = 1;
   };

@@ -106,10 +106,10 @@ TEST(CodeDomainTest, Texts) {
     const auto is_below = [&](const char* limit) {
       return plan.Call(PENUMBRA_FN_LT, PENUMBRA_BOOL, {plan.Column(1), plan.Constant(PENUMBRA_INT4, limit)});
     };
-    return plan.Call(PENUMBRA_FN_CASE, PENUMBRA_TEXT,
-                     {is_below("100"), plan.Constant(PENUMBRA_TEXT, "few"), is_below("2000"),
-                      plan.Constant(PENUMBRA_TEXT, "a text of more than twelve bytes"),
-                      plan.Constant(PENUMBRA_TEXT, "many")});
+    return plan.Call(
+        PENUMBRA_FN_CASE, PENUMBRA_TEXT,
+        {is_below("100"), plan.Constant(PENUMBRA_TEXT, "few"), is_below("2000"),
+         plan.Constant(PENUMBRA_TEXT, "a text of more than twelve bytes"), plan.Constant(PENUMBRA_TEXT, "many")});
   });
   EXPECT_EQ(groups, 3u);
 }

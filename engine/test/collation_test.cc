@@ -38,9 +38,10 @@ std::string Encode(char32_t character) {
 
 std::vector<std::string> Texts(int count) {
   std::mt19937 random(7);
-  const std::vector<std::string> parts = {"a",  "A", "b",  "B", "I", "i", "ı", "İ", "ß", "ẞ",  "é", "É", "e\u0301",
-                                          " ",  "-", "_",  "%", "z", "Ä", "ä", "o", "ö", "Ⱥ", "ⱥ", "Ω", "ω", "Σ",
-                                          "ς", "日", "🎉", "1", "10", "ǅ", "ǆ", "\u200d", "fi", "Џ", "џ", "𐐀", "𐐨"};
+  const std::vector<std::string> parts = {"a", "A",  "b",       "B", "I",      "i",  "ı", "İ", "ß",  "ẞ",
+                                          "é", "É",  "e\u0301", " ", "-",      "_",  "%", "z", "Ä",  "ä",
+                                          "o", "ö",  "Ⱥ",       "ⱥ", "Ω",      "ω",  "Σ", "ς", "日", "🎉",
+                                          "1", "10", "ǅ",       "ǆ", "\u200d", "fi", "Џ", "џ", "𐐀",  "𐐨"};
   std::vector<std::string> texts = {"", "a", std::string(600, 'x'), std::string(600, 'x') + "Y"};
   std::string long_weights;  // each of these has the weights of 18 letters
   for (int i = 0; i < 32; ++i) texts.push_back(long_weights += "\ufdfa");
@@ -95,8 +96,7 @@ TEST(Collation, DefaultCollationsOfSingleBytesFoldAsciiAsC) {
   const Collation* by_default = Find({nullptr, PENUMBRA_CASE_LIBC_DEFAULT, "tr_TR.ISO-8859-9"}, false);
   const std::string text = "I\xdd\xfd\xc4i";  // dotted capital i, dotless i, a with diaeresis
   EXPECT_EQ(CaseBuffer(turkish->letter_case(), CaseChange::kLower).Change(StringRef(text)).view(), "\xfdi\xfd\xe4i");
-  EXPECT_EQ(CaseBuffer(by_default->letter_case(), CaseChange::kLower).Change(StringRef(text)).view(),
-            "ii\xfd\xe4i");
+  EXPECT_EQ(CaseBuffer(by_default->letter_case(), CaseChange::kLower).Change(StringRef(text)).view(), "ii\xfd\xe4i");
   EXPECT_EQ(CaseBuffer(by_default->letter_case(), CaseChange::kUpper).Change(StringRef(text)).view(), "I\xddI\xc4I");
 }
 
@@ -154,7 +154,7 @@ class CollatedQuery : public ::testing::TestWithParam<int> {
     if (row % 50 == 49) return std::nullopt;
     return texts_[row * 7919 % texts_.size()];
   }
-  test::Output Run(const test::PlanBuilder& plan, int threads) const {
+  test::Output Run(const test::PlanBuilder& plan, int threads, size_t memory_bytes = size_t{256} << 20) const {
     const std::vector<PenumbraType> types = {PENUMBRA_INT4, PENUMBRA_TEXT};
     const auto cell = [&](uint32_t first) {
       return [this, first](uint32_t row, int column) -> test::Cell {
@@ -165,6 +165,7 @@ class CollatedQuery : public ::testing::TestWithParam<int> {
     const test::Chunk chunk(cached);
     test::Input input{{&chunk}, {&pushed}};
     input.threads = threads;
+    input.memory_bytes = memory_bytes;
     test::Output output = test::Run(plan, input);
     EXPECT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
     return output;
@@ -194,10 +195,12 @@ class CollatedQuery : public ::testing::TestWithParam<int> {
 
 TEST_P(CollatedQuery, SortsAndFindsTheFirst) {
   for (const int64_t limit : {-1, 5, 3000}) {
-    for (const bool descending : {false, true}) {
+    for (const int order : {0, 1, 2, 3}) {
+      const bool descending = order % 2 != 0, is_spilled = order / 2 != 0 && limit != 5;
       test::PlanBuilder plan({PENUMBRA_INT4, PENUMBRA_TEXT});
       plan.Sort({{plan.Column(1), descending, false, &kCollation}, {plan.Column(0), false, false}}, limit);
-      const test::Output output = Run(plan, 2);
+      const test::Output output = Run(plan, 2, is_spilled ? 1000 : size_t{256} << 20);
+      EXPECT_EQ(output.operators.back().spilled_bytes > 0, is_spilled);
       std::vector<std::string> expected = Ordered(descending);
       if (limit >= 0) expected.resize(static_cast<size_t>(limit));
       ASSERT_EQ(output.rows.size(), expected.size());
@@ -264,7 +267,8 @@ TEST_P(CollatedQuery, Filters) {
     for (uint32_t row = 0; row < kRows; ++row) {
       const test::Cell text = TextOf(row);
       if (!text.has_value() || Compare(bound, *text) > 0) continue;
-      if (Compare(std::string(lower.Change(StringRef(*text)).view()), "c") > 0) expected.push_back({std::to_string(row)});
+      if (Compare(std::string(lower.Change(StringRef(*text)).view()), "c") > 0)
+        expected.push_back({std::to_string(row)});
     }
     EXPECT_EQ(test::Sorted(Run(plan, 2).rows), test::Sorted(expected));
   }

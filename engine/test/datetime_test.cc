@@ -21,18 +21,16 @@ std::vector<Row> Project(PenumbraType type, const std::vector<Cell>& cells,
 
 // PostgreSQL divides numerics there: 294246-12-07 and a microsecond before, the last instant, an ordinary one.
 TEST(DatetimeTest, RoundsEpochsBeyondInt64) {
-  const std::vector<Row> rows =
-      Project(PENUMBRA_TIMESTAMP,
-              {"9222425352054775807", "9222425352054775806", "9223371331199999999", "0", std::nullopt},
-              [](PlanBuilder& plan) {
-                return plan.Call(PENUMBRA_FN_EXTRACT, PENUMBRA_NUMERIC,
-                                 {plan.Constant(PENUMBRA_TEXT, "epoch"), plan.Column(0)});
-              });
-  EXPECT_EQ(rows, (std::vector<Row>{{"9223372036854.7758"},
-                                    {"9223372036854.775806"},
-                                    {"9224318016000.0000"},
-                                    {"946684800.000000"},
-                                    {"NULL"}}));
+  const std::vector<Row> rows = Project(
+      PENUMBRA_TIMESTAMP, {"9222425352054775807", "9222425352054775806", "9223371331199999999", "0", std::nullopt},
+      [](PlanBuilder& plan) {
+        return plan.Call(PENUMBRA_FN_EXTRACT, PENUMBRA_NUMERIC,
+                         {plan.Constant(PENUMBRA_TEXT, "epoch"), plan.Column(0)});
+      });
+  EXPECT_EQ(
+      rows,
+      (std::vector<Row>{
+          {"9223372036854.7758"}, {"9223372036854.775806"}, {"9224318016000.0000"}, {"946684800.000000"}, {"NULL"}}));
 }
 
 // 5874897-12-31, 294277-01-01 and the day before, the infinities.
@@ -41,8 +39,7 @@ TEST(DatetimeTest, ComparesDatesBeyondTheTimestamps) {
   const auto compare = [&](PenumbraFunction function, const char* timestamp) {
     std::string results;
     const auto call = [&](PlanBuilder& plan) {
-      const PenumbraExpr date =
-          plan.Call(PENUMBRA_FN_COMPARED_AS, PENUMBRA_TIMESTAMP, {plan.Column(0)});
+      const PenumbraExpr date = plan.Call(PENUMBRA_FN_COMPARED_AS, PENUMBRA_TIMESTAMP, {plan.Column(0)});
       EXPECT_FALSE(penumbra_plan_expr_can_fail(plan.plan(), date));
       return plan.Call(function, PENUMBRA_BOOL, {date, plan.Constant(PENUMBRA_TIMESTAMP, timestamp)});
     };

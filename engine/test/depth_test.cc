@@ -39,9 +39,9 @@ struct Shape {
 
 PenumbraExpr IsOdd(PlanBuilder& plan) {
   const PenumbraExpr two = plan.Constant(PENUMBRA_INT4, "2");
-  return plan.Call(PENUMBRA_FN_EQ, PENUMBRA_BOOL,
-                   {plan.Call(PENUMBRA_FN_MOD, PENUMBRA_INT4, {plan.Column(0), two}),
-                    plan.Constant(PENUMBRA_INT4, "1")});
+  return plan.Call(
+      PENUMBRA_FN_EQ, PENUMBRA_BOOL,
+      {plan.Call(PENUMBRA_FN_MOD, PENUMBRA_INT4, {plan.Column(0), two}), plan.Constant(PENUMBRA_INT4, "1")});
 }
 
 const Shape kShapes[] = {
@@ -66,9 +66,8 @@ const Shape kShapes[] = {
     {"case, in its condition", 0, 2,
      [](PlanBuilder& plan, PenumbraExpr below) {
        const PenumbraExpr one = plan.Constant(PENUMBRA_INT4, "1");
-       return plan.Call(
-           PENUMBRA_FN_CASE, PENUMBRA_INT4,
-           {plan.Call(PENUMBRA_FN_GT, PENUMBRA_BOOL, {below, one}), plan.Column(0), one});
+       return plan.Call(PENUMBRA_FN_CASE, PENUMBRA_INT4,
+                        {plan.Call(PENUMBRA_FN_GT, PENUMBRA_BOOL, {below, one}), plan.Column(0), one});
      }},
     {"coalesce", 0, 1,
      [](PlanBuilder& plan, PenumbraExpr below) {
@@ -88,9 +87,8 @@ const Shape kShapes[] = {
        const PenumbraExpr one = plan.Constant(PENUMBRA_INT4, "1");
        const PenumbraExpr quotient =
            plan.Call(PENUMBRA_FN_DIV, PENUMBRA_INT4, {plan.Constant(PENUMBRA_INT4, "100"), below});
-       const PenumbraExpr both = plan.Call(
-           PENUMBRA_FN_AND, PENUMBRA_BOOL,
-           {IsOdd(plan), plan.Call(PENUMBRA_FN_GT, PENUMBRA_BOOL, {quotient, one})});
+       const PenumbraExpr both = plan.Call(PENUMBRA_FN_AND, PENUMBRA_BOOL,
+                                           {IsOdd(plan), plan.Call(PENUMBRA_FN_GT, PENUMBRA_BOOL, {quotient, one})});
        return plan.Call(PENUMBRA_FN_CASE, PENUMBRA_INT4, {both, plan.Column(0), one});
      }},
 };
@@ -107,10 +105,10 @@ PenumbraExpr Deepest(PlanBuilder& plan, const Shape& shape) {
 // And a boolean alternation as deep.
 PenumbraExpr DeepestLogic(PlanBuilder& plan) {
   PenumbraExpr expr = IsOdd(plan);
-  const PenumbraExpr other = plan.Call(PENUMBRA_FN_GT, PENUMBRA_BOOL,
-                                       {plan.Call(PENUMBRA_FN_DIV, PENUMBRA_INT4,
-                                                  {plan.Constant(PENUMBRA_INT4, "100"), plan.Column(0)}),
-                                        plan.Constant(PENUMBRA_INT4, "3")});
+  const PenumbraExpr other =
+      plan.Call(PENUMBRA_FN_GT, PENUMBRA_BOOL,
+                {plan.Call(PENUMBRA_FN_DIV, PENUMBRA_INT4, {plan.Constant(PENUMBRA_INT4, "100"), plan.Column(0)}),
+                 plan.Constant(PENUMBRA_INT4, "3")});
   for (int depth = 4; depth + 3 <= kExprDepthMax; depth += 3) {
     expr = plan.Call(PENUMBRA_FN_AND, PENUMBRA_BOOL, {IsOdd(plan), expr, other});
     expr = plan.Call(PENUMBRA_FN_NOT, PENUMBRA_BOOL, {expr});

@@ -130,7 +130,8 @@ TEST(Executor, GroupsByDictionariesOfManyEntries) {
 TEST_P(ExecutorTest, FiltersAndProjects) {
   Load(200000);
   PlanBuilder plan(kTypes);
-  PenumbraExpr seven = plan.Call(PENUMBRA_FN_MOD, PENUMBRA_INT4, {plan.Column(0), plan.Constant(PENUMBRA_INT4, "1000")});
+  PenumbraExpr seven =
+      plan.Call(PENUMBRA_FN_MOD, PENUMBRA_INT4, {plan.Column(0), plan.Constant(PENUMBRA_INT4, "1000")});
   plan.Filter({plan.Call(PENUMBRA_FN_EQ, PENUMBRA_BOOL, {seven, plan.Constant(PENUMBRA_INT4, "777")}),
                plan.Call(PENUMBRA_FN_LT, PENUMBRA_BOOL, {plan.Column(0), plan.Constant(PENUMBRA_INT4, "150000")})});
   plan.Project({plan.Column(3), plan.Call(PENUMBRA_FN_ADD, PENUMBRA_INT4, {plan.Column(0), plan.Column(0)})});
@@ -167,7 +168,8 @@ TEST_P(ExecutorTest, GroupsThenSorts) {
   }
   std::vector<Row> expected;
   for (auto it = groups.rbegin(); it != groups.rend(); ++it) {
-    expected.push_back({std::to_string(it->first), std::to_string(it->second.first), std::to_string(it->second.second)});
+    expected.push_back(
+        {std::to_string(it->first), std::to_string(it->second.first), std::to_string(it->second.second)});
   }
   expected.insert(expected.begin(), {"NULL", expected.back()[1], expected.back()[2]});
   expected.pop_back();
@@ -195,7 +197,8 @@ TEST_P(ExecutorTest, SortsAll) {
   std::vector<Row> expected;
   for (int key = -1; key < 7; ++key) {
     for (int i = 99999; i >= 0; --i) {
-      if ((i % 10 == 3 ? -1 : i % 7) == key) expected.push_back({key < 0 ? "NULL" : std::to_string(key), std::to_string(i)});
+      if ((i % 10 == 3 ? -1 : i % 7) == key)
+        expected.push_back({key < 0 ? "NULL" : std::to_string(key), std::to_string(i)});
     }
   }
   EXPECT_EQ(output.rows, expected);
@@ -209,13 +212,15 @@ TEST_P(ExecutorTest, FilterAboveAnAggregation) {
   Output output = Run(plan);
   ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
   EXPECT_EQ(Sorted(output.rows),
-            (std::vector<Row>{{"a string that does not fit inline", "20000"}, {"s2", "20000"}, {"s3", "20000"}, {"s4", "20000"}}));
+            (std::vector<Row>{
+                {"a string that does not fit inline", "20000"}, {"s2", "20000"}, {"s3", "20000"}, {"s4", "20000"}}));
 }
 
 TEST_P(ExecutorTest, AggregationOfAnAggregation) {
   Load(200000);
   PlanBuilder plan(kTypes);
-  plan.Aggregate({plan.Call(PENUMBRA_FN_DIV, PENUMBRA_INT4, {plan.Column(0), plan.Constant(PENUMBRA_INT4, "2")})}, {CountStar()});
+  plan.Aggregate({plan.Call(PENUMBRA_FN_DIV, PENUMBRA_INT4, {plan.Column(0), plan.Constant(PENUMBRA_INT4, "2")})},
+                 {CountStar()});
   plan.Aggregate({plan.Column(1)}, {CountStar()});
   Output output = Run(plan);
   ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
@@ -225,7 +230,8 @@ TEST_P(ExecutorTest, AggregationOfAnAggregation) {
 TEST_P(ExecutorTest, DivisionByZeroIsReported) {
   Load(200000);
   PlanBuilder plan(kTypes);
-  PenumbraExpr shifted = plan.Call(PENUMBRA_FN_SUB, PENUMBRA_INT4, {plan.Column(0), plan.Constant(PENUMBRA_INT4, "190000")});
+  PenumbraExpr shifted =
+      plan.Call(PENUMBRA_FN_SUB, PENUMBRA_INT4, {plan.Column(0), plan.Constant(PENUMBRA_INT4, "190000")});
   PenumbraExpr quotient = plan.Call(PENUMBRA_FN_DIV, PENUMBRA_INT4, {plan.Constant(PENUMBRA_INT4, "1"), shifted});
   plan.Aggregate({}, {Aggregate(PENUMBRA_AGG_SUM, PENUMBRA_INT8, quotient)});
   EXPECT_EQ(Run(plan).status.code, PENUMBRA_DIVISION_BY_ZERO);
@@ -235,7 +241,8 @@ TEST_P(ExecutorTest, AConjunctGuardsTheNextOne) {
   Load(100000);
   PlanBuilder plan(kTypes);
   PenumbraExpr zero = plan.Constant(PENUMBRA_INT4, "0");
-  PenumbraExpr quotient = plan.Call(PENUMBRA_FN_DIV, PENUMBRA_INT4, {plan.Constant(PENUMBRA_INT4, "1000"), plan.Column(0)});
+  PenumbraExpr quotient =
+      plan.Call(PENUMBRA_FN_DIV, PENUMBRA_INT4, {plan.Constant(PENUMBRA_INT4, "1000"), plan.Column(0)});
   plan.Filter({plan.Call(PENUMBRA_FN_NE, PENUMBRA_BOOL, {plan.Column(0), zero}),
                plan.Call(PENUMBRA_FN_GT, PENUMBRA_BOOL, {quotient, zero})});
   plan.Aggregate({}, {CountStar()});

@@ -219,6 +219,7 @@ def texts(w):
     for name in ["LENGTH", "OCTET_LENGTH"]:
         for type_name in ["text", "bpchar"]:
             w.product(name, "int4", [type_name], name.lower() + "({0})")
+    w.product("ASCII", "int4", ["text"], "ascii({0})")
     for name in ["LOWER", "UPPER", "INITCAP"]:
         w.product(name, "text", ["text"], name.lower() + '({0} COLLATE "C")')
     for name in ["REVERSE", "BTRIM", "LTRIM", "RTRIM"]:

@@ -193,8 +193,7 @@ TEST(ExprTest, CollectsEachColumnOnce) {
 // A value in the dictionary that no row has must not raise its error.
 TEST(ExprTest, UnusedDictionaryEntryDoesNotFail) {
   Tree tree;
-  const Expr* quotient =
-      tree.Call(PENUMBRA_FN_DIV, PENUMBRA_INT4, {tree.Int4(100), tree.Column(0, PENUMBRA_INT4)});
+  const Expr* quotient = tree.Call(PENUMBRA_FN_DIV, PENUMBRA_INT4, {tree.Int4(100), tree.Column(0, PENUMBRA_INT4)});
   Columns columns(100);
   const int32_t entries[] = {0, 5, 10};
   const Vector dictionary = FlatVector(PENUMBRA_INT4, entries, nullptr);
@@ -249,9 +248,9 @@ TEST(ExprTest, RefusesWithAReason) {
   EXPECT_EQ(tree.Refusal(PENUMBRA_FN_ADD, PENUMBRA_INT4, {tree.Text("a"), tree.Int4(1)}), "+ on (text, integer)");
   EXPECT_EQ(tree.Refusal(PENUMBRA_FN_CAST, PENUMBRA_TEXT, {tree.Column(0, PENUMBRA_FLOAT8)}),
             "cast of a floating-point number to text");
-  EXPECT_EQ(tree.Refusal(PENUMBRA_FN_EXTRACT, PENUMBRA_NUMERIC,
-                         {tree.Text("hour"), tree.Column(0, PENUMBRA_TIMESTAMPTZ)}),
-            "time zone not known");
+  EXPECT_EQ(
+      tree.Refusal(PENUMBRA_FN_EXTRACT, PENUMBRA_NUMERIC, {tree.Text("hour"), tree.Column(0, PENUMBRA_TIMESTAMPTZ)}),
+      "time zone not known");
   EXPECT_EQ(tree.Refusal(PENUMBRA_FN_EXTRACT, PENUMBRA_NUMERIC, {tree.Text("hour"), tree.Column(0, PENUMBRA_DATE)}),
             "field hour of date");
 }

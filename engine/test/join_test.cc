@@ -86,10 +86,10 @@ Value KeyValue(PenumbraType type, uint32_t n) {
   }
 }
 
-constexpr PenumbraType kKeyTypes[] = {PENUMBRA_INT4,     PENUMBRA_INT8,      PENUMBRA_NUMERIC,     PENUMBRA_TEXT,
-                                      PENUMBRA_BPCHAR,   PENUMBRA_FLOAT8,    PENUMBRA_FLOAT4,      PENUMBRA_INTERVAL,
-                                      PENUMBRA_DATE,     PENUMBRA_TIMESTAMP, PENUMBRA_TIMESTAMPTZ, PENUMBRA_UUID,
-                                      PENUMBRA_INT2,     PENUMBRA_BOOL};
+constexpr PenumbraType kKeyTypes[] = {PENUMBRA_INT4,   PENUMBRA_INT8,      PENUMBRA_NUMERIC,     PENUMBRA_TEXT,
+                                      PENUMBRA_BPCHAR, PENUMBRA_FLOAT8,    PENUMBRA_FLOAT4,      PENUMBRA_INTERVAL,
+                                      PENUMBRA_DATE,   PENUMBRA_TIMESTAMP, PENUMBRA_TIMESTAMPTZ, PENUMBRA_UUID,
+                                      PENUMBRA_INT2,   PENUMBRA_BOOL};
 
 // Two keys, then a number of one digit, which may be null, and a text that names the row.
 Relation RandomRelation(std::mt19937& random, PenumbraType first_key, PenumbraType second_key, uint32_t rows,
@@ -194,8 +194,8 @@ bool NaiveJoin::Run(const Relation& probe, const Relation& build, Relation* outp
       is_build_matched[b] = true;
       if (has_pairs) output->rows.push_back(Pair(row, build.rows[b]));
     }
-    const bool is_unknown = is_null_aware && matches == 0 && !build.rows.empty() &&
-                            (has_null_key || row[keys[0].probe].is_null());
+    const bool is_unknown =
+        is_null_aware && matches == 0 && !build.rows.empty() && (has_null_key || row[keys[0].probe].is_null());
     if (kind == PENUMBRA_JOIN_SINGLE && matches > 1) return false;
     const bool is_kept = kind == PENUMBRA_JOIN_LEFT || kind == PENUMBRA_JOIN_SINGLE || kind == PENUMBRA_JOIN_FULL;
     if (is_kept && matches == 0) output->rows.push_back(Pair(row, no_build));
@@ -236,10 +236,9 @@ PenumbraOperator AddJoin(PlanBuilder& plan, PenumbraOperator probe, PenumbraOper
   return plan.Join(probe, build, join.kind, keys, conditions, join.is_null_aware);
 }
 
-constexpr PenumbraJoinKind kKinds[] = {PENUMBRA_JOIN_INNER, PENUMBRA_JOIN_LEFT,       PENUMBRA_JOIN_SEMI,
-                                       PENUMBRA_JOIN_ANTI,  PENUMBRA_JOIN_MARK,       PENUMBRA_JOIN_SINGLE,
-                                       PENUMBRA_JOIN_RIGHT, PENUMBRA_JOIN_FULL,       PENUMBRA_JOIN_RIGHT_SEMI,
-                                       PENUMBRA_JOIN_RIGHT_ANTI};
+constexpr PenumbraJoinKind kKinds[] = {
+    PENUMBRA_JOIN_INNER,  PENUMBRA_JOIN_LEFT,  PENUMBRA_JOIN_SEMI, PENUMBRA_JOIN_ANTI,       PENUMBRA_JOIN_MARK,
+    PENUMBRA_JOIN_SINGLE, PENUMBRA_JOIN_RIGHT, PENUMBRA_JOIN_FULL, PENUMBRA_JOIN_RIGHT_SEMI, PENUMBRA_JOIN_RIGHT_ANTI};
 
 constexpr size_t kEnoughMemory = size_t{256} << 20;
 constexpr size_t kNoMemory = 1000;  // everything is spilled
@@ -301,9 +300,7 @@ TEST(Join, SeveralInARow) {
   for (int round = 0; round < 12; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     const PenumbraJoinKind kinds[] = {kKinds[random() % std::size(kKinds)], kKinds[random() % std::size(kKinds)]};
-    auto relation = [&] {
-      return RandomRelation(random, PENUMBRA_INT4, PENUMBRA_TEXT, 150 + random() % 250, 150, 5);
-    };
+    auto relation = [&] { return RandomRelation(random, PENUMBRA_INT4, PENUMBRA_TEXT, 150 + random() % 250, 150, 5); };
     const Relation a = relation(), b = relation(), c = relation();
     const Loaded a_rows(a, round % 2 == 0, true), b_rows(b, true, round % 3 == 0), c_rows(c, true, false);
     PlanBuilder plan(a.types);
@@ -321,8 +318,8 @@ TEST(Join, SeveralInARow) {
     is_ok = is_ok && (is_left_deep ? upper.Run(joined, c, &expected) : upper.Run(c, joined, &expected));
     const ScanInput first = a_rows.Input(plan.scan());
     const size_t memory_bytes = round % 3 == 0 ? kNoMemory : kEnoughMemory;
-    const Output output = test::Run(
-        plan, {first.chunks, first.pushed, {b_rows.Input(b_scan), c_rows.Input(c_scan)}, 0, memory_bytes});
+    const Output output =
+        test::Run(plan, {first.chunks, first.pushed, {b_rows.Input(b_scan), c_rows.Input(c_scan)}, 0, memory_bytes});
     if (!is_ok) {
       EXPECT_EQ(output.status.code, PENUMBRA_CARDINALITY_VIOLATION);
       continue;
@@ -359,10 +356,13 @@ TEST(Join, ThreadsAgree) {
   const Chunk probe_chunk(probe), build_chunk(build);
   // Keys up to 99,998 match where 6 divides them: 16,667 of them.
   const std::map<PenumbraJoinKind, uint64_t> expected = {
-      {PENUMBRA_JOIN_INNER, 16667 * 6},          {PENUMBRA_JOIN_LEFT, 16667 * 6 + 150000 - 16667 * 3},
-      {PENUMBRA_JOIN_SEMI, 16667 * 3},           {PENUMBRA_JOIN_ANTI, 150000 - 16667 * 3},
+      {PENUMBRA_JOIN_INNER, 16667 * 6},
+      {PENUMBRA_JOIN_LEFT, 16667 * 6 + 150000 - 16667 * 3},
+      {PENUMBRA_JOIN_SEMI, 16667 * 3},
+      {PENUMBRA_JOIN_ANTI, 150000 - 16667 * 3},
       {PENUMBRA_JOIN_RIGHT, 16667 * 6 + 150000 - 16667 * 2},
-      {PENUMBRA_JOIN_RIGHT_SEMI, 16667 * 2},     {PENUMBRA_JOIN_RIGHT_ANTI, 150000 - 16667 * 2},
+      {PENUMBRA_JOIN_RIGHT_SEMI, 16667 * 2},
+      {PENUMBRA_JOIN_RIGHT_ANTI, 150000 - 16667 * 2},
       {PENUMBRA_JOIN_FULL, 16667 * 6 + 150000 - 16667 * 3 + 150000 - 16667 * 2}};
   for (auto [kind, count] : expected) {
     for (int threads : {0, 3, 2}) {
@@ -431,7 +431,8 @@ TEST(Join, LargeStrings) {
         const PenumbraOperator scan = plan.Scan();
         const PenumbraOperator join =
             plan.Join(plan.scan(), scan, kind, {{plan.ColumnOf(plan.scan(), 0), plan.ColumnOf(scan, 0), false}});
-        const PenumbraExpr both = plan.Call(PENUMBRA_FN_CONCAT, PENUMBRA_TEXT, {plan.ColumnOf(join, 1), plan.ColumnOf(join, 3)});
+        const PenumbraExpr both =
+            plan.Call(PENUMBRA_FN_CONCAT, PENUMBRA_TEXT, {plan.ColumnOf(join, 1), plan.ColumnOf(join, 3)});
         const PenumbraExpr length = plan.Call(PENUMBRA_FN_LENGTH, PENUMBRA_INT4, {both});
         plan.Aggregate({}, {CountStar(), test::Aggregate(PENUMBRA_AGG_SUM, PENUMBRA_INT8, length)});
         const Output output = test::Run(plan, {{}, {probe}, {{scan, {}, {build}}}, 0, memory_bytes});
@@ -474,6 +475,18 @@ TEST(Join, SpillingCanFail) {
   EXPECT_EQ(space.used_bytes, 0u);
   input.temporary_prefix = "/nonexistent/folder/file";
   EXPECT_EQ(test::Run(join.plan, input).status.code, PENUMBRA_IO_ERROR);
+}
+
+// The caller's thread does the work, so nobody but it can look at the flag.
+TEST(Join, TheCallerIsInterrupted) {
+  const Table probe = Numbers(50000, 1), build = Numbers(50000, 1);
+  NumbersJoin join(PENUMBRA_JOIN_INNER);
+  Input input{{}, {&probe}, {{join.build, {}, {&build}}}, 0, kNoMemory};
+  volatile sig_atomic_t flag = 0;
+  input.interrupt = &flag;
+  EXPECT_EQ(test::Run(join.plan, input).rows.size(), 50000u);
+  flag = 1;
+  EXPECT_EQ(test::Run(join.plan, input).status.code, PENUMBRA_CANCELLED);
 }
 
 // What EXPLAIN ANALYZE shows.

@@ -82,13 +82,12 @@ class NumericFunctionsTest : public testing::Test {
     return v;
   }
 
-  Vector Call(PenumbraFunction function, PenumbraType result, const std::vector<Vector>& args,
-              uint32_t rows, const std::vector<int>& integers = {}) {
+  Vector Call(PenumbraFunction function, PenumbraType result, const std::vector<Vector>& args, uint32_t rows,
+              const std::vector<int>& integers = {}) {
     std::vector<std::unique_ptr<Expr>> owned;
     std::vector<const Expr*> exprs;
     std::vector<Vector> all = args;
-    for (size_t i = 0; i < args.size(); ++i)
-      owned.push_back(BuildColumn(static_cast<int>(i), args[i].type));
+    for (size_t i = 0; i < args.size(); ++i) owned.push_back(BuildColumn(static_cast<int>(i), args[i].type));
     for (int integer : integers) {
       PenumbraValue value = {};
       value.integer = integer;
@@ -117,8 +116,7 @@ class NumericFunctionsTest : public testing::Test {
       ASSERT_EQ(DecimalAt(flat, i).ToString(), expected(i).ToString()) << "row " << i;
       SmallNumber number;
       if (flat.numeric_form != NumericForm::kPayload) {
-        ASSERT_TRUE(ReadSmall(flat, i, &number) && number.value >= flat.lower &&
-                    number.value <= flat.upper);
+        ASSERT_TRUE(ReadSmall(flat, i, &number) && number.value >= flat.lower && number.value <= flat.upper);
       }
     }
   }
@@ -134,26 +132,22 @@ constexpr uint32_t kRowCounts[] = {1, 3, 64, 65, 1000, kVectorRows};
 
 TEST_F(NumericFunctionsTest, ArithmeticOfEveryWidth) {
   using Binary = Decimal (*)(const Decimal&, const Decimal&);
-  const std::pair<PenumbraFunction, Binary> functions[] = {{PENUMBRA_FN_ADD, Decimal::Add},
-                                                           {PENUMBRA_FN_SUB, Decimal::Subtract},
-                                                           {PENUMBRA_FN_MUL, Decimal::Multiply}};
+  const std::pair<PenumbraFunction, Binary> functions[] = {
+      {PENUMBRA_FN_ADD, Decimal::Add}, {PENUMBRA_FN_SUB, Decimal::Subtract}, {PENUMBRA_FN_MUL, Decimal::Multiply}};
   for (int round = 0; round < 400; ++round) {
     arena_.Reset();
     const uint32_t rows = kRowCounts[Random() % std::size(kRowCounts)];
     Vector a = MakeInt64(rows, 1 + Random() % 18, Random() % 12, Random() % 2, Random() % 2);
-    Vector b = Random() % 4 == 0
-                   ? Constant(RandomInteger(18), Random() % 12)
-                   : MakeInt64(rows, 1 + Random() % 18, Random() % 12, Random() % 2, Random() % 2);
+    Vector b = Random() % 4 == 0 ? Constant(RandomInteger(18), Random() % 12)
+                                 : MakeInt64(rows, 1 + Random() % 18, Random() % 12, Random() % 2, Random() % 2);
     if (Random() % 8 == 0) a = ToPayloads(a, rows);
     if (Random() % 2 == 0) std::swap(a, b);
     for (const auto& [function, decimal] : functions) {
       const Vector result = Call(function, PENUMBRA_NUMERIC, {a, b}, rows);
-      CheckRows(result, {a, b}, rows,
-                [&](uint32_t i) { return decimal(DecimalAt(a, i), DecimalAt(b, i)); });
+      CheckRows(result, {a, b}, rows, [&](uint32_t i) { return decimal(DecimalAt(a, i), DecimalAt(b, i)); });
       // A result as an argument.
       const Vector again = Call(function, PENUMBRA_NUMERIC, {result, b}, rows);
-      CheckRows(again, {a, b}, rows,
-                [&](uint32_t i) { return decimal(DecimalAt(result, i), DecimalAt(b, i)); });
+      CheckRows(again, {a, b}, rows, [&](uint32_t i) { return decimal(DecimalAt(result, i), DecimalAt(b, i)); });
       if (HasFatalFailure()) return;
     }
     calls_.clear();
@@ -175,9 +169,8 @@ TEST_F(NumericFunctionsTest, ProductsOfPricesStayInInt64) {
   EXPECT_EQ(charge.scale, 6);
   CheckRows(charge, {}, rows, [&](uint32_t i) {
     const Decimal unit = Decimal::FromInteger(1);
-    return Decimal::Multiply(
-        Decimal::Multiply(DecimalAt(price, i), Decimal::Subtract(unit, DecimalAt(discount, i))),
-        Decimal::Add(unit, DecimalAt(tax, i)));
+    return Decimal::Multiply(Decimal::Multiply(DecimalAt(price, i), Decimal::Subtract(unit, DecimalAt(discount, i))),
+                             Decimal::Add(unit, DecimalAt(tax, i)));
   });
 }
 
@@ -276,20 +269,16 @@ TEST_F(NumericFunctionsTest, NullRowsRaiseNothing) {
 
 TEST_F(NumericFunctionsTest, ComparisonsOfEveryScale) {
   const std::pair<PenumbraFunction, bool (*)(int)> functions[] = {
-      {PENUMBRA_FN_EQ, [](int order) { return order == 0; }},
-      {PENUMBRA_FN_NE, [](int order) { return order != 0; }},
-      {PENUMBRA_FN_LT, [](int order) { return order < 0; }},
-      {PENUMBRA_FN_LE, [](int order) { return order <= 0; }},
-      {PENUMBRA_FN_GT, [](int order) { return order > 0; }},
-      {PENUMBRA_FN_GE, [](int order) { return order >= 0; }}};
+      {PENUMBRA_FN_EQ, [](int order) { return order == 0; }}, {PENUMBRA_FN_NE, [](int order) { return order != 0; }},
+      {PENUMBRA_FN_LT, [](int order) { return order < 0; }},  {PENUMBRA_FN_LE, [](int order) { return order <= 0; }},
+      {PENUMBRA_FN_GT, [](int order) { return order > 0; }},  {PENUMBRA_FN_GE, [](int order) { return order >= 0; }}};
   for (int round = 0; round < 400; ++round) {
     arena_.Reset();
     const uint32_t rows = kRowCounts[Random() % std::size(kRowCounts)];
     const int digits = Random() % 3 == 0 ? 18 : 2;
     Vector a = MakeInt64(rows, digits, Random() % 4, Random() % 2, Random() % 2);
-    Vector b = Random() % 2 == 0
-                   ? Constant(RandomInteger(digits), Random() % 6)
-                   : MakeInt64(rows, digits, Random() % 4, Random() % 2, Random() % 2);
+    Vector b = Random() % 2 == 0 ? Constant(RandomInteger(digits), Random() % 6)
+                                 : MakeInt64(rows, digits, Random() % 4, Random() % 2, Random() % 2);
     if (Random() % 6 == 0) a = ToPayloads(a, rows);
     if (Random() % 2 == 0) std::swap(a, b);
     for (const auto& [function, test] : functions) {
@@ -298,10 +287,8 @@ TEST_F(NumericFunctionsTest, ComparisonsOfEveryScale) {
         const bool is_valid = a.IsValid(i) && b.IsValid(i);
         ASSERT_EQ(result.IsValid(i), is_valid);
         if (!is_valid) continue;
-        ASSERT_EQ(result.values<uint8_t>()[i] != 0,
-                  test(Decimal::Compare(DecimalAt(a, i), DecimalAt(b, i))))
-            << DecimalAt(a, i).ToString() << " " << FunctionName(function) << " "
-            << DecimalAt(b, i).ToString();
+        ASSERT_EQ(result.values<uint8_t>()[i] != 0, test(Decimal::Compare(DecimalAt(a, i), DecimalAt(b, i))))
+            << DecimalAt(a, i).ToString() << " " << FunctionName(function) << " " << DecimalAt(b, i).ToString();
       }
     }
     calls_.clear();
@@ -314,16 +301,11 @@ TEST_F(NumericFunctionsTest, NullsInDistinctNullIfAndExtremes) {
     const Vector a = MakeInt64(rows, 1, 1, true, false);
     Vector b = MakeInt64(rows, 1, round % 2, true, false);
     if (round % 3 == 0) b = ToPayloads(b, rows);
-    const Vector distinct =
-        Flatten(Call(PENUMBRA_FN_IS_DISTINCT, PENUMBRA_BOOL, {a, b}, rows), rows, arena_);
-    const Vector not_distinct =
-        Flatten(Call(PENUMBRA_FN_IS_NOT_DISTINCT, PENUMBRA_BOOL, {a, b}, rows), rows, arena_);
-    const Vector null_if =
-        Flatten(Call(PENUMBRA_FN_NULLIF, PENUMBRA_NUMERIC, {a, b}, rows), rows, arena_);
-    const Vector greatest =
-        Flatten(Call(PENUMBRA_FN_GREATEST, PENUMBRA_NUMERIC, {a, b}, rows), rows, arena_);
-    const Vector least =
-        Flatten(Call(PENUMBRA_FN_LEAST, PENUMBRA_NUMERIC, {a, b}, rows), rows, arena_);
+    const Vector distinct = Flatten(Call(PENUMBRA_FN_IS_DISTINCT, PENUMBRA_BOOL, {a, b}, rows), rows, arena_);
+    const Vector not_distinct = Flatten(Call(PENUMBRA_FN_IS_NOT_DISTINCT, PENUMBRA_BOOL, {a, b}, rows), rows, arena_);
+    const Vector null_if = Flatten(Call(PENUMBRA_FN_NULLIF, PENUMBRA_NUMERIC, {a, b}, rows), rows, arena_);
+    const Vector greatest = Flatten(Call(PENUMBRA_FN_GREATEST, PENUMBRA_NUMERIC, {a, b}, rows), rows, arena_);
+    const Vector least = Flatten(Call(PENUMBRA_FN_LEAST, PENUMBRA_NUMERIC, {a, b}, rows), rows, arena_);
     for (uint32_t i = 0; i < rows; ++i) {
       const bool both = a.IsValid(i) && b.IsValid(i);
       const int order = both ? Decimal::Compare(DecimalAt(a, i), DecimalAt(b, i)) : 0;
@@ -352,8 +334,7 @@ TEST_F(NumericFunctionsTest, NullConstants) {
   Vector null;
   null.type = PENUMBRA_NUMERIC;
   null.form = VectorForm::kConstant;
-  const Vector distinct =
-      Flatten(Call(PENUMBRA_FN_IS_DISTINCT, PENUMBRA_BOOL, {a, null}, rows), rows, arena_);
+  const Vector distinct = Flatten(Call(PENUMBRA_FN_IS_DISTINCT, PENUMBRA_BOOL, {a, null}, rows), rows, arena_);
   for (uint32_t i = 0; i < rows; ++i) EXPECT_EQ(distinct.values<uint8_t>()[i], 1);
   CheckRows(Call(PENUMBRA_FN_NULLIF, PENUMBRA_NUMERIC, {a, null}, rows), {a}, rows,
             [&](uint32_t i) { return DecimalAt(a, i); });

@@ -44,8 +44,7 @@ const std::vector<Case>& Cases() {
       std::istringstream fields(line);
       Case c;
       c.line = number;
-      for (std::string* field :
-           {&c.function, &c.args[0], &c.args[1], &c.args[2], &c.expected, &c.payload}) {
+      for (std::string* field : {&c.function, &c.args[0], &c.args[1], &c.args[2], &c.expected, &c.payload}) {
         std::getline(fields, *field, '\t');
       }
       result->push_back(std::move(c));
@@ -65,8 +64,7 @@ std::string Hex(std::string_view bytes) {
 }
 
 std::string Describe(const Case& c) {
-  return "line " + std::to_string(c.line) + ": " + c.function + " " + c.args[0] + " | " +
-         c.args[1] + " | " + c.args[2];
+  return "line " + std::to_string(c.line) + ": " + c.function + " " + c.args[0] + " | " + c.args[1] + " | " + c.args[2];
 }
 
 // A result as the file has it: the text, and the payload of a numeric.
@@ -92,9 +90,8 @@ std::string RealText(Real value) {
 bool IsSameReal(const Case& c, const std::string& answer) {
   if (answer == c.expected) return true;
   if (c.expected[0] == '!' || answer[0] == '!') return false;
-  return c.function == "float4"
-             ? std::strtof(answer.c_str(), nullptr) == std::strtof(c.expected.c_str(), nullptr)
-             : std::strtod(answer.c_str(), nullptr) == std::strtod(c.expected.c_str(), nullptr);
+  return c.function == "float4" ? std::strtof(answer.c_str(), nullptr) == std::strtof(c.expected.c_str(), nullptr)
+                                : std::strtod(answer.c_str(), nullptr) == std::strtod(c.expected.c_str(), nullptr);
 }
 
 // ---------------------------------------------------------------- Decimal ---------------------
@@ -130,9 +127,10 @@ Answer IntegerOf(const Decimal& a, int64_t least, int64_t greatest, PenumbraCode
   return {std::to_string(value)};
 }
 
-#define OP(expression)                                                     \
-  []([[maybe_unused]] const Decimal& a, [[maybe_unused]] const Decimal& b, \
-     [[maybe_unused]] const Case& c) -> Answer { return expression; }
+#define OP(expression)                                                                                                 \
+  []([[maybe_unused]] const Decimal& a, [[maybe_unused]] const Decimal& b, [[maybe_unused]] const Case& c) -> Answer { \
+    return expression;                                                                                                 \
+  }
 const std::map<std::string, Operation>& DecimalOperations() {
   static const std::map<std::string, Operation> operations = {
       {"add", OP(AnswerOf(Decimal::Add(a, b)))},
@@ -175,14 +173,12 @@ const std::map<std::string, Operation>& DecimalOperations() {
 #undef OP
 
 bool IsAggregate(const std::string& function) {
-  return function == "sum" || function == "average" || function.starts_with("var_") ||
-         function.starts_with("stddev_");
+  return function == "sum" || function == "average" || function.starts_with("var_") || function.starts_with("stddev_");
 }
 
 void Check(const Case& c, const Answer& answer, const std::string& how) {
   if (c.function == "float4" || c.function == "float8") {
-    EXPECT_TRUE(IsSameReal(c, answer.text))
-        << Describe(c) << how << ": " << answer.text << " for " << c.expected;
+    EXPECT_TRUE(IsSameReal(c, answer.text)) << Describe(c) << how << ": " << answer.text << " for " << c.expected;
     return;
   }
   EXPECT_EQ(answer.text, c.expected) << Describe(c) << how;
@@ -239,8 +235,7 @@ TEST(NumericGoldenTest, Payloads) {
       EXPECT_TRUE(wide == scaled && scale == number.scale()) << Describe(c);
       char packed[kIntegerPayloadBytes];
       EXPECT_EQ(Hex({packed, IntegerToPayload(wide, scale, packed)}), c.payload) << Describe(c);
-      EXPECT_EQ(CanonicalInteger(wide, scale, arena).view(), CanonicalPayload(bytes, arena).view())
-          << Describe(c);
+      EXPECT_EQ(CanonicalInteger(wide, scale, arena).view(), CanonicalPayload(bytes, arena).view()) << Describe(c);
     }
     const int128 limit = kPowersOfTen[kMaxInt64Digits];
     const bool is_int64 = PayloadToInt64(bytes.data(), length, &narrow, &scale);
@@ -251,8 +246,7 @@ TEST(NumericGoldenTest, Payloads) {
     // The same value with another scale.
     if (number.kind() == Decimal::Kind::kFinite && number.scale() < 16000) {
       const Decimal longer = Decimal::Round(number, number.scale() + 7);
-      EXPECT_EQ(CanonicalPayload(longer.ToPayload(arena).view(), arena).view(), canonical.view())
-          << Describe(c);
+      EXPECT_EQ(CanonicalPayload(longer.ToPayload(arena).view(), arena).view(), canonical.view()) << Describe(c);
     }
   }
 }
@@ -311,16 +305,11 @@ struct Shape {
 };
 
 constexpr Shape kShapes[] = {
-    {NumericForm::kInt64, VectorForm::kFlat, false},
-    {NumericForm::kInt64, VectorForm::kFlat, true},
-    {NumericForm::kInt64, VectorForm::kConstant, false},
-    {NumericForm::kInt64, VectorForm::kDictionary, false},
-    {NumericForm::kInt128, VectorForm::kFlat, false},
-    {NumericForm::kInt128, VectorForm::kFlat, true},
-    {NumericForm::kInt128, VectorForm::kConstant, false},
-    {NumericForm::kPayload, VectorForm::kFlat, false},
-    {NumericForm::kPayload, VectorForm::kConstant, false},
-    {NumericForm::kPayload, VectorForm::kDictionary, false},
+    {NumericForm::kInt64, VectorForm::kFlat, false},       {NumericForm::kInt64, VectorForm::kFlat, true},
+    {NumericForm::kInt64, VectorForm::kConstant, false},   {NumericForm::kInt64, VectorForm::kDictionary, false},
+    {NumericForm::kInt128, VectorForm::kFlat, false},      {NumericForm::kInt128, VectorForm::kFlat, true},
+    {NumericForm::kInt128, VectorForm::kConstant, false},  {NumericForm::kPayload, VectorForm::kFlat, false},
+    {NumericForm::kPayload, VectorForm::kConstant, false}, {NumericForm::kPayload, VectorForm::kDictionary, false},
 };
 
 constexpr uint32_t kRows = 3;  // the value, a null with other bytes below it, the value
@@ -388,28 +377,19 @@ Answer AnswerAt(const Vector& result, uint32_t row, Arena& arena) {
   const Vector flat = Flatten(result, kRows, arena);
   if (!flat.IsValid(row)) return {"NULL"};
   switch (flat.type) {
-    case PENUMBRA_BOOL:
-      return Bool(flat.values<uint8_t>()[row] != 0);
-    case PENUMBRA_INT2:
-      return {std::to_string(flat.values<int16_t>()[row])};
-    case PENUMBRA_INT4:
-      return {std::to_string(flat.values<int32_t>()[row])};
-    case PENUMBRA_INT8:
-      return {std::to_string(flat.values<int64_t>()[row])};
-    case PENUMBRA_FLOAT4:
-      return {RealText(flat.values<float>()[row])};
-    case PENUMBRA_FLOAT8:
-      return {RealText(flat.values<double>()[row])};
-    case PENUMBRA_TEXT:
-      return {std::string(flat.values<StringRef>()[row].view())};
-    default:
-      break;
+    case PENUMBRA_BOOL: return Bool(flat.values<uint8_t>()[row] != 0);
+    case PENUMBRA_INT2: return {std::to_string(flat.values<int16_t>()[row])};
+    case PENUMBRA_INT4: return {std::to_string(flat.values<int32_t>()[row])};
+    case PENUMBRA_INT8: return {std::to_string(flat.values<int64_t>()[row])};
+    case PENUMBRA_FLOAT4: return {RealText(flat.values<float>()[row])};
+    case PENUMBRA_FLOAT8: return {RealText(flat.values<double>()[row])};
+    case PENUMBRA_TEXT: return {std::string(flat.values<StringRef>()[row].view())};
+    default: break;
   }
   const Decimal number = DecimalAt(flat, row);
   int128 value;
   if (flat.numeric_form != NumericForm::kPayload) {
-    EXPECT_TRUE(number.ToScaledInteger(&value) && value >= flat.lower && value <= flat.upper)
-        << "bounds";
+    EXPECT_TRUE(number.ToScaledInteger(&value) && value >= flat.lower && value <= flat.upper) << "bounds";
   }
   return {number.ToString(), Hex(PayloadAt(flat, row, arena).view())};
 }
@@ -442,15 +422,15 @@ class CaseCall {
   std::unique_ptr<Expr> call_;
 };
 
-void RunShapes(const Case& c, const CaseCall& call, Vector* args, bool is_all_constant,
-               Arena& arena, const std::string& how) {
+void RunShapes(const Case& c, const CaseCall& call, Vector* args, bool is_all_constant, Arena& arena,
+               const std::string& how) {
   Answer answers[2];
   try {
     const Vector result = call.Run(args, arena);
     answers[0] = AnswerAt(result, 0, arena);
     answers[1] = AnswerAt(result, 2, arena);
-    if (!is_all_constant && c.function != "distinct" && c.function != "greatest" &&
-        c.function != "least" && c.function != "nullif") {
+    if (!is_all_constant && c.function != "distinct" && c.function != "greatest" && c.function != "least" &&
+        c.function != "nullif") {
       EXPECT_EQ(AnswerAt(result, 1, arena).text, "NULL") << Describe(c) << how;
     }
   } catch (const EngineError& error) {
@@ -471,16 +451,14 @@ TEST(NumericGoldenTest, Vectors) {
     const Decimal b = is_binary ? Decimal::FromString(c.args[1]) : Decimal();
     Arena arena;
     Vector args[3];
-    for (int i = found->second.numeric_args; i < 3 && c.args[i] != kNone; ++i)
-      args[i] = Int4Constant(c.args[i], arena);
+    for (int i = found->second.numeric_args; i < 3 && c.args[i] != kNone; ++i) args[i] = Int4Constant(c.args[i], arena);
     for (size_t i = 0; i < std::size(kShapes); ++i) {
       if (!MakeVector(a, kShapes[i], arena, &args[0])) continue;
       for (size_t j = 0; j < (is_binary ? std::size(kShapes) : 1); ++j) {
         if (is_binary && !MakeVector(b, kShapes[j], arena, &args[1])) continue;
         const bool is_all_constant = args[0].is_constant() && (!is_binary || args[1].is_constant());
-        RunShapes(
-            c, call, args, is_all_constant, arena,
-            " as shape " + std::to_string(i) + (is_binary ? " and " + std::to_string(j) : ""));
+        RunShapes(c, call, args, is_all_constant, arena,
+                  " as shape " + std::to_string(i) + (is_binary ? " and " + std::to_string(j) : ""));
         ++run;
       }
     }
@@ -507,12 +485,8 @@ void CheckFromNative(const Case& c, PenumbraType type, Parse parse) {
 
 TEST(NumericGoldenTest, FromIntegersAndReals) {
   const auto parse_int = [](const std::string& text) { return std::stoll(text); };
-  const auto parse_float = [](const std::string& text) {
-    return std::strtof(text.c_str(), nullptr);
-  };
-  const auto parse_double = [](const std::string& text) {
-    return std::strtod(text.c_str(), nullptr);
-  };
+  const auto parse_float = [](const std::string& text) { return std::strtof(text.c_str(), nullptr); };
+  const auto parse_double = [](const std::string& text) { return std::strtod(text.c_str(), nullptr); };
   for (const Case& c : Cases()) {
     if (c.function == "from_int2") CheckFromNative<int16_t>(c, PENUMBRA_INT2, parse_int);
     if (c.function == "from_int4") CheckFromNative<int32_t>(c, PENUMBRA_INT4, parse_int);

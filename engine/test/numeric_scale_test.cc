@@ -140,16 +140,14 @@ TEST(NumericScaleTest, DeclaredColumnsCannotOverflow) {
   EXPECT_FALSE(CanFail(kScale, product));
   EXPECT_TRUE(CanFail(-1, product));
   const auto divided_by = [](const char* divisor) {
-    return [divisor](PlanBuilder& plan) {
-      return Call(plan, PENUMBRA_FN_DIV, {plan.Column(1), Numeric(plan, divisor)});
-    };
+    return
+        [divisor](PlanBuilder& plan) { return Call(plan, PENUMBRA_FN_DIV, {plan.Column(1), Numeric(plan, divisor)}); };
   };
   EXPECT_FALSE(CanFail(kScale, divided_by("0.07")));
   EXPECT_TRUE(CanFail(kScale, divided_by("0.00")));
   EXPECT_TRUE(CanFail(kScale, divided_by("NaN")));
-  EXPECT_TRUE(CanFail(kScale, [](PlanBuilder& plan) {
-    return Call(plan, PENUMBRA_FN_MOD, {plan.Column(1), plan.Column(2)});
-  }));
+  EXPECT_TRUE(
+      CanFail(kScale, [](PlanBuilder& plan) { return Call(plan, PENUMBRA_FN_MOD, {plan.Column(1), plan.Column(2)}); }));
   // The product of 200 columns could have 200,000 digits.
   EXPECT_TRUE(CanFail(kScale, [](PlanBuilder& plan) {
     PenumbraExpr power = plan.Column(1);

@@ -113,10 +113,10 @@ TEST(PlanTest, NeedsOnlyWhatIsRead) {
 TEST(PlanTest, ConjunctsThatCanFailComeLastInTheirOrder) {
   PlanBuilder plan(kTypes);
   PenumbraExpr one = plan.Constant(PENUMBRA_INT4, "1");
-  PenumbraExpr fails = plan.Call(PENUMBRA_FN_EQ, PENUMBRA_BOOL,
-                                 {plan.Call(PENUMBRA_FN_DIV, PENUMBRA_INT4, {one, plan.Column(0)}), one});
-  PenumbraExpr fails_too = plan.Call(PENUMBRA_FN_EQ, PENUMBRA_BOOL,
-                                     {plan.Call(PENUMBRA_FN_MOD, PENUMBRA_INT4, {one, plan.Column(1)}), one});
+  PenumbraExpr fails =
+      plan.Call(PENUMBRA_FN_EQ, PENUMBRA_BOOL, {plan.Call(PENUMBRA_FN_DIV, PENUMBRA_INT4, {one, plan.Column(0)}), one});
+  PenumbraExpr fails_too =
+      plan.Call(PENUMBRA_FN_EQ, PENUMBRA_BOOL, {plan.Call(PENUMBRA_FN_MOD, PENUMBRA_INT4, {one, plan.Column(1)}), one});
   PenumbraExpr safe = plan.Call(PENUMBRA_FN_EQ, PENUMBRA_BOOL, {plan.Column(0), one});
   plan.Filter({fails, fails_too, safe});
   plan.Finish();
@@ -132,8 +132,8 @@ TEST(PlanTest, ConjunctsThatCanFailComeLastInTheirOrder) {
 TEST(PlanTest, AFilterOnAFilterStaysOne) {
   PlanBuilder plan(kTypes);
   const PenumbraExpr one = plan.Constant(PENUMBRA_INT4, "1");
-  const PenumbraExpr fails = plan.Call(
-      PENUMBRA_FN_EQ, PENUMBRA_BOOL, {plan.Call(PENUMBRA_FN_DIV, PENUMBRA_INT4, {one, plan.Column(0)}), one});
+  const PenumbraExpr fails =
+      plan.Call(PENUMBRA_FN_EQ, PENUMBRA_BOOL, {plan.Call(PENUMBRA_FN_DIV, PENUMBRA_INT4, {one, plan.Column(0)}), one});
   plan.Filter({fails});
   plan.Filter({plan.Call(PENUMBRA_FN_EQ, PENUMBRA_BOOL, {plan.Column(0), one})});
   plan.Finish();
@@ -148,7 +148,8 @@ TEST(PlanTest, OperatorNames) {
   plan.Filter({plan.Call(PENUMBRA_FN_EQ, PENUMBRA_BOOL, {plan.Column(0), plan.Column(1)})});
   plan.Filter({plan.Call(PENUMBRA_FN_IS_NOT_NULL, PENUMBRA_BOOL, {plan.Column(2)})});
   plan.Aggregate({plan.Column(2)}, {CountStar()});
-  EXPECT_EQ(NamesOf(plan), (std::vector<std::string>{"Vector Scan", "Vector Filter", "Vector Filter", "Vector Hash Aggregate"}));
+  EXPECT_EQ(NamesOf(plan),
+            (std::vector<std::string>{"Vector Scan", "Vector Filter", "Vector Filter", "Vector Hash Aggregate"}));
 }
 
 TEST(PlanTest, ATopNRunsBelowAProjectionThatCannotFail) {

@@ -1,7 +1,7 @@
 // Prints what the engine takes, for docs/vectors.md (test/vectors_page.py): every signature that it accepts of every
-// function and aggregate, by asking it. Tab-separated: "type", name; "function", its enumerator, its name, the result type, the
-// types of the arguments, "constant " before those that must be constants; "field", enumerator, argument type, a
-// field that is known; "refused", enumerator, a reason; "aggregate", name, result type, argument types.
+// function and aggregate, by asking it. Tab-separated: "type", name; "function", its enumerator, its name, the result
+// type, the types of the arguments, "constant " before those that must be constants; "field", enumerator, argument
+// type, a field that is known; "refused", enumerator, a reason; "aggregate", name, result type, argument types.
 #include <cstdio>
 #include <functional>
 #include <set>
@@ -15,9 +15,9 @@ namespace {
 
 constexpr int kArgumentsMax = 3;  // of a signature; more are more of the same
 const char* const kFields[] = {
-    "microseconds", "milliseconds", "second", "minute", "hour",      "day",      "week",          "month",
-    "quarter",      "year",         "decade", "century", "millennium", "dow",    "isodow",        "doy",
-    "isoyear",      "julian",       "epoch",  "timezone", "timezone_hour", "timezone_minute",
+    "microseconds", "milliseconds", "second",        "minute",          "hour", "day",    "week", "month",   "quarter",
+    "year",         "decade",       "century",       "millennium",      "dow",  "isodow", "doy",  "isoyear", "julian",
+    "epoch",        "timezone",     "timezone_hour", "timezone_minute",
 };
 
 const char* const kIds[] = {

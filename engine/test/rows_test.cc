@@ -10,8 +10,7 @@ namespace {
 void ExpectRows(const Rows& rows, const TestColumn& column) {
   ASSERT_EQ(rows.row_count(), column.rows());
   for (uint32_t begin = 0; begin < column.rows(); begin += 64) {
-    const uint32_t count =
-        std::min<uint32_t>(begin % 128 == 0 ? kVectorRows : 10, column.rows() - begin);
+    const uint32_t count = std::min<uint32_t>(begin % 128 == 0 ? kVectorRows : 10, column.rows() - begin);
     Arena arena;
     const Vector v = rows.Slice(0, begin, count, arena);
     bool has_null = false;
@@ -29,8 +28,7 @@ TEST(RowsTest, KeepsEveryTypeAndIsReusable) {
     Rows rows(&type, 1);
     for (int shape = 0; shape < static_cast<int>(Shape::kCount); ++shape) {
       for (int null_percent : {0, 30, 100}) {
-        SCOPED_TRACE(testing::Message()
-                     << "type " << type << " shape " << shape << " nulls " << null_percent << "%");
+        SCOPED_TRACE(testing::Message() << "type " << type << " shape " << shape << " nulls " << null_percent << "%");
         const TestColumn column = random.Make(type, static_cast<Shape>(shape), 1000, null_percent);
         rows.Clear();
         EXPECT_EQ(rows.byte_count(), 0u);

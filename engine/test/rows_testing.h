@@ -41,9 +41,7 @@ class TestColumn {
   }
 
   PenumbraType type() const { return type_; }
-  bool is_pointer() const {
-    return type_ == PENUMBRA_NUMERIC || FlatWidth(type_, NumericForm::kPayload) == 16;
-  }
+  bool is_pointer() const { return type_ == PENUMBRA_NUMERIC || FlatWidth(type_, NumericForm::kPayload) == 16; }
   uint32_t rows() const { return static_cast<uint32_t>(nulls_.size()); }
   bool is_null(uint32_t row) const { return nulls_[row] != 0; }
   uint64_t bits(uint32_t row) const { return bits_[row]; }
@@ -59,8 +57,7 @@ class TestColumn {
       lengths[i] = static_cast<uint32_t>(bytes_[row].size());
       if (is_null(row)) values[i] = 1;  // never to be read
     }
-    PenumbraColumnInput input = {values.data(), lengths.data(),
-                                 pass_nulls ? nulls_.data() + begin : nullptr};
+    PenumbraColumnInput input = {values.data(), lengths.data(), pass_nulls ? nulls_.data() + begin : nullptr};
     rows->Append(&input, count);
   }
 

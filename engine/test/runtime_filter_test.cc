@@ -83,14 +83,13 @@ TEST(RuntimeFilter, PassesJoinsThatDoNotMissRows) {
     for (bool is_of_build : {false, true}) {
       PlanBuilder plan(kTypes);
       const PenumbraOperator lower_build = plan.Scan();
-      const PenumbraOperator lower =
-          Join(plan, plan.scan(), 0, lower_build, static_cast<PenumbraJoinKind>(kind), true);
+      const PenumbraOperator lower = Join(plan, plan.scan(), 0, lower_build, static_cast<PenumbraJoinKind>(kind), true);
       const bool has_build_columns = penumbra_plan_column(plan.plan(), lower, 4) >= 0;
       if (is_of_build && !has_build_columns) continue;
       Join(plan, lower, is_of_build ? 3 : 0, plan.Scan(), PENUMBRA_JOIN_INNER);
       plan.Finish();
-      const bool passes = is_of_build ? kind == PENUMBRA_JOIN_INNER
-                                      : kind != PENUMBRA_JOIN_RIGHT && kind != PENUMBRA_JOIN_FULL;
+      const bool passes =
+          is_of_build ? kind == PENUMBRA_JOIN_INNER : kind != PENUMBRA_JOIN_RIGHT && kind != PENUMBRA_JOIN_FULL;
       EXPECT_EQ(FiltersOf(plan, is_of_build ? lower_build : plan.scan()).size(), passes ? 1u : 0u) << kind;
       EXPECT_EQ(FiltersOf(plan, is_of_build ? plan.scan() : lower_build).size(), 0u);
     }
@@ -164,8 +163,8 @@ TEST(RuntimeFilter, AnEmptyBuildDropsAll) {
 // A filter that drops little is not asked for most vectors.
 TEST(RuntimeFilter, RestsWhenItDropsLittle) {
   const Table probe = MakeTable(400000), build = Table(kTypes, 390000, [](uint32_t row, int column) -> Cell {
-    return column == 0 ? std::to_string(row / 39 * 40 + row % 39) : "0";
-  });
+                                           return column == 0 ? std::to_string(row / 39 * 40 + row % 39) : "0";
+                                         });
   const Chunk chunk(probe);
   const Dropped dropped = RunJoin({&chunk}, {}, build, 0);
   EXPECT_EQ(dropped.rows_out, 390000u);

@@ -1,4 +1,6 @@
 // Predicates on encoded data against Evaluate() on the rows.
+#include "scan/scan_predicate.h"
+
 #include <gtest/gtest.h>
 
 #include <map>
@@ -7,7 +9,6 @@
 #include "function/registry.h"
 #include "kernels/kernels.h"
 #include "random_columns.h"
-#include "scan/scan_predicate.h"
 #include "segment/segment.h"
 #include "segment/segment_format.h"
 
@@ -27,8 +28,7 @@ class Builder {
     value.bytes_length = static_cast<uint32_t>(bytes.size());
     return Keep(BuildConstant(PENUMBRA_TEXT, value));
   }
-  const Expr* Call(PenumbraFunction function, std::vector<const Expr*> args,
-                   PenumbraType result = PENUMBRA_BOOL) {
+  const Expr* Call(PenumbraFunction function, std::vector<const Expr*> args, PenumbraType result = PENUMBRA_BOOL) {
     std::string reason;
     std::unique_ptr<Expr> expr = BuildCall(function, result, args, session_, &reason);
     return expr == nullptr ? nullptr : Keep(std::move(expr));
@@ -63,8 +63,7 @@ class RandomPredicates {
     }
     if (r < 8) {
       std::vector<const Expr*> args = {builder_.Column()};
-      for (uint64_t n = 1 + random_.Next() % 12; n > 0; --n)
-        args.push_back(builder_.Constant(Value()));
+      for (uint64_t n = 1 + random_.Next() % 12; n > 0; --n) args.push_back(builder_.Constant(Value()));
       return builder_.Call(r == 6 ? PENUMBRA_FN_IN_LIST : PENUMBRA_FN_NOT_IN_LIST, args);
     }
     if (r == 8) {
@@ -82,8 +81,7 @@ class RandomPredicates {
   const Expr* Like() {
     const uint64_t r = random_.Next();
     const Expr* text = builder_.Column();
-    if (r % 5 == 0 && column_.type() == PENUMBRA_TEXT)
-      text = builder_.Call(PENUMBRA_FN_LOWER, {text}, PENUMBRA_TEXT);
+    if (r % 5 == 0 && column_.type() == PENUMBRA_TEXT) text = builder_.Call(PENUMBRA_FN_LOWER, {text}, PENUMBRA_TEXT);
     const PenumbraFunction functions[] = {PENUMBRA_FN_LIKE, PENUMBRA_FN_NOT_LIKE, PENUMBRA_FN_ILIKE,
                                           PENUMBRA_FN_NOT_ILIKE};
     return builder_.Call(functions[r / 8 % 4], {text, builder_.Text(Pattern())});
@@ -93,8 +91,7 @@ class RandomPredicates {
     const uint32_t row = static_cast<uint32_t>(random_.Next() % column_.rows());
     const std::string value = column_.is_null(row) ? "" : column_.bytes(row);
     std::string pattern = random_.Next() % 2 == 0 ? "%" : "";
-    for (size_t from = pattern.empty() ? 0 : random_.Next() % (value.size() + 1);
-         from < value.size();) {
+    for (size_t from = pattern.empty() ? 0 : random_.Next() % (value.size() + 1); from < value.size();) {
       const size_t length = 1 + random_.Next() % (random_.Next() % 4 == 0 ? 40 : 6);
       for (char c : value.substr(from, length)) {
         if (c == '%' || c == '_' || c == '\\') pattern += '\\';
@@ -132,10 +129,8 @@ class RandomPredicates {
       uint64_t bits = column_.bits(row);  // unsigned: the greatest value has a neighbour too
       if (type != PENUMBRA_BOOL && random_.Next() % 3 == 0) bits += random_.Next() % 3 - 1;
       value.integer = static_cast<int64_t>(bits);
-      if (FlatWidth(type, NumericForm::kInt64) == 2)
-        value.integer = static_cast<int16_t>(value.integer);
-      if (FlatWidth(type, NumericForm::kInt64) == 4)
-        value.integer = static_cast<int32_t>(value.integer);
+      if (FlatWidth(type, NumericForm::kInt64) == 2) value.integer = static_cast<int16_t>(value.integer);
+      if (FlatWidth(type, NumericForm::kInt64) == 4) value.integer = static_cast<int32_t>(value.integer);
     }
     return value;
   }
@@ -143,12 +138,10 @@ class RandomPredicates {
     PenumbraValue value = {};
     value.real = std::numeric_limits<double>::quiet_NaN();
     Arena arena;
-    const char* numerics[] = {
-        "NaN", "-Infinity", "0", "0.00001", "-12345678901234567890123456789.5", "1e60"};
-    bytes_.push_back(
-        column_.type() == PENUMBRA_NUMERIC
-            ? std::string(Decimal::FromString(numerics[random_.Next() % 6]).ToPayload(arena).view())
-            : std::string(16, '\0'));
+    const char* numerics[] = {"NaN", "-Infinity", "0", "0.00001", "-12345678901234567890123456789.5", "1e60"};
+    bytes_.push_back(column_.type() == PENUMBRA_NUMERIC
+                         ? std::string(Decimal::FromString(numerics[random_.Next() % 6]).ToPayload(arena).view())
+                         : std::string(16, '\0'));
     SetBytes(&value);
     return value;
   }
@@ -156,28 +149,19 @@ class RandomPredicates {
   void SetBytes(PenumbraValue* value) {
     value->bytes = bytes_.back().data();
     value->bytes_length = static_cast<uint32_t>(bytes_.back().size());
-    if (column_.type() == PENUMBRA_INTERVAL)
-      std::memcpy(&value->interval, bytes_.back().data(), 16);
+    if (column_.type() == PENUMBRA_INTERVAL) std::memcpy(&value->interval, bytes_.back().data(), 16);
   }
   void ChangeText(std::string* text) {
     switch (random_.Next() % 6) {
-      case 0:
-        *text += ' ';
-        break;
-      case 1:
-        text->resize(text->size() / 2);
-        break;
-      case 2:
-        *text += 'z';
-        break;
-      default:
-        break;
+      case 0: *text += ' '; break;
+      case 1: text->resize(text->size() / 2); break;
+      case 2: *text += 'z'; break;
+      default: break;
     }
   }
   void ChangeNumeric(std::string* payload) {
     Arena arena;
-    const Decimal changed =
-        Decimal::Add(Decimal::FromPayload(*payload), Decimal::FromString("0.005"));
+    const Decimal changed = Decimal::Add(Decimal::FromPayload(*payload), Decimal::FromString("0.005"));
     *payload = std::string(changed.ToPayload(arena).view());
   }
 
@@ -195,8 +179,7 @@ struct Counts {
 };
 
 // Which rows pass, from the rows themselves.
-std::vector<uint8_t> Expected(const Expr& expr, const Rows& rows, int column,
-                              const Session& session) {
+std::vector<uint8_t> Expected(const Expr& expr, const Rows& rows, int column, const Session& session) {
   std::vector<uint8_t> passes(rows.row_count());
   for (uint32_t begin = 0; begin < rows.row_count(); begin += kVectorRows) {
     const uint32_t count = std::min(kVectorRows, rows.row_count() - begin);
@@ -212,8 +195,7 @@ std::vector<uint8_t> Expected(const Expr& expr, const Rows& rows, int column,
   return passes;
 }
 
-void ExpectVerdict(Verdict verdict, const std::vector<uint8_t>& passes, uint32_t begin,
-                   uint32_t count) {
+void ExpectVerdict(Verdict verdict, const std::vector<uint8_t>& passes, uint32_t begin, uint32_t count) {
   for (uint32_t row = begin; row < begin + count; ++row) {
     if (verdict == Verdict::kNone) {
       ASSERT_EQ(passes[row], 0) << "row " << row;
@@ -223,8 +205,8 @@ void ExpectVerdict(Verdict verdict, const std::vector<uint8_t>& passes, uint32_t
   }
 }
 
-void CheckPredicate(const Expr& expr, const Rows& rows, const void* segment, int column,
-                    const Session& session, RandomColumns& random, Counts* counts) {
+void CheckPredicate(const Expr& expr, const Rows& rows, const void* segment, int column, const Session& session,
+                    RandomColumns& random, Counts* counts) {
   const std::unique_ptr<ScanPredicate> predicate = ScanPredicate::Compile(expr);
   if (predicate == nullptr) return;
   ASSERT_EQ(predicate->column(), column);
@@ -239,8 +221,7 @@ void CheckPredicate(const Expr& expr, const Rows& rows, const void* segment, int
   if (bound == nullptr) return;
   ++counts->bound[EncodingName(segment)];
   for (uint32_t begin = 0; begin < rows.row_count();) {
-    const uint32_t count =
-        std::min<uint32_t>(rows.row_count() - begin, 1 + random.Next() % kVectorRows);
+    const uint32_t count = std::min<uint32_t>(rows.row_count() - begin, 1 + random.Next() % kVectorRows);
     const Verdict part = bound->Check(begin, count);
     counts->skipped_vectors += part == Verdict::kNone;
     ExpectVerdict(part, passes, begin, count);
@@ -266,18 +247,15 @@ TEST(ScanPredicateTest, AgreesWithEvaluation) {
     for (int shape = 0; shape < static_cast<int>(Shape::kCount); ++shape) {
       for (int null_percent : {0, 15}) {
         for (uint32_t row_count : {500u, 9000u}) {
-          const TestColumn column =
-              random.Make(type, static_cast<Shape>(shape), row_count, null_percent);
+          const TestColumn column = random.Make(type, static_cast<Shape>(shape), row_count, null_percent);
           const Rows rows = MakeRows(column);
           size_t bytes;
-          const std::unique_ptr<void, decltype(&std::free)> segment(EncodeSegment(rows, 0, &bytes),
-                                                                    &std::free);
+          const std::unique_ptr<void, decltype(&std::free)> segment(EncodeSegment(rows, 0, &bytes), &std::free);
           Builder builder(type, kColumn);
           RandomPredicates predicates(column, random, builder);
           for (int i = 0; i < 40; ++i) {
-            SCOPED_TRACE(testing::Message()
-                         << "type " << type << " shape " << shape << " nulls " << null_percent
-                         << "% rows " << row_count << " predicate " << i);
+            SCOPED_TRACE(testing::Message() << "type " << type << " shape " << shape << " nulls " << null_percent
+                                            << "% rows " << row_count << " predicate " << i);
             const Expr* expr = predicates.Make();
             if (expr == nullptr || expr->kind == Expr::Kind::kConstant) continue;
             CheckPredicate(*expr, rows, segment.get(), kColumn, builder.session(), random, &counts);
@@ -290,8 +268,7 @@ TEST(ScanPredicateTest, AgreesWithEvaluation) {
   for (const char* encoding : {"constant", "for1", "for2", "for4", "plain", "dictionary", "lz4"}) {
     EXPECT_GT(counts.bound[encoding], 50) << encoding;
     for (Verdict verdict : {Verdict::kNone, Verdict::kSome, Verdict::kAll}) {
-      EXPECT_TRUE(counts.verdicts.count({encoding, verdict}) > 0)
-          << encoding << " " << static_cast<int>(verdict);
+      EXPECT_TRUE(counts.verdicts.count({encoding, verdict}) > 0) << encoding << " " << static_cast<int>(verdict);
     }
   }
   EXPECT_GT(counts.skipped_vectors, 100);

@@ -24,8 +24,8 @@ void ExpectDecodes(const TestColumn& column, const void* bytes, RandomColumns& r
   ASSERT_EQ(plain_reader.rows(), column.rows());
   for (const SegmentReader* reader : {&plain_reader, &caching_reader}) {
     for (uint32_t begin = 0; begin < column.rows();) {
-      const uint32_t count = std::min<uint32_t>(
-          column.rows() - begin, 1 + static_cast<uint32_t>(random.Next() % kVectorRows));
+      const uint32_t count =
+          std::min<uint32_t>(column.rows() - begin, 1 + static_cast<uint32_t>(random.Next() % kVectorRows));
       arena.Reset();
       const Vector v = reader->Decode(begin, count, arena);
       ASSERT_EQ(v.type, column.type());
@@ -40,14 +40,11 @@ void ExpectDecodes(const TestColumn& column, const void* bytes, RandomColumns& r
         if (random.Next() % stride == 0) selected.push_back(static_cast<uint16_t>(row));
       }
       const uint32_t selected_count = static_cast<uint32_t>(selected.size());
-      const Vector some =
-          reader->DecodeSelected(begin, count, selected.data(), selected_count, arena);
+      const Vector some = reader->DecodeSelected(begin, count, selected.data(), selected_count, arena);
       const Vector gathered = Gather(v, selected.data(), selected_count, arena);
       for (uint32_t i = 0; i < selected_count; ++i) {
-        ASSERT_TRUE(IsRow(some, i, column, begin + selected[i]))
-            << "selected row " << begin + selected[i];
-        ASSERT_TRUE(IsRow(gathered, i, column, begin + selected[i]))
-            << "gathered row " << begin + selected[i];
+        ASSERT_TRUE(IsRow(some, i, column, begin + selected[i])) << "selected row " << begin + selected[i];
+        ASSERT_TRUE(IsRow(gathered, i, column, begin + selected[i])) << "gathered row " << begin + selected[i];
       }
       begin += count;
     }
@@ -62,10 +59,9 @@ TEST(SegmentTest, RoundTripsEveryTypeAndReachesEveryEncoding) {
     for (int shape = 0; shape < static_cast<int>(Shape::kCount); ++shape) {
       for (int null_percent : {0, 1, 40, 100}) {
         for (uint32_t rows : {0u, 1u, 63u, 64u, 65u, 3000u, 9000u}) {
-          SCOPED_TRACE(testing::Message() << "type " << type << " shape " << shape << " nulls "
-                                          << null_percent << "% rows " << rows);
-          const TestColumn column =
-              random.Make(type, static_cast<Shape>(shape), rows, null_percent);
+          SCOPED_TRACE(testing::Message()
+                       << "type " << type << " shape " << shape << " nulls " << null_percent << "% rows " << rows);
+          const TestColumn column = random.Make(type, static_cast<Shape>(shape), rows, null_percent);
           const Rows encoded_rows = MakeRows(column);
           size_t bytes;
           const Segment segment = Encode(encoded_rows, &bytes);
@@ -79,8 +75,8 @@ TEST(SegmentTest, RoundTripsEveryTypeAndReachesEveryEncoding) {
       }
     }
   }
-  EXPECT_EQ(reached, (std::set<std::string>{"constant", "for1", "for2", "for4", "plain",
-                                            "dictionary", "lz4", "int128"}));
+  EXPECT_EQ(reached,
+            (std::set<std::string>{"constant", "for1", "for2", "for4", "plain", "dictionary", "lz4", "int128"}));
   EXPECT_EQ(numeric_forms, (std::set<int>{0, 1, 2}));
 }
 
@@ -131,11 +127,9 @@ TEST(SegmentTest, CompareFindsTheFirstDifference) {
     int64_t expected = 0;
     const auto differs = [&](uint32_t a, uint32_t b) {
       if (column.is_null(a) != column.is_null(b)) return true;
-      return !column.is_null(a) &&
-             (column.bits(a) != column.bits(b) || column.bytes(a) != column.bytes(b));
+      return !column.is_null(a) && (column.bits(a) != column.bits(b) || column.bytes(a) != column.bytes(b));
     };
-    while (!differs(1235 + static_cast<uint32_t>(expected), 1234 + static_cast<uint32_t>(expected)))
-      ++expected;
+    while (!differs(1235 + static_cast<uint32_t>(expected), 1234 + static_cast<uint32_t>(expected))) ++expected;
     EXPECT_EQ(CompareSegment(segment.get(), 1235, part, 0), expected);
     EXPECT_EQ(CompareSegment(segment.get(), 5999, part, 0) <= 1, true);
   }
@@ -148,8 +142,7 @@ TEST(SegmentTest, CheckProtectsReadersFromCorruptBytes) {
   int refused = 0, passed = 0;
   for (PenumbraType type : kColumnTypes) {
     for (int shape = 0; shape < static_cast<int>(Shape::kCount); ++shape) {
-      const TestColumn column =
-          random.Make(type, static_cast<Shape>(shape), 700, shape % 2 == 0 ? 0 : 20);
+      const TestColumn column = random.Make(type, static_cast<Shape>(shape), 700, shape % 2 == 0 ? 0 : 20);
       size_t bytes;
       const Segment segment = Encode(MakeRows(column), &bytes);
       for (int round = 0; round < 60; ++round) {
@@ -162,9 +155,8 @@ TEST(SegmentTest, CheckProtectsReadersFromCorruptBytes) {
         const int flips = 1 + static_cast<int>(random.Next() % 4);
         for (int i = 0; i < flips && length > 0; ++i) {
           // Half of them in the header, which says most.
-          const size_t where = random.Next() % 2 == 0
-                                   ? random.Next() % std::min<size_t>(length, sizeof(SegmentHeader))
-                                   : random.Next() % length;
+          const size_t where = random.Next() % 2 == 0 ? random.Next() % std::min<size_t>(length, sizeof(SegmentHeader))
+                                                      : random.Next() % length;
           begin[where] = static_cast<char>(begin[where] ^ (1 << random.Next() % 8));
         }
         try {
@@ -183,8 +175,7 @@ TEST(SegmentTest, CheckProtectsReadersFromCorruptBytes) {
             const uint32_t count = std::min(kVectorRows, reader.rows() - row);
             const Vector v = Flatten(reader.Decode(row, count, arena), count, arena);
             const bool is_string =
-                IsStringType(v.type) ||
-                (v.type == PENUMBRA_NUMERIC && v.numeric_form == NumericForm::kPayload);
+                IsStringType(v.type) || (v.type == PENUMBRA_NUMERIC && v.numeric_form == NumericForm::kPayload);
             for (uint32_t i = 0; i < count; ++i) {
               if (is_string) {
                 for (char c : v.values<StringRef>()[i].view()) sum += static_cast<uint8_t>(c);
@@ -207,8 +198,7 @@ TEST(SegmentTest, CheckProtectsReadersFromCorruptBytes) {
 
 uint64_t Fingerprint(const void* bytes, size_t count) {  // FNV-1a
   uint64_t hash = 0xcbf29ce484222325;
-  for (size_t i = 0; i < count; ++i)
-    hash = (hash ^ static_cast<const uint8_t*>(bytes)[i]) * 0x100000001b3;
+  for (size_t i = 0; i < count; ++i) hash = (hash ^ static_cast<const uint8_t*>(bytes)[i]) * 0x100000001b3;
   return hash;
 }
 
@@ -220,12 +210,10 @@ TEST(SegmentTest, BytesOfVersionOne) {
   const auto fingerprint = [](const TestColumn& column) {
     size_t bytes;
     const Segment segment = Encode(MakeRows(column), &bytes);
-    return std::pair<std::string, uint64_t>(EncodingName(segment.get()),
-                                            Fingerprint(segment.get(), bytes));
+    return std::pair<std::string, uint64_t>(EncodingName(segment.get()), Fingerprint(segment.get(), bytes));
   };
-  TestColumn integers(PENUMBRA_INT8), steps(PENUMBRA_TIMESTAMP), names(PENUMBRA_TEXT),
-      prices(PENUMBRA_NUMERIC), reals(PENUMBRA_FLOAT8), flags(PENUMBRA_BPCHAR), same(PENUMBRA_DATE),
-      wide(PENUMBRA_NUMERIC);
+  TestColumn integers(PENUMBRA_INT8), steps(PENUMBRA_TIMESTAMP), names(PENUMBRA_TEXT), prices(PENUMBRA_NUMERIC),
+      reals(PENUMBRA_FLOAT8), flags(PENUMBRA_BPCHAR), same(PENUMBRA_DATE), wide(PENUMBRA_NUMERIC);
   for (int i = 0; i < 5000; ++i) {
     integers.AddInteger(i * 7 - 1000);
     steps.AddInteger(int64_t{i} * i % 977 * 1000000);

@@ -24,10 +24,8 @@ double FloatOf(const std::string& text) { return std::strtod(text.c_str(), nullp
 int CompareCells(PenumbraType type, const std::string& a, const std::string& b) {
   switch (type) {
     case PENUMBRA_TEXT:
-    case PENUMBRA_UUID:
-      return a.compare(b);
-    case PENUMBRA_BOOL:
-      return (a == "t") - (b == "t");
+    case PENUMBRA_UUID: return a.compare(b);
+    case PENUMBRA_BOOL: return (a == "t") - (b == "t");
     case PENUMBRA_BPCHAR: {
       auto trim = [](std::string text) { return text.erase(text.find_last_not_of(' ') + 1); };
       return trim(a).compare(trim(b));
@@ -51,13 +49,11 @@ int CompareCells(PenumbraType type, const std::string& a, const std::string& b) 
       const long long x = std::atoll(a.c_str()), y = std::atoll(b.c_str());
       return (x > y) - (x < y);
     }
-    default:
-      return Decimal::Compare(Decimal::FromString(a), Decimal::FromString(b));
+    default: return Decimal::Compare(Decimal::FromString(a), Decimal::FromString(b));
   }
 }
 
-int CompareRows(const std::vector<SinkColumn>& table, const std::vector<KeyOrder>& keys, uint32_t a,
-                uint32_t b) {
+int CompareRows(const std::vector<SinkColumn>& table, const std::vector<KeyOrder>& keys, uint32_t a, uint32_t b) {
   for (const KeyOrder& key : keys) {
     const SinkColumn& column = table[key.column];
     const SinkCell &x = column.cells[a], &y = column.cells[b];
@@ -71,13 +67,17 @@ int CompareRows(const std::vector<SinkColumn>& table, const std::vector<KeyOrder
   return 0;
 }
 
+constexpr size_t kEnoughMemory = size_t{1} << 30;
+constexpr size_t kNoMemory = 1000;  // each thread writes runs of some 100 KB
+
 // Sorts and checks that the result is a prefix of the order, with rows that exist, each once. The
-// last column of the table numbers the rows.
-void CheckSort(const std::vector<SinkColumn>& table, const std::vector<KeyOrder>& keys,
-               int64_t limit, int64_t offset, int threads, uint32_t batch_rows,
-               const SinkFormChooser& form) {
+// last column of the table numbers the rows. Returns how many bytes were spilled.
+uint64_t CheckSort(const std::vector<SinkColumn>& table, const std::vector<KeyOrder>& keys, int64_t limit,
+                   int64_t offset, int threads, uint32_t batch_rows, const SinkFormChooser& form,
+                   size_t memory_bytes = kEnoughMemory) {
   Session session;
-  ExecutionEnvironment environment(size_t{1} << 30, session);
+  ExecutionEnvironment environment(memory_bytes, session);
+  uint64_t spilled_bytes = 0;
   const uint32_t rows = static_cast<uint32_t>(table[0].cells.size());
   std::vector<std::unique_ptr<Expr>> exprs;
   SortSpec spec;
@@ -93,26 +93,25 @@ void CheckSort(const std::vector<SinkColumn>& table, const std::vector<KeyOrder>
   std::stable_sort(order.begin(), order.end(),
                    [&](uint32_t a, uint32_t b) { return CompareRows(table, keys, a, b) < 0; });
   const uint64_t begin = std::min<uint64_t>(rows, static_cast<uint64_t>(offset));
-  const uint64_t end =
-      limit < 0 ? rows : std::min<uint64_t>(rows, begin + static_cast<uint64_t>(limit));
+  const uint64_t end = limit < 0 ? rows : std::min<uint64_t>(rows, begin + static_cast<uint64_t>(limit));
   {
     std::unique_ptr<Sink> sink = CreateSort(spec, environment);
     EXPECT_TRUE(sink->is_ordered());
     SinkRun run = RunSink(*sink, environment, table, batch_rows, threads, form);
-    ASSERT_EQ(run.rows.size(), end - begin);
+    spilled_bytes = run.stats.spilled_bytes;
+    EXPECT_EQ(run.rows.size(), end - begin);
     std::vector<bool> seen(rows);
-    for (uint64_t i = 0; i < run.rows.size(); ++i) {
+    for (uint64_t i = 0; i < run.rows.size() && !::testing::Test::HasFailure(); ++i) {
       const uint32_t row = static_cast<uint32_t>(std::stoul(run.rows[i].back()));
-      ASSERT_LT(row, rows);
-      EXPECT_FALSE(seen[row]) << "row twice";
+      EXPECT_FALSE(seen.at(row)) << "row twice";
       seen[row] = true;
-      ASSERT_EQ(CompareRows(table, keys, row, order[begin + i]), 0)
+      EXPECT_EQ(CompareRows(table, keys, row, order[begin + i]), 0)
           << "at " << i << ": row " << row << " in place of " << order[begin + i];
-      for (size_t c = 0; c < table.size(); ++c)
-        ASSERT_EQ(run.rows[i][c], table[c].cells[row].value_or("NULL"));
+      for (size_t c = 0; c < table.size(); ++c) EXPECT_EQ(run.rows[i][c], table[c].cells[row].value_or("NULL"));
     }
   }
   EXPECT_EQ(environment.budget.used_bytes(), 0u);
+  return spilled_bytes;
 }
 
 class Random {
@@ -127,16 +126,11 @@ class Random {
 
 std::string RandomNumeric(Random& random) {
   switch (random.Below(30)) {
-    case 0:
-      return "NaN";
-    case 1:
-      return random.Below(2) != 0 ? "Infinity" : "-Infinity";
+    case 0: return "NaN";
+    case 1: return random.Below(2) != 0 ? "Infinity" : "-Infinity";
     case 2:
-      return (random.Below(2) != 0 ? "-" : "") + std::string("123456789012345678") +
-             std::to_string(random.Below(50));
-    case 3:
-      return (random.Below(2) != 0 ? "-" : "") + std::string(50, '8') + "." +
-             std::to_string(random.Below(5));
+      return (random.Below(2) != 0 ? "-" : "") + std::string("123456789012345678") + std::to_string(random.Below(50));
+    case 3: return (random.Below(2) != 0 ? "-" : "") + std::string(50, '8') + "." + std::to_string(random.Below(5));
     case 4:
       return (random.Below(2) != 0 ? "-" : "") + std::string("0.") + std::string(40, '0') +
              std::to_string(1 + random.Below(20));
@@ -144,8 +138,7 @@ std::string RandomNumeric(Random& random) {
       return (random.Below(2) != 0 ? "-" : "") + std::string("12345678901234567.") +
              std::to_string(10 + random.Below(80));
     default:
-      return Decimal::FromInteger(random.Any() >> (8 + random.Below(50)),
-                                  static_cast<int>(random.Below(10)))
+      return Decimal::FromInteger(random.Any() >> (8 + random.Below(50)), static_cast<int>(random.Below(10)))
           .ToString();
   }
 }
@@ -153,19 +146,14 @@ std::string RandomNumeric(Random& random) {
 std::string RandomText(PenumbraType type, uint32_t variety, Random& random) {
   const int64_t n = variety == 0 ? random.Any() : random.Below(variety);
   switch (type) {
-    case PENUMBRA_BOOL:
-      return n % 2 != 0 ? "t" : "f";
-    case PENUMBRA_INT2:
-      return std::to_string(static_cast<int16_t>(n));
+    case PENUMBRA_BOOL: return n % 2 != 0 ? "t" : "f";
+    case PENUMBRA_INT2: return std::to_string(static_cast<int16_t>(n));
     case PENUMBRA_INT4:
-    case PENUMBRA_DATE:
-      return std::to_string(static_cast<int32_t>(n));
-    case PENUMBRA_NUMERIC:
-      return RandomNumeric(random);
+    case PENUMBRA_DATE: return std::to_string(static_cast<int32_t>(n));
+    case PENUMBRA_NUMERIC: return RandomNumeric(random);
     case PENUMBRA_FLOAT4:
     case PENUMBRA_FLOAT8: {
-      if (random.Below(20) == 0)
-        return random.Below(2) != 0 ? "nan" : random.Below(2) != 0 ? "inf" : "-inf";
+      if (random.Below(20) == 0) return random.Below(2) != 0 ? "nan" : random.Below(2) != 0 ? "inf" : "-inf";
       char text[40];
       std::snprintf(text, sizeof(text), "%.15g", static_cast<double>(static_cast<int16_t>(n)) / 8);
       return text;
@@ -173,28 +161,25 @@ std::string RandomText(PenumbraType type, uint32_t variety, Random& random) {
     case PENUMBRA_TEXT:
       return (random.Below(2) != 0 ? "a common beginning, then " : "") +
              std::to_string(n).substr(0, 1 + random.Below(18));
-    case PENUMBRA_BPCHAR:
-      return std::to_string(n).substr(0, 1 + random.Below(4)) + std::string(random.Below(4), ' ');
+    case PENUMBRA_BPCHAR: return std::to_string(n).substr(0, 1 + random.Below(4)) + std::string(random.Below(4), ' ');
     case PENUMBRA_UUID: {
       std::string bytes(16, 'u');
       std::memcpy(bytes.data() + random.Below(9), &n, 8);
       return bytes;
     }
     case PENUMBRA_INTERVAL:
-      return std::to_string(static_cast<int8_t>(n)) + "/" +
-             std::to_string(static_cast<int16_t>(n >> 8)) + "/" + std::to_string(n >> 20);
-    default:
-      return std::to_string(n);
+      return std::to_string(static_cast<int8_t>(n)) + "/" + std::to_string(static_cast<int16_t>(n >> 8)) + "/" +
+             std::to_string(n >> 20);
+    default: return std::to_string(n);
   }
 }
 
-const PenumbraType kAllTypes[] = {
-    PENUMBRA_BOOL,     PENUMBRA_INT2,    PENUMBRA_INT4,   PENUMBRA_INT8,      PENUMBRA_FLOAT4,
-    PENUMBRA_FLOAT8,   PENUMBRA_NUMERIC, PENUMBRA_DATE,   PENUMBRA_TIMESTAMP, PENUMBRA_TIMESTAMPTZ,
-    PENUMBRA_INTERVAL, PENUMBRA_TEXT,    PENUMBRA_BPCHAR, PENUMBRA_UUID};
+const PenumbraType kAllTypes[] = {PENUMBRA_BOOL,      PENUMBRA_INT2,        PENUMBRA_INT4,     PENUMBRA_INT8,
+                                  PENUMBRA_FLOAT4,    PENUMBRA_FLOAT8,      PENUMBRA_NUMERIC,  PENUMBRA_DATE,
+                                  PENUMBRA_TIMESTAMP, PENUMBRA_TIMESTAMPTZ, PENUMBRA_INTERVAL, PENUMBRA_TEXT,
+                                  PENUMBRA_BPCHAR,    PENUMBRA_UUID};
 
-SinkColumn RandomColumn(PenumbraType type, uint32_t rows, uint32_t variety, int null_percent,
-                        Random& random) {
+SinkColumn RandomColumn(PenumbraType type, uint32_t rows, uint32_t variety, int null_percent, Random& random) {
   SinkColumn column{type, {}};
   for (uint32_t i = 0; i < rows; ++i) {
     if (static_cast<int>(random.Below(100)) < null_percent) {
@@ -229,27 +214,35 @@ TEST(Sort, EachTypeEachDirection) {
   }
 }
 
+// One to four columns, each a key, and the row's number.
+std::vector<SinkColumn> RandomTable(uint32_t rows, std::vector<KeyOrder>* keys, Random& random) {
+  std::vector<SinkColumn> table;
+  const int key_count = 1 + static_cast<int>(random.Below(4));
+  for (int k = 0; k < key_count; ++k) {
+    table.push_back(RandomColumn(kAllTypes[random.Below(std::size(kAllTypes))], rows, random.Below(2) * 5,
+                                 random.Below(2) * 20, random));
+    keys->push_back({k, random.Below(2) != 0, random.Below(2) != 0});
+  }
+  AddRowNumbers(&table, rows);
+  return table;
+}
+
+auto AnyForm(uint32_t seed) {
+  return [seed](int column, uint32_t begin) {
+    return static_cast<SinkForm>((static_cast<uint32_t>(column) * 7 + begin * 13 + seed) % 5);
+  };
+}
+
 TEST(Sort, SeveralKeysInAnyForm) {
   for (uint32_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
     Random random(200 + seed);
     const uint32_t rows = random.Below(6000);
-    std::vector<SinkColumn> table;
     std::vector<KeyOrder> keys;
-    const int key_count = 1 + static_cast<int>(random.Below(4));
-    for (int k = 0; k < key_count; ++k) {
-      table.push_back(RandomColumn(kAllTypes[random.Below(std::size(kAllTypes))], rows,
-                                   random.Below(2) * 5, random.Below(2) * 20, random));
-      keys.push_back({k, random.Below(2) != 0, random.Below(2) != 0});
-    }
-    AddRowNumbers(&table, rows);
+    const std::vector<SinkColumn> table = RandomTable(rows, &keys, random);
     const int64_t limit = random.Below(3) == 0 ? -1 : random.Below(3000);
-    CheckSort(
-        table, keys, limit, random.Below(2) * random.Below(2500),
-        1 + static_cast<int>(random.Below(3)), 1 + random.Below(kVectorRows),
-        [seed](int column, uint32_t begin) {
-          return static_cast<SinkForm>((static_cast<uint32_t>(column) * 7 + begin * 13 + seed) % 5);
-        });
+    CheckSort(table, keys, limit, random.Below(2) * random.Below(2500), 1 + static_cast<int>(random.Below(3)),
+              1 + random.Below(kVectorRows), AnyForm(seed));
     ASSERT_FALSE(HasFailure());
   }
 }
@@ -291,26 +284,215 @@ TEST(TopN, WorstCaseIsDescendingInput) {
   CheckSort(table, {{0, false, false}}, 5, 60000, 1, kVectorRows, kFlat);
 }
 
-TEST(Sort, OutOfMemory) {
-  Random random(9);
-  std::vector<SinkColumn> table{RandomColumn(PENUMBRA_INT8, kVectorRows, 0, 0, random)};
-  Session session;
-  ExecutionEnvironment environment(0, session);
-  auto key = ColumnExpr(0, PENUMBRA_INT8);
-  SortSpec spec;
-  spec.column_types = {PENUMBRA_INT8};
-  spec.keys = {{key.get(), false, false}};
-  std::unique_ptr<Sink> sink = CreateSort(spec, environment);
-  std::unique_ptr<Sink::Local> local = sink->CreateLocal();
-  Arena arena;
-  EvalContext context{arena, session};
-  Vector column = MakeSinkVector(table[0], 0, kVectorRows, SinkForm::kFlat, arena);
-  try {
-    for (int i = 0; i < 100000; ++i) sink->Consume(*local, {kVectorRows, 1, &column}, context);
-    FAIL() << "no limit";
-  } catch (const EngineError& error) {
-    EXPECT_EQ(error.code(), PENUMBRA_OUT_OF_MEMORY);
+TEST(SpilledSort, EachTypeEachDirection) {
+  Random random(21);
+  constexpr uint32_t kRows = 9000;
+  for (PenumbraType type : kAllTypes) {
+    std::vector<SinkColumn> table{RandomColumn(type, kRows, 0, 5, random)};
+    AddRowNumbers(&table, kRows);
+    for (int order = 0; order < 4; ++order) {
+      SCOPED_TRACE(std::to_string(type) + " " + std::to_string(order));
+      const std::vector<KeyOrder> keys{{0, order % 2 != 0, order / 2 != 0}};
+      EXPECT_GT(CheckSort(table, keys, -1, 0, 1 + order % 3, 500, kFlat, kNoMemory), kRows * 20u);
+      ASSERT_FALSE(HasFailure());
+    }
   }
+}
+
+TEST(SpilledSort, SeveralKeysInAnyForm) {
+  for (uint32_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(300 + seed);
+    const uint32_t rows = random.Below(12000);
+    std::vector<KeyOrder> keys;
+    const std::vector<SinkColumn> table = RandomTable(rows, &keys, random);
+    // Top-N, too, whose candidates are many or few, and a limit beyond it.
+    const int64_t limit = random.Below(4) == 0 ? 110000 : random.Below(2) == 0 ? -1 : random.Below(9000);
+    CheckSort(table, keys, limit, random.Below(2) * random.Below(7000), 1 + static_cast<int>(random.Below(3)),
+              1 + random.Below(kVectorRows), AnyForm(seed), kNoMemory);
+    ASSERT_FALSE(HasFailure());
+  }
+}
+
+// More runs than one merge takes, and duplicates of which each run has some.
+TEST(SpilledSort, ManyRuns) {
+  Random random(23);
+  constexpr uint32_t kRows = 150000;
+  for (PenumbraType type : {PENUMBRA_INT8, PENUMBRA_TEXT}) {
+    for (uint32_t variety : {0u, 3u}) {
+      SCOPED_TRACE(std::to_string(type) + " " + std::to_string(variety));
+      std::vector<SinkColumn> table{RandomColumn(type, kRows, variety, 1, random)};
+      AddRowNumbers(&table, kRows);
+      const uint64_t once = CheckSort(table, {{0, true, true}}, -1, 0, 2, 1000, kFlat, size_t{2} << 20);
+      const uint64_t again = CheckSort(table, {{0, true, true}}, -1, 0, 3, 1000, kFlat, kNoMemory);
+      EXPECT_GT(once, kRows * 16u);
+      EXPECT_GT(again, once + once / 4) << "one merge for all";
+      EXPECT_LT(again, 2 * once) << "rounds that are not needed";
+      // Runs have no more rows than are wanted.
+      CheckSort(table, {{0, false, false}}, 110000, 10001, 2, 1000, kFlat, kNoMemory);
+      ASSERT_FALSE(HasFailure());
+    }
+  }
+}
+
+TEST(SpilledSort, RowsLargerThanTheBudget) {
+  Random random(24);
+  constexpr uint32_t kRows = 40;
+  SinkColumn numbers = RandomColumn(PENUMBRA_INT4, kRows, 0, 5, random), texts{PENUMBRA_TEXT, {}};
+  for (uint32_t i = 0; i < kRows; ++i) {
+    texts.cells.push_back(std::string(i % 5 == 0 ? 3'000'000 : 20, static_cast<char>('a' + i * 7 % 26)));
+  }
+  std::vector<SinkColumn> table{numbers, texts};
+  AddRowNumbers(&table, kRows);
+  for (int64_t limit : {-1, 30}) {
+    EXPECT_GT(CheckSort(table, {{0, false, false}}, limit, 2, 2, 3, kFlat, kNoMemory), 20'000'000u);
+    EXPECT_GT(CheckSort(table, {{1, true, false}, {0, false, false}}, limit, 0, 1, 3, kFlat, kNoMemory), 20'000'000u);
+  }
+}
+
+// Memory stays near the budget, however many rows there are.
+TEST(SpilledSort, KeepsToItsBudget) {
+  constexpr size_t kBudget = size_t{8} << 20;
+  constexpr uint32_t kBatches = 2000;
+  Session session;
+  ExecutionEnvironment environment(kBudget, session);
+  auto key = ColumnExpr(0, PENUMBRA_INT8);
+  for (const int64_t limit : {-1, 90000}) {
+    SortSpec spec;
+    spec.column_types = {PENUMBRA_INT8, PENUMBRA_TEXT};
+    spec.keys = {{key.get(), true, false}};
+    spec.limit = limit;
+    std::unique_ptr<Sink> sink = CreateSort(spec, environment);
+    std::unique_ptr<Sink::Local> local = sink->CreateLocal();
+    Arena arena;
+    EvalContext context{arena, session};
+    const std::string text(100, 't');
+    std::vector<StringRef> texts(kVectorRows, StringRef(text));
+    std::vector<int64_t> numbers(kVectorRows);
+    Vector columns[2];
+    columns[0].type = PENUMBRA_INT8;
+    columns[0].data = numbers.data();
+    columns[1].type = PENUMBRA_TEXT;
+    columns[1].data = texts.data();
+    for (uint32_t b = 0; b < kBatches; ++b) {
+      for (uint32_t i = 0; i < kVectorRows; ++i) numbers[i] = static_cast<int64_t>(b) * kVectorRows + i;
+      sink->Consume(*local, {kVectorRows, 2, columns}, context);
+      arena.Reset();
+    }
+    sink->Combine(*local);
+    while (int tasks = sink->PrepareFinish()) {
+      for (int task = 0; task < tasks; ++task) sink->RunFinishTask(task);
+    }
+    ASSERT_EQ(sink->Seal(), 1);
+    std::unique_ptr<Sink::Reader> reader = sink->OpenPartition(0);
+    Batch batch;
+    int64_t expected = int64_t{kBatches} * kVectorRows, left = limit < 0 ? expected : limit;
+    while (reader->Next(&batch)) {
+      for (uint32_t i = 0; i < batch.rows; ++i, --left) ASSERT_EQ(batch.columns[0].values<int64_t>()[i], --expected);
+    }
+    EXPECT_EQ(left, 0);
+    EXPECT_GT(sink->stats().spilled_bytes, kBudget);
+  }
+  EXPECT_LT(environment.budget.peak_bytes(), 2 * kBudget);
+}
+
+// A sort whose stages a test drives by itself.
+struct DrivenSort {
+  static constexpr size_t kBudget = size_t{200} << 10;
+  explicit DrivenSort(int64_t limit = -1, PenumbraTemporarySpace* space = nullptr, const char* prefix = nullptr)
+      : environment(kBudget, session, prefix, space), key(ColumnExpr(0, PENUMBRA_INT8)) {
+    Random random(9);
+    table = RandomColumn(PENUMBRA_INT8, kVectorRows, 0, 0, random);
+    SortSpec spec;
+    spec.column_types = {PENUMBRA_INT8};
+    spec.keys = {{key.get(), false, false}};
+    spec.limit = limit;
+    sink = CreateSort(spec, environment);
+    local = sink->CreateLocal();
+  }
+  void Consume(int batches) {
+    Arena arena;
+    EvalContext context{arena, session};
+    Vector column = MakeSinkVector(table, 0, kVectorRows, SinkForm::kFlat, arena);
+    for (int i = 0; i < batches; ++i) sink->Consume(*local, {kVectorRows, 1, &column}, context);
+  }
+  void Finish(int rounds) {
+    sink->Combine(*local);
+    for (; rounds > 0; --rounds) {
+      const int tasks = sink->PrepareFinish();
+      ASSERT_GT(tasks, 0);
+      for (int task = 0; task < tasks; ++task) sink->RunFinishTask(task);
+    }
+  }
+  // Consumes and finishes; the code of the error that ends it.
+  PenumbraCode Run() {
+    try {
+      Consume(200);
+      Finish(0);
+      while (int tasks = sink->PrepareFinish()) {
+        for (int task = 0; task < tasks; ++task) sink->RunFinishTask(task);
+      }
+      return PENUMBRA_OK;
+    } catch (const EngineError& error) {
+      return error.code();
+    }
+  }
+
+  Session session;
+  ExecutionEnvironment environment;
+  std::unique_ptr<Expr> key;
+  SinkColumn table;
+  std::unique_ptr<Sink> sink;
+  std::unique_ptr<Sink::Local> local;
+};
+
+TEST(SpilledSort, StopsWhenCancelled) {
+  for (const int64_t limit : {-1, 100000}) {
+    DrivenSort writing(limit);
+    writing.environment.is_cancelled = true;
+    EXPECT_THROW(writing.Consume(20), EngineError);
+
+    // In each round: what was not spilled yet becomes a run, runs are merged.
+    const int rounds = limit < 0 ? 2 : 1;
+    for (int round = 0; round < rounds; ++round) {
+      DrivenSort finishing(limit);
+      finishing.Consume(401);
+      finishing.Finish(round);
+      ASSERT_GT(finishing.sink->PrepareFinish(), 0);
+      finishing.environment.is_cancelled = true;
+      EXPECT_THROW(finishing.sink->RunFinishTask(0), EngineError);
+    }
+
+    DrivenSort reading(limit);
+    reading.Consume(401);
+    reading.Finish(rounds);
+    ASSERT_EQ(reading.sink->PrepareFinish(), 0);
+    ASSERT_EQ(reading.sink->Seal(), 1);
+    std::unique_ptr<Sink::Reader> reader = reading.sink->OpenPartition(0);
+    Batch batch;
+    ASSERT_TRUE(reader->Next(&batch));
+    reading.environment.is_cancelled = true;
+    EXPECT_THROW(while (reader->Next(&batch)){}, EngineError);
+  }
+}
+
+// Wherever the temporary space ends: what was taken is given back.
+TEST(SpilledSort, TemporarySpaceEnds) {
+  for (const int64_t limit : {-1, 100000}) {
+    PenumbraTemporarySpace all = {UINT64_MAX, 0};
+    {
+      DrivenSort sort(limit, &all);
+      ASSERT_EQ(sort.Run(), PENUMBRA_OK);
+      all.limit_bytes = all.used_bytes;
+    }
+    EXPECT_EQ(all.used_bytes, 0u);
+    for (int part = 0; part < 16; ++part) {
+      PenumbraTemporarySpace some = {all.limit_bytes * part / 16, 0};
+      EXPECT_EQ(DrivenSort(limit, &some).Run(), PENUMBRA_TEMPORARY_SPACE_LIMIT);
+      EXPECT_EQ(some.used_bytes, 0u);
+    }
+  }
+  EXPECT_EQ(DrivenSort(-1, nullptr, "/nonexistent/directory/spill").Run(), PENUMBRA_IO_ERROR);
 }
 
 TEST(Sort, StopsWhenCancelled) {

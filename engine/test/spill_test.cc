@@ -50,8 +50,7 @@ TEST(SpillFile, Errors) {
     FAIL();
   } catch (const EngineError& error) {
     EXPECT_EQ(error.code(), PENUMBRA_IO_ERROR);
-    EXPECT_EQ(std::string(error.what()),
-              "could not create temporary file: No such file or directory");
+    EXPECT_EQ(std::string(error.what()), "could not create temporary file: No such file or directory");
   }
   SpillSpace space(::testing::TempDir() + "/spill", nullptr);
   SpillFile file(space);

@@ -35,10 +35,9 @@ TEST(SumOfCaseTest, AZeroKeepsItsScaleWhereNothingElseIsSummed) {
   PlanBuilder plan({PENUMBRA_INT4, PENUMBRA_NUMERIC});
   const PenumbraExpr zero = plan.Constant(PENUMBRA_NUMERIC, "0");
   // CASE WHEN k = 1 THEN x WHEN k = 3 THEN x WHEN k = 4 THEN 0.000 ELSE 0 END
-  const PenumbraExpr sum_case =
-      plan.Call(PENUMBRA_FN_CASE, PENUMBRA_NUMERIC,
-                {Equals(plan, "1"), plan.Column(1), Equals(plan, "3"), plan.Column(1), Equals(plan, "4"),
-                 plan.Constant(PENUMBRA_NUMERIC, "0.000"), zero});
+  const PenumbraExpr sum_case = plan.Call(PENUMBRA_FN_CASE, PENUMBRA_NUMERIC,
+                                          {Equals(plan, "1"), plan.Column(1), Equals(plan, "3"), plan.Column(1),
+                                           Equals(plan, "4"), plan.Constant(PENUMBRA_NUMERIC, "0.000"), zero});
   const std::vector<Row> expected = {
       {"0", "0", "1000"}, {"1", kSum, "1000"}, {"2", "0", "1000"}, {"3", "NULL", "1000"}, {"4", "0.000", "1000"}};
   EXPECT_EQ(SumByKey(plan, sum_case), expected);
@@ -51,8 +50,8 @@ TEST(SumOfCaseTest, ZerosAndNullsOnlyAreZero) {
   const PenumbraExpr sum_case =
       plan.Call(PENUMBRA_FN_CASE, PENUMBRA_NUMERIC,
                 {Equals(plan, "3"), plan.Column(1), Equals(plan, "1"), zero, plan.Constant(PENUMBRA_NUMERIC, Cell())});
-  const std::vector<Row> expected = {{"0", "NULL", "1000"}, {"1", "0", "1000"}, {"2", "NULL", "1000"},
-                                     {"3", "NULL", "1000"}, {"4", "NULL", "1000"}};
+  const std::vector<Row> expected = {
+      {"0", "NULL", "1000"}, {"1", "0", "1000"}, {"2", "NULL", "1000"}, {"3", "NULL", "1000"}, {"4", "NULL", "1000"}};
   EXPECT_EQ(SumByKey(plan, sum_case), expected);
 }
 

@@ -72,8 +72,9 @@ void AddAggregates(int column, PlanBuilder* plan) {
   PenumbraExpr argument = plan->Column(column);
   PenumbraAggregateCall count = Aggregate(PENUMBRA_AGG_COUNT, PENUMBRA_INT8, argument);
   const bool is_bool = type == PENUMBRA_BOOL;
-  plan->Aggregate({}, {CountStar(), count, Aggregate(is_bool ? PENUMBRA_AGG_BOOL_AND : PENUMBRA_AGG_MIN, type, argument),
-                       Aggregate(is_bool ? PENUMBRA_AGG_BOOL_OR : PENUMBRA_AGG_MAX, type, argument)});
+  plan->Aggregate({},
+                  {CountStar(), count, Aggregate(is_bool ? PENUMBRA_AGG_BOOL_AND : PENUMBRA_AGG_MIN, type, argument),
+                   Aggregate(is_bool ? PENUMBRA_AGG_BOOL_OR : PENUMBRA_AGG_MAX, type, argument)});
 }
 
 // Two chunks; the first has the valid rows `ranges`.
@@ -149,8 +150,8 @@ TEST(Summary, ConditionsThatTheZoneMapDecides) {
     for (int c = 0; c < kColumnCount; ++c) {
       SCOPED_TRACE(testing::Message() << "column " << c << " from row " << tested.least_row);
       PlanBuilder plan(Types());
-      plan.Filter({plan.Call(PENUMBRA_FN_GE, PENUMBRA_BOOL,
-                             {plan.Column(0), plan.Constant(PENUMBRA_INT4, tested.least_row)})});
+      plan.Filter(
+          {plan.Call(PENUMBRA_FN_GE, PENUMBRA_BOOL, {plan.Column(0), plan.Constant(PENUMBRA_INT4, tested.least_row)})});
       AddAggregates(c, &plan);
       const Output output = input.RunCached(plan, 0);
       EXPECT_EQ(output.rows, input.RunPushed(plan).rows);

@@ -19,7 +19,7 @@ constexpr bool kIsSanitized = false;
 
 // As penumbra_backtrace installs its handler.
 void InstallFaultHandler() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = [](int signal_number) {
     constexpr char kMessage[] = "handled on the thread";
     if (write(STDERR_FILENO, kMessage, strlen(kMessage)) > 0) _exit(signal_number);
@@ -80,8 +80,7 @@ TEST(EngineThreadDeathTest, FaultsAreHandled) {
 TEST(EngineThreadDeathTest, StackOverflowIsHandled) {
   if (kIsSanitized) GTEST_SKIP() << "its frames are larger, its alternate stack is its own";
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_EXIT(CrashInThread(&OverflowStack), testing::ExitedWithCode(SIGSEGV),
-              "handled on the thread");
+  EXPECT_EXIT(CrashInThread(&OverflowStack), testing::ExitedWithCode(SIGSEGV), "handled on the thread");
 }
 
 }  // namespace

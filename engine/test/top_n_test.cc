@@ -12,9 +12,8 @@ namespace {
 constexpr uint32_t kRows = 60000;
 
 // One column, its n best values from four threads.
-std::vector<std::string> TopValues(PenumbraType type, const std::vector<SinkCell>& cells, int64_t n,
-                                   bool descending, bool nulls_first,
-                                   SinkForm form = SinkForm::kFlat) {
+std::vector<std::string> TopValues(PenumbraType type, const std::vector<SinkCell>& cells, int64_t n, bool descending,
+                                   bool nulls_first, SinkForm form = SinkForm::kFlat) {
   Session session;
   ExecutionEnvironment environment(size_t{1} << 26, session);
   auto key = ColumnExpr(0, type);
@@ -23,8 +22,7 @@ std::vector<std::string> TopValues(PenumbraType type, const std::vector<SinkCell
   spec.keys = {{key.get(), descending, nulls_first}};
   spec.limit = n;
   std::unique_ptr<Sink> sink = CreateSort(spec, environment);
-  SinkRun run =
-      RunSink(*sink, environment, {{type, cells}}, 1000, 4, [form](int, uint32_t) { return form; });
+  SinkRun run = RunSink(*sink, environment, {{type, cells}}, 1000, 4, [form](int, uint32_t) { return form; });
   std::vector<std::string> values;
   for (const std::vector<std::string>& row : run.rows) values.push_back(row[0]);
   return values;
@@ -34,8 +32,7 @@ std::vector<SinkCell> Numbers(uint32_t null_every) {
   std::vector<SinkCell> cells;
   for (uint32_t i = 0; i < kRows; ++i) {
     const int value = static_cast<int>(i * 7919 % kRows) - static_cast<int>(kRows / 2);
-    cells.push_back(null_every != 0 && i % null_every == 0 ? SinkCell()
-                                                           : SinkCell(std::to_string(value)));
+    cells.push_back(null_every != 0 && i % null_every == 0 ? SinkCell() : SinkCell(std::to_string(value)));
   }
   return cells;
 }
@@ -43,8 +40,8 @@ std::vector<SinkCell> Numbers(uint32_t null_every) {
 TEST(TopN, BoundsOfEachType) {
   const std::vector<SinkCell> cells = Numbers(0);
   const int least = -static_cast<int>(kRows / 2), greatest = least + static_cast<int>(kRows) - 1;
-  for (PenumbraType type : {PENUMBRA_INT4, PENUMBRA_INT8, PENUMBRA_FLOAT4, PENUMBRA_FLOAT8,
-                            PENUMBRA_NUMERIC, PENUMBRA_TIMESTAMP}) {
+  for (PenumbraType type :
+       {PENUMBRA_INT4, PENUMBRA_INT8, PENUMBRA_FLOAT4, PENUMBRA_FLOAT8, PENUMBRA_NUMERIC, PENUMBRA_TIMESTAMP}) {
     SCOPED_TRACE(type);
     std::vector<std::string> up, down;
     for (int i = 0; i < 700; ++i) {
@@ -79,8 +76,7 @@ TEST(TopN, TextWithEqualPrefixes) {
   for (uint32_t i = 0; i < kRows; ++i)
     cells.push_back("the same sixteen bytes, then " + std::to_string(i * 7919 % kRows + 100000));
   std::vector<std::string> expected;
-  for (int i = 0; i < 50; ++i)
-    expected.push_back("the same sixteen bytes, then " + std::to_string(100000 + i));
+  for (int i = 0; i < 50; ++i) expected.push_back("the same sixteen bytes, then " + std::to_string(100000 + i));
   EXPECT_EQ(TopValues(PENUMBRA_TEXT, cells, 50, false, false), expected);
   EXPECT_EQ(TopValues(PENUMBRA_TEXT, cells, 50, false, false, SinkForm::kDictionary), expected);
 }
@@ -120,8 +116,7 @@ TEST(TopN, PrefilterKeepsWhatMatters) {
   auto reader = sink->OpenPartition(0);
   ASSERT_TRUE(reader->Next(&batch));
   ASSERT_EQ(batch.rows, 10u);
-  for (int i = 0; i < 10; ++i)
-    EXPECT_EQ(batch.columns[0].values<int32_t>()[i], -static_cast<int>(kRows / 2) + i);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(batch.columns[0].values<int32_t>()[i], -static_cast<int>(kRows / 2) + i);
 }
 
 }  // namespace

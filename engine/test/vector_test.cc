@@ -31,8 +31,7 @@ class VectorTest : public testing::TestWithParam<PenumbraType> {
 
   VectorTest() : width_(FlatWidth(GetParam(), NumericForm::kInt64)), bytes_(kRows * width_) {
     for (size_t i = 0; i < bytes_.size(); ++i) bytes_[i] = static_cast<char>(i * 37 % 251);
-    for (uint32_t row = 0; row < kRows; ++row)
-      validity_[row / 64] |= static_cast<uint64_t>(row % 7 != 3) << (row % 64);
+    for (uint32_t row = 0; row < kRows; ++row) validity_[row / 64] |= static_cast<uint64_t>(row % 7 != 3) << (row % 64);
     flat_.type = GetParam();
     flat_.data = bytes_.data();
   }
@@ -118,8 +117,7 @@ TEST_P(VectorTest, GathersFlatRowsAndConstants) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Widths, VectorTest,
-                         testing::Values(PENUMBRA_BOOL, PENUMBRA_INT2, PENUMBRA_INT4, PENUMBRA_INT8,
-                                         PENUMBRA_UUID));
+                         testing::Values(PENUMBRA_BOOL, PENUMBRA_INT2, PENUMBRA_INT4, PENUMBRA_INT8, PENUMBRA_UUID));
 
 }  // namespace
 }  // namespace penumbra

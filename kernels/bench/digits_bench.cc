@@ -60,11 +60,7 @@ void Quotient(benchmark::State& state, k::Division method) {
     benchmark::DoNotOptimize(quotient.data());
   }
 }
-BENCHMARK_CAPTURE(Quotient, schoolbook, k::Division::kSchoolbook)
-    ->Arg(4)
-    ->Arg(13)
-    ->Arg(26)
-    ->DenseRange(50, 700, 50);
+BENCHMARK_CAPTURE(Quotient, schoolbook, k::Division::kSchoolbook)->Arg(4)->Arg(13)->Arg(26)->DenseRange(50, 700, 50);
 BENCHMARK_CAPTURE(Quotient, newton, k::Division::kNewton)->DenseRange(150, 700, 50)->Arg(3125);
 
 void Divide(benchmark::State& state) {
@@ -76,8 +72,7 @@ void Divide(benchmark::State& state) {
   Limbs remainder(limbs);
   Limbs scratch(penumbra_limbs_divide_scratch_bytes(2 * limbs, limbs) / sizeof(uint64_t));
   for (auto _ : state) {
-    penumbra_limbs_divide(a.data(), 2 * limbs, b.data(), limbs, quotient.data(), remainder.data(),
-                          scratch.data());
+    penumbra_limbs_divide(a.data(), 2 * limbs, b.data(), limbs, quotient.data(), remainder.data(), scratch.data());
     benchmark::DoNotOptimize(quotient.data());
   }
 }

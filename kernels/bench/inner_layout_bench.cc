@@ -194,8 +194,7 @@ class StaticTree {
     }
   }
   uint32_t Find(uint64_t key) const {
-    return children_[HWY_DYNAMIC_DISPATCH(SearchStaticTree)(keys_.data(), levels_.data(),
-                                                            levels_.size(), key)];
+    return children_[HWY_DYNAMIC_DISPATCH(SearchStaticTree)(keys_.data(), levels_.data(), levels_.size(), key)];
   }
 
  private:
@@ -219,11 +218,9 @@ class PageImages {
     }
   }
   uint32_t Find(uint64_t key) const {
-    const size_t rank = penumbra_upper_bound_packed(reinterpret_cast<const char*>(lows_.data()), 8,
-                                                    lows_.size(), key);
+    const size_t rank = penumbra_upper_bound_packed(reinterpret_cast<const char*>(lows_.data()), 8, lows_.size(), key);
     const Image& image = images_[rank - 1];
-    return image.children[penumbra_lower_bound_packed(reinterpret_cast<const char*>(image.keys), 8,
-                                                      image.count, key)];
+    return image.children[penumbra_lower_bound_packed(reinterpret_cast<const char*>(image.keys), 8, image.count, key)];
   }
   void Add(size_t at) {
     Image& image = images_[at / kKeys];
@@ -296,9 +293,7 @@ void Rebuild(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(Layout(keys));
 }
 
-void Sizes(benchmark::internal::Benchmark* bench) {
-  bench->Arg(1000)->Arg(100'000)->Arg(10'000'000);
-}
+void Sizes(benchmark::internal::Benchmark* bench) { bench->Arg(1000)->Arg(100'000)->Arg(10'000'000); }
 
 BENCHMARK_TEMPLATE(Lookup, SortedArray)->Apply(Sizes);
 BENCHMARK_TEMPLATE(Lookup, Eytzinger)->Apply(Sizes);

@@ -1,7 +1,5 @@
 // Search within a page of packed keys, beside the alternatives: one page that stays in the nearest cache, and
 // pages in turn out of more memory than any cache holds.
-#include "penumbra/key_search.h"
-
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -9,6 +7,8 @@
 #include <random>
 #include <utility>
 #include <vector>
+
+#include "penumbra/key_search.h"
 
 namespace {
 
@@ -77,8 +77,7 @@ void SearchPages(benchmark::State& state, Search search, bool is_skewed) {
   std::sort(sorted.begin(), sorted.end());
   for (size_t page = 0; page < pages; ++page) {
     for (size_t i = 0; i < keys; ++i) {
-      std::memcpy(&memory[page * kPageBytes + i * static_cast<size_t>(width)], &sorted[i],
-                  static_cast<size_t>(width));
+      std::memcpy(&memory[page * kPageBytes + i * static_cast<size_t>(width)], &sorted[i], static_cast<size_t>(width));
     }
   }
   std::vector<std::pair<const char*, uint64_t>> searches(1 << 16);

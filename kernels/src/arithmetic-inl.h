@@ -90,8 +90,7 @@ HWY_INLINE bool MultiplyChecked(const A& a, const B& b, size_t rows, int16_t* ou
   auto inexact = hn::Zero(d32);
   size_t row = 0;
   for (; row + lanes <= rows; row += lanes) {
-    const auto product =
-        hn::Mul(hn::PromoteTo(d32, a.Load(d16, row)), hn::PromoteTo(d32, b.Load(d16, row)));
+    const auto product = hn::Mul(hn::PromoteTo(d32, a.Load(d16, row)), hn::PromoteTo(d32, b.Load(d16, row)));
     const auto kept = hn::ShiftRight<16>(hn::ShiftLeft<16>(product));
     inexact = hn::Or(inexact, hn::Xor(kept, product));
     hn::StoreU(hn::DemoteTo(d16, kept), d16, out + row);
@@ -183,10 +182,8 @@ HWY_INLINE void MultiplyNarrow(const A& a, const B& b, size_t rows, int64_t* out
 template <bool kIsChecked, class A, class B, typename T>
 HWY_INLINE bool RunOperation(Arithmetic op, const A& a, const B& b, size_t rows, T* out) {
   switch (op) {
-    case Arithmetic::kAdd:
-      return Run<AddOperation, kIsChecked>(a, b, rows, out);
-    case Arithmetic::kSubtract:
-      return Run<SubtractOperation, kIsChecked>(a, b, rows, out);
+    case Arithmetic::kAdd: return Run<AddOperation, kIsChecked>(a, b, rows, out);
+    case Arithmetic::kSubtract: return Run<SubtractOperation, kIsChecked>(a, b, rows, out);
     default:
       if constexpr (kIsChecked) {
         return MultiplyChecked(a, b, rows, out);
@@ -200,8 +197,7 @@ HWY_INLINE bool RunOperation(Arithmetic op, const A& a, const B& b, size_t rows,
 
 // At most one operand is a constant.
 template <bool kIsChecked, typename T>
-HWY_INLINE bool RunOperands(Arithmetic op, const Operand<T>& a, const Operand<T>& b, size_t rows,
-                            T* out) {
+HWY_INLINE bool RunOperands(Arithmetic op, const Operand<T>& a, const Operand<T>& b, size_t rows, T* out) {
   const ColumnOperand<T> column_a{a.values};
   const ColumnOperand<T> column_b{b.values};
   if (b.values == nullptr) {
@@ -215,14 +211,12 @@ HWY_INLINE bool RunOperands(Arithmetic op, const Operand<T>& a, const Operand<T>
 
 #define PENUMBRA_ARITHMETIC_TYPES(X) X(int16_t, I16) X(int32_t, I32) X(int64_t, I64)
 
-#define PENUMBRA_DEFINE_ARITHMETIC(T, suffix)                                             \
-  void Wrapping##suffix(Arithmetic op, const Operand<T>& a, const Operand<T>& b,          \
-                        size_t rows, T* out) {                                            \
-    RunOperands<false>(op, a, b, rows, out);                                              \
-  }                                                                                       \
-  bool Checked##suffix(Arithmetic op, const Operand<T>& a, const Operand<T>& b,           \
-                       size_t rows, T* out) {                                             \
-    return RunOperands<true>(op, a, b, rows, out);                                        \
+#define PENUMBRA_DEFINE_ARITHMETIC(T, suffix)                                                           \
+  void Wrapping##suffix(Arithmetic op, const Operand<T>& a, const Operand<T>& b, size_t rows, T* out) { \
+    RunOperands<false>(op, a, b, rows, out);                                                            \
+  }                                                                                                     \
+  bool Checked##suffix(Arithmetic op, const Operand<T>& a, const Operand<T>& b, size_t rows, T* out) {  \
+    return RunOperands<true>(op, a, b, rows, out);                                                      \
   }
 PENUMBRA_ARITHMETIC_TYPES(PENUMBRA_DEFINE_ARITHMETIC)
 #undef PENUMBRA_DEFINE_ARITHMETIC

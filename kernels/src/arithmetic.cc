@@ -9,18 +9,16 @@
 #if HWY_ONCE
 namespace penumbra::kernels {
 
-#define PENUMBRA_EXPORT_ARITHMETIC(T, suffix)                                               \
-  HWY_EXPORT(Wrapping##suffix);                                                             \
-  HWY_EXPORT(Checked##suffix);                                                              \
-  template <>                                                                               \
-  void RunArithmetic<T>(Arithmetic op, const Operand<T>& a, const Operand<T>& b,            \
-                        size_t rows, T* out) {                                              \
-    HWY_DYNAMIC_DISPATCH(Wrapping##suffix)(op, a, b, rows, out);                            \
-  }                                                                                         \
-  template <>                                                                               \
-  bool RunArithmeticChecked<T>(Arithmetic op, const Operand<T>& a, const Operand<T>& b,     \
-                               size_t rows, T* out) {                                       \
-    return HWY_DYNAMIC_DISPATCH(Checked##suffix)(op, a, b, rows, out);                      \
+#define PENUMBRA_EXPORT_ARITHMETIC(T, suffix)                                                                  \
+  HWY_EXPORT(Wrapping##suffix);                                                                                \
+  HWY_EXPORT(Checked##suffix);                                                                                 \
+  template <>                                                                                                  \
+  void RunArithmetic<T>(Arithmetic op, const Operand<T>& a, const Operand<T>& b, size_t rows, T* out) {        \
+    HWY_DYNAMIC_DISPATCH(Wrapping##suffix)(op, a, b, rows, out);                                               \
+  }                                                                                                            \
+  template <>                                                                                                  \
+  bool RunArithmeticChecked<T>(Arithmetic op, const Operand<T>& a, const Operand<T>& b, size_t rows, T* out) { \
+    return HWY_DYNAMIC_DISPATCH(Checked##suffix)(op, a, b, rows, out);                                         \
   }
 PENUMBRA_ARITHMETIC_TYPES(PENUMBRA_EXPORT_ARITHMETIC)
 #undef PENUMBRA_EXPORT_ARITHMETIC

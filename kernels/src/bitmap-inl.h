@@ -62,10 +62,8 @@ size_t BitsToSelection(const uint64_t* bits, size_t rows, uint16_t* selected) {
     const hn::CappedTag<uint16_t, 8> d16;
     const hn::Rebind<uint8_t, decltype(d16)> d8;
     for (size_t first = row; word != 0; first += 8, word >>= 8) {
-      const auto positions =
-          hn::PromoteTo(d16, hn::LoadU(d8, kBytePositions.positions[word & 255]));
-      hn::StoreU(hn::Add(positions, hn::Set(d16, static_cast<uint16_t>(first))), d16,
-                 selected + count);
+      const auto positions = hn::PromoteTo(d16, hn::LoadU(d8, kBytePositions.positions[word & 255]));
+      hn::StoreU(hn::Add(positions, hn::Set(d16, static_cast<uint16_t>(first))), d16, selected + count);
       count += static_cast<size_t>(__builtin_popcountll(word & 255));
     }
 #else
@@ -85,8 +83,7 @@ HWY_INLINE void WordToBytes(uint64_t word, uint8_t* bytes) {
   const BlockTag<uint8_t> d;
   const size_t lanes = hn::Lanes(d);
   for (size_t lane = 0; lane < 64; lane += lanes) {
-    hn::StoreU(hn::IfThenElseZero(MaskFromWord(d, word >> lane), hn::Set(d, uint8_t{1})), d,
-               bytes + lane);
+    hn::StoreU(hn::IfThenElseZero(MaskFromWord(d, word >> lane), hn::Set(d, uint8_t{1})), d, bytes + lane);
   }
 }
 

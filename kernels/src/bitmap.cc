@@ -78,9 +78,7 @@ void GatherBits(const uint64_t* bits, const uint16_t* selected, size_t count, ui
   }
 }
 
-size_t CountBits(const uint64_t* bits, size_t rows) {
-  return HWY_DYNAMIC_DISPATCH(CountBits)(bits, rows);
-}
+size_t CountBits(const uint64_t* bits, size_t rows) { return HWY_DYNAMIC_DISPATCH(CountBits)(bits, rows); }
 
 size_t BitsToSelection(const uint64_t* bits, size_t rows, uint16_t* selected) {
   return HWY_DYNAMIC_DISPATCH(BitsToSelection)(bits, rows, selected);

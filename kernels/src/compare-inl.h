@@ -40,27 +40,23 @@ HWY_INLINE uint64_t CompareBlock(const A& a, const B& b, size_t row) {
   const size_t lanes = hn::Lanes(d);
   uint64_t word = 0;
   for (size_t lane = 0; lane < 64; lane += lanes) {
-    word |= WordFromMask(d, Relation::Test(d, a.Load(d, row + lane), b.Load(d, row + lane)))
-            << lane;
+    word |= WordFromMask(d, Relation::Test(d, a.Load(d, row + lane), b.Load(d, row + lane))) << lane;
   }
   return word;
 }
 
 // `inverted` is all ones to invert the relation, else zero.
 template <class Relation, typename T, class A, class B>
-HWY_INLINE void CompareRows(const A& a, const B& b, uint64_t inverted, size_t rows,
-                            uint64_t* bits) {
+HWY_INLINE void CompareRows(const A& a, const B& b, uint64_t inverted, size_t rows, uint64_t* bits) {
   size_t row = 0;
-  for (; row + 64 <= rows; row += 64)
-    bits[row / 64] = CompareBlock<Relation, T>(a, b, row) ^ inverted;
+  for (; row + 64 <= rows; row += 64) bits[row / 64] = CompareBlock<Relation, T>(a, b, row) ^ inverted;
   if (row < rows) {
     T tail_a[64] = {}, tail_b[64] = {};
     for (size_t i = row; i < rows; ++i) {
       tail_a[i - row] = a.At(i);
       tail_b[i - row] = b.At(i);
     }
-    uint64_t word =
-        CompareBlock<Relation, T>(ColumnOperand<T>{tail_a}, ColumnOperand<T>{tail_b}, 0);
+    uint64_t word = CompareBlock<Relation, T>(ColumnOperand<T>{tail_a}, ColumnOperand<T>{tail_b}, 0);
     bits[row / 64] = (word ^ inverted) & LowBits(rows - row);
   }
 }
@@ -69,18 +65,12 @@ template <typename T, class A, class B>
 HWY_INLINE void CompareSides(Compare op, const A& a, const B& b, size_t rows, uint64_t* bits) {
   constexpr uint64_t kInverted = ~uint64_t{0};
   switch (op) {
-    case Compare::kEq:
-      return CompareRows<Equal<T>, T>(a, b, 0, rows, bits);
-    case Compare::kNe:
-      return CompareRows<Equal<T>, T>(a, b, kInverted, rows, bits);
-    case Compare::kLt:
-      return CompareRows<Less<T>, T>(a, b, 0, rows, bits);
-    case Compare::kGe:
-      return CompareRows<Less<T>, T>(a, b, kInverted, rows, bits);
-    case Compare::kGt:
-      return CompareRows<Less<T>, T>(b, a, 0, rows, bits);
-    case Compare::kLe:
-      return CompareRows<Less<T>, T>(b, a, kInverted, rows, bits);
+    case Compare::kEq: return CompareRows<Equal<T>, T>(a, b, 0, rows, bits);
+    case Compare::kNe: return CompareRows<Equal<T>, T>(a, b, kInverted, rows, bits);
+    case Compare::kLt: return CompareRows<Less<T>, T>(a, b, 0, rows, bits);
+    case Compare::kGe: return CompareRows<Less<T>, T>(a, b, kInverted, rows, bits);
+    case Compare::kGt: return CompareRows<Less<T>, T>(b, a, 0, rows, bits);
+    case Compare::kLe: return CompareRows<Less<T>, T>(b, a, kInverted, rows, bits);
   }
 }
 
@@ -119,8 +109,7 @@ struct BitTable {
 HWY_INLINE uint64_t LookupBlock(const uint8_t* codes, const BitTable& table) {
   const BlockTag<uint8_t> d;
   const size_t lanes = hn::Lanes(d);
-  HWY_ALIGN static constexpr uint8_t kPowers[16] = {1, 2, 4, 8, 16, 32, 64, 128,
-                                                    1, 2, 4, 8, 16, 32, 64, 128};
+  HWY_ALIGN static constexpr uint8_t kPowers[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
   const auto low = hn::LoadDup128(d, table.bytes);
   const auto high = hn::LoadDup128(d, table.bytes + 16);
   const auto powers = hn::LoadDup128(d, kPowers);
@@ -129,16 +118,14 @@ HWY_INLINE uint64_t LookupBlock(const uint8_t* codes, const BitTable& table) {
     const auto code = hn::LoadU(d, codes + lane);
     const auto index = hn::And(hn::ShiftRight<3>(code), hn::Set(d, uint8_t{15}));
     const auto is_high = hn::Gt(code, hn::Set(d, uint8_t{127}));
-    const auto byte = hn::IfThenElse(is_high, hn::TableLookupBytes(high, index),
-                                     hn::TableLookupBytes(low, index));
+    const auto byte = hn::IfThenElse(is_high, hn::TableLookupBytes(high, index), hn::TableLookupBytes(low, index));
     const auto bit = hn::TableLookupBytes(powers, hn::And(code, hn::Set(d, uint8_t{7})));
     word |= WordFromMask(d, hn::TestBit(byte, bit)) << lane;
   }
   return word;
 }
 
-void LookupToBitsU8(const uint8_t* codes, const uint8_t* table, size_t table_size, size_t rows,
-                    uint64_t* bits) {
+void LookupToBitsU8(const uint8_t* codes, const uint8_t* table, size_t table_size, size_t rows, uint64_t* bits) {
 #if HWY_TARGET == HWY_SCALAR
   for (size_t begin = 0; begin < rows; begin += 64) {
     uint64_t word = 0;
@@ -169,16 +156,15 @@ void LookupToBitsU8(const uint8_t* codes, const uint8_t* table, size_t table_siz
   X(int64_t, I64) X(float, F32) X(double, F64)
 // clang-format on
 
-#define PENUMBRA_DEFINE_COMPARE(T, suffix)                                                       \
-  void CompareConstant##suffix(Compare op, const T* values, T constant, size_t rows,             \
-                               uint64_t* bits) {                                                 \
-    CompareSides<T>(op, ColumnOperand<T>{values}, ConstantOperand<T>{constant}, rows, bits);     \
-  }                                                                                              \
-  void CompareColumns##suffix(Compare op, const T* a, const T* b, size_t rows, uint64_t* bits) { \
-    CompareSides<T>(op, ColumnOperand<T>{a}, ColumnOperand<T>{b}, rows, bits);                   \
-  }                                                                                              \
-  void CompareBetween##suffix(const T* values, T low, T high, size_t rows, uint64_t* bits) {     \
-    BetweenRows<T>(values, low, high, rows, bits);                                               \
+#define PENUMBRA_DEFINE_COMPARE(T, suffix)                                                             \
+  void CompareConstant##suffix(Compare op, const T* values, T constant, size_t rows, uint64_t* bits) { \
+    CompareSides<T>(op, ColumnOperand<T>{values}, ConstantOperand<T>{constant}, rows, bits);           \
+  }                                                                                                    \
+  void CompareColumns##suffix(Compare op, const T* a, const T* b, size_t rows, uint64_t* bits) {       \
+    CompareSides<T>(op, ColumnOperand<T>{a}, ColumnOperand<T>{b}, rows, bits);                         \
+  }                                                                                                    \
+  void CompareBetween##suffix(const T* values, T low, T high, size_t rows, uint64_t* bits) {           \
+    BetweenRows<T>(values, low, high, rows, bits);                                                     \
   }
 PENUMBRA_COMPARE_TYPES(PENUMBRA_DEFINE_COMPARE)
 #undef PENUMBRA_DEFINE_COMPARE

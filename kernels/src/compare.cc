@@ -31,8 +31,7 @@ PENUMBRA_COMPARE_TYPES(PENUMBRA_EXPORT_COMPARE)
 HWY_EXPORT(LookupToBitsU8);
 
 template <>
-void LookupToBits(const uint8_t* codes, const uint8_t* table, size_t table_size, size_t rows,
-                  uint64_t* bits) {
+void LookupToBits(const uint8_t* codes, const uint8_t* table, size_t table_size, size_t rows, uint64_t* bits) {
   HWY_DYNAMIC_DISPATCH(LookupToBitsU8)(codes, table, table_size, rows, bits);
 }
 
@@ -54,13 +53,11 @@ void LookupWideToBits(const Code* codes, const uint8_t* table, size_t rows, uint
 }  // namespace
 
 template <>
-void LookupToBits(const uint16_t* codes, const uint8_t* table, size_t, size_t rows,
-                  uint64_t* bits) {
+void LookupToBits(const uint16_t* codes, const uint8_t* table, size_t, size_t rows, uint64_t* bits) {
   LookupWideToBits(codes, table, rows, bits);
 }
 template <>
-void LookupToBits(const uint32_t* codes, const uint8_t* table, size_t, size_t rows,
-                  uint64_t* bits) {
+void LookupToBits(const uint32_t* codes, const uint8_t* table, size_t, size_t rows, uint64_t* bits) {
   LookupWideToBits(codes, table, rows, bits);
 }
 

@@ -35,9 +35,8 @@ HWY_INLINE hn::Vec<ColumnTag> MultiplyHalves(hn::Vec<ColumnTag> x, hn::Vec<Colum
 
 // columns[k] = sum of a[i] * b[k - i], for columns from `first` to a_halves + b_halves - 1, in whole
 // steps; b has kColumnPadding zeros on both sides.
-void MultiplyColumns(const uint64_t* HWY_RESTRICT a, size_t a_halves,
-                     const uint64_t* HWY_RESTRICT b, size_t b_halves, size_t first,
-                     uint64_t* HWY_RESTRICT columns) {
+void MultiplyColumns(const uint64_t* HWY_RESTRICT a, size_t a_halves, const uint64_t* HWY_RESTRICT b, size_t b_halves,
+                     size_t first, uint64_t* HWY_RESTRICT columns) {
   const ColumnTag d;
   const size_t lanes = hn::Lanes(d);
   const size_t step = kColumnVectors * lanes;

@@ -20,9 +20,7 @@ constexpr size_t kReciprocalByNewtonFrom = 500;
 constexpr size_t kSchoolbookMax = 700;
 static_assert(kNewtonFrom <= kSchoolbookMax && kReciprocalByNewtonFrom <= kSchoolbookMax);
 
-size_t Bits(uint128 value) {
-  return 128 - static_cast<size_t>(__builtin_clzll(static_cast<uint64_t>(value >> 64)));
-}
+size_t Bits(uint128 value) { return 128 - static_cast<size_t>(__builtin_clzll(static_cast<uint64_t>(value >> 64))); }
 
 // high is some limbs of a remainder, with the divisor's two highest limbs below: the next limb of
 // the quotient, rounded to nearest, with an error below 2^-8 before rounding.
@@ -53,8 +51,8 @@ class QuotientEstimate {
 
 // quotient + 1, remainder - divisor and the other way round, as the remainder is too large or
 // negative: `borrow` times base^n is to be subtracted from it.
-void Correct(const uint64_t* b, size_t n, uint64_t borrow, uint64_t* quotient,
-             size_t quotient_limbs, uint64_t* remainder) {
+void Correct(const uint64_t* b, size_t n, uint64_t borrow, uint64_t* quotient, size_t quotient_limbs,
+             uint64_t* remainder) {
   constexpr uint64_t kOne = 1;
   while (borrow != 0) {
     penumbra_limbs_subtract(quotient, quotient_limbs, &kOne, 1, quotient);
@@ -68,8 +66,7 @@ void Correct(const uint64_t* b, size_t n, uint64_t borrow, uint64_t* quotient,
 
 // The two highest limbs.
 double LeadingLimbs(const uint64_t* a, size_t n) {
-  return static_cast<double>(a[n - 1]) * static_cast<double>(kLimbBase) +
-         static_cast<double>(a[n - 2]);
+  return static_cast<double>(a[n - 1]) * static_cast<double>(kLimbBase) + static_cast<double>(a[n - 2]);
 }
 
 // Schoolbook division column by column. Quotient limbs are rounded to nearest, so that they and the
@@ -78,8 +75,7 @@ double LeadingLimbs(const uint64_t* a, size_t n) {
 // half of the products.
 class Schoolbook {
  public:
-  Schoolbook(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs,
-             uint64_t* quotient)
+  Schoolbook(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs, uint64_t* quotient)
       : a_(a),
         b_(b),
         b_limbs_(b_limbs),
@@ -145,14 +141,10 @@ class Schoolbook {
 
   int128 RemainderColumn(size_t j) const {
     switch (b_limbs_ - j) {
-      case 1:
-        return top_;
-      case 2:
-        return first_;
-      case 3:
-        return second_;
-      default:
-        return Column(j, 0);
+      case 1: return top_;
+      case 2: return first_;
+      case 3: return second_;
+      default: return Column(j, 0);
     }
   }
 
@@ -168,8 +160,8 @@ class Schoolbook {
   int128 second_;
 };
 
-void DivideSchoolbook(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs,
-                      uint64_t* quotient, uint64_t* remainder) {
+void DivideSchoolbook(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs, uint64_t* quotient,
+                      uint64_t* remainder) {
   Schoolbook division(a, a_limbs, b, b_limbs, quotient);
   const uint64_t borrow = division.Remainder(remainder);
   division.CarryQuotient();
@@ -177,14 +169,12 @@ void DivideSchoolbook(const uint64_t* a, size_t a_limbs, const uint64_t* b, size
 }
 
 // Returns what is left, as a part of b.
-double QuotientSchoolbook(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs,
-                          uint64_t* quotient) {
+double QuotientSchoolbook(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs, uint64_t* quotient) {
   constexpr double kSure = 1e-12;
   constexpr uint64_t kOne = 1;
   Schoolbook division(a, a_limbs, b, b_limbs, quotient);
   const double fraction = division.Fraction();
-  const bool is_negative =
-      std::abs(fraction) < kSure ? division.Remainder(nullptr) != 0 : fraction < 0;
+  const bool is_negative = std::abs(fraction) < kSure ? division.Remainder(nullptr) != 0 : fraction < 0;
   division.CarryQuotient();
   if (!is_negative) return std::max(fraction, 0.0);
   penumbra_limbs_subtract(quotient, a_limbs - b_limbs + 1, &kOne, 1, quotient);
@@ -231,15 +221,13 @@ void Reciprocal(const uint64_t* b, size_t n, uint64_t* inverse, Scratch scratch)
 
 // A quotient of at most b_limbs + 1 limbs, by the reciprocal of b's `precision` highest limbs. The
 // remainder may be in the place of a's limbs from b_limbs on.
-void DivideBlock(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs,
-                 const uint64_t* inverse, size_t precision, uint64_t* quotient, uint64_t* remainder,
-                 Scratch scratch) {
+void DivideBlock(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs, const uint64_t* inverse,
+                 size_t precision, uint64_t* quotient, uint64_t* remainder, Scratch scratch) {
   const size_t quotient_limbs = a_limbs - b_limbs + 1;
   // as many limbs of a as the quotient has, and one more
   const size_t top_limbs = quotient_limbs + 1;
   uint64_t* product = scratch.Take(a_limbs + b_limbs + 4);
-  penumbra_limbs_multiply(a + a_limbs - top_limbs, top_limbs, inverse, precision + 1, product,
-                          scratch.Rest());
+  penumbra_limbs_multiply(a + a_limbs - top_limbs, top_limbs, inverse, precision + 1, product, scratch.Rest());
   std::copy_n(product + precision + 2, quotient_limbs, quotient);
   penumbra_limbs_multiply(quotient, quotient_limbs, b, b_limbs, product, scratch.Rest());
   // The estimate is off by a few: one limb above b's tells the sign.
@@ -263,8 +251,8 @@ void DivideBlock(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_
 
 // The quotient from the highest limbs down, in blocks of as many limbs as b has. The remainder is
 // written last, as it may be in the place of limbs of a that a later block needs.
-void DivideNewton(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs,
-                  uint64_t* quotient, uint64_t* remainder, Scratch scratch) {
+void DivideNewton(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs, uint64_t* quotient,
+                  uint64_t* remainder, Scratch scratch) {
   const size_t quotient_limbs = a_limbs - b_limbs + 1;
   const size_t precision = std::min(b_limbs, quotient_limbs + 1);
   uint64_t* inverse = scratch.Take(precision + 1);
@@ -273,8 +261,7 @@ void DivideNewton(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b
   const size_t lower = blocks * b_limbs;
   uint64_t* rest = scratch.Take(2 * b_limbs);
   uint64_t* part = scratch.Take(b_limbs + 1);
-  DivideBlock(a + lower, a_limbs - lower, b, b_limbs, inverse, precision, quotient + lower,
-              rest + b_limbs, scratch);
+  DivideBlock(a + lower, a_limbs - lower, b, b_limbs, inverse, precision, quotient + lower, rest + b_limbs, scratch);
   for (size_t at = lower; at > 0;) {
     at -= b_limbs;
     std::copy_n(a + at, b_limbs, rest);
@@ -285,8 +272,7 @@ void DivideNewton(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b
 }
 
 Division ChooseDivision(size_t a_limbs, size_t b_limbs) {
-  return std::min(a_limbs - b_limbs + 1, b_limbs) >= kNewtonFrom ? Division::kNewton
-                                                                 : Division::kSchoolbook;
+  return std::min(a_limbs - b_limbs + 1, b_limbs) >= kNewtonFrom ? Division::kNewton : Division::kSchoolbook;
 }
 
 }  // namespace
@@ -295,13 +281,12 @@ size_t DivisionScratchBytes(Division method, size_t b_limbs) {
   if (method == Division::kSchoolbook) return 0;
   // a remainder that nobody asked for; DivideNewton's and DivideBlock's pieces; those of
   // Reciprocal are smaller
-  const size_t limbs =
-      b_limbs + 4 * b_limbs + 8 + 3 * b_limbs + 8 + MultiplyScratchBound(3 * b_limbs + 4);
+  const size_t limbs = b_limbs + 4 * b_limbs + 8 + 3 * b_limbs + 8 + MultiplyScratchBound(3 * b_limbs + 4);
   return limbs * sizeof(uint64_t);
 }
 
-double QuotientBy(Division method, const uint64_t* a, size_t a_limbs, const uint64_t* b,
-                  size_t b_limbs, uint64_t* quotient, void* memory) {
+double QuotientBy(Division method, const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs,
+                  uint64_t* quotient, void* memory) {
   if (method == Division::kSchoolbook) {
     return QuotientSchoolbook(a, a_limbs, b, b_limbs, quotient);
   }
@@ -321,8 +306,8 @@ size_t penumbra_limbs_divide_scratch_bytes(size_t a_limbs, size_t b_limbs) {
   return k::DivisionScratchBytes(k::ChooseDivision(a_limbs, b_limbs), b_limbs);
 }
 
-void penumbra_limbs_divide(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs,
-                           uint64_t* quotient, uint64_t* remainder, void* scratch) {
+void penumbra_limbs_divide(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs, uint64_t* quotient,
+                           uint64_t* remainder, void* scratch) {
   if (b_limbs == 1) {
     *remainder = penumbra_limbs_divide_small(a, a_limbs, *b, quotient);
   } else if (k::ChooseDivision(a_limbs, b_limbs) == k::Division::kNewton) {
@@ -332,14 +317,13 @@ void penumbra_limbs_divide(const uint64_t* a, size_t a_limbs, const uint64_t* b,
   }
 }
 
-double penumbra_limbs_quotient(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs,
-                               uint64_t* quotient, void* scratch) {
+double penumbra_limbs_quotient(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs, uint64_t* quotient,
+                               void* scratch) {
   if (b_limbs == 1) {
     const uint64_t remainder = penumbra_limbs_divide_small(a, a_limbs, *b, quotient);
     return static_cast<double>(remainder) / static_cast<double>(*b);
   }
-  return k::QuotientBy(k::ChooseDivision(a_limbs, b_limbs), a, a_limbs, b, b_limbs, quotient,
-                       scratch);
+  return k::QuotientBy(k::ChooseDivision(a_limbs, b_limbs), a, a_limbs, b, b_limbs, quotient, scratch);
 }
 
 }  // extern "C"

@@ -183,9 +183,7 @@ void InvertBlock(double* data, size_t points, size_t at, size_t size, size_t ind
   }
 }
 
-HWY_INLINE bool IsOddNumberOfLevels(size_t points) {
-  return (__builtin_ctzll(points / BlockPoints()) & 1) != 0;
-}
+HWY_INLINE bool IsOddNumberOfLevels(size_t points) { return (__builtin_ctzll(points / BlockPoints()) & 1) != 0; }
 
 void Transform(double* data, size_t points) {
   if (IsOddNumberOfLevels(points)) {

@@ -16,8 +16,7 @@ constexpr FourierRoots MakeRoots() {
   for (size_t i = 1; i < kFourierRoots; ++i) {
     if (i > 1) angles[i] = angles[i / 2] / 2 + (i % 2 == 0 ? 0 : 0.5);
     roots.real[i] = static_cast<double>(__builtin_cosl(kPi * static_cast<long double>(angles[i])));
-    roots.imaginary[i] =
-        static_cast<double>(__builtin_sinl(kPi * static_cast<long double>(angles[i])));
+    roots.imaginary[i] = static_cast<double>(__builtin_sinl(kPi * static_cast<long double>(angles[i])));
   }
   return roots;
 }

@@ -9,8 +9,7 @@ namespace penumbra::kernels {
 namespace {
 
 template <typename Index, typename T>
-void LoadEach(const T* __restrict values, const Index* __restrict indexes, size_t count,
-              T* __restrict out) {
+void LoadEach(const T* __restrict values, const Index* __restrict indexes, size_t count, T* __restrict out) {
   size_t i = 0;
   for (; i + 4 <= count; i += 4) {
     T a = values[indexes[i]];

@@ -34,8 +34,7 @@ HWY_INLINE uint64_t KeyAt(const char* keys, size_t i) {
 // Halves [*begin, *begin + *length] around the bound, as long as it spans more than `most` keys. No branch
 // depends on a key: which half it is costs a conditional move, a wrong guess would cost three of them.
 template <int kWidth>
-HWY_INLINE void HalveRange(const char* keys, uint64_t key, size_t most, size_t* begin,
-                           size_t* length) {
+HWY_INLINE void HalveRange(const char* keys, uint64_t key, size_t most, size_t* begin, size_t* length) {
   while (*length > most) {
     const size_t half = *length / 2;
     *begin += KeyAt<kWidth>(keys, *begin + half - 1) < key ? half : 0;
@@ -86,24 +85,15 @@ size_t LowerBoundOfWidth(const char* keys, size_t count, uint64_t key) {
 
 size_t LowerBoundPacked(const char* keys, int width, size_t count, uint64_t key) {
   switch (width) {
-    case 1:
-      return LowerBoundOfWidth<1>(keys, count, key);
-    case 2:
-      return LowerBoundOfWidth<2>(keys, count, key);
-    case 3:
-      return LowerBoundOfWidth<3>(keys, count, key);
-    case 4:
-      return LowerBoundOfWidth<4>(keys, count, key);
-    case 5:
-      return LowerBoundOfWidth<5>(keys, count, key);
-    case 6:
-      return LowerBoundOfWidth<6>(keys, count, key);
-    case 7:
-      return LowerBoundOfWidth<7>(keys, count, key);
-    case 8:
-      return LowerBoundOfWidth<8>(keys, count, key);
-    default:
-      return key == 0 ? 0 : count;  // every key is zero
+    case 1: return LowerBoundOfWidth<1>(keys, count, key);
+    case 2: return LowerBoundOfWidth<2>(keys, count, key);
+    case 3: return LowerBoundOfWidth<3>(keys, count, key);
+    case 4: return LowerBoundOfWidth<4>(keys, count, key);
+    case 5: return LowerBoundOfWidth<5>(keys, count, key);
+    case 6: return LowerBoundOfWidth<6>(keys, count, key);
+    case 7: return LowerBoundOfWidth<7>(keys, count, key);
+    case 8: return LowerBoundOfWidth<8>(keys, count, key);
+    default: return key == 0 ? 0 : count;  // every key is zero
   }
 }
 

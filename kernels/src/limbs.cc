@@ -41,8 +41,7 @@ int penumbra_limbs_compare(const uint64_t* a, const uint64_t* b, size_t n) {
   return 0;
 }
 
-uint64_t penumbra_limbs_add(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs,
-                            uint64_t* sum) {
+uint64_t penumbra_limbs_add(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs, uint64_t* sum) {
   uint64_t carry = 0;
   for (size_t i = 0; i < a_limbs; ++i) {
     const uint64_t limb = a[i] + (i < b_limbs ? b[i] : 0) + carry;
@@ -52,8 +51,8 @@ uint64_t penumbra_limbs_add(const uint64_t* a, size_t a_limbs, const uint64_t* b
   return carry;
 }
 
-uint64_t penumbra_limbs_subtract(const uint64_t* a, size_t a_limbs, const uint64_t* b,
-                                 size_t b_limbs, uint64_t* difference) {
+uint64_t penumbra_limbs_subtract(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs,
+                                 uint64_t* difference) {
   uint64_t borrow = 0;
   for (size_t i = 0; i < a_limbs; ++i) {
     const uint64_t limb = a[i] - (i < b_limbs ? b[i] : 0) - borrow;
@@ -63,8 +62,8 @@ uint64_t penumbra_limbs_subtract(const uint64_t* a, size_t a_limbs, const uint64
   return borrow;
 }
 
-uint64_t penumbra_limbs_multiply_small(const uint64_t* a, size_t n, uint64_t factor,
-                                       uint64_t addend, uint64_t* product) {
+uint64_t penumbra_limbs_multiply_small(const uint64_t* a, size_t n, uint64_t factor, uint64_t addend,
+                                       uint64_t* product) {
   // The products are split on their own, so that only an addition waits for the limb before.
   uint64_t high = addend;
   uint64_t carry = 0;
@@ -78,8 +77,7 @@ uint64_t penumbra_limbs_multiply_small(const uint64_t* a, size_t n, uint64_t fac
   return high + carry;
 }
 
-uint64_t penumbra_limbs_divide_small(const uint64_t* a, size_t n, uint64_t divisor,
-                                     uint64_t* quotient) {
+uint64_t penumbra_limbs_divide_small(const uint64_t* a, size_t n, uint64_t divisor, uint64_t* quotient) {
   uint64_t remainder = 0;
   if ((divisor & (divisor - 1)) == 0) {
     const int shift = __builtin_ctzll(divisor);

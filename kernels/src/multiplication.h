@@ -15,8 +15,8 @@ inline constexpr size_t kColumnLimbsMax = 922;
 Multiplication ChooseMultiplication(size_t shorter_limbs);
 size_t MultiplicationScratchBytes(Multiplication method, size_t a_limbs, size_t b_limbs);
 // 0 < a_limbs <= b_limbs; `dropped` limbs may be left out, see penumbra_limbs_multiply_high
-void MultiplyBy(Multiplication method, const uint64_t* a, size_t a_limbs, const uint64_t* b,
-                size_t b_limbs, size_t dropped, uint64_t* product, void* scratch);
+void MultiplyBy(Multiplication method, const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs,
+                size_t dropped, uint64_t* product, void* scratch);
 
 // A vector of columns is at most this long.
 inline constexpr size_t kColumnLanes = 8;

@@ -1,8 +1,8 @@
 // Products of long numbers: scalar columns, vector columns, Fourier transforms. See
 // penumbra/digits.h.
-#include "multiplication.h"
-
 #include <algorithm>
+
+#include "multiplication.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "multiply.cc"
@@ -50,8 +50,7 @@ FourierSize ChooseFourierSize(size_t coefficients) {
 static_assert(PENUMBRA_LIMBS_MAX * kDigitsPerLimb == 3 * kFourierPointsMax);
 
 // Few limbs: column by column with 64 x 64 bit multiplications.
-void MultiplyScalar(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs,
-                    uint64_t* product) {
+void MultiplyScalar(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs, uint64_t* product) {
   uint128 carry = 0;
   for (size_t k = 0; k + 1 < a_limbs + b_limbs; ++k) {
     const size_t begin = k + 1 > b_limbs ? k + 1 - b_limbs : 0;
@@ -74,8 +73,8 @@ void ToHalves(const uint64_t* limbs, size_t n, uint64_t* halves) {
 
 // The columns of the limb below those that are wanted make the carry; what is below that would add
 // 10^-4 units.
-void MultiplyByColumns(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs,
-                       size_t dropped, uint64_t* product, uint64_t* scratch) {
+void MultiplyByColumns(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs, size_t dropped,
+                       uint64_t* product, uint64_t* scratch) {
   const size_t first = dropped > 0 ? dropped - 1 : 0;
   uint64_t* b_halves = scratch + kColumnPadding;
   uint64_t* a_halves = b_halves + 2 * b_limbs + kColumnPadding;
@@ -90,8 +89,7 @@ void MultiplyByColumns(const uint64_t* a, size_t a_limbs, const uint64_t* b, siz
   uint64_t high = 0;
   uint64_t carry = 0;
   for (size_t i = first; i < a_limbs + b_limbs; ++i) {
-    const SplitLimb split =
-        SplitByBase(uint128{columns[2 * i + 1]} * kHalfLimbBase + columns[2 * i]);
+    const SplitLimb split = SplitByBase(uint128{columns[2 * i + 1]} * kHalfLimbBase + columns[2 * i]);
     const uint64_t limb = split.low + high + carry;
     carry = limb >= kLimbBase ? 1 : 0;
     product[i] = carry != 0 ? limb - kLimbBase : limb;
@@ -138,8 +136,8 @@ void LoadPolynomial(const uint64_t* limbs, size_t limb_count, double* data, size
 }
 
 // coefficients = the product modulo X^n + 1; they may be where x is.
-void MultiplyPolynomials(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs,
-                         size_t n, double* x, double* y, int64_t* coefficients) {
+void MultiplyPolynomials(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs, size_t n, double* x,
+                         double* y, int64_t* coefficients) {
   LoadPolynomial(a, a_limbs, x, n);
   HWY_DYNAMIC_DISPATCH(Transform)(x, n / 2);
   if (a == b && a_limbs == b_limbs) {
@@ -180,8 +178,8 @@ void CarryCoefficients(const int64_t* coefficients, uint64_t* limbs, size_t limb
   }
 }
 
-void MultiplyByTransforms(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs,
-                          uint64_t* product, double* scratch) {
+void MultiplyByTransforms(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs, uint64_t* product,
+                          double* scratch) {
   const FourierSize size = ChooseFourierSize((a_limbs + b_limbs) * kDigitsPerLimb);
   double* second = scratch + size.main;
   auto* coefficients = reinterpret_cast<int64_t*>(scratch);
@@ -207,18 +205,15 @@ size_t MultiplicationScratchBytes(Multiplication method, size_t a_limbs, size_t 
     return 2 * ChooseFourierSize((a_limbs + b_limbs) * kDigitsPerLimb).main * sizeof(double);
   }
   // the halves of one, those of the other with zeros around, the columns up to a whole step
-  return (2 * a_limbs + PaddedColumns(b_limbs) + PaddedColumns(a_limbs + b_limbs)) *
-         sizeof(uint64_t);
+  return (2 * a_limbs + PaddedColumns(b_limbs) + PaddedColumns(a_limbs + b_limbs)) * sizeof(uint64_t);
 }
 
-void MultiplyBy(Multiplication method, const uint64_t* a, size_t a_limbs, const uint64_t* b,
-                size_t b_limbs, size_t dropped, uint64_t* product, void* scratch) {
+void MultiplyBy(Multiplication method, const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs,
+                size_t dropped, uint64_t* product, void* scratch) {
   switch (method) {
-    case Multiplication::kScalar:
-      return MultiplyScalar(a, a_limbs, b, b_limbs, product);
+    case Multiplication::kScalar: return MultiplyScalar(a, a_limbs, b, b_limbs, product);
     case Multiplication::kColumns:
-      return MultiplyByColumns(a, a_limbs, b, b_limbs, dropped, product,
-                               static_cast<uint64_t*>(scratch));
+      return MultiplyByColumns(a, a_limbs, b, b_limbs, dropped, product, static_cast<uint64_t*>(scratch));
     case Multiplication::kTransforms:
       return MultiplyByTransforms(a, a_limbs, b, b_limbs, product, static_cast<double*>(scratch));
   }
@@ -235,14 +230,13 @@ size_t penumbra_limbs_multiply_scratch_bytes(size_t a_limbs, size_t b_limbs) {
   return k::MultiplicationScratchBytes(k::ChooseMultiplication(shorter), shorter, longer);
 }
 
-void penumbra_limbs_multiply(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs,
-                             uint64_t* product, void* scratch) {
+void penumbra_limbs_multiply(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs, uint64_t* product,
+                             void* scratch) {
   penumbra_limbs_multiply_high(a, a_limbs, b, b_limbs, 0, product, scratch);
 }
 
-void penumbra_limbs_multiply_high(const uint64_t* a, size_t a_limbs, const uint64_t* b,
-                                  size_t b_limbs, size_t dropped, uint64_t* product,
-                                  void* scratch) {
+void penumbra_limbs_multiply_high(const uint64_t* a, size_t a_limbs, const uint64_t* b, size_t b_limbs, size_t dropped,
+                                  uint64_t* product, void* scratch) {
   if (a_limbs > b_limbs) {
     std::swap(a, b);
     std::swap(a_limbs, b_limbs);
@@ -250,8 +244,7 @@ void penumbra_limbs_multiply_high(const uint64_t* a, size_t a_limbs, const uint6
   if (a_limbs == 0) {
     std::fill_n(product, b_limbs, 0);
   } else {
-    k::MultiplyBy(k::ChooseMultiplication(a_limbs), a, a_limbs, b, b_limbs, dropped, product,
-                  scratch);
+    k::MultiplyBy(k::ChooseMultiplication(a_limbs), a, a_limbs, b, b_limbs, dropped, product, scratch);
   }
 }
 

@@ -56,8 +56,7 @@ HWY_INLINE uint64_t SumNarrow(const Source* values, const uint64_t* validity, si
 HWY_INLINE uint64_t CountRows(const uint64_t* validity, size_t rows) {
   if (validity == nullptr) return rows;
   uint64_t count = 0;
-  for (size_t w = 0; w * 64 < rows; ++w)
-    count += __builtin_popcountll(WordOrOnes(validity, w, rows));
+  for (size_t w = 0; w * 64 < rows; ++w) count += __builtin_popcountll(WordOrOnes(validity, w, rows));
   return count;
 }
 
@@ -80,8 +79,7 @@ uint64_t SumU8(const uint8_t* values, const uint64_t* validity, size_t rows) {
   tail_sum = AddLanes(du64, sum);
 #endif
   for (; row < rows; ++row) {
-    if (validity == nullptr || ((validity[row / 64] >> (row % 64)) & 1) != 0)
-      tail_sum += values[row];
+    if (validity == nullptr || ((validity[row / 64] >> (row % 64)) & 1) != 0) tail_sum += values[row];
   }
   return tail_sum;
 }
@@ -134,8 +132,7 @@ __int128 SumI64(const int64_t* values, const uint64_t* validity, size_t rows) {
 }
 
 template <typename T>
-HWY_INLINE bool FindBoundsOf(const T* values, const uint64_t* validity, size_t rows, T* least,
-                             T* greatest) {
+HWY_INLINE bool FindBoundsOf(const T* values, const uint64_t* validity, size_t rows, T* least, T* greatest) {
   const BlockTag<T> d;
   const size_t lanes = hn::Lanes(d);
   T low = hwy::LimitsMax<T>();
@@ -184,10 +181,9 @@ HWY_INLINE bool FindBoundsOf(const T* values, const uint64_t* validity, size_t r
   X(uint8_t, U8) X(uint16_t, U16) X(uint32_t, U32) X(uint64_t, U64) X(int16_t, I16) X(int32_t, I32) X(int64_t, I64)
 // clang-format on
 
-#define PENUMBRA_DEFINE_BOUNDS(T, suffix)                                                   \
-  bool FindBounds##suffix(const T* values, const uint64_t* validity, size_t rows, T* least, \
-                          T* greatest) {                                                    \
-    return FindBoundsOf(values, validity, rows, least, greatest);                           \
+#define PENUMBRA_DEFINE_BOUNDS(T, suffix)                                                                  \
+  bool FindBounds##suffix(const T* values, const uint64_t* validity, size_t rows, T* least, T* greatest) { \
+    return FindBoundsOf(values, validity, rows, least, greatest);                                          \
   }
 PENUMBRA_BOUNDS_TYPES(PENUMBRA_DEFINE_BOUNDS)
 #undef PENUMBRA_DEFINE_BOUNDS

@@ -22,12 +22,11 @@ PENUMBRA_EXPORT_SUM(int64_t, int32_t, I32)
 PENUMBRA_EXPORT_SUM(__int128, int64_t, I64)
 #undef PENUMBRA_EXPORT_SUM
 
-#define PENUMBRA_EXPORT_BOUNDS(T, suffix)                                                     \
-  HWY_EXPORT(FindBounds##suffix);                                                             \
-  template <>                                                                                 \
-  bool FindBounds<T>(const T* values, const uint64_t* validity, size_t rows, T* least,        \
-                     T* greatest) {                                                           \
-    return HWY_DYNAMIC_DISPATCH(FindBounds##suffix)(values, validity, rows, least, greatest); \
+#define PENUMBRA_EXPORT_BOUNDS(T, suffix)                                                             \
+  HWY_EXPORT(FindBounds##suffix);                                                                     \
+  template <>                                                                                         \
+  bool FindBounds<T>(const T* values, const uint64_t* validity, size_t rows, T* least, T* greatest) { \
+    return HWY_DYNAMIC_DISPATCH(FindBounds##suffix)(values, validity, rows, least, greatest);         \
   }
 PENUMBRA_BOUNDS_TYPES(PENUMBRA_EXPORT_BOUNDS)
 #undef PENUMBRA_EXPORT_BOUNDS

@@ -31,8 +31,7 @@ uint64_t RootOfHighHalf(uint64_t* a, size_t low, size_t high, uint64_t* root, Sc
 
 // After RootOfHighHalf the low half of the root, which is half the quotient of the remainder and
 // the next limbs by the high half; and the remainder, as RootAndRemainder.
-uint64_t RootOfLowHalf(uint64_t* a, size_t low, size_t high, uint64_t carry, uint64_t* root,
-                       Scratch scratch) {
+uint64_t RootOfLowHalf(uint64_t* a, size_t low, size_t high, uint64_t carry, uint64_t* root, Scratch scratch) {
   constexpr uint64_t kOne = 1;
   const size_t n = low + high;
   uint64_t* high_root = root + low;
@@ -41,8 +40,7 @@ uint64_t RootOfLowHalf(uint64_t* a, size_t low, size_t high, uint64_t carry, uin
   quotient[low] += carry;
   const uint64_t odd = penumbra_limbs_divide_small(quotient, low + 1, 2, quotient);
   int64_t sign = 0;
-  if (odd != 0)
-    sign = static_cast<int64_t>(penumbra_limbs_add(a + low, high, high_root, high, a + low));
+  if (odd != 0) sign = static_cast<int64_t>(penumbra_limbs_add(a + low, high, high_root, high, a + low));
   std::copy_n(quotient, low, root);
 
   uint64_t* square = scratch.Take(2 * low);
@@ -52,8 +50,7 @@ uint64_t RootOfLowHalf(uint64_t* a, size_t low, size_t high, uint64_t carry, uin
   if (low != high) borrow = penumbra_limbs_subtract(a + 2 * low, 1, &borrow, 1, a + 2 * low);
   sign -= static_cast<int64_t>(borrow);
   if (sign < 0) {
-    int64_t above =
-        static_cast<int64_t>(penumbra_limbs_add(high_root, high, quotient + low, 1, high_root));
+    int64_t above = static_cast<int64_t>(penumbra_limbs_add(high_root, high, quotient + low, 1, high_root));
     while (sign < 0) {
       sign += static_cast<int64_t>(penumbra_limbs_add(a, n, root, n, a)) + above;
       above -= static_cast<int64_t>(penumbra_limbs_subtract(root, n, &kOne, 1, root));
@@ -66,14 +63,12 @@ uint64_t RootOfLowHalf(uint64_t* a, size_t low, size_t high, uint64_t carry, uin
 // The same without the remainder: with s the high half times base^low, r what is left, and x = q +
 // f the quotient of r by 2 s, the low half of the root is x - x^2 / 2 s, of which the last term is
 // below 1. False, and nothing done, if that is too near to a whole number.
-bool RootOfLowHalfAlone(const uint64_t* a, size_t low, size_t high, uint64_t carry, uint64_t* root,
-                        Scratch scratch) {
+bool RootOfLowHalfAlone(const uint64_t* a, size_t low, size_t high, uint64_t carry, uint64_t* root, Scratch scratch) {
   constexpr double kSure = 1e-12;
   constexpr uint64_t kOne = 1;
   constexpr auto kBase = static_cast<double>(kLimbBase);
   uint64_t* quotient = scratch.Take(low + 1);
-  double fraction =
-      penumbra_limbs_quotient(a + low, low + high, root + low, high, quotient, scratch.Rest());
+  double fraction = penumbra_limbs_quotient(a + low, low + high, root + low, high, quotient, scratch.Rest());
   quotient[low] += carry;
   fraction += static_cast<double>(penumbra_limbs_divide_small(quotient, low + 1, 2, quotient));
   fraction /= 2;
@@ -123,10 +118,8 @@ extern "C" {
 
 size_t penumbra_limbs_root_scratch_bytes(size_t root_limbs) {
   // a copy of the number; then the quotient, the square, and what multiplies or divides
-  const size_t limbs =
-      2 * root_limbs + 2 * root_limbs + 8 + k::MultiplyScratchBound(root_limbs + 1);
-  return limbs * sizeof(uint64_t) +
-         penumbra_limbs_divide_scratch_bytes(root_limbs, (root_limbs + 1) / 2) +
+  const size_t limbs = 2 * root_limbs + 2 * root_limbs + 8 + k::MultiplyScratchBound(root_limbs + 1);
+  return limbs * sizeof(uint64_t) + penumbra_limbs_divide_scratch_bytes(root_limbs, (root_limbs + 1) / 2) +
          penumbra_limbs_divide_scratch_bytes(root_limbs / 2 + 1, root_limbs / 4 + 1);
 }
 
@@ -137,8 +130,7 @@ void penumbra_limbs_root(const uint64_t* a, size_t root_limbs, uint64_t* root, v
   // a 4^i, which has a root 2^i times as large.
   const k::uint128 top = k::uint128{a[n - 1]} * k::kLimbBase + a[n - 2] + 1;
   uint64_t root_factor = 1;
-  while (top * root_factor * root_factor <= k::uint128{k::kLimbBase} * (k::kLimbBase / 4))
-    root_factor *= 2;
+  while (top * root_factor * root_factor <= k::uint128{k::kLimbBase} * (k::kLimbBase / 4)) root_factor *= 2;
   penumbra_limbs_multiply_small(a, n, root_factor * root_factor, 0, scaled);
   if (scaled[n - 1] < k::kLimbBase / 4) {
     penumbra_limbs_multiply_small(scaled, n, 4, 0, scaled);

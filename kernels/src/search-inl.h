@@ -17,8 +17,7 @@ HWY_INLINE bool IsNeedleAt(const Needle& needle, const char* place) {
 }
 
 // The first place in [place, end), one by one.
-HWY_INLINE size_t FindNeedleSlowly(const Needle& needle, const char* text, size_t place,
-                                   size_t end) {
+HWY_INLINE size_t FindNeedleSlowly(const Needle& needle, const char* text, size_t place, size_t end) {
   const char first = needle.bytes[needle.probes[0]];
   for (; place < end; ++place) {
     if (text[place + needle.probes[0]] == first && IsNeedleAt(needle, text + place)) return place;
@@ -30,8 +29,8 @@ HWY_INLINE size_t FindNeedleSlowly(const Needle& needle, const char* text, size_
 using SearchTag = BlockTag<uint8_t>;
 
 // Where both probes agree, for Lanes() places from `place` on.
-HWY_INLINE hn::Mask<SearchTag> ProbePlaces(const Needle& needle, const uint8_t* place,
-                                           hn::Vec<SearchTag> first, hn::Vec<SearchTag> second) {
+HWY_INLINE hn::Mask<SearchTag> ProbePlaces(const Needle& needle, const uint8_t* place, hn::Vec<SearchTag> first,
+                                           hn::Vec<SearchTag> second) {
   const SearchTag d;
   return hn::And(hn::Eq(hn::LoadU(d, place + needle.probes[0]), first),
                  hn::Eq(hn::LoadU(d, place + needle.probes[1]), second));

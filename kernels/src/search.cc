@@ -23,9 +23,7 @@ int Commonness(char byte) {
 
 Needle MakeNeedle(const char* bytes, size_t length) {
   Needle needle{bytes, length, {0, 0}};
-  const auto is_rarer = [bytes](size_t a, size_t b) {
-    return Commonness(bytes[a]) < Commonness(bytes[b]);
-  };
+  const auto is_rarer = [bytes](size_t a, size_t b) { return Commonness(bytes[a]) < Commonness(bytes[b]); };
   for (size_t i = 1; i < length; ++i) {
     if (is_rarer(i, needle.probes[0])) needle.probes[0] = i;
   }

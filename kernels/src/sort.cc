@@ -36,8 +36,7 @@ constexpr size_t kSamplesPerSplitter = 32;
 constexpr size_t kSearches = 8;
 
 static_assert(PENUMBRA_SPLITTERS == (1 << kSplitterLevels) - 1);
-static_assert(sizeof(PenumbraWideKey) == sizeof(hwy::uint128_t) &&
-              std::endian::native == std::endian::little);
+static_assert(sizeof(PenumbraWideKey) == sizeof(hwy::uint128_t) && std::endian::native == std::endian::little);
 
 using Wide = hwy::uint128_t;
 
@@ -45,16 +44,11 @@ using Wide = hwy::uint128_t;
 template <typename F>
 auto WithType(PenumbraKeyKind kind, F f) {
   switch (kind) {
-    case PENUMBRA_KEY_INT16:
-      return f(static_cast<int16_t*>(nullptr));
-    case PENUMBRA_KEY_INT32:
-      return f(static_cast<int32_t*>(nullptr));
-    case PENUMBRA_KEY_INT64:
-      return f(static_cast<int64_t*>(nullptr));
-    case PENUMBRA_KEY_UINT64:
-      return f(static_cast<uint64_t*>(nullptr));
-    case PENUMBRA_KEY_UINT128:
-      break;
+    case PENUMBRA_KEY_INT16: return f(static_cast<int16_t*>(nullptr));
+    case PENUMBRA_KEY_INT32: return f(static_cast<int32_t*>(nullptr));
+    case PENUMBRA_KEY_INT64: return f(static_cast<int64_t*>(nullptr));
+    case PENUMBRA_KEY_UINT64: return f(static_cast<uint64_t*>(nullptr));
+    case PENUMBRA_KEY_UINT128: break;
   }
   return f(static_cast<Wide*>(nullptr));
 }
@@ -79,8 +73,7 @@ void InsertionSort(T* keys, size_t count) {
   for (size_t i = 1; i < count; ++i) {
     const T key = keys[i];
     size_t place = i;
-    for (; place > 0 && (kDescending ? Less(keys[place - 1], key) : Less(key, keys[place - 1]));
-         --place) {
+    for (; place > 0 && (kDescending ? Less(keys[place - 1], key) : Less(key, keys[place - 1])); --place) {
       keys[place] = keys[place - 1];
     }
     keys[place] = key;
@@ -94,8 +87,7 @@ void Sort(T* keys, size_t count, bool descending) {
     return;
   }
   if (!HWY_DYNAMIC_DISPATCH(HasVectorSort)()) {
-    std::sort(keys, keys + count,
-              [=](const T& a, const T& b) { return descending ? Less(b, a) : Less(a, b); });
+    std::sort(keys, keys + count, [=](const T& a, const T& b) { return descending ? Less(b, a) : Less(a, b); });
     return;
   }
   const hwy::Sorter sorter;
@@ -177,16 +169,14 @@ void penumbra_sort_keys(PenumbraKeyKind kind, void* keys, size_t count, bool des
   WithType(kind, [=](auto* type) { Sort(static_cast<decltype(type)>(keys), count, descending); });
 }
 
-void penumbra_reverse_keys(PenumbraKeyKind kind, void* keys, size_t count, size_t begin,
-                           size_t end) {
+void penumbra_reverse_keys(PenumbraKeyKind kind, void* keys, size_t count, size_t begin, size_t end) {
   WithType(kind, [=](auto* type) {
     auto* values = static_cast<decltype(type)>(keys);
     for (size_t i = begin; i < end; ++i) std::swap(values[i], values[count - 1 - i]);
   });
 }
 
-bool penumbra_keys_are_ordered(PenumbraKeyKind kind, const void* keys, size_t count,
-                               bool descending) {
+bool penumbra_keys_are_ordered(PenumbraKeyKind kind, const void* keys, size_t count, bool descending) {
   return WithType(kind, [=](auto* type) {
     return AreOrdered(static_cast<decltype(type)>(const_cast<void*>(keys)), count, descending);
   });
@@ -206,8 +196,8 @@ size_t penumbra_drop_equal_keys(PenumbraKeyKind kind, void* keys, size_t count) 
   });
 }
 
-size_t penumbra_select_keys(PenumbraKeyKind kind, const void* keys, size_t count, const void* bound,
-                            bool greater, void* out) {
+size_t penumbra_select_keys(PenumbraKeyKind kind, const void* keys, size_t count, const void* bound, bool greater,
+                            void* out) {
   return WithType(kind, [=](auto* type) {
     using T = std::remove_pointer_t<decltype(type)>;
     const T* begin = static_cast<const T*>(keys);
@@ -220,8 +210,7 @@ size_t penumbra_select_keys(PenumbraKeyKind kind, const void* keys, size_t count
   });
 }
 
-void penumbra_choose_splitters(PenumbraKeyKind kind, const void* keys, size_t count,
-                               PenumbraSplitters* splitters) {
+void penumbra_choose_splitters(PenumbraKeyKind kind, const void* keys, size_t count, PenumbraSplitters* splitters) {
   splitters->kind = kind;
   WithType(kind, [=](auto* type) {
     using T = std::remove_pointer_t<decltype(type)>;
@@ -242,16 +231,15 @@ void penumbra_choose_splitters(PenumbraKeyKind kind, const void* keys, size_t co
   });
 }
 
-void penumbra_count_buckets(const PenumbraSplitters* splitters, const void* keys, size_t count,
-                            uint64_t* counts) {
+void penumbra_count_buckets(const PenumbraSplitters* splitters, const void* keys, size_t count, uint64_t* counts) {
   WithType(splitters->kind, [=](auto* type) {
     ForEachBucket(*splitters, static_cast<decltype(type)>(const_cast<void*>(keys)), count,
                   [=](auto, size_t bucket) { ++counts[bucket]; });
   });
 }
 
-void penumbra_scatter_keys(const PenumbraSplitters* splitters, const void* keys, size_t count,
-                           uint64_t* positions, void* out) {
+void penumbra_scatter_keys(const PenumbraSplitters* splitters, const void* keys, size_t count, uint64_t* positions,
+                           void* out) {
   WithType(splitters->kind, [=](auto* type) {
     auto* target = static_cast<decltype(type)>(out);
     ForEachBucket(*splitters, static_cast<decltype(type)>(const_cast<void*>(keys)), count,
@@ -265,12 +253,8 @@ void penumbra_encode_float4(int32_t* bits, size_t* next, size_t* end, size_t mos
 void penumbra_encode_float8(int64_t* bits, size_t* next, size_t* end, size_t most) {
   HWY_DYNAMIC_DISPATCH(EncodeFloat8)(bits, next, end, most);
 }
-void penumbra_decode_float4(int32_t* keys, size_t count) {
-  HWY_DYNAMIC_DISPATCH(DecodeFloat4)(keys, count);
-}
-void penumbra_decode_float8(int64_t* keys, size_t count) {
-  HWY_DYNAMIC_DISPATCH(DecodeFloat8)(keys, count);
-}
+void penumbra_decode_float4(int32_t* keys, size_t count) { HWY_DYNAMIC_DISPATCH(DecodeFloat4)(keys, count); }
+void penumbra_decode_float8(int64_t* keys, size_t count) { HWY_DYNAMIC_DISPATCH(DecodeFloat8)(keys, count); }
 
 void penumbra_encode_bytes16(const void* bytes, size_t count, PenumbraWideKey* keys) {
   for (size_t i = 0; i < count; ++i) {

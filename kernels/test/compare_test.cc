@@ -8,8 +8,7 @@ namespace {
 class CompareTest : public KernelTest {};
 HWY_TARGET_INSTANTIATE_TEST_SUITE_P(CompareTest);
 
-constexpr Compare kOperators[] = {Compare::kEq, Compare::kNe, Compare::kLt,
-                                  Compare::kLe, Compare::kGt, Compare::kGe};
+constexpr Compare kOperators[] = {Compare::kEq, Compare::kNe, Compare::kLt, Compare::kLe, Compare::kGt, Compare::kGe};
 
 // -1, 0, 1; NaN equals NaN and is the greatest.
 template <typename T>
@@ -24,18 +23,12 @@ template <typename T>
 bool Holds(Compare op, T a, T b) {
   int order = Order(a, b);
   switch (op) {
-    case Compare::kEq:
-      return order == 0;
-    case Compare::kNe:
-      return order != 0;
-    case Compare::kLt:
-      return order < 0;
-    case Compare::kLe:
-      return order <= 0;
-    case Compare::kGt:
-      return order > 0;
-    default:
-      return order >= 0;
+    case Compare::kEq: return order == 0;
+    case Compare::kNe: return order != 0;
+    case Compare::kLt: return order < 0;
+    case Compare::kLe: return order <= 0;
+    case Compare::kGt: return order > 0;
+    default: return order >= 0;
   }
 }
 
@@ -59,9 +52,7 @@ void CheckType(Fixture values_of, const std::vector<size_t>& sizes) {
       T low = constants[i], high = constants[i + 1];
       std::vector<uint64_t> bits = EmptyBits(rows);
       CompareBetween(a.data(), low, high, rows, bits.data());
-      ASSERT_EQ(bits, BitsOf(rows, [&](size_t r) {
-                  return Order(low, a[r]) <= 0 && Order(a[r], high) <= 0;
-                }));
+      ASSERT_EQ(bits, BitsOf(rows, [&](size_t r) { return Order(low, a[r]) <= 0 && Order(a[r], high) <= 0; }));
     }
   }
 }
@@ -93,8 +84,7 @@ void CheckLookup(std::mt19937_64& random, size_t table_size, size_t rows) {
 
 TEST_P(CompareTest, Lookup) {
   for (size_t rows : Sizes()) {
-    for (size_t table_size : {1, 2, 16, 17, 128, 200, 256})
-      CheckLookup<uint8_t>(random, table_size, rows);
+    for (size_t table_size : {1, 2, 16, 17, 128, 200, 256}) CheckLookup<uint8_t>(random, table_size, rows);
     CheckLookup<uint16_t>(random, 5000, rows);
     CheckLookup<uint32_t>(random, 100000, rows);
   }

@@ -49,8 +49,7 @@ class GuardedScratch {
   explicit GuardedScratch(size_t bytes) : memory_(bytes / sizeof(uint64_t) + kGuard, kMark) {}
   void* get() { return memory_.data(); }
   bool IsIntact() const {
-    return std::all_of(memory_.end() - kGuard, memory_.end(),
-                       [](uint64_t x) { return x == kMark; });
+    return std::all_of(memory_.end() - kGuard, memory_.end(), [](uint64_t x) { return x == kMark; });
   }
 
  private:
@@ -73,27 +72,25 @@ void CheckDivision(const Limbs& a, const Limbs& b) {
   Limbs quotient(quotient_limbs);
   Limbs remainder(b.size());
   GuardedScratch scratch(penumbra_limbs_divide_scratch_bytes(a.size(), b.size()));
-  penumbra_limbs_divide(a.data(), a.size(), b.data(), b.size(), quotient.data(), remainder.data(),
-                        scratch.get());
+  penumbra_limbs_divide(a.data(), a.size(), b.data(), b.size(), quotient.data(), remainder.data(), scratch.get());
   ASSERT_TRUE(scratch.IsIntact());
   ASSERT_LT(penumbra_limbs_compare(remainder.data(), b.data(), b.size()), 0);
   Limbs back = Multiply(quotient, b);
   EXPECT_EQ(back.back(), 0);
   back.pop_back();
-  EXPECT_EQ(penumbra_limbs_add(back.data(), back.size(), remainder.data(), b.size(), back.data()),
-            0);
+  EXPECT_EQ(penumbra_limbs_add(back.data(), back.size(), remainder.data(), b.size(), back.data()), 0);
   ASSERT_EQ(back, a) << a.size() << " by " << b.size();
 
   Limbs in_place = a;
   Limbs same_quotient(quotient_limbs);
-  penumbra_limbs_divide(in_place.data(), a.size(), b.data(), b.size(), same_quotient.data(),
-                        in_place.data(), scratch.get());
+  penumbra_limbs_divide(in_place.data(), a.size(), b.data(), b.size(), same_quotient.data(), in_place.data(),
+                        scratch.get());
   ASSERT_EQ(same_quotient, quotient) << a.size() << " by " << b.size();
   in_place.resize(b.size());
   ASSERT_EQ(in_place, remainder);
 
-  const double fraction = penumbra_limbs_quotient(a.data(), a.size(), b.data(), b.size(),
-                                                  same_quotient.data(), scratch.get());
+  const double fraction =
+      penumbra_limbs_quotient(a.data(), a.size(), b.data(), b.size(), same_quotient.data(), scratch.get());
   ASSERT_EQ(same_quotient, quotient) << a.size() << " by " << b.size();
   ASSERT_TRUE(scratch.IsIntact());
   ASSERT_GE(fraction, 0);
@@ -129,8 +126,7 @@ TEST_P(DigitsTest, MultiplyHigh) {
         const size_t dropped = random() % (a_limbs + b_limbs);
         GuardedScratch scratch(penumbra_limbs_multiply_scratch_bytes(a_limbs, b_limbs));
         Limbs product(a_limbs + b_limbs);
-        penumbra_limbs_multiply_high(a.data(), a_limbs, b.data(), b_limbs, dropped, product.data(),
-                                     scratch.get());
+        penumbra_limbs_multiply_high(a.data(), a_limbs, b.data(), b_limbs, dropped, product.data(), scratch.get());
         EXPECT_TRUE(scratch.IsIntact());
         product.erase(product.begin(), product.begin() + static_cast<ptrdiff_t>(dropped));
         Limbs expected = Product(a, b);
@@ -170,8 +166,7 @@ TEST_P(DigitsTest, MultiplyLongest) {
     for (size_t from : {size_t{0}, b.size() - 1}) {
       Limbs twice(a_limbs + 1);
       twice[a_limbs] = penumbra_limbs_multiply_small(a.data(), a_limbs, 2, 0, twice.data());
-      penumbra_limbs_add(sum.data() + from, sum.size() - from, twice.data(), twice.size(),
-                         sum.data() + from);
+      penumbra_limbs_add(sum.data() + from, sum.size() - from, twice.data(), twice.size(), sum.data() + from);
     }
     EXPECT_EQ(Multiply(a, b), sum) << a_limbs;
   }
@@ -289,8 +284,7 @@ TEST_F(LimbsTest, AddSubtractCompare) {
 
 TEST_F(LimbsTest, SmallFactors) {
   for (size_t n : {1, 2, 9, 40}) {
-    for (uint64_t factor :
-         {uint64_t{1}, uint64_t{10000}, uint64_t{1} << 53, PENUMBRA_LIMB_BASE - 1}) {
+    for (uint64_t factor : {uint64_t{1}, uint64_t{10000}, uint64_t{1} << 53, PENUMBRA_LIMB_BASE - 1}) {
       const Limbs a = Number(random, n);
       const uint64_t addend = random() % factor;
       Limbs product = Product(a, {factor});
@@ -299,8 +293,7 @@ TEST_F(LimbsTest, SmallFactors) {
       multiplied[n] = penumbra_limbs_multiply_small(a.data(), n, factor, addend, multiplied.data());
       EXPECT_EQ(multiplied, product);
       Limbs quotient(n + 1);
-      EXPECT_EQ(penumbra_limbs_divide_small(product.data(), n + 1, factor, quotient.data()),
-                addend);
+      EXPECT_EQ(penumbra_limbs_divide_small(product.data(), n + 1, factor, quotient.data()), addend);
       quotient.resize(n);
       EXPECT_EQ(quotient, a);
     }

@@ -20,9 +20,7 @@ class KernelTest : public hwy::TestWithParamTarget {
   std::mt19937_64 random{20260101};
 
   // Around word and vector boundaries of every target.
-  static std::vector<size_t> Sizes() {
-    return {0, 1, 7, 15, 63, 64, 65, 127, 128, 200, 1000, 2047, 2048, 2049};
-  }
+  static std::vector<size_t> Sizes() { return {0, 1, 7, 15, 63, 64, 65, 127, 128, 200, 1000, 2047, 2048, 2049}; }
 
   // A mixture of few distinct values, extremes and anything.
   template <typename T>
@@ -50,14 +48,10 @@ class KernelTest : public hwy::TestWithParamTarget {
       return static_cast<T>(static_cast<int64_t>(random()) >> 20);
     } else {
       switch (r % 4) {
-        case 0:
-          return static_cast<T>((r >> 8) % 5);
-        case 1:
-          return static_cast<T>(std::numeric_limits<T>::max() - (r >> 8) % 3);
-        case 2:
-          return static_cast<T>(std::numeric_limits<T>::min() + (r >> 8) % 3);
-        default:
-          return static_cast<T>(random());
+        case 0: return static_cast<T>((r >> 8) % 5);
+        case 1: return static_cast<T>(std::numeric_limits<T>::max() - (r >> 8) % 3);
+        case 2: return static_cast<T>(std::numeric_limits<T>::min() + (r >> 8) % 3);
+        default: return static_cast<T>(random());
       }
     }
   }
@@ -73,16 +67,13 @@ class KernelTest : public hwy::TestWithParamTarget {
   }
 };
 
-inline bool BitAt(const std::vector<uint64_t>& bits, size_t row) {
-  return (bits[row / 64] >> (row % 64)) & 1;
-}
+inline bool BitAt(const std::vector<uint64_t>& bits, size_t row) { return (bits[row / 64] >> (row % 64)) & 1; }
 
 // The bitmap of a predicate on row numbers, with the guard word that a kernel may not touch.
 template <typename Predicate>
 std::vector<uint64_t> BitsOf(size_t rows, Predicate predicate) {
   std::vector<uint64_t> bits(BitmapWords(rows) + 1);
-  for (size_t row = 0; row < rows; ++row)
-    bits[row / 64] |= static_cast<uint64_t>(predicate(row)) << (row % 64);
+  for (size_t row = 0; row < rows; ++row) bits[row / 64] |= static_cast<uint64_t>(predicate(row)) << (row % 64);
   bits.back() = 0x5555;
   return bits;
 }

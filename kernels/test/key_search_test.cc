@@ -26,8 +26,7 @@ class KeySearchTest : public KernelTest {
     std::vector<char> packed(keys.size() * static_cast<size_t>(width) + kReadBehind);
     for (char& byte : packed) byte = static_cast<char>(random());
     for (size_t i = 0; i < keys.size(); ++i) {
-      std::memcpy(packed.data() + i * static_cast<size_t>(width), &keys[i],
-                  static_cast<size_t>(width));
+      std::memcpy(packed.data() + i * static_cast<size_t>(width), &keys[i], static_cast<size_t>(width));
     }
     return packed;
   }
@@ -79,8 +78,7 @@ TEST_P(KeySearchTest, UnsortedKeys) {
     for (size_t count : Counts()) {
       const std::vector<char> packed = Pack(Values<uint64_t>(count), width);
       for (uint64_t needle : Values<uint64_t>(50)) {
-        EXPECT_LE(penumbra_lower_bound_packed(packed.data(), width, count, needle & Mask(width)),
-                  count);
+        EXPECT_LE(penumbra_lower_bound_packed(packed.data(), width, count, needle & Mask(width)), count);
       }
     }
   }

@@ -6,9 +6,7 @@
 
 #include "kernels_testing.h"
 
-inline bool operator==(PenumbraWideKey a, PenumbraWideKey b) {
-  return a.high == b.high && a.low == b.low;
-}
+inline bool operator==(PenumbraWideKey a, PenumbraWideKey b) { return a.high == b.high && a.low == b.low; }
 inline bool operator<(PenumbraWideKey a, PenumbraWideKey b) {
   return a.high != b.high ? a.high < b.high : a.low < b.low;
 }
@@ -53,9 +51,7 @@ class SortTest : public KernelTest {
     for (T& key : keys) {
       key = shape == kEqual ? few[0] : shape == kFew ? few[random() % 3] : Key<T>();
     }
-    const auto sort_part = [&](size_t begin, size_t end) {
-      std::sort(keys.begin() + begin, keys.begin() + end);
-    };
+    const auto sort_part = [&](size_t begin, size_t end) { std::sort(keys.begin() + begin, keys.begin() + end); };
     if (shape == kAscending || shape == kDescending) sort_part(0, count);
     if (shape == kDescending) std::reverse(keys.begin(), keys.end());
     if (shape == kSawTooth) {
@@ -98,8 +94,8 @@ class SortTest : public KernelTest {
     ForEachInput([this](size_t size, Shape shape) {
       std::vector<T> keys = Keys<T>(size, shape);
       for (bool descending : {false, true}) {
-        const bool expected = descending ? std::is_sorted(keys.rbegin(), keys.rend())
-                                         : std::is_sorted(keys.begin(), keys.end());
+        const bool expected =
+            descending ? std::is_sorted(keys.rbegin(), keys.rend()) : std::is_sorted(keys.begin(), keys.end());
         ASSERT_EQ(penumbra_keys_are_ordered(kKind<T>, keys.data(), size, descending), expected);
       }
     });
@@ -163,8 +159,7 @@ class SortTest : public KernelTest {
           if (greater ? bound < key : key < bound) expected.push_back(key);
         }
         std::vector<T> selected(size + 1);
-        selected.resize(
-            penumbra_select_keys(kKind<T>, keys.data(), size, &bound, greater, selected.data()));
+        selected.resize(penumbra_select_keys(kKind<T>, keys.data(), size, &bound, greater, selected.data()));
         ASSERT_TRUE(selected == expected);
       }
       std::vector<T> reversed = keys;
@@ -184,16 +179,14 @@ class SortTest : public KernelTest {
     for (size_t size : SortSizes()) {
       const std::vector<T> values = Values<T>(size);
       std::vector<Bits> bits(size);
-      std::transform(values.begin(), values.end(), bits.begin(),
-                     [](T value) { return std::bit_cast<Bits>(value); });
+      std::transform(values.begin(), values.end(), bits.begin(), [](T value) { return std::bit_cast<Bits>(value); });
       std::vector<Bits> before = bits;
       size_t next = 0;
       size_t numbers = size;
       while (next < numbers) encode(bits.data(), &next, &numbers, 1 + random() % 2000);
       ASSERT_EQ(next, numbers);
-      ASSERT_EQ(numbers,
-                static_cast<size_t>(std::count_if(values.begin(), values.end(),
-                                                  [](T value) { return value == value; })));
+      ASSERT_EQ(numbers, static_cast<size_t>(
+                             std::count_if(values.begin(), values.end(), [](T value) { return value == value; })));
       const std::vector<Bits> keys(bits.begin(), bits.begin() + numbers);
       decode(bits.data(), numbers);
       for (size_t i = 0; i < size; ++i) {

@@ -83,12 +83,9 @@ TEST_P(ValuesTest, SumsAndBounds) {
 template <typename T>
 bool Compute(Arithmetic op, T a, T b, T* result) {
   switch (op) {
-    case Arithmetic::kAdd:
-      return !__builtin_add_overflow(a, b, result);
-    case Arithmetic::kSubtract:
-      return !__builtin_sub_overflow(a, b, result);
-    default:
-      return !__builtin_mul_overflow(a, b, result);
+    case Arithmetic::kAdd: return !__builtin_add_overflow(a, b, result);
+    case Arithmetic::kSubtract: return !__builtin_sub_overflow(a, b, result);
+    default: return !__builtin_mul_overflow(a, b, result);
   }
 }
 
@@ -133,8 +130,7 @@ TEST_P(ValuesTest, Computes) {
         CheckArithmetic(op, a, b);
         if (rows == 0) return;
         size_t row = random() % rows;
-        a[row] = op == Arithmetic::kSubtract ? std::numeric_limits<T>::min()
-                                             : std::numeric_limits<T>::max();
+        a[row] = op == Arithmetic::kSubtract ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
         b[row] = 2;
         CheckArithmetic(op, a, b);
       };

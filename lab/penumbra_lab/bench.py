@@ -1,4 +1,4 @@
-"""`penumbra bench tpch | wide`: a workload on stock PostgreSQL, Penumbra and DuckDB in one run."""
+"""`penumbra bench tpch | ssb | wide`: a workload on stock PostgreSQL, Penumbra and DuckDB."""
 
 import contextlib
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from penumbra_lab.dataset import (
     step_bars,
 )
 from penumbra_lab.errors import LabError
-from penumbra_lab.measure import measure_workload
+from penumbra_lab.measure import Systems, measure_workload
 from penumbra_lab.run.document import RunDocument, Variant
 from penumbra_lab.run.environment import describe_private, memory_bytes
 from penumbra_lab.run.recording import Outcome, alternating, record
@@ -29,6 +29,17 @@ from penumbra_lab.workload import Workload, read_workload
 # workers, DuckDB and Penumbra use two threads in all on a machine of two CPUs.
 PARALLEL_WORKERS = 2
 DUCKDB_THREADS = 2
+
+# The sessions that are compared, by what differs between them.
+SESSIONS = {
+    name: Variant(name, label, {"penumbra.mode": mode})
+    for name, label, mode in (
+        ("stock", "PostgreSQL", "off"),
+        ("penumbra", "Penumbra", "auto"),
+        ("required", "Penumbra, require", "require"),
+    )
+}
+STOCK_AND_PENUMBRA = [SESSIONS["stock"], SESSIONS["penumbra"]]
 
 
 def server_settings() -> dict[str, str]:
@@ -98,27 +109,25 @@ def bench_workload(
                 duck = DuckSystem(stack.enter_context(connection))
             load_cache(server, workload.tables, progress)
         warm(server, workload.tables)
-        run = _document(server, workload, size, runs, duck)
-        stock = PostgresSystem(
-            "stock", stack.enter_context(server.connect()), {"penumbra.mode": "off"}
-        )
-        penumbra = PostgresSystem(
-            "penumbra", stack.enter_context(server.connect()), {"penumbra.mode": "auto"}
-        )
-        with step_bars(console) as progress:
-            return record(
-                run, lambda: measure_workload(run, workload, stock, penumbra, duck, progress)
+        variants = [*STOCK_AND_PENUMBRA, *([SESSIONS["required"]] if workload.require else [])]
+        run = _document(server, workload, size, runs, variants, duck)
+        sessions = {
+            variant.name: PostgresSystem(
+                variant.name, stack.enter_context(server.connect()), variant.settings
             )
+            for variant in variants
+        }
+        systems = Systems(sessions["stock"], sessions["penumbra"], sessions.get("required"), duck)
+        with step_bars(console) as progress:
+            return record(run, lambda: measure_workload(run, workload, systems, progress))
 
 
-def _document(
-    server: PrivateServer, workload: Workload, size: float, runs: int, duck: DuckSystem | None
-) -> RunDocument:
-    variants = [Variant("stock", "PostgreSQL", {"penumbra.mode": "off"}),
-                Variant("penumbra", "Penumbra", {"penumbra.mode": "auto"})]  # fmt: skip
+def _document(server: PrivateServer, workload: Workload, size: float, runs: int,
+              variants: list[Variant], duck: DuckSystem | None) -> RunDocument:  # fmt: skip
     clients = {}
     if duck:
-        variants.append(Variant(duck.name, duck.name, {"threads": str(DUCKDB_THREADS)}))
+        threads = {"threads": str(DUCKDB_THREADS)}
+        variants = [*variants, Variant(duck.name, duck.name, threads)]
         clients["duckdb"] = metadata.version("duckdb")
     design = alternating(runs, **{workload.size_name: size}) | {"subject": "penumbra"}
     run = RunDocument(
@@ -126,6 +135,8 @@ def _document(
         describe_private(server, **clients), design, variants, workload.description,
     )  # fmt: skip
     run.content["sections"] = {"tables": table_sizes(server, workload.tables)}
+    if workload.target and duck:
+        run.content["sections"]["target"] = vars(workload.target)
     return run
 
 

@@ -74,7 +74,9 @@ def _generate(workload: Workload, table: str, size: float, directory: Path) -> N
     script = workload.directory / "generate.sql"
     if script.exists():
         with duckdb.connect() as connection:
-            connection.execute(script.read_text().replace("$rows", str(int(size))))
+            number = str(int(size)) if float(size).is_integer() else str(size)
+            connection.execute((workload.directory.parent / "random.sql").read_text())
+            connection.execute(script.read_text().replace("$size", number))
             target = str(directory / f"{table}.csv").replace("'", "''")
             connection.execute(f"COPY (SELECT * FROM {table}) TO '{target}' (HEADER)")
         return

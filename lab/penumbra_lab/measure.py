@@ -1,8 +1,12 @@
 """Runs the queries of a workload on several systems, interleaved, hot, and checks every answer."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 from rich.progress import Progress
 
 from penumbra_lab.compare import difference, value_difference
+from penumbra_lab.errors import LabError
 from penumbra_lab.run.document import RunDocument
 from penumbra_lab.run.recording import MILLISECONDS, measurement
 from penumbra_lab.system import Answer, DuckSystem, PostgresSystem
@@ -12,42 +16,57 @@ from penumbra_lab.workload import Query, Workload
 SECONDS_PER_QUERY_AND_SYSTEM = 20.0
 
 
+@dataclass(frozen=True)
+class Systems:
+    stock: PostgresSystem
+    penumbra: PostgresSystem
+    required: PostgresSystem | None  # in mode require, which refuses what the engine cannot run
+    duck: DuckSystem | None
+
+    def __iter__(self) -> Iterator[PostgresSystem | DuckSystem]:
+        return filter(None, (self.stock, self.penumbra, self.required, self.duck))
+
+
 def measure_workload(
-    run: RunDocument,
-    workload: Workload,
-    stock: PostgresSystem,
-    penumbra: PostgresSystem,
-    duck: DuckSystem | None,
-    progress: Progress,
+    run: RunDocument, workload: Workload, systems: Systems, progress: Progress
 ) -> None:
     """Fills the run's series, and its section "queries" with what there is to say of each."""
     queries = run.content["sections"]["queries"] = {}
     task = progress.add_task("queries", total=len(workload.queries))
     for query in workload.queries:
         progress.update(task, description=f"query {query.name}")
-        queries[query.name] = _check_query(query, stock, penumbra, duck)
-        _measure_query(run, query, [stock, penumbra, *([duck] if duck else [])])
+        queries[query.name] = checked = check_query(query, systems)
+        measured = [system for system in systems if not (
+            system is systems.required and checked["require_refusal"])]  # fmt: skip
+        _measure_query(run, query, measured)
         progress.advance(task)
 
 
-def _check_query(
-    query: Query, stock: PostgresSystem, penumbra: PostgresSystem, duck: DuckSystem | None
-) -> dict[str, str]:
+def check_query(query: Query, systems: Systems) -> dict[str, str]:
     """Warms every system up, compares their answers, asks for the plan."""
-    jit, stock_answer = _choose_jit(query, stock)
-    differences = []
-    found = difference(stock_answer.rows, penumbra.run(query.sql).rows, query.is_ordered)
+    jit, stock_answer = choose_jit(query, systems.stock)
+    differences, require_refusal = [], ""
+    found = difference(stock_answer.rows, systems.penumbra.run(query.sql).rows, query.is_ordered)
     if found:
         differences.append(f"Penumbra: {found}")
-    if duck:
-        duck_answer = duck.run(query.duckdb_sql)
+    if systems.required:
+        try:
+            answer = systems.required.run(query.sql)
+        except LabError as error:
+            require_refusal = str(error)
+        else:
+            found = difference(stock_answer.rows, answer.rows, query.is_ordered)
+            if found:
+                differences.append(f"Penumbra in mode require: {found}")
+    if systems.duck:
+        duck_answer = systems.duck.run(query.duckdb_sql)
         found = value_difference(stock_answer.rows, duck_answer.rows, query.is_ordered)
         if found:
             differences.append(f"DuckDB: {found}")
-    plan = penumbra.explain(query.sql)
+    plan = systems.penumbra.explain(query.sql)
     return {"title": query.title, "sql": query.sql, "plan": plan,
-            "refusal": refusal_of_plan(plan), "differences": "\n".join(differences),
-            "stock_jit": jit}  # fmt: skip
+            "refusal": refusal_of_plan(plan), "require_refusal": require_refusal,
+            "differences": "\n".join(differences), "stock_jit": jit}  # fmt: skip
 
 
 def _measure_query(
@@ -65,7 +84,7 @@ def _measure_query(
                 samples.add(query.name, system.name, MILLISECONDS, seconds * 1000, block)
 
 
-def _choose_jit(query: Query, stock: PostgresSystem) -> tuple[str, Answer]:
+def choose_jit(query: Query, stock: PostgresSystem) -> tuple[str, Answer]:
     """Stock PostgreSQL is measured with or without JIT, whichever ran the query faster."""
     stock.set("jit", "on")
     stock.run(query.sql)  # fills the caches
@@ -76,6 +95,24 @@ def _choose_jit(query: Query, stock: PostgresSystem) -> tuple[str, Answer]:
         stock.set("jit", "on")
         return "on", compiled
     return "off", interpreted
+
+
+def run_paired(system: PostgresSystem, query: Query, stock_jit: str) -> tuple[Answer, Answer]:
+    """Penumbra's answer and PostgreSQL's on one snapshot, whatever is being written."""
+    system.connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+    ours = in_mode(system, "auto").run(query.sql)
+    stock = in_mode(system, "off", stock_jit).run(query.sql)
+    system.connection.execute("COMMIT")
+    found = difference(stock.rows, ours.rows, query.is_ordered)
+    if found:
+        raise LabError(f"{query.name}: the answers differ: {found}")
+    return ours, stock
+
+
+def in_mode(system: PostgresSystem, mode: str, jit: str = "on") -> PostgresSystem:
+    system.set("penumbra.mode", mode)
+    system.set("jit", jit)
+    return system
 
 
 def refusal_of_plan(plan: str) -> str:

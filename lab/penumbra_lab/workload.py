@@ -33,6 +33,14 @@ def _outermost_text(sql: str) -> str:
 
 
 @dataclass(frozen=True)
+class Target:
+    """The most that Penumbra's time may be of DuckDB's."""
+
+    mean: float  # the geometric mean of all queries
+    each: float
+
+
+@dataclass(frozen=True)
 class Workload:
     name: str
     directory: Path
@@ -42,6 +50,9 @@ class Workload:
     size_test: float  # small enough for tests
     tables: tuple[str, ...]
     queries: tuple[Query, ...]
+    require: bool = False  # measure Penumbra in mode require too
+    target: Target | None = None
+    may_be_empty: tuple[str, ...] = ()  # queries without rows at the test's size
 
     def size_text(self, size: float) -> str:
         return f"{self.size_name}-{size:g}" if size < 1e6 else f"{self.size_name}-{size:.0f}"
@@ -87,4 +98,7 @@ def read_workload(name: str) -> Workload:
         size_test=described["size"]["test"],
         tables=tuple(described["tables"]),
         queries=queries,
+        require=described.get("require", False),
+        may_be_empty=tuple(described.get("may_be_empty", ())),
+        target=Target(**described["target"]) if "target" in described else None,
     )

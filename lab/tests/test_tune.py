@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -296,6 +297,27 @@ def test_a_thread_that_is_cancelled_ends_its_program(tmp_path):
     with pytest.raises(Cancelled):
         executor.run(["sleep", "999"], tmp_path / "log", 60)
     assert not _running("sleep 999")
+
+
+def test_an_interrupt_while_a_thread_starts_ends_its_program(source, tmp_path, monkeypatch):
+    project, place = Tree(source, tmp_path), tmp_path / "place"
+    started = []
+
+    def start(thread, real=threading.Thread.start):
+        real(thread)
+        started.append(thread)
+        while thread.is_alive() and not _running("sleep 1000"):
+            time.sleep(0.05)
+        raise KeyboardInterrupt
+
+    with Journal(place / "journal.jsonl") as journal:
+        evaluator = _evaluator(project, place, journal)
+        monkeypatch.setattr(threading.Thread, "start", start)
+        with pytest.raises(KeyboardInterrupt):
+            evaluator.counts([project.recipe("-ftracer")], "flags")
+        started[0].join(timeout=30)
+        assert not started[0].is_alive()
+    assert not _running("sleep 1000")
 
 
 def test_a_program_that_fails_says_why(tmp_path):

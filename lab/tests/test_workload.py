@@ -20,6 +20,7 @@ def loaded(request, stock_server):
         duck = load_duckdb(workload, size, files, 2, progress)
     with stock_server.connect() as connection:
         yield workload, PostgresSystem("stock", connection, {}), DuckSystem(duck)
+        connection.execute(f"DROP TABLE {', '.join(workload.tables)}")
     duck.close()
 
 
@@ -29,7 +30,8 @@ def test_queries_agree_with_duckdb(loaded, subtests):
         with subtests.test(query.name):
             stock.set("max_parallel_workers_per_gather", "0")
             answer = stock.run(query.sql)
-            assert answer.rows, "a query without rows tests nothing"
+            is_empty = query.name in workload.may_be_empty
+            assert answer.rows or is_empty, "a query without rows tests nothing"
             other = duck.run(query.duckdb_sql)
             assert value_difference(answer.rows, other.rows, query.is_ordered) is None
 

@@ -2,21 +2,29 @@
 
 import re
 import statistics
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
 
 from penumbra_lab import (
+    bench_htap,
     bench_keytree_clients,
     bench_keytree_working_set,
     bench_numeric,
     bench_sort,
+    bench_written,
 )
+from penumbra_lab.analysis.comparison import compare_runs
+from penumbra_lab.analysis.document import make_run
 from penumbra_lab.bench_sort import Case
 from penumbra_lab.cli import commands
+from penumbra_lab.reporting.charts import not_dominated
+from penumbra_lab.reporting.report import write_report
 from penumbra_lab.run.document import median_ratio, medians, read_run
 from penumbra_lab.show import console, query_table
 from penumbra_lab.state import results_directory
+from penumbra_lab.workload import read_workload
 
 
 def _series(workload: str, variant: str, values: list[float]) -> dict:
@@ -49,6 +57,40 @@ def test_table_names_wrong_and_refused_answers():
     assert cells[3][4] == f"{mean:.2f} x" and cells[3][-1] == "2 of 3"
 
 
+def test_the_table_tells_refused_queries_and_missed_targets():
+    document = _document()
+    document["series"].append(_series("q1", "required", [100.0, 300.0, 100.0]))
+    document["sections"]["target"] = {"mean": 0.5, "each": 1.0}
+    with console.capture() as capture:
+        console.print(query_table(document), width=160)
+    text = " ".join(capture.get().split())
+    assert [line.count("refused") for line in capture.get().splitlines()].count(1) == 2
+    # The shares are 0.5, 20 and 1.
+    assert "2.15 in the geometric mean (target 0.5: missed)" in text
+    assert "at most 20.00, q2 (target 1: missed)" in text
+
+
+def test_the_22_queries_of_the_standard_have_a_mean_of_their_own():
+    names = [query.name for query in read_workload("tpch").queries]
+    standard = [name for name in names if name.startswith("q")]
+    assert [name[:3] for name in standard] == [f"q{number:02}" for number in range(1, 23)]
+    queries = {name: {"refusal": "", "differences": ""} for name in names}
+    series = [
+        _series(name, system, [ms])
+        for name in names
+        for system, ms in (("stock", 40.0 if name in standard else 10.0), ("penumbra", 10.0))
+    ]
+    document = {"title": "tpch", "series": series, "sections": {"queries": queries}}
+    with console.capture() as capture:
+        console.print(query_table(document), width=140)
+    lines = [line for line in capture.get().splitlines() if "│" in line]
+    shown = [line.split("│")[1].strip() for line in lines]
+    assert [name for name in shown if not name.startswith("geometric mean")] == names
+    means = {name: line.split("│")[4].strip() for name, line in zip(shown, lines, strict=True)
+             if name.startswith("geometric mean")}  # fmt: skip
+    assert means["geometric mean, q"] == "4.00 x" and means["geometric mean, s"] == "1.00 x"
+
+
 def test_ratios_are_of_the_same_block():
     document = {"series": [_series("w", "a", [1, 2, 30]), _series("w", "b", [2, 1, 10])]}
     assert median_ratio(document, "w", "a", "b") == 2
@@ -75,6 +117,95 @@ def test_a_workload_writes_plans_sizes_and_every_time():
     assert all("SELECT" in query["sql"].upper() and query["plan"] for query in queries.values())
     assert {entry["table"] for entry in document["sections"]["tables"]} >= {"lineitem", "orders"}
     assert document["environment"]["client"]["duckdb"]
+
+
+def test_the_star_schema_is_measured_in_both_modes():
+    document = _run("ssb", "--scale", "0.001", "--runs", "1", "--no-keep")
+    queries = document["sections"]["queries"]
+    assert len(queries) == 13 and not any(query["differences"] for query in queries.values())
+    for (name, _, _), row in medians(document).items():
+        assert {"stock", "penumbra", "DuckDB"} <= set(row)
+        assert ("required" in row) != bool(queries[name]["require_refusal"])
+    assert document["sections"]["target"] == {"mean": 0.5, "each": 1.0}
+
+
+def test_written_tables_are_measured_at_every_step(monkeypatch):
+    tiny = bench_written.Form(scale=0.01, runs=1, stream_seconds=1, pause_seconds=0)
+    monkeypatch.setattr("penumbra_lab.run.commands.SHORT", tiny)
+    document = _run("written", "--short", "--no-keep")
+    steps, found = document["sections"]["steps"], medians(document)
+    lines = [entry for entry in steps if entry["query"].startswith("q0")]
+    assert len(lines) == 2 * (1 + 4 + 2 * 2) and len(steps) == len(lines) + 2 * (1 + 2 * 2)
+    assert all(entry["refusal"] == "" for entry in lines)
+    for entry in steps:
+        assert all(set(row) == {"stock", "penumbra"} for (workload, _, _), row in found.items()
+                   if workload in (entry["workload"], entry["base"]))  # fmt: skip
+    written = [entry["pages row by row"] + entry["pages of the heap"] for entry in lines[:10:2]]
+    assert written[0] == 0 < written[1] and written == sorted(written)
+    streams = document["sections"]["streams"]
+    assert len(streams) == 4 and all(entry["transactions/s"] > 0 for entry in streams)
+
+
+def test_what_is_left_of_the_speed_is_of_the_untouched_table():
+    times = {"q, nothing written": (100.0, 10.0), "q, 1 % updated": (100.0, 40.0)}
+    series = [_series(name, variant, [ms]) for name, row in times.items()
+              for variant, ms in zip(("stock", "penumbra"), row, strict=True)]  # fmt: skip
+    steps = [{"query": "q", "step": name[3:], "workload": name, "base": "q, nothing written",
+              "refusal": ""} for name in times]  # fmt: skip
+    document = {"title": "written", "series": series, "sections": {"steps": steps}}
+    with console.capture() as capture:
+        console.print(bench_written.written_table(document), width=140)
+    lines = [line for line in capture.get().splitlines() if "│" in line]
+    cells = [[cell.strip() for cell in line.strip("│").split("│")][2:] for line in lines]
+    assert cells == [["100", "10.0", "10.0 x", "100%", "yes"],
+                     ["100", "40.0", "2.50 x", "25%", "yes"]]  # fmt: skip
+
+
+def test_htap_writes_both_rates_and_freshness(tmp_path, monkeypatch):
+    whole = read_workload("ch")
+    few = tuple(query for query in whole.queries if query.name[:3] in ("q01", "q06", "q12"))
+    monkeypatch.setattr(bench_htap, "read_workload", lambda name: replace(whole, queries=few))
+    mixes = [bench_htap.Mix(1, 0), bench_htap.Mix(1, 1)]
+    monkeypatch.setattr(bench_htap, "grid", lambda writers, analysts: mixes)
+    document = _run("htap", "--warehouses", "0.02", "--writers", "1", "--analysts", "1",
+                    "--seconds", "1")  # fmt: skip
+    found, frontier = medians(document), document["sections"]["frontier"]
+    assert {workload for workload, _, _ in found} == {str(mix) for mix in mixes}
+    assert all(set(row) == {"stock", "penumbra"} and min(row.values()) > 0
+               for row in found.values())  # fmt: skip
+    assert len(document["sections"]["queries"]) == 3 and len(frontier) == 4
+    assert sum(point["asked"] for point in frontier) > 0 == sum(p["stale"] for p in frontier)
+    write_report(compare_runs([make_run(document, "htap", "htap")]), tmp_path / "page.html")
+    times = document["sections"]["query_times"]
+    assert [entry["query"] for entry in times] == [query.name for query in few]
+    assert any(entry["penumbra, median ms"] for entry in times)
+    page = (tmp_path / "page.html").read_text()
+    assert 'aria-label="frontier"' in page
+    assert "transactions of Penumbra against PostgreSQL" in page
+
+
+def test_the_mix_is_tpcs_and_the_grid_has_its_edges():
+    assert sum(bench_htap.MIX.values()) == 100 and bench_htap.MIX["payment"] == 43
+    assert [str(mix) for mix in bench_htap.grid(1, 2)] == [
+        "0 writers, 1 analyst", "0 writers, 2 analysts",
+        "1 writer, 0 analysts", "1 writer, 1 analyst", "1 writer, 2 analysts",
+    ]  # fmt: skip
+
+
+def test_a_query_is_as_stale_as_the_first_transaction_that_it_missed(tmp_path):
+    log = tmp_path / "log.1"
+    # Client 0: numbered at 10.5 and 12, and one that only reads; client 1: at 11.
+    log.write_text("0 0 5 0 10 500000\n0 1 5 2 11 0\n0 2 5 3 12 0\n1 0 5 1 11 0\n")
+    committed = bench_htap.read_commits([log])
+    assert committed == {1: [10.5, 12.0], 2: [11.0]}
+    assert bench_htap.staleness(bench_htap.Seen(15, {1: 2, 2: 1}), committed) == 0
+    assert bench_htap.staleness(bench_htap.Seen(11.5, {1: 1, 2: 1}), committed) == 0
+    assert bench_htap.staleness(bench_htap.Seen(15, {1: 1, 2: 0}), committed) == 4
+
+
+def test_the_frontier_is_of_what_nothing_dominates():
+    points = [(0.0, 5.0), (10.0, 4.0), (9.0, 3.0), (20.0, 0.0), (10.0, 0.0)]
+    assert not_dominated(points) == {(0.0, 5.0), (10.0, 4.0), (20.0, 0.0)}
 
 
 def test_loading_writes_seconds_and_bytes():
@@ -134,6 +265,7 @@ def test_keytree_working_set_writes_a_curve_of_both(monkeypatch):
 
 
 @pytest.mark.parametrize("command", [[], ["demo"], ["bench"], ["bench", "wide"],
+                                     ["bench", "ssb"], ["bench", "written"], ["bench", "htap"],
                                      ["bench", "pgbench"], ["bench", "keytree-clients"],
                                      ["compress", "advise"], ["report"], ["compare"],
                                      ["environment"]])  # fmt: skip

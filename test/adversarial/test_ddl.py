@@ -156,6 +156,9 @@ def test_ddl_gives_what_postgresql_gives(server, database, table, way, is_long):
         # The short form makes a third of the changes in each way, another third in the next.
         changes = CHANGES[table] if is_long else CHANGES[table][WAYS.index(way) % 3 :: 3]
         for number, change in enumerate(changes):
+            # An index is in use or not by the plan. test_indexes_of_the_ordinary_plan() is about those.
+            for scan in ("indexscan", "indexonlyscan", "bitmapscan"):
+                connection.execute(f"ALTER DATABASE {database} SET enable_{scan} = {'INDEX' not in change}")
             names = list(QUERIES) if is_long else [list(QUERIES)[(number + WAYS.index(way)) % len(QUERIES)]]
             for query in (QUERIES[name].format(table) for name in names):
                 notes = {}

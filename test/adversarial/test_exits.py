@@ -96,9 +96,12 @@ class Victim:
     def wait_at_stop_point(self) -> None:
         wait_until(lambda: backend_is(self.server, self.pid, "wait_event_type = 'Lock' AND wait_event = 'advisory'"), "nobody stops there")
 
-    def finish(self) -> object:
+    def wait(self) -> None:
         self._thread.join(60 * SLOWNESS)
         assert not self._thread.is_alive(), "the statement does not end"
+
+    def finish(self) -> object:
+        self.wait()
         self.connection.close()
         return self.result
 

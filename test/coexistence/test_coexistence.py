@@ -4,6 +4,7 @@ import ctypes
 import os
 import re
 import signal
+import subprocess
 import time
 from pathlib import Path
 
@@ -72,7 +73,10 @@ def set_ours(connection, is_ours: bool) -> None:
     connection.execute(f"SET penumbra_numeric.rewrite = {'on' if is_ours else 'off'}")
 
 
-def can_connect(server) -> bool:
+def is_back(server) -> bool:
+    """After a crash: the postmaster has seen it, so that who can connect stays connected."""
+    if "reinitializing" not in server.log.read_text(errors="replace"):
+        return False
     try:
         server.connect().close()
     except psycopg.OperationalError:
@@ -165,7 +169,7 @@ def test_a_crash_is_reported_and_the_cache_comes_back(server):
         os.kill(pid, signal.SIGSEGV)
         with pytest.raises(psycopg.OperationalError):
             connection.execute("SELECT 1")
-    wait_until(lambda: can_connect(server), "the server did not come back")
+    wait_until(lambda: is_back(server), "the server did not come back")
     with server.connect() as connection:
         names = [name for (name,) in rows(connection, "SELECT pg_ls_dir('pg_crash')")]
         assert any(re.fullmatch(rf"pg_crash_{pid}_\d+\.txt", name) for name in names)
@@ -195,7 +199,7 @@ def test_a_crash_of_an_engine_thread_is_reported(server):
         wait_until(lambda: not Path(f"/proc/{pid}").exists(), "the crash did not end the process")
         with pytest.raises(psycopg.OperationalError):
             connection.execute("FETCH 1 FROM cursor")
-    wait_until(lambda: can_connect(server), "the server did not come back")
+    wait_until(lambda: is_back(server), "the server did not come back")
     crashes = server.data / "pg_crash"
     wait_until(lambda: any(crashes.glob(f"pg_crash_{pid}_*.report")), "no report")
     (file,) = crashes.glob(f"pg_crash_{pid}_*.txt")
@@ -204,3 +208,27 @@ def test_a_crash_of_an_engine_thread_is_reported(server):
     for function, source in (("Executor::RunThread", "executor.cc"), ("Run", "thread.cc")):
         assert re.search(rf"\b{function}\(.* at \S*/engine/src/execution/{source}:\d+", report)
     assert "PostgresMain" not in report
+
+
+def test_a_table_hidden_from_queries(server):
+    """Citus hides shards from what reads pg_class. The cache's views and functions show and take them all the same."""
+    library = server.directory / "hide_relation.so"
+    headers = subprocess.run(
+        [server.installation.program("pg_config"), "--includedir-server"], capture_output=True, text=True, check=True
+    ).stdout.strip()  # fmt: skip
+    subprocess.run(
+        ["gcc", "-shared", "-fPIC", f"-I{headers}", "-o", library, Path(__file__).with_name("hide_relation.c")], check=True
+    )  # fmt: skip
+    with server.connect() as connection:
+        (oid,) = connection.execute("SELECT 't'::regclass::oid").fetchone()
+        connection.execute(f"LOAD '{library}'")
+        connection.execute(f"SET hide_relation.oid = {oid}")
+        assert rows(connection, "SELECT FROM pg_class WHERE relname = 't'") == []
+        connection.execute("SELECT penumbra.load('t')")
+        assert rows(connection, "SELECT relation::text, coverage_percent, rows FROM penumbra.tables") == [("t", 100, ROWS)]
+        assert rows(connection, "SELECT DISTINCT relation::text FROM penumbra.columns") == [("t",)]
+        assert rows(connection, "SELECT column_name FROM penumbra.columns ORDER BY 1") == [("amount",), ("grp",), ("id",)]
+        assert rows(connection, "SELECT column_name FROM penumbra.verify('t') ORDER BY 1") == [("amount",), ("grp",), ("id",)]
+        assert "Penumbra" in plan(connection, ENGINE)
+        connection.execute("SELECT penumbra.unload('t')")
+        assert rows(connection, "SELECT FROM penumbra.tables") == []

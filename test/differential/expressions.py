@@ -124,6 +124,7 @@ def _fill_templates() -> None:
         "({i4} * {i2})",
         "length({text})",
         "octet_length({text})",
+        "ascii({text})",
         "length({bp})",
         "position({=text} in {text})",
         "({d} - {d})",

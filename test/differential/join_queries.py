@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 from expressions import KINDS, ExpressionGenerator
 from queries import BY_VALUE, EXACT, ORDERLESS_KINDS, ROUNDED, Output, Query
-from tables import COLUMNS, JOIN_TABLES
+from tables import COLUMNS, JOIN_TABLES, REFUSED_CONDITION
 
-ROWS = {**{table.name: table.rows for table in JOIN_TABLES}, "j_view": 300, "j_barrier": 300, "cached": 12000}
+ROWS = {**{table.name: table.rows for table in JOIN_TABLES}, "j_view": 300, "j_barrier": 300, "cached": 12000,
+        REFUSED_CONDITION: 400}
 # Rough numbers of values; the others have about as many as there are rows.
 VALUES = {"b": 2, "b_const": 1, "i4_const": 1, "i4_null": 1, "i4_few": 5, "i4_run": 4, "i2_edge": 11, "low": 8,
           "bp": 5, "f8_edge": 40, "d_edge": 5, "ts_edge": 5, "n_edge": 100, "i2": 150}  # fmt: skip
@@ -205,8 +206,8 @@ class JoinQueryGenerator:
 
     def _table_name(self) -> str:
         names = ["j_cached", "j_changed", "j_half", "j_plain", "j_parted", "j_hidden", "j_tiny", "j_empty",
-                 "j_barrier", "j_view", "cached"]  # fmt: skip
-        return self.choose.choices(names, [20, 14, 8, 8, 8, 6, 14, 3, 4, 4, 3])[0]
+                 "j_barrier", "j_view", "cached", "j_unlogged", REFUSED_CONDITION]  # fmt: skip
+        return self.choose.choices(names, [20, 14, 8, 8, 8, 6, 14, 3, 4, 4, 3, 2, 2])[0]
 
     def table(self, name: str = "") -> Item:
         name, alias = name or self._table_name(), self._alias()
@@ -218,7 +219,18 @@ class JoinQueryGenerator:
         if self.cte_items and self._is(0.3):
             name, item = self.choose.choice(self.cte_items)
             return self._renamed(name, item)
+        if self._is(0.1):
+            return self._series()
         return self.subquery(depth)
+
+    def _series(self) -> Item:
+        """Rows of a function, or of VALUES with NULLs."""
+        columns = tuple(ScopeColumn(name, "i4", name) for name in ("k", "i4"))
+        rows = self.choose.choice([5, 300])
+        if rows == 300:
+            return self._renamed("(SELECT g AS k, g % 9 AS i4 FROM generate_series(0, 299) g)", Item("", columns, rows, ""))
+        return self._renamed("(SELECT * FROM (VALUES (1, 3), (2, NULL), (2, 5), (NULL, 3), (7, 7)) v (k, i4))",
+                             Item("", columns, rows, ""))  # fmt: skip
 
     def _renamed(self, sql: str, item: Item) -> Item:
         alias = self._alias("s")
@@ -231,8 +243,8 @@ class JoinQueryGenerator:
         return self._renamed(f"{'LATERAL ' if outer else ''}({body})", item)
 
     def _subquery_body(self, depth: int, outer: Item | None) -> tuple[str, Item]:
-        shape = self.choose.choices(["grouped", "plain", "distinct", "limited", "one_row", "union"],
-                                    [30, 30, 8, 12, 6, 5])[0]  # fmt: skip
+        shape = self.choose.choices(["grouped", "plain", "distinct", "limited", "one_row", "set"],
+                                    [30, 30, 8, 12, 40 if outer else 6, 14])[0]  # fmt: skip
         if shape == "one_row":
             return self._one_row(depth, outer)
         query, items = self._joined(self.choose.choices([1, 2], [75, 25])[0], depth - 1)
@@ -245,6 +257,9 @@ class JoinQueryGenerator:
             if depth > 0 and self._is(0.12):
                 where.append(self._subquery_condition(items))
             outputs = self._group_outputs() if shape == "grouped" else self._plain_outputs(shape)
+            if shape == "plain" and self._is(0.15):  # a window is PostgreSQL's, and so are the subquery's rows
+                window = f"count(*) OVER (PARTITION BY {self._made(self.choose.choice(KINDS), 0)})"
+                outputs.append((window, ScopeColumn("a1", "i8", "a1")))
         select = ", ".join(f"{sql} AS {column.name}" for sql, column in outputs)
         body = f"SELECT {'DISTINCT ' if shape == 'distinct' else ''}{select} FROM {query.source}"
         if where:
@@ -258,10 +273,30 @@ class JoinQueryGenerator:
             body += f" ORDER BY {', '.join(str(i + 1) for i in range(len(outputs)))}"
             body += f" LIMIT {self.choose.choice([0, 1, 3, 20, 100])}" if self._is(0.85) else ""
             body += f" OFFSET {self.choose.choice([1, 5])}" if self._is(0.2) else ""
-        elif shape == "union":
-            body += f" UNION ALL {body}"
         columns = tuple(column for _, column in outputs)
+        if shape == "set":
+            body = self._set_operation(body, columns)
         return body, Item("", columns, rows, "")
+
+    def _set_operation(self, body: str, columns: tuple[ScopeColumn, ...]) -> str:
+        """Of the body and of one or two tables; mostly with columns of the same types."""
+        for _ in range(self.choose.choices([1, 2], [75, 25])[0]):
+            table = self.table()
+            with self._scope(list(table.columns)):
+                select = ", ".join(f"{self._alike(column.kind)} AS {column.name}" for column in columns)
+                where = self._conditions((30, 60, 10))
+            operation = self.choose.choices(["UNION", "INTERSECT", "EXCEPT", "UNION ALL", "EXCEPT ALL"],
+                                            [30, 20, 20, 25, 5])[0]  # fmt: skip
+            other = f"SELECT {select} FROM {table.sql}" + (f" WHERE {' AND '.join(where)}" if where else "")
+            body = f"({body}) {operation} ({other})" if self._is(0.7) else f"({other}) {operation} ({body})"
+        return body
+
+    def _alike(self, kind: str) -> str:
+        """An expression of the kind, or one that a set operation gives the same type."""
+        if kind in ("i2", "i4", "i8"):
+            kind = self.choose.choice([kind, kind, "i2", "i4", "i8"])
+        column = self.expressions.column(kind)
+        return column if column and self._is(0.8) else self._made(kind, 1)
 
     def _one_row(self, depth: int, outer: Item | None) -> tuple[str, Item]:
         """An aggregation without keys: a row in any case."""
@@ -273,6 +308,8 @@ class JoinQueryGenerator:
                 where.append(self._equality([outer], [inner], is_plain=True))
         select = ", ".join(f"{sql} AS {column.name}" for sql, column in outputs)
         body = f"SELECT {select} FROM {inner.sql}" + (f" WHERE {' AND '.join(where)}" if where else "")
+        if outer and self._is(0.3):
+            body += " HAVING " + self.choose.choice(["count(*) > 0", "count(*) > 2", "count(*) = 0", "sum(k) > 30"])
         return body, Item("", tuple(column for _, column in outputs), 1, "")
 
     def _exact_aggregate(self) -> str:
@@ -310,8 +347,8 @@ class JoinQueryGenerator:
         if shape != "distinct" and self._is(0.9):
             taken.add("k")
             outputs.append((self.expressions.named("k"), ScopeColumn("k", "i4", "k")))
-        # Which of equal values DISTINCT shows depends on the order, so does a limit.
-        kinds = EXACT_KINDS if shape in ("distinct", "limited") else KINDS
+        # Which of equal values DISTINCT or UNION shows depends on the order, so does a limit.
+        kinds = EXACT_KINDS if shape in ("distinct", "limited", "set") else KINDS
         return outputs + [self._named_output(kinds, taken) for _ in range(self.choose.randint(1, 5))]
 
     # -- conditions of joins -----------------------------------------------------------------------
@@ -390,6 +427,8 @@ class JoinQueryGenerator:
             if join == "JOIN" and self._is(0.06) and self._share_name(items, item, "k"):
                 using = ("k",)
                 new_pairs = pairs
+            elif join in ("JOIN", "LEFT JOIN") and "LATERAL" in item.sql and self._is(0.6):
+                on, new_pairs = ["true"], pairs * 10
             elif join not in ("CROSS JOIN", ","):
                 on, new_pairs = self._join_conditions(items, item, new_pairs)
             if join == "FULL JOIN":  # PostgreSQL has it for equalities only
@@ -469,7 +508,7 @@ class JoinQueryGenerator:
         if "(" in select and self._is(0.06):
             tail = " HAVING " + self.choose.choice(["count(*) > 0", "count(*) > 2", "count(*) = 0"])
         elif self._is(0.05):
-            tail = " LIMIT 1" if "(" in select else " ORDER BY 1 LIMIT 1"
+            tail = " ORDER BY 1 LIMIT 1"
         return f"(SELECT {select} FROM {source}{where_sql}{tail})", kind
 
     def _scalar_comparison(self, outer: list[Item]) -> str:
@@ -596,8 +635,20 @@ class JoinQueryGenerator:
             order_by = (*(["count(*) DESC"] if self._is(0.5) else []), *(str(i + 1) for i in range(len(keys))))
             limit = f"LIMIT {self.choose.choice([0, 1, 5, 40])}" if self._is(0.5) else ""
         group_by = tuple(str(i + 1) for i in range(len(keys)))
+        if self._is(0.15):
+            # The groups of two sets may be equal in all that they are ordered by.
+            group_by, order_by, limit = (self._grouping_sets(group_by),), (), ""
+            outputs += [Output(f"GROUPING({key.sql})") for key in keys[:1] if "$" not in key.sql]
         return dataclasses.replace(base, outputs=tuple(outputs), group_by=group_by, having=having, order_by=order_by,
                                    limit=limit)  # fmt: skip
+
+    def _grouping_sets(self, keys: tuple[str, ...]) -> str:
+        kind = self.choose.choice(["ROLLUP", "CUBE", "GROUPING SETS"])
+        if kind != "GROUPING SETS":
+            return f"{kind} ({', '.join(keys)})"
+        sets = [", ".join(key for key in keys if self._is(0.6)) for _ in range(self.choose.randint(1, 4))]
+        every = f"({', '.join(keys)})"
+        return f"GROUPING SETS ({', '.join(f'({one})' for one in sets)}, {every})"
 
     def _distinct(self, base: JoinQuery, items: list[Item]) -> JoinQuery:
         return dataclasses.replace(base, outputs=tuple(self._keys()), is_distinct=True)

@@ -3,6 +3,7 @@
 All have the same columns, so that one generated query can run on any of them.
 """
 
+import re
 from dataclasses import dataclass
 
 
@@ -179,7 +180,12 @@ JOIN_TABLES = (
     )),
     Table("j_tiny", "a dozen rows", 12, ("VACUUM ANALYZE j_tiny", LOAD)),
     Table("j_empty", "no rows", 0, ("VACUUM ANALYZE j_empty", LOAD)),
+    Table("j_unlogged", "never cached", 150, ("ALTER TABLE j_unlogged SET UNLOGGED", "ANALYZE j_unlogged")),
 )  # fmt: skip
+# As a table, with a condition that the engine does not evaluate.
+REFUSED_CONDITION = "(SELECT * FROM j_cached WHERE to_jsonb(k) <> '5')"
+# What PostgreSQL reads for our joins; mode require refuses it.
+NOT_SERVED = re.compile("j_unlogged|to_jsonb")
 JOIN_VIEWS = (
     "CREATE VIEW j_barrier WITH (security_barrier) AS SELECT * FROM j_cached WHERE i4_few <> 2",
     "CREATE VIEW j_view AS SELECT a.*, b.low AS other FROM j_changed AS a LEFT JOIN j_plain AS b ON a.k = b.k",

@@ -113,15 +113,17 @@ class History:
     # -- steps of writers -------------------------------------------------------------------------
 
     def ids(self) -> str:
-        return ", ".join(str(self.choose.randint(1, self.next_id)) for _ in range(self.choose.randint(1, 4)))
+        # the oldest rows are gone before long
+        first = self.choose.choice((1, max(1, self.next_id - ROWS)))
+        return ", ".join(str(self.choose.randint(first, self.next_id)) for _ in range(self.choose.randint(1, 4)))
 
     def name(self) -> str:
         self.next_name += 1
         return f"s{self.next_name}"
 
-    def new_rows(self) -> str:
+    def new_rows(self, most: int = 5) -> str:
         first = self.next_id
-        self.next_id += self.choose.randint(1, 5)
+        self.next_id += self.choose.randint(1, most)
         return (f"SELECT g, g % 7, 0, CASE WHEN g % 11 = 0 THEN NULL ELSE 'new ' || g END, 'x'"
                 f" FROM generate_series({first}, {self.next_id - 1}) AS g")  # fmt: skip
 
@@ -129,6 +131,7 @@ class History:
         ids = self.ids()
         statements = {
             "insert": f"INSERT INTO histories {self.new_rows()}",
+            "append": f"INSERT INTO histories {self.new_rows(40)}",
             "insert or update": f"INSERT INTO histories SELECT g, 1, 1, 'again', 'x' FROM unnest(ARRAY[{ids}]) AS g"
                                 " GROUP BY g ON CONFLICT (id) DO UPDATE SET n = histories.n + 1",
             "insert or nothing": f"INSERT INTO histories SELECT g, 1, 1, 'once', 'x' FROM unnest(ARRAY[{ids}]) AS g"

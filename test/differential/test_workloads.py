@@ -18,7 +18,9 @@ def loaded(request, server):
         files = make_files(workload, workload.size_test, progress)
         load_postgresql(server, workload, files, progress)
         load_cache(server, workload.tables, progress)
-    return workload
+    yield workload
+    with server.connect() as connection:
+        connection.execute(f"DROP TABLE {', '.join(workload.tables)}")
 
 
 def test_workload_in_the_engine(server, loaded, subtests):

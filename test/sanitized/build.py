@@ -76,15 +76,21 @@ def postgresql(kind: Kind) -> Path:
 def tree(kind: Kind) -> Path:
     """A copy of this tree: PGXS compiles beside the sources, where objects of other flags are.
 
-    By content: what changed gets the time of the copy, which is later than anything built there.
+    By content: what changed gets the time of the copy, which is later than anything built there. What was copied
+    before and is gone from the tree goes: makefiles compile every source that they find.
     """
     copy = place() / f"{kind.name}-tree"
     copy.mkdir(parents=True, exist_ok=True)
+    copied = place() / f"{kind.name}-tree.files"
     files = subprocess.run(
         ["git", "-c", f"safe.directory={TREE}", "-C", str(TREE), "ls-files", "-z", "--cached", "--others",
          "--exclude-standard", "--deduplicate"], capture_output=True, check=True).stdout  # fmt: skip
-    present = b"\0".join(name for name in files.split(b"\0") if name and (TREE / os.fsdecode(name)).exists())
-    subprocess.run(["rsync", "-rlpc", "--from0", "--files-from=-", f"{TREE}/", f"{copy}/"], input=present, check=True)
+    present = {os.fsdecode(name) for name in files.split(b"\0") if name and (TREE / os.fsdecode(name)).exists()}
+    if copied.exists():
+        for gone in set(copied.read_text().split("\0")) - present:
+            (copy / gone).unlink(missing_ok=True)
+    copied.write_text("\0".join(sorted(present)))
+    subprocess.run(["rsync", "-rlpc", "--from0", f"--files-from={copied}", f"{TREE}/", f"{copy}/"], check=True)
     run(["cmake", "-G", "Ninja", "-B", str(TREE / kind.engine), "-S", str(TREE), *kind.cmake_options], copy)
     return copy
 

@@ -24,9 +24,11 @@ from check import PYTEST, Count, Suite, count_lines, count_pytest, count_regress
 
 # Wrong under sanitizers: they take part in a crash, and their own frames stand in stacks.
 NOT_WITH_SANITIZERS = ("backtrace",)
+# A regression test that asks how much memory a process takes, which is the sanitizers' then.
+MEASURES_MEMORY = "memory"
 OURS = re.compile(r"/(kernels|engine|common|extensions)/|penumbra")
-# Regression tests with little data; valgrind takes 50 times as long.
-WITH_VALGRIND = ("sort", "compress")
+# Regression tests with little data, of columnar some; valgrind takes 50 times as long.
+WITH_VALGRIND = {"sort": "", "compress": "", "columnar": "SQL_TESTS=agreement cache_load joins row_proof stored_form"}
 
 
 def reports() -> Path:
@@ -69,6 +71,11 @@ def run_suite(suite: Suite) -> tuple[Count, float]:
     return Count(count.passed, count.failed + len(heads)), seconds
 
 
+def sql_tests(extension: Path) -> str:
+    names = sorted(path.stem for path in extension.glob("test/sql/*.sql"))
+    return "SQL_TESTS=" + " ".join(name for name in names if name != MEASURES_MEMORY)
+
+
 def sanitizer_suites(bin_directory: Path) -> list[Suite]:
     tree = build.tree(ADDRESS)
     variables = environment(ADDRESS, bin_directory)
@@ -77,7 +84,9 @@ def sanitizer_suites(bin_directory: Path) -> list[Suite]:
     return [
         Suite("install", ["bash", "-c", f"{' && '.join(installs)} && echo 'ok: installed'"], count_lines, variables),
         *(
-            Suite(f"extension {name}", build.make_command(ADDRESS, bin_directory, name, "install", "test"), count_regress, variables)
+            Suite(f"extension {name}",
+                  build.make_command(ADDRESS, bin_directory, name, "install", "test", sql_tests(tree / "extensions" / name)),
+                  count_regress, variables)
             for name in names
             if name not in NOT_WITH_SANITIZERS
         ),
@@ -104,9 +113,10 @@ def valgrind_suites(bin_directory: Path) -> list[Suite]:
     )
     script.chmod(0o755)
     return [
-        Suite(f"valgrind, extension {name}", build.make_command(VALGRIND, bin_directory, name, "test-regress"), count_regress,
+        Suite(f"valgrind, extension {name}",
+              build.make_command(VALGRIND, bin_directory, name, "test-regress", *filter(None, [tests])), count_regress,
               {"PGCTLTIMEOUT": "600"})
-        for name in WITH_VALGRIND
+        for name, tests in WITH_VALGRIND.items()
     ]  # fmt: skip
 
 

@@ -1,12 +1,10 @@
--- The rows of `events`, written in DuckDB's SQL; $rows is how many. Each value is a function of the row's
+-- The rows of `events`, written in DuckDB's SQL; $size is how many. Each value is a function of the row's
 -- number only, so that any two runs make the same table.
-CREATE MACRO uniform(i, k) AS (hash(i * 1009 + k) >> 11)::double / 9007199254740992.0;
-CREATE MACRO even(i, k, n) AS floor(uniform(i, k) * n)::bigint;
 -- 1..n, where 1 is by far the most frequent (log-uniform)
 CREATE MACRO skewed(i, k, n) AS least(n, floor(exp(uniform(i, k + 200) * ln(n + 1)))::bigint);
 -- NULL for a share of the rows
 CREATE MACRO blank(i, k, share, v) AS CASE WHEN uniform(i, k + 400) < share THEN NULL ELSE v END;
-CREATE MACRO rows_of() AS $rows;
+CREATE MACRO rows_of() AS $size;
 
 CREATE VIEW events AS
 SELECT
@@ -110,4 +108,4 @@ SELECT
     blank(i, 112, 0.5, ['sale', 'new', 'hot', 'eco', 'set'][skewed(i, 112, 5)] || ',' || ['summer', 'winter', 'basic'][skewed(i, 113, 3)] || CASE WHEN uniform(i, 114) < 0.2 THEN ',x' || skewed(i, 114, 800) ELSE '' END) AS tags,
     ['done', 'open', 'failed', 'pending', 'cancelled'][skewed(i, 115, 5)] AS status,
     ['web', 'app', 'pos', 'partner', 'batch'][skewed(i, 116, 5)] AS source_system
-FROM range($rows) AS numbers(i);
+FROM range($size) AS numbers(i);

@@ -15,6 +15,8 @@
 #ifndef PENUMBRA_ENGINE_H
 #define PENUMBRA_ENGINE_H
 
+#include <signal.h>
+
 #include "penumbra/functions.h"
 #include "penumbra/types.h"
 
@@ -35,15 +37,60 @@ size_t penumbra_rows_bytes(const PenumbraRows *rows);
 void penumbra_rows_clear(PenumbraRows *rows); /* keeps memory for the next rows, but not of large values */
 void penumbra_rows_destroy(PenumbraRows *rows);
 
+/* ---------------------------------------------------------------- tuples -------------------- */
+
+/*
+ * Rows as a row store keeps them, for engine threads to take apart: a header with flags, a count of attributes, a
+ * bitmap that says by attribute whether there is a value (bit 1), and where the values begin, as an offset of one
+ * byte. A value is at the next multiple of its alignment, fixed or with a length header as PostgreSQL's; values that
+ * are read must be stored as they are, neither compressed nor elsewhere.
+ */
+typedef struct PenumbraTupleAttribute {
+  int16_t length;    /* in bytes; -1: in a header of 1 byte (then not aligned) or 4; -2: up to a zero byte */
+  uint8_t alignment; /* 1, 2, 4 or 8 */
+  int column;        /* that it is read for; -1: none */
+} PenumbraTupleAttribute;
+
+/* The value of a column in tuples that end before it. */
+typedef struct PenumbraTupleMissing {
+  bool is_null;
+  uint64_t value;    /* as in PenumbraColumnInput, unless bytes are given */
+  const void *bytes; /* copied */
+  uint32_t length;
+} PenumbraTupleMissing;
+
+typedef struct PenumbraTupleLayout {
+  int attribute_count; /* up to the last that is read */
+  const PenumbraTupleAttribute *attributes;
+  const PenumbraTupleMissing *missing; /* by column */
+  uint16_t flags_at;                   /* uint16_t, from the tuple's begin, as the next */
+  uint16_t has_nulls_flag;
+  uint16_t attribute_count_at; /* uint16_t */
+  uint16_t attribute_count_mask;
+  uint16_t data_offset_at; /* uint8_t */
+  uint16_t null_bits_at;
+} PenumbraTupleLayout;
+
+typedef struct PenumbraTuples PenumbraTuples;
+
+PenumbraTuples *penumbra_tuples_create(const PenumbraTupleLayout *layout, const PenumbraType *types, int column_count);
+/* Copies memory, of which tuples begin at the offsets; it must be aligned to 8 bytes if they are. */
+PenumbraStatus penumbra_tuples_append(PenumbraTuples *tuples, const void *bytes, size_t byte_count,
+                                      const uint32_t *offsets, uint32_t count);
+uint32_t penumbra_tuples_count(const PenumbraTuples *tuples);
+size_t penumbra_tuples_bytes(const PenumbraTuples *tuples);
+void penumbra_tuples_clear(PenumbraTuples *tuples);
+void penumbra_tuples_destroy(PenumbraTuples *tuples);
+
 /* ---------------------------------------------------------------- segments ------------------ */
 
 typedef struct PenumbraSegmentInfo {
   PenumbraType type;
   uint32_t rows;
   uint32_t nulls;
-  const char *encoding;  /* "constant", "for1", "dictionary", "plain", "lz4", ... (static string) */
+  const char *encoding; /* "constant", "for1", "dictionary", "plain", "lz4", ... (static string) */
   uint64_t encoded_bytes;
-  uint64_t plain_bytes;  /* the rows' bytes unencoded */
+  uint64_t plain_bytes; /* the rows' bytes unencoded */
 } PenumbraSegmentInfo;
 
 /* Encodes one column of `rows` with the smallest encoding that also scans fast.
@@ -122,9 +169,9 @@ typedef struct PenumbraAggregateCall {
 PenumbraOperator penumbra_plan_add_aggregation(PenumbraPlan *plan, PenumbraOperator input, const PenumbraExpr *keys,
                                                int key_count, const PenumbraAggregateCall *calls, int call_count);
 
-/* GROUPING SETS, at most 64 keys: bit k of a set says that it groups by key k. Each row is in a group of every set, with
- * NULL for the other keys; a set without keys has a group even without input. Output: keys, the set's number (INT4),
- * aggregates. */
+/* GROUPING SETS, at most 64 keys: bit k of a set says that it groups by key k. Each row is in a group of every set,
+ * with NULL for the other keys; a set without keys has a group even without input. Output: keys, the set's number
+ * (INT4), aggregates. */
 PenumbraOperator penumbra_plan_add_grouping_sets(PenumbraPlan *plan, PenumbraOperator input, const PenumbraExpr *keys,
                                                  int key_count, const uint64_t *sets, int set_count,
                                                  const PenumbraAggregateCall *calls, int call_count);
@@ -148,12 +195,12 @@ PenumbraOperator penumbra_plan_add_sort(PenumbraPlan *plan, PenumbraOperator inp
  */
 typedef enum PenumbraJoinKind {
   PENUMBRA_JOIN_INNER,
-  PENUMBRA_JOIN_LEFT,       /* every probe row, build columns NULL where nothing matches */
-  PENUMBRA_JOIN_SEMI,       /* probe rows that match; output: probe columns only */
-  PENUMBRA_JOIN_ANTI,       /* probe rows that do not; probe columns only */
-  PENUMBRA_JOIN_MARK,       /* every probe row, its columns and a boolean: whether it matches */
-  PENUMBRA_JOIN_SINGLE,     /* as LEFT; a second match of a probe row is an error: PENUMBRA_CARDINALITY_VIOLATION */
-  PENUMBRA_JOIN_RIGHT,      /* every build row, probe columns NULL where nothing matches */
+  PENUMBRA_JOIN_LEFT,   /* every probe row, build columns NULL where nothing matches */
+  PENUMBRA_JOIN_SEMI,   /* probe rows that match; output: probe columns only */
+  PENUMBRA_JOIN_ANTI,   /* probe rows that do not; probe columns only */
+  PENUMBRA_JOIN_MARK,   /* every probe row, its columns and a boolean: whether it matches */
+  PENUMBRA_JOIN_SINGLE, /* as LEFT; a second match of a probe row is an error: PENUMBRA_CARDINALITY_VIOLATION */
+  PENUMBRA_JOIN_RIGHT,  /* every build row, probe columns NULL where nothing matches */
   PENUMBRA_JOIN_FULL,
   PENUMBRA_JOIN_RIGHT_SEMI, /* build rows that match, each once; build columns only */
   PENUMBRA_JOIN_RIGHT_ANTI  /* build rows that do not; build columns only */
@@ -202,19 +249,22 @@ typedef struct PenumbraTemporarySpace {
 } PenumbraTemporarySpace;
 
 typedef struct PenumbraExecOptions {
-  size_t memory_budget_bytes;  /* for hashing and sorting; past it aggregation spills */
-  int threads;                 /* engine threads besides the caller; with 0 one is started for long finishes only */
+  size_t memory_budget_bytes;   /* for hashing and sorting; past it aggregation spills */
+  int threads;                  /* engine threads besides the caller; with 0 one is started for long finishes only */
   const char *temporary_prefix; /* of the paths of spill files, which are unlinked at once */
   PenumbraTemporarySpace *temporary_space; /* NULL: no limit; outlives the execution */
+  /* NULL, or what a signal handler of the caller sets: a call that is not done then ends with PENUMBRA_CANCELLED. */
+  const volatile sig_atomic_t *interrupts[2];
 } PenumbraExecOptions;
 
 /* A chunk of a scan: one segment per column (all of the same row count), of which `ranges` are to be read. */
 typedef struct PenumbraChunk {
   uint32_t rows;
-  const void *const *segments; /* by column; the array is copied, the segments are not */
+  const void *const *segments;    /* by column; the array is copied, the segments are not */
   const PenumbraRowRange *ranges; /* sorted, disjoint, copied; the valid rows */
   uint32_t range_count;
-  const uint64_t *row_bits; /* NULL, or a bit for each row of the chunk, copied: rows of the ranges without it are not valid */
+  const uint64_t
+      *row_bits; /* NULL, or a bit for each row of the chunk, copied: rows of the ranges without it are not valid */
 } PenumbraChunk;
 
 /* Of a finished plan; NULL: out of memory. */
@@ -227,9 +277,11 @@ PenumbraStatus penumbra_exec_start(PenumbraExec *exec);
 /* The scan whose pipeline runs and may still get rows pushed; negative: none at the moment. Scans take turns, in
  * the order in which their rows are needed. */
 PenumbraOperator penumbra_exec_wanted_scan(const PenumbraExec *exec);
-/* Runs the wanted scan's pipeline over rows (types as its columns) on the calling thread; `rows` can be cleared
- * after. */
+/* Runs the wanted scan's pipeline over rows (types as its columns) on the calling thread, or leaves a copy to engine
+ * threads that have little to do: an error may come with a later call. `rows` can be cleared after. */
 PenumbraStatus penumbra_exec_push_rows(PenumbraExec *exec, PenumbraOperator scan, const PenumbraRows *rows);
+/* The same of tuples, which are empty after. */
+PenumbraStatus penumbra_exec_push_tuples(PenumbraExec *exec, PenumbraOperator scan, PenumbraTuples *tuples);
 /* No more rows will be pushed to this scan, wanted or not. */
 PenumbraStatus penumbra_exec_end_rows(PenumbraExec *exec, PenumbraOperator scan);
 
@@ -253,10 +305,10 @@ typedef struct PenumbraResult {
 } PenumbraResult;
 
 typedef enum PenumbraFetch {
-  PENUMBRA_FETCH_ROWS,    /* *result is valid until the next call */
-  PENUMBRA_FETCH_WAIT,    /* nothing yet: check for interrupts and call again */
+  PENUMBRA_FETCH_ROWS, /* *result is valid until the next call */
+  PENUMBRA_FETCH_WAIT, /* nothing yet: check for interrupts and call again */
   PENUMBRA_FETCH_DONE,
-  PENUMBRA_FETCH_ERROR    /* see *status */
+  PENUMBRA_FETCH_ERROR /* see *status */
 } PenumbraFetch;
 
 /*
@@ -266,13 +318,14 @@ typedef enum PenumbraFetch {
 PenumbraFetch penumbra_exec_fetch(PenumbraExec *exec, PenumbraResult *result, PenumbraStatus *status);
 /* What EXPLAIN ANALYZE shows. */
 typedef struct PenumbraOperatorStats {
-  const char *name;     /* "Vector Scan", "Vector Filter", "Vector Hash Aggregate", "Vector Top-N", ... */
+  PenumbraOperator id;
+  const char *name; /* "Vector Scan", "Vector Filter", "Vector Hash Aggregate", "Vector Top-N", ... */
   uint64_t rows_in;
   uint64_t rows_out;
-  uint64_t time_ns;     /* summed over threads */
+  uint64_t time_ns; /* summed over threads */
   uint64_t memory_peak_bytes;
   uint64_t spilled_bytes;
-  uint64_t groups;      /* of an aggregation */
+  uint64_t groups;        /* of an aggregation */
   const char *join_table; /* of a join: "bitmap", "direct array", "hash table", "nested loop"; NULL: not built yet */
   uint64_t build_rows;    /* of a join; rows_in are the probe's */
   uint64_t filtered_rows; /* of a join: rows that the scans of its probe side dropped by its runtime filters */

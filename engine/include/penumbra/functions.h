@@ -12,7 +12,7 @@ typedef enum PenumbraCollationUse {
   PENUMBRA_COLLATION_NONE,     /* any collation, nondeterministic ones too, gives the same */
   PENUMBRA_COLLATION_EQUALITY, /* that equality is bytewise; also where there is no text */
   PENUMBRA_COLLATION_ORDER,
-  PENUMBRA_COLLATION_LETTERS   /* which letters are lower and upper case */
+  PENUMBRA_COLLATION_LETTERS /* which letters are lower and upper case */
 } PenumbraCollationUse;
 
 /*
@@ -20,6 +20,7 @@ typedef enum PenumbraCollationUse {
  * (numeric_traits.h): what is known of the display scale of a NUMERIC result. For which types there is a function, and
  * whether it can fail, the engine says when it is called (registry.h); docs/vectors.md shows the answers.
  */
+/* clang-format off */
 #define PENUMBRA_FUNCTION_LIST(X) \
   /* comparison: both arguments of one type, or any of int2/4/8, or float4/8 mixed */ \
   X(EQ, "=", EQUALITY, kUnknown) X(NE, "<>", EQUALITY, kUnknown) X(LT, "<", ORDER, kUnknown) \
@@ -36,7 +37,7 @@ typedef enum PenumbraCollationUse {
   /* CASE(cond1, value1, ..., else): lazy; COALESCE, GREATEST, LEAST: any number; NULLIF(a, b) */ \
   X(CASE, "CASE", EQUALITY, kChoice) X(COALESCE, "COALESCE", EQUALITY, kChoice) \
   X(NULLIF, "NULLIF", EQUALITY, kFirst) X(GREATEST, "GREATEST", ORDER, kUnknown) X(LEAST, "LEAST", ORDER, kUnknown) \
-  /* arithmetic on int2/4/8 (mixed), float4/8 (mixed), numeric, and dates, timestamps, intervals as PostgreSQL has it */ \
+  /* arithmetic on int2/4/8 (mixed), float4/8 (mixed), numeric, and what PostgreSQL has on dates and times */ \
   X(ADD, "+", EQUALITY, kSum) X(SUB, "-", EQUALITY, kSum) X(MUL, "*", EQUALITY, kProduct) \
   X(DIV, "/", EQUALITY, kQuotient) X(MOD, "%", EQUALITY, kRemainder) X(NEG, "-", EQUALITY, kSame) \
   X(ABS, "abs", EQUALITY, kSame) X(SIGN, "sign", EQUALITY, kUnknown) X(ROUND, "round", EQUALITY, kRounded) \
@@ -44,8 +45,8 @@ typedef enum PenumbraCollationUse {
   X(SQRT, "sqrt", EQUALITY, kUnknown) X(POWER, "power", EQUALITY, kUnknown) X(EXP, "exp", EQUALITY, kUnknown) \
   X(LN, "ln", EQUALITY, kUnknown) \
   /* CAST(x): to the result type. *_TYPMOD: NUMERIC_TYPMOD(x, precision int4, scale int4); \
-     VARCHAR_TYPMOD/BPCHAR_TYPMOD(x, max_chars int4, is_explicit bool); COMPARED_AS(date): the timestamp that stands \
-     for it in comparisons, where a date beyond the timestamps is later than any */ \
+     VARCHAR_TYPMOD/BPCHAR_TYPMOD(x, max_chars int4, is_explicit bool); COMPARED_AS(x): the timestamp or \
+     timestamptz that stands for x in comparisons, where what is beyond the timestamps is later (earlier) than any */ \
   X(CAST, "cast", EQUALITY, kInteger) X(COMPARED_AS, "cast", EQUALITY, kUnknown) \
   X(NUMERIC_TYPMOD, "numeric()", EQUALITY, kDeclared) \
   X(VARCHAR_TYPMOD, "varchar()", EQUALITY, kUnknown) X(BPCHAR_TYPMOD, "char()", EQUALITY, kUnknown) \
@@ -53,7 +54,8 @@ typedef enum PenumbraCollationUse {
   X(LIKE, "LIKE", EQUALITY, kUnknown) X(NOT_LIKE, "NOT LIKE", EQUALITY, kUnknown) \
   X(ILIKE, "ILIKE", LETTERS, kUnknown) X(NOT_ILIKE, "NOT ILIKE", LETTERS, kUnknown) \
   X(STARTS_WITH, "starts_with", EQUALITY, kUnknown) X(LENGTH, "length", NONE, kUnknown) \
-  X(OCTET_LENGTH, "octet_length", EQUALITY, kUnknown) X(LOWER, "lower", LETTERS, kUnknown) \
+  X(OCTET_LENGTH, "octet_length", EQUALITY, kUnknown) X(ASCII, "ascii", NONE, kUnknown) \
+  X(LOWER, "lower", LETTERS, kUnknown) \
   X(UPPER, "upper", LETTERS, kUnknown) X(INITCAP, "initcap", LETTERS, kUnknown) \
   X(SUBSTRING, "substring", NONE, kUnknown) X(LEFT, "left", NONE, kUnknown) X(RIGHT, "right", NONE, kUnknown) \
   X(CONCAT, "||", NONE, kUnknown) X(POSITION, "position", EQUALITY, kUnknown) X(BTRIM, "btrim", EQUALITY, kUnknown) \
@@ -69,12 +71,14 @@ typedef enum PenumbraFunction {
 #undef PENUMBRA_FUNCTION_ENUM
   PENUMBRA_FN_COUNT_OF
 } PenumbraFunction;
+/* clang-format on */
 
 /*
  * PENUMBRA_AGGREGATE_LIST(X): X(enumerator, name in SQL, types, state, needs). The last three are the engine's
  * (aggregate_accumulator.h): the rule by which argument types give PostgreSQL's result type, whose state serves the
  * aggregate, and what it needs of its rows.
  */
+/* clang-format off */
 #define PENUMBRA_AGGREGATE_LIST(X) \
   X(COUNT_STAR, "count(*)", Rows, Count, kCount) X(COUNT, "count", Any, Count, kCount) \
   X(SUM, "sum", Sum, Sum, kValues) X(AVG, "avg", Average, Average, kValues) \
@@ -98,5 +102,6 @@ typedef enum PenumbraAggregate {
 #undef PENUMBRA_AGGREGATE_ENUM
   PENUMBRA_AGG_COUNT_OF
 } PenumbraAggregate;
+/* clang-format on */
 
 #endif

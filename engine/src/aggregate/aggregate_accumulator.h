@@ -57,27 +57,23 @@ class Accumulator {
 
   // Adds rows of the arguments, which are flat and stand side by side, to one state. Rows that are null in the first
   // are passed over; with several arguments these are null in all of them. count(*) gets one vector without nulls.
-  virtual void AddRun(char* state, const Vector* arguments, RowSelection selection,
-                      StateStore& store) const = 0;
+  virtual void AddRun(char* state, const Vector* arguments, RowSelection selection, StateStore& store) const = 0;
   // Adds row i to the state at groups[i] + offset.
-  virtual void AddScattered(char* const* groups, uint32_t offset, const Vector* arguments,
-                            RowSelection selection, StateStore& store) const = 0;
+  virtual void AddScattered(char* const* groups, uint32_t offset, const Vector* arguments, RowSelection selection,
+                            StateStore& store) const = 0;
   // Adds the states from[i] + offset to into[i] + offset, in order. What `from` points to may be
   // taken over.
   virtual void Combine(char* const* into, char* const* from, uint32_t offset, uint32_t count,
                        StateStore& store) const = 0;
   // The aggregate's results for the groups.
-  virtual Vector Finalize(PenumbraAggregate function, PenumbraType result,
-                          const char* const* groups, uint32_t offset, uint32_t count,
-                          Arena& arena) const = 0;
+  virtual Vector Finalize(PenumbraAggregate function, PenumbraType result, const char* const* groups, uint32_t offset,
+                          uint32_t count, Arena& arena) const = 0;
 
   // Whether the state can point to something; then Save appends it to *bytes, and Load restores it
   // in a bytewise copy of the state and returns where it stopped reading.
   bool has_variable_part() const { return has_variable_part_; }
   virtual void Save(const char* /*state*/, std::vector<char>* /*bytes*/) const {}
-  virtual const char* Load(char* /*state*/, const char* bytes, StateStore& /*store*/) const {
-    return bytes;
-  }
+  virtual const char* Load(char* /*state*/, const char* bytes, StateStore& /*store*/) const { return bytes; }
 
  private:
   const uint32_t state_bytes_;
@@ -115,18 +111,17 @@ const AggregateInfo& InfoOf(PenumbraAggregate function);
 AccumulatorFactory ChooseAccumulator(PenumbraAggregate function, PenumbraType argument);
 
 // One per topic file.
-std::unique_ptr<Accumulator> CreateIntegerAccumulator(PenumbraType type);   // aggregate_integer.cc
+std::unique_ptr<Accumulator> CreateIntegerAccumulator(PenumbraType type);        // aggregate_integer.cc
 std::unique_ptr<Accumulator> CreateNumericSumAccumulator();                      // aggregate_numeric.cc
 std::unique_ptr<Accumulator> CreateNumericSpreadAccumulator(PenumbraType type);  // aggregate_numeric.cc
 std::unique_ptr<Accumulator> CreateFloatSumAccumulator(PenumbraType type);       // aggregate_float.cc
 std::unique_ptr<Accumulator> CreateFloatSpreadAccumulator(PenumbraType type);    // aggregate_float.cc
 std::unique_ptr<Accumulator> CreateIntervalAccumulator();                        // aggregate_interval.cc
 std::unique_ptr<Accumulator> CreateExtremeAccumulator(PenumbraType type,
-                                                      bool greatest);  // aggregate_extreme.cc
-std::unique_ptr<Accumulator> CreateNumericExtremeAccumulator(
-    bool greatest);  // aggregate_extreme_numeric.cc
-std::unique_ptr<Accumulator> CreateCollatedExtremeAccumulator(
-    PenumbraType type, bool greatest, const Collation* collation);  // aggregate_extreme.cc
+                                                      bool greatest);         // aggregate_extreme.cc
+std::unique_ptr<Accumulator> CreateNumericExtremeAccumulator(bool greatest);  // aggregate_extreme_numeric.cc
+std::unique_ptr<Accumulator> CreateCollatedExtremeAccumulator(PenumbraType type, bool greatest,
+                                                              const Collation* collation);  // aggregate_extreme.cc
 
 // Of the variance family: divided by n - 1, and a square root.
 inline bool IsOfSample(PenumbraAggregate function) {
@@ -159,8 +154,7 @@ inline void VisitValid(const Vector& argument, RowSelection selection, Visit&& v
 // How many selected rows are valid.
 inline int64_t CountValid(const Vector& argument, RowSelection selection) {
   if (argument.validity == nullptr) return selection.count;
-  if (selection.rows == nullptr)
-    return static_cast<int64_t>(kernels::CountBits(argument.validity, selection.count));
+  if (selection.rows == nullptr) return static_cast<int64_t>(kernels::CountBits(argument.validity, selection.count));
   int64_t count = 0;
   for (uint32_t i = 0; i < selection.count; ++i) {
     const uint32_t row = selection.rows[i];

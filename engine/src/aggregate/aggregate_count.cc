@@ -8,20 +8,18 @@ class CountAccumulator : public Accumulator {
  public:
   CountAccumulator() : Accumulator(8, false) {}
 
-  void AddRun(char* state, const Vector* arguments, RowSelection selection,
-              StateStore&) const override {
+  void AddRun(char* state, const Vector* arguments, RowSelection selection, StateStore&) const override {
     CountAt(state) += CountValid(*arguments, selection);
   }
-  void AddScattered(char* const* groups, uint32_t offset, const Vector* arguments,
-                    RowSelection selection, StateStore&) const override {
+  void AddScattered(char* const* groups, uint32_t offset, const Vector* arguments, RowSelection selection,
+                    StateStore&) const override {
     VisitValid(*arguments, selection, [&](uint32_t row) { ++CountAt(groups[row] + offset); });
   }
-  void Combine(char* const* into, char* const* from, uint32_t offset, uint32_t count,
-               StateStore&) const override {
+  void Combine(char* const* into, char* const* from, uint32_t offset, uint32_t count, StateStore&) const override {
     for (uint32_t i = 0; i < count; ++i) CountAt(into[i] + offset) += CountAt(from[i] + offset);
   }
-  Vector Finalize(PenumbraAggregate, PenumbraType result, const char* const* groups,
-                  uint32_t offset, uint32_t count, Arena& arena) const override {
+  Vector Finalize(PenumbraAggregate, PenumbraType result, const char* const* groups, uint32_t offset, uint32_t count,
+                  Arena& arena) const override {
     int64_t* values;
     ResultVector out = MakeResult(result, count, arena, &values);
     for (uint32_t i = 0; i < count; ++i) std::memcpy(&values[i], groups[i] + offset, 8);

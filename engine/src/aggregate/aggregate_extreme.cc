@@ -61,23 +61,20 @@ class FixedExtremeAccumulator : public TypedAccumulator<FixedExtreme<T, kGreates
   using Base = TypedAccumulator<FixedExtreme<T, kGreatest>>;
 
  public:
-  void AddRun(char* state, const Vector* arguments, RowSelection selection,
-              StateStore& store) const override {
+  void AddRun(char* state, const Vector* arguments, RowSelection selection, StateStore& store) const override {
     if constexpr (std::is_integral_v<T>) {
       if (selection.rows == nullptr) {
         T least, greatest;
-        if (kernels::FindBounds(arguments->values<T>(), arguments->validity, selection.count, &least,
-                                &greatest)) {
-          FixedExtreme<T, kGreatest>::Add(Base::StateAt(state), kGreatest ? greatest : least,
-                                          store);
+        if (kernels::FindBounds(arguments->values<T>(), arguments->validity, selection.count, &least, &greatest)) {
+          FixedExtreme<T, kGreatest>::Add(Base::StateAt(state), kGreatest ? greatest : least, store);
         }
         return;
       }
     }
     Base::AddRun(state, arguments, selection, store);
   }
-  Vector Finalize(PenumbraAggregate, PenumbraType type, const char* const* groups, uint32_t offset,
-                  uint32_t count, Arena& arena) const override {
+  Vector Finalize(PenumbraAggregate, PenumbraType type, const char* const* groups, uint32_t offset, uint32_t count,
+                  Arena& arena) const override {
     T* values;
     ResultVector out = MakeResult(type, count, arena, &values);
     for (uint32_t i = 0; i < count; ++i) {
@@ -133,8 +130,8 @@ class StringExtremeAccumulator : public TypedAccumulator<StringExtreme<kGreatest
  public:
   StringExtremeAccumulator() : Base(true) {}
 
-  Vector Finalize(PenumbraAggregate, PenumbraType type, const char* const* groups, uint32_t offset,
-                  uint32_t count, Arena& arena) const override {
+  Vector Finalize(PenumbraAggregate, PenumbraType type, const char* const* groups, uint32_t offset, uint32_t count,
+                  Arena& arena) const override {
     StringRef* values;
     ResultVector out = MakeResult(type, count, arena, &values);
     for (uint32_t i = 0; i < count; ++i) {
@@ -149,8 +146,7 @@ class StringExtremeAccumulator : public TypedAccumulator<StringExtreme<kGreatest
   }
   void Save(const char* state, std::vector<char>* bytes) const override {
     const StringRef& value = Base::StateAt(state).value;
-    if (!value.is_inline())
-      bytes->insert(bytes->end(), value.pointer, value.pointer + value.length);
+    if (!value.is_inline()) bytes->insert(bytes->end(), value.pointer, value.pointer + value.length);
   }
   const char* Load(char* state, const char* bytes, StateStore& store) const override {
     auto& loaded = Base::StateAt(state);
@@ -162,7 +158,7 @@ class StringExtremeAccumulator : public TypedAccumulator<StringExtreme<kGreatest
   }
 };
 
-// By strcoll, which is dear: a string that the state has met needs no second comparison.
+// By strcoll, which costs much: a string that the state has met needs no second comparison.
 template <bool kGreatest, bool kIsPadded>
 class CollatedExtremeAccumulator : public StringExtremeAccumulator<kGreatest, kIsPadded> {
   using Base = StringExtremeAccumulator<kGreatest, kIsPadded>;
@@ -172,8 +168,7 @@ class CollatedExtremeAccumulator : public StringExtremeAccumulator<kGreatest, kI
  public:
   explicit CollatedExtremeAccumulator(const Collation* collation) : collation_(collation) {}
 
-  void AddRun(char* state, const Vector* arguments, RowSelection selection,
-              StateStore& store) const override {
+  void AddRun(char* state, const Vector* arguments, RowSelection selection, StateStore& store) const override {
     const StringRef* values = arguments->values<StringRef>();
     StringMemo<bool> added;
     VisitValid(*arguments, selection, [&](uint32_t row) {
@@ -183,8 +178,8 @@ class CollatedExtremeAccumulator : public StringExtremeAccumulator<kGreatest, kI
       });
     });
   }
-  void AddScattered(char* const* groups, uint32_t offset, const Vector* arguments,
-                    RowSelection selection, StateStore& store) const override {
+  void AddScattered(char* const* groups, uint32_t offset, const Vector* arguments, RowSelection selection,
+                    StateStore& store) const override {
     const StringRef* values = arguments->values<StringRef>();
     VisitValid(*arguments, selection,
                [&](uint32_t row) { Add(Base::StateAt(groups[row] + offset), values[row], store); });
@@ -211,39 +206,27 @@ class CollatedExtremeAccumulator : public StringExtremeAccumulator<kGreatest, kI
 
 template <bool kGreatest>
 std::unique_ptr<Accumulator> CreateCollated(PenumbraType type, const Collation* collation) {
-  if (type == PENUMBRA_BPCHAR)
-    return std::make_unique<CollatedExtremeAccumulator<kGreatest, true>>(collation);
+  if (type == PENUMBRA_BPCHAR) return std::make_unique<CollatedExtremeAccumulator<kGreatest, true>>(collation);
   return std::make_unique<CollatedExtremeAccumulator<kGreatest, false>>(collation);
 }
 
 template <bool kGreatest>
 std::unique_ptr<Accumulator> Create(PenumbraType type) {
   switch (type) {
-    case PENUMBRA_BOOL:
-      return std::make_unique<FixedExtremeAccumulator<uint8_t, kGreatest>>();
-    case PENUMBRA_INT2:
-      return std::make_unique<FixedExtremeAccumulator<int16_t, kGreatest>>();
+    case PENUMBRA_BOOL: return std::make_unique<FixedExtremeAccumulator<uint8_t, kGreatest>>();
+    case PENUMBRA_INT2: return std::make_unique<FixedExtremeAccumulator<int16_t, kGreatest>>();
     case PENUMBRA_INT4:
-    case PENUMBRA_DATE:
-      return std::make_unique<FixedExtremeAccumulator<int32_t, kGreatest>>();
-    case PENUMBRA_FLOAT4:
-      return std::make_unique<FixedExtremeAccumulator<float, kGreatest>>();
-    case PENUMBRA_FLOAT8:
-      return std::make_unique<FixedExtremeAccumulator<double, kGreatest>>();
-    case PENUMBRA_INTERVAL:
-      return std::make_unique<FixedExtremeAccumulator<PenumbraInterval, kGreatest>>();
-    case PENUMBRA_UUID:
-      return std::make_unique<FixedExtremeAccumulator<UuidValue, kGreatest>>();
-    case PENUMBRA_TEXT:
-      return std::make_unique<StringExtremeAccumulator<kGreatest, false>>();
-    case PENUMBRA_BPCHAR:
-      return std::make_unique<StringExtremeAccumulator<kGreatest, true>>();
+    case PENUMBRA_DATE: return std::make_unique<FixedExtremeAccumulator<int32_t, kGreatest>>();
+    case PENUMBRA_FLOAT4: return std::make_unique<FixedExtremeAccumulator<float, kGreatest>>();
+    case PENUMBRA_FLOAT8: return std::make_unique<FixedExtremeAccumulator<double, kGreatest>>();
+    case PENUMBRA_INTERVAL: return std::make_unique<FixedExtremeAccumulator<PenumbraInterval, kGreatest>>();
+    case PENUMBRA_UUID: return std::make_unique<FixedExtremeAccumulator<UuidValue, kGreatest>>();
+    case PENUMBRA_TEXT: return std::make_unique<StringExtremeAccumulator<kGreatest, false>>();
+    case PENUMBRA_BPCHAR: return std::make_unique<StringExtremeAccumulator<kGreatest, true>>();
     case PENUMBRA_INT8:
     case PENUMBRA_TIMESTAMP:
-    case PENUMBRA_TIMESTAMPTZ:
-      return std::make_unique<FixedExtremeAccumulator<int64_t, kGreatest>>();
-    case PENUMBRA_NUMERIC:
-      break;
+    case PENUMBRA_TIMESTAMPTZ: return std::make_unique<FixedExtremeAccumulator<int64_t, kGreatest>>();
+    case PENUMBRA_NUMERIC: break;
   }
   throw EngineError(PENUMBRA_INTERNAL, "an extreme of numeric");
 }

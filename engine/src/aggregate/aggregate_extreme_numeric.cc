@@ -30,8 +30,7 @@ int CompareScaled(int128 a, int a_scale, int128 b, int b_scale) {
     int128& narrow = a_scale < b_scale ? a : b;
     const int shift = std::abs(a_scale - b_scale);
     const int128 unscaled = narrow;
-    if (shift > kMaxInt128Digits ||
-        __builtin_mul_overflow(unscaled, kPowersOfTen[shift], &narrow)) {
+    if (shift > kMaxInt128Digits || __builtin_mul_overflow(unscaled, kPowersOfTen[shift], &narrow)) {
       narrow = unscaled;
       return Decimal::Compare(Decimal::FromInteger(a, a_scale), Decimal::FromInteger(b, b_scale));
     }
@@ -44,26 +43,23 @@ class NumericExtremeAccumulator : public Accumulator {
  public:
   NumericExtremeAccumulator() : Accumulator(sizeof(ExtremeState), true) {}
 
-  void AddRun(char* state, const Vector* arguments, RowSelection selection,
-              StateStore& store) const override {
+  void AddRun(char* state, const Vector* arguments, RowSelection selection, StateStore& store) const override {
     Visit(*arguments, selection, store, [&](uint32_t) -> ExtremeState& { return StateAt(state); });
   }
-  void AddScattered(char* const* groups, uint32_t offset, const Vector* arguments,
-                    RowSelection selection, StateStore& store) const override {
-    Visit(*arguments, selection, store,
-          [&](uint32_t row) -> ExtremeState& { return StateAt(groups[row] + offset); });
+  void AddScattered(char* const* groups, uint32_t offset, const Vector* arguments, RowSelection selection,
+                    StateStore& store) const override {
+    Visit(*arguments, selection, store, [&](uint32_t row) -> ExtremeState& { return StateAt(groups[row] + offset); });
   }
   void Combine(char* const* into, char* const* from, uint32_t offset, uint32_t count,
                StateStore& store) const override {
     for (uint32_t i = 0; i < count; ++i) {
       const ExtremeState& other = StateAt(from[i] + offset);
-      if (other.held == Held::kInteger)
-        AddInteger(StateAt(into[i] + offset), other.integer.value, other.scale);
+      if (other.held == Held::kInteger) AddInteger(StateAt(into[i] + offset), other.integer.value, other.scale);
       if (other.held == Held::kPayload) AddPayload(StateAt(into[i] + offset), other.payload, store);
     }
   }
-  Vector Finalize(PenumbraAggregate, PenumbraType, const char* const* groups, uint32_t offset,
-                  uint32_t count, Arena& arena) const override {
+  Vector Finalize(PenumbraAggregate, PenumbraType, const char* const* groups, uint32_t offset, uint32_t count,
+                  Arena& arena) const override {
     NumericWriter result(count, arena);
     for (uint32_t i = 0; i < count; ++i) {
       const ExtremeState& state = *reinterpret_cast<const ExtremeState*>(groups[i] + offset);
@@ -80,8 +76,7 @@ class NumericExtremeAccumulator : public Accumulator {
   }
   const char* Load(char* state, const char* bytes, StateStore& store) const override {
     ExtremeState& loaded = StateAt(state);
-    if (loaded.held != Held::kPayload || loaded.payload.length <= StringRef::kInlineBytes)
-      return bytes;
+    if (loaded.held != Held::kPayload || loaded.payload.length <= StringRef::kInlineBytes) return bytes;
     const uint32_t length = loaded.payload.length;
     loaded.payload = StringRef(store.arena().CopyBytes(bytes, length), length);
     return bytes + length;
@@ -114,10 +109,9 @@ class NumericExtremeAccumulator : public Accumulator {
         !IsBetter(Decimal::Compare(Decimal::FromPayload(payload.view()), ToDecimal(state)))) {
       return;
     }
-    state.payload =
-        payload.is_inline()
-            ? payload
-            : StringRef(store.arena().CopyBytes(payload.pointer, payload.length), payload.length);
+    state.payload = payload.is_inline()
+                        ? payload
+                        : StringRef(store.arena().CopyBytes(payload.pointer, payload.length), payload.length);
     state.held = Held::kPayload;
   }
 
@@ -125,22 +119,17 @@ class NumericExtremeAccumulator : public Accumulator {
   static void VisitIntegers(const Vector& argument, RowSelection selection, Target& target) {
     const T* values = argument.values<T>();
     const int scale = argument.scale;
-    VisitValid(argument, selection,
-               [&](uint32_t row) { AddInteger(target(row), values[row], scale); });
+    VisitValid(argument, selection, [&](uint32_t row) { AddInteger(target(row), values[row], scale); });
   }
 
   template <typename Target>
-  static void Visit(const Vector& argument, RowSelection selection, StateStore& store,
-                    Target&& target) {
+  static void Visit(const Vector& argument, RowSelection selection, StateStore& store, Target&& target) {
     switch (argument.numeric_form) {
-      case NumericForm::kInt64:
-        return VisitIntegers<int64_t>(argument, selection, target);
-      case NumericForm::kInt128:
-        return VisitIntegers<int128>(argument, selection, target);
+      case NumericForm::kInt64: return VisitIntegers<int64_t>(argument, selection, target);
+      case NumericForm::kInt128: return VisitIntegers<int128>(argument, selection, target);
       case NumericForm::kPayload: {
         const StringRef* values = argument.values<StringRef>();
-        return VisitValid(argument, selection,
-                          [&](uint32_t row) { AddPayload(target(row), values[row], store); });
+        return VisitValid(argument, selection, [&](uint32_t row) { AddPayload(target(row), values[row], store); });
       }
     }
   }

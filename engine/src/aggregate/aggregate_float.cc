@@ -70,8 +70,7 @@ class FloatSumAccumulator : public TypedAccumulator<FloatSum<T>> {
   using Base = TypedAccumulator<FloatSum<T>>;
 
  public:
-  void AddRun(char* state, const Vector* arguments, RowSelection selection,
-              StateStore& store) const override {
+  void AddRun(char* state, const Vector* arguments, RowSelection selection, StateStore& store) const override {
     auto& running = Base::StateAt(state);
     double sum;
     if (SumFinite<T>(*arguments, selection, &sum) && std::isfinite(running.sum + sum)) {
@@ -81,8 +80,8 @@ class FloatSumAccumulator : public TypedAccumulator<FloatSum<T>> {
       Base::AddRun(state, arguments, selection, store);
     }
   }
-  Vector Finalize(PenumbraAggregate, PenumbraType type, const char* const* groups, uint32_t offset,
-                  uint32_t count, Arena& arena) const override {
+  Vector Finalize(PenumbraAggregate, PenumbraType type, const char* const* groups, uint32_t offset, uint32_t count,
+                  Arena& arena) const override {
     T* values;
     ResultVector out = MakeResult(type, count, arena, &values);
     for (uint32_t i = 0; i < count; ++i) {
@@ -136,8 +135,7 @@ struct FloatSpread {
 template <typename T>
 struct FloatAverage : FloatSpread<T> {
   static void Add(FloatState& state, const T& x, StateStore& store) {
-    if (std::fabs(static_cast<double>(x)) < kSafeMagnitude &&
-        std::fabs(state.sum) < kSafeMagnitude) {
+    if (std::fabs(static_cast<double>(x)) < kSafeMagnitude && std::fabs(state.sum) < kSafeMagnitude) {
       state.count += 1.0;
       state.sum += x;
     } else {
@@ -151,8 +149,8 @@ class FloatSpreadAccumulator : public TypedAccumulator<Ops> {
   using Base = TypedAccumulator<Ops>;
 
  public:
-  Vector Finalize(PenumbraAggregate function, PenumbraType type, const char* const* groups,
-                  uint32_t offset, uint32_t count, Arena& arena) const override {
+  Vector Finalize(PenumbraAggregate function, PenumbraType type, const char* const* groups, uint32_t offset,
+                  uint32_t count, Arena& arena) const override {
     double* values;
     ResultVector out = MakeResult(type, count, arena, &values);
     for (uint32_t i = 0; i < count; ++i) {
@@ -182,14 +180,12 @@ class FloatAverageAccumulator : public FloatSpreadAccumulator<FloatAverage<T>> {
   using Base = FloatSpreadAccumulator<FloatAverage<T>>;
 
  public:
-  void AddRun(char* state, const Vector* arguments, RowSelection selection,
-              StateStore& store) const override {
+  void AddRun(char* state, const Vector* arguments, RowSelection selection, StateStore& store) const override {
     FloatState& running = Base::StateAt(state);
     const T* values = arguments->values<T>();
     double greatest = std::fabs(running.sum);
     bool is_small = greatest < kSafeMagnitude;
-    VisitValid(*arguments, selection,
-               [&](uint32_t row) { is_small &= std::fabs(values[row]) < kSafeMagnitude; });
+    VisitValid(*arguments, selection, [&](uint32_t row) { is_small &= std::fabs(values[row]) < kSafeMagnitude; });
     double sum;
     if (is_small && SumFinite<T>(*arguments, selection, &sum)) {
       running.sum += sum;

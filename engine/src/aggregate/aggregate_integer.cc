@@ -29,15 +29,14 @@ class IntegerSumAccumulator : public TypedAccumulator<IntegerSum<T>> {
   using Base = TypedAccumulator<IntegerSum<T>>;
 
  public:
-  void AddRun(char* state, const Vector* arguments, RowSelection selection,
-              StateStore& store) const override {
+  void AddRun(char* state, const Vector* arguments, RowSelection selection, StateStore& store) const override {
     if (selection.rows != nullptr) return Base::AddRun(state, arguments, selection, store);
     auto& running = Base::StateAt(state);
     running.count += CountValid(*arguments, selection);
     running.sum += kernels::SumValues(arguments->values<T>(), arguments->validity, selection.count);
   }
-  Vector Finalize(PenumbraAggregate function, PenumbraType type, const char* const* groups,
-                  uint32_t offset, uint32_t count, Arena& arena) const override {
+  Vector Finalize(PenumbraAggregate function, PenumbraType type, const char* const* groups, uint32_t offset,
+                  uint32_t count, Arena& arena) const override {
     if (type == PENUMBRA_NUMERIC) {
       NumericWriter result(count, arena);
       for (uint32_t i = 0; i < count; ++i) {

@@ -24,8 +24,8 @@ struct IntervalSum {
 
 class IntervalAccumulator : public TypedAccumulator<IntervalSum> {
  public:
-  Vector Finalize(PenumbraAggregate function, PenumbraType type, const char* const* groups,
-                  uint32_t offset, uint32_t count, Arena& arena) const override {
+  Vector Finalize(PenumbraAggregate function, PenumbraType type, const char* const* groups, uint32_t offset,
+                  uint32_t count, Arena& arena) const override {
     PenumbraInterval* values;
     ResultVector out = MakeResult(type, count, arena, &values);
     for (uint32_t i = 0; i < count; ++i) {
@@ -33,9 +33,8 @@ class IntervalAccumulator : public TypedAccumulator<IntervalSum> {
       if (state.count == 0) {
         out.SetNull(i, arena);
       } else {
-        values[i] = function == PENUMBRA_AGG_AVG
-                        ? DivideInterval(state.sum, static_cast<double>(state.count))
-                        : state.sum;
+        values[i] =
+            function == PENUMBRA_AGG_AVG ? DivideInterval(state.sum, static_cast<double>(state.count)) : state.sum;
       }
     }
     return out.vector;
@@ -44,8 +43,6 @@ class IntervalAccumulator : public TypedAccumulator<IntervalSum> {
 
 }  // namespace
 
-std::unique_ptr<Accumulator> CreateIntervalAccumulator() {
-  return std::make_unique<IntervalAccumulator>();
-}
+std::unique_ptr<Accumulator> CreateIntervalAccumulator() { return std::make_unique<IntervalAccumulator>(); }
 
 }  // namespace penumbra

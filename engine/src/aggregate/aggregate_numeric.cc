@@ -30,8 +30,7 @@ static_assert(sizeof(SpreadState) == 64);
 
 bool AddToSquares(uint64_t* squares, uint128 value) {
   uint128 low = static_cast<uint128>(squares[0]) + static_cast<uint64_t>(value);
-  uint128 middle =
-      static_cast<uint128>(squares[1]) + static_cast<uint64_t>(value >> 64) + (low >> 64);
+  uint128 middle = static_cast<uint128>(squares[1]) + static_cast<uint64_t>(value >> 64) + (low >> 64);
   squares[0] = static_cast<uint64_t>(low);
   squares[1] = static_cast<uint64_t>(middle);
   return !__builtin_add_overflow(squares[2], static_cast<uint64_t>(middle >> 64), &squares[2]);
@@ -51,8 +50,7 @@ Decimal SquaresToDecimal(const uint64_t* squares, int scale) {
   const Decimal word = Decimal::FromInteger(int128{1} << 64);
   Decimal result;
   for (int i = 2; i >= 0; --i) {
-    result = Decimal::Add(Decimal::Multiply(result, word),
-                          Decimal::FromInteger(static_cast<int128>(squares[i])));
+    result = Decimal::Add(Decimal::Multiply(result, word), Decimal::FromInteger(static_cast<int128>(squares[i])));
   }
   return Decimal::Multiply(result, Decimal::FromInteger(1, 2 * scale));
 }
@@ -63,9 +61,7 @@ struct NumericSums {
   using State = std::conditional_t<kWithSquares, SpreadState, SumState>;
 
   static SumState& Base(State& state) { return reinterpret_cast<SumState&>(state); }
-  static const SumState& Base(const State& state) {
-    return reinterpret_cast<const SumState&>(state);
-  }
+  static const SumState& Base(const State& state) { return reinterpret_cast<const SumState&>(state); }
 
   static BigSums& Big(State& state, StateStore& store) {
     SumState& base = Base(state);
@@ -88,8 +84,7 @@ struct NumericSums {
     big.sum = Decimal::Add(big.sum, Decimal::FromInteger(base.sum, base.scale));
     base.sum = 0;
     if constexpr (kWithSquares) {
-      big.sum_of_squares =
-          Decimal::Add(big.sum_of_squares, SquaresToDecimal(state.squares, base.scale));
+      big.sum_of_squares = Decimal::Add(big.sum_of_squares, SquaresToDecimal(state.squares, base.scale));
       std::memset(state.squares, 0, sizeof(state.squares));
     }
   }
@@ -103,8 +98,7 @@ struct NumericSums {
     bool fits = shift <= kMaxInt64Digits && !__builtin_mul_overflow(sum, kPowersOfTen[shift], &sum);
     if constexpr (kWithSquares) {
       uint64_t factor = fits ? static_cast<uint64_t>(kPowersOfTen[shift]) : 1;
-      fits = fits && MultiplySquares(raised.squares, factor) &&
-             MultiplySquares(raised.squares, factor);
+      fits = fits && MultiplySquares(raised.squares, factor) && MultiplySquares(raised.squares, factor);
     }
     if (fits) {
       raised_base.sum = sum;
@@ -139,8 +133,8 @@ struct NumericSums {
     ++base.count;
     int128 scaled = value;
     const int shift = base.scale - scale;
-    bool fits = shift == 0 || (shift <= kMaxInt128Digits &&
-                               !__builtin_mul_overflow(value, kPowersOfTen[shift], &scaled));
+    bool fits =
+        shift == 0 || (shift <= kMaxInt128Digits && !__builtin_mul_overflow(value, kPowersOfTen[shift], &scaled));
     uint128 square = 0;
     if constexpr (kWithSquares) {
       fits = fits && scaled == static_cast<int64_t>(scaled);
@@ -170,15 +164,9 @@ struct NumericSums {
           ++base.count;
           AddDecimal(state, value, store);
           return;
-        case Decimal::Kind::kNaN:
-          base.specials |= kHasNaN;
-          break;
-        case Decimal::Kind::kPositiveInfinity:
-          base.specials |= kHasPositiveInfinity;
-          break;
-        case Decimal::Kind::kNegativeInfinity:
-          base.specials |= kHasNegativeInfinity;
-          break;
+        case Decimal::Kind::kNaN: base.specials |= kHasNaN; break;
+        case Decimal::Kind::kPositiveInfinity: base.specials |= kHasPositiveInfinity; break;
+        case Decimal::Kind::kNegativeInfinity: base.specials |= kHasNegativeInfinity; break;
       }
       if (base.special_count < 2) ++base.special_count;
     }
@@ -234,8 +222,7 @@ struct NumericSums {
   static Decimal TotalSquares(const State& state) {
     if constexpr (kWithSquares) {
       Decimal squares = SquaresToDecimal(state.squares, state.base.scale);
-      return state.base.big == nullptr ? squares
-                                       : Decimal::Add(squares, state.base.big->sum_of_squares);
+      return state.base.big == nullptr ? squares : Decimal::Add(squares, state.base.big->sum_of_squares);
     }
     return Decimal();
   }
@@ -263,8 +250,7 @@ class NumericAccumulator : public Accumulator {
  public:
   explicit NumericAccumulator(PenumbraType type) : Accumulator(sizeof(State), true), type_(type) {}
 
-  void AddRun(char* state, const Vector* arguments, RowSelection selection,
-              StateStore& store) const override {
+  void AddRun(char* state, const Vector* arguments, RowSelection selection, StateStore& store) const override {
     State& target = StateAt(state);
     if constexpr (!kWithSquares) {
       if (AddRunFast(target, *arguments, selection)) return;
@@ -274,20 +260,18 @@ class NumericAccumulator : public Accumulator {
     target = running;
   }
 
-  void AddScattered(char* const* groups, uint32_t offset, const Vector* arguments,
-                    RowSelection selection, StateStore& store) const override {
-    VisitValues(*arguments, selection, store,
-                [&](uint32_t row) -> State& { return StateAt(groups[row] + offset); });
+  void AddScattered(char* const* groups, uint32_t offset, const Vector* arguments, RowSelection selection,
+                    StateStore& store) const override {
+    VisitValues(*arguments, selection, store, [&](uint32_t row) -> State& { return StateAt(groups[row] + offset); });
   }
 
   void Combine(char* const* into, char* const* from, uint32_t offset, uint32_t count,
                StateStore& store) const override {
-    for (uint32_t i = 0; i < count; ++i)
-      Sums::Combine(StateAt(into[i] + offset), StateAt(from[i] + offset), store);
+    for (uint32_t i = 0; i < count; ++i) Sums::Combine(StateAt(into[i] + offset), StateAt(from[i] + offset), store);
   }
 
-  Vector Finalize(PenumbraAggregate function, PenumbraType, const char* const* groups,
-                  uint32_t offset, uint32_t count, Arena& arena) const override {
+  Vector Finalize(PenumbraAggregate function, PenumbraType, const char* const* groups, uint32_t offset, uint32_t count,
+                  Arena& arena) const override {
     NumericWriter result(count, arena);
     for (uint32_t i = 0; i < count; ++i) {
       FinalizeOne(function, *reinterpret_cast<const State*>(groups[i] + offset), i, &result);
@@ -362,16 +346,13 @@ class NumericAccumulator : public Accumulator {
   }
 
   template <typename Target>
-  void VisitValues(const Vector& argument, RowSelection selection, StateStore& store,
-                   Target&& target) const {
+  void VisitValues(const Vector& argument, RowSelection selection, StateStore& store, Target&& target) const {
     if (type_ == PENUMBRA_INT2) return VisitIntegers<int16_t>(argument, 0, selection, store, target);
     if (type_ == PENUMBRA_INT4) return VisitIntegers<int32_t>(argument, 0, selection, store, target);
     if (type_ == PENUMBRA_INT8) return VisitIntegers<int64_t>(argument, 0, selection, store, target);
     switch (argument.numeric_form) {
-      case NumericForm::kInt64:
-        return VisitIntegers<int64_t>(argument, argument.scale, selection, store, target);
-      case NumericForm::kInt128:
-        return VisitIntegers<int128>(argument, argument.scale, selection, store, target);
+      case NumericForm::kInt64: return VisitIntegers<int64_t>(argument, argument.scale, selection, store, target);
+      case NumericForm::kInt128: return VisitIntegers<int128>(argument, argument.scale, selection, store, target);
       case NumericForm::kPayload: {
         const StringRef* values = argument.values<StringRef>();
         return VisitValid(argument, selection,
@@ -381,16 +362,15 @@ class NumericAccumulator : public Accumulator {
   }
 
   template <typename T, typename Target>
-  static void VisitIntegers(const Vector& argument, int scale, RowSelection selection,
-                            StateStore& store, Target& target) {
+  static void VisitIntegers(const Vector& argument, int scale, RowSelection selection, StateStore& store,
+                            Target& target) {
     const T* values = argument.values<T>();
     VisitValid(argument, selection, [&](uint32_t row) {
       State& state = target(row);
       if constexpr (!kWithSquares && sizeof(T) <= 8) {
         int128 next;
         if (__builtin_expect(state.scale == scale, 1) &&
-            !__builtin_add_overflow(static_cast<int128>(state.sum),
-                                    static_cast<int128>(values[row]), &next)) {
+            !__builtin_add_overflow(static_cast<int128>(state.sum), static_cast<int128>(values[row]), &next)) {
           state.sum = next;
           ++state.count;
           return;
@@ -400,22 +380,19 @@ class NumericAccumulator : public Accumulator {
     });
   }
 
-  static void FinalizeOne(PenumbraAggregate function, const State& state, uint32_t row,
-                          NumericWriter* result) {
+  static void FinalizeOne(PenumbraAggregate function, const State& state, uint32_t row, NumericWriter* result) {
     const SumState& base = Sums::Base(state);
     const int64_t total = base.count + base.special_count;
     if (total == 0 || (kWithSquares && IsOfSample(function) && total == 1)) return;
     if (base.specials != 0) {
-      const bool is_infinite = !kWithSquares && (base.specials == kHasPositiveInfinity ||
-                                                 base.specials == kHasNegativeInfinity);
-      const char* text = !is_infinite                            ? "NaN"
-                         : base.specials == kHasPositiveInfinity ? "Infinity"
-                                                                 : "-Infinity";
+      const bool is_infinite =
+          !kWithSquares && (base.specials == kHasPositiveInfinity || base.specials == kHasNegativeInfinity);
+      const char* text = !is_infinite ? "NaN" : base.specials == kHasPositiveInfinity ? "Infinity" : "-Infinity";
       result->SetDecimal(row, Decimal::FromString(text));
     } else if (kWithSquares) {
       Decimal spread;
-      if (Decimal::ComputeSpread(ToSpread(function), base.count, Sums::TotalSum(state),
-                                 Sums::TotalSquares(state), &spread)) {
+      if (Decimal::ComputeSpread(ToSpread(function), base.count, Sums::TotalSum(state), Sums::TotalSquares(state),
+                                 &spread)) {
         result->SetDecimal(row, spread);
       }
     } else if (function == PENUMBRA_AGG_AVG) {

@@ -27,6 +27,8 @@ void SetNaNIfInfinite(double& value) {
   if (std::isinf(value)) value = kNaN;
 }
 
+// Youngs and Cramer's update, with float8_regr_accum()'s order of operations and its errors: an infinity that finite
+// values make is an overflow, one that an infinite input makes is NaN.
 void Add(RegressionState& state, double y, double x) {
   const RegressionState old = state;
   state.count += 1.0;
@@ -146,8 +148,7 @@ class RegressionAccumulator : public Accumulator {
                     StateStore&) const override {
     const double* y = arguments[0].values<double>();
     const double* x = arguments[1].values<double>();
-    VisitValid(arguments[0], selection,
-               [&](uint32_t row) { Add(StateAt(groups[row] + offset), y[row], x[row]); });
+    VisitValid(arguments[0], selection, [&](uint32_t row) { Add(StateAt(groups[row] + offset), y[row], x[row]); });
   }
   void Combine(char* const* into, char* const* from, uint32_t offset, uint32_t count, StateStore&) const override {
     for (uint32_t i = 0; i < count; ++i) CombineStates(StateAt(into[i] + offset), StateAt(from[i] + offset));

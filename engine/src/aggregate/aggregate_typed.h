@@ -18,18 +18,16 @@ class TypedAccumulator : public Accumulator {
   using Value = typename Ops::Value;
   static_assert(sizeof(State) % 8 == 0);
 
-  explicit TypedAccumulator(bool has_variable_part = false)
-      : Accumulator(sizeof(State), has_variable_part) {}
+  explicit TypedAccumulator(bool has_variable_part = false) : Accumulator(sizeof(State), has_variable_part) {}
 
-  void AddRun(char* state, const Vector* arguments, RowSelection selection,
-              StateStore& store) const override {
+  void AddRun(char* state, const Vector* arguments, RowSelection selection, StateStore& store) const override {
     const Value* values = arguments->values<Value>();
     State running = StateAt(state);
     VisitValid(*arguments, selection, [&](uint32_t row) { Ops::Add(running, values[row], store); });
     StateAt(state) = running;
   }
-  void AddScattered(char* const* groups, uint32_t offset, const Vector* arguments,
-                    RowSelection selection, StateStore& store) const override {
+  void AddScattered(char* const* groups, uint32_t offset, const Vector* arguments, RowSelection selection,
+                    StateStore& store) const override {
     const Value* values = arguments->values<Value>();
     VisitValid(*arguments, selection,
                [&](uint32_t row) { Ops::Add(StateAt(groups[row] + offset), values[row], store); });

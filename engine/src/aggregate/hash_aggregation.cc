@@ -4,7 +4,11 @@
 // arguments and filter a second GroupAggregation collects (keys, arguments); after the first round of
 // finish tasks has made its rows unique, each of those tasks adds them to the groups as if they
 // were input. The second round merges the groups.
+//
+// GROUPING SETS of which one has all keys: rows are grouped by that one, and its groups, merged in a first round of
+// finish tasks, are the input of all sets. DISTINCT needs the rows for each set.
 #include <algorithm>
+#include <mutex>
 #include <numeric>
 
 #include "aggregate/hash_aggregation_groups.h"
@@ -26,12 +30,9 @@ bool ExprsEqual(const Expr* a, const Expr* b) {
   if (a == b) return true;
   if (a == nullptr || b == nullptr || a->kind != b->kind || a->type != b->type) return false;
   switch (a->kind) {
-    case Expr::Kind::kColumn:
-      return a->column == b->column;
-    case Expr::Kind::kConstant:
-      return ConstantsEqual(a->constant, b->constant);
-    case Expr::Kind::kCall:
-      break;
+    case Expr::Kind::kColumn: return a->column == b->column;
+    case Expr::Kind::kConstant: return ConstantsEqual(a->constant, b->constant);
+    case Expr::Kind::kCall: break;
   }
   if (a->function != b->function || a->collation != b->collation || a->hides_scale != b->hides_scale ||
       a->args.size() != b->args.size()) {
@@ -57,6 +58,13 @@ bool IsBound(AggregateNeeds needs) { return needs == AggregateNeeds::kLeast || n
 
 bool DistinctMatters(const AggregateSpec& spec) { return spec.distinct && !IsBound(InfoOf(spec.function).needs); }
 
+// Whether the groups of all sets can be made of those of one.
+bool HasFinestSet(const AggregationSpec& spec) {
+  const uint64_t all_keys = spec.keys.size() == 64 ? ~uint64_t{0} : (uint64_t{1} << spec.keys.size()) - 1;
+  return spec.sets.size() > 1 && std::find(spec.sets.begin(), spec.sets.end(), all_keys) != spec.sets.end() &&
+         std::none_of(spec.aggregates.begin(), spec.aggregates.end(), DistinctMatters);
+}
+
 std::vector<PenumbraType> KeyTypes(const AggregationSpec& spec) {
   std::vector<PenumbraType> types;
   for (const Expr* key : spec.keys) types.push_back(key->type);
@@ -73,8 +81,7 @@ Vector SetNumber(int32_t set, Arena& arena) {
 }
 
 // Values of some rows back at those rows of a vector of `rows`.
-Vector Spread(const Vector& v, const uint16_t* selected, uint32_t count, uint32_t rows,
-              Arena& arena) {
+Vector Spread(const Vector& v, const uint16_t* selected, uint32_t count, uint32_t rows, Arena& arena) {
   Vector flat = Flatten(v, count, arena);
   const uint32_t width = FlatWidth(flat);
   char* values = static_cast<char*>(arena.Allocate(size_t{rows} * width));
@@ -117,13 +124,16 @@ class AggregationSink : public Sink {
         key_types_(KeyTypes(spec)),
         groups_(key_types_, environment) {
     CanSummarize(spec, &summary_columns_);
+    if (HasFinestSet(spec)) {
+      std::vector<PenumbraType> types(key_types_.begin(), key_types_.end() - 1);
+      finest_ = std::make_unique<GroupAggregation>(types, environment);
+    }
     for (const AggregateSpec& aggregate : spec.aggregates) AddAggregate(aggregate);
   }
 
   std::unique_ptr<Sink::Local> CreateLocal() override;
   void Consume(Sink::Local& local, const Batch& batch, EvalContext& context) override;
-  void ConsumeSummary(Sink::Local& local, uint32_t rows, const ColumnSummary* columns,
-                      Arena& arena) override;
+  void ConsumeSummary(Sink::Local& local, uint32_t rows, const ColumnSummary* columns, Arena& arena) override;
   void Combine(Sink::Local& local) override;
   int PrepareFinish() override;
   void RunFinishTask(int task) override;
@@ -154,11 +164,12 @@ class AggregationSink : public Sink {
   };
   struct SinkLocal : Sink::Local {
     std::unique_ptr<GroupAggregation::Local> groups;
+    std::unique_ptr<GroupAggregation::Local> finest;
     std::vector<std::unique_ptr<GroupAggregation::Local>> distincts;
     std::vector<GroupAggregation::Update> updates;
     // Of the batch in hand.
-    std::vector<Vector> all_keys;        // of GROUPING SETS
-    std::vector<Vector> keys;            // of the rows' groups, then the arguments of a DISTINCT
+    std::vector<Vector> all_keys;  // of GROUPING SETS
+    std::vector<Vector> keys;      // of the rows' groups, then the arguments of a DISTINCT
     std::vector<RowSelection> selections;
     std::vector<Vector> arguments;       // in any form
     std::vector<Vector> flat_arguments;  // of those that plain aggregates read
@@ -172,21 +183,23 @@ class AggregationSink : public Sink {
     return filter < 0 ? RowSelection{nullptr, rows} : local.selections[filter];
   }
   const Vector* ArgumentsOf(const SinkLocal& local, const State& state, uint32_t rows, Arena& arena) const;
-  Vector EvaluateArgument(const Expr& argument, RowSelection selection, const Batch& batch,
-                          EvalContext& context) const;
+  Vector EvaluateArgument(const Expr& argument, RowSelection selection, const Batch& batch, EvalContext& context) const;
   void ConsumeDistinct(SinkLocal& local, size_t index, uint32_t rows, EvalContext& context);
   void AddDistinctRows(Distinct& distinct, int task);
 
   void ConsumeGroups(SinkLocal& local, uint32_t rows, EvalContext& context);
   void SetKeys(SinkLocal& local, size_t set, Arena& arena) const;
   void AddEmptySets();
+  void AddFinestGroups(int task);
+  std::unique_ptr<GroupAggregation::Local> TakeLocal();
+  void ReturnLocal(std::unique_ptr<GroupAggregation::Local> local);
 
   ExecutionEnvironment& environment_;
   std::vector<const Expr*> keys_;
   std::vector<uint64_t> sets_;
   std::vector<PenumbraType> key_types_;
   std::vector<const Expr*> arguments_;
-  std::vector<int> argument_filters_;  // of the argument: the filter that all its uses have, or -1
+  std::vector<int> argument_filters_;    // of the argument: the filter that all its uses have, or -1
   std::vector<bool> is_plain_argument_;  // whether an aggregate without DISTINCT reads it
   std::vector<const Expr*> filters_;
   std::vector<State> states_;
@@ -194,6 +207,11 @@ class AggregationSink : public Sink {
   std::vector<Distinct> distincts_;
   std::vector<SummaryColumn> summary_columns_;
   GroupAggregation groups_;
+  std::unique_ptr<GroupAggregation> finest_;  // of the rows, where its groups are the input of all sets
+  // What finish tasks add to groups_, one for each that runs at the same time: all partitions of what they read have
+  // the same groups.
+  std::mutex mutex_;  // guards locals_
+  std::vector<std::unique_ptr<GroupAggregation::Local>> locals_;
   int round_ = 0;
   std::vector<int> distinct_of_task_;
 };
@@ -222,6 +240,7 @@ void AggregationSink::AddAggregate(const AggregateSpec& spec) {
     state = static_cast<int>(states_.size());
     states_.push_back({factory, InfoOf(spec.function).needs, std::move(arguments), filter, distinct, spec.collation,
                        groups_.layout().AddAccumulator(factory(type, spec.collation))});
+    if (finest_ != nullptr) finest_->layout().AddAccumulator(factory(type, spec.collation));
   }
   results_.push_back({state, spec.function, spec.result});
 }
@@ -240,8 +259,7 @@ int AggregationSink::FindOrAddArgument(const Expr* argument, int filter) {
 
 int AggregationSink::FindOrAddDistinct(const std::vector<int>& arguments, int filter) {
   for (size_t i = 0; i < distincts_.size(); ++i) {
-    if (distincts_[i].arguments == arguments && distincts_[i].filter == filter)
-      return static_cast<int>(i);
+    if (distincts_[i].arguments == arguments && distincts_[i].filter == filter) return static_cast<int>(i);
   }
   std::vector<PenumbraType> types = key_types_;
   for (int argument : arguments) types.push_back(arguments_[argument]->type);
@@ -252,6 +270,7 @@ int AggregationSink::FindOrAddDistinct(const std::vector<int>& arguments, int fi
 std::unique_ptr<Sink::Local> AggregationSink::CreateLocal() {
   auto local = std::make_unique<SinkLocal>();
   local->groups = groups_.CreateLocal();
+  if (finest_ != nullptr) local->finest = finest_->CreateLocal();
   for (Distinct& distinct : distincts_) local->distincts.push_back(distinct.groups->CreateLocal());
   local->all_keys.resize(keys_.size());
   local->keys.resize(key_types_.size() + PENUMBRA_AGGREGATE_ARGUMENTS_MAX);
@@ -263,8 +282,8 @@ std::unique_ptr<Sink::Local> AggregationSink::CreateLocal() {
 
 // ---------------------------------------------------------------- consuming
 
-Vector AggregationSink::EvaluateArgument(const Expr& argument, RowSelection selection,
-                                         const Batch& batch, EvalContext& context) const {
+Vector AggregationSink::EvaluateArgument(const Expr& argument, RowSelection selection, const Batch& batch,
+                                         EvalContext& context) const {
   if (selection.rows == nullptr || selection.count == batch.rows) {
     return Evaluate(argument, batch, context);
   }
@@ -281,8 +300,7 @@ Vector AggregationSink::EvaluateArgument(const Expr& argument, RowSelection sele
     return none;
   }
   Batch selected{selection.count, batch.column_count, columns};
-  return Spread(Evaluate(argument, selected, context), selection.rows, selection.count, batch.rows,
-                context.arena);
+  return Spread(Evaluate(argument, selected, context), selection.rows, selection.count, batch.rows, context.arena);
 }
 
 // As AddRun() wants them.
@@ -310,8 +328,8 @@ void AggregationSink::Consume(Sink::Local& sink_local, const Batch& batch, EvalC
     local.selections[i] = {selected, EvaluateFilter(*filters_[i], batch, context, selected)};
   }
   for (size_t i = 0; i < arguments_.size(); ++i) {
-    local.arguments[i] = EvaluateArgument(
-        *arguments_[i], SelectionOf(local, argument_filters_[i], batch.rows), batch, context);
+    local.arguments[i] =
+        EvaluateArgument(*arguments_[i], SelectionOf(local, argument_filters_[i], batch.rows), batch, context);
     if (is_plain_argument_[i]) {
       local.flat_arguments[i] = Flatten(local.arguments[i], batch.rows, context.arena);
     }
@@ -320,8 +338,11 @@ void AggregationSink::Consume(Sink::Local& sink_local, const Batch& batch, EvalC
   for (const State& state : states_) {
     RowSelection selection = SelectionOf(local, state.filter, batch.rows);
     if (state.distinct >= 0 || selection.count == 0) continue;
-    local.updates.push_back(
-        {state.accumulator, ArgumentsOf(local, state, batch.rows, context.arena), selection});
+    local.updates.push_back({state.accumulator, ArgumentsOf(local, state, batch.rows, context.arena), selection});
+  }
+  if (finest_ != nullptr) {
+    finest_->Consume(*local.finest, local.all_keys.data(), batch.rows, local.updates, context.arena);
+    return;
   }
   if (sets_.empty()) ConsumeGroups(local, batch.rows, context);
   for (size_t set = 0; set < sets_.size(); ++set) {
@@ -357,9 +378,47 @@ void AggregationSink::AddEmptySets() {
   groups_.Combine(*local.groups);
 }
 
+std::unique_ptr<GroupAggregation::Local> AggregationSink::TakeLocal() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (locals_.empty()) return groups_.CreateLocal();
+  std::unique_ptr<GroupAggregation::Local> local = std::move(locals_.back());
+  locals_.pop_back();
+  return local;
+}
+
+void AggregationSink::ReturnLocal(std::unique_ptr<GroupAggregation::Local> local) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  locals_.push_back(std::move(local));
+}
+
+// Makes the finest groups of a merged partition groups of every set.
+void AggregationSink::AddFinestGroups(int task) {
+  const KeyLayout& keys = finest_->layout().keys;
+  const int64_t states_shift = int64_t{keys.image_bytes()} - int64_t{groups_.layout().keys.image_bytes()};
+  std::unique_ptr<GroupAggregation::Reader> reader = finest_->Open(task);
+  SinkLocal local;
+  local.groups = TakeLocal();
+  local.all_keys.resize(keys_.size());
+  local.keys.resize(key_types_.size());
+  std::vector<char*> groups(kVectorRows);
+  Arena arena;
+  while (uint32_t count = reader->Next(groups.data())) {
+    environment_.CheckCancelled();
+    arena.Reset();
+    for (size_t k = 0; k < keys_.size(); ++k) {
+      local.all_keys[k] = keys.Output(static_cast<int>(k), groups.data(), count, arena);
+    }
+    for (size_t set = 0; set < sets_.size(); ++set) {
+      SetKeys(local, set, arena);
+      groups_.ConsumeGroups(*local.groups, local.keys.data(), groups.data(), count, states_shift, arena);
+    }
+  }
+  ReturnLocal(std::move(local.groups));
+}
+
 // The states' accumulators see bounds as rows; counts read none.
-void AggregationSink::ConsumeSummary(Sink::Local& sink_local, uint32_t rows,
-                                     const ColumnSummary* columns, Arena& arena) {
+void AggregationSink::ConsumeSummary(Sink::Local& sink_local, uint32_t rows, const ColumnSummary* columns,
+                                     Arena& arena) {
   static constexpr uint16_t kBoundRows[] = {0, 1};
   SinkLocal& local = static_cast<SinkLocal&>(sink_local);
   local.updates.clear();
@@ -380,8 +439,7 @@ void AggregationSink::ConsumeSummary(Sink::Local& sink_local, uint32_t rows,
   groups_.Consume(*local.groups, nullptr, 1, local.updates, arena);
 }
 
-void AggregationSink::ConsumeDistinct(SinkLocal& local, size_t index, uint32_t rows,
-                                      EvalContext& context) {
+void AggregationSink::ConsumeDistinct(SinkLocal& local, size_t index, uint32_t rows, EvalContext& context) {
   const Distinct& distinct = distincts_[index];
   const RowSelection filtered = SelectionOf(local, distinct.filter, rows);
   if (filtered.count == 0) return;
@@ -395,14 +453,12 @@ void AggregationSink::ConsumeDistinct(SinkLocal& local, size_t index, uint32_t r
   Vector nulls;  // of any argument
   nulls.validity = CommonValidity(arguments, argument_count, rows, context.arena);
   if (filtered.rows == nullptr && nulls.validity == nullptr) {
-    distinct.groups->Consume(*local.distincts[index], local.keys.data(), rows, no_updates,
-                             context.arena);
+    distinct.groups->Consume(*local.distincts[index], local.keys.data(), rows, no_updates, context.arena);
     return;
   }
   uint16_t* selected = context.arena.AllocateArray<uint16_t>(kVectorRows);
   uint32_t count = 0;
-  VisitValid(nulls, filtered,
-             [&](uint32_t row) { selected[count++] = static_cast<uint16_t>(row); });
+  VisitValid(nulls, filtered, [&](uint32_t row) { selected[count++] = static_cast<uint16_t>(row); });
   if (count == 0) return;
   const size_t key_count = key_types_.size() + argument_count;
   Vector* keys = context.arena.AllocateArray<Vector>(key_count);
@@ -415,8 +471,10 @@ void AggregationSink::ConsumeDistinct(SinkLocal& local, size_t index, uint32_t r
 void AggregationSink::Combine(Sink::Local& sink_local) {
   SinkLocal& local = static_cast<SinkLocal&>(sink_local);
   groups_.Combine(*local.groups);
+  if (finest_ != nullptr) finest_->Combine(*local.finest);
   for (size_t i = 0; i < distincts_.size(); ++i) distincts_[i].groups->Combine(*local.distincts[i]);
   local.groups.reset();
+  local.finest.reset();
   local.distincts.clear();
 }
 
@@ -425,14 +483,16 @@ void AggregationSink::Combine(Sink::Local& sink_local) {
 int AggregationSink::PrepareFinish() {
   if (round_ == 0) {
     round_ = 1;
+    if (finest_ != nullptr) return finest_->PrepareMerge();
     for (size_t i = 0; i < distincts_.size(); ++i) {
-      distinct_of_task_.insert(distinct_of_task_.end(), distincts_[i].groups->PrepareMerge(),
-                               static_cast<int>(i));
+      distinct_of_task_.insert(distinct_of_task_.end(), distincts_[i].groups->PrepareMerge(), static_cast<int>(i));
     }
     if (!distinct_of_task_.empty()) return static_cast<int>(distinct_of_task_.size());
   }
   if (round_ == 1) {
     round_ = 2;
+    for (const auto& local : locals_) groups_.Combine(*local);
+    locals_.clear();
     if (key_types_.empty()) groups_.AddEmptyGroup();
     if (!sets_.empty()) AddEmptySets();
     return groups_.PrepareMerge();
@@ -445,10 +505,14 @@ void AggregationSink::RunFinishTask(int task) {
     groups_.RunMergeTask(task);
     return;
   }
+  if (finest_ != nullptr) {
+    finest_->RunMergeTask(task);
+    AddFinestGroups(task);
+    return;
+  }
   const int index = distinct_of_task_[task];
-  const int first =
-      static_cast<int>(std::lower_bound(distinct_of_task_.begin(), distinct_of_task_.end(), index) -
-                       distinct_of_task_.begin());
+  const int first = static_cast<int>(std::lower_bound(distinct_of_task_.begin(), distinct_of_task_.end(), index) -
+                                     distinct_of_task_.begin());
   distincts_[index].groups->RunMergeTask(task - first);
   AddDistinctRows(distincts_[index], task - first);
 }
@@ -456,7 +520,7 @@ void AggregationSink::RunFinishTask(int task) {
 void AggregationSink::AddDistinctRows(Distinct& distinct, int task) {
   const int index = static_cast<int>(&distinct - distincts_.data());
   std::unique_ptr<GroupAggregation::Reader> reader = distinct.groups->Open(task);
-  std::unique_ptr<GroupAggregation::Local> local = groups_.CreateLocal();
+  std::unique_ptr<GroupAggregation::Local> local = TakeLocal();
   std::vector<char*> rows(kVectorRows);
   std::vector<Vector> columns(key_types_.size() + distinct.arguments.size());
   std::vector<GroupAggregation::Update> updates;
@@ -465,8 +529,7 @@ void AggregationSink::AddDistinctRows(Distinct& distinct, int task) {
     environment_.CheckCancelled();
     arena.Reset();
     for (size_t i = 0; i < columns.size(); ++i) {
-      columns[i] =
-          distinct.groups->layout().keys.Output(static_cast<int>(i), rows.data(), count, arena);
+      columns[i] = distinct.groups->layout().keys.Output(static_cast<int>(i), rows.data(), count, arena);
     }
     updates.clear();
     for (const State& state : states_) {
@@ -475,7 +538,7 @@ void AggregationSink::AddDistinctRows(Distinct& distinct, int task) {
     }
     groups_.Consume(*local, columns.data(), count, updates, arena);
   }
-  groups_.Combine(*local);
+  ReturnLocal(std::move(local));
 }
 
 // ---------------------------------------------------------------- reading
@@ -497,8 +560,8 @@ class AggregationSink::ResultReader : public Sink::Reader {
     }
     for (const Result& result : sink_.results_) {
       const AccumulatorSlot& slot = layout.accumulators[sink_.states_[result.state].accumulator];
-      columns_.push_back(slot.accumulator->Finalize(result.function, result.type, rows_.data(),
-                                                    slot.offset, count, arena_));
+      columns_.push_back(
+          slot.accumulator->Finalize(result.function, result.type, rows_.data(), slot.offset, count, arena_));
     }
     *batch = {count, static_cast<uint32_t>(columns_.size()), columns_.data()};
     return true;
@@ -519,9 +582,8 @@ std::unique_ptr<Sink::Reader> AggregationSink::OpenPartition(int partition) {
 SinkStats AggregationSink::stats() const {
   SinkStats stats;
   stats.groups = groups_.group_count();
-  stats.spilled_bytes = groups_.spilled_bytes();
-  for (const Distinct& distinct : distincts_)
-    stats.spilled_bytes += distinct.groups->spilled_bytes();
+  stats.spilled_bytes = groups_.spilled_bytes() + (finest_ != nullptr ? finest_->spilled_bytes() : 0);
+  for (const Distinct& distinct : distincts_) stats.spilled_bytes += distinct.groups->spilled_bytes();
   stats.memory_peak_bytes = environment_.budget.peak_bytes();
   return stats;
 }
@@ -548,8 +610,7 @@ bool CanSummarize(const AggregationSpec& spec, std::vector<SummaryColumn>* colum
   return true;
 }
 
-std::unique_ptr<Sink> CreateAggregation(const AggregationSpec& spec,
-                                        ExecutionEnvironment& environment) {
+std::unique_ptr<Sink> CreateAggregation(const AggregationSpec& spec, ExecutionEnvironment& environment) {
   return std::make_unique<AggregationSink>(spec, environment);
 }
 

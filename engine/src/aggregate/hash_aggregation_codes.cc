@@ -22,14 +22,10 @@ bool BoundsOf(const Vector& key, uint32_t rows, int64_t* least, int64_t* greates
 
 bool FindIntegerBounds(const Vector& key, uint32_t rows, int64_t* least, int64_t* greatest) {
   switch (FlatWidth(key)) {
-    case 1:
-      return BoundsOf<uint8_t>(key, rows, least, greatest);
-    case 2:
-      return BoundsOf<int16_t>(key, rows, least, greatest);
-    case 4:
-      return BoundsOf<int32_t>(key, rows, least, greatest);
-    default:
-      return BoundsOf<int64_t>(key, rows, least, greatest);
+    case 1: return BoundsOf<uint8_t>(key, rows, least, greatest);
+    case 2: return BoundsOf<int16_t>(key, rows, least, greatest);
+    case 4: return BoundsOf<int32_t>(key, rows, least, greatest);
+    default: return BoundsOf<int64_t>(key, rows, least, greatest);
   }
 }
 
@@ -37,8 +33,7 @@ namespace {
 
 // codes[i] (+)= stride * code_of(i), with null rows as null_code.
 template <bool kIsFirst, typename Code, typename CodeOf>
-void AddCodesOf(const Vector& key, uint32_t rows, uint32_t stride, uint32_t null_code,
-                CodeOf&& code_of, Code* codes) {
+void AddCodesOf(const Vector& key, uint32_t rows, uint32_t stride, uint32_t null_code, CodeOf&& code_of, Code* codes) {
   const uint64_t* validity = key.validity;
   if (validity == nullptr) {
     for (uint32_t i = 0; i < rows; ++i) {
@@ -55,58 +50,45 @@ void AddCodesOf(const Vector& key, uint32_t rows, uint32_t stride, uint32_t null
 }
 
 template <bool kIsFirst, typename T, typename Code>
-void AddDictionaryCodes(const Vector& key, uint32_t rows, uint32_t stride, uint32_t null_code,
-                        Code* codes) {
+void AddDictionaryCodes(const Vector& key, uint32_t rows, uint32_t stride, uint32_t null_code, Code* codes) {
   const T* values = key.values<T>();
-  AddCodesOf<kIsFirst>(
-      key, rows, stride, null_code, [=](uint32_t i) { return uint32_t{values[i]}; }, codes);
+  AddCodesOf<kIsFirst>(key, rows, stride, null_code, [=](uint32_t i) { return uint32_t{values[i]}; }, codes);
 }
 
 template <bool kIsFirst, typename T, typename Code>
-void AddRangeCodes(const Vector& key, int64_t base, uint32_t rows, uint32_t stride,
-                   uint32_t null_code, Code* codes) {
+void AddRangeCodes(const Vector& key, int64_t base, uint32_t rows, uint32_t stride, uint32_t null_code, Code* codes) {
   const T* values = key.values<T>();
   const uint32_t low = static_cast<uint32_t>(base);
   AddCodesOf<kIsFirst>(
-      key, rows, stride, null_code,
-      [=](uint32_t i) { return static_cast<uint32_t>(values[i]) - low; }, codes);
+      key, rows, stride, null_code, [=](uint32_t i) { return static_cast<uint32_t>(values[i]) - low; }, codes);
 }
 
 template <bool kIsFirst, typename Code>
-void AddColumnCodes(const Vector& key, const KeyDimension& dimension, uint32_t rows,
-                    uint32_t stride, Code* codes) {
+void AddColumnCodes(const Vector& key, const KeyDimension& dimension, uint32_t rows, uint32_t stride, Code* codes) {
   const bool is_range = dimension.kind == KeyDimension::Kind::kRange;
   const int64_t base = dimension.base;
   const uint32_t null_code = dimension.values;
   const uint32_t width = is_range ? FlatWidth(key) : key.code_bytes;
   switch (width * 2 + is_range) {
-    case 2:
-      return AddDictionaryCodes<kIsFirst, uint8_t>(key, rows, stride, null_code, codes);
-    case 4:
-      return AddDictionaryCodes<kIsFirst, uint16_t>(key, rows, stride, null_code, codes);
-    case 8:
-      return AddDictionaryCodes<kIsFirst, uint32_t>(key, rows, stride, null_code, codes);
-    case 3:
-      return AddRangeCodes<kIsFirst, uint8_t>(key, base, rows, stride, null_code, codes);
-    case 5:
-      return AddRangeCodes<kIsFirst, int16_t>(key, base, rows, stride, null_code, codes);
-    case 9:
-      return AddRangeCodes<kIsFirst, int32_t>(key, base, rows, stride, null_code, codes);
-    default:
-      return AddRangeCodes<kIsFirst, int64_t>(key, base, rows, stride, null_code, codes);
+    case 2: return AddDictionaryCodes<kIsFirst, uint8_t>(key, rows, stride, null_code, codes);
+    case 4: return AddDictionaryCodes<kIsFirst, uint16_t>(key, rows, stride, null_code, codes);
+    case 8: return AddDictionaryCodes<kIsFirst, uint32_t>(key, rows, stride, null_code, codes);
+    case 3: return AddRangeCodes<kIsFirst, uint8_t>(key, base, rows, stride, null_code, codes);
+    case 5: return AddRangeCodes<kIsFirst, int16_t>(key, base, rows, stride, null_code, codes);
+    case 9: return AddRangeCodes<kIsFirst, int32_t>(key, base, rows, stride, null_code, codes);
+    default: return AddRangeCodes<kIsFirst, int64_t>(key, base, rows, stride, null_code, codes);
   }
 }
 
 }  // namespace
 
 template <typename Code>
-void AddKeyCodes(const Vector& key, uint32_t rows, const KeyDimension& dimension, uint32_t stride,
-                 bool is_first, Code* codes) {
+void AddKeyCodes(const Vector& key, uint32_t rows, const KeyDimension& dimension, uint32_t stride, bool is_first,
+                 Code* codes) {
   if (key.is_constant()) {
     // A constant that is not null has code 0.
     const Code term = static_cast<Code>(key.data == nullptr ? dimension.values * stride : 0);
-    for (uint32_t i = 0; i < rows; ++i)
-      codes[i] = static_cast<Code>(is_first ? term : codes[i] + term);
+    for (uint32_t i = 0; i < rows; ++i) codes[i] = static_cast<Code>(is_first ? term : codes[i] + term);
   } else if (is_first) {
     AddColumnCodes<true>(key, dimension, rows, stride, codes);
   } else {
@@ -131,8 +113,7 @@ bool KeyDimension::EntriesEqual(const Vector& from, uint32_t count) const {
     return false;
   }
   if (count == 0) return true;
-  if (!IsStringForm(from))
-    return std::memcmp(entries.data(), from.data, entries.size()) == 0;
+  if (!IsStringForm(from)) return std::memcmp(entries.data(), from.data, entries.size()) == 0;
   const StringRef* strings = from.values<StringRef>();
   const char* long_string = long_strings.data();
   for (uint32_t i = 0; i < count; ++i) {

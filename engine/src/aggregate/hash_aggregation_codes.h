@@ -29,9 +29,7 @@ struct KeyDimension {
 
   uint32_t cardinality() const { return values + 1; }
   int64_t last() const { return base + (static_cast<int64_t>(values) - 1); }
-  bool IsRangeOf(const Vector& key) const {
-    return kind == Kind::kRange && type == key.type && scale == key.scale;
-  }
+  bool IsRangeOf(const Vector& key) const { return kind == Kind::kRange && type == key.type && scale == key.scale; }
   // Makes it the range [low, high] of the key's type.
   void SetRange(const Vector& key, int64_t low, int64_t high);
   // Makes it the entries of a dictionary or constant; false: too many. *changed is set if codes
@@ -50,7 +48,7 @@ bool FindIntegerBounds(const Vector& key, uint32_t rows, int64_t* least, int64_t
 
 // codes[i] = stride * (the key's code in row i), or += if not is_first. Code: uint16_t, uint32_t.
 template <typename Code>
-void AddKeyCodes(const Vector& key, uint32_t rows, const KeyDimension& dimension, uint32_t stride,
-                 bool is_first, Code* codes);
+void AddKeyCodes(const Vector& key, uint32_t rows, const KeyDimension& dimension, uint32_t stride, bool is_first,
+                 Code* codes);
 
 }  // namespace penumbra

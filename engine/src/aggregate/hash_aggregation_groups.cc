@@ -14,20 +14,23 @@ constexpr uint32_t kMergeBlockRows = 256;
 
 // ---------------------------------------------------------------- consuming
 
-void GroupAggregation::Consume(Local& local, const Vector* keys, uint32_t rows,
-                               const std::vector<Update>& updates, Arena& arena) {
-  if (local.groups.ShouldSpill()) {
-    local.groups.Spill();
-    local.memo.Forget();
-    local.table.Forget();
-  }
+// Before a batch, whose rows are not yet anywhere: the memo, the table and row_groups point to what Spill() frees.
+void GroupAggregation::SpillIfFull(Local& local) {
+  if (!local.groups.ShouldSpill()) return;
+  local.groups.Spill();
+  local.memo.Forget();
+  local.table.Forget();
+}
+
+void GroupAggregation::Consume(Local& local, const Vector* keys, uint32_t rows, const std::vector<Update>& updates,
+                               Arena& arena) {
+  SpillIfFull(local);
   if (local.memo.Encode(keys, layout_.keys.count(), rows)) {
     local.new_rows.clear();
     const uint16_t* numbers = local.memo.NumberGroups(rows, &local.new_rows);
     if (!local.new_rows.empty()) {
       InsertNewRows(local, keys, arena);
-      local.memo.groups().insert(local.memo.groups().end(), local.row_groups,
-                                 local.row_groups + local.new_rows.size());
+      local.memo.groups().insert(local.memo.groups().end(), local.row_groups, local.row_groups + local.new_rows.size());
     }
     if (local.memo.groups().size() <= RowsByNumber::kMaxNumbers) {
       UpdateByNumber(local, numbers, rows, updates);
@@ -49,6 +52,34 @@ void GroupAggregation::Consume(Local& local, const Vector* keys, uint32_t rows,
     local.groups.FindOrInsert(local.images.data(), rows, local.row_groups);
   }
   UpdateScattered(local, updates);
+}
+
+// As if it were a row of this layout, of which only the states are there.
+char* GroupAggregation::CopyStates(const char* group, int64_t states_shift, StateStore& store, Arena& arena) const {
+  const uint32_t begin = layout_.keys.image_bytes();
+  char* copy = static_cast<char*>(arena.Allocate(layout_.row_bytes));
+  std::memcpy(copy + begin, group + begin + states_shift, layout_.row_bytes - begin);
+  std::vector<char> bytes;
+  for (const AccumulatorSlot& slot : layout_.accumulators) {
+    if (!slot.accumulator->has_variable_part()) continue;
+    bytes.clear();
+    slot.accumulator->Save(copy + slot.offset, &bytes);
+    slot.accumulator->Load(copy + slot.offset, bytes.data(), store);
+  }
+  return copy;
+}
+
+void GroupAggregation::ConsumeGroups(Local& local, const Vector* keys, char* const* groups, uint32_t count,
+                                     int64_t states_shift, Arena& arena) {
+  SpillIfFull(local);
+  StateStore& store = local.groups.store();
+  char* states[kVectorRows];
+  for (uint32_t i = 0; i < count; ++i) states[i] = CopyStates(groups[i], states_shift, store, arena);
+  layout_.keys.BuildImages(keys, {nullptr, count}, arena, local.images.data());
+  local.groups.FindOrInsert(local.images.data(), count, local.row_groups);
+  for (const AccumulatorSlot& slot : layout_.accumulators) {
+    slot.accumulator->Combine(local.row_groups, states, slot.offset, count, store);
+  }
 }
 
 void GroupAggregation::InsertNewRows(Local& local, const Vector* keys, Arena& arena) const {
@@ -78,8 +109,7 @@ void GroupAggregation::UpdateByNumber(Local& local, const uint16_t* numbers, uin
       slot.accumulator->AddRun(groups[0] + slot.offset, update.arguments, update.selection, store);
       continue;
     }
-    if (!is_sorted || sorted.rows != update.selection.rows ||
-        sorted.count != update.selection.count) {
+    if (!is_sorted || sorted.rows != update.selection.rows || sorted.count != update.selection.count) {
       local.by_number.Sort(numbers, group_count, update.selection.rows, update.selection.count);
       sorted = update.selection;
       is_sorted = true;
@@ -110,7 +140,7 @@ void GroupAggregation::Combine(Local& local) {
   std::lock_guard<std::mutex> lock(mutex_);
   for (int p = 0; p < kPartitions; ++p) {
     Partition& partition = partitions_[p];
-    GroupRows& rows = local.groups.rows(p);
+    RowPages& rows = local.groups.rows(p);
     SpilledRows& spilled = local.groups.spilled(p);
     if (rows.row_count() == 0 && spilled.row_count == 0) continue;
     partition.may_repeat |= local.groups.may_repeat() || partition.row_count() != 0;
@@ -126,13 +156,13 @@ void GroupAggregation::Combine(Local& local) {
 
 uint64_t GroupAggregation::Partition::row_count() const {
   uint64_t count = spilled.row_count;
-  for (const GroupRows& part : rows) count += part.row_count();
+  for (const RowPages& part : rows) count += part.row_count();
   return count;
 }
 
 size_t GroupAggregation::Partition::estimated_bytes() const {
   size_t bytes = spilled.bytes + 16 * row_count();  // with the directory
-  for (const GroupRows& part : rows) bytes += part.bytes();
+  for (const RowPages& part : rows) bytes += part.bytes();
   return bytes;
 }
 
@@ -160,6 +190,9 @@ void GroupAggregation::RunMergeTask(int task) {
   }
 }
 
+// Rows are entered where they are, and of equal ones the first is kept. A pair waits until there are kMergeBlockRows,
+// so drop() clears no more than the hash: combine() still reads the dropped row's states. A row from disk gives its
+// place to the next one, so it is combined at once.
 void GroupAggregation::MergePartition(Partition* partition, StateStore& store) {
   if (!partition->may_repeat) {
     group_count_ += partition->row_count();
@@ -186,17 +219,15 @@ void GroupAggregation::MergePartition(Partition* partition, StateStore& store) {
   };
   auto drop = [](char* row) { std::memset(row, 0, 8); };
 
-  for (GroupRows& part : partition->rows) {
+  for (RowPages& part : partition->rows) {
     for (size_t p = 0; p < part.page_count(); ++p) {
       environment_.CheckCancelled();
       char* page = part.page(p);
       const uint32_t page_rows = part.page_rows(p), row_bytes = part.row_bytes();
       for (uint32_t begin = 0; begin < page_rows; begin += kMergeBlockRows) {
         const uint32_t end = std::min(page_rows, begin + kMergeBlockRows);
-        for (uint32_t i = begin; i < end; ++i)
-          directory.Prefetch(GroupKeys::Hash(page + size_t{i} * row_bytes));
-        for (uint32_t i = begin; i < end; ++i)
-          directory.PrefetchRow(GroupKeys::Hash(page + size_t{i} * row_bytes));
+        for (uint32_t i = begin; i < end; ++i) directory.Prefetch(KeyLayout::Hash(page + size_t{i} * row_bytes));
+        for (uint32_t i = begin; i < end; ++i) directory.PrefetchRow(KeyLayout::Hash(page + size_t{i} * row_bytes));
         for (uint32_t i = begin; i < end; ++i) {
           char* row = page + size_t{i} * row_bytes;
           if (!merge(row)) drop(row);
@@ -206,7 +237,7 @@ void GroupAggregation::MergePartition(Partition* partition, StateStore& store) {
   }
   combine();
   if (partition->spilled.row_count != 0) {
-    GroupRows loaded(&store.arena(), layout_.row_bytes);
+    RowPages loaded(&store.arena(), layout_.row_bytes);
     char* spare = nullptr;
     LoadSpilled(
         layout_, partition->spilled, store, environment_,
@@ -228,35 +259,24 @@ std::vector<GroupAggregation::Partition> GroupAggregation::SplitPartition(Partit
   const int level = partition.level + 1;
   auto file = std::make_shared<SpillFile>(environment_.spill_space);
   std::vector<RowSpiller> spillers;
-  for (int i = 0; i < kPartitions; ++i) spillers.emplace_back(layout_, file);
-  for (GroupRows& part : partition.rows) {
-    for (size_t p = 0; p < part.page_count(); ++p) {
-      environment_.CheckCancelled();
-      for (uint32_t i = 0; i < part.page_rows(p); ++i) {
-        const char* row = part.page(p) + size_t{i} * part.row_bytes();
-        if (GroupKeys::Hash(row) != 0) spillers[PartitionOf(GroupKeys::Hash(row), level)].Add(row);
-      }
-    }
-  }
+  for (int i = 0; i < kPartitions; ++i) spillers.emplace_back(layout_, file, environment_);
+  const auto add = [&](const char* row) { spillers[PartitionOf(KeyLayout::Hash(row), level)].Add(row); };
+  for (const RowPages& part : partition.rows) part.ForEach(environment_, add);
   for (SpilledRows::Extent& extent : partition.spilled.extents) {
     // One extent at a time: what it loads is freed before the next.
     SpilledRows one;
     one.extents.push_back(std::move(extent));
     StateStore store(&environment_.budget);
     std::vector<uint64_t> row(layout_.row_bytes / 8);
-    LoadSpilled(
-        layout_, one, store, environment_, [&] { return reinterpret_cast<char*>(row.data()); },
-        [&](const char* loaded) {
-          spillers[PartitionOf(GroupKeys::Hash(loaded), level)].Add(loaded);
-        });
+    LoadSpilled(layout_, one, store, environment_, [&] { return reinterpret_cast<char*>(row.data()); }, add);
   }
   std::vector<Partition> children;
   for (RowSpiller& spiller : spillers) {
-    spiller.Flush();
-    if (spiller.spilled().row_count == 0) continue;
-    spilled_bytes_ += spiller.spilled().bytes;
+    SpilledRows spilled = spiller.Finish();
+    if (spilled.row_count == 0) continue;
+    spilled_bytes_ += spilled.bytes;
     Partition& child = children.emplace_back();
-    child.spilled = std::move(spiller.spilled());
+    child.spilled = std::move(spilled);
     child.may_repeat = true;
     child.level = level;
   }
@@ -268,8 +288,7 @@ std::vector<GroupAggregation::Partition> GroupAggregation::SplitPartition(Partit
 class GroupAggregation::PartitionReader : public GroupAggregation::Reader {
  public:
   PartitionReader(GroupAggregation& aggregation, int first, int last) : aggregation_(aggregation) {
-    for (int p = last - 1; p >= first; --p)
-      waiting_.push_back(std::move(aggregation.partitions_[p]));
+    for (int p = last - 1; p >= first; --p) waiting_.push_back(std::move(aggregation.partitions_[p]));
   }
 
   uint32_t Next(char** rows) override {
@@ -294,12 +313,12 @@ class GroupAggregation::PartitionReader : public GroupAggregation::Reader {
   void Begin() {
     Partition partition = std::move(waiting_.back());
     waiting_.pop_back();
-    part_ = page_ = row_ = 0;
+    part_ = 0;
+    cursor_ = {};
     current_ = Partition();
     if (partition.spilled.row_count != 0) {
-      const size_t share =
-          aggregation_.environment_.budget.budget_bytes() /
-          (2 * static_cast<size_t>(std::max(1, aggregation_.environment_.thread_count)));
+      const size_t share = aggregation_.environment_.budget.budget_bytes() /
+                           (2 * static_cast<size_t>(std::max(1, aggregation_.environment_.thread_count)));
       if (partition.estimated_bytes() > share && partition.level < kMaxPartitionLevel &&
           partition.row_count() > kVectorRows) {
         for (Partition& child : aggregation_.SplitPartition(std::move(partition))) {
@@ -314,16 +333,10 @@ class GroupAggregation::PartitionReader : public GroupAggregation::Reader {
   }
 
   uint32_t Collect(char** rows, uint32_t count) {
-    for (; part_ < current_.rows.size(); ++part_, page_ = 0) {
-      const GroupRows& part = current_.rows[part_];
-      for (; page_ < part.page_count(); ++page_, row_ = 0) {
-        char* page = part.page(page_);
-        const uint32_t page_rows = part.page_rows(page_);
-        for (; row_ < page_rows && count < kVectorRows; ++row_) {
-          char* row = page + size_t{row_} * part.row_bytes();
-          rows[count] = row;
-          count += GroupKeys::Hash(row) != 0;
-        }
+    for (; part_ < current_.rows.size(); ++part_, cursor_ = {}) {
+      while (char* row = cursor_.Next(current_.rows[part_])) {
+        rows[count] = row;
+        count += KeyLayout::Hash(row) != 0;
         if (count == kVectorRows) return count;
       }
     }
@@ -336,13 +349,11 @@ class GroupAggregation::PartitionReader : public GroupAggregation::Reader {
   Partition current_;
   std::unique_ptr<StateStore> store_;  // of what this reader merged
   size_t part_ = 0;
-  size_t page_ = 0;
-  uint32_t row_ = 0;
+  RowPages::Cursor cursor_;
 };
 
 std::unique_ptr<GroupAggregation::Reader> GroupAggregation::Open(int task) {
-  return std::make_unique<PartitionReader>(*this, task * partitions_per_task_,
-                                           (task + 1) * partitions_per_task_);
+  return std::make_unique<PartitionReader>(*this, task * partitions_per_task_, (task + 1) * partitions_per_task_);
 }
 
 }  // namespace penumbra

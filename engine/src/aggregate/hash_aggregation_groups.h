@@ -53,8 +53,11 @@ class GroupAggregation {
     char* row_groups[kVectorRows];
   };
   std::unique_ptr<Local> CreateLocal() { return std::make_unique<Local>(layout_, environment_); }
-  void Consume(Local& local, const Vector* keys, uint32_t rows, const std::vector<Update>& updates,
-               Arena& arena);
+  void Consume(Local& local, const Vector* keys, uint32_t rows, const std::vector<Update>& updates, Arena& arena);
+  // The same where each row stands for a group of another aggregation, whose layout has these accumulators too and
+  // whose states are `states_shift` bytes further than in rows of this one. The states are copied.
+  void ConsumeGroups(Local& local, const Vector* keys, char* const* groups, uint32_t count, int64_t states_shift,
+                     Arena& arena);
   // Adds the one group of an aggregation without keys if there is none.
   void AddEmptyGroup();
   void Combine(Local& local);
@@ -78,7 +81,7 @@ class GroupAggregation {
 
  private:
   struct Partition {
-    std::vector<GroupRows> rows;
+    std::vector<RowPages> rows;
     SpilledRows spilled;
     bool may_repeat = false;
     int level = 0;
@@ -88,10 +91,11 @@ class GroupAggregation {
   };
   class PartitionReader;
 
+  static void SpillIfFull(Local& local);
   // The groups of the rows in local.new_rows, to local.row_groups.
   void InsertNewRows(Local& local, const Vector* keys, Arena& arena) const;
-  void UpdateByNumber(Local& local, const uint16_t* numbers, uint32_t rows,
-                      const std::vector<Update>& updates);
+  void UpdateByNumber(Local& local, const uint16_t* numbers, uint32_t rows, const std::vector<Update>& updates);
+  char* CopyStates(const char* group, int64_t states_shift, StateStore& store, Arena& arena) const;
   void UpdateScattered(Local& local, const std::vector<Update>& updates);
   void MergePartition(Partition* partition, StateStore& store);
   std::vector<Partition> SplitPartition(Partition&& partition);

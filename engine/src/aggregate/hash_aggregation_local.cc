@@ -44,20 +44,19 @@ void LocalGroups::StartRows() {
 }
 
 inline char* LocalGroups::NewRow(const char* image) {
-  char* row = rows_[PartitionOf(GroupKeys::Hash(image), 0)].Add();
+  char* row = rows_[PartitionOf(KeyLayout::Hash(image), 0)].Add();
   std::memcpy(row, image, layout_.keys.image_bytes());
   if (layout_.keys.has_strings()) layout_.keys.OwnStrings(row, store_->arena());
   return row;
 }
 
 void LocalGroups::MakeRoom() {
-  const bool mostly_new =
-      static_cast<double>(directory_.row_count()) > kMostlyNew * static_cast<double>(probed_rows_);
+  const bool mostly_new = static_cast<double>(directory_.row_count()) > kMostlyNew * static_cast<double>(probed_rows_);
   const uint64_t capacity = directory_.capacity_rows();
   const size_t budget_bytes = environment_.budget.budget_bytes() / kDirectoryShare /
                               static_cast<size_t>(std::max(1, environment_.thread_count));
-  const bool may_grow = !mostly_new && capacity < kMaxDirectoryRows &&
-                        2 * capacity * kDirectoryRowBytes <= budget_bytes;
+  const bool may_grow =
+      !mostly_new && capacity < kMaxDirectoryRows && 2 * capacity * kDirectoryRowBytes <= budget_bytes;
   if (capacity < kCachedDirectoryRows || may_grow) {
     directory_.Grow();
     return;
@@ -76,9 +75,8 @@ void LocalGroups::FindOrInsert(const char* images, uint32_t count, char** groups
     return;
   }
   if (directory_.row_count() > kPrefetchRows) {
-    for (uint32_t i = 0; i < count; ++i) directory_.Prefetch(GroupKeys::Hash(images + i * stride));
-    for (uint32_t i = 0; i < count; ++i)
-      directory_.PrefetchRow(GroupKeys::Hash(images + i * stride));
+    for (uint32_t i = 0; i < count; ++i) directory_.Prefetch(KeyLayout::Hash(images + i * stride));
+    for (uint32_t i = 0; i < count; ++i) directory_.PrefetchRow(KeyLayout::Hash(images + i * stride));
   }
   for (uint32_t i = 0; i < count; ++i) {
     const char* image = images + i * stride;
@@ -98,10 +96,9 @@ void LocalGroups::Spill() {
   if (file_ == nullptr) file_ = std::make_shared<SpillFile>(environment_.spill_space);
   for (int p = 0; p < kPartitions; ++p) {
     if (rows_[p].row_count() == 0) continue;
-    RowSpiller spiller(layout_, file_);
-    spiller.AddAll(rows_[p], environment_);
-    spiller.Flush();
-    spilled_[p].Take(std::move(spiller.spilled()));
+    RowSpiller spiller(layout_, file_, environment_);
+    rows_[p].ForEach(environment_, [&](const char* row) { spiller.Add(row); });
+    spilled_[p].Take(spiller.Finish());
   }
   StartRows();
   store_ = std::make_unique<StateStore>(&environment_.budget);

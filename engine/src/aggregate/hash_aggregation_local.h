@@ -29,7 +29,7 @@ class LocalGroups {
 
   // For the merge.
   bool may_repeat() const { return may_repeat_; }
-  GroupRows& rows(int partition) { return rows_[partition]; }
+  RowPages& rows(int partition) { return rows_[partition]; }
   SpilledRows& spilled(int partition) { return spilled_[partition]; }
   std::unique_ptr<StateStore> TakeStore() { return std::move(store_); }
   std::unique_ptr<Arena> TakeRowMemory() { return std::move(row_memory_); }
@@ -45,7 +45,7 @@ class LocalGroups {
   std::unique_ptr<StateStore> store_;
   std::unique_ptr<Arena> row_memory_;
   GroupDirectory directory_;
-  std::vector<GroupRows> rows_;
+  std::vector<RowPages> rows_;
   std::vector<SpilledRows> spilled_;
   std::shared_ptr<SpillFile> file_;
   uint64_t probed_rows_ = 0;  // since the directory was emptied

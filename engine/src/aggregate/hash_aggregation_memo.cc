@@ -10,8 +10,7 @@ constexpr uint32_t kMaxDomain = 8192;
 
 }  // namespace
 
-bool CodeMemo::UpdateRange(const Vector& key, uint32_t rows, KeyDimension* dimension,
-                           bool* changed) {
+bool CodeMemo::UpdateRange(const Vector& key, uint32_t rows, KeyDimension* dimension, bool* changed) {
   const bool is_same_kind = dimension->IsRangeOf(key);
   int64_t least = 0, greatest = 0;
   if (!FindIntegerBounds(key, rows, &least, &greatest) && is_same_kind) return true;
@@ -31,8 +30,7 @@ bool CodeMemo::UpdateRange(const Vector& key, uint32_t rows, KeyDimension* dimen
   return true;
 }
 
-bool CodeMemo::UpdateDimension(const Vector& key, uint32_t rows, KeyDimension* dimension,
-                               bool* changed) {
+bool CodeMemo::UpdateDimension(const Vector& key, uint32_t rows, KeyDimension* dimension, bool* changed) {
   if (HasEntries(key)) return dimension->UpdateEntries(key, changed);
   return IsIntegerType(key.type, key.numeric_form) && UpdateRange(key, rows, dimension, changed);
 }
@@ -51,6 +49,7 @@ bool CodeMemo::Encode(const Vector* keys, int key_count, uint32_t rows) {
     Forget();
     return false;
   }
+  // A dimension that has changed gives codes to other keys than before: what is known of them is void.
   if (changed || group_of_code_.size() != domain) {
     group_of_code_.assign(domain, kUnknown);
     groups_.clear();
@@ -92,21 +91,17 @@ void CodeMemo::Forget() {
   groups_.clear();
 }
 
-void RowsByNumber::Sort(const uint16_t* numbers, uint32_t number_count, const uint16_t* selected,
-                        uint32_t count) {
+void RowsByNumber::Sort(const uint16_t* numbers, uint32_t number_count, const uint16_t* selected, uint32_t count) {
   // Four quarters counted and placed side by side: the chains of increments are independent, and
   // the order within a number stays that of the rows.
   constexpr uint32_t kQuarters = 4;
   uint16_t places[kQuarters][kMaxNumbers] = {};
   const uint32_t quarter = count / kQuarters;
-  auto row_at = [&](uint32_t i) {
-    return selected == nullptr ? static_cast<uint16_t>(i) : selected[i];
-  };
+  auto row_at = [&](uint32_t i) { return selected == nullptr ? static_cast<uint16_t>(i) : selected[i]; };
   for (uint32_t i = 0; i < quarter; ++i) {
     for (uint32_t q = 0; q < kQuarters; ++q) ++places[q][numbers[row_at(q * quarter + i)]];
   }
-  for (uint32_t i = kQuarters * quarter; i < count; ++i)
-    ++places[kQuarters - 1][numbers[row_at(i)]];
+  for (uint32_t i = kQuarters * quarter; i < count; ++i) ++places[kQuarters - 1][numbers[row_at(i)]];
   uint32_t at = 0;
   for (uint32_t n = 0; n < number_count; ++n) {
     begins_[n] = at;

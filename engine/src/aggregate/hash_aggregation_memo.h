@@ -23,10 +23,8 @@ class CodeMemo {
   void Forget();
 
  private:
-  static bool UpdateDimension(const Vector& key, uint32_t rows, KeyDimension* dimension,
-                              bool* changed);
-  static bool UpdateRange(const Vector& key, uint32_t rows, KeyDimension* dimension,
-                          bool* changed);
+  static bool UpdateDimension(const Vector& key, uint32_t rows, KeyDimension* dimension, bool* changed);
+  static bool UpdateRange(const Vector& key, uint32_t rows, KeyDimension* dimension, bool* changed);
 
   std::vector<KeyDimension> dimensions_;
   std::vector<uint16_t> group_of_code_;
@@ -40,8 +38,7 @@ class RowsByNumber {
  public:
   static constexpr uint32_t kMaxNumbers = 64;
   // count of the selected rows; numbers[row] < number_count <= kMaxNumbers
-  void Sort(const uint16_t* numbers, uint32_t number_count, const uint16_t* selected,
-            uint32_t count);
+  void Sort(const uint16_t* numbers, uint32_t number_count, const uint16_t* selected, uint32_t count);
   const uint16_t* rows() const { return rows_; }
   uint32_t begin(uint32_t number) const { return begins_[number]; }
 

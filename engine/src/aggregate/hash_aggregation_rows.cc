@@ -5,27 +5,8 @@
 
 namespace penumbra {
 namespace {
-constexpr size_t kFirstPageBytes = 512;
-constexpr size_t kMaxPageBytes = size_t{64} << 10;
 constexpr uint64_t kMinSlots = 64;
 }  // namespace
-
-void GroupRows::AddPage() {
-  const size_t wanted =
-      pages_.empty() ? kFirstPageBytes : std::min(2 * pages_.back().bytes, kMaxPageBytes);
-  const size_t bytes = std::max<size_t>(wanted / row_bytes_, 1) * row_bytes_;
-  char* memory = static_cast<char*>(arena_->Allocate(bytes));
-  std::memset(memory, 0, bytes);
-  pages_.push_back({memory, bytes});
-  cursor_ = memory;
-  end_ = memory + bytes;
-}
-
-void GroupRows::Clear() {
-  pages_.clear();
-  row_count_ = 0;
-  cursor_ = end_ = nullptr;
-}
 
 void GroupDirectory::Allocate(uint64_t slots) {
   auto memory = std::make_unique<Arena>(budget_, slots * 8);
@@ -55,7 +36,7 @@ void GroupDirectory::Grow() {
   Allocate(2 * old_count);
   for (uint64_t i = 0; i < old_count; ++i) {
     if (old_slots[i] == 0) continue;
-    uint64_t at = PlaceOf(GroupKeys::Hash(RowOf(old_slots[i])));
+    uint64_t at = PlaceOf(KeyLayout::Hash(RowOf(old_slots[i])));
     while (slots_[at] != 0) at = (at + 1) & mask_;
     slots_[at] = old_slots[i];
   }

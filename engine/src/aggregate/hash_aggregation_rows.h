@@ -1,12 +1,13 @@
-// Groups as rows: the keys' image (group_keys.h), then the aggregates' states. Rows live in pages,
-// by radix partition of the hash, and never move; the directories of hash tables point at them.
+// Groups as rows: the keys' image (key_layout.h), then the aggregates' states. Rows live in pages,
+// (row/row_pages.h) by radix partition of the hash; the directories of hash tables point at them.
 #pragma once
 
 #include <memory>
 #include <vector>
 
 #include "aggregate/aggregate_accumulator.h"
-#include "aggregate/group_keys.h"
+#include "row/row_format.h"
+#include "row/row_pages.h"
 #include "vector/arena.h"
 
 namespace penumbra {
@@ -26,8 +27,7 @@ struct AccumulatorSlot {
 };
 
 struct GroupLayout {
-  explicit GroupLayout(const std::vector<PenumbraType>& key_types)
-      : keys(key_types), row_bytes(keys.image_bytes()) {}
+  explicit GroupLayout(const std::vector<PenumbraType>& key_types) : keys(key_types), row_bytes(keys.image_bytes()) {}
   int AddAccumulator(std::unique_ptr<Accumulator> accumulator) {
     uint32_t offset = row_bytes;
     row_bytes += accumulator->state_bytes();
@@ -36,50 +36,13 @@ struct GroupLayout {
     return static_cast<int>(accumulators.size()) - 1;
   }
 
-  GroupKeys keys;
+  // Without what states point to.
+  RowFormat format() const { return {&keys, nullptr, 0, row_bytes}; }
+
+  KeyLayout keys;
   std::vector<AccumulatorSlot> accumulators;
   uint32_t row_bytes;
   bool has_variable_part = false;
-};
-
-// Rows in pages of an arena, each twice the page before up to a limit. Rows are zero when added.
-class GroupRows {
- public:
-  GroupRows(Arena* arena, uint32_t row_bytes) : arena_(arena), row_bytes_(row_bytes) {}
-
-  char* Add() {
-    if (cursor_ == end_) AddPage();
-    char* row = cursor_;
-    cursor_ += row_bytes_;
-    ++row_count_;
-    return row;
-  }
-  void Clear();  // the memory stays the arena's
-
-  uint64_t row_count() const { return row_count_; }
-  size_t bytes() const { return row_count_ * row_bytes_; }
-  uint32_t row_bytes() const { return row_bytes_; }
-  size_t page_count() const { return pages_.size(); }
-  // The rows of a page are contiguous.
-  char* page(size_t i) const { return pages_[i].memory; }
-  uint32_t page_rows(size_t i) const {
-    const char* end = i + 1 == pages_.size() ? cursor_ : pages_[i].memory + pages_[i].bytes;
-    return static_cast<uint32_t>((end - pages_[i].memory) / row_bytes_);
-  }
-
- private:
-  struct Page {
-    char* memory;
-    size_t bytes;  // a multiple of row_bytes
-  };
-  void AddPage();
-
-  Arena* arena_;
-  uint32_t row_bytes_;
-  std::vector<Page> pages_;
-  uint64_t row_count_ = 0;
-  char* cursor_ = nullptr;
-  char* end_ = nullptr;
 };
 
 // An open-addressed table of pointers to rows with 16 bits of their hash.
@@ -100,8 +63,8 @@ class GroupDirectory {
   }
   // The row equal to `image`; if there is none, make() gives one, which is entered.
   template <typename Make>
-  char* FindOrInsert(const GroupKeys& keys, const char* image, Make&& make) {
-    const uint64_t hash = GroupKeys::Hash(image);
+  char* FindOrInsert(const KeyLayout& keys, const char* image, Make&& make) {
+    const uint64_t hash = KeyLayout::Hash(image);
     for (uint64_t at = PlaceOf(hash);; at = (at + 1) & mask_) {
       const uint64_t slot = slots_[at];
       if (slot == 0) {
@@ -112,7 +75,7 @@ class GroupDirectory {
       }
       if (((slot ^ hash) & kSaltMask) != 0) continue;
       char* row = RowOf(slot);
-      if (GroupKeys::Hash(row) == hash && keys.Equal(row, image)) return row;
+      if (KeyLayout::Hash(row) == hash && keys.Equal(row, image)) return row;
     }
   }
 

@@ -5,30 +5,17 @@ namespace {
 constexpr size_t kExtentBytes = size_t{96} << 10;
 }
 
+RowSpiller::RowSpiller(const GroupLayout& layout, std::shared_ptr<SpillFile> file,
+                       const ExecutionEnvironment& environment)
+    : layout_(layout), format_(layout.format()), rows_(std::move(file), kExtentBytes, environment) {}
+
 void RowSpiller::Add(const char* row) {
-  buffer_.insert(buffer_.end(), row, row + layout_.row_bytes);
-  layout_.keys.SaveStrings(row, &buffer_);
+  if (KeyLayout::Hash(row) == 0) return;
+  format_.Save(row, rows_.buffer());
   for (const AccumulatorSlot& slot : layout_.accumulators) {
-    if (slot.accumulator->has_variable_part()) slot.accumulator->Save(row + slot.offset, &buffer_);
+    if (slot.accumulator->has_variable_part()) slot.accumulator->Save(row + slot.offset, rows_.buffer());
   }
-  ++spilled_.row_count;
-  if (buffer_.size() >= kExtentBytes) Flush();
-}
-
-void RowSpiller::AddAll(const GroupRows& rows, const ExecutionEnvironment& environment) {
-  for (size_t p = 0; p < rows.page_count(); ++p) {
-    environment.CheckCancelled();
-    const char* row = rows.page(p);
-    for (uint32_t i = 0; i < rows.page_rows(p); ++i, row += rows.row_bytes()) {
-      if (GroupKeys::Hash(row) != 0) Add(row);
-    }
-  }
-}
-
-void RowSpiller::Flush() {
-  if (buffer_.empty()) return;
-  spilled_.Append(file_, buffer_);
-  buffer_.clear();
+  rows_.EndRow();
 }
 
 }  // namespace penumbra

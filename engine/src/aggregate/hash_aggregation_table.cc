@@ -22,27 +22,23 @@ constexpr uint64_t kRestRows = uint64_t{1} << 20;
 
 GroupTable::GroupTable(bool has_states, ExecutionEnvironment& environment)
     : has_states_(has_states), budget_(&environment.budget) {
-  const size_t share_bytes = environment.budget.budget_bytes() / kBudgetShare /
-                             static_cast<size_t>(std::max(1, environment.thread_count));
+  const size_t share_bytes =
+      environment.budget.budget_bytes() / kBudgetShare / static_cast<size_t>(std::max(1, environment.thread_count));
   const size_t max_bytes = std::min(kMaxTableBytes, share_bytes);
   memory_places_ = has_states ? max_bytes / sizeof(char*) : max_bytes * 8;
 }
 
 uint64_t GroupTable::MaxPlaces() const {
-  const uint64_t by_rows =
-      kFirstPlaces + rows_seen_ * (has_states_ ? kPointersPerRow : kBitsPerRow);
+  const uint64_t by_rows = kFirstPlaces + rows_seen_ * (has_states_ ? kPointersPerRow : kBitsPerRow);
   return std::min(by_rows - std::min(by_rows, zeroed_places_), memory_places_);
 }
 
-bool GroupTable::UpdateRange(const Vector& key, uint32_t rows, uint64_t max_places,
-                             KeyDimension* dimension) {
+bool GroupTable::UpdateRange(const Vector& key, uint32_t rows, uint64_t max_places, KeyDimension* dimension) {
   const bool is_same_kind = dimension->IsRangeOf(key);
   int64_t least = 0, greatest = 0;
   if (!FindIntegerBounds(key, rows, &least, &greatest) && is_same_kind) return true;
   if (is_same_kind && least >= dimension->base && greatest <= dimension->last()) return true;
-  const auto span = [](int64_t low, int64_t high) {
-    return static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
-  };
+  const auto span = [](int64_t low, int64_t high) { return static_cast<uint64_t>(high) - static_cast<uint64_t>(low); };
   int64_t low = least, high = greatest;
   bool grows_down = false;
   if (is_same_kind) {
@@ -68,16 +64,14 @@ bool GroupTable::UpdateRange(const Vector& key, uint32_t rows, uint64_t max_plac
   return true;
 }
 
-bool GroupTable::UpdateDimension(const Vector& key, uint32_t rows, uint64_t max_places,
-                                 KeyDimension* dimension) {
+bool GroupTable::UpdateDimension(const Vector& key, uint32_t rows, uint64_t max_places, KeyDimension* dimension) {
   if (HasEntries(key)) {
     bool changed = false;
     const bool is_narrow = dimension->UpdateEntries(key, &changed);
     is_empty_ |= changed;
     return is_narrow;
   }
-  return IsIntegerType(key.type, key.numeric_form) &&
-         UpdateRange(key, rows, max_places, dimension);
+  return IsIntegerType(key.type, key.numeric_form) && UpdateRange(key, rows, max_places, dimension);
 }
 
 bool GroupTable::Encode(const Vector* keys, int key_count, uint32_t rows) {
@@ -150,8 +144,7 @@ void GroupTable::Observe(uint32_t rows, size_t new_rows) {
   window_rows_ += rows;
   window_new_rows_ += new_rows;
   if (window_rows_ < kWindowRows) return;
-  if (static_cast<double>(window_new_rows_) > kMostlyNew * static_cast<double>(window_rows_))
-    resting_rows_ = kRestRows;
+  if (static_cast<double>(window_new_rows_) > kMostlyNew * static_cast<double>(window_rows_)) resting_rows_ = kRestRows;
   window_rows_ = window_new_rows_ = 0;
 }
 

@@ -32,8 +32,7 @@ class GroupTable {
   void Forget() { is_empty_ = true; }
 
  private:
-  bool UpdateDimension(const Vector& key, uint32_t rows, uint64_t max_places,
-                       KeyDimension* dimension);
+  bool UpdateDimension(const Vector& key, uint32_t rows, uint64_t max_places, KeyDimension* dimension);
   bool UpdateRange(const Vector& key, uint32_t rows, uint64_t max_places, KeyDimension* dimension);
   uint64_t MaxPlaces() const;
   void Clear(uint64_t places);

@@ -202,6 +202,10 @@ PenumbraStatus penumbra_exec_push_rows(PenumbraExec* exec, PenumbraOperator scan
   return Execute(exec, [&] { exec->PushRows(scan, *rows); });
 }
 
+PenumbraStatus penumbra_exec_push_tuples(PenumbraExec* exec, PenumbraOperator scan, PenumbraTuples* tuples) {
+  return Execute(exec, [&] { exec->PushTuples(scan, tuples); });
+}
+
 PenumbraStatus penumbra_exec_end_rows(PenumbraExec* exec, PenumbraOperator scan) {
   return Execute(exec, [&] { exec->EndRows(scan); });
 }

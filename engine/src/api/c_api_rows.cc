@@ -5,6 +5,7 @@
 #include "segment/rows.h"
 #include "segment/segment.h"
 #include "segment/segment_format.h"
+#include "segment/tuples.h"
 
 using penumbra::EngineError;
 
@@ -42,8 +43,7 @@ PenumbraRows* penumbra_rows_create(const PenumbraType* types, int column_count) 
   }
 }
 
-PenumbraStatus penumbra_rows_append(PenumbraRows* rows, const PenumbraColumnInput* columns,
-                                    uint32_t row_count) {
+PenumbraStatus penumbra_rows_append(PenumbraRows* rows, const PenumbraColumnInput* columns, uint32_t row_count) {
   return Guard([&] { rows->Append(columns, row_count); });
 }
 
@@ -52,8 +52,25 @@ size_t penumbra_rows_bytes(const PenumbraRows* rows) { return rows->byte_count()
 void penumbra_rows_clear(PenumbraRows* rows) { rows->Clear(); }
 void penumbra_rows_destroy(PenumbraRows* rows) { delete rows; }
 
-PenumbraStatus penumbra_segment_encode(const PenumbraRows* rows, int column, void** segment,
-                                       size_t* segment_bytes) {
+PenumbraTuples* penumbra_tuples_create(const PenumbraTupleLayout* layout, const PenumbraType* types, int column_count) {
+  try {
+    return new PenumbraTuples(std::make_shared<penumbra::TupleLayout>(*layout, types, column_count));
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+}
+
+PenumbraStatus penumbra_tuples_append(PenumbraTuples* tuples, const void* bytes, size_t byte_count,
+                                      const uint32_t* offsets, uint32_t count) {
+  return Guard([&] { tuples->Append(bytes, byte_count, offsets, count); });
+}
+
+uint32_t penumbra_tuples_count(const PenumbraTuples* tuples) { return tuples->row_count(); }
+size_t penumbra_tuples_bytes(const PenumbraTuples* tuples) { return tuples->byte_count(); }
+void penumbra_tuples_clear(PenumbraTuples* tuples) { tuples->Clear(); }
+void penumbra_tuples_destroy(PenumbraTuples* tuples) { delete tuples; }
+
+PenumbraStatus penumbra_segment_encode(const PenumbraRows* rows, int column, void** segment, size_t* segment_bytes) {
   *segment = nullptr;
   *segment_bytes = 0;
   return Guard([&] { *segment = penumbra::EncodeSegment(*rows, column, segment_bytes); });
@@ -73,8 +90,7 @@ void penumbra_segment_describe(const void* segment, PenumbraSegmentInfo* info) {
   info->plain_bytes = header.plain_bytes;
 }
 
-int64_t penumbra_segment_compare(const void* segment, uint32_t segment_begin,
-                                 const PenumbraRows* rows, int column) {
+int64_t penumbra_segment_compare(const void* segment, uint32_t segment_begin, const PenumbraRows* rows, int column) {
   try {
     return penumbra::CompareSegment(segment, segment_begin, *rows, column);
   } catch (const std::exception&) {  // a block that does not decompress: no row of it is equal

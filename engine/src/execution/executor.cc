@@ -17,6 +17,7 @@ constexpr uint64_t kCallerFinishRows = 128 * 1024;
 // Reading more groups than this, or spilled ones, is left to engine threads.
 constexpr uint64_t kCallerGroups = 32 * 1024;
 constexpr size_t kQueuedBatchesPerThread = 8;
+constexpr size_t kSharedBatchesPerThread = 4;
 constexpr size_t kQueuedBytes = size_t{16} << 20;
 
 uint64_t NanosecondsSince(std::chrono::steady_clock::time_point started) {
@@ -43,6 +44,7 @@ Executor::Executor(const Plan& plan, const PenumbraExecOptions& options)
       partitions_(scans_.size(), -1),
       rows_ended_(scans_.size()),
       counts_(scans_.size()) {
+  std::copy(std::begin(options.interrupts), std::end(options.interrupts), environment_.interrupts);
   for (PenumbraOperator id : plan.order()) {
     if (plan.IsScan(id)) scans_[id] = std::make_unique<Scan>(plan.op(id).scan);
   }
@@ -67,7 +69,8 @@ Executor::~Executor() {
 }
 
 Scan* Executor::FindScan(PenumbraOperator id) {
-  if (!plan_.IsScan(id) || scans_[id] == nullptr) throw EngineError(PENUMBRA_INTERNAL, "a scan that the plan does not have");
+  if (!plan_.IsScan(id) || scans_[id] == nullptr)
+    throw EngineError(PENUMBRA_INTERNAL, "a scan that the plan does not have");
   return scans_[id].get();
 }
 
@@ -112,8 +115,8 @@ void Executor::BeginPipelineLocked(size_t number) {
   const PipelineSpec& spec = specs_[number];
   Sink* source = sinks_[spec.source].get();
   number_ = number;
-  pipeline_ = std::make_unique<Pipeline>(plan_, spec, scans_[spec.source].get(), source, partitions_[spec.source],
-                                         sinks_);
+  pipeline_ =
+      std::make_unique<Pipeline>(plan_, spec, scans_[spec.source].get(), source, partitions_[spec.source], sinks_);
   sink_ = nullptr;
   if (spec.sink >= 0) {
     if (sinks_[spec.sink] == nullptr) {
@@ -125,12 +128,12 @@ void Executor::BeginPipelineLocked(size_t number) {
   }
   if (Scan* scan = scans_[spec.source].get()) AddKeyFilters(scan);
   caller_reads_ = true;
-  if (source != nullptr && !pipeline_->is_sequential()) {
+  if (source != nullptr) {
     SinkStats stats = source->stats();
-    // A spilled partition takes longer than a caller may be kept.
+    // What is on disk takes longer to read than a caller may be kept. Of a sort it is one partition, so one thread's.
     if (stats.spilled_bytes > 0) EnsureThreadsLocked(kCallerFinishRows);
-    const bool is_small = stats.groups + stats.build_rows <= kCallerGroups && stats.spilled_bytes == 0;
-    caller_reads_ = threads_.empty() || is_small;
+    const bool is_small = pipeline_->is_sequential() || stats.groups + stats.build_rows <= kCallerGroups;
+    caller_reads_ = threads_.empty() || (is_small && stats.spilled_bytes == 0);
   }
   phase_ = Phase::kConsume;
   active_ = 0;
@@ -237,12 +240,22 @@ void Executor::ConsumeAll(Worker* worker) {
   while (true) {
     environment_.CheckCancelled();
     PipelineCursor::Progress progress = Step(worker);
-    if (progress == PipelineCursor::Progress::kExhausted) break;
+    if (progress == PipelineCursor::Progress::kExhausted && !AwaitRows(*worker)) break;
     if (progress == PipelineCursor::Progress::kRows && worker->sink == nullptr) {
       queue_.Push(std::move(worker->batch));
     }
   }
   Leave(worker, false);
+}
+
+// A thread that finds no work stays while rows may come, since what it has in a sink is combined when it leaves.
+// False: none will come.
+bool Executor::AwaitRows(const Worker& worker) {
+  if (worker.sink == nullptr) return false;
+  Lock lock(mutex_);
+  const auto is_over = [this] { return is_stopping_ || error_.has_value() || !ExpectsRowsLocked(); };
+  work_ready_.wait(lock, [&] { return worker.pipeline->HasWork() || is_over(); });
+  return worker.pipeline->HasWork() && !is_stopping_ && !error_.has_value();
 }
 
 PipelineCursor::Progress Executor::Step(Worker* worker) {
@@ -418,15 +431,46 @@ PenumbraOperator Executor::WantedScan() const {
   return wants_rows ? pipeline_->spec().source : -1;
 }
 
+void Executor::CheckWantedLocked(PenumbraOperator scan) const {
+  ThrowIfFailedLocked();
+  if (!is_started_ || !ExpectsRowsLocked() || pipeline_->spec().source != scan) {
+    throw EngineError(PENUMBRA_INTERNAL, "rows for a scan that does not want them");
+  }
+}
+
+// Leaves rows to the engine's threads; false: they have enough, or there are none. What is no sink's input goes out in
+// batches that refer to the rows.
+template <typename Add>
+bool Executor::ShareLocked(const Add& add) {
+  if (threads_.empty() || sink_ == nullptr) return false;
+  if (!add(pipeline_->scan(), kSharedBatchesPerThread * threads_.size(), kQueuedBytes)) return false;
+  work_ready_.notify_one();
+  return true;
+}
+
+void Executor::PushTuples(PenumbraOperator scan, Tuples* tuples) {
+  {
+    Lock lock(mutex_);
+    CheckWantedLocked(scan);
+    if (tuples->row_count() == 0) return;
+    environment_.budget.Admit(tuples->byte_count());
+    if (ShareLocked(
+            [tuples](Scan* to, size_t batches, size_t bytes) { return to->TryAddTuples(tuples, batches, bytes); }))
+      return;
+  }
+  const std::unique_ptr<Rows> rows = tuples->ToRows();
+  tuples->Clear();
+  PushRows(scan, *rows);
+}
+
 void Executor::PushRows(PenumbraOperator scan, const Rows& rows) {
   {
     Lock lock(mutex_);
-    ThrowIfFailedLocked();
-    if (!is_started_ || !ExpectsRowsLocked() || pipeline_->spec().source != scan) {
-      throw EngineError(PENUMBRA_INTERNAL, "rows for a scan that does not want them");
-    }
+    CheckWantedLocked(scan);
     if (rows.row_count() == 0) return;
     environment_.budget.Admit(rows.byte_count());
+    if (ShareLocked([&rows](Scan* to, size_t batches, size_t bytes) { return to->TryAddRows(rows, batches, bytes); }))
+      return;
     if (caller_.pipeline == nullptr && !JoinLocked(&caller_, true)) return;
   }
   OpenCursor(&caller_);
@@ -481,9 +525,13 @@ void Executor::EndRows(PenumbraOperator scan) {
   std::lock_guard lock(mutex_);
   if (!is_started_) throw EngineError(PENUMBRA_INTERNAL, "the end of rows before the start");
   rows_ended_[scan] = true;
+  work_ready_.notify_all();
   if (caller_.pipeline == nullptr) AdvanceLocked();
 }
 
+// One step of the caller's thread: a result that waits, a task that nobody else will run, or a vector of the pipeline
+// at hand. kIdle: it has nothing to do until rows are pushed or threads get on; it must see progress_count_ before it
+// looks for work, or what happens between is waited for in vain.
 Executor::Piece Executor::RunPiece() {
   {
     Lock lock(mutex_);
@@ -535,11 +583,8 @@ PenumbraFetch Executor::Fetch(PenumbraResult* result) {
   auto begun = Clock::now();
   while (true) {
     switch (RunPiece()) {
-      case Piece::kRows:
-        *result = fetched_->result();
-        return PENUMBRA_FETCH_ROWS;
-      case Piece::kDone:
-        return PENUMBRA_FETCH_DONE;
+      case Piece::kRows: *result = fetched_->result(); return PENUMBRA_FETCH_ROWS;
+      case Piece::kDone: return PENUMBRA_FETCH_DONE;
       case Piece::kProgress:
         if (Clock::now() - begun > kPieceTime) return PENUMBRA_FETCH_WAIT;
         break;
@@ -570,6 +615,7 @@ void Executor::GetStats(PenumbraExecStats* stats) {
   for (PenumbraOperator id : plan_.order()) {
     const Operator& op = plan_.op(id);
     PenumbraOperatorStats& added = stats_.emplace_back();
+    added.id = id;
     added.name = plan_.OperatorName(static_cast<int>(stats_.size()) - 1);
     if (op.kind == Operator::Kind::kUnion) {
       for (PenumbraOperator input : op.inputs) counts[id].rows_out += counts[input].rows_out;

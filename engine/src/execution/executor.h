@@ -3,7 +3,8 @@
 //
 // Locking: mutex_ guards the state of the schedule (which pipeline and phase, who takes part, tasks, the
 // first error, summed statistics). It is never held while rows are processed or a sink is called,
-// except to create one. The result queue has its own mutex, taken after mutex_ or alone.
+// except to create one; but for a copy of pushed rows, which must not be told of too early. The result
+// queue and each scan's pushed rows have their own mutexes, taken after mutex_ or alone.
 #pragma once
 
 #include <atomic>
@@ -24,6 +25,7 @@
 #include "plan/plan.h"
 #include "scan/scan.h"
 #include "segment/rows.h"
+#include "segment/tuples.h"
 
 namespace penumbra {
 
@@ -39,6 +41,7 @@ class Executor {
   void Start();
   PenumbraOperator WantedScan() const;
   void PushRows(PenumbraOperator scan, const Rows& rows);
+  void PushTuples(PenumbraOperator scan, Tuples* tuples);
   void EndRows(PenumbraOperator scan);
   PenumbraFetch Fetch(PenumbraResult* result);
   void GetStats(PenumbraExecStats* stats);
@@ -88,9 +91,13 @@ class Executor {
   void AddKeyFilters(Scan* scan);
   Scan* FindScan(PenumbraOperator id);
   bool ExpectsRowsLocked() const;
+  void CheckWantedLocked(PenumbraOperator scan) const;
   bool JoinLocked(Worker* worker, bool is_caller);
   void OpenCursor(Worker* worker);
   void ConsumeAll(Worker* worker);
+  bool AwaitRows(const Worker& worker);
+  template <typename Add>
+  bool ShareLocked(const Add& add);
   PipelineCursor::Progress Step(Worker* worker);
   PipelineCursor::Progress StepIntoSink(Worker* worker);
   PipelineCursor::Progress StepIntoBatch(Worker* worker);
@@ -124,10 +131,10 @@ class Executor {
   bool is_started_ = false;
 
   mutable std::mutex mutex_;
-  std::condition_variable work_ready_;  // engine threads wait
-  std::condition_variable progress_;    // the caller waits
-  uint64_t progress_count_ = 0;         // of what it may wait for
-  uint64_t progress_seen_ = 0;          // when the caller last looked
+  std::condition_variable work_ready_;        // engine threads wait
+  std::condition_variable progress_;          // the caller waits
+  uint64_t progress_count_ = 0;               // of what it may wait for
+  uint64_t progress_seen_ = 0;                // when the caller last looked
   size_t number_ = 0;                         // of the pipeline that runs
   std::unique_ptr<Pipeline> pipeline_;        // that one
   Sink* sink_ = nullptr;                      // of that one; null: the output
@@ -135,12 +142,12 @@ class Executor {
   std::vector<int> partitions_;               // by operator; -1: the sink is not sealed
   std::vector<bool> rows_ended_;              // by operator: no more rows will be pushed
   Phase phase_ = Phase::kConsume;
-  bool caller_reads_ = true;   // the current pipeline, if its source is a sink; else engine threads do
+  bool caller_reads_ = true;  // the current pipeline, if its source is a sink; else engine threads do
   bool is_stopping_ = false;
-  int active_ = 0;             // workers that have not left the pipeline
-  bool has_combined_ = false;  // at least one Local of sink_
-  uint64_t consumed_rows_ = 0; // by sink_
-  int unfinished_tasks_ = 0;   // of the phase
+  int active_ = 0;              // workers that have not left the pipeline
+  bool has_combined_ = false;   // at least one Local of sink_
+  uint64_t consumed_rows_ = 0;  // by sink_
+  int unfinished_tasks_ = 0;    // of the phase
   std::deque<Task> tasks_;
   std::optional<EngineError> error_;
   std::vector<OperatorCounts> counts_;

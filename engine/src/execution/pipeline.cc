@@ -14,9 +14,7 @@ namespace {
 class Stopwatch {
  public:
   explicit Stopwatch(uint64_t* time_ns) : time_ns_(time_ns), started_(Clock::now()) {}
-  ~Stopwatch() {
-    *time_ns_ += std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - started_).count();
-  }
+  ~Stopwatch() { *time_ns_ += std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - started_).count(); }
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
 
@@ -28,11 +26,10 @@ class Stopwatch {
 
 // The needed columns of the rows selected[0..n).
 Batch SelectRows(const Batch& batch, const std::vector<bool>& needed, const uint16_t* selected, uint32_t n,
-                  Arena& arena) {
+                 Arena& arena) {
   auto* columns = arena.AllocateArray<Vector>(batch.column_count);
   for (uint32_t c = 0; c < batch.column_count; ++c) {
-    columns[c] =
-        needed[c] ? Gather(batch.columns[c], selected, n, arena) : NullConstant(batch.columns[c].type);
+    columns[c] = needed[c] ? Gather(batch.columns[c], selected, n, arena) : NullConstant(batch.columns[c].type);
   }
   return {n, batch.column_count, columns};
 }
@@ -76,11 +73,8 @@ void Descend(const Plan& plan, PenumbraOperator id, PipelineSpec above, std::vec
       return;
     }
     case Operator::Kind::kAggregation:
-    case Operator::Kind::kSort:
-      FindPipelinesInto(plan, id, current.inputs[0], before);
-      break;
-    case Operator::Kind::kScan:
-      break;
+    case Operator::Kind::kSort: FindPipelinesInto(plan, id, current.inputs[0], before); break;
+    case Operator::Kind::kScan: break;
   }
   AddPipeline(id, std::move(above), group);
 }
@@ -94,8 +88,7 @@ void FindPipelinesInto(const Plan& plan, PenumbraOperator sink, PenumbraOperator
 
 }  // namespace
 
-void AddDroppedRows(const Scan& scan, const std::vector<uint64_t>& dropped_rows,
-                    std::vector<OperatorCounts>* counts) {
+void AddDroppedRows(const Scan& scan, const std::vector<uint64_t>& dropped_rows, std::vector<OperatorCounts>* counts) {
   for (size_t i = 0; i < dropped_rows.size(); ++i) {
     const int join = scan.filters()[i]->join;
     if (join >= 0) (*counts)[join].filtered_rows += dropped_rows[i];
@@ -162,9 +155,8 @@ void PipelineCursor::SetSink(Sink* sink, Sink::Local* local) {
 void PipelineCursor::Push(const Rows& rows, uint32_t begin, uint32_t count) { pushed_ = {&rows, begin, count}; }
 
 bool PipelineCursor::has_input() const {
-  return pushed_.rows != nullptr || std::any_of(stretches_.begin() + 1, stretches_.end(), [](const Stretch& stretch) {
-           return stretch.join->is_pending();
-         });
+  return pushed_.rows != nullptr || std::any_of(stretches_.begin() + 1, stretches_.end(),
+                                                [](const Stretch& stretch) { return stretch.join->is_pending(); });
 }
 
 PipelineCursor::Progress PipelineCursor::NextOfSink(Batch* batch) {
@@ -213,8 +205,7 @@ PipelineCursor::Progress PipelineCursor::NextOfJoin(size_t number, EvalContext& 
 
 PipelineCursor::Progress PipelineCursor::NextOfStretch(size_t number, EvalContext& context, Batch* batch) {
   const Stretch& stretch = stretches_[number];
-  const Progress progress =
-      stretch.join != nullptr ? NextOfJoin(number, context, batch) : NextOfSource(context, batch);
+  const Progress progress = stretch.join != nullptr ? NextOfJoin(number, context, batch) : NextOfSource(context, batch);
   return progress == Progress::kRows ? RunSteps(stretch, context, batch) : progress;
 }
 
@@ -265,7 +256,7 @@ void PipelineCursor::RunProjection(const Operator& projection, EvalContext& cont
   auto* columns = context.arena.AllocateArray<Vector>(exprs.size());
   for (size_t i = 0; i < exprs.size(); ++i) {
     columns[i] = projection.needed[i] || exprs[i]->can_fail ? Evaluate(*exprs[i], *batch, context)
-                                                       : NullConstant(exprs[i]->type);
+                                                            : NullConstant(exprs[i]->type);
   }
   *batch = {batch->rows, static_cast<uint32_t>(exprs.size()), columns};
 }

@@ -64,7 +64,9 @@ class ResultQueue {
 
  private:
   MemoryBudget* const budget_;
-  bool IsFullLocked() const { return ready_.size() >= capacity_ || (!ready_.empty() && ready_bytes_ >= capacity_bytes_); }
+  bool IsFullLocked() const {
+    return ready_.size() >= capacity_ || (!ready_.empty() && ready_bytes_ >= capacity_bytes_);
+  }
 
   const size_t capacity_;
   const size_t capacity_bytes_;

@@ -33,24 +33,21 @@ bool IsDear(PenumbraFunction function) {
     case PENUMBRA_FN_ABS:
     case PENUMBRA_FN_SIGN:
     case PENUMBRA_FN_CAST:
-    case PENUMBRA_FN_COMPARED_AS:
-      return false;
-    default:
-      return true;
+    case PENUMBRA_FN_COMPARED_AS: return false;
+    default: return true;
   }
 }
 
 bool HasDearCall(const Expr& expr) {
   if (expr.kind != Expr::Kind::kCall) return false;
-  return IsDear(expr.function) || std::any_of(expr.args.begin(), expr.args.end(), [](const Expr* arg) {
-           return HasDearCall(*arg);
-         });
+  return IsDear(expr.function) ||
+         std::any_of(expr.args.begin(), expr.args.end(), [](const Expr* arg) { return HasDearCall(*arg); });
 }
 
 bool IsStrictTree(const Expr& expr) {
   if (expr.kind != Expr::Kind::kCall) return true;
-  return expr.is_strict && std::all_of(expr.args.begin(), expr.args.end(),
-                                       [](const Expr* arg) { return IsStrictTree(*arg); });
+  return expr.is_strict &&
+         std::all_of(expr.args.begin(), expr.args.end(), [](const Expr* arg) { return IsStrictTree(*arg); });
 }
 
 const Expr* FindColumn(const Expr& expr) {
@@ -61,9 +58,7 @@ const Expr* FindColumn(const Expr& expr) {
   return nullptr;
 }
 
-bool HasFrames(PenumbraType type) {
-  return type != PENUMBRA_BOOL && IsIntegerType(type, NumericForm::kInt64);
-}
+bool HasFrames(PenumbraType type) { return type != PENUMBRA_BOOL && IsIntegerType(type, NumericForm::kInt64); }
 
 template <typename T>
 void FillValues(int64_t base, uint64_t step, uint32_t first, uint32_t count, void* out) {
@@ -75,15 +70,11 @@ void FillValues(int64_t base, uint64_t step, uint32_t first, uint32_t count, voi
 
 }  // namespace
 
-void FillCodeValues(uint32_t width, int64_t base, uint64_t step, uint32_t first, uint32_t count,
-                    void* values) {
+void FillCodeValues(uint32_t width, int64_t base, uint64_t step, uint32_t first, uint32_t count, void* values) {
   switch (width) {
-    case 2:
-      return FillValues<int16_t>(base, step, first, count, values);
-    case 4:
-      return FillValues<int32_t>(base, step, first, count, values);
-    default:
-      return FillValues<int64_t>(base, step, first, count, values);
+    case 2: return FillValues<int16_t>(base, step, first, count, values);
+    case 4: return FillValues<int32_t>(base, step, first, count, values);
+    default: return FillValues<int64_t>(base, step, first, count, values);
   }
 }
 
@@ -105,8 +96,7 @@ CodeDomain::Table* CodeDomain::FindTable(const Expr& expr) {
   return tables_ = new (arena_->Allocate(sizeof(Table))) Table{&expr, tables_};
 }
 
-bool CodeDomain::Evaluate(const Expr& expr, const Vector& column, uint32_t rows,
-                          EvalContext& context, Vector* result) {
+bool CodeDomain::Evaluate(const Expr& expr, const Vector& column, uint32_t rows, EvalContext& context, Vector* result) {
   Table* table = FindTable(expr);
   if (!table->is_built) {
     table->rows_seen += rows;
@@ -116,11 +106,9 @@ bool CodeDomain::Evaluate(const Expr& expr, const Vector& column, uint32_t rows,
   if (!table->is_usable) return false;
   uint16_t* codes = context.arena.AllocateArray<uint16_t>(rows);
   if (column.code_bytes == 1) {
-    kernels::LookupValues(static_cast<const uint8_t*>(column.codes), table->entry_of_code, rows,
-                          codes);
+    kernels::LookupValues(static_cast<const uint8_t*>(column.codes), table->entry_of_code, rows, codes);
   } else {
-    kernels::LookupValues(static_cast<const uint16_t*>(column.codes), table->entry_of_code, rows,
-                          codes);
+    kernels::LookupValues(static_cast<const uint16_t*>(column.codes), table->entry_of_code, rows, codes);
   }
   *result = table->entries;
   result->form = VectorForm::kDictionary;
@@ -163,8 +151,7 @@ bool CodeDomain::EvaluateEntries(const Session& session, Table* table) const {
       table->entries = part;
       entries = static_cast<char*>(arena_->Allocate(size_t{codes_} * FlatWidth(part)));
       table->entries.data = entries;
-    } else if (part.numeric_form != table->entries.numeric_form ||
-               part.scale != table->entries.scale) {
+    } else if (part.numeric_form != table->entries.numeric_form || part.scale != table->entries.scale) {
       return false;
     }
     table->entries.lower = std::min(table->entries.lower, part.lower);

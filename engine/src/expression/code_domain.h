@@ -23,8 +23,7 @@ class CodeDomain {
 
   // `expr` on the column's rows: a dictionary vector. False: to be evaluated on the rows, because they
   // are few, or an entry failed or is null.
-  bool Evaluate(const Expr& expr, const Vector& column, uint32_t rows, EvalContext& context,
-                Vector* result);
+  bool Evaluate(const Expr& expr, const Vector& column, uint32_t rows, EvalContext& context, Vector* result);
 
  private:
   // Of one expression.
@@ -57,7 +56,6 @@ class CodeDomain {
 CodedCall FindCodedCall(const Expr& call);
 
 // values[i] = base + (first + i) * step, as integers of `width` bytes.
-void FillCodeValues(uint32_t width, int64_t base, uint64_t step, uint32_t first, uint32_t count,
-                    void* values);
+void FillCodeValues(uint32_t width, int64_t base, uint64_t step, uint32_t first, uint32_t count, void* values);
 
 }  // namespace penumbra

@@ -1,9 +1,8 @@
-#include "expression/expr.h"
-
 #include <algorithm>
 #include <new>
 
 #include "expression/code_domain.h"
+#include "expression/expr.h"
 #include "vector/error.h"
 #include "vector/vector_build.h"
 
@@ -42,8 +41,7 @@ const Vector* EvaluateArguments(const Expr& expr, const Batch& batch, EvalContex
 }
 
 // The call once per dictionary entry; args[which] is the only argument that is not constant.
-Vector EvaluateOnDictionary(const Expr& expr, const Vector* args, uint32_t which, uint32_t rows,
-                            EvalContext& context) {
+Vector EvaluateOnDictionary(const Expr& expr, const Vector* args, uint32_t which, uint32_t rows, EvalContext& context) {
   const Vector& coded = args[which];
   Vector local[kInlineArgs];
   std::copy_n(args, expr.evaluated_args, local);
@@ -86,8 +84,7 @@ Vector ConstantFromRow(const Vector& row, Arena& arena) {
 bool HasUsefulDictionary(const Expr& expr, const Vector* args, const Shape& shape, uint32_t rows) {
   if (shape.varying != 1 || !expr.is_strict || expr.evaluated_args > kInlineArgs) return false;
   const Vector& only = args[shape.which];
-  return only.form == VectorForm::kDictionary && only.dictionary_size > 0 &&
-         only.dictionary_size < rows;
+  return only.form == VectorForm::kDictionary && only.dictionary_size > 0 && only.dictionary_size < rows;
 }
 
 void TruthFromVector(const Vector& v, uint32_t rows, Truth* truth) {
@@ -212,8 +209,7 @@ Vector EvaluateLazilyByTruth(const Expr& expr, const Batch& batch, EvalContext& 
   return VectorFromTruth(truth, batch.rows, context.arena);
 }
 
-uint32_t EvaluateFilter(const Expr& expr, const Batch& batch, EvalContext& context,
-                        uint16_t* selected) {
+uint32_t EvaluateFilter(const Expr& expr, const Batch& batch, EvalContext& context, uint16_t* selected) {
   Truth truth;
   EvaluateTruth(expr, batch, context, &truth);
   return kernels::BitsToSelection(truth.is_true, batch.rows, selected);

@@ -79,11 +79,10 @@ using EvaluateLazyFunction = Vector (*)(const Expr& expr, const Batch& batch, Ev
 
 // What filters and AND, OR, NOT work on: comparisons give bits without going through bytes. `args` hold at
 // least one flat vector, no null constant and no dictionary.
-using EvaluateTruthFunction = void (*)(const Expr& expr, const Vector* args, uint32_t rows,
-                                       EvalContext& context, Truth* truth);
+using EvaluateTruthFunction = void (*)(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context,
+                                       Truth* truth);
 
-using EvaluateLazyTruthFunction = void (*)(const Expr& expr, const Batch& batch, EvalContext& context,
-                                           Truth* truth);
+using EvaluateLazyTruthFunction = void (*)(const Expr& expr, const Batch& batch, EvalContext& context, Truth* truth);
 
 // What is known of a NUMERIC expression's values when the plan is built; -1: nothing.
 struct NumericTraits {
@@ -112,15 +111,15 @@ struct Expr {
 
   Kind kind = Kind::kConstant;
   PenumbraType type = PENUMBRA_BOOL;
-  int column = -1;                  // kColumn: index into the batch
-  Vector constant;                  // kConstant: kConstant form, its memory owned by `storage`
+  int column = -1;  // kColumn: index into the batch
+  Vector constant;  // kConstant: kConstant form, its memory owned by `storage`
   PenumbraFunction function = PENUMBRA_FN_COUNT_OF;
-  std::vector<const Expr*> args;    // owned by the plan
+  std::vector<const Expr*> args;  // owned by the plan
   EvaluateFunction evaluate = nullptr;
   EvaluateLazyFunction evaluate_lazily = nullptr;
   EvaluateTruthFunction evaluate_truth = nullptr;           // beside `evaluate`
   EvaluateLazyTruthFunction evaluate_lazy_truth = nullptr;  // beside `evaluate_lazily`
-  int depth = 0;                    // calls on the longest way down, this one included
+  int depth = 0;                                            // calls on the longest way down, this one included
   uint32_t evaluated_args = 0;      // the leading ones that `evaluate` reads; the others are in `state`
   bool can_fail = false;            // this node or one below can raise an error
   bool can_be_unsupported = false;  // this node or one below can raise PENUMBRA_UNSUPPORTED
@@ -129,9 +128,9 @@ struct Expr {
   bool hides_scale = false;         // NUMERIC branches need not keep their display scales
   NumericTraits numeric;
   CodedCall coded;
-  bool is_strict = true;            // kCall: null if any argument is null
+  bool is_strict = true;                 // kCall: null if any argument is null
   const Collation* collation = nullptr;  // of a call that orders text or changes its case; null: C
-  std::shared_ptr<const void> state;  // prepared from constants when built: compiled LIKE pattern, IN set, ...
+  std::shared_ptr<const void> state;     // prepared from constants when built: compiled LIKE pattern, IN set, ...
   std::shared_ptr<const void> storage;
 };
 
@@ -145,8 +144,7 @@ void EvaluateTruth(const Expr& expr, const Batch& batch, EvalContext& context, T
 
 // The call with arguments that were evaluated already, in any form.
 Vector Apply(const Expr& call, const Vector* args, uint32_t rows, EvalContext& context);
-void ApplyTruth(const Expr& call, const Vector* args, uint32_t rows, EvalContext& context,
-                Truth* truth);
+void ApplyTruth(const Expr& call, const Vector* args, uint32_t rows, EvalContext& context, Truth* truth);
 
 // Evaluates a boolean expression and writes the rows where it is true to selected; returns how many.
 uint32_t EvaluateFilter(const Expr& expr, const Batch& batch, EvalContext& context, uint16_t* selected);

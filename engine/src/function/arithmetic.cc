@@ -185,9 +185,7 @@ auto IsFinite(X x) {
 template <typename T>
 struct FloatAdd {
   static auto Compute(auto a, auto b) { return a + b; }
-  static auto Fails(auto a, auto b, auto result) {
-    return IsInfinite<T>(result) & IsFinite<T>(a) & IsFinite<T>(b);
-  }
+  static auto Fails(auto a, auto b, auto result) { return IsInfinite<T>(result) & IsFinite<T>(a) & IsFinite<T>(b); }
   static auto MayFail(auto, auto, auto result) { return IsInfinite<T>(result); }
   static void Raise(T, T) { throw EngineError(PENUMBRA_FLOAT_OVERFLOW); }
 };
@@ -339,8 +337,7 @@ double Power(double x, double y) {
     Raise(PENUMBRA_INVALID_POWER_ARGUMENT, "zero raised to a negative power is undefined");
   }
   if (x < 0 && std::floor(y) != y) {
-    Raise(PENUMBRA_INVALID_POWER_ARGUMENT,
-          "a negative number raised to a non-integer power yields a complex result");
+    Raise(PENUMBRA_INVALID_POWER_ARGUMENT, "a negative number raised to a non-integer power yields a complex result");
   }
   errno = 0;
   const double result = std::pow(x, y);

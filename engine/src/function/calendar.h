@@ -12,9 +12,9 @@ constexpr int64_t kMinuteUs = 60 * kSecondUs;
 constexpr int64_t kHourUs = 60 * kMinuteUs;
 constexpr int64_t kDayUs = 24 * kHourUs;
 
-constexpr int32_t kEpochJulianDay = 2451545;   // of 2000-01-01
-constexpr int32_t kUnixEpochDay = -10957;      // 1970-01-01 in days since 2000-01-01
-constexpr int32_t kMinDay = -kEpochJulianDay;  // 4714-11-24 BC
+constexpr int32_t kEpochJulianDay = 2451545;                       // of 2000-01-01
+constexpr int32_t kUnixEpochDay = -10957;                          // 1970-01-01 in days since 2000-01-01
+constexpr int32_t kMinDay = -kEpochJulianDay;                      // 4714-11-24 BC
 constexpr int32_t kEndDay = 2147483494 - kEpochJulianDay;          // 5874898-01-01, exclusive
 constexpr int32_t kTimestampEndDay = 109203528 - kEpochJulianDay;  // 294277-01-01, exclusive
 constexpr int64_t kMinTimestamp = int64_t{kMinDay} * kDayUs;
@@ -45,8 +45,8 @@ struct CivilDate {
 
 // Neri and Schneider's algorithm ("Euclidean affine functions"), years beginning in March.
 inline CivilDate CivilFromDay(int64_t day_since_2000) {
-  constexpr uint64_t kCycleDays = 146097;  // 400 years
-  constexpr uint64_t kCycles = 12;         // shifted forward so that no day is negative
+  constexpr uint64_t kCycleDays = 146097;                          // 400 years
+  constexpr uint64_t kCycles = 12;                                 // shifted forward so that no day is negative
   constexpr uint64_t kMarchEpoch = 730425 + kCycles * kCycleDays;  // days from 0000-03-01 to 2000-01-01
   const uint64_t n1 = 4 * (static_cast<uint64_t>(day_since_2000 + static_cast<int64_t>(kMarchEpoch))) + 3;
   const uint64_t century = n1 / kCycleDays;

@@ -164,10 +164,26 @@ int64_t DateToTimestamp(int32_t date, TimeZone&) {
   return int64_t{date} * kDayUs;
 }
 
-// As date_cmp_timestamp() sees it. Dates begin where timestamps begin, so only the end matters.
+// Comparisons of two types, such as date_cmp_timestamptz(), see what no timestamp can be between the timestamps and
+// infinity.
+constexpr int64_t kBeforeTimestamps = std::numeric_limits<int64_t>::min() + 1;
+constexpr int64_t kAfterTimestamps = std::numeric_limits<int64_t>::max() - 1;
+
+// Dates begin where timestamps begin, so only the end matters.
 int64_t DateComparedAsTimestamp(int32_t date, TimeZone&) {
   if (IsInfiniteDate(date)) return InfiniteTimestamp(date);
-  return date >= kTimestampEndDay ? std::numeric_limits<int64_t>::max() - 1 : int64_t{date} * kDayUs;
+  return date >= kTimestampEndDay ? kAfterTimestamps : int64_t{date} * kDayUs;
+}
+
+int64_t TimestampComparedAsTimestamptz(int64_t us, TimeZone& zone) {
+  if (!IsValidTimestamp(us)) return us;
+  const int64_t utc_us = zone.ToUtc(us);
+  if (IsValidTimestamp(utc_us)) return utc_us;
+  return utc_us < 0 ? kBeforeTimestamps : kAfterTimestamps;
+}
+
+int64_t DateComparedAsTimestamptz(int32_t date, TimeZone& zone) {
+  return TimestampComparedAsTimestamptz(DateComparedAsTimestamp(date, zone), zone);
 }
 
 int64_t CheckedUtc(int64_t utc_us, PenumbraCode code, const char* message) {
@@ -219,8 +235,8 @@ void CheckCut(const char* cut, const char* end, bool is_explicit, const char* ty
   if (is_explicit) return;
   for (; cut < end; ++cut) {
     if (*cut != ' ') {
-      throw EngineError(PENUMBRA_STRING_TOO_LONG, "value too long for type " + std::string(type) + "(" +
-                                                      std::to_string(max_characters) + ")");
+      throw EngineError(PENUMBRA_STRING_TOO_LONG,
+                        "value too long for type " + std::string(type) + "(" + std::to_string(max_characters) + ")");
     }
   }
 }
@@ -259,8 +275,7 @@ Binding BindTypmod(const CallSite& call) {
   Binding binding;
   const bool pads = call.function == PENUMBRA_FN_BPCHAR_TYPMOD;
   if (call.args.size() != 3 || call.result != (pads ? PENUMBRA_BPCHAR : PENUMBRA_TEXT)) return binding;
-  if (call.args[0]->type != call.result || call.args[1]->type != PENUMBRA_INT4 ||
-      call.args[2]->type != PENUMBRA_BOOL) {
+  if (call.args[0]->type != call.result || call.args[1]->type != PENUMBRA_INT4 || call.args[2]->type != PENUMBRA_BOOL) {
     return binding;
   }
   for (int i = 1; i < 3; ++i) {
@@ -351,6 +366,22 @@ Binding ChooseFromTime(PenumbraType from, PenumbraType to, const Session& sessio
   return binding;
 }
 
+Binding ChooseCompared(PenumbraType from, PenumbraType to, const Session& session) {
+  Binding binding;
+  if (from == PENUMBRA_DATE && to == PENUMBRA_TIMESTAMP) {
+    binding.evaluate = CastTime<int32_t, int64_t, DateComparedAsTimestamp>;
+  }
+  if (to != PENUMBRA_TIMESTAMPTZ) return binding;
+  if (!HasTimeZone(session)) {
+    binding.reason = "time zone not known";
+    return binding;
+  }
+  binding.can_fail = binding.can_be_unsupported = TimeZoneEnds(session);
+  if (from == PENUMBRA_DATE) binding.evaluate = CastTime<int32_t, int64_t, DateComparedAsTimestamptz>;
+  if (from == PENUMBRA_TIMESTAMP) binding.evaluate = CastTime<int64_t, int64_t, TimestampComparedAsTimestamptz>;
+  return binding;
+}
+
 Binding ChooseCast(PenumbraType from, PenumbraType to, const Session& session) {
   Binding binding;
   if (from == to && from != PENUMBRA_NUMERIC) {
@@ -394,13 +425,9 @@ Binding BindCast(const CallSite& call) {
     case PENUMBRA_FN_CAST:
       if (call.args.size() != 1) return {};
       return ChooseCast(call.args[0]->type, call.result, call.session);
-    case PENUMBRA_FN_COMPARED_AS: {
-      Binding binding;
-      if (call.args.size() == 1 && call.args[0]->type == PENUMBRA_DATE && call.result == PENUMBRA_TIMESTAMP) {
-        binding.evaluate = CastTime<int32_t, int64_t, DateComparedAsTimestamp>;
-      }
-      return binding;
-    }
+    case PENUMBRA_FN_COMPARED_AS:
+      if (call.args.size() != 1) return {};
+      return ChooseCompared(call.args[0]->type, call.result, call.session);
     case PENUMBRA_FN_VARCHAR_TYPMOD:
     case PENUMBRA_FN_BPCHAR_TYPMOD: return BindTypmod(call);
     default: return {};

@@ -48,8 +48,7 @@ inline int CompareCollated(const Collation* collation, bool is_padded, const Str
   if (collation == nullptr) return is_padded ? CompareBpchar(a, b) : CompareText(a, b);
   const char *a_bytes = a.data(), *b_bytes = b.data();
   if (!is_padded) return collation->Compare(a_bytes, a.length, b_bytes, b.length);
-  return collation->Compare(a_bytes, TrimmedLength(a_bytes, a.length), b_bytes,
-                            TrimmedLength(b_bytes, b.length));
+  return collation->Compare(a_bytes, TrimmedLength(a_bytes, a.length), b_bytes, TrimmedLength(b_bytes, b.length));
 }
 
 inline const LetterCase& LetterCaseOf(const Collation* collation) {

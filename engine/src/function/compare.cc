@@ -91,8 +91,7 @@ Vector WidenInteger(const Vector& v, uint32_t rows, Arena& arena) {
   return v;
 }
 
-void EvaluateMixedIntegers(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context,
-                           Truth* truth) {
+void EvaluateMixedIntegers(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context, Truth* truth) {
   const Compare op = CompareOf(expr.function);
   if (args[1].is_constant()) {
     CompareColumnToInteger(op, args[0], IntegerAt(args[1], 0), rows, truth);
@@ -106,8 +105,7 @@ void EvaluateMixedIntegers(const Expr& expr, const Vector* args, uint32_t rows, 
   ApplyValidity(StrictValidity(expr, args, rows, context.arena), rows, truth);
 }
 
-void EvaluateMixedFloats(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context,
-                         Truth* truth) {
+void EvaluateMixedFloats(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context, Truth* truth) {
   Vector wide[2];
   for (int i = 0; i < 2; ++i) {
     wide[i] = args[i];
@@ -122,8 +120,7 @@ void EvaluateMixedFloats(const Expr& expr, const Vector* args, uint32_t rows, Ev
 
 // Values of T in the order that `order(a, b)` gives as -, 0, +.
 template <typename T, typename Order>
-void CompareOrdered(Compare op, const View<T>& a, const View<T>& b, uint32_t rows, uint64_t* bits,
-                    Order order) {
+void CompareOrdered(Compare op, const View<T>& a, const View<T>& b, uint32_t rows, uint64_t* bits, Order order) {
   switch (op) {
     case Compare::kEq: return PackTests(rows, bits, [&](uint32_t i) { return order(a[i], b[i]) == 0; });
     case Compare::kNe: return PackTests(rows, bits, [&](uint32_t i) { return order(a[i], b[i]) != 0; });
@@ -148,7 +145,7 @@ void EvaluateText(const Expr& expr, const Vector* args, uint32_t rows, EvalConte
   ApplyValidity(StrictValidity(expr, args, rows, context.arena), rows, truth);
 }
 
-// By a collation that is not bytewise; valid rows only, since strcoll is dear.
+// By a collation that is not bytewise; valid rows only, since strcoll costs much.
 template <bool kIsPadded>
 void EvaluateCollated(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context, Truth* truth) {
   const View<StringRef> a = ViewOf<StringRef>(args[0], rows, context.arena);
@@ -168,8 +165,7 @@ void EvaluateCollated(const Expr& expr, const Vector* args, uint32_t rows, EvalC
 }
 
 template <typename T, auto kOrder>
-void EvaluateOrdered(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context,
-                     Truth* truth) {
+void EvaluateOrdered(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context, Truth* truth) {
   const View<T> a = ViewOf<T>(args[0], rows, context.arena);
   const View<T> b = ViewOf<T>(args[1], rows, context.arena);
   CompareOrdered(CompareOf(expr.function), a, b, rows, truth->is_true,
@@ -223,8 +219,8 @@ std::shared_ptr<const InnerComparison> BindInner(PenumbraFunction function, Penu
   auto inner = std::make_shared<InnerComparison>();
   inner->columns.push_back(BuildColumn(0, a));
   inner->columns.push_back(BuildColumn(1, b));
-  inner->call = BindCall(function, PENUMBRA_BOOL, {inner->columns[0].get(), inner->columns[1].get()},
-                         site.session, reason, site.collation);
+  inner->call = BindCall(function, PENUMBRA_BOOL, {inner->columns[0].get(), inner->columns[1].get()}, site.session,
+                         reason, site.collation);
   return inner->call == nullptr ? nullptr : inner;
 }
 
@@ -314,8 +310,8 @@ Binding BindExtreme(const CallSite& call) {
     if (arg->type != call.result) return binding;
   }
   const bool is_greatest = call.function == PENUMBRA_FN_GREATEST;
-  binding.state = BindInner(is_greatest ? PENUMBRA_FN_LT : PENUMBRA_FN_GT, call.result, call.result, call,
-                            &binding.reason);
+  binding.state =
+      BindInner(is_greatest ? PENUMBRA_FN_LT : PENUMBRA_FN_GT, call.result, call.result, call, &binding.reason);
   if (binding.state != nullptr) binding.evaluate = EvaluateExtreme;
   return binding;
 }

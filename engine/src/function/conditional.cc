@@ -63,8 +63,7 @@ uint32_t EvaluateCondition(const Expr& expr, size_t i, const Batch& batch, const
     return kernels::CountBits(is_true, batch.rows);
   }
   const uint16_t* selected = SelectRows(remaining.bits, batch.rows, context);
-  const Batch part =
-      GatherBatch(batch, StateOf(expr).columns[i], selected, remaining.count, context.arena);
+  const Batch part = GatherBatch(batch, StateOf(expr).columns[i], selected, remaining.count, context.arena);
   EvaluateTruth(condition, part, context, &truth);
   std::fill_n(is_true, words, 0);
   for (uint32_t j = 0; j < remaining.count; ++j) {
@@ -139,8 +138,7 @@ Vector EvaluateCoalesce(const Expr& expr, const Batch& batch, EvalContext& conte
 bool HaveResultType(const CallSite& call) {
   if (call.args.empty()) return false;
   if (call.function == PENUMBRA_FN_COALESCE) {
-    return std::all_of(call.args.begin(), call.args.end(),
-                       [&](const Expr* arg) { return arg->type == call.result; });
+    return std::all_of(call.args.begin(), call.args.end(), [&](const Expr* arg) { return arg->type == call.result; });
   }
   const size_t count = call.args.size();
   for (size_t i = 0; i < count; ++i) {

@@ -19,23 +19,40 @@ bool FindDateField(std::string_view name, DateField* field) {
     DateField field;
   };
   static constexpr Name kNames[] = {
-      {"microseconds", DateField::kMicroseconds}, {"microsecond", DateField::kMicroseconds},
-      {"milliseconds", DateField::kMilliseconds}, {"millisecond", DateField::kMilliseconds},
-      {"second", DateField::kSecond},             {"seconds", DateField::kSecond},
-      {"minute", DateField::kMinute},             {"minutes", DateField::kMinute},
-      {"hour", DateField::kHour},                 {"hours", DateField::kHour},
-      {"day", DateField::kDay},                   {"days", DateField::kDay},
-      {"month", DateField::kMonth},               {"months", DateField::kMonth},
-      {"quarter", DateField::kQuarter},           {"week", DateField::kWeek},
-      {"weeks", DateField::kWeek},                {"year", DateField::kYear},
-      {"years", DateField::kYear},                {"decade", DateField::kDecade},
-      {"decades", DateField::kDecade},            {"century", DateField::kCentury},
-      {"centuries", DateField::kCentury},         {"millennium", DateField::kMillennium},
-      {"millennia", DateField::kMillennium},      {"dow", DateField::kDow},
-      {"isodow", DateField::kIsoDow},             {"doy", DateField::kDoy},
-      {"isoyear", DateField::kIsoYear},           {"julian", DateField::kJulian},
-      {"epoch", DateField::kEpoch},               {"timezone", DateField::kTimezone},
-      {"timezone_hour", DateField::kTimezoneHour}, {"timezone_minute", DateField::kTimezoneMinute},
+      {"microseconds", DateField::kMicroseconds},
+      {"microsecond", DateField::kMicroseconds},
+      {"milliseconds", DateField::kMilliseconds},
+      {"millisecond", DateField::kMilliseconds},
+      {"second", DateField::kSecond},
+      {"seconds", DateField::kSecond},
+      {"minute", DateField::kMinute},
+      {"minutes", DateField::kMinute},
+      {"hour", DateField::kHour},
+      {"hours", DateField::kHour},
+      {"day", DateField::kDay},
+      {"days", DateField::kDay},
+      {"month", DateField::kMonth},
+      {"months", DateField::kMonth},
+      {"quarter", DateField::kQuarter},
+      {"week", DateField::kWeek},
+      {"weeks", DateField::kWeek},
+      {"year", DateField::kYear},
+      {"years", DateField::kYear},
+      {"decade", DateField::kDecade},
+      {"decades", DateField::kDecade},
+      {"century", DateField::kCentury},
+      {"centuries", DateField::kCentury},
+      {"millennium", DateField::kMillennium},
+      {"millennia", DateField::kMillennium},
+      {"dow", DateField::kDow},
+      {"isodow", DateField::kIsoDow},
+      {"doy", DateField::kDoy},
+      {"isoyear", DateField::kIsoYear},
+      {"julian", DateField::kJulian},
+      {"epoch", DateField::kEpoch},
+      {"timezone", DateField::kTimezone},
+      {"timezone_hour", DateField::kTimezoneHour},
+      {"timezone_minute", DateField::kTimezoneMinute},
   };
   std::string folded(name);
   const uint32_t length = static_cast<uint32_t>(folded.size());
@@ -51,7 +68,6 @@ bool FindDateField(std::string_view name, DateField* field) {
 namespace {
 
 [[noreturn]] void RaiseTimestamp() { throw EngineError(PENUMBRA_TIMESTAMP_OUT_OF_RANGE); }
-
 
 // ---- dates
 
@@ -232,8 +248,7 @@ EvaluateFunction ChooseSum(uint32_t signature) {
       return EvaluatePair<int64_t, int64_t, I, PlusTimestamptz>;
     case Signature(PENUMBRA_INTERVAL, PENUMBRA_TIMESTAMPTZ, PENUMBRA_TIMESTAMPTZ):
       return EvaluateExchanged<int64_t, int64_t, PlusTimestamptz>;
-    case Signature(PENUMBRA_INTERVAL, PENUMBRA_INTERVAL, PENUMBRA_INTERVAL):
-      return EvaluatePair<I, I, I, AddIntervals>;
+    case Signature(PENUMBRA_INTERVAL, PENUMBRA_INTERVAL, PENUMBRA_INTERVAL): return EvaluatePair<I, I, I, AddIntervals>;
     default: return nullptr;
   }
 }

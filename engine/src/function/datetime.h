@@ -10,15 +10,34 @@
 namespace penumbra {
 
 enum class DateField : uint8_t {
-  kMicroseconds, kMilliseconds, kSecond, kMinute, kHour, kDay, kMonth, kQuarter, kWeek, kYear, kDecade,
-  kCentury, kMillennium, kDow, kIsoDow, kDoy, kIsoYear, kJulian, kEpoch, kTimezone, kTimezoneHour,
+  kMicroseconds,
+  kMilliseconds,
+  kSecond,
+  kMinute,
+  kHour,
+  kDay,
+  kMonth,
+  kQuarter,
+  kWeek,
+  kYear,
+  kDecade,
+  kCentury,
+  kMillennium,
+  kDow,
+  kIsoDow,
+  kDoy,
+  kIsoYear,
+  kJulian,
+  kEpoch,
+  kTimezone,
+  kTimezoneHour,
   kTimezoneMinute,
 };
 
 // A field by the names that PostgreSQL knows for it, in any case; false: not one of them.
 bool FindDateField(std::string_view name, DateField* field);
 
-Binding BindDatePart(const CallSite& call);   // EXTRACT, DATE_PART
+Binding BindDatePart(const CallSite& call);  // EXTRACT, DATE_PART
 Binding BindDateTrunc(const CallSite& call);
 
 }  // namespace penumbra

@@ -21,9 +21,9 @@ DateField FieldOf(const Expr& expr) { return static_cast<const PartState*>(expr.
 // The rows' local days and times of day. Infinite rows have day 0 and are named in `infinite`.
 struct DayTimes {
   int64_t* day;
-  int64_t* time_us;     // null for dates
-  int64_t* utc_us;      // of timestamps
-  int64_t* offset_us;   // of timestamptz
+  int64_t* time_us;    // null for dates
+  int64_t* utc_us;     // of timestamps
+  int64_t* offset_us;  // of timestamptz
   bool has_infinite = false;
   uint64_t infinite[kValidityWords] = {};
 };
@@ -255,8 +255,9 @@ Vector EvaluateExtract(const Expr& expr, const Vector* args, uint32_t rows, Eval
     if (is_fractional_julian) return JulianDecimal(times.day[i], times.time_us[i]);
     if (field == DateField::kEpoch && !is_date) {
       const int128 us = int128{times.utc_us[i]} - kUnixEpochUs;
-      return times.utc_us[i] < kWideEpochUs ? Decimal::FromInteger(us, scale)
-                                            : Decimal::Divide(Decimal::FromInteger(us), Decimal::FromInteger(kSecondUs));
+      return times.utc_us[i] < kWideEpochUs
+                 ? Decimal::FromInteger(us, scale)
+                 : Decimal::Divide(Decimal::FromInteger(us), Decimal::FromInteger(kSecondUs));
     }
     return Decimal::FromInteger(values[i], scale);
   });
@@ -277,8 +278,8 @@ double FieldAsDouble(DateField field, PenumbraType type, int64_t value, const Da
     case DateField::kJulian: {
       if (type == PENUMBRA_DATE) return static_cast<double>(value);
       const int64_t time_us = times.time_us[row];
-      const double seconds = static_cast<double>(time_us / kSecondUs) +
-                             static_cast<double>(time_us % kSecondUs) / 1000000.0;
+      const double seconds =
+          static_cast<double>(time_us / kSecondUs) + static_cast<double>(time_us % kSecondUs) / 1000000.0;
       return static_cast<double>(times.day[row] + kEpochJulianDay) + seconds / 86400.0;
     }
     default: return static_cast<double>(value);

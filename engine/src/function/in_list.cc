@@ -33,8 +33,8 @@ struct InList {
   ValueSet<int128> span_set;  // intervals
   std::vector<std::string> strings;
   ValueSet<std::string_view> string_set;
-  ValueSet<int128> inline_set;    // those of TEXT that a StringRef holds inline, as its 16 bytes
-  uint64_t text_lengths = 0;      // bit n: some text has n bytes (the last bit: 63 or more)
+  ValueSet<int128> inline_set;  // those of TEXT that a StringRef holds inline, as its 16 bytes
+  uint64_t text_lengths = 0;    // bit n: some text has n bytes (the last bit: 63 or more)
 
   // NUMERIC; `strings` are the canonical bytes.
   std::vector<Decimal> decimals;
@@ -222,16 +222,13 @@ void FindRows(const InList& list, const Vector& v, uint32_t rows, EvalContext& c
     }
     case PENUMBRA_UUID: {
       const Uuid* values = v.values<Uuid>();
-      return PackTests(rows, bits, [&](uint32_t i) {
-        return list.string_set.Contains(std::string_view(values[i].bytes, 16));
-      });
+      return PackTests(rows, bits,
+                       [&](uint32_t i) { return list.string_set.Contains(std::string_view(values[i].bytes, 16)); });
     }
     case PENUMBRA_TEXT: return FindTexts(list, v.values<StringRef>(), rows, bits);
     case PENUMBRA_BPCHAR: {
       const StringRef* values = v.values<StringRef>();
-      return PackTests(rows, bits, [&](uint32_t i) {
-        return list.string_set.Contains(KeyOf(v.type, values[i]));
-      });
+      return PackTests(rows, bits, [&](uint32_t i) { return list.string_set.Contains(KeyOf(v.type, values[i])); });
     }
   }
 }

@@ -116,8 +116,8 @@ LetterCase::LetterCase(PenumbraCaseRule rule, locale_t locale, bool is_utf8)
   }
   if (is_utf8) growth_ = 4;
   for (uint32_t c = 0; c < 128; ++c) {
-    is_ascii_plain_ &= lower_[c] == LowerAscii(c) && upper_[c] == UpperAscii(c) &&
-                       is_alphanumeric_[c] == IsAlphanumericAscii(c);
+    is_ascii_plain_ &=
+        lower_[c] == LowerAscii(c) && upper_[c] == UpperAscii(c) && is_alphanumeric_[c] == IsAlphanumericAscii(c);
   }
 }
 

@@ -127,8 +127,8 @@ struct LikeState {
 
 // ILIKE compares text and pattern in lower case.
 template <bool kFolds, typename Matcher>
-void MatchRows(const Expr& expr, const View<StringRef>& texts, const uint64_t* validity, uint32_t rows,
-               uint8_t* out, const Matcher& matches) {
+void MatchRows(const Expr& expr, const View<StringRef>& texts, const uint64_t* validity, uint32_t rows, uint8_t* out,
+               const Matcher& matches) {
   // A null row's bytes need not be text.
   const bool needs_valid_rows = expr.call_can_fail || (kFolds && expr.collation != nullptr);
   CaseBuffer folder(LetterCaseOf(expr.collation), CaseChange::kLower);
@@ -155,8 +155,7 @@ void FinishMatch(const uint8_t* matched, bool is_negated, const uint64_t* validi
 }
 
 template <bool kFolds>
-void EvaluateConstantLike(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context,
-                          Truth* truth) {
+void EvaluateConstantLike(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context, Truth* truth) {
   const LikePattern& pattern = static_cast<const LikeState*>(expr.state.get())->pattern;
   const View<StringRef> texts = ViewOf<StringRef>(args[0], rows, context.arena);
   uint8_t matched[kVectorRows];

@@ -37,7 +37,7 @@ class LikePattern {
   std::string pattern_;
   bool is_utf8_;
   bool ends_in_escape_ = false;
-  bool is_pieces_ = true;       // no _ and no dangling escape
+  bool is_pieces_ = true;  // no _ and no dangling escape
   bool has_percent_ = false;
   std::vector<std::string> pieces_;  // literals between %: the first is anchored, so is the last
   std::vector<std::string> literals_;

@@ -19,8 +19,8 @@ constexpr uint32_t kSparseRatio = 8;
 void ClearBits(uint64_t* bits, uint32_t rows) { std::fill_n(bits, BitWords(rows), 0); }
 
 // Evaluates argument i on the rows of `active`; the truth of other rows is false.
-void EvaluatePart(const Expr& expr, uint32_t i, const Batch& batch, const uint64_t* active,
-                  uint32_t active_rows, EvalContext& context, Truth* truth) {
+void EvaluatePart(const Expr& expr, uint32_t i, const Batch& batch, const uint64_t* active, uint32_t active_rows,
+                  EvalContext& context, Truth* truth) {
   const LogicState& state = *static_cast<const LogicState*>(expr.state.get());
   uint16_t* selected = context.arena.AllocateArray<uint16_t>(kVectorRows);
   const uint32_t count = kernels::BitsToSelection(active, batch.rows, selected);
@@ -69,8 +69,8 @@ void EvaluateAndOr(const Expr& expr, const Batch& batch, EvalContext& context, T
       const uint64_t null_a = truth->has_nulls ? truth->is_null[w] : 0;
       const uint64_t null_b = other.has_nulls ? other.is_null[w] : 0;
       truth->is_true[w] = kIsAnd ? true_a & true_b : true_a | true_b;
-      truth->is_null[w] = kIsAnd ? (null_a & (true_b | null_b)) | (true_a & null_b)
-                                 : (null_a | null_b) & ~(true_a | true_b);
+      truth->is_null[w] =
+          kIsAnd ? (null_a & (true_b | null_b)) | (true_a & null_b) : (null_a | null_b) & ~(true_a | true_b);
     }
     truth->has_nulls = has_nulls;
   }
@@ -143,8 +143,7 @@ Binding BindLogic(const CallSite& call) {
     auto state = std::make_shared<LogicState>();
     for (const Expr* arg : call.args) CollectColumns(*arg, &state->columns.emplace_back());
     binding.state = std::move(state);
-    binding.evaluate_lazy_truth =
-        call.function == PENUMBRA_FN_AND ? EvaluateAndOr<true> : EvaluateAndOr<false>;
+    binding.evaluate_lazy_truth = call.function == PENUMBRA_FN_AND ? EvaluateAndOr<true> : EvaluateAndOr<false>;
   } else if (call.args.size() == 1) {
     binding.evaluate_lazy_truth = ChooseTest(call.function);
   }

@@ -42,8 +42,7 @@ CommonNumeric ChooseNumericForm(const std::vector<Piece>& pieces, bool hides_sca
     if (v.is_null_constant()) continue;
     int128 lower = v.lower, upper = v.upper;
     const int exponent = common.scale - v.scale;
-    if (exponent > kMaxInt128Digits || !ScaleUpInLimit(&lower, exponent) ||
-        !ScaleUpInLimit(&upper, exponent)) {
+    if (exponent > kMaxInt128Digits || !ScaleUpInLimit(&lower, exponent) || !ScaleUpInLimit(&upper, exponent)) {
       common.form = NumericForm::kPayload;
       return common;
     }
@@ -157,8 +156,9 @@ const uint64_t* MergeValidity(const std::vector<Piece>& pieces, uint32_t rows, A
 
 }  // namespace
 
-Vector MergePieces(PenumbraType type, const std::vector<Piece>& given, uint32_t rows, bool hides_scale,
-                   Arena& arena) {
+// The branches of a CASE and the like, each for its rows, as one vector; numerics get the narrowest form that has all.
+// hides_scale: nobody sees how many zeros a result shows.
+Vector MergePieces(PenumbraType type, const std::vector<Piece>& given, uint32_t rows, bool hides_scale, Arena& arena) {
   std::vector<Piece> pieces;
   for (const Piece& piece : given) {
     if (piece.count == 0) continue;

@@ -12,8 +12,8 @@ using kernels::Arithmetic;
 using SmallBinary = bool (*)(const SmallNumber&, const SmallNumber&, SmallNumber*);
 using DecimalBinary = Decimal (*)(const Decimal&, const Decimal&);
 
-Vector EvaluateRows(const Vector& a, const Vector& b, uint32_t rows, Arena& arena,
-                    SmallBinary small, DecimalBinary decimal) {
+Vector EvaluateRows(const Vector& a, const Vector& b, uint32_t rows, Arena& arena, SmallBinary small,
+                    DecimalBinary decimal) {
   const uint64_t* validity = AndValidity(a.validity, b.validity, rows, arena);
   NumericWriter writer(rows, arena);
   for (uint32_t i = 0; i < rows; ++i) {
@@ -29,8 +29,7 @@ Vector EvaluateRows(const Vector& a, const Vector& b, uint32_t rows, Arena& aren
 }
 
 template <typename Small>
-Vector EvaluateRows(const Vector& a, uint32_t rows, Arena& arena, Small small,
-                    Decimal (*decimal)(const Decimal&)) {
+Vector EvaluateRows(const Vector& a, uint32_t rows, Arena& arena, Small small, Decimal (*decimal)(const Decimal&)) {
   NumericWriter writer(rows, arena);
   for (uint32_t i = 0; i < rows; ++i) {
     if (!IsRowValid(a.validity, i)) continue;
@@ -86,13 +85,11 @@ void WithTypes(const Vector& a, const Vector& b, Loop loop) {
 }
 
 // out = a * factor_a + b * factor_b
-int128* SumInt128(const Vector& a, uint128 factor_a, const Vector& b, uint128 factor_b,
-                  uint32_t rows, Arena& arena) {
+int128* SumInt128(const Vector& a, uint128 factor_a, const Vector& b, uint128 factor_b, uint32_t rows, Arena& arena) {
   int128* out = arena.AllocateArray<int128>(rows);
   WithTypes(a, b, [&](const auto* x, size_t stride_x, const auto* y, size_t stride_y) {
     for (uint32_t i = 0; i < rows; ++i) {
-      out[i] = static_cast<int128>(Widen(x[i * stride_x]) * factor_a +
-                                   Widen(y[i * stride_y]) * factor_b);
+      out[i] = static_cast<int128>(Widen(x[i * stride_x]) * factor_a + Widen(y[i * stride_y]) * factor_b);
     }
   });
   return out;
@@ -109,18 +106,16 @@ int128* ProductInt128(const Vector& a, const Vector& b, uint32_t rows, Arena& ar
 }
 
 // At most one of a and b is constant.
-int64_t* SumInt64(bool subtract, const NumericOperand& a, int exponent_a, const NumericOperand& b,
-                  int exponent_b, uint32_t rows, Arena& arena) {
+int64_t* SumInt64(bool subtract, const NumericOperand& a, int exponent_a, const NumericOperand& b, int exponent_b,
+                  uint32_t rows, Arena& arena) {
   int64_t* out = arena.AllocateArray<int64_t>(rows);
   const Arithmetic op = subtract ? Arithmetic::kSubtract : Arithmetic::kAdd;
   if (b.is_constant()) {
     const int64_t constant = static_cast<int64_t>(b.constant() * kPowersOfTen[exponent_b]);
-    kernels::ArithmeticConstant<int64_t>(op, ScaledInt64(a, exponent_a, rows, arena), constant,
-                                         rows, out);
+    kernels::ArithmeticConstant<int64_t>(op, ScaledInt64(a, exponent_a, rows, arena), constant, rows, out);
   } else if (a.is_constant()) {
     const int64_t constant = static_cast<int64_t>(a.constant() * kPowersOfTen[exponent_a]);
-    kernels::ArithmeticFromConstant<int64_t>(op, constant, ScaledInt64(b, exponent_b, rows, arena),
-                                             rows, out);
+    kernels::ArithmeticFromConstant<int64_t>(op, constant, ScaledInt64(b, exponent_b, rows, arena), rows, out);
   } else {
     kernels::ArithmeticColumns<int64_t>(op, ScaledInt64(a, exponent_a, rows, arena),
                                         ScaledInt64(b, exponent_b, rows, arena), rows, out);
@@ -128,8 +123,7 @@ int64_t* SumInt64(bool subtract, const NumericOperand& a, int exponent_a, const 
   return out;
 }
 
-int64_t* ProductInt64(const NumericOperand& a, const NumericOperand& b, uint32_t rows,
-                      Arena& arena) {
+int64_t* ProductInt64(const NumericOperand& a, const NumericOperand& b, uint32_t rows, Arena& arena) {
   int64_t* out = arena.AllocateArray<int64_t>(rows);
   const bool is_narrow = FitsInt32(a.vector) && FitsInt32(b.vector);
   if (a.is_constant() || b.is_constant()) {
@@ -156,8 +150,7 @@ int64_t* ProductInt64(const NumericOperand& a, const NumericOperand& b, uint32_t
 // ---------------------------------------------------------------- sums, products --------------
 
 // False: the bounds exceed int128.
-bool SumIntegers(bool subtract, NumericOperand& a, NumericOperand& b, uint32_t rows, Arena& arena,
-                 Vector* result) {
+bool SumIntegers(bool subtract, NumericOperand& a, NumericOperand& b, uint32_t rows, Arena& arena, Vector* result) {
   const int scale = std::max(a.vector.scale, b.vector.scale);
   const int exponent_a = scale - a.vector.scale;
   const int exponent_b = scale - b.vector.scale;
@@ -177,8 +170,7 @@ bool SumIntegers(bool subtract, NumericOperand& a, NumericOperand& b, uint32_t r
       if (!fits) return false;
       const uint128 factor_a = static_cast<uint128>(kPowersOfTen[exponent_a]);
       const uint128 factor_b = static_cast<uint128>(kPowersOfTen[exponent_b]);
-      const int128* values =
-          SumInt128(a.vector, factor_a, b.vector, subtract ? -factor_b : factor_b, rows, arena);
+      const int128* values = SumInt128(a.vector, factor_a, b.vector, subtract ? -factor_b : factor_b, rows, arena);
       *result = IntegerVector(values, scale, sum.lower, sum.upper, validity);
       return true;
     }
@@ -202,10 +194,8 @@ Vector EvaluateSum(bool subtract, const Vector* args, uint32_t rows, EvalContext
 
 bool MultiplyBounds(const Vector& a, const Vector& b, Bounds* product) {
   int128 corners[4];
-  if (!MultiplyInLimit(a.lower, b.lower, &corners[0]) ||
-      !MultiplyInLimit(a.lower, b.upper, &corners[1]) ||
-      !MultiplyInLimit(a.upper, b.lower, &corners[2]) ||
-      !MultiplyInLimit(a.upper, b.upper, &corners[3])) {
+  if (!MultiplyInLimit(a.lower, b.lower, &corners[0]) || !MultiplyInLimit(a.lower, b.upper, &corners[1]) ||
+      !MultiplyInLimit(a.upper, b.lower, &corners[2]) || !MultiplyInLimit(a.upper, b.upper, &corners[3])) {
     return false;
   }
   product->lower = *std::min_element(corners, corners + 4);
@@ -213,8 +203,7 @@ bool MultiplyBounds(const Vector& a, const Vector& b, Bounds* product) {
   return true;
 }
 
-bool MultiplyIntegers(NumericOperand& a, NumericOperand& b, uint32_t rows, Arena& arena,
-                      Vector* result) {
+bool MultiplyIntegers(NumericOperand& a, NumericOperand& b, uint32_t rows, Arena& arena, Vector* result) {
   const int scale = a.vector.scale + b.vector.scale;
   if (scale > kNumericScaleMax) return false;
   for (bool is_tight = false;; is_tight = true) {
@@ -223,14 +212,13 @@ bool MultiplyIntegers(NumericOperand& a, NumericOperand& b, uint32_t rows, Arena
     const uint64_t* validity = AndValidity(a.vector.validity, b.vector.validity, rows, arena);
     if (fits && product.FitInt64() && FitsInt64(a.vector.lower, a.vector.upper) &&
         FitsInt64(b.vector.lower, b.vector.upper)) {
-      *result = IntegerVector(ProductInt64(a, b, rows, arena), scale, product.lower, product.upper,
-                              validity);
+      *result = IntegerVector(ProductInt64(a, b, rows, arena), scale, product.lower, product.upper, validity);
       return true;
     }
     if (is_tight) {
       if (!fits) return false;
-      *result = IntegerVector(ProductInt128(a.vector, b.vector, rows, arena), scale, product.lower,
-                              product.upper, validity);
+      *result =
+          IntegerVector(ProductInt128(a.vector, b.vector, rows, arena), scale, product.lower, product.upper, validity);
       return true;
     }
     a.Tighten(rows);
@@ -255,14 +243,12 @@ bool SignSmall(const SmallNumber& a, SmallNumber* result) {
 
 // Whether an int64 loop can negate the values.
 bool IsFlatInt64(const NumericOperand& a) {
-  return !a.is_constant() && a.vector.numeric_form == NumericForm::kInt64 &&
-         a.vector.lower > INT64_MIN;
+  return !a.is_constant() && a.vector.numeric_form == NumericForm::kInt64 && a.vector.lower > INT64_MIN;
 }
 
 Vector NegateInt64(const Vector& v, uint32_t rows, Arena& arena) {
   int64_t* out = arena.AllocateArray<int64_t>(rows);
-  kernels::ArithmeticFromConstant<int64_t>(Arithmetic::kSubtract, 0, v.values<int64_t>(), rows,
-                                           out);
+  kernels::ArithmeticFromConstant<int64_t>(Arithmetic::kSubtract, 0, v.values<int64_t>(), rows, out);
   return IntegerVector(out, v.scale, -v.upper, -v.lower, v.validity);
 }
 
@@ -271,8 +257,7 @@ Vector NegateInt64(const Vector& v, uint32_t rows, Arena& arena) {
 // ---------------------------------------------------------------- operands --------------------
 
 int128 NumericOperand::constant() const {
-  return vector.numeric_form == NumericForm::kInt64 ? *vector.values<int64_t>()
-                                                    : *vector.values<int128>();
+  return vector.numeric_form == NumericForm::kInt64 ? *vector.values<int64_t>() : *vector.values<int128>();
 }
 
 void NumericOperand::Tighten(uint32_t rows) {
@@ -291,8 +276,7 @@ NumericOperand MakeOperand(const Vector& v, uint32_t rows, Arena& arena) {
   return operand;
 }
 
-const int64_t* ScaledInt64(const NumericOperand& operand, int exponent, uint32_t rows,
-                           Arena& arena) {
+const int64_t* ScaledInt64(const NumericOperand& operand, int exponent, uint32_t rows, Arena& arena) {
   const Vector& v = operand.vector;
   if (v.numeric_form == NumericForm::kInt64 && exponent == 0) return v.values<int64_t>();
   int64_t* out = arena.AllocateArray<int64_t>(rows);
@@ -303,15 +287,13 @@ const int64_t* ScaledInt64(const NumericOperand& operand, int exponent, uint32_t
     values = out;
   }
   if (exponent != 0) {
-    const int64_t factor =
-        exponent <= kMaxInt64Digits ? static_cast<int64_t>(kPowersOfTen[exponent]) : 0;
+    const int64_t factor = exponent <= kMaxInt64Digits ? static_cast<int64_t>(kPowersOfTen[exponent]) : 0;
     kernels::ArithmeticConstant<int64_t>(Arithmetic::kMultiply, values, factor, rows, out);
   }
   return out;
 }
 
-Vector IntegerVector(const int64_t* values, int scale, int128 lower, int128 upper,
-                     const uint64_t* validity) {
+Vector IntegerVector(const int64_t* values, int scale, int128 lower, int128 upper, const uint64_t* validity) {
   Vector v = FlatVector(PENUMBRA_NUMERIC, values, validity);
   v.scale = static_cast<int16_t>(scale);
   v.lower = lower;
@@ -319,8 +301,7 @@ Vector IntegerVector(const int64_t* values, int scale, int128 lower, int128 uppe
   return v;
 }
 
-Vector IntegerVector(const int128* values, int scale, int128 lower, int128 upper,
-                     const uint64_t* validity) {
+Vector IntegerVector(const int128* values, int scale, int128 lower, int128 upper, const uint64_t* validity) {
   Vector v = FlatVector(PENUMBRA_NUMERIC, values, validity);
   v.numeric_form = NumericForm::kInt128;
   v.scale = static_cast<int16_t>(scale);
@@ -335,13 +316,11 @@ Vector EvaluateNumericAdd(const Expr&, const Vector* args, uint32_t rows, EvalCo
   return EvaluateSum(false, args, rows, context);
 }
 
-Vector EvaluateNumericSubtract(const Expr&, const Vector* args, uint32_t rows,
-                               EvalContext& context) {
+Vector EvaluateNumericSubtract(const Expr&, const Vector* args, uint32_t rows, EvalContext& context) {
   return EvaluateSum(true, args, rows, context);
 }
 
-Vector EvaluateNumericMultiply(const Expr&, const Vector* args, uint32_t rows,
-                               EvalContext& context) {
+Vector EvaluateNumericMultiply(const Expr&, const Vector* args, uint32_t rows, EvalContext& context) {
   Arena& arena = context.arena;
   NumericOperand a = MakeOperand(args[0], rows, arena);
   NumericOperand b = MakeOperand(args[1], rows, arena);
@@ -395,8 +374,7 @@ Vector EvaluateNumericSign(const Expr&, const Vector* args, uint32_t rows, EvalC
   return IntegerVector(out, 0, -1, 1, v.validity);
 }
 
-Vector EvaluateNumericSquareRoot(const Expr&, const Vector* args, uint32_t rows,
-                                 EvalContext& context) {
+Vector EvaluateNumericSquareRoot(const Expr&, const Vector* args, uint32_t rows, EvalContext& context) {
   return EvaluateRows(args[0], rows, context.arena, SquareRootSmall, Decimal::SquareRoot);
 }
 

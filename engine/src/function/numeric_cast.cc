@@ -13,8 +13,7 @@ Vector WidenIntegers(const Vector& flat, uint32_t rows, Arena& arena) {
   int64_t* out = arena.AllocateArray<int64_t>(rows);
   const T* values = flat.values<T>();
   for (uint32_t i = 0; i < rows; ++i) out[i] = values[i];
-  return IntegerVector(out, 0, std::numeric_limits<T>::min(), std::numeric_limits<T>::max(),
-                       flat.validity);
+  return IntegerVector(out, 0, std::numeric_limits<T>::min(), std::numeric_limits<T>::max(), flat.validity);
 }
 
 [[noreturn]] void ThrowOutOfRange(PenumbraType type) {
@@ -33,13 +32,10 @@ int64_t RoundRow(const Vector& v, uint32_t row, PenumbraType type) {
   }
   const Decimal number = DecimalAt(v, row);
   if (number.kind() != Decimal::Kind::kFinite) {
-    const char* target = type == PENUMBRA_INT2   ? "smallint"
-                         : type == PENUMBRA_INT4 ? "integer"
-                                                 : "bigint";
-    throw EngineError(PENUMBRA_CANNOT_CONVERT,
-                      std::string("cannot convert ") +
-                          (number.kind() == Decimal::Kind::kNaN ? "NaN" : "infinity") + " to " +
-                          target);
+    const char* target = type == PENUMBRA_INT2 ? "smallint" : type == PENUMBRA_INT4 ? "integer" : "bigint";
+    throw EngineError(
+        PENUMBRA_CANNOT_CONVERT,
+        std::string("cannot convert ") + (number.kind() == Decimal::Kind::kNaN ? "NaN" : "infinity") + " to " + target);
   }
   if (!number.ToInt64(&value)) ThrowOutOfRange(type);
   return value;
@@ -92,14 +88,12 @@ void ToFloat(const Vector& v, uint32_t row, double* out) {
 void ToFloat(const Vector& v, uint32_t row, float* out) {
   SmallNumber x;
   if (ReadSmall(v, row, &x) && IsExactQuotient(x)) {
-    const double quotient =
-        static_cast<double>(static_cast<int64_t>(x.value)) / PowerOfTen(x.scale);
+    const double quotient = static_cast<double>(static_cast<int64_t>(x.value)) / PowerOfTen(x.scale);
     uint64_t bits;
     std::memcpy(&bits, &quotient, sizeof(bits));
     constexpr uint64_t kDropped = (uint64_t{1} << 29) - 1;
     const bool is_tie = (bits & kDropped) == (uint64_t{1} << 28);
-    if (quotient == 0 ||
-        (!is_tie && std::fabs(quotient) >= std::numeric_limits<float>::min() * 2)) {
+    if (quotient == 0 || (!is_tie && std::fabs(quotient) >= std::numeric_limits<float>::min() * 2)) {
       *out = static_cast<float>(quotient);
       return;
     }
@@ -115,8 +109,7 @@ Vector ToFloats(const NumericOperand& a, PenumbraType type, uint32_t rows, Arena
       v.scale <= kExactPowers && v.lower >= -kExactDouble && v.upper <= kExactDouble) {
     const double power = PowerOfTen(v.scale);
     const int64_t* values = v.values<int64_t>();
-    for (uint32_t i = 0; i < rows; ++i)
-      out[i] = static_cast<T>(static_cast<double>(values[i]) / power);
+    for (uint32_t i = 0; i < rows; ++i) out[i] = static_cast<T>(static_cast<double>(values[i]) / power);
     return FlatVector(type, out, v.validity);
   }
   for (uint32_t i = 0; i < rows; ++i) {
@@ -152,8 +145,7 @@ constexpr int kFormattedScaleMax = 19;
 uint32_t FormatInteger(int64_t value, int scale, char* out) {
   char reversed[32];
   uint32_t count = 0;
-  uint64_t magnitude = static_cast<uint64_t>(value < 0 ? -static_cast<uint64_t>(value)
-                                                       : static_cast<uint64_t>(value));
+  uint64_t magnitude = static_cast<uint64_t>(value < 0 ? -static_cast<uint64_t>(value) : static_cast<uint64_t>(value));
   for (int digit = 0; magnitude != 0 || digit <= scale; ++digit, magnitude /= 10) {
     if (digit == scale && scale > 0) reversed[count++] = '.';
     reversed[count++] = static_cast<char>('0' + magnitude % 10);
@@ -165,38 +157,33 @@ uint32_t FormatInteger(int64_t value, int scale, char* out) {
 
 }  // namespace
 
-Vector EvaluateIntegerToNumeric(const Expr&, const Vector* args, uint32_t rows,
-                                EvalContext& context) {
+Vector EvaluateIntegerToNumeric(const Expr&, const Vector* args, uint32_t rows, EvalContext& context) {
   const Vector flat = Flatten(args[0], rows, context.arena);
   if (flat.type == PENUMBRA_INT2) return WidenIntegers<int16_t>(flat, rows, context.arena);
   if (flat.type == PENUMBRA_INT4) return WidenIntegers<int32_t>(flat, rows, context.arena);
   return IntegerVector(flat.values<int64_t>(), 0, INT64_MIN, INT64_MAX, flat.validity);
 }
 
-Vector EvaluateNumericToInteger(const Expr& expr, const Vector* args, uint32_t rows,
-                                EvalContext& context) {
+Vector EvaluateNumericToInteger(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
   const NumericOperand a = MakeOperand(args[0], rows, context.arena);
   if (expr.type == PENUMBRA_INT2) return NarrowIntegers<int16_t>(a, expr.type, rows, context.arena);
   if (expr.type == PENUMBRA_INT4) return NarrowIntegers<int32_t>(a, expr.type, rows, context.arena);
   return NarrowIntegers<int64_t>(a, expr.type, rows, context.arena);
 }
 
-Vector EvaluateFloatToNumeric(const Expr&, const Vector* args, uint32_t rows,
-                              EvalContext& context) {
+Vector EvaluateFloatToNumeric(const Expr&, const Vector* args, uint32_t rows, EvalContext& context) {
   const Vector flat = Flatten(args[0], rows, context.arena);
   return flat.type == PENUMBRA_FLOAT4 ? FromFloats<float>(flat, rows, context.arena)
                                       : FromFloats<double>(flat, rows, context.arena);
 }
 
-Vector EvaluateNumericToFloat(const Expr& expr, const Vector* args, uint32_t rows,
-                              EvalContext& context) {
+Vector EvaluateNumericToFloat(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
   const NumericOperand a = MakeOperand(args[0], rows, context.arena);
   return expr.type == PENUMBRA_FLOAT4 ? ToFloats<float>(a, expr.type, rows, context.arena)
                                       : ToFloats<double>(a, expr.type, rows, context.arena);
 }
 
-Vector EvaluateNumericToText(const Expr& expr, const Vector* args, uint32_t rows,
-                             EvalContext& context) {
+Vector EvaluateNumericToText(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
   Arena& arena = context.arena;
   const NumericOperand a = MakeOperand(args[0], rows, arena);
   StringRef* out = arena.AllocateArray<StringRef>(rows);
@@ -204,16 +191,13 @@ Vector EvaluateNumericToText(const Expr& expr, const Vector* args, uint32_t rows
     out[i] = StringRef();
     if (!IsRowValid(a.vector.validity, i)) continue;
     SmallNumber x;
-    if (ReadSmall(a.vector, i, &x) && FitsInt64(x.value, x.value) &&
-        x.scale <= kFormattedScaleMax) {
+    if (ReadSmall(a.vector, i, &x) && FitsInt64(x.value, x.value) && x.scale <= kFormattedScaleMax) {
       char text[64];
       const uint32_t length = FormatInteger(static_cast<int64_t>(x.value), x.scale, text);
-      out[i] = StringRef(length <= StringRef::kInlineBytes ? text : arena.CopyBytes(text, length),
-                         length);
+      out[i] = StringRef(length <= StringRef::kInlineBytes ? text : arena.CopyBytes(text, length), length);
     } else {
       const std::string text = DecimalAt(a.vector, i).ToString();
-      out[i] =
-          StringRef(arena.CopyBytes(text.data(), text.size()), static_cast<uint32_t>(text.size()));
+      out[i] = StringRef(arena.CopyBytes(text.data(), text.size()), static_cast<uint32_t>(text.size()));
     }
   }
   return FlatVector(expr.type, out, a.vector.validity);

@@ -14,18 +14,12 @@ using kernels::Compare;
 template <typename T>
 bool Holds(Compare op, T a, T b) {
   switch (op) {
-    case Compare::kEq:
-      return a == b;
-    case Compare::kNe:
-      return a != b;
-    case Compare::kLt:
-      return a < b;
-    case Compare::kLe:
-      return a <= b;
-    case Compare::kGt:
-      return a > b;
-    case Compare::kGe:
-      return a >= b;
+    case Compare::kEq: return a == b;
+    case Compare::kNe: return a != b;
+    case Compare::kLt: return a < b;
+    case Compare::kLe: return a <= b;
+    case Compare::kGt: return a > b;
+    case Compare::kGe: return a >= b;
   }
   return false;
 }
@@ -42,8 +36,7 @@ Threshold FindThreshold(const Vector& constant, int scale) {
   if (ReadSmall(constant, 0, &c)) {
     SmallNumber floor, back;
     if (RoundSmall(c, scale, Rounding::kFloor, &floor)) {
-      return {floor.value,
-              RoundSmall(floor, c.scale, Rounding::kFloor, &back) && back.value == c.value};
+      return {floor.value, RoundSmall(floor, c.scale, Rounding::kFloor, &back) && back.value == c.value};
     }
     return {c.value < 0 ? -kInt128Limit : kInt128Limit, false};
   }
@@ -87,25 +80,17 @@ void TestRows(uint32_t rows, uint64_t* bits, Test test) {
 }
 
 // An integer column with a constant.
-void CompareWithConstant(Compare op, const Vector& v, const Vector& constant, uint32_t rows,
-                         uint64_t* bits) {
+void CompareWithConstant(Compare op, const Vector& v, const Vector& constant, uint32_t rows, uint64_t* bits) {
   Threshold threshold = FindThreshold(constant, v.scale);
   if (!threshold.is_exact) {
     // The constant lies between two neighbours: floor < constant < floor + 1.
     switch (op) {
-      case Compare::kEq:
-        return FillBits(false, rows, bits);
-      case Compare::kNe:
-        return FillBits(true, rows, bits);
-      case Compare::kLt:
-        op = Compare::kLe;
-        break;
-      case Compare::kGe:
-        op = Compare::kGt;
-        break;
+      case Compare::kEq: return FillBits(false, rows, bits);
+      case Compare::kNe: return FillBits(true, rows, bits);
+      case Compare::kLt: op = Compare::kLe; break;
+      case Compare::kGe: op = Compare::kGt; break;
       case Compare::kLe:
-      case Compare::kGt:
-        break;
+      case Compare::kGt: break;
     }
   }
   bool all_pass;
@@ -113,36 +98,34 @@ void CompareWithConstant(Compare op, const Vector& v, const Vector& constant, ui
   // Not decided, so the threshold lies within the bounds.
   if (v.numeric_form == NumericForm::kInt64) {
     if (FitsInt64(threshold.floor, threshold.floor)) {
-      return kernels::CompareConstant<int64_t>(op, v.values<int64_t>(),
-                                               static_cast<int64_t>(threshold.floor), rows, bits);
+      return kernels::CompareConstant<int64_t>(op, v.values<int64_t>(), static_cast<int64_t>(threshold.floor), rows,
+                                               bits);
     }
     const int64_t* values = v.values<int64_t>();
-    return TestRows(rows, bits,
-                    [&](uint32_t i) { return Holds<int128>(op, values[i], threshold.floor); });
+    return TestRows(rows, bits, [&](uint32_t i) { return Holds<int128>(op, values[i], threshold.floor); });
   }
   const int128* values = v.values<int128>();
   TestRows(rows, bits, [&](uint32_t i) { return Holds(op, values[i], threshold.floor); });
 }
 
-bool CompareIntegerColumns(Compare op, const NumericOperand& a, const NumericOperand& b,
-                           uint32_t rows, Arena& arena, uint64_t* bits) {
+bool CompareIntegerColumns(Compare op, const NumericOperand& a, const NumericOperand& b, uint32_t rows, Arena& arena,
+                           uint64_t* bits) {
   const int scale = std::max(a.vector.scale, b.vector.scale);
   const int exponent_a = scale - a.vector.scale;
   const int exponent_b = scale - b.vector.scale;
   const auto fits_scaled = [](const Vector& v, int exponent) {
     int128 lower = v.lower, upper = v.upper;
-    return ScaleUpInLimit(&lower, exponent) && ScaleUpInLimit(&upper, exponent) &&
-           FitsInt64(lower, upper);
+    return ScaleUpInLimit(&lower, exponent) && ScaleUpInLimit(&upper, exponent) && FitsInt64(lower, upper);
   };
   if (!fits_scaled(a.vector, exponent_a) || !fits_scaled(b.vector, exponent_b)) return false;
-  kernels::CompareColumns<int64_t>(op, ScaledInt64(a, exponent_a, rows, arena),
-                                   ScaledInt64(b, exponent_b, rows, arena), rows, bits);
+  kernels::CompareColumns<int64_t>(op, ScaledInt64(a, exponent_a, rows, arena), ScaledInt64(b, exponent_b, rows, arena),
+                                   rows, bits);
   return true;
 }
 
 // Bits of rows that are not valid are unspecified.
-void CompareOperands(Compare op, NumericOperand a, NumericOperand b, const uint64_t* validity,
-                     uint32_t rows, Arena& arena, uint64_t* bits) {
+void CompareOperands(Compare op, NumericOperand a, NumericOperand b, const uint64_t* validity, uint32_t rows,
+                     Arena& arena, uint64_t* bits) {
   if (a.is_constant() && !b.is_constant()) {
     std::swap(a, b);
     op = Exchange(op);
@@ -156,14 +139,12 @@ void CompareOperands(Compare op, NumericOperand a, NumericOperand b, const uint6
       if (CompareIntegerColumns(op, a, b, rows, arena, bits)) return;
     }
   }
-  TestRows(rows, bits, [&](uint32_t i) {
-    return IsRowValid(validity, i) && Holds(op, CompareRows(a.vector, i, b.vector, i), 0);
-  });
+  TestRows(rows, bits,
+           [&](uint32_t i) { return IsRowValid(validity, i) && Holds(op, CompareRows(a.vector, i, b.vector, i), 0); });
 }
 
 // GREATEST or LEAST of int64 vectors of one scale; those that are flat may have nulls.
-Vector ExtremeOfInt64(bool greatest, const std::vector<NumericOperand>& operands, uint32_t rows,
-                      Arena& arena) {
+Vector ExtremeOfInt64(bool greatest, const std::vector<NumericOperand>& operands, uint32_t rows, Arena& arena) {
   const uint32_t words = BitWords(rows);
   int64_t* out = arena.AllocateArray<int64_t>(rows);
   uint64_t* validity = arena.AllocateArray<uint64_t>(words);
@@ -179,8 +160,7 @@ Vector ExtremeOfInt64(bool greatest, const std::vector<NumericOperand>& operands
       const bool wins = !IsBitSet(validity, i) || (greatest ? value > out[i] : value < out[i]);
       if (wins && IsRowValid(v.validity, i)) out[i] = value;
     }
-    for (uint32_t w = 0; w < words; ++w)
-      validity[w] |= v.validity == nullptr ? ~uint64_t{0} : v.validity[w];
+    for (uint32_t w = 0; w < words; ++w) validity[w] |= v.validity == nullptr ? ~uint64_t{0} : v.validity[w];
     lower = std::min(lower, v.lower);
     upper = std::max(upper, v.upper);
   }
@@ -189,33 +169,30 @@ Vector ExtremeOfInt64(bool greatest, const std::vector<NumericOperand>& operands
 
 }  // namespace
 
-void EvaluateNumericComparison(const Expr& expr, const Vector* args, uint32_t rows,
-                               EvalContext& context, Truth* truth) {
+void EvaluateNumericComparison(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context,
+                               Truth* truth) {
   Arena& arena = context.arena;
   const uint64_t* validity = AndValidity(args[0].validity, args[1].validity, rows, arena);
-  CompareOperands(CompareOf(expr.function), MakeOperand(args[0], rows, arena),
-                  MakeOperand(args[1], rows, arena), validity, rows, arena, truth->is_true);
+  CompareOperands(CompareOf(expr.function), MakeOperand(args[0], rows, arena), MakeOperand(args[1], rows, arena),
+                  validity, rows, arena, truth->is_true);
   ApplyValidity(validity, rows, truth);
 }
 
-Vector EvaluateNumericDistinct(const Expr& expr, const Vector* args, uint32_t rows,
-                               EvalContext& context) {
+Vector EvaluateNumericDistinct(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
   Arena& arena = context.arena;
   const uint32_t words = BitWords(rows);
   uint64_t equal[kValidityWords];
   uint64_t valid[2][kValidityWords];
   for (int k = 0; k < 2; ++k) {
     for (uint32_t w = 0; w < words; ++w) {
-      valid[k][w] = args[k].is_null_constant()
-                        ? 0
-                        : (args[k].validity == nullptr ? ~uint64_t{0} : args[k].validity[w]);
+      valid[k][w] = args[k].is_null_constant() ? 0 : (args[k].validity == nullptr ? ~uint64_t{0} : args[k].validity[w]);
     }
   }
   std::fill_n(equal, words, 0);
   if (!args[0].is_null_constant() && !args[1].is_null_constant()) {
     const uint64_t* validity = AndValidity(args[0].validity, args[1].validity, rows, arena);
-    CompareOperands(Compare::kEq, MakeOperand(args[0], rows, arena),
-                    MakeOperand(args[1], rows, arena), validity, rows, arena, equal);
+    CompareOperands(Compare::kEq, MakeOperand(args[0], rows, arena), MakeOperand(args[1], rows, arena), validity, rows,
+                    arena, equal);
   }
   const bool negated = expr.function == PENUMBRA_FN_IS_NOT_DISTINCT;
   for (uint32_t w = 0; w < words; ++w) {
@@ -234,8 +211,8 @@ Vector EvaluateNumericNullIf(const Expr&, const Vector* args, uint32_t rows, Eva
   const uint32_t words = BitWords(rows);
   uint64_t equal[kValidityWords];
   const uint64_t* both = AndValidity(args[0].validity, args[1].validity, rows, arena);
-  CompareOperands(Compare::kEq, MakeOperand(args[0], rows, arena),
-                  MakeOperand(args[1], rows, arena), both, rows, arena, equal);
+  CompareOperands(Compare::kEq, MakeOperand(args[0], rows, arena), MakeOperand(args[1], rows, arena), both, rows, arena,
+                  equal);
   uint64_t* validity = arena.AllocateArray<uint64_t>(words);
   for (uint32_t w = 0; w < words; ++w) {
     const uint64_t both_valid = both == nullptr ? ~uint64_t{0} : both[w];
@@ -246,8 +223,7 @@ Vector EvaluateNumericNullIf(const Expr&, const Vector* args, uint32_t rows, Eva
   return result;
 }
 
-Vector EvaluateNumericExtreme(const Expr& expr, const Vector* args, uint32_t rows,
-                              EvalContext& context) {
+Vector EvaluateNumericExtreme(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
   Arena& arena = context.arena;
   const bool greatest = expr.function == PENUMBRA_FN_GREATEST;
   std::vector<NumericOperand> operands;
@@ -256,8 +232,7 @@ Vector EvaluateNumericExtreme(const Expr& expr, const Vector* args, uint32_t row
   }
   if (operands.empty()) return NullConstant(PENUMBRA_NUMERIC);
   if (std::all_of(operands.begin(), operands.end(), [&](const NumericOperand& operand) {
-        return operand.vector.numeric_form == NumericForm::kInt64 &&
-               operand.vector.scale == operands[0].vector.scale;
+        return operand.vector.numeric_form == NumericForm::kInt64 && operand.vector.scale == operands[0].vector.scale;
       })) {
     return ExtremeOfInt64(greatest, operands, rows, arena);
   }

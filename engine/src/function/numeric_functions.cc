@@ -51,10 +51,10 @@ struct NumericFunction {
 };
 
 constexpr NumericFunction kOfOne[] = {
-    {PENUMBRA_FN_NEG, EvaluateNumericNegate, false}, {PENUMBRA_FN_ABS, EvaluateNumericAbs, false},
-    {PENUMBRA_FN_SIGN, EvaluateNumericSign, false},  {PENUMBRA_FN_ROUND, EvaluateNumericRound, true},
+    {PENUMBRA_FN_NEG, EvaluateNumericNegate, false},    {PENUMBRA_FN_ABS, EvaluateNumericAbs, false},
+    {PENUMBRA_FN_SIGN, EvaluateNumericSign, false},     {PENUMBRA_FN_ROUND, EvaluateNumericRound, true},
     {PENUMBRA_FN_TRUNC, EvaluateNumericTruncate, true}, {PENUMBRA_FN_FLOOR, EvaluateNumericFloor, true},
-    {PENUMBRA_FN_CEIL, EvaluateNumericCeil, true},   {PENUMBRA_FN_SQRT, EvaluateNumericSquareRoot, true},
+    {PENUMBRA_FN_CEIL, EvaluateNumericCeil, true},      {PENUMBRA_FN_SQRT, EvaluateNumericSquareRoot, true},
 };
 constexpr NumericFunction kOfTwo[] = {
     {PENUMBRA_FN_ADD, EvaluateNumericAdd, true},      {PENUMBRA_FN_SUB, EvaluateNumericSubtract, true},
@@ -63,7 +63,8 @@ constexpr NumericFunction kOfTwo[] = {
 };
 // Of NUMERIC and int4.
 constexpr NumericFunction kOfScale[] = {
-    {PENUMBRA_FN_ROUND, EvaluateNumericRound, true}, {PENUMBRA_FN_TRUNC, EvaluateNumericTruncate, true},
+    {PENUMBRA_FN_ROUND, EvaluateNumericRound, true},
+    {PENUMBRA_FN_TRUNC, EvaluateNumericTruncate, true},
 };
 
 template <size_t kCount>
@@ -90,18 +91,17 @@ Binding BindTruth(const CallSite& call) {
 Binding BindNumeric(const CallSite& call) {
   const std::vector<const Expr*>& args = call.args;
   if (args.empty()) return {};
-  if (call.function == PENUMBRA_FN_CAST && args.size() == 1)
-    return BindCastOfNumeric(args[0]->type, call.result);
+  if (call.function == PENUMBRA_FN_CAST && args.size() == 1) return BindCastOfNumeric(args[0]->type, call.result);
   if (args[0]->type != PENUMBRA_NUMERIC) return {};
-  const bool all_numeric = std::all_of(
-      args.begin(), args.end(), [](const Expr* arg) { return arg->type == PENUMBRA_NUMERIC; });
+  const bool all_numeric =
+      std::all_of(args.begin(), args.end(), [](const Expr* arg) { return arg->type == PENUMBRA_NUMERIC; });
   if (call.result == PENUMBRA_BOOL && args.size() == 2 && all_numeric) return BindTruth(call);
   if (call.result != PENUMBRA_NUMERIC) return {};
   if (all_numeric && (call.function == PENUMBRA_FN_GREATEST || call.function == PENUMBRA_FN_LEAST)) {
     return NotStrict(EvaluateNumericExtreme);
   }
-  if (all_numeric && (call.function == PENUMBRA_FN_POWER || call.function == PENUMBRA_FN_EXP ||
-                      call.function == PENUMBRA_FN_LN)) {
+  if (all_numeric &&
+      (call.function == PENUMBRA_FN_POWER || call.function == PENUMBRA_FN_EXP || call.function == PENUMBRA_FN_LN)) {
     return Refuse(std::string(FunctionName(call.function)) + " of numeric");
   }
   if (args.size() == 1) return Find(kOfOne, call.function);
@@ -109,10 +109,9 @@ Binding BindNumeric(const CallSite& call) {
     return call.function == PENUMBRA_FN_NULLIF ? NotStrict(EvaluateNumericNullIf) : Find(kOfTwo, call.function);
   }
   if (args.size() == 2 && args[1]->type == PENUMBRA_INT4) return Find(kOfScale, call.function);
-  if (args.size() == 3 && call.function == PENUMBRA_FN_NUMERIC_TYPMOD &&
-      args[1]->type == PENUMBRA_INT4 && args[2]->type == PENUMBRA_INT4) {
-    if (!IsKnownConstant(*args[1]) || !IsKnownConstant(*args[2]))
-      return Refuse("numeric() with a varying precision");
+  if (args.size() == 3 && call.function == PENUMBRA_FN_NUMERIC_TYPMOD && args[1]->type == PENUMBRA_INT4 &&
+      args[2]->type == PENUMBRA_INT4) {
+    if (!IsKnownConstant(*args[1]) || !IsKnownConstant(*args[2])) return Refuse("numeric() with a varying precision");
     return Strict(EvaluateNumericTypmod, true);
   }
   return {};

@@ -27,58 +27,44 @@ struct NumericOperand {
 NumericOperand MakeOperand(const Vector& v, uint32_t rows, Arena& arena);
 
 // The values of a flat integer operand times 10^exponent as int64: the bounds say that they fit.
-const int64_t* ScaledInt64(const NumericOperand& operand, int exponent, uint32_t rows,
-                           Arena& arena);
+const int64_t* ScaledInt64(const NumericOperand& operand, int exponent, uint32_t rows, Arena& arena);
 
 // A flat vector of integers; the caller fills bounds' promise.
-Vector IntegerVector(const int64_t* values, int scale, int128 lower, int128 upper,
-                     const uint64_t* validity);
-Vector IntegerVector(const int128* values, int scale, int128 lower, int128 upper,
-                     const uint64_t* validity);
+Vector IntegerVector(const int64_t* values, int scale, int128 lower, int128 upper, const uint64_t* validity);
+Vector IntegerVector(const int128* values, int scale, int128 lower, int128 upper, const uint64_t* validity);
 
 // numeric_arithmetic.cc
 Vector EvaluateNumericAdd(const Expr&, const Vector* args, uint32_t rows, EvalContext& context);
-Vector EvaluateNumericSubtract(const Expr&, const Vector* args, uint32_t rows,
-                               EvalContext& context);
-Vector EvaluateNumericMultiply(const Expr&, const Vector* args, uint32_t rows,
-                               EvalContext& context);
+Vector EvaluateNumericSubtract(const Expr&, const Vector* args, uint32_t rows, EvalContext& context);
+Vector EvaluateNumericMultiply(const Expr&, const Vector* args, uint32_t rows, EvalContext& context);
 Vector EvaluateNumericDivide(const Expr&, const Vector* args, uint32_t rows, EvalContext& context);
 Vector EvaluateNumericModulo(const Expr&, const Vector* args, uint32_t rows, EvalContext& context);
 Vector EvaluateNumericNegate(const Expr&, const Vector* args, uint32_t rows, EvalContext& context);
 Vector EvaluateNumericAbs(const Expr&, const Vector* args, uint32_t rows, EvalContext& context);
 Vector EvaluateNumericSign(const Expr&, const Vector* args, uint32_t rows, EvalContext& context);
-Vector EvaluateNumericSquareRoot(const Expr&, const Vector* args, uint32_t rows,
-                                 EvalContext& context);
+Vector EvaluateNumericSquareRoot(const Expr&, const Vector* args, uint32_t rows, EvalContext& context);
 
 // numeric_round.cc
 Vector EvaluateNumericRound(const Expr&, const Vector* args, uint32_t rows, EvalContext& context);
-Vector EvaluateNumericTruncate(const Expr&, const Vector* args, uint32_t rows,
-                               EvalContext& context);
+Vector EvaluateNumericTruncate(const Expr&, const Vector* args, uint32_t rows, EvalContext& context);
 Vector EvaluateNumericFloor(const Expr&, const Vector* args, uint32_t rows, EvalContext& context);
 Vector EvaluateNumericCeil(const Expr&, const Vector* args, uint32_t rows, EvalContext& context);
 Vector EvaluateNumericTypmod(const Expr&, const Vector* args, uint32_t rows, EvalContext& context);
 // The rounded values of an integer operand, as a flat or constant vector. False: take the rows.
-bool RoundIntegers(const NumericOperand& operand, int scale, Rounding rounding, uint32_t rows,
-                   Arena& arena, Vector* result);
+bool RoundIntegers(const NumericOperand& operand, int scale, Rounding rounding, uint32_t rows, Arena& arena,
+                   Vector* result);
 
 // numeric_compare.cc: the comparison is expr.function
-void EvaluateNumericComparison(const Expr& expr, const Vector* args, uint32_t rows,
-                               EvalContext& context, Truth* truth);
-Vector EvaluateNumericDistinct(const Expr& expr, const Vector* args, uint32_t rows,
-                               EvalContext& context);
+void EvaluateNumericComparison(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context, Truth* truth);
+Vector EvaluateNumericDistinct(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context);
 Vector EvaluateNumericNullIf(const Expr&, const Vector* args, uint32_t rows, EvalContext& context);
-Vector EvaluateNumericExtreme(const Expr& expr, const Vector* args, uint32_t rows,
-                              EvalContext& context);
+Vector EvaluateNumericExtreme(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context);
 
 // numeric_cast.cc
-Vector EvaluateIntegerToNumeric(const Expr&, const Vector* args, uint32_t rows,
-                                EvalContext& context);
-Vector EvaluateNumericToInteger(const Expr& expr, const Vector* args, uint32_t rows,
-                                EvalContext& context);
+Vector EvaluateIntegerToNumeric(const Expr&, const Vector* args, uint32_t rows, EvalContext& context);
+Vector EvaluateNumericToInteger(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context);
 Vector EvaluateFloatToNumeric(const Expr&, const Vector* args, uint32_t rows, EvalContext& context);
-Vector EvaluateNumericToFloat(const Expr& expr, const Vector* args, uint32_t rows,
-                              EvalContext& context);
-Vector EvaluateNumericToText(const Expr& expr, const Vector* args, uint32_t rows,
-                             EvalContext& context);
+Vector EvaluateNumericToFloat(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context);
+Vector EvaluateNumericToText(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context);
 
 }  // namespace penumbra

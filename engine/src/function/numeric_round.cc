@@ -35,14 +35,10 @@ struct RoundingAddends {
 
 RoundingAddends AddendsFor(Rounding rounding, uint64_t unit) {
   switch (rounding) {
-    case Rounding::kHalfAway:
-      return {unit / 2, unit / 2};
-    case Rounding::kTruncate:
-      return {0, 0};
-    case Rounding::kFloor:
-      return {unit - 1, 0};
-    case Rounding::kCeil:
-      return {0, unit - 1};
+    case Rounding::kHalfAway: return {unit / 2, unit / 2};
+    case Rounding::kTruncate: return {0, 0};
+    case Rounding::kFloor: return {unit - 1, 0};
+    case Rounding::kCeil: return {0, unit - 1};
   }
   return {0, 0};
 }
@@ -54,21 +50,16 @@ Decimal CeilAt(const Decimal& a, int) { return Decimal::Ceil(a); }
 
 DecimalRounding DecimalRoundingFor(Rounding rounding) {
   switch (rounding) {
-    case Rounding::kHalfAway:
-      return Decimal::Round;
-    case Rounding::kTruncate:
-      return Decimal::Truncate;
-    case Rounding::kFloor:
-      return FloorAt;
-    case Rounding::kCeil:
-      return CeilAt;
+    case Rounding::kHalfAway: return Decimal::Round;
+    case Rounding::kTruncate: return Decimal::Truncate;
+    case Rounding::kFloor: return FloorAt;
+    case Rounding::kCeil: return CeilAt;
   }
   return CeilAt;
 }
 
 // scales: flat, or constant.
-Vector RoundRows(const Vector& a, const Vector& scales, Rounding rounding, uint32_t rows,
-                 Arena& arena) {
+Vector RoundRows(const Vector& a, const Vector& scales, Rounding rounding, uint32_t rows, Arena& arena) {
   const uint64_t* validity = AndValidity(a.validity, scales.validity, rows, arena);
   const DecimalRounding round_decimal = DecimalRoundingFor(rounding);
   NumericWriter writer(rows, arena);
@@ -93,12 +84,10 @@ Vector Int32Constant(const int32_t* value) {
   return v;
 }
 
-Vector EvaluateRounding(Rounding rounding, const Vector& argument, const Vector& scales,
-                        uint32_t rows, Arena& arena) {
+Vector EvaluateRounding(Rounding rounding, const Vector& argument, const Vector& scales, uint32_t rows, Arena& arena) {
   const NumericOperand a = MakeOperand(argument, rows, arena);
   Vector result;
-  if (scales.is_constant() &&
-      RoundIntegers(a, *scales.values<int32_t>(), rounding, rows, arena, &result)) {
+  if (scales.is_constant() && RoundIntegers(a, *scales.values<int32_t>(), rounding, rows, arena, &result)) {
     return result;
   }
   const Vector flat_scales = scales.is_constant() ? scales : Flatten(scales, rows, arena);
@@ -109,8 +98,8 @@ constexpr int32_t kZeroDigits = 0;
 
 }  // namespace
 
-bool RoundIntegers(const NumericOperand& operand, int scale, Rounding rounding, uint32_t rows,
-                   Arena& arena, Vector* result) {
+bool RoundIntegers(const NumericOperand& operand, int scale, Rounding rounding, uint32_t rows, Arena& arena,
+                   Vector* result) {
   const Vector& v = operand.vector;
   if (operand.is_integer() && scale == v.scale) {
     *result = v;
@@ -120,8 +109,7 @@ bool RoundIntegers(const NumericOperand& operand, int scale, Rounding rounding, 
   // Rounding is monotonic: the bounds of the result are the rounded bounds.
   SmallNumber lower, upper;
   if (!RoundSmall({v.lower, v.scale}, scale, rounding, &lower) ||
-      !RoundSmall({v.upper, v.scale}, scale, rounding, &upper) ||
-      !FitsInt64(lower.value, upper.value)) {
+      !RoundSmall({v.upper, v.scale}, scale, rounding, &upper) || !FitsInt64(lower.value, upper.value)) {
     return false;
   }
   if (scale > v.scale) {
@@ -133,8 +121,7 @@ bool RoundIntegers(const NumericOperand& operand, int scale, Rounding rounding, 
   if (cut > kMaxInt64Digits) return false;
   const uint64_t unit = static_cast<uint64_t>(kPowersOfTen[cut]);
   // What PowerOfTenDivider divides stays below 2^63.
-  if (v.upper > INT64_MAX - static_cast<int64_t>(unit) ||
-      v.lower < INT64_MIN + static_cast<int64_t>(unit) + 1) {
+  if (v.upper > INT64_MAX - static_cast<int64_t>(unit) || v.lower < INT64_MIN + static_cast<int64_t>(unit) + 1) {
     return false;
   }
   const PowerOfTenDivider divider(static_cast<int>(cut));
@@ -153,26 +140,22 @@ bool RoundIntegers(const NumericOperand& operand, int scale, Rounding rounding, 
   return true;
 }
 
-Vector EvaluateNumericRound(const Expr& expr, const Vector* args, uint32_t rows,
-                            EvalContext& context) {
+Vector EvaluateNumericRound(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
   const Vector scales = expr.args.size() > 1 ? args[1] : Int32Constant(&kZeroDigits);
   return EvaluateRounding(Rounding::kHalfAway, args[0], scales, rows, context.arena);
 }
 
-Vector EvaluateNumericTruncate(const Expr& expr, const Vector* args, uint32_t rows,
-                               EvalContext& context) {
+Vector EvaluateNumericTruncate(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
   const Vector scales = expr.args.size() > 1 ? args[1] : Int32Constant(&kZeroDigits);
   return EvaluateRounding(Rounding::kTruncate, args[0], scales, rows, context.arena);
 }
 
 Vector EvaluateNumericFloor(const Expr&, const Vector* args, uint32_t rows, EvalContext& context) {
-  return EvaluateRounding(Rounding::kFloor, args[0], Int32Constant(&kZeroDigits), rows,
-                          context.arena);
+  return EvaluateRounding(Rounding::kFloor, args[0], Int32Constant(&kZeroDigits), rows, context.arena);
 }
 
 Vector EvaluateNumericCeil(const Expr&, const Vector* args, uint32_t rows, EvalContext& context) {
-  return EvaluateRounding(Rounding::kCeil, args[0], Int32Constant(&kZeroDigits), rows,
-                          context.arena);
+  return EvaluateRounding(Rounding::kCeil, args[0], Int32Constant(&kZeroDigits), rows, context.arena);
 }
 
 Vector EvaluateNumericTypmod(const Expr&, const Vector* args, uint32_t rows, EvalContext& context) {
@@ -196,8 +179,8 @@ Vector EvaluateNumericTypmod(const Expr&, const Vector* args, uint32_t rows, Eva
   for (uint32_t i = 0; i < rows; ++i) {
     if (!IsRowValid(a.vector.validity, i)) continue;
     SmallNumber x, result;
-    if (ReadSmall(a.vector, i, &x) && RoundSmall(x, scale, Rounding::kHalfAway, &result) &&
-        result.value < limit && result.value > -limit) {
+    if (ReadSmall(a.vector, i, &x) && RoundSmall(x, scale, Rounding::kHalfAway, &result) && result.value < limit &&
+        result.value > -limit) {
       writer.Set(i, result);
     } else {
       writer.SetDecimal(i, Decimal::ApplyTypmod(DecimalAt(a.vector, i), precision, scale));

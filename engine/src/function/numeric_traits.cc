@@ -10,11 +10,9 @@ namespace {
 constexpr int kDeclaredDigitsMax = 1000;  // the greatest precision that can be declared
 constexpr int kSafeDigits = 100000;       // the format holds 131,072 before the point
 constexpr int kBigintDigits = 19;
-constexpr int kPlainScaleMax = 1000;      // past it versions of PostgreSQL clamp differently
+constexpr int kPlainScaleMax = 1000;  // past it versions of PostgreSQL clamp differently
 
-bool IsNullConstant(const Expr& expr) {
-  return expr.kind == Expr::Kind::kConstant && expr.constant.is_null_constant();
-}
+bool IsNullConstant(const Expr& expr) { return expr.kind == Expr::Kind::kConstant && expr.constant.is_null_constant(); }
 
 // The display scale of a constant divisor that is finite and not zero.
 bool FindDivisorScale(const Expr& expr, int* scale) {
@@ -135,27 +133,18 @@ NumericTraits TraitsOfCall(const Expr& call) {
   if (call.type != PENUMBRA_NUMERIC || call.args.empty()) return {};
   const NumericTraits& a = call.args[0]->numeric;
   switch (ScaleRuleOf(call.function)) {
-    case NumericScale::kSum:
-      return TraitsOfSum(a, call.args[1]->numeric);
-    case NumericScale::kProduct:
-      return TraitsOfProduct(a, call.args[1]->numeric);
-    case NumericScale::kQuotient:
-      return TraitsOfQuotient(a, *call.args[1]);
-    case NumericScale::kRemainder:
-      return TraitsOfRemainder(a, *call.args[1]);
+    case NumericScale::kSum: return TraitsOfSum(a, call.args[1]->numeric);
+    case NumericScale::kProduct: return TraitsOfProduct(a, call.args[1]->numeric);
+    case NumericScale::kQuotient: return TraitsOfQuotient(a, *call.args[1]);
+    case NumericScale::kRemainder: return TraitsOfRemainder(a, *call.args[1]);
     case NumericScale::kSame:
-    case NumericScale::kFirst:
-      return a;
-    case NumericScale::kRounded:
-      return TraitsOfRounding(call);
-    case NumericScale::kDeclared:
-      return TraitsOfTypmod(call);
-    case NumericScale::kInteger:
-      return IsInteger(call.args[0]->type) ? WithScale(0, kBigintDigits) : NumericTraits();
+    case NumericScale::kFirst: return a;
+    case NumericScale::kRounded: return TraitsOfRounding(call);
+    case NumericScale::kDeclared: return TraitsOfTypmod(call);
+    case NumericScale::kInteger: return IsInteger(call.args[0]->type) ? WithScale(0, kBigintDigits) : NumericTraits();
     case NumericScale::kChoice:
       return call.function == PENUMBRA_FN_CASE ? TraitsOfChoice(call, 1, 2) : TraitsOfChoice(call, 0, 1);
-    case NumericScale::kUnknown:
-      break;
+    case NumericScale::kUnknown: break;
   }
   return {};
 }
@@ -174,8 +163,7 @@ bool IsSafeNumericCall(const Expr& call) {
     case NumericScale::kFirst:
     case NumericScale::kDeclared:
     case NumericScale::kInteger:
-    case NumericScale::kChoice:
-      break;
+    case NumericScale::kChoice: break;
   }
   return false;
 }

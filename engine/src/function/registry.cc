@@ -11,9 +11,7 @@
 namespace penumbra {
 namespace {
 
-bool IsComplete(const Binding& binding) {
-  return binding.evaluate != nullptr || binding.evaluate_lazily != nullptr;
-}
+bool IsComplete(const Binding& binding) { return binding.evaluate != nullptr || binding.evaluate_lazily != nullptr; }
 
 // Copies a constant's value out of a batch's arena.
 Vector KeepConstant(const Vector& value, Arena& arena) {
@@ -24,8 +22,7 @@ Vector KeepConstant(const Vector& value, Arena& arena) {
   void* data = arena.Allocate(FlatWidth(value));
   if (IsStringForm(value)) {
     const StringRef& s = *value.values<StringRef>();
-    *static_cast<StringRef*>(data) =
-        s.is_inline() ? s : StringRef(arena.CopyBytes(s.data(), s.length), s.length);
+    *static_cast<StringRef*>(data) = s.is_inline() ? s : StringRef(arena.CopyBytes(s.data(), s.length), s.length);
   } else {
     std::memcpy(data, value.data, FlatWidth(value));
   }
@@ -204,9 +201,8 @@ std::unique_ptr<Expr> BuildConstant(PenumbraType type, const PenumbraValue& valu
   return expr;
 }
 
-std::unique_ptr<Expr> BindCall(PenumbraFunction function, PenumbraType result,
-                               const std::vector<const Expr*>& args, const Session& session,
-                               std::string* reason, const Collation* collation) {
+std::unique_ptr<Expr> BindCall(PenumbraFunction function, PenumbraType result, const std::vector<const Expr*>& args,
+                               const Session& session, std::string* reason, const Collation* collation) {
   int depth = 1;
   for (const Expr* arg : args) depth = std::max(depth, arg->depth + 1);
   if (depth > kExprDepthMax) {
@@ -228,15 +224,15 @@ std::unique_ptr<Expr> BindCall(PenumbraFunction function, PenumbraType result,
   expr->evaluate_lazily = binding.evaluate_lazily;
   expr->evaluate_truth = binding.evaluate_truth;
   expr->evaluate_lazy_truth = binding.evaluate_lazy_truth;
-  expr->evaluated_args = binding.evaluated_args < 0 ? static_cast<uint32_t>(args.size())
-                                                    : static_cast<uint32_t>(binding.evaluated_args);
+  expr->evaluated_args =
+      binding.evaluated_args < 0 ? static_cast<uint32_t>(args.size()) : static_cast<uint32_t>(binding.evaluated_args);
   expr->numeric = TraitsOfCall(*expr);
   expr->call_can_fail = binding.can_fail && !IsSafeNumericCall(*expr);
-  expr->can_fail = expr->call_can_fail || std::any_of(args.begin(), args.end(),
-                                                   [](const Expr* arg) { return arg->can_fail; });
-  expr->can_be_unsupported =
-      binding.can_be_unsupported ||
-      std::any_of(args.begin(), args.end(), [](const Expr* arg) { return arg->can_be_unsupported; });
+  expr->can_fail =
+      expr->call_can_fail || std::any_of(args.begin(), args.end(), [](const Expr* arg) { return arg->can_fail; });
+  expr->can_be_unsupported = binding.can_be_unsupported || std::any_of(args.begin(), args.end(), [](const Expr* arg) {
+                               return arg->can_be_unsupported;
+                             });
   expr->is_strict = binding.is_strict;
   expr->collation = collation;
   expr->state = std::move(binding.state);
@@ -244,9 +240,8 @@ std::unique_ptr<Expr> BindCall(PenumbraFunction function, PenumbraType result,
   return expr;
 }
 
-std::unique_ptr<Expr> BuildCall(PenumbraFunction function, PenumbraType result,
-                                const std::vector<const Expr*>& args, const Session& session,
-                                std::string* reason, const Collation* collation) {
+std::unique_ptr<Expr> BuildCall(PenumbraFunction function, PenumbraType result, const std::vector<const Expr*>& args,
+                                const Session& session, std::string* reason, const Collation* collation) {
   std::unique_ptr<Expr> expr = BindCall(function, result, args, session, reason, collation);
   if (expr != nullptr) FoldConstants(expr.get(), session);
   return expr;

@@ -14,12 +14,12 @@ namespace penumbra {
 struct Binding {
   EvaluateFunction evaluate = nullptr;
   EvaluateLazyFunction evaluate_lazily = nullptr;
-  EvaluateTruthFunction evaluate_truth = nullptr;  // boolean functions may have it beside `evaluate`,
+  EvaluateTruthFunction evaluate_truth = nullptr;           // boolean functions may have it beside `evaluate`,
   EvaluateLazyTruthFunction evaluate_lazy_truth = nullptr;  // or this beside `evaluate_lazily`
   int evaluated_args = -1;  // how many leading arguments `evaluate` reads, the rest being in `state`; -1: all
   bool can_fail = false;
   bool can_be_unsupported = false;  // some values end the execution with PENUMBRA_UNSUPPORTED; implies can_fail
-  bool is_strict = true;  // null if any argument is null
+  bool is_strict = true;            // null if any argument is null
   std::shared_ptr<const void> state;
   std::string reason;
 };
@@ -34,25 +34,24 @@ struct CallSite {
 };
 
 // One per topic file; each returns a Binding without evaluators for what is not its own.
-Binding BindCompare(const CallSite& call);      // compare.cc: EQ..GE, IS [NOT] DISTINCT, [NOT] IN_LIST, GREATEST, LEAST, NULLIF
+Binding BindCompare(
+    const CallSite& call);  // compare.cc: EQ..GE, IS [NOT] DISTINCT, [NOT] IN_LIST, GREATEST, LEAST, NULLIF
 Binding BindLogic(const CallSite& call);        // logic.cc: AND OR NOT IS_*
 Binding BindConditional(const CallSite& call);  // conditional.cc: CASE COALESCE
 Binding BindArithmetic(const CallSite& call);   // arithmetic.cc: integers and floats
-Binding BindNumeric(const CallSite& call);      // numeric_functions.cc: arithmetic, rounding, comparison, casts of NUMERIC
-Binding BindCast(const CallSite& call);         // cast.cc: the casts that are not NUMERIC's
-Binding BindText(const CallSite& call);         // text.cc
-Binding BindDatetime(const CallSite& call);     // datetime.cc
+Binding BindNumeric(const CallSite& call);   // numeric_functions.cc: arithmetic, rounding, comparison, casts of NUMERIC
+Binding BindCast(const CallSite& call);      // cast.cc: the casts that are not NUMERIC's
+Binding BindText(const CallSite& call);      // text.cc
+Binding BindDatetime(const CallSite& call);  // datetime.cc
 
 // Nodes, as the plan builds them. Arguments are borrowed. BuildCall returns a call of constants that
 // succeeds as a constant; BindCall never does. Null: refused, *reason says why.
 std::unique_ptr<Expr> BuildColumn(int column, PenumbraType type);
 std::unique_ptr<Expr> BuildConstant(PenumbraType type, const PenumbraValue& value);
-std::unique_ptr<Expr> BuildCall(PenumbraFunction function, PenumbraType result,
-                                const std::vector<const Expr*>& args, const Session& session,
-                                std::string* reason, const Collation* collation = nullptr);
-std::unique_ptr<Expr> BindCall(PenumbraFunction function, PenumbraType result,
-                               const std::vector<const Expr*>& args, const Session& session,
-                               std::string* reason, const Collation* collation = nullptr);
+std::unique_ptr<Expr> BuildCall(PenumbraFunction function, PenumbraType result, const std::vector<const Expr*>& args,
+                                const Session& session, std::string* reason, const Collation* collation = nullptr);
+std::unique_ptr<Expr> BindCall(PenumbraFunction function, PenumbraType result, const std::vector<const Expr*>& args,
+                               const Session& session, std::string* reason, const Collation* collation = nullptr);
 const char* FunctionName(PenumbraFunction function);
 
 // For refusals.

@@ -53,6 +53,25 @@ Vector EvaluateOctetLength(const Expr& expr, const Vector* args, uint32_t rows, 
   return FlatVector(expr.type, out, args[0].validity);
 }
 
+// The code point of the first character, 0 of an empty string; in a single-byte encoding the byte.
+int32_t FirstCode(const StringRef& text, bool is_utf8) {
+  if (text.length == 0) return 0;
+  const auto* bytes = reinterpret_cast<const uint8_t*>(text.data());
+  if (!is_utf8 || bytes[0] < 0x80) return bytes[0];
+  const uint32_t more = bytes[0] >= 0xf0 ? 3 : bytes[0] >= 0xe0 ? 2 : 1;
+  int32_t code = bytes[0] & (0x3f >> more);
+  for (uint32_t i = 1; i <= more && i < text.length; ++i) code = (code << 6) | (bytes[i] & 0x3f);
+  return code;
+}
+
+Vector EvaluateAscii(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
+  const View<StringRef> texts = ViewOf<StringRef>(args[0], rows, context.arena);
+  int32_t* out = context.arena.AllocateArray<int32_t>(rows);
+  const bool is_utf8 = IsUtf8(context);
+  for (uint32_t i = 0; i < rows; ++i) out[i] = FirstCode(texts[i], is_utf8);
+  return FlatVector(expr.type, out, args[0].validity);
+}
+
 // ---- case, reversal
 
 template <CaseChange kChange>
@@ -129,8 +148,7 @@ Vector EvaluateRight(const Expr& expr, const Vector* args, uint32_t rows, EvalCo
     if (count == INT32_MIN && text.length > 0) {
       throw EngineError(PENUMBRA_UNSUPPORTED, "right() of the least integer");
     }
-    const int64_t skipped_characters =
-        count < 0 ? -count : CountCharacters(bytes, text.length, is_utf8) - count;
+    const int64_t skipped_characters = count < 0 ? -count : CountCharacters(bytes, text.length, is_utf8) - count;
     const uint32_t skipped = ClipCharacters(bytes, text.length, skipped_characters, is_utf8);
     return StringRef(bytes + skipped, text.length - skipped);
   });
@@ -175,9 +193,8 @@ Vector EvaluateTrim(const Expr& expr, const Vector* args, uint32_t rows, EvalCon
   const bool is_utf8 = IsUtf8(context);
   View<StringRef> sets{&kBlank, 0};
   if (expr.evaluated_args == 2) sets = ViewOf<StringRef>(args[1], rows, context.arena);
-  return MapText(expr, args, rows, context, [&](const StringRef& text, uint32_t i) {
-    return Trim(text, sets[i], kAtBegin, kAtEnd, is_utf8);
-  });
+  return MapText(expr, args, rows, context,
+                 [&](const StringRef& text, uint32_t i) { return Trim(text, sets[i], kAtBegin, kAtEnd, is_utf8); });
 }
 
 // ---- joining, searching, replacing
@@ -252,17 +269,15 @@ StringRef Replace(const StringRef& text, const StringRef& from, const StringRef&
 Vector EvaluateReplace(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
   const View<StringRef> from = ViewOf<StringRef>(args[1], rows, context.arena);
   const View<StringRef> to = ViewOf<StringRef>(args[2], rows, context.arena);
-  return MapText(expr, args, rows, context, [&](const StringRef& text, uint32_t i) {
-    return Replace(text, from[i], to[i], context.arena);
-  });
+  return MapText(expr, args, rows, context,
+                 [&](const StringRef& text, uint32_t i) { return Replace(text, from[i], to[i], context.arena); });
 }
 
 // ---- choice
 
 bool TakesTexts(const CallSite& call, size_t count) {
   if (call.args.size() != count) return false;
-  return std::all_of(call.args.begin(), call.args.end(),
-                     [](const Expr* arg) { return arg->type == PENUMBRA_TEXT; });
+  return std::all_of(call.args.begin(), call.args.end(), [](const Expr* arg) { return arg->type == PENUMBRA_TEXT; });
 }
 
 bool TakesTextAndIntegers(const CallSite& call, size_t count) {
@@ -307,6 +322,7 @@ EvaluateFunction ChooseTextToInteger(const CallSite& call) {
   switch (call.function) {
     case PENUMBRA_FN_LENGTH: return takes_string ? EvaluateLength : nullptr;
     case PENUMBRA_FN_OCTET_LENGTH: return takes_string ? EvaluateOctetLength : nullptr;
+    case PENUMBRA_FN_ASCII: return TakesTexts(call, 1) ? EvaluateAscii : nullptr;
     case PENUMBRA_FN_POSITION: return TakesTexts(call, 2) ? EvaluatePosition : nullptr;
     default: return nullptr;
   }

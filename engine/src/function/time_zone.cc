@@ -20,8 +20,8 @@ int64_t TimeZone::OffsetUs(int64_t utc_us) {
   const size_t span = FindSpan(utc_us);
   const std::vector<int64_t>& from = session_.zone_from_us;
   span_begin_us_ = from[span];
-  span_end_us_ = span + 1 < from.size() ? std::min(from[span + 1], session_.zone_valid_until_us)
-                                        : session_.zone_valid_until_us;
+  span_end_us_ =
+      span + 1 < from.size() ? std::min(from[span + 1], session_.zone_valid_until_us) : session_.zone_valid_until_us;
   offset_us_ = int64_t{session_.zone_offset_seconds[span]} * kSecondUs;
   return offset_us_;
 }

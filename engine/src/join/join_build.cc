@@ -41,13 +41,13 @@ struct JoinBuild::Rows {
   Rows(const JoinLayout& layout, MemoryBudget* budget)
       : row_memory(std::make_unique<Arena>(budget, size_t{64} << 10, kMaxBlockBytes)),
         strings(budget, size_t{16} << 10, kMaxBlockBytes),
-        partitions(JoinTable::kPartitions, GroupRows(row_memory.get(), layout.row_bytes)),
+        partitions(JoinTable::kPartitions, RowPages(row_memory.get(), layout.row_bytes)),
         unmatchable(row_memory.get(), layout.row_bytes) {}
 
   std::unique_ptr<Arena> row_memory;  // of `partitions`; gone when they are in the table
   Arena strings;
-  std::vector<GroupRows> partitions;
-  GroupRows unmatchable;
+  std::vector<RowPages> partitions;
+  RowPages unmatchable;
 
   size_t bytes() const { return row_memory->bytes() + strings.bytes(); }
 };
@@ -112,10 +112,11 @@ void JoinBuild::Consume(Local& local, const Batch& batch, EvalContext& context) 
   char* images = arena.AllocateArray<char>(size_t{selection.count} * image_bytes);
   layout_.keys.BuildImages(keys, selection, arena, images);
   auto** columns_of_rows = arena.AllocateArray<char*>(selection.count);
+  // Where a row may be unmatchable all rows are kept, so i is its place in the batch too.
   for (uint32_t i = 0; i < selection.count; ++i) {
     const char* image = images + size_t{i} * image_bytes;
     const bool can_match = !keeps_all || IsRowValid(matchable, i);
-    char* row = can_match ? into.rows->partitions[JoinTable::PartitionOf(GroupKeys::Hash(image))].Add()
+    char* row = can_match ? into.rows->partitions[JoinTable::PartitionOf(KeyLayout::Hash(image))].Add()
                           : into.rows->unmatchable.Add();
     std::memcpy(row, image, layout_.keys.compared_bytes());
     layout_.keys.OwnStrings(row, into.rows->strings);
@@ -128,8 +129,8 @@ void JoinBuild::Consume(Local& local, const Batch& batch, EvalContext& context) 
   }
 }
 
-void JoinBuild::KeepColumns(BuildLocal& into, const Batch& batch, RowSelection selection,
-                            char* const* columns_of_rows, Arena& arena) {
+void JoinBuild::KeepColumns(BuildLocal& into, const Batch& batch, RowSelection selection, char* const* columns_of_rows,
+                            Arena& arena) {
   if (layout_.columns.empty()) return;
   auto* columns = arena.AllocateArray<Vector>(layout_.columns.size());
   uint64_t longest_strings = 0;
@@ -142,7 +143,7 @@ void JoinBuild::KeepColumns(BuildLocal& into, const Batch& batch, RowSelection s
   layout_.payload.Write(columns, selection, columns_of_rows, into.rows->strings);
 }
 
-SpilledJoinLayout JoinBuild::build_layout() const {
+RowFormat JoinBuild::build_format() const {
   return {&layout_.keys, layout_.columns.empty() ? nullptr : &layout_.payload, layout_.payload_offset,
           layout_.row_bytes};
 }
@@ -150,30 +151,24 @@ SpilledJoinLayout JoinBuild::build_layout() const {
 void JoinBuild::Spill(Rows* rows, std::unique_ptr<JoinSpiller>* spiller) {
   is_spilled_.store(true, std::memory_order_relaxed);
   if (*spiller == nullptr) {
-    *spiller = std::make_unique<JoinSpiller>(build_layout(), kSpilledPartitions, environment_);
+    *spiller = std::make_unique<JoinSpiller>(build_format(), kSpilledPartitions, environment_);
   }
   for (int p = 0; p < kSpilledPartitions; ++p) {
-    const GroupRows& part = p < JoinTable::kPartitions ? rows->partitions[p] : rows->unmatchable;
-    for (size_t page = 0; page < part.page_count(); ++page) {
-      const char* row = part.page(page);
-      for (uint32_t i = 0; i < part.page_rows(page); ++i, row += layout_.row_bytes) (*spiller)->Add(p, row);
-    }
+    const RowPages& part = p < JoinTable::kPartitions ? rows->partitions[p] : rows->unmatchable;
+    part.ForEach(environment_, [&](const char* row) { (*spiller)->Add(static_cast<uint32_t>(p), row); });
   }
-  spilled_bytes_.fetch_add((*spiller)->TakeBytes(), std::memory_order_relaxed);
 }
 
 void JoinBuild::AddSpilledProbe(JoinSpiller* spiller) {
   std::lock_guard lock(mutex_);
-  spiller->Flush(&spilled_probe_);
-  spilled_bytes_.fetch_add(spiller->TakeBytes(), std::memory_order_relaxed);
+  spilled_bytes_.fetch_add(spiller->Flush(&spilled_probe_), std::memory_order_relaxed);
 }
 
 void JoinBuild::Combine(Local& local) {
   auto& from = static_cast<BuildLocal&>(local);
   std::lock_guard lock(mutex_);
   if (from.spiller != nullptr) {
-    from.spiller->Flush(&spilled_build_);
-    spilled_bytes_.fetch_add(from.spiller->TakeBytes(), std::memory_order_relaxed);
+    spilled_bytes_.fetch_add(from.spiller->Flush(&spilled_build_), std::memory_order_relaxed);
   }
   rows_.push_back(std::move(from.rows));
   row_count_ += from.row_count;
@@ -199,7 +194,7 @@ int JoinBuild::PrepareFinish() {
 void JoinBuild::SpillRestIfNeeded() {
   uint64_t row_count = 0;
   for (const auto& rows : rows_) {
-    for (const GroupRows& part : rows->partitions) row_count += part.row_count();
+    for (const RowPages& part : rows->partitions) row_count += part.row_count();
   }
   const MemoryBudget& budget = environment_.budget;
   const size_t table_bytes = row_count * (layout_.row_bytes + 2 * sizeof(uint64_t));
@@ -210,8 +205,7 @@ void JoinBuild::SpillRestIfNeeded() {
     rows.reset();
   }
   rows_.clear();
-  spiller->Flush(&spilled_build_);
-  spilled_bytes_.fetch_add(spiller->TakeBytes(), std::memory_order_relaxed);
+  spilled_bytes_.fetch_add(spiller->Flush(&spilled_build_), std::memory_order_relaxed);
 }
 
 void JoinBuild::ReserveTable() {
@@ -222,7 +216,7 @@ void JoinBuild::ReserveTable() {
   const uint64_t row_count = std::accumulate(counts.begin(), counts.end(), uint64_t{0});
   const KeyRange range = ranges_.size() == 1 ? ranges_[0] : KeyRange();
   const JoinForm form = JoinTable::ChooseForm(spec_, range, row_count);
-  table_.Reserve(form, range, counts);
+  table_.Reserve(form, range, counts, environment_);
   task_count_ = row_count < kParallelRows ? 1 : JoinTable::kPartitions;
   for (size_t k = 0; k < bitmaps_.size(); ++k) {
     const bool is_wanted = spec_.keys[k].is_filter && !ranges_[k].is_empty();
@@ -235,26 +229,22 @@ void JoinBuild::ReserveTable() {
 void JoinBuild::RunFinishTask(int task) {
   const int partitions_per_task = JoinTable::kPartitions / task_count_;
   for (int p = task * partitions_per_task; p < (task + 1) * partitions_per_task; ++p) {
-    std::vector<const GroupRows*> parts;
+    std::vector<const RowPages*> parts;
     for (const auto& rows : rows_) parts.push_back(&rows->partitions[p]);
     if (round_ == 0) {
-      for (const GroupRows* part : parts) AddToBitmaps(*part);
+      for (const RowPages* part : parts) AddToBitmaps(*part);
     }
     if (round_ < table_.round_count()) table_.Enter(round_, static_cast<uint32_t>(p), parts, environment_);
   }
 }
 
-void JoinBuild::AddToBitmaps(const GroupRows& rows) {
+void JoinBuild::AddToBitmaps(const RowPages& rows) {
   for (size_t k = 0; k < bitmaps_.size(); ++k) {
     if (!bitmaps_[k]) continue;
-    for (size_t p = 0; p < rows.page_count(); ++p) {
-      environment_.CheckCancelled();
-      const char* row = rows.page(p);
-      for (uint32_t i = 0; i < rows.page_rows(p); ++i, row += layout_.row_bytes) {
-        const int64_t value = layout_.keys.Integer(row, static_cast<int>(k));
-        task_count_ == 1 ? bitmaps_[k]->Add(value) : bitmaps_[k]->AddConcurrently(value);
-      }
-    }
+    rows.ForEach(environment_, [&](const char* row) {
+      const int64_t value = layout_.keys.Integer(row, static_cast<int>(k));
+      task_count_ == 1 ? bitmaps_[k]->Add(value) : bitmaps_[k]->AddConcurrently(value);
+    });
   }
 }
 
@@ -294,15 +284,11 @@ bool BuildRowReader::Next(Batch* batch) {
     if (is_matched == wants_matched) rows_[count++] = row;
   }
   while (!wants_matched && count < kVectorRows && list_ < unmatchable_.size()) {
-    const GroupRows& list = *unmatchable_[list_];
-    if (page_ == list.page_count()) {
-      ++list_;
-      page_ = 0;
-    } else if (row_ == list.page_rows(page_)) {
-      ++page_;
-      row_ = 0;
+    if (const char* row = cursor_.Next(*unmatchable_[list_])) {
+      rows_[count++] = row + layout.payload_offset;
     } else {
-      rows_[count++] = list.page(page_) + size_t{row_++} * layout.row_bytes + layout.payload_offset;
+      ++list_;
+      cursor_ = {};
     }
   }
   if (count == 0) return false;
@@ -331,7 +317,7 @@ namespace {
 
 class BuildReader final : public Sink::Reader {
  public:
-  BuildReader(const JoinBuild& build, std::vector<const GroupRows*> unmatchable)
+  BuildReader(const JoinBuild& build, std::vector<const RowPages*> unmatchable)
       : rows_(build, build.table(), std::move(unmatchable)) {}
   bool Next(Batch* batch) override { return rows_.Next(batch); }
 
@@ -343,7 +329,7 @@ class BuildReader final : public Sink::Reader {
 
 std::unique_ptr<Sink::Reader> JoinBuild::OpenPartition(int partition) {
   if (is_spilled_) return CreateSpilledReader(*this, partition);
-  std::vector<const GroupRows*> unmatchable;
+  std::vector<const RowPages*> unmatchable;
   for (const auto& rows : rows_) unmatchable.push_back(&rows->unmatchable);
   return std::make_unique<BuildReader>(*this, std::move(unmatchable));
 }

@@ -52,11 +52,9 @@ class JoinBuild final : public JoinSink {
   bool has_null_key() const { return has_null_key_; }
   // Of spilled partitions; the one after kPartitions has build rows that can match nothing.
   static constexpr int kSpilledPartitions = JoinTable::kPartitions + 1;
-  SpilledJoinLayout build_layout() const;
+  RowFormat build_format() const;
   // Rows are counted by their bytes, also those of no columns.
-  SpilledJoinLayout probe_layout() const {
-    return {nullptr, &probe_columns_, 0, std::max(probe_columns_.row_bytes(), 8u)};
-  }
+  RowFormat probe_format() const { return {nullptr, &probe_columns_, 0, std::max(probe_columns_.row_bytes(), 8u)}; }
   const SpilledRows& spilled_build(int partition) const { return spilled_build_[partition]; }
   const SpilledRows& spilled_probe(int partition) const { return spilled_probe_[partition]; }
   void AddSpilledProbe(JoinSpiller* spiller);
@@ -72,15 +70,15 @@ class JoinBuild final : public JoinSink {
   void Spill(Rows* rows, std::unique_ptr<JoinSpiller>* spiller);
   void SpillRestIfNeeded();
   void ReserveTable();
-  void AddToBitmaps(const GroupRows& rows);
+  void AddToBitmaps(const RowPages& rows);
   std::unique_ptr<KeyFilter> MakeFilter(size_t key) const;
 
   const JoinSpec& spec_;
   ExecutionEnvironment& environment_;
   const JoinLayout layout_;
   std::vector<char> null_row_;
-  const SortRowLayout probe_columns_;  // those that are read
-  std::mutex mutex_;  // guards what Combine() and AddSpilledProbe() change
+  const RowLayout probe_columns_;  // those that are read
+  std::mutex mutex_;               // guards what Combine() and AddSpilledProbe() change
   std::vector<std::unique_ptr<Rows>> rows_;
   uint64_t row_count_ = 0;
   bool has_null_key_ = false;
@@ -94,9 +92,9 @@ class JoinBuild final : public JoinSink {
   int task_count_ = 0;
   JoinTable table_;
   Arena filter_memory_;
-  std::vector<KeyRange> ranges_;                      // by key; empty of those of other types
-  std::vector<std::optional<KeyBitmap>> bitmaps_;     // by key
-  std::vector<std::unique_ptr<KeyFilter>> filters_;   // by key
+  std::vector<KeyRange> ranges_;                     // by key; empty of those of other types
+  std::vector<std::optional<KeyBitmap>> bitmaps_;    // by key
+  std::vector<std::unique_ptr<KeyFilter>> filters_;  // by key
   uint64_t memory_peak_bytes_ = 0;
 };
 
@@ -104,7 +102,7 @@ class JoinBuild final : public JoinSink {
 // RIGHT_ANTI give of a build side after all probes.
 class BuildRowReader {
  public:
-  BuildRowReader(const JoinBuild& build, const JoinTable& table, std::vector<const GroupRows*> unmatchable)
+  BuildRowReader(const JoinBuild& build, const JoinTable& table, std::vector<const RowPages*> unmatchable)
       : build_(build), table_(table), unmatchable_(std::move(unmatchable)), arena_(&build.environment().budget) {}
   bool Next(Batch* batch);
 
@@ -113,11 +111,11 @@ class BuildRowReader {
 
   const JoinBuild& build_;
   const JoinTable& table_;
-  const std::vector<const GroupRows*> unmatchable_;
+  const std::vector<const RowPages*> unmatchable_;
   Arena arena_;
   uint64_t at_ = 0;  // in the table
-  size_t list_ = 0, page_ = 0;
-  uint32_t row_ = 0;  // of the page
+  size_t list_ = 0;  // of `unmatchable_`
+  RowPages::Cursor cursor_;
   const char* rows_[kVectorRows];
   std::vector<Vector> columns_;
 };

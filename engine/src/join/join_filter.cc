@@ -35,19 +35,19 @@ void JoinKeyFilter::ApplyTags(const Vector& v, uint32_t rows, Arena& arena, uint
     return;
   }
   JoinTable::Run run;
+  // The word of a null row is anything, and a null has an image that the table may have: validity has the last word.
   if (keys_->has_one_word()) {
     auto* words = arena.AllocateArray<uint64_t>(rows);
     keys_->BuildWords(&v, rows, arena, words);
-    ClearBits(rows, bits, [&](uint32_t i) { return table_->Find(GroupKeys::HashWord(words[i]), &run); });
+    ClearBits(rows, bits, [&](uint32_t i) { return table_->Find(KeyLayout::HashWord(words[i]), &run); });
     if (!v.is_constant() && v.validity != nullptr) kernels::AndBits(bits, v.validity, rows);
     return;
   }
   const uint32_t image_bytes = keys_->image_bytes();
   char* images = arena.AllocateArray<char>(size_t{rows} * image_bytes);
   keys_->BuildImages(&v, {nullptr, rows}, arena, images);
-  ClearBits(rows, bits, [&](uint32_t i) {
-    return table_->Find(GroupKeys::Hash(images + size_t{i} * image_bytes), &run);
-  });
+  ClearBits(rows, bits,
+            [&](uint32_t i) { return table_->Find(KeyLayout::Hash(images + size_t{i} * image_bytes), &run); });
   if (!v.is_constant() && v.validity != nullptr) kernels::AndBits(bits, v.validity, rows);
 }
 

@@ -12,7 +12,7 @@ class JoinKeyFilter final : public KeyFilter {
   // Of an integer key; `bitmap` may be null.
   JoinKeyFilter(const KeyRange& range, const KeyBitmap* bitmap);
   // Of the only key of a hash table's rows: by the tags of its directory. The range is everything for other types.
-  JoinKeyFilter(const KeyRange& range, const GroupKeys& keys, const JoinTable& table)
+  JoinKeyFilter(const KeyRange& range, const KeyLayout& keys, const JoinTable& table)
       : range_(range), keys_(&keys), table_(&table) {}
 
   Verdict CheckBounds(int64_t least, int64_t greatest) const override;
@@ -24,7 +24,7 @@ class JoinKeyFilter final : public KeyFilter {
   KeyRange range_;
   const KeyBitmap* bitmap_ = nullptr;
   bool is_dense_ = false;  // every value of the range is there
-  const GroupKeys* keys_ = nullptr;
+  const KeyLayout* keys_ = nullptr;
   const JoinTable* table_ = nullptr;
 };
 

@@ -102,7 +102,7 @@ class HashJoinProbe final : public JoinPassProbe {
   uint32_t pair_count_ = 0;
   uint64_t probe_strings_ = 0;      // bytes that those of one row of the batch take at most
   bool has_large_strings_ = false;  // as many pairs as there is room for may have more than kBatchStringBytes
-  bool pairs_are_batch_ = false;  // one of each row, in order
+  bool pairs_are_batch_ = false;    // one of each row, in order
   uint16_t pair_rows_[kVectorRows];
   const char* pair_columns_[kVectorRows];  // of the build row
   bool are_pairs_complete_ = false;        // Begin() found them all
@@ -167,11 +167,11 @@ void HashJoinProbe::FindByImage(const Vector* keys, Arena& arena) {
   const uint32_t image_bytes = layout_.keys.image_bytes();
   char* images = arena.AllocateArray<char>(size_t{selection.count} * image_bytes);
   layout_.keys.BuildImages(keys, selection, arena, images);
-  for (uint32_t i = 0; i < selection.count; ++i) table_.Prefetch(GroupKeys::Hash(images + size_t{i} * image_bytes));
+  for (uint32_t i = 0; i < selection.count; ++i) table_.Prefetch(KeyLayout::Hash(images + size_t{i} * image_bytes));
   for (uint32_t i = 0; i < selection.count; ++i) {
     Candidate& added = candidates_[candidate_count_];
     added.image = images + size_t{i} * image_bytes;
-    if (!table_.Find(GroupKeys::Hash(added.image), &added.run)) continue;
+    if (!table_.Find(KeyLayout::Hash(added.image), &added.run)) continue;
     added.row = selection.rows == nullptr ? i : selection.rows[i];
     __builtin_prefetch(added.run.begin);
     ++candidate_count_;
@@ -183,7 +183,7 @@ void HashJoinProbe::FindByWord(const Vector* keys, Arena& arena) {
   auto* hashes = arena.AllocateArray<uint64_t>(batch_.rows);
   layout_.keys.BuildWords(keys, batch_.rows, arena, words);
   for (uint32_t i = 0; i < batch_.rows; ++i) {
-    hashes[i] = GroupKeys::HashWord(words[i]);
+    hashes[i] = KeyLayout::HashWord(words[i]);
     table_.Prefetch(hashes[i]);
   }
   uint32_t count = 0;
@@ -276,10 +276,10 @@ void HashJoinProbe::CollectPairs() {
   if (table_.form() == JoinForm::kArray) {
     CollectPairs([](const Candidate&, const char*) { return true; });
   } else if (has_words_) {
-    CollectPairs([](const Candidate& candidate, const char* row) { return GroupKeys::Word(row) == candidate.word; });
+    CollectPairs([](const Candidate& candidate, const char* row) { return KeyLayout::Word(row) == candidate.word; });
   } else {
     CollectPairs([this](const Candidate& candidate, const char* row) {
-      return GroupKeys::Hash(row) == GroupKeys::Hash(candidate.image) && layout_.keys.Equal(row, candidate.image);
+      return KeyLayout::Hash(row) == KeyLayout::Hash(candidate.image) && layout_.keys.Equal(row, candidate.image);
     });
   }
 }
@@ -296,6 +296,8 @@ void HashJoinProbe::FilterPairs(EvalContext& context) {
   Arena& arena = context.arena;
   const size_t probe_width = spec_.probe_types.size();
   const size_t width = probe_width + spec_.build_types.size();
+  // A condition that can fail must not see a pair that one before it dropped, so each has a batch of its own, of just
+  // the columns that it reads.
   for (const Expr* condition : spec_.conditions) {
     if (pair_count_ == 0) return;
     ComparePairs();
@@ -422,8 +424,8 @@ bool HashJoinProbe::GivePairs(EvalContext& context, Batch* batch) {
     columns[c] = spec_.needed[c] ? ProbeColumn(static_cast<int>(c), context) : NullConstant(spec_.probe_types[c]);
   }
   for (size_t c = probe_width; c < width; ++c) {
-    columns[c] = spec_.needed[c] ? BuildColumn(c - probe_width, context)
-                                 : NullConstant(spec_.build_types[c - probe_width]);
+    columns[c] =
+        spec_.needed[c] ? BuildColumn(c - probe_width, context) : NullConstant(spec_.build_types[c - probe_width]);
   }
   *batch = {pair_count_, static_cast<uint32_t>(width), columns};
   return true;

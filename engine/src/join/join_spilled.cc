@@ -19,7 +19,7 @@ class SpillingProbe final : public JoinProbe {
                            spec_.kind != PENUMBRA_JOIN_FULL && spec_.kind != PENUMBRA_JOIN_ANTI &&
                            spec_.kind != PENUMBRA_JOIN_MARK),
         columns_(spec_.ProbeColumnsRead()),
-        spiller_(build.probe_layout(), JoinBuild::kSpilledPartitions, build.environment()) {}
+        spiller_(build.probe_format(), JoinBuild::kSpilledPartitions, build.environment()) {}
 
   void Begin(const Batch& batch, EvalContext& context) override;
   bool is_pending() const override { return false; }
@@ -45,19 +45,19 @@ void SpillingProbe::Begin(const Batch& batch, EvalContext& context) {
     auto* selected = arena.AllocateArray<uint16_t>(BitWords(batch.rows) * 64);
     selection = {selected, static_cast<uint32_t>(kernels::BitsToSelection(matchable, batch.rows, selected))};
   }
-  const GroupKeys& layout = build_.layout().keys;
+  const KeyLayout& layout = build_.layout().keys;
   char* images = arena.AllocateArray<char>(size_t{selection.count} * layout.image_bytes());
   layout.BuildImages(keys, selection, arena, images);
   auto* columns = arena.AllocateArray<Vector>(columns_.size());
   for (size_t c = 0; c < columns_.size(); ++c) columns[c] = Flatten(batch.columns[columns_[c]], batch.rows, arena);
-  const SpilledJoinLayout row_layout = build_.probe_layout();
-  char* memory = arena.AllocateArray<char>(size_t{selection.count} * row_layout.row_bytes);
-  std::memset(memory, 0, size_t{selection.count} * row_layout.row_bytes);
+  const RowFormat format = build_.probe_format();
+  char* memory = arena.AllocateArray<char>(size_t{selection.count} * format.row_bytes);
+  std::memset(memory, 0, size_t{selection.count} * format.row_bytes);
   auto** rows = arena.AllocateArray<char*>(selection.count);
-  for (uint32_t i = 0; i < selection.count; ++i) rows[i] = memory + size_t{i} * row_layout.row_bytes;
-  row_layout.columns->Write(columns, selection, rows, arena);
+  for (uint32_t i = 0; i < selection.count; ++i) rows[i] = memory + size_t{i} * format.row_bytes;
+  format.columns->Write(columns, selection, rows, arena);
   for (uint32_t i = 0; i < selection.count; ++i) {
-    spiller_.Add(JoinTable::PartitionOf(GroupKeys::Hash(images + size_t{i} * layout.image_bytes())), rows[i]);
+    spiller_.Add(JoinTable::PartitionOf(KeyLayout::Hash(images + size_t{i} * layout.image_bytes())), rows[i]);
   }
 }
 
@@ -99,8 +99,8 @@ SpilledReader::SpilledReader(const JoinBuild& build, int partition)
       spec_(build.spec()),
       environment_(build.environment()),
       probe_columns_(spec_.ProbeColumnsRead()),
-      build_rows_(build.build_layout(), build.spilled_build(partition), environment_),
-      probe_rows_(build.probe_layout(), build.spilled_probe(partition), environment_),
+      build_rows_(build.build_format(), build.spilled_build(partition), environment_),
+      probe_rows_(build.probe_format(), build.spilled_probe(partition), environment_),
       input_arena_(&environment_.budget),
       output_arena_(&environment_.budget) {
   if (probe_rows_.is_at_end() && !spec_.gives_build_rows()) phase_ = Phase::kDone;
@@ -113,13 +113,13 @@ void SpilledReader::LoadPass() {
   // The rows are there twice while the table is made.
   const size_t share = std::max<size_t>(environment_.budget.budget_bytes() / 4 / environment_.thread_count, 64 << 10);
   Arena row_memory(&environment_.budget);
-  GroupRows rows(&row_memory, build_.layout().row_bytes);
+  RowPages rows(&row_memory, build_.layout().row_bytes);
   strings_ = std::make_unique<Arena>(&environment_.budget);
   size_t bytes = 0;
   while (!build_rows_.is_at_end() && bytes < share) bytes += build_rows_.Read(rows.Add(), *strings_);
   is_last_pass_ = build_rows_.is_at_end();
   table_ = std::make_unique<JoinTable>(build_.layout(), &environment_.budget, JoinTable::kPartitionBits);
-  table_->Reserve(JoinForm::kHash, {}, {rows.row_count()});
+  table_->Reserve(JoinForm::kHash, {}, {rows.row_count()}, environment_);
   table_->Enter(0, 0, {&rows}, environment_);
   probe_ = CreateJoinProbe(build_, *table_);
   probe_rows_.Rewind();
@@ -130,18 +130,18 @@ void SpilledReader::LoadPass() {
 bool SpilledReader::ReadProbeRows() {
   if (probe_rows_.is_at_end()) return false;
   input_arena_.Reset();
-  const SpilledJoinLayout layout = build_.probe_layout();
+  const RowFormat format = build_.probe_format();
   auto** rows = input_arena_.AllocateArray<char*>(kVectorRows);
   uint32_t count = 0;
   for (size_t bytes = 0; count < kVectorRows && bytes < kBatchStringBytes && !probe_rows_.is_at_end(); ++count) {
-    rows[count] = input_arena_.AllocateArray<char>(layout.row_bytes);
+    rows[count] = input_arena_.AllocateArray<char>(format.row_bytes);
     bytes += probe_rows_.Read(rows[count], input_arena_);
   }
   const size_t width = spec_.probe_types.size();
   auto* columns = input_arena_.AllocateArray<Vector>(width);
   for (size_t c = 0; c < width; ++c) columns[c] = NullConstant(spec_.probe_types[c]);
   for (size_t c = 0; c < probe_columns_.size(); ++c) {
-    columns[probe_columns_[c]] = layout.columns->Read(static_cast<int>(c), rows, count, input_arena_);
+    columns[probe_columns_[c]] = format.columns->Read(static_cast<int>(c), rows, count, input_arena_);
   }
   const size_t words = ++batch_number_ * kMatchedWords;
   if (matched_.size() < words) matched_.resize(words);
@@ -153,6 +153,8 @@ bool SpilledReader::ReadProbeRows() {
 
 void SpilledReader::EndPass() { phase_ = is_last_pass_ ? Phase::kDone : Phase::kPass; }
 
+// A partition of both sides: as much of the build side as fits is loaded, all of the probe side is read past it, and
+// again for the rest (one key may have all rows). What found a match is kept by row of the probe side across passes.
 bool SpilledReader::Next(Batch* batch) {
   while (phase_ != Phase::kDone) {
     environment_.CheckCancelled();
@@ -173,14 +175,13 @@ bool SpilledReader::Next(Batch* batch) {
       case Phase::kBuildRows:
         if (spec_.gives_build_rows()) {
           if (rest_ == nullptr) {
-            rest_ = std::make_unique<BuildRowReader>(build_, *table_, std::vector<const GroupRows*>());
+            rest_ = std::make_unique<BuildRowReader>(build_, *table_, std::vector<const RowPages*>());
           }
           if (rest_->Next(batch)) return true;
         }
         EndPass();
         break;
-      case Phase::kDone:
-        break;
+      case Phase::kDone: break;
     }
   }
   return false;

@@ -58,7 +58,8 @@ JoinForm JoinTable::ChooseForm(const JoinSpec& spec, const KeyRange& range, uint
                                                                                          : JoinForm::kHash;
 }
 
-void JoinTable::Reserve(JoinForm form, const KeyRange& range, const std::vector<uint64_t>& partition_rows) {
+void JoinTable::Reserve(JoinForm form, const KeyRange& range, const std::vector<uint64_t>& partition_rows,
+                        const ExecutionEnvironment& environment) {
   form_ = form;
   row_count_ = std::accumulate(partition_rows.begin(), partition_rows.end(), uint64_t{0});
   if (form == JoinForm::kBitmap) return;
@@ -68,39 +69,41 @@ void JoinTable::Reserve(JoinForm form, const KeyRange& range, const std::vector<
   payload_offset_ = layout_.payload_offset - skipped_bytes_;
   memory_ = std::make_unique<Arena>(budget_);
   rows_ = memory_->AllocateArray<char>(std::max<size_t>(row_count_ * row_bytes_, 8));
-  form == JoinForm::kArray ? ReserveArray(range) : ReserveDirectory(partition_rows);
+  form == JoinForm::kArray ? ReserveArray(range, environment) : ReserveDirectory(partition_rows, environment);
 }
 
-void JoinTable::ReserveArray(const KeyRange& range) {
+// It may be a large part of the budget, and its pages are new.
+template <typename Slot>
+Slot* JoinTable::AllocateZeros(size_t count, const ExecutionEnvironment& environment) {
+  constexpr size_t kSlotsAtOnce = (size_t{4} << 20) / sizeof(Slot);
+  Slot* slots = memory_->AllocateArray<Slot>(count);
+  for (size_t i = 0; i < count; i += kSlotsAtOnce) {
+    environment.CheckCancelled();
+    std::fill_n(slots + i, std::min(count - i, kSlotsAtOnce), Slot{0});
+  }
+  return slots;
+}
+
+void JoinTable::ReserveArray(const KeyRange& range, const ExecutionEnvironment& environment) {
   least_ = range.least;
   span_ = range.span();
   // Counting needs one slot more before, what lies outside of the range one more behind.
-  const size_t slots = span_ + 4;
-  begins_ = memory_->AllocateArray<uint32_t>(slots);
-  std::memset(begins_, 0, slots * sizeof(uint32_t));
+  begins_ = AllocateZeros<uint32_t>(span_ + 4, environment);
 }
 
-void JoinTable::ReserveDirectory(const std::vector<uint64_t>& partition_rows) {
+void JoinTable::ReserveDirectory(const std::vector<uint64_t>& partition_rows, const ExecutionEnvironment& environment) {
   partition_begins_.assign(partition_rows.size(), 0);
   std::exclusive_scan(partition_rows.begin(), partition_rows.end(), partition_begins_.begin(), uint64_t{0});
   const int bits = std::max(kPartitionBits, static_cast<int>(std::bit_width(row_count_)));
   shift_ = 64 - bits;
-  const size_t slots = (size_t{1} << bits) + 1;
-  directory_ = memory_->AllocateArray<uint64_t>(slots);
-  std::memset(directory_, 0, slots * sizeof(uint64_t));
+  directory_ = AllocateZeros<uint64_t>((size_t{1} << bits) + 1, environment);
   directory_[0] = reinterpret_cast<uint64_t>(rows_) << 16;
 }
 
 template <typename Visit>
-void JoinTable::ForEachRow(const std::vector<const GroupRows*>& rows, const ExecutionEnvironment& environment,
+void JoinTable::ForEachRow(const std::vector<const RowPages*>& rows, const ExecutionEnvironment& environment,
                            const Visit& visit) const {
-  for (const GroupRows* some : rows) {
-    for (size_t p = 0; p < some->page_count(); ++p) {
-      environment.CheckCancelled();
-      const char* row = some->page(p);
-      for (uint32_t i = 0; i < some->page_rows(p); ++i, row += layout_.row_bytes) visit(row);
-    }
-  }
+  for (const RowPages* some : rows) some->ForEach(environment, visit);
 }
 
 // Between counting and placing: from how many rows a key has to where they begin.
@@ -117,30 +120,45 @@ void JoinTable::StartRound(int round, const ExecutionEnvironment& environment) {
   }
 }
 
-void JoinTable::Enter(int round, uint32_t partition, const std::vector<const GroupRows*>& rows,
+void JoinTable::Enter(int round, uint32_t partition, const std::vector<const RowPages*>& rows,
                       const ExecutionEnvironment& environment) {
   form_ == JoinForm::kArray ? EnterArray(round, rows, environment) : EnterDirectory(partition, rows, environment);
 }
 
 // Partitions are no ranges of keys, so places are shared. begins_[i + 2] counts key i in the first round; in the second
-// begins_[i + 1] is where its next row goes, and in the end where the next key's begin.
-void JoinTable::EnterArray(int round, const std::vector<const GroupRows*>& rows,
+// begins_[i + 1] is where its next row goes, and in the end where the next key's begin. Atomic additions do not
+// overlap: what they touch is fetched a block ahead, or each waits for memory where the array is beyond the caches.
+void JoinTable::EnterArray(int round, const std::vector<const RowPages*>& rows,
                            const ExecutionEnvironment& environment) {
   uint32_t* const slots = begins_ + (round == 0 ? 2 : 1);
+  struct {
+    const char* row;
+    uint32_t* slot;
+  } block[64];
+  size_t count = 0;
+  const auto enter = [&] {
+    for (size_t i = 0; i < count; ++i) {
+      const uint32_t at = std::atomic_ref(*block[i].slot).fetch_add(1, std::memory_order_relaxed);
+      if (round == 1) std::memcpy(rows_ + size_t{at} * row_bytes_, block[i].row + skipped_bytes_, row_bytes_);
+    }
+    count = 0;
+  };
   ForEachRow(rows, environment, [&](const char* row) {
     const uint64_t place = static_cast<uint64_t>(layout_.keys.Integer(row, 0)) - static_cast<uint64_t>(least_);
-    const uint32_t at = std::atomic_ref(slots[place]).fetch_add(1, std::memory_order_relaxed);
-    if (round == 1) std::memcpy(rows_ + size_t{at} * row_bytes_, row + skipped_bytes_, row_bytes_);
+    block[count] = {row, &slots[place]};
+    __builtin_prefetch(block[count].slot, 1);
+    if (++count == std::size(block)) enter();
   });
+  enter();
 }
 
-void JoinTable::EnterDirectory(uint32_t partition, const std::vector<const GroupRows*>& rows,
+void JoinTable::EnterDirectory(uint32_t partition, const std::vector<const RowPages*>& rows,
                                const ExecutionEnvironment& environment) {
   const size_t slots = (size_t{1} << (64 - shift_)) / partition_begins_.size();
   uint64_t* slot = directory_ + 1 + partition * slots;
   // How many bytes each prefix takes, then where they begin; entering a row moves that to where they end.
   ForEachRow(rows, environment, [&](const char* row) {
-    const uint64_t hash = GroupKeys::Hash(row);
+    const uint64_t hash = KeyLayout::Hash(row);
     uint64_t& counted = directory_[1 + PrefixOf(hash)];
     counted = (counted + (uint64_t{row_bytes_} << 16)) | TagOf(hash);
   });
@@ -151,7 +169,7 @@ void JoinTable::EnterDirectory(uint32_t partition, const std::vector<const Group
     begin += bytes;
   }
   ForEachRow(rows, environment, [&](const char* row) {
-    uint64_t& end = directory_[1 + PrefixOf(GroupKeys::Hash(row))];
+    uint64_t& end = directory_[1 + PrefixOf(KeyLayout::Hash(row))];
     std::memcpy(RowOf(end), row, row_bytes_);
     end += uint64_t{row_bytes_} << 16;
   });

@@ -10,8 +10,8 @@
 // In all of them rows with the same key are neighbours: a look-up gives a run.
 //
 // A row as it is collected (JoinLayout) is
-//   the compared part of its keys' image (group_keys.h), which begins with the hash
-//   the columns kept (sort_rows.h)
+//   the compared part of its keys' image (key_layout.h), which begins with the hash
+//   the columns kept (row_layout.h)
 //   for joins that give build rows a byte: whether a probe row has matched it
 // The direct array's rows are without the first of these.
 #pragma once
@@ -21,11 +21,10 @@
 #include <memory>
 #include <vector>
 
-#include "aggregate/group_keys.h"
-#include "aggregate/hash_aggregation_rows.h"
 #include "join/join_integers.h"
 #include "operator/operator.h"
-#include "sort/sort_rows.h"
+#include "row/row_format.h"
+#include "row/row_pages.h"
 
 namespace penumbra {
 
@@ -37,9 +36,9 @@ struct JoinLayout {
     return std::atomic_ref<char>(columns_of_row[columns_bytes]);
   }
 
-  GroupKeys keys;
+  KeyLayout keys;
   std::vector<int> columns;  // of the build input that rows keep, in the order of `payload`
-  SortRowLayout payload;
+  RowLayout payload;
   uint32_t payload_offset;
   uint32_t columns_bytes;  // of the payload; the flag follows
   uint32_t row_bytes;
@@ -64,10 +63,11 @@ class JoinTable {
 
   // Building: Reserve(), then rounds of Enter() until it was called kRounds times for each partition with all of its
   // rows. Calls of a round may be concurrent, StartRound() is alone.
-  void Reserve(JoinForm form, const KeyRange& range, const std::vector<uint64_t>& partition_rows);
+  void Reserve(JoinForm form, const KeyRange& range, const std::vector<uint64_t>& partition_rows,
+               const ExecutionEnvironment& environment);
   int round_count() const { return form_ == JoinForm::kArray ? 2 : form_ == JoinForm::kHash ? 1 : 0; }
   void StartRound(int round, const ExecutionEnvironment& environment);
-  void Enter(int round, uint32_t partition, const std::vector<const GroupRows*>& rows,
+  void Enter(int round, uint32_t partition, const std::vector<const RowPages*>& rows,
              const ExecutionEnvironment& environment);
 
   JoinForm form() const { return form_; }
@@ -100,12 +100,14 @@ class JoinTable {
 
  private:
   template <typename Visit>
-  void ForEachRow(const std::vector<const GroupRows*>& rows, const ExecutionEnvironment& environment,
+  void ForEachRow(const std::vector<const RowPages*>& rows, const ExecutionEnvironment& environment,
                   const Visit& visit) const;
-  void ReserveArray(const KeyRange& range);
-  void ReserveDirectory(const std::vector<uint64_t>& partition_rows);
-  void EnterArray(int round, const std::vector<const GroupRows*>& rows, const ExecutionEnvironment& environment);
-  void EnterDirectory(uint32_t partition, const std::vector<const GroupRows*>& rows,
+  template <typename Slot>
+  Slot* AllocateZeros(size_t count, const ExecutionEnvironment& environment);
+  void ReserveArray(const KeyRange& range, const ExecutionEnvironment& environment);
+  void ReserveDirectory(const std::vector<uint64_t>& partition_rows, const ExecutionEnvironment& environment);
+  void EnterArray(int round, const std::vector<const RowPages*>& rows, const ExecutionEnvironment& environment);
+  void EnterDirectory(uint32_t partition, const std::vector<const RowPages*>& rows,
                       const ExecutionEnvironment& environment);
 
   uint64_t PrefixOf(uint64_t hash) const { return (hash << used_bits_) >> shift_; }

@@ -60,13 +60,12 @@ class Decimal {
   static Decimal Average(const Decimal& sum, int64_t count);
   enum class Spread : uint8_t { kVarPop, kVarSamp, kStddevPop, kStddevSamp };
   // False: the result is NULL (too few rows).
-  static bool ComputeSpread(Spread spread, int64_t count, const Decimal& sum,
-                            const Decimal& sum_of_squares, Decimal* result);
+  static bool ComputeSpread(Spread spread, int64_t count, const Decimal& sum, const Decimal& sum_of_squares,
+                            Decimal* result);
 
   // The display scale of a quotient, as select_div_scale: from the weight and first base-10,000
   // digit of both (0 and 0 for zero) and the greater of their scales.
-  static int SelectDivisionScale(int weight_a, int first_digit_a, int weight_b, int first_digit_b,
-                                 int scale);
+  static int SelectDivisionScale(int weight_a, int first_digit_a, int weight_b, int first_digit_b, int scale);
   // A value stored in numeric(precision, scale): rounded; raises PENUMBRA_NUMERIC_FIELD_OVERFLOW
   // unless it is then below 10^(precision - scale).
   static Decimal ApplyTypmod(const Decimal& a, int precision, int scale);

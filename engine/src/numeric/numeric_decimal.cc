@@ -1,7 +1,6 @@
-#include "numeric/numeric.h"
-
 #include <algorithm>
 
+#include "numeric/numeric.h"
 #include "numeric/numeric_digits.h"
 #include "vector/error.h"
 
@@ -62,12 +61,9 @@ Decimal Decimal::Finish() && {
 
 int Decimal::SignNumber() const {
   switch (kind_) {
-    case Kind::kPositiveInfinity:
-      return 1;
-    case Kind::kNegativeInfinity:
-      return -1;
-    default:
-      return digits_.empty() ? 0 : (negative_ ? -1 : 1);
+    case Kind::kPositiveInfinity: return 1;
+    case Kind::kNegativeInfinity: return -1;
+    default: return digits_.empty() ? 0 : (negative_ ? -1 : 1);
   }
 }
 
@@ -163,9 +159,9 @@ Decimal Decimal::Ceil(const Decimal& a) {
 Decimal Decimal::ApplyTypmod(const Decimal& a, int precision, int scale) {
   if (a.kind_ == Kind::kNaN) return a;
   if (a.kind_ != Kind::kFinite) {
-    throw EngineError(PENUMBRA_NUMERIC_FIELD_OVERFLOW,
-                      "A field with precision " + std::to_string(precision) + ", scale " +
-                          std::to_string(scale) + " cannot hold an infinite value.");
+    throw EngineError(PENUMBRA_NUMERIC_FIELD_OVERFLOW, "A field with precision " + std::to_string(precision) +
+                                                           ", scale " + std::to_string(scale) +
+                                                           " cannot hold an infinite value.");
   }
   Decimal result = a;
   result.RoundTo(scale);
@@ -176,10 +172,10 @@ Decimal Decimal::ApplyTypmod(const Decimal& a, int precision, int scale) {
     const int digits_before_point = (result.weight_ + 1) * kBaseDecimals - leading_zeros;
     const int limit = precision - scale;
     if (digits_before_point > limit) {
-      throw EngineError(PENUMBRA_NUMERIC_FIELD_OVERFLOW,
-                        "A field with precision " + std::to_string(precision) + ", scale " +
-                            std::to_string(scale) + " must round to an absolute value less than " +
-                            (limit != 0 ? "10^" + std::to_string(limit) : "1") + ".");
+      throw EngineError(PENUMBRA_NUMERIC_FIELD_OVERFLOW, "A field with precision " + std::to_string(precision) +
+                                                             ", scale " + std::to_string(scale) +
+                                                             " must round to an absolute value less than " +
+                                                             (limit != 0 ? "10^" + std::to_string(limit) : "1") + ".");
     }
   }
   return std::move(result).Finish();
@@ -213,8 +209,8 @@ int Decimal::CompareMagnitude(const Decimal& a, const Decimal& b) {
   }
   if (a.weight_ != b.weight_) return a.weight_ < b.weight_ ? -1 : 1;
   // Both are stripped, so the order of the digit strings is that of the values.
-  const auto order = std::lexicographical_compare_three_way(a.digits_.begin(), a.digits_.end(),
-                                                            b.digits_.begin(), b.digits_.end());
+  const auto order =
+      std::lexicographical_compare_three_way(a.digits_.begin(), a.digits_.end(), b.digits_.begin(), b.digits_.end());
   return order < 0 ? -1 : (order > 0 ? 1 : 0);
 }
 
@@ -222,14 +218,10 @@ int Decimal::Compare(const Decimal& a, const Decimal& b) {
   if (a.kind_ != Kind::kFinite || b.kind_ != Kind::kFinite) {
     const auto rank = [](Kind kind) {
       switch (kind) {
-        case Kind::kNegativeInfinity:
-          return 0;
-        case Kind::kFinite:
-          return 1;
-        case Kind::kPositiveInfinity:
-          return 2;
-        default:
-          return 3;
+        case Kind::kNegativeInfinity: return 0;
+        case Kind::kFinite: return 1;
+        case Kind::kPositiveInfinity: return 2;
+        default: return 3;
       }
     };
     const int difference = rank(a.kind_) - rank(b.kind_);
@@ -255,8 +247,7 @@ Decimal Decimal::AddMagnitudes(const Decimal& a, const Decimal& b) {
   result.weight_ = high;
   result.digits_.assign(high - low + 1, 0);
   for (size_t i = 0; i < a.digits_.size(); ++i) result.digits_[high - a.weight_ + i] = a.digits_[i];
-  for (size_t i = 0; i < b.digits_.size(); ++i)
-    result.digits_[high - b.weight_ + i] += b.digits_[i];
+  for (size_t i = 0; i < b.digits_.size(); ++i) result.digits_[high - b.weight_ + i] += b.digits_[i];
   for (size_t i = result.digits_.size() - 1; i > 0; --i) {
     if (result.digits_[i] >= kBase) {
       result.digits_[i] -= kBase;
@@ -274,8 +265,7 @@ Decimal Decimal::SubtractMagnitudes(const Decimal& a, const Decimal& b) {
   result.weight_ = high;
   result.digits_.assign(high - low + 1, 0);
   for (size_t i = 0; i < a.digits_.size(); ++i) result.digits_[i] = a.digits_[i];
-  for (size_t i = 0; i < b.digits_.size(); ++i)
-    result.digits_[high - b.weight_ + i] -= b.digits_[i];
+  for (size_t i = 0; i < b.digits_.size(); ++i) result.digits_[high - b.weight_ + i] -= b.digits_[i];
   for (size_t i = result.digits_.size() - 1; i > 0; --i) {
     if (result.digits_[i] < 0) {
       result.digits_[i] += kBase;
@@ -305,8 +295,7 @@ Decimal Decimal::AddFinite(const Decimal& a, const Decimal& b, bool subtract) {
 }
 
 Decimal Decimal::AddAny(const Decimal& a, const Decimal& b, bool subtract) {
-  if (a.kind_ == Kind::kFinite && b.kind_ == Kind::kFinite)
-    return AddFinite(a, b, subtract).Finish();
+  if (a.kind_ == Kind::kFinite && b.kind_ == Kind::kFinite) return AddFinite(a, b, subtract).Finish();
   if (a.kind_ == Kind::kNaN || b.kind_ == Kind::kNaN) return Special(Kind::kNaN);
   const Decimal& addend = subtract ? Negate(b) : b;
   if (a.kind_ == Kind::kFinite) return addend;
@@ -328,8 +317,7 @@ Decimal Decimal::MultiplyFinite(const Decimal& a, const Decimal& b) {
   for (size_t i = 0; i < size_a; ++i) {
     const uint64_t factor = static_cast<uint64_t>(a.digits_[i]);
     if (factor == 0) continue;
-    for (size_t j = 0; j < size_b; ++j)
-      columns[i + j + 1] += factor * static_cast<uint64_t>(b.digits_[j]);
+    for (size_t j = 0; j < size_b; ++j) columns[i + j + 1] += factor * static_cast<uint64_t>(b.digits_[j]);
   }
   result.digits_.resize(columns.size());
   uint64_t carry = 0;

@@ -75,8 +75,7 @@ inline bool UnpackPayload(const char* payload, uint32_t length, PackedNumber* nu
 // Writes the header; returns its length. The weight must fit in int16.
 inline uint32_t PackHeader(bool negative, int scale, int weight, char* out) {
   if (scale <= 63 && weight >= -64 && weight <= 63) {
-    const uint16_t header =
-        static_cast<uint16_t>(0x8000 | (negative ? 0x2000 : 0) | (scale << 7) | (weight & 0x7F));
+    const uint16_t header = static_cast<uint16_t>(0x8000 | (negative ? 0x2000 : 0) | (scale << 7) | (weight & 0x7F));
     std::memcpy(out, &header, 2);
     return 2;
   }
@@ -92,7 +91,6 @@ inline uint128 Magnitude(int128 value) {
 }
 
 // The stripped digits of magnitude / 10^scale; returns how many.
-uint32_t IntegerToDigits(uint128 magnitude, int scale, int16_t digits[kInt128BaseDigits],
-                         int* weight);
+uint32_t IntegerToDigits(uint128 magnitude, int scale, int16_t digits[kInt128BaseDigits], int* weight);
 
 }  // namespace penumbra

@@ -77,8 +77,7 @@ Digits DivideLong(const Digits& dividend, const Digits& divisor) {
 
 }  // namespace
 
-int Decimal::SelectDivisionScale(int weight_a, int first_digit_a, int weight_b, int first_digit_b,
-                                 int scale) {
+int Decimal::SelectDivisionScale(int weight_a, int first_digit_a, int weight_b, int first_digit_b, int scale) {
   int quotient_weight = weight_a - weight_b;
   if (first_digit_a <= first_digit_b) --quotient_weight;
   const int result = kSignificantDigitsMin - quotient_weight * kBaseDecimals;
@@ -86,8 +85,7 @@ int Decimal::SelectDivisionScale(int weight_a, int first_digit_a, int weight_b, 
 }
 
 int Decimal::DivisionScale(const Decimal& a, const Decimal& b) {
-  return SelectDivisionScale(a.weight_, a.FirstDigit(), b.weight_, b.FirstDigit(),
-                             std::max(a.scale_, b.scale_));
+  return SelectDivisionScale(a.weight_, a.FirstDigit(), b.weight_, b.FirstDigit(), std::max(a.scale_, b.scale_));
 }
 
 Decimal Decimal::DivideFinite(const Decimal& a, const Decimal& b, int scale, bool round) {
@@ -95,13 +93,11 @@ Decimal Decimal::DivideFinite(const Decimal& a, const Decimal& b, int scale, boo
   result.scale_ = scale;
   if (a.digits_.empty()) return result;
   // With an extra digit past `scale` when rounding.
-  const int fraction_digits =
-      round ? scale / kBaseDecimals + 1 : (scale + kBaseDecimals - 1) / kBaseDecimals;
+  const int fraction_digits = round ? scale / kBaseDecimals + 1 : (scale + kBaseDecimals - 1) / kBaseDecimals;
   const int shift = a.LowExponent() - b.LowExponent() + fraction_digits;
   if (-int64_t{shift} >= static_cast<int64_t>(a.digits_.size())) return result;
   Digits dividend = a.digits_;
-  dividend.resize(dividend.size() +
-                  shift);  // floor(floor(x / k) / d) = floor(x / (k d)): digits may go
+  dividend.resize(dividend.size() + shift);  // floor(floor(x / k) / d) = floor(x / (k d)): digits may go
   if (b.digits_.size() <= 3) {
     uint64_t divisor = 0;
     for (int16_t digit : b.digits_) divisor = divisor * kBase + static_cast<uint64_t>(digit);
@@ -167,8 +163,7 @@ Decimal Decimal::SquareRootFinite(const Decimal& a, int scale) {
   }
   const Decimal two = FromInteger(2);
   for (;;) {  // Newton's iteration falls until it reaches the floor of the root
-    Decimal next =
-        DivideFinite(AddFinite(root, DivideFinite(n, root, 0, false), false), two, 0, false);
+    Decimal next = DivideFinite(AddFinite(root, DivideFinite(n, root, 0, false), false), two, 0, false);
     if (CompareMagnitude(next, root) >= 0) break;
     root = std::move(next);
   }
@@ -179,22 +174,18 @@ Decimal Decimal::SquareRootFinite(const Decimal& a, int scale) {
 
 Decimal Decimal::SquareRoot(const Decimal& a) {
   if (a.SignNumber() < 0 && a.kind_ != Kind::kNaN) {
-    throw EngineError(PENUMBRA_INVALID_POWER_ARGUMENT,
-                      "cannot take square root of a negative number");
+    throw EngineError(PENUMBRA_INVALID_POWER_ARGUMENT, "cannot take square root of a negative number");
   }
   if (a.kind_ != Kind::kFinite) return a;
   const int root_weight = (a.weight_ + 1) * kBaseDecimals / 2 - 1;
-  const int scale =
-      std::min(std::max({kSignificantDigitsMin - root_weight, a.scale_, 0}), kDisplayScaleMax);
+  const int scale = std::min(std::max({kSignificantDigitsMin - root_weight, a.scale_, 0}), kDisplayScaleMax);
   return SquareRootFinite(a, scale).Finish();
 }
 
-Decimal Decimal::Average(const Decimal& sum, int64_t count) {
-  return Divide(sum, FromInteger(count));
-}
+Decimal Decimal::Average(const Decimal& sum, int64_t count) { return Divide(sum, FromInteger(count)); }
 
-bool Decimal::ComputeSpread(Spread spread, int64_t count, const Decimal& sum,
-                            const Decimal& sum_of_squares, Decimal* result) {
+bool Decimal::ComputeSpread(Spread spread, int64_t count, const Decimal& sum, const Decimal& sum_of_squares,
+                            Decimal* result) {
   const bool sample = spread == Spread::kVarSamp || spread == Spread::kStddevSamp;
   if (count == 0 || (sample && count == 1)) return false;
   if (sum.kind_ != Kind::kFinite || sum_of_squares.kind_ != Kind::kFinite) {
@@ -211,8 +202,7 @@ bool Decimal::ComputeSpread(Spread spread, int64_t count, const Decimal& sum,
   const Decimal denominator = FromInteger(int128{count} * (sample ? count - 1 : count));
   const int scale = DivisionScale(numerator, denominator);
   Decimal variance = DivideFinite(numerator, denominator, scale, true);
-  if (spread == Spread::kStddevPop || spread == Spread::kStddevSamp)
-    variance = SquareRootFinite(variance, scale);
+  if (spread == Spread::kStddevPop || spread == Spread::kStddevSamp) variance = SquareRootFinite(variance, scale);
   *result = std::move(variance).Finish();
   return true;
 }

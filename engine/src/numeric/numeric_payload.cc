@@ -37,17 +37,10 @@ constexpr uint64_t kPowers64[kMaxInt64Digits + 1] = {1ull,
 // remains.
 inline bool CutLastDigit(uint32_t digit, int shift, uint32_t* cut) {
   switch (shift) {
-    case -1:
-      *cut = digit / 10;
-      return *cut * 10 == digit;
-    case -2:
-      *cut = digit / 100;
-      return *cut * 100 == digit;
-    case -3:
-      *cut = digit / 1000;
-      return *cut * 1000 == digit;
-    default:
-      return false;
+    case -1: *cut = digit / 10; return *cut * 10 == digit;
+    case -2: *cut = digit / 100; return *cut * 100 == digit;
+    case -3: *cut = digit / 1000; return *cut * 1000 == digit;
+    default: return false;
   }
 }
 
@@ -57,8 +50,7 @@ constexpr uint32_t kCanonicalInt64Bytes = 12;
 constexpr uint32_t kCanonicalInt128Bytes = 20;
 
 StringRef MakeRef(const char* bytes, uint32_t length, Arena& arena) {
-  return StringRef(length <= StringRef::kInlineBytes ? bytes : arena.CopyBytes(bytes, length),
-                   length);
+  return StringRef(length <= StringRef::kInlineBytes ? bytes : arena.CopyBytes(bytes, length), length);
 }
 
 // Multiplying by the inverse of 5 divides exactly, and tells whether 10 divides.
@@ -72,8 +64,7 @@ inline bool DivideBy10(uint64_t* value) {
 
 }  // namespace
 
-uint32_t IntegerToDigits(uint128 magnitude, int scale, int16_t digits[kInt128BaseDigits],
-                         int* weight) {
+uint32_t IntegerToDigits(uint128 magnitude, int scale, int16_t digits[kInt128BaseDigits], int* weight) {
   *weight = 0;
   if (magnitude == 0) return 0;
   int16_t reversed[kInt128BaseDigits];
@@ -83,10 +74,8 @@ uint32_t IntegerToDigits(uint128 magnitude, int scale, int16_t digits[kInt128Bas
   if (in_last != 0) {
     static constexpr uint32_t kUnits[kBaseDecimals] = {1, 10, 100, 1000};
     const uint32_t unit = kUnits[in_last];
-    const uint128 rest =
-        magnitude <= UINT64_MAX ? static_cast<uint64_t>(magnitude) / unit : magnitude / unit;
-    reversed[count++] =
-        static_cast<int16_t>(static_cast<uint32_t>(magnitude - rest * unit) * kUnits[4 - in_last]);
+    const uint128 rest = magnitude <= UINT64_MAX ? static_cast<uint64_t>(magnitude) / unit : magnitude / unit;
+    reversed[count++] = static_cast<int16_t>(static_cast<uint32_t>(magnitude - rest * unit) * kUnits[4 - in_last]);
     magnitude = rest;
   }
   while (magnitude > UINT64_MAX) {  // four digits per 128-bit division
@@ -119,8 +108,7 @@ bool PayloadToInt64(const char* payload, uint32_t length, int64_t* value, int* s
   if (count > 6) return false;
   // All digits but the last, which the display scale may cut.
   uint64_t head = 0;
-  for (uint32_t i = 0; i + 1 < count; ++i)
-    head = head * kBase + static_cast<uint32_t>(number.Digit(i));
+  for (uint32_t i = 0; i + 1 < count; ++i) head = head * kBase + static_cast<uint32_t>(number.Digit(i));
   // Six digits reach 10^18 unless the first is below 10: then head, of five, stays below 10^17.
   if (count == 6 && number.Digit(0) >= 10) return false;
   const uint32_t last = static_cast<uint32_t>(number.Digit(count - 1));
@@ -136,8 +124,7 @@ bool PayloadToInt64(const char* payload, uint32_t length, int64_t* value, int* s
   }
   if (head != 0) {
     const int head_shift = shift + kBaseDecimals;
-    if (head_shift >= kMaxInt64Digits || head >= kPowers64[kMaxInt64Digits - head_shift])
-      return false;
+    if (head_shift >= kMaxInt64Digits || head >= kPowers64[kMaxInt64Digits - head_shift]) return false;
     low += head * kPowers64[head_shift];
   }
   *value = number.negative ? -static_cast<int64_t>(low) : static_cast<int64_t>(low);
@@ -153,8 +140,7 @@ bool PayloadToInt128(const char* payload, uint32_t length, int128* value, int* s
   if (count == 0) return true;
   if (count > kInt128BaseDigits) return false;
   const uint128 limit = static_cast<uint128>(kPowersOfTen[kMaxInt128Digits]);
-  uint128 head =
-      0;  // eleven digits: the first ten are below 10^40 > 2^128, so each step is checked
+  uint128 head = 0;  // eleven digits: the first ten are below 10^40 > 2^128, so each step is checked
   for (uint32_t i = 0; i + 1 < count; ++i) {
     if (head >= limit / kBase) return false;
     head = head * kBase + static_cast<uint32_t>(number.Digit(i));
@@ -172,8 +158,7 @@ bool PayloadToInt128(const char* payload, uint32_t length, int128* value, int* s
   }
   if (head != 0) {
     const int head_shift = shift + kBaseDecimals;
-    if (head_shift >= kMaxInt128Digits ||
-        head >= static_cast<uint128>(kPowersOfTen[kMaxInt128Digits - head_shift])) {
+    if (head_shift >= kMaxInt128Digits || head >= static_cast<uint128>(kPowersOfTen[kMaxInt128Digits - head_shift])) {
       return false;
     }
     low += head * static_cast<uint128>(kPowersOfTen[head_shift]);
@@ -197,14 +182,10 @@ Decimal Decimal::FromPayload(std::string_view payload) {
   if (!UnpackPayload(payload.data(), static_cast<uint32_t>(payload.size()), &number)) {
     if (payload.size() < 2) throw EngineError(PENUMBRA_CORRUPT, "numeric value of no bytes");
     switch (PayloadHeader(payload.data())) {
-      case kSpecialNaN:
-        return Special(Kind::kNaN);
-      case kSpecialPositiveInfinity:
-        return Special(Kind::kPositiveInfinity);
-      case kSpecialNegativeInfinity:
-        return Special(Kind::kNegativeInfinity);
-      default:
-        throw EngineError(PENUMBRA_CORRUPT, "numeric value of unknown kind");
+      case kSpecialNaN: return Special(Kind::kNaN);
+      case kSpecialPositiveInfinity: return Special(Kind::kPositiveInfinity);
+      case kSpecialNegativeInfinity: return Special(Kind::kNegativeInfinity);
+      default: throw EngineError(PENUMBRA_CORRUPT, "numeric value of unknown kind");
     }
   }
   result.negative_ = number.negative;
@@ -291,8 +272,7 @@ StringRef CanonicalInteger(int128 value, int scale, Arena& arena) {
   }
   if (value % 10 == 0) return CanonicalInteger(value / 10, scale - 1, arena);
   // Its magnitude is the one that does not fit; a payload of this value takes the same way.
-  if (value == kInt128Min)
-    return CanonicalPayload(Decimal::FromInteger(value, scale).ToPayload(arena).view(), arena);
+  if (value == kInt128Min) return CanonicalPayload(Decimal::FromInteger(value, scale).ToPayload(arena).view(), arena);
   const int32_t scale32 = scale;
   char bytes[kCanonicalInt128Bytes];
   std::memcpy(bytes, &scale32, sizeof(scale32));
@@ -305,8 +285,7 @@ StringRef CanonicalPayload(std::string_view payload, Arena& arena) {
   int64_t narrow;
   int128 value;
   int scale;
-  if (PayloadToInt64(payload.data(), length, &narrow, &scale))
-    return CanonicalInteger(narrow, scale, arena);
+  if (PayloadToInt64(payload.data(), length, &narrow, &scale)) return CanonicalInteger(narrow, scale, arena);
   PackedNumber number;
   if (!UnpackPayload(payload.data(), length, &number)) {
     const char kind = static_cast<char>(length < 2 ? 0 : PayloadHeader(payload.data()) >> 8);
@@ -325,8 +304,7 @@ StringRef CanonicalPayload(std::string_view payload, Arena& arena) {
   for (uint32_t i = 0; i < count && fits; ++i) {
     const bool at_end = i + 1 == count;
     fits = !__builtin_mul_overflow(value, static_cast<int128>(at_end ? unit : kBase), &value) &&
-           !__builtin_add_overflow(value, static_cast<int128>(at_end ? last : number.Digit(i)),
-                                   &value);
+           !__builtin_add_overflow(value, static_cast<int128>(at_end ? last : number.Digit(i)), &value);
   }
   if (fits) return CanonicalInteger(number.negative ? -value : value, scale, arena);
   const uint32_t bytes = 5 + count * static_cast<uint32_t>(sizeof(int16_t));
@@ -358,16 +336,15 @@ Decimal CanonicalToDecimal(std::string_view canonical) {
     }
     if (scale >= 0) return Decimal::FromInteger(value, scale);
     // A multiple of a power of ten: shift through text, as this is for numbers past int128 only.
-    return Decimal::FromString(Decimal::FromInteger(value).ToString() + "e" +
-                               std::to_string(-scale));
+    return Decimal::FromString(Decimal::FromInteger(value).ToString() + "e" + std::to_string(-scale));
   }
   int32_t weight;
   std::memcpy(&weight, canonical.data() + 1, sizeof(weight));
   const std::string_view digits = canonical.substr(5);
   const int count = static_cast<int>(digits.size() / sizeof(int16_t));
   std::string payload(4, '\0');
-  payload.resize(PackHeader(canonical[0] != 0, std::max(0, kBaseDecimals * (count - 1 - weight)),
-                            weight, payload.data()));
+  payload.resize(
+      PackHeader(canonical[0] != 0, std::max(0, kBaseDecimals * (count - 1 - weight)), weight, payload.data()));
   payload += digits;
   return Decimal::FromPayload(payload);
 }
@@ -381,12 +358,9 @@ Decimal DecimalAt(const Vector& v, uint32_t row) {
     data = v.dictionary->data;
   }
   switch (v.numeric_form) {
-    case NumericForm::kInt64:
-      return Decimal::FromInteger(static_cast<const int64_t*>(data)[row], v.scale);
-    case NumericForm::kInt128:
-      return Decimal::FromInteger(static_cast<const int128*>(data)[row], v.scale);
-    default:
-      return Decimal::FromPayload(static_cast<const StringRef*>(data)[row].view());
+    case NumericForm::kInt64: return Decimal::FromInteger(static_cast<const int64_t*>(data)[row], v.scale);
+    case NumericForm::kInt128: return Decimal::FromInteger(static_cast<const int128*>(data)[row], v.scale);
+    default: return Decimal::FromPayload(static_cast<const StringRef*>(data)[row].view());
   }
 }
 

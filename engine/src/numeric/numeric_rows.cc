@@ -17,8 +17,7 @@ uint128 PowerOfTen(int exponent) { return static_cast<uint128>(kPowersOfTen[expo
 // Most numbers fit in 64 bits, where dividing costs a fraction.
 uint128 Divide(uint128 dividend, uint128 divisor) {
   if (dividend <= UINT64_MAX) {
-    return divisor <= UINT64_MAX ? static_cast<uint64_t>(dividend) / static_cast<uint64_t>(divisor)
-                                 : 0;
+    return divisor <= UINT64_MAX ? static_cast<uint64_t>(dividend) / static_cast<uint64_t>(divisor) : 0;
   }
   return dividend / divisor;
 }
@@ -30,18 +29,15 @@ void LeadingDigit(uint128 magnitude, int decimals, int scale, int* weight, int* 
     return;
   }
   const int exponent = decimals - 1 - scale;
-  *weight =
-      exponent >= 0 ? exponent / kBaseDecimals : -((kBaseDecimals - 1 - exponent) / kBaseDecimals);
+  *weight = exponent >= 0 ? exponent / kBaseDecimals : -((kBaseDecimals - 1 - exponent) / kBaseDecimals);
   const int shift = scale + kBaseDecimals * *weight;  // the digit is magnitude / 10^shift
-  *digit = static_cast<int>(shift >= 0 ? Divide(magnitude, PowerOfTen(shift))
-                                       : magnitude * PowerOfTen(-shift));
+  *digit = static_cast<int>(shift >= 0 ? Divide(magnitude, PowerOfTen(shift)) : magnitude * PowerOfTen(-shift));
 }
 
 // Both at the greater scale.
 bool Align(SmallNumber* a, SmallNumber* b) {
   const int scale = std::max(a->scale, b->scale);
-  if (!ScaleUpInLimit(&a->value, scale - a->scale) || !ScaleUpInLimit(&b->value, scale - b->scale))
-    return false;
+  if (!ScaleUpInLimit(&a->value, scale - a->scale) || !ScaleUpInLimit(&b->value, scale - b->scale)) return false;
   a->scale = b->scale = scale;
   return true;
 }
@@ -71,8 +67,7 @@ const void* FindElement(const Vector& v, uint32_t* row) {
 int CountDecimals(uint128 magnitude) {
   if (magnitude == 0) return 0;
   const uint64_t high = static_cast<uint64_t>(magnitude >> 64);
-  const int bits =
-      high != 0 ? 64 + std::bit_width(high) : std::bit_width(static_cast<uint64_t>(magnitude));
+  const int bits = high != 0 ? 64 + std::bit_width(high) : std::bit_width(static_cast<uint64_t>(magnitude));
   const int estimate = bits * 1233 >> 12;  // log10(2) from below: right or one too low
   return magnitude >= PowerOfTen(estimate) ? estimate + 1 : estimate;
 }
@@ -81,9 +76,7 @@ bool ReadSmall(const Vector& v, uint32_t row, SmallNumber* number) {
   const void* data = FindElement(v, &row);
   number->scale = v.scale;
   switch (v.numeric_form) {
-    case NumericForm::kInt64:
-      number->value = static_cast<const int64_t*>(data)[row];
-      return true;
+    case NumericForm::kInt64: number->value = static_cast<const int64_t*>(data)[row]; return true;
     case NumericForm::kInt128:
       number->value = static_cast<const int128*>(data)[row];
       return number->value < kInt128Limit && number->value > -kInt128Limit;
@@ -102,19 +95,15 @@ bool ReadSmall(const Vector& v, uint32_t row, SmallNumber* number) {
 StringRef IntegerPayloadRef(int128 value, int scale, Arena& arena) {
   char bytes[kIntegerPayloadBytes];
   const uint32_t length = IntegerToPayload(value, scale, bytes);
-  return StringRef(length <= StringRef::kInlineBytes ? bytes : arena.CopyBytes(bytes, length),
-                   length);
+  return StringRef(length <= StringRef::kInlineBytes ? bytes : arena.CopyBytes(bytes, length), length);
 }
 
 StringRef PayloadAt(const Vector& v, uint32_t row, Arena& arena) {
   const void* data = FindElement(v, &row);
   switch (v.numeric_form) {
-    case NumericForm::kInt64:
-      return IntegerPayloadRef(static_cast<const int64_t*>(data)[row], v.scale, arena);
-    case NumericForm::kInt128:
-      return IntegerPayloadRef(static_cast<const int128*>(data)[row], v.scale, arena);
-    default:
-      return static_cast<const StringRef*>(data)[row];
+    case NumericForm::kInt64: return IntegerPayloadRef(static_cast<const int64_t*>(data)[row], v.scale, arena);
+    case NumericForm::kInt128: return IntegerPayloadRef(static_cast<const int128*>(data)[row], v.scale, arena);
+    default: return static_cast<const StringRef*>(data)[row];
   }
 }
 
@@ -144,8 +133,7 @@ bool DivideSmall(const SmallNumber& a, const SmallNumber& b, SmallNumber* result
   int weight_a, digit_a, weight_b, digit_b;
   LeadingDigit(dividend, decimals, a.scale, &weight_a, &digit_a);
   LeadingDigit(divisor, CountDecimals(divisor), b.scale, &weight_b, &digit_b);
-  const int scale = Decimal::SelectDivisionScale(weight_a, digit_a, weight_b, digit_b,
-                                                 std::max(a.scale, b.scale));
+  const int scale = Decimal::SelectDivisionScale(weight_a, digit_a, weight_b, digit_b, std::max(a.scale, b.scale));
   result->scale = scale;
   result->value = 0;
   if (dividend == 0) return true;
@@ -157,9 +145,7 @@ bool DivideSmall(const SmallNumber& a, const SmallNumber& b, SmallNumber* result
     const uint128 whole = Divide(dividend, divisor);
     rest = dividend - whole * divisor;
     const int whole_decimals = CountDecimals(whole);
-    if (whole_decimals + shift >= kMaxInt128Digits ||
-        CountDecimals(rest) + shift > kMaxInt128Digits)
-      return false;
+    if (whole_decimals + shift >= kMaxInt128Digits || CountDecimals(rest) + shift > kMaxInt128Digits) return false;
     quotient = whole * PowerOfTen(shift);
   }
   const uint128 numerator = rest * PowerOfTen(shift);
@@ -190,8 +176,7 @@ bool SquareRootSmall(const SmallNumber& a, SmallNumber* result) {
   int weight, digit;
   LeadingDigit(magnitude, decimals, a.scale, &weight, &digit);
   const int root_weight = (weight + 1) * kBaseDecimals / 2 - 1;
-  const int scale =
-      std::min(std::max({kSignificantDigitsMin - root_weight, a.scale, 0}), kDisplayScaleMax);
+  const int scale = std::min(std::max({kSignificantDigitsMin - root_weight, a.scale, 0}), kDisplayScaleMax);
   const int shift = 2 * scale - a.scale;
   result->scale = scale;
   result->value = 0;
@@ -227,9 +212,9 @@ bool RoundSmall(const SmallNumber& a, int scale, Rounding rounding, SmallNumber*
     is_half = remainder >= unit - remainder;
   }
   const bool negative = a.value < 0;
-  quotient += (rounding == Rounding::kHalfAway && is_half) ||
-              (remainder != 0 && ((rounding == Rounding::kFloor && negative) ||
-                                  (rounding == Rounding::kCeil && !negative)));
+  quotient +=
+      (rounding == Rounding::kHalfAway && is_half) ||
+      (remainder != 0 && ((rounding == Rounding::kFloor && negative) || (rounding == Rounding::kCeil && !negative)));
   result->value = WithSign(quotient, negative);
   return scale >= 0 || ScaleUpInLimit(&result->value, -scale);
 }
@@ -237,8 +222,7 @@ bool RoundSmall(const SmallNumber& a, int scale, Rounding rounding, SmallNumber*
 int CompareRows(const Vector& a, uint32_t row_a, const Vector& b, uint32_t row_b) {
   SmallNumber x, y;
   int order;
-  if (ReadSmall(a, row_a, &x) && ReadSmall(b, row_b, &y) && CompareSmall(x, y, &order))
-    return order;
+  if (ReadSmall(a, row_a, &x) && ReadSmall(b, row_b, &y) && CompareSmall(x, y, &order)) return order;
   return Decimal::Compare(DecimalAt(a, row_a), DecimalAt(b, row_b));
 }
 
@@ -275,8 +259,7 @@ void NumericWriter::SetInteger(uint32_t row, int128 value, int scale) {
 
 void NumericWriter::SetAverage(uint32_t row, int128 sum, int scale, int64_t count) {
   SmallNumber average;
-  if (sum < kInt128Limit && sum > -kInt128Limit &&
-      DivideSmall({sum, scale}, {count, 0}, &average)) {
+  if (sum < kInt128Limit && sum > -kInt128Limit && DivideSmall({sum, scale}, {count, 0}, &average)) {
     Set(row, average);
   } else {
     SetDecimal(row, Decimal::Average(Decimal::FromInteger(sum, scale), count));
@@ -351,8 +334,7 @@ Vector NumericWriter::FinishPayloads() {
     std::uninitialized_default_construct_n(payloads_, rows_);
   }
   for (uint32_t i = 0; i < rows_; ++i) {
-    if (scales_[i] != kPayloadRow)
-      payloads_[i] = IntegerPayloadRef(values_[i], std::max<int>(scales_[i], 0), arena_);
+    if (scales_[i] != kPayloadRow) payloads_[i] = IntegerPayloadRef(values_[i], std::max<int>(scales_[i], 0), arena_);
   }
   Vector result = FlatVector(PENUMBRA_NUMERIC, payloads_, nullptr);
   result.numeric_form = NumericForm::kPayload;

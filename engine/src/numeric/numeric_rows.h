@@ -20,17 +20,14 @@ struct SmallNumber {
   int scale;
 };
 
-inline bool FitsInt64(int128 lower, int128 upper) {
-  return lower >= INT64_MIN && upper <= INT64_MAX;
-}
+inline bool FitsInt64(int128 lower, int128 upper) { return lower >= INT64_MIN && upper <= INT64_MAX; }
 
 // *product = a * b, false if its magnitude reaches kInt128Limit.
 inline bool MultiplyInLimit(int128 a, int128 b, int128* product) {
-  return !__builtin_mul_overflow(a, b, product) &&
-         *product<kInt128Limit&& * product> - kInt128Limit;
+  return !__builtin_mul_overflow(a, b, product) && *product < kInt128Limit && *product > -kInt128Limit;
 }
 inline bool AddInLimit(int128 a, int128 b, int128* sum) {
-  return !__builtin_add_overflow(a, b, sum) && *sum<kInt128Limit&& * sum> - kInt128Limit;
+  return !__builtin_add_overflow(a, b, sum) && *sum < kInt128Limit && *sum > -kInt128Limit;
 }
 // Multiplies by 10^exponent, exponent >= 0.
 inline bool ScaleUpInLimit(int128* value, int exponent) {

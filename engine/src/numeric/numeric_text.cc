@@ -12,13 +12,11 @@ namespace penumbra {
 namespace {
 
 [[noreturn]] void ThrowSyntax(std::string_view text) {
-  throw EngineError(PENUMBRA_INVALID_ARGUMENT,
-                    "invalid input syntax for type numeric: \"" + std::string(text) + "\"");
+  throw EngineError(PENUMBRA_INVALID_ARGUMENT, "invalid input syntax for type numeric: \"" + std::string(text) + "\"");
 }
 
 bool EqualsFolded(std::string_view text, std::string_view lower) {
-  return text.size() == lower.size() &&
-         std::equal(text.begin(), text.end(), lower.begin(), [](char a, char b) {
+  return text.size() == lower.size() && std::equal(text.begin(), text.end(), lower.begin(), [](char a, char b) {
            return (a >= 'A' && a <= 'Z' ? a + ('a' - 'A') : a) == b;
          });
 }
@@ -30,12 +28,11 @@ template <typename Real>
 Real ParseReal(const std::string& text, bool is_zero, bool is_small) {
   Real value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool out_of_range =
-      error == std::errc::result_out_of_range || std::isinf(value) || (value == 0 && !is_zero);
+  const bool out_of_range = error == std::errc::result_out_of_range || std::isinf(value) || (value == 0 && !is_zero);
   if (!out_of_range) return value;
-  throw EngineError(is_small ? PENUMBRA_FLOAT_UNDERFLOW : PENUMBRA_FLOAT_OVERFLOW,
-                    "\"" + text.substr(0, 100) + "\" is out of range for type " +
-                        (sizeof(Real) == 4 ? "real" : "double precision"));
+  throw EngineError(
+      is_small ? PENUMBRA_FLOAT_UNDERFLOW : PENUMBRA_FLOAT_OVERFLOW,
+      "\"" + text.substr(0, 100) + "\" is out of range for type " + (sizeof(Real) == 4 ? "real" : "double precision"));
 }
 
 // As %.15g (float8) and %.6g (float4), the digits that survive a round trip through text.
@@ -43,8 +40,7 @@ template <typename Real>
 std::string FormatSignificant(Real value) {
   char text[64];
   const auto [end, error] =
-      std::to_chars(text, text + sizeof(text), value, std::chars_format::general,
-                    std::numeric_limits<Real>::digits10);
+      std::to_chars(text, text + sizeof(text), value, std::chars_format::general, std::numeric_limits<Real>::digits10);
   return std::string(text, end);
 }
 
@@ -94,8 +90,7 @@ Decimal Decimal::FromString(std::string_view text) {
     for (int j = 0; j < kBaseDecimals; ++j) digit = digit * 10 + (decimals[d + j] - '0');
     result.digits_.push_back(static_cast<int16_t>(digit));
   }
-  result.weight_ =
-      static_cast<int>(result.digits_.size()) - 1 - static_cast<int>((scale + pad) / kBaseDecimals);
+  result.weight_ = static_cast<int>(result.digits_.size()) - 1 - static_cast<int>((scale + pad) / kBaseDecimals);
   result.negative_ = negative;
   result.scale_ = static_cast<int>(std::clamp<int64_t>(scale, 0, INT32_MAX));
   return std::move(result).Finish();
@@ -103,23 +98,18 @@ Decimal Decimal::FromString(std::string_view text) {
 
 std::string Decimal::ToString() const {
   switch (kind_) {
-    case Kind::kNaN:
-      return "NaN";
-    case Kind::kPositiveInfinity:
-      return "Infinity";
-    case Kind::kNegativeInfinity:
-      return "-Infinity";
-    case Kind::kFinite:
-      break;
+    case Kind::kNaN: return "NaN";
+    case Kind::kPositiveInfinity: return "Infinity";
+    case Kind::kNegativeInfinity: return "-Infinity";
+    case Kind::kFinite: break;
   }
   const auto digit_at = [this](int exponent) {  // of 10000^exponent
     const int i = weight_ - exponent;
     return i >= 0 && i < static_cast<int>(digits_.size()) ? digits_[i] : 0;
   };
   const auto append = [](std::string* out, int digit) {
-    const char four[4] = {
-        static_cast<char>('0' + digit / 1000), static_cast<char>('0' + digit / 100 % 10),
-        static_cast<char>('0' + digit / 10 % 10), static_cast<char>('0' + digit % 10)};
+    const char four[4] = {static_cast<char>('0' + digit / 1000), static_cast<char>('0' + digit / 100 % 10),
+                          static_cast<char>('0' + digit / 10 % 10), static_cast<char>('0' + digit % 10)};
     out->append(four, 4);
   };
   std::string text;
@@ -142,28 +132,22 @@ std::string Decimal::ToString() const {
 
 Decimal Decimal::FromDouble(double value) {
   if (std::isnan(value)) return Special(Kind::kNaN);
-  if (std::isinf(value))
-    return Special(value > 0 ? Kind::kPositiveInfinity : Kind::kNegativeInfinity);
+  if (std::isinf(value)) return Special(value > 0 ? Kind::kPositiveInfinity : Kind::kNegativeInfinity);
   return FromString(FormatSignificant(value));
 }
 
 Decimal Decimal::FromFloat(float value) {
   if (std::isnan(value)) return Special(Kind::kNaN);
-  if (std::isinf(value))
-    return Special(value > 0 ? Kind::kPositiveInfinity : Kind::kNegativeInfinity);
+  if (std::isinf(value)) return Special(value > 0 ? Kind::kPositiveInfinity : Kind::kNegativeInfinity);
   return FromString(FormatSignificant(value));
 }
 
 double Decimal::ToDouble() const {
   switch (kind_) {
-    case Kind::kNaN:
-      return std::numeric_limits<double>::quiet_NaN();
-    case Kind::kPositiveInfinity:
-      return std::numeric_limits<double>::infinity();
-    case Kind::kNegativeInfinity:
-      return -std::numeric_limits<double>::infinity();
-    case Kind::kFinite:
-      break;
+    case Kind::kNaN: return std::numeric_limits<double>::quiet_NaN();
+    case Kind::kPositiveInfinity: return std::numeric_limits<double>::infinity();
+    case Kind::kNegativeInfinity: return -std::numeric_limits<double>::infinity();
+    case Kind::kFinite: break;
   }
   return ParseReal<double>(ToString(), digits_.empty(), weight_ < 0);
 }

@@ -14,6 +14,8 @@
 // Every loop that can run longer than some milliseconds calls CheckCancelled(). Errors are thrown.
 #pragma once
 
+#include <pthread.h>
+
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -36,6 +38,9 @@ struct ExecutionEnvironment {
   SpillSpace spill_space;
   int thread_count = 1;  // that call Consume, the caller's included
   const Session& session;
+  // Of PenumbraExecOptions. Between calls they mean nothing to the execution, so engine threads do not look.
+  const volatile sig_atomic_t* interrupts[2] = {};
+  const pthread_t caller = pthread_self();
 
   ExecutionEnvironment(size_t budget_bytes, const Session& s, const char* temporary_prefix = nullptr,
                        PenumbraTemporarySpace* temporary_space = nullptr)
@@ -43,7 +48,13 @@ struct ExecutionEnvironment {
         spill_space(temporary_prefix != nullptr ? temporary_prefix : "/tmp/penumbra_spill", temporary_space),
         session(s) {}
   void CheckCancelled() const {
-    if (is_cancelled.load(std::memory_order_relaxed)) throw EngineError(PENUMBRA_CANCELLED);
+    if (is_cancelled.load(std::memory_order_relaxed) || IsInterrupted()) throw EngineError(PENUMBRA_CANCELLED);
+  }
+
+ private:
+  bool IsInterrupted() const {
+    if (!pthread_equal(pthread_self(), caller)) return false;
+    return (interrupts[0] != nullptr && *interrupts[0] != 0) || (interrupts[1] != nullptr && *interrupts[1] != 0);
   }
 };
 
@@ -91,8 +102,7 @@ class Sink {
 
   // Rows of which metadata says all that the sink needs (CanSummarize()) need not be decoded: `columns`
   // are, in CanSummarize()'s order, what is known of them.
-  virtual void ConsumeSummary(Local& /*local*/, uint32_t /*rows*/, const ColumnSummary* /*columns*/,
-                              Arena& /*arena*/) {
+  virtual void ConsumeSummary(Local& /*local*/, uint32_t /*rows*/, const ColumnSummary* /*columns*/, Arena& /*arena*/) {
     throw EngineError(PENUMBRA_INTERNAL, "a summary for a sink that needs the rows");
   }
 

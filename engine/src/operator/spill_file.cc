@@ -6,9 +6,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <iterator>
-#include <utility>
-#include <vector>
 
 #include "vector/error.h"
 
@@ -16,10 +13,8 @@ namespace penumbra {
 namespace {
 
 [[noreturn]] void ThrowSystemError(const char* action, int error) {
-  const PenumbraCode code =
-      error == ENOSPC || error == EDQUOT ? PENUMBRA_DISK_FULL : PENUMBRA_IO_ERROR;
-  throw EngineError(
-      code, std::string("could not ") + action + " temporary file: " + std::strerror(error));
+  const PenumbraCode code = error == ENOSPC || error == EDQUOT ? PENUMBRA_DISK_FULL : PENUMBRA_IO_ERROR;
+  throw EngineError(code, std::string("could not ") + action + " temporary file: " + std::strerror(error));
 }
 
 }  // namespace
@@ -97,19 +92,6 @@ void SpillFile::Read(uint64_t at, void* bytes, size_t length) const {
     at += static_cast<uint64_t>(count);
     length -= static_cast<size_t>(count);
   }
-}
-
-void SpilledRows::Append(const std::shared_ptr<SpillFile>& file, const std::vector<char>& rows) {
-  extents.push_back({file, file->Append(rows.data(), rows.size()), rows.size()});
-  bytes += rows.size();
-}
-
-void SpilledRows::Take(SpilledRows&& other) {
-  extents.insert(extents.end(), std::make_move_iterator(other.extents.begin()),
-                 std::make_move_iterator(other.extents.end()));
-  row_count += std::exchange(other.row_count, 0);
-  bytes += std::exchange(other.bytes, 0);
-  other.extents.clear();
 }
 
 }  // namespace penumbra

@@ -55,19 +55,4 @@ class SpillFile {
   SpillSpace::FileBytes* bytes_ = nullptr;
 };
 
-// Rows of one partition on disk, in extents of the files of several threads.
-struct SpilledRows {
-  struct Extent {
-    std::shared_ptr<SpillFile> file;
-    uint64_t at;
-    uint64_t bytes;
-  };
-  std::vector<Extent> extents;
-  uint64_t row_count = 0;
-  uint64_t bytes = 0;
-
-  void Append(const std::shared_ptr<SpillFile>& file, const std::vector<char>& rows);
-  void Take(SpilledRows&& other);
-};
-
 }  // namespace penumbra

@@ -23,13 +23,13 @@ struct Operator {
   Kind kind;
   std::vector<PenumbraOperator> inputs;
   std::vector<OutputColumn> output;
-  ScanSpec scan;                    // kScan
-  std::vector<const Expr*> exprs;   // kFilter: conjuncts; kProjection: the columns
-  bool runs_in_scan = false;        // kFilter: the scan below evaluates it
-  JoinSpec join;                    // kJoin: inputs are the probe and the build side
-  AggregationSpec aggregation;      // kAggregation
-  SortSpec sort;                    // kSort
-  std::vector<bool> needed;         // which columns of the output somebody reads
+  ScanSpec scan;                   // kScan
+  std::vector<const Expr*> exprs;  // kFilter: conjuncts; kProjection: the columns
+  bool runs_in_scan = false;       // kFilter: the scan below evaluates it
+  JoinSpec join;                   // kJoin: inputs are the probe and the build side
+  AggregationSpec aggregation;     // kAggregation
+  SortSpec sort;                   // kSort
+  std::vector<bool> needed;        // which columns of the output somebody reads
 
   // Whether it ends a pipeline: it takes all rows before it gives one.
   bool is_breaker() const { return kind == Kind::kAggregation || kind == Kind::kSort; }

@@ -27,13 +27,11 @@ std::vector<int> ColumnsRead(const Operator& reader, size_t input, size_t width)
         collect(aggregate.filter);
       }
       return columns;
-    case Operator::Kind::kJoin:
-      return input == 0 ? reader.join.ProbeColumnsRead() : reader.join.BuildColumnsRead();
+    case Operator::Kind::kJoin: return input == 0 ? reader.join.ProbeColumnsRead() : reader.join.BuildColumnsRead();
     case Operator::Kind::kScan:
     case Operator::Kind::kFilter:
     case Operator::Kind::kUnion:
-    case Operator::Kind::kSort:
-      break;
+    case Operator::Kind::kSort: break;
   }
   for (size_t c = 0; c < width; ++c) {
     if (reader.needed[c]) columns.push_back(static_cast<int>(c));

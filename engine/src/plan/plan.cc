@@ -319,7 +319,8 @@ PenumbraOperator Plan::AddGroupingSets(PenumbraOperator input, const PenumbraExp
                                        int call_count) {
   constexpr int kKeysMax = 64;
   const auto is_of_other_keys = [key_count](uint64_t set) { return key_count < kKeysMax && set >> key_count != 0; };
-  if (key_count < 0 || key_count > kKeysMax || sets.empty() || std::any_of(sets.begin(), sets.end(), is_of_other_keys)) {
+  if (key_count < 0 || key_count > kKeysMax || sets.empty() ||
+      std::any_of(sets.begin(), sets.end(), is_of_other_keys)) {
     reason_ = "grouping sets of keys that do not exist";
     return -1;
   }
@@ -355,9 +356,7 @@ bool Plan::Finish(PenumbraOperator output) {
   return true;
 }
 
-bool Plan::IsScan(PenumbraOperator id) const {
-  return IsOperator(id) && operators_[id].kind == Operator::Kind::kScan;
-}
+bool Plan::IsScan(PenumbraOperator id) const { return IsOperator(id) && operators_[id].kind == Operator::Kind::kScan; }
 
 bool Plan::CanBeUnsupportedLate() const {
   std::vector<PenumbraOperator> streaming = {output_};

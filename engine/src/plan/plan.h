@@ -96,8 +96,7 @@ class Plan {
   PenumbraExpr ScaleOf(PenumbraExpr id);  // int4: the display scale of a row's value; -1: not known
   PenumbraExpr ScaleOfValue(PenumbraExpr id, PenumbraExpr relaxed);
   bool SplitVaryingScale(const PenumbraAggregateCall& call, PenumbraExpr* relaxed, PenumbraExpr* scale);
-  PenumbraExpr FinishVaryingScale(PenumbraAggregate function, PenumbraExpr sum, PenumbraExpr scale,
-                                  PenumbraExpr count);
+  PenumbraExpr FinishVaryingScale(PenumbraAggregate function, PenumbraExpr sum, PenumbraExpr scale, PenumbraExpr count);
   PenumbraOperator AddAggregationOperator(PenumbraOperator input, const PenumbraExpr* keys, int key_count,
                                           const PenumbraAggregateCall* calls, int call_count,
                                           const std::vector<uint64_t>& sets);

@@ -25,14 +25,16 @@ bool Plan::CheckJoin(const PenumbraJoin& join) {
     return false;
   }
   const bool can_be_null_aware = join.kind == PENUMBRA_JOIN_ANTI || join.kind == PENUMBRA_JOIN_MARK;
-  if (join.is_null_aware && (!can_be_null_aware || join.key_count != 1 || join.condition_count != 0 ||
-                             join.keys[0].nulls_are_equal)) {
+  if (join.is_null_aware &&
+      (!can_be_null_aware || join.key_count != 1 || join.condition_count != 0 || join.keys[0].nulls_are_equal)) {
     reason_ = "a null-aware join that is not of one key alone";
     return false;
   }
   return true;
 }
 
+// Keys are expressions over one side each and of one type; the conditions see the columns of the probe side, then those
+// of the build side, whatever the join outputs.
 PenumbraOperator Plan::AddJoin(PenumbraOperator probe, PenumbraOperator build, const PenumbraJoin& join) {
   if (!CheckInput(probe) || !CheckInput(build) || !CheckJoin(join)) return -1;
   if (probe == build) {

@@ -21,9 +21,7 @@ namespace penumbra {
 namespace {
 
 bool IsNumeric(const Expr& expr) { return expr.type == PENUMBRA_NUMERIC; }
-bool IsNullConstant(const Expr& expr) {
-  return expr.kind == Expr::Kind::kConstant && expr.constant.is_null_constant();
-}
+bool IsNullConstant(const Expr& expr) { return expr.kind == Expr::Kind::kConstant && expr.constant.is_null_constant(); }
 bool IsConstant(const Expr& expr) { return expr.kind == Expr::Kind::kConstant && !IsNullConstant(expr); }
 
 // Of CASE and COALESCE: whether argument i is one of the values.
@@ -34,23 +32,19 @@ bool IsValueArgument(const Expr& expr, size_t i) {
 }  // namespace
 
 // Which arguments of a call count by their value only.
-bool Plan::IsScaleHidden(PenumbraFunction function, PenumbraType result,
-                         const std::vector<const Expr*>& args, size_t i) const {
+bool Plan::IsScaleHidden(PenumbraFunction function, PenumbraType result, const std::vector<const Expr*>& args,
+                         size_t i) const {
   if (!IsNumeric(*args[i])) return false;
   if (IsComparison(function)) return true;
   switch (function) {
     case PENUMBRA_FN_IS_DISTINCT:
     case PENUMBRA_FN_IS_NOT_DISTINCT:
     case PENUMBRA_FN_IN_LIST:
-    case PENUMBRA_FN_NOT_IN_LIST:
-      return true;
-    case PENUMBRA_FN_CAST:
-      return result != PENUMBRA_TEXT;
+    case PENUMBRA_FN_NOT_IN_LIST: return true;
+    case PENUMBRA_FN_CAST: return result != PENUMBRA_TEXT;
     case PENUMBRA_FN_ROUND:
-    case PENUMBRA_FN_TRUNC:
-      return i == 0;
-    case PENUMBRA_FN_NUMERIC_TYPMOD:
-      return i == 0;
+    case PENUMBRA_FN_TRUNC: return i == 0;
+    case PENUMBRA_FN_NUMERIC_TYPMOD: return i == 0;
     case PENUMBRA_FN_ADD:
     case PENUMBRA_FN_SUB: {
       if (args.size() != 2) return false;
@@ -58,8 +52,7 @@ bool Plan::IsScaleHidden(PenumbraFunction function, PenumbraType result,
       const NumericTraits& own = args[i]->numeric;
       return other.has_scale() && own.has_scale() && other.scale_least >= own.scale_greatest;
     }
-    default:
-      return false;
+    default: return false;
   }
 }
 
@@ -88,6 +81,8 @@ PenumbraExpr Plan::Int4(int value) {
   return Constant(PENUMBRA_INT4, constant);
 }
 
+// By induction over the expression: sums show the greater scale, products the sum, choices that of the branch taken,
+// which is asked the same conditions again. -1: no expression says it.
 PenumbraExpr Plan::ScaleOf(PenumbraExpr id) {
   const Expr& expr = *exprs_[id];
   if (!expr.numeric.has_scale()) return -1;

@@ -32,13 +32,11 @@ bool CanLoseProbeRows(PenumbraJoinKind kind) {
     case PENUMBRA_JOIN_SEMI:
     case PENUMBRA_JOIN_ANTI:
     case PENUMBRA_JOIN_MARK:
-    case PENUMBRA_JOIN_SINGLE:
-      return true;
+    case PENUMBRA_JOIN_SINGLE: return true;
     case PENUMBRA_JOIN_RIGHT:
     case PENUMBRA_JOIN_FULL:
     case PENUMBRA_JOIN_RIGHT_SEMI:
-    case PENUMBRA_JOIN_RIGHT_ANTI:
-      return false;
+    case PENUMBRA_JOIN_RIGHT_ANTI: return false;
   }
   return false;
 }
@@ -51,15 +49,13 @@ bool FindOrigin(const Operator& from, int column, size_t* input, int* origin) {
   const std::vector<const Expr*>& exprs =
       from.kind == Operator::Kind::kAggregation ? from.aggregation.keys : from.exprs;
   switch (from.kind) {
-    case Operator::Kind::kFilter:
-      return true;
+    case Operator::Kind::kFilter: return true;
     case Operator::Kind::kProjection:
     case Operator::Kind::kAggregation:
       if (static_cast<size_t>(column) >= exprs.size() || exprs[column]->kind != Expr::Kind::kColumn) return false;
       *origin = exprs[column]->column;
       return from.aggregation.sets.empty();
-    case Operator::Kind::kSort:
-      return from.sort.limit < 0 && from.sort.offset == 0;
+    case Operator::Kind::kSort: return from.sort.limit < 0 && from.sort.offset == 0;
     case Operator::Kind::kJoin: {
       const auto probe_width = static_cast<int>(from.join.probe_types.size());
       if (column < probe_width) return CanLoseProbeRows(from.join.kind);
@@ -68,8 +64,7 @@ bool FindOrigin(const Operator& from, int column, size_t* input, int* origin) {
       return from.join.kind == PENUMBRA_JOIN_INNER;
     }
     case Operator::Kind::kScan:
-    case Operator::Kind::kUnion:
-      return false;
+    case Operator::Kind::kUnion: return false;
   }
   return false;
 }
@@ -88,8 +83,7 @@ bool PassDown(std::vector<Operator>* operators, PenumbraOperator id, const Runti
   }
   size_t input;
   RuntimeFilter below = filter;
-  return FindOrigin(current, filter.column, &input, &below.column) &&
-         PassDown(operators, current.inputs[input], below);
+  return FindOrigin(current, filter.column, &input, &below.column) && PassDown(operators, current.inputs[input], below);
 }
 
 }  // namespace

@@ -78,22 +78,19 @@ void LikeSearch::ChooseFilter() {
     is_decisive_ = pattern_.is_anchored_literal() && bytes == literal.size();
     return;
   }
-  const auto longest = std::max_element(
-      literals.begin(), literals.end(),
-      [](const std::string& a, const std::string& b) { return a.size() < b.size(); });
+  const auto longest = std::max_element(literals.begin(), literals.end(),
+                                        [](const std::string& a, const std::string& b) { return a.size() < b.size(); });
   if (longest->empty()) return;
   filter_ = Filter::kContained;
   needle_ = kernels::MakeNeedle(longest->data(), longest->size());
   is_decisive_ = pattern_.is_contained_literal();
 }
 
-void LikeSearch::Find(const StringRun& texts, const uint64_t* wanted, Arena& arena,
-                      uint64_t* truth) const {
+void LikeSearch::Find(const StringRun& texts, const uint64_t* wanted, Arena& arena, uint64_t* truth) const {
   const StringRun run = letter_case_ != nullptr ? Fold(texts, *letter_case_, wanted, arena) : texts;
   const size_t words = BitmapWords(run.rows);
   // Few rows left are looked at by themselves.
-  const bool is_filtered =
-      filter_ != Filter::kNone && kernels::CountBits(wanted, run.rows) * 8 >= run.rows;
+  const bool is_filtered = filter_ != Filter::kNone && kernels::CountBits(wanted, run.rows) * 8 >= run.rows;
   if (is_filtered) {
     FindCandidates(run, truth);
     for (size_t w = 0; w < words; ++w) truth[w] &= wanted[w];
@@ -105,12 +102,9 @@ void LikeSearch::Find(const StringRun& texts, const uint64_t* wanted, Arena& are
 
 void LikeSearch::FindCandidates(const StringRun& run, uint64_t* candidates) const {
   switch (filter_) {
-    case Filter::kPrefix:
-      return FindPrefix(run, candidates);
-    case Filter::kSuffix:
-      return FindSuffix(run, candidates);
-    default:
-      return FindContained(run, candidates);
+    case Filter::kPrefix: return FindPrefix(run, candidates);
+    case Filter::kSuffix: return FindSuffix(run, candidates);
+    default: return FindContained(run, candidates);
   }
 }
 

@@ -103,8 +103,8 @@ bool Scan::AddChunk(const PenumbraChunk& chunk) {
     if (range.begin > range.end || range.end > chunk.rows || (i > 0 && range.begin < chunk.ranges[i - 1].end)) {
       throw EngineError(PENUMBRA_INTERNAL, "row ranges of a chunk are not sorted and disjoint");
     }
-    valid_rows += chunk.row_bits == nullptr ? range.end - range.begin
-                                            : CountBitRange(chunk.row_bits, range.begin, range.end);
+    valid_rows +=
+        chunk.row_bits == nullptr ? range.end - range.begin : CountBitRange(chunk.row_bits, range.begin, range.end);
   }
   ++chunk_count_;
   std::vector<Verdict> verdicts;
@@ -137,7 +137,7 @@ bool Scan::ClaimFrom(Chunk* chunk, Morsel* morsel) {
 }
 
 bool Scan::ClaimMorsel(Chunk* current, Morsel* morsel) {
-  if (!HasWork()) return false;
+  if (rows_left_.load(std::memory_order_relaxed) <= 0) return false;
   if (current != nullptr && ClaimFrom(current, morsel)) return true;
   while (next_chunk_.load(std::memory_order_relaxed) < chunks_.size()) {
     size_t index = next_chunk_.fetch_add(1, std::memory_order_relaxed);
@@ -149,6 +149,49 @@ bool Scan::ClaimMorsel(Chunk* current, Morsel* morsel) {
   return false;
 }
 
+template <typename Copy>
+bool Scan::TryAdd(size_t added_bytes, size_t batches, size_t bytes, const Copy& copy) {
+  {
+    // One caller adds; others only take away.
+    std::lock_guard lock(added_mutex_);
+    if (added_.size() >= batches || added_bytes_ + added_bytes > bytes) return false;
+  }
+  AddedRows added = copy();
+  std::lock_guard lock(added_mutex_);
+  added.bytes = added_bytes;
+  added_bytes_ += added_bytes;
+  added_.push_back(std::move(added));
+  added_count_.store(added_.size(), std::memory_order_relaxed);
+  return true;
+}
+
+bool Scan::TryAddRows(const Rows& rows, size_t batches, size_t bytes) {
+  return TryAdd(rows.byte_count(), batches, bytes,
+                [&rows] { return AddedRows{std::make_unique<Rows>(rows.Copy()), nullptr}; });
+}
+
+bool Scan::TryAddTuples(Tuples* tuples, size_t batches, size_t bytes) {
+  return TryAdd(tuples->byte_count(), batches, bytes, [tuples] {
+    auto added = std::make_unique<Tuples>(tuples->layout());
+    added->Swap(tuples);
+    return AddedRows{nullptr, std::move(added)};
+  });
+}
+
+std::unique_ptr<Rows> Scan::ClaimRows() {
+  if (added_count_.load(std::memory_order_relaxed) == 0) return nullptr;
+  AddedRows claimed;
+  {
+    std::lock_guard lock(added_mutex_);
+    if (added_.empty()) return nullptr;
+    claimed = std::move(added_.front());
+    added_.pop_front();
+    added_bytes_ -= claimed.bytes;
+    added_count_.store(added_.size(), std::memory_order_relaxed);
+  }
+  return claimed.rows != nullptr ? std::move(claimed.rows) : claimed.tuples->ToRows();
+}
+
 // The columns of one vector of rows, decoded when asked for, for the rows still selected.
 class ScanCursor::Columns {
  public:
@@ -158,9 +201,7 @@ class ScanCursor::Columns {
   virtual ~Columns() = default;
 
   uint32_t row_count() const { return row_count_; }
-  Batch batch() const {
-    return {row_count_, static_cast<uint32_t>(cursor_.vectors_.size()), cursor_.vectors_.data()};
-  }
+  Batch batch() const { return {row_count_, static_cast<uint32_t>(cursor_.vectors_.size()), cursor_.vectors_.data()}; }
 
   // `selected`: of rows [0, count); kept by reference.
   void Select(const uint16_t* selected, uint32_t n) {
@@ -172,9 +213,8 @@ class ScanCursor::Columns {
     if (cursor_.is_loaded_[column] != 0) return;
     cursor_.is_loaded_[column] = 1;
     cursor_.loaded_.push_back(column);
-    cursor_.vectors_[column] = selected_ == nullptr
-                                   ? Decode(column, count_, arena)
-                                   : DecodeSelected(column, count_, selected_, row_count_, arena);
+    cursor_.vectors_[column] = selected_ == nullptr ? Decode(column, count_, arena)
+                                                    : DecodeSelected(column, count_, selected_, row_count_, arena);
   }
 
   // Keeps the rows passed[0..n) of the rows still selected.
@@ -237,9 +277,7 @@ class ScanCursor::RowColumns final : public Columns {
       : Columns(cursor, count), rows_(rows), begin_(begin) {}
 
  private:
-  Vector Decode(int column, uint32_t count, Arena& arena) override {
-    return rows_.Slice(column, begin_, count, arena);
-  }
+  Vector Decode(int column, uint32_t count, Arena& arena) override { return rows_.Slice(column, begin_, count, arena); }
   Vector DecodeSelected(int column, uint32_t count, const uint16_t* selected, uint32_t n, Arena& arena) override {
     return Gather(rows_.Slice(column, begin_, count, arena), selected, n, arena);
   }
@@ -308,9 +346,8 @@ void ScanCursor::OrderFilters() {
     double removed = 1.0 - state.rows_out / state.rows_in;
     return state.cost_ns / std::max(removed, 1e-3);
   };
-  std::stable_sort(movable_.begin(), movable_.end(), [&rank](const FilterState& a, const FilterState& b) {
-    return rank(a) < rank(b);
-  });
+  std::stable_sort(movable_.begin(), movable_.end(),
+                   [&rank](const FilterState& a, const FilterState& b) { return rank(a) < rank(b); });
 }
 
 // Halves what was seen long ago.
@@ -423,8 +460,7 @@ void ScanCursor::SetSink(Sink* sink, Sink::Local* local) {
 bool ScanCursor::EmitSummary(uint32_t begin, uint32_t count, EvalContext& context) {
   for (size_t i = 0; i < summaries_.size(); ++i) {
     const SummaryColumn& needed = scan_.spec().summary_columns[i];
-    if (!readers_[needed.column].Summarize(begin, count, needed.bounds, context.arena, &summaries_[i]))
-      return false;
+    if (!readers_[needed.column].Summarize(begin, count, needed.bounds, context.arena, &summaries_[i])) return false;
   }
   counts_.rows_out += count;
   counts_.summarized_rows += count;
@@ -443,6 +479,9 @@ bool ScanCursor::RunPrefilter(Columns& columns, EvalContext& context) {
   return true;
 }
 
+// Filters that cannot fail run in the order of what dropping a row costs them, which is measured every so many vectors;
+// those that can fail run last and in the query's order, on rows that all others pass, so that only rows fail that
+// PostgreSQL evaluates. Columns are loaded when something reads them, and the rest for the rows that are left.
 ScanCursor::Progress ScanCursor::Emit(Columns& columns, bool is_chunk, EvalContext& context, Batch* batch) {
   const std::vector<const ScanFilter*>& filters = scan_.filters();
   bool is_measured = movable_.size() > 1 && vectors_seen_ % kMeasureInterval == 0;
@@ -475,7 +514,24 @@ ScanCursor::Progress ScanCursor::Emit(Columns& columns, bool is_chunk, EvalConte
   return Progress::kRows;
 }
 
+bool ScanCursor::OpenRows() {
+  if (rows_ != nullptr && rows_begin_ < rows_->row_count()) return true;
+  if (chunk_ != nullptr && position_ < morsel_.end) return false;
+  rows_begin_ = 0;
+  rows_ = scan_.ClaimRows();
+  return rows_ != nullptr;
+}
+
+// One vector, or a chunk that is answered by its summary: valid rows, then predicates on encoded values as bits, then
+// what must be decoded.
 ScanCursor::Progress ScanCursor::Next(EvalContext& context, Batch* batch) {
+  if (OpenRows()) {
+    environment_.CheckCancelled();
+    const uint32_t first = rows_begin_;
+    const uint32_t n = std::min(kVectorRows, rows_->row_count() - first);
+    rows_begin_ += n;
+    return Filter(*rows_, first, n, context, batch);
+  }
   if (chunk_ == nullptr || position_ >= morsel_.end) {
     if (!OpenMorsel()) return Progress::kExhausted;
   }
@@ -505,8 +561,8 @@ ScanCursor::Progress ScanCursor::Next(EvalContext& context, Batch* batch) {
   return Emit(columns, true, context, batch);
 }
 
-ScanCursor::Progress ScanCursor::Filter(const Rows& rows, uint32_t begin, uint32_t count,
-                                        EvalContext& context, Batch* batch) {
+ScanCursor::Progress ScanCursor::Filter(const Rows& rows, uint32_t begin, uint32_t count, EvalContext& context,
+                                        Batch* batch) {
   ++vectors_seen_;
   counts_.rows_in += count;
   counts_.pushed_rows += count;

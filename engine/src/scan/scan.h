@@ -9,12 +9,14 @@
 #include <atomic>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "operator/operator.h"
 #include "scan/scan_spec.h"
 #include "segment/rows.h"
 #include "segment/segment.h"
+#include "segment/tuples.h"
 
 namespace penumbra {
 
@@ -29,8 +31,16 @@ class Scan {
   bool AddChunk(const PenumbraChunk& chunk);
   // Before the first cursor, after the chunks: the rows that match nothing are dropped, whole chunks at once.
   void AddKeyFilter(const RuntimeFilter& filter, const KeyFilter& keys);
-  // Whether a morsel may be left to claim.
-  bool HasWork() const { return rows_left_.load(std::memory_order_relaxed) > 0; }
+  // Whether a morsel or rows may be left to claim.
+  bool HasWork() const {
+    return rows_left_.load(std::memory_order_relaxed) > 0 || added_count_.load(std::memory_order_relaxed) > 0;
+  }
+  // Rows of the row store, for whichever cursor claims them, if there are fewer batches and bytes of them then.
+  bool TryAddRows(const Rows& rows, size_t batches, size_t bytes);
+  // The same; `tuples` are empty after.
+  bool TryAddTuples(Tuples* tuples, size_t batches, size_t bytes);
+  // Null: there are none at the moment.
+  std::unique_ptr<Rows> ClaimRows();
   // Of which rows have to be looked at.
   uint64_t total_rows() const { return total_rows_; }
   uint32_t chunk_count() const { return chunk_count_; }
@@ -61,6 +71,14 @@ class Scan {
   bool ClaimMorsel(Chunk* current, Morsel* morsel);
 
  private:
+  struct AddedRows {
+    std::unique_ptr<Rows> rows;  // null: tuples
+    std::unique_ptr<Tuples> tuples;
+    size_t bytes = 0;
+  };
+
+  template <typename Copy>
+  bool TryAdd(size_t added_bytes, size_t batches, size_t bytes, const Copy& copy);
   bool ClaimFrom(Chunk* chunk, Morsel* morsel);
   bool CanSummarizeChunk(const Chunk& chunk) const;
 
@@ -71,6 +89,10 @@ class Scan {
   std::deque<Chunk> chunks_;
   std::atomic<size_t> next_chunk_{0};
   std::atomic<int64_t> rows_left_{0};
+  std::mutex added_mutex_;  // guards added_ and its bytes
+  std::deque<AddedRows> added_;
+  size_t added_bytes_ = 0;
+  std::atomic<size_t> added_count_{0};
   uint64_t total_rows_ = 0;
   uint32_t chunk_count_ = 0;
   uint32_t skipped_count_ = 0;
@@ -80,9 +102,9 @@ class Scan {
 bool IsChunkSkipped(const ScanSpec& spec, const PenumbraChunk& chunk);
 
 struct ScanCounts {
-  uint64_t rows_in = 0;      // valid rows looked at
-  uint64_t rows_out = 0;     // that passed the filter
-  uint64_t pushed_rows = 0;  // of rows_in
+  uint64_t rows_in = 0;          // valid rows looked at
+  uint64_t rows_out = 0;         // that passed the filter
+  uint64_t pushed_rows = 0;      // of rows_in
   uint64_t summarized_rows = 0;  // of rows_in: metadata was enough
   uint64_t time_ns = 0;
   std::vector<uint64_t> dropped_rows;  // of rows_in, by place in Scan::filters(): by runtime filters
@@ -95,8 +117,8 @@ class ScanCursor {
   ~ScanCursor();
 
   enum class Progress { kRows, kNoRows, kExhausted };
-  // Looks at one vector of rows. The batch lives in context.arena, in the segments and (unless is_output)
-  // in this cursor's chunk state: until the next call.
+  // Looks at one vector of rows, of the scan's added rows first: whoever adds them may wait for room. The batch lives
+  // in context.arena, in the segments and (unless is_output) in this cursor's chunk state: until the next call.
   Progress Next(EvalContext& context, Batch* batch);
   // The same for pushed rows [begin, begin + count), begin a multiple of kVectorRows.
   Progress Filter(const Rows& rows, uint32_t begin, uint32_t count, EvalContext& context, Batch* batch);
@@ -114,7 +136,7 @@ class ScanCursor {
     size_t index = 0;  // in the spec's filters
     double rows_in = 1;
     double rows_out = 0.5;
-    double cost_ns = 1;  // per row
+    double cost_ns = 1;                // per row
     Verdict verdict = Verdict::kSome;  // on the vector in hand
     // A runtime filter that drops little rests for so many vectors, and longer each time.
     uint32_t rest = 0;
@@ -122,6 +144,7 @@ class ScanCursor {
   };
 
   bool OpenMorsel();
+  bool OpenRows();
   void BindChunk();
   void OrderFilters();
   static void Observe(uint32_t rows_in, uint32_t rows_out, FilterState* state);
@@ -140,6 +163,8 @@ class ScanCursor {
   Scan& scan_;
   const bool is_output_;
   ExecutionEnvironment& environment_;
+  std::unique_ptr<Rows> rows_;  // claimed; until the next are
+  uint32_t rows_begin_ = 0;     // of the next vector of them
   Scan::Morsel morsel_;
   uint32_t position_ = 0;  // in the morsel's chunk
   size_t range_ = 0;
@@ -147,12 +172,12 @@ class ScanCursor {
   Arena chunk_arena_;
   std::vector<SegmentReader> readers_;
   std::vector<std::unique_ptr<ScanPredicate::Bound>> bound_;  // by filter; null: decode and evaluate
-  std::vector<FilterState> movable_;  // filters that cannot fail, in the order to run them
-  std::vector<Vector> vectors_;     // the batch's columns; null constants unless loaded
-  std::vector<uint8_t> is_loaded_;  // by column: decoded for the rows still selected
-  std::vector<int> loaded_;         // the columns that are
-  std::vector<int> needed_;         // the columns of the output
-  std::vector<uint8_t> is_kept_;      // by column: worth narrowing rather than decoding again
+  std::vector<FilterState> movable_;                          // filters that cannot fail, in the order to run them
+  std::vector<Vector> vectors_;                               // the batch's columns; null constants unless loaded
+  std::vector<uint8_t> is_loaded_;                            // by column: decoded for the rows still selected
+  std::vector<int> loaded_;                                   // the columns that are
+  std::vector<int> needed_;                                   // the columns of the output
+  std::vector<uint8_t> is_kept_;                              // by column: worth narrowing rather than decoding again
   Sink* sink_ = nullptr;
   Sink::Local* sink_local_ = nullptr;
   std::vector<int> prefilter_columns_;

@@ -47,8 +47,8 @@ struct StoredRange {
 template <typename T>
 class StoredRangesBound final : public ValueBound {
  public:
-  StoredRangesBound(const SegmentView& segment, Part part, std::vector<StoredRange<T>> ranges,
-                    bool is_negated, const RangeSet* keys, bool nulls_pass)
+  StoredRangesBound(const SegmentView& segment, Part part, std::vector<StoredRange<T>> ranges, bool is_negated,
+                    const RangeSet* keys, bool nulls_pass)
       : ValueBound(segment, nulls_pass),
         values_(segment.part<T>(part)),
         ranges_(std::move(ranges)),
@@ -70,8 +70,7 @@ class StoredRangesBound final : public ValueBound {
   }
 
  private:
-  void FindTruth(uint32_t begin, uint32_t count, const uint64_t*, EvalContext&,
-                 uint64_t* truth) override {
+  void FindTruth(uint32_t begin, uint32_t count, const uint64_t*, EvalContext&, uint64_t* truth) override {
     FindRange(ranges_[0], begin, count, truth);
     for (size_t i = 1; i < ranges_.size(); ++i) {
       uint64_t more[kValidityWords];
@@ -80,8 +79,7 @@ class StoredRangesBound final : public ValueBound {
     }
     if (is_negated_) kernels::NotBits(truth, count);
   }
-  void FindRange(const StoredRange<T>& range, uint32_t begin, uint32_t count,
-                 uint64_t* truth) const {
+  void FindRange(const StoredRange<T>& range, uint32_t begin, uint32_t count, uint64_t* truth) const {
     if (range.low == range.high) {
       kernels::CompareConstant(kernels::Compare::kEq, values_ + begin, range.low, count, truth);
     } else {
@@ -100,13 +98,10 @@ template <typename Code>
 class TableBound final : public ValueBound {
  public:
   TableBound(const SegmentView& segment, std::vector<uint8_t> truth, bool nulls_pass)
-      : ValueBound(segment, nulls_pass),
-        codes_(segment.part<Code>(kCodes)),
-        table_(std::move(truth)) {}
+      : ValueBound(segment, nulls_pass), codes_(segment.part<Code>(kCodes)), table_(std::move(truth)) {}
 
  private:
-  void FindTruth(uint32_t begin, uint32_t count, const uint64_t*, EvalContext&,
-                 uint64_t* truth) override {
+  void FindTruth(uint32_t begin, uint32_t count, const uint64_t*, EvalContext&, uint64_t* truth) override {
     kernels::LookupToBits(codes_ + begin, table_.data(), table_.size(), count, truth);
   }
   const Code* const codes_;
@@ -121,8 +116,7 @@ constexpr size_t kRangesMax = 8;
 // are.
 template <typename T>
 BoundPredicate MakeStoredRanges(const SegmentView& segment, Part part, T least, T greatest,
-                                std::vector<StoredRange<T>> ranges, const RangeSet* keys,
-                                bool nulls_pass) {
+                                std::vector<StoredRange<T>> ranges, const RangeSet* keys, bool nulls_pass) {
   if (ranges.empty() && !nulls_pass) return BindVerdict(Verdict::kNone);
   const bool has_nulls = segment.header().null_count > 0;
   if (ranges.size() == 1 && ranges[0].low <= least && greatest <= ranges[0].high) {
@@ -137,8 +131,7 @@ BoundPredicate MakeStoredRanges(const SegmentView& segment, Part part, T least, 
     is_negated = true;
   }
   if (ranges.size() > kRangesMax) return nullptr;
-  return std::make_unique<StoredRangesBound<T>>(segment, part, std::move(ranges), is_negated, keys,
-                                                nulls_pass);
+  return std::make_unique<StoredRangesBound<T>>(segment, part, std::move(ranges), is_negated, keys, nulls_pass);
 }
 
 // ---------------------------------------------------------------- integers --------------------
@@ -151,8 +144,8 @@ BoundPredicate BindPlainIntegers(const SegmentView& segment, const RangeSet& set
   for (const KeyRange& range : inside.ranges()) {
     ranges.push_back({static_cast<T>(range.low), static_cast<T>(range.high)});
   }
-  return MakeStoredRanges(segment, kValues, static_cast<T>(header.least),
-                          static_cast<T>(header.greatest), std::move(ranges), &set, false);
+  return MakeStoredRanges(segment, kValues, static_cast<T>(header.least), static_cast<T>(header.greatest),
+                          std::move(ranges), &set, false);
 }
 
 template <typename Code>
@@ -217,16 +210,14 @@ bool ClipToFloats(double low, double high, float* low_float, float* high_float) 
   *low_float = static_cast<float>(low);
   *high_float = static_cast<float>(high);
   if (static_cast<double>(*low_float) < low) *low_float = std::nextafter(*low_float, kInfinity);
-  if (static_cast<double>(*high_float) > high)
-    *high_float = std::nextafter(*high_float, -kInfinity);
+  if (static_cast<double>(*high_float) > high) *high_float = std::nextafter(*high_float, -kInfinity);
   return FloatKey(*low_float) <= FloatKey(*high_float);
 }
 
 template <typename T>
 BoundPredicate BindFloats(const SegmentView& segment, const RangeSet& set) {
   std::vector<StoredRange<T>> ranges;
-  const RangeSet inside =
-      set.Intersect(RangeSet::Of(segment.header().least, segment.header().greatest));
+  const RangeSet inside = set.Intersect(RangeSet::Of(segment.header().least, segment.header().greatest));
   for (const KeyRange& range : inside.ranges()) {
     double low, high;
     if (!ClipToDoubles(range, &low, &high)) continue;
@@ -234,21 +225,18 @@ BoundPredicate BindFloats(const SegmentView& segment, const RangeSet& set) {
       ranges.push_back({low, high});
     } else {
       float low_float, high_float;
-      if (ClipToFloats(low, high, &low_float, &high_float))
-        ranges.push_back({low_float, high_float});
+      if (ClipToFloats(low, high, &low_float, &high_float)) ranges.push_back({low_float, high_float});
     }
   }
   if (ranges.empty()) return BindVerdict(Verdict::kNone);
   if (ranges.size() > kRangesMax) return nullptr;
-  return std::make_unique<StoredRangesBound<T>>(segment, kValues, std::move(ranges), false, nullptr,
-                                                false);
+  return std::make_unique<StoredRangesBound<T>>(segment, kValues, std::move(ranges), false, nullptr, false);
 }
 
 // ---------------------------------------------------------------- tables ----------------------
 
 template <typename Code>
-BoundPredicate BindTableOf(const SegmentView& segment, std::vector<uint8_t> truth,
-                           bool nulls_pass) {
+BoundPredicate BindTableOf(const SegmentView& segment, std::vector<uint8_t> truth, bool nulls_pass) {
   std::vector<StoredRange<Code>> ranges;
   for (size_t code = 0; code < truth.size() && ranges.size() <= kTableRanges; ++code) {
     if (truth[code] == 0) continue;
@@ -259,8 +247,8 @@ BoundPredicate BindTableOf(const SegmentView& segment, std::vector<uint8_t> trut
     }
   }
   if (ranges.size() <= kTableRanges) {
-    return MakeStoredRanges<Code>(segment, kCodes, 0, static_cast<Code>(truth.size() - 1),
-                                  std::move(ranges), nullptr, nulls_pass);
+    return MakeStoredRanges<Code>(segment, kCodes, 0, static_cast<Code>(truth.size() - 1), std::move(ranges), nullptr,
+                                  nulls_pass);
   }
   return std::make_unique<TableBound<Code>>(segment, std::move(truth), nulls_pass);
 }
@@ -284,8 +272,7 @@ BoundPredicate BindVerdict(Verdict verdict) { return std::make_unique<VerdictBou
 BoundPredicate BindNullTest(const SegmentView& segment, bool nulls_pass) {
   const SegmentHeader& header = segment.header();
   if (header.null_count == 0) return BindVerdict(nulls_pass ? Verdict::kNone : Verdict::kAll);
-  if (header.null_count == header.rows)
-    return BindVerdict(nulls_pass ? Verdict::kAll : Verdict::kNone);
+  if (header.null_count == header.rows) return BindVerdict(nulls_pass ? Verdict::kAll : Verdict::kNone);
   return std::make_unique<NullTestBound>(segment, nulls_pass);
 }
 
@@ -294,34 +281,24 @@ BoundPredicate BindRanges(const SegmentView& segment, const RangeSet& set) {
   if (segment.type() == PENUMBRA_FLOAT4) return BindFloats<float>(segment, set);
   if (segment.encoding() == Encoding::kFrame) {
     switch (segment.header().code_bytes) {
-      case 1:
-        return BindFrame<uint8_t>(segment, set);
-      case 2:
-        return BindFrame<uint16_t>(segment, set);
-      default:
-        return BindFrame<uint32_t>(segment, set);
+      case 1: return BindFrame<uint8_t>(segment, set);
+      case 2: return BindFrame<uint16_t>(segment, set);
+      default: return BindFrame<uint32_t>(segment, set);
     }
   }
   switch (segment.value_width()) {
-    case 1:
-      return BindPlainIntegers<uint8_t>(segment, set);
-    case 2:
-      return BindPlainIntegers<int16_t>(segment, set);
-    case 4:
-      return BindPlainIntegers<int32_t>(segment, set);
-    default:
-      return BindPlainIntegers<int64_t>(segment, set);
+    case 1: return BindPlainIntegers<uint8_t>(segment, set);
+    case 2: return BindPlainIntegers<int16_t>(segment, set);
+    case 4: return BindPlainIntegers<int32_t>(segment, set);
+    default: return BindPlainIntegers<int64_t>(segment, set);
   }
 }
 
 BoundPredicate BindTable(const SegmentView& segment, std::vector<uint8_t> truth, bool nulls_pass) {
   switch (segment.header().code_bytes) {
-    case 1:
-      return BindTableOf<uint8_t>(segment, std::move(truth), nulls_pass);
-    case 2:
-      return BindTableOf<uint16_t>(segment, std::move(truth), nulls_pass);
-    default:
-      return BindTableOf<uint32_t>(segment, std::move(truth), nulls_pass);
+    case 1: return BindTableOf<uint8_t>(segment, std::move(truth), nulls_pass);
+    case 2: return BindTableOf<uint16_t>(segment, std::move(truth), nulls_pass);
+    default: return BindTableOf<uint32_t>(segment, std::move(truth), nulls_pass);
   }
 }
 

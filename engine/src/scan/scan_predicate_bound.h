@@ -18,16 +18,15 @@ using BoundPredicate = std::unique_ptr<ScanPredicate::Bound>;
 // What most of them share: the truth of values, then that of nulls.
 class ValueBound : public ScanPredicate::Bound {
  public:
-  ValueBound(const SegmentView& segment, bool nulls_pass)
-      : segment_(segment), nulls_pass_(nulls_pass) {}
+  ValueBound(const SegmentView& segment, bool nulls_pass) : segment_(segment), nulls_pass_(nulls_pass) {}
 
   Verdict Check(uint32_t, uint32_t) const override { return Verdict::kSome; }
   void Apply(uint32_t begin, uint32_t count, uint64_t* bits, EvalContext& context) final;
 
  protected:
   // For null rows anything. Rows whose bit is not set in `wanted` do not matter.
-  virtual void FindTruth(uint32_t begin, uint32_t count, const uint64_t* wanted,
-                         EvalContext& context, uint64_t* truth) = 0;
+  virtual void FindTruth(uint32_t begin, uint32_t count, const uint64_t* wanted, EvalContext& context,
+                         uint64_t* truth) = 0;
   const SegmentView segment_;
 
  private:
@@ -46,12 +45,10 @@ BoundPredicate BindTable(const SegmentView& segment, std::vector<uint8_t> truth,
 // scan_predicate_strings.cc: plain or compressed strings, decoded only where it takes their bytes.
 //
 // Equal to `wanted` (or, negated, not equal), by length first.
-BoundPredicate BindStringEquality(const SegmentView& segment, std::string_view wanted,
-                                  bool is_negated);
+BoundPredicate BindStringEquality(const SegmentView& segment, std::string_view wanted, bool is_negated);
 // Matching a pattern, which outlives the result.
 BoundPredicate BindLike(const SegmentView& segment, const LikeSearch& search, bool is_negated);
 // The truth of each entry of a dictionary whose entries lie back to back.
-std::vector<uint8_t> FindLikeEntries(const SegmentView& segment, const LikeSearch& search,
-                                     bool is_negated);
+std::vector<uint8_t> FindLikeEntries(const SegmentView& segment, const LikeSearch& search, bool is_negated);
 
 }  // namespace penumbra

@@ -20,8 +20,7 @@ bool FindColumnType(const Expr& expr, PenumbraType* type) {
     *type = expr.type;
     return true;
   }
-  return std::any_of(expr.args.begin(), expr.args.end(),
-                     [&](const Expr* arg) { return FindColumnType(*arg, type); });
+  return std::any_of(expr.args.begin(), expr.args.end(), [&](const Expr* arg) { return FindColumnType(*arg, type); });
 }
 
 bool IsNullTest(const Expr& expr) {
@@ -32,16 +31,14 @@ bool IsNullTest(const Expr& expr) {
 
 // col = 'text' or col <> 'text', either way round: the text.
 const Vector* FindEqualText(const Expr& expr) {
-  if (expr.kind != Expr::Kind::kCall ||
-      (expr.function != PENUMBRA_FN_EQ && expr.function != PENUMBRA_FN_NE)) {
+  if (expr.kind != Expr::Kind::kCall || (expr.function != PENUMBRA_FN_EQ && expr.function != PENUMBRA_FN_NE)) {
     return nullptr;
   }
   const Expr* column = expr.args[0];
   const Expr* constant = expr.args[1];
   if (column->kind == Expr::Kind::kConstant) std::swap(column, constant);
-  if (column->kind != Expr::Kind::kColumn || constant->kind != Expr::Kind::kConstant ||
-      column->type != PENUMBRA_TEXT || constant->type != PENUMBRA_TEXT ||
-      constant->constant.is_null_constant()) {
+  if (column->kind != Expr::Kind::kColumn || constant->kind != Expr::Kind::kConstant || column->type != PENUMBRA_TEXT ||
+      constant->type != PENUMBRA_TEXT || constant->constant.is_null_constant()) {
     return nullptr;
   }
   return &constant->constant;
@@ -66,16 +63,12 @@ std::optional<LikeSearch> FindLike(const Expr& expr) {
 KeyDomain DomainOf(PenumbraType type, int scale) {
   switch (type) {
     case PENUMBRA_FLOAT4:
-    case PENUMBRA_FLOAT8:
-      return {KeyKind::kFloat, type, 0};
-    case PENUMBRA_NUMERIC:
-      return {KeyKind::kNumeric, type, scale};
+    case PENUMBRA_FLOAT8: return {KeyKind::kFloat, type, 0};
+    case PENUMBRA_NUMERIC: return {KeyKind::kNumeric, type, scale};
     case PENUMBRA_TEXT:
     case PENUMBRA_BPCHAR:
-    case PENUMBRA_UUID:
-      return {KeyKind::kPrefix, type, 0};
-    default:
-      return {KeyKind::kInteger, type, 0};
+    case PENUMBRA_UUID: return {KeyKind::kPrefix, type, 0};
+    default: return {KeyKind::kInteger, type, 0};
   }
 }
 
@@ -84,8 +77,7 @@ class ColumnPredicate final : public ScanPredicate {
   ColumnPredicate(const Expr& expr, int column, PenumbraType type)
       : expr_(expr), column_(column), type_(type), like_(FindLike(expr)) {
     // The ranges of a numeric depend on the scale of each segment.
-    if (type != PENUMBRA_INTERVAL && type != PENUMBRA_NUMERIC)
-      ranges_ = CompileRanges(expr, DomainOf(type, 0));
+    if (type != PENUMBRA_INTERVAL && type != PENUMBRA_NUMERIC) ranges_ = CompileRanges(expr, DomainOf(type, 0));
   }
 
   int column() const override { return column_; }
@@ -103,10 +95,8 @@ class ColumnPredicate final : public ScanPredicate {
   BoundPredicate BindValues(const SegmentReader& reader, EvalContext& context) const;
   bool IsTrueForNull(EvalContext& context) const;
   // Appends the truth of each of `values`, flat without nulls.
-  void EvaluateValues(const Vector& values, uint32_t count, EvalContext& context,
-                      std::vector<uint8_t>* truth) const;
-  std::vector<uint8_t> EvaluateCodes(const SegmentView& segment, uint32_t codes,
-                                     EvalContext& context) const;
+  void EvaluateValues(const Vector& values, uint32_t count, EvalContext& context, std::vector<uint8_t>* truth) const;
+  std::vector<uint8_t> EvaluateCodes(const SegmentView& segment, uint32_t codes, EvalContext& context) const;
   void EvaluateBatch(const Vector& values, uint32_t rows, EvalContext& context, Truth* truth) const;
 
   const Expr& expr_;
@@ -132,13 +122,11 @@ Verdict ColumnPredicate::Check(const SegmentReader& reader) const {
   if ((header.flags & kHasBounds) == 0) return Verdict::kSome;
   if (!ranges->Overlaps(header.least, header.greatest)) return Verdict::kNone;
   const bool is_exact = (header.flags & kExactBounds) != 0;
-  if (is_exact && header.null_count == 0 && ranges->Contains(header.least, header.greatest))
-    return Verdict::kAll;
+  if (is_exact && header.null_count == 0 && ranges->Contains(header.least, header.greatest)) return Verdict::kAll;
   return Verdict::kSome;
 }
 
-void ColumnPredicate::EvaluateBatch(const Vector& values, uint32_t rows, EvalContext& context,
-                                    Truth* truth) const {
+void ColumnPredicate::EvaluateBatch(const Vector& values, uint32_t rows, EvalContext& context, Truth* truth) const {
   std::vector<Vector> columns(static_cast<size_t>(column_) + 1);
   columns[column_] = values;
   const Batch batch = {rows, static_cast<uint32_t>(columns.size()), columns.data()};
@@ -193,16 +181,14 @@ std::vector<uint8_t> ColumnPredicate::EvaluateCodes(const SegmentView& segment, 
   return truth;
 }
 
-BoundPredicate ColumnPredicate::BindConstant(const SegmentReader& reader,
-                                             EvalContext& context) const {
+BoundPredicate ColumnPredicate::BindConstant(const SegmentReader& reader, EvalContext& context) const {
   EvalContext local{context.arena, context.session};
   Truth truth;
   EvaluateBatch(reader.Decode(0, 1, context.arena), 1, local, &truth);
   return BindVerdict((truth.is_true[0] & 1) != 0 ? Verdict::kAll : Verdict::kNone);
 }
 
-BoundPredicate ColumnPredicate::BindValues(const SegmentReader& reader,
-                                           EvalContext& context) const {
+BoundPredicate ColumnPredicate::BindValues(const SegmentReader& reader, EvalContext& context) const {
   const SegmentView segment(reader.segment());
   const SegmentHeader& header = segment.header();
   if (segment.encoding() == Encoding::kDictionary) {
@@ -214,8 +200,8 @@ BoundPredicate ColumnPredicate::BindValues(const SegmentReader& reader,
     }
     return BindTable(segment, std::move(truth), IsTrueForNull(context));
   }
-  const bool is_plain_float = segment.encoding() == Encoding::kPlain &&
-                              (type_ == PENUMBRA_FLOAT4 || type_ == PENUMBRA_FLOAT8);
+  const bool is_plain_float =
+      segment.encoding() == Encoding::kPlain && (type_ == PENUMBRA_FLOAT4 || type_ == PENUMBRA_FLOAT8);
   if (segment.is_integer() || is_plain_float) {
     const std::optional<RangeSet> ranges = RangesFor(segment);
     if (ranges) return BindRanges(segment, *ranges);
@@ -224,22 +210,19 @@ BoundPredicate ColumnPredicate::BindValues(const SegmentReader& reader,
     // Worth it when there are clearly fewer codes than rows.
     const uint32_t codes = FrameCodeCount(header);
     if (codes > header.rows / 2) return nullptr;
-    return BindTable(segment, EvaluateCodes(segment, codes, context),
-                     IsTrueForNull(context));
+    return BindTable(segment, EvaluateCodes(segment, codes, context), IsTrueForNull(context));
   }
   if (segment.is_string_form()) {
     if (like_) return BindLike(segment, *like_, IsNegatedLike(expr_.function));
     const Vector* text = FindEqualText(expr_);
     if (text != nullptr) {
-      return BindStringEquality(segment, text->values<StringRef>()->view(),
-                                expr_.function == PENUMBRA_FN_NE);
+      return BindStringEquality(segment, text->values<StringRef>()->view(), expr_.function == PENUMBRA_FN_NE);
     }
   }
   return nullptr;
 }
 
-std::unique_ptr<ScanPredicate::Bound> ColumnPredicate::Bind(const SegmentReader& reader,
-                                                            EvalContext& context) const {
+std::unique_ptr<ScanPredicate::Bound> ColumnPredicate::Bind(const SegmentReader& reader, EvalContext& context) const {
   const SegmentView segment(reader.segment());
   if (segment.header().rows == 0) return BindVerdict(Verdict::kNone);
   if (IsNullTest(expr_)) return BindNullTest(segment, expr_.function == PENUMBRA_FN_IS_NULL);
@@ -254,8 +237,7 @@ std::unique_ptr<ScanPredicate> ScanPredicate::Compile(const Expr& expr) {
   CollectColumns(expr, &columns);
   PenumbraType type;
   // What can fail must see only rows that exist and that the conjuncts before it let pass.
-  if (columns.size() != 1 || expr.can_fail || expr.type != PENUMBRA_BOOL ||
-      !FindColumnType(expr, &type)) {
+  if (columns.size() != 1 || expr.can_fail || expr.type != PENUMBRA_BOOL || !FindColumnType(expr, &type)) {
     return nullptr;
   }
   return std::make_unique<ColumnPredicate>(expr, columns[0], type);

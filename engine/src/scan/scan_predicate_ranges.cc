@@ -16,16 +16,14 @@ RangeSet RangeSet::Of(int128 low, int128 high) {
 }
 
 bool RangeSet::Overlaps(int64_t low, int64_t high) const {
-  const auto first =
-      std::lower_bound(ranges_.begin(), ranges_.end(), low,
-                       [](const KeyRange& range, int64_t key) { return range.high < key; });
+  const auto first = std::lower_bound(ranges_.begin(), ranges_.end(), low,
+                                      [](const KeyRange& range, int64_t key) { return range.high < key; });
   return first != ranges_.end() && first->low <= high;
 }
 
 bool RangeSet::Contains(int64_t low, int64_t high) const {
-  const auto first =
-      std::lower_bound(ranges_.begin(), ranges_.end(), low,
-                       [](const KeyRange& range, int64_t key) { return range.high < key; });
+  const auto first = std::lower_bound(ranges_.begin(), ranges_.end(), low,
+                                      [](const KeyRange& range, int64_t key) { return range.high < key; });
   return first != ranges_.end() && first->low <= low && high <= first->high;
 }
 
@@ -60,8 +58,7 @@ RangeSet RangeSet::Intersect(const RangeSet& other) const {
 RangeSet RangeSet::Union(std::vector<RangeSet> sets) {
   std::vector<KeyRange> all;
   for (const RangeSet& set : sets) all.insert(all.end(), set.ranges_.begin(), set.ranges_.end());
-  std::sort(all.begin(), all.end(),
-            [](const KeyRange& a, const KeyRange& b) { return a.low < b.low; });
+  std::sort(all.begin(), all.end(), [](const KeyRange& a, const KeyRange& b) { return a.low < b.low; });
   RangeSet result;
   for (const KeyRange& range : all) {
     std::vector<KeyRange>& merged = result.ranges_;
@@ -91,26 +88,19 @@ bool AreComparable(PenumbraType a, PenumbraType b) {
 
 int64_t IntegerConstant(const Vector& v) {
   switch (FlatWidth(v)) {
-    case 1:
-      return *v.values<uint8_t>();
-    case 2:
-      return *v.values<int16_t>();
-    case 4:
-      return *v.values<int32_t>();
-    default:
-      return *v.values<int64_t>();
+    case 1: return *v.values<uint8_t>();
+    case 2: return *v.values<int16_t>();
+    case 4: return *v.values<int32_t>();
+    default: return *v.values<int64_t>();
   }
 }
 
 std::optional<KeyPosition> NumericPosition(const Vector& constant, int scale) {
   const Decimal decimal = DecimalAt(constant, 0);
   switch (decimal.kind()) {
-    case Decimal::Kind::kFinite:
-      break;
-    case Decimal::Kind::kNegativeInfinity:
-      return KeyPosition{-kAboveAll, false};
-    default:
-      return KeyPosition{kAboveAll, false};  // NaN is above everything finite too
+    case Decimal::Kind::kFinite: break;
+    case Decimal::Kind::kNegativeInfinity: return KeyPosition{-kAboveAll, false};
+    default: return KeyPosition{kAboveAll, false};  // NaN is above everything finite too
   }
   int128 integer;
   if (!decimal.ToScaledInteger(&integer)) return std::nullopt;
@@ -118,8 +108,8 @@ std::optional<KeyPosition> NumericPosition(const Vector& constant, int scale) {
   const int shift = scale - decimal.scale();
   if (shift >= 0) {
     int128 key;
-    if (shift > kMaxInt128Digits || __builtin_mul_overflow(integer, kPowersOfTen[shift], &key) ||
-        key > kAboveAll || key < -kAboveAll) {
+    if (shift > kMaxInt128Digits || __builtin_mul_overflow(integer, kPowersOfTen[shift], &key) || key > kAboveAll ||
+        key < -kAboveAll) {
       return KeyPosition{integer < 0 ? -kAboveAll : kAboveAll, false};
     }
     return KeyPosition{key, true};
@@ -133,25 +123,20 @@ std::optional<KeyPosition> NumericPosition(const Vector& constant, int scale) {
 }
 
 std::optional<KeyPosition> FindPosition(const Vector& constant, const KeyDomain& domain) {
-  if (constant.is_null_constant() || !constant.is_constant() ||
-      !AreComparable(constant.type, domain.type)) {
+  if (constant.is_null_constant() || !constant.is_constant() || !AreComparable(constant.type, domain.type)) {
     return std::nullopt;
   }
   switch (domain.kind) {
-    case KeyKind::kInteger:
-      return KeyPosition{IntegerConstant(constant), true};
+    case KeyKind::kInteger: return KeyPosition{IntegerConstant(constant), true};
     case KeyKind::kFloat: {
-      const double value = constant.type == PENUMBRA_FLOAT4 ? double{*constant.values<float>()}
-                                                            : *constant.values<double>();
+      const double value =
+          constant.type == PENUMBRA_FLOAT4 ? double{*constant.values<float>()} : *constant.values<double>();
       return KeyPosition{FloatKey(value), true};
     }
-    case KeyKind::kNumeric:
-      return NumericPosition(constant, domain.scale);
-    default:
-      break;
+    case KeyKind::kNumeric: return NumericPosition(constant, domain.scale);
+    default: break;
   }
-  if (constant.type == PENUMBRA_UUID)
-    return KeyPosition{PrefixKey({constant.values<char>(), 8}), true};
+  if (constant.type == PENUMBRA_UUID) return KeyPosition{PrefixKey({constant.values<char>(), 8}), true};
   const std::string_view bytes = constant.values<StringRef>()->view();
   return KeyPosition{PrefixKey(constant.type == PENUMBRA_BPCHAR ? TrimBlanks(bytes) : bytes), true};
 }
@@ -160,48 +145,33 @@ RangeSet RangesOfComparison(PenumbraFunction function, const KeyPosition& at) {
   const int128 last_below = at.is_exact ? at.floor - 1 : at.floor;
   const int128 first_at_or_above = last_below + 1;
   switch (function) {
-    case PENUMBRA_FN_EQ:
-      return at.is_exact ? RangeSet::Of(at.floor, at.floor) : RangeSet::None();
-    case PENUMBRA_FN_NE:
-      return at.is_exact ? RangeSet::Of(at.floor, at.floor).Complement() : RangeSet::All();
-    case PENUMBRA_FN_LT:
-      return RangeSet::Of(INT64_MIN, last_below);
-    case PENUMBRA_FN_LE:
-      return RangeSet::Of(INT64_MIN, at.floor);
-    case PENUMBRA_FN_GT:
-      return RangeSet::Of(at.floor + 1, INT64_MAX);
-    default:
-      return RangeSet::Of(first_at_or_above, INT64_MAX);
+    case PENUMBRA_FN_EQ: return at.is_exact ? RangeSet::Of(at.floor, at.floor) : RangeSet::None();
+    case PENUMBRA_FN_NE: return at.is_exact ? RangeSet::Of(at.floor, at.floor).Complement() : RangeSet::All();
+    case PENUMBRA_FN_LT: return RangeSet::Of(INT64_MIN, last_below);
+    case PENUMBRA_FN_LE: return RangeSet::Of(INT64_MIN, at.floor);
+    case PENUMBRA_FN_GT: return RangeSet::Of(at.floor + 1, INT64_MAX);
+    default: return RangeSet::Of(first_at_or_above, INT64_MAX);
   }
 }
 
 // Of keys that are only a beginning: values on both sides of the constant can share its key.
 RangeSet PrefixRangesOfComparison(PenumbraFunction function, const KeyPosition& at) {
   switch (function) {
-    case PENUMBRA_FN_EQ:
-      return RangeSet::Of(at.floor, at.floor);
-    case PENUMBRA_FN_NE:
-      return RangeSet::All();
+    case PENUMBRA_FN_EQ: return RangeSet::Of(at.floor, at.floor);
+    case PENUMBRA_FN_NE: return RangeSet::All();
     case PENUMBRA_FN_LT:
-    case PENUMBRA_FN_LE:
-      return RangeSet::Of(INT64_MIN, at.floor);
-    default:
-      return RangeSet::Of(at.floor, INT64_MAX);
+    case PENUMBRA_FN_LE: return RangeSet::Of(INT64_MIN, at.floor);
+    default: return RangeSet::Of(at.floor, INT64_MAX);
   }
 }
 
 PenumbraFunction Mirror(PenumbraFunction function) {
   switch (function) {
-    case PENUMBRA_FN_LT:
-      return PENUMBRA_FN_GT;
-    case PENUMBRA_FN_LE:
-      return PENUMBRA_FN_GE;
-    case PENUMBRA_FN_GT:
-      return PENUMBRA_FN_LT;
-    case PENUMBRA_FN_GE:
-      return PENUMBRA_FN_LE;
-    default:
-      return function;
+    case PENUMBRA_FN_LT: return PENUMBRA_FN_GT;
+    case PENUMBRA_FN_LE: return PENUMBRA_FN_GE;
+    case PENUMBRA_FN_GT: return PENUMBRA_FN_LT;
+    case PENUMBRA_FN_GE: return PENUMBRA_FN_LE;
+    default: return function;
   }
 }
 
@@ -215,12 +185,10 @@ std::optional<RangeSet> CompileComparison(const Expr& expr, const KeyDomain& dom
     std::swap(column, constant);
     function = Mirror(function);
   }
-  if (column->kind != Expr::Kind::kColumn || constant->kind != Expr::Kind::kConstant)
-    return std::nullopt;
+  if (column->kind != Expr::Kind::kColumn || constant->kind != Expr::Kind::kConstant) return std::nullopt;
   const std::optional<KeyPosition> at = FindPosition(constant->constant, domain);
   if (!at) return std::nullopt;
-  return domain.kind == KeyKind::kPrefix ? PrefixRangesOfComparison(function, *at)
-                                         : RangesOfComparison(function, *at);
+  return domain.kind == KeyKind::kPrefix ? PrefixRangesOfComparison(function, *at) : RangesOfComparison(function, *at);
 }
 
 std::optional<RangeSet> CompileList(const Expr& expr, const KeyDomain& domain) {
@@ -273,21 +241,17 @@ std::optional<RangeSet> CompileRanges(const Expr& expr, const KeyDomain& domain)
   if (IsComparison(expr.function)) return CompileComparison(expr, domain);
   switch (expr.function) {
     case PENUMBRA_FN_IN_LIST:
-    case PENUMBRA_FN_NOT_IN_LIST:
-      return CompileList(expr, domain);
-    case PENUMBRA_FN_LIKE:
-      return CompileLike(expr, domain);
+    case PENUMBRA_FN_NOT_IN_LIST: return CompileList(expr, domain);
+    case PENUMBRA_FN_LIKE: return CompileLike(expr, domain);
     case PENUMBRA_FN_AND:
-    case PENUMBRA_FN_OR:
-      return CompileConnective(expr, domain);
+    case PENUMBRA_FN_OR: return CompileConnective(expr, domain);
     case PENUMBRA_FN_NOT: {
       if (domain.kind == KeyKind::kPrefix) return std::nullopt;
       const std::optional<RangeSet> set = CompileRanges(*expr.args[0], domain);
       if (!set) return std::nullopt;
       return set->Complement();
     }
-    default:
-      return std::nullopt;
+    default: return std::nullopt;
   }
 }
 

@@ -40,12 +40,11 @@ class StringEqualityBound final : public ValueBound {
     if (wanted_.size() > std::numeric_limits<Length>::max()) {
       std::fill_n(truth, BitmapWords(count), 0);
     } else {
-      kernels::CompareConstant(kernels::Compare::kEq, lengths_ + begin,
-                               static_cast<Length>(wanted_.size()), count, truth);
+      kernels::CompareConstant(kernels::Compare::kEq, lengths_ + begin, static_cast<Length>(wanted_.size()), count,
+                               truth);
       if (!wanted_.empty()) {
-        WithStrings<Length>(segment_, context.arena, [&](auto& strings) {
-          CompareBytes(strings, begin, count, wanted_rows, truth);
-        });
+        WithStrings<Length>(segment_, context.arena,
+                            [&](auto& strings) { CompareBytes(strings, begin, count, wanted_rows, truth); });
       }
     }
     if (is_negated_) kernels::NotBits(truth, count);
@@ -55,8 +54,7 @@ class StringEqualityBound final : public ValueBound {
                     uint64_t* truth) const {
     for (size_t w = 0; w < BitmapWords(count); ++w) {
       for (uint64_t left = truth[w] & wanted_rows[w]; left != 0; left &= left - 1) {
-        const uint32_t row =
-            begin + static_cast<uint32_t>(w * 64) + static_cast<uint32_t>(__builtin_ctzll(left));
+        const uint32_t row = begin + static_cast<uint32_t>(w * 64) + static_cast<uint32_t>(__builtin_ctzll(left));
         if (!(strings.At(row) == wanted_ref_)) truth[w] &= ~(left & (0 - left));
       }
     }
@@ -83,10 +81,7 @@ template <typename Length>
 class LikeBound final : public ValueBound {
  public:
   LikeBound(const SegmentView& segment, const LikeSearch& search, bool is_negated)
-      : ValueBound(segment, false),
-        lengths_(segment.part<Length>(kCodes)),
-        search_(search),
-        is_negated_(is_negated) {}
+      : ValueBound(segment, false), lengths_(segment.part<Length>(kCodes)), search_(search), is_negated_(is_negated) {}
 
  private:
   void FindTruth(uint32_t begin, uint32_t count, const uint64_t* wanted, EvalContext& context,
@@ -102,8 +97,8 @@ class LikeBound final : public ValueBound {
   }
   // Rows [row, end), whose bits begin at `at`.
   template <typename Strings>
-  void FindInRun(Strings& strings, uint32_t at, uint32_t row, uint32_t end, const uint64_t* wanted,
-                 Arena& arena, uint64_t* truth) const {
+  void FindInRun(Strings& strings, uint32_t at, uint32_t row, uint32_t end, const uint64_t* wanted, Arena& arena,
+                 uint64_t* truth) const {
     const uint32_t rows = end - row;
     uint64_t run_wanted[kValidityWords], run_truth[kValidityWords];
     kernels::CopyBits(wanted, at, rows, run_wanted);
@@ -122,31 +117,23 @@ class LikeBound final : public ValueBound {
 
 }  // namespace
 
-BoundPredicate BindStringEquality(const SegmentView& segment, std::string_view wanted,
-                                  bool is_negated) {
+BoundPredicate BindStringEquality(const SegmentView& segment, std::string_view wanted, bool is_negated) {
   switch (segment.header().code_bytes) {
-    case 1:
-      return std::make_unique<StringEqualityBound<uint8_t>>(segment, wanted, is_negated);
-    case 2:
-      return std::make_unique<StringEqualityBound<uint16_t>>(segment, wanted, is_negated);
-    default:
-      return std::make_unique<StringEqualityBound<uint32_t>>(segment, wanted, is_negated);
+    case 1: return std::make_unique<StringEqualityBound<uint8_t>>(segment, wanted, is_negated);
+    case 2: return std::make_unique<StringEqualityBound<uint16_t>>(segment, wanted, is_negated);
+    default: return std::make_unique<StringEqualityBound<uint32_t>>(segment, wanted, is_negated);
   }
 }
 
 BoundPredicate BindLike(const SegmentView& segment, const LikeSearch& search, bool is_negated) {
   switch (segment.header().code_bytes) {
-    case 1:
-      return std::make_unique<LikeBound<uint8_t>>(segment, search, is_negated);
-    case 2:
-      return std::make_unique<LikeBound<uint16_t>>(segment, search, is_negated);
-    default:
-      return std::make_unique<LikeBound<uint32_t>>(segment, search, is_negated);
+    case 1: return std::make_unique<LikeBound<uint8_t>>(segment, search, is_negated);
+    case 2: return std::make_unique<LikeBound<uint16_t>>(segment, search, is_negated);
+    default: return std::make_unique<LikeBound<uint32_t>>(segment, search, is_negated);
   }
 }
 
-std::vector<uint8_t> FindLikeEntries(const SegmentView& segment, const LikeSearch& search,
-                                     bool is_negated) {
+std::vector<uint8_t> FindLikeEntries(const SegmentView& segment, const LikeSearch& search, bool is_negated) {
   const uint32_t count = segment.header().dictionary_size;
   const uint32_t* entry_ends = segment.part<uint32_t>(kStarts);
   const char* bytes = segment.part<char>(kBytes);

@@ -29,9 +29,9 @@ struct RuntimeFilter {
 };
 
 struct ScanSpec {
-  std::vector<PenumbraType> types;   // of the columns
-  std::vector<ScanFilter> filters;   // those that cannot fail first, the others in the order given
-  std::vector<bool> needed;          // columns to be decoded for the rows that pass
+  std::vector<PenumbraType> types;  // of the columns
+  std::vector<ScanFilter> filters;  // those that cannot fail first, the others in the order given
+  std::vector<bool> needed;         // columns to be decoded for the rows that pass
   std::vector<RuntimeFilter> runtime_filters;
   // The sink takes what metadata says of these columns in place of rows.
   bool takes_summaries = false;

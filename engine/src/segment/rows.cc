@@ -13,9 +13,7 @@ namespace {
 constexpr size_t kKeepBytes = size_t{16} << 20;
 constexpr size_t kVariableBytesMax = UINT32_MAX - RowsColumn::kPaddingBytes;
 
-bool IsNull(const PenumbraColumnInput& input, uint32_t row) {
-  return input.nulls != nullptr && input.nulls[row] != 0;
-}
+bool IsNull(const PenumbraColumnInput& input, uint32_t row) { return input.nulls != nullptr && input.nulls[row] != 0; }
 
 // Grows by doubling: one fill with zeros per doubling, not per append.
 template <typename T>
@@ -24,8 +22,7 @@ void GrowTo(std::vector<T>* v, size_t size) {
   v->resize(size);
 }
 
-void AppendValidity(const PenumbraColumnInput& input, uint32_t rows_before, uint32_t row_count,
-                    RowsColumn* column) {
+void AppendValidity(const PenumbraColumnInput& input, uint32_t rows_before, uint32_t row_count, RowsColumn* column) {
   uint32_t nulls = 0;
   if (input.nulls != nullptr) {
     for (uint32_t i = 0; i < row_count; ++i) nulls += input.nulls[i] != 0;
@@ -52,8 +49,7 @@ void AppendFixed(const PenumbraColumnInput& input, uint32_t row_count, RowsColum
   if (input.nulls == nullptr) {
     for (uint32_t i = 0; i < row_count; ++i) out[i] = static_cast<T>(input.values[i]);
   } else {
-    for (uint32_t i = 0; i < row_count; ++i)
-      out[i] = input.nulls[i] != 0 ? T{0} : static_cast<T>(input.values[i]);
+    for (uint32_t i = 0; i < row_count; ++i) out[i] = input.nulls[i] != 0 ? T{0} : static_cast<T>(input.values[i]);
   }
 }
 
@@ -62,8 +58,7 @@ void AppendWide(const PenumbraColumnInput& input, uint32_t row_count, RowsColumn
   GrowTo(&column->fixed, before + size_t{row_count} * 16);
   uint8_t* out = column->fixed.data() + before;
   for (uint32_t i = 0; i < row_count; ++i) {
-    if (!IsNull(input, i))
-      std::memcpy(out + size_t{i} * 16, reinterpret_cast<const void*>(input.values[i]), 16);
+    if (!IsNull(input, i)) std::memcpy(out + size_t{i} * 16, reinterpret_cast<const void*>(input.values[i]), 16);
   }
 }
 
@@ -107,8 +102,7 @@ void ConvertToPayload(uint32_t rows, RowsColumn* column) {
     }
     if (column->IsValid(row)) {
       end += IntegerToPayload(values[row], column->scale, column->bytes.data() + end);
-      if (end > kVariableBytesMax)
-        throw EngineError(PENUMBRA_UNSUPPORTED, "more than 4 GB in one column of a chunk");
+      if (end > kVariableBytesMax) throw EngineError(PENUMBRA_UNSUPPORTED, "more than 4 GB in one column of a chunk");
     }
     column->ends[row] = static_cast<uint32_t>(end);
   }
@@ -118,8 +112,7 @@ void ConvertToPayload(uint32_t rows, RowsColumn* column) {
 }
 
 // True when all rows were appended as int64; false leaves the column as it was.
-bool AppendNumericAsInt64(const PenumbraColumnInput& input, uint32_t row_count,
-                          RowsColumn* column) {
+bool AppendNumericAsInt64(const PenumbraColumnInput& input, uint32_t row_count, RowsColumn* column) {
   const size_t before = column->fixed.size();
   GrowTo(&column->fixed, before + row_count * sizeof(int64_t));
   int64_t* out = reinterpret_cast<int64_t*>(column->fixed.data() + before);
@@ -139,8 +132,7 @@ bool AppendNumericAsInt64(const PenumbraColumnInput& input, uint32_t row_count,
   return true;
 }
 
-void AppendNumeric(const PenumbraColumnInput& input, uint32_t rows_before, uint32_t row_count,
-                   RowsColumn* column) {
+void AppendNumeric(const PenumbraColumnInput& input, uint32_t rows_before, uint32_t row_count, RowsColumn* column) {
   if (column->numeric_form == NumericForm::kInt64) {
     if (AppendNumericAsInt64(input, row_count, column)) return;
     ConvertToPayload(rows_before, column);
@@ -156,42 +148,26 @@ Rows::Rows(const PenumbraType* types, int column_count) {
 }
 
 void Rows::Append(const PenumbraColumnInput* columns, uint32_t row_count) {
-  if (row_count > UINT32_MAX - row_count_)
-    throw EngineError(PENUMBRA_UNSUPPORTED, "more than 2^32 rows");
+  if (row_count > UINT32_MAX - row_count_) throw EngineError(PENUMBRA_UNSUPPORTED, "more than 2^32 rows");
   for (size_t c = 0; c < columns_.size(); ++c) {
     RowsColumn* column = &columns_[c];
     const PenumbraColumnInput& input = columns[c];
     switch (column->type) {
-      case PENUMBRA_BOOL:
-        AppendFixed<uint8_t>(input, row_count, column);
-        break;
-      case PENUMBRA_INT2:
-        AppendFixed<uint16_t>(input, row_count, column);
-        break;
+      case PENUMBRA_BOOL: AppendFixed<uint8_t>(input, row_count, column); break;
+      case PENUMBRA_INT2: AppendFixed<uint16_t>(input, row_count, column); break;
       case PENUMBRA_INT4:
       case PENUMBRA_DATE:
-      case PENUMBRA_FLOAT4:
-        AppendFixed<uint32_t>(input, row_count, column);
-        break;
+      case PENUMBRA_FLOAT4: AppendFixed<uint32_t>(input, row_count, column); break;
       case PENUMBRA_INT8:
       case PENUMBRA_TIMESTAMP:
       case PENUMBRA_TIMESTAMPTZ:
-      case PENUMBRA_FLOAT8:
-        AppendFixed<uint64_t>(input, row_count, column);
-        break;
+      case PENUMBRA_FLOAT8: AppendFixed<uint64_t>(input, row_count, column); break;
       case PENUMBRA_UUID:
-      case PENUMBRA_INTERVAL:
-        AppendWide(input, row_count, column);
-        break;
-      case PENUMBRA_NUMERIC:
-        AppendNumeric(input, row_count_, row_count, column);
-        break;
+      case PENUMBRA_INTERVAL: AppendWide(input, row_count, column); break;
+      case PENUMBRA_NUMERIC: AppendNumeric(input, row_count_, row_count, column); break;
       case PENUMBRA_TEXT:
-      case PENUMBRA_BPCHAR:
-        AppendVariable(input, row_count, column);
-        break;
-      default:
-        throw EngineError(PENUMBRA_UNSUPPORTED, "unknown column type");
+      case PENUMBRA_BPCHAR: AppendVariable(input, row_count, column); break;
+      default: throw EngineError(PENUMBRA_UNSUPPORTED, "unknown column type");
     }
     AppendValidity(input, row_count_, row_count, column);
   }
@@ -209,6 +185,25 @@ void Rows::Clear() {
     column.null_count = 0;
   }
   row_count_ = 0;
+}
+
+Rows Rows::Copy() const {
+  Rows copy;
+  copy.row_count_ = row_count_;
+  for (const RowsColumn& column : columns_) {
+    RowsColumn& added = copy.columns_.emplace_back();
+    added.type = column.type;
+    added.numeric_form = column.numeric_form;
+    added.scale = column.scale;
+    added.fixed = column.fixed;
+    added.ends = column.ends;
+    added.validity = column.validity;
+    added.null_count = column.null_count;
+    if (column.ends.empty()) continue;
+    added.bytes.assign(column.bytes.begin(),
+                       column.bytes.begin() + column.variable_bytes() + RowsColumn::kPaddingBytes);
+  }
+  return copy;
 }
 
 size_t Rows::byte_count() const {

@@ -26,12 +26,8 @@ struct RowsColumn {
   // So that reading a short string as two words stays inside.
   static constexpr size_t kPaddingBytes = 16;
 
-  bool is_variable() const {
-    return IsStringForm(type, numeric_form);
-  }
-  bool IsValid(uint32_t row) const {
-    return validity.empty() || ((validity[row / 64] >> (row % 64)) & 1) != 0;
-  }
+  bool is_variable() const { return IsStringForm(type, numeric_form); }
+  bool IsValid(uint32_t row) const { return validity.empty() || ((validity[row / 64] >> (row % 64)) & 1) != 0; }
   std::string_view View(uint32_t row) const {
     uint32_t begin = row == 0 ? 0 : ends[row - 1];
     return {bytes.data() + begin, ends[row] - begin};
@@ -41,10 +37,13 @@ struct RowsColumn {
 
 class Rows {
  public:
+  Rows() = default;
   Rows(const PenumbraType* types, int column_count);
   // After an error the rows are of no use but to be cleared.
   void Append(const PenumbraColumnInput* columns, uint32_t row_count);
   void Clear();
+  // With no more memory than the rows need.
+  Rows Copy() const;
   uint32_t row_count() const { return row_count_; }
   size_t byte_count() const;
   int column_count() const { return static_cast<int>(columns_.size()); }

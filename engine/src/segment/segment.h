@@ -54,12 +54,11 @@ class SegmentReader {
   Vector Decode(uint32_t begin, uint32_t count, Arena& arena) const;
   // The rows begin + selected[i], i < selected_count, selected ascending; for few selected rows
   // cheaper than Decode and Gather.
-  Vector DecodeSelected(uint32_t begin, uint32_t count, const uint16_t* selected,
-                        uint32_t selected_count, Arena& arena) const;
+  Vector DecodeSelected(uint32_t begin, uint32_t count, const uint16_t* selected, uint32_t selected_count,
+                        Arena& arena) const;
   // Of all rows (begin 0), or of one vector's (begin a multiple of kVectorRows). False: this has to be
   // decoded. Equal values whose output differs (zeros, NaNs) are never told.
-  bool Summarize(uint32_t begin, uint32_t count, BoundsNeeded needed, Arena& arena,
-                 ColumnSummary* summary) const;
+  bool Summarize(uint32_t begin, uint32_t count, BoundsNeeded needed, Arena& arena, ColumnSummary* summary) const;
   // Of a dictionary segment: its entries, flat (in `arena` unless built before). Null for the
   // others.
   const Vector* Dictionary(Arena& arena) const;

@@ -24,17 +24,13 @@ void CheckHeader(const SegmentHeader& header, size_t segment_bytes) {
   Require(header.version == kSegmentVersion, "segment of another version");
   Require(header.segment_bytes == segment_bytes, "segment of the wrong length");
   Require(IsKnownType(header.type), "unknown type");
-  Require(header.numeric_form <= static_cast<uint8_t>(NumericForm::kPayload),
-          "unknown form of numeric");
-  Require(header.type == PENUMBRA_NUMERIC || header.numeric_form == 0,
-          "form of numeric on another type");
-  Require(header.encoding >= 1 && header.encoding <= static_cast<uint8_t>(Encoding::kCompressed),
-          "unknown encoding");
+  Require(header.numeric_form <= static_cast<uint8_t>(NumericForm::kPayload), "unknown form of numeric");
+  Require(header.type == PENUMBRA_NUMERIC || header.numeric_form == 0, "form of numeric on another type");
+  Require(header.encoding >= 1 && header.encoding <= static_cast<uint8_t>(Encoding::kCompressed), "unknown encoding");
   Require(header.rows <= kSegmentRowsMax && header.null_count <= header.rows, "row counts");
   Require(header.scale >= 0 && header.scale <= kNumericScaleMax, "numeric scale");
   Require(header.step >= 1, "step");
-  Require((header.flags & ~kAllFlags) == 0 && header.zero[0] == 0 && header.zero[1] == 0 &&
-              header.zero[2] == 0,
+  Require((header.flags & ~kAllFlags) == 0 && header.zero[0] == 0 && header.zero[1] == 0 && header.zero[2] == 0,
           "unknown flags");
 }
 
@@ -46,18 +42,15 @@ void CheckParts(const SegmentHeader& header) {
       continue;
     }
     const uint64_t padding = p == kBytes ? kBytesPadding : 0;
-    Require(part.offset % kPartAlignment == 0 && part.offset >= sizeof(SegmentHeader),
-            "alignment of a part");
-    Require(part.offset <= header.segment_bytes &&
-                part.bytes <= header.segment_bytes - part.offset &&
+    Require(part.offset % kPartAlignment == 0 && part.offset >= sizeof(SegmentHeader), "alignment of a part");
+    Require(part.offset <= header.segment_bytes && part.bytes <= header.segment_bytes - part.offset &&
                 padding <= header.segment_bytes - part.offset - part.bytes,
             "part outside the segment");
   }
 }
 
 void RequirePart(const SegmentView& segment, Part part, uint64_t bytes) {
-  Require(segment.part<char>(part) != nullptr && segment.part_bytes(part) == bytes,
-          "size of a part");
+  Require(segment.part<char>(part) != nullptr && segment.part_bytes(part) == bytes, "size of a part");
 }
 void RequireAbsent(const SegmentView& segment, Part part) {
   Require(segment.part<char>(part) == nullptr, "part that the encoding has not");
@@ -71,10 +64,8 @@ void CheckValidity(const SegmentView& segment) {
   }
   RequirePart(segment, kValidity, kernels::BitmapWords(header.rows) * sizeof(uint64_t));
   const uint64_t* validity = segment.part<uint64_t>(kValidity);
-  Require(kernels::CountBits(validity, header.rows) == header.rows - header.null_count,
-          "count of nulls");
-  Require(header.rows % 64 == 0 || validity[header.rows / 64] >> (header.rows % 64) == 0,
-          "validity past the end");
+  Require(kernels::CountBits(validity, header.rows) == header.rows - header.null_count, "count of nulls");
+  Require(header.rows % 64 == 0 || validity[header.rows / 64] >> (header.rows % 64) == 0, "validity past the end");
 }
 
 bool IsValidRow(const SegmentView& segment, uint32_t row) {
@@ -91,8 +82,7 @@ void CheckLengthsOf(const SegmentView& segment, uint64_t total) {
   const uint32_t* starts = segment.part<uint32_t>(kStarts);
   uint64_t offset = 0;
   for (uint32_t row = 0; row < header.rows; ++row) {
-    if (row % kGroupRows == 0)
-      Require(starts[row / kGroupRows] == offset, "start of a group of strings");
+    if (row % kGroupRows == 0) Require(starts[row / kGroupRows] == offset, "start of a group of strings");
     Require(lengths[row] == 0 || IsValidRow(segment, row), "length of a null string");
     offset += lengths[row];
   }
@@ -103,26 +93,22 @@ void CheckLengthsOf(const SegmentView& segment, uint64_t total) {
 // total: bytes of all strings, UINT64_MAX if not known.
 void CheckLengths(const SegmentView& segment, uint64_t total) {
   const SegmentHeader& header = segment.header();
-  Require(header.code_bytes == 1 || header.code_bytes == 2 || header.code_bytes == 4,
-          "width of lengths");
+  Require(header.code_bytes == 1 || header.code_bytes == 2 || header.code_bytes == 4, "width of lengths");
   RequirePart(segment, kCodes, uint64_t{header.rows} * header.code_bytes);
   RequirePart(segment, kStarts, (uint64_t{GroupCount(header.rows)} + 1) * sizeof(uint32_t));
   switch (header.code_bytes) {
-    case 1:
-      return CheckLengthsOf<uint8_t>(segment, total);
-    case 2:
-      return CheckLengthsOf<uint16_t>(segment, total);
-    default:
-      return CheckLengthsOf<uint32_t>(segment, total);
+    case 1: return CheckLengthsOf<uint8_t>(segment, total);
+    case 2: return CheckLengthsOf<uint16_t>(segment, total);
+    default: return CheckLengthsOf<uint32_t>(segment, total);
   }
 }
 
 void CheckCompressed(const SegmentView& segment) {
   const SegmentHeader& header = segment.header();
   Require(segment.is_string_form(), "compressed values that are no strings");
-  Require(header.block_rows >= kGroupRows && header.block_rows % kGroupRows == 0 &&
-              header.block_rows <= kSegmentRowsMax,
-          "rows of a block");
+  Require(
+      header.block_rows >= kGroupRows && header.block_rows % kGroupRows == 0 && header.block_rows <= kSegmentRowsMax,
+      "rows of a block");
   RequireAbsent(segment, kValues);
   CheckLengths(segment, UINT64_MAX);
   const uint32_t block_count = (header.rows + header.block_rows - 1) / header.block_rows;
@@ -135,13 +121,11 @@ void CheckCompressed(const SegmentView& segment) {
     const uint32_t groups = header.block_rows / kGroupRows;
     const uint32_t end = std::min((block + 1) * groups, GroupCount(header.rows));
     // Bytes that do not decompress to this many are refused when read.
-    Require(blocks[block + 1] - blocks[block] <= starts[end] - starts[block * groups],
-            "size of a block");
+    Require(blocks[block + 1] - blocks[block] <= starts[end] - starts[block * groups], "size of a block");
     Require(starts[end] - starts[block * groups] <= INT32_MAX - kBytesPadding, "size of a block");
   }
-  Require(
-      segment.part<char>(kBytes) != nullptr && blocks[block_count] == segment.part_bytes(kBytes),
-      "end of the blocks");
+  Require(segment.part<char>(kBytes) != nullptr && blocks[block_count] == segment.part_bytes(kBytes),
+          "end of the blocks");
 }
 
 // ---------------------------------------------------------------- dictionaries ----------------
@@ -179,8 +163,7 @@ void CheckStringRefs(const StringRef* refs, uint32_t count) {
 
 template <typename EntryOf>
 void CheckAscending(uint32_t count, EntryOf&& entry_of) {
-  for (uint32_t i = 1; i < count; ++i)
-    Require(entry_of(i - 1) < entry_of(i), "order of dictionary entries");
+  for (uint32_t i = 1; i < count; ++i) Require(entry_of(i - 1) < entry_of(i), "order of dictionary entries");
 }
 
 void CheckEntryOrder(const SegmentView& segment) {
@@ -202,27 +185,19 @@ void CheckEntryOrder(const SegmentView& segment) {
 
 void CheckDictionary(const SegmentView& segment) {
   const SegmentHeader& header = segment.header();
-  Require(header.code_bytes == 1 || header.code_bytes == 2 || header.code_bytes == 4,
-          "width of codes");
+  Require(header.code_bytes == 1 || header.code_bytes == 2 || header.code_bytes == 4, "width of codes");
   Require(header.dictionary_size > 0, "empty dictionary");
   RequirePart(segment, kCodes, uint64_t{header.rows} * header.code_bytes);
   RequireAbsent(segment, kBlocks);
   switch (header.code_bytes) {
-    case 1:
-      CheckCodesOf<uint8_t>(segment);
-      break;
-    case 2:
-      CheckCodesOf<uint16_t>(segment);
-      break;
-    default:
-      CheckCodesOf<uint32_t>(segment);
-      break;
+    case 1: CheckCodesOf<uint8_t>(segment); break;
+    case 2: CheckCodesOf<uint16_t>(segment); break;
+    default: CheckCodesOf<uint32_t>(segment); break;
   }
   if (segment.part<char>(kStarts) == nullptr) {
     RequirePart(segment, kValues, uint64_t{header.dictionary_size} * segment.value_width());
     RequireAbsent(segment, kBytes);
-    if (segment.is_string_form())
-      CheckStringRefs(segment.part<StringRef>(kValues), header.dictionary_size);
+    if (segment.is_string_form()) CheckStringRefs(segment.part<StringRef>(kValues), header.dictionary_size);
     if (IsAnsweredFromEntries(segment)) CheckEntryOrder(segment);
     return;
   }
@@ -230,8 +205,7 @@ void CheckDictionary(const SegmentView& segment) {
   RequireAbsent(segment, kValues);
   RequirePart(segment, kStarts, uint64_t{header.dictionary_size} * sizeof(uint32_t));
   const uint32_t* ends = segment.part<uint32_t>(kStarts);
-  for (uint32_t i = 1; i < header.dictionary_size; ++i)
-    Require(ends[i - 1] <= ends[i], "order of dictionary entries");
+  for (uint32_t i = 1; i < header.dictionary_size; ++i) Require(ends[i - 1] <= ends[i], "order of dictionary entries");
   RequirePart(segment, kBytes, ends[header.dictionary_size - 1]);
   if (IsAnsweredFromEntries(segment)) CheckEntryOrder(segment);
 }
@@ -256,14 +230,10 @@ Bounds BoundsOf(const T* values, const uint64_t* validity, uint32_t rows) {
 
 Bounds BoundsOfVector(const Vector& v, uint32_t rows) {
   switch (FlatWidth(v)) {
-    case 1:
-      return BoundsOf(v.values<uint8_t>(), v.validity, rows);
-    case 2:
-      return BoundsOf(v.values<int16_t>(), v.validity, rows);
-    case 4:
-      return BoundsOf(v.values<int32_t>(), v.validity, rows);
-    default:
-      return BoundsOf(v.values<int64_t>(), v.validity, rows);
+    case 1: return BoundsOf(v.values<uint8_t>(), v.validity, rows);
+    case 2: return BoundsOf(v.values<int16_t>(), v.validity, rows);
+    case 4: return BoundsOf(v.values<int32_t>(), v.validity, rows);
+    default: return BoundsOf(v.values<int64_t>(), v.validity, rows);
   }
 }
 
@@ -273,15 +243,9 @@ void CheckFrameRange(const SegmentView& segment) {
   const SegmentHeader& header = segment.header();
   Bounds codes;
   switch (header.code_bytes) {
-    case 1:
-      codes = BoundsOf(segment.part<uint8_t>(kCodes), nullptr, header.rows);
-      break;
-    case 2:
-      codes = BoundsOf(segment.part<uint16_t>(kCodes), nullptr, header.rows);
-      break;
-    default:
-      codes = BoundsOf(segment.part<uint32_t>(kCodes), nullptr, header.rows);
-      break;
+    case 1: codes = BoundsOf(segment.part<uint8_t>(kCodes), nullptr, header.rows); break;
+    case 2: codes = BoundsOf(segment.part<uint16_t>(kCodes), nullptr, header.rows); break;
+    default: codes = BoundsOf(segment.part<uint32_t>(kCodes), nullptr, header.rows); break;
   }
   if (!codes.is_any) return;
   const uint32_t bits = 8 * segment.value_width() - 1;
@@ -294,31 +258,27 @@ void CheckIntegerBounds(const SegmentView& segment, const void* bytes) {
   const SegmentHeader& header = segment.header();
   Require(header.rows == header.null_count || header.flags == kAllFlags, "bounds of integers");
   const SegmentZone* zones = segment.part<SegmentZone>(kZones);
-  if (zones != nullptr)
-    RequirePart(segment, kZones, uint64_t{VectorCount(header.rows)} * sizeof(SegmentZone));
+  if (zones != nullptr) RequirePart(segment, kZones, uint64_t{VectorCount(header.rows)} * sizeof(SegmentZone));
   Bounds all;
   SegmentReader reader(bytes);
   Arena arena;
   for (uint32_t begin = 0; begin < header.rows; begin += kVectorRows) {
     const uint32_t count = std::min(kVectorRows, header.rows - begin);
     arena.Reset();
-    const Bounds bounds =
-        BoundsOfVector(Flatten(reader.Decode(begin, count, arena), count, arena), count);
+    const Bounds bounds = BoundsOfVector(Flatten(reader.Decode(begin, count, arena), count, arena), count);
     if (zones != nullptr) {
       const SegmentZone& zone = zones[begin / kVectorRows];
-      Require(bounds.is_any ? zone.least == bounds.least && zone.greatest == bounds.greatest
-                            : zone.least > zone.greatest,
-              "bounds of a zone");
+      Require(
+          bounds.is_any ? zone.least == bounds.least && zone.greatest == bounds.greatest : zone.least > zone.greatest,
+          "bounds of a zone");
     }
     if (!bounds.is_any) continue;
     all.least = all.is_any ? std::min(all.least, bounds.least) : bounds.least;
     all.greatest = all.is_any ? std::max(all.greatest, bounds.greatest) : bounds.greatest;
     all.is_any = true;
   }
-  if (all.is_any)
-    Require(all.least == header.least && all.greatest == header.greatest, "bounds of the segment");
-  if (all.is_any && segment.type() == PENUMBRA_BOOL)
-    Require(all.least >= 0 && all.greatest <= 1, "value of a boolean");
+  if (all.is_any) Require(all.least == header.least && all.greatest == header.greatest, "bounds of the segment");
+  if (all.is_any && segment.type() == PENUMBRA_BOOL) Require(all.least >= 0 && all.greatest <= 1, "value of a boolean");
 }
 
 template <typename T>
@@ -376,8 +336,7 @@ void CheckConstant(const SegmentView& segment) {
     RequireAbsent(segment, kBytes);
   } else if (segment.is_string_form()) {
     RequireAbsent(segment, kValues);
-    Require(segment.part<char>(kBytes) != nullptr && segment.part_bytes(kBytes) <= UINT32_MAX,
-            "constant string");
+    Require(segment.part<char>(kBytes) != nullptr && segment.part_bytes(kBytes) <= UINT32_MAX, "constant string");
   } else {
     RequirePart(segment, kValues, segment.value_width());
     RequireAbsent(segment, kBytes);
@@ -387,8 +346,7 @@ void CheckConstant(const SegmentView& segment) {
 void CheckFrame(const SegmentView& segment) {
   const SegmentHeader& header = segment.header();
   Require(segment.is_integer(), "frame of values that are no integers");
-  Require(header.code_bytes == 1 || header.code_bytes == 2 || header.code_bytes == 4,
-          "width of codes");
+  Require(header.code_bytes == 1 || header.code_bytes == 2 || header.code_bytes == 4, "width of codes");
   Require(header.code_bytes < segment.value_width(), "width of codes");
   RequirePart(segment, kCodes, uint64_t{header.rows} * header.code_bytes);
   for (Part part : {kValues, kStarts, kBytes, kBlocks}) RequireAbsent(segment, part);
@@ -418,21 +376,11 @@ void CheckSegment(const void* bytes, size_t segment_bytes) {
   CheckParts(segment.header());
   CheckValidity(segment);
   switch (segment.encoding()) {
-    case Encoding::kConstant:
-      CheckConstant(segment);
-      break;
-    case Encoding::kFrame:
-      CheckFrame(segment);
-      break;
-    case Encoding::kPlain:
-      CheckPlain(segment);
-      break;
-    case Encoding::kDictionary:
-      CheckDictionary(segment);
-      break;
-    case Encoding::kCompressed:
-      CheckCompressed(segment);
-      break;
+    case Encoding::kConstant: CheckConstant(segment); break;
+    case Encoding::kFrame: CheckFrame(segment); break;
+    case Encoding::kPlain: CheckPlain(segment); break;
+    case Encoding::kDictionary: CheckDictionary(segment); break;
+    case Encoding::kCompressed: CheckCompressed(segment); break;
   }
   if (segment.is_integer()) {
     CheckIntegerBounds(segment, bytes);
@@ -440,8 +388,7 @@ void CheckSegment(const void* bytes, size_t segment_bytes) {
     RequireAbsent(segment, kZones);
     CheckFloatBounds(segment, bytes);
   }
-  if (segment.type() == PENUMBRA_NUMERIC && segment.numeric_form() == NumericForm::kInt128)
-    CheckInt128Bounds(segment);
+  if (segment.type() == PENUMBRA_NUMERIC && segment.numeric_form() == NumericForm::kInt128) CheckInt128Bounds(segment);
 }
 
 }  // namespace penumbra

@@ -11,10 +11,8 @@ namespace {
 bool AreNumericsEqual(const Vector& a, const Vector& b, uint32_t row) {
   if (a.numeric_form == b.numeric_form && a.scale == b.scale) {
     switch (a.numeric_form) {
-      case NumericForm::kInt64:
-        return a.values<int64_t>()[row] == b.values<int64_t>()[row];
-      case NumericForm::kInt128:
-        return a.values<int128>()[row] == b.values<int128>()[row];
+      case NumericForm::kInt64: return a.values<int64_t>()[row] == b.values<int64_t>()[row];
+      case NumericForm::kInt128: return a.values<int128>()[row] == b.values<int128>()[row];
       default:
         if (a.values<StringRef>()[row] == b.values<StringRef>()[row]) return true;
     }
@@ -31,8 +29,7 @@ bool AreRowsEqual(const Vector& a, const Vector& b, uint32_t row) {
   if (a.type == PENUMBRA_NUMERIC) return AreNumericsEqual(a, b, row);
   if (IsStringType(a.type)) return a.values<StringRef>()[row] == b.values<StringRef>()[row];
   const uint32_t width = FlatWidth(a);
-  return std::memcmp(a.values<char>() + size_t{row} * width, b.values<char>() + size_t{row} * width,
-                     width) == 0;
+  return std::memcmp(a.values<char>() + size_t{row} * width, b.values<char>() + size_t{row} * width, width) == 0;
 }
 
 }  // namespace
@@ -43,8 +40,7 @@ int64_t CompareSegment(const void* segment, uint32_t segment_begin, const Rows& 
   Arena arena;
   for (uint32_t begin = 0; begin < rows.row_count(); begin += kVectorRows) {
     const uint32_t wanted = std::min(kVectorRows, rows.row_count() - begin);
-    const uint64_t left =
-        reader.rows() - std::min<uint64_t>(reader.rows(), uint64_t{segment_begin} + begin);
+    const uint64_t left = reader.rows() - std::min<uint64_t>(reader.rows(), uint64_t{segment_begin} + begin);
     const uint32_t count = static_cast<uint32_t>(std::min<uint64_t>(wanted, left));
     arena.Reset();
     if (count > 0) {

@@ -36,8 +36,7 @@ class DistinctValues {
       const Slot& slot = slots_[at];
       // Most values are told apart, and short ones proven equal, without a look at the entry's
       // bytes.
-      if (slot.word == key.word && slot.length == key.bytes.size() && IsRestEqual(slot, key.bytes))
-        return slot.code;
+      if (slot.word == key.word && slot.length == key.bytes.size() && IsRestEqual(slot, key.bytes)) return slot.code;
       at = (at + 1) & mask;
     }
     if (entries_.size() >= entry_limit_) return kTooMany;
@@ -61,8 +60,7 @@ class DistinctValues {
   };
 
   bool IsRestEqual(const Slot& slot, std::string_view bytes) const {
-    return bytes.size() <= 8 ||
-           std::memcmp(entries_[slot.code].data() + 8, bytes.data() + 8, bytes.size() - 8) == 0;
+    return bytes.size() <= 8 || std::memcmp(entries_[slot.code].data() + 8, bytes.data() + 8, bytes.size() - 8) == 0;
   }
 
   // For this table only: never stored.
@@ -80,8 +78,7 @@ class DistinctValues {
     return word;
   }
   static uint64_t Mix(uint64_t x) {
-    const unsigned __int128 product =
-        static_cast<unsigned __int128>(x ^ 0xA0761D6478BD642Full) * 0xE7037ED1A0B428DBull;
+    const unsigned __int128 product = static_cast<unsigned __int128>(x ^ 0xA0761D6478BD642Full) * 0xE7037ED1A0B428DBull;
     return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
   }
 

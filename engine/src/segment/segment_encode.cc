@@ -56,15 +56,9 @@ void NarrowTo(const std::vector<uint32_t>& codes, uint8_t* packed) {
 std::vector<uint8_t> PackCodes(const std::vector<uint32_t>& codes, uint8_t code_bytes) {
   std::vector<uint8_t> packed(codes.size() * code_bytes);
   switch (code_bytes) {
-    case 1:
-      NarrowTo<uint8_t>(codes, packed.data());
-      break;
-    case 2:
-      NarrowTo<uint16_t>(codes, packed.data());
-      break;
-    default:
-      NarrowTo<uint32_t>(codes, packed.data());
-      break;
+    case 1: NarrowTo<uint8_t>(codes, packed.data()); break;
+    case 2: NarrowTo<uint16_t>(codes, packed.data()); break;
+    default: NarrowTo<uint32_t>(codes, packed.data()); break;
   }
   return packed;
 }
@@ -91,8 +85,7 @@ void SetValidity(const RowsColumn& column, uint32_t rows, SegmentWriter* writer)
 // The greatest divisor of all differences to `least`; gives up, with 1, once it is below
 // step_wanted.
 template <typename T>
-uint64_t FindStep(const RowsColumn& column, const T* values, uint32_t rows, int64_t least,
-                  uint64_t step_wanted) {
+uint64_t FindStep(const RowsColumn& column, const T* values, uint32_t rows, int64_t least, uint64_t step_wanted) {
   uint64_t step = 0;
   for (uint32_t row = 0; row < rows; ++row) {
     if (!column.IsValid(row)) continue;
@@ -105,13 +98,11 @@ uint64_t FindStep(const RowsColumn& column, const T* values, uint32_t rows, int6
 }
 
 template <typename T, typename Code>
-std::vector<uint8_t> FrameCodes(const RowsColumn& column, const T* values, uint32_t rows,
-                                int64_t base, uint64_t step) {
+std::vector<uint8_t> FrameCodes(const RowsColumn& column, const T* values, uint32_t rows, int64_t base, uint64_t step) {
   std::vector<uint8_t> packed(size_t{rows} * sizeof(Code));
   Code* codes = reinterpret_cast<Code*>(packed.data());
   if (step == 1) {
-    for (uint32_t row = 0; row < rows; ++row)
-      codes[row] = static_cast<Code>(static_cast<uint64_t>(values[row]) - base);
+    for (uint32_t row = 0; row < rows; ++row) codes[row] = static_cast<Code>(static_cast<uint64_t>(values[row]) - base);
   } else {
     for (uint32_t row = 0; row < rows; ++row) {
       codes[row] = static_cast<Code>((static_cast<uint64_t>(values[row]) - base) / step);
@@ -124,17 +115,12 @@ std::vector<uint8_t> FrameCodes(const RowsColumn& column, const T* values, uint3
 }
 
 template <typename T>
-std::vector<uint8_t> FrameCodes(const RowsColumn& column, const T* values, uint32_t rows,
-                                const SegmentHeader& header) {
+std::vector<uint8_t> FrameCodes(const RowsColumn& column, const T* values, uint32_t rows, const SegmentHeader& header) {
   switch (header.code_bytes) {
-    case 1:
-      return FrameCodes<T, uint8_t>(column, values, rows, header.base, header.step);
-    case 2:
-      return FrameCodes<T, uint16_t>(column, values, rows, header.base, header.step);
-    case 4:
-      return FrameCodes<T, uint32_t>(column, values, rows, header.base, header.step);
-    default:
-      return FrameCodes<T, uint64_t>(column, values, rows, header.base, header.step);
+    case 1: return FrameCodes<T, uint8_t>(column, values, rows, header.base, header.step);
+    case 2: return FrameCodes<T, uint16_t>(column, values, rows, header.base, header.step);
+    case 4: return FrameCodes<T, uint32_t>(column, values, rows, header.base, header.step);
+    default: return FrameCodes<T, uint64_t>(column, values, rows, header.base, header.step);
   }
 }
 
@@ -146,11 +132,9 @@ std::vector<SegmentZone> FindZones(const RowsColumn& column, const T* values, ui
   double covered = 0;
   for (uint32_t v = 0; v < zones.size(); ++v) {
     const uint32_t begin = v * kVectorRows;
-    const uint64_t* validity =
-        column.validity.empty() ? nullptr : column.validity.data() + begin / 64;
+    const uint64_t* validity = column.validity.empty() ? nullptr : column.validity.data() + begin / 64;
     T least, greatest;
-    if (kernels::FindBounds(values + begin, validity, std::min(kVectorRows, rows - begin), &least,
-                            &greatest)) {
+    if (kernels::FindBounds(values + begin, validity, std::min(kVectorRows, rows - begin), &least, &greatest)) {
       zones[v] = {least, greatest};
       covered += static_cast<double>(greatest) - static_cast<double>(least);
     } else {
@@ -159,21 +143,18 @@ std::vector<SegmentZone> FindZones(const RowsColumn& column, const T* values, ui
   }
   const double range = static_cast<double>(header.greatest) - static_cast<double>(header.least);
   constexpr double kSelectiveShare = 0.5;
-  if (zones.size() < 2 || covered > kSelectiveShare * range * static_cast<double>(zones.size()))
-    zones.clear();
+  if (zones.size() < 2 || covered > kSelectiveShare * range * static_cast<double>(zones.size())) zones.clear();
   return zones;
 }
 
 // Few values far apart: codes of a dictionary are narrower than those of a frame.
 template <typename T>
-void* TryIntegerDictionary(const RowsColumn& column, const T* values, uint32_t rows,
-                           uint8_t frame_bytes, const std::vector<SegmentZone>& zones,
-                           SegmentWriter* writer, size_t* segment_bytes) {
+void* TryIntegerDictionary(const RowsColumn& column, const T* values, uint32_t rows, uint8_t frame_bytes,
+                           const std::vector<SegmentZone>& zones, SegmentWriter* writer, size_t* segment_bytes) {
   constexpr uint8_t kWorthwhileBytes = 4;
   if (frame_bytes < kWorthwhileBytes) return nullptr;
   const auto value_of = [&](uint32_t row) {
-    return DistinctKey{static_cast<uint64_t>(values[row]),
-                       {reinterpret_cast<const char*>(values + row), sizeof(T)}};
+    return DistinctKey{static_cast<uint64_t>(values[row]), {reinterpret_cast<const char*>(values + row), sizeof(T)}};
   };
   if (!LooksRepetitive(column, rows, value_of)) return nullptr;
   const auto less = [](std::string_view a, std::string_view b) {
@@ -189,8 +170,7 @@ void* TryIntegerDictionary(const RowsColumn& column, const T* values, uint32_t r
   const size_t size = dictionary.entry_bytes + size_t{code_bytes} * rows;
   if (size * 5 > size_t{frame_bytes} * rows * 3) return nullptr;
   std::vector<T> entries(dictionary.entries.size());
-  for (size_t i = 0; i < entries.size(); ++i)
-    std::memcpy(&entries[i], dictionary.entries[i].data(), sizeof(T));
+  for (size_t i = 0; i < entries.size(); ++i) std::memcpy(&entries[i], dictionary.entries[i].data(), sizeof(T));
   const std::vector<uint8_t> codes = PackCodes(dictionary.codes, code_bytes);
   writer->header().encoding = static_cast<uint8_t>(Encoding::kDictionary);
   writer->header().code_bytes = code_bytes;
@@ -199,8 +179,7 @@ void* TryIntegerDictionary(const RowsColumn& column, const T* values, uint32_t r
   writer->header().step = 1;
   writer->SetPart(kCodes, codes.data(), codes.size());
   writer->SetPart(kValues, entries.data(), entries.size() * sizeof(T));
-  writer->SetPart(kZones, zones.empty() ? nullptr : zones.data(),
-                  zones.size() * sizeof(SegmentZone));
+  writer->SetPart(kZones, zones.empty() ? nullptr : zones.data(), zones.size() * sizeof(SegmentZone));
   return writer->Finish(segment_bytes);
 }
 
@@ -235,8 +214,7 @@ void* EncodeIntegersOf(const RowsColumn& column, uint32_t rows, size_t* segment_
       header.code_bytes = CodeBytes(range / step);
     }
   }
-  if (void* segment = TryIntegerDictionary(column, values, rows, header.code_bytes, zones, &writer,
-                                           segment_bytes)) {
+  if (void* segment = TryIntegerDictionary(column, values, rows, header.code_bytes, zones, &writer, segment_bytes)) {
     return segment;
   }
   if (!zones.empty()) writer.SetPart(kZones, zones.data(), zones.size() * sizeof(SegmentZone));
@@ -273,8 +251,7 @@ bool FixedKey(PenumbraType type, const uint8_t* value, int64_t* key) {
   return true;
 }
 
-void SetFixedBounds(const RowsColumn& column, uint32_t rows, uint32_t width,
-                    SegmentWriter* writer) {
+void SetFixedBounds(const RowsColumn& column, uint32_t rows, uint32_t width, SegmentWriter* writer) {
   int64_t key, least = INT64_MAX, greatest = INT64_MIN;
   for (uint32_t row = 0; row < rows; ++row) {
     if (!column.IsValid(row)) continue;
@@ -299,17 +276,14 @@ bool FixedLess(PenumbraType type, std::string_view a, std::string_view b) {
 
 void* EncodeIntegers(const RowsColumn& column, uint32_t rows, size_t* segment_bytes) {
   switch (FlatWidth(column.type, column.numeric_form)) {
-    case 1:
-      return EncodeIntegersOf<uint8_t>(column, rows, segment_bytes);
-    case 2:
-      return EncodeIntegersOf<int16_t>(column, rows, segment_bytes);
-    case 4:
-      return EncodeIntegersOf<int32_t>(column, rows, segment_bytes);
-    default:
-      return EncodeIntegersOf<int64_t>(column, rows, segment_bytes);
+    case 1: return EncodeIntegersOf<uint8_t>(column, rows, segment_bytes);
+    case 2: return EncodeIntegersOf<int16_t>(column, rows, segment_bytes);
+    case 4: return EncodeIntegersOf<int32_t>(column, rows, segment_bytes);
+    default: return EncodeIntegersOf<int64_t>(column, rows, segment_bytes);
   }
 }
 
+// A dictionary must save two fifths to be worth its indirection; all else is the values as they are.
 void* EncodeFixed(const RowsColumn& column, uint32_t rows, size_t* segment_bytes) {
   const uint32_t width = FlatWidth(column.type, column.numeric_form);
   SegmentWriter writer(column.type, rows, column.null_count);
@@ -328,20 +302,17 @@ void* EncodeFixed(const RowsColumn& column, uint32_t rows, size_t* segment_bytes
   if (LooksRepetitive(column, rows, value_of) &&
       BuildRowDictionary(
           column, rows, limit, value_of,
-          [&](std::string_view a, std::string_view b) { return FixedLess(column.type, a, b); },
-          &dictionary)) {
+          [&](std::string_view a, std::string_view b) { return FixedLess(column.type, a, b); }, &dictionary)) {
     if (dictionary.entries.size() == 1 && column.null_count == 0) {
       header.encoding = static_cast<uint8_t>(Encoding::kConstant);
       writer.SetPart(kValues, dictionary.entries[0].data(), width);
       return writer.Finish(segment_bytes);
     }
     header.code_bytes = CodeBytes(dictionary.entries.size() - 1);
-    if ((dictionary.entry_bytes + size_t{header.code_bytes} * rows) * 5 <=
-        size_t{width} * rows * 3) {
+    if ((dictionary.entry_bytes + size_t{header.code_bytes} * rows) * 5 <= size_t{width} * rows * 3) {
       std::vector<char> entries;
       entries.reserve(dictionary.entry_bytes);
-      for (std::string_view entry : dictionary.entries)
-        entries.insert(entries.end(), entry.begin(), entry.end());
+      for (std::string_view entry : dictionary.entries) entries.insert(entries.end(), entry.begin(), entry.end());
       const std::vector<uint8_t> codes = PackCodes(dictionary.codes, header.code_bytes);
       header.encoding = static_cast<uint8_t>(Encoding::kDictionary);
       header.dictionary_size = static_cast<uint32_t>(dictionary.entries.size());
@@ -358,16 +329,14 @@ void* EncodeFixed(const RowsColumn& column, uint32_t rows, size_t* segment_bytes
 
 void* EncodeSegment(const Rows& rows, int c, size_t* segment_bytes) {
   const RowsColumn& column = rows.column(c);
-  if (rows.row_count() > kSegmentRowsMax)
-    throw EngineError(PENUMBRA_UNSUPPORTED, "too many rows for one segment");
+  if (rows.row_count() > kSegmentRowsMax) throw EngineError(PENUMBRA_UNSUPPORTED, "too many rows for one segment");
   if (column.null_count == rows.row_count()) {
     SegmentWriter writer(column.type, rows.row_count(), column.null_count);
     writer.header().encoding = static_cast<uint8_t>(Encoding::kConstant);
     return writer.Finish(segment_bytes);
   }
   if (column.is_variable()) return EncodeStrings(column, rows.row_count(), segment_bytes);
-  if (IsIntegerType(column.type, column.numeric_form))
-    return EncodeIntegers(column, rows.row_count(), segment_bytes);
+  if (IsIntegerType(column.type, column.numeric_form)) return EncodeIntegers(column, rows.row_count(), segment_bytes);
   return EncodeFixed(column, rows.row_count(), segment_bytes);
 }
 

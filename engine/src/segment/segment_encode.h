@@ -20,9 +20,7 @@ class SegmentWriter {
  public:
   SegmentWriter(PenumbraType type, uint32_t rows, uint32_t null_count);
   SegmentHeader& header() { return header_; }
-  void SetPart(Part part, const void* bytes, size_t byte_count) {
-    sources_[part] = {bytes, byte_count};
-  }
+  void SetPart(Part part, const void* bytes, size_t byte_count) { sources_[part] = {bytes, byte_count}; }
   // malloc'ed, 64-byte aligned.
   void* Finish(size_t* segment_bytes);
 
@@ -56,8 +54,8 @@ bool LooksRepetitive(const RowsColumn& column, uint32_t rows, const Values& valu
 
 // False if there are more than entry_limit distinct values.
 template <typename Values, typename Less>
-bool BuildRowDictionary(const RowsColumn& column, uint32_t rows, uint32_t entry_limit,
-                        const Values& values, const Less& less, RowDictionary* dictionary) {
+bool BuildRowDictionary(const RowsColumn& column, uint32_t rows, uint32_t entry_limit, const Values& values,
+                        const Less& less, RowDictionary* dictionary) {
   DistinctValues distinct(entry_limit);
   std::vector<uint32_t>& codes = dictionary->codes;
   codes.assign(rows, 0);
@@ -70,8 +68,7 @@ bool BuildRowDictionary(const RowsColumn& column, uint32_t rows, uint32_t entry_
   const std::vector<std::string_view>& found = distinct.entries();
   std::vector<uint32_t> order(found.size()), rank(found.size());
   for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(),
-            [&](uint32_t a, uint32_t b) { return less(found[a], found[b]); });
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return less(found[a], found[b]); });
   dictionary->entries.resize(found.size());
   dictionary->entry_bytes = 0;
   for (uint32_t i = 0; i < order.size(); ++i) {

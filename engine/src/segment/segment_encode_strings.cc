@@ -16,8 +16,7 @@ class StringBounds {
     greatest_ = std::max(greatest_, key);
   }
   void Store(SegmentWriter* writer) const {
-    if (IsStringType(type_))
-      SetBounds(least_, greatest_, false, writer);  // there are none for numerics
+    if (IsStringType(type_)) SetBounds(least_, greatest_, false, writer);  // there are none for numerics
   }
 
  private:
@@ -41,8 +40,7 @@ void SetRowBounds(const RowsColumn& column, uint32_t rows, SegmentWriter* writer
 }
 
 // All values as int128 of one scale, if they are.
-bool ConvertToInt128(const RowsColumn& column, uint32_t rows, std::vector<int128>* values,
-                     int* scale) {
+bool ConvertToInt128(const RowsColumn& column, uint32_t rows, std::vector<int128>* values, int* scale) {
   if (column.type != PENUMBRA_NUMERIC) return false;
   *scale = -1;
   values->assign(rows, 0);
@@ -50,8 +48,7 @@ bool ConvertToInt128(const RowsColumn& column, uint32_t rows, std::vector<int128
     if (!column.IsValid(row)) continue;
     const std::string_view payload = column.View(row);
     int value_scale;
-    if (!PayloadToInt128(payload.data(), static_cast<uint32_t>(payload.size()), &(*values)[row],
-                         &value_scale) ||
+    if (!PayloadToInt128(payload.data(), static_cast<uint32_t>(payload.size()), &(*values)[row], &value_scale) ||
         (*scale >= 0 && value_scale != *scale)) {
       return false;
     }
@@ -61,13 +58,10 @@ bool ConvertToInt128(const RowsColumn& column, uint32_t rows, std::vector<int128
 }
 
 int64_t Saturate(int128 value) {
-  return value < INT64_MIN   ? INT64_MIN
-         : value > INT64_MAX ? INT64_MAX
-                             : static_cast<int64_t>(value);
+  return value < INT64_MIN ? INT64_MIN : value > INT64_MAX ? INT64_MAX : static_cast<int64_t>(value);
 }
 
-void SetInt128Bounds(const RowsColumn& column, const std::vector<int128>& values,
-                     SegmentWriter* writer) {
+void SetInt128Bounds(const RowsColumn& column, const std::vector<int128>& values, SegmentWriter* writer) {
   int64_t least = INT64_MAX, greatest = INT64_MIN;
   for (uint32_t row = 0; row < values.size(); ++row) {
     if (!column.IsValid(row)) continue;
@@ -131,14 +125,13 @@ bool Compress(const RowsColumn& column, uint32_t rows, uint32_t block_rows, Stri
   std::vector<char>& out = parts->compressed;
   for (uint32_t block = 0; block < block_count; ++block) {
     const uint32_t from = parts->starts[size_t{block} * block_rows / kGroupRows];
-    const uint32_t to_group =
-        std::min<uint32_t>((block + 1) * (block_rows / kGroupRows), GroupCount(rows));
+    const uint32_t to_group = std::min<uint32_t>((block + 1) * (block_rows / kGroupRows), GroupCount(rows));
     const uint32_t raw = parts->starts[to_group] - from;
     if (raw > LZ4_MAX_INPUT_SIZE) return false;
     const size_t before = out.size();
     out.resize(before + static_cast<size_t>(LZ4_compressBound(static_cast<int>(raw))));
-    int packed = LZ4_compress_default(column.bytes.data() + from, out.data() + before,
-                                      static_cast<int>(raw), static_cast<int>(out.size() - before));
+    int packed = LZ4_compress_default(column.bytes.data() + from, out.data() + before, static_cast<int>(raw),
+                                      static_cast<int>(out.size() - before));
     if (packed <= 0 || static_cast<uint32_t>(packed) >= raw) {
       std::memcpy(out.data() + before, column.bytes.data() + from, raw);
       packed = static_cast<int>(raw);
@@ -154,8 +147,7 @@ bool Compress(const RowsColumn& column, uint32_t rows, uint32_t block_rows, Stri
   return static_cast<double>(out.size()) <= kClearlySmaller * static_cast<double>(total);
 }
 
-void* WriteStringDictionary(const RowDictionary& dictionary, SegmentWriter* writer,
-                            size_t* segment_bytes) {
+void* WriteStringDictionary(const RowDictionary& dictionary, SegmentWriter* writer, size_t* segment_bytes) {
   SegmentHeader& header = writer->header();
   header.encoding = static_cast<uint8_t>(Encoding::kDictionary);
   header.code_bytes = CodeBytes(dictionary.entries.size() - 1);
@@ -187,21 +179,21 @@ void* WriteStringDictionary(const RowDictionary& dictionary, SegmentWriter* writ
 // there are, because rows then come from random places.
 bool IsDictionarySmaller(const RowDictionary& dictionary, uint32_t rows, size_t plain_size) {
   const size_t entries = dictionary.entries.size();
-  const size_t size =
-      dictionary.entry_bytes + entries * sizeof(uint32_t) + size_t{CodeBytes(entries)} * rows;
+  const size_t size = dictionary.entry_bytes + entries * sizeof(uint32_t) + size_t{CodeBytes(entries)} * rows;
   const double share = entries > rows / 8 ? 0.5 : 0.8;
   return static_cast<double>(size) < share * static_cast<double>(plain_size);
 }
 
 }  // namespace
 
+// Tried in this order: numerics as int128 of one scale, one value, a dictionary (codes also make filters and groups
+// cheap), LZ4 in blocks for long text, the bytes with their lengths.
 void* EncodeStrings(const RowsColumn& column, uint32_t rows, size_t* segment_bytes) {
   SegmentWriter writer(column.type, rows, column.null_count);
   SegmentHeader& header = writer.header();
   header.numeric_form = static_cast<uint8_t>(column.numeric_form);
   if (column.null_count > 0) {
-    writer.SetPart(kValidity, column.validity.data(),
-                   kernels::BitmapWords(rows) * sizeof(uint64_t));
+    writer.SetPart(kValidity, column.validity.data(), kernels::BitmapWords(rows) * sizeof(uint64_t));
   }
   std::vector<int128> wide;
   int scale;
@@ -222,8 +214,8 @@ void* EncodeStrings(const RowsColumn& column, uint32_t rows, size_t* segment_byt
   const auto value_of = [&](uint32_t row) { return PaddedKey(column.View(row)); };
   RowDictionary dictionary;
   if (LooksRepetitive(column, rows, value_of) &&
-      BuildRowDictionary(column, rows, std::max<uint32_t>(rows / 2, 1), value_of,
-                         std::less<std::string_view>(), &dictionary)) {
+      BuildRowDictionary(column, rows, std::max<uint32_t>(rows / 2, 1), value_of, std::less<std::string_view>(),
+                         &dictionary)) {
     SetEntryBounds(dictionary, column.type, &writer);
     if (dictionary.entries.size() == 1 && column.null_count == 0) {
       header.encoding = static_cast<uint8_t>(Encoding::kConstant);
@@ -240,8 +232,7 @@ void* EncodeStrings(const RowsColumn& column, uint32_t rows, size_t* segment_byt
   writer.SetPart(kStarts, parts.starts.data(), parts.starts.size() * sizeof(uint32_t));
   constexpr size_t kLongTextBytes = 128;
   const uint32_t block_rows = ChooseBlockRows(total, rows);
-  if (total / (rows - column.null_count) >= kLongTextBytes &&
-      Compress(column, rows, block_rows, &parts)) {
+  if (total / (rows - column.null_count) >= kLongTextBytes && Compress(column, rows, block_rows, &parts)) {
     header.encoding = static_cast<uint8_t>(Encoding::kCompressed);
     header.block_rows = block_rows;
     writer.SetPart(kBytes, parts.compressed.data(), parts.compressed.size());

@@ -82,13 +82,7 @@ constexpr size_t kBytesPadding = 16;
 constexpr uint32_t kGroupRows = 64;
 constexpr uint32_t kSegmentRowsMax = 1u << 20;
 
-enum class Encoding : uint8_t {
-  kConstant = 1,
-  kFrame = 2,
-  kPlain = 3,
-  kDictionary = 4,
-  kCompressed = 5
-};
+enum class Encoding : uint8_t { kConstant = 1, kFrame = 2, kPlain = 3, kDictionary = 4, kCompressed = 5 };
 enum Part : uint8_t { kValidity, kCodes, kValues, kStarts, kBytes, kZones, kBlocks, kPartCount };
 enum SegmentFlag : uint8_t { kHasBounds = 1, kExactBounds = 2, kAllFlags = 3 };
 
@@ -121,8 +115,7 @@ struct SegmentHeader {
 };
 static_assert(sizeof(SegmentPart) == 16);
 static_assert(offsetof(SegmentHeader, rows) == 8 && offsetof(SegmentHeader, segment_bytes) == 16);
-static_assert(offsetof(SegmentHeader, numeric_form) == 32 &&
-              offsetof(SegmentHeader, dictionary_size) == 36);
+static_assert(offsetof(SegmentHeader, numeric_form) == 32 && offsetof(SegmentHeader, dictionary_size) == 36);
 static_assert(offsetof(SegmentHeader, base) == 40 && offsetof(SegmentHeader, least) == 56);
 static_assert(offsetof(SegmentHeader, flags) == 72 && offsetof(SegmentHeader, block_rows) == 76);
 static_assert(offsetof(SegmentHeader, parts) == 80 && sizeof(SegmentHeader) == 192);
@@ -136,8 +129,7 @@ static_assert(sizeof(SegmentZone) == 16);
 
 // Of a frame with codes of 1 or 2 bytes: how many codes there can be.
 inline uint32_t FrameCodeCount(const SegmentHeader& header) {
-  const uint64_t range =
-      static_cast<uint64_t>(header.greatest) - static_cast<uint64_t>(header.base);
+  const uint64_t range = static_cast<uint64_t>(header.greatest) - static_cast<uint64_t>(header.base);
   return static_cast<uint32_t>(range / header.step) + 1;
 }
 
@@ -182,9 +174,7 @@ class SegmentView {
     return part.offset == 0 ? nullptr : reinterpret_cast<const T*>(begin_ + part.offset);
   }
   uint64_t part_bytes(Part p) const { return header().parts[p].bytes; }
-  bool is_null_constant() const {
-    return encoding() == Encoding::kConstant && header().null_count > 0;
-  }
+  bool is_null_constant() const { return encoding() == Encoding::kConstant && header().null_count > 0; }
 
  private:
   const char* begin_;

@@ -33,8 +33,7 @@ Vector BaseVector(const SegmentView& segment) {
 
 // ---------------------------------------------------------------- validity --------------------
 
-const uint64_t* DecodeValidity(const SegmentView& segment, uint32_t begin, uint32_t count,
-                               Arena& arena) {
+const uint64_t* DecodeValidity(const SegmentView& segment, uint32_t begin, uint32_t count, Arena& arena) {
   const uint64_t* validity = segment.part<uint64_t>(kValidity);
   if (validity == nullptr) return nullptr;
   if (begin % 64 == 0) {
@@ -72,45 +71,34 @@ void MultiplyByStep(size_t code_bytes, uint64_t step, uint32_t rows, T* values) 
       return kernels::MultiplyNarrowConstant(values, static_cast<int32_t>(step), rows, values);
     }
   }
-  kernels::ArithmeticConstant(kernels::Arithmetic::kMultiply, values, static_cast<T>(step), rows,
-                              values);
+  kernels::ArithmeticConstant(kernels::Arithmetic::kMultiply, values, static_cast<T>(step), rows, values);
 }
 
 template <typename Code, typename T>
 void DecodeCodes(const Code* codes, const SegmentHeader& header, uint32_t rows, T* values) {
   if constexpr (sizeof(Code) <= sizeof(T)) {
-    if (header.step == 1)
-      return kernels::DecodeFrame(codes, static_cast<T>(header.base), rows, values);
+    if (header.step == 1) return kernels::DecodeFrame(codes, static_cast<T>(header.base), rows, values);
     kernels::DecodeFrame(codes, T{0}, rows, values);
     MultiplyByStep(sizeof(Code), header.step, rows, values);
-    kernels::ArithmeticConstant(kernels::Arithmetic::kAdd, values, static_cast<T>(header.base),
-                                rows, values);
+    kernels::ArithmeticConstant(kernels::Arithmetic::kAdd, values, static_cast<T>(header.base), rows, values);
   }
 }
 
 template <typename T>
 void DecodeFrameTo(const void* codes, const SegmentHeader& header, uint32_t rows, T* values) {
   switch (header.code_bytes) {
-    case 1:
-      return DecodeCodes(static_cast<const uint8_t*>(codes), header, rows, values);
-    case 2:
-      return DecodeCodes(static_cast<const uint16_t*>(codes), header, rows, values);
-    case 4:
-      return DecodeCodes(static_cast<const uint32_t*>(codes), header, rows, values);
-    default:
-      return DecodeCodes(static_cast<const uint64_t*>(codes), header, rows, values);
+    case 1: return DecodeCodes(static_cast<const uint8_t*>(codes), header, rows, values);
+    case 2: return DecodeCodes(static_cast<const uint16_t*>(codes), header, rows, values);
+    case 4: return DecodeCodes(static_cast<const uint32_t*>(codes), header, rows, values);
+    default: return DecodeCodes(static_cast<const uint64_t*>(codes), header, rows, values);
   }
 }
 
-void DecodeFrameOfWidth(uint32_t width, const void* codes, const SegmentHeader& header,
-                        uint32_t rows, void* values) {
+void DecodeFrameOfWidth(uint32_t width, const void* codes, const SegmentHeader& header, uint32_t rows, void* values) {
   switch (width) {
-    case 2:
-      return DecodeFrameTo(codes, header, rows, static_cast<int16_t*>(values));
-    case 4:
-      return DecodeFrameTo(codes, header, rows, static_cast<int32_t*>(values));
-    default:
-      return DecodeFrameTo(codes, header, rows, static_cast<int64_t*>(values));
+    case 2: return DecodeFrameTo(codes, header, rows, static_cast<int16_t*>(values));
+    case 4: return DecodeFrameTo(codes, header, rows, static_cast<int32_t*>(values));
+    default: return DecodeFrameTo(codes, header, rows, static_cast<int64_t*>(values));
   }
 }
 
@@ -122,27 +110,20 @@ const T* GatherCodes(const T* values, const uint16_t* selected, uint32_t count, 
 }
 
 // Selected elements of `width` bytes.
-const void* GatherWidth(uint32_t width, const void* values, const uint16_t* selected,
-                        uint32_t count, Arena& arena) {
+const void* GatherWidth(uint32_t width, const void* values, const uint16_t* selected, uint32_t count, Arena& arena) {
   switch (width) {
-    case 1:
-      return GatherCodes(static_cast<const uint8_t*>(values), selected, count, arena);
-    case 2:
-      return GatherCodes(static_cast<const uint16_t*>(values), selected, count, arena);
-    case 4:
-      return GatherCodes(static_cast<const uint32_t*>(values), selected, count, arena);
-    case 8:
-      return GatherCodes(static_cast<const uint64_t*>(values), selected, count, arena);
-    default:
-      return GatherCodes(static_cast<const kernels::Bytes16*>(values), selected, count, arena);
+    case 1: return GatherCodes(static_cast<const uint8_t*>(values), selected, count, arena);
+    case 2: return GatherCodes(static_cast<const uint16_t*>(values), selected, count, arena);
+    case 4: return GatherCodes(static_cast<const uint32_t*>(values), selected, count, arena);
+    case 8: return GatherCodes(static_cast<const uint64_t*>(values), selected, count, arena);
+    default: return GatherCodes(static_cast<const kernels::Bytes16*>(values), selected, count, arena);
   }
 }
 
 // ---------------------------------------------------------------- strings ---------------------
 
 template <typename Length>
-void DecodePlainStrings(const SegmentView& segment, uint32_t begin, uint32_t count,
-                        StringRef* refs) {
+void DecodePlainStrings(const SegmentView& segment, uint32_t begin, uint32_t count, StringRef* refs) {
   StringCursor<Length> cursor(segment);
   const Length* lengths = segment.part<Length>(kCodes) + begin;
   const char* bytes = segment.part<char>(kBytes) + (count > 0 ? cursor.Seek(begin) : 0);
@@ -154,12 +135,11 @@ void DecodePlainStrings(const SegmentView& segment, uint32_t begin, uint32_t cou
 
 // All `count` rows from begin on, or with `selected` those.
 template <typename Length>
-void DecodeStringsOf(const SegmentView& segment, uint32_t begin, const uint16_t* selected,
-                     uint32_t count, Arena& arena, StringRef* refs) {
+void DecodeStringsOf(const SegmentView& segment, uint32_t begin, const uint16_t* selected, uint32_t count, Arena& arena,
+                     StringRef* refs) {
   if (segment.encoding() == Encoding::kCompressed) {
     CompressedStrings<Length> strings(segment, arena);
-    for (uint32_t i = 0; i < count; ++i)
-      refs[i] = strings.At(begin + (selected != nullptr ? selected[i] : i));
+    for (uint32_t i = 0; i < count; ++i) refs[i] = strings.At(begin + (selected != nullptr ? selected[i] : i));
   } else if (selected != nullptr) {
     PlainStrings<Length> strings(segment);
     for (uint32_t i = 0; i < count; ++i) refs[i] = strings.At(begin + selected[i]);
@@ -168,28 +148,20 @@ void DecodeStringsOf(const SegmentView& segment, uint32_t begin, const uint16_t*
   }
 }
 
-const StringRef* DecodeStrings(const SegmentView& segment, uint32_t begin, const uint16_t* selected,
-                               uint32_t count, Arena& arena) {
+const StringRef* DecodeStrings(const SegmentView& segment, uint32_t begin, const uint16_t* selected, uint32_t count,
+                               Arena& arena) {
   StringRef* refs = arena.AllocateArray<StringRef>(count);
   switch (segment.header().code_bytes) {
-    case 1:
-      DecodeStringsOf<uint8_t>(segment, begin, selected, count, arena, refs);
-      break;
-    case 2:
-      DecodeStringsOf<uint16_t>(segment, begin, selected, count, arena, refs);
-      break;
-    default:
-      DecodeStringsOf<uint32_t>(segment, begin, selected, count, arena, refs);
-      break;
+    case 1: DecodeStringsOf<uint8_t>(segment, begin, selected, count, arena, refs); break;
+    case 2: DecodeStringsOf<uint16_t>(segment, begin, selected, count, arena, refs); break;
+    default: DecodeStringsOf<uint32_t>(segment, begin, selected, count, arena, refs); break;
   }
   return refs;
 }
 
 // ---------------------------------------------------------------- dictionaries ----------------
 
-bool HasLongEntries(const SegmentView& segment) {
-  return segment.part<uint32_t>(kStarts) != nullptr;
-}
+bool HasLongEntries(const SegmentView& segment) { return segment.part<uint32_t>(kStarts) != nullptr; }
 
 Vector* MakeDictionary(const SegmentView& segment, Arena& arena) {
   Vector* entries = new (arena.Allocate(sizeof(Vector))) Vector(BaseVector(segment));
@@ -211,8 +183,7 @@ Vector* MakeDictionary(const SegmentView& segment, Arena& arena) {
 }
 
 template <typename Code>
-const StringRef* LookupLongEntries(const SegmentView& segment, const Code* codes, uint32_t count,
-                                   Arena& arena) {
+const StringRef* LookupLongEntries(const SegmentView& segment, const Code* codes, uint32_t count, Arena& arena) {
   const uint32_t* ends = segment.part<uint32_t>(kStarts);
   const char* bytes = segment.part<char>(kBytes);
   StringRef* refs = arena.AllocateArray<StringRef>(count);
@@ -225,18 +196,11 @@ const StringRef* LookupLongEntries(const SegmentView& segment, const Code* codes
 }
 
 // Flat, without building the entries that the rows do not use.
-void FlattenLongEntries(const SegmentView& segment, const void* codes, uint32_t count, Arena& arena,
-                        Vector* v) {
+void FlattenLongEntries(const SegmentView& segment, const void* codes, uint32_t count, Arena& arena, Vector* v) {
   switch (segment.header().code_bytes) {
-    case 1:
-      v->data = LookupLongEntries(segment, static_cast<const uint8_t*>(codes), count, arena);
-      break;
-    case 2:
-      v->data = LookupLongEntries(segment, static_cast<const uint16_t*>(codes), count, arena);
-      break;
-    default:
-      v->data = LookupLongEntries(segment, static_cast<const uint32_t*>(codes), count, arena);
-      break;
+    case 1: v->data = LookupLongEntries(segment, static_cast<const uint8_t*>(codes), count, arena); break;
+    case 2: v->data = LookupLongEntries(segment, static_cast<const uint16_t*>(codes), count, arena); break;
+    default: v->data = LookupLongEntries(segment, static_cast<const uint32_t*>(codes), count, arena); break;
   }
 }
 
@@ -249,15 +213,13 @@ void DecodeConstant(const SegmentView& segment, Arena& arena, Vector* v) {
     return;
   }
   StringRef* ref = arena.AllocateArray<StringRef>(1);
-  *ref =
-      LoadStringRef(segment.part<char>(kBytes), static_cast<uint32_t>(segment.part_bytes(kBytes)));
+  *ref = LoadStringRef(segment.part<char>(kBytes), static_cast<uint32_t>(segment.part_bytes(kBytes)));
   v->data = ref;
 }
 
 }  // namespace
 
-SegmentReader::SegmentReader(const void* segment, Arena* arena)
-    : segment_(segment), arena_(arena) {}
+SegmentReader::SegmentReader(const void* segment, Arena* arena) : segment_(segment), arena_(arena) {}
 
 PenumbraType SegmentReader::type() const { return SegmentView(segment_).type(); }
 uint32_t SegmentReader::rows() const { return SegmentView(segment_).header().rows; }
@@ -282,8 +244,7 @@ void SegmentReader::AttachDomain(const void* codes, Vector* v) const {
   if (domain_ == nullptr) {
     const uint32_t count = FrameCodeCount(header);
     if (count > header.rows / 2) return;
-    domain_ = new (arena_->Allocate(sizeof(CodeDomain)))
-        CodeDomain(*v, header.base, header.step, count, arena_);
+    domain_ = new (arena_->Allocate(sizeof(CodeDomain))) CodeDomain(*v, header.base, header.step, count, arena_);
   }
   v->codes = codes;
   v->code_bytes = header.code_bytes;
@@ -299,8 +260,9 @@ Vector SegmentReader::DecodeSelected(uint32_t begin, uint32_t /*count*/, const u
   return DecodeRows(begin, selected, selected_count, arena);
 }
 
-Vector SegmentReader::DecodeRows(uint32_t begin, const uint16_t* selected, uint32_t count,
-                                 Arena& arena) const {
+// `selected`: places after `begin`; null: the next `count` rows. Constants and dictionaries stay what they are, but not
+// a dictionary of long entries with more of them than rows wanted: those are decoded alone.
+Vector SegmentReader::DecodeRows(uint32_t begin, const uint16_t* selected, uint32_t count, Arena& arena) const {
   const SegmentView segment(segment_);
   const SegmentHeader& header = segment.header();
   Vector v = BaseVector(segment);
@@ -351,25 +313,17 @@ Vector SegmentReader::DecodeRows(uint32_t begin, const uint16_t* selected, uint3
 const char* EncodingName(const void* bytes) {
   const SegmentView segment(bytes);
   switch (segment.encoding()) {
-    case Encoding::kConstant:
-      return "constant";
-    case Encoding::kDictionary:
-      return "dictionary";
-    case Encoding::kCompressed:
-      return "lz4";
+    case Encoding::kConstant: return "constant";
+    case Encoding::kDictionary: return "dictionary";
+    case Encoding::kCompressed: return "lz4";
     case Encoding::kFrame:
       switch (segment.header().code_bytes) {
-        case 1:
-          return "for1";
-        case 2:
-          return "for2";
-        case 4:
-          return "for4";
-        default:
-          return "for8";
+        case 1: return "for1";
+        case 2: return "for2";
+        case 4: return "for4";
+        default: return "for8";
       }
-    default:
-      return segment.numeric_form() == NumericForm::kInt128 ? "int128" : "plain";
+    default: return segment.numeric_form() == NumericForm::kInt128 ? "int128" : "plain";
   }
 }
 

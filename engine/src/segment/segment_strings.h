@@ -45,18 +45,14 @@ struct StringRun {
 };
 
 // A decompressed block, padded as kBytes is.
-const char* DecompressBlock(const SegmentView& segment, uint32_t block, uint32_t raw_bytes,
-                            Arena& arena);
+const char* DecompressBlock(const SegmentView& segment, uint32_t block, uint32_t raw_bytes, Arena& arena);
 
 // Rows one by one; best in ascending order.
 template <typename Length>
 class PlainStrings {
  public:
-  explicit PlainStrings(const SegmentView& segment)
-      : cursor_(segment), bytes_(segment.part<char>(kBytes)) {}
-  StringRef At(uint32_t row) {
-    return LoadStringRef(bytes_ + cursor_.Seek(row), cursor_.length(row));
-  }
+  explicit PlainStrings(const SegmentView& segment) : cursor_(segment), bytes_(segment.part<char>(kBytes)) {}
+  StringRef At(uint32_t row) { return LoadStringRef(bytes_ + cursor_.Seek(row), cursor_.length(row)); }
   const char* Bytes(uint32_t row) { return bytes_ + cursor_.Seek(row); }
   // Rows [begin, RunEnd()) lie back to back.
   uint32_t RunEnd(uint32_t /*begin*/, uint32_t end) const { return end; }
@@ -70,20 +66,17 @@ class PlainStrings {
 template <typename Length>
 class CompressedStrings {
  public:
-  CompressedStrings(const SegmentView& segment, Arena& arena)
-      : segment_(segment), cursor_(segment), arena_(arena) {}
+  CompressedStrings(const SegmentView& segment, Arena& arena) : segment_(segment), cursor_(segment), arena_(arena) {}
   StringRef At(uint32_t row) { return LoadStringRef(Bytes(row), cursor_.length(row)); }
   const char* Bytes(uint32_t row) {
     const uint32_t block_rows = segment_.header().block_rows;
     const uint32_t block = row / block_rows;
     if (block != block_) {
       const uint32_t first_group = block * (block_rows / kGroupRows);
-      const uint32_t end_group =
-          std::min(first_group + block_rows / kGroupRows, GroupCount(segment_.header().rows));
+      const uint32_t end_group = std::min(first_group + block_rows / kGroupRows, GroupCount(segment_.header().rows));
       block_ = block;
       block_start_ = cursor_.group_start(first_group);
-      bytes_ =
-          DecompressBlock(segment_, block, cursor_.group_start(end_group) - block_start_, arena_);
+      bytes_ = DecompressBlock(segment_, block, cursor_.group_start(end_group) - block_start_, arena_);
     }
     return bytes_ + (cursor_.Seek(row) - block_start_);
   }

@@ -13,8 +13,7 @@ uint32_t CountValidRows(const SegmentView& segment, uint32_t begin, uint32_t cou
   if (header.null_count == 0) return count;
   if (header.null_count == header.rows) return 0;
   if (count == header.rows) return count - header.null_count;
-  return static_cast<uint32_t>(
-      kernels::CountBits(segment.part<uint64_t>(kValidity) + begin / 64, count));
+  return static_cast<uint32_t>(kernels::CountBits(segment.part<uint64_t>(kValidity) + begin / 64, count));
 }
 
 template <typename T>
@@ -27,14 +26,10 @@ const void* MakePair(T least, T greatest, Arena& arena) {
 
 const void* MakeIntegers(uint32_t width, SegmentZone zone, Arena& arena) {
   switch (width) {
-    case 1:
-      return MakePair(static_cast<uint8_t>(zone.least), static_cast<uint8_t>(zone.greatest), arena);
-    case 2:
-      return MakePair(static_cast<int16_t>(zone.least), static_cast<int16_t>(zone.greatest), arena);
-    case 4:
-      return MakePair(static_cast<int32_t>(zone.least), static_cast<int32_t>(zone.greatest), arena);
-    default:
-      return MakePair(zone.least, zone.greatest, arena);
+    case 1: return MakePair(static_cast<uint8_t>(zone.least), static_cast<uint8_t>(zone.greatest), arena);
+    case 2: return MakePair(static_cast<int16_t>(zone.least), static_cast<int16_t>(zone.greatest), arena);
+    case 4: return MakePair(static_cast<int32_t>(zone.least), static_cast<int32_t>(zone.greatest), arena);
+    default: return MakePair(zone.least, zone.greatest, arena);
   }
 }
 
@@ -65,8 +60,7 @@ StringRef TextEntry(const SegmentView& segment, uint32_t code) {
 // Entries ascend in the type's order, and equal values are the same bytes, with these types only.
 const void* MakeEntries(const SegmentView& segment, Arena& arena) {
   const uint32_t last = segment.header().dictionary_size - 1;
-  if (segment.type() == PENUMBRA_TEXT)
-    return MakePair(TextEntry(segment, 0), TextEntry(segment, last), arena);
+  if (segment.type() == PENUMBRA_TEXT) return MakePair(TextEntry(segment, 0), TextEntry(segment, last), arena);
   if (segment.type() != PENUMBRA_UUID) return nullptr;
   const auto* entries = segment.part<kernels::Bytes16>(kValues);
   return MakePair(entries[0], entries[last], arena);

@@ -1,19 +1,22 @@
-// The full sort: a sample sort in memory.
+// The full sort: a sample sort in memory, and a merge of runs past the budget.
 //
 // Threads collect rows and entries (prefix of the key, pointer to the row). A sample of the entries
 // gives splitters; the first round of tasks sorts each chunk of entries into buckets, the second
 // sorts the buckets, which are the partitions of the result. Each entry is moved twice and sorted
 // once, in pieces that fit the cache.
 //
+// Past the budget a thread sorts what it holds in the same way, writes it as a run (sort_runs.h) and
+// starts over. If one has done so, all that threads still hold at the end becomes runs.
+//
 // Bits that are the same in all prefixes are left out. Where at most 64 remain and prefixes are
 // exact, as with most single keys of fixed width, entries become pairs of a word and a pointer,
 // which a vectorised sort takes several times as fast as a comparing one.
-#include "sort/sort.h"
-
 #include <hwy/contrib/sort/vqsort.h>
 
 #include <algorithm>
 #include <mutex>
+
+#include "sort/sort_runs.h"
 
 namespace penumbra {
 namespace {
@@ -37,9 +40,7 @@ struct Chunk {
   std::vector<uint64_t> bucket_ends;
 };
 
-uint128 Bits(const SortPrefix& prefix) {
-  return static_cast<uint128>(prefix.high) << 64 | prefix.low;
-}
+uint128 Bits(const SortPrefix& prefix) { return static_cast<uint128>(prefix.high) << 64 | prefix.low; }
 
 int LeadingZeros(uint128 bits) {
   const uint64_t high = static_cast<uint64_t>(bits >> 64), low = static_cast<uint64_t>(bits);
@@ -51,117 +52,63 @@ int TrailingZeros(uint128 bits) {
   return low != 0 ? __builtin_ctzll(low) : high != 0 ? 64 + __builtin_ctzll(high) : 0;
 }
 
-class FullSort : public Sink {
- public:
-  FullSort(const SortSpec& spec, ExecutionEnvironment& environment)
-      : input_(spec, true), limit_(spec.limit), offset_(spec.offset), environment_(environment) {}
+// What one thread has collected.
+struct Collected {
+  explicit Collected(MemoryBudget* budget) : arena(std::make_unique<Arena>(budget, kFirstBlockBytes, kMaxBlockBytes)) {}
 
-  std::unique_ptr<Sink::Local> CreateLocal() override {
-    return std::make_unique<SortLocal>(input_, environment_);
-  }
-  void Consume(Sink::Local& local, const Batch& batch, EvalContext& context) override;
-  void Combine(Sink::Local& local) override;
-  int PrepareFinish() override;
-  void RunFinishTask(int task) override;
-  int Seal() override;
-  bool is_ordered() const override { return true; }
-  std::unique_ptr<Sink::Reader> OpenPartition(int partition) override;
-  SinkStats stats() const override { return {0, 0, environment_.budget.peak_bytes()}; }
+  std::unique_ptr<Arena> arena;  // rows, strings and entries
+  std::vector<Chunk> chunks;
+  uint128 varying_bits = 0;  // of the prefixes, against the first
+};
+
+// ChooseBuckets() comes after all Add(), then Distribute() of each chunk, then SortBucket() of each bucket; calls for
+// several chunks, or buckets, may be concurrent.
+class SampleSort {
+ public:
+  SampleSort(const SortInput& input, ExecutionEnvironment& environment) : input_(input), environment_(environment) {}
+
+  void Add(const Collected& collected);
+  void ChooseBuckets();
+  int chunk_count() const { return static_cast<int>(chunks_.size()); }
+  int bucket_count() const { return static_cast<int>(splitters_.size()) + 1; }
+  void Distribute(int chunk);
+  // Calls visit(entries, count) with the bucket's entries, of either form, in order. Not of an empty one.
+  template <typename Visit>
+  void SortBucket(int bucket, const Visit& visit) const;
+  // Of either form of an entry.
+  static char* RowOf(const SortEntry& entry) { return entry.row; }
+  static char* RowOf(const hwy::uint128_t& pair) { return reinterpret_cast<char*>(pair.lo); }
+  const SortEntry& EntryOf(const SortEntry& entry) const { return entry; }
+  SortEntry EntryOf(const hwy::uint128_t& pair) const;
 
  private:
-  struct SortLocal : Sink::Local {
-    SortLocal(const SortInput& input, ExecutionEnvironment& environment)
-        : arena(std::make_unique<Arena>(&environment.budget, kFirstBlockBytes, kMaxBlockBytes)),
-          columns(input.layout().column_count()),
-          keys(input.key_count()),
-          prefixes(kVectorRows),
-          rows(kVectorRows) {}
-    std::unique_ptr<Arena> arena;  // rows, strings and entries
-    std::vector<Chunk> chunks;
-    uint128 varying_bits = 0;  // of the prefixes, against the first of this thread
-    std::vector<Vector> columns;
-    std::vector<Vector> keys;
-    std::vector<SortPrefix> prefixes;
-    std::vector<char*> rows;
-  };
-  struct Bucket {
-    std::unique_ptr<Arena> arena;
-    char** rows = nullptr;
-    uint64_t begin = 0;  // of the entries of the whole result
-    uint64_t count = 0;
-  };
-
-  void ProveOrder(const char* row, const char* next) const;
-  void ChooseSplitters();
-  uint64_t Pack(const SortPrefix& prefix) const {
-    return static_cast<uint64_t>(Bits(prefix) >> packed_shift_);
-  }
+  uint64_t Pack(const SortPrefix& prefix) const { return static_cast<uint64_t>(Bits(prefix) >> packed_shift_); }
   template <typename Entry, typename BucketOf>
-  void Distribute(Chunk* chunk, Entry* entries, BucketOf&& bucket_of);
-  void DistributeChunk(Chunk* chunk);
-  template <typename Entry, typename EntriesOf, typename SortAll>
-  void SortBucket(int index, EntriesOf&& entries_of, SortAll&& sort);
-  char* RowOf(const SortEntry& entry) const { return entry.row; }
-  char* RowOf(const hwy::uint128_t& pair) const { return reinterpret_cast<char*>(pair.lo); }
+  void Distribute(Chunk* chunk, Entry* entries, BucketOf&& bucket_of) const;
+  template <typename Entry, typename EntriesOf, typename SortAll, typename Visit>
+  void SortBucket(int index, EntriesOf&& entries_of, SortAll&& sort, const Visit& visit) const;
 
-  const SortInput input_;
-  const int64_t limit_;
-  const int64_t offset_;
+  const SortInput& input_;
   ExecutionEnvironment& environment_;
-  std::mutex mutex_;  // guards arenas_ and chunks_ during Combine
-  std::vector<std::unique_ptr<Arena>> arenas_;
   std::vector<Chunk> chunks_;
   std::vector<SortEntry> splitters_;
   std::vector<uint64_t> packed_splitters_;
+  uint128 first_bits_ = 0;  // of any prefix
   uint128 varying_bits_ = 0;
   bool is_packed_ = false;
   int packed_shift_ = 0;
-  std::vector<Bucket> buckets_;
-  int round_ = 0;
 };
 
-void FullSort::Consume(Sink::Local& sink_local, const Batch& batch, EvalContext& context) {
-  SortLocal& local = static_cast<SortLocal&>(sink_local);
-  if (batch.rows == 0) return;
-  if (context.memo != nullptr) context.memo->Begin(batch);
-  input_.Evaluate(batch, context, local.columns.data());
-  input_.SelectKeys(local.columns.data(), local.keys.data());
-  const RowSelection all{nullptr, batch.rows};
-  input_.keys().Encode(local.keys.data(), all, local.prefixes.data());
-  const uint32_t row_bytes = input_.layout().row_bytes();
-  char* memory = static_cast<char*>(local.arena->Allocate(size_t{batch.rows} * row_bytes));
-  std::memset(memory, 0, size_t{batch.rows} * row_bytes);
-  for (uint32_t i = 0; i < batch.rows; ++i) local.rows[i] = memory + size_t{i} * row_bytes;
-  input_.layout().Write(local.columns.data(), all, local.rows.data(), *local.arena);
-  const SortPrefix first =
-      local.chunks.empty() ? local.prefixes[0] : local.chunks[0].entries[0].prefix;
-  for (uint32_t i = 0; i < batch.rows; ++i) {
-    local.varying_bits |= Bits(local.prefixes[i]) ^ Bits(first);
-    if (local.chunks.empty() || local.chunks.back().count == local.chunks.back().capacity) {
-      const uint64_t capacity = local.chunks.empty()
-                                    ? kFirstChunkEntries
-                                    : std::min(4 * local.chunks.back().capacity, kChunkEntries);
-      local.chunks.push_back(
-          {local.arena->AllocateArray<SortEntry>(capacity), nullptr, 0, capacity, {}});
-    }
-    Chunk& chunk = local.chunks.back();
-    chunk.entries[chunk.count++] = {local.prefixes[i], local.rows[i]};
-  }
+void SampleSort::Add(const Collected& collected) {
+  if (collected.chunks.empty()) return;
+  varying_bits_ |= collected.varying_bits;
+  const uint128 first_bits = Bits(collected.chunks[0].entries[0].prefix);
+  if (!chunks_.empty()) varying_bits_ |= first_bits ^ first_bits_;
+  first_bits_ = first_bits;
+  chunks_.insert(chunks_.end(), collected.chunks.begin(), collected.chunks.end());
 }
 
-void FullSort::Combine(Sink::Local& sink_local) {
-  SortLocal& local = static_cast<SortLocal&>(sink_local);
-  std::lock_guard<std::mutex> lock(mutex_);
-  arenas_.push_back(std::move(local.arena));
-  if (local.chunks.empty()) return;
-  varying_bits_ |= local.varying_bits;
-  if (!chunks_.empty()) {
-    varying_bits_ |= Bits(local.chunks[0].entries[0].prefix) ^ Bits(chunks_[0].entries[0].prefix);
-  }
-  chunks_.insert(chunks_.end(), local.chunks.begin(), local.chunks.end());
-}
-
-void FullSort::ChooseSplitters() {
+void SampleSort::ChooseBuckets() {
   uint64_t count = 0;
   for (const Chunk& chunk : chunks_) count += chunk.count;
   const int leading = LeadingZeros(varying_bits_), trailing = TrailingZeros(varying_bits_);
@@ -169,7 +116,6 @@ void FullSort::ChooseSplitters() {
   // The word ends with the last bit that varies; what is equal above it falls off or does no harm.
   packed_shift_ = std::min(trailing, 64);
   const uint64_t bucket_count = std::clamp<uint64_t>(count / kBucketEntries, 1, kBucketsMax);
-  buckets_.resize(bucket_count);
   if (bucket_count == 1) return;
   const uint64_t sample_count = bucket_count * kSamplesPerBucket;
   std::vector<SortEntry> sample;
@@ -178,56 +124,22 @@ void FullSort::ChooseSplitters() {
   uint64_t state = 0x9e3779b97f4a7c15, wanted = 0, passed = 0;
   size_t chunk = 0;
   while (true) {
-    while (chunk < chunks_.size() && wanted - passed >= chunks_[chunk].count)
-      passed += chunks_[chunk++].count;
+    while (chunk < chunks_.size() && wanted - passed >= chunks_[chunk].count) passed += chunks_[chunk++].count;
     if (chunk == chunks_.size()) break;
     sample.push_back(chunks_[chunk].entries[wanted - passed]);
     state = state * 6364136223846793005u + 1442695040888963407u;
     wanted += 1 + (state >> 33) % (2 * count / sample_count);
   }
   std::sort(sample.begin(), sample.end(), SortOrder(input_, environment_));
-  for (uint64_t b = 1; b < bucket_count; ++b)
-    splitters_.push_back(sample[b * sample.size() / bucket_count]);
+  for (uint64_t b = 1; b < bucket_count; ++b) splitters_.push_back(sample[b * sample.size() / bucket_count]);
   for (const SortEntry& splitter : splitters_) packed_splitters_.push_back(Pack(splitter.prefix));
-}
-
-int FullSort::PrepareFinish() {
-  switch (round_++) {
-    case 0:
-      ChooseSplitters();
-      return std::max<int>(1, static_cast<int>(chunks_.size()));
-    case 1:
-      return static_cast<int>(buckets_.size());
-    default:
-      return 0;
-  }
-}
-
-void FullSort::RunFinishTask(int task) {
-  environment_.CheckCancelled();
-  if (round_ == 1) {
-    if (task < static_cast<int>(chunks_.size())) DistributeChunk(&chunks_[task]);
-  } else if (is_packed_) {
-    SortBucket<hwy::uint128_t>(
-        task, [](const Chunk& chunk) { return chunk.pairs; },
-        [](hwy::uint128_t* pairs, uint64_t count) {
-          hwy::Sorter sorter;
-          sorter(pairs, count, hwy::SortAscending());
-        });
-  } else {
-    SortBucket<SortEntry>(
-        task, [](const Chunk& chunk) { return chunk.entries; },
-        [&](SortEntry* entries, uint64_t count) {
-          std::sort(entries, entries + count, SortOrder(input_, environment_));
-        });
-  }
 }
 
 // Moves the entries so that those of a bucket are together, and notes where they end.
 template <typename Entry, typename BucketOf>
-void FullSort::Distribute(Chunk* chunk, Entry* entries, BucketOf&& bucket_of) {
-  chunk->bucket_ends.assign(buckets_.size(), 0);
-  if (buckets_.size() == 1) {
+void SampleSort::Distribute(Chunk* chunk, Entry* entries, BucketOf&& bucket_of) const {
+  chunk->bucket_ends.assign(splitters_.size() + 1, 0);
+  if (splitters_.empty()) {
     chunk->bucket_ends[0] = chunk->count;
     return;
   }
@@ -242,12 +154,12 @@ void FullSort::Distribute(Chunk* chunk, Entry* entries, BucketOf&& bucket_of) {
   for (uint64_t i = 0; i < chunk->count; ++i) entries[chunk->bucket_ends[buckets[i]]++] = copy[i];
 }
 
-void FullSort::DistributeChunk(Chunk* chunk) {
+void SampleSort::Distribute(int number) {
+  Chunk* chunk = &chunks_[static_cast<size_t>(number)];
   if (!is_packed_) {
     SortOrder is_less(input_, environment_);
     Distribute(chunk, chunk->entries, [&](const SortEntry& entry) {
-      return std::upper_bound(splitters_.begin(), splitters_.end(), entry, is_less) -
-             splitters_.begin();
+      return std::upper_bound(splitters_.begin(), splitters_.end(), entry, is_less) - splitters_.begin();
     });
     return;
   }
@@ -274,30 +186,214 @@ void FullSort::DistributeChunk(Chunk* chunk) {
   });
 }
 
-template <typename Entry, typename EntriesOf, typename SortAll>
-void FullSort::SortBucket(int index, EntriesOf&& entries_of, SortAll&& sort) {
-  Bucket& bucket = buckets_[index];
+SortEntry SampleSort::EntryOf(const hwy::uint128_t& pair) const {
+  // The other bits are those of all prefixes.
+  const uint128 others = ~(uint128{UINT64_MAX} << packed_shift_);
+  const uint128 bits = (first_bits_ & others) | uint128{pair.hi} << packed_shift_;
+  return {{static_cast<uint64_t>(bits >> 64), static_cast<uint64_t>(bits)}, RowOf(pair)};
+}
+
+template <typename Entry, typename EntriesOf, typename SortAll, typename Visit>
+void SampleSort::SortBucket(int index, EntriesOf&& entries_of, SortAll&& sort, const Visit& visit) const {
   auto slice = [&](const Chunk& chunk) {
     const uint64_t begin = index == 0 ? 0 : chunk.bucket_ends[index - 1];
     return std::pair(entries_of(chunk) + begin, chunk.bucket_ends[index] - begin);
   };
-  for (const Chunk& chunk : chunks_) bucket.count += slice(chunk).second;
-  if (bucket.count == 0) return;
+  uint64_t count = 0;
+  for (const Chunk& chunk : chunks_) count += slice(chunk).second;
+  if (count == 0) return;
   Arena scratch(&environment_.budget);
-  Entry* entries = scratch.AllocateArray<Entry>(bucket.count);
-  uint64_t filled = 0;
+  Entry* entries = scratch.AllocateArray<Entry>(count);
+  Entry* end = entries;
   for (const Chunk& chunk : chunks_) {
-    auto [from, count] = slice(chunk);
-    std::copy_n(from, count, entries + filled);
-    filled += count;
+    auto [from, from_count] = slice(chunk);
+    end = std::copy_n(from, from_count, end);
   }
-  sort(entries, bucket.count);
-  bucket.arena = std::make_unique<Arena>(&environment_.budget, kFirstBlockBytes);
-  bucket.rows = bucket.arena->AllocateArray<char*>(bucket.count);
-  for (uint64_t i = 0; i < bucket.count; ++i) bucket.rows[i] = RowOf(entries[i]);
-  if (input_.keys().NeedsProof()) {
-    for (uint64_t i = 1; i < bucket.count; ++i) ProveOrder(bucket.rows[i - 1], bucket.rows[i]);
+  sort(entries, count);
+  visit(entries, count);
+}
+
+template <typename Visit>
+void SampleSort::SortBucket(int bucket, const Visit& visit) const {
+  if (is_packed_) {
+    SortBucket<hwy::uint128_t>(
+        bucket, [](const Chunk& chunk) { return chunk.pairs; },
+        [](hwy::uint128_t* pairs, uint64_t count) {
+          hwy::Sorter sorter;
+          sorter(pairs, count, hwy::SortAscending());
+        },
+        visit);
+  } else {
+    SortBucket<SortEntry>(
+        bucket, [](const Chunk& chunk) { return chunk.entries; },
+        [&](SortEntry* entries, uint64_t count) {
+          std::sort(entries, entries + count, SortOrder(input_, environment_));
+        },
+        visit);
   }
+}
+
+class FullSort : public Sink {
+ public:
+  FullSort(const SortSpec& spec, ExecutionEnvironment& environment)
+      : input_(spec, true),
+        offset_(static_cast<uint64_t>(spec.offset)),
+        end_(spec.limit < 0 ? UINT64_MAX : offset_ + static_cast<uint64_t>(spec.limit)),
+        environment_(environment),
+        runs_(input_, end_, environment),
+        sort_(input_, environment) {}
+
+  std::unique_ptr<Sink::Local> CreateLocal() override { return std::make_unique<SortLocal>(input_, environment_); }
+  void Consume(Sink::Local& local, const Batch& batch, EvalContext& context) override;
+  void Combine(Sink::Local& local) override;
+  int PrepareFinish() override;
+  void RunFinishTask(int task) override;
+  int Seal() override;
+  bool is_ordered() const override { return true; }
+  std::unique_ptr<Sink::Reader> OpenPartition(int partition) override;
+  SinkStats stats() const override { return {0, runs_.spilled_bytes(), environment_.budget.peak_bytes()}; }
+
+ private:
+  struct SortLocal : Sink::Local {
+    SortLocal(const SortInput& input, ExecutionEnvironment& environment)
+        : collected(&environment.budget),
+          columns(input.layout().column_count()),
+          keys(input.key_count()),
+          prefixes(kVectorRows),
+          rows(kVectorRows) {}
+    Collected collected;
+    std::shared_ptr<SpillFile> file;  // null: nothing spilled yet
+    std::vector<Vector> columns;
+    std::vector<Vector> keys;
+    std::vector<SortPrefix> prefixes;
+    std::vector<char*> rows;
+  };
+  struct Bucket {
+    std::unique_ptr<Arena> arena;
+    char** rows = nullptr;
+    uint64_t begin = 0;  // of the entries of the whole result
+    uint64_t count = 0;
+  };
+
+  void WriteRun(Collected collected, std::shared_ptr<SpillFile>* file);
+  void SortBucket(int index);
+  void ProveOrder(const char* row, const char* next) const;
+
+  const SortInput input_;
+  const uint64_t offset_;
+  const uint64_t end_;  // of the rows wanted
+  ExecutionEnvironment& environment_;
+  std::mutex mutex_;  // guards collected_ during Combine
+  std::vector<Collected> collected_;
+  SortRuns runs_;
+  SampleSort sort_;  // of what was not spilled
+  std::vector<Bucket> buckets_;
+  bool is_spilled_ = false;
+  int round_ = 0;
+};
+
+// Rows are copied once, into a row each, and sorted by entries of prefix and pointer. varying_bits: in which of the
+// prefix's bits any two rows differ; the sort looks at no other.
+void FullSort::Consume(Sink::Local& sink_local, const Batch& batch, EvalContext& context) {
+  SortLocal& local = static_cast<SortLocal&>(sink_local);
+  Collected& into = local.collected;
+  if (batch.rows == 0) return;
+  if (context.memo != nullptr) context.memo->Begin(batch);
+  input_.Evaluate(batch, context, local.columns.data());
+  input_.SelectKeys(local.columns.data(), local.keys.data());
+  const RowSelection all{nullptr, batch.rows};
+  input_.keys().Encode(local.keys.data(), all, local.prefixes.data());
+  const uint32_t row_bytes = input_.layout().row_bytes();
+  char* memory = static_cast<char*>(into.arena->Allocate(size_t{batch.rows} * row_bytes));
+  std::memset(memory, 0, size_t{batch.rows} * row_bytes);
+  for (uint32_t i = 0; i < batch.rows; ++i) local.rows[i] = memory + size_t{i} * row_bytes;
+  input_.layout().Write(local.columns.data(), all, local.rows.data(), *into.arena);
+  const SortPrefix first = into.chunks.empty() ? local.prefixes[0] : into.chunks[0].entries[0].prefix;
+  for (uint32_t i = 0; i < batch.rows; ++i) {
+    into.varying_bits |= Bits(local.prefixes[i]) ^ Bits(first);
+    if (into.chunks.empty() || into.chunks.back().count == into.chunks.back().capacity) {
+      const uint64_t capacity =
+          into.chunks.empty() ? kFirstChunkEntries : std::min(4 * into.chunks.back().capacity, kChunkEntries);
+      into.chunks.push_back({into.arena->AllocateArray<SortEntry>(capacity), nullptr, 0, capacity, {}});
+    }
+    Chunk& chunk = into.chunks.back();
+    chunk.entries[chunk.count++] = {local.prefixes[i], local.rows[i]};
+  }
+  if (!runs_.ShouldSpill(into.arena->bytes())) return;
+  WriteRun(std::move(into), &local.file);
+  into = Collected(&environment_.budget);
+}
+
+void FullSort::WriteRun(Collected collected, std::shared_ptr<SpillFile>* file) {
+  SampleSort sort(input_, environment_);
+  sort.Add(collected);
+  sort.ChooseBuckets();
+  for (int c = 0; c < sort.chunk_count(); ++c) sort.Distribute(c);
+  SortRuns::Writer run(runs_, file);
+  const char* last = nullptr;
+  for (int b = 0; b < sort.bucket_count(); ++b) {
+    environment_.CheckCancelled();
+    sort.SortBucket(b, [&](const auto* entries, uint64_t count) {
+      for (uint64_t i = 0; i < count; ++i) {
+        const SortEntry entry = sort.EntryOf(entries[i]);
+        if (last != nullptr && input_.keys().NeedsProof()) ProveOrder(last, entry.row);
+        last = entry.row;
+        run.Add(entry);
+      }
+    });
+  }
+  run.Finish();
+}
+
+void FullSort::Combine(Sink::Local& sink_local) {
+  SortLocal& local = static_cast<SortLocal&>(sink_local);
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!local.collected.chunks.empty()) collected_.push_back(std::move(local.collected));
+}
+
+int FullSort::PrepareFinish() {
+  const int round = round_++;
+  if (round == 0) is_spilled_ = !runs_.is_empty();
+  if (is_spilled_) {
+    if (round == 0 && !collected_.empty()) return static_cast<int>(collected_.size());
+    collected_.clear();
+    return runs_.PlanRound();
+  }
+  switch (round) {
+    case 0:
+      for (const Collected& collected : collected_) sort_.Add(collected);
+      sort_.ChooseBuckets();
+      buckets_.resize(static_cast<size_t>(sort_.bucket_count()));
+      return std::max(1, sort_.chunk_count());
+    case 1: return sort_.bucket_count();
+    default: return 0;
+  }
+}
+
+void FullSort::RunFinishTask(int task) {
+  environment_.CheckCancelled();
+  if (is_spilled_ && collected_.empty()) {
+    runs_.RunTask(task);
+  } else if (is_spilled_) {
+    std::shared_ptr<SpillFile> file;
+    WriteRun(std::move(collected_[static_cast<size_t>(task)]), &file);
+  } else if (round_ > 1) {
+    SortBucket(task);
+  } else if (task < sort_.chunk_count()) {
+    sort_.Distribute(task);
+  }
+}
+
+void FullSort::SortBucket(int index) {
+  Bucket& bucket = buckets_[static_cast<size_t>(index)];
+  sort_.SortBucket(index, [&](const auto* entries, uint64_t count) {
+    bucket.count = count;
+    bucket.arena = std::make_unique<Arena>(&environment_.budget, kFirstBlockBytes);
+    bucket.rows = bucket.arena->AllocateArray<char*>(count);
+    for (uint64_t i = 0; i < count; ++i) bucket.rows[i] = SampleSort::RowOf(entries[i]);
+  });
+  if (!input_.keys().NeedsProof()) return;
+  for (uint64_t i = 1; i < bucket.count; ++i) ProveOrder(bucket.rows[i - 1], bucket.rows[i]);
 }
 
 // PostgreSQL does not trust strxfrm to agree with strcoll, and neither do we: neighbours in strcoll's order
@@ -308,6 +404,7 @@ void FullSort::ProveOrder(const char* row, const char* next) const {
 }
 
 int FullSort::Seal() {
+  if (is_spilled_) return 1;
   uint64_t begin = 0;
   for (Bucket& bucket : buckets_) {
     bucket.begin = begin;
@@ -325,11 +422,10 @@ int FullSort::Seal() {
 }
 
 std::unique_ptr<Sink::Reader> FullSort::OpenPartition(int partition) {
+  if (is_spilled_) return runs_.Open(offset_);
   const Bucket& bucket = buckets_[partition];
-  const uint64_t first = static_cast<uint64_t>(offset_);
-  const uint64_t last = limit_ < 0 ? UINT64_MAX : first + static_cast<uint64_t>(limit_);
-  const uint64_t begin = std::clamp(first, bucket.begin, bucket.begin + bucket.count);
-  const uint64_t end = std::clamp(last, begin, bucket.begin + bucket.count);
+  const uint64_t begin = std::clamp(offset_, bucket.begin, bucket.begin + bucket.count);
+  const uint64_t end = std::clamp(end_, begin, bucket.begin + bucket.count);
   char* const* rows = bucket.rows == nullptr ? nullptr : bucket.rows + (begin - bucket.begin);
   return std::make_unique<SortedReader>(input_, environment_, rows, end - begin);
 }

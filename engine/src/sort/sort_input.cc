@@ -1,4 +1,4 @@
-#include "sort/sort.h"
+#include "sort/sort_input.h"
 
 namespace penumbra {
 
@@ -28,8 +28,7 @@ SortInput::SortInput(const SortSpec& spec, bool has_weights)
       keys_(spec.keys, columns_.of_key, layout_, has_weights) {}
 
 void SortInput::Evaluate(const Batch& batch, EvalContext& context, Vector* columns) const {
-  for (int c = 0; c < column_count_; ++c)
-    columns[c] = Flatten(batch.columns[c], batch.rows, context.arena);
+  for (int c = 0; c < column_count_; ++c) columns[c] = Flatten(batch.columns[c], batch.rows, context.arena);
   for (size_t k = 0; k < columns_.hidden.size(); ++k) {
     columns[column_count_ + k] =
         Flatten(penumbra::Evaluate(*columns_.hidden[k], batch, context), batch.rows, context.arena);
@@ -50,29 +49,30 @@ Vector SortInput::EvaluateFirstKey(const Batch& batch, EvalContext& context) con
   return Flatten(penumbra::Evaluate(*specs_[0].expr, batch, context), batch.rows, context.arena);
 }
 
+Batch SortedColumns::Read(const SortInput& input, char* const* rows, uint32_t count) {
+  arena_.Reset();
+  columns_.clear();
+  // The rows lie anywhere: their cache misses overlap when they are asked for all at once.
+  const uint32_t row_bytes = input.layout().row_bytes();
+  for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t at = 0; at < row_bytes; at += 64) __builtin_prefetch(rows[i] + at);
+  }
+  for (int c = 0; c < input.column_count(); ++c) columns_.push_back(input.layout().Read(c, rows, count, arena_));
+  return {count, static_cast<uint32_t>(columns_.size()), columns_.data()};
+}
+
 bool SortedReader::Next(Batch* batch) {
   if (left_ == 0) return false;
   environment_.CheckCancelled();
-  arena_.Reset();
-  columns_.clear();
   const uint32_t count = static_cast<uint32_t>(std::min<uint64_t>(left_, kVectorRows));
-  // The rows lie anywhere: their cache misses overlap when they are asked for all at once.
-  const uint32_t row_bytes = input_.layout().row_bytes();
-  for (uint32_t i = 0; i < count; ++i) {
-    for (uint32_t at = 0; at < row_bytes; at += 64) __builtin_prefetch(rows_[i] + at);
-  }
-  for (int c = 0; c < input_.column_count(); ++c) {
-    columns_.push_back(input_.layout().Read(c, rows_, count, arena_));
-  }
+  *batch = columns_.Read(input_, rows_, count);
   rows_ += count;
   left_ -= count;
-  *batch = {count, static_cast<uint32_t>(columns_.size()), columns_.data()};
   return true;
 }
 
 std::unique_ptr<Sink> CreateSort(const SortSpec& spec, ExecutionEnvironment& environment) {
-  const bool is_small =
-      spec.limit >= 0 && spec.limit <= kTopNRowsMax && spec.offset <= kTopNRowsMax - spec.limit;
+  const bool is_small = spec.limit >= 0 && spec.limit <= kTopNRowsMax && spec.offset <= kTopNRowsMax - spec.limit;
   return is_small ? CreateTopN(spec, environment) : CreateFullSort(spec, environment);
 }
 

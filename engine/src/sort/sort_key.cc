@@ -20,14 +20,7 @@ constexpr uint32_t kNumericBytes = 11;
 constexpr int kExponentBits = 20;
 constexpr int kExponentBias = 1 << (kExponentBits - 1);
 
-enum NumericClass : uint32_t {
-  kNegativeInfinity = 1,
-  kNegative,
-  kZero,
-  kPositive,
-  kPositiveInfinity,
-  kNaN
-};
+enum NumericClass : uint32_t { kNegativeInfinity = 1, kNegative, kZero, kPositive, kPositiveInfinity, kNaN };
 
 void StoreBigEndian(char* to, uint64_t value, int bytes) {
   value = __builtin_bswap64(value << (64 - 8 * bytes));
@@ -42,8 +35,7 @@ struct NumericCode {
 
 NumericCode CodeOf(NumericClass numeric_class, int exponent, uint64_t digits, bool has_more) {
   constexpr uint32_t kExponentMask = (1u << kExponentBits) - 1;
-  NumericCode code{static_cast<uint32_t>(exponent + kExponentBias) & kExponentMask,
-                   digits << 1 | has_more, has_more};
+  NumericCode code{static_cast<uint32_t>(exponent + kExponentBias) & kExponentMask, digits << 1 | has_more, has_more};
   if (numeric_class == kNegative) {
     code.head = ~code.head & kExponentMask;
     code.tail = ~code.tail;
@@ -61,12 +53,10 @@ NumericCode CodeOfInteger(int128 value, int scale);
 
 NumericCode CodeOfInteger(int64_t value, int scale) {
   if (value == 0) return CodeOf(kZero, 0, 0, false);
-  const uint64_t magnitude =
-      value < 0 ? -static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
+  const uint64_t magnitude = value < 0 ? -static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
   const int digits = CountDigits(magnitude);
   if (digits > kMaxInt64Digits) return CodeOfInteger(static_cast<int128>(value), scale);
-  const uint64_t mantissa =
-      magnitude * static_cast<uint64_t>(kPowersOfTen[kMaxInt64Digits - digits]);
+  const uint64_t mantissa = magnitude * static_cast<uint64_t>(kPowersOfTen[kMaxInt64Digits - digits]);
   return CodeOf(value < 0 ? kNegative : kPositive, digits - scale, mantissa, false);
 }
 
@@ -77,8 +67,7 @@ NumericCode CodeOfInteger(int128 value, int scale) {
   bool has_more = false;
   uint64_t mantissa;
   if (digits <= kMaxInt64Digits) {
-    mantissa = static_cast<uint64_t>(magnitude) *
-               static_cast<uint64_t>(kPowersOfTen[kMaxInt64Digits - digits]);
+    mantissa = static_cast<uint64_t>(magnitude) * static_cast<uint64_t>(kPowersOfTen[kMaxInt64Digits - digits]);
   } else {
     const uint128 power = static_cast<uint128>(kPowersOfTen[digits - kMaxInt64Digits]);
     mantissa = static_cast<uint64_t>(magnitude / power);
@@ -90,14 +79,10 @@ NumericCode CodeOfInteger(int128 value, int scale) {
 // Of what fits no integer: by its decimal digits.
 NumericCode CodeOfDecimal(const Decimal& value) {
   switch (value.kind()) {
-    case Decimal::Kind::kNaN:
-      return CodeOf(kNaN, 0, 0, false);
-    case Decimal::Kind::kPositiveInfinity:
-      return CodeOf(kPositiveInfinity, 0, 0, false);
-    case Decimal::Kind::kNegativeInfinity:
-      return CodeOf(kNegativeInfinity, 0, 0, false);
-    case Decimal::Kind::kFinite:
-      break;
+    case Decimal::Kind::kNaN: return CodeOf(kNaN, 0, 0, false);
+    case Decimal::Kind::kPositiveInfinity: return CodeOf(kPositiveInfinity, 0, 0, false);
+    case Decimal::Kind::kNegativeInfinity: return CodeOf(kNegativeInfinity, 0, 0, false);
+    case Decimal::Kind::kFinite: break;
   }
   const std::string text = value.ToString();
   const bool is_negative = text[0] == '-';
@@ -129,18 +114,14 @@ NumericCode CodeOfDecimal(const Decimal& value) {
 
 NumericCode CodeOfNumeric(const Vector& v, uint32_t row) {
   switch (v.numeric_form) {
-    case NumericForm::kInt64:
-      return CodeOfInteger(v.values<int64_t>()[row], v.scale);
-    case NumericForm::kInt128:
-      return CodeOfInteger(v.values<int128>()[row], v.scale);
-    case NumericForm::kPayload:
-      break;
+    case NumericForm::kInt64: return CodeOfInteger(v.values<int64_t>()[row], v.scale);
+    case NumericForm::kInt128: return CodeOfInteger(v.values<int128>()[row], v.scale);
+    case NumericForm::kPayload: break;
   }
   const StringRef& payload = v.values<StringRef>()[row];
   int128 value;
   int scale;
-  if (PayloadToInt128(payload.data(), payload.length, &value, &scale))
-    return CodeOfInteger(value, scale);
+  if (PayloadToInt128(payload.data(), payload.length, &value, &scale)) return CodeOfInteger(value, scale);
   return CodeOfDecimal(Decimal::FromPayload(payload.view()));
 }
 
@@ -183,20 +164,18 @@ int Order(const T& a, const T& b) {
 
 }  // namespace
 
-SortKeys::SortKeys(const std::vector<SortKeySpec>& keys, std::vector<int> columns,
-                   const SortRowLayout& layout, bool has_weights)
+SortKeys::SortKeys(const std::vector<SortKeySpec>& keys, std::vector<int> columns, const RowLayout& layout,
+                   bool has_weights)
     : layout_(layout), has_weights_(has_weights) {
   uint32_t bytes = 0;
   for (size_t i = 0; i < keys.size(); ++i) {
     const Collation* collation = keys[i].collation;
-    if (!IsStringType(keys[i].expr->type) || (collation != nullptr && collation->is_bytewise()))
-      collation = nullptr;
-    keys_.push_back(
-        {keys[i].expr->type, keys[i].descending, keys[i].nulls_first, columns[i], collation});
+    if (!IsStringType(keys[i].expr->type) || (collation != nullptr && collation->is_bytewise())) collation = nullptr;
+    keys_.push_back({keys[i].expr->type, keys[i].descending, keys[i].nulls_first, columns[i], collation});
     bytes += CodeBytes(keys[i].expr->type);
+    needs_proof_ |= has_weights && collation != nullptr;
     // Texts and numerics may be longer than any prefix.
-    if (IsStringType(keys[i].expr->type) || keys[i].expr->type == PENUMBRA_NUMERIC)
-      is_exact_ = false;
+    if (IsStringType(keys[i].expr->type) || keys[i].expr->type == PENUMBRA_NUMERIC) is_exact_ = false;
   }
   is_exact_ = is_exact_ && bytes <= kPrefixBytes;
 }
@@ -205,8 +184,8 @@ namespace {
 
 // Encodes with encode(row, bytes) -> length; 17 bytes at most may be written.
 template <typename Cursor, typename EncodeValue>
-void EncodeRows(bool descending, bool nulls_first, const Vector& v, RowSelection selection,
-                Cursor* cursors, EncodeValue&& encode) {
+void EncodeRows(bool descending, bool nulls_first, const Vector& v, RowSelection selection, Cursor* cursors,
+                EncodeValue&& encode) {
   for (uint32_t i = 0; i < selection.count; ++i) {
     const uint32_t row = selection.rows == nullptr ? i : selection.rows[i];
     char* bytes = cursors[i].bytes + cursors[i].at;
@@ -226,8 +205,7 @@ void EncodeRows(bool descending, bool nulls_first, const Vector& v, RowSelection
 
 // The same for a column of fixed-width values.
 template <typename T, typename Cursor>
-void EncodeFixed(bool descending, bool nulls_first, const Vector& v, RowSelection selection,
-                 Cursor* cursors) {
+void EncodeFixed(bool descending, bool nulls_first, const Vector& v, RowSelection selection, Cursor* cursors) {
   const T* values = v.values<T>();
   const uint64_t invert = descending ? ~uint64_t{0} : 0;
   for (uint32_t i = 0; i < selection.count; ++i) {
@@ -236,15 +214,13 @@ void EncodeFixed(bool descending, bool nulls_first, const Vector& v, RowSelectio
     const bool is_valid = v.IsValid(row);
     *bytes = is_valid ? kNotNull : nulls_first ? kNullFirst : kNullLast;
     StoreBigEndian(bytes + 1, is_valid ? Ordered(values[row]) ^ invert : 0, sizeof(T));
-    cursors[i].at = std::min(cursors[i].at + 1 + (is_valid ? static_cast<uint32_t>(sizeof(T)) : 0),
-                             kPrefixBytes);
+    cursors[i].at = std::min(cursors[i].at + 1 + (is_valid ? static_cast<uint32_t>(sizeof(T)) : 0), kPrefixBytes);
   }
 }
 
 }  // namespace
 
-void SortKeys::EncodeCollated(const Key& key, const Vector& v, RowSelection selection,
-                              Cursor* cursors) const {
+void SortKeys::EncodeCollated(const Key& key, const Vector& v, RowSelection selection, Cursor* cursors) const {
   struct Weights {
     char bytes[kPrefixBytes] = {};
   };
@@ -255,8 +231,7 @@ void SortKeys::EncodeCollated(const Key& key, const Vector& v, RowSelection sele
     const Weights& weights = !has_weights_ ? none : known.Get(value, [&] {
       Weights made;
       const char* text = value.data();
-      const uint32_t length =
-          key.type == PENUMBRA_BPCHAR ? TrimmedLength(text, value.length) : value.length;
+      const uint32_t length = key.type == PENUMBRA_BPCHAR ? TrimmedLength(text, value.length) : value.length;
       key.collation->WriteWeights(text, length, made.bytes, kPrefixBytes);
       return made;
     });
@@ -265,30 +240,21 @@ void SortKeys::EncodeCollated(const Key& key, const Vector& v, RowSelection sele
   });
 }
 
-bool SortKeys::NeedsProof() const {
-  return has_weights_ && std::any_of(keys_.begin(), keys_.end(),
-                                     [](const Key& key) { return key.collation != nullptr; });
-}
-
-void SortKeys::EncodeKey(const Key& key, const Vector& v, RowSelection selection,
-                         Cursor* cursors) const {
+// Bytes whose unsigned order is the key's, NULL's place and direction included, each key where the one before it ends.
+// Where a key needs more bytes than are left, the prefixes of two rows may be equal and the rows not: then comparing
+// the values decides, never a later key's bytes, which is why a cut key fills the prefix.
+void SortKeys::EncodeKey(const Key& key, const Vector& v, RowSelection selection, Cursor* cursors) const {
   const bool desc = key.descending, first = key.nulls_first;
   switch (key.type) {
-    case PENUMBRA_BOOL:
-      return EncodeFixed<uint8_t>(desc, first, v, selection, cursors);
-    case PENUMBRA_INT2:
-      return EncodeFixed<int16_t>(desc, first, v, selection, cursors);
+    case PENUMBRA_BOOL: return EncodeFixed<uint8_t>(desc, first, v, selection, cursors);
+    case PENUMBRA_INT2: return EncodeFixed<int16_t>(desc, first, v, selection, cursors);
     case PENUMBRA_INT4:
-    case PENUMBRA_DATE:
-      return EncodeFixed<int32_t>(desc, first, v, selection, cursors);
+    case PENUMBRA_DATE: return EncodeFixed<int32_t>(desc, first, v, selection, cursors);
     case PENUMBRA_INT8:
     case PENUMBRA_TIMESTAMP:
-    case PENUMBRA_TIMESTAMPTZ:
-      return EncodeFixed<int64_t>(desc, first, v, selection, cursors);
-    case PENUMBRA_FLOAT4:
-      return EncodeFixed<float>(desc, first, v, selection, cursors);
-    case PENUMBRA_FLOAT8:
-      return EncodeFixed<double>(desc, first, v, selection, cursors);
+    case PENUMBRA_TIMESTAMPTZ: return EncodeFixed<int64_t>(desc, first, v, selection, cursors);
+    case PENUMBRA_FLOAT4: return EncodeFixed<float>(desc, first, v, selection, cursors);
+    case PENUMBRA_FLOAT8: return EncodeFixed<double>(desc, first, v, selection, cursors);
     case PENUMBRA_UUID:
       return EncodeRows(desc, first, v, selection, cursors, [&](uint32_t row, char* bytes) {
         std::memcpy(bytes, static_cast<const char*>(v.data) + size_t{row} * 16, 16);
@@ -306,15 +272,13 @@ void SortKeys::EncodeKey(const Key& key, const Vector& v, RowSelection selection
       if (key.collation != nullptr) return EncodeCollated(key, v, selection, cursors);
       return EncodeRows(desc, first, v, selection, cursors, [&](uint32_t row, char* bytes) {
         const StringRef& value = v.values<StringRef>()[row];
-        const uint32_t length =
-            key.type == PENUMBRA_BPCHAR ? TrimmedLength(value.data(), value.length) : value.length;
+        const uint32_t length = key.type == PENUMBRA_BPCHAR ? TrimmedLength(value.data(), value.length) : value.length;
         const uint32_t copied = std::min(length, kPrefixBytes);
         std::memcpy(bytes, value.data(), copied);
         bytes[copied] = 0;
         return std::min(copied + 1, kPrefixBytes);
       });
-    case PENUMBRA_NUMERIC:
-      break;
+    case PENUMBRA_NUMERIC: break;
   }
   for (uint32_t i = 0; i < selection.count; ++i) {
     const uint32_t row = selection.rows == nullptr ? i : selection.rows[i];
@@ -326,22 +290,19 @@ void SortKeys::EncodeKey(const Key& key, const Vector& v, RowSelection selection
     }
     StoreBigEndian(bytes, code.head, 3);
     StoreBigEndian(bytes + 3, code.tail, 8);
-    cursors[i].at =
-        code.has_more ? kPrefixBytes : std::min(cursors[i].at + kNumericBytes, kPrefixBytes);
+    cursors[i].at = code.has_more ? kPrefixBytes : std::min(cursors[i].at + kNumericBytes, kPrefixBytes);
     if (code.has_more) std::memset(bytes + kNumericBytes, 0, kPrefixBytes);
   }
 }
 
-void SortKeys::EncodeKeys(const Vector* keys, size_t key_count, RowSelection selection,
-                          SortPrefix* prefixes) const {
+void SortKeys::EncodeKeys(const Vector* keys, size_t key_count, RowSelection selection, SortPrefix* prefixes) const {
   constexpr uint32_t kBlockRows = 256;
   Cursor cursors[kBlockRows];
   uint16_t rows[kBlockRows];
   for (uint32_t begin = 0; begin < selection.count; begin += kBlockRows) {
     const uint32_t count = std::min(kBlockRows, selection.count - begin);
     for (uint32_t i = 0; i < count; ++i) {
-      rows[i] =
-          static_cast<uint16_t>(selection.rows == nullptr ? begin + i : selection.rows[begin + i]);
+      rows[i] = static_cast<uint16_t>(selection.rows == nullptr ? begin + i : selection.rows[begin + i]);
       std::memset(cursors[i].bytes, 0, kPrefixBytes);
       cursors[i].at = 0;
     }
@@ -362,8 +323,7 @@ namespace {
 
 // As EncodeFixed and EncodeRows, in registers.
 template <typename T>
-void FixedFirstWords(bool descending, uint64_t null_word, const Vector& v, uint32_t rows,
-                     uint64_t* words) {
+void FixedFirstWords(bool descending, uint64_t null_word, const Vector& v, uint32_t rows, uint64_t* words) {
   const T* values = v.values<T>();
   const uint64_t invert = descending ? ~uint64_t{0} : 0;
   constexpr int kBits = 8 * sizeof(T);
@@ -377,8 +337,7 @@ void FixedFirstWords(bool descending, uint64_t null_word, const Vector& v, uint3
   }
 }
 
-void NumericFirstWords(bool descending, uint64_t null_word, const Vector& v, uint32_t rows,
-                       uint64_t* words) {
+void NumericFirstWords(bool descending, uint64_t null_word, const Vector& v, uint32_t rows, uint64_t* words) {
   const uint64_t invert = descending ? ~uint64_t{0} : 0;
   for (uint32_t i = 0; i < rows; ++i) {
     if (!v.IsValid(i)) {
@@ -396,24 +355,17 @@ void SortKeys::EncodeFirstWords(const Vector& v, uint32_t rows, uint64_t* words)
   const Key& key = keys_[0];
   const uint64_t null_word = key.nulls_first ? 0 : uint64_t{kNullLast} << 56;
   switch (key.type) {
-    case PENUMBRA_INT2:
-      return FixedFirstWords<int16_t>(key.descending, null_word, v, rows, words);
+    case PENUMBRA_INT2: return FixedFirstWords<int16_t>(key.descending, null_word, v, rows, words);
     case PENUMBRA_INT4:
-    case PENUMBRA_DATE:
-      return FixedFirstWords<int32_t>(key.descending, null_word, v, rows, words);
+    case PENUMBRA_DATE: return FixedFirstWords<int32_t>(key.descending, null_word, v, rows, words);
     case PENUMBRA_INT8:
     case PENUMBRA_TIMESTAMP:
-    case PENUMBRA_TIMESTAMPTZ:
-      return FixedFirstWords<int64_t>(key.descending, null_word, v, rows, words);
-    case PENUMBRA_FLOAT4:
-      return FixedFirstWords<float>(key.descending, null_word, v, rows, words);
-    case PENUMBRA_FLOAT8:
-      return FixedFirstWords<double>(key.descending, null_word, v, rows, words);
+    case PENUMBRA_TIMESTAMPTZ: return FixedFirstWords<int64_t>(key.descending, null_word, v, rows, words);
+    case PENUMBRA_FLOAT4: return FixedFirstWords<float>(key.descending, null_word, v, rows, words);
+    case PENUMBRA_FLOAT8: return FixedFirstWords<double>(key.descending, null_word, v, rows, words);
     case PENUMBRA_NUMERIC:
-      return NumericFirstWords(key.descending, key.nulls_first ? 0 : uint64_t{0xffffff} << 40, v,
-                               rows, words);
-    default:
-      break;
+      return NumericFirstWords(key.descending, key.nulls_first ? 0 : uint64_t{0xffffff} << 40, v, rows, words);
+    default: break;
   }
   SortPrefix prefixes[kVectorRows];
   EncodeKeys(&v, 1, {nullptr, rows}, prefixes);
@@ -459,14 +411,12 @@ bool FindNumericThreshold(const Vector& key, uint64_t bound, bool descending, in
 template <typename T>
 void SelectValues(const Vector& key, bool descending, T threshold, uint32_t rows, uint64_t* bits) {
   using kernels::Compare;
-  kernels::CompareConstant(descending ? Compare::kGe : Compare::kLe, key.values<T>(), threshold,
-                           rows, bits);
+  kernels::CompareConstant(descending ? Compare::kGe : Compare::kLe, key.values<T>(), threshold, rows, bits);
 }
 
 // The bound's value of T, greatest among those that share its word.
 template <typename T>
-void SelectIntegers(const Vector& key, bool descending, uint64_t bound, uint32_t rows,
-                    uint64_t* bits) {
+void SelectIntegers(const Vector& key, bool descending, uint64_t bound, uint32_t rows, uint64_t* bits) {
   using Unsigned = std::make_unsigned_t<T>;
   constexpr int kValueBits = 8 * sizeof(T);
   constexpr int kShift = kWordBits - 8 - kValueBits;  // negative: the word lacks the last bits
@@ -477,8 +427,7 @@ void SelectIntegers(const Vector& key, bool descending, uint64_t bound, uint32_t
   SelectValues(key, descending, static_cast<T>(value), rows, bits);
 }
 
-bool SelectValid(PenumbraType type, const Vector& key, bool descending, uint64_t bound,
-                 uint32_t rows, uint64_t* bits) {
+bool SelectValid(PenumbraType type, const Vector& key, bool descending, uint64_t bound, uint32_t rows, uint64_t* bits) {
   if (type == PENUMBRA_NUMERIC) {
     int64_t threshold;
     if (key.numeric_form != NumericForm::kInt64) return false;
@@ -500,20 +449,13 @@ bool SelectValid(PenumbraType type, const Vector& key, bool descending, uint64_t
     return true;
   }
   switch (type) {
-    case PENUMBRA_INT2:
-      SelectIntegers<int16_t>(key, descending, bound, rows, bits);
-      return true;
+    case PENUMBRA_INT2: SelectIntegers<int16_t>(key, descending, bound, rows, bits); return true;
     case PENUMBRA_INT4:
-    case PENUMBRA_DATE:
-      SelectIntegers<int32_t>(key, descending, bound, rows, bits);
-      return true;
+    case PENUMBRA_DATE: SelectIntegers<int32_t>(key, descending, bound, rows, bits); return true;
     case PENUMBRA_INT8:
     case PENUMBRA_TIMESTAMP:
-    case PENUMBRA_TIMESTAMPTZ:
-      SelectIntegers<int64_t>(key, descending, bound, rows, bits);
-      return true;
-    default:
-      return false;
+    case PENUMBRA_TIMESTAMPTZ: SelectIntegers<int64_t>(key, descending, bound, rows, bits); return true;
+    default: return false;
   }
 }
 
@@ -525,8 +467,7 @@ bool SortKeys::SelectFirst(const Vector& key, uint32_t rows, uint64_t bound, uin
   if (!SelectValid(first.type, key, first.descending, bound, rows, bits)) return false;
   if (key.validity == nullptr) return true;
   kernels::AndBits(bits, key.validity, rows);
-  const uint64_t null_last_word =
-      first.type == PENUMBRA_NUMERIC ? uint64_t{0xffffff} << 40 : uint64_t{kNullLast} << 56;
+  const uint64_t null_last_word = first.type == PENUMBRA_NUMERIC ? uint64_t{0xffffff} << 40 : uint64_t{kNullLast} << 56;
   if (!first.nulls_first && null_last_word > bound) return true;
   uint64_t nulls[kValidityWords];
   kernels::SetBits(nulls, rows);
@@ -538,46 +479,37 @@ bool SortKeys::SelectFirst(const Vector& key, uint32_t rows, uint64_t bound, uin
 int SortKeys::CompareValues(const Key& key, const char* a, const char* b) const {
   const int column = key.column;
   switch (key.type) {
-    case PENUMBRA_BOOL:
-      return Order(layout_.Get<uint8_t>(a, column), layout_.Get<uint8_t>(b, column));
-    case PENUMBRA_INT2:
-      return Order(layout_.Get<int16_t>(a, column), layout_.Get<int16_t>(b, column));
+    case PENUMBRA_BOOL: return Order(layout_.Get<uint8_t>(a, column), layout_.Get<uint8_t>(b, column));
+    case PENUMBRA_INT2: return Order(layout_.Get<int16_t>(a, column), layout_.Get<int16_t>(b, column));
     case PENUMBRA_INT4:
-    case PENUMBRA_DATE:
-      return Order(layout_.Get<int32_t>(a, column), layout_.Get<int32_t>(b, column));
+    case PENUMBRA_DATE: return Order(layout_.Get<int32_t>(a, column), layout_.Get<int32_t>(b, column));
     case PENUMBRA_INT8:
     case PENUMBRA_TIMESTAMP:
-    case PENUMBRA_TIMESTAMPTZ:
-      return Order(layout_.Get<int64_t>(a, column), layout_.Get<int64_t>(b, column));
-    case PENUMBRA_FLOAT4:
-      return Order(Ordered(layout_.Get<float>(a, column)), Ordered(layout_.Get<float>(b, column)));
+    case PENUMBRA_TIMESTAMPTZ: return Order(layout_.Get<int64_t>(a, column), layout_.Get<int64_t>(b, column));
+    case PENUMBRA_FLOAT4: return Order(Ordered(layout_.Get<float>(a, column)), Ordered(layout_.Get<float>(b, column)));
     case PENUMBRA_FLOAT8:
-      return Order(Ordered(layout_.Get<double>(a, column)),
-                   Ordered(layout_.Get<double>(b, column)));
+      return Order(Ordered(layout_.Get<double>(a, column)), Ordered(layout_.Get<double>(b, column)));
     case PENUMBRA_INTERVAL:
       return Order(IntervalSpan(layout_.Get<PenumbraInterval>(a, column)),
                    IntervalSpan(layout_.Get<PenumbraInterval>(b, column)));
     case PENUMBRA_TEXT:
     case PENUMBRA_BPCHAR:
-      return CompareCollated(key.collation, key.type == PENUMBRA_BPCHAR,
-                             layout_.Get<StringRef>(a, column), layout_.Get<StringRef>(b, column));
+      return CompareCollated(key.collation, key.type == PENUMBRA_BPCHAR, layout_.Get<StringRef>(a, column),
+                             layout_.Get<StringRef>(b, column));
     case PENUMBRA_UUID: {
       using kernels::Bytes16;
       const Bytes16 x = layout_.Get<Bytes16>(a, column), y = layout_.Get<Bytes16>(b, column);
       return std::memcmp(&x, &y, 16);
     }
-    case PENUMBRA_NUMERIC:
-      break;
+    case PENUMBRA_NUMERIC: break;
   }
   const RowNumeric x = layout_.Get<RowNumeric>(a, column), y = layout_.Get<RowNumeric>(b, column);
   int128 x_integer, y_integer;
-  if (x.scale == y.scale && x.ToInteger(&x_integer) && y.ToInteger(&y_integer))
-    return Order(x_integer, y_integer);
+  if (x.scale == y.scale && x.ToInteger(&x_integer) && y.ToInteger(&y_integer)) return Order(x_integer, y_integer);
   return Decimal::Compare(x.ToDecimal(), y.ToDecimal());
 }
 
-uint32_t SortKeys::SelectCollated(const Vector& key, const char* row, uint32_t count,
-                                  uint16_t* selected) const {
+uint32_t SortKeys::SelectCollated(const Vector& key, const char* row, uint32_t count, uint16_t* selected) const {
   const Key& first = keys_[0];
   const bool is_null = layout_.IsNull(row, first.column);
   const StringRef bound = layout_.Get<StringRef>(row, first.column);
@@ -593,8 +525,7 @@ uint32_t SortKeys::SelectCollated(const Vector& key, const char* row, uint32_t c
       keeps = !first.nulls_first;
     } else {
       keeps = known.Get(values[candidate], [&] {
-        const int order = CompareCollated(first.collation, first.type == PENUMBRA_BPCHAR,
-                                          values[candidate], bound);
+        const int order = CompareCollated(first.collation, first.type == PENUMBRA_BPCHAR, values[candidate], bound);
         return first.descending ? order >= 0 : order <= 0;
       });
     }

@@ -17,16 +17,14 @@
 #include <vector>
 
 #include "operator/operator.h"
-#include "sort/sort_rows.h"
+#include "row/row_layout.h"
 
 namespace penumbra {
 
 struct SortPrefix {
   uint64_t high = 0;
   uint64_t low = 0;
-  bool operator<(const SortPrefix& other) const {
-    return high < other.high || (high == other.high && low < other.low);
-  }
+  bool operator<(const SortPrefix& other) const { return high < other.high || (high == other.high && low < other.low); }
   bool operator==(const SortPrefix& other) const { return high == other.high && low == other.low; }
 };
 
@@ -35,12 +33,11 @@ class SortKeys {
   // columns[k]: where the row holds key k.
   // With has_weights prefixes hold strxfrm's weights of text that a locale orders. They may order rows
   // otherwise than strcoll: whoever asks for them proves the result, see NeedsProof().
-  SortKeys(const std::vector<SortKeySpec>& keys, std::vector<int> columns, const SortRowLayout& layout,
-           bool has_weights);
+  SortKeys(const std::vector<SortKeySpec>& keys, std::vector<int> columns, const RowLayout& layout, bool has_weights);
 
   // Whether rows in the order of prefixes, then of CompareRows(), are in order only if each neighbours are by
   // CompareRows() alone.
-  bool NeedsProof() const;
+  bool NeedsProof() const { return needs_proof_; }
 
   bool HasExactPrefix() const { return is_exact_; }
   // Prefixes of the selected rows of the keys' (flat) vectors.
@@ -70,16 +67,16 @@ class SortKeys {
     char bytes[64];
     uint32_t at;
   };
-  void EncodeKeys(const Vector* keys, size_t key_count, RowSelection selection,
-                  SortPrefix* prefixes) const;
+  void EncodeKeys(const Vector* keys, size_t key_count, RowSelection selection, SortPrefix* prefixes) const;
   void EncodeKey(const Key& key, const Vector& v, RowSelection selection, Cursor* cursors) const;
   void EncodeCollated(const Key& key, const Vector& v, RowSelection selection, Cursor* cursors) const;
   int CompareValues(const Key& key, const char* a, const char* b) const;
 
   std::vector<Key> keys_;
-  const SortRowLayout& layout_;
+  const RowLayout& layout_;
   const bool has_weights_;
   bool is_exact_ = true;
+  bool needs_proof_ = false;
 };
 
 }  // namespace penumbra

@@ -7,12 +7,14 @@
 // encoded and copied. A batch that has more such rows than are wanted gives a bound by itself, from
 // the first words alone: wide rows are not even decoded for it, and it helps where each batch is
 // better than the ones before (the latest rows of a table that grows).
+//
+// Past the budget a thread writes its candidates as a run (sort_runs.h) and goes on with the bound that they gave.
 #include <algorithm>
 #include <mutex>
 #include <numeric>
 
 #include "kernels/kernels.h"
-#include "sort/sort.h"
+#include "sort/sort_runs.h"
 
 namespace penumbra {
 namespace {
@@ -29,24 +31,22 @@ class TopN : public Sink {
         offset_(static_cast<uint64_t>(spec.offset)),
         wanted_(static_cast<uint64_t>(spec.limit) + offset_),
         capacity_(std::max(2 * wanted_, kCandidatesMin)),
-        environment_(environment) {}
+        environment_(environment),
+        runs_(input_, wanted_, environment) {}
 
-  std::unique_ptr<Sink::Local> CreateLocal() override {
-    return std::make_unique<TopNLocal>(input_, environment_);
-  }
+  std::unique_ptr<Sink::Local> CreateLocal() override { return std::make_unique<TopNLocal>(input_, environment_); }
   void Consume(Sink::Local& local, const Batch& batch, EvalContext& context) override;
   std::vector<int> prefilter_columns() const override { return input_.first_key_columns(); }
-  uint32_t Prefilter(Sink::Local& local, const Batch& batch, EvalContext& context,
-                     uint16_t* selected) override {
+  uint32_t Prefilter(Sink::Local& local, const Batch& batch, EvalContext& context, uint16_t* selected) override {
     return SelectByFirstKey(static_cast<TopNLocal&>(local), batch, context, selected);
   }
   void Combine(Sink::Local& local) override;
-  int PrepareFinish() override { return round_++ == 0 ? 1 : 0; }
+  int PrepareFinish() override { return round_++ == 0 ? 1 : runs_.PlanRound(); }
   void RunFinishTask(int task) override;
   int Seal() override { return 1; }
   bool is_ordered() const override { return true; }
   std::unique_ptr<Sink::Reader> OpenPartition(int partition) override;
-  SinkStats stats() const override { return {0, 0, environment_.budget.peak_bytes()}; }
+  SinkStats stats() const override { return {0, runs_.spilled_bytes(), environment_.budget.peak_bytes()}; }
 
  private:
   struct TopNLocal : Sink::Local {
@@ -60,19 +60,22 @@ class TopN : public Sink {
     bool is_bounded = false;
     SortEntry bound;  // the last candidate that may matter, when is_bounded
     uint32_t tighten_pause = 0;
+    std::shared_ptr<SpillFile> file;  // null: nothing spilled yet
     std::vector<Vector> columns;
     std::vector<Vector> keys;
     std::vector<SortPrefix> prefixes;
   };
 
   uint32_t SelectByFirstKey(TopNLocal& local, const Batch& batch, EvalContext& context, uint16_t* selected);
-  uint32_t SelectByBound(const TopNLocal& local, const Vector& key, uint32_t rows, uint64_t bound,
-                         EvalContext& context, uint16_t* selected) const;
+  uint32_t SelectByBound(const TopNLocal& local, const Vector& key, uint32_t rows, uint64_t bound, EvalContext& context,
+                         uint16_t* selected) const;
   uint32_t Tighten(TopNLocal& local, const Vector& key, uint32_t rows, EvalContext& context, uint32_t count,
                    uint16_t* selected);
   void ShareBound(uint64_t bound);
   void AddCandidates(TopNLocal& local, const Batch& batch, EvalContext& context);
   void DropWorst(TopNLocal& local);
+  void Spill(TopNLocal& local);
+  void WriteRun(std::vector<SortEntry>* entries, std::shared_ptr<SpillFile>* file);
 
   const SortInput input_;
   const uint64_t offset_;
@@ -84,12 +87,12 @@ class TopN : public Sink {
   std::mutex mutex_;  // guards what follows during Combine
   std::vector<std::unique_ptr<Arena>> arenas_;
   std::vector<SortEntry> entries_;
+  SortRuns runs_;
   std::vector<char*> rows_;
   int round_ = 0;
 };
 
-uint32_t TopN::SelectByFirstKey(TopNLocal& local, const Batch& batch, EvalContext& context,
-                                uint16_t* selected) {
+uint32_t TopN::SelectByFirstKey(TopNLocal& local, const Batch& batch, EvalContext& context, uint16_t* selected) {
   const uint64_t bound = shared_bound_.load(std::memory_order_relaxed);
   if (bound == UINT64_MAX && batch.rows <= wanted_) {
     std::iota(selected, selected + batch.rows, uint16_t{0});
@@ -164,13 +167,35 @@ void TopN::Consume(Sink::Local& sink_local, const Batch& batch, EvalContext& con
   if (count == 0) return;
   if (count == batch.rows) {
     AddCandidates(local, batch, context);
-    return;
+  } else {
+    Vector* columns = context.arena.AllocateArray<Vector>(batch.column_count);
+    for (uint32_t c = 0; c < batch.column_count; ++c) {
+      columns[c] = Gather(batch.columns[c], selected, count, context.arena);
+    }
+    AddCandidates(local, {count, batch.column_count, columns}, context);
   }
-  Vector* columns = context.arena.AllocateArray<Vector>(batch.column_count);
-  for (uint32_t c = 0; c < batch.column_count; ++c) {
-    columns[c] = Gather(batch.columns[c], selected, count, context.arena);
+  if (runs_.ShouldSpill(local.arena->bytes())) Spill(local);
+}
+
+void TopN::Spill(TopNLocal& local) {
+  WriteRun(&local.candidates, &local.file);
+  if (local.candidates.size() >= wanted_) {
+    local.bound = local.candidates[wanted_ - 1];
+    local.is_bounded = true;
+    ShareBound(local.bound.prefix.high);
   }
-  AddCandidates(local, {count, batch.column_count, columns}, context);
+  auto arena = std::make_unique<Arena>(&environment_.budget, kBlockBytes);
+  if (local.is_bounded) local.bound.row = input_.layout().Copy(local.bound.row, *arena);
+  local.arena = std::move(arena);
+  local.candidates.clear();
+}
+
+void TopN::WriteRun(std::vector<SortEntry>* entries, std::shared_ptr<SpillFile>* file) {
+  if (entries->empty()) return;
+  std::sort(entries->begin(), entries->end(), SortOrder(input_, environment_));
+  SortRuns::Writer run(runs_, file);
+  for (const SortEntry& entry : *entries) run.Add(entry);
+  run.Finish();
 }
 
 void TopN::AddCandidates(TopNLocal& local, const Batch& batch, EvalContext& context) {
@@ -187,8 +212,8 @@ void TopN::AddCandidates(TopNLocal& local, const Batch& batch, EvalContext& cont
     input_.layout().Write(local.columns.data(), {&index, 1}, &row, *local.arena);
     local.candidates.push_back({local.prefixes[i], row});
     if (local.candidates.size() == wanted_ && !local.is_bounded) {
-      local.bound = *std::max_element(local.candidates.begin(), local.candidates.end(),
-                                      SortOrder(input_, environment_));
+      local.bound =
+          *std::max_element(local.candidates.begin(), local.candidates.end(), SortOrder(input_, environment_));
       local.is_bounded = true;
       ShareBound(local.bound.prefix.high);
     }
@@ -199,8 +224,7 @@ void TopN::AddCandidates(TopNLocal& local, const Batch& batch, EvalContext& cont
 void TopN::DropWorst(TopNLocal& local) {
   environment_.CheckCancelled();
   auto last = local.candidates.begin() + static_cast<ptrdiff_t>(wanted_ - 1);
-  std::nth_element(local.candidates.begin(), last, local.candidates.end(),
-                   SortOrder(input_, environment_));
+  std::nth_element(local.candidates.begin(), last, local.candidates.end(), SortOrder(input_, environment_));
   local.candidates.resize(wanted_);
   // The dropped rows' memory goes with the old arena.
   auto arena = std::make_unique<Arena>(&environment_.budget, kBlockBytes);
@@ -218,14 +242,23 @@ void TopN::Combine(Sink::Local& sink_local) {
   entries_.insert(entries_.end(), local.candidates.begin(), local.candidates.end());
 }
 
-void TopN::RunFinishTask(int) {
-  const uint64_t count = std::min<uint64_t>(wanted_, entries_.size());
-  std::partial_sort(entries_.begin(), entries_.begin() + static_cast<ptrdiff_t>(count),
-                    entries_.end(), SortOrder(input_, environment_));
-  for (uint64_t i = offset_; i < count; ++i) rows_.push_back(entries_[i].row);
+void TopN::RunFinishTask(int task) {
+  if (round_ > 1) {
+    runs_.RunTask(task);
+  } else if (!runs_.is_empty()) {
+    std::shared_ptr<SpillFile> file;
+    WriteRun(&entries_, &file);
+    arenas_.clear();
+  } else {
+    const uint64_t count = std::min<uint64_t>(wanted_, entries_.size());
+    std::partial_sort(entries_.begin(), entries_.begin() + static_cast<ptrdiff_t>(count), entries_.end(),
+                      SortOrder(input_, environment_));
+    for (uint64_t i = offset_; i < count; ++i) rows_.push_back(entries_[i].row);
+  }
 }
 
 std::unique_ptr<Sink::Reader> TopN::OpenPartition(int) {
+  if (!runs_.is_empty()) return runs_.Open(offset_);
   return std::make_unique<SortedReader>(input_, environment_, rows_.data(), rows_.size());
 }
 

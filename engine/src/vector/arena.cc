@@ -9,7 +9,7 @@ namespace {
 // What a batch of a hundred columns takes; more is a batch of large values, of which others need not come.
 constexpr size_t kKeepBytes = size_t{4} << 20;
 constexpr size_t kHugePageBytes = size_t{2} << 20;
-}
+}  // namespace
 
 void* Arena::AllocateSlow(size_t bytes) {
   // After a Reset() blocks are used again, first to last; one that is too small is passed over.

@@ -12,8 +12,7 @@ namespace penumbra {
 
 class EngineError : public std::exception {
  public:
-  explicit EngineError(PenumbraCode code, std::string message = {})
-      : code_(code), message_(std::move(message)) {}
+  explicit EngineError(PenumbraCode code, std::string message = {}) : code_(code), message_(std::move(message)) {}
   PenumbraCode code() const { return code_; }
   const char* what() const noexcept override { return message_.c_str(); }
 

@@ -18,16 +18,11 @@ void Broadcast(const void* value, uint32_t rows, void* out) {
 
 void BroadcastWidth(uint32_t width, const void* value, uint32_t rows, void* out) {
   switch (width) {
-    case 1:
-      return Broadcast<uint8_t>(value, rows, out);
-    case 2:
-      return Broadcast<uint16_t>(value, rows, out);
-    case 4:
-      return Broadcast<uint32_t>(value, rows, out);
-    case 8:
-      return Broadcast<uint64_t>(value, rows, out);
-    default:
-      return Broadcast<Bytes16>(value, rows, out);
+    case 1: return Broadcast<uint8_t>(value, rows, out);
+    case 2: return Broadcast<uint16_t>(value, rows, out);
+    case 4: return Broadcast<uint32_t>(value, rows, out);
+    case 8: return Broadcast<uint64_t>(value, rows, out);
+    default: return Broadcast<Bytes16>(value, rows, out);
   }
 }
 
@@ -53,33 +48,24 @@ void Lookup(const Vector& v, uint32_t rows, void* out) {
   const T* entries = v.dictionary->values<T>();
   T* values = static_cast<T*>(out);
   switch (v.code_bytes) {
-    case 1:
-      return kernels::LookupValues(v.values<uint8_t>(), entries, rows, values);
-    case 2:
-      return kernels::LookupValues(v.values<uint16_t>(), entries, rows, values);
-    default:
-      return kernels::LookupValues(v.values<uint32_t>(), entries, rows, values);
+    case 1: return kernels::LookupValues(v.values<uint8_t>(), entries, rows, values);
+    case 2: return kernels::LookupValues(v.values<uint16_t>(), entries, rows, values);
+    default: return kernels::LookupValues(v.values<uint32_t>(), entries, rows, values);
   }
 }
 
-void GatherWidth(uint32_t width, const void* values, const uint16_t* selected, uint32_t count,
-                 void* out) {
+void GatherWidth(uint32_t width, const void* values, const uint16_t* selected, uint32_t count, void* out) {
   switch (width) {
     case 1:
-      return kernels::GatherValues(static_cast<const uint8_t*>(values), selected, count,
-                                   static_cast<uint8_t*>(out));
+      return kernels::GatherValues(static_cast<const uint8_t*>(values), selected, count, static_cast<uint8_t*>(out));
     case 2:
-      return kernels::GatherValues(static_cast<const uint16_t*>(values), selected, count,
-                                   static_cast<uint16_t*>(out));
+      return kernels::GatherValues(static_cast<const uint16_t*>(values), selected, count, static_cast<uint16_t*>(out));
     case 4:
-      return kernels::GatherValues(static_cast<const uint32_t*>(values), selected, count,
-                                   static_cast<uint32_t*>(out));
+      return kernels::GatherValues(static_cast<const uint32_t*>(values), selected, count, static_cast<uint32_t*>(out));
     case 8:
-      return kernels::GatherValues(static_cast<const uint64_t*>(values), selected, count,
-                                   static_cast<uint64_t*>(out));
+      return kernels::GatherValues(static_cast<const uint64_t*>(values), selected, count, static_cast<uint64_t*>(out));
     default:
-      return kernels::GatherValues(static_cast<const Bytes16*>(values), selected, count,
-                                   static_cast<Bytes16*>(out));
+      return kernels::GatherValues(static_cast<const Bytes16*>(values), selected, count, static_cast<Bytes16*>(out));
   }
 }
 
@@ -99,21 +85,11 @@ Vector Flatten(const Vector& v, uint32_t rows, Arena& arena) {
   void* values = arena.Allocate(size_t{rows} * width);
   flat.data = values;
   switch (width) {
-    case 1:
-      Lookup<uint8_t>(v, rows, values);
-      break;
-    case 2:
-      Lookup<uint16_t>(v, rows, values);
-      break;
-    case 4:
-      Lookup<uint32_t>(v, rows, values);
-      break;
-    case 8:
-      Lookup<uint64_t>(v, rows, values);
-      break;
-    default:
-      Lookup<Bytes16>(v, rows, values);
-      break;
+    case 1: Lookup<uint8_t>(v, rows, values); break;
+    case 2: Lookup<uint16_t>(v, rows, values); break;
+    case 4: Lookup<uint32_t>(v, rows, values); break;
+    case 8: Lookup<uint64_t>(v, rows, values); break;
+    default: Lookup<Bytes16>(v, rows, values); break;
   }
   return flat;
 }

@@ -78,8 +78,8 @@ static_assert(sizeof(StringRef) == 16);
 enum class NumericForm : uint8_t { kInt64, kInt128, kPayload };
 
 enum class VectorForm : uint8_t {
-  kFlat,        // data: one value per row
-  kConstant,    // data: one value for all rows; a null constant has data == nullptr
+  kFlat,      // data: one value per row
+  kConstant,  // data: one value for all rows; a null constant has data == nullptr
   // data: codes of code_bytes (1, 2 or 4); dictionary->data: the entries, flat, no nulls, not always
   // distinct (lower() over a dictionary returns one). numeric_form, scale and bounds stand in both.
   kDictionary,
@@ -137,10 +137,18 @@ inline uint32_t FlatWidth(PenumbraType type, NumericForm numeric_form) {
   switch (type) {
     case PENUMBRA_BOOL: return 1;
     case PENUMBRA_INT2: return 2;
-    case PENUMBRA_INT4: case PENUMBRA_DATE: case PENUMBRA_FLOAT4: return 4;
-    case PENUMBRA_INT8: case PENUMBRA_TIMESTAMP: case PENUMBRA_TIMESTAMPTZ: case PENUMBRA_FLOAT8: return 8;
+    case PENUMBRA_INT4:
+    case PENUMBRA_DATE:
+    case PENUMBRA_FLOAT4: return 4;
+    case PENUMBRA_INT8:
+    case PENUMBRA_TIMESTAMP:
+    case PENUMBRA_TIMESTAMPTZ:
+    case PENUMBRA_FLOAT8: return 8;
     case PENUMBRA_NUMERIC: return numeric_form == NumericForm::kInt64 ? 8 : 16;
-    case PENUMBRA_INTERVAL: case PENUMBRA_TEXT: case PENUMBRA_BPCHAR: case PENUMBRA_UUID: break;
+    case PENUMBRA_INTERVAL:
+    case PENUMBRA_TEXT:
+    case PENUMBRA_BPCHAR:
+    case PENUMBRA_UUID: break;
   }
   return 16;
 }
@@ -154,17 +162,14 @@ inline bool IsIntegerType(PenumbraType type, NumericForm numeric_form) {
     case PENUMBRA_INT8:
     case PENUMBRA_DATE:
     case PENUMBRA_TIMESTAMP:
-    case PENUMBRA_TIMESTAMPTZ:
-      return true;
-    case PENUMBRA_NUMERIC:
-      return numeric_form == NumericForm::kInt64;
+    case PENUMBRA_TIMESTAMPTZ: return true;
+    case PENUMBRA_NUMERIC: return numeric_form == NumericForm::kInt64;
     case PENUMBRA_FLOAT4:
     case PENUMBRA_FLOAT8:
     case PENUMBRA_INTERVAL:
     case PENUMBRA_TEXT:
     case PENUMBRA_BPCHAR:
-    case PENUMBRA_UUID:
-      break;
+    case PENUMBRA_UUID: break;
   }
   return false;
 }

@@ -30,8 +30,8 @@ uint32_t LongestString(const Vector& v, uint32_t rows) {
   return longest;
 }
 
-Batch GatherBatch(const Batch& batch, const std::vector<int>& columns, const uint16_t* selected,
-                  uint32_t count, Arena& arena) {
+Batch GatherBatch(const Batch& batch, const std::vector<int>& columns, const uint16_t* selected, uint32_t count,
+                  Arena& arena) {
   Vector* vectors = arena.AllocateArray<Vector>(batch.column_count);
   std::uninitialized_default_construct_n(vectors, batch.column_count);
   for (int column : columns) {

@@ -13,9 +13,7 @@ namespace penumbra {
 
 inline uint32_t BitWords(uint32_t rows) { return (rows + 63) / 64; }
 // The bits of the last word that belong to rows.
-inline uint64_t LastWordMask(uint32_t rows) {
-  return rows % 64 == 0 ? ~uint64_t{0} : (uint64_t{1} << (rows % 64)) - 1;
-}
+inline uint64_t LastWordMask(uint32_t rows) { return rows % 64 == 0 ? ~uint64_t{0} : (uint64_t{1} << (rows % 64)) - 1; }
 
 inline Vector NullConstant(PenumbraType type) {
   Vector v;
@@ -47,9 +45,7 @@ inline const uint64_t* AndValidity(const uint64_t* a, const uint64_t* b, uint32_
 }
 
 inline bool IsBitSet(const uint64_t* bits, uint32_t i) { return (bits[i / 64] >> (i % 64)) & 1; }
-inline bool IsRowValid(const uint64_t* validity, uint32_t i) {
-  return validity == nullptr || IsBitSet(validity, i);
-}
+inline bool IsRowValid(const uint64_t* validity, uint32_t i) { return validity == nullptr || IsBitSet(validity, i); }
 
 // A boolean result as bitmaps: row i is true, or null (then not true). Bits past the rows are zero in
 // is_true; is_null is defined only when has_nulls.
@@ -86,7 +82,7 @@ View<T> ViewOf(const Vector& v, uint32_t rows, Arena& arena) {
   return {v.values<T>(), 1};
 }
 
-// Calls f(row) for each valid row: for functions that may fail or are dear.
+// Calls f(row) for each valid row: for functions that may fail or cost much.
 template <typename F>
 void ForEachValid(const uint64_t* validity, uint32_t rows, F f) {
   if (validity == nullptr) {
@@ -114,7 +110,7 @@ void PackTests(uint32_t rows, uint64_t* bits, Test test) {
 }
 
 // The rows of the batch named by `selected`; only the columns listed are gathered, the others are unset.
-Batch GatherBatch(const Batch& batch, const std::vector<int>& columns, const uint16_t* selected,
-                  uint32_t count, Arena& arena);
+Batch GatherBatch(const Batch& batch, const std::vector<int>& columns, const uint16_t* selected, uint32_t count,
+                  Arena& arena);
 
 }  // namespace penumbra

@@ -55,8 +55,7 @@ std::string FormatValue(const PenumbraResultColumn& column, uint32_t row) {
     case PENUMBRA_TIMESTAMPTZ: return std::to_string(static_cast<const int64_t*>(column.values)[row]);
     case PENUMBRA_FLOAT4: return std::to_string(static_cast<const float*>(column.values)[row]);
     case PENUMBRA_FLOAT8: return std::to_string(static_cast<const double*>(column.values)[row]);
-    case PENUMBRA_NUMERIC:
-      return Decimal::FromPayload({column.payloads[row], column.payload_lengths[row]}).ToString();
+    case PENUMBRA_NUMERIC: return Decimal::FromPayload({column.payloads[row], column.payload_lengths[row]}).ToString();
     case PENUMBRA_TEXT:
     case PENUMBRA_BPCHAR: return {column.payloads[row], column.payload_lengths[row]};
     default: return {static_cast<const char*>(column.values) + size_t{16} * row, 16};
@@ -65,8 +64,7 @@ std::string FormatValue(const PenumbraResultColumn& column, uint32_t row) {
 
 }  // namespace
 
-Table::Table(std::vector<PenumbraType> types, uint32_t rows,
-             const std::function<Cell(uint32_t row, int column)>& cell)
+Table::Table(std::vector<PenumbraType> types, uint32_t rows, const std::function<Cell(uint32_t row, int column)>& cell)
     : types_(std::move(types)), rows_(penumbra_rows_create(types_.data(), static_cast<int>(types_.size()))) {
   constexpr uint32_t kBatchRows = 4096;
   for (uint32_t begin = 0; begin < rows; begin += kBatchRows) {
@@ -125,7 +123,9 @@ Chunk::~Chunk() {
 }
 
 Chunk::Chunk(Chunk&& other) noexcept
-    : rows_(other.rows_), segments_(std::move(other.segments_)), ranges_(std::move(other.ranges_)),
+    : rows_(other.rows_),
+      segments_(std::move(other.segments_)),
+      ranges_(std::move(other.ranges_)),
       row_bits_(std::move(other.row_bits_)) {
   other.segments_.clear();
 }
@@ -181,7 +181,11 @@ PenumbraExpr PlanBuilder::PairColumn(PenumbraOperator probe, PenumbraOperator bu
 PenumbraOperator PlanBuilder::Join(PenumbraOperator probe, PenumbraOperator build, PenumbraJoinKind kind,
                                    const std::vector<PenumbraJoinKey>& keys,
                                    const std::vector<PenumbraExpr>& conditions, bool is_null_aware) {
-  const PenumbraJoin join = {kind, is_null_aware, keys.data(), static_cast<int>(keys.size()), conditions.data(),
+  const PenumbraJoin join = {kind,
+                             is_null_aware,
+                             keys.data(),
+                             static_cast<int>(keys.size()),
+                             conditions.data(),
                              static_cast<int>(conditions.size())};
   Keep(penumbra_plan_add_join(plan_, probe, build, &join));
   return current_;
@@ -196,7 +200,8 @@ PenumbraExpr PlanBuilder::Constant(PenumbraType type, const Cell& value) {
     EncodeCell(type, *value, arena, &bits, &constant.bytes_length);
     constant.integer = static_cast<int64_t>(bits);
     constant.real = std::strtod(value->c_str(), nullptr);
-    bool is_bytes = type == PENUMBRA_NUMERIC || type == PENUMBRA_TEXT || type == PENUMBRA_BPCHAR || type == PENUMBRA_UUID;
+    bool is_bytes =
+        type == PENUMBRA_NUMERIC || type == PENUMBRA_TEXT || type == PENUMBRA_BPCHAR || type == PENUMBRA_UUID;
     if (is_bytes) constant.bytes = reinterpret_cast<const void*>(bits);
   }
   PenumbraExpr expr = penumbra_plan_constant(plan_, type, &constant);
@@ -204,10 +209,10 @@ PenumbraExpr PlanBuilder::Constant(PenumbraType type, const Cell& value) {
   return expr;
 }
 
-PenumbraExpr PlanBuilder::Call(PenumbraFunction function, PenumbraType result,
-                               std::initializer_list<PenumbraExpr> args, const PenumbraCollation* collation) {
-  PenumbraExpr expr = penumbra_plan_call_collated(plan_, function, result, collation, args.begin(),
-                                                  static_cast<int>(args.size()));
+PenumbraExpr PlanBuilder::Call(PenumbraFunction function, PenumbraType result, std::initializer_list<PenumbraExpr> args,
+                               const PenumbraCollation* collation) {
+  PenumbraExpr expr =
+      penumbra_plan_call_collated(plan_, function, result, collation, args.begin(), static_cast<int>(args.size()));
   EXPECT_GE(expr, 0) << reason();
   return expr;
 }
@@ -242,8 +247,8 @@ PenumbraAggregateCall Aggregate(PenumbraAggregate function, PenumbraType result,
 
 Output Run(const PlanBuilder& plan, const Input& input) {
   Output output{};
-  PenumbraExecOptions options{input.memory_bytes, input.threads, input.temporary_prefix,
-                              input.temporary_space};
+  PenumbraExecOptions options{
+      input.memory_bytes, input.threads, input.temporary_prefix, input.temporary_space, {nullptr, input.interrupt}};
   PenumbraExec* exec = penumbra_exec_create(plan.Finish(), &options);
   std::vector<ScanInput> scans = input.others;
   scans.push_back({plan.scan(), input.chunks, input.pushed});
@@ -256,7 +261,8 @@ Output Run(const PlanBuilder& plan, const Input& input) {
     auto scan = std::find_if(scans.begin(), scans.end(), [&](const ScanInput& s) { return s.scan == wanted; });
     if (scan == scans.end()) return check(penumbra_exec_end_rows(exec, wanted));
     bool is_ok = true;
-    for (const Table* table : scan->pushed) is_ok = is_ok && check(penumbra_exec_push_rows(exec, wanted, table->rows()));
+    for (const Table* table : scan->pushed)
+      is_ok = is_ok && check(penumbra_exec_push_rows(exec, wanted, table->rows()));
     return is_ok && check(penumbra_exec_end_rows(exec, wanted));
   };
   bool is_ok = true;

@@ -13,7 +13,7 @@ namespace penumbra::test {
 
 // A value as text, parsed by the column's type (dates and timestamps as integers); nullopt is null.
 using Cell = std::optional<std::string>;  // intervals and uuids as their 16 bytes
-using Row = std::vector<std::string>;  // of a result; null is "NULL"
+using Row = std::vector<std::string>;     // of a result; null is "NULL"
 
 // Rows [begin, end) as the engine's uncompressed rows.
 class Table {
@@ -110,6 +110,7 @@ struct Input {
   size_t memory_bytes = size_t{256} << 20;
   PenumbraTemporarySpace* temporary_space = nullptr;
   const char* temporary_prefix = "/tmp/penumbra_test";
+  const volatile sig_atomic_t* interrupt = nullptr;
 };
 
 struct Output {

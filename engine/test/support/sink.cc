@@ -1,7 +1,5 @@
 #include "support/sink.h"
 
-#include "aggregate/aggregate_accumulator.h"
-
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -12,6 +10,7 @@
 #include <mutex>
 #include <thread>
 
+#include "aggregate/aggregate_accumulator.h"
 #include "numeric/numeric.h"
 
 namespace penumbra::test {
@@ -29,23 +28,15 @@ StringRef OwnedString(const std::string& text, Arena& arena) {
 // A flat value of any type but NUMERIC.
 void PutCell(PenumbraType type, const std::string& text, char* values, uint32_t i, Arena& arena) {
   switch (type) {
-    case PENUMBRA_BOOL:
-      return Put<uint8_t>(values, i, text == "t");
-    case PENUMBRA_INT2:
-      return Put<int16_t>(values, i, static_cast<int16_t>(std::atoi(text.c_str())));
+    case PENUMBRA_BOOL: return Put<uint8_t>(values, i, text == "t");
+    case PENUMBRA_INT2: return Put<int16_t>(values, i, static_cast<int16_t>(std::atoi(text.c_str())));
     case PENUMBRA_INT4:
-    case PENUMBRA_DATE:
-      return Put<int32_t>(values, i, std::atoi(text.c_str()));
-    case PENUMBRA_FLOAT4:
-      return Put<float>(values, i, std::strtof(text.c_str(), nullptr));
-    case PENUMBRA_FLOAT8:
-      return Put<double>(values, i, std::strtod(text.c_str(), nullptr));
+    case PENUMBRA_DATE: return Put<int32_t>(values, i, std::atoi(text.c_str()));
+    case PENUMBRA_FLOAT4: return Put<float>(values, i, std::strtof(text.c_str(), nullptr));
+    case PENUMBRA_FLOAT8: return Put<double>(values, i, std::strtod(text.c_str(), nullptr));
     case PENUMBRA_TEXT:
-    case PENUMBRA_BPCHAR:
-      return Put<StringRef>(values, i, OwnedString(text, arena));
-    case PENUMBRA_UUID:
-      std::memcpy(values + size_t{i} * 16, text.data(), 16);
-      return;
+    case PENUMBRA_BPCHAR: return Put<StringRef>(values, i, OwnedString(text, arena));
+    case PENUMBRA_UUID: std::memcpy(values + size_t{i} * 16, text.data(), 16); return;
     case PENUMBRA_INTERVAL: {
       PenumbraInterval interval{};
       long long time_us = 0;
@@ -53,8 +44,7 @@ void PutCell(PenumbraType type, const std::string& text, char* values, uint32_t 
       interval.time_us = time_us;
       return Put(values, i, interval);
     }
-    default:
-      return Put<int64_t>(values, i, std::atoll(text.c_str()));
+    default: return Put<int64_t>(values, i, std::atoll(text.c_str()));
   }
 }
 
@@ -104,8 +94,7 @@ Vector FlatNumeric(const std::vector<SinkCell>& cells, SinkForm form, Arena& are
   return v;
 }
 
-Vector FlatVectorOf(PenumbraType type, const std::vector<SinkCell>& cells, SinkForm form,
-                    Arena& arena) {
+Vector FlatVectorOf(PenumbraType type, const std::vector<SinkCell>& cells, SinkForm form, Arena& arena) {
   const uint32_t rows = static_cast<uint32_t>(cells.size());
   Vector v;
   if (type == PENUMBRA_NUMERIC) {
@@ -147,8 +136,7 @@ Vector DictionaryOf(PenumbraType type, const std::vector<SinkCell>& cells, Arena
     if (is_new) entries.push_back(cells[i]);
     codes[i] = entry->second;
   }
-  if (entries.empty())
-    entries.push_back(type == PENUMBRA_UUID ? std::string(16, 'x') : std::string("0"));
+  if (entries.empty()) entries.push_back(type == PENUMBRA_UUID ? std::string(16, 'x') : std::string("0"));
   Vector* dictionary = arena.AllocateArray<Vector>(1);
   *dictionary = FlatVectorOf(type, entries, SinkForm::kFlat, arena);
   Vector v = *dictionary;
@@ -161,8 +149,7 @@ Vector DictionaryOf(PenumbraType type, const std::vector<SinkCell>& cells, Arena
 }
 
 std::string FormatInterval(const PenumbraInterval& interval) {
-  return std::to_string(interval.month) + "/" + std::to_string(interval.day) + "/" +
-         std::to_string(interval.time_us);
+  return std::to_string(interval.month) + "/" + std::to_string(interval.day) + "/" + std::to_string(interval.time_us);
 }
 
 std::string FormatDouble(double value) {
@@ -193,8 +180,7 @@ void RunThreads(int threads, const std::function<void(int)>& work) {
 
 }  // namespace
 
-Vector MakeSinkVector(const SinkColumn& column, uint32_t begin, uint32_t count, SinkForm form,
-                      Arena& arena) {
+Vector MakeSinkVector(const SinkColumn& column, uint32_t begin, uint32_t count, SinkForm form, Arena& arena) {
   std::vector<SinkCell> cells(column.cells.begin() + begin, column.cells.begin() + begin + count);
   bool is_constant = true;
   for (const SinkCell& cell : cells) is_constant &= cell == cells[0];
@@ -214,28 +200,18 @@ Vector MakeSinkVector(const SinkColumn& column, uint32_t begin, uint32_t count, 
 std::string FormatSinkValue(const Vector& v, uint32_t row) {
   if (!v.IsValid(row)) return "NULL";
   switch (v.type) {
-    case PENUMBRA_BOOL:
-      return v.values<uint8_t>()[row] != 0 ? "t" : "f";
-    case PENUMBRA_INT2:
-      return std::to_string(v.values<int16_t>()[row]);
+    case PENUMBRA_BOOL: return v.values<uint8_t>()[row] != 0 ? "t" : "f";
+    case PENUMBRA_INT2: return std::to_string(v.values<int16_t>()[row]);
     case PENUMBRA_INT4:
-    case PENUMBRA_DATE:
-      return std::to_string(v.values<int32_t>()[row]);
-    case PENUMBRA_FLOAT4:
-      return FormatDouble(v.values<float>()[row]);
-    case PENUMBRA_FLOAT8:
-      return FormatDouble(v.values<double>()[row]);
-    case PENUMBRA_NUMERIC:
-      return DecimalAt(v, row).ToString();
+    case PENUMBRA_DATE: return std::to_string(v.values<int32_t>()[row]);
+    case PENUMBRA_FLOAT4: return FormatDouble(v.values<float>()[row]);
+    case PENUMBRA_FLOAT8: return FormatDouble(v.values<double>()[row]);
+    case PENUMBRA_NUMERIC: return DecimalAt(v, row).ToString();
     case PENUMBRA_TEXT:
-    case PENUMBRA_BPCHAR:
-      return std::string(v.values<StringRef>()[row].view());
-    case PENUMBRA_UUID:
-      return {static_cast<const char*>(v.data) + size_t{16} * row, 16};
-    case PENUMBRA_INTERVAL:
-      return FormatInterval(v.values<PenumbraInterval>()[row]);
-    default:
-      return std::to_string(v.values<int64_t>()[row]);
+    case PENUMBRA_BPCHAR: return std::string(v.values<StringRef>()[row].view());
+    case PENUMBRA_UUID: return {static_cast<const char*>(v.data) + size_t{16} * row, 16};
+    case PENUMBRA_INTERVAL: return FormatInterval(v.values<PenumbraInterval>()[row]);
+    default: return std::to_string(v.values<int64_t>()[row]);
   }
 }
 
@@ -270,8 +246,7 @@ SinkRun RunSink(Sink& sink, ExecutionEnvironment& environment, const std::vector
       arena.Reset();
       const uint32_t count = std::min(batch_rows, rows - begin);
       for (size_t c = 0; c < table.size(); ++c) {
-        columns[c] =
-            MakeSinkVector(table[c], begin, count, form(static_cast<int>(c), begin), arena);
+        columns[c] = MakeSinkVector(table[c], begin, count, form(static_cast<int>(c), begin), arena);
       }
       sink.Consume(*local, {count, static_cast<uint32_t>(table.size()), columns.data()}, context);
     }
@@ -295,8 +270,7 @@ SinkRun RunSink(Sink& sink, ExecutionEnvironment& environment, const std::vector
       run.partition_rows.back() += batch.rows;
       for (uint32_t i = 0; i < batch.rows; ++i) {
         std::vector<std::string> row;
-        for (uint32_t c = 0; c < batch.column_count; ++c)
-          row.push_back(FormatSinkValue(batch.columns[c], i));
+        for (uint32_t c = 0; c < batch.column_count; ++c) row.push_back(FormatSinkValue(batch.columns[c], i));
         run.rows.push_back(std::move(row));
       }
     }

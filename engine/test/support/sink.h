@@ -26,8 +26,7 @@ struct SinkColumn {
 enum class SinkForm { kFlat, kDictionary, kConstant, kInt128, kPayload };
 
 // cells[begin .. begin + count) as a vector.
-Vector MakeSinkVector(const SinkColumn& column, uint32_t begin, uint32_t count, SinkForm form,
-                      Arena& arena);
+Vector MakeSinkVector(const SinkColumn& column, uint32_t begin, uint32_t count, SinkForm form, Arena& arena);
 std::string FormatSinkValue(const Vector& v, uint32_t row);  // "NULL" for null
 
 std::unique_ptr<Expr> ColumnExpr(int column, PenumbraType type);

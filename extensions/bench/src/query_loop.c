@@ -148,7 +148,7 @@ run_loop(SPIPlanPtr plan, ParamListInfo parameters, const LoopKeys *keys, LoopRe
  * Prepares the statement of the first argument for parameters of these types
  * and runs it as often as the second one says.  A kept plan, as PL/pgSQL's and
  * prepared statements are: invalidated by DDL, generic after five executions
- * where that is no dearer.
+ * where that costs no more.
  */
 static Datum
 prepare_and_run(FunctionCallInfo fcinfo, int count, Oid *types, ParamListInfo parameters,

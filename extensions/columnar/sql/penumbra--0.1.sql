@@ -52,7 +52,7 @@ COMMENT ON FUNCTION served(regclass, text[]) IS
 
 CREATE FUNCTION tables(
     OUT database oid, OUT relid oid, OUT filenumber oid, OUT chunks bigint, OUT pages bigint,
-    OUT cached_pages bigint, OUT dead_pages bigint, OUT rows bigint, OUT bytes bigint,
+    OUT cached_pages bigint, OUT dead_pages bigint, OUT rows bigint, OUT bytes bigint, OUT disk_bytes bigint,
     OUT scans bigint, OUT pages_from_cache bigint, OUT pages_from_heap bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'penumbra_sql_tables' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 50;
@@ -62,7 +62,7 @@ COMMENT ON FUNCTION tables() IS
 CREATE FUNCTION columns(
     OUT relid oid, OUT attnum smallint, OUT column_name name, OUT type text,
     OUT chunks bigint, OUT pages bigint, OUT rows bigint,
-    OUT bytes bigint, OUT plain_bytes bigint, OUT encodings text, OUT hits bigint)
+    OUT bytes bigint, OUT disk_bytes bigint, OUT plain_bytes bigint, OUT encodings text, OUT hits bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'penumbra_sql_columns' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 200;
 COMMENT ON FUNCTION columns() IS
@@ -80,6 +80,7 @@ SELECT t.relid::regclass AS relation,
        t.bytes,
        round(100.0 * t.bytes / nullif(s.table_pages * current_setting('block_size')::bigint, 0), 1)
            AS size_percent,
+       t.disk_bytes,
        t.scans, t.pages_from_cache, t.pages_from_heap
 FROM tables() t
 JOIN pg_catalog.pg_database d ON d.oid = t.database AND d.datname = current_database()
@@ -90,9 +91,80 @@ COMMENT ON COLUMN tables.chunks IS 'parts of 1021 pages';
 COMMENT ON COLUMN tables.coverage_percent IS 'share of the table''s pages that were cached';
 COMMENT ON COLUMN tables.dead_pages IS 'cached pages found changed; what was written of them is read from the table until refreshed';
 COMMENT ON COLUMN tables.valid_percent IS 'share of the cached pages not found changed';
+COMMENT ON COLUMN tables.bytes IS 'in memory';
 COMMENT ON COLUMN tables.size_percent IS 'cached bytes in percent of the table''s bytes';
+COMMENT ON COLUMN tables.disk_bytes IS 'on disk, of which some may be in memory too';
 COMMENT ON COLUMN tables.pages_from_cache IS 'pages that scans served from the cache';
 COMMENT ON COLUMN tables.pages_from_heap IS 'pages that the same scans read from the table';
+
+-- Why pages are read from the table, and what would help. Who holds back the horizon is looked up where the user may see
+-- it: a load leaves out pages with rows that some snapshots see and others do not, and would find them, and what was
+-- written since, so again while a transaction is open that is older than the load.
+
+CREATE FUNCTION staleness(
+    OUT relid oid, OUT cached_pages bigint, OUT unproven_pages bigint, OUT lost_pages bigint,
+    OUT stale_since timestamptz, OUT unsettled_pages bigint, OUT unsettled_xid xid, OUT is_autovacuumed boolean,
+    OUT obstacle text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'penumbra_sql_staleness' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 50;
+COMMENT ON FUNCTION staleness() IS
+'what of this database''s cached tables is read from the tables all the same; see the view staleness';
+
+CREATE VIEW staleness AS
+WITH holders(xmin, what, remedy) AS (
+    SELECT CASE WHEN age(backend_xid) > age(backend_xmin) OR backend_xmin IS NULL THEN backend_xid ELSE backend_xmin END,
+           format('a transaction of process %s is open since %s', pid, xact_start::timestamp(0)),
+           format('SELECT pg_terminate_backend(%s)', pid)
+    FROM pg_catalog.pg_stat_activity
+    WHERE coalesce(backend_xmin, backend_xid) IS NOT NULL AND (datname = current_database() OR datname IS NULL)
+        AND pid <> pg_backend_pid() AND backend_type NOT IN ('autovacuum worker', 'penumbra worker')
+    UNION ALL
+    SELECT transaction, format('transaction %L is prepared since %s', gid, prepared::timestamp(0)),
+           format('COMMIT PREPARED %1$L; or ROLLBACK PREPARED %1$L', gid)
+    FROM pg_catalog.pg_prepared_xacts WHERE database = current_database()
+    UNION ALL
+    SELECT xmin, format('replication slot %L holds rows for a standby', slot_name),
+           CASE WHEN active THEN 'SET hot_standby_feedback = off on the standby, or end its long queries'
+                ELSE format('SELECT pg_drop_replication_slot(%L)', slot_name) END
+    FROM pg_catalog.pg_replication_slots WHERE xmin IS NOT NULL)
+SELECT s.relid::regclass AS relation,
+       p.heap_pages,
+       round(100.0 * p.heap_pages / nullif(p.table_pages, 0), 1) AS heap_percent,
+       s.lost_pages,
+       s.stale_since,
+       CASE WHEN p.heap_pages = 0 THEN NULL
+            WHEN s.obstacle = 'loading' THEN 'it is being loaded'
+            WHEN s.obstacle = 'memory' THEN 'penumbra.memory is full'
+            WHEN h.what IS NOT NULL THEN h.what
+            WHEN s.obstacle = 'off' THEN 'penumbra.auto is off'
+            WHEN s.unsettled_pages > 0 AND NOT s.is_autovacuumed THEN 'autovacuum is off for the table or the server'
+            WHEN s.unsettled_pages > 0 THEN 'rows that were updated or deleted are not vacuumed yet'
+            WHEN s.obstacle = 'busy' THEN 'the worker loads another table'
+            ELSE 'scans have not lost as much as loading costs' END AS reason,
+       CASE WHEN p.heap_pages = 0 OR s.obstacle = 'loading' THEN NULL
+            WHEN s.obstacle = 'memory' THEN 'ALTER SYSTEM SET penumbra.memory = ...'
+            WHEN h.what IS NOT NULL THEN h.remedy
+            WHEN s.unsettled_pages = 0 THEN format('SELECT penumbra.refresh(%L)', s.relid::regclass)
+            WHEN s.obstacle = 'off' THEN format('VACUUM %1$s; SELECT penumbra.refresh(%1$L)', s.relid::regclass)
+            ELSE format('VACUUM %s', s.relid::regclass) END AS remedy
+FROM staleness() s
+CROSS JOIN LATERAL (
+    SELECT b.table_pages, greatest(b.table_pages - s.cached_pages, 0) + s.unproven_pages AS heap_pages
+    FROM (SELECT pg_relation_size(s.relid) / current_setting('block_size')::bigint AS table_pages) b) p
+LEFT JOIN LATERAL (
+    SELECT holders.what, holders.remedy FROM holders
+    WHERE s.unsettled_xid IS NOT NULL AND age(holders.xmin) >= age(s.unsettled_xid)
+    ORDER BY age(holders.xmin) DESC LIMIT 1) h ON true
+WHERE p.table_pages IS NOT NULL; -- it is where the table is gone
+COMMENT ON VIEW staleness IS
+'what of cached tables a scan would read from the table, since when, why it is not refreshed and what would help';
+COMMENT ON COLUMN staleness.heap_pages IS
+'pages not cached, or not served from the cache by the last scan; six whose rows were proven one by one count as one';
+COMMENT ON COLUMN staleness.heap_percent IS 'of the table''s pages';
+COMMENT ON COLUMN staleness.lost_pages IS 'pages that scans have read from the table in place of loaded chunks, since their load';
+COMMENT ON COLUMN staleness.stale_since IS 'when a scan had to do so first';
+COMMENT ON COLUMN staleness.reason IS 'why the worker does not refresh it; transactions are named to those who see them in pg_stat_activity';
+COMMENT ON COLUMN staleness.remedy IS 'a statement that would help';
 
 CREATE VIEW columns AS
 SELECT k.relid::regclass AS relation,
@@ -103,13 +175,16 @@ SELECT k.relid::regclass AS relation,
        round(100.0 * least(k.pages, s.table_pages) / nullif(s.table_pages, 0), 1) AS coverage_percent,
        k.rows,
        k.bytes,
+       k.disk_bytes,
        k.plain_bytes,
        k.encodings,
        k.hits
 FROM columns() k
 CROSS JOIN LATERAL (SELECT pg_relation_size(k.relid) / current_setting('block_size')::bigint AS table_pages) s;
 COMMENT ON VIEW columns IS 'columns of this database''s tables that are in the column cache';
-COMMENT ON COLUMN columns.plain_bytes IS 'size of the same values unencoded';
+COMMENT ON COLUMN columns.bytes IS 'in memory';
+COMMENT ON COLUMN columns.disk_bytes IS 'on disk, of which some may be in memory too';
+COMMENT ON COLUMN columns.plain_bytes IS 'size unencoded of the values that are in memory';
 COMMENT ON COLUMN columns.encodings IS 'encodings with the number of chunks that use each';
 COMMENT ON COLUMN columns.hits IS 'scans that read the column from the cache';
 
@@ -131,6 +206,26 @@ ORDER BY page_bytes NULLS LAST;
 COMMENT ON VIEW memory IS 'memory of the column cache per size class, and in all';
 COMMENT ON COLUMN memory.used_bytes IS 'physical memory: pages take only the 4 kB units they need';
 COMMENT ON COLUMN memory.budget_bytes IS 'penumbra.memory, shared by all classes';
+
+CREATE FUNCTION disk(
+    OUT state text, OUT is_pending boolean, OUT budget_bytes bigint, OUT file_bytes bigint,
+    OUT saved_chunks bigint, OUT saved_segments bigint, OUT saved_bytes bigint, OUT restored_chunks bigint,
+    OUT segments_read bigint, OUT bytes_read bigint, OUT read_errors bigint, OUT damaged bigint,
+    OUT bytes_written bigint, OUT write_errors bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'penumbra_sql_disk' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 1;
+COMMENT ON FUNCTION disk() IS 'cached columns on disk; see the view disk';
+
+CREATE VIEW disk AS SELECT * FROM disk();
+COMMENT ON VIEW disk IS 'cached columns on disk, and what was read and written since the server started';
+COMMENT ON COLUMN disk.state IS 'off, opening (what was saved is being found), open, or refused: the server''s log says why';
+COMMENT ON COLUMN disk.is_pending IS 'something was loaded that has not been saved yet';
+COMMENT ON COLUMN disk.budget_bytes IS 'penumbra.disk_cache';
+COMMENT ON COLUMN disk.file_bytes IS 'of all files, with what nobody needs any more';
+COMMENT ON COLUMN disk.saved_chunks IS 'that the next start of the server would find, if nothing changed';
+COMMENT ON COLUMN disk.saved_segments IS 'columns of these chunks';
+COMMENT ON COLUMN disk.restored_chunks IS 'that this start of the server found';
+COMMENT ON COLUMN disk.damaged IS 'read, but not what was written: dropped';
 
 -- who loads
 
@@ -163,7 +258,7 @@ CREATE VIEW activity AS SELECT * FROM activity();
 COMMENT ON VIEW activity IS
 'loads since the server started, and what the background worker did: vacuums that made pages cacheable, errors';
 
-GRANT SELECT ON tables, columns TO PUBLIC;
+GRANT SELECT ON tables, staleness, columns TO PUBLIC;
 
 -- why queries were not run by the vector engine
 
@@ -176,9 +271,9 @@ COMMENT ON VIEW refusals IS
 'why queries, or parts of them, were left to PostgreSQL since the server started';
 
 -- numbers of the whole server, reasons with names of others' types and functions
-REVOKE ALL ON FUNCTION memory(), progress(), activity(), refusals() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION memory(), progress(), activity(), refusals() TO pg_monitor;
-GRANT SELECT ON memory, progress, activity, refusals TO pg_monitor;
+REVOKE ALL ON FUNCTION memory(), disk(), progress(), activity(), refusals() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION memory(), disk(), progress(), activity(), refusals() TO pg_monitor;
+GRANT SELECT ON memory, disk, progress, activity, refusals TO pg_monitor;
 
 -- tests: the setting penumbra.stop_points is for superusers, a key alone does nothing
 

@@ -19,6 +19,7 @@
 #include "cache/progress.h"
 #include "cache/region.h"
 #include "cache/stop_points.h"
+#include "cache/tier.h"
 #include "cache/wanted.h"
 #include "cache/worker.h"
 #include "query/planner.h"
@@ -40,6 +41,7 @@ penumbra_shmem_request(void)
 	RequestAddinShmemSpace(region_shmem_bytes());
 	RequestAddinShmemSpace(wanted_shmem_bytes());
 	RequestAddinShmemSpace(progress_shmem_bytes());
+	RequestAddinShmemSpace(tier_shmem_bytes());
 	RequestAddinShmemSpace(refusal_shmem_bytes());
 	RequestNamedLWLockTranche(DIRECTORY_TRANCHE, DIRECTORY_LOCK_COUNT);
 }
@@ -57,6 +59,7 @@ penumbra_shmem_startup(void)
 	directory_shmem_startup();
 	wanted_shmem_startup(ShmemInitStruct("penumbra wanted", wanted_shmem_bytes(), &found));
 	progress_shmem_startup(ShmemInitStruct("penumbra progress", progress_shmem_bytes(), &found));
+	tier_shmem_startup(ShmemInitStruct("penumbra disk cache", tier_shmem_bytes(), &found));
 	LWLockRelease(AddinShmemInitLock);
 	refusal_shmem_startup();
 }
@@ -70,6 +73,7 @@ _PG_init(void)
 	if (process_shared_preload_libraries_in_progress)
 	{
 		region_define_settings();
+		tier_define_settings();
 		MarkGUCPrefixReserved("penumbra");
 		region_reserve();
 		previous_shmem_request_hook = shmem_request_hook;
@@ -78,6 +82,7 @@ _PG_init(void)
 		shmem_startup_hook = penumbra_shmem_startup;
 		invalidation_install_hooks();
 		worker_register_launcher();
+		tier_register_worker();
 	}
 	planner_install_hooks();
 }

@@ -43,7 +43,8 @@ finds_one_entry(const IndexPath *path)
 
 			if (!IsA(clause, OpExpr))
 				return false;
-			has_equality |= get_op_opfamily_strategy(((OpExpr *) clause)->opno, index->opfamily[0]) == BTEqualStrategyNumber;
+			has_equality |= get_op_opfamily_strategy(((OpExpr *) clause)->opno, index->opfamily[0]) ==
+				BTEqualStrategyNumber;
 		}
 	}
 	return has_equality;

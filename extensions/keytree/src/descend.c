@@ -108,7 +108,8 @@ descend_once(Relation index, BlockNumber root, const KeytreeEntry *entry, int le
 
 	for (;;)
 	{
-		Buffer		buffer = arrive(index, root, block, entry, at, at == level ? lock_mode : BUFFER_LOCK_SHARE, PG_INT32_MAX - 1);
+		Buffer		buffer = arrive(index, root, block, entry, at, at == level ? lock_mode : BUFFER_LOCK_SHARE,
+									PG_INT32_MAX - 1);
 
 		if (!BufferIsValid(buffer))
 			return InvalidBuffer;

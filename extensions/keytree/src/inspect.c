@@ -101,7 +101,8 @@ key_as_text(Relation index, const KeytreeEntry *entry)
 	bool		is_varlena;
 
 	getTypeOutputInfo(type, &output, &is_varlena);
-	return CStringGetTextDatum(OidOutputFunctionCall(output, keytree_key_to_datum(keytree_kind_of(type), entry, bytes)));
+	return CStringGetTextDatum(OidOutputFunctionCall(output,
+													 keytree_key_to_datum(keytree_kind_of(type), entry, bytes)));
 }
 
 Datum

@@ -202,7 +202,8 @@ keytree_load_tree(Relation heap, Relation index, BlockNumber root, KeytreeSorter
 		{
 			item.entry = entries[i];
 			/* a TID is never zero, so this is not the first */
-			if (is_unique && last.tid != KEYTREE_TID_FIRST && last.high == item.entry.high && last.low == item.entry.low)
+			if (is_unique && last.tid != KEYTREE_TID_FIRST && last.high == item.entry.high &&
+				last.low == item.entry.low)
 				report_duplicate(heap, index, root, &item.entry);
 			add_item(&load, 0, &item, &last);
 			last = item.entry;

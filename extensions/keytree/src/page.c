@@ -294,7 +294,8 @@ write_item_before_others(char *page, int position, const KeytreeItem *item)
 	memcpy(page + KEYTREE_KEYS_OFFSET + position * header->key_width, &key, sizeof(key));
 	if (header->tid_width > 0)
 	{
-		tid = (keytree_tid_to_code(item->entry.tid, header->tid_width) | (item->dead ? 1 : 0)) << (64 - 8 * header->tid_width);
+		tid = (keytree_tid_to_code(item->entry.tid, header->tid_width) | (item->dead ? 1 : 0))
+			<< (64 - 8 * header->tid_width);
 		memcpy(end - header->child_width - sizeof(tid), &tid, sizeof(tid));
 	}
 	if (header->child_width > 0)

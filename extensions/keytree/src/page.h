@@ -171,7 +171,8 @@ typedef struct KeytreeExtent
 }			KeytreeExtent;
 
 #define KEYTREE_EMPTY_EXTENT(level) \
-	((KeytreeExtent) {PG_UINT64_MAX, 0, 0, (level) > 0 ? 0 : KEYTREE_MIN_TID_WIDTH, (level) > 0 ? sizeof(BlockNumber) : 0})
+	((KeytreeExtent) {PG_UINT64_MAX, 0, 0, (level) > 0 ? 0 : KEYTREE_MIN_TID_WIDTH, \
+					  (level) > 0 ? sizeof(BlockNumber) : 0})
 
 static inline int
 keytree_compare(const KeytreeEntry *a, const KeytreeEntry *b)

@@ -73,8 +73,9 @@ load_division(Division *division, const LongNumber *a, int a_zeros, const LongNu
 }
 
 /*
- * The quotient, rounded down, of what load_division() loads; NULL if what was dropped might matter.  With a' and b' what is left, and b'
- * of at least one limb more than the quotient, whose highest is 10^12 or more, a / b and a' / b' differ by at most (a' / b') / b' <= 10^-12.
+ * The quotient, rounded down, of what load_division() loads; NULL if what was dropped might matter.  With a' and b'
+ * what is left, and b' of at least one limb more than the quotient, whose highest is 10^12 or more, a / b and a' / b'
+ * differ by at most (a' / b') / b' <= 10^-12.
  */
 static uint64 *
 divide_limbs(const LongNumber *a, int a_zeros, const LongNumber *b, int b_zeros, int quotient_limbs, int dropped)

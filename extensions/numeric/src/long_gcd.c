@@ -90,7 +90,7 @@ take_remainder(uint64 *x, int n, uint64 *y, uint64 *quotient)
 	memset(x + y_limbs, 0, (n + 1 - y_limbs) * sizeof(uint64));
 }
 
-/* Of the two numbers of n limbs (and a zero one), which are overwritten: where it stands. room is of 4 (n + 1) limbs. */
+/* Of the two numbers of n limbs (and a zero one), which are overwritten: where it stands. room: 4 (n + 1) limbs. */
 static uint64 *
 gcd_of_limbs(uint64 *x, uint64 *y, int n, uint64 *room)
 {

@@ -60,7 +60,7 @@ static planner_hook_type previous_planner_hook = NULL;
 /* Empty: the extension is not in this database. */
 static HTAB *replacements = NULL;
 
-/* Numbers of changes of pg_proc: how many were seen, and how many had been when the look-up of the replacements began. */
+/* Changes of pg_proc: how many were seen, and how many had been when the look-up of the replacements began. */
 static uint64 function_changes = 1;
 static uint64 replacements_as_of = 0;
 

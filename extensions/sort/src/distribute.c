@@ -20,8 +20,9 @@
 #define MAPPED_BYTES_MIN ((int64) 64 << 20)
 
 /*
- * Memory whose pages are there already, made in pieces: the first touch of a page costs more than sorting what stands in
- * it, and keys that are distributed touch many at once. Huge pages are also given back at once, by a cancelled call too.
+ * Memory whose pages are there already, made in pieces: the first touch of a page costs more than sorting what stands
+ * in it, and keys that are distributed touch many at once. Huge pages are also given back at once, by a cancelled call
+ * too.
  */
 void *
 alloc_in_pieces(int64 bytes)

@@ -204,8 +204,8 @@ sort_by_key(ElementType *type, const SortInput *input, const SortRequest *reques
 }
 
 /*
- * The greatest `limit` elements, greatest first, without keys of the others: whenever the buffer is full it is sorted and
- * cut, and what does not come before the last of those kept is not put into it any more.
+ * The greatest `limit` elements, greatest first, without keys of the others: whenever the buffer is full it is sorted
+ * and cut, and what does not come before the last of those kept is not put into it any more.
  */
 ArrayType *
 top_by_key(ElementType *type, const SortInput *input, int64 limit)

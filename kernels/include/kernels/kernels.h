@@ -45,21 +45,19 @@ enum class Compare : uint8_t { kEq, kNe, kLt, kLe, kGt, kGe };
 // int64_t, float, double. Floating point in PostgreSQL's order: NaN equals NaN and is greater than
 // all else.
 template <typename T>
-void CompareConstant(Compare op, const T* values, std::type_identity_t<T> constant, size_t rows,
-                     uint64_t* bits);
+void CompareConstant(Compare op, const T* values, std::type_identity_t<T> constant, size_t rows, uint64_t* bits);
 // bit i = a[i] op b[i]; the same types.
 template <typename T>
 void CompareColumns(Compare op, const T* a, const T* b, size_t rows, uint64_t* bits);
 // bit i = low <= values[i] and values[i] <= high; the same types.
 template <typename T>
-void CompareBetween(const T* values, std::type_identity_t<T> low, std::type_identity_t<T> high,
-                    size_t rows, uint64_t* bits);
+void CompareBetween(const T* values, std::type_identity_t<T> low, std::type_identity_t<T> high, size_t rows,
+                    uint64_t* bits);
 
 // bit i = table[codes[i]] != 0. Code: uint8_t, uint16_t, uint32_t. table has table_size entries,
 // all codes are below it.
 template <typename Code>
-void LookupToBits(const Code* codes, const uint8_t* table, size_t table_size, size_t rows,
-                  uint64_t* bits);
+void LookupToBits(const Code* codes, const uint8_t* table, size_t table_size, size_t rows, uint64_t* bits);
 
 // ---------------------------------------------------------------- search ----------------------
 
@@ -132,8 +130,7 @@ void RunArithmetic(Arithmetic op, const Operand<T>& a, const Operand<T>& b, size
 // The same; false when some row overflowed (null rows count: a caller that has nulls then looks at
 // the rows one by one). `out` is written whole in any case and may not overlap an input.
 template <typename T>
-bool RunArithmeticChecked(Arithmetic op, const Operand<T>& a, const Operand<T>& b, size_t rows,
-                          T* out);
+bool RunArithmeticChecked(Arithmetic op, const Operand<T>& a, const Operand<T>& b, size_t rows, T* out);
 
 template <typename T>
 void ArithmeticColumns(Arithmetic op, const T* a, const T* b, size_t rows, T* out) {
@@ -144,8 +141,7 @@ void ArithmeticConstant(Arithmetic op, const T* a, std::type_identity_t<T> b, si
   RunArithmetic<T>(op, {a, {}}, {nullptr, b}, rows, out);
 }
 template <typename T>
-void ArithmeticFromConstant(Arithmetic op, std::type_identity_t<T> a, const T* b, size_t rows,
-                            T* out) {
+void ArithmeticFromConstant(Arithmetic op, std::type_identity_t<T> a, const T* b, size_t rows, T* out) {
   RunArithmetic<T>(op, {nullptr, a}, {b, {}}, rows, out);
 }
 template <typename T>
@@ -153,13 +149,11 @@ bool ArithmeticColumnsChecked(Arithmetic op, const T* a, const T* b, size_t rows
   return RunArithmeticChecked<T>(op, {a, {}}, {b, {}}, rows, out);
 }
 template <typename T>
-bool ArithmeticConstantChecked(Arithmetic op, const T* a, std::type_identity_t<T> b, size_t rows,
-                               T* out) {
+bool ArithmeticConstantChecked(Arithmetic op, const T* a, std::type_identity_t<T> b, size_t rows, T* out) {
   return RunArithmeticChecked<T>(op, {a, {}}, {nullptr, b}, rows, out);
 }
 template <typename T>
-bool ArithmeticFromConstantChecked(Arithmetic op, std::type_identity_t<T> a, const T* b,
-                                   size_t rows, T* out) {
+bool ArithmeticFromConstantChecked(Arithmetic op, std::type_identity_t<T> a, const T* b, size_t rows, T* out) {
   return RunArithmeticChecked<T>(op, {nullptr, a}, {b, {}}, rows, out);
 }
 

@@ -33,30 +33,28 @@ int penumbra_limbs_compare(const uint64_t *a, const uint64_t *b, size_t n);
 
 /* a + b and a - b, b_limbs <= a_limbs. The result has a_limbs and may be a or b; returned is the
  * carry or borrow, 0 or 1. */
-uint64_t penumbra_limbs_add(const uint64_t *a, size_t a_limbs, const uint64_t *b, size_t b_limbs,
-                            uint64_t *sum);
-uint64_t penumbra_limbs_subtract(const uint64_t *a, size_t a_limbs, const uint64_t *b,
-                                 size_t b_limbs, uint64_t *difference);
+uint64_t penumbra_limbs_add(const uint64_t *a, size_t a_limbs, const uint64_t *b, size_t b_limbs, uint64_t *sum);
+uint64_t penumbra_limbs_subtract(const uint64_t *a, size_t a_limbs, const uint64_t *b, size_t b_limbs,
+                                 uint64_t *difference);
 
 /* a * factor + addend, both less than the base; returned is the highest limb. product may be a. */
-uint64_t penumbra_limbs_multiply_small(const uint64_t *a, size_t n, uint64_t factor,
-                                       uint64_t addend, uint64_t *product);
+uint64_t penumbra_limbs_multiply_small(const uint64_t *a, size_t n, uint64_t factor, uint64_t addend,
+                                       uint64_t *product);
 
 /* a / divisor, 0 < divisor < base; returned is the remainder. quotient may be a. */
-uint64_t penumbra_limbs_divide_small(const uint64_t *a, size_t n, uint64_t divisor,
-                                     uint64_t *quotient);
+uint64_t penumbra_limbs_divide_small(const uint64_t *a, size_t n, uint64_t divisor, uint64_t *quotient);
 
 /* a * b, of a_limbs + b_limbs <= PENUMBRA_LIMBS_MAX limbs; a square (a == b) is faster. */
 size_t penumbra_limbs_multiply_scratch_bytes(size_t a_limbs, size_t b_limbs);
-void penumbra_limbs_multiply(const uint64_t *a, size_t a_limbs, const uint64_t *b, size_t b_limbs,
-                             uint64_t *product, void *scratch);
+void penumbra_limbs_multiply(const uint64_t *a, size_t a_limbs, const uint64_t *b, size_t b_limbs, uint64_t *product,
+                             void *scratch);
 
 /*
  * The same without its `dropped` lowest limbs, whose places in product are left undefined; the rest may be less by
  * one. Up to 3,500 decimals this takes the less time the more are dropped.
  */
-void penumbra_limbs_multiply_high(const uint64_t *a, size_t a_limbs, const uint64_t *b,
-                                  size_t b_limbs, size_t dropped, uint64_t *product, void *scratch);
+void penumbra_limbs_multiply_high(const uint64_t *a, size_t a_limbs, const uint64_t *b, size_t b_limbs, size_t dropped,
+                                  uint64_t *product, void *scratch);
 
 /*
  * a / b rounded down (a_limbs - b_limbs + 1 limbs) and the remainder (b_limbs). a has at least as
@@ -65,12 +63,12 @@ void penumbra_limbs_multiply_high(const uint64_t *a, size_t a_limbs, const uint6
  */
 #define PENUMBRA_DIVISOR_TOP_MIN UINT64_C(1000000000000)
 size_t penumbra_limbs_divide_scratch_bytes(size_t a_limbs, size_t b_limbs);
-void penumbra_limbs_divide(const uint64_t *a, size_t a_limbs, const uint64_t *b, size_t b_limbs,
-                           uint64_t *quotient, uint64_t *remainder, void *scratch);
+void penumbra_limbs_divide(const uint64_t *a, size_t a_limbs, const uint64_t *b, size_t b_limbs, uint64_t *quotient,
+                           uint64_t *remainder, void *scratch);
 
 /* The quotient alone, in half the time; returned is what is left, as a part of b, within 10^-14. */
-double penumbra_limbs_quotient(const uint64_t *a, size_t a_limbs, const uint64_t *b, size_t b_limbs,
-                               uint64_t *quotient, void *scratch);
+double penumbra_limbs_quotient(const uint64_t *a, size_t a_limbs, const uint64_t *b, size_t b_limbs, uint64_t *quotient,
+                               void *scratch);
 
 /* The square root of a, of 2 * root_limbs limbs of which the highest is not zero, rounded down. */
 size_t penumbra_limbs_root_scratch_bytes(size_t root_limbs);

@@ -37,16 +37,15 @@ void penumbra_sort_keys(PenumbraKeyKind kind, void *keys, size_t count, bool des
 void penumbra_reverse_keys(PenumbraKeyKind kind, void *keys, size_t count, size_t begin, size_t end);
 
 /* Whether no key is less (descending: greater) than the one before. */
-bool penumbra_keys_are_ordered(PenumbraKeyKind kind, const void *keys, size_t count,
-                               bool descending);
+bool penumbra_keys_are_ordered(PenumbraKeyKind kind, const void *keys, size_t count, bool descending);
 
 /* Of keys that are sorted: drops all but one of equal ones and returns how many are left. */
 size_t penumbra_drop_equal_keys(PenumbraKeyKind kind, void *keys, size_t count);
 
 /* Appends the keys greater (descending false: less) than the bound to out, which has room for all, and
  * returns how many there were. */
-size_t penumbra_select_keys(PenumbraKeyKind kind, const void *keys, size_t count, const void *bound,
-                            bool greater, void *out);
+size_t penumbra_select_keys(PenumbraKeyKind kind, const void *keys, size_t count, const void *bound, bool greater,
+                            void *out);
 
 /* Buckets: a large array is distributed over ranges of keys, which are then sorted one by one. All calls
  * but the first may be made for pieces of the keys. A bucket with an odd number holds one key only, any
@@ -60,16 +59,14 @@ typedef struct PenumbraSplitters {
   PenumbraWideKey tree[PENUMBRA_SPLITTERS + 1];   /* the same, as an implicit search tree from 1 */
 } PenumbraSplitters;
 
-void penumbra_choose_splitters(PenumbraKeyKind kind, const void *keys, size_t count,
-                               PenumbraSplitters *splitters);
+void penumbra_choose_splitters(PenumbraKeyKind kind, const void *keys, size_t count, PenumbraSplitters *splitters);
 
 /* Adds the number of keys of each bucket to counts. */
-void penumbra_count_buckets(const PenumbraSplitters *splitters, const void *keys, size_t count,
-                            uint64_t *counts);
+void penumbra_count_buckets(const PenumbraSplitters *splitters, const void *keys, size_t count, uint64_t *counts);
 
 /* Writes each key to out at its bucket's position, which it advances. */
-void penumbra_scatter_keys(const PenumbraSplitters *splitters, const void *keys, size_t count,
-                           uint64_t *positions, void *out);
+void penumbra_scatter_keys(const PenumbraSplitters *splitters, const void *keys, size_t count, uint64_t *positions,
+                           void *out);
 
 /* Floating-point numbers, by their bits, to keys of the same width, in place: -0 before 0. NaNs are put
  * behind the rest, unchanged. A call encodes about `most` numbers from *next on, those from *end on

@@ -96,6 +96,48 @@ def row_charts(comparison: Comparison) -> list[Chart]:
     return charts
 
 
+def frontier_charts(comparison: Comparison) -> list[Chart]:
+    """Of runs with writers and analysts: what a side can do of both at once, all in one chart."""
+    rows, sides = [], []
+    for side in comparison.sides:
+        points = [
+            (point["transactions"], point["queries"])
+            for point in side.run.document.get("sections", {}).get("frontier", [])
+            if point["variant"] == side.variant
+        ]
+        best = not_dominated(points)
+        rows += [{"side": side.label, "x": point[0], "y": point[1], "best": point in best}
+                 for point in sorted(points)]  # fmt: skip
+        sides += [side] if points else []
+    if not rows:
+        return []
+    return [Chart("frontier", _frontier_chart(rows, _looks(comparison, sides)))]
+
+
+def not_dominated(points: Sequence[tuple[float, float]]) -> set[tuple[float, float]]:
+    """Those to which no other is better in one way and as good in the other."""
+    return {
+        (x, y)
+        for x, y in points
+        if not any(a >= x and b >= y and (a, b) != (x, y) for a, b in points)
+    }
+
+
+def _frontier_chart(rows: list[dict], looks: dict) -> dict:
+    x = {"field": "x", "type": "quantitative", "axis": NUMBERS | {"title": "transactions, 1/s"}}
+    y = {"field": "y", "type": "quantitative",
+         "axis": NUMBERS | {"title": "analytic queries, 1/s"}}  # fmt: skip
+    marks = [
+        {"mark": {"type": "line", "strokeWidth": 1.5}, "transform": [{"filter": "datum.best"}]},
+        {"mark": {"type": "point", "filled": True, "size": 45, "opacity": 1},
+         "encoding": {"shape": looks["shape"]}},
+    ]  # fmt: skip
+    return {
+        "width": CURVE_WIDTH_PX, "height": CURVE_HEIGHT_PX, "data": {"values": rows},
+        "encoding": {"x": x, "y": y, "color": looks["color"]}, "layer": marks,
+    }  # fmt: skip
+
+
 def _ratio_charts(
     comparison: Comparison, entries: Sequence[SeriesComparison], title: str, along: str
 ) -> list[Chart]:

@@ -9,7 +9,7 @@ from penumbra_lab.analysis.comparison import Comparison, SeriesComparison
 from penumbra_lab.analysis.document import Run
 from penumbra_lab.analysis.environment import environment_differences, headline
 from penumbra_lab.analysis.verdict import Outcome
-from penumbra_lab.reporting.charts import Chart, curve_charts, row_charts
+from penumbra_lab.reporting.charts import Chart, curve_charts, frontier_charts, row_charts
 from penumbra_lab.reporting.tables import (
     Table,
     comparison_tables,
@@ -74,7 +74,9 @@ def _descriptions(documents: list[dict]) -> Iterator[str]:
 
 
 def _facts(comparison: Comparison) -> Iterator[tuple[str, str]]:
-    for entries in _flat_groups(comparison):
+    groups = _flat_groups(comparison)
+    metrics = {entries[0].series.metric for entries in groups if is_speed(entries[0].series.unit)}
+    for entries in groups:
         first = entries[0]
         ratios = [entry.verdict.ratio for entry in entries if entry.verdict.ratio > 0]
         if len(ratios) > 1 and is_speed(first.series.unit):
@@ -82,7 +84,8 @@ def _facts(comparison: Comparison) -> Iterator[tuple[str, str]]:
             span = f"{factor(min(ratios))} to {factor(max(ratios))}"
             yield (
                 factor(mean),
-                f"speed of {first.other.label} against {first.base.label}: geometric mean of"
+                f"{first.series.metric if len(metrics) > 1 else 'speed'} of"
+                f" {first.other.label} against {first.base.label}: geometric mean of"
                 f" {len(ratios)} workloads, from {span}",
             )
     for run in comparison.runs:
@@ -135,7 +138,11 @@ def _sections(comparison: Comparison) -> Iterator[Section]:
     tables = comparison_tables(comparison) or level_tables(
         comparison.sides[0], comparison.confidence
     )
-    charts = (*row_charts(comparison), *curve_charts(comparison))
+    charts = (
+        *frontier_charts(comparison),
+        *row_charts(comparison),
+        *curve_charts(comparison),
+    )
     yield Section("Charts", charts=charts)
     notes = reading_notes(comparison) if comparison.series else []
     yield Section("Every number", tables=tuple(tables), notes=(*comparison.unmatched, *notes))

@@ -7,6 +7,7 @@ import click
 
 from penumbra_lab.bench import bench_workload
 from penumbra_lab.bench_compress import bench_compress, compress_tables
+from penumbra_lab.bench_htap import bench_htap, htap_table
 from penumbra_lab.bench_keytree import bench_keytree, keytree_table
 from penumbra_lab.bench_keytree_clients import bench_keytree_clients, keytree_clients_table
 from penumbra_lab.bench_keytree_working_set import (
@@ -16,6 +17,7 @@ from penumbra_lab.bench_keytree_working_set import (
 from penumbra_lab.bench_load import bench_load, load_table
 from penumbra_lab.bench_numeric import bench_numeric, numeric_table
 from penumbra_lab.bench_sort import bench_sort, sort_table
+from penumbra_lab.bench_written import FULL, SHORT, bench_written, written_table
 from penumbra_lab.errors import LabError
 from penumbra_lab.run import environment
 from penumbra_lab.run.pgbench_command import bench_pgbench
@@ -58,6 +60,13 @@ def _workload_options(size_name: str, size_type: click.ParamType, help_text: str
 def bench_tpch(size: float | None, runs: int, with_duckdb: bool, keep: bool) -> None:
     """TPC-H: the 22 queries of the standard, and queries over one table each."""
     _run_workload("tpch", size, runs, with_duckdb, keep)
+
+
+@bench.command("ssb")
+@_workload_options("scale", click.FloatRange(min=0.001), "Scale factor (default 1).")
+def bench_ssb(size: float | None, runs: int, with_duckdb: bool, keep: bool) -> None:
+    """Star Schema Benchmark: 13 queries over a fact table and four dimensions."""
+    _run_workload("ssb", size, runs, with_duckdb, keep)
 
 
 @bench.command("wide")
@@ -139,6 +148,36 @@ def bench_keytree_working_set_command(rounds: int) -> None:
 def bench_sort_command(elements: int, rounds: int) -> None:
     """Array sorts of every type beside intarray's, ORDER BY and (from 18) array_sort."""
     conclude(bench_sort(elements, rounds), sort_table)
+
+
+@bench.command("written")
+@click.option("--short/--full", "is_short", default=False, show_default=True,
+              help=f"Scale {SHORT.scale:g} and streams of {SHORT.stream_seconds} s, or scale"
+                   f" {FULL.scale:g} and {FULL.stream_seconds} s.")  # fmt: skip
+@click.option("--keep/--no-keep", default=True, show_default=True,
+              help="Keep the loaded server for the next run.")  # fmt: skip
+def bench_written_command(is_short: bool, keep: bool) -> None:
+    """Speed over stock while and after tables are written: updates, streams of them, appends."""
+    conclude(bench_written(SHORT if is_short else FULL, keep), written_table)
+
+
+@bench.command("htap")
+@click.option("--warehouses", type=click.FloatRange(min=0.01), default=2, show_default=True,
+              help="Each of 100,000 items and 30,000 customers; below 1: less of one.")  # fmt: skip
+@click.option("--writers", type=click.IntRange(1, 20), default=4, show_default=True,
+              help="The most sessions of transactions at once.")  # fmt: skip
+@click.option("--analysts", type=click.IntRange(1, 20), default=2, show_default=True,
+              help="The most sessions of queries at once.")  # fmt: skip
+@click.option("--seconds", type=click.IntRange(min=1), default=20, show_default=True,
+              help="Of each measurement.")  # fmt: skip
+@click.option("--rounds", type=click.IntRange(min=1), default=1, show_default=True,
+              help="Measured turns of each point.")  # fmt: skip
+def bench_htap_command(warehouses: float, writers: int, analysts: int, seconds: int,
+                       rounds: int) -> None:  # fmt: skip
+    """CH-benCHmark: transactions and analytic queries at once, their frontier and freshness."""
+    outcome = bench_htap(warehouses, writers, analysts, seconds, rounds)
+    conclude(outcome, htap_table)
+    fail_on_differences(outcome.document)
 
 
 bench.add_command(bench_pgbench)

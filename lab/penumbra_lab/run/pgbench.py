@@ -86,11 +86,11 @@ def run_pgbench(
     with child([*pinned, program, *arguments], environment) as process:
         output, errors = process.communicate()
     if process.returncode != 0:
-        raise LabError(f"pgbench failed: {_last_error(errors)}")
+        raise LabError(f"pgbench failed: {last_error(errors)}")
     return output
 
 
-def _last_error(errors: str) -> str:
+def last_error(errors: str) -> str:
     lines = [line for line in errors.splitlines() if re.search(r"error|fatal|FATAL|ERROR", line)]
     return (lines or errors.strip().splitlines() or ["no message"])[0].removeprefix("pgbench: ")
 

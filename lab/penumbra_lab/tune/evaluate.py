@@ -53,10 +53,11 @@ class Evaluator:
             for future in work:
                 future.result()
         except BaseException:
-            # Ctrl-C comes to this thread; the others see the event within a tenth of a second.
+            # Ctrl-C comes to this thread; the others see the event within a tenth of a second. It
+            # stays set, since the pool does not wait for a thread during whose start Ctrl-C came;
+            # the tuning ends anyway.
             self.executor.cancelled.set()
             pool.shutdown(wait=True, cancel_futures=True)
-            self.executor.cancelled.clear()
             raise
         pool.shutdown()
 

@@ -49,8 +49,7 @@ std::string Demangle(const char* name) {
   if (!mangled || strnlen(name, kMaxMangledBytes + 1) > kMaxMangledBytes) return name;
   Output output;
   // Rust first: its older names are also names of C++.
-  if (Run(rust_demangle_callback, name, &output) ||
-      Run(cplus_demangle_v3_callback, name, &output)) {
+  if (Run(rust_demangle_callback, name, &output) || Run(cplus_demangle_v3_callback, name, &output)) {
     const std::string demangled(output.text, output.length);
     // What GCC made of the function is GCC's affair.
     return demangled.substr(0, demangled.find(" [clone "));

@@ -48,8 +48,7 @@ FileDescriptor CopyVdso() {
 std::vector<std::string> Candidates(const std::string& path, const std::string& id,
                                     const std::vector<std::string>& directories) {
   std::vector<std::string> paths;
-  const std::string by_id =
-      id.size() > 2 ? "/.build-id/" + id.substr(0, 2) + "/" + id.substr(2) : "";
+  const std::string by_id = id.size() > 2 ? "/.build-id/" + id.substr(0, 2) + "/" + id.substr(2) : "";
   for (const std::string& directory : directories) {
     paths.push_back(directory + "/" + path);
     paths.push_back(directory + "/" + path.substr(path.rfind('/') + 1));
@@ -111,8 +110,7 @@ std::string FindBuildIdNote(const char* notes, size_t bytes) {
     const uint64_t value = name + align(note.n_namesz);
     const uint64_t next = value + align(note.n_descsz);
     if (next > bytes) break;
-    if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
-        memcmp(notes + name, "GNU", 4) == 0) {
+    if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && memcmp(notes + name, "GNU", 4) == 0) {
       return ToHex(reinterpret_cast<const unsigned char*>(notes + value), note.n_descsz);
     }
     at = next;

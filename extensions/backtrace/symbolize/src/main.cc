@@ -60,8 +60,7 @@ int CaptureAndShow(pid_t pid, bool verbose, IsolatedSymbolizer* symbolizer) {
   const std::string subject = "process " + std::to_string(pid);
   if (!process.error.empty()) return Fail(subject, process.error, process.hint);
   if (verbose) {
-    fprintf(stderr, "%s was stopped for %.3f ms\n", subject.c_str(),
-            static_cast<double>(process.stopped_ns) / 1e6);
+    fprintf(stderr, "%s was stopped for %.3f ms\n", subject.c_str(), static_cast<double>(process.stopped_ns) / 1e6);
   }
   return WriteAll(STDOUT_FILENO, symbolizer->Symbolize(process.stack)) ? 0 : kExitFailed;
 }
@@ -102,23 +101,12 @@ int Main(int argc, char** argv) {
   bool debuginfod = false;
   for (int letter; (letter = getopt_long(argc, argv, "h", kOptions, nullptr)) != -1;) {
     switch (letter) {
-      case 'p':
-        process = optarg;
-        break;
-      case 'd':
-        directories.push_back(optarg);
-        break;
-      case 'u':
-        debuginfod = true;
-        break;
-      case 'v':
-        verbose = true;
-        break;
-      case 'h':
-        return WriteAll(STDOUT_FILENO, kHelp) ? 0 : kExitFailed;
-      default:
-        fprintf(stderr, "Try penumbra-symbolize --help.\n");
-        return kExitUsage;
+      case 'p': process = optarg; break;
+      case 'd': directories.push_back(optarg); break;
+      case 'u': debuginfod = true; break;
+      case 'v': verbose = true; break;
+      case 'h': return WriteAll(STDOUT_FILENO, kHelp) ? 0 : kExitFailed;
+      default: fprintf(stderr, "Try penumbra-symbolize --help.\n"); return kExitUsage;
     }
   }
   if (argc - optind > (process == nullptr ? 1 : 0)) {

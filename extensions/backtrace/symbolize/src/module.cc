@@ -27,14 +27,11 @@ bool HoldsDeclarations(int tag) {
          tag == DW_TAG_union_type || tag == DW_TAG_module;
 }
 
-bool HoldsBlock(int tag) {
-  return tag == DW_TAG_lexical_block || tag == DW_TAG_try_block || tag == DW_TAG_catch_block;
-}
+bool HoldsBlock(int tag) { return tag == DW_TAG_lexical_block || tag == DW_TAG_try_block || tag == DW_TAG_catch_block; }
 
 // Appends the functions around address, the outermost first, as they are nested in the code.
 // dwarf_getscopes() follows an inlined function to where it was declared instead.
-bool FindFunctions(Dwarf_Die* scope, Dwarf_Addr address, int depth,
-                   std::vector<Dwarf_Die>* functions) {
+bool FindFunctions(Dwarf_Die* scope, Dwarf_Addr address, int depth, std::vector<Dwarf_Die>* functions) {
   Dwarf_Die child;
   if (depth > kMaxScopeDepth || dwarf_child(scope, &child) != 0) return false;
   do {
@@ -52,8 +49,7 @@ bool FindFunctions(Dwarf_Die* scope, Dwarf_Addr address, int depth,
 
 std::string FunctionName(Dwarf_Die* function, bool* mangled) {
   Dwarf_Attribute attribute;
-  const char* name =
-      dwarf_formstring(dwarf_attr_integrate(function, DW_AT_linkage_name, &attribute));
+  const char* name = dwarf_formstring(dwarf_attr_integrate(function, DW_AT_linkage_name, &attribute));
   *mangled = name != nullptr;
   if (name != nullptr) return Demangle(name);
   name = dwarf_diename(function);
@@ -91,23 +87,20 @@ void SetCallSite(Dwarf_Die* unit, Dwarf_Die* inlined, LogicalFrame* frame) {
 
 }  // namespace
 
-Module::Module(const ModuleRange& range, const std::vector<std::string>& directories)
-    : session_(nullptr, dwfl_end) {
+Module::Module(const ModuleRange& range, const std::vector<std::string>& directories) : session_(nullptr, dwfl_end) {
   for (const std::string& directory : directories) {
     debuginfo_path_ += directory + "/usr/lib/debug:" + directory + ":";
   }
   debuginfo_path_ += ":.debug:/usr/lib/debug";
   debuginfo_path_pointer_ = debuginfo_path_.data();
-  callbacks_ = {dwfl_linux_proc_find_elf, dwfl_standard_find_debuginfo, nullptr,
-                &debuginfo_path_pointer_};
+  callbacks_ = {dwfl_linux_proc_find_elf, dwfl_standard_find_debuginfo, nullptr, &debuginfo_path_pointer_};
   FoundFile found = FindModuleFile(range, directories);
   problem_ = found.problem;
   if (!found.file.valid()) return;
   session_.reset(dwfl_begin(&callbacks_));
   if (session_ == nullptr) return;
   // The name is unique in its session, the file stands at its own addresses.
-  module_ =
-      dwfl_report_elf(session_.get(), "module", found.path.c_str(), found.file.get(), 0, true);
+  module_ = dwfl_report_elf(session_.get(), "module", found.path.c_str(), found.file.get(), 0, true);
   if (module_ != nullptr) found.file.Release();
   if (dwfl_report_end(session_.get(), nullptr, nullptr) != 0) module_ = nullptr;
 }
@@ -155,8 +148,7 @@ bool Module::FindCompilationUnit(Dwarf_Addr address, Dwarf_Die* unit, Dwarf_Addr
 std::string Module::SymbolName(Dwarf_Addr address) {
   GElf_Off offset;
   GElf_Sym symbol;
-  const char* name =
-      dwfl_module_addrinfo(module_, address, &offset, &symbol, nullptr, nullptr, nullptr);
+  const char* name = dwfl_module_addrinfo(module_, address, &offset, &symbol, nullptr, nullptr, nullptr);
   if (name == nullptr) return "";
   const std::string plain(name, strcspn(name, "@"));  // without the symbol's version
   return Demangle(plain.c_str());

@@ -62,9 +62,8 @@ std::vector<Mapping> ReadMappings(pid_t pid) {
     Mapping mapping;
     char permissions[5];
     int path = 0;
-    if (sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n",
-               &mapping.range.start, &mapping.range.end, permissions, &mapping.range.offset,
-               &path) < 4) {
+    if (sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n", &mapping.range.start,
+               &mapping.range.end, permissions, &mapping.range.offset, &path) < 4) {
       continue;
     }
     mapping.range.path = line.substr(std::min<size_t>(path, line.size()));
@@ -94,8 +93,7 @@ std::string ReadBuildIdFromMemory(pid_t pid, uint64_t image) {
   for (const Elf64_Phdr& segment : segments) {
     if (segment.p_type != PT_NOTE) continue;
     char notes[1024];
-    const size_t length =
-        ReadMemory(pid, image + segment.p_offset, notes, std::min(sizeof(notes), segment.p_filesz));
+    const size_t length = ReadMemory(pid, image + segment.p_offset, notes, std::min(sizeof(notes), segment.p_filesz));
     const std::string build_id = FindBuildIdNote(notes, length);
     if (!build_id.empty()) return build_id;
   }
@@ -109,9 +107,8 @@ std::vector<ModuleRange> UsedModules(pid_t pid, const std::vector<Mapping>& mapp
   for (const Mapping& mapping : mappings) {
     const ModuleRange& range = mapping.range;
     if (!mapping.executable || range.path.empty() ||
-        std::none_of(frames.begin(), frames.end(), [&](const RawFrame& frame) {
-          return frame.pc >= range.start && frame.pc < range.end;
-        })) {
+        std::none_of(frames.begin(), frames.end(),
+                     [&](const RawFrame& frame) { return frame.pc >= range.start && frame.pc < range.end; })) {
       continue;
     }
     used.push_back(range);
@@ -134,8 +131,7 @@ bool CopyStack(const std::vector<Mapping>& mappings, Target* target) {
     if (mapping.range.start > pointer && mapping.range.path != "[stack]") return false;
     target->stack_start = pointer;
     target->stack.resize(std::min(mapping.range.end - pointer, kMaxStackBytes));
-    target->stack.resize(
-        ReadMemory(target->pid, pointer, target->stack.data(), target->stack.size()));
+    target->stack.resize(ReadMemory(target->pid, pointer, target->stack.data(), target->stack.size()));
     return !target->stack.empty();
   }
   return false;
@@ -206,15 +202,14 @@ bool WhileStopped(pid_t pid, ProcessStack* result, const Copy& copy) {
   int status = 0;
   pid_t stopped = 0;
   if (ptrace(PTRACE_INTERRUPT, pid, nullptr, nullptr) == 0) {
-    while ((stopped = waitpid(pid, &status, __WALL | WNOHANG)) == 0 &&
-           MonotonicNs() - begin_ns < kStopNs) {
+    while ((stopped = waitpid(pid, &status, __WALL | WNOHANG)) == 0 && MonotonicNs() - begin_ns < kStopNs) {
       usleep(50);
     }
   }
   if (stopped != pid || !WIFSTOPPED(status)) {
     // It is let go when this process ends.
-    result->error = stopped == 0 ? "the process did not stop within a second"
-                                 : "the process ended before its stack was read";
+    result->error =
+        stopped == 0 ? "the process did not stop within a second" : "the process ended before its stack was read";
     if (stopped == 0) result->hint = "It waits uninterruptibly in the kernel, mostly for storage.";
     return false;
   }
@@ -231,8 +226,7 @@ bool WhileStopped(pid_t pid, ProcessStack* result, const Copy& copy) {
 
 ProcessStack CaptureProcess(pid_t pid) {
   ProcessStack result;
-  const Dwfl_Callbacks callbacks = {dwfl_linux_proc_find_elf, dwfl_standard_find_debuginfo, nullptr,
-                                    nullptr};
+  const Dwfl_Callbacks callbacks = {dwfl_linux_proc_find_elf, dwfl_standard_find_debuginfo, nullptr, nullptr};
   std::unique_ptr<Dwfl, void (*)(Dwfl*)> session(dwfl_begin(&callbacks), dwfl_end);
   const int reported = session == nullptr ? ENOMEM : dwfl_linux_proc_report(session.get(), pid);
   if (reported != 0 || dwfl_report_end(session.get(), nullptr, nullptr) != 0) {
@@ -246,13 +240,11 @@ ProcessStack CaptureProcess(pid_t pid) {
   Target target = {pid, {}, 0, {}, {}};
   if (!WhileStopped(pid, &result, [&] {
         iovec registers = {&target.registers, sizeof(target.registers)};
-        return ptrace(PTRACE_GETREGSET, pid, NT_PRSTATUS, &registers) == 0 &&
-               CopyStack(mappings, &target);
+        return ptrace(PTRACE_GETREGSET, pid, NT_PRSTATUS, &registers) == 0 && CopyStack(mappings, &target);
       })) {
     return result;
   }
-  const Dwfl_Thread_Callbacks threads = {NextThread,   GetThread, ReadWord,
-                                         SetRegisters, nullptr,   nullptr};
+  const Dwfl_Thread_Callbacks threads = {NextThread, GetThread, ReadWord, SetRegisters, nullptr, nullptr};
   if (!dwfl_attach_state(session.get(), nullptr, pid, &threads, &target)) {
     result.error = std::string("could not unwind the stack: ") + dwfl_errmsg(-1);
     return result;

@@ -142,13 +142,12 @@ std::string FormatRawStack(const RawStack& stack) {
   std::string text;
   char words[128];
   for (const ModuleRange& module : stack.modules) {
-    snprintf(words, sizeof(words), "module %" PRIx64 "-%" PRIx64 " %" PRIx64 " ", module.start,
-             module.end, module.offset);
+    snprintf(words, sizeof(words), "module %" PRIx64 "-%" PRIx64 " %" PRIx64 " ", module.start, module.end,
+             module.offset);
     text += words + (module.build_id.empty() ? "-" : module.build_id) + " " + module.path + "\n";
   }
   for (const RawFrame& frame : stack.frames) {
-    snprintf(words, sizeof(words), "frame %" PRIx64 " %s\n", frame.pc,
-             frame.exact ? "exact" : "return");
+    snprintf(words, sizeof(words), "frame %" PRIx64 " %s\n", frame.pc, frame.exact ? "exact" : "return");
     text += words;
   }
   return text + "\n";

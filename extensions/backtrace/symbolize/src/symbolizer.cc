@@ -25,8 +25,7 @@ constexpr int kMaxFailedFrames = 3;
 // Files are mapped, so that this is far above what any of them needs.
 constexpr rlim_t kMaxAddressSpaceBytes = rlim_t{16} << 30;
 
-std::string Describe(const RawFrame& frame, const LogicalFrame& logical,
-                     const std::string& position) {
+std::string Describe(const RawFrame& frame, const LogicalFrame& logical, const std::string& position) {
   const std::string& function = logical.function;
   std::string line = HexAddress(frame.pc) + " " + (function.empty() ? "??" : function);
   if (logical.file.empty()) {
@@ -41,8 +40,7 @@ std::string Describe(const RawFrame& frame, const LogicalFrame& logical,
 // Offsets are those in the file: they can be told from a stack alone.
 std::string Position(const ModuleRange* module, uint64_t pc) {
   char offset[32];
-  snprintf(offset, sizeof(offset), "+0x%" PRIx64,
-           module == nullptr ? pc : pc - module->start + module->offset);
+  snprintf(offset, sizeof(offset), "+0x%" PRIx64, module == nullptr ? pc : pc - module->start + module->offset);
   if (module == nullptr) return std::string(" in [unknown]") + offset + " [-]";
   return " in " + (module->path.empty() ? "[unknown]" : module->path) + offset + " [" +
          (module->build_id.empty() ? "-" : module->build_id) + "]";
@@ -148,8 +146,7 @@ void IsolatedSymbolizer::RunChild(int requests, int replies) {
   }
 }
 
-bool IsolatedSymbolizer::Ask(const RawStack& stack, int64_t deadline_ns,
-                             std::vector<std::string>* lines) {
+bool IsolatedSymbolizer::Ask(const RawStack& stack, int64_t deadline_ns, std::vector<std::string>* lines) {
   lines->clear();
   if (!Start()) return false;
   if (WriteAll(requests_, FormatRawStack(stack))) {

@@ -45,7 +45,7 @@ typedef struct CacheCoverage
 {
 	BlockNumber cached_pages;	/* in chunks that hold all of the columns */
 	BlockNumber valid_pages;	/* of these, expected to be served from the cache */
-	BlockNumber dear_pages;		/* of these, expected to need a look at the heap page's LSN */
+	BlockNumber lsn_pages;		/* of these, expected to need a look at the heap page's LSN */
 	double		cached_rows;
 	uint64		cached_bytes;	/* of the columns' segments */
 } CacheCoverage;
@@ -63,6 +63,14 @@ extern bool cache_estimate_coverage(Relation rel, const AttrNumber *attnums, int
  */
 extern double cache_estimate_skipped(Relation rel, const AttrNumber *attnums, int natts,
 									 const PenumbraPlan *plan, PenumbraOperator scan);
+
+/*
+ * Runs the plan, an aggregation into one row of integers above one scan, over
+ * the cached chunks as they are, whatever of them is still right: an estimate.
+ * *rows: that the chunks have.  False: the engine failed, or nothing is cached.
+ */
+extern bool cache_aggregate(Relation rel, const AttrNumber *attnums, int natts, const PenumbraPlan *plan,
+							PenumbraOperator scan, int64 *values, double *rows);
 
 /* Tells the loader that a query would have used these columns. */
 extern void cache_note_wanted(Relation rel, const AttrNumber *attnums, int natts);

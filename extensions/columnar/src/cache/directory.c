@@ -25,6 +25,12 @@
  * rows decided; rows are marked dead for good; vm_stamp is exchanged by whoever
  * proved the new value.  usage is a plain byte: a lost update costs nothing.
  *
+ * A segment is in memory, on disk, or both; only those in memory are in the
+ * clock list.  Where it is on disk, and which memory it has, changes under the
+ * exclusive lock alone.  A pin does not keep the copy on disk: who reads it
+ * without the lock must not find it there, and whoever gives a segment memory
+ * finds that it got some, or that its chunk was replaced, meanwhile.
+ *
  * The region's spinlock is a leaf below this lock.
  *
  *-------------------------------------------------------------------------
@@ -32,6 +38,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/transam.h"
 #include "storage/shmem.h"
 #include "utils/hsearch.h"
 #include "utils/rel.h"
@@ -43,6 +50,9 @@
 
 #define RELATIONS_INITIAL		256
 #define RELATIONS_MAX			16384
+
+/* Of the budget, for headers of chunks whose segments are all on disk. */
+#define DISK_HEADERS_SHARE		4
 
 #define USAGE_START				1
 #define USAGE_MAX				5
@@ -57,7 +67,8 @@ typedef struct ColumnTotals
 	uint32		chunks;
 	uint64		pages;			/* of the chunks, cached */
 	uint64		rows;
-	uint64		bytes;
+	uint64		bytes;			/* in memory */
+	uint64		disk_bytes;
 	pg_atomic_uint64 hits;
 } ColumnTotals;
 
@@ -75,8 +86,9 @@ typedef struct CachedRelation
 	pg_atomic_uint64 pages_from_heap;
 	/* sums of the chunks' numbers; below 0 for moments */
 	pg_atomic_uint64 unproven_pages;
-	pg_atomic_uint64 dear_pages;
+	pg_atomic_uint64 lsn_pages;
 	pg_atomic_uint64 vacuumed_at;	/* TimestampTz */
+	pg_atomic_uint32 lacks_memory;	/* the last load ended for that */
 } CachedRelation;
 
 typedef struct DirectoryControl
@@ -86,6 +98,7 @@ typedef struct DirectoryControl
 	pg_atomic_uint64 next_serial;
 	dlist_head	clock;			/* segments, the hand at the head */
 	uint32		clock_length;
+	Size		disk_header_bytes;	/* of chunks without a segment in memory */
 } DirectoryControl;
 
 static DirectoryControl *directory = NULL;
@@ -116,6 +129,7 @@ directory_shmem_startup(void)
 	pg_atomic_init_u64(&directory->next_serial, 1);
 	dlist_init(&directory->clock);
 	directory->clock_length = 0;
+	directory->disk_header_bytes = 0;
 	relations = compat_shmem_init_hash("penumbra relations", RELATIONS_INITIAL, RELATIONS_MAX,
 									   &info, HASH_ELEM | HASH_BLOBS);
 }
@@ -146,12 +160,19 @@ directory_next_serial(void)
 	return pg_atomic_fetch_add_u64(&directory->next_serial, 1);
 }
 
+/* In memory or on disk. */
+static inline bool
+segment_is_cached(const CachedSegment *segment)
+{
+	return segment->segment != NULL || segment->extent.file != 0;
+}
+
 bool
 directory_segment_matches(const CachedSegment *segment, TupleDesc desc)
 {
 	Form_pg_attribute att;
 
-	if (segment->segment == NULL || segment->attnum > desc->natts)
+	if (!segment_is_cached(segment) || segment->attnum > desc->natts)
 		return false;
 	att = TupleDescAttr(desc, segment->attnum - 1);
 	return !att->attisdropped && att->atttypid == segment->type_oid &&
@@ -168,12 +189,14 @@ find_relation(const CacheKey *key)
 /* ---------------------------------------------------------------- pins ---- */
 
 static bool
-chunk_has_columns(const CachedChunk *chunk, const AttrNumber *attnums, int natts, TupleDesc desc)
+chunk_has_columns(const CachedChunk *chunk, const AttrNumber *attnums, int natts, TupleDesc desc,
+				  bool on_disk)
 {
 	for (int i = 0; i < natts; i++)
 	{
 		if (attnums[i] > (int) chunk->column_count ||
-			!directory_segment_matches(&chunk->columns[attnums[i] - 1], desc))
+			!directory_segment_matches(&chunk->columns[attnums[i] - 1], desc) ||
+			(!on_disk && chunk->columns[attnums[i] - 1].segment == NULL))
 			return false;
 	}
 	return true;
@@ -193,8 +216,13 @@ pin_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts)
 	}
 }
 
+/*
+ * Memory is allocated outside of the lock, so the chunks are counted first and
+ * again if they have become too many.  A pin keeps the chunk's memory after it
+ * is unlinked; columns that an eviction took before are not there to pin.
+ */
 int
-directory_pin_chunks(Relation rel, const AttrNumber *attnums, int natts, uint32 sample,
+directory_pin_chunks(Relation rel, const AttrNumber *attnums, int natts, uint32 sample, bool on_disk,
 					 CachedChunk ***chunks)
 {
 	CacheKey	key;
@@ -225,7 +253,7 @@ directory_pin_chunks(Relation rel, const AttrNumber *attnums, int natts, uint32 
 	{
 		CachedChunk *chunk = relation->chunks[i];
 
-		if (chunk == NULL || !chunk_has_columns(chunk, attnums, natts, desc))
+		if (chunk == NULL || !chunk_has_columns(chunk, attnums, natts, desc, on_disk))
 			continue;
 		pin_chunk(chunk, attnums, natts);
 		(*chunks)[count++] = chunk;
@@ -292,7 +320,10 @@ count_segment(CachedRelation *relation, const CachedSegment *segment, int sign)
 	totals->chunks += sign;
 	totals->pages += (int64) sign * segment->chunk->cached_pages;
 	totals->rows += (int64) sign * segment->chunk->rows;
-	totals->bytes += (int64) sign * segment->bytes;
+	if (segment->segment != NULL)
+		totals->bytes += (int64) sign * segment->bytes;
+	if (segment->extent.file != 0)
+		totals->disk_bytes += (int64) sign * segment->bytes;
 }
 
 /* Adds (sign 1) or takes away (-1) what was found of a chunk. */
@@ -301,8 +332,8 @@ count_proof(CachedRelation *relation, CachedChunk *chunk, int sign)
 {
 	pg_atomic_fetch_add_u64(&relation->unproven_pages,
 							(int64) sign * pg_atomic_read_u32(&chunk->unproven_pages));
-	pg_atomic_fetch_add_u64(&relation->dear_pages,
-							(int64) sign * pg_atomic_read_u32(&chunk->dear_pages));
+	pg_atomic_fetch_add_u64(&relation->lsn_pages,
+							(int64) sign * pg_atomic_read_u32(&chunk->lsn_pages));
 }
 
 /* Takes a chunk out of the directory; the caller drops the directory's reference after unlocking. */
@@ -314,12 +345,16 @@ unlink_chunk(CachedRelation *relation, CachedChunk *chunk)
 	{
 		CachedSegment *segment = &chunk->columns[i];
 
+		if (!segment_is_cached(segment))
+			continue;
+		count_segment(relation, segment, -1);
 		if (segment->segment == NULL)
 			continue;
 		dlist_delete(&segment->clock_node);
 		directory->clock_length--;
-		count_segment(relation, segment, -1);
 	}
+	if (chunk->resident_count == 0)
+		directory->disk_header_bytes -= chunk->bytes;
 	count_proof(relation, chunk, -1);
 	relation->chunks[chunk->number] = NULL;
 	relation->chunk_count--;
@@ -405,24 +440,69 @@ enter_relation(const CacheKey *key, Oid relid)
 		pg_atomic_init_u64(&relation->pages_from_cache, 0);
 		pg_atomic_init_u64(&relation->pages_from_heap, 0);
 		pg_atomic_init_u64(&relation->unproven_pages, 0);
-		pg_atomic_init_u64(&relation->dear_pages, 0);
+		pg_atomic_init_u64(&relation->lsn_pages, 0);
 		pg_atomic_init_u64(&relation->vacuumed_at, 0);
+		pg_atomic_init_u32(&relation->lacks_memory, 0);
 		pg_atomic_fetch_add_u32(&directory->relation_count, 1);
 	}
 	relation->relid = relid;
 	return relation;
 }
 
+/* Puts a segment, which is in memory, before the clock's hand for the last time. */
 static void
-link_segment(CachedRelation *relation, CachedSegment *segment)
+link_segment(CachedSegment *segment)
 {
-	count_segment(relation, segment, 1);
 	dlist_push_tail(&directory->clock, &segment->clock_node);
 	directory->clock_length++;
 }
 
-bool
-directory_publish_chunk(Oid relid, CachedChunk *chunk)
+/* Whether the chunk is in the directory, and was not replaced. */
+static bool
+is_linked(const CachedRelation *relation, const CachedChunk *chunk)
+{
+	return relation != NULL && chunk->number < relation->chunk_limit &&
+		relation->chunks[chunk->number] == chunk;
+}
+
+/* Whether the header may take memory when no segment does. */
+static bool
+header_may_stay(const CachedChunk *chunk)
+{
+	return directory->disk_header_bytes + chunk->bytes <= region_budget_bytes() / DISK_HEADERS_SHARE;
+}
+
+/* A chunk that nobody can see yet. */
+static void
+link_chunk(CachedRelation *relation, CachedChunk *chunk)
+{
+	relation->chunks[chunk->number] = chunk;
+	relation->chunk_count++;
+	count_proof(relation, chunk, 1);
+	chunk->resident_count = 0;
+	for (uint32 i = 0; i < chunk->column_count; i++)
+	{
+		CachedSegment *segment = &chunk->columns[i];
+
+		if (!segment_is_cached(segment))
+			continue;
+		count_segment(relation, segment, 1);
+		if (segment->segment == NULL)
+			continue;
+		chunk->resident_count++;
+		link_segment(segment);
+	}
+	if (chunk->resident_count == 0)
+		directory->disk_header_bytes += chunk->bytes;
+}
+
+/*
+ * The chunk was filled where nobody could see it, and is seen whole or not at
+ * all.  What it replaces is freed by whoever unpins it last; old arrays are
+ * freed after the lock, since readers copy from them under it.
+ */
+static bool
+publish_chunk(Oid relid, CachedChunk *chunk, bool replaces)
 {
 	Garbage		garbage[4] = {{0}};
 	CachedChunk *replaced = NULL;
@@ -432,20 +512,15 @@ directory_publish_chunk(Oid relid, CachedChunk *chunk)
 	LWLockAcquire(directory_lock, LW_EXCLUSIVE);
 	relation = enter_relation(&chunk->key, relid);
 	if (relation != NULL)
-		ok = grow_relation(relation, chunk->number + 1, chunk->column_count, garbage);
+		ok = grow_relation(relation, chunk->number + 1, chunk->column_count, garbage) &&
+			(replaces || (relation->chunks[chunk->number] == NULL &&
+						  header_may_stay(chunk)));
 	if (ok)
 	{
 		replaced = relation->chunks[chunk->number];
 		if (replaced != NULL)
 			unlink_chunk(relation, replaced);
-		relation->chunks[chunk->number] = chunk;
-		relation->chunk_count++;
-		count_proof(relation, chunk, 1);
-		for (uint32 i = 0; i < chunk->column_count; i++)
-		{
-			if (chunk->columns[i].segment != NULL)
-				link_segment(relation, &chunk->columns[i]);
-		}
+		link_chunk(relation, chunk);
 	}
 	else if (relation != NULL && relation->chunk_count == 0)
 		remove_relation(relation, garbage + 2);
@@ -457,6 +532,18 @@ directory_publish_chunk(Oid relid, CachedChunk *chunk)
 }
 
 bool
+directory_publish_chunk(Oid relid, CachedChunk *chunk)
+{
+	return publish_chunk(relid, chunk, true);
+}
+
+bool
+directory_restore_chunk(Oid relid, CachedChunk *chunk)
+{
+	return publish_chunk(relid, chunk, false);
+}
+
+bool
 directory_publish_segments(CachedChunk *chunk, const CachedSegment *segments, int count)
 {
 	CachedRelation *relation;
@@ -464,11 +551,12 @@ directory_publish_segments(CachedChunk *chunk, const CachedSegment *segments, in
 
 	LWLockAcquire(directory_lock, LW_EXCLUSIVE);
 	relation = find_relation(&chunk->key);
-	ok = relation != NULL && chunk->number < relation->chunk_limit &&
-		relation->chunks[chunk->number] == chunk;
+	ok = is_linked(relation, chunk);
 	for (int i = 0; ok && i < count; i++)
 		ok = segments[i].attnum <= (int) chunk->column_count &&
-			chunk->columns[segments[i].attnum - 1].segment == NULL;
+			!segment_is_cached(&chunk->columns[segments[i].attnum - 1]);
+	if (ok && chunk->resident_count == 0 && count > 0)
+		directory->disk_header_bytes -= chunk->bytes;
 	for (int i = 0; ok && i < count; i++)
 	{
 		CachedSegment *segment = &chunk->columns[segments[i].attnum - 1];
@@ -478,13 +566,43 @@ directory_publish_segments(CachedChunk *chunk, const CachedSegment *segments, in
 		segment->usage = USAGE_START;
 		pg_atomic_init_u32(&segment->pins, 0);
 		chunk->segment_count++;
-		link_segment(relation, segment);
+		chunk->resident_count++;
+		count_segment(relation, segment, 1);
+		link_segment(segment);
 	}
 	LWLockRelease(directory_lock);
 	return ok;
 }
 
 /* ---------------------------------------------------------------- eviction */
+
+/* Takes a segment's memory, which is the caller's then. */
+static void
+forget_memory(CachedRelation *relation, CachedSegment *segment)
+{
+	CachedChunk *chunk = segment->chunk;
+
+	count_segment(relation, segment, -1);
+	segment->segment = NULL;
+	if (segment_is_cached(segment))
+		count_segment(relation, segment, 1);
+	else
+		chunk->segment_count--;
+	if (--chunk->resident_count == 0)
+		directory->disk_header_bytes += chunk->bytes;
+}
+
+/* Forgets a segment's copy on disk. */
+static void
+forget_extent(CachedRelation *relation, CachedSegment *segment)
+{
+	count_segment(relation, segment, -1);
+	memset(&segment->extent, 0, sizeof(TierExtent));
+	if (segment_is_cached(segment))
+		count_segment(relation, segment, 1);
+	else
+		segment->chunk->segment_count--;
+}
 
 /*
  * Moves the clock's hand until `bytes` are found or every segment was met
@@ -506,6 +624,7 @@ evict_batch(Size bytes, uint64 protected_serial, Garbage *garbage, int *garbage_
 		CachedSegment *segment = dlist_head_element(CachedSegment, clock_node, &directory->clock);
 		CachedChunk *chunk = segment->chunk;
 		CachedRelation *relation = find_relation(&chunk->key);
+		bool		is_last;
 
 		dlist_delete(&segment->clock_node);
 		if (segment->serial >= protected_serial || pg_atomic_read_u32(&segment->pins) > 0 ||
@@ -517,12 +636,12 @@ evict_batch(Size bytes, uint64 protected_serial, Garbage *garbage, int *garbage_
 			continue;
 		}
 		directory->clock_length--;
-		count_segment(relation, segment, -1);
 		garbage[*garbage_count].page = segment->segment;
 		garbage[(*garbage_count)++].bytes = segment->bytes;
 		found += region_cost_bytes(segment->bytes);
-		segment->segment = NULL;
-		if (--chunk->segment_count == 0)
+		is_last = chunk->resident_count == 1 && !header_may_stay(chunk);
+		forget_memory(relation, segment);
+		if (is_last || chunk->segment_count == 0)
 		{
 			unlink_chunk(relation, chunk);
 			emptied[(*emptied_count)++] = chunk;
@@ -573,6 +692,175 @@ directory_allocate(Size bytes, uint64 protected_serial)
 			return NULL;
 	}
 	return page;
+}
+
+/* ---------------------------------------------------------------- tier ---- */
+
+CachedChunk *
+directory_pin_next_chunk(const CacheKey *key, uint32 number, CachedSegment *segments, int *count)
+{
+	CachedRelation *relation;
+	CachedChunk *chunk = NULL;
+
+	*count = 0;
+	LWLockAcquire(directory_lock, LW_SHARED);
+	relation = find_relation(key);
+	for (; relation != NULL && chunk == NULL && number < relation->chunk_limit; number++)
+		chunk = relation->chunks[number];
+	if (chunk != NULL)
+	{
+		pg_atomic_fetch_add_u32(&chunk->references, 1);
+		for (uint32 i = 0; i < chunk->column_count; i++)
+		{
+			/* not as a query's pin, which makes it hotter */
+			if (!segment_is_cached(&chunk->columns[i]))
+				continue;
+			pg_atomic_fetch_add_u32(&chunk->columns[i].pins, 1);
+			segments[(*count)++] = chunk->columns[i];
+		}
+	}
+	LWLockRelease(directory_lock);
+	return chunk;
+}
+
+void
+directory_set_extents(CachedChunk *chunk, const CachedSegment *segments, int count)
+{
+	CachedRelation *relation;
+
+	LWLockAcquire(directory_lock, LW_EXCLUSIVE);
+	relation = find_relation(&chunk->key);
+	for (int i = 0; is_linked(relation, chunk) && i < count; i++)
+	{
+		CachedSegment *segment = &chunk->columns[segments[i].attnum - 1];
+
+		if (segment->segment == NULL || segment->serial != segments[i].serial || segment->extent.file != 0)
+			continue;
+		count_segment(relation, segment, -1);
+		segment->extent = segments[i].extent;
+		count_segment(relation, segment, 1);
+	}
+	LWLockRelease(directory_lock);
+}
+
+bool
+directory_find_extent(CachedChunk *chunk, AttrNumber attnum, TierExtent *extent)
+{
+	bool		in_memory;
+
+	LWLockAcquire(directory_lock, LW_SHARED);
+	*extent = chunk->columns[attnum - 1].extent;
+	in_memory = chunk->columns[attnum - 1].segment != NULL;
+	LWLockRelease(directory_lock);
+	return in_memory;
+}
+
+/* A chunk that was replaced is seen by those who have pinned it: the last of them frees the memory. */
+bool
+directory_put_segment(CachedChunk *chunk, AttrNumber attnum, void *page)
+{
+	CachedSegment *segment = &chunk->columns[attnum - 1];
+	uint64		serial = directory_next_serial();
+	CachedRelation *relation;
+	bool		ok;
+
+	LWLockAcquire(directory_lock, LW_EXCLUSIVE);
+	relation = find_relation(&chunk->key);
+	/* without its extent it is not counted any more */
+	ok = segment->segment == NULL && segment->extent.file != 0;
+	if (ok && !is_linked(relation, chunk))
+		segment->segment = page;
+	else if (ok)
+	{
+		count_segment(relation, segment, -1);
+		segment->segment = page;
+		segment->serial = serial;
+		segment->usage = USAGE_START;
+		count_segment(relation, segment, 1);
+		if (chunk->resident_count++ == 0)
+			directory->disk_header_bytes -= chunk->bytes;
+		link_segment(segment);
+	}
+	LWLockRelease(directory_lock);
+	return ok;
+}
+
+bool
+directory_drop_extent(CachedChunk *chunk, AttrNumber attnum, const TierExtent *extent)
+{
+	CachedSegment *segment = &chunk->columns[attnum - 1];
+	Garbage		garbage[2] = {{0}};
+	CachedRelation *relation;
+	bool		is_emptied = false;
+	bool		is_there;
+
+	LWLockAcquire(directory_lock, LW_EXCLUSIVE);
+	relation = find_relation(&chunk->key);
+	is_there = is_linked(relation, chunk) &&
+		segment->extent.file == extent->file && segment->extent.unit == extent->unit;
+	if (is_there)
+	{
+		forget_extent(relation, segment);
+		is_emptied = chunk->segment_count == 0;
+		if (is_emptied)
+			unlink_chunk(relation, chunk);
+		if (relation->chunk_count == 0)
+			remove_relation(relation, garbage);
+	}
+	LWLockRelease(directory_lock);
+	if (is_emptied)
+		directory_unpin_chunk(chunk, NULL, 0);
+	collect_garbage(garbage, lengthof(garbage));
+	return is_there;
+}
+
+/* A batch of chunks per turn of the lock. */
+void
+directory_drop_extents(const CacheKey *key, uint32 file)
+{
+	uint32		number = 0;
+	bool		more = true;
+
+	while (more)
+	{
+		CachedChunk *emptied[EVICT_BATCH];
+		Garbage		garbage[2] = {{0}};
+		int			emptied_count = 0;
+		CachedRelation *relation;
+		uint32		limit;
+
+		LWLockAcquire(directory_lock, LW_EXCLUSIVE);
+		relation = find_relation(key);
+		limit = relation == NULL ? 0 : Min(relation->chunk_limit, number + EVICT_BATCH);
+		more = relation != NULL && limit < relation->chunk_limit;
+		for (; number < limit; number++)
+		{
+			CachedChunk *chunk = relation->chunks[number];
+
+			if (chunk == NULL)
+				continue;
+			if (chunk->header_extent.file == file)
+				memset(&chunk->header_extent, 0, sizeof(TierExtent));
+			for (uint32 i = 0; i < chunk->column_count; i++)
+			{
+				if (chunk->columns[i].extent.file == file)
+					forget_extent(relation, &chunk->columns[i]);
+			}
+			if (chunk->segment_count > 0)
+				continue;
+			unlink_chunk(relation, chunk);
+			emptied[emptied_count++] = chunk;
+		}
+		if (relation != NULL && relation->chunk_count == 0)
+		{
+			remove_relation(relation, garbage);
+			more = false;
+		}
+		LWLockRelease(directory_lock);
+		for (int i = 0; i < emptied_count; i++)
+			directory_unpin_chunk(emptied[i], NULL, 0);
+		collect_garbage(garbage, lengthof(garbage));
+	}
 }
 
 /* ---------------------------------------------------------------- drop ---- */
@@ -664,14 +952,15 @@ read_sum(pg_atomic_uint64 *sum)
 	return (uint64) Max((int64) pg_atomic_read_u64(sum), 0);
 }
 
+/* Of a query of so many columns: the pages whose columns are all cached are at most those of the rarest. */
 bool
 directory_estimate(const CacheKey *key, const AttrNumber *attnums, int natts,
-				   uint64 *pages, uint64 *unproven_pages, uint64 *dear_pages, uint64 *rows,
+				   uint64 *pages, uint64 *unproven_pages, uint64 *lsn_pages, uint64 *rows,
 				   uint64 *bytes)
 {
 	CachedRelation *relation;
 
-	*pages = *unproven_pages = *dear_pages = *rows = *bytes = 0;
+	*pages = *unproven_pages = *lsn_pages = *rows = *bytes = 0;
 	if (directory_is_empty())
 		return false;
 	LWLockAcquire(directory_lock, LW_SHARED);
@@ -699,7 +988,7 @@ directory_estimate(const CacheKey *key, const AttrNumber *attnums, int natts,
 			}
 		}
 		*unproven_pages = Min(*pages, read_sum(&relation->unproven_pages));
-		*dear_pages = Min(*pages - *unproven_pages, read_sum(&relation->dear_pages));
+		*lsn_pages = Min(*pages - *unproven_pages, read_sum(&relation->lsn_pages));
 	}
 	LWLockRelease(directory_lock);
 	return *pages > 0;
@@ -732,26 +1021,37 @@ directory_note_scan(const CacheKey *key, const AttrNumber *attnums, int natts,
  * Nothing to do while nothing is written: then no lock is taken.
  */
 void
-directory_note_proof(CachedChunk *chunk, uint32 unproven_pages, uint32 dear_pages)
+directory_note_proof(CachedChunk *chunk, uint32 unproven_pages, uint32 lsn_pages)
 {
 	CachedRelation *relation;
 
 	if (pg_atomic_read_u32(&chunk->unproven_pages) == unproven_pages &&
-		pg_atomic_read_u32(&chunk->dear_pages) == dear_pages)
+		pg_atomic_read_u32(&chunk->lsn_pages) == lsn_pages)
 		return;
 	LWLockAcquire(directory_lock, LW_SHARED);
 	relation = find_relation(&chunk->key);
 	/* what was replaced or dropped meanwhile is not in the sums any more */
-	if (relation != NULL && chunk->number < relation->chunk_limit &&
-		relation->chunks[chunk->number] == chunk)
+	if (is_linked(relation, chunk))
 	{
 		uint32		unproven_before = pg_atomic_exchange_u32(&chunk->unproven_pages, unproven_pages);
-		uint32		dear_before = pg_atomic_exchange_u32(&chunk->dear_pages, dear_pages);
+		uint32		lsn_before = pg_atomic_exchange_u32(&chunk->lsn_pages, lsn_pages);
 
 		pg_atomic_fetch_add_u64(&relation->unproven_pages,
 								(int64) unproven_pages - (int64) unproven_before);
-		pg_atomic_fetch_add_u64(&relation->dear_pages, (int64) dear_pages - (int64) dear_before);
+		pg_atomic_fetch_add_u64(&relation->lsn_pages, (int64) lsn_pages - (int64) lsn_before);
 	}
+	LWLockRelease(directory_lock);
+}
+
+void
+directory_note_load(const CacheKey *key, bool lacks_memory)
+{
+	CachedRelation *relation;
+
+	LWLockAcquire(directory_lock, LW_SHARED);
+	relation = find_relation(key);
+	if (relation != NULL)
+		pg_atomic_write_u32(&relation->lacks_memory, lacks_memory);
 	LWLockRelease(directory_lock);
 }
 
@@ -776,6 +1076,23 @@ directory_claim_vacuum(const CacheKey *key, int pause_ms)
 }
 
 static void
+summarise_staleness(CachedChunk *chunk, RelationSummary *summary)
+{
+	TimestampTz stale_since = (TimestampTz) pg_atomic_read_u64(&chunk->stale_since);
+
+	summary->dead_pages += pg_atomic_read_u32(&chunk->dead_pages);
+	summary->unproven_pages += pg_atomic_read_u32(&chunk->unproven_pages);
+	summary->lost_pages += pg_atomic_read_u32(&chunk->lost_pages);
+	if (stale_since != 0 && (summary->stale_since == 0 || stale_since < summary->stale_since))
+		summary->stale_since = stale_since;
+	summary->unsettled_pages += chunk->unsettled_pages;
+	if (chunk->unsettled_pages + pg_atomic_read_u32(&chunk->dead_pages) > 0 &&
+		(!TransactionIdIsValid(summary->unsettled_xid) ||
+		 TransactionIdPrecedes(summary->unsettled_xid, chunk->next_xid)))
+		summary->unsettled_xid = chunk->next_xid;
+}
+
+static void
 summarise_relation(const CachedRelation *relation, RelationSummary *summary)
 {
 	memset(summary, 0, sizeof(*summary));
@@ -787,6 +1104,8 @@ summarise_relation(const CachedRelation *relation, RelationSummary *summary)
 		pg_atomic_read_u64(&unconstify(CachedRelation *, relation)->pages_from_cache);
 	summary->pages_from_heap =
 		pg_atomic_read_u64(&unconstify(CachedRelation *, relation)->pages_from_heap);
+	summary->lacks_memory =
+		pg_atomic_read_u32(&unconstify(CachedRelation *, relation)->lacks_memory) != 0;
 	for (uint32 i = 0; i < relation->chunk_limit; i++)
 	{
 		CachedChunk *chunk = relation->chunks[i];
@@ -795,12 +1114,15 @@ summarise_relation(const CachedRelation *relation, RelationSummary *summary)
 			continue;
 		summary->pages += chunk->pages;
 		summary->cached_pages += chunk->cached_pages;
-		summary->dead_pages += pg_atomic_read_u32(&chunk->dead_pages);
+		summarise_staleness(chunk, summary);
 		summary->rows += chunk->rows;
 		summary->bytes += region_cost_bytes(chunk->bytes);
 	}
 	for (uint32 i = 0; i < relation->column_limit; i++)
+	{
 		summary->bytes += relation->columns[i].bytes;
+		summary->disk_bytes += relation->columns[i].disk_bytes;
+	}
 }
 
 int
@@ -892,6 +1214,7 @@ directory_list_columns(const CacheKey *key, ColumnSummary **summaries)
 		summary->pages = totals->pages;
 		summary->rows = totals->rows;
 		summary->bytes = totals->bytes;
+		summary->disk_bytes = totals->disk_bytes;
 		summary->hits = pg_atomic_read_u64(&totals->hits);
 		describe_encodings(relation, summary);
 		count++;

@@ -29,6 +29,7 @@
 #include "storage/lwlock.h"
 #include "utils/relcache.h"
 
+#include "cache/tier_file.h"
 #include "penumbra/engine.h"
 
 #define DIRECTORY_TRANCHE		"penumbra"
@@ -57,8 +58,9 @@ struct CachedChunk;
 /* One column of a chunk. */
 typedef struct CachedSegment
 {
-	void	   *segment;		/* NULL: not cached */
+	void	   *segment;		/* NULL: not in memory */
 	Size		bytes;
+	TierExtent	extent;			/* its copy on disk; neither: not cached */
 	uint64		serial;			/* never used twice */
 	Oid			type_oid;
 	int32		typmod;
@@ -69,6 +71,16 @@ typedef struct CachedSegment
 	struct CachedChunk *chunk;
 	dlist_node	clock_node;
 } CachedSegment;
+
+/*
+ * The oldest and youngest inserter of a page's rows that some snapshot may not
+ * have seen when the page was loaded; invalid where there was none.
+ */
+typedef struct PageInserters
+{
+	TransactionId oldest;
+	TransactionId youngest;
+} PageInserters;
 
 typedef struct CachedChunk
 {
@@ -81,15 +93,26 @@ typedef struct CachedChunk
 	pg_atomic_uint32 decisions; /* how often a page's rows were found decided; 0: no row is dead */
 	/* of cached_pages, when the chunk was built or proven last: see directory_note_proof() */
 	pg_atomic_uint32 unproven_pages;
-	pg_atomic_uint32 dear_pages;	/* proven by reading the heap page's LSN */
+	pg_atomic_uint32 lsn_pages;	/* proven by reading the heap page's LSN */
+	pg_atomic_uint32 lost_pages;	/* read from the heap in its place, by all scans since the load */
+	pg_atomic_uint64 stale_since;	/* TimestampTz of the first of these; 0: none */
 	uint32		pages;			/* looked at by the load: < CHUNK_PAGES at the relation's end */
 	uint32		cached_pages;	/* of these, loaded */
+	uint32		unsettled_pages;	/* of the others, with rows that some snapshots see and some do not */
+	TransactionId next_xid;		/* when the load began: who is older may have unsettled them */
 	uint32		rows;
 	uint32		column_count;	/* length of columns[] */
 	uint32		segment_count;	/* columns cached */
+	uint32		resident_count; /* of these, in memory */
 	TimestampTz loaded_at;
 	/* P3: a full transaction ID; whoever could insert since the load is not older; 0: unknown */
 	uint64		oldest_running;
+	PageInserters inserters;	/* of all pages; invalid: there is no CHUNK_INSERTERS */
+	bool		is_restored;	/* from disk: loaded before the server's start */
+	bool		has_reused_xids;	/* T8: numbers from there on may have been given twice */
+	/* for the tier's worker alone: where the header was saved, and what of it was true then */
+	TierExtent	header_extent;
+	uint64		header_mark;
 	/* pages that are cached and not dead */
 	pg_atomic_uint64 live[CHUNK_WORDS];
 	/* LSN of each cached page at load, or when its rows were found decided last */
@@ -118,6 +141,12 @@ typedef struct CachedChunk
 	((pg_atomic_uint64 *) ((char *) (chunk) + CHUNK_DEAD_ROWS_OFFSET(chunk)))
 #define CHUNK_DEAD_ROWS_WORDS(chunk) (((chunk)->rows + 63) / 64)
 
+/* Behind these, where there are any: the young inserters of each page. */
+#define CHUNK_INSERTERS_OFFSET(chunk) \
+	(CHUNK_DEAD_ROWS_OFFSET(chunk) + CHUNK_DEAD_ROWS_WORDS(chunk) * sizeof(uint64))
+#define CHUNK_INSERTERS(chunk) ((PageInserters *) ((char *) (chunk) + CHUNK_INSERTERS_OFFSET(chunk)))
+#define chunk_has_inserters(chunk) TransactionIdIsValid((chunk)->inserters.youngest)
+
 StaticAssertDecl(CHUNK_OFFSET_BYTES_MAX <= PG_UINT16_MAX, "offset_bytes is too narrow");
 
 #define chunk_page_is_live(chunk, page) \
@@ -132,8 +161,15 @@ typedef struct RelationSummary
 	uint64		pages;			/* in chunks */
 	uint64		cached_pages;
 	uint64		dead_pages;
+	uint64		unproven_pages;
+	uint64		lost_pages;
+	TimestampTz stale_since;	/* 0: nothing is lost */
+	uint64		unsettled_pages;
+	TransactionId unsettled_xid;	/* the youngest next_xid of chunks with such pages, or dead ones */
+	bool		lacks_memory;	/* at the last load */
 	uint64		rows;
-	uint64		bytes;			/* segments and chunk headers */
+	uint64		bytes;			/* segments and chunk headers, in memory */
+	uint64		disk_bytes;		/* segments on disk */
 	uint64		scans;
 	uint64		pages_from_cache;
 	uint64		pages_from_heap;
@@ -145,8 +181,9 @@ typedef struct ColumnSummary
 	uint32		chunks;
 	uint64		pages;
 	uint64		rows;
-	uint64		bytes;
-	uint64		plain_bytes;
+	uint64		bytes;			/* in memory */
+	uint64		disk_bytes;
+	uint64		plain_bytes;	/* of what is in memory */
 	uint64		hits;
 	char		encodings[128]; /* "for1 12, dictionary 3" */
 } ColumnSummary;
@@ -165,13 +202,14 @@ extern bool directory_segment_matches(const CachedSegment *segment, TupleDesc de
  * Pins every chunk that has all the columns (natts may be 0), in order, and
  * those columns' segments.  Returns the number; *chunks is palloc'd.  With a
  * sample > 0 only so many of them, or up to twice as many, evenly apart.
+ * Segments that are only on disk count if `on_disk`; see tier_fetch().
  */
 extern int	directory_pin_chunks(Relation rel, const AttrNumber *attnums, int natts, uint32 sample,
-								 CachedChunk ***chunks);
+								 bool on_disk, CachedChunk ***chunks);
 /*
  * Pins one chunk.  With attnums (room for all of the relation's) also every
- * segment that matches the relation, listing them; else only the header: its
- * segments can be evicted.
+ * segment that matches the relation, in memory or on disk, listing them; else
+ * only the header: its segments can be evicted.
  */
 extern CachedChunk *directory_pin_chunk(Relation rel, uint32 number, AttrNumber *attnums, int *natts);
 extern void directory_unpin_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts);
@@ -201,14 +239,44 @@ extern uint64 directory_drop_relation(const CacheKey *key);	/* returns the chunk
 extern void directory_drop_relation_oid(Oid database, Oid relid, const CacheKey *keep);
 extern void directory_drop_database(Oid database);
 
+/* ---- for the tier */
+
+/*
+ * The next chunk of a file from `number` on, or NULL, pinned with all its
+ * segments, of which `segments` (room for MaxHeapAttributeNumber) gets copies.
+ */
+extern CachedChunk *directory_pin_next_chunk(const CacheKey *key, uint32 number,
+											 CachedSegment *segments, int *count);
+/* Says of a pinned chunk's segments where their copies on disk are; they are other segments by now: nothing. */
+extern void directory_set_extents(CachedChunk *chunk, const CachedSegment *segments, int count);
+/*
+ * Gives a chunk whose segments are on disk to the directory, unless it has one
+ * in its place, or too many headers of such chunks already.
+ */
+extern bool directory_restore_chunk(Oid relid, CachedChunk *chunk);
+/* Whether a pinned segment is in memory; *extent: where on disk. */
+extern bool directory_find_extent(CachedChunk *chunk, AttrNumber attnum, TierExtent *extent);
+/* Gives a pinned segment the memory into which it was read from there; false: somebody else did. */
+extern bool directory_put_segment(CachedChunk *chunk, AttrNumber attnum, void *page);
+/*
+ * Forgets a copy on disk of a pinned chunk's segment, which is not cached any
+ * more if it is only there; false: somebody else did.
+ */
+extern bool directory_drop_extent(CachedChunk *chunk, AttrNumber attnum, const TierExtent *extent);
+/* The same for all copies of a relation's segments and headers that are in the file. */
+extern void directory_drop_extents(const CacheKey *key, uint32 file);
+
 /* For planning: totals of the columns, without looking at chunks. */
 extern bool directory_estimate(const CacheKey *key, const AttrNumber *attnums, int natts,
-							   uint64 *pages, uint64 *unproven_pages, uint64 *dear_pages,
+							   uint64 *pages, uint64 *unproven_pages, uint64 *lsn_pages,
 							   uint64 *rows, uint64 *bytes);
 extern void directory_note_scan(const CacheKey *key, const AttrNumber *attnums, int natts,
 								uint64 pages_from_cache, uint64 pages_from_heap);
 /* What was found of a pinned chunk. */
-extern void directory_note_proof(CachedChunk *chunk, uint32 unproven_pages, uint32 dear_pages);
+extern void directory_note_proof(CachedChunk *chunk, uint32 unproven_pages, uint32 lsn_pages);
+
+/* Whether the load that ended ran out of memory. */
+extern void directory_note_load(const CacheKey *key, bool lacks_memory);
 
 /* True, at most once per pause, for whoever is to vacuum the relation. */
 extern bool directory_claim_vacuum(const CacheKey *key, int pause_ms);

@@ -10,6 +10,7 @@
 
 #include "access/htup_details.h"
 #include "access/relation.h"
+#include "access/reloptions.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_inherits.h"
@@ -17,6 +18,7 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "parser/parse_relation.h"
+#include "postmaster/autovacuum.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -36,6 +38,8 @@
 #include "pg_compat.h"
 #include "cache/progress.h"
 #include "cache/region.h"
+#include "cache/tier.h"
+#include "cache/worker.h"
 
 PENUMBRA_SQL_FUNCTION(penumbra_sql_load);
 PENUMBRA_SQL_FUNCTION(penumbra_sql_unload);
@@ -43,8 +47,10 @@ PENUMBRA_SQL_FUNCTION(penumbra_sql_refresh);
 PENUMBRA_SQL_FUNCTION(penumbra_sql_unload_dropped);
 PENUMBRA_SQL_FUNCTION(penumbra_sql_served);
 PENUMBRA_SQL_FUNCTION(penumbra_sql_tables);
+PENUMBRA_SQL_FUNCTION(penumbra_sql_staleness);
 PENUMBRA_SQL_FUNCTION(penumbra_sql_columns);
 PENUMBRA_SQL_FUNCTION(penumbra_sql_memory);
+PENUMBRA_SQL_FUNCTION(penumbra_sql_disk);
 PENUMBRA_SQL_FUNCTION(penumbra_sql_progress);
 PENUMBRA_SQL_FUNCTION(penumbra_sql_activity);
 
@@ -439,6 +445,7 @@ penumbra_sql_tables(PG_FUNCTION_ARGS)
 			Int64GetDatum(relation->dead_pages),
 			Int64GetDatum(relation->rows),
 			Int64GetDatum(relation->bytes),
+			Int64GetDatum(relation->disk_bytes),
 			Int64GetDatum(relation->scans),
 			Int64GetDatum(relation->pages_from_cache),
 			Int64GetDatum(relation->pages_from_heap),
@@ -447,7 +454,87 @@ penumbra_sql_tables(PG_FUNCTION_ARGS)
 
 		if (!sees_all && !may_see_relation(relation))
 			continue;
-		nulls[8] = !sees_all && !may_see_values(relation->relid);	/* bytes */
+		nulls[8] = nulls[9] = !sees_all && !may_see_values(relation->relid);	/* bytes */
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}
+
+/* What keeps the worker from a relation, as far as the cache knows; NULL: nothing. */
+static const char *
+obstacle_of(const RelationSummary *relation, const LoadProgress *loads, int load_count)
+{
+	const char *busy = NULL;
+
+	for (int i = 0; i < load_count; i++)
+	{
+		if (memcmp(&loads[i].key, &relation->key, sizeof(CacheKey)) == 0)
+			return "loading";
+		if (loads[i].key.database == relation->key.database && loads[i].by_worker)
+			busy = "busy";
+	}
+	if (relation->lacks_memory)
+		return "memory";
+	return penumbra_auto ? busy : "off";
+}
+
+static bool
+is_autovacuumed(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	bool		result = AutoVacuumingActive();
+	bool		is_null;
+	Datum		options;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	options = SysCacheGetAttr(RELOID, tuple, Anum_pg_class_reloptions, &is_null);
+	if (!is_null)
+	{
+		StdRdOptions *parsed = (StdRdOptions *) default_reloptions(options, false, RELOPT_KIND_HEAP);
+
+		result &= parsed == NULL || parsed->autovacuum.enabled;
+	}
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+Datum
+penumbra_sql_staleness(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	LoadProgress *loads = palloc(sizeof(LoadProgress) * PROGRESS_SLOTS);
+	bool		sees_all = may_see_all();
+	RelationSummary *relations;
+	int			load_count;
+	int			count;
+
+	check_is_preloaded();
+	InitMaterializedSRF(fcinfo, 0);
+	load_count = progress_list(loads);
+	count = directory_list_relations(MyDatabaseId, &relations);
+	for (int i = 0; i < count; i++)
+	{
+		RelationSummary *relation = &relations[i];
+		const char *obstacle = obstacle_of(relation, loads, load_count);
+		Datum		values[] = {
+			ObjectIdGetDatum(relation->relid),
+			Int64GetDatum(relation->cached_pages),
+			Int64GetDatum(relation->unproven_pages),
+			Int64GetDatum(relation->lost_pages),
+			TimestampTzGetDatum(relation->stale_since),
+			Int64GetDatum(relation->unsettled_pages),
+			TransactionIdGetDatum(relation->unsettled_xid),
+			BoolGetDatum(is_autovacuumed(relation->relid)),
+			obstacle != NULL ? CStringGetTextDatum(obstacle) : (Datum) 0,
+		};
+		bool		nulls[lengthof(values)] = {0};
+
+		if (!sees_all && !may_see_relation(relation))
+			continue;
+		nulls[4] = relation->stale_since == 0;
+		nulls[6] = !TransactionIdIsValid(relation->unsettled_xid);
+		nulls[8] = obstacle == NULL;
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	return (Datum) 0;
@@ -474,6 +561,7 @@ put_column(ReturnSetInfo *result, Oid relid, const ColumnSummary *column, bool s
 			Int64GetDatum(column->pages),
 			Int64GetDatum(column->rows),
 			Int64GetDatum(column->bytes),
+			Int64GetDatum(column->disk_bytes),
 			Int64GetDatum(column->plain_bytes),
 			CStringGetTextDatum(column->encodings),
 			Int64GetDatum(column->hits),
@@ -526,6 +614,40 @@ penumbra_sql_memory(PG_FUNCTION_ARGS)
 		values[1] = Int64GetDatum(stats.pages);
 		values[2] = Int64GetDatum(stats.used_bytes);
 		values[3] = Int64GetDatum(region_budget_bytes());
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}
+
+Datum
+penumbra_sql_disk(PG_FUNCTION_ARGS)
+{
+	static const char *const states[] = {"off", "opening", "open", "refused"};
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	TierStats	stats;
+
+	check_is_preloaded();
+	InitMaterializedSRF(fcinfo, 0);
+	tier_get_stats(&stats);
+	{
+		Datum		values[] = {
+			CStringGetTextDatum(states[stats.state]),
+			BoolGetDatum(stats.is_pending),
+			Int64GetDatum(stats.budget_bytes),
+			Int64GetDatum(stats.file_bytes),
+			Int64GetDatum(stats.saved_chunks),
+			Int64GetDatum(stats.saved_segments),
+			Int64GetDatum(stats.saved_bytes),
+			Int64GetDatum(stats.restored_chunks),
+			Int64GetDatum(stats.segments_read),
+			Int64GetDatum(stats.bytes_read),
+			Int64GetDatum(stats.read_errors),
+			Int64GetDatum(stats.damaged),
+			Int64GetDatum(stats.bytes_written),
+			Int64GetDatum(stats.write_errors),
+		};
+		bool		nulls[lengthof(values)] = {0};
+
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	return (Datum) 0;

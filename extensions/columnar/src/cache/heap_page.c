@@ -19,14 +19,18 @@
 
 #include "access/detoast.h"
 #include "access/heapam.h"
+#include "access/heaptoast.h"
 #include "access/htup_details.h"
 #include "access/tupmacs.h"
 #include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "storage/predicate.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "cache/cache.h"
 #include "cache/heap_page.h"
 #include "pg_compat.h"
 
@@ -36,6 +40,10 @@
  * of them is all that an execution can be asked to hold: 32 MB.
  */
 #define IMAGE_DETOASTED_BYTES_PER_ROW	((Size) 16 * 1024)
+
+/* Of a page that comes next so many cache lines are prefetched. */
+#define PREFETCH_LINES	4
+#define CACHE_LINE_BYTES	64
 
 typedef enum FetchKind
 {
@@ -92,7 +100,13 @@ struct HeapRowReader
 	Buffer		buffer;
 	uint32		next_tuple;
 	uint32		tuple_count;
-	OffsetNumber tuples[MaxHeapTuplesPerPage];
+	OffsetNumber tuples_at[MaxHeapTuplesPerPage];
+	/* the page that is expected next, pinned so that its memory is on its way */
+	Buffer		next_buffer;
+	BlockNumber next_block;
+	bool		is_asked_for_tuples;
+	PenumbraTuples *tuples;		/* NULL: not asked for, or not possible */
+	MemoryContextCallback tuples_callback;
 };
 
 static uint8
@@ -454,6 +468,7 @@ find_visible_tuples(Relation rel, Buffer buffer, BlockNumber block, Snapshot sna
 	Page		page = BufferGetPage(buffer);
 	OffsetNumber last = PageGetMaxOffsetNumber(page);
 	uint32		count = 0;
+	bool		checks_conflicts = CheckForSerializableConflictOutNeeded(rel, snapshot);
 	bool		all_visible;
 
 	compat_test_old_snapshot(snapshot, rel, page);
@@ -468,8 +483,14 @@ find_visible_tuples(Relation rel, Buffer buffer, BlockNumber block, Snapshot sna
 
 		if (!ItemIdIsNormal(item))
 			continue;
-		tuple.t_tableOid = RelationGetRelid(rel);
 		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
+		if (!checks_conflicts &&
+			(all_visible || heap_tuple_is_plainly_visible(tuple.t_data, snapshot)))
+		{
+			offsets[count++] = offset;
+			continue;
+		}
+		tuple.t_tableOid = RelationGetRelid(rel);
 		tuple.t_len = ItemIdGetLength(item);
 		ItemPointerSet(&tuple.t_self, block, offset);
 		visible = all_visible || HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer);
@@ -481,16 +502,65 @@ find_visible_tuples(Relation rel, Buffer buffer, BlockNumber block, Snapshot sna
 }
 
 void
-heap_row_reader_open_page(HeapRowReader *reader, BlockNumber block, Snapshot snapshot)
+heap_page_prefetch_tuples(Page page)
+{
+	OffsetNumber last = PageGetMaxOffsetNumber(page);
+
+	for (OffsetNumber offset = FirstOffsetNumber; offset <= last; offset++)
+		__builtin_prefetch((char *) page + ItemIdGetOffset(PageGetItemId(page, offset)));
+}
+
+static void
+release_next_page(HeapRowReader *reader)
+{
+	if (BufferIsValid(reader->next_buffer))
+		ReleaseBuffer(reader->next_buffer);
+	reader->next_buffer = InvalidBuffer;
+}
+
+static Buffer
+pin_page(HeapRowReader *reader, BlockNumber block)
+{
+	return ReadBufferExtended(reader->rel, MAIN_FORKNUM, block, RBM_NORMAL, reader->strategy);
+}
+
+static void
+pin_next_page(HeapRowReader *reader, BlockNumber block)
+{
+	char	   *page;
+
+	reader->next_buffer = pin_page(reader, block);
+	reader->next_block = block;
+	/* the header and the first line pointers */
+	page = (char *) BufferGetPage(reader->next_buffer);
+	for (int line = 0; line < PREFETCH_LINES; line++)
+		__builtin_prefetch(page + line * CACHE_LINE_BYTES);
+}
+
+void
+heap_row_reader_open_page(HeapRowReader *reader, BlockNumber block, BlockNumber end,
+						  Snapshot snapshot)
 {
 	Assert(!BufferIsValid(reader->buffer));
 	CHECK_FOR_INTERRUPTS();
-	reader->buffer = ReadBufferExtended(reader->rel, MAIN_FORKNUM, block, RBM_NORMAL,
-										reader->strategy);
+	if (BufferIsValid(reader->next_buffer) && reader->next_block == block)
+	{
+		reader->buffer = reader->next_buffer;
+		reader->next_buffer = InvalidBuffer;
+	}
+	else
+	{
+		release_next_page(reader);
+		reader->buffer = pin_page(reader, block);
+	}
+	/* line pointers may be moving, and then prefetch what is not needed */
+	heap_page_prefetch_tuples(BufferGetPage(reader->buffer));
+	if (block + 1 < end)
+		pin_next_page(reader, block + 1);
 	compat_prune_page(reader->rel, reader->buffer);
 	LockBuffer(reader->buffer, BUFFER_LOCK_SHARE);
 	reader->tuple_count = find_visible_tuples(reader->rel, reader->buffer, block, snapshot,
-											  reader->tuples);
+											  reader->tuples_at);
 	LockBuffer(reader->buffer, BUFFER_LOCK_UNLOCK);
 	reader->next_tuple = 0;
 }
@@ -506,31 +576,188 @@ heap_row_reader_open_rows(HeapRowReader *reader, const ItemPointerData *rows, ui
 	reader->buffer = ReadBufferExtended(reader->rel, MAIN_FORKNUM, block, RBM_NORMAL,
 										reader->strategy);
 	for (; n < count && ItemPointerGetBlockNumber(&rows[n]) == block; n++)
-		reader->tuples[n] = ItemPointerGetOffsetNumber(&rows[n]);
+		reader->tuples_at[n] = ItemPointerGetOffsetNumber(&rows[n]);
 	reader->tuple_count = n;
 	reader->next_tuple = 0;
 	return n;
+}
+
+/* Not the page after it, which is likely to be opened next. */
+static void
+close_page(HeapRowReader *reader)
+{
+	if (BufferIsValid(reader->buffer))
+		ReleaseBuffer(reader->buffer);
+	reader->buffer = InvalidBuffer;
 }
 
 bool
 heap_row_reader_append_rows(HeapRowReader *reader, PenumbraRows *rows, Size bytes_limit)
 {
 	reader->next_tuple += append_tuples(reader, BufferGetPage(reader->buffer),
-										reader->tuples + reader->next_tuple,
+										reader->tuples_at + reader->next_tuple,
 										reader->tuple_count - reader->next_tuple,
 										Max(bytes_limit, 1), rows);
 	if (reader->next_tuple < reader->tuple_count)
 		return true;
-	heap_row_reader_close_page(reader);
+	close_page(reader);
 	return false;
 }
 
 void
 heap_row_reader_close_page(HeapRowReader *reader)
 {
-	if (BufferIsValid(reader->buffer))
-		ReleaseBuffer(reader->buffer);
-	reader->buffer = InvalidBuffer;
+	close_page(reader);
+	release_next_page(reader);
+	if (reader->tuples != NULL)
+		penumbra_tuples_clear(reader->tuples);
+}
+
+/* ---------------------------------------------------------------- tuples for the engine */
+
+/*
+ * Whether all values of an attribute are stored in the tuple as they are.  The
+ * toaster neither compresses nor moves what is not larger than an aligned toast
+ * pointer (toast_tuple_find_biggest_attribute), and a type modifier says how
+ * large values can be.
+ */
+static bool
+is_stored_plainly(Form_pg_attribute att)
+{
+	int32		size = att->atttypmod - VARHDRSZ;
+
+	if (att->attlen > 0)
+		return true;
+	if (att->attlen != -1 || size < 0)
+		return false;
+	switch (att->atttypid)
+	{
+		case NUMERICOID:
+			/* the longer header, and digits of base 10000 before and after the point */
+			size = VARHDRSZ + 2 * sizeof(int16) + (((size >> 16) & 0xffff) + 6) / 4 * sizeof(int16);
+			break;
+		case BPCHAROID:
+		case VARCHAROID:
+			size = VARHDRSZ + Min(size, TOAST_POINTER_SIZE) * pg_database_encoding_max_length();
+			break;
+		default:
+			return false;
+	}
+	return size <= MAXALIGN(TOAST_POINTER_SIZE);
+}
+
+static void
+destroy_tuples(void *argument)
+{
+	penumbra_tuples_destroy(((HeapRowReader *) argument)->tuples);
+}
+
+static void
+create_tuples(HeapRowReader *reader)
+{
+	TupleDesc	desc = RelationGetDescr(reader->rel);
+	PenumbraTupleAttribute *attributes = palloc(sizeof(*attributes) * Max(reader->nsteps, 1));
+	PenumbraTupleMissing *missing = palloc(sizeof(*missing) * Max(reader->ncolumns, 1));
+	PenumbraType *types = palloc(sizeof(PenumbraType) * Max(reader->ncolumns, 1));
+	PenumbraTupleLayout layout = {
+		.attribute_count = reader->nsteps,
+		.attributes = attributes,
+		.missing = missing,
+		.flags_at = offsetof(HeapTupleHeaderData, t_infomask),
+		.has_nulls_flag = HEAP_HASNULL,
+		.attribute_count_at = offsetof(HeapTupleHeaderData, t_infomask2),
+		.attribute_count_mask = HEAP_NATTS_MASK,
+		.data_offset_at = offsetof(HeapTupleHeaderData, t_hoff),
+		.null_bits_at = offsetof(HeapTupleHeaderData, t_bits),
+	};
+
+	for (int i = 0; i < reader->nsteps; i++)
+	{
+		AttributeStep *step = &reader->steps[i];
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+		ReaderColumn *column;
+
+		attributes[i] = (PenumbraTupleAttribute) {step->length, step->align_mask + 1, step->column};
+		if (step->column < 0)
+			continue;
+		if (!is_stored_plainly(att) || !cache_type_of(att->atttypid, &types[step->column]))
+			return;
+		column = &reader->columns[step->column];
+		missing[step->column] = (PenumbraTupleMissing) {column->missing_is_null, column->missing_value};
+		if (step->fetch != FETCH_POINTER && step->fetch != FETCH_VARLENA)
+			continue;
+		missing[step->column].bytes = (const void *) (uintptr_t) column->missing_value;
+		missing[step->column].length =
+			step->fetch == FETCH_POINTER ? (uint32) step->length : column->missing_length;
+	}
+	reader->tuples = penumbra_tuples_create(&layout, types, reader->ncolumns);
+	if (reader->tuples == NULL)
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+	reader->tuples_callback.func = destroy_tuples;
+	reader->tuples_callback.arg = reader;
+	MemoryContextRegisterResetCallback(reader->context, &reader->tuples_callback);
+}
+
+PenumbraTuples *
+heap_row_reader_tuples(HeapRowReader *reader)
+{
+	MemoryContext old;
+
+	if (reader->is_asked_for_tuples)
+		return reader->tuples;
+	reader->is_asked_for_tuples = true;
+	old = MemoryContextSwitchTo(reader->context);
+	create_tuples(reader);
+	MemoryContextSwitchTo(old);
+	return reader->tuples;
+}
+
+static void
+append_memory(HeapRowReader *reader, const char *begin, Size bytes, const uint32 *offsets,
+			  uint32 count)
+{
+	PenumbraStatus status = penumbra_tuples_append(reader->tuples, begin, bytes, offsets, count);
+
+	if (status.code != PENUMBRA_OK)
+		penumbra_report_status(&status);
+}
+
+/* Neighbours go in one copy, unless most of it would be others' bytes. */
+void
+heap_row_reader_append_tuples(HeapRowReader *reader)
+{
+	Page		page = BufferGetPage(reader->buffer);
+	uint32		offsets[MaxHeapTuplesPerPage];
+	uint32		begin = BLCKSZ;
+	uint32		end = 0;
+	uint32		bytes = 0;
+
+	for (uint32 i = 0; i < reader->tuple_count; i++)
+	{
+		ItemId		item = PageGetItemId(page, reader->tuples_at[i]);
+
+		offsets[i] = ItemIdGetOffset(item);
+		begin = Min(begin, offsets[i]);
+		end = Max(end, offsets[i] + ItemIdGetLength(item));
+		bytes += ItemIdGetLength(item);
+	}
+	if (bytes > 0 && end - begin <= 2 * bytes)
+	{
+		for (uint32 i = 0; i < reader->tuple_count; i++)
+			offsets[i] -= begin;
+		append_memory(reader, (char *) page + begin, end - begin, offsets, reader->tuple_count);
+	}
+	else
+	{
+		for (uint32 i = 0; i < reader->tuple_count; i++)
+		{
+			ItemId		item = PageGetItemId(page, reader->tuples_at[i]);
+			uint32		offset = 0;
+
+			append_memory(reader, (char *) PageGetItem(page, item), ItemIdGetLength(item), &offset, 1);
+		}
+	}
+	close_page(reader);
 }
 
 void

@@ -12,6 +12,8 @@
 #include "postgres.h"
 
 #include "access/attnum.h"
+#include "access/htup_details.h"
+#include "access/transam.h"
 #include "storage/block.h"
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"
@@ -30,9 +32,11 @@ extern HeapRowReader *heap_row_reader_create(Relation rel, const AttrNumber *att
  * Opens a page for the rows of it that `snapshot` (MVCC) sees.  It is read,
  * pruned opportunistically, locked, checked for serializable conflicts and
  * unlocked as a sequential scan would, and stays pinned until its last row was
- * appended or the reader closes it.
+ * appended or the reader closes it.  If the page after it comes before `end`,
+ * it is what will be opened next.
  */
-extern void heap_row_reader_open_page(HeapRowReader *reader, BlockNumber block, Snapshot snapshot);
+extern void heap_row_reader_open_page(HeapRowReader *reader, BlockNumber block, BlockNumber end,
+									  Snapshot snapshot);
 /*
  * Opens a page for those of `rows` that are on the page of the first, and
  * returns how many.  The snapshot that sees them is still held, so they are
@@ -46,6 +50,14 @@ extern uint32 heap_row_reader_open_rows(HeapRowReader *reader, const ItemPointer
  */
 extern bool heap_row_reader_append_rows(HeapRowReader *reader, PenumbraRows *rows,
 										Size bytes_limit);
+/*
+ * The tuples that the reader has copied, for the engine's threads to deform;
+ * they are the reader's.  NULL: values may be compressed or stored elsewhere,
+ * which only a backend can read.
+ */
+extern PenumbraTuples *heap_row_reader_tuples(HeapRowReader *reader);
+/* Copies the rows of the open page to them, and closes it. */
+extern void heap_row_reader_append_tuples(HeapRowReader *reader);
 extern void heap_row_reader_close_page(HeapRowReader *reader);
 
 /*
@@ -61,6 +73,23 @@ extern void heap_row_reader_append_offsets(HeapRowReader *reader, Page page,
 										   const OffsetNumber *offsets, uint32 count,
 										   PenumbraRows *rows);
 extern void heap_row_reader_destroy(HeapRowReader *reader);
+
+/* Each tuple's header is on a cache line of its own, and waiting for these is most of what a look at all takes. */
+extern void heap_page_prefetch_tuples(Page page);
+
+/*
+ * What HeapTupleSatisfiesMVCC() says of most tuples, without the call: the
+ * inserter is known to have committed before the snapshot, and nobody has
+ * deleted or locked the tuple.  False: it must be asked.
+ */
+static inline bool
+heap_tuple_is_plainly_visible(HeapTupleHeader tuple, Snapshot snapshot)
+{
+	return (tuple->t_infomask & (HEAP_XMAX_INVALID | HEAP_XMIN_COMMITTED)) ==
+		(HEAP_XMAX_INVALID | HEAP_XMIN_COMMITTED) &&
+		(HeapTupleHeaderXminFrozen(tuple) ||
+		 TransactionIdPrecedes(HeapTupleHeaderGetRawXmin(tuple), snapshot->xmin));
+}
 
 /* Raises the ereport that belongs to a status other than PENUMBRA_OK. */
 extern void penumbra_report_status(const PenumbraStatus *status) __attribute__((noreturn));

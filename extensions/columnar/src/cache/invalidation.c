@@ -3,21 +3,32 @@
  * invalidation.c
  *	  Drops what DDL has made unreachable.
  *
- * But for databases nothing here is needed for right answers: the directory's
- * key has the relation's file number, which every rewrite changes, a proof
- * needs a page that is as it was at load, and each segment knows the type,
- * typmod and collation it was made for.  It gives memory back.
+ * P1 and P2 need none of this: the directory's key has the relation's file
+ * number, which every rewrite changes, LSNs do not come back where a number is
+ * used again, and each segment knows the type, typmod and collation it was
+ * made for.  P3 does: a rewrite copies xmins, so a chunk must be gone before
+ * another file can have its key (rule 6 of the README).
  *
- * Relcache invalidations say which relations may have changed; catalogs
- * cannot be read while one arrives, so it is noted, and looked at just before
- * the transaction commits.  Whoever rewrites or drops a relation holds its
- * AccessExclusiveLock then, so nobody can load it again under its old key.
+ * A file is unlinked, and its number free, after the commit of a transaction
+ * that dropped its relation or gave this another file: DROP, TRUNCATE, VACUUM
+ * FULL, CLUSTER, REFRESH, ALTER TABLE with a rewrite or another tablespace.
+ * All of them change the relation's row of pg_class under its
+ * AccessExclusiveLock and make the change visible to the transaction's later
+ * commands, which is when its own backend sees the relcache invalidation.
+ * Catalogs cannot be read while one arrives; so it is noted, and looked at
+ * just before the transaction commits or is prepared.  What is cached of a
+ * relation under another key than its present one is dropped then.  The lock
+ * is held from before the invalidation to the end of the transaction, also of
+ * a prepared one, so that no load comes between.  An error here aborts the
+ * transaction, and the file stays.  A relation that moves with its database to
+ * another tablespace and back has the tuples of its old key.  A crash empties
+ * the cache; what comes back from disk may have missed a drop, so its rows are
+ * proven under a further condition (row_proof.c).  What recovery replays needs
+ * no care, since chunks loaded in recovery are not proven by P3.
  *
  * So with databases: DROP DATABASE calls the hook before it waits for the
  * database's sessions to end, and these may still load.  At commit they are
- * gone, and its lock keeps new ones out.  A later database of the same number
- * can be a copy whose files have old LSNs, so P3 relies on this (rule 6 of the
- * README).
+ * gone, and its lock keeps new ones out.
  *
  *-------------------------------------------------------------------------
  */

@@ -22,6 +22,10 @@
  * its progress slot) hangs on a memory context callback: an error, a cancel
  * or a terminated backend frees it.
  *
+ * Where not every snapshot there is sees a page's rows, because one is old, it
+ * is loaded all the same when all of its inserters have committed and nobody
+ * has deleted: they are noted, and P4 says which snapshots may read it.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -47,6 +51,7 @@
 #include "cache/progress.h"
 #include "cache/region.h"
 #include "cache/stop_points.h"
+#include "cache/tier.h"
 #include "cache/validate.h"
 
 /*
@@ -57,7 +62,13 @@
 
 #define PREFETCH_PAGES			32
 
-/* A patient load waits so long before it builds anew a chunk that is written to. */
+/*
+ * A patient load builds a chunk anew that is written to when scans have read so
+ * many heap pages in its place per page that it has, which takes as long (a
+ * page: 20 to 40 us to load, 5 to 10 to read).  So building never costs more
+ * than what it saves did.  Seldom read ones wait for that time.
+ */
+#define RELOAD_LOST_PAGES		4
 #define PATIENCE_MS				10000
 
 typedef struct Loader
@@ -73,6 +84,7 @@ typedef struct Loader
 	uint64		wide_pages;		/* of these, because of large values */
 	bool		serves_more;	/* than before the load: chunks or columns that were not there */
 	char	   *image;			/* a page, aligned */
+	PageInserters *inserters;	/* of each page of the draft */
 	VmPage	   *vm_page;
 
 	/* for the columns of the current chunk */
@@ -196,9 +208,22 @@ choose_columns(const Loader *loader, const CachedChunk *chunk, bool with_cached,
 
 /* ---------------------------------------------------------------- pages --- */
 
-/* Whether every tuple of a share-locked page is visible to every snapshot there is. */
+static void
+add_inserters(PageInserters *all, TransactionId oldest, TransactionId youngest)
+{
+	if (!TransactionIdIsValid(all->oldest) || TransactionIdPrecedes(oldest, all->oldest))
+		all->oldest = oldest;
+	if (!TransactionIdIsValid(all->youngest) || TransactionIdPrecedes(all->youngest, youngest))
+		all->youngest = youngest;
+}
+
+/*
+ * Whether every tuple of a share-locked page is visible to every snapshot there
+ * is, but for those that do not see its inserter, who has committed.
+ */
 static bool
-tuples_are_all_visible(Relation rel, Buffer buffer, BlockNumber block, TransactionId horizon)
+tuples_are_live(Relation rel, Buffer buffer, BlockNumber block, TransactionId horizon,
+				PageInserters *inserters)
 {
 	Page		page = BufferGetPage(buffer);
 	OffsetNumber last = PageGetMaxOffsetNumber(page);
@@ -207,6 +232,7 @@ tuples_are_all_visible(Relation rel, Buffer buffer, BlockNumber block, Transacti
 	{
 		ItemId		item = PageGetItemId(page, offset);
 		HeapTupleData tuple;
+		TransactionId inserter;
 
 		if (!ItemIdIsNormal(item))
 			continue;
@@ -214,10 +240,13 @@ tuples_are_all_visible(Relation rel, Buffer buffer, BlockNumber block, Transacti
 		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
 		tuple.t_len = ItemIdGetLength(item);
 		ItemPointerSet(&tuple.t_self, block, offset);
+		/* without the hint the commit may not be on disk yet */
 		if (HeapTupleSatisfiesVacuum(&tuple, horizon, buffer) != HEAPTUPLE_LIVE ||
-			!HeapTupleHeaderXminCommitted(tuple.t_data) ||
-			!TransactionIdPrecedes(HeapTupleHeaderGetXmin(tuple.t_data), horizon))
+			!HeapTupleHeaderXminCommitted(tuple.t_data))
 			return false;
+		inserter = HeapTupleHeaderGetXmin(tuple.t_data);
+		if (!TransactionIdPrecedes(inserter, horizon))
+			add_inserters(inserters, inserter, inserter);
 	}
 	return true;
 }
@@ -232,7 +261,7 @@ tuples_are_all_visible(Relation rel, Buffer buffer, BlockNumber block, Transacti
  */
 static bool
 copy_page(Loader *loader, BlockNumber block, Buffer *vm_buffer, TransactionId horizon,
-		  XLogRecPtr stamp, XLogRecPtr *lsn)
+		  XLogRecPtr stamp, XLogRecPtr *lsn, PageInserters *inserters)
 {
 	Relation	rel = loader->rel;
 	bool		visible = false;
@@ -253,7 +282,10 @@ copy_page(Loader *loader, BlockNumber block, Buffer *vm_buffer, TransactionId ho
 		if (bit)
 			visible = PageIsAllVisible(page) || RecoveryInProgress();
 		else if (TransactionIdIsValid(horizon))
-			visible = tuples_are_all_visible(rel, buffer, block, horizon);
+		{
+			visible = tuples_are_live(rel, buffer, block, horizon, inserters);
+			loader->draft->unsettled_pages += !visible;
+		}
 		/* after the tuples were looked at: that may have set hints, which may move it */
 		*lsn = BufferGetLSNAtomic(buffer);
 		visible &= *lsn != InvalidXLogRecPtr || (bit && stamp != InvalidXLogRecPtr);
@@ -327,6 +359,7 @@ read_pages(Loader *loader, uint32 number)
 	if (!RecoveryInProgress())
 	{
 		horizon = GetOldestNonRemovableTransactionId(loader->rel);
+		draft->next_xid = XidFromFullTransactionId(ReadNextFullTransactionId());
 		draft->oldest_running = oldest_running_now();
 	}
 	vm_page_read(loader->rel, first_block, loader->vm_page);
@@ -337,12 +370,13 @@ read_pages(Loader *loader, uint32 number)
 	{
 		XLogRecPtr	lsn;
 		uint32		page_rows;
+		PageInserters inserters = {InvalidTransactionId, InvalidTransactionId};
 
 		CHECK_FOR_INTERRUPTS();
 		draft->first_row[page] = draft->rows;
 		draft->offset_bytes[page + 1] = draft->offset_bytes[page];
 		if (!is_long &&
-			!copy_page(loader, first_block + page, &vm_buffer, horizon, stamp, &lsn))
+			!copy_page(loader, first_block + page, &vm_buffer, horizon, stamp, &lsn, &inserters))
 			continue;
 		if (is_long ||
 			!heap_row_reader_append_image(loader->reader, loader->image, loader->rows, &page_rows))
@@ -352,6 +386,9 @@ read_pages(Loader *loader, uint32 number)
 		}
 		draft->rows += page_rows;
 		note_offsets(loader, page, page_rows);
+		loader->inserters[page] = inserters;
+		if (TransactionIdIsValid(inserters.youngest))
+			add_inserters(&draft->inserters, inserters.oldest, inserters.youngest);
 		pg_atomic_write_u64(&draft->page_lsn[page], lsn);
 		pg_atomic_write_u64(&draft->live[page / 64],
 							pg_atomic_read_u64(&draft->live[page / 64]) |
@@ -371,7 +408,7 @@ read_pages(Loader *loader, uint32 number)
 	if (loader->vm_page->lsn != stamp)
 		stamp = InvalidXLogRecPtr;
 	pg_atomic_write_u64(&draft->vm_stamp, stamp);
-	pg_atomic_write_u32(&draft->dear_pages, count_pages_not_visible(loader, draft, stamp));
+	pg_atomic_write_u32(&draft->lsn_pages, count_pages_not_visible(loader, draft, stamp));
 	loader->unserved_pages += limit - draft->cached_pages;
 }
 
@@ -481,7 +518,8 @@ publish_draft(Loader *loader)
 	CachedChunk *draft = loader->draft;
 	CachedChunk *chunk;
 
-	draft->bytes = CHUNK_DEAD_ROWS_OFFSET(draft) + CHUNK_DEAD_ROWS_WORDS(draft) * sizeof(uint64);
+	draft->bytes = CHUNK_INSERTERS_OFFSET(draft) +
+		(chunk_has_inserters(draft) ? CHUNK_PAGES * sizeof(PageInserters) : 0);
 	chunk = directory_allocate(draft->bytes, loader->protected_serial);
 	if (chunk == NULL)
 	{
@@ -491,6 +529,8 @@ publish_draft(Loader *loader)
 	memcpy(chunk, draft, CHUNK_DEAD_ROWS_OFFSET(draft));
 	for (uint32 word = 0; word < CHUNK_DEAD_ROWS_WORDS(draft); word++)
 		pg_atomic_init_u64(&CHUNK_DEAD_ROWS(chunk)[word], 0);
+	if (chunk_has_inserters(draft))
+		memcpy(CHUNK_INSERTERS(chunk), loader->inserters, CHUNK_PAGES * sizeof(PageInserters));
 	for (int i = 0; i < loader->segment_count; i++)
 	{
 		CachedSegment *segment = &chunk->columns[loader->segments[i].attnum - 1];
@@ -515,6 +555,7 @@ clear_draft(Loader *loader, uint32 number)
 	uint32		columns = RelationGetDescr(loader->rel)->natts;
 
 	memset(draft, 0, loader->draft_bytes);
+	memset(loader->inserters, 0, CHUNK_PAGES * sizeof(PageInserters));
 	draft->key = loader->key;
 	draft->number = number;
 	draft->column_count = columns;
@@ -523,7 +564,9 @@ clear_draft(Loader *loader, uint32 number)
 	pg_atomic_init_u32(&draft->dead_pages, 0);
 	pg_atomic_init_u32(&draft->decisions, 0);
 	pg_atomic_init_u32(&draft->unproven_pages, 0);
-	pg_atomic_init_u32(&draft->dear_pages, 0);
+	pg_atomic_init_u32(&draft->lsn_pages, 0);
+	pg_atomic_init_u32(&draft->lost_pages, 0);
+	pg_atomic_init_u64(&draft->stale_since, 0);
 	pg_atomic_init_u64(&draft->vm_stamp, 0);
 	for (int i = 0; i < CHUNK_WORDS; i++)
 		pg_atomic_init_u64(&draft->live[i], 0);
@@ -562,6 +605,22 @@ count_visible_unserved(const Loader *loader, const CachedChunk *chunk, const Chu
 	return count;
 }
 
+/*
+ * Pages that a load might serve and the chunk does not.  While somebody is as
+ * old as the chunk, pages that were written since would only be left out:
+ * their rows are neither deleted nor alive for all.  P3 serves them better.
+ */
+static uint32
+count_unserved(const Loader *loader, const CachedChunk *chunk, const ChunkProof *proof, uint32 limit)
+{
+	uint32		unserved = limit - Min(limit, proof->proven_pages);
+
+	if (loader->options->patient && TransactionIdIsValid(chunk->next_xid) &&
+		TransactionIdPrecedesOrEquals(GetOldestNonRemovableTransactionId(loader->rel), chunk->next_xid))
+		unserved -= Min(unserved, proof->unproven_pages + chunk->unsettled_pages);
+	return unserved;
+}
+
 /* Validates the chunk, and says what is missing. */
 static ChunkNeed
 examine_chunk(Loader *loader, CachedChunk *chunk)
@@ -577,13 +636,14 @@ examine_chunk(Loader *loader, CachedChunk *chunk)
 
 	pfree(missing);
 	vm_page_read(loader->rel, first_block, loader->vm_page);
-	chunk_prove(loader->rel, chunk, loader->nblocks, loader->vm_page, loader->strategy, &proof);
-	/* where one page is proven, the rows of others can be (rule 6) */
-	chunk_note_proof(chunk, &proof, proof.proven_pages > 0 ? proof.unproven_pages : 0);
-	unserved = limit - Min(limit, proof.proven_pages);
+	chunk_prove(loader->rel, chunk, loader->nblocks, loader->vm_page, loader->strategy, NULL, &proof);
+	/* the rows of the others can be proven where the chunk was not loaded in recovery */
+	chunk_note_proof(chunk, &proof, chunk->oldest_running != 0 ? proof.unproven_pages : 0);
+	unserved = count_unserved(loader, chunk, &proof, limit);
 	is_stale = unserved > tolerated;
 	if (is_stale && loader->options->patient)
 		is_stale = count_visible_unserved(loader, chunk, &proof, limit) > tolerated ||
+			pg_atomic_read_u32(&chunk->lost_pages) / RELOAD_LOST_PAGES >= limit ||
 			TimestampDifferenceExceeds(chunk->loaded_at, GetCurrentTimestamp(), PATIENCE_MS);
 	if (is_stale)
 		return CHUNK_NEEDS_REBUILD;
@@ -679,6 +739,7 @@ create_loader(Relation rel, const LoadOptions *options)
 	loader->protected_serial = options->protected_serial != 0 ?
 		options->protected_serial : directory_next_serial();
 	loader->image = palloc(BLCKSZ);
+	loader->inserters = palloc(CHUNK_PAGES * sizeof(PageInserters));
 	loader->vm_page = palloc(sizeof(VmPage));
 	loader->attnums = palloc(sizeof(AttrNumber) * natts);
 	loader->segments = palloc(sizeof(CachedSegment) * natts);
@@ -741,6 +802,7 @@ loader_load(Relation rel, const LoadOptions *options, LoadResult *result)
 		loader->progress->chunks_total = result->chunks_total;
 		loader->progress->chunks_done = options->first_chunk;
 		load_chunks(loader, result);
+		directory_note_load(&loader->key, result->outcome == LOAD_FULL);
 		result->unserved_pages = loader->unserved_pages;
 		result->wide_pages = loader->wide_pages;
 		/* Generic plans were made without; a standby cannot log the message. */
@@ -749,4 +811,5 @@ loader_load(Relation rel, const LoadOptions *options, LoadResult *result)
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
+	tier_wake();
 }

@@ -19,7 +19,8 @@ typedef struct LoadOptions
 	/*
 	 * A chunk is built anew when more than this share of its pages cannot be
 	 * served from it; and, when the pages are being written now, not before
-	 * it has been used for a while (`patient`).
+	 * scans have lost as much by that as building costs, or it has been used
+	 * for a while (`patient`).
 	 */
 	double		stale_share;
 	bool		patient;

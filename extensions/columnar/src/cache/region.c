@@ -202,6 +202,7 @@ region_shmem_startup(void *shmem)
 				(errmsg("could not empty the memory for cached columns: %m")));
 }
 
+/* NULL: over the budget, or no address of the class is left.  Freed pages are given out first. */
 void *
 region_allocate(Size bytes)
 {

@@ -31,7 +31,9 @@
 #include "storage/bufmgr.h"
 #include "storage/predicate.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 
+#include "cache/heap_page.h"
 #include "cache/row_proof.h"
 #include "cache/stop_points.h"
 
@@ -99,12 +101,36 @@ row_proof_is_allowed(Relation rel, Snapshot snapshot)
 		!OidIsValid(getExtensionOfObject(RelationRelationId, RelationGetRelid(rel)));
 }
 
-/* Rule 1, and rule 6: a page that is as it was at load shows that the file is the loaded one. */
-bool
-row_proof_holds(const CachedChunk *chunk, const ChunkProof *proof, FullTransactionId next_xid)
+/* Whether a row of a catalog, found by its key, is older than a load. */
+static bool
+catalog_row_is_older(int cache, Oid oid, TransactionId oldest_running)
 {
-	return proof->proven_pages > 0 && chunk->oldest_running != 0 &&
-		U64FromFullTransactionId(next_xid) - chunk->oldest_running < XIDS_SINCE_LOAD_MAX;
+	HeapTuple	tuple = SearchSysCache1(cache, ObjectIdGetDatum(oid));
+	bool		is_older = HeapTupleIsValid(tuple) &&
+		TransactionIdPrecedes(HeapTupleHeaderGetRawXmin(tuple->t_data), oldest_running);
+
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	return is_older;
+}
+
+/*
+ * Rule 1, with T8 of what is on disk; and rule 6 for a chunk from there: who
+ * gives a relation another file, or a database's number to another one, writes
+ * its row of pg_class, or of pg_database, anew.  So where these rows are older
+ * than the load no drop was missed.  The relation's lock keeps its row as it is.
+ */
+bool
+row_proof_holds(Relation rel, const CachedChunk *chunk, FullTransactionId next_xid)
+{
+	TransactionId oldest_running = (TransactionId) chunk->oldest_running;
+
+	if (chunk->oldest_running == 0 || chunk->has_reused_xids ||
+		U64FromFullTransactionId(next_xid) - chunk->oldest_running >= XIDS_SINCE_LOAD_MAX)
+		return false;
+	return !chunk->is_restored ||
+		(catalog_row_is_older(RELOID, RelationGetRelid(rel), oldest_running) &&
+		 catalog_row_is_older(DATABASEOID, MyDatabaseId, oldest_running));
 }
 
 /* Rules 3 and 8: *is_decided stays true while every snapshot sees what this one sees. */
@@ -117,8 +143,8 @@ is_visible(Relation rel, Snapshot snapshot, TransactionId horizon, Buffer buffer
 	HTSV_Result state;
 	bool		visible;
 
-	if (is_loaded && ((header->t_infomask & HEAP_XMAX_INVALID) != 0 ||
-					  HEAP_XMAX_IS_LOCKED_ONLY(header->t_infomask)))
+	if (is_loaded ? (header->t_infomask & HEAP_XMAX_INVALID) != 0 ||
+		HEAP_XMAX_IS_LOCKED_ONLY(header->t_infomask) : heap_tuple_is_plainly_visible(header, snapshot))
 		return true;
 	tuple.t_tableOid = RelationGetRelid(rel);
 	tuple.t_data = header;
@@ -131,14 +157,6 @@ is_visible(Relation rel, Snapshot snapshot, TransactionId horizon, Buffer buffer
 		*is_decided = visible ? state == HEAPTUPLE_LIVE : state == HEAPTUPLE_DEAD;
 	}
 	return visible;
-}
-
-/* Each header is on a cache line of its own, and waiting for these is what the proof costs. */
-static void
-prefetch_headers(Page content, OffsetNumber last)
-{
-	for (OffsetNumber offset = FirstOffsetNumber; offset <= last; offset++)
-		__builtin_prefetch((char *) content + ItemIdGetOffset(PageGetItemId(content, offset)));
 }
 
 bool
@@ -158,7 +176,7 @@ row_proof_locked_page(Relation rel, Snapshot snapshot, TransactionId horizon, Ca
 	/* rule 6 */
 	if (known_lsn == InvalidXLogRecPtr || BufferGetLSNAtomic(buffer) < known_lsn)
 		return false;
-	prefetch_headers(content, last);
+	heap_page_prefetch_tuples(content);
 	loaded_rows_begin(&loaded, chunk, page);
 	for (OffsetNumber offset = FirstOffsetNumber; offset <= last; offset++)
 	{

@@ -32,9 +32,8 @@ typedef struct PageRows
 /* Rules of the relation and of the reader: 4, 5. */
 extern bool row_proof_is_allowed(Relation rel, Snapshot snapshot);
 
-/* Rules of the chunk: 1, 6.  next_xid was read after it was pinned. */
-extern bool row_proof_holds(const CachedChunk *chunk, const ChunkProof *proof,
-							FullTransactionId next_xid);
+/* Rules of the chunk: 1, and 6 where it was restored.  next_xid was read after it was pinned. */
+extern bool row_proof_holds(Relation rel, const CachedChunk *chunk, FullTransactionId next_xid);
 
 /*
  * What the snapshot sees of a page of such a chunk that the caller has

@@ -6,7 +6,8 @@
  * A scan's pins are released by cache_scan_end(), by the reset of the memory
  * context that it was begun in, or before the process leaves shared memory,
  * whichever comes first.  A backend that dies without any of these takes the
- * whole server through crash recovery, and the cache is empty after it.
+ * whole server through crash recovery, and no memory of the cache is in use
+ * after it.
  *
  * Who reads the segments from threads names a function that ends them, which
  * is called before the pins go.  A FATAL error does not unwind the executor,
@@ -32,6 +33,7 @@
 #include "cache/region.h"
 #include "cache/row_proof.h"
 #include "cache/stop_points.h"
+#include "cache/tier.h"
 #include "cache/validate.h"
 #include "cache/wanted.h"
 #include "cache/worker.h"
@@ -83,7 +85,7 @@ cache_estimate_coverage(Relation rel, const AttrNumber *attnums, int natts, Cach
 	CacheKey	key;
 	uint64		pages;
 	uint64		unproven_pages;
-	uint64		dear_pages;
+	uint64		lsn_pages;
 	uint64		rows;
 	uint64		bytes;
 
@@ -91,12 +93,12 @@ cache_estimate_coverage(Relation rel, const AttrNumber *attnums, int natts, Cach
 	if (directory_is_empty())
 		return false;
 	directory_key_of(rel, &key);
-	if (!directory_estimate(&key, attnums, natts, &pages, &unproven_pages, &dear_pages, &rows,
+	if (!directory_estimate(&key, attnums, natts, &pages, &unproven_pages, &lsn_pages, &rows,
 							&bytes))
 		return false;
 	coverage->cached_pages = (BlockNumber) Min(pages, (uint64) MaxBlockNumber);
 	coverage->valid_pages = coverage->cached_pages - (BlockNumber) Min(pages, unproven_pages);
-	coverage->dear_pages = (BlockNumber) dear_pages;
+	coverage->lsn_pages = (BlockNumber) lsn_pages;
 	coverage->cached_rows = (double) rows;
 	coverage->cached_bytes = bytes;
 	return true;
@@ -108,7 +110,7 @@ cache_estimate_skipped(Relation rel, const AttrNumber *attnums, int natts, const
 {
 	const void **segments = palloc(sizeof(void *) * Max(natts, 1));
 	CachedChunk **pinned;
-	int			count = directory_pin_chunks(rel, attnums, natts, SAMPLE_CHUNKS, &pinned);
+	int			count = directory_pin_chunks(rel, attnums, natts, SAMPLE_CHUNKS, false, &pinned);
 	int			skipped = 0;
 
 	/* nothing here can raise an error: the pins are nobody's */
@@ -122,6 +124,81 @@ cache_estimate_skipped(Relation rel, const AttrNumber *attnums, int natts, const
 		directory_unpin_chunk(pinned[i], attnums, natts);
 	}
 	return (double) skipped / (count + 1);
+}
+
+/* Of a row of integers, nulls as 0. */
+static void
+read_integers(const PenumbraPlan *plan, const PenumbraResult *result, int64 *values)
+{
+	for (int c = 0; c < penumbra_plan_output_count(plan); c++)
+	{
+		const PenumbraResultColumn *column = &result->columns[c];
+
+		values[c] = 0;
+		if (column->values == NULL || (column->nulls != NULL && column->nulls[0]))
+			continue;
+		if (column->type == PENUMBRA_INT2)
+			values[c] = *(const int16 *) column->values;
+		else if (column->type == PENUMBRA_INT8)
+			values[c] = *(const int64 *) column->values;
+		else
+			values[c] = *(const int32 *) column->values;
+	}
+}
+
+/* Nothing in here can raise an error: the pins are nobody's. */
+static bool
+aggregate_pinned(CachedChunk **pinned, int count, const AttrNumber *attnums, int natts,
+				 const void **segments, const PenumbraPlan *plan, PenumbraOperator scan, int64 *values,
+				 double *rows)
+{
+	PenumbraExecOptions options = {.memory_budget_bytes = 1024 * 1024,.temporary_prefix = ""};
+	PenumbraExec *exec = penumbra_exec_create(plan, &options);
+	PenumbraStatus status = {exec == NULL ? PENUMBRA_OUT_OF_MEMORY : PENUMBRA_OK};
+	PenumbraFetch fetch = PENUMBRA_FETCH_WAIT;
+	PenumbraResult result;
+	bool		has_row = false;
+
+	*rows = 0;
+	for (int i = 0; i < count && status.code == PENUMBRA_OK; i++)
+	{
+		PenumbraRowRange all = {0, pinned[i]->rows};
+		PenumbraChunk chunk = {.rows = pinned[i]->rows,.segments = segments,.ranges = &all,.range_count = 1};
+
+		for (int c = 0; c < natts; c++)
+			segments[c] = pinned[i]->columns[attnums[c] - 1].segment;
+		status = penumbra_exec_add_chunk(exec, scan, &chunk);
+		*rows += pinned[i]->rows;
+	}
+	if (status.code == PENUMBRA_OK)
+		status = penumbra_exec_start(exec);
+	if (status.code == PENUMBRA_OK)
+		status = penumbra_exec_end_rows(exec, scan);
+	while (status.code == PENUMBRA_OK && fetch != PENUMBRA_FETCH_DONE && fetch != PENUMBRA_FETCH_ERROR)
+	{
+		fetch = penumbra_exec_fetch(exec, &result, &status);
+		if (fetch != PENUMBRA_FETCH_ROWS || result.rows == 0)
+			continue;
+		read_integers(plan, &result, values);
+		has_row = true;
+	}
+	penumbra_exec_destroy(exec);
+	return has_row;
+}
+
+bool
+cache_aggregate(Relation rel, const AttrNumber *attnums, int natts, const PenumbraPlan *plan,
+				PenumbraOperator scan, int64 *values, double *rows)
+{
+	const void **segments = palloc(sizeof(void *) * Max(natts, 1));
+	CachedChunk **pinned;
+	int			count = directory_pin_chunks(rel, attnums, natts, 0, false, &pinned);
+	bool		is_done = count > 0 && aggregate_pinned(pinned, count, attnums, natts, segments, plan, scan,
+														values, rows);
+
+	for (int i = 0; i < count; i++)
+		directory_unpin_chunk(pinned[i], attnums, natts);
+	return is_done;
 }
 
 void
@@ -173,7 +250,7 @@ open_scan(ScanState *state, bool is_pinned)
 	state->callback.arg = state;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &state->callback);
 	if (is_pinned)
-		state->npinned = directory_pin_chunks(state->rel, state->attnums, state->natts, 0,
+		state->npinned = directory_pin_chunks(state->rel, state->attnums, state->natts, 0, true,
 											  &state->pinned);
 	dlist_push_head(&open_scans, &state->node);
 	state->is_open = true;
@@ -301,9 +378,9 @@ take_living_rows(CachedChunk *chunk, ChunkRows *rows)
 		rows->bits[word] = ~pg_atomic_read_u64(&CHUNK_DEAD_ROWS(chunk)[word]);
 }
 
-/* Rules 1, 4, 5 and 6. */
+/* Rules 1, 4 and 5. */
 static bool
-rows_can_be_proven(ScanState *state, const CachedChunk *chunk, const ChunkProof *proof)
+rows_can_be_proven(ScanState *state, const CachedChunk *chunk)
 {
 	if (!FullTransactionIdIsValid(state->next_xid))
 	{
@@ -311,7 +388,7 @@ rows_can_be_proven(ScanState *state, const CachedChunk *chunk, const ChunkProof 
 		state->proves_rows = row_proof_is_allowed(state->rel, state->snapshot);
 		state->horizon = GetOldestNonRemovableTransactionId(state->rel);
 	}
-	return state->proves_rows && row_proof_holds(chunk, proof, state->next_xid);
+	return state->proves_rows && row_proof_holds(state->rel, chunk, state->next_xid);
 }
 
 /* P3, for a page that P1 and P2 did not prove; false: it is the heap's. */
@@ -362,7 +439,7 @@ find_chunk_rows(ScanState *state, CachedChunk *chunk, const ChunkProof *proof, C
 	pg_read_barrier();
 	if (pg_atomic_read_u32(&chunk->decisions) > 0)
 		take_living_rows(chunk, rows);
-	proves_rows = proof->unproven_pages > 0 && rows_can_be_proven(state, chunk, proof);
+	proves_rows = proof->unproven_pages > 0 && rows_can_be_proven(state, chunk);
 	while (page < limit)
 	{
 		uint32		begin = proof_next_page(proof->proven, page, limit, true);
@@ -382,17 +459,21 @@ find_chunk_rows(ScanState *state, CachedChunk *chunk, const ChunkProof *proof, C
 	}
 }
 
+/* Offers the chunk's proven rows to the engine; the others are on the list of what is read from the heap. */
 static void
 add_chunk(ScanState *state, CachedChunk *chunk, const ChunkProof *proof)
 {
 	CachedScan *scan = &state->scan;
 	PenumbraChunk *out = &scan->chunks[scan->nchunks];
 	BlockNumber pages_by_row = scan->pages_by_row;
+	BlockNumber pages_from_heap = scan->pages_from_heap;
 	const void **segments;
 	ChunkRows	rows;
 
 	find_chunk_rows(state, chunk, proof, &rows);
-	chunk_note_proof(chunk, proof, scan->pages_by_row - pages_by_row);
+	pages_by_row = scan->pages_by_row - pages_by_row;
+	chunk_note_proof(chunk, proof, pages_by_row);
+	chunk_note_loss(chunk, scan->pages_from_heap - pages_from_heap, pages_by_row);
 	scan->pages_from_cache += proof->proven_pages;
 	state->has_proven |= chunk->cached_pages > 0;
 	if (rows.range_count == 0)
@@ -436,10 +517,13 @@ prove_pages(ScanState *state, BlockNumber begin, BlockNumber end)
 			continue;
 		if (first_block >= end)
 			break;
+		if (tier_fetch(chunk, state->attnums, state->natts) != TIER_FETCHED)
+			continue;
 		add_heap_range(state, next_block, first_block);
 		if (state->vm_page->map_block != chunk->number / CHUNKS_PER_VM_PAGE)
 			vm_page_read(state->rel, first_block, state->vm_page);
-		chunk_prove(state->rel, chunk, state->nblocks, state->vm_page, state->strategy, &proof);
+		chunk_prove(state->rel, chunk, state->nblocks, state->vm_page, state->strategy,
+					state->snapshot, &proof);
 		add_chunk(state, chunk, &proof);
 		next_block = first_block + Min(CHUNK_PAGES, state->nblocks - first_block);
 	}

@@ -16,6 +16,18 @@
  * those not marked dead are all that anybody sees.  Every change of a tuple
  * moves it.
  *
+ * P4, for pages that were loaded although an old snapshot did not see all of
+ * their rows: P2 holds, and the snapshot sees each inserter who was not yet
+ * older than every snapshot then.  They had committed, and nobody had deleted;
+ * so a snapshot sees all rows unless it took one of them for running, or for
+ * yet to come.  Of these only the oldest and the youngest are known, so no
+ * transaction between may have been running for it.  Where a snapshot does not
+ * list all subtransactions, all of them must be older than what it saw running.
+ * Numbers are compared modulo 2^32: rightly, since as long as the page is
+ * unchanged it has these very numbers, not frozen, and the server keeps such
+ * within 2^31 of the next.  P1 needs nothing of that: a set bit says that all
+ * snapshots see the rows.
+ *
  * Nothing is ever concluded from the map page's LSN having moved: it moves
  * when any of 32,672 pages has its bit set, which since 19 queries do too, and
  * since 17.11, 18.6 and 19 also when one has it cleared.
@@ -39,6 +51,7 @@
 #include "storage/buf_internals.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
+#include "utils/timestamp.h"
 
 #include "cache/stop_points.h"
 #include "cache/validate.h"
@@ -167,6 +180,37 @@ page_is_unchanged(Relation rel, CachedChunk *chunk, uint32 page, BufferAccessStr
 	return lsn != InvalidXLogRecPtr && lsn == pg_atomic_read_u64(&chunk->page_lsn[page]);
 }
 
+/* For a page or for all of a chunk's. */
+static bool
+inserters_are_seen(const PageInserters *inserters, Snapshot snapshot)
+{
+	if (!TransactionIdIsValid(inserters->youngest) ||
+		TransactionIdPrecedes(inserters->youngest, snapshot->xmin))
+		return true;
+	if (!TransactionIdPrecedes(inserters->youngest, snapshot->xmax) ||
+		snapshot->suboverflowed || snapshot->takenDuringRecovery)
+		return false;
+	for (uint32 i = 0; i < snapshot->xcnt; i++)
+	{
+		if (TransactionIdPrecedesOrEquals(inserters->oldest, snapshot->xip[i]) &&
+			TransactionIdPrecedesOrEquals(snapshot->xip[i], inserters->youngest))
+			return false;
+	}
+	for (int32 i = 0; i < snapshot->subxcnt; i++)
+	{
+		if (TransactionIdPrecedesOrEquals(inserters->oldest, snapshot->subxip[i]) &&
+			TransactionIdPrecedesOrEquals(snapshot->subxip[i], inserters->youngest))
+			return false;
+	}
+	return true;
+}
+
+bool
+chunk_page_is_seen(CachedChunk *chunk, uint32 page, Snapshot snapshot)
+{
+	return !chunk_has_inserters(chunk) || inserters_are_seen(&CHUNK_INSERTERS(chunk)[page], snapshot);
+}
+
 static void
 mark_page_dead(CachedChunk *chunk, uint32 page)
 {
@@ -176,11 +220,13 @@ mark_page_dead(CachedChunk *chunk, uint32 page)
 		pg_atomic_fetch_add_u32(&chunk->dead_pages, 1);
 }
 
-/* P2 for the pages in `pages`; those that pass are added to the proof. */
+/* P2 and P4 for the pages in `pages`; those that pass are added to the proof. */
 static void
 prove_by_page_lsn(Relation rel, CachedChunk *chunk, const uint64 *pages,
-				  BufferAccessStrategy strategy, ChunkProof *proof)
+				  BufferAccessStrategy strategy, Snapshot snapshot, ChunkProof *proof)
 {
+	bool		all_seen = snapshot == NULL || inserters_are_seen(&chunk->inserters, snapshot);
+
 	for (uint32 word = 0; word < CHUNK_WORDS; word++)
 	{
 		uint64		rest = pages[word];
@@ -197,10 +243,10 @@ prove_by_page_lsn(Relation rel, CachedChunk *chunk, const uint64 *pages,
 				chunk_prefetch_page(chunk, word * 64 + pg_rightmost_one_pos64(ahead));
 			ahead &= ahead - 1;
 			CHECK_FOR_INTERRUPTS();
-			if (page_is_unchanged(rel, chunk, word * 64 + bit, strategy))
-				proof->proven[word] |= UINT64CONST(1) << bit;
-			else
+			if (!page_is_unchanged(rel, chunk, word * 64 + bit, strategy))
 				mark_page_dead(chunk, word * 64 + bit);
+			else if (all_seen || chunk_page_is_seen(chunk, word * 64 + bit, snapshot))
+				proof->proven[word] |= UINT64CONST(1) << bit;
 		}
 	}
 }
@@ -231,7 +277,7 @@ count_bits(const uint64 *words)
 
 void
 chunk_prove(Relation rel, CachedChunk *chunk, BlockNumber nblocks, const VmPage *page,
-			BufferAccessStrategy strategy, ChunkProof *proof)
+			BufferAccessStrategy strategy, Snapshot snapshot, ChunkProof *proof)
 {
 	BlockNumber first_block = chunk->number * CHUNK_PAGES;
 	uint32		pages_in_relation = nblocks > first_block ? nblocks - first_block : 0;
@@ -260,7 +306,7 @@ chunk_prove(Relation rel, CachedChunk *chunk, BlockNumber nblocks, const VmPage 
 	if (any_rest != 0)
 	{
 		STOP_POINT("validate-before-page-lsn");
-		prove_by_page_lsn(rel, chunk, rest, strategy, proof);
+		prove_by_page_lsn(rel, chunk, rest, strategy, snapshot, proof);
 	}
 	proof->proven_pages = count_bits(proof->proven);
 	proof->unproven_pages -= proof->proven_pages;
@@ -272,14 +318,33 @@ chunk_prove(Relation rel, CachedChunk *chunk, BlockNumber nblocks, const VmPage 
 	}
 }
 
+/* In pages of the heap, rounded up. */
+static uint32
+cost_of_rows(uint32 pages_by_row)
+{
+	return (pages_by_row + PAGES_BY_ROW_PER_HEAP_PAGE - 1) / PAGES_BY_ROW_PER_HEAP_PAGE;
+}
+
 void
 chunk_note_proof(CachedChunk *chunk, const ChunkProof *proof, uint32 pages_by_row)
 {
-	uint32		from_heap = proof->unproven_pages - pages_by_row;
+	directory_note_proof(chunk, proof->unproven_pages - pages_by_row + cost_of_rows(pages_by_row),
+						 proof->proven_pages - proof->cheap_pages);
+}
 
-	/* rounded up */
-	from_heap += (pages_by_row + PAGES_BY_ROW_PER_HEAP_PAGE - 1) / PAGES_BY_ROW_PER_HEAP_PAGE;
-	directory_note_proof(chunk, from_heap, proof->proven_pages - proof->cheap_pages);
+void
+chunk_note_loss(CachedChunk *chunk, uint32 pages_from_heap, uint32 pages_by_row)
+{
+	uint32		lost = pages_from_heap + cost_of_rows(pages_by_row);
+	uint64		never = 0;
+
+	if (lost == 0)
+		return;
+	if (pg_atomic_read_u64(&chunk->stale_since) == 0)
+		pg_atomic_compare_exchange_u64(&chunk->stale_since, &never, (uint64) GetCurrentTimestamp());
+	/* far from an overflow, where nobody loads */
+	if (pg_atomic_read_u32(&chunk->lost_pages) < PG_UINT32_MAX / 2)
+		pg_atomic_fetch_add_u32(&chunk->lost_pages, lost);
 }
 
 uint32

@@ -12,6 +12,7 @@
 
 #include "cache/directory.h"
 #include "storage/bufmgr.h"
+#include "utils/snapshot.h"
 
 /* A page of the visibility map at one moment. */
 typedef struct VmPage
@@ -37,16 +38,22 @@ extern void vm_page_read(Relation rel, BlockNumber block, VmPage *page);
 extern void vm_page_get_chunk(const VmPage *page, uint32 chunk_number, uint64 *bits);
 
 /*
- * Proves pages by P1, the others by P2, and renews the chunk's stamp.  The
- * chunk is pinned; `page` was read by vm_page_read() for it; `nblocks` is the
- * relation's length, read after the snapshot.  Pages found changed are dead
- * from then on.
+ * Proves pages by P1, the others by P2 and P4, and renews the chunk's stamp.
+ * The chunk is pinned; `page` was read by vm_page_read() for it; `nblocks` is
+ * the relation's length, read after the snapshot.  Pages found changed are dead
+ * from then on.  Without a snapshot pages are proven for those yet to be taken.
  */
 extern void chunk_prove(Relation rel, CachedChunk *chunk, BlockNumber nblocks, const VmPage *page,
-						BufferAccessStrategy strategy, ChunkProof *proof);
+						BufferAccessStrategy strategy, Snapshot snapshot, ChunkProof *proof);
+
+/* P4, of a page that P2 proves unchanged: whether the snapshot sees everybody who inserted its rows. */
+extern bool chunk_page_is_seen(CachedChunk *chunk, uint32 page, Snapshot snapshot);
 
 /* Tells the planner what was found; of the unproven pages so many can be proven row by row. */
 extern void chunk_note_proof(CachedChunk *chunk, const ChunkProof *proof, uint32 pages_by_row);
+
+/* Tells the loader what a scan had to do in place of the chunk. */
+extern void chunk_note_loss(CachedChunk *chunk, uint32 pages_from_heap, uint32 pages_by_row);
 
 /* Pins a page of a pinned chunk, without a look-up in the buffer table if it is where it was last. */
 extern Buffer chunk_read_page(Relation rel, CachedChunk *chunk, uint32 page,

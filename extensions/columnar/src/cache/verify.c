@@ -6,7 +6,8 @@
  *
  * A page is compared when it is proven under its own share lock, by its LSN
  * or else by the visibility map; of the others the rows that are proven one by
- * one, as far as the query's snapshot sees them.  Nothing else is served.
+ * one, as far as the query's snapshot sees them.  Nothing else is served.  Of a
+ * page that would be served to that snapshot as a whole, it must see each tuple.
  * Rows are compared in runs of consecutive pages, because some encodings
  * decode in blocks.
  *
@@ -33,6 +34,7 @@
 #include "cache/heap_page.h"
 #include "pg_compat.h"
 #include "cache/row_proof.h"
+#include "cache/tier.h"
 #include "cache/validate.h"
 
 PENUMBRA_SQL_FUNCTION(penumbra_sql_verify);
@@ -206,6 +208,31 @@ typedef enum PageProof
 	PAGE_PROVEN_BY_ROW,			/* those in page_rows */
 } PageProof;
 
+/* Whether the query's snapshot sees each tuple of a share-locked page. */
+static bool
+page_is_visible(Verifier *verifier, BlockNumber block, Buffer buffer)
+{
+	Page		page = BufferGetPage(buffer);
+	Snapshot	snapshot = GetActiveSnapshot();
+
+	for (OffsetNumber offset = FirstOffsetNumber; offset <= PageGetMaxOffsetNumber(page); offset++)
+	{
+		ItemId		item = PageGetItemId(page, offset);
+		HeapTupleData tuple;
+
+		if (!ItemIdIsNormal(item))
+			continue;
+		tuple.t_tableOid = RelationGetRelid(verifier->rel);
+		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
+		tuple.t_len = ItemIdGetLength(item);
+		ItemPointerSet(&tuple.t_self, block, offset);
+		if (!heap_tuple_is_plainly_visible(tuple.t_data, snapshot) &&
+			!HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer))
+			return false;
+	}
+	return true;
+}
+
 /* Copies the page if cached rows of it are proven at this moment. */
 static PageProof
 copy_proven_page(Verifier *verifier, uint32 page)
@@ -217,19 +244,21 @@ copy_proven_page(Verifier *verifier, uint32 page)
 	XLogRecPtr	lsn;
 	bool		is_live = chunk_page_is_live(chunk, page);
 	bool		proven;
+	bool		is_served;		/* proven, to the query's snapshot as a whole */
 	PageProof	result;
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	lsn = BufferGetLSNAtomic(buffer);
 	proven = is_live && lsn != InvalidXLogRecPtr &&
 		lsn == pg_atomic_read_u64(&chunk->page_lsn[page]);
+	is_served = proven && chunk_page_is_seen(chunk, page, GetActiveSnapshot());
 	if (is_live && !proven)
 	{
 		uint64		visible[CHUNK_WORDS];
 
 		vm_page_read(verifier->rel, block, verifier->vm_page);
 		vm_page_get_chunk(verifier->vm_page, chunk->number, visible);
-		proven = verifier->vm_page->lsn != InvalidXLogRecPtr &&
+		proven = is_served = verifier->vm_page->lsn != InvalidXLogRecPtr &&
 			verifier->vm_page->lsn == pg_atomic_read_u64(&chunk->vm_stamp) &&
 			(visible[page / 64] & (UINT64CONST(1) << (page % 64))) != 0;
 	}
@@ -238,6 +267,11 @@ copy_proven_page(Verifier *verifier, uint32 page)
 		row_proof_locked_page(verifier->rel, GetActiveSnapshot(), InvalidTransactionId, chunk, page,
 							  buffer, &verifier->page_rows))
 		result = PAGE_PROVEN_BY_ROW;
+	if (result == PAGE_PROVEN && is_served && !page_is_visible(verifier, block, buffer))
+	{
+		for (int i = 0; i < verifier->column_count; i++)
+			note_mismatch(verifier, verifier->columns[i], page, "a row is served that the snapshot does not see");
+	}
 	verifier->has_decided_rows = proven;
 	if (result != PAGE_UNPROVEN)
 		memcpy(verifier->image, BufferGetPage(buffer), BLCKSZ);
@@ -246,27 +280,19 @@ copy_proven_page(Verifier *verifier, uint32 page)
 	return result;
 }
 
-/* Whether rows of the chunk can be proven one by one. */
-static bool
-prove_chunk(Verifier *verifier)
-{
-	CachedChunk *chunk = verifier->chunk;
-	ChunkProof	proof;
-
-	vm_page_read(verifier->rel, chunk->number * CHUNK_PAGES, verifier->vm_page);
-	chunk_prove(verifier->rel, chunk, verifier->nblocks, verifier->vm_page, verifier->strategy,
-				&proof);
-	return row_proof_holds(chunk, &proof, ReadNextFullTransactionId()) &&
-		row_proof_is_allowed(verifier->rel, GetActiveSnapshot());
-}
-
+/*
+ * Proven pages are compared by runs, since the engine compares rows with a
+ * segment by range; a page that is not proven ends the run.  The page is copied
+ * while its proof holds, under its lock, and compared without it.
+ */
 static void
 verify_pages(Verifier *verifier)
 {
 	CachedChunk *chunk = verifier->chunk;
 	uint32		limit = Min(chunk->pages, verifier->nblocks - chunk->number * CHUNK_PAGES);
 
-	verifier->proves_rows = prove_chunk(verifier);
+	verifier->proves_rows = row_proof_holds(verifier->rel, chunk, ReadNextFullTransactionId()) &&
+		row_proof_is_allowed(verifier->rel, GetActiveSnapshot());
 	verifier->run_begin = verifier->run_end = 0;
 	for (uint32 page = 0; page < limit; page++)
 	{
@@ -312,9 +338,15 @@ verify_structure(Verifier *verifier)
 	for (int i = 0; i < verifier->natts; i++)
 	{
 		CachedSegment *segment = &chunk->columns[verifier->attnums[i] - 1];
-		PenumbraStatus status = penumbra_segment_check(segment->segment, segment->bytes);
+		PenumbraStatus status;
 		PenumbraSegmentInfo info = {0};
 
+		if (!tier_check_copy(chunk, verifier->attnums[i]))
+			note_mismatch(verifier, verifier->attnums[i], 0, "the copy on disk is damaged");
+		/* gone with its copy, or no memory */
+		if (tier_fetch(chunk, &verifier->attnums[i], 1) != TIER_FETCHED)
+			continue;
+		status = penumbra_segment_check(segment->segment, segment->bytes);
 		if (status.code == PENUMBRA_OK)
 			penumbra_segment_describe(segment->segment, &info);
 		if (!map_is_sound)
@@ -431,7 +463,8 @@ penumbra_sql_damage(PG_FUNCTION_ARGS)
 	{
 		CachedSegment *segment = &chunk->columns[attnums[i] - 1];
 
-		if (attnums[i] != attnum || offset < 0 || offset >= (int64) segment->bytes)
+		if (attnums[i] != attnum || offset < 0 || offset >= (int64) segment->bytes ||
+			tier_fetch(chunk, &attnum, 1) != TIER_FETCHED)
 			continue;
 		((uint8 *) segment->segment)[offset] ^= 0xFF;
 		damaged = true;

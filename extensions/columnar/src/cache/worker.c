@@ -69,6 +69,13 @@
 /* Per transaction, so that nobody waits long for our lock: about 256 MB of heap. */
 #define CHUNKS_PER_TRANSACTION	32
 
+/*
+ * A refresh goes in smaller steps and rests so many times as long after each:
+ * the table is served meanwhile, and writers want the processors, too.
+ */
+#define REFRESHED_CHUNKS		4
+#define REFRESH_REST			4
+
 /* Pages of a chunk that may be read from the heap before the chunk is loaded anew. */
 #define STALE_SHARE				0.05
 
@@ -393,6 +400,7 @@ typedef struct RelationJob
 	Oid			relid;
 	AttrNumber *attnums;
 	int			natts;
+	bool		is_refresh;		/* of what is cached, which can wait */
 	bool		wants_vacuum;
 	uint64		protected_serial;
 	uint32		next_chunk;
@@ -417,7 +425,7 @@ load_part(RelationJob *job)
 			.patient = true,
 			.by_worker = true,
 			.first_chunk = job->next_chunk,
-			.chunk_limit = CHUNKS_PER_TRANSACTION,
+			.chunk_limit = job->is_refresh ? REFRESHED_CHUNKS : CHUNKS_PER_TRANSACTION,
 			.protected_serial = job->protected_serial,
 		};
 
@@ -458,19 +466,37 @@ vacuum_relation(Oid relid)
 }
 
 static void
+load_parts(RelationJob *job)
+{
+	bool		is_done = false;
+
+	job->next_chunk = 0;
+	while (!is_done)
+	{
+		TimestampTz started = GetCurrentTimestamp();
+
+		is_done = load_part(job);
+		CHECK_FOR_INTERRUPTS();
+		if (!job->is_refresh)
+			continue;
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 REFRESH_REST * TimestampDifferenceMilliseconds(started, GetCurrentTimestamp()),
+						 PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+static void
 run_job(RelationJob *job)
 {
 	job->protected_serial = directory_next_serial();
-	job->next_chunk = 0;
-	while (!load_part(job))
-		CHECK_FOR_INTERRUPTS();
+	load_parts(job);
 	if (!job->wants_vacuum)
 		return;
 	vacuum_relation(job->relid);
 	/* renews stamps, and loads what vacuum changed or made visible */
-	job->next_chunk = 0;
-	while (!load_part(job))
-		CHECK_FOR_INTERRUPTS();
+	load_parts(job);
 }
 
 /* Runs a job; an error ends the job, not the worker. */
@@ -518,17 +544,27 @@ load_wanted(void)
 	}
 }
 
-/* Refreshes relations that scans had to read from the heap in part. */
+static int
+compare_losses(const void *a, const void *b)
+{
+	uint64		left = ((const RelationSummary *) a)->lost_pages;
+	uint64		right = ((const RelationSummary *) b)->lost_pages;
+
+	return left > right ? -1 : left < right;
+}
+
+/* Refreshes relations that scans had to read from the heap in part, those first that cost them most. */
 static void
 refresh_stale(void)
 {
 	RelationSummary *relations;
 	int			count = directory_list_relations(MyDatabaseId, &relations);
 
+	qsort(relations, count, sizeof(RelationSummary), compare_losses);
 	for (int i = 0; i < count; i++)
 	{
 		ColumnSummary *columns;
-		RelationJob job = {.relid = relations[i].relid};
+		RelationJob job = {.relid = relations[i].relid,.is_refresh = true};
 
 		CHECK_FOR_INTERRUPTS();
 		if (relations[i].pages_from_heap == 0 && relations[i].dead_pages == 0)

@@ -17,11 +17,12 @@
 #include "optimizer/restrictinfo.h"
 #include "utils/builtins.h"
 
+#include "query/cost.h"
 #include "query/custom_path.h"
 #include "query/custom_scan.h"
 #include "query/names.h"
 #include "query/planning.h"
-#include "query/price.h"
+#include "query/row_source.h"
 
 static Plan *plan_custom_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 							  List *tlist, List *clauses, List *custom_plans);
@@ -101,9 +102,19 @@ path_node_bytes(const Path *path)
 			return sizeof(CompatUniquePath);
 		case T_LimitPath:
 			return sizeof(LimitPath);
+		case T_WindowAggPath:
+			return sizeof(WindowAggPath);
 		default:
 			return 0;
 	}
+}
+
+Path *
+custom_path_copy_node(const Path *path)
+{
+	Size		bytes = path_node_bytes(path);
+
+	return bytes == 0 ? NULL : memcpy(palloc(bytes), path, bytes);
 }
 
 /*
@@ -125,13 +136,7 @@ custom_path_cheapest_ordinary(RelOptInfo *rel, bool copy)
 		if (cheapest == NULL || path->total_cost < cheapest->total_cost)
 			cheapest = path;
 	}
-	if (cheapest != NULL && copy)
-	{
-		Size		bytes = path_node_bytes(cheapest);
-
-		cheapest = memcpy(palloc(bytes), cheapest, bytes);
-	}
-	return cheapest;
+	return cheapest != NULL && copy ? custom_path_copy_node(cheapest) : cheapest;
 }
 
 PenumbraPath *
@@ -145,7 +150,7 @@ custom_path_create(PlannerInfo *root, RelOptInfo *rel, PathTarget *target, const
 	path->custom.path.parent = rel;
 	path->custom.path.pathtarget = target;
 	if (ordinary != NULL)
-		path->custom.custom_paths = list_make1(ordinary);
+		path->custom.custom_paths = list_concat(list_make1(ordinary), row_source_paths(planned->pipeline));
 	/* What a plain scan, a sort and a limit can do for cursors without SCROLL. */
 	if (strcmp(kind, "Penumbra Aggregate") != 0 && strcmp(kind, "Penumbra Distinct") != 0)
 		path->custom.flags = CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
@@ -156,7 +161,7 @@ custom_path_create(PlannerInfo *root, RelOptInfo *rel, PathTarget *target, const
 			path->custom.methods = &path_methods[i];
 	}
 	Assert(path->custom.methods != NULL);
-	price_set(&path->custom.path, planned);
+	cost_set(&path->custom.path, planned);
 	return path;
 }
 
@@ -222,6 +227,8 @@ plan_custom_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List
 	planning_current()->root = root;
 	if (!path->pipeline->is_checked)
 		(void) planned_check(path->pipeline);
+	if (!row_source_find_plans(root, path->pipeline, custom_plans))
+		path->pipeline->is_checked = false;
 	add_init_plans(root, path->pipeline);
 	path->pipeline->names = names_to_list();
 	scan->scan.plan.targetlist = tlist;

@@ -18,6 +18,8 @@
 extern PenumbraPath *custom_path_create(PlannerInfo *root, RelOptInfo *rel, PathTarget *target,
 										const char *kind, const PlannedPipeline *planned,
 										Path *ordinary);
+/* The path's node without what is below it; NULL: of a kind that is not known. */
+extern Path *custom_path_copy_node(const Path *path);
 /* The cheapest path that is not ours. */
 extern Path *custom_path_cheapest_ordinary(RelOptInfo *rel, bool copy);
 extern bool custom_path_is_ours(const Path *path);

@@ -37,10 +37,10 @@
 #include "utils/snapmgr.h"
 #include "utils/tuplestore.h"
 
+#include "query/cost.h"
 #include "query/custom_scan.h"
 #include "query/plan_walk.h"
 #include "query/planning.h"
-#include "query/price.h"
 #include "query/refusal.h"
 #include "query/temporary_files.h"
 #include "query/translate.h"
@@ -188,6 +188,7 @@ open_relations(PenumbraScanState *state)
 {
 	LOCKMODE	lock_mode = IsParallelWorker() ? AccessShareLock : NoLock;
 	List	   *scans = pipeline_scans(state->pipeline);
+	ListCell   *source = list_head(state->sources);
 	ListCell   *lc;
 	ListCell   *lc2;
 
@@ -198,6 +199,14 @@ open_relations(PenumbraScanState *state)
 		ScanInput  *input = &state->inputs[foreach_current_index(lc)];
 
 		input->stage = lfirst(lc);
+		if (input->stage->source != NULL)
+		{
+			if (source == NULL)
+				continue;		/* it was not found, and the ordinary plan will run */
+			input->source = lfirst(source);
+			source = lnext(state->sources, source);
+			continue;
+		}
 		input->tables = palloc0(sizeof(ScanTable) * list_length(input->stage->table_oids));
 		foreach(lc2, input->stage->table_oids)
 			input->tables[input->table_count++].rel = table_open(lfirst_oid(lc2), lock_mode);
@@ -225,6 +234,8 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	state->is_streaming = is_streaming(state->pipeline->top);
 	if (scan->scan.plan.parallel_aware)
 		state->parallel = &state->unshared;
+	if (!source_rows_begin(state, estate))
+		state->pipeline->is_checked = false;
 	check_functions(state);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
@@ -442,7 +453,10 @@ start_execution(PenumbraScanState *state)
 	PenumbraStatus status;
 
 	options.memory_budget_bytes = get_hash_memory_limit();
-	options.threads = has_threads ? price_threads(rows_of_chunks(state), state->is_rescanned) : 0;
+	options.threads = has_threads ? cost_threads(rows_of_chunks(state), state->is_rescanned) : 0;
+	/* A cancel or termination that cannot be served has to wait until it can. */
+	options.interrupts[0] = INTERRUPTS_CAN_BE_PROCESSED() ? &QueryCancelPending : NULL;
+	options.interrupts[1] = INTERRUPTS_CAN_BE_PROCESSED() ? &ProcDiePending : NULL;
 	temporary_files_set_options(&options);
 	state->temporary_prefix = options.temporary_prefix;
 	state->exec = penumbra_exec_create(state->plan, &options);
@@ -602,6 +616,8 @@ handle_status(PenumbraScanState *state, const PenumbraStatus *status)
 {
 	PenumbraStatus copy = *status;
 
+	if (copy.code == PENUMBRA_CANCELLED)
+		CHECK_FOR_INTERRUPTS();
 	if (state->has_emitted || state->parallel != NULL || copy.code == PENUMBRA_CANCELLED)
 		penumbra_report_status(&copy);
 	if (penumbra_mode == MODE_REQUIRE &&
@@ -635,7 +651,7 @@ open_heap_page(PenumbraScanState *state, ScanInput *input)
 			table->next_block = Max(table->next_block, range->begin);
 			if (table->next_block >= range->end)
 				continue;
-			heap_row_reader_open_page(table->reader, table->next_block++, snapshot);
+			heap_row_reader_open_page(table->reader, table->next_block++, range->end, snapshot);
 			return true;
 		}
 		if (table->heap_row < table->cached->nheap_rows)
@@ -650,7 +666,7 @@ open_heap_page(PenumbraScanState *state, ScanInput *input)
 	return false;
 }
 
-/* The input whose pipeline runs, if it has not given all rows of the heap. */
+/* The input whose pipeline runs, if it has not given all rows that are pushed. */
 static ScanInput *
 wanted_input(PenumbraScanState *state)
 {
@@ -664,29 +680,67 @@ wanted_input(PenumbraScanState *state)
 	return NULL;
 }
 
-/* One step on the heap side: reads and pushes a batch of rows, or tells their end. */
-static PenumbraStatus
-push_heap_rows(PenumbraScanState *state, ScanInput *input)
+static bool
+batch_is_full(const ScanInput *input, const PenumbraTuples *tuples, Size bytes_limit)
 {
-	Size		bytes_limit = Min(get_hash_memory_limit() / PUSH_BUDGET_SHARE, PUSH_BYTES_MAX);
-	PenumbraStatus status = {PENUMBRA_OK};
-	int			pages = 0;
+	if (tuples != NULL)
+		return penumbra_tuples_count(tuples) >= PUSH_ROWS || penumbra_tuples_bytes(tuples) >= bytes_limit;
+	return penumbra_rows_count(input->rows) >= PUSH_ROWS ||
+		penumbra_rows_bytes(input->rows) >= bytes_limit;
+}
 
-	while (penumbra_rows_count(input->rows) < PUSH_ROWS && pages < PUSH_PAGES_MAX &&
-		   penumbra_rows_bytes(input->rows) < bytes_limit)
+/* Reads a batch of the heap's rows: tuples of one table, which are returned, or rows (NULL) in input->rows. */
+static PenumbraTuples *
+read_heap_rows(PenumbraScanState *state, ScanInput *input, Size bytes_limit)
+{
+	PenumbraTuples *tuples = NULL;
+
+	for (int pages = 0; pages < PUSH_PAGES_MAX && !batch_is_full(input, tuples, bytes_limit); pages++)
 	{
+		HeapRowReader *reader;
+
 		if (!input->is_page_open && !open_heap_page(state, input))
 		{
 			input->is_ended = true;
 			break;
 		}
+		input->is_page_open = true;
 		CHECK_FOR_INTERRUPTS();
-		input->is_page_open =
-			heap_row_reader_append_rows(input->tables[input->heap_table].reader, input->rows,
-										bytes_limit - penumbra_rows_bytes(input->rows));
-		pages++;
+		reader = input->tables[input->heap_table].reader;
+		if (pages > 0 && tuples != heap_row_reader_tuples(reader))
+			break;
+		tuples = heap_row_reader_tuples(reader);
+		if (tuples != NULL)
+		{
+			heap_row_reader_append_tuples(reader);
+			input->is_page_open = false;
+		}
+		else
+			input->is_page_open =
+				heap_row_reader_append_rows(reader, input->rows,
+											bytes_limit - penumbra_rows_bytes(input->rows));
 	}
-	if (penumbra_rows_count(input->rows) > 0)
+	return tuples;
+}
+
+/* One step outside of the engine: reads and pushes a batch of rows, or tells their end. */
+static PenumbraStatus
+push_rows(PenumbraScanState *state, ScanInput *input)
+{
+	Size		bytes_limit = Min(get_hash_memory_limit() / PUSH_BUDGET_SHARE, PUSH_BYTES_MAX);
+	PenumbraTuples *tuples = NULL;
+	PenumbraStatus status = {PENUMBRA_OK};
+
+	if (input->source != NULL)
+		input->is_ended = !source_rows_append(state, input, PUSH_ROWS, bytes_limit);
+	else
+		tuples = read_heap_rows(state, input, bytes_limit);
+	if (tuples != NULL)
+	{
+		status = penumbra_exec_push_tuples(state->exec, input->scan, tuples);
+		penumbra_tuples_clear(tuples);
+	}
+	else if (penumbra_rows_count(input->rows) > 0)
 		status = penumbra_exec_push_rows(state->exec, input->scan, input->rows);
 	penumbra_rows_clear(input->rows);
 	if (status.code == PENUMBRA_OK && input->is_ended)
@@ -714,7 +768,7 @@ fetch_result(PenumbraScanState *state, PenumbraStatus *status)
 		CHECK_FOR_INTERRUPTS();
 		if (wants_rows && (input = wanted_input(state)) != NULL)
 		{
-			*status = push_heap_rows(state, input);
+			*status = push_rows(state, input);
 			wants_rows = !state->is_streaming;
 			continue;
 		}
@@ -884,6 +938,7 @@ end_scan(CustomScanState *node)
 	held_rows_drop(state);
 	if (state->ordinary != NULL)
 		ExecEndNode(state->ordinary);
+	source_rows_end(state);
 	for (int i = 0; i < state->input_count; i++)
 	{
 		for (int t = 0; t < state->inputs[i].table_count; t++)
@@ -920,6 +975,7 @@ rescan(CustomScanState *node)
 		state->is_rescanned = true;
 	}
 	held_rows_drop(state);
+	source_rows_rescan(state);
 	if (state->parallel == &state->unshared)
 		pg_atomic_write_u32(&state->unshared.next_part, 0);
 	state->is_started = false;

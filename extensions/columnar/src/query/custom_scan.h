@@ -37,11 +37,12 @@ typedef struct ScanInput
 	const PipelineStage *stage;
 	int			table_count;
 	ScanTable  *tables;
+	PlanState  *source;			/* in their place: what computes the rows */
 	PenumbraOperator scan;		/* this and the rest: of one execution */
 	PenumbraRows *rows;			/* on their way into the engine */
 	int			heap_table;		/* whose heap pages are read now */
 	bool		is_page_open;	/* of that table, with more rows */
-	bool		is_ended;		/* the engine got all rows of the heap */
+	bool		is_ended;		/* the engine got all rows of the heap, or of the source */
 } ScanInput;
 
 /* What EXPLAIN ANALYZE shows; kept when the engine is gone. */
@@ -80,6 +81,7 @@ typedef struct PenumbraScanState
 	Tuplestorestate *held;
 	TupleTableSlot *held_slot;
 	PlanState  *ordinary;		/* PostgreSQL's own plan, when it runs instead */
+	List	   *sources;		/* of PlanState *: what computes rows for the engine */
 	int			input_count;
 	ScanInput  *inputs;			/* in the order of pipeline_scans() */
 	List	   *indexes;		/* that the ordinary plan reads, open as long as the tables */
@@ -108,6 +110,13 @@ extern bool custom_scan_next_engine_row(PenumbraScanState *state, TupleTableSlot
 extern void held_rows_collect(PenumbraScanState *state, TupleTableSlot *slot);
 extern bool held_rows_next(PenumbraScanState *state, TupleTableSlot *slot);
 extern void held_rows_drop(PenumbraScanState *state);
+
+/* source_rows.c; at executor start: initialises the sources' plans, the node's children; false: one is not there. */
+extern bool source_rows_begin(PenumbraScanState *state, EState *estate);
+/* Appends rows up to so many, or one more than the bytes hold; false: there are no more. */
+extern bool source_rows_append(PenumbraScanState *state, ScanInput *input, uint32 row_limit, Size bytes_limit);
+extern void source_rows_rescan(PenumbraScanState *state);
+extern void source_rows_end(PenumbraScanState *state);
 
 /* parallel_scan.c */
 extern void parallel_scan_install(CustomExecMethods *methods);

@@ -233,6 +233,9 @@ scan_title(const PipelineStage *scan, const Deparser *deparser)
 	ListCell   *lc;
 
 	initStringInfo(&title);
+	if (scan->source != NULL)
+		return psprintf("Vector Rows of %s", scan->exprs == NIL ? "a subquery"
+						: names_alias(deparser->names, linitial_node(Var, scan->exprs)->varno));
 	foreach(lc, scan->table_oids)
 		appendStringInfo(&title, "%s %s", title.len == 0 ? "Vector Scan on" : ",",
 						 get_rel_name(lfirst_oid(lc)));
@@ -270,14 +273,107 @@ stage_title(const PipelineStage *stage, const Deparser *deparser)
 	return "";
 }
 
+/* Of a stage and the filters and projections above it, which stand with it. */
+typedef struct StageReport
+{
+	double		planned_rows;	/* 0: not known */
+	bool		is_filled;		/* from here: what ran */
+	uint64		rows;
+	uint64		time_ns;		/* summed over threads */
+	uint64		build_rows;
+	uint64		filtered_rows;
+	uint64		spilled_bytes;
+	const char *join_table;
+} StageReport;
+
+static void
+add_to_report(StageReport *report, const PipelineStage *stage, const PenumbraExecStats *stats)
+{
+	PenumbraOperator last_input = stage->inputs == NIL ? stage->operator - 1 : -1;
+	ListCell   *lc;
+
+	/* A stage may have become several operators, numbered after those of its inputs; a scan is one. */
+	foreach(lc, stage->inputs)
+		last_input = Max(last_input, ((PipelineStage *) lfirst(lc))->operator);
+	if (stage->rows > 0)
+		report->planned_rows = stage->rows;
+	for (int i = 0; stats != NULL && i < stats->operator_count; i++)
+	{
+		const PenumbraOperatorStats *operator = &stats->operators[i];
+
+		if (operator->id <= last_input || operator->id > stage->operator)
+			continue;
+		report->is_filled = true;
+		if (operator->id == stage->operator)
+			report->rows = operator->rows_out;
+		report->time_ns += operator->time_ns;
+		report->build_rows += operator->build_rows;
+		report->filtered_rows += operator->filtered_rows;
+		report->spilled_bytes += operator->spilled_bytes;
+		if (operator->join_table != NULL)
+			report->join_table = operator->join_table;
+	}
+}
+
+static void
+explain_stage_title(const char *title, const StageReport *report, ExplainState *es)
+{
+	if (es->format != EXPLAIN_FORMAT_TEXT)
+	{
+		ExplainPropertyText("Stage", title, es);
+		if (es->costs && report->planned_rows > 0)
+			ExplainPropertyFloat("Planned Rows", NULL, report->planned_rows, 0, es);
+		if (report->is_filled && es->timing)
+			ExplainPropertyFloat("Time", "ms", report->time_ns / 1e6, 3, es);
+		if (report->is_filled)
+			ExplainPropertyUInteger("Rows Out", NULL, report->rows, es);
+		return;
+	}
+	indent(es);
+	appendStringInfo(es->str, "->  %s", title);
+	if (es->costs && report->planned_rows > 0)
+		appendStringInfo(es->str, "  (rows=%.0f)", report->planned_rows);
+	if (report->is_filled && es->timing)
+		appendStringInfo(es->str, " (actual time=%.3f rows=" UINT64_FORMAT ")", report->time_ns / 1e6,
+						 report->rows);
+	else if (report->is_filled)
+		appendStringInfo(es->str, " (actual rows=" UINT64_FORMAT ")", report->rows);
+	appendStringInfoChar(es->str, '\n');
+}
+
+static void
+explain_stage_report(const StageReport *report, ExplainState *es)
+{
+	if (report->join_table != NULL && es->format == EXPLAIN_FORMAT_TEXT)
+	{
+		indent(es);
+		appendStringInfo(es->str, "Vector Join Table: %s of " UINT64_FORMAT " rows", report->join_table,
+						 report->build_rows);
+		if (report->filtered_rows > 0)
+			appendStringInfo(es->str, ", its filter dropped " UINT64_FORMAT " rows in scans",
+							 report->filtered_rows);
+		appendStringInfoChar(es->str, '\n');
+	}
+	else if (report->join_table != NULL)
+	{
+		ExplainPropertyText("Join Table", report->join_table, es);
+		ExplainPropertyUInteger("Build Rows", NULL, report->build_rows, es);
+		ExplainPropertyUInteger("Rows Filtered In Scans", NULL, report->filtered_rows, es);
+	}
+	if (report->spilled_bytes > 0)
+		ExplainPropertyUInteger("Spilled", "kB", (report->spilled_bytes + 1023) / 1024, es);
+}
+
 /*
  * Each stage with its inputs below it: of a join first the side that probes,
  * then the side that its table is built of.  Filters stand with what they
- * filter, as in PostgreSQL's plans.
+ * filter, as in PostgreSQL's plans.  stats: NULL before it ran.
  */
 static void
-explain_tree(const PipelineStage *stage, const Deparser *deparser, ExplainState *es)
+explain_tree(const PipelineStage *stage, const Deparser *deparser, const PenumbraExecStats *stats,
+			 ExplainState *es)
 {
+	StageReport report = {0};
 	List	   *above = NIL;
 	ListCell   *lc;
 
@@ -286,22 +382,21 @@ explain_tree(const PipelineStage *stage, const Deparser *deparser, ExplainState 
 		above = lcons((void *) stage, above);
 		stage = linitial(stage->inputs);
 	}
+	add_to_report(&report, stage, stats);
+	foreach(lc, above)
+		add_to_report(&report, lfirst(lc), stats);
 	ExplainOpenGroup("Stage", NULL, true, es);
+	explain_stage_title(stage_title(stage, deparser), &report, es);
 	if (es->format == EXPLAIN_FORMAT_TEXT)
-	{
-		indent(es);
-		appendStringInfo(es->str, "->  %s\n", stage_title(stage, deparser));
 		es->indent += 2;
-	}
-	else
-		ExplainPropertyText("Stage", stage_title(stage, deparser), es);
 	explain_stage(stage, deparser, es);
 	foreach(lc, above)
 		explain_stage(lfirst(lc), deparser, es);
+	explain_stage_report(&report, es);
 	if (stage->inputs != NIL)
 		ExplainOpenGroup("Stages", "Stages", false, es);
 	foreach(lc, stage->inputs)
-		explain_tree(lfirst(lc), deparser, es);
+		explain_tree(lfirst(lc), deparser, stats, es);
 	if (stage->inputs != NIL)
 		ExplainCloseGroup("Stages", "Stages", false, es);
 	if (es->format == EXPLAIN_FORMAT_TEXT)
@@ -310,7 +405,8 @@ explain_tree(const PipelineStage *stage, const Deparser *deparser, ExplainState 
 }
 
 static void
-explain_pipeline(const Pipeline *pipeline, bool has_tables, ExplainState *es)
+explain_pipeline(const Pipeline *pipeline, const PenumbraExecStats *stats, bool has_tables,
+				 ExplainState *es)
 {
 	List	   *scans = pipeline_scans(pipeline);
 	Deparser	deparser = make_deparser(pipeline);
@@ -328,7 +424,7 @@ explain_pipeline(const Pipeline *pipeline, bool has_tables, ExplainState *es)
 	if (list_length(scans) > 1)
 	{
 		ExplainOpenGroup("Stages", "Stages", false, es);
-		explain_tree(pipeline->top, &deparser, es);
+		explain_tree(pipeline->top, &deparser, stats, es);
 		ExplainCloseGroup("Stages", "Stages", false, es);
 		return;
 	}
@@ -405,11 +501,6 @@ explain_operator(const PenumbraOperatorStats *operator, ExplainState *es)
 			appendStringInfo(es->str, " time=%.3f ms", operator->time_ns / 1e6);
 		if (operator->groups > 0)
 			appendStringInfo(es->str, " groups=" UINT64_FORMAT, operator->groups);
-		if (operator->join_table != NULL)
-			appendStringInfo(es->str, " table=\"%s\" built of=" UINT64_FORMAT, operator->join_table,
-							 operator->build_rows);
-		if (operator->filtered_rows > 0)
-			appendStringInfo(es->str, " filtered in scans=" UINT64_FORMAT, operator->filtered_rows);
 		if (operator->spilled_bytes > 0)
 			appendStringInfo(es->str, " spilled=" UINT64_FORMAT "kB",
 							 (operator->spilled_bytes + 1023) / 1024);
@@ -423,12 +514,6 @@ explain_operator(const PenumbraOperatorStats *operator, ExplainState *es)
 		if (es->timing)
 			ExplainPropertyFloat("Time", "ms", operator->time_ns / 1e6, 3, es);
 		ExplainPropertyUInteger("Groups", NULL, operator->groups, es);
-		if (operator->join_table != NULL)
-		{
-			ExplainPropertyText("Join Table", operator->join_table, es);
-			ExplainPropertyUInteger("Build Rows", NULL, operator->build_rows, es);
-			ExplainPropertyUInteger("Rows Filtered In Scans", NULL, operator->filtered_rows, es);
-		}
 		ExplainPropertyUInteger("Spilled", "kB", (operator->spilled_bytes + 1023) / 1024, es);
 	}
 	ExplainCloseGroup("Operator", NULL, true, es);
@@ -463,7 +548,7 @@ memory_peak_kb(const PenumbraExecStats *stats)
 }
 
 static void
-explain_report(const ScanReport *report, ExplainState *es)
+explain_report(const ScanReport *report, bool has_tree, ExplainState *es)
 {
 	const PenumbraExecStats *stats = &report->stats;
 	uint64		memory_kb = memory_peak_kb(stats);
@@ -498,6 +583,8 @@ explain_report(const ScanReport *report, ExplainState *es)
 		ExplainPropertyInteger("Threads", NULL, stats->threads, es);
 		ExplainPropertyUInteger("Peak Memory", "kB", memory_kb, es);
 	}
+	if (has_tree)
+		return;
 	ExplainOpenGroup("Operators", "Operators", false, es);
 	for (int i = 0; i < stats->operator_count; i++)
 		explain_operator(&stats->operators[i], es);
@@ -508,36 +595,31 @@ void
 explain_custom_scan(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	PenumbraScanState *state = (PenumbraScanState *) node;
+	ScanReport *report = &state->report;
+	/* Where there are several scans, the tree of stages says what the operators do. */
+	bool		has_tree = list_length(pipeline_scans(state->pipeline)) > 1;
+	/* What zone maps skip and quals pass depends on the rows below a barrier, pages do not. */
+	bool		shows_rows = es->analyze && !state->pipeline->has_barrier;
 
-	explain_pipeline(state->pipeline,
+	if (es->analyze && state->exec != NULL)
+		explain_keep_report(state);
+	explain_pipeline(state->pipeline, report->is_filled && shows_rows ? &report->stats : NULL,
 					 ((Scan *) node->ss.ps.plan)->scanrelid == 0 || es->verbose, es);
-	if (state->report.ordinary_reason != NULL)
-		ExplainPropertyText("Ordinary Plan Used", state->report.ordinary_reason, es);
-	if (!es->analyze)
-	{
-		/* Where there are several scans, the tree of stages says it. */
-		if (list_length(pipeline_scans(state->pipeline)) == 1)
-			explain_operator_names(state->pipeline, es);
-		return;
-	}
-	if (state->parallel != NULL)
-	{
+	if (report->ordinary_reason != NULL)
+		ExplainPropertyText("Ordinary Plan Used", report->ordinary_reason, es);
+	if (es->analyze && state->parallel != NULL)
 		explain_pages(pg_atomic_read_u64(&state->parallel->pages_from_cache),
 					  pg_atomic_read_u64(&state->parallel->pages_by_row),
 					  pg_atomic_read_u64(&state->parallel->pages_from_heap), es);
-		return;
-	}
-	if (state->exec != NULL)
-		explain_keep_report(state);
-	/* What zone maps skip and quals pass depends on the rows below a barrier, pages do not. */
-	if (state->report.is_filled && state->pipeline->has_barrier)
+	else if (report->is_filled && shows_rows)
+		explain_report(report, has_tree, es);
+	else
 	{
-		explain_pages(state->report.pages_from_cache, state->report.pages_by_row,
-					  state->report.pages_from_heap, es);
-		explain_operator_names(state->pipeline, es);
+		if (report->is_filled)
+			explain_pages(report->pages_from_cache, report->pages_by_row, report->pages_from_heap, es);
+		if (!has_tree && (!es->analyze || report->is_filled))
+			explain_operator_names(state->pipeline, es);
 	}
-	else if (state->report.is_filled)
-		explain_report(&state->report, es);
 }
 
 /* ---------------------------------------------------------------- refused queries */

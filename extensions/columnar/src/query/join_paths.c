@@ -23,13 +23,13 @@
 #include "optimizer/restrictinfo.h"
 #include "utils/lsyscache.h"
 
+#include "query/cost.h"
 #include "query/custom_path.h"
 #include "query/join_rows.h"
 #include "query/names.h"
 #include "query/paths.h"
 #include "query/planned.h"
 #include "query/planning.h"
-#include "query/price.h"
 #include "query/translate.h"
 
 /* What the engine makes of a condition; a query asks for the same ones with each pair. */
@@ -40,7 +40,7 @@ typedef struct JoinClause
 	bool		is_key;			/* an equality between the sides */
 	Node	   *normalized;
 	Node	   *commuted;		/* of a key */
-	double		row_factor;		/* of a key: by which it leaves less rows than PostgreSQL thinks */
+	double		row_factor;		/* of a key: by which more rows pass it than PostgreSQL thinks */
 } JoinClause;
 
 /* The conditions of one join. */
@@ -217,6 +217,7 @@ add_stages(PlannerInfo *root, RelOptInfo *joinrel, PlannedPipeline *planned,
 	stage->join_kind = kind;
 	stage->join_keys = clauses->keys;
 	stage->exprs = planned_ordered_clauses(root, clauses->conditions);
+	stage->rows = planned->rows;
 	pipeline_take(planned->pipeline, build->pipeline);
 	planned->before_sort = NULL;
 	add_equal_columns(root, joinrel, planned, stage);
@@ -230,37 +231,44 @@ add_stages(PlannerInfo *root, RelOptInfo *joinrel, PlannedPipeline *planned,
 	return planned_add_placeholders(root, joinrel, planned);
 }
 
+/* Whether no row comes out for a row of the probe side without a match. */
+static bool
+drops_unmatched(PenumbraJoinKind kind)
+{
+	return kind == PENUMBRA_JOIN_INNER || kind == PENUMBRA_JOIN_SEMI || kind == PENUMBRA_JOIN_RIGHT ||
+		kind == PENUMBRA_JOIN_RIGHT_SEMI || kind == PENUMBRA_JOIN_RIGHT_ANTI;
+}
+
 /*
- * Puts the join of the pair into *best if that is cheaper.  Hundreds are priced
+ * Puts the join of the pair into *best if that is cheaper.  Hundreds are costed
  * for one that is made.  How many rows come out does not depend on the pair:
  * the higher estimate is of the one that knows more.  False: refused.
  */
 static bool
 consider_pair(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, RelOptInfo *build_rel,
-			  PenumbraJoinKind kind, JoinType join_type, List *restrictinfos,
+			  PenumbraJoinKind kind, JoinType join_type, JoinPathExtraData *extra,
 			  PlannedPipeline **best)
 {
-	const PlannedPipeline *probe = planned_of_rel(root, probe_rel);
-	const PlannedPipeline *build = planned_of_rel(root, build_rel);
+	const PlannedPipeline *probe = planned_of_join(root, probe_rel);
+	const PlannedPipeline *build = planned_of_join(root, build_rel);
 	PlannedPipeline joined = *probe;
 	PlannedPipeline *planned;
 	JoinClauses clauses;
 	double		rows;
+	double		matched;
 
-	if (!sort_clauses(root, joinrel, probe_rel, build_rel, join_type, restrictinfos, &clauses))
+	if (!sort_clauses(root, joinrel, probe_rel, build_rel, join_type, extra->restrictlist, &clauses))
 		return false;
-	joined.row_factor = probe->row_factor * build->row_factor;
-	if (join_type != JOIN_SEMI && join_type != JOIN_ANTI)
-		joined.row_factor *= clauses.row_factor;
-	rows = join_rows(root, joinrel, probe_rel, probe, build_rel, build, kind, restrictinfos,
-					 joined.row_factor);
+	rows = join_rows(root, joinrel, probe_rel, probe, build_rel, build, kind, extra,
+					 clauses.row_factor);
 	if (*best != NULL)
 		(*best)->rows = rows = Max((*best)->rows, rows);
-	price_join(&joined, build, list_length(clauses.keys),
-			  list_length(build_rel->reltarget->exprs), list_length(clauses.conditions),
-			  clauses.keys == NIL ? probe->rows * build->rows : Max(rows, probe->rows), rows);
+	matched = drops_unmatched(kind) ? Min(rows, probe->rows) : probe->rows;
+	cost_add_join(&joined, build, list_length(clauses.keys),
+				  list_length(build_rel->reltarget->exprs), list_length(clauses.conditions),
+				  matched, clauses.keys == NIL ? probe->rows * build->rows : Max(rows, matched), rows);
 	if (clauses.filters != NIL)
-		price_filter(&joined, planned_count_columns(get_actual_clauses(clauses.filters)), rows);
+		cost_add_filter(&joined, planned_count_columns(get_actual_clauses(clauses.filters)), rows);
 	/* Conditions with subqueries only add to it. */
 	if (*best != NULL && cost_of(&joined) >= cost_of(*best))
 		return true;
@@ -305,18 +313,57 @@ is_for_us(PlannerInfo *root, RelOptInfo *joinrel)
 		(root->parse->commandType == CMD_SELECT || root->parse->commandType == CMD_INSERT);
 }
 
-void
-paths_add_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel,
-			   RelOptInfo *inner_rel, JoinType join_type, JoinPathExtraData *extra)
+/* Remembers the join with a LATERAL subquery, which gets values of the other side, if that is cheaper. */
+static void
+consider_lateral(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel, RelOptInfo *lateral_rel,
+				 JoinType join_type, JoinPathExtraData *extra)
+{
+	const RangeTblEntry *rte = root->simple_rte_array[lateral_rel->relid];
+	const PlannedPipeline *best = planned_of_rel(root, joinrel);
+	const PlannedPipeline *outer = planned_of_join(root, outer_rel);
+	PlannedPipeline *planned;
+	bool		is_left = join_type == JOIN_LEFT;
+	ListCell   *lc;
+
+	if (outer == NULL || rte->rtekind != RTE_SUBQUERY || rte->inh || rte->security_barrier ||
+		lateral_rel->baserestrictinfo != NIL || !bms_is_subset(lateral_rel->lateral_relids, outer_rel->relids) ||
+		(is_left ? extra->restrictlist != NIL : join_type != JOIN_INNER))
+		return;
+	foreach(lc, extra->restrictlist)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (rinfo->pseudoconstant || contain_subplans((Node *) rinfo->clause) ||
+			examine_clause(root, rinfo)->refusal != NULL)
+			return;
+	}
+	planned = planned_copy(outer);
+	if (!planned_join_lateral(root, planned, lateral_rel, is_left, joinrel->rows))
+		return;
+	planned_add_filters(root, planned->pipeline, extra->restrictlist);
+	if (!planned_add_placeholders(root, joinrel, planned) ||
+		(best != NULL && cost_of(planned) >= cost_of(best)))
+		return;
+	planned_remember(joinrel, planned);
+}
+
+/* Remembers the cheaper of the join of the pair and what is remembered. */
+static void
+consider(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel, RelOptInfo *inner_rel,
+		 JoinType join_type, JoinPathExtraData *extra)
 {
 	PlannedPipeline *best;
-	PlannedPipeline *first;
-	const Path *rival;
+	const PlannedPipeline *first;
 
-	if (!is_for_us(root, joinrel) || planned_of_rel(root, outer_rel) == NULL ||
-		planned_of_rel(root, inner_rel) == NULL)
+	if (IS_SIMPLE_REL(inner_rel) && !bms_is_empty(inner_rel->lateral_relids))
+	{
+		consider_lateral(root, joinrel, outer_rel, inner_rel, join_type, extra);
 		return;
-	best = first = (PlannedPipeline *) planned_of_rel(root, joinrel);
+	}
+	if (planned_of_join(root, outer_rel) == NULL || planned_of_join(root, inner_rel) == NULL)
+		return;
+	first = planned_of_rel(root, joinrel);
+	best = (PlannedPipeline *) first;
 	for (int turned = 0; turned < 2; turned++)
 	{
 		PenumbraJoinKind kind;
@@ -348,14 +395,82 @@ paths_add_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel,
 			break;
 		if (!consider_pair(root, joinrel, turned ? inner_rel : outer_rel,
 						   turned ? outer_rel : inner_rel, kind, join_type,
-						   extra->restrictlist, &best))
+						   extra, &best))
 			return;
 	}
 	if (best != first)
 		planned_remember(joinrel, best);
-	/* The search may have added something that seems to cost less. */
+}
+
+/* A pair whose join PostgreSQL makes at a cost that is none, as of look-ups by key. */
+typedef struct SkippedPair
+{
+	RelOptInfo *outer_rel;
+	RelOptInfo *inner_rel;
+	JoinType	join_type;
+	JoinPathExtraData extra;
+	SpecialJoinInfo sjinfo;
+} SkippedPair;
+
+static void
+skip(RelOptInfo *joinrel, RelOptInfo *outer_rel, RelOptInfo *inner_rel, JoinType join_type,
+	 const JoinPathExtraData *extra)
+{
+	SkippedPair *pair = palloc(sizeof(SkippedPair));
+
+	pair->outer_rel = outer_rel;
+	pair->inner_rel = inner_rel;
+	pair->join_type = join_type;
+	pair->extra = *extra;
+	pair->sjinfo = *extra->sjinfo;	/* that of an inner join is on the caller's stack */
+	pair->extra.sjinfo = &pair->sjinfo;
+	planned_skip(joinrel, pair);
+}
+
+const PlannedPipeline *
+planned_of_join(PlannerInfo *root, RelOptInfo *rel)
+{
+	ListCell   *lc;
+
+	foreach(lc, IS_SIMPLE_REL(rel) ? NIL : planned_take_skipped(rel))
+	{
+		SkippedPair *pair = lfirst(lc);
+
+		consider(root, rel, pair->outer_rel, pair->inner_rel, pair->join_type, &pair->extra);
+	}
+	return planned_of_rel(root, rel);
+}
+
+void
+paths_add_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel,
+			   RelOptInfo *inner_rel, JoinType join_type, JoinPathExtraData *extra)
+{
+	const PlannedPipeline *first;
+	PlannedPipeline *best;
+	const Path *rival;
+
+	if (!is_for_us(root, joinrel))
+		return;
+	/*
+	 * An inner join is asked for both ways round, and what look-ups cost is
+	 * known after the second.  Those of a subquery may be repeated.
+	 */
+	if ((join_type == JOIN_INNER && !planned_is_known(joinrel)) ||
+		(!MODE_IS_FORCED() && root->parent_root == NULL && !cost_join_can_win(root, joinrel)))
+	{
+		skip(joinrel, outer_rel, inner_rel, join_type, extra);
+		return;
+	}
+	first = planned_of_rel(root, joinrel);
+	(void) planned_of_join(root, joinrel);
+	consider(root, joinrel, outer_rel, inner_rel, join_type, extra);
+	best = (PlannedPipeline *) planned_of_rel(root, joinrel);
+	if (best == NULL)
+		return;
+	/* The search may have added something that seems to cost less, and dropped ours. */
 	rival = linitial(joinrel->pathlist);
-	if (best != first || (!custom_path_is_ours(rival) && rival->total_cost != best->rival_cost))
+	if (best != first || (!custom_path_is_ours(rival) &&
+						  (MODE_IS_FORCED() || rival->total_cost != best->rival_cost)))
 	{
 		best->rival_cost = rival->total_cost;
 		offer(root, joinrel, best);

@@ -12,12 +12,12 @@
 
 #include "query/planned.h"
 
-/* row_factor: of the sides and of the join's keys. */
+/* row_factor: of the join's keys. */
 extern double join_rows(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel,
 						const PlannedPipeline *probe, RelOptInfo *build_rel,
-						const PlannedPipeline *build, PenumbraJoinKind kind, List *restrictinfos,
-						double row_factor);
-/* By which the equality leaves less rows than PostgreSQL thinks, at most 1. */
+						const PlannedPipeline *build, PenumbraJoinKind kind,
+						JoinPathExtraData *extra, double row_factor);
+/* By which more rows pass the equality than PostgreSQL thinks. */
 extern double join_rows_factor(PlannerInfo *root, const OpExpr *equality);
 
 #endif							/* PENUMBRA_JOIN_ROWS_H */

@@ -16,6 +16,27 @@
 #include "query/names.h"
 #include "query/planning.h"
 
+/* The columns of a level's set operations are Vars of relation 0; they get an entry of their own. */
+static RangeTblEntry *
+set_operation_entry(PlannerInfo *root)
+{
+	Planning   *planning = planning_current();
+	RangeTblEntry *rte;
+	ListCell   *lc;
+
+	foreach(lc, planning->set_operations)
+	{
+		rte = lsecond((List *) lfirst(lc));
+		if (linitial((List *) lfirst(lc)) == root)
+			return rte;
+	}
+	rte = list_nth(planning->names, names_add("set_operation", NULL) - 1);
+	foreach(lc, root->parse->targetList)
+		rte->eref->colnames = lappend(rte->eref->colnames, makeString(pstrdup(lfirst_node(TargetEntry, lc)->resname)));
+	planning->set_operations = lappend(planning->set_operations, list_make2(root, rte));
+	return rte;
+}
+
 /* Entries are told apart by their addresses: each belongs to one level, and stays while it is planned. */
 Index
 names_number(PlannerInfo *root, Index relid)
@@ -25,7 +46,7 @@ names_number(PlannerInfo *root, Index relid)
 	ListCell   *lc;
 
 	Assert(relid < (Index) root->simple_rel_array_size);
-	rte = root->simple_rte_array[relid];
+	rte = relid == 0 ? set_operation_entry(root) : root->simple_rte_array[relid];
 	foreach(lc, planning->names)
 	{
 		if (lfirst(lc) == rte)

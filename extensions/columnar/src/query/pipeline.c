@@ -7,6 +7,11 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_operator_d.h"
+#include "catalog/pg_type_d.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+
 #include "query/pipeline.h"
 
 Pipeline *
@@ -32,6 +37,22 @@ pipeline_add_stage(Pipeline *pipeline, PipelineStageKind kind, List *exprs)
 		stage->inputs = list_make1(pipeline->top);
 	pipeline->top = stage;
 	return stage;
+}
+
+Node *
+pipeline_int4(int value)
+{
+	return (Node *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(value), false, true);
+}
+
+Node *
+pipeline_int4_equals(void *expr, int value)
+{
+	OpExpr	   *equals = (OpExpr *) make_opclause(Int4EqualOperator, BOOLOID, false, expr,
+												  (Expr *) pipeline_int4(value), InvalidOid, InvalidOid);
+
+	set_opfuncid(equals);
+	return (Node *) equals;
 }
 
 void
@@ -125,6 +146,7 @@ pipeline_find_expr(const List *exprs, const Node *expr)
 
 /* ---------------------------------------------------------------- as lists */
 
+/* Parallel workers get it as text, where a number without a point is an Integer. */
 static List *
 stage_to_list(const PipelineStage *stage)
 {
@@ -139,8 +161,10 @@ stage_to_list(const PipelineStage *stage)
 	fields = list_concat(fields, list_make3(stage->sort_flags, stage->limit, stage->offset));
 	fields = list_concat(fields, list_make3(makeInteger((int) stage->relation_oid),
 											stage->table_oids, stage->table_attnos));
-	return list_concat(fields, list_make4(makeInteger(stage->join_kind), stage->join_keys,
-										  makeBoolean(stage->is_null_aware), stage->grouping_sets));
+	fields = list_concat(fields, list_make5(makeInteger(stage->join_kind), stage->join_keys,
+											makeBoolean(stage->is_null_aware), stage->grouping_sets,
+											makeFloat(psprintf("%.1f", stage->rows))));
+	return lappend(fields, stage->source);
 }
 
 static PipelineStage *
@@ -165,6 +189,9 @@ stage_from_list(List *fields)
 	stage->join_keys = list_nth(fields, 12);
 	stage->is_null_aware = boolVal(list_nth(fields, 13));
 	stage->grouping_sets = list_nth(fields, 14);
+	stage->rows = floatVal(list_nth(fields, 15));
+	stage->source = list_nth(fields, 16);
+	stage->operator = -1;
 	return stage;
 }
 

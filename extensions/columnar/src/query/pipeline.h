@@ -58,9 +58,17 @@ typedef struct PipelineStage
 	Oid			relation_oid;	/* of a scan: whose columns the Vars number, the table or the parent of all */
 	List	   *table_oids;		/* the tables read, one or several partitions */
 	List	   *table_attnos;	/* per table an integer list, by scan column */
+	Node	   *source;			/* of a scan of rows that a plan computes, an Integer: its number, see
+								 * row_source.h; NULL: of tables.  table_attnos has its columns. */
+	PlannerInfo *source_root;	/* with the next three while planning: it scans this level's relation */
+	Index		source_relid;
+	List	   *source_columns;	/* Vars of it */
+	Path	   *source_path;	/* of a table */
 	PenumbraJoinKind join_kind;
 	bool		is_null_aware;	/* of an anti join: NOT IN */
 	List	   *join_keys;		/* OpExprs: an equality of a probe side's and a build side's expression */
+	double		rows;			/* that are expected to come out; 0: as many as go in, or not known */
+	PenumbraOperator operator;	/* of a translated stage: its last in the engine's plan */
 } PipelineStage;
 
 typedef struct Pipeline
@@ -79,6 +87,10 @@ typedef struct Pipeline
 extern Pipeline *pipeline_copy(const Pipeline *pipeline);
 /* A stage over the last, which it takes the place of; that may be NULL, below a scan. */
 extern PipelineStage *pipeline_add_stage(Pipeline *pipeline, PipelineStageKind kind, List *exprs);
+
+/* The node is an int4 constant; the expression, an int4, equals it. */
+extern Node *pipeline_int4(int value);
+extern Node *pipeline_int4_equals(void *expr, int value);
 
 /* The pipeline has stages of the other now. */
 extern void pipeline_take(Pipeline *pipeline, const Pipeline *other);

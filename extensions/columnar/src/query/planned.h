@@ -33,6 +33,8 @@ typedef struct PlannedTable
 	CacheCoverage coverage;
 	List	   *quals;			/* of TableQual *, without pseudoconstants */
 	double		skipped_share;	/* of the chunks, by zone maps */
+	double		sampled_share;	/* of the rows, that pass the quals; negative: not known, see row_sample.h */
+	List	   *bounds;			/* of ColumnBounds *, in these */
 	bool		is_rescanned;	/* for each row of an outer query, of which the quals hold values */
 	bool		is_looked_up;	/* then by an index in PostgreSQL's plan */
 } PlannedTable;
@@ -44,12 +46,13 @@ typedef struct PlannedPipeline
 	int			workers;		/* of a parallel scan; 0: one process */
 	double		input_rows;		/* of all scans, before filters */
 	double		rows;			/* out */
-	double		row_factor;		/* by which they are less than PostgreSQL thinks, for keys of subqueries */
 	bool		is_rescanned;	/* a table of it is */
 	double		rescan_factor;	/* by which the costs are larger for it, beside look-ups by index; or 0 */
 	Cost		startup_cost;	/* until the first row can leave */
 	Cost		run_cost;		/* from then on, emission aside */
 	struct PlannedPipeline *before_sort;	/* a sort's input */
+	List	   *subplans;		/* of the query's outputs, which have become joins; normalized */
+	List	   *subplan_values; /* what stands for each */
 	Cost		rival_cost;		/* of a join: of PostgreSQL's path when ours was offered last */
 } PlannedPipeline;
 
@@ -60,23 +63,36 @@ typedef struct PenumbraPath
 	Pipeline   *pipeline;
 	List	   *scan_exprs;		/* what the node outputs, for custom_scan_tlist */
 	List	   *kept_quals;		/* RestrictInfos that PostgreSQL evaluates on our rows */
-	Cost		total_cost;		/* what it costs; the path says less to win against a worse one that seems to cost less */
+	Cost		total_cost;		/* what it costs; the path says less where planned_outbid() lowered it */
 } PenumbraPath;
 
 /* scan_paths.c: the table as it was found for its scan, or NULL. */
 extern PlannedTable *planned_find_table(RelOptInfo *rel);
 /* The same for a table below a join or of an inheritance tree, which may also be small or not cached. */
 extern PlannedTable *planned_table_of_rel(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte);
+/* Rows that the statement changes or locks: nothing that a cache could serve. */
+extern bool planned_is_target_or_locked(PlannerInfo *root, RelOptInfo *rel);
 
 /* rel_pipelines.c: what is remembered of the relation, not to be changed; NULL: it is not ours. */
 extern const PlannedPipeline *planned_of_rel(PlannerInfo *root, RelOptInfo *rel);
-/* The same, to be extended. */
+/* One that can be extended without changing the other. */
+extern PlannedPipeline *planned_copy(const PlannedPipeline *planned);
+/* planned_of_rel(), to be extended. */
 extern PlannedPipeline *planned_copy_of_rel(PlannerInfo *root, RelOptInfo *rel);
 /* What is remembered of the subquery's last step, to be extended by the query around it. */
 extern PlannedPipeline *planned_copy_of_subquery(PlannerInfo *subroot);
 /* Whether the planner knows that the relation has no rows. */
 extern bool planned_is_empty(RelOptInfo *rel);
+/* Adds the member's rows, which have the same columns. */
+extern void planned_unite(PlannedPipeline *all, const PlannedPipeline *member);
 extern void planned_remember(RelOptInfo *rel, PlannedPipeline *planned);
+/* Whether something of it is remembered, or kept for later. */
+extern bool planned_is_known(RelOptInfo *rel);
+/* Keeps what planned_of_join() has to look at, until it does. */
+extern void planned_skip(RelOptInfo *joinrel, void *pair);
+extern List *planned_take_skipped(RelOptInfo *joinrel);
+/* join_paths.c: planned_of_rel() for an input of a join, with what was left out while it seemed not worth it. */
+extern const PlannedPipeline *planned_of_join(PlannerInfo *root, RelOptInfo *rel);
 /* Makes the pipeline output what of the target needs input, and maps the target's columns to the outputs. */
 extern void planned_set_target(PlannerInfo *root, PlannedPipeline *planned, PathTarget *target);
 extern bool planned_needs_no_input(Node *expr);
@@ -90,6 +106,13 @@ extern void planned_add_filters(PlannerInfo *root, Pipeline *pipeline, List *res
 /* subplans.c: adds a condition with a subquery as a join; false: it is PostgreSQL's, and nothing was added. */
 extern bool planned_apply_subplans(PlannerInfo *root, PlannedPipeline *planned, RestrictInfo *rinfo,
 								   double result_rows);
+/* Adds subqueries in outputs as joins; false: one is PostgreSQL's, and the pipeline is not to be used. */
+extern bool planned_join_subplans(PlannerInfo *root, PlannedPipeline *planned, List *exprs);
+/* Joins the pipeline with a LATERAL subquery in FROM; false: it is PostgreSQL's, and nothing was added. */
+extern bool planned_join_lateral(PlannerInfo *root, PlannedPipeline *planned, RelOptInfo *rel, bool is_left,
+								 double result_rows);
+/* names_normalize(), with what stands for these subqueries. */
+extern Node *planned_normalize(PlannerInfo *root, const PlannedPipeline *planned, Node *expr);
 /* The clauses for a pipeline, in the order in which PostgreSQL evaluates them. */
 extern List *planned_ordered_clauses(PlannerInfo *root, List *restrictinfos);
 /* Adds the PlaceHolderVars that are computed at this relation; false: it has one that cannot be computed here. */
@@ -98,7 +121,9 @@ extern bool planned_add_placeholders(PlannerInfo *root, RelOptInfo *rel, Planned
 extern bool planned_check(Pipeline *pipeline);
 
 /* rival.c: what PostgreSQL's path costs by our estimates of rows. */
-extern Cost planned_price_rival(PlannerInfo *root, const Path *path);
+extern Cost planned_cost_of_rival(PlannerInfo *root, const Path *path);
+/* Lowers our cost to one that add_path() prefers to the rival's, if by our estimates of rows ours costs less. */
+extern void planned_outbid(PlannerInfo *root, Path *ours, const Path *rival);
 /* Adds the path, or puts it in the place of all others; rival: the cheapest of those. */
 extern void planned_offer(PlannerInfo *root, RelOptInfo *rel, PenumbraPath *path, const Path *rival);
 

@@ -13,6 +13,7 @@
 #include "pg_compat.h"
 
 #include "nodes/nodeFuncs.h"
+#include "optimizer/geqo.h"
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
 #include "parser/parsetree.h"
@@ -21,11 +22,13 @@
 #include "query/custom_scan.h"
 #include "query/explain.h"
 #include "query/inline_ctes.h"
+#include "query/join_search.h"
 #include "query/paths.h"
 #include "query/planner.h"
 #include "query/planning.h"
 #include "query/refusal.h"
 #include "query/require.h"
+#include "query/row_source.h"
 
 int			penumbra_mode = MODE_AUTO;
 int			penumbra_workers = -1;
@@ -33,6 +36,7 @@ int			penumbra_workers = -1;
 static planner_hook_type previous_planner_hook = NULL;
 static set_rel_pathlist_hook_type previous_set_rel_pathlist_hook = NULL;
 static set_join_pathlist_hook_type previous_set_join_pathlist_hook = NULL;
+static join_search_hook_type previous_join_search_hook = NULL;
 static create_upper_paths_hook_type previous_create_upper_paths_hook = NULL;
 
 static const struct config_enum_entry mode_options[] = {
@@ -163,6 +167,26 @@ penumbra_set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *o
 	}
 }
 
+static RelOptInfo *
+penumbra_join_search(PlannerInfo *root, int levels_needed, List *initial_rels)
+{
+	Planning   *planning = planning_current();
+	bool		is_genetic = enable_geqo && levels_needed >= geqo_threshold;
+	RelOptInfo *rel = NULL;
+
+	if (is_genetic && planning != NULL && planning->tables != NIL)
+	{
+		planning->root = root;
+		rel = join_search_greedy(root, initial_rels);
+	}
+	if (rel != NULL)
+		return rel;
+	if (previous_join_search_hook)
+		return previous_join_search_hook(root, levels_needed, initial_rels);
+	return is_genetic ? geqo(root, levels_needed, initial_rels)
+		: standard_join_search(root, levels_needed, initial_rels);
+}
+
 static void
 penumbra_create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 							RelOptInfo *output_rel, void *extra)
@@ -191,6 +215,7 @@ plan_query(COMPAT_PLANNER_PARAMETERS, Planning *planning)
 	error_context_stack = &mark;
 	stmt = (previous_planner_hook ? previous_planner_hook : standard_planner) (COMPAT_PLANNER_ARGUMENTS);
 	error_context_stack = mark.previous;
+	row_source_resolve(planning, stmt);
 	return stmt;
 }
 
@@ -291,6 +316,8 @@ planner_install_hooks(void)
 	planner_hook = penumbra_planner;
 	previous_set_rel_pathlist_hook = set_rel_pathlist_hook;
 	set_rel_pathlist_hook = penumbra_set_rel_pathlist;
+	previous_join_search_hook = join_search_hook;
+	join_search_hook = penumbra_join_search;
 	previous_set_join_pathlist_hook = set_join_pathlist_hook;
 	set_join_pathlist_hook = penumbra_set_join_pathlist;
 	previous_create_upper_paths_hook = create_upper_paths_hook;

@@ -35,6 +35,8 @@ typedef struct Planning
 	HTAB	   *pipelines;		/* PlannedPipelines by relation; NULL: none yet */
 	List	   *clauses;		/* of JoinClause *: what the engine makes of conditions of joins */
 	List	   *names;			/* of RangeTblEntry *: the relations that pipelines speak of */
+	List	   *set_operations; /* of lists of a PlannerInfo and the RangeTblEntry in names of its relation 0 */
+	List	   *row_sources;	/* of FoundSource *: plans that compute rows for the engine */
 	const char *reason;			/* the last refusal of something Penumbra could gain from */
 	bool		is_examined;	/* a table was: reads_stored_form is known */
 	bool		reads_stored_form;

@@ -12,8 +12,11 @@
  */
 #include "postgres.h"
 
+#include "pg_compat.h"
+
 #include "access/sysattr.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -27,11 +30,12 @@
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 
+#include "query/cost.h"
 #include "query/custom_path.h"
 #include "query/names.h"
 #include "query/planned.h"
 #include "query/planning.h"
-#include "query/price.h"
+#include "query/row_source.h"
 #include "query/translate.h"
 
 /* A table that is not cached is joined in the engine if it is smaller than that. */
@@ -309,6 +313,7 @@ pipeline_of_table(PlannerInfo *root, RelOptInfo *rel)
 	List	   *with_subplans;
 	List	   *plain = split_quals(rel, &with_subplans);
 	double		tuples = 0;
+	double		rows = rel->rows;
 	ListCell   *lc;
 
 	if (rte->tablesample != NULL)
@@ -345,11 +350,13 @@ pipeline_of_table(PlannerInfo *root, RelOptInfo *rel)
 		tuples += table->rel->tuples;
 	}
 	planned_add_filters(root, planned->pipeline, plain);
-	price_scan(planned, tables, planned_count_columns(get_actual_clauses(rel->baserestrictinfo)),
-			  planned_count_columns(rel->reltarget->exprs),
-			  with_subplans == NIL ? rel->rows
-			  : clamp_row_est(tuples * clauselist_selectivity(root, plain, 0, JOIN_INNER, NULL)),
-			  tuples);
+	if (with_subplans != NIL)
+		rows = clamp_row_est(tuples * clauselist_selectivity(root, plain, 0, JOIN_INNER, NULL));
+	else if (!rte->inh && ((PlannedTable *) linitial(tables))->sampled_share >= 0)
+		rows = clamp_row_est(tuples * ((PlannedTable *) linitial(tables))->sampled_share);
+	cost_add_scan(planned, tables, planned_count_columns(get_actual_clauses(rel->baserestrictinfo)),
+				  planned_count_columns(rel->reltarget->exprs), rows, tuples);
+	planned->pipeline->top->rows = planned->rows;
 	return apply_subplans(root, rel, planned, with_subplans) ? planned : NULL;
 }
 
@@ -359,7 +366,8 @@ planned_copy_of_subquery(PlannerInfo *subroot)
 	PlannedPipeline *planned = planned_copy_of_rel(subroot, fetch_upper_rel(subroot, UPPERREL_FINAL, NULL));
 	ListCell   *lc;
 
-	if (planned == NULL)
+	/* Paths become plans at their own level only. */
+	if (planned == NULL || row_source_paths(planned->pipeline) != NIL)
 		return NULL;
 	/* These go with the subquery's own plan, which does not run: the plan around it gets them. */
 	foreach(lc, subroot->init_plans)
@@ -416,8 +424,9 @@ pipeline_of_level(PlannerInfo *root, RelOptInfo *rel, PlannerInfo *level)
 
 		if (entry == NULL || entry->resjunk)
 			return NULL;
-		exprs = lappend(exprs, names_normalize(level, (Node *) entry->expr));
+		exprs = lappend(exprs, planned_normalize(level, planned, (Node *) entry->expr));
 	}
+	planned->subplans = planned->subplan_values = NIL;
 	stage = pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, exprs);
 	stage->names = (List *) names_normalize(root, (Node *) vars);
 	planned->before_sort = NULL;
@@ -425,9 +434,9 @@ pipeline_of_level(PlannerInfo *root, RelOptInfo *rel, PlannerInfo *level)
 	if (plain != NIL)
 	{
 		planned_add_filters(root, planned->pipeline, plain);
-		price_filter(planned, planned_count_columns(get_actual_clauses(plain)),
-					 with_subplans == NIL ? rel->rows
-					 : clamp_row_est(planned->rows * clauselist_selectivity(root, plain, 0, JOIN_INNER, NULL)));
+		cost_add_filter(planned, planned_count_columns(get_actual_clauses(plain)),
+						with_subplans == NIL ? rel->rows
+						: clamp_row_est(planned->rows * clauselist_selectivity(root, plain, 0, JOIN_INNER, NULL)));
 	}
 	return apply_subplans(root, rel, planned, with_subplans) ? planned : NULL;
 }
@@ -523,13 +532,28 @@ planned_is_empty(RelOptInfo *rel)
 	return IS_DUMMY_REL(rel) || is_empty(rel->cheapest_total_path);
 }
 
+void
+planned_unite(PlannedPipeline *all, const PlannedPipeline *member)
+{
+	PipelineStage *stage = all->pipeline->top;
+
+	if (stage->kind != PIPELINE_UNION)
+		stage = pipeline_add_stage(all->pipeline, PIPELINE_UNION, NIL);
+	stage->inputs = lappend(stage->inputs, member->pipeline->top);
+	pipeline_take(all->pipeline, member->pipeline);
+	all->input_rows += member->input_rows;
+	all->rows += member->rows;
+	all->startup_cost += member->startup_cost;
+	all->run_cost += member->run_cost;
+	all->before_sort = NULL;
+}
+
 /* UNION ALL: the rows of all members, which pass the quals, under the names of the whole. */
 static PlannedPipeline *
 pipeline_of_union(PlannerInfo *root, RelOptInfo *rel)
 {
 	List	   *vars = vars_of_rel(rel, rel->reltarget->exprs);
 	PlannedPipeline *all = NULL;
-	PipelineStage *stage = NULL;
 	ListCell   *lc;
 
 	foreach(lc, root->append_rel_list)
@@ -559,21 +583,12 @@ pipeline_of_union(PlannerInfo *root, RelOptInfo *rel)
 		}
 		pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, exprs)->names =
 			(List *) names_normalize(root, (Node *) vars);
+		planned->before_sort = NULL;
 		if (all == NULL)
-		{
 			all = planned;
-			stage = pipeline_add_stage(all->pipeline, PIPELINE_UNION, NIL);
-			continue;
-		}
-		stage->inputs = lappend(stage->inputs, planned->pipeline->top);
-		pipeline_take(all->pipeline, planned->pipeline);
-		all->input_rows += planned->input_rows;
-		all->rows += planned->rows;
-		all->startup_cost += planned->startup_cost;
-		all->run_cost += planned->run_cost;
+		else
+			planned_unite(all, planned);
 	}
-	if (all != NULL)
-		all->before_sort = NULL;
 	return all;
 }
 
@@ -605,11 +620,52 @@ planned_add_placeholders(PlannerInfo *root, RelOptInfo *rel, PlannedPipeline *pl
 	return true;
 }
 
+/*
+ * Whether PostgreSQL may compute the rows: of what is not ours, of a CTE, which
+ * is then computed once, and of a table where an index finds few rows.  One
+ * relation alone is left to PostgreSQL, and so is a join of tables of which no
+ * cache serves any.
+ */
+static bool
+may_be_rows(PlannerInfo *root, RelOptInfo *rel, const PlannedPipeline *ours)
+{
+	if (bms_membership(root->all_baserels) != BMS_MULTIPLE)
+		return false;
+	if (rel->rtekind == RTE_RELATION)
+		/* A subquery with such rows would not go on in the query around it, so there a table of ours stays ours. */
+		return (ours == NULL ? penumbra_mode != MODE_REQUIRE : !MODE_IS_FORCED() && root->parent_root == NULL) &&
+			planning_current()->tables != NIL && !planned_is_target_or_locked(root, rel);
+	return ours == NULL || rel->rtekind == RTE_CTE;
+}
+
+static PlannedPipeline *
+rows_or_ours(PlannerInfo *root, RelOptInfo *rel, PlannedPipeline *ours)
+{
+	PlannedPipeline *rows = may_be_rows(root, rel, ours) ? row_source_plan(root, rel) : NULL;
+
+	if (rows == NULL)
+		return ours;
+	/* If more rows pass than PostgreSQL expects, its look-ups cost the more. */
+	if (ours != NULL && ours->startup_cost + ours->run_cost <=
+		(rows->startup_cost + rows->run_cost) * Max(ours->rows / rows->rows, 1.0))
+		return ours;
+	rows->pipeline->has_barrier = is_below_barrier(root);
+	return rows;
+}
+
+/* Joins are translated only when a plan is made of them: their inputs must be right. */
+static bool
+is_taken(const PlannerInfo *root, const PlannedPipeline *planned)
+{
+	return bms_membership(root->all_baserels) != BMS_MULTIPLE || planned_check(planned->pipeline);
+}
+
 /* NULL: the relation is not ours. */
 static PlannedPipeline *
 pipeline_of_base_rel(PlannerInfo *root, RelOptInfo *rel)
 {
 	PlannedPipeline *planned = NULL;
+	PlannedPipeline *rows;
 	ListCell   *lc;
 
 	if (!bms_is_empty(rel->lateral_relids) || IS_DUMMY_REL(rel))
@@ -627,28 +683,28 @@ pipeline_of_base_rel(PlannerInfo *root, RelOptInfo *rel)
 		planned = pipeline_of_subquery(root, rel);
 	else if (rel->rtekind == RTE_CTE)
 		planned = pipeline_of_cte(root, rel);
-	if (planned != NULL && !planned_add_placeholders(root, rel, planned))
-		return NULL;
-	if (planned != NULL)
-		planned->row_factor = 1;
-	/* Joins are translated only when a plan is made of them: their inputs must be right. */
-	if (planned != NULL && bms_membership(root->all_baserels) == BMS_MULTIPLE &&
-		!planned_check(planned->pipeline))
-		return NULL;
-	return planned;
+	if (planned != NULL && !is_taken(root, planned))
+		planned = NULL;
+	rows = rows_or_ours(root, rel, planned);
+	if (rows == NULL || (rows == planned && root->placeholder_list == NIL))
+		return rows;
+	return planned_add_placeholders(root, rel, rows) && is_taken(root, rows) ? rows : NULL;
 }
 
 /* What is remembered of a relation: a search of twelve tables has thousands, and asks a million times. */
 typedef struct RememberedPipeline
 {
 	RelOptInfo *rel;			/* key */
-	PlannedPipeline *planned;
+	PlannedPipeline *planned;	/* NULL: nothing is known yet */
+	List	   *skipped;		/* of a join: what is to be looked at first */
 } RememberedPipeline;
 
-void
-planned_remember(RelOptInfo *rel, PlannedPipeline *planned)
+static RememberedPipeline *
+remembered(RelOptInfo *rel)
 {
 	Planning   *planning = planning_current();
+	RememberedPipeline *entry;
+	bool		is_found;
 
 	if (planning->pipelines == NULL)
 	{
@@ -658,19 +714,62 @@ planned_remember(RelOptInfo *rel, PlannedPipeline *planned)
 		planning->pipelines = hash_create("Penumbra pipelines by relation", 64, &ctl,
 										  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	}
-	((RememberedPipeline *) hash_search(planning->pipelines, &rel, HASH_ENTER, NULL))->planned = planned;
+	entry = hash_search(planning->pipelines, &rel, HASH_ENTER, &is_found);
+	if (!is_found)
+	{
+		entry->planned = NULL;
+		entry->skipped = NIL;
+	}
+	return entry;
+}
+
+static RememberedPipeline *
+find_remembered(RelOptInfo *rel)
+{
+	Planning   *planning = planning_current();
+
+	return planning->pipelines == NULL ? NULL : hash_search(planning->pipelines, &rel, HASH_FIND, NULL);
+}
+
+void
+planned_remember(RelOptInfo *rel, PlannedPipeline *planned)
+{
+	remembered(rel)->planned = planned;
+}
+
+bool
+planned_is_known(RelOptInfo *rel)
+{
+	return find_remembered(rel) != NULL;
+}
+
+void
+planned_skip(RelOptInfo *joinrel, void *pair)
+{
+	RememberedPipeline *entry = remembered(joinrel);
+
+	entry->skipped = lappend(entry->skipped, pair);
+}
+
+List *
+planned_take_skipped(RelOptInfo *joinrel)
+{
+	RememberedPipeline *entry = find_remembered(joinrel);
+	List	   *skipped = entry == NULL ? NIL : entry->skipped;
+
+	if (skipped != NIL)
+		entry->skipped = NIL;
+	return skipped;
 }
 
 const PlannedPipeline *
 planned_of_rel(PlannerInfo *root, RelOptInfo *rel)
 {
-	Planning   *planning = planning_current();
-	RememberedPipeline *remembered = planning->pipelines == NULL ? NULL
-		: hash_search(planning->pipelines, &rel, HASH_FIND, NULL);
+	RememberedPipeline *entry = find_remembered(rel);
 	PlannedPipeline *planned;
 
-	if (remembered != NULL)
-		planned = remembered->planned;
+	if (entry != NULL && entry->planned != NULL)
+		planned = entry->planned;
 	else if (!IS_SIMPLE_REL(rel))
 		return NULL;
 	else
@@ -684,17 +783,21 @@ planned_of_rel(PlannerInfo *root, RelOptInfo *rel)
 }
 
 PlannedPipeline *
-planned_copy_of_rel(PlannerInfo *root, RelOptInfo *rel)
+planned_copy(const PlannedPipeline *planned)
 {
-	const PlannedPipeline *planned = planned_of_rel(root, rel);
-	PlannedPipeline *copy;
+	PlannedPipeline *copy = palloc(sizeof(PlannedPipeline));
 
-	if (planned == NULL)
-		return NULL;
-	copy = palloc(sizeof(PlannedPipeline));
 	*copy = *planned;
 	copy->pipeline = pipeline_copy(planned->pipeline);
 	return copy;
+}
+
+PlannedPipeline *
+planned_copy_of_rel(PlannerInfo *root, RelOptInfo *rel)
+{
+	const PlannedPipeline *planned = planned_of_rel(root, rel);
+
+	return planned == NULL ? NULL : planned_copy(planned);
 }
 
 /* ---------------------------------------------------------------- paths */
@@ -737,12 +840,46 @@ planned_set_target(PlannerInfo *root, PlannedPipeline *planned, PathTarget *targ
 		if (!planned_needs_no_input(lfirst(lc)))
 		{
 			place = list_length(outputs);
-			outputs = lappend(outputs, names_normalize(root, lfirst(lc)));
+			outputs = lappend(outputs, planned_normalize(root, planned, lfirst(lc)));
 		}
 		pipeline->output_map = lappend_int(pipeline->output_map, place);
 	}
 	if (!equal(outputs, pipeline_outputs(pipeline->top)))
 		pipeline_add_stage(pipeline, PIPELINE_PROJECTION, outputs);
+}
+
+/*
+ * Drops paths that are kept for their order, though by our estimates of rows
+ * ours costs less even with a sort above it, and starts earlier.
+ */
+static void
+drop_worse_orders(PlannerInfo *root, RelOptInfo *rel, const Path *ours)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->pathlist)
+	{
+		const Path *path = lfirst(lc);
+		Path		sorted;
+
+		if (custom_path_is_ours(path) || path->param_info != NULL || path->pathkeys == NIL ||
+			path->startup_cost < ours->startup_cost)
+			continue;
+		compat_cost_sort(&sorted, root, path->pathkeys, ours);
+		if (planned_cost_of_rival(root, path) > sorted.total_cost)
+			rel->pathlist = foreach_delete_current(rel->pathlist, lc);
+	}
+}
+
+void
+planned_outbid(PlannerInfo *root, Path *ours, const Path *rival)
+{
+	Cost		total_cost = WINNING_SHARE * rival->total_cost;
+
+	if (ours->total_cost <= total_cost || planned_cost_of_rival(root, rival) <= ours->total_cost)
+		return;
+	ours->startup_cost *= total_cost / ours->total_cost;
+	ours->total_cost = total_cost;
 }
 
 /* Where Penumbra is forced there is no choice. */
@@ -758,13 +895,11 @@ planned_offer(PlannerInfo *root, RelOptInfo *rel, PenumbraPath *path, const Path
 		rel->partial_pathlist = NIL;
 		return;
 	}
-	if (rival != NULL && rival->total_cost < ours->total_cost &&
-		planned_price_rival(root, rival) > ours->total_cost)
-	{
-		ours->startup_cost *= WINNING_SHARE * rival->total_cost / ours->total_cost;
-		ours->total_cost = WINNING_SHARE * rival->total_cost;
-	}
+	if (rival != NULL)
+		planned_outbid(root, ours, rival);
 	add_path(rel, ours);
+	if (list_member_ptr(rel->pathlist, path))
+		drop_worse_orders(root, rel, ours);
 }
 
 int

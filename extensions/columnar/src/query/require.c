@@ -27,6 +27,7 @@
 #include "query/custom_path.h"
 #include "query/plan_walk.h"
 #include "query/require.h"
+#include "query/row_source.h"
 
 typedef struct PlanFinding
 {
@@ -69,6 +70,15 @@ examine_scan(Scan *scan, PlanFinding *finding)
 	table_close(rel, NoLock);
 }
 
+static bool examine_plan(Plan *plan, void *context);
+
+static void
+examine_sources(const CustomScan *scan, PlanFinding *finding)
+{
+	plan_walk_list(row_source_plans(scan, pipeline_from_list(scan->custom_private), finding->stmt->subplans),
+				   examine_plan, finding);
+}
+
 static bool
 examine_plan(Plan *plan, void *context)
 {
@@ -80,7 +90,8 @@ examine_plan(Plan *plan, void *context)
 			if (!custom_plan_is_ours(plan))
 				return true;
 			finding->uses_penumbra = true;
-			return false;		/* below it is only the ordinary plan */
+			examine_sources((CustomScan *) plan, finding);
+			return false;		/* all else below it is only the ordinary plan */
 		case T_SeqScan:
 		case T_SampleScan:
 		case T_IndexScan:

@@ -6,7 +6,7 @@
  * A nested loop over an index costs as much as there are rows outside, so it
  * seems cheapest of all where their number is underestimated.  Ours costs
  * about the same whatever their number is.  Where we know better (see
- * join_paths.c), the path that ours competes with is priced by what we know.
+ * join_paths.c), the path that ours competes with is costed by what we know.
  *
  *-------------------------------------------------------------------------
  */
@@ -49,8 +49,12 @@ subpath_of(const Path *path)
 			return ((const SortPath *) path)->subpath;
 		case T_GroupPath:
 			return ((const GroupPath *) path)->subpath;
+		case T_GroupingSetsPath:
+			return ((const GroupingSetsPath *) path)->subpath;
 		case T_AggPath:
 			return ((const AggPath *) path)->subpath;
+		case T_WindowAggPath:
+			return ((const WindowAggPath *) path)->subpath;
 		case T_LimitPath:
 			return ((const LimitPath *) path)->subpath;
 		default:
@@ -59,7 +63,7 @@ subpath_of(const Path *path)
 }
 
 Cost
-planned_price_rival(PlannerInfo *root, const Path *path)
+planned_cost_of_rival(PlannerInfo *root, const Path *path)
 {
 	const Path *subpath = subpath_of(path);
 	const JoinPath *join = (const JoinPath *) path;
@@ -72,15 +76,15 @@ planned_price_rival(PlannerInfo *root, const Path *path)
 		return ((const PenumbraPath *) path)->total_cost;
 	if (subpath != NULL)
 		return Max(path->total_cost - subpath->total_cost, 0) * more_rows(root, subpath) +
-			planned_price_rival(root, subpath);
+			planned_cost_of_rival(root, subpath);
 	if (!IsA(path, NestPath) && !IsA(path, HashPath) && !IsA(path, MergePath))
 		return path->total_cost;
 	outer = join->outerjoinpath;
 	inner = join->innerjoinpath;
 	if (IsA(path, NestPath))
 		return Max(path->total_cost - outer->total_cost, 0) * more_rows(root, outer) +
-			planned_price_rival(root, outer);
+			planned_cost_of_rival(root, outer);
 	own_cost = Max(path->total_cost - outer->total_cost - inner->total_cost, 0);
 	return own_cost * Max(more_rows(root, outer), more_rows(root, inner)) +
-		planned_price_rival(root, outer) + planned_price_rival(root, inner);
+		planned_cost_of_rival(root, outer) + planned_cost_of_rival(root, inner);
 }

@@ -26,12 +26,13 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "query/cost.h"
 #include "query/custom_path.h"
 #include "query/names.h"
 #include "query/paths.h"
 #include "query/planned.h"
 #include "query/planning.h"
-#include "query/price.h"
+#include "query/row_sample.h"
 #include "query/stored_form.h"
 #include "query/translate.h"
 
@@ -71,9 +72,8 @@ columns_used(RelOptInfo *rel, List **attnos, const char **reason)
 	return true;
 }
 
-/* Rows that the statement changes or locks: nothing that a cache could serve. */
-static bool
-is_target_or_locked(PlannerInfo *root, RelOptInfo *rel)
+bool
+planned_is_target_or_locked(PlannerInfo *root, RelOptInfo *rel)
 {
 	ListCell   *lc;
 
@@ -275,9 +275,12 @@ examine_table(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation r
 	}
 	table->rel = rel;
 	table->oid = rte->relid;
+	table->sampled_share = -1;
 	if (rel->baserestrictinfo != NIL)
 	{
 		examine_quals(root, table, relation, attnums);
+		if (bms_membership(root->all_baserels) == BMS_MULTIPLE && may_read(root, rel))
+			row_sample_take(root, table, relation, attnums);
 		examine_repetition(root, table);
 	}
 	return table;
@@ -384,16 +387,16 @@ make_scan_path(PlannerInfo *root, PlannedTable *table, Path *replaced, const Pen
 	if (planned.pipeline == NULL)
 		return NULL;
 	clauses = extract_actual_clauses(pushed, false);
-	price_scan(&planned, list_make1(table), planned_count_columns(clauses),
-			  list_length(outputs),
-			  clamp_row_est(rel->tuples * clauselist_selectivity(root, pushed, 0, JOIN_INNER, NULL)),
-			  rel->tuples);
+	cost_add_scan(&planned, list_make1(table), planned_count_columns(clauses),
+				  list_length(outputs),
+				  clamp_row_est(rel->tuples * clauselist_selectivity(root, pushed, 0, JOIN_INNER, NULL)),
+				  rel->tuples);
 	path = custom_path_create(root, rel, rel->reltarget, "Penumbra Scan", &planned,
 							  workers > 0 ? NULL : replaced);
 	path->scan_exprs = outputs;
 	path->kept_quals = kept;
 	path->custom.flags |= CUSTOMPATH_SUPPORT_PROJECTION;
-	path->custom.path.rows = clamp_row_est(rel->rows / price_processes(workers));
+	path->custom.path.rows = clamp_row_est(rel->rows / cost_processes(workers));
 	path->custom.path.parallel_aware = workers > 0;
 	path->custom.path.parallel_safe = rel->consider_parallel;
 	path->custom.path.parallel_workers = workers;
@@ -406,9 +409,9 @@ make_scan_path(PlannerInfo *root, PlannedTable *table, Path *replaced, const Pen
 		path->custom.path.total_cost += cost.startup + cost.per_tuple * planned.rows;
 	}
 	if (replaced != NULL && bms_membership(root->all_baserels) == BMS_MULTIPLE)
-		price_join_input(&path->custom.path, rel, replaced);
+		cost_set_join_input(&path->custom.path, rel, replaced);
 	else if (replaced != NULL && table->is_rescanned && root->tuple_fraction == 1.0)
-		price_exists(&path->custom.path, replaced, rel->rows);
+		cost_set_exists(&path->custom.path, replaced, rel->rows);
 	return path;
 }
 
@@ -494,7 +497,7 @@ planned_table_of_rel(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 	if (table != NULL)
 		return table;
 	if (rte->rtekind != RTE_RELATION || rte->relid < FirstNormalObjectId ||
-		is_target_or_locked(root, rel))
+		planned_is_target_or_locked(root, rel))
 		return NULL;
 	relation = table_open(rte->relid, NoLock);
 	table = examine_table(root, rel, rte, relation, true);
@@ -510,7 +513,7 @@ paths_may_add_scan(RelOptInfo *rel, RangeTblEntry *rte)
 		rel->pathlist == NIL || IS_DUMMY_REL(rel))
 		return false;
 	return penumbra_mode != MODE_AUTO ||
-		(rel->pages >= TABLE_PAGES_MIN && price_scan_can_win(rel));
+		(rel->pages >= TABLE_PAGES_MIN && cost_scan_can_win(rel));
 }
 
 void
@@ -520,7 +523,7 @@ paths_add_scan(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 	PlannedTable *table;
 	Relation	relation;
 
-	if (is_target_or_locked(root, rel))
+	if (planned_is_target_or_locked(root, rel))
 		return;
 	relation = table_open(rte->relid, NoLock);
 	table = examine_table(root, rel, rte, relation, false);

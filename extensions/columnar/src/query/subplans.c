@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * subplans.c
- *	  Conditions with subqueries, as joins of remembered pipelines.
+ *	  Subqueries in conditions, in outputs and, LATERAL, in FROM, as joins of
+ *	  remembered pipelines.
  *
  * PostgreSQL plans a subquery before the query around it and runs a
  * correlated one once per row, with the row's values in Params.  Its pipeline
@@ -38,10 +39,10 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
+#include "query/cost.h"
 #include "query/names.h"
 #include "query/planned.h"
 #include "query/planning.h"
-#include "query/price.h"
 #include "query/translate.h"
 
 /* An expression of the subquery's Params alone, and the column that it is compared with. */
@@ -58,7 +59,7 @@ typedef struct Decorrelated
 	PipelineStage *stage;		/* NULL: it cannot be done */
 	List	   *dependences;	/* of Dependence * */
 	bool		is_single_group;	/* it was an aggregation without keys, which has a row in any case */
-	bool		is_filtered;	/* unless a filter above it, a HAVING, drops that row */
+	List	   *having;			/* unless a filter above it drops that row */
 } Decorrelated;
 
 /* ---------------------------------------------------------------- taking the Params out */
@@ -132,7 +133,8 @@ decorrelate_filter(Decorrelated *result, PipelineStage *stage, List *params)
 	List	   *kept = NIL;
 	ListCell   *lc;
 
-	result->is_filtered |= result->is_single_group;
+	if (result->is_single_group)
+		result->having = list_concat_copy(result->having, stage->exprs);
 	foreach(lc, stage->exprs)
 	{
 		Dependence *dependence = planned_has_param(lfirst(lc), params)
@@ -242,6 +244,9 @@ decorrelate(PipelineStage *given, List *params)
 	switch (stage->kind)
 	{
 		case PIPELINE_SCAN:
+			/* PostgreSQL's plan may have the parameter anywhere */
+			if (stage->source != NULL)
+				return failed;
 			break;
 		case PIPELINE_FILTER:
 			if (!decorrelate_filter(&result, stage, params))
@@ -276,14 +281,26 @@ decorrelate(PipelineStage *given, List *params)
 
 /* ---------------------------------------------------------------- the subquery's rows */
 
+/* A subquery that is planned, and the values it is run for. */
+typedef struct Subquery
+{
+	PlannerInfo *root;
+	const char *name;
+	List	   *params;			/* numbers of the Params that hold them */
+	List	   *args;			/* the values, in the query around it */
+	bool		has_target;		/* not of EXISTS */
+	bool		may_default;	/* the values over no rows can stand for a missing row */
+} Subquery;
+
 /* A subquery's rows by key, under names of their own. */
 typedef struct SubqueryRows
 {
 	PlannedPipeline *planned;
 	List	   *values;			/* Vars: of its target */
-	Node	   *empty_value;	/* what a scalar one is for Params without a row; NULL: NULL */
+	List	   *empty_values;	/* what they are for Params without a row; NULL: NULL */
 	List	   *keys;			/* OpExprs: its columns = the outer expressions */
 	bool		is_unique;		/* a key has one row at most */
+	bool		has_default;	/* Params without a row have one in any case, with the empty values */
 } SubqueryRows;
 
 static Var *
@@ -338,6 +355,27 @@ find_empty_value(PlannerInfo *subroot, Node *target, Node **value)
 	return true;
 }
 
+/*
+ * Whether the row over no rows is there, which a HAVING may drop.  False: a
+ * missing row does not tell, since the HAVING keeps that one and drops others.
+ */
+static bool
+find_default(PlannerInfo *subroot, List *having, bool *has_default)
+{
+	ListCell   *lc;
+
+	*has_default = true;
+	foreach(lc, having)
+	{
+		const Const *empty = (const Const *) eval_const_expressions(subroot, over_no_rows_mutator(lfirst(lc), NULL));
+
+		if (!IsA(empty, Const))
+			return false;
+		*has_default &= !empty->constisnull && DatumGetBool(empty->constvalue);
+	}
+	return having == NIL || !*has_default;
+}
+
 /* Nodes to be replaced, each by the one at its place in the other list. */
 typedef struct Replacements
 {
@@ -370,9 +408,9 @@ replace_mutator(Node *node, void *context)
 
 /* The join's keys: each column that the Params were compared with, and what the outer query has for them. */
 static void
-add_keys(const SubPlan *subplan, List *dependences, Index name, List **exprs, List **names, List **keys)
+add_keys(const Subquery *subquery, List *dependences, Index name, List **exprs, List **names, List **keys)
 {
-	Replacements arguments = {.params = subplan->parParam,.values = subplan->args};
+	Replacements arguments = {.params = subquery->params,.values = subquery->args};
 	ListCell   *lc;
 
 	foreach(lc, dependences)
@@ -388,9 +426,8 @@ add_keys(const SubPlan *subplan, List *dependences, Index name, List **exprs, Li
 
 /* False: they cannot be had for all Params at once. */
 static bool
-find_rows(PlannerInfo *root, const SubPlan *subplan, SubqueryRows *rows)
+find_rows(const Subquery *subquery, SubqueryRows *rows)
 {
-	PlannerInfo *subroot = list_nth(root->glob->subroots, subplan->plan_id - 1);
 	Decorrelated decorrelated;
 	Index		name;
 	List	   *exprs = NIL;
@@ -399,44 +436,55 @@ find_rows(PlannerInfo *root, const SubPlan *subplan, SubqueryRows *rows)
 	ListCell   *lc;
 
 	memset(rows, 0, sizeof(SubqueryRows));
-	if (subplan->setParam != NIL)
-		return false;
-	rows->planned = planned_copy_of_subquery(subroot);
+	rows->planned = planned_copy_of_subquery(subquery->root);
 	/* What an InitPlan of it finds may depend on the Params, too. */
 	if (rows->planned == NULL || rows->planned->pipeline->init_plans != NIL)
 		return false;
-	decorrelated = decorrelate(rows->planned->pipeline->top, subplan->parParam);
-	if (decorrelated.stage == NULL)
+	decorrelated = decorrelate(rows->planned->pipeline->top, subquery->params);
+	if (decorrelated.stage == NULL || (decorrelated.is_single_group && !subquery->may_default))
 		return false;
 	rows->planned->pipeline->top = decorrelated.stage;
-	price_without_rescans(rows->planned);
 	rows->is_unique = decorrelated.is_single_group;
-	if (decorrelated.is_single_group)
-	{
-		/* Of the other kinds NULL is not what they are without a row. */
-		if (subplan->subLinkType != EXPR_SUBLINK ||
-			!find_empty_value(subroot, (Node *) linitial_node(TargetEntry, subroot->processed_tlist)->expr,
-							  &rows->empty_value))
-			return false;
-		/* Then it is not known whether there is a value over no rows. */
-		if (rows->empty_value != NULL && decorrelated.is_filtered)
-			return false;
-	}
-	name = names_add(subplan->plan_name, NULL);
-	foreach(lc, subplan->subLinkType == EXISTS_SUBLINK ? NIL : subroot->processed_tlist)
+	if (rows->is_unique && !find_default(subquery->root, decorrelated.having, &rows->has_default))
+		return false;
+	name = names_add(subquery->name, NULL);
+	foreach(lc, subquery->has_target ? subquery->root->processed_tlist : NIL)
 	{
 		TargetEntry *entry = lfirst_node(TargetEntry, lc);
+		Node	   *empty_value = NULL;
 
 		if (entry->resjunk)
 			continue;
-		if (planned_has_param(entry->expr, subplan->parParam))
+		if (planned_has_param(entry->expr, subquery->params))
 			return false;
-		rows->values = lappend(rows->values, add_name(name, names_normalize(subroot, (Node *) entry->expr),
+		if (rows->has_default && !find_empty_value(subquery->root, (Node *) entry->expr, &empty_value))
+			return false;
+		rows->values = lappend(rows->values, add_name(name, names_normalize(subquery->root, (Node *) entry->expr),
 													  &exprs, &names));
+		rows->empty_values = lappend(rows->empty_values, empty_value);
 	}
-	add_keys(subplan, decorrelated.dependences, name, &exprs, &names, &rows->keys);
+	add_keys(subquery, decorrelated.dependences, name, &exprs, &names, &rows->keys);
 	stage = pipeline_add_stage(rows->planned->pipeline, PIPELINE_PROJECTION, exprs);
 	stage->names = names;
+	return true;
+}
+
+static bool
+find_rows_of_subplan(PlannerInfo *root, const SubPlan *subplan, SubqueryRows *rows)
+{
+	Subquery	subquery = {
+		.root = list_nth(root->glob->subroots, subplan->plan_id - 1),
+		.name = subplan->plan_name,
+		.params = subplan->parParam,
+		.args = subplan->args,
+		.has_target = subplan->subLinkType != EXISTS_SUBLINK,
+		/* Of the other kinds NULL is not what they are without a row. */
+		.may_default = subplan->subLinkType == EXPR_SUBLINK
+	};
+
+	if (subplan->setParam != NIL || !find_rows(&subquery, rows))
+		return false;
+	cost_without_rescans(rows->planned);
 	return true;
 }
 
@@ -482,8 +530,23 @@ join_rows(PlannedPipeline *planned, const SubqueryRows *rows, PenumbraJoinKind k
 	stage->join_kind = kind;
 	stage->join_keys = keys;
 	stage->is_null_aware = is_null_aware;
+	stage->rows = outer_rows;
 	pipeline_take(planned->pipeline, rows->planned->pipeline);
-	price_join(planned, &build, Max(list_length(keys), 1), 1, 0, outer_rows, outer_rows);
+	cost_add_join(planned, &build, Max(list_length(keys), 1), 1, 0, planned->rows, outer_rows, outer_rows);
+}
+
+/*
+ * Joins with an inner join, or one that keeps all outer rows; keys: with the
+ * outer side first.  The side with less rows is built; if that is the outer
+ * one, its keys filter what the subquery reads.
+ */
+static void
+join_smaller_side(PlannedPipeline *planned, const SubqueryRows *rows, List *keys, bool keeps_all)
+{
+	if (planned->rows < rows->planned->input_rows)
+		join_rows(planned, rows, keeps_all ? PENUMBRA_JOIN_RIGHT : PENUMBRA_JOIN_INNER, rows->keys, false, false);
+	else
+		join_rows(planned, rows, keeps_all ? PENUMBRA_JOIN_LEFT : PENUMBRA_JOIN_INNER, keys, false, true);
 }
 
 /* Adds the test x IN (subquery), or of several columns, to the keys; false: it is no equality. */
@@ -522,7 +585,7 @@ join_membership(PlannerInfo *root, PlannedPipeline *planned, const SubPlan *subp
 	List	   *keys = NIL;
 
 	if ((subplan->subLinkType != ANY_SUBLINK && subplan->subLinkType != EXISTS_SUBLINK) ||
-		!find_rows(root, subplan, &rows))
+		!find_rows_of_subplan(root, subplan, &rows))
 		return false;
 	if (subplan->subLinkType == ANY_SUBLINK && !add_test(subplan, &rows, &keys))
 		return false;
@@ -550,16 +613,17 @@ join_membership(PlannerInfo *root, PlannedPipeline *planned, const SubPlan *subp
 	return true;
 }
 
-/* CASE WHEN a row was found THEN its value ELSE what it is without one */
+/* CASE WHEN a row was found THEN its value, by place, ELSE what it is without one */
 static Node *
-value_or_empty(const SubqueryRows *rows)
+value_or_empty(const SubqueryRows *rows, int place)
 {
-	Var		   *value = linitial(rows->values);
+	Var		   *value = list_nth(rows->values, place);
+	Node	   *empty_value = list_nth(rows->empty_values, place);
 	CaseExpr   *either;
 	CaseWhen   *when;
 	NullTest   *test;
 
-	if (rows->empty_value == NULL)
+	if (empty_value == NULL)
 		return (Node *) value;
 	either = makeNode(CaseExpr);
 	when = makeNode(CaseWhen);
@@ -572,7 +636,7 @@ value_or_empty(const SubqueryRows *rows)
 	either->casetype = value->vartype;
 	either->casecollid = value->varcollid;
 	either->args = list_make1(when);
-	either->defresult = (Expr *) rows->empty_value;
+	either->defresult = (Expr *) empty_value;
 	return (Node *) either;
 }
 
@@ -625,26 +689,17 @@ join_scalar(PlannerInfo *root, PlannedPipeline *planned, Node *clause, const Sub
 	Replacements replacements = {.nodes = list_make1(use->node)};
 	List	   *keys;
 
-	if (use->subplan->parParam == NIL || !find_rows(root, use->subplan, &rows))
+	if (use->subplan->parParam == NIL || !find_rows_of_subplan(root, use->subplan, &rows))
 		return false;
 	keys = commuted_keys(rows.keys);
 	if (keys == NIL)
 		return false;
-	*value = value_or_empty(&rows);
+	*value = value_or_empty(&rows, 0);
 	replacements.values = list_make1(*value);
 	clause = replace_mutator(clause, &replacements);
 	/* A row without a group does not pass. */
 	if (rows.is_unique && bms_is_member(linitial_node(Var, rows.values)->varno, find_nonnullable_rels(clause)))
-	{
-		/*
-		 * The side with less rows is built; if that is the outer one, its
-		 * keys filter what the subquery reads.
-		 */
-		if (planned->rows < rows.planned->input_rows)
-			join_rows(planned, &rows, PENUMBRA_JOIN_INNER, rows.keys, false, false);
-		else
-			join_rows(planned, &rows, PENUMBRA_JOIN_INNER, keys, false, true);
-	}
+		join_smaller_side(planned, &rows, keys, false);
 	else
 		join_rows(planned, &rows, rows.is_unique ? PENUMBRA_JOIN_LEFT : PENUMBRA_JOIN_SINGLE, keys,
 				  false, true);
@@ -681,6 +736,128 @@ planned_apply_subplans(PlannerInfo *root, PlannedPipeline *planned, RestrictInfo
 		replacements.values = lappend(replacements.values, value);
 	}
 	pipeline_add_stage(planned->pipeline, PIPELINE_FILTER, list_make1(replace_mutator(clause, &replacements)));
-	price_filter(planned, 1, result_rows);
+	cost_add_filter(planned, 1, result_rows);
+	return true;
+}
+
+bool
+planned_join_subplans(PlannerInfo *root, PlannedPipeline *planned, List *exprs)
+{
+	Node	   *normalized = names_normalize(root, (Node *) exprs);
+	SubplanUses found = {.is_positive = false};
+	ListCell   *lc;
+
+	if (contain_volatile_functions(normalized))
+		return false;
+	(void) find_subplans_walker(normalized, &found);
+	foreach(lc, found.uses)
+	{
+		const SubplanUse *use = lfirst(lc);
+		Node	   *value = NULL;
+
+		if (list_member(planned->subplans, use->node))
+			continue;
+		/* No row is dropped for its value: in place of a condition stands one that is always true. */
+		if (use->subplan->subLinkType == EXPR_SUBLINK
+			? !join_scalar(root, planned, makeBoolConst(true, false), use, &value)
+			: !join_membership(root, planned, use->subplan, PENUMBRA_JOIN_MARK, true, &value))
+			return false;
+		planned->subplans = lappend(planned->subplans, use->node);
+		planned->subplan_values = lappend(planned->subplan_values, value);
+	}
+	return true;
+}
+
+static Node *
+value_mutator(Node *node, void *context)
+{
+	const PlannedPipeline *planned = context;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan))
+	{
+		ListCell   *lc;
+
+		foreach(lc, planned->subplans)
+		{
+			if (equal(node, lfirst(lc)))
+				return copyObject(list_nth(planned->subplan_values, foreach_current_index(lc)));
+		}
+	}
+	return expression_tree_mutator(node, value_mutator, context);
+}
+
+Node *
+planned_normalize(PlannerInfo *root, const PlannedPipeline *planned, Node *expr)
+{
+	Node	   *normalized = names_normalize(root, expr);
+
+	return planned->subplans == NIL ? normalized : value_mutator(normalized, unconstify(PlannedPipeline *, planned));
+}
+
+/* ---------------------------------------------------------------- LATERAL */
+
+/* What LATERAL subqueries get from the relations beside them, by Params. */
+static Subquery
+lateral_subquery(PlannerInfo *root, RelOptInfo *rel)
+{
+	Subquery	subquery = {
+		.root = rel->subroot,
+		.name = root->simple_rte_array[rel->relid]->eref->aliasname,
+		.has_target = true,
+		.may_default = true
+	};
+	ListCell   *lc;
+
+	foreach(lc, rel->subplan_params)
+	{
+		const PlannerParamItem *item = lfirst(lc);
+
+		subquery.params = lappend_int(subquery.params, item->paramId);
+		subquery.args = lappend(subquery.args, names_normalize(root, item->item));
+	}
+	return subquery;
+}
+
+/* The outputs so far and the subquery's columns, under the names of the query around it. */
+static void
+add_lateral_columns(PlannerInfo *root, PlannedPipeline *planned, RelOptInfo *rel, List *before,
+					const SubqueryRows *rows)
+{
+	List	   *exprs = list_copy(before);
+	List	   *names = list_copy(before);
+	ListCell   *lc;
+
+	foreach(lc, rows->values)
+	{
+		const Var  *value = lfirst(lc);
+		Var		   *column = makeVar(rel->relid, foreach_current_index(lc) + 1, value->vartype,
+									 value->vartypmod, value->varcollid, 0);
+
+		exprs = lappend(exprs, value_or_empty(rows, foreach_current_index(lc)));
+		names = lappend(names, names_normalize(root, (Node *) column));
+	}
+	pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, exprs)->names = names;
+}
+
+bool
+planned_join_lateral(PlannerInfo *root, PlannedPipeline *planned, RelOptInfo *rel, bool is_left, double result_rows)
+{
+	Subquery	subquery = lateral_subquery(root, rel);
+	List	   *before = pipeline_outputs(planned->pipeline->top);
+	SubqueryRows rows;
+	List	   *keys;
+
+	if (rel->subplan_params == NIL || !find_rows(&subquery, &rows))
+		return false;
+	keys = commuted_keys(rows.keys);
+	if (keys == NIL)
+		return false;
+	/* Its costs stay those of repeated look-ups by index, if PostgreSQL would do that: as fast for few rows. */
+	join_smaller_side(planned, &rows, keys, is_left || rows.has_default);
+	planned->rows = result_rows;
+	planned->before_sort = NULL;
+	add_lateral_columns(root, planned, rel, before, &rows);
 	return true;
 }

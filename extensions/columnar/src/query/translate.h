@@ -70,7 +70,7 @@ typedef enum FunctionShape
 	SHAPE_NUMERIC_TYPMOD,		/* (x, typmod) */
 	SHAPE_STRING_TYPMOD,		/* (x, typmod, is_explicit) */
 	SHAPE_SWAPPED,				/* the two arguments change places */
-	SHAPE_AS_TIMESTAMP,			/* both arguments are cast first */
+	SHAPE_AS_TIMESTAMP,			/* both arguments are compared as one */
 	SHAPE_AS_TIMESTAMPTZ,
 	SHAPE_FIRST_ARGUMENT,		/* the function is its argument */
 	SHAPE_ANY_COLLATION			/* bytewise whatever the collation is */

@@ -340,16 +340,15 @@ have_collation(Translation *translation, Oid collation, List *exprs)
 	return true;
 }
 
-/* Brings arguments of dates and timestamps mixed to one type. */
+/* Brings dates and timestamps that are compared to one type. */
 static bool
-cast_args(Translation *translation, PenumbraFunction function, PenumbraType type,
-		  PenumbraExpr *args, int arg_count)
+compare_args_as(Translation *translation, PenumbraType type, PenumbraExpr *args, int arg_count)
 {
 	for (int i = 0; i < arg_count; i++)
 	{
 		if (penumbra_plan_expr_type(translation->plan, args[i]) == type)
 			continue;
-		args[i] = translate_call(translation, function, type, &args[i], 1);
+		args[i] = translate_call(translation, PENUMBRA_FN_COMPARED_AS, type, &args[i], 1);
 		if (args[i] < 0)
 			return false;
 	}
@@ -394,11 +393,11 @@ translate_function(Translation *translation, Oid function_oid, Oid result_oid, O
 				break;
 			}
 		case SHAPE_AS_TIMESTAMP:
-			if (!cast_args(translation, PENUMBRA_FN_COMPARED_AS, PENUMBRA_TIMESTAMP, args, arg_count))
+			if (!compare_args_as(translation, PENUMBRA_TIMESTAMP, args, arg_count))
 				return -1;
 			break;
 		case SHAPE_AS_TIMESTAMPTZ:
-			if (!cast_args(translation, PENUMBRA_FN_CAST, PENUMBRA_TIMESTAMPTZ, args, arg_count))
+			if (!compare_args_as(translation, PENUMBRA_TIMESTAMPTZ, args, arg_count))
 				return -1;
 			break;
 		default:
@@ -848,7 +847,7 @@ translation_add_scan(Translation *translation, PipelineStage *stage)
 
 		if (!translate_type(var->vartype, &column->type))
 			elog(ERROR, "column of type %s in a Penumbra pipeline", format_type_be(var->vartype));
-		column->numeric_scale = column->type == PENUMBRA_NUMERIC ? numeric_scale_of(var) : -1;
+		column->numeric_scale = column->type == PENUMBRA_NUMERIC && stage->source == NULL ? numeric_scale_of(var) : -1;
 	}
 	if (!keep_operator(translation, penumbra_plan_add_scan(translation->plan, columns, count)))
 		return false;
@@ -858,7 +857,7 @@ translation_add_scan(Translation *translation, PipelineStage *stage)
 }
 
 static bool
-add_stage(Translation *translation, PipelineStage *stage)
+add_stage_alone(Translation *translation, PipelineStage *stage)
 {
 	if (stage->kind == PIPELINE_JOIN)
 		return add_join(translation, stage);
@@ -883,6 +882,15 @@ add_stage(Translation *translation, PipelineStage *stage)
 			break;
 	}
 	return false;
+}
+
+static bool
+add_stage(Translation *translation, PipelineStage *stage)
+{
+	if (!add_stage_alone(translation, stage))
+		return false;
+	stage->operator = translation->current;
+	return true;
 }
 
 bool

@@ -25,23 +25,26 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
+#include "query/cost.h"
 #include "query/custom_path.h"
 #include "query/names.h"
 #include "query/paths.h"
 #include "query/planned.h"
 #include "query/planning.h"
-#include "query/price.h"
+#include "query/row_sample.h"
+#include "query/set_operations.h"
+#include "query/window_paths.h"
 
 /* Remembers the pipeline for the stages above and adds its path. */
 static void
 finish(PlannerInfo *root, PlannedPipeline *planned, RelOptInfo *output_rel, PathTarget *target,
-	   const char *kind, List *pathkeys, bool add)
+	   const char *kind, List *pathkeys)
 {
 	Path	   *ordinary;
 	PenumbraPath *path;
 
 	planned_remember(output_rel, planned);
-	ordinary = add ? custom_path_cheapest_ordinary(output_rel, true) : NULL;
+	ordinary = custom_path_cheapest_ordinary(output_rel, true);
 	if (ordinary == NULL || !equal(ordinary->pathtarget->exprs, target->exprs))
 		return;
 	path = custom_path_create(root, output_rel, target, kind, planned, ordinary);
@@ -181,12 +184,6 @@ places_of_sets(PlannerInfo *root, const GroupInputs *inputs)
 	return sets;
 }
 
-static Node *
-int4_const(int value)
-{
-	return (Node *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(value), false, true);
-}
-
 /* CASE WHEN set = 0 THEN ... : a bit per argument, the first is the highest, that the set does not group by it. */
 static Node *
 grouping_value(const Query *parse, const GroupingFunc *grouping, Var *set)
@@ -196,20 +193,16 @@ grouping_value(const Query *parse, const GroupingFunc *grouping, Var *set)
 	ListCell   *lc2;
 
 	value->casetype = INT4OID;
-	value->defresult = (Expr *) int4_const(0);
+	value->defresult = (Expr *) pipeline_int4(0);
 	foreach(lc, parse->groupingSets)
 	{
 		CaseWhen   *when = makeNode(CaseWhen);
-		OpExpr	   *is_set = (OpExpr *) make_opclause(Int4EqualOperator, BOOLOID, false, (Expr *) set,
-													  (Expr *) int4_const(foreach_current_index(lc)),
-													  InvalidOid, InvalidOid);
 		int			bits = 0;
 
-		set_opfuncid(is_set);
 		foreach(lc2, grouping->refs)
 			bits = bits << 1 | !list_member_int((List *) lfirst(lc), lfirst_int(lc2));
-		when->expr = (Expr *) is_set;
-		when->result = (Expr *) int4_const(bits);
+		when->expr = (Expr *) pipeline_int4_equals(set, foreach_current_index(lc));
+		when->result = (Expr *) pipeline_int4(bits);
 		value->args = lappend(value->args, when);
 	}
 	return (Node *) value;
@@ -250,12 +243,40 @@ can_group_by_sets(const GroupInputs *inputs)
 	return list_length(inputs->keys) + list_length(inputs->extra_keys) <= 64;
 }
 
+/* Then the rows are grouped once, and its groups are the input of the other sets. */
+static bool
+has_finest_set(const PipelineStage *stage, int keys)
+{
+	ListCell   *lc;
+
+	while (stage->kind == PIPELINE_PROJECTION)
+		stage = linitial(stage->inputs);
+	foreach(lc, stage->grouping_sets)
+	{
+		if (list_length((List *) lfirst(lc)) == keys)
+			return true;
+	}
+	return false;
+}
+
 static double
 estimated_rows(RelOptInfo *rel)
 {
 	Path	   *path = custom_path_cheapest_ordinary(rel, false);
 
 	return path == NULL ? 1 : path->rows;
+}
+
+/* Of an aggregation over so many rows. */
+static double
+grouped_rows(PlannerInfo *root, List *keys, List *having, RelOptInfo *output_rel, double rows)
+{
+	if (root->parse->groupingSets != NIL)
+		return estimated_rows(output_rel);
+	if (keys == NIL)
+		return 1;
+	return clamp_row_est(row_sample_groups(root, keys, rows) *
+						 clauselist_selectivity(root, having, 0, JOIN_INNER, NULL));
 }
 
 static void
@@ -297,10 +318,12 @@ add_group(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List
 	if (parse->groupingSets != NIL)
 	{
 		add_grouping_sets(root, planned->pipeline, &inputs);
-		planned->rows *= list_length(parse->groupingSets);
+		if (!has_finest_set(planned->pipeline->top, list_length(keys)))
+			planned->rows *= list_length(parse->groupingSets);
 	}
-	price_aggregation(planned, list_length(keys), list_length(inputs.aggrefs),
-					 estimated_rows(output_rel));
+	cost_add_aggregation(planned, list_length(keys), list_length(inputs.aggrefs),
+						 grouped_rows(root, keys, having, output_rel, planned->rows));
+	planned->pipeline->top->rows = planned->rows;
 	if (having != NIL)
 		pipeline_add_stage(planned->pipeline, PIPELINE_FILTER,
 						   (List *) names_normalize(root, (Node *) having));
@@ -308,11 +331,12 @@ add_group(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List
 	if (!planned_check(planned->pipeline))
 		return;
 	planning_current()->refused_stages--;
-	finish(root, planned, output_rel, target, "Penumbra Aggregate", NIL, true);
+	finish(root, planned, output_rel, target, "Penumbra Aggregate", NIL);
 }
 
 /* ---------------------------------------------------------------- DISTINCT */
 
+/* DISTINCT is an aggregation without aggregates, of whose keys the constant ones can go: they make no more groups. */
 static void
 add_distinct(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 {
@@ -345,12 +369,13 @@ add_distinct(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 	}
 	pipeline_add_stage(planned->pipeline, PIPELINE_AGGREGATION,
 					   (List *) names_normalize(root, (Node *) keys));
-	price_aggregation(planned, list_length(keys), 0, estimated_rows(output_rel));
+	cost_add_aggregation(planned, list_length(keys), 0, estimated_rows(output_rel));
+	planned->pipeline->top->rows = planned->rows;
 	planned_set_target(root, planned, target);
 	if (!planned_check(planned->pipeline))
 		return;
 	planning_current()->refused_stages--;
-	finish(root, planned, output_rel, target, "Penumbra Distinct", NIL, true);
+	finish(root, planned, output_rel, target, "Penumbra Distinct", NIL);
 }
 
 /* ---------------------------------------------------------------- ORDER BY, LIMIT */
@@ -384,7 +409,7 @@ add_sort_stage(PlannerInfo *root, PlannedPipeline *planned)
 			planning_refuse("ordering by an operator class of its own");
 			return NULL;
 		}
-		stage->exprs = lappend(stage->exprs, names_normalize(root, expr));
+		stage->exprs = lappend(stage->exprs, planned_normalize(root, planned, expr));
 		stage->sort_flags = lappend_int(stage->sort_flags,
 										(is_descending ? PIPELINE_SORT_DESCENDING : 0) |
 										(clause->nulls_first ? PIPELINE_SORT_NULLS_FIRST : 0));
@@ -407,7 +432,7 @@ keep_needed_columns(PlannerInfo *root, PlannedPipeline *planned, PathTarget *tar
 	foreach(lc, root->parse->sortClause)
 		exprs = lappend(exprs, get_sortgroupclause_expr(lfirst_node(SortGroupClause, lc),
 														root->processed_tlist));
-	vars = pull_var_clause(names_normalize(root, (Node *) exprs), 0);
+	vars = pull_var_clause(planned_normalize(root, planned, (Node *) exprs), 0);
 	outputs = pipeline_outputs(planned->pipeline->top);
 	foreach(lc, outputs)
 	{
@@ -418,22 +443,38 @@ keep_needed_columns(PlannerInfo *root, PlannedPipeline *planned, PathTarget *tar
 		pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, columns);
 }
 
-static bool
-sort_fits_memory(double rows, int width)
+/*
+ * The rows of tables or joins, with the target's subqueries joined to them if
+ * that can be done.  Under LIMIT they are wanted for few rows.
+ */
+static PlannedPipeline *
+rows_for_target(PlannerInfo *root, RelOptInfo *rel, const PathTarget *target)
 {
-	return rows * (width + 64) <= get_hash_memory_limit();
+	PlannedPipeline *planned = planned_copy_of_rel(root, rel);
+
+	if (planned == NULL || !(IS_SIMPLE_REL(rel) || IS_JOIN_REL(rel)) ||
+		root->parse->limitCount != NULL || root->parse->limitOffset != NULL ||
+		!contain_subplans((Node *) target->exprs) ||
+		planned_join_subplans(root, planned, target->exprs))
+		return planned;
+	return planned_copy_of_rel(root, rel);
 }
 
 static void
 add_ordered(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 {
 	PathTarget *target = root->upper_targets[UPPERREL_ORDERED];
-	PlannedPipeline *planned = planned_copy_of_rel(root, input_rel);
-	bool		fits;
+	PlannedPipeline *planned = rows_for_target(root, input_rel, target);
 
 	if (planned == NULL)
 		return;
-	planned->before_sort = planned_copy_of_rel(root, input_rel);
+	/* Of set operations there is nothing to offer, and a subquery's order does not matter without LIMIT. */
+	if (root->parse->setOperations != NULL)
+	{
+		planned_remember(output_rel, planned);
+		return;
+	}
+	planned->before_sort = planned_copy(planned);
 	if (IS_SIMPLE_REL(input_rel) || IS_JOIN_REL(input_rel))
 		keep_needed_columns(root, planned, target);
 	if (add_sort_stage(root, planned) == NULL)
@@ -441,9 +482,8 @@ add_ordered(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 	planned_set_target(root, planned, target);
 	if (!planned_check(planned->pipeline))
 		return;
-	fits = sort_fits_memory(planned->rows, target->width) || MODE_IS_FORCED();
-	price_sort(planned, list_length(root->parse->sortClause), -1);
-	finish(root, planned, output_rel, target, "Penumbra Sort", root->sort_pathkeys, fits);
+	cost_add_sort(planned, list_length(root->parse->sortClause), target->width, -1);
+	finish(root, planned, output_rel, target, "Penumbra Sort", root->sort_pathkeys);
 }
 
 /* Puts a copy of the sort at the pipeline's top, without the projection above it; NULL: there is none. */
@@ -463,6 +503,21 @@ limited_sort(Pipeline *pipeline)
 	return copy;
 }
 
+/* What comes out of tables and joins is PostgreSQL's projection of our rows, unless it has subqueries. */
+static void
+add_subqueries(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
+{
+	PathTarget *target = root->upper_targets[UPPERREL_FINAL];
+	PlannedPipeline *planned = rows_for_target(root, input_rel, target);
+
+	if (planned == NULL || planned->subplans == NIL)
+		return;
+	planned->before_sort = NULL;
+	planned_set_target(root, planned, target);
+	if (planned_check(planned->pipeline))
+		finish(root, planned, output_rel, target, "Penumbra Join", NIL);
+}
+
 static void
 add_limited(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 {
@@ -474,7 +529,7 @@ add_limited(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 	double		bound = root->limit_tuples;
 
 	if (parse->limitCount == NULL || parse->limitOption == LIMIT_OPTION_WITH_TIES ||
-		parse->sortClause == NIL)
+		parse->sortClause == NIL || parse->setOperations != NULL)
 		return;
 	planned = planned_copy_of_rel(root, input_rel);
 	if (planned == NULL)
@@ -490,16 +545,13 @@ add_limited(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 		return;
 	if (bound < 0)
 		bound = clamp_row_est(planned->rows * 0.1);
-	if (!sort_fits_memory(Min(bound, planned->rows), target->width) &&
-		!MODE_IS_FORCED())
-		return;
 	limited = *planned->before_sort;
 	limited.pipeline = planned->pipeline;
-	price_sort(&limited, list_length(sort->exprs), bound);
+	cost_add_sort(&limited, list_length(sort->exprs), target->width, bound);
 	limited.rows = estimated_rows(output_rel);
 	*planned = limited;
 	planned->before_sort = NULL;
-	finish(root, planned, output_rel, target, "Penumbra Top-N", root->sort_pathkeys, true);
+	finish(root, planned, output_rel, target, "Penumbra Top-N", root->sort_pathkeys);
 }
 
 /* A subquery without LIMIT: its rows, in any order, are an input of the level above. */
@@ -511,7 +563,7 @@ remember_subquery(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_r
 	if (root->parent_root == NULL || root->parse->limitCount != NULL ||
 		root->parse->limitOffset != NULL)
 		return;
-	planned = planned_copy_of_rel(root, input_rel);
+	planned = rows_for_target(root, input_rel, root->upper_targets[UPPERREL_FINAL]);
 	if (planned != NULL)
 		planned_remember(output_rel, planned->before_sort != NULL ? planned->before_sort : planned);
 }
@@ -526,13 +578,20 @@ paths_add_upper(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_re
 
 	if (parse->commandType != CMD_SELECT || parse->rowMarks != NIL ||
 		root->rowMarks != NIL || parse->hasTargetSRFs ||
-		output_rel->pathlist == NIL || input_rel == NULL || IS_DUMMY_REL(input_rel) ||
+		output_rel->pathlist == NIL)
+		return;
+	if (stage == UPPERREL_SETOP)
+		set_operations_remember(root, output_rel);
+	if (input_rel == NULL || IS_DUMMY_REL(input_rel) ||
 		IS_OTHER_REL(input_rel))
 		return;
 	switch (stage)
 	{
 		case UPPERREL_GROUP_AGG:
 			add_group(root, input_rel, output_rel, (List *) parse->havingQual);
+			break;
+		case UPPERREL_WINDOW:
+			window_paths_add(root, input_rel, output_rel);
 			break;
 		case UPPERREL_DISTINCT:
 			add_distinct(root, input_rel, output_rel);
@@ -542,6 +601,7 @@ paths_add_upper(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_re
 			break;
 		case UPPERREL_FINAL:
 			add_limited(root, input_rel, output_rel);
+			add_subqueries(root, input_rel, output_rel);
 			remember_subquery(root, input_rel, output_rel);
 			break;
 		default:

@@ -208,6 +208,28 @@ SELECT count(*) FROM (SELECT DISTINCT g, random() FROM facts WHERE id <= 1000) x
 SELECT count(DISTINCT x) > 1 FROM (SELECT (SELECT array_agg(id) FROM (SELECT id FROM facts WHERE k > 0
 	ORDER BY a, random() LIMIT 20) y) x FROM generate_series(1, 5) t(k)) z;
 RESET penumbra.mode;
+-- Days and instants that the other type does not have are compared as PostgreSQL compares them: no error, so the
+-- ordinary plan is not needed.
+CREATE FUNCTION compare(condition text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  line text;
+  query text := 'SELECT id FROM extremes WHERE ' || condition;
+BEGIN
+  SET LOCAL penumbra.mode = 'require';
+  FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF) ' || query LOOP
+    IF line ~ 'Ordinary Plan' THEN RETURN line; END IF;
+  END LOOP;
+  RETURN agree(query);
+END $$;
+SET timezone = 'Asia/Tokyo';
+CREATE TABLE extremes AS SELECT row_number() OVER () AS id, d::date, ts::timestamp, tz::timestamptz
+FROM unnest('{5874897-12-31,294277-01-01,294276-12-31,2000-01-01,4713-01-01 BC,infinity,-infinity}'::text[]) d,
+  unnest('{294276-12-31 23:59:59.999999,2000-01-01,4713-01-01 00:00 BC,infinity,-infinity}'::text[]) ts,
+  unnest('{294276-12-31 23:59:59.999999 UTC,2000-01-01 UTC,4713-01-01 00:00 UTC BC,infinity,-infinity}'::text[]) tz;
+VACUUM ANALYZE extremes;
+DO $$ BEGIN PERFORM penumbra.load('extremes'); END $$;
+SELECT compare(format('%s %s %s', x, operator, y)) FROM unnest('{<,<=,=,<>,>=,>}'::text[]) operator,
+  (VALUES ('d', 'ts'), ('ts', 'd'), ('d', 'tz'), ('tz', 'd'), ('ts', 'tz'), ('tz', 'ts')) pairs (x, y);
 \t off
-DROP TABLE facts, nothing;
-DROP FUNCTION agree, rows_of;
+DROP TABLE facts, nothing, extremes;
+DROP FUNCTION agree, rows_of, compare;

@@ -3,6 +3,9 @@ SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS penumbra;
 SHOW penumbra.memory;
 SELECT * FROM penumbra.tables;
+-- nothing is kept on disk unless it is asked for
+SET penumbra.disk_cache = '1GB';
+SELECT * FROM penumbra.disk;
 SELECT size_class, pages, used_bytes FROM penumbra.memory;
 
 -- every type that can be cached, NULLs, and types that cannot
@@ -160,6 +163,7 @@ SET client_min_messages = error;
 SELECT penumbra.load('big') > 0 AS loaded;
 RESET client_min_messages;
 SELECT relation::text, coverage_percent BETWEEN 30 AND 95 AS in_part FROM penumbra.tables;
+SELECT heap_pages > 0 AS some_pages, reason FROM penumbra.staleness;
 SELECT used_bytes <= budget_bytes AND used_bytes > budget_bytes / 2 AS full FROM penumbra.memory WHERE size_class = 'all';
 SELECT sum(mismatches) FROM penumbra.verify('big');
 SELECT chunks > 0 AS some, rows_from_cache > 0 AS some_rows, pages_from_heap > 0 AS some_pages FROM penumbra.served('big');

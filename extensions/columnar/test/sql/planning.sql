@@ -26,7 +26,8 @@ EXPLAIN (COSTS OFF) SELECT string_agg(note, ',') FROM events WHERE kind = 3;
 -- an index that a join could use row by row does not keep us from scanning
 EXPLAIN (COSTS OFF) SELECT count(*) FROM events e JOIN events f ON e.id = f.id WHERE e.kind < 5 AND f.kind < 5;
 -- and a cheap scan does not take the place of few look-ups, though random_page_cost prices them higher than it
-EXPLAIN (COSTS OFF) SELECT sum(amount) FROM (SELECT id FROM events WHERE id BETWEEN 101 AND 150 OFFSET 0) few
+EXPLAIN (COSTS OFF) SELECT sum(amount)
+FROM (SELECT id FROM events WHERE id BETWEEN 101 AND 150 AND random() < 2 OFFSET 0) few
 JOIN events e ON e.id = few.id WHERE e.kind < 5;
 -- nor of those that an outer query's rows repeat, whose pages are in memory by then
 CREATE TABLE scattered AS SELECT i AS id, i % 1000 AS k FROM generate_series(1, 20000) i;

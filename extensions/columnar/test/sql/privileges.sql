@@ -56,11 +56,13 @@ SELECT * FROM what_is_seen;
 SELECT count(*) > 0 FROM penumbra.memory;
 SELECT count(*) > 0 FROM penumbra.refusals;
 SELECT count(*) FROM penumbra.refusals();
+SELECT count(*) FROM penumbra.disk;
 SELECT count(*) FROM penumbra.progress;
 SELECT count(*) FROM penumbra.activity;
 SET ROLE regress_monitor;
 SELECT count(*) > 0 FROM penumbra.memory;
 SELECT count(*) >= 0 FROM penumbra.refusals;
+SELECT count(*) FROM penumbra.disk;
 SELECT count(*) FROM penumbra.progress;
 SELECT count(*) FROM penumbra.activity;
 

@@ -104,10 +104,28 @@ SELECT * FROM look();
 ALTER EXTENSION penumbra DROP TABLE rows;
 SELECT * FROM look();
 
--- 6: a file of which no page is as it was at load may be another one
+-- 6: every page was written; then the file is another one, with the same xmins: no chunk outlives its file
 UPDATE rows SET v = v;
 SELECT * FROM look();
+CREATE FUNCTION cached() RETURNS boolean LANGUAGE sql AS
+$$ SELECT coalesce(sum(chunks), 0) > 0 FROM penumbra.tables() WHERE relid = 'rows'::regclass $$;
+SELECT cached();
+BEGIN;
+ALTER TABLE rows ALTER id TYPE bigint;
+SAVEPOINT s;
+ALTER TABLE rows ALTER id TYPE int;
+ROLLBACK TO s;
+SELECT cached();
+ROLLBACK;
+SELECT cached();
 VACUUM FULL rows;
+SELECT cached(), look.* FROM look();
+SELECT penumbra.load('rows', '{id, v}') > 0 AS loaded;
+BEGIN;
+TRUNCATE rows;
+PREPARE TRANSACTION 'truncated';
+SELECT cached();
+ROLLBACK PREPARED 'truncated';
 SELECT * FROM look();
 
 -- rows that are remembered beyond work_mem are pages of the heap
@@ -127,6 +145,7 @@ SELECT pages_from_heap > :most AS more FROM penumbra.served('rows', '{id, v}');
 RESET work_mem;
 
 DROP FUNCTION look();
+DROP FUNCTION cached();
 DROP TABLE rows;
 
 -- the planner knows that a page whose rows are proven one by one costs less than one of the heap

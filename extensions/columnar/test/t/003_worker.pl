@@ -12,6 +12,7 @@ shared_preload_libraries = 'penumbra'
 penumbra.memory = '64MB'
 wal_level = replica
 autovacuum_naptime = '1d'
+max_prepared_transactions = 1
 });
 $node->start;
 $node->safe_psql('postgres', q{
@@ -59,6 +60,44 @@ $node->safe_psql('other', 'SELECT sum(i) FROM o');
 $node->safe_psql('postgres', 'DROP DATABASE other');
 pass('a database with a worker can be dropped');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM penumbra.tables()}), '1', 'its tables are forgotten');
+
+# A transaction that is older than all rows: they are cached as soon as their inserter has committed. What is updated
+# cannot be while somebody could still see the rows before; the view says who that is, and then that nobody vacuums.
+$node->safe_psql('postgres', q{
+	BEGIN;
+	SELECT pg_current_xact_id();
+	PREPARE TRANSACTION 'holder';
+	CREATE TABLE e WITH (autovacuum_enabled = off) AS SELECT i AS a FROM generate_series(1, 300000) i;
+	SELECT sum(a) FROM e;
+});
+my $rows_served = q{SELECT rows_from_cache FROM penumbra.served('e', '{a}')};
+$node->poll_query_until('postgres', $rows_served, '300000') or die 'rows of an old horizon were not loaded';
+$node->safe_psql('postgres', q{
+	INSERT INTO e SELECT 1 FROM generate_series(1, 100000);
+	SELECT sum(a) FROM e;
+});
+$node->poll_query_until('postgres', $rows_served, '400000') or die 'new rows were not loaded';
+pass('rows that no vacuum can make all-visible are cached');
+is($node->safe_psql('postgres', q{SET penumbra.mode = 'require'; SELECT sum(a) FROM e}), '45000250000', 'right');
+is($node->safe_psql('postgres', q{SELECT sum(mismatches) FROM penumbra.verify('e')}), '0', 'verified');
+sub poll_reason
+{
+	my $reason = shift;
+	return $node->poll_query_until('postgres', qq{
+		SELECT reason LIKE '$reason' FROM penumbra.served('e', '{a}'), penumbra.staleness
+		WHERE relation = 'e'::regclass});
+}
+$node->safe_psql('postgres', 'UPDATE e SET a = 0 WHERE a % 3 = 0');
+$node->safe_psql('postgres', q{SELECT FROM penumbra.served('e', '{a}')}) for 1 .. 40;
+my $loads = $node->safe_psql('postgres', 'SELECT loads FROM penumbra.activity');
+$node->poll_query_until('postgres',
+	qq{SELECT loads > $loads + 1 FROM penumbra.activity, penumbra.served('e', '{a}')}) or die 'no worker came';
+is($node->safe_psql('postgres', q{SELECT pages_row_by_row > 1000 FROM penumbra.served('e', '{a}')}), 't',
+	'chunks are not loaded in vain');
+ok(poll_reason(q{transaction ''holder'' is prepared%}), 'who holds the horizon is named');
+$node->safe_psql('postgres', q{ROLLBACK PREPARED 'holder'});
+ok(poll_reason('autovacuum is off%'), 'and that autovacuum is off');
+$node->safe_psql('postgres', 'DROP TABLE e');
 
 # off: nothing is loaded any more
 $node->append_conf('postgresql.conf', 'penumbra.auto = off');

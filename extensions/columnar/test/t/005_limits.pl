@@ -102,26 +102,31 @@ $node->safe_psql('postgres', q{
 	VACUUM ANALYZE many;
 	SELECT penumbra.load('many');
 });
-my $spilling = q{SELECT count(*) FROM (SELECT s, count(*) FROM many GROUP BY s OFFSET 0) x};
 my $small = q{SET work_mem = '64kB'; SET hash_mem_multiplier = 1; SET penumbra.mode = 'require';};
-my ($code, $out, $err) = $node->psql('postgres', "$small SET temp_file_limit = '2MB'; $spilling");
-isnt($code, 0, 'temp_file_limit holds');
-like($err, qr/ERROR:  temporary file size exceeds "?temp_file_limit"? \(2048kB\)/, 'with the message of PostgreSQL');
-($code, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\n$small SET temp_file_limit = '2MB'; $spilling");
-like($err, qr/ERROR:  53400:/, 'and its code');
+for my $spills (
+	[ aggregation => q{SELECT count(*) FROM (SELECT s, count(*) FROM many GROUP BY s OFFSET 0) x} ],
+	[ sort => q{SELECT count(*) FROM (SELECT a, s FROM many ORDER BY s OFFSET 0) x} ])
+{
+	my ($what, $spilling) = @$spills;
+	my ($code, $out, $err) = $node->psql('postgres', "$small SET temp_file_limit = '2MB'; $spilling");
+	isnt($code, 0, 'temp_file_limit holds');
+	like($err, qr/ERROR:  temporary file size exceeds "?temp_file_limit"? \(2048kB\)/, 'with the message of PostgreSQL');
+	($code, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\n$small SET temp_file_limit = '2MB'; $spilling");
+	like($err, qr/ERROR:  53400:/, 'and its code');
 
-my $files = q{SELECT temp_files, temp_bytes FROM pg_stat_database WHERE datname = 'postgres'};
-$node->safe_psql('postgres', 'SELECT pg_stat_reset()');
-my $log_size = -s $node->logfile;
-is($node->safe_psql('postgres', "$small SET temp_file_limit = '200MB'; $spilling"), '260000', 'a spilling query');
-my ($count, $bytes) = split /\|/, $node->safe_psql('postgres', $files);
-cmp_ok($count, '>', 0, 'its files are counted');
-cmp_ok($bytes, '>', 1000000, 'and their bytes');
-my $log = slurp_file($node->logfile, $log_size);
-like($log, qr/LOG:  temporary file: path "[^"]*pgsql_tmp[^"]*penumbra\.0", size \d+/, 'and logged');
-my $logged = 0;
-$logged += $1 while $log =~ /temporary file: path "[^"]*penumbra\.\d+", size (\d+)/g;
-is($logged, $bytes, 'all of them');
+	my $files = q{SELECT temp_files, temp_bytes FROM pg_stat_database WHERE datname = 'postgres'};
+	$node->safe_psql('postgres', 'SELECT pg_stat_reset()');
+	my $log_size = -s $node->logfile;
+	is($node->safe_psql('postgres', "$small SET temp_file_limit = '200MB'; $spilling"), '260000', "a spilling $what");
+	my ($count, $bytes) = split /\|/, $node->safe_psql('postgres', $files);
+	cmp_ok($count, '>', 0, 'its files are counted');
+	cmp_ok($bytes, '>', 1000000, 'and their bytes');
+	my $log = slurp_file($node->logfile, $log_size);
+	like($log, qr/LOG:  temporary file: path "[^"]*pgsql_tmp[^"]*penumbra\.0", size \d+/, 'and logged');
+	my $logged = 0;
+	$logged += $1 while $log =~ /temporary file: path "[^"]*penumbra\.\d+", size (\d+)/g;
+	is($logged, $bytes, 'all of them');
+}
 
 # ---- deep and wide expressions; the stack of a thread has an end
 

@@ -1,10 +1,15 @@
-// Rows of a sort: all columns of a row side by side, so that putting a row in its place in the
-// result costs one cache miss and not one per column.
+// The columns of a row side by side, so that putting a row in its place in a result costs one cache miss and not one
+// per column:
+//
+//   null bits    one per column; the slot of a null is zero
+//   slots        packed, in the order of the columns: values as in a flat vector, StringRefs, RowNumerics
+//   (padding to 8)
 #pragma once
 
 #include <vector>
 
 #include "numeric/numeric.h"
+#include "row/row_strings.h"
 #include "vector/arena.h"
 #include "vector/result_vector.h"
 #include "vector/vector.h"
@@ -22,9 +27,9 @@ struct RowNumeric {
   Decimal ToDecimal() const;
 };
 
-class SortRowLayout {
+class RowLayout {
  public:
-  explicit SortRowLayout(const std::vector<PenumbraType>& types);
+  explicit RowLayout(const std::vector<PenumbraType>& types);
 
   uint32_t row_bytes() const { return row_bytes_; }
   int column_count() const { return static_cast<int>(columns_.size()); }
@@ -37,9 +42,9 @@ class SortRowLayout {
   size_t StringBytes(const char* row) const;
   // A copy of a row that points only into `arena`.
   char* Copy(const char* row, Arena& arena) const;
-  // The long strings of a row, appended to *bytes; and back, as GroupKeys'.
+  // The long strings of a row, as row_strings.h's functions for one.
   void SaveStrings(const char* row, std::vector<char>* bytes) const;
-  const char* LoadStrings(char* row, const char* bytes, Arena& arena) const;
+  const char* LoadStrings(char* row, const char* bytes, Arena* arena) const;
   // A column of the rows, flat; strings point to where the rows' do. Without has_nulls none of the rows has one.
   Vector Read(int column, const char* const* rows, uint32_t count, Arena& arena, bool has_nulls = true) const;
 
@@ -57,14 +62,14 @@ class SortRowLayout {
     uint32_t offset;
     uint32_t width;
   };
-  // Calls visit(slot) for each slot that holds a StringRef past its inline bytes.
+  // Calls visit(slot) for each slot that holds a StringRef.
   template <typename Row, typename Visit>
-  void ForEachLongString(Row* row, const Visit& visit) const;
+  void ForEachString(Row* row, const Visit& visit) const;
   Vector ReadNumeric(int column, const char* const* rows, uint32_t count, Arena& arena) const;
-  void WriteColumn(int column, const Vector& v, RowSelection selection, char* const* rows,
-                   Arena& arena) const;
+  void WriteColumn(int column, const Vector& v, RowSelection selection, char* const* rows, Arena& arena) const;
 
   std::vector<Column> columns_;
+  std::vector<Column> string_columns_;  // those whose slots may hold a StringRef
   uint32_t row_bytes_ = 0;
 };
 

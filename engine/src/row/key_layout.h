@@ -1,4 +1,4 @@
-// The keys of a group as bytes: one fixed-size image per row in which equal keys have equal bytes.
+// The keys of a row as bytes: one fixed-size image per row in which equal keys have equal bytes.
 //
 //   hash          8   of the compared part; its low byte is the null bits of the first eight keys.
 //                     0 never occurs and marks a row that was merged away
@@ -15,17 +15,18 @@
 #include <cstring>
 #include <vector>
 
-#include "aggregate/aggregate_accumulator.h"
+#include "row/row_strings.h"
+#include "vector/result_vector.h"
 #include "vector/vector.h"
 
 namespace penumbra {
 
-class GroupKeys {
+class KeyLayout {
  public:
-  explicit GroupKeys(const std::vector<PenumbraType>& types);
+  explicit KeyLayout(const std::vector<PenumbraType>& types);
 
   int count() const { return static_cast<int>(slots_.size()); }
-  uint32_t image_bytes() const { return image_bytes_; }  // a multiple of 8
+  uint32_t image_bytes() const { return image_bytes_; }      // a multiple of 8
   uint32_t compared_bytes() const { return compared_end_; }  // of which; equal keys are equal in these
   bool has_strings() const { return string_count_ != 0; }
 
@@ -68,9 +69,9 @@ class GroupKeys {
 
   // Copies the long strings of an image into `arena`.
   void OwnStrings(char* image, Arena& arena) const;
-  // The long strings of an image, appended to *bytes; and back, as Accumulator's.
+  // The long strings of an image, as row_strings.h's functions for one.
   void SaveStrings(const char* image, std::vector<char>* bytes) const;
-  const char* LoadStrings(char* image, const char* bytes, Arena& arena) const;
+  const char* LoadStrings(char* image, const char* bytes, Arena* arena) const;
 
   // The key's values in the rows, as a flat vector. Strings point into the rows' memory.
   Vector Output(int key, const char* const* rows, uint32_t count, Arena& arena) const;
@@ -102,11 +103,7 @@ class GroupKeys {
     uint32_t extra_width;
   };
 
-  static StringRef StringAt(const char* image, uint32_t i) {
-    StringRef ref;
-    std::memcpy(static_cast<void*>(&ref), image + 8 + 16 * i, 16);
-    return ref;
-  }
+  static StringRef StringAt(const char* image, uint32_t i) { return penumbra::StringAt(image + 8 + 16 * i); }
   // Where the key's null bit is; the hash word is little endian.
   uint32_t NullByte(int key) const { return key < 8 ? 0 : null_begin_ + key / 8 - 1; }
   bool IsNull(const char* image, int key) const { return (image[NullByte(key)] >> (key % 8)) & 1; }

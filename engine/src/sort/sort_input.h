@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "operator/operator.h"
+#include "row/row_layout.h"
 #include "sort/sort_key.h"
-#include "sort/sort_rows.h"
 
 namespace penumbra {
 
@@ -21,9 +21,9 @@ class SortInput {
   // has_weights: see SortKeys.
   SortInput(const SortSpec& spec, bool has_weights);
   SortInput(const SortInput&) = delete;
-  const SortRowLayout& layout() const { return layout_; }
+  const RowLayout& layout() const { return layout_; }
   const SortKeys& keys() const { return keys_; }
-  int column_count() const { return column_count_; }  // of the output
+  int column_count() const { return column_count_; }           // of the output
   size_t key_count() const { return columns_.of_key.size(); }  // may name a column twice
 
   // Flat columns of a batch, in the layout's order; valid as long as context.arena and the batch.
@@ -51,7 +51,7 @@ class SortInput {
   Columns columns_;
   const int column_count_;
   const std::vector<SortKeySpec> specs_;
-  SortRowLayout layout_;
+  RowLayout layout_;
   SortKeys keys_;
 };
 
@@ -72,11 +72,21 @@ class SortOrder {
   uint32_t compared_ = 0;
 };
 
+// A batch of the output's columns, given the pointers to its rows.
+class SortedColumns {
+ public:
+  // Valid until the next call, as long as the rows are.
+  Batch Read(const SortInput& input, char* const* rows, uint32_t count);
+
+ private:
+  std::vector<Vector> columns_;
+  Arena arena_;
+};
+
 // Reads rows in order, given the pointers to them.
 class SortedReader : public Sink::Reader {
  public:
-  SortedReader(const SortInput& input, const ExecutionEnvironment& environment, char* const* rows,
-               uint64_t count)
+  SortedReader(const SortInput& input, const ExecutionEnvironment& environment, char* const* rows, uint64_t count)
       : input_(input), environment_(environment), rows_(rows), left_(count) {}
   bool Next(Batch* batch) override;
 
@@ -85,8 +95,7 @@ class SortedReader : public Sink::Reader {
   const ExecutionEnvironment& environment_;
   char* const* rows_;
   uint64_t left_;
-  std::vector<Vector> columns_;
-  Arena arena_;
+  SortedColumns columns_;
 };
 
 std::unique_ptr<Sink> CreateFullSort(const SortSpec& spec,

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
- * price.c
+ * cost.c
  *	  What Penumbra's work costs, in the planner's units.
  *
  * A sequential scan of a table in memory takes 1.3 to 2.5 us per unit of its
- * price, and so do our emission of rows and validation by the prices below.
+ * cost, and so do our emission of rows and validation by the costs below.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,19 +18,19 @@
 #include "optimizer/optimizer.h"
 #include "utils/spccache.h"
 
+#include "query/cost.h"
 #include "query/planning.h"
-#include "query/price.h"
 
 /*
  * Planning it, building the plan, pinning chunks, starting the engine: about
- * 100 us.  Above the price of a look-up by a unique index (8.5), which bails
+ * 100 us.  Above the cost of a look-up by a unique index (8.5), which bails
  * out on it.
  */
 #define STARTUP_COST 12.0
 /* Finding out whether a page is still as cached: a bit of the visibility map. */
 #define VALIDATION_COST_PER_PAGE 0.0005
 /* The same by the LSN of the page itself: 75 to 85 ns. */
-#define VALIDATION_COST_PER_DEAR_PAGE 0.035
+#define VALIDATION_COST_PER_LSN_PAGE 0.035
 /* A value in a vector, against a tuple of the row executor. */
 #define VALUE_COST (cpu_tuple_cost / 50)
 /*
@@ -39,15 +39,26 @@
  */
 #define BUILD_VALUES 40
 #define PROBE_VALUES 16
-#define MISSED_BUILD_VALUES 120
+#define MISSED_BUILD_VALUES 240
 #define MISSED_PROBE_VALUES 60
+/* A row that the join's filter drops in the scan, or the tags of the table. */
+#define FILTERED_VALUES 4
+#define MISSED_FILTERED_VALUES 20
+/* A column that the table keeps. */
+#define MISSED_COLUMN_VALUES 32
 #define CACHE_BYTES (1024.0 * 1024)
 /* A column of a row that comes out of a join. */
 #define JOINED_VALUES 4
+/* What a row takes in a sort beside its columns; how many runs on disk one merge takes. */
+#define SORT_ROW_BYTES 64
+#define SORT_MERGED_RUNS 128
+/* A row that PostgreSQL computes, on its way into the engine, and a column of it. */
+#define ROW_COST (cpu_tuple_cost * 4)
+#define ROW_VALUE_COST (cpu_tuple_cost)
 /* A row that leaves the engine as a slot. */
 #define EMISSION_COST (cpu_tuple_cost * 2)
 /*
- * What random_page_cost is when the data is in memory, at PostgreSQL's price of
+ * What random_page_cost is when the data is in memory, at PostgreSQL's cost of
  * a tuple.  Measured: with it the planner's choices among joins are right.
  */
 #define HOT_RANDOM_PAGE_COST 1.1
@@ -66,7 +77,7 @@
 #define ROWS_PER_THREAD_RESCANNED 2000000.0
 
 int
-price_threads(double rows, bool is_rescanned)
+cost_threads(double rows, bool is_rescanned)
 {
 	static int	cores = 0;
 	int			threads;
@@ -79,7 +90,7 @@ price_threads(double rows, bool is_rescanned)
 }
 
 double
-price_processes(int workers)
+cost_processes(int workers)
 {
 	double		leader = 1.0 - 0.3 * workers;
 
@@ -88,23 +99,41 @@ price_processes(int workers)
 	return workers + leader;
 }
 
-bool
-price_scan_can_win(RelOptInfo *rel)
+/* Whether PostgreSQL's paths cost more than that; a parameterized one costs so much per row of a join. */
+static bool
+costs_more(const RelOptInfo *rel, Cost cost)
 {
 	ListCell   *lc;
 
-	/* add_path() keeps them by total cost; a parameterized one costs that much per row of a join. */
+	/* add_path() keeps them by total cost */
 	foreach(lc, rel->pathlist)
 	{
 		Path	   *path = lfirst(lc);
 
 		if (path->param_info == NULL)
-			return path->total_cost > STARTUP_COST;
+			return path->total_cost > cost;
 	}
 	return false;
 }
 
-/* By how much our price must be larger to be comparable with that of look-ups by index. */
+bool
+cost_scan_can_win(RelOptInfo *rel)
+{
+	return costs_more(rel, STARTUP_COST);
+}
+
+/* Each relation of a join of ours costs at least its start. */
+bool
+cost_join_can_win(const PlannerInfo *root, RelOptInfo *joinrel)
+{
+	Relids		base_rels = bms_intersect(joinrel->relids, root->all_baserels);
+	int			count = bms_num_members(base_rels);
+
+	bms_free(base_rels);
+	return costs_more(joinrel, count * STARTUP_COST);
+}
+
+/* By how much our cost must be larger to be comparable with that of look-ups by index. */
 static double
 look_up_factor(RelOptInfo *rel)
 {
@@ -115,17 +144,17 @@ look_up_factor(RelOptInfo *rel)
 }
 
 void
-price_scan(PlannedPipeline *planned, List *tables, int filter_columns, int other_columns,
-		  double selected_rows, double table_rows)
+cost_add_scan(PlannedPipeline *planned, List *tables, int filter_columns, int other_columns,
+			  double selected_rows, double table_rows)
 {
 	double		cached_rows = 0;
 	double		scanned_rows = 0;	/* of these, in chunks that are not skipped */
 	double		cached_pages = 0;
-	double		dear_pages = 0;
+	double		lsn_pages = 0;
 	double		heap_pages = 0;
 	double		heap_rows;
 	double		fraction_selected = table_rows > 0 ? Min(selected_rows / table_rows, 1.0) : 1.0;
-	double		processes = price_processes(planned->workers);
+	double		processes = cost_processes(planned->workers);
 	double		factor = 1.0;
 	double		values;
 	int			threads;
@@ -141,7 +170,7 @@ price_scan(PlannedPipeline *planned, List *tables, int filter_columns, int other
 		if (table->is_looked_up)
 			factor = Max(factor, look_up_factor(table->rel));
 		cached_pages += valid;
-		dear_pages += Min((double) table->coverage.dear_pages, valid);
+		lsn_pages += Min((double) table->coverage.lsn_pages, valid);
 		heap_pages += pages - valid;
 		if (pages > 0)
 		{
@@ -154,11 +183,11 @@ price_scan(PlannedPipeline *planned, List *tables, int filter_columns, int other
 	heap_rows = Max(table_rows - cached_rows, 0);
 	values = scanned_rows * (filter_columns + 0.2) +
 		cached_rows * other_columns * fraction_selected;
-	threads = planned->workers > 0 ? 0 : price_threads(table_rows, planned->is_rescanned);
+	threads = planned->workers > 0 ? 0 : cost_threads(table_rows, planned->is_rescanned);
 	planned->input_rows = table_rows;
 	planned->rows = clamp_row_est(selected_rows / processes);
 	planned->startup_cost = STARTUP_COST + VALIDATION_COST_PER_PAGE * cached_pages +
-		VALIDATION_COST_PER_DEAR_PAGE * dear_pages / processes;
+		VALIDATION_COST_PER_LSN_PAGE * lsn_pages / processes;
 	planned->run_cost = values * VALUE_COST / (1 + threads) / processes +
 		heap_pages * seq_page_cost + heap_rows * cpu_tuple_cost / processes;
 	planned->startup_cost *= factor;
@@ -167,7 +196,16 @@ price_scan(PlannedPipeline *planned, List *tables, int filter_columns, int other
 }
 
 void
-price_without_rescans(PlannedPipeline *planned)
+cost_add_rows(PlannedPipeline *planned, const Path *source, int columns)
+{
+	planned->input_rows = planned->rows = clamp_row_est(source->rows);
+	planned->startup_cost = STARTUP_COST + source->startup_cost;
+	planned->run_cost = source->total_cost - source->startup_cost +
+		planned->rows * (ROW_COST + columns * ROW_VALUE_COST);
+}
+
+void
+cost_without_rescans(PlannedPipeline *planned)
 {
 	if (planned->rescan_factor > 1)
 	{
@@ -187,57 +225,75 @@ block(PlannedPipeline *planned, Cost work)
 }
 
 void
-price_filter(PlannedPipeline *planned, int columns, double rows)
+cost_add_filter(PlannedPipeline *planned, int columns, double rows)
 {
 	planned->run_cost += planned->rows * columns * VALUE_COST /
-		(1 + price_threads(planned->input_rows, planned->is_rescanned));
+		(1 + cost_threads(planned->input_rows, planned->is_rescanned));
 	planned->rows = rows;
 }
 
 void
-price_join(PlannedPipeline *planned, const PlannedPipeline *build, int keys, int build_columns,
-		  int conditions, double pairs, double rows)
+cost_add_join(PlannedPipeline *planned, const PlannedPipeline *build, int keys, int build_columns,
+			  int conditions, double matched, double pairs, double rows)
 {
-	double		threads = 1 + price_threads(planned->input_rows + build->input_rows,
-											planned->is_rescanned || build->is_rescanned);
+	double		threads = 1 + cost_threads(planned->input_rows + build->input_rows,
+										   planned->is_rescanned || build->is_rescanned);
 	bool		is_cached = build->rows * (16 + 8 * (keys + build_columns)) <= CACHE_BYTES;
 	double		build_values = is_cached ? BUILD_VALUES : MISSED_BUILD_VALUES;
 	double		probe_values = is_cached ? PROBE_VALUES : MISSED_PROBE_VALUES;
+	double		filtered_values = is_cached ? FILTERED_VALUES : MISSED_FILTERED_VALUES;
 
 	planned->startup_cost += build->startup_cost + build->run_cost +
-		build->rows * (build_values + build_columns) * VALUE_COST / threads;
-	planned->run_cost += (planned->rows * probe_values + pairs * (1 + conditions) +
+		build->rows * (build_values + build_columns * (is_cached ? 1 : MISSED_COLUMN_VALUES)) * VALUE_COST / threads;
+	planned->run_cost += (matched * probe_values + Max(planned->rows - matched, 0) * filtered_values +
+						  pairs * (1 + conditions) +
 						  rows * build_columns * JOINED_VALUES) * VALUE_COST / threads;
 	planned->input_rows += build->input_rows;
 	planned->rows = rows;
 }
 
 void
-price_aggregation(PlannedPipeline *planned, int keys, int calls, double groups)
+cost_add_aggregation(PlannedPipeline *planned, int keys, int calls, double groups)
 {
 	double		values = planned->rows * (2.0 * keys + calls);
 
-	block(planned, values * VALUE_COST / (1 + price_threads(planned->input_rows, planned->is_rescanned)) +
+	block(planned, values * VALUE_COST / (1 + cost_threads(planned->input_rows, planned->is_rescanned)) +
 		  groups * (1 + keys + calls) * VALUE_COST * 4);
 	planned->rows = groups;
 }
 
-void
-price_sort(PlannedPipeline *planned, int keys, double bound)
+/*
+ * Sorted rows that are written and read again: as cost_tuplesort() has it, so
+ * that a sort of ours and one of PostgreSQL's pay alike for the disk.
+ */
+static Cost
+sorted_runs_cost(double bytes)
 {
-	double		rows = Max(planned->rows, 2.0);
+	double		pages = ceil(bytes / BLCKSZ);
+	double		passes = ceil(log(Max(bytes / get_hash_memory_limit(), 2.0)) / log(SORT_MERGED_RUNS));
 
-	if (bound >= 1 && bound < rows)
-	{
-		block(planned, rows * VALUE_COST * keys);
-		planned->rows = bound;
-	}
-	else
-		block(planned, rows * log2(rows) * keys * cpu_operator_cost / 5);
+	return 2 * pages * passes * (seq_page_cost * 0.75 + random_page_cost * 0.25);
 }
 
 void
-price_set(Path *path, const PlannedPipeline *planned)
+cost_add_sort(PlannedPipeline *planned, int keys, int width, double bound)
+{
+	double		rows = Max(planned->rows, 2.0);
+	double		row_bytes = width + SORT_ROW_BYTES;
+	bool		is_bounded = bound >= 1 && bound < rows;
+	bool		fits = (is_bounded ? bound : rows) * row_bytes <= get_hash_memory_limit();
+
+	if (is_bounded && fits)
+		block(planned, rows * VALUE_COST * keys);
+	else
+		block(planned, rows * log2(rows) * keys * cpu_operator_cost / 5 +
+			  (fits ? 0 : sorted_runs_cost(rows * row_bytes)));
+	if (is_bounded)
+		planned->rows = bound;
+}
+
+void
+cost_set(Path *path, const PlannedPipeline *planned)
 {
 	path->rows = planned->rows;
 	path->startup_cost = planned->startup_cost;
@@ -251,13 +307,13 @@ price_set(Path *path, const PlannedPipeline *planned)
 }
 
 /*
- * A scan below a join takes work from look-ups by index, whose price contains
- * random_page_cost.  With a setting for disks a scan priced by its time would
- * win against look-ups that are faster, so it is priced in the same coin; but
+ * A scan below a join takes work from look-ups by index, whose cost contains
+ * random_page_cost.  With a setting for disks a scan costed by its time would
+ * win against look-ups that are faster, so it is costed in the same coin; but
  * below the path of PostgreSQL that it replaces, which it is faster than.
  */
 void
-price_join_input(Path *path, RelOptInfo *rel, const Path *replaced)
+cost_set_join_input(Path *path, RelOptInfo *rel, const Path *replaced)
 {
 	double		random_page;
 	double		seq_page;
@@ -282,7 +338,7 @@ price_join_input(Path *path, RelOptInfo *rel, const Path *replaced)
  * ours, which ends at the first of `rows`, costs as much as with what it replaces.
  */
 void
-price_exists(Path *path, const Path *replaced, double rows)
+cost_set_exists(Path *path, const Path *replaced, double rows)
 {
 	Cost		one = path->startup_cost + (path->total_cost - path->startup_cost) / rows;
 	Cost		replaced_one = replaced->startup_cost +

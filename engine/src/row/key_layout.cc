@@ -1,4 +1,4 @@
-#include "aggregate/group_keys.h"
+#include "row/key_layout.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,25 +15,20 @@ namespace {
 
 uint32_t SlotWidth(PenumbraType type) {
   switch (type) {
-    case PENUMBRA_BOOL:
-      return 1;
-    case PENUMBRA_INT2:
-      return 2;
+    case PENUMBRA_BOOL: return 1;
+    case PENUMBRA_INT2: return 2;
     case PENUMBRA_INT4:
     case PENUMBRA_DATE:
-    case PENUMBRA_FLOAT4:
-      return 4;
+    case PENUMBRA_FLOAT4: return 4;
     case PENUMBRA_INT8:
     case PENUMBRA_TIMESTAMP:
     case PENUMBRA_TIMESTAMPTZ:
-    case PENUMBRA_FLOAT8:
-      return 8;
+    case PENUMBRA_FLOAT8: return 8;
     case PENUMBRA_NUMERIC:
     case PENUMBRA_INTERVAL:
     case PENUMBRA_TEXT:
     case PENUMBRA_BPCHAR:
-    case PENUMBRA_UUID:
-      break;
+    case PENUMBRA_UUID: break;
   }
   return 16;
 }
@@ -45,10 +40,8 @@ uint32_t ExtraWidth(PenumbraType type) {
     case PENUMBRA_BPCHAR:
     case PENUMBRA_NUMERIC:
     case PENUMBRA_FLOAT4:
-    case PENUMBRA_FLOAT8:
-      return 4;
-    case PENUMBRA_INTERVAL:
-      return 16;
+    case PENUMBRA_FLOAT8: return 4;
+    case PENUMBRA_INTERVAL: return 16;
     case PENUMBRA_BOOL:
     case PENUMBRA_INT2:
     case PENUMBRA_INT4:
@@ -57,15 +50,12 @@ uint32_t ExtraWidth(PenumbraType type) {
     case PENUMBRA_TIMESTAMP:
     case PENUMBRA_TIMESTAMPTZ:
     case PENUMBRA_TEXT:
-    case PENUMBRA_UUID:
-      break;
+    case PENUMBRA_UUID: break;
   }
   return 0;
 }
 
-constexpr uint32_t RoundUp(uint32_t bytes, uint32_t multiple) {
-  return (bytes + multiple - 1) / multiple * multiple;
-}
+constexpr uint32_t RoundUp(uint32_t bytes, uint32_t multiple) { return (bytes + multiple - 1) / multiple * multiple; }
 
 // ---------------------------------------------------------------- canonical values
 
@@ -102,9 +92,7 @@ inline StringRef ShortNumeric(int64_t value, int scale) {
   return StringRef(bytes, kShortNumericBytes);
 }
 
-bool IsShort(int128 value) {
-  return value > -kPowersOfTen[kMaxInt64Digits] && value < kPowersOfTen[kMaxInt64Digits];
-}
+bool IsShort(int128 value) { return value > -kPowersOfTen[kMaxInt64Digits] && value < kPowersOfTen[kMaxInt64Digits]; }
 
 StringRef LongNumeric(const StringRef& canonical, Arena& arena) {
   const uint32_t length = canonical.length + kLongNumericSuffixBytes;
@@ -117,8 +105,7 @@ StringRef LongNumeric(const StringRef& canonical, Arena& arena) {
 StringRef CanonicalNumeric(int128 value, int scale, Arena& arena) {
   int128 stripped = value;
   int stripped_scale = scale;
-  while (stripped_scale > 0 && (stripped_scale > kMaxInt64Digits || !IsShort(stripped)) &&
-         stripped % 10 == 0) {
+  while (stripped_scale > 0 && (stripped_scale > kMaxInt64Digits || !IsShort(stripped)) && stripped % 10 == 0) {
     stripped /= 10;
     --stripped_scale;
   }
@@ -131,10 +118,8 @@ StringRef CanonicalNumeric(int128 value, int scale, Arena& arena) {
 StringRef CanonicalNumericPayload(const StringRef& payload, Arena& arena, int* scale) {
   int64_t narrow;
   int128 wide;
-  if (PayloadToInt64(payload.data(), payload.length, &narrow, scale))
-    return CanonicalNumeric(narrow, *scale, arena);
-  if (PayloadToInt128(payload.data(), payload.length, &wide, scale))
-    return CanonicalNumeric(wide, *scale, arena);
+  if (PayloadToInt64(payload.data(), payload.length, &narrow, scale)) return CanonicalNumeric(narrow, *scale, arena);
+  if (PayloadToInt128(payload.data(), payload.length, &wide, scale)) return CanonicalNumeric(wide, *scale, arena);
   Decimal value = Decimal::FromPayload(payload.view());
   *scale = value.scale();
   if (value.kind() == Decimal::Kind::kFinite) {
@@ -165,12 +150,8 @@ void WriteNumeric(const Vector& v, uint32_t i, char* slot, char* extra, Arena& a
                       ? ShortNumeric(v.values<int64_t>()[i], scale)
                       : CanonicalNumeric(v.values<int64_t>()[i], scale, arena);
       break;
-    case NumericForm::kInt128:
-      canonical = CanonicalNumeric(v.values<int128>()[i], scale, arena);
-      break;
-    case NumericForm::kPayload:
-      canonical = CanonicalNumericPayload(v.values<StringRef>()[i], arena, &scale);
-      break;
+    case NumericForm::kInt128: canonical = CanonicalNumeric(v.values<int128>()[i], scale, arena); break;
+    case NumericForm::kPayload: canonical = CanonicalNumericPayload(v.values<StringRef>()[i], arena, &scale); break;
   }
   std::memcpy(slot, &canonical, 16);
   std::memcpy(extra, &scale, 4);
@@ -204,11 +185,10 @@ struct ImageColumn {
 // Calls write(vector, index, slot, extra) once per entry of a small dictionary or constant, then
 // copies.
 template <typename Write>
-void WriteEntries(const Vector& v, const Vector& entries, uint32_t entry_count,
-                  RowSelection selection, const ImageColumn& column, Arena& arena, Write&& write) {
+void WriteEntries(const Vector& v, const Vector& entries, uint32_t entry_count, RowSelection selection,
+                  const ImageColumn& column, Arena& arena, Write&& write) {
   char* canonical = static_cast<char*>(arena.Allocate(size_t{entry_count} * 32));
-  for (uint32_t e = 0; e < entry_count; ++e)
-    write(entries, e, canonical + 32 * e, canonical + 32 * e + 16);
+  for (uint32_t e = 0; e < entry_count; ++e) write(entries, e, canonical + 32 * e, canonical + 32 * e + 16);
   for (uint32_t i = 0; i < selection.count; ++i) {
     const uint32_t row = selection.rows == nullptr ? i : selection.rows[i];
     const size_t at = size_t{i} * column.stride;
@@ -224,11 +204,9 @@ void WriteEntries(const Vector& v, const Vector& entries, uint32_t entry_count,
 
 // The same for a vector of any form.
 template <typename Write>
-void WriteColumn(const Vector& v, RowSelection selection, const ImageColumn& column, Arena& arena,
-                 Write&& write) {
+void WriteColumn(const Vector& v, RowSelection selection, const ImageColumn& column, Arena& arena, Write&& write) {
   if (v.is_null_constant()) {
-    for (uint32_t i = 0; i < selection.count; ++i)
-      column.nulls[size_t{i} * column.stride] |= column.null_bit;
+    for (uint32_t i = 0; i < selection.count; ++i) column.nulls[size_t{i} * column.stride] |= column.null_bit;
     return;
   }
   if (v.is_constant()) return WriteEntries(v, v, 1, selection, column, arena, write);
@@ -251,17 +229,14 @@ void WriteColumn(const Vector& v, RowSelection selection, const ImageColumn& col
 
 // Where a value alone says what is written.
 template <typename T, void (*kWrite)(const T& value, char* slot, char* extra)>
-void WriteColumnWith(const Vector& v, RowSelection selection, const ImageColumn& column,
-                     Arena& arena) {
-  WriteColumn(v, selection, column, arena,
-              [](const Vector& from, uint32_t i, char* slot, char* extra) {
-                kWrite(from.values<T>()[i], slot, extra);
-              });
+void WriteColumnWith(const Vector& v, RowSelection selection, const ImageColumn& column, Arena& arena) {
+  WriteColumn(v, selection, column, arena, [](const Vector& from, uint32_t i, char* slot, char* extra) {
+    kWrite(from.values<T>()[i], slot, extra);
+  });
 }
 
 template <int kWidth>
-void WriteFixedColumn(const Vector& v, RowSelection selection, const ImageColumn& column,
-                      Arena& arena) {
+void WriteFixedColumn(const Vector& v, RowSelection selection, const ImageColumn& column, Arena& arena) {
   WriteColumn(v, selection, column, arena, [](const Vector& from, uint32_t i, char* slot, char*) {
     std::memcpy(slot, static_cast<const char*>(from.data) + size_t{i} * kWidth, kWidth);
   });
@@ -269,7 +244,10 @@ void WriteFixedColumn(const Vector& v, RowSelection selection, const ImageColumn
 
 }  // namespace
 
-GroupKeys::GroupKeys(const std::vector<PenumbraType>& types) {
+// An image: the hash, string slots, fixed-width slots from wide to narrow (so none is padded), the null bits; up to
+// here it is compared as words. Then what equal keys may differ in (a numeric's scale, an interval as written). With up
+// to eight keys the null bits stand in the hash's word.
+KeyLayout::KeyLayout(const std::vector<PenumbraType>& types) {
   slots_.resize(types.size());
   uint32_t at = 8;
   for (size_t i = 0; i < types.size(); ++i) {
@@ -301,8 +279,8 @@ GroupKeys::GroupKeys(const std::vector<PenumbraType>& types) {
                               [](PenumbraType type) { return IsIntegerType(type, NumericForm::kPayload); });
 }
 
-void GroupKeys::WriteKey(int key, const Vector& v, RowSelection selection, Arena& arena,
-                         char* images) const {
+// Types of which equal values have several forms write the one that is compared and, beside, the one that is shown.
+void KeyLayout::WriteKey(int key, const Vector& v, RowSelection selection, Arena& arena, char* images) const {
   const Slot& slot = slots_[key];
   ImageColumn column{images + slot.offset,   images + slot.extra_offset,
                      images + NullByte(key), static_cast<uint8_t>(1 << (key % 8)),
@@ -310,18 +288,13 @@ void GroupKeys::WriteKey(int key, const Vector& v, RowSelection selection, Arena
                      slot.extra_width};
   switch (slot.type) {
     case PENUMBRA_NUMERIC:
-      return WriteColumn(v, selection, column, arena,
-                         [&](const Vector& from, uint32_t i, char* s, char* extra) {
-                           WriteNumeric(from, i, s, extra, arena);
-                         });
-    case PENUMBRA_BPCHAR:
-      return WriteColumnWith<StringRef, WriteBpchar>(v, selection, column, arena);
-    case PENUMBRA_INTERVAL:
-      return WriteColumnWith<PenumbraInterval, WriteInterval>(v, selection, column, arena);
-    case PENUMBRA_FLOAT4:
-      return WriteColumnWith<float, WriteFloat<float>>(v, selection, column, arena);
-    case PENUMBRA_FLOAT8:
-      return WriteColumnWith<double, WriteFloat<double>>(v, selection, column, arena);
+      return WriteColumn(v, selection, column, arena, [&](const Vector& from, uint32_t i, char* s, char* extra) {
+        WriteNumeric(from, i, s, extra, arena);
+      });
+    case PENUMBRA_BPCHAR: return WriteColumnWith<StringRef, WriteBpchar>(v, selection, column, arena);
+    case PENUMBRA_INTERVAL: return WriteColumnWith<PenumbraInterval, WriteInterval>(v, selection, column, arena);
+    case PENUMBRA_FLOAT4: return WriteColumnWith<float, WriteFloat<float>>(v, selection, column, arena);
+    case PENUMBRA_FLOAT8: return WriteColumnWith<double, WriteFloat<double>>(v, selection, column, arena);
     case PENUMBRA_BOOL:
     case PENUMBRA_INT2:
     case PENUMBRA_INT4:
@@ -330,25 +303,18 @@ void GroupKeys::WriteKey(int key, const Vector& v, RowSelection selection, Arena
     case PENUMBRA_TIMESTAMP:
     case PENUMBRA_TIMESTAMPTZ:
     case PENUMBRA_TEXT:
-    case PENUMBRA_UUID:
-      break;
+    case PENUMBRA_UUID: break;
   }
   switch (slot.width) {
-    case 1:
-      return WriteFixedColumn<1>(v, selection, column, arena);
-    case 2:
-      return WriteFixedColumn<2>(v, selection, column, arena);
-    case 4:
-      return WriteFixedColumn<4>(v, selection, column, arena);
-    case 8:
-      return WriteFixedColumn<8>(v, selection, column, arena);
-    default:
-      return WriteFixedColumn<16>(v, selection, column, arena);
+    case 1: return WriteFixedColumn<1>(v, selection, column, arena);
+    case 2: return WriteFixedColumn<2>(v, selection, column, arena);
+    case 4: return WriteFixedColumn<4>(v, selection, column, arena);
+    case 8: return WriteFixedColumn<8>(v, selection, column, arena);
+    default: return WriteFixedColumn<16>(v, selection, column, arena);
   }
 }
 
-void GroupKeys::BuildImages(const Vector* keys, RowSelection selection, Arena& arena,
-                            char* images) const {
+void KeyLayout::BuildImages(const Vector* keys, RowSelection selection, Arena& arena, char* images) const {
   std::memset(images, 0, size_t{selection.count} * image_bytes_);
   for (int key = 0; key < count(); ++key) WriteKey(key, keys[key], selection, arena, images);
   HashImages(selection.count, images);
@@ -356,7 +322,7 @@ void GroupKeys::BuildImages(const Vector* keys, RowSelection selection, Arena& a
 
 // More bytes than a StringRef holds inline. Words may overlap: copies of constant size only, as one
 // of variable size is a call.
-uint64_t GroupKeys::HashLongString(uint64_t hash, const char* bytes, uint32_t length) {
+uint64_t KeyLayout::HashLongString(uint64_t hash, const char* bytes, uint32_t length) {
   const auto word = [bytes](uint32_t at) {
     uint64_t value;
     std::memcpy(&value, bytes + at, 8);
@@ -366,7 +332,7 @@ uint64_t GroupKeys::HashLongString(uint64_t hash, const char* bytes, uint32_t le
   return MixPair(hash, word(length < 16 ? 0 : length - 16), word(length - 8));
 }
 
-void GroupKeys::BuildWords(const Vector* keys, uint32_t rows, Arena& arena, uint64_t* words) const {
+void KeyLayout::BuildWords(const Vector* keys, uint32_t rows, Arena& arena, uint64_t* words) const {
   for (int k = 0; k < count(); ++k) {
     const Vector flat = Flatten(keys[k], rows, arena);
     const uint32_t shift = 8 * (slots_[k].offset - fixed_begin_);
@@ -382,7 +348,7 @@ void GroupKeys::BuildWords(const Vector* keys, uint32_t rows, Arena& arena, uint
   }
 }
 
-void GroupKeys::HashImages(uint32_t count, char* images) const {
+void KeyLayout::HashImages(uint32_t count, char* images) const {
   for (uint32_t i = 0; i < count; ++i) {
     char* image = images + size_t{i} * image_bytes_;
     uint64_t hash, word;
@@ -394,8 +360,7 @@ void GroupKeys::HashImages(uint32_t count, char* images) const {
       uint64_t rest;
       std::memcpy(&word, image + 8 + 16 * s, 8);
       std::memcpy(&rest, image + 16 + 16 * s, 8);
-      hash = ref.is_inline() ? MixPair(hash, word, rest)
-                             : HashLongString(Mix(hash, word), ref.pointer, ref.length);
+      hash = ref.is_inline() ? MixPair(hash, word, rest) : HashLongString(Mix(hash, word), ref.pointer, ref.length);
     }
     for (uint32_t at = fixed_begin_; at < compared_end_; at += 8) {
       std::memcpy(&word, image + at, 8);
@@ -414,7 +379,7 @@ int64_t LoadInteger(const char* bytes) {
 }
 
 // Copies of constant size: one of variable size is a call.
-int64_t GroupKeys::Integer(const char* image, int key) const {
+int64_t KeyLayout::Integer(const char* image, int key) const {
   const Slot& slot = slots_[key];
   switch (slot.width) {
     case 1: return LoadInteger<int8_t>(image + slot.offset);
@@ -424,35 +389,20 @@ int64_t GroupKeys::Integer(const char* image, int key) const {
   }
 }
 
-void GroupKeys::OwnStrings(char* image, Arena& arena) const {
-  for (uint32_t i = 0; i < string_count_; ++i) {
-    StringRef ref = StringAt(image, i);
-    if (ref.is_inline()) continue;
-    ref.pointer = arena.CopyBytes(ref.pointer, ref.length);
-    std::memcpy(image + 8 + 16 * i, &ref, 16);
-  }
+void KeyLayout::OwnStrings(char* image, Arena& arena) const {
+  for (uint32_t i = 0; i < string_count_; ++i) OwnString(image + 8 + 16 * i, arena);
 }
 
-void GroupKeys::SaveStrings(const char* image, std::vector<char>* bytes) const {
-  for (uint32_t i = 0; i < string_count_; ++i) {
-    StringRef ref = StringAt(image, i);
-    if (!ref.is_inline()) bytes->insert(bytes->end(), ref.pointer, ref.pointer + ref.length);
-  }
+void KeyLayout::SaveStrings(const char* image, std::vector<char>* bytes) const {
+  for (uint32_t i = 0; i < string_count_; ++i) SaveString(image + 8 + 16 * i, bytes);
 }
 
-const char* GroupKeys::LoadStrings(char* image, const char* bytes, Arena& arena) const {
-  for (uint32_t i = 0; i < string_count_; ++i) {
-    StringRef ref = StringAt(image, i);
-    if (ref.is_inline()) continue;
-    ref.pointer = arena.CopyBytes(bytes, ref.length);
-    std::memcpy(image + 8 + 16 * i, &ref, 16);
-    bytes += ref.length;
-  }
+const char* KeyLayout::LoadStrings(char* image, const char* bytes, Arena* arena) const {
+  for (uint32_t i = 0; i < string_count_; ++i) bytes = LoadString(image + 8 + 16 * i, bytes, arena);
   return bytes;
 }
 
-Vector GroupKeys::OutputNumeric(int key, const char* const* rows, uint32_t count,
-                                Arena& arena) const {
+Vector KeyLayout::OutputNumeric(int key, const char* const* rows, uint32_t count, Arena& arena) const {
   const Slot& slot = slots_[key];
   NumericWriter result(count, arena);
   for (uint32_t i = 0; i < count; ++i) {
@@ -474,15 +424,14 @@ Vector GroupKeys::OutputNumeric(int key, const char* const* rows, uint32_t count
       }
       continue;
     }
-    Decimal value =
-        CanonicalToDecimal(canonical.view().substr(0, canonical.length - kLongNumericSuffixBytes));
+    Decimal value = CanonicalToDecimal(canonical.view().substr(0, canonical.length - kLongNumericSuffixBytes));
     if (value.kind() == Decimal::Kind::kFinite) value = Decimal::Round(value, display_scale);
     result.SetDecimal(i, value);
   }
   return result.Finish();
 }
 
-Vector GroupKeys::Output(int key, const char* const* rows, uint32_t count, Arena& arena) const {
+Vector KeyLayout::Output(int key, const char* const* rows, uint32_t count, Arena& arena) const {
   const Slot& slot = slots_[key];
   if (slot.type == PENUMBRA_NUMERIC) return OutputNumeric(key, rows, count, arena);
   ResultVector out;
@@ -501,8 +450,7 @@ Vector GroupKeys::Output(int key, const char* const* rows, uint32_t count, Arena
       for (uint32_t i = 0; i < count; ++i) std::memcpy(values + 16 * i, rows[i] + from, 16);
       break;
     default:
-      for (uint32_t i = 0; i < count; ++i)
-        std::memcpy(values + slot.width * i, rows[i] + from, slot.width);
+      for (uint32_t i = 0; i < count; ++i) std::memcpy(values + slot.width * i, rows[i] + from, slot.width);
   }
   for (uint32_t i = 0; i < count; ++i) {
     if (IsNull(rows[i], key)) {
@@ -522,8 +470,7 @@ Vector GroupKeys::Output(int key, const char* const* rows, uint32_t count, Arena
       StringRef ref(padded, trimmed.length + extra);
       std::memcpy(values + 16 * i, &ref, 16);
     } else {
-      values[slot.width * (i + 1) - 1] =
-          static_cast<char>(0x80);  // the sign bit of a negative zero
+      values[slot.width * (i + 1) - 1] = static_cast<char>(0x80);  // the sign bit of a negative zero
     }
   }
   return out.vector;

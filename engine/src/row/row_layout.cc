@@ -1,4 +1,4 @@
-#include "sort/sort_rows.h"
+#include "row/row_layout.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -27,18 +27,17 @@ StringRef RowNumeric::payload() const {
 
 Decimal RowNumeric::ToDecimal() const {
   int128 integer;
-  return ToInteger(&integer) ? Decimal::FromInteger(integer, scale)
-                             : Decimal::FromPayload(payload().view());
+  return ToInteger(&integer) ? Decimal::FromInteger(integer, scale) : Decimal::FromPayload(payload().view());
 }
 
-SortRowLayout::SortRowLayout(const std::vector<PenumbraType>& types) {
+RowLayout::RowLayout(const std::vector<PenumbraType>& types) {
   columns_.resize(types.size());
   uint32_t at = (static_cast<uint32_t>(types.size()) + 7) / 8;
   for (size_t i = 0; i < types.size(); ++i) {
     const bool is_numeric = types[i] == PENUMBRA_NUMERIC;
-    const uint32_t width =
-        is_numeric ? sizeof(RowNumeric) : FlatWidth(types[i], NumericForm::kInt64);
+    const uint32_t width = is_numeric ? sizeof(RowNumeric) : FlatWidth(types[i], NumericForm::kInt64);
     columns_[i] = {types[i], at, width};
+    if (is_numeric || IsStringType(types[i])) string_columns_.push_back(columns_[i]);
     at += width;
   }
   row_bytes_ = (at + 7) / 8 * 8;
@@ -55,41 +54,24 @@ void WriteFixed(const Vector& v, RowSelection selection, uint32_t offset, char* 
   }
 }
 
-void CopyString(char* slot, Arena& arena) {
-  StringRef ref;
-  std::memcpy(static_cast<void*>(&ref), slot, 16);
-  if (ref.is_inline()) return;
-  ref.pointer = arena.CopyBytes(ref.pointer, ref.length);
-  std::memcpy(slot, &ref, 16);
-}
-
 }  // namespace
 
-void SortRowLayout::WriteColumn(int column, const Vector& v, RowSelection selection,
-                                char* const* rows, Arena& arena) const {
+void RowLayout::WriteColumn(int column, const Vector& v, RowSelection selection, char* const* rows,
+                            Arena& arena) const {
   const Column& to = columns_[column];
   const bool is_numeric = to.type == PENUMBRA_NUMERIC;
   switch (is_numeric ? FlatWidth(v) : to.width) {
-    case 1:
-      WriteFixed<1>(v, selection, to.offset, rows);
-      break;
-    case 2:
-      WriteFixed<2>(v, selection, to.offset, rows);
-      break;
-    case 4:
-      WriteFixed<4>(v, selection, to.offset, rows);
-      break;
-    case 8:
-      WriteFixed<8>(v, selection, to.offset, rows);
-      break;
-    default:
-      WriteFixed<16>(v, selection, to.offset, rows);
-      break;
+    case 1: WriteFixed<1>(v, selection, to.offset, rows); break;
+    case 2: WriteFixed<2>(v, selection, to.offset, rows); break;
+    case 4: WriteFixed<4>(v, selection, to.offset, rows); break;
+    case 8: WriteFixed<8>(v, selection, to.offset, rows); break;
+    default: WriteFixed<16>(v, selection, to.offset, rows); break;
   }
   const bool has_strings = IsStringForm(v);
   if (!is_numeric && !has_strings && v.validity == nullptr) return;
   for (uint32_t i = 0; i < selection.count; ++i) {
     char* slot = rows[i] + to.offset;
+    // What the vector has there is anything: ForEachString() must find no pointer in it.
     if (!v.IsValid(selection.rows == nullptr ? i : selection.rows[i])) {
       rows[i][column / 8] |= static_cast<char>(1 << (column % 8));
       std::memset(slot, 0, to.width);
@@ -99,62 +81,51 @@ void SortRowLayout::WriteColumn(int column, const Vector& v, RowSelection select
       std::memcpy(slot + offsetof(RowNumeric, scale), &v.scale, sizeof(v.scale));
       std::memcpy(slot + offsetof(RowNumeric, form), &v.numeric_form, sizeof(v.numeric_form));
     }
-    if (has_strings) CopyString(slot, arena);
+    if (has_strings) OwnString(slot, arena);
   }
 }
 
-void SortRowLayout::Write(const Vector* columns, RowSelection selection, char* const* rows,
-                          Arena& arena) const {
+void RowLayout::Write(const Vector* columns, RowSelection selection, char* const* rows, Arena& arena) const {
   for (int c = 0; c < column_count(); ++c) WriteColumn(c, columns[c], selection, rows, arena);
 }
 
 template <typename Row, typename Visit>
-void SortRowLayout::ForEachLongString(Row* row, const Visit& visit) const {
-  for (const Column& column : columns_) {
+void RowLayout::ForEachString(Row* row, const Visit& visit) const {
+  for (const Column& column : string_columns_) {
     Row* slot = row + column.offset;
     // Null slots are zero: an empty string, or a numeric of the form kInt64.
-    bool is_string = IsStringType(column.type);
-    if (column.type == PENUMBRA_NUMERIC) {
-      RowNumeric numeric;
-      std::memcpy(&numeric, slot, sizeof(numeric));
-      is_string = numeric.form == NumericForm::kPayload;
-    }
-    if (!is_string) continue;
-    StringRef ref;
-    std::memcpy(static_cast<void*>(&ref), slot, 16);
-    if (!ref.is_inline()) visit(slot, ref);
+    const bool is_numeric = column.type == PENUMBRA_NUMERIC;
+    if (is_numeric && slot[offsetof(RowNumeric, form)] != static_cast<char>(NumericForm::kPayload)) continue;
+    visit(slot);
   }
 }
 
-size_t SortRowLayout::StringBytes(const char* row) const {
+size_t RowLayout::StringBytes(const char* row) const {
   size_t bytes = 0;
-  ForEachLongString(row, [&](const char*, const StringRef& ref) { bytes += ref.length; });
+  ForEachString(row, [&](const char* slot) {
+    const StringRef ref = StringAt(slot);
+    if (!ref.is_inline()) bytes += ref.length;
+  });
   return bytes;
 }
 
-char* SortRowLayout::Copy(const char* row, Arena& arena) const {
+char* RowLayout::Copy(const char* row, Arena& arena) const {
   char* copy = static_cast<char*>(arena.Allocate(row_bytes_));
   std::memcpy(copy, row, row_bytes_);
-  ForEachLongString(copy, [&arena](char* slot, const StringRef&) { CopyString(slot, arena); });
+  ForEachString(copy, [&](char* slot) { OwnString(slot, arena); });
   return copy;
 }
 
-void SortRowLayout::SaveStrings(const char* row, std::vector<char>* bytes) const {
-  ForEachLongString(row, [bytes](const char*, const StringRef& ref) {
-    bytes->insert(bytes->end(), ref.pointer, ref.pointer + ref.length);
-  });
+void RowLayout::SaveStrings(const char* row, std::vector<char>* bytes) const {
+  ForEachString(row, [&](const char* slot) { SaveString(slot, bytes); });
 }
 
-const char* SortRowLayout::LoadStrings(char* row, const char* bytes, Arena& arena) const {
-  ForEachLongString(row, [&](char* slot, StringRef ref) {
-    ref.pointer = arena.CopyBytes(bytes, ref.length);
-    std::memcpy(slot, &ref, 16);
-    bytes += ref.length;
-  });
+const char* RowLayout::LoadStrings(char* row, const char* bytes, Arena* arena) const {
+  ForEachString(row, [&](char* slot) { bytes = LoadString(slot, bytes, arena); });
   return bytes;
 }
 
-Vector SortRowLayout::ReadNumeric(int column, const char* const* rows, uint32_t count, Arena& arena) const {
+Vector RowLayout::ReadNumeric(int column, const char* const* rows, uint32_t count, Arena& arena) const {
   // Mostly all are small and of one scale.
   const Column& from = columns_[column];
   auto* values = arena.AllocateArray<int64_t>(count);
@@ -199,7 +170,7 @@ Vector SortRowLayout::ReadNumeric(int column, const char* const* rows, uint32_t 
   return result.Finish();
 }
 
-Vector SortRowLayout::Read(int column, const char* const* rows, uint32_t count, Arena& arena, bool has_nulls) const {
+Vector RowLayout::Read(int column, const char* const* rows, uint32_t count, Arena& arena, bool has_nulls) const {
   const Column& from = columns_[column];
   if (from.type == PENUMBRA_NUMERIC) return ReadNumeric(column, rows, count, arena);
   ResultVector out;

@@ -1,0 +1,103 @@
+/*-------------------------------------------------------------------------
+ *
+ * tier.h
+ *	  The tier on disk: segments outlive eviction, and the server.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_TIER_H
+#define PENUMBRA_TIER_H
+
+#include "postgres.h"
+
+#include "storage/latch.h"
+#include "storage/spin.h"
+
+#include "cache/directory.h"
+#include "cache/tier_manifest.h"
+
+typedef enum TierState
+{
+	TIER_OFF,
+	TIER_OPENING,				/* what was saved is being read */
+	TIER_OPEN,
+	TIER_REFUSED,				/* the server's log says why */
+} TierState;
+
+/* Since the server started, but for the first ones. */
+typedef struct TierStats
+{
+	TierState	state;
+	bool		is_pending;		/* something was loaded that is not saved */
+	uint64		budget_bytes;
+	uint64		file_bytes;		/* of the files there are */
+	uint64		saved_chunks;	/* in the manifest, which the next start reads */
+	uint64		saved_segments;
+	uint64		saved_bytes;
+	uint64		restored_chunks;
+	uint64		segments_read;
+	uint64		bytes_read;
+	uint64		read_errors;
+	uint64		damaged;		/* read, but not what was written */
+	uint64		bytes_written;
+	uint64		write_errors;
+} TierStats;
+
+extern void tier_define_settings(void);
+extern bool tier_is_enabled(void);
+extern Size tier_shmem_bytes(void);
+extern void tier_shmem_startup(void *shmem);
+extern void tier_register_worker(void);
+
+/* Something was loaded that is to be saved. */
+extern void tier_wake(void);
+
+typedef enum TierFetch
+{
+	TIER_FETCHED,
+	TIER_NO_MEMORY,
+	TIER_LOST,					/* and not cached any more */
+} TierFetch;
+
+/*
+ * Sees to it that the segments of a chunk, which the caller has pinned with
+ * them, are in memory.  What cannot be read is forgotten.
+ */
+extern TierFetch tier_fetch(CachedChunk *chunk, const AttrNumber *attnums, int natts);
+
+/* Whether a pinned segment's copy on disk, if there is one, is what it should be; else it is forgotten. */
+extern bool tier_check_copy(CachedChunk *chunk, AttrNumber attnum);
+
+extern void tier_get_stats(TierStats *stats);
+
+/* ---- for the worker */
+
+/* In shared memory; all but start, lock and latch is atomic. */
+typedef struct TierControl
+{
+	pg_atomic_uint32 state;		/* TierState */
+	TierStart	start;
+	slock_t		lock;			/* of the worker's latch; a leaf */
+	Latch	   *latch;
+	pg_atomic_uint64 loads;		/* since the start; this is one, too */
+	pg_atomic_uint64 saved_loads;	/* of them, those before the worker looked last */
+	pg_atomic_uint32 has_warned;	/* of a read that failed */
+	pg_atomic_uint64 file_bytes;
+	pg_atomic_uint64 saved_chunks;
+	pg_atomic_uint64 saved_segments;
+	pg_atomic_uint64 saved_bytes;
+	pg_atomic_uint64 restored_chunks;
+	pg_atomic_uint64 segments_read;
+	pg_atomic_uint64 bytes_read;
+	pg_atomic_uint64 read_errors;
+	pg_atomic_uint64 damaged;
+	pg_atomic_uint64 bytes_written;
+	pg_atomic_uint64 write_errors;
+} TierControl;
+
+extern TierControl *tier_control;
+
+extern uint64 tier_budget_bytes(void);
+extern bool tier_has_loads(void);
+
+#endif							/* PENUMBRA_TIER_H */

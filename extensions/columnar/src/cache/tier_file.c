@@ -1,0 +1,343 @@
+/*-------------------------------------------------------------------------
+ *
+ * tier_file.c
+ *	  The tier's files: extents with checksums, appended and never changed.
+ *
+ * Only the tier's worker writes.  Everybody reads, each time by a descriptor
+ * of its own that is closed at once: it costs some microseconds of a read of
+ * a megabyte, and nobody keeps a file that was unlinked.  Nothing here goes
+ * through virtual descriptors or raises errors, so a reader can hold memory
+ * of the region meanwhile.
+ *
+ * Reads bypass the system's cache where they can: the region is the cache.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "common/file_perm.h"
+#include "pgstat.h"
+#include "storage/fd.h"
+#include "utils/wait_event.h"
+
+#include "cache/tier_file.h"
+
+#define LOCK_FILE		TIER_FILES "/lock"
+#define NEW_FILE		TIER_FILES "/new"
+#define FILE_SUFFIX		".columns"
+
+/* Longest write or read of one system call, so that a shutdown does not wait for much more. */
+#define TRANSFER_BYTES_MAX	((Size) 64 * 1024 * 1024)
+
+/* ---------------------------------------------------------------- names --- */
+
+/* Nobody else may be able to put files there, nor may it be somewhere else: a symbolic link could be shared. */
+static const char *
+check_directory(const char *path)
+{
+	struct stat status;
+
+	if (MakePGDirectory(path) != 0 && errno != EEXIST)
+		return psprintf("could not create directory \"%s\": %m", path);
+	if (lstat(path, &status) != 0)
+		return psprintf("could not stat directory \"%s\": %m", path);
+	if (!S_ISDIR(status.st_mode))
+		return psprintf("\"%s\" is not a directory", path);
+	if (status.st_uid != geteuid())
+		return psprintf("directory \"%s\" has another owner", path);
+	if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+		return psprintf("directory \"%s\" can be written by others", path);
+	if (access(path, R_OK | W_OK | X_OK) != 0)
+		return psprintf("directory \"%s\" cannot be used: %m", path);
+	return NULL;
+}
+
+/* The lock goes with the process; descriptors of background workers are inherited by nobody. */
+static const char *
+lock_directory(void)
+{
+	static int	fd = -1;
+
+	if (fd >= 0)
+		(void) close(fd);
+	fd = BasicOpenFilePerm(LOCK_FILE, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, pg_file_create_mode);
+	if (fd < 0)
+		return psprintf("could not open file \"%s\": %m", LOCK_FILE);
+	if (flock(fd, LOCK_EX | LOCK_NB) != 0)
+		return psprintf("could not lock file \"%s\": %m", LOCK_FILE);
+	return NULL;
+}
+
+const char *
+tier_open_directories(void)
+{
+	const char *problem = check_directory(TIER_DIRECTORY);
+
+	if (problem == NULL)
+		problem = check_directory(TIER_FILES);
+	if (problem == NULL)
+		problem = lock_directory();
+	return problem;
+}
+
+static void
+file_path(uint32 number, char *path)
+{
+	snprintf(path, MAXPGPATH, TIER_FILES "/%08X" FILE_SUFFIX, number);
+}
+
+static int
+compare_files(const void *left, const void *right)
+{
+	uint32		l = ((const TierFile *) left)->number;
+	uint32		r = ((const TierFile *) right)->number;
+
+	return l < r ? -1 : l > r;
+}
+
+int
+tier_list_files(TierFile **files)
+{
+	DIR		   *directory = opendir(TIER_FILES);
+	struct dirent *entry;
+	int			limit = 64;
+	int			count = 0;
+
+	if (directory == NULL)
+		return -1;
+	*files = palloc(sizeof(TierFile) * limit);
+	while ((entry = readdir(directory)) != NULL)
+	{
+		char		path[MAXPGPATH];
+		char		name[MAXPGPATH];
+		struct stat status;
+		uint32		number;
+
+		if (sscanf(entry->d_name, "%8X", &number) != 1 || number == 0)
+			continue;
+		file_path(number, path);
+		snprintf(name, sizeof(name), TIER_FILES "/%s", entry->d_name);
+		if (strcmp(path, name) != 0 || lstat(path, &status) != 0 || !S_ISREG(status.st_mode))
+			continue;
+		if (count == limit)
+			*files = repalloc(*files, sizeof(TierFile) * (limit *= 2));
+		memset(&(*files)[count], 0, sizeof(TierFile));
+		(*files)[count].number = number;
+		(*files)[count++].bytes = status.st_size;
+	}
+	closedir(directory);
+	qsort(*files, count, sizeof(TierFile), compare_files);
+	return count;
+}
+
+bool
+tier_unlink_file(uint32 number)
+{
+	char		path[MAXPGPATH];
+
+	file_path(number, path);
+	return unlink(path) == 0 || errno == ENOENT;
+}
+
+/* ---------------------------------------------------------------- reading - */
+
+/* Reads `bytes`, whole units; false with errno, 0 where the file ends before. */
+static bool
+read_units(int fd, char *buffer, Size bytes, off_t offset)
+{
+	while (bytes > 0)
+	{
+		ssize_t		done;
+
+		errno = 0;
+		pgstat_report_wait_start(PG_WAIT_EXTENSION);
+		done = pread(fd, buffer, Min(bytes, TRANSFER_BYTES_MAX), offset);
+		pgstat_report_wait_end();
+		if (done < 0 && errno == EINTR)
+			continue;
+		/* what ends within a unit is the file's end, and direct I/O cannot go on there */
+		if (done <= 0 || done % TIER_UNIT_BYTES != 0)
+			return false;
+		buffer += done;
+		bytes -= done;
+		offset += done;
+	}
+	return true;
+}
+
+static bool
+read_extent(const TierExtent *extent, void *buffer, int flags)
+{
+	char		path[MAXPGPATH];
+	int			fd;
+	int			code;
+	bool		done;
+
+	file_path(extent->file, path);
+	fd = BasicOpenFile(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | flags);
+	if (fd < 0)
+		return false;
+	done = read_units(fd, buffer, tier_cost_bytes(extent->bytes),
+					  (off_t) extent->unit * TIER_UNIT_BYTES);
+	code = errno;
+	(void) close(fd);
+	errno = code;
+	return done;
+}
+
+TierFault
+tier_read(const TierExtent *extent, void *buffer)
+{
+	/* EINVAL: the file system has no direct I/O, or none for such units */
+	if (!read_extent(extent, buffer, PG_O_DIRECT) &&
+		(errno != EINVAL || !read_extent(extent, buffer, 0)))
+		return TIER_UNREADABLE;
+	return XXH3_64bits(buffer, extent->bytes) == extent->checksum ? TIER_FINE : TIER_DAMAGED;
+}
+
+/* ---------------------------------------------------------------- writing - */
+
+/* Writes `bytes`; false with errno. */
+static bool
+write_bytes(int fd, const char *data, Size bytes, off_t offset)
+{
+	while (bytes > 0)
+	{
+		ssize_t		done;
+
+		errno = 0;
+		pgstat_report_wait_start(PG_WAIT_EXTENSION);
+		done = pwrite(fd, data, Min(bytes, TRANSFER_BYTES_MAX), offset);
+		pgstat_report_wait_end();
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+		{
+			if (errno == 0)
+				errno = ENOSPC;
+			return false;
+		}
+		data += done;
+		bytes -= done;
+		offset += done;
+	}
+	return true;
+}
+
+static bool
+open_next_file(TierWriter *writer)
+{
+	char		path[MAXPGPATH];
+
+	file_path(++writer->number, path);
+	writer->fd = BasicOpenFilePerm(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+								   pg_file_create_mode);
+	writer->bytes = 0;
+	return writer->fd >= 0;
+}
+
+/* What failed to be written, or to be synced, is nobody's: the file gets no more. */
+bool
+tier_writer_append(TierWriter *writer, const void *data, Size bytes, TierExtent *extent)
+{
+	Size		cost_bytes = tier_cost_bytes(bytes);
+
+	if (writer->fd >= 0 && writer->bytes + cost_bytes > writer->limit_bytes)
+	{
+		if (!tier_writer_sync(writer))
+			return false;
+		tier_writer_close(writer);
+	}
+	if (writer->fd < 0 && !open_next_file(writer))
+		return false;
+	if (!write_bytes(writer->fd, data, cost_bytes, (off_t) writer->bytes))
+	{
+		int			code = errno;
+
+		tier_writer_close(writer);
+		errno = code;
+		return false;
+	}
+	extent->file = writer->number;
+	extent->unit = (uint32) (writer->bytes / TIER_UNIT_BYTES);
+	extent->bytes = bytes;
+	extent->checksum = XXH3_64bits(data, bytes);
+	writer->bytes += cost_bytes;
+	return true;
+}
+
+bool
+tier_writer_sync(TierWriter *writer)
+{
+	int			code;
+
+	if (writer->fd < 0 || pg_fsync(writer->fd) == 0)
+		return true;
+	code = errno;
+	tier_writer_close(writer);
+	errno = code;
+	return false;
+}
+
+void
+tier_writer_close(TierWriter *writer)
+{
+	if (writer->fd >= 0)
+		(void) close(writer->fd);
+	writer->fd = -1;
+}
+
+bool
+tier_replace_file(const char *path, const void *data, Size bytes)
+{
+	int			fd;
+	int			code;
+	bool		done;
+
+	if (unlink(NEW_FILE) != 0 && errno != ENOENT)
+		return false;
+	fd = BasicOpenFilePerm(NEW_FILE, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+						   pg_file_create_mode);
+	if (fd < 0)
+		return false;
+	done = write_bytes(fd, data, bytes, 0) && pg_fsync(fd) == 0;
+	code = errno;
+	(void) close(fd);
+	errno = code;
+	return done && durable_rename(NEW_FILE, path, DEBUG1) == 0;
+}
+
+char *
+tier_slurp_file(const char *path, Size *bytes)
+{
+	int			fd = BasicOpenFile(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat status;
+	char	   *content = NULL;
+	ssize_t		done;
+
+	if (fd < 0)
+		return NULL;
+	*bytes = 0;
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+	{
+		content = palloc_extended(status.st_size + 1, MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
+		while (content != NULL && *bytes < (Size) status.st_size)
+		{
+			done = pread(fd, content + *bytes, status.st_size - *bytes, (off_t) *bytes);
+			if (done < 0 && errno == EINTR)
+				continue;
+			if (done <= 0)
+				break;
+			*bytes += done;
+		}
+	}
+	(void) close(fd);
+	return content;
+}

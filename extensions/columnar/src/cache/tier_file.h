@@ -1,0 +1,86 @@
+/*-------------------------------------------------------------------------
+ *
+ * tier_file.h
+ *	  The tier's files: extents with checksums, appended and never changed.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_TIER_FILE_H
+#define PENUMBRA_TIER_FILE_H
+
+#include "postgres.h"
+
+#include "common/file_utils.h"
+#include "storage/fd.h"
+
+/*
+ * In the data directory.  What is below the second, whose name says so, is in
+ * no base backup, and pg_rewind removes it (rule T6).
+ */
+#define TIER_DIRECTORY			"penumbra"
+#define TIER_FILES				TIER_DIRECTORY "/" PG_TEMP_FILE_PREFIX "_columns"
+
+/* Extents begin and end at multiples of it, as direct I/O wants. */
+#define TIER_UNIT_BYTES			((Size) 4096)
+
+/* A place on disk; a file's number is never used twice while anything knows it. */
+typedef struct TierExtent
+{
+	uint32		file;			/* 0: none */
+	uint32		unit;
+	uint64		bytes;
+	uint64		checksum;
+} TierExtent;
+
+typedef struct TierFile
+{
+	uint32		number;
+	uint64		bytes;
+	uint64		resident_bytes; /* of extents whose contents are in memory, too */
+	uint64		cold_bytes;		/* of the other extents that are known */
+} TierFile;
+
+/* The file at whose end the tier's worker writes. */
+typedef struct TierWriter
+{
+	int			fd;				/* -1: none is open */
+	uint32		number;			/* of the file open last */
+	uint64		bytes;
+	uint64		limit_bytes;	/* of a file */
+} TierWriter;
+
+typedef enum TierFault
+{
+	TIER_FINE,
+	TIER_UNREADABLE,			/* errno says why; 0: the file ends before */
+	TIER_DAMAGED,
+} TierFault;
+
+#define tier_cost_bytes(bytes) TYPEALIGN(TIER_UNIT_BYTES, bytes)
+
+/* Makes the directories and takes their lock; NULL, or why they are not to be used. */
+extern const char *tier_open_directories(void);
+/* The files there are, by number, palloc'd; -1: the directory cannot be read. */
+extern int	tier_list_files(TierFile **files);
+extern bool tier_unlink_file(uint32 number);
+
+/*
+ * Reads what an extent holds into memory that begins at a multiple of the unit
+ * and is whole units long.  Raises no error; needs no transaction.
+ */
+extern TierFault tier_read(const TierExtent *extent, void *buffer);
+
+/*
+ * Appends, from memory that is whole units long; false with errno.  It can be
+ * read at once and is safe after the next tier_writer_sync().
+ */
+extern bool tier_writer_append(TierWriter *writer, const void *data, Size bytes, TierExtent *extent);
+extern bool tier_writer_sync(TierWriter *writer);
+extern void tier_writer_close(TierWriter *writer);
+
+/* A small file, replaced as a whole or not at all; false with errno. */
+extern bool tier_replace_file(const char *path, const void *data, Size bytes);
+/* Its contents, palloc'd; NULL with errno. */
+extern char *tier_slurp_file(const char *path, Size *bytes);
+
+#endif							/* PENUMBRA_TIER_FILE_H */

@@ -1,0 +1,361 @@
+# Cached columns on disk: they outlive restarts and eviction, and whatever happens to the files, answers are the table's.
+use strict;
+use warnings;
+use Fcntl qw(:flock);
+use File::Path qw(rmtree);
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('primary');
+$node->init(allows_streaming => 1);
+$node->append_conf('postgresql.conf', q{
+shared_preload_libraries = 'penumbra'
+penumbra.memory = '64MB'
+penumbra.disk_cache = '64MB'
+penumbra.auto = off
+autovacuum = off
+fsync = on
+restart_after_crash = on
+});
+$node->start;
+my $dir = $node->data_dir . '/penumbra/pgsql_tmp_columns';
+
+sub ask { my ($query) = @_; return $node->safe_psql('postgres', $query); }
+sub disk { my ($columns) = @_; return ask("SELECT $columns FROM penumbra.disk"); }
+# The worker found what there is, and has written its first manifest.
+sub await_start { await("state = 'open'"); }
+sub await
+{
+	my ($condition) = @_;
+	$node->poll_query_until('postgres', "SELECT NOT is_pending AND $condition FROM penumbra.disk")
+	  or die "not reached: $condition; " . disk('disk');
+}
+
+ask(q{
+	CREATE EXTENSION penumbra;
+	CREATE TABLE t AS SELECT i AS a, 't' || i % 100 AS s, md5(i::text)::uuid AS u FROM generate_series(1, 300000) i;
+	VACUUM t;
+});
+my $sum = q{SET penumbra.mode = 'prefer'; SELECT count(*), sum(a), count(DISTINCT s) FROM t};
+my $required = "SET penumbra.mode = 'require'; $sum" =~ s/SET penumbra.mode = 'prefer'; //r;
+my $served = q{SELECT pages_from_cache > 0, pages_from_heap FROM penumbra.served('t')};
+my $verified = q{SELECT count(*), sum(mismatches) FROM penumbra.verify('t')};
+
+# What is loaded is saved.
+is(disk('state, saved_chunks, restored_chunks'), 'open|0|0', 'empty at first');
+my $chunks = ask(q{SELECT penumbra.load('t')});
+await("saved_segments = 3 * $chunks");
+is(disk('saved_chunks, write_errors, bytes_read'), "$chunks|0|0", 'saved');
+is(ask(q{SELECT disk_bytes = bytes FROM penumbra.columns WHERE column_name = 'a'}), 't', 'as large as in memory');
+
+# After a shutdown the columns answer without a load, and are read when a scan wants them.
+$node->restart;
+await_start();
+is(disk('restored_chunks, saved_chunks, segments_read'), "$chunks|$chunks|0", 'restored');
+is(ask(q{SELECT sum(bytes) FROM penumbra.columns}), '0', 'not yet in memory');
+is(ask($required), '300000|45000150000|100', 'answer after a restart');
+is(disk('segments_read'), 2 * $chunks, 'two columns were read');
+is(ask(q{SELECT column_name FROM penumbra.columns WHERE bytes = 0}), 'u', 'the third was not');
+is(ask($served), 't|0', 'all pages are served from the cache');
+is(ask($verified), '3|0', 'verified');
+is(ask(q{SELECT chunks_loaded FROM penumbra.activity}), '0', 'nothing was loaded');
+
+# Two read the same; and one reads while the table is unloaded.
+sub read_meanwhile
+{
+	my ($meanwhile, $name) = @_;
+	$node->restart;
+	await_start();
+	my $keeper = $node->background_psql('postgres');
+	$keeper->query_safe(q{SELECT pg_advisory_lock(penumbra.stop_point_key('tier-before-read'))});
+	my $reader = $node->background_psql('postgres');
+	$reader->query_safe(q{SET penumbra.stop_points = 'tier-before-read'; SET penumbra.mode = 'prefer'});
+	$reader->query_until(qr/begin/, "\\echo begin\nSELECT sum(a) FROM t;\n");
+	$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted}) or die;
+	ask($meanwhile);
+	$keeper->quit;
+	is($reader->query_safe(q{SELECT 1}) =~ s/\s//gr, '450001500001', "$name: answer");
+	$reader->quit;
+}
+read_meanwhile('SELECT sum(a) FROM t', 'two read');
+is(ask($verified), '3|0', 'two read: verified');
+read_meanwhile(q{SELECT penumbra.unload('t')}, 'unloaded');
+is(ask(q{SELECT used_bytes FROM penumbra.memory WHERE size_class = 'all'}), '0', 'no memory is lost');
+$chunks = ask(q{SELECT penumbra.load('t')});
+await("saved_segments = 3 * $chunks");
+
+# Written before the restart and after: pages by what they are, and rows by their headers (X is older than this start).
+ask('UPDATE t SET a = a + 1 WHERE a % 3000 = 0');
+is(ask($sum), '300000|45000150100|100', 'written after the restart');
+is(ask(q{SELECT pages_row_by_row > 0 FROM penumbra.served('t')}), 't', 'rows of restored chunks are proven');
+$node->restart;
+await_start();
+is(disk('restored_chunks'), $chunks, 'restored again');
+is(ask($required), '300000|45000150100|100', 'written before the restart');
+ask('UPDATE t SET a = a - 1 WHERE a % 3000 = 1 AND u = md5((a - 1)::text)::uuid');
+is(ask(q{SELECT pages_row_by_row > 0 FROM penumbra.served('t')}), 't', 'rows are proven');
+is(ask($required), '300000|45000150000|100', 'written on both sides of it');
+is(ask($verified), '3|0', 'verified');
+
+# Whose row of pg_class is newer than the load could have another file: no row is proven, pages are.
+ask('GRANT SELECT ON t TO PUBLIC');
+is(ask(q{SELECT pages_row_by_row, pages_from_cache > 0, pages_from_heap > 0 FROM penumbra.served('t')}), '0|t|t',
+	'no rows are proven where a drop could have been missed');
+is(ask($required), '300000|45000150000|100', 'answer');
+cmp_ok(ask(q{SELECT penumbra.refresh('t')}), '>', 0, 'loaded again');
+is(ask(q{SELECT pages_from_heap FROM penumbra.served('t')}), '0', 'and served');
+
+# A crash of a backend, one of the server: what the manifest has is kept.
+ask('VACUUM t');
+ask(q{SELECT penumbra.refresh('t')});
+await("saved_segments = 3 * $chunks");
+my $backend = $node->background_psql('postgres', on_error_stop => 0);
+my $pid = $backend->query('SELECT pg_backend_pid()');
+ask('UPDATE t SET a = a + 5 WHERE a = 17');
+kill 'KILL', $pid;
+eval { $backend->quit };
+$node->poll_query_until('postgres', 'SELECT 1', '1') or die 'the server did not come back';
+await_start();
+is(disk('restored_chunks'), $chunks, 'restored after a crash of a backend');
+is(ask($required), '300000|45000150005|100', 'answer after it');
+ask('UPDATE t SET a = a - 5 WHERE a = 22 AND s = $$t17$$');
+$node->stop('immediate');
+$node->start;
+await_start();
+is(disk('restored_chunks'), $chunks, 'restored after a crash of the server');
+is(ask($required), '300000|45000150000|100', 'answer after it');
+is(ask($verified), '3|0', 'verified');
+
+# Loaded after the last checkpoint: transaction numbers up to the load may be given again, so no row is proven by them.
+ask('CHECKPOINT');
+ask('SELECT txid_current()') foreach 1 .. 3;
+ask(q{SELECT penumbra.unload('t')});
+ask(q{SELECT penumbra.load('t')});
+await("saved_segments = 3 * $chunks");
+$node->stop('immediate');
+$node->start;
+await_start();
+is(disk('restored_chunks'), $chunks, 'restored after a crash soon after the load');
+ask('UPDATE t SET s = s WHERE a = 5');
+is(ask(q{SELECT pages_row_by_row, pages_from_cache > 0, pages_from_heap > 0 FROM penumbra.served('t')}), '0|t|t',
+	'no rows are proven by numbers that may be given again');
+is(ask($required), '300000|45000150000|100', 'answer');
+is(ask($verified), '3|0', 'verified');
+
+# What was dropped or rewritten is not there any more, though the manifest may have it.
+ask('CREATE TABLE gone AS SELECT i AS a FROM generate_series(1, 1000) i');
+ask(q{VACUUM gone; SELECT penumbra.load('gone')});
+await("saved_chunks = $chunks + 1");
+ask('DROP TABLE gone; VACUUM FULL t; VACUUM t');
+$node->stop('immediate');
+$node->start;
+await_start();
+is(ask($sum), '300000|45000150000|100', 'answer after a rewrite');
+is(ask(q{SELECT pages_from_cache FROM penumbra.served('t')}), '0', 'nothing of the old file is served');
+$chunks = ask(q{SELECT penumbra.load('t')});
+await("saved_segments >= 3 * $chunks");
+
+# Damage: dropped, counted, and said once.
+sub files { return sort glob("$dir/*.columns"); }
+sub flip
+{
+	my ($file, $offset) = @_;
+	open my $handle, '+<:raw', $file or die "$file: $!";
+	seek $handle, $offset, 0;
+	read $handle, my $byte, 1;
+	seek $handle, $offset, 0;
+	print $handle chr(ord($byte) ^ 0x10);
+	close $handle;
+}
+sub log_size { return -s $node->logfile; }
+sub flip_all
+{
+	foreach my $file (files())
+	{
+		flip($file, $_ * 4096 + 64) for 0 .. (-s $file) / 4096 - 1;
+	}
+}
+sub load_all
+{
+	ask(q{SELECT penumbra.load('t')});
+	await("saved_segments = 3 * $chunks AND file_bytes > 0");
+}
+my $size = -s $node->logfile;
+sub restart
+{
+	my ($between) = @_;
+	$node->stop;
+	$between->() if $between;
+	$size = -s $node->logfile;
+	$node->start;
+	await("state <> 'opening'");
+}
+sub restart_immediately
+{
+	$node->stop('immediate');
+	$node->start;
+	await("state <> 'opening'");
+}
+sub log_has
+{
+	my ($pattern, $name) = @_;
+	like(slurp_file($node->logfile, $size), $pattern, $name);
+	is(ask($sum), '300000|45000150000|100', "$name: answer");
+}
+
+restart(\&flip_all);
+log_has(qr/0 chunks of tables are cached on disk, [1-9]\d* could not be read/, 'damaged headers');
+is(ask(q{SELECT count(*) FROM penumbra.tables}), '0', 'nothing of them is cached');
+load_all();
+restart();
+is(disk('restored_chunks'), $chunks, 'restored');
+flip_all();
+is(ask($sum), '300000|45000150000|100', 'answer without the damaged columns');
+is(ask(q{SELECT pages_from_cache FROM penumbra.served('t')}), '0', 'nothing of them is served');
+cmp_ok(disk('damaged'), '>', 0, 'damage is counted');
+load_all();
+is(ask($required), '300000|45000150000|100', 'loaded again');
+flip_all();
+is(ask(q{SELECT string_agg(DISTINCT problem, ';') FROM penumbra.verify('t')}), 'the copy on disk is damaged', 'verify sees it');
+is(ask(q{SELECT sum(mismatches) FROM penumbra.verify('t')}), '0', 'and drops it');
+my @said = slurp_file($node->logfile, $size) =~ /cached column in file .* is damaged/g;
+is(scalar(@said), 1, 'the log says it once');
+
+# Short and missing files.
+ask(q{SELECT penumbra.unload('t')});
+load_all();
+restart();
+truncate($_, 4096) foreach files();
+is(ask($sum), '300000|45000150000|100', 'answer without the short files');
+cmp_ok(disk('read_errors'), '>', 0, 'short reads are counted');
+ask(q{SELECT penumbra.unload('t')});
+load_all();
+restart();
+unlink files();
+is(ask($sum), '300000|45000150000|100', 'answer without the files');
+cmp_ok(disk('read_errors'), '>', 0, 'failed opens are counted');
+ask(q{SELECT penumbra.unload('t')});
+load_all();
+is(ask($required), '300000|45000150000|100', 'loaded again');
+
+# The directory goes while the server runs: it is made again, with what is in memory.
+rmtree($dir);
+ask(q{CREATE TABLE other AS SELECT i AS a FROM generate_series(1, 1000) i});
+ask(q{VACUUM other; SELECT penumbra.load('other')});
+await("saved_segments = 3 * $chunks + 1");
+is(ask($required), '300000|45000150000|100', 'answer without the directory');
+restart();
+is(disk('restored_chunks'), $chunks + 1, 'restored from the new directory');
+ask('DROP TABLE other');
+
+# Directories that are not ours alone.
+sub rename_away { rename $dir, "$dir.away" or die "$dir: $!"; }
+sub rename_back { -l $dir ? unlink $dir : rmtree($dir); rename "$dir.away", $dir or die "$dir: $!"; }
+restart(sub { rename_away(); symlink "$dir.away", $dir; });
+log_has(qr/not kept on disk: ".*" is not a directory/, 'symbolic link');
+is(disk('state'), 'refused', 'and the view says so');
+restart(sub { rename_back(); chmod 0777, $dir; });
+log_has(qr/not kept on disk: directory ".*" can be written by others/, 'open directory');
+restart(sub { chmod 0500, $dir; });
+log_has(qr/not kept on disk: directory ".*" cannot be used: Permission denied/, 'closed directory');
+my $lock;
+restart(sub { chmod 0700, $dir; open $lock, '+<', "$dir/lock" or die; flock($lock, LOCK_EX) or die; });
+log_has(qr/not kept on disk: could not lock file/, 'another server');
+close $lock;
+restart(sub { $node->append_conf('postgresql.conf', 'fsync = off'); });
+log_has(qr/not kept on disk: fsync is off/, 'fsync off');
+restart(sub { $node->append_conf('postgresql.conf', 'fsync = on'); });
+is(disk('restored_chunks'), $chunks, 'restored when it is on');
+$node->append_conf('postgresql.conf', 'fsync = off');
+$node->reload;
+$node->poll_query_until('postgres', q{SELECT state = 'refused' FROM penumbra.disk}) or die;
+log_has(qr/not kept on disk any more: fsync was switched off/, 'fsync switched off');
+ok(!-e "$dir/manifest", 'nothing is left for the next start');
+
+# What does not belong to this state of the data directory.
+sub keep { my ($name) = @_; system_or_bail('cp', $node->data_dir . "/penumbra/$name", "$dir.$name"); }
+restart(sub { $node->append_conf('postgresql.conf', 'fsync = on'); });
+load_all();
+restart(sub { keep('numbers') });
+log_has(qr/chunks of tables are cached on disk, 0 could not be read/, 'used again');
+ask(q{SELECT penumbra.unload('t')});
+load_all();
+restart(sub { system_or_bail('cp', "$dir.numbers", $node->data_dir . '/penumbra/numbers'); });
+log_has(qr/not used: it does not belong to this state of the data directory/, 'stale files');
+load_all();
+restart(sub { flip("$dir/manifest", 200); });
+log_has(qr/not used: the manifest is damaged/, 'damaged manifest');
+load_all();
+restart(sub { system_or_bail('pg_resetwal', '-D', $node->data_dir); });
+log_has(qr/not used: WAL begins with a new segment/, 'pg_resetwal');
+load_all();
+
+# Neither is in a base backup, or of use there.
+$node->backup('backup');
+my $copy = PostgreSQL::Test::Cluster->new('copy');
+$copy->init_from_backup($node, 'backup');
+ok(!-e $copy->data_dir . '/penumbra/pgsql_tmp_columns', 'not in a base backup');
+system_or_bail('cp', '-r', $dir, $copy->data_dir . '/penumbra/');
+$copy->start;
+$copy->poll_query_until('postgres', q{SELECT state = 'open' FROM penumbra.disk}) or die;
+is($copy->safe_psql('postgres', $sum), '300000|45000150000|100', 'answer of a copy');
+is($copy->safe_psql('postgres', q{SELECT coalesce(sum(mismatches), 0) FROM penumbra.verify('t')}), '0', 'verified');
+$copy->stop;
+# archive recovery ends on another timeline
+restart(sub {
+	$node->append_conf('postgresql.conf', "restore_command = 'false'");
+	$node->append_conf('recovery.signal', '');
+});
+log_has(qr/not used: it belongs to another timeline/, 'another timeline');
+load_all();
+
+# More than fits memory: what is evicted is read again.
+restart(sub { $node->append_conf('postgresql.conf', "penumbra.memory = '16MB'"); });
+ask(qq{CREATE TABLE t$_ AS SELECT i AS a, encode(sha512((i * $_)::text::bytea), 'base64') AS u FROM generate_series(1, 80000) i; VACUUM t$_})
+  foreach 1 .. 3;
+foreach my $table (1 .. 3)
+{
+	my $saved = disk('saved_segments');
+	my $loaded = ask("SELECT penumbra.load('t$table')");
+	await("saved_segments = $saved + 2 * $loaded");
+}
+my $hashes = "SET penumbra.mode = 'require'; SELECT count(*), count(DISTINCT u), sum(a) FROM t";
+foreach my $round (1 .. 2)
+{
+	is(ask("$hashes$_"), '80000|80000|3200040000', "answer $_ of round $round") foreach 1 .. 3;
+	is(ask("SELECT pages_from_heap FROM penumbra.served('t$_')"), '0', "from the cache") foreach 1 .. 3;
+}
+is(ask($required), '300000|45000150000|100', 'the first table');
+is(ask(q{SELECT sum(chunks_loaded) FROM penumbra.activity}), ask(q{SELECT sum(chunks) FROM penumbra.tables WHERE relation <> 't'::regclass}),
+	'no chunk was loaded twice');
+# stopped while it writes, or before
+ask("SELECT penumbra.unload('t$_'), penumbra.load('t$_')") foreach 1 .. 3;
+restart_immediately();
+is(ask("$hashes$_"), '80000|80000|3200040000', "answer $_ after a stop in between") foreach 1 .. 3;
+is(ask(qq{SELECT coalesce(sum(mismatches), 0) FROM unnest('{t1, t2, t3}'::regclass[]) t, penumbra.verify(t)}), '0', 'verified');
+is(ask(q{SELECT max(used_bytes) <= max(budget_bytes) FROM penumbra.memory}), 't', 'within the budget');
+is(disk('read_errors + damaged + write_errors'), '0', 'without a fault');
+
+# More than fits on disk: the rest is not kept, and nothing is written in a circle.
+restart(sub { $node->append_conf('postgresql.conf', "penumbra.memory = '64MB'\npenumbra.disk_cache = '8MB'"); });
+is(ask("$hashes$_"), '80000|80000|3200040000', "answer $_ of a small disk cache") foreach 1 .. 3;
+ask("SELECT penumbra.load('t$_')") foreach 1 .. 3;
+await("file_bytes <= budget_bytes AND saved_bytes > 0");
+is(ask("$hashes$_"), '80000|80000|3200040000', "answer $_ of a full disk cache") foreach 1 .. 3;
+
+# A file system that takes no more.
+$node->stop;
+$node->append_conf('postgresql.conf', "penumbra.disk_cache = '1GB'");
+ok(system('sh', '-c', 'ulimit -f 33000; exec pg_ctl -w -D "$0" -l "$1" start >/dev/null', $node->data_dir, $node->logfile) == 0,
+	'started with a limit of 17 MB per file');
+$node->_update_pid(1);
+$size = -s $node->logfile;
+ask("SELECT penumbra.load('t$_')") foreach 1 .. 3;
+ask(q{SELECT penumbra.load('t')});
+$node->poll_query_until('postgres', 'SELECT write_errors > 0 FROM penumbra.disk') or die;
+log_has(qr/could not write cached columns below ".*": File too large/, 'full file system');
+is(ask("$hashes$_"), '80000|80000|3200040000', "answer $_ with it") foreach 1 .. 3;
+
+$node->stop;
+done_testing();
