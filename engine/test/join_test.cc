@@ -489,6 +489,29 @@ TEST(Join, TheCallerIsInterrupted) {
   EXPECT_EQ(test::Run(join.plan, input).status.code, PENUMBRA_CANCELLED);
 }
 
+// Who planned far fewer rows hears of it before they are all there.
+TEST(Join, TooManyBuildRows) {
+  const Table probe = Numbers(1000, 1), build = Numbers(150000, 1);
+  const Chunk build_chunk(build);
+  for (int threads : {0, 3}) {
+    for (bool is_pushed : {false, true}) {
+      for (uint64_t limit : {uint64_t{0}, uint64_t{1}, uint64_t{149999}, uint64_t{150000}}) {
+        PlanBuilder plan(kNumbers);
+        const PenumbraOperator scan = plan.Scan();
+        plan.Join(plan.scan(), scan, PENUMBRA_JOIN_INNER,
+                  {{plan.ColumnOf(plan.scan(), 0), plan.ColumnOf(scan, 0), false}}, {}, false, limit);
+        ScanInput build_rows{scan, {}, {}};
+        (is_pushed ? build_rows.pushed.push_back(&build) : build_rows.chunks.push_back(&build_chunk));
+        const Output output = test::Run(plan, {{}, {&probe}, {build_rows}, threads});
+        const bool is_ok = limit == 0 || limit >= 150000;
+        ASSERT_EQ(output.status.code, is_ok ? PENUMBRA_OK : PENUMBRA_BUILD_TOO_LARGE) << output.status.message;
+        EXPECT_EQ(output.operators[2].is_build_too_large, !is_ok);
+        EXPECT_EQ(output.rows.size(), is_ok ? 1000u : 0u);
+      }
+    }
+  }
+}
+
 // What EXPLAIN ANALYZE shows.
 TEST(Join, Statistics) {
   const Table probe = Numbers(1000, 1), build = Numbers(100, 1, 5);

@@ -343,6 +343,42 @@ TEST_F(NumericFunctionsTest, NullConstants) {
   EXPECT_TRUE(Call(PENUMBRA_FN_LEAST, PENUMBRA_NUMERIC, {null, null}, rows).is_null_constant());
 }
 
+// Every square root and every spread that the short way takes is that of Decimal.
+TEST_F(NumericFunctionsTest, SmallRootsAndSpreads) {
+  int taken = 0;
+  for (int round = 0; round < 100000; ++round) {
+    // Around squares and where rounding changes, and any.
+    const uint128 near = Random() % static_cast<uint64_t>(kPowersOfTen[1 + round % 18]) + 1;
+    const uint128 values[] = {near * near - 1, near * near, near * near + near, near * near + near + 1,
+                              near * Random() % static_cast<uint128>(kInt128Limit)};
+    const SmallNumber a = {static_cast<int128>(values[Random() % 5]), static_cast<int>(Random() % 20)};
+    SmallNumber root;
+    if (SquareRootSmall(a, &root)) {
+      EXPECT_EQ(Decimal::FromInteger(root.value, root.scale).ToString(),
+                Decimal::SquareRoot(Decimal::FromInteger(a.value, a.scale)).ToString());
+      ++taken;
+    }
+    // Two values at least, or one often.
+    const int scale = static_cast<int>(Random() % 7);
+    const int64_t count = 1 + static_cast<int64_t>(Random() % 1000), first = RandomInteger(9), second = RandomInteger(9);
+    const int64_t others = count - 1;
+    const SmallNumber sum = {int128{first} + int128{others} * second, scale};
+    const SmallNumber squares = {int128{first} * first + int128{others} * second * second, 2 * scale};
+    for (Decimal::Spread spread : {Decimal::Spread::kVarPop, Decimal::Spread::kVarSamp, Decimal::Spread::kStddevPop,
+                                   Decimal::Spread::kStddevSamp}) {
+      SmallNumber small;
+      Decimal expected;
+      if (count == 1 && (spread == Decimal::Spread::kVarSamp || spread == Decimal::Spread::kStddevSamp)) continue;
+      if (!SpreadSmall(spread, count, sum, squares, &small)) continue;
+      ++taken;
+      ASSERT_TRUE(Decimal::ComputeSpread(spread, count, Decimal::FromInteger(sum.value, sum.scale),
+                                         Decimal::FromInteger(squares.value, squares.scale), &expected));
+      EXPECT_EQ(Decimal::FromInteger(small.value, small.scale).ToString(), expected.ToString());
+    }
+  }
+  EXPECT_GT(taken, 300000);
+}
+
 TEST_F(NumericFunctionsTest, WhatIsRefused) {
   for (PenumbraFunction function : {PENUMBRA_FN_EXP, PENUMBRA_FN_LN}) {
     const auto column = BuildColumn(0, PENUMBRA_NUMERIC);

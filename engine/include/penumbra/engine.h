@@ -220,6 +220,9 @@ typedef struct PenumbraJoin {
   /* Boolean, over pairs (penumbra_plan_pair_column): they see those that passed the keys and the conditions before. */
   const PenumbraExpr *conditions;
   int condition_count;
+  /* 0, or with more rows of the build input the execution ends with PENUMBRA_BUILD_TOO_LARGE, so that the sides can be
+   * planned the other way round. Of a union, rows of earlier inputs may have been returned by then. */
+  uint64_t build_rows_max;
 } PenumbraJoin;
 
 /* A column of the pairs that a join's conditions see: the probe input's columns, then the build input's. */
@@ -328,6 +331,7 @@ typedef struct PenumbraOperatorStats {
   uint64_t groups;        /* of an aggregation */
   const char *join_table; /* of a join: "bitmap", "direct array", "hash table", "nested loop"; NULL: not built yet */
   uint64_t build_rows;    /* of a join; rows_in are the probe's */
+  bool is_build_too_large; /* of a join: it ended the execution with PENUMBRA_BUILD_TOO_LARGE */
   uint64_t filtered_rows; /* of a join: rows that the scans of its probe side dropped by its runtime filters */
 } PenumbraOperatorStats;
 

@@ -71,6 +71,7 @@ typedef enum PenumbraCode {
   PENUMBRA_CANCELLED,              /* the caller asked for it */
   PENUMBRA_CORRUPT,                /* XX001: a segment does not decode */
   PENUMBRA_UNSUPPORTED,            /* this value or shape is not for the engine */
+  PENUMBRA_BUILD_TOO_LARGE,        /* a join's build side has more rows than PenumbraJoin.build_rows_max */
   PENUMBRA_INTERNAL,               /* XX000: a bug */
 } PenumbraCode;
 

@@ -380,6 +380,21 @@ class NumericAccumulator : public Accumulator {
     });
   }
 
+  // Whether all of it fits in int128.
+  static bool IsSpreadSmall(PenumbraAggregate function, const State& state, SmallNumber* spread) {
+    if constexpr (kWithSquares) {
+      const SumState& base = state.base;
+      const uint128 squares = static_cast<uint128>(state.squares[1]) << 64 | state.squares[0];
+      if (base.big != nullptr || state.squares[2] != 0 || squares >= static_cast<uint128>(kInt128Limit) ||
+          base.sum >= kInt128Limit || base.sum <= -kInt128Limit) {
+        return false;
+      }
+      return SpreadSmall(ToSpread(function), base.count, {base.sum, base.scale},
+                         {static_cast<int128>(squares), 2 * base.scale}, spread);
+    }
+    return false;
+  }
+
   static void FinalizeOne(PenumbraAggregate function, const State& state, uint32_t row, NumericWriter* result) {
     const SumState& base = Sums::Base(state);
     const int64_t total = base.count + base.special_count;
@@ -391,7 +406,10 @@ class NumericAccumulator : public Accumulator {
       result->SetDecimal(row, Decimal::FromString(text));
     } else if (kWithSquares) {
       Decimal spread;
-      if (Decimal::ComputeSpread(ToSpread(function), base.count, Sums::TotalSum(state), Sums::TotalSquares(state),
+      SmallNumber small;
+      if (IsSpreadSmall(function, state, &small)) {
+        result->Set(row, small);
+      } else if (Decimal::ComputeSpread(ToSpread(function), base.count, Sums::TotalSum(state), Sums::TotalSquares(state),
                                  &spread)) {
         result->SetDecimal(row, spread);
       }

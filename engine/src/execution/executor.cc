@@ -633,6 +633,7 @@ void Executor::GetStats(PenumbraExecStats* stats) {
       added.join_table = sink.join_table;
       added.build_rows = sink.build_rows;
     }
+    added.is_build_too_large = sinks_[id] != nullptr && sinks_[id]->is_too_large();
     added.filtered_rows = counts[id].filtered_rows;
     if (scans_[id] == nullptr) continue;
     stats->chunks += scans_[id]->chunk_count();

@@ -88,9 +88,16 @@ std::unique_ptr<Sink::Local> JoinBuild::CreateLocal() {
   return local;
 }
 
+void JoinBuild::CountConsumed(uint32_t rows) {
+  if (spec_.build_rows_max == 0) return;
+  consumed_rows_.fetch_add(rows, std::memory_order_relaxed);
+  if (is_too_large()) throw EngineError(PENUMBRA_BUILD_TOO_LARGE);
+}
+
 void JoinBuild::Consume(Local& local, const Batch& batch, EvalContext& context) {
   auto& into = static_cast<BuildLocal&>(local);
   Arena& arena = context.arena;
+  CountConsumed(batch.rows);
   into.row_count += batch.rows;
   auto* keys = arena.AllocateArray<Vector>(spec_.keys.size());
   for (size_t k = 0; k < spec_.keys.size(); ++k) {

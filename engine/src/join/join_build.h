@@ -33,6 +33,9 @@ class JoinBuild final : public JoinSink {
   // What is read are build rows that were (or were not) matched: after all probes.
   std::unique_ptr<Reader> OpenPartition(int partition) override;
   SinkStats stats() const override;
+  bool is_too_large() const override {
+    return spec_.build_rows_max > 0 && consumed_rows_.load(std::memory_order_relaxed) > spec_.build_rows_max;
+  }
   std::unique_ptr<JoinProbe> CreateProbe() override;
   // Of the form bitmap.
   const KeyBitmap& bitmap() const { return *bitmaps_[0]; }
@@ -67,6 +70,7 @@ class JoinBuild final : public JoinSink {
   bool IsIntegerKey(size_t key) const { return IsIntegerType(spec_.keys[key].build->type, NumericForm::kPayload); }
   void KeepColumns(BuildLocal& into, const Batch& batch, RowSelection selection, char* const* columns_of_rows,
                    Arena& arena);
+  void CountConsumed(uint32_t rows);
   void Spill(Rows* rows, std::unique_ptr<JoinSpiller>* spiller);
   void SpillRestIfNeeded();
   void ReserveTable();
@@ -81,6 +85,7 @@ class JoinBuild final : public JoinSink {
   std::mutex mutex_;               // guards what Combine() and AddSpilledProbe() change
   std::vector<std::unique_ptr<Rows>> rows_;
   uint64_t row_count_ = 0;
+  std::atomic<uint64_t> consumed_rows_{0};  // counted where they are limited
   bool has_null_key_ = false;
   std::vector<uint8_t> has_nulls_;  // by kept column
   uint64_t longest_strings_ = 0;

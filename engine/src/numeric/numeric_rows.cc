@@ -12,6 +12,8 @@
 namespace penumbra {
 namespace {
 
+constexpr int kSquareDigitsMax = 44;
+
 uint128 PowerOfTen(int exponent) { return static_cast<uint128>(kPowersOfTen[exponent]); }
 
 // Most numbers fit in 64 bits, where dividing costs a fraction.
@@ -46,12 +48,24 @@ int128 WithSign(uint128 magnitude, bool negative) {
   return negative ? -static_cast<int128>(magnitude) : static_cast<int128>(magnitude);
 }
 
-// The floor of the square root, value < 10^38.
-uint64_t IntegerSquareRoot(uint128 value) {
-  uint64_t root = static_cast<uint64_t>(std::sqrt(static_cast<long double>(value)));
-  while (static_cast<uint128>(root) * root > value) --root;
-  while (static_cast<uint128>(root + 1) * (root + 1) <= value) ++root;
-  return root;
+// The square root of a * b, rounded half up; 0 < a * b < 10^kSquareDigitsMax. With 64 bits of mantissa or more the first root is so
+// close that what it leaves of the square fits in 128 bits, though the square does not: the overflows cancel.
+uint128 RoundedSquareRoot(uint128 a, uint128 b) {
+  uint128 root = static_cast<uint128>(std::sqrt(static_cast<long double>(a) * static_cast<long double>(b)));
+  auto rest = [&] { return static_cast<int128>(a * b - root * root); };
+  root = static_cast<uint128>(static_cast<int128>(root) + rest() / (2 * static_cast<int128>(root)));
+  while (rest() < 0) --root;
+  while (rest() > 2 * static_cast<int128>(root)) ++root;
+  return rest() > static_cast<int128>(root) ? root + 1 : root;  // (root + 1/2)^2 = root^2 + root + 1/4
+}
+
+// The root of a number above zero at the scale.
+bool RootAtScale(const SmallNumber& a, int scale, SmallNumber* result) {
+  const auto magnitude = static_cast<uint128>(a.value);
+  const int shift = 2 * scale - a.scale;
+  if (shift < 0 || shift > kMaxInt128Digits || CountDecimals(magnitude) + shift > kSquareDigitsMax) return false;
+  *result = {static_cast<int128>(RoundedSquareRoot(magnitude, PowerOfTen(shift))), scale};
+  return true;
 }
 
 // The element of data that holds the row.
@@ -172,21 +186,29 @@ bool ModuloSmall(const SmallNumber& a, const SmallNumber& b, SmallNumber* result
 bool SquareRootSmall(const SmallNumber& a, SmallNumber* result) {
   if (a.value < 0) return false;  // Decimal raises the error
   const uint128 magnitude = Magnitude(a.value);
-  const int decimals = CountDecimals(magnitude);
   int weight, digit;
-  LeadingDigit(magnitude, decimals, a.scale, &weight, &digit);
+  LeadingDigit(magnitude, CountDecimals(magnitude), a.scale, &weight, &digit);
   const int root_weight = (weight + 1) * kBaseDecimals / 2 - 1;
   const int scale = std::min(std::max({kSignificantDigitsMin - root_weight, a.scale, 0}), kDisplayScaleMax);
-  const int shift = 2 * scale - a.scale;
-  result->scale = scale;
-  result->value = 0;
-  if (magnitude == 0) return true;
-  if (shift < 0 || decimals + shift > kMaxInt128Digits) return false;
-  const uint128 square = magnitude * PowerOfTen(shift);
-  uint128 root = IntegerSquareRoot(square);
-  if (square - root * root > root) ++root;  // (root + 1/2)^2 = root^2 + root + 1/4
-  result->value = static_cast<int128>(root);
-  return true;
+  *result = {0, scale};
+  return magnitude == 0 || RootAtScale(a, scale, result);
+}
+
+bool SpreadSmall(Decimal::Spread spread, int64_t count, const SmallNumber& sum, const SmallNumber& sum_of_squares,
+                 SmallNumber* result) {
+  const bool is_sample = spread == Decimal::Spread::kVarSamp || spread == Decimal::Spread::kStddevSamp;
+  const bool is_deviation = spread == Decimal::Spread::kStddevPop || spread == Decimal::Spread::kStddevSamp;
+  SmallNumber scaled, square, numerator, variance;
+  if (!MultiplySmall(sum_of_squares, {count, 0}, &scaled) || !MultiplySmall(sum, sum, &square) ||
+      !SubtractSmall(scaled, square, &numerator)) {
+    return false;
+  }
+  *result = {0, 0};
+  if (numerator.value <= 0) return true;
+  const int128 denominator = int128{count} * (is_sample ? count - 1 : count);
+  if (denominator >= kInt128Limit || !DivideSmall(numerator, {denominator, 0}, &variance)) return false;
+  *result = variance;
+  return !is_deviation || variance.value == 0 || RootAtScale(variance, variance.scale, result);
 }
 
 bool CompareSmall(const SmallNumber& a, const SmallNumber& b, int* order) {

@@ -54,6 +54,9 @@ bool MultiplySmall(const SmallNumber& a, const SmallNumber& b, SmallNumber* resu
 bool DivideSmall(const SmallNumber& a, const SmallNumber& b, SmallNumber* result);
 bool ModuloSmall(const SmallNumber& a, const SmallNumber& b, SmallNumber* result);
 bool SquareRootSmall(const SmallNumber& a, SmallNumber* result);
+// Decimal::ComputeSpread of finite sums; there are enough values.
+bool SpreadSmall(Decimal::Spread spread, int64_t count, const SmallNumber& sum, const SmallNumber& sum_of_squares,
+                 SmallNumber* result);
 bool CompareSmall(const SmallNumber& a, const SmallNumber& b, int* order);
 enum class Rounding : uint8_t { kHalfAway, kTruncate, kFloor, kCeil };
 bool RoundSmall(const SmallNumber& a, int scale, Rounding rounding, SmallNumber* result);

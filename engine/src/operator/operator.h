@@ -113,6 +113,8 @@ class Sink {
   virtual bool is_ordered() const = 0;
   virtual std::unique_ptr<Reader> OpenPartition(int partition) = 0;
   virtual SinkStats stats() const = 0;
+  // At any time: a join's build side has more rows than it may.
+  virtual bool is_too_large() const { return false; }
 };
 
 // Joins. The build side is a sink; whoever reads the probe side gives each batch to a JoinProbe.
@@ -136,6 +138,7 @@ class KeyFilter {
 struct JoinSpec {
   PenumbraJoinKind kind = PENUMBRA_JOIN_INNER;
   bool is_null_aware = false;
+  uint64_t build_rows_max = 0;  // see PenumbraJoin
   std::vector<JoinKeySpec> keys;
   std::vector<const Expr*> conditions;  // over the probe's columns, then the build's
   std::vector<PenumbraType> probe_types;

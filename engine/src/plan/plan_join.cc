@@ -41,7 +41,7 @@ PenumbraOperator Plan::AddJoin(PenumbraOperator probe, PenumbraOperator build, c
     reason_ = "an input that another operator has";
     return -1;
   }
-  JoinSpec spec{join.kind, join.is_null_aware};
+  JoinSpec spec{join.kind, join.is_null_aware, join.build_rows_max};
   for (int i = 0; i < join.key_count; ++i) {
     const PenumbraJoinKey& key = join.keys[i];
     if (!CheckExprs(&key.probe, 1) || !CheckExprs(&key.build, 1) || !CheckColumns(probe, &key.probe, 1) ||

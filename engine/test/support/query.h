@@ -81,7 +81,7 @@ class PlanBuilder {
   PenumbraExpr PairColumn(PenumbraOperator probe, PenumbraOperator build, int column);
   PenumbraOperator Join(PenumbraOperator probe, PenumbraOperator build, PenumbraJoinKind kind,
                         const std::vector<PenumbraJoinKey>& keys, const std::vector<PenumbraExpr>& conditions = {},
-                        bool is_null_aware = false);
+                        bool is_null_aware = false, uint64_t build_rows_max = 0);
   void Union(std::initializer_list<PenumbraOperator> inputs);
 
  private:

@@ -42,6 +42,7 @@
 #include "query/plan_walk.h"
 #include "query/planning.h"
 #include "query/refusal.h"
+#include "query/swap_sides.h"
 #include "query/temporary_files.h"
 #include "query/translate.h"
 
@@ -232,6 +233,7 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	state->pipeline = pipeline_from_list(scan->custom_private);
 	state->eflags = eflags;
 	state->is_streaming = is_streaming(state->pipeline->top);
+	swap_sides_limit_builds(state->pipeline);
 	if (scan->scan.plan.parallel_aware)
 		state->parallel = &state->unshared;
 	if (!source_rows_begin(state, estate))
@@ -485,7 +487,7 @@ start_engine(PenumbraScanState *state, Translation *translation)
 	state->plan = translation->plan;
 	for (int i = 0; i < state->input_count; i++)
 	{
-		state->inputs[i].scan = list_nth_int(translation->scans, i);
+		state->inputs[i].scan = state->inputs[i].stage->operator;
 		state->inputs[i].rows = create_rows(state->inputs[i].stage->exprs);
 	}
 	state->window = result_window_create(state->pipeline->output_map);
@@ -606,6 +608,19 @@ release(PenumbraScanState *state)
 	state->scan_context = NULL;
 }
 
+/* Starts again with the sides of a join swapped, of which more rows were built than expected. */
+static void
+swap_and_restart(PenumbraScanState *state)
+{
+	MemoryContext old_context = MemoryContextSwitchTo(state->css.ss.ps.state->es_query_cxt);
+
+	swap_sides_of_too_large(state->pipeline, state->exec);
+	MemoryContextSwitchTo(old_context);
+	end_execution(state);
+	source_rows_rescan(state);
+	start(state);
+}
+
 /*
  * An error of the engine: the ordinary plan while nothing was returned, an
  * error after.  A parallel scan has no ordinary plan, because the other
@@ -616,6 +631,11 @@ handle_status(PenumbraScanState *state, const PenumbraStatus *status)
 {
 	PenumbraStatus copy = *status;
 
+	if (copy.code == PENUMBRA_BUILD_TOO_LARGE)
+	{
+		swap_and_restart(state);
+		return;
+	}
 	if (copy.code == PENUMBRA_CANCELLED)
 		CHECK_FOR_INTERRUPTS();
 	if (state->has_emitted || state->parallel != NULL || copy.code == PENUMBRA_CANCELLED)

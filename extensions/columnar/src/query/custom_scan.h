@@ -83,7 +83,7 @@ typedef struct PenumbraScanState
 	PlanState  *ordinary;		/* PostgreSQL's own plan, when it runs instead */
 	List	   *sources;		/* of PlanState *: what computes rows for the engine */
 	int			input_count;
-	ScanInput  *inputs;			/* in the order of pipeline_scans() */
+	ScanInput  *inputs;			/* one of each scan */
 	List	   *indexes;		/* that the ordinary plan reads, open as long as the tables */
 	const char *temporary_prefix;	/* of the engine's files */
 	ParallelScan *parallel;		/* NULL: not a parallel scan */

@@ -393,6 +393,8 @@ explain_tree(const PipelineStage *stage, const Deparser *deparser, const Penumbr
 	foreach(lc, above)
 		explain_stage(lfirst(lc), deparser, es);
 	explain_stage_report(&report, es);
+	if (stage->swaps > 0 && stats != NULL)
+		ExplainPropertyInteger("Sides Swapped", NULL, stage->swaps, es);
 	if (stage->inputs != NIL)
 		ExplainOpenGroup("Stages", "Stages", false, es);
 	foreach(lc, stage->inputs)

@@ -207,7 +207,7 @@ add_equal_columns(PlannerInfo *root, RelOptInfo *joinrel, PlannedPipeline *plann
 
 /* The stages of a join; false: a condition is not for the engine. */
 static bool
-add_stages(PlannerInfo *root, RelOptInfo *joinrel, PlannedPipeline *planned,
+add_stages(PlannerInfo *root, RelOptInfo *joinrel, PlannedPipeline *planned, const PlannedPipeline *probe,
 		   const PlannedPipeline *build, PenumbraJoinKind kind, const JoinClauses *clauses)
 {
 	PipelineStage *stage = pipeline_add_stage(planned->pipeline, PIPELINE_JOIN, NIL);
@@ -217,6 +217,8 @@ add_stages(PlannerInfo *root, RelOptInfo *joinrel, PlannedPipeline *planned,
 	stage->join_kind = kind;
 	stage->join_keys = clauses->keys;
 	stage->exprs = planned_ordered_clauses(root, clauses->conditions);
+	stage->probe_rows = probe->rows;
+	stage->build_rows = build->rows;
 	stage->rows = planned->rows;
 	pipeline_take(planned->pipeline, build->pipeline);
 	planned->before_sort = NULL;
@@ -275,7 +277,7 @@ consider_pair(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, Rel
 	planned = palloc(sizeof(PlannedPipeline));
 	*planned = joined;
 	planned->pipeline = pipeline_copy(probe->pipeline);
-	if (!add_stages(root, joinrel, planned, build, kind, &clauses))
+	if (!add_stages(root, joinrel, planned, probe, build, kind, &clauses))
 		return false;
 	if (*best == NULL || cost_of(planned) < cost_of(*best))
 		*best = planned;

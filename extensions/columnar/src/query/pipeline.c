@@ -11,6 +11,8 @@
 #include "catalog/pg_type_d.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "utils/lsyscache.h"
 
 #include "query/pipeline.h"
 
@@ -93,6 +95,24 @@ pipeline_outputs(const PipelineStage *stage)
 	return NIL;
 }
 
+List *
+pipeline_commuted_keys(List *keys)
+{
+	List	   *commuted = NIL;
+	ListCell   *lc;
+
+	foreach(lc, keys)
+	{
+		OpExpr	   *key = copyObject(lfirst_node(OpExpr, lc));
+
+		if (!OidIsValid(get_commutator(key->opno)))
+			return NIL;
+		CommuteOpExpr(key);
+		commuted = lappend(commuted, key);
+	}
+	return commuted;
+}
+
 static void
 collect_stages(PipelineStage *stage, List **stages)
 {
@@ -164,7 +184,8 @@ stage_to_list(const PipelineStage *stage)
 	fields = list_concat(fields, list_make5(makeInteger(stage->join_kind), stage->join_keys,
 											makeBoolean(stage->is_null_aware), stage->grouping_sets,
 											makeFloat(psprintf("%.1f", stage->rows))));
-	return lappend(fields, stage->source);
+	return list_concat(fields, list_make3(stage->source, makeFloat(psprintf("%.1f", stage->probe_rows)),
+										  makeFloat(psprintf("%.1f", stage->build_rows))));
 }
 
 static PipelineStage *
@@ -191,6 +212,8 @@ stage_from_list(List *fields)
 	stage->grouping_sets = list_nth(fields, 14);
 	stage->rows = floatVal(list_nth(fields, 15));
 	stage->source = list_nth(fields, 16);
+	stage->probe_rows = floatVal(list_nth(fields, 17));
+	stage->build_rows = floatVal(list_nth(fields, 18));
 	stage->operator = -1;
 	return stage;
 }

@@ -67,6 +67,10 @@ typedef struct PipelineStage
 	PenumbraJoinKind join_kind;
 	bool		is_null_aware;	/* of an anti join: NOT IN */
 	List	   *join_keys;		/* OpExprs: an equality of a probe side's and a build side's expression */
+	double		probe_rows;		/* of a join: that are expected to go in; 0: not known */
+	double		build_rows;		/* the same of the side that the table is built of */
+	double		build_rows_max; /* when it runs, see swap_sides.c; 0: any number */
+	int			swaps;			/* how often its sides have changed places since it was planned */
 	double		rows;			/* that are expected to come out; 0: as many as go in, or not known */
 	PenumbraOperator operator;	/* of a translated stage: its last in the engine's plan */
 } PipelineStage;
@@ -97,6 +101,9 @@ extern void pipeline_take(Pipeline *pipeline, const Pipeline *other);
 
 /* The expressions that the stage outputs. */
 extern List *pipeline_outputs(const PipelineStage *stage);
+
+/* The equalities with their sides swapped; NIL: one cannot be. */
+extern List *pipeline_commuted_keys(List *keys);
 
 /* The stages without inputs, in the order in which a plan is made of them. */
 extern List *pipeline_scans(const Pipeline *pipeline);

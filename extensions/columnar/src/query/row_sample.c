@@ -110,7 +110,7 @@ row_sample_take(PlannerInfo *root, PlannedTable *table, Relation relation, const
 	if (translation_add_scan(translation, pipeline->top) &&
 		add_quals(root, translation, table) && add_aggregates(translation, table) &&
 		cache_aggregate(relation, attnums, list_length(table->attnos), translation->plan,
-						linitial_int(translation->scans), values, &rows) && rows > 0)
+						pipeline->top->operator, values, &rows) && rows > 0)
 		table->sampled_share = values[0] / rows;
 	translation_end(translation);
 	foreach(lc, table->sampled_share > 0 ? table->bounds : NIL)

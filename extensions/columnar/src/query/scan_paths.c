@@ -186,7 +186,7 @@ examine_quals(PlannerInfo *root, PlannedTable *table, Relation relation,
 		table->skipped_share = cache_estimate_skipped(relation, attnums,
 													  list_length(table->attnos),
 													  translation->plan,
-													  linitial_int(translation->scans));
+													  scan->operator);
 	translation_end(translation);
 }
 

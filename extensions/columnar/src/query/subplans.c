@@ -205,6 +205,9 @@ decorrelate_join(Decorrelated *result, PipelineStage *stage, List *params)
 		stage->join_kind != PENUMBRA_JOIN_ANTI)
 		return false;
 	lsecond(stage->inputs) = build.stage;
+	/* What was expected was for one value of the Params. */
+	if (result->dependences != NIL)
+		stage->probe_rows = 0;
 	foreach(lc, build.dependences)
 	{
 		Dependence *dependence = lfirst(lc);
@@ -490,24 +493,6 @@ find_rows_of_subplan(PlannerInfo *root, const SubPlan *subplan, SubqueryRows *ro
 
 /* ---------------------------------------------------------------- conditions */
 
-static List *
-commuted_keys(List *keys)
-{
-	List	   *commuted = NIL;
-	ListCell   *lc;
-
-	foreach(lc, keys)
-	{
-		OpExpr	   *key = copyObject(lfirst_node(OpExpr, lc));
-
-		if (!OidIsValid(get_commutator(key->opno)))
-			return NIL;
-		CommuteOpExpr(key);
-		commuted = lappend(commuted, key);
-	}
-	return commuted;
-}
-
 /* Joins the pipeline with the subquery's rows, as the probe side or as the build side. */
 static void
 join_rows(PlannedPipeline *planned, const SubqueryRows *rows, PenumbraJoinKind kind, List *keys,
@@ -530,6 +515,8 @@ join_rows(PlannedPipeline *planned, const SubqueryRows *rows, PenumbraJoinKind k
 	stage->join_kind = kind;
 	stage->join_keys = keys;
 	stage->is_null_aware = is_null_aware;
+	stage->probe_rows = planned->rows;
+	stage->build_rows = build.rows;
 	stage->rows = outer_rows;
 	pipeline_take(planned->pipeline, rows->planned->pipeline);
 	cost_add_join(planned, &build, Max(list_length(keys), 1), 1, 0, planned->rows, outer_rows, outer_rows);
@@ -594,7 +581,7 @@ join_membership(PlannerInfo *root, PlannedPipeline *planned, const SubPlan *subp
 		return false;
 	if (rows.keys != NIL)
 	{
-		List	   *commuted = commuted_keys(rows.keys);
+		List	   *commuted = pipeline_commuted_keys(rows.keys);
 
 		if (commuted == NIL)
 			return false;
@@ -691,7 +678,7 @@ join_scalar(PlannerInfo *root, PlannedPipeline *planned, Node *clause, const Sub
 
 	if (use->subplan->parParam == NIL || !find_rows_of_subplan(root, use->subplan, &rows))
 		return false;
-	keys = commuted_keys(rows.keys);
+	keys = pipeline_commuted_keys(rows.keys);
 	if (keys == NIL)
 		return false;
 	*value = value_or_empty(&rows, 0);
@@ -851,7 +838,7 @@ planned_join_lateral(PlannerInfo *root, PlannedPipeline *planned, RelOptInfo *re
 
 	if (rel->subplan_params == NIL || !find_rows(&subquery, &rows))
 		return false;
-	keys = commuted_keys(rows.keys);
+	keys = pipeline_commuted_keys(rows.keys);
 	if (keys == NIL)
 		return false;
 	/* Its costs stay those of repeated look-ups by index, if PostgreSQL would do that: as fast for few rows. */

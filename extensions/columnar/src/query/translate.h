@@ -28,7 +28,6 @@ typedef struct RuntimeValue
 typedef struct Translation
 {
 	PenumbraPlan *plan;
-	List	   *scans;			/* of PenumbraOperator, in the order of pipeline_scans() */
 	PenumbraOperator current;	/* the operator made last, input of the next */
 	PenumbraOperator build;		/* conditions of a join: its build side, current is the probe side; else -1 */
 	List	   *inputs;			/* what the columns of the current stage stand for */

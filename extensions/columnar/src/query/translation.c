@@ -755,7 +755,7 @@ add_join(Translation *translation, PipelineStage *stage)
 	PenumbraExpr *conditions = palloc(sizeof(PenumbraExpr) * Max(condition_count, 1));
 	PenumbraJoin join = {.kind = stage->join_kind,.is_null_aware = stage->is_null_aware,.keys = keys,
 		.key_count = list_length(stage->join_keys),.conditions = conditions,
-	.condition_count = condition_count};
+	.condition_count = condition_count,.build_rows_max = (uint64) stage->build_rows_max};
 	PenumbraOperator probe;
 	PenumbraOperator build;
 	List	   *probe_inputs;
@@ -851,7 +851,7 @@ translation_add_scan(Translation *translation, PipelineStage *stage)
 	}
 	if (!keep_operator(translation, penumbra_plan_add_scan(translation->plan, columns, count)))
 		return false;
-	translation->scans = lappend_int(translation->scans, translation->current);
+	stage->operator = translation->current;
 	translation->inputs = stage->exprs;
 	return true;
 }
