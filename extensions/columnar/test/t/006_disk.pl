@@ -61,18 +61,25 @@ is(ask($served), 't|0', 'all pages are served from the cache');
 is(ask($verified), '3|0', 'verified');
 is(ask(q{SELECT chunks_loaded FROM penumbra.activity}), '0', 'nothing was loaded');
 
-# Two read the same; and one reads while the table is unloaded.
-sub read_meanwhile
+# After a restart: a session that waits before it reads, and one that lets it go on with its end.
+sub begin_read
 {
-	my ($meanwhile, $name) = @_;
 	$node->restart;
 	await_start();
 	my $keeper = $node->background_psql('postgres');
 	$keeper->query_safe(q{SELECT pg_advisory_lock(penumbra.stop_point_key('tier-before-read'))});
-	my $reader = $node->background_psql('postgres');
+	my $reader = $node->background_psql('postgres', on_error_stop => 0);
 	$reader->query_safe(q{SET penumbra.stop_points = 'tier-before-read'; SET penumbra.mode = 'prefer'});
 	$reader->query_until(qr/begin/, "\\echo begin\nSELECT sum(a) FROM t;\n");
 	$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted}) or die;
+	return ($keeper, $reader);
+}
+
+# Two read the same; and one reads while the table is unloaded.
+sub read_meanwhile
+{
+	my ($meanwhile, $name) = @_;
+	my ($keeper, $reader) = begin_read();
 	ask($meanwhile);
 	$keeper->quit;
 	is($reader->query_safe(q{SELECT 1}) =~ s/\s//gr, '450001500001', "$name: answer");
@@ -84,6 +91,30 @@ read_meanwhile(q{SELECT penumbra.unload('t')}, 'unloaded');
 is(ask(q{SELECT used_bytes FROM penumbra.memory WHERE size_class = 'all'}), '0', 'no memory is lost');
 $chunks = ask(q{SELECT penumbra.load('t')});
 await("saved_segments = 3 * $chunks");
+
+# A reader that ends leaves nothing pinned and nothing half read.
+sub end_reader
+{
+	my ($name, $end) = @_;
+	my ($keeper, $reader) = begin_read();
+	my $pid = ask(q{SELECT pid FROM pg_stat_activity WHERE wait_event = 'advisory'});
+	$end->($pid);
+	$node->poll_query_until('postgres', 'SELECT true') or die;
+	$node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid AND wait_event = 'advisory'") or die;
+	eval { $keeper->quit };
+	eval { $reader->quit };
+	await_start();
+	is(ask($required), '300000|45000150000|100', "$name: answer");
+	is(ask($verified), '3|0', "$name: verified");
+	ask(q{SELECT penumbra.unload('t')});
+	$node->poll_query_until('postgres', q{SELECT used_bytes = 0 FROM penumbra.memory WHERE size_class = 'all'});
+	is(ask(q{SELECT used_bytes FROM penumbra.memory WHERE size_class = 'all'}), '0', "$name: no memory is lost");
+	$chunks = ask(q{SELECT penumbra.load('t')});
+	await("saved_segments = 3 * $chunks");
+}
+end_reader('canceled', sub { ask("SELECT pg_cancel_backend($_[0])") });
+end_reader('terminated', sub { ask("SELECT pg_terminate_backend($_[0])") });
+end_reader('killed', sub { kill 'KILL', $_[0] });
 
 # Written before the restart and after: pages by what they are, and rows by their headers (X is older than this start).
 ask('UPDATE t SET a = a + 1 WHERE a % 3000 = 0');
