@@ -360,7 +360,8 @@ TEST_F(NumericFunctionsTest, SmallRootsAndSpreads) {
     }
     // Two values at least, or one often.
     const int scale = static_cast<int>(Random() % 7);
-    const int64_t count = 1 + static_cast<int64_t>(Random() % 1000), first = RandomInteger(9), second = RandomInteger(9);
+    const int64_t count = 1 + static_cast<int64_t>(Random() % 1000), first = RandomInteger(9),
+                  second = RandomInteger(9);
     const int64_t others = count - 1;
     const SmallNumber sum = {int128{first} + int128{others} * second, scale};
     const SmallNumber squares = {int128{first} * first + int128{others} * second * second, 2 * scale};

@@ -328,11 +328,11 @@ typedef struct PenumbraOperatorStats {
   uint64_t time_ns; /* summed over threads */
   uint64_t memory_peak_bytes;
   uint64_t spilled_bytes;
-  uint64_t groups;        /* of an aggregation */
-  const char *join_table; /* of a join: "bitmap", "direct array", "hash table", "nested loop"; NULL: not built yet */
-  uint64_t build_rows;    /* of a join; rows_in are the probe's */
+  uint64_t groups;         /* of an aggregation */
+  const char *join_table;  /* of a join: "bitmap", "direct array", "hash table", "nested loop"; NULL: not built yet */
+  uint64_t build_rows;     /* of a join; rows_in are the probe's */
   bool is_build_too_large; /* of a join: it ended the execution with PENUMBRA_BUILD_TOO_LARGE */
-  uint64_t filtered_rows; /* of a join: rows that the scans of its probe side dropped by its runtime filters */
+  uint64_t filtered_rows;  /* of a join: rows that the scans of its probe side dropped by its runtime filters */
 } PenumbraOperatorStats;
 
 typedef struct PenumbraExecStats {

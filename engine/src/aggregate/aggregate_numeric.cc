@@ -409,8 +409,8 @@ class NumericAccumulator : public Accumulator {
       SmallNumber small;
       if (IsSpreadSmall(function, state, &small)) {
         result->Set(row, small);
-      } else if (Decimal::ComputeSpread(ToSpread(function), base.count, Sums::TotalSum(state), Sums::TotalSquares(state),
-                                 &spread)) {
+      } else if (Decimal::ComputeSpread(ToSpread(function), base.count, Sums::TotalSum(state),
+                                        Sums::TotalSquares(state), &spread)) {
         result->SetDecimal(row, spread);
       }
     } else if (function == PENUMBRA_AGG_AVG) {

@@ -48,8 +48,9 @@ int128 WithSign(uint128 magnitude, bool negative) {
   return negative ? -static_cast<int128>(magnitude) : static_cast<int128>(magnitude);
 }
 
-// The square root of a * b, rounded half up; 0 < a * b < 10^kSquareDigitsMax. With 64 bits of mantissa or more the first root is so
-// close that what it leaves of the square fits in 128 bits, though the square does not: the overflows cancel.
+// The square root of a * b, rounded half up; 0 < a * b < 10^kSquareDigitsMax. With 64 bits of mantissa or more the
+// first root is so close that what it leaves of the square fits in 128 bits, though the square does not: the overflows
+// cancel.
 uint128 RoundedSquareRoot(uint128 a, uint128 b) {
   uint128 root = static_cast<uint128>(std::sqrt(static_cast<long double>(a) * static_cast<long double>(b)));
   auto rest = [&] { return static_cast<int128>(a * b - root * root); };
