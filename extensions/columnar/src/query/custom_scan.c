@@ -609,16 +609,19 @@ release(PenumbraScanState *state)
 }
 
 /* Starts again with the sides of a join swapped, of which more rows were built than expected. */
-static void
+static bool
 swap_and_restart(PenumbraScanState *state)
 {
 	MemoryContext old_context = MemoryContextSwitchTo(state->css.ss.ps.state->es_query_cxt);
+	bool		is_swapped = swap_sides_of_too_large(state->pipeline, state->exec);
 
-	swap_sides_of_too_large(state->pipeline, state->exec);
 	MemoryContextSwitchTo(old_context);
+	if (!is_swapped)
+		return false;
 	end_execution(state);
 	source_rows_rescan(state);
 	start(state);
+	return true;
 }
 
 /*
@@ -631,11 +634,8 @@ handle_status(PenumbraScanState *state, const PenumbraStatus *status)
 {
 	PenumbraStatus copy = *status;
 
-	if (copy.code == PENUMBRA_BUILD_TOO_LARGE)
-	{
-		swap_and_restart(state);
+	if (copy.code == PENUMBRA_BUILD_TOO_LARGE && swap_and_restart(state))
 		return;
-	}
 	if (copy.code == PENUMBRA_CANCELLED)
 		CHECK_FOR_INTERRUPTS();
 	if (state->has_emitted || state->parallel != NULL || copy.code == PENUMBRA_CANCELLED)

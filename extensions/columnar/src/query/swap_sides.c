@@ -93,10 +93,11 @@ swap_sides(PipelineStage *join)
 	join->swaps++;
 }
 
-void
+bool
 swap_sides_of_too_large(const Pipeline *pipeline, PenumbraExec *exec)
 {
 	PenumbraExecStats stats;
+	bool		is_swapped = false;
 	ListCell   *lc;
 
 	penumbra_exec_get_stats(exec, &stats);
@@ -106,8 +107,11 @@ swap_sides_of_too_large(const Pipeline *pipeline, PenumbraExec *exec)
 
 		for (int i = 0; i < stats.operator_count; i++)
 		{
-			if (stats.operators[i].is_build_too_large && stats.operators[i].id == join->operator)
-				swap_sides(join);
+			if (!stats.operators[i].is_build_too_large || stats.operators[i].id != join->operator)
+				continue;
+			swap_sides(join);
+			is_swapped = true;
 		}
 	}
+	return is_swapped;
 }

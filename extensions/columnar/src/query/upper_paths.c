@@ -33,6 +33,7 @@
 #include "query/planning.h"
 #include "query/row_sample.h"
 #include "query/set_operations.h"
+#include "query/subplan_memo.h"
 #include "query/window_paths.h"
 
 /* Remembers the pipeline for the stages above and adds its path. */
@@ -603,6 +604,7 @@ paths_add_upper(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_re
 			add_limited(root, input_rel, output_rel);
 			add_subqueries(root, input_rel, output_rel);
 			remember_subquery(root, input_rel, output_rel);
+			subplan_memo_add(root, output_rel);
 			break;
 		default:
 			break;
