@@ -91,8 +91,12 @@ Whole queries run in one plan of the engine, from the scans to the result:
 | `LATERAL (SELECT ... WHERE column = outer.column)` without `LIMIT` | aggregation by the columns, joined |
 | `VALUES`, functions, `WITH ... AS MATERIALIZED`, subqueries with what is not on this page, tables that are not cached or cannot be | computed by PostgreSQL, joined in vectors; nothing volatile |
 
-The rows of the smaller side filter the scan of the larger one, before its columns are decoded. Memory is bounded by
-`work_mem` times `hash_mem_multiplier`; past it both sides go to disk by partitions.
+Subqueries that stay PostgreSQL's, as those correlated by other conditions than equalities or with `LIMIT`, run once for
+each value of the query around them, below its `Memoize` node.
+
+The rows of the smaller side filter the scan of the larger one, before its columns are decoded. Which side is smaller is
+estimated; a join that finds otherwise starts anew the other way round (`EXPLAIN ANALYZE`: "Sides Swapped"). Memory is
+bounded by `work_mem` times `hash_mem_multiplier`; past it both sides go to disk by partitions.
 """
 
 REFUSED = """
