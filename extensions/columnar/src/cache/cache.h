@@ -47,7 +47,8 @@ typedef struct CacheCoverage
 	BlockNumber valid_pages;	/* of these, expected to be served from the cache */
 	BlockNumber lsn_pages;		/* of these, expected to need a look at the heap page's LSN */
 	double		cached_rows;
-	uint64		cached_bytes;	/* of the columns' segments */
+	uint64		cached_bytes;	/* of the columns' segments in memory */
+	uint64		cold_bytes;		/* of those that are on disk only */
 } CacheCoverage;
 
 /*
@@ -75,6 +76,15 @@ extern bool cache_aggregate(Relation rel, const AttrNumber *attnums, int natts, 
 /* Tells the loader that a query would have used these columns. */
 extern void cache_note_wanted(Relation rel, const AttrNumber *attnums, int natts);
 
+/* Memory for a chunk that is read from disk, where the cache has none; begins as zeros and a context. */
+typedef struct ChunkBuffer
+{
+	MemoryContext context;
+	char	   *memory;			/* or NULL */
+	Size		bytes;
+	Size		used_bytes;
+} ChunkBuffer;
+
 /* Chunks with all columns of the scan, pinned, and of each the rows that are right and visible. */
 typedef struct CachedScan
 {
@@ -94,6 +104,9 @@ typedef struct CachedScan
 	BlockNumber pages_by_row;	/* of these, written since the load: their rows were proven one by one */
 	BlockNumber pages_from_heap;
 	uint64		bytes_pinned;
+	/* chunks that have to be read first: they are in none of the above until cache_scan_read_chunk() */
+	int			unread_chunks;
+	double		unread_rows;
 } CachedScan;
 
 /*
@@ -107,10 +120,20 @@ typedef struct CachedScan
 extern CachedScan *cache_scan_begin(Relation rel, Snapshot snapshot,
 									const AttrNumber *attnums, int natts);
 /*
+ * Reads and proves the next of the chunks that have to be read.  It is no more
+ * in scan->chunks than before, and stays until its buffer is used again; its
+ * heap ranges and rows come after those there are.  False: it was the last.
+ * The relation stays open until then.
+ */
+extern bool cache_scan_read_chunk(CachedScan *scan, ChunkBuffer *buffer, PenumbraChunk *chunk);
+/* Back to where no chunk was read. */
+extern void cache_scan_rewind(CachedScan *scan);
+/*
  * The same for a part of the pages at a time: nothing is on offer until the
  * first part is proven, and each part replaces the one before, its chunks and
- * ranges included.  Parts begin at multiples of cache_chunk_pages and ascend.
- * The relation stays open until the last.
+ * ranges included, whether they had to be read or not.  Parts have
+ * cache_chunk_pages pages, begin at multiples of that and ascend.  The relation
+ * stays open until the last.
  */
 extern CachedScan *cache_scan_begin_parts(Relation rel, Snapshot snapshot,
 										  const AttrNumber *attnums, int natts);

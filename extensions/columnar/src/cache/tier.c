@@ -179,12 +179,38 @@ read_segment(const TierExtent *extent, void *page, uint32 rows)
 	return info.rows == rows ? TIER_FINE : TIER_DAMAGED;
 }
 
+static TierFault
+read_and_count(CachedChunk *chunk, AttrNumber attnum, const TierExtent *extent, void *memory)
+{
+	TierFault	fault = read_segment(extent, memory, chunk->rows);
+
+	if (fault == TIER_FINE)
+	{
+		pg_atomic_fetch_add_u64(&tier_control->segments_read, 1);
+		pg_atomic_fetch_add_u64(&tier_control->bytes_read, extent->bytes);
+	}
+	return fault;
+}
+
 /* The memory is nobody's until the directory has it: nothing in between can raise an error. */
+static TierFetch
+read_into_region(CachedChunk *chunk, AttrNumber attnum, TierExtent *extent, void *page)
+{
+	TierFault	fault = read_and_count(chunk, attnum, extent, page);
+
+	if (fault == TIER_FINE && directory_put_segment(chunk, attnum, page))
+		return TIER_FETCHED;
+	region_free(page, extent->bytes);
+	if (fault == TIER_FINE)
+		return directory_find_extent(chunk, attnum, extent) ? TIER_FETCHED : TIER_LOST;
+	note_fault(chunk, attnum, fault, extent);
+	return TIER_LOST;
+}
+
 static TierFetch
 fetch_segment(CachedChunk *chunk, AttrNumber attnum)
 {
 	TierExtent	extent;
-	TierFault	fault;
 	void	   *page;
 
 	if (directory_find_extent(chunk, attnum, &extent))
@@ -193,21 +219,89 @@ fetch_segment(CachedChunk *chunk, AttrNumber attnum)
 		return TIER_LOST;
 	STOP_POINT("tier-before-read");
 	page = directory_allocate(extent.bytes, PG_UINT64_MAX);
-	if (page == NULL)
+	return page == NULL ? TIER_NO_MEMORY : read_into_region(chunk, attnum, &extent, page);
+}
+
+/* Room for so many bytes in the buffer, which is made for all wanted segments of the chunk; NULL: none. */
+static void *
+take_of_buffer(CachedChunk *chunk, const AttrNumber *attnums, int natts, Size bytes, ChunkBuffer *buffer)
+{
+	char	   *memory;
+
+	if (buffer->used_bytes == 0)
+	{
+		Size		needed_bytes = TIER_UNIT_BYTES;
+
+		for (int i = 0; i < natts; i++)
+			needed_bytes += tier_cost_bytes(chunk->columns[attnums[i] - 1].bytes);
+		if (needed_bytes > buffer->bytes)
+		{
+			if (buffer->memory != NULL)
+				pfree(buffer->memory);
+			buffer->bytes = 0;
+			buffer->memory = MemoryContextAllocExtended(buffer->context, needed_bytes,
+														MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
+			if (buffer->memory == NULL)
+				return NULL;
+			buffer->bytes = needed_bytes;
+		}
+		buffer->used_bytes = (char *) TYPEALIGN(TIER_UNIT_BYTES, buffer->memory) - buffer->memory;
+	}
+	memory = buffer->memory + buffer->used_bytes;
+	buffer->used_bytes += tier_cost_bytes(bytes);
+	Assert(buffer->used_bytes <= buffer->bytes);
+	return memory;
+}
+
+/* Of the chunk's wanted segments the one of attnum. */
+static TierFetch
+read_for_scan(CachedChunk *chunk, AttrNumber attnum, const AttrNumber *attnums, int natts,
+			  ChunkBuffer *buffer, const void **segment)
+{
+	TierExtent	extent;
+	TierFault	fault;
+	void	   *memory;
+
+	if (directory_find_extent(chunk, attnum, &extent))
+		return TIER_FETCHED;
+	if (extent.file == 0)
+		return TIER_LOST;
+	STOP_POINT("tier-before-read");
+	memory = directory_allocate_for(chunk, attnum);
+	if (memory != NULL)
+		return read_into_region(chunk, attnum, &extent, memory);
+	memory = take_of_buffer(chunk, attnums, natts, extent.bytes, buffer);
+	if (memory == NULL)
 		return TIER_NO_MEMORY;
-	fault = read_segment(&extent, page, chunk->rows);
+	fault = read_and_count(chunk, attnum, &extent, memory);
 	if (fault == TIER_FINE)
 	{
-		pg_atomic_fetch_add_u64(&tier_control->segments_read, 1);
-		pg_atomic_fetch_add_u64(&tier_control->bytes_read, extent.bytes);
-		if (directory_put_segment(chunk, attnum, page))
-			return TIER_FETCHED;
+		*segment = memory;
+		return TIER_FETCHED;
 	}
-	region_free(page, extent.bytes);
-	if (fault == TIER_FINE)
-		return directory_find_extent(chunk, attnum, &extent) ? TIER_FETCHED : TIER_LOST;
 	note_fault(chunk, attnum, fault, &extent);
 	return TIER_LOST;
+}
+
+TierFetch
+tier_read_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts, ChunkBuffer *buffer,
+				const void **segments)
+{
+	buffer->used_bytes = 0;
+	for (int i = 0; i < natts; i++)
+	{
+		TierFetch	fetch;
+
+		CHECK_FOR_INTERRUPTS();
+		segments[i] = NULL;
+		fetch = read_for_scan(chunk, attnums[i], attnums, natts, buffer, &segments[i]);
+		if (fetch != TIER_FETCHED)
+			return fetch;
+		/* in the region, where it is pinned */
+		if (segments[i] == NULL)
+			segments[i] = chunk->columns[attnums[i] - 1].segment;
+	}
+	return TIER_FETCHED;
 }
 
 TierFetch

@@ -13,6 +13,7 @@
 #include "storage/latch.h"
 #include "storage/spin.h"
 
+#include "cache/cache.h"
 #include "cache/directory.h"
 #include "cache/tier_manifest.h"
 
@@ -64,6 +65,12 @@ typedef enum TierFetch
  * them, are in memory.  What cannot be read is forgotten.
  */
 extern TierFetch tier_fetch(CachedChunk *chunk, const AttrNumber *attnums, int natts);
+/*
+ * The same for a scan, which evicts only what is used less: segments may be in
+ * the caller's buffer instead, until it is used for another chunk.
+ */
+extern TierFetch tier_read_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts,
+								 ChunkBuffer *buffer, const void **segments);
 
 /* Whether a pinned segment's copy on disk, if there is one, is what it should be; else it is forgotten. */
 extern bool tier_check_copy(CachedChunk *chunk, AttrNumber attnum);

@@ -390,6 +390,8 @@ add_chunks(PenumbraScanState *state, const ScanInput *input)
 			status = penumbra_exec_add_chunk(state->exec, input->scan, &cached->chunks[c]);
 			CHECK_FOR_INTERRUPTS();
 		}
+		if (status.code == PENUMBRA_OK && cached->unread_chunks > 0)
+			status = penumbra_exec_expect_chunks(state->exec, input->scan, (uint64) cached->unread_rows);
 	}
 	return status;
 }
@@ -407,6 +409,7 @@ rows_of_chunks(PenumbraScanState *state)
 
 			for (int c = 0; c < cached->nchunks; c++)
 				rows += cached->chunks[c].rows;
+			rows += cached->unread_rows;
 		}
 	}
 	return rows;
@@ -428,10 +431,13 @@ create_rows(const List *columns)
 	return rows;
 }
 
-/* Back to where nothing of the heap was read. */
+/* Back to where nothing of the heap was read, nor of the disk. */
 static void
 reset_input(ScanInput *input)
 {
+	input->read_table = 0;
+	input->pushed_chunks = 0;
+	input->finished_chunks = 0;
 	input->is_ended = false;
 	input->is_page_open = false;
 	input->heap_table = 0;
@@ -441,6 +447,7 @@ reset_input(ScanInput *input)
 		input->tables[i].next_block = 0;
 		input->tables[i].heap_row = 0;
 		heap_row_reader_close_page(input->tables[i].reader);
+		cache_scan_rewind(input->tables[i].cached);
 	}
 }
 
@@ -590,7 +597,7 @@ release_table(ScanTable *table)
 	table->rel = rel;
 }
 
-/* Frees the engine and the pins. */
+/* Frees the engine and the pins, and what was read into buffers. */
 static void
 release(PenumbraScanState *state)
 {
@@ -601,6 +608,7 @@ release(PenumbraScanState *state)
 	{
 		for (int t = 0; t < state->inputs[i].table_count; t++)
 			release_table(&state->inputs[i].tables[t]);
+		state->inputs[i].buffers = NULL;
 	}
 	MemoryContextDelete(state->scan_context);
 	state->scan_context = NULL;
@@ -644,7 +652,7 @@ open_heap_page(PenumbraScanState *state, ScanInput *input)
 	{
 		ScanTable  *table = &input->tables[input->heap_table];
 
-		for (; table->heap_range < table->cached->nheap_ranges; table->heap_range++)
+		for (; table->heap_range < table->cached->nheap_ranges; table->heap_range++, table->next_block = 0)
 		{
 			struct CachedBlockRange *range = &table->cached->heap_ranges[table->heap_range];
 
@@ -723,14 +731,78 @@ read_heap_rows(PenumbraScanState *state, ScanInput *input, Size bytes_limit)
 	return tuples;
 }
 
-/* One step outside of the engine: reads and pushes a batch of rows, or tells their end. */
+static void
+create_buffers(PenumbraScanState *state, ScanInput *input)
+{
+	input->buffers = MemoryContextAllocZero(state->scan_context, sizeof(ChunkBuffer) * CHUNKS_AHEAD);
+	for (int i = 0; i < CHUNKS_AHEAD; i++)
+		input->buffers[i].context = state->scan_context;
+}
+
+/* The engine has finished all that was read into them. */
+static void
+free_buffers(ScanInput *input)
+{
+	for (int i = 0; input->buffers != NULL && i < CHUNKS_AHEAD; i++)
+	{
+		if (input->buffers[i].memory != NULL)
+			pfree(input->buffers[i].memory);
+	}
+	if (input->buffers != NULL)
+		pfree(input->buffers);
+	input->buffers = NULL;
+}
+
+/*
+ * Chunks that are on disk are read one by one and pushed, while the engine's
+ * threads work on what they have.  Those that do not stay in memory have
+ * buffers, so many chunks are ahead at most; then, and before the heap is
+ * read, the engine is asked to get on.  True: something is left to do.
+ */
+static bool
+push_chunk(PenumbraScanState *state, ScanInput *input, bool *waits, PenumbraStatus *status)
+{
+	PenumbraChunk chunk;
+
+	if (input->pushed_chunks > input->finished_chunks)
+		input->finished_chunks = penumbra_exec_finished_chunks(state->exec, input->scan, 0);
+	for (; input->read_table < input->table_count; input->read_table++)
+	{
+		CachedScan *cached = input->tables[input->read_table].cached;
+
+		if (cached->unread_chunks == 0)
+			continue;
+		if (input->pushed_chunks - input->finished_chunks == CHUNKS_AHEAD)
+			break;
+		if (input->buffers == NULL)
+			create_buffers(state, input);
+		if (!cache_scan_read_chunk(cached, &input->buffers[input->pushed_chunks % CHUNKS_AHEAD], &chunk))
+			continue;
+		input->pushed_chunks++;
+		*status = penumbra_exec_push_chunk(state->exec, input->scan, &chunk);
+		return true;
+	}
+	if (input->pushed_chunks > input->finished_chunks)
+	{
+		(void) penumbra_exec_finished_chunks(state->exec, input->scan, input->finished_chunks + 1);
+		*waits = true;
+		return true;
+	}
+	free_buffers(input);
+	return false;
+}
+
+/* One step outside of the engine: reads and pushes a chunk or a batch of rows, or tells their end. */
 static PenumbraStatus
-push_rows(PenumbraScanState *state, ScanInput *input)
+push_rows(PenumbraScanState *state, ScanInput *input, bool *waits)
 {
 	Size		bytes_limit = Min(get_hash_memory_limit() / PUSH_BUDGET_SHARE, PUSH_BYTES_MAX);
 	PenumbraTuples *tuples = NULL;
 	PenumbraStatus status = {PENUMBRA_OK};
 
+	*waits = false;
+	if (state->parallel == NULL && push_chunk(state, input, waits, &status))
+		return status;
 	if (input->source != NULL)
 		input->is_ended = !source_rows_append(state, input, PUSH_ROWS, bytes_limit);
 	else
@@ -768,8 +840,10 @@ fetch_result(PenumbraScanState *state, PenumbraStatus *status)
 		CHECK_FOR_INTERRUPTS();
 		if (wants_rows && (input = wanted_input(state)) != NULL)
 		{
-			*status = push_rows(state, input);
-			wants_rows = !state->is_streaming;
+			bool		waits;
+
+			*status = push_rows(state, input, &waits);
+			wants_rows = !state->is_streaming && !waits;
 			continue;
 		}
 		switch (penumbra_exec_fetch(state->exec, &result, status))
@@ -783,12 +857,14 @@ fetch_result(PenumbraScanState *state, PenumbraStatus *status)
 				wants_rows = true;
 				break;
 			case PENUMBRA_FETCH_DONE:
+				/* what it has read may go when the next part is proven */
+				if (state->parallel != NULL)
+					destroy_exec(state);
 				if (state->parallel == NULL || !parallel_scan_claim(state))
 				{
 					state->is_done = true;
 					return false;
 				}
-				destroy_exec(state);
 				*status = start_execution(state);
 				break;
 			case PENUMBRA_FETCH_ERROR:

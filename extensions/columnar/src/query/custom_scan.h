@@ -31,6 +31,9 @@ typedef struct ScanTable
 	uint32		heap_row;		/* next to read, after the ranges */
 } ScanTable;
 
+/* Chunks that are read ahead of the engine's threads. */
+#define CHUNKS_AHEAD 8
+
 /* What a scan of the plan reads: one table, or the tables of an inheritance tree. */
 typedef struct ScanInput
 {
@@ -43,6 +46,11 @@ typedef struct ScanInput
 	int			heap_table;		/* whose heap pages are read now */
 	bool		is_page_open;	/* of that table, with more rows */
 	bool		is_ended;		/* the engine got all rows of the heap, or of the source */
+	/* chunks that are read from disk, in the order of the tables */
+	int			read_table;		/* whose chunks are read now */
+	uint64		pushed_chunks;
+	uint64		finished_chunks;	/* of these, by the engine */
+	ChunkBuffer *buffers;		/* CHUNKS_AHEAD; NULL: nothing was read yet */
 } ScanInput;
 
 /* What EXPLAIN ANALYZE shows; kept when the engine is gone. */
