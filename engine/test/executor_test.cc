@@ -375,12 +375,11 @@ TEST_P(ExecutorTest, NoRowsAtAll) {
   EXPECT_TRUE(Run(sort).rows.empty());
 }
 
-const auto kSources = ::testing::Values(Source{"Pushed", false, true, 0}, Source{"PushedThreads", false, true, 3},
-                                        Source{"Chunks", true, false, 0}, Source{"ChunksThreads", true, false, 3},
-                                        Source{"Mixed", true, true, 0}, Source{"MixedThreads", true, true, 7},
-                                        Source{"PushedChunks", true, false, 0, true},
-                                        Source{"PushedChunksThreads", true, false, 3, true},
-                                        Source{"PushedMixedThreads", true, true, 3, true});
+const auto kSources = ::testing::Values(
+    Source{"Pushed", false, true, 0}, Source{"PushedThreads", false, true, 3}, Source{"Chunks", true, false, 0},
+    Source{"ChunksThreads", true, false, 3}, Source{"Mixed", true, true, 0}, Source{"MixedThreads", true, true, 7},
+    Source{"PushedChunks", true, false, 0, true}, Source{"PushedChunksThreads", true, false, 3, true},
+    Source{"PushedMixedThreads", true, true, 3, true});
 std::string NameOfSource(const ::testing::TestParamInfo<Source>& info) { return info.param.name; }
 
 INSTANTIATE_TEST_SUITE_P(Sources, ExecutorTest, kSources, NameOfSource);

@@ -123,8 +123,8 @@ TEST(RuntimeFilter, BitmapsAreExact) {
   const Table first = MakeTable(20000), second = MakeTable(20000, 1, 20000), build = MakeTable(100, 30);
   const Chunk chunk(first), far(second);
   for (int variant = 0; variant < 3; ++variant) {
-    const Dropped dropped = variant == 0 ? RunJoin({}, {&first, &second}, build, 0)
-                                         : RunJoin({&chunk, &far}, {}, build, 0, variant == 2);
+    const Dropped dropped =
+        variant == 0 ? RunJoin({}, {&first, &second}, build, 0) : RunJoin({&chunk, &far}, {}, build, 0, variant == 2);
     EXPECT_EQ(dropped.rows_out, 100u);
     EXPECT_EQ(dropped.probed, 100u);
     EXPECT_EQ(dropped.filtered, 39900u);

@@ -125,12 +125,14 @@ SELECT {ALL_COLUMNS} FROM part_:part WHERE id = :id;
 """
 
 
-# -- DuckDB, which is in a process of its own to have a limit ----------------------------------------
+# -- DuckDB, which is in a process of its own to have a limit --------------------------------------
 
 
 def _load_duckdb(path: Path, form: Form) -> None:
-    values = ", ".join(f"(hash(i * {COLUMNS} + {c}) % 4294967296 - 2147483648)::integer AS v{c}"
-                       for c in range(COLUMNS))  # fmt: skip
+    values = ", ".join(
+        f"((hash(i * {COLUMNS} + {c}) % 4294967296)::bigint - 2147483648)::integer AS v{c}"
+        for c in range(COLUMNS)
+    )
     with duckdb.connect(str(path), config={"memory_limit": "2GB"}) as connection:
         for part in range(form.parts[-1]):
             first = part * form.part_rows + 1

@@ -3,12 +3,11 @@
 import os
 from pathlib import Path
 
-CGROUP = Path("/sys/fs/cgroup")
-
+from penumbra_lab.run.environment import CGROUP
 
 
 class MemoryGroup:
-    """A control group with a limit; use as a context manager."""
+    """A control group with a limit."""
 
     def __init__(self, path: Path, is_unified: bool) -> None:
         self.path = path
@@ -41,12 +40,6 @@ class MemoryGroup:
         if not self.is_unified:
             (self.path / "memory.force_empty").write_text("1")
         self.path.rmdir()
-
-    def __enter__(self) -> "MemoryGroup":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.remove()
 
 
 def forget_file_pages(directory: Path) -> None:

@@ -284,11 +284,11 @@ PenumbraOperator penumbra_exec_wanted_scan(const PenumbraExec *exec);
 PenumbraStatus penumbra_exec_push_rows(PenumbraExec *exec, PenumbraOperator scan, const PenumbraRows *rows);
 /* The same of tuples, which are empty after. */
 PenumbraStatus penumbra_exec_push_tuples(PenumbraExec *exec, PenumbraOperator scan, PenumbraTuples *tuples);
-/* Leaves a chunk of the wanted scan to whichever thread comes to it, the caller's in penumbra_exec_fetch() included. */
+/* Leaves a chunk to the wanted scan: whichever thread comes to it, the caller's in penumbra_exec_fetch() included. */
 PenumbraStatus penumbra_exec_push_chunk(PenumbraExec *exec, PenumbraOperator scan, const PenumbraChunk *chunk);
 /*
- * How many of the scan's pushed chunks, from the first on, nothing reads any more. The next penumbra_exec_fetch() works,
- * or waits, until `awaited` of them are finished, not longer than it does anyhow; 0: for none.
+ * How many of the scan's pushed chunks, from the first on, nothing reads any more. The next penumbra_exec_fetch()
+ * works, or waits, until `awaited` of them are finished, not longer than it does anyhow; 0: for none.
  */
 uint64_t penumbra_exec_finished_chunks(PenumbraExec *exec, PenumbraOperator scan, uint64_t awaited);
 /* No more rows or chunks will be pushed to this scan, wanted or not. */

@@ -289,8 +289,8 @@ PipelineCursor::Progress Executor::StepIntoBatch(Worker* worker) {
   if (progress != PipelineCursor::Progress::kRows) return progress;
   // The readers of a sink, and what runs below a join, use their memory again for the next batch, which may come
   // before this one is fetched; and a pushed chunk is finished when its last batch is.
-  const bool is_elsewhere = worker->pipeline->source() != nullptr || worker->pipeline->has_joins() ||
-                            worker->cursor->is_at_pushed_chunk();
+  const bool is_elsewhere =
+      worker->pipeline->source() != nullptr || worker->pipeline->has_joins() || worker->cursor->is_at_pushed_chunk();
   if (is_elsewhere && worker != &caller_) {
     worker->batch->SetCopy(batch);
   } else {

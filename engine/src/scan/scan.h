@@ -2,8 +2,9 @@
 // rows that the caller pushes.
 //
 // Scan is shared by all threads; ScanCursor belongs to one. AddChunk() calls come before the first
-// cursor; chunks that are pushed later are there for as long as cursors read them. A vector of rows goes through valid ranges -> bitmap, predicates on encoded data -> bitmap,
-// the other conjuncts on the rows left, and only then are the output's columns decoded, for these rows.
+// cursor; chunks that are pushed later are there for as long as cursors read them. A vector of rows goes
+// through valid ranges -> bitmap, predicates on encoded data -> bitmap, the other conjuncts on the rows
+// left, and only then are the output's columns decoded, for these rows.
 #pragma once
 
 #include <atomic>

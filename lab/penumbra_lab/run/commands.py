@@ -1,10 +1,12 @@
 """The commands `penumbra bench ...` and `penumbra environment`."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
+from penumbra_lab import bench_working_set as working_set
 from penumbra_lab.bench import bench_workload
 from penumbra_lab.bench_compress import bench_compress, compress_tables
 from penumbra_lab.bench_htap import bench_htap, htap_table
@@ -17,7 +19,6 @@ from penumbra_lab.bench_keytree_working_set import (
 from penumbra_lab.bench_load import bench_load, load_table
 from penumbra_lab.bench_numeric import bench_numeric, numeric_table
 from penumbra_lab.bench_sort import bench_sort, sort_table
-from penumbra_lab import bench_working_set as working_set
 from penumbra_lab.bench_written import FULL, SHORT, bench_written, written_table
 from penumbra_lab.errors import LabError
 from penumbra_lab.run import environment

@@ -612,7 +612,7 @@ forget_extent(CachedRelation *relation, CachedSegment *segment)
 /* Who wants memory: a load, or a segment that is read from disk, which must be worth more than what goes. */
 typedef struct Evictor
 {
-	uint64		protected_serial;	/* segments from there on stay */
+	uint64		protected_serial;	/* segments from there on stay, unless they are on disk */
 	uint8		reader_usage;	/* of what is read; 0: a load */
 } Evictor;
 
@@ -629,7 +629,8 @@ may_evict(const Evictor *evictor, CachedSegment *segment)
 	bool		goes;
 
 	if (evictor->reader_usage == 0)
-		goes = segment->serial < evictor->protected_serial && !is_pinned && segment->usage == 0;
+		goes = (segment->serial < evictor->protected_serial || segment->extent.file != 0) &&
+			!is_pinned && segment->usage == 0;
 	else
 		goes = !is_pinned && segment->extent.file != 0 && segment->usage < evictor->reader_usage;
 	if (!goes && segment->usage > 0 &&

@@ -228,8 +228,8 @@ extern void directory_free_chunk(CachedChunk *chunk);
 
 /*
  * Region memory, evicting the least used unpinned segments when there is not
- * enough.  Segments with a serial from `protected_serial` on stay.  NULL when
- * nothing more can be evicted.
+ * enough.  Segments with a serial from `protected_serial` on stay, unless they
+ * are on disk, too.  NULL when nothing more can be evicted.
  */
 extern void *directory_allocate(Size bytes, uint64 protected_serial);
 /*

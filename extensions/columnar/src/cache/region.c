@@ -4,10 +4,11 @@
  *	  Variable-size pages in a reserved range.
  *
  * The postmaster maps the range once, MAP_SHARED | MAP_NORESERVE, before it
- * forks.  Each size class has its own part of it, as large as the budget, so
- * any mix of classes can use the whole budget and no class ever fragments
- * another: what limits is physical memory, of which a page holds only the
- * 4 KB units that its owner touched.  Freed pages go back to the kernel
+ * forks.  Each size class has its own part of it, twice as large as the budget,
+ * since a page may hold little more than half of what it has room for; so any
+ * mix of classes can use the whole budget and no class ever fragments another:
+ * what limits is physical memory, of which a page holds only the 4 KB units
+ * that its owner touched.  Freed pages go back to the kernel
  * with MADV_REMOVE at once, so address space is all that stays behind.
  *
  * The mapping outlives a crash restart (the postmaster keeps it), its
@@ -140,7 +141,7 @@ region_reserve(void)
 
 	check_budget();
 	/* the largest class needs room for one page at least, and every part must keep pages aligned */
-	class_part_bytes = TYPEALIGN((Size) 2 * 1024 * 1024, budget_bytes);
+	class_part_bytes = TYPEALIGN((Size) 2 * 1024 * 1024, 2 * budget_bytes);
 	for (int class = 0; class < REGION_CLASS_COUNT; class++)
 		list_bytes += TYPEALIGN(REGION_UNIT_BYTES,
 								class_part_bytes / class_page_bytes(class) * sizeof(uint32));

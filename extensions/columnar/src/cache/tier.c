@@ -24,10 +24,14 @@
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"
 #include "utils/guc.h"
+#include "utils/wait_event.h"
 
 #include "cache/region.h"
 #include "cache/stop_points.h"
 #include "cache/tier.h"
+
+/* Between looks at whether all is saved. */
+#define SAVED_PAUSE_MS	10
 
 static int	disk_cache_mb = 0;
 TierControl *tier_control = NULL;
@@ -107,6 +111,31 @@ tier_wake(void)
 	/* whoever has it by now does not mind */
 	if (latch != NULL)
 		SetLatch(latch);
+}
+
+bool
+tier_await_saved(void)
+{
+	uint64		errors;
+	uint64		loads;
+
+	if (tier_control == NULL || pg_atomic_read_u32(&tier_control->state) != TIER_OPEN)
+		return false;
+	errors = pg_atomic_read_u64(&tier_control->write_errors);
+	pg_atomic_write_u32(&tier_control->hurries, 1);
+	tier_wake();
+	loads = pg_atomic_read_u64(&tier_control->loads);
+	while (pg_atomic_read_u64(&tier_control->saved_loads) < loads)
+	{
+		if (pg_atomic_read_u32(&tier_control->state) != TIER_OPEN ||
+			pg_atomic_read_u64(&tier_control->write_errors) != errors)
+			return false;
+		CHECK_FOR_INTERRUPTS();
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, SAVED_PAUSE_MS,
+						 PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+	}
+	return true;
 }
 
 bool

@@ -52,6 +52,8 @@ extern void tier_register_worker(void);
 
 /* Something was loaded that is to be saved. */
 extern void tier_wake(void);
+/* Waits until all that was loaded is saved, so that it may be evicted; false: not all is, or will be. */
+extern bool tier_await_saved(void);
 
 typedef enum TierFetch
 {
@@ -88,6 +90,7 @@ typedef struct TierControl
 	Latch	   *latch;
 	pg_atomic_uint64 loads;		/* since the start; this is one, too */
 	pg_atomic_uint64 saved_loads;	/* of them, those before the worker looked last */
+	pg_atomic_uint32 hurries;	/* somebody waits for that */
 	pg_atomic_uint32 has_warned;	/* of a read that failed */
 	pg_atomic_uint64 file_bytes;
 	pg_atomic_uint64 saved_chunks;
