@@ -46,7 +46,7 @@ SUMS = ", ".join(f"sum(v{c})" for c in range(COLUMNS))
 BASE_MB = 96
 CLIENTS = 4
 
-SIZE = Axis("cached columns / memory for them", "x")
+SIZE = Axis("cached columns, of the memory for them", "%")
 SCANNED = Metric("rows scanned", "1/s", "higher")
 LOOKED_UP = Metric("look-ups", "1/s", "higher")
 SCAN, LOOK_UP = "scan", "look-up by key"
@@ -68,6 +68,10 @@ class Form:
     @property
     def part_rows(self) -> int:
         return int((self.memory_mb << 20) * (1 - HEADERS_SHARE) / PARTS_OF_MEMORY / BYTES_PER_ROW)
+
+    @property
+    def fitting_parts(self) -> list[int]:
+        return [parts for parts in self.parts if parts <= PARTS_OF_MEMORY]
 
     @property
     def total_mb(self) -> int:
@@ -273,14 +277,13 @@ class Bench:
         """What fits, without the disk cache."""
         with self._limited_server(variant) as connection:
             system = PostgresSystem(variant, connection, {})
-            _load_cache(connection, PARTS_OF_MEMORY)
-            for parts in self.form.parts:
-                if parts <= PARTS_OF_MEMORY:
-                    self._measure_scans(variant, parts, lambda p: system.run(_scan_of(p)).seconds)
+            _load_cache(connection, max(self.form.fitting_parts))
+            for parts in self.form.fitting_parts:
+                self._measure_scans(variant, parts, lambda p: system.run(_scan_of(p)).seconds)
 
     def _measure_restart(self, system: PostgresSystem) -> None:
         """The first scan of what fits, whose columns are all on disk, beside the same again."""
-        sql = _scan_of(PARTS_OF_MEMORY)
+        sql = _scan_of(max(self.form.fitting_parts))
         seconds = [system.run(sql).seconds for _ in range(1 + max(self.form.rounds, 3))]
         self.run.content["sections"]["restart"] = {
             "first scan, s": round(seconds[0], 4),
@@ -327,7 +330,7 @@ class Bench:
 
     def _measure_scans(self, variant: str, parts: int, scan: Callable[[int], float]) -> None:
         """Of one after the other: the first two bring into memory what will be there."""
-        self.advance(f"{variant}: scans of {parts / PARTS_OF_MEMORY:g} x")
+        self.advance(f"{variant}: scans of {_percent(parts):g} %")
         for _ in range(2):
             scan(parts)
         for block in range(self.form.rounds):
@@ -335,7 +338,7 @@ class Bench:
             self._add(SCAN, variant, SCANNED, rate, block, parts)
 
     def _measure_look_ups(self, variant: str, parts: int) -> None:
-        self.advance(f"{variant}: look-ups in {parts / PARTS_OF_MEMORY:g} x")
+        self.advance(f"{variant}: look-ups in {_percent(parts):g} %")
         script = self.server.directory / "look_up.sql"
         script.write_text(_look_up_script(self.form, parts))
         program = find_pgbench(self.server.installation.bin_directory)
@@ -350,7 +353,11 @@ class Bench:
              parts: int) -> None:  # fmt: skip
         self.run.add_sample(workload, variant, metric, value, block=block,
                             order=self.run.next_order(), started_at=utc_now(), axis=SIZE,
-                            x=parts / PARTS_OF_MEMORY, server_start=0)  # fmt: skip
+                            x=_percent(parts), server_start=0)  # fmt: skip
+
+
+def _percent(parts: int) -> float:
+    return 100 * parts / PARTS_OF_MEMORY
 
 
 def _disk_mb(form: Form) -> int:
@@ -386,7 +393,7 @@ def bench_working_set(form: Form) -> Outcome:
 
         def work() -> None:
             with step_bars(console) as progress:
-                steps = 2 + 5 * len(form.parts) + sum(p <= PARTS_OF_MEMORY for p in form.parts)
+                steps = 2 + 5 * len(form.parts) + len(form.fitting_parts)
                 task = progress.add_task("", total=steps)
 
                 def advance(text: str) -> None:
@@ -416,12 +423,13 @@ def allowed_rates(document: dict) -> dict[float, float]:
     bandwidth = max(rate for name, rate in disk.items() if name.startswith("bytes/s of"))
     scans = {size: row["penumbra"] for (workload, _, size), row in medians(document).items()
              if workload == SCAN and "penumbra" in row}  # fmt: skip
-    hot = max((rate for size, rate in scans.items() if size <= 1), default=0)
+    hot = max((rate for size, rate in scans.items() if size <= 100), default=0)
     part_rows, part_bytes = sizes["rows of a part"], sizes["cached bytes"] / sizes["parts"]
     allowed = {}
     for size in scans if hot else ():
-        rows = size * PARTS_OF_MEMORY * part_rows
-        read = max(size - 1, 0) * PARTS_OF_MEMORY * part_bytes
+        parts = size / 100 * PARTS_OF_MEMORY
+        rows = parts * part_rows
+        read = max(parts - PARTS_OF_MEMORY, 0) * part_bytes
         allowed[size] = rows / max(rows / hot, read / bandwidth)
     return allowed
 
@@ -436,7 +444,7 @@ def working_set_table(document: dict):
             share = f"{row['penumbra'] / allowed[size]:.2f}"
         unit = 1e6 if workload == SCAN else 1
         shown = [number(row[name] / unit) if name in row else "" for name in names]
-        rows.append([workload, f"{size:g} x", *shown, share])
+        rows.append([workload, f"{size:g} %", *shown, share])
     columns = ["", "size", *(variant.label for variant in VARIANTS), "of what disk allows"]
     title = f"{document['title']}: million rows/s, look-ups/s"
     return plain_table(title, columns, rows)

@@ -76,14 +76,8 @@ extern bool cache_aggregate(Relation rel, const AttrNumber *attnums, int natts, 
 /* Tells the loader that a query would have used these columns. */
 extern void cache_note_wanted(Relation rel, const AttrNumber *attnums, int natts);
 
-/* Memory for a chunk that is read from disk, where the cache has none; begins as zeros and a context. */
-typedef struct ChunkBuffer
-{
-	MemoryContext context;
-	char	   *memory;			/* or NULL */
-	Size		bytes;
-	Size		used_bytes;
-} ChunkBuffer;
+/* What a chunk that is on disk is read into, from the begin of its read on; made by cache_create_buffer(). */
+typedef struct ChunkBuffer ChunkBuffer;
 
 /* Chunks with all columns of the scan, pinned, and of each the rows that are right and visible. */
 typedef struct CachedScan
@@ -104,7 +98,7 @@ typedef struct CachedScan
 	BlockNumber pages_by_row;	/* of these, written since the load: their rows were proven one by one */
 	BlockNumber pages_from_heap;
 	uint64		bytes_pinned;
-	/* chunks that have to be read first: they are in none of the above until cache_scan_read_chunk() */
+	/* chunks that have to be read first: they are in none of the above until cache_scan_end_read() */
 	int			unread_chunks;
 	double		unread_rows;
 } CachedScan;
@@ -120,12 +114,26 @@ typedef struct CachedScan
 extern CachedScan *cache_scan_begin(Relation rel, Snapshot snapshot,
 									const AttrNumber *attnums, int natts);
 /*
- * Reads and proves the next of the chunks that have to be read.  It is no more
- * in scan->chunks than before, and stays until its buffer is used again; its
- * heap ranges and rows come after those there are.  False: it was the last.
- * The relation stays open until then.
+ * A buffer for chunks, one after the other.  Its memory stays, whatever frees
+ * it, until no read goes on.
  */
-extern bool cache_scan_read_chunk(CachedScan *scan, ChunkBuffer *buffer, PenumbraChunk *chunk);
+extern ChunkBuffer *cache_create_buffer(MemoryContext context);
+extern void cache_free_buffer(ChunkBuffer *buffer);
+/* What its memory takes. */
+extern Size cache_buffer_bytes(const ChunkBuffer *buffer);
+/*
+ * Begins to read the next of the chunks that have to be read; false: there is
+ * none.  The relation stays open until all that were begun are ended.
+ */
+extern bool cache_scan_begin_read(CachedScan *scan, ChunkBuffer *buffer);
+/* Whether cache_scan_end_read() would wait for the disk. */
+extern bool cache_scan_is_reading(ChunkBuffer *buffer);
+/*
+ * Ends the oldest of these and proves its chunk.  It is no more in scan->chunks
+ * than before, and stays until its buffer is used again; its heap ranges and
+ * rows come after those there are.  False: nothing of it can be served.
+ */
+extern bool cache_scan_end_read(CachedScan *scan, ChunkBuffer *buffer, PenumbraChunk *chunk);
 /* Back to where no chunk was read. */
 extern void cache_scan_rewind(CachedScan *scan);
 /*

@@ -202,7 +202,7 @@ extern bool directory_segment_matches(const CachedSegment *segment, TupleDesc de
  * Pins every chunk that has all the columns (natts may be 0), in order, and
  * those columns' segments.  Returns the number; *chunks is palloc'd.  With a
  * sample > 0 only so many of them, or up to twice as many, evenly apart.
- * Segments that are only on disk count if `on_disk`; see tier_fetch().
+ * Segments that are only on disk count if `on_disk`; see tier.h.
  */
 extern int	directory_pin_chunks(Relation rel, const AttrNumber *attnums, int natts, uint32 sample,
 								 bool on_disk, CachedChunk ***chunks);

@@ -395,7 +395,7 @@ penumbra_sql_served(PG_FUNCTION_ARGS)
 	AttrNumber *attnums;
 	int			natts;
 	CachedScan *scan;
-	ChunkBuffer buffer = {.context = CurrentMemoryContext};
+	ChunkBuffer *buffer = cache_create_buffer(CurrentMemoryContext);
 	PenumbraChunk chunk;
 	int64		chunk_count;
 	int64		rows = 0;
@@ -413,8 +413,14 @@ penumbra_sql_served(PG_FUNCTION_ARGS)
 	for (int i = 0; i < scan->nchunks; i++)
 		rows += count_rows(&scan->chunks[i]);
 	chunk_count = scan->nchunks;
-	for (; cache_scan_read_chunk(scan, &buffer, &chunk); chunk_count++)
+	while (cache_scan_begin_read(scan, buffer))
+	{
+		if (!cache_scan_end_read(scan, buffer, &chunk))
+			continue;
 		rows += count_rows(&chunk);
+		chunk_count++;
+	}
+	cache_free_buffer(buffer);
 	values[0] = Int64GetDatum(chunk_count);
 	values[1] = Int64GetDatum(scan->pages_from_cache);
 	values[2] = Int64GetDatum(rows);

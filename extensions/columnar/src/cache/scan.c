@@ -68,12 +68,13 @@ typedef struct ScanState
 	bool		has_proven;		/* a chunk with pages */
 	/* chunks that have to be read: of a scan that is not in parts */
 	CachedChunk **unread;
-	int			next_unread;
+	int			next_unread;	/* to begin with */
+	int			next_read;		/* to end */
 	MemoryContext read_context; /* a child of context: ranges and segments of the chunk read last */
 	int			first_heap_ranges;	/* what there was before the first of them */
 	uint32		first_heap_rows;
 	bool		was_rewound;	/* pages were counted the first time */
-	ChunkBuffer part_buffer;	/* of a scan in parts */
+	ChunkBuffer *part_buffer;	/* of a scan in parts */
 } ScanState;
 
 const BlockNumber cache_chunk_pages = CHUNK_PAGES;
@@ -521,15 +522,23 @@ find_segments(ScanState *state, CachedChunk *chunk)
 	return segments;
 }
 
-/* Reads a chunk that has to be; NULL: its pages are the heap's. */
+/* Of a chunk that is being read; NULL: its pages are the heap's. */
 static const void **
-read_segments(ScanState *state, CachedChunk *chunk, ChunkBuffer *buffer)
+end_read(ScanState *state, CachedChunk *chunk, ChunkBuffer *buffer)
 {
 	const void **segments = palloc(sizeof(void *) * Max(state->natts, 1));
 
-	if (tier_read_chunk(chunk, state->attnums, state->natts, buffer, segments) == TIER_FETCHED)
+	if (tier_end_chunk(chunk, state->attnums, state->natts, buffer, segments))
 		return segments;
 	return NULL;
+}
+
+/* The same of a chunk of a part. */
+static const void **
+read_part(ScanState *state, CachedChunk *chunk)
+{
+	tier_begin_chunk(chunk, state->attnums, state->natts, state->part_buffer);
+	return end_read(state, chunk, state->part_buffer);
 }
 
 static BlockNumber
@@ -571,7 +580,7 @@ prove_pages(ScanState *state, BlockNumber begin, BlockNumber end, bool reads_chu
 			continue;
 		}
 		if (segments == NULL)
-			segments = read_segments(state, chunk, &state->part_buffer);
+			segments = read_part(state, chunk);
 		if (segments == NULL)
 			continue;
 		add_heap_range(state, next_block, first_block);
@@ -586,34 +595,41 @@ prove_pages(ScanState *state, BlockNumber begin, BlockNumber end, bool reads_chu
 }
 
 bool
-cache_scan_read_chunk(CachedScan *scan, ChunkBuffer *buffer, PenumbraChunk *out)
+cache_scan_begin_read(CachedScan *scan, ChunkBuffer *buffer)
 {
 	ScanState  *state = (ScanState *) scan;
+
+	if (state->next_unread == scan->unread_chunks)
+		return false;
+	CHECK_FOR_INTERRUPTS();
+	tier_begin_chunk(state->unread[state->next_unread], state->attnums, state->natts, buffer);
+	state->next_unread++;
+	return true;
+}
+
+bool
+cache_scan_end_read(CachedScan *scan, ChunkBuffer *buffer, PenumbraChunk *out)
+{
+	ScanState  *state = (ScanState *) scan;
+	CachedChunk *chunk = state->unread[state->next_read++];
 	BlockNumber pages_from_cache = scan->pages_from_cache;
 	BlockNumber pages_by_row = scan->pages_by_row;
 	BlockNumber pages_from_heap = scan->pages_from_heap;
 	MemoryContext old_context;
+	const void **segments;
 	bool		has_rows = false;
 
-	if (state->next_unread == scan->unread_chunks)
-		return false;
 	if (state->read_context == NULL)
 		state->read_context = AllocSetContextCreate(state->context, "Penumbra chunk from disk",
 													ALLOCSET_SMALL_SIZES);
+	MemoryContextReset(state->read_context);
 	old_context = MemoryContextSwitchTo(state->read_context);
-	while (!has_rows && state->next_unread < scan->unread_chunks)
-	{
-		CachedChunk *chunk = state->unread[state->next_unread++];
-		const void **segments;
-
-		MemoryContextReset(state->read_context);
-		state->heap_ranges_closed = scan->nheap_ranges;
-		segments = read_segments(state, chunk, buffer);
-		if (segments != NULL)
-			has_rows = prove_chunk(state, chunk, segments, out);
-		else
-			add_heap_range(state, chunk->number * CHUNK_PAGES, end_of_chunk(state, chunk));
-	}
+	state->heap_ranges_closed = scan->nheap_ranges;
+	segments = end_read(state, chunk, buffer);
+	if (segments != NULL)
+		has_rows = prove_chunk(state, chunk, segments, out);
+	else
+		add_heap_range(state, chunk->number * CHUNK_PAGES, end_of_chunk(state, chunk));
 	MemoryContextSwitchTo(old_context);
 	if (state->was_rewound)
 	{
@@ -633,7 +649,7 @@ cache_scan_rewind(CachedScan *scan)
 	if (state->next_unread == 0)
 		return;
 	state->was_rewound = true;
-	state->next_unread = 0;
+	state->next_unread = state->next_read = 0;
 	state->heap_ranges_closed = 0;
 	scan->nheap_ranges = state->first_heap_ranges;
 	scan->nheap_rows = state->first_heap_rows;
@@ -650,8 +666,8 @@ note_scan(ScanState *state)
 		wanted_wake_listener();
 }
 
-CachedScan *
-cache_scan_begin_parts(Relation rel, Snapshot snapshot, const AttrNumber *attnums, int natts)
+static CachedScan *
+begin_scan(Relation rel, Snapshot snapshot, const AttrNumber *attnums, int natts)
 {
 	ScanState  *state = palloc0(sizeof(ScanState));
 
@@ -675,10 +691,20 @@ cache_scan_begin_parts(Relation rel, Snapshot snapshot, const AttrNumber *attnum
 		state->strategy = GetAccessStrategy(BAS_BULKREAD);
 	state->scan.chunks = palloc(sizeof(PenumbraChunk) * Max(state->npinned, 1));
 	state->unread = palloc(sizeof(CachedChunk *) * Max(state->npinned, 1));
-	state->context = state->part_buffer.context = CurrentMemoryContext;
+	state->context = CurrentMemoryContext;
 	state->part_context = AllocSetContextCreate(CurrentMemoryContext, "Penumbra cached pages",
 												ALLOCSET_SMALL_SIZES);
 	return &state->scan;
+}
+
+/* The buffer is older than what the caller makes to read from it, so it is freed later, after an error too. */
+CachedScan *
+cache_scan_begin_parts(Relation rel, Snapshot snapshot, const AttrNumber *attnums, int natts)
+{
+	CachedScan *scan = begin_scan(rel, snapshot, attnums, natts);
+
+	((ScanState *) scan)->part_buffer = cache_create_buffer(CurrentMemoryContext);
+	return scan;
 }
 
 void
@@ -690,7 +716,7 @@ cache_scan_prove_part(CachedScan *scan, BlockNumber begin, BlockNumber end)
 CachedScan *
 cache_scan_begin(Relation rel, Snapshot snapshot, const AttrNumber *attnums, int natts)
 {
-	CachedScan *scan = cache_scan_begin_parts(rel, snapshot, attnums, natts);
+	CachedScan *scan = begin_scan(rel, snapshot, attnums, natts);
 
 	prove_pages((ScanState *) scan, 0, scan->nblocks, false);
 	STOP_POINT("scan-after-validation");

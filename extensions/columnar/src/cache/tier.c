@@ -24,6 +24,7 @@
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"
 #include "utils/guc.h"
+#include "utils/memutils.h"
 #include "utils/wait_event.h"
 
 #include "cache/region.h"
@@ -191,163 +192,215 @@ note_fault(CachedChunk *chunk, AttrNumber attnum, TierFault fault, const TierExt
 	return true;
 }
 
-/* Reads and checks an extent that should be a segment of so many rows. */
+/* Of an extent that was read, unless there was a fault: whether it is a segment of so many rows. */
 static TierFault
-read_segment(const TierExtent *extent, void *page, uint32 rows)
+check_segment(const TierExtent *extent, const void *memory, uint32 rows, TierFault fault)
 {
-	TierFault	fault = tier_read(extent, page);
 	PenumbraStatus status;
 	PenumbraSegmentInfo info;
 
 	if (fault != TIER_FINE)
 		return fault;
-	status = penumbra_segment_check(page, extent->bytes);
+	status = penumbra_segment_check(memory, extent->bytes);
 	if (status.code != PENUMBRA_OK)
 		return TIER_DAMAGED;
-	penumbra_segment_describe(page, &info);
+	penumbra_segment_describe(memory, &info);
 	return info.rows == rows ? TIER_FINE : TIER_DAMAGED;
 }
 
-static TierFault
-read_and_count(CachedChunk *chunk, AttrNumber attnum, const TierExtent *extent, void *memory)
+static void
+count_read(const TierExtent *extent)
 {
-	TierFault	fault = read_segment(extent, memory, chunk->rows);
+	pg_atomic_fetch_add_u64(&tier_control->segments_read, 1);
+	pg_atomic_fetch_add_u64(&tier_control->bytes_read, extent->bytes);
+}
 
-	if (fault == TIER_FINE)
+/* ---------------------------------------------------------------- chunks of scans */
+
+/* Reads of the segments that are not in memory, one after the other in it. */
+struct ChunkBuffer
+{
+	MemoryContext context;
+	MemoryContextCallback callback;
+	char	   *memory;			/* or NULL */
+	Size		bytes;
+	TierRead   *reads;			/* by place among the columns of the scan; extent.file 0: none is needed */
+	int			read_limit;
+};
+
+static void
+await_reads(void *argument)
+{
+	tier_await_reads();
+}
+
+/* In a context of its own, whose callback comes before its memory goes. */
+ChunkBuffer *
+cache_create_buffer(MemoryContext context)
+{
+	ChunkBuffer *buffer;
+
+	context = AllocSetContextCreate(context, "Penumbra chunk buffer", ALLOCSET_SMALL_SIZES);
+	buffer = MemoryContextAllocZero(context, sizeof(ChunkBuffer));
+	buffer->context = context;
+	buffer->callback.func = await_reads;
+	MemoryContextRegisterResetCallback(context, &buffer->callback);
+	return buffer;
+}
+
+void
+cache_free_buffer(ChunkBuffer *buffer)
+{
+	MemoryContextDelete(buffer->context);
+}
+
+Size
+cache_buffer_bytes(const ChunkBuffer *buffer)
+{
+	return buffer->bytes;
+}
+
+bool
+cache_scan_is_reading(ChunkBuffer *buffer)
+{
+	bool		is_reading = false;
+
+	tier_poll_reads();
+	for (int i = 0; i < buffer->read_limit; i++)
+		is_reading |= buffer->reads[i].is_pending;
+	return is_reading;
+}
+
+/* Aligned memory of so many bytes; NULL: there is none. */
+static char *
+reserve_memory(ChunkBuffer *buffer, Size bytes)
+{
+	bytes += TIER_UNIT_BYTES;
+	if (bytes > buffer->bytes)
 	{
-		pg_atomic_fetch_add_u64(&tier_control->segments_read, 1);
-		pg_atomic_fetch_add_u64(&tier_control->bytes_read, extent->bytes);
+		if (buffer->memory != NULL)
+			pfree(buffer->memory);
+		buffer->memory = MemoryContextAllocExtended(buffer->context, bytes, MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
+		buffer->bytes = buffer->memory == NULL ? 0 : bytes;
 	}
-	return fault;
+	return (char *) TYPEALIGN(TIER_UNIT_BYTES, buffer->memory);
 }
 
-/* The memory is nobody's until the directory has it: nothing in between can raise an error. */
-static TierFetch
-read_into_region(CachedChunk *chunk, AttrNumber attnum, TierExtent *extent, void *page)
+void
+tier_begin_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts, ChunkBuffer *buffer)
 {
-	TierFault	fault = read_and_count(chunk, attnum, extent, page);
-
-	if (fault == TIER_FINE && directory_put_segment(chunk, attnum, page))
-		return TIER_FETCHED;
-	region_free(page, extent->bytes);
-	if (fault == TIER_FINE)
-		return directory_find_extent(chunk, attnum, extent) ? TIER_FETCHED : TIER_LOST;
-	note_fault(chunk, attnum, fault, extent);
-	return TIER_LOST;
-}
-
-static TierFetch
-fetch_segment(CachedChunk *chunk, AttrNumber attnum)
-{
-	TierExtent	extent;
-	void	   *page;
-
-	if (directory_find_extent(chunk, attnum, &extent))
-		return TIER_FETCHED;
-	if (extent.file == 0)
-		return TIER_LOST;
-	STOP_POINT("tier-before-read");
-	page = directory_allocate(extent.bytes, PG_UINT64_MAX);
-	return page == NULL ? TIER_NO_MEMORY : read_into_region(chunk, attnum, &extent, page);
-}
-
-/* Room for so many bytes in the buffer, which is made for all wanted segments of the chunk; NULL: none. */
-static void *
-take_of_buffer(CachedChunk *chunk, const AttrNumber *attnums, int natts, Size bytes, ChunkBuffer *buffer)
-{
+	Size		bytes = 0;
 	char	   *memory;
 
-	if (buffer->used_bytes == 0)
+	/* what was begun and given up */
+	if (cache_scan_is_reading(buffer))
+		tier_await_reads();
+	if (natts > buffer->read_limit)
 	{
-		Size		needed_bytes = TIER_UNIT_BYTES;
-
-		for (int i = 0; i < natts; i++)
-			needed_bytes += tier_cost_bytes(chunk->columns[attnums[i] - 1].bytes);
-		if (needed_bytes > buffer->bytes)
-		{
-			if (buffer->memory != NULL)
-				pfree(buffer->memory);
-			buffer->bytes = 0;
-			buffer->memory = MemoryContextAllocExtended(buffer->context, needed_bytes,
-														MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
-			if (buffer->memory == NULL)
-				return NULL;
-			buffer->bytes = needed_bytes;
-		}
-		buffer->used_bytes = (char *) TYPEALIGN(TIER_UNIT_BYTES, buffer->memory) - buffer->memory;
+		buffer->reads = MemoryContextAllocZero(buffer->context, sizeof(TierRead) * natts);
+		buffer->read_limit = natts;
 	}
-	memory = buffer->memory + buffer->used_bytes;
-	buffer->used_bytes += tier_cost_bytes(bytes);
-	Assert(buffer->used_bytes <= buffer->bytes);
-	return memory;
+	for (int i = 0; i < natts; i++)
+	{
+		TierRead   *read = &buffer->reads[i];
+
+		if (directory_find_extent(chunk, attnums[i], &read->extent))
+			read->extent.file = 0;
+		else if (read->extent.file != 0)
+			bytes += tier_cost_bytes(read->extent.bytes);
+	}
+	if (bytes > 0)
+		STOP_POINT("tier-before-read");
+	memory = reserve_memory(buffer, bytes);
+	for (int i = 0; i < natts; i++)
+	{
+		TierRead   *read = &buffer->reads[i];
+
+		read->memory = memory;
+		if (read->extent.file == 0 || memory == NULL)
+			continue;
+		memory += tier_cost_bytes(read->extent.bytes);
+		tier_begin_read(read);
+	}
 }
 
-/* Of the chunk's wanted segments the one of attnum. */
-static TierFetch
-read_for_scan(CachedChunk *chunk, AttrNumber attnum, const AttrNumber *attnums, int natts,
-			  ChunkBuffer *buffer, const void **segment)
+/* Gives what was read to the region, if it is worth its place there. */
+static void
+keep_segment(CachedChunk *chunk, AttrNumber attnum, const TierRead *read)
+{
+	void	   *page = directory_allocate_for(chunk, attnum);
+
+	if (page == NULL)
+		return;
+	memcpy(page, read->memory, read->extent.bytes);
+	if (!directory_put_segment(chunk, attnum, page))
+		region_free(page, read->extent.bytes);
+}
+
+/* Where a segment is, which is pinned, so it stays there; NULL: nowhere. */
+static const void *
+end_segment(CachedChunk *chunk, AttrNumber attnum, TierRead *read)
+{
+	TierExtent	extent = read->extent;
+	CachedSegment *segment = &chunk->columns[attnum - 1];
+	TierFault	fault;
+
+	if (extent.file == 0 || read->memory == NULL)
+		return segment->segment;
+	fault = check_segment(&extent, read->memory, chunk->rows, tier_end_read(read));
+	if (fault != TIER_FINE)
+	{
+		note_fault(chunk, attnum, fault, &extent);
+		return NULL;
+	}
+	count_read(&extent);
+	keep_segment(chunk, attnum, read);
+	return segment->segment != NULL ? segment->segment : read->memory;
+}
+
+bool
+tier_end_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts, ChunkBuffer *buffer,
+			   const void **segments)
+{
+	bool		has_all = true;
+
+	for (int i = 0; i < natts; i++)
+	{
+		segments[i] = end_segment(chunk, attnums[i], &buffer->reads[i]);
+		has_all = has_all && segments[i] != NULL;
+	}
+	return has_all;
+}
+
+/* ---------------------------------------------------------------- single segments */
+
+/* The memory is nobody's until the directory has it: nothing in between can raise an error. */
+bool
+tier_fetch(CachedChunk *chunk, AttrNumber attnum)
 {
 	TierExtent	extent;
 	TierFault	fault;
-	void	   *memory;
+	void	   *page;
 
 	if (directory_find_extent(chunk, attnum, &extent))
-		return TIER_FETCHED;
+		return true;
 	if (extent.file == 0)
-		return TIER_LOST;
-	STOP_POINT("tier-before-read");
-	memory = directory_allocate_for(chunk, attnum);
-	if (memory != NULL)
-		return read_into_region(chunk, attnum, &extent, memory);
-	memory = take_of_buffer(chunk, attnums, natts, extent.bytes, buffer);
-	if (memory == NULL)
-		return TIER_NO_MEMORY;
-	fault = read_and_count(chunk, attnum, &extent, memory);
+		return false;
+	page = directory_allocate(extent.bytes, PG_UINT64_MAX);
+	if (page == NULL)
+		return false;
+	fault = check_segment(&extent, page, chunk->rows, tier_read(&extent, page));
 	if (fault == TIER_FINE)
 	{
-		*segment = memory;
-		return TIER_FETCHED;
+		count_read(&extent);
+		if (directory_put_segment(chunk, attnum, page))
+			return true;
 	}
+	region_free(page, extent.bytes);
+	if (fault == TIER_FINE)
+		return directory_find_extent(chunk, attnum, &extent);
 	note_fault(chunk, attnum, fault, &extent);
-	return TIER_LOST;
-}
-
-TierFetch
-tier_read_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts, ChunkBuffer *buffer,
-				const void **segments)
-{
-	buffer->used_bytes = 0;
-	for (int i = 0; i < natts; i++)
-	{
-		TierFetch	fetch;
-
-		CHECK_FOR_INTERRUPTS();
-		segments[i] = NULL;
-		fetch = read_for_scan(chunk, attnums[i], attnums, natts, buffer, &segments[i]);
-		if (fetch != TIER_FETCHED)
-			return fetch;
-		/* in the region, where it is pinned */
-		if (segments[i] == NULL)
-			segments[i] = chunk->columns[attnums[i] - 1].segment;
-	}
-	return TIER_FETCHED;
-}
-
-TierFetch
-tier_fetch(CachedChunk *chunk, const AttrNumber *attnums, int natts)
-{
-	for (int i = 0; i < natts; i++)
-	{
-		TierFetch	fetch;
-
-		if (chunk->columns[attnums[i] - 1].segment != NULL)
-			continue;
-		CHECK_FOR_INTERRUPTS();
-		fetch = fetch_segment(chunk, attnums[i]);
-		if (fetch != TIER_FETCHED)
-			return fetch;
-	}
-	return TIER_FETCHED;
+	return false;
 }
 
 bool
@@ -355,13 +408,15 @@ tier_check_copy(CachedChunk *chunk, AttrNumber attnum)
 {
 	TierExtent	extent;
 	char	   *buffer;
+	void	   *segment;
 	TierFault	fault;
 
 	(void) directory_find_extent(chunk, attnum, &extent);
 	if (extent.file == 0)
 		return true;
 	buffer = palloc_extended(tier_cost_bytes(extent.bytes) + TIER_UNIT_BYTES, MCXT_ALLOC_HUGE);
-	fault = read_segment(&extent, (void *) TYPEALIGN(TIER_UNIT_BYTES, buffer), chunk->rows);
+	segment = (void *) TYPEALIGN(TIER_UNIT_BYTES, buffer);
+	fault = check_segment(&extent, segment, chunk->rows, tier_read(&extent, segment));
 	pfree(buffer);
 	return fault == TIER_FINE || !note_fault(chunk, attnum, fault, &extent);
 }

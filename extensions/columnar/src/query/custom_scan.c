@@ -10,9 +10,10 @@
  * it also gives errors their own text.  Where the engine may give up after it
  * returned rows, the node keeps them back (held_rows.c).
  *
- * Life of memory: scan_context holds the pins on chunks; execution_context is
- * its child and destroys the engine (and so its threads) in a reset
- * callback, and children are deleted first.  Where nothing is unwound, at a
+ * Life of memory: scan_context holds the pins on chunks, and below it
+ * buffer_context chunks that are read from disk; execution_context is its
+ * child and destroys the engine (and so its threads) in a reset callback, and
+ * children are deleted first, the youngest before the others.  Where nothing is unwound, at a
  * FATAL error, the cache stops the threads before it releases the pins.
  *
  *-------------------------------------------------------------------------
@@ -436,8 +437,7 @@ static void
 reset_input(ScanInput *input)
 {
 	input->read_table = 0;
-	input->pushed_chunks = 0;
-	input->finished_chunks = 0;
+	input->begun_chunks = input->ended_chunks = input->finished_chunks = input->pushed_chunks = 0;
 	input->is_ended = false;
 	input->is_page_open = false;
 	input->heap_table = 0;
@@ -466,6 +466,7 @@ start_execution(PenumbraScanState *state)
 	options.interrupts[1] = INTERRUPTS_CAN_BE_PROCESSED() ? &ProcDiePending : NULL;
 	temporary_files_set_options(&options);
 	state->temporary_prefix = options.temporary_prefix;
+	state->has_threads = options.threads > 0;
 	state->exec = penumbra_exec_create(state->plan, &options);
 	if (state->exec == NULL)
 		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
@@ -520,6 +521,8 @@ open_tables(PenumbraScanState *state)
 		for (int t = 0; t < state->inputs[i].table_count; t++)
 			open_table(state, &state->inputs[i], t);
 	}
+	state->buffer_context = AllocSetContextCreate(state->scan_context, "Penumbra chunks from disk",
+												  ALLOCSET_SMALL_SIZES);
 	MemoryContextSwitchTo(old_context);
 }
 
@@ -608,7 +611,7 @@ release(PenumbraScanState *state)
 	{
 		for (int t = 0; t < state->inputs[i].table_count; t++)
 			release_table(&state->inputs[i].tables[t]);
-		state->inputs[i].buffers = NULL;
+		memset(state->inputs[i].buffers, 0, sizeof(state->inputs[i].buffers));
 	}
 	MemoryContextDelete(state->scan_context);
 	state->scan_context = NULL;
@@ -731,60 +734,99 @@ read_heap_rows(PenumbraScanState *state, ScanInput *input, Size bytes_limit)
 	return tuples;
 }
 
-static void
-create_buffers(PenumbraScanState *state, ScanInput *input)
-{
-	input->buffers = MemoryContextAllocZero(state->scan_context, sizeof(ChunkBuffer) * CHUNKS_AHEAD);
-	for (int i = 0; i < CHUNKS_AHEAD; i++)
-		input->buffers[i].context = state->scan_context;
-}
-
 /* The engine has finished all that was read into them. */
 static void
 free_buffers(ScanInput *input)
 {
-	for (int i = 0; input->buffers != NULL && i < CHUNKS_AHEAD; i++)
+	for (int i = 0; i < CHUNKS_AHEAD; i++)
 	{
-		if (input->buffers[i].memory != NULL)
-			pfree(input->buffers[i].memory);
+		if (input->buffers[i] != NULL)
+			cache_free_buffer(input->buffers[i]);
+		input->buffers[i] = NULL;
 	}
-	if (input->buffers != NULL)
-		pfree(input->buffers);
-	input->buffers = NULL;
+}
+
+/* Whether a further chunk has room among those that are read, or were and are not finished. */
+static bool
+may_begin_read(const ScanInput *input)
+{
+	Size		bytes = 0;
+
+	for (int i = 0; i < CHUNKS_AHEAD; i++)
+		bytes += input->buffers[i] == NULL ? 0 : cache_buffer_bytes(input->buffers[i]);
+	return input->begun_chunks - input->finished_chunks < (bytes < BYTES_AHEAD ? CHUNKS_AHEAD : 2);
+}
+
+static void
+begin_reads(PenumbraScanState *state, ScanInput *input)
+{
+	while (input->read_table < input->table_count && may_begin_read(input))
+	{
+		CachedScan *cached = input->tables[input->read_table].cached;
+		int			i = input->begun_chunks % CHUNKS_AHEAD;
+
+		if (input->buffers[i] == NULL && cached->unread_chunks > 0)
+			input->buffers[i] = cache_create_buffer(state->buffer_context);
+		if (cached->unread_chunks > 0 && cache_scan_begin_read(cached, input->buffers[i]))
+		{
+			input->scans[i] = cached;
+			input->begun_chunks++;
+		}
+		else
+			input->read_table++;
+	}
+}
+
+/* Forgets chunks that the engine has finished, up to the first that it has not. */
+static void
+note_finished(PenumbraScanState *state, ScanInput *input)
+{
+	uint64		finished = penumbra_exec_finished_chunks(state->exec, input->scan, 0);
+
+	while (input->finished_chunks < input->ended_chunks &&
+		   input->numbers[input->finished_chunks % CHUNKS_AHEAD] <= finished)
+		input->finished_chunks++;
+}
+
+/* Ends the oldest read and pushes its chunk, unless its pages are all the heap's. */
+static PenumbraStatus
+push_chunk(PenumbraScanState *state, ScanInput *input)
+{
+	int			i = input->ended_chunks++ % CHUNKS_AHEAD;
+	PenumbraChunk chunk;
+
+	input->numbers[i] = 0;
+	if (!cache_scan_end_read(input->scans[i], input->buffers[i], &chunk))
+		return (PenumbraStatus) {PENUMBRA_OK};
+	input->numbers[i] = ++input->pushed_chunks;
+	return penumbra_exec_push_chunk(state->exec, input->scan, &chunk);
 }
 
 /*
- * Chunks that are on disk are read one by one and pushed, while the engine's
- * threads work on what they have.  Those that do not stay in memory have
- * buffers, so many chunks are ahead at most; then, and before the heap is
- * read, the engine is asked to get on.  True: something is left to do.
+ * Chunks that are on disk are read while the engine works on those before, on
+ * its threads or, while the disk is slower, here.  False: all are finished.
+ * *waits: the engine is to get on first, until a chunk is finished.
  */
 static bool
-push_chunk(PenumbraScanState *state, ScanInput *input, bool *waits, PenumbraStatus *status)
+push_chunks(PenumbraScanState *state, ScanInput *input, bool *waits, PenumbraStatus *status)
 {
-	PenumbraChunk chunk;
+	bool		is_ahead;
 
-	if (input->pushed_chunks > input->finished_chunks)
-		input->finished_chunks = penumbra_exec_finished_chunks(state->exec, input->scan, 0);
-	for (; input->read_table < input->table_count; input->read_table++)
+	if (input->begun_chunks > 0)
+		note_finished(state, input);
+	begin_reads(state, input);
+	is_ahead = input->finished_chunks < input->ended_chunks;
+	if (input->ended_chunks < input->begun_chunks &&
+		(state->has_threads || !is_ahead ||
+		 !cache_scan_is_reading(input->buffers[input->ended_chunks % CHUNKS_AHEAD])))
 	{
-		CachedScan *cached = input->tables[input->read_table].cached;
-
-		if (cached->unread_chunks == 0)
-			continue;
-		if (input->pushed_chunks - input->finished_chunks == CHUNKS_AHEAD)
-			break;
-		if (input->buffers == NULL)
-			create_buffers(state, input);
-		if (!cache_scan_read_chunk(cached, &input->buffers[input->pushed_chunks % CHUNKS_AHEAD], &chunk))
-			continue;
-		input->pushed_chunks++;
-		*status = penumbra_exec_push_chunk(state->exec, input->scan, &chunk);
+		*status = push_chunk(state, input);
 		return true;
 	}
-	if (input->pushed_chunks > input->finished_chunks)
+	if (is_ahead)
 	{
-		(void) penumbra_exec_finished_chunks(state->exec, input->scan, input->finished_chunks + 1);
+		(void) penumbra_exec_finished_chunks(state->exec, input->scan,
+											 input->numbers[input->finished_chunks % CHUNKS_AHEAD]);
 		*waits = true;
 		return true;
 	}
@@ -801,7 +843,7 @@ push_rows(PenumbraScanState *state, ScanInput *input, bool *waits)
 	PenumbraStatus status = {PENUMBRA_OK};
 
 	*waits = false;
-	if (state->parallel == NULL && push_chunk(state, input, waits, &status))
+	if (state->parallel == NULL && push_chunks(state, input, waits, &status))
 		return status;
 	if (input->source != NULL)
 		input->is_ended = !source_rows_append(state, input, PUSH_ROWS, bytes_limit);

@@ -373,6 +373,10 @@ is(ask(q{SET penumbra.mode = 'prefer'; SET enable_material = off; SET enable_has
 	ask(q{SET penumbra.mode = 'off'; SELECT g, (SELECT count(*) FROM large WHERE b = g) FROM generate_series(1, 3) g}),
 	'scanned again');
 is(ask(q{SET penumbra.mode = 'require'; SELECT count(*) FROM (SELECT u FROM large LIMIT 3) x}), '3', 'not to its end');
+# cancelled while it reads, and again in the same session
+my $cancelled = join(';', map(("SET statement_timeout = $_", @large), 1, 2, 5, 10, 20, 50, 100));
+is(($node->psql('postgres', "SET penumbra.mode = 'prefer'; $cancelled; SET statement_timeout = 0; SELECT 'last'; $large[0]",
+	on_error_stop => 0))[1] =~ s/.*^last\n//msr, $expected{$large[0]}, 'cancelled');
 # a part of it was written
 ask(q{UPDATE large SET b = -1 WHERE a % 1000 = 0});
 %expected = map { $_ => ask("SET penumbra.mode = 'off'; $_") } @large;
@@ -381,6 +385,7 @@ is(ask("SET penumbra.mode = 'require'; $_"), $expected{$_}, "written: $_") forea
 # One scan of it takes nothing from what is used; what is scanned again and again gets memory.
 ask(q{SELECT penumbra.load('t1')});
 await("state = 'open'");
+restart();
 sub memory_of { my ($table) = @_; return ask("SELECT sum(bytes) FROM penumbra.columns WHERE relation = '$table'::regclass"); }
 ask("${hashes}1") foreach 1 .. 3;
 my $used = memory_of('t1');
