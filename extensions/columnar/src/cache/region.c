@@ -36,6 +36,9 @@
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22
 #endif
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 
 /* What one chunk of a narrow table may need: refuse budgets below it. */
 #define REGION_MINIMUM_BYTES	((Size) 16 * 1024 * 1024)
@@ -271,4 +274,10 @@ region_populate(const void *page, Size bytes)
 {
 	/* before Linux 5.14 this fails and the pages are faulted in one by one */
 	(void) madvise(unconstify(void *, page), region_cost_bytes(bytes), MADV_POPULATE_READ);
+}
+
+void
+region_populate_for_write(void *page, Size bytes)
+{
+	(void) madvise(page, region_cost_bytes(bytes), MADV_POPULATE_WRITE);
 }

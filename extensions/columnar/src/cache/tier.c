@@ -332,6 +332,7 @@ keep_segment(CachedChunk *chunk, AttrNumber attnum, const TierRead *read)
 
 	if (page == NULL)
 		return;
+	region_populate_for_write(page, read->extent.bytes);
 	memcpy(page, read->memory, read->extent.bytes);
 	if (!directory_put_segment(chunk, attnum, page))
 		region_free(page, read->extent.bytes);
