@@ -38,6 +38,7 @@ struct Source {
   bool has_chunks;
   bool has_pushed;
   int threads;
+  bool pushes_chunks = false;
 };
 
 class ExecutorTest : public ::testing::TestWithParam<Source> {
@@ -47,7 +48,8 @@ class ExecutorTest : public ::testing::TestWithParam<Source> {
     uint32_t row = 0;
     bool is_chunk = GetParam().has_chunks;
     while (row < rows) {
-      uint32_t count = std::min(is_chunk ? 70000u : 5000u, rows - row);
+      const uint32_t chunk_rows = GetParam().pushes_chunks ? 20000 : 70000;
+      uint32_t count = std::min(is_chunk ? chunk_rows : 5000u, rows - row);
       tables_.push_back(MakeTable(count, row));
       if (is_chunk) {
         chunks_.emplace_back(tables_.back());
@@ -64,6 +66,7 @@ class ExecutorTest : public ::testing::TestWithParam<Source> {
     for (const Chunk& chunk : chunks_) input.chunks.push_back(&chunk);
     for (size_t i : pushed_) input.pushed.push_back(&tables_[i]);
     input.threads = GetParam().threads;
+    input.pushes_chunks = GetParam().pushes_chunks;
     return input;
   }
   Output Run(const PlanBuilder& plan) const { return test::Run(plan, MakeInput()); }
@@ -372,9 +375,11 @@ TEST_P(ExecutorTest, NoRowsAtAll) {
   EXPECT_TRUE(Run(sort).rows.empty());
 }
 
-const auto kSources = ::testing::Values(Source{"Pushed", false, true, 0}, Source{"PushedThreads", false, true, 3},
-                                        Source{"Chunks", true, false, 0}, Source{"ChunksThreads", true, false, 3},
-                                        Source{"Mixed", true, true, 0}, Source{"MixedThreads", true, true, 7});
+const auto kSources = ::testing::Values(
+    Source{"Pushed", false, true, 0}, Source{"PushedThreads", false, true, 3}, Source{"Chunks", true, false, 0},
+    Source{"ChunksThreads", true, false, 3}, Source{"Mixed", true, true, 0}, Source{"MixedThreads", true, true, 7},
+    Source{"PushedChunks", true, false, 0, true}, Source{"PushedChunksThreads", true, false, 3, true},
+    Source{"PushedMixedThreads", true, true, 3, true});
 std::string NameOfSource(const ::testing::TestParamInfo<Source>& info) { return info.param.name; }
 
 INSTANTIATE_TEST_SUITE_P(Sources, ExecutorTest, kSources, NameOfSource);

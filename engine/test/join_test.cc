@@ -259,8 +259,9 @@ void CheckJoin(const Relation& probe, const Relation& build, const NaiveJoin& jo
   const bool is_ok = join.Run(probe, build, &expected);
   const std::vector<Row> expected_rows = Shown(expected);
   for (size_t memory_bytes : {kEnoughMemory, kNoMemory}) {
-    const Output output =
-        test::Run(plan, {first.chunks, first.pushed, {build_rows.Input(build_scan)}, 0, memory_bytes});
+    Input input{first.chunks, first.pushed, {build_rows.Input(build_scan)}, 0, memory_bytes};
+    input.pushes_chunks = build_is_pushed == (memory_bytes == kEnoughMemory);
+    const Output output = test::Run(plan, input);
     ASSERT_EQ(output.status.code, is_ok ? PENUMBRA_OK : PENUMBRA_CARDINALITY_VIOLATION) << output.status.message;
     EXPECT_EQ(is_ok ? Sorted(output.rows) : expected_rows, expected_rows);
     EXPECT_EQ(output.operators[2].spilled_bytes > 0, memory_bytes == kNoMemory && !build.rows.empty());

@@ -104,13 +104,15 @@ struct Dropped {
 
 // A join on one column of probe tables, cached and pushed, with a build table.
 Dropped RunJoin(const std::vector<const Chunk*>& chunks, const std::vector<const Table*>& pushed, const Table& build,
-                int column) {
+                int column, bool pushes_chunks = false) {
   PlanBuilder plan(kTypes);
   const PenumbraOperator build_scan = plan.Scan();
   plan.Join(plan.scan(), build_scan, PENUMBRA_JOIN_SEMI,
             {{plan.ColumnOf(plan.scan(), column), plan.ColumnOf(build_scan, column), false}});
   plan.Aggregate({}, {CountStar()});
-  const Output output = Run(plan, {chunks, pushed, {{build_scan, {}, {&build}}}});
+  Input input{chunks, pushed, {{build_scan, {}, {&build}}}};
+  input.pushes_chunks = pushes_chunks;
+  const Output output = Run(plan, input);
   EXPECT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
   const PenumbraOperatorStats& join = output.operators[2];
   EXPECT_EQ(output.rows[0][0], std::to_string(join.rows_out));
@@ -120,9 +122,9 @@ Dropped RunJoin(const std::vector<const Chunk*>& chunks, const std::vector<const
 TEST(RuntimeFilter, BitmapsAreExact) {
   const Table first = MakeTable(20000), second = MakeTable(20000, 1, 20000), build = MakeTable(100, 30);
   const Chunk chunk(first), far(second);
-  for (bool is_pushed : {false, true}) {
+  for (int variant = 0; variant < 3; ++variant) {
     const Dropped dropped =
-        is_pushed ? RunJoin({}, {&first, &second}, build, 0) : RunJoin({&chunk, &far}, {}, build, 0);
+        variant == 0 ? RunJoin({}, {&first, &second}, build, 0) : RunJoin({&chunk, &far}, {}, build, 0, variant == 2);
     EXPECT_EQ(dropped.rows_out, 100u);
     EXPECT_EQ(dropped.probed, 100u);
     EXPECT_EQ(dropped.filtered, 39900u);

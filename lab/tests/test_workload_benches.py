@@ -13,6 +13,7 @@ from penumbra_lab import (
     bench_keytree_working_set,
     bench_numeric,
     bench_sort,
+    bench_working_set,
     bench_written,
 )
 from penumbra_lab.analysis.comparison import compare_runs
@@ -264,8 +265,47 @@ def test_keytree_working_set_writes_a_curve_of_both(monkeypatch):
     assert all(set(row) == {"btree", "keytree"} for row in medians(document).values())
 
 
+def test_working_sets_of_less_and_of_more_than_memory(monkeypatch):
+    tiny = bench_working_set.Form(memory_mb=16, parts=(2, 12), rounds=1, look_up_seconds=1)
+    monkeypatch.setattr(bench_working_set, "SHORT", tiny)
+    document = _run("working-set", "--short")
+    found, sections = medians(document), document["sections"]
+    assert [(workload, size) for workload, _, size in found] == [
+        (workload, size) for workload in ("scan", "look-up by key") for size in (50, 300)
+    ]
+    for (workload, _, size), row in found.items():
+        expected = {"stock", "penumbra", "DuckDB"}
+        in_memory = workload == "scan" and size <= 100
+        assert set(row) == expected | ({"memory"} if in_memory else set())
+        assert min(row.values()) > 0
+    assert sections["sizes"]["cached bytes"] > 2 * 16 << 20
+    # Three times the memory: two of the three are read in each of three scans.
+    assert sections["disk"]["bytes read"] > 3 * sections["sizes"]["cached bytes"] / 2
+    assert sections["disk"]["read errors"] == sections["disk"]["damaged"] == 0
+    assert sections["restart"]["hot scan, s"] > 0
+    with console.capture() as capture:
+        console.print(bench_working_set.working_set_table(document), width=140)
+    assert capture.get().count(" % ") == 4
+
+
+def test_a_disk_allows_as_much_as_the_slower_of_both():
+    series = [
+        _series("scan", "penumbra", [rate]) | {"metric": "rows scanned"} for rate in (100.0, 50.0)
+    ]
+    for entry, size in zip(series, (100.0, 300.0), strict=True):
+        entry["points"][0]["x"] = size
+    sections = {
+        "sizes": {"rows of a part": 100, "cached bytes": 8000, "parts": 8},
+        "disk": {"bytes/s of 1 readers": 10.0, "bytes/s of 8 readers": 500.0},
+    }
+    document = {"series": series, "sections": sections}
+    # 1,200 rows in 12 s hot, of which two thirds are 8,000 bytes: 16 s at 500 a second.
+    assert bench_working_set.allowed_rates(document) == {100.0: 100.0, 300.0: 75.0}
+
+
 @pytest.mark.parametrize("command", [[], ["demo"], ["bench"], ["bench", "wide"],
                                      ["bench", "ssb"], ["bench", "written"], ["bench", "htap"],
+                                     ["bench", "working-set"],
                                      ["bench", "pgbench"], ["bench", "keytree-clients"],
                                      ["compress", "advise"], ["report"], ["compare"],
                                      ["environment"]])  # fmt: skip

@@ -5,12 +5,12 @@
  *   plan:     penumbra_plan_create -> add operators -> finish -> (immutable) -> penumbra_plan_destroy
  *   rows:     a columnar buffer that an adapter fills from its row store
  *   segment:  one column of a chunk of rows, encoded; bytes without pointers, immutable
- *   exec:     penumbra_exec_create -> add chunks -> start -> push rows / fetch -> destroy
+ *   exec:     penumbra_exec_create -> add chunks -> start -> push chunks and rows / fetch -> destroy
  *
  * No function throws, longjmps or calls back. A function returning PenumbraStatus leaves its object
  * destroyable after an error. Handles are not thread-safe: one thread calls, the engine's own
  * threads are invisible. Callers keep the memory of chunks alive and unchanged until
- * penumbra_exec_destroy() has returned.
+ * penumbra_exec_destroy() has returned, or penumbra_exec_finished_chunks() says that a pushed one is finished.
  */
 #ifndef PENUMBRA_ENGINE_H
 #define PENUMBRA_ENGINE_H
@@ -275,7 +275,9 @@ PenumbraExec *penumbra_exec_create(const PenumbraPlan *plan, const PenumbraExecO
 /* True when zone maps prove that no row of the chunk can pass the filter right above the scan. */
 bool penumbra_plan_chunk_is_skipped(const PenumbraPlan *plan, PenumbraOperator scan, const PenumbraChunk *chunk);
 PenumbraStatus penumbra_exec_add_chunk(PenumbraExec *exec, PenumbraOperator scan, const PenumbraChunk *chunk);
-/* Starts the threads. No chunk can be added after. */
+/* Chunks of so many rows will be pushed: for the number of threads. */
+PenumbraStatus penumbra_exec_expect_chunks(PenumbraExec *exec, PenumbraOperator scan, uint64_t rows);
+/* Starts the threads. No chunk can be added after, but pushed. */
 PenumbraStatus penumbra_exec_start(PenumbraExec *exec);
 /* The scan whose pipeline runs and may still get rows pushed; negative: none at the moment. Scans take turns, in
  * the order in which their rows are needed. */
@@ -285,7 +287,14 @@ PenumbraOperator penumbra_exec_wanted_scan(const PenumbraExec *exec);
 PenumbraStatus penumbra_exec_push_rows(PenumbraExec *exec, PenumbraOperator scan, const PenumbraRows *rows);
 /* The same of tuples, which are empty after. */
 PenumbraStatus penumbra_exec_push_tuples(PenumbraExec *exec, PenumbraOperator scan, PenumbraTuples *tuples);
-/* No more rows will be pushed to this scan, wanted or not. */
+/* Leaves a chunk to the wanted scan: whichever thread comes to it, the caller's in penumbra_exec_fetch() included. */
+PenumbraStatus penumbra_exec_push_chunk(PenumbraExec *exec, PenumbraOperator scan, const PenumbraChunk *chunk);
+/*
+ * How many of the scan's pushed chunks, from the first on, nothing reads any more. The next penumbra_exec_fetch()
+ * works, or waits, until `awaited` of them are finished, not longer than it does anyhow; 0: for none.
+ */
+uint64_t penumbra_exec_finished_chunks(PenumbraExec *exec, PenumbraOperator scan, uint64_t awaited);
+/* No more rows or chunks will be pushed to this scan, wanted or not. */
 PenumbraStatus penumbra_exec_end_rows(PenumbraExec *exec, PenumbraOperator scan);
 
 /* A column of a result. */

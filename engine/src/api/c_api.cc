@@ -192,6 +192,10 @@ PenumbraStatus penumbra_exec_add_chunk(PenumbraExec* exec, PenumbraOperator scan
   return Execute(exec, [&] { exec->AddChunk(scan, *chunk); });
 }
 
+PenumbraStatus penumbra_exec_expect_chunks(PenumbraExec* exec, PenumbraOperator scan, uint64_t rows) {
+  return Execute(exec, [&] { exec->ExpectChunks(scan, rows); });
+}
+
 PenumbraStatus penumbra_exec_start(PenumbraExec* exec) {
   return Execute(exec, [&] { exec->Start(); });
 }
@@ -204,6 +208,16 @@ PenumbraStatus penumbra_exec_push_rows(PenumbraExec* exec, PenumbraOperator scan
 
 PenumbraStatus penumbra_exec_push_tuples(PenumbraExec* exec, PenumbraOperator scan, PenumbraTuples* tuples) {
   return Execute(exec, [&] { exec->PushTuples(scan, tuples); });
+}
+
+PenumbraStatus penumbra_exec_push_chunk(PenumbraExec* exec, PenumbraOperator scan, const PenumbraChunk* chunk) {
+  return Execute(exec, [&] { exec->PushChunk(scan, *chunk); });
+}
+
+uint64_t penumbra_exec_finished_chunks(PenumbraExec* exec, PenumbraOperator scan, uint64_t awaited) {
+  uint64_t finished = 0;
+  Execute(exec, [&] { finished = exec->FinishedChunks(scan, awaited); });
+  return finished;
 }
 
 PenumbraStatus penumbra_exec_end_rows(PenumbraExec* exec, PenumbraOperator scan) {

@@ -10,6 +10,8 @@ namespace {
 // A fetch works this long on the caller's thread, or waits this long, before it returns.
 constexpr auto kPieceTime = std::chrono::milliseconds(10);
 constexpr auto kWaitTime = std::chrono::milliseconds(20);
+// A chunk that is waited for may end without a result, or a result may come before.
+constexpr auto kChunkWaitTime = std::chrono::milliseconds(1);
 // Starting a thread costs about as much as this many rows.
 constexpr uint64_t kRowsPerThread = 64 * 1024;
 // A finish over more rows may take longer than a caller may be kept.
@@ -286,8 +288,9 @@ PipelineCursor::Progress Executor::StepIntoBatch(Worker* worker) {
   PipelineCursor::Progress progress = worker->cursor->Next(context, &batch);
   if (progress != PipelineCursor::Progress::kRows) return progress;
   // The readers of a sink, and what runs below a join, use their memory again for the next batch, which may come
-  // before this one is fetched.
-  const bool is_elsewhere = worker->pipeline->source() != nullptr || worker->pipeline->has_joins();
+  // before this one is fetched; and a pushed chunk is finished when its last batch is.
+  const bool is_elsewhere =
+      worker->pipeline->source() != nullptr || worker->pipeline->has_joins() || worker->cursor->is_at_pushed_chunk();
   if (is_elsewhere && worker != &caller_) {
     worker->batch->SetCopy(batch);
   } else {
@@ -520,11 +523,28 @@ void Executor::RunPushedRows() {
   }
 }
 
+void Executor::PushChunk(PenumbraOperator scan, const PenumbraChunk& chunk) {
+  {
+    Lock lock(mutex_);
+    CheckWantedLocked(scan);
+  }
+  FindScan(scan)->PushChunk(chunk);
+  Lock lock(mutex_);
+  work_ready_.notify_all();
+}
+
+uint64_t Executor::FinishedChunks(PenumbraOperator scan, uint64_t awaited) {
+  awaited_scan_ = FindScan(scan);
+  awaited_chunks_ = awaited;
+  return awaited_scan_->finished_chunks();
+}
+
 void Executor::EndRows(PenumbraOperator scan) {
   FindScan(scan);
   std::lock_guard lock(mutex_);
   if (!is_started_) throw EngineError(PENUMBRA_INTERNAL, "the end of rows before the start");
   rows_ended_[scan] = true;
+  awaited_chunks_ = 0;
   work_ready_.notify_all();
   if (caller_.pipeline == nullptr) AdvanceLocked();
 }
@@ -586,9 +606,13 @@ PenumbraFetch Executor::Fetch(PenumbraResult* result) {
       case Piece::kRows: *result = fetched_->result(); return PENUMBRA_FETCH_ROWS;
       case Piece::kDone: return PENUMBRA_FETCH_DONE;
       case Piece::kProgress:
-        if (Clock::now() - begun > kPieceTime) return PENUMBRA_FETCH_WAIT;
+        if (Clock::now() - begun > kPieceTime || (awaited_chunks_ > 0 && !AwaitsChunks())) return PENUMBRA_FETCH_WAIT;
         break;
       case Piece::kIdle:
+        if (AwaitsChunks() && Clock::now() - begun < kWaitTime) {
+          awaited_scan_->AwaitFinished(awaited_chunks_, Clock::now() + kChunkWaitTime);
+          break;
+        }
         if (WantedScan() >= 0 || Clock::now() - begun > kPieceTime) return PENUMBRA_FETCH_WAIT;
         WaitForProgress(begun + kWaitTime);
         break;

@@ -38,10 +38,13 @@ class Executor {
 
   // One thread, the caller's, calls all of these. They throw; the thrower then calls Fail().
   void AddChunk(PenumbraOperator scan, const PenumbraChunk& chunk);
+  void ExpectChunks(PenumbraOperator scan, uint64_t rows) { FindScan(scan)->ExpectRows(rows); }
   void Start();
   PenumbraOperator WantedScan() const;
   void PushRows(PenumbraOperator scan, const Rows& rows);
   void PushTuples(PenumbraOperator scan, Tuples* tuples);
+  void PushChunk(PenumbraOperator scan, const PenumbraChunk& chunk);
+  uint64_t FinishedChunks(PenumbraOperator scan, uint64_t awaited);
   void EndRows(PenumbraOperator scan);
   PenumbraFetch Fetch(PenumbraResult* result);
   void GetStats(PenumbraExecStats* stats);
@@ -116,6 +119,7 @@ class Executor {
   Piece RunPiece();
   void NotifyProgressLocked();
   void WaitForProgress(Clock::time_point deadline);
+  bool AwaitsChunks() const { return awaited_chunks_ > 0 && awaited_scan_->finished_chunks() < awaited_chunks_; }
 
   const Plan& plan_;
   const int max_threads_;
@@ -128,6 +132,8 @@ class Executor {
   std::deque<Rows> pushed_;
   uint32_t pushed_begin_ = 0;
   std::unique_ptr<ResultBatch> fetched_;
+  Scan* awaited_scan_ = nullptr;  // Fetch() goes on until it has finished so many chunks
+  uint64_t awaited_chunks_ = 0;
   bool is_started_ = false;
 
   mutable std::mutex mutex_;

@@ -97,6 +97,8 @@ class PipelineCursor {
 
   // By operator; the source's and the steps' of this pipeline, and of the filter that its scan runs.
   void AddCounts(std::vector<OperatorCounts>* counts) const;
+  // See ScanCursor.
+  bool is_at_pushed_chunk() const { return scan_cursor_ != nullptr && scan_cursor_->is_at_pushed_chunk(); }
   // Null when the source is a sink.
   const ScanCounts* scan_counts() const { return scan_cursor_ == nullptr ? nullptr : &scan_cursor_->counts(); }
 

@@ -96,7 +96,7 @@ bool Scan::CanSummarizeChunk(const Chunk& chunk) const {
   });
 }
 
-bool Scan::AddChunk(const PenumbraChunk& chunk) {
+bool Scan::FillChunk(const PenumbraChunk& chunk, Chunk* added) {
   uint64_t valid_rows = 0;
   for (uint32_t i = 0; i < chunk.range_count; ++i) {
     const PenumbraRowRange& range = chunk.ranges[i];
@@ -112,18 +112,83 @@ bool Scan::AddChunk(const PenumbraChunk& chunk) {
     ++skipped_count_;
     return false;
   }
-  if (valid_rows == 0) return true;
-  Chunk& added = chunks_.emplace_back();
-  added.rows = chunk.rows;
-  added.segments.assign(chunk.segments, chunk.segments + spec_.types.size());
-  added.ranges.assign(chunk.ranges, chunk.ranges + chunk.range_count);
-  if (chunk.row_bits != nullptr) added.row_bits.assign(chunk.row_bits, chunk.row_bits + (chunk.rows + 63) / 64);
-  added.valid_rows = valid_rows;
-  added.verdicts = std::move(verdicts);
-  rows_left_ += chunk.rows;
-  added.is_summarized = spec_.takes_summaries && valid_rows == chunk.rows && CanSummarizeChunk(added);
-  if (!added.is_summarized) total_rows_ += valid_rows;
+  if (valid_rows == 0) return false;
+  added->rows = chunk.rows;
+  added->segments.assign(chunk.segments, chunk.segments + spec_.types.size());
+  added->ranges.assign(chunk.ranges, chunk.ranges + chunk.range_count);
+  if (chunk.row_bits != nullptr) added->row_bits.assign(chunk.row_bits, chunk.row_bits + (chunk.rows + 63) / 64);
+  added->valid_rows = valid_rows;
+  added->verdicts = std::move(verdicts);
+  added->is_summarized = spec_.takes_summaries && valid_rows == chunk.rows && CanSummarizeChunk(*added);
   return true;
+}
+
+void Scan::AddChunk(const PenumbraChunk& chunk) {
+  Chunk& added = chunks_.emplace_back();
+  if (!FillChunk(chunk, &added)) {
+    chunks_.pop_back();
+    return;
+  }
+  rows_left_ += added.rows;
+  if (!added.is_summarized) total_rows_ += added.valid_rows;
+}
+
+// False: no row can match the joins that have built.
+bool Scan::CheckKeyFilters(Chunk* chunk) {
+  for (size_t i = spec_.filters.size(); i < filters_.size(); ++i) {
+    const ScanPredicate& predicate = *filters_[i]->predicate;
+    chunk->verdicts.push_back(predicate.Check(SegmentReader(chunk->segments[predicate.column()])));
+    if (chunk->verdicts.back() != Verdict::kNone) continue;
+    dropped_rows_[i] += chunk->valid_rows;
+    return false;
+  }
+  return true;
+}
+
+void Scan::PushChunk(const PenumbraChunk& chunk) {
+  auto added = std::make_unique<Chunk>();
+  added->is_pushed = true;
+  // Without rows it is finished as soon as those before it.
+  if (!FillChunk(chunk, added.get()) || !CheckKeyFilters(added.get())) added->rows = 0;
+  std::lock_guard lock(pushed_mutex_);
+  rows_left_ += added->rows;
+  pushed_.push_back(std::move(added));
+  unfinished_chunks_.fetch_add(1, std::memory_order_relaxed);
+  DropFinishedLocked();
+}
+
+void Scan::DropFinishedLocked() {
+  uint64_t finished = 0;
+  while (!pushed_.empty() && pushed_.front()->cursors == 0 &&
+         pushed_.front()->next_row.load(std::memory_order_relaxed) >= pushed_.front()->rows) {
+    pushed_.pop_front();
+    ++finished;
+  }
+  if (finished == 0) return;
+  unfinished_chunks_.fetch_sub(static_cast<uint32_t>(finished), std::memory_order_relaxed);
+  finished_chunks_.fetch_add(finished, std::memory_order_release);
+  finished_.notify_all();
+}
+
+void Scan::LeaveChunk(Chunk* chunk) {
+  std::lock_guard lock(pushed_mutex_);
+  --chunk->cursors;
+  DropFinishedLocked();
+}
+
+void Scan::AwaitFinished(uint64_t count, Clock::time_point deadline) {
+  std::unique_lock lock(pushed_mutex_);
+  finished_.wait_until(lock, deadline, [this, count] { return finished_chunks() >= count; });
+}
+
+bool Scan::ClaimPushed(Morsel* morsel) {
+  std::lock_guard lock(pushed_mutex_);
+  for (const std::unique_ptr<Chunk>& chunk : pushed_) {
+    if (!ClaimFrom(chunk.get(), morsel)) continue;
+    ++chunk->cursors;
+    return true;
+  }
+  return false;
 }
 
 bool Scan::ClaimFrom(Chunk* chunk, Morsel* morsel) {
@@ -139,6 +204,7 @@ bool Scan::ClaimFrom(Chunk* chunk, Morsel* morsel) {
 bool Scan::ClaimMorsel(Chunk* current, Morsel* morsel) {
   if (rows_left_.load(std::memory_order_relaxed) <= 0) return false;
   if (current != nullptr && ClaimFrom(current, morsel)) return true;
+  if (unfinished_chunks_.load(std::memory_order_relaxed) > 0 && ClaimPushed(morsel)) return true;
   while (next_chunk_.load(std::memory_order_relaxed) < chunks_.size()) {
     size_t index = next_chunk_.fetch_add(1, std::memory_order_relaxed);
     if (index < chunks_.size() && ClaimFrom(&chunks_[index], morsel)) return true;
@@ -304,13 +370,24 @@ ScanCursor::ScanCursor(Scan& scan, bool is_output, ExecutionEnvironment& environ
   }
 }
 
-ScanCursor::~ScanCursor() = default;
+ScanCursor::~ScanCursor() { LeaveChunk(); }
+
+// Nothing refers to a pushed chunk any more when the cursor is asked for the next batch.
+void ScanCursor::LeaveChunk() {
+  if (!is_at_pushed_chunk()) return;
+  scan_.LeaveChunk(chunk_);
+  chunk_ = nullptr;
+}
 
 bool ScanCursor::OpenMorsel() {
   environment_.CheckCancelled();
-  if (!scan_.ClaimMorsel(chunk_, &morsel_)) return false;
+  if (!scan_.ClaimMorsel(chunk_, &morsel_)) {
+    LeaveChunk();
+    return false;
+  }
   position_ = morsel_.begin;
   if (morsel_.chunk != chunk_) {
+    LeaveChunk();
     chunk_ = morsel_.chunk;
     BindChunk();
   }

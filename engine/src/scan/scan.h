@@ -2,11 +2,14 @@
 // rows that the caller pushes.
 //
 // Scan is shared by all threads; ScanCursor belongs to one. AddChunk() calls come before the first
-// cursor. A vector of rows goes through valid ranges -> bitmap, predicates on encoded data -> bitmap,
-// the other conjuncts on the rows left, and only then are the output's columns decoded, for these rows.
+// cursor; chunks that are pushed later are there for as long as cursors read them. A vector of rows goes
+// through valid ranges -> bitmap, predicates on encoded data -> bitmap, the other conjuncts on the rows
+// left, and only then are the output's columns decoded, for these rows.
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -27,8 +30,16 @@ class Scan {
   explicit Scan(const ScanSpec& spec);
   Scan(const Scan&) = delete;
 
-  // False: zone maps prove that no row passes.
-  bool AddChunk(const PenumbraChunk& chunk);
+  // Left out if zone maps prove that no row passes.
+  void AddChunk(const PenumbraChunk& chunk);
+  // For total_rows(): of chunks that will be pushed.
+  void ExpectRows(uint64_t rows) { total_rows_ += rows; }
+  // One thread pushes, after AddKeyFilter().
+  void PushChunk(const PenumbraChunk& chunk);
+  // Of the pushed chunks those, from the first on, that nobody reads any more.
+  uint64_t finished_chunks() const { return finished_chunks_.load(std::memory_order_acquire); }
+  // Returns when there are so many of these, or later than the deadline.
+  void AwaitFinished(uint64_t count, std::chrono::steady_clock::time_point deadline);
   // Before the first cursor, after the chunks: the rows that match nothing are dropped, whole chunks at once.
   void AddKeyFilter(const RuntimeFilter& filter, const KeyFilter& keys);
   // Whether a morsel or rows may be left to claim.
@@ -59,6 +70,8 @@ class Scan {
     uint64_t valid_rows = 0;
     std::vector<Verdict> verdicts;  // of each scan filter, from the whole segment's zone map
     bool is_summarized = false;     // all rows count, and metadata says all that the sink needs
+    bool is_pushed = false;
+    int cursors = 0;  // that read it, if it is pushed; under pushed_mutex_
     std::atomic<uint32_t> next_row{0};
   };
   struct Morsel {
@@ -66,9 +79,11 @@ class Scan {
     uint32_t begin = 0;
     uint32_t end = 0;
   };
-  // Prefers `current`, then a chunk that nobody has begun, then what other threads have left of theirs:
-  // a thread that stays with a chunk binds its predicates once.
+  // Prefers `current`, then a pushed chunk, whose memory is waited for, then a chunk that nobody has begun, then what
+  // other threads have left of theirs: a thread that stays with a chunk binds its predicates once.
   bool ClaimMorsel(Chunk* current, Morsel* morsel);
+  // A cursor has done with the last morsel that it claimed of a pushed chunk, which may be gone then.
+  void LeaveChunk(Chunk* chunk);
 
  private:
   struct AddedRows {
@@ -77,6 +92,11 @@ class Scan {
     size_t bytes = 0;
   };
 
+  // False: nothing of the chunk is to be read.
+  bool FillChunk(const PenumbraChunk& chunk, Chunk* added);
+  bool CheckKeyFilters(Chunk* chunk);
+  bool ClaimPushed(Morsel* morsel);
+  void DropFinishedLocked();
   template <typename Copy>
   bool TryAdd(size_t added_bytes, size_t batches, size_t bytes, const Copy& copy);
   bool ClaimFrom(Chunk* chunk, Morsel* morsel);
@@ -89,6 +109,11 @@ class Scan {
   std::deque<Chunk> chunks_;
   std::atomic<size_t> next_chunk_{0};
   std::atomic<int64_t> rows_left_{0};
+  std::mutex pushed_mutex_;  // guards pushed_
+  std::condition_variable finished_;
+  std::deque<std::unique_ptr<Chunk>> pushed_;  // from the first on that is not finished
+  std::atomic<uint32_t> unfinished_chunks_{0};
+  std::atomic<uint64_t> finished_chunks_{0};
   std::mutex added_mutex_;  // guards added_ and its bytes
   std::deque<AddedRows> added_;
   size_t added_bytes_ = 0;
@@ -116,6 +141,8 @@ class ScanCursor {
   ScanCursor(Scan& scan, bool is_output, ExecutionEnvironment& environment);
   ~ScanCursor();
 
+  // Whether the last batch is of a chunk whose memory may be gone before the result is fetched.
+  bool is_at_pushed_chunk() const { return chunk_ != nullptr && chunk_->is_pushed; }
   enum class Progress { kRows, kNoRows, kExhausted };
   // Looks at one vector of rows, of the scan's added rows first: whoever adds them may wait for room. The batch lives
   // in context.arena, in the segments and (unless is_output) in this cursor's chunk state: until the next call.
@@ -144,6 +171,7 @@ class ScanCursor {
   };
 
   bool OpenMorsel();
+  void LeaveChunk();
   bool OpenRows();
   void BindChunk();
   void OrderFilters();

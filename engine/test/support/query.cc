@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
+#include <map>
 
 #include "numeric/numeric.h"
 #include "plan/plan.h"
@@ -115,7 +117,24 @@ Chunk::Chunk(const Table& table, std::vector<PenumbraRowRange> ranges, bool as_b
     std::memcpy(aligned, segment, bytes);
     std::free(segment);
     segments_.push_back(aligned);
+    segment_bytes_.push_back(bytes);
   }
+}
+
+Chunk Chunk::Copy() const {
+  Chunk copy(rows_);
+  copy.ranges_ = ranges_;
+  copy.row_bits_ = row_bits_;
+  copy.segment_bytes_ = segment_bytes_;
+  for (size_t c = 0; c < segments_.size(); ++c) {
+    copy.segments_.push_back(std::aligned_alloc(64, (segment_bytes_[c] + 63) / 64 * 64));
+    std::memcpy(copy.segments_[c], segments_[c], segment_bytes_[c]);
+  }
+  return copy;
+}
+
+void Chunk::Spoil() {
+  for (size_t c = 0; c < segments_.size(); ++c) std::memset(segments_[c], 0xa5, segment_bytes_[c]);
 }
 
 Chunk::~Chunk() {
@@ -125,6 +144,7 @@ Chunk::~Chunk() {
 Chunk::Chunk(Chunk&& other) noexcept
     : rows_(other.rows_),
       segments_(std::move(other.segments_)),
+      segment_bytes_(std::move(other.segment_bytes_)),
       ranges_(std::move(other.ranges_)),
       row_bits_(std::move(other.row_bits_)) {
   other.segments_.clear();
@@ -247,6 +267,37 @@ PenumbraAggregateCall Aggregate(PenumbraAggregate function, PenumbraType result,
   return {function, result, {argument}, 1, -1, false};
 }
 
+namespace {
+
+// The copies of one scan's chunks that are pushed.
+class PushedChunks {
+ public:
+  // Pushes the next, unless two are read; *is_last: there is none.
+  PenumbraStatus PushNext(PenumbraExec* exec, const ScanInput& scan, bool* is_last) {
+    *is_last = pushed_ == scan.chunks.size();
+    const uint64_t finished = penumbra_exec_finished_chunks(exec, scan.scan, 0);
+    for (; finished_ < finished; ++finished_) {
+      copies_.front().Spoil();
+      copies_.pop_front();
+    }
+    if (*is_last) return {PENUMBRA_OK, {}};
+    if (copies_.size() == 2) {
+      penumbra_exec_finished_chunks(exec, scan.scan, finished + 1);
+      return {PENUMBRA_OK, {}};
+    }
+    copies_.push_back(scan.chunks[pushed_++]->Copy());
+    const PenumbraChunk chunk = copies_.back().chunk();
+    return penumbra_exec_push_chunk(exec, scan.scan, &chunk);
+  }
+
+ private:
+  std::deque<Chunk> copies_;
+  size_t pushed_ = 0;
+  uint64_t finished_ = 0;
+};
+
+}  // namespace
+
 Output Run(const PlanBuilder& plan, const Input& input) {
   Output output{};
   PenumbraExecOptions options{
@@ -258,11 +309,14 @@ Output Run(const PlanBuilder& plan, const Input& input) {
     output.status = status;
     return status.code == PENUMBRA_OK;
   };
-  // Pushes all rows of the scan that wants them.
+  std::map<PenumbraOperator, PushedChunks> pushed_chunks;
+  // Pushes all rows of the scan that wants them; before, if that is asked for, its chunks, one in each call.
   auto feed = [&](PenumbraOperator wanted) {
     auto scan = std::find_if(scans.begin(), scans.end(), [&](const ScanInput& s) { return s.scan == wanted; });
     if (scan == scans.end()) return check(penumbra_exec_end_rows(exec, wanted));
-    bool is_ok = true;
+    bool is_ok = true, is_last = true;
+    if (input.pushes_chunks) is_ok = check(pushed_chunks[wanted].PushNext(exec, *scan, &is_last));
+    if (!is_ok || !is_last) return is_ok;
     for (const Table* table : scan->pushed)
       is_ok = is_ok && check(penumbra_exec_push_rows(exec, wanted, table->rows()));
     return is_ok && check(penumbra_exec_end_rows(exec, wanted));
@@ -271,7 +325,8 @@ Output Run(const PlanBuilder& plan, const Input& input) {
   for (const ScanInput& scan : scans) {
     for (const Chunk* chunk : scan.chunks) {
       PenumbraChunk added = chunk->chunk();
-      is_ok = is_ok && check(penumbra_exec_add_chunk(exec, scan.scan, &added));
+      is_ok = is_ok && check(input.pushes_chunks ? penumbra_exec_expect_chunks(exec, scan.scan, added.rows)
+                                                 : penumbra_exec_add_chunk(exec, scan.scan, &added));
     }
   }
   is_ok = is_ok && check(penumbra_exec_start(exec));

@@ -41,10 +41,17 @@ class Chunk {
   Chunk(const Chunk&) = delete;
 
   PenumbraChunk chunk() const;
+  // With segments of its own.
+  Chunk Copy() const;
+  // Makes its segments anything but what they are.
+  void Spoil();
 
  private:
+  explicit Chunk(uint32_t rows) : rows_(rows) {}
+
   uint32_t rows_;
   std::vector<void*> segments_;
+  std::vector<size_t> segment_bytes_;
   std::vector<PenumbraRowRange> ranges_;
   std::vector<uint64_t> row_bits_;  // empty: all rows of the ranges
 };
@@ -111,6 +118,8 @@ struct Input {
   PenumbraTemporarySpace* temporary_space = nullptr;
   const char* temporary_prefix = "/tmp/penumbra_test";
   const volatile sig_atomic_t* interrupt = nullptr;
+  // Chunks are not added but pushed, a copy of two at a time, which is spoilt when it is finished.
+  bool pushes_chunks = false;
 };
 
 struct Output {

@@ -1,10 +1,12 @@
 """The commands `penumbra bench ...` and `penumbra environment`."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
+from penumbra_lab import bench_working_set as working_set
 from penumbra_lab.bench import bench_workload
 from penumbra_lab.bench_compress import bench_compress, compress_tables
 from penumbra_lab.bench_htap import bench_htap, htap_table
@@ -159,6 +161,20 @@ def bench_sort_command(elements: int, rounds: int) -> None:
 def bench_written_command(is_short: bool, keep: bool) -> None:
     """Speed over stock while and after tables are written: updates, streams of them, appends."""
     conclude(bench_written(SHORT if is_short else FULL, keep), written_table)
+
+
+@bench.command("working-set")
+@click.option("--short/--full", "is_short", default=False, show_default=True,
+              help="Fewer sizes, rounds and seconds, or all.")  # fmt: skip
+@click.option("--memory", "memory_mb", type=click.IntRange(min=16), default=None,
+              help=f"Megabytes for cached columns: {working_set.SHORT.memory_mb} or"
+                   f" {working_set.FULL.memory_mb}.")  # fmt: skip
+def bench_working_set_command(is_short: bool, memory_mb: int | None) -> None:
+    """Scans and look-ups of a quarter to four times the memory, beside stock and DuckDB."""
+    form = working_set.SHORT if is_short else working_set.FULL
+    if memory_mb is not None:
+        form = replace(form, memory_mb=memory_mb)
+    conclude(working_set.bench_working_set(form), working_set.working_set_table)
 
 
 @bench.command("htap")

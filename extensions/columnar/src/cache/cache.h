@@ -47,7 +47,8 @@ typedef struct CacheCoverage
 	BlockNumber valid_pages;	/* of these, expected to be served from the cache */
 	BlockNumber lsn_pages;		/* of these, expected to need a look at the heap page's LSN */
 	double		cached_rows;
-	uint64		cached_bytes;	/* of the columns' segments */
+	uint64		cached_bytes;	/* of the columns' segments in memory */
+	uint64		cold_bytes;		/* of those that are on disk only */
 } CacheCoverage;
 
 /*
@@ -75,6 +76,9 @@ extern bool cache_aggregate(Relation rel, const AttrNumber *attnums, int natts, 
 /* Tells the loader that a query would have used these columns. */
 extern void cache_note_wanted(Relation rel, const AttrNumber *attnums, int natts);
 
+/* What a chunk that is on disk is read into, from the begin of its read on; made by cache_create_buffer(). */
+typedef struct ChunkBuffer ChunkBuffer;
+
 /* Chunks with all columns of the scan, pinned, and of each the rows that are right and visible. */
 typedef struct CachedScan
 {
@@ -94,6 +98,9 @@ typedef struct CachedScan
 	BlockNumber pages_by_row;	/* of these, written since the load: their rows were proven one by one */
 	BlockNumber pages_from_heap;
 	uint64		bytes_pinned;
+	/* chunks that have to be read first: they are in none of the above until cache_scan_end_read() */
+	int			unread_chunks;
+	double		unread_rows;
 } CachedScan;
 
 /*
@@ -107,10 +114,34 @@ typedef struct CachedScan
 extern CachedScan *cache_scan_begin(Relation rel, Snapshot snapshot,
 									const AttrNumber *attnums, int natts);
 /*
+ * A buffer for chunks, one after the other.  Its memory stays, whatever frees
+ * it, until no read goes on.
+ */
+extern ChunkBuffer *cache_create_buffer(MemoryContext context);
+extern void cache_free_buffer(ChunkBuffer *buffer);
+/* What its memory takes. */
+extern Size cache_buffer_bytes(const ChunkBuffer *buffer);
+/*
+ * Begins to read the next of the chunks that have to be read; false: there is
+ * none.  The relation stays open until all that were begun are ended.
+ */
+extern bool cache_scan_begin_read(CachedScan *scan, ChunkBuffer *buffer);
+/* Whether cache_scan_end_read() would wait for the disk. */
+extern bool cache_scan_is_reading(ChunkBuffer *buffer);
+/*
+ * Ends the oldest of these and proves its chunk.  It is no more in scan->chunks
+ * than before, and stays until its buffer is used again; its heap ranges and
+ * rows come after those there are.  False: nothing of it can be served.
+ */
+extern bool cache_scan_end_read(CachedScan *scan, ChunkBuffer *buffer, PenumbraChunk *chunk);
+/* Back to where no chunk was read. */
+extern void cache_scan_rewind(CachedScan *scan);
+/*
  * The same for a part of the pages at a time: nothing is on offer until the
  * first part is proven, and each part replaces the one before, its chunks and
- * ranges included.  Parts begin at multiples of cache_chunk_pages and ascend.
- * The relation stays open until the last.
+ * ranges included, whether they had to be read or not.  Parts have
+ * cache_chunk_pages pages, begin at multiples of that and ascend.  The relation
+ * stays open until the last.
  */
 extern CachedScan *cache_scan_begin_parts(Relation rel, Snapshot snapshot,
 										  const AttrNumber *attnums, int natts);

@@ -56,6 +56,8 @@
 
 #define USAGE_START				1
 #define USAGE_MAX				5
+/* Segments that one which is read may ask for their place. */
+#define READER_STEPS			2
 
 /* Chunks dropped, segments evicted per turn of the exclusive lock, at most about so many. */
 #define EVICT_BATCH				64
@@ -69,6 +71,7 @@ typedef struct ColumnTotals
 	uint64		rows;
 	uint64		bytes;			/* in memory */
 	uint64		disk_bytes;
+	uint64		cold_bytes;		/* of these, not in memory */
 	pg_atomic_uint64 hits;
 } ColumnTotals;
 
@@ -322,6 +325,8 @@ count_segment(CachedRelation *relation, const CachedSegment *segment, int sign)
 	totals->rows += (int64) sign * segment->chunk->rows;
 	if (segment->segment != NULL)
 		totals->bytes += (int64) sign * segment->bytes;
+	else
+		totals->cold_bytes += (int64) sign * segment->bytes;
 	if (segment->extent.file != 0)
 		totals->disk_bytes += (int64) sign * segment->bytes;
 }
@@ -604,20 +609,52 @@ forget_extent(CachedRelation *relation, CachedSegment *segment)
 		segment->chunk->segment_count--;
 }
 
+/* Who wants memory: a load, or a segment that is read from disk, which must be worth more than what goes. */
+typedef struct Evictor
+{
+	uint64		protected_serial;	/* segments from there on stay, unless they are on disk */
+	uint8		reader_usage;	/* of what is read; 0: a load */
+} Evictor;
+
 /*
- * Moves the clock's hand until `bytes` are found or every segment was met
- * often enough to have lost all its chances.
+ * Whether the segment at the clock's hand goes.  A load takes a chance from
+ * each that it meets.  What is read from disk does so only if it was wanted
+ * again since its last chance was used up: so one scan of however much takes
+ * nothing from what is used, and what is scanned again and again does.
+ */
+static bool
+may_evict(const Evictor *evictor, CachedSegment *segment)
+{
+	bool		is_pinned = pg_atomic_read_u32(&segment->pins) > 0;
+	bool		goes;
+
+	if (evictor->reader_usage == 0)
+		goes = (segment->serial < evictor->protected_serial || segment->extent.file != 0) &&
+			!is_pinned && segment->usage == 0;
+	else
+		goes = !is_pinned && segment->extent.file != 0 && segment->usage < evictor->reader_usage;
+	if (!goes && segment->usage > 0 &&
+		(evictor->reader_usage == 0 || (evictor->reader_usage > USAGE_START && !is_pinned)))
+		segment->usage--;
+	return goes;
+}
+
+/*
+ * Moves the clock's hand until `bytes` are found, or past so many as may be
+ * found: for a load until every segment was met often enough to have lost all
+ * its chances, for a segment as many as it needs.
  */
 static Size
-evict_batch(Size bytes, uint64 protected_serial, Garbage *garbage, int *garbage_count,
+evict_batch(Size bytes, const Evictor *evictor, Garbage *garbage, int *garbage_count,
 			CachedChunk **emptied, int *emptied_count)
 {
 	Size		found = 0;
 	uint64		steps = 0;
-	uint64		steps_limit;
+	uint64		steps_limit = READER_STEPS;
 
 	LWLockAcquire(directory_lock, LW_EXCLUSIVE);
-	steps_limit = (uint64) directory->clock_length * (USAGE_MAX + 1);
+	if (evictor->reader_usage == 0)
+		steps_limit = (uint64) directory->clock_length * (USAGE_MAX + 1);
 	while (found < bytes && *emptied_count < EVICT_BATCH && *garbage_count + 3 <= GARBAGE_MAX &&
 		   steps++ < steps_limit && !dlist_is_empty(&directory->clock))
 	{
@@ -627,11 +664,8 @@ evict_batch(Size bytes, uint64 protected_serial, Garbage *garbage, int *garbage_
 		bool		is_last;
 
 		dlist_delete(&segment->clock_node);
-		if (segment->serial >= protected_serial || pg_atomic_read_u32(&segment->pins) > 0 ||
-			segment->usage > 0)
+		if (!may_evict(evictor, segment))
 		{
-			if (segment->usage > 0)
-				segment->usage--;
 			dlist_push_tail(&directory->clock, &segment->clock_node);
 			continue;
 		}
@@ -659,7 +693,7 @@ evict_batch(Size bytes, uint64 protected_serial, Garbage *garbage, int *garbage_
 
 /* Frees at least `bytes`, or returns false. */
 static bool
-evict(Size bytes, uint64 protected_serial)
+evict(Size bytes, const Evictor *evictor)
 {
 	while (true)
 	{
@@ -667,7 +701,7 @@ evict(Size bytes, uint64 protected_serial)
 		CachedChunk *emptied[EVICT_BATCH];
 		int			garbage_count = 0;
 		int			emptied_count = 0;
-		Size		found = evict_batch(bytes, protected_serial, garbage, &garbage_count,
+		Size		found = evict_batch(bytes, evictor, garbage, &garbage_count,
 										emptied, &emptied_count);
 
 		collect_garbage(garbage, garbage_count);
@@ -681,16 +715,37 @@ evict(Size bytes, uint64 protected_serial)
 	}
 }
 
-void *
-directory_allocate(Size bytes, uint64 protected_serial)
+static void *
+allocate(Size bytes, const Evictor *evictor)
 {
 	void	   *page;
 
 	while ((page = region_allocate(bytes)) == NULL)
 	{
-		if (!evict(region_cost_bytes(bytes), protected_serial))
+		if (!evict(region_cost_bytes(bytes), evictor))
 			return NULL;
 	}
+	return page;
+}
+
+void *
+directory_allocate(Size bytes, uint64 protected_serial)
+{
+	Evictor		evictor = {.protected_serial = protected_serial};
+
+	return allocate(bytes, &evictor);
+}
+
+/* usage is at least 1 while the caller's pin is the latest; who gets no memory has used a chance up. */
+void *
+directory_allocate_for(CachedChunk *chunk, AttrNumber attnum)
+{
+	CachedSegment *segment = &chunk->columns[attnum - 1];
+	Evictor		evictor = {.reader_usage = Max(segment->usage, USAGE_START)};
+	void	   *page = allocate(segment->bytes, &evictor);
+
+	if (page == NULL && segment->usage > USAGE_START)
+		segment->usage--;
 	return page;
 }
 
@@ -775,7 +830,7 @@ directory_put_segment(CachedChunk *chunk, AttrNumber attnum, void *page)
 		count_segment(relation, segment, -1);
 		segment->segment = page;
 		segment->serial = serial;
-		segment->usage = USAGE_START;
+		segment->usage = Max(segment->usage, USAGE_START);
 		count_segment(relation, segment, 1);
 		if (chunk->resident_count++ == 0)
 			directory->disk_header_bytes -= chunk->bytes;
@@ -956,11 +1011,11 @@ read_sum(pg_atomic_uint64 *sum)
 bool
 directory_estimate(const CacheKey *key, const AttrNumber *attnums, int natts,
 				   uint64 *pages, uint64 *unproven_pages, uint64 *lsn_pages, uint64 *rows,
-				   uint64 *bytes)
+				   uint64 *bytes, uint64 *cold_bytes)
 {
 	CachedRelation *relation;
 
-	*pages = *unproven_pages = *lsn_pages = *rows = *bytes = 0;
+	*pages = *unproven_pages = *lsn_pages = *rows = *bytes = *cold_bytes = 0;
 	if (directory_is_empty())
 		return false;
 	LWLockAcquire(directory_lock, LW_SHARED);
@@ -977,6 +1032,7 @@ directory_estimate(const CacheKey *key, const AttrNumber *attnums, int natts,
 			*pages = Min(*pages, totals->pages);
 			*rows = Min(*rows, totals->rows);
 			*bytes += totals->bytes;
+			*cold_bytes += totals->cold_bytes;
 		}
 		if (natts == 0)
 		{

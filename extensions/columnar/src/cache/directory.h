@@ -202,7 +202,7 @@ extern bool directory_segment_matches(const CachedSegment *segment, TupleDesc de
  * Pins every chunk that has all the columns (natts may be 0), in order, and
  * those columns' segments.  Returns the number; *chunks is palloc'd.  With a
  * sample > 0 only so many of them, or up to twice as many, evenly apart.
- * Segments that are only on disk count if `on_disk`; see tier_fetch().
+ * Segments that are only on disk count if `on_disk`; see tier.h.
  */
 extern int	directory_pin_chunks(Relation rel, const AttrNumber *attnums, int natts, uint32 sample,
 								 bool on_disk, CachedChunk ***chunks);
@@ -228,10 +228,16 @@ extern void directory_free_chunk(CachedChunk *chunk);
 
 /*
  * Region memory, evicting the least used unpinned segments when there is not
- * enough.  Segments with a serial from `protected_serial` on stay.  NULL when
- * nothing more can be evicted.
+ * enough.  Segments with a serial from `protected_serial` on stay, unless they
+ * are on disk, too.  NULL when nothing more can be evicted.
  */
 extern void *directory_allocate(Size bytes, uint64 protected_serial);
+/*
+ * Region memory for a pinned segment that is read from disk, evicting at most
+ * segments that are on disk, too, and are used less.  NULL: the others are
+ * worth as much where they are.
+ */
+extern void *directory_allocate_for(CachedChunk *chunk, AttrNumber attnum);
 extern uint64 directory_next_serial(void);
 
 extern uint64 directory_drop_relation(const CacheKey *key);	/* returns the chunks dropped */
@@ -269,7 +275,7 @@ extern void directory_drop_extents(const CacheKey *key, uint32 file);
 /* For planning: totals of the columns, without looking at chunks. */
 extern bool directory_estimate(const CacheKey *key, const AttrNumber *attnums, int natts,
 							   uint64 *pages, uint64 *unproven_pages, uint64 *lsn_pages,
-							   uint64 *rows, uint64 *bytes);
+							   uint64 *rows, uint64 *bytes, uint64 *cold_bytes);
 extern void directory_note_scan(const CacheKey *key, const AttrNumber *attnums, int natts,
 								uint64 pages_from_cache, uint64 pages_from_heap);
 /* What was found of a pinned chunk. */

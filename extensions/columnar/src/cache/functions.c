@@ -395,6 +395,9 @@ penumbra_sql_served(PG_FUNCTION_ARGS)
 	AttrNumber *attnums;
 	int			natts;
 	CachedScan *scan;
+	ChunkBuffer *buffer = cache_create_buffer(CurrentMemoryContext);
+	PenumbraChunk chunk;
+	int64		chunk_count;
 	int64		rows = 0;
 	Datum		values[6];
 	bool		nulls[lengthof(values)] = {0};
@@ -409,7 +412,16 @@ penumbra_sql_served(PG_FUNCTION_ARGS)
 	scan = cache_scan_begin(rel, GetActiveSnapshot(), attnums, natts);
 	for (int i = 0; i < scan->nchunks; i++)
 		rows += count_rows(&scan->chunks[i]);
-	values[0] = Int64GetDatum(scan->nchunks);
+	chunk_count = scan->nchunks;
+	while (cache_scan_begin_read(scan, buffer))
+	{
+		if (!cache_scan_end_read(scan, buffer, &chunk))
+			continue;
+		rows += count_rows(&chunk);
+		chunk_count++;
+	}
+	cache_free_buffer(buffer);
+	values[0] = Int64GetDatum(chunk_count);
 	values[1] = Int64GetDatum(scan->pages_from_cache);
 	values[2] = Int64GetDatum(rows);
 	values[3] = Int64GetDatum(scan->pages_by_row);

@@ -767,7 +767,9 @@ load_chunks(Loader *loader, LoadResult *result)
 			result->outcome = LOAD_MORE;
 			break;
 		}
-		if (!load_chunk(loader, number, &loaded))
+		/* what is on disk, too, need not stay, be it of this load */
+		if (!load_chunk(loader, number, &loaded) &&
+			!(tier_await_saved() && load_chunk(loader, number, &loaded)))
 		{
 			result->outcome = LOAD_FULL;
 			break;

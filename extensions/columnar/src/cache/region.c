@@ -4,10 +4,11 @@
  *	  Variable-size pages in a reserved range.
  *
  * The postmaster maps the range once, MAP_SHARED | MAP_NORESERVE, before it
- * forks.  Each size class has its own part of it, as large as the budget, so
- * any mix of classes can use the whole budget and no class ever fragments
- * another: what limits is physical memory, of which a page holds only the
- * 4 KB units that its owner touched.  Freed pages go back to the kernel
+ * forks.  Each size class has its own part of it, twice as large as the budget,
+ * since a page may hold little more than half of what it has room for; so any
+ * mix of classes can use the whole budget and no class ever fragments another:
+ * what limits is physical memory, of which a page holds only the 4 KB units
+ * that its owner touched.  Freed pages go back to the kernel
  * with MADV_REMOVE at once, so address space is all that stays behind.
  *
  * The mapping outlives a crash restart (the postmaster keeps it), its
@@ -34,6 +35,9 @@
 
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22
+#endif
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
 #endif
 
 /* What one chunk of a narrow table may need: refuse budgets below it. */
@@ -140,7 +144,7 @@ region_reserve(void)
 
 	check_budget();
 	/* the largest class needs room for one page at least, and every part must keep pages aligned */
-	class_part_bytes = TYPEALIGN((Size) 2 * 1024 * 1024, budget_bytes);
+	class_part_bytes = TYPEALIGN((Size) 2 * 1024 * 1024, 2 * budget_bytes);
 	for (int class = 0; class < REGION_CLASS_COUNT; class++)
 		list_bytes += TYPEALIGN(REGION_UNIT_BYTES,
 								class_part_bytes / class_page_bytes(class) * sizeof(uint32));
@@ -270,4 +274,10 @@ region_populate(const void *page, Size bytes)
 {
 	/* before Linux 5.14 this fails and the pages are faulted in one by one */
 	(void) madvise(unconstify(void *, page), region_cost_bytes(bytes), MADV_POPULATE_READ);
+}
+
+void
+region_populate_for_write(void *page, Size bytes)
+{
+	(void) madvise(page, region_cost_bytes(bytes), MADV_POPULATE_WRITE);
 }

@@ -48,5 +48,7 @@ extern void region_get_stats(int class, RegionClassStats *stats);
 
 /* Maps [page, page + bytes) into this process, cheaper than faulting it in. */
 extern void region_populate(const void *page, Size bytes);
+/* The same of a page that was just allocated and will be written all over. */
+extern void region_populate_for_write(void *page, Size bytes);
 
 #endif							/* PENUMBRA_REGION_H */

@@ -63,8 +63,18 @@ typedef struct ScanState
 	MemoryContext context;
 	MemoryContext part_context; /* its child: ranges and segments on offer */
 	int			heap_ranges_limit;
+	int			heap_ranges_closed; /* these are not to be made longer: they may have been read */
 	uint32		heap_rows_limit;
 	bool		has_proven;		/* a chunk with pages */
+	/* chunks that have to be read: of a scan that is not in parts */
+	CachedChunk **unread;
+	int			next_unread;	/* to begin with */
+	int			next_read;		/* to end */
+	MemoryContext read_context; /* a child of context: ranges and segments of the chunk read last */
+	int			first_heap_ranges;	/* what there was before the first of them */
+	uint32		first_heap_rows;
+	bool		was_rewound;	/* pages were counted the first time */
+	ChunkBuffer *part_buffer;	/* of a scan in parts */
 } ScanState;
 
 const BlockNumber cache_chunk_pages = CHUNK_PAGES;
@@ -88,19 +98,21 @@ cache_estimate_coverage(Relation rel, const AttrNumber *attnums, int natts, Cach
 	uint64		lsn_pages;
 	uint64		rows;
 	uint64		bytes;
+	uint64		cold_bytes;
 
 	memset(coverage, 0, sizeof(*coverage));
 	if (directory_is_empty())
 		return false;
 	directory_key_of(rel, &key);
 	if (!directory_estimate(&key, attnums, natts, &pages, &unproven_pages, &lsn_pages, &rows,
-							&bytes))
+							&bytes, &cold_bytes))
 		return false;
 	coverage->cached_pages = (BlockNumber) Min(pages, (uint64) MaxBlockNumber);
 	coverage->valid_pages = coverage->cached_pages - (BlockNumber) Min(pages, unproven_pages);
 	coverage->lsn_pages = (BlockNumber) lsn_pages;
 	coverage->cached_rows = (double) rows;
 	coverage->cached_bytes = bytes;
+	coverage->cold_bytes = cold_bytes;
 	return true;
 }
 
@@ -303,7 +315,7 @@ add_heap_range(ScanState *state, BlockNumber begin, BlockNumber end)
 	if (begin >= end)
 		return;
 	scan->pages_from_heap += end - begin;
-	if (scan->nheap_ranges > 0 && scan->heap_ranges[scan->nheap_ranges - 1].end == begin)
+	if (scan->nheap_ranges > state->heap_ranges_closed && scan->heap_ranges[scan->nheap_ranges - 1].end == begin)
 	{
 		scan->heap_ranges[scan->nheap_ranges - 1].end = end;
 		return;
@@ -459,76 +471,188 @@ find_chunk_rows(ScanState *state, CachedChunk *chunk, const ChunkProof *proof, C
 	}
 }
 
-/* Offers the chunk's proven rows to the engine; the others are on the list of what is read from the heap. */
-static void
-add_chunk(ScanState *state, CachedChunk *chunk, const ChunkProof *proof)
+/*
+ * Proves what it can of a chunk, whose segments are in memory; the rest is on
+ * the lists of what is read from the heap.  False: no row of it can be served.
+ */
+static bool
+prove_chunk(ScanState *state, CachedChunk *chunk, const void *const *segments, PenumbraChunk *out)
 {
 	CachedScan *scan = &state->scan;
-	PenumbraChunk *out = &scan->chunks[scan->nchunks];
+	BlockNumber first_block = chunk->number * CHUNK_PAGES;
 	BlockNumber pages_by_row = scan->pages_by_row;
 	BlockNumber pages_from_heap = scan->pages_from_heap;
-	const void **segments;
+	ChunkProof	proof;
 	ChunkRows	rows;
 
-	find_chunk_rows(state, chunk, proof, &rows);
+	if (state->vm_page->map_block != chunk->number / CHUNKS_PER_VM_PAGE)
+		vm_page_read(state->rel, first_block, state->vm_page);
+	chunk_prove(state->rel, chunk, state->nblocks, state->vm_page, state->strategy, state->snapshot, &proof);
+	find_chunk_rows(state, chunk, &proof, &rows);
 	pages_by_row = scan->pages_by_row - pages_by_row;
-	chunk_note_proof(chunk, proof, pages_by_row);
+	chunk_note_proof(chunk, &proof, pages_by_row);
 	chunk_note_loss(chunk, scan->pages_from_heap - pages_from_heap, pages_by_row);
-	scan->pages_from_cache += proof->proven_pages;
+	scan->pages_from_cache += proof.proven_pages;
 	state->has_proven |= chunk->cached_pages > 0;
-	if (rows.range_count == 0)
-		return;
 	out->ranges = rows.ranges;
 	out->range_count = rows.range_count;
 	out->row_bits = rows.bits;
 	out->rows = chunk->rows;
-	segments = palloc(sizeof(void *) * Max(state->natts, 1));
+	out->segments = segments;
+	return rows.range_count > 0;
+}
+
+/* The segments of a pinned chunk; NULL: not all are in memory. */
+static const void **
+find_segments(ScanState *state, CachedChunk *chunk)
+{
+	const void **segments = palloc(sizeof(void *) * Max(state->natts, 1));
+
 	for (int i = 0; i < state->natts; i++)
 	{
-		CachedSegment *segment = &chunk->columns[state->attnums[i] - 1];
-
-		segments[i] = segment->segment;
-		scan->bytes_pinned += segment->bytes;
-		populate_segment(segment);
+		segments[i] = chunk->columns[state->attnums[i] - 1].segment;
+		if (segments[i] == NULL)
+			return NULL;
 	}
-	out->segments = segments;
-	scan->nchunks++;
+	for (int i = 0; i < state->natts; i++)
+	{
+		state->scan.bytes_pinned += chunk->columns[state->attnums[i] - 1].bytes;
+		populate_segment(&chunk->columns[state->attnums[i] - 1]);
+	}
+	return segments;
+}
+
+/* Of a chunk that is being read; NULL: its pages are the heap's. */
+static const void **
+end_read(ScanState *state, CachedChunk *chunk, ChunkBuffer *buffer)
+{
+	const void **segments = palloc(sizeof(void *) * Max(state->natts, 1));
+
+	if (tier_end_chunk(chunk, state->attnums, state->natts, buffer, segments))
+		return segments;
+	return NULL;
+}
+
+/* The same of a chunk of a part. */
+static const void **
+read_part(ScanState *state, CachedChunk *chunk)
+{
+	tier_begin_chunk(chunk, state->attnums, state->natts, state->part_buffer);
+	return end_read(state, chunk, state->part_buffer);
+}
+
+static BlockNumber
+end_of_chunk(const ScanState *state, const CachedChunk *chunk)
+{
+	return Min((chunk->number + 1) * CHUNK_PAGES, state->nblocks);
 }
 
 /* Validates what is pinned of the pages [begin, end) and offers them instead of the pages before. */
 static void
-prove_pages(ScanState *state, BlockNumber begin, BlockNumber end)
+prove_pages(ScanState *state, BlockNumber begin, BlockNumber end, bool reads_chunks)
 {
+	CachedScan *scan = &state->scan;
 	BlockNumber next_block = begin;
 	MemoryContext old_context;
 
 	MemoryContextReset(state->part_context);
 	old_context = MemoryContextSwitchTo(state->part_context);
-	state->scan.nchunks = 0;
-	state->scan.nheap_ranges = 0;
-	state->scan.nheap_rows = 0;
+	scan->nchunks = 0;
+	scan->nheap_ranges = 0;
+	scan->nheap_rows = 0;
 	for (; state->next_pinned < state->npinned; state->next_pinned++)
 	{
 		CachedChunk *chunk = state->pinned[state->next_pinned];
 		BlockNumber first_block = chunk->number * CHUNK_PAGES;
-		ChunkProof	proof;
+		const void **segments;
 
 		if (first_block < begin)
 			continue;
 		if (first_block >= end)
 			break;
-		if (tier_fetch(chunk, state->attnums, state->natts) != TIER_FETCHED)
+		segments = find_segments(state, chunk);
+		if (segments == NULL && !reads_chunks)
+		{
+			state->unread[scan->unread_chunks++] = chunk;
+			scan->unread_rows += chunk->rows;
+			add_heap_range(state, next_block, first_block);
+			next_block = end_of_chunk(state, chunk);
+			continue;
+		}
+		if (segments == NULL)
+			segments = read_part(state, chunk);
+		if (segments == NULL)
 			continue;
 		add_heap_range(state, next_block, first_block);
-		if (state->vm_page->map_block != chunk->number / CHUNKS_PER_VM_PAGE)
-			vm_page_read(state->rel, first_block, state->vm_page);
-		chunk_prove(state->rel, chunk, state->nblocks, state->vm_page, state->strategy,
-					state->snapshot, &proof);
-		add_chunk(state, chunk, &proof);
-		next_block = first_block + Min(CHUNK_PAGES, state->nblocks - first_block);
+		if (prove_chunk(state, chunk, segments, &scan->chunks[scan->nchunks]))
+			scan->nchunks++;
+		next_block = end_of_chunk(state, chunk);
 	}
 	add_heap_range(state, next_block, end);
+	state->first_heap_ranges = scan->nheap_ranges;
+	state->first_heap_rows = scan->nheap_rows;
 	MemoryContextSwitchTo(old_context);
+}
+
+bool
+cache_scan_begin_read(CachedScan *scan, ChunkBuffer *buffer)
+{
+	ScanState  *state = (ScanState *) scan;
+
+	if (state->next_unread == scan->unread_chunks)
+		return false;
+	CHECK_FOR_INTERRUPTS();
+	tier_begin_chunk(state->unread[state->next_unread], state->attnums, state->natts, buffer);
+	state->next_unread++;
+	return true;
+}
+
+bool
+cache_scan_end_read(CachedScan *scan, ChunkBuffer *buffer, PenumbraChunk *out)
+{
+	ScanState  *state = (ScanState *) scan;
+	CachedChunk *chunk = state->unread[state->next_read++];
+	BlockNumber pages_from_cache = scan->pages_from_cache;
+	BlockNumber pages_by_row = scan->pages_by_row;
+	BlockNumber pages_from_heap = scan->pages_from_heap;
+	MemoryContext old_context;
+	const void **segments;
+	bool		has_rows = false;
+
+	if (state->read_context == NULL)
+		state->read_context = AllocSetContextCreate(state->context, "Penumbra chunk from disk",
+													ALLOCSET_SMALL_SIZES);
+	MemoryContextReset(state->read_context);
+	old_context = MemoryContextSwitchTo(state->read_context);
+	state->heap_ranges_closed = scan->nheap_ranges;
+	segments = end_read(state, chunk, buffer);
+	if (segments != NULL)
+		has_rows = prove_chunk(state, chunk, segments, out);
+	else
+		add_heap_range(state, chunk->number * CHUNK_PAGES, end_of_chunk(state, chunk));
+	MemoryContextSwitchTo(old_context);
+	if (state->was_rewound)
+	{
+		scan->pages_from_cache = pages_from_cache;
+		scan->pages_by_row = pages_by_row;
+		scan->pages_from_heap = pages_from_heap;
+	}
+	return has_rows;
+}
+
+/* What was counted of chunks that were not read stays out, as pages of a scan that was not finished do. */
+void
+cache_scan_rewind(CachedScan *scan)
+{
+	ScanState  *state = (ScanState *) scan;
+
+	if (state->next_unread == 0)
+		return;
+	state->was_rewound = true;
+	state->next_unread = state->next_read = 0;
+	state->heap_ranges_closed = 0;
+	scan->nheap_ranges = state->first_heap_ranges;
+	scan->nheap_rows = state->first_heap_rows;
 }
 
 static void
@@ -542,8 +666,8 @@ note_scan(ScanState *state)
 		wanted_wake_listener();
 }
 
-CachedScan *
-cache_scan_begin_parts(Relation rel, Snapshot snapshot, const AttrNumber *attnums, int natts)
+static CachedScan *
+begin_scan(Relation rel, Snapshot snapshot, const AttrNumber *attnums, int natts)
 {
 	ScanState  *state = palloc0(sizeof(ScanState));
 
@@ -566,24 +690,35 @@ cache_scan_begin_parts(Relation rel, Snapshot snapshot, const AttrNumber *attnum
 	if (state->nblocks > (BlockNumber) NBuffers / 4)
 		state->strategy = GetAccessStrategy(BAS_BULKREAD);
 	state->scan.chunks = palloc(sizeof(PenumbraChunk) * Max(state->npinned, 1));
+	state->unread = palloc(sizeof(CachedChunk *) * Max(state->npinned, 1));
 	state->context = CurrentMemoryContext;
 	state->part_context = AllocSetContextCreate(CurrentMemoryContext, "Penumbra cached pages",
 												ALLOCSET_SMALL_SIZES);
 	return &state->scan;
 }
 
+/* The buffer is older than what the caller makes to read from it, so it is freed later, after an error too. */
+CachedScan *
+cache_scan_begin_parts(Relation rel, Snapshot snapshot, const AttrNumber *attnums, int natts)
+{
+	CachedScan *scan = begin_scan(rel, snapshot, attnums, natts);
+
+	((ScanState *) scan)->part_buffer = cache_create_buffer(CurrentMemoryContext);
+	return scan;
+}
+
 void
 cache_scan_prove_part(CachedScan *scan, BlockNumber begin, BlockNumber end)
 {
-	prove_pages((ScanState *) scan, begin, Min(end, scan->nblocks));
+	prove_pages((ScanState *) scan, begin, Min(end, scan->nblocks), true);
 }
 
 CachedScan *
 cache_scan_begin(Relation rel, Snapshot snapshot, const AttrNumber *attnums, int natts)
 {
-	CachedScan *scan = cache_scan_begin_parts(rel, snapshot, attnums, natts);
+	CachedScan *scan = begin_scan(rel, snapshot, attnums, natts);
 
-	cache_scan_prove_part(scan, 0, scan->nblocks);
+	prove_pages((ScanState *) scan, 0, scan->nblocks, false);
 	STOP_POINT("scan-after-validation");
 	return scan;
 }

@@ -24,10 +24,15 @@
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"
 #include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/wait_event.h"
 
 #include "cache/region.h"
 #include "cache/stop_points.h"
 #include "cache/tier.h"
+
+/* Between looks at whether all is saved. */
+#define SAVED_PAUSE_MS	10
 
 static int	disk_cache_mb = 0;
 TierControl *tier_control = NULL;
@@ -110,6 +115,31 @@ tier_wake(void)
 }
 
 bool
+tier_await_saved(void)
+{
+	uint64		errors;
+	uint64		loads;
+
+	if (tier_control == NULL || pg_atomic_read_u32(&tier_control->state) != TIER_OPEN)
+		return false;
+	errors = pg_atomic_read_u64(&tier_control->write_errors);
+	pg_atomic_write_u32(&tier_control->hurries, 1);
+	tier_wake();
+	loads = pg_atomic_read_u64(&tier_control->loads);
+	while (pg_atomic_read_u64(&tier_control->saved_loads) < loads)
+	{
+		if (pg_atomic_read_u32(&tier_control->state) != TIER_OPEN ||
+			pg_atomic_read_u64(&tier_control->write_errors) != errors)
+			return false;
+		CHECK_FOR_INTERRUPTS();
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, SAVED_PAUSE_MS,
+						 PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+	}
+	return true;
+}
+
+bool
 tier_has_loads(void)
 {
 	return pg_atomic_read_u64(&tier_control->loads) != pg_atomic_read_u64(&tier_control->saved_loads);
@@ -162,69 +192,216 @@ note_fault(CachedChunk *chunk, AttrNumber attnum, TierFault fault, const TierExt
 	return true;
 }
 
-/* Reads and checks an extent that should be a segment of so many rows. */
+/* Of an extent that was read, unless there was a fault: whether it is a segment of so many rows. */
 static TierFault
-read_segment(const TierExtent *extent, void *page, uint32 rows)
+check_segment(const TierExtent *extent, const void *memory, uint32 rows, TierFault fault)
 {
-	TierFault	fault = tier_read(extent, page);
 	PenumbraStatus status;
 	PenumbraSegmentInfo info;
 
 	if (fault != TIER_FINE)
 		return fault;
-	status = penumbra_segment_check(page, extent->bytes);
+	status = penumbra_segment_check(memory, extent->bytes);
 	if (status.code != PENUMBRA_OK)
 		return TIER_DAMAGED;
-	penumbra_segment_describe(page, &info);
+	penumbra_segment_describe(memory, &info);
 	return info.rows == rows ? TIER_FINE : TIER_DAMAGED;
 }
 
+static void
+count_read(const TierExtent *extent)
+{
+	pg_atomic_fetch_add_u64(&tier_control->segments_read, 1);
+	pg_atomic_fetch_add_u64(&tier_control->bytes_read, extent->bytes);
+}
+
+/* ---------------------------------------------------------------- chunks of scans */
+
+/* Reads of the segments that are not in memory, one after the other in it. */
+struct ChunkBuffer
+{
+	MemoryContext context;
+	MemoryContextCallback callback;
+	char	   *memory;			/* or NULL */
+	Size		bytes;
+	TierRead   *reads;			/* by place among the columns of the scan; extent.file 0: none is needed */
+	int			read_limit;
+};
+
+static void
+await_reads(void *argument)
+{
+	tier_await_reads();
+}
+
+/* In a context of its own, whose callback comes before its memory goes. */
+ChunkBuffer *
+cache_create_buffer(MemoryContext context)
+{
+	ChunkBuffer *buffer;
+
+	context = AllocSetContextCreate(context, "Penumbra chunk buffer", ALLOCSET_SMALL_SIZES);
+	buffer = MemoryContextAllocZero(context, sizeof(ChunkBuffer));
+	buffer->context = context;
+	buffer->callback.func = await_reads;
+	MemoryContextRegisterResetCallback(context, &buffer->callback);
+	return buffer;
+}
+
+void
+cache_free_buffer(ChunkBuffer *buffer)
+{
+	MemoryContextDelete(buffer->context);
+}
+
+Size
+cache_buffer_bytes(const ChunkBuffer *buffer)
+{
+	return buffer->bytes;
+}
+
+bool
+cache_scan_is_reading(ChunkBuffer *buffer)
+{
+	bool		is_reading = false;
+
+	tier_poll_reads();
+	for (int i = 0; i < buffer->read_limit; i++)
+		is_reading |= buffer->reads[i].is_pending;
+	return is_reading;
+}
+
+/* Aligned memory of so many bytes; NULL: there is none. */
+static char *
+reserve_memory(ChunkBuffer *buffer, Size bytes)
+{
+	bytes += TIER_UNIT_BYTES;
+	if (bytes > buffer->bytes)
+	{
+		if (buffer->memory != NULL)
+			pfree(buffer->memory);
+		buffer->memory = MemoryContextAllocExtended(buffer->context, bytes, MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
+		buffer->bytes = buffer->memory == NULL ? 0 : bytes;
+	}
+	return (char *) TYPEALIGN(TIER_UNIT_BYTES, buffer->memory);
+}
+
+void
+tier_begin_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts, ChunkBuffer *buffer)
+{
+	Size		bytes = 0;
+	char	   *memory;
+
+	/* what was begun and given up */
+	if (cache_scan_is_reading(buffer))
+		tier_await_reads();
+	if (natts > buffer->read_limit)
+	{
+		buffer->reads = MemoryContextAllocZero(buffer->context, sizeof(TierRead) * natts);
+		buffer->read_limit = natts;
+	}
+	for (int i = 0; i < natts; i++)
+	{
+		TierRead   *read = &buffer->reads[i];
+
+		if (directory_find_extent(chunk, attnums[i], &read->extent))
+			read->extent.file = 0;
+		else if (read->extent.file != 0)
+			bytes += tier_cost_bytes(read->extent.bytes);
+	}
+	if (bytes > 0)
+		STOP_POINT("tier-before-read");
+	memory = reserve_memory(buffer, bytes);
+	for (int i = 0; i < natts; i++)
+	{
+		TierRead   *read = &buffer->reads[i];
+
+		read->memory = memory;
+		if (read->extent.file == 0 || memory == NULL)
+			continue;
+		memory += tier_cost_bytes(read->extent.bytes);
+		tier_begin_read(read);
+	}
+}
+
+/* Gives what was read to the region, if it is worth its place there. */
+static void
+keep_segment(CachedChunk *chunk, AttrNumber attnum, const TierRead *read)
+{
+	void	   *page = directory_allocate_for(chunk, attnum);
+
+	if (page == NULL)
+		return;
+	region_populate_for_write(page, read->extent.bytes);
+	memcpy(page, read->memory, read->extent.bytes);
+	if (!directory_put_segment(chunk, attnum, page))
+		region_free(page, read->extent.bytes);
+}
+
+/* Where a segment is, which is pinned, so it stays there; NULL: nowhere. */
+static const void *
+end_segment(CachedChunk *chunk, AttrNumber attnum, TierRead *read)
+{
+	TierExtent	extent = read->extent;
+	CachedSegment *segment = &chunk->columns[attnum - 1];
+	TierFault	fault;
+
+	if (extent.file == 0 || read->memory == NULL)
+		return segment->segment;
+	fault = check_segment(&extent, read->memory, chunk->rows, tier_end_read(read));
+	if (fault != TIER_FINE)
+	{
+		note_fault(chunk, attnum, fault, &extent);
+		return NULL;
+	}
+	count_read(&extent);
+	keep_segment(chunk, attnum, read);
+	return segment->segment != NULL ? segment->segment : read->memory;
+}
+
+bool
+tier_end_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts, ChunkBuffer *buffer,
+			   const void **segments)
+{
+	bool		has_all = true;
+
+	for (int i = 0; i < natts; i++)
+	{
+		segments[i] = end_segment(chunk, attnums[i], &buffer->reads[i]);
+		has_all = has_all && segments[i] != NULL;
+	}
+	return has_all;
+}
+
+/* ---------------------------------------------------------------- single segments */
+
 /* The memory is nobody's until the directory has it: nothing in between can raise an error. */
-static TierFetch
-fetch_segment(CachedChunk *chunk, AttrNumber attnum)
+bool
+tier_fetch(CachedChunk *chunk, AttrNumber attnum)
 {
 	TierExtent	extent;
 	TierFault	fault;
 	void	   *page;
 
 	if (directory_find_extent(chunk, attnum, &extent))
-		return TIER_FETCHED;
+		return true;
 	if (extent.file == 0)
-		return TIER_LOST;
-	STOP_POINT("tier-before-read");
+		return false;
 	page = directory_allocate(extent.bytes, PG_UINT64_MAX);
 	if (page == NULL)
-		return TIER_NO_MEMORY;
-	fault = read_segment(&extent, page, chunk->rows);
+		return false;
+	fault = check_segment(&extent, page, chunk->rows, tier_read(&extent, page));
 	if (fault == TIER_FINE)
 	{
-		pg_atomic_fetch_add_u64(&tier_control->segments_read, 1);
-		pg_atomic_fetch_add_u64(&tier_control->bytes_read, extent.bytes);
+		count_read(&extent);
 		if (directory_put_segment(chunk, attnum, page))
-			return TIER_FETCHED;
+			return true;
 	}
 	region_free(page, extent.bytes);
 	if (fault == TIER_FINE)
-		return directory_find_extent(chunk, attnum, &extent) ? TIER_FETCHED : TIER_LOST;
+		return directory_find_extent(chunk, attnum, &extent);
 	note_fault(chunk, attnum, fault, &extent);
-	return TIER_LOST;
-}
-
-TierFetch
-tier_fetch(CachedChunk *chunk, const AttrNumber *attnums, int natts)
-{
-	for (int i = 0; i < natts; i++)
-	{
-		TierFetch	fetch;
-
-		if (chunk->columns[attnums[i] - 1].segment != NULL)
-			continue;
-		CHECK_FOR_INTERRUPTS();
-		fetch = fetch_segment(chunk, attnums[i]);
-		if (fetch != TIER_FETCHED)
-			return fetch;
-	}
-	return TIER_FETCHED;
+	return false;
 }
 
 bool
@@ -232,13 +409,15 @@ tier_check_copy(CachedChunk *chunk, AttrNumber attnum)
 {
 	TierExtent	extent;
 	char	   *buffer;
+	void	   *segment;
 	TierFault	fault;
 
 	(void) directory_find_extent(chunk, attnum, &extent);
 	if (extent.file == 0)
 		return true;
 	buffer = palloc_extended(tier_cost_bytes(extent.bytes) + TIER_UNIT_BYTES, MCXT_ALLOC_HUGE);
-	fault = read_segment(&extent, (void *) TYPEALIGN(TIER_UNIT_BYTES, buffer), chunk->rows);
+	segment = (void *) TYPEALIGN(TIER_UNIT_BYTES, buffer);
+	fault = check_segment(&extent, segment, chunk->rows, tier_read(&extent, segment));
 	pfree(buffer);
 	return fault == TIER_FINE || !note_fault(chunk, attnum, fault, &extent);
 }

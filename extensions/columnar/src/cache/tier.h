@@ -13,6 +13,7 @@
 #include "storage/latch.h"
 #include "storage/spin.h"
 
+#include "cache/cache.h"
 #include "cache/directory.h"
 #include "cache/tier_manifest.h"
 
@@ -51,19 +52,23 @@ extern void tier_register_worker(void);
 
 /* Something was loaded that is to be saved. */
 extern void tier_wake(void);
-
-typedef enum TierFetch
-{
-	TIER_FETCHED,
-	TIER_NO_MEMORY,
-	TIER_LOST,					/* and not cached any more */
-} TierFetch;
+/* Waits until all that was loaded is saved, so that it may be evicted; false: not all is, or will be. */
+extern bool tier_await_saved(void);
 
 /*
- * Sees to it that the segments of a chunk, which the caller has pinned with
- * them, are in memory.  What cannot be read is forgotten.
+ * Sees to it that a segment of a chunk, which the caller has pinned with it, is
+ * in memory; false: there is no room, or it cannot be read, and is forgotten.
  */
-extern TierFetch tier_fetch(CachedChunk *chunk, const AttrNumber *attnums, int natts);
+extern bool tier_fetch(CachedChunk *chunk, AttrNumber attnum);
+/*
+ * The same for a scan, of all its columns and in two steps, between which other
+ * chunks can be read.  It evicts only what is used less: segments may be in the
+ * buffer instead, until that is used for another chunk.
+ */
+extern void tier_begin_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts, ChunkBuffer *buffer);
+/* False: a segment could not be read. */
+extern bool tier_end_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts,
+						   ChunkBuffer *buffer, const void **segments);
 
 /* Whether a pinned segment's copy on disk, if there is one, is what it should be; else it is forgotten. */
 extern bool tier_check_copy(CachedChunk *chunk, AttrNumber attnum);
@@ -81,6 +86,7 @@ typedef struct TierControl
 	Latch	   *latch;
 	pg_atomic_uint64 loads;		/* since the start; this is one, too */
 	pg_atomic_uint64 saved_loads;	/* of them, those before the worker looked last */
+	pg_atomic_uint32 hurries;	/* somebody waits for that */
 	pg_atomic_uint32 has_warned;	/* of a read that failed */
 	pg_atomic_uint64 file_bytes;
 	pg_atomic_uint64 saved_chunks;

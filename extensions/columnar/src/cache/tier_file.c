@@ -10,6 +10,9 @@
  * of the region meanwhile.
  *
  * Reads bypass the system's cache where they can: the region is the cache.
+ * Those that are begun and ended later use the kernel's own asynchronous I/O
+ * (io_submit), which needs no library and, unlike io_uring, is forbidden hardly
+ * anywhere; where it fails the end of a read is the read.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,8 +20,10 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/aio_abi.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -200,6 +205,97 @@ tier_read(const TierExtent *extent, void *buffer)
 		(errno != EINVAL || !read_extent(extent, buffer, 0)))
 		return TIER_UNREADABLE;
 	return XXH3_64bits(buffer, extent->bytes) == extent->checksum ? TIER_FINE : TIER_DAMAGED;
+}
+
+/* ---------------------------------------------------------------- reading ahead */
+
+/* Of this process, from its first read to its end; setting it up anew for each scan would take milliseconds. */
+#define READS_MAX	512
+
+static aio_context_t reads_context = 0;
+static bool reads_are_refused = false;
+static int	pending_reads = 0;
+
+static bool
+set_up_reads(void)
+{
+	if (reads_context == 0 && !reads_are_refused)
+		reads_are_refused = syscall(SYS_io_setup, READS_MAX, &reads_context) != 0;
+	return !reads_are_refused;
+}
+
+/* Notes reads that have ended; waits for one if there is none. */
+static void
+reap_reads(bool waits)
+{
+	struct io_event events[16];
+	struct timespec none = {0, 0};
+	long		count;
+
+	pgstat_report_wait_start(PG_WAIT_EXTENSION);
+	count = syscall(SYS_io_getevents, reads_context, (long) (waits ? 1 : 0), (long) lengthof(events), events,
+					waits ? NULL : &none);
+	pgstat_report_wait_end();
+	for (long i = 0; i < count; i++)
+	{
+		TierRead   *read = (TierRead *) (uintptr_t) events[i].data;
+
+		read->is_pending = false;
+		read->is_complete = events[i].res == (int64) tier_cost_bytes(read->extent.bytes);
+		pending_reads--;
+	}
+}
+
+void
+tier_begin_read(TierRead *read)
+{
+	struct iocb request = {0};
+	struct iocb *requests[] = {&request};
+	char		path[MAXPGPATH];
+	int			fd;
+
+	read->is_pending = read->is_complete = false;
+	if (pending_reads == READS_MAX || !set_up_reads())
+		return;
+	file_path(read->extent.file, path);
+	fd = BasicOpenFile(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | PG_O_DIRECT);
+	if (fd < 0)
+		return;
+	request.aio_data = (uintptr_t) read;
+	request.aio_lio_opcode = IOCB_CMD_PREAD;
+	request.aio_fildes = fd;
+	request.aio_buf = (uintptr_t) read->memory;
+	request.aio_nbytes = tier_cost_bytes(read->extent.bytes);
+	request.aio_offset = (int64) read->extent.unit * TIER_UNIT_BYTES;
+	read->is_pending = syscall(SYS_io_submit, reads_context, 1L, requests) == 1;
+	if (read->is_pending)
+		pending_reads++;
+	/* the request has the file */
+	(void) close(fd);
+}
+
+void
+tier_poll_reads(void)
+{
+	if (pending_reads > 0)
+		reap_reads(false);
+}
+
+TierFault
+tier_end_read(TierRead *read)
+{
+	while (read->is_pending)
+		reap_reads(true);
+	if (!read->is_complete)
+		return tier_read(&read->extent, read->memory);
+	return XXH3_64bits(read->memory, read->extent.bytes) == read->extent.checksum ? TIER_FINE : TIER_DAMAGED;
+}
+
+void
+tier_await_reads(void)
+{
+	while (pending_reads > 0)
+		reap_reads(true);
 }
 
 /* ---------------------------------------------------------------- writing - */

@@ -56,6 +56,15 @@ typedef enum TierFault
 	TIER_DAMAGED,
 } TierFault;
 
+/* A read that goes on while its process does something else. */
+typedef struct TierRead
+{
+	TierExtent	extent;
+	void	   *memory;
+	bool		is_pending;		/* the system writes to the memory */
+	bool		is_complete;	/* and was not short */
+} TierRead;
+
 #define tier_cost_bytes(bytes) TYPEALIGN(TIER_UNIT_BYTES, bytes)
 
 /* Makes the directories and takes their lock; NULL, or why they are not to be used. */
@@ -69,6 +78,17 @@ extern bool tier_unlink_file(uint32 number);
  * and is whole units long.  Raises no error; needs no transaction.
  */
 extern TierFault tier_read(const TierExtent *extent, void *buffer);
+
+/*
+ * The same in two steps, between which the memory is the system's: before it is
+ * freed, after an error too, tier_await_reads() must have returned.
+ */
+extern void tier_begin_read(TierRead *read);
+extern TierFault tier_end_read(TierRead *read);
+/* Notes which reads are not pending any more. */
+extern void tier_poll_reads(void);
+/* Returns when no read of this process is pending. */
+extern void tier_await_reads(void);
 
 /*
  * Appends, from memory that is whole units long; false with errno.  It can be

@@ -597,6 +597,8 @@ wait_for_loads(void)
 	while (!ShutdownRequestPending && enableFsync &&
 		   (rest_ms = pause_ms - TimestampDifferenceMilliseconds(began, GetCurrentTimestamp())) > 0)
 	{
+		if (!saver.has_failed && pg_atomic_exchange_u32(&tier_control->hurries, 0) != 0)
+			break;
 		if (pause_ms == PAUSE_MS && !saver.has_failed && tier_has_loads())
 		{
 			began = GetCurrentTimestamp();

@@ -344,7 +344,7 @@ verify_structure(Verifier *verifier)
 		if (!tier_check_copy(chunk, verifier->attnums[i]))
 			note_mismatch(verifier, verifier->attnums[i], 0, "the copy on disk is damaged");
 		/* gone with its copy, or no memory */
-		if (tier_fetch(chunk, &verifier->attnums[i], 1) != TIER_FETCHED)
+		if (!tier_fetch(chunk, verifier->attnums[i]))
 			continue;
 		status = penumbra_segment_check(segment->segment, segment->bytes);
 		if (status.code == PENUMBRA_OK)
@@ -464,7 +464,7 @@ penumbra_sql_damage(PG_FUNCTION_ARGS)
 		CachedSegment *segment = &chunk->columns[attnums[i] - 1];
 
 		if (attnums[i] != attnum || offset < 0 || offset >= (int64) segment->bytes ||
-			tier_fetch(chunk, &attnum, 1) != TIER_FETCHED)
+			!tier_fetch(chunk, attnum))
 			continue;
 		((uint8 *) segment->segment)[offset] ^= 0xFF;
 		damaged = true;

@@ -152,6 +152,7 @@ cost_add_scan(PlannedPipeline *planned, List *tables, int filter_columns, int ot
 	double		cached_pages = 0;
 	double		lsn_pages = 0;
 	double		heap_pages = 0;
+	double		cold_pages = 0; /* as many as columns that are on disk only would fill */
 	double		heap_rows;
 	double		fraction_selected = table_rows > 0 ? Min(selected_rows / table_rows, 1.0) : 1.0;
 	double		processes = cost_processes(planned->workers);
@@ -172,6 +173,7 @@ cost_add_scan(PlannedPipeline *planned, List *tables, int filter_columns, int ot
 		cached_pages += valid;
 		lsn_pages += Min((double) table->coverage.lsn_pages, valid);
 		heap_pages += pages - valid;
+		cold_pages += (double) table->coverage.cold_bytes / BLCKSZ;
 		if (pages > 0)
 		{
 			double		rows = table->rel->tuples * (valid / pages);
@@ -189,7 +191,7 @@ cost_add_scan(PlannedPipeline *planned, List *tables, int filter_columns, int ot
 	planned->startup_cost = STARTUP_COST + VALIDATION_COST_PER_PAGE * cached_pages +
 		VALIDATION_COST_PER_LSN_PAGE * lsn_pages / processes;
 	planned->run_cost = values * VALUE_COST / (1 + threads) / processes +
-		heap_pages * seq_page_cost + heap_rows * cpu_tuple_cost / processes;
+		(heap_pages + cold_pages) * seq_page_cost + heap_rows * cpu_tuple_cost / processes;
 	planned->startup_cost *= factor;
 	planned->run_cost *= factor;
 	planned->rescan_factor = factor;

@@ -10,9 +10,10 @@
  * it also gives errors their own text.  Where the engine may give up after it
  * returned rows, the node keeps them back (held_rows.c).
  *
- * Life of memory: scan_context holds the pins on chunks; execution_context is
- * its child and destroys the engine (and so its threads) in a reset
- * callback, and children are deleted first.  Where nothing is unwound, at a
+ * Life of memory: scan_context holds the pins on chunks, and below it
+ * buffer_context chunks that are read from disk; execution_context is its
+ * child and destroys the engine (and so its threads) in a reset callback, and
+ * children are deleted first, the youngest before the others.  Where nothing is unwound, at a
  * FATAL error, the cache stops the threads before it releases the pins.
  *
  *-------------------------------------------------------------------------
@@ -392,6 +393,8 @@ add_chunks(PenumbraScanState *state, const ScanInput *input)
 			status = penumbra_exec_add_chunk(state->exec, input->scan, &cached->chunks[c]);
 			CHECK_FOR_INTERRUPTS();
 		}
+		if (status.code == PENUMBRA_OK && cached->unread_chunks > 0)
+			status = penumbra_exec_expect_chunks(state->exec, input->scan, (uint64) cached->unread_rows);
 	}
 	return status;
 }
@@ -409,6 +412,7 @@ rows_of_chunks(PenumbraScanState *state)
 
 			for (int c = 0; c < cached->nchunks; c++)
 				rows += cached->chunks[c].rows;
+			rows += cached->unread_rows;
 		}
 	}
 	return rows;
@@ -430,10 +434,12 @@ create_rows(const List *columns)
 	return rows;
 }
 
-/* Back to where nothing of the heap was read. */
+/* Back to where nothing of the heap was read, nor of the disk. */
 static void
 reset_input(ScanInput *input)
 {
+	input->read_table = 0;
+	input->begun_chunks = input->ended_chunks = input->finished_chunks = input->pushed_chunks = 0;
 	input->is_ended = false;
 	input->is_page_open = false;
 	input->heap_table = 0;
@@ -443,6 +449,7 @@ reset_input(ScanInput *input)
 		input->tables[i].next_block = 0;
 		input->tables[i].heap_row = 0;
 		heap_row_reader_close_page(input->tables[i].reader);
+		cache_scan_rewind(input->tables[i].cached);
 	}
 }
 
@@ -461,6 +468,7 @@ start_execution(PenumbraScanState *state)
 	options.interrupts[1] = INTERRUPTS_CAN_BE_PROCESSED() ? &ProcDiePending : NULL;
 	temporary_files_set_options(&options);
 	state->temporary_prefix = options.temporary_prefix;
+	state->has_threads = options.threads > 0;
 	state->exec = penumbra_exec_create(state->plan, &options);
 	if (state->exec == NULL)
 		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
@@ -515,6 +523,8 @@ open_tables(PenumbraScanState *state)
 		for (int t = 0; t < state->inputs[i].table_count; t++)
 			open_table(state, &state->inputs[i], t);
 	}
+	state->buffer_context = AllocSetContextCreate(state->scan_context, "Penumbra chunks from disk",
+												  ALLOCSET_SMALL_SIZES);
 	MemoryContextSwitchTo(old_context);
 }
 
@@ -592,7 +602,7 @@ release_table(ScanTable *table)
 	table->rel = rel;
 }
 
-/* Frees the engine and the pins. */
+/* Frees the engine and the pins, and what was read into buffers. */
 static void
 release(PenumbraScanState *state)
 {
@@ -603,6 +613,7 @@ release(PenumbraScanState *state)
 	{
 		for (int t = 0; t < state->inputs[i].table_count; t++)
 			release_table(&state->inputs[i].tables[t]);
+		memset(state->inputs[i].buffers, 0, sizeof(state->inputs[i].buffers));
 	}
 	MemoryContextDelete(state->scan_context);
 	state->scan_context = NULL;
@@ -664,7 +675,7 @@ open_heap_page(PenumbraScanState *state, ScanInput *input)
 	{
 		ScanTable  *table = &input->tables[input->heap_table];
 
-		for (; table->heap_range < table->cached->nheap_ranges; table->heap_range++)
+		for (; table->heap_range < table->cached->nheap_ranges; table->heap_range++, table->next_block = 0)
 		{
 			struct CachedBlockRange *range = &table->cached->heap_ranges[table->heap_range];
 
@@ -743,14 +754,117 @@ read_heap_rows(PenumbraScanState *state, ScanInput *input, Size bytes_limit)
 	return tuples;
 }
 
-/* One step outside of the engine: reads and pushes a batch of rows, or tells their end. */
+/* The engine has finished all that was read into them. */
+static void
+free_buffers(ScanInput *input)
+{
+	for (int i = 0; i < CHUNKS_AHEAD; i++)
+	{
+		if (input->buffers[i] != NULL)
+			cache_free_buffer(input->buffers[i]);
+		input->buffers[i] = NULL;
+	}
+}
+
+/* Whether a further chunk has room among those that are read, or were and are not finished. */
+static bool
+may_begin_read(const ScanInput *input)
+{
+	Size		bytes = 0;
+
+	for (int i = 0; i < CHUNKS_AHEAD; i++)
+		bytes += input->buffers[i] == NULL ? 0 : cache_buffer_bytes(input->buffers[i]);
+	return input->begun_chunks - input->finished_chunks < (bytes < BYTES_AHEAD ? CHUNKS_AHEAD : 2);
+}
+
+static void
+begin_reads(PenumbraScanState *state, ScanInput *input)
+{
+	while (input->read_table < input->table_count && may_begin_read(input))
+	{
+		CachedScan *cached = input->tables[input->read_table].cached;
+		int			i = input->begun_chunks % CHUNKS_AHEAD;
+
+		if (input->buffers[i] == NULL && cached->unread_chunks > 0)
+			input->buffers[i] = cache_create_buffer(state->buffer_context);
+		if (cached->unread_chunks > 0 && cache_scan_begin_read(cached, input->buffers[i]))
+		{
+			input->scans[i] = cached;
+			input->begun_chunks++;
+		}
+		else
+			input->read_table++;
+	}
+}
+
+/* Forgets chunks that the engine has finished, up to the first that it has not. */
+static void
+note_finished(PenumbraScanState *state, ScanInput *input)
+{
+	uint64		finished = penumbra_exec_finished_chunks(state->exec, input->scan, 0);
+
+	while (input->finished_chunks < input->ended_chunks &&
+		   input->numbers[input->finished_chunks % CHUNKS_AHEAD] <= finished)
+		input->finished_chunks++;
+}
+
+/* Ends the oldest read and pushes its chunk, unless its pages are all the heap's. */
 static PenumbraStatus
-push_rows(PenumbraScanState *state, ScanInput *input)
+push_chunk(PenumbraScanState *state, ScanInput *input)
+{
+	int			i = input->ended_chunks++ % CHUNKS_AHEAD;
+	PenumbraChunk chunk;
+
+	input->numbers[i] = 0;
+	if (!cache_scan_end_read(input->scans[i], input->buffers[i], &chunk))
+		return (PenumbraStatus) {PENUMBRA_OK};
+	input->numbers[i] = ++input->pushed_chunks;
+	return penumbra_exec_push_chunk(state->exec, input->scan, &chunk);
+}
+
+/*
+ * Chunks that are on disk are read while the engine works on those before, on
+ * its threads or, while the disk is slower, here.  False: all are finished.
+ * *waits: the engine is to get on first, until a chunk is finished.
+ */
+static bool
+push_chunks(PenumbraScanState *state, ScanInput *input, bool *waits, PenumbraStatus *status)
+{
+	bool		is_ahead;
+
+	if (input->begun_chunks > 0)
+		note_finished(state, input);
+	begin_reads(state, input);
+	is_ahead = input->finished_chunks < input->ended_chunks;
+	if (input->ended_chunks < input->begun_chunks &&
+		(state->has_threads || !is_ahead ||
+		 !cache_scan_is_reading(input->buffers[input->ended_chunks % CHUNKS_AHEAD])))
+	{
+		*status = push_chunk(state, input);
+		return true;
+	}
+	if (is_ahead)
+	{
+		(void) penumbra_exec_finished_chunks(state->exec, input->scan,
+											 input->numbers[input->finished_chunks % CHUNKS_AHEAD]);
+		*waits = true;
+		return true;
+	}
+	free_buffers(input);
+	return false;
+}
+
+/* One step outside of the engine: reads and pushes a chunk or a batch of rows, or tells their end. */
+static PenumbraStatus
+push_rows(PenumbraScanState *state, ScanInput *input, bool *waits)
 {
 	Size		bytes_limit = Min(get_hash_memory_limit() / PUSH_BUDGET_SHARE, PUSH_BYTES_MAX);
 	PenumbraTuples *tuples = NULL;
 	PenumbraStatus status = {PENUMBRA_OK};
 
+	*waits = false;
+	if (state->parallel == NULL && push_chunks(state, input, waits, &status))
+		return status;
 	if (input->source != NULL)
 		input->is_ended = !source_rows_append(state, input, PUSH_ROWS, bytes_limit);
 	else
@@ -788,8 +902,10 @@ fetch_result(PenumbraScanState *state, PenumbraStatus *status)
 		CHECK_FOR_INTERRUPTS();
 		if (wants_rows && (input = wanted_input(state)) != NULL)
 		{
-			*status = push_rows(state, input);
-			wants_rows = !state->is_streaming;
+			bool		waits;
+
+			*status = push_rows(state, input, &waits);
+			wants_rows = !state->is_streaming && !waits;
 			continue;
 		}
 		switch (penumbra_exec_fetch(state->exec, &result, status))
@@ -803,12 +919,14 @@ fetch_result(PenumbraScanState *state, PenumbraStatus *status)
 				wants_rows = true;
 				break;
 			case PENUMBRA_FETCH_DONE:
+				/* what it has read may go when the next part is proven */
+				if (state->parallel != NULL)
+					destroy_exec(state);
 				if (state->parallel == NULL || !parallel_scan_claim(state))
 				{
 					state->is_done = true;
 					return false;
 				}
-				destroy_exec(state);
 				*status = start_execution(state);
 				break;
 			case PENUMBRA_FETCH_ERROR:

@@ -31,6 +31,10 @@ typedef struct ScanTable
 	uint32		heap_row;		/* next to read, after the ranges */
 } ScanTable;
 
+/* Chunks that are read ahead of the engine's threads, and from how much memory of them on only one. */
+#define CHUNKS_AHEAD 8
+#define BYTES_AHEAD ((Size) 32 << 20)
+
 /* What a scan of the plan reads: one table, or the tables of an inheritance tree. */
 typedef struct ScanInput
 {
@@ -43,6 +47,15 @@ typedef struct ScanInput
 	int			heap_table;		/* whose heap pages are read now */
 	bool		is_page_open;	/* of that table, with more rows */
 	bool		is_ended;		/* the engine got all rows of the heap, or of the source */
+	/* chunks that are read from disk, in the order of the tables; buffers are taken in turns */
+	int			read_table;		/* whose chunks are read now */
+	uint64		begun_chunks;
+	uint64		ended_chunks;	/* of these, reads */
+	uint64		finished_chunks;	/* of these, by the engine, or never pushed */
+	uint64		pushed_chunks;
+	uint64		numbers[CHUNKS_AHEAD];	/* of pushed chunks, by buffer; 0: it was not pushed */
+	CachedScan *scans[CHUNKS_AHEAD];	/* by buffer */
+	ChunkBuffer *buffers[CHUNKS_AHEAD]; /* NULL: not yet used */
 } ScanInput;
 
 /* What EXPLAIN ANALYZE shows; kept when the engine is gone. */
@@ -89,7 +102,9 @@ typedef struct PenumbraScanState
 	ParallelScan *parallel;		/* NULL: not a parallel scan */
 	ParallelScan unshared;		/* of a parallel scan that runs in one process */
 	bool		is_rescanned;	/* tables stay open and proven between executions */
+	bool		has_threads;	/* the engine may, for its execution */
 	MemoryContext scan_context; /* tables: chunks pinned, readers */
+	MemoryContext buffer_context;	/* its child: chunks from disk; older than the next, so freed later */
 	MemoryContext execution_context;	/* its child: the plan and what follows */
 	PenumbraPlan *plan;
 	PenumbraExec *exec;

@@ -54,7 +54,15 @@ $node->restart;
 await_start();
 is(disk('restored_chunks, saved_chunks, segments_read'), "$chunks|$chunks|0", 'restored');
 is(ask(q{SELECT sum(bytes) FROM penumbra.columns}), '0', 'not yet in memory');
+sub cost
+{
+	my ($cost) = ask(q{SET penumbra.mode = 'prefer'; EXPLAIN SELECT sum(a), min(s) FROM t}) =~ /\.\.([0-9.]+)/;
+	return $cost;
+}
+my $cold_cost = cost();
 is(ask($required), '300000|45000150000|100', 'answer after a restart');
+my $column_pages = ask(q{SELECT sum(bytes) / 8192 FROM penumbra.columns WHERE column_name IN ('a', 's')});
+cmp_ok(abs($cold_cost - cost() - $column_pages), '<', 1, 'columns on disk cost what pages do');
 is(disk('segments_read'), 2 * $chunks, 'two columns were read');
 is(ask(q{SELECT column_name FROM penumbra.columns WHERE bytes = 0}), 'u', 'the third was not');
 is(ask($served), 't|0', 'all pages are served from the cache');
@@ -367,6 +375,76 @@ is(ask("$hashes$_"), '80000|80000|3200040000', "answer $_ after a stop in betwee
 is(ask(qq{SELECT coalesce(sum(mismatches), 0) FROM unnest('{t1, t2, t3}'::regclass[]) t, penumbra.verify(t)}), '0', 'verified');
 is(ask(q{SELECT max(used_bytes) <= max(budget_bytes) FROM penumbra.memory}), 't', 'within the budget');
 is(disk('read_errors + damaged + write_errors'), '0', 'without a fault');
+
+# One table of more than fits: all of it is loaded, and scanned from the cache, in mode auto, too.
+ask(qq{SELECT penumbra.unload('t$_')}) foreach 1 .. 3;
+ask(q{SELECT penumbra.unload('t')});
+ask(q{CREATE TABLE large AS SELECT i AS a, (i::bigint * 7919 % 65536)::int AS b, encode(sha512(i::text::bytea), 'base64') AS u,
+	random() AS f FROM generate_series(1, 500000) i});
+ask(q{VACUUM ANALYZE large});
+my $large_chunks = ask(q{SELECT penumbra.load('large')});
+is(ask(q{SELECT pages_from_heap FROM penumbra.served('large')}), '0', 'a large table is cached');
+cmp_ok(ask(q{SELECT sum(disk_bytes) FROM penumbra.columns WHERE relation = 'large'::regclass}), '>', 2 * 16 * 1024 * 1024,
+	'and is larger than the memory');
+my @large = (
+	q{SELECT count(*), sum(a), max(u), sum(length(u)) FROM large},
+	q{SELECT b, count(*), min(u) FROM large GROUP BY b ORDER BY b LIMIT 5},
+	q{SELECT a, u, f FROM large ORDER BY f DESC LIMIT 5},
+	q{SELECT a, u FROM large WHERE b = 77 ORDER BY a},
+	q{SELECT count(*) FROM (SELECT a, u, f FROM large OFFSET 0) x WHERE length(u) > 10},
+	q{SELECT x.b, count(*), max(y.u) FROM large x JOIN large y ON x.a = y.a + 1 WHERE x.b < 20 GROUP BY x.b ORDER BY x.b});
+my %expected = map { $_ => ask("SET penumbra.mode = 'off'; $_") } @large;
+foreach my $settings ('', 'SET max_parallel_workers_per_gather = 0;', 'SET penumbra.workers = 2;')
+{
+	is(ask("SET penumbra.mode = 'require'; $settings $_"), $expected{$_}, "$settings $_") foreach @large;
+}
+# the node is scanned again for each row of the other side
+is(ask(q{SET penumbra.mode = 'prefer'; SET enable_material = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
+	SELECT g, (SELECT count(*) FROM large WHERE b = g AND length(u) > 1 OFFSET g - g) FROM generate_series(1, 3) g}),
+	ask(q{SET penumbra.mode = 'off'; SELECT g, (SELECT count(*) FROM large WHERE b = g) FROM generate_series(1, 3) g}),
+	'scanned again');
+is(ask(q{SET penumbra.mode = 'require'; SELECT count(*) FROM (SELECT u FROM large LIMIT 3) x}), '3', 'not to its end');
+# cancelled while it reads, and again in the same session
+my $cancelled = join(';', map(("SET statement_timeout = $_", @large), 1, 2, 5, 10, 20, 50, 100));
+is(($node->psql('postgres', "SET penumbra.mode = 'prefer'; $cancelled; SET statement_timeout = 0; SELECT 'last'; $large[0]",
+	on_error_stop => 0))[1] =~ s/.*^last\n//msr, $expected{$large[0]}, 'cancelled');
+# a part of it was written
+ask(q{UPDATE large SET b = -1 WHERE a % 1000 = 0});
+%expected = map { $_ => ask("SET penumbra.mode = 'off'; $_") } @large;
+is(ask("SET penumbra.mode = 'require'; $_"), $expected{$_}, "written: $_") foreach @large;
+
+# One scan of it takes nothing from what is used; what is scanned again and again gets memory.
+ask(q{SELECT penumbra.load('t1')});
+await("state = 'open'");
+restart();
+sub memory_of { my ($table) = @_; return ask("SELECT sum(bytes) FROM penumbra.columns WHERE relation = '$table'::regclass"); }
+ask("${hashes}1") foreach 1 .. 3;
+my $used = memory_of('t1');
+cmp_ok($used, '>', 0, 'a small table is in memory');
+ask("SET penumbra.mode = 'require'; $large[0]");
+is(memory_of('t1'), $used, 'one scan of the large one leaves it there');
+ask("SET penumbra.mode = 'require'; $large[0]") foreach 1 .. 12;
+cmp_ok(memory_of('t1'), '<', $used, 'many take its place');
+my $read = disk('bytes_read');
+my $held = memory_of('large');
+ask("SET penumbra.mode = 'require'; $large[0]");
+cmp_ok(disk('bytes_read') - $read, '<', ask(q{SELECT sum(disk_bytes) FROM penumbra.columns WHERE relation = 'large'::regclass}) - $held / 2,
+	'what is in memory is not read');
+
+# What is on disk is damaged when it is read ahead: the rest is the heap's.
+await("state = 'open'");
+flip_all();
+is(ask("SET penumbra.mode = 'prefer'; $_"), $expected{$_}, "damaged: $_") foreach @large;
+ask(q{DROP TABLE large});
+# A table of segments that are little more than half of a size class can use the memory, too.
+ask(qq{SELECT penumbra.unload('t$_')}) foreach 1 .. 3;
+ask(q{CREATE TABLE dense AS SELECT (random() * 2000000000)::int AS a, (random() * 2000000000)::int AS b,
+	(random() * 2000000000)::int AS c, (random() * 2000000000)::int AS d FROM generate_series(1, 850000) i});
+ask(q{VACUUM dense; SELECT penumbra.load('dense')});
+cmp_ok(memory_of('dense'), '>', 12 * 1024 * 1024, 'a class of sizes can use all memory');
+ask(q{DROP TABLE dense});
+restart();
+load_all();
 
 # More than fits on disk: the rest is not kept, and nothing is written in a circle.
 restart(sub { $node->append_conf('postgresql.conf', "penumbra.memory = '64MB'\npenumbra.disk_cache = '8MB'"); });
