@@ -193,17 +193,23 @@ scan_tlist(List *exprs)
 	return tlist;
 }
 
-/* create_plan() hands the level's InitPlans to its plan when that is made, after this. */
+/*
+ * create_plan() hands the level's InitPlans to its plan when that is made,
+ * after this.  What a source's plan needs of them is not known before.
+ */
 static void
 add_init_plans(PlannerInfo *root, const Pipeline *pipeline)
 {
+	bool		has_source = false;
 	ListCell   *lc;
 
+	foreach(lc, pipeline_scans(pipeline))
+		has_source |= ((PipelineStage *) lfirst(lc))->source != NULL;
 	foreach(lc, pipeline->init_plans)
 	{
 		SubPlan    *subplan = lfirst_node(SubPlan, lc);
 
-		if (planned_has_param(pipeline->runtime_exprs, subplan->setParam))
+		if (has_source || planned_has_param(pipeline->runtime_exprs, subplan->setParam))
 			root->init_plans = list_append_unique_ptr(root->init_plans, subplan);
 	}
 }

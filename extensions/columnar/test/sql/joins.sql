@@ -264,6 +264,9 @@ SELECT same_sources('SELECT count(*), max(p.s) FROM big JOIN parted p USING (k)'
 SELECT same_sources('SELECT count(*), max(p.s) FROM big JOIN parted p USING (k) WHERE p.k < 60');
 SELECT same_sources('SELECT count(*) FROM big b JOIN small s USING (k) WHERE row_to_json(row(s.k))->>''f1'' LIKE ''1%''');
 SELECT same_sources('SELECT count(*) FROM big b WHERE EXISTS (SELECT FROM session t WHERE t.k = b.k AND t.s < b.s)');
+-- an InitPlan of a subquery that only the plan of a source needs
+SELECT same_sources('SELECT b.k, x.c FROM big b JOIN (SELECT a.k, count(*) AS c FROM small a WHERE NOT EXISTS (SELECT FROM
+  (SELECT k FROM session INTERSECT ALL SELECT k FROM big) s WHERE s.k = a.k AND s.k > (SELECT avg(k) FROM small)) GROUP BY 1) x ON x.k = b.k');
 SELECT same_sources('SELECT count(*) FROM big b WHERE b.s NOT IN (SELECT t.s FROM session t WHERE t.k < 5)');
 SELECT same_sources('SELECT b.k, (SELECT max(t.s) FROM session t JOIN small x USING (k) WHERE t.k <= b.k) FROM big b WHERE b.k < 40');
 SELECT same_sources('SELECT count(*) FROM (SELECT k, count(*) AS n FROM session JOIN big USING (k) GROUP BY k) x JOIN small USING (k)');
