@@ -19,8 +19,8 @@ PLAN_DEPENDENT = {
     "a cursor over ties": r"\bin c5\b",
     "which spelling stands for a group of equal ones": r"count\(t2\.c\) FROM pagg_tab3 t1 JOIN .* GROUP BY 1",
 }
-# The order of one side is not the order of what the join gives.
-ORDER_BELOW_JOIN = re.compile(r"\bjoin\s+\([^()]*\border by\b[^()]*\)", re.I)
+# The order of one side is not the order of what the join gives, nor that of a subquery that of DISTINCT above it.
+ORDER_BELOW = re.compile(r"(?:\bjoin|\bselect\s+distinct\s[^()]*\bfrom)\s+\([^()]*\border by\b[^()]*\)", re.I)
 PLAN_DEPENDENT_STATEMENT = re.compile("|".join(PLAN_DEPENDENT.values()), re.I)
 
 
@@ -81,7 +81,7 @@ def _is_same_table(statement: str, left: list[str], right: list[str]) -> bool:
         return True
     if left[:2] != right[:2] or sorted(left[2:]) != sorted(right[2:]):
         return False
-    if "order by" not in ORDER_BELOW_JOIN.sub("", statement).lower():
+    if "order by" not in ORDER_BELOW.sub("", statement).lower():
         return True
     # Rows that tie in the ORDER BY may change places: then some column, the key, reads the same.
     columns = zip(*(line.split("|") for line in left[2:-1]), strict=False)
