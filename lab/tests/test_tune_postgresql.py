@@ -5,6 +5,7 @@ installed server, so that everything around the compiler is real.
 """
 
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -13,6 +14,7 @@ from penumbra_lab.errors import LabError
 from penumbra_lab.run.pgbench import WORKLOADS
 from penumbra_lab.server import Installation
 from penumbra_lab.state import state_directory
+from penumbra_lab.tune import postgresql
 from penumbra_lab.tune.execute import Executor, Infeasible
 from penumbra_lab.tune.package import debian_package
 from penumbra_lab.tune.postgresql import DEBIAN_FLAGS, PostgreSQL
@@ -28,9 +30,14 @@ for part in src/common src/port src/timezone src/backend contrib; do
 	printf 'install:\\n' >>$part/Makefile
 done
 cat >src/backend/Makefile <<'END'
+# As GCC names a profile by its object's path.
+MANGLED = $(subst /,\\#,$(CURDIR))
 all:
 	@echo "src/backend all $(COPT)" >>{log}
-	case '$(COPT)' in (*-fprofile-generate=*) touch profile/1.gcda ../../profile/1.gcda;; esac
+	case '$(COPT)' in (*-fprofile-generate=*) echo '$(COPT)' >../../profile/$(MANGLED)#1.gcda;; esac
+	case '$(COPT)' in (*-finline-functions*-fprofile-use=*) \
+		if ! grep -q -e -finline-functions ../../profile/$(MANGLED)#1.gcda; then \
+			echo 'error: no match [-Werror=coverage-mismatch]' >&2; exit 1; fi;; esac
 	case '$(COPT)' in (*-fweb*) echo 'error: no web' >&2; exit 1;; esac
 	case '$(COPT)' in (*-ftracer*) printf '#!/bin/sh\\nexit 1\\n' >postgres; chmod +x postgres;; \\
 	(*) cp -f {home}/bin/postgres postgres;; esac
@@ -116,6 +123,41 @@ def test_a_profile_is_trained_between_two_compilations(project, executor):
     assert "-fprofile-generate=" in backend[0] and "-fprofile-update=prefer-atomic" in backend[0]
     assert "-fprofile-use=" in backend[2] and "-fprofile-partial-training" in backend[2]
     assert all("-O2 -flto=auto" in line for line in (backend[0], backend[2]))
+
+
+def test_a_profile_is_kept_for_recipes_that_it_fits(project, executor):
+    shutil.rmtree(project.place / "profiles", ignore_errors=True)
+    compilations = []
+    for flags in (("-O2",), ("-O2", "-fgcse-sm"), ("-O2", "-finline-functions"), ("-O2", "-O3")):
+        _build(project, Recipe("gcc", flags, profile=True), executor)
+        backend = [line for line in _log(project) if line.startswith("src/backend")]
+        compilations.append(
+            [("train" if "-generate=" in line else "use" if "-use=" in line else line.split()[1])
+             for line in backend]
+        )  # fmt: skip
+    trained = ["train", "clean", "use"]
+    # Tried with what is kept, which the compiler refuses.
+    refused = ["use", "clean"]
+    assert compilations == [trained, ["use"], refused + trained, trained]
+
+
+def test_the_baseline_is_built_once(project, executor):
+    result = _build(project, project.baseline("gcc"), executor)
+    assert _log(project) == []
+    assert (result / "bin/postgres").read_bytes() == (
+        project.base / "bin/postgres"
+    ).read_bytes()  # fmt: skip
+
+
+def test_training_is_counted_in_transactions(project, executor, monkeypatch):
+    asked = []
+    monkeypatch.setattr(postgresql, "_client", lambda server, executor, command: asked.append(
+        (command[command.index("-b") + 1], "-T" in command, command[command.index("-t") + 1])
+    ))  # fmt: skip
+    directory = project.place / "training"
+    project._train(project.base / "bin/postgres", directory, executor)
+    assert asked == [("select-only", False, "20000"), ("tpcb-like", False, "1000")]
+    assert not directory.exists()
 
 
 def test_a_server_that_does_not_compile_or_start_is_infeasible(project, executor):

@@ -7,7 +7,7 @@ not tuned on cost no more; it is faster on the clock.
 
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from penumbra_lab.analysis.comparison import Comparison, SeriesComparison, compare_runs
@@ -89,7 +89,7 @@ class Gate:
         if "clock" in self.kinds:
             say("gate: the clock")
             comparison = (
-                self._clock_servers(evaluator.place) if is_server
+                self._clock_servers(evaluator) if is_server
                 else self._clock_programs(recipe, baseline, evaluator)
             )  # fmt: skip
             self._judge(label, comparison)
@@ -115,22 +115,26 @@ class Gate:
             for side, base in counts.items():
                 self.validation_rows.append({"workload": workload.name, "tuned against": side, **{
                     name: f"{100 * (tuned[name] / base[name] - 1):+.1f} %"
-                    for name in (COST, "instructions", "I1 misses", "D1 misses")
-                }})  # fmt: skip
-            loss = tuned[COST] / counts["baseline"][COST] - 1
+                    for name in (COST, "instructions", "I1 misses", "D1 misses", "LL misses")
+                }, "I1 and D1 misses": f"{100 * (_l1_misses(tuned) / _l1_misses(base) - 1):+.1f} %",
+                })  # fmt: skip
+            loss = max(tuned[COST] / base[COST] for base in counts.values()) - 1
             if loss > LOSS_MAX:
                 raise Infeasible(f"{workload.name} costs {100 * loss:.1f} % more")
         self._note(label, "counts of every workload", f"none above {LOSS_MAX:.0%} more")
 
     # -- the clock ---------------------------------------------------------------------------------
 
-    def _clock_servers(self, place: Path) -> Comparison:
-        """The lab's own pgbench benchmark, over all workloads."""
-        output = place / "clock.json"
+    def _clock_servers(self, evaluator: Evaluator) -> Comparison:
+        """The lab's own pgbench benchmark, over all workloads, and the loops inside the server."""
+        output = evaluator.place / "clock.json"
         variants = {"baseline": self.project.base / "bin", "tuned": self.prefix / "bin"}
         if package := self.project.distribution():
-            variants["distribution"] = package
-        arguments = ["--no-levels", "--clients", "1", "--output", str(output),
+            variants = {"distribution": package, **variants}
+        for binaries in variants.values():
+            make_extensions(("bench",), ("all", "install"), binaries, evaluator.place,
+                            evaluator.executor)  # fmt: skip
+        arguments = ["--levels", "--clients", "1", "--output", str(output),
                      "--repetitions", str(self.repetitions)]  # fmt: skip
         for name, binaries in variants.items():
             arguments += ["--variant", f"{name}:bin={binaries}"]
@@ -138,7 +142,7 @@ class Gate:
             named = next((n for n, w in WORKLOADS.items() if w == workload), None)
             arguments += ["-w", named] if named else ["-f", str(workload.script)]
         bench_pgbench.main(arguments, standalone_mode=False)
-        return compare_runs([make_run(read_run(output), "clock", "this run")], "baseline")
+        return compare_runs([make_run(read_run(output), "clock", "this run")], next(iter(variants)))
 
     def _clock_programs(self, recipe: Recipe, baseline: Recipe,
                         evaluator: Evaluator) -> Comparison:  # fmt: skip
@@ -189,23 +193,33 @@ class Gate:
                     and e.series.metric == "throughput")  # fmt: skip
 
 
+def _l1_misses(counts: Counts) -> float:
+    return counts["I1 misses"] + counts["D1 misses"]
+
+
 def check_extensions(prefix: Path, place: Path, executor: Executor) -> None:
-    """In a copy of the tree: PGXS compiles beside the sources."""
     if not (TREE / "build/engine").is_dir():
         raise LabError("the engine is not built: run `make build`")
+    names = [path.parent.name for path in sorted(TREE.glob("extensions/*/Makefile"))]
+    make_extensions(names, ("all", "install", "test"), prefix / "bin", place, executor)
+
+
+def make_extensions(names: Iterable[str], targets: tuple[str, ...], binaries: Path, place: Path,
+                    executor: Executor) -> None:  # fmt: skip
+    """In a copy of the tree: PGXS compiles beside the sources."""
     tree = place / "extensions"
     shutil.rmtree(tree, ignore_errors=True)
     shutil.copytree(TREE, tree, symlinks=True,
                     ignore=shutil.ignore_patterns(*IGNORED, "*.o", "*.so", "*.bc"))  # fmt: skip
     tests = place / "extension-tests"
-    for makefile in sorted(tree.glob("extensions/*/Makefile")):
-        directory = tests / makefile.parent.name
+    for name in names:
+        directory = tests / name
         directory.mkdir(parents=True, exist_ok=True)
         give_to_server_user(directory)
-        for target in ("all", "install", "test"):
+        for target in targets:
             executor.run(
-                ["make", "--no-print-directory", "-C", str(makefile.parent), target,
-                 f"PG_CONFIG={prefix}/bin/pg_config", f"ENGINE_BUILD={TREE / 'build'}",
+                ["make", "--no-print-directory", "-C", str(tree / "extensions" / name), target,
+                 f"PG_CONFIG={binaries}/pg_config", f"ENGINE_BUILD={TREE / 'build'}",
                  f"TEST_DIR={directory}"],
                 place / "extensions.log", executor.build_seconds,
             )  # fmt: skip

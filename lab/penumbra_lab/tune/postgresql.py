@@ -17,10 +17,17 @@ from pathlib import Path
 from penumbra_lab.errors import LabError
 from penumbra_lab.run.pgbench import Workload
 from penumbra_lab.server import Installation, PrivateServer, give_to_server_user, server_user
+from penumbra_lab.state import state_directory
 from penumbra_lab.tune import callgrind
 from penumbra_lab.tune.callgrind import Counts
 from penumbra_lab.tune.execute import Executor, Infeasible
-from penumbra_lab.tune.project import cxx_of, find_bolt, finish_profile, profile_flags
+from penumbra_lab.tune.project import (
+    archiver_of,
+    cxx_of,
+    find_bolt,
+    finish_profile,
+    profile_flags,
+)
 from penumbra_lab.tune.space import Recipe
 
 # What Debian's own packages are built with, but for -g, which changes no code.
@@ -52,7 +59,8 @@ SEED = 20_260_101
 # Transactions after the first run, and in it; the difference leaves out a backend's start.
 TRANSACTIONS, WARM_TRANSACTIONS = 1000, 200
 FEW_TRANSACTIONS = {"aggregates": 2}  # of workloads whose transactions are long
-TRAINING_SECONDS = 5
+# Of a profile, which so repeats: of the workload, and of each other one.
+TRAINING_TRANSACTIONS, OTHERS_TRAINING_TRANSACTIONS = 20_000, 1000
 
 
 class PostgreSQL:
@@ -117,8 +125,8 @@ class PostgreSQL:
         command = [
             str(self.source / "configure"), "-q", f"--prefix={prefix}", f"--cache-file={cache}",
             "--without-readline", "--disable-rpath", *self.options, f"CC={recipe.compiler}",
-            f"CXX={cxx_of(recipe.compiler)}", f"CPPFLAGS={PREPROCESSOR}", f"LDFLAGS={LINKER}",
-            "CFLAGS=-O2",
+            f"CXX={cxx_of(recipe.compiler)}", f"AR={archiver_of(recipe.compiler)}",
+            f"CPPFLAGS={PREPROCESSOR}", f"LDFLAGS={LINKER}", "CFLAGS=-O2",
         ]  # fmt: skip
         executor.run(command, tree.parent / "build.log", executor.build_seconds, tree)
 
@@ -137,23 +145,60 @@ class PostgreSQL:
                 executor: Executor) -> tuple[str, ...]:  # fmt: skip
         """Leaves the server in tree/src/backend/postgres; returns the flags of its profile."""
         self._configure(recipe, tree, prefix, executor)
-        extra: tuple[str, ...] = ()
-        if recipe.profile:
-            profile = tree / "profile"
-            profile.mkdir()
-            give_to_server_user(profile)
-            self._make(recipe, tree, profile_flags(recipe.compiler, profile, True), executor)
-            self._train(tree / "src/backend/postgres", tree.parent / "training", executor)
-            finish_profile(recipe.compiler, profile, tree.parent / "build.log", executor)
-            for part in SERVER_PARTS:
-                self._run_make(tree, executor, "-C", part, "clean")
-            extra = profile_flags(recipe.compiler, profile, False)
-        self._make(recipe, tree, extra, executor)
+        extra = profile_flags(recipe.compiler, tree / "profile", False) if recipe.profile else ()
+        if not recipe.profile or not self._make_with_kept_profile(recipe, tree, extra, executor):
+            if recipe.profile:
+                self._profile(recipe, tree, executor)
+            self._make(recipe, tree, extra, executor)
         if recipe.layout:
             self._lay_out(tree / "src/backend/postgres", executor)
         return extra
 
+    def _make_with_kept_profile(self, recipe: Recipe, tree: Path, extra: tuple[str, ...],
+                                executor: Executor) -> bool:  # fmt: skip
+        """With the profile of another recipe, if that is what training would find.
+
+        A profile counts the edges of each function's control flow as it is when the compiler reads
+        it, and the compiler refuses one of another control flow. Most flags act later.
+        """
+        kept = self._kept_profile(recipe)
+        if not kept.exists():
+            return False
+        _copy_profile(kept, tree / "profile", "@", _mangled(tree))
+        try:
+            self._make(recipe, tree, extra, executor)
+        except Infeasible as error:
+            if "coverage-mismatch" not in str(error):
+                raise
+            self._clean(tree, executor)
+            shutil.rmtree(tree / "profile")
+            return False
+        return True
+
+    def _profile(self, recipe: Recipe, tree: Path, executor: Executor) -> None:
+        profile = tree / "profile"
+        profile.mkdir()
+        give_to_server_user(profile)
+        self._make(recipe, tree, profile_flags(recipe.compiler, profile, True), executor)
+        self._train(tree / "src/backend/postgres", tree.parent / "training", executor)
+        finish_profile(recipe.compiler, profile, tree.parent / "build.log", executor)
+        self._clean(tree, executor)
+        kept = self._kept_profile(recipe)
+        if not kept.exists():
+            _copy_profile(profile, kept, _mangled(tree), "@")
+
+    def _kept_profile(self, recipe: Recipe) -> Path:
+        level = [flag for flag in recipe.flags if flag.startswith("-O")][-1:]
+        return self.place / "profiles" / "".join((recipe.compiler.replace("/", "#"), *level))
+
+    def _clean(self, tree: Path, executor: Executor) -> None:
+        for part in SERVER_PARTS:
+            self._run_make(tree, executor, "-C", part, "clean")
+
     def build(self, recipe: Recipe, scratch: Path, result: Path, executor: Executor) -> None:
+        if recipe == self.baseline(self.base_compiler):  # the base is that build
+            self._assemble(self.base / "bin/postgres", result)
+            return
         tree = scratch / "tree"
         tree.mkdir()
         self.compile(recipe, tree, self.base, executor)
@@ -177,8 +222,10 @@ class PostgreSQL:
         directory.mkdir()
         binaries = self._assemble(postgres, directory / "installation")
         with self._server(directory, binaries) as server:
-            for workload in (self.workload, *self.training):
-                _client(server, executor, _pgbench(workload, "-T", str(TRAINING_SECONDS)))
+            _client(server, executor, _pgbench(self.workload, "-t", str(TRAINING_TRANSACTIONS)))
+            for workload in self.training:
+                length = FEW_TRANSACTIONS.get(workload.name, OTHERS_TRAINING_TRANSACTIONS)
+                _client(server, executor, _pgbench(workload, "-t", str(length)))
         shutil.rmtree(directory)
 
     def _lay_out(self, postgres: Path, executor: Executor) -> None:
@@ -292,9 +339,14 @@ class PostgreSQL:
     # -- gate --------------------------------------------------------------------------------------
 
     def distribution(self) -> Path | None:
-        """The programs of the distribution's own package of this major version."""
-        found = Path(f"/usr/lib/postgresql/{self.version.partition('.')[0]}/bin")
-        return found if (found / "postgres").exists() else None
+        """The programs of the distribution's package of this version, as `make install` copied
+        them: extensions that are installed there do not reach the system's own."""
+        try:
+            found = Installation.find()
+        except LabError:
+            return None
+        is_private = found.bin_directory.is_relative_to(state_directory())
+        return found.bin_directory if is_private and found.version() == self.version else None
 
     def finish(self, recipe: Recipe, prefix: Path, executor: Executor, is_checked: bool) -> None:
         """All of PostgreSQL with the recipe: built, passed through `make check`, installed."""
@@ -344,6 +396,21 @@ def _client(server: PrivateServer, executor: Executor, command: list[str],
 
 def _copt(recipe: Recipe, extra: tuple[str, ...]) -> str:
     return " ".join((*recipe.flags, *(LAYOUT_FLAGS if recipe.layout else ()), *extra))
+
+
+def _mangled(tree: Path) -> str:
+    """As GCC writes a tree's path in the names of its profiles."""
+    return str(tree).replace("/", "#")
+
+
+def _copy_profile(source: Path, target: Path, here: str, there: str) -> None:
+    """Of one tree for another; it is there only when all of it is."""
+    part = target.with_name("part-of-profile")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    for path in source.iterdir():
+        shutil.copy2(path, part / path.name.replace(here, there, 1))
+    part.rename(target)
 
 
 def _has_package(name: str) -> bool:
