@@ -81,11 +81,11 @@ def test_a_program_from_end_to_end(source):
     ).output  # fmt: skip
     document = read_run(output)
     assert document["status"] == "complete"
-    steps = document["sections"]["layers"]
-    assert [step["layer"] for step in steps[:2]] == ["baseline", "level"]
+    steps = {step["layer"]: step for step in document["sections"]["layers"]}
+    assert [*steps][:4] == ["baseline", "LTO", "profile", "level"]
     # -O3 saves more than half of the instructions of -O0, and says so.
-    assert steps[1]["kept"] == "yes"
-    assert float(steps[1]["instructions"].split()[0]) < -50
+    assert steps["level"]["kept"] == "yes"
+    assert float(steps["level"]["instructions"].split()[0]) < -50
     searchers = {row["searcher"]: row["evaluations"] for row in document["sections"]["searchers"]}
     assert searchers == {"group": 5, "random": 5}
     gate = {row["test"]: row["outcome"] for row in document["sections"]["gate"]}
@@ -136,7 +136,7 @@ def test_killed_in_mid_build_it_leaves_nothing_and_goes_on(source):
                "--evaluations", "0", "--repetitions", "2"]  # fmt: skip
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     for line in process.stdout:
-        if line.startswith("level:"):  # the second build
+        if line.startswith("LTO:"):  # the second build
             break
     deadline = time.monotonic() + 30
     while not list(_place(source).glob("scratch-0/tree/main.c")) and time.monotonic() < deadline:

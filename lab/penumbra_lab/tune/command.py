@@ -107,6 +107,10 @@ def tune_postgresql(source: Path | None, workload_name: str, script: Path | None
     if not project.has_layout:
         console.print("BOLT is not installed, so its layer is left out: it is in the package"
                       " bolt-16 or later", style="yellow")  # fmt: skip
+    if not project.distribution():
+        console.print(f"the source is PostgreSQL {project.version}, and .penumbra has no package of"
+                      " the distribution of that version (`make install` copies the installed one):"
+                      " it is compared with the baseline alone", style="yellow")  # fmt: skip
     chosen = () if no_gate else gates or ("check", "extensions", "clock")
     gate = Gate(project, place / "tuned", chosen, repetitions)
     prefix = _run(project, place, compilers, options, gate)

@@ -74,10 +74,12 @@ class Gate:
     def _pass(self, label: str, recipe: Recipe, baseline: Recipe, evaluator: Evaluator,
               say: Callable[[str], None]) -> None:  # fmt: skip
         is_server = isinstance(self.project, PostgreSQL)
+        build = evaluator.build(recipe)
         if is_server:
-            self.project.finish(recipe, self.prefix, evaluator.executor, "check" in self.kinds)
+            say("gate: PostgreSQL's own tests")
+            self.project.finish(build, self.prefix, evaluator.executor, "check" in self.kinds)
         else:
-            self.project.check(evaluator.build(recipe), evaluator.executor)
+            self.project.check(build, evaluator.executor)
         if "check" in self.kinds:
             self._note(label, "the project's tests", "passed")
         if is_server:
@@ -95,7 +97,7 @@ class Gate:
             self._judge(label, comparison)
         if not is_server:
             shutil.rmtree(self.prefix, ignore_errors=True)
-            shutil.copytree(evaluator.build(recipe) / "tree", self.prefix, symlinks=True)
+            shutil.copytree(build / "tree", self.prefix, symlinks=True)
 
     # -- counts of other workloads -----------------------------------------------------------------
 
