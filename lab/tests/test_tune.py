@@ -23,7 +23,7 @@ from penumbra_lab.tune.journal import Budget, Journal, OutOfBudget, entries_of
 from penumbra_lab.tune.project import Command, find_bolt
 from penumbra_lab.tune.result import explain
 from penumbra_lab.tune.space import Recipe
-from penumbra_lab.tune.tuner import Plan, Tuner
+from penumbra_lab.tune.tuner import Findings, Plan, Step, Tuner
 
 PROGRAM = """
 #include <stdio.h>
@@ -270,6 +270,14 @@ def test_time_that_is_used_up_ends_the_search_with_what_it_has(source, tmp_path)
         tuner.run()
         assert tuner.findings.steps == []
         assert "time" in tuner.findings.stopped
+
+
+def test_the_best_is_the_first_finalist():
+    counts = {COST: 1.0}
+    base, best = Recipe("gcc", ("-O2",)), Recipe("gcc", ("-O2", "-O3"))
+    steps = [Step("baseline", "", base, counts, "", True), Step("level", "", best, counts, "", True)]
+    found = Findings(steps, recipe=best).finalists(False)
+    assert [label for label, _ in found] == ["tuned", "text aligned to 2 MB", "baseline"]
 
 
 def test_disk_is_kept_within_its_bound(tmp_path):
