@@ -5,6 +5,8 @@ PostgreSQL, every extension of Penumbra builds against it and passes its own; wo
 not tuned on cost no more; it is faster on the clock.
 """
 
+import hashlib
+import json
 import shutil
 import time
 from collections.abc import Callable, Iterable
@@ -16,7 +18,7 @@ from penumbra_lab.analysis.verdict import Outcome
 from penumbra_lab.errors import LabError
 from penumbra_lab.reporting.wording import verdict_text
 from penumbra_lab.run.document import RunDocument, Variant, read_run, write_run
-from penumbra_lab.run.pgbench import WORKLOADS
+from penumbra_lab.run.pgbench import WORKLOADS, Workload
 from penumbra_lab.run.pgbench_command import bench_pgbench
 from penumbra_lab.run.recording import MILLISECONDS, alternating, measurement, record
 from penumbra_lab.server import give_to_server_user
@@ -83,7 +85,7 @@ class Gate:
         if "check" in self.kinds:
             self._note(label, "the project's tests", "passed")
         if is_server:
-            self._count_others(label, evaluator.executor, say)
+            self._count_others(label, evaluator, say)
         if "extensions" in self.kinds:
             say("gate: Penumbra's extensions")
             check_extensions(self.prefix, evaluator.place, evaluator.executor)
@@ -101,7 +103,7 @@ class Gate:
 
     # -- counts of other workloads -----------------------------------------------------------------
 
-    def _count_others(self, label: str, executor: Executor,
+    def _count_others(self, label: str, evaluator: Evaluator,
                       say: Callable[[str], None]) -> None:  # fmt: skip
         """Each workload on the tuned server, on the baseline's and on the distribution's."""
         sides = {"baseline": self.project.base / "bin", "tuned": self.prefix / "bin"}
@@ -110,8 +112,7 @@ class Gate:
         self.validation_rows = []
         for workload in (self.project.workload, *self.project.training):
             say(f"gate: counts of {workload.name}")
-            counts = {side: self.project.measure_workload(bins, workload, executor)
-                      for side, bins in sides.items()}  # fmt: skip
+            counts = {side: self._count(bins, workload, evaluator) for side, bins in sides.items()}
             self.counted |= {f"{workload.name}: {side}": c for side, c in counts.items()}
             tuned = counts.pop("tuned")
             for side, base in counts.items():
@@ -124,6 +125,20 @@ class Gate:
             if loss > LOSS_MAX:
                 raise Infeasible(f"{workload.name} costs {100 * loss:.1f} % more")
         self._note(label, "counts of every workload", f"none above {LOSS_MAX:.0%} more")
+
+    def _count(self, binaries: Path, workload: Workload, evaluator: Evaluator) -> Counts:
+        """Once for each server: a gate that was interrupted goes on where it was."""
+        digest = hashlib.sha256((binaries / "postgres").read_bytes())
+        if workload.script:
+            digest.update(workload.script.read_bytes())
+        kept = evaluator.place / "counted" / f"{workload.name}-{digest.hexdigest()[:16]}.json"
+        if not kept.exists():
+            counts = self.project.measure_workload(binaries, workload, evaluator.executor)
+            kept.parent.mkdir(exist_ok=True)
+            part = kept.with_suffix(".part")
+            part.write_text(json.dumps(counts))
+            part.rename(kept)
+        return json.loads(kept.read_text())
 
     # -- the clock ---------------------------------------------------------------------------------
 

@@ -5,7 +5,6 @@ the links, and `pg_config --cflags` does not show them. Extensions are so compil
 distribution's server, whatever was done to this one.
 """
 
-import os
 import re
 import shlex
 import shutil
@@ -16,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from penumbra_lab.errors import LabError
+from penumbra_lab.run.cpus import idlest_cpu
 from penumbra_lab.run.pgbench import Workload
 from penumbra_lab.server import Installation, PrivateServer, give_to_server_user, server_user
 from penumbra_lab.state import state_directory
@@ -59,7 +59,7 @@ SCALE = 1  # of the counted database: all of it is in shared buffers
 SEED = 20_260_101
 # Transactions after the first run, and in it; the difference leaves out a backend's start.
 TRANSACTIONS, WARM_TRANSACTIONS = 1000, 200
-FEW_TRANSACTIONS = {"aggregates": 1, "TPC-B": 300, "simple-update": 300}  # those that are long
+FEW_TRANSACTIONS = {"aggregates": 1, "TPC-B": 100, "simple-update": 300}  # those that are long
 # Of a profile, which so repeats: of the workload, and of each other one.
 TRAINING_TRANSACTIONS, OTHERS_TRAINING_TRANSACTIONS = 20_000, 1000
 FEW_TRAINING_TRANSACTIONS = {"aggregates": 2}
@@ -326,7 +326,7 @@ class PostgreSQL:
         few = max(1, more * WARM_TRANSACTIONS // TRANSACTIONS)
         # On one CPU the client runs only while the backend waits: a message that has come already
         # would be read without waiting, and the counts would depend on who was faster.
-        cpu = str(min(os.sched_getaffinity(0)))
+        cpu = str(idlest_cpu())
         with self._server(directory, wrapped, cpu) as server:
             _client(server, executor, ["psql", "-qc", WARM_UP])
             for transactions in (few, few, few + more):  # the first warms caches up, too
