@@ -8,17 +8,21 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
 from penumbra_lab.cli import commands
 from penumbra_lab.errors import LabError
+from penumbra_lab.run import cpus
 from penumbra_lab.run.document import read_run
+from penumbra_lab.run.pgbench import WORKLOADS
 from penumbra_lab.tune import callgrind
 from penumbra_lab.tune.callgrind import COST
 from penumbra_lab.tune.evaluate import Evaluator
 from penumbra_lab.tune.execute import Cancelled, Executor, Infeasible
+from penumbra_lab.tune.gate import Gate
 from penumbra_lab.tune.journal import Budget, Journal, OutOfBudget, entries_of
 from penumbra_lab.tune.project import Command, find_bolt
 from penumbra_lab.tune.result import explain
@@ -278,6 +282,36 @@ def test_the_best_is_the_first_finalist():
     steps = [Step("baseline", "", base, counts, "", True), Step("level", "", best, counts, "", True)]
     found = Findings(steps, recipe=best).finalists(False)
     assert [label for label, _ in found] == ["tuned", "text aligned to 2 MB", "baseline"]
+
+
+def test_the_gate_counts_a_workload_once_for_each_server(tmp_path):
+    asked = []
+
+    class Server:
+        def measure_workload(self, binaries, workload, executor):
+            asked.append((binaries.name, workload.name))
+            return {COST: float(len(asked))}
+
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "postgres").write_text(name)
+    gate = Gate(Server(), tmp_path / "tuned", (), 2)
+    evaluator = SimpleNamespace(place=tmp_path, executor=None)
+    found = [gate._count(tmp_path / name, WORKLOADS[workload], evaluator)[COST]
+             for name, workload in (("one", "tpcb"), ("other", "tpcb"), ("one", "tpcb"),
+                                    ("one", "aggregates"))]  # fmt: skip
+    assert found == [1.0, 2.0, 1.0, 3.0]
+    assert asked == [("one", "TPC-B"), ("other", "TPC-B"), ("one", "aggregates")]
+    # Another server in the same place is counted anew.
+    (tmp_path / "one/postgres").write_text("changed")
+    assert gate._count(tmp_path / "one", WORKLOADS["tpcb"], evaluator)[COST] == 4.0
+
+
+def test_a_backend_is_counted_where_others_do_least(monkeypatch):
+    ticks = iter(({0: 100, 1: 900, 2: 5}, {0: 150, 1: 910, 2: 55}))
+    monkeypatch.setattr(cpus, "_busy_ticks", lambda: next(ticks))
+    monkeypatch.setattr(cpus.os, "sched_getaffinity", lambda pid: {0, 1, 2})
+    assert cpus.idlest_cpu(0.0) == 1
 
 
 def test_disk_is_kept_within_its_bound(tmp_path):
