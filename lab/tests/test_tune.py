@@ -8,22 +8,26 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
 from penumbra_lab.cli import commands
 from penumbra_lab.errors import LabError
+from penumbra_lab.run import cpus
 from penumbra_lab.run.document import read_run
+from penumbra_lab.run.pgbench import WORKLOADS
 from penumbra_lab.tune import callgrind
 from penumbra_lab.tune.callgrind import COST
 from penumbra_lab.tune.evaluate import Evaluator
 from penumbra_lab.tune.execute import Cancelled, Executor, Infeasible
+from penumbra_lab.tune.gate import Gate
 from penumbra_lab.tune.journal import Budget, Journal, OutOfBudget, entries_of
 from penumbra_lab.tune.project import Command, find_bolt
 from penumbra_lab.tune.result import explain
 from penumbra_lab.tune.space import Recipe
-from penumbra_lab.tune.tuner import Plan, Tuner
+from penumbra_lab.tune.tuner import Findings, Plan, Step, Tuner
 
 PROGRAM = """
 #include <stdio.h>
@@ -81,11 +85,11 @@ def test_a_program_from_end_to_end(source):
     ).output  # fmt: skip
     document = read_run(output)
     assert document["status"] == "complete"
-    steps = document["sections"]["layers"]
-    assert [step["layer"] for step in steps[:2]] == ["baseline", "level"]
+    steps = {step["layer"]: step for step in document["sections"]["layers"]}
+    assert [*steps][:4] == ["baseline", "LTO", "profile", "level"]
     # -O3 saves more than half of the instructions of -O0, and says so.
-    assert steps[1]["kept"] == "yes"
-    assert float(steps[1]["instructions"].split()[0]) < -50
+    assert steps["level"]["kept"] == "yes"
+    assert float(steps["level"]["instructions"].split()[0]) < -50
     searchers = {row["searcher"]: row["evaluations"] for row in document["sections"]["searchers"]}
     assert searchers == {"group": 5, "random": 5}
     gate = {row["test"]: row["outcome"] for row in document["sections"]["gate"]}
@@ -136,7 +140,7 @@ def test_killed_in_mid_build_it_leaves_nothing_and_goes_on(source):
                "--evaluations", "0", "--repetitions", "2"]  # fmt: skip
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     for line in process.stdout:
-        if line.startswith("level:"):  # the second build
+        if line.startswith("LTO:"):  # the second build
             break
     deadline = time.monotonic() + 30
     while not list(_place(source).glob("scratch-0/tree/main.c")) and time.monotonic() < deadline:
@@ -270,6 +274,44 @@ def test_time_that_is_used_up_ends_the_search_with_what_it_has(source, tmp_path)
         tuner.run()
         assert tuner.findings.steps == []
         assert "time" in tuner.findings.stopped
+
+
+def test_the_best_is_the_first_finalist():
+    counts = {COST: 1.0}
+    base, best = Recipe("gcc", ("-O2",)), Recipe("gcc", ("-O2", "-O3"))
+    steps = [Step("baseline", "", base, counts, "", True), Step("level", "", best, counts, "", True)]
+    found = Findings(steps, recipe=best).finalists(False)
+    assert [label for label, _ in found] == ["tuned", "text aligned to 2 MB", "baseline"]
+
+
+def test_the_gate_counts_a_workload_once_for_each_server(tmp_path):
+    asked = []
+
+    class Server:
+        def measure_workload(self, binaries, workload, executor):
+            asked.append((binaries.name, workload.name))
+            return {COST: float(len(asked))}
+
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "postgres").write_text(name)
+    gate = Gate(Server(), tmp_path / "tuned", (), 2)
+    evaluator = SimpleNamespace(place=tmp_path, executor=None)
+    found = [gate._count(tmp_path / name, WORKLOADS[workload], evaluator)[COST]
+             for name, workload in (("one", "tpcb"), ("other", "tpcb"), ("one", "tpcb"),
+                                    ("one", "aggregates"))]  # fmt: skip
+    assert found == [1.0, 2.0, 1.0, 3.0]
+    assert asked == [("one", "TPC-B"), ("other", "TPC-B"), ("one", "aggregates")]
+    # Another server in the same place is counted anew.
+    (tmp_path / "one/postgres").write_text("changed")
+    assert gate._count(tmp_path / "one", WORKLOADS["tpcb"], evaluator)[COST] == 4.0
+
+
+def test_a_backend_is_counted_where_others_do_least(monkeypatch):
+    ticks = iter(({0: 100, 1: 900, 2: 5}, {0: 150, 1: 910, 2: 55}))
+    monkeypatch.setattr(cpus, "_busy_ticks", lambda: next(ticks))
+    monkeypatch.setattr(cpus.os, "sched_getaffinity", lambda pid: {0, 1, 2})
+    assert cpus.idlest_cpu(0.0) == 1
 
 
 def test_disk_is_kept_within_its_bound(tmp_path):

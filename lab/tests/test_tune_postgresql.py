@@ -5,6 +5,7 @@ installed server, so that everything around the compiler is real.
 """
 
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -13,6 +14,7 @@ from penumbra_lab.errors import LabError
 from penumbra_lab.run.pgbench import WORKLOADS
 from penumbra_lab.server import Installation
 from penumbra_lab.state import state_directory
+from penumbra_lab.tune import postgresql
 from penumbra_lab.tune.execute import Executor, Infeasible
 from penumbra_lab.tune.package import debian_package
 from penumbra_lab.tune.postgresql import DEBIAN_FLAGS, PostgreSQL
@@ -28,9 +30,14 @@ for part in src/common src/port src/timezone src/backend contrib; do
 	printf 'install:\\n' >>$part/Makefile
 done
 cat >src/backend/Makefile <<'END'
+# As GCC names a profile by its object's path.
+MANGLED = $(subst /,\\#,$(CURDIR))
 all:
 	@echo "src/backend all $(COPT)" >>{log}
-	case '$(COPT)' in (*-fprofile-generate=*) touch profile/1.gcda ../../profile/1.gcda;; esac
+	case '$(COPT)' in (*-fprofile-generate=*) echo '$(COPT)' >../../profile/$(MANGLED)#1.gcda;; esac
+	case '$(COPT)' in (*-finline-functions*-fprofile-use=*) \
+		if ! grep -q -e -finline-functions ../../profile/$(MANGLED)#1.gcda; then \
+			echo 'error: no match [-Werror=coverage-mismatch]' >&2; exit 1; fi;; esac
 	case '$(COPT)' in (*-fweb*) echo 'error: no web' >&2; exit 1;; esac
 	case '$(COPT)' in (*-ftracer*) printf '#!/bin/sh\\nexit 1\\n' >postgres; chmod +x postgres;; \\
 	(*) cp -f {home}/bin/postgres postgres;; esac
@@ -43,8 +50,6 @@ END
 cat >Makefile <<END
 all:
 	@:
-check:
-	@echo "check as \\$\\$(id -un)" >>{log}
 install:
 	mkdir -p \\$(DESTDIR)$prefix/bin \\$(DESTDIR)$prefix/lib \\$(DESTDIR)$prefix/share
 	cp {home}/bin/* \\$(DESTDIR)$prefix/bin
@@ -115,7 +120,43 @@ def test_a_profile_is_trained_between_two_compilations(project, executor):
     assert [line.split()[1] for line in backend] == ["all", "clean", "all"]
     assert "-fprofile-generate=" in backend[0] and "-fprofile-update=prefer-atomic" in backend[0]
     assert "-fprofile-use=" in backend[2] and "-fprofile-partial-training" in backend[2]
-    assert all("-O2 -flto=auto" in line for line in (backend[0], backend[2]))
+    # The training's server is compiled file by file: linking takes as long as compiling.
+    assert "-flto" not in backend[0] and "-O2 -flto=auto" in backend[2]
+
+
+def test_a_profile_is_kept_for_recipes_that_it_fits(project, executor):
+    shutil.rmtree(project.place / "profiles", ignore_errors=True)
+    compilations = []
+    for flags in (("-O2",), ("-O2", "-fgcse-sm"), ("-O2", "-finline-functions"), ("-O2", "-O3")):
+        _build(project, Recipe("gcc", flags, profile=True), executor)
+        backend = [line for line in _log(project) if line.startswith("src/backend")]
+        compilations.append(
+            [("train" if "-generate=" in line else "use" if "-use=" in line else line.split()[1])
+             for line in backend]
+        )  # fmt: skip
+    trained = ["train", "clean", "use"]
+    # Tried with what is kept, which the compiler refuses.
+    refused = ["use", "clean"]
+    assert compilations == [trained, ["use"], refused + trained, trained]
+
+
+def test_the_baseline_is_built_once(project, executor):
+    result = _build(project, project.baseline("gcc"), executor)
+    assert _log(project) == []
+    assert (result / "bin/postgres").read_bytes() == (
+        project.base / "bin/postgres"
+    ).read_bytes()  # fmt: skip
+
+
+def test_training_is_counted_in_transactions(project, executor, monkeypatch):
+    asked = []
+    monkeypatch.setattr(postgresql, "_client", lambda server, executor, command: asked.append(
+        (command[command.index("-b") + 1], "-T" in command, command[command.index("-t") + 1])
+    ))  # fmt: skip
+    directory = project.place / "training"
+    project._train(project.base / "bin/postgres", directory, executor)
+    assert asked == [("select-only", False, "20000"), ("tpcb-like", False, "1000")]
+    assert not directory.exists()
 
 
 def test_a_server_that_does_not_compile_or_start_is_infeasible(project, executor):
@@ -126,14 +167,27 @@ def test_a_server_that_does_not_compile_or_start_is_infeasible(project, executor
         project.measure(result, executor)
 
 
-def test_a_finalist_is_checked_and_installed_beside_the_system(project, executor):
-    (project.place / "log").write_text("")
+@pytest.fixture
+def tests(project, tmp_path, monkeypatch):
+    """A suite of one test, which is PostgreSQL's way to run a thousand."""
+    directory = state_directory() / "test-tune-regress"
+    for name, text in {"sql/one.sql": "SELECT 1 AS one;\n", "parallel_schedule": "test: one\n",
+                       "expected/one.out": "SELECT 1 AS one;\n one \n-----\n   1\n(1 row)\n\n"}.items():
+        (directory / name).parent.mkdir(parents=True, exist_ok=True)
+        (directory / name).write_text(text)
+    monkeypatch.setattr(PostgreSQL, "tests", directory)
+    yield directory
+    shutil.rmtree(directory)
+
+
+def test_a_finalist_is_checked_and_installed_beside_the_system(project, tests, executor):
+    build = _build(project, Recipe("gcc", ("-O2", "-O3")), executor)
     prefix = project.place / "tuned"
-    project.finish(Recipe("gcc", ("-O2", "-O3")), prefix, executor, is_checked=True)
-    checked = [line for line in _log(project) if line.startswith("check")]
-    assert checked == ["check as postgres" if os.geteuid() == 0 else checked[0]]
-    assert (prefix / "bin/postgres").exists()
-    assert not list(project.place.glob("finishing"))
+    project.finish(build, prefix, executor, is_checked=True)
+    assert "All 1 tests passed" in (project.place / "check.log").read_text()
+    # What was measured is what is installed.
+    assert (prefix / "bin/postgres").read_bytes() == (build / "bin/postgres").read_bytes()
+    assert not list(project.place.glob("checking"))
     (project.place / "recipe.json").write_text("{}")
     package = debian_package(project, prefix, project.place)
     listed = subprocess.run(["dpkg-deb", "--contents", str(package)], capture_output=True,
@@ -144,6 +198,13 @@ def test_a_finalist_is_checked_and_installed_beside_the_system(project, executor
     control = subprocess.run(["dpkg-deb", "--field", str(package), "Depends"], capture_output=True,
                              text=True, check=True).stdout  # fmt: skip
     assert "libc6" in control
+
+
+def test_a_finalist_that_fails_a_test_is_refused(project, tests, executor):
+    (tests / "expected/one.out").write_text("2\n")
+    build = _build(project, Recipe("gcc", ("-O2", "-O3")), executor)
+    with pytest.raises(Infeasible, match="1 of 1 tests failed"):
+        project.finish(build, project.place / "tuned", executor, is_checked=True)
 
 
 def test_what_was_changed_is_another_project(project, tmp_path):

@@ -1,6 +1,7 @@
 """CPU lists, and how server and client share the machine's CPUs."""
 
 import os
+import time
 from pathlib import Path
 
 from penumbra_lab.errors import LabError
@@ -40,6 +41,22 @@ def _siblings(cpu: int) -> set[int]:
         return _expand(path.read_text().strip())
     except OSError:
         return {cpu}
+
+
+def idlest_cpu(seconds: float = 0.5) -> int:
+    """Of the CPUs that we may use the one that others used least just now: with a low priority
+    nothing moves on a CPU that somebody else fills, if it may not leave it."""
+    before = _busy_ticks()
+    time.sleep(seconds)
+    after = _busy_ticks()
+    return min(os.sched_getaffinity(0), key=lambda cpu: (after[cpu] - before[cpu], cpu))
+
+
+def _busy_ticks() -> dict[int, int]:
+    """User and system time of each CPU; that of programs with a low priority is left out."""
+    lines = Path("/proc/stat").read_text().splitlines()
+    rows = [line.split() for line in lines if line.startswith("cpu") and line[3].isdigit()]
+    return {int(row[0][3:]): int(row[1]) + int(row[3]) for row in rows}
 
 
 def split_cpus() -> tuple[str | None, str | None]:

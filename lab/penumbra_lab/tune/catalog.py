@@ -110,7 +110,6 @@ GCC_GROUPS = [
     ),
     *_group(
         "registers",
-        ("-fomit-frame-pointer", "the frame pointer's register is free (profilers need it)"),
         ("-frename-registers", "registers that are left over break dependencies"),
         ("-fweb", "a register for each web of uses"),
         ("-flive-range-shrinkage", "values live shorter"),
@@ -148,7 +147,6 @@ CLANG_GROUPS = [
     *_group("vectors", ("-fno-vectorize", "no vector instructions for loops"),
             ("-fno-slp-vectorize", "no vector instructions for straight code")),
     *_group("branches", ("-fno-jump-tables", "switches by comparisons alone")),
-    *_group("registers", ("-fomit-frame-pointer", "the frame pointer's register is free")),
 ]  # fmt: skip
 
 
@@ -199,19 +197,20 @@ def flag_space(compiler: str) -> Space:
 def layers(base_compiler: str, others: list[str], has_layout: bool) -> list[Layer]:
     """From what decides most to what decides least; each begins from the best so far.
 
-    -march of this machine is no option: the result would not run on the next one.
+    Compilers are compared when they have a profile and the whole program: without, one says little
+    of the other. -march of this machine is no option: the result would not run on the next one.
     """
     compiler_options = tuple((name, {"compiler": name}) for name in others if name != base_compiler)
     found = [
-        Layer("compiler", compiler_options),
-        Layer("level", (("-O3", {"flags": ("-O3",)}),)),
         Layer("LTO", (("-flto", {"flags": ("-flto=auto",)}),)),
         Layer("profile", (("profile of the workload", {"profile": True}),)),
+        Layer("BOLT", (("laid out by BOLT", {"layout": True}),) if has_layout else ()),
+        Layer("level", (("-O3", {"flags": ("-O3",)}),)),
+        Layer("frame pointer", (("none", {"flags": ("-fomit-frame-pointer",)}),)),
         Layer("symbols", (("bound when linked", {"flags": (
             "-fno-semantic-interposition", "-fno-plt", "-Wl,-Bsymbolic-functions")}),)),
+        Layer("compiler", compiler_options),
     ]  # fmt: skip
-    if has_layout:
-        found.append(Layer("BOLT", (("laid out by BOLT", {"layout": True}),)))
     aligned = ("-Wl,-z,common-page-size=2097152", "-Wl,-z,max-page-size=2097152")
     found.append(Layer("huge pages", (("text aligned to 2 MB", {"flags": aligned}),), False))
     return [layer for layer in found if layer.options]

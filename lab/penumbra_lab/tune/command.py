@@ -21,7 +21,7 @@ from penumbra_lab.tune.gate import Gate, GateFailed
 from penumbra_lab.tune.journal import Budget, Journal, entries_of
 from penumbra_lab.tune.package import debian_package
 from penumbra_lab.tune.postgresql import PostgreSQL
-from penumbra_lab.tune.project import Command, Project
+from penumbra_lab.tune.project import Command, Project, profile_merger
 from penumbra_lab.tune.result import (
     described,
     explain,
@@ -107,6 +107,10 @@ def tune_postgresql(source: Path | None, workload_name: str, script: Path | None
     if not project.has_layout:
         console.print("BOLT is not installed, so its layer is left out: it is in the package"
                       " bolt-16 or later", style="yellow")  # fmt: skip
+    if not project.distribution():
+        console.print(f"the source is PostgreSQL {project.version}, and .penumbra has no package of"
+                      " the distribution of that version (`make install` copies the installed one):"
+                      " it is compared with the baseline alone", style="yellow")  # fmt: skip
     chosen = () if no_gate else gates or ("check", "extensions", "clock")
     gate = Gate(project, place / "tuned", chosen, repetitions)
     prefix = _run(project, place, compilers, options, gate)
@@ -168,6 +172,8 @@ def _compilers(options: dict) -> tuple[str, ...]:
         raise LabError("no compiler is installed: install the package gcc or clang")
     for compiler in chosen:
         catalog.compiler_version(compiler)
+        if catalog.is_clang(compiler):
+            profile_merger(compiler)  # now, and not when hours of building are done
     return tuple(chosen)
 
 

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from penumbra_lab.errors import LabError
-from penumbra_lab.tune.callgrind import Counts
+from penumbra_lab.tune.callgrind import COST, Counts
 from penumbra_lab.tune.execute import Executor, Infeasible
 from penumbra_lab.tune.journal import Budget, Journal
 from penumbra_lab.tune.project import Project
@@ -75,8 +75,8 @@ class Evaluator:
             self.journal.add(
                 self.key(recipe), recipe, phase, counts, reason, time.monotonic() - began
             )
-        if counts is None:
-            self.progress(f"{phase}: infeasible: {recipe.describe()}: {reason}")
+        found = f"{counts[COST]:,.0f} {COST}" if counts else f"infeasible: {reason}"
+        self.progress(f"  {found} ({time.monotonic() - began:.0f} s)")
 
     def build(self, recipe: Recipe, slot: int = 0) -> Path:
         """The directory of a finished build; what was half done is done anew."""

@@ -5,22 +5,30 @@ the links, and `pg_config --cflags` does not show them. Extensions are so compil
 distribution's server, whatever was done to this one.
 """
 
-import os
 import re
 import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from penumbra_lab.errors import LabError
+from penumbra_lab.run.cpus import idlest_cpu
 from penumbra_lab.run.pgbench import Workload
 from penumbra_lab.server import Installation, PrivateServer, give_to_server_user, server_user
+from penumbra_lab.state import state_directory
 from penumbra_lab.tune import callgrind
 from penumbra_lab.tune.callgrind import Counts
 from penumbra_lab.tune.execute import Executor, Infeasible
-from penumbra_lab.tune.project import cxx_of, find_bolt, finish_profile, profile_flags
+from penumbra_lab.tune.project import (
+    archiver_of,
+    cxx_of,
+    find_bolt,
+    finish_profile,
+    profile_flags,
+)
 from penumbra_lab.tune.space import Recipe
 
 # What Debian's own packages are built with, but for -g, which changes no code.
@@ -51,8 +59,10 @@ SCALE = 1  # of the counted database: all of it is in shared buffers
 SEED = 20_260_101
 # Transactions after the first run, and in it; the difference leaves out a backend's start.
 TRANSACTIONS, WARM_TRANSACTIONS = 1000, 200
-FEW_TRANSACTIONS = {"aggregates": 2}  # of workloads whose transactions are long
-TRAINING_SECONDS = 5
+FEW_TRANSACTIONS = {"aggregates": 1, "TPC-B": 100, "simple-update": 300}  # those that are long
+# Of a profile, which so repeats: of the workload, and of each other one.
+TRAINING_TRANSACTIONS, OTHERS_TRAINING_TRANSACTIONS = 20_000, 1000
+FEW_TRAINING_TRANSACTIONS = {"aggregates": 2}
 
 
 class PostgreSQL:
@@ -99,26 +109,28 @@ class PostgreSQL:
             shutil.rmtree(tree, ignore_errors=True)
             tree.mkdir()
             recipe = self.baseline(self.base_compiler)
-            self._configure(recipe, tree, self.base, executor)
+            self._configure(recipe, tree, executor)
             self._make(recipe, tree, (), executor)
-            for directory, *variables in ((tree,), (tree / "contrib",)):
+            for directory in (tree, tree / "contrib"):
                 for target in ("all", "install"):
-                    self._run_make(tree, executor, "-C", str(directory), target, *variables,
+                    self._run_make(tree, executor, "-C", str(directory), target,
                                    f"DESTDIR={part}", f"COPT={_copt(recipe, ())}")  # fmt: skip
+            self._run_make(tree, executor, "-C", "src/test/regress", "install-tests",
+                           f"DESTDIR={part}", f"COPT={_copt(recipe, ())}")  # fmt: skip
             (part / self.base.relative_to("/")).rename(self.base)
             shutil.rmtree(part)
             shutil.rmtree(tree)
         if not self.cluster.exists():
             self._make_cluster()
 
-    def _configure(self, recipe: Recipe, tree: Path, prefix: Path, executor: Executor) -> None:
+    def _configure(self, recipe: Recipe, tree: Path, executor: Executor) -> None:
         # A cache for each compiler: flags come later, so its answers hold for all recipes.
         cache = self.place / f"configure-{recipe.compiler}.cache"
         command = [
-            str(self.source / "configure"), "-q", f"--prefix={prefix}", f"--cache-file={cache}",
+            str(self.source / "configure"), "-q", f"--prefix={self.base}", f"--cache-file={cache}",
             "--without-readline", "--disable-rpath", *self.options, f"CC={recipe.compiler}",
-            f"CXX={cxx_of(recipe.compiler)}", f"CPPFLAGS={PREPROCESSOR}", f"LDFLAGS={LINKER}",
-            "CFLAGS=-O2",
+            f"CXX={cxx_of(recipe.compiler)}", f"AR={archiver_of(recipe.compiler)}",
+            f"CPPFLAGS={PREPROCESSOR}", f"LDFLAGS={LINKER}", "CFLAGS=-O2",
         ]  # fmt: skip
         executor.run(command, tree.parent / "build.log", executor.build_seconds, tree)
 
@@ -133,30 +145,68 @@ class PostgreSQL:
         for part in SERVER_PARTS:
             self._run_make(tree, executor, "-C", part, copt)
 
-    def compile(self, recipe: Recipe, tree: Path, prefix: Path,
-                executor: Executor) -> tuple[str, ...]:  # fmt: skip
-        """Leaves the server in tree/src/backend/postgres; returns the flags of its profile."""
-        self._configure(recipe, tree, prefix, executor)
-        extra: tuple[str, ...] = ()
-        if recipe.profile:
-            profile = tree / "profile"
-            profile.mkdir()
-            give_to_server_user(profile)
-            self._make(recipe, tree, profile_flags(recipe.compiler, profile, True), executor)
-            self._train(tree / "src/backend/postgres", tree.parent / "training", executor)
-            finish_profile(recipe.compiler, profile, tree.parent / "build.log", executor)
-            for part in SERVER_PARTS:
-                self._run_make(tree, executor, "-C", part, "clean")
-            extra = profile_flags(recipe.compiler, profile, False)
-        self._make(recipe, tree, extra, executor)
+    def _compile(self, recipe: Recipe, tree: Path, executor: Executor) -> None:
+        """Leaves the server in tree/src/backend/postgres."""
+        self._configure(recipe, tree, executor)
+        extra = profile_flags(recipe.compiler, tree / "profile", False) if recipe.profile else ()
+        if not recipe.profile or not self._make_with_kept_profile(recipe, tree, extra, executor):
+            if recipe.profile:
+                self._profile(recipe, tree, executor)
+            self._make(recipe, tree, extra, executor)
         if recipe.layout:
             self._lay_out(tree / "src/backend/postgres", executor)
-        return extra
+
+    def _make_with_kept_profile(self, recipe: Recipe, tree: Path, extra: tuple[str, ...],
+                                executor: Executor) -> bool:  # fmt: skip
+        """With the profile of another recipe, if that is what training would find.
+
+        A profile counts the edges of each function's control flow as it is when the compiler reads
+        it, and the compiler refuses one of another control flow. Most flags act later.
+        """
+        kept = self._kept_profile(recipe)
+        if not kept.exists():
+            return False
+        _copy_profile(kept, tree / "profile", "@", _mangled(tree))
+        try:
+            self._make(recipe, tree, extra, executor)
+        except Infeasible as error:
+            if "coverage-mismatch" not in str(error):
+                raise
+            self._clean(tree, executor)
+            shutil.rmtree(tree / "profile")
+            return False
+        return True
+
+    def _profile(self, recipe: Recipe, tree: Path, executor: Executor) -> None:
+        profile = tree / "profile"
+        profile.mkdir()
+        give_to_server_user(profile)
+        # Edges are counted before functions meet those of other files: it would only take longer.
+        apart = tuple(flag for flag in recipe.flags if not flag.startswith("-flto"))
+        training = profile_flags(recipe.compiler, profile, True)
+        self._make(replace(recipe, flags=apart), tree, training, executor)
+        self._train(tree / "src/backend/postgres", tree.parent / "training", executor)
+        finish_profile(recipe.compiler, profile, tree.parent / "build.log", executor)
+        self._clean(tree, executor)
+        kept = self._kept_profile(recipe)
+        if not kept.exists():
+            _copy_profile(profile, kept, _mangled(tree), "@")
+
+    def _kept_profile(self, recipe: Recipe) -> Path:
+        level = [flag for flag in recipe.flags if flag.startswith("-O")][-1:]
+        return self.place / "profiles" / "".join((recipe.compiler.replace("/", "#"), *level))
+
+    def _clean(self, tree: Path, executor: Executor) -> None:
+        for part in SERVER_PARTS:
+            self._run_make(tree, executor, "-C", part, "clean")
 
     def build(self, recipe: Recipe, scratch: Path, result: Path, executor: Executor) -> None:
+        if recipe == self.baseline(self.base_compiler):  # the base is that build
+            self._assemble(self.base / "bin/postgres", result)
+            return
         tree = scratch / "tree"
         tree.mkdir()
-        self.compile(recipe, tree, self.base, executor)
+        self._compile(recipe, tree, executor)
         self._assemble(tree / "src/backend/postgres", result)
 
     def _assemble(self, postgres: Path, result: Path) -> Path:
@@ -177,8 +227,10 @@ class PostgreSQL:
         directory.mkdir()
         binaries = self._assemble(postgres, directory / "installation")
         with self._server(directory, binaries) as server:
-            for workload in (self.workload, *self.training):
-                _client(server, executor, _pgbench(workload, "-T", str(TRAINING_SECONDS)))
+            _client(server, executor, _pgbench(self.workload, "-t", str(TRAINING_TRANSACTIONS)))
+            for workload in self.training:
+                length = FEW_TRAINING_TRANSACTIONS.get(workload.name, OTHERS_TRAINING_TRANSACTIONS)
+                _client(server, executor, _pgbench(workload, "-t", str(length)))
         shutil.rmtree(directory)
 
     def _lay_out(self, postgres: Path, executor: Executor) -> None:
@@ -271,10 +323,10 @@ class PostgreSQL:
                           f'exec {shlex.join(counted)} "$@"\n')  # fmt: skip
         script.chmod(0o755)
         more = FEW_TRANSACTIONS.get(workload.name, TRANSACTIONS)
-        few = max(2, more * WARM_TRANSACTIONS // TRANSACTIONS)
+        few = max(1, more * WARM_TRANSACTIONS // TRANSACTIONS)
         # On one CPU the client runs only while the backend waits: a message that has come already
         # would be read without waiting, and the counts would depend on who was faster.
-        cpu = str(min(os.sched_getaffinity(0)))
+        cpu = str(idlest_cpu())
         with self._server(directory, wrapped, cpu) as server:
             _client(server, executor, ["psql", "-qc", WARM_UP])
             for transactions in (few, few, few + more):  # the first warms caches up, too
@@ -292,40 +344,47 @@ class PostgreSQL:
     # -- gate --------------------------------------------------------------------------------------
 
     def distribution(self) -> Path | None:
-        """The programs of the distribution's own package of this major version."""
-        found = Path(f"/usr/lib/postgresql/{self.version.partition('.')[0]}/bin")
-        return found if (found / "postgres").exists() else None
-
-    def finish(self, recipe: Recipe, prefix: Path, executor: Executor, is_checked: bool) -> None:
-        """All of PostgreSQL with the recipe: built, passed through `make check`, installed."""
-        scratch = self.place / "finishing"
-        shutil.rmtree(scratch, ignore_errors=True)
-        tree = scratch / "tree"
-        tree.mkdir(parents=True)
+        """The programs of the distribution's package of this version, as `make install` copied
+        them: extensions that are installed there do not reach the system's own."""
         try:
-            extra = self.compile(recipe, tree, prefix, executor)
-            copt = f"COPT={_copt(recipe, extra)}"
-            self._run_make(tree, executor, "all", copt)
-            self._run_make(tree, executor, "-C", "contrib", "all", copt)
-            if is_checked:
-                self._check(tree, copt, executor)
-            part = scratch / "installed"
-            for directory in (tree, tree / "contrib"):
-                self._run_make(tree, executor, "-C", str(directory), "install", copt,
-                               f"DESTDIR={part}")  # fmt: skip
-            shutil.rmtree(prefix, ignore_errors=True)
-            (part / prefix.relative_to("/")).rename(prefix)
-        finally:
-            shutil.rmtree(scratch, ignore_errors=True)
+            found = Installation.find()
+        except LabError:
+            return None
+        is_private = found.bin_directory.is_relative_to(state_directory())
+        return found.bin_directory if is_private and found.version() == self.version else None
 
-    def _check(self, tree: Path, copt: str, executor: Executor) -> None:
-        """PostgreSQL's tests refuse to run as root."""
-        if os.geteuid() == 0:
-            subprocess.run(["chown", "-R", "postgres", str(tree)], check=True)
+    def finish(self, build: Path, prefix: Path, executor: Executor, is_checked: bool) -> None:
+        """The installation: the server that was measured in a copy of the base, checked there."""
+        part = prefix.with_name(prefix.name + "-part")
+        shutil.rmtree(part, ignore_errors=True)
+        shutil.copytree(self.base, part, symlinks=True)
+        shutil.copy2(build / "bin/postgres", part / "bin/postgres")
+        shutil.rmtree(prefix, ignore_errors=True)
+        part.rename(prefix)
+        if is_checked:
+            self._check(prefix, executor)
+
+    @property
+    def tests(self) -> Path:
+        return self.base / "lib/regress"
+
+    def _check(self, prefix: Path, executor: Executor) -> None:
+        """What PostgreSQL's `make check` does, with programs that are installed already."""
+        directory = self.place / "checking"
+        shutil.rmtree(directory, ignore_errors=True)
+        directory.mkdir()
+        give_to_server_user(directory)
         log = self.place / "check.log"
         log.unlink(missing_ok=True)
-        executor.run([*server_user(), "make", "-s", "-C", str(tree), "check", copt,
-                      "MAX_CONNECTIONS=4"], log, executor.build_seconds, tree)  # fmt: skip
+        executor.run(
+            [*server_user(), str(self.base / "lib/pgxs/src/test/regress/pg_regress"),
+             f"--bindir={prefix / 'bin'}", f"--dlpath={self.tests.parent}",
+             f"--inputdir={self.tests}", f"--schedule={self.tests / 'parallel_schedule'}",
+             f"--outputdir={directory}", f"--temp-instance={directory / 'server'}",
+             "--no-locale", "--encoding=UTF8", "--max-connections=4"],
+            log, executor.build_seconds, directory,
+        )  # fmt: skip
+        shutil.rmtree(directory)
 
 
 def _pgbench(workload: Workload, *length: str) -> list[str]:
@@ -344,6 +403,21 @@ def _client(server: PrivateServer, executor: Executor, command: list[str],
 
 def _copt(recipe: Recipe, extra: tuple[str, ...]) -> str:
     return " ".join((*recipe.flags, *(LAYOUT_FLAGS if recipe.layout else ()), *extra))
+
+
+def _mangled(tree: Path) -> str:
+    """As GCC writes a tree's path in the names of its profiles."""
+    return str(tree).replace("/", "#")
+
+
+def _copy_profile(source: Path, target: Path, here: str, there: str) -> None:
+    """Of one tree for another; it is there only when all of it is."""
+    part = target.with_name("part-of-profile")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    for path in source.iterdir():
+        shutil.copy2(path, part / path.name.replace(here, there, 1))
+    part.rename(target)
 
 
 def _has_package(name: str) -> bool:

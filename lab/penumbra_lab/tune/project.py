@@ -15,7 +15,8 @@ from penumbra_lab.tune.catalog import compiler_version, is_clang
 from penumbra_lab.tune.execute import Executor, Infeasible
 from penumbra_lab.tune.space import Recipe
 
-PROFILE_WARNINGS = ("-Wno-missing-profile", "-Wno-coverage-mismatch")
+# A profile of another control flow stays an error.
+PROFILE_WARNINGS = ("-Wno-missing-profile",)
 
 
 class Project(Protocol):
@@ -59,18 +60,32 @@ def finish_profile(compiler: str, profile: Path, log: Path, executor: Executor) 
     if not written:
         raise Infeasible("the training wrote no profile")
     if is_clang(compiler):
-        tool = _beside(compiler, "llvm-profdata")
-        merge = [tool, "merge", "-o", str(profile / "merged.profdata"), *written]
+        merge = [profile_merger(compiler), "merge", "-o", str(profile / "merged.profdata"), *written]
         executor.run(merge, log, executor.build_seconds)
 
 
-def _beside(compiler: str, tool: str) -> str:
+def profile_merger(clang: str) -> str:
+    if found := _beside(clang, "llvm-profdata"):
+        return found
+    version = _llvm_version(clang)
+    raise LabError(f"llvm-profdata is missing: install the package llvm-{version}")
+
+
+def archiver_of(compiler: str) -> str:
+    """Which can list the symbols of what this compiler leaves for the linker to optimise."""
+    if is_clang(compiler):
+        return _beside(compiler, "llvm-ar") or "ar"
+    return shutil.which(compiler.replace("gcc", "gcc-ar")) or "ar"
+
+
+def _beside(clang: str, tool: str) -> str | None:
     """The tool of the same version of LLVM as the compiler."""
-    version = re.search(r"version (\d+)", compiler_version(compiler))
-    for name in (f"{tool}-{version[1]}" if version else tool, tool):
-        if found := shutil.which(name):
-            return found
-    raise LabError(f"{tool} is missing: install the package llvm-{version[1] if version else ''}")
+    return shutil.which(f"{tool}-{_llvm_version(clang)}") or shutil.which(tool)
+
+
+def _llvm_version(clang: str) -> str:
+    found = re.search(r"version (\d+)", compiler_version(clang))
+    return found[1] if found else ""
 
 
 def find_bolt() -> str | None:

@@ -60,7 +60,10 @@ class Findings:
             if not layer.is_counted:
                 found += layer.recipes(self.recipe)
         found += [(step.layer, step.recipe) for step in reversed(self.kept())]
-        return list({recipe: (label, recipe) for label, recipe in reversed(found)}.values())[::-1]
+        labels: dict[Recipe, str] = {}
+        for label, recipe in found:
+            labels.setdefault(recipe, label)
+        return [(label, recipe) for recipe, label in labels.items()]
 
 
 @dataclass(frozen=True)
