@@ -279,7 +279,10 @@ def test_time_that_is_used_up_ends_the_search_with_what_it_has(source, tmp_path)
 def test_the_best_is_the_first_finalist():
     counts = {COST: 1.0}
     base, best = Recipe("gcc", ("-O2",)), Recipe("gcc", ("-O2", "-O3"))
-    steps = [Step("baseline", "", base, counts, "", True), Step("level", "", best, counts, "", True)]
+    steps = [
+        Step("baseline", "", base, counts, "", True),
+        Step("level", "", best, counts, "", True),
+    ]
     found = Findings(steps, recipe=best).finalists(False)
     assert [label for label, _ in found] == ["tuned", "text aligned to 2 MB", "baseline"]
 

@@ -4,7 +4,6 @@ PostgreSQL itself takes minutes to compile. Here a source tree of a few lines "c
 installed server, so that everything around the compiler is real.
 """
 
-import os
 import shutil
 import subprocess
 
@@ -171,8 +170,12 @@ def test_a_server_that_does_not_compile_or_start_is_infeasible(project, executor
 def tests(project, tmp_path, monkeypatch):
     """A suite of one test, which is PostgreSQL's way to run a thousand."""
     directory = state_directory() / "test-tune-regress"
-    for name, text in {"sql/one.sql": "SELECT 1 AS one;\n", "parallel_schedule": "test: one\n",
-                       "expected/one.out": "SELECT 1 AS one;\n one \n-----\n   1\n(1 row)\n\n"}.items():
+    files = {
+        "sql/one.sql": "SELECT 1 AS one;\n",
+        "parallel_schedule": "test: one\n",
+        "expected/one.out": "SELECT 1 AS one;\n one \n-----\n   1\n(1 row)\n\n",
+    }
+    for name, text in files.items():
         (directory / name).parent.mkdir(parents=True, exist_ok=True)
         (directory / name).write_text(text)
     monkeypatch.setattr(PostgreSQL, "tests", directory)

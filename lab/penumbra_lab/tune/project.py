@@ -60,7 +60,8 @@ def finish_profile(compiler: str, profile: Path, log: Path, executor: Executor) 
     if not written:
         raise Infeasible("the training wrote no profile")
     if is_clang(compiler):
-        merge = [profile_merger(compiler), "merge", "-o", str(profile / "merged.profdata"), *written]
+        merged = str(profile / "merged.profdata")
+        merge = [profile_merger(compiler), "merge", "-o", merged, *written]
         executor.run(merge, log, executor.build_seconds)
 
 
