@@ -16,7 +16,7 @@ from penumbra_lab.cli import commands
 from penumbra_lab.errors import LabError
 from penumbra_lab.run import targets
 from penumbra_lab.run.document import read_run
-from penumbra_lab.run.levels import LEVELS
+from penumbra_lab.run.levels import LEVELS, random_keys, run_level
 from penumbra_lab.server import Installation, PrivateServer
 from penumbra_lab.state import state_directory
 
@@ -105,6 +105,15 @@ def test_levels_stand_side_by_side_and_own_scripts_run(pgbench_server, tmp_path)
     assert document["design"]["server_starts"] == 0
     assert all("server_start" not in s for samples in values.values() for s in samples)
     assert document["environment"]["client_machine"] is None
+
+
+def test_a_level_has_its_cpu_time_where_the_backend_is_near(pgbench_server):
+    with pgbench_server.connect() as connection:
+        connection.execute("CREATE EXTENSION IF NOT EXISTS penumbra_bench")
+        keys = random_keys(1, 1)
+        ns, cpu = run_level(connection, LEVELS[0], keys, 0.1, is_local=True)
+        assert 0 < cpu < 1.05 * ns
+        assert run_level(connection, LEVELS[0], keys, 0.1, is_local=False)[1] is None
 
 
 # -- bad input -------------------------------------------------------------------------------------

@@ -6,10 +6,12 @@ then that between their system calls and schedulers: only side by side do the nu
 
 import random
 from dataclasses import dataclass
+from pathlib import Path
 
 import psycopg
 
 from penumbra_lab.errors import LabError
+from penumbra_lab.run.environment import read_text
 from penumbra_lab.run.targets import EXTENSION
 
 LOOKUP = "SELECT abalance FROM pgbench_accounts WHERE aid = $1"
@@ -45,15 +47,24 @@ def random_keys(scale: int, seed: int) -> list[int]:
 
 
 def run_level(
-    connection: psycopg.Connection, level: Level, keys: list[int], seconds: float
-) -> float:
-    """Nanoseconds per execution, of a loop that takes about so many seconds."""
+    connection: psycopg.Connection, level: Level, keys: list[int], seconds: float, is_local: bool
+) -> tuple[float, float | None]:
+    """Nanoseconds per execution, of a loop that takes about so many seconds, and those of CPU time
+    where the backend is on this machine: the others count what other programs took, too."""
     parameters = {"lookup": LOOKUP, "keys": keys, "explain": EXPLAIN.format(keys[0])}
     if "%(index)s" in level.query:
         parameters |= _index_and_keys(connection, keys)
     trial = _run(connection, level, parameters | {"n": TRIAL_EXECUTIONS})
     n = min(max(int(seconds * 1e9 / trial), TRIAL_EXECUTIONS), EXECUTIONS_MAX)
-    return _run(connection, level, parameters | {"n": n})
+    before = _cpu_ns(connection) if is_local else None
+    ns = _run(connection, level, parameters | {"n": n})
+    after = _cpu_ns(connection) if is_local else None
+    return ns, (after - before) / n if before is not None and after is not None else None
+
+
+def _cpu_ns(connection: psycopg.Connection) -> int | None:
+    text = read_text(Path(f"/proc/{connection.info.backend_pid}/schedstat"))
+    return int(text.split()[0]) if text else None
 
 
 def _run(connection: psycopg.Connection, level: Level, parameters: dict) -> float:

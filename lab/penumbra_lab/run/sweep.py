@@ -30,6 +30,7 @@ THROUGHPUT = Metric("throughput", "transactions/s", "higher")
 # Of the backends: it varies far less than throughput where the machine has other things to do.
 SERVER_CPU = Metric("server CPU", "µs/transaction", "lower")
 LEVEL_TIME = Metric("time", "ns/execution", "lower")
+LEVEL_CPU = Metric("server CPU", "ns/execution", "lower")
 CLIENTS = Axis("clients", "clients")
 WIRE_LEVEL = "lookup, wire"
 # Drawing the bar costs CPU time, which the run's own cost is bounded by.
@@ -175,9 +176,12 @@ class Sweep:
         started_at, order = utc_now(), self.run.next_order()
         watcher = self.watchers[target.name]
         watcher.start()
+        cpu = None
         if step.level:
+            is_local = target.postmaster_pid is not None
             with target.connect() as connection:
-                value = run_level(connection, step.level, self.keys, self.design.seconds)
+                value, cpu = run_level(connection, step.level, self.keys, self.design.seconds,
+                                       is_local)  # fmt: skip
         else:
             value = self._pgbench(target, step.workload, step.clients, block, self.design.seconds)
         seen = watcher.finish()
@@ -187,6 +191,8 @@ class Sweep:
         if step.level or step.is_wire_level:
             ns = 1e9 / value if step.is_wire_level else value
             self.run.add_sample(step.description, target.name, LEVEL_TIME, ns, **common)
+            if cpu:
+                self.run.add_sample(step.description, target.name, LEVEL_CPU, cpu, **common)
         else:
             at = {"axis": CLIENTS, "x": step.clients, **common}
             self.run.add_sample(step.workload.name, target.name, THROUGHPUT, value, **at)

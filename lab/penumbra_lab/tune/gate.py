@@ -93,7 +93,7 @@ class Gate:
         if "clock" in self.kinds:
             say("gate: the clock")
             comparison = (
-                self._clock_servers(evaluator) if is_server
+                self._clock_servers(label, evaluator) if is_server
                 else self._clock_programs(recipe, baseline, evaluator)
             )  # fmt: skip
             self._judge(label, comparison)
@@ -109,14 +109,14 @@ class Gate:
         sides = {"baseline": self.project.base / "bin", "tuned": self.prefix / "bin"}
         if package := self.project.distribution():
             sides["the distribution's package"] = package
-        self.validation_rows = []
         for workload in (self.project.workload, *self.project.training):
             say(f"gate: counts of {workload.name}")
             counts = {side: self._count(bins, workload, evaluator) for side, bins in sides.items()}
-            self.counted |= {f"{workload.name}: {side}": c for side, c in counts.items()}
             tuned = counts.pop("tuned")
+            self.counted |= {f"{workload.name}: {s}": c for s, c in {**counts, label: tuned}.items()}
             for side, base in counts.items():
-                self.validation_rows.append({"workload": workload.name, "tuned against": side, **{
+                row = {"finalist": label, "workload": workload.name, "against": side}
+                self.validation_rows.append({**row, **{
                     name: f"{100 * (tuned[name] / base[name] - 1):+.1f} %"
                     for name in (COST, "instructions", "I1 misses", "D1 misses", "LL misses")
                 }, "I1 and D1 misses": f"{100 * (_l1_misses(tuned) / _l1_misses(base) - 1):+.1f} %",
@@ -142,9 +142,9 @@ class Gate:
 
     # -- the clock ---------------------------------------------------------------------------------
 
-    def _clock_servers(self, evaluator: Evaluator) -> Comparison:
+    def _clock_servers(self, label: str, evaluator: Evaluator) -> Comparison:
         """The lab's own pgbench benchmark, over all workloads, and the loops inside the server."""
-        output = evaluator.place / "clock.json"
+        output = evaluator.place / f"clock-{label.replace(' ', '-')}.json"
         variants = {"baseline": self.project.base / "bin", "tuned": self.prefix / "bin"}
         if package := self.project.distribution():
             variants = {"distribution": package, **variants}
