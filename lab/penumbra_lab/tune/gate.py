@@ -113,7 +113,8 @@ class Gate:
             say(f"gate: counts of {workload.name}")
             counts = {side: self._count(bins, workload, evaluator) for side, bins in sides.items()}
             tuned = counts.pop("tuned")
-            self.counted |= {f"{workload.name}: {s}": c for s, c in {**counts, label: tuned}.items()}
+            all_counts = {**counts, label: tuned}
+            self.counted |= {f"{workload.name}: {s}": c for s, c in all_counts.items()}
             for side, base in counts.items():
                 row = {"finalist": label, "workload": workload.name, "against": side}
                 self.validation_rows.append({**row, **{
