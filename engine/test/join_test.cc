@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 #include <random>
+#include <set>
 
 #include "plan/plan.h"
 #include "support/query.h"
@@ -328,6 +329,66 @@ TEST(Join, SeveralInARow) {
     ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
     EXPECT_EQ(Sorted(output.rows), Shown(expected));
   }
+}
+
+// What strings of build sides are grouped by, with and without the dictionaries that builds make of them: keys that are
+// equal but written differently, strings that do not repeat, rows without a match, one build or both on disk.
+TEST(Join, GroupsByStringsOfBuildSides) {
+  std::mt19937 random(8);
+  const PenumbraJoinKind pair_kinds[] = {PENUMBRA_JOIN_INNER, PENUMBRA_JOIN_LEFT, PENUMBRA_JOIN_RIGHT,
+                                         PENUMBRA_JOIN_FULL};
+  bool spills_one = false;
+  for (int round = 0; round < 36; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    const PenumbraType type = round % 2 == 0 ? PENUMBRA_TEXT : PENUMBRA_BPCHAR;
+    enum { kFewStrings, kManyStrings, kLargeBuild } what = static_cast<decltype(what)>(round % 3);
+    const uint32_t distinct = what == kFewStrings ? 12 : 5000;
+    auto relation = [&](uint32_t rows) { return RandomRelation(random, PENUMBRA_INT4, type, rows, distinct, 5); };
+    const Relation a = relation(500), b = relation(what == kManyStrings ? 6000 : 40);
+    Relation c = relation(what == kLargeBuild ? 6000 : 30);
+    for (auto& row : c.rows) row[1] = random() % 20 == 0 ? Value() : KeyValue(type, random() % 12);
+    const Loaded a_rows(a, true, false), b_rows(b, round % 3 != 0, round % 3 != 1), c_rows(c, true, false);
+    const NaiveJoin lower{pair_kinds[random() % 4], false, {{0, 0}}}, upper{pair_kinds[random() % 4], false, {{0, 0}}};
+    Relation joined, pairs;
+    ASSERT_TRUE(lower.Run(a, b, &joined) && upper.Run(joined, c, &pairs));
+    // Columns 5 and 9 are the second keys of b and c. By the first of them: rows, and how many of the second.
+    std::map<std::string, std::pair<uint64_t, std::set<std::string>>> groups;
+    for (const auto& row : pairs.rows) {
+      auto& [count, seconds] = groups[row[5].is_null() ? "NULL" : row[5].equality_class];
+      ++count;
+      if (!row[9].is_null()) seconds.insert(row[9].equality_class);
+    }
+    std::vector<Row> expected;
+    for (const auto& [key, group] : groups) {
+      expected.push_back({key, std::to_string(group.first), std::to_string(group.second.size())});
+    }
+    for (bool is_twice : {false, true}) {
+      PlanBuilder plan(a.types);
+      const PenumbraOperator b_scan = plan.Scan(b.types), c_scan = plan.Scan(c.types);
+      AddJoin(plan, AddJoin(plan, plan.scan(), b_scan, lower), c_scan, upper);
+      PenumbraAggregateCall seconds = Aggregate(PENUMBRA_AGG_COUNT, PENUMBRA_INT8, plan.Column(9));
+      seconds.distinct = true;
+      if (is_twice) {
+        // By both, then the groups of one: their counts are what is counted of the second.
+        plan.Aggregate({plan.Column(5), plan.Column(9)}, {CountStar()});
+        plan.Aggregate({plan.Column(0)}, {Aggregate(PENUMBRA_AGG_SUM, PENUMBRA_NUMERIC, plan.Column(2)),
+                                          Aggregate(PENUMBRA_AGG_COUNT, PENUMBRA_INT8, plan.Column(1))});
+      } else {
+        plan.Aggregate({plan.Column(5)}, {CountStar(), seconds});
+      }
+      for (size_t memory_bytes : {kEnoughMemory, size_t{200} << 10, kNoMemory}) {
+        const ScanInput first = a_rows.Input(plan.scan());
+        Output output = test::Run(
+            plan, {first.chunks, first.pushed, {b_rows.Input(b_scan), c_rows.Input(c_scan)}, round % 5, memory_bytes});
+        ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
+        // Operators are scans of a and b, the lower join, the scan of c, the upper join.
+        spills_one |= output.operators[2].spilled_bytes == 0 && output.operators[4].spilled_bytes > 0;
+        for (Row& row : output.rows) row[0].erase(row[0].find_last_not_of(' ') + 1);
+        EXPECT_EQ(Sorted(output.rows), Sorted(expected)) << is_twice << memory_bytes;
+      }
+    }
+  }
+  EXPECT_TRUE(spills_one);
 }
 
 const std::vector<PenumbraType> kNumbers = {PENUMBRA_INT8, PENUMBRA_INT4};

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <numeric>
 
+#include "aggregate/coded_column.h"
 #include "aggregate/hash_aggregation_groups.h"
 #include "function/collation.h"
 #include "operator/operator.h"
@@ -65,9 +66,22 @@ bool HasFinestSet(const AggregationSpec& spec) {
          std::none_of(spec.aggregates.begin(), spec.aggregates.end(), DistinctMatters);
 }
 
-std::vector<PenumbraType> KeyTypes(const AggregationSpec& spec) {
+using FindDictionary = std::function<const Vector*(int column)>;
+
+CodedColumn CodedColumnOf(const Expr& expr, const FindDictionary& find_dictionary) {
+  const bool may_be_coded = expr.kind == Expr::Kind::kColumn && find_dictionary;
+  return CodedColumn(may_be_coded ? find_dictionary(expr.column) : nullptr);
+}
+
+std::vector<CodedColumn> CodedKeys(const AggregationSpec& spec, const FindDictionary& find_dictionary) {
+  std::vector<CodedColumn> coded;
+  for (const Expr* key : spec.keys) coded.push_back(CodedColumnOf(*key, find_dictionary));
+  return coded;
+}
+
+std::vector<PenumbraType> KeyTypes(const AggregationSpec& spec, const std::vector<CodedColumn>& coded) {
   std::vector<PenumbraType> types;
-  for (const Expr* key : spec.keys) types.push_back(key->type);
+  for (size_t k = 0; k < spec.keys.size(); ++k) types.push_back(coded[k].CodeType(spec.keys[k]->type));
   if (!spec.sets.empty()) types.push_back(PENUMBRA_INT4);
   return types;
 }
@@ -117,11 +131,13 @@ size_t FindSummary(const std::vector<SummaryColumn>& columns, const Expr& argume
 
 class AggregationSink : public Sink {
  public:
-  AggregationSink(const AggregationSpec& spec, ExecutionEnvironment& environment)
+  AggregationSink(const AggregationSpec& spec, ExecutionEnvironment& environment, const FindDictionary& find_dictionary)
       : environment_(environment),
+        find_dictionary_(find_dictionary),
         keys_(spec.keys),
         sets_(spec.sets),
-        key_types_(KeyTypes(spec)),
+        coded_keys_(CodedKeys(spec, find_dictionary)),
+        key_types_(KeyTypes(spec, coded_keys_)),
         groups_(key_types_, environment) {
     CanSummarize(spec, &summary_columns_);
     if (HasFinestSet(spec)) {
@@ -141,6 +157,9 @@ class AggregationSink : public Sink {
   bool is_ordered() const override { return false; }
   std::unique_ptr<Sink::Reader> OpenPartition(int partition) override;
   SinkStats stats() const override;
+  const Vector* dictionary_of(int column) const override {
+    return static_cast<size_t>(column) < coded_keys_.size() ? coded_keys_[column].dictionary() : nullptr;
+  }
 
  private:
   struct State {  // an accumulator and what feeds it
@@ -159,6 +178,7 @@ class AggregationSink : public Sink {
   };
   struct Distinct {
     std::vector<int> arguments;
+    std::vector<CodedColumn> coded;  // by place in `arguments`
     int filter;
     std::unique_ptr<GroupAggregation> groups;
   };
@@ -195,9 +215,11 @@ class AggregationSink : public Sink {
   void ReturnLocal(std::unique_ptr<GroupAggregation::Local> local);
 
   ExecutionEnvironment& environment_;
+  const FindDictionary find_dictionary_;
   std::vector<const Expr*> keys_;
   std::vector<uint64_t> sets_;
-  std::vector<PenumbraType> key_types_;
+  std::vector<CodedColumn> coded_keys_;
+  std::vector<PenumbraType> key_types_;  // as they are grouped: of codes
   std::vector<const Expr*> arguments_;
   std::vector<int> argument_filters_;    // of the argument: the filter that all its uses have, or -1
   std::vector<bool> is_plain_argument_;  // whether an aggregate without DISTINCT reads it
@@ -262,8 +284,12 @@ int AggregationSink::FindOrAddDistinct(const std::vector<int>& arguments, int fi
     if (distincts_[i].arguments == arguments && distincts_[i].filter == filter) return static_cast<int>(i);
   }
   std::vector<PenumbraType> types = key_types_;
-  for (int argument : arguments) types.push_back(arguments_[argument]->type);
-  distincts_.push_back({arguments, filter, std::make_unique<GroupAggregation>(types, environment_)});
+  std::vector<CodedColumn> coded;
+  for (int argument : arguments) {
+    coded.push_back(CodedColumnOf(*arguments_[argument], find_dictionary_));
+    types.push_back(coded.back().CodeType(arguments_[argument]->type));
+  }
+  distincts_.push_back({arguments, std::move(coded), filter, std::make_unique<GroupAggregation>(types, environment_)});
   return static_cast<int>(distincts_.size()) - 1;
 }
 
@@ -321,7 +347,9 @@ void AggregationSink::Consume(Sink::Local& sink_local, const Batch& batch, EvalC
   SinkLocal& local = static_cast<SinkLocal&>(sink_local);
   if (context.memo != nullptr) context.memo->Begin(batch);
   std::vector<Vector>& keys = sets_.empty() ? local.keys : local.all_keys;
-  for (size_t i = 0; i < keys_.size(); ++i) keys[i] = Evaluate(*keys_[i], batch, context);
+  for (size_t i = 0; i < keys_.size(); ++i) {
+    keys[i] = coded_keys_[i].Encode(Evaluate(*keys_[i], batch, context), context.arena);
+  }
   for (size_t i = 0; i < filters_.size(); ++i) {
     // BitsToSelection writes whole words.
     uint16_t* selected = context.arena.AllocateArray<uint16_t>(kVectorRows);
@@ -359,7 +387,7 @@ void AggregationSink::ConsumeGroups(SinkLocal& local, uint32_t rows, EvalContext
 // The keys of the rows' groups in a set.
 void AggregationSink::SetKeys(SinkLocal& local, size_t set, Arena& arena) const {
   for (size_t k = 0; k < keys_.size(); ++k) {
-    local.keys[k] = (sets_[set] >> k & 1) != 0 ? local.all_keys[k] : NullConstant(keys_[k]->type);
+    local.keys[k] = (sets_[set] >> k & 1) != 0 ? local.all_keys[k] : NullConstant(key_types_[k]);
   }
   local.keys[keys_.size()] = SetNumber(static_cast<int32_t>(set), arena);
 }
@@ -446,7 +474,7 @@ void AggregationSink::ConsumeDistinct(SinkLocal& local, size_t index, uint32_t r
   Vector* arguments = local.keys.data() + key_types_.size();
   const size_t argument_count = distinct.arguments.size();
   for (size_t i = 0; i < argument_count; ++i) {
-    arguments[i] = local.arguments[distinct.arguments[i]];
+    arguments[i] = distinct.coded[i].Encode(local.arguments[distinct.arguments[i]], context.arena);
     if (arguments[i].is_null_constant()) return;
   }
   std::vector<GroupAggregation::Update> no_updates;
@@ -531,6 +559,10 @@ void AggregationSink::AddDistinctRows(Distinct& distinct, int task) {
     for (size_t i = 0; i < columns.size(); ++i) {
       columns[i] = distinct.groups->layout().keys.Output(static_cast<int>(i), rows.data(), count, arena);
     }
+    for (size_t i = 0; i < distinct.coded.size(); ++i) {
+      Vector& argument = columns[key_types_.size() + i];
+      argument = Flatten(distinct.coded[i].Decode(argument), count, arena);
+    }
     updates.clear();
     for (const State& state : states_) {
       if (state.distinct == index)
@@ -558,6 +590,7 @@ class AggregationSink::ResultReader : public Sink::Reader {
     for (int k = 0; k < layout.keys.count(); ++k) {
       columns_.push_back(layout.keys.Output(k, rows_.data(), count, arena_));
     }
+    for (size_t k = 0; k < sink_.coded_keys_.size(); ++k) columns_[k] = sink_.coded_keys_[k].Decode(columns_[k]);
     for (const Result& result : sink_.results_) {
       const AccumulatorSlot& slot = layout.accumulators[sink_.states_[result.state].accumulator];
       columns_.push_back(
@@ -610,8 +643,9 @@ bool CanSummarize(const AggregationSpec& spec, std::vector<SummaryColumn>* colum
   return true;
 }
 
-std::unique_ptr<Sink> CreateAggregation(const AggregationSpec& spec, ExecutionEnvironment& environment) {
-  return std::make_unique<AggregationSink>(spec, environment);
+std::unique_ptr<Sink> CreateAggregation(const AggregationSpec& spec, ExecutionEnvironment& environment,
+                                        const FindDictionary& find_dictionary) {
+  return std::make_unique<AggregationSink>(spec, environment, find_dictionary);
 }
 
 }  // namespace penumbra

@@ -26,10 +26,11 @@ uint64_t NanosecondsSince(std::chrono::steady_clock::time_point started) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - started).count();
 }
 
-std::unique_ptr<Sink> CreateSink(const Operator& breaker, ExecutionEnvironment& environment) {
+std::unique_ptr<Sink> CreateSink(const Operator& breaker, ExecutionEnvironment& environment,
+                                 const std::function<const Vector*(int column)>& find_dictionary) {
   if (breaker.kind == Operator::Kind::kJoin) return CreateJoin(breaker.join, environment);
   return breaker.kind == Operator::Kind::kSort ? CreateSort(breaker.sort, environment)
-                                               : CreateAggregation(breaker.aggregation, environment);
+                                               : CreateAggregation(breaker.aggregation, environment, find_dictionary);
 }
 
 }  // namespace
@@ -122,7 +123,8 @@ void Executor::BeginPipelineLocked(size_t number) {
   sink_ = nullptr;
   if (spec.sink >= 0) {
     if (sinks_[spec.sink] == nullptr) {
-      sinks_[spec.sink] = CreateSink(plan_.op(spec.sink), environment_);
+      sinks_[spec.sink] = CreateSink(plan_.op(spec.sink), environment_,
+                                     [this, &spec](int column) { return FindDictionary(spec.sink, column); });
       has_combined_ = false;
       consumed_rows_ = 0;
     }
@@ -139,6 +141,21 @@ void Executor::BeginPipelineLocked(size_t number) {
   }
   phase_ = Phase::kConsume;
   active_ = 0;
+}
+
+// What Sink::dictionary_of() says of a column of a sink's input. All that the sink's pipelines read is sealed when the
+// first of them begins.
+const Vector* Executor::FindDictionary(PenumbraOperator sink, int column) const {
+  const Vector* found = nullptr;
+  for (const PipelineSpec& spec : specs_) {
+    if (spec.sink != sink) continue;
+    const Vector* dictionary = penumbra::FindDictionary(plan_, spec, sinks_, partitions_, column);
+    if (dictionary == nullptr) return nullptr;
+    if (dictionary->dictionary_id == 0) continue;
+    if (found != nullptr && found->dictionary_id != dictionary->dictionary_id) return nullptr;
+    found = dictionary;
+  }
+  return found;
 }
 
 // The joins whose keys the scan's columns are have built.

@@ -91,6 +91,7 @@ class Executor {
   void ThrowIfFailedLocked() const;
 
   void BeginPipelineLocked(size_t number);
+  const Vector* FindDictionary(PenumbraOperator sink, int column) const;
   void AddKeyFilters(Scan* scan);
   Scan* FindScan(PenumbraOperator id);
   bool ExpectsRowsLocked() const;

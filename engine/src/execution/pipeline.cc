@@ -101,6 +101,27 @@ std::vector<PipelineSpec> FindPipelines(const Plan& plan) {
   return pipelines;
 }
 
+// From the end to where the column comes from. Steps keep a dictionary, but for projections that make another value.
+const Vector* FindDictionary(const Plan& plan, const PipelineSpec& spec,
+                             const std::vector<std::unique_ptr<Sink>>& sinks, const std::vector<int>& partitions,
+                             int column) {
+  static const Vector kNoRows;
+  for (auto id = spec.steps.rbegin(); id != spec.steps.rend(); ++id) {
+    const Operator& step = plan.op(*id);
+    if (step.kind == Operator::Kind::kProjection) {
+      const Expr& expr = *step.exprs[column];
+      if (expr.kind != Expr::Kind::kColumn) return nullptr;
+      column = expr.column;
+    } else if (step.kind == Operator::Kind::kJoin) {
+      if (!step.join.has_probe_columns()) return &kNoRows;
+      if (static_cast<size_t>(column) < step.join.probe_types.size()) continue;
+      return step.join.has_build_columns() ? sinks[*id]->dictionary_of(column) : nullptr;
+    }
+  }
+  if (sinks[spec.source] == nullptr) return nullptr;
+  return partitions[spec.source] == 0 ? &kNoRows : sinks[spec.source]->dictionary_of(column);
+}
+
 Pipeline::Pipeline(const Plan& plan, const PipelineSpec& spec, Scan* scan, Sink* source, int partitions,
                    const std::vector<std::unique_ptr<Sink>>& sinks)
     : spec_(spec),

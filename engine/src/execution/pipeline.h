@@ -47,6 +47,12 @@ struct PipelineSpec {
 // rows, where they are a source, after all pipelines that probe it.
 std::vector<PipelineSpec> FindPipelines(const Plan& plan);
 
+// What Sink::dictionary_of() says of a column of the batches that come to a pipeline's end. `sinks`, `partitions`: by
+// operator, see Pipeline.
+const Vector* FindDictionary(const Plan& plan, const PipelineSpec& spec,
+                             const std::vector<std::unique_ptr<Sink>>& sinks, const std::vector<int>& partitions,
+                             int column);
+
 class Pipeline {
  public:
   // `scan` or `source` is where the rows come from; Seal() of the latter returned `partitions`. `sinks` has, by

@@ -60,6 +60,7 @@ class JoinBuild::BuildLocal final : public Local {
   bool has_null_key = false;
   std::vector<KeyRange> ranges;
   std::vector<uint8_t> has_nulls;
+  std::vector<std::optional<JoinDictionary::Encoder>> encoders;
   uint64_t longest_strings = 0;
   std::unique_ptr<JoinSpiller> spiller;  // null: nothing spilled yet
 };
@@ -78,13 +79,23 @@ JoinBuild::JoinBuild(const JoinSpec& spec, ExecutionEnvironment& environment)
       ranges_(spec.keys.size()),
       bitmaps_(spec.keys.size()),
       filters_(spec.keys.size()) {
-  std::fill_n(null_row_.begin(), (layout_.columns.size() + 7) / 8, static_cast<char>(0xff));
+  std::fill_n(null_row_.begin(), (layout_.payload.column_count() + 7) / 8, static_cast<char>(0xff));
+  for (size_t c = 0; c < layout_.columns.size(); ++c) {
+    dictionaries_.push_back(
+        layout_.code_columns[c] < 0
+            ? nullptr
+            : std::make_unique<JoinDictionary>(spec.build_types[layout_.columns[c]], &environment.budget));
+  }
 }
 
 std::unique_ptr<Sink::Local> JoinBuild::CreateLocal() {
   auto local = std::make_unique<BuildLocal>(layout_, &environment_.budget);
   local->ranges.resize(spec_.keys.size());
   local->has_nulls.resize(layout_.columns.size());
+  local->encoders.resize(layout_.columns.size());
+  for (size_t c = 0; c < layout_.columns.size(); ++c) {
+    if (dictionaries_[c] != nullptr) local->encoders[c].emplace(*dictionaries_[c]);
+  }
   return local;
 }
 
@@ -139,12 +150,18 @@ void JoinBuild::Consume(Local& local, const Batch& batch, EvalContext& context) 
 void JoinBuild::KeepColumns(BuildLocal& into, const Batch& batch, RowSelection selection, char* const* columns_of_rows,
                             Arena& arena) {
   if (layout_.columns.empty()) return;
-  auto* columns = arena.AllocateArray<Vector>(layout_.columns.size());
+  auto* columns = arena.AllocateArray<Vector>(layout_.payload.column_count());
   uint64_t longest_strings = 0;
+  static const uint32_t kNoCodes[kVectorRows] = {};
   for (size_t c = 0; c < layout_.columns.size(); ++c) {
-    columns[c] = Flatten(batch.columns[layout_.columns[c]], batch.rows, arena);
+    const Vector& column = batch.columns[layout_.columns[c]];
+    columns[c] = Flatten(column, batch.rows, arena);
     into.has_nulls[c] |= columns[c].validity != nullptr;
     longest_strings += LongestString(columns[c], batch.rows);
+    if (!into.encoders[c]) continue;
+    const uint32_t* codes = into.encoders[c]->Encode(column, batch.rows, arena);
+    columns[layout_.code_columns[c]] =
+        FlatVector(PENUMBRA_INT4, codes != nullptr ? codes : kNoCodes, columns[c].validity);
   }
   into.longest_strings = std::max(into.longest_strings, longest_strings);
   layout_.payload.Write(columns, selection, columns_of_rows, into.rows->strings);
@@ -271,12 +288,27 @@ std::unique_ptr<KeyFilter> JoinBuild::MakeFilter(size_t key) const {
 int JoinBuild::Seal() {
   memory_peak_bytes_ = environment_.budget.peak_bytes();
   for (size_t k = 0; k < filters_.size(); ++k) filters_[k] = MakeFilter(k);
+  for (const auto& dictionary : dictionaries_) {
+    if (dictionary == nullptr) continue;
+    if (is_spilled_) dictionary->GiveUp();
+    dictionary->Seal();
+  }
   for (const auto& rows : rows_) {
     rows->partitions.clear();
     if (rows->unmatchable.row_count() == 0) rows->row_memory.reset();
   }
   if (is_spilled_) return kSpilledPartitions;
   return spec_.gives_build_rows() ? 1 : 0;
+}
+
+Vector JoinBuild::ReadColumn(size_t kept, const char* const* rows, uint32_t count, bool has_null_rows,
+                             Arena& arena) const {
+  const bool has_nulls = has_null_rows || has_nulls_[kept] != 0;
+  const JoinDictionary* dictionary = dictionaries_[kept].get();
+  if (dictionary == nullptr || !dictionary->exists()) {
+    return layout_.payload.Read(static_cast<int>(kept), rows, count, arena, has_nulls);
+  }
+  return dictionary->Decode(layout_.payload.Read(layout_.code_columns[kept], rows, count, arena, has_nulls));
 }
 
 bool BuildRowReader::Next(Batch* batch) {
@@ -315,7 +347,7 @@ Batch BuildRowReader::MakeBatch(uint32_t count) {
   for (size_t c = 0; c < layout.columns.size(); ++c) {
     const size_t place = begin + layout.columns[c];
     if (!spec.needed[place]) continue;
-    columns_[place] = layout.payload.Read(static_cast<int>(c), rows_, count, arena_, build_.has_nulls(c));
+    columns_[place] = build_.ReadColumn(c, rows_, count, false, arena_);
   }
   return {count, static_cast<uint32_t>(columns_.size()), columns_.data()};
 }
@@ -339,6 +371,18 @@ std::unique_ptr<Sink::Reader> JoinBuild::OpenPartition(int partition) {
   std::vector<const RowPages*> unmatchable;
   for (const auto& rows : rows_) unmatchable.push_back(&rows->unmatchable);
   return std::make_unique<BuildReader>(*this, std::move(unmatchable));
+}
+
+// Rows that are not on disk and come from here have no probe row.
+const Vector* JoinBuild::dictionary_of(int column) const {
+  static const Vector kNulls;
+  if (is_spilled_) return nullptr;
+  const int build_column = column - (spec_.has_probe_columns() ? static_cast<int>(spec_.probe_types.size()) : 0);
+  if (build_column < 0) return &kNulls;
+  const auto kept = std::find(layout_.columns.begin(), layout_.columns.end(), build_column);
+  if (kept == layout_.columns.end()) return nullptr;
+  const JoinDictionary* dictionary = dictionaries_[kept - layout_.columns.begin()].get();
+  return dictionary != nullptr && dictionary->exists() ? dictionary->column() : nullptr;
 }
 
 SinkStats JoinBuild::stats() const {

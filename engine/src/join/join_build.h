@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "join/join_dictionary.h"
 #include "join/join_filter.h"
 #include "join/join_spill.h"
 #include "join/join_table.h"
@@ -33,6 +34,7 @@ class JoinBuild final : public JoinSink {
   // What is read are build rows that were (or were not) matched: after all probes.
   std::unique_ptr<Reader> OpenPartition(int partition) override;
   SinkStats stats() const override;
+  const Vector* dictionary_of(int column) const override;
   bool is_too_large() const override {
     return spec_.build_rows_max > 0 && consumed_rows_.load(std::memory_order_relaxed) > spec_.build_rows_max;
   }
@@ -42,8 +44,8 @@ class JoinBuild final : public JoinSink {
   const KeyRange& range() const { return ranges_[0]; }
   // What the strings of a row's kept columns take at most.
   uint64_t longest_strings() const { return longest_strings_; }
-  // Whether a row may have a null in the kept column.
-  bool has_nulls(size_t kept) const { return has_nulls_[kept] != 0; }
+  // A kept column of rows, which are told by where their columns begin. Without null rows none is null_row().
+  Vector ReadColumn(size_t kept, const char* const* rows, uint32_t count, bool has_null_rows, Arena& arena) const;
   const KeyFilter* key_filter(int key) const override { return filters_[key].get(); }
 
   // Of the sealed build.
@@ -87,7 +89,8 @@ class JoinBuild final : public JoinSink {
   uint64_t row_count_ = 0;
   std::atomic<uint64_t> consumed_rows_{0};  // counted where they are limited
   bool has_null_key_ = false;
-  std::vector<uint8_t> has_nulls_;  // by kept column
+  std::vector<uint8_t> has_nulls_;                             // by kept column
+  std::vector<std::unique_ptr<JoinDictionary>> dictionaries_;  // by kept column, null of other types than strings
   uint64_t longest_strings_ = 0;
   std::atomic<bool> is_spilled_{false};
   std::vector<SpilledRows> spilled_build_;

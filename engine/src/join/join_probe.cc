@@ -443,8 +443,7 @@ Vector HashJoinProbe::ProbeColumn(int column, EvalContext& context) const {
 
 Vector HashJoinProbe::BuildColumn(size_t place, EvalContext& context) const {
   const auto kept = std::find(layout_.columns.begin(), layout_.columns.end(), static_cast<int>(place));
-  return layout_.payload.Read(static_cast<int>(kept - layout_.columns.begin()), pair_columns_, pair_count_,
-                              context.arena, gives_unmatched_ || build_.has_nulls(kept - layout_.columns.begin()));
+  return build_.ReadColumn(kept - layout_.columns.begin(), pair_columns_, pair_count_, gives_unmatched_, context.arena);
 }
 
 }  // namespace

@@ -14,9 +14,16 @@ std::vector<PenumbraType> KeyTypes(const JoinSpec& spec) {
   return types;
 }
 
-std::vector<PenumbraType> TypesOf(const JoinSpec& spec, const std::vector<int>& columns) {
+// Of the columns, then of codes for those that may have some.
+std::vector<PenumbraType> PayloadTypes(const JoinSpec& spec, const std::vector<int>& columns,
+                                       std::vector<int>* code_columns) {
   std::vector<PenumbraType> types;
   for (int column : columns) types.push_back(spec.build_types[column]);
+  for (int column : columns) {
+    const bool has_codes = IsStringType(spec.build_types[column]);
+    code_columns->push_back(has_codes ? static_cast<int>(types.size()) : -1);
+    if (has_codes) types.push_back(PENUMBRA_INT4);
+  }
   return types;
 }
 
@@ -29,7 +36,7 @@ constexpr uint64_t kArrayRowsMax = UINT32_MAX;
 }  // namespace
 
 JoinLayout::JoinLayout(const JoinSpec& spec)
-    : keys(KeyTypes(spec)), columns(spec.BuildColumnsKept()), payload(TypesOf(spec, columns)) {
+    : keys(KeyTypes(spec)), columns(spec.BuildColumnsKept()), payload(PayloadTypes(spec, columns, &code_columns)) {
   payload_offset = keys.compared_bytes();
   columns_bytes = columns.empty() ? 0 : payload.row_bytes();
   row_bytes = payload_offset + columns_bytes + (spec.gives_build_rows() ? 8 : 0);

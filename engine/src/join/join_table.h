@@ -37,7 +37,8 @@ struct JoinLayout {
   }
 
   KeyLayout keys;
-  std::vector<int> columns;  // of the build input that rows keep, in the order of `payload`
+  std::vector<int> columns;       // of the build input that rows keep, in the order of `payload`
+  std::vector<int> code_columns;  // for each of them its codes' place in `payload`, behind them; -1: it has none
   RowLayout payload;
   uint32_t payload_offset;
   uint32_t columns_bytes;  // of the payload; the flag follows

@@ -18,6 +18,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -113,6 +114,10 @@ class Sink {
   virtual bool is_ordered() const = 0;
   virtual std::unique_ptr<Reader> OpenPartition(int partition) = 0;
   virtual SinkStats stats() const = 0;
+  // Of the sealed sink, as long as it lives: whether all batches that a column comes in have one dictionary of values
+  // that are all different (by the column's equality; codes have four bytes). Then a dictionary vector without rows;
+  // one whose dictionary_id is 0: all rows are null. Null: no.
+  virtual const Vector* dictionary_of(int /*column*/) const { return nullptr; }
   // At any time: a join's build side has more rows than it may.
   virtual bool is_too_large() const { return false; }
 };
@@ -206,7 +211,9 @@ struct SummaryColumn {
   BoundsNeeded bounds;
 };
 bool CanSummarize(const AggregationSpec& spec, std::vector<SummaryColumn>* columns);
-std::unique_ptr<Sink> CreateAggregation(const AggregationSpec& spec, ExecutionEnvironment& environment);
+// `find_dictionary` says of a column of the input what Sink::dictionary_of() does; empty: of none.
+std::unique_ptr<Sink> CreateAggregation(const AggregationSpec& spec, ExecutionEnvironment& environment,
+                                        const std::function<const Vector*(int column)>& find_dictionary = {});
 // Whether the function takes the argument types to the result type; false fills *reason.
 bool CheckAggregate(const AggregateSpec& spec, std::string* reason);
 

@@ -1,6 +1,5 @@
 // Decoding. Nothing here checks the segment: CheckSegment() did, once.
 #include <algorithm>
-#include <atomic>
 #include <new>
 
 #include "expression/code_domain.h"
@@ -230,9 +229,8 @@ const Vector* SegmentReader::Dictionary(Arena& arena) const {
   if (segment.encoding() != Encoding::kDictionary) return nullptr;
   if (arena_ == nullptr) return MakeDictionary(segment, arena);
   if (dictionary_ == nullptr) {
-    static std::atomic<uint64_t> last_id{0};
     dictionary_ = MakeDictionary(segment, *arena_);
-    dictionary_id_ = last_id.fetch_add(1, std::memory_order_relaxed) + 1;
+    dictionary_id_ = NextDictionaryId();
   }
   return dictionary_;
 }

@@ -1,5 +1,7 @@
 #include "vector/vector.h"
 
+#include <atomic>
+
 #include "kernels/kernels.h"
 #include "vector/arena.h"
 
@@ -70,6 +72,11 @@ void GatherWidth(uint32_t width, const void* values, const uint16_t* selected, u
 }
 
 }  // namespace
+
+uint64_t NextDictionaryId() {
+  static std::atomic<uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
 
 Vector Flatten(const Vector& v, uint32_t rows, Arena& arena) {
   if (v.form == VectorForm::kFlat) return v;

@@ -180,6 +180,9 @@ inline bool IsStringForm(PenumbraType type, NumericForm numeric_form) {
 }
 inline bool IsStringForm(const Vector& v) { return IsStringForm(v.type, v.numeric_form); }
 
+// A dictionary_id that no other dictionary of the process has.
+uint64_t NextDictionaryId();
+
 class Arena;
 
 // Makes a kConstant or kDictionary vector flat, in `arena`; a flat one is returned as it is.

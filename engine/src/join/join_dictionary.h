@@ -1,0 +1,83 @@
+// The distinct strings of a column that a join's build rows keep. A row has the string's code beside the string, and
+// above the join the column is a dictionary vector: equal strings are one entry, which functions see once and groups
+// know by its code.
+//
+// It is an offer: rows of which one was not encoded, or more strings than small caches hold, and there is none. Threads
+// encode while they collect their rows. What a segment's dictionary has is looked up once per entry and thread; strings
+// that come without one are looked up in a table of the thread's own, so that nobody waits for `mutex_` but for a
+// string that the thread has not met.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "vector/arena.h"
+#include "vector/vector.h"
+
+namespace penumbra {
+
+class JoinDictionary {
+  using Codes = std::unordered_map<std::string_view, uint32_t>;
+
+ public:
+  JoinDictionary(PenumbraType type, MemoryBudget* budget) : type_(type), strings_(budget) {}
+
+  // A thread's part of it.
+  class Encoder {
+   public:
+    explicit Encoder(JoinDictionary& dictionary) : dictionary_(dictionary) {}
+    // The rows' codes, 0 of a null; null: there is no dictionary any more.
+    const uint32_t* Encode(const Vector& strings, uint32_t rows, Arena& arena);
+
+   private:
+    void EncodeEntries(const Vector& strings, uint32_t rows, uint32_t* codes);
+    void EncodeStrings(const Vector& strings, uint32_t rows, Arena& arena, uint32_t* codes);
+
+    JoinDictionary& dictionary_;
+    uint64_t entries_id_ = 0;        // of the vectors' dictionary that `entries_` is of
+    std::vector<uint32_t> entries_;  // code of each entry, or kUnknown
+    Codes known_;
+  };
+
+  // What was encoded is not used.
+  void GiveUp() { is_given_up_.store(true, std::memory_order_relaxed); }
+  // All rows are there. Without a dictionary its memory is free again.
+  void Seal();
+  // Of the sealed one.
+  bool exists() const { return !refs_.empty(); }
+  // The column's vector; `codes` are flat integers, some of them null.
+  Vector Decode(const Vector& codes) const {
+    Vector v = column_;
+    v.data = codes.data;
+    v.validity = codes.validity;
+    return v;
+  }
+  // See Sink::dictionary_of().
+  const Vector* column() const { return has_distinct_entries_ ? &column_ : nullptr; }
+
+ private:
+  static constexpr uint32_t kUnknown = UINT32_MAX;
+
+  // Null: there are too many.
+  const Codes::value_type* Add(std::string_view string);
+  bool IsTooLarge() const;
+  bool HasDistinctEntries() const;
+
+  const PenumbraType type_;
+  std::atomic<bool> is_given_up_{false};
+  std::atomic<uint64_t> rows_{0};
+  std::mutex mutex_;  // guards these three until Seal()
+  Arena strings_;
+  std::vector<StringRef> refs_;
+  Codes codes_;
+  size_t string_bytes_ = 0;
+  Vector entries_;
+  Vector column_;
+  bool has_distinct_entries_ = false;
+};
+
+}  // namespace penumbra
