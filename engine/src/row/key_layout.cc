@@ -13,26 +13,6 @@ namespace {
 
 // ---------------------------------------------------------------- layout
 
-uint32_t SlotWidth(PenumbraType type) {
-  switch (type) {
-    case PENUMBRA_BOOL: return 1;
-    case PENUMBRA_INT2: return 2;
-    case PENUMBRA_INT4:
-    case PENUMBRA_DATE:
-    case PENUMBRA_FLOAT4: return 4;
-    case PENUMBRA_INT8:
-    case PENUMBRA_TIMESTAMP:
-    case PENUMBRA_TIMESTAMPTZ:
-    case PENUMBRA_FLOAT8: return 8;
-    case PENUMBRA_NUMERIC:
-    case PENUMBRA_INTERVAL:
-    case PENUMBRA_TEXT:
-    case PENUMBRA_BPCHAR:
-    case PENUMBRA_UUID: break;
-  }
-  return 16;
-}
-
 bool HasStringSlot(PenumbraType type) { return IsStringType(type) || type == PENUMBRA_NUMERIC; }
 
 uint32_t ExtraWidth(PenumbraType type) {
@@ -251,7 +231,7 @@ KeyLayout::KeyLayout(const std::vector<PenumbraType>& types) {
   slots_.resize(types.size());
   uint32_t at = 8;
   for (size_t i = 0; i < types.size(); ++i) {
-    slots_[i] = {types[i], 0, SlotWidth(types[i]), 0, ExtraWidth(types[i])};
+    slots_[i] = {types[i], 0, FlatWidth(types[i], NumericForm::kPayload), 0, ExtraWidth(types[i])};
     if (!HasStringSlot(types[i])) continue;
     slots_[i].offset = at;
     at += 16;

@@ -3,7 +3,7 @@
  * directory.c
  *	  What is cached: relations, their chunks, the chunks' column segments.
  *
- * This is the only file that takes the directory lock.
+ * Only this file and directory_numbers.c take the directory lock.
  *
  * Shared mode protects: the hash of relations, each relation's array of
  * chunks, which segments a chunk has.  Whoever finds a chunk under it pins
@@ -38,13 +38,11 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "access/transam.h"
 #include "storage/shmem.h"
-#include "utils/hsearch.h"
 #include "utils/rel.h"
-#include "utils/timestamp.h"
 
 #include "cache/directory.h"
+#include "cache/directory_internal.h"
 #include "pg_compat.h"
 #include "cache/region.h"
 
@@ -63,37 +61,6 @@
 #define EVICT_BATCH				64
 #define GARBAGE_MAX				(3 * EVICT_BATCH)
 
-/* Totals over a relation's chunks. */
-typedef struct ColumnTotals
-{
-	uint32		chunks;
-	uint64		pages;			/* of the chunks, cached */
-	uint64		rows;
-	uint64		bytes;			/* in memory */
-	uint64		disk_bytes;
-	uint64		cold_bytes;		/* of these, not in memory */
-	pg_atomic_uint64 hits;
-} ColumnTotals;
-
-typedef struct CachedRelation
-{
-	CacheKey	key;			/* hash key */
-	Oid			relid;
-	uint32		chunk_limit;	/* length of chunks[] */
-	uint32		chunk_count;	/* not NULL */
-	uint32		column_limit;	/* length of columns[] */
-	CachedChunk **chunks;		/* region memory */
-	ColumnTotals *columns;		/* region memory, by attribute number - 1 */
-	pg_atomic_uint64 scans;
-	pg_atomic_uint64 pages_from_cache;
-	pg_atomic_uint64 pages_from_heap;
-	/* sums of the chunks' numbers; below 0 for moments */
-	pg_atomic_uint64 unproven_pages;
-	pg_atomic_uint64 lsn_pages;
-	pg_atomic_uint64 vacuumed_at;	/* TimestampTz */
-	pg_atomic_uint32 lacks_memory;	/* the last load ended for that */
-} CachedRelation;
-
 typedef struct DirectoryControl
 {
 	LWLock	   *locks[DIRECTORY_LOCK_COUNT];
@@ -106,8 +73,6 @@ typedef struct DirectoryControl
 
 static DirectoryControl *directory = NULL;
 static HTAB *relations = NULL;
-
-#define directory_lock (directory->locks[0])
 
 Size
 directory_shmem_bytes(void)
@@ -154,7 +119,7 @@ directory_key_of(Relation rel, CacheKey *key)
 bool
 directory_is_empty(void)
 {
-	return directory == NULL || pg_atomic_read_u32(&directory->relation_count) == 0;
+	return directory_relation_count() == 0;
 }
 
 uint64
@@ -182,11 +147,24 @@ directory_segment_matches(const CachedSegment *segment, TupleDesc desc)
 		att->atttypmod == segment->typmod && att->attcollation == segment->collation;
 }
 
-static CachedRelation *
-find_relation(const CacheKey *key)
+CachedRelation *
+directory_find_relation(const CacheKey *key)
 {
 	Assert(LWLockHeldByMe(directory_lock));
 	return hash_search(relations, key, HASH_FIND, NULL);
+}
+
+void
+directory_begin_relations(HASH_SEQ_STATUS *scan)
+{
+	Assert(LWLockHeldByMe(directory_lock));
+	hash_seq_init(scan, relations);
+}
+
+uint32
+directory_relation_count(void)
+{
+	return directory == NULL ? 0 : pg_atomic_read_u32(&directory->relation_count);
 }
 
 /* ---------------------------------------------------------------- pins ---- */
@@ -243,7 +221,7 @@ directory_pin_chunks(Relation rel, const AttrNumber *attnums, int natts, uint32 
 	{
 		*chunks = palloc(sizeof(CachedChunk *) * limit);
 		LWLockAcquire(directory_lock, LW_SHARED);
-		relation = find_relation(&key);
+		relation = directory_find_relation(&key);
 		if (relation == NULL || relation->chunk_count <= limit)
 			break;
 		limit = relation->chunk_count + 16;
@@ -276,7 +254,7 @@ directory_pin_chunk(Relation rel, uint32 number, AttrNumber *attnums, int *natts
 
 	directory_key_of(rel, &key);
 	LWLockAcquire(directory_lock, LW_SHARED);
-	relation = find_relation(&key);
+	relation = directory_find_relation(&key);
 	if (relation != NULL && number < relation->chunk_limit)
 		chunk = relation->chunks[number];
 	for (uint32 i = 0; chunk != NULL && attnums != NULL && i < chunk->column_count; i++)
@@ -462,9 +440,8 @@ link_segment(CachedSegment *segment)
 	directory->clock_length++;
 }
 
-/* Whether the chunk is in the directory, and was not replaced. */
-static bool
-is_linked(const CachedRelation *relation, const CachedChunk *chunk)
+bool
+directory_is_linked(const CachedRelation *relation, const CachedChunk *chunk)
 {
 	return relation != NULL && chunk->number < relation->chunk_limit &&
 		relation->chunks[chunk->number] == chunk;
@@ -555,8 +532,8 @@ directory_publish_segments(CachedChunk *chunk, const CachedSegment *segments, in
 	bool		ok;
 
 	LWLockAcquire(directory_lock, LW_EXCLUSIVE);
-	relation = find_relation(&chunk->key);
-	ok = is_linked(relation, chunk);
+	relation = directory_find_relation(&chunk->key);
+	ok = directory_is_linked(relation, chunk);
 	for (int i = 0; ok && i < count; i++)
 		ok = segments[i].attnum <= (int) chunk->column_count &&
 			!segment_is_cached(&chunk->columns[segments[i].attnum - 1]);
@@ -660,7 +637,7 @@ evict_batch(Size bytes, const Evictor *evictor, Garbage *garbage, int *garbage_c
 	{
 		CachedSegment *segment = dlist_head_element(CachedSegment, clock_node, &directory->clock);
 		CachedChunk *chunk = segment->chunk;
-		CachedRelation *relation = find_relation(&chunk->key);
+		CachedRelation *relation = directory_find_relation(&chunk->key);
 		bool		is_last;
 
 		dlist_delete(&segment->clock_node);
@@ -759,7 +736,7 @@ directory_pin_next_chunk(const CacheKey *key, uint32 number, CachedSegment *segm
 
 	*count = 0;
 	LWLockAcquire(directory_lock, LW_SHARED);
-	relation = find_relation(key);
+	relation = directory_find_relation(key);
 	for (; relation != NULL && chunk == NULL && number < relation->chunk_limit; number++)
 		chunk = relation->chunks[number];
 	if (chunk != NULL)
@@ -784,8 +761,8 @@ directory_set_extents(CachedChunk *chunk, const CachedSegment *segments, int cou
 	CachedRelation *relation;
 
 	LWLockAcquire(directory_lock, LW_EXCLUSIVE);
-	relation = find_relation(&chunk->key);
-	for (int i = 0; is_linked(relation, chunk) && i < count; i++)
+	relation = directory_find_relation(&chunk->key);
+	for (int i = 0; directory_is_linked(relation, chunk) && i < count; i++)
 	{
 		CachedSegment *segment = &chunk->columns[segments[i].attnum - 1];
 
@@ -820,10 +797,10 @@ directory_put_segment(CachedChunk *chunk, AttrNumber attnum, void *page)
 	bool		ok;
 
 	LWLockAcquire(directory_lock, LW_EXCLUSIVE);
-	relation = find_relation(&chunk->key);
+	relation = directory_find_relation(&chunk->key);
 	/* without its extent it is not counted any more */
 	ok = segment->segment == NULL && segment->extent.file != 0;
-	if (ok && !is_linked(relation, chunk))
+	if (ok && !directory_is_linked(relation, chunk))
 		segment->segment = page;
 	else if (ok)
 	{
@@ -850,8 +827,8 @@ directory_drop_extent(CachedChunk *chunk, AttrNumber attnum, const TierExtent *e
 	bool		is_there;
 
 	LWLockAcquire(directory_lock, LW_EXCLUSIVE);
-	relation = find_relation(&chunk->key);
-	is_there = is_linked(relation, chunk) &&
+	relation = directory_find_relation(&chunk->key);
+	is_there = directory_is_linked(relation, chunk) &&
 		segment->extent.file == extent->file && segment->extent.unit == extent->unit;
 	if (is_there)
 	{
@@ -885,7 +862,7 @@ directory_drop_extents(const CacheKey *key, uint32 file)
 		uint32		limit;
 
 		LWLockAcquire(directory_lock, LW_EXCLUSIVE);
-		relation = find_relation(key);
+		relation = directory_find_relation(key);
 		limit = relation == NULL ? 0 : Min(relation->chunk_limit, number + EVICT_BATCH);
 		more = relation != NULL && limit < relation->chunk_limit;
 		for (; number < limit; number++)
@@ -937,7 +914,7 @@ directory_drop_relation(const CacheKey *key)
 		CachedRelation *relation;
 
 		LWLockAcquire(directory_lock, LW_EXCLUSIVE);
-		relation = find_relation(key);
+		relation = directory_find_relation(key);
 		for (uint32 i = 0; relation != NULL && i < relation->chunk_limit && count < EVICT_BATCH; i++)
 		{
 			if (relation->chunks[i] == NULL)
@@ -996,285 +973,4 @@ void
 directory_drop_database(Oid database)
 {
 	directory_drop_relation_oid(database, InvalidOid, NULL);
-}
-
-/* ---------------------------------------------------------------- numbers - */
-
-/* Whoever changes a chunk's number adds the difference after it, so differences may arrive in another order. */
-static uint64
-read_sum(pg_atomic_uint64 *sum)
-{
-	return (uint64) Max((int64) pg_atomic_read_u64(sum), 0);
-}
-
-/* Of a query of so many columns: the pages whose columns are all cached are at most those of the rarest. */
-bool
-directory_estimate(const CacheKey *key, const AttrNumber *attnums, int natts,
-				   uint64 *pages, uint64 *unproven_pages, uint64 *lsn_pages, uint64 *rows,
-				   uint64 *bytes, uint64 *cold_bytes)
-{
-	CachedRelation *relation;
-
-	*pages = *unproven_pages = *lsn_pages = *rows = *bytes = *cold_bytes = 0;
-	if (directory_is_empty())
-		return false;
-	LWLockAcquire(directory_lock, LW_SHARED);
-	relation = find_relation(key);
-	if (relation != NULL)
-	{
-		*pages = *rows = UINT64_MAX;
-		for (int i = 0; i < natts; i++)
-		{
-			ColumnTotals none = {0};
-			ColumnTotals *totals = attnums[i] <= (int) relation->column_limit ?
-				&relation->columns[attnums[i] - 1] : &none;
-
-			*pages = Min(*pages, totals->pages);
-			*rows = Min(*rows, totals->rows);
-			*bytes += totals->bytes;
-			*cold_bytes += totals->cold_bytes;
-		}
-		if (natts == 0)
-		{
-			*pages = *rows = 0;
-			for (uint32 i = 0; i < relation->column_limit; i++)
-			{
-				*pages = Max(*pages, relation->columns[i].pages);
-				*rows = Max(*rows, relation->columns[i].rows);
-			}
-		}
-		*unproven_pages = Min(*pages, read_sum(&relation->unproven_pages));
-		*lsn_pages = Min(*pages - *unproven_pages, read_sum(&relation->lsn_pages));
-	}
-	LWLockRelease(directory_lock);
-	return *pages > 0;
-}
-
-void
-directory_note_scan(const CacheKey *key, const AttrNumber *attnums, int natts,
-					uint64 pages_from_cache, uint64 pages_from_heap)
-{
-	CachedRelation *relation;
-
-	LWLockAcquire(directory_lock, LW_SHARED);
-	relation = find_relation(key);
-	if (relation != NULL)
-	{
-		pg_atomic_fetch_add_u64(&relation->scans, 1);
-		pg_atomic_fetch_add_u64(&relation->pages_from_cache, pages_from_cache);
-		pg_atomic_fetch_add_u64(&relation->pages_from_heap, pages_from_heap);
-		for (int i = 0; i < natts; i++)
-		{
-			if (attnums[i] <= (int) relation->column_limit)
-				pg_atomic_fetch_add_u64(&relation->columns[attnums[i] - 1].hits, 1);
-		}
-	}
-	LWLockRelease(directory_lock);
-}
-
-/*
- * The planner asks for the sums, so they must follow each load and each scan.
- * Nothing to do while nothing is written: then no lock is taken.
- */
-void
-directory_note_proof(CachedChunk *chunk, uint32 unproven_pages, uint32 lsn_pages)
-{
-	CachedRelation *relation;
-
-	if (pg_atomic_read_u32(&chunk->unproven_pages) == unproven_pages &&
-		pg_atomic_read_u32(&chunk->lsn_pages) == lsn_pages)
-		return;
-	LWLockAcquire(directory_lock, LW_SHARED);
-	relation = find_relation(&chunk->key);
-	/* what was replaced or dropped meanwhile is not in the sums any more */
-	if (is_linked(relation, chunk))
-	{
-		uint32		unproven_before = pg_atomic_exchange_u32(&chunk->unproven_pages, unproven_pages);
-		uint32		lsn_before = pg_atomic_exchange_u32(&chunk->lsn_pages, lsn_pages);
-
-		pg_atomic_fetch_add_u64(&relation->unproven_pages,
-								(int64) unproven_pages - (int64) unproven_before);
-		pg_atomic_fetch_add_u64(&relation->lsn_pages, (int64) lsn_pages - (int64) lsn_before);
-	}
-	LWLockRelease(directory_lock);
-}
-
-void
-directory_note_load(const CacheKey *key, bool lacks_memory)
-{
-	CachedRelation *relation;
-
-	LWLockAcquire(directory_lock, LW_SHARED);
-	relation = find_relation(key);
-	if (relation != NULL)
-		pg_atomic_write_u32(&relation->lacks_memory, lacks_memory);
-	LWLockRelease(directory_lock);
-}
-
-bool
-directory_claim_vacuum(const CacheKey *key, int pause_ms)
-{
-	TimestampTz now = GetCurrentTimestamp();
-	CachedRelation *relation;
-	bool		claimed = false;
-
-	LWLockAcquire(directory_lock, LW_SHARED);
-	relation = find_relation(key);
-	if (relation != NULL)
-	{
-		uint64		last = pg_atomic_read_u64(&relation->vacuumed_at);
-
-		claimed = (last == 0 || TimestampDifferenceExceeds((TimestampTz) last, now, pause_ms)) &&
-			pg_atomic_compare_exchange_u64(&relation->vacuumed_at, &last, (uint64) now);
-	}
-	LWLockRelease(directory_lock);
-	return claimed;
-}
-
-static void
-summarise_staleness(CachedChunk *chunk, RelationSummary *summary)
-{
-	TimestampTz stale_since = (TimestampTz) pg_atomic_read_u64(&chunk->stale_since);
-
-	summary->dead_pages += pg_atomic_read_u32(&chunk->dead_pages);
-	summary->unproven_pages += pg_atomic_read_u32(&chunk->unproven_pages);
-	summary->lost_pages += pg_atomic_read_u32(&chunk->lost_pages);
-	if (stale_since != 0 && (summary->stale_since == 0 || stale_since < summary->stale_since))
-		summary->stale_since = stale_since;
-	summary->unsettled_pages += chunk->unsettled_pages;
-	if (chunk->unsettled_pages + pg_atomic_read_u32(&chunk->dead_pages) > 0 &&
-		(!TransactionIdIsValid(summary->unsettled_xid) ||
-		 TransactionIdPrecedes(summary->unsettled_xid, chunk->next_xid)))
-		summary->unsettled_xid = chunk->next_xid;
-}
-
-static void
-summarise_relation(const CachedRelation *relation, RelationSummary *summary)
-{
-	memset(summary, 0, sizeof(*summary));
-	summary->key = relation->key;
-	summary->relid = relation->relid;
-	summary->chunks = relation->chunk_count;
-	summary->scans = pg_atomic_read_u64(&unconstify(CachedRelation *, relation)->scans);
-	summary->pages_from_cache =
-		pg_atomic_read_u64(&unconstify(CachedRelation *, relation)->pages_from_cache);
-	summary->pages_from_heap =
-		pg_atomic_read_u64(&unconstify(CachedRelation *, relation)->pages_from_heap);
-	summary->lacks_memory =
-		pg_atomic_read_u32(&unconstify(CachedRelation *, relation)->lacks_memory) != 0;
-	for (uint32 i = 0; i < relation->chunk_limit; i++)
-	{
-		CachedChunk *chunk = relation->chunks[i];
-
-		if (chunk == NULL)
-			continue;
-		summary->pages += chunk->pages;
-		summary->cached_pages += chunk->cached_pages;
-		summarise_staleness(chunk, summary);
-		summary->rows += chunk->rows;
-		summary->bytes += region_cost_bytes(chunk->bytes);
-	}
-	for (uint32 i = 0; i < relation->column_limit; i++)
-	{
-		summary->bytes += relation->columns[i].bytes;
-		summary->disk_bytes += relation->columns[i].disk_bytes;
-	}
-}
-
-int
-directory_list_relations(Oid database, RelationSummary **summaries)
-{
-	uint32		limit = 64;
-	int			count = 0;
-	HASH_SEQ_STATUS scan;
-	CachedRelation *relation;
-
-	*summaries = NULL;
-	if (directory_is_empty())
-		return 0;
-	for (;;)
-	{
-		*summaries = palloc(sizeof(RelationSummary) * limit);
-		LWLockAcquire(directory_lock, LW_SHARED);
-		if (pg_atomic_read_u32(&directory->relation_count) <= limit)
-			break;
-		limit = pg_atomic_read_u32(&directory->relation_count) + 16;
-		LWLockRelease(directory_lock);
-		pfree(*summaries);
-	}
-	hash_seq_init(&scan, relations);
-	while ((relation = hash_seq_search(&scan)) != NULL)
-	{
-		if (!OidIsValid(database) || relation->key.database == database)
-			summarise_relation(relation, &(*summaries)[count++]);
-	}
-	LWLockRelease(directory_lock);
-	return count;
-}
-
-/* Counts the chunks of a column per encoding, as text. */
-static void
-describe_encodings(const CachedRelation *relation, ColumnSummary *summary)
-{
-	const char *names[16];
-	uint32		counts[16];
-	int			count = 0;
-	int			length = 0;
-
-	for (uint32 i = 0; i < relation->chunk_limit; i++)
-	{
-		CachedChunk *chunk = relation->chunks[i];
-		PenumbraSegmentInfo info;
-		int			n;
-
-		if (chunk == NULL || summary->attnum > (int) chunk->column_count ||
-			chunk->columns[summary->attnum - 1].segment == NULL)
-			continue;
-		penumbra_segment_describe(chunk->columns[summary->attnum - 1].segment, &info);
-		summary->plain_bytes += info.plain_bytes;
-		for (n = 0; n < count && strcmp(names[n], info.encoding) != 0; n++)
-			;
-		if (n == (int) lengthof(names))
-			continue;
-		if (n == count)
-		{
-			names[count] = info.encoding;
-			counts[count++] = 0;
-		}
-		counts[n]++;
-	}
-	summary->encodings[0] = '\0';
-	for (int n = 0; n < count && length < (int) sizeof(summary->encodings); n++)
-		length += snprintf(summary->encodings + length, sizeof(summary->encodings) - length,
-						   "%s%s %u", n > 0 ? ", " : "", names[n], counts[n]);
-}
-
-int
-directory_list_columns(const CacheKey *key, ColumnSummary **summaries)
-{
-	CachedRelation *relation;
-	int			count = 0;
-
-	*summaries = palloc0(sizeof(ColumnSummary) * MaxHeapAttributeNumber);
-	LWLockAcquire(directory_lock, LW_SHARED);
-	relation = find_relation(key);
-	for (uint32 i = 0; relation != NULL && i < relation->column_limit; i++)
-	{
-		ColumnTotals *totals = &relation->columns[i];
-		ColumnSummary *summary = &(*summaries)[count];
-
-		if (totals->chunks == 0)
-			continue;
-		summary->attnum = i + 1;
-		summary->chunks = totals->chunks;
-		summary->pages = totals->pages;
-		summary->rows = totals->rows;
-		summary->bytes = totals->bytes;
-		summary->disk_bytes = totals->disk_bytes;
-		summary->hits = pg_atomic_read_u64(&totals->hits);
-		describe_encodings(relation, summary);
-		count++;
-	}
-	LWLockRelease(directory_lock);
-	return count;
 }

@@ -80,8 +80,7 @@ typedef struct Loader
 	BufferAccessStrategy strategy;
 	LoadProgress *progress;
 	uint64		protected_serial;
-	uint64		unserved_pages;
-	uint64		wide_pages;		/* of these, because of large values */
+	uint64		wide_pages;		/* not cached because of large values */
 	bool		serves_more;	/* than before the load: chunks or columns that were not there */
 	char	   *image;			/* a page, aligned */
 	PageInserters *inserters;	/* of each page of the draft */
@@ -409,7 +408,6 @@ read_pages(Loader *loader, uint32 number)
 		stamp = InvalidXLogRecPtr;
 	pg_atomic_write_u64(&draft->vm_stamp, stamp);
 	pg_atomic_write_u32(&draft->lsn_pages, count_pages_not_visible(loader, draft, stamp));
-	loader->unserved_pages += limit - draft->cached_pages;
 }
 
 /* Reads the same rows as the chunk has; false when a page has changed. */
@@ -648,10 +646,7 @@ examine_chunk(Loader *loader, CachedChunk *chunk)
 	if (is_stale)
 		return CHUNK_NEEDS_REBUILD;
 	if (missing_count == 0)
-	{
-		loader->unserved_pages += unserved;
 		return CHUNK_FINE;
-	}
 	return proof.unproven_pages == 0 ? CHUNK_NEEDS_COLUMNS : CHUNK_NEEDS_REBUILD;
 }
 
@@ -805,7 +800,6 @@ loader_load(Relation rel, const LoadOptions *options, LoadResult *result)
 		loader->progress->chunks_done = options->first_chunk;
 		load_chunks(loader, result);
 		directory_note_load(&loader->key, result->outcome == LOAD_FULL);
-		result->unserved_pages = loader->unserved_pages;
 		result->wide_pages = loader->wide_pages;
 		/* Generic plans were made without; a standby cannot log the message. */
 		if (loader->serves_more && !RecoveryInProgress())

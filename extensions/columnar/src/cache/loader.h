@@ -45,8 +45,7 @@ typedef struct LoadResult
 	uint32		chunks_total;
 	uint32		chunks_loaded;
 	uint32		next_chunk;
-	uint64		unserved_pages; /* of the chunks visited, not in the cache afterwards */
-	uint64		wide_pages;		/* of these, read and left out because of large values */
+	uint64		wide_pages;		/* read and left out because of large values */
 } LoadResult;
 
 /*

@@ -121,6 +121,13 @@ extern void custom_scan_register(void);
 /* False at the end, or when the ordinary plan has taken over. */
 extern bool custom_scan_next_engine_row(PenumbraScanState *state, TupleTableSlot *slot);
 
+/* scan_input.c; rows of the columns (of Vars), on their way into the engine. */
+extern PenumbraRows *scan_input_create_rows(const List *columns);
+/* Back to where nothing of the heap was read, nor of the disk. */
+extern void scan_input_reset(ScanInput *input);
+/* One step: reads and pushes a chunk or a batch of rows, or tells their end.  *waits: the engine is to get on first. */
+extern PenumbraStatus scan_input_push(PenumbraScanState *state, ScanInput *input, bool *waits);
+
 /* held_rows.c */
 extern void held_rows_collect(PenumbraScanState *state, TupleTableSlot *slot);
 extern bool held_rows_next(PenumbraScanState *state, TupleTableSlot *slot);

@@ -1,0 +1,58 @@
+/*-------------------------------------------------------------------------
+ *
+ * directory_internal.h
+ *	  What the files of the directory share: its relations, under its lock.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_DIRECTORY_INTERNAL_H
+#define PENUMBRA_DIRECTORY_INTERNAL_H
+
+#include "postgres.h"
+
+#include "utils/hsearch.h"
+
+#include "cache/chunk.h"
+
+/* Totals over a relation's chunks. */
+typedef struct ColumnTotals
+{
+	uint32		chunks;
+	uint64		pages;			/* of the chunks, cached */
+	uint64		rows;
+	uint64		bytes;			/* in memory */
+	uint64		disk_bytes;
+	uint64		cold_bytes;		/* of these, not in memory */
+	pg_atomic_uint64 hits;
+} ColumnTotals;
+
+typedef struct CachedRelation
+{
+	CacheKey	key;			/* hash key */
+	Oid			relid;
+	uint32		chunk_limit;	/* length of chunks[] */
+	uint32		chunk_count;	/* not NULL */
+	uint32		column_limit;	/* length of columns[] */
+	CachedChunk **chunks;		/* region memory */
+	ColumnTotals *columns;		/* region memory, by attribute number - 1 */
+	pg_atomic_uint64 scans;
+	pg_atomic_uint64 pages_from_cache;
+	pg_atomic_uint64 pages_from_heap;
+	/* sums of the chunks' numbers; below 0 for moments */
+	pg_atomic_uint64 unproven_pages;
+	pg_atomic_uint64 lsn_pages;
+	pg_atomic_uint64 vacuumed_at;	/* TimestampTz */
+	pg_atomic_uint32 lacks_memory;	/* the last load ended for that */
+} CachedRelation;
+
+#define directory_lock (directory_shared_lock(0))
+
+/* Under the lock: the relation, or NULL; all of them; how many there are. */
+extern CachedRelation *directory_find_relation(const CacheKey *key);
+extern void directory_begin_relations(HASH_SEQ_STATUS *scan);
+extern uint32 directory_relation_count(void);
+
+/* Under the lock: whether the chunk is in the directory, and was not replaced; the relation may be NULL. */
+extern bool directory_is_linked(const CachedRelation *relation, const CachedChunk *chunk);
+
+#endif							/* PENUMBRA_DIRECTORY_INTERNAL_H */

@@ -1,0 +1,296 @@
+/*-------------------------------------------------------------------------
+ *
+ * directory_numbers.c
+ *	  The directory's numbers: estimates for planning, statistics, views.
+ *
+ * The directory lock is taken in shared mode only: what changes here is atomic.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "utils/timestamp.h"
+
+#include "cache/directory.h"
+#include "cache/directory_internal.h"
+#include "cache/region.h"
+
+/* Whoever changes a chunk's number adds the difference after it, so differences may arrive in another order. */
+static uint64
+read_sum(pg_atomic_uint64 *sum)
+{
+	return (uint64) Max((int64) pg_atomic_read_u64(sum), 0);
+}
+
+/* Of a query of so many columns: the pages whose columns are all cached are at most those of the rarest. */
+bool
+directory_estimate(const CacheKey *key, const AttrNumber *attnums, int natts,
+				   uint64 *pages, uint64 *unproven_pages, uint64 *lsn_pages, uint64 *rows,
+				   uint64 *bytes, uint64 *cold_bytes)
+{
+	CachedRelation *relation;
+
+	*pages = *unproven_pages = *lsn_pages = *rows = *bytes = *cold_bytes = 0;
+	if (directory_is_empty())
+		return false;
+	LWLockAcquire(directory_lock, LW_SHARED);
+	relation = directory_find_relation(key);
+	if (relation != NULL)
+	{
+		*pages = *rows = UINT64_MAX;
+		for (int i = 0; i < natts; i++)
+		{
+			ColumnTotals none = {0};
+			ColumnTotals *totals = attnums[i] <= (int) relation->column_limit ?
+				&relation->columns[attnums[i] - 1] : &none;
+
+			*pages = Min(*pages, totals->pages);
+			*rows = Min(*rows, totals->rows);
+			*bytes += totals->bytes;
+			*cold_bytes += totals->cold_bytes;
+		}
+		if (natts == 0)
+		{
+			*pages = *rows = 0;
+			for (uint32 i = 0; i < relation->column_limit; i++)
+			{
+				*pages = Max(*pages, relation->columns[i].pages);
+				*rows = Max(*rows, relation->columns[i].rows);
+			}
+		}
+		*unproven_pages = Min(*pages, read_sum(&relation->unproven_pages));
+		*lsn_pages = Min(*pages - *unproven_pages, read_sum(&relation->lsn_pages));
+	}
+	LWLockRelease(directory_lock);
+	return *pages > 0;
+}
+
+void
+directory_note_scan(const CacheKey *key, const AttrNumber *attnums, int natts,
+					uint64 pages_from_cache, uint64 pages_from_heap)
+{
+	CachedRelation *relation;
+
+	LWLockAcquire(directory_lock, LW_SHARED);
+	relation = directory_find_relation(key);
+	if (relation != NULL)
+	{
+		pg_atomic_fetch_add_u64(&relation->scans, 1);
+		pg_atomic_fetch_add_u64(&relation->pages_from_cache, pages_from_cache);
+		pg_atomic_fetch_add_u64(&relation->pages_from_heap, pages_from_heap);
+		for (int i = 0; i < natts; i++)
+		{
+			if (attnums[i] <= (int) relation->column_limit)
+				pg_atomic_fetch_add_u64(&relation->columns[attnums[i] - 1].hits, 1);
+		}
+	}
+	LWLockRelease(directory_lock);
+}
+
+/*
+ * The planner asks for the sums, so they must follow each load and each scan.
+ * Nothing to do while nothing is written: then no lock is taken.
+ */
+void
+directory_note_proof(CachedChunk *chunk, uint32 unproven_pages, uint32 lsn_pages)
+{
+	CachedRelation *relation;
+
+	if (pg_atomic_read_u32(&chunk->unproven_pages) == unproven_pages &&
+		pg_atomic_read_u32(&chunk->lsn_pages) == lsn_pages)
+		return;
+	LWLockAcquire(directory_lock, LW_SHARED);
+	relation = directory_find_relation(&chunk->key);
+	/* what was replaced or dropped meanwhile is not in the sums any more */
+	if (directory_is_linked(relation, chunk))
+	{
+		uint32		unproven_before = pg_atomic_exchange_u32(&chunk->unproven_pages, unproven_pages);
+		uint32		lsn_before = pg_atomic_exchange_u32(&chunk->lsn_pages, lsn_pages);
+
+		pg_atomic_fetch_add_u64(&relation->unproven_pages,
+								(int64) unproven_pages - (int64) unproven_before);
+		pg_atomic_fetch_add_u64(&relation->lsn_pages, (int64) lsn_pages - (int64) lsn_before);
+	}
+	LWLockRelease(directory_lock);
+}
+
+void
+directory_note_load(const CacheKey *key, bool lacks_memory)
+{
+	CachedRelation *relation;
+
+	LWLockAcquire(directory_lock, LW_SHARED);
+	relation = directory_find_relation(key);
+	if (relation != NULL)
+		pg_atomic_write_u32(&relation->lacks_memory, lacks_memory);
+	LWLockRelease(directory_lock);
+}
+
+bool
+directory_claim_vacuum(const CacheKey *key, int pause_ms)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	CachedRelation *relation;
+	bool		claimed = false;
+
+	LWLockAcquire(directory_lock, LW_SHARED);
+	relation = directory_find_relation(key);
+	if (relation != NULL)
+	{
+		uint64		last = pg_atomic_read_u64(&relation->vacuumed_at);
+
+		claimed = (last == 0 || TimestampDifferenceExceeds((TimestampTz) last, now, pause_ms)) &&
+			pg_atomic_compare_exchange_u64(&relation->vacuumed_at, &last, (uint64) now);
+	}
+	LWLockRelease(directory_lock);
+	return claimed;
+}
+
+static void
+summarise_staleness(CachedChunk *chunk, RelationSummary *summary)
+{
+	TimestampTz stale_since = (TimestampTz) pg_atomic_read_u64(&chunk->stale_since);
+
+	summary->dead_pages += pg_atomic_read_u32(&chunk->dead_pages);
+	summary->unproven_pages += pg_atomic_read_u32(&chunk->unproven_pages);
+	summary->lost_pages += pg_atomic_read_u32(&chunk->lost_pages);
+	if (stale_since != 0 && (summary->stale_since == 0 || stale_since < summary->stale_since))
+		summary->stale_since = stale_since;
+	summary->unsettled_pages += chunk->unsettled_pages;
+	if (chunk->unsettled_pages + pg_atomic_read_u32(&chunk->dead_pages) > 0 &&
+		(!TransactionIdIsValid(summary->unsettled_xid) ||
+		 TransactionIdPrecedes(summary->unsettled_xid, chunk->next_xid)))
+		summary->unsettled_xid = chunk->next_xid;
+}
+
+static void
+summarise_relation(const CachedRelation *relation, RelationSummary *summary)
+{
+	memset(summary, 0, sizeof(*summary));
+	summary->key = relation->key;
+	summary->relid = relation->relid;
+	summary->chunks = relation->chunk_count;
+	summary->scans = pg_atomic_read_u64(&unconstify(CachedRelation *, relation)->scans);
+	summary->pages_from_cache =
+		pg_atomic_read_u64(&unconstify(CachedRelation *, relation)->pages_from_cache);
+	summary->pages_from_heap =
+		pg_atomic_read_u64(&unconstify(CachedRelation *, relation)->pages_from_heap);
+	summary->lacks_memory =
+		pg_atomic_read_u32(&unconstify(CachedRelation *, relation)->lacks_memory) != 0;
+	for (uint32 i = 0; i < relation->chunk_limit; i++)
+	{
+		CachedChunk *chunk = relation->chunks[i];
+
+		if (chunk == NULL)
+			continue;
+		summary->pages += chunk->pages;
+		summary->cached_pages += chunk->cached_pages;
+		summarise_staleness(chunk, summary);
+		summary->rows += chunk->rows;
+		summary->bytes += region_cost_bytes(chunk->bytes);
+	}
+	for (uint32 i = 0; i < relation->column_limit; i++)
+	{
+		summary->bytes += relation->columns[i].bytes;
+		summary->disk_bytes += relation->columns[i].disk_bytes;
+	}
+}
+
+int
+directory_list_relations(Oid database, RelationSummary **summaries)
+{
+	uint32		limit = 64;
+	int			count = 0;
+	HASH_SEQ_STATUS scan;
+	CachedRelation *relation;
+
+	*summaries = NULL;
+	if (directory_is_empty())
+		return 0;
+	for (;;)
+	{
+		*summaries = palloc(sizeof(RelationSummary) * limit);
+		LWLockAcquire(directory_lock, LW_SHARED);
+		if (directory_relation_count() <= limit)
+			break;
+		limit = directory_relation_count() + 16;
+		LWLockRelease(directory_lock);
+		pfree(*summaries);
+	}
+	directory_begin_relations(&scan);
+	while ((relation = hash_seq_search(&scan)) != NULL)
+	{
+		if (!OidIsValid(database) || relation->key.database == database)
+			summarise_relation(relation, &(*summaries)[count++]);
+	}
+	LWLockRelease(directory_lock);
+	return count;
+}
+
+/* Counts the chunks of a column per encoding, as text. */
+static void
+describe_encodings(const CachedRelation *relation, ColumnSummary *summary)
+{
+	const char *names[16];
+	uint32		counts[16];
+	int			count = 0;
+	int			length = 0;
+
+	for (uint32 i = 0; i < relation->chunk_limit; i++)
+	{
+		CachedChunk *chunk = relation->chunks[i];
+		PenumbraSegmentInfo info;
+		int			n;
+
+		if (chunk == NULL || summary->attnum > (int) chunk->column_count ||
+			chunk->columns[summary->attnum - 1].segment == NULL)
+			continue;
+		penumbra_segment_describe(chunk->columns[summary->attnum - 1].segment, &info);
+		summary->plain_bytes += info.plain_bytes;
+		for (n = 0; n < count && strcmp(names[n], info.encoding) != 0; n++)
+			;
+		if (n == (int) lengthof(names))
+			continue;
+		if (n == count)
+		{
+			names[count] = info.encoding;
+			counts[count++] = 0;
+		}
+		counts[n]++;
+	}
+	summary->encodings[0] = '\0';
+	for (int n = 0; n < count && length < (int) sizeof(summary->encodings); n++)
+		length += snprintf(summary->encodings + length, sizeof(summary->encodings) - length,
+						   "%s%s %u", n > 0 ? ", " : "", names[n], counts[n]);
+}
+
+int
+directory_list_columns(const CacheKey *key, ColumnSummary **summaries)
+{
+	CachedRelation *relation;
+	int			count = 0;
+
+	*summaries = palloc0(sizeof(ColumnSummary) * MaxHeapAttributeNumber);
+	LWLockAcquire(directory_lock, LW_SHARED);
+	relation = directory_find_relation(key);
+	for (uint32 i = 0; relation != NULL && i < relation->column_limit; i++)
+	{
+		ColumnTotals *totals = &relation->columns[i];
+		ColumnSummary *summary = &(*summaries)[count];
+
+		if (totals->chunks == 0)
+			continue;
+		summary->attnum = i + 1;
+		summary->chunks = totals->chunks;
+		summary->pages = totals->pages;
+		summary->rows = totals->rows;
+		summary->bytes = totals->bytes;
+		summary->disk_bytes = totals->disk_bytes;
+		summary->hits = pg_atomic_read_u64(&totals->hits);
+		describe_encodings(relation, summary);
+		count++;
+	}
+	LWLockRelease(directory_lock);
+	return count;
+}
