@@ -205,7 +205,7 @@ HAVING sum(pages) > 0 OR page_bytes IS NULL
 ORDER BY page_bytes NULLS LAST;
 COMMENT ON VIEW memory IS 'memory of the column cache per size class, and in all';
 COMMENT ON COLUMN memory.used_bytes IS 'physical memory: pages take only the 4 kB units they need';
-COMMENT ON COLUMN memory.budget_bytes IS 'penumbra.memory, shared by all classes';
+COMMENT ON COLUMN memory.budget_bytes IS 'penumbra.memory, or what of it penumbra.memory_target leaves; shared by all classes';
 
 CREATE FUNCTION disk(
     OUT state text, OUT is_pending boolean, OUT budget_bytes bigint, OUT file_bytes bigint,

@@ -713,6 +713,21 @@ directory_allocate(Size bytes, uint64 protected_serial)
 	return allocate(bytes, &evictor);
 }
 
+bool
+directory_shrink(void)
+{
+	Evictor		evictor = {.protected_serial = PG_UINT64_MAX};
+	Size		excess_bytes;
+
+	while ((excess_bytes = region_excess_bytes()) > 0)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!evict(excess_bytes, &evictor))
+			return false;
+	}
+	return true;
+}
+
 /* usage is at least 1 while the caller's pin is the latest; who gets no memory has used a chance up. */
 void *
 directory_allocate_for(CachedChunk *chunk, AttrNumber attnum)

@@ -104,6 +104,8 @@ extern void *directory_allocate(Size bytes, uint64 protected_serial);
  * worth as much where they are.
  */
 extern void *directory_allocate_for(CachedChunk *chunk, AttrNumber attnum);
+/* Evicts what memory holds beyond the budget, but for what is pinned; false: there is some left. */
+extern bool directory_shrink(void);
 extern uint64 directory_next_serial(void);
 
 extern uint64 directory_drop_relation(const CacheKey *key);	/* returns the chunks dropped */

@@ -64,6 +64,7 @@ static char *region_base = NULL;
 static Size region_bytes;
 static Size class_part_bytes;	/* of address space, per class */
 static int	memory_mb;
+static int	memory_target_mb;
 static Size budget_bytes;
 static uint32 *free_lists[REGION_CLASS_COUNT];
 static RegionControl *control;
@@ -95,6 +96,11 @@ region_define_settings(void)
 							"The default is a quarter of the machine's memory.",
 							&memory_mb, (int) Min(Max(quarter_mb, 16), INT_MAX / 2), 0, INT_MAX / 2,
 							PGC_POSTMASTER, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomIntVariable("penumbra.memory_target",
+							"Memory for cached columns, of what penumbra.memory reserves.",
+							"The least used columns go when it is lowered. 0 is all of penumbra.memory.",
+							&memory_target_mb, 0, 0, INT_MAX / 2,
+							PGC_SIGHUP, GUC_UNIT_MB, NULL, NULL, NULL);
 }
 
 static Size
@@ -180,10 +186,24 @@ region_is_reserved(void)
 	return region_base != NULL;
 }
 
+/* The setting is each process's own: a reload reaches them one by one. */
 Size
 region_budget_bytes(void)
 {
-	return budget_bytes;
+	Size		target_bytes = Max((Size) memory_target_mb * 1024 * 1024, REGION_MINIMUM_BYTES);
+
+	return memory_target_mb == 0 ? budget_bytes : Min(budget_bytes, target_bytes);
+}
+
+Size
+region_excess_bytes(void)
+{
+	Size		used_bytes;
+
+	SpinLockAcquire(&control->lock);
+	used_bytes = control->used_bytes;
+	SpinLockRelease(&control->lock);
+	return used_bytes - Min(used_bytes, region_budget_bytes());
 }
 
 Size
@@ -213,13 +233,14 @@ region_allocate(Size bytes)
 	int			class = class_of_bytes(bytes);
 	Size		cost_bytes = region_cost_bytes(bytes);
 	void	   *page = NULL;
+	Size		limit_bytes = region_budget_bytes();
 	RegionClass *size_class;
 
 	if (class >= REGION_CLASS_COUNT)
 		return NULL;
 	size_class = &control->classes[class];
 	SpinLockAcquire(&control->lock);
-	if (control->used_bytes + cost_bytes <= budget_bytes)
+	if (control->used_bytes + cost_bytes <= limit_bytes)
 	{
 		uint32		number = PG_UINT32_MAX;
 

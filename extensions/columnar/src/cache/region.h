@@ -22,13 +22,15 @@ typedef struct RegionClassStats
 	uint64		used_bytes;		/* counted against the budget */
 } RegionClassStats;
 
-/* penumbra.memory; at server start only. */
+/* penumbra.memory, at server start only, and penumbra.memory_target. */
 extern void region_define_settings(void);
 
 /* Reserves the address range in the postmaster; FATAL when that fails. */
 extern void region_reserve(void);
 extern bool region_is_reserved(void);
 extern Size region_budget_bytes(void);
+/* What is used beyond it, since it was lowered. */
+extern Size region_excess_bytes(void);
 
 /* Bookkeeping in ordinary shared memory; startup empties the region. */
 extern Size region_shmem_bytes(void);

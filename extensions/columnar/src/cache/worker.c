@@ -59,7 +59,6 @@
 #include "cache/wanted.h"
 #include "cache/worker.h"
 
-#define WORKERS_MAX				3
 #define DATABASES_MAX			256		/* with something wanted, per turn of the launcher */
 
 /* Between two workers for one database, and two turns of the launcher, whom each scan of changed pages wakes. */
@@ -85,6 +84,9 @@
 
 bool		penumbra_auto = true;
 
+/* penumbra.load_workers */
+static int	load_workers;
+
 /* ---------------------------------------------------------------- launcher  */
 
 typedef struct LaunchedDatabase
@@ -103,6 +105,10 @@ worker_define_settings(void)
 							 "A worker loads the columns that queries would have read from the cache, "
 							 "refreshes what writes made stale and vacuums cached tables.",
 							 &penumbra_auto, true, PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("penumbra.load_workers",
+							"Databases whose columns are loaded and refreshed at a time.",
+							"Each takes one of max_worker_processes.",
+							&load_workers, 3, 1, DATABASES_MAX, PGC_SIGHUP, 0, NULL, NULL, NULL);
 }
 
 void
@@ -277,7 +283,7 @@ launch_workers(void)
 			(heap_pages == database->pages_from_heap &&
 			 !list_member_oid(wanted, database->database)))
 			continue;
-		if (running >= WORKERS_MAX ||
+		if (running >= load_workers ||
 			!TimestampDifferenceExceeds(database->started, GetCurrentTimestamp(), WORKER_PAUSE_MS) ||
 			!start_worker(database))
 		{
@@ -302,12 +308,14 @@ penumbra_launcher_main(Datum argument)
 	while (!ShutdownRequestPending)
 	{
 		long		timeout_ms = -1;
+		bool		is_shrunk;
 
 		if (ConfigReloadPending)
 		{
 			ConfigReloadPending = false;
 			ProcessConfigFile(PGC_SIGHUP);
 		}
+		is_shrunk = directory_shrink();
 		if (penumbra_auto)
 		{
 			/* for pg_database; its end frees what was allocated on the way */
@@ -316,6 +324,9 @@ penumbra_launcher_main(Datum argument)
 			timeout_ms = launch_workers();
 			CommitTransactionCommand();
 		}
+		/* queries that have pinned what should go will end */
+		if (!is_shrunk && (timeout_ms < 0 || timeout_ms > WORKER_PAUSE_MS))
+			timeout_ms = WORKER_PAUSE_MS;
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH |
 						 (timeout_ms >= 0 ? WL_TIMEOUT : 0), timeout_ms, PG_WAIT_EXTENSION);
 		(void) WaitLatch(NULL, WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, LAUNCHER_PAUSE_MS,

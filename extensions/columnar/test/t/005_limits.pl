@@ -95,6 +95,52 @@ my ($giants, $giant_peak) = run_and_measure("SET work_mem = '1MB'; SET penumbra.
 is($giants, '1000|150000001', 'a giant value: answer');
 is_bounded($giant_peak, 1500, 'a giant value');
 
+# ---- less memory for cached columns, and more again, without a restart
+
+$node->safe_psql('postgres', q{
+	CREATE TABLE cached AS SELECT i AS a, md5(i::text) AS s, md5(i::text || 'x') AS u FROM generate_series(1, 1000000) i;
+	VACUUM ANALYZE cached;
+	SELECT penumbra.load('cached');
+});
+my $used = q{SELECT used_bytes >> 20 FROM penumbra.memory WHERE size_class = 'all'};
+my $sums = q{SET penumbra.mode = 'prefer'; SELECT count(*), sum(a), max(s), max(u) FROM cached};
+
+my $sums_before = $node->safe_psql('postgres', $sums);
+cmp_ok($node->safe_psql('postgres', $used), '>', 64, 'more is cached than there will be room for');
+
+sub set_target
+{
+	my ($target) = @_;
+	$node->safe_psql('postgres', "ALTER SYSTEM SET penumbra.memory_target = '$target'");
+	$node->reload;
+}
+
+# A query that has begun keeps what it reads: it sleeps ten times.
+my $reader = $node->background_psql('postgres');
+$reader->query_until(qr/begun/, q{SET penumbra.mode = 'prefer';
+\\echo begun
+SELECT count(s || u) FROM (SELECT a, s, u FROM cached OFFSET 0) x
+WHERE CASE WHEN a % 100000 = 1 THEN pg_sleep(0.5) IS NOT NULL ELSE true END;
+});
+$node->poll_query_until('postgres', q{SELECT wait_event = 'PgSleep' FROM pg_stat_activity WHERE query ~ '^SELECT count.s'});
+set_target('32MB');
+sleep 2;
+cmp_ok($node->safe_psql('postgres', $used), '>', 64, 'what a query reads stays');
+like($reader->query_safe('SELECT 1'), qr/1000000/, 'until it is at its end');
+ok($node->poll_query_until('postgres', q{SELECT used_bytes <= 32 << 20 FROM penumbra.memory WHERE size_class = 'all'}), 'then it goes');
+is($node->safe_psql('postgres', q{SELECT DISTINCT budget_bytes >> 20 FROM penumbra.memory}), '32', 'the budget says so');
+is($node->safe_psql('postgres', $sums), $sums_before, 'answers with less');
+$reader->quit;
+set_target('1MB');
+ok($node->poll_query_until('postgres', q{SELECT used_bytes <= 16 << 20 FROM penumbra.memory WHERE size_class = 'all'}),
+	'too little for a chunk is what one may need');
+set_target('0');
+ok($node->poll_query_until('postgres', q{SELECT DISTINCT budget_bytes >> 20 = 256 FROM penumbra.memory}), 'all again');
+$node->safe_psql('postgres', q{SELECT penumbra.load('cached')});
+cmp_ok($node->safe_psql('postgres', $used), '>', 64, 'and all is cached again');
+is($node->safe_psql('postgres', $sums), $sums_before, 'answers with all');
+$node->safe_psql('postgres', q{SELECT penumbra.unload('cached')});
+
 # ---- temporary files
 
 $node->safe_psql('postgres', q{
