@@ -112,7 +112,8 @@ def test_a_cancel_ends_the_writing(server, joined):
     """The session's own thread goes to disk with 128 MB in one call of the engine. Its processor time is what counts:
     how long it waits for a processor is not its affair.
     """
-    query = f"SELECT a.a, b.t FROM threaded AS a FULL JOIN (SELECT a, {' || '.join(['t'] * 16)} AS t FROM threaded) AS b ON a.a = b.a AND a.t = b.t"
+    wide = f"(SELECT a, {' || '.join(['t'] * 16)} AS t FROM threaded)"  # whichever side is built
+    query = f"SELECT a.a, b.t FROM {wide} AS a FULL JOIN {wide} AS b ON a.a = b.a AND a.t = b.t"
     settings = ("penumbra.workers = 0", "work_mem = '64MB'", "hash_mem_multiplier = 2")
     assert_joins(server, joined, query, *settings)
     victim = Victim(server, joined, *settings)

@@ -252,6 +252,12 @@ load_columns(Relation rel, const AttrNumber *attnums, int natts)
 				(errmsg("%llu pages of relation \"%s\" are not cached because of large values",
 						(unsigned long long) result.wide_pages, RelationGetRelationName(rel)),
 				 errdetail("They are read from the table.")));
+	if (result.unlogged_pages > 0)
+		ereport(NOTICE,
+				(errmsg("%llu pages of relation \"%s\" are not cached because they were written without WAL",
+						(unsigned long long) result.unlogged_pages, RelationGetRelationName(rel)),
+				 errdetail("COPY with FREEZE does so while wal_level is minimal, and nothing has changed them since."),
+				 errhint("Copy without FREEZE and vacuum, or rewrite the table while wal_level is replica.")));
 	return result.chunks_loaded;
 }
 

@@ -81,6 +81,7 @@ typedef struct Loader
 	LoadProgress *progress;
 	uint64		protected_serial;
 	uint64		wide_pages;		/* not cached because of large values */
+	uint64		unlogged_pages; /* nor these, because no proof would hold */
 	bool		serves_more;	/* than before the load: chunks or columns that were not there */
 	char	   *image;			/* a page, aligned */
 	PageInserters *inserters;	/* of each page of the draft */
@@ -287,7 +288,11 @@ copy_page(Loader *loader, BlockNumber block, Buffer *vm_buffer, TransactionId ho
 		}
 		/* after the tuples were looked at: that may have set hints, which may move it */
 		*lsn = BufferGetLSNAtomic(buffer);
-		visible &= *lsn != InvalidXLogRecPtr || (bit && stamp != InvalidXLogRecPtr);
+		if (visible && *lsn == InvalidXLogRecPtr && !(bit && stamp != InvalidXLogRecPtr))
+		{
+			loader->unlogged_pages++;
+			visible = false;
+		}
 	}
 	if (visible)
 		memcpy(loader->image, page, BLCKSZ);
@@ -801,6 +806,7 @@ loader_load(Relation rel, const LoadOptions *options, LoadResult *result)
 		load_chunks(loader, result);
 		directory_note_load(&loader->key, result->outcome == LOAD_FULL);
 		result->wide_pages = loader->wide_pages;
+		result->unlogged_pages = loader->unlogged_pages;
 		/* Generic plans were made without; a standby cannot log the message. */
 		if (loader->serves_more && !RecoveryInProgress())
 			CacheInvalidateRelcache(rel);

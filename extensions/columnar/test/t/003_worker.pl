@@ -117,5 +117,13 @@ is($node->safe_psql('postgres', q{SET penumbra.mode = 'require'; SELECT sum(a) F
 $node->safe_psql('postgres', 'UPDATE m SET a = 0 WHERE a = 300000');
 is($node->safe_psql('postgres', q{SET penumbra.mode = 'require'; SELECT sum(a) FROM m}), '44999850000', 'after an update');
 
+# What is frozen as it is copied is never vacuumed: who loads it by hand is told.
+$node->safe_psql('postgres', q{
+	BEGIN; CREATE TABLE f (a int); COPY f FROM PROGRAM 'seq 1 300000' WITH (FREEZE); COMMIT;
+});
+my (undef, undef, $note) = $node->psql('postgres', q{SELECT penumbra.load('f')});
+like($note, qr/NOTICE:  \d+ pages of relation "f" are not cached because they were written without WAL/, 'a note');
+is($node->safe_psql('postgres', q{SELECT cached_pages FROM penumbra.tables WHERE relation = 'f'::regclass}), '0', 'of all');
+
 $node->stop;
 done_testing();
