@@ -92,16 +92,34 @@ mark_walker(Node *node, void *context)
 	return query_tree_walker(query, mark_walker, context, 0);
 }
 
-/* Most queries have no CTE, and are not copied to find that out. */
+static bool has_cte(Query *query);
+
 static bool
 has_cte_walker(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
-	if (IsA(node, Query))
-		return ((Query *) node)->cteList != NIL ||
-			query_tree_walker((Query *) node, has_cte_walker, context, 0);
-	return expression_tree_walker(node, has_cte_walker, context);
+	return IsA(node, Query) ? has_cte((Query *) node) : expression_tree_walker(node, has_cte_walker, context);
+}
+
+/* Most queries have none, and are not copied to find that out; nor are expressions looked at that have no subquery. */
+static bool
+has_cte(Query *query)
+{
+	ListCell   *lc;
+
+	if (query->cteList != NIL)
+		return true;
+	if (query->hasSubLinks)
+		return query_tree_walker(query, has_cte_walker, NULL, 0);
+	foreach(lc, query->rtable)
+	{
+		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+		if (rte->rtekind == RTE_SUBQUERY && has_cte(rte->subquery))
+			return true;
+	}
+	return false;
 }
 
 Query *
@@ -110,7 +128,7 @@ inline_ctes(Query *query)
 	double		copies = 1;
 
 	if (query->commandType != CMD_SELECT || query->hasModifyingCTE || query->hasRecursive ||
-		!has_cte_walker((Node *) query, NULL))
+		!has_cte(query))
 		return NULL;
 	query = copyObject(query);
 	(void) mark_walker((Node *) query, &copies);
