@@ -1,5 +1,5 @@
 // A column that is grouped by its dictionary's codes: of all of its rows, and of all batches, the dictionary is one.
-// Codes are four bytes that nobody needs to copy, and tell values apart without reading them.
+// Codes are two bytes that nobody needs to copy, and tell values apart without reading them.
 #pragma once
 
 #include <numeric>
@@ -17,21 +17,21 @@ class CodedColumn {
     if (!is_coded_) return;
     column_ = *dictionary;
     codes_.resize(column_.dictionary_size);
-    std::iota(codes_.begin(), codes_.end(), 0);
+    std::iota(codes_.begin(), codes_.end(), int16_t{0});
   }
 
-  PenumbraType CodeType(PenumbraType type) const { return is_coded_ ? PENUMBRA_INT4 : type; }
+  PenumbraType CodeType(PenumbraType type) const { return is_coded_ ? PENUMBRA_INT2 : type; }
   // What every batch decoded from codes has; null: they are not codes.
   const Vector* dictionary() const { return is_coded_ ? &column_ : nullptr; }
 
   // The codes are a dictionary vector, too: of numbers.
   Vector Encode(const Vector& v, Arena& arena) const {
     if (!is_coded_) return v;
-    if (v.is_null_constant()) return NullConstant(PENUMBRA_INT4);
+    if (v.is_null_constant()) return NullConstant(PENUMBRA_INT2);
     if (v.dictionary_id != column_.dictionary_id) throw EngineError(PENUMBRA_INTERNAL, "a key of another dictionary");
-    auto* numbers = new (arena.Allocate(sizeof(Vector))) Vector(FlatVector(PENUMBRA_INT4, codes_.data(), nullptr));
+    auto* numbers = new (arena.Allocate(sizeof(Vector))) Vector(FlatVector(PENUMBRA_INT2, codes_.data(), nullptr));
     Vector codes = v;
-    codes.type = PENUMBRA_INT4;
+    codes.type = PENUMBRA_INT2;
     codes.dictionary = numbers;
     return codes;
   }
@@ -47,7 +47,7 @@ class CodedColumn {
  private:
   bool is_coded_;
   Vector column_;
-  std::vector<int32_t> codes_;
+  std::vector<int16_t> codes_;
 };
 
 }  // namespace penumbra

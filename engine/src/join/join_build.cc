@@ -152,16 +152,16 @@ void JoinBuild::KeepColumns(BuildLocal& into, const Batch& batch, RowSelection s
   if (layout_.columns.empty()) return;
   auto* columns = arena.AllocateArray<Vector>(layout_.payload.column_count());
   uint64_t longest_strings = 0;
-  static const uint32_t kNoCodes[kVectorRows] = {};
+  static const uint16_t kNoCodes[kVectorRows] = {};
   for (size_t c = 0; c < layout_.columns.size(); ++c) {
     const Vector& column = batch.columns[layout_.columns[c]];
     columns[c] = Flatten(column, batch.rows, arena);
     into.has_nulls[c] |= columns[c].validity != nullptr;
     longest_strings += LongestString(columns[c], batch.rows);
     if (!into.encoders[c]) continue;
-    const uint32_t* codes = into.encoders[c]->Encode(column, batch.rows, arena);
+    const uint16_t* codes = into.encoders[c]->Encode(column, batch.rows, arena);
     columns[layout_.code_columns[c]] =
-        FlatVector(PENUMBRA_INT4, codes != nullptr ? codes : kNoCodes, columns[c].validity);
+        FlatVector(PENUMBRA_INT2, codes != nullptr ? codes : kNoCodes, columns[c].validity);
   }
   into.longest_strings = std::max(into.longest_strings, longest_strings);
   layout_.payload.Write(columns, selection, columns_of_rows, into.rows->strings);

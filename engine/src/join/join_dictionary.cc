@@ -12,23 +12,28 @@ namespace {
 // With their references they stay in a core's own cache; rows that are read through more would wait twice.
 constexpr size_t kEntriesMax = 16 * 1024;
 constexpr size_t kStringBytesMax = size_t{1} << 20;
-// From so many entries on, nine of ten rows with a string of their own are none that repeat.
-constexpr size_t kSampledEntries = 4 * 1024;
+// A look-up of a string costs as much as copying a few, so what repeats little is not worth it: a thread that has met
+// so many must meet each twice, and a segment's dictionary may have so many entries.
+constexpr size_t kSampledEntries = 256;
+constexpr uint32_t kSegmentEntriesMax = 2048;
 
 }  // namespace
 
-const uint32_t* JoinDictionary::Encoder::Encode(const Vector& strings, uint32_t rows, Arena& arena) {
+const uint16_t* JoinDictionary::Encoder::Encode(const Vector& strings, uint32_t rows, Arena& arena) {
   if (dictionary_.is_given_up_.load(std::memory_order_relaxed)) return nullptr;
-  dictionary_.rows_.fetch_add(rows, std::memory_order_relaxed);
-  uint32_t* codes = arena.AllocateArray<uint32_t>(rows);
-  if (strings.is_constant() || strings.validity != nullptr) std::fill_n(codes, rows, 0);
-  if (strings.is_null_constant()) return codes;
   const bool has_entries = strings.form == VectorForm::kDictionary && strings.dictionary_id != 0;
+  if (has_entries && strings.dictionary_size > kSegmentEntriesMax) {
+    dictionary_.GiveUp();
+    return nullptr;
+  }
+  uint16_t* codes = arena.AllocateArray<uint16_t>(rows);
+  if (strings.is_constant() || strings.validity != nullptr) std::fill_n(codes, rows, uint16_t{0});
+  if (strings.is_null_constant()) return codes;
   has_entries ? EncodeEntries(strings, rows, codes) : EncodeStrings(strings, rows, arena, codes);
   return dictionary_.is_given_up_.load(std::memory_order_relaxed) ? nullptr : codes;
 }
 
-void JoinDictionary::Encoder::EncodeEntries(const Vector& strings, uint32_t rows, uint32_t* codes) {
+void JoinDictionary::Encoder::EncodeEntries(const Vector& strings, uint32_t rows, uint16_t* codes) {
   if (entries_id_ != strings.dictionary_id) {
     entries_.assign(strings.dictionary_size, kUnknown);
     entries_id_ = strings.dictionary_id;
@@ -36,7 +41,7 @@ void JoinDictionary::Encoder::EncodeEntries(const Vector& strings, uint32_t rows
   const StringRef* entries = strings.dictionary->values<StringRef>();
   const auto encode = [&](const auto* entry_of) {
     ForEachValid(strings.validity, rows, [&](uint32_t i) {
-      uint32_t& code = entries_[entry_of[i]];
+      uint16_t& code = entries_[entry_of[i]];
       if (code == kUnknown) {
         const auto* added = dictionary_.Add(entries[entry_of[i]].view());
         if (added == nullptr) return;
@@ -52,18 +57,20 @@ void JoinDictionary::Encoder::EncodeEntries(const Vector& strings, uint32_t rows
   }
 }
 
-void JoinDictionary::Encoder::EncodeStrings(const Vector& strings, uint32_t rows, Arena& arena, uint32_t* codes) {
+void JoinDictionary::Encoder::EncodeStrings(const Vector& strings, uint32_t rows, Arena& arena, uint16_t* codes) {
   const Vector flat = Flatten(strings, rows, arena);
   ForEachValid(flat.validity, rows, [&](uint32_t i) {
     const std::string_view string = flat.values<StringRef>()[i].view();
     auto known = known_.find(string);
     if (known == known_.end()) {
+      if (known_.size() >= kSampledEntries && known_.size() > (rows_ + i) / 2) dictionary_.GiveUp();
       const auto* added = dictionary_.Add(string);
       if (added == nullptr) return;
       known = known_.insert(*added).first;
     }
     codes[i] = known->second;
   });
+  rows_ += rows;
 }
 
 const JoinDictionary::Codes::value_type* JoinDictionary::Add(std::string_view string) {
@@ -72,19 +79,13 @@ const JoinDictionary::Codes::value_type* JoinDictionary::Add(std::string_view st
   const auto found = codes_.find(string);
   if (found != codes_.end()) return &*found;
   string_bytes_ += string.size();
-  if (IsTooLarge()) {
+  if (refs_.size() == kEntriesMax || string_bytes_ > kStringBytesMax) {
     GiveUp();
     return nullptr;
   }
   const std::string_view copy(strings_.CopyBytes(string.data(), string.size()), string.size());
   refs_.emplace_back(copy);
-  return &*codes_.emplace(copy, static_cast<uint32_t>(refs_.size() - 1)).first;
-}
-
-bool JoinDictionary::IsTooLarge() const {
-  const size_t entries = refs_.size() + 1;
-  return entries > kEntriesMax || string_bytes_ > kStringBytesMax ||
-         (entries > kSampledEntries && entries * 10 > rows_.load(std::memory_order_relaxed) * 9);
+  return &*codes_.emplace(copy, static_cast<uint16_t>(refs_.size() - 1)).first;
 }
 
 void JoinDictionary::Seal() {
@@ -97,7 +98,7 @@ void JoinDictionary::Seal() {
   entries_ = FlatVector(type_, refs_.data(), nullptr);
   column_ = FlatVector(type_, nullptr, nullptr);
   column_.form = VectorForm::kDictionary;
-  column_.code_bytes = sizeof(uint32_t);
+  column_.code_bytes = sizeof(uint16_t);
   column_.dictionary = &entries_;
   column_.dictionary_size = static_cast<uint32_t>(refs_.size());
   column_.dictionary_id = NextDictionaryId();

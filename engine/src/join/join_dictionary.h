@@ -21,7 +21,7 @@
 namespace penumbra {
 
 class JoinDictionary {
-  using Codes = std::unordered_map<std::string_view, uint32_t>;
+  using Codes = std::unordered_map<std::string_view, uint16_t>;
 
  public:
   JoinDictionary(PenumbraType type, MemoryBudget* budget) : type_(type), strings_(budget) {}
@@ -31,16 +31,17 @@ class JoinDictionary {
    public:
     explicit Encoder(JoinDictionary& dictionary) : dictionary_(dictionary) {}
     // The rows' codes, 0 of a null; null: there is no dictionary any more.
-    const uint32_t* Encode(const Vector& strings, uint32_t rows, Arena& arena);
+    const uint16_t* Encode(const Vector& strings, uint32_t rows, Arena& arena);
 
    private:
-    void EncodeEntries(const Vector& strings, uint32_t rows, uint32_t* codes);
-    void EncodeStrings(const Vector& strings, uint32_t rows, Arena& arena, uint32_t* codes);
+    void EncodeEntries(const Vector& strings, uint32_t rows, uint16_t* codes);
+    void EncodeStrings(const Vector& strings, uint32_t rows, Arena& arena, uint16_t* codes);
 
     JoinDictionary& dictionary_;
     uint64_t entries_id_ = 0;        // of the vectors' dictionary that `entries_` is of
-    std::vector<uint32_t> entries_;  // code of each entry, or kUnknown
+    std::vector<uint16_t> entries_;  // code of each entry, or kUnknown
     Codes known_;
+    uint64_t rows_ = 0;  // looked up there
   };
 
   // What was encoded is not used.
@@ -60,16 +61,14 @@ class JoinDictionary {
   const Vector* column() const { return has_distinct_entries_ ? &column_ : nullptr; }
 
  private:
-  static constexpr uint32_t kUnknown = UINT32_MAX;
+  static constexpr uint16_t kUnknown = UINT16_MAX;
 
   // Null: there are too many.
   const Codes::value_type* Add(std::string_view string);
-  bool IsTooLarge() const;
   bool HasDistinctEntries() const;
 
   const PenumbraType type_;
   std::atomic<bool> is_given_up_{false};
-  std::atomic<uint64_t> rows_{0};
   std::mutex mutex_;  // guards these three until Seal()
   Arena strings_;
   std::vector<StringRef> refs_;

@@ -22,7 +22,7 @@ std::vector<PenumbraType> PayloadTypes(const JoinSpec& spec, const std::vector<i
   for (int column : columns) {
     const bool has_codes = IsStringType(spec.build_types[column]);
     code_columns->push_back(has_codes ? static_cast<int>(types.size()) : -1);
-    if (has_codes) types.push_back(PENUMBRA_INT4);
+    if (has_codes) types.push_back(PENUMBRA_INT2);
   }
   return types;
 }

@@ -115,8 +115,8 @@ class Sink {
   virtual std::unique_ptr<Reader> OpenPartition(int partition) = 0;
   virtual SinkStats stats() const = 0;
   // Of the sealed sink, as long as it lives: whether all batches that a column comes in have one dictionary of values
-  // that are all different (by the column's equality; codes have four bytes). Then a dictionary vector without rows;
-  // one whose dictionary_id is 0: all rows are null. Null: no.
+  // that are all different (by the column's equality; codes have two bytes, and are below 2^15). Then a dictionary
+  // vector without rows; one whose dictionary_id is 0: all rows are null. Null: no.
   virtual const Vector* dictionary_of(int /*column*/) const { return nullptr; }
   // At any time: a join's build side has more rows than it may.
   virtual bool is_too_large() const { return false; }
