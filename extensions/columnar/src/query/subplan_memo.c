@@ -82,7 +82,7 @@ subplan_memo_add(PlannerInfo *root, RelOptInfo *final_rel)
 		/* What has nothing to do with Penumbra is planned as without it. */
 		if (path->total_cost < MEMO_COST_MIN || (planning_current()->tables == NIL && !custom_path_is_ours(path)))
 			continue;
-		memo = create_memoize_path(root, final_rel, path, params, operators, is_single_row, true, 1);
+		memo = create_memoize_path(root, path->parent, path, params, operators, is_single_row, true, 1);
 		memo->path.pathtarget = path->pathtarget;
 		lfirst(lc) = memo;
 	}
