@@ -69,7 +69,7 @@ class JoinDictionary {
 
   const PenumbraType type_;
   std::atomic<bool> is_given_up_{false};
-  std::mutex mutex_;  // guards these three until Seal()
+  std::mutex mutex_;  // guards the next four until Seal()
   Arena strings_;
   std::vector<StringRef> refs_;
   Codes codes_;
