@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -121,15 +122,16 @@ def test_a_run_that_begins_again_builds_nothing_twice(source):
     arguments = ["--evaluations", "6", "--repetitions", "2", "--hours", "1"]
     log = source.parent / "builds"
     counting = f"echo build >>{log}; {BUILD}"
+    builds = []
     for _ in range(2):
-        with pytest.raises(LabError, match="no finalist|clock"):
-            # Two repetitions are too few for any verdict: nothing is accepted.
+        try:
             _tune(source, *arguments, "--flags", "-O2", build=counting)
-        built = len(log.read_text().split())
+        except LabError as error:  # whether the clock tells them apart is not this test's affair
+            assert re.search("no finalist|clock", str(error))
+        builds.append(len(log.read_text().split()))
     keys = [entry.key for entry in entries_of(_place(source) / "journal.jsonl")]
     assert len(set(keys)) == len(keys)
-    _tune_again = len(log.read_text().split())
-    assert _tune_again == built
+    assert builds[0] == builds[1] > 1
 
 
 def test_killed_in_mid_build_it_leaves_nothing_and_goes_on(source):
