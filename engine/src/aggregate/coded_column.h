@@ -13,20 +13,20 @@ namespace penumbra {
 class CodedColumn {
  public:
   // See Sink::dictionary_of(); null: values are their own codes.
-  explicit CodedColumn(const Vector* dictionary) : is_coded_(dictionary != nullptr) {
-    if (!is_coded_) return;
+  explicit CodedColumn(const Vector* dictionary) {
+    if (dictionary == nullptr) return;
     column_ = *dictionary;
     codes_.resize(column_.dictionary_size);
     std::iota(codes_.begin(), codes_.end(), int16_t{0});
   }
 
-  PenumbraType CodeType(PenumbraType type) const { return is_coded_ ? PENUMBRA_INT2 : type; }
+  PenumbraType CodeType(PenumbraType type) const { return is_coded() ? PENUMBRA_INT2 : type; }
   // What every batch decoded from codes has; null: they are not codes.
-  const Vector* dictionary() const { return is_coded_ ? &column_ : nullptr; }
+  const Vector* dictionary() const { return is_coded() ? &column_ : nullptr; }
 
   // The codes are a dictionary vector, too: of numbers.
   Vector Encode(const Vector& v, Arena& arena) const {
-    if (!is_coded_) return v;
+    if (!is_coded()) return v;
     if (v.is_null_constant()) return NullConstant(PENUMBRA_INT2);
     if (v.dictionary_id != column_.dictionary_id) throw EngineError(PENUMBRA_INTERNAL, "a key of another dictionary");
     auto* numbers = new (arena.Allocate(sizeof(Vector))) Vector(FlatVector(PENUMBRA_INT2, codes_.data(), nullptr));
@@ -36,16 +36,11 @@ class CodedColumn {
     return codes;
   }
   // Of flat codes.
-  Vector Decode(const Vector& codes) const {
-    if (!is_coded_) return codes;
-    Vector v = column_;
-    v.data = codes.data;
-    v.validity = codes.validity;
-    return v;
-  }
+  Vector Decode(const Vector& codes) const { return is_coded() ? WithCodes(column_, codes) : codes; }
 
  private:
-  bool is_coded_;
+  bool is_coded() const { return column_.dictionary != nullptr; }
+
   Vector column_;
   std::vector<int16_t> codes_;
 };

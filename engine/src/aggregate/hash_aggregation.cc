@@ -66,14 +66,12 @@ bool HasFinestSet(const AggregationSpec& spec) {
          std::none_of(spec.aggregates.begin(), spec.aggregates.end(), DistinctMatters);
 }
 
-using FindDictionary = std::function<const Vector*(int column)>;
-
-CodedColumn CodedColumnOf(const Expr& expr, const FindDictionary& find_dictionary) {
+CodedColumn CodedColumnOf(const Expr& expr, const DictionaryFinder& find_dictionary) {
   const bool may_be_coded = expr.kind == Expr::Kind::kColumn && find_dictionary;
   return CodedColumn(may_be_coded ? find_dictionary(expr.column) : nullptr);
 }
 
-std::vector<CodedColumn> CodedKeys(const AggregationSpec& spec, const FindDictionary& find_dictionary) {
+std::vector<CodedColumn> CodedKeys(const AggregationSpec& spec, const DictionaryFinder& find_dictionary) {
   std::vector<CodedColumn> coded;
   for (const Expr* key : spec.keys) coded.push_back(CodedColumnOf(*key, find_dictionary));
   return coded;
@@ -131,9 +129,9 @@ size_t FindSummary(const std::vector<SummaryColumn>& columns, const Expr& argume
 
 class AggregationSink : public Sink {
  public:
-  AggregationSink(const AggregationSpec& spec, ExecutionEnvironment& environment, const FindDictionary& find_dictionary)
+  AggregationSink(const AggregationSpec& spec, ExecutionEnvironment& environment,
+                  const DictionaryFinder& find_dictionary)
       : environment_(environment),
-        find_dictionary_(find_dictionary),
         keys_(spec.keys),
         sets_(spec.sets),
         coded_keys_(CodedKeys(spec, find_dictionary)),
@@ -144,7 +142,7 @@ class AggregationSink : public Sink {
       std::vector<PenumbraType> types(key_types_.begin(), key_types_.end() - 1);
       finest_ = std::make_unique<GroupAggregation>(types, environment);
     }
-    for (const AggregateSpec& aggregate : spec.aggregates) AddAggregate(aggregate);
+    for (const AggregateSpec& aggregate : spec.aggregates) AddAggregate(aggregate, find_dictionary);
   }
 
   std::unique_ptr<Sink::Local> CreateLocal() override;
@@ -196,9 +194,9 @@ class AggregationSink : public Sink {
   };
   class ResultReader;
 
-  void AddAggregate(const AggregateSpec& spec);
+  void AddAggregate(const AggregateSpec& spec, const DictionaryFinder& find_dictionary);
   int FindOrAddArgument(const Expr* argument, int filter);
-  int FindOrAddDistinct(const std::vector<int>& arguments, int filter);
+  int FindOrAddDistinct(const std::vector<int>& arguments, int filter, const DictionaryFinder& find_dictionary);
   RowSelection SelectionOf(const SinkLocal& local, int filter, uint32_t rows) const {
     return filter < 0 ? RowSelection{nullptr, rows} : local.selections[filter];
   }
@@ -215,7 +213,6 @@ class AggregationSink : public Sink {
   void ReturnLocal(std::unique_ptr<GroupAggregation::Local> local);
 
   ExecutionEnvironment& environment_;
-  const FindDictionary find_dictionary_;
   std::vector<const Expr*> keys_;
   std::vector<uint64_t> sets_;
   std::vector<CodedColumn> coded_keys_;
@@ -238,7 +235,7 @@ class AggregationSink : public Sink {
   std::vector<int> distinct_of_task_;
 };
 
-void AggregationSink::AddAggregate(const AggregateSpec& spec) {
+void AggregationSink::AddAggregate(const AggregateSpec& spec, const DictionaryFinder& find_dictionary) {
   std::string reason;
   if (!CheckAggregate(spec, &reason)) throw EngineError(PENUMBRA_UNSUPPORTED, reason);
   const PenumbraType type = spec.arguments.empty() ? PENUMBRA_BOOL : spec.arguments[0]->type;
@@ -246,7 +243,7 @@ void AggregationSink::AddAggregate(const AggregateSpec& spec) {
   std::vector<int> arguments;
   for (const Expr* argument : spec.arguments) arguments.push_back(FindOrAddArgument(argument, filter));
   const AccumulatorFactory factory = ChooseAccumulator(spec.function, type);
-  const int distinct = DistinctMatters(spec) ? FindOrAddDistinct(arguments, filter) : -1;
+  const int distinct = DistinctMatters(spec) ? FindOrAddDistinct(arguments, filter, find_dictionary) : -1;
   if (distinct < 0) {
     for (int argument : arguments) is_plain_argument_[argument] = true;
   }
@@ -279,14 +276,15 @@ int AggregationSink::FindOrAddArgument(const Expr* argument, int filter) {
   return static_cast<int>(arguments_.size()) - 1;
 }
 
-int AggregationSink::FindOrAddDistinct(const std::vector<int>& arguments, int filter) {
+int AggregationSink::FindOrAddDistinct(const std::vector<int>& arguments, int filter,
+                                       const DictionaryFinder& find_dictionary) {
   for (size_t i = 0; i < distincts_.size(); ++i) {
     if (distincts_[i].arguments == arguments && distincts_[i].filter == filter) return static_cast<int>(i);
   }
   std::vector<PenumbraType> types = key_types_;
   std::vector<CodedColumn> coded;
   for (int argument : arguments) {
-    coded.push_back(CodedColumnOf(*arguments_[argument], find_dictionary_));
+    coded.push_back(CodedColumnOf(*arguments_[argument], find_dictionary));
     types.push_back(coded.back().CodeType(arguments_[argument]->type));
   }
   distincts_.push_back({arguments, std::move(coded), filter, std::make_unique<GroupAggregation>(types, environment_)});
@@ -644,7 +642,7 @@ bool CanSummarize(const AggregationSpec& spec, std::vector<SummaryColumn>* colum
 }
 
 std::unique_ptr<Sink> CreateAggregation(const AggregationSpec& spec, ExecutionEnvironment& environment,
-                                        const FindDictionary& find_dictionary) {
+                                        const DictionaryFinder& find_dictionary) {
   return std::make_unique<AggregationSink>(spec, environment, find_dictionary);
 }
 

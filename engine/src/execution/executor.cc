@@ -27,7 +27,7 @@ uint64_t NanosecondsSince(std::chrono::steady_clock::time_point started) {
 }
 
 std::unique_ptr<Sink> CreateSink(const Operator& breaker, ExecutionEnvironment& environment,
-                                 const std::function<const Vector*(int column)>& find_dictionary) {
+                                 const DictionaryFinder& find_dictionary) {
   if (breaker.kind == Operator::Kind::kJoin) return CreateJoin(breaker.join, environment);
   return breaker.kind == Operator::Kind::kSort ? CreateSort(breaker.sort, environment)
                                                : CreateAggregation(breaker.aggregation, environment, find_dictionary);

@@ -305,10 +305,10 @@ Vector JoinBuild::ReadColumn(size_t kept, const char* const* rows, uint32_t coun
                              Arena& arena) const {
   const bool has_nulls = has_null_rows || has_nulls_[kept] != 0;
   const JoinDictionary* dictionary = dictionaries_[kept].get();
-  if (dictionary == nullptr || !dictionary->exists()) {
-    return layout_.payload.Read(static_cast<int>(kept), rows, count, arena, has_nulls);
-  }
-  return dictionary->Decode(layout_.payload.Read(layout_.code_columns[kept], rows, count, arena, has_nulls));
+  const Vector* coded = dictionary == nullptr ? nullptr : dictionary->column();
+  const int place = coded == nullptr ? static_cast<int>(kept) : layout_.code_columns[kept];
+  const Vector read = layout_.payload.Read(place, rows, count, arena, has_nulls);
+  return coded == nullptr ? read : WithCodes(*coded, read);
 }
 
 bool BuildRowReader::Next(Batch* batch) {
@@ -379,10 +379,9 @@ const Vector* JoinBuild::dictionary_of(int column) const {
   if (is_spilled_) return nullptr;
   const int build_column = column - (spec_.has_probe_columns() ? static_cast<int>(spec_.probe_types.size()) : 0);
   if (build_column < 0) return &kNulls;
-  const auto kept = std::find(layout_.columns.begin(), layout_.columns.end(), build_column);
-  if (kept == layout_.columns.end()) return nullptr;
-  const JoinDictionary* dictionary = dictionaries_[kept - layout_.columns.begin()].get();
-  return dictionary != nullptr && dictionary->exists() ? dictionary->column() : nullptr;
+  const int kept = layout_.PlaceOf(build_column);
+  const JoinDictionary* dictionary = kept < 0 ? nullptr : dictionaries_[kept].get();
+  return dictionary != nullptr && dictionary->HasDistinctEntries() ? dictionary->column() : nullptr;
 }
 
 SinkStats JoinBuild::stats() const {

@@ -102,10 +102,8 @@ void JoinDictionary::Seal() {
   column_.dictionary = &entries_;
   column_.dictionary_size = static_cast<uint32_t>(refs_.size());
   column_.dictionary_id = NextDictionaryId();
-  has_distinct_entries_ = HasDistinctEntries();
 }
 
-// char(n)'s equality ignores blanks at the end.
 bool JoinDictionary::HasDistinctEntries() const {
   if (type_ != PENUMBRA_BPCHAR) return true;
   std::unordered_set<std::string_view> trimmed;

@@ -48,24 +48,16 @@ class JoinDictionary {
   void GiveUp() { is_given_up_.store(true, std::memory_order_relaxed); }
   // All rows are there. Without a dictionary its memory is free again.
   void Seal();
-  // Of the sealed one.
-  bool exists() const { return !refs_.empty(); }
-  // The column's vector; `codes` are flat integers, some of them null.
-  Vector Decode(const Vector& codes) const {
-    Vector v = column_;
-    v.data = codes.data;
-    v.validity = codes.validity;
-    return v;
-  }
-  // See Sink::dictionary_of().
-  const Vector* column() const { return has_distinct_entries_ ? &column_ : nullptr; }
+  // Of the sealed one: a dictionary vector without rows, for WithCodes(); null: there is none.
+  const Vector* column() const { return refs_.empty() ? nullptr : &column_; }
+  // Whether they differ by the type's equality, too: char(n)'s ignores blanks at the end.
+  bool HasDistinctEntries() const;
 
  private:
   static constexpr uint16_t kUnknown = UINT16_MAX;
 
   // Null: there are too many.
   const Codes::value_type* Add(std::string_view string);
-  bool HasDistinctEntries() const;
 
   const PenumbraType type_;
   std::atomic<bool> is_given_up_{false};
@@ -76,7 +68,6 @@ class JoinDictionary {
   size_t string_bytes_ = 0;
   Vector entries_;
   Vector column_;
-  bool has_distinct_entries_ = false;
 };
 
 }  // namespace penumbra

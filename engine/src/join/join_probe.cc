@@ -442,8 +442,8 @@ Vector HashJoinProbe::ProbeColumn(int column, EvalContext& context) const {
 }
 
 Vector HashJoinProbe::BuildColumn(size_t place, EvalContext& context) const {
-  const auto kept = std::find(layout_.columns.begin(), layout_.columns.end(), static_cast<int>(place));
-  return build_.ReadColumn(kept - layout_.columns.begin(), pair_columns_, pair_count_, gives_unmatched_, context.arena);
+  return build_.ReadColumn(layout_.PlaceOf(static_cast<int>(place)), pair_columns_, pair_count_, gives_unmatched_,
+                           context.arena);
 }
 
 }  // namespace

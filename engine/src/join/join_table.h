@@ -16,6 +16,7 @@
 // The direct array's rows are without the first of these.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <memory>
@@ -34,6 +35,12 @@ struct JoinLayout {
   // Of a row's columns.
   std::atomic_ref<char> MatchedFlag(char* columns_of_row) const {
     return std::atomic_ref<char>(columns_of_row[columns_bytes]);
+  }
+
+  // Of a column of the build input in `columns`; -1: rows do not keep it.
+  int PlaceOf(int column) const {
+    const auto kept = std::find(columns.begin(), columns.end(), column);
+    return kept == columns.end() ? -1 : static_cast<int>(kept - columns.begin());
   }
 
   KeyLayout keys;

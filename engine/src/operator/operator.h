@@ -211,9 +211,10 @@ struct SummaryColumn {
   BoundsNeeded bounds;
 };
 bool CanSummarize(const AggregationSpec& spec, std::vector<SummaryColumn>* columns);
-// `find_dictionary` says of a column of the input what Sink::dictionary_of() does; empty: of none.
+// Says of a column of a sink's input what Sink::dictionary_of() does; empty: of none.
+using DictionaryFinder = std::function<const Vector*(int column)>;
 std::unique_ptr<Sink> CreateAggregation(const AggregationSpec& spec, ExecutionEnvironment& environment,
-                                        const std::function<const Vector*(int column)>& find_dictionary = {});
+                                        const DictionaryFinder& find_dictionary = {});
 // Whether the function takes the argument types to the result type; false fills *reason.
 bool CheckAggregate(const AggregateSpec& spec, std::string* reason);
 

@@ -34,6 +34,14 @@ inline Vector FlatVector(PenumbraType type, const void* values, const uint64_t* 
   return v;
 }
 
+// Rows of a dictionary vector's column, told by their codes, a flat vector of integers as wide as its codes.
+inline Vector WithCodes(const Vector& column, const Vector& codes) {
+  Vector v = column;
+  v.data = codes.data;
+  v.validity = codes.validity;
+  return v;
+}
+
 // Rows valid in both; either may be null (all rows valid).
 inline const uint64_t* AndValidity(const uint64_t* a, const uint64_t* b, uint32_t rows, Arena& arena) {
   if (a == nullptr || a == b) return b;

@@ -104,7 +104,6 @@ $node->safe_psql('postgres', q{
 });
 my $used = q{SELECT used_bytes >> 20 FROM penumbra.memory WHERE size_class = 'all'};
 my $sums = q{SET penumbra.mode = 'prefer'; SELECT count(*), sum(a), max(s), max(u) FROM cached};
-
 my $sums_before = $node->safe_psql('postgres', $sums);
 cmp_ok($node->safe_psql('postgres', $used), '>', 64, 'more is cached than there will be room for');
 
