@@ -391,6 +391,76 @@ TEST(Join, GroupsByStringsOfBuildSides) {
   EXPECT_TRUE(spills_one);
 }
 
+// Keys that batches have by the numbers of their build rows: of one build or of two, null rows, a row's columns read
+// by nobody else or also by a filter or an aggregate, passed on by projections, one build or both on disk.
+TEST(Join, GroupsByRowsOfBuildSides) {
+  std::mt19937 random(9);
+  const PenumbraJoinKind pair_kinds[] = {PENUMBRA_JOIN_INNER, PENUMBRA_JOIN_LEFT, PENUMBRA_JOIN_RIGHT,
+                                         PENUMBRA_JOIN_FULL};
+  for (int round = 0; round < 48; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    const PenumbraType type = kKeyTypes[round % std::size(kKeyTypes)];
+    // Of many rows of c a table of all combinations is too large, and the keys of all pairs are read.
+    const uint32_t c_count = round % 5 == 0 ? 4000 : 40;
+    auto relation = [&](uint32_t rows, uint32_t distinct) {
+      return RandomRelation(random, PENUMBRA_INT4, type, rows, distinct, 5);
+    };
+    const Relation a = relation(4000, 60), b = relation(60, 60), c = relation(c_count, c_count);
+    const Loaded a_rows(a, true, round % 2 == 0), b_rows(b, true, false), c_rows(c, round % 3 == 0, round % 3 != 0);
+    const NaiveJoin lower{pair_kinds[random() % 4], false, {{0, 0}}};
+    NaiveJoin upper{pair_kinds[random() % 4], false, {{0, 0}}};
+    if (round % 7 == 0) upper.less = {{6, 10}};      // reads a key
+    const bool filters = round % 4 == 1;             // so does this, between the joins,
+    const int greatest_of = round % 4 == 2 ? 6 : 2;  // and this aggregate
+    Relation joined, pairs;
+    ASSERT_TRUE(lower.Run(a, b, &joined));
+    if (filters) std::erase_if(joined.rows, [](const auto& row) { return row[6].is_null() || row[6].shown >= "5"; });
+    ASSERT_TRUE(upper.Run(joined, c, &pairs));
+    struct Group {
+      uint64_t rows = 0;
+      std::string greatest = "NULL";
+    };
+    // By the name of a row of b, its second key and its digit, and the name of a row of c.
+    std::map<Row, Group> groups;
+    for (const auto& row : pairs.rows) {
+      const std::string second = row[5].shown == "-nan" ? "nan" : row[5].shown;
+      Group& group = groups[{row[7].shown, second, row[6].shown, row[11].shown}];
+      ++group.rows;
+      const Value& value = row[greatest_of];
+      if (!value.is_null() && (group.greatest == "NULL" || value.shown > group.greatest)) group.greatest = value.shown;
+    }
+    std::vector<Row> expected;
+    for (const auto& [key, group] : groups) {
+      expected.push_back(key);
+      expected.back().insert(expected.back().end(), {std::to_string(group.rows), group.greatest});
+    }
+    PlanBuilder plan(a.types);
+    const PenumbraOperator b_scan = plan.Scan(b.types), c_scan = plan.Scan(c.types);
+    AddJoin(plan, plan.scan(), b_scan, lower);
+    if (filters) {
+      plan.Filter({plan.Call(PENUMBRA_FN_LT, PENUMBRA_BOOL, {plan.Column(6), plan.Constant(PENUMBRA_INT4, "5")})});
+    }
+    AddJoin(plan, plan.current(), c_scan, upper);
+    // The name of b twice: one of them is read by nobody, or both are.
+    plan.Project(
+        {plan.Column(7), plan.Column(11), plan.Column(greatest_of), plan.Column(6), plan.Column(5), plan.Column(7)});
+    plan.Aggregate({plan.Column(0), plan.Column(4), plan.Column(3), plan.Column(1)},
+                   {CountStar(), Aggregate(PENUMBRA_AGG_MAX, PENUMBRA_INT4, plan.Column(2)),
+                    Aggregate(PENUMBRA_AGG_COUNT, PENUMBRA_INT8, plan.Column(round % 6 == 5 ? 5 : 2))});
+    for (size_t memory_bytes : {kEnoughMemory, size_t{400} << 10, kNoMemory}) {
+      const ScanInput first = a_rows.Input(plan.scan());
+      Output output = test::Run(
+          plan, {first.chunks, first.pushed, {b_rows.Input(b_scan), c_rows.Input(c_scan)}, round % 4, memory_bytes});
+      ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
+      for (Row& row : output.rows) {
+        row.pop_back();
+        if (row[1] == "-nan") row[1] = "nan";
+      }
+      EXPECT_TRUE(Sorted(output.rows) == Sorted(expected)) << memory_bytes;
+    }
+  }
+}
+
 const std::vector<PenumbraType> kNumbers = {PENUMBRA_INT8, PENUMBRA_INT4};
 
 // Column 0: number of the row divided by `repeats`; column 1: the rest.

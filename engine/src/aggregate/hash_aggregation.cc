@@ -5,12 +5,18 @@
 // finish tasks has made its rows unique, each of those tasks adds them to the groups as if they
 // were input. The second round merges the groups.
 //
-// GROUPING SETS of which one has all keys: rows are grouped by that one, and its groups, merged in a first round of
-// finish tasks, are the input of all sets. DISTINCT needs the rows for each set.
+// GROUPING SETS of which one has all keys: rows are grouped by that one (`finest_`), and its groups, merged in a first
+// round of finish tasks, are the input of all sets. DISTINCT needs the rows for each set.
+//
+// Keys that are columns of a build side: rows are grouped by the number of the build row (`finest_`, too), which costs
+// as little as grouping by an integer. Rows of one number have equal keys. If the keys of all build rows differ, these
+// groups are the result, and keys are read for them; else they are the input of the grouping by the keys themselves.
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <numeric>
 
+#include "aggregate/build_row_keys.h"
 #include "aggregate/coded_column.h"
 #include "aggregate/hash_aggregation_groups.h"
 #include "function/collation.h"
@@ -59,11 +65,15 @@ bool IsBound(AggregateNeeds needs) { return needs == AggregateNeeds::kLeast || n
 
 bool DistinctMatters(const AggregateSpec& spec) { return spec.distinct && !IsBound(InfoOf(spec.function).needs); }
 
+bool HasDistinct(const AggregationSpec& spec) {
+  return std::any_of(spec.aggregates.begin(), spec.aggregates.end(), DistinctMatters);
+}
+
 // Whether the groups of all sets can be made of those of one.
 bool HasFinestSet(const AggregationSpec& spec) {
   const uint64_t all_keys = spec.keys.size() == 64 ? ~uint64_t{0} : (uint64_t{1} << spec.keys.size()) - 1;
   return spec.sets.size() > 1 && std::find(spec.sets.begin(), spec.sets.end(), all_keys) != spec.sets.end() &&
-         std::none_of(spec.aggregates.begin(), spec.aggregates.end(), DistinctMatters);
+         !HasDistinct(spec);
 }
 
 CodedColumn CodedColumnOf(const Expr& expr, const DictionaryFinder& find_dictionary) {
@@ -130,17 +140,18 @@ size_t FindSummary(const std::vector<SummaryColumn>& columns, const Expr& argume
 class AggregationSink : public Sink {
  public:
   AggregationSink(const AggregationSpec& spec, ExecutionEnvironment& environment,
-                  const DictionaryFinder& find_dictionary)
+                  const DictionaryFinder& find_dictionary, std::vector<BuildRowKeys> build_row_keys)
       : environment_(environment),
         keys_(spec.keys),
         sets_(spec.sets),
         coded_keys_(CodedKeys(spec, find_dictionary)),
         key_types_(KeyTypes(spec, coded_keys_)),
+        build_row_keys_(std::move(build_row_keys)),
         groups_(key_types_, environment) {
     CanSummarize(spec, &summary_columns_);
-    if (HasFinestSet(spec)) {
-      std::vector<PenumbraType> types(key_types_.begin(), key_types_.end() - 1);
-      finest_ = std::make_unique<GroupAggregation>(types, environment);
+    if (HasFinestSet(spec) || !build_row_keys_.empty()) {
+      finest_ = std::make_unique<GroupAggregation>(FindFinestKeys(), environment);
+      regroups_ = !sets_.empty();
     }
     for (const AggregateSpec& aggregate : spec.aggregates) AddAggregate(aggregate, find_dictionary);
   }
@@ -151,7 +162,7 @@ class AggregationSink : public Sink {
   void Combine(Sink::Local& local) override;
   int PrepareFinish() override;
   void RunFinishTask(int task) override;
-  int Seal() override { return groups_.PartitionCount(); }
+  int Seal() override { return (IsMadeOfFinest() ? *finest_ : groups_).PartitionCount(); }
   bool is_ordered() const override { return false; }
   std::unique_ptr<Sink::Reader> OpenPartition(int partition) override;
   SinkStats stats() const override;
@@ -186,7 +197,7 @@ class AggregationSink : public Sink {
     std::vector<std::unique_ptr<GroupAggregation::Local>> distincts;
     std::vector<GroupAggregation::Update> updates;
     // Of the batch in hand.
-    std::vector<Vector> all_keys;  // of GROUPING SETS
+    std::vector<Vector> all_keys;  // of GROUPING SETS, or of finest groups
     std::vector<Vector> keys;      // of the rows' groups, then the arguments of a DISTINCT
     std::vector<RowSelection> selections;
     std::vector<Vector> arguments;       // in any form
@@ -203,9 +214,15 @@ class AggregationSink : public Sink {
   const Vector* ArgumentsOf(const SinkLocal& local, const State& state, uint32_t rows, Arena& arena) const;
   Vector EvaluateArgument(const Expr& argument, RowSelection selection, const Batch& batch, EvalContext& context) const;
   void ConsumeDistinct(SinkLocal& local, size_t index, uint32_t rows, EvalContext& context);
+  void MergeDistinct(int task);
   void AddDistinctRows(Distinct& distinct, int task);
 
   void ConsumeGroups(SinkLocal& local, uint32_t rows, EvalContext& context);
+  std::vector<PenumbraType> FindFinestKeys();
+  void FinestKeys(const Batch& batch, EvalContext& context, std::vector<Vector>* keys) const;
+  void ReadFinestKeys(char* const* groups, uint32_t count, Arena& arena, Vector* keys) const;
+  bool IsMadeOfFinest() const { return finest_ != nullptr && !regroups_; }
+  bool PrepareCheck();
   void SetKeys(SinkLocal& local, size_t set, Arena& arena) const;
   void AddEmptySets();
   void AddFinestGroups(int task);
@@ -225,13 +242,19 @@ class AggregationSink : public Sink {
   std::vector<Result> results_;
   std::vector<Distinct> distincts_;
   std::vector<SummaryColumn> summary_columns_;
+  std::vector<BuildRowKeys> build_row_keys_;
+  std::vector<int> plain_keys_;  // the others
   GroupAggregation groups_;
-  std::unique_ptr<GroupAggregation> finest_;  // of the rows, where its groups are the input of all sets
+  // Of the rows, where its groups are the input of groups_ or the result: by plain keys, then by numbers of build rows.
+  std::unique_ptr<GroupAggregation> finest_;
+  std::atomic<bool> regroups_{false};          // finest groups are the input of groups_
+  std::vector<const BuildRowKeys*> unproven_;  // whether keys of all build rows differ
   // What finish tasks add to groups_, one for each that runs at the same time: all partitions of what they read have
   // the same groups.
   std::mutex mutex_;  // guards locals_
   std::vector<std::unique_ptr<GroupAggregation::Local>> locals_;
-  int round_ = 0;
+  enum class Round : uint8_t { kRows, kCheck, kFirst, kMerge };  // kFirst: merges finest_ or distincts_
+  Round round_ = Round::kRows;
   std::vector<int> distinct_of_task_;
 };
 
@@ -293,8 +316,11 @@ int AggregationSink::FindOrAddDistinct(const std::vector<int>& arguments, int fi
 
 std::unique_ptr<Sink::Local> AggregationSink::CreateLocal() {
   auto local = std::make_unique<SinkLocal>();
-  local->groups = groups_.CreateLocal();
-  if (finest_ != nullptr) local->finest = finest_->CreateLocal();
+  if (finest_ != nullptr) {
+    local->finest = finest_->CreateLocal();
+  } else {
+    local->groups = groups_.CreateLocal();
+  }
   for (Distinct& distinct : distincts_) local->distincts.push_back(distinct.groups->CreateLocal());
   local->all_keys.resize(keys_.size());
   local->keys.resize(key_types_.size() + PENUMBRA_AGGREGATE_ARGUMENTS_MAX);
@@ -344,9 +370,13 @@ void AggregationSink::Consume(Sink::Local& sink_local, const Batch& batch, EvalC
   if (batch.rows == 0) return;
   SinkLocal& local = static_cast<SinkLocal&>(sink_local);
   if (context.memo != nullptr) context.memo->Begin(batch);
-  std::vector<Vector>& keys = sets_.empty() ? local.keys : local.all_keys;
-  for (size_t i = 0; i < keys_.size(); ++i) {
-    keys[i] = coded_keys_[i].Encode(Evaluate(*keys_[i], batch, context), context.arena);
+  std::vector<Vector>& keys = sets_.empty() && finest_ == nullptr ? local.keys : local.all_keys;
+  if (finest_ != nullptr) {
+    FinestKeys(batch, context, &keys);
+  } else {
+    for (size_t i = 0; i < keys_.size(); ++i) {
+      keys[i] = coded_keys_[i].Encode(Evaluate(*keys_[i], batch, context), context.arena);
+    }
   }
   for (size_t i = 0; i < filters_.size(); ++i) {
     // BitsToSelection writes whole words.
@@ -380,6 +410,46 @@ void AggregationSink::Consume(Sink::Local& sink_local, const Batch& batch, EvalC
 void AggregationSink::ConsumeGroups(SinkLocal& local, uint32_t rows, EvalContext& context) {
   groups_.Consume(*local.groups, local.keys.data(), rows, local.updates, context.arena);
   for (size_t i = 0; i < distincts_.size(); ++i) ConsumeDistinct(local, i, rows, context);
+}
+
+// Their types, with those of numbers.
+std::vector<PenumbraType> AggregationSink::FindFinestKeys() {
+  std::vector<bool> is_of_build(keys_.size());
+  for (const BuildRowKeys& build : build_row_keys_) {
+    for (int key : build.keys) is_of_build[key] = true;
+  }
+  std::vector<PenumbraType> types;
+  for (size_t k = 0; k < keys_.size(); ++k) {
+    if (is_of_build[k]) continue;
+    plain_keys_.push_back(static_cast<int>(k));
+    types.push_back(key_types_[k]);
+  }
+  types.insert(types.end(), build_row_keys_.size(), PENUMBRA_INT4);
+  return types;
+}
+
+void AggregationSink::FinestKeys(const Batch& batch, EvalContext& context, std::vector<Vector>* keys) const {
+  keys->clear();
+  for (int key : plain_keys_) {
+    keys->push_back(coded_keys_[key].Encode(Evaluate(*keys_[key], batch, context), context.arena));
+  }
+  for (const BuildRowKeys& build : build_row_keys_) {
+    const Vector numbers = Evaluate(*keys_[build.keys[0]], batch, context);
+    keys->push_back(numbers.is_null_constant() ? NullConstant(PENUMBRA_INT4) : numbers);
+  }
+}
+
+// All keys of finest groups: plain ones are codes where rows are grouped by these, others are not.
+void AggregationSink::ReadFinestKeys(char* const* groups, uint32_t count, Arena& arena, Vector* keys) const {
+  const KeyLayout& layout = finest_->layout().keys;
+  int place = 0;
+  for (int key : plain_keys_) keys[key] = layout.Output(place++, groups, count, arena);
+  for (const BuildRowKeys& build : build_row_keys_) {
+    const Vector numbers = layout.Output(place++, groups, count, arena);
+    for (size_t i = 0; i < build.keys.size(); ++i) {
+      keys[build.keys[i]] = build.join->ReadColumn(build.columns[i], numbers, count, arena);
+    }
+  }
 }
 
 // The keys of the rows' groups in a set.
@@ -417,10 +487,10 @@ void AggregationSink::ReturnLocal(std::unique_ptr<GroupAggregation::Local> local
   locals_.push_back(std::move(local));
 }
 
-// Makes the finest groups of a merged partition groups of every set.
+// Makes the finest groups of a merged partition groups of the keys, or of every set.
 void AggregationSink::AddFinestGroups(int task) {
-  const KeyLayout& keys = finest_->layout().keys;
-  const int64_t states_shift = int64_t{keys.image_bytes()} - int64_t{groups_.layout().keys.image_bytes()};
+  const int64_t states_shift =
+      int64_t{finest_->layout().keys.image_bytes()} - int64_t{groups_.layout().keys.image_bytes()};
   std::unique_ptr<GroupAggregation::Reader> reader = finest_->Open(task);
   SinkLocal local;
   local.groups = TakeLocal();
@@ -428,15 +498,20 @@ void AggregationSink::AddFinestGroups(int task) {
   local.keys.resize(key_types_.size());
   std::vector<char*> groups(kVectorRows);
   Arena arena;
+  const auto add = [&](const std::vector<Vector>& keys, uint32_t count) {
+    groups_.ConsumeGroups(*local.groups, keys.data(), groups.data(), count, states_shift, arena);
+  };
   while (uint32_t count = reader->Next(groups.data())) {
     environment_.CheckCancelled();
     arena.Reset();
-    for (size_t k = 0; k < keys_.size(); ++k) {
-      local.all_keys[k] = keys.Output(static_cast<int>(k), groups.data(), count, arena);
+    ReadFinestKeys(groups.data(), count, arena, local.all_keys.data());
+    for (const BuildRowKeys& build : build_row_keys_) {
+      for (int key : build.keys) local.all_keys[key] = coded_keys_[key].Encode(local.all_keys[key], arena);
     }
+    if (sets_.empty()) add(local.all_keys, count);
     for (size_t set = 0; set < sets_.size(); ++set) {
       SetKeys(local, set, arena);
-      groups_.ConsumeGroups(*local.groups, local.keys.data(), groups.data(), count, states_shift, arena);
+      add(local.keys, count);
     }
   }
   ReturnLocal(std::move(local.groups));
@@ -496,8 +571,11 @@ void AggregationSink::ConsumeDistinct(SinkLocal& local, size_t index, uint32_t r
 
 void AggregationSink::Combine(Sink::Local& sink_local) {
   SinkLocal& local = static_cast<SinkLocal&>(sink_local);
-  groups_.Combine(*local.groups);
-  if (finest_ != nullptr) finest_->Combine(*local.finest);
+  if (finest_ != nullptr) {
+    finest_->Combine(*local.finest);
+  } else {
+    groups_.Combine(*local.groups);
+  }
   for (size_t i = 0; i < distincts_.size(); ++i) distincts_[i].groups->Combine(*local.distincts[i]);
   local.groups.reset();
   local.finest.reset();
@@ -506,36 +584,59 @@ void AggregationSink::Combine(Sink::Local& sink_local) {
 
 // ---------------------------------------------------------------- finishing
 
+// Whether tasks shall find out if the keys of all build rows differ. Where groups are few, making them groups of keys
+// costs less.
+bool AggregationSink::PrepareCheck() {
+  if (regroups_) return false;
+  for (const BuildRowKeys& keys : build_row_keys_) {
+    if (keys.join->AreDistinct(keys.columns)) continue;
+    unproven_.push_back(&keys);
+    if (keys.join->NumberedRows() > 2 * finest_->row_count()) regroups_ = true;
+  }
+  return !unproven_.empty() && !regroups_;
+}
+
 int AggregationSink::PrepareFinish() {
-  if (round_ == 0) {
-    round_ = 1;
+  if (round_ == Round::kRows && PrepareCheck()) {
+    round_ = Round::kCheck;
+    return static_cast<int>(unproven_.size());
+  }
+  if (round_ < Round::kFirst) {
+    round_ = Round::kFirst;
     if (finest_ != nullptr) return finest_->PrepareMerge();
     for (size_t i = 0; i < distincts_.size(); ++i) {
       distinct_of_task_.insert(distinct_of_task_.end(), distincts_[i].groups->PrepareMerge(), static_cast<int>(i));
     }
     if (!distinct_of_task_.empty()) return static_cast<int>(distinct_of_task_.size());
   }
-  if (round_ == 1) {
-    round_ = 2;
-    for (const auto& local : locals_) groups_.Combine(*local);
-    locals_.clear();
-    if (key_types_.empty()) groups_.AddEmptyGroup();
-    if (!sets_.empty()) AddEmptySets();
-    return groups_.PrepareMerge();
-  }
-  return 0;
+  if (round_ == Round::kMerge || IsMadeOfFinest()) return 0;
+  round_ = Round::kMerge;
+  for (const auto& local : locals_) groups_.Combine(*local);
+  locals_.clear();
+  if (key_types_.empty()) groups_.AddEmptyGroup();
+  if (!sets_.empty()) AddEmptySets();
+  return groups_.PrepareMerge();
 }
 
 void AggregationSink::RunFinishTask(int task) {
-  if (round_ == 2) {
-    groups_.RunMergeTask(task);
-    return;
+  switch (round_) {
+    case Round::kRows: break;
+    case Round::kCheck:
+      if (!regroups_ && !HaveDistinctKeys(*unproven_[task], environment_)) regroups_ = true;
+      return;
+    case Round::kFirst:
+      if (finest_ == nullptr) {
+        MergeDistinct(task);
+        return;
+      }
+      finest_->RunMergeTask(task);
+      if (regroups_) AddFinestGroups(task);
+      return;
+    case Round::kMerge: groups_.RunMergeTask(task); return;
   }
-  if (finest_ != nullptr) {
-    finest_->RunMergeTask(task);
-    AddFinestGroups(task);
-    return;
-  }
+}
+
+void AggregationSink::MergeDistinct(int task) {
   const int index = distinct_of_task_[task];
   const int first = static_cast<int>(std::lower_bound(distinct_of_task_.begin(), distinct_of_task_.end(), index) -
                                      distinct_of_task_.begin());
@@ -576,19 +677,28 @@ void AggregationSink::AddDistinctRows(Distinct& distinct, int task) {
 class AggregationSink::ResultReader : public Sink::Reader {
  public:
   ResultReader(AggregationSink& sink, int partition)
-      : sink_(sink), reader_(sink.groups_.Open(partition)), rows_(kVectorRows) {}
+      : sink_(sink),
+        groups_(sink.IsMadeOfFinest() ? *sink.finest_ : sink.groups_),
+        reader_(groups_.Open(partition)),
+        rows_(kVectorRows) {}
 
   bool Next(Batch* batch) override {
     sink_.environment_.CheckCancelled();
     arena_.Reset();
     const uint32_t count = reader_->Next(rows_.data());
     if (count == 0) return false;
-    const GroupLayout& layout = sink_.groups_.layout();
+    const GroupLayout& layout = groups_.layout();
     columns_.clear();
-    for (int k = 0; k < layout.keys.count(); ++k) {
-      columns_.push_back(layout.keys.Output(k, rows_.data(), count, arena_));
+    if (sink_.IsMadeOfFinest()) {
+      columns_.resize(sink_.keys_.size());
+      sink_.ReadFinestKeys(rows_.data(), count, arena_, columns_.data());
+      for (int key : sink_.plain_keys_) columns_[key] = sink_.coded_keys_[key].Decode(columns_[key]);
+    } else {
+      for (int k = 0; k < layout.keys.count(); ++k) {
+        columns_.push_back(layout.keys.Output(k, rows_.data(), count, arena_));
+      }
+      for (size_t k = 0; k < sink_.coded_keys_.size(); ++k) columns_[k] = sink_.coded_keys_[k].Decode(columns_[k]);
     }
-    for (size_t k = 0; k < sink_.coded_keys_.size(); ++k) columns_[k] = sink_.coded_keys_[k].Decode(columns_[k]);
     for (const Result& result : sink_.results_) {
       const AccumulatorSlot& slot = layout.accumulators[sink_.states_[result.state].accumulator];
       columns_.push_back(
@@ -600,6 +710,7 @@ class AggregationSink::ResultReader : public Sink::Reader {
 
  private:
   AggregationSink& sink_;
+  GroupAggregation& groups_;
   std::unique_ptr<GroupAggregation::Reader> reader_;
   std::vector<char*> rows_;
   std::vector<Vector> columns_;
@@ -612,7 +723,7 @@ std::unique_ptr<Sink::Reader> AggregationSink::OpenPartition(int partition) {
 
 SinkStats AggregationSink::stats() const {
   SinkStats stats;
-  stats.groups = groups_.group_count();
+  stats.groups = (IsMadeOfFinest() ? *finest_ : groups_).group_count();
   stats.spilled_bytes = groups_.spilled_bytes() + (finest_ != nullptr ? finest_->spilled_bytes() : 0);
   for (const Distinct& distinct : distincts_) stats.spilled_bytes += distinct.groups->spilled_bytes();
   stats.memory_peak_bytes = environment_.budget.peak_bytes();
@@ -620,6 +731,10 @@ SinkStats AggregationSink::stats() const {
 }
 
 }  // namespace
+
+bool CanGroupByBuildRows(const AggregationSpec& spec) {
+  return (spec.sets.empty() || HasFinestSet(spec)) && !HasDistinct(spec);
+}
 
 bool CanSummarize(const AggregationSpec& spec, std::vector<SummaryColumn>* columns) {
   columns->clear();
@@ -642,8 +757,9 @@ bool CanSummarize(const AggregationSpec& spec, std::vector<SummaryColumn>* colum
 }
 
 std::unique_ptr<Sink> CreateAggregation(const AggregationSpec& spec, ExecutionEnvironment& environment,
-                                        const DictionaryFinder& find_dictionary) {
-  return std::make_unique<AggregationSink>(spec, environment, find_dictionary);
+                                        const DictionaryFinder& find_dictionary,
+                                        std::vector<BuildRowKeys> build_row_keys) {
+  return std::make_unique<AggregationSink>(spec, environment, find_dictionary, std::move(build_row_keys));
 }
 
 }  // namespace penumbra

@@ -171,14 +171,16 @@ StateStore& GroupAggregation::AddStore() {
   return *stores_.emplace_back(std::make_unique<StateStore>(&environment_.budget));
 }
 
-int GroupAggregation::PrepareMerge() {
+uint64_t GroupAggregation::row_count() const {
   uint64_t rows = 0;
-  bool is_spilled = false;
-  for (const Partition& partition : partitions_) {
-    rows += partition.row_count();
-    is_spilled |= partition.spilled.row_count != 0;
-  }
-  partitions_per_task_ = rows <= kParallelMergeRows && !is_spilled ? kPartitions : 1;
+  for (const Partition& partition : partitions_) rows += partition.row_count();
+  return rows;
+}
+
+int GroupAggregation::PrepareMerge() {
+  const bool is_spilled = std::any_of(partitions_.begin(), partitions_.end(),
+                                      [](const Partition& partition) { return partition.spilled.row_count != 0; });
+  partitions_per_task_ = row_count() <= kParallelMergeRows && !is_spilled ? kPartitions : 1;
   task_count_ = kPartitions / partitions_per_task_;
   return task_count_;
 }

@@ -75,6 +75,7 @@ class GroupAggregation {
   };
   std::unique_ptr<Reader> Open(int task);
 
+  uint64_t row_count() const;  // of all partitions, not merged
   uint64_t group_count() const { return group_count_; }
   uint64_t spilled_bytes() const { return spilled_bytes_; }
   uint64_t split_count() const { return split_count_; }

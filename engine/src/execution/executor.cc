@@ -4,6 +4,8 @@
 #include <exception>
 #include <new>
 
+#include "execution/build_row_numbers.h"
+
 namespace penumbra {
 namespace {
 
@@ -24,13 +26,6 @@ constexpr size_t kQueuedBytes = size_t{16} << 20;
 
 uint64_t NanosecondsSince(std::chrono::steady_clock::time_point started) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - started).count();
-}
-
-std::unique_ptr<Sink> CreateSink(const Operator& breaker, ExecutionEnvironment& environment,
-                                 const DictionaryFinder& find_dictionary) {
-  if (breaker.kind == Operator::Kind::kJoin) return CreateJoin(breaker.join, environment);
-  return breaker.kind == Operator::Kind::kSort ? CreateSort(breaker.sort, environment)
-                                               : CreateAggregation(breaker.aggregation, environment, find_dictionary);
 }
 
 }  // namespace
@@ -123,8 +118,7 @@ void Executor::BeginPipelineLocked(size_t number) {
   sink_ = nullptr;
   if (spec.sink >= 0) {
     if (sinks_[spec.sink] == nullptr) {
-      sinks_[spec.sink] = CreateSink(plan_.op(spec.sink), environment_,
-                                     [this, &spec](int column) { return FindDictionary(spec.sink, column); });
+      sinks_[spec.sink] = CreateSink(spec.sink);
       has_combined_ = false;
       consumed_rows_ = 0;
     }
@@ -143,8 +137,17 @@ void Executor::BeginPipelineLocked(size_t number) {
   active_ = 0;
 }
 
-// What Sink::dictionary_of() says of a column of a sink's input. All that the sink's pipelines read is sealed when the
-// first of them begins.
+// All that its pipelines read is sealed when the first of them begins.
+std::unique_ptr<Sink> Executor::CreateSink(PenumbraOperator id) {
+  const Operator& breaker = plan_.op(id);
+  if (breaker.kind == Operator::Kind::kJoin) return CreateJoin(breaker.join, environment_);
+  if (breaker.kind == Operator::Kind::kSort) return CreateSort(breaker.sort, environment_);
+  return CreateAggregation(
+      breaker.aggregation, environment_, [this, id](int column) { return FindDictionary(id, column); },
+      NumberBuildRows(plan_, specs_, id, sinks_, environment_));
+}
+
+// What Sink::dictionary_of() says of a column of a sink's input.
 const Vector* Executor::FindDictionary(PenumbraOperator sink, int column) const {
   const Vector* found = nullptr;
   for (const PipelineSpec& spec : specs_) {

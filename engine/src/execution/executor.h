@@ -91,6 +91,7 @@ class Executor {
   void ThrowIfFailedLocked() const;
 
   void BeginPipelineLocked(size_t number);
+  std::unique_ptr<Sink> CreateSink(PenumbraOperator id);
   const Vector* FindDictionary(PenumbraOperator sink, int column) const;
   void AddKeyFilters(Scan* scan);
   Scan* FindScan(PenumbraOperator id);

@@ -72,6 +72,7 @@ JoinBuild::JoinBuild(const JoinSpec& spec, ExecutionEnvironment& environment)
       null_row_(layout_.payload.row_bytes()),
       probe_columns_(TypesRead(spec)),
       has_nulls_(layout_.columns.size()),
+      given_(spec.build_types.size(), Given::kValues),
       spilled_build_(kSpilledPartitions),
       spilled_probe_(kSpilledPartitions),
       table_(layout_, &environment.budget, 0),
@@ -301,8 +302,8 @@ int JoinBuild::Seal() {
   return spec_.gives_build_rows() ? 1 : 0;
 }
 
-Vector JoinBuild::ReadColumn(size_t kept, const char* const* rows, uint32_t count, bool has_null_rows,
-                             Arena& arena) const {
+Vector JoinBuild::ReadKept(size_t kept, const char* const* rows, uint32_t count, bool has_null_rows,
+                           Arena& arena) const {
   const bool has_nulls = has_null_rows || has_nulls_[kept] != 0;
   const JoinDictionary* dictionary = dictionaries_[kept].get();
   const Vector* coded = dictionary == nullptr ? nullptr : dictionary->column();
@@ -347,7 +348,7 @@ Batch BuildRowReader::MakeBatch(uint32_t count) {
   for (size_t c = 0; c < layout.columns.size(); ++c) {
     const size_t place = begin + layout.columns[c];
     if (!spec.needed[place]) continue;
-    columns_[place] = build_.ReadColumn(c, rows_, count, false, arena_);
+    columns_[place] = build_.ReadKept(c, rows_, count, false, arena_);
   }
   return {count, static_cast<uint32_t>(columns_.size()), columns_.data()};
 }
@@ -377,11 +378,43 @@ std::unique_ptr<Sink::Reader> JoinBuild::OpenPartition(int partition) {
 const Vector* JoinBuild::dictionary_of(int column) const {
   static const Vector kNulls;
   if (is_spilled_) return nullptr;
-  const int build_column = column - (spec_.has_probe_columns() ? static_cast<int>(spec_.probe_types.size()) : 0);
+  const int build_column = BuildColumn(column);
   if (build_column < 0) return &kNulls;
   const int kept = layout_.PlaceOf(build_column);
   const JoinDictionary* dictionary = kept < 0 ? nullptr : dictionaries_[kept].get();
   return dictionary != nullptr && dictionary->HasDistinctEntries() ? dictionary->column() : nullptr;
+}
+
+// Rows that can match nothing are in no table, so a join that gives them has no numbers.
+uint64_t JoinBuild::NumberedRows() const {
+  const bool has_numbers = !is_spilled_ && !spec_.gives_build_rows() && table_.row_count() < INT32_MAX;
+  return has_numbers ? table_.row_count() : 0;
+}
+
+// If the only key is one of the columns.
+bool JoinBuild::AreDistinct(const std::vector<int>& columns) const {
+  return table_.form() == JoinForm::kArray && table_.is_unique() &&
+         std::any_of(columns.begin(), columns.end(), [this](int column) {
+           const Expr& key = *spec_.keys[0].build;
+           return key.kind == Expr::Kind::kColumn && key.column == BuildColumn(column);
+         });
+}
+
+void JoinBuild::NumberRows(const std::vector<int>& columns) {
+  for (int column : columns) given_[BuildColumn(column)] = Given::kNulls;
+  given_[BuildColumn(columns[0])] = Given::kRowNumbers;
+}
+
+Vector JoinBuild::ReadColumn(int column, const Vector& row_numbers, uint32_t rows, Arena& arena) const {
+  const PenumbraType type = spec_.build_types[BuildColumn(column)];
+  if (row_numbers.is_null_constant()) return NullConstant(type);
+  const auto* numbers = row_numbers.values<int32_t>();
+  auto** columns_of_rows = arena.AllocateArray<const char*>(rows);
+  for (uint32_t i = 0; i < rows; ++i) {
+    columns_of_rows[i] = row_numbers.IsValid(i) ? table_.payload(static_cast<uint32_t>(numbers[i])) : null_row();
+  }
+  return ReadKept(static_cast<size_t>(layout_.PlaceOf(BuildColumn(column))), columns_of_rows, rows,
+                  row_numbers.validity != nullptr, arena);
 }
 
 SinkStats JoinBuild::stats() const {

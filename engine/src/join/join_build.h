@@ -38,14 +38,22 @@ class JoinBuild final : public JoinSink {
   bool is_too_large() const override {
     return spec_.build_rows_max > 0 && consumed_rows_.load(std::memory_order_relaxed) > spec_.build_rows_max;
   }
+  bool is_spilled() const override { return is_spilled_; }
+  uint64_t NumberedRows() const override;
+  bool AreDistinct(const std::vector<int>& columns) const override;
+  void NumberRows(const std::vector<int>& columns) override;
+  Vector ReadColumn(int column, const Vector& row_numbers, uint32_t rows, Arena& arena) const override;
   std::unique_ptr<JoinProbe> CreateProbe() override;
   // Of the form bitmap.
   const KeyBitmap& bitmap() const { return *bitmaps_[0]; }
   const KeyRange& range() const { return ranges_[0]; }
   // What the strings of a row's kept columns take at most.
   uint64_t longest_strings() const { return longest_strings_; }
+  // What a column of the build input is in the output.
+  enum class Given : uint8_t { kValues, kRowNumbers, kNulls };
+  Given given(size_t build_column) const { return given_[build_column]; }
   // A kept column of rows, which are told by where their columns begin. Without null rows none is null_row().
-  Vector ReadColumn(size_t kept, const char* const* rows, uint32_t count, bool has_null_rows, Arena& arena) const;
+  Vector ReadKept(size_t kept, const char* const* rows, uint32_t count, bool has_null_rows, Arena& arena) const;
   const KeyFilter* key_filter(int key) const override { return filters_[key].get(); }
 
   // Of the sealed build.
@@ -69,6 +77,10 @@ class JoinBuild final : public JoinSink {
  private:
   struct Rows;
   class BuildLocal;
+  // Of a column of the output; negative: it comes from the probe side.
+  int BuildColumn(int column) const {
+    return column - (spec_.has_probe_columns() ? static_cast<int>(spec_.probe_types.size()) : 0);
+  }
   bool IsIntegerKey(size_t key) const { return IsIntegerType(spec_.keys[key].build->type, NumericForm::kPayload); }
   void KeepColumns(BuildLocal& into, const Batch& batch, RowSelection selection, char* const* columns_of_rows,
                    Arena& arena);
@@ -90,6 +102,7 @@ class JoinBuild final : public JoinSink {
   std::atomic<uint64_t> consumed_rows_{0};  // counted where they are limited
   bool has_null_key_ = false;
   std::vector<uint8_t> has_nulls_;                             // by kept column
+  std::vector<Given> given_;                                   // by column of the build input
   std::vector<std::unique_ptr<JoinDictionary>> dictionaries_;  // by kept column, null of other types than strings
   uint64_t longest_strings_ = 0;
   std::atomic<bool> is_spilled_{false};

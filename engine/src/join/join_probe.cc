@@ -75,6 +75,8 @@ class HashJoinProbe final : public JoinPassProbe {
   void ComparePairs();
   Vector ProbeColumn(int column, EvalContext& context) const;
   Vector BuildColumn(size_t place, EvalContext& context) const;
+  Vector OutputBuildColumn(size_t place, EvalContext& context) const;
+  Vector RowNumbers(EvalContext& context) const;
 
   const JoinBuild& build_;
   const JoinTable& table_;
@@ -424,8 +426,8 @@ bool HashJoinProbe::GivePairs(EvalContext& context, Batch* batch) {
     columns[c] = spec_.needed[c] ? ProbeColumn(static_cast<int>(c), context) : NullConstant(spec_.probe_types[c]);
   }
   for (size_t c = probe_width; c < width; ++c) {
-    columns[c] =
-        spec_.needed[c] ? BuildColumn(c - probe_width, context) : NullConstant(spec_.build_types[c - probe_width]);
+    columns[c] = spec_.needed[c] ? OutputBuildColumn(c - probe_width, context)
+                                 : NullConstant(spec_.build_types[c - probe_width]);
   }
   *batch = {pair_count_, static_cast<uint32_t>(width), columns};
   return true;
@@ -442,8 +444,27 @@ Vector HashJoinProbe::ProbeColumn(int column, EvalContext& context) const {
 }
 
 Vector HashJoinProbe::BuildColumn(size_t place, EvalContext& context) const {
-  return build_.ReadColumn(layout_.PlaceOf(static_cast<int>(place)), pair_columns_, pair_count_, gives_unmatched_,
-                           context.arena);
+  return build_.ReadKept(layout_.PlaceOf(static_cast<int>(place)), pair_columns_, pair_count_, gives_unmatched_,
+                         context.arena);
+}
+
+Vector HashJoinProbe::OutputBuildColumn(size_t place, EvalContext& context) const {
+  switch (build_.given(place)) {
+    case JoinBuild::Given::kValues: return BuildColumn(place, context);
+    case JoinBuild::Given::kRowNumbers: return RowNumbers(context);
+    case JoinBuild::Given::kNulls: break;
+  }
+  return NullConstant(spec_.build_types[place]);
+}
+
+Vector HashJoinProbe::RowNumbers(EvalContext& context) const {
+  auto* numbers = context.arena.AllocateArray<int32_t>(pair_count_);
+  for (uint32_t i = 0; i < pair_count_; ++i) numbers[i] = static_cast<int32_t>(table_.NumberOf(pair_columns_[i]));
+  if (!gives_unmatched_) return FlatVector(PENUMBRA_INT4, numbers, nullptr);
+  auto* validity = context.arena.AllocateArray<uint64_t>(BitWords(pair_count_));
+  PackTests(pair_count_, validity, [&](uint32_t i) { return pair_columns_[i] != build_.null_row(); });
+  for (uint32_t i = 0; i < pair_count_; ++i) numbers[i] = IsBitSet(validity, i) ? numbers[i] : 0;
+  return FlatVector(PENUMBRA_INT4, numbers, validity);
 }
 
 }  // namespace

@@ -74,9 +74,19 @@ void JoinTable::Reserve(JoinForm form, const KeyRange& range, const std::vector<
   skipped_bytes_ = form == JoinForm::kHash ? 0 : std::min(layout_.payload_offset, layout_.row_bytes - 8);
   row_bytes_ = layout_.row_bytes - skipped_bytes_;
   payload_offset_ = layout_.payload_offset - skipped_bytes_;
+  SetRowBytesInverse();
   memory_ = std::make_unique<Arena>(budget_);
   rows_ = memory_->AllocateArray<char>(std::max<size_t>(row_count_ * row_bytes_, 8));
   form == JoinForm::kArray ? ReserveArray(range, environment) : ReserveDirectory(partition_rows, environment);
+}
+
+// Newton's method: each step doubles the right low bits, of which an odd number as its own inverse has three.
+void JoinTable::SetRowBytesInverse() {
+  if (row_bytes_ == 0) return;
+  row_bytes_shift_ = std::countr_zero(row_bytes_);
+  const uint32_t odd = row_bytes_ >> row_bytes_shift_;
+  row_bytes_inverse_ = odd;
+  for (int bits = 3; bits < 32; bits *= 2) row_bytes_inverse_ *= 2 - odd * row_bytes_inverse_;
 }
 
 // It may be a large part of the budget, and its pages are new.

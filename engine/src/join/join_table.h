@@ -85,6 +85,12 @@ class JoinTable {
   uint32_t row_bytes() const { return row_bytes_; }
   uint32_t payload_offset() const { return payload_offset_; }
   char* payload(uint64_t i) const { return rows_ + i * row_bytes_ + payload_offset_; }
+  // The i of payload(i), below 2^32: an exact division is a multiplication by the inverse of its odd part modulo 2^32
+  // (Hacker's Delight, 10-16).
+  uint32_t NumberOf(const char* payload) const {
+    const auto distance = static_cast<uint64_t>(payload - payload_offset_ - rows_);
+    return static_cast<uint32_t>(distance >> row_bytes_shift_) * row_bytes_inverse_;
+  }
 
   struct Run {
     char* begin;
@@ -112,6 +118,7 @@ class JoinTable {
                   const Visit& visit) const;
   template <typename Slot>
   Slot* AllocateZeros(size_t count, const ExecutionEnvironment& environment);
+  void SetRowBytesInverse();
   void ReserveArray(const KeyRange& range, const ExecutionEnvironment& environment);
   void ReserveDirectory(const std::vector<uint64_t>& partition_rows, const ExecutionEnvironment& environment);
   void EnterArray(int round, const std::vector<const RowPages*>& rows, const ExecutionEnvironment& environment);
@@ -134,6 +141,8 @@ class JoinTable {
   uint32_t skipped_bytes_ = 0;  // of a collected row
   uint32_t row_bytes_ = 0;
   uint32_t payload_offset_ = 0;
+  int row_bytes_shift_ = 0;
+  uint32_t row_bytes_inverse_ = 0;
   // kHash. Slot i + 1: where the rows with prefix i end, and in the low 16 bits the union of their tags.
   uint64_t* directory_ = nullptr;
   int shift_ = 0;

@@ -181,6 +181,17 @@ class JoinProbe {
 
 class JoinSink : public Sink {
  public:
+  // Of the sealed sink.
+  virtual bool is_spilled() const = 0;
+  // Late materialisation: a reader that needs columns of the build side of few rows, and late, gets numbers of build
+  // rows. How many there are, from 0 on; 0: rows have none, as those of a build on disk.
+  virtual uint64_t NumberedRows() const = 0;
+  // Whether it is known that no two of these rows are alike in the columns (of the output, from the build side).
+  virtual bool AreDistinct(const std::vector<int>& columns) const = 0;
+  // Before CreateProbe(): in place of the columns batches have the numbers of their rows (int4; null: no row, its
+  // columns are null) in the first of them, and nulls in the others.
+  virtual void NumberRows(const std::vector<int>& columns) = 0;
+  virtual Vector ReadColumn(int column, const Vector& row_numbers, uint32_t rows, Arena& arena) const = 0;
   // After Seal(). The probe is gone before the sink is.
   virtual std::unique_ptr<JoinProbe> CreateProbe() = 0;
   // After Seal(), as long as the sink; null: nothing would be gained.
@@ -213,8 +224,18 @@ struct SummaryColumn {
 bool CanSummarize(const AggregationSpec& spec, std::vector<SummaryColumn>* columns);
 // Says of a column of a sink's input what Sink::dictionary_of() does; empty: of none.
 using DictionaryFinder = std::function<const Vector*(int column)>;
+// Keys of an aggregation that are columns of one build side: batches have the numbers of their rows in place of them.
+struct BuildRowKeys {
+  JoinSink* join;
+  std::vector<int> keys;     // in AggregationSpec::keys, all of them columns of the input
+  std::vector<int> columns;  // what they are in the join's output
+  std::vector<PenumbraType> types;
+};
 std::unique_ptr<Sink> CreateAggregation(const AggregationSpec& spec, ExecutionEnvironment& environment,
-                                        const DictionaryFinder& find_dictionary = {});
+                                        const DictionaryFinder& find_dictionary = {},
+                                        std::vector<BuildRowKeys> build_row_keys = {});
+// Whether the aggregation takes numbers of build rows for keys.
+bool CanGroupByBuildRows(const AggregationSpec& spec);
 // Whether the function takes the argument types to the result type; false fills *reason.
 bool CheckAggregate(const AggregateSpec& spec, std::string* reason);
 
