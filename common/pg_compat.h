@@ -28,6 +28,7 @@
 #include "commands/vacuum.h"
 #include "fmgr.h"
 #include "executor/instrument.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
@@ -373,6 +374,27 @@ compat_is_genetic_search(PlannerInfo *root)
 #else
 	/* it has no number before it ran for the first time */
 	return Geqo_planner_extension_id >= 0 && GetGeqoPrivateData(root) != NULL;
+#endif
+}
+
+/*
+ * Where characters are bytes, ILIKE of 19~rc1 does not find one beyond ASCII after a %: 'aşb' ILIKE '%ş%' is false, as
+ * it compares a char with an unsigned one.
+ */
+static inline bool
+compat_ilike_misses_characters(void)
+{
+	return PG_VERSION_NUM >= 190000 && pg_database_encoding_max_length() == 1;
+}
+
+/* 19 aggregates below joins, too: such a relation has the relids of the ordinary one, and other columns. */
+static inline bool
+compat_is_partly_aggregated(RelOptInfo *rel)
+{
+#if PG_VERSION_NUM < 190000
+	return false;
+#else
+	return IS_GROUPED_REL(rel);
 #endif
 }
 

@@ -55,7 +55,8 @@ class Case:
 
 
 def _targets(before_18: float, since_18: float | None = None) -> dict[int, float]:
-    return {15: before_18, 17: before_18, 18: since_18 or before_18}
+    since_18 = since_18 or before_18
+    return {15: before_18, 16: before_18, 17: before_18, 18: since_18, 19: since_18}
 
 
 def _rows(label: str, expression: str, table: str, targets: dict[int, float]) -> Case:

@@ -5,6 +5,8 @@
  */
 #include "postgres.h"
 
+#include <limits.h>
+
 #include "access/table.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
@@ -14,6 +16,8 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/planner.h"
 #include "utils/guc.h"
+
+#include "pg_compat.h"
 
 PG_MODULE_MAGIC;
 
@@ -58,12 +62,12 @@ hide_walker(Node *node, void *context)
 }
 
 static PlannedStmt *
-hide_planner(Query *parse, const char *query_string, int cursor_options, ParamListInfo params)
+hide_planner(COMPAT_PLANNER_PARAMETERS)
 {
 	if (hidden_oid != 0)
-		(void) hide_walker((Node *) parse, NULL);
-	return next_planner_hook != NULL ? next_planner_hook(parse, query_string, cursor_options, params)
-		: standard_planner(parse, query_string, cursor_options, params);
+		(void) hide_walker((Node *) query, NULL);
+	return next_planner_hook != NULL ? next_planner_hook(COMPAT_PLANNER_ARGUMENTS)
+		: standard_planner(COMPAT_PLANNER_ARGUMENTS);
 }
 
 void

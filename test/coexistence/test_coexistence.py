@@ -13,6 +13,8 @@ import pytest
 from penumbra_lab.server import PrivateServer
 from penumbra_lab.state import state_directory
 
+COMMON = Path(__file__).parents[2] / "common"
+
 LIBRARIES = (
     "penumbra",
     "penumbra_backtrace",
@@ -217,7 +219,7 @@ def test_a_table_hidden_from_queries(server):
         [server.installation.program("pg_config"), "--includedir-server"], capture_output=True, text=True, check=True
     ).stdout.strip()  # fmt: skip
     subprocess.run(
-        ["gcc", "-shared", "-fPIC", f"-I{headers}", "-o", library, Path(__file__).with_name("hide_relation.c")], check=True
+        ["gcc", "-shared", "-fPIC", f"-I{headers}", f"-I{COMMON}", "-o", library, Path(__file__).with_name("hide_relation.c")], check=True
     )  # fmt: skip
     with server.connect() as connection:
         (oid,) = connection.execute("SELECT 't'::regclass::oid").fetchone()

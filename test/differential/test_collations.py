@@ -197,13 +197,15 @@ def test_text_of_a_locale(server, name):
     collations = ["C"]
     if "UTF8" in locale.options and locale.has_order:
         collations += ["C.utf8", "en_US.utf8", "tr_TR.utf8", "fr_CA.utf8"]
+    # Letters that the engine does not know are met while it runs; ILIKE on bytes is stock's from 19 on.
+    takes_all = locale.has_letters and ("UTF8" in locale.options or server.installation.major < 19)
+    mode = "require" if takes_all else "prefer"
     failures = []
     with connection:
         for seed in range(QUERIES):
             sql = Generator(seed, strings, locale.has_order, collations).query()
             expected = answer(connection, "off", sql)
-            # Letters that the engine does not know are met while it runs.
-            found = answer(connection, "require" if locale.has_letters else "prefer", sql)
+            found = answer(connection, mode, sql)
             assert isinstance(expected, list), f"{sql}: {expected}"
             if expected != found:
                 failures.append(

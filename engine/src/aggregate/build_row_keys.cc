@@ -13,7 +13,8 @@ namespace {
 
 constexpr uint64_t kSampledRows = 4096;
 
-// Every step-th build row: how many have the same hash of these of the keys (by place) as one before.
+// Of every step-th build row: how many have the same hash of these of the keys (by place) as one before, or as no row
+// has, whose keys are null.
 uint64_t CountRepeated(const BuildRowKeys& keys, const std::vector<size_t>& places, uint64_t step,
                        ExecutionEnvironment& environment) {
   std::vector<PenumbraType> types;
@@ -21,22 +22,16 @@ uint64_t CountRepeated(const BuildRowKeys& keys, const std::vector<size_t>& plac
   const KeyLayout layout(types);
   const uint64_t rows = keys.join->NumberedRows() / step;
   Arena memory(&environment.budget);
-  const uint64_t slots = std::bit_ceil(2 * rows + 1);
+  const uint64_t slots = std::bit_ceil(2 * rows + 2);
   auto* hashes = memory.AllocateArray<uint64_t>(slots);  // 0: none
   std::fill_n(hashes, slots, 0);
   Arena arena(&environment.budget);
   std::vector<char> images(size_t{kVectorRows} * layout.image_bytes());
   std::vector<Vector> columns(places.size());
   uint64_t repeated = 0;
-  for (uint64_t begin = 0; begin < rows; begin += kVectorRows) {
-    environment.CheckCancelled();
-    arena.Reset();
-    const auto count = static_cast<uint32_t>(std::min<uint64_t>(kVectorRows, rows - begin));
-    auto* numbers = arena.AllocateArray<int32_t>(count);
-    for (uint32_t i = 0; i < count; ++i) numbers[i] = static_cast<int32_t>((begin + i) * step);
+  const auto add = [&](const Vector& row_numbers, uint32_t count) {
     for (size_t i = 0; i < places.size(); ++i) {
-      columns[i] =
-          keys.join->ReadColumn(keys.columns[places[i]], FlatVector(PENUMBRA_INT4, numbers, nullptr), count, arena);
+      columns[i] = keys.join->ReadColumn(keys.columns[places[i]], row_numbers, count, arena);
     }
     layout.BuildImages(columns.data(), {nullptr, count}, arena, images.data());
     for (uint32_t i = 0; i < count; ++i) {
@@ -46,6 +41,15 @@ uint64_t CountRepeated(const BuildRowKeys& keys, const std::vector<size_t>& plac
       repeated += hashes[slot] == hash;
       hashes[slot] = hash;
     }
+  };
+  add(NullConstant(PENUMBRA_INT4), 1);
+  for (uint64_t begin = 0; begin < rows; begin += kVectorRows) {
+    environment.CheckCancelled();
+    arena.Reset();
+    const auto count = static_cast<uint32_t>(std::min<uint64_t>(kVectorRows, rows - begin));
+    auto* numbers = arena.AllocateArray<int32_t>(count);
+    for (uint32_t i = 0; i < count; ++i) numbers[i] = static_cast<int32_t>((begin + i) * step);
+    add(FlatVector(PENUMBRA_INT4, numbers, nullptr), count);
   }
   return repeated;
 }

@@ -463,11 +463,17 @@ build_places(void)
 const FunctionMapping *
 function_map_lookup(Oid function_oid)
 {
+	const FunctionMapping *mapping;
+
 	if (place_of_function == NULL)
 		build_places();
 	if (function_oid >= FirstGenbkiObjectId || place_of_function[function_oid] == 0)
 		return NULL;
-	return &functions[place_of_function[function_oid] - 1];
+	mapping = &functions[place_of_function[function_oid] - 1];
+	if ((mapping->function == PENUMBRA_FN_ILIKE || mapping->function == PENUMBRA_FN_NOT_ILIKE) &&
+		compat_ilike_misses_characters())
+		return NULL;
+	return mapping;
 }
 
 bool

@@ -160,7 +160,7 @@ penumbra_set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *o
 	if (previous_set_join_pathlist_hook)
 		previous_set_join_pathlist_hook(root, joinrel, outer_rel, inner_rel, join_type, extra);
 	planning = planning_current();
-	if (planning != NULL && planning->tables != NIL)
+	if (planning != NULL && planning->tables != NIL && !compat_is_partly_aggregated(joinrel))
 	{
 		planning->root = root;
 		paths_add_join(root, joinrel, outer_rel, inner_rel, join_type, extra);
