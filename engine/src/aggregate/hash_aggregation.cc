@@ -131,6 +131,9 @@ const uint64_t* CommonValidity(const Vector* vectors, size_t count, uint32_t row
 
 const Vector kNoArgument{};
 
+// HaveDistinctKeys() takes up to 32 of them.
+constexpr uint64_t kBudgetBytesPerCheckedRow = 128;
+
 size_t FindSummary(const std::vector<SummaryColumn>& columns, const Expr& argument) {
   size_t i = 0;
   while (i < columns.size() && columns[i].column != argument.column) ++i;
@@ -219,7 +222,7 @@ class AggregationSink : public Sink {
 
   void ConsumeGroups(SinkLocal& local, uint32_t rows, EvalContext& context);
   std::vector<PenumbraType> FindFinestKeys();
-  void FinestKeys(const Batch& batch, EvalContext& context, std::vector<Vector>* keys) const;
+  void EvaluateFinestKeys(const Batch& batch, EvalContext& context, std::vector<Vector>* keys) const;
   void ReadFinestKeys(char* const* groups, uint32_t count, Arena& arena, Vector* keys) const;
   bool IsMadeOfFinest() const { return finest_ != nullptr && !regroups_; }
   bool PrepareCheck();
@@ -370,10 +373,10 @@ void AggregationSink::Consume(Sink::Local& sink_local, const Batch& batch, EvalC
   if (batch.rows == 0) return;
   SinkLocal& local = static_cast<SinkLocal&>(sink_local);
   if (context.memo != nullptr) context.memo->Begin(batch);
-  std::vector<Vector>& keys = sets_.empty() && finest_ == nullptr ? local.keys : local.all_keys;
   if (finest_ != nullptr) {
-    FinestKeys(batch, context, &keys);
+    EvaluateFinestKeys(batch, context, &local.all_keys);
   } else {
+    std::vector<Vector>& keys = sets_.empty() ? local.keys : local.all_keys;
     for (size_t i = 0; i < keys_.size(); ++i) {
       keys[i] = coded_keys_[i].Encode(Evaluate(*keys_[i], batch, context), context.arena);
     }
@@ -428,7 +431,7 @@ std::vector<PenumbraType> AggregationSink::FindFinestKeys() {
   return types;
 }
 
-void AggregationSink::FinestKeys(const Batch& batch, EvalContext& context, std::vector<Vector>* keys) const {
+void AggregationSink::EvaluateFinestKeys(const Batch& batch, EvalContext& context, std::vector<Vector>* keys) const {
   keys->clear();
   for (int key : plain_keys_) {
     keys->push_back(coded_keys_[key].Encode(Evaluate(*keys_[key], batch, context), context.arena));
@@ -584,14 +587,17 @@ void AggregationSink::Combine(Sink::Local& sink_local) {
 
 // ---------------------------------------------------------------- finishing
 
-// Whether tasks shall find out if the keys of all build rows differ. Where groups are few, making them groups of keys
-// costs less.
+// Whether tasks shall find out if the keys of all build rows differ. Making groups of keys of the groups costs less
+// where these are few, and less memory where build rows are many.
 bool AggregationSink::PrepareCheck() {
   if (regroups_) return false;
   for (const BuildRowKeys& keys : build_row_keys_) {
     if (keys.join->AreDistinct(keys.columns)) continue;
     unproven_.push_back(&keys);
-    if (keys.join->NumberedRows() > 2 * finest_->row_count()) regroups_ = true;
+    const uint64_t rows = keys.join->NumberedRows();
+    if (rows > 2 * finest_->row_count() || rows > environment_.budget.budget_bytes() / kBudgetBytesPerCheckedRow) {
+      regroups_ = true;
+    }
   }
   return !unproven_.empty() && !regroups_;
 }

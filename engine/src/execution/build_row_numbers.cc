@@ -58,15 +58,14 @@ Origin FindOrigin(const Plan& plan, const PipelineSpec& pipeline, const std::vec
                   int column) {
   for (auto id = pipeline.steps.rbegin(); id != pipeline.steps.rend(); ++id) {
     const Operator& step = plan.op(*id);
-    switch (step.kind) {
-      case Operator::Kind::kFilter:
-        if (AnyReads(step.exprs, column)) return {};
-        continue;
-      case Operator::Kind::kProjection:
-        column = PassedOn(step, column);
-        if (column < 0) return {};
-        continue;
-      default: break;
+    if (step.kind == Operator::Kind::kFilter) {
+      if (AnyReads(step.exprs, column)) return {};
+      continue;
+    }
+    if (step.kind == Operator::Kind::kProjection) {
+      column = PassedOn(step, column);
+      if (column < 0) return {};
+      continue;
     }
     const bool is_probe_column = static_cast<size_t>(column) < step.join.probe_types.size();
     if (!step.join.has_probe_columns() || static_cast<const JoinSink&>(*sinks[*id]).is_spilled()) return {};
