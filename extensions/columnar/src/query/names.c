@@ -57,6 +57,17 @@ names_number(PlannerInfo *root, Index relid)
 }
 
 Index
+names_relid(const PlannerInfo *root, Index number)
+{
+	const RangeTblEntry *rte = list_nth(planning_current()->names, number - 1);
+	Index		relid = root->simple_rel_array_size - 1;
+
+	while (relid > 0 && root->simple_rte_array[relid] != rte)
+		relid--;
+	return relid;
+}
+
+Index
 names_add(const char *alias, const char *column)
 {
 	Planning   *planning = planning_current();

@@ -17,6 +17,8 @@
 
 /* The number of the relation, for as long as the query is planned. */
 extern Index names_number(PlannerInfo *root, Index relid);
+/* The relation of this query level that has the number; 0: none has. */
+extern Index names_relid(const PlannerInfo *root, Index number);
 /* One of its own, with a column. */
 extern Index names_add(const char *alias, const char *column);
 /*

@@ -27,6 +27,7 @@
 
 #include "query/cost.h"
 #include "query/custom_path.h"
+#include "query/early_aggregation.h"
 #include "query/names.h"
 #include "query/paths.h"
 #include "query/planned.h"
@@ -316,6 +317,7 @@ add_group(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List
 	stage = pipeline_add_stage(planned->pipeline, PIPELINE_AGGREGATION,
 							   (List *) names_normalize(root, (Node *) keys));
 	stage->aggrefs = (List *) names_normalize(root, (Node *) inputs.aggrefs);
+	early_aggregation_add(root, planned);
 	if (parse->groupingSets != NIL)
 	{
 		add_grouping_sets(root, planned->pipeline, &inputs);
