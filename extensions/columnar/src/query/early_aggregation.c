@@ -16,16 +16,18 @@
  *
  * It is the same because:
  *
- * - All that the stages above read of the scan, aggregates aside, are keys of
- *	 the early aggregation, and values of these that are equal are the same in
- *	 every respect (so no numerics, floats, char(n) or intervals).  So what one
- *	 row of a group matches and passes, all do.
+ * - All that the stages above read of the scan, parts of aggregates aside, are
+ *	 keys of the early aggregation, and values of these that are equal are the
+ *	 same in every respect (so no numerics, floats, char(n) or intervals).  So
+ *	 what one row of a group matches and passes, all do.
  * - Each join gives for a row what it gives for it alone: not one that keeps
  *	 rows of the other side that nothing matched.
  * - The aggregates can be made of those of parts.  What they read comes from
  *	 the scan and cannot fail: after an error of a row that a join drops
  *	 PostgreSQL's plan would have to run in place of ours.
  * - With keys there is no group without rows, of which count() would be NULL.
+ * - The sum of a CASE whose conditions the joins decide, of columns of the scan
+ *	 or nothing, is the sum of that CASE of their sums.
  *
  * Source: Yan and Larson, "Eager aggregation and lazy aggregation", VLDB 1995.
  *
@@ -151,6 +153,7 @@ find_columns(const PipelineStage *aggregation, Split *split)
 		columns_read_walker((Node *) stage->exprs, &read);
 		columns_read_walker((Node *) stage->join_keys, &read);
 	}
+	columns_read_walker((Node *) split->whole, &read);
 	split->columns = read.columns;
 	foreach(lc, read.columns)
 	{
@@ -237,6 +240,72 @@ split_average(Split *split, const Aggref *aggref, Oid sum_function, Oid sum_type
 								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 }
 
+static bool
+reads_only_walker(Node *node, void *context)
+{
+	const List *outputs = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+		return pipeline_find_expr(outputs, node) < 0;
+	return expression_tree_walker(node, reads_only_walker, context);
+}
+
+static bool
+reads_only(Expr *expr, const List *outputs)
+{
+	return !reads_only_walker((Node *) expr, (void *) outputs);
+}
+
+/* What stands for a result of the CASE in that of sums: NULL or 0 for themselves; NULL: it has a value of more tables. */
+static Expr *
+split_result(Split *split, const Aggref *aggref, Expr *result, Oid sum_type)
+{
+	Aggref	   *part;
+
+	if (result == NULL || (IsA(result, Const) && ((Const *) result)->constisnull))
+		return (Expr *) makeNullConst(sum_type, -1, InvalidOid);
+	if (!reads_only(result, pipeline_outputs(split->leaf)))
+		return NULL;
+	part = copyObject(unconstify(Aggref *, aggref));
+	linitial_node(TargetEntry, part->args)->expr = result;
+	return find_part(split, part, "sum");
+}
+
+/* A sum of a CASE whose conditions read other tables: the CASE of sums; NULL: it is something else. */
+static Expr *
+split_case(Split *split, const Aggref *aggref)
+{
+	CaseExpr   *value = (CaseExpr *) linitial_node(TargetEntry, aggref->args)->expr;
+	ListCell   *lc;
+
+	if (!IsA(value, CaseExpr) || value->arg != NULL || reads_only((Expr *) value, pipeline_outputs(split->leaf)))
+		return NULL;
+	value = copyObject(value);
+	value->casetype = aggref->aggtype;
+	value->casecollid = InvalidOid;
+	foreach(lc, value->args)
+	{
+		CaseWhen   *when = lfirst_node(CaseWhen, lc);
+
+		when->result = split_result(split, aggref, when->result, aggref->aggtype);
+		if (when->result == NULL)
+			return NULL;
+	}
+	value->defresult = split_result(split, aggref, value->defresult, aggref->aggtype);
+	return value->defresult == NULL ? NULL : (Expr *) value;
+}
+
+/* What is summed over the joins' rows: the part, or a CASE of parts. */
+static Expr *
+part_of_sum(Split *split, Aggref *aggref)
+{
+	Expr	   *value = split_case(split, aggref);
+
+	return value != NULL ? value : find_part(split, aggref, "sum");
+}
+
 /* What the aggregate is, made of aggregates over parts; NULL: it cannot be. */
 static Expr *
 split_aggregate(Split *split, Aggref *aggref)
@@ -253,10 +322,10 @@ split_aggregate(Split *split, Aggref *aggref)
 			return as_int8(sum_of_integers(split, find_part(split, aggref, "count")));
 		case F_SUM_INT2:
 		case F_SUM_INT4:
-			return as_int8(sum_of_integers(split, find_part(split, aggref, "sum")));
+			return as_int8(sum_of_integers(split, part_of_sum(split, aggref)));
 		case F_SUM_INT8:
 		case F_SUM_NUMERIC:
-			return add_whole(split, make_aggregate(F_SUM_NUMERIC, NUMERICOID, find_part(split, aggref, "sum")));
+			return add_whole(split, make_aggregate(F_SUM_NUMERIC, NUMERICOID, part_of_sum(split, aggref)));
 		case F_AVG_INT2:
 			return split_average(split, aggref, F_SUM_INT2, INT8OID);
 		case F_AVG_INT4:
@@ -353,11 +422,7 @@ early_aggregation_add(PlannerInfo *root, PlannedPipeline *planned)
 	PipelineStage *stage;
 	ListCell   *lc;
 
-	if (aggregation->exprs == NIL || aggregation->grouping_sets != NIL || !find_leaf(aggregation, &split) ||
-		!find_columns(aggregation, &split))
-		return;
-	groups = estimated_groups(root, &split, planned->rows);
-	if (groups == 0)
+	if (aggregation->exprs == NIL || !find_leaf(aggregation, &split))
 		return;
 	foreach(lc, aggregation->aggrefs)
 	{
@@ -367,7 +432,10 @@ early_aggregation_add(PlannerInfo *root, PlannedPipeline *planned)
 			return;
 		split.values = lappend(split.values, value);
 	}
-	if (!can_evaluate_early(&split))
+	if (!find_columns(aggregation, &split))
+		return;
+	groups = estimated_groups(root, &split, planned->rows);
+	if (groups == 0 || !can_evaluate_early(&split))
 		return;
 	share = groups / split.leaf->rows;
 

@@ -13,9 +13,9 @@
 #include "query/planned.h"
 
 /*
- * Over a pipeline that ends in an aggregation: aggregates the rows of the table
- * that the joins probe with before they do, if that makes them few and is the
- * same.  Else the pipeline stays as it is.
+ * Over a pipeline that ends in an aggregation without GROUPING SETS: aggregates
+ * the rows of the table that the joins probe with before they do, if that makes
+ * them few and is the same.  Else the pipeline stays as it is.
  */
 extern void early_aggregation_add(PlannerInfo *root, PlannedPipeline *planned);
 

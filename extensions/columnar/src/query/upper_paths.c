@@ -317,8 +317,9 @@ add_group(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List
 	stage = pipeline_add_stage(planned->pipeline, PIPELINE_AGGREGATION,
 							   (List *) names_normalize(root, (Node *) keys));
 	stage->aggrefs = (List *) names_normalize(root, (Node *) inputs.aggrefs);
-	early_aggregation_add(root, planned);
-	if (parse->groupingSets != NIL)
+	if (parse->groupingSets == NIL)
+		early_aggregation_add(root, planned);
+	else
 	{
 		add_grouping_sets(root, planned->pipeline, &inputs);
 		if (!has_finest_set(planned->pipeline->top, list_length(keys)))
