@@ -258,7 +258,7 @@ reads_only(Expr *expr, const List *outputs)
 	return !reads_only_walker((Node *) expr, (void *) outputs);
 }
 
-/* What stands for a result of the CASE in that of sums: NULL or 0 for themselves; NULL: it has a value of more tables. */
+/* What stands for a result of the CASE in that of sums; NULL: it reads other tables, too. */
 static Expr *
 split_result(Split *split, const Aggref *aggref, Expr *result, Oid sum_type)
 {
