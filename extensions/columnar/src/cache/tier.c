@@ -44,10 +44,16 @@ tier_define_settings(void)
 {
 	DefineCustomIntVariable("penumbra.disk_cache",
 							"Disk space for cached columns.",
-							"Columns that were loaded are kept in files below the data directory, "
-							"where they outlive eviction and restarts. 0 keeps none.",
+							"Columns that were loaded are kept in files, where they outlive eviction and "
+							"restarts. 0 keeps none.",
 							&disk_cache_mb, 0, 0, INT_MAX / 2,
 							PGC_POSTMASTER, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomStringVariable("penumbra.disk_cache_directory",
+							   "Directory of the files of penumbra.disk_cache.",
+							   "It must exist, belong to the server's user, not be writable by others, and be "
+							   "used by one server only. Empty is in the data directory.",
+							   &tier_directory_setting, "", PGC_POSTMASTER, GUC_SUPERUSER_ONLY,
+							   NULL, NULL, NULL);
 }
 
 bool
@@ -184,10 +190,10 @@ note_fault(CachedChunk *chunk, AttrNumber attnum, TierFault fault, const TierExt
 	ereport(LOG,
 			(errcode(fault == TIER_DAMAGED ? ERRCODE_DATA_CORRUPTED : ERRCODE_IO_ERROR),
 			 fault == TIER_DAMAGED ?
-			 errmsg("cached column in file %08X of \"%s\" is damaged", extent->file, TIER_FILES) :
+			 errmsg("cached column in file %08X of \"%s\" is damaged", extent->file, tier_files()) :
 			 code == 0 ?
-			 errmsg("cached column in file %08X of \"%s\" is not there", extent->file, TIER_FILES) :
-			 errmsg("could not read cached column in file %08X of \"%s\": %m", extent->file, TIER_FILES),
+			 errmsg("cached column in file %08X of \"%s\" is not there", extent->file, tier_files()) :
+			 errmsg("could not read cached column in file %08X of \"%s\": %m", extent->file, tier_files()),
 			 errdetail("Its rows are read from the table. The view penumbra.disk counts further ones.")));
 	return true;
 }

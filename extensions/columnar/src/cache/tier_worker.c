@@ -200,7 +200,7 @@ note_write_error(const char *what)
 	errno = code;
 	ereport(LOG,
 			(errcode_for_file_access(),
-			 errmsg("penumbra: could not write %s below \"%s\": %m", what, TIER_FILES),
+			 errmsg("penumbra: could not write %s below \"%s\": %m", what, tier_files()),
 			 errdetail("Columns stay cached in memory.")));
 }
 
