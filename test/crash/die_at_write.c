@@ -23,7 +23,7 @@
 static int
 is_ours(const char *path)
 {
-	return strstr(path, "pgsql_tmp_columns") != NULL || strstr(path, "penumbra/numbers") != NULL;
+	return strncmp(path, "penumbra/", 9) == 0 || strstr(path, "data/penumbra/") != NULL;
 }
 
 static int
@@ -41,7 +41,7 @@ is_open_on_ours(int fd)
 	return is_ours(path);
 }
 
-/* Counts; who dies now, or '\0'.  Only one process writes these files. */
+/* Counts; who dies now, or '\0'. */
 static char
 count_call(void)
 {

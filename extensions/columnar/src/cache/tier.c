@@ -21,6 +21,7 @@
  */
 #include "postgres.h"
 
+#include "access/xlog.h"
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"
 #include "utils/guc.h"
@@ -60,6 +61,12 @@ bool
 tier_is_enabled(void)
 {
 	return disk_cache_mb > 0;
+}
+
+bool
+tier_is_opening(void)
+{
+	return pg_atomic_read_u32(&tier_control->state) == TIER_OPENING && !RecoveryInProgress();
 }
 
 uint64
@@ -162,6 +169,8 @@ tier_get_stats(TierStats *stats)
 	stats->saved_segments = pg_atomic_read_u64(&tier_control->saved_segments);
 	stats->saved_bytes = pg_atomic_read_u64(&tier_control->saved_bytes);
 	stats->restored_chunks = pg_atomic_read_u64(&tier_control->restored_chunks);
+	stats->restored_segments = pg_atomic_read_u64(&tier_control->restored_segments);
+	stats->restored_bytes = pg_atomic_read_u64(&tier_control->restored_bytes);
 	stats->segments_read = pg_atomic_read_u64(&tier_control->segments_read);
 	stats->bytes_read = pg_atomic_read_u64(&tier_control->bytes_read);
 	stats->read_errors = pg_atomic_read_u64(&tier_control->read_errors);
@@ -393,7 +402,7 @@ tier_fetch(CachedChunk *chunk, AttrNumber attnum)
 		return true;
 	if (extent.file == 0)
 		return false;
-	page = directory_allocate(extent.bytes, PG_UINT64_MAX);
+	page = directory_allocate(extent.bytes, PG_UINT64_MAX, 0);
 	if (page == NULL)
 		return false;
 	fault = check_segment(&extent, page, chunk->rows, tier_read(&extent, page));

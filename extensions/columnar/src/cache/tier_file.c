@@ -36,7 +36,6 @@
 
 /* What is below such a name is in no base backup, and pg_rewind removes it (rule T6). */
 #define FILES_NAME		PG_TEMP_FILE_PREFIX "_columns"
-#define NEW_FILE_NAME	PG_TEMP_FILE_PREFIX "_new"
 #define FILE_SUFFIX		".columns"
 
 /* Longest write or read of one system call, so that a shutdown does not wait for much more. */
@@ -109,9 +108,15 @@ lock_directory(void)
 }
 
 const char *
+tier_make_directory(void)
+{
+	return check_directory(TIER_DIRECTORY, true);
+}
+
+const char *
 tier_open_directories(void)
 {
-	const char *problem = check_directory(TIER_DIRECTORY, true);
+	const char *problem = tier_make_directory();
 
 	if (problem == NULL && tier_directory_setting[0] != '\0')
 		problem = check_setting();
@@ -423,13 +428,14 @@ tier_writer_close(TierWriter *writer)
 bool
 tier_replace_file(const char *path, const void *data, Size bytes)
 {
+	const char *name = strrchr(path, '/');
 	char		new_path[MAXPGPATH];
 	int			fd;
 	int			code;
 	bool		done;
 
-	/* beside it, as another directory may be on another file system */
-	snprintf(new_path, sizeof(new_path), "%.*s/" NEW_FILE_NAME, (int) (strrchr(path, '/') - path), path);
+	/* beside it, as another directory may be on another file system; of its own, as others may replace other files */
+	snprintf(new_path, sizeof(new_path), "%.*s/" PG_TEMP_FILE_PREFIX "_%s", (int) (name - path), path, name + 1);
 	if (unlink(new_path) != 0 && errno != ENOENT)
 		return false;
 	fd = BasicOpenFilePerm(new_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,

@@ -67,6 +67,8 @@ typedef struct TierRead
 
 #define tier_cost_bytes(bytes) TYPEALIGN(TIER_UNIT_BYTES, bytes)
 
+/* Makes the one in the data directory; NULL, or why it is not to be used. */
+extern const char *tier_make_directory(void);
 /* Makes the directories, but not that of the setting, and takes their lock; NULL, or why they are not to be used. */
 extern const char *tier_open_directories(void);
 /* The files there are, by number, palloc'd; -1: the directory cannot be read. */
@@ -100,7 +102,7 @@ extern void tier_writer_close(TierWriter *writer);
 
 /* A small file, replaced as a whole or not at all; false with errno. */
 extern bool tier_replace_file(const char *path, const void *data, Size bytes);
-/* Its contents, palloc'd; NULL with errno. */
+/* Its contents, palloc'd with a byte more; NULL with errno. */
 extern char *tier_slurp_file(const char *path, Size *bytes);
 
 #endif							/* PENUMBRA_TIER_FILE_H */

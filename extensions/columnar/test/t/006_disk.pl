@@ -6,6 +6,7 @@ use File::Path qw(rmtree);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes qw(usleep);
 
 my $node = PostgreSQL::Test::Cluster->new('primary');
 $node->init(allows_streaming => 1);
@@ -25,10 +26,22 @@ sub ask { my ($query) = @_; return $node->safe_psql('postgres', $query); }
 sub disk { my ($columns) = @_; return ask("SELECT $columns FROM penumbra.disk"); }
 # The worker found what there is, and has written its first manifest.
 sub await_start { await("state = 'open'"); }
+# While the server restarts psql may end before its query is written to it, which is an exception.
+sub poll
+{
+	my ($query) = @_;
+	foreach (1 .. 600)
+	{
+		my $is_true = eval { $node->poll_query_until('postgres', $query) || 0 };
+		return $is_true if defined $is_true;
+		usleep(100_000);
+	}
+	return 0;
+}
 sub await
 {
 	my ($condition) = @_;
-	$node->poll_query_until('postgres', "SELECT NOT is_pending AND $condition FROM penumbra.disk")
+	poll("SELECT NOT is_pending AND $condition FROM penumbra.disk")
 	  or die "not reached: $condition; " . disk('disk');
 }
 
@@ -53,6 +66,7 @@ is(ask(q{SELECT disk_bytes = bytes FROM penumbra.columns WHERE column_name = 'a'
 $node->restart;
 await_start();
 is(disk('restored_chunks, saved_chunks, segments_read'), "$chunks|$chunks|0", 'restored');
+is(disk('restored_segments = saved_segments AND restored_bytes = saved_bytes AND restored_bytes > 0'), 't', 'with all columns');
 is(ask(q{SELECT sum(bytes) FROM penumbra.columns}), '0', 'not yet in memory');
 sub cost
 {
@@ -107,8 +121,8 @@ sub end_reader
 	my ($keeper, $reader) = begin_read();
 	my $pid = ask(q{SELECT pid FROM pg_stat_activity WHERE wait_event = 'advisory'});
 	$end->($pid);
-	$node->poll_query_until('postgres', 'SELECT true') or die;
-	$node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid AND wait_event = 'advisory'") or die;
+	poll('SELECT true') or die;
+	poll("SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid AND wait_event = 'advisory'") or die;
 	eval { $keeper->quit };
 	eval { $reader->quit };
 	await_start();
@@ -154,7 +168,7 @@ my $pid = $backend->query('SELECT pg_backend_pid()');
 ask('UPDATE t SET a = a + 5 WHERE a = 17');
 kill 'KILL', $pid;
 eval { $backend->quit };
-$node->poll_query_until('postgres', 'SELECT 1', '1') or die 'the server did not come back';
+poll('SELECT true') or die 'the server did not come back';
 await_start();
 is(disk('restored_chunks'), $chunks, 'restored after a crash of a backend');
 is(ask($required), '300000|45000150005|100', 'answer after it');
