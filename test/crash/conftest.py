@@ -19,6 +19,11 @@ SETTINGS = {
 ROWS = 60000
 
 
+def pytest_addoption(parser):
+    parser.addoption("--kills", type=int, default=6, help="rounds of test_kills.py")
+    parser.addoption("--kill-seed", type=int, default=1, help="what is done in them, and when")
+
+
 @pytest.fixture()
 def make_server(request):
     """Makes servers that are gone after the test."""

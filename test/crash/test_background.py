@@ -274,6 +274,8 @@ def test_a_terminated_load_is_counted_once(server):
         wait_for("the load does not stop", lambda: is_stopped(connection))
         chunks = "SELECT chunks_loaded FROM penumbra.activity"
         before = connection.execute(chunks).fetchone()[0]
+        left = "SELECT extract(epoch FROM time_left) >= 0, chunks_done FROM penumbra.progress"
+        assert connection.execute(left).fetchone() == (True, 1)
         connection.execute("SELECT pg_terminate_backend(pid) FROM penumbra.progress")
         loading.join(60)
         assert isinstance(errors[0], psycopg.errors.AdminShutdown), errors

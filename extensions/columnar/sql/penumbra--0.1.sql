@@ -210,6 +210,7 @@ COMMENT ON COLUMN memory.budget_bytes IS 'penumbra.memory, or what of it penumbr
 CREATE FUNCTION disk(
     OUT state text, OUT is_pending boolean, OUT budget_bytes bigint, OUT file_bytes bigint,
     OUT saved_chunks bigint, OUT saved_segments bigint, OUT saved_bytes bigint, OUT restored_chunks bigint,
+    OUT restored_segments bigint, OUT restored_bytes bigint,
     OUT segments_read bigint, OUT bytes_read bigint, OUT read_errors bigint, OUT damaged bigint,
     OUT bytes_written bigint, OUT write_errors bigint)
 RETURNS SETOF record
@@ -225,6 +226,7 @@ COMMENT ON COLUMN disk.file_bytes IS 'of all files, with what nobody needs any m
 COMMENT ON COLUMN disk.saved_chunks IS 'that the next start of the server would find, if nothing changed';
 COMMENT ON COLUMN disk.saved_segments IS 'columns of these chunks';
 COMMENT ON COLUMN disk.restored_chunks IS 'that this start of the server found';
+COMMENT ON COLUMN disk.restored_segments IS 'columns of these chunks: read when a query wants them';
 COMMENT ON COLUMN disk.damaged IS 'read, but not what was written: dropped';
 
 -- who loads
@@ -232,7 +234,7 @@ COMMENT ON COLUMN disk.damaged IS 'read, but not what was written: dropped';
 CREATE FUNCTION progress(
     OUT pid integer, OUT database oid, OUT relid oid, OUT by_worker boolean,
     OUT started timestamptz, OUT columns integer, OUT chunks_total bigint, OUT chunks_done bigint,
-    OUT chunks_loaded bigint, OUT heap_bytes bigint, OUT cached_bytes bigint)
+    OUT chunks_loaded bigint, OUT heap_bytes bigint, OUT cached_bytes bigint, OUT first_chunk bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'penumbra_sql_progress' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 5;
 COMMENT ON FUNCTION progress() IS 'loads that are running; see the view progress';
@@ -242,14 +244,18 @@ SELECT p.pid, d.datname,
        CASE WHEN d.datname = current_database() THEN p.relid::regclass::text ELSE p.relid::text END AS relation,
        p.by_worker, p.started, p.columns, p.chunks_total, p.chunks_done,
        round(100.0 * p.chunks_done / nullif(p.chunks_total, 0), 1) AS percent,
-       p.chunks_loaded, p.heap_bytes, p.cached_bytes
+       p.chunks_loaded, p.heap_bytes, p.cached_bytes,
+       make_interval(secs => round(extract(epoch FROM clock_timestamp() - p.started) *
+           (p.chunks_total - p.chunks_done) / nullif(p.chunks_done - p.first_chunk, 0))) AS time_left
 FROM progress() p
 LEFT JOIN pg_catalog.pg_database d ON d.oid = p.database;
 COMMENT ON VIEW progress IS 'loads into the column cache that are running';
+COMMENT ON COLUMN progress.started IS 'a worker begins anew after each 32 chunks';
+COMMENT ON COLUMN progress.time_left IS 'if the other chunks take as long as those since then';
 
 CREATE FUNCTION activity(
     OUT loads bigint, OUT chunks_loaded bigint, OUT heap_bytes bigint, OUT cached_bytes bigint,
-    OUT vacuums bigint, OUT errors bigint)
+    OUT vacuums bigint, OUT errors bigint, OUT wanted_columns bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'penumbra_sql_activity' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 1;
 COMMENT ON FUNCTION activity() IS 'what was loaded since the server started; see the view activity';
@@ -257,6 +263,7 @@ COMMENT ON FUNCTION activity() IS 'what was loaded since the server started; see
 CREATE VIEW activity AS SELECT * FROM activity();
 COMMENT ON VIEW activity IS
 'loads since the server started, and what the background worker did: vacuums that made pages cacheable, errors';
+COMMENT ON COLUMN activity.wanted_columns IS 'that the worker is to load, with those that it loads now';
 
 GRANT SELECT ON tables, staleness, columns TO PUBLIC;
 

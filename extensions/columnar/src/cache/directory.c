@@ -589,9 +589,30 @@ forget_extent(CachedRelation *relation, CachedSegment *segment)
 /* Who wants memory: a load, or a segment that is read from disk, which must be worth more than what goes. */
 typedef struct Evictor
 {
+	Size		bytes;			/* of the segment, or header */
 	uint64		protected_serial;	/* segments from there on stay, unless they are on disk */
 	uint8		reader_usage;	/* of what is read; 0: a load */
+	uint32		wishes;			/* of a load; 0: it takes memory from everything */
 } Evictor;
+
+/* A wish takes memory from what was used so many times less: so two that change places do not do so for ever. */
+#define WISHES_PER_USE			2
+
+/*
+ * Whether a load may take a segment's memory.  To load a column of a chunk costs
+ * about the same for all of them, its heap pages; so what is gained are its
+ * wishes, and what is lost are the uses of as many segments as make room for it.
+ * What is on disk, too, costs little to have again.
+ */
+static bool
+is_worth_less(const Evictor *evictor, const CachedRelation *relation, const CachedSegment *segment)
+{
+	uint64		uses = pg_atomic_read_u64(&relation->columns[segment->attnum - 1].uses);
+
+	return evictor->wishes == 0 || segment->extent.file != 0 ||
+		uses * WISHES_PER_USE * Max(evictor->bytes, segment->bytes) <
+		(uint64) evictor->wishes * segment->bytes;
+}
 
 /*
  * Whether the segment at the clock's hand goes.  A load takes a chance from
@@ -600,11 +621,13 @@ typedef struct Evictor
  * nothing from what is used, and what is scanned again and again does.
  */
 static bool
-may_evict(const Evictor *evictor, CachedSegment *segment)
+may_evict(const Evictor *evictor, CachedRelation *relation, CachedSegment *segment)
 {
 	bool		is_pinned = pg_atomic_read_u32(&segment->pins) > 0;
 	bool		goes;
 
+	if (evictor->reader_usage == 0 && !is_worth_less(evictor, relation, segment))
+		return false;
 	if (evictor->reader_usage == 0)
 		goes = (segment->serial < evictor->protected_serial || segment->extent.file != 0) &&
 			!is_pinned && segment->usage == 0;
@@ -641,7 +664,7 @@ evict_batch(Size bytes, const Evictor *evictor, Garbage *garbage, int *garbage_c
 		bool		is_last;
 
 		dlist_delete(&segment->clock_node);
-		if (!may_evict(evictor, segment))
+		if (!may_evict(evictor, relation, segment))
 		{
 			dlist_push_tail(&directory->clock, &segment->clock_node);
 			continue;
@@ -706,9 +729,9 @@ allocate(Size bytes, const Evictor *evictor)
 }
 
 void *
-directory_allocate(Size bytes, uint64 protected_serial)
+directory_allocate(Size bytes, uint64 protected_serial, uint32 wishes)
 {
-	Evictor		evictor = {.protected_serial = protected_serial};
+	Evictor		evictor = {.bytes = bytes,.protected_serial = protected_serial,.wishes = wishes};
 
 	return allocate(bytes, &evictor);
 }

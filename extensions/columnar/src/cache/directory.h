@@ -51,6 +51,7 @@ typedef struct ColumnSummary
 	uint64		disk_bytes;
 	uint64		plain_bytes;	/* of what is in memory */
 	uint64		hits;
+	uint32		uses;			/* hits lately */
 	char		encodings[128]; /* "for1 12, dictionary 3" */
 } ColumnSummary;
 
@@ -95,9 +96,11 @@ extern void directory_free_chunk(CachedChunk *chunk);
 /*
  * Region memory, evicting the least used unpinned segments when there is not
  * enough.  Segments with a serial from `protected_serial` on stay, unless they
- * are on disk, too.  NULL when nothing more can be evicted.
+ * are on disk, too; and with wishes > 0, which are of a chunk's column or more,
+ * those of columns that were used too often for that.  NULL when nothing more
+ * can be evicted.
  */
-extern void *directory_allocate(Size bytes, uint64 protected_serial);
+extern void *directory_allocate(Size bytes, uint64 protected_serial, uint32 wishes);
 /*
  * Region memory for a pinned segment that is read from disk, evicting at most
  * segments that are on disk, too, and are used less.  NULL: the others are
@@ -146,6 +149,10 @@ extern bool directory_estimate(const CacheKey *key, const AttrNumber *attnums, i
 							   uint64 *rows, uint64 *bytes, uint64 *cold_bytes);
 extern void directory_note_scan(const CacheKey *key, const AttrNumber *attnums, int natts,
 								uint64 pages_from_cache, uint64 pages_from_heap);
+/* The columns count as used at least so often. */
+extern void directory_raise_uses(Relation rel, const AttrNumber *attnums, int natts, uint32 uses);
+/* Halves how often all columns were used. */
+extern void directory_age_uses(void);
 /* What was found of a pinned chunk. */
 extern void directory_note_proof(CachedChunk *chunk, uint32 unproven_pages, uint32 lsn_pages);
 

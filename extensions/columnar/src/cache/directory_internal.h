@@ -24,6 +24,7 @@ typedef struct ColumnTotals
 	uint64		disk_bytes;
 	uint64		cold_bytes;		/* of these, not in memory */
 	pg_atomic_uint64 hits;
+	pg_atomic_uint64 uses;		/* hits lately, up to WISHES_MAX; a lost update costs nothing */
 } ColumnTotals;
 
 typedef struct CachedRelation

@@ -15,6 +15,7 @@
 #include "cache/directory.h"
 #include "cache/directory_internal.h"
 #include "cache/region.h"
+#include "cache/wanted.h"
 
 /* Whoever changes a chunk's number adds the difference after it, so differences may arrive in another order. */
 static uint64
@@ -66,6 +67,15 @@ directory_estimate(const CacheKey *key, const AttrNumber *attnums, int natts,
 	return *pages > 0;
 }
 
+/* Adds uses, up to the most that is counted, and makes them at least so many. */
+static void
+raise_uses(ColumnTotals *totals, uint64 more, uint64 least)
+{
+	uint64		uses = pg_atomic_read_u64(&totals->uses);
+
+	pg_atomic_write_u64(&totals->uses, Max(Min(uses + more, WISHES_MAX), least));
+}
+
 void
 directory_note_scan(const CacheKey *key, const AttrNumber *attnums, int natts,
 					uint64 pages_from_cache, uint64 pages_from_heap)
@@ -81,8 +91,47 @@ directory_note_scan(const CacheKey *key, const AttrNumber *attnums, int natts,
 		pg_atomic_fetch_add_u64(&relation->pages_from_heap, pages_from_heap);
 		for (int i = 0; i < natts; i++)
 		{
-			if (attnums[i] <= (int) relation->column_limit)
-				pg_atomic_fetch_add_u64(&relation->columns[attnums[i] - 1].hits, 1);
+			if (attnums[i] > (int) relation->column_limit)
+				continue;
+			pg_atomic_fetch_add_u64(&relation->columns[attnums[i] - 1].hits, 1);
+			raise_uses(&relation->columns[attnums[i] - 1], 1, 0);
+		}
+	}
+	LWLockRelease(directory_lock);
+}
+
+void
+directory_raise_uses(Relation rel, const AttrNumber *attnums, int natts, uint32 uses)
+{
+	CacheKey	key;
+	CachedRelation *relation;
+
+	directory_key_of(rel, &key);
+	LWLockAcquire(directory_lock, LW_SHARED);
+	relation = directory_find_relation(&key);
+	for (int i = 0; relation != NULL && i < natts; i++)
+	{
+		if (attnums[i] <= (int) relation->column_limit)
+			raise_uses(&relation->columns[attnums[i] - 1], 0, uses);
+	}
+	LWLockRelease(directory_lock);
+}
+
+void
+directory_age_uses(void)
+{
+	HASH_SEQ_STATUS scan;
+	CachedRelation *relation;
+
+	LWLockAcquire(directory_lock, LW_SHARED);
+	directory_begin_relations(&scan);
+	while ((relation = hash_seq_search(&scan)) != NULL)
+	{
+		for (uint32 i = 0; i < relation->column_limit; i++)
+		{
+			pg_atomic_uint64 *uses = &relation->columns[i].uses;
+
+			pg_atomic_write_u64(uses, pg_atomic_read_u64(uses) / 2);
 		}
 	}
 	LWLockRelease(directory_lock);
@@ -288,6 +337,7 @@ directory_list_columns(const CacheKey *key, ColumnSummary **summaries)
 		summary->bytes = totals->bytes;
 		summary->disk_bytes = totals->disk_bytes;
 		summary->hits = pg_atomic_read_u64(&totals->hits);
+		summary->uses = (uint32) pg_atomic_read_u64(&totals->uses);
 		describe_encodings(relation, summary);
 		count++;
 	}

@@ -39,6 +39,7 @@
 #include "cache/progress.h"
 #include "cache/region.h"
 #include "cache/tier.h"
+#include "cache/wanted.h"
 #include "cache/worker.h"
 
 PENUMBRA_SQL_FUNCTION(penumbra_sql_load);
@@ -657,6 +658,8 @@ penumbra_sql_disk(PG_FUNCTION_ARGS)
 			Int64GetDatum(stats.saved_segments),
 			Int64GetDatum(stats.saved_bytes),
 			Int64GetDatum(stats.restored_chunks),
+			Int64GetDatum(stats.restored_segments),
+			Int64GetDatum(stats.restored_bytes),
 			Int64GetDatum(stats.segments_read),
 			Int64GetDatum(stats.bytes_read),
 			Int64GetDatum(stats.read_errors),
@@ -696,6 +699,7 @@ penumbra_sql_progress(PG_FUNCTION_ARGS)
 			Int64GetDatum(slot->chunks_loaded),
 			Int64GetDatum(slot->heap_bytes),
 			Int64GetDatum(slot->cached_bytes),
+			Int64GetDatum(slot->first_chunk),
 		};
 		bool		nulls[lengthof(values)] = {0};
 
@@ -709,7 +713,7 @@ penumbra_sql_activity(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	LoadTotals	totals;
-	Datum		values[6];
+	Datum		values[7];
 	bool		nulls[lengthof(values)] = {0};
 
 	check_is_preloaded();
@@ -721,6 +725,7 @@ penumbra_sql_activity(PG_FUNCTION_ARGS)
 	values[3] = Int64GetDatum(totals.cached_bytes);
 	values[4] = Int64GetDatum(totals.vacuums);
 	values[5] = Int64GetDatum(totals.errors);
+	values[6] = Int64GetDatum(wanted_count());
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	return (Datum) 0;
 }

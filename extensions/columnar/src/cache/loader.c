@@ -80,6 +80,7 @@ typedef struct Loader
 	BufferAccessStrategy strategy;
 	LoadProgress *progress;
 	uint64		protected_serial;
+	uint32		wishes;			/* for the current chunk: 0 where it has all columns, as what it replaces makes room */
 	uint64		wide_pages;		/* not cached because of large values */
 	uint64		unlogged_pages; /* nor these, because no proof would hold */
 	bool		serves_more;	/* than before the load: chunks or columns that were not there */
@@ -184,6 +185,17 @@ column_is_wanted(const Loader *loader, AttrNumber attnum)
 	for (int i = 0; i < loader->options->natts; i++)
 	{
 		if (loader->options->attnums[i] == attnum)
+			return true;
+	}
+	return false;
+}
+
+static bool
+lacks_columns(const Loader *loader, const CachedChunk *chunk)
+{
+	for (int i = 0; i < loader->options->natts; i++)
+	{
+		if (!chunk_has_column(loader, chunk, loader->options->attnums[i]))
 			return true;
 	}
 	return false;
@@ -479,7 +491,7 @@ store_segment(Loader *loader, int column)
 	status = penumbra_segment_check(loader->encoded, bytes);
 	if (status.code != PENUMBRA_OK)
 		penumbra_report_status(&status);
-	page = directory_allocate(bytes, loader->protected_serial);
+	page = directory_allocate(bytes, loader->protected_serial, loader->wishes);
 	if (page != NULL)
 	{
 		memcpy(page, loader->encoded, bytes);
@@ -523,7 +535,7 @@ publish_draft(Loader *loader)
 
 	draft->bytes = CHUNK_INSERTERS_OFFSET(draft) +
 		(chunk_has_inserters(draft) ? CHUNK_PAGES * sizeof(PageInserters) : 0);
-	chunk = directory_allocate(draft->bytes, loader->protected_serial);
+	chunk = directory_allocate(draft->bytes, loader->protected_serial, loader->wishes);
 	if (chunk == NULL)
 	{
 		free_segments(loader);
@@ -714,6 +726,7 @@ load_chunk(Loader *loader, uint32 number, bool *loaded)
 	is_first = loader->pinned == NULL;
 	if (loader->pinned != NULL)
 		need = examine_chunk(loader, loader->pinned);
+	loader->wishes = lacks_columns(loader, loader->pinned) ? loader->options->wishes : 0;
 	if (need == CHUNK_NEEDS_COLUMNS && !add_columns(loader, &is_full))
 		need = CHUNK_NEEDS_REBUILD;
 	if (need == CHUNK_NEEDS_REBUILD && !is_full)
@@ -802,7 +815,7 @@ loader_load(Relation rel, const LoadOptions *options, LoadResult *result)
 		result->chunks_total = loader->nblocks / CHUNK_PAGES + (loader->nblocks % CHUNK_PAGES != 0);
 		loader->progress->columns = options->natts;
 		loader->progress->chunks_total = result->chunks_total;
-		loader->progress->chunks_done = options->first_chunk;
+		loader->progress->chunks_done = loader->progress->first_chunk = options->first_chunk;
 		load_chunks(loader, result);
 		directory_note_load(&loader->key, result->outcome == LOAD_FULL);
 		result->wide_pages = loader->wide_pages;

@@ -25,6 +25,7 @@ typedef struct LoadOptions
 	double		stale_share;
 	bool		patient;
 	bool		by_worker;
+	uint32		wishes;			/* columns that a chunk lacks evict what was used less; 0: whatever is used least */
 	bool		wait;			/* for another load of the same relation */
 	uint32		first_chunk;	/* where to begin */
 	uint32		chunk_limit;	/* stop after loading so many; 0: none */

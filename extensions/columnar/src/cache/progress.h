@@ -25,6 +25,7 @@ typedef struct LoadProgress
 	TimestampTz started;
 	uint32		columns;
 	uint32		chunks_total;
+	uint32		first_chunk;
 	uint32		chunks_done;
 	uint32		chunks_loaded;	/* of these, had to be */
 	uint64		heap_bytes;		/* read */

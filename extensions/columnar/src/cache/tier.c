@@ -21,6 +21,7 @@
  */
 #include "postgres.h"
 
+#include "access/xlog.h"
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"
 #include "utils/guc.h"
@@ -44,16 +45,28 @@ tier_define_settings(void)
 {
 	DefineCustomIntVariable("penumbra.disk_cache",
 							"Disk space for cached columns.",
-							"Columns that were loaded are kept in files below the data directory, "
-							"where they outlive eviction and restarts. 0 keeps none.",
+							"Columns that were loaded are kept in files, where they outlive eviction and "
+							"restarts. 0 keeps none.",
 							&disk_cache_mb, 0, 0, INT_MAX / 2,
 							PGC_POSTMASTER, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomStringVariable("penumbra.disk_cache_directory",
+							   "Directory of the files of penumbra.disk_cache.",
+							   "It must exist, belong to the server's user, not be writable by others, and be "
+							   "used by one server only. Empty is in the data directory.",
+							   &tier_directory_setting, "", PGC_POSTMASTER, GUC_SUPERUSER_ONLY,
+							   NULL, NULL, NULL);
 }
 
 bool
 tier_is_enabled(void)
 {
 	return disk_cache_mb > 0;
+}
+
+bool
+tier_is_opening(void)
+{
+	return pg_atomic_read_u32(&tier_control->state) == TIER_OPENING && !RecoveryInProgress();
 }
 
 uint64
@@ -156,6 +169,8 @@ tier_get_stats(TierStats *stats)
 	stats->saved_segments = pg_atomic_read_u64(&tier_control->saved_segments);
 	stats->saved_bytes = pg_atomic_read_u64(&tier_control->saved_bytes);
 	stats->restored_chunks = pg_atomic_read_u64(&tier_control->restored_chunks);
+	stats->restored_segments = pg_atomic_read_u64(&tier_control->restored_segments);
+	stats->restored_bytes = pg_atomic_read_u64(&tier_control->restored_bytes);
 	stats->segments_read = pg_atomic_read_u64(&tier_control->segments_read);
 	stats->bytes_read = pg_atomic_read_u64(&tier_control->bytes_read);
 	stats->read_errors = pg_atomic_read_u64(&tier_control->read_errors);
@@ -184,10 +199,10 @@ note_fault(CachedChunk *chunk, AttrNumber attnum, TierFault fault, const TierExt
 	ereport(LOG,
 			(errcode(fault == TIER_DAMAGED ? ERRCODE_DATA_CORRUPTED : ERRCODE_IO_ERROR),
 			 fault == TIER_DAMAGED ?
-			 errmsg("cached column in file %08X of \"%s\" is damaged", extent->file, TIER_FILES) :
+			 errmsg("cached column in file %08X of \"%s\" is damaged", extent->file, tier_files()) :
 			 code == 0 ?
-			 errmsg("cached column in file %08X of \"%s\" is not there", extent->file, TIER_FILES) :
-			 errmsg("could not read cached column in file %08X of \"%s\": %m", extent->file, TIER_FILES),
+			 errmsg("cached column in file %08X of \"%s\" is not there", extent->file, tier_files()) :
+			 errmsg("could not read cached column in file %08X of \"%s\": %m", extent->file, tier_files()),
 			 errdetail("Its rows are read from the table. The view penumbra.disk counts further ones.")));
 	return true;
 }
@@ -387,7 +402,7 @@ tier_fetch(CachedChunk *chunk, AttrNumber attnum)
 		return true;
 	if (extent.file == 0)
 		return false;
-	page = directory_allocate(extent.bytes, PG_UINT64_MAX);
+	page = directory_allocate(extent.bytes, PG_UINT64_MAX, 0);
 	if (page == NULL)
 		return false;
 	fault = check_segment(&extent, page, chunk->rows, tier_read(&extent, page));

@@ -36,6 +36,8 @@ typedef struct TierStats
 	uint64		saved_segments;
 	uint64		saved_bytes;
 	uint64		restored_chunks;
+	uint64		restored_segments;
+	uint64		restored_bytes;
 	uint64		segments_read;
 	uint64		bytes_read;
 	uint64		read_errors;
@@ -46,6 +48,8 @@ typedef struct TierStats
 
 extern void tier_define_settings(void);
 extern bool tier_is_enabled(void);
+/* What was saved is still to be found; not so in recovery, where it is not looked for. */
+extern bool tier_is_opening(void);
 extern Size tier_shmem_bytes(void);
 extern void tier_shmem_startup(void *shmem);
 extern void tier_register_worker(void);
@@ -93,6 +97,8 @@ typedef struct TierControl
 	pg_atomic_uint64 saved_segments;
 	pg_atomic_uint64 saved_bytes;
 	pg_atomic_uint64 restored_chunks;
+	pg_atomic_uint64 restored_segments;
+	pg_atomic_uint64 restored_bytes;
 	pg_atomic_uint64 segments_read;
 	pg_atomic_uint64 bytes_read;
 	pg_atomic_uint64 read_errors;

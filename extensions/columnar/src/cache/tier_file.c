@@ -34,8 +34,8 @@
 
 #include "cache/tier_file.h"
 
-#define LOCK_FILE		TIER_FILES "/lock"
-#define NEW_FILE		TIER_FILES "/new"
+/* What is below such a name is in no base backup, and pg_rewind removes it (rule T6). */
+#define FILES_NAME		PG_TEMP_FILE_PREFIX "_columns"
 #define FILE_SUFFIX		".columns"
 
 /* Longest write or read of one system call, so that a shutdown does not wait for much more. */
@@ -43,13 +43,26 @@
 
 /* ---------------------------------------------------------------- names --- */
 
+char	   *tier_directory_setting = "";
+
+const char *
+tier_files(void)
+{
+	static char path[MAXPGPATH];
+
+	if (path[0] == '\0')
+		snprintf(path, sizeof(path), "%s/" FILES_NAME,
+				 tier_directory_setting[0] != '\0' ? tier_directory_setting : TIER_DIRECTORY);
+	return path;
+}
+
 /* Nobody else may be able to put files there, nor may it be somewhere else: a symbolic link could be shared. */
 static const char *
-check_directory(const char *path)
+check_directory(const char *path, bool makes)
 {
 	struct stat status;
 
-	if (MakePGDirectory(path) != 0 && errno != EEXIST)
+	if (makes && MakePGDirectory(path) != 0 && errno != EEXIST)
 		return psprintf("could not create directory \"%s\": %m", path);
 	if (lstat(path, &status) != 0)
 		return psprintf("could not stat directory \"%s\": %m", path);
@@ -64,29 +77,51 @@ check_directory(const char *path)
 	return NULL;
 }
 
+/* What is not there is not made: it may be a disk that is not mounted. */
+static const char *
+check_setting(void)
+{
+	char	   *path = pstrdup(tier_directory_setting);
+
+	if (!is_absolute_path(path) || strlen(path) > MAXPGPATH / 2)
+		return psprintf("\"%s\" is not an absolute path of at most %d bytes", path, MAXPGPATH / 2);
+	/* with a slash behind it a symbolic link would be followed */
+	canonicalize_path(path);
+	return check_directory(path, false);
+}
+
 /* The lock goes with the process; descriptors of background workers are inherited by nobody. */
 static const char *
 lock_directory(void)
 {
 	static int	fd = -1;
+	char	   *path = psprintf("%s/lock", tier_files());
 
 	if (fd >= 0)
 		(void) close(fd);
-	fd = BasicOpenFilePerm(LOCK_FILE, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, pg_file_create_mode);
+	fd = BasicOpenFilePerm(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, pg_file_create_mode);
 	if (fd < 0)
-		return psprintf("could not open file \"%s\": %m", LOCK_FILE);
+		return psprintf("could not open file \"%s\": %m", path);
 	if (flock(fd, LOCK_EX | LOCK_NB) != 0)
-		return psprintf("could not lock file \"%s\": %m", LOCK_FILE);
+		return psprintf("could not lock file \"%s\": %m", path);
 	return NULL;
+}
+
+const char *
+tier_make_directory(void)
+{
+	return check_directory(TIER_DIRECTORY, true);
 }
 
 const char *
 tier_open_directories(void)
 {
-	const char *problem = check_directory(TIER_DIRECTORY);
+	const char *problem = tier_make_directory();
 
+	if (problem == NULL && tier_directory_setting[0] != '\0')
+		problem = check_setting();
 	if (problem == NULL)
-		problem = check_directory(TIER_FILES);
+		problem = check_directory(tier_files(), true);
 	if (problem == NULL)
 		problem = lock_directory();
 	return problem;
@@ -95,7 +130,7 @@ tier_open_directories(void)
 static void
 file_path(uint32 number, char *path)
 {
-	snprintf(path, MAXPGPATH, TIER_FILES "/%08X" FILE_SUFFIX, number);
+	snprintf(path, MAXPGPATH, "%s/%08X" FILE_SUFFIX, tier_files(), number);
 }
 
 static int
@@ -110,7 +145,7 @@ compare_files(const void *left, const void *right)
 int
 tier_list_files(TierFile **files)
 {
-	DIR		   *directory = opendir(TIER_FILES);
+	DIR		   *directory = opendir(tier_files());
 	struct dirent *entry;
 	int			limit = 64;
 	int			count = 0;
@@ -128,7 +163,7 @@ tier_list_files(TierFile **files)
 		if (sscanf(entry->d_name, "%8X", &number) != 1 || number == 0)
 			continue;
 		file_path(number, path);
-		snprintf(name, sizeof(name), TIER_FILES "/%s", entry->d_name);
+		snprintf(name, sizeof(name), "%s/%s", tier_files(), entry->d_name);
 		if (strcmp(path, name) != 0 || lstat(path, &status) != 0 || !S_ISREG(status.st_mode))
 			continue;
 		if (count == limit)
@@ -393,13 +428,17 @@ tier_writer_close(TierWriter *writer)
 bool
 tier_replace_file(const char *path, const void *data, Size bytes)
 {
+	const char *name = strrchr(path, '/');
+	char		new_path[MAXPGPATH];
 	int			fd;
 	int			code;
 	bool		done;
 
-	if (unlink(NEW_FILE) != 0 && errno != ENOENT)
+	/* beside it, as another directory may be on another file system; of its own, as others may replace other files */
+	snprintf(new_path, sizeof(new_path), "%.*s/" PG_TEMP_FILE_PREFIX "_%s", (int) (name - path), path, name + 1);
+	if (unlink(new_path) != 0 && errno != ENOENT)
 		return false;
-	fd = BasicOpenFilePerm(NEW_FILE, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+	fd = BasicOpenFilePerm(new_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 						   pg_file_create_mode);
 	if (fd < 0)
 		return false;
@@ -407,7 +446,7 @@ tier_replace_file(const char *path, const void *data, Size bytes)
 	code = errno;
 	(void) close(fd);
 	errno = code;
-	return done && durable_rename(NEW_FILE, path, DEBUG1) == 0;
+	return done && durable_rename(new_path, path, DEBUG1) == 0;
 }
 
 char *

@@ -13,12 +13,12 @@
 #include "common/file_utils.h"
 #include "storage/fd.h"
 
-/*
- * In the data directory.  What is below the second, whose name says so, is in
- * no base backup, and pg_rewind removes it (rule T6).
- */
+/* In the data directory. */
 #define TIER_DIRECTORY			"penumbra"
-#define TIER_FILES				TIER_DIRECTORY "/" PG_TEMP_FILE_PREFIX "_columns"
+
+/* penumbra.disk_cache_directory; empty: TIER_DIRECTORY. */
+extern char *tier_directory_setting;
+extern const char *tier_files(void);	/* the directory below it in which the files are */
 
 /* Extents begin and end at multiples of it, as direct I/O wants. */
 #define TIER_UNIT_BYTES			((Size) 4096)
@@ -67,7 +67,9 @@ typedef struct TierRead
 
 #define tier_cost_bytes(bytes) TYPEALIGN(TIER_UNIT_BYTES, bytes)
 
-/* Makes the directories and takes their lock; NULL, or why they are not to be used. */
+/* Makes the one in the data directory; NULL, or why it is not to be used. */
+extern const char *tier_make_directory(void);
+/* Makes the directories, but not that of the setting, and takes their lock; NULL, or why they are not to be used. */
 extern const char *tier_open_directories(void);
 /* The files there are, by number, palloc'd; -1: the directory cannot be read. */
 extern int	tier_list_files(TierFile **files);
@@ -100,7 +102,7 @@ extern void tier_writer_close(TierWriter *writer);
 
 /* A small file, replaced as a whole or not at all; false with errno. */
 extern bool tier_replace_file(const char *path, const void *data, Size bytes);
-/* Its contents, palloc'd; NULL with errno. */
+/* Its contents, palloc'd with a byte more; NULL with errno. */
 extern char *tier_slurp_file(const char *path, Size *bytes);
 
 #endif							/* PENUMBRA_TIER_FILE_H */

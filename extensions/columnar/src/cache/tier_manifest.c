@@ -25,11 +25,14 @@
  * directory was put back to an earlier state without the tier's files, the
  * second file does not know the manifest's number; if it does, the WAL that
  * came with it reaches the manifest's LSN, for T1 was done before.
- * T6: the names (tier_file.h).
+ * T6: the names (tier_file.c).
  * T7: redo does not begin with a WAL segment's first record, as pg_resetwal
  * leaves it.
  * T8: transaction numbers (tier_header.c).
  * T9: format, library build, and all that a key says; checksums.
+ *
+ * T5's file is in the data directory wherever the others are, as what is true
+ * of the manifest is true of a state of the data directory.
  *
  * In recovery there is no tier.
  *
@@ -50,7 +53,6 @@
 
 #include "cache/tier_manifest.h"
 
-#define MANIFEST_FILE	TIER_FILES "/manifest"
 #define NUMBERS_FILE	TIER_DIRECTORY "/numbers"
 
 /* "PENUTIER"; the last digits count the formats of manifest and headers. */
@@ -83,6 +85,15 @@ typedef struct Numbers
 
 /* Of the manifest that is there; 0: none, or not known to this process. */
 static uint64 present_number = 0;
+
+static const char *
+manifest_path(void)
+{
+	static char path[MAXPGPATH];
+
+	snprintf(path, sizeof(path), "%s/manifest", tier_files());
+	return path;
+}
 
 /* ---------------------------------------------------------------- build --- */
 
@@ -195,7 +206,7 @@ char *
 manifest_read(const TierStart *start, Size *bytes, const char **problem)
 {
 	Size		file_bytes;
-	char	   *content = tier_slurp_file(MANIFEST_FILE, &file_bytes);
+	char	   *content = tier_slurp_file(manifest_path(), &file_bytes);
 
 	*problem = NULL;
 	if (content == NULL)
@@ -246,7 +257,7 @@ manifest_write(const char *entries, Size bytes, XLogRecPtr lsn)
 		elog(ERROR, "could not generate a random number");
 	memcpy(content + sizeof(Manifest), entries, bytes);
 	manifest->checksum = XXH3_64bits(content + MANIFEST_CHECKED_OFFSET, file_bytes - MANIFEST_CHECKED_OFFSET);
-	done = write_numbers(manifest->number) && tier_replace_file(MANIFEST_FILE, content, file_bytes);
+	done = write_numbers(manifest->number) && tier_replace_file(manifest_path(), content, file_bytes);
 	if (done)
 		present_number = manifest->number;
 	pfree(content);
@@ -256,5 +267,5 @@ manifest_write(const char *entries, Size bytes, XLogRecPtr lsn)
 bool
 manifest_remove(void)
 {
-	return unlink(MANIFEST_FILE) == 0 || errno == ENOENT;
+	return unlink(manifest_path()) == 0 || errno == ENOENT;
 }

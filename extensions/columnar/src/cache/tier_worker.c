@@ -78,6 +78,18 @@ restore_chunk(const ManifestChunk *entry, const ManifestSegment *segments, uint6
 }
 
 static void
+count_restored(const ManifestChunk *entry, const ManifestSegment *segments)
+{
+	uint64		bytes = 0;
+
+	for (uint32 i = 0; i < entry->segment_count; i++)
+		bytes += segments[i].extent.bytes;
+	pg_atomic_fetch_add_u64(&tier_control->restored_chunks, 1);
+	pg_atomic_fetch_add_u64(&tier_control->restored_segments, entry->segment_count);
+	pg_atomic_fetch_add_u64(&tier_control->restored_bytes, bytes);
+}
+
+static void
 restore_chunks(const char *entries, Size bytes)
 {
 	uint64		next_xid = tier_control->start.next_xid;
@@ -93,7 +105,7 @@ restore_chunks(const char *entries, Size bytes)
 			entry->segment_count > (end - (const char *) segments) / sizeof(ManifestSegment))
 			break;
 		if (restore_chunk(entry, segments, next_xid))
-			pg_atomic_fetch_add_u64(&tier_control->restored_chunks, 1);
+			count_restored(entry, segments);
 		entries = (const char *) (segments + entry->segment_count);
 	}
 }
@@ -200,7 +212,7 @@ note_write_error(const char *what)
 	errno = code;
 	ereport(LOG,
 			(errcode_for_file_access(),
-			 errmsg("penumbra: could not write %s below \"%s\": %m", what, TIER_FILES),
+			 errmsg("penumbra: could not write %s below \"%s\": %m", what, tier_files()),
 			 errdetail("Columns stay cached in memory.")));
 }
 
@@ -574,8 +586,10 @@ save(bool with_segments, bool with_headers)
 		save_relation(&saver.relations[i].key, with_segments, with_headers);
 	if (save_manifest())
 	{
-		for (TierFile *file = saver.files + saver.file_count - 1; file >= saver.files; file--)
+		for (int i = saver.file_count - 1; i >= 0; i--)
 		{
+			TierFile   *file = &saver.files[i];
+
 			if (file->resident_bytes + file->cold_bytes == 0 && file->number != saver.writer.number)
 				unlink_file(file);
 		}

@@ -4,6 +4,9 @@
  *	  Columns that queries would have read from the cache.
  *
  * A small open-addressed table of (database, relation, column) with counts.
+ * A wish for which there was no memory rests, and goes on counting when it comes
+ * again.  Its slot may go to what is wanted now.
+ *
  * Lock: the wanted lock, taken conditionally by queries, which would rather
  * forget a request than wait.  The listener's latch is read without it: the
  * launcher lives as long as the server, and a PGPROC's latch always is a
@@ -23,18 +26,27 @@
 #define WANTED_SLOTS	4096
 #define WANTED_PROBES	8
 
+typedef enum WishState
+{
+	WISH_RESTING,				/* or free */
+	WISH_TAKEN,					/* by a worker, that may have died */
+	WISH_WAITING,
+} WishState;
+
 typedef struct WantedColumn
 {
 	Oid			database;		/* InvalidOid: free */
 	Oid			relid;
 	AttrNumber	attnum;
+	WishState	state;
 	uint32		count;
 } WantedColumn;
 
 typedef struct WantedControl
 {
 	struct Latch *volatile listener;
-	uint32		used;
+	uint32		waiting;		/* WISH_WAITING slots */
+	bool		list_is_read;	/* the launcher's */
 	WantedColumn slots[WANTED_SLOTS];
 } WantedControl;
 
@@ -71,30 +83,28 @@ wanted_wake_listener(void)
 }
 
 static void
-note_column(Oid database, Oid relid, AttrNumber attnum)
+note_column(Oid database, Oid relid, AttrNumber attnum, uint32 count)
 {
 	uint32		hash = hash_combine(hash_combine(murmurhash32(database), murmurhash32(relid)),
 									murmurhash32((uint32) attnum));
+	WantedColumn *place = NULL;
+	bool		is_found = false;
 
-	for (uint32 i = 0; i < WANTED_PROBES; i++)
+	for (uint32 i = 0; i < WANTED_PROBES && !is_found; i++)
 	{
 		WantedColumn *slot = &control->slots[(hash + i) % WANTED_SLOTS];
 
-		if (!OidIsValid(slot->database))
-		{
-			slot->database = database;
-			slot->relid = relid;
-			slot->attnum = attnum;
-			slot->count = 1;
-			control->used++;
-			return;
-		}
-		if (slot->database == database && slot->relid == relid && slot->attnum == attnum)
-		{
-			slot->count++;
-			return;
-		}
+		is_found = slot->database == database && slot->relid == relid && slot->attnum == attnum;
+		if (is_found || (slot->state == WISH_RESTING && (place == NULL || !OidIsValid(slot->database))))
+			place = slot;
 	}
+	if (place == NULL)
+		return;
+	if (!is_found)
+		*place = (WantedColumn) {.database = database,.relid = relid,.attnum = attnum};
+	place->count = Min(place->count + Min(count, WISHES_MAX), WISHES_MAX);
+	control->waiting += place->state != WISH_WAITING;
+	place->state = WISH_WAITING;
 }
 
 void
@@ -104,12 +114,49 @@ wanted_note(Oid database, Oid relid, const AttrNumber *attnums, int natts)
 
 	if (!LWLockConditionalAcquire(wanted_lock, LW_EXCLUSIVE))
 		return;
-	was_empty = control->used == 0;
+	was_empty = control->waiting == 0;
 	for (int i = 0; i < natts; i++)
-		note_column(database, relid, attnums[i]);
+		note_column(database, relid, attnums[i], 1);
 	LWLockRelease(wanted_lock);
 	if (was_empty)
 		wanted_wake_listener();
+}
+
+void
+wanted_note_column(Oid database, Oid relid, AttrNumber attnum, uint32 count)
+{
+	LWLockAcquire(wanted_lock, LW_EXCLUSIVE);
+	note_column(database, relid, attnum, count);
+	LWLockRelease(wanted_lock);
+}
+
+void
+wanted_append_lines(StringInfo lines)
+{
+	WantedColumn *slots = palloc(sizeof(control->slots));
+
+	LWLockAcquire(wanted_lock, LW_SHARED);
+	memcpy(slots, control->slots, sizeof(control->slots));
+	LWLockRelease(wanted_lock);
+	for (int i = 0; i < WANTED_SLOTS; i++)
+	{
+		if (slots[i].state != WISH_RESTING)
+			appendStringInfo(lines, WANTED_LINE, slots[i].database, slots[i].relid, slots[i].attnum,
+							 slots[i].count);
+	}
+	pfree(slots);
+}
+
+bool
+wanted_list_is_read(void)
+{
+	return control->list_is_read;
+}
+
+void
+wanted_set_list_read(void)
+{
+	control->list_is_read = true;
 }
 
 static int
@@ -144,12 +191,11 @@ wanted_take(Oid database, WantedRelation **relations)
 	{
 		WantedColumn *slot = &control->slots[i];
 
-		if (slot->database != database)
+		if (slot->database != database || slot->state == WISH_RESTING)
 			continue;
 		columns[column_count++] = *slot;
-		/* a gap shortens later probes; a column found twice is only counted in two places */
-		slot->database = InvalidOid;
-		control->used--;
+		control->waiting -= slot->state == WISH_WAITING;
+		slot->state = WISH_TAKEN;
 	}
 	LWLockRelease(wanted_lock);
 	qsort(columns, column_count, sizeof(WantedColumn), compare_columns);
@@ -168,11 +214,49 @@ wanted_take(Oid database, WantedRelation **relations)
 		}
 		relation = &(*relations)[count - 1];
 		relation->count = Max(relation->count, columns[i].count);
-		if (relation->natts == 0 || relation->attnums[relation->natts - 1] != columns[i].attnum)
-			relation->attnums[relation->natts++] = columns[i].attnum;
+		relation->attnums[relation->natts++] = columns[i].attnum;
 	}
 	pfree(columns);
 	qsort(*relations, count, sizeof(WantedRelation), compare_relations);
+	return count;
+}
+
+void
+wanted_end(Oid database, Oid relid, bool is_forgotten)
+{
+	LWLockAcquire(wanted_lock, LW_EXCLUSIVE);
+	for (int i = 0; i < WANTED_SLOTS; i++)
+	{
+		WantedColumn *slot = &control->slots[i];
+
+		if (slot->database != database || (OidIsValid(relid) && slot->relid != relid) ||
+			slot->state == WISH_WAITING)
+			continue;
+		slot->state = WISH_RESTING;
+		if (is_forgotten)
+			slot->database = InvalidOid;
+	}
+	LWLockRelease(wanted_lock);
+}
+
+void
+wanted_age(void)
+{
+	LWLockAcquire(wanted_lock, LW_EXCLUSIVE);
+	for (int i = 0; i < WANTED_SLOTS; i++)
+		control->slots[i].count /= 2;
+	LWLockRelease(wanted_lock);
+}
+
+uint32
+wanted_count(void)
+{
+	uint32		count = 0;
+
+	LWLockAcquire(wanted_lock, LW_SHARED);
+	for (int i = 0; i < WANTED_SLOTS; i++)
+		count += control->slots[i].state != WISH_RESTING;
+	LWLockRelease(wanted_lock);
 	return count;
 }
 
@@ -182,10 +266,10 @@ wanted_list_databases(Oid *databases, int limit)
 	int			count = 0;
 
 	LWLockAcquire(wanted_lock, LW_SHARED);
-	for (int i = 0; control->used > 0 && i < WANTED_SLOTS && count < limit; i++)
+	for (int i = 0; control->waiting > 0 && i < WANTED_SLOTS && count < limit; i++)
 	{
 		Oid			database = control->slots[i].database;
-		bool		seen = !OidIsValid(database);
+		bool		seen = control->slots[i].state != WISH_WAITING;
 
 		for (int d = 0; d < count && !seen; d++)
 			seen = databases[d] == database;

@@ -13,12 +13,18 @@
 
 #include "access/attnum.h"
 #include "datatype/timestamp.h"
+#include "lib/stringinfo.h"
+
+struct Latch;
+
+/* How often something was wanted, or used, is counted up to here. */
+#define WISHES_MAX	64
 
 /* A relation that queries asked for since it was last taken. */
 typedef struct WantedRelation
 {
 	Oid			relid;
-	uint32		count;			/* of its most wanted column */
+	uint32		count;			/* of its most wanted column, since it was last forgotten */
 	int			natts;
 	AttrNumber *attnums;
 } WantedRelation;
@@ -29,11 +35,31 @@ extern void wanted_shmem_startup(void *shmem);
 /* Cheap; forgets the request when the table is busy or full. */
 extern void wanted_note(Oid database, Oid relid, const AttrNumber *attnums, int natts);
 
-/* Takes the database's wanted relations, hottest first, palloc'd. */
-extern int	wanted_take(Oid database, WantedRelation **relations);
+/* ---- for the list on disk: database, relation, column, count */
 
-/* Databases with something wanted; returns the number written. */
+#define WANTED_LINE		"%u %u %d %u\n"
+
+/* As if it was wanted so often. */
+extern void wanted_note_column(Oid database, Oid relid, AttrNumber attnum, uint32 count);
+/* Of what is to be loaded. */
+extern void wanted_append_lines(StringInfo lines);
+/* Whether it was read since the server's start, or its restart after a crash. */
+extern bool wanted_list_is_read(void);
+extern void wanted_set_list_read(void);
+
+/* ---- for the worker */
+
+/* Takes the database's wanted relations, hottest first, palloc'd, and what was taken and not ended. */
+extern int	wanted_take(Oid database, WantedRelation **relations);
+/* What was taken of a relation (InvalidOid: of all of them) is forgotten, or goes on being counted. */
+extern void wanted_end(Oid database, Oid relid, bool is_forgotten);
+/* Halves all counts. */
+extern void wanted_age(void);
+
+/* Databases with something to take; returns the number written. */
 extern int	wanted_list_databases(Oid *databases, int limit);
+/* Columns to take, or taken and not ended, of all databases. */
+extern uint32 wanted_count(void);
 
 /* Whose latch wanted_note() sets when the table stops being empty. */
 extern void wanted_set_listener(struct Latch *latch);

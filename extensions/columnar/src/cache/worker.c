@@ -57,6 +57,7 @@
 #include "pg_compat.h"
 #include "cache/progress.h"
 #include "cache/wanted.h"
+#include "cache/wanted_list.h"
 #include "cache/worker.h"
 
 #define DATABASES_MAX			256		/* with something wanted, per turn of the launcher */
@@ -74,6 +75,9 @@
  */
 #define REFRESHED_CHUNKS		4
 #define REFRESH_REST			4
+
+/* A relation that was wanted so often and finds no memory lets all counts be halved. */
+#define AGED_WISHES				(WISHES_MAX / 4)
 
 /* Pages of a chunk that may be read from the heap before the chunk is loaded anew. */
 #define STALE_SHARE				0.05
@@ -251,7 +255,10 @@ list_wanted_databases(void)
 		if (database_lets_in(oids[i]))
 			wanted = lappend_oid(wanted, oids[i]);
 		else
+		{
 			(void) wanted_take(oids[i], &relations);
+			wanted_end(oids[i], InvalidOid, true);
+		}
 	}
 	return wanted;
 }
@@ -308,6 +315,7 @@ penumbra_launcher_main(Datum argument)
 	while (!ShutdownRequestPending)
 	{
 		long		timeout_ms = -1;
+		long		list_pause_ms;
 		bool		is_shrunk;
 
 		if (ConfigReloadPending)
@@ -321,7 +329,10 @@ penumbra_launcher_main(Datum argument)
 			/* for pg_database; its end frees what was allocated on the way */
 			StartTransactionCommand();
 			(void) invalidation_drop_lost_databases();
+			list_pause_ms = wanted_list_keep();
 			timeout_ms = launch_workers();
+			if (timeout_ms < 0 || timeout_ms > list_pause_ms)
+				timeout_ms = list_pause_ms;
 			CommitTransactionCommand();
 		}
 		/* queries that have pinned what should go will end */
@@ -338,6 +349,8 @@ penumbra_launcher_main(Datum argument)
 			ProcessCatchupInterrupt();
 	}
 	wanted_set_listener(NULL);
+	if (penumbra_auto)
+		wanted_list_save();
 	proc_exit(0);
 }
 
@@ -412,6 +425,8 @@ typedef struct RelationJob
 	AttrNumber *attnums;
 	int			natts;
 	bool		is_refresh;		/* of what is cached, which can wait */
+	uint32		wishes;			/* how often it was wanted, or used */
+	bool		lacks_memory;
 	bool		wants_vacuum;
 	uint64		protected_serial;
 	uint32		next_chunk;
@@ -435,15 +450,22 @@ load_part(RelationJob *job)
 			.stale_share = STALE_SHARE,
 			.patient = true,
 			.by_worker = true,
+			.wishes = job->wishes,
 			.first_chunk = job->next_chunk,
 			.chunk_limit = job->is_refresh ? REFRESHED_CHUNKS : CHUNKS_PER_TRANSACTION,
 			.protected_serial = job->protected_serial,
 		};
 
+		/* what is there of the columns is worth what is not, before and after */
+		if (!job->is_refresh)
+			directory_raise_uses(rel, job->attnums, options.natts, job->wishes);
 		if (options.natts > 0)
 			loader_load(rel, &options, &result);
 		job->next_chunk = result.next_chunk;
+		job->lacks_memory = result.outcome == LOAD_FULL;
 		job->wants_vacuum = result.outcome == LOAD_DONE && wants_vacuum(rel);
+		if (!job->is_refresh)
+			directory_raise_uses(rel, job->attnums, options.natts, job->wishes);
 		relation_close(rel, AccessShareLock);
 	}
 	PopActiveSnapshot();
@@ -536,6 +558,10 @@ try_job(RelationJob *job)
 	MemoryContextSwitchTo(context);
 }
 
+/*
+ * What finds no memory goes on being counted.  From time to time all counts are
+ * halved, of what is wanted and of what is used: lately is what decides.
+ */
 static void
 load_wanted(void)
 {
@@ -548,10 +574,17 @@ load_wanted(void)
 			.relid = relations[i].relid,
 			.attnums = relations[i].attnums,
 			.natts = relations[i].natts,
+			.wishes = relations[i].count,
 		};
 
 		CHECK_FOR_INTERRUPTS();
 		try_job(&job);
+		wanted_end(MyDatabaseId, job.relid, !job.lacks_memory);
+		if (job.lacks_memory && job.wishes >= AGED_WISHES)
+		{
+			wanted_age();
+			directory_age_uses();
+		}
 	}
 }
 
@@ -575,7 +608,7 @@ refresh_stale(void)
 	for (int i = 0; i < count; i++)
 	{
 		ColumnSummary *columns;
-		RelationJob job = {.relid = relations[i].relid,.is_refresh = true};
+		RelationJob job = {.relid = relations[i].relid,.is_refresh = true,.wishes = 1};
 
 		CHECK_FOR_INTERRUPTS();
 		if (relations[i].pages_from_heap == 0 && relations[i].dead_pages == 0)
@@ -583,7 +616,10 @@ refresh_stale(void)
 		job.natts = directory_list_columns(&relations[i].key, &columns);
 		job.attnums = palloc(sizeof(AttrNumber) * Max(job.natts, 1));
 		for (int c = 0; c < job.natts; c++)
+		{
 			job.attnums[c] = columns[c].attnum;
+			job.wishes = Max(job.wishes, columns[c].uses);
+		}
 		pfree(columns);
 		try_job(&job);
 		pfree(job.attnums);

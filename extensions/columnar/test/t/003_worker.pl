@@ -125,5 +125,57 @@ my (undef, undef, $note) = $node->psql('postgres', q{SELECT penumbra.load('f')})
 like($note, qr/NOTICE:  \d+ pages of relation "f" are not cached because they were written without WAL/, 'a note');
 is($node->safe_psql('postgres', q{SELECT cached_pages FROM penumbra.tables WHERE relation = 'f'::regclass}), '0', 'of all');
 
+# Of two tables only one fits: the one that is used stays, until the other is wanted more.
+$node->append_conf('postgresql.conf', "penumbra.memory = '16MB'\nautovacuum = off");
+$node->restart;
+$node->safe_psql('postgres', 'DROP TABLE t, m, f');
+$node->safe_psql('postgres', qq{
+	CREATE TABLE $_ AS SELECT i AS a, encode(sha512(('$_' || i)::bytea), 'base64') AS u FROM generate_series(1, 110000) i;
+}) foreach 'one', 'two';
+$node->safe_psql('postgres', "VACUUM ANALYZE $_") foreach 'one', 'two';
+sub activity { return $node->safe_psql('postgres', "SELECT $_[0] FROM penumbra.activity"); }
+sub heap_pages
+{
+	return $node->safe_psql('postgres', "SELECT pages_from_heap FROM penumbra.served('$_[0]', '{u}')");
+}
+# Asks so often, and waits until the worker has done what it can.
+sub want
+{
+	my ($table, $times) = @_;
+	is($node->safe_psql('postgres', "SELECT count(*), sum(length(u)) FROM $table"), '110000|9790000', $table) foreach 1 .. $times;
+	$node->poll_query_until('postgres', q{SELECT wanted_columns = 0 FROM penumbra.activity}) or die;
+}
+want('one', 2);
+is(heap_pages('one'), '0', 'the first fits');
+want($_, 1) foreach qw(two one two one);
+my $loaded = activity('chunks_loaded');
+foreach (1 .. 4)
+{
+	want($_, 1) foreach qw(two one);
+}
+is(activity('chunks_loaded'), $loaded, 'two tables that are used equally do not take turns');
+is(heap_pages('one'), '0', 'the first stays');
+for (my $tries = 0; heap_pages('two') > 0 && $tries < 20; $tries++)
+{
+	want('two', 4);
+}
+is(heap_pages('two'), '0', 'the second, when it is wanted more');
+$loaded = activity('chunks_loaded');
+foreach (1 .. 2)
+{
+	want($_, 1) foreach qw(one two);
+}
+is(activity('chunks_loaded'), $loaded, 'then it stays');
+
+# After a restart the worker loads what was used, the most useful first, before anybody asks.
+foreach my $mode ('fast', 'immediate')
+{
+	$node->stop($mode);
+	$node->start;
+	$node->poll_query_until('postgres', q{SELECT wanted_columns = 0 AND chunks_loaded > 0 FROM penumbra.activity}) or die;
+	is($node->safe_psql('postgres', q{SELECT sum(hits) FROM penumbra.columns}), '0', 'before a query');
+	is(heap_pages('two'), '0', "loaded after a stop, $mode");
+}
+
 $node->stop;
 done_testing();

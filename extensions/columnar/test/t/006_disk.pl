@@ -6,6 +6,7 @@ use File::Path qw(rmtree);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes qw(usleep);
 
 my $node = PostgreSQL::Test::Cluster->new('primary');
 $node->init(allows_streaming => 1);
@@ -25,10 +26,22 @@ sub ask { my ($query) = @_; return $node->safe_psql('postgres', $query); }
 sub disk { my ($columns) = @_; return ask("SELECT $columns FROM penumbra.disk"); }
 # The worker found what there is, and has written its first manifest.
 sub await_start { await("state = 'open'"); }
+# While the server restarts psql may end before its query is written to it, which is an exception.
+sub poll
+{
+	my ($query) = @_;
+	foreach (1 .. 600)
+	{
+		my $is_true = eval { $node->poll_query_until('postgres', $query) || 0 };
+		return $is_true if defined $is_true;
+		usleep(100_000);
+	}
+	return 0;
+}
 sub await
 {
 	my ($condition) = @_;
-	$node->poll_query_until('postgres', "SELECT NOT is_pending AND $condition FROM penumbra.disk")
+	poll("SELECT NOT is_pending AND $condition FROM penumbra.disk")
 	  or die "not reached: $condition; " . disk('disk');
 }
 
@@ -53,6 +66,7 @@ is(ask(q{SELECT disk_bytes = bytes FROM penumbra.columns WHERE column_name = 'a'
 $node->restart;
 await_start();
 is(disk('restored_chunks, saved_chunks, segments_read'), "$chunks|$chunks|0", 'restored');
+is(disk('restored_segments = saved_segments AND restored_bytes = saved_bytes AND restored_bytes > 0'), 't', 'with all columns');
 is(ask(q{SELECT sum(bytes) FROM penumbra.columns}), '0', 'not yet in memory');
 sub cost
 {
@@ -107,8 +121,8 @@ sub end_reader
 	my ($keeper, $reader) = begin_read();
 	my $pid = ask(q{SELECT pid FROM pg_stat_activity WHERE wait_event = 'advisory'});
 	$end->($pid);
-	$node->poll_query_until('postgres', 'SELECT true') or die;
-	$node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid AND wait_event = 'advisory'") or die;
+	poll('SELECT true') or die;
+	poll("SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid AND wait_event = 'advisory'") or die;
 	eval { $keeper->quit };
 	eval { $reader->quit };
 	await_start();
@@ -154,7 +168,7 @@ my $pid = $backend->query('SELECT pg_backend_pid()');
 ask('UPDATE t SET a = a + 5 WHERE a = 17');
 kill 'KILL', $pid;
 eval { $backend->quit };
-$node->poll_query_until('postgres', 'SELECT 1', '1') or die 'the server did not come back';
+poll('SELECT true') or die 'the server did not come back';
 await_start();
 is(disk('restored_chunks'), $chunks, 'restored after a crash of a backend');
 is(ask($required), '300000|45000150005|100', 'answer after it');
@@ -218,6 +232,7 @@ sub flip_all
 sub load_all
 {
 	ask(q{SELECT penumbra.load('t')});
+	$chunks = ask(q{SELECT chunks FROM penumbra.tables WHERE relation = 't'::regclass});
 	await("saved_segments = 3 * $chunks AND file_bytes > 0");
 }
 my $size = -s $node->logfile;
@@ -347,6 +362,122 @@ restart(sub {
 	$node->append_conf('recovery.signal', '');
 });
 log_has(qr/not used: it belongs to another timeline/, 'another timeline');
+load_all();
+
+# In a directory outside of the data directory.
+my $inside = $dir;
+my $disk_drive = PostgreSQL::Test::Utils::tempdir();
+sub move_to { my ($path) = @_; $node->append_conf('postgresql.conf', "penumbra.disk_cache_directory = '$path'"); }
+restart(sub { move_to('penumbra'); });
+log_has(qr/not kept on disk: "penumbra" is not an absolute path/, 'a relative path');
+restart(sub { move_to("$disk_drive/ours"); });
+log_has(qr/not kept on disk: could not stat directory ".*ours": No such file/, 'a disk that is not mounted');
+ok(!-e "$disk_drive/ours", 'its directory is not made');
+restart(sub { mkdir "$disk_drive/ours"; symlink "$disk_drive/ours", "$disk_drive/link"; move_to("$disk_drive/link/"); });
+log_has(qr/not kept on disk: ".*link" is not a directory/, 'symbolic link elsewhere');
+restart(sub { move_to("$disk_drive/ours/"); chmod 0777, "$disk_drive/ours"; });
+log_has(qr/not kept on disk: directory ".*ours" can be written by others/, 'open directory elsewhere');
+restart(sub { chmod 0700, "$disk_drive/ours"; });
+$dir = "$disk_drive/ours/pgsql_tmp_columns";
+is(disk('state, restored_chunks'), 'open|0', 'empty elsewhere');
+load_all();
+restart();
+is(disk('restored_chunks'), $chunks, 'restored from elsewhere');
+is(ask($required), '300000|45000150000|100', 'answer from elsewhere');
+is(ask($verified), '3|0', 'verified');
+restart(sub { move_to(''); });
+log_has(qr/not used: it does not belong to this state of the data directory/, 'what was left inside');
+restart(sub { move_to("$disk_drive/ours"); });
+log_has(qr/not used: it does not belong to this state of the data directory/, 'what was left elsewhere');
+load_all();
+
+# Copies of the data directory name the same directory.  One of them has it at a time, and takes what is of its own past.
+sub answers_are_right
+{
+	my ($cluster, $name) = @_;
+	$cluster->poll_query_until('postgres', q{SELECT state <> 'opening' FROM penumbra.disk}) or die;
+	is($cluster->safe_psql('postgres', $sum), $cluster->safe_psql('postgres', $sum =~ s/prefer/off/r), "$name: answer");
+	is($cluster->safe_psql('postgres', q{SELECT coalesce(sum(mismatches), 0) FROM penumbra.verify('t')}), '0', "$name: verified");
+}
+sub restored
+{
+	my ($cluster) = @_;
+	return $cluster->safe_psql('postgres', 'SELECT restored_chunks FROM penumbra.disk');
+}
+# Changes rows and changes them back, and waits until all that is saved.
+sub go_on
+{
+	my ($cluster, $rest) = @_;
+	$cluster->safe_psql('postgres', "UPDATE t SET a = a + $_ WHERE s = 't$rest'") foreach 1, -1;
+	$cluster->safe_psql('postgres', $_) foreach 'VACUUM t', q{SELECT penumbra.refresh('t')};
+	$cluster->poll_query_until('postgres', 'SELECT NOT is_pending FROM penumbra.disk') or die;
+}
+$node->stop;
+mkdir $node->backup_dir;
+system_or_bail('cp', '-a', $node->data_dir, $node->backup_dir . '/cold');
+my $twin = PostgreSQL::Test::Cluster->new('twin');
+$twin->init_from_backup($node, 'cold');
+$twin->start;
+answers_are_right($twin, 'copy');
+is(restored($twin), $chunks, 'a copy finds what its past has saved');
+$size = log_size();
+$node->start;
+await("state <> 'opening'");
+log_has(qr/not kept on disk: could not lock file/, 'while the copy runs');
+answers_are_right($node, 'without the directory');
+go_on($twin, 5);
+ask(q{UPDATE t SET a = a + 1 WHERE a % 7 = 0; UPDATE t SET a = a - 1 WHERE a % 7 = 1 AND u = md5((a - 1)::text)::uuid});
+$twin->stop;
+restart();
+log_has(qr/not used: it does not belong to this state of the data directory/, 'what the copy has saved');
+answers_are_right($node, 'after the copy');
+load_all();
+$node->stop;
+$twin->start;
+answers_are_right($twin, 'after the original');
+is(restored($twin), 0, 'what the original has saved since');
+$twin->stop;
+
+# A backup is restored beside it.
+$node->start;
+load_all();
+$node->backup('beside');
+go_on($node, 6);
+$node->stop;
+my $restored = PostgreSQL::Test::Cluster->new('restored');
+$restored->init_from_backup($node, 'beside');
+$restored->start;
+answers_are_right($restored, 'restored backup');
+like(slurp_file($restored->logfile), qr/not used: it does not belong to this state of the data directory/, 'what came later');
+$restored->stop;
+
+# pg_rewind leaves it.
+$node->append_conf('postgresql.conf', "wal_log_hints = on\nwal_keep_size = '1GB'\nrestore_command = ''");
+$node->start;
+load_all();
+$node->backup('standby');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($node, 'standby', has_streaming => 1);
+$standby->start;
+$node->wait_for_catchup($standby);
+$standby->promote;
+answers_are_right($standby, 'promoted');
+go_on($node, 7);
+$node->stop;
+my $conf = slurp_file($node->data_dir . '/postgresql.conf');
+$standby->safe_psql('postgres', 'CHECKPOINT');
+system_or_bail('pg_rewind', '--target-pgdata', $node->data_dir, '--source-server', $standby->connstr('postgres'));
+ok(-e "$dir/manifest", 'pg_rewind leaves what is elsewhere');
+unlink $node->data_dir . '/postgresql.conf';
+append_to_file($node->data_dir . '/postgresql.conf', $conf);
+$size = log_size();
+$node->start;
+await("state <> 'opening'");
+log_has(qr/not used: it belongs to another timeline/, 'rewound');
+answers_are_right($node, 'rewound');
+$standby->stop;
+$dir = $inside;
+restart(sub { move_to(''); $node->append_conf('postgresql.conf', "wal_log_hints = off\nwal_keep_size = 0"); });
 load_all();
 
 # More than fits memory: what is evicted is read again.

@@ -1,0 +1,117 @@
+/*-------------------------------------------------------------------------
+ *
+ * wanted_list.c
+ *	  The columns that are cached or wanted, on disk.
+ *
+ * A text file of lines "database relation column uses", by numbers, since the
+ * launcher is connected to no database.  It proves nothing: who reads it wants
+ * these columns, so a stale or strange line costs a load at most.  It is read
+ * once after each start, when the disk cache has found its own; what that has
+ * is left out.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <xxhash.h>
+
+#include "access/htup_details.h"
+#include "lib/stringinfo.h"
+#include "utils/timestamp.h"
+
+#include "cache/directory.h"
+#include "cache/tier.h"
+#include "cache/wanted.h"
+#include "cache/wanted_list.h"
+
+#define LIST_FILE			TIER_DIRECTORY "/wanted"
+
+/* Between looks at whether something changed, and at whether the disk cache is open. */
+#define PAUSE_MS			30000
+#define OPENING_PAUSE_MS	100
+
+void
+wanted_list_save(void)
+{
+	static uint64 saved_hash = 0;
+	StringInfoData list;
+	RelationSummary *relations;
+	int			count = directory_list_relations(InvalidOid, &relations);
+	uint64		hash;
+
+	/* else what is there is not lost yet */
+	if (!wanted_list_is_read())
+		return;
+	initStringInfo(&list);
+	for (int i = 0; i < count; i++)
+	{
+		ColumnSummary *columns;
+		int			column_count = directory_list_columns(&relations[i].key, &columns);
+
+		for (int c = 0; c < column_count; c++)
+			appendStringInfo(&list, WANTED_LINE, relations[i].key.database, relations[i].relid,
+							 columns[c].attnum, Max(columns[c].uses, 1));
+		pfree(columns);
+	}
+	wanted_append_lines(&list);
+	hash = XXH3_64bits(list.data, list.len);
+	if (hash != saved_hash && tier_make_directory() == NULL &&
+		tier_replace_file(LIST_FILE, list.data, list.len))
+		saved_hash = hash;
+	pfree(list.data);
+}
+
+static bool
+is_cached(const RelationSummary *relations, int count, Oid database, Oid relid)
+{
+	for (int i = 0; i < count; i++)
+	{
+		if (relations[i].key.database == database && relations[i].relid == relid)
+			return true;
+	}
+	return false;
+}
+
+static void
+read_list(void)
+{
+	Size		bytes;
+	char	   *line = tier_slurp_file(LIST_FILE, &bytes);
+	RelationSummary *relations;
+	int			count = directory_list_relations(InvalidOid, &relations);
+	Oid			database;
+	Oid			relid;
+	int			attnum;
+	uint32		uses;
+	int			length;
+
+	if (line != NULL)
+		line[bytes] = '\0';
+	while (line != NULL && sscanf(line, WANTED_LINE "%n", &database, &relid, &attnum, &uses, &length) == 4)
+	{
+		if (attnum > 0 && attnum <= MaxHeapAttributeNumber && OidIsValid(database) &&
+			!is_cached(relations, count, database, relid))
+			wanted_note_column(database, relid, attnum, uses);
+		line += length;
+	}
+	wanted_set_list_read();
+}
+
+long
+wanted_list_keep(void)
+{
+	static TimestampTz saved_at = 0;
+
+	if (!wanted_list_is_read())
+	{
+		if (tier_is_opening())
+			return OPENING_PAUSE_MS;
+		read_list();
+	}
+	else if (TimestampDifferenceExceeds(saved_at, GetCurrentTimestamp(), PAUSE_MS))
+	{
+		wanted_list_save();
+		saved_at = GetCurrentTimestamp();
+	}
+	return PAUSE_MS;
+}
