@@ -47,6 +47,7 @@ const char* SqlStateOf(PenumbraCode code) {
     case PENUMBRA_STRING_TOO_LONG: return "22001";
     case PENUMBRA_OK:
     case PENUMBRA_CARDINALITY_VIOLATION:
+    case PENUMBRA_BUILD_TOO_LARGE:
     case PENUMBRA_OUT_OF_MEMORY:
     case PENUMBRA_DISK_FULL:
     case PENUMBRA_TEMPORARY_SPACE_LIMIT:
