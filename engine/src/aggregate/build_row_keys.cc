@@ -12,6 +12,8 @@ namespace penumbra {
 namespace {
 
 constexpr uint64_t kSampledRows = 4096;
+// CountRepeated() takes up to 32 bytes a row.
+constexpr uint64_t kBudgetBytesPerCheckedRow = 128;
 
 // Of every step-th build row: how many have the same hash of these of the keys (by place) as one before, or as no row
 // has, whose keys are null.
@@ -80,6 +82,11 @@ bool IsWorthGroupingByRows(const BuildRowKeys& keys, ExecutionEnvironment& envir
   const uint64_t step = std::max<uint64_t>(1, rows / kSampledRows), sampled = rows / step;
   const uint64_t repeated = CountRepeated(keys, AllPlaces(keys), step, environment);
   return repeated <= sampled / 2 && repeated * rows <= sampled * sampled;
+}
+
+bool IsWorthChecking(const BuildRowKeys& keys, uint64_t groups, const ExecutionEnvironment& environment) {
+  const uint64_t rows = keys.join->NumberedRows();
+  return rows <= 2 * groups && rows <= environment.budget.budget_bytes() / kBudgetBytesPerCheckedRow;
 }
 
 // One key alone often says it, and is read faster than all.

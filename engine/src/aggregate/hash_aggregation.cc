@@ -131,9 +131,6 @@ const uint64_t* CommonValidity(const Vector* vectors, size_t count, uint32_t row
 
 const Vector kNoArgument{};
 
-// HaveDistinctKeys() takes up to 32 of them.
-constexpr uint64_t kBudgetBytesPerCheckedRow = 128;
-
 size_t FindSummary(const std::vector<SummaryColumn>& columns, const Expr& argument) {
   size_t i = 0;
   while (i < columns.size() && columns[i].column != argument.column) ++i;
@@ -152,8 +149,9 @@ class AggregationSink : public Sink {
         build_row_keys_(std::move(build_row_keys)),
         groups_(key_types_, environment) {
     CanSummarize(spec, &summary_columns_);
+    FindPlainKeys();
     if (HasFinestSet(spec) || !build_row_keys_.empty()) {
-      finest_ = std::make_unique<GroupAggregation>(FindFinestKeys(), environment);
+      finest_ = std::make_unique<GroupAggregation>(FinestKeyTypes(), environment);
       regroups_ = !sets_.empty();
     }
     for (const AggregateSpec& aggregate : spec.aggregates) AddAggregate(aggregate, find_dictionary);
@@ -221,8 +219,9 @@ class AggregationSink : public Sink {
   void AddDistinctRows(Distinct& distinct, int task);
 
   void ConsumeGroups(SinkLocal& local, uint32_t rows, EvalContext& context);
-  std::vector<PenumbraType> FindFinestKeys();
-  void EvaluateFinestKeys(const Batch& batch, EvalContext& context, std::vector<Vector>* keys) const;
+  void FindPlainKeys();
+  std::vector<PenumbraType> FinestKeyTypes() const;
+  void EvaluateKeys(const Batch& batch, EvalContext& context, std::vector<Vector>* keys) const;
   void ReadFinestKeys(char* const* groups, uint32_t count, Arena& arena, Vector* keys) const;
   bool IsMadeOfFinest() const { return finest_ != nullptr && !regroups_; }
   bool PrepareCheck();
@@ -246,7 +245,7 @@ class AggregationSink : public Sink {
   std::vector<Distinct> distincts_;
   std::vector<SummaryColumn> summary_columns_;
   std::vector<BuildRowKeys> build_row_keys_;
-  std::vector<int> plain_keys_;  // the others
+  std::vector<int> plain_keys_;  // those that are not of build_row_keys_
   GroupAggregation groups_;
   // Of the rows, where its groups are the input of groups_ or the result: by plain keys, then by numbers of build rows.
   std::unique_ptr<GroupAggregation> finest_;
@@ -373,14 +372,7 @@ void AggregationSink::Consume(Sink::Local& sink_local, const Batch& batch, EvalC
   if (batch.rows == 0) return;
   SinkLocal& local = static_cast<SinkLocal&>(sink_local);
   if (context.memo != nullptr) context.memo->Begin(batch);
-  if (finest_ != nullptr) {
-    EvaluateFinestKeys(batch, context, &local.all_keys);
-  } else {
-    std::vector<Vector>& keys = sets_.empty() ? local.keys : local.all_keys;
-    for (size_t i = 0; i < keys_.size(); ++i) {
-      keys[i] = coded_keys_[i].Encode(Evaluate(*keys_[i], batch, context), context.arena);
-    }
-  }
+  EvaluateKeys(batch, context, finest_ == nullptr && sets_.empty() ? &local.keys : &local.all_keys);
   for (size_t i = 0; i < filters_.size(); ++i) {
     // BitsToSelection writes whole words.
     uint16_t* selected = context.arena.AllocateArray<uint16_t>(kVectorRows);
@@ -415,30 +407,32 @@ void AggregationSink::ConsumeGroups(SinkLocal& local, uint32_t rows, EvalContext
   for (size_t i = 0; i < distincts_.size(); ++i) ConsumeDistinct(local, i, rows, context);
 }
 
-// Their types, with those of numbers.
-std::vector<PenumbraType> AggregationSink::FindFinestKeys() {
+void AggregationSink::FindPlainKeys() {
   std::vector<bool> is_of_build(keys_.size());
   for (const BuildRowKeys& build : build_row_keys_) {
     for (int key : build.keys) is_of_build[key] = true;
   }
-  std::vector<PenumbraType> types;
   for (size_t k = 0; k < keys_.size(); ++k) {
-    if (is_of_build[k]) continue;
-    plain_keys_.push_back(static_cast<int>(k));
-    types.push_back(key_types_[k]);
+    if (!is_of_build[k]) plain_keys_.push_back(static_cast<int>(k));
   }
+}
+
+std::vector<PenumbraType> AggregationSink::FinestKeyTypes() const {
+  std::vector<PenumbraType> types;
+  for (int key : plain_keys_) types.push_back(key_types_[key]);
   types.insert(types.end(), build_row_keys_.size(), PENUMBRA_INT4);
   return types;
 }
 
-void AggregationSink::EvaluateFinestKeys(const Batch& batch, EvalContext& context, std::vector<Vector>* keys) const {
-  keys->clear();
+// The plain keys, then the numbers of build rows. There are no more than keys, for which `keys` has room.
+void AggregationSink::EvaluateKeys(const Batch& batch, EvalContext& context, std::vector<Vector>* keys) const {
+  size_t place = 0;
   for (int key : plain_keys_) {
-    keys->push_back(coded_keys_[key].Encode(Evaluate(*keys_[key], batch, context), context.arena));
+    (*keys)[place++] = coded_keys_[key].Encode(Evaluate(*keys_[key], batch, context), context.arena);
   }
   for (const BuildRowKeys& build : build_row_keys_) {
     const Vector numbers = Evaluate(*keys_[build.keys[0]], batch, context);
-    keys->push_back(numbers.is_null_constant() ? NullConstant(PENUMBRA_INT4) : numbers);
+    (*keys)[place++] = numbers.is_null_constant() ? NullConstant(PENUMBRA_INT4) : numbers;
   }
 }
 
@@ -587,17 +581,13 @@ void AggregationSink::Combine(Sink::Local& sink_local) {
 
 // ---------------------------------------------------------------- finishing
 
-// Whether tasks shall find out if the keys of all build rows differ. Making groups of keys of the groups costs less
-// where these are few, and less memory where build rows are many.
+// Whether tasks shall find out if the keys of all build rows differ.
 bool AggregationSink::PrepareCheck() {
   if (regroups_) return false;
   for (const BuildRowKeys& keys : build_row_keys_) {
     if (keys.join->AreDistinct(keys.columns)) continue;
     unproven_.push_back(&keys);
-    const uint64_t rows = keys.join->NumberedRows();
-    if (rows > 2 * finest_->row_count() || rows > environment_.budget.budget_bytes() / kBudgetBytesPerCheckedRow) {
-      regroups_ = true;
-    }
+    if (!IsWorthChecking(keys, finest_->row_count(), environment_)) regroups_ = true;
   }
   return !unproven_.empty() && !regroups_;
 }

@@ -57,6 +57,7 @@
 typedef struct Split
 {
 	PipelineStage *leaf;		/* the scan, with its filters */
+	List	   *outputs;		/* of the leaf */
 	List	   *above;			/* joins and filters over it, the lowest first */
 	List	   *columns;		/* of the leaf that stages above read */
 	List	   *parts;			/* aggregates of the leaf's rows */
@@ -92,6 +93,7 @@ find_leaf(const PipelineStage *aggregation, Split *split)
 				/* Filters right above the scan are the leaf's. */
 				while (has_join && ((PipelineStage *) linitial(split->above))->kind == PIPELINE_FILTER)
 					split->above = list_delete_first(split->above);
+				split->outputs = pipeline_outputs(stage);
 				return has_join && stage->source == NULL && split->leaf->rows > 0;
 			default:
 				return false;
@@ -142,7 +144,7 @@ are_equal_values_the_same(Oid type)
 static bool
 find_columns(const PipelineStage *aggregation, Split *split)
 {
-	ColumnsRead read = {.outputs = pipeline_outputs(split->leaf)};
+	ColumnsRead read = {.outputs = split->outputs};
 	ListCell   *lc;
 
 	columns_read_walker((Node *) aggregation->exprs, &read);
@@ -260,13 +262,13 @@ reads_only(Expr *expr, const List *outputs)
 
 /* What stands for a result of the CASE in that of sums; NULL: it reads other tables, too. */
 static Expr *
-split_result(Split *split, const Aggref *aggref, Expr *result, Oid sum_type)
+split_result(Split *split, const Aggref *aggref, Expr *result)
 {
 	Aggref	   *part;
 
 	if (result == NULL || (IsA(result, Const) && ((Const *) result)->constisnull))
-		return (Expr *) makeNullConst(sum_type, -1, InvalidOid);
-	if (!reads_only(result, pipeline_outputs(split->leaf)))
+		return (Expr *) makeNullConst(aggref->aggtype, -1, InvalidOid);
+	if (!reads_only(result, split->outputs))
 		return NULL;
 	part = copyObject(unconstify(Aggref *, aggref));
 	linitial_node(TargetEntry, part->args)->expr = result;
@@ -280,7 +282,7 @@ split_case(Split *split, const Aggref *aggref)
 	CaseExpr   *value = (CaseExpr *) linitial_node(TargetEntry, aggref->args)->expr;
 	ListCell   *lc;
 
-	if (!IsA(value, CaseExpr) || value->arg != NULL || reads_only((Expr *) value, pipeline_outputs(split->leaf)))
+	if (!IsA(value, CaseExpr) || value->arg != NULL || reads_only((Expr *) value, split->outputs))
 		return NULL;
 	value = copyObject(value);
 	value->casetype = aggref->aggtype;
@@ -289,11 +291,11 @@ split_case(Split *split, const Aggref *aggref)
 	{
 		CaseWhen   *when = lfirst_node(CaseWhen, lc);
 
-		when->result = split_result(split, aggref, when->result, aggref->aggtype);
+		when->result = split_result(split, aggref, when->result);
 		if (when->result == NULL)
 			return NULL;
 	}
-	value->defresult = split_result(split, aggref, value->defresult, aggref->aggtype);
+	value->defresult = split_result(split, aggref, value->defresult);
 	return value->defresult == NULL ? NULL : (Expr *) value;
 }
 
@@ -354,7 +356,7 @@ can_evaluate_early(const Split *split)
 	Translation *translation = translation_begin(NULL, NULL);
 	PipelineStage *scan = split->leaf;
 	List	   *exprs = NIL;
-	bool		can = true;
+	bool		can;
 	ListCell   *lc;
 	ListCell   *lc2;
 
