@@ -466,6 +466,59 @@ TEST(Join, GroupsByRowsOfBuildSides) {
   }
 }
 
+// A top-N tells a scan or a join below which rows matter: joins and filters in between may drop those that it told.
+TEST(Join, BelowATopN) {
+  std::mt19937 random(10);
+  const PenumbraJoinKind kinds[] = {PENUMBRA_JOIN_INNER, PENUMBRA_JOIN_LEFT, PENUMBRA_JOIN_RIGHT,
+                                    PENUMBRA_JOIN_FULL,  PENUMBRA_JOIN_SEMI, PENUMBRA_JOIN_ANTI};
+  for (int round = 0; round < 72; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    const PenumbraType type = kKeyTypes[round % std::size(kKeyTypes)];
+    // Of many keys a build row may have its only match late.
+    const uint32_t distinct = round % 4 < 2 ? 60 : 6000;
+    const Relation a = RandomRelation(random, PENUMBRA_INT4, type, 9000, distinct, 5);
+    const Relation b = RandomRelation(random, PENUMBRA_INT4, type, 80, distinct, 5);
+    const Relation c = RandomRelation(random, PENUMBRA_INT4, type, 60, distinct, 5);
+    const Loaded a_rows(a, true, round % 2 == 0), b_rows(b, true, false), c_rows(c, true, false);
+    const NaiveJoin lower{kinds[random() % 6], false, {{0, 0}}};
+    const NaiveJoin upper{kinds[random() % 6], false, {{1, 1}}};
+    Relation joined, rows;
+    ASSERT_TRUE(lower.Run(a, b, &joined));
+    ASSERT_TRUE(upper.Run(joined, c, &rows));
+    const int width = static_cast<int>(rows.types.size());
+    const bool filters = random() % 2 == 0;
+    if (filters) std::erase_if(rows.rows, [](const auto& row) { return row[2].is_null() || row[2].shown >= "3"; });
+    // The name of a row of a, b or c.
+    const int key = 3 + 4 * static_cast<int>(random() % (width / 4));
+    const bool descending = random() % 2 == 0, nulls_first = random() % 2 == 0;
+    std::vector<std::string> names, nulls;
+    for (const auto& row : rows.rows) (row[key].is_null() ? nulls : names).push_back(row[key].shown);
+    std::sort(names.begin(), names.end());
+    if (descending) std::reverse(names.begin(), names.end());
+    names.insert(nulls_first ? names.begin() : names.end(), nulls.begin(), nulls.end());
+    const size_t wanted = random() % 2 == 0 ? 5 : 300;
+    names.resize(std::min(names.size(), wanted));
+    PlanBuilder plan(a.types);
+    const PenumbraOperator b_scan = plan.Scan(b.types), c_scan = plan.Scan(c.types);
+    AddJoin(plan, plan.scan(), b_scan, lower);
+    AddJoin(plan, plan.current(), c_scan, upper);
+    if (filters) {
+      plan.Filter({plan.Call(PENUMBRA_FN_LT, PENUMBRA_BOOL, {plan.Column(2), plan.Constant(PENUMBRA_INT4, "3")})});
+    }
+    plan.Project({plan.Column(0), plan.Column(key)});
+    plan.Sort({{plan.Column(1), descending, nulls_first}}, static_cast<int64_t>(wanted));
+    for (size_t memory_bytes : {kEnoughMemory, kNoMemory}) {
+      const ScanInput first = a_rows.Input(plan.scan());
+      const Output output = test::Run(
+          plan, {first.chunks, first.pushed, {b_rows.Input(b_scan), c_rows.Input(c_scan)}, round % 4, memory_bytes});
+      ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
+      std::vector<std::string> given;
+      for (const Row& row : output.rows) given.push_back(row[1]);
+      EXPECT_EQ(given, names) << memory_bytes;
+    }
+  }
+}
+
 const std::vector<PenumbraType> kNumbers = {PENUMBRA_INT8, PENUMBRA_INT4};
 
 // Column 0: number of the row divided by `repeats`; column 1: the rest.
@@ -514,6 +567,44 @@ TEST(Join, ThreadsAgree) {
       output = test::Run(streaming.plan, input);
       EXPECT_EQ(output.rows.size(), count) << kind;
     }
+  }
+}
+
+// The scan drops what the first rows show to be too late, and no expression in between sees fewer rows if it can fail.
+TEST(Join, RowsThatCannotMatterAreNotJoined) {
+  const Table probe = Numbers(100000, 1), build = Numbers(100000, 1);
+  const Chunk probe_chunk(probe), build_chunk(build);
+  for (bool can_fail : {false, true}) {
+    NumbersJoin join(PENUMBRA_JOIN_INNER);
+    if (can_fail) {
+      const PenumbraExpr quotient =
+          join.plan.Call(PENUMBRA_FN_DIV, PENUMBRA_INT8,
+                         {join.plan.Constant(PENUMBRA_INT8, "1"),
+                          join.plan.Call(PENUMBRA_FN_SUB, PENUMBRA_INT8,
+                                         {join.plan.Column(0), join.plan.Constant(PENUMBRA_INT8, "99999")})});
+      join.plan.Filter(
+          {join.plan.Call(PENUMBRA_FN_LE, PENUMBRA_BOOL, {quotient, join.plan.Constant(PENUMBRA_INT8, "1")})});
+    }
+    join.plan.Sort({{join.plan.Column(0), false, false}}, 10);
+    const Output output = test::Run(join.plan, {{&probe_chunk}, {}, {{join.build, {&build_chunk}, {}}}});
+    EXPECT_EQ(output.status.code, can_fail ? PENUMBRA_DIVISION_BY_ZERO : PENUMBRA_OK);
+    if (can_fail) continue;
+    EXPECT_EQ(output.rows.size(), 10u);
+    EXPECT_LT(output.operators[2].rows_in, 5000u);
+  }
+}
+
+// Nor does a row that does not matter leave its match without one.
+TEST(Join, BuildRowsAreMatchedBelowATopN) {
+  const Table numbers = Numbers(20000, 1);
+  const Chunk probe_chunk(numbers), build_chunk(numbers);
+  for (PenumbraJoinKind kind : {PENUMBRA_JOIN_FULL, PENUMBRA_JOIN_RIGHT}) {
+    NumbersJoin join(kind);
+    join.plan.Sort({{join.plan.Column(0), false, true}}, 10);
+    const Output output = test::Run(join.plan, {{&probe_chunk}, {}, {{join.build, {&build_chunk}, {}}}});
+    ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
+    ASSERT_EQ(output.rows.size(), 10u);
+    for (int i = 0; i < 10; ++i) EXPECT_EQ(output.rows[i][0], std::to_string(i)) << kind;
   }
 }
 
@@ -663,6 +754,22 @@ TEST(Join, Statistics) {
   EXPECT_EQ(stats.rows_out, 100u);
   EXPECT_EQ(stats.build_rows, 100u);
   EXPECT_GT(stats.memory_peak_bytes, 0u);
+}
+
+// What matches nothing is dropped before it is written to disk.
+TEST(Join, SpilledBuildsFilterScans) {
+  const Table probe = Numbers(300000, 1), build = Numbers(50000, 1, 30);
+  const Chunk probe_chunk(probe), build_chunk(build);
+  for (int threads : {0, 3}) {
+    NumbersJoin join(PENUMBRA_JOIN_INNER);
+    const Output output =
+        test::Run(join.plan, {{&probe_chunk}, {}, {{join.build, {&build_chunk}, {}}}, threads, size_t{800} << 10});
+    ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
+    EXPECT_EQ(output.rows.size(), 10000u);
+    const PenumbraOperatorStats& stats = output.operators[2];
+    EXPECT_GT(stats.spilled_bytes, 0u);
+    EXPECT_EQ(stats.rows_in, 10000u);
+  }
 }
 
 // The form follows the build rows' keys and what is asked of them.

@@ -99,7 +99,7 @@ TEST(TopN, PrefilterKeepsWhatMatters) {
     EvalContext context{arena, session};
     Vector v = MakeSinkVector(column, begin, 1000, SinkForm::kFlat, arena);
     uint16_t selected[kVectorRows];
-    const uint32_t count = sink->Prefilter(*local, {1000, 1, &v}, context, selected);
+    const uint32_t count = sink->Prefilter(*local, {1000, 1, &v}, true, context, selected);
     passed += count;
     consumed += 1000;
     if (count == 0) continue;

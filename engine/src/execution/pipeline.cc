@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "execution/prefilter_place.h"
 #include "vector/vector_build.h"
 
 namespace penumbra {
@@ -171,6 +172,16 @@ PipelineCursor::PipelineCursor(Pipeline& pipeline, ExecutionEnvironment& environ
 
 void PipelineCursor::SetSink(Sink* sink, Sink::Local* local) {
   if (scan_cursor_ != nullptr && pipeline_.steps().empty()) scan_cursor_->SetSink(sink, local);
+  const PrefilterPlace place = FindPrefilterPlace(pipeline_.steps(), scan_cursor_ != nullptr, sink->prefilter_needs());
+  if (place.kind == PrefilterPlace::Kind::kNone) return;
+  prefilter_.emplace(sink, local, place.columns, place.all_come);
+  if (place.kind == PrefilterPlace::Kind::kScan) {
+    scan_cursor_->SetPrefilter(&*prefilter_);
+    return;
+  }
+  for (Stretch& stretch : stretches_) {
+    if (stretch.join != nullptr && stretch.join_step == place.step) stretch.join->SetPrefilter(&*prefilter_);
+  }
 }
 
 void PipelineCursor::Push(const Rows& rows, uint32_t begin, uint32_t count) { pushed_ = {&rows, begin, count}; }

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -134,6 +135,7 @@ class PipelineCursor {
 
   Pipeline& pipeline_;
   ExecutionEnvironment& environment_;
+  std::optional<PlacedPrefilter> prefilter_;
   std::unique_ptr<ScanCursor> scan_cursor_;
   std::unique_ptr<Sink::Reader> reader_;
   std::deque<Stretch> stretches_;

@@ -206,10 +206,14 @@ void JoinBuild::Combine(Local& local) {
 int JoinBuild::PrepareFinish() {
   if (round_ < 0) {
     SpillRestIfNeeded();
-    if (!is_spilled_) ReserveTable();
+    is_spilled_ ? ReserveSpilledBitmaps() : ReserveTable();
   }
-  if (is_spilled_) return 0;
-  if (++round_ >= std::max(1, table_.round_count())) return 0;
+  ++round_;
+  if (is_spilled_) {
+    const bool has_bitmap = std::any_of(bitmaps_.begin(), bitmaps_.end(), [](const auto& bitmap) { return !!bitmap; });
+    return round_ == 0 && has_bitmap ? JoinTable::kPartitions : 0;
+  }
+  if (round_ >= std::max(1, table_.round_count())) return 0;
   table_.StartRound(round_, environment_);
   return task_count_;
 }
@@ -251,34 +255,54 @@ void JoinBuild::ReserveTable() {
   }
 }
 
+// Rows of the probe side that match nothing should not be written to disk: that is worth reading the keys once.
+void JoinBuild::ReserveSpilledBitmaps() {
+  for (size_t k = 0; k < bitmaps_.size(); ++k) {
+    const bool is_wanted = spec_.keys[k].is_filter && !ranges_[k].is_empty();
+    if (is_wanted && KeyBitmap::IsWorthIt(ranges_[k], row_count_) &&
+        ranges_[k].span() / 8 < environment_.budget.budget_bytes() / 4) {
+      bitmaps_[k].emplace(ranges_[k], filter_memory_);
+    }
+  }
+}
+
+void JoinBuild::AddSpilledToBitmaps(int partition) {
+  const RowFormat format = build_format();
+  SpilledRowReader reader(spilled_build_[partition], environment_);
+  while (!reader.is_at_end()) {
+    char* row = reader.Begin();
+    AddToBitmaps(row, true);
+    reader.End(format.LoadStrings(row, row + format.row_bytes, nullptr));
+  }
+}
+
 void JoinBuild::RunFinishTask(int task) {
+  if (is_spilled_) return AddSpilledToBitmaps(task);
   const int partitions_per_task = JoinTable::kPartitions / task_count_;
   for (int p = task * partitions_per_task; p < (task + 1) * partitions_per_task; ++p) {
     std::vector<const RowPages*> parts;
     for (const auto& rows : rows_) parts.push_back(&rows->partitions[p]);
     if (round_ == 0) {
-      for (const RowPages* part : parts) AddToBitmaps(*part);
+      for (const RowPages* part : parts) {
+        part->ForEach(environment_, [this](const char* row) { AddToBitmaps(row, task_count_ > 1); });
+      }
     }
     if (round_ < table_.round_count()) table_.Enter(round_, static_cast<uint32_t>(p), parts, environment_);
   }
 }
 
-void JoinBuild::AddToBitmaps(const RowPages& rows) {
+void JoinBuild::AddToBitmaps(const char* row, bool is_shared) {
   for (size_t k = 0; k < bitmaps_.size(); ++k) {
     if (!bitmaps_[k]) continue;
-    rows.ForEach(environment_, [&](const char* row) {
-      const int64_t value = layout_.keys.Integer(row, static_cast<int>(k));
-      task_count_ == 1 ? bitmaps_[k]->Add(value) : bitmaps_[k]->AddConcurrently(value);
-    });
+    const int64_t value = layout_.keys.Integer(row, static_cast<int>(k));
+    is_shared ? bitmaps_[k]->AddConcurrently(value) : bitmaps_[k]->Add(value);
   }
 }
 
 std::unique_ptr<KeyFilter> JoinBuild::MakeFilter(size_t key) const {
   if (!spec_.keys[key].is_filter) return nullptr;
-  // Bounds are those of all rows, also of those on disk.
-  if (is_spilled_) return IsIntegerKey(key) ? std::make_unique<JoinKeyFilter>(ranges_[key], nullptr) : nullptr;
-  // Tags tell more than bounds alone.
-  const bool is_only_key = spec_.keys.size() == 1 && table_.form() == JoinForm::kHash;
+  // Tags tell more than bounds alone; of rows on disk there are none.
+  const bool is_only_key = spec_.keys.size() == 1 && !is_spilled_ && table_.form() == JoinForm::kHash;
   if (IsIntegerKey(key) && (bitmaps_[key] || ranges_[key].is_empty() || !is_only_key)) {
     return std::make_unique<JoinKeyFilter>(ranges_[key], bitmaps_[key] ? &*bitmaps_[key] : nullptr);
   }

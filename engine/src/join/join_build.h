@@ -88,7 +88,9 @@ class JoinBuild final : public JoinSink {
   void Spill(Rows* rows, std::unique_ptr<JoinSpiller>* spiller);
   void SpillRestIfNeeded();
   void ReserveTable();
-  void AddToBitmaps(const RowPages& rows);
+  void ReserveSpilledBitmaps();
+  void AddToBitmaps(const char* row, bool is_shared);
+  void AddSpilledToBitmaps(int partition);
   std::unique_ptr<KeyFilter> MakeFilter(size_t key) const;
 
   const JoinSpec& spec_;

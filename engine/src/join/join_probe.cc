@@ -35,6 +35,7 @@ class HashJoinProbe final : public JoinPassProbe {
   void Begin(const Batch& batch, EvalContext& context) override;
   bool is_pending() const override { return phase_ != Phase::kIdle; }
   bool Next(EvalContext& context, Batch* batch) override;
+  void SetPrefilter(const PlacedPrefilter* prefilter) override { prefilter_ = prefilter; }
   void SetPass(uint64_t* matched, bool is_last) override {
     pass_matched_ = matched;
     is_last_pass_ = is_last;
@@ -63,6 +64,8 @@ class HashJoinProbe final : public JoinPassProbe {
   template <typename IsEqual>
   void CollectPairs(IsEqual is_equal);
   void FilterPairs(EvalContext& context);
+  void RunPrefilter(EvalContext& context);
+  Batch BatchOfPairs(const std::vector<int>& columns_read, EvalContext& context) const;
   void KeepPairs(const uint16_t* kept, uint32_t count);
   void NoteMatches();
   void EndPairs();
@@ -90,6 +93,7 @@ class HashJoinProbe final : public JoinPassProbe {
   const bool notes_matches_;
   const bool has_words_;
 
+  const PlacedPrefilter* prefilter_ = nullptr;
   uint64_t* pass_matched_ = nullptr;
   bool is_last_pass_ = true;
   Phase phase_ = Phase::kIdle;
@@ -294,10 +298,30 @@ void HashJoinProbe::KeepPairs(const uint16_t* kept, uint32_t count) {
   pair_count_ = count;
 }
 
-void HashJoinProbe::FilterPairs(EvalContext& context) {
-  Arena& arena = context.arena;
+// With these columns only.
+Batch HashJoinProbe::BatchOfPairs(const std::vector<int>& columns_read, EvalContext& context) const {
   const size_t probe_width = spec_.probe_types.size();
   const size_t width = probe_width + spec_.build_types.size();
+  auto* columns = context.arena.AllocateArray<Vector>(width);
+  for (size_t c = 0; c < width; ++c) {
+    columns[c] = NullConstant(c < probe_width ? spec_.probe_types[c] : spec_.build_types[c - probe_width]);
+  }
+  for (int column : columns_read) {
+    const auto c = static_cast<size_t>(column);
+    columns[c] = c < probe_width ? ProbeColumn(column, context) : BuildColumn(c - probe_width, context);
+  }
+  return {pair_count_, static_cast<uint32_t>(width), columns};
+}
+
+void HashJoinProbe::RunPrefilter(EvalContext& context) {
+  ComparePairs();
+  const Batch pairs = BatchOfPairs(prefilter_->columns(), context);
+  auto* selected = context.arena.AllocateArray<uint16_t>(BitWords(pair_count_) * 64);
+  const uint32_t n = prefilter_->Select(pairs, context, selected);
+  if (n < pair_count_) KeepPairs(selected, n);
+}
+
+void HashJoinProbe::FilterPairs(EvalContext& context) {
   // A condition that can fail must not see a pair that one before it dropped, so each has a batch of its own, of just
   // the columns that it reads.
   for (const Expr* condition : spec_.conditions) {
@@ -305,17 +329,9 @@ void HashJoinProbe::FilterPairs(EvalContext& context) {
     ComparePairs();
     std::vector<int> read;
     CollectColumns(*condition, &read);
-    auto* columns = arena.AllocateArray<Vector>(width);
-    for (size_t c = 0; c < width; ++c) {
-      columns[c] = NullConstant(c < probe_width ? spec_.probe_types[c] : spec_.build_types[c - probe_width]);
-    }
-    for (int column : read) {
-      const auto c = static_cast<size_t>(column);
-      columns[c] = c < probe_width ? ProbeColumn(column, context) : BuildColumn(c - probe_width, context);
-    }
-    const Batch pairs{pair_count_, static_cast<uint32_t>(width), columns};
+    const Batch pairs = BatchOfPairs(read, context);
     if (context.memo != nullptr) context.memo->Begin(pairs);
-    auto* selected = arena.AllocateArray<uint16_t>(BitWords(pair_count_) * 64);
+    auto* selected = context.arena.AllocateArray<uint16_t>(BitWords(pair_count_) * 64);
     const uint32_t n = EvaluateFilter(*condition, pairs, context, selected);
     if (n < pair_count_) KeepPairs(selected, n);
   }
@@ -417,6 +433,7 @@ void HashJoinProbe::AddUnmatched() {
 }
 
 bool HashJoinProbe::GivePairs(EvalContext& context, Batch* batch) {
+  if (prefilter_ != nullptr && pair_count_ > 0) RunPrefilter(context);
   if (pair_count_ == 0) return false;
   ComparePairs();
   const size_t probe_width = spec_.probe_types.size();

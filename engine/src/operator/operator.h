@@ -16,6 +16,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -91,12 +92,18 @@ class Sink {
   virtual void Combine(Local& local) = 0;
 
   // Late materialisation, optional: a sink that can tell from few columns that most rows do not matter
-  // (a top-N that is full, from its keys) names them here, and says which rows of a batch may matter. The
-  // scan then decodes the other columns for these rows only and calls Consume with what is left. The
-  // batch of Prefilter has only the named columns set. Writes the rows that may matter, ascending, to
-  // `selected` (room for batch.rows rounded up to 64) and returns how many.
-  virtual std::vector<int> prefilter_columns() const { return {}; }
-  virtual uint32_t Prefilter(Local& /*local*/, const Batch& batch, EvalContext& /*context*/, uint16_t* selected) {
+  // (a top-N that is full, from its keys) names them here, and says which rows of a batch may matter. A
+  // scan or join below then decodes or reads the other columns for these rows only. The batch of
+  // Prefilter has only the named columns set. Writes the rows that may matter, ascending, to `selected`
+  // (room for batch.rows rounded up to 64) and returns how many. `all_come`: Consume gets all of these,
+  // none is dropped on the way.
+  struct PrefilterNeeds {
+    std::vector<int> columns;  // empty: there is no prefilter
+    bool can_fail = false;
+  };
+  virtual PrefilterNeeds prefilter_needs() const { return {}; }
+  virtual uint32_t Prefilter(Local& /*local*/, const Batch& batch, bool /*all_come*/, EvalContext& /*context*/,
+                             uint16_t* selected) {
     for (uint32_t i = 0; i < batch.rows; ++i) selected[i] = static_cast<uint16_t>(i);
     return batch.rows;
   }
@@ -120,6 +127,34 @@ class Sink {
   virtual const Vector* dictionary_of(int /*column*/) const { return nullptr; }
   // At any time: a join's build side has more rows than it may.
   virtual bool is_too_large() const { return false; }
+};
+
+// A sink's prefilter at a place below it, where the columns that it needs may be others.
+class PlacedPrefilter {
+ public:
+  PlacedPrefilter(Sink* sink, Sink::Local* local, std::vector<int> columns, bool all_come)
+      : sink_(sink),
+        local_(local),
+        sink_columns_(sink->prefilter_needs().columns),
+        columns_(std::move(columns)),
+        all_come_(all_come) {}
+  // Of the batches here, in the order of those that the sink needs.
+  const std::vector<int>& columns() const { return columns_; }
+  uint32_t Select(const Batch& batch, EvalContext& context, uint16_t* selected) const {
+    const int width = *std::max_element(sink_columns_.begin(), sink_columns_.end()) + 1;
+    auto* vectors = context.arena.AllocateArray<Vector>(width);
+    for (size_t i = 0; i < columns_.size(); ++i) vectors[sink_columns_[i]] = batch.columns[columns_[i]];
+    const Batch needed{batch.rows, static_cast<uint32_t>(width), vectors};
+    if (context.memo != nullptr) context.memo->Begin(needed);
+    return sink_->Prefilter(*local_, needed, all_come_, context, selected);
+  }
+
+ private:
+  Sink* const sink_;
+  Sink::Local* const local_;
+  const std::vector<int> sink_columns_;
+  const std::vector<int> columns_;
+  const bool all_come_;
 };
 
 // Joins. The build side is a sink; whoever reads the probe side gives each batch to a JoinProbe.
@@ -175,6 +210,8 @@ class JoinProbe {
   virtual bool is_pending() const = 0;
   // A bounded piece of work; false: it gave no row.
   virtual bool Next(EvalContext& context, Batch* batch) = 0;
+  // Of the batches that Next() gives, which then have rows that may matter only. It lives as long as the probe.
+  virtual void SetPrefilter(const PlacedPrefilter* /*prefilter*/) {}
   // There are no more batches for now. The last call comes before the probe is gone, but for errors.
   virtual void Flush() {}
 };

@@ -528,7 +528,6 @@ bool ScanCursor::RunFilter(const ScanFilter& filter, Columns& columns, EvalConte
 }
 
 void ScanCursor::SetSink(Sink* sink, Sink::Local* local) {
-  prefilter_columns_ = sink->prefilter_columns();
   summaries_.resize(scan_.spec().summary_columns.size());
   sink_ = sink;
   sink_local_ = local;
@@ -546,11 +545,10 @@ bool ScanCursor::EmitSummary(uint32_t begin, uint32_t count, EvalContext& contex
 }
 
 bool ScanCursor::RunPrefilter(Columns& columns, EvalContext& context) {
-  for (int column : prefilter_columns_) columns.Load(column, context.arena);
-  Batch batch = columns.batch();
-  if (context.memo != nullptr) context.memo->Begin(batch);
+  for (int column : prefilter_->columns()) columns.Load(column, context.arena);
+  const Batch batch = columns.batch();
   auto* wanted = AllocateSelection(batch.rows, context.arena);
-  uint32_t n = sink_->Prefilter(*sink_local_, batch, context, wanted);
+  const uint32_t n = prefilter_->Select(batch, context, wanted);
   if (n == 0) return false;
   if (n < batch.rows) columns.Narrow(wanted, n, context.arena);
   return true;
@@ -585,7 +583,7 @@ ScanCursor::Progress ScanCursor::Emit(Columns& columns, bool is_chunk, EvalConte
     if (filter->can_fail() && !RunFilter(*filter, columns, context)) return Progress::kNoRows;
   }
   counts_.rows_out += columns.row_count();
-  if (!prefilter_columns_.empty() && !RunPrefilter(columns, context)) return Progress::kNoRows;
+  if (prefilter_ != nullptr && !RunPrefilter(columns, context)) return Progress::kNoRows;
   for (int column : needed_) columns.Load(column, context.arena);
   *batch = columns.batch();
   return Progress::kRows;

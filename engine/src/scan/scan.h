@@ -150,9 +150,10 @@ class ScanCursor {
   // The same for pushed rows [begin, begin + count), begin a multiple of kVectorRows.
   Progress Filter(const Rows& rows, uint32_t begin, uint32_t count, EvalContext& context, Batch* batch);
   const ScanCounts& counts() const { return counts_; }
-  // The sink that takes the scan's batches as they are: it is asked which rows it wants decoded, and
-  // given summaries instead of rows where it can use them.
+  // The sink that takes the scan's batches as they are, and summaries instead of rows where it can use them.
   void SetSink(Sink* sink, Sink::Local* local);
+  // It is asked which rows to decode, and lives as long as the cursor.
+  void SetPrefilter(const PlacedPrefilter* prefilter) { prefilter_ = prefilter; }
 
  private:
   class Columns;
@@ -208,7 +209,7 @@ class ScanCursor {
   std::vector<uint8_t> is_kept_;                              // by column: worth narrowing rather than decoding again
   Sink* sink_ = nullptr;
   Sink::Local* sink_local_ = nullptr;
-  std::vector<int> prefilter_columns_;
+  const PlacedPrefilter* prefilter_ = nullptr;
   bool is_filtered_decoded_ = false;  // a conjunct is evaluated on decoded rows of the chunk
   std::vector<ColumnSummary> summaries_;
   uint32_t vectors_seen_ = 0;

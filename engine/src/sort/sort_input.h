@@ -32,6 +32,7 @@ class SortInput {
   void SelectKeys(const Vector* columns, Vector* keys) const;
   // What EvaluateFirstKey() reads.
   std::vector<int> first_key_columns() const;
+  bool can_first_key_fail() const { return specs_[0].expr->can_fail; }
   // The evaluation of the first key alone.
   Vector EvaluateFirstKey(const Batch& batch, EvalContext& context) const;
 

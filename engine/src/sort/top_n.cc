@@ -36,9 +36,10 @@ class TopN : public Sink {
 
   std::unique_ptr<Sink::Local> CreateLocal() override { return std::make_unique<TopNLocal>(input_, environment_); }
   void Consume(Sink::Local& local, const Batch& batch, EvalContext& context) override;
-  std::vector<int> prefilter_columns() const override { return input_.first_key_columns(); }
-  uint32_t Prefilter(Sink::Local& local, const Batch& batch, EvalContext& context, uint16_t* selected) override {
-    return SelectByFirstKey(static_cast<TopNLocal&>(local), batch, context, selected);
+  PrefilterNeeds prefilter_needs() const override { return {input_.first_key_columns(), input_.can_first_key_fail()}; }
+  uint32_t Prefilter(Sink::Local& local, const Batch& batch, bool all_come, EvalContext& context,
+                     uint16_t* selected) override {
+    return SelectByFirstKey(static_cast<TopNLocal&>(local), batch, all_come, context, selected);
   }
   void Combine(Sink::Local& local) override;
   int PrepareFinish() override { return round_++ == 0 ? 1 : runs_.PlanRound(); }
@@ -66,7 +67,8 @@ class TopN : public Sink {
     std::vector<SortPrefix> prefixes;
   };
 
-  uint32_t SelectByFirstKey(TopNLocal& local, const Batch& batch, EvalContext& context, uint16_t* selected);
+  uint32_t SelectByFirstKey(TopNLocal& local, const Batch& batch, bool all_come, EvalContext& context,
+                            uint16_t* selected);
   uint32_t SelectByBound(const TopNLocal& local, const Vector& key, uint32_t rows, uint64_t bound, EvalContext& context,
                          uint16_t* selected) const;
   uint32_t Tighten(TopNLocal& local, const Vector& key, uint32_t rows, EvalContext& context, uint32_t count,
@@ -92,15 +94,18 @@ class TopN : public Sink {
   int round_ = 0;
 };
 
-uint32_t TopN::SelectByFirstKey(TopNLocal& local, const Batch& batch, EvalContext& context, uint16_t* selected) {
+// Rows that may be dropped before they are candidates give no bound.
+uint32_t TopN::SelectByFirstKey(TopNLocal& local, const Batch& batch, bool all_come, EvalContext& context,
+                                uint16_t* selected) {
   const uint64_t bound = shared_bound_.load(std::memory_order_relaxed);
-  if (bound == UINT64_MAX && batch.rows <= wanted_) {
+  if (bound == UINT64_MAX && (!all_come || batch.rows <= wanted_)) {
     std::iota(selected, selected + batch.rows, uint16_t{0});
     return batch.rows;
   }
   const Vector key = input_.EvaluateFirstKey(batch, context);
   const uint32_t count = SelectByBound(local, key, batch.rows, bound, context, selected);
-  return count <= wanted_ || wanted_ == 0 ? count : Tighten(local, key, batch.rows, context, count, selected);
+  return !all_come || count <= wanted_ || wanted_ == 0 ? count
+                                                       : Tighten(local, key, batch.rows, context, count, selected);
 }
 
 uint32_t TopN::SelectByBound(const TopNLocal& local, const Vector& key, uint32_t rows, uint64_t bound,
@@ -163,7 +168,7 @@ void TopN::Consume(Sink::Local& sink_local, const Batch& batch, EvalContext& con
   TopNLocal& local = static_cast<TopNLocal&>(sink_local);
   if (context.memo != nullptr) context.memo->Begin(batch);
   uint16_t* selected = context.arena.AllocateArray<uint16_t>(kVectorRows);
-  const uint32_t count = SelectByFirstKey(local, batch, context, selected);
+  const uint32_t count = SelectByFirstKey(local, batch, true, context, selected);
   if (count == 0) return;
   if (count == batch.rows) {
     AddCandidates(local, batch, context);

@@ -52,6 +52,10 @@
 /* What a row takes in a sort beside its columns; how many runs on disk one merge takes. */
 #define SORT_ROW_BYTES 64
 #define SORT_MERGED_RUNS 128
+/* Rows are copied once, into memory that nobody has touched yet: 1 ns a byte. */
+#define SORT_BYTE_COST (cpu_tuple_cost / 30)
+/* The engine sorts all rows where more are wanted. */
+#define TOP_N_ROWS_MAX 100000
 /* A row that PostgreSQL computes, on its way into the engine, and a column of it. */
 #define ROW_COST (cpu_tuple_cost * 4)
 #define ROW_VALUE_COST (cpu_tuple_cost)
@@ -285,10 +289,10 @@ cost_add_sort(PlannedPipeline *planned, int keys, int width, double bound)
 	bool		is_bounded = bound >= 1 && bound < rows;
 	bool		fits = (is_bounded ? bound : rows) * row_bytes <= get_hash_memory_limit();
 
-	if (is_bounded && fits)
+	if (is_bounded && fits && bound <= TOP_N_ROWS_MAX)
 		block(planned, rows * VALUE_COST * keys);
 	else
-		block(planned, rows * log2(rows) * keys * cpu_operator_cost / 5 +
+		block(planned, rows * log2(rows) * keys * cpu_operator_cost / 5 + rows * row_bytes * SORT_BYTE_COST +
 			  (fits ? 0 : sorted_runs_cost(rows * row_bytes)));
 	if (is_bounded)
 		planned->rows = bound;

@@ -12,11 +12,21 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "miscadmin.h"
 #include "nodes/pathnodes.h"
+#include "optimizer/optimizer.h"
 
 #include "query/custom_path.h"
 #include "query/planned.h"
+
+/*
+ * What PostgreSQL's hash tables cost at least for a row, as measured on tables
+ * in memory: 150 to 600 ns, of which its own model has a tenth.
+ */
+#define HASH_BUILD_COST (cpu_tuple_cost * 8)
+#define HASH_PROBE_COST (cpu_tuple_cost * 4)
 
 /* How many times the rows that PostgreSQL expects of the path. */
 static double
@@ -55,11 +65,51 @@ subpath_of(const Path *path)
 			return ((const AggPath *) path)->subpath;
 		case T_WindowAggPath:
 			return ((const WindowAggPath *) path)->subpath;
-		case T_LimitPath:
-			return ((const LimitPath *) path)->subpath;
 		default:
 			return NULL;
 	}
+}
+
+/* Without what its input costs. */
+static Cost
+own_cost_above(const Path *path, const Path *subpath)
+{
+	Cost		own_cost = Max(path->total_cost - subpath->total_cost, 0);
+
+	if (IsA(path, AggPath) && ((const AggPath *) path)->aggstrategy == AGG_HASHED)
+		own_cost = Max(own_cost, subpath->rows * HASH_PROBE_COST);
+	return own_cost;
+}
+
+/* All rows of a table, read one by one. */
+static bool
+is_whole_table(const Path *path)
+{
+	const Path *subpath;
+
+	while ((subpath = subpath_of(path)) != NULL)
+	{
+		if (!IsA(path, ProjectionPath))
+			return false;
+		path = subpath;
+	}
+	return IS_SIMPLE_REL(path->parent) && path->parent->rtekind == RTE_RELATION &&
+		path->parent->baserestrictinfo == NIL;
+}
+
+/*
+ * LIMIT ends a path early if the rows that it wants are as near as their share
+ * says.  Where rows are filtered, joined or grouped they may all come last: the
+ * mean of both is at most as many times wrong one way as the other.
+ */
+static Cost
+cost_of_limit(PlannerInfo *root, const Path *limit, const Path *subpath)
+{
+	Cost		all = planned_cost_of_rival(root, subpath);
+	Cost		startup = subpath->startup_cost * all / Max(subpath->total_cost, 1);
+	Cost		early = startup + Max(limit->total_cost - subpath->startup_cost, 0);
+
+	return is_whole_table(subpath) ? early : sqrt(Min(early, all) * all);
 }
 
 Cost
@@ -74,8 +124,10 @@ planned_cost_of_rival(PlannerInfo *root, const Path *path)
 	check_stack_depth();
 	if (custom_path_is_ours(path))
 		return ((const PenumbraPath *) path)->total_cost;
+	if (IsA(path, LimitPath))
+		return cost_of_limit(root, path, ((const LimitPath *) path)->subpath);
 	if (subpath != NULL)
-		return Max(path->total_cost - subpath->total_cost, 0) * more_rows(root, subpath) +
+		return own_cost_above(path, subpath) * more_rows(root, subpath) +
 			planned_cost_of_rival(root, subpath);
 	if (!IsA(path, NestPath) && !IsA(path, HashPath) && !IsA(path, MergePath))
 		return path->total_cost;
@@ -85,6 +137,8 @@ planned_cost_of_rival(PlannerInfo *root, const Path *path)
 		return Max(path->total_cost - outer->total_cost, 0) * more_rows(root, outer) +
 			planned_cost_of_rival(root, outer);
 	own_cost = Max(path->total_cost - outer->total_cost - inner->total_cost, 0);
+	if (IsA(path, HashPath))
+		own_cost = Max(own_cost, inner->rows * HASH_BUILD_COST + outer->rows * HASH_PROBE_COST);
 	return own_cost * Max(more_rows(root, outer), more_rows(root, inner)) +
 		planned_cost_of_rival(root, outer) + planned_cost_of_rival(root, inner);
 }

@@ -174,10 +174,22 @@ SELECT max(reverse(note)) FROM events;
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION reverse(text) TO PUBLIC;
 
+-- who needs the first rows of an index only reads no more of it
+SET penumbra.mode = auto;
+CREATE TABLE numbered AS SELECT i AS id, i % 1000 AS kind, repeat('x', i % 50) AS note FROM generate_series(1, 60000) i;
+ALTER TABLE numbered ADD PRIMARY KEY (id);
+VACUUM ANALYZE numbered;
+SELECT penumbra.load('numbered') > 0 AS loaded;
+EXPLAIN (COSTS OFF) SELECT * FROM numbered ORDER BY id LIMIT 10 OFFSET 50;
+EXPLAIN (COSTS OFF) SELECT id, count(*), min(note) FROM numbered GROUP BY id ORDER BY id LIMIT 3;
+-- not where it may read all to find them
+EXPLAIN (COSTS OFF) SELECT * FROM numbered WHERE note LIKE '%y%' ORDER BY id LIMIT 10;
+EXPLAIN (COSTS OFF) SELECT kind, count(*) FROM numbered GROUP BY kind ORDER BY count(*) DESC LIMIT 3;
+
 -- a refused query says why
 SET penumbra.mode = auto;
 SELECT count(*) > 0 AS counted FROM penumbra.refusals WHERE reason = 'whole-row reference';
 SET penumbra.mode = off;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM events;
-DROP TABLE events, parts, copied CASCADE;
+DROP TABLE events, parts, copied, numbered CASCADE;
 DROP ROLE penumbra_reader;
