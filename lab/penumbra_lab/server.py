@@ -186,11 +186,13 @@ class PrivateServer:
         return sorted(found)
 
     def crash(self) -> None:
-        """SIGKILL for all processes at once; returns when none is left."""
+        """SIGKILL for all processes at once; returns when no number of theirs is taken any more."""
         deadline = time.monotonic() + 60
-        while processes := self.processes():
+        killed = set()
+        while processes := self.processes() or [n for n in killed if Path(f"/proc/{n}").exists()]:
             if time.monotonic() > deadline:
                 raise LabError(f"processes {processes} outlive SIGKILL")
+            killed.update(processes)
             for pid in processes:
                 with contextlib.suppress(ProcessLookupError):
                     self.kill(pid)

@@ -17,6 +17,7 @@ from penumbra_lab.errors import LabError
 from penumbra_lab.run import targets
 from penumbra_lab.run.document import read_run
 from penumbra_lab.run.levels import LEVELS, random_keys, run_level
+from penumbra_lab.run.pgbench_command import sweep_table
 from penumbra_lab.server import Installation, PrivateServer
 from penumbra_lab.state import state_directory
 
@@ -315,3 +316,15 @@ def test_the_machine_is_described_as_json():
     assert result.exit_code == 0
     machine = json.loads(result.output)
     assert machine["cpu"]["cpus"] >= 1 and machine["filesystem"]["free_bytes"] > 0
+
+
+def test_cpu_time_has_the_unit_of_its_workload():
+    def series(workload: str, unit: str) -> dict:
+        points = [{"x": None, "samples": [{"value": 1.0}]}]
+        return {"workload": workload, "metric": "server CPU", "unit": unit, "variant": "stock",
+                "points": points}  # fmt: skip
+
+    units = {"select-only": "µs/transaction", "lookup, C loop": "ns/execution"}
+    table = sweep_table({"title": "", "variants": [{"name": "stock", "label": "stock"}],
+                         "series": [series(*entry) for entry in units.items()]})  # fmt: skip
+    assert list(table.columns[2].cells) == list(units.values())

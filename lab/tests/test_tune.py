@@ -8,23 +8,28 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
+from penumbra_lab.analysis.comparison import Comparison, compare_runs
+from penumbra_lab.analysis.document import make_run
 from penumbra_lab.cli import commands
 from penumbra_lab.errors import LabError
 from penumbra_lab.run import cpus
-from penumbra_lab.run.document import read_run
-from penumbra_lab.run.pgbench import WORKLOADS
+from penumbra_lab.run.document import RunDocument, Variant, read_run, utc_now
+from penumbra_lab.run.pgbench import WORKLOADS, Workload
+from penumbra_lab.run.sweep import LEVEL_TIME, THROUGHPUT
 from penumbra_lab.tune import callgrind
 from penumbra_lab.tune.callgrind import COST
 from penumbra_lab.tune.evaluate import Evaluator
 from penumbra_lab.tune.execute import Cancelled, Executor, Infeasible
-from penumbra_lab.tune.gate import Gate
+from penumbra_lab.tune.gate import Gate, once
 from penumbra_lab.tune.journal import Budget, Journal, OutOfBudget, entries_of
+from penumbra_lab.tune.postgresql import PostgreSQL
 from penumbra_lab.tune.project import Command, find_bolt
 from penumbra_lab.tune.result import explain
 from penumbra_lab.tune.space import Recipe
@@ -312,6 +317,21 @@ def test_the_gate_counts_a_workload_once_for_each_server(tmp_path):
     assert gate._count(tmp_path / "one", WORKLOADS["tpcb"], evaluator)[COST] == 4.0
 
 
+def test_what_passed_is_not_asked_again(tmp_path):
+    asked = []
+
+    def work():
+        asked.append(len(asked))
+        if len(asked) == 1:
+            raise Infeasible("one test failed")
+
+    with pytest.raises(Infeasible):
+        once(tmp_path, "check a", work)
+    for what in ("check a", "check a", "check b", "check a"):
+        once(tmp_path, what, work)
+    assert len(asked) == 3
+
+
 def test_a_backend_is_counted_where_others_do_least(monkeypatch):
     ticks = iter(({0: 100, 1: 900, 2: 5}, {0: 150, 1: 910, 2: 55}))
     monkeypatch.setattr(cpus, "_busy_ticks", lambda: next(ticks))
@@ -416,3 +436,48 @@ def test_a_file_without_totals_is_infeasible(tmp_path):
     (tmp_path / "1").write_text("events: Ir\n")
     with pytest.raises(Infeasible, match="no totals"):
         callgrind.read_counts(tmp_path / "1")
+
+
+# -- the clock -------------------------------------------------------------------------------------
+
+
+def _clock(costs: dict[str, float]) -> Comparison:
+    """Two servers that took turns; `costs` are those of the tuned one beside 100 of the other."""
+    run = RunDocument("pgbench", "", {}, {"order": "ABBA", "server_starts": 5}, [
+        Variant(name, name, {}) for name in ("distribution", "tuned")
+    ])  # fmt: skip
+    for workload, cost in costs.items():
+        is_time = workload.startswith("lookup")
+        metric = LEVEL_TIME if is_time else THROUGHPUT
+        for block in range(20):
+            for name, value in (("distribution", 100.0), ("tuned", cost)):
+                time = value + block % 3 / 10
+                run.add_sample(workload, name, metric, time if is_time else 1e5 / time,
+                               block=block, order=run.next_order(), started_at=utc_now(),
+                               server_start=block // 4)  # fmt: skip
+    return compare_runs([make_run(run.finish("complete"), "clock", "this run")], "distribution")
+
+
+@pytest.mark.parametrize(
+    ("costs", "refused"),
+    [
+        ({"own": 90, "other": 100}, None),
+        ({"own": 90, "other": 100.5}, None),
+        ({"own": 90, "other": 103}, "other to be slower"),
+        ({"own": 100, "other": 90}, "does not show it to be faster"),
+        ({"own": 103, "other": 90}, "does not show it to be faster"),
+        # Over the wire nothing is seen, in the server it is; of another workload that says nothing.
+        ({"select-only": 100, "lookup, C loop": 85}, None),
+        ({"select-only": 100, "lookup, PL/pgSQL": 85}, "does not show it to be faster"),
+        ({"own": 100, "lookup, C loop": 85}, "does not show it to be faster"),
+    ],
+)
+def test_the_clock_decides(tmp_path, costs, refused):
+    project = PostgreSQL.__new__(PostgreSQL)
+    project.workload = WORKLOADS["select-only"] if "select-only" in costs else Workload("own")
+    gate = Gate(project, tmp_path, ("clock",), 2)
+    with pytest.raises(Infeasible, match=refused) if refused else nullcontext():
+        gate._judge("best", _clock(costs))
+    assert [row["test"].split(", ")[0] for row in gate.rows] == [
+        f"clock: {name.split(', ')[0]}" for name in costs
+    ]  # fmt: skip

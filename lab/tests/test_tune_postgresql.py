@@ -21,6 +21,7 @@ from penumbra_lab.tune.space import Recipe
 
 CONFIGURE = """#!/bin/sh
 PACKAGE_VERSION='{version}'
+echo "configure $*" >>{log}
 for option in "$@"; do case $option in (--prefix=*) prefix=${{option#--prefix=}};; esac; done
 for part in src/common src/port src/timezone src/backend contrib; do
 	mkdir -p $part
@@ -45,6 +46,16 @@ generated-headers:
 clean:
 	@echo "src/backend clean" >>{log}
 	rm -f postgres
+END
+mkdir -p src/test/regress src/test/perl
+printf 'install-tests:\\n\\tmkdir -p $(DESTDIR)%s/lib/regress\\n' $prefix >src/test/regress/Makefile
+cat >src/test/perl/Makefile <<END
+ifeq (\\$(enable_tap_tests),yes)
+install:
+	mkdir -p \\$(DESTDIR)$prefix/lib/pgxs/src/test/perl/PostgreSQL
+else
+install:
+endif
 END
 cat >Makefile <<END
 all:
@@ -147,6 +158,20 @@ def test_the_baseline_is_built_once(project, executor):
     ).read_bytes()  # fmt: skip
 
 
+def test_the_base_has_what_the_gate_runs(project, executor, monkeypatch):
+    place = project.place / "other"
+    other = PostgreSQL(project.source, project.workload, place, "gcc", 1, ())
+    monkeypatch.setattr(other, "_make_cluster", lambda: None)
+    place.mkdir()
+    other.prepare(executor)
+    assert other.tests.is_dir()
+    assert (other.base / "lib/pgxs/src/test/perl/PostgreSQL").is_dir()
+    assert sorted(path.name for path in place.iterdir()) == ["base", "build.log"]
+    # Extensions are compiled with what configure was told: as for the distribution's server.
+    told = [line for line in _log(project) if line.startswith("configure")][-1]
+    assert f"CFLAGS={' '.join(DEBIAN_FLAGS)}" in told
+
+
 def test_training_is_counted_in_transactions(project, executor, monkeypatch):
     asked = []
     monkeypatch.setattr(postgresql, "_client", lambda server, executor, command: asked.append(
@@ -186,7 +211,7 @@ def tests(project, tmp_path, monkeypatch):
 def test_a_finalist_is_checked_and_installed_beside_the_system(project, tests, executor):
     build = _build(project, Recipe("gcc", ("-O2", "-O3")), executor)
     prefix = project.place / "tuned"
-    project.finish(build, prefix, executor, is_checked=True)
+    project.check(project.finish(build, prefix), executor)
     assert "All 1 tests passed" in (project.place / "check.log").read_text()
     # What was measured is what is installed.
     assert (prefix / "bin/postgres").read_bytes() == (build / "bin/postgres").read_bytes()
@@ -207,7 +232,7 @@ def test_a_finalist_that_fails_a_test_is_refused(project, tests, executor):
     (tests / "expected/one.out").write_text("2\n")
     build = _build(project, Recipe("gcc", ("-O2", "-O3")), executor)
     with pytest.raises(Infeasible, match="1 of 1 tests failed"):
-        project.finish(build, project.place / "tuned", executor, is_checked=True)
+        project.check(project.finish(build, project.place / "tuned"), executor)
 
 
 def test_what_was_changed_is_another_project(project, tmp_path):

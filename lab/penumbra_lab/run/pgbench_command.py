@@ -378,9 +378,10 @@ def _warn_of_places(run: RunDocument, design: Design, described: dict) -> None:
 def sweep_table(document: dict):
     """Medians; `penumbra compare` and `penumbra report` tell what they are worth."""
     labels = {variant["name"]: variant["label"] for variant in document["variants"]}
-    units = {series["metric"]: series["unit"] for series in document["series"]}
+    # CPU time is of a transaction of a workload, and of an execution of a lookup.
+    units = {(s["workload"], s["metric"]): s["unit"] for s in document["series"]}
     rows = [
-        [workload, "" if x is None else f"{x}", units[metric],
+        [workload, "" if x is None else f"{x}", units[workload, metric],
          *(number(row.get(name, float("nan"))) for name in labels)]
         for (workload, metric, x), row in medians(document).items()
     ]  # fmt: skip

@@ -18,16 +18,18 @@ from penumbra_lab.analysis.verdict import Outcome
 from penumbra_lab.errors import LabError
 from penumbra_lab.reporting.wording import verdict_text
 from penumbra_lab.run.document import RunDocument, Variant, read_run, write_run
+from penumbra_lab.run.levels import LEVELS
 from penumbra_lab.run.pgbench import WORKLOADS, Workload
 from penumbra_lab.run.pgbench_command import bench_pgbench
 from penumbra_lab.run.recording import MILLISECONDS, alternating, measurement, record
+from penumbra_lab.run.sweep import LEVEL_TIME, THROUGHPUT
 from penumbra_lab.server import give_to_server_user
 from penumbra_lab.state import TREE
 from penumbra_lab.tune.callgrind import COST, Counts
 from penumbra_lab.tune.evaluate import Evaluator
 from penumbra_lab.tune.execute import Executor, Infeasible
 from penumbra_lab.tune.postgresql import PostgreSQL
-from penumbra_lab.tune.project import IGNORED, Command
+from penumbra_lab.tune.project import IGNORED, Command, digest_of
 from penumbra_lab.tune.result import described
 from penumbra_lab.tune.space import Recipe
 from penumbra_lab.tune.tuner import Findings
@@ -35,6 +37,8 @@ from penumbra_lab.tune.tuner import Findings
 FINALISTS = 3
 # A workload that it was not tuned on may lose this much.
 LOSS_MAX = 0.01
+LOOP_LEVEL = LEVELS[0].name
+EXTENSION_SOURCES = ("common", "kernels", "engine", "extensions")
 
 
 class GateFailed(Exception):
@@ -77,18 +81,19 @@ class Gate:
               say: Callable[[str], None]) -> None:  # fmt: skip
         is_server = isinstance(self.project, PostgreSQL)
         build = evaluator.build(recipe)
-        if is_server:
-            say("gate: PostgreSQL's own tests")
-            self.project.finish(build, self.prefix, evaluator.executor, "check" in self.kinds)
-        else:
-            self.project.check(build, evaluator.executor)
+        tested = self.project.finish(build, self.prefix) if is_server else build
+        key, executor = evaluator.key(recipe), evaluator.executor
         if "check" in self.kinds:
+            say("gate: the project's own tests")
+            once(evaluator.place, f"check {key}", lambda: self.project.check(tested, executor))
             self._note(label, "the project's tests", "passed")
         if is_server:
             self._count_others(label, evaluator, say)
         if "extensions" in self.kinds:
             say("gate: Penumbra's extensions")
-            check_extensions(self.prefix, evaluator.place, evaluator.executor)
+            sources = " ".join(digest_of(TREE / name) for name in EXTENSION_SOURCES)
+            once(evaluator.place, f"extensions {key} {sources}",
+                 lambda: check_extensions(self.prefix, evaluator.place, executor))  # fmt: skip
             self._note(label, "Penumbra's extensions", "built, and passed their tests")
         if "clock" in self.kinds:
             say("gate: the clock")
@@ -128,7 +133,7 @@ class Gate:
         self._note(label, "counts of every workload", f"none above {LOSS_MAX:.0%} more")
 
     def _count(self, binaries: Path, workload: Workload, evaluator: Evaluator) -> Counts:
-        """Once for each server: a gate that was interrupted goes on where it was."""
+        """Once for each server."""
         digest = hashlib.sha256((binaries / "postgres").read_bytes())
         if workload.script:
             digest.update(workload.script.read_bytes())
@@ -196,19 +201,30 @@ class Gate:
             series = entry.series
             self._note(label, f"clock: {series.workload}, {series.metric}",
                        verdict_text(entry.verdict, series.unit, series.better))  # fmt: skip
-        first = self._tuned_series(tuned)
-        if first.verdict.outcome is not Outcome.BETTER:
+        if all(e.verdict.outcome is not Outcome.BETTER for e in tuned if self._is_tuned_for(e)):
             raise Infeasible("the clock does not show it to be faster")
         for entry in tuned:
             if entry.verdict.high < 1 - LOSS_MAX:
                 raise Infeasible(f"the clock shows {entry.series.workload} to be slower")
 
-    def _tuned_series(self, entries: list[SeriesComparison]) -> SeriesComparison:
+    def _is_tuned_for(self, entry: SeriesComparison) -> bool:
+        """Of select-only also its statement in a loop within the server: what a client sees of so
+        short a statement is mostly the client and the scheduler."""
         if isinstance(self.project, Command):
-            return entries[0]
-        name = self.project.workload.name
-        return next(e for e in entries if e.series.workload == name
-                    and e.series.metric == "throughput")  # fmt: skip
+            return True
+        wanted = [(self.project.workload.name, THROUGHPUT.name)]
+        if self.project.workload == WORKLOADS["select-only"]:
+            wanted.append((LOOP_LEVEL, LEVEL_TIME.name))
+        return (entry.series.workload, entry.series.metric) in wanted
+
+
+def once(place: Path, what: str, work: Callable[[], None]) -> None:
+    """What was passed stays passed: a gate that was interrupted goes on where it was."""
+    mark = place / "passed" / hashlib.sha256(what.encode()).hexdigest()[:16]
+    if not mark.exists():
+        work()
+        mark.parent.mkdir(exist_ok=True)
+        mark.write_text(what + "\n")
 
 
 def _l1_misses(counts: Counts) -> float:

@@ -118,7 +118,7 @@ class Command:
         self.base_flags = base_flags
         if not self.measure_command:
             raise LabError("the measure command is empty")
-        self.identity = "\n".join((name, _digest(source), build, measure, *base_flags))
+        self.identity = "\n".join((name, digest_of(source), build, measure, *base_flags))
         self.build_bytes = 4 * sum(f.stat().st_size for f in _files(source)) + (64 << 20)
 
     def baseline(self, compiler: str) -> Recipe:
@@ -191,7 +191,7 @@ def _files(source: Path) -> list[Path]:
     return [path for path in found if path.is_file() and not path.is_symlink()]
 
 
-def _digest(source: Path) -> str:
+def digest_of(source: Path) -> str:
     """Of names, sizes and times: a source that was changed is another project."""
     digest = hashlib.sha256()
     for path in _files(source):
