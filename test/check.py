@@ -92,7 +92,7 @@ def suites(is_long: bool) -> list[Suite]:
         Suite("backtraces like gdb's", [PYTHON, "extensions/backtrace/test/accuracy/check.py", "--few"], count_lines),
         Suite("fuzzing compress", [PYTHON, "extensions/compress/test/fuzz/run.py"], count_lines),
         Suite("differential", [*PYTEST, "test/differential", *(["--histories=200000"] if is_long else [])], count_pytest),
-        Suite("crash", [*PYTEST, "test/crash", *(["--kills=300"] if is_long else [])], count_pytest),
+        Suite("crash", [*PYTEST, "test/crash", *(["--kills=300", "--power-losses=200"] if is_long else [])], count_pytest),
         Suite("coexistence", [*PYTEST, "test/coexistence"], count_pytest),
         Suite("adversarial", [*PYTEST, "test/adversarial", *(["--long"] if is_long else [])], count_pytest),
         Suite("keytree, model and crashes", [*PYTEST, "extensions/keytree/test/model"], count_pytest),

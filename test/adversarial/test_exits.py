@@ -178,7 +178,9 @@ def assert_sound(server, database: str) -> None:
 
 
 def statement_that_passes(stop_point: str) -> str:
-    return "SELECT penumbra.refresh('attacked')" if stop_point.startswith("load-") else SUM.format("attacked")
+    if stop_point.startswith("load-"):
+        return "SELECT penumbra.unload('attacked'), penumbra.load('attacked')"
+    return "SELECT penumbra.refresh('attacked')" if stop_point.startswith("patch-") else SUM.format("attacked")
 
 
 @contextlib.contextmanager

@@ -21,6 +21,9 @@ ROWS = 60000
 
 def pytest_addoption(parser):
     parser.addoption("--kills", type=int, default=6, help="rounds of test_kills.py")
+    parser.addoption(
+        "--power-losses", type=int, default=4, help="states of the disk in test_power_loss.py"
+    )
     parser.addoption("--kill-seed", type=int, default=1, help="what is done in them, and when")
 
 

@@ -1,50 +1,26 @@
 """kill -9 at every moment of the disk cache: what is taken over answers as the table does.
 
-Each round writes to tables that are larger than memory and disk cache together, loads, scans and drops what is cached,
-until a random moment or the n-th change of the cache's files (die_at_write.c), and kills the server, the process that
-writes the files, or another one. Commits are asynchronous now and then, so that WAL is lost, too.
+Each round (disk_rounds.py) goes on until a random moment or the n-th change of the cache's files (die_at_write.c), and
+kills the server, the process that writes the files, or another one.
 """
 
 import collections
 import contextlib
-import functools
 import random
-import re
 import subprocess
-import threading
 import time
 from pathlib import Path
 
 import psycopg
 import pytest
+from disk_rounds import SETTINGS, Round, check, make_tables, wait_for_server
 
-TABLES = ("a", "b", "c", "d")
-ROWS = 60000
-WAIT_SECONDS = 60
-QUERIES = (
-    "SELECT k, count(*), sum(amount), min(u), max(u), sum(id) FROM {} GROUP BY k ORDER BY k",
-    "SELECT count(*), count(DISTINCT u), sum(length(u)), sum(amount) FROM {}",
-    "SELECT id, k, amount, u FROM {} WHERE k = 7 ORDER BY id",
-)
-INSERT = (
-    "INSERT INTO {} SELECT g, g % 97, g % 1000 / 8.0, md5(g::text) || md5((-g)::text)"
-    " FROM generate_series({}, {}) g"
-)
 VICTIMS = ("server", "server", "server", "penumbra disk cache", "client backend", "penumbra worker")
 
 
 @pytest.fixture()
 def killed_server(make_server, monkeypatch):
-    server = make_server(
-        "kills",
-        penumbra__memory="16MB",
-        penumbra__disk_cache="24MB",
-        penumbra__auto="on",
-        max_wal_size="256MB",
-        wal_writer_delay="10s",
-        statement_timeout="60s",
-        max_parallel_workers_per_gather="1",
-    )
+    server = make_server("kills", **SETTINGS)
     server.directory.mkdir()
     library = server.directory / "die_at_write.so"
     subprocess.run(
@@ -54,156 +30,24 @@ def killed_server(make_server, monkeypatch):
     monkeypatch.setenv("LD_PRELOAD", str(library))
     monkeypatch.setenv("DIE_AT_WRITE", str(server.directory / "die"))
     server.start()
-    with server.connect() as connection:
-        connection.execute("CREATE EXTENSION penumbra")
-        for table in TABLES:
-            connection.execute(
-                f"CREATE TABLE {table} (id int, k int, amount numeric(10,3), u text) WITH (fillfactor = 50)"
-            )
-            connection.execute(INSERT.format(table, 1, ROWS))
-            connection.execute(f"CREATE INDEX ON {table} (id)")
-            connection.execute(f"VACUUM ANALYZE {table}")
-            connection.execute("SELECT penumbra.load(%s)", (table,))
-        wait_until(lambda: disk_has(connection, "NOT is_pending"))
+    make_tables(server)
     return server
-
-
-def disk_has(connection, condition: str) -> bool:
-    return connection.execute(f"SELECT {condition} FROM penumbra.disk").fetchone()[0]
-
-
-def wait_until(is_true) -> None:
-    deadline = time.monotonic() + WAIT_SECONDS
-    while not is_true():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
-class Round:
-    """Sessions that write, load and compare until they are ended or cut off."""
-
-    def __init__(self, server, seed: str):
-        self.server = server
-        self.ends = threading.Event()
-        self.wrong: list[str] = []
-        self.threads = [
-            threading.Thread(target=self._run, args=(action, random.Random(f"{seed} {number}")))
-            for number, action in enumerate((write, write, load, self._compare))
-        ]
-        for thread in self.threads:
-            thread.start()
-
-    def _run(self, action, pick: random.Random) -> None:
-        while not self.ends.is_set():
-            try:
-                with self.server.connect() as connection:
-                    while not self.ends.is_set():
-                        action(connection, pick)
-            except psycopg.OperationalError:
-                time.sleep(0.02)  # the server is gone, or restarts
-            except Exception as error:
-                self.wrong.append(f"{action.__name__}: {error!r}")
-                return
-
-    def _compare(self, connection, pick: random.Random) -> None:
-        problem = find_difference(connection, pick.choice(TABLES))
-        if problem:
-            self.wrong.append(problem)
-
-    def end(self) -> None:
-        self.ends.set()
-        for thread in self.threads:
-            thread.join(WAIT_SECONDS)
-            assert not thread.is_alive()
-        assert not self.wrong, self.wrong[:3]
-
-
-def write(connection, pick: random.Random) -> None:
-    table = pick.choice(TABLES)
-    start = pick.randrange(ROWS)
-    end = start + pick.choice((0, 10, 300, 4000))
-    with contextlib.suppress(
-        psycopg.errors.DeadlockDetected, psycopg.errors.LockNotAvailable, psycopg.errors.QueryCanceled
-    ):
-        connection.execute(f"SET synchronous_commit = {pick.choice(('on', 'off'))}")
-        kind = pick.random()
-        if kind < 0.35:
-            connection.execute(
-                f"UPDATE {table} SET amount = amount + 1, u = md5(u) || u WHERE id BETWEEN {start} AND {end}"
-                " AND length(u) < 200"
-            )
-        elif kind < 0.5:
-            connection.execute(f"UPDATE {table} SET k = (k + 1) % 97 WHERE id BETWEEN {start} AND {end}")
-        elif kind < 0.6:
-            connection.execute(f"DELETE FROM {table} WHERE id BETWEEN {start} AND {end}")
-            connection.execute(INSERT.format(table, start, end))
-        elif kind < 0.7:
-            with contextlib.suppress(ZeroDivisionError), connection.transaction():
-                connection.execute(f"DELETE FROM {table} WHERE id BETWEEN {start} AND {end}")
-                raise ZeroDivisionError
-        elif kind < 0.93:
-            connection.execute(f"VACUUM {table}")
-        elif kind < 0.96:
-            connection.execute("CHECKPOINT")
-        elif kind < 0.98:
-            connection.execute(f"VACUUM FULL {table}")
-        else:
-            with connection.transaction():
-                connection.execute(f"TRUNCATE {table}")
-                connection.execute(INSERT.format(table, 1, ROWS))
-
-
-def load(connection, pick: random.Random) -> None:
-    connection.execute("SET client_min_messages = error")
-    table = pick.choice(TABLES)
-    connection.execute(
-        pick.choice(
-            ("SELECT penumbra.load(%s)", "SELECT penumbra.load(%s)", "SELECT penumbra.refresh(%s)",
-             "SELECT penumbra.load(%s, ARRAY['k', 'amount'])", "SELECT penumbra.unload(%s)")
-        ),
-        (table,),
-    )  # fmt: skip
-
-
-def find_difference(connection, table: str) -> str | None:
-    """What differs between the cache and the table for one snapshot; None: nothing."""
-    for query in QUERIES:
-        try:
-            with connection.transaction():
-                connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-                answers = []
-                for mode in ("off", "prefer"):
-                    connection.execute(f"SET LOCAL penumbra.mode = '{mode}'")
-                    answers.append(connection.execute(query.format(table)).fetchall())
-        except psycopg.errors.SerializationFailure:
-            continue
-        if answers[0] != answers[1]:
-            return f"{table}: {query}: {set(answers[0]) ^ set(answers[1])}"
-    return None
-
-
-def wait_for_server(server) -> psycopg.Connection:
-    """A session of a server that has found what was saved, and has restarted if one of its processes died."""
-    deadline = time.monotonic() + WAIT_SECONDS
-    while True:
-        try:
-            connection = server.connect()
-            time.sleep(0.1)
-            wait_until(functools.partial(disk_has, connection, "state <> 'opening'"))
-            return connection
-        except psycopg.OperationalError:
-            assert time.monotonic() < deadline, server.log_tail()
-            time.sleep(0.05)
 
 
 def kill(server, victim: str, at_write: bool, pick: random.Random) -> None:
     """After a while, or at a change of the files if there are as many by then."""
     if at_write:
         order = server.directory / "die"
-        order.write_text(f"{int(1.2 ** pick.uniform(0, 25))} {victim if victim == 'server' else 'process'}\n")
+        order.write_text(
+            f"{int(1.2 ** pick.uniform(0, 25))} {victim if victim == 'server' else 'process'}\n"
+        )
         order.chmod(0o666)
         deadline = time.monotonic() + 3
-        while order.read_text() and not order.read_text().startswith("0 ") and time.monotonic() < deadline:
+        while (
+            order.read_text()
+            and not order.read_text().startswith("0 ")
+            and time.monotonic() < deadline
+        ):
             time.sleep(0.01)
         died = order.read_text().startswith("0 ")
         order.unlink()
@@ -214,41 +58,19 @@ def kill(server, victim: str, at_write: bool, pick: random.Random) -> None:
     if victim == "server":
         server.crash()
         return
-    with contextlib.suppress(psycopg.OperationalError, ProcessLookupError), server.connect() as connection:
+    with (
+        contextlib.suppress(psycopg.OperationalError, ProcessLookupError),
+        server.connect() as connection,
+    ):
         pids = [
             row[0]
             for row in connection.execute(
-                "SELECT pid FROM pg_stat_activity WHERE backend_type = %s AND pid <> pg_backend_pid()", (victim,)
+                "SELECT pid FROM pg_stat_activity WHERE backend_type = %s AND pid <> pg_backend_pid()",
+                (victim,),
             )
         ]
         if pids:
             server.kill(pick.choice(pids))
-
-
-def check(server, counts: collections.Counter) -> None:
-    """What was taken over is what the tables have, without a fault."""
-    with wait_for_server(server) as connection:
-        disk = connection.execute(
-            "SELECT state, restored_chunks, segments_read, read_errors, damaged, write_errors FROM penumbra.disk"
-        ).fetchone()
-        log = server.log.read_text(errors="replace")
-        assert disk[0] == "open" and disk[3:] == (0, 0, 0), (disk, server.log_tail(40))
-        refused = set(re.findall(r"cached columns on disk are not used: (.*)", log))
-        assert refused <= {"WAL begins with a new segment, as after pg_resetwal"}, refused
-        counts["recoveries with chunks"] += disk[1] > 0
-        for table in TABLES:
-            problem = find_difference(connection, table)
-            assert not problem, problem
-            counts["tables from disk"] += connection.execute(
-                "SELECT pages_from_cache > 0 FROM penumbra.served(%s)", (table,)
-            ).fetchone()[0]
-            wrong = connection.execute(
-                "SELECT * FROM penumbra.verify(%s) WHERE mismatches > 0 OR problem IS NOT NULL", (table,)
-            ).fetchall()
-            assert not wrong, wrong
-        counts["segments read"] += connection.execute("SELECT segments_read FROM penumbra.disk").fetchone()[0]
-    log = server.log.read_text(errors="replace")
-    assert not re.search(r"PANIC|TRAP|terminated by signal (?!9)", log), server.log_tail(60)
 
 
 @pytest.mark.timeout(4 * 3600)
@@ -279,8 +101,13 @@ def test_killed_while_the_disk_cache_is_used(killed_server, request):
             running.end()
             check(server, counts)
         counts[victim] += 1
-        print(f"{number}: {victim}{' at a write' * at_write}, {time.monotonic() - began:.1f} s", flush=True)
-        files |= {entry.name for entry in (server.data / "penumbra/pgsql_tmp_columns").glob("*.columns")}
+        print(
+            f"{number}: {victim}{' at a write' * at_write}, {time.monotonic() - began:.1f} s",
+            flush=True,
+        )
+        files |= {
+            entry.name for entry in (server.data / "penumbra/pgsql_tmp_columns").glob("*.columns")
+        }
     counts["files"] = len(files)
     print(dict(counts))
     # none of this was in vain

@@ -267,6 +267,16 @@ class History:
             self.owner.run("VACUUM (TRUNCATE off) histories")
             self.owner.run("SELECT penumbra.load('histories', ARRAY['id', 'k', 'n', 'note'])")
 
+    def patch(self) -> None:
+        """New rows that are decided, where nobody holds the horizon back, and a patch of these."""
+        self.note("patch", self.owner)
+        self.owner.run(self.choose.choice((
+            f"UPDATE histories SET n = n + 1 WHERE id IN ({self.ids()})",
+            f"UPDATE histories SET note = 'patched ' || n WHERE id IN ({self.ids()})",
+            f"INSERT INTO histories {self.new_rows(2)}",
+        )))  # fmt: skip
+        self.owner.run("SELECT penumbra.refresh('histories')")
+
     def settle(self) -> None:
         """Everything ends, and all pages can be cached: the next steps write to pages that are."""
         self.note("settle", self.owner)
@@ -291,8 +301,8 @@ class History:
 
     def step(self) -> None:
         self.calm = max(self.calm - 1, 0)
-        self.choose.choices((self.step_of_writer, self.step_of_reader, self.step_of_owner, self.settle),
-                            (60, 3, 20, 0) if self.calm else (60, 10, 15, 2))[0]()  # fmt: skip
+        self.choose.choices((self.step_of_writer, self.step_of_reader, self.step_of_owner, self.settle, self.patch),
+                            (60, 3, 20, 0, 20) if self.calm else (60, 10, 15, 2, 8))[0]()  # fmt: skip
         for session in (self.owner, *self.readers, *self.writers):
             if session.can_read:
                 self.check(session)
@@ -301,7 +311,9 @@ class History:
         cursor = self.owner.connection.execute(
             "SELECT * FROM penumbra.served('histories', ARRAY['id', 'k', 'n', 'note'])"
         )
-        self.served.update(dict(zip((column.name for column in cursor.description), cursor.fetchone(), strict=True)))
+        served = dict(zip((column.name for column in cursor.description), cursor.fetchone(), strict=True))
+        served["patches"] = max(served["chunks"] - 1, 0)  # the table has the pages of one chunk
+        self.served.update(served)
 
     def end_all(self) -> None:
         for session in (*self.writers, *self.readers):
@@ -331,7 +343,7 @@ def test_histories(server, pytestconfig):
         seldom = [step for step, count in history.done.items() if count < 2]
         assert len(history.done) > 30 and len(seldom) < 5, history.done
         assert all(history.served[pages] > 0 for pages in
-                   ("pages_from_cache", "pages_row_by_row", "pages_from_heap")), history.served  # fmt: skip
+                   ("pages_from_cache", "pages_row_by_row", "pages_from_heap", "patches")), history.served  # fmt: skip
     plan = history.owner.connection.execute(f"EXPLAIN {QUERIES[0]}").fetchall()
     assert "Penumbra" in plan[0][0], plan
     history.owner.connection.execute("DROP TABLE histories")

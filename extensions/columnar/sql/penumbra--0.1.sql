@@ -17,7 +17,7 @@ COMMENT ON FUNCTION load(regclass, text[]) IS
 CREATE FUNCTION refresh(relation regclass) RETURNS bigint
 AS 'MODULE_PATHNAME', 'penumbra_sql_refresh' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION refresh(regclass) IS
-'loads again the cached columns of chunks that have pages which cannot be served, and new pages; returns the number of chunks loaded';
+'gives chunks whose pages cannot all be served a patch, or loads their cached columns again, and new pages; returns the number of these chunks';
 
 CREATE FUNCTION unload(relation regclass) RETURNS bigint
 AS 'MODULE_PATHNAME', 'penumbra_sql_unload' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -161,7 +161,7 @@ COMMENT ON VIEW staleness IS
 COMMENT ON COLUMN staleness.heap_pages IS
 'pages not cached, or not served from the cache by the last scan; six whose rows were proven one by one count as one';
 COMMENT ON COLUMN staleness.heap_percent IS 'of the table''s pages';
-COMMENT ON COLUMN staleness.lost_pages IS 'pages that scans have read from the table in place of loaded chunks, since their load';
+COMMENT ON COLUMN staleness.lost_pages IS 'pages that scans have read from the table in place of loaded chunks, since their load or patch';
 COMMENT ON COLUMN staleness.stale_since IS 'when a scan had to do so first';
 COMMENT ON COLUMN staleness.reason IS 'why the worker does not refresh it; transactions are named to those who see them in pg_stat_activity';
 COMMENT ON COLUMN staleness.remedy IS 'a statement that would help';

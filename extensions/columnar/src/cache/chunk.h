@@ -9,6 +9,12 @@
  * is pinned together with the wanted segments; pinned memory stays as it is
  * until it is unpinned, whatever happens to the directory.
  *
+ * A chunk's patch is a small chunk of its own, whose rows are those that were
+ * written to the chunk's pages since and are decided (rules 9 to 14 in
+ * README.md): its live bits, LSNs and stamp say of which pages.  It is one
+ * allocation with its segments, never changed but as chunks are, and replaced
+ * as a whole.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef PENUMBRA_CHUNK_H
@@ -49,6 +55,14 @@ typedef struct CacheKey
 } CacheKey;
 
 struct CachedChunk;
+
+/* What a load lacked memory for; all 0: nothing. */
+typedef struct MemoryShortage
+{
+	Size		bytes;			/* a segment, or header */
+	Size		chunk_bytes;	/* the chunk up to there */
+	uint64		columns;		/* a hash of those that were to be loaded */
+} MemoryShortage;
 
 /* One column of a chunk. */
 typedef struct CachedSegment
@@ -103,6 +117,9 @@ typedef struct CachedChunk
 	/* P3: a full transaction ID; whoever could insert since the load is not older; 0: unknown */
 	uint64		oldest_running;
 	PageInserters inserters;	/* of all pages; invalid: there is no CHUNK_INSERTERS */
+	struct CachedChunk *patch;	/* which has one of the directory's references; NULL: none */
+	uint32		patch_mark;		/* lost_pages when a patch was tried last */
+	uint64		patch_serial;	/* of a patch, as of a segment; 0: it is none.  Its segments are in its own memory */
 	bool		is_restored;	/* from disk: loaded before the server's start */
 	bool		has_reused_xids;	/* T8: numbers from there on may have been given twice */
 	/* for the tier's worker alone: where the header was saved, and what of it was true then */
@@ -136,9 +153,13 @@ typedef struct CachedChunk
 	((pg_atomic_uint64 *) ((char *) (chunk) + CHUNK_DEAD_ROWS_OFFSET(chunk)))
 #define CHUNK_DEAD_ROWS_WORDS(chunk) (((chunk)->rows + 63) / 64)
 
+/* What a chunk takes with columns, offsets' bits and rows. */
+#define CHUNK_BYTES_WITH_ROWS(natts, offset_bit_bytes, rows) \
+	(MAXALIGN(CHUNK_BYTES(natts) + (offset_bit_bytes)) + ((rows) + 63) / 64 * sizeof(uint64))
+
 /* Behind these, where there are any: the young inserters of each page. */
 #define CHUNK_INSERTERS_OFFSET(chunk) \
-	(CHUNK_DEAD_ROWS_OFFSET(chunk) + CHUNK_DEAD_ROWS_WORDS(chunk) * sizeof(uint64))
+	CHUNK_BYTES_WITH_ROWS((chunk)->column_count, (chunk)->offset_bytes[CHUNK_PAGES], (chunk)->rows)
 #define CHUNK_INSERTERS(chunk) ((PageInserters *) ((char *) (chunk) + CHUNK_INSERTERS_OFFSET(chunk)))
 #define chunk_has_inserters(chunk) TransactionIdIsValid((chunk)->inserters.youngest)
 
@@ -146,5 +167,8 @@ StaticAssertDecl(CHUNK_OFFSET_BYTES_MAX <= PG_UINT16_MAX, "offset_bytes is too n
 
 #define chunk_page_is_live(chunk, page) \
 	((pg_atomic_read_u64(&(chunk)->live[(page) / 64]) & (UINT64CONST(1) << ((page) % 64))) != 0)
+
+#define chunk_row_is_dead(chunk, row) \
+	((pg_atomic_read_u64(&CHUNK_DEAD_ROWS(chunk)[(row) / 64]) & (UINT64CONST(1) << ((row) % 64))) != 0)
 
 #endif							/* PENUMBRA_CHUNK_H */

@@ -3,7 +3,8 @@
  * directory.c
  *	  What is cached: relations, their chunks, the chunks' column segments.
  *
- * Only this file and directory_numbers.c take the directory lock.
+ * Only this file, directory_eviction.c and directory_numbers.c take the directory
+ * lock.
  *
  * Shared mode protects: the hash of relations, each relation's array of
  * chunks, which segments a chunk has.  Whoever finds a chunk under it pins
@@ -31,6 +32,10 @@
  * without the lock must not find it there, and whoever gives a segment memory
  * finds that it got some, or that its chunk was replaced, meanwhile.
  *
+ * A chunk's patch is pinned and freed as a chunk, and changes under the exclusive
+ * lock; a chunk that is not in the directory any more keeps its patch until it is
+ * freed.
+ *
  * The region's spinlock is a leaf below this lock.
  *
  *-------------------------------------------------------------------------
@@ -49,26 +54,14 @@
 #define RELATIONS_INITIAL		256
 #define RELATIONS_MAX			16384
 
-/* Of the budget, for headers of chunks whose segments are all on disk. */
-#define DISK_HEADERS_SHARE		4
-
-#define USAGE_START				1
-#define USAGE_MAX				5
-/* Segments that one which is read may ask for their place. */
-#define READER_STEPS			2
-
-/* Chunks dropped, segments evicted per turn of the exclusive lock, at most about so many. */
-#define EVICT_BATCH				64
-#define GARBAGE_MAX				(3 * EVICT_BATCH)
+/* Chunks looked at or dropped per turn of the exclusive lock. */
+#define CHUNK_BATCH				64
 
 typedef struct DirectoryControl
 {
 	LWLock	   *locks[DIRECTORY_LOCK_COUNT];
 	pg_atomic_uint32 relation_count;
 	pg_atomic_uint64 next_serial;
-	dlist_head	clock;			/* segments, the hand at the head */
-	uint32		clock_length;
-	Size		disk_header_bytes;	/* of chunks without a segment in memory */
 } DirectoryControl;
 
 static DirectoryControl *directory = NULL;
@@ -77,7 +70,7 @@ static HTAB *relations = NULL;
 Size
 directory_shmem_bytes(void)
 {
-	return add_size(MAXALIGN(sizeof(DirectoryControl)),
+	return add_size(add_size(MAXALIGN(sizeof(DirectoryControl)), eviction_shmem_bytes()),
 					hash_estimate_size(RELATIONS_MAX, sizeof(CachedRelation)));
 }
 
@@ -95,9 +88,7 @@ directory_shmem_startup(void)
 		directory->locks[i] = &GetNamedLWLockTranche(DIRECTORY_TRANCHE)[i].lock;
 	pg_atomic_init_u32(&directory->relation_count, 0);
 	pg_atomic_init_u64(&directory->next_serial, 1);
-	dlist_init(&directory->clock);
-	directory->clock_length = 0;
-	directory->disk_header_bytes = 0;
+	eviction_shmem_startup();
 	relations = compat_shmem_init_hash("penumbra relations", RELATIONS_INITIAL, RELATIONS_MAX,
 									   &info, HASH_ELEM | HASH_BLOBS);
 }
@@ -126,13 +117,6 @@ uint64
 directory_next_serial(void)
 {
 	return pg_atomic_fetch_add_u64(&directory->next_serial, 1);
-}
-
-/* In memory or on disk. */
-static inline bool
-segment_is_cached(const CachedSegment *segment)
-{
-	return segment->segment != NULL || segment->extent.file != 0;
 }
 
 bool
@@ -270,10 +254,35 @@ directory_pin_chunk(Relation rel, uint32 number, AttrNumber *attnums, int *natts
 	return chunk;
 }
 
+/* A patch changes under the exclusive lock alone; one that is added meanwhile is not missed by anybody. */
+void
+directory_pin_patches(CachedChunk *const *chunks, int count, CachedChunk **patches)
+{
+	bool		any = false;
+
+	for (int i = 0; i < count; i++)
+	{
+		patches[i] = NULL;
+		any |= chunks[i]->patch != NULL;
+	}
+	if (!any)
+		return;
+	LWLockAcquire(directory_lock, LW_SHARED);
+	for (int i = 0; i < count; i++)
+	{
+		patches[i] = chunks[i]->patch;
+		if (patches[i] != NULL)
+			pg_atomic_fetch_add_u32(&patches[i]->references, 1);
+	}
+	LWLockRelease(directory_lock);
+}
+
 void
 directory_free_chunk(CachedChunk *chunk)
 {
-	for (uint32 i = 0; i < chunk->column_count; i++)
+	if (chunk->patch != NULL)
+		directory_unpin_chunk(chunk->patch, NULL, 0);
+	for (uint32 i = 0; i < chunk->column_count && chunk->patch_serial == 0; i++)
 	{
 		if (chunk->columns[i].segment != NULL)
 			region_free(chunk->columns[i].segment, chunk->columns[i].bytes);
@@ -304,9 +313,9 @@ count_segment(CachedRelation *relation, const CachedSegment *segment, int sign)
 	if (segment->segment != NULL)
 		totals->bytes += (int64) sign * segment->bytes;
 	else
-		totals->cold_bytes += (int64) sign * segment->bytes;
+		totals->cold_bytes += (int64) sign * segment->extent.bytes;
 	if (segment->extent.file != 0)
-		totals->disk_bytes += (int64) sign * segment->bytes;
+		totals->disk_bytes += (int64) sign * segment->extent.bytes;
 }
 
 /* Adds (sign 1) or takes away (-1) what was found of a chunk. */
@@ -319,9 +328,8 @@ count_proof(CachedRelation *relation, CachedChunk *chunk, int sign)
 							(int64) sign * pg_atomic_read_u32(&chunk->lsn_pages));
 }
 
-/* Takes a chunk out of the directory; the caller drops the directory's reference after unlocking. */
-static void
-unlink_chunk(CachedRelation *relation, CachedChunk *chunk)
+void
+directory_unlink_chunk(CachedRelation *relation, CachedChunk *chunk)
 {
 	Assert(LWLockHeldByMeInMode(directory_lock, LW_EXCLUSIVE));
 	for (uint32 i = 0; i < chunk->column_count; i++)
@@ -331,25 +339,16 @@ unlink_chunk(CachedRelation *relation, CachedChunk *chunk)
 		if (!segment_is_cached(segment))
 			continue;
 		count_segment(relation, segment, -1);
-		if (segment->segment == NULL)
-			continue;
-		dlist_delete(&segment->clock_node);
-		directory->clock_length--;
+		if (segment->segment != NULL)
+			eviction_remove_segment(segment);
 	}
-	if (chunk->resident_count == 0)
-		directory->disk_header_bytes -= chunk->bytes;
+	eviction_remove_header(chunk);
 	count_proof(relation, chunk, -1);
 	relation->chunks[chunk->number] = NULL;
 	relation->chunk_count--;
 }
 
 /* Gives a relation's arrays room; false when the region is full. Old arrays go to *garbage. */
-typedef struct Garbage
-{
-	void	   *page;
-	Size		bytes;
-} Garbage;
-
 static bool
 grow_relation(CachedRelation *relation, uint32 chunk_limit, uint32 column_limit, Garbage *garbage)
 {
@@ -385,8 +384,8 @@ grow_relation(CachedRelation *relation, uint32 chunk_limit, uint32 column_limit,
 	return true;
 }
 
-static void
-collect_garbage(const Garbage *garbage, int count)
+void
+directory_collect_garbage(const Garbage *garbage, int count)
 {
 	for (int i = 0; i < count; i++)
 	{
@@ -395,9 +394,8 @@ collect_garbage(const Garbage *garbage, int count)
 	}
 }
 
-/* Removes a relation without chunks. */
-static void
-remove_relation(CachedRelation *relation, Garbage *garbage)
+void
+directory_remove_relation(CachedRelation *relation, Garbage *garbage)
 {
 	Assert(relation->chunk_count == 0);
 	garbage[0].page = relation->chunks;
@@ -432,26 +430,11 @@ enter_relation(const CacheKey *key, Oid relid)
 	return relation;
 }
 
-/* Puts a segment, which is in memory, before the clock's hand for the last time. */
-static void
-link_segment(CachedSegment *segment)
-{
-	dlist_push_tail(&directory->clock, &segment->clock_node);
-	directory->clock_length++;
-}
-
 bool
 directory_is_linked(const CachedRelation *relation, const CachedChunk *chunk)
 {
 	return relation != NULL && chunk->number < relation->chunk_limit &&
 		relation->chunks[chunk->number] == chunk;
-}
-
-/* Whether the header may take memory when no segment does. */
-static bool
-header_may_stay(const CachedChunk *chunk)
-{
-	return directory->disk_header_bytes + chunk->bytes <= region_budget_bytes() / DISK_HEADERS_SHARE;
 }
 
 /* A chunk that nobody can see yet. */
@@ -461,7 +444,7 @@ link_chunk(CachedRelation *relation, CachedChunk *chunk)
 	relation->chunks[chunk->number] = chunk;
 	relation->chunk_count++;
 	count_proof(relation, chunk, 1);
-	chunk->resident_count = 0;
+	eviction_add_header(chunk);
 	for (uint32 i = 0; i < chunk->column_count; i++)
 	{
 		CachedSegment *segment = &chunk->columns[i];
@@ -469,13 +452,9 @@ link_chunk(CachedRelation *relation, CachedChunk *chunk)
 		if (!segment_is_cached(segment))
 			continue;
 		count_segment(relation, segment, 1);
-		if (segment->segment == NULL)
-			continue;
-		chunk->resident_count++;
-		link_segment(segment);
+		if (segment->segment != NULL)
+			eviction_add_segment(segment);
 	}
-	if (chunk->resident_count == 0)
-		directory->disk_header_bytes += chunk->bytes;
 }
 
 /*
@@ -496,20 +475,20 @@ publish_chunk(Oid relid, CachedChunk *chunk, bool replaces)
 	if (relation != NULL)
 		ok = grow_relation(relation, chunk->number + 1, chunk->column_count, garbage) &&
 			(replaces || (relation->chunks[chunk->number] == NULL &&
-						  header_may_stay(chunk)));
+						  eviction_header_may_stay(chunk)));
 	if (ok)
 	{
 		replaced = relation->chunks[chunk->number];
 		if (replaced != NULL)
-			unlink_chunk(relation, replaced);
+			directory_unlink_chunk(relation, replaced);
 		link_chunk(relation, chunk);
 	}
 	else if (relation != NULL && relation->chunk_count == 0)
-		remove_relation(relation, garbage + 2);
+		directory_remove_relation(relation, garbage + 2);
 	LWLockRelease(directory_lock);
 	if (replaced != NULL)
 		directory_unpin_chunk(replaced, NULL, 0);
-	collect_garbage(garbage, lengthof(garbage));
+	directory_collect_garbage(garbage, lengthof(garbage));
 	return ok;
 }
 
@@ -537,8 +516,6 @@ directory_publish_segments(CachedChunk *chunk, const CachedSegment *segments, in
 	for (int i = 0; ok && i < count; i++)
 		ok = segments[i].attnum <= (int) chunk->column_count &&
 			!segment_is_cached(&chunk->columns[segments[i].attnum - 1]);
-	if (ok && chunk->resident_count == 0 && count > 0)
-		directory->disk_header_bytes -= chunk->bytes;
 	for (int i = 0; ok && i < count; i++)
 	{
 		CachedSegment *segment = &chunk->columns[segments[i].attnum - 1];
@@ -548,19 +525,35 @@ directory_publish_segments(CachedChunk *chunk, const CachedSegment *segments, in
 		segment->usage = USAGE_START;
 		pg_atomic_init_u32(&segment->pins, 0);
 		chunk->segment_count++;
-		chunk->resident_count++;
 		count_segment(relation, segment, 1);
-		link_segment(segment);
+		eviction_add_segment(segment);
 	}
 	LWLockRelease(directory_lock);
 	return ok;
 }
 
-/* ---------------------------------------------------------------- eviction */
+/* It goes with the chunk's last column in memory, so a chunk that has none gets none. */
+bool
+directory_publish_patch(CachedChunk *chunk, CachedChunk *patch)
+{
+	CachedChunk *replaced = NULL;
+	bool		ok;
 
-/* Takes a segment's memory, which is the caller's then. */
-static void
-forget_memory(CachedRelation *relation, CachedSegment *segment)
+	LWLockAcquire(directory_lock, LW_EXCLUSIVE);
+	ok = directory_is_linked(directory_find_relation(&chunk->key), chunk) && chunk->resident_count > 0;
+	if (ok)
+	{
+		replaced = chunk->patch;
+		chunk->patch = patch;
+	}
+	LWLockRelease(directory_lock);
+	if (replaced != NULL)
+		directory_unpin_chunk(replaced, NULL, 0);
+	return ok;
+}
+
+void
+directory_forget_memory(CachedRelation *relation, CachedSegment *segment)
 {
 	CachedChunk *chunk = segment->chunk;
 
@@ -570,8 +563,7 @@ forget_memory(CachedRelation *relation, CachedSegment *segment)
 		count_segment(relation, segment, 1);
 	else
 		chunk->segment_count--;
-	if (--chunk->resident_count == 0)
-		directory->disk_header_bytes += chunk->bytes;
+	eviction_remove_segment(segment);
 }
 
 /* Forgets a segment's copy on disk. */
@@ -584,184 +576,6 @@ forget_extent(CachedRelation *relation, CachedSegment *segment)
 		count_segment(relation, segment, 1);
 	else
 		segment->chunk->segment_count--;
-}
-
-/* Who wants memory: a load, or a segment that is read from disk, which must be worth more than what goes. */
-typedef struct Evictor
-{
-	Size		bytes;			/* of the segment, or header */
-	uint64		protected_serial;	/* segments from there on stay, unless they are on disk */
-	uint8		reader_usage;	/* of what is read; 0: a load */
-	uint32		wishes;			/* of a load; 0: it takes memory from everything */
-} Evictor;
-
-/* A wish takes memory from what was used so many times less: so two that change places do not do so for ever. */
-#define WISHES_PER_USE			2
-
-/*
- * Whether a load may take a segment's memory.  To load a column of a chunk costs
- * about the same for all of them, its heap pages; so what is gained are its
- * wishes, and what is lost are the uses of as many segments as make room for it.
- * What is on disk, too, costs little to have again.
- */
-static bool
-is_worth_less(const Evictor *evictor, const CachedRelation *relation, const CachedSegment *segment)
-{
-	uint64		uses = pg_atomic_read_u64(&relation->columns[segment->attnum - 1].uses);
-
-	return evictor->wishes == 0 || segment->extent.file != 0 ||
-		uses * WISHES_PER_USE * Max(evictor->bytes, segment->bytes) <
-		(uint64) evictor->wishes * segment->bytes;
-}
-
-/*
- * Whether the segment at the clock's hand goes.  A load takes a chance from
- * each that it meets.  What is read from disk does so only if it was wanted
- * again since its last chance was used up: so one scan of however much takes
- * nothing from what is used, and what is scanned again and again does.
- */
-static bool
-may_evict(const Evictor *evictor, CachedRelation *relation, CachedSegment *segment)
-{
-	bool		is_pinned = pg_atomic_read_u32(&segment->pins) > 0;
-	bool		goes;
-
-	if (evictor->reader_usage == 0 && !is_worth_less(evictor, relation, segment))
-		return false;
-	if (evictor->reader_usage == 0)
-		goes = (segment->serial < evictor->protected_serial || segment->extent.file != 0) &&
-			!is_pinned && segment->usage == 0;
-	else
-		goes = !is_pinned && segment->extent.file != 0 && segment->usage < evictor->reader_usage;
-	if (!goes && segment->usage > 0 &&
-		(evictor->reader_usage == 0 || (evictor->reader_usage > USAGE_START && !is_pinned)))
-		segment->usage--;
-	return goes;
-}
-
-/*
- * Moves the clock's hand until `bytes` are found, or past so many as may be
- * found: for a load until every segment was met often enough to have lost all
- * its chances, for a segment as many as it needs.
- */
-static Size
-evict_batch(Size bytes, const Evictor *evictor, Garbage *garbage, int *garbage_count,
-			CachedChunk **emptied, int *emptied_count)
-{
-	Size		found = 0;
-	uint64		steps = 0;
-	uint64		steps_limit = READER_STEPS;
-
-	LWLockAcquire(directory_lock, LW_EXCLUSIVE);
-	if (evictor->reader_usage == 0)
-		steps_limit = (uint64) directory->clock_length * (USAGE_MAX + 1);
-	while (found < bytes && *emptied_count < EVICT_BATCH && *garbage_count + 3 <= GARBAGE_MAX &&
-		   steps++ < steps_limit && !dlist_is_empty(&directory->clock))
-	{
-		CachedSegment *segment = dlist_head_element(CachedSegment, clock_node, &directory->clock);
-		CachedChunk *chunk = segment->chunk;
-		CachedRelation *relation = directory_find_relation(&chunk->key);
-		bool		is_last;
-
-		dlist_delete(&segment->clock_node);
-		if (!may_evict(evictor, relation, segment))
-		{
-			dlist_push_tail(&directory->clock, &segment->clock_node);
-			continue;
-		}
-		directory->clock_length--;
-		garbage[*garbage_count].page = segment->segment;
-		garbage[(*garbage_count)++].bytes = segment->bytes;
-		found += region_cost_bytes(segment->bytes);
-		is_last = chunk->resident_count == 1 && !header_may_stay(chunk);
-		forget_memory(relation, segment);
-		if (is_last || chunk->segment_count == 0)
-		{
-			unlink_chunk(relation, chunk);
-			emptied[(*emptied_count)++] = chunk;
-			found += region_cost_bytes(chunk->bytes);
-			if (relation->chunk_count == 0)
-			{
-				remove_relation(relation, garbage + *garbage_count);
-				*garbage_count += 2;
-			}
-		}
-	}
-	LWLockRelease(directory_lock);
-	return found;
-}
-
-/* Frees at least `bytes`, or returns false. */
-static bool
-evict(Size bytes, const Evictor *evictor)
-{
-	while (true)
-	{
-		Garbage		garbage[GARBAGE_MAX];
-		CachedChunk *emptied[EVICT_BATCH];
-		int			garbage_count = 0;
-		int			emptied_count = 0;
-		Size		found = evict_batch(bytes, evictor, garbage, &garbage_count,
-										emptied, &emptied_count);
-
-		collect_garbage(garbage, garbage_count);
-		for (int i = 0; i < emptied_count; i++)
-			directory_unpin_chunk(emptied[i], NULL, 0);
-		if (found >= bytes)
-			return true;
-		if (garbage_count + 3 <= GARBAGE_MAX && emptied_count < EVICT_BATCH)
-			return found > 0;
-		bytes -= found;
-	}
-}
-
-static void *
-allocate(Size bytes, const Evictor *evictor)
-{
-	void	   *page;
-
-	while ((page = region_allocate(bytes)) == NULL)
-	{
-		if (!evict(region_cost_bytes(bytes), evictor))
-			return NULL;
-	}
-	return page;
-}
-
-void *
-directory_allocate(Size bytes, uint64 protected_serial, uint32 wishes)
-{
-	Evictor		evictor = {.bytes = bytes,.protected_serial = protected_serial,.wishes = wishes};
-
-	return allocate(bytes, &evictor);
-}
-
-bool
-directory_shrink(void)
-{
-	Evictor		evictor = {.protected_serial = PG_UINT64_MAX};
-	Size		excess_bytes;
-
-	while ((excess_bytes = region_excess_bytes()) > 0)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (!evict(excess_bytes, &evictor))
-			return false;
-	}
-	return true;
-}
-
-/* usage is at least 1 while the caller's pin is the latest; who gets no memory has used a chance up. */
-void *
-directory_allocate_for(CachedChunk *chunk, AttrNumber attnum)
-{
-	CachedSegment *segment = &chunk->columns[attnum - 1];
-	Evictor		evictor = {.reader_usage = Max(segment->usage, USAGE_START)};
-	void	   *page = allocate(segment->bytes, &evictor);
-
-	if (page == NULL && segment->usage > USAGE_START)
-		segment->usage--;
-	return page;
 }
 
 /* ---------------------------------------------------------------- tier ---- */
@@ -847,9 +661,7 @@ directory_put_segment(CachedChunk *chunk, AttrNumber attnum, void *page)
 		segment->serial = serial;
 		segment->usage = Max(segment->usage, USAGE_START);
 		count_segment(relation, segment, 1);
-		if (chunk->resident_count++ == 0)
-			directory->disk_header_bytes -= chunk->bytes;
-		link_segment(segment);
+		eviction_add_segment(segment);
 	}
 	LWLockRelease(directory_lock);
 	return ok;
@@ -873,14 +685,14 @@ directory_drop_extent(CachedChunk *chunk, AttrNumber attnum, const TierExtent *e
 		forget_extent(relation, segment);
 		is_emptied = chunk->segment_count == 0;
 		if (is_emptied)
-			unlink_chunk(relation, chunk);
+			directory_unlink_chunk(relation, chunk);
 		if (relation->chunk_count == 0)
-			remove_relation(relation, garbage);
+			directory_remove_relation(relation, garbage);
 	}
 	LWLockRelease(directory_lock);
 	if (is_emptied)
 		directory_unpin_chunk(chunk, NULL, 0);
-	collect_garbage(garbage, lengthof(garbage));
+	directory_collect_garbage(garbage, lengthof(garbage));
 	return is_there;
 }
 
@@ -893,7 +705,7 @@ directory_drop_extents(const CacheKey *key, uint32 file)
 
 	while (more)
 	{
-		CachedChunk *emptied[EVICT_BATCH];
+		CachedChunk *emptied[CHUNK_BATCH];
 		Garbage		garbage[2] = {{0}};
 		int			emptied_count = 0;
 		CachedRelation *relation;
@@ -901,7 +713,7 @@ directory_drop_extents(const CacheKey *key, uint32 file)
 
 		LWLockAcquire(directory_lock, LW_EXCLUSIVE);
 		relation = directory_find_relation(key);
-		limit = relation == NULL ? 0 : Min(relation->chunk_limit, number + EVICT_BATCH);
+		limit = relation == NULL ? 0 : Min(relation->chunk_limit, number + CHUNK_BATCH);
 		more = relation != NULL && limit < relation->chunk_limit;
 		for (; number < limit; number++)
 		{
@@ -918,18 +730,18 @@ directory_drop_extents(const CacheKey *key, uint32 file)
 			}
 			if (chunk->segment_count > 0)
 				continue;
-			unlink_chunk(relation, chunk);
+			directory_unlink_chunk(relation, chunk);
 			emptied[emptied_count++] = chunk;
 		}
 		if (relation != NULL && relation->chunk_count == 0)
 		{
-			remove_relation(relation, garbage);
+			directory_remove_relation(relation, garbage);
 			more = false;
 		}
 		LWLockRelease(directory_lock);
 		for (int i = 0; i < emptied_count; i++)
 			directory_unpin_chunk(emptied[i], NULL, 0);
-		collect_garbage(garbage, lengthof(garbage));
+		directory_collect_garbage(garbage, lengthof(garbage));
 	}
 }
 
@@ -946,27 +758,27 @@ directory_drop_relation(const CacheKey *key)
 		return 0;
 	while (more)
 	{
-		CachedChunk *chunks[EVICT_BATCH];
+		CachedChunk *chunks[CHUNK_BATCH];
 		Garbage		garbage[2] = {{0}};
 		int			count = 0;
 		CachedRelation *relation;
 
 		LWLockAcquire(directory_lock, LW_EXCLUSIVE);
 		relation = directory_find_relation(key);
-		for (uint32 i = 0; relation != NULL && i < relation->chunk_limit && count < EVICT_BATCH; i++)
+		for (uint32 i = 0; relation != NULL && i < relation->chunk_limit && count < CHUNK_BATCH; i++)
 		{
 			if (relation->chunks[i] == NULL)
 				continue;
 			chunks[count] = relation->chunks[i];
-			unlink_chunk(relation, chunks[count++]);
+			directory_unlink_chunk(relation, chunks[count++]);
 		}
 		more = relation != NULL && relation->chunk_count > 0;
 		if (relation != NULL && !more)
-			remove_relation(relation, garbage);
+			directory_remove_relation(relation, garbage);
 		LWLockRelease(directory_lock);
 		for (int i = 0; i < count; i++)
 			directory_unpin_chunk(chunks[i], NULL, 0);
-		collect_garbage(garbage, lengthof(garbage));
+		directory_collect_garbage(garbage, lengthof(garbage));
 		dropped += count;
 	}
 	return dropped;

@@ -33,6 +33,7 @@ typedef struct RelationSummary
 	uint64		unsettled_pages;
 	TransactionId unsettled_xid;	/* the youngest next_xid of chunks with such pages, or dead ones */
 	bool		lacks_memory;	/* at the last load */
+	MemoryShortage shortage;	/* of the last refresh */
 	uint64		rows;
 	uint64		bytes;			/* segments and chunk headers, in memory */
 	uint64		disk_bytes;		/* segments on disk */
@@ -79,6 +80,11 @@ extern int	directory_pin_chunks(Relation rel, const AttrNumber *attnums, int nat
  * only the header: its segments can be evicted.
  */
 extern CachedChunk *directory_pin_chunk(Relation rel, uint32 number, AttrNumber *attnums, int *natts);
+/*
+ * Pins the patches of pinned chunks; NULL where there is none.  They are
+ * unpinned by directory_unpin_chunk() without columns.
+ */
+extern void directory_pin_patches(CachedChunk *const *chunks, int count, CachedChunk **patches);
 extern void directory_unpin_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts);
 
 /*
@@ -89,6 +95,12 @@ extern void directory_unpin_chunk(CachedChunk *chunk, const AttrNumber *attnums,
 extern bool directory_publish_chunk(Oid relid, CachedChunk *chunk);
 /* Adds columns to a chunk the caller has pinned.  False: it was replaced or has one of them meanwhile. */
 extern bool directory_publish_segments(CachedChunk *chunk, const CachedSegment *segments, int count);
+
+/*
+ * Gives a pinned chunk another patch.  False: it was replaced or has no column
+ * in memory meanwhile; the caller keeps the patch.
+ */
+extern bool directory_publish_patch(CachedChunk *chunk, CachedChunk *patch);
 
 /* Frees a chunk that was never published, with its segments. */
 extern void directory_free_chunk(CachedChunk *chunk);
@@ -101,6 +113,8 @@ extern void directory_free_chunk(CachedChunk *chunk);
  * can be evicted.
  */
 extern void *directory_allocate(Size bytes, uint64 protected_serial, uint32 wishes);
+/* Whether a load of so many wishes would find what another one lacked. */
+extern bool directory_has_room(const MemoryShortage *shortage, uint32 wishes);
 /*
  * Region memory for a pinned segment that is read from disk, evicting at most
  * segments that are on disk, too, and are used less.  NULL: the others are
@@ -158,6 +172,8 @@ extern void directory_note_proof(CachedChunk *chunk, uint32 unproven_pages, uint
 
 /* Whether the load that ended ran out of memory. */
 extern void directory_note_load(const CacheKey *key, bool lacks_memory);
+/* What the refresh that ended lacked. */
+extern void directory_note_shortage(const CacheKey *key, const MemoryShortage *shortage);
 
 /* True, at most once per pause, for whoever is to vacuum the relation. */
 extern bool directory_claim_vacuum(const CacheKey *key, int pause_ms);

@@ -44,9 +44,21 @@ typedef struct CachedRelation
 	pg_atomic_uint64 lsn_pages;
 	pg_atomic_uint64 vacuumed_at;	/* TimestampTz */
 	pg_atomic_uint32 lacks_memory;	/* the last load ended for that */
+	MemoryShortage shortage;	/* of the last refresh; changed by one worker, under the exclusive lock */
 } CachedRelation;
 
 #define directory_lock (directory_shared_lock(0))
+
+/* Second chances: of what was loaded or read, at most. */
+#define USAGE_START				1
+#define USAGE_MAX				5
+
+/* In memory or on disk. */
+static inline bool
+segment_is_cached(const CachedSegment *segment)
+{
+	return segment->segment != NULL || segment->extent.file != 0;
+}
 
 /* Under the lock: the relation, or NULL; all of them; how many there are. */
 extern CachedRelation *directory_find_relation(const CacheKey *key);
@@ -55,5 +67,37 @@ extern uint32 directory_relation_count(void);
 
 /* Under the lock: whether the chunk is in the directory, and was not replaced; the relation may be NULL. */
 extern bool directory_is_linked(const CachedRelation *relation, const CachedChunk *chunk);
+
+/* Region memory to be freed when the lock is released; page NULL: none. */
+typedef struct Garbage
+{
+	void	   *page;
+	Size		bytes;
+} Garbage;
+
+extern void directory_collect_garbage(const Garbage *garbage, int count);
+
+/* ---- under the exclusive lock */
+
+/* Takes a segment's memory, which is the caller's then. */
+extern void directory_forget_memory(CachedRelation *relation, CachedSegment *segment);
+/* Takes a chunk out of the directory; the caller drops the directory's reference after unlocking. */
+extern void directory_unlink_chunk(CachedRelation *relation, CachedChunk *chunk);
+/* Removes a relation without chunks, whose two arrays are the caller's then. */
+extern void directory_remove_relation(CachedRelation *relation, Garbage *garbage);
+
+/* A chunk enters the directory, and leaves it, with no segment in memory. */
+extern void eviction_add_header(CachedChunk *chunk);
+extern void eviction_remove_header(CachedChunk *chunk);
+/* Whether the header may take memory when no segment does. */
+extern bool eviction_header_may_stay(const CachedChunk *chunk);
+/* A segment, which has memory, becomes the clock's last; or is taken out. */
+extern void eviction_add_segment(CachedSegment *segment);
+extern void eviction_remove_segment(CachedSegment *segment);
+
+/* ---- at the server's start */
+
+extern Size eviction_shmem_bytes(void);
+extern void eviction_shmem_startup(void);
 
 #endif							/* PENUMBRA_DIRECTORY_INTERNAL_H */

@@ -3,7 +3,8 @@
  * directory_numbers.c
  *	  The directory's numbers: estimates for planning, statistics, views.
  *
- * The directory lock is taken in shared mode only: what changes here is atomic.
+ * The directory lock is taken in shared mode, as what changes here is atomic,
+ * but for what a refresh lacked.
  *
  *-------------------------------------------------------------------------
  */
@@ -76,6 +77,26 @@ raise_uses(ColumnTotals *totals, uint64 more, uint64 least)
 	pg_atomic_write_u64(&totals->uses, Max(Min(uses + more, WISHES_MAX), least));
 }
 
+/* Of the columns that the most chunks have, the smallest; NULL: there is none. */
+static ColumnTotals *
+find_smallest(CachedRelation *relation)
+{
+	ColumnTotals *smallest = NULL;
+
+	for (uint32 i = 0; i < relation->column_limit; i++)
+	{
+		ColumnTotals *totals = &relation->columns[i];
+
+		if (totals->chunks > 0 &&
+			(smallest == NULL || totals->chunks > smallest->chunks ||
+			 (totals->chunks == smallest->chunks &&
+			  totals->bytes + totals->cold_bytes < smallest->bytes + smallest->cold_bytes)))
+			smallest = totals;
+	}
+	return smallest;
+}
+
+/* A scan of no column, to count rows, uses any: a chunk stays for as long as it has one. */
 void
 directory_note_scan(const CacheKey *key, const AttrNumber *attnums, int natts,
 					uint64 pages_from_cache, uint64 pages_from_heap)
@@ -96,6 +117,8 @@ directory_note_scan(const CacheKey *key, const AttrNumber *attnums, int natts,
 			pg_atomic_fetch_add_u64(&relation->columns[attnums[i] - 1].hits, 1);
 			raise_uses(&relation->columns[attnums[i] - 1], 1, 0);
 		}
+		if (natts == 0 && find_smallest(relation) != NULL)
+			raise_uses(find_smallest(relation), 1, 0);
 	}
 	LWLockRelease(directory_lock);
 }
@@ -176,6 +199,18 @@ directory_note_load(const CacheKey *key, bool lacks_memory)
 	LWLockRelease(directory_lock);
 }
 
+void
+directory_note_shortage(const CacheKey *key, const MemoryShortage *shortage)
+{
+	CachedRelation *relation;
+
+	LWLockAcquire(directory_lock, LW_EXCLUSIVE);
+	relation = directory_find_relation(key);
+	if (relation != NULL)
+		relation->shortage = *shortage;
+	LWLockRelease(directory_lock);
+}
+
 bool
 directory_claim_vacuum(const CacheKey *key, int pause_ms)
 {
@@ -196,18 +231,29 @@ directory_claim_vacuum(const CacheKey *key, int pause_ms)
 	return claimed;
 }
 
+/* Pages that no proof by P1 or P2 serves, not with the chunk's patch either. */
+static uint32
+count_dead_pages(CachedChunk *chunk)
+{
+	uint32		dead = pg_atomic_read_u32(&chunk->dead_pages);
+	uint32		patched = chunk->patch == NULL ? 0 :
+		chunk->patch->cached_pages - pg_atomic_read_u32(&chunk->patch->dead_pages);
+
+	return dead - Min(dead, patched);
+}
+
 static void
 summarise_staleness(CachedChunk *chunk, RelationSummary *summary)
 {
 	TimestampTz stale_since = (TimestampTz) pg_atomic_read_u64(&chunk->stale_since);
 
-	summary->dead_pages += pg_atomic_read_u32(&chunk->dead_pages);
+	summary->dead_pages += count_dead_pages(chunk);
 	summary->unproven_pages += pg_atomic_read_u32(&chunk->unproven_pages);
 	summary->lost_pages += pg_atomic_read_u32(&chunk->lost_pages);
 	if (stale_since != 0 && (summary->stale_since == 0 || stale_since < summary->stale_since))
 		summary->stale_since = stale_since;
 	summary->unsettled_pages += chunk->unsettled_pages;
-	if (chunk->unsettled_pages + pg_atomic_read_u32(&chunk->dead_pages) > 0 &&
+	if (chunk->unsettled_pages + count_dead_pages(chunk) > 0 &&
 		(!TransactionIdIsValid(summary->unsettled_xid) ||
 		 TransactionIdPrecedes(summary->unsettled_xid, chunk->next_xid)))
 		summary->unsettled_xid = chunk->next_xid;
@@ -227,6 +273,7 @@ summarise_relation(const CachedRelation *relation, RelationSummary *summary)
 		pg_atomic_read_u64(&unconstify(CachedRelation *, relation)->pages_from_heap);
 	summary->lacks_memory =
 		pg_atomic_read_u32(&unconstify(CachedRelation *, relation)->lacks_memory) != 0;
+	summary->shortage = relation->shortage;
 	for (uint32 i = 0; i < relation->chunk_limit; i++)
 	{
 		CachedChunk *chunk = relation->chunks[i];
@@ -238,6 +285,8 @@ summarise_relation(const CachedRelation *relation, RelationSummary *summary)
 		summarise_staleness(chunk, summary);
 		summary->rows += chunk->rows;
 		summary->bytes += region_cost_bytes(chunk->bytes);
+		if (chunk->patch != NULL)
+			summary->bytes += region_cost_bytes(chunk->patch->bytes);
 	}
 	for (uint32 i = 0; i < relation->column_limit; i++)
 	{

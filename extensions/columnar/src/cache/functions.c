@@ -228,11 +228,12 @@ list_columns(Relation rel, ArrayType *names, AttrNumber *attnums)
 /* ---------------------------------------------------------------- loading - */
 
 static int64
-load_columns(Relation rel, const AttrNumber *attnums, int natts)
+load_columns(Relation rel, const AttrNumber *attnums, int natts, bool patches)
 {
 	LoadOptions options = {
 		.attnums = attnums,
 		.natts = natts,
+		.patches = patches,
 		.wait = true,
 	};
 	LoadResult	result;
@@ -270,7 +271,7 @@ load_table(Relation rel, ArrayType *names)
 
 	if (reason != NULL)
 		refuse_relation(rel, reason);
-	return load_columns(rel, attnums, list_columns(rel, names, attnums));
+	return load_columns(rel, attnums, list_columns(rel, names, attnums), false);
 }
 
 /* Calls `action` with each table that holds rows of the relation; like VACUUM not with others' partitions. */
@@ -316,7 +317,7 @@ penumbra_sql_load(PG_FUNCTION_ARGS)
 								   PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P(1)));
 }
 
-/* Loads again what is cached of the relation and not right any more. */
+/* Loads again what is cached of the relation and not right any more, or gives it patches. */
 static int64
 refresh_table(Relation rel, ArrayType *names)
 {
@@ -342,7 +343,7 @@ refresh_table(Relation rel, ArrayType *names)
 		if (!att->attisdropped && cache_type_of(att->atttypid, &type))
 			attnums[natts++] = columns[i].attnum;
 	}
-	return load_columns(rel, attnums, natts);
+	return load_columns(rel, attnums, natts, true);
 }
 
 Datum

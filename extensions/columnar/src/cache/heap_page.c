@@ -447,10 +447,20 @@ heap_row_reader_append_image(HeapRowReader *reader, Page page, PenumbraRows *row
 		if (ItemIdIsNormal(PageGetItemId(page, offset)))
 			offsets[count++] = offset;
 	}
+	*row_count = count;
+	return heap_row_reader_append_narrow(reader, page, offsets, count, rows);
+}
+
+bool
+heap_row_reader_append_narrow(HeapRowReader *reader, Page page, const OffsetNumber *offsets,
+							  uint32 count, PenumbraRows *rows)
+{
+	uint32		appended;
+
 	reader->detoasted_bytes_limit = IMAGE_DETOASTED_BYTES_PER_ROW * count;
-	*row_count = append_tuples(reader, page, offsets, count, SIZE_MAX, rows);
+	appended = append_tuples(reader, page, offsets, count, SIZE_MAX, rows);
 	reader->detoasted_bytes_limit = SIZE_MAX;
-	return *row_count == count;
+	return appended == count;
 }
 
 void

@@ -68,7 +68,10 @@ extern void heap_row_reader_close_page(HeapRowReader *reader);
  */
 extern bool heap_row_reader_append_image(HeapRowReader *reader, Page page, PenumbraRows *rows,
 										 uint32 *row_count);
-/* The same of the rows at some offsets, which a snapshot sees that is still held. */
+/* The same of the tuples at some offsets, which a snapshot sees that is still held. */
+extern bool heap_row_reader_append_narrow(HeapRowReader *reader, Page page, const OffsetNumber *offsets,
+										  uint32 count, PenumbraRows *rows);
+/* The same however large they are, of the rows at some offsets, which a snapshot sees that is still held. */
 extern void heap_row_reader_append_offsets(HeapRowReader *reader, Page page,
 										   const OffsetNumber *offsets, uint32 count,
 										   PenumbraRows *rows);

@@ -30,11 +30,14 @@
  */
 #include "postgres.h"
 
+#include <xxhash.h>
+
 #include "access/heapam.h"
 #include "access/htup_details.h"
 #include "access/transam.h"
 #include "access/visibilitymap.h"
 #include "access/xlog.h"
+#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "storage/bufmgr.h"
@@ -42,6 +45,7 @@
 #include "utils/inval.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
 #include "cache/cache.h"
@@ -50,6 +54,7 @@
 #include "pg_compat.h"
 #include "cache/progress.h"
 #include "cache/region.h"
+#include "cache/row_proof.h"
 #include "cache/stop_points.h"
 #include "cache/tier.h"
 #include "cache/validate.h"
@@ -69,6 +74,19 @@
  * than what it saves did.  Seldom read ones wait for that time.
  */
 #define RELOAD_LOST_PAGES		4
+
+/*
+ * A patch has at most this part of its chunk's rows, or so many, and bytes.  A
+ * patient load tries one when scans have lost half as many heap pages as it
+ * would look at, which takes as long (4 us each).
+ */
+#define PATCH_ROWS_SHARE		16
+#define PATCH_ROWS_MIN			128
+#define PATCH_BYTES_MAX			((Size) 16 * 1024 * 1024)
+#define PATCH_LOST_SHARE		2
+
+/* What the engine wants of segments. */
+#define SEGMENT_ALIGNMENT		64
 #define PATIENCE_MS				10000
 
 typedef struct Loader
@@ -81,6 +99,8 @@ typedef struct Loader
 	LoadProgress *progress;
 	uint64		protected_serial;
 	uint32		wishes;			/* for the current chunk: 0 where it has all columns, as what it replaces makes room */
+	uint64		columns;		/* a hash of those that are wanted */
+	MemoryShortage shortage;
 	uint64		wide_pages;		/* not cached because of large values */
 	uint64		unlogged_pages; /* nor these, because no proof would hold */
 	bool		serves_more;	/* than before the load: chunks or columns that were not there */
@@ -99,6 +119,7 @@ typedef struct Loader
 	/* freed by release_loader() */
 	void	   *encoded;		/* malloc'ed by the engine */
 	CachedChunk *pinned;
+	CachedChunk *patch;			/* pinned for a proof */
 	CachedSegment *segments;	/* stored in the region, not published */
 	int			segment_count;
 	MemoryContextCallback callback;
@@ -131,6 +152,9 @@ release_loader(void *argument)
 	loader->encoded = NULL;
 	free_segments(loader);
 	unpin_current(loader);
+	if (loader->patch != NULL)
+		directory_unpin_chunk(loader->patch, NULL, 0);
+	loader->patch = NULL;
 	if (loader->progress != NULL)
 		progress_end();
 	loader->progress = NULL;
@@ -475,6 +499,22 @@ read_pages_again(Loader *loader, CachedChunk *chunk)
 
 /* ---------------------------------------------------------------- segments  */
 
+/* Memory for a part of the current chunk; NULL: there is none, which is noted. */
+static void *
+allocate(Loader *loader, Size bytes)
+{
+	void	   *page = directory_allocate(bytes, loader->protected_serial, loader->wishes);
+
+	if (page != NULL)
+		return page;
+	loader->shortage.columns = loader->columns;
+	loader->shortage.bytes = bytes;
+	loader->shortage.chunk_bytes = region_cost_bytes(bytes);
+	for (int i = 0; i < loader->segment_count; i++)
+		loader->shortage.chunk_bytes += region_cost_bytes(loader->segments[i].bytes);
+	return NULL;
+}
+
 /* Encodes a column of rows into the region; false when it is full. */
 static bool
 store_segment(Loader *loader, int column)
@@ -491,7 +531,7 @@ store_segment(Loader *loader, int column)
 	status = penumbra_segment_check(loader->encoded, bytes);
 	if (status.code != PENUMBRA_OK)
 		penumbra_report_status(&status);
-	page = directory_allocate(bytes, loader->protected_serial, loader->wishes);
+	page = allocate(loader, bytes);
 	if (page != NULL)
 	{
 		memcpy(page, loader->encoded, bytes);
@@ -535,7 +575,7 @@ publish_draft(Loader *loader)
 
 	draft->bytes = CHUNK_INSERTERS_OFFSET(draft) +
 		(chunk_has_inserters(draft) ? CHUNK_PAGES * sizeof(PageInserters) : 0);
-	chunk = directory_allocate(draft->bytes, loader->protected_serial, loader->wishes);
+	chunk = allocate(loader, draft->bytes);
 	if (chunk == NULL)
 	{
 		free_segments(loader);
@@ -592,6 +632,140 @@ clear_draft(Loader *loader, uint32 number)
 	}
 }
 
+/* ---------------------------------------------------------------- patches - */
+
+/*
+ * Reads the decided new rows of the pages that the chunk does not serve alone
+ * into rows, and which pages these are of into the draft.  False: there is none,
+ * or they are too many for a patch.
+ */
+static bool
+read_new_rows(Loader *loader, CachedChunk *chunk, const ChunkProof *proof)
+{
+	CachedChunk *draft = loader->draft;
+	TransactionId horizon = GetOldestNonRemovableTransactionId(loader->rel);
+	uint32		limit = Min(chunk->pages, loader->nblocks - chunk->number * CHUNK_PAGES);
+	uint32		rows_limit = Max(chunk->rows / PATCH_ROWS_SHARE, PATCH_ROWS_MIN);
+	PageRows	rows;
+
+	draft->pages = limit;
+	for (uint32 page = 0; page < limit; page++)
+	{
+		uint64		bit = UINT64CONST(1) << (page % 64);
+		XLogRecPtr	lsn;
+
+		draft->first_row[page] = draft->rows;
+		if ((proof->proven[page / 64] & ~proof->patched[page / 64] & bit) != 0 ||
+			chunk->first_row[page] == chunk->first_row[page + 1])
+			continue;
+		loader->progress->heap_bytes += BLCKSZ;
+		if (!row_proof_patch_page(loader->rel, GetActiveSnapshot(), horizon, chunk, page, loader->strategy,
+								  &rows, loader->image, &lsn))
+			continue;
+		if (draft->rows + rows.heap_count > rows_limit ||
+			penumbra_rows_bytes(loader->rows) > PATCH_BYTES_MAX)
+			return false;
+		if (!heap_row_reader_append_narrow(loader->reader, loader->image, rows.heap, rows.heap_count,
+										   loader->rows))
+			continue;
+		draft->rows += rows.heap_count;
+		pg_atomic_write_u64(&draft->page_lsn[page], lsn);
+		pg_atomic_write_u64(&draft->live[page / 64],
+							pg_atomic_read_u64(&draft->live[page / 64]) | bit);
+		pg_atomic_write_u32(&draft->recent_buffer[page], pg_atomic_read_u32(&chunk->recent_buffer[page]));
+		draft->cached_pages++;
+	}
+	for (uint32 page = limit; page <= CHUNK_PAGES; page++)
+		draft->first_row[page] = draft->rows;
+	return draft->cached_pages > 0;
+}
+
+/* Appends an encoded column to the segments' bytes, whose addresses are relative until they are in place. */
+static void
+append_segment(Loader *loader, int column, StringInfo bytes)
+{
+	AttrNumber	attnum = loader->attnums[column];
+	CachedSegment *segment = &loader->draft->columns[attnum - 1];
+	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(loader->rel), attnum - 1);
+	size_t		segment_bytes;
+	PenumbraStatus status = penumbra_segment_encode(loader->rows, column, &loader->encoded, &segment_bytes);
+
+	if (status.code != PENUMBRA_OK)
+		penumbra_report_status(&status);
+	status = penumbra_segment_check(loader->encoded, segment_bytes);
+	if (status.code != PENUMBRA_OK)
+		penumbra_report_status(&status);
+	enlargeStringInfo(bytes, segment_bytes + SEGMENT_ALIGNMENT);
+	while (bytes->len % SEGMENT_ALIGNMENT != 0)
+		appendStringInfoCharMacro(bytes, 0);
+	segment->segment = (void *) (uintptr_t) bytes->len;
+	segment->bytes = segment_bytes;
+	segment->type_oid = att->atttypid;
+	segment->typmod = att->atttypmod;
+	segment->collation = att->attcollation;
+	segment->attnum = attnum;
+	appendBinaryStringInfo(bytes, loader->encoded, segment_bytes);
+	free(loader->encoded);
+	loader->encoded = NULL;
+}
+
+/* Puts the draft with its segments into the directory as the chunk's patch; false: there is no room. */
+static bool
+publish_patch(Loader *loader, CachedChunk *chunk, const StringInfoData *segments)
+{
+	CachedChunk *draft = loader->draft;
+	Size		segments_at = TYPEALIGN(SEGMENT_ALIGNMENT, CHUNK_BYTES(draft->column_count));
+	CachedChunk *patch;
+
+	draft->bytes = segments_at + segments->len;
+	draft->patch_serial = directory_next_serial();
+	patch = directory_allocate(draft->bytes, loader->protected_serial, 0);
+	if (patch == NULL)
+		return false;
+	memcpy(patch, draft, CHUNK_BYTES(draft->column_count));
+	memcpy((char *) patch + segments_at, segments->data, segments->len);
+	for (int i = 0; i < loader->natts; i++)
+	{
+		CachedSegment *segment = &patch->columns[loader->attnums[i] - 1];
+
+		segment->segment = (char *) patch + segments_at + (uintptr_t) segment->segment;
+		segment->chunk = patch;
+	}
+	if (directory_publish_patch(chunk, patch))
+		return true;
+	directory_free_chunk(patch);
+	return false;
+}
+
+/*
+ * Gives a pinned chunk a patch of all its columns; the one that it may have is
+ * replaced, whose rows are read again, or stays where no other can be made.
+ */
+static bool
+patch_chunk(Loader *loader, CachedChunk *chunk, const ChunkProof *proof)
+{
+	AttrNumber *attnums = palloc(sizeof(AttrNumber) * RelationGetDescr(loader->rel)->natts);
+	int			natts = choose_columns(loader, chunk, true, attnums);
+	StringInfoData segments;
+	bool		done;
+
+	set_columns(loader, attnums, natts);
+	pfree(attnums);
+	clear_draft(loader, chunk->number);
+	if (!read_new_rows(loader, chunk, proof))
+		return false;
+	initStringInfo(&segments);
+	for (int i = 0; i < natts; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		append_segment(loader, i, &segments);
+	}
+	STOP_POINT("patch-before-publish");
+	done = publish_patch(loader, chunk, &segments);
+	pfree(segments.data);
+	return done;
+}
+
 /* ---------------------------------------------------------------- chunks -- */
 
 typedef enum ChunkNeed
@@ -636,25 +810,75 @@ count_unserved(const Loader *loader, const CachedChunk *chunk, const ChunkProof 
 	return unserved;
 }
 
-/* Validates the chunk, and says what is missing. */
-static ChunkNeed
-examine_chunk(Loader *loader, CachedChunk *chunk)
+/* Validates the chunk with its patch. */
+static void
+prove_chunk(Loader *loader, CachedChunk *chunk, ChunkProof *proof)
 {
-	BlockNumber first_block = chunk->number * CHUNK_PAGES;
-	uint32		limit = Min(CHUNK_PAGES, loader->nblocks - first_block);
-	AttrNumber *missing = palloc(sizeof(AttrNumber) * RelationGetDescr(loader->rel)->natts);
-	int			missing_count = choose_columns(loader, chunk, false, missing);
+	CachedChunk *patch;
+
+	vm_page_read(loader->rel, chunk->number * CHUNK_PAGES, loader->vm_page);
+	chunk_prove(loader->rel, chunk, loader->nblocks, loader->vm_page, loader->strategy, NULL, proof);
+	directory_pin_patches(&chunk, 1, &loader->patch);
+	patch = loader->patch;
+	if (patch == NULL)
+		return;
+	chunk_prove_patch(loader->rel, patch, loader->nblocks, loader->vm_page, loader->strategy, NULL, proof);
+	loader->patch = NULL;
+	directory_unpin_chunk(patch, NULL, 0);
+}
+
+/*
+ * Whether a patch is to be tried for what the proof leaves.  Each attempt is paid
+ * by what scans have lost since the last one.
+ */
+static bool
+may_patch(Loader *loader, CachedChunk *chunk, const ChunkProof *proof)
+{
+	uint32		lost = pg_atomic_read_u32(&chunk->lost_pages) - chunk->patch_mark;
+
+	return loader->options->patches && proof->unproven_pages > 0 && !RecoveryInProgress() &&
+		(!loader->options->patient || lost * PATCH_LOST_SHARE >= proof->unproven_pages + proof->patched_pages) &&
+		row_proof_is_allowed(loader->rel, GetActiveSnapshot()) &&
+		row_proof_holds(loader->rel, chunk, ReadNextFullTransactionId());
+}
+
+/* Tries to, and proves the chunk again; true if the patch serves pages that were not served. */
+static bool
+try_patch(Loader *loader, CachedChunk *chunk, ChunkProof *proof)
+{
+	uint32		unproven_pages = proof->unproven_pages;
+	bool		is_patched = patch_chunk(loader, chunk, proof);
+
+	/* also where there is none: rows may be decided without */
+	prove_chunk(loader, chunk, proof);
+	if (proof->unproven_pages == 0)
+	{
+		pg_atomic_write_u32(&chunk->lost_pages, 0);
+		pg_atomic_write_u64(&chunk->stale_since, 0);
+	}
+	chunk->patch_mark = pg_atomic_read_u32(&chunk->lost_pages);
+	return is_patched && proof->unproven_pages < unproven_pages;
+}
+
+/* Validates the chunk, gives it a patch where that pays, and says what is missing then. */
+static ChunkNeed
+examine_chunk(Loader *loader, CachedChunk *chunk, bool *is_patched)
+{
+	uint32		limit = Min(CHUNK_PAGES, loader->nblocks - chunk->number * CHUNK_PAGES);
 	uint32		tolerated = (uint32) (loader->options->stale_share * limit);
+	bool		lacks = lacks_columns(loader, chunk);
 	uint32		unserved;
 	bool		is_stale;
 	ChunkProof	proof;
 
-	pfree(missing);
-	vm_page_read(loader->rel, first_block, loader->vm_page);
-	chunk_prove(loader->rel, chunk, loader->nblocks, loader->vm_page, loader->strategy, NULL, &proof);
+	prove_chunk(loader, chunk, &proof);
+	*is_patched = !lacks && may_patch(loader, chunk, &proof) && try_patch(loader, chunk, &proof);
 	/* the rows of the others can be proven where the chunk was not loaded in recovery */
 	chunk_note_proof(chunk, &proof, chunk->oldest_running != 0 ? proof.unproven_pages : 0);
 	unserved = count_unserved(loader, chunk, &proof, limit);
+	/* what is not decided yet is proven by row, and a new chunk would leave it to the heap */
+	if (*is_patched && !loader->options->patient)
+		unserved -= Min(unserved, proof.unproven_pages);
 	is_stale = unserved > tolerated;
 	if (is_stale && loader->options->patient)
 		is_stale = count_visible_unserved(loader, chunk, &proof, limit) > tolerated ||
@@ -662,7 +886,7 @@ examine_chunk(Loader *loader, CachedChunk *chunk)
 			TimestampDifferenceExceeds(chunk->loaded_at, GetCurrentTimestamp(), PATIENCE_MS);
 	if (is_stale)
 		return CHUNK_NEEDS_REBUILD;
-	if (missing_count == 0)
+	if (!lacks)
 		return CHUNK_FINE;
 	return proof.unproven_pages == 0 ? CHUNK_NEEDS_COLUMNS : CHUNK_NEEDS_REBUILD;
 }
@@ -720,20 +944,23 @@ load_chunk(Loader *loader, uint32 number, bool *loaded)
 {
 	ChunkNeed	need = CHUNK_NEEDS_REBUILD;
 	bool		is_full = false;
+	bool		is_patched = false;
 	bool		is_first;
 
 	loader->pinned = directory_pin_chunk(loader->rel, number, NULL, NULL);
 	is_first = loader->pinned == NULL;
 	if (loader->pinned != NULL)
-		need = examine_chunk(loader, loader->pinned);
+		need = examine_chunk(loader, loader->pinned, &is_patched);
 	loader->wishes = lacks_columns(loader, loader->pinned) ? loader->options->wishes : 0;
-	if (need == CHUNK_NEEDS_COLUMNS && !add_columns(loader, &is_full))
+	if (need != CHUNK_FINE && loader->wishes > 0)
+		is_full = !directory_has_room(&loader->shortage, loader->wishes);
+	if (need == CHUNK_NEEDS_COLUMNS && !is_full && !add_columns(loader, &is_full))
 		need = CHUNK_NEEDS_REBUILD;
 	if (need == CHUNK_NEEDS_REBUILD && !is_full)
 		is_full = !rebuild_chunk(loader, number);
 	unpin_current(loader);
-	*loaded = need != CHUNK_FINE && !is_full;
-	if (*loaded && (is_first || need == CHUNK_NEEDS_COLUMNS))
+	*loaded = (need != CHUNK_FINE && !is_full) || is_patched;
+	if (!is_full && (is_first || need == CHUNK_NEEDS_COLUMNS))
 		loader->serves_more = true;
 	return !is_full;
 }
@@ -746,6 +973,9 @@ create_loader(Relation rel, const LoadOptions *options)
 
 	loader->rel = rel;
 	loader->options = options;
+	loader->columns = XXH3_64bits(options->attnums, sizeof(AttrNumber) * options->natts);
+	if (options->shortage.columns == loader->columns)
+		loader->shortage = options->shortage;
 	directory_key_of(rel, &loader->key);
 	loader->nblocks = RelationGetNumberOfBlocks(rel);
 	loader->strategy = GetAccessStrategy(BAS_BULKREAD);
@@ -785,6 +1015,7 @@ load_chunks(Loader *loader, LoadResult *result)
 			!(tier_await_saved() && load_chunk(loader, number, &loaded)))
 		{
 			result->outcome = LOAD_FULL;
+			result->shortage = loader->shortage;
 			break;
 		}
 		result->chunks_loaded += loaded;

@@ -24,8 +24,10 @@ typedef struct LoadOptions
 	 */
 	double		stale_share;
 	bool		patient;
+	bool		patches;		/* first tries to give chunks patches, where scans have lost as much as that costs */
 	bool		by_worker;
 	uint32		wishes;			/* columns that a chunk lacks evict what was used less; 0: whatever is used least */
+	MemoryShortage shortage;	/* an earlier load's: if it was of the same columns, nothing is read for less */
 	bool		wait;			/* for another load of the same relation */
 	uint32		first_chunk;	/* where to begin */
 	uint32		chunk_limit;	/* stop after loading so many; 0: none */
@@ -46,6 +48,7 @@ typedef struct LoadResult
 	uint32		chunks_total;
 	uint32		chunks_loaded;
 	uint32		next_chunk;
+	MemoryShortage shortage;	/* of LOAD_FULL */
 	uint64		wide_pages;		/* read and left out because of large values */
 	uint64		unlogged_pages; /* left out because nothing of them was ever in the WAL */
 } LoadResult;

@@ -195,15 +195,31 @@ region_budget_bytes(void)
 	return memory_target_mb == 0 ? budget_bytes : Min(budget_bytes, target_bytes);
 }
 
-Size
-region_excess_bytes(void)
+static Size
+used_bytes_now(void)
 {
 	Size		used_bytes;
 
 	SpinLockAcquire(&control->lock);
 	used_bytes = control->used_bytes;
 	SpinLockRelease(&control->lock);
+	return used_bytes;
+}
+
+Size
+region_excess_bytes(void)
+{
+	Size		used_bytes = used_bytes_now();
+
 	return used_bytes - Min(used_bytes, region_budget_bytes());
+}
+
+Size
+region_free_bytes(void)
+{
+	Size		budget = region_budget_bytes();
+
+	return budget - Min(budget, used_bytes_now());
 }
 
 Size

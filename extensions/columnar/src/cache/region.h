@@ -31,6 +31,7 @@ extern bool region_is_reserved(void);
 extern Size region_budget_bytes(void);
 /* What is used beyond it, since it was lowered. */
 extern Size region_excess_bytes(void);
+extern Size region_free_bytes(void);
 
 /* Bookkeeping in ordinary shared memory; startup empties the region. */
 extern Size region_shmem_bytes(void);

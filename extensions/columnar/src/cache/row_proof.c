@@ -133,10 +133,10 @@ row_proof_holds(Relation rel, const CachedChunk *chunk, FullTransactionId next_x
 		 catalog_row_is_older(DATABASEOID, MyDatabaseId, oldest_running));
 }
 
-/* Rules 3 and 8: *is_decided stays true while every snapshot sees what this one sees. */
+/* Rules 3 and 8: *is_settled stays true while every snapshot sees what this one sees, but for inserters. */
 static inline bool
 is_visible(Relation rel, Snapshot snapshot, TransactionId horizon, Buffer buffer, BlockNumber block,
-		   OffsetNumber offset, ItemId item, bool is_loaded, bool *is_decided)
+		   OffsetNumber offset, ItemId item, bool is_loaded, bool *is_settled)
 {
 	HeapTupleHeader header = (HeapTupleHeader) PageGetItem(BufferGetPage(buffer), item);
 	HeapTupleData tuple;
@@ -151,10 +151,10 @@ is_visible(Relation rel, Snapshot snapshot, TransactionId horizon, Buffer buffer
 	tuple.t_len = ItemIdGetLength(item);
 	ItemPointerSet(&tuple.t_self, block, offset);
 	visible = HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer);
-	if (*is_decided)
+	if (*is_settled)
 	{
 		state = HeapTupleSatisfiesVacuum(&tuple, horizon, buffer);
-		*is_decided = visible ? state == HEAPTUPLE_LIVE : state == HEAPTUPLE_DEAD;
+		*is_settled = visible ? state == HEAPTUPLE_LIVE : state == HEAPTUPLE_DEAD;
 	}
 	return visible;
 }
@@ -172,7 +172,8 @@ row_proof_locked_page(Relation rel, Snapshot snapshot, TransactionId horizon, Ca
 
 	compat_test_old_snapshot(snapshot, rel, content);
 	rows->cached_count = rows->heap_count = 0;
-	rows->is_decided = TransactionIdIsValid(horizon);
+	rows->is_settled = TransactionIdIsValid(horizon);
+	rows->is_decided = false;
 	/* rule 6 */
 	if (known_lsn == InvalidXLogRecPtr || BufferGetLSNAtomic(buffer) < known_lsn)
 		return false;
@@ -190,7 +191,7 @@ row_proof_locked_page(Relation rel, Snapshot snapshot, TransactionId horizon, Ca
 			tuple_is_loaded((HeapTupleHeader) PageGetItem(content, item), oldest_running);
 		if (!all_visible &&
 			!is_visible(rel, snapshot, horizon, buffer, chunk->number * CHUNK_PAGES + page, offset,
-						item, is_loaded, &rows->is_decided))
+						item, is_loaded, &rows->is_settled))
 			continue;
 		if (is_loaded)
 		{
@@ -200,8 +201,29 @@ row_proof_locked_page(Relation rel, Snapshot snapshot, TransactionId horizon, Ca
 		else
 			rows->heap[rows->heap_count++] = offset;
 	}
-	rows->is_decided &= rows->heap_count == 0;
+	rows->is_decided = rows->is_settled && rows->heap_count == 0;
 	return true;
+}
+
+/* Of a page that is decided: the loaded rows that are not among the proven ones which all see.  False: none is new. */
+static bool
+mark_dead_rows(CachedChunk *chunk, uint32 page, const PageRows *rows)
+{
+	pg_atomic_uint64 *dead = CHUNK_DEAD_ROWS(chunk);
+	uint32		first = chunk->first_row[page];
+	uint32		next = 0;		/* in rows->cached */
+	bool		any = false;
+
+	for (uint32 row = first; row < chunk->first_row[page + 1]; row++)
+	{
+		uint64		bit = UINT64CONST(1) << (row % 64);
+
+		if (next < rows->cached_count && first + rows->cached[next] == row)
+			next++;
+		else
+			any |= (pg_atomic_fetch_or_u64(&dead[row / 64], bit) & bit) == 0;
+	}
+	return any;
 }
 
 /*
@@ -213,20 +235,9 @@ row_proof_locked_page(Relation rel, Snapshot snapshot, TransactionId horizon, Ca
 static void
 note_decided_page(CachedChunk *chunk, uint32 page, Buffer buffer, const PageRows *rows)
 {
-	pg_atomic_uint64 *dead = CHUNK_DEAD_ROWS(chunk);
 	uint64		live_bit = UINT64CONST(1) << (page % 64);
-	uint32		first = chunk->first_row[page];
-	uint32		next = 0;		/* in rows->cached */
 
-	for (uint32 row = first; row < chunk->first_row[page + 1]; row++)
-	{
-		uint64		bit = UINT64CONST(1) << (row % 64);
-
-		if (next < rows->cached_count && first + rows->cached[next] == row)
-			next++;
-		else
-			pg_atomic_fetch_or_u64(&dead[row / 64], bit);
-	}
+	(void) mark_dead_rows(chunk, page, rows);
 	pg_atomic_fetch_add_u32(&chunk->decisions, 1);
 	pg_write_barrier();
 	pg_atomic_write_u64(&chunk->page_lsn[page], BufferGetLSNAtomic(buffer));
@@ -253,4 +264,70 @@ row_proof_page(Relation rel, Snapshot snapshot, TransactionId horizon, CachedChu
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	ReleaseBuffer(buffer);
 	return is_proven;
+}
+
+/* Whether every snapshot sees the insertion of a row that some do see; the hint: else its commit may not be on disk. */
+static bool
+inserter_is_old(HeapTupleHeader tuple, TransactionId horizon)
+{
+	return HeapTupleHeaderXminCommitted(tuple) &&
+		TransactionIdPrecedes(HeapTupleHeaderGetXmin(tuple), horizon);
+}
+
+/*
+ * Rule 10: whether a share-locked page, whose rows are settled, has no visible
+ * row but proven ones and new ones that all see.  A tuple that is not proven may
+ * be the loaded row of its offset all the same, unless that is known to be dead.
+ */
+static bool
+heap_rows_are_new(CachedChunk *chunk, uint32 page, Page content, TransactionId horizon, const PageRows *rows)
+{
+	uint32		next = 0;		/* in rows->heap */
+	LoadedRows	loaded;
+
+	loaded_rows_begin(&loaded, chunk, page);
+	for (OffsetNumber offset = FirstOffsetNumber; next < rows->heap_count; offset++)
+	{
+		int			row = loaded_rows_next(&loaded);
+
+		if (rows->heap[next] != offset)
+			continue;
+		next++;
+		if (row >= 0 && !chunk_row_is_dead(chunk, chunk->first_row[page] + row))
+			return false;
+		if (!inserter_is_old((HeapTupleHeader) PageGetItem(content, PageGetItemId(content, offset)), horizon))
+			return false;
+	}
+	return true;
+}
+
+bool
+row_proof_patch_page(Relation rel, Snapshot snapshot, TransactionId horizon, CachedChunk *chunk,
+					 uint32 page, BufferAccessStrategy strategy, PageRows *rows, char *image,
+					 XLogRecPtr *lsn)
+{
+	Buffer		buffer;
+	bool		is_patched = false;
+
+	CHECK_FOR_INTERRUPTS();
+	buffer = chunk_read_page(rel, chunk, page, strategy);
+	STOP_POINT("patch-before-page");
+	compat_prune_page(rel, buffer);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	if (row_proof_locked_page(rel, snapshot, horizon, chunk, page, buffer, rows) && rows->is_settled)
+	{
+		if (rows->is_decided)
+			note_decided_page(chunk, page, buffer, rows);
+		else if (heap_rows_are_new(chunk, page, BufferGetPage(buffer), horizon, rows))
+		{
+			if (mark_dead_rows(chunk, page, rows))
+				pg_atomic_fetch_add_u32(&chunk->decisions, 1);
+			memcpy(image, BufferGetPage(buffer), BLCKSZ);
+			*lsn = BufferGetLSNAtomic(buffer);
+			is_patched = true;
+		}
+	}
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	ReleaseBuffer(buffer);
+	return is_patched;
 }

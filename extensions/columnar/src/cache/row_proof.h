@@ -21,7 +21,8 @@
 /* What a snapshot sees of a page; offsets ascend. */
 typedef struct PageRows
 {
-	bool		is_decided;		/* every snapshot, also later ones, sees the same, and none an other */
+	bool		is_settled;		/* every snapshot, also later ones, sees the same of the proven rows, and ... */
+	bool		is_decided;		/* ... none of the others */
 	uint32		cached_count;
 	uint32		heap_count;
 	uint16		cached[MaxHeapTuplesPerPage];	/* proven rows, counted from the page's first */
@@ -48,5 +49,14 @@ extern bool row_proof_locked_page(Relation rel, Snapshot snapshot, TransactionId
 extern bool row_proof_page(Relation rel, Snapshot snapshot, TransactionId horizon,
 						   CachedChunk *chunk, uint32 page, BufferAccessStrategy strategy,
 						   PageRows *rows);
+
+/*
+ * The same for a patch: copies a page that is decided with rows->heap, which
+ * every snapshot sees, to `image`, with its LSN; what is decided without them
+ * needs no patch.  False: neither.
+ */
+extern bool row_proof_patch_page(Relation rel, Snapshot snapshot, TransactionId horizon,
+								 CachedChunk *chunk, uint32 page, BufferAccessStrategy strategy,
+								 PageRows *rows, char *image, XLogRecPtr *lsn);
 
 #endif							/* PENUMBRA_ROW_PROOF_H */

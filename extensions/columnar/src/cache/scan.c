@@ -57,6 +57,7 @@ typedef struct ScanState
 	AttrNumber *attnums;
 	int			npinned;
 	CachedChunk **pinned;
+	CachedChunk **patches;		/* of these, pinned; NULL: none */
 	int			next_pinned;	/* those before were proven or passed over */
 	VmPage	   *vm_page;		/* read last */
 	BufferAccessStrategy strategy;
@@ -234,7 +235,11 @@ release_scan(void *argument)
 	state->is_open = false;
 	dlist_delete(&state->node);
 	for (int i = 0; i < state->npinned; i++)
+	{
+		if (state->patches != NULL && state->patches[i] != NULL)
+			directory_unpin_chunk(state->patches[i], NULL, 0);
 		directory_unpin_chunk(state->pinned[i], state->attnums, state->natts);
+	}
 }
 
 static void
@@ -266,6 +271,9 @@ open_scan(ScanState *state, bool is_pinned)
 											  &state->pinned);
 	dlist_push_head(&open_scans, &state->node);
 	state->is_open = true;
+	/* what is pinned is released by now, whatever happens */
+	state->patches = palloc(sizeof(CachedChunk *) * Max(state->npinned, 1));
+	directory_pin_patches(state->pinned, state->npinned, state->patches);
 }
 
 void
@@ -277,12 +285,12 @@ cache_scan_set_readers(CachedScan *scan, void (*stop) (void *), void *readers)
 	state->readers = readers;
 }
 
-/* Maps a segment into this process once, instead of a page fault per 4 KB. */
+/* Maps a segment, or a patch, into this process once, instead of a page fault per 4 KB. */
 static void
-populate_segment(const CachedSegment *segment)
+populate(uint64 serial, const void *memory, Size bytes)
 {
-	uint64		word = segment->serial / 64;
-	uint64		bit = UINT64CONST(1) << (segment->serial % 64);
+	uint64		word = serial / 64;
+	uint64		bit = UINT64CONST(1) << (serial % 64);
 
 	if (word >= populated_words)
 	{
@@ -302,7 +310,7 @@ populate_segment(const CachedSegment *segment)
 	if (populated_bits[word] & bit)
 		return;
 	populated_bits[word] |= bit;
-	region_populate(segment->segment, segment->bytes);
+	region_populate(memory, bytes);
 }
 
 /* ---------------------------------------------------------------- ranges -- */
@@ -471,37 +479,6 @@ find_chunk_rows(ScanState *state, CachedChunk *chunk, const ChunkProof *proof, C
 	}
 }
 
-/*
- * Proves what it can of a chunk, whose segments are in memory; the rest is on
- * the lists of what is read from the heap.  False: no row of it can be served.
- */
-static bool
-prove_chunk(ScanState *state, CachedChunk *chunk, const void *const *segments, PenumbraChunk *out)
-{
-	CachedScan *scan = &state->scan;
-	BlockNumber first_block = chunk->number * CHUNK_PAGES;
-	BlockNumber pages_by_row = scan->pages_by_row;
-	BlockNumber pages_from_heap = scan->pages_from_heap;
-	ChunkProof	proof;
-	ChunkRows	rows;
-
-	if (state->vm_page->map_block != chunk->number / CHUNKS_PER_VM_PAGE)
-		vm_page_read(state->rel, first_block, state->vm_page);
-	chunk_prove(state->rel, chunk, state->nblocks, state->vm_page, state->strategy, state->snapshot, &proof);
-	find_chunk_rows(state, chunk, &proof, &rows);
-	pages_by_row = scan->pages_by_row - pages_by_row;
-	chunk_note_proof(chunk, &proof, pages_by_row);
-	chunk_note_loss(chunk, scan->pages_from_heap - pages_from_heap, pages_by_row);
-	scan->pages_from_cache += proof.proven_pages;
-	state->has_proven |= chunk->cached_pages > 0;
-	out->ranges = rows.ranges;
-	out->range_count = rows.range_count;
-	out->row_bits = rows.bits;
-	out->rows = chunk->rows;
-	out->segments = segments;
-	return rows.range_count > 0;
-}
-
 /* The segments of a pinned chunk; NULL: not all are in memory. */
 static const void **
 find_segments(ScanState *state, CachedChunk *chunk)
@@ -516,10 +493,94 @@ find_segments(ScanState *state, CachedChunk *chunk)
 	}
 	for (int i = 0; i < state->natts; i++)
 	{
-		state->scan.bytes_pinned += chunk->columns[state->attnums[i] - 1].bytes;
-		populate_segment(&chunk->columns[state->attnums[i] - 1]);
+		const CachedSegment *segment = &chunk->columns[state->attnums[i] - 1];
+
+		state->scan.bytes_pinned += segment->bytes;
+		populate(segment->serial, segment->segment, segment->bytes);
 	}
 	return segments;
+}
+
+/* Of a pinned patch; NULL: it lacks a column, so it proves nothing. */
+static const void **
+find_patch_segments(ScanState *state, const CachedChunk *patch)
+{
+	const void **segments;
+
+	for (int i = 0; i < state->natts; i++)
+	{
+		if (state->attnums[i] > (int) patch->column_count ||
+			!directory_segment_matches(&patch->columns[state->attnums[i] - 1], RelationGetDescr(state->rel)))
+			return NULL;
+	}
+	segments = palloc(sizeof(void *) * Max(state->natts, 1));
+	for (int i = 0; i < state->natts; i++)
+		segments[i] = patch->columns[state->attnums[i] - 1].segment;
+	state->scan.bytes_pinned += patch->bytes;
+	populate(patch->patch_serial, patch, patch->bytes);
+	return segments;
+}
+
+/* Of a patch the rows of the pages that it has proven. */
+static void
+find_patch_rows(const CachedChunk *patch, const ChunkProof *proof, const void *const *segments,
+				PenumbraChunk *out)
+{
+	ChunkRows	rows = {palloc(sizeof(PenumbraRowRange) * (CHUNK_PAGES / 2 + 1))};
+
+	for (uint32 begin = 0, end = 0; end < CHUNK_PAGES;)
+	{
+		begin = proof_next_page(proof->patched, end, CHUNK_PAGES, true);
+		end = proof_next_page(proof->patched, begin, CHUNK_PAGES, false);
+		add_row_range(&rows, patch->first_row[begin], patch->first_row[end]);
+	}
+	out->ranges = rows.ranges;
+	out->range_count = rows.range_count;
+	out->row_bits = NULL;
+	out->rows = patch->rows;
+	out->segments = segments;
+}
+
+/*
+ * Proves what it can of a chunk, whose segments are in memory, with its patch
+ * (NULL: without); the rest is on the lists of what is read from the heap.
+ * What can be served of both are none to two chunks in out.
+ */
+static int
+prove_chunk(ScanState *state, CachedChunk *chunk, CachedChunk *patch, const void *const *segments,
+			PenumbraChunk *out)
+{
+	const void **patch_segments = patch == NULL ? NULL : find_patch_segments(state, patch);
+	int			count;
+	CachedScan *scan = &state->scan;
+	BlockNumber first_block = chunk->number * CHUNK_PAGES;
+	BlockNumber pages_by_row = scan->pages_by_row;
+	BlockNumber pages_from_heap = scan->pages_from_heap;
+	ChunkProof	proof;
+	ChunkRows	rows;
+
+	if (state->vm_page->map_block != chunk->number / CHUNKS_PER_VM_PAGE)
+		vm_page_read(state->rel, first_block, state->vm_page);
+	chunk_prove(state->rel, chunk, state->nblocks, state->vm_page, state->strategy, state->snapshot, &proof);
+	if (patch_segments != NULL)
+		chunk_prove_patch(state->rel, patch, state->nblocks, state->vm_page, state->strategy,
+						  state->snapshot, &proof);
+	find_chunk_rows(state, chunk, &proof, &rows);
+	pages_by_row = scan->pages_by_row - pages_by_row;
+	chunk_note_proof(chunk, &proof, pages_by_row);
+	chunk_note_loss(chunk, scan->pages_from_heap - pages_from_heap, pages_by_row);
+	scan->pages_from_cache += proof.proven_pages;
+	state->has_proven |= chunk->cached_pages > 0;
+	out->ranges = rows.ranges;
+	out->range_count = rows.range_count;
+	out->row_bits = rows.bits;
+	out->rows = chunk->rows;
+	out->segments = segments;
+	count = rows.range_count > 0 ? 1 : 0;
+	if (patch_segments == NULL)
+		return count;
+	find_patch_rows(patch, &proof, patch_segments, &out[count]);
+	return out[count].range_count > 0 ? count + 1 : count;
 }
 
 /* Of a chunk that is being read; NULL: its pages are the heap's. */
@@ -584,8 +645,8 @@ prove_pages(ScanState *state, BlockNumber begin, BlockNumber end, bool reads_chu
 		if (segments == NULL)
 			continue;
 		add_heap_range(state, next_block, first_block);
-		if (prove_chunk(state, chunk, segments, &scan->chunks[scan->nchunks]))
-			scan->nchunks++;
+		scan->nchunks += prove_chunk(state, chunk, state->patches[state->next_pinned], segments,
+									 &scan->chunks[scan->nchunks]);
 		next_block = end_of_chunk(state, chunk);
 	}
 	add_heap_range(state, next_block, end);
@@ -627,7 +688,7 @@ cache_scan_end_read(CachedScan *scan, ChunkBuffer *buffer, PenumbraChunk *out)
 	state->heap_ranges_closed = scan->nheap_ranges;
 	segments = end_read(state, chunk, buffer);
 	if (segments != NULL)
-		has_rows = prove_chunk(state, chunk, segments, out);
+		has_rows = prove_chunk(state, chunk, NULL, segments, out) > 0;
 	else
 		add_heap_range(state, chunk->number * CHUNK_PAGES, end_of_chunk(state, chunk));
 	MemoryContextSwitchTo(old_context);
@@ -689,7 +750,7 @@ begin_scan(Relation rel, Snapshot snapshot, const AttrNumber *attnums, int natts
 	state->vm_page->map_block = InvalidBlockNumber;
 	if (state->nblocks > (BlockNumber) NBuffers / 4)
 		state->strategy = GetAccessStrategy(BAS_BULKREAD);
-	state->scan.chunks = palloc(sizeof(PenumbraChunk) * Max(state->npinned, 1));
+	state->scan.chunks = palloc(sizeof(PenumbraChunk) * Max(2 * state->npinned, 1));
 	state->unread = palloc(sizeof(CachedChunk *) * Max(state->npinned, 1));
 	state->context = CurrentMemoryContext;
 	state->part_context = AllocSetContextCreate(CurrentMemoryContext, "Penumbra cached pages",

@@ -110,6 +110,8 @@ typedef struct TierControl
 extern TierControl *tier_control;
 
 extern uint64 tier_budget_bytes(void);
+/* Whether segments that are written from now on may be packed (tier_pack.h). */
+extern bool tier_packs(void);
 extern bool tier_has_loads(void);
 
 #endif							/* PENUMBRA_TIER_H */

@@ -400,6 +400,7 @@ tier_writer_append(TierWriter *writer, const void *data, Size bytes, TierExtent 
 	extent->unit = (uint32) (writer->bytes / TIER_UNIT_BYTES);
 	extent->bytes = bytes;
 	extent->checksum = XXH3_64bits(data, bytes);
+	extent->plain_bytes = bytes;
 	writer->bytes += cost_bytes;
 	return true;
 }

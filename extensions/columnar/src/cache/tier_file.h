@@ -30,6 +30,7 @@ typedef struct TierExtent
 	uint32		unit;
 	uint64		bytes;
 	uint64		checksum;
+	uint64		plain_bytes;	/* of what it holds; not as many: packed (tier_pack.h) */
 } TierExtent;
 
 typedef struct TierFile
@@ -61,11 +62,14 @@ typedef struct TierRead
 {
 	TierExtent	extent;
 	void	   *memory;
+	void	   *segment;		/* where it is unpacked; or the memory */
 	bool		is_pending;		/* the system writes to the memory */
 	bool		is_complete;	/* and was not short */
 } TierRead;
 
 #define tier_cost_bytes(bytes) TYPEALIGN(TIER_UNIT_BYTES, bytes)
+
+#define tier_is_packed(extent) ((extent)->plain_bytes != (extent)->bytes)
 
 /* Makes the one in the data directory; NULL, or why it is not to be used. */
 extern const char *tier_make_directory(void);
@@ -93,8 +97,9 @@ extern void tier_poll_reads(void);
 extern void tier_await_reads(void);
 
 /*
- * Appends, from memory that is whole units long; false with errno.  It can be
- * read at once and is safe after the next tier_writer_sync().
+ * Appends, from memory that is whole units long, what is not packed, or the
+ * caller says so; false with errno.  It can be read at once and is safe after
+ * the next tier_writer_sync().
  */
 extern bool tier_writer_append(TierWriter *writer, const void *data, Size bytes, TierExtent *extent);
 extern bool tier_writer_sync(TierWriter *writer);

@@ -141,8 +141,7 @@ CachedChunk *
 tier_create_chunk(const SavedHeader *header, const ManifestChunk *entry,
 				  const ManifestSegment *segments, uint64 next_xid)
 {
-	Size		bytes = MAXALIGN(CHUNK_BYTES(header->column_count) + header->offset_bit_bytes) +
-		(header->rows + 63) / 64 * sizeof(uint64);
+	Size		bytes = CHUNK_BYTES_WITH_ROWS(header->column_count, header->offset_bit_bytes, header->rows);
 	/* nothing is evicted for it */
 	CachedChunk *chunk = region_allocate(bytes);
 
@@ -158,7 +157,7 @@ tier_create_chunk(const SavedHeader *header, const ManifestChunk *entry,
 			continue;
 		segment = &chunk->columns[segments[i].attnum - 1];
 		segment->extent = segments[i].extent;
-		segment->bytes = segments[i].extent.bytes;
+		segment->bytes = segments[i].extent.plain_bytes;
 		segment->type_oid = segments[i].type_oid;
 		segment->typmod = segments[i].typmod;
 		segment->collation = segments[i].collation;

@@ -31,6 +31,7 @@
 #include "cache/tier.h"
 #include "cache/tier_header.h"
 #include "cache/tier_manifest.h"
+#include "cache/tier_pack.h"
 #include "cache/tier_worker.h"
 
 /* After a load, so that one manifest names what several brought; and when nothing was loaded. */
@@ -481,6 +482,30 @@ append(const void *data, Size bytes, TierExtent *extent)
 	return true;
 }
 
+/* Appends a segment of so many rows, packed if that is wanted and worth while. */
+static bool
+append_segment(CachedSegment *segment, uint32 rows)
+{
+	char	   *packed;
+	Size		bytes;
+	bool		done;
+
+	if (!tier_packs())
+		return append(segment->segment, segment->bytes, &segment->extent);
+	packed = palloc_extended(tier_cost_bytes(TIER_PACKED_BYTES_MAX(segment->bytes)), MCXT_ALLOC_HUGE);
+	bytes = tier_pack(segment->segment, segment->bytes, rows, packed);
+	if (bytes == 0)
+		done = append(segment->segment, segment->bytes, &segment->extent);
+	else
+	{
+		memset(packed + bytes, 0, tier_cost_bytes(bytes) - bytes);
+		done = append(packed, bytes, &segment->extent);
+		segment->extent.plain_bytes = segment->bytes;
+	}
+	pfree(packed);
+	return done;
+}
+
 /* What of the pinned chunk is to be written: its segments that are not on disk come first. */
 typedef struct Unsaved
 {
@@ -526,7 +551,7 @@ save_chunk(const Unsaved *unsaved)
 	bool		done = true;
 
 	for (int i = 0; done && i < unsaved->segments; i++)
-		done = append(saver.segments[i].segment, saver.segments[i].bytes, &saver.segments[i].extent);
+		done = append_segment(&saver.segments[i], chunk->rows);
 	if (done && unsaved->header != NULL)
 		done = append(unsaved->header, SAVED_BYTES(unsaved->header), &header_extent);
 	if (done && !tier_writer_sync(&saver.writer))

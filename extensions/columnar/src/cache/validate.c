@@ -292,6 +292,7 @@ chunk_prove(Relation rel, CachedChunk *chunk, BlockNumber nblocks, const VmPage 
 	pg_read_barrier();
 	vm_page_get_chunk(page, chunk->number, visible);
 	proof->unproven_pages = chunk->cached_pages;
+	proof->patched_pages = 0;
 	for (uint32 word = 0; word < CHUNK_WORDS; word++)
 	{
 		uint64		live = pg_atomic_read_u64(&chunk->live[word]);
@@ -299,6 +300,7 @@ chunk_prove(Relation rel, CachedChunk *chunk, BlockNumber nblocks, const VmPage 
 
 		truncated |= present != live;
 		proof->proven[word] = stamp_holds ? present & visible[word] : 0;
+		proof->patched[word] = 0;
 		rest[word] = present & ~proof->proven[word];
 		any_rest |= rest[word];
 	}
@@ -316,6 +318,28 @@ chunk_prove(Relation rel, CachedChunk *chunk, BlockNumber nblocks, const VmPage 
 			visible[word] &= proof->proven[word];
 		proof->cheap_pages = count_bits(visible);
 	}
+}
+
+/*
+ * A page that the chunk alone proves has none of the patch's rows: it was proven
+ * in a later state than the patch's, whatever the patch's own proof says.
+ */
+void
+chunk_prove_patch(Relation rel, CachedChunk *patch, BlockNumber nblocks, const VmPage *page,
+				  BufferAccessStrategy strategy, Snapshot snapshot, ChunkProof *proof)
+{
+	ChunkProof	own;
+
+	chunk_prove(rel, patch, nblocks, page, strategy, snapshot, &own);
+	for (uint32 word = 0; word < CHUNK_WORDS; word++)
+	{
+		proof->patched[word] = own.proven[word] & ~proof->proven[word];
+		proof->proven[word] |= proof->patched[word];
+	}
+	proof->patched_pages = count_bits(proof->patched);
+	proof->proven_pages += proof->patched_pages;
+	proof->unproven_pages -= proof->patched_pages;
+	proof->cheap_pages += Min(own.cheap_pages, proof->patched_pages);
 }
 
 /* In pages of the heap, rounded up. */

@@ -26,7 +26,9 @@ typedef struct VmPage
 typedef struct ChunkProof
 {
 	uint64		proven[CHUNK_WORDS];	/* pages whose cached rows are right */
+	uint64		patched[CHUNK_WORDS];	/* of these, those whose other rows are the patch's */
 	uint32		proven_pages;
+	uint32		patched_pages;	/* of these, in patched */
 	uint32		cheap_pages;	/* of these, proven by the map alone now or next time */
 	uint32		unproven_pages; /* cached, but not proven */
 } ChunkProof;
@@ -45,6 +47,10 @@ extern void vm_page_get_chunk(const VmPage *page, uint32 chunk_number, uint64 *b
  */
 extern void chunk_prove(Relation rel, CachedChunk *chunk, BlockNumber nblocks, const VmPage *page,
 						BufferAccessStrategy strategy, Snapshot snapshot, ChunkProof *proof);
+
+/* Adds the pages that a chunk's patch proves to the chunk's proof. */
+extern void chunk_prove_patch(Relation rel, CachedChunk *patch, BlockNumber nblocks, const VmPage *page,
+							  BufferAccessStrategy strategy, Snapshot snapshot, ChunkProof *proof);
 
 /* P4, of a page that P2 proves unchanged: whether the snapshot sees everybody who inserted its rows. */
 extern bool chunk_page_is_seen(CachedChunk *chunk, uint32 page, Snapshot snapshot);

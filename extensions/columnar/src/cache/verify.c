@@ -8,6 +8,8 @@
  * or else by the visibility map; of the others the rows that are proven one by
  * one, as far as the query's snapshot sees them.  Nothing else is served.  Of a
  * page that would be served to that snapshot as a whole, it must see each tuple.
+ * Of a page that is served with its rows of the chunk's patch, these are all the
+ * others that it sees.
  * Rows are compared in runs of consecutive pages, because some encodings
  * decode in blocks.
  *
@@ -42,9 +44,6 @@ PENUMBRA_SQL_FUNCTION(penumbra_sql_damage);
 
 #define RUN_PAGES_MAX	64
 
-#define row_is_dead(chunk, row) \
-	((pg_atomic_read_u64(&CHUNK_DEAD_ROWS(chunk)[(row) / 64]) & (UINT64CONST(1) << ((row) % 64))) != 0)
-
 typedef struct ColumnCheck
 {
 	int64		pages_checked;
@@ -65,7 +64,9 @@ typedef struct Verifier
 	bool		proves_rows;	/* of the chunk, one by one */
 	PageRows	page_rows;		/* the copied page's */
 	bool		has_decided_rows;	/* which are proven without them, too */
+	bool		is_patched;		/* the copied page is served with rows of the patch */
 	CachedChunk *chunk;			/* pinned, with attnums */
+	CachedChunk *patch;			/* pinned; NULL: none, or damaged */
 	AttrNumber *attnums;
 	int			natts;
 	AttrNumber *columns;		/* of these, the ones with an undamaged segment */
@@ -87,6 +88,9 @@ release_chunk(void *argument)
 	if (verifier->chunk != NULL)
 		directory_unpin_chunk(verifier->chunk, verifier->attnums, verifier->natts);
 	verifier->chunk = NULL;
+	if (verifier->patch != NULL)
+		directory_unpin_chunk(verifier->patch, NULL, 0);
+	verifier->patch = NULL;
 }
 
 static void
@@ -146,15 +150,17 @@ check_dead_rows(Verifier *verifier, uint32 page)
 	const PageRows *seen = &verifier->page_rows;
 	uint32		first = chunk->first_row[page];
 	uint32		next = 0;
-	bool		is_wrong = verifier->has_decided_rows && seen->heap_count > 0;
+	uint32		others = verifier->is_patched ?
+		verifier->patch->first_row[page + 1] - verifier->patch->first_row[page] : 0;
+	bool		is_wrong = verifier->has_decided_rows && seen->heap_count != others;
 
 	for (uint32 row = first; row < chunk->first_row[page + 1]; row++)
 	{
 		bool		is_seen = next < seen->cached_count && first + seen->cached[next] == row;
 
 		next += is_seen;
-		is_wrong |= is_seen ? row_is_dead(chunk, row) :
-			verifier->has_decided_rows && !row_is_dead(chunk, row);
+		is_wrong |= is_seen ? chunk_row_is_dead(chunk, row) :
+			verifier->has_decided_rows && !chunk_row_is_dead(chunk, row);
 	}
 	for (int i = 0; is_wrong && i < verifier->column_count; i++)
 		note_mismatch(verifier, verifier->columns[i], page, "the rows that count differ");
@@ -182,6 +188,31 @@ compare_proven_rows(Verifier *verifier, uint32 page)
 	}
 }
 
+/* Compares the rows of the copied page that are the patch's. */
+static void
+compare_patch_rows(Verifier *verifier, uint32 page)
+{
+	CachedChunk *patch = verifier->patch;
+	uint32		count = verifier->page_rows.heap_count;
+
+	if (count != patch->first_row[page + 1] - patch->first_row[page])
+		return;					/* was noted */
+	heap_row_reader_append_offsets(verifier->reader, verifier->image, verifier->page_rows.heap, count,
+								   verifier->rows);
+	for (int i = 0; i < verifier->column_count; i++)
+	{
+		AttrNumber	attnum = verifier->columns[i];
+
+		if (attnum > (int) patch->column_count || patch->columns[attnum - 1].segment == NULL)
+			continue;
+		if (penumbra_segment_compare(patch->columns[attnum - 1].segment, patch->first_row[page],
+									 verifier->rows, i) >= 0)
+			note_mismatch(verifier, attnum, page, "a value differs from the table's");
+		verifier->checks[attnum - 1].rows_checked += count;
+	}
+	penumbra_rows_clear(verifier->rows);
+}
+
 /* Whether the page, proven and share-locked, may have other tuples than at load, that nobody sees. */
 static bool
 page_has_changed(CachedChunk *chunk, uint32 page, Page content)
@@ -192,7 +223,7 @@ page_has_changed(CachedChunk *chunk, uint32 page, Page content)
 	pg_read_barrier();
 	for (uint32 row = chunk->first_row[page]; row < chunk->first_row[page + 1]; row++)
 	{
-		if (row_is_dead(chunk, row))
+		if (chunk_row_is_dead(chunk, row))
 			return true;
 	}
 	for (OffsetNumber offset = FirstOffsetNumber; offset <= PageGetMaxOffsetNumber(content); offset++)
@@ -233,6 +264,28 @@ page_is_visible(Verifier *verifier, BlockNumber block, Buffer buffer)
 	return true;
 }
 
+/* Whether the chunk, or patch, proves a page at this moment, which is share-locked and not proven by its LSN. */
+static bool
+map_proves(Verifier *verifier, CachedChunk *chunk, uint32 page)
+{
+	uint64		visible[CHUNK_WORDS];
+
+	vm_page_read(verifier->rel, chunk->number * CHUNK_PAGES + page, verifier->vm_page);
+	vm_page_get_chunk(verifier->vm_page, chunk->number, visible);
+	return verifier->vm_page->lsn != InvalidXLogRecPtr &&
+		verifier->vm_page->lsn == pg_atomic_read_u64(&chunk->vm_stamp) &&
+		(visible[page / 64] & (UINT64CONST(1) << (page % 64))) != 0;
+}
+
+static bool
+patch_proves(Verifier *verifier, uint32 page, XLogRecPtr lsn)
+{
+	CachedChunk *patch = verifier->patch;
+
+	return patch != NULL && chunk_page_is_live(patch, page) &&
+		(lsn == pg_atomic_read_u64(&patch->page_lsn[page]) || map_proves(verifier, patch, page));
+}
+
 /* Copies the page if cached rows of it are proven at this moment. */
 static PageProof
 copy_proven_page(Verifier *verifier, uint32 page)
@@ -253,17 +306,11 @@ copy_proven_page(Verifier *verifier, uint32 page)
 		lsn == pg_atomic_read_u64(&chunk->page_lsn[page]);
 	is_served = proven && chunk_page_is_seen(chunk, page, GetActiveSnapshot());
 	if (is_live && !proven)
-	{
-		uint64		visible[CHUNK_WORDS];
-
-		vm_page_read(verifier->rel, block, verifier->vm_page);
-		vm_page_get_chunk(verifier->vm_page, chunk->number, visible);
-		proven = is_served = verifier->vm_page->lsn != InvalidXLogRecPtr &&
-			verifier->vm_page->lsn == pg_atomic_read_u64(&chunk->vm_stamp) &&
-			(visible[page / 64] & (UINT64CONST(1) << (page % 64))) != 0;
-	}
+		proven = is_served = map_proves(verifier, chunk, page);
+	verifier->is_patched = !proven && patch_proves(verifier, page, lsn);
 	result = proven ? PAGE_PROVEN : PAGE_UNPROVEN;
-	if ((proven ? page_has_changed(chunk, page, BufferGetPage(buffer)) : verifier->proves_rows) &&
+	if ((proven ? page_has_changed(chunk, page, BufferGetPage(buffer)) :
+		 verifier->is_patched || verifier->proves_rows) &&
 		row_proof_locked_page(verifier->rel, GetActiveSnapshot(), InvalidTransactionId, chunk, page,
 							  buffer, &verifier->page_rows))
 		result = PAGE_PROVEN_BY_ROW;
@@ -272,7 +319,7 @@ copy_proven_page(Verifier *verifier, uint32 page)
 		for (int i = 0; i < verifier->column_count; i++)
 			note_mismatch(verifier, verifier->columns[i], page, "a row is served that the snapshot does not see");
 	}
-	verifier->has_decided_rows = proven;
+	verifier->has_decided_rows = proven || verifier->is_patched;
 	if (result != PAGE_UNPROVEN)
 		memcpy(verifier->image, BufferGetPage(buffer), BLCKSZ);
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
@@ -307,6 +354,8 @@ verify_pages(Verifier *verifier)
 			compare_run(verifier);
 			if (proof == PAGE_PROVEN_BY_ROW)
 				compare_proven_rows(verifier, page);
+			if (proof == PAGE_PROVEN_BY_ROW && verifier->is_patched)
+				compare_patch_rows(verifier, page);
 			verifier->run_begin = verifier->run_end = page + 1;
 			continue;
 		}
@@ -360,6 +409,38 @@ verify_structure(Verifier *verifier)
 	}
 }
 
+/* Pins the chunk's patch, if it has one that can be read. */
+static void
+pin_patch(Verifier *verifier)
+{
+	CachedChunk *patch;
+	bool		is_sound;
+
+	directory_pin_patches(&verifier->chunk, 1, &verifier->patch);
+	patch = verifier->patch;
+	if (patch == NULL)
+		return;
+	is_sound = patch->first_row[CHUNK_PAGES] == patch->rows;
+	for (uint32 i = 0; is_sound && i < patch->column_count; i++)
+	{
+		CachedSegment *segment = &patch->columns[i];
+		PenumbraSegmentInfo info = {0};
+
+		if (segment->segment == NULL)
+			continue;
+		is_sound = penumbra_segment_check(segment->segment, segment->bytes).code == PENUMBRA_OK;
+		if (is_sound)
+			penumbra_segment_describe(segment->segment, &info);
+		is_sound &= info.rows == patch->rows;
+	}
+	if (is_sound)
+		return;
+	for (int i = 0; i < verifier->natts; i++)
+		note_mismatch(verifier, verifier->attnums[i], 0, "the patch is damaged");
+	verifier->patch = NULL;
+	directory_unpin_chunk(patch, NULL, 0);
+}
+
 static void
 verify_chunk(Verifier *verifier, uint32 number)
 {
@@ -368,7 +449,10 @@ verify_chunk(Verifier *verifier, uint32 number)
 	verifier->chunk = directory_pin_chunk(verifier->rel, number, verifier->attnums,
 										  &verifier->natts);
 	if (verifier->chunk != NULL)
+	{
+		pin_patch(verifier);
 		verify_structure(verifier);
+	}
 	if (verifier->chunk != NULL && verifier->column_count > 0)
 	{
 		PenumbraType *types = palloc(sizeof(PenumbraType) * verifier->column_count);

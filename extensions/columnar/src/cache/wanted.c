@@ -40,6 +40,7 @@ typedef struct WantedColumn
 	AttrNumber	attnum;
 	WishState	state;
 	uint32		count;
+	MemoryShortage shortage;	/* when it was tried last */
 } WantedColumn;
 
 typedef struct WantedControl
@@ -211,6 +212,7 @@ wanted_take(Oid database, WantedRelation **relations)
 			relation->count = 0;
 			relation->natts = 0;
 			relation->attnums = palloc(sizeof(AttrNumber) * column_count);
+			relation->shortage = columns[i].shortage;
 		}
 		relation = &(*relations)[count - 1];
 		relation->count = Max(relation->count, columns[i].count);
@@ -222,18 +224,20 @@ wanted_take(Oid database, WantedRelation **relations)
 }
 
 void
-wanted_end(Oid database, Oid relid, bool is_forgotten)
+wanted_end(Oid database, Oid relid, const MemoryShortage *shortage)
 {
 	LWLockAcquire(wanted_lock, LW_EXCLUSIVE);
 	for (int i = 0; i < WANTED_SLOTS; i++)
 	{
 		WantedColumn *slot = &control->slots[i];
 
-		if (slot->database != database || (OidIsValid(relid) && slot->relid != relid) ||
-			slot->state == WISH_WAITING)
+		if (slot->database != database || (OidIsValid(relid) && slot->relid != relid))
+			continue;
+		slot->shortage = *shortage;
+		if (slot->state == WISH_WAITING)
 			continue;
 		slot->state = WISH_RESTING;
-		if (is_forgotten)
+		if (shortage->bytes == 0)
 			slot->database = InvalidOid;
 	}
 	LWLockRelease(wanted_lock);

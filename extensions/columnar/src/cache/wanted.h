@@ -15,6 +15,8 @@
 #include "datatype/timestamp.h"
 #include "lib/stringinfo.h"
 
+#include "cache/chunk.h"
+
 struct Latch;
 
 /* How often something was wanted, or used, is counted up to here. */
@@ -27,6 +29,7 @@ typedef struct WantedRelation
 	uint32		count;			/* of its most wanted column, since it was last forgotten */
 	int			natts;
 	AttrNumber *attnums;
+	MemoryShortage shortage;	/* when one of them was tried last */
 } WantedRelation;
 
 extern Size wanted_shmem_bytes(void);
@@ -51,8 +54,11 @@ extern void wanted_set_list_read(void);
 
 /* Takes the database's wanted relations, hottest first, palloc'd, and what was taken and not ended. */
 extern int	wanted_take(Oid database, WantedRelation **relations);
-/* What was taken of a relation (InvalidOid: of all of them) is forgotten, or goes on being counted. */
-extern void wanted_end(Oid database, Oid relid, bool is_forgotten);
+/*
+ * What was taken of a relation (InvalidOid: of all of them) is forgotten, or
+ * where there was a shortage goes on being counted.
+ */
+extern void wanted_end(Oid database, Oid relid, const MemoryShortage *shortage);
 /* Halves all counts. */
 extern void wanted_age(void);
 

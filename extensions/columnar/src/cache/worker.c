@@ -197,7 +197,7 @@ start_worker(LaunchedDatabase *database)
 	return started;
 }
 
-/* Heap pages that scans of cached relations have read, per database. */
+/* Heap pages that scans of cached relations have read, or lost in proving rows, per database; another number: more. */
 static uint64
 count_heap_pages(const RelationSummary *relations, int count, Oid database)
 {
@@ -206,7 +206,7 @@ count_heap_pages(const RelationSummary *relations, int count, Oid database)
 	for (int i = 0; i < count; i++)
 	{
 		if (relations[i].key.database == database)
-			pages += relations[i].pages_from_heap;
+			pages += relations[i].pages_from_heap + relations[i].lost_pages;
 	}
 	return pages;
 }
@@ -257,7 +257,7 @@ list_wanted_databases(void)
 		else
 		{
 			(void) wanted_take(oids[i], &relations);
-			wanted_end(oids[i], InvalidOid, true);
+			wanted_end(oids[i], InvalidOid, &(MemoryShortage) {0});
 		}
 	}
 	return wanted;
@@ -426,7 +426,7 @@ typedef struct RelationJob
 	int			natts;
 	bool		is_refresh;		/* of what is cached, which can wait */
 	uint32		wishes;			/* how often it was wanted, or used */
-	bool		lacks_memory;
+	MemoryShortage shortage;	/* of the load before, then of this one */
 	bool		wants_vacuum;
 	uint64		protected_serial;
 	uint32		next_chunk;
@@ -449,8 +449,10 @@ load_part(RelationJob *job)
 			.natts = filter_columns(rel, job->attnums, job->natts),
 			.stale_share = STALE_SHARE,
 			.patient = true,
+			.patches = true,
 			.by_worker = true,
 			.wishes = job->wishes,
+			.shortage = job->shortage,
 			.first_chunk = job->next_chunk,
 			.chunk_limit = job->is_refresh ? REFRESHED_CHUNKS : CHUNKS_PER_TRANSACTION,
 			.protected_serial = job->protected_serial,
@@ -462,7 +464,7 @@ load_part(RelationJob *job)
 		if (options.natts > 0)
 			loader_load(rel, &options, &result);
 		job->next_chunk = result.next_chunk;
-		job->lacks_memory = result.outcome == LOAD_FULL;
+		job->shortage = result.shortage;
 		job->wants_vacuum = result.outcome == LOAD_DONE && wants_vacuum(rel);
 		if (!job->is_refresh)
 			directory_raise_uses(rel, job->attnums, options.natts, job->wishes);
@@ -551,6 +553,7 @@ try_job(RelationJob *job)
 		FlushErrorState();
 		MemoryContextSwitchTo(context);
 		PortalContext = NULL;
+		memset(&job->shortage, 0, sizeof(MemoryShortage));
 		progress_note_error();
 		RESUME_INTERRUPTS();
 	}
@@ -575,12 +578,13 @@ load_wanted(void)
 			.attnums = relations[i].attnums,
 			.natts = relations[i].natts,
 			.wishes = relations[i].count,
+			.shortage = relations[i].shortage,
 		};
 
 		CHECK_FOR_INTERRUPTS();
 		try_job(&job);
-		wanted_end(MyDatabaseId, job.relid, !job.lacks_memory);
-		if (job.lacks_memory && job.wishes >= AGED_WISHES)
+		wanted_end(MyDatabaseId, job.relid, &job.shortage);
+		if (job.shortage.bytes > 0 && job.wishes >= AGED_WISHES)
 		{
 			wanted_age();
 			directory_age_uses();
@@ -621,7 +625,10 @@ refresh_stale(void)
 			job.wishes = Max(job.wishes, columns[c].uses);
 		}
 		pfree(columns);
+		job.shortage = relations[i].shortage;
 		try_job(&job);
+		if (memcmp(&job.shortage, &relations[i].shortage, sizeof(MemoryShortage)) != 0)
+			directory_note_shortage(&relations[i].key, &job.shortage);
 		pfree(job.attnums);
 	}
 }

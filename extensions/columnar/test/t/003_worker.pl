@@ -99,6 +99,26 @@ $node->safe_psql('postgres', q{ROLLBACK PREPARED 'holder'});
 ok(poll_reason('autovacuum is off%'), 'and that autovacuum is off');
 $node->safe_psql('postgres', 'DROP TABLE e');
 
+# Few pages of a chunk have new rows: these get a patch, once scans have lost as much as it costs, and no vacuum.
+$node->safe_psql('postgres', q{
+	CREATE TABLE hot (id int, n int, filler char(200)) WITH (fillfactor = 90, autovacuum_enabled = off);
+	INSERT INTO hot SELECT i, 0, 'x' FROM generate_series(1, 60000) i;
+	VACUUM hot;
+	SELECT penumbra.load('hot', '{id, n}');
+	UPDATE hot SET n = 1 WHERE id % 3000 = 7;
+});
+is($node->safe_psql('postgres', q{SELECT pages_row_by_row, chunks FROM penumbra.served('hot', '{id, n}')}), '20|2',
+	'pages with new rows are proven by row');
+$node->poll_query_until('postgres',
+	q{SELECT pages_row_by_row = 0 AND chunks = 4 FROM penumbra.served('hot', '{id, n}')})
+  or die 'the pages got no patch';
+is($node->safe_psql('postgres', q{SET penumbra.mode = 'require'; SELECT count(*), sum(n) FROM hot}), '60000|20',
+	'right with patches');
+is($node->safe_psql('postgres', q{SELECT sum(mismatches) FROM penumbra.verify('hot')}), '0', 'verified');
+is($node->safe_psql('postgres', q{SELECT heap_pages FROM penumbra.staleness WHERE relation = 'hot'::regclass}), '0',
+	'and nothing is stale');
+$node->safe_psql('postgres', 'DROP TABLE hot');
+
 # off: nothing is loaded any more
 $node->append_conf('postgresql.conf', 'penumbra.auto = off');
 $node->reload;
@@ -156,6 +176,26 @@ foreach (1 .. 4)
 }
 is(activity('chunks_loaded'), $loaded, 'two tables that are used equally do not take turns');
 is(heap_pages('one'), '0', 'the first stays');
+# What found no memory is not read again in vain. (To plan a query is a wish, and reads nothing itself.)
+sub pages_read
+{
+	# who ends says what he has read
+	$node->poll_query_until('postgres', q{
+		SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type IN ('client backend', 'penumbra worker')
+	}) or die;
+	return $node->safe_psql('postgres', q{
+		SELECT heap_blks_read + heap_blks_hit FROM pg_statio_user_tables WHERE relname = 'two'
+	});
+}
+my $pages = pages_read();
+foreach (1 .. 2)
+{
+	$node->safe_psql('postgres', 'EXPLAIN SELECT count(*), sum(length(u)) FROM two');
+	$node->poll_query_until('postgres', q{SELECT wanted_columns = 0 FROM penumbra.activity}) or die;
+	want('one', 1);
+}
+cmp_ok(pages_read() - $pages, '<', 100, 'a wish without memory reads nothing');
+is(activity('chunks_loaded'), $loaded, 'nor does it load');
 for (my $tries = 0; heap_pages('two') > 0 && $tries < 20; $tries++)
 {
 	want('two', 4);
@@ -177,6 +217,16 @@ foreach my $mode ('fast', 'immediate')
 	is($node->safe_psql('postgres', q{SELECT sum(hits) FROM penumbra.columns}), '0', 'before a query');
 	is(heap_pages('two'), '0', "loaded after a stop, $mode");
 }
+
+# To count rows is to use a column, too: the smallest.
+$node->safe_psql('postgres', q{CREATE TABLE n AS SELECT 'n' || i AS a, i % 9 AS b FROM generate_series(1, 20000) i});
+$node->safe_psql('postgres', 'VACUUM n');
+$node->safe_psql('postgres', q{SELECT penumbra.load('n')});
+$node->safe_psql('postgres', q{SET penumbra.mode = 'require'; SELECT count(*) FROM n}) foreach 1 .. 5;
+my $n = $node->safe_psql('postgres', q{SELECT 'n'::regclass::oid});
+$node->stop;
+is(join(',', slurp_file($node->data_dir . '/penumbra/wanted') =~ /^\d+ $n (\d+ \d+)$/mg), '1 1,2 5', 'rows are counted');
+$node->start;
 
 $node->stop;
 done_testing();

@@ -480,6 +480,34 @@ $dir = $inside;
 restart(sub { move_to(''); $node->append_conf('postgresql.conf', "wal_log_hints = off\nwal_keep_size = 0"); });
 load_all();
 
+# Texts that repeat parts of each other are packed where that is wanted, other columns are not.
+$node->append_conf('postgresql.conf', 'penumbra.disk_cache_compression = on');
+$node->reload;
+ask(q{CREATE TABLE p AS SELECT i AS a, md5(i::text) AS h, 'order ' || i || ' of a customer ' || i % 1000 || ' for delivery to some place' AS w
+	FROM generate_series(1, 150000) i; VACUUM p; SELECT penumbra.load('p')});
+await("saved_segments > 0");
+my $packed = q{SELECT string_agg(column_name, ',' ORDER BY column_name) FROM penumbra.columns
+	WHERE relation = 'p'::regclass AND };
+is(ask("$packed disk_bytes BETWEEN 1 AND bytes * 0.6"), 'w', 'packed');
+is(ask("$packed disk_bytes = bytes"), 'a,h', 'not packed');
+my $texts = q{SELECT count(*), max(w), sum(length(w)), max(h) FROM p};
+my $texts_answer = ask("SET penumbra.mode = 'off'; $texts");
+# read by a scan, by verify, and into no memory of the cache
+restart();
+is(ask("SET penumbra.mode = 'require'; $texts"), $texts_answer, 'packed: answer');
+is(ask("$packed bytes * 0.6 >= disk_bytes AND bytes > 0"), 'w', 'packed: unpacked in memory');
+restart();
+is(ask(q{SELECT count(*), sum(mismatches), count(problem) FROM penumbra.verify('p')}), '3|0|0', 'packed: verified');
+restart(sub { $node->append_conf('postgresql.conf', "penumbra.memory = '16MB'\npenumbra.disk_cache_compression = off"); });
+is(ask("SET penumbra.mode = 'require'; $texts"), $texts_answer, "packed: answer $_ with little memory") foreach 1 .. 3;
+is(disk('read_errors + damaged + write_errors'), '0', 'packed: without a fault');
+restart();
+flip_all();
+is(ask("SET penumbra.mode = 'prefer'; $texts"), $texts_answer, 'packed: answer when it is damaged');
+cmp_ok(disk('damaged'), '>', 0, 'packed: damage is counted');
+ask('DROP TABLE p');
+load_all();
+
 # More than fits memory: what is evicted is read again.
 restart(sub { $node->append_conf('postgresql.conf', "penumbra.memory = '16MB'"); });
 ask(qq{CREATE TABLE t$_ AS SELECT i AS a, encode(sha512((i * $_)::text::bytea), 'base64') AS u FROM generate_series(1, 80000) i; VACUUM t$_})

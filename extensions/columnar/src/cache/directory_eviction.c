@@ -1,0 +1,301 @@
+/*-------------------------------------------------------------------------
+ *
+ * directory_eviction.c
+ *	  Which segments stay in memory: the clock, and what a place is worth.
+ *
+ * The clock has every segment that is in memory and whose chunk is in the
+ * directory.  Its hand takes a segment's chances (usage) as it passes, or the
+ * segment, if whoever wants memory may have it.  Everything here changes under
+ * the exclusive directory lock (directory.c) alone, which is held for a batch
+ * at a time; memory goes back to the region after it was released.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "storage/shmem.h"
+
+#include "cache/directory.h"
+#include "cache/directory_internal.h"
+#include "cache/region.h"
+
+/* Of the budget, for headers of chunks whose segments are all on disk. */
+#define DISK_HEADERS_SHARE		4
+
+/* Segments that one which is read may ask for their place. */
+#define READER_STEPS			2
+
+/* Segments evicted per turn of the lock, at most about so many. */
+#define EVICT_BATCH				64
+#define GARBAGE_MAX				(3 * EVICT_BATCH)
+
+typedef struct Evictions
+{
+	dlist_head	clock;			/* segments, the hand at the head */
+	uint32		clock_length;
+	Size		disk_header_bytes;	/* of chunks in the directory without a segment in memory */
+} Evictions;
+
+static Evictions *evictions = NULL;
+
+Size
+eviction_shmem_bytes(void)
+{
+	return MAXALIGN(sizeof(Evictions));
+}
+
+void
+eviction_shmem_startup(void)
+{
+	bool		found;
+
+	evictions = ShmemInitStruct("penumbra evictions", sizeof(Evictions), &found);
+	dlist_init(&evictions->clock);
+	evictions->clock_length = 0;
+	evictions->disk_header_bytes = 0;
+}
+
+void
+eviction_add_segment(CachedSegment *segment)
+{
+	dlist_push_tail(&evictions->clock, &segment->clock_node);
+	evictions->clock_length++;
+	if (segment->chunk->resident_count++ == 0)
+		evictions->disk_header_bytes -= segment->chunk->bytes;
+}
+
+void
+eviction_remove_segment(CachedSegment *segment)
+{
+	dlist_delete(&segment->clock_node);
+	evictions->clock_length--;
+	if (--segment->chunk->resident_count == 0)
+		evictions->disk_header_bytes += segment->chunk->bytes;
+}
+
+void
+eviction_add_header(CachedChunk *chunk)
+{
+	chunk->resident_count = 0;
+	evictions->disk_header_bytes += chunk->bytes;
+}
+
+void
+eviction_remove_header(CachedChunk *chunk)
+{
+	Assert(chunk->resident_count == 0);
+	evictions->disk_header_bytes -= chunk->bytes;
+}
+
+bool
+eviction_header_may_stay(const CachedChunk *chunk)
+{
+	return evictions->disk_header_bytes + chunk->bytes <= region_budget_bytes() / DISK_HEADERS_SHARE;
+}
+
+/* Who wants memory: a load, or a segment that is read from disk, which must be worth more than what goes. */
+typedef struct Evictor
+{
+	Size		bytes;			/* of the segment, or header */
+	uint64		protected_serial;	/* segments from there on stay, unless they are on disk */
+	uint8		reader_usage;	/* of what is read; 0: a load */
+	uint32		wishes;			/* of a load; 0: it takes memory from everything */
+} Evictor;
+
+/* A wish takes memory from what was used so many times less: so two that change places do not do so for ever. */
+#define WISHES_PER_USE			2
+
+/*
+ * Whether a load may take a segment's memory.  To load a column of a chunk costs
+ * about the same for all of them, its heap pages; so what is gained are its
+ * wishes, and what is lost are the uses of as many segments as make room for it.
+ * What is on disk, too, costs little to have again.
+ */
+static bool
+is_worth_less(const Evictor *evictor, const CachedRelation *relation, const CachedSegment *segment)
+{
+	uint64		uses = pg_atomic_read_u64(&relation->columns[segment->attnum - 1].uses);
+
+	return evictor->wishes == 0 || segment->extent.file != 0 ||
+		uses * WISHES_PER_USE * Max(evictor->bytes, segment->bytes) <
+		(uint64) evictor->wishes * segment->bytes;
+}
+
+/*
+ * Whether the segment at the clock's hand goes.  A load takes a chance from
+ * each that it meets.  What is read from disk does so only if it was wanted
+ * again since its last chance was used up: so one scan of however much takes
+ * nothing from what is used, and what is scanned again and again does.
+ */
+static bool
+may_evict(const Evictor *evictor, CachedRelation *relation, CachedSegment *segment)
+{
+	bool		is_pinned = pg_atomic_read_u32(&segment->pins) > 0;
+	bool		goes;
+
+	if (evictor->reader_usage == 0 && !is_worth_less(evictor, relation, segment))
+		return false;
+	if (evictor->reader_usage == 0)
+		goes = (segment->serial < evictor->protected_serial || segment->extent.file != 0) &&
+			!is_pinned && segment->usage == 0;
+	else
+		goes = !is_pinned && segment->extent.file != 0 && segment->usage < evictor->reader_usage;
+	if (!goes && segment->usage > 0 &&
+		(evictor->reader_usage == 0 || (evictor->reader_usage > USAGE_START && !is_pinned)))
+		segment->usage--;
+	return goes;
+}
+
+/*
+ * Moves the clock's hand until `bytes` are found, or past so many as may be
+ * found: for a load until every segment was met often enough to have lost all
+ * its chances, for a segment as many as it needs.
+ */
+static Size
+evict_batch(Size bytes, const Evictor *evictor, Garbage *garbage, int *garbage_count,
+			CachedChunk **emptied, int *emptied_count)
+{
+	Size		found = 0;
+	uint64		steps = 0;
+	uint64		steps_limit = READER_STEPS;
+
+	LWLockAcquire(directory_lock, LW_EXCLUSIVE);
+	if (evictor->reader_usage == 0)
+		steps_limit = (uint64) evictions->clock_length * (USAGE_MAX + 1);
+	while (found < bytes && *emptied_count + 2 <= EVICT_BATCH && *garbage_count + 3 <= GARBAGE_MAX &&
+		   steps++ < steps_limit && !dlist_is_empty(&evictions->clock))
+	{
+		CachedSegment *segment = dlist_head_element(CachedSegment, clock_node, &evictions->clock);
+		CachedChunk *chunk = segment->chunk;
+		CachedRelation *relation = directory_find_relation(&chunk->key);
+		bool		is_last;
+
+		if (!may_evict(evictor, relation, segment))
+		{
+			dlist_delete(&segment->clock_node);
+			dlist_push_tail(&evictions->clock, &segment->clock_node);
+			continue;
+		}
+		garbage[*garbage_count].page = segment->segment;
+		garbage[(*garbage_count)++].bytes = segment->bytes;
+		found += region_cost_bytes(segment->bytes);
+		is_last = chunk->resident_count == 1 && !eviction_header_may_stay(chunk);
+		directory_forget_memory(relation, segment);
+		if (chunk->resident_count == 0 && chunk->patch != NULL)
+		{
+			emptied[(*emptied_count)++] = chunk->patch;
+			found += region_cost_bytes(chunk->patch->bytes);
+			chunk->patch = NULL;
+		}
+		if (is_last || chunk->segment_count == 0)
+		{
+			directory_unlink_chunk(relation, chunk);
+			emptied[(*emptied_count)++] = chunk;
+			found += region_cost_bytes(chunk->bytes);
+			if (relation->chunk_count == 0)
+			{
+				directory_remove_relation(relation, garbage + *garbage_count);
+				*garbage_count += 2;
+			}
+		}
+	}
+	LWLockRelease(directory_lock);
+	return found;
+}
+
+/* Frees at least `bytes`, or returns false. */
+static bool
+evict(Size bytes, const Evictor *evictor)
+{
+	while (true)
+	{
+		Garbage		garbage[GARBAGE_MAX];
+		CachedChunk *emptied[EVICT_BATCH];
+		int			garbage_count = 0;
+		int			emptied_count = 0;
+		Size		found = evict_batch(bytes, evictor, garbage, &garbage_count,
+										emptied, &emptied_count);
+
+		directory_collect_garbage(garbage, garbage_count);
+		for (int i = 0; i < emptied_count; i++)
+			directory_unpin_chunk(emptied[i], NULL, 0);
+		if (found >= bytes)
+			return true;
+		if (garbage_count + 3 <= GARBAGE_MAX && emptied_count + 2 <= EVICT_BATCH)
+			return found > 0;
+		bytes -= found;
+	}
+}
+
+static void *
+allocate(Size bytes, const Evictor *evictor)
+{
+	void	   *page;
+
+	while ((page = region_allocate(bytes)) == NULL)
+	{
+		if (!evict(region_cost_bytes(bytes), evictor))
+			return NULL;
+	}
+	return page;
+}
+
+void *
+directory_allocate(Size bytes, uint64 protected_serial, uint32 wishes)
+{
+	Evictor		evictor = {.bytes = bytes,.protected_serial = protected_serial,.wishes = wishes};
+
+	return allocate(bytes, &evictor);
+}
+
+/* Counts what evict() would take: chances are no matter, since the hand comes often enough. */
+bool
+directory_has_room(const MemoryShortage *shortage, uint32 wishes)
+{
+	Evictor		evictor = {.bytes = shortage->bytes,.wishes = wishes};
+	Size		room = region_free_bytes();
+	dlist_iter	iter;
+
+	LWLockAcquire(directory_lock, LW_SHARED);
+	dlist_foreach(iter, &evictions->clock)
+	{
+		CachedSegment *segment = dlist_container(CachedSegment, clock_node, iter.cur);
+
+		if (room >= shortage->chunk_bytes)
+			break;
+		if (pg_atomic_read_u32(&segment->pins) == 0 &&
+			is_worth_less(&evictor, directory_find_relation(&segment->chunk->key), segment))
+			room += region_cost_bytes(segment->bytes);
+	}
+	LWLockRelease(directory_lock);
+	return room >= shortage->chunk_bytes;
+}
+
+bool
+directory_shrink(void)
+{
+	Evictor		evictor = {.protected_serial = PG_UINT64_MAX};
+	Size		excess_bytes;
+
+	while ((excess_bytes = region_excess_bytes()) > 0)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!evict(excess_bytes, &evictor))
+			return false;
+	}
+	return true;
+}
+
+/* usage is at least 1 while the caller's pin is the latest; who gets no memory has used a chance up. */
+void *
+directory_allocate_for(CachedChunk *chunk, AttrNumber attnum)
+{
+	CachedSegment *segment = &chunk->columns[attnum - 1];
+	Evictor		evictor = {.reader_usage = Max(segment->usage, USAGE_START)};
+	void	   *page = allocate(segment->bytes, &evictor);
+
+	if (page == NULL && segment->usage > USAGE_START)
+		segment->usage--;
+	return page;
+}
