@@ -1,0 +1,86 @@
+/*-------------------------------------------------------------------------
+ *
+ * loader_internal.h
+ *	  What the files of the loader share: the state of one load.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_LOADER_INTERNAL_H
+#define PENUMBRA_LOADER_INTERNAL_H
+
+#include "postgres.h"
+
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+
+#include "cache/chunk.h"
+#include "cache/heap_page.h"
+#include "cache/loader.h"
+#include "cache/progress.h"
+#include "cache/validate.h"
+
+typedef struct Loader
+{
+	Relation	rel;
+	const LoadOptions *options;
+	CacheKey	key;
+	BlockNumber nblocks;
+	BufferAccessStrategy strategy;
+	LoadProgress *progress;
+	uint64		protected_serial;
+	uint32		wishes;			/* for the current chunk: 0 where it has all columns, as what it replaces makes room */
+	uint64		columns;		/* a hash of those that are wanted */
+	MemoryShortage shortage;
+	uint64		wide_pages;		/* not cached because of large values */
+	uint64		unlogged_pages; /* nor these, because no proof would hold */
+	bool		serves_more;	/* than before the load: chunks or columns that were not there */
+	char	   *image;			/* a page, aligned */
+	PageInserters *inserters;	/* of each page of the draft */
+	VmPage	   *vm_page;
+
+	/* for the columns of the current chunk */
+	AttrNumber *attnums;
+	int			natts;
+	HeapRowReader *reader;
+	PenumbraRows *rows;
+	CachedChunk *draft;			/* backend memory */
+	Size		draft_bytes;
+
+	/* freed by release_loader() */
+	void	   *encoded;		/* malloc'ed by the engine */
+	CachedChunk *pinned;
+	CachedChunk *patch;			/* pinned for a proof */
+	CachedSegment *segments;	/* stored in the region, not published */
+	int			segment_count;
+	MemoryContextCallback callback;
+} Loader;
+
+/* ---- loader.c */
+
+/*
+ * Prepares reading the wanted columns into empty rows, with or without those
+ * that the chunk, or NULL, has; gives their number.
+ */
+extern int	loader_set_columns(Loader *loader, const CachedChunk *chunk, bool with_cached);
+extern void loader_clear_draft(Loader *loader, uint32 number);
+/* Encodes a column of rows to loader->encoded, which a later call frees, and fills in the rest of *segment. */
+extern void loader_encode_column(Loader *loader, int column, CachedSegment *segment);
+
+/* ---- loader_pages.c */
+
+/* Reads the pages of a new version of a chunk into rows and the draft's header. */
+extern void loader_read_pages(Loader *loader, uint32 number);
+/* Reads the same rows as the chunk has; false when a page has changed. */
+extern bool loader_read_pages_again(Loader *loader, CachedChunk *chunk);
+/* The draft serves this page, which had this LSN. */
+extern void loader_add_page(Loader *loader, uint32 page, XLogRecPtr lsn);
+
+/* ---- loader_patch.c */
+
+/*
+ * Gives a pinned chunk a patch of all its columns; the one that it may have is
+ * replaced, whose rows are read again, or stays where no other can be made.
+ */
+extern bool loader_patch_chunk(Loader *loader, CachedChunk *chunk, const ChunkProof *proof);
+
+#endif							/* PENUMBRA_LOADER_INTERNAL_H */

@@ -1,0 +1,133 @@
+/*-------------------------------------------------------------------------
+ *
+ * loader_patch.c
+ *	  Makes patches: the decided new rows of a chunk's written pages, as a small
+ *	  chunk beside it (rules 9 to 14 in README.md).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "storage/procarray.h"
+#include "utils/snapmgr.h"
+
+#include "cache/loader_internal.h"
+#include "cache/row_proof.h"
+#include "cache/stop_points.h"
+
+/* A patch has at most this part of its chunk's rows, or so many, and bytes. */
+#define PATCH_ROWS_SHARE		16
+#define PATCH_ROWS_MIN			128
+#define PATCH_BYTES_MAX			((Size) 16 * 1024 * 1024)
+
+/* What the engine wants of segments. */
+#define SEGMENT_ALIGNMENT		64
+
+/*
+ * Reads the decided new rows of the pages that the chunk does not serve alone
+ * into rows, and which pages these are of into the draft.  False: there is none,
+ * or they are too many for a patch.
+ */
+static bool
+read_new_rows(Loader *loader, CachedChunk *chunk, const ChunkProof *proof)
+{
+	CachedChunk *draft = loader->draft;
+	TransactionId horizon = GetOldestNonRemovableTransactionId(loader->rel);
+	uint32		limit = Min(chunk->pages, loader->nblocks - chunk->number * CHUNK_PAGES);
+	uint32		rows_limit = Max(chunk->rows / PATCH_ROWS_SHARE, PATCH_ROWS_MIN);
+	PageRows	rows;
+
+	draft->pages = limit;
+	for (uint32 page = 0; page < limit; page++)
+	{
+		uint64		bit = UINT64CONST(1) << (page % 64);
+		XLogRecPtr	lsn;
+
+		draft->first_row[page] = draft->rows;
+		if ((proof->proven[page / 64] & ~proof->patched[page / 64] & bit) != 0 ||
+			chunk->first_row[page] == chunk->first_row[page + 1])
+			continue;
+		loader->progress->heap_bytes += BLCKSZ;
+		if (!row_proof_patch_page(loader->rel, GetActiveSnapshot(), horizon, chunk, page, loader->strategy,
+								  &rows, loader->image, &lsn))
+			continue;
+		if (draft->rows + rows.heap_count > rows_limit ||
+			penumbra_rows_bytes(loader->rows) > PATCH_BYTES_MAX)
+			return false;
+		if (!heap_row_reader_append_narrow(loader->reader, loader->image, rows.heap, rows.heap_count,
+										   loader->rows))
+			continue;
+		draft->rows += rows.heap_count;
+		loader_add_page(loader, page, lsn);
+		pg_atomic_write_u32(&draft->recent_buffer[page], pg_atomic_read_u32(&chunk->recent_buffer[page]));
+	}
+	for (uint32 page = limit; page <= CHUNK_PAGES; page++)
+		draft->first_row[page] = draft->rows;
+	return draft->cached_pages > 0;
+}
+
+/* Appends an encoded column to the segments' bytes, whose addresses are relative until they are in place. */
+static void
+append_segment(Loader *loader, int column, StringInfo bytes)
+{
+	CachedSegment *segment = &loader->draft->columns[loader->attnums[column] - 1];
+
+	loader_encode_column(loader, column, segment);
+	enlargeStringInfo(bytes, segment->bytes + SEGMENT_ALIGNMENT);
+	while (bytes->len % SEGMENT_ALIGNMENT != 0)
+		appendStringInfoCharMacro(bytes, 0);
+	segment->segment = (void *) (uintptr_t) bytes->len;
+	appendBinaryStringInfo(bytes, loader->encoded, segment->bytes);
+}
+
+/* Puts the draft with its segments into the directory as the chunk's patch; false: there is no room. */
+static bool
+publish_patch(Loader *loader, CachedChunk *chunk, const StringInfoData *segments)
+{
+	CachedChunk *draft = loader->draft;
+	Size		segments_at = TYPEALIGN(SEGMENT_ALIGNMENT, CHUNK_BYTES(draft->column_count));
+	CachedChunk *patch;
+
+	draft->bytes = segments_at + segments->len;
+	draft->patch_serial = directory_next_serial();
+	patch = directory_allocate(draft->bytes, loader->protected_serial, 0);
+	if (patch == NULL)
+		return false;
+	memcpy(patch, draft, CHUNK_BYTES(draft->column_count));
+	memcpy((char *) patch + segments_at, segments->data, segments->len);
+	for (int i = 0; i < loader->natts; i++)
+	{
+		CachedSegment *segment = &patch->columns[loader->attnums[i] - 1];
+
+		segment->segment = (char *) patch + segments_at + (uintptr_t) segment->segment;
+		segment->chunk = patch;
+	}
+	if (directory_publish_patch(chunk, patch))
+		return true;
+	directory_free_chunk(patch);
+	return false;
+}
+
+bool
+loader_patch_chunk(Loader *loader, CachedChunk *chunk, const ChunkProof *proof)
+{
+	int			natts = loader_set_columns(loader, chunk, true);
+	StringInfoData segments;
+	bool		done;
+
+	loader_clear_draft(loader, chunk->number);
+	if (!read_new_rows(loader, chunk, proof))
+		return false;
+	initStringInfo(&segments);
+	for (int i = 0; i < natts; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		append_segment(loader, i, &segments);
+	}
+	STOP_POINT("patch-before-publish");
+	done = publish_patch(loader, chunk, &segments);
+	pfree(segments.data);
+	return done;
+}
