@@ -101,6 +101,7 @@ REFUSED = [
     "SELECT * FROM penumbra.served('others_own')",
     "SELECT penumbra.damage('others_own', 1::smallint, 0)",
     "SET penumbra.stop_points = 'x'",
+    "SET penumbra.database_memory = 0",
     "SELECT check_compression_method('zstd')",
     "SELECT train_dictionary('others_own', 'words')",
     "SELECT * FROM compression_advice('others_own', 'words')",

@@ -134,7 +134,8 @@ SELECT s.relid::regclass AS relation,
        s.stale_since,
        CASE WHEN p.heap_pages = 0 THEN NULL
             WHEN s.obstacle = 'loading' THEN 'it is being loaded'
-            WHEN s.obstacle = 'memory' THEN 'penumbra.memory is full'
+            WHEN s.obstacle = 'memory' AND current_setting('penumbra.database_memory') = '0' THEN 'penumbra.memory is full'
+            WHEN s.obstacle = 'memory' THEN 'penumbra.database_memory, or penumbra.memory, is full'
             WHEN h.what IS NOT NULL THEN h.what
             WHEN s.obstacle = 'off' THEN 'penumbra.auto is off'
             WHEN s.unsettled_pages > 0 AND NOT s.is_autovacuumed THEN 'autovacuum is off for the table or the server'
@@ -142,7 +143,10 @@ SELECT s.relid::regclass AS relation,
             WHEN s.obstacle = 'busy' THEN 'the worker loads another table'
             ELSE 'scans have not lost as much as loading costs' END AS reason,
        CASE WHEN p.heap_pages = 0 OR s.obstacle = 'loading' THEN NULL
-            WHEN s.obstacle = 'memory' THEN 'ALTER SYSTEM SET penumbra.memory = ...'
+            WHEN s.obstacle = 'memory' AND current_setting('penumbra.database_memory') = '0'
+                THEN 'ALTER SYSTEM SET penumbra.memory = ...'
+            WHEN s.obstacle = 'memory'
+                THEN format('ALTER DATABASE %I SET penumbra.database_memory = ...', current_database())
             WHEN h.what IS NOT NULL THEN h.remedy
             WHEN s.unsettled_pages = 0 THEN format('SELECT penumbra.refresh(%L)', s.relid::regclass)
             WHEN s.obstacle = 'off' THEN format('VACUUM %1$s; SELECT penumbra.refresh(%1$L)', s.relid::regclass)

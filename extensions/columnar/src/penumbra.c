@@ -73,6 +73,7 @@ _PG_init(void)
 	if (process_shared_preload_libraries_in_progress)
 	{
 		region_define_settings();
+		directory_define_settings();
 		tier_define_settings();
 		MarkGUCPrefixReserved("penumbra");
 		region_reserve();

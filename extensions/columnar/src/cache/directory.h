@@ -105,9 +105,13 @@ extern bool directory_publish_patch(CachedChunk *chunk, CachedChunk *patch);
 /* Frees a chunk that was never published, with its segments. */
 extern void directory_free_chunk(CachedChunk *chunk);
 
+/* penumbra.database_memory, of this session; SIZE_MAX: none. */
+extern void directory_define_settings(void);
+extern Size directory_quota_bytes(void);
+
 /*
  * Region memory, evicting the least used unpinned segments when there is not
- * enough.  Segments with a serial from `protected_serial` on stay, unless they
+ * enough, or this database's where its quota is used up.  Segments with a serial from `protected_serial` on stay, unless they
  * are on disk, too; and with wishes > 0, which are of a chunk's column or more,
  * those of columns that were used too often for that.  NULL when nothing more
  * can be evicted.

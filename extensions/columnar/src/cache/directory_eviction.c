@@ -13,8 +13,11 @@
  */
 #include "postgres.h"
 
+#include <limits.h>
+
 #include "miscadmin.h"
 #include "storage/shmem.h"
+#include "utils/guc.h"
 
 #include "cache/directory.h"
 #include "cache/directory_internal.h"
@@ -38,6 +41,49 @@ typedef struct Evictions
 } Evictions;
 
 static Evictions *evictions = NULL;
+static int	database_memory_mb;
+
+void
+directory_define_settings(void)
+{
+	DefineCustomIntVariable("penumbra.database_memory",
+							"Memory for cached columns of this database, of penumbra.memory.",
+							"For ALTER DATABASE. A load that finds no more evicts columns of its database alone. "
+							"0 is all of penumbra.memory.",
+							&database_memory_mb, 0, 0, INT_MAX / 2,
+							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
+}
+
+Size
+directory_quota_bytes(void)
+{
+	return database_memory_mb == 0 ? SIZE_MAX : (Size) database_memory_mb * 1024 * 1024;
+}
+
+/*
+ * What this session's database may still take.  Columns that are not published
+ * yet are not counted, so a load takes at most a chunk too much.
+ */
+static Size
+quota_room(void)
+{
+	Size		quota_bytes = directory_quota_bytes();
+	Size		used_bytes = 0;
+	HASH_SEQ_STATUS scan;
+	CachedRelation *relation;
+
+	if (quota_bytes == SIZE_MAX)
+		return quota_bytes;
+	LWLockAcquire(directory_lock, LW_SHARED);
+	directory_begin_relations(&scan);
+	while ((relation = hash_seq_search(&scan)) != NULL)
+	{
+		for (uint32 i = 0; relation->key.database == MyDatabaseId && i < relation->column_limit; i++)
+			used_bytes += relation->columns[i].bytes;
+	}
+	LWLockRelease(directory_lock);
+	return quota_bytes - Min(quota_bytes, used_bytes);
+}
 
 Size
 eviction_shmem_bytes(void)
@@ -101,7 +147,14 @@ typedef struct Evictor
 	uint64		protected_serial;	/* segments from there on stay, unless they are on disk */
 	uint8		reader_usage;	/* of what is read; 0: a load */
 	uint32		wishes;			/* of a load; 0: it takes memory from everything */
+	Oid			database;		/* whose quota is used up: it takes memory from nobody else; InvalidOid: none */
 } Evictor;
+
+static bool
+may_take_from(const Evictor *evictor, const CachedSegment *segment)
+{
+	return !OidIsValid(evictor->database) || segment->chunk->key.database == evictor->database;
+}
 
 /* A wish takes memory from what was used so many times less: so two that change places do not do so for ever. */
 #define WISHES_PER_USE			2
@@ -134,7 +187,8 @@ may_evict(const Evictor *evictor, CachedRelation *relation, CachedSegment *segme
 	bool		is_pinned = pg_atomic_read_u32(&segment->pins) > 0;
 	bool		goes;
 
-	if (evictor->reader_usage == 0 && !is_worth_less(evictor, relation, segment))
+	if (!may_take_from(evictor, segment) ||
+		(evictor->reader_usage == 0 && !is_worth_less(evictor, relation, segment)))
 		return false;
 	if (evictor->reader_usage == 0)
 		goes = (segment->serial < evictor->protected_serial || segment->extent.file != 0) &&
@@ -229,16 +283,22 @@ evict(Size bytes, const Evictor *evictor)
 }
 
 static void *
-allocate(Size bytes, const Evictor *evictor)
+allocate(Size bytes, Evictor *evictor)
 {
-	void	   *page;
+	Size		cost_bytes = region_cost_bytes(bytes);
 
-	while ((page = region_allocate(bytes)) == NULL)
+	while (true)
 	{
-		if (!evict(region_cost_bytes(bytes), evictor))
+		Size		room = quota_room();
+		bool		is_over = room < cost_bytes;
+		void	   *page = is_over ? NULL : region_allocate(bytes);
+
+		if (page != NULL)
+			return page;
+		evictor->database = is_over ? MyDatabaseId : InvalidOid;
+		if (!evict(is_over ? cost_bytes - room : cost_bytes, evictor))
 			return NULL;
 	}
-	return page;
 }
 
 void *
@@ -253,8 +313,12 @@ directory_allocate(Size bytes, uint64 protected_serial, uint32 wishes)
 bool
 directory_has_room(const MemoryShortage *shortage, uint32 wishes)
 {
-	Evictor		evictor = {.bytes = shortage->bytes,.wishes = wishes};
-	Size		room = region_free_bytes();
+	Size		quota = quota_room();
+	Evictor		evictor = {
+		.bytes = shortage->bytes,.wishes = wishes,
+		.database = quota < shortage->chunk_bytes ? MyDatabaseId : InvalidOid
+	};
+	Size		room = Min(region_free_bytes(), quota);
 	dlist_iter	iter;
 
 	LWLockAcquire(directory_lock, LW_SHARED);
@@ -264,7 +328,7 @@ directory_has_room(const MemoryShortage *shortage, uint32 wishes)
 
 		if (room >= shortage->chunk_bytes)
 			break;
-		if (pg_atomic_read_u32(&segment->pins) == 0 &&
+		if (pg_atomic_read_u32(&segment->pins) == 0 && may_take_from(&evictor, segment) &&
 			is_worth_less(&evictor, directory_find_relation(&segment->chunk->key), segment))
 			room += region_cost_bytes(segment->bytes);
 	}

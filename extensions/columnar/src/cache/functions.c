@@ -237,6 +237,7 @@ load_columns(Relation rel, const AttrNumber *attnums, int natts, bool patches)
 		.wait = true,
 	};
 	LoadResult	result;
+	bool		has_quota = directory_quota_bytes() < region_budget_bytes();
 
 	if (natts == 0)
 		return 0;
@@ -247,8 +248,9 @@ load_columns(Relation rel, const AttrNumber *attnums, int natts, bool patches)
 				 errmsg("the column cache is full: %u of %u chunks of relation \"%s\" are loaded",
 						result.next_chunk, result.chunks_total, RelationGetRelationName(rel)),
 				 errdetail("The other pages are read from the table."),
-				 errhint("Load fewer columns, unload other tables, or raise penumbra.memory (now %zu MB).",
-						 region_budget_bytes() / (1024 * 1024))));
+				 errhint("Load fewer columns, unload other tables, or raise %s (now %zu MB).",
+						 has_quota ? "penumbra.database_memory" : "penumbra.memory",
+						 (has_quota ? directory_quota_bytes() : region_budget_bytes()) / (1024 * 1024))));
 	if (result.wide_pages > 0)
 		ereport(NOTICE,
 				(errmsg("%llu pages of relation \"%s\" are not cached because of large values",

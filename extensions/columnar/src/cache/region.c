@@ -23,7 +23,9 @@
 #include "postgres.h"
 
 #include <limits.h>
+#include <linux/mempolicy.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "miscadmin.h"
@@ -142,6 +144,25 @@ check_budget(void)
 				 errhint("Lower penumbra.memory in postgresql.conf; a quarter of the memory is the default.")));
 }
 
+/*
+ * Any backend may scan any column, on any socket: pages are spread over the
+ * memory of all nodes, so that scans have the bandwidth of all, instead of
+ * lying where the worker that loaded them ran.  A policy that the server was
+ * started with stays; a container may forbid all this.
+ */
+static void
+spread_over_nodes(void)
+{
+	unsigned long nodes[1024 / (BITS_PER_BYTE * sizeof(unsigned long))] = {0};
+	const unsigned long node_limit = BITS_PER_BYTE * sizeof(nodes);
+	int			policy = MPOL_DEFAULT;
+
+	if (syscall(SYS_get_mempolicy, &policy, NULL, 0, NULL, 0) != 0 || policy != MPOL_DEFAULT ||
+		syscall(SYS_get_mempolicy, NULL, nodes, node_limit, NULL, MPOL_F_MEMS_ALLOWED) != 0 ||
+		syscall(SYS_mbind, region_base, region_bytes, MPOL_INTERLEAVE, nodes, node_limit, 0) != 0)
+		ereport(DEBUG1, (errmsg_internal("penumbra: cached columns are not spread over NUMA nodes")));
+}
+
 void
 region_reserve(void)
 {
@@ -169,6 +190,7 @@ region_reserve(void)
 	}
 	/* a core file of a backend would hold all of the cache */
 	(void) madvise(region_base, region_bytes, MADV_DONTDUMP);
+	spread_over_nodes();
 	lists = region_base + class_part_bytes * REGION_CLASS_COUNT;
 	for (int class = 0; class < REGION_CLASS_COUNT; class++)
 	{

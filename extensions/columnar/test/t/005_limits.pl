@@ -14,9 +14,21 @@ penumbra.auto = off
 autovacuum = off
 max_wal_size = '4GB'
 log_temp_files = 0
+log_min_messages = debug1
 jit = off
 });
 $node->start;
+
+# ---- memory of all NUMA nodes alike, where the kernel has them and the container may ask for it
+
+SKIP:
+{
+	my ($postmaster) = split /\n/, slurp_file($node->data_dir . '/postmaster.pid');
+	my $maps = "/proc/$postmaster/numa_maps";
+
+	skip 'no NUMA here', 1 if !-e $maps || slurp_file($node->logfile) =~ /not spread over NUMA nodes/;
+	like(slurp_file($maps), qr/ interleave:/, 'cached columns are spread over the nodes');
+}
 $node->safe_psql('postgres', 'CREATE EXTENSION penumbra');
 
 # Runs the query in a session of its own; returns its result and the peak of its memory in MB.
@@ -138,6 +150,33 @@ ok($node->poll_query_until('postgres', q{SELECT DISTINCT budget_bytes >> 20 = 25
 $node->safe_psql('postgres', q{SELECT penumbra.load('cached')});
 cmp_ok($node->safe_psql('postgres', $used), '>', 64, 'and all is cached again');
 is($node->safe_psql('postgres', $sums), $sums_before, 'answers with all');
+
+# ---- a database's own part of it: its loads evict no other database's columns
+
+$node->safe_psql('postgres', q{CREATE DATABASE tenant});
+$node->safe_psql('postgres', q{ALTER DATABASE tenant SET penumbra.database_memory = '32MB'});
+$node->safe_psql('tenant', q{
+	CREATE EXTENSION penumbra;
+	CREATE TABLE first AS SELECT i AS a, md5(i::text) AS s, md5(i::text || 'x') AS u FROM generate_series(1, 600000) i;
+	CREATE TABLE second AS SELECT * FROM first;
+	VACUUM ANALYZE first, second;
+});
+sub cached_bytes { return $node->safe_psql($_[0], 'SELECT coalesce(sum(bytes), 0) FROM penumbra.columns'); }
+my $others_before = cached_bytes('postgres');
+my (undef, undef, $warning) = $node->psql('tenant', q{SELECT penumbra.load('first')});
+like($warning, qr/the column cache is full.*raise penumbra\.database_memory \(now 32 MB\)/s, 'a quota is used up');
+# what is published is below the quota, or a chunk above it: 8 MB of heap
+cmp_ok(cached_bytes('tenant'), '>', 20 << 20, 'it is used');
+cmp_ok(cached_bytes('tenant'), '<=', 40 << 20, 'and holds');
+my $first_bytes = $node->safe_psql('tenant', q{SELECT sum(bytes) FROM penumbra.columns WHERE relation = 'first'::regclass});
+$node->psql('tenant', q{SELECT penumbra.load('second', '{a}')});
+cmp_ok($node->safe_psql('tenant', q{SELECT coalesce(sum(bytes), 0) FROM penumbra.columns WHERE relation = 'first'::regclass}),
+	'<', $first_bytes, 'its own columns make room');
+is(cached_bytes('postgres'), $others_before, 'those of others stay');
+my $tenants = 'SELECT count(*), sum(a), max(s), max(u) FROM first';
+is($node->safe_psql('tenant', "SET penumbra.mode = 'prefer'; $tenants"),
+	$node->safe_psql('tenant', "SET penumbra.mode = 'off'; $tenants"), 'answers with a quota');
+$node->safe_psql('postgres', 'DROP DATABASE tenant');
 $node->safe_psql('postgres', q{SELECT penumbra.unload('cached')});
 
 # ---- temporary files
