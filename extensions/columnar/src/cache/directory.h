@@ -111,10 +111,10 @@ extern Size directory_quota_bytes(void);
 
 /*
  * Region memory, evicting the least used unpinned segments when there is not
- * enough, or this database's where its quota is used up.  Segments with a serial from `protected_serial` on stay, unless they
- * are on disk, too; and with wishes > 0, which are of a chunk's column or more,
- * those of columns that were used too often for that.  NULL when nothing more
- * can be evicted.
+ * enough, or this database's where its quota is used up.  Segments with a
+ * serial from `protected_serial` on stay, unless they are on disk, too; and with
+ * wishes > 0, which are of a chunk's column or more, those of columns that were
+ * used too often for that.  NULL when nothing more can be evicted.
  */
 extern void *directory_allocate(Size bytes, uint64 protected_serial, uint32 wishes);
 /* Whether a load of so many wishes would find what another one lacked. */

@@ -23,6 +23,8 @@
 #include "utils/timestamp.h"
 
 #include "cache/cache.h"
+#include "cache/directory.h"
+#include "cache/loader.h"
 #include "cache/loader_internal.h"
 #include "cache/region.h"
 #include "cache/row_proof.h"

@@ -15,14 +15,13 @@
 
 #include "cache/chunk.h"
 #include "cache/heap_page.h"
-#include "cache/loader.h"
 #include "cache/progress.h"
 #include "cache/validate.h"
 
 typedef struct Loader
 {
 	Relation	rel;
-	const LoadOptions *options;
+	const struct LoadOptions *options;
 	CacheKey	key;
 	BlockNumber nblocks;
 	BufferAccessStrategy strategy;

@@ -13,6 +13,7 @@
 #include "storage/procarray.h"
 #include "utils/snapmgr.h"
 
+#include "cache/directory.h"
 #include "cache/loader_internal.h"
 #include "cache/row_proof.h"
 #include "cache/stop_points.h"
