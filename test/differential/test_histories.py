@@ -6,10 +6,14 @@ Nothing runs beside the driver, so a seed is a history.
 """
 
 import random
+import time
 from collections import Counter
 
 import psycopg
+import pytest
 from harness import assert_verified
+from penumbra_lab.server import PrivateServer
+from penumbra_lab.state import state_directory
 from psycopg.pq import TransactionStatus
 
 LEVELS = ("READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE")
@@ -194,7 +198,7 @@ class History:
     def step_of_reader(self) -> None:
         """A snapshot grows old, or a new one is taken."""
         reader = self.choose.choice(self.readers)
-        level = reader.name.removeprefix("reader ")
+        level = reader.name.split("reader ")[1]
         if reader.is_idle:
             self.note("snapshot", reader)
             only = self.choose.choice(("", "READ ONLY"))
@@ -307,13 +311,16 @@ class History:
             if session.can_read:
                 self.check(session)
 
-    def count_served(self) -> None:
-        cursor = self.owner.connection.execute(
+    def verify(self, session: Session, served: Counter) -> None:
+        assert_verified(session.connection, "histories", may_be_stale=True)
+        cursor = session.connection.execute(
             "SELECT * FROM penumbra.served('histories', ARRAY['id', 'k', 'n', 'note'])"
         )
-        served = dict(zip((column.name for column in cursor.description), cursor.fetchone(), strict=True))
-        served["patches"] = max(served["chunks"] - 1, 0)  # the table has the pages of one chunk
-        self.served.update(served)
+        found = dict(zip((column.name for column in cursor.description), cursor.fetchone(), strict=True))
+        served.update(found | {"patches": max(found["chunks"] - 1, 0)})  # the table has the pages of one chunk
+
+    def verify_all(self) -> None:
+        self.verify(self.owner, self.served)
 
     def end_all(self) -> None:
         for session in (*self.writers, *self.readers):
@@ -328,17 +335,80 @@ class History:
             session.connection.close()
 
 
-def test_histories(server, pytestconfig):
-    steps = pytestconfig.getoption("histories")
-    history = History(server, pytestconfig.getoption("seed"))
+class HistoryOnAStandby(History):
+    """Some readers are on a standby, which replays each step before they read, unless what they hold stops it."""
+
+    def __init__(self, server, standby, seed: int):
+        super().__init__(server, seed)
+        self.primary = server.connect()
+        self.served_by_standby: Counter = Counter()
+        self.standby_owner = Session(standby, "owner on the standby")
+        self.standby_readers = [Session(standby, f"standby's reader {level}") for level in LEVELS[:2]]
+        self.readers += self.standby_readers
+
+    def catch_up(self) -> None:
+        # its commit flushes all WAL before
+        end = self.primary.execute("SELECT pg_logical_emit_message(true, 'step', '')").fetchone()[0]
+        may_wait = all(reader.is_idle for reader in self.standby_readers)
+        deadline = time.monotonic() + (60 if may_wait else 0.02)
+        while not self.standby_owner.connection.execute(
+            "SELECT pg_last_wal_replay_lsn() >= %s::pg_lsn", (end,)
+        ).fetchone()[0]:
+            if time.monotonic() > deadline:
+                assert not may_wait, "the standby does not replay"
+                return
+            time.sleep(0.001)
+
+    def step(self) -> None:
+        super().step()
+        if self.choose.random() < 0.2:
+            step = self.choose.choices(("load", "refresh", "unload"), (4, 8, 1))[0]
+            self.note(step, self.standby_owner)
+            self.standby_owner.run(f"SELECT penumbra.{step}('histories')")
+
+    def check(self, session: Session) -> None:
+        if session in self.standby_readers:
+            self.catch_up()
+        super().check(session)
+
+    def verify_all(self) -> None:
+        super().verify_all()
+        self.catch_up()
+        self.verify(self.standby_owner, self.served_by_standby)
+
+    def close(self) -> None:
+        super().close()
+        self.standby_owner.connection.close()
+        self.primary.close()
+
+
+def run(history: History, steps: int) -> None:
     try:
         for number in range(steps):
             history.step()
             if number % 10 == 0:
-                history.count_served()
-                assert_verified(history.owner.connection, "histories", may_be_stale=True)
+                history.verify_all()
     finally:
         history.close()
+
+
+@pytest.fixture()
+def standby(server):
+    standby = PrivateServer(
+        state_directory() / "test-differential-standby",
+        server.settings | {"max_standby_streaming_delay": "-1"},
+    )
+    standby.remove()
+    standby.copy_as_standby(server)
+    with standby:
+        yield standby
+    standby.remove()
+
+
+def test_histories(server, pytestconfig):
+    steps = pytestconfig.getoption("histories")
+    history = History(server, pytestconfig.getoption("seed"))
+    run(history, steps)
     if steps >= 2000:
         seldom = [step for step, count in history.done.items() if count < 2]
         assert len(history.done) > 30 and len(seldom) < 5, history.done
@@ -349,3 +419,14 @@ def test_histories(server, pytestconfig):
     history.owner.connection.execute("DROP TABLE histories")
     history.owner.connection.close()
     print(history.done, history.served)
+
+
+def test_histories_on_a_standby(server, standby, pytestconfig):
+    steps = pytestconfig.getoption("histories") // 5
+    history = HistoryOnAStandby(server, standby, pytestconfig.getoption("seed"))
+    run(history, steps)
+    if steps >= 400:
+        assert all(history.served_by_standby[pages] > 0 for pages in ("pages_from_cache", "pages_from_heap"))
+    history.owner.connection.execute("DROP TABLE histories")
+    history.owner.connection.close()
+    print(history.done, history.served_by_standby)
