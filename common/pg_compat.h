@@ -60,6 +60,11 @@
 #include "nodes/miscnodes.h"
 #endif
 
+/* 17 reads pages in streams. */
+#if PG_VERSION_NUM >= 170000
+#include "storage/read_stream.h"
+#endif
+
 /* 18 split EXPLAIN's header. */
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
@@ -578,6 +583,76 @@ compat_build_workers(Relation heap, Relation index, IndexInfo *info)
 #else
 #define compat_set_builds_in_parallel(routine) ((void) 0)
 #endif
+
+/*
+ * Pages of a relation in the order that next_block() names them, up to
+ * InvalidBlockNumber.  17 reads some of them ahead, and neighbours in one go.
+ * Before, what is read ahead is left to the system, which knows neighbours: to
+ * ask it for single pages (PrefetchBuffer) spoils that.
+ */
+typedef struct CompatPages
+{
+	Relation	rel;
+	BufferAccessStrategy strategy;
+	BlockNumber (*next_block) (void *argument);
+	void	   *argument;
+#if PG_VERSION_NUM >= 170000
+	ReadStream *stream;
+#endif
+} CompatPages;
+
+#if PG_VERSION_NUM >= 170000
+static inline BlockNumber
+compat_next_block(ReadStream *stream, void *pages, void *unused)
+{
+	return ((CompatPages *) pages)->next_block(((CompatPages *) pages)->argument);
+}
+#endif
+
+/* What it needs is of the current memory context; *pages must stay where it is. */
+static inline void
+compat_begin_pages(CompatPages *pages)
+{
+#if PG_VERSION_NUM >= 170000
+	pages->stream = read_stream_begin_relation(READ_STREAM_DEFAULT, pages->strategy, pages->rel, MAIN_FORKNUM,
+											   compat_next_block, pages, 0);
+#endif
+}
+
+/* Forgets what was asked for ahead; the next page is what next_block() says then. */
+static inline void
+compat_reset_pages(CompatPages *pages)
+{
+#if PG_VERSION_NUM >= 170000
+	read_stream_reset(pages->stream);
+#endif
+}
+
+/* The next page, pinned; InvalidBuffer: there was none, which may be another time. */
+static inline Buffer
+compat_next_page(CompatPages *pages)
+{
+#if PG_VERSION_NUM >= 170000
+	Buffer		buffer = read_stream_next_buffer(pages->stream, NULL);
+
+	if (!BufferIsValid(buffer))
+		read_stream_reset(pages->stream);
+	return buffer;
+#else
+	BlockNumber block = pages->next_block(pages->argument);
+
+	return block == InvalidBlockNumber ? InvalidBuffer :
+		ReadBufferExtended(pages->rel, MAIN_FORKNUM, block, RBM_NORMAL, pages->strategy);
+#endif
+}
+
+static inline void
+compat_end_pages(CompatPages *pages)
+{
+#if PG_VERSION_NUM >= 170000
+	read_stream_end(pages->stream);
+#endif
+}
 
 /* What amestimateparallelscan gets; 18 also renamed where the access method's part begins. */
 #if PG_VERSION_NUM >= 180000

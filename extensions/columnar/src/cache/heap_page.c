@@ -101,9 +101,8 @@ struct HeapRowReader
 	uint32		next_tuple;
 	uint32		tuple_count;
 	OffsetNumber tuples_at[MaxHeapTuplesPerPage];
-	/* the page that is expected next, pinned so that its memory is on its way */
-	Buffer		next_buffer;
-	BlockNumber next_block;
+	CompatPages pages;		/* none where next_block is NULL */
+	Buffer		next_buffer;	/* the page after it, pinned so that its memory is on its way */
 	bool		is_asked_for_tuples;
 	PenumbraTuples *tuples;		/* NULL: not asked for, or not possible */
 	MemoryContextCallback tuples_callback;
@@ -520,59 +519,51 @@ heap_page_prefetch_tuples(Page page)
 		__builtin_prefetch((char *) page + ItemIdGetOffset(PageGetItemId(page, offset)));
 }
 
-static void
-release_next_page(HeapRowReader *reader)
+void
+heap_row_reader_set_pages(HeapRowReader *reader, BlockNumber (*next_block) (void *), void *argument)
 {
-	if (BufferIsValid(reader->next_buffer))
-		ReleaseBuffer(reader->next_buffer);
-	reader->next_buffer = InvalidBuffer;
-}
+	MemoryContext old = MemoryContextSwitchTo(reader->context);
 
-static Buffer
-pin_page(HeapRowReader *reader, BlockNumber block)
-{
-	return ReadBufferExtended(reader->rel, MAIN_FORKNUM, block, RBM_NORMAL, reader->strategy);
+	reader->pages = (CompatPages) {reader->rel, reader->strategy, next_block, argument};
+	compat_begin_pages(&reader->pages);
+	MemoryContextSwitchTo(old);
 }
 
 static void
-pin_next_page(HeapRowReader *reader, BlockNumber block)
+pin_next_page(HeapRowReader *reader)
 {
 	char	   *page;
 
-	reader->next_buffer = pin_page(reader, block);
-	reader->next_block = block;
+	reader->next_buffer = compat_next_page(&reader->pages);
+	if (!BufferIsValid(reader->next_buffer))
+		return;
 	/* the header and the first line pointers */
 	page = (char *) BufferGetPage(reader->next_buffer);
 	for (int line = 0; line < PREFETCH_LINES; line++)
 		__builtin_prefetch(page + line * CACHE_LINE_BYTES);
 }
 
-void
-heap_row_reader_open_page(HeapRowReader *reader, BlockNumber block, BlockNumber end,
-						  Snapshot snapshot)
+bool
+heap_row_reader_open_page(HeapRowReader *reader, Snapshot snapshot)
 {
 	Assert(!BufferIsValid(reader->buffer));
 	CHECK_FOR_INTERRUPTS();
-	if (BufferIsValid(reader->next_buffer) && reader->next_block == block)
-	{
-		reader->buffer = reader->next_buffer;
-		reader->next_buffer = InvalidBuffer;
-	}
-	else
-	{
-		release_next_page(reader);
-		reader->buffer = pin_page(reader, block);
-	}
+	if (!BufferIsValid(reader->next_buffer))
+		pin_next_page(reader);
+	if (!BufferIsValid(reader->next_buffer))
+		return false;
+	reader->buffer = reader->next_buffer;
+	reader->next_buffer = InvalidBuffer;
 	/* line pointers may be moving, and then prefetch what is not needed */
 	heap_page_prefetch_tuples(BufferGetPage(reader->buffer));
-	if (block + 1 < end)
-		pin_next_page(reader, block + 1);
+	pin_next_page(reader);
 	compat_prune_page(reader->rel, reader->buffer);
 	LockBuffer(reader->buffer, BUFFER_LOCK_SHARE);
-	reader->tuple_count = find_visible_tuples(reader->rel, reader->buffer, block, snapshot,
-											  reader->tuples_at);
+	reader->tuple_count = find_visible_tuples(reader->rel, reader->buffer, BufferGetBlockNumber(reader->buffer),
+											  snapshot, reader->tuples_at);
 	LockBuffer(reader->buffer, BUFFER_LOCK_UNLOCK);
 	reader->next_tuple = 0;
+	return true;
 }
 
 uint32
@@ -618,7 +609,11 @@ void
 heap_row_reader_close_page(HeapRowReader *reader)
 {
 	close_page(reader);
-	release_next_page(reader);
+	if (BufferIsValid(reader->next_buffer))
+		ReleaseBuffer(reader->next_buffer);
+	reader->next_buffer = InvalidBuffer;
+	if (reader->pages.next_block != NULL)
+		compat_reset_pages(&reader->pages);
 	if (reader->tuples != NULL)
 		penumbra_tuples_clear(reader->tuples);
 }
@@ -774,6 +769,8 @@ void
 heap_row_reader_destroy(HeapRowReader *reader)
 {
 	heap_row_reader_close_page(reader);
+	if (reader->pages.next_block != NULL)
+		compat_end_pages(&reader->pages);
 	if (reader->strategy != NULL)
 		FreeAccessStrategy(reader->strategy);
 	MemoryContextDelete(reader->context);

@@ -29,14 +29,17 @@ typedef struct HeapRowReader HeapRowReader;
 extern HeapRowReader *heap_row_reader_create(Relation rel, const AttrNumber *attnums, int natts);
 
 /*
- * Opens a page for the rows of it that `snapshot` (MVCC) sees.  It is read,
- * pruned opportunistically, locked, checked for serializable conflicts and
- * unlocked as a sequential scan would, and stays pinned until its last row was
- * appended or the reader closes it.  If the page after it comes before `end`,
- * it is what will be opened next.
+ * What heap_row_reader_open_page() opens: next_block(argument) names the pages,
+ * some ahead of the one that is open, until it gives InvalidBlockNumber.
  */
-extern void heap_row_reader_open_page(HeapRowReader *reader, BlockNumber block, BlockNumber end,
-									  Snapshot snapshot);
+extern void heap_row_reader_set_pages(HeapRowReader *reader, BlockNumber (*next_block) (void *), void *argument);
+/*
+ * Opens the next page for the rows of it that `snapshot` (MVCC) sees; false:
+ * there is none now.  It is read, pruned opportunistically, locked, checked for
+ * serializable conflicts and unlocked as a sequential scan would, and stays
+ * pinned until its last row was appended or the reader closes it.
+ */
+extern bool heap_row_reader_open_page(HeapRowReader *reader, Snapshot snapshot);
 /*
  * Opens a page for those of `rows` that are on the page of the first, and
  * returns how many.  The snapshot that sees them is still held, so they are
@@ -58,6 +61,7 @@ extern bool heap_row_reader_append_rows(HeapRowReader *reader, PenumbraRows *row
 extern PenumbraTuples *heap_row_reader_tuples(HeapRowReader *reader);
 /* Copies the rows of the open page to them, and closes it. */
 extern void heap_row_reader_append_tuples(HeapRowReader *reader);
+/* Also the pages that were read ahead. */
 extern void heap_row_reader_close_page(HeapRowReader *reader);
 
 /*

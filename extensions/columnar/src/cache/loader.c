@@ -520,6 +520,7 @@ create_loader(Relation rel, const LoadOptions *options)
 	loader->strategy = GetAccessStrategy(BAS_BULKREAD);
 	loader->protected_serial = options->protected_serial != 0 ?
 		options->protected_serial : directory_next_serial();
+	loader_begin_pages(loader);
 	loader->image = palloc(BLCKSZ);
 	loader->inserters = palloc(CHUNK_PAGES * sizeof(PageInserters));
 	loader->vm_page = palloc(sizeof(VmPage));
@@ -594,6 +595,7 @@ loader_load(Relation rel, const LoadOptions *options, LoadResult *result)
 		if (loader->serves_more && !RecoveryInProgress())
 			CacheInvalidateRelcache(rel);
 	}
+	loader_end_pages(loader);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
 	tier_wake();

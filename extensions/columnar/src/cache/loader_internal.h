@@ -17,6 +17,7 @@
 #include "cache/heap_page.h"
 #include "cache/progress.h"
 #include "cache/validate.h"
+#include "pg_compat.h"
 
 typedef struct Loader
 {
@@ -25,6 +26,9 @@ typedef struct Loader
 	CacheKey	key;
 	BlockNumber nblocks;
 	BufferAccessStrategy strategy;
+	CompatPages pages;
+	BlockNumber named_blocks;	/* up to there pages were asked for, some ahead of what was read */
+	BlockNumber read_blocks;	/* behind the page that was read last */
 	LoadProgress *progress;
 	uint64		protected_serial;
 	uint32		wishes;			/* for the current chunk: 0 where it has all columns, as what it replaces makes room */
@@ -71,6 +75,9 @@ extern void loader_encode_column(Loader *loader, int column, CachedSegment *segm
 extern void loader_read_pages(Loader *loader, uint32 number);
 /* Reads the same rows as the chunk has; false when a page has changed. */
 extern bool loader_read_pages_again(Loader *loader, CachedChunk *chunk);
+/* Where both get pages from, for the loader's life; it ends with the memory context after an error. */
+extern void loader_begin_pages(Loader *loader);
+extern void loader_end_pages(Loader *loader);
 /* The draft serves this page, which had this LSN. */
 extern void loader_add_page(Loader *loader, uint32 page, XLogRecPtr lsn);
 

@@ -39,7 +39,6 @@
 
 #include "cache/loader_internal.h"
 #include "cache/stop_points.h"
-#include "pg_compat.h"
 
 /*
  * Longer chunks stop here; their other pages are served from the heap.  What
@@ -47,7 +46,39 @@
  */
 #define CHUNK_ROWS_BYTES_MAX	((Size) 256 * 1024 * 1024)
 
-#define PREFETCH_PAGES			32
+static BlockNumber
+name_next_block(void *argument)
+{
+	Loader	   *loader = argument;
+
+	return loader->named_blocks < loader->nblocks ? loader->named_blocks++ : InvalidBlockNumber;
+}
+
+void
+loader_begin_pages(Loader *loader)
+{
+	loader->pages = (CompatPages) {loader->rel, loader->strategy, name_next_block, loader};
+	compat_begin_pages(&loader->pages);
+}
+
+void
+loader_end_pages(Loader *loader)
+{
+	compat_end_pages(&loader->pages);
+}
+
+/* While a chunk is encoded the first pages of the one after it are read, which is likely to be next. */
+static Buffer
+read_page(Loader *loader, BlockNumber block)
+{
+	if (block != loader->read_blocks)
+	{
+		compat_reset_pages(&loader->pages);
+		loader->named_blocks = block;
+	}
+	loader->read_blocks = block + 1;
+	return compat_next_page(&loader->pages);
+}
 
 static void
 add_inserters(PageInserters *all, TransactionId oldest, TransactionId youngest)
@@ -106,12 +137,9 @@ copy_page(Loader *loader, BlockNumber block, Buffer *vm_buffer, TransactionId ho
 {
 	Relation	rel = loader->rel;
 	bool		visible = false;
-	Buffer		buffer;
+	Buffer		buffer = read_page(loader, block);
 	Page		page;
 
-	if (block + PREFETCH_PAGES < loader->nblocks)
-		(void) PrefetchBuffer(rel, MAIN_FORKNUM, block + PREFETCH_PAGES);
-	buffer = ReadBufferExtended(rel, MAIN_FORKNUM, block, RBM_NORMAL, loader->strategy);
 	compat_prune_page(rel, buffer);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	page = BufferGetPage(buffer);
@@ -269,7 +297,6 @@ loader_read_pages_again(Loader *loader, CachedChunk *chunk)
 
 	for (uint32 page = 0; page < chunk->pages; page++)
 	{
-		BlockNumber block = chunk->number * CHUNK_PAGES + page;
 		Buffer		buffer;
 		XLogRecPtr	lsn;
 		uint32		page_rows;
@@ -282,9 +309,7 @@ loader_read_pages_again(Loader *loader, CachedChunk *chunk)
 				return false;
 			continue;
 		}
-		if (block + PREFETCH_PAGES < loader->nblocks)
-			(void) PrefetchBuffer(loader->rel, MAIN_FORKNUM, block + PREFETCH_PAGES);
-		buffer = ReadBufferExtended(loader->rel, MAIN_FORKNUM, block, RBM_NORMAL, loader->strategy);
+		buffer = read_page(loader, chunk->number * CHUNK_PAGES + page);
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
 		lsn = BufferGetLSNAtomic(buffer);
 		same = lsn != InvalidXLogRecPtr && lsn == pg_atomic_read_u64(&chunk->page_lsn[page]);

@@ -366,6 +366,7 @@ open_table(PenumbraScanState *state, ScanInput *input, int i)
 		: cache_scan_begin_parts(table->rel, snapshot, attnos, count);
 	cache_scan_set_readers(table->cached, stop_engine, state);
 	table->reader = heap_row_reader_create(table->rel, attnos, count);
+	heap_row_reader_set_pages(table->reader, scan_input_next_block, table);
 }
 
 static PenumbraStatus

@@ -125,6 +125,8 @@ extern bool custom_scan_next_engine_row(PenumbraScanState *state, TupleTableSlot
 extern PenumbraRows *scan_input_create_rows(const List *columns);
 /* Back to where nothing of the heap was read, nor of the disk. */
 extern void scan_input_reset(ScanInput *input);
+/* The next page of a ScanTable's ranges; what reads them may be ahead of the page that is open. */
+extern BlockNumber scan_input_next_block(void *table);
 /* One step: reads and pushes a chunk or a batch of rows, or tells their end.  *waits: the engine is to get on first. */
 extern PenumbraStatus scan_input_push(PenumbraScanState *state, ScanInput *input, bool *waits);
 

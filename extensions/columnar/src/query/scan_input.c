@@ -62,6 +62,22 @@ scan_input_reset(ScanInput *input)
 	}
 }
 
+BlockNumber
+scan_input_next_block(void *argument)
+{
+	ScanTable  *table = argument;
+
+	for (; table->heap_range < table->cached->nheap_ranges; table->heap_range++, table->next_block = 0)
+	{
+		struct CachedBlockRange *range = &table->cached->heap_ranges[table->heap_range];
+
+		table->next_block = Max(table->next_block, range->begin);
+		if (table->next_block < range->end)
+			return table->next_block++;
+	}
+	return InvalidBlockNumber;
+}
+
 /* Opens the next page that is read from the heap; false when there is none. */
 static bool
 open_heap_page(PenumbraScanState *state, ScanInput *input)
@@ -72,16 +88,8 @@ open_heap_page(PenumbraScanState *state, ScanInput *input)
 	{
 		ScanTable  *table = &input->tables[input->heap_table];
 
-		for (; table->heap_range < table->cached->nheap_ranges; table->heap_range++, table->next_block = 0)
-		{
-			struct CachedBlockRange *range = &table->cached->heap_ranges[table->heap_range];
-
-			table->next_block = Max(table->next_block, range->begin);
-			if (table->next_block >= range->end)
-				continue;
-			heap_row_reader_open_page(table->reader, table->next_block++, range->end, snapshot);
+		if (heap_row_reader_open_page(table->reader, snapshot))
 			return true;
-		}
 		if (table->heap_row < table->cached->nheap_rows)
 		{
 			table->heap_row +=
