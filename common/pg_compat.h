@@ -597,7 +597,8 @@ typedef struct CompatPages
 	BlockNumber (*next_block) (void *argument);
 	void	   *argument;
 #if PG_VERSION_NUM >= 170000
-	ReadStream *stream;
+	MemoryContext context;
+	ReadStream *stream;			/* NULL: no page was asked for yet */
 #endif
 } CompatPages;
 
@@ -614,8 +615,8 @@ static inline void
 compat_begin_pages(CompatPages *pages)
 {
 #if PG_VERSION_NUM >= 170000
-	pages->stream = read_stream_begin_relation(READ_STREAM_DEFAULT, pages->strategy, pages->rel, MAIN_FORKNUM,
-											   compat_next_block, pages, 0);
+	pages->context = CurrentMemoryContext;
+	pages->stream = NULL;
 #endif
 }
 
@@ -624,7 +625,8 @@ static inline void
 compat_reset_pages(CompatPages *pages)
 {
 #if PG_VERSION_NUM >= 170000
-	read_stream_reset(pages->stream);
+	if (pages->stream != NULL)
+		read_stream_reset(pages->stream);
 #endif
 }
 
@@ -633,8 +635,17 @@ static inline Buffer
 compat_next_page(CompatPages *pages)
 {
 #if PG_VERSION_NUM >= 170000
-	Buffer		buffer = read_stream_next_buffer(pages->stream, NULL);
+	Buffer		buffer;
 
+	if (pages->stream == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(pages->context);
+
+		pages->stream = read_stream_begin_relation(READ_STREAM_DEFAULT, pages->strategy, pages->rel, MAIN_FORKNUM,
+												   compat_next_block, pages, 0);
+		MemoryContextSwitchTo(old);
+	}
+	buffer = read_stream_next_buffer(pages->stream, NULL);
 	if (!BufferIsValid(buffer))
 		read_stream_reset(pages->stream);
 	return buffer;
@@ -650,7 +661,8 @@ static inline void
 compat_end_pages(CompatPages *pages)
 {
 #if PG_VERSION_NUM >= 170000
-	read_stream_end(pages->stream);
+	if (pages->stream != NULL)
+		read_stream_end(pages->stream);
 #endif
 }
 

@@ -96,6 +96,7 @@ def suites(is_long: bool) -> list[Suite]:
             for name in extensions
         ),
         Suite("backtraces like gdb's", [PYTHON, "extensions/backtrace/test/accuracy/check.py", "--few"], count_lines),
+        Suite("disk cache's files", [PYTHON, "extensions/columnar/test/unit/run.py"], count_lines),
         Suite("fuzzing compress", [PYTHON, "extensions/compress/test/fuzz/run.py"], count_lines),
         Suite("differential", [*PYTEST, "test/differential", *(["--histories=200000"] if is_long else [])], count_pytest),
         Suite("crash", [*PYTEST, "test/crash", *(["--kills=300", "--power-losses=200"] if is_long else [])], count_pytest),
