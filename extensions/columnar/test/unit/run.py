@@ -1,4 +1,4 @@
-"""Builds the tests of the tier's files, with what these take of the server in their place, and runs them.
+"""Builds the tests of the disk cache's files and runs them, without a server.
 
 AddressSanitizer and UndefinedBehaviorSanitizer watch. Each test prints its line.
 """
@@ -16,7 +16,8 @@ PROGRAM = TREE / "build/tier_file_test"
 SOURCES = [UNIT / "tier_file_test.c", UNIT / "server_stubs.c", EXTENSION / "src/cache/tier_file.c",
            EXTENSION / "src/cache/tier_pack.c"]  # fmt: skip
 WRAPPED = ("pread", "pwrite", "unlink", "syscall")
-OPTIONS = ["-g", "-O1", "-D_GNU_SOURCE", "-Wall", "-Werror", "-fsanitize=address,undefined", "-fno-sanitize-recover"]
+OPTIONS = ["-g", "-O1", "-D_GNU_SOURCE", "-Wall", "-Werror", "-fsanitize=address,undefined",
+           "-fno-sanitize-recover"]  # fmt: skip
 
 
 def main() -> int:
@@ -28,9 +29,8 @@ def main() -> int:
     PROGRAM.parent.mkdir(exist_ok=True)
     includes = [f"-I{folder}" for folder in (server, EXTENSION / "src", UNIT, TREE / "common")]
     wrapped = [f"-Wl,--wrap={name}" for name in WRAPPED]
-    subprocess.run(
-        ["gcc", *OPTIONS, *includes, *SOURCES, *wrapped, "-lxxhash", "-llz4", "-o", PROGRAM], check=True
-    )
+    command = ["gcc", *OPTIONS, *includes, *SOURCES, *wrapped, "-lxxhash", "-llz4", "-o", PROGRAM]
+    subprocess.run(command, check=True)
     # not in memory, which has no direct I/O
     with tempfile.TemporaryDirectory(dir=PROGRAM.parent) as directory:
         # what is palloc'd would go with its memory context
