@@ -7,38 +7,15 @@
 
 namespace penumbra {
 
-bool RowNumeric::ToInteger(int128* integer) const {
-  if (form == NumericForm::kPayload) return false;
-  if (form == NumericForm::kInt64) {
-    int64_t narrow;
-    std::memcpy(&narrow, value, 8);
-    *integer = narrow;
-  } else {
-    std::memcpy(integer, value, 16);
-  }
-  return true;
-}
-
-StringRef RowNumeric::payload() const {
-  StringRef ref;
-  std::memcpy(static_cast<void*>(&ref), value, 16);
-  return ref;
-}
-
-Decimal RowNumeric::ToDecimal() const {
-  int128 integer;
-  return ToInteger(&integer) ? Decimal::FromInteger(integer, scale) : Decimal::FromPayload(payload().view());
-}
-
 RowLayout::RowLayout(const std::vector<PenumbraType>& types) {
   columns_.resize(types.size());
   uint32_t at = (static_cast<uint32_t>(types.size()) + 7) / 8;
   for (size_t i = 0; i < types.size(); ++i) {
-    const bool is_numeric = types[i] == PENUMBRA_NUMERIC;
-    const uint32_t width = is_numeric ? sizeof(RowNumeric) : FlatWidth(types[i], NumericForm::kInt64);
-    columns_[i] = {types[i], at, width};
-    if (is_numeric || IsStringType(types[i])) string_columns_.push_back(columns_[i]);
-    at += width;
+    columns_[i].type = types[i];
+    columns_[i].offset = at;
+    columns_[i].width = FlatWidth(types[i], NumericForm::kInt64);
+    if (types[i] == PENUMBRA_NUMERIC || IsStringType(types[i])) pointer_columns_.push_back(static_cast<int>(i));
+    at += columns_[i].width;
   }
   row_bytes_ = (at + 7) / 8 * 8;
 }
@@ -56,30 +33,45 @@ void WriteFixed(const Vector& v, RowSelection selection, uint32_t offset, char* 
 
 }  // namespace
 
+// Integers of the column's scale are copied like values of any type.
+void RowLayout::WriteNumeric(int column, const Vector& v, RowSelection selection, char* const* rows,
+                             Arena& arena) const {
+  const Column& to = columns_[column];
+  const bool has_scale = v.numeric_form == NumericForm::kInt64 && to.scale.IsOrBecomes(v.scale);
+  if (has_scale && FitsSlot(v.lower) && FitsSlot(v.upper)) return WriteFixed<8>(v, selection, to.offset, rows);
+  for (uint32_t i = 0; i < selection.count; ++i) {
+    const uint32_t row = selection.rows == nullptr ? i : selection.rows[i];
+    if (!v.IsValid(row)) continue;
+    char* slot = rows[i] + to.offset;
+    if (has_scale && FitsSlot(v.values<int64_t>()[row])) {
+      std::memcpy(slot, &v.values<int64_t>()[row], 8);
+    } else {
+      OwnNumeric(slot, NumericOf(v, row), arena);
+    }
+  }
+}
+
 void RowLayout::WriteColumn(int column, const Vector& v, RowSelection selection, char* const* rows,
                             Arena& arena) const {
   const Column& to = columns_[column];
   const bool is_numeric = to.type == PENUMBRA_NUMERIC;
-  switch (is_numeric ? FlatWidth(v) : to.width) {
+  switch (is_numeric ? 0 : to.width) {
+    case 0: WriteNumeric(column, v, selection, rows, arena); break;
     case 1: WriteFixed<1>(v, selection, to.offset, rows); break;
     case 2: WriteFixed<2>(v, selection, to.offset, rows); break;
     case 4: WriteFixed<4>(v, selection, to.offset, rows); break;
     case 8: WriteFixed<8>(v, selection, to.offset, rows); break;
     default: WriteFixed<16>(v, selection, to.offset, rows); break;
   }
-  const bool has_strings = IsStringForm(v);
-  if (!is_numeric && !has_strings && v.validity == nullptr) return;
+  const bool has_strings = !is_numeric && IsStringForm(v);
+  if (!has_strings && v.validity == nullptr) return;
   for (uint32_t i = 0; i < selection.count; ++i) {
     char* slot = rows[i] + to.offset;
-    // What the vector has there is anything: ForEachString() must find no pointer in it.
+    // What the vector has there is anything: ForEachPointer() must find no pointer in it.
     if (!v.IsValid(selection.rows == nullptr ? i : selection.rows[i])) {
       rows[i][column / 8] |= static_cast<char>(1 << (column % 8));
       std::memset(slot, 0, to.width);
       continue;
-    }
-    if (is_numeric) {
-      std::memcpy(slot + offsetof(RowNumeric, scale), &v.scale, sizeof(v.scale));
-      std::memcpy(slot + offsetof(RowNumeric, form), &v.numeric_form, sizeof(v.numeric_form));
     }
     if (has_strings) OwnString(slot, arena);
   }
@@ -89,77 +81,76 @@ void RowLayout::Write(const Vector* columns, RowSelection selection, char* const
   for (int c = 0; c < column_count(); ++c) WriteColumn(c, columns[c], selection, rows, arena);
 }
 
-template <typename Row, typename Visit>
-void RowLayout::ForEachString(Row* row, const Visit& visit) const {
-  for (const Column& column : string_columns_) {
-    Row* slot = row + column.offset;
-    // Null slots are zero: an empty string, or a numeric of the form kInt64.
-    const bool is_numeric = column.type == PENUMBRA_NUMERIC;
-    if (is_numeric && slot[offsetof(RowNumeric, form)] != static_cast<char>(NumericForm::kPayload)) continue;
-    visit(slot);
+// Null slots are zero: an empty string, or an integer.
+template <typename Row, typename OnString, typename OnNumber>
+void RowLayout::ForEachPointer(Row* row, const OnString& on_string, const OnNumber& on_number) const {
+  for (int column : pointer_columns_) {
+    Row* slot = row + columns_[column].offset;
+    if (columns_[column].type != PENUMBRA_NUMERIC) {
+      on_string(slot);
+    } else if (IsElsewhere(SlotAt(slot))) {
+      on_number(slot);
+    }
   }
 }
 
 size_t RowLayout::StringBytes(const char* row) const {
   size_t bytes = 0;
-  ForEachString(row, [&](const char* slot) {
-    const StringRef ref = StringAt(slot);
-    if (!ref.is_inline()) bytes += ref.length;
-  });
+  ForEachPointer(
+      row,
+      [&](const char* slot) {
+        const StringRef ref = StringAt(slot);
+        if (!ref.is_inline()) bytes += ref.length;
+      },
+      [&](const char* slot) { bytes += PayloadBytes(slot); });
   return bytes;
 }
 
 char* RowLayout::Copy(const char* row, Arena& arena) const {
   char* copy = static_cast<char*>(arena.Allocate(row_bytes_));
   std::memcpy(copy, row, row_bytes_);
-  ForEachString(copy, [&](char* slot) { OwnString(slot, arena); });
+  ForEachPointer(copy, [&](char* slot) { OwnString(slot, arena); }, [&](char* slot) { CopyNumeric(slot, arena); });
   return copy;
 }
 
 void RowLayout::SaveStrings(const char* row, std::vector<char>* bytes) const {
-  ForEachString(row, [&](const char* slot) { SaveString(slot, bytes); });
+  ForEachPointer(
+      row, [&](const char* slot) { SaveString(slot, bytes); }, [&](const char* slot) { SaveNumeric(slot, bytes); });
 }
 
 const char* RowLayout::LoadStrings(char* row, const char* bytes, Arena* arena) const {
-  ForEachString(row, [&](char* slot) { bytes = LoadString(slot, bytes, arena); });
+  ForEachPointer(
+      row, [&](char* slot) { bytes = LoadString(slot, bytes, arena); },
+      [&](char* slot) { bytes = LoadNumeric(slot, bytes, arena); });
   return bytes;
 }
 
-Vector RowLayout::ReadNumeric(int column, const char* const* rows, uint32_t count, Arena& arena) const {
-  // Mostly all are small and of one scale.
+Vector RowLayout::ReadNumeric(int column, const char* const* rows, uint32_t count, Arena& arena,
+                              bool has_nulls) const {
   const Column& from = columns_[column];
   auto* values = arena.AllocateArray<int64_t>(count);
   ResultVector out;
   out.vector.type = PENUMBRA_NUMERIC;
   out.vector.data = values;
   int64_t lower = INT64_MAX, upper = INT64_MIN;
-  int scale = -1;
-  uint32_t i = 0;
-  for (; i < count; ++i) {
-    values[i] = 0;
-    if (IsNull(rows[i], column)) {
-      out.SetNull(i, arena);
-      continue;
-    }
-    const char* slot = rows[i] + from.offset;
-    RowNumeric value;
-    std::memcpy(&value, slot, sizeof(value));
-    if (value.form != NumericForm::kInt64 || (scale >= 0 && value.scale != scale)) break;
-    scale = value.scale;
-    std::memcpy(&values[i], value.value, 8);
+  for (uint32_t i = 0; i < count; ++i) {
+    values[i] = SlotAt(rows[i] + from.offset);
     lower = std::min(lower, values[i]);
     upper = std::max(upper, values[i]);
   }
-  if (i == count && scale >= 0) {
-    out.vector.scale = static_cast<int16_t>(scale);
+  if (count > 0 && !IsElsewhere(upper) && from.scale.Get() >= 0) {
+    for (uint32_t i = 0; i < count && has_nulls; ++i) {
+      if (IsNull(rows[i], column)) out.SetNull(i, arena);
+    }
+    out.vector.scale = static_cast<int16_t>(from.scale.Get());
     out.vector.lower = lower;
     out.vector.upper = upper;
     return out.vector;
   }
   NumericWriter result(count, arena);
-  for (i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < count; ++i) {
     if (IsNull(rows[i], column)) continue;
-    RowNumeric value = Get<RowNumeric>(rows[i], column);
+    const RowNumeric value = GetNumeric(rows[i], column);
     int128 integer;
     if (value.ToInteger(&integer)) {
       result.SetInteger(i, integer, value.scale);
@@ -172,7 +163,7 @@ Vector RowLayout::ReadNumeric(int column, const char* const* rows, uint32_t coun
 
 Vector RowLayout::Read(int column, const char* const* rows, uint32_t count, Arena& arena, bool has_nulls) const {
   const Column& from = columns_[column];
-  if (from.type == PENUMBRA_NUMERIC) return ReadNumeric(column, rows, count, arena);
+  if (from.type == PENUMBRA_NUMERIC) return ReadNumeric(column, rows, count, arena, has_nulls);
   ResultVector out;
   out.vector.type = from.type;
   char* values = static_cast<char*>(arena.Allocate(size_t{count} * from.width));

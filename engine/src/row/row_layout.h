@@ -2,30 +2,19 @@
 // per column:
 //
 //   null bits    one per column; the slot of a null is zero
-//   slots        packed, in the order of the columns: values as in a flat vector, StringRefs, RowNumerics
+//   slots        packed, in the order of the columns: values as in a flat vector, StringRefs, numerics (row_numeric.h)
 //   (padding to 8)
 #pragma once
 
 #include <vector>
 
-#include "numeric/numeric.h"
+#include "row/row_numeric.h"
 #include "row/row_strings.h"
 #include "vector/arena.h"
 #include "vector/result_vector.h"
 #include "vector/vector.h"
 
 namespace penumbra {
-
-// A NUMERIC in a row: values of one column may come in several forms and scales.
-struct RowNumeric {
-  char value[16];  // int64, int128 or StringRef by form
-  int16_t scale;
-  NumericForm form;
-
-  bool ToInteger(int128* integer) const;  // false: kPayload
-  StringRef payload() const;
-  Decimal ToDecimal() const;
-};
 
 class RowLayout {
  public:
@@ -55,21 +44,28 @@ class RowLayout {
     std::memcpy(static_cast<void*>(&value), row + columns_[column].offset, sizeof(T));
     return value;
   }
+  // Of a column of numerics that is not null in the row.
+  RowNumeric GetNumeric(const char* row, int column) const {
+    return NumericAt(row + columns_[column].offset, columns_[column].scale.Get());
+  }
 
  private:
   struct Column {
     PenumbraType type;
     uint32_t offset;
     uint32_t width;
+    CommonScale scale;  // of numerics
   };
-  // Calls visit(slot) for each slot that holds a StringRef.
-  template <typename Row, typename Visit>
-  void ForEachString(Row* row, const Visit& visit) const;
-  Vector ReadNumeric(int column, const char* const* rows, uint32_t count, Arena& arena) const;
+  // Calls on_string(slot) for each slot that holds a StringRef, on_number(slot) for each with a number elsewhere.
+  template <typename Row, typename OnString, typename OnNumber>
+  void ForEachPointer(Row* row, const OnString& on_string, const OnNumber& on_number) const;
+  Vector ReadNumeric(int column, const char* const* rows, uint32_t count, Arena& arena, bool has_nulls) const;
   void WriteColumn(int column, const Vector& v, RowSelection selection, char* const* rows, Arena& arena) const;
 
+  void WriteNumeric(int column, const Vector& v, RowSelection selection, char* const* rows, Arena& arena) const;
+
   std::vector<Column> columns_;
-  std::vector<Column> string_columns_;  // those whose slots may hold a StringRef
+  std::vector<int> pointer_columns_;  // those whose slots may point elsewhere
   uint32_t row_bytes_ = 0;
 };
 

@@ -503,7 +503,7 @@ int SortKeys::CompareValues(const Key& key, const char* a, const char* b) const 
     }
     case PENUMBRA_NUMERIC: break;
   }
-  const RowNumeric x = layout_.Get<RowNumeric>(a, column), y = layout_.Get<RowNumeric>(b, column);
+  const RowNumeric x = layout_.GetNumeric(a, column), y = layout_.GetNumeric(b, column);
   int128 x_integer, y_integer;
   if (x.scale == y.scale && x.ToInteger(&x_integer) && y.ToInteger(&y_integer)) return Order(x_integer, y_integer);
   return Decimal::Compare(x.ToDecimal(), y.ToDecimal());
