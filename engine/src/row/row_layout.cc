@@ -125,8 +125,7 @@ const char* RowLayout::LoadStrings(char* row, const char* bytes, Arena* arena) c
   return bytes;
 }
 
-Vector RowLayout::ReadNumeric(int column, const char* const* rows, uint32_t count, Arena& arena,
-                              bool has_nulls) const {
+Vector RowLayout::ReadNumeric(int column, const char* const* rows, uint32_t count, Arena& arena, bool has_nulls) const {
   const Column& from = columns_[column];
   auto* values = arena.AllocateArray<int64_t>(count);
   ResultVector out;

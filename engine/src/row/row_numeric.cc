@@ -80,8 +80,10 @@ RowNumeric NumericAt(const char* slot, int common_scale) {
 void OwnNumeric(char* slot, const RowNumeric& value, Arena& arena) {
   const bool is_payload = value.form == NumericForm::kPayload;
   const StringRef packed = is_payload ? value.payload() : StringRef();
-  const Elsewhere header{is_payload ? packed.length : value.form == NumericForm::kInt64 ? 8 : 16, value.scale,
-                         value.form};
+  const Elsewhere header{is_payload                          ? packed.length
+                         : value.form == NumericForm::kInt64 ? 8
+                                                             : 16,
+                         value.scale, value.form};
   char* elsewhere = static_cast<char*>(arena.Allocate(sizeof(header) + header.bytes));
   std::memcpy(elsewhere, &header, sizeof(header));
   std::memcpy(elsewhere + sizeof(header), is_payload ? packed.data() : value.value, header.bytes);

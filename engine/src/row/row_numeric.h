@@ -1,7 +1,7 @@
-// A NUMERIC of a row: a slot of 8 bytes. Nearly all values of a column are integers of one scale, so the slot holds such
-// an integer, and the column's scale, which is that of its first integers, stands in the layout. Integers of 63 bits and
-// more, of another scale, and packed numbers stand elsewhere: whoever keeps the row owns them, as its strings. The two
-// highest bits of a slot tell: they differ (01) where the rest is an address.
+// A NUMERIC of a row: a slot of 8 bytes. Nearly all values of a column are integers of one scale, so the slot holds
+// such an integer, and the column's scale, which is that of its first integers, stands in the layout. Integers of 63
+// bits and more, of another scale, and packed numbers stand elsewhere: whoever keeps the row owns them, as its strings.
+// The two highest bits of a slot tell: they differ (01) where the rest is an address.
 #pragma once
 
 #include <atomic>
