@@ -613,8 +613,17 @@ class JoinQueryGenerator:
             made = Output(f"{made.sql} FILTER (WHERE {self.expressions.made('bool', 1)})", made.comparison)
         return made
 
+    def _aggregate_of_subquery(self, items: list[Item]) -> Output:
+        if self._is(0.4):
+            return Output(f"count(*) FILTER (WHERE {self._subquery_condition(items)})")
+        value, kind = self._scalar(items)
+        aggregate = "bool_or" if kind == "bool" else self.choose.choice(["min", "max"])
+        return Output(f"{aggregate}({value})", BY_VALUE)
+
     def _aggregated(self, base: JoinQuery, items: list[Item]) -> JoinQuery:
         outputs = [self._aggregate() for _ in range(self.choose.randint(1, 4))]
+        if self._is(0.08):
+            outputs.append(self._aggregate_of_subquery(items))
         having = "count(*) > 5" if self._is(0.08) else ""
         return dataclasses.replace(base, outputs=tuple(outputs), having=having)
 
@@ -627,6 +636,8 @@ class JoinQueryGenerator:
         keys = self._keys()
         keys = [Output(key.sql, EXACT if key.comparison == EXACT else BY_VALUE) for key in keys]
         outputs = keys + [self._aggregate() for _ in range(self.choose.randint(0, 3))]
+        if self._is(0.08):
+            outputs.append(self._aggregate_of_subquery(items))
         having, order_by, limit = "", (), ""
         if self._is(0.2):
             having = self.choose.choice(["count(*) > 2", f"max({items[0].key}) IS NOT NULL", "count(*) < 10",

@@ -13,6 +13,10 @@ namespace {
 
 // Rows of the table that one call looks at: some 100 µs.
 constexpr uint32_t kRowsPerCall = 32 * 1024;
+// Where one match will do, a row has so many pairs in its first turn, and more in the next ones: most rows that match
+// do so soon, and are not paired with what is left.
+constexpr uint32_t kFirstTurnPairs = 4;
+constexpr uint32_t kTurnGrowth = 4;
 
 class HashJoinProbe final : public JoinPassProbe {
  public:
@@ -68,6 +72,7 @@ class HashJoinProbe final : public JoinPassProbe {
   Batch BatchOfPairs(const std::vector<int>& columns_read, EvalContext& context) const;
   void KeepPairs(const uint16_t* kept, uint32_t count);
   void NoteMatches();
+  bool StartTurn();
   void EndPairs();
   bool IsMatched(uint32_t row) const { return IsBitSet(matched_, row); }
   bool GiveRows(EvalContext& context, Batch* batch);
@@ -101,7 +106,8 @@ class HashJoinProbe final : public JoinPassProbe {
   const uint64_t* matchable_ = nullptr;
   Candidate* candidates_ = nullptr;
   uint32_t candidate_count_ = 0;
-  uint32_t next_ = 0;  // candidate
+  uint32_t next_ = 0;        // candidate
+  uint32_t turn_pairs_ = 0;  // that a candidate gives at once
   uint64_t matched_[kValidityWords];
   uint32_t next_unmatched_ = 0;  // row to look at
 
@@ -117,6 +123,7 @@ class HashJoinProbe final : public JoinPassProbe {
 void HashJoinProbe::Begin(const Batch& batch, EvalContext& context) {
   batch_ = batch;
   next_ = 0;
+  turn_pairs_ = needs_one_match_ ? kFirstTurnPairs : kVectorRows;
   candidate_count_ = 0;
   next_unmatched_ = 0;
   are_pairs_complete_ = false;
@@ -257,7 +264,8 @@ void HashJoinProbe::CollectPairs(IsEqual is_equal) {
     Candidate& candidate = candidates_[next];
     if (needs_one_match_ && IsMatched(candidate.row)) continue;
     char* row = candidate.run.begin;
-    for (; row != candidate.run.end && left > 0 && pairs < kVectorRows; row += row_bytes) {
+    const uint32_t turn_end = std::min(kVectorRows, pairs + turn_pairs_);
+    for (; row != candidate.run.end && left > 0 && pairs < turn_end; row += row_bytes) {
       --left;
       if (!is_equal(candidate, row)) continue;
       if (is_decided_by_keys_) {
@@ -272,7 +280,7 @@ void HashJoinProbe::CollectPairs(IsEqual is_equal) {
       if (string_bytes >= kBatchStringBytes) left = 0;
     }
     candidate.run.begin = row;
-    if (row != candidate.run.end) break;
+    if (row != candidate.run.end && (left == 0 || pairs == kVectorRows)) break;
   }
   next_ = next;
   pair_count_ = pairs;
@@ -351,6 +359,20 @@ void HashJoinProbe::NoteMatches() {
   }
 }
 
+// Of the candidates that have rows left and no match yet; false: there is none.
+bool HashJoinProbe::StartTurn() {
+  if (!needs_one_match_ || is_decided_by_keys_) return false;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < candidate_count_; ++i) {
+    const Candidate& candidate = candidates_[i];
+    if (candidate.run.begin != candidate.run.end && !IsMatched(candidate.row)) candidates_[count++] = candidate;
+  }
+  candidate_count_ = count;
+  next_ = 0;
+  turn_pairs_ = std::min(turn_pairs_ * kTurnGrowth, kVectorRows);
+  return count > 0;
+}
+
 void HashJoinProbe::EndPairs() {
   if (pass_matched_ != nullptr) std::copy_n(matched_, BitWords(batch_.rows), pass_matched_);
   phase_ = is_last_pass_ && (gives_unmatched_ || needs_one_match_) ? Phase::kRows : Phase::kIdle;
@@ -362,7 +384,7 @@ bool HashJoinProbe::Next(EvalContext& context, Batch* batch) {
     if (!are_pairs_complete_) CollectPairs();
     FilterPairs(context);
     if (notes_matches_ && next_unmatched_ == 0) NoteMatches();
-    if (next_ == candidate_count_) EndPairs();
+    if (next_ == candidate_count_ && !StartTurn()) EndPairs();
   }
   if (needs_one_match_) return phase_ == Phase::kRows && GiveRows(context, batch);
   if (!gives_pairs_) return false;

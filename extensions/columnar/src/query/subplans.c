@@ -24,6 +24,8 @@
  * - What can fail, fails for groups of Params that nobody asked for: any
  *   error before the first row leads to the ordinary plan.
  *
+ * Comparisons with ANY and ALL that are no IN or NOT IN: quantified.c.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -43,6 +45,7 @@
 #include "query/names.h"
 #include "query/planned.h"
 #include "query/planning.h"
+#include "query/subplans_internal.h"
 #include "query/translate.h"
 
 /* An expression of the subquery's Params alone, and the column that it is compared with. */
@@ -295,19 +298,8 @@ typedef struct Subquery
 	bool		may_default;	/* the values over no rows can stand for a missing row */
 } Subquery;
 
-/* A subquery's rows by key, under names of their own. */
-typedef struct SubqueryRows
-{
-	PlannedPipeline *planned;
-	List	   *values;			/* Vars: of its target */
-	List	   *empty_values;	/* what they are for Params without a row; NULL: NULL */
-	List	   *keys;			/* OpExprs: its columns = the outer expressions */
-	bool		is_unique;		/* a key has one row at most */
-	bool		has_default;	/* Params without a row have one in any case, with the empty values */
-} SubqueryRows;
-
-static Var *
-add_name(Index name, Node *expr, List **exprs, List **names)
+Var *
+subplans_add_name(Index name, Node *expr, List **exprs, List **names)
 {
 	RangeTblEntry *rte = list_nth(planning_current()->names, name - 1);
 	Var		   *var = makeVar(name, list_length(*names) + 1, exprType(expr), exprTypmod(expr),
@@ -379,16 +371,8 @@ find_default(PlannerInfo *subroot, List *having, bool *has_default)
 	return having == NIL || !*has_default;
 }
 
-/* Nodes to be replaced, each by the one at its place in the other list. */
-typedef struct Replacements
-{
-	List	   *params;			/* numbers of Params */
-	List	   *nodes;			/* or nodes, by address */
-	List	   *values;
-} Replacements;
-
-static Node *
-replace_mutator(Node *node, void *context)
+Node *
+subplans_replace(Node *node, void *context)
 {
 	const Replacements *replacements = context;
 	ListCell   *lc;
@@ -406,7 +390,7 @@ replace_mutator(Node *node, void *context)
 		if (node == lfirst(lc))
 			return copyObject(list_nth(replacements->values, foreach_current_index(lc)));
 	}
-	return expression_tree_mutator(node, replace_mutator, context);
+	return expression_tree_mutator(node, subplans_replace, context);
 }
 
 /* The join's keys: each column that the Params were compared with, and what the outer query has for them. */
@@ -421,8 +405,8 @@ add_keys(const Subquery *subquery, List *dependences, Index name, List **exprs, 
 		const Dependence *dependence = lfirst(lc);
 		OpExpr	   *key = copyObject(dependence->equality);
 
-		key->args = list_make2(add_name(name, dependence->column, exprs, names),
-							   replace_mutator(dependence->outer, &arguments));
+		key->args = list_make2(subplans_add_name(name, dependence->column, exprs, names),
+							   subplans_replace(dependence->outer, &arguments));
 		*keys = lappend(*keys, key);
 	}
 }
@@ -462,7 +446,7 @@ find_rows(const Subquery *subquery, SubqueryRows *rows)
 			return false;
 		if (rows->has_default && !find_empty_value(subquery->root, (Node *) entry->expr, &empty_value))
 			return false;
-		rows->values = lappend(rows->values, add_name(name, names_normalize(subquery->root, (Node *) entry->expr),
+		rows->values = lappend(rows->values, subplans_add_name(name, names_normalize(subquery->root, (Node *) entry->expr),
 													  &exprs, &names));
 		rows->empty_values = lappend(rows->empty_values, empty_value);
 	}
@@ -472,8 +456,8 @@ find_rows(const Subquery *subquery, SubqueryRows *rows)
 	return true;
 }
 
-static bool
-find_rows_of_subplan(PlannerInfo *root, const SubPlan *subplan, SubqueryRows *rows)
+bool
+subplans_find_rows(PlannerInfo *root, const SubPlan *subplan, SubqueryRows *rows)
 {
 	Subquery	subquery = {
 		.root = list_nth(root->glob->subroots, subplan->plan_id - 1),
@@ -493,9 +477,8 @@ find_rows_of_subplan(PlannerInfo *root, const SubPlan *subplan, SubqueryRows *ro
 
 /* ---------------------------------------------------------------- conditions */
 
-/* Joins the pipeline with the subquery's rows, as the probe side or as the build side. */
-static void
-join_rows(PlannedPipeline *planned, const SubqueryRows *rows, PenumbraJoinKind kind, List *keys,
+void
+subplans_join_rows(PlannedPipeline *planned, const SubqueryRows *rows, PenumbraJoinKind kind, List *keys,
 		  bool is_null_aware, bool probes)
 {
 	PipelineStage *outer = planned->pipeline->top;
@@ -522,18 +505,13 @@ join_rows(PlannedPipeline *planned, const SubqueryRows *rows, PenumbraJoinKind k
 	cost_add_join(planned, &build, Max(list_length(keys), 1), 1, 0, planned->rows, outer_rows, outer_rows);
 }
 
-/*
- * Joins with an inner join, or one that keeps all outer rows; keys: with the
- * outer side first.  The side with less rows is built; if that is the outer
- * one, its keys filter what the subquery reads.
- */
-static void
-join_smaller_side(PlannedPipeline *planned, const SubqueryRows *rows, List *keys, bool keeps_all)
+void
+subplans_join_smaller_side(PlannedPipeline *planned, const SubqueryRows *rows, List *keys, bool keeps_all)
 {
 	if (planned->rows < rows->planned->input_rows)
-		join_rows(planned, rows, keeps_all ? PENUMBRA_JOIN_RIGHT : PENUMBRA_JOIN_INNER, rows->keys, false, false);
+		subplans_join_rows(planned, rows, keeps_all ? PENUMBRA_JOIN_RIGHT : PENUMBRA_JOIN_INNER, rows->keys, false, false);
 	else
-		join_rows(planned, rows, keeps_all ? PENUMBRA_JOIN_LEFT : PENUMBRA_JOIN_INNER, keys, false, true);
+		subplans_join_rows(planned, rows, keeps_all ? PENUMBRA_JOIN_LEFT : PENUMBRA_JOIN_INNER, keys, false, true);
 }
 
 /* Adds the test x IN (subquery), or of several columns, to the keys; false: it is no equality. */
@@ -553,7 +531,7 @@ add_test(const SubPlan *subplan, const SubqueryRows *rows, List **keys)
 		if (dependence == NULL)
 			return false;
 		key = copyObject(dependence->equality);
-		lsecond(key->args) = replace_mutator(dependence->outer, &values);
+		lsecond(key->args) = subplans_replace(dependence->outer, &values);
 		*keys = lappend(*keys, key);
 	}
 	return true;
@@ -572,7 +550,7 @@ join_membership(PlannerInfo *root, PlannedPipeline *planned, const SubPlan *subp
 	List	   *keys = NIL;
 
 	if ((subplan->subLinkType != ANY_SUBLINK && subplan->subLinkType != EXISTS_SUBLINK) ||
-		!find_rows_of_subplan(root, subplan, &rows))
+		!subplans_find_rows(root, subplan, &rows))
 		return false;
 	if (subplan->subLinkType == ANY_SUBLINK && !add_test(subplan, &rows, &keys))
 		return false;
@@ -589,12 +567,12 @@ join_membership(PlannerInfo *root, PlannedPipeline *planned, const SubPlan *subp
 	}
 	if (keys == NIL)
 		return false;
-	join_rows(planned, &rows, kind, keys, needs_null, true);
+	subplans_join_rows(planned, &rows, kind, keys, needs_null, true);
 	if (kind == PENUMBRA_JOIN_MARK)
 	{
 		List	   *exprs = NIL;
 
-		*mark = (Node *) add_name(names_add(subplan->plan_name, NULL), makeBoolConst(false, true), &exprs,
+		*mark = (Node *) subplans_add_name(names_add(subplan->plan_name, NULL), makeBoolConst(false, true), &exprs,
 								  &planned->pipeline->top->names);
 	}
 	return true;
@@ -676,28 +654,53 @@ join_scalar(PlannerInfo *root, PlannedPipeline *planned, Node *clause, const Sub
 	Replacements replacements = {.nodes = list_make1(use->node)};
 	List	   *keys;
 
-	if (use->subplan->parParam == NIL || !find_rows_of_subplan(root, use->subplan, &rows))
+	if (use->subplan->parParam == NIL || !subplans_find_rows(root, use->subplan, &rows))
 		return false;
 	keys = pipeline_commuted_keys(rows.keys);
 	if (keys == NIL)
 		return false;
 	*value = value_or_empty(&rows, 0);
 	replacements.values = list_make1(*value);
-	clause = replace_mutator(clause, &replacements);
+	clause = subplans_replace(clause, &replacements);
 	/* A row without a group does not pass. */
 	if (rows.is_unique && bms_is_member(linitial_node(Var, rows.values)->varno, find_nonnullable_rels(clause)))
-		join_smaller_side(planned, &rows, keys, false);
+		subplans_join_smaller_side(planned, &rows, keys, false);
 	else
-		join_rows(planned, &rows, rows.is_unique ? PENUMBRA_JOIN_LEFT : PENUMBRA_JOIN_SINGLE, keys,
+		subplans_join_rows(planned, &rows, rows.is_unique ? PENUMBRA_JOIN_LEFT : PENUMBRA_JOIN_SINGLE, keys,
 				  false, true);
 	return true;
+}
+
+static bool
+is_membership(const SubPlan *subplan)
+{
+	return subplan->subLinkType == EXISTS_SUBLINK ||
+		(subplan->subLinkType == ANY_SUBLINK && !quantified_is_comparison(subplan));
+}
+
+/* Joins the rows with those of the subquery in the clause, whatever its kind, and says what stands for it. */
+static bool
+join_value(PlannerInfo *root, PlannedPipeline *planned, Node *clause, const SubplanUse *use, Node **value)
+{
+	if (use->subplan->subLinkType == EXPR_SUBLINK)
+		return join_scalar(root, planned, clause, use, value);
+	if (is_membership(use->subplan))
+		return join_membership(root, planned, use->subplan, PENUMBRA_JOIN_MARK, !use->is_positive, value);
+	return quantified_join(root, planned, use->subplan, value);
+}
+
+/* names_normalize(), with NOT (x = ANY ...) for x <> ALL ..., which it is: of a strict operator and its negator. */
+static Node *
+normalize(PlannerInfo *root, Node *node)
+{
+	return quantified_negate(names_normalize(root, node), NULL);
 }
 
 bool
 planned_apply_subplans(PlannerInfo *root, PlannedPipeline *planned, RestrictInfo *rinfo,
 					   double result_rows)
 {
-	Node	   *clause = names_normalize(root, (Node *) rinfo->clause);
+	Node	   *clause = normalize(root, (Node *) rinfo->clause);
 	bool		is_negated = is_notclause(clause);
 	Node	   *inner = is_negated ? (Node *) get_notclausearg(clause) : clause;
 	SubplanUses found = {.is_positive = true};
@@ -711,18 +714,16 @@ planned_apply_subplans(PlannerInfo *root, PlannedPipeline *planned, RestrictInfo
 	{
 		SubplanUse *use = lfirst(lc);
 		Node	   *value = NULL;
-		bool		is_scalar = use->subplan->subLinkType == EXPR_SUBLINK;
 
-		if (use->node == inner && !is_scalar)
+		if (use->node == inner && is_membership(use->subplan))
 			return join_membership(root, planned, use->subplan,
 								   is_negated ? PENUMBRA_JOIN_ANTI : PENUMBRA_JOIN_SEMI, is_negated, NULL);
-		if (is_scalar ? !join_scalar(root, planned, clause, use, &value)
-			: !join_membership(root, planned, use->subplan, PENUMBRA_JOIN_MARK, !use->is_positive, &value))
+		if (!join_value(root, planned, clause, use, &value))
 			return false;
 		replacements.nodes = lappend(replacements.nodes, use->node);
 		replacements.values = lappend(replacements.values, value);
 	}
-	pipeline_add_stage(planned->pipeline, PIPELINE_FILTER, list_make1(replace_mutator(clause, &replacements)));
+	pipeline_add_stage(planned->pipeline, PIPELINE_FILTER, list_make1(subplans_replace(clause, &replacements)));
 	cost_add_filter(planned, 1, result_rows);
 	return true;
 }
@@ -730,7 +731,7 @@ planned_apply_subplans(PlannerInfo *root, PlannedPipeline *planned, RestrictInfo
 bool
 planned_join_subplans(PlannerInfo *root, PlannedPipeline *planned, List *exprs)
 {
-	Node	   *normalized = names_normalize(root, (Node *) exprs);
+	Node	   *normalized = normalize(root, (Node *) exprs);
 	SubplanUses found = {.is_positive = false};
 	ListCell   *lc;
 
@@ -745,9 +746,7 @@ planned_join_subplans(PlannerInfo *root, PlannedPipeline *planned, List *exprs)
 		if (list_member(planned->subplans, use->node))
 			continue;
 		/* No row is dropped for its value: in place of a condition stands one that is always true. */
-		if (use->subplan->subLinkType == EXPR_SUBLINK
-			? !join_scalar(root, planned, makeBoolConst(true, false), use, &value)
-			: !join_membership(root, planned, use->subplan, PENUMBRA_JOIN_MARK, true, &value))
+		if (!join_value(root, planned, makeBoolConst(true, false), use, &value))
 			return false;
 		planned->subplans = lappend(planned->subplans, use->node);
 		planned->subplan_values = lappend(planned->subplan_values, value);
@@ -778,7 +777,7 @@ value_mutator(Node *node, void *context)
 Node *
 planned_normalize(PlannerInfo *root, const PlannedPipeline *planned, Node *expr)
 {
-	Node	   *normalized = names_normalize(root, expr);
+	Node	   *normalized = planned->subplans == NIL ? names_normalize(root, expr) : normalize(root, expr);
 
 	return planned->subplans == NIL ? normalized : value_mutator(normalized, unconstify(PlannedPipeline *, planned));
 }
@@ -842,7 +841,7 @@ planned_join_lateral(PlannerInfo *root, PlannedPipeline *planned, RelOptInfo *re
 	if (keys == NIL)
 		return false;
 	/* Its costs stay those of repeated look-ups by index, if PostgreSQL would do that: as fast for few rows. */
-	join_smaller_side(planned, &rows, keys, is_left || rows.has_default);
+	subplans_join_smaller_side(planned, &rows, keys, is_left || rows.has_default);
 	planned->rows = result_rows;
 	planned->before_sort = NULL;
 	add_lateral_columns(root, planned, rel, before, &rows);

@@ -281,6 +281,15 @@ grouped_rows(PlannerInfo *root, List *keys, List *having, RelOptInfo *output_rel
 						 clauselist_selectivity(root, having, 0, JOIN_INNER, NULL));
 }
 
+/* The relation's rows, of which the pipeline is a copy, joined with the expressions' subqueries if that can be done. */
+static PlannedPipeline *
+join_subplans_of(PlannerInfo *root, RelOptInfo *rel, PlannedPipeline *planned, List *exprs)
+{
+	if (!contain_subplans((Node *) exprs) || planned_join_subplans(root, planned, exprs))
+		return planned;
+	return planned_copy_of_rel(root, rel);
+}
+
 static void
 add_group(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List *having)
 {
@@ -301,6 +310,8 @@ add_group(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List
 	group_inputs_walker((Node *) having, &inputs);
 	keys = list_concat_copy(inputs.keys, inputs.extra_keys);
 	if (parse->groupingSets == NIL)
+		planned = join_subplans_of(root, input_rel, planned, list_concat_copy(keys, inputs.aggrefs));
+	if (parse->groupingSets == NIL)
 		keys = drop_constant_keys(keys);
 	else if (!can_group_by_sets(&inputs))
 	{
@@ -315,11 +326,11 @@ add_group(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List
 		having = lappend(list_copy(having), is_any);
 	}
 	stage = pipeline_add_stage(planned->pipeline, PIPELINE_AGGREGATION,
-							   (List *) names_normalize(root, (Node *) keys));
-	stage->aggrefs = (List *) names_normalize(root, (Node *) inputs.aggrefs);
-	if (parse->groupingSets == NIL)
+							   (List *) planned_normalize(root, planned, (Node *) keys));
+	stage->aggrefs = (List *) planned_normalize(root, planned, (Node *) inputs.aggrefs);
+	if (parse->groupingSets == NIL && planned->subplans == NIL)
 		early_aggregation_add(root, planned);
-	else
+	if (parse->groupingSets != NIL)
 	{
 		add_grouping_sets(root, planned->pipeline, &inputs);
 		if (!has_finest_set(planned->pipeline->top, list_length(keys)))
@@ -330,7 +341,7 @@ add_group(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List
 	planned->pipeline->top->rows = planned->rows;
 	if (having != NIL)
 		pipeline_add_stage(planned->pipeline, PIPELINE_FILTER,
-						   (List *) names_normalize(root, (Node *) having));
+						   (List *) planned_normalize(root, planned, (Node *) having));
 	planned_set_target(root, planned, target);
 	if (!planned_check(planned->pipeline))
 		return;
@@ -447,21 +458,16 @@ keep_needed_columns(PlannerInfo *root, PlannedPipeline *planned, PathTarget *tar
 		pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, columns);
 }
 
-/*
- * The rows of tables or joins, with the target's subqueries joined to them if
- * that can be done.  Under LIMIT they are wanted for few rows.
- */
+/* Under LIMIT the target's subqueries are wanted for few rows. */
 static PlannedPipeline *
 rows_for_target(PlannerInfo *root, RelOptInfo *rel, const PathTarget *target)
 {
 	PlannedPipeline *planned = planned_copy_of_rel(root, rel);
 
 	if (planned == NULL || !(IS_SIMPLE_REL(rel) || IS_JOIN_REL(rel)) ||
-		root->parse->limitCount != NULL || root->parse->limitOffset != NULL ||
-		!contain_subplans((Node *) target->exprs) ||
-		planned_join_subplans(root, planned, target->exprs))
+		root->parse->limitCount != NULL || root->parse->limitOffset != NULL)
 		return planned;
-	return planned_copy_of_rel(root, rel);
+	return join_subplans_of(root, rel, planned, target->exprs);
 }
 
 static void

@@ -376,6 +376,29 @@ SELECT same('SELECT count(*), sum(amount) FROM bills JOIN shops ON shop = id AND
 SELECT count(*) FILTER (WHERE line ~ 'part\.') FROM explained('SELECT region, count(price) FROM bills JOIN shops ON shop = id
   JOIN closed c ON c.day <> amount * bills.day + bills.price GROUP BY 1') AS line;
 
+-- comparisons with ANY and ALL, by bounds: NULLs among the values, no values, NULL on the left
+CREATE TABLE bids AS SELECT i % 15 AS shop, CASE WHEN i % 9 <> 0 THEN i % 20 END AS amount FROM generate_series(1, 500) i
+WHERE i % 15 <> 3;
+VACUUM ANALYZE bids;
+DO $$ BEGIN PERFORM penumbra.load('bids'); END $$;
+SET penumbra.mode = require;
+SELECT line FROM explained('SELECT count(*) FROM bills WHERE amount >= ALL (SELECT amount FROM bids WHERE shop = bills.shop)',
+    'COSTS OFF') AS line;
+SELECT op, quantifier, correlated, same(format('SELECT coalesce(value::text, ''null''), count(*)
+  FROM (SELECT amount %s %s (SELECT b.amount FROM bids b WHERE %s) AS value FROM
+    (SELECT shop, nullif(amount, 4) AS amount, day FROM bills) bills) v GROUP BY 1', op, quantifier, correlated))
+FROM unnest('{<,<=,>,>=,=,<>}'::text[]) op, unnest('{any,all}'::text[]) quantifier,
+  unnest(ARRAY['b.shop = bills.shop', 'b.shop = bills.shop AND b.amount IS NOT NULL', 'b.shop = 4', 'b.shop = 3']) correlated
+  ORDER BY 2, 1, 3;
+SELECT same('SELECT count(*) FROM bills WHERE amount <> ALL (SELECT amount FROM bids WHERE amount > 5)');
+SELECT same('SELECT count(*) FROM shops s WHERE region <= ALL (SELECT region FROM shops s2 WHERE s2.id = s.id)');
+-- subqueries in keys and arguments of aggregates
+SELECT same('SELECT (SELECT region FROM shops WHERE id = shop) AS region, count(*) FROM bills GROUP BY 1');
+SELECT same('SELECT shop, sum((SELECT count(*) FROM bids b WHERE b.shop = bills.shop)),
+  count(*) FILTER (WHERE EXISTS (SELECT FROM bids b WHERE b.shop = bills.shop AND b.amount = bills.amount))
+  FROM bills GROUP BY 1 HAVING max((SELECT min(amount) FROM bids b WHERE b.shop = bills.shop)) IS DISTINCT FROM 3');
+SET penumbra.mode = prefer;
+
 \t off
 SET client_min_messages = warning;
 DROP SCHEMA joins CASCADE;

@@ -1,0 +1,256 @@
+/*-------------------------------------------------------------------------
+ *
+ * quantified.c
+ *	  x < ANY (subquery), x >= ALL (subquery) and the like, by the least and
+ *	  the greatest of its values.
+ *
+ * x is less than one of the values if it is less than the greatest, less than
+ * all if it is less than the least; it equals all if it equals both, and
+ * differs from one if it differs from either.  So the subquery's rows are
+ * aggregated by the columns that its Params were compared with, and joined.
+ *
+ * With n rows, of which v have a value, and the comparison c with the bounds:
+ *	 ALL is true if n = 0, else c AND (v = n OR NULL);
+ *	 ANY is false if n = 0, else c OR (v < n AND NULL).
+ * A NULL among the values hides a true ALL and a false ANY; if there is
+ * nothing else, or x is NULL, c is NULL.  No group is found for Params for
+ * which there are no rows.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "parser/parse_func.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+#include "query/cost.h"
+#include "query/names.h"
+#include "query/subplans_internal.h"
+#include "query/translate.h"
+
+/* The operator as one of the value's order: a btree strategy or ROWCOMPARE_NE; 0: it is none. */
+static int
+strategy_of(const OpExpr *test)
+{
+	Oid			family = lookup_type_cache(exprType(lsecond(test->args)), TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+	ListCell   *lc;
+
+	foreach(lc, get_op_btree_interpretation(test->opno))
+	{
+		const OpBtreeInterpretation *meaning = lfirst(lc);
+
+		if (meaning->opfamily_id == family)
+			return meaning->strategy;
+	}
+	return 0;
+}
+
+bool
+quantified_is_comparison(const SubPlan *subplan)
+{
+	OpExpr	   *test = (OpExpr *) subplan->testexpr;
+
+	if (subplan->subLinkType == ALL_SUBLINK)
+		return true;
+	return subplan->subLinkType == ANY_SUBLINK && IsA(test, OpExpr) && !translate_is_equality((Node *) test);
+}
+
+Node *
+quantified_negate(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, SubPlan) && ((SubPlan *) node)->subLinkType == ALL_SUBLINK &&
+		IsA(((SubPlan *) node)->testexpr, OpExpr))
+	{
+		SubPlan    *any = copyObject((SubPlan *) node);
+		OpExpr	   *test = (OpExpr *) any->testexpr;
+
+		any->subLinkType = ANY_SUBLINK;
+		test->opno = get_negator(test->opno);
+		test->opfuncid = InvalidOid;
+		if (OidIsValid(test->opno))
+			set_opfuncid(test);
+		if (OidIsValid(test->opno) && translate_is_equality((Node *) test))
+			return (Node *) make_notclause((Expr *) any);
+	}
+	return expression_tree_mutator(node, quantified_negate, context);
+}
+
+static Aggref *
+aggregate_of(Oid function, Oid type, Node *value, Oid collation)
+{
+	Aggref	   *aggref = makeNode(Aggref);
+
+	aggref->aggfnoid = function;
+	aggref->aggtype = type;
+	aggref->inputcollid = collation;
+	aggref->aggkind = AGGKIND_NORMAL;
+	aggref->aggsplit = AGGSPLIT_SIMPLE;
+	aggref->aggstar = value == NULL;
+	aggref->location = -1;
+	if (value != NULL)
+	{
+		aggref->aggargtypes = list_make1_oid(exprType(value));
+		aggref->args = list_make1(makeTargetEntry((Expr *) value, 1, NULL, false));
+	}
+	return aggref;
+}
+
+/* min or max of the values; NULL: the type has none. */
+static Aggref *
+bound_of(const char *name, Node *value, Oid collation)
+{
+	Oid			type = exprType(value);
+	Oid			function = LookupFuncName(list_make2(makeString("pg_catalog"), makeString(pstrdup(name))), 1, &type,
+										  true);
+	Aggref	   *aggref;
+
+	if (!OidIsValid(function) || get_func_rettype(function) != type)
+		return NULL;
+	aggref = aggregate_of(function, type, value, collation);
+	aggref->aggcollid = exprCollation(value);
+	return aggref;
+}
+
+/* Vars of a subquery's rows by key. */
+typedef struct Bounds
+{
+	Var		   *rows;
+	Var		   *values;
+	Var		   *least;
+	Var		   *greatest;
+} Bounds;
+
+/* Aggregates the rows; value: what of a row the test compares with. */
+static bool
+add_bounds(const SubPlan *subplan, SubqueryRows *rows, Node *value, Oid collation, Bounds *bounds)
+{
+	PlannedPipeline *planned = rows->planned;
+	Aggref	   *all = aggregate_of(F_COUNT_, INT8OID, NULL, InvalidOid);
+	Aggref	   *values = aggregate_of(F_COUNT_ANY, INT8OID, value, collation);
+	Aggref	   *least = bound_of("min", value, collation);
+	Aggref	   *greatest = bound_of("max", value, collation);
+	Index		name = names_add(subplan->plan_name, NULL);
+	List	   *keys = NIL;
+	List	   *exprs = NIL;
+	List	   *names = NIL;
+	ListCell   *lc;
+
+	if (least == NULL || greatest == NULL)
+		return false;
+	foreach(lc, rows->keys)
+		keys = lappend(keys, linitial(lfirst_node(OpExpr, lc)->args));
+	pipeline_add_stage(planned->pipeline, PIPELINE_AGGREGATION, keys)->aggrefs =
+		list_make4(all, values, least, greatest);
+	cost_add_aggregation(planned, list_length(keys), 4, keys == NIL ? 1 : planned->rows);
+	planned->pipeline->top->rows = planned->rows;
+	bounds->rows = subplans_add_name(name, (Node *) all, &exprs, &names);
+	bounds->values = subplans_add_name(name, (Node *) values, &exprs, &names);
+	bounds->least = subplans_add_name(name, (Node *) least, &exprs, &names);
+	bounds->greatest = subplans_add_name(name, (Node *) greatest, &exprs, &names);
+	pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, list_concat(exprs, keys))->names =
+		list_concat(names, keys);
+	return true;
+}
+
+static Node *
+compare(Oid operator, Var *left, Node *right)
+{
+	OpExpr	   *test = (OpExpr *) make_opclause(operator, BOOLOID, false, (Expr *) left, (Expr *) right,
+												InvalidOid, InvalidOid);
+
+	set_opfuncid(test);
+	return (Node *) test;
+}
+
+static Node *
+test_bound(const OpExpr *test, Var *bound)
+{
+	OpExpr	   *copy = copyObject(test);
+
+	lsecond(copy->args) = copyObject(bound);
+	return (Node *) copy;
+}
+
+/* The test with the bounds that decide it. */
+static Node *
+test_bounds(const OpExpr *test, int strategy, bool is_all, const Bounds *bounds)
+{
+	List	   *both = list_make2(test_bound(test, bounds->least), test_bound(test, bounds->greatest));
+
+	switch (strategy)
+	{
+		case BTLessStrategyNumber:
+		case BTLessEqualStrategyNumber:
+			return is_all ? linitial(both) : lsecond(both);
+		case BTGreaterStrategyNumber:
+		case BTGreaterEqualStrategyNumber:
+			return is_all ? lsecond(both) : linitial(both);
+		default:
+			return (Node *) (is_all ? make_andclause(both) : make_orclause(both));
+	}
+}
+
+/* As the head of the file says. */
+static Node *
+truth_of(Node *test, bool is_all, const Bounds *bounds)
+{
+	const TypeCacheEntry *count = lookup_type_cache(INT8OID, TYPECACHE_EQ_OPR | TYPECACHE_GT_OPR);
+	Node	   *zero = (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(0), false,
+										  FLOAT8PASSBYVAL);
+	Node	   *null = makeBoolConst(false, true);
+	Node	   *has_no_null = compare(count->eq_opr, bounds->values, (Node *) bounds->rows);
+	BooleanTest *has_rows = makeNode(BooleanTest);
+
+	has_rows->arg = (Expr *) compare(count->gt_opr, bounds->rows, zero);
+	has_rows->booltesttype = is_all ? IS_NOT_TRUE : IS_TRUE;
+	has_rows->location = -1;
+	if (is_all)
+	{
+		test = (Node *) make_andclause(list_make2(test, make_orclause(list_make2(has_no_null, null))));
+		return (Node *) make_orclause(list_make2(has_rows, test));
+	}
+	test = (Node *) make_orclause(list_make2(test, make_andclause(list_make2(make_notclause((Expr *) has_no_null),
+																			 null))));
+	return (Node *) make_andclause(list_make2(has_rows, test));
+}
+
+bool
+quantified_join(PlannerInfo *root, PlannedPipeline *planned, const SubPlan *subplan, Node **value)
+{
+	OpExpr	   *test = (OpExpr *) subplan->testexpr;
+	const bool	is_all = subplan->subLinkType == ALL_SUBLINK;
+	SubqueryRows rows;
+	Replacements values = {.params = subplan->paramIds};
+	Bounds		bounds;
+	List	   *keys;
+	int			strategy;
+
+	if ((!is_all && subplan->subLinkType != ANY_SUBLINK) || !IsA(test, OpExpr) || list_length(test->args) != 2 ||
+		planned_has_param(linitial(test->args), subplan->paramIds) ||
+		!planned_has_param(lsecond(test->args), subplan->paramIds) || contain_var_clause(lsecond(test->args)))
+		return false;
+	strategy = strategy_of(test);
+	if (strategy == 0 || !subplans_find_rows(root, subplan, &rows))
+		return false;
+	keys = pipeline_commuted_keys(rows.keys);
+	if (keys == NIL && rows.keys != NIL)
+		return false;
+	values.values = rows.values;
+	if (!add_bounds(subplan, &rows, subplans_replace(lsecond(test->args), &values), test->inputcollid, &bounds))
+		return false;
+	if (keys == NIL)
+		subplans_join_rows(planned, &rows, PENUMBRA_JOIN_INNER, NIL, false, true);
+	else
+		subplans_join_smaller_side(planned, &rows, keys, true);
+	*value = truth_of(test_bounds(test, strategy, is_all, &bounds), is_all, &bounds);
+	return true;
+}
