@@ -7,7 +7,7 @@ Nothing runs beside the driver, so a seed is a history.
 
 import random
 import time
-from collections import Counter
+from collections import Counter, deque
 
 import psycopg
 import pytest
@@ -43,9 +43,13 @@ CREATE INDEX ON histories (k);
 
 
 class Session:
-    def __init__(self, server, name: str):
+    def __init__(self, server, name: str, threads: int = 0):
         self.name = name
-        self.connection = server.connect(lock_timeout=LOCK_TIMEOUT, statement_timeout="20s")
+        self.connection = server.connect(
+            lock_timeout=LOCK_TIMEOUT, statement_timeout="20min", penumbra__workers=str(threads),
+            plan_cache_mode="force_generic_plan",
+        )  # fmt: skip
+        self.numbers: dict[str, int] = {}  # of queries that are prepared, for either mode
         self.savepoints: list[str] = []
         self.cursor_rows: list | None = None  # what an open cursor will give in all
 
@@ -80,12 +84,22 @@ class Session:
         except psycopg.errors.SerializationFailure:
             self.connection.execute("ROLLBACK")
 
-    def answers(self, query: str) -> tuple[list, list] | None:
+    def prepare(self, query: str) -> tuple[str, str]:
+        """To plan takes longer than to run, so most queries are planned once for each mode and invalidation."""
+        if query not in self.numbers:
+            number = len(self.numbers)
+            self.connection.execute(f"PREPARE off{number} AS {query}; PREPARE prefer{number} AS {query}")
+            self.numbers[query] = number
+        number = self.numbers[query]
+        return f"EXECUTE off{number}", f"EXECUTE prefer{number}"
+
+    def answers(self, query: str, is_prepared: bool = False) -> tuple[list, list] | None:
         """By PostgreSQL's executor and by ours. None: the transaction cannot go on."""
         cursor = self.connection.cursor()
         found = []
         try:
-            cursor.execute(f"SET penumbra.mode = off; {query}; SET penumbra.mode = prefer; {query}")
+            off, prefer = self.prepare(query) if is_prepared else (query, query)
+            cursor.execute(f"SET penumbra.mode = off; {off}; SET penumbra.mode = prefer; {prefer}")
             while True:
                 if cursor.description is not None:
                     found.append(sorted(cursor.fetchall(), key=repr))
@@ -106,8 +120,8 @@ class History:
         self.prepared: list[str] = []
         self.done: Counter = Counter()
         self.served: Counter = Counter()
-        self.log: list[str] = []
-        self.owner = Session(server, "owner")
+        self.log: deque[str] = deque(maxlen=30)
+        self.owner = Session(server, "owner", threads=1)
         self.writers = [Session(server, f"writer {number}") for number in range(WRITERS)]
         self.readers = [Session(server, f"reader {level}") for level in LEVELS]
         for sql in ("CREATE EXTENSION IF NOT EXISTS penumbra", "DROP TABLE IF EXISTS histories", TABLE,
@@ -296,11 +310,11 @@ class History:
         self.log.append(f"{session.name}: {step}")
 
     def report(self, session: Session, query: str) -> str:
-        return f"{session.name}: {query}\nafter\n  " + "\n  ".join(self.log[-30:])
+        return f"{session.name}: {query}\nafter\n  " + "\n  ".join(self.log)
 
     def check(self, session: Session) -> None:
         query = self.choose.choice(QUERIES)
-        answers = session.answers(query)
+        answers = session.answers(query, is_prepared=self.choose.random() < 0.9)
         assert answers is None or answers[0] == answers[1], self.report(session, query)
 
     def step(self) -> None:
@@ -350,7 +364,7 @@ class HistoryOnAStandby(History):
         # its commit flushes all WAL before
         end = self.primary.execute("SELECT pg_logical_emit_message(true, 'step', '')").fetchone()[0]
         may_wait = all(reader.is_idle for reader in self.standby_readers)
-        deadline = time.monotonic() + (60 if may_wait else 0.02)
+        deadline = time.monotonic() + (1200 if may_wait else 0.02)
         while not self.standby_owner.connection.execute(
             "SELECT pg_last_wal_replay_lsn() >= %s::pg_lsn", (end,)
         ).fetchone()[0]:
@@ -362,9 +376,18 @@ class HistoryOnAStandby(History):
     def step(self) -> None:
         super().step()
         if self.choose.random() < 0.2:
-            step = self.choose.choices(("load", "refresh", "unload"), (4, 8, 1))[0]
+            step = self.choose.choices(("load", "refresh", "unload", "feedback"), (4, 8, 1, 1))[0]
             self.note(step, self.standby_owner)
-            self.standby_owner.run(f"SELECT penumbra.{step}('histories')")
+            if step == "feedback":
+                self.set_feedback()
+            else:
+                self.standby_owner.run(f"SELECT penumbra.{step}('histories')")
+
+    def set_feedback(self) -> None:
+        """With it the standby's snapshots hold the primary's horizon, without it they stop the replay."""
+        state = self.choose.choice(("on", "off"))
+        self.standby_owner.run(f"ALTER SYSTEM SET hot_standby_feedback = {state}")
+        self.standby_owner.run("SELECT pg_reload_conf()")
 
     def check(self, session: Session) -> None:
         if session in self.standby_readers:
@@ -396,7 +419,7 @@ def run(history: History, steps: int) -> None:
 def standby(server):
     standby = PrivateServer(
         state_directory() / "test-differential-standby",
-        server.settings | {"max_standby_streaming_delay": "-1"},
+        server.settings | {"max_standby_streaming_delay": "-1", "wal_receiver_status_interval": "1s"},
     )
     standby.remove()
     standby.copy_as_standby(server)
