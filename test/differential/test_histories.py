@@ -90,7 +90,9 @@ class Session:
         """To plan takes longer than to run, so most queries are planned once for each mode and invalidation."""
         if query not in self.numbers:
             number = len(self.numbers)
-            self.connection.execute(f"PREPARE off{number} AS {query}; PREPARE prefer{number} AS {query}")
+            self.connection.execute(
+                f"PREPARE off{number} AS {query}; PREPARE prefer{number} AS {query}"
+            )
             self.numbers[query] = number
         number = self.numbers[query]
         return f"EXECUTE off{number}", f"EXECUTE prefer{number}"
@@ -99,7 +101,13 @@ class Session:
         """By PostgreSQL's executor and by ours, in any order. None: the transaction cannot go on."""
         try:
             off, prefer = self.prepare(query) if is_prepared else (query, query)
-            results = self.results(f"SET penumbra.mode = off; {off}; SET penumbra.mode = prefer; {prefer}")
+            statements = f"SET penumbra.mode = off; {off}; SET penumbra.mode = prefer; {prefer}"
+            # a standby replays beside us
+            results = self.results(
+                f"BEGIN ISOLATION LEVEL REPEATABLE READ; {statements}; COMMIT"
+                if self.is_idle
+                else statements
+            )
         except psycopg.errors.SerializationFailure:
             self.end("ROLLBACK")
             return None
@@ -146,7 +154,9 @@ class History:
     def ids(self) -> str:
         # the oldest rows are gone before long
         first = self.choose.choice((1, max(1, self.next_id - ROWS)))
-        return ", ".join(str(self.choose.randint(first, self.next_id)) for _ in range(self.choose.randint(1, 4)))
+        return ", ".join(
+            str(self.choose.randint(first, self.next_id)) for _ in range(self.choose.randint(1, 4))
+        )
 
     def name(self) -> str:
         self.next_name += 1
@@ -216,9 +226,13 @@ class History:
     def step_of_writer(self) -> None:
         writer = self.choose.choice(self.writers)
         if writer.is_idle:
-            self.choose.choices((self.begin, self.write), (1, 9) if self.calm else (2, 1))[0](writer)
+            self.choose.choices((self.begin, self.write), (1, 9) if self.calm else (2, 1))[0](
+                writer
+            )
         else:
-            self.choose.choices((self.write, self.nest, self.finish), (6, 2, 9) if self.calm else (6, 2, 2))[0](writer)
+            self.choose.choices(
+                (self.write, self.nest, self.finish), (6, 2, 9) if self.calm else (6, 2, 2)
+            )[0](writer)
 
     # -- steps of readers and of the owner ----------------------------------------------------------
 
@@ -259,7 +273,9 @@ class History:
         reader.cursor_rows = None
 
     def step_of_owner(self) -> None:
-        is_quiet = not self.prepared and all(session.is_idle for session in (*self.writers, *self.readers))
+        is_quiet = not self.prepared and all(
+            session.is_idle for session in (*self.writers, *self.readers)
+        )
         steps = {
             "vacuum": "VACUUM (TRUNCATE off) histories",
             "freeze": "VACUUM (FREEZE, TRUNCATE off) histories",
@@ -278,7 +294,9 @@ class History:
             if is_quiet:
                 steps["vacuum full"] = "VACUUM FULL histories"
                 steps["shorten"] = "VACUUM histories"
-                steps["missing value"] = f"ALTER TABLE histories ADD {self.name()} integer DEFAULT {self.next_id}"
+                steps["missing value"] = (
+                    f"ALTER TABLE histories ADD {self.name()} integer DEFAULT {self.next_id}"
+                )
                 steps["truncate and copy"] = (
                     "BEGIN; CREATE TEMP TABLE kept AS SELECT * FROM histories; TRUNCATE histories;"
                     " INSERT INTO histories SELECT * FROM kept; DROP TABLE kept; COMMIT"
@@ -348,8 +366,12 @@ class History:
         cursor = session.connection.execute(
             "SELECT * FROM penumbra.served('histories', ARRAY['id', 'k', 'n', 'note'])"
         )
-        found = dict(zip((column.name for column in cursor.description), cursor.fetchone(), strict=True))
-        served.update(found | {"patches": max(found["chunks"] - 1, 0)})  # the table has the pages of one chunk
+        found = dict(
+            zip((column.name for column in cursor.description), cursor.fetchone(), strict=True)
+        )
+        served.update(
+            found | {"patches": max(found["chunks"] - 1, 0)}
+        )  # the table has the pages of one chunk
 
     def verify_all(self) -> None:
         self.verify(self.owner, self.served)
@@ -375,7 +397,11 @@ class HistoryOnAStandby(History):
         self.primary = server.connect()
         self.served_by_standby: Counter = Counter()
         self.standby_owner = Session(standby, "owner on the standby")
-        self.standby_readers = [Session(standby, f"standby's reader {level}") for level in LEVELS[:2]]
+        # at READ COMMITTED two statements would have two snapshots, between which the standby replays
+        self.standby_readers = [
+            Session(standby, f"standby's {name} reader REPEATABLE READ")
+            for name in ("first", "second")
+        ]
         self.readers += self.standby_readers
         self.servers.append(self.standby_readers)
 
@@ -438,7 +464,8 @@ def run(history: History, steps: int) -> None:
 def standby(server):
     standby = PrivateServer(
         state_directory() / "test-differential-standby",
-        server.settings | {"max_standby_streaming_delay": "-1", "wal_receiver_status_interval": "1s"},
+        server.settings
+        | {"max_standby_streaming_delay": "-1", "wal_receiver_status_interval": "1s"},
     )
     standby.remove()
     standby.copy_as_standby(server)
@@ -456,7 +483,9 @@ def test_histories(server, pytestconfig):
         assert len(history.done) > 30 and len(seldom) < 5, history.done
         assert all(history.served[pages] > 0 for pages in
                    ("pages_from_cache", "pages_row_by_row", "pages_from_heap", "patches")), history.served  # fmt: skip
-    plan = history.owner.connection.execute(f"EXPLAIN {QUERIES[0]}").fetchall()
+    plan = history.owner.connection.execute(f"SET penumbra.mode = prefer; EXPLAIN {QUERIES[0]}")
+    plan.nextset()
+    plan = plan.fetchall()
     assert "Penumbra" in plan[0][0], plan
     history.owner.connection.execute("DROP TABLE histories")
     history.owner.connection.close()
@@ -468,7 +497,10 @@ def test_histories_on_a_standby(server, standby, pytestconfig):
     history = HistoryOnAStandby(server, standby, pytestconfig.getoption("seed"))
     run(history, steps)
     if steps >= 400:
-        assert all(history.served_by_standby[pages] > 0 for pages in ("pages_from_cache", "pages_from_heap"))
+        assert all(
+            history.served_by_standby[pages] > 0
+            for pages in ("pages_from_cache", "pages_from_heap")
+        )
     history.owner.connection.execute("DROP TABLE histories")
     history.owner.connection.close()
     print(history.done, history.served_by_standby)
