@@ -40,11 +40,13 @@
 #define RELOAD_LOST_PAGES		4
 
 /*
- * It tries a patch when scans have lost half as many heap pages as that would
- * look at, which takes as long (4 us each); a look takes as long as the rows of
- * so many pages that are taken of the patch before.
+ * It tries a patch when scans have lost a sixth as many heap pages as that would
+ * look at: what one scan of these pages loses, and 40 % of the time that it takes
+ * (4 us each).  After an attempt in vain it waits until as much time is lost.  A
+ * look takes as long as the rows of so many pages that are kept.
  */
-#define PATCH_LOST_SHARE		2
+#define PATCH_LOST_SHARE		6
+#define PATCH_LOST_SHARE_VAIN	2
 #define KEPT_PAGES_PER_LOOK		16
 
 /* Where more than half of a chunk's rows are dead, it takes too much memory and time. */
@@ -355,20 +357,34 @@ count_visible_unserved(const Loader *loader, const CachedChunk *chunk, const Chu
 	return count;
 }
 
+/* Whether rows of pages that were written are proven one by one. */
+static bool
+proves_rows(const Loader *loader, const CachedChunk *chunk)
+{
+	return row_proof_is_allowed(loader->rel, GetActiveSnapshot()) &&
+		row_proof_holds(loader->rel, chunk, ReadNextFullTransactionId());
+}
+
 /*
- * Pages that a load might serve and the chunk does not.  While somebody is as
- * old as the chunk, pages that were written since would only be left out:
- * their rows are neither deleted nor alive for all.  P3 serves them better.
+ * Pages that a load might serve and the chunk does not.  A worker takes those
+ * whose rows are proven for what they cost: of a chunk that is written all the
+ * time a load would leave out more than it finds.  While somebody is as old as the
+ * chunk, it would leave out all of them: their rows are neither deleted nor alive
+ * for all.
  */
 static uint32
 count_unserved(const Loader *loader, const CachedChunk *chunk, const ChunkProof *proof, uint32 limit)
 {
 	uint32		unserved = limit - Min(limit, proof->proven_pages);
+	uint32		by_row;
 
-	if (loader->options->patient && TransactionIdIsValid(chunk->next_xid) &&
+	if (!loader->options->patient)
+		return unserved;
+	if (TransactionIdIsValid(chunk->next_xid) &&
 		TransactionIdPrecedesOrEquals(GetOldestNonRemovableTransactionId(loader->rel), chunk->next_xid))
-		unserved -= Min(unserved, proof->unproven_pages + chunk->unsettled_pages);
-	return unserved;
+		return unserved - Min(unserved, proof->unproven_pages + chunk->unsettled_pages);
+	by_row = proves_rows(loader, chunk) ? proof->unproven_pages : 0;
+	return unserved - Min(unserved, by_row - cost_of_rows(by_row));
 }
 
 /* Validates the chunk with its patch. */
@@ -385,21 +401,21 @@ prove_chunk(Loader *loader, CachedChunk *chunk, ChunkProof *proof)
 }
 
 static bool
-can_patch(Loader *loader, const CachedChunk *chunk, const ChunkProof *proof)
+can_patch(const Loader *loader, const CachedChunk *chunk, const ChunkProof *proof)
 {
 	return loader->options->patches && proof->unproven_pages > 0 && !RecoveryInProgress() &&
-		row_proof_is_allowed(loader->rel, GetActiveSnapshot()) &&
-		row_proof_holds(loader->rel, chunk, ReadNextFullTransactionId());
+		proves_rows(loader, chunk);
 }
 
-/* Whether a patch for what the proof leaves is paid by what scans have lost since the last attempt. */
+/* Whether scans have lost enough since the last attempt. */
 static bool
-patch_is_due(Loader *loader, CachedChunk *chunk, const ChunkProof *proof)
+patch_is_due(const Loader *loader, CachedChunk *chunk, const ChunkProof *proof)
 {
-	uint32		lost = pg_atomic_read_u32(&chunk->lost_pages) - chunk->patch_mark;
+	uint64		lost = pg_atomic_read_u32(&chunk->lost_pages) - chunk->patch_mark;
 
 	return !loader->options->patient ||
-		lost * PATCH_LOST_SHARE >= proof->unproven_pages + proof->patched_pages / KEPT_PAGES_PER_LOOK;
+		lost * (chunk->patch_was_vain ? PATCH_LOST_SHARE_VAIN : PATCH_LOST_SHARE) >=
+		proof->unproven_pages + proof->patched_pages / KEPT_PAGES_PER_LOOK;
 }
 
 /* Tries to, and proves the chunk again; true if the patch serves pages that were not served. */
@@ -417,12 +433,13 @@ try_patch(Loader *loader, CachedChunk *chunk, ChunkProof *proof)
 		pg_atomic_write_u64(&chunk->stale_since, 0);
 	}
 	chunk->patch_mark = pg_atomic_read_u32(&chunk->lost_pages);
+	chunk->patch_was_vain = proof->unproven_pages >= unproven_pages;
 	return is_patched && proof->unproven_pages < unproven_pages;
 }
 
 /* Whether the chunk serves too little, which is to be mended. */
 static bool
-is_stale(Loader *loader, CachedChunk *chunk, const ChunkProof *proof, bool is_patched)
+is_stale(const Loader *loader, CachedChunk *chunk, const ChunkProof *proof, bool is_patched)
 {
 	uint32		limit = Min(CHUNK_PAGES, loader->nblocks - chunk->number * CHUNK_PAGES);
 	uint32		tolerated = (uint32) (loader->options->stale_share * limit);

@@ -2,7 +2,7 @@
  *
  * loader_patch.c
  *	  Makes patches: the decided new rows of a chunk's written pages, as a small
- *	  chunk beside it (rules 9 to 14 in README.md).
+ *	  chunk beside it (rules 9 to 15 in README.md).
  *
  *-------------------------------------------------------------------------
  */
