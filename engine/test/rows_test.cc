@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <memory>
+
 #include "random_columns.h"
+#include "segment/segment.h"
 
 namespace penumbra {
 namespace {
@@ -40,6 +44,38 @@ TEST(RowsTest, KeepsEveryTypeAndIsReusable) {
         ExpectRows(rows, column);
         EXPECT_GT(rows.byte_count(), 0u);
         if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TEST(RowsTest, TakesRowsOfSegments) {
+  RandomColumns random(22);
+  for (PenumbraType type : kColumnTypes) {
+    Rows rows(&type, 1), taken(&type, 1);
+    for (int shape = 0; shape < static_cast<int>(Shape::kCount); ++shape) {
+      for (int null_percent : {0, 30, 100}) {
+        SCOPED_TRACE(testing::Message() << "type " << type << " shape " << shape << " nulls " << null_percent << "%");
+        const TestColumn column = random.Make(type, static_cast<Shape>(shape), 5000, null_percent);
+        rows.Clear();
+        column.AppendTo(&rows, 0, column.rows(), null_percent > 0);
+        size_t bytes;
+        const std::unique_ptr<void, decltype(&std::free)> segment(EncodeSegment(rows, 0, &bytes), &std::free);
+        const void* segments[] = {segment.get()};
+        taken.Clear();
+        // Some are the segment's, some come from elsewhere.
+        for (uint32_t begin = 0, turn = 0; begin < column.rows(); ++turn) {
+          const uint32_t end = std::min<uint32_t>(begin + random.Next() % 3000, column.rows());
+          if (turn % 3 == 0) {
+            column.AppendTo(&taken, begin, end - begin, null_percent > 0);
+          } else {
+            taken.AppendSegments(segments, begin, end);
+          }
+          begin = end;
+        }
+        ExpectRows(taken, column);
+        if (HasFatalFailure()) return;
+        EXPECT_THROW(taken.AppendSegments(segments, 4000, 5001), EngineError);
       }
     }
   }

@@ -72,6 +72,10 @@ def _plural(count: float, what: str) -> str:
     return f"{count:g} {what}{'' if count == 1 else 's'}"
 
 
+def _asked(rate: int | None) -> str:
+    return "" if rate is None else f", {rate} transactions/s asked"
+
+
 def grid(writers: int, analysts: int) -> list[Mix]:
     """None, half and all of each."""
 
@@ -167,6 +171,7 @@ class Bench:
     workload: Workload
     warehouses: float
     seconds: int
+    rate: int | None  # transactions per second that the writers ask for; None: what they can
     jit: dict[str, str]  # what stock PostgreSQL is measured with, by query
     times: dict[tuple[str, str], list[float]]  # by query and variant
 
@@ -228,6 +233,8 @@ class Bench:
         with tempfile.TemporaryDirectory(prefix="penumbra-htap-") as directory:
             options = ["-n", "-M", "prepared", "-c", str(writers), "-j", str(min(writers, 2)),
                        "-T", str(self.seconds), "-l", f"--log-prefix={directory}/log"]  # fmt: skip
+            if self.rate is not None:
+                options += ["-R", str(self.rate)]
             for name, size in sizes.items():
                 options += ["-D", f"{name}={size}"]
             for name, percent in MIX.items():
@@ -257,8 +264,9 @@ def _running(analysts: list[Analyst], is_stopped: threading.Event) -> Iterator[N
 
 
 def bench_htap(
-    warehouses: float, writers: int, analysts: int, seconds: int, rounds: int
-) -> Outcome:
+    warehouses: float, writers: int, analysts: int, seconds: int, rounds: int,
+    rate: int | None = None,
+) -> Outcome:  # fmt: skip
     workload = read_workload("ch")
     with loaded_server(workload, warehouses, keep=False) as server:
         # What is written now is not for a later run, not even for one after a crash.
@@ -270,11 +278,12 @@ def bench_htap(
             load_cache(server, workload.tables, progress)
         design = alternating(rounds, warehouses=warehouses) | {"seconds": seconds}
         run = RunDocument(
-            "htap", f"CH-benCHmark, {_plural(warehouses, 'warehouse')}", describe_private(server),
-            design | {"subject": "penumbra"}, STOCK_AND_PENUMBRA, workload.description,
+            "htap", f"CH-benCHmark, {_plural(warehouses, 'warehouse')}{_asked(rate)}",
+            describe_private(server), design | {"subject": "penumbra"}, STOCK_AND_PENUMBRA,
+            workload.description,
         )  # fmt: skip
         run.content["sections"] = {"frontier": [], "queries": {}}
-        bench = Bench(run, server, workload, warehouses, seconds, {}, {})
+        bench = Bench(run, server, workload, warehouses, seconds, rate, {}, {})
         return record(run, lambda: _measure(bench, grid(writers, analysts), rounds))
 
 

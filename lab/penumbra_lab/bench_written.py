@@ -8,8 +8,8 @@ their own, on the server of `bench tpch`.
 import contextlib
 import itertools
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 
 import psycopg
 
@@ -37,6 +37,7 @@ SHARES = (0.001, 0.01, 0.05, 0.2)
 UPDATES_PER_SECOND = (320, 3200)
 ROWS_PER_SECOND, ROWS_PER_INSERT = 20_000, 200
 NOTHING_WRITTEN = "nothing written"
+PARTS = ("shares", "refreshed", "streams", "appends")
 SEARCH_PATH = "written,public"
 # The table grows while it is measured, so a time alone would not tell.
 ROW_RATE = Metric("rows aggregated", "1/s", "higher")
@@ -125,6 +126,19 @@ class Bench:
         for query in self.queries:
             self.jit.setdefault(query.name, choose_jit(query, in_mode(self.system, "off"))[0])
 
+    def measure_base(self) -> None:
+        """What the other steps are compared with, once for the first part that has it."""
+        known = {entry["base"] for entry in self.run.content["sections"]["steps"]}
+        if f"{self.queries[0].name}, {NOTHING_WRITTEN}" not in known:
+            self.measure(NOTHING_WRITTEN, range(self.form.runs))
+
+    def refresh(self, step: str) -> None:
+        began = time.monotonic()
+        self.system.connection.execute("SELECT penumbra.refresh(%s::regclass)", (self.table,))
+        self.run.content["sections"]["refreshes"].append(
+            {"refresh": step, "milliseconds": round(1000 * (time.monotonic() - began), 1)}
+        )
+
     def measure(self, step: str, blocks: Iterable[int], warm: bool = True) -> None:
         workloads = {query: f"{query.name}, {step}" for query in self.queries}
         if warm:
@@ -179,7 +193,7 @@ class Bench:
         return dict(zip(names, row, strict=True))
 
 
-def bench_written(form: Form, keep: bool) -> Outcome:
+def bench_written(form: Form, keep: bool, parts: Collection[str] = PARTS) -> Outcome:
     workload = read_workload("tpch")
     queries = tuple(query for query in workload.queries if query.name[:3] in ("q01", "q06"))
     with loaded_server(workload, form.scale, keep) as server:
@@ -189,9 +203,9 @@ def bench_written(form: Form, keep: bool) -> Outcome:
             design | {"subject": "penumbra"}, STOCK_AND_PENUMBRA,
             "Speed before, while and after a cached table is written",
         )  # fmt: skip
-        run.content["sections"] = {"steps": [], "streams": []}
+        run.content["sections"] = {"steps": [], "refreshes": [], "streams": []}
         try:
-            return record(run, lambda: _measure(run, server, form, queries))
+            return record(run, lambda: _measure(run, server, form, queries, parts))
         finally:
             # Where the server is gone, the next run drops it.
             with contextlib.suppress(psycopg.Error), server.connect() as connection:
@@ -199,10 +213,13 @@ def bench_written(form: Form, keep: bool) -> Outcome:
 
 
 def _measure(
-    run: RunDocument, server: PrivateServer, form: Form, queries: tuple[Query, ...]
-) -> None:
+    run: RunDocument, server: PrivateServer, form: Form, queries: tuple[Query, ...],
+    parts: Collection[str],
+) -> None:  # fmt: skip
+    steps = {"shares": len(SHARES), "refreshed": len(SHARES), "streams": len(UPDATES_PER_SECOND),
+             "appends": 2}  # fmt: skip
     with step_bars(console) as progress:
-        task = progress.add_task("", total=len(SHARES) + len(UPDATES_PER_SECOND) + 3)
+        task = progress.add_task("", total=sum(steps[part] for part in parts))
 
         def next_step(text: str) -> str:
             progress.update(task, description=text)
@@ -213,35 +230,41 @@ def _measure(
             connection.execute("CREATE EXTENSION IF NOT EXISTS pg_prewarm")
             connection.execute("DROP SCHEMA IF EXISTS written CASCADE")
             connection.execute("CREATE SCHEMA written")
-        next_step(NOTHING_WRITTEN)
+        lines = ("written.lineitem", LINEITEM_COLUMNS, MILLISECONDS, {})
         with server.connect(search_path=SEARCH_PATH) as connection:
             system = PostgresSystem("server", connection, {})
-            lines = Bench(run, server, system, form, queries, "written.lineitem",
-                          LINEITEM_COLUMNS, MILLISECONDS, {})  # fmt: skip
-            _measure_shares(lines, next_step)
+            bench = Bench(run, server, system, form, queries, *lines)
+            for part in ("shares", "refreshed"):
+                if part in parts:
+                    _measure_shares(bench, next_step, is_refreshed=part == "refreshed")
         server.restart({"penumbra.auto": "on"})
         with server.connect(search_path=SEARCH_PATH) as connection:
             system = PostgresSystem("server", connection, {})
-            _measure_streams(replace(lines, system=system), next_step)
-            events = Bench(run, server, system, form, EVENT_QUERIES, "written.events",
-                           EVENT_COLUMNS, ROW_RATE, {})  # fmt: skip
-            _measure_appends(events, next_step)
+            if "streams" in parts:
+                _measure_streams(Bench(run, server, system, form, queries, *lines), next_step)
+            if "appends" in parts:
+                events = Bench(run, server, system, form, EVENT_QUERIES, "written.events",
+                               EVENT_COLUMNS, ROW_RATE, {})  # fmt: skip
+                _measure_appends(events, next_step)
 
 
-def _measure_shares(lines: Bench, next_step: Callable[[str], str]) -> None:
-    """Without vacuum and without the worker, which would mend it."""
+def _measure_shares(lines: Bench, next_step: Callable[[str], str], is_refreshed: bool) -> None:
+    """Without vacuum and without the worker, at once or after what that would do."""
     lines.prepare(COPY_OF_LINEITEM.format(autovacuum="off"))
-    lines.measure(NOTHING_WRITTEN, range(lines.form.runs))
+    lines.measure_base()
     low = 0.0
     for share in SHARES:
-        step = next_step(f"{share * 100:g} % updated")
+        step = next_step(f"{share * 100:g} % updated" + (", refreshed" if is_refreshed else ""))
         lines.system.connection.execute(UPDATE_SHARE.format(low=low, high=share))
         low = share
+        if is_refreshed:
+            lines.refresh(step)
         lines.measure(step, range(lines.form.runs))
 
 
 def _measure_streams(lines: Bench, next_step: Callable[[str], str]) -> None:
     lines.prepare(COPY_OF_LINEITEM.format(autovacuum="on"))
+    lines.measure_base()
     script = UPDATE_SCRIPT.format(orders=int(1_500_000 * lines.form.scale))
     for rate in UPDATES_PER_SECOND:
         lines.stream(next_step(f"{rate:,} updates/s"), script, rate)
@@ -251,7 +274,7 @@ def _measure_appends(events: Bench, next_step: Callable[[str], str]) -> None:
     step = next_step(f"{ROWS_PER_SECOND:,} inserts/s")
     rows = int(6_000_000 * events.form.scale)
     events.prepare(EVENTS.format(rows=rows, values=EVENT_VALUES))
-    events.measure(NOTHING_WRITTEN, range(events.form.runs))
+    events.measure_base()
     events.stream(step, INSERT_SCRIPT, ROWS_PER_SECOND // ROWS_PER_INSERT)
     step = next_step(f"{step}, an old snapshot open")
     # Vacuum can make nothing all-visible that is inserted from now on.

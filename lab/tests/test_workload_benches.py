@@ -136,13 +136,14 @@ def test_written_tables_are_measured_at_every_step(monkeypatch):
     document = _run("written", "--short", "--no-keep")
     steps, found = document["sections"]["steps"], medians(document)
     lines = [entry for entry in steps if entry["query"].startswith("q0")]
-    assert len(lines) == 2 * (1 + 4 + 2 * 2) and len(steps) == len(lines) + 2 * (1 + 2 * 2)
+    assert len(lines) == 2 * (1 + 2 * 4 + 2 * 2) and len(steps) == len(lines) + 2 * (1 + 2 * 2)
     assert all(entry["refusal"] == "" for entry in lines)
     for entry in steps:
         assert all(set(row) == {"stock", "penumbra"} for (workload, _, _), row in found.items()
                    if workload in (entry["workload"], entry["base"]))  # fmt: skip
     written = [entry["pages row by row"] + entry["pages of the heap"] for entry in lines[:10:2]]
     assert written[0] == 0 < written[1] and written == sorted(written)
+    assert len(document["sections"]["refreshes"]) == 4
     streams = document["sections"]["streams"]
     assert len(streams) == 4 and all(entry["transactions/s"] > 0 for entry in streams)
 
@@ -169,7 +170,7 @@ def test_htap_writes_both_rates_and_freshness(tmp_path, monkeypatch):
     mixes = [bench_htap.Mix(1, 0), bench_htap.Mix(1, 1)]
     monkeypatch.setattr(bench_htap, "grid", lambda writers, analysts: mixes)
     document = _run("htap", "--warehouses", "0.02", "--writers", "1", "--analysts", "1",
-                    "--seconds", "1")  # fmt: skip
+                    "--seconds", "1", "--rate", "20")  # fmt: skip
     found, frontier = medians(document), document["sections"]["frontier"]
     assert {workload for workload, _, _ in found} == {str(mix) for mix in mixes}
     assert all(set(row) == {"stock", "penumbra"} and min(row.values()) > 0

@@ -1,20 +1,22 @@
 """Random histories of every operation on the tuples of a few pages.
 
 One driver makes one step after the other, in several sessions with open transactions. After each step every session
-that can read does so twice within one snapshot, by PostgreSQL's executor and from the cache; the rows must be the same.
+that has a transaction, and one that has none, reads twice within one snapshot, by PostgreSQL's executor and from the
+cache; the rows must be the same.
 Nothing runs beside the driver, so a seed is a history.
 """
 
 import random
 import time
-from collections import Counter
+from collections import Counter, deque
 
 import psycopg
 import pytest
 from harness import assert_verified
 from penumbra_lab.server import PrivateServer
 from penumbra_lab.state import state_directory
-from psycopg.pq import TransactionStatus
+from psycopg.adapt import Transformer
+from psycopg.pq import ExecStatus, TransactionStatus
 
 LEVELS = ("READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE")
 STRENGTHS = ("UPDATE", "NO KEY UPDATE", "SHARE", "KEY SHARE")
@@ -42,10 +44,18 @@ CREATE INDEX ON histories (k);
 """
 
 
+def are_same(rows: list[tuple], others: list[tuple]) -> bool:
+    return rows == others or sorted(rows, key=repr) == sorted(others, key=repr)
+
+
 class Session:
-    def __init__(self, server, name: str):
+    def __init__(self, server, name: str, threads: int = 0):
         self.name = name
-        self.connection = server.connect(lock_timeout=LOCK_TIMEOUT, statement_timeout="20s")
+        self.connection = server.connect(
+            lock_timeout=LOCK_TIMEOUT, statement_timeout="20min", penumbra__workers=str(threads),
+            plan_cache_mode="force_generic_plan",
+        )  # fmt: skip
+        self.numbers: dict[str, int] = {}  # of queries that are prepared, for either mode
         self.savepoints: list[str] = []
         self.cursor_rows: list | None = None  # what an open cursor will give in all
 
@@ -56,10 +66,6 @@ class Session:
     @property
     def is_idle(self) -> bool:
         return self.status == TransactionStatus.IDLE
-
-    @property
-    def can_read(self) -> bool:
-        return self.status in (TransactionStatus.IDLE, TransactionStatus.INTRANS)
 
     def run(self, sql: str) -> None:
         """A step may fail, as those of applications do; the transaction then goes on from a savepoint or ends."""
@@ -80,21 +86,49 @@ class Session:
         except psycopg.errors.SerializationFailure:
             self.connection.execute("ROLLBACK")
 
-    def answers(self, query: str) -> tuple[list, list] | None:
-        """By PostgreSQL's executor and by ours. None: the transaction cannot go on."""
-        cursor = self.connection.cursor()
-        found = []
+    def prepare(self, query: str) -> tuple[str, str]:
+        """To plan takes longer than to run, so most queries are planned once for each mode and invalidation."""
+        if query not in self.numbers:
+            number = len(self.numbers)
+            self.connection.execute(
+                f"PREPARE off{number} AS {query}; PREPARE prefer{number} AS {query}"
+            )
+            self.numbers[query] = number
+        number = self.numbers[query]
+        return f"EXECUTE off{number}", f"EXECUTE prefer{number}"
+
+    def answers(self, query: str, is_prepared: bool = False) -> tuple[list, list] | None:
+        """By PostgreSQL's executor and by ours, in any order. None: the transaction cannot go on."""
         try:
-            cursor.execute(f"SET penumbra.mode = off; {query}; SET penumbra.mode = prefer; {query}")
-            while True:
-                if cursor.description is not None:
-                    found.append(sorted(cursor.fetchall(), key=repr))
-                if not cursor.nextset():
-                    break
+            off, prefer = self.prepare(query) if is_prepared else (query, query)
+            statements = f"SET penumbra.mode = off; {off}; SET penumbra.mode = prefer; {prefer}"
+            # a standby replays beside us
+            results = self.results(
+                f"BEGIN ISOLATION LEVEL REPEATABLE READ; {statements}; COMMIT"
+                if self.is_idle
+                else statements
+            )
         except psycopg.errors.SerializationFailure:
             self.end("ROLLBACK")
             return None
-        return found[0], found[1]
+        return results[0], results[1]
+
+    def results(self, statements: str) -> list[list[tuple]]:
+        """The rows of those that have any; psycopg's cursors take longer than the server."""
+        connection = self.connection.pgconn
+        found = []
+        failed = None
+        connection.send_query(statements.encode())
+        while result := connection.get_result():
+            if result.status == ExecStatus.TUPLES_OK:
+                rows = Transformer(self.connection)
+                rows.set_pgresult(result)
+                found.append(rows.load_rows(0, result.ntuples, tuple))
+            elif result.status == ExecStatus.FATAL_ERROR:
+                failed = result
+        if failed:
+            raise psycopg.errors.error_from_result(failed)
+        return found
 
 
 class History:
@@ -106,10 +140,11 @@ class History:
         self.prepared: list[str] = []
         self.done: Counter = Counter()
         self.served: Counter = Counter()
-        self.log: list[str] = []
-        self.owner = Session(server, "owner")
+        self.log: deque[str] = deque(maxlen=30)
+        self.owner = Session(server, "owner", threads=1)
         self.writers = [Session(server, f"writer {number}") for number in range(WRITERS)]
         self.readers = [Session(server, f"reader {level}") for level in LEVELS]
+        self.servers = [[self.owner, *self.readers, *self.writers]]
         for sql in ("CREATE EXTENSION IF NOT EXISTS penumbra", "DROP TABLE IF EXISTS histories", TABLE,
                     "VACUUM ANALYZE histories", "SELECT penumbra.load('histories')"):  # fmt: skip
             self.owner.connection.execute(sql)
@@ -119,7 +154,9 @@ class History:
     def ids(self) -> str:
         # the oldest rows are gone before long
         first = self.choose.choice((1, max(1, self.next_id - ROWS)))
-        return ", ".join(str(self.choose.randint(first, self.next_id)) for _ in range(self.choose.randint(1, 4)))
+        return ", ".join(
+            str(self.choose.randint(first, self.next_id)) for _ in range(self.choose.randint(1, 4))
+        )
 
     def name(self) -> str:
         self.next_name += 1
@@ -189,9 +226,13 @@ class History:
     def step_of_writer(self) -> None:
         writer = self.choose.choice(self.writers)
         if writer.is_idle:
-            self.choose.choices((self.begin, self.write), (1, 9) if self.calm else (2, 1))[0](writer)
+            self.choose.choices((self.begin, self.write), (1, 9) if self.calm else (2, 1))[0](
+                writer
+            )
         else:
-            self.choose.choices((self.write, self.nest, self.finish), (6, 2, 9) if self.calm else (6, 2, 2))[0](writer)
+            self.choose.choices(
+                (self.write, self.nest, self.finish), (6, 2, 9) if self.calm else (6, 2, 2)
+            )[0](writer)
 
     # -- steps of readers and of the owner ----------------------------------------------------------
 
@@ -227,12 +268,14 @@ class History:
             return
         expected, first = reader.cursor_rows
         rows = first + reader.connection.execute("FETCH ALL FROM c").fetchall()
-        assert sorted(rows, key=repr) == expected, self.report(reader, "cursor")
+        assert are_same(rows, expected), self.report(reader, "cursor")
         reader.connection.execute("CLOSE c")
         reader.cursor_rows = None
 
     def step_of_owner(self) -> None:
-        is_quiet = not self.prepared and all(session.is_idle for session in (*self.writers, *self.readers))
+        is_quiet = not self.prepared and all(
+            session.is_idle for session in (*self.writers, *self.readers)
+        )
         steps = {
             "vacuum": "VACUUM (TRUNCATE off) histories",
             "freeze": "VACUUM (FREEZE, TRUNCATE off) histories",
@@ -251,7 +294,9 @@ class History:
             if is_quiet:
                 steps["vacuum full"] = "VACUUM FULL histories"
                 steps["shorten"] = "VACUUM histories"
-                steps["missing value"] = f"ALTER TABLE histories ADD {self.name()} integer DEFAULT {self.next_id}"
+                steps["missing value"] = (
+                    f"ALTER TABLE histories ADD {self.name()} integer DEFAULT {self.next_id}"
+                )
                 steps["truncate and copy"] = (
                     "BEGIN; CREATE TEMP TABLE kept AS SELECT * FROM histories; TRUNCATE histories;"
                     " INSERT INTO histories SELECT * FROM kept; DROP TABLE kept; COMMIT"
@@ -296,28 +341,37 @@ class History:
         self.log.append(f"{session.name}: {step}")
 
     def report(self, session: Session, query: str) -> str:
-        return f"{session.name}: {query}\nafter\n  " + "\n  ".join(self.log[-30:])
+        return f"{session.name}: {query}\nafter\n  " + "\n  ".join(self.log)
 
     def check(self, session: Session) -> None:
         query = self.choose.choice(QUERIES)
-        answers = session.answers(query)
-        assert answers is None or answers[0] == answers[1], self.report(session, query)
+        answers = session.answers(query, is_prepared=self.choose.random() < 0.9)
+        assert answers is None or are_same(*answers), self.report(session, query)
 
     def step(self) -> None:
         self.calm = max(self.calm - 1, 0)
         self.choose.choices((self.step_of_writer, self.step_of_reader, self.step_of_owner, self.settle, self.patch),
                             (60, 3, 20, 0, 20) if self.calm else (60, 10, 15, 2, 8))[0]()  # fmt: skip
-        for session in (self.owner, *self.readers, *self.writers):
-            if session.can_read:
-                self.check(session)
+        for sessions in self.servers:
+            # who has no transaction sees what the others without one do
+            idle = [session for session in sessions if session.is_idle]
+            for session in sessions:
+                if session.status == TransactionStatus.INTRANS:
+                    self.check(session)
+            if idle:
+                self.check(self.choose.choice(idle))
 
     def verify(self, session: Session, served: Counter) -> None:
         assert_verified(session.connection, "histories", may_be_stale=True)
         cursor = session.connection.execute(
             "SELECT * FROM penumbra.served('histories', ARRAY['id', 'k', 'n', 'note'])"
         )
-        found = dict(zip((column.name for column in cursor.description), cursor.fetchone(), strict=True))
-        served.update(found | {"patches": max(found["chunks"] - 1, 0)})  # the table has the pages of one chunk
+        found = dict(
+            zip((column.name for column in cursor.description), cursor.fetchone(), strict=True)
+        )
+        served.update(
+            found | {"patches": max(found["chunks"] - 1, 0)}
+        )  # the table has the pages of one chunk
 
     def verify_all(self) -> None:
         self.verify(self.owner, self.served)
@@ -343,14 +397,19 @@ class HistoryOnAStandby(History):
         self.primary = server.connect()
         self.served_by_standby: Counter = Counter()
         self.standby_owner = Session(standby, "owner on the standby")
-        self.standby_readers = [Session(standby, f"standby's reader {level}") for level in LEVELS[:2]]
+        # at READ COMMITTED two statements would have two snapshots, between which the standby replays
+        self.standby_readers = [
+            Session(standby, f"standby's {name} reader REPEATABLE READ")
+            for name in ("first", "second")
+        ]
         self.readers += self.standby_readers
+        self.servers.append(self.standby_readers)
 
     def catch_up(self) -> None:
         # its commit flushes all WAL before
         end = self.primary.execute("SELECT pg_logical_emit_message(true, 'step', '')").fetchone()[0]
         may_wait = all(reader.is_idle for reader in self.standby_readers)
-        deadline = time.monotonic() + (60 if may_wait else 0.02)
+        deadline = time.monotonic() + (1200 if may_wait else 0.02)
         while not self.standby_owner.connection.execute(
             "SELECT pg_last_wal_replay_lsn() >= %s::pg_lsn", (end,)
         ).fetchone()[0]:
@@ -362,9 +421,18 @@ class HistoryOnAStandby(History):
     def step(self) -> None:
         super().step()
         if self.choose.random() < 0.2:
-            step = self.choose.choices(("load", "refresh", "unload"), (4, 8, 1))[0]
+            step = self.choose.choices(("load", "refresh", "unload", "feedback"), (4, 8, 1, 1))[0]
             self.note(step, self.standby_owner)
-            self.standby_owner.run(f"SELECT penumbra.{step}('histories')")
+            if step == "feedback":
+                self.set_feedback()
+            else:
+                self.standby_owner.run(f"SELECT penumbra.{step}('histories')")
+
+    def set_feedback(self) -> None:
+        """With it the standby's snapshots hold the primary's horizon, without it they stop the replay."""
+        state = self.choose.choice(("on", "off"))
+        self.standby_owner.run(f"ALTER SYSTEM SET hot_standby_feedback = {state}")
+        self.standby_owner.run("SELECT pg_reload_conf()")
 
     def check(self, session: Session) -> None:
         if session in self.standby_readers:
@@ -396,7 +464,8 @@ def run(history: History, steps: int) -> None:
 def standby(server):
     standby = PrivateServer(
         state_directory() / "test-differential-standby",
-        server.settings | {"max_standby_streaming_delay": "-1"},
+        server.settings
+        | {"max_standby_streaming_delay": "-1", "wal_receiver_status_interval": "1s"},
     )
     standby.remove()
     standby.copy_as_standby(server)
@@ -414,7 +483,9 @@ def test_histories(server, pytestconfig):
         assert len(history.done) > 30 and len(seldom) < 5, history.done
         assert all(history.served[pages] > 0 for pages in
                    ("pages_from_cache", "pages_row_by_row", "pages_from_heap", "patches")), history.served  # fmt: skip
-    plan = history.owner.connection.execute(f"EXPLAIN {QUERIES[0]}").fetchall()
+    plan = history.owner.connection.execute(f"SET penumbra.mode = prefer; EXPLAIN {QUERIES[0]}")
+    plan.nextset()
+    plan = plan.fetchall()
     assert "Penumbra" in plan[0][0], plan
     history.owner.connection.execute("DROP TABLE histories")
     history.owner.connection.close()
@@ -426,7 +497,10 @@ def test_histories_on_a_standby(server, standby, pytestconfig):
     history = HistoryOnAStandby(server, standby, pytestconfig.getoption("seed"))
     run(history, steps)
     if steps >= 400:
-        assert all(history.served_by_standby[pages] > 0 for pages in ("pages_from_cache", "pages_from_heap"))
+        assert all(
+            history.served_by_standby[pages] > 0
+            for pages in ("pages_from_cache", "pages_from_heap")
+        )
     history.owner.connection.execute("DROP TABLE histories")
     history.owner.connection.close()
     print(history.done, history.served_by_standby)

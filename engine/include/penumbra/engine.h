@@ -32,6 +32,9 @@ typedef struct PenumbraRows PenumbraRows;
 PenumbraRows *penumbra_rows_create(const PenumbraType *types, int column_count);
 /* Copies row_count rows; columns[i] belongs to types[i]. */
 PenumbraStatus penumbra_rows_append(PenumbraRows *rows, const PenumbraColumnInput *columns, uint32_t row_count);
+/* Rows [begin, end) of segments that were encoded from such rows; segments[i] belongs to types[i]. */
+PenumbraStatus penumbra_rows_append_segments(PenumbraRows *rows, const void *const *segments, uint32_t begin,
+                                             uint32_t end);
 uint32_t penumbra_rows_count(const PenumbraRows *rows);
 size_t penumbra_rows_bytes(const PenumbraRows *rows);
 void penumbra_rows_clear(PenumbraRows *rows); /* keeps memory for the next rows, but not of large values */

@@ -47,6 +47,11 @@ PenumbraStatus penumbra_rows_append(PenumbraRows* rows, const PenumbraColumnInpu
   return Guard([&] { rows->Append(columns, row_count); });
 }
 
+PenumbraStatus penumbra_rows_append_segments(PenumbraRows* rows, const void* const* segments, uint32_t begin,
+                                             uint32_t end) {
+  return Guard([&] { rows->AppendSegments(segments, begin, end); });
+}
+
 uint32_t penumbra_rows_count(const PenumbraRows* rows) { return rows->row_count(); }
 size_t penumbra_rows_bytes(const PenumbraRows* rows) { return rows->byte_count(); }
 void penumbra_rows_clear(PenumbraRows* rows) { rows->Clear(); }

@@ -4,6 +4,7 @@
 
 #include "kernels/kernels.h"
 #include "numeric/numeric.h"
+#include "segment/segment.h"
 #include "vector/string_load.h"
 
 namespace penumbra {
@@ -140,6 +141,78 @@ void AppendNumeric(const PenumbraColumnInput& input, uint32_t rows_before, uint3
   AppendVariable(input, row_count, column);
 }
 
+void AppendColumn(const PenumbraColumnInput& input, uint32_t rows_before, uint32_t row_count, RowsColumn* column) {
+  switch (column->type) {
+    case PENUMBRA_BOOL: AppendFixed<uint8_t>(input, row_count, column); break;
+    case PENUMBRA_INT2: AppendFixed<uint16_t>(input, row_count, column); break;
+    case PENUMBRA_INT4:
+    case PENUMBRA_DATE:
+    case PENUMBRA_FLOAT4: AppendFixed<uint32_t>(input, row_count, column); break;
+    case PENUMBRA_INT8:
+    case PENUMBRA_TIMESTAMP:
+    case PENUMBRA_TIMESTAMPTZ:
+    case PENUMBRA_FLOAT8: AppendFixed<uint64_t>(input, row_count, column); break;
+    case PENUMBRA_UUID:
+    case PENUMBRA_INTERVAL: AppendWide(input, row_count, column); break;
+    case PENUMBRA_NUMERIC: AppendNumeric(input, rows_before, row_count, column); break;
+    case PENUMBRA_TEXT:
+    case PENUMBRA_BPCHAR: AppendVariable(input, row_count, column); break;
+    default: throw EngineError(PENUMBRA_UNSUPPORTED, "unknown column type");
+  }
+  AppendValidity(input, rows_before, row_count, column);
+}
+
+template <typename T>
+void ReadFixed(const Vector& v, uint32_t rows, uint64_t* out) {
+  for (uint32_t row = 0; row < rows; ++row) out[row] = v.values<T>()[row];
+}
+
+void ReadWide(const Vector& v, uint32_t rows, uint64_t* out) {
+  for (uint32_t row = 0; row < rows; ++row) out[row] = reinterpret_cast<uint64_t>(v.values<char>() + size_t{row} * 16);
+}
+
+void ReadStrings(const Vector& v, uint32_t rows, uint64_t* out, uint32_t* lengths) {
+  for (uint32_t row = 0; row < rows; ++row) {
+    const StringRef& value = v.values<StringRef>()[row];
+    out[row] = reinterpret_cast<uint64_t>(value.data());
+    lengths[row] = value.length;
+  }
+}
+
+template <typename T>
+void ReadIntegersAsNumeric(const Vector& v, uint32_t rows, Arena& arena, uint64_t* out, uint32_t* lengths) {
+  char* payload = arena.AllocateArray<char>(size_t{rows} * kIntegerPayloadBytes);
+  for (uint32_t row = 0; row < rows; ++row, payload += kIntegerPayloadBytes) {
+    if (!v.IsValid(row)) continue;
+    out[row] = reinterpret_cast<uint64_t>(payload);
+    lengths[row] = IntegerToPayload(v.values<T>()[row], v.scale, payload);
+  }
+}
+
+// The rows of a flat vector as an adapter would give them.
+PenumbraColumnInput ReadVector(const Vector& v, uint32_t rows, Arena& arena) {
+  uint64_t* values = arena.AllocateArray<uint64_t>(rows);
+  uint32_t* lengths = arena.AllocateArray<uint32_t>(rows);
+  uint8_t* nulls = v.validity == nullptr ? nullptr : arena.AllocateArray<uint8_t>(rows);
+  for (uint32_t row = 0; nulls != nullptr && row < rows; ++row) nulls[row] = !v.IsValid(row);
+  if (IsStringForm(v.type, v.numeric_form)) {
+    ReadStrings(v, rows, values, lengths);
+  } else if (v.type == PENUMBRA_NUMERIC && v.numeric_form == NumericForm::kInt64) {
+    ReadIntegersAsNumeric<int64_t>(v, rows, arena, values, lengths);
+  } else if (v.type == PENUMBRA_NUMERIC) {
+    ReadIntegersAsNumeric<int128>(v, rows, arena, values, lengths);
+  } else {
+    switch (FlatWidth(v)) {
+      case 1: ReadFixed<uint8_t>(v, rows, values); break;
+      case 2: ReadFixed<uint16_t>(v, rows, values); break;
+      case 4: ReadFixed<uint32_t>(v, rows, values); break;
+      case 8: ReadFixed<uint64_t>(v, rows, values); break;
+      default: ReadWide(v, rows, values); break;
+    }
+  }
+  return {values, lengths, nulls};
+}
+
 }  // namespace
 
 Rows::Rows(const PenumbraType* types, int column_count) {
@@ -150,28 +223,25 @@ Rows::Rows(const PenumbraType* types, int column_count) {
 void Rows::Append(const PenumbraColumnInput* columns, uint32_t row_count) {
   if (row_count > UINT32_MAX - row_count_) throw EngineError(PENUMBRA_UNSUPPORTED, "more than 2^32 rows");
   for (size_t c = 0; c < columns_.size(); ++c) {
-    RowsColumn* column = &columns_[c];
-    const PenumbraColumnInput& input = columns[c];
-    switch (column->type) {
-      case PENUMBRA_BOOL: AppendFixed<uint8_t>(input, row_count, column); break;
-      case PENUMBRA_INT2: AppendFixed<uint16_t>(input, row_count, column); break;
-      case PENUMBRA_INT4:
-      case PENUMBRA_DATE:
-      case PENUMBRA_FLOAT4: AppendFixed<uint32_t>(input, row_count, column); break;
-      case PENUMBRA_INT8:
-      case PENUMBRA_TIMESTAMP:
-      case PENUMBRA_TIMESTAMPTZ:
-      case PENUMBRA_FLOAT8: AppendFixed<uint64_t>(input, row_count, column); break;
-      case PENUMBRA_UUID:
-      case PENUMBRA_INTERVAL: AppendWide(input, row_count, column); break;
-      case PENUMBRA_NUMERIC: AppendNumeric(input, row_count_, row_count, column); break;
-      case PENUMBRA_TEXT:
-      case PENUMBRA_BPCHAR: AppendVariable(input, row_count, column); break;
-      default: throw EngineError(PENUMBRA_UNSUPPORTED, "unknown column type");
-    }
-    AppendValidity(input, row_count_, row_count, column);
+    AppendColumn(columns[c], row_count_, row_count, &columns_[c]);
   }
   row_count_ += row_count;
+}
+
+void Rows::AppendSegments(const void* const* segments, uint32_t begin, uint32_t end) {
+  Arena arena;
+  std::vector<PenumbraColumnInput> inputs(columns_.size());
+  for (; begin < end; begin += kVectorRows) {
+    const uint32_t count = std::min(kVectorRows, end - begin);
+    arena.Reset();
+    for (size_t c = 0; c < columns_.size(); ++c) {
+      const SegmentReader reader(segments[c]);
+      if (reader.type() != columns_[c].type || reader.rows() < begin + count)
+        throw EngineError(PENUMBRA_INTERNAL, "a segment is not of the rows' column");
+      inputs[c] = ReadVector(Flatten(reader.Decode(begin, count, arena), count, arena), count, arena);
+    }
+    Append(inputs.data(), count);
+  }
 }
 
 void Rows::Clear() {

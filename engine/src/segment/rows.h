@@ -41,6 +41,8 @@ class Rows {
   Rows(const PenumbraType* types, int column_count);
   // After an error the rows are of no use but to be cleared.
   void Append(const PenumbraColumnInput* columns, uint32_t row_count);
+  // Rows [begin, end) of segments, one for each column, of its type.
+  void AppendSegments(const void* const* segments, uint32_t begin, uint32_t end);
   void Clear();
   // With no more memory than the rows need.
   Rows Copy() const;

@@ -19,7 +19,7 @@ from penumbra_lab.bench_keytree_working_set import (
 from penumbra_lab.bench_load import bench_load, load_table
 from penumbra_lab.bench_numeric import bench_numeric, numeric_table
 from penumbra_lab.bench_sort import bench_sort, sort_table
-from penumbra_lab.bench_written import FULL, SHORT, bench_written, written_table
+from penumbra_lab.bench_written import FULL, PARTS, SHORT, bench_written, written_table
 from penumbra_lab.errors import LabError
 from penumbra_lab.run import environment
 from penumbra_lab.run.pgbench_command import bench_pgbench
@@ -158,9 +158,11 @@ def bench_sort_command(elements: int, rounds: int) -> None:
                    f" {FULL.scale:g} and {FULL.stream_seconds} s.")  # fmt: skip
 @click.option("--keep/--no-keep", default=True, show_default=True,
               help="Keep the loaded server for the next run.")  # fmt: skip
-def bench_written_command(is_short: bool, keep: bool) -> None:
+@click.option("--part", "parts", type=click.Choice(PARTS), multiple=True, default=PARTS,
+              help="What is written; all parts, if none is named.")  # fmt: skip
+def bench_written_command(is_short: bool, keep: bool, parts: tuple[str, ...]) -> None:
     """Speed over stock while and after tables are written: updates, streams of them, appends."""
-    conclude(bench_written(SHORT if is_short else FULL, keep), written_table)
+    conclude(bench_written(SHORT if is_short else FULL, keep, parts), written_table)
 
 
 @bench.command("working-set")
@@ -188,10 +190,12 @@ def bench_working_set_command(is_short: bool, memory_mb: int | None) -> None:
               help="Of each measurement.")  # fmt: skip
 @click.option("--rounds", type=click.IntRange(min=1), default=1, show_default=True,
               help="Measured turns of each point.")  # fmt: skip
+@click.option("--rate", type=click.IntRange(min=1), default=None,
+              help="Transactions a second of all writers; not given: what they can.")  # fmt: skip
 def bench_htap_command(warehouses: float, writers: int, analysts: int, seconds: int,
-                       rounds: int) -> None:  # fmt: skip
+                       rounds: int, rate: int | None) -> None:  # fmt: skip
     """CH-benCHmark: transactions and analytic queries at once, their frontier and freshness."""
-    outcome = bench_htap(warehouses, writers, analysts, seconds, rounds)
+    outcome = bench_htap(warehouses, writers, analysts, seconds, rounds, rate)
     conclude(outcome, htap_table)
     fail_on_differences(outcome.document)
 

@@ -10,7 +10,7 @@
  * until it is unpinned, whatever happens to the directory.
  *
  * A chunk's patch is a small chunk of its own, whose rows are those that were
- * written to the chunk's pages since and are decided (rules 9 to 14 in
+ * written to the chunk's pages since and are decided (rules 9 to 15 in
  * README.md): its live bits, LSNs and stamp say of which pages.  It is one
  * allocation with its segments, never changed but as chunks are, and replaced
  * as a whole.
@@ -119,6 +119,7 @@ typedef struct CachedChunk
 	PageInserters inserters;	/* of all pages; invalid: there is no CHUNK_INSERTERS */
 	struct CachedChunk *patch;	/* which has one of the directory's references; NULL: none */
 	uint32		patch_mark;		/* lost_pages when a patch was tried last */
+	bool		patch_was_vain; /* it served no more pages */
 	uint64		patch_serial;	/* of a patch, as of a segment; 0: it is none.  Its segments are in its own memory */
 	bool		is_restored;	/* from disk: loaded before the server's start */
 	bool		has_reused_xids;	/* T8: numbers from there on may have been given twice */

@@ -131,6 +131,20 @@ directory_segment_matches(const CachedSegment *segment, TupleDesc desc)
 		att->atttypmod == segment->typmod && att->attcollation == segment->collation;
 }
 
+bool
+patch_find_segments(const CachedChunk *patch, TupleDesc desc, const AttrNumber *attnums, int natts,
+					const void **segments)
+{
+	for (int i = 0; i < natts; i++)
+	{
+		if (attnums[i] > (int) patch->column_count ||
+			!directory_segment_matches(&patch->columns[attnums[i] - 1], desc))
+			return false;
+		segments[i] = patch->columns[attnums[i] - 1].segment;
+	}
+	return true;
+}
+
 CachedRelation *
 directory_find_relation(const CacheKey *key)
 {

@@ -65,6 +65,9 @@ extern bool directory_is_empty(void);
 
 /* Whether the cached column still is what the relation's attribute says. */
 extern bool directory_segment_matches(const CachedSegment *segment, TupleDesc desc);
+/* Of a pinned patch; false: it lacks a column. */
+extern bool patch_find_segments(const CachedChunk *patch, TupleDesc desc, const AttrNumber *attnums, int natts,
+								const void **segments);
 
 /*
  * Pins every chunk that has all the columns (natts may be 0), in order, and

@@ -40,10 +40,17 @@
 #define RELOAD_LOST_PAGES		4
 
 /*
- * It tries a patch when scans have lost half as many heap pages as that would
- * look at, which takes as long (4 us each).
+ * It tries a patch when scans have lost a sixth as many heap pages as that would
+ * look at: what one scan of these pages loses, and 40 % of the time that it takes
+ * (4 us each).  After an attempt in vain it waits until as much time is lost.  A
+ * look takes as long as the rows of so many pages that are kept.
  */
-#define PATCH_LOST_SHARE		2
+#define PATCH_LOST_SHARE		6
+#define PATCH_LOST_SHARE_VAIN	2
+#define KEPT_PAGES_PER_LOOK		16
+
+/* Where more than half of a chunk's rows are dead, it takes too much memory and time. */
+#define DEAD_ROWS_SHARE			2
 
 #define PATIENCE_MS				10000
 
@@ -63,6 +70,16 @@ unpin_current(Loader *loader)
 	loader->pinned = NULL;
 }
 
+void
+loader_unpin_patch(Loader *loader)
+{
+	CachedChunk *patch = loader->patch;
+
+	loader->patch = NULL;
+	if (patch != NULL)
+		directory_unpin_chunk(patch, NULL, 0);
+}
+
 static void
 release_loader(void *argument)
 {
@@ -74,9 +91,7 @@ release_loader(void *argument)
 	loader->encoded = NULL;
 	free_segments(loader);
 	unpin_current(loader);
-	if (loader->patch != NULL)
-		directory_unpin_chunk(loader->patch, NULL, 0);
-	loader->patch = NULL;
+	loader_unpin_patch(loader);
 	if (loader->progress != NULL)
 		progress_end();
 	loader->progress = NULL;
@@ -342,52 +357,65 @@ count_visible_unserved(const Loader *loader, const CachedChunk *chunk, const Chu
 	return count;
 }
 
+/* Whether rows of pages that were written are proven one by one. */
+static bool
+proves_rows(const Loader *loader, const CachedChunk *chunk)
+{
+	return row_proof_is_allowed(loader->rel, GetActiveSnapshot()) &&
+		row_proof_holds(loader->rel, chunk, ReadNextFullTransactionId());
+}
+
 /*
- * Pages that a load might serve and the chunk does not.  While somebody is as
- * old as the chunk, pages that were written since would only be left out:
- * their rows are neither deleted nor alive for all.  P3 serves them better.
+ * Pages that a load might serve and the chunk does not.  A worker takes those
+ * whose rows are proven for what they cost: of a chunk that is written all the
+ * time a load would leave out more than it finds.  While somebody is as old as the
+ * chunk, it would leave out all of them: their rows are neither deleted nor alive
+ * for all.
  */
 static uint32
 count_unserved(const Loader *loader, const CachedChunk *chunk, const ChunkProof *proof, uint32 limit)
 {
 	uint32		unserved = limit - Min(limit, proof->proven_pages);
+	uint32		by_row;
 
-	if (loader->options->patient && TransactionIdIsValid(chunk->next_xid) &&
+	if (!loader->options->patient)
+		return unserved;
+	if (TransactionIdIsValid(chunk->next_xid) &&
 		TransactionIdPrecedesOrEquals(GetOldestNonRemovableTransactionId(loader->rel), chunk->next_xid))
-		unserved -= Min(unserved, proof->unproven_pages + chunk->unsettled_pages);
-	return unserved;
+		return unserved - Min(unserved, proof->unproven_pages + chunk->unsettled_pages);
+	by_row = proves_rows(loader, chunk) ? proof->unproven_pages : 0;
+	return unserved - Min(unserved, by_row - cost_of_rows(by_row));
 }
 
 /* Validates the chunk with its patch. */
 static void
 prove_chunk(Loader *loader, CachedChunk *chunk, ChunkProof *proof)
 {
-	CachedChunk *patch;
-
 	vm_page_read(loader->rel, chunk->number * CHUNK_PAGES, loader->vm_page);
 	chunk_prove(loader->rel, chunk, loader->nblocks, loader->vm_page, loader->strategy, NULL, proof);
 	directory_pin_patches(&chunk, 1, &loader->patch);
-	patch = loader->patch;
-	if (patch == NULL)
-		return;
-	chunk_prove_patch(loader->rel, patch, loader->nblocks, loader->vm_page, loader->strategy, NULL, proof);
-	loader->patch = NULL;
-	directory_unpin_chunk(patch, NULL, 0);
+	if (loader->patch != NULL)
+		chunk_prove_patch(loader->rel, loader->patch, loader->nblocks, loader->vm_page, loader->strategy, NULL,
+						  proof);
+	loader_unpin_patch(loader);
 }
 
-/*
- * Whether a patch is to be tried for what the proof leaves.  Each attempt is paid
- * by what scans have lost since the last one.
- */
 static bool
-may_patch(Loader *loader, CachedChunk *chunk, const ChunkProof *proof)
+can_patch(const Loader *loader, const CachedChunk *chunk, const ChunkProof *proof)
 {
-	uint32		lost = pg_atomic_read_u32(&chunk->lost_pages) - chunk->patch_mark;
-
 	return loader->options->patches && proof->unproven_pages > 0 && !RecoveryInProgress() &&
-		(!loader->options->patient || lost * PATCH_LOST_SHARE >= proof->unproven_pages + proof->patched_pages) &&
-		row_proof_is_allowed(loader->rel, GetActiveSnapshot()) &&
-		row_proof_holds(loader->rel, chunk, ReadNextFullTransactionId());
+		proves_rows(loader, chunk);
+}
+
+/* Whether scans have lost enough since the last attempt. */
+static bool
+patch_is_due(const Loader *loader, CachedChunk *chunk, const ChunkProof *proof)
+{
+	uint64		lost = pg_atomic_read_u32(&chunk->lost_pages) - chunk->patch_mark;
+
+	return !loader->options->patient ||
+		lost * (chunk->patch_was_vain ? PATCH_LOST_SHARE_VAIN : PATCH_LOST_SHARE) >=
+		proof->unproven_pages + proof->patched_pages / KEPT_PAGES_PER_LOOK;
 }
 
 /* Tries to, and proves the chunk again; true if the patch serves pages that were not served. */
@@ -405,34 +433,59 @@ try_patch(Loader *loader, CachedChunk *chunk, ChunkProof *proof)
 		pg_atomic_write_u64(&chunk->stale_since, 0);
 	}
 	chunk->patch_mark = pg_atomic_read_u32(&chunk->lost_pages);
+	chunk->patch_was_vain = proof->unproven_pages >= unproven_pages;
 	return is_patched && proof->unproven_pages < unproven_pages;
 }
 
-/* Validates the chunk, gives it a patch where that pays, and says what is missing then. */
-static ChunkNeed
-examine_chunk(Loader *loader, CachedChunk *chunk, bool *is_patched)
+/* Whether the chunk serves too little, which is to be mended. */
+static bool
+is_stale(const Loader *loader, CachedChunk *chunk, const ChunkProof *proof, bool is_patched)
 {
 	uint32		limit = Min(CHUNK_PAGES, loader->nblocks - chunk->number * CHUNK_PAGES);
 	uint32		tolerated = (uint32) (loader->options->stale_share * limit);
+	uint32		unserved = count_unserved(loader, chunk, proof, limit);
+
+	/* what is not decided yet is proven by row, and a new chunk would leave it to the heap */
+	if (is_patched && !loader->options->patient)
+		unserved -= Min(unserved, proof->unproven_pages);
+	if (unserved <= tolerated)
+		return false;
+	return !loader->options->patient ||
+		count_visible_unserved(loader, chunk, proof, limit) > tolerated ||
+		pg_atomic_read_u32(&chunk->lost_pages) / RELOAD_LOST_PAGES >= limit ||
+		TimestampDifferenceExceeds(chunk->loaded_at, GetCurrentTimestamp(), PATIENCE_MS);
+}
+
+static bool
+is_mostly_dead(CachedChunk *chunk)
+{
+	uint64		dead = 0;
+
+	if (pg_atomic_read_u32(&chunk->decisions) == 0)
+		return false;
+	for (uint32 word = 0; word < CHUNK_DEAD_ROWS_WORDS(chunk); word++)
+		dead += pg_popcount64(pg_atomic_read_u64(&CHUNK_DEAD_ROWS(chunk)[word]));
+	return dead * DEAD_ROWS_SHARE > chunk->rows;
+}
+
+/*
+ * Validates the chunk, gives it a patch where that pays, and says what is missing
+ * then.  A look at each page costs a tenth of a new chunk, and decides rows that
+ * have died; so nothing is built anew before.
+ */
+static ChunkNeed
+examine_chunk(Loader *loader, CachedChunk *chunk, bool *is_patched)
+{
 	bool		lacks = lacks_columns(loader, chunk);
-	uint32		unserved;
-	bool		is_stale;
 	ChunkProof	proof;
 
 	prove_chunk(loader, chunk, &proof);
-	*is_patched = !lacks && may_patch(loader, chunk, &proof) && try_patch(loader, chunk, &proof);
+	*is_patched = !lacks && can_patch(loader, chunk, &proof) &&
+		(patch_is_due(loader, chunk, &proof) || is_stale(loader, chunk, &proof, false)) &&
+		try_patch(loader, chunk, &proof);
 	/* the rows of the others can be proven where the chunk was not loaded in recovery */
 	chunk_note_proof(chunk, &proof, chunk->oldest_running != 0 ? proof.unproven_pages : 0);
-	unserved = count_unserved(loader, chunk, &proof, limit);
-	/* what is not decided yet is proven by row, and a new chunk would leave it to the heap */
-	if (*is_patched && !loader->options->patient)
-		unserved -= Min(unserved, proof.unproven_pages);
-	is_stale = unserved > tolerated;
-	if (is_stale && loader->options->patient)
-		is_stale = count_visible_unserved(loader, chunk, &proof, limit) > tolerated ||
-			pg_atomic_read_u32(&chunk->lost_pages) / RELOAD_LOST_PAGES >= limit ||
-			TimestampDifferenceExceeds(chunk->loaded_at, GetCurrentTimestamp(), PATIENCE_MS);
-	if (is_stale)
+	if (is_stale(loader, chunk, &proof, *is_patched) || is_mostly_dead(chunk))
 		return CHUNK_NEEDS_REBUILD;
 	if (!lacks)
 		return CHUNK_FINE;

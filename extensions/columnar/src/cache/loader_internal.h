@@ -52,7 +52,7 @@ typedef struct Loader
 	/* freed by release_loader() */
 	void	   *encoded;		/* malloc'ed by the engine */
 	CachedChunk *pinned;
-	CachedChunk *patch;			/* pinned for a proof */
+	CachedChunk *patch;			/* pinned for a proof, or while rows are taken of it */
 	CachedSegment *segments;	/* stored in the region, not published */
 	int			segment_count;
 	MemoryContextCallback callback;
@@ -66,6 +66,7 @@ typedef struct Loader
  */
 extern int	loader_set_columns(Loader *loader, const CachedChunk *chunk, bool with_cached);
 extern void loader_clear_draft(Loader *loader, uint32 number);
+extern void loader_unpin_patch(Loader *loader);
 /* Encodes a column of rows to loader->encoded, which a later call frees, and fills in the rest of *segment. */
 extern void loader_encode_column(Loader *loader, int column, CachedSegment *segment);
 
@@ -84,8 +85,8 @@ extern void loader_add_page(Loader *loader, uint32 page, XLogRecPtr lsn);
 /* ---- loader_patch.c */
 
 /*
- * Gives a pinned chunk a patch of all its columns; the one that it may have is
- * replaced, whose rows are read again, or stays where no other can be made.
+ * Gives a pinned chunk a patch of all its columns, after its proof with the one
+ * that it may have: that is replaced, or stays where no other can be made.
  */
 extern bool loader_patch_chunk(Loader *loader, CachedChunk *chunk, const ChunkProof *proof);
 

@@ -2,7 +2,7 @@
  *
  * loader_patch.c
  *	  Makes patches: the decided new rows of a chunk's written pages, as a small
- *	  chunk beside it (rules 9 to 14 in README.md).
+ *	  chunk beside it (rules 9 to 15 in README.md).
  *
  *-------------------------------------------------------------------------
  */
@@ -26,10 +26,82 @@
 /* What the engine wants of segments. */
 #define SEGMENT_ALIGNMENT		64
 
+/* What is taken of the patch before: of all columns, or of none. */
+typedef struct KeptRows
+{
+	const CachedChunk *patch;	/* pinned; NULL: nothing is taken */
+	const void **segments;		/* by the loader's columns */
+	uint32		begin;			/* [begin, end) of its rows are taken, and not in the loader's rows yet */
+	uint32		end;
+} KeptRows;
+
+static void
+begin_kept_rows(Loader *loader, const CachedChunk *patch, KeptRows *kept)
+{
+	memset(kept, 0, sizeof(*kept));
+	kept->segments = palloc(sizeof(void *) * Max(loader->natts, 1));
+	if (patch != NULL &&
+		patch_find_segments(patch, RelationGetDescr(loader->rel), loader->attnums, loader->natts, kept->segments))
+		kept->patch = patch;
+}
+
+static void
+append_kept_rows(Loader *loader, KeptRows *kept)
+{
+	PenumbraStatus status;
+
+	if (kept->begin == kept->end)
+		return;
+	status = penumbra_rows_append_segments(loader->rows, kept->segments, kept->begin, kept->end);
+	if (status.code != PENUMBRA_OK)
+		penumbra_report_status(&status);
+	kept->begin = kept->end;
+}
+
 /*
- * Reads the decided new rows of the pages that the chunk does not serve alone
- * into rows, and which pages these are of into the draft.  False: there is none,
- * or they are too many for a patch.
+ * Rule 15: what the patch before says of a page that it proves, rows at an LSN,
+ * is true whatever happens to the page.
+ */
+static void
+keep_page(Loader *loader, KeptRows *kept, uint32 page)
+{
+	const CachedChunk *patch = kept->patch;
+
+	if (kept->end != patch->first_row[page])
+	{
+		append_kept_rows(loader, kept);
+		kept->begin = patch->first_row[page];
+	}
+	kept->end = patch->first_row[page + 1];
+	loader->draft->rows += kept->end - patch->first_row[page];
+	loader_add_page(loader, page, pg_atomic_read_u64(unconstify(pg_atomic_uint64 *, &patch->page_lsn[page])));
+}
+
+/* Looks at a page of the heap; false: there is no patch, since it would be too large. */
+static bool
+read_page(Loader *loader, CachedChunk *chunk, uint32 page, TransactionId horizon, uint32 rows_limit)
+{
+	CachedChunk *draft = loader->draft;
+	PageRows	rows;
+	XLogRecPtr	lsn;
+
+	loader->progress->heap_bytes += BLCKSZ;
+	if (!row_proof_patch_page(loader->rel, GetActiveSnapshot(), horizon, chunk, page, loader->strategy,
+							  &rows, loader->image, &lsn))
+		return true;
+	if (draft->rows + rows.heap_count > rows_limit || penumbra_rows_bytes(loader->rows) > PATCH_BYTES_MAX)
+		return false;
+	if (!heap_row_reader_append_narrow(loader->reader, loader->image, rows.heap, rows.heap_count, loader->rows))
+		return true;
+	draft->rows += rows.heap_count;
+	loader_add_page(loader, page, lsn);
+	return true;
+}
+
+/*
+ * Takes the decided new rows of the pages that the chunk does not serve alone
+ * from the patch before, or else from the heap, and which pages these are of into
+ * the draft.  False: there is none, or they are too many for a patch.
  */
 static bool
 read_new_rows(Loader *loader, CachedChunk *chunk, const ChunkProof *proof)
@@ -38,32 +110,29 @@ read_new_rows(Loader *loader, CachedChunk *chunk, const ChunkProof *proof)
 	TransactionId horizon = GetOldestNonRemovableTransactionId(loader->rel);
 	uint32		limit = Min(chunk->pages, loader->nblocks - chunk->number * CHUNK_PAGES);
 	uint32		rows_limit = Max(chunk->rows / PATCH_ROWS_SHARE, PATCH_ROWS_MIN);
-	PageRows	rows;
+	KeptRows	kept;
 
+	begin_kept_rows(loader, loader->patch, &kept);
 	draft->pages = limit;
 	for (uint32 page = 0; page < limit; page++)
 	{
 		uint64		bit = UINT64CONST(1) << (page % 64);
-		XLogRecPtr	lsn;
 
 		draft->first_row[page] = draft->rows;
 		if ((proof->proven[page / 64] & ~proof->patched[page / 64] & bit) != 0 ||
 			chunk->first_row[page] == chunk->first_row[page + 1])
 			continue;
-		loader->progress->heap_bytes += BLCKSZ;
-		if (!row_proof_patch_page(loader->rel, GetActiveSnapshot(), horizon, chunk, page, loader->strategy,
-								  &rows, loader->image, &lsn))
-			continue;
-		if (draft->rows + rows.heap_count > rows_limit ||
-			penumbra_rows_bytes(loader->rows) > PATCH_BYTES_MAX)
-			return false;
-		if (!heap_row_reader_append_narrow(loader->reader, loader->image, rows.heap, rows.heap_count,
-										   loader->rows))
-			continue;
-		draft->rows += rows.heap_count;
-		loader_add_page(loader, page, lsn);
+		if (kept.patch != NULL && (proof->patched[page / 64] & bit) != 0)
+			keep_page(loader, &kept, page);
+		else
+		{
+			append_kept_rows(loader, &kept);
+			if (!read_page(loader, chunk, page, horizon, rows_limit))
+				return false;
+		}
 		pg_atomic_write_u32(&draft->recent_buffer[page], pg_atomic_read_u32(&chunk->recent_buffer[page]));
 	}
+	append_kept_rows(loader, &kept);
 	for (uint32 page = limit; page <= CHUNK_PAGES; page++)
 		draft->first_row[page] = draft->rows;
 	return draft->cached_pages > 0;
@@ -119,7 +188,10 @@ loader_patch_chunk(Loader *loader, CachedChunk *chunk, const ChunkProof *proof)
 	bool		done;
 
 	loader_clear_draft(loader, chunk->number);
-	if (!read_new_rows(loader, chunk, proof))
+	directory_pin_patches(&chunk, 1, &loader->patch);
+	done = read_new_rows(loader, chunk, proof);
+	loader_unpin_patch(loader);
+	if (!done)
 		return false;
 	initStringInfo(&segments);
 	for (int i = 0; i < natts; i++)

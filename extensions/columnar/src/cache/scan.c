@@ -505,17 +505,10 @@ find_segments(ScanState *state, CachedChunk *chunk)
 static const void **
 find_patch_segments(ScanState *state, const CachedChunk *patch)
 {
-	const void **segments;
+	const void **segments = palloc(sizeof(void *) * Max(state->natts, 1));
 
-	for (int i = 0; i < state->natts; i++)
-	{
-		if (state->attnums[i] > (int) patch->column_count ||
-			!directory_segment_matches(&patch->columns[state->attnums[i] - 1], RelationGetDescr(state->rel)))
-			return NULL;
-	}
-	segments = palloc(sizeof(void *) * Max(state->natts, 1));
-	for (int i = 0; i < state->natts; i++)
-		segments[i] = patch->columns[state->attnums[i] - 1].segment;
+	if (!patch_find_segments(patch, RelationGetDescr(state->rel), state->attnums, state->natts, segments))
+		return NULL;
 	state->scan.bytes_pinned += patch->bytes;
 	populate(patch->patch_serial, patch, patch->bytes);
 	return segments;

@@ -55,6 +55,8 @@ extern void chunk_prove_patch(Relation rel, CachedChunk *patch, BlockNumber nblo
 /* P4, of a page that P2 proves unchanged: whether the snapshot sees everybody who inserted its rows. */
 extern bool chunk_page_is_seen(CachedChunk *chunk, uint32 page, Snapshot snapshot);
 
+/* Of pages whose rows are proven one by one, in pages of the heap, rounded up. */
+extern uint32 cost_of_rows(uint32 pages_by_row);
 /* Tells the planner what was found; of the unproven pages so many can be proven row by row. */
 extern void chunk_note_proof(CachedChunk *chunk, const ChunkProof *proof, uint32 pages_by_row);
 

@@ -44,6 +44,13 @@ SELECT * FROM look();
 SELECT penumbra.refresh('patched') AS patched;
 SELECT * FROM look();
 
+-- 15: of the pages that are as they were the patch before is enough: the heap is asked about few
+UPDATE patched SET v = 2 WHERE id = 120;
+SELECT heap_bytes AS bytes_before FROM penumbra.activity \gset
+SELECT penumbra.refresh('patched') AS patched;
+SELECT heap_bytes - :bytes_before < 5 * 8192 AS asked_few FROM penumbra.activity;
+SELECT * FROM look();
+
 -- 10: not while a transaction is open, nor of its rows when it was undone; the other pages have their patch
 UPDATE patched SET v = 1 WHERE id % 90 = 1;
 BEGIN;
@@ -138,6 +145,20 @@ SET min_parallel_table_scan_size = 0;
 SELECT count(*), sum(v) FROM patched WHERE note ~ '7$';
 RESET penumbra.mode;
 SELECT count(*), sum(v) FROM patched WHERE note ~ '7$';
+
+-- 8: where only rows die nothing is built anew, be they vacuumed or not, until most are dead
+VACUUM patched;
+SELECT penumbra.unload('patched') > 0 AS unloaded, penumbra.load('patched', '{id, v, note}') > 0 AS loaded;
+DELETE FROM patched WHERE id % 4 = 1;
+SELECT penumbra.refresh('patched') AS built;
+SELECT same, chunks, by_row, heap, wrong FROM look();
+VACUUM patched;
+SELECT penumbra.refresh('patched') AS built;
+SELECT same, chunks, by_row, heap, wrong FROM look();
+DELETE FROM patched WHERE id % 4 <> 2;
+VACUUM patched;
+SELECT penumbra.refresh('patched') AS built;
+SELECT same, chunks, by_row, heap, wrong FROM look();
 
 -- its memory is given back with the chunk
 SELECT penumbra.unload('patched') > 0 AS unloaded;
