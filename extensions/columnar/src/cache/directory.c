@@ -520,10 +520,10 @@ directory_publish_segments(CachedChunk *chunk, const CachedSegment *segments, in
 	{
 		CachedSegment *segment = &chunk->columns[segments[i].attnum - 1];
 
-		*segment = segments[i];
+		/* not pins: who reads the copy on disk that was forgotten has not unpinned it yet */
+		memcpy(segment, &segments[i], offsetof(CachedSegment, pins));
 		segment->chunk = chunk;
 		segment->usage = USAGE_START;
-		pg_atomic_init_u32(&segment->pins, 0);
 		chunk->segment_count++;
 		count_segment(relation, segment, 1);
 		eviction_add_segment(segment);

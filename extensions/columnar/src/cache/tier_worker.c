@@ -328,6 +328,7 @@ append_to_manifest(StringInfo manifest, Oid relid)
 			continue;
 		memset(&saved, 0, sizeof(saved));
 		saved.extent = segment->extent;
+		saved.zone_map = segment->zone_map;
 		saved.type_oid = segment->type_oid;
 		saved.typmod = segment->typmod;
 		saved.collation = segment->collation;
