@@ -444,6 +444,7 @@ load_part(RelationJob *job)
 	rel = open_relation(job->relid);
 	if (rel != NULL)
 	{
+		CacheKey	key;
 		LoadOptions options = {
 			.attnums = job->attnums,
 			.natts = filter_columns(rel, job->attnums, job->natts),
@@ -458,16 +459,17 @@ load_part(RelationJob *job)
 			.protected_serial = job->protected_serial,
 		};
 
+		directory_key_of(rel, &key);
 		/* what is there of the columns is worth what is not, before and after */
 		if (!job->is_refresh)
-			directory_raise_uses(rel, job->attnums, options.natts, job->wishes);
+			directory_raise_uses(&key, job->attnums, options.natts, job->wishes);
 		if (options.natts > 0)
 			loader_load(rel, &options, &result);
 		job->next_chunk = result.next_chunk;
 		job->shortage = result.shortage;
 		job->wants_vacuum = result.outcome == LOAD_DONE && wants_vacuum(rel);
 		if (!job->is_refresh)
-			directory_raise_uses(rel, job->attnums, options.natts, job->wishes);
+			directory_raise_uses(&key, job->attnums, options.natts, job->wishes);
 		relation_close(rel, AccessShareLock);
 	}
 	PopActiveSnapshot();
