@@ -28,7 +28,6 @@
 #include "cache/region.h"
 #include "cache/tier.h"
 #include "cache/tier_reader.h"
-#include "cache/worker.h"
 
 /* Segments that are read at a time. */
 #define SEGMENTS_AHEAD	8
@@ -63,7 +62,7 @@ tier_start_reader(void)
 		.bgw_restart_time = BGW_NEVER_RESTART,
 	};
 
-	if (!penumbra_auto || pg_atomic_read_u32(&tier_control->state) != TIER_OPEN ||
+	if (pg_atomic_read_u32(&tier_control->state) != TIER_OPEN ||
 		pg_atomic_read_u64(&tier_control->restored_segments) == 0)
 		return;
 	strlcpy(worker.bgw_name, "penumbra disk cache reader", BGW_MAXLEN);
@@ -149,7 +148,7 @@ give_way(void)
 	static int64 others_before = 0;
 	int64		others;
 
-	while (!ShutdownRequestPending && penumbra_auto &&
+	while (!ShutdownRequestPending &&
 		   (others = (int64) (pg_atomic_read_u64(&tier_control->segments_read) - segments_read)) != others_before)
 	{
 		others_before = others;
@@ -162,7 +161,7 @@ give_way(void)
 		ConfigReloadPending = false;
 		ProcessConfigFile(PGC_SIGHUP);
 	}
-	return !ShutdownRequestPending && penumbra_auto;
+	return !ShutdownRequestPending;
 }
 
 /* Reads what of a column is not in memory; false: there is no room, or this process is to end. */

@@ -21,7 +21,6 @@
 
 #include "cache/directory.h"
 #include "cache/tier.h"
-#include "cache/tier_reader.h"
 #include "cache/wanted.h"
 #include "cache/wanted_list.h"
 
@@ -103,7 +102,6 @@ read_list(void)
 			directory_raise_uses(&relation->key, &column, 1, Min(uses, WISHES_MAX));
 	}
 	wanted_set_list_read();
-	tier_start_reader();
 }
 
 long

@@ -56,6 +56,7 @@
 #include "cache/loader.h"
 #include "pg_compat.h"
 #include "cache/progress.h"
+#include "cache/tier_reader.h"
 #include "cache/wanted.h"
 #include "cache/wanted_list.h"
 #include "cache/worker.h"
@@ -316,6 +317,7 @@ penumbra_launcher_main(Datum argument)
 	{
 		long		timeout_ms = -1;
 		long		list_pause_ms;
+		bool		list_was_read;
 		bool		is_shrunk;
 
 		if (ConfigReloadPending)
@@ -329,7 +331,10 @@ penumbra_launcher_main(Datum argument)
 			/* for pg_database; its end frees what was allocated on the way */
 			StartTransactionCommand();
 			(void) invalidation_drop_lost_databases();
+			list_was_read = wanted_list_is_read();
 			list_pause_ms = wanted_list_keep();
+			if (!list_was_read && wanted_list_is_read())
+				tier_start_reader();
 			timeout_ms = launch_workers();
 			if (timeout_ms < 0 || timeout_ms > list_pause_ms)
 				timeout_ms = list_pause_ms;

@@ -586,6 +586,8 @@ my @large = (
 	q{SELECT b, count(*), min(u) FROM large GROUP BY b ORDER BY b LIMIT 5},
 	q{SELECT a, u, f FROM large ORDER BY f DESC LIMIT 5},
 	q{SELECT a, u FROM large WHERE b = 77 ORDER BY a},
+	q{SELECT count(*), sum(b), max(u) FROM large WHERE a BETWEEN 250000 AND 250999},
+	q{SELECT count(*), max(u) FROM large WHERE b < 0},
 	q{SELECT count(*) FROM (SELECT a, u, f FROM large OFFSET 0) x WHERE length(u) > 10},
 	q{SELECT x.b, count(*), max(y.u) FROM large x JOIN large y ON x.a = y.a + 1 WHERE x.b < 20 GROUP BY x.b ORDER BY x.b});
 my %expected = map { $_ => ask("SET penumbra.mode = 'off'; $_") } @large;
@@ -625,6 +627,19 @@ my $held = memory_of('large');
 ask("SET penumbra.mode = 'require'; $large[0]");
 cmp_ok(disk('bytes_read') - $read, '<', ask(q{SELECT sum(disk_bytes) FROM penumbra.columns WHERE relation = 'large'::regclass}) - $held / 2,
 	'what is in memory is not read');
+
+# After a start the rest is read back in the background, the column that was used most first, as far as there is room.
+restart(sub { $node->append_conf('postgresql.conf', "penumbra.auto = on") });
+ask("SET penumbra.mode = 'require'; SELECT max(f) FROM large") foreach 1 .. 20;
+restart();
+ok(poll(q{SELECT bytes = disk_bytes FROM penumbra.columns WHERE relation = 'large'::regclass AND column_name = 'f'}),
+	'the most used column is read back');
+is(ask(q{SELECT bytes < disk_bytes FROM penumbra.columns WHERE relation = 'large'::regclass AND column_name = 'u'}), 't',
+	'not all of the others');
+ok(poll(q{SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type LIKE '%reader'}), 'then it ends');
+is(ask(q{SELECT max(used_bytes) <= max(budget_bytes) FROM penumbra.memory}), 't', 'within the budget');
+is(ask("SET penumbra.mode = 'prefer'; $_"), $expected{$_}, "read back: $_") foreach @large;
+restart(sub { $node->append_conf('postgresql.conf', "penumbra.auto = off") });
 
 # What is on disk is damaged when it is read ahead: the rest is the heap's.
 await("state = 'open'");
