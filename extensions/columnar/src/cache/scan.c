@@ -90,11 +90,6 @@ static dlist_head open_scans = DLIST_STATIC_INIT(open_scans);
 /* Looked at while planning, at 100 ns each. */
 #define SAMPLE_CHUNKS 32
 
-/* Which segments this process has mapped: a bit per serial. */
-static uint64 *populated_bits = NULL;
-static uint64 populated_words = 0;
-#define POPULATED_WORDS_MAX		(UINT64CONST(1) << 20)	/* 8 MB: 67 million segments */
-
 bool
 cache_estimate_coverage(Relation rel, const AttrNumber *attnums, int natts, CacheCoverage *coverage)
 {
@@ -306,34 +301,6 @@ cache_scan_set_filter(CachedScan *scan, ExcludesChunk excludes, void *argument)
 	state->filter = argument;
 }
 
-/* Maps a segment, or a patch, into this process once, instead of a page fault per 4 KB. */
-static void
-populate(uint64 serial, const void *memory, Size bytes)
-{
-	uint64		word = serial / 64;
-	uint64		bit = UINT64CONST(1) << (serial % 64);
-
-	if (word >= populated_words)
-	{
-		uint64		words = Max(populated_words * 2, Max(word + 1, 1024));
-
-		if (word >= POPULATED_WORDS_MAX)
-			return;
-		if (populated_bits == NULL)
-			populated_bits = MemoryContextAllocZero(TopMemoryContext, words * sizeof(uint64));
-		else
-		{
-			populated_bits = repalloc(populated_bits, words * sizeof(uint64));
-			memset(populated_bits + populated_words, 0, (words - populated_words) * sizeof(uint64));
-		}
-		populated_words = words;
-	}
-	if (populated_bits[word] & bit)
-		return;
-	populated_bits[word] |= bit;
-	region_populate(memory, bytes);
-}
-
 /* ---------------------------------------------------------------- ranges -- */
 
 static void
@@ -517,7 +484,7 @@ find_segments(ScanState *state, CachedChunk *chunk)
 		const CachedSegment *segment = &chunk->columns[state->attnums[i] - 1];
 
 		state->scan.bytes_pinned += segment->bytes;
-		populate(segment->serial, segment->segment, segment->bytes);
+		region_populate_once(segment->serial, segment->segment, segment->bytes);
 	}
 	return segments;
 }
@@ -538,7 +505,7 @@ find_patch_segments(ScanState *state, const CachedChunk *patch)
 	for (int i = 0; i < state->natts; i++)
 		segments[i] = patch->columns[state->attnums[i] - 1].segment;
 	state->scan.bytes_pinned += patch->bytes;
-	populate(patch->patch_serial, patch, patch->bytes);
+	region_populate_once(patch->patch_serial, patch, patch->bytes);
 	return segments;
 }
 

@@ -468,7 +468,10 @@ end_segment(CachedChunk *chunk, AttrNumber attnum, SegmentRead *reading)
 	}
 	count_read(&extent);
 	if (reading->page != NULL && directory_put_segment(chunk, attnum, reading->page))
+	{
 		reading->page = NULL;
+		region_note_populated(segment->serial);
+	}
 	/* neither: the copy on disk was forgotten meanwhile, and what was read is the scan's alone */
 	if (segment->segment == NULL)
 		return read->segment;
