@@ -607,28 +607,33 @@ directory_pin_next_chunk(const CacheKey *key, uint32 number, CachedSegment *segm
 	return chunk;
 }
 
+static bool
+column_is_cold(const CachedChunk *chunk, AttrNumber attnum)
+{
+	return attnum <= (int) chunk->column_count && chunk->columns[attnum - 1].segment == NULL &&
+		chunk->columns[attnum - 1].extent.file != 0;
+}
+
 CachedChunk *
 directory_pin_next_cold(const CacheKey *key, uint32 number, AttrNumber attnum)
 {
 	CachedRelation *relation;
-	CachedChunk *chunk = NULL;
+	CachedChunk *found = NULL;
 
 	LWLockAcquire(directory_lock, LW_SHARED);
 	relation = directory_find_relation(key);
-	for (; relation != NULL && chunk == NULL && number < relation->chunk_limit; number++)
+	while (relation != NULL && found == NULL && number < relation->chunk_limit)
 	{
-		chunk = relation->chunks[number];
-		if (chunk != NULL && (attnum > (int) chunk->column_count || chunk->columns[attnum - 1].segment != NULL ||
-							  chunk->columns[attnum - 1].extent.file == 0))
-			chunk = NULL;
-	}
-	if (chunk != NULL)
-	{
+		CachedChunk *chunk = relation->chunks[number++];
+
+		if (chunk == NULL || !column_is_cold(chunk, attnum))
+			continue;
+		found = chunk;
 		pg_atomic_fetch_add_u32(&chunk->references, 1);
 		pg_atomic_fetch_add_u32(&chunk->columns[attnum - 1].pins, 1);
 	}
 	LWLockRelease(directory_lock);
-	return chunk;
+	return found;
 }
 
 void
