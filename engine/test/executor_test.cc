@@ -88,6 +88,34 @@ TEST_P(ExecutorTest, PassesAllRowsThrough) {
   EXPECT_EQ(output.cached_rows + output.pushed_rows, 20000u);
 }
 
+// What zone maps exclude is not pushed, so nobody has to read it, and counts as skipped.
+TEST(Executor, ChunksThatZoneMapsExcludeAreNotPushed) {
+  const std::vector<PenumbraType> types = {PENUMBRA_INT8, PENUMBRA_TEXT};
+  std::vector<Table> tables;
+  std::vector<Chunk> chunks;
+  for (uint32_t part = 0; part < 6; ++part) {
+    tables.emplace_back(types, 5000, [part](uint32_t row, int column) -> Cell {
+      if (column == 1 && part == 5) return Cell();
+      return column == 0 ? std::to_string(part * 5000 + row) : "text";
+    });
+  }
+  for (const Table& table : tables) chunks.emplace_back(table);
+  Input input;
+  for (const Chunk& chunk : chunks) input.chunks.push_back(&chunk);
+  for (bool is_pushed : {false, true}) {
+    PlanBuilder plan(types);
+    plan.Filter({plan.Call(PENUMBRA_FN_GE, PENUMBRA_BOOL, {plan.Column(0), plan.Constant(PENUMBRA_INT8, "12000")}),
+                 plan.Call(PENUMBRA_FN_IS_NOT_NULL, PENUMBRA_BOOL, {plan.Column(1)})});
+    plan.Aggregate({}, {CountStar()});
+    input.pushes_chunks = is_pushed;
+    const Output output = test::Run(plan, input);
+    ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
+    EXPECT_EQ(output.rows[0][0], "13000");
+    EXPECT_EQ(output.chunks_skipped, 3u);
+    EXPECT_EQ(output.chunks_not_pushed, is_pushed ? 3u : 0u);
+  }
+}
+
 // Dictionaries of some thousand entries, other ones in each chunk.
 TEST(Executor, GroupsByDictionariesOfManyEntries) {
   const std::vector<PenumbraType> types = {PENUMBRA_TEXT, PENUMBRA_INT4, PENUMBRA_FLOAT8};

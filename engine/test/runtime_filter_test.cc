@@ -100,6 +100,7 @@ struct Dropped {
   uint64_t rows_out;
   uint64_t filtered;
   uint64_t probed;
+  uint32_t chunks_not_pushed;
 };
 
 // A join on one column of probe tables, cached and pushed, with a build table.
@@ -116,7 +117,7 @@ Dropped RunJoin(const std::vector<const Chunk*>& chunks, const std::vector<const
   EXPECT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
   const PenumbraOperatorStats& join = output.operators[2];
   EXPECT_EQ(output.rows[0][0], std::to_string(join.rows_out));
-  return {join.rows_out, join.filtered_rows, join.rows_in};
+  return {join.rows_out, join.filtered_rows, join.rows_in, output.chunks_not_pushed};
 }
 
 TEST(RuntimeFilter, BitmapsAreExact) {
@@ -128,6 +129,7 @@ TEST(RuntimeFilter, BitmapsAreExact) {
     EXPECT_EQ(dropped.rows_out, 100u);
     EXPECT_EQ(dropped.probed, 100u);
     EXPECT_EQ(dropped.filtered, 39900u);
+    EXPECT_EQ(dropped.chunks_not_pushed, variant == 2 ? 1u : 0u);
   }
 }
 

@@ -214,7 +214,7 @@ void CheckPredicate(const Expr& expr, const Rows& rows, const void* segment, int
   Arena reader_arena, arena;
   const SegmentReader reader(segment, &reader_arena);
   EvalContext context{reader_arena, session};
-  const Verdict verdict = predicate->Check(reader);
+  const Verdict verdict = predicate->Check(reader.zone_map());
   counts->verdicts.insert({EncodingName(segment), verdict});
   ExpectVerdict(verdict, passes, 0, rows.row_count());
   const std::unique_ptr<ScanPredicate::Bound> bound = predicate->Bind(reader, context);

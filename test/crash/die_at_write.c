@@ -5,7 +5,8 @@
  *	  from now on that changes the files of the disk cache.
  *
  * The file that DIE_AT_WRITE names has the number and who dies, "17 server" or
- * "17 process"; without it nothing happens.  A write is cut in half first.
+ * "17 process"; without it nothing happens.  A write is cut in half, of
+ * whole sectors, first.
  *
  * Nothing is synced: who is killed loses nothing by that, and it spares the disk.
  *
@@ -81,7 +82,7 @@ pwrite(int fd, const void *data, size_t bytes, off_t offset)
 	char		who = is_open_on_ours(fd) ? count_call() : '\0';
 
 	if (who != '\0')
-		(void) real(fd, data, bytes / 2, offset);
+		(void) real(fd, data, bytes / 2 / 512 * 512, offset);
 	die(who);
 	return real(fd, data, bytes, offset);
 }

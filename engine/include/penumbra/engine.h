@@ -102,6 +102,7 @@ PenumbraStatus penumbra_segment_encode(const PenumbraRows *rows, int column, voi
 /* Checks header, sizes and offsets so that no later read leaves the segment. */
 PenumbraStatus penumbra_segment_check(const void *segment, size_t segment_bytes);
 void penumbra_segment_describe(const void *segment, PenumbraSegmentInfo *info);
+void penumbra_segment_get_zone_map(const void *segment, PenumbraZoneMap *zone_map);
 /* Compares rows [segment_begin, segment_begin + count of rows) of the segment with all of `rows`, byte for
  * byte (numeric with its scale). Returns the index of the first row that differs, or -1. */
 int64_t penumbra_segment_compare(const void *segment, uint32_t segment_begin, const PenumbraRows *rows, int column);
@@ -275,8 +276,8 @@ typedef struct PenumbraChunk {
 
 /* Of a finished plan; NULL: out of memory. */
 PenumbraExec *penumbra_exec_create(const PenumbraPlan *plan, const PenumbraExecOptions *options);
-/* True when zone maps prove that no row of the chunk can pass the filter right above the scan. */
-bool penumbra_plan_chunk_is_skipped(const PenumbraPlan *plan, PenumbraOperator scan, const PenumbraChunk *chunk);
+/* True when the zone maps of a chunk, by column, prove that no row of it can pass the filter right above the scan. */
+bool penumbra_plan_chunk_is_skipped(const PenumbraPlan *plan, PenumbraOperator scan, const PenumbraZoneMap *zone_maps);
 PenumbraStatus penumbra_exec_add_chunk(PenumbraExec *exec, PenumbraOperator scan, const PenumbraChunk *chunk);
 /* Chunks of so many rows will be pushed: for the number of threads. */
 PenumbraStatus penumbra_exec_expect_chunks(PenumbraExec *exec, PenumbraOperator scan, uint64_t rows);
@@ -290,6 +291,9 @@ PenumbraOperator penumbra_exec_wanted_scan(const PenumbraExec *exec);
 PenumbraStatus penumbra_exec_push_rows(PenumbraExec *exec, PenumbraOperator scan, const PenumbraRows *rows);
 /* The same of tuples, which are empty after. */
 PenumbraStatus penumbra_exec_push_tuples(PenumbraExec *exec, PenumbraOperator scan, PenumbraTuples *tuples);
+/* The same, and that none finds a match in the joins that are built, of a chunk of the wanted scan. It counts as
+ * skipped then, and is not pushed: so nobody has to read it. */
+bool penumbra_exec_skip_chunk(PenumbraExec *exec, PenumbraOperator scan, const PenumbraZoneMap *zone_maps);
 /* Leaves a chunk to the wanted scan: whichever thread comes to it, the caller's in penumbra_exec_fetch() included. */
 PenumbraStatus penumbra_exec_push_chunk(PenumbraExec *exec, PenumbraOperator scan, const PenumbraChunk *chunk);
 /*

@@ -125,6 +125,22 @@ typedef struct PenumbraCollation {
 } PenumbraCollation;
 
 /* A span of rows [begin, end). */
+/*
+ * What a whole segment's zone map says, so that an adapter can keep it without the segment: see
+ * penumbra_segment_get_zone_map(). Bytes of the engine's, which mean the same as long as segments do.
+ */
+typedef struct PenumbraZoneMap {
+  int64_t least; /* order keys of the valid rows, as in segment_format.h */
+  int64_t greatest;
+  uint32_t rows;
+  uint32_t null_count;
+  int16_t scale;
+  uint8_t type;
+  uint8_t numeric_form;
+  uint8_t flags;
+  uint8_t zero[3];
+} PenumbraZoneMap;
+
 typedef struct PenumbraRowRange {
   uint32_t begin;
   uint32_t end;

@@ -171,9 +171,9 @@ PenumbraType penumbra_plan_output_type(const PenumbraPlan* plan, int output) {
 
 const char* penumbra_plan_operator_name(const PenumbraPlan* plan, int index) { return plan->OperatorName(index); }
 
-bool penumbra_plan_chunk_is_skipped(const PenumbraPlan* plan, PenumbraOperator scan, const PenumbraChunk* chunk) {
+bool penumbra_plan_chunk_is_skipped(const PenumbraPlan* plan, PenumbraOperator scan, const PenumbraZoneMap* zone_maps) {
   try {
-    return plan->IsScan(scan) && penumbra::IsChunkSkipped(plan->op(scan).scan, *chunk);
+    return plan->IsScan(scan) && penumbra::IsChunkSkipped(plan->op(scan).scan, zone_maps);
   } catch (...) {
     return false;
   }
@@ -208,6 +208,15 @@ PenumbraStatus penumbra_exec_push_rows(PenumbraExec* exec, PenumbraOperator scan
 
 PenumbraStatus penumbra_exec_push_tuples(PenumbraExec* exec, PenumbraOperator scan, PenumbraTuples* tuples) {
   return Execute(exec, [&] { exec->PushTuples(scan, tuples); });
+}
+
+// What fails here fails again when the chunk is pushed, which says so.
+bool penumbra_exec_skip_chunk(PenumbraExec* exec, PenumbraOperator scan, const PenumbraZoneMap* zone_maps) {
+  try {
+    return exec->SkipChunk(scan, zone_maps);
+  } catch (...) {
+    return false;
+  }
 }
 
 PenumbraStatus penumbra_exec_push_chunk(PenumbraExec* exec, PenumbraOperator scan, const PenumbraChunk* chunk) {

@@ -95,6 +95,10 @@ void penumbra_segment_describe(const void* segment, PenumbraSegmentInfo* info) {
   info->plain_bytes = header.plain_bytes;
 }
 
+void penumbra_segment_get_zone_map(const void* segment, PenumbraZoneMap* zone_map) {
+  *zone_map = penumbra::SegmentReader(segment).zone_map();
+}
+
 int64_t penumbra_segment_compare(const void* segment, uint32_t segment_begin, const PenumbraRows* rows, int column) {
   try {
     return penumbra::CompareSegment(segment, segment_begin, *rows, column);

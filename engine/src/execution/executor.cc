@@ -543,6 +543,14 @@ void Executor::RunPushedRows() {
   }
 }
 
+bool Executor::SkipChunk(PenumbraOperator scan, const PenumbraZoneMap* zone_maps) {
+  {
+    Lock lock(mutex_);
+    CheckWantedLocked(scan);
+  }
+  return FindScan(scan)->SkipChunk(zone_maps);
+}
+
 void Executor::PushChunk(PenumbraOperator scan, const PenumbraChunk& chunk) {
   {
     Lock lock(mutex_);

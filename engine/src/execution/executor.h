@@ -43,6 +43,7 @@ class Executor {
   PenumbraOperator WantedScan() const;
   void PushRows(PenumbraOperator scan, const Rows& rows);
   void PushTuples(PenumbraOperator scan, Tuples* tuples);
+  bool SkipChunk(PenumbraOperator scan, const PenumbraZoneMap* zone_maps);
   void PushChunk(PenumbraOperator scan, const PenumbraChunk& chunk);
   uint64_t FinishedChunks(PenumbraOperator scan, uint64_t awaited);
   void EndRows(PenumbraOperator scan);

@@ -44,22 +44,29 @@ uint16_t* AllocateSelection(uint32_t rows, Arena& arena) {
   return arena.AllocateArray<uint16_t>((rows + 63) / 64 * 64);
 }
 
+PenumbraZoneMap ZoneMapOf(const void* segment) { return SegmentReader(segment).zone_map(); }
+
 // The verdicts of the filters on a chunk; false when one excludes it.
 bool CheckChunk(const ScanSpec& spec, const PenumbraChunk& chunk, std::vector<Verdict>* verdicts) {
   for (const ScanFilter& filter : spec.filters) {
     Verdict verdict = Verdict::kSome;
     if (filter.predicate != nullptr) {
-      verdict = filter.predicate->Check(SegmentReader(chunk.segments[filter.predicate->column()]));
+      verdict = filter.predicate->Check(ZoneMapOf(chunk.segments[filter.predicate->column()]));
     }
     if (verdict == Verdict::kNone) return false;
-    if (verdicts != nullptr) verdicts->push_back(verdict);
+    verdicts->push_back(verdict);
   }
   return true;
 }
 
 }  // namespace
 
-bool IsChunkSkipped(const ScanSpec& spec, const PenumbraChunk& chunk) { return !CheckChunk(spec, chunk, nullptr); }
+bool IsChunkSkipped(const ScanSpec& spec, const PenumbraZoneMap* zone_maps) {
+  return std::any_of(spec.filters.begin(), spec.filters.end(), [zone_maps](const ScanFilter& filter) {
+    return filter.predicate != nullptr &&
+           filter.predicate->Check(zone_maps[filter.predicate->column()]) == Verdict::kNone;
+  });
+}
 
 Scan::Scan(const ScanSpec& spec) : spec_(spec) {
   for (const ScanFilter& filter : spec.filters) filters_.push_back(&filter);
@@ -75,7 +82,7 @@ void Scan::AddKeyFilter(const RuntimeFilter& filter, const KeyFilter& keys) {
   filters_.push_back(&added);
   uint64_t dropped = 0;
   for (Chunk& chunk : chunks_) {
-    chunk.verdicts.push_back(added.predicate->Check(SegmentReader(chunk.segments[filter.column])));
+    chunk.verdicts.push_back(added.predicate->Check(ZoneMapOf(chunk.segments[filter.column])));
     if (chunk.verdicts.back() != Verdict::kNone || chunk.next_row.load(std::memory_order_relaxed) > 0) continue;
     dropped += chunk.valid_rows;
     chunk.next_row.store(chunk.rows, std::memory_order_relaxed);
@@ -137,12 +144,28 @@ void Scan::AddChunk(const PenumbraChunk& chunk) {
 bool Scan::CheckKeyFilters(Chunk* chunk) {
   for (size_t i = spec_.filters.size(); i < filters_.size(); ++i) {
     const ScanPredicate& predicate = *filters_[i]->predicate;
-    chunk->verdicts.push_back(predicate.Check(SegmentReader(chunk->segments[predicate.column()])));
+    chunk->verdicts.push_back(predicate.Check(ZoneMapOf(chunk->segments[predicate.column()])));
     if (chunk->verdicts.back() != Verdict::kNone) continue;
     dropped_rows_[i] += chunk->valid_rows;
     return false;
   }
   return true;
+}
+
+bool Scan::SkipChunk(const PenumbraZoneMap* zone_maps) {
+  if (IsChunkSkipped(spec_, zone_maps)) {
+    ++chunk_count_;
+    ++skipped_count_;
+    return true;
+  }
+  for (size_t i = spec_.filters.size(); i < filters_.size(); ++i) {
+    const PenumbraZoneMap& zone_map = zone_maps[filters_[i]->predicate->column()];
+    if (filters_[i]->predicate->Check(zone_map) != Verdict::kNone) continue;
+    ++chunk_count_;
+    dropped_rows_[i] += zone_map.rows;
+    return true;
+  }
+  return false;
 }
 
 void Scan::PushChunk(const PenumbraChunk& chunk) {

@@ -34,6 +34,9 @@ class Scan {
   void AddChunk(const PenumbraChunk& chunk);
   // For total_rows(): of chunks that will be pushed.
   void ExpectRows(uint64_t rows) { total_rows_ += rows; }
+  // The same of a chunk that nobody has read: whether zone maps, by column, prove that no row of it passes, nor finds a
+  // match by the key filters. It is counted then.
+  bool SkipChunk(const PenumbraZoneMap* zone_maps);
   // One thread pushes, after AddKeyFilter().
   void PushChunk(const PenumbraChunk& chunk);
   // Of the pushed chunks those, from the first on, that nobody reads any more.
@@ -123,8 +126,8 @@ class Scan {
   uint32_t skipped_count_ = 0;
 };
 
-// Whether zone maps prove that no row of the chunk passes the scan's filters.
-bool IsChunkSkipped(const ScanSpec& spec, const PenumbraChunk& chunk);
+// Whether the zone maps of a chunk, by column, prove that no row of it passes the scan's filters.
+bool IsChunkSkipped(const ScanSpec& spec, const PenumbraZoneMap* zone_maps);
 
 struct ScanCounts {
   uint64_t rows_in = 0;          // valid rows looked at

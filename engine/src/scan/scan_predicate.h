@@ -21,8 +21,8 @@ class ScanPredicate {
   static std::unique_ptr<ScanPredicate> OfKeys(const KeyFilter& keys, int column);
   virtual ~ScanPredicate() = default;
   virtual int column() const = 0;
-  // From the zone map of the whole segment: kAll means that every row passes (no nulls among them).
-  virtual Verdict Check(const SegmentReader& segment) const = 0;
+  // From the zone map of a whole segment: kAll means that every row passes (no nulls among them).
+  virtual Verdict Check(const PenumbraZoneMap& zone_map) const = 0;
 
   // Prepared for one segment by one thread (codes of constants, the dictionary's truth table).
   class Bound {

@@ -81,15 +81,15 @@ class ColumnPredicate final : public ScanPredicate {
   }
 
   int column() const override { return column_; }
-  Verdict Check(const SegmentReader& reader) const override;
+  Verdict Check(const PenumbraZoneMap& zone_map) const override;
   std::unique_ptr<Bound> Bind(const SegmentReader& reader, EvalContext& context) const override;
 
  private:
   // In the keys of this segment.
-  std::optional<RangeSet> RangesFor(const SegmentView& segment) const {
+  std::optional<RangeSet> RangesFor(NumericForm form, int scale) const {
     if (type_ != PENUMBRA_NUMERIC) return ranges_;
-    if (segment.numeric_form() != NumericForm::kInt64) return std::nullopt;
-    return CompileRanges(expr_, DomainOf(type_, segment.header().scale));
+    if (form != NumericForm::kInt64) return std::nullopt;
+    return CompileRanges(expr_, DomainOf(type_, scale));
   }
   BoundPredicate BindConstant(const SegmentReader& reader, EvalContext& context) const;
   BoundPredicate BindValues(const SegmentReader& reader, EvalContext& context) const;
@@ -106,23 +106,21 @@ class ColumnPredicate final : public ScanPredicate {
   const std::optional<LikeSearch> like_;
 };
 
-Verdict ColumnPredicate::Check(const SegmentReader& reader) const {
-  const SegmentView segment(reader.segment());
-  const SegmentHeader& header = segment.header();
-  if (header.rows == 0) return Verdict::kNone;
+Verdict ColumnPredicate::Check(const PenumbraZoneMap& zone_map) const {
+  if (zone_map.rows == 0) return Verdict::kNone;
   if (IsNullTest(expr_)) {
     const bool nulls_pass = expr_.function == PENUMBRA_FN_IS_NULL;
-    if (header.null_count == 0) return nulls_pass ? Verdict::kNone : Verdict::kAll;
-    if (header.null_count == header.rows) return nulls_pass ? Verdict::kAll : Verdict::kNone;
+    if (zone_map.null_count == 0) return nulls_pass ? Verdict::kNone : Verdict::kAll;
+    if (zone_map.null_count == zone_map.rows) return nulls_pass ? Verdict::kAll : Verdict::kNone;
     return Verdict::kSome;
   }
-  const std::optional<RangeSet> ranges = RangesFor(segment);
+  const std::optional<RangeSet> ranges = RangesFor(static_cast<NumericForm>(zone_map.numeric_form), zone_map.scale);
   if (!ranges) return Verdict::kSome;
-  if (header.null_count == header.rows) return Verdict::kNone;
-  if ((header.flags & kHasBounds) == 0) return Verdict::kSome;
-  if (!ranges->Overlaps(header.least, header.greatest)) return Verdict::kNone;
-  const bool is_exact = (header.flags & kExactBounds) != 0;
-  if (is_exact && header.null_count == 0 && ranges->Contains(header.least, header.greatest)) return Verdict::kAll;
+  if (zone_map.null_count == zone_map.rows) return Verdict::kNone;
+  if ((zone_map.flags & kHasBounds) == 0) return Verdict::kSome;
+  if (!ranges->Overlaps(zone_map.least, zone_map.greatest)) return Verdict::kNone;
+  const bool is_exact = (zone_map.flags & kExactBounds) != 0;
+  if (is_exact && zone_map.null_count == 0 && ranges->Contains(zone_map.least, zone_map.greatest)) return Verdict::kAll;
   return Verdict::kSome;
 }
 
@@ -203,7 +201,7 @@ BoundPredicate ColumnPredicate::BindValues(const SegmentReader& reader, EvalCont
   const bool is_plain_float =
       segment.encoding() == Encoding::kPlain && (type_ == PENUMBRA_FLOAT4 || type_ == PENUMBRA_FLOAT8);
   if (segment.is_integer() || is_plain_float) {
-    const std::optional<RangeSet> ranges = RangesFor(segment);
+    const std::optional<RangeSet> ranges = RangesFor(segment.numeric_form(), segment.header().scale);
     if (ranges) return BindRanges(segment, *ranges);
   }
   if (segment.encoding() == Encoding::kFrame && header.code_bytes <= 2) {

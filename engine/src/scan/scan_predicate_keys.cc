@@ -55,13 +55,13 @@ class KeyPredicate final : public ScanPredicate {
   KeyPredicate(const KeyFilter& keys, int column) : keys_(keys), column_(column) {}
 
   int column() const override { return column_; }
-  Verdict Check(const SegmentReader& reader) const override {
-    const SegmentView segment(reader.segment());
-    const SegmentHeader& header = segment.header();
-    if (header.rows > 0 && header.null_count == header.rows) return Verdict::kNone;
-    if (!segment.is_integer() || (header.flags & kHasBounds) == 0) return Verdict::kSome;
-    const Verdict verdict = keys_.CheckBounds(header.least, header.greatest);
-    return verdict == Verdict::kAll && header.null_count > 0 ? Verdict::kSome : verdict;
+  Verdict Check(const PenumbraZoneMap& zone_map) const override {
+    if (zone_map.rows > 0 && zone_map.null_count == zone_map.rows) return Verdict::kNone;
+    const bool is_integer =
+        IsIntegerType(static_cast<PenumbraType>(zone_map.type), static_cast<NumericForm>(zone_map.numeric_form));
+    if (!is_integer || (zone_map.flags & kHasBounds) == 0) return Verdict::kSome;
+    const Verdict verdict = keys_.CheckBounds(zone_map.least, zone_map.greatest);
+    return verdict == Verdict::kAll && zone_map.null_count > 0 ? Verdict::kSome : verdict;
   }
   BoundPredicate Bind(const SegmentReader& reader, EvalContext& context) const override {
     const SegmentView segment(reader.segment());

@@ -46,6 +46,8 @@ class SegmentReader {
   PenumbraType type() const;
   uint32_t rows() const;
   uint32_t null_count() const;
+  // Of the whole segment.
+  PenumbraZoneMap zone_map() const;
 
   // Rows [begin, begin + count), count <= kVectorRows, as a vector. Integers come flat in the
   // type's width, a constant segment as kConstant, a dictionary as kDictionary (codes pointing into

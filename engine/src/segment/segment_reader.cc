@@ -224,6 +224,19 @@ PenumbraType SegmentReader::type() const { return SegmentView(segment_).type(); 
 uint32_t SegmentReader::rows() const { return SegmentView(segment_).header().rows; }
 uint32_t SegmentReader::null_count() const { return SegmentView(segment_).header().null_count; }
 
+PenumbraZoneMap SegmentReader::zone_map() const {
+  const SegmentHeader& header = SegmentView(segment_).header();
+  return {.least = header.least,
+          .greatest = header.greatest,
+          .rows = header.rows,
+          .null_count = header.null_count,
+          .scale = header.scale,
+          .type = header.type,
+          .numeric_form = header.numeric_form,
+          .flags = header.flags,
+          .zero = {}};
+}
+
 const Vector* SegmentReader::Dictionary(Arena& arena) const {
   const SegmentView segment(segment_);
   if (segment.encoding() != Encoding::kDictionary) return nullptr;

@@ -121,6 +121,12 @@ Chunk::Chunk(const Table& table, std::vector<PenumbraRowRange> ranges, bool as_b
   }
 }
 
+std::vector<PenumbraZoneMap> Chunk::zone_maps() const {
+  std::vector<PenumbraZoneMap> zone_maps(segments_.size());
+  for (size_t c = 0; c < segments_.size(); ++c) penumbra_segment_get_zone_map(segments_[c], &zone_maps[c]);
+  return zone_maps;
+}
+
 Chunk Chunk::Copy() const {
   Chunk copy(rows_);
   copy.ranges_ = ranges_;
@@ -285,14 +291,21 @@ class PushedChunks {
       penumbra_exec_finished_chunks(exec, scan.scan, finished + 1);
       return {PENUMBRA_OK, {}};
     }
-    copies_.push_back(scan.chunks[pushed_++]->Copy());
+    const Chunk& next = *scan.chunks[pushed_++];
+    if (penumbra_exec_skip_chunk(exec, scan.scan, next.zone_maps().data())) {
+      ++skipped_;
+      return {PENUMBRA_OK, {}};
+    }
+    copies_.push_back(next.Copy());
     const PenumbraChunk chunk = copies_.back().chunk();
     return penumbra_exec_push_chunk(exec, scan.scan, &chunk);
   }
+  uint32_t skipped() const { return skipped_; }
 
  private:
   std::deque<Chunk> copies_;
   size_t pushed_ = 0;
+  uint32_t skipped_ = 0;
   uint64_t finished_ = 0;
 };
 
@@ -353,6 +366,7 @@ Output Run(const PlanBuilder& plan, const Input& input) {
   penumbra_exec_get_stats(exec, &stats);
   output.threads = stats.threads;
   output.chunks_skipped = stats.chunks_skipped;
+  for (const auto& [scan, chunks] : pushed_chunks) output.chunks_not_pushed += chunks.skipped();
   output.cached_rows = stats.cached_rows;
   output.pushed_rows = stats.pushed_rows;
   output.summarized_rows = stats.summarized_rows;

@@ -41,6 +41,7 @@ class Chunk {
   Chunk(const Chunk&) = delete;
 
   PenumbraChunk chunk() const;
+  std::vector<PenumbraZoneMap> zone_maps() const;
   // With segments of its own.
   Chunk Copy() const;
   // Makes its segments anything but what they are.
@@ -118,7 +119,8 @@ struct Input {
   PenumbraTemporarySpace* temporary_space = nullptr;
   const char* temporary_prefix = "/tmp/penumbra_test";
   const volatile sig_atomic_t* interrupt = nullptr;
-  // Chunks are not added but pushed, a copy of two at a time, which is spoilt when it is finished.
+  // Chunks are not added but pushed, a copy of two at a time, which is spoilt when it is finished; but those that zone
+  // maps exclude.
   bool pushes_chunks = false;
 };
 
@@ -127,6 +129,7 @@ struct Output {
   PenumbraStatus status;  // PENUMBRA_OK, or the error that ended the execution
   int threads = 0;
   uint32_t chunks_skipped = 0;
+  uint32_t chunks_not_pushed = 0;
   uint64_t cached_rows = 0;
   uint64_t pushed_rows = 0;
   uint64_t summarized_rows = 0;

@@ -114,6 +114,13 @@ typedef struct CachedScan
 extern CachedScan *cache_scan_begin(Relation rel, Snapshot snapshot,
 									const AttrNumber *attnums, int natts);
 /*
+ * excludes() is asked before a chunk is read, with the zone maps of the scan's
+ * columns.  True: no row of it is wanted, so it is not read.  It is proven all
+ * the same, because rows may have been written to its pages.
+ */
+typedef bool (*ExcludesChunk) (void *argument, const PenumbraZoneMap *zone_maps);
+extern void cache_scan_set_filter(CachedScan *scan, ExcludesChunk excludes, void *argument);
+/*
  * A buffer for chunks, one after the other.  Its memory stays, whatever frees
  * it, until no read goes on.
  */
@@ -122,8 +129,10 @@ extern void cache_free_buffer(ChunkBuffer *buffer);
 /* What its memory takes. */
 extern Size cache_buffer_bytes(const ChunkBuffer *buffer);
 /*
- * Begins to read the next of the chunks that have to be read; false: there is
- * none.  The relation stays open until all that were begun are ended.
+ * Begins to read the next of the chunks that have to be read and are not
+ * excluded; false: there is none.  Heap ranges and rows of those that are come
+ * after those there are.  The relation stays open until all that were begun are
+ * ended.
  */
 extern bool cache_scan_begin_read(CachedScan *scan, ChunkBuffer *buffer);
 /* Whether cache_scan_end_read() would wait for the disk. */

@@ -70,12 +70,14 @@ typedef struct CachedSegment
 	void	   *segment;		/* NULL: not in memory */
 	Size		bytes;
 	TierExtent	extent;			/* its copy on disk; neither: not cached */
+	PenumbraZoneMap zone_map;	/* the segment's own, wherever that is; the same for all of the chunk's version */
 	uint64		serial;			/* never used twice */
 	Oid			type_oid;
 	int32		typmod;
 	Oid			collation;
 	AttrNumber	attnum;
 	uint8		usage;			/* second chances left; races are harmless */
+	/* what is before it describes the segment; it goes on when the slot gets another one */
 	pg_atomic_uint32 pins;
 	struct CachedChunk *chunk;
 	dlist_node	clock_node;

@@ -534,10 +534,10 @@ directory_publish_segments(CachedChunk *chunk, const CachedSegment *segments, in
 	{
 		CachedSegment *segment = &chunk->columns[segments[i].attnum - 1];
 
-		*segment = segments[i];
+		/* not pins: who reads the copy on disk that was forgotten has not unpinned it yet */
+		memcpy(segment, &segments[i], offsetof(CachedSegment, pins));
 		segment->chunk = chunk;
 		segment->usage = USAGE_START;
-		pg_atomic_init_u32(&segment->pins, 0);
 		chunk->segment_count++;
 		count_segment(relation, segment, 1);
 		eviction_add_segment(segment);
@@ -619,6 +619,35 @@ directory_pin_next_chunk(const CacheKey *key, uint32 number, CachedSegment *segm
 	}
 	LWLockRelease(directory_lock);
 	return chunk;
+}
+
+static bool
+column_is_cold(const CachedChunk *chunk, AttrNumber attnum)
+{
+	return attnum <= (int) chunk->column_count && chunk->columns[attnum - 1].segment == NULL &&
+		chunk->columns[attnum - 1].extent.file != 0;
+}
+
+CachedChunk *
+directory_pin_next_cold(const CacheKey *key, uint32 number, AttrNumber attnum)
+{
+	CachedRelation *relation;
+	CachedChunk *found = NULL;
+
+	LWLockAcquire(directory_lock, LW_SHARED);
+	relation = directory_find_relation(key);
+	while (relation != NULL && found == NULL && number < relation->chunk_limit)
+	{
+		CachedChunk *chunk = relation->chunks[number++];
+
+		if (chunk == NULL || !column_is_cold(chunk, attnum))
+			continue;
+		found = chunk;
+		pg_atomic_fetch_add_u32(&chunk->references, 1);
+		pg_atomic_fetch_add_u32(&chunk->columns[attnum - 1].pins, 1);
+	}
+	LWLockRelease(directory_lock);
+	return found;
 }
 
 void

@@ -145,6 +145,8 @@ extern void directory_drop_database(Oid database);
  */
 extern CachedChunk *directory_pin_next_chunk(const CacheKey *key, uint32 number,
 											 CachedSegment *segments, int *count);
+/* The next chunk of a file from `number` on of which the column is on disk alone, or NULL, pinned with its segment. */
+extern CachedChunk *directory_pin_next_cold(const CacheKey *key, uint32 number, AttrNumber attnum);
 /* Says of a pinned chunk's segments where their copies on disk are; they are other segments by now: nothing. */
 extern void directory_set_extents(CachedChunk *chunk, const CachedSegment *segments, int count);
 /*
@@ -171,7 +173,7 @@ extern bool directory_estimate(const CacheKey *key, const AttrNumber *attnums, i
 extern void directory_note_scan(const CacheKey *key, const AttrNumber *attnums, int natts,
 								uint64 pages_from_cache, uint64 pages_from_heap);
 /* The columns count as used at least so often. */
-extern void directory_raise_uses(Relation rel, const AttrNumber *attnums, int natts, uint32 uses);
+extern void directory_raise_uses(const CacheKey *key, const AttrNumber *attnums, int natts, uint32 uses);
 /* Halves how often all columns were used. */
 extern void directory_age_uses(void);
 /* What was found of a pinned chunk. */

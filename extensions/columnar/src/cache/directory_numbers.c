@@ -124,14 +124,12 @@ directory_note_scan(const CacheKey *key, const AttrNumber *attnums, int natts,
 }
 
 void
-directory_raise_uses(Relation rel, const AttrNumber *attnums, int natts, uint32 uses)
+directory_raise_uses(const CacheKey *key, const AttrNumber *attnums, int natts, uint32 uses)
 {
-	CacheKey	key;
 	CachedRelation *relation;
 
-	directory_key_of(rel, &key);
 	LWLockAcquire(directory_lock, LW_SHARED);
-	relation = directory_find_relation(&key);
+	relation = directory_find_relation(key);
 	for (int i = 0; relation != NULL && i < natts; i++)
 	{
 		if (attnums[i] <= (int) relation->column_limit)

@@ -225,6 +225,7 @@ loader_encode_column(Loader *loader, int column, CachedSegment *segment)
 		penumbra_report_status(&status);
 	memset(segment, 0, sizeof(*segment));
 	segment->bytes = bytes;
+	penumbra_segment_get_zone_map(loader->encoded, &segment->zone_map);
 	segment->type_oid = att->atttypid;
 	segment->typmod = att->atttypmod;
 	segment->collation = att->attcollation;

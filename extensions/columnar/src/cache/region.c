@@ -32,6 +32,7 @@
 #include "port/pg_bitutils.h"
 #include "storage/spin.h"
 #include "utils/guc.h"
+#include "utils/memutils.h"
 
 #include "cache/region.h"
 
@@ -339,4 +340,52 @@ void
 region_populate_for_write(void *page, Size bytes)
 {
 	(void) madvise(page, region_cost_bytes(bytes), MADV_POPULATE_WRITE);
+}
+
+/* ---------------------------------------------------------------- once ---- */
+
+/* What this process has mapped: a bit per serial. */
+static uint64 *populated_bits = NULL;
+static uint64 populated_words = 0;
+#define POPULATED_WORDS_MAX		(UINT64CONST(1) << 20)	/* 8 MB: 67 million segments */
+
+/* Sets the bit of a serial; false: it was set, or there are too many. */
+static bool
+set_populated(uint64 serial)
+{
+	uint64		word = serial / 64;
+	uint64		bit = UINT64CONST(1) << (serial % 64);
+
+	if (word >= populated_words)
+	{
+		uint64		words = Max(populated_words * 2, Max(word + 1, 1024));
+
+		if (word >= POPULATED_WORDS_MAX)
+			return false;
+		if (populated_bits == NULL)
+			populated_bits = MemoryContextAllocZero(TopMemoryContext, words * sizeof(uint64));
+		else
+		{
+			populated_bits = repalloc(populated_bits, words * sizeof(uint64));
+			memset(populated_bits + populated_words, 0, (words - populated_words) * sizeof(uint64));
+		}
+		populated_words = words;
+	}
+	if (populated_bits[word] & bit)
+		return false;
+	populated_bits[word] |= bit;
+	return true;
+}
+
+void
+region_populate_once(uint64 serial, const void *page, Size bytes)
+{
+	if (set_populated(serial))
+		region_populate(page, bytes);
+}
+
+void
+region_note_populated(uint64 serial)
+{
+	(void) set_populated(serial);
 }

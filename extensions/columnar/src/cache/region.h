@@ -51,6 +51,9 @@ extern void region_get_stats(int class, RegionClassStats *stats);
 
 /* Maps [page, page + bytes) into this process, cheaper than faulting it in. */
 extern void region_populate(const void *page, Size bytes);
+/* The same, unless this process has done so with what has this number, which is never used twice, or has said so. */
+extern void region_populate_once(uint64 serial, const void *page, Size bytes);
+extern void region_note_populated(uint64 serial);
 /* The same of a page that was just allocated and will be written all over. */
 extern void region_populate_for_write(void *page, Size bytes);
 

@@ -70,7 +70,12 @@ typedef struct ScanState
 	/* chunks that have to be read: of a scan that is not in parts */
 	CachedChunk **unread;
 	int			next_unread;	/* to begin with */
-	int			next_read;		/* to end */
+	ExcludesChunk excludes;		/* NULL: nothing is */
+	void	   *filter;
+	PenumbraZoneMap *zone_maps;	/* for its arguments, by place in attnums */
+	CachedChunk **begun;		/* of those that are not excluded */
+	int			nbegun;
+	int			next_begun;		/* to end */
 	MemoryContext read_context; /* a child of context: ranges and segments of the chunk read last */
 	int			first_heap_ranges;	/* what there was before the first of them */
 	uint32		first_heap_rows;
@@ -84,11 +89,6 @@ static dlist_head open_scans = DLIST_STATIC_INIT(open_scans);
 
 /* Looked at while planning, at 100 ns each. */
 #define SAMPLE_CHUNKS 32
-
-/* Which segments this process has mapped: a bit per serial. */
-static uint64 *populated_bits = NULL;
-static uint64 populated_words = 0;
-#define POPULATED_WORDS_MAX		(UINT64CONST(1) << 20)	/* 8 MB: 67 million segments */
 
 bool
 cache_estimate_coverage(Relation rel, const AttrNumber *attnums, int natts, CacheCoverage *coverage)
@@ -117,23 +117,28 @@ cache_estimate_coverage(Relation rel, const AttrNumber *attnums, int natts, Cach
 	return true;
 }
 
+/* Of a pinned chunk, whose own they stay, wherever its segments go. */
+static void
+copy_zone_maps(const CachedChunk *chunk, const AttrNumber *attnums, int natts, PenumbraZoneMap *zone_maps)
+{
+	for (int i = 0; i < natts; i++)
+		zone_maps[i] = chunk->columns[attnums[i] - 1].zone_map;
+}
+
 double
 cache_estimate_skipped(Relation rel, const AttrNumber *attnums, int natts, const PenumbraPlan *plan,
 					   PenumbraOperator scan)
 {
-	const void **segments = palloc(sizeof(void *) * Max(natts, 1));
+	PenumbraZoneMap *zone_maps = palloc(sizeof(PenumbraZoneMap) * Max(natts, 1));
 	CachedChunk **pinned;
-	int			count = directory_pin_chunks(rel, attnums, natts, SAMPLE_CHUNKS, false, &pinned);
+	int			count = directory_pin_chunks(rel, attnums, natts, SAMPLE_CHUNKS, true, &pinned);
 	int			skipped = 0;
 
 	/* nothing here can raise an error: the pins are nobody's */
 	for (int i = 0; i < count; i++)
 	{
-		PenumbraChunk chunk = {.rows = pinned[i]->rows,.segments = segments};
-
-		for (int c = 0; c < natts; c++)
-			segments[c] = pinned[i]->columns[attnums[c] - 1].segment;
-		skipped += penumbra_plan_chunk_is_skipped(plan, scan, &chunk) ? 1 : 0;
+		copy_zone_maps(pinned[i], attnums, natts, zone_maps);
+		skipped += penumbra_plan_chunk_is_skipped(plan, scan, zone_maps) ? 1 : 0;
 		directory_unpin_chunk(pinned[i], attnums, natts);
 	}
 	return (double) skipped / (count + 1);
@@ -249,6 +254,8 @@ release_all_scans(int code, Datum argument)
 
 	while (!dlist_is_empty(&open_scans))
 		release_scan(dlist_container(ScanState, node, dlist_head_node(&open_scans)));
+	/* of scans, whose readers have ended */
+	tier_release_buffers();
 	if (any)
 		STOP_POINT("exit-after-unpin");
 }
@@ -285,32 +292,13 @@ cache_scan_set_readers(CachedScan *scan, void (*stop) (void *), void *readers)
 	state->readers = readers;
 }
 
-/* Maps a segment, or a patch, into this process once, instead of a page fault per 4 KB. */
-static void
-populate(uint64 serial, const void *memory, Size bytes)
+void
+cache_scan_set_filter(CachedScan *scan, ExcludesChunk excludes, void *argument)
 {
-	uint64		word = serial / 64;
-	uint64		bit = UINT64CONST(1) << (serial % 64);
+	ScanState  *state = (ScanState *) scan;
 
-	if (word >= populated_words)
-	{
-		uint64		words = Max(populated_words * 2, Max(word + 1, 1024));
-
-		if (word >= POPULATED_WORDS_MAX)
-			return;
-		if (populated_bits == NULL)
-			populated_bits = MemoryContextAllocZero(TopMemoryContext, words * sizeof(uint64));
-		else
-		{
-			populated_bits = repalloc(populated_bits, words * sizeof(uint64));
-			memset(populated_bits + populated_words, 0, (words - populated_words) * sizeof(uint64));
-		}
-		populated_words = words;
-	}
-	if (populated_bits[word] & bit)
-		return;
-	populated_bits[word] |= bit;
-	region_populate(memory, bytes);
+	state->excludes = excludes;
+	state->filter = argument;
 }
 
 /* ---------------------------------------------------------------- ranges -- */
@@ -496,7 +484,7 @@ find_segments(ScanState *state, CachedChunk *chunk)
 		const CachedSegment *segment = &chunk->columns[state->attnums[i] - 1];
 
 		state->scan.bytes_pinned += segment->bytes;
-		populate(segment->serial, segment->segment, segment->bytes);
+		region_populate_once(segment->serial, segment->segment, segment->bytes);
 	}
 	return segments;
 }
@@ -510,7 +498,7 @@ find_patch_segments(ScanState *state, const CachedChunk *patch)
 	if (!patch_find_segments(patch, RelationGetDescr(state->rel), state->attnums, state->natts, segments))
 		return NULL;
 	state->scan.bytes_pinned += patch->bytes;
-	populate(patch->patch_serial, patch, patch->bytes);
+	region_populate_once(patch->patch_serial, patch, patch->bytes);
 	return segments;
 }
 
@@ -587,6 +575,15 @@ end_read(ScanState *state, CachedChunk *chunk, ChunkBuffer *buffer)
 	return NULL;
 }
 
+static bool
+is_excluded(ScanState *state, const CachedChunk *chunk)
+{
+	if (state->excludes == NULL)
+		return false;
+	copy_zone_maps(chunk, state->attnums, state->natts, state->zone_maps);
+	return state->excludes(state->filter, state->zone_maps);
+}
+
 /* The same of a chunk of a part. */
 static const void **
 read_part(ScanState *state, CachedChunk *chunk)
@@ -619,6 +616,8 @@ prove_pages(ScanState *state, BlockNumber begin, BlockNumber end, bool reads_chu
 		CachedChunk *chunk = state->pinned[state->next_pinned];
 		BlockNumber first_block = chunk->number * CHUNK_PAGES;
 		const void **segments;
+		PenumbraChunk *out = &scan->chunks[scan->nchunks];
+		bool		is_wanted;
 
 		if (first_block < begin)
 			continue;
@@ -633,13 +632,18 @@ prove_pages(ScanState *state, BlockNumber begin, BlockNumber end, bool reads_chu
 			next_block = end_of_chunk(state, chunk);
 			continue;
 		}
-		if (segments == NULL)
+		is_wanted = segments != NULL || !is_excluded(state, chunk);
+		if (segments == NULL && is_wanted)
+		{
 			segments = read_part(state, chunk);
-		if (segments == NULL)
-			continue;
+			if (segments == NULL)
+				continue;
+		}
 		add_heap_range(state, next_block, first_block);
-		scan->nchunks += prove_chunk(state, chunk, state->patches[state->next_pinned], segments,
-									 &scan->chunks[scan->nchunks]);
+		if (is_wanted)
+			scan->nchunks += prove_chunk(state, chunk, state->patches[state->next_pinned], segments, out);
+		else
+			(void) prove_chunk(state, chunk, NULL, NULL, out);
 		next_block = end_of_chunk(state, chunk);
 	}
 	add_heap_range(state, next_block, end);
@@ -648,24 +652,14 @@ prove_pages(ScanState *state, BlockNumber begin, BlockNumber end, bool reads_chu
 	MemoryContextSwitchTo(old_context);
 }
 
-bool
-cache_scan_begin_read(CachedScan *scan, ChunkBuffer *buffer)
+/*
+ * Proves a chunk that is being read into the buffer, or, without one, of which
+ * no row is wanted.  Its pages count once, however often the scan begins anew.
+ */
+static bool
+prove_unread(ScanState *state, CachedChunk *chunk, ChunkBuffer *buffer, PenumbraChunk *out)
 {
-	ScanState  *state = (ScanState *) scan;
-
-	if (state->next_unread == scan->unread_chunks)
-		return false;
-	CHECK_FOR_INTERRUPTS();
-	tier_begin_chunk(state->unread[state->next_unread], state->attnums, state->natts, buffer);
-	state->next_unread++;
-	return true;
-}
-
-bool
-cache_scan_end_read(CachedScan *scan, ChunkBuffer *buffer, PenumbraChunk *out)
-{
-	ScanState  *state = (ScanState *) scan;
-	CachedChunk *chunk = state->unread[state->next_read++];
+	CachedScan *scan = &state->scan;
 	BlockNumber pages_from_cache = scan->pages_from_cache;
 	BlockNumber pages_by_row = scan->pages_by_row;
 	BlockNumber pages_from_heap = scan->pages_from_heap;
@@ -679,8 +673,8 @@ cache_scan_end_read(CachedScan *scan, ChunkBuffer *buffer, PenumbraChunk *out)
 	MemoryContextReset(state->read_context);
 	old_context = MemoryContextSwitchTo(state->read_context);
 	state->heap_ranges_closed = scan->nheap_ranges;
-	segments = end_read(state, chunk, buffer);
-	if (segments != NULL)
+	segments = buffer == NULL ? NULL : end_read(state, chunk, buffer);
+	if (segments != NULL || buffer == NULL)
 		has_rows = prove_chunk(state, chunk, NULL, segments, out) > 0;
 	else
 		add_heap_range(state, chunk->number * CHUNK_PAGES, end_of_chunk(state, chunk));
@@ -694,6 +688,36 @@ cache_scan_end_read(CachedScan *scan, ChunkBuffer *buffer, PenumbraChunk *out)
 	return has_rows;
 }
 
+bool
+cache_scan_begin_read(CachedScan *scan, ChunkBuffer *buffer)
+{
+	ScanState  *state = (ScanState *) scan;
+
+	while (state->next_unread < scan->unread_chunks)
+	{
+		CachedChunk *chunk = state->unread[state->next_unread++];
+		PenumbraChunk unwanted;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!is_excluded(state, chunk))
+		{
+			state->begun[state->nbegun++] = chunk;
+			tier_begin_chunk(chunk, state->attnums, state->natts, buffer);
+			return true;
+		}
+		(void) prove_unread(state, chunk, NULL, &unwanted);
+	}
+	return false;
+}
+
+bool
+cache_scan_end_read(CachedScan *scan, ChunkBuffer *buffer, PenumbraChunk *out)
+{
+	ScanState  *state = (ScanState *) scan;
+
+	return prove_unread(state, state->begun[state->next_begun++], buffer, out);
+}
+
 /* What was counted of chunks that were not read stays out, as pages of a scan that was not finished do. */
 void
 cache_scan_rewind(CachedScan *scan)
@@ -703,7 +727,7 @@ cache_scan_rewind(CachedScan *scan)
 	if (state->next_unread == 0)
 		return;
 	state->was_rewound = true;
-	state->next_unread = state->next_read = 0;
+	state->next_unread = state->nbegun = state->next_begun = 0;
 	state->heap_ranges_closed = 0;
 	scan->nheap_ranges = state->first_heap_ranges;
 	scan->nheap_rows = state->first_heap_rows;
@@ -745,6 +769,8 @@ begin_scan(Relation rel, Snapshot snapshot, const AttrNumber *attnums, int natts
 		state->strategy = GetAccessStrategy(BAS_BULKREAD);
 	state->scan.chunks = palloc(sizeof(PenumbraChunk) * Max(2 * state->npinned, 1));
 	state->unread = palloc(sizeof(CachedChunk *) * Max(state->npinned, 1));
+	state->begun = palloc(sizeof(CachedChunk *) * Max(state->npinned, 1));
+	state->zone_maps = palloc(sizeof(PenumbraZoneMap) * Max(natts, 1));
 	state->context = CurrentMemoryContext;
 	state->part_context = AllocSetContextCreate(CurrentMemoryContext, "Penumbra cached pages",
 												ALLOCSET_SMALL_SIZES);

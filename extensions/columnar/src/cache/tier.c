@@ -22,6 +22,7 @@
 #include "postgres.h"
 
 #include "access/xlog.h"
+#include "lib/ilist.h"
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"
 #include "utils/guc.h"
@@ -221,13 +222,15 @@ note_fault(CachedChunk *chunk, AttrNumber attnum, TierFault fault, const TierExt
 
 /*
  * Of an extent that was read, unless there was a fault: unpacks it to `segment`,
- * if it is packed, and says whether it is a segment of so many rows.
+ * if it is packed, and says whether it is the column's segment: its rows are as
+ * many as the chunk's, and its zone map is the one by which scans exclude it.
  */
 static TierFault
-check_segment(const TierExtent *extent, const void *memory, void *segment, uint32 rows, TierFault fault)
+check_segment(const CachedChunk *chunk, AttrNumber attnum, const TierExtent *extent, const void *memory,
+			  void *segment, TierFault fault)
 {
 	PenumbraStatus status;
-	PenumbraSegmentInfo info;
+	PenumbraZoneMap zone_map;
 
 	if (fault != TIER_FINE)
 		return fault;
@@ -236,8 +239,9 @@ check_segment(const TierExtent *extent, const void *memory, void *segment, uint3
 	status = penumbra_segment_check(segment, extent->plain_bytes);
 	if (status.code != PENUMBRA_OK)
 		return TIER_DAMAGED;
-	penumbra_segment_describe(segment, &info);
-	return info.rows == rows ? TIER_FINE : TIER_DAMAGED;
+	penumbra_segment_get_zone_map(segment, &zone_map);
+	return zone_map.rows == chunk->rows &&
+		memcmp(&zone_map, &chunk->columns[attnum - 1].zone_map, sizeof(zone_map)) == 0 ? TIER_FINE : TIER_DAMAGED;
 }
 
 static void
@@ -249,21 +253,64 @@ count_read(const TierExtent *extent)
 
 /* ---------------------------------------------------------------- chunks of scans */
 
-/* Reads of the segments that are not in memory, one after the other in it. */
+/*
+ * A segment that is on its way into memory: into a page of the region, if it is
+ * worth one, which is this process's alone until the directory has it; else into
+ * memory of the buffer.
+ */
+typedef struct SegmentRead
+{
+	TierRead	read;			/* extent.file 0: none is needed */
+	void	   *page;			/* or NULL */
+} SegmentRead;
+
 struct ChunkBuffer
 {
 	MemoryContext context;
 	MemoryContextCallback callback;
-	char	   *memory;			/* or NULL */
+	dlist_node	node;			/* in open_buffers */
+	char	   *memory;			/* or NULL: of what gets no page, and of what is packed, one after the other */
 	Size		bytes;
-	TierRead   *reads;			/* by place among the columns of the scan; extent.file 0: none is needed */
-	int			read_limit;
+	SegmentRead *segments;		/* by place among the columns of the scan */
+	int			segment_limit;
 };
 
+static dlist_head open_buffers = DLIST_STATIC_INIT(open_buffers);
+
 static void
-await_reads(void *argument)
+free_page(SegmentRead *segment)
 {
-	tier_await_reads();
+	if (segment->page != NULL)
+		region_free(segment->page, segment->read.extent.plain_bytes);
+	segment->page = NULL;
+}
+
+/* Pages that the directory did not take, when the system has done with them. */
+static void
+free_pages(ChunkBuffer *buffer)
+{
+	if (cache_scan_is_reading(buffer))
+		tier_await_reads();
+	for (int i = 0; i < buffer->segment_limit; i++)
+		free_page(&buffer->segments[i]);
+}
+
+static void
+release_buffer(void *argument)
+{
+	ChunkBuffer *buffer = argument;
+
+	free_pages(buffer);
+	dlist_delete(&buffer->node);
+}
+
+void
+tier_release_buffers(void)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &open_buffers)
+		free_pages(dlist_container(ChunkBuffer, node, iter.cur));
 }
 
 /* In a context of its own, whose callback comes before its memory goes. */
@@ -275,7 +322,9 @@ cache_create_buffer(MemoryContext context)
 	context = AllocSetContextCreate(context, "Penumbra chunk buffer", ALLOCSET_SMALL_SIZES);
 	buffer = MemoryContextAllocZero(context, sizeof(ChunkBuffer));
 	buffer->context = context;
-	buffer->callback.func = await_reads;
+	buffer->callback.func = release_buffer;
+	buffer->callback.arg = buffer;
+	dlist_push_head(&open_buffers, &buffer->node);
 	MemoryContextRegisterResetCallback(context, &buffer->callback);
 	return buffer;
 }
@@ -289,7 +338,11 @@ cache_free_buffer(ChunkBuffer *buffer)
 Size
 cache_buffer_bytes(const ChunkBuffer *buffer)
 {
-	return buffer->bytes;
+	Size		bytes = buffer->bytes;
+
+	for (int i = 0; i < buffer->segment_limit; i++)
+		bytes += buffer->segments[i].page == NULL ? 0 : buffer->segments[i].read.extent.plain_bytes;
+	return bytes;
 }
 
 bool
@@ -298,8 +351,8 @@ cache_scan_is_reading(ChunkBuffer *buffer)
 	bool		is_reading = false;
 
 	tier_poll_reads();
-	for (int i = 0; i < buffer->read_limit; i++)
-		is_reading |= buffer->reads[i].is_pending;
+	for (int i = 0; i < buffer->segment_limit; i++)
+		is_reading |= buffer->segments[i].read.is_pending;
 	return is_reading;
 }
 
@@ -318,86 +371,112 @@ reserve_memory(ChunkBuffer *buffer, Size bytes)
 	return (char *) TYPEALIGN(TIER_UNIT_BYTES, buffer->memory);
 }
 
-/* As it is on disk, and where it is packed unpacked. */
+/* Finds what is to be read, and pages for what is worth one; the memory that all else takes. */
 static Size
-read_memory_bytes(const TierExtent *extent)
+prepare_reads(CachedChunk *chunk, const AttrNumber *attnums, int natts, ChunkBuffer *buffer)
 {
-	return tier_cost_bytes(extent->bytes) + (tier_is_packed(extent) ? tier_cost_bytes(extent->plain_bytes) : 0);
+	Size		bytes = 0;
+
+	for (int i = 0; i < natts; i++)
+	{
+		SegmentRead *segment = &buffer->segments[i];
+		TierExtent *extent = &segment->read.extent;
+
+		segment->read.memory = segment->read.segment = NULL;
+		if (directory_find_extent(chunk, attnums[i], extent))
+			extent->file = 0;
+		if (extent->file == 0)
+			continue;
+		segment->page = directory_allocate_for(chunk, attnums[i]);
+		if (segment->page == NULL || tier_is_packed(extent))
+			bytes += tier_cost_bytes(extent->bytes);
+		if (segment->page == NULL && tier_is_packed(extent))
+			bytes += tier_cost_bytes(extent->plain_bytes);
+	}
+	return bytes;
+}
+
+/* Begins a read, which takes what it needs of the memory. */
+static char *
+begin_segment(SegmentRead *segment, char *memory)
+{
+	TierRead   *read = &segment->read;
+	bool		is_packed = tier_is_packed(&read->extent);
+
+	if (segment->page != NULL)
+		region_populate_for_write(segment->page, read->extent.plain_bytes);
+	read->memory = segment->page;
+	if (segment->page == NULL || is_packed)
+	{
+		if (memory == NULL)
+			return NULL;
+		read->memory = memory;
+		memory += tier_cost_bytes(read->extent.bytes);
+	}
+	read->segment = segment->page != NULL ? segment->page : read->memory;
+	if (segment->page == NULL && is_packed)
+	{
+		read->segment = memory;
+		memory += tier_cost_bytes(read->extent.plain_bytes);
+	}
+	tier_begin_read(read);
+	return memory;
 }
 
 void
 tier_begin_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts, ChunkBuffer *buffer)
 {
-	Size		bytes = 0;
-	char	   *memory;
+	Size		bytes;
+	char	   *memory = NULL;
 
-	/* what was begun and given up */
-	if (cache_scan_is_reading(buffer))
-		tier_await_reads();
-	if (natts > buffer->read_limit)
+	/* of what was begun and given up, too */
+	free_pages(buffer);
+	if (natts > buffer->segment_limit)
 	{
-		buffer->reads = MemoryContextAllocZero(buffer->context, sizeof(TierRead) * natts);
-		buffer->read_limit = natts;
+		buffer->segments = MemoryContextAllocZero(buffer->context, sizeof(SegmentRead) * natts);
+		buffer->segment_limit = natts;
 	}
-	for (int i = 0; i < natts; i++)
-	{
-		TierRead   *read = &buffer->reads[i];
-
-		if (directory_find_extent(chunk, attnums[i], &read->extent))
-			read->extent.file = 0;
-		else if (read->extent.file != 0)
-			bytes += read_memory_bytes(&read->extent);
-	}
+	bytes = prepare_reads(chunk, attnums, natts, buffer);
+	STOP_POINT("tier-before-read");
 	if (bytes > 0)
-		STOP_POINT("tier-before-read");
-	memory = reserve_memory(buffer, bytes);
+		memory = reserve_memory(buffer, bytes);
 	for (int i = 0; i < natts; i++)
 	{
-		TierRead   *read = &buffer->reads[i];
-
-		read->memory = read->segment = memory;
-		if (read->extent.file == 0 || memory == NULL)
-			continue;
-		if (tier_is_packed(&read->extent))
-			read->segment = memory + tier_cost_bytes(read->extent.bytes);
-		memory += read_memory_bytes(&read->extent);
-		tier_begin_read(read);
+		if (buffer->segments[i].read.extent.file != 0)
+			memory = begin_segment(&buffer->segments[i], memory);
 	}
-}
-
-/* Gives what was read to the region, if it is worth its place there. */
-static void
-keep_segment(CachedChunk *chunk, AttrNumber attnum, const TierRead *read)
-{
-	void	   *page = directory_allocate_for(chunk, attnum);
-
-	if (page == NULL)
-		return;
-	region_populate_for_write(page, read->extent.plain_bytes);
-	memcpy(page, read->segment, read->extent.plain_bytes);
-	if (!directory_put_segment(chunk, attnum, page))
-		region_free(page, read->extent.plain_bytes);
+	STOP_POINT("tier-reading");
 }
 
 /* Where a segment is, which is pinned, so it stays there; NULL: nowhere. */
 static const void *
-end_segment(CachedChunk *chunk, AttrNumber attnum, TierRead *read)
+end_segment(CachedChunk *chunk, AttrNumber attnum, SegmentRead *reading)
 {
+	TierRead   *read = &reading->read;
 	TierExtent	extent = read->extent;
 	CachedSegment *segment = &chunk->columns[attnum - 1];
 	TierFault	fault;
 
 	if (extent.file == 0 || read->memory == NULL)
 		return segment->segment;
-	fault = check_segment(&extent, read->memory, read->segment, chunk->rows, tier_end_read(read));
+	fault = check_segment(chunk, attnum, &extent, read->memory, read->segment, tier_end_read(read));
 	if (fault != TIER_FINE)
 	{
+		free_page(reading);
 		note_fault(chunk, attnum, fault, &extent);
 		return NULL;
 	}
 	count_read(&extent);
-	keep_segment(chunk, attnum, read);
-	return segment->segment != NULL ? segment->segment : read->segment;
+	if (reading->page != NULL && directory_put_segment(chunk, attnum, reading->page))
+	{
+		reading->page = NULL;
+		region_note_populated(segment->serial);
+	}
+	/* neither: the copy on disk was forgotten meanwhile, and what was read is the scan's alone */
+	if (segment->segment == NULL)
+		return read->segment;
+	free_page(reading);
+	return segment->segment;
 }
 
 bool
@@ -408,7 +487,7 @@ tier_end_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts, ChunkBu
 
 	for (int i = 0; i < natts; i++)
 	{
-		segments[i] = end_segment(chunk, attnums[i], &buffer->reads[i]);
+		segments[i] = end_segment(chunk, attnums[i], &buffer->segments[i]);
 		has_all = has_all && segments[i] != NULL;
 	}
 	return has_all;
@@ -418,11 +497,11 @@ tier_end_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts, ChunkBu
 
 /* Reads a segment, if it is packed through a buffer that has a unit more than it takes on disk. */
 static TierFault
-read_segment(const TierExtent *extent, char *buffer, void *segment, uint32 rows)
+read_segment(const CachedChunk *chunk, AttrNumber attnum, const TierExtent *extent, char *buffer, void *segment)
 {
 	void	   *memory = tier_is_packed(extent) ? (void *) TYPEALIGN(TIER_UNIT_BYTES, buffer) : segment;
 
-	return check_segment(extent, memory, segment, rows, tier_read(extent, memory));
+	return check_segment(chunk, attnum, extent, memory, segment, tier_read(extent, memory));
 }
 
 /* The memory is nobody's until the directory has it: nothing in between can raise an error. */
@@ -446,7 +525,7 @@ tier_fetch(CachedChunk *chunk, AttrNumber attnum)
 		pfree(buffer);
 		return false;
 	}
-	fault = read_segment(&extent, buffer, page, chunk->rows);
+	fault = read_segment(chunk, attnum, &extent, buffer, page);
 	if (fault == TIER_FINE)
 	{
 		count_read(&extent);
@@ -478,7 +557,7 @@ tier_check_copy(CachedChunk *chunk, AttrNumber attnum)
 	plain = palloc_extended(tier_cost_bytes(extent.plain_bytes) + TIER_UNIT_BYTES, MCXT_ALLOC_HUGE);
 	segment = (void *) TYPEALIGN(TIER_UNIT_BYTES, plain);
 	buffer = palloc_extended(tier_cost_bytes(extent.bytes) + TIER_UNIT_BYTES, MCXT_ALLOC_HUGE);
-	fault = read_segment(&extent, buffer, segment, chunk->rows);
+	fault = read_segment(chunk, attnum, &extent, buffer, segment);
 	pfree(plain);
 	pfree(buffer);
 	return fault == TIER_FINE || !note_fault(chunk, attnum, fault, &extent);

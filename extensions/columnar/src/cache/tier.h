@@ -74,6 +74,9 @@ extern void tier_begin_chunk(CachedChunk *chunk, const AttrNumber *attnums, int 
 extern bool tier_end_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts,
 						   ChunkBuffer *buffer, const void **segments);
 
+/* Frees the region's memory in this process's buffers, when it exits; nothing reads from them any more. */
+extern void tier_release_buffers(void);
+
 /* Whether a pinned segment's copy on disk, if there is one, is what it should be; else it is forgotten. */
 extern bool tier_check_copy(CachedChunk *chunk, AttrNumber attnum);
 

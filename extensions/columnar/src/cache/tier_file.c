@@ -9,7 +9,8 @@
  * through virtual descriptors or raises errors, so a reader can hold memory
  * of the region meanwhile.
  *
- * Reads bypass the system's cache where they can: the region is the cache.
+ * Reads and writes bypass the system's cache where they can: the region is the
+ * cache.
  * Those that are begun and ended later use the kernel's own asynchronous I/O
  * (io_submit), which needs no library and, unlike io_uring, is forbidden hardly
  * anywhere; where it fails the end of a read is the read.
@@ -335,6 +336,48 @@ tier_await_reads(void)
 
 /* ---------------------------------------------------------------- writing - */
 
+/* Memory that direct I/O takes, for what is not: headers, and what is packed. */
+#define BOUNCE_BYTES	((Size) 64 * 1024)
+
+static char *
+bounce_memory(void)
+{
+	static char memory[BOUNCE_BYTES + TIER_UNIT_BYTES];
+
+	return (char *) TYPEALIGN(TIER_UNIT_BYTES, memory);
+}
+
+/*
+ * Writes whole units past the system's cache, where pages of the heap are worth
+ * more; false with errno, EINVAL where direct I/O does not go on.
+ */
+static bool
+write_units(int fd, const char *data, Size bytes, off_t offset)
+{
+	bool		is_aligned = (uintptr_t) data % TIER_UNIT_BYTES == 0;
+
+	while (bytes > 0)
+	{
+		Size		part = Min(bytes, is_aligned ? TRANSFER_BYTES_MAX : BOUNCE_BYTES);
+		ssize_t		done;
+
+		if (!is_aligned)
+			memcpy(bounce_memory(), data, part);
+		errno = EINVAL;
+		pgstat_report_wait_start(PG_WAIT_EXTENSION);
+		done = pwrite(fd, is_aligned ? data : bounce_memory(), part, offset);
+		pgstat_report_wait_end();
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0 || done % TIER_UNIT_BYTES != 0)
+			return false;
+		data += done;
+		bytes -= done;
+		offset += done;
+	}
+	return true;
+}
+
 /* Writes `bytes`; false with errno. */
 static bool
 write_bytes(int fd, const char *data, Size bytes, off_t offset)
@@ -371,7 +414,24 @@ open_next_file(TierWriter *writer)
 	writer->fd = BasicOpenFilePerm(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 								   pg_file_create_mode);
 	writer->bytes = 0;
+	/* not when it is made: a file system without direct I/O would have made it, and then refused */
+	writer->is_direct = writer->fd >= 0 && PG_O_DIRECT != 0 && fcntl(writer->fd, F_SETFL, PG_O_DIRECT) == 0;
 	return writer->fd >= 0;
+}
+
+/* Writes whole units at the file's end; false with errno. */
+static bool
+append_units(TierWriter *writer, const char *data, Size bytes)
+{
+	if (writer->is_direct)
+	{
+		if (write_units(writer->fd, data, bytes, (off_t) writer->bytes))
+			return true;
+		if (errno != EINVAL || fcntl(writer->fd, F_SETFL, 0) != 0)
+			return false;
+		writer->is_direct = false;
+	}
+	return write_bytes(writer->fd, data, bytes, (off_t) writer->bytes);
 }
 
 /* What failed to be written, or to be synced, is nobody's: the file gets no more. */
@@ -388,7 +448,7 @@ tier_writer_append(TierWriter *writer, const void *data, Size bytes, TierExtent 
 	}
 	if (writer->fd < 0 && !open_next_file(writer))
 		return false;
-	if (!write_bytes(writer->fd, data, cost_bytes, (off_t) writer->bytes))
+	if (!append_units(writer, data, cost_bytes))
 	{
 		int			code = errno;
 

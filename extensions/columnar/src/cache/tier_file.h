@@ -45,6 +45,7 @@ typedef struct TierFile
 typedef struct TierWriter
 {
 	int			fd;				/* -1: none is open */
+	bool		is_direct;		/* past the system's cache */
 	uint32		number;			/* of the file open last */
 	uint64		bytes;
 	uint64		limit_bytes;	/* of a file */

@@ -157,6 +157,7 @@ tier_create_chunk(const SavedHeader *header, const ManifestChunk *entry,
 			continue;
 		segment = &chunk->columns[segments[i].attnum - 1];
 		segment->extent = segments[i].extent;
+		segment->zone_map = segments[i].zone_map;
 		segment->bytes = segments[i].extent.plain_bytes;
 		segment->type_oid = segments[i].type_oid;
 		segment->typmod = segments[i].typmod;

@@ -56,7 +56,7 @@
 #define NUMBERS_FILE	TIER_DIRECTORY "/numbers"
 
 /* "PENUTIER"; the last digits count the formats of manifest and headers. */
-#define MANIFEST_MAGIC	UINT64CONST(0x50454E5554490002)
+#define MANIFEST_MAGIC	UINT64CONST(0x50454E5554490003)
 
 typedef struct Manifest
 {

@@ -28,6 +28,7 @@ typedef struct ManifestChunk
 typedef struct ManifestSegment
 {
 	TierExtent	extent;
+	PenumbraZoneMap zone_map;
 	Oid			type_oid;
 	int32		typmod;
 	Oid			collation;

@@ -15,6 +15,8 @@
  */
 #include "postgres.h"
 
+#include <time.h>
+
 #include "access/xlog.h"
 #include "access/xlog_internal.h"
 #include "miscadmin.h"
@@ -28,6 +30,7 @@
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
+#include "cache/region.h"
 #include "cache/tier.h"
 #include "cache/tier_header.h"
 #include "cache/tier_manifest.h"
@@ -37,6 +40,9 @@
 /* After a load, so that one manifest names what several brought; and when nothing was loaded. */
 #define PAUSE_AFTER_LOAD_MS		1000
 #define PAUSE_MS				30000
+
+/* Of a processor that saving takes. */
+#define CPU_SHARE				10
 
 /* So many files in the budget, unless they would be too small or too large. */
 #define FILES_IN_BUDGET			16
@@ -156,6 +162,9 @@ typedef struct Saver
 	uint64		total_bytes;	/* of the files */
 	bool		is_full;		/* nothing is worth less than what is not saved */
 	bool		has_failed;		/* to write; the rest waits for the next turn */
+	bool		is_hurried;		/* somebody waits for this turn's end */
+	TimestampTz turn_began;
+	clock_t		turn_clock;		/* of this process then */
 	bool		has_logged;		/* that, since it was last able to */
 	StringInfo	manifest;		/* as written last; NULL: not yet */
 	RelationSummary *relations;
@@ -328,6 +337,7 @@ append_to_manifest(StringInfo manifest, Oid relid)
 			continue;
 		memset(&saved, 0, sizeof(saved));
 		saved.extent = segment->extent;
+		saved.zone_map = segment->zone_map;
 		saved.type_oid = segment->type_oid;
 		saved.typmod = segment->typmod;
 		saved.collation = segment->collation;
@@ -490,6 +500,8 @@ append_segment(CachedSegment *segment, uint32 rows)
 	Size		bytes;
 	bool		done;
 
+	/* a process of its own, which has not seen it before */
+	region_populate(segment->segment, segment->bytes);
 	if (!tier_packs())
 		return append(segment->segment, segment->bytes, &segment->extent);
 	packed = palloc_extended(tier_cost_bytes(TIER_PACKED_BYTES_MAX(segment->bytes)), MCXT_ALLOC_HUGE);
@@ -568,6 +580,28 @@ save_chunk(const Unsaved *unsaved)
 	chunk->header_mark = unsaved->mark;
 }
 
+/*
+ * Of a processor saving takes a tenth, since loads and queries are there at the
+ * same time; but not so when a load waits for it, or the server's end does.
+ */
+static void
+rest(void)
+{
+	for (;;)
+	{
+		long		used_ms = (long) ((clock() - saver.turn_clock) / (CLOCKS_PER_SEC / 1000));
+		long		rest_ms = used_ms * CPU_SHARE -
+			TimestampDifferenceMilliseconds(saver.turn_began, GetCurrentTimestamp());
+
+		if (rest_ms <= 0 || saver.is_hurried || ShutdownRequestPending ||
+			pg_atomic_read_u32(&tier_control->hurries) != 0)
+			return;
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, rest_ms, PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
 static void
 save_relation(const CacheKey *key, bool with_segments, bool with_headers)
 {
@@ -579,7 +613,10 @@ save_relation(const CacheKey *key, bool with_segments, bool with_headers)
 
 		find_unsaved(&unsaved, with_segments, with_headers);
 		if (unsaved.bytes > 0 && saver.total_bytes + unsaved.bytes <= tier_budget_bytes())
+		{
 			save_chunk(&unsaved);
+			rest();
+		}
 		else if (unsaved.bytes > 0 && !saver.is_full)
 		{
 			/* again, with what is left of the chunk then */
@@ -596,6 +633,8 @@ static void
 save(bool with_segments, bool with_headers)
 {
 	saver.has_failed = saver.is_full = false;
+	saver.turn_began = GetCurrentTimestamp();
+	saver.turn_clock = clock();
 	if (!enableFsync)
 		return;
 	saver.relation_count = directory_list_relations(InvalidOid, &saver.relations);
@@ -633,11 +672,15 @@ wait_for_loads(void)
 	int			pause_ms = PAUSE_MS;
 	long		rest_ms;
 
+	saver.is_hurried = false;
 	while (!ShutdownRequestPending && enableFsync &&
 		   (rest_ms = pause_ms - TimestampDifferenceMilliseconds(began, GetCurrentTimestamp())) > 0)
 	{
 		if (!saver.has_failed && pg_atomic_exchange_u32(&tier_control->hurries, 0) != 0)
+		{
+			saver.is_hurried = true;
 			break;
+		}
 		if (pause_ms == PAUSE_MS && !saver.has_failed && tier_has_loads())
 		{
 			began = GetCurrentTimestamp();

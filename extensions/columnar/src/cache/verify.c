@@ -388,7 +388,7 @@ verify_structure(Verifier *verifier)
 	{
 		CachedSegment *segment = &chunk->columns[verifier->attnums[i] - 1];
 		PenumbraStatus status;
-		PenumbraSegmentInfo info = {0};
+		PenumbraZoneMap zone_map = {0};
 
 		if (!tier_check_copy(chunk, verifier->attnums[i]))
 			note_mismatch(verifier, verifier->attnums[i], 0, "the copy on disk is damaged");
@@ -397,13 +397,15 @@ verify_structure(Verifier *verifier)
 			continue;
 		status = penumbra_segment_check(segment->segment, segment->bytes);
 		if (status.code == PENUMBRA_OK)
-			penumbra_segment_describe(segment->segment, &info);
+			penumbra_segment_get_zone_map(segment->segment, &zone_map);
 		if (!map_is_sound)
 			note_mismatch(verifier, segment->attnum, 0, "the chunk's row map is damaged");
 		else if (status.code != PENUMBRA_OK)
 			note_mismatch(verifier, segment->attnum, 0, "the segment is damaged");
-		else if (info.rows != chunk->rows)
+		else if (zone_map.rows != chunk->rows)
 			note_mismatch(verifier, segment->attnum, 0, "the segment's number of rows is wrong");
+		else if (memcmp(&zone_map, &segment->zone_map, sizeof(zone_map)) != 0)
+			note_mismatch(verifier, segment->attnum, 0, "the chunk's zone map of the column is wrong");
 		else
 			verifier->columns[verifier->column_count++] = segment->attnum;
 	}

@@ -6,8 +6,8 @@
  * A text file of lines "database relation column uses", by numbers, since the
  * launcher is connected to no database.  It proves nothing: who reads it wants
  * these columns, so a stale or strange line costs a load at most.  It is read
- * once after each start, when the disk cache has found its own; what that has
- * is left out.
+ * once after each start, when the disk cache has found its own; of what that has
+ * it says how often it was used, and so what is read back into memory first.
  *
  *-------------------------------------------------------------------------
  */
@@ -61,15 +61,16 @@ wanted_list_save(void)
 	pfree(list.data);
 }
 
-static bool
-is_cached(const RelationSummary *relations, int count, Oid database, Oid relid)
+/* NULL: it is not cached. */
+static const RelationSummary *
+find_relation(const RelationSummary *relations, int count, Oid database, Oid relid)
 {
 	for (int i = 0; i < count; i++)
 	{
 		if (relations[i].key.database == database && relations[i].relid == relid)
-			return true;
+			return &relations[i];
 	}
-	return false;
+	return NULL;
 }
 
 static void
@@ -89,10 +90,16 @@ read_list(void)
 		line[bytes] = '\0';
 	while (line != NULL && sscanf(line, WANTED_LINE "%n", &database, &relid, &attnum, &uses, &length) == 4)
 	{
-		if (attnum > 0 && attnum <= MaxHeapAttributeNumber && OidIsValid(database) &&
-			!is_cached(relations, count, database, relid))
-			wanted_note_column(database, relid, attnum, uses);
+		const RelationSummary *relation = find_relation(relations, count, database, relid);
+		AttrNumber	column = (AttrNumber) attnum;
+
 		line += length;
+		if (attnum <= 0 || attnum > MaxHeapAttributeNumber || !OidIsValid(database))
+			continue;
+		if (relation == NULL)
+			wanted_note_column(database, relid, column, uses);
+		else
+			directory_raise_uses(&relation->key, &column, 1, Min(uses, WISHES_MAX));
 	}
 	wanted_set_list_read();
 }

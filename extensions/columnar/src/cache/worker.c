@@ -56,6 +56,7 @@
 #include "cache/loader.h"
 #include "pg_compat.h"
 #include "cache/progress.h"
+#include "cache/tier_reader.h"
 #include "cache/wanted.h"
 #include "cache/wanted_list.h"
 #include "cache/worker.h"
@@ -316,6 +317,7 @@ penumbra_launcher_main(Datum argument)
 	{
 		long		timeout_ms = -1;
 		long		list_pause_ms;
+		bool		list_was_read;
 		bool		is_shrunk;
 
 		if (ConfigReloadPending)
@@ -329,7 +331,10 @@ penumbra_launcher_main(Datum argument)
 			/* for pg_database; its end frees what was allocated on the way */
 			StartTransactionCommand();
 			(void) invalidation_drop_lost_databases();
+			list_was_read = wanted_list_is_read();
 			list_pause_ms = wanted_list_keep();
+			if (!list_was_read && wanted_list_is_read())
+				tier_start_reader();
 			timeout_ms = launch_workers();
 			if (timeout_ms < 0 || timeout_ms > list_pause_ms)
 				timeout_ms = list_pause_ms;
@@ -444,6 +449,7 @@ load_part(RelationJob *job)
 	rel = open_relation(job->relid);
 	if (rel != NULL)
 	{
+		CacheKey	key;
 		LoadOptions options = {
 			.attnums = job->attnums,
 			.natts = filter_columns(rel, job->attnums, job->natts),
@@ -458,16 +464,17 @@ load_part(RelationJob *job)
 			.protected_serial = job->protected_serial,
 		};
 
+		directory_key_of(rel, &key);
 		/* what is there of the columns is worth what is not, before and after */
 		if (!job->is_refresh)
-			directory_raise_uses(rel, job->attnums, options.natts, job->wishes);
+			directory_raise_uses(&key, job->attnums, options.natts, job->wishes);
 		if (options.natts > 0)
 			loader_load(rel, &options, &result);
 		job->next_chunk = result.next_chunk;
 		job->shortage = result.shortage;
 		job->wants_vacuum = result.outcome == LOAD_DONE && wants_vacuum(rel);
 		if (!job->is_refresh)
-			directory_raise_uses(rel, job->attnums, options.natts, job->wishes);
+			directory_raise_uses(&key, job->attnums, options.natts, job->wishes);
 		relation_close(rel, AccessShareLock);
 	}
 	PopActiveSnapshot();

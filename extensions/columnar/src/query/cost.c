@@ -177,7 +177,7 @@ cost_add_scan(PlannedPipeline *planned, List *tables, int filter_columns, int ot
 		cached_pages += valid;
 		lsn_pages += Min((double) table->coverage.lsn_pages, valid);
 		heap_pages += pages - valid;
-		cold_pages += (double) table->coverage.cold_bytes / BLCKSZ;
+		cold_pages += (double) table->coverage.cold_bytes / BLCKSZ * (1 - table->skipped_share);
 		if (pages > 0)
 		{
 			double		rows = table->rel->tuples * (valid / pages);

@@ -189,6 +189,7 @@ open_relations(PenumbraScanState *state)
 	{
 		ScanInput  *input = &state->inputs[foreach_current_index(lc)];
 
+		input->state = state;
 		input->stage = lfirst(lc);
 		if (input->stage->source != NULL)
 		{
@@ -348,6 +349,17 @@ refusal_at_start(PenumbraScanState *state, EState *estate)
 	return NULL;
 }
 
+/* A part of a parallel scan is read before its execution; it has no joins. */
+static bool
+excludes_chunk(void *argument, const PenumbraZoneMap *zone_maps)
+{
+	ScanInput  *input = argument;
+	PenumbraScanState *state = input->state;
+
+	return state->exec != NULL ? penumbra_exec_skip_chunk(state->exec, input->scan, zone_maps)
+		: penumbra_plan_chunk_is_skipped(state->plan, input->scan, zone_maps);
+}
+
 static void
 open_table(PenumbraScanState *state, ScanInput *input, int i)
 {
@@ -365,6 +377,7 @@ open_table(PenumbraScanState *state, ScanInput *input, int i)
 		? cache_scan_begin(table->rel, snapshot, attnos, count)
 		: cache_scan_begin_parts(table->rel, snapshot, attnos, count);
 	cache_scan_set_readers(table->cached, stop_engine, state);
+	cache_scan_set_filter(table->cached, excludes_chunk, input);
 	table->reader = heap_row_reader_create(table->rel, attnos, count);
 	heap_row_reader_set_pages(table->reader, scan_input_next_block, table);
 }

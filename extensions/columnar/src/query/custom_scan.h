@@ -38,6 +38,7 @@ typedef struct ScanTable
 /* What a scan of the plan reads: one table, or the tables of an inheritance tree. */
 typedef struct ScanInput
 {
+	struct PenumbraScanState *state;
 	const PipelineStage *stage;
 	int			table_count;
 	ScanTable  *tables;

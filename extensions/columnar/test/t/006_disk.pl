@@ -83,15 +83,43 @@ is(ask($served), 't|0', 'all pages are served from the cache');
 is(ask($verified), '3|0', 'verified');
 is(ask(q{SELECT chunks_loaded FROM penumbra.activity}), '0', 'nothing was loaded');
 
-# After a restart: a session that waits before it reads, and one that lets it go on with its end.
+# Zone maps are in memory: what they exclude is not read, by filters or by joins; what was written to it since is found.
+sub reads
+{
+	my ($query, $answer, $segments, $name) = @_;
+	$node->restart;
+	await_start();
+	is(ask("SET penumbra.mode = 'require'; SET work_mem = '64MB'; $query"), $answer, "$name: answer");
+	is(disk('segments_read'), $segments, "$name: segments read");
+}
+my $half = "SELECT count(*), min(s), max(s) FROM t WHERE a BETWEEN 1000 AND 1099";
+reads($half, '100|t0|t99', 2, 'one chunk');
+reads("SELECT count(*) FROM t WHERE a < 0", '0', 0, 'no chunk');
+reads("SELECT count(s) FROM t WHERE a IS NULL", '0', 0, 'no nulls');
+like(ask("SET penumbra.mode = 'require'; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) $half"),
+	 qr/Chunks: 1 of $chunks \(@{[$chunks - 1]} skipped by zone maps\)/, 'chunks that are not read count as skipped');
+ask(q{CREATE TABLE few AS SELECT i AS a FROM generate_series(5, 50, 5) i; VACUUM ANALYZE few; SELECT penumbra.load('few')});
+await("saved_segments = 3 * $chunks + 1");
+reads("SELECT count(*), min(s) FROM t JOIN few USING (a)", '10|t10', 3, 'a join');
+ask(q{DROP TABLE few});
+ask('UPDATE t SET a = -1 WHERE a = 299999');
+reads("SELECT count(*), sum(a), min(s) FROM t WHERE a < 10", '10|44|t1', 2, 'a row was written to a chunk that is not read');
+ask('UPDATE t SET a = 299999 WHERE a = -1');
+ask('VACUUM (FREEZE) t');
+ask(q{SELECT penumbra.unload('t')});
+$chunks = ask(q{SELECT penumbra.load('t')});
+await("saved_segments = 3 * $chunks");
+
+# After a restart: a session that waits before it reads, or while it does, and one that lets it go on with its end.
+my $stop;
 sub begin_read
 {
 	$node->restart;
 	await_start();
 	my $keeper = $node->background_psql('postgres');
-	$keeper->query_safe(q{SELECT pg_advisory_lock(penumbra.stop_point_key('tier-before-read'))});
+	$keeper->query_safe("SELECT pg_advisory_lock(penumbra.stop_point_key('$stop'))");
 	my $reader = $node->background_psql('postgres', on_error_stop => 0);
-	$reader->query_safe(q{SET penumbra.stop_points = 'tier-before-read'; SET penumbra.mode = 'prefer'});
+	$reader->query_safe("SET penumbra.stop_points = '$stop'; SET penumbra.mode = 'prefer'");
 	$reader->query_until(qr/begin/, "\\echo begin\nSELECT sum(a) FROM t;\n");
 	$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted}) or die;
 	return ($keeper, $reader);
@@ -104,15 +132,19 @@ sub read_meanwhile
 	my ($keeper, $reader) = begin_read();
 	ask($meanwhile);
 	$keeper->quit;
-	is($reader->query_safe(q{SELECT 1}) =~ s/\s//gr, '450001500001', "$name: answer");
+	is($reader->query_safe(q{SELECT 1}) =~ s/\s//gr, '450001500001', "$stop, $name: answer");
 	$reader->quit;
 }
-read_meanwhile('SELECT sum(a) FROM t', 'two read');
-is(ask($verified), '3|0', 'two read: verified');
-read_meanwhile(q{SELECT penumbra.unload('t')}, 'unloaded');
-is(ask(q{SELECT used_bytes FROM penumbra.memory WHERE size_class = 'all'}), '0', 'no memory is lost');
-$chunks = ask(q{SELECT penumbra.load('t')});
-await("saved_segments = 3 * $chunks");
+foreach ('tier-before-read', 'tier-reading')
+{
+	$stop = $_;
+	read_meanwhile('SELECT sum(a) FROM t', 'two read');
+	is(ask($verified), '3|0', "$stop, two read: verified");
+	read_meanwhile(q{SELECT penumbra.unload('t')}, 'unloaded');
+	is(ask(q{SELECT used_bytes FROM penumbra.memory WHERE size_class = 'all'}), '0', "$stop: no memory is lost");
+	$chunks = ask(q{SELECT penumbra.load('t')});
+	await("saved_segments = 3 * $chunks");
+}
 
 # A reader that ends leaves nothing pinned and nothing half read.
 sub end_reader
@@ -134,9 +166,13 @@ sub end_reader
 	$chunks = ask(q{SELECT penumbra.load('t')});
 	await("saved_segments = 3 * $chunks");
 }
-end_reader('canceled', sub { ask("SELECT pg_cancel_backend($_[0])") });
-end_reader('terminated', sub { ask("SELECT pg_terminate_backend($_[0])") });
-end_reader('killed', sub { kill 'KILL', $_[0] });
+foreach ('tier-before-read', 'tier-reading')
+{
+	$stop = $_;
+	end_reader("$stop, canceled", sub { ask("SELECT pg_cancel_backend($_[0])") });
+	end_reader("$stop, terminated", sub { ask("SELECT pg_terminate_backend($_[0])") });
+	end_reader("$stop, killed", sub { kill 'KILL', $_[0] });
+}
 
 # Written before the restart and after: pages by what they are, and rows by their headers (X is older than this start).
 ask('UPDATE t SET a = a + 1 WHERE a % 3000 = 0');
@@ -550,6 +586,8 @@ my @large = (
 	q{SELECT b, count(*), min(u) FROM large GROUP BY b ORDER BY b LIMIT 5},
 	q{SELECT a, u, f FROM large ORDER BY f DESC LIMIT 5},
 	q{SELECT a, u FROM large WHERE b = 77 ORDER BY a},
+	q{SELECT count(*), sum(b), max(u) FROM large WHERE a BETWEEN 250000 AND 250999},
+	q{SELECT count(*), max(u) FROM large WHERE b < 0},
 	q{SELECT count(*) FROM (SELECT a, u, f FROM large OFFSET 0) x WHERE length(u) > 10},
 	q{SELECT x.b, count(*), max(y.u) FROM large x JOIN large y ON x.a = y.a + 1 WHERE x.b < 20 GROUP BY x.b ORDER BY x.b});
 my %expected = map { $_ => ask("SET penumbra.mode = 'off'; $_") } @large;
@@ -589,6 +627,19 @@ my $held = memory_of('large');
 ask("SET penumbra.mode = 'require'; $large[0]");
 cmp_ok(disk('bytes_read') - $read, '<', ask(q{SELECT sum(disk_bytes) FROM penumbra.columns WHERE relation = 'large'::regclass}) - $held / 2,
 	'what is in memory is not read');
+
+# After a start the rest is read back in the background, the column that was used most first, as far as there is room.
+restart(sub { $node->append_conf('postgresql.conf', "penumbra.auto = on") });
+ask("SET penumbra.mode = 'require'; SELECT max(f) FROM large") foreach 1 .. 20;
+restart();
+ok(poll(q{SELECT bytes = disk_bytes FROM penumbra.columns WHERE relation = 'large'::regclass AND column_name = 'f'}),
+	'the most used column is read back');
+is(ask(q{SELECT bytes < disk_bytes FROM penumbra.columns WHERE relation = 'large'::regclass AND column_name = 'u'}), 't',
+	'not all of the others');
+ok(poll(q{SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type LIKE '%reader'}), 'then it ends');
+is(ask(q{SELECT max(used_bytes) <= max(budget_bytes) FROM penumbra.memory}), 't', 'within the budget');
+is(ask("SET penumbra.mode = 'prefer'; $_"), $expected{$_}, "read back: $_") foreach @large;
+restart(sub { $node->append_conf('postgresql.conf', "penumbra.auto = off") });
 
 # What is on disk is damaged when it is read ahead: the rest is the heap's.
 await("state = 'open'");

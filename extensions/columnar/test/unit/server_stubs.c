@@ -74,7 +74,8 @@ __wrap_pwrite(int fd, const void *buffer, size_t bytes, off_t offset)
 {
 	if (!is_faulty())
 		return __real_pwrite(fd, buffer, bytes, offset);
-	return fault_kind == FAULT_SHORT ? __real_pwrite(fd, buffer, bytes / 2, offset) : fail();
+	/* sectors, which direct I/O can end with */
+	return fault_kind == FAULT_SHORT ? __real_pwrite(fd, buffer, bytes / 2 / 512 * 512, offset) : fail();
 }
 
 int
