@@ -122,7 +122,7 @@ def tune_postgresql(source: Path | None, workload_name: str, script: Path | None
 @click.option("--source", type=click.Path(path_type=Path, exists=True, file_okay=False),
               required=True, help="It is copied for each build, and never changed.")  # fmt: skip
 @click.option("--build", required=True, metavar="COMMAND",
-              help="Gets CC, CXX, CFLAGS, CXXFLAGS and LDFLAGS in its environment.")  # fmt: skip
+              help="Gets CC, CXX, AR, CFLAGS, CXXFLAGS, LDFLAGS in its environment.")  # fmt: skip
 @click.option("--measure", required=True, metavar="COMMAND", help="What shall be fast.")
 @click.option("--check", metavar="COMMAND", help="The project's tests: a finalist passes them.")
 @click.option("--flags", default="-O2", show_default=True, help="The baseline's.")
