@@ -4,6 +4,7 @@ PostgreSQL itself takes minutes to compile. Here a source tree of a few lines "c
 installed server, so that everything around the compiler is real.
 """
 
+import os
 import shutil
 import subprocess
 
@@ -124,14 +125,57 @@ def test_a_backend_is_counted(project, executor):
     assert not list(project.place.glob("measuring/server"))
 
 
+PERF = """#!/bin/sh
+while [ "$1" != -- ]; do [ "$1" = -o ] && output=$2; [ "$1" = -p ] && kill -0 $2; shift; done
+shift
+"$@" || exit
+for word; do [ "$before" = -t ] && transactions=$word; before=$word; done
+echo "$((1000 * transactions + 77777));;cycles:u;1;100.00;;" >$output
+"""
+
+
+def test_a_server_is_counted_by_the_processor_per_transaction(project, executor, tmp_path,
+                                                              monkeypatch):  # fmt: skip
+    (tmp_path / "perf").write_text(PERF)
+    (tmp_path / "perf").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(postgresql, "COUNTED_TRANSACTIONS", 1)
+    result = _build(project, project.baseline("gcc"), executor)
+    # What it costs without a transaction is left out.
+    assert project.measure_counters(result, executor) == {"cycles": 1000.0}
+    assert not list(project.place.glob("measuring"))
+
+
+def test_workloads_that_no_profile_knows_run(project, executor):
+    assert {w.name for w in project.held_out} == {"expressions", "joins", "maintenance"}
+    assert not {*project.held_out} & {*project.training}
+    directory = project.place / "held-out"
+    with project._server(directory, project.base / "bin") as server:
+        for workload in project.held_out:
+            for _ in range(2):  # it leaves nothing in its own way
+                postgresql._client(server, executor, postgresql._pgbench(workload, "-t", "1"))
+
+
+def test_a_missing_program_is_named_with_its_package(project, executor, monkeypatch):
+    monkeypatch.setattr(postgresql.shutil, "which", lambda name: None if name == "bison" else name)
+    with pytest.raises(LabError, match="install the package bison"):
+        project.prepare(executor)
+
+
 def test_a_profile_is_trained_between_two_compilations(project, executor):
-    _build(project, Recipe("gcc", ("-O2", "-flto=auto"), profile=True), executor)
+    recipe = Recipe("gcc", ("-O2", "-flto=auto"), profile=True)
+    result = _build(project, recipe, executor)
     backend = [line for line in _log(project) if line.startswith("src/backend")]
     assert [line.split()[1] for line in backend] == ["all", "clean", "all"]
     assert "-fprofile-generate=" in backend[0] and "-fprofile-update=prefer-atomic" in backend[0]
     assert "-fprofile-use=" in backend[2] and "-fprofile-partial-training" in backend[2]
     # The training's server is compiled file by file: linking takes as long as compiling.
     assert "-flto" not in backend[0] and "-O2 -flto=auto" in backend[2]
+    # The profile goes with the installation, and how it is used.
+    tuned = project.finish(result, project.place / "profiled")
+    assert [path.name for path in (tuned / "recipe/profile").iterdir()] == ["@#src#backend#1.gcda"]
+    configured, made = project.steps(recipe)
+    assert "CC=gcc" in configured and "-O2 -flto=auto -fprofile-use=PROFILE" in made
 
 
 def test_a_profile_is_kept_for_recipes_that_it_fits(project, executor):

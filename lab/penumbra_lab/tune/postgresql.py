@@ -61,6 +61,7 @@ SCALE = 1  # of the counted database: all of it is in shared buffers
 SEED = 20_260_101
 # Transactions after the first run, and in it; the difference leaves out a backend's start.
 TRANSACTIONS, WARM_TRANSACTIONS = 1000, 200
+PAUSE_MILLISECONDS = 1
 FEW_TRANSACTIONS = {  # those that are long
     "aggregates": 1, "TPC-B": 100, "simple-update": 300, "joins": 2, "expressions": 2,
     "maintenance": 2,
@@ -347,13 +348,15 @@ class PostgreSQL:
         wrapped = _wrapped(binaries, directory / "bin", callgrind.command(output, real))
         more = FEW_TRANSACTIONS.get(workload.name, TRANSACTIONS)
         few = max(1, more * WARM_TRANSACTIONS // TRANSACTIONS)
-        # On one CPU the client runs only while the backend waits: a message that has come already
-        # would be read without waiting, and the counts would depend on who was faster.
+        # A message that has come already is read without waiting, and counts would depend on who
+        # was faster. So client and server have one CPU, the client (a batch process) takes it only
+        # when the server gives it up, and sleeps between transactions.
         cpu = str(idlest_cpu())
+        paced = _paced(workload, binaries, directory)
         with self._server(directory, wrapped, cpu) as server:
             _client(server, executor, ["psql", "-qc", WARM_UP])
             for transactions in (few, few, few + more):  # the first warms caches up, too
-                _client(server, executor, _pgbench(workload, "-t", str(transactions)), cpu)
+                _client(server, executor, _pgbench(paced, "-t", str(transactions)), cpu)
             server.stop()
             log = server.log.read_text(errors="replace")
         sessions = re.findall(r"^(\d+)\|pgbench\|.*disconnection:", log, re.M)
@@ -453,15 +456,27 @@ def _pgbench(workload: Workload, *length: str) -> list[str]:
             *workload.options_at(SCALE)]  # fmt: skip
 
 
+def _paced(workload: Workload, binaries: Path, directory: Path) -> Workload:
+    """The same with a pause before each transaction."""
+    if workload.builtin:
+        shown = [str(binaries / "pgbench"), f"--show-script={workload.builtin}"]
+        text = subprocess.run(shown, capture_output=True, text=True, check=True).stderr
+    else:
+        text = workload.script.read_text()
+    script = directory / f"{workload.name}.sql"
+    script.write_text(f"\\sleep {PAUSE_MILLISECONDS} ms\n{text}")
+    return Workload(workload.name, script=script)
+
+
 def _client(server: PrivateServer, executor: Executor, command: list[str],
             cpu: str | None = None, counted: Path | None = None) -> None:  # fmt: skip
     """A program of the installation against the server; a server that hangs is infeasible.
 
     `counted`: the processor counts the server meanwhile, into this file.
     """
-    before = ["taskset", "-c", cpu] if cpu else []
+    before = ["taskset", "-c", cpu, "chrt", "--batch", "0"] if cpu else []
     if counted:
-        before += counters.command(counted, "-p", str(server.postmaster_pid()))
+        before += [*counters.command(counted, "-p", str(server.postmaster_pid())), "--"]
     program = server.installation.program(command[0])
     executor.run([*before, program, *command[1:]], server.directory / "client.log",
                  executor.measure_seconds, environment=server.environment())  # fmt: skip
