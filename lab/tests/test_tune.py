@@ -23,7 +23,7 @@ from penumbra_lab.run import cpus
 from penumbra_lab.run.document import RunDocument, Variant, read_run, utc_now
 from penumbra_lab.run.pgbench import WORKLOADS, Workload
 from penumbra_lab.run.sweep import LEVEL_TIME, THROUGHPUT
-from penumbra_lab.tune import callgrind, counters, project
+from penumbra_lab.tune import callgrind, command, counters, project
 from penumbra_lab.tune.callgrind import COST
 from penumbra_lab.tune.evaluate import Evaluator
 from penumbra_lab.tune.execute import Cancelled, Executor, Infeasible
@@ -500,16 +500,24 @@ def test_missing_programs_name_their_packages(source, monkeypatch, tmp_path):
     assert find_bolt() is None
 
 
-def test_the_merger_of_profiles_is_missed_before_anything_is_built(source, monkeypatch, tmp_path):
-    """Not after an hour, when the first profile of Clang is trained."""
+def test_what_profiles_of_clang_need_is_missed_before_anything_is_built(monkeypatch, tmp_path):
+    """Not after an hour, when the first profile is trained."""
     programs = tmp_path / "programs"
     programs.mkdir()
-    clang = programs / "clang-77"
-    clang.write_text("#!/bin/sh\necho 'clang version 77.1.0'\n")
-    clang.chmod(0o755)
+
+    def program(name: str, text: str) -> None:
+        (programs / name).write_text(f"#!/bin/sh\n{text}\n")
+        (programs / name).chmod(0o755)
+
+    missing = "/usr/bin/ld: cannot find /usr/lib/llvm-77/lib/libclang_rt.profile-x86_64.a"
+    program("clang-77", f"""[ "$1" = --version ] && echo 'clang version 77.1.0' && exit
+echo '{missing}' >&2; exit 1""")
     monkeypatch.setenv("PATH", str(programs))
     with pytest.raises(LabError, match="llvm-profdata is missing: install the package llvm-77"):
-        _tune(source, "--compiler", "clang-77", build="exit 1")
+        command._compilers({"compilers": ("clang-77",)})
+    program("llvm-profdata-77", "exit")
+    with pytest.raises(LabError, match="install the package libclang-rt-77-dev"):
+        command._compilers({"compilers": ("clang-77",)})
 
 
 @pytest.mark.parametrize(

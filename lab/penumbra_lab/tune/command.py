@@ -21,7 +21,7 @@ from penumbra_lab.tune.gate import Gate, GateFailed
 from penumbra_lab.tune.journal import Budget, Journal, entries_of
 from penumbra_lab.tune.package import debian_package
 from penumbra_lab.tune.postgresql import PostgreSQL
-from penumbra_lab.tune.project import Command, Project, profile_merger
+from penumbra_lab.tune.project import Command, Project, check_profiling
 from penumbra_lab.tune.result import (
     described,
     explain,
@@ -173,7 +173,7 @@ def _compilers(options: dict) -> tuple[str, ...]:
     for compiler in chosen:
         catalog.compiler_version(compiler)
         if catalog.is_clang(compiler):
-            profile_merger(compiler)  # now, and not when hours of building are done
+            check_profiling(compiler)  # now, and not when hours of building are done
     return tuple(chosen)
 
 

@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Protocol
 
@@ -78,6 +79,19 @@ def profile_merger(clang: str) -> str:
         return found
     version = _llvm_version(clang)
     raise LabError(f"llvm-profdata is missing: install the package llvm-{version}")
+
+
+def check_profiling(clang: str) -> None:
+    """What the first training would miss, hours later: the merger, the runtime that counts."""
+    profile_merger(clang)
+    done = subprocess.run(
+        [clang, "-fprofile-instr-generate", "-x", "c", "-", "-o", "/dev/null"],
+        input="int main(void) { return 0; }\n", capture_output=True, text=True,
+    )  # fmt: skip
+    if "libclang_rt.profile" in done.stderr:
+        version = _llvm_version(clang)
+        raise LabError(f"{clang} has no runtime for profiles: install the package"
+                       f" libclang-rt-{version}-dev")  # fmt: skip
 
 
 def archiver_of(compiler: str) -> str:
