@@ -7,6 +7,7 @@ installed server, so that everything around the compiler is real.
 import os
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -214,6 +215,17 @@ def test_the_base_has_what_the_gate_runs(project, executor, monkeypatch):
     # Extensions are compiled with what configure was told: as for the distribution's server.
     told = [line for line in _log(project) if line.startswith("configure")][-1]
     assert f"CFLAGS={' '.join(DEBIAN_FLAGS)}" in told
+
+
+def test_the_package_to_compare_with_is_of_the_same_version_and_private(project, monkeypatch):
+    home = Installation.find().bin_directory
+    assert project.distribution() == home
+    # The system's own would get extensions installed.
+    monkeypatch.setenv("PG_BIN", str(Path("/").joinpath(*home.parts[-5:])))
+    assert project.distribution() is None
+    monkeypatch.delenv("PG_BIN")
+    monkeypatch.setattr(project, "version", "15.0")
+    assert project.distribution() is None
 
 
 def test_training_is_counted_in_transactions(project, executor, monkeypatch):
