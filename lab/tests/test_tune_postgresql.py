@@ -195,6 +195,55 @@ def test_a_profile_is_kept_for_recipes_that_it_fits(project, executor):
     assert compilations == [trained, ["use"], refused + trained, trained]
 
 
+BOLT = """#!/bin/sh
+echo "$*" >>{log}
+case "$*" in
+(*skip-funcs=*odd.\\**) ;;
+(*) echo 'BOLT-ERROR: unable to get new address corresponding to input address 0x1 in function'\\
+	'odd.lto_priv.0/1(*2). Consider adding this function to --skip-funcs=...'; exit 1;;
+esac
+input=$1
+while [ $# != 0 ]; do
+	case $1 in (-o) output=$2;; (-instrumentation-file=*) touch "${{1#*=}}.123";; esac
+	shift
+done
+cp $input $output
+"""
+
+
+@pytest.fixture
+def bolt(tmp_path, monkeypatch):
+    """A BOLT that moves nothing, and one function of which it cannot."""
+    log = tmp_path / "log"
+    for name, text in (("llvm-bolt", BOLT.format(log=log)),
+                       ("merge-fdata", '#!/bin/sh\ncp "$3" "$2"\n')):  # fmt: skip
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setattr(postgresql, "find_bolt", lambda: str(tmp_path / "llvm-bolt"))
+    return log
+
+
+def test_bolt_lays_out_what_it_can_move(project, executor, bolt):
+    recipe = Recipe("gcc", ("-O2",), layout=True)
+    result = _build(project, recipe, executor)
+    made = next(line for line in _log(project) if line.startswith("src/backend all"))
+    assert "-Wl,--emit-relocs -fno-reorder-blocks-and-partition" in made
+    asked = bolt.read_text().splitlines()
+    # Refused once; the second time, and to lay it out, without the function that is not moved.
+    assert ["-instrument" in line for line in asked] == [True, True, False]
+    assert ["odd" in line for line in asked] == [False, True, True]
+    assert all("ExecInterpExpr" in line for line in asked)
+    assert (result / "recipe/bolt.fdata").exists()
+    assert (result / "bin/postgres").read_bytes() == (project.base / "bin/postgres").read_bytes()
+    assert "-data=bolt.fdata" in project.steps(recipe)[-1]
+
+
+def test_a_bolt_that_fails_is_infeasible(project, executor, bolt):
+    (bolt.parent / "llvm-bolt").write_text("#!/bin/sh\necho BOLT-ERROR: broken; exit 1\n")
+    with pytest.raises(Infeasible, match="BOLT-ERROR: broken"):
+        _build(project, Recipe("gcc", ("-O2",), layout=True), executor)
+
+
 def test_the_baseline_is_built_once(project, executor):
     result = _build(project, project.baseline("gcc"), executor)
     assert _log(project) == []

@@ -41,6 +41,9 @@ LAYOUT_FLAGS = ("-Wl,--emit-relocs", "-fno-reorder-blocks-and-partition")
 BOLT_OPTIONS = ("-reorder-blocks=ext-tsp", "-reorder-functions=hfsort", "-split-functions",
                 "-split-all-cold", "-split-eh", "-dyno-stats")  # fmt: skip
 NEEDED = {"make": "make", "bison": "bison", "flex": "flex", "perl": "perl"}  # program: package
+# Code that BOLT cannot move: expressions are interpreted by a table of addresses within it.
+UNMOVED_FUNCTIONS = ("ExecInterpExpr",)
+UNMOVED_FUNCTIONS_MAX = 20  # after which BOLT is given up
 SERVER_PARTS = ("src/common", "src/port", "src/timezone", "src/backend")
 INPUTS = "recipe"  # in a build and in the installation
 PROGRAMS = ("initdb", "pg_ctl", "pgbench", "pg_config", "psql")
@@ -167,7 +170,9 @@ class PostgreSQL:
         configured = [a for a in self._configure_command(recipe) if "--cache-file" not in a]
         extra = profile_flags(recipe.compiler, Path("PROFILE"), False) if recipe.profile else ()
         made = f"make COPT={shlex.quote(_copt(recipe, extra))}"
-        laid_out = ["llvm-bolt postgres -o laid-out -data=bolt.fdata", *BOLT_OPTIONS]
+        skipped = ",".join(f"{name}.*" for name in UNMOVED_FUNCTIONS)
+        laid_out = ["llvm-bolt postgres -o laid-out -data=bolt.fdata", *BOLT_OPTIONS,
+                    f"-skip-funcs={skipped}"]  # fmt: skip
         return [shlex.join(configured), made, *([" ".join(laid_out)] if recipe.layout else [])]
 
     def _run_make(self, tree: Path, executor: Executor, *arguments: str) -> None:
@@ -279,10 +284,10 @@ class PostgreSQL:
         give_to_server_user(directory)
         log = postgres.parent / "bolt.log"
         instrumented = directory / "postgres"
-        executor.run(
+        unmoved = _run_bolt(
             [bolt, str(postgres), "-instrument", "-o", str(instrumented),
              f"-instrumentation-file={directory}/fdata", "-instrumentation-file-append-pid"],
-            log, executor.build_seconds,
+            UNMOVED_FUNCTIONS, log, executor,
         )  # fmt: skip
         self._train(instrumented, directory / "training", executor)
         merged = directory / "merged"
@@ -291,8 +296,8 @@ class PostgreSQL:
             raise Infeasible("BOLT's training wrote no profile")
         merge = str(Path(bolt).with_name("merge-fdata"))
         executor.run([merge, "-o", str(merged), *profiles], log, executor.build_seconds)
-        executor.run([bolt, str(postgres), "-o", str(postgres.with_name("laid-out")),
-                      f"-data={merged}", *BOLT_OPTIONS], log, executor.build_seconds)  # fmt: skip
+        _run_bolt([bolt, str(postgres), "-o", str(postgres.with_name("laid-out")),
+                   f"-data={merged}", *BOLT_OPTIONS], unmoved, log, executor)  # fmt: skip
         postgres.with_name("laid-out").replace(postgres)
 
     # -- measuring ---------------------------------------------------------------------------------
@@ -480,6 +485,21 @@ def _client(server: PrivateServer, executor: Executor, command: list[str],
     program = server.installation.program(command[0])
     executor.run([*before, program, *command[1:]], server.directory / "client.log",
                  executor.measure_seconds, environment=server.environment())  # fmt: skip
+
+
+def _run_bolt(command: list[str], unmoved: tuple[str, ...], log: Path,
+              executor: Executor) -> tuple[str, ...]:  # fmt: skip
+    """Again without each function of which BOLT says that it cannot move it; returns those."""
+    while True:
+        skipped = ",".join(f"{name}.*" for name in unmoved)
+        try:
+            executor.run([*command, f"-skip-funcs={skipped}"], log, executor.build_seconds)
+            return unmoved
+        except Infeasible as error:
+            found = re.search(r"in function (\w+)[^\n]*skip-funcs", str(error))
+            if not found or found[1] in unmoved or len(unmoved) == UNMOVED_FUNCTIONS_MAX:
+                raise
+            unmoved = (*unmoved, found[1])
 
 
 def _copt(recipe: Recipe, extra: tuple[str, ...]) -> str:
