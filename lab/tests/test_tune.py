@@ -23,7 +23,7 @@ from penumbra_lab.run import cpus
 from penumbra_lab.run.document import RunDocument, Variant, read_run, utc_now
 from penumbra_lab.run.pgbench import WORKLOADS, Workload
 from penumbra_lab.run.sweep import LEVEL_TIME, THROUGHPUT
-from penumbra_lab.tune import callgrind
+from penumbra_lab.tune import callgrind, command, counters, project
 from penumbra_lab.tune.callgrind import COST
 from penumbra_lab.tune.evaluate import Evaluator
 from penumbra_lab.tune.execute import Cancelled, Executor, Infeasible
@@ -104,6 +104,8 @@ def test_a_program_from_end_to_end(source):
         "clock: measure command, time"]  # fmt: skip
     recipe = json.loads((_place(source) / "recipe.json").read_text())
     assert "-O3" in recipe["flags"]
+    assert all(text in recipe["steps"][-1] for text in ("CC=gcc", "-O3", "main.c"))
+    assert "valgrind" in recipe["versions"]["valgrind"]
     assert (_place(source) / "tuned/main").exists()
     assert "Recipe: gcc -O0" in shown
     curve = read_run(output.with_stem("run-search"))
@@ -238,6 +240,15 @@ def test_counts_repeat(source, tmp_path):
     assert all(abs(other / first - 1) < 1e-4 for other in others)
 
 
+def test_fewer_calls_are_counted_where_more_is_inlined(source, tmp_path):
+    project, place = Tree(source, tmp_path), tmp_path / "place"
+    with Journal(place / "journal.jsonl") as journal:
+        evaluator = _evaluator(project, place, journal)
+        inlined, apart = evaluator.counts([project.recipe(), project.recipe("-fno-inline")], "x")
+    # step() is called for 4,096 values, fold() 400 times.
+    assert apart["calls"] - inlined["calls"] > 4000
+
+
 def test_builds_side_by_side_are_those_one_by_one(source, tmp_path):
     project = Tree(source, tmp_path)
     recipes = [project.recipe(), project.recipe("-O3"), project.recipe("-fno-gcse"),
@@ -315,6 +326,89 @@ def test_the_gate_counts_a_workload_once_for_each_server(tmp_path):
     # Another server in the same place is counted anew.
     (tmp_path / "one/postgres").write_text("changed")
     assert gate._count(tmp_path / "one", WORKLOADS["tpcb"], evaluator)[COST] == 4.0
+
+
+def test_a_finalist_is_counted_beside_the_distributions_package(tmp_path):
+    """What costs less than the baseline may cost more than the package; workloads of which no
+    profile was made are told apart."""
+    own, other, held_out = (Workload(name) for name in ("own", "other", "held out"))
+    cost = {("base", "own"): 100.0, ("package", "own"): 90.0, ("tuned", "own"): 80.0}
+
+    class Server:
+        workloads, base = (own, other, held_out), tmp_path / "base"
+
+        def distribution(self):
+            return tmp_path / "package/bin"
+
+    Server.held_out = (held_out,)
+    gate = Gate(Server(), tmp_path / "tuned", (), 2)
+    gate._count = lambda binaries, workload, evaluator: dict.fromkeys(
+        callgrind.METRICS, cost.get((binaries.parent.name, workload.name), 50.0)
+    )
+    gate._count_others("best", None, lambda text: None)
+    found = {(r["workload"], r["against"]): r for r in gate.validation_rows}
+    assert found["own", "baseline"]["instructions"] == "-20.0 %"
+    assert found["own", "the distribution's package"]["instructions"] == "-11.1 %"
+    assert {name: r["in training"] for (name, _), r in found.items()} == {
+        "own": "yes", "other": "yes", "held out": "no",
+    }  # fmt: skip
+    cost["tuned", "held out"] = 50.4
+    gate._count_others("best", None, lambda text: None)
+    cost["package", "held out"] = 49.0
+    with pytest.raises(Infeasible, match=r"held out costs 2\.9 % more"):
+        gate._count_others("best", None, lambda text: None)
+
+
+def _fake_perf(directory: Path, counts: str) -> None:
+    """Says `counts`, one of them a line, in perf's own form, and runs the program."""
+    directory.mkdir(exist_ok=True)
+    script = directory / "perf"
+    script.write_text(f"""#!/bin/sh
+output=/dev/stderr
+while [ "$1" != -- ] && [ "$1" != true ]; do [ "$1" = -o ] && output=$2; shift; done
+[ "$1" = -- ] && shift
+"$@"
+printf '{counts}' >$output
+""")
+    script.chmod(0o755)
+
+
+@pytest.fixture
+def fake_perf(tmp_path, monkeypatch):
+    counters.are_there.cache_clear()
+    monkeypatch.setenv("PATH", f"{tmp_path / 'perf-bin'}:{os.environ['PATH']}")
+    yield lambda counts: _fake_perf(tmp_path / "perf-bin", counts)
+    counters.are_there.cache_clear()
+
+
+def test_the_processors_counters_are_told_where_there_are_any(source, tmp_path, fake_perf):
+    fake_perf("5000;;cycles:u;1;100.00;;\\n7000;;instructions:u;1;100.00;1.40;insn per cycle\\n"
+              "<not supported>;;cache-misses:u;0;100.00;;\\n")  # fmt: skip
+    assert counters.are_there()
+    tree, place = Tree(source, tmp_path), tmp_path / "place"
+    with Journal(place / "journal.jsonl") as journal:
+        evaluator = _evaluator(tree, place, journal)
+        build = evaluator.build(tree.recipe())
+        assert tree.measure_counters(build, evaluator.executor) == {
+            "cycles": 5000.0, "instructions": 7000.0,
+        }  # fmt: skip
+        gate = Gate(tree, tmp_path / "tuned", ("clock",), 2)
+        gate._count_cycles("best", build, evaluator.build(tree.recipe("-O3")), evaluator)
+    assert [(row["test"], row["outcome"]) for row in gate.rows] == [
+        ("the processor's counters: cycles", "+0.0 % (5,000 to 5,000)"),
+        ("the processor's counters: instructions", "+0.0 % (7,000 to 7,000)"),
+    ]
+
+
+def test_a_machine_without_counters_says_so(tmp_path, fake_perf):
+    fake_perf("<not supported>;;cycles:u;0;100.00;;\\n")
+    assert not counters.are_there()
+    gate = Gate(None, tmp_path, ("clock",), 2)
+    gate._count_cycles("best", tmp_path, tmp_path, None)
+    assert gate.rows[0]["outcome"] == "none here that perf may read"
+    (tmp_path / "counts").write_text("<not supported>;;cycles:u;0;100.00;;\n")
+    with pytest.raises(Infeasible, match="no cycles"):
+        counters.read_counts(tmp_path / "counts")
 
 
 def test_what_passed_is_not_asked_again(tmp_path):
@@ -404,6 +498,49 @@ def test_missing_programs_name_their_packages(source, monkeypatch, tmp_path):
     with pytest.raises(LabError, match="install the package valgrind"):
         callgrind.valgrind()
     assert find_bolt() is None
+
+
+def test_what_profiles_of_clang_need_is_missed_before_anything_is_built(monkeypatch, tmp_path):
+    """Not after an hour, when the first profile is trained."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+
+    def program(name: str, text: str) -> None:
+        (programs / name).write_text(f"#!/bin/sh\n{text}\n")
+        (programs / name).chmod(0o755)
+
+    missing = "/usr/bin/ld: cannot find /usr/lib/llvm-77/lib/libclang_rt.profile-x86_64.a"
+    program("clang-77", f"""[ "$1" = --version ] && echo 'clang version 77.1.0' && exit
+echo '{missing}' >&2; exit 1""")
+    monkeypatch.setenv("PATH", str(programs))
+    with pytest.raises(LabError, match="llvm-profdata is missing: install the package llvm-77"):
+        command._compilers({"compilers": ("clang-77",)})
+    program("llvm-profdata-77", "exit")
+    with pytest.raises(LabError, match="install the package libclang-rt-77-dev"):
+        command._compilers({"compilers": ("clang-77",)})
+
+
+@pytest.mark.parametrize(
+    ("compiler", "installed", "expected"),
+    [
+        # The plain ar cannot read what a compiler leaves for the linker to optimise.
+        ("gcc-77", ("gcc-ar-77", "gcc-ar", "ar"), "gcc-ar-77"),
+        ("gcc-77", ("gcc-ar", "ar"), "ar"),
+        ("gcc", ("gcc-ar", "llvm-ar", "ar"), "gcc-ar"),
+        ("clang-77", ("llvm-ar-77", "llvm-ar", "gcc-ar"), "llvm-ar-77"),
+        ("clang-77", ("llvm-ar-76", "llvm-ar"), "llvm-ar"),
+        ("clang-77", ("gcc-ar", "ar"), "ar"),
+        ("cc", ("cc", "ar"), "ar"),
+    ],
+)
+def test_archives_are_made_by_the_compilers_own_program(monkeypatch, tmp_path, compiler, installed,
+                                                        expected):  # fmt: skip
+    for name in installed:
+        (tmp_path / name).write_text("")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(project, "compiler_version", lambda clang: "clang version 77.1.0")
+    assert Path(project.archiver_of(compiler)).name == expected
 
 
 def test_a_source_that_is_none_is_refused(tmp_path, monkeypatch):

@@ -4,8 +4,10 @@ PostgreSQL itself takes minutes to compile. Here a source tree of a few lines "c
 installed server, so that everything around the compiler is real.
 """
 
+import os
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -124,14 +126,57 @@ def test_a_backend_is_counted(project, executor):
     assert not list(project.place.glob("measuring/server"))
 
 
+PERF = """#!/bin/sh
+while [ "$1" != -- ]; do [ "$1" = -o ] && output=$2; [ "$1" = -p ] && kill -0 $2; shift; done
+shift
+"$@" || exit
+for word; do [ "$before" = -t ] && transactions=$word; before=$word; done
+echo "$((1000 * transactions + 77777));;cycles:u;1;100.00;;" >$output
+"""
+
+
+def test_a_server_is_counted_by_the_processor_per_transaction(project, executor, tmp_path,
+                                                              monkeypatch):  # fmt: skip
+    (tmp_path / "perf").write_text(PERF)
+    (tmp_path / "perf").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(postgresql, "COUNTED_TRANSACTIONS", 1)
+    result = _build(project, project.baseline("gcc"), executor)
+    # What it costs without a transaction is left out.
+    assert project.measure_counters(result, executor) == {"cycles": 1000.0}
+    assert not list(project.place.glob("measuring"))
+
+
+def test_workloads_that_no_profile_knows_run(project, executor):
+    assert {w.name for w in project.held_out} == {"expressions", "joins", "maintenance"}
+    assert not {*project.held_out} & {*project.training}
+    directory = project.place / "held-out"
+    with project._server(directory, project.base / "bin") as server:
+        for workload in project.held_out:
+            for _ in range(2):  # it leaves nothing in its own way
+                postgresql._client(server, executor, postgresql._pgbench(workload, "-t", "1"))
+
+
+def test_a_missing_program_is_named_with_its_package(project, executor, monkeypatch):
+    monkeypatch.setattr(postgresql.shutil, "which", lambda name: None if name == "bison" else name)
+    with pytest.raises(LabError, match="install the package bison"):
+        project.prepare(executor)
+
+
 def test_a_profile_is_trained_between_two_compilations(project, executor):
-    _build(project, Recipe("gcc", ("-O2", "-flto=auto"), profile=True), executor)
+    recipe = Recipe("gcc", ("-O2", "-flto=auto"), profile=True)
+    result = _build(project, recipe, executor)
     backend = [line for line in _log(project) if line.startswith("src/backend")]
     assert [line.split()[1] for line in backend] == ["all", "clean", "all"]
     assert "-fprofile-generate=" in backend[0] and "-fprofile-update=prefer-atomic" in backend[0]
     assert "-fprofile-use=" in backend[2] and "-fprofile-partial-training" in backend[2]
     # The training's server is compiled file by file: linking takes as long as compiling.
     assert "-flto" not in backend[0] and "-O2 -flto=auto" in backend[2]
+    # The profile goes with the installation, and how it is used.
+    tuned = project.finish(result, project.place / "profiled")
+    assert [path.name for path in (tuned / "recipe/profile").iterdir()] == ["@#src#backend#1.gcda"]
+    configured, made = project.steps(recipe)
+    assert "CC=gcc" in configured and "-O2 -flto=auto -fprofile-use=PROFILE" in made
 
 
 def test_a_profile_is_kept_for_recipes_that_it_fits(project, executor):
@@ -148,6 +193,55 @@ def test_a_profile_is_kept_for_recipes_that_it_fits(project, executor):
     # Tried with what is kept, which the compiler refuses.
     refused = ["use", "clean"]
     assert compilations == [trained, ["use"], refused + trained, trained]
+
+
+BOLT = """#!/bin/sh
+echo "$*" >>{log}
+case "$*" in
+(*skip-funcs=*odd.\\**) ;;
+(*) echo 'BOLT-ERROR: unable to get new address corresponding to input address 0x1 in function'\\
+	'odd.lto_priv.0/1(*2). Consider adding this function to --skip-funcs=...'; exit 1;;
+esac
+input=$1
+while [ $# != 0 ]; do
+	case $1 in (-o) output=$2;; (-instrumentation-file=*) touch "${{1#*=}}.123";; esac
+	shift
+done
+cp $input $output
+"""
+
+
+@pytest.fixture
+def bolt(tmp_path, monkeypatch):
+    """A BOLT that moves nothing, and one function of which it cannot."""
+    log = tmp_path / "log"
+    for name, text in (("llvm-bolt", BOLT.format(log=log)),
+                       ("merge-fdata", '#!/bin/sh\ncp "$3" "$2"\n')):  # fmt: skip
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setattr(postgresql, "find_bolt", lambda: str(tmp_path / "llvm-bolt"))
+    return log
+
+
+def test_bolt_lays_out_what_it_can_move(project, executor, bolt):
+    recipe = Recipe("gcc", ("-O2",), layout=True)
+    result = _build(project, recipe, executor)
+    made = next(line for line in _log(project) if line.startswith("src/backend all"))
+    assert "-Wl,--emit-relocs -fno-reorder-blocks-and-partition" in made
+    asked = bolt.read_text().splitlines()
+    # Refused once; the second time, and to lay it out, without the function that is not moved.
+    assert ["-instrument" in line for line in asked] == [True, True, False]
+    assert ["odd" in line for line in asked] == [False, True, True]
+    assert all("ExecInterpExpr" in line for line in asked)
+    assert (result / "recipe/bolt.fdata").exists()
+    assert (result / "bin/postgres").read_bytes() == (project.base / "bin/postgres").read_bytes()
+    assert "-data=bolt.fdata" in project.steps(recipe)[-1]
+
+
+def test_a_bolt_that_fails_is_infeasible(project, executor, bolt):
+    (bolt.parent / "llvm-bolt").write_text("#!/bin/sh\necho BOLT-ERROR: broken; exit 1\n")
+    with pytest.raises(Infeasible, match="BOLT-ERROR: broken"):
+        _build(project, Recipe("gcc", ("-O2",), layout=True), executor)
 
 
 def test_the_baseline_is_built_once(project, executor):
@@ -170,6 +264,17 @@ def test_the_base_has_what_the_gate_runs(project, executor, monkeypatch):
     # Extensions are compiled with what configure was told: as for the distribution's server.
     told = [line for line in _log(project) if line.startswith("configure")][-1]
     assert f"CFLAGS={' '.join(DEBIAN_FLAGS)}" in told
+
+
+def test_the_package_to_compare_with_is_of_the_same_version_and_private(project, monkeypatch):
+    home = Installation.find().bin_directory
+    assert project.distribution() == home
+    # The system's own would get extensions installed.
+    monkeypatch.setenv("PG_BIN", str(Path("/").joinpath(*home.parts[-5:])))
+    assert project.distribution() is None
+    monkeypatch.delenv("PG_BIN")
+    monkeypatch.setattr(project, "version", "15.0")
+    assert project.distribution() is None
 
 
 def test_training_is_counted_in_transactions(project, executor, monkeypatch):

@@ -28,6 +28,7 @@ METRICS = {
         ("LL misses", "misses"),
         ("branches", "branches"),
         ("mispredictions", "branches"),
+        ("calls", "calls"),  # the fewer, the more was inlined
     )
 }
 
@@ -52,6 +53,7 @@ def read_counts(path: Path) -> Counts:
     text = path.read_text(errors="replace")
     events = re.search(r"^events: (.*)$", text, re.M)
     totals = re.search(r"^totals: (.*)$", text, re.M)
+    calls = sum(map(int, re.findall(r"^calls=(\d+) ", text, re.M)))
     if not events or not totals:
         raise Infeasible(f"{path.name} has no totals: the program did not end in order")
     raw = dict(zip(events[1].split(), map(int, totals[1].split()), strict=False))
@@ -62,6 +64,7 @@ def read_counts(path: Path) -> Counts:
         "LL misses": sum(raw.get(name, 0) for name in ("ILmr", "DLmr", "DLmw")),
         "branches": raw.get("Bc", 0) + raw.get("Bi", 0),
         "mispredictions": raw.get("Bcm", 0) + raw.get("Bim", 0),
+        "calls": calls,
     })  # fmt: skip
 
 

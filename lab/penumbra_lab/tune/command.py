@@ -21,7 +21,7 @@ from penumbra_lab.tune.gate import Gate, GateFailed
 from penumbra_lab.tune.journal import Budget, Journal, entries_of
 from penumbra_lab.tune.package import debian_package
 from penumbra_lab.tune.postgresql import PostgreSQL
-from penumbra_lab.tune.project import Command, Project, profile_merger
+from penumbra_lab.tune.project import Command, Project, check_profiling
 from penumbra_lab.tune.result import (
     described,
     explain,
@@ -122,7 +122,7 @@ def tune_postgresql(source: Path | None, workload_name: str, script: Path | None
 @click.option("--source", type=click.Path(path_type=Path, exists=True, file_okay=False),
               required=True, help="It is copied for each build, and never changed.")  # fmt: skip
 @click.option("--build", required=True, metavar="COMMAND",
-              help="Gets CC, CXX, CFLAGS, CXXFLAGS and LDFLAGS in its environment.")  # fmt: skip
+              help="Gets CC, CXX, AR, CFLAGS, CXXFLAGS, LDFLAGS in its environment.")  # fmt: skip
 @click.option("--measure", required=True, metavar="COMMAND", help="What shall be fast.")
 @click.option("--check", metavar="COMMAND", help="The project's tests: a finalist passes them.")
 @click.option("--flags", default="-O2", show_default=True, help="The baseline's.")
@@ -173,7 +173,7 @@ def _compilers(options: dict) -> tuple[str, ...]:
     for compiler in chosen:
         catalog.compiler_version(compiler)
         if catalog.is_clang(compiler):
-            profile_merger(compiler)  # now, and not when hours of building are done
+            check_profiling(compiler)  # now, and not when hours of building are done
     return tuple(chosen)
 
 

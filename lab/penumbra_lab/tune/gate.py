@@ -8,6 +8,7 @@ not tuned on cost no more; it is faster on the clock.
 import hashlib
 import json
 import shutil
+import statistics
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -25,6 +26,7 @@ from penumbra_lab.run.recording import MILLISECONDS, alternating, measurement, r
 from penumbra_lab.run.sweep import LEVEL_TIME, THROUGHPUT
 from penumbra_lab.server import give_to_server_user
 from penumbra_lab.state import TREE
+from penumbra_lab.tune import counters
 from penumbra_lab.tune.callgrind import COST, Counts
 from penumbra_lab.tune.evaluate import Evaluator
 from penumbra_lab.tune.execute import Executor, Infeasible
@@ -35,6 +37,7 @@ from penumbra_lab.tune.space import Recipe
 from penumbra_lab.tune.tuner import Findings
 
 FINALISTS = 3
+COUNTER_ROUNDS = 3
 # A workload that it was not tuned on may lose this much.
 LOSS_MAX = 0.01
 LOOP_LEVEL = LEVELS[0].name
@@ -89,6 +92,7 @@ class Gate:
             self._note(label, "the project's tests", "passed")
         if is_server:
             self._count_others(label, evaluator, say)
+        self._count_cycles(label, build, evaluator.build(baseline), evaluator)
         if "extensions" in self.kinds:
             say("gate: Penumbra's extensions")
             sources = " ".join(digest_of(TREE / name) for name in EXTENSION_SOURCES)
@@ -114,14 +118,15 @@ class Gate:
         sides = {"baseline": self.project.base / "bin", "tuned": self.prefix / "bin"}
         if package := self.project.distribution():
             sides["the distribution's package"] = package
-        for workload in (self.project.workload, *self.project.training):
+        for workload in self.project.workloads:
             say(f"gate: counts of {workload.name}")
             counts = {side: self._count(bins, workload, evaluator) for side, bins in sides.items()}
             tuned = counts.pop("tuned")
             all_counts = {**counts, label: tuned}
             self.counted |= {f"{workload.name}: {s}": c for s, c in all_counts.items()}
             for side, base in counts.items():
-                row = {"finalist": label, "workload": workload.name, "against": side}
+                row = {"finalist": label, "workload": workload.name, "against": side,
+                       "in training": "no" if workload in self.project.held_out else "yes"}
                 self.validation_rows.append({**row, **{
                     name: f"{100 * (tuned[name] / base[name] - 1):+.1f} %"
                     for name in (COST, "instructions", "I1 misses", "D1 misses", "LL misses")
@@ -146,6 +151,23 @@ class Gate:
             part.rename(kept)
         return json.loads(kept.read_text())
 
+    # -- the processor's counters ------------------------------------------------------------------
+
+    def _count_cycles(self, label: str, tuned: Path, baseline: Path, evaluator: Evaluator) -> None:
+        """Told, and no reason to refuse: the clock decides."""
+        if not counters.are_there():
+            self._note(label, "the processor's counters", "none here that perf may read")
+            return
+        found: dict[Path, list[Counts]] = {baseline: [], tuned: []}
+        for _ in range(COUNTER_ROUNDS):
+            for build, counted in found.items():
+                counted.append(self.project.measure_counters(build, evaluator.executor))
+        for name in found[baseline][0]:
+            before, after = (statistics.median(c[name] for c in found[b]) for b in found)
+            self._note(label, f"the processor's counters: {name}",
+                       f"{100 * (after / before - 1):+.1f} % ({before:,.0f} to {after:,.0f})"
+                       if before else "none")  # fmt: skip
+
     # -- the clock ---------------------------------------------------------------------------------
 
     def _clock_servers(self, label: str, evaluator: Evaluator) -> Comparison:
@@ -161,7 +183,7 @@ class Gate:
                      "--repetitions", str(self.repetitions)]  # fmt: skip
         for name, binaries in variants.items():
             arguments += ["--variant", f"{name}:bin={binaries}"]
-        for workload in (self.project.workload, *self.project.training):
+        for workload in self.project.workloads:
             named = next((n for n, w in WORKLOADS.items() if w == workload), None)
             arguments += ["-w", named] if named else ["-f", str(workload.script)]
         bench_pgbench.main(arguments, standalone_mode=False)

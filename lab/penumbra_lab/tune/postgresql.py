@@ -19,7 +19,7 @@ from penumbra_lab.run.cpus import idlest_cpu
 from penumbra_lab.run.pgbench import Workload
 from penumbra_lab.server import Installation, PrivateServer, give_to_server_user, server_user
 from penumbra_lab.state import state_directory
-from penumbra_lab.tune import callgrind
+from penumbra_lab.tune import callgrind, counters
 from penumbra_lab.tune.callgrind import Counts
 from penumbra_lab.tune.execute import Executor, Infeasible
 from penumbra_lab.tune.project import (
@@ -40,7 +40,12 @@ LINKER = "-Wl,-z,relro -Wl,-z,now"
 LAYOUT_FLAGS = ("-Wl,--emit-relocs", "-fno-reorder-blocks-and-partition")
 BOLT_OPTIONS = ("-reorder-blocks=ext-tsp", "-reorder-functions=hfsort", "-split-functions",
                 "-split-all-cold", "-split-eh", "-dyno-stats")  # fmt: skip
+NEEDED = {"make": "make", "bison": "bison", "flex": "flex", "perl": "perl"}  # program: package
+# Code that BOLT cannot move: expressions are interpreted by a table of addresses within it.
+UNMOVED_FUNCTIONS = ("ExecInterpExpr",)
+UNMOVED_FUNCTIONS_MAX = 20  # after which BOLT is given up
 SERVER_PARTS = ("src/common", "src/port", "src/timezone", "src/backend")
+INPUTS = "recipe"  # in a build and in the installation
 PROGRAMS = ("initdb", "pg_ctl", "pgbench", "pg_config", "psql")
 OPTIONAL = {  # configure option: its pkg-config name
     "--with-icu": "icu-uc", "--with-lz4": "liblz4", "--with-zstd": "libzstd",
@@ -59,10 +64,20 @@ SCALE = 1  # of the counted database: all of it is in shared buffers
 SEED = 20_260_101
 # Transactions after the first run, and in it; the difference leaves out a backend's start.
 TRANSACTIONS, WARM_TRANSACTIONS = 1000, 200
-FEW_TRANSACTIONS = {"aggregates": 1, "TPC-B": 100, "simple-update": 300}  # those that are long
+PAUSE_MILLISECONDS = 1
+FEW_TRANSACTIONS = {  # those that are long
+    "aggregates": 1, "TPC-B": 100, "simple-update": 300, "joins": 2, "expressions": 2,
+    "maintenance": 2,
+}  # fmt: skip
+COUNTED_TRANSACTIONS = 20  # by the processor's counters, for each one under callgrind
 # Of a profile, which so repeats: of the workload, and of each other one.
 TRAINING_TRANSACTIONS, OTHERS_TRAINING_TRANSACTIONS = 20_000, 1000
 FEW_TRAINING_TRANSACTIONS = {"aggregates": 2}
+# What no profile is ever made of: what a profile of other workloads does to them is so seen.
+HELD_OUT = tuple(
+    Workload(script.stem, script=script)
+    for script in sorted(Path(__file__).with_name("held_out").glob("*.sql"))
+)
 
 
 class PostgreSQL:
@@ -79,6 +94,7 @@ class PostgreSQL:
         self.source = source
         self.workload = workload
         self.training = training
+        self.held_out = HELD_OUT
         self.place = place
         self.jobs = jobs
         self.base_compiler = base_compiler
@@ -95,6 +111,11 @@ class PostgreSQL:
         return Recipe(compiler, DEBIAN_FLAGS)
 
     @property
+    def workloads(self) -> tuple[Workload, ...]:
+        """The one that it is tuned on first; then what validates."""
+        return (self.workload, *self.training, *self.held_out)
+
+    @property
     def base(self) -> Path:
         """The whole installation, with the baseline's flags: clients, libraries, shared files."""
         return self.place / "base"
@@ -103,6 +124,9 @@ class PostgreSQL:
 
     def prepare(self, executor: Executor) -> None:
         """The base and the cluster that every measurement begins from; made once."""
+        for program, package in NEEDED.items():
+            if not shutil.which(program):
+                raise LabError(f"{program} is missing: install the package {package}")
         if not self.base.exists():
             part, tree = self.place / "base-part", self.place / "base-tree"
             shutil.rmtree(part, ignore_errors=True)
@@ -128,15 +152,28 @@ class PostgreSQL:
             self._make_cluster()
 
     def _configure(self, recipe: Recipe, tree: Path, executor: Executor) -> None:
+        executor.run(self._configure_command(recipe), tree.parent / "build.log",
+                     executor.build_seconds, tree)  # fmt: skip
+
+    def _configure_command(self, recipe: Recipe) -> list[str]:
         # A cache for each compiler: flags come later, so its answers hold for all recipes.
         cache = self.place / f"configure-{recipe.compiler}.cache"
-        command = [
+        return [
             str(self.source / "configure"), "-q", f"--prefix={self.base}", f"--cache-file={cache}",
             "--without-readline", "--disable-rpath", *self.options, f"CC={recipe.compiler}",
             f"CXX={cxx_of(recipe.compiler)}", f"AR={archiver_of(recipe.compiler)}",
             f"CPPFLAGS={PREPROCESSOR}", f"LDFLAGS={LINKER}", f"CFLAGS={' '.join(DEBIAN_FLAGS)}",
         ]  # fmt: skip
-        executor.run(command, tree.parent / "build.log", executor.build_seconds, tree)
+
+    def steps(self, recipe: Recipe) -> list[str]:
+        """By hand, with PROFILE for where the profile was unpacked."""
+        configured = [a for a in self._configure_command(recipe) if "--cache-file" not in a]
+        extra = profile_flags(recipe.compiler, Path("PROFILE"), False) if recipe.profile else ()
+        made = f"make COPT={shlex.quote(_copt(recipe, extra))}"
+        skipped = ",".join(f"{name}.*" for name in UNMOVED_FUNCTIONS)
+        laid_out = ["llvm-bolt postgres -o laid-out -data=bolt.fdata", *BOLT_OPTIONS,
+                    f"-skip-funcs={skipped}"]  # fmt: skip
+        return [shlex.join(configured), made, *([" ".join(laid_out)] if recipe.layout else [])]
 
     def _run_make(self, tree: Path, executor: Executor, *arguments: str) -> None:
         executor.run(["make", "-s", f"-j{self.jobs}", *arguments], tree.parent / "build.log",
@@ -212,6 +249,7 @@ class PostgreSQL:
         tree.mkdir()
         self._compile(recipe, tree, executor)
         self._assemble(tree / "src/backend/postgres", result)
+        _keep_inputs(recipe, tree, result / INPUTS)
 
     def _assemble(self, postgres: Path, result: Path) -> Path:
         """An installation around one server: programs find their files from where they are."""
@@ -246,10 +284,10 @@ class PostgreSQL:
         give_to_server_user(directory)
         log = postgres.parent / "bolt.log"
         instrumented = directory / "postgres"
-        executor.run(
+        unmoved = _run_bolt(
             [bolt, str(postgres), "-instrument", "-o", str(instrumented),
              f"-instrumentation-file={directory}/fdata", "-instrumentation-file-append-pid"],
-            log, executor.build_seconds,
+            UNMOVED_FUNCTIONS, log, executor,
         )  # fmt: skip
         self._train(instrumented, directory / "training", executor)
         merged = directory / "merged"
@@ -258,8 +296,8 @@ class PostgreSQL:
             raise Infeasible("BOLT's training wrote no profile")
         merge = str(Path(bolt).with_name("merge-fdata"))
         executor.run([merge, "-o", str(merged), *profiles], log, executor.build_seconds)
-        executor.run([bolt, str(postgres), "-o", str(postgres.with_name("laid-out")),
-                      f"-data={merged}", *BOLT_OPTIONS], log, executor.build_seconds)  # fmt: skip
+        _run_bolt([bolt, str(postgres), "-o", str(postgres.with_name("laid-out")),
+                   f"-data={merged}", *BOLT_OPTIONS], unmoved, log, executor)  # fmt: skip
         postgres.with_name("laid-out").replace(postgres)
 
     # -- measuring ---------------------------------------------------------------------------------
@@ -310,31 +348,20 @@ class PostgreSQL:
 
     def measure_workload(self, binaries: Path, workload: Workload, executor: Executor) -> Counts:
         """What callgrind counts per transaction in one backend of a server under valgrind."""
-        directory = self.place / "measuring"
-        shutil.rmtree(directory, ignore_errors=True)
-        output = directory / "counts"
-        output.mkdir(parents=True)
-        give_to_server_user(output)
-        wrapped = directory / "bin"
-        wrapped.mkdir()
-        for name in ("pg_ctl", "pgbench", "psql"):
-            shutil.copy2(binaries / name, wrapped / name)
-        script = wrapped / "postgres"
+        directory, output = self._measuring_directory()
         real = str(binaries / "postgres")
-        counted = callgrind.command(output, real)
-        # pg_ctl asks for the version first.
-        script.write_text(f'#!/bin/sh\n[ "$1" = -V ] && exec {shlex.quote(real)} -V\n'
-                          f'exec {shlex.join(counted)} "$@"\n')  # fmt: skip
-        script.chmod(0o755)
+        wrapped = _wrapped(binaries, directory / "bin", callgrind.command(output, real))
         more = FEW_TRANSACTIONS.get(workload.name, TRANSACTIONS)
         few = max(1, more * WARM_TRANSACTIONS // TRANSACTIONS)
-        # On one CPU the client runs only while the backend waits: a message that has come already
-        # would be read without waiting, and the counts would depend on who was faster.
+        # A message that has come already is read without waiting, and counts would depend on who
+        # was faster. So client and server have one CPU, the client (a batch process) takes it only
+        # when the server gives it up, and sleeps between transactions.
         cpu = str(idlest_cpu())
+        paced = _paced(workload, binaries, directory)
         with self._server(directory, wrapped, cpu) as server:
             _client(server, executor, ["psql", "-qc", WARM_UP])
             for transactions in (few, few, few + more):  # the first warms caches up, too
-                _client(server, executor, _pgbench(workload, "-t", str(transactions)), cpu)
+                _client(server, executor, _pgbench(paced, "-t", str(transactions)), cpu)
             server.stop()
             log = server.log.read_text(errors="replace")
         sessions = re.findall(r"^(\d+)\|pgbench\|.*disconnection:", log, re.M)
@@ -344,6 +371,30 @@ class PostgreSQL:
         counts = [callgrind.read_counts(output / pid) for pid in sessions[1::2]]
         shutil.rmtree(directory)
         return callgrind.per_unit(counts[1], counts[2], more)
+
+    def measure_counters(self, build: Path, executor: Executor) -> Counts:
+        """What the processor counts per transaction, in all processes of the server together."""
+        directory, output = self._measuring_directory()
+        more = COUNTED_TRANSACTIONS * FEW_TRANSACTIONS.get(self.workload.name, TRANSACTIONS)
+        found = []
+        with self._server(directory, build / "bin") as server:
+            _client(server, executor, ["psql", "-qc", WARM_UP])
+            for transactions in (more, more, 2 * more):  # the first warms caches up
+                client = _pgbench(self.workload, "-t", str(transactions))
+                _client(server, executor, client, counted=output / "perf")
+                found.append(counters.read_counts(output / "perf"))
+        shutil.rmtree(directory)
+        _, few, many = found
+        return {name: (many[name] - few[name]) / more for name in few if name in many}
+
+    def _measuring_directory(self) -> tuple[Path, Path]:
+        """Empty, and one in it where the server's processes may write."""
+        directory = self.place / "measuring"
+        shutil.rmtree(directory, ignore_errors=True)
+        output = directory / "counts"
+        output.mkdir(parents=True)
+        give_to_server_user(output)
+        return directory, output
 
     # -- gate --------------------------------------------------------------------------------------
 
@@ -363,6 +414,8 @@ class PostgreSQL:
         shutil.rmtree(part, ignore_errors=True)
         shutil.copytree(self.base, part, symlinks=True)
         shutil.copy2(build / "bin/postgres", part / "bin/postgres")
+        if (build / INPUTS).exists():
+            shutil.copytree(build / INPUTS, part / INPUTS)
         shutil.rmtree(prefix, ignore_errors=True)
         part.rename(prefix)
         return prefix
@@ -390,22 +443,81 @@ class PostgreSQL:
         shutil.rmtree(directory)
 
 
+def _wrapped(binaries: Path, directory: Path, command: list[str]) -> Path:
+    """Programs in `directory`, of which `postgres` runs as `command` says."""
+    directory.mkdir()
+    for name in ("pg_ctl", "pgbench", "psql"):
+        shutil.copy2(binaries / name, directory / name)
+    script, real = directory / "postgres", str(binaries / "postgres")
+    # pg_ctl asks for the version first.
+    script.write_text(f'#!/bin/sh\n[ "$1" = -V ] && exec {shlex.quote(real)} -V\n'
+                      f'exec {shlex.join(command)} "$@"\n')  # fmt: skip
+    script.chmod(0o755)
+    return directory
+
+
 def _pgbench(workload: Workload, *length: str) -> list[str]:
     return ["pgbench", "-n", "-M", "prepared", "-c", "1", *length, f"--random-seed={SEED}",
             *workload.options_at(SCALE)]  # fmt: skip
 
 
+def _paced(workload: Workload, binaries: Path, directory: Path) -> Workload:
+    """The same with a pause before each transaction."""
+    if workload.builtin:
+        shown = [str(binaries / "pgbench"), f"--show-script={workload.builtin}"]
+        text = subprocess.run(shown, capture_output=True, text=True, check=True).stderr
+    else:
+        text = workload.script.read_text()
+    script = directory / f"{workload.name}.sql"
+    script.write_text(f"\\sleep {PAUSE_MILLISECONDS} ms\n{text}")
+    return Workload(workload.name, script=script)
+
+
 def _client(server: PrivateServer, executor: Executor, command: list[str],
-            cpu: str | None = None) -> None:  # fmt: skip
-    """A program of the installation against the server; a server that hangs is infeasible."""
-    pinned = ["taskset", "-c", cpu] if cpu else []
+            cpu: str | None = None, counted: Path | None = None) -> None:  # fmt: skip
+    """A program of the installation against the server; a server that hangs is infeasible.
+
+    `counted`: the processor counts the server meanwhile, into this file.
+    """
+    before = ["taskset", "-c", cpu, "chrt", "--batch", "0"] if cpu else []
+    if counted:
+        before += [*counters.command(counted, "-p", str(server.postmaster_pid())), "--"]
     program = server.installation.program(command[0])
-    executor.run([*pinned, program, *command[1:]], server.directory / "client.log",
+    executor.run([*before, program, *command[1:]], server.directory / "client.log",
                  executor.measure_seconds, environment=server.environment())  # fmt: skip
+
+
+def _run_bolt(command: list[str], unmoved: tuple[str, ...], log: Path,
+              executor: Executor) -> tuple[str, ...]:  # fmt: skip
+    """Again without each function of which BOLT says that it cannot move it; returns those."""
+    while True:
+        skipped = ",".join(f"{name}.*" for name in unmoved)
+        try:
+            executor.run([*command, f"-skip-funcs={skipped}"], log, executor.build_seconds)
+            return unmoved
+        except Infeasible as error:
+            found = re.search(r"in function (\w+)[^\n]*skip-funcs", str(error))
+            if not found or found[1] in unmoved or len(unmoved) == UNMOVED_FUNCTIONS_MAX:
+                raise
+            unmoved = (*unmoved, found[1])
 
 
 def _copt(recipe: Recipe, extra: tuple[str, ...]) -> str:
     return " ".join((*recipe.flags, *(LAYOUT_FLAGS if recipe.layout else ()), *extra))
+
+
+def _keep_inputs(recipe: Recipe, tree: Path, directory: Path) -> None:
+    """What training counted, without which the recipe cannot be repeated to the byte. In names of
+    GCC's files @ stands for the path of the tree."""
+    directory.mkdir()
+    if recipe.profile:
+        merged = tree / "profile/merged.profdata"
+        if merged.exists():
+            shutil.copy2(merged, directory)
+        else:
+            _copy_profile(tree / "profile", directory / "profile", _mangled(tree), "@")
+    if recipe.layout:
+        shutil.copy2(tree / "src/backend/bolt/merged", directory / "bolt.fdata")
 
 
 def _mangled(tree: Path) -> str:

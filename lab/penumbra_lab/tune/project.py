@@ -5,11 +5,12 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Protocol
 
 from penumbra_lab.errors import LabError
-from penumbra_lab.tune import callgrind
+from penumbra_lab.tune import callgrind, counters
 from penumbra_lab.tune.callgrind import Counts
 from penumbra_lab.tune.catalog import compiler_version, is_clang
 from penumbra_lab.tune.execute import Executor, Infeasible
@@ -32,6 +33,14 @@ class Project(Protocol):
         ...
 
     def measure(self, build: Path, executor: Executor) -> Counts: ...
+
+    def measure_counters(self, build: Path, executor: Executor) -> Counts:
+        """By the processor's own counters, where `counters.are_there()`."""
+        ...
+
+    def steps(self, recipe: Recipe) -> list[str]:
+        """How it is built by hand."""
+        ...
 
     def check(self, build: Path, executor: Executor) -> None:
         """The project's own tests; Infeasible where they fail."""
@@ -72,11 +81,25 @@ def profile_merger(clang: str) -> str:
     raise LabError(f"llvm-profdata is missing: install the package llvm-{version}")
 
 
+def check_profiling(clang: str) -> None:
+    """What the first training would miss, hours later: the merger, the runtime that counts."""
+    profile_merger(clang)
+    done = subprocess.run(
+        [clang, "-fprofile-instr-generate", "-x", "c", "-", "-o", "/dev/null"],
+        input="int main(void) { return 0; }\n", capture_output=True, text=True,
+    )  # fmt: skip
+    if "libclang_rt.profile" in done.stderr:
+        version = _llvm_version(clang)
+        raise LabError(f"{clang} has no runtime for profiles: install the package"
+                       f" libclang-rt-{version}-dev")  # fmt: skip
+
+
 def archiver_of(compiler: str) -> str:
     """Which can list the symbols of what this compiler leaves for the linker to optimise."""
     if is_clang(compiler):
         return _beside(compiler, "llvm-ar") or "ar"
-    return shutil.which(compiler.replace("gcc", "gcc-ar")) or "ar"
+    found = shutil.which(compiler.replace("gcc", "gcc-ar")) if "gcc" in compiler else None
+    return found or "ar"
 
 
 def _beside(clang: str, tool: str) -> str | None:
@@ -99,9 +122,9 @@ def find_bolt() -> str | None:
 class Command:
     """Any project that one command builds and another one runs: make, meson, cmake, a script.
 
-    The build command gets CC, CXX, CFLAGS, CXXFLAGS and LDFLAGS in its environment and works in a
-    copy of the source; the measure command is run there as well, under callgrind for counts and
-    as it is for time, and as the training of profiles.
+    The build command gets CC, CXX, AR, CFLAGS, CXXFLAGS and LDFLAGS in its environment and works
+    in a copy of the source; the measure command is run there as well, under callgrind for counts
+    and as it is for time, and as the training of profiles.
     """
 
     has_layout = False
@@ -141,14 +164,28 @@ class Command:
         self._make(recipe, scratch / "tree", extra, executor)
         (scratch / "tree").rename(result / "tree")
 
+    def steps(self, recipe: Recipe) -> list[str]:
+        trained = profile_flags(recipe.compiler, Path("PROFILE"), True)
+        used = profile_flags(recipe.compiler, Path("PROFILE"), False)
+        training = [(self._environment(recipe, trained), self.build_command),
+                    ({}, shlex.join(self.measure_command))]  # fmt: skip
+        steps = [*(training if recipe.profile else ()),
+                 (self._environment(recipe, used if recipe.profile else ()), self.build_command)]
+        return [" ".join((*(f"{n}={shlex.quote(v)}" for n, v in set_.items()), what))
+                for set_, what in steps]  # fmt: skip
+
+    @staticmethod
+    def _environment(recipe: Recipe, extra: tuple[str, ...]) -> dict[str, str]:
+        flags = " ".join((*recipe.flags, *extra))
+        return {
+            "CC": recipe.compiler, "CXX": cxx_of(recipe.compiler), "CFLAGS": flags,
+            "CXXFLAGS": flags, "LDFLAGS": flags, "AR": archiver_of(recipe.compiler),
+        }  # fmt: skip
+
     def _make(self, recipe: Recipe, tree: Path, extra: tuple[str, ...],
               executor: Executor) -> None:  # fmt: skip
         shutil.copytree(self.source, tree, symlinks=True, ignore=shutil.ignore_patterns(*IGNORED))
-        flags = " ".join((*recipe.flags, *extra))
-        environment = {
-            "CC": recipe.compiler, "CXX": cxx_of(recipe.compiler), "CFLAGS": flags,
-            "CXXFLAGS": flags, "LDFLAGS": flags,
-        }  # fmt: skip
+        environment = self._environment(recipe, extra)
         executor.run(["sh", "-ec", self.build_command], tree.parent / "build.log",
                      executor.build_seconds, tree, environment)  # fmt: skip
 
@@ -164,6 +201,12 @@ class Command:
         counts = callgrind.sum_counts(output)
         shutil.rmtree(output)
         return counts
+
+    def measure_counters(self, build: Path, executor: Executor) -> Counts:
+        output = build / "perf"
+        executor.run([*counters.command(output), "--", *self.measure_command],
+                     build / "measure.log", executor.measure_seconds, build / "tree")  # fmt: skip
+        return counters.read_counts(output)
 
     def run_once(self, build: Path, executor: Executor) -> None:
         executor.run(self.measure_command, build / "measure.log", executor.measure_seconds,

@@ -2,7 +2,10 @@
 
 import json
 import math
+import re
+import shutil
 import statistics
+import subprocess
 from pathlib import Path
 
 from rich.console import Group
@@ -14,7 +17,7 @@ from penumbra_lab.show import plain_table
 from penumbra_lab.tune.callgrind import COST, METRICS, Counts
 from penumbra_lab.tune.catalog import compiler_help, compiler_version, flag_space
 from penumbra_lab.tune.journal import Entry
-from penumbra_lab.tune.project import Project
+from penumbra_lab.tune.project import Project, find_bolt
 from penumbra_lab.tune.search import best_so_far
 from penumbra_lab.tune.space import Recipe
 from penumbra_lab.tune.tuner import Findings
@@ -131,12 +134,28 @@ def searcher_rows(findings: Findings) -> list[dict]:
 
 
 def write_recipe(path: Path, project: Project, recipe: Recipe, gate: list[dict]) -> None:
-    """All that is needed to build it again."""
+    """All that is needed to build it again; files of a profile are with the installation."""
     path.write_text(json.dumps({
         "project": project.name, "compiler": compiler_version(recipe.compiler),
         "CC": recipe.compiler, "flags": list(recipe.flags), "profile": recipe.profile,
-        "BOLT": recipe.layout, "identity": project.identity.splitlines(), "gate": gate,
+        "BOLT": recipe.layout, "versions": tool_versions(recipe),
+        "steps": project.steps(recipe), "identity": project.identity.splitlines(), "gate": gate,
     }, indent=1) + "\n")  # fmt: skip
+
+
+def tool_versions(recipe: Recipe) -> dict[str, str]:
+    """The first line that each tool says of itself which has a number in it."""
+    tools = {"linker": "ld", "valgrind": "valgrind"}
+    if recipe.layout:
+        tools["BOLT"] = find_bolt()
+    found = {}
+    for name, program in tools.items():
+        if not shutil.which(program):
+            continue
+        said = subprocess.run([program, "--version"], capture_output=True, text=True).stdout
+        lines = [line.strip() for line in said.splitlines() if re.search(r"\d\.\d", line)]
+        found[name] = lines[0] if lines else "unknown"
+    return found
 
 
 def explain(flag: str, compiler: str, entries: list[Entry]) -> list[str]:
