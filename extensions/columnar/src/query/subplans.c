@@ -446,8 +446,9 @@ find_rows(const Subquery *subquery, SubqueryRows *rows)
 			return false;
 		if (rows->has_default && !find_empty_value(subquery->root, (Node *) entry->expr, &empty_value))
 			return false;
-		rows->values = lappend(rows->values, subplans_add_name(name, names_normalize(subquery->root, (Node *) entry->expr),
-													  &exprs, &names));
+		rows->values = lappend(rows->values,
+							   subplans_add_name(name, names_normalize(subquery->root, (Node *) entry->expr),
+												 &exprs, &names));
 		rows->empty_values = lappend(rows->empty_values, empty_value);
 	}
 	add_keys(subquery, decorrelated.dependences, name, &exprs, &names, &rows->keys);
@@ -509,7 +510,8 @@ void
 subplans_join_smaller_side(PlannedPipeline *planned, const SubqueryRows *rows, List *keys, bool keeps_all)
 {
 	if (planned->rows < rows->planned->input_rows)
-		subplans_join_rows(planned, rows, keeps_all ? PENUMBRA_JOIN_RIGHT : PENUMBRA_JOIN_INNER, rows->keys, false, false);
+		subplans_join_rows(planned, rows, keeps_all ? PENUMBRA_JOIN_RIGHT : PENUMBRA_JOIN_INNER, rows->keys, false,
+						   false);
 	else
 		subplans_join_rows(planned, rows, keeps_all ? PENUMBRA_JOIN_LEFT : PENUMBRA_JOIN_INNER, keys, false, true);
 }
