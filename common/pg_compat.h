@@ -95,6 +95,11 @@
 #define compat_rel_first_subid(rel) ((rel)->rd_firstRelfilelocatorSubid)
 #endif
 
+/* 17 renamed what holds the next transaction number. */
+#if PG_VERSION_NUM < 170000
+#define TransamVariables ShmemVariableCache
+#endif
+
 /* 17 removed old_snapshot_threshold. */
 #if PG_VERSION_NUM < 170000
 #define compat_old_snapshots_expire() (old_snapshot_threshold >= 0)

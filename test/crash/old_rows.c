@@ -5,6 +5,8 @@
  */
 #include "postgres.h"
 
+#include "pg_compat.h"
+
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/transam.h"
@@ -16,10 +18,6 @@
 #include "utils/rel.h"
 
 PG_MODULE_MAGIC;
-
-#if PG_VERSION_NUM < 170000
-#define TransamVariables ShmemVariableCache
-#endif
 
 /* What is next then begins pages of pg_xact and pg_subtrans, which are made when it is given. */
 #define NUMBERS_PER_PAGE	(4 * BLCKSZ)

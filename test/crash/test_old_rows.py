@@ -27,7 +27,8 @@ def old(make_server):
         [server.installation.program("pg_config"), "--includedir-server"], capture_output=True, text=True, check=True
     ).stdout.strip()  # fmt: skip
     source = Path(__file__).with_name("old_rows.c")
-    subprocess.run(["gcc", "-shared", "-fPIC", f"-I{headers}", "-o", library, source], check=True)
+    common = source.parents[2] / "common"
+    subprocess.run(["gcc", "-shared", "-fPIC", f"-I{headers}", f"-I{common}", "-o", library, source], check=True)
     with server.connect() as connection:
         for statement in (
             "CREATE EXTENSION penumbra",

@@ -7,12 +7,14 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_aggregate.h"
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "utils/lsyscache.h"
+#include "utils/typcache.h"
 
 #include "query/pipeline.h"
 
@@ -55,6 +57,37 @@ pipeline_int4_equals(void *expr, int value)
 
 	set_opfuncid(equals);
 	return (Node *) equals;
+}
+
+Node *
+pipeline_is_positive(void *expr)
+{
+	Const	   *zero = makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(0), false, FLOAT8PASSBYVAL);
+	OpExpr	   *greater = (OpExpr *) make_opclause(lookup_type_cache(INT8OID, TYPECACHE_GT_OPR)->gt_opr, BOOLOID,
+												   false, expr, (Expr *) zero, InvalidOid, InvalidOid);
+
+	set_opfuncid(greater);
+	return (Node *) greater;
+}
+
+Aggref *
+pipeline_aggref(Oid function, Oid type, Node *value, Oid collation)
+{
+	Aggref	   *aggref = makeNode(Aggref);
+
+	aggref->aggfnoid = function;
+	aggref->aggtype = type;
+	aggref->inputcollid = collation;
+	aggref->aggkind = AGGKIND_NORMAL;
+	aggref->aggsplit = AGGSPLIT_SIMPLE;
+	aggref->aggstar = value == NULL;
+	aggref->location = -1;
+	if (value != NULL)
+	{
+		aggref->aggargtypes = list_make1_oid(exprType(value));
+		aggref->args = list_make1(makeTargetEntry((Expr *) value, 1, NULL, false));
+	}
+	return aggref;
 }
 
 void

@@ -95,6 +95,10 @@ extern PipelineStage *pipeline_add_stage(Pipeline *pipeline, PipelineStageKind k
 /* The node is an int4 constant; the expression, an int4, equals it. */
 extern Node *pipeline_int4(int value);
 extern Node *pipeline_int4_equals(void *expr, int value);
+/* The expression, an int8, is greater than 0. */
+extern Node *pipeline_is_positive(void *expr);
+/* A plain aggregate of the value, or of rows (NULL). */
+extern Aggref *pipeline_aggref(Oid function, Oid type, Node *value, Oid collation);
 
 /* The pipeline has stages of the other now. */
 extern void pipeline_take(Pipeline *pipeline, const Pipeline *other);

@@ -20,7 +20,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -84,26 +83,6 @@ quantified_negate(Node *node, void *context)
 	return expression_tree_mutator(node, quantified_negate, context);
 }
 
-static Aggref *
-aggregate_of(Oid function, Oid type, Node *value, Oid collation)
-{
-	Aggref	   *aggref = makeNode(Aggref);
-
-	aggref->aggfnoid = function;
-	aggref->aggtype = type;
-	aggref->inputcollid = collation;
-	aggref->aggkind = AGGKIND_NORMAL;
-	aggref->aggsplit = AGGSPLIT_SIMPLE;
-	aggref->aggstar = value == NULL;
-	aggref->location = -1;
-	if (value != NULL)
-	{
-		aggref->aggargtypes = list_make1_oid(exprType(value));
-		aggref->args = list_make1(makeTargetEntry((Expr *) value, 1, NULL, false));
-	}
-	return aggref;
-}
-
 /* min or max of the values; NULL: the type has none. */
 static Aggref *
 bound_of(const char *name, Node *value, Oid collation)
@@ -115,7 +94,7 @@ bound_of(const char *name, Node *value, Oid collation)
 
 	if (!OidIsValid(function) || get_func_rettype(function) != type)
 		return NULL;
-	aggref = aggregate_of(function, type, value, collation);
+	aggref = pipeline_aggref(function, type, value, collation);
 	aggref->aggcollid = exprCollation(value);
 	return aggref;
 }
@@ -134,8 +113,8 @@ static bool
 add_bounds(const SubPlan *subplan, SubqueryRows *rows, Node *value, Oid collation, Bounds *bounds)
 {
 	PlannedPipeline *planned = rows->planned;
-	Aggref	   *all = aggregate_of(F_COUNT_, INT8OID, NULL, InvalidOid);
-	Aggref	   *values = aggregate_of(F_COUNT_ANY, INT8OID, value, collation);
+	Aggref	   *all = pipeline_aggref(F_COUNT_, INT8OID, NULL, InvalidOid);
+	Aggref	   *values = pipeline_aggref(F_COUNT_ANY, INT8OID, value, collation);
 	Aggref	   *least = bound_of("min", value, collation);
 	Aggref	   *greatest = bound_of("max", value, collation);
 	Index		name = names_add(subplan->plan_name, NULL);
@@ -162,17 +141,7 @@ add_bounds(const SubPlan *subplan, SubqueryRows *rows, Node *value, Oid collatio
 }
 
 static Node *
-compare(Oid operator, Var *left, Node *right)
-{
-	OpExpr	   *test = (OpExpr *) make_opclause(operator, BOOLOID, false, (Expr *) left, (Expr *) right,
-												InvalidOid, InvalidOid);
-
-	set_opfuncid(test);
-	return (Node *) test;
-}
-
-static Node *
-test_bound(const OpExpr *test, Var *bound)
+test_bound(OpExpr *test, Var *bound)
 {
 	OpExpr	   *copy = copyObject(test);
 
@@ -182,7 +151,7 @@ test_bound(const OpExpr *test, Var *bound)
 
 /* The test with the bounds that decide it. */
 static Node *
-test_bounds(const OpExpr *test, int strategy, bool is_all, const Bounds *bounds)
+test_bounds(OpExpr *test, int strategy, bool is_all, const Bounds *bounds)
 {
 	List	   *both = list_make2(test_bound(test, bounds->least), test_bound(test, bounds->greatest));
 
@@ -203,14 +172,14 @@ test_bounds(const OpExpr *test, int strategy, bool is_all, const Bounds *bounds)
 static Node *
 truth_of(Node *test, bool is_all, const Bounds *bounds)
 {
-	const TypeCacheEntry *count = lookup_type_cache(INT8OID, TYPECACHE_EQ_OPR | TYPECACHE_GT_OPR);
-	Node	   *zero = (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(0), false,
-										  FLOAT8PASSBYVAL);
 	Node	   *null = makeBoolConst(false, true);
-	Node	   *has_no_null = compare(count->eq_opr, bounds->values, (Node *) bounds->rows);
+	OpExpr	   *has_no_null = (OpExpr *) make_opclause(lookup_type_cache(INT8OID, TYPECACHE_EQ_OPR)->eq_opr, BOOLOID,
+													   false, (Expr *) bounds->values, (Expr *) bounds->rows,
+													   InvalidOid, InvalidOid);
 	BooleanTest *has_rows = makeNode(BooleanTest);
 
-	has_rows->arg = (Expr *) compare(count->gt_opr, bounds->rows, zero);
+	set_opfuncid(has_no_null);
+	has_rows->arg = (Expr *) pipeline_is_positive(bounds->rows);
 	has_rows->booltesttype = is_all ? IS_NOT_TRUE : IS_TRUE;
 	has_rows->location = -1;
 	if (is_all)

@@ -16,7 +16,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_aggregate.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
@@ -90,21 +89,6 @@ add_groups(PlannedPipeline *planned, List *columns, List *aggrefs, double rows)
 	planned->pipeline->top->rows = planned->rows;
 }
 
-static Aggref *
-aggregate_of(Oid function, Var *argument)
-{
-	Aggref	   *aggref = makeNode(Aggref);
-
-	aggref->aggfnoid = function;
-	aggref->aggtype = INT4OID;
-	aggref->aggargtypes = list_make1_oid(INT4OID);
-	aggref->args = list_make1(makeTargetEntry((Expr *) argument, 1, NULL, false));
-	aggref->aggkind = AGGKIND_NORMAL;
-	aggref->aggsplit = AGGSPLIT_SIMPLE;
-	aggref->location = -1;
-	return aggref;
-}
-
 static void
 add_side(PlannedPipeline *planned, List *columns, Var *side, int value)
 {
@@ -119,8 +103,8 @@ static PlannedPipeline *
 compare_sides(SetOperation kind, PlannedPipeline *left, PlannedPipeline *right, List *columns)
 {
 	Var		   *side = makeVar(names_add("set_operation", "side"), 1, INT4OID, -1, InvalidOid, 0);
-	Aggref	   *least = aggregate_of(F_MIN_INT4, side);
-	Aggref	   *greatest = aggregate_of(F_MAX_INT4, side);
+	Aggref	   *least = pipeline_aggref(F_MIN_INT4, INT4OID, (Node *) side, InvalidOid);
+	Aggref	   *greatest = pipeline_aggref(F_MAX_INT4, INT4OID, (Node *) side, InvalidOid);
 	double		rows = kind == SETOP_INTERSECT ? Min(left->rows, right->rows) : left->rows;
 	List	   *conditions = kind == SETOP_INTERSECT
 		? list_make2(pipeline_int4_equals(least, 0), pipeline_int4_equals(greatest, 1))

@@ -779,9 +779,9 @@ value_mutator(Node *node, void *context)
 Node *
 planned_normalize(PlannerInfo *root, const PlannedPipeline *planned, Node *expr)
 {
-	Node	   *normalized = planned->subplans == NIL ? names_normalize(root, expr) : normalize(root, expr);
-
-	return planned->subplans == NIL ? normalized : value_mutator(normalized, unconstify(PlannedPipeline *, planned));
+	if (planned->subplans == NIL)
+		return names_normalize(root, expr);
+	return value_mutator(normalize(root, expr), unconstify(PlannedPipeline *, planned));
 }
 
 /* ---------------------------------------------------------------- LATERAL */

@@ -9,7 +9,6 @@
 #include "postgres.h"
 
 #include "access/sysattr.h"
-#include "catalog/pg_aggregate.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
@@ -137,27 +136,6 @@ drop_constant_keys(List *keys)
 			keys = foreach_delete_current(keys, lc);
 	}
 	return keys;
-}
-
-/* count(*) > 0 */
-static OpExpr *
-count_is_positive(void)
-{
-	Aggref	   *count = makeNode(Aggref);
-	Const	   *zero = makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(0), false,
-								 FLOAT8PASSBYVAL);
-	OpExpr	   *expr;
-
-	count->aggfnoid = F_COUNT_;
-	count->aggtype = INT8OID;
-	count->aggstar = true;
-	count->aggkind = AGGKIND_NORMAL;
-	count->aggsplit = AGGSPLIT_SIMPLE;
-	count->location = -1;
-	expr = (OpExpr *) make_opclause(lookup_type_cache(INT8OID, TYPECACHE_GT_OPR)->gt_opr, BOOLOID,
-									false, (Expr *) count, (Expr *) zero, InvalidOid, InvalidOid);
-	set_opfuncid(expr);
-	return expr;
 }
 
 /* The grouping sets as lists of places in the keys, and the extra keys after them, which are in every set. */
@@ -321,7 +299,7 @@ add_group(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List
 	if (keys == NIL && inputs.keys != NIL && parse->groupingSets == NIL)
 	{
 		/* Without a row there is no group either, unlike without GROUP BY. */
-		is_any = count_is_positive();
+		is_any = (OpExpr *) pipeline_is_positive(pipeline_aggref(F_COUNT_, INT8OID, NULL, InvalidOid));
 		inputs.aggrefs = lappend(inputs.aggrefs, linitial(is_any->args));
 		having = lappend(list_copy(having), is_any);
 	}
