@@ -1,7 +1,7 @@
 /*
  * old_rows.c
- *	  Makes transaction numbers pass without transactions, and changes tuples
- *	  without WAL, as nothing but damage does.
+ *	  Makes transaction numbers pass without transactions, changes tuples
+ *	  without WAL, as nothing but damage does, and takes its time moving them.
  */
 #include "postgres.h"
 
@@ -11,6 +11,7 @@
 #include "access/relation.h"
 #include "access/transam.h"
 #include "fmgr.h"
+#include "pgstat.h"
 #include "storage/bufmgr.h"
 #include "storage/itemptr.h"
 #include "storage/lwlock.h"
@@ -24,9 +25,11 @@ PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(skip_transactions);
 PG_FUNCTION_INFO_V1(damage_tuple);
+PG_FUNCTION_INFO_V1(move_tuples);
 
 PGDLLEXPORT Datum skip_transactions(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum damage_tuple(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum move_tuples(PG_FUNCTION_ARGS);
 
 Datum
 skip_transactions(PG_FUNCTION_ARGS)
@@ -68,6 +71,37 @@ damage_tuple(PG_FUNCTION_ARGS)
 	else
 		((char *) tuple)[tuple->t_hoff] ^= 1;
 	MarkBufferDirty(buffer);
+	UnlockReleaseBuffer(buffer);
+	relation_close(rel, NoLock);
+	PG_RETURN_VOID();
+}
+
+/*
+ * For so many milliseconds the first values of a page's tuples are others, as
+ * while pruning defragments it: under its lock.  Meanwhile the session waits for
+ * an extension, as pg_stat_activity has it.
+ */
+Datum
+move_tuples(PG_FUNCTION_ARGS)
+{
+	Relation	rel = relation_open(PG_GETARG_OID(0), AccessShareLock);
+	Buffer		buffer = ReadBuffer(rel, PG_GETARG_INT64(1));
+	PGAlignedBlock before;
+	Page		page = BufferGetPage(buffer);
+
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	memcpy(before.data, page, BLCKSZ);
+	for (OffsetNumber offset = FirstOffsetNumber; offset <= PageGetMaxOffsetNumber(page); offset++)
+	{
+		ItemId		item = PageGetItemId(page, offset);
+
+		if (ItemIdIsNormal(item))
+			((char *) PageGetItem(page, item))[((HeapTupleHeader) PageGetItem(page, item))->t_hoff] ^= 1;
+	}
+	pgstat_report_wait_start(PG_WAIT_EXTENSION);
+	pg_usleep(PG_GETARG_INT32(2) * 1000L);
+	pgstat_report_wait_end();
+	memcpy(page, before.data, BLCKSZ);
 	UnlockReleaseBuffer(buffer);
 	relation_close(rel, NoLock);
 	PG_RETURN_VOID();

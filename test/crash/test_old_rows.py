@@ -1,6 +1,8 @@
-"""Cached rows when transaction numbers pass by the billion, when tuples are damaged, and in very many partitions."""
+"""Cached rows when numbers pass by the billion, tuples are damaged or being moved, and in very many partitions."""
 
 import subprocess
+import threading
+import time
 from pathlib import Path
 
 import psycopg
@@ -34,6 +36,7 @@ def old(make_server):
             "CREATE EXTENSION penumbra",
             f"CREATE FUNCTION skip_transactions(bigint) RETURNS bigint AS '{library}' LANGUAGE C",
             f"CREATE FUNCTION damage_tuple(oid, tid, text) RETURNS void AS '{library}' LANGUAGE C",
+            f"CREATE FUNCTION move_tuples(oid, bigint, integer) RETURNS void AS '{library}' LANGUAGE C",
             # that one can be frozen, too
             "UPDATE pg_database SET datallowconn = true",
             *TABLE.split(";\n"),
@@ -180,6 +183,48 @@ def test_damage_without_wal_is_detected(old, how, row):
     (tid,) = old.execute(f"SELECT ctid FROM r WHERE id = {row}").fetchone()
     old.execute("SELECT damage_tuple('r'::regclass, %s, %s)", (tid, how))
     assert mismatches(old) > 0
+
+
+def wait_for(connection: psycopg.Connection, condition: str) -> None:
+    deadline = time.monotonic() + 30
+    query = f"SELECT count(*) FROM pg_stat_activity WHERE {condition}"
+    while connection.execute(query).fetchone() != (1,):
+        assert time.monotonic() < deadline, condition
+        time.sleep(0.01)
+
+
+@pytest.mark.timeout(120)
+def test_rows_are_not_read_while_others_move_them(old):
+    """Between the look at a page and the reading of its rows nothing is pinned, so pruning may defragment it."""
+    write(old, 1)
+    expected = old.execute("SELECT sum(id) FROM r").fetchone()
+    (block,) = old.execute(
+        "SELECT (ctid::text::point)[0]::bigint FROM r WHERE id % 1000 = 1 LIMIT 1"
+    ).fetchone()
+    answers = []
+
+    def read(reader: psycopg.Connection) -> None:
+        reader.execute("SET penumbra.stop_points = 'scan-after-validation'")
+        answers.append(reader.execute("SELECT sum(id) FROM r").fetchone())
+
+    def move(mover: psycopg.Connection) -> None:
+        mover.execute("SELECT move_tuples('r'::regclass, %s, 1000)", (block,))
+
+    key = "penumbra.stop_point_key('scan-after-validation')"
+    with old.server.connect() as reader, old.server.connect() as mover:
+        old.execute(f"SELECT pg_advisory_lock({key})")
+        reader.execute("SET penumbra.mode = 'require'")
+        threads = [threading.Thread(target=read, args=(reader,))]
+        threads[0].start()
+        wait_for(old, "wait_event = 'advisory'")
+        threads.append(threading.Thread(target=move, args=(mover,)))
+        threads[1].start()
+        wait_for(old, "wait_event_type = 'Extension' AND query LIKE '%move_tuples%' AND pid <> pg_backend_pid()")
+        old.execute(f"SELECT pg_advisory_unlock({key})")
+        for thread in threads:
+            thread.join()
+    assert answers == [expected]
+    assert served(old)[1] > 0, "no rows were proven one by one"
 
 
 @pytest.mark.timeout(240)

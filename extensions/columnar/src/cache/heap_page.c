@@ -9,9 +9,10 @@
  * by walking from there up to the last wanted attribute, and no further.
  *
  * Buffer content locks are held only while deciding which tuples are visible.
- * Values are read afterwards under the pin alone, which is enough: tuple data
- * of a visible tuple does not change, and pruning needs a cleanup lock.  This
- * is also what makes detoasting (which reads other pages) safe here.
+ * Values are read afterwards under the pin alone, which is enough where the page
+ * was locked once since it was pinned: tuple data of a visible tuple does not
+ * change, and pruning needs a cleanup lock.  This is also what makes detoasting
+ * (which reads other pages) safe here.
  *
  *-------------------------------------------------------------------------
  */
@@ -580,6 +581,9 @@ heap_row_reader_open_rows(HeapRowReader *reader, const ItemPointerData *rows, ui
 		reader->tuples_at[n] = ItemPointerGetOffsetNumber(&rows[n]);
 	reader->tuple_count = n;
 	reader->next_tuple = 0;
+	/* rule 7: who began to move tuples before this pin holds the page's lock until they are in place */
+	LockBuffer(reader->buffer, BUFFER_LOCK_SHARE);
+	LockBuffer(reader->buffer, BUFFER_LOCK_UNLOCK);
 	return n;
 }
 
