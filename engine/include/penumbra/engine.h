@@ -262,6 +262,7 @@ typedef struct PenumbraExecOptions {
   PenumbraTemporarySpace *temporary_space; /* NULL: no limit; outlives the execution */
   /* NULL, or what a signal handler of the caller sets: a call that is not done then ends with PENUMBRA_CANCELLED. */
   const volatile sig_atomic_t *interrupts[2];
+  bool is_timed; /* time_ns of operators is measured, which costs short scans 5 %; else it is that of what finishes */
 } PenumbraExecOptions;
 
 /* A chunk of a scan: one segment per column (all of the same row count), of which `ranges` are to be read. */

@@ -43,6 +43,7 @@ Executor::Executor(const Plan& plan, const PenumbraExecOptions& options)
       rows_ended_(scans_.size()),
       counts_(scans_.size()) {
   std::copy(std::begin(options.interrupts), std::end(options.interrupts), environment_.interrupts);
+  environment_.is_timed = options.is_timed;
   for (PenumbraOperator id : plan.order()) {
     if (plan.IsScan(id)) scans_[id] = std::make_unique<Scan>(plan.op(id).scan);
   }
@@ -294,10 +295,10 @@ PipelineCursor::Progress Executor::StepIntoSink(Worker* worker) {
 }
 
 void Executor::ConsumeBatch(Worker* worker, const Batch& batch, EvalContext& context) {
-  auto started = Clock::now();
+  const auto started = environment_.is_timed ? Clock::now() : Clock::time_point();
   worker->sink->Consume(*worker->local, batch, context);
   worker->sink_counts.rows_in += batch.rows;
-  worker->sink_counts.time_ns += NanosecondsSince(started);
+  if (environment_.is_timed) worker->sink_counts.time_ns += NanosecondsSince(started);
 }
 
 PipelineCursor::Progress Executor::StepIntoBatch(Worker* worker) {

@@ -11,18 +11,24 @@
 namespace penumbra {
 namespace {
 
-// Adds the time of its scope to a counter.
+// Adds the time of its scope to a counter, where times are wanted.
 class Stopwatch {
  public:
-  explicit Stopwatch(uint64_t* time_ns) : time_ns_(time_ns), started_(Clock::now()) {}
-  ~Stopwatch() { *time_ns_ += std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - started_).count(); }
+  Stopwatch(const ExecutionEnvironment& environment, uint64_t* time_ns)
+      : time_ns_(environment.is_timed ? time_ns : nullptr) {
+    if (time_ns_ != nullptr) started_ = Clock::now();
+  }
+  ~Stopwatch() {
+    if (time_ns_ == nullptr) return;
+    *time_ns_ += std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - started_).count();
+  }
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
 
  private:
   using Clock = std::chrono::steady_clock;
   uint64_t* const time_ns_;
-  const Clock::time_point started_;
+  Clock::time_point started_;
 };
 
 // The needed columns of the rows selected[0..n).
@@ -206,7 +212,7 @@ PipelineCursor::Progress PipelineCursor::NextOfSink(Batch* batch) {
 }
 
 PipelineCursor::Progress PipelineCursor::NextOfSource(EvalContext& context, Batch* batch) {
-  Stopwatch watch(&source_time_ns_);
+  Stopwatch watch(environment_, &source_time_ns_);
   if (pushed_.rows != nullptr) {
     const PushedRows pushed = std::exchange(pushed_, {});
     return scan_cursor_->Filter(*pushed.rows, pushed.begin, pushed.count, context, batch);
@@ -225,11 +231,11 @@ PipelineCursor::Progress PipelineCursor::NextOfJoin(size_t number, EvalContext& 
     const Progress progress = NextOfStretch(number - 1, input_context, &input);
     if (progress == Progress::kExhausted) stretch.join->Flush();
     if (progress != Progress::kRows) return progress;
-    Stopwatch watch(&counts.time_ns);
+    Stopwatch watch(environment_, &counts.time_ns);
     counts.rows_in += input.rows;
     stretch.join->Begin(input, input_context);
   }
-  Stopwatch watch(&counts.time_ns);
+  Stopwatch watch(environment_, &counts.time_ns);
   if (!stretch.join->Next(context, batch)) return Progress::kNoRows;
   counts.rows_out += batch->rows;
   return Progress::kRows;
@@ -250,7 +256,7 @@ PipelineCursor::Progress PipelineCursor::RunSteps(const Stretch& stretch, EvalCo
   for (size_t i = stretch.begin; i < stretch.end; ++i) {
     const Operator& step = *pipeline_.steps()[i];
     OperatorCounts& counts = step_counts_[i];
-    Stopwatch watch(&counts.time_ns);
+    Stopwatch watch(environment_, &counts.time_ns);
     counts.rows_in += batch->rows;
     if (step.kind == Operator::Kind::kFilter) {
       if (!RunFilter(step, context, batch)) return Progress::kNoRows;

@@ -43,6 +43,7 @@ struct ExecutionEnvironment {
   // Of PenumbraExecOptions. Between calls they mean nothing to the execution, so engine threads do not look.
   const volatile sig_atomic_t* interrupts[2] = {};
   const pthread_t caller = pthread_self();
+  bool is_timed = false;
 
   ExecutionEnvironment(size_t budget_bytes, const Session& s, const char* temporary_prefix = nullptr,
                        PenumbraTemporarySpace* temporary_space = nullptr)

@@ -69,8 +69,9 @@ class KeyPredicate final : public ScanPredicate {
     if (segment.encoding() == Encoding::kDictionary) {
       return BindTable(segment, FindTruth(keys_, *reader.Dictionary(context.arena), header.dictionary_size), false);
     }
+    // Else the table costs more than the decoding that it saves.
     if (segment.encoding() == Encoding::kFrame && segment.is_integer() && header.code_bytes <= 2 &&
-        FrameCodeCount(header) <= header.rows / 2) {
+        FrameCodeCount(header) <= header.rows / 8) {
       return BindCodes(segment, FrameCodeCount(header));
     }
     // Strings are hashed for the rows that are left only.

@@ -434,6 +434,7 @@ start_execution(PenumbraScanState *state)
 	/* A cancel or termination that cannot be served has to wait until it can. */
 	options.interrupts[0] = INTERRUPTS_CAN_BE_PROCESSED() ? &QueryCancelPending : NULL;
 	options.interrupts[1] = INTERRUPTS_CAN_BE_PROCESSED() ? &ProcDiePending : NULL;
+	options.is_timed = state->css.ss.ps.instrument != NULL;
 	temporary_files_set_options(&options);
 	state->temporary_prefix = options.temporary_prefix;
 	state->has_threads = options.threads > 0;
