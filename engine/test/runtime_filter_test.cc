@@ -1,6 +1,9 @@
 // Which scans get a join's runtime filter, and what it drops there.
 #include <gtest/gtest.h>
 
+#include <random>
+
+#include "join/join_integers.h"
 #include "plan/plan.h"
 #include "support/query.h"
 
@@ -130,6 +133,66 @@ TEST(RuntimeFilter, BitmapsAreExact) {
     EXPECT_EQ(dropped.probed, 100u);
     EXPECT_EQ(dropped.filtered, 39900u);
     EXPECT_EQ(dropped.chunks_not_pushed, variant == 2 ? 1u : 0u);
+  }
+}
+
+bool IsSet(const uint64_t* bits, uint32_t row) { return (bits[row / 64] >> row % 64 & 1) != 0; }
+
+// Values within and around a set of integers, those at the ends of their type among them, and the same as codes of a
+// frame.
+template <typename T>
+void CheckSet(const KeyRange& range, std::mt19937_64& random) {
+  constexpr uint32_t kRows = 300;
+  Arena arena;
+  KeyBitmap set(range, arena);
+  std::vector<bool> is_member(range.span() + 1);
+  for (uint64_t i = 0; i <= range.span(); ++i) {
+    is_member[i] = random() % 3 == 0;
+    if (is_member[i]) set.Add(static_cast<int64_t>(static_cast<uint64_t>(range.least) + i));
+  }
+  auto contains = [&](int64_t value) {
+    return value >= range.least && value <= range.greatest &&
+           is_member[static_cast<uint64_t>(value) - static_cast<uint64_t>(range.least)];
+  };
+  T values[kRows];
+  for (T& value : values) {
+    value = static_cast<T>(static_cast<uint64_t>(range.least) + random() % (range.span() + 9) - 4);
+    if (random() % 8 == 0) value = random() % 2 == 0 ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
+    if (random() % 8 == 0) value = static_cast<T>(random());
+  }
+  uint64_t bits[BitWords(kRows)];
+  kernels::SetBits(bits, kRows);
+  set.ClearOthers(values, kRows, bits);
+  for (uint32_t i = 0; i < kRows; ++i) ASSERT_EQ(IsSet(bits, i), contains(values[i])) << +values[i];
+
+  uint16_t codes[kRows];
+  for (uint16_t& code : codes) code = static_cast<uint16_t>(random() % 2 == 0 ? random() % 64 : random());
+  for (const int64_t distance : {0, -20, 31, -70000, INT32_MIN, INT32_MAX}) {
+    int64_t base;
+    if (__builtin_sub_overflow(range.least, distance, &base) || base > INT64_MAX - UINT16_MAX) continue;
+    kernels::SetBits(bits, kRows);
+    const bool is_done = set.ClearOthers(codes, base, kRows, bits);
+    EXPECT_EQ(is_done, distance > INT32_MIN && distance < INT32_MAX);
+    for (uint32_t i = 0; is_done && i < kRows; ++i) ASSERT_EQ(IsSet(bits, i), contains(base + codes[i])) << base;
+  }
+}
+
+TEST(RuntimeFilter, SetsOfIntegersAtTheEndsOfTypes) {
+  std::mt19937_64 random{20261124};
+  for (const int64_t near : {int64_t{0}, int64_t{INT16_MIN}, int64_t{INT16_MAX}, int64_t{INT32_MIN}, int64_t{INT32_MAX},
+                             int64_t{UINT32_MAX}, -int64_t{UINT32_MAX}, INT64_MIN, INT64_MAX}) {
+    for (const int64_t span : {0, 1, 63, 64, 1000}) {
+      for (const int64_t below : {int64_t{0}, span / 2, span}) {
+        KeyRange range;
+        if (__builtin_sub_overflow(near, below, &range.least) ||
+            __builtin_add_overflow(range.least, span, &range.greatest)) {
+          continue;
+        }
+        CheckSet<int16_t>(range, random);
+        CheckSet<int32_t>(range, random);
+        CheckSet<int64_t>(range, random);
+      }
+    }
   }
 }
 

@@ -152,19 +152,19 @@ void LookupToBitsU8(const uint8_t* codes, const uint8_t* table, size_t table_siz
 #endif
 }
 
-// A set as words of T, in which bit n of the set is bit n % (bits of T) of word n / (bits of T).
-template <typename T>
-HWY_INLINE uint64_t MembersBlock(const T* values, T least, T span, const T* set) {
-  const BlockTag<T> d;
+// A set as words of Place, in which bit n of the set is bit n % (bits of Place) of word n / (bits of Place).
+template <typename T, typename Place>
+HWY_INLINE uint64_t MembersBlock(const T* values, Place least, Place span, const Place* set) {
+  const BlockTag<Place> d;
   const hn::RebindToSigned<decltype(d)> d_index;
-  constexpr int kShift = sizeof(T) == 8 ? 6 : 5;
-  const auto least_lanes = hn::Set(d, least), span_lanes = hn::Set(d, span), one = hn::Set(d, T{1});
-  const auto last_bit = hn::Set(d, T{sizeof(T) * 8 - 1});
+  constexpr int kShift = sizeof(Place) == 8 ? 6 : 5;
+  const auto least_lanes = hn::Set(d, least), span_lanes = hn::Set(d, span), one = hn::Set(d, Place{1});
+  const auto last_bit = hn::Set(d, Place{sizeof(Place) * 8 - 1});
   // halves of a set's words are the other way round there
-  const auto half = hn::Set(d, T{sizeof(T) == 4 && std::endian::native == std::endian::big});
+  const auto half = hn::Set(d, Place{sizeof(Place) == 4 && std::endian::native == std::endian::big});
   uint64_t word = 0;
   for (size_t lane = 0; lane < 64; lane += hn::Lanes(d)) {
-    const auto place = hn::Min(hn::Sub(hn::LoadU(d, values + lane), least_lanes), span_lanes);
+    const auto place = hn::Min(hn::Sub(LoadWidened(d, values + lane), least_lanes), span_lanes);
     const auto index = hn::Xor(hn::ShiftRight<kShift>(place), half);
     const auto members = hn::GatherIndex(d, set, hn::BitCast(d_index, index));
     word |= WordFromMask(d, hn::TestBit(members, hn::Shl(one, hn::And(place, last_bit)))) << lane;
@@ -173,8 +173,9 @@ HWY_INLINE uint64_t MembersBlock(const T* values, T least, T span, const T* set)
 }
 
 template <typename T>
-HWY_INLINE void AndMembersRows(const T* values, T least, T span, const uint64_t* set, size_t rows, uint64_t* bits) {
-  const T* words = reinterpret_cast<const T*>(set);
+HWY_INLINE void AndMembersRows(const T* values, SetPlace<T> least, SetPlace<T> span, const uint64_t* set, size_t rows,
+                               uint64_t* bits) {
+  const auto* words = reinterpret_cast<const SetPlace<T>*>(set);
   size_t row = 0;
   for (; row + 64 <= rows; row += 64) {
     if (bits[row / 64] != 0) bits[row / 64] &= MembersBlock(values + row, least, span, words);
@@ -186,6 +187,10 @@ HWY_INLINE void AndMembersRows(const T* values, T least, T span, const uint64_t*
   }
 }
 
+void AndMembersU16(const uint16_t* values, uint32_t least, uint32_t span, const uint64_t* set, size_t rows,
+                   uint64_t* bits) {
+  AndMembersRows(values, least, span, set, rows, bits);
+}
 void AndMembersU32(const uint32_t* values, uint32_t least, uint32_t span, const uint64_t* set, size_t rows,
                    uint64_t* bits) {
   AndMembersRows(values, least, span, set, rows, bits);

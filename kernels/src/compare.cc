@@ -74,19 +74,17 @@ void LookupToBits(const uint32_t* codes, const uint8_t* table, size_t, size_t ro
   LookupWideToBits(codes, table, rows, bits);
 }
 
-HWY_EXPORT(AndMembersU32);
-HWY_EXPORT(AndMembersU64);
-
-template <>
-void AndMembers(const uint32_t* values, uint32_t least, uint32_t span, const uint64_t* set, size_t rows,
-                uint64_t* bits) {
-  HWY_DYNAMIC_DISPATCH(AndMembersU32)(values, least, span, set, rows, bits);
-}
-template <>
-void AndMembers(const uint64_t* values, uint64_t least, uint64_t span, const uint64_t* set, size_t rows,
-                uint64_t* bits) {
-  HWY_DYNAMIC_DISPATCH(AndMembersU64)(values, least, span, set, rows, bits);
-}
+#define PENUMBRA_EXPORT_MEMBERS(T, suffix)                                                                \
+  HWY_EXPORT(AndMembers##suffix);                                                                         \
+  template <>                                                                                             \
+  void AndMembers(const T* values, SetPlace<T> least, SetPlace<T> span, const uint64_t* set, size_t rows, \
+                  uint64_t* bits) {                                                                       \
+    HWY_DYNAMIC_DISPATCH(AndMembers##suffix)(values, least, span, set, rows, bits);                       \
+  }
+PENUMBRA_EXPORT_MEMBERS(uint16_t, U16)
+PENUMBRA_EXPORT_MEMBERS(uint32_t, U32)
+PENUMBRA_EXPORT_MEMBERS(uint64_t, U64)
+#undef PENUMBRA_EXPORT_MEMBERS
 
 }  // namespace penumbra::kernels
 #endif

@@ -92,7 +92,7 @@ TEST_P(CompareTest, Lookup) {
 
 // Values around the set's ends, those of the type among them; some words of the bitmap are clear already.
 template <typename T>
-void CheckMembers(std::mt19937_64& random, T least, T span, size_t rows) {
+void CheckMembers(std::mt19937_64& random, SetPlace<T> least, SetPlace<T> span, size_t rows) {
   std::vector<uint64_t> set(static_cast<size_t>(span) / 64 + 1);
   for (uint64_t& word : set) word = random() & random();
   set[span / 64] &= ~(~uint64_t{0} << span % 64);
@@ -105,7 +105,7 @@ void CheckMembers(std::mt19937_64& random, T least, T span, size_t rows) {
   const std::vector<uint64_t> before = bits;
   AndMembers(values.data(), least, span, set.data(), rows, bits.data());
   ASSERT_EQ(bits, BitsOf(rows, [&](size_t row) {
-              const T place = static_cast<T>(values[row] - least);
+              const auto place = static_cast<SetPlace<T>>(values[row] - least);
               return (before[row / 64] >> row % 64 & 1) != 0 && place < span &&
                      (set[place / 64] >> place % 64 & 1) != 0;
             }));
@@ -115,6 +115,7 @@ TEST_P(CompareTest, Members) {
   for (size_t rows : Sizes()) {
     for (uint32_t span : {0u, 1u, 31u, 32u, 63u, 64u, 65u, 1000u, 100000u}) {
       for (uint32_t least : {0u, 7u, 0x80000000u, 0xFFFFFFF0u}) {
+        CheckMembers<uint16_t>(random, least, span, rows);
         CheckMembers<uint32_t>(random, least, span, rows);
         CheckMembers<uint64_t>(random, least, span, rows);
         CheckMembers<uint64_t>(random, ~uint64_t{0} - least, span, rows);

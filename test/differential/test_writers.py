@@ -174,8 +174,9 @@ def test_rows_that_move_between_pages_are_seen_once(server, accounts):
         deadline = time.monotonic() + SECONDS
         while time.monotonic() < deadline and not traffic.failures:
             assert reader.execute(
-                "SELECT count(*), count(DISTINCT id), sum(balance) FROM accounts"
-            ).fetchone() == (ACCOUNTS, ACCOUNTS, TOTAL)
+                "SELECT count(*), count(DISTINCT id), sum(id), sum(balance),"
+                " count(*) FILTER (WHERE branch <> id % 40) FROM accounts"
+            ).fetchone() == (ACCOUNTS, ACCOUNTS, ACCOUNTS * (ACCOUNTS + 1) // 2, TOTAL, 0)
     assert not traffic.failures, traffic.failures
 
 

@@ -17,6 +17,9 @@ class JoinKeyFilter final : public KeyFilter {
 
   Verdict CheckBounds(int64_t least, int64_t greatest) const override;
   void Apply(const Vector& v, uint32_t rows, Arena& arena, uint64_t* bits) const override;
+  bool ApplyCodes(const uint16_t* codes, int64_t base, uint32_t rows, uint64_t* bits) const override {
+    return bitmap_ != nullptr && bitmap_->ClearOthers(codes, base, rows, bits);
+  }
 
  private:
   void ApplyTags(const Vector& v, uint32_t rows, Arena& arena, uint64_t* bits) const;

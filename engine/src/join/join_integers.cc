@@ -63,6 +63,19 @@ void KeyBitmap::ClearOthers(const T* values, uint32_t rows, uint64_t* bits) cons
   ClearBits(rows, bits, [&](uint32_t i) { return set.Has(values[i]); });
 }
 
+template void KeyBitmap::ClearOthers(const uint8_t*, uint32_t, uint64_t*) const;
+template void KeyBitmap::ClearOthers(const int16_t*, uint32_t, uint64_t*) const;
+template void KeyBitmap::ClearOthers(const int32_t*, uint32_t, uint64_t*) const;
+template void KeyBitmap::ClearOthers(const int64_t*, uint32_t, uint64_t*) const;
+
+bool KeyBitmap::ClearOthers(const uint16_t* codes, int64_t base, uint32_t rows, uint64_t* bits) const {
+  // Distances of less than 2^31, which modulo 2^32 are only those that they are.
+  const auto distance = static_cast<int128>(least_) - base;
+  if (distance <= INT32_MIN || distance >= INT32_MAX || span_ >= INT32_MAX) return false;
+  kernels::AndMembers(codes, static_cast<uint32_t>(distance), static_cast<uint32_t>(span_ + 1), words_, rows, bits);
+  return true;
+}
+
 void ApplyIntegers(const KeyRange& range, const KeyBitmap* bitmap, const Vector& v, uint32_t rows, Arena& arena,
                    uint64_t* bits) {
   if (v.is_null_constant() || range.is_empty()) {

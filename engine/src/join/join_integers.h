@@ -48,6 +48,8 @@ class KeyBitmap {
   // Clears the bits of the rows that are not in it.
   template <typename T>
   void ClearOthers(const T* values, uint32_t rows, uint64_t* bits) const;
+  // The same of base + codes[i]; false: not for this base.
+  bool ClearOthers(const uint16_t* codes, int64_t base, uint32_t rows, uint64_t* bits) const;
   // Of a range within the bitmap's.
   bool HasAny(int64_t least, int64_t greatest) const;
   uint64_t Count() const;

@@ -175,6 +175,8 @@ class KeyFilter {
   virtual Verdict CheckBounds(int64_t least, int64_t greatest) const = 0;
   // Clears the bits of rows that match nothing, and maybe not of all of them. `v` has any form.
   virtual void Apply(const Vector& v, uint32_t rows, Arena& arena, uint64_t* bits) const = 0;
+  // The same of the integers base + codes[i], without nulls; false: they have to be decoded.
+  virtual bool ApplyCodes(const uint16_t* codes, int64_t base, uint32_t rows, uint64_t* bits) const = 0;
 };
 struct JoinSpec {
   PenumbraJoinKind kind = PENUMBRA_JOIN_INNER;

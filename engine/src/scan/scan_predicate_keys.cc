@@ -30,7 +30,14 @@ std::vector<uint8_t> FindTruth(const KeyFilter& keys, const Vector& values, uint
 
 class DecodingBound final : public ScanPredicate::Bound {
  public:
-  DecodingBound(const KeyFilter& keys, const SegmentReader& reader) : keys_(keys), reader_(reader) {}
+  DecodingBound(const KeyFilter& keys, const SegmentReader& reader) : keys_(keys), reader_(reader) {
+    const SegmentView segment(reader.segment());
+    const SegmentHeader& header = segment.header();
+    if (segment.encoding() != Encoding::kFrame || !segment.is_integer() || header.code_bytes != 2) return;
+    if (header.step != 1 || header.null_count != 0) return;
+    codes_ = segment.part<uint16_t>(kCodes);
+    base_ = header.base;
+  }
 
   Verdict Check(uint32_t begin, uint32_t count) const override {
     const SegmentView segment(reader_.segment());
@@ -42,12 +49,15 @@ class DecodingBound final : public ScanPredicate::Bound {
     return verdict == Verdict::kAll && segment.header().null_count > 0 ? Verdict::kSome : verdict;
   }
   void Apply(uint32_t begin, uint32_t count, uint64_t* bits, EvalContext& context) override {
+    if (codes_ != nullptr && keys_.ApplyCodes(codes_ + begin, base_, count, bits)) return;
     keys_.Apply(reader_.Decode(begin, count, context.arena), count, context.arena, bits);
   }
 
  private:
   const KeyFilter& keys_;
   const SegmentReader& reader_;
+  const uint16_t* codes_ = nullptr;  // of a frame without nulls whose codes need no decoding
+  int64_t base_ = 0;
 };
 
 class KeyPredicate final : public ScanPredicate {

@@ -59,11 +59,12 @@ void CompareBetween(const T* values, std::type_identity_t<T> low, std::type_iden
 template <typename Code>
 void LookupToBits(const Code* codes, const uint8_t* table, size_t table_size, size_t rows, uint64_t* bits);
 
-// Clears bit i unless values[i] is a member of a set: bit (value - least), modulo 2^n, of `set`, if that is below
-// `span`. Bit `span` of `set` must be there, and zero. T: uint32_t, uint64_t.
+// Clears bit i unless values[i] is a member of a set: bit (value - least), modulo 2^32 or 2^64, of `set`, if that is
+// below `span`. Bit `span` of `set` must be there, and zero. T: uint16_t, uint32_t, uint64_t.
 template <typename T>
-void AndMembers(const T* values, std::type_identity_t<T> least, std::type_identity_t<T> span, const uint64_t* set,
-                size_t rows, uint64_t* bits);
+using SetPlace = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+template <typename T>
+void AndMembers(const T* values, SetPlace<T> least, SetPlace<T> span, const uint64_t* set, size_t rows, uint64_t* bits);
 
 // ---------------------------------------------------------------- search ----------------------
 
