@@ -70,9 +70,13 @@ class Item:
     alias: str
 
     @property
+    def key_column(self) -> ScopeColumn:
+        """One that is nearly unique, if there is one."""
+        return next((c for c in self.columns if c.name == "k"), self.columns[0])
+
+    @property
     def key(self) -> str:
-        """A column that is nearly unique, if there is one."""
-        return next((c.sql for c in self.columns if c.name == "k"), self.columns[0].sql)
+        return self.key_column.sql
 
 
 @dataclass(frozen=True)
@@ -581,7 +585,8 @@ class JoinQueryGenerator:
         return Output(self._made(kind, depth), BY_VALUE if kind in ORDERLESS_KINDS else EXACT)
 
     def _projected(self, base: JoinQuery, items: list[Item]) -> JoinQuery:
-        outputs = [Output(item.key) for item in items if self._is(0.7)] or [Output(items[0].key)]
+        keys = [item.key_column for item in items if self._is(0.7)] or [items[0].key_column]
+        outputs = [Output(key.sql, key.comparison) for key in keys]
         outputs += [self._output(self.choose.choice(KINDS), self.choose.choice([0, 0, 1, 2]))
                     for _ in range(self.choose.randint(0, 3))]  # fmt: skip
         if self._is(0.12):

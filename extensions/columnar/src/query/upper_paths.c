@@ -209,18 +209,26 @@ add_grouping_sets(PlannerInfo *root, Pipeline *pipeline, const GroupInputs *inpu
 	stage->exprs = exprs;
 }
 
-/* Keys fit the engine's bits, and each is a value of the rows. */
+/*
+ * Keys fit the engine's bits, each is a value of the rows, and no two are equal:
+ * what is above finds its key by the expression, and (b AND true) of a set
+ * without it is null where b is not.
+ */
 static bool
-can_group_by_sets(const GroupInputs *inputs)
+can_group_by_sets(const Query *parse, const GroupInputs *inputs, List *keys)
 {
+	List	   *others = NIL;
 	ListCell   *lc;
 
-	foreach(lc, inputs->keys)
+	if (list_length(inputs->keys) < list_length(parse->groupClause))
+		return false;
+	foreach(lc, keys)
 	{
-		if (planned_needs_no_input(lfirst(lc)))
+		if (planned_needs_no_input(lfirst(lc)) || list_member(others, lfirst(lc)))
 			return false;
+		others = lappend(others, lfirst(lc));
 	}
-	return list_length(inputs->keys) + list_length(inputs->extra_keys) <= 64;
+	return list_length(keys) <= 64;
 }
 
 /* Then the rows are grouped once, and its groups are the input of the other sets. */
@@ -277,6 +285,7 @@ add_group(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List
 	PlannedPipeline *planned = planned_copy_of_rel(root, input_rel);
 	PipelineStage *stage;
 	List	   *keys;
+	List	   *stage_keys;
 	OpExpr	   *is_any;
 
 	if (planned == NULL)
@@ -291,9 +300,10 @@ add_group(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List
 		planned = join_subplans_of(root, input_rel, planned, list_concat_copy(keys, inputs.aggrefs));
 	if (parse->groupingSets == NIL)
 		keys = drop_constant_keys(keys);
-	else if (!can_group_by_sets(&inputs))
+	stage_keys = (List *) planned_normalize(root, planned, (Node *) keys);
+	if (parse->groupingSets != NIL && !can_group_by_sets(parse, &inputs, stage_keys))
 	{
-		planning_refuse("grouping sets of constants");
+		planning_refuse("grouping sets of constants or equal keys");
 		return;
 	}
 	if (keys == NIL && inputs.keys != NIL && parse->groupingSets == NIL)
@@ -303,8 +313,7 @@ add_group(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List
 		inputs.aggrefs = lappend(inputs.aggrefs, linitial(is_any->args));
 		having = lappend(list_copy(having), is_any);
 	}
-	stage = pipeline_add_stage(planned->pipeline, PIPELINE_AGGREGATION,
-							   (List *) planned_normalize(root, planned, (Node *) keys));
+	stage = pipeline_add_stage(planned->pipeline, PIPELINE_AGGREGATION, stage_keys);
 	stage->aggrefs = (List *) planned_normalize(root, planned, (Node *) inputs.aggrefs);
 	if (parse->groupingSets == NIL && planned->subplans == NIL)
 		early_aggregation_add(root, planned);

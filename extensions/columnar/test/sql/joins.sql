@@ -134,6 +134,10 @@ SELECT same('SELECT few, count(*) FROM nothing GROUP BY GROUPING SETS ((few), ()
 SELECT same('SELECT count(*) FROM big GROUP BY GROUPING SETS ((), (), (few))');
 SELECT same('SELECT a.few, b.x FROM small a JOIN (SELECT few, sum(k) AS x FROM big GROUP BY ROLLUP (few)) b ON a.few = b.few');
 SELECT same('SELECT few, sum(few), sum(few + 1) FROM small GROUP BY ROLLUP (few) ORDER BY few LIMIT 3');
+-- keys that are equal once they are simplified, or only where they come from
+SELECT same('SELECT k = 1, (k = 1) AND true, grouping((k = 1) AND true), count(*) FROM small
+  GROUP BY CUBE (k = 1, (k = 1) AND true)');
+SELECT same('SELECT x, y, count(*) FROM (SELECT few AS x, few AS y FROM small OFFSET 0) s GROUP BY ROLLUP (x, y)');
 -- The plan around a subquery has its InitPlans.
 SELECT same('SELECT count(*) FROM small a JOIN (SELECT k FROM big WHERE k > (SELECT avg(k) FROM small) OFFSET 0) b ON a.k = b.k');
 SELECT same('SELECT few, count(*) FROM small a JOIN (SELECT few, count(*) FROM big GROUP BY few
