@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "kernels/kernels.h"
 
 #undef HWY_TARGET_INCLUDE
