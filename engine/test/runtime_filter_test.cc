@@ -136,8 +136,6 @@ TEST(RuntimeFilter, BitmapsAreExact) {
   }
 }
 
-bool IsSet(const uint64_t* bits, uint32_t row) { return (bits[row / 64] >> row % 64 & 1) != 0; }
-
 // Values within and around a set of integers, those at the ends of their type among them, and the same as codes of a
 // frame.
 template <typename T>
@@ -163,7 +161,7 @@ void CheckSet(const KeyRange& range, std::mt19937_64& random) {
   uint64_t bits[BitWords(kRows)];
   kernels::SetBits(bits, kRows);
   set.ClearOthers(values, kRows, bits);
-  for (uint32_t i = 0; i < kRows; ++i) ASSERT_EQ(IsSet(bits, i), contains(values[i])) << +values[i];
+  for (uint32_t i = 0; i < kRows; ++i) ASSERT_EQ(IsBitSet(bits, i), contains(values[i])) << +values[i];
 
   uint16_t codes[kRows];
   for (uint16_t& code : codes) code = static_cast<uint16_t>(random() % 2 == 0 ? random() % 64 : random());
@@ -173,7 +171,7 @@ void CheckSet(const KeyRange& range, std::mt19937_64& random) {
     kernels::SetBits(bits, kRows);
     const bool is_done = set.ClearOthers(codes, base, kRows, bits);
     EXPECT_EQ(is_done, distance > INT32_MIN && distance < INT32_MAX);
-    for (uint32_t i = 0; is_done && i < kRows; ++i) ASSERT_EQ(IsSet(bits, i), contains(base + codes[i])) << base;
+    for (uint32_t i = 0; is_done && i < kRows; ++i) ASSERT_EQ(IsBitSet(bits, i), contains(base + codes[i])) << base;
   }
 }
 

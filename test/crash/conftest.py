@@ -1,5 +1,7 @@
 """Servers that are crashed, and what every test of this folder compares."""
 
+import time
+
 import pytest
 from penumbra_lab.server import PrivateServer
 from penumbra_lab.state import state_directory
@@ -17,6 +19,7 @@ SETTINGS = {
     "max_standby_streaming_delay": "-1",
 }
 ROWS = 60000
+WAIT_SECONDS = 30
 
 
 def pytest_addoption(parser):
@@ -87,3 +90,18 @@ def cached_pages(connection, table: str = "t") -> int:
         (table,),
     ).fetchone()
     return int(row[0])
+
+
+def wait_for(what: str, is_true) -> None:
+    deadline = time.monotonic() + WAIT_SECONDS
+    while not is_true():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.02)
+
+
+def is_stopped(connection, kind: str = "client backend") -> bool:
+    """Whether a process waits at a stop point."""
+    return connection.execute(
+        "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = %s AND wait_event = 'advisory')",
+        (kind,),
+    ).fetchone()[0]

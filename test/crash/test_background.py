@@ -6,28 +6,11 @@ import time
 
 import psycopg
 import pytest
-from conftest import assert_same, cached_pages, make_table
-
-WAIT_SECONDS = 30
-
-
-def wait_for(what: str, is_true) -> None:
-    deadline = time.monotonic() + WAIT_SECONDS
-    while not is_true():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.02)
+from conftest import assert_same, cached_pages, is_stopped, make_table, wait_for
 
 
 def is_cached(connection, table: str) -> bool:
     return cached_pages(connection, table) > 0
-
-
-def is_stopped(connection, kind: str = "client backend") -> bool:
-    """Whether a process waits at a stop point."""
-    return connection.execute(
-        "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = %s AND wait_event = 'advisory')",
-        (kind,),
-    ).fetchone()[0]
 
 
 def used_bytes(connection) -> int:

@@ -2,11 +2,11 @@
 
 import subprocess
 import threading
-import time
 from pathlib import Path
 
 import psycopg
 import pytest
+from conftest import is_stopped, wait_for
 
 TABLE = """
 CREATE TABLE r (id integer, n integer, filler char(200)) WITH (fillfactor = 70);
@@ -185,14 +185,6 @@ def test_damage_without_wal_is_detected(old, how, row):
     assert mismatches(old) > 0
 
 
-def wait_for(connection: psycopg.Connection, condition: str) -> None:
-    deadline = time.monotonic() + 30
-    query = f"SELECT count(*) FROM pg_stat_activity WHERE {condition}"
-    while connection.execute(query).fetchone() != (1,):
-        assert time.monotonic() < deadline, condition
-        time.sleep(0.01)
-
-
 @pytest.mark.timeout(120)
 def test_rows_are_not_read_while_others_move_them(old):
     """Between the look at a page and the reading of its rows nothing is pinned, so pruning may defragment it."""
@@ -211,15 +203,16 @@ def test_rows_are_not_read_while_others_move_them(old):
         mover.execute("SELECT move_tuples('r'::regclass, %s, 1000)", (block,))
 
     key = "penumbra.stop_point_key('scan-after-validation')"
+    is_moving = "SELECT wait_event_type = 'Extension' FROM pg_stat_activity WHERE pid = %s"
     with old.server.connect() as reader, old.server.connect() as mover:
         old.execute(f"SELECT pg_advisory_lock({key})")
         reader.execute("SET penumbra.mode = 'require'")
         threads = [threading.Thread(target=read, args=(reader,))]
         threads[0].start()
-        wait_for(old, "wait_event = 'advisory'")
+        wait_for("the reader does not stop", lambda: is_stopped(old))
         threads.append(threading.Thread(target=move, args=(mover,)))
         threads[1].start()
-        wait_for(old, "wait_event_type = 'Extension' AND query LIKE '%move_tuples%' AND pid <> pg_backend_pid()")
+        wait_for("the mover has no lock", lambda: old.execute(is_moving, (mover.info.backend_pid,)).fetchone()[0])
         old.execute(f"SELECT pg_advisory_unlock({key})")
         for thread in threads:
             thread.join()

@@ -295,10 +295,9 @@ PipelineCursor::Progress Executor::StepIntoSink(Worker* worker) {
 }
 
 void Executor::ConsumeBatch(Worker* worker, const Batch& batch, EvalContext& context) {
-  const auto started = environment_.is_timed ? Clock::now() : Clock::time_point();
+  Stopwatch watch(environment_, &worker->sink_counts.time_ns);
   worker->sink->Consume(*worker->local, batch, context);
   worker->sink_counts.rows_in += batch.rows;
-  if (environment_.is_timed) worker->sink_counts.time_ns += NanosecondsSince(started);
 }
 
 PipelineCursor::Progress Executor::StepIntoBatch(Worker* worker) {

@@ -1,7 +1,6 @@
 #include "execution/pipeline.h"
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 #include <utility>
 
@@ -10,26 +9,6 @@
 
 namespace penumbra {
 namespace {
-
-// Adds the time of its scope to a counter, where times are wanted.
-class Stopwatch {
- public:
-  Stopwatch(const ExecutionEnvironment& environment, uint64_t* time_ns)
-      : time_ns_(environment.is_timed ? time_ns : nullptr) {
-    if (time_ns_ != nullptr) started_ = Clock::now();
-  }
-  ~Stopwatch() {
-    if (time_ns_ == nullptr) return;
-    *time_ns_ += std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - started_).count();
-  }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-
- private:
-  using Clock = std::chrono::steady_clock;
-  uint64_t* const time_ns_;
-  Clock::time_point started_;
-};
 
 // The needed columns of the rows selected[0..n).
 Batch SelectRows(const Batch& batch, const std::vector<bool>& needed, const uint16_t* selected, uint32_t n,

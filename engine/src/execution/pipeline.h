@@ -11,6 +11,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -30,6 +31,26 @@ struct OperatorCounts {
   uint64_t rows_out = 0;
   uint64_t time_ns = 0;
   uint64_t filtered_rows = 0;  // of a join: by its runtime filters
+};
+
+// Adds the time of its scope to a counter, where times are wanted.
+class Stopwatch {
+ public:
+  Stopwatch(const ExecutionEnvironment& environment, uint64_t* time_ns)
+      : time_ns_(environment.is_timed ? time_ns : nullptr) {
+    if (time_ns_ != nullptr) started_ = Clock::now();
+  }
+  ~Stopwatch() {
+    if (time_ns_ == nullptr) return;
+    *time_ns_ += std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - started_).count();
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  uint64_t* const time_ns_;
+  Clock::time_point started_;
 };
 
 // Adds rows that a scan's runtime filters dropped, by place in its filters(), to their joins.
