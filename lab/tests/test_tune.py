@@ -35,8 +35,11 @@ from penumbra_lab.tune.result import explain
 from penumbra_lab.tune.space import Recipe
 from penumbra_lab.tune.tuner import Findings, Plan, Step, Tuner
 
+# Without optimisation it also waits: on a machine that does other work besides, the clock must tell
+# -O0 from -O3, which a run of a few milliseconds does not let it do. Counts do not see the wait.
 PROGRAM = """
 #include <stdio.h>
+#include <unistd.h>
 static unsigned step(unsigned x) { return x * 1664525u + 1013904223u; }
 static unsigned fold(const unsigned *v, int n)
 {
@@ -49,6 +52,9 @@ int main(void)
 {
     static unsigned v[4096];
     unsigned s = 1;
+#ifndef __OPTIMIZE__
+    usleep(200000);
+#endif
     for (int i = 0; i < 4096; i++)
         v[i] = s = step(s);
     for (int i = 0; i < 400; i++)
