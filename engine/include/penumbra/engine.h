@@ -302,7 +302,7 @@ PenumbraStatus penumbra_exec_push_chunk(PenumbraExec *exec, PenumbraOperator sca
  * works, or waits, until `awaited` of them are finished, not longer than it does anyhow; 0: for none.
  */
 uint64_t penumbra_exec_finished_chunks(PenumbraExec *exec, PenumbraOperator scan, uint64_t awaited);
-/* No more rows or chunks will be pushed to this scan, wanted or not. */
+/* No more rows or chunks will be pushed to this scan, wanted or not. Also before the start. */
 PenumbraStatus penumbra_exec_end_rows(PenumbraExec *exec, PenumbraOperator scan);
 
 /* A column of a result. */
@@ -346,6 +346,7 @@ typedef struct PenumbraOperatorStats {
   uint64_t memory_peak_bytes;
   uint64_t spilled_bytes;
   uint64_t groups;         /* of an aggregation */
+  uint64_t dropped_groups; /* of these: complete at once, and not of HAVING */
   const char *join_table;  /* of a join: "bitmap", "direct array", "hash table", "nested loop"; NULL: not built yet */
   uint64_t build_rows;     /* of a join; rows_in are the probe's */
   bool is_build_too_large; /* of a join: it ended the execution with PENUMBRA_BUILD_TOO_LARGE */

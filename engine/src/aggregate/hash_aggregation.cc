@@ -8,6 +8,9 @@
 // GROUPING SETS of which one has all keys: rows are grouped by that one (`finest_`), and its groups, merged in a first
 // round of finish tasks, are the input of all sets. DISTINCT needs the rows for each set.
 //
+// A key in whose order a table lies, by and large (Batch::own_values): a group with all its rows in one batch is
+// complete when that batch is done, and if it does not pass HAVING it is dropped before it is anywhere.
+//
 // Keys that are columns of a build side: rows are grouped by the number of the build row (`finest_`, too), which costs
 // as little as grouping by an integer. Rows of one number have equal keys. If the keys of all build rows differ, these
 // groups are the result, and keys are read for them; else they are the input of the grouping by the keys themselves.
@@ -16,6 +19,7 @@
 #include <mutex>
 #include <numeric>
 
+#include "aggregate/batch_groups.h"
 #include "aggregate/build_row_keys.h"
 #include "aggregate/coded_column.h"
 #include "aggregate/hash_aggregation_groups.h"
@@ -74,6 +78,17 @@ bool HasFinestSet(const AggregationSpec& spec) {
   const uint64_t all_keys = spec.keys.size() == 64 ? ~uint64_t{0} : (uint64_t{1} << spec.keys.size()) - 1;
   return spec.sets.size() > 1 && std::find(spec.sets.begin(), spec.sets.end(), all_keys) != spec.sets.end() &&
          !HasDistinct(spec);
+}
+
+// The key by whose values complete groups are known; -1: none.
+int OwnValuesKey(const AggregationSpec& spec) {
+  if (spec.having.empty() || !spec.sets.empty() || HasDistinct(spec)) return -1;
+  for (size_t k = 0; k < spec.keys.size(); ++k) {
+    const Expr& key = *spec.keys[k];
+    const bool is_integer = key.type != PENUMBRA_NUMERIC && IsIntegerType(key.type, NumericForm::kInt64);
+    if (key.kind == Expr::Kind::kColumn && is_integer) return static_cast<int>(k);
+  }
+  return -1;
 }
 
 CodedColumn CodedColumnOf(const Expr& expr, const DictionaryFinder& find_dictionary) {
@@ -146,7 +161,9 @@ class AggregationSink : public Sink {
         sets_(spec.sets),
         coded_keys_(CodedKeys(spec, find_dictionary)),
         key_types_(KeyTypes(spec, coded_keys_)),
+        having_(spec.having),
         build_row_keys_(std::move(build_row_keys)),
+        own_values_key_(build_row_keys_.empty() ? OwnValuesKey(spec) : -1),
         groups_(key_types_, environment) {
     CanSummarize(spec, &summary_columns_);
     FindPlainKeys();
@@ -167,6 +184,7 @@ class AggregationSink : public Sink {
   bool is_ordered() const override { return false; }
   std::unique_ptr<Sink::Reader> OpenPartition(int partition) override;
   SinkStats stats() const override;
+  int own_values_column() const override { return own_values_key_ < 0 ? -1 : keys_[own_values_key_]->column; }
   const Vector* dictionary_of(int column) const override {
     return static_cast<size_t>(column) < coded_keys_.size() ? coded_keys_[column].dictionary() : nullptr;
   }
@@ -201,8 +219,10 @@ class AggregationSink : public Sink {
     std::vector<Vector> all_keys;  // of GROUPING SETS, or of finest groups
     std::vector<Vector> keys;      // of the rows' groups, then the arguments of a DISTINCT
     std::vector<RowSelection> selections;
-    std::vector<Vector> arguments;       // in any form
-    std::vector<Vector> flat_arguments;  // of those that plain aggregates read
+    std::vector<Vector> arguments;              // in any form
+    std::vector<Vector> flat_arguments;         // of those that plain aggregates read
+    std::unique_ptr<BatchGroups> batch_groups;  // null: no batch has values of its own
+    uint64_t dropped_groups = 0;
   };
   class ResultReader;
 
@@ -219,6 +239,11 @@ class AggregationSink : public Sink {
   void AddDistinctRows(Distinct& distinct, int task);
 
   void ConsumeGroups(SinkLocal& local, uint32_t rows, EvalContext& context);
+  bool ConsumeOwnGroups(SinkLocal& local, const Batch& batch, EvalContext& context);
+  uint32_t DropGroups(const SinkLocal& local, char* const* groups, uint32_t count, EvalContext& context,
+                      uint16_t* kept) const;
+  void ReadResults(const GroupLayout& layout, char* const* groups, uint32_t count, Arena& arena,
+                   std::vector<Vector>* columns) const;
   void FindPlainKeys();
   std::vector<PenumbraType> FinestKeyTypes() const;
   void EvaluateKeys(const Batch& batch, EvalContext& context, std::vector<Vector>* keys) const;
@@ -244,8 +269,11 @@ class AggregationSink : public Sink {
   std::vector<Result> results_;
   std::vector<Distinct> distincts_;
   std::vector<SummaryColumn> summary_columns_;
+  std::vector<const Expr*> having_;
   std::vector<BuildRowKeys> build_row_keys_;
   std::vector<int> plain_keys_;  // those that are not of build_row_keys_
+  const int own_values_key_;     // -1: none
+  std::atomic<uint64_t> dropped_groups_{0};
   GroupAggregation groups_;
   // Of the rows, where its groups are the input of groups_ or the result: by plain keys, then by numbers of build rows.
   std::unique_ptr<GroupAggregation> finest_;
@@ -323,6 +351,7 @@ std::unique_ptr<Sink::Local> AggregationSink::CreateLocal() {
   } else {
     local->groups = groups_.CreateLocal();
   }
+  if (own_values_key_ >= 0) local->batch_groups = std::make_unique<BatchGroups>(groups_.layout(), environment_);
   for (Distinct& distinct : distincts_) local->distincts.push_back(distinct.groups->CreateLocal());
   local->all_keys.resize(keys_.size());
   local->keys.resize(key_types_.size() + PENUMBRA_AGGREGATE_ARGUMENTS_MAX);
@@ -395,6 +424,7 @@ void AggregationSink::Consume(Sink::Local& sink_local, const Batch& batch, EvalC
     finest_->Consume(*local.finest, local.all_keys.data(), batch.rows, local.updates, context.arena);
     return;
   }
+  if (local.batch_groups != nullptr && batch.own_values != nullptr && ConsumeOwnGroups(local, batch, context)) return;
   if (sets_.empty()) ConsumeGroups(local, batch.rows, context);
   for (size_t set = 0; set < sets_.size(); ++set) {
     SetKeys(local, set, context.arena);
@@ -405,6 +435,70 @@ void AggregationSink::Consume(Sink::Local& sink_local, const Batch& batch, EvalC
 void AggregationSink::ConsumeGroups(SinkLocal& local, uint32_t rows, EvalContext& context) {
   groups_.Consume(*local.groups, local.keys.data(), rows, local.updates, context.arena);
   for (size_t i = 0; i < distincts_.size(); ++i) ConsumeDistinct(local, i, rows, context);
+}
+
+// Of groups that are complete, the `count` whose numbers are in `kept`, those that pass HAVING stay there; returns how
+// many.
+uint32_t AggregationSink::DropGroups(const SinkLocal& local, char* const* groups, uint32_t count, EvalContext& context,
+                                     uint16_t* kept) const {
+  std::vector<Vector> columns;
+  uint16_t* rows = context.arena.AllocateArray<uint16_t>(count);
+  char** complete = context.arena.AllocateArray<char*>(count);
+  for (uint32_t i = 0; i < count; ++i) {
+    rows[i] = local.batch_groups->first_rows()[kept[i]];
+    complete[i] = groups[kept[i]];
+  }
+  for (size_t k = 0; k < keys_.size(); ++k) {
+    columns.push_back(coded_keys_[k].Decode(Gather(local.keys[k], rows, count, context.arena)));
+  }
+  ReadResults(groups_.layout(), complete, count, context.arena, &columns);
+  const Batch batch{count, static_cast<uint32_t>(columns.size()), columns.data()};
+  if (context.memo != nullptr) context.memo->Begin(batch);
+  // Each conjunct sees all of them, for none can fail.
+  uint16_t passed[kVectorRows] = {};  // how many conjuncts
+  uint16_t selected[kVectorRows];
+  for (const Expr* conjunct : having_) {
+    const uint32_t n = EvaluateFilter(*conjunct, batch, context, selected);
+    for (uint32_t i = 0; i < n; ++i) ++passed[selected[i]];
+  }
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (passed[i] == having_.size()) kept[n++] = kept[i];
+  }
+  return n;
+}
+
+// Groups whose rows are all in this batch join the others only if they pass HAVING. False: there are none, or they
+// cannot be told apart without hashing.
+bool AggregationSink::ConsumeOwnGroups(SinkLocal& local, const Batch& batch, EvalContext& context) {
+  const Vector& key = local.keys[own_values_key_];
+  BatchGroups& numbered = *local.batch_groups;
+  if (HasEntries(key) || !numbered.Number(local.keys.data(), static_cast<int>(keys_.size()), batch.rows)) return false;
+  uint16_t kept[kVectorRows], complete[kVectorRows];
+  uint32_t kept_count = 0, complete_count = 0;
+  for (uint32_t g = 0; g < numbered.count(); ++g) {
+    const uint32_t row = numbered.first_rows()[g];
+    const bool is_complete = key.IsValid(row) && batch.own_values->Contains(IntegerAt(key, row));
+    kept[kept_count] = complete[complete_count] = static_cast<uint16_t>(g);
+    kept_count += !is_complete;
+    complete_count += is_complete;
+  }
+  if (complete_count == 0) return false;
+  char* const* groups = numbered.AddStates(local.updates);
+  const uint32_t passed = DropGroups(local, groups, complete_count, context, complete);
+  local.dropped_groups += complete_count - passed;
+  std::copy_n(complete, passed, kept + kept_count);
+  kept_count += passed;
+  uint16_t* rows = context.arena.AllocateArray<uint16_t>(kept_count);
+  char** kept_groups = context.arena.AllocateArray<char*>(kept_count);
+  for (uint32_t i = 0; i < kept_count; ++i) {
+    rows[i] = numbered.first_rows()[kept[i]];
+    kept_groups[i] = groups[kept[i]];
+  }
+  Vector* keys = context.arena.AllocateArray<Vector>(keys_.size());
+  for (size_t k = 0; k < keys_.size(); ++k) keys[k] = Gather(local.keys[k], rows, kept_count, context.arena);
+  groups_.ConsumeGroups(*local.groups, keys, kept_groups, kept_count, 0, context.arena);
+  return true;
 }
 
 void AggregationSink::FindPlainKeys() {
@@ -574,6 +668,7 @@ void AggregationSink::Combine(Sink::Local& sink_local) {
     groups_.Combine(*local.groups);
   }
   for (size_t i = 0; i < distincts_.size(); ++i) distincts_[i].groups->Combine(*local.distincts[i]);
+  dropped_groups_ += local.dropped_groups;
   local.groups.reset();
   local.finest.reset();
   local.distincts.clear();
@@ -670,6 +765,15 @@ void AggregationSink::AddDistinctRows(Distinct& distinct, int task) {
 
 // ---------------------------------------------------------------- reading
 
+// The aggregates' results, after what *columns has.
+void AggregationSink::ReadResults(const GroupLayout& layout, char* const* groups, uint32_t count, Arena& arena,
+                                  std::vector<Vector>* columns) const {
+  for (const Result& result : results_) {
+    const AccumulatorSlot& slot = layout.accumulators[states_[result.state].accumulator];
+    columns->push_back(slot.accumulator->Finalize(result.function, result.type, groups, slot.offset, count, arena));
+  }
+}
+
 class AggregationSink::ResultReader : public Sink::Reader {
  public:
   ResultReader(AggregationSink& sink, int partition)
@@ -695,11 +799,7 @@ class AggregationSink::ResultReader : public Sink::Reader {
       }
       for (size_t k = 0; k < sink_.coded_keys_.size(); ++k) columns_[k] = sink_.coded_keys_[k].Decode(columns_[k]);
     }
-    for (const Result& result : sink_.results_) {
-      const AccumulatorSlot& slot = layout.accumulators[sink_.states_[result.state].accumulator];
-      columns_.push_back(
-          slot.accumulator->Finalize(result.function, result.type, rows_.data(), slot.offset, count, arena_));
-    }
+    sink_.ReadResults(layout, rows_.data(), count, arena_, &columns_);
     *batch = {count, static_cast<uint32_t>(columns_.size()), columns_.data()};
     return true;
   }
@@ -720,6 +820,7 @@ std::unique_ptr<Sink::Reader> AggregationSink::OpenPartition(int partition) {
 SinkStats AggregationSink::stats() const {
   SinkStats stats;
   stats.groups = (IsMadeOfFinest() ? *finest_ : groups_).group_count();
+  stats.dropped_groups = dropped_groups_;
   stats.spilled_bytes = groups_.spilled_bytes() + (finest_ != nullptr ? finest_->spilled_bytes() : 0);
   for (const Distinct& distinct : distincts_) stats.spilled_bytes += distinct.groups->spilled_bytes();
   stats.memory_peak_bytes = environment_.budget.peak_bytes();

@@ -28,6 +28,7 @@ class GroupAggregation {
     for (Partition& partition : partitions_) partition.rows.reserve(4);
   }
   GroupLayout& layout() { return layout_; }
+  const GroupLayout& layout() const { return layout_; }
 
   // What is added to the states of one accumulator: Accumulator::AddRun().
   struct Update {

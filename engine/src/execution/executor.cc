@@ -89,6 +89,7 @@ void Executor::Start() {
   auto threads = static_cast<int>(std::min<uint64_t>(max_threads_, rows / kRowsPerThread));
   environment_.thread_count = threads + 1;
   BeginPipelineLocked(0);
+  AdvanceLocked();
   StartThreadsLocked(threads);
 }
 
@@ -125,7 +126,10 @@ void Executor::BeginPipelineLocked(size_t number) {
     }
     sink_ = sinks_[spec.sink].get();
   }
-  if (Scan* scan = scans_[spec.source].get()) AddKeyFilters(scan);
+  if (Scan* scan = scans_[spec.source].get()) {
+    AddKeyFilters(scan);
+    FindOwnValues(spec, scan);
+  }
   caller_reads_ = true;
   if (source != nullptr) {
     SinkStats stats = source->stats();
@@ -169,6 +173,14 @@ void Executor::AddKeyFilters(Scan* scan) {
     const KeyFilter* keys = static_cast<JoinSink*>(sinks_[filter.join].get())->key_filter(filter.key);
     if (keys != nullptr) scan->AddKeyFilter(filter, *keys);
   }
+}
+
+// What a sink gets from elsewhere, or later, may have any values.
+void Executor::FindOwnValues(const PipelineSpec& spec, Scan* scan) {
+  const int column =
+      sink_ != nullptr && spec.steps.empty() && rows_ended_[spec.source] ? sink_->own_values_column() : -1;
+  const auto feeds_sink = [&spec](const PipelineSpec& other) { return other.sink == spec.sink; };
+  if (column >= 0 && std::count_if(specs_.begin(), specs_.end(), feeds_sink) == 1) scan->FindOwnValues(column);
 }
 
 bool Executor::ExpectsRowsLocked() const {
@@ -570,8 +582,8 @@ uint64_t Executor::FinishedChunks(PenumbraOperator scan, uint64_t awaited) {
 void Executor::EndRows(PenumbraOperator scan) {
   FindScan(scan);
   std::lock_guard lock(mutex_);
-  if (!is_started_) throw EngineError(PENUMBRA_INTERNAL, "the end of rows before the start");
   rows_ended_[scan] = true;
+  if (!is_started_) return;
   awaited_chunks_ = 0;
   work_ready_.notify_all();
   if (caller_.pipeline == nullptr) AdvanceLocked();
@@ -679,7 +691,8 @@ void Executor::GetStats(PenumbraExecStats* stats) {
     // A sink that is not sealed may be at work.
     if (partitions_[id] >= 0) {
       SinkStats sink = sinks_[id]->stats();
-      added.groups = sink.groups;
+      added.groups = sink.groups + sink.dropped_groups;
+      added.dropped_groups = sink.dropped_groups;
       added.spilled_bytes = sink.spilled_bytes;
       added.memory_peak_bytes = sink.memory_peak_bytes;
       added.join_table = sink.join_table;

@@ -95,6 +95,7 @@ class Executor {
   std::unique_ptr<Sink> CreateSink(PenumbraOperator id);
   const Vector* FindDictionary(PenumbraOperator sink, int column) const;
   void AddKeyFilters(Scan* scan);
+  void FindOwnValues(const PipelineSpec& spec, Scan* scan);
   Scan* FindScan(PenumbraOperator id);
   bool ExpectsRowsLocked() const;
   void CheckWantedLocked(PenumbraOperator scan) const;

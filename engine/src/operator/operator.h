@@ -71,6 +71,7 @@ struct SinkStats {
   uint64_t memory_peak_bytes = 0;
   const char* join_table = nullptr;  // see PenumbraOperatorStats
   uint64_t build_rows = 0;
+  uint64_t dropped_groups = 0;  // beside `groups`: by AggregationSpec::having
 };
 
 class Sink {
@@ -114,6 +115,10 @@ class Sink {
   virtual void ConsumeSummary(Local& /*local*/, uint32_t /*rows*/, const ColumnSummary* /*columns*/, Arena& /*arena*/) {
     throw EngineError(PENUMBRA_INTERNAL, "a summary for a sink that needs the rows");
   }
+
+  // Optional: the column, of an integer type, of which the sink wants to know which values a batch has alone
+  // (Batch::own_values), as when a table lies in its order; -1: none. A scan whose batches come as they are tells it.
+  virtual int own_values_column() const { return -1; }
 
   virtual int PrepareFinish() = 0;
   virtual void RunFinishTask(int task) = 0;
@@ -254,6 +259,8 @@ struct AggregationSpec {
   // set's number follows the keys. Empty: one set of all keys, without a number.
   std::vector<uint64_t> sets;
   std::vector<AggregateSpec> aggregates;
+  // Over the output: groups that do not pass may be dropped, for somebody above drops them. None can fail.
+  std::vector<const Expr*> having;
 };
 // Whether the aggregation needs no more of its rows than how many there are, how many of them are valid
 // in some columns of its input, and the bounds there. Then *columns are those, each once.

@@ -18,6 +18,7 @@ void RunPasses(std::vector<Operator>* operators, const std::vector<PenumbraOpera
   // What a scan decodes depends on which filters it runs.
   FindNeededColumns(operators, order);
   AnswerFromMetadata(operators, order);
+  TellAggregationsHaving(operators, order);
 }
 
 std::vector<PenumbraOperator> OrderOperators(const std::vector<Operator>& operators, PenumbraOperator output) {

@@ -20,6 +20,7 @@ void MoveTopNBelowProjections(std::vector<Operator>* operators, const std::vecto
 void RunFiltersInScans(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order);
 void AddRuntimeFilters(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order);
 void FindNeededColumns(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order);
+void TellAggregationsHaving(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order);
 void AnswerFromMetadata(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order);
 
 }  // namespace penumbra

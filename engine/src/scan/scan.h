@@ -45,6 +45,9 @@ class Scan {
   void AwaitFinished(uint64_t count, std::chrono::steady_clock::time_point deadline);
   // Before the first cursor, after the chunks: the rows that match nothing are dropped, whole chunks at once.
   void AddKeyFilter(const RuntimeFilter& filter, const KeyFilter& keys);
+  // Before the first cursor, if the chunks are all that comes: finds for each vector which values of the column, of an
+  // integer type, no other vector has (Batch::own_values).
+  void FindOwnValues(int column);
   // Whether a morsel or rows may be left to claim.
   bool HasWork() const {
     return rows_left_.load(std::memory_order_relaxed) > 0 || added_count_.load(std::memory_order_relaxed) > 0;
@@ -71,8 +74,9 @@ class Scan {
     std::vector<PenumbraRowRange> ranges;
     std::vector<uint64_t> row_bits;  // of these, the valid ones; empty: all
     uint64_t valid_rows = 0;
-    std::vector<Verdict> verdicts;  // of each scan filter, from the whole segment's zone map
-    bool is_summarized = false;     // all rows count, and metadata says all that the sink needs
+    std::vector<Verdict> verdicts;         // of each scan filter, from the whole segment's zone map
+    std::vector<OpenInterval> own_values;  // by vector, see FindOwnValues(); empty: not known
+    bool is_summarized = false;            // all rows count, and metadata says all that the sink needs
     bool is_pushed = false;
     int cursors = 0;  // that read it, if it is pushed; under pushed_mutex_
     std::atomic<uint32_t> next_row{0};

@@ -190,10 +190,19 @@ Vector Flatten(const Vector& v, uint32_t rows, Arena& arena);
 // The rows named by selected[0..count), in that order, as a vector of the same form.
 Vector Gather(const Vector& v, const uint16_t* selected, uint32_t count, Arena& arena);
 
+// The integers above < value < below.
+struct OpenInterval {
+  int64_t above = 0;
+  int64_t below = 0;
+  bool Contains(int64_t value) const { return above < value && value < below; }
+};
+
 struct Batch {
   uint32_t rows = 0;
   uint32_t column_count = 0;
   const Vector* columns = nullptr;
+  // Values of the column that the sink asked for (Sink::own_values_column()) that no other batch has; null: not known.
+  const OpenInterval* own_values = nullptr;
 };
 
 }  // namespace penumbra

@@ -341,6 +341,7 @@ Output Run(const PlanBuilder& plan, const Input& input) {
       is_ok = is_ok && check(input.pushes_chunks ? penumbra_exec_expect_chunks(exec, scan.scan, added.rows)
                                                  : penumbra_exec_add_chunk(exec, scan.scan, &added));
     }
+    if (scan.pushed.empty() && !input.pushes_chunks) is_ok = is_ok && check(penumbra_exec_end_rows(exec, scan.scan));
   }
   is_ok = is_ok && check(penumbra_exec_start(exec));
   int width = penumbra_plan_output_count(plan.plan());

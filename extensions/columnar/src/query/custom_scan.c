@@ -382,8 +382,27 @@ open_table(PenumbraScanState *state, ScanInput *input, int i)
 	heap_row_reader_set_pages(table->reader, scan_input_next_block, table);
 }
 
+/*
+ * All that comes of the tables is in memory.  The engine then knows, when it
+ * begins, which values of a column only one vector has.
+ */
+static bool
+is_all_added(const PenumbraScanState *state, const ScanInput *input)
+{
+	if (state->parallel != NULL || input->source != NULL)
+		return false;
+	for (int i = 0; i < input->table_count; i++)
+	{
+		const CachedScan *cached = input->tables[i].cached;
+
+		if (cached->unread_chunks > 0 || cached->nheap_ranges > 0 || cached->nheap_rows > 0)
+			return false;
+	}
+	return true;
+}
+
 static PenumbraStatus
-add_chunks(PenumbraScanState *state, const ScanInput *input)
+add_chunks(PenumbraScanState *state, ScanInput *input)
 {
 	PenumbraStatus status = {PENUMBRA_OK};
 
@@ -399,6 +418,9 @@ add_chunks(PenumbraScanState *state, const ScanInput *input)
 		if (status.code == PENUMBRA_OK && cached->unread_chunks > 0)
 			status = penumbra_exec_expect_chunks(state->exec, input->scan, (uint64) cached->unread_rows);
 	}
+	input->is_ended = is_all_added(state, input);
+	if (status.code == PENUMBRA_OK && input->is_ended)
+		status = penumbra_exec_end_rows(state->exec, input->scan);
 	return status;
 }
 

@@ -503,6 +503,8 @@ explain_operator(const PenumbraOperatorStats *operator, ExplainState *es)
 			appendStringInfo(es->str, " time=%.3f ms", operator->time_ns / 1e6);
 		if (operator->groups > 0)
 			appendStringInfo(es->str, " groups=" UINT64_FORMAT, operator->groups);
+		if (operator->dropped_groups > 0)
+			appendStringInfo(es->str, " dropped=" UINT64_FORMAT, operator->dropped_groups);
 		if (operator->spilled_bytes > 0)
 			appendStringInfo(es->str, " spilled=" UINT64_FORMAT "kB",
 							 (operator->spilled_bytes + 1023) / 1024);
@@ -516,6 +518,7 @@ explain_operator(const PenumbraOperatorStats *operator, ExplainState *es)
 		if (es->timing)
 			ExplainPropertyFloat("Time", "ms", operator->time_ns / 1e6, 3, es);
 		ExplainPropertyUInteger("Groups", NULL, operator->groups, es);
+		ExplainPropertyUInteger("Dropped Groups", NULL, operator->dropped_groups, es);
 		ExplainPropertyUInteger("Spilled", "kB", (operator->spilled_bytes + 1023) / 1024, es);
 	}
 	ExplainCloseGroup("Operator", NULL, true, es);
