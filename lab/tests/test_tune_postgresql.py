@@ -228,6 +228,9 @@ def test_bolt_lays_out_what_it_can_move(project, executor, bolt):
     result = _build(project, recipe, executor)
     made = next(line for line in _log(project) if line.startswith("src/backend all"))
     assert "-Wl,--emit-relocs -fno-reorder-blocks-and-partition" in made
+    # Clang does not know the second.
+    clang = project.steps(Recipe("clang", ("-O2",), layout=True))
+    assert "--emit-relocs" in clang[1] and "partition" not in clang[1]
     asked = bolt.read_text().splitlines()
     # Refused once; the second time, and to lay it out, without the function that is not moved.
     assert ["-instrument" in line for line in asked] == [True, True, False]

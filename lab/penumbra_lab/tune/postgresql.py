@@ -21,6 +21,7 @@ from penumbra_lab.server import Installation, PrivateServer, give_to_server_user
 from penumbra_lab.state import state_directory
 from penumbra_lab.tune import callgrind, counters
 from penumbra_lab.tune.callgrind import Counts
+from penumbra_lab.tune.catalog import is_clang
 from penumbra_lab.tune.execute import Executor, Infeasible
 from penumbra_lab.tune.project import (
     archiver_of,
@@ -36,8 +37,8 @@ DEBIAN_FLAGS = ("-O2", "-fstack-protector-strong", "-Wformat", "-Werror=format-s
                 "-fno-omit-frame-pointer")  # fmt: skip
 PREPROCESSOR = "-D_FORTIFY_SOURCE=2"
 LINKER = "-Wl,-z,relro -Wl,-z,now"
-# BOLT moves code, so it needs the linker's relocations and whole functions.
-LAYOUT_FLAGS = ("-Wl,--emit-relocs", "-fno-reorder-blocks-and-partition")
+# BOLT moves code, so it needs the linker's relocations and whole functions, which only GCC splits.
+LAYOUT_FLAG, GCC_LAYOUT_FLAG = "-Wl,--emit-relocs", "-fno-reorder-blocks-and-partition"
 BOLT_OPTIONS = ("-reorder-blocks=ext-tsp", "-reorder-functions=hfsort", "-split-functions",
                 "-split-all-cold", "-split-eh", "-dyno-stats")  # fmt: skip
 NEEDED = {"make": "make", "bison": "bison", "flex": "flex", "perl": "perl"}  # program: package
@@ -503,7 +504,10 @@ def _run_bolt(command: list[str], unmoved: tuple[str, ...], log: Path,
 
 
 def _copt(recipe: Recipe, extra: tuple[str, ...]) -> str:
-    return " ".join((*recipe.flags, *(LAYOUT_FLAGS if recipe.layout else ()), *extra))
+    layout = [LAYOUT_FLAG] if recipe.layout else []
+    if recipe.layout and not is_clang(recipe.compiler):
+        layout.append(GCC_LAYOUT_FLAG)
+    return " ".join((*recipe.flags, *layout, *extra))
 
 
 def _keep_inputs(recipe: Recipe, tree: Path, directory: Path) -> None:
