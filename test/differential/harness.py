@@ -16,6 +16,8 @@ from queries import BY_VALUE, EXACT, ROUNDED, Output, Query
 from tables import JOIN_TABLES, NOT_SERVED, TABLES
 
 RECOVERY_SECONDS = 60
+# Of one answer. With more the query counts as too slow: what compares rows has them several times over.
+ROWS_MAX, ROWS_AT_ONCE = 1_000_000, 1000
 
 ROUNDED_RELATIVE_TOLERANCE = 1e-9
 REAL_RELATIVE_TOLERANCE = 1e-5
@@ -116,13 +118,22 @@ class Harness:
     def _execute(self, sql: str, parameters: list[str]) -> Answer:
         connection = self.connection.pgconn
         if parameters:
-            result = connection.exec_params(sql.encode(), [value.encode() for value in parameters])
+            connection.send_query_params(sql.encode(), [value.encode() for value in parameters])
         else:
-            result = connection.exec_(sql.encode())
-        if result.status in (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK):
+            connection.send_query(sql.encode())
+        connection.set_chunked_rows_mode(ROWS_AT_ONCE)
+        rows, result = [], None
+        while (received := connection.get_result()) is not None:
+            result = received
             columns = range(result.nfields)
-            return Answer([tuple(result.get_value(row, column) for column in columns)
-                           for row in range(result.ntuples)])  # fmt: skip
+            if len(rows) <= ROWS_MAX:
+                rows += [tuple(result.get_value(row, column) for column in columns) for row in range(result.ntuples)]
+                if len(rows) > ROWS_MAX:
+                    connection.get_cancel().cancel()
+        if len(rows) > ROWS_MAX:
+            return Answer(None, SQLSTATE_CANCELED, f"more than {ROWS_MAX} rows")
+        if result.status in (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK):
+            return Answer(rows)
         if self.connection.closed or connection.status != pq.ConnStatus.OK:
             self._reconnect()
             raise ServerCrashed
