@@ -22,7 +22,8 @@ struct Shape {
   int moved_percent;       // rows exchanged with one anywhere
   int near_moved_percent;  // with one of the next 50
   int null_percent;
-  bool drops;  // whether groups must have been dropped at once
+  bool drops;          // whether groups must have been dropped at once
+  int last_moved = 0;  // of the last rows, which get keys of any others
 };
 
 void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.name; }
@@ -46,6 +47,7 @@ class OwnGroups : public ::testing::TestWithParam<Shape> {
         std::swap(keys_[i], keys_[std::min(kRows - 1, i + below(50))]);
       if (below(100) < static_cast<uint32_t>(shape.null_percent)) keys_[i] = std::nullopt;
     }
+    for (int i = 1; i <= shape.last_moved; ++i) keys_[kRows - i] = keys_[below(kRows)];
     for (uint32_t i = 0; i < kRows; ++i) {
       flags_.push_back(below(3));
       values_.push_back(below(100));
@@ -221,6 +223,7 @@ INSTANTIATE_TEST_SUITE_P(, OwnGroups,
                                            Shape{"Narrow", PENUMBRA_INT2, 9, 1, 0, 0, 0, true},
                                            Shape{"NearlySorted", PENUMBRA_INT8, 4, 2, 0, 5, 0, true},
                                            Shape{"NearlySortedAndFarApart", PENUMBRA_INT8, 4, 100000, 0, 5, 0, false},
+                                           Shape{"FewAtTheEnd", PENUMBRA_INT8, 4, 1, 0, 0, 0, true, 40},
                                            Shape{"Disordered", PENUMBRA_INT4, 4, 1, 1, 0, 0, false},
                                            Shape{"WithNulls", PENUMBRA_INT8, 4, 1, 0, 0, 3, true},
                                            Shape{"OneKey", PENUMBRA_INT8, 1000000, 1, 0, 0, 0, false}),

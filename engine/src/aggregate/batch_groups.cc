@@ -35,15 +35,6 @@ bool FindRuns(const Vector& key, uint32_t rows, std::vector<uint16_t>* first_row
 
 }  // namespace
 
-int64_t IntegerAt(const Vector& v, uint32_t row) {
-  switch (FlatWidth(v)) {
-    case 1: return v.values<uint8_t>()[row];
-    case 2: return v.values<int16_t>()[row];
-    case 4: return v.values<int32_t>()[row];
-    default: return v.values<int64_t>()[row];
-  }
-}
-
 bool BatchGroups::Number(const Vector* keys, int key_count, uint32_t rows) {
   rows_ = rows;
   numbers_ = nullptr;

@@ -36,7 +36,4 @@ class BatchGroups {
   char* row_groups_[kVectorRows];
 };
 
-// A row's value of a flat vector of an integer type.
-int64_t IntegerAt(const Vector& v, uint32_t row);
-
 }  // namespace penumbra

@@ -42,12 +42,6 @@ void EvaluateNumbers(const Expr& expr, const Vector* args, uint32_t rows, EvalCo
   ApplyValidity(StrictValidity(expr, args, rows, context.arena), rows, truth);
 }
 
-int64_t IntegerAt(const Vector& v, uint32_t row) {
-  if (v.type == PENUMBRA_INT2) return v.values<int16_t>()[row];
-  if (v.type == PENUMBRA_INT4) return v.values<int32_t>()[row];
-  return v.values<int64_t>()[row];
-}
-
 // What a column of T op a constant of a wider type is, when the constant is outside of T.
 template <typename T>
 bool CompareOutOfRange(Compare op, int64_t constant) {

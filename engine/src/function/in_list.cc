@@ -47,15 +47,6 @@ int64_t CanonicalBits(double value) {
   return std::bit_cast<int64_t>(value + 0.0);  // -0 becomes 0
 }
 
-int64_t IntegerOf(const Vector& v) {
-  switch (FlatWidth(v)) {
-    case 1: return *v.values<uint8_t>();
-    case 2: return *v.values<int16_t>();
-    case 4: return *v.values<int32_t>();
-    default: return *v.values<int64_t>();
-  }
-}
-
 std::string_view KeyOf(PenumbraType type, const StringRef& s) {
   if (type != PENUMBRA_BPCHAR) return s.view();
   return {s.data(), TrimmedLength(s.data(), s.length)};
@@ -86,7 +77,7 @@ void AddElement(const Vector& v, InList* list, std::vector<int128>* spans) {
     case PENUMBRA_INT8:
     case PENUMBRA_DATE:
     case PENUMBRA_TIMESTAMP:
-    case PENUMBRA_TIMESTAMPTZ: list->integers.push_back(IntegerOf(v)); break;
+    case PENUMBRA_TIMESTAMPTZ: list->integers.push_back(IntegerAt(v, 0)); break;
   }
 }
 

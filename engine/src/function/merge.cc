@@ -56,7 +56,7 @@ CommonNumeric ChooseNumericForm(const std::vector<Piece>& pieces, bool hides_sca
   return common;
 }
 
-int128 IntegerAt(const Vector& v, uint32_t row) {
+int128 NumericIntegerAt(const Vector& v, uint32_t row) {
   return v.numeric_form == NumericForm::kInt64 ? v.values<int64_t>()[row] : v.values<int128>()[row];
 }
 
@@ -75,7 +75,7 @@ Vector ConvertNumeric(const Vector& v, const CommonNumeric& common, uint32_t cou
     if (v.numeric_form == NumericForm::kPayload) return v;
     StringRef* values = arena.AllocateArray<StringRef>(count);
     for (uint32_t i = 0; i < count; ++i) {
-      values[i] = v.IsValid(i) ? PayloadOf(IntegerAt(v, i), v.scale, arena) : StringRef();
+      values[i] = v.IsValid(i) ? PayloadOf(NumericIntegerAt(v, i), v.scale, arena) : StringRef();
     }
     result.data = values;
     return result;
@@ -86,7 +86,7 @@ Vector ConvertNumeric(const Vector& v, const CommonNumeric& common, uint32_t cou
   } else if (v.numeric_form == NumericForm::kInt64 || exponent != 0) {
     const uint128 factor = static_cast<uint128>(kPowersOfTen[exponent]);
     uint128* values = arena.AllocateArray<uint128>(count);  // null rows may wrap
-    for (uint32_t i = 0; i < count; ++i) values[i] = static_cast<uint128>(IntegerAt(v, i)) * factor;
+    for (uint32_t i = 0; i < count; ++i) values[i] = static_cast<uint128>(NumericIntegerAt(v, i)) * factor;
     result.data = values;
   }
   return result;

@@ -91,41 +91,18 @@ void Scan::AddKeyFilter(const RuntimeFilter& filter, const KeyFilter& keys) {
   dropped_rows_.push_back(dropped);
 }
 
-// A value is in one vector alone if, in the order of the vectors' least values, it is above the greatest of all vectors
-// before and below the least of all after.
 void Scan::FindOwnValues(int column) {
-  struct VectorBounds {
-    int64_t least, greatest;
-    OpenInterval* own;
-  };
-  std::vector<VectorBounds> vectors;
-  Arena arena;
-  bool is_known = true;
+  std::deque<SegmentReader> readers;
+  OwnValuesFinder finder;
+  for (const Chunk& chunk : chunks_) {
+    if (!finder.Add(readers.emplace_back(chunk.segments[column]))) return;
+  }
+  own_values_ = finder.Find(&shared_values_);
+  if (own_values_.empty()) return;
+  size_t first = 0;
   for (Chunk& chunk : chunks_) {
-    const SegmentReader reader(chunk.segments[column]);
-    chunk.own_values.resize((chunk.rows + kVectorRows - 1) / kVectorRows);
-    for (size_t v = 0; v < chunk.own_values.size() && is_known; ++v) {
-      const uint32_t begin = static_cast<uint32_t>(v) * kVectorRows;
-      const uint32_t count = std::min(kVectorRows, chunk.rows - begin);
-      ColumnSummary summary;
-      is_known = reader.Summarize(begin, count, {true, true}, arena, &summary) ||
-                 reader.Summarize(0, chunk.rows, {true, true}, arena, &summary);
-      if (!is_known || summary.valid_rows == 0) continue;
-      vectors.push_back({static_cast<int64_t>(summary.bounds.lower), static_cast<int64_t>(summary.bounds.upper),
-                         &chunk.own_values[v]});
-    }
-    arena.Reset();
-  }
-  if (!is_known) {
-    for (Chunk& chunk : chunks_) chunk.own_values.clear();
-    return;
-  }
-  const auto is_before = [](const VectorBounds& a, const VectorBounds& b) { return a.least < b.least; };
-  if (!std::is_sorted(vectors.begin(), vectors.end(), is_before)) std::sort(vectors.begin(), vectors.end(), is_before);
-  int64_t above = INT64_MIN;
-  for (size_t v = 0; v < vectors.size(); ++v) {
-    *vectors[v].own = {above, v + 1 < vectors.size() ? vectors[v + 1].least : INT64_MAX};
-    above = std::max(above, vectors[v].greatest);
+    chunk.own_values = &own_values_[first];
+    first += (chunk.rows + kVectorRows - 1) / kVectorRows;
   }
 }
 
@@ -695,7 +672,7 @@ ScanCursor::Progress ScanCursor::Next(EvalContext& context, Batch* batch) {
     columns.Select(selected, n);
   }
   const Progress progress = Emit(columns, true, context, batch);
-  if (!chunk_->own_values.empty()) batch->own_values = &chunk_->own_values[begin / kVectorRows];
+  if (chunk_->own_values != nullptr) batch->own_values = &chunk_->own_values[begin / kVectorRows];
   return progress;
 }
 

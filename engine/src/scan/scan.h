@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "operator/operator.h"
+#include "scan/own_values.h"
 #include "scan/scan_spec.h"
 #include "segment/rows.h"
 #include "segment/segment.h"
@@ -74,9 +75,9 @@ class Scan {
     std::vector<PenumbraRowRange> ranges;
     std::vector<uint64_t> row_bits;  // of these, the valid ones; empty: all
     uint64_t valid_rows = 0;
-    std::vector<Verdict> verdicts;         // of each scan filter, from the whole segment's zone map
-    std::vector<OpenInterval> own_values;  // by vector, see FindOwnValues(); empty: not known
-    bool is_summarized = false;            // all rows count, and metadata says all that the sink needs
+    std::vector<Verdict> verdicts;          // of each scan filter, from the whole segment's zone map
+    const OwnValues* own_values = nullptr;  // by vector, see FindOwnValues(); null: not known
+    bool is_summarized = false;             // all rows count, and metadata says all that the sink needs
     bool is_pushed = false;
     int cursors = 0;  // that read it, if it is pushed; under pushed_mutex_
     std::atomic<uint32_t> next_row{0};
@@ -114,6 +115,8 @@ class Scan {
   std::vector<const ScanFilter*> filters_;
   std::vector<uint64_t> dropped_rows_;
   std::deque<Chunk> chunks_;
+  std::vector<OwnValues> own_values_;
+  std::vector<int64_t> shared_values_;  // to which these refer
   std::atomic<size_t> next_chunk_{0};
   std::atomic<int64_t> rows_left_{0};
   std::mutex pushed_mutex_;  // guards pushed_

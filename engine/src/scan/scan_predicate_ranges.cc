@@ -86,15 +86,6 @@ bool AreComparable(PenumbraType a, PenumbraType b) {
   return a == b || (IsInteger(a) && IsInteger(b)) || (IsFloat(a) && IsFloat(b));
 }
 
-int64_t IntegerConstant(const Vector& v) {
-  switch (FlatWidth(v)) {
-    case 1: return *v.values<uint8_t>();
-    case 2: return *v.values<int16_t>();
-    case 4: return *v.values<int32_t>();
-    default: return *v.values<int64_t>();
-  }
-}
-
 std::optional<KeyPosition> NumericPosition(const Vector& constant, int scale) {
   const Decimal decimal = DecimalAt(constant, 0);
   switch (decimal.kind()) {
@@ -127,7 +118,7 @@ std::optional<KeyPosition> FindPosition(const Vector& constant, const KeyDomain&
     return std::nullopt;
   }
   switch (domain.kind) {
-    case KeyKind::kInteger: return KeyPosition{IntegerConstant(constant), true};
+    case KeyKind::kInteger: return KeyPosition{IntegerAt(constant, 0), true};
     case KeyKind::kFloat: {
       const double value =
           constant.type == PENUMBRA_FLOAT4 ? double{*constant.values<float>()} : *constant.values<double>();

@@ -5,6 +5,7 @@
 // a filter sees a selection (what this costs and saves is in engine/README.md).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
@@ -173,6 +174,15 @@ inline bool IsIntegerType(PenumbraType type, NumericForm numeric_form) {
   }
   return false;
 }
+// A row's value of a flat vector of such a type, or a constant's of row 0.
+inline int64_t IntegerAt(const Vector& v, uint32_t row) {
+  switch (FlatWidth(v)) {
+    case 1: return v.values<uint8_t>()[row];
+    case 2: return v.values<int16_t>()[row];
+    case 4: return v.values<int32_t>()[row];
+    default: return v.values<int64_t>()[row];
+  }
+}
 inline bool IsStringType(PenumbraType type) { return type == PENUMBRA_TEXT || type == PENUMBRA_BPCHAR; }
 // Held as strings: texts and numerics in PostgreSQL's format.
 inline bool IsStringForm(PenumbraType type, NumericForm numeric_form) {
@@ -190,11 +200,15 @@ Vector Flatten(const Vector& v, uint32_t rows, Arena& arena);
 // The rows named by selected[0..count), in that order, as a vector of the same form.
 Vector Gather(const Vector& v, const uint16_t* selected, uint32_t count, Arena& arena);
 
-// The integers above < value < below.
-struct OpenInterval {
+// The integers above < value < below, but for some.
+struct OwnValues {
   int64_t above = 0;
   int64_t below = 0;
-  bool Contains(int64_t value) const { return above < value && value < below; }
+  const int64_t* shared_begin = nullptr;  // these, ascending
+  const int64_t* shared_end = nullptr;
+  bool Contains(int64_t value) const {
+    return above < value && value < below && !std::binary_search(shared_begin, shared_end, value);
+  }
 };
 
 struct Batch {
@@ -202,7 +216,7 @@ struct Batch {
   uint32_t column_count = 0;
   const Vector* columns = nullptr;
   // Values of the column that the sink asked for (Sink::own_values_column()) that no other batch has; null: not known.
-  const OpenInterval* own_values = nullptr;
+  const OwnValues* own_values = nullptr;
 };
 
 }  // namespace penumbra
