@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -504,6 +505,33 @@ def test_missing_programs_name_their_packages(source, monkeypatch, tmp_path):
     with pytest.raises(LabError, match="install the package valgrind"):
         callgrind.valgrind()
     assert find_bolt() is None
+
+
+@pytest.mark.skipif(not shutil.which("llvm-profdata"), reason="needs the package llvm")
+def test_processes_that_a_program_forks_are_in_clangs_profile(tmp_path):
+    (tmp_path / "main.c").write_text("""
+        #include <sys/wait.h>
+        #include <unistd.h>
+        __attribute__((noinline)) int work(int n) { return n + 1; }
+        int main(void)
+        {
+            for (int i = 0; i < 5; i++)
+                if (fork() == 0)
+                    return work(-1);
+            while (wait(NULL) > 0)
+                ;
+            return 0;
+        }
+    """)
+    flags = project.profile_flags("clang", tmp_path, True)
+    subprocess.run(["clang", "-O2", *flags, "main.c", "-o", "main"], cwd=tmp_path, check=True)
+    subprocess.run(["./main"], cwd=tmp_path, check=True)
+    project.finish_profile("clang", tmp_path, tmp_path / "log", Executor(60, 60))
+    shown = subprocess.run(
+        [project.profile_merger("clang"), "show", "--function=work", "merged.profdata"],
+        cwd=tmp_path, check=True, capture_output=True, text=True,
+    ).stdout  # fmt: skip
+    assert "Function count: 5" in shown
 
 
 def test_what_profiles_of_clang_need_is_missed_before_anything_is_built(monkeypatch, tmp_path):

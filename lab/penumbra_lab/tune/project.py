@@ -51,10 +51,11 @@ def profile_flags(compiler: str, profile: Path, training: bool) -> tuple[str, ..
     """Of the build that writes a profile, or of the one that reads it.
 
     Code that the training did not reach is compiled for speed all the same, not for size
-    (-fprofile-partial-training): other workloads must not pay for this one.
+    (-fprofile-partial-training): other workloads must not pay for this one. Processes that a
+    program forks add what they counted to one file (%m); Clang names that of each after the first.
     """
     if is_clang(compiler):
-        return (f"-fprofile-instr-generate={profile}/%p.profraw",) if training else (
+        return (f"-fprofile-instr-generate={profile}/%m.profraw",) if training else (
             f"-fprofile-instr-use={profile}/merged.profdata", "-Wno-profile-instr-unprofiled",
             "-Wno-profile-instr-out-of-date", "-Wno-backend-plugin")  # fmt: skip
     if training:
