@@ -216,12 +216,16 @@ CREATE FUNCTION disk(
     OUT saved_chunks bigint, OUT saved_segments bigint, OUT saved_bytes bigint, OUT restored_chunks bigint,
     OUT restored_segments bigint, OUT restored_bytes bigint,
     OUT segments_read bigint, OUT bytes_read bigint, OUT read_errors bigint, OUT damaged bigint,
-    OUT bytes_written bigint, OUT write_errors bigint)
+    OUT bytes_written bigint, OUT write_errors bigint,
+    OUT reading_back_since timestamptz, OUT bytes_read_back bigint, OUT bytes_left bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'penumbra_sql_disk' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 1;
 COMMENT ON FUNCTION disk() IS 'cached columns on disk; see the view disk';
 
-CREATE VIEW disk AS SELECT * FROM disk();
+CREATE VIEW disk AS
+SELECT d.*, make_interval(secs => round(extract(epoch FROM clock_timestamp() - d.reading_back_since) * d.bytes_left /
+           nullif(d.bytes_read_back, 0))) AS time_left
+FROM disk() d;
 COMMENT ON VIEW disk IS 'cached columns on disk, and what was read and written since the server started';
 COMMENT ON COLUMN disk.state IS 'off, opening (what was saved is being found), open, or refused: the server''s log says why';
 COMMENT ON COLUMN disk.is_pending IS 'something was loaded that has not been saved yet';
@@ -231,6 +235,10 @@ COMMENT ON COLUMN disk.saved_chunks IS 'that the next start of the server would 
 COMMENT ON COLUMN disk.saved_segments IS 'columns of these chunks';
 COMMENT ON COLUMN disk.restored_chunks IS 'that this start of the server found';
 COMMENT ON COLUMN disk.restored_segments IS 'columns of these chunks: read when a query wants them';
+COMMENT ON COLUMN disk.reading_back_since IS 'what the start found is brought back into memory, until there is no room; null: it is not';
+COMMENT ON COLUMN disk.bytes_read_back IS 'of bytes_read: by this, and not by queries';
+COMMENT ON COLUMN disk.bytes_left IS 'of the columns that are not yet in memory; of them queries may have read some';
+COMMENT ON COLUMN disk.time_left IS 'if these take as long as those before';
 COMMENT ON COLUMN disk.damaged IS 'read, but not what was written: dropped';
 
 -- who loads

@@ -669,8 +669,13 @@ penumbra_sql_disk(PG_FUNCTION_ARGS)
 			Int64GetDatum(stats.damaged),
 			Int64GetDatum(stats.bytes_written),
 			Int64GetDatum(stats.write_errors),
+			TimestampTzGetDatum(stats.reader_since),
+			Int64GetDatum(stats.reader_bytes),
+			Int64GetDatum(stats.reader_bytes_left),
 		};
 		bool		nulls[lengthof(values)] = {0};
+
+		nulls[lengthof(values) - 3] = stats.reader_since == 0;
 
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}

@@ -186,6 +186,9 @@ tier_get_stats(TierStats *stats)
 	stats->restored_bytes = pg_atomic_read_u64(&tier_control->restored_bytes);
 	stats->segments_read = pg_atomic_read_u64(&tier_control->segments_read);
 	stats->bytes_read = pg_atomic_read_u64(&tier_control->bytes_read);
+	stats->reader_since = (TimestampTz) pg_atomic_read_u64(&tier_control->reader_since);
+	stats->reader_bytes = pg_atomic_read_u64(&tier_control->reader_bytes);
+	stats->reader_bytes_left = pg_atomic_read_u64(&tier_control->reader_bytes_left);
 	stats->read_errors = pg_atomic_read_u64(&tier_control->read_errors);
 	stats->damaged = pg_atomic_read_u64(&tier_control->damaged);
 	stats->bytes_written = pg_atomic_read_u64(&tier_control->bytes_written);

@@ -10,6 +10,7 @@
 
 #include "postgres.h"
 
+#include "datatype/timestamp.h"
 #include "storage/latch.h"
 #include "storage/spin.h"
 
@@ -40,6 +41,9 @@ typedef struct TierStats
 	uint64		restored_bytes;
 	uint64		segments_read;
 	uint64		bytes_read;
+	TimestampTz reader_since;	/* 0: nothing is read back */
+	uint64		reader_bytes;
+	uint64		reader_bytes_left;
 	uint64		read_errors;
 	uint64		damaged;		/* read, but not what was written */
 	uint64		bytes_written;
@@ -104,6 +108,9 @@ typedef struct TierControl
 	pg_atomic_uint64 restored_bytes;
 	pg_atomic_uint64 segments_read;
 	pg_atomic_uint64 bytes_read;
+	pg_atomic_uint64 reader_since;	/* a TimestampTz; 0: tier_reader.c does not run */
+	pg_atomic_uint64 reader_bytes;	/* of bytes_read, its own */
+	pg_atomic_uint64 reader_bytes_left; /* of the columns that it has not done */
 	pg_atomic_uint64 read_errors;
 	pg_atomic_uint64 damaged;
 	pg_atomic_uint64 bytes_written;

@@ -23,6 +23,7 @@
 #include "storage/latch.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
 #include "cache/region.h"
@@ -40,6 +41,7 @@ typedef struct ColdColumn
 	CacheKey	key;
 	AttrNumber	attnum;
 	uint32		uses;
+	uint64		disk_bytes;
 } ColdColumn;
 
 typedef struct ReadSegment
@@ -52,6 +54,7 @@ typedef struct ReadSegment
 static ReadSegment reads[SEGMENTS_AHEAD];
 static int	next_read = 0;
 static uint64 segments_read = 0;
+static uint64 column_bytes_left = 0;	/* of the column that is read */
 
 void
 tier_start_reader(void)
@@ -107,12 +110,24 @@ list_columns(ColdColumn **columns)
 				*columns = repalloc(*columns, sizeof(ColdColumn) * (limit *= 2));
 			(*columns)[count].key = relations[i].key;
 			(*columns)[count].attnum = summaries[c].attnum;
-			(*columns)[count++].uses = summaries[c].uses;
+			(*columns)[count].uses = summaries[c].uses;
+			(*columns)[count++].disk_bytes = summaries[c].disk_bytes;
 		}
 		pfree(summaries);
 	}
 	qsort(*columns, count, sizeof(ColdColumn), compare_columns);
 	return count;
+}
+
+/* Of the column in hand, at most what is left of it. */
+static void
+note_read(uint64 bytes)
+{
+	uint64		noted = Min(bytes, column_bytes_left);
+
+	column_bytes_left -= noted;
+	pg_atomic_fetch_add_u64(&tier_control->reader_bytes, bytes);
+	pg_atomic_fetch_sub_u64(&tier_control->reader_bytes_left, noted);
 }
 
 static void
@@ -124,7 +139,10 @@ end_read(ReadSegment *read)
 	if (chunk == NULL)
 		return;
 	if (tier_end_chunk(chunk, &read->attnum, 1, read->buffer, &segment))
+	{
 		segments_read++;
+		note_read(chunk->columns[read->attnum - 1].extent.bytes);
+	}
 	read->chunk = NULL;
 	directory_unpin_chunk(chunk, &read->attnum, 1);
 }
@@ -132,6 +150,8 @@ end_read(ReadSegment *read)
 static void
 release_at_exit(int code, Datum argument)
 {
+	pg_atomic_write_u64(&tier_control->reader_since, 0);
+	pg_atomic_write_u64(&tier_control->reader_bytes_left, 0);
 	tier_release_buffers();
 	for (int i = 0; i < SEGMENTS_AHEAD; i++)
 	{
@@ -210,8 +230,17 @@ penumbra_tier_reader_main(Datum argument)
 	for (int i = 0; i < SEGMENTS_AHEAD; i++)
 		reads[i].buffer = cache_create_buffer(context);
 	count = list_columns(&columns);
-	for (int i = 0; i < count && read_column(&columns[i]); i++)
-		;
+	for (int i = 0; i < count; i++)
+		pg_atomic_fetch_add_u64(&tier_control->reader_bytes_left, columns[i].disk_bytes);
+	pg_atomic_write_u64(&tier_control->reader_since, (uint64) GetCurrentTimestamp());
+	for (int i = 0; i < count; i++)
+	{
+		/* queries may have read some of the column before */
+		pg_atomic_fetch_sub_u64(&tier_control->reader_bytes_left, column_bytes_left);
+		column_bytes_left = columns[i].disk_bytes;
+		if (!read_column(&columns[i]))
+			break;
+	}
 	for (int i = 0; i < SEGMENTS_AHEAD; i++)
 		end_read(&reads[i]);
 	proc_exit(0);

@@ -637,6 +637,8 @@ ok(poll(q{SELECT bytes = disk_bytes FROM penumbra.columns WHERE relation = 'larg
 is(ask(q{SELECT bytes < disk_bytes FROM penumbra.columns WHERE relation = 'large'::regclass AND column_name = 'u'}), 't',
 	'not all of the others');
 ok(poll(q{SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type LIKE '%reader'}), 'then it ends');
+is(disk('bytes_read_back BETWEEN 1 AND bytes_read AND reading_back_since IS NULL AND bytes_left = 0 AND time_left IS NULL'),
+	't', 'what it has read is told, and that nothing is left to it');
 is(ask(q{SELECT max(used_bytes) <= max(budget_bytes) FROM penumbra.memory}), 't', 'within the budget');
 is(ask("SET penumbra.mode = 'prefer'; $_"), $expected{$_}, "read back: $_") foreach @large;
 restart(sub { $node->append_conf('postgresql.conf', "penumbra.auto = off") });
