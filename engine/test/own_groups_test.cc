@@ -22,7 +22,8 @@ struct Shape {
   int moved_percent;       // rows exchanged with one anywhere
   int near_moved_percent;  // with one of the next 50
   int null_percent;
-  bool drops;          // whether groups must have been dropped at once
+  bool drops;  // whether groups must have been dropped at once
+  bool has_even_groups = false;
   int last_moved = 0;  // of the last rows, which get keys of any others
 };
 
@@ -39,7 +40,9 @@ class OwnGroups : public ::testing::TestWithParam<Shape> {
     int64_t key = shape.key_type == PENUMBRA_INT2 ? -3000 : -5;
     for (uint32_t i = 0; i < kRows; ++i) {
       keys_.push_back(std::to_string(key));
-      if (below(shape.rows_per_group) == 0) key += shape.step;
+      const bool is_last =
+          shape.has_even_groups ? (i + 1) % shape.rows_per_group == 0 : below(shape.rows_per_group) == 0;
+      if (is_last) key += shape.step;
     }
     for (uint32_t i = 0; i < kRows; ++i) {
       if (below(100) < static_cast<uint32_t>(shape.moved_percent)) std::swap(keys_[i], keys_[below(kRows)]);
@@ -141,7 +144,7 @@ TEST_P(OwnGroups, OnlyThoseThatFailAreDropped) {
   for (size_t c : {2, 0, 3, 1}) input.chunks.push_back(&chunks[c]);
   const std::vector<bool> all(kRows, true);
   for (bool by_flag : {false, true}) {
-    for (int count_above : {0, 2, 8}) {
+    for (int count_above : {0, 2, 8, 17000}) {
       const std::vector<Row> expected = Expected(by_flag, count_above, all);
       for (int threads : {0, 3}) {
         PlanBuilder plan(Types());
@@ -223,7 +226,9 @@ INSTANTIATE_TEST_SUITE_P(, OwnGroups,
                                            Shape{"Narrow", PENUMBRA_INT2, 9, 1, 0, 0, 0, true},
                                            Shape{"NearlySorted", PENUMBRA_INT8, 4, 2, 0, 5, 0, true},
                                            Shape{"NearlySortedAndFarApart", PENUMBRA_INT8, 4, 100000, 0, 5, 0, false},
-                                           Shape{"FewAtTheEnd", PENUMBRA_INT8, 4, 1, 0, 0, 0, true, 40},
+                                           Shape{"FewAtTheEnd", PENUMBRA_INT8, 4, 1, 0, 0, 0, true, false, 40},
+                                           // The first chunk has one key, which the second has in its first vector only.
+                                           Shape{"OfWholeChunks", PENUMBRA_INT4, 17500, 1, 0, 0, 0, false, true},
                                            Shape{"Disordered", PENUMBRA_INT4, 4, 1, 1, 0, 0, false},
                                            Shape{"WithNulls", PENUMBRA_INT8, 4, 1, 0, 0, 3, true},
                                            Shape{"OneKey", PENUMBRA_INT8, 1000000, 1, 0, 0, 0, false}),

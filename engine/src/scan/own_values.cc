@@ -27,8 +27,7 @@ bool OwnValuesFinder::Add(const SegmentReader& reader) {
       return false;
     }
     if (summary.valid_rows == 0) continue;
-    vectors_.push_back({&reader, begin, rows, number, static_cast<int64_t>(summary.bounds.lower),
-                        static_cast<int64_t>(summary.bounds.upper)});
+    vectors_.push_back({&reader, begin, rows, number, IntegerAt(summary.bounds, 0), IntegerAt(summary.bounds, 1)});
   }
   return true;
 }
