@@ -146,6 +146,9 @@ const uint64_t* CommonValidity(const Vector* vectors, size_t count, uint32_t row
 
 const Vector kNoArgument{};
 
+// After so many complete groups a thread judges whether HAVING drops enough of them.
+constexpr uint64_t kCompleteGroupsSeen = 16 * 1024;
+
 size_t FindSummary(const std::vector<SummaryColumn>& columns, const Expr& argument) {
   size_t i = 0;
   while (i < columns.size() && columns[i].column != argument.column) ++i;
@@ -222,7 +225,8 @@ class AggregationSink : public Sink {
     std::vector<Vector> arguments;              // in any form
     std::vector<Vector> flat_arguments;         // of those that plain aggregates read
     std::unique_ptr<BatchGroups> batch_groups;  // null: no batch has values of its own
-    uint64_t dropped_groups = 0;
+    uint64_t complete_groups = 0;
+    uint64_t dropped_groups = 0;  // of these
   };
   class ResultReader;
 
@@ -486,6 +490,7 @@ bool AggregationSink::ConsumeOwnGroups(SinkLocal& local, const Batch& batch, Eva
   if (complete_count == 0) return false;
   char* const* groups = numbered.AddStates(local.updates);
   const uint32_t passed = DropGroups(local, groups, complete_count, context, complete);
+  local.complete_groups += complete_count;
   local.dropped_groups += complete_count - passed;
   std::copy_n(complete, passed, kept + kept_count);
   kept_count += passed;
@@ -498,6 +503,9 @@ bool AggregationSink::ConsumeOwnGroups(SinkLocal& local, const Batch& batch, Eva
   Vector* keys = context.arena.AllocateArray<Vector>(keys_.size());
   for (size_t k = 0; k < keys_.size(); ++k) keys[k] = Gather(local.keys[k], rows, kept_count, context.arena);
   groups_.ConsumeGroups(*local.groups, keys, kept_groups, kept_count, 0, context.arena);
+  // Where most pass, the others are found without this, and a fifth faster.
+  if (local.complete_groups > kCompleteGroupsSeen && 2 * local.dropped_groups < local.complete_groups)
+    local.batch_groups.reset();
   return true;
 }
 
