@@ -217,22 +217,23 @@ TEST_P(OwnGroups, WithWideSums) {
   EXPECT_EQ(run(false, size_t{1} << 20), expected);
 }
 
-INSTANTIATE_TEST_SUITE_P(, OwnGroups,
-                         ::testing::Values(Shape{"Sorted", PENUMBRA_INT8, 4, 4, 0, 0, 0, true},
-                                           Shape{"LongGroups", PENUMBRA_INT4, 3000, 1, 0, 0, 0, false},
-                                           Shape{"RowsOfTheirOwn", PENUMBRA_INT8, 1, 1, 0, 0, 0, true},
-                                           Shape{"FarApart", PENUMBRA_TIMESTAMP, 4, 86400000000, 0, 0, 0, true},
-                                           Shape{"Dates", PENUMBRA_DATE, 20, 1, 0, 0, 0, true},
-                                           Shape{"Narrow", PENUMBRA_INT2, 9, 1, 0, 0, 0, true},
-                                           Shape{"NearlySorted", PENUMBRA_INT8, 4, 2, 0, 5, 0, true},
-                                           Shape{"NearlySortedAndFarApart", PENUMBRA_INT8, 4, 100000, 0, 5, 0, false},
-                                           Shape{"FewAtTheEnd", PENUMBRA_INT8, 4, 1, 0, 0, 0, true, false, 40},
-                                           // The first chunk has one key, which the second has in its first vector only.
-                                           Shape{"OfWholeChunks", PENUMBRA_INT4, 17500, 1, 0, 0, 0, false, true},
-                                           Shape{"Disordered", PENUMBRA_INT4, 4, 1, 1, 0, 0, false},
-                                           Shape{"WithNulls", PENUMBRA_INT8, 4, 1, 0, 0, 3, true},
-                                           Shape{"OneKey", PENUMBRA_INT8, 1000000, 1, 0, 0, 0, false}),
-                         [](const auto& test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    , OwnGroups,
+    ::testing::Values(Shape{"Sorted", PENUMBRA_INT8, 4, 4, 0, 0, 0, true},
+                      Shape{"LongGroups", PENUMBRA_INT4, 3000, 1, 0, 0, 0, false},
+                      Shape{"RowsOfTheirOwn", PENUMBRA_INT8, 1, 1, 0, 0, 0, true},
+                      Shape{"FarApart", PENUMBRA_TIMESTAMP, 4, 86400000000, 0, 0, 0, true},
+                      Shape{"Dates", PENUMBRA_DATE, 20, 1, 0, 0, 0, true},
+                      Shape{"Narrow", PENUMBRA_INT2, 9, 1, 0, 0, 0, true},
+                      Shape{"NearlySorted", PENUMBRA_INT8, 4, 2, 0, 5, 0, true},
+                      Shape{"NearlySortedAndFarApart", PENUMBRA_INT8, 4, 100000, 0, 5, 0, false},
+                      Shape{"FewAtTheEnd", PENUMBRA_INT8, 4, 1, 0, 0, 0, true, false, 40},
+                      // The first chunk has one key, which the second has in its first vector only.
+                      Shape{"OfWholeChunks", PENUMBRA_INT4, 17500, 1, 0, 0, 0, false, true},
+                      Shape{"Disordered", PENUMBRA_INT4, 4, 1, 1, 0, 0, false},
+                      Shape{"WithNulls", PENUMBRA_INT8, 4, 1, 0, 0, 3, true},
+                      Shape{"OneKey", PENUMBRA_INT8, 1000000, 1, 0, 0, 0, false}),
+    [](const auto& test) { return test.param.name; });
 
 }  // namespace
 }  // namespace penumbra::test
