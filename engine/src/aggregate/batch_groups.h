@@ -15,7 +15,8 @@ class BatchGroups {
   BatchGroups(const GroupLayout& layout, ExecutionEnvironment& environment)
       : layout_(layout), environment_(environment) {}
 
-  // Of rows in the order of their one key, else of keys with few possible values in the batch. False: neither.
+  // Of rows in the order of their one key, else of keys with few possible values in the batch, each of which has one
+  // code. False: neither.
   bool Number(const Vector* keys, int key_count, uint32_t rows);
   uint32_t count() const { return static_cast<uint32_t>(first_rows_.size()); }
   // A row of each group, by number.
