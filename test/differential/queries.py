@@ -129,7 +129,7 @@ class QueryGenerator:
     def query(self) -> Query:
         shapes = [(self.projection, 20), (self.top, 15), (self.plain_aggregation, 20), (self.grouped, 35),
                   (self.distinct, 8), (self.nested, 10), (self.whole_rows, 4), (self.metadata, 8),
-                  (self.distinct_counts, 8)]  # fmt: skip
+                  (self.distinct_counts, 8), (self.groups_in_order, 8)]  # fmt: skip
         shape = self.choose.choices([s for s, _ in shapes], [w for _, w in shapes])[0]
         query = shape()
         return dataclasses.replace(query, parameters=tuple(self.parameters or ()))
@@ -299,6 +299,17 @@ class QueryGenerator:
         return Query(
             self.table, tuple(keys + aggregates), self._where(), group_by, having, order_by, limit
         )
+
+    def groups_in_order(self) -> Query:
+        """By a column in whose order the table lies, mostly: what HAVING may drop before all is read."""
+        keys = [Output(self.choose.choice(["i4_run", "i4_run", "k"]))]
+        if self.choose.random() < 0.6:
+            name = self.choose.choice(["low", "lower(low)", "bp", "n_mixed", "b", "i4_few", "f8_edge", "u", "vc"])
+            keys.append(Output(name, BY_VALUE if name in ("bp", "n_mixed", "f8_edge") else EXACT))
+        having = self.choose.choice([f"count(*) > {self.choose.choice([1, 2, 10, 20, 60])}", "max(n2) > 9000",
+                                     "sum(i4_few) > 30 AND count(*) > 3", "min(low) = 'blue'"])  # fmt: skip
+        group_by = tuple(str(i + 1) for i in range(len(keys)))
+        return Query(self.table, (*keys, *self._aggregates(0)), self._where(), group_by, having)
 
     def distinct(self) -> Query:
         return Query(self.table, tuple(self._keys()), self._where(), is_distinct=True)
