@@ -153,8 +153,12 @@ TEST_P(OwnGroups, OnlyThoseThatFailAreDropped) {
         const Output output = test::Run(plan, input);
         ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
         EXPECT_EQ(Sorted(output.rows), expected) << by_flag << count_above << threads;
-        if (GetParam().drops && count_above == 8 && !by_flag) EXPECT_GT(DroppedGroups(output), 0u);
-        if (count_above == 0) EXPECT_EQ(DroppedGroups(output), 0u);
+        if (GetParam().drops && count_above == 8 && !by_flag) {
+          EXPECT_GT(DroppedGroups(output), 0u);
+        }
+        if (count_above == 0) {
+          EXPECT_EQ(DroppedGroups(output), 0u);
+        }
       }
     }
   }
@@ -242,7 +246,9 @@ TEST_P(OwnGroups, WithWideSums) {
     input.memory_bytes = memory_bytes;
     const Output output = test::Run(plan, input);
     EXPECT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
-    if (has_projection) EXPECT_EQ(DroppedGroups(output), 0u);
+    if (has_projection) {
+      EXPECT_EQ(DroppedGroups(output), 0u);
+    }
     return Sorted(output.rows);
   };
   const std::vector<Row> expected = run(true, size_t{256} << 20);
