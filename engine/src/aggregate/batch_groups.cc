@@ -48,9 +48,10 @@ bool BatchGroups::Number(const Vector* keys, int key_count, uint32_t rows) {
 }
 
 char* const* BatchGroups::AddStates(const std::vector<GroupAggregation::Update>& updates) {
-  states_.assign(size_t{count()} * layout_.row_bytes, 0);
+  const size_t row_bytes = aggregation_.layout().row_bytes;
+  states_.assign(count() * row_bytes, 0);
   if (store_ == nullptr || store_->bytes() > 0) store_ = std::make_unique<StateStore>(&environment_.budget);
-  for (uint32_t g = 0; g < count(); ++g) groups_[g] = states_.data() + size_t{g} * layout_.row_bytes;
+  for (uint32_t g = 0; g < count(); ++g) groups_[g] = states_.data() + g * row_bytes;
   if (numbers_ != nullptr) {
     for (uint32_t i = 0; i < rows_; ++i) row_groups_[i] = groups_[numbers_[i]];
   } else {
@@ -59,10 +60,7 @@ char* const* BatchGroups::AddStates(const std::vector<GroupAggregation::Update>&
       std::fill(row_groups_ + first_rows_[g], row_groups_ + end, groups_[g]);
     }
   }
-  for (const GroupAggregation::Update& update : updates) {
-    const AccumulatorSlot& slot = layout_.accumulators[update.accumulator];
-    slot.accumulator->AddScattered(row_groups_, slot.offset, update.arguments, update.selection, *store_);
-  }
+  aggregation_.UpdateScattered(row_groups_, updates, *store_);
   return groups_;
 }
 

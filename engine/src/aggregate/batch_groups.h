@@ -12,8 +12,9 @@ namespace penumbra {
 
 class BatchGroups {
  public:
-  BatchGroups(const GroupLayout& layout, ExecutionEnvironment& environment)
-      : layout_(layout), environment_(environment) {}
+  // `aggregation`: whose states the groups have.
+  BatchGroups(const GroupAggregation& aggregation, ExecutionEnvironment& environment)
+      : aggregation_(aggregation), environment_(environment) {}
 
   // Of rows in the order of their one key, else of keys with few possible values in the batch, each of which has one
   // code. False: neither.
@@ -25,7 +26,7 @@ class BatchGroups {
   char* const* AddStates(const std::vector<GroupAggregation::Update>& updates);
 
  private:
-  const GroupLayout& layout_;
+  const GroupAggregation& aggregation_;
   ExecutionEnvironment& environment_;
   uint32_t rows_ = 0;
   CodeMemo memo_;

@@ -359,7 +359,7 @@ std::unique_ptr<Sink::Local> AggregationSink::CreateLocal() {
   } else {
     local->groups = groups_.CreateLocal();
   }
-  if (own_values_key_ >= 0) local->batch_groups = std::make_unique<BatchGroups>(groups_.layout(), environment_);
+  if (own_values_key_ >= 0) local->batch_groups = std::make_unique<BatchGroups>(groups_, environment_);
   for (Distinct& distinct : distincts_) local->distincts.push_back(distinct.groups->CreateLocal());
   local->all_keys.resize(keys_.size());
   local->keys.resize(key_types_.size() + PENUMBRA_AGGREGATE_ARGUMENTS_MAX);

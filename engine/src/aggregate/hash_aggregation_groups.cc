@@ -51,7 +51,7 @@ void GroupAggregation::Consume(Local& local, const Vector* keys, uint32_t rows, 
     layout_.keys.BuildImages(keys, {nullptr, rows}, arena, local.images.data());
     local.groups.FindOrInsert(local.images.data(), rows, local.row_groups);
   }
-  UpdateScattered(local, updates);
+  UpdateScattered(local.row_groups, updates, local.groups.store());
 }
 
 // As if it were a row of this layout, of which only the states are there.
@@ -88,11 +88,11 @@ void GroupAggregation::InsertNewRows(Local& local, const Vector* keys, Arena& ar
   local.groups.FindOrInsert(local.images.data(), selection.count, local.row_groups);
 }
 
-void GroupAggregation::UpdateScattered(Local& local, const std::vector<Update>& updates) {
+void GroupAggregation::UpdateScattered(char* const* groups, const std::vector<Update>& updates,
+                                       StateStore& store) const {
   for (const Update& update : updates) {
     const AccumulatorSlot& slot = layout_.accumulators[update.accumulator];
-    slot.accumulator->AddScattered(local.row_groups, slot.offset, update.arguments, update.selection,
-                                   local.groups.store());
+    slot.accumulator->AddScattered(groups, slot.offset, update.arguments, update.selection, store);
   }
 }
 

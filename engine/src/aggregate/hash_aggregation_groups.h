@@ -59,6 +59,8 @@ class GroupAggregation {
   // whose states are `states_shift` bytes further than in rows of this one. The states are copied.
   void ConsumeGroups(Local& local, const Vector* keys, char* const* groups, uint32_t count, int64_t states_shift,
                      Arena& arena);
+  // Adds row i to the states of groups[i].
+  void UpdateScattered(char* const* groups, const std::vector<Update>& updates, StateStore& store) const;
   // Adds the one group of an aggregation without keys if there is none.
   void AddEmptyGroup();
   void Combine(Local& local);
@@ -98,7 +100,6 @@ class GroupAggregation {
   void InsertNewRows(Local& local, const Vector* keys, Arena& arena) const;
   void UpdateByNumber(Local& local, const uint16_t* numbers, uint32_t rows, const std::vector<Update>& updates);
   char* CopyStates(const char* group, int64_t states_shift, StateStore& store, Arena& arena) const;
-  void UpdateScattered(Local& local, const std::vector<Update>& updates);
   void MergePartition(Partition* partition, StateStore& store);
   std::vector<Partition> SplitPartition(Partition&& partition);
   StateStore& AddStore();
