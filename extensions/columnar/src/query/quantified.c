@@ -217,7 +217,7 @@ quantified_join(PlannerInfo *root, PlannedPipeline *planned, const SubPlan *subp
 	if (!add_bounds(subplan, &rows, subplans_replace(lsecond(test->args), &values), test->inputcollid, &bounds))
 		return false;
 	if (keys == NIL)
-		subplans_join_rows(planned, &rows, PENUMBRA_JOIN_INNER, NIL, false, true);
+		subplans_join_rows(planned, &rows, PENUMBRA_JOIN_INNER, NIL, true);
 	else
 		subplans_join_smaller_side(planned, &rows, keys, true);
 	*value = truth_of(test_bounds(test, strategy, is_all, &bounds), is_all, &bounds);

@@ -15,9 +15,12 @@
 #include <math.h>
 
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "nodes/pathnodes.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/restrictinfo.h"
 
+#include "query/cost.h"
 #include "query/custom_path.h"
 #include "query/planned.h"
 
@@ -81,6 +84,30 @@ own_cost_above(const Path *path, const Path *subpath)
 	return own_cost;
 }
 
+static bool
+count_hashed_walker(Node *node, void *count)
+{
+	if (node == NULL || IsA(node, AlternativeSubPlan))
+		return false;
+	*(int *) count += IsA(node, SubPlan) && ((SubPlan *) node)->useHashTable;
+	return expression_tree_walker(node, count_hashed_walker, count);
+}
+
+/* What a scan costs with the hash tables of subqueries that it looks up, which count as an operator each. */
+static Cost
+cost_of_scan(const Path *path)
+{
+	const RelOptInfo *rel = path->parent;
+	const bool	is_ours = custom_path_is_ours(path);
+	List	   *quals = is_ours ? ((const PenumbraPath *) path)->kept_quals : rel->baserestrictinfo;
+	Cost		total_cost = is_ours ? ((const PenumbraPath *) path)->total_cost : path->total_cost;
+	int			count = 0;
+
+	if (IS_SIMPLE_REL(rel))
+		(void) count_hashed_walker((Node *) extract_actual_clauses(quals, false), &count);
+	return total_cost + count * rel->tuples / cost_processes(path->parallel_workers) * HASH_PROBE_COST;
+}
+
 /* All rows of a table, read one by one. */
 static bool
 is_whole_table(const Path *path)
@@ -122,15 +149,13 @@ planned_cost_of_rival(PlannerInfo *root, const Path *path)
 	Cost		own_cost;
 
 	check_stack_depth();
-	if (custom_path_is_ours(path))
-		return ((const PenumbraPath *) path)->total_cost;
 	if (IsA(path, LimitPath))
 		return cost_of_limit(root, path, ((const LimitPath *) path)->subpath);
 	if (subpath != NULL)
 		return own_cost_above(path, subpath) * more_rows(root, subpath) +
 			planned_cost_of_rival(root, subpath);
 	if (!IsA(path, NestPath) && !IsA(path, HashPath) && !IsA(path, MergePath))
-		return path->total_cost;
+		return cost_of_scan(path);
 	outer = join->outerjoinpath;
 	inner = join->innerjoinpath;
 	if (IsA(path, NestPath))

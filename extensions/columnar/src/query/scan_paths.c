@@ -407,6 +407,7 @@ make_scan_path(PlannerInfo *root, PlannedTable *table, Path *replaced, const Pen
 		cost_qual_eval(&cost, kept, root);
 		path->custom.path.startup_cost += cost.startup;
 		path->custom.path.total_cost += cost.startup + cost.per_tuple * planned.rows;
+		path->total_cost = path->custom.path.total_cost;
 	}
 	if (replaced != NULL && bms_membership(root->all_baserels) == BMS_MULTIPLE)
 		cost_set_join_input(&path->custom.path, rel, replaced);

@@ -31,6 +31,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_aggregate.h"
+#include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -39,6 +40,7 @@
 #include "optimizer/pathnode.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
 #include "utils/typcache.h"
 
 #include "query/cost.h"
@@ -478,9 +480,10 @@ subplans_find_rows(PlannerInfo *root, const SubPlan *subplan, SubqueryRows *rows
 
 /* ---------------------------------------------------------------- conditions */
 
-void
-subplans_join_rows(PlannedPipeline *planned, const SubqueryRows *rows, PenumbraJoinKind kind, List *keys,
-		  bool is_null_aware, bool probes)
+/* matched: the share of the probe side's rows that find something, for the cost. */
+static PipelineStage *
+join_rows(PlannedPipeline *planned, const SubqueryRows *rows, PenumbraJoinKind kind, List *keys, bool probes,
+		  double matched)
 {
 	PipelineStage *outer = planned->pipeline->top;
 	PipelineStage *inner = rows->planned->pipeline->top;
@@ -498,22 +501,28 @@ subplans_join_rows(PlannedPipeline *planned, const SubqueryRows *rows, PenumbraJ
 	stage->inputs = probes ? list_make2(outer, inner) : list_make2(inner, outer);
 	stage->join_kind = kind;
 	stage->join_keys = keys;
-	stage->is_null_aware = is_null_aware;
 	stage->probe_rows = planned->rows;
 	stage->build_rows = build.rows;
 	stage->rows = outer_rows;
 	pipeline_take(planned->pipeline, rows->planned->pipeline);
-	cost_add_join(planned, &build, Max(list_length(keys), 1), 1, 0, planned->rows, outer_rows, outer_rows);
+	cost_add_join(planned, &build, Max(list_length(keys), 1), 1, 0, planned->rows * matched, outer_rows * matched,
+				  outer_rows);
+	return stage;
+}
+
+void
+subplans_join_rows(PlannedPipeline *planned, const SubqueryRows *rows, PenumbraJoinKind kind, List *keys, bool probes)
+{
+	(void) join_rows(planned, rows, kind, keys, probes, 1);
 }
 
 void
 subplans_join_smaller_side(PlannedPipeline *planned, const SubqueryRows *rows, List *keys, bool keeps_all)
 {
 	if (planned->rows < rows->planned->input_rows)
-		subplans_join_rows(planned, rows, keeps_all ? PENUMBRA_JOIN_RIGHT : PENUMBRA_JOIN_INNER, rows->keys, false,
-						   false);
+		subplans_join_rows(planned, rows, keeps_all ? PENUMBRA_JOIN_RIGHT : PENUMBRA_JOIN_INNER, rows->keys, false);
 	else
-		subplans_join_rows(planned, rows, keeps_all ? PENUMBRA_JOIN_LEFT : PENUMBRA_JOIN_INNER, keys, false, true);
+		subplans_join_rows(planned, rows, keeps_all ? PENUMBRA_JOIN_LEFT : PENUMBRA_JOIN_INNER, keys, true);
 }
 
 /* Adds the test x IN (subquery), or of several columns, to the keys; false: it is no equality. */
@@ -539,10 +548,93 @@ add_test(const SubPlan *subplan, const SubqueryRows *rows, List **keys)
 	return true;
 }
 
+/* Joins the rows with the subquery's: keeps those that find one (SEMI) or none (ANTI), or adds which (MARK). */
+static PipelineStage *
+join_matches(PlannedPipeline *planned, const SubPlan *subplan, const SubqueryRows *rows, PenumbraJoinKind kind,
+			 List *keys, double matched, Node **mark)
+{
+	PipelineStage *stage = join_rows(planned, rows, kind, keys, true, matched);
+	List	   *exprs = NIL;
+
+	if (kind == PENUMBRA_JOIN_MARK)
+		*mark = (Node *) subplans_add_name(names_add(subplan->plan_name, NULL), makeBoolConst(false, true), &exprs,
+										   &stage->names);
+	return stage;
+}
+
+/* Whether one of the values on this side of the equalities is NULL. */
+static Node *
+any_is_null(List *equalities, bool of_outer)
+{
+	List	   *tests = NIL;
+	ListCell   *lc;
+
+	foreach(lc, equalities)
+	{
+		NullTest   *test = makeNode(NullTest);
+		List	   *sides = lfirst_node(OpExpr, lc)->args;
+
+		test->arg = of_outer ? linitial(sides) : lsecond(sides);
+		test->nulltesttype = IS_NULL;
+		test->location = -1;
+		tests = lappend(tests, test);
+	}
+	return list_length(tests) == 1 ? linitial(tests) : (Node *) make_orclause(tests);
+}
+
+/*
+ * Joins the rows for which x IN (subquery), if it is not true, is NULL and not
+ * false: with those of the subquery that equal x where neither has a NULL, of
+ * which the values have one, or x itself (of_outer).
+ */
+static bool
+join_unknown(PlannerInfo *root, PlannedPipeline *planned, const SubPlan *subplan, PenumbraJoinKind kind,
+			 bool of_outer, Node **mark)
+{
+	SubqueryRows rows;
+	List	   *equalities = NIL;
+	List	   *conditions = NIL;
+	List	   *keys;
+	Node	   *has_null;
+	ListCell   *lc;
+
+	if (!subplans_find_rows(root, subplan, &rows) || !add_test(subplan, &rows, &equalities))
+		return false;
+	keys = pipeline_commuted_keys(rows.keys);
+	has_null = any_is_null(equalities, of_outer);
+	if (of_outer)
+	{
+		/* As a key: rows without a NULL look at none of the subquery's. */
+		OpExpr	   *key = (OpExpr *) make_opclause(BooleanEqualOperator, BOOLOID, false, (Expr *) has_null,
+												   (Expr *) makeBoolConst(true, false), InvalidOid, InvalidOid);
+
+		set_opfuncid(key);
+		keys = lappend(keys, key);
+	}
+	else
+	{
+		pipeline_add_stage(rows.planned->pipeline, PIPELINE_FILTER, list_make1(has_null));
+		cost_add_filter(rows.planned, list_length(equalities), clamp_row_est(rows.planned->rows * DEFAULT_UNK_SEL));
+	}
+	/* Of one value that is NULL there is nothing to compare. */
+	foreach(lc, list_length(equalities) > 1 ? equalities : NIL)
+	{
+		BooleanTest *condition = makeNode(BooleanTest);
+
+		condition->arg = lfirst(lc);
+		condition->booltesttype = IS_NOT_FALSE;
+		condition->location = -1;
+		conditions = lappend(conditions, condition);
+	}
+	join_matches(planned, subplan, &rows, kind, keys, DEFAULT_UNK_SEL, mark)->exprs = conditions;
+	return true;
+}
+
 /*
  * Joins the rows with those of EXISTS (subquery) or x IN (subquery): keeps
  * those for which it is true, or (ANTI) false, or adds its value (MARK).
- * NULL counts as false unless it is asked for, which can be of one key alone.
+ * NULL counts as false unless it is asked for.  The join itself knows of NULL
+ * if the test is its only key; else two more joins find what is NULL.
  */
 static bool
 join_membership(PlannerInfo *root, PlannedPipeline *planned, const SubPlan *subplan,
@@ -550,32 +642,35 @@ join_membership(PlannerInfo *root, PlannedPipeline *planned, const SubPlan *subp
 {
 	SubqueryRows rows;
 	List	   *keys = NIL;
+	List	   *commuted;
+	Node	   *unknown[2];
+	bool		is_null_aware;
 
 	if ((subplan->subLinkType != ANY_SUBLINK && subplan->subLinkType != EXISTS_SUBLINK) ||
 		!subplans_find_rows(root, subplan, &rows))
 		return false;
 	if (subplan->subLinkType == ANY_SUBLINK && !add_test(subplan, &rows, &keys))
 		return false;
-	needs_null &= subplan->subLinkType == ANY_SUBLINK;
-	if (needs_null && (list_length(keys) != 1 || rows.keys != NIL))
+	commuted = pipeline_commuted_keys(rows.keys);
+	if (list_length(commuted) != list_length(rows.keys))
 		return false;
-	if (rows.keys != NIL)
-	{
-		List	   *commuted = pipeline_commuted_keys(rows.keys);
-
-		if (commuted == NIL)
-			return false;
-		keys = list_concat(keys, commuted);
-	}
+	needs_null &= subplan->subLinkType == ANY_SUBLINK;
+	is_null_aware = needs_null && list_length(keys) == 1 && commuted == NIL;
+	keys = list_concat(keys, commuted);
 	if (keys == NIL)
 		return false;
-	subplans_join_rows(planned, &rows, kind, keys, needs_null, true);
+	join_matches(planned, subplan, &rows, kind, keys, 1, mark)->is_null_aware = is_null_aware;
+	if (!needs_null || is_null_aware)
+		return true;
+	if (!join_unknown(root, planned, subplan, kind, false, &unknown[0]) ||
+		!join_unknown(root, planned, subplan, kind, true, &unknown[1]))
+		return false;
 	if (kind == PENUMBRA_JOIN_MARK)
 	{
-		List	   *exprs = NIL;
+		Node	   *null = (Node *) make_andclause(list_make2(make_orclause(list_make2(unknown[0], unknown[1])),
+															  makeBoolConst(false, true)));
 
-		*mark = (Node *) subplans_add_name(names_add(subplan->plan_name, NULL), makeBoolConst(false, true), &exprs,
-								  &planned->pipeline->top->names);
+		*mark = (Node *) make_orclause(list_make2(*mark, null));
 	}
 	return true;
 }
@@ -668,8 +763,7 @@ join_scalar(PlannerInfo *root, PlannedPipeline *planned, Node *clause, const Sub
 	if (rows.is_unique && bms_is_member(linitial_node(Var, rows.values)->varno, find_nonnullable_rels(clause)))
 		subplans_join_smaller_side(planned, &rows, keys, false);
 	else
-		subplans_join_rows(planned, &rows, rows.is_unique ? PENUMBRA_JOIN_LEFT : PENUMBRA_JOIN_SINGLE, keys,
-				  false, true);
+		subplans_join_rows(planned, &rows, rows.is_unique ? PENUMBRA_JOIN_LEFT : PENUMBRA_JOIN_SINGLE, keys, true);
 	return true;
 }
 

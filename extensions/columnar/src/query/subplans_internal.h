@@ -40,7 +40,7 @@ extern Node *subplans_replace(Node *node, void *context);
 
 /* Joins the pipeline with the subquery's rows, as the probe side or as the build side. */
 extern void subplans_join_rows(PlannedPipeline *planned, const SubqueryRows *rows, PenumbraJoinKind kind,
-							   List *keys, bool is_null_aware, bool probes);
+							   List *keys, bool probes);
 
 /*
  * Joins with an inner join, or one that keeps all outer rows; keys: with the

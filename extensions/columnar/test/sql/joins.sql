@@ -92,6 +92,19 @@ SELECT same('SELECT count(*), sum(k) FROM small WHERE few NOT IN (SELECT few FRO
 SELECT same('SELECT count(*), sum(k) FROM small WHERE few NOT IN (SELECT few FROM big WHERE few > 3)');
 SELECT same('SELECT count(*), sum(k) FROM small WHERE few NOT IN (SELECT few FROM nothing)');
 SELECT same('SELECT count(*), sum(k) FROM small WHERE k NOT IN (SELECT k FROM big WHERE k < 500)');
+-- NOT IN of several columns, or correlated: NULLs on either side, in some columns, without rows
+SELECT same('SELECT count(*), sum(k) FROM small WHERE (few, k) NOT IN (SELECT few, k FROM big WHERE k < 500)');
+SELECT same('SELECT count(*), sum(k) FROM small WHERE (few, k) NOT IN (SELECT few, k - 2 FROM big)');
+SELECT same('SELECT count(*), sum(k) FROM small WHERE (few, k) NOT IN (SELECT few, k FROM nothing)');
+SELECT same('SELECT count(*), sum(k) FROM small WHERE (k, few) NOT IN (SELECT nullif(k, 107), 3 FROM big WHERE few = 2)');
+SELECT same('SELECT count(*), sum(k) FROM small a WHERE few NOT IN (SELECT few FROM big b WHERE b.i2 = a.i2 AND b.k > 50)');
+SELECT same('SELECT count(*), sum(k) FROM small a WHERE few NOT IN (SELECT few FROM big b WHERE b.k - 2500 = a.k)');
+SELECT same('SELECT count(*), sum(k) FROM small a WHERE few NOT IN (SELECT nullif(b.few, 4) FROM big b WHERE b.k + 1 = a.k)');
+SELECT same('SELECT count(*), sum(k) FROM small a WHERE (few, n) NOT IN (SELECT few, n FROM big b WHERE b.i2 = a.i2 AND b.k % 3 = 0)');
+SELECT same('SELECT k, (few, k) IN (SELECT few, k FROM big WHERE k % 200 = 7) FROM small');
+SELECT same('SELECT k, few IN (SELECT few FROM big b WHERE b.k % 900 = a.k), few NOT IN (SELECT nullif(b.few, 4) FROM big b
+  WHERE b.k + 1 = a.k) IS NULL FROM small a');
+SELECT same('SELECT k, (few, k, s) IN (SELECT few, nullif(k, 107), nullif(s, ''s7'') FROM big b WHERE b.k = a.k) FROM small a');
 -- correlated subqueries
 SELECT same('SELECT count(*), sum(k) FROM small a WHERE n > (SELECT avg(n) FROM big b WHERE b.few = a.few AND n <> ''NaN'')');
 SELECT same('SELECT count(*), sum(k) FROM small a WHERE 0 = (SELECT count(*) FROM big b WHERE b.k - 2500 = a.k)');
