@@ -508,6 +508,17 @@ compat_count_index_search(IndexScanDesc scan)
 #define compat_pathkey_is_descending(pathkey) ((pathkey)->pk_strategy == BTGreaterStrategyNumber)
 #endif
 
+/* 18 knows operators of any ordered access method, by comparison types, which are numbered as btree's strategies. */
+#if PG_VERSION_NUM >= 180000
+typedef OpIndexInterpretation CompatOpInterpretation;
+#define compat_get_op_interpretation(opno) get_op_index_interpretation(opno)
+#define compat_strategy_of_interpretation(interpretation) ((int) (interpretation)->cmptype)
+#else
+typedef OpBtreeInterpretation CompatOpInterpretation;
+#define compat_get_op_interpretation(opno) get_op_btree_interpretation(opno)
+#define compat_strategy_of_interpretation(interpretation) ((interpretation)->strategy)
+#endif
+
 /* Of the path with a sort above it; 18 counts the disabled nodes. */
 #if PG_VERSION_NUM >= 180000
 #define compat_cost_sort(sorted, root, pathkeys, path) \

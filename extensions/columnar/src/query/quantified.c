@@ -29,6 +29,7 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
+#include "pg_compat.h"
 #include "query/cost.h"
 #include "query/names.h"
 #include "query/subplans_internal.h"
@@ -41,12 +42,12 @@ strategy_of(const OpExpr *test)
 	Oid			family = lookup_type_cache(exprType(lsecond(test->args)), TYPECACHE_BTREE_OPFAMILY)->btree_opf;
 	ListCell   *lc;
 
-	foreach(lc, get_op_btree_interpretation(test->opno))
+	foreach(lc, compat_get_op_interpretation(test->opno))
 	{
-		const OpBtreeInterpretation *meaning = lfirst(lc);
+		const CompatOpInterpretation *meaning = lfirst(lc);
 
 		if (meaning->opfamily_id == family)
-			return meaning->strategy;
+			return compat_strategy_of_interpretation(meaning);
 	}
 	return 0;
 }
