@@ -248,6 +248,12 @@ class AggregationSink : public Sink {
 
   void ConsumeGroups(SinkLocal& local, uint32_t rows, EvalContext& context);
   bool ConsumeOwnGroups(SinkLocal& local, const Batch& batch, EvalContext& context);
+  struct ChosenGroups {
+    char** groups;
+    Vector* keys;
+  };
+  ChosenGroups ChooseGroups(const SinkLocal& local, char* const* groups, const uint16_t* chosen, uint32_t count,
+                            Arena& arena) const;
   uint32_t DropGroups(const SinkLocal& local, char* const* groups, uint32_t count, EvalContext& context,
                       uint16_t* kept) const;
   void ReadResults(const GroupLayout& layout, char* const* groups, uint32_t count, Arena& arena,
@@ -445,21 +451,28 @@ void AggregationSink::ConsumeGroups(SinkLocal& local, uint32_t rows, EvalContext
   for (size_t i = 0; i < distincts_.size(); ++i) ConsumeDistinct(local, i, rows, context);
 }
 
+// Those of the batch's groups with these numbers, in their order.
+AggregationSink::ChosenGroups AggregationSink::ChooseGroups(const SinkLocal& local, char* const* groups,
+                                                            const uint16_t* chosen, uint32_t count,
+                                                            Arena& arena) const {
+  const ChosenGroups result{arena.AllocateArray<char*>(count), arena.AllocateArray<Vector>(keys_.size())};
+  uint16_t* rows = arena.AllocateArray<uint16_t>(count);
+  for (uint32_t i = 0; i < count; ++i) {
+    rows[i] = local.batch_groups->first_rows()[chosen[i]];
+    result.groups[i] = groups[chosen[i]];
+  }
+  for (size_t k = 0; k < keys_.size(); ++k) result.keys[k] = Gather(local.keys[k], rows, count, arena);
+  return result;
+}
+
 // Of groups that are complete, the `count` whose numbers are in `kept`, those that pass HAVING stay there; returns how
 // many.
 uint32_t AggregationSink::DropGroups(const SinkLocal& local, char* const* groups, uint32_t count, EvalContext& context,
                                      uint16_t* kept) const {
+  const ChosenGroups complete = ChooseGroups(local, groups, kept, count, context.arena);
   std::vector<Vector> columns;
-  uint16_t* rows = context.arena.AllocateArray<uint16_t>(count);
-  char** complete = context.arena.AllocateArray<char*>(count);
-  for (uint32_t i = 0; i < count; ++i) {
-    rows[i] = local.batch_groups->first_rows()[kept[i]];
-    complete[i] = groups[kept[i]];
-  }
-  for (size_t k = 0; k < keys_.size(); ++k) {
-    columns.push_back(coded_keys_[k].Decode(Gather(local.keys[k], rows, count, context.arena)));
-  }
-  ReadResults(groups_.layout(), complete, count, context.arena, &columns);
+  for (size_t k = 0; k < keys_.size(); ++k) columns.push_back(coded_keys_[k].Decode(complete.keys[k]));
+  ReadResults(groups_.layout(), complete.groups, count, context.arena, &columns);
   const Batch batch{count, static_cast<uint32_t>(columns.size()), columns.data()};
   if (context.memo != nullptr) context.memo->Begin(batch);
   // Each conjunct sees all of them, for none can fail.
@@ -498,15 +511,8 @@ bool AggregationSink::ConsumeOwnGroups(SinkLocal& local, const Batch& batch, Eva
   local.dropped_groups += complete_count - passed;
   std::copy_n(complete, passed, kept + kept_count);
   kept_count += passed;
-  uint16_t* rows = context.arena.AllocateArray<uint16_t>(kept_count);
-  char** kept_groups = context.arena.AllocateArray<char*>(kept_count);
-  for (uint32_t i = 0; i < kept_count; ++i) {
-    rows[i] = numbered.first_rows()[kept[i]];
-    kept_groups[i] = groups[kept[i]];
-  }
-  Vector* keys = context.arena.AllocateArray<Vector>(keys_.size());
-  for (size_t k = 0; k < keys_.size(); ++k) keys[k] = Gather(local.keys[k], rows, kept_count, context.arena);
-  groups_.ConsumeGroups(*local.groups, keys, kept_groups, kept_count, 0, context.arena);
+  const ChosenGroups left = ChooseGroups(local, groups, kept, kept_count, context.arena);
+  groups_.ConsumeGroups(*local.groups, left.keys, left.groups, kept_count, 0, context.arena);
   // Where most pass, the others are found without this, and a fifth faster.
   if (local.complete_groups > kCompleteGroupsSeen && 2 * local.dropped_groups < local.complete_groups)
     local.batch_groups.reset();

@@ -5,10 +5,6 @@
 namespace penumbra {
 namespace {
 
-bool CanFail(const std::vector<const Expr*>& exprs) {
-  return std::any_of(exprs.begin(), exprs.end(), [](const Expr* expr) { return expr->can_fail; });
-}
-
 bool CanFail(const JoinSpec& join) {
   return CanFail(join.conditions) ||
          std::any_of(join.keys.begin(), join.keys.end(), [](const JoinKeySpec& key) { return key.probe->can_fail; });

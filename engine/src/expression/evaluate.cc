@@ -215,6 +215,10 @@ uint32_t EvaluateFilter(const Expr& expr, const Batch& batch, EvalContext& conte
   return kernels::BitsToSelection(truth.is_true, batch.rows, selected);
 }
 
+bool CanFail(const std::vector<const Expr*>& exprs) {
+  return std::any_of(exprs.begin(), exprs.end(), [](const Expr* expr) { return expr->can_fail; });
+}
+
 void CollectColumns(const Expr& expr, std::vector<int>* columns) {
   if (expr.kind == Expr::Kind::kColumn) {
     if (std::find(columns->begin(), columns->end(), expr.column) == columns->end()) {

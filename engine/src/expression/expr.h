@@ -149,6 +149,9 @@ void ApplyTruth(const Expr& call, const Vector* args, uint32_t rows, EvalContext
 // Evaluates a boolean expression and writes the rows where it is true to selected; returns how many.
 uint32_t EvaluateFilter(const Expr& expr, const Batch& batch, EvalContext& context, uint16_t* selected);
 
+// Whether one of the expressions can raise an error.
+bool CanFail(const std::vector<const Expr*>& exprs);
+
 // Adds to *columns the batch columns the expression reads, each once.
 void CollectColumns(const Expr& expr, std::vector<int>* columns);
 

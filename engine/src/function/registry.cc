@@ -228,8 +228,7 @@ std::unique_ptr<Expr> BindCall(PenumbraFunction function, PenumbraType result, c
       binding.evaluated_args < 0 ? static_cast<uint32_t>(args.size()) : static_cast<uint32_t>(binding.evaluated_args);
   expr->numeric = TraitsOfCall(*expr);
   expr->call_can_fail = binding.can_fail && !IsSafeNumericCall(*expr);
-  expr->can_fail =
-      expr->call_can_fail || std::any_of(args.begin(), args.end(), [](const Expr* arg) { return arg->can_fail; });
+  expr->can_fail = expr->call_can_fail || CanFail(args);
   expr->can_be_unsupported = binding.can_be_unsupported || std::any_of(args.begin(), args.end(), [](const Expr* arg) {
                                return arg->can_be_unsupported;
                              });

@@ -2,8 +2,6 @@
 //
 // The filter stays where it is, and sees each group that was not dropped. None of its conjuncts may fail, since which
 // groups are dropped early depends on where the rows lie.
-#include <algorithm>
-
 #include "plan/passes.h"
 
 namespace penumbra {
@@ -13,9 +11,7 @@ void TellAggregationsHaving(std::vector<Operator>* operators, const std::vector<
     const Operator& filter = (*operators)[id];
     if (filter.kind != Operator::Kind::kFilter) continue;
     Operator& input = (*operators)[filter.inputs[0]];
-    const bool can_fail =
-        std::any_of(filter.exprs.begin(), filter.exprs.end(), [](const Expr* expr) { return expr->can_fail; });
-    if (input.kind == Operator::Kind::kAggregation && !can_fail) input.aggregation.having = filter.exprs;
+    if (input.kind == Operator::Kind::kAggregation && !CanFail(filter.exprs)) input.aggregation.having = filter.exprs;
   }
 }
 

@@ -13,8 +13,7 @@ namespace {
 
 bool CanExchange(const Operator& top_n, const Operator& projection) {
   if (projection.kind != Operator::Kind::kProjection) return false;
-  return std::none_of(projection.exprs.begin(), projection.exprs.end(),
-                      [](const Expr* expr) { return expr->can_fail; }) &&
+  return !CanFail(projection.exprs) &&
          std::none_of(top_n.sort.keys.begin(), top_n.sort.keys.end(),
                       [](const SortKeySpec& key) { return key.expr->kind == Expr::Kind::kCall; });
 }
