@@ -1,5 +1,7 @@
 #include "scan/own_values.h"
 
+#include <hwy/contrib/sort/vqsort.h>
+
 #include <algorithm>
 
 #include "vector/arena.h"
@@ -9,8 +11,8 @@ namespace {
 
 // A vector is wide if so many others begin within its bounds.
 constexpr ptrdiff_t kWideSpan = 3;
-// Wide ones are read if they have no more than this share of all rows, and no more than so many.
-constexpr uint64_t kWideRowsShare = 16, kWideRowsMax = uint64_t{256} << 10;
+// Wide ones are read if they have no more than this share of all rows.
+constexpr uint64_t kWideRowsShare = 16;
 
 }  // namespace
 
@@ -50,17 +52,20 @@ bool OwnValuesFinder::SetWideAside(std::vector<int64_t>* shared) {
     (is_wide ? wide : narrow).push_back(v);
     if (is_wide) wide_rows += v.rows;
   }
-  if (wide_rows > std::min(row_count_ / kWideRowsShare, kWideRowsMax)) return false;
+  if (wide_rows > row_count_ / kWideRowsShare) return false;
   vectors_ = std::move(narrow);
   Arena arena;
   for (const VectorBounds& v : wide) {
     const Vector values = Flatten(v.reader->Decode(v.begin, v.rows, arena), v.rows, arena);
     for (uint32_t i = 0; i < v.rows; ++i) {
-      if (values.IsValid(i)) shared->push_back(IntegerAt(values, i));
+      if (!values.IsValid(i)) continue;
+      const int64_t value = IntegerAt(values, i);
+      if (shared->empty() || shared->back() != value) shared->push_back(value);  // rows of one group lie together
     }
     arena.Reset();
   }
-  std::sort(shared->begin(), shared->end());
+  hwy::Sorter sorter;
+  sorter(shared->data(), shared->size(), hwy::SortAscending());
   return true;
 }
 
