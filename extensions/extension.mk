@@ -67,4 +67,4 @@ test-tap: test-files
 	cd $(TEST_DIR) && $(as_postgres) env PATH="$(shell $(PG_CONFIG) --bindir):$$PATH" \
 	  PERL5LIB=$(pgxs_test)/perl PG_REGRESS=$(pgxs_test)/regress/pg_regress \
 	  TESTDATADIR=$(TEST_DIR)/tap TESTLOGDIR=$(TEST_DIR)/tap/log TESTDIR=$(TEST_DIR) \
-	  prove --timer test/t/*.pl
+	  prove --timer $(or $(TAP_TESTS),test/t/*.pl)

@@ -139,6 +139,9 @@ open_tier(void)
 	if (entries != NULL)
 	{
 		restore_chunks(entries, bytes);
+		/* The manifest stays as it is: one of what was restored so far would forget the rest. */
+		if (ShutdownRequestPending)
+			proc_exit(0);
 		ereport(LOG,
 				(errmsg("penumbra: %llu chunks of tables are cached on disk, %llu could not be read",
 						(unsigned long long) pg_atomic_read_u64(&tier_control->restored_chunks),

@@ -665,6 +665,27 @@ ask("SELECT penumbra.load('t$_')") foreach 1 .. 3;
 await("file_bytes <= budget_bytes AND saved_bytes > 0");
 is(ask("$hashes$_"), '80000|80000|3200040000', "answer $_ of a full disk cache") foreach 1 .. 3;
 
+# Stopped before everything is restored: nothing of the rest is forgotten.
+restart(sub { $node->append_conf('postgresql.conf', "penumbra.memory = '512MB'\npenumbra.disk_cache = '1GB'"); });
+ask(q{DO $$ BEGIN FOR i IN 1 .. 400 LOOP
+	EXECUTE format('CREATE TABLE small%s AS SELECT i AS a FROM generate_series(1, 100) i', i);
+END LOOP; END $$});
+ask(q{SELECT count(penumbra.load(oid)) FROM pg_class WHERE relname ~ '^small[0-9]'});
+await("saved_chunks >= 400");
+my $saved = disk('saved_chunks');
+$node->stop;
+foreach my $start_ms (map { 10 * $_ } 2 .. 12)
+{
+	system('pg_ctl', '-W', '-s', '-D', $node->data_dir, '-l', $node->logfile, 'start') == 0 or die;
+	usleep(1000 * $start_ms);
+	# not before there is a postmaster
+	usleep(1000) while !-s $node->data_dir . '/postmaster.pid';
+	system('pg_ctl', '-w', '-s', '-D', $node->data_dir, '-m', 'fast', 'stop') == 0 or die;
+}
+$node->start;
+await_start();
+is(disk('restored_chunks'), $saved, 'restored after starts that were stopped');
+
 # A file system that takes no more.
 $node->stop;
 $node->append_conf('postgresql.conf', "penumbra.disk_cache = '1GB'");
