@@ -52,7 +52,8 @@ DECLARE
   part text;
 BEGIN
   FOR part IN EXECUTE format('EXPLAIN (%s) %s', options, query) LOOP
-    RETURN QUERY SELECT regexp_split_to_table(part, E'\n');
+    -- 19 names a subplan by its kind.
+    RETURN QUERY SELECT regexp_split_to_table(regexp_replace(part, '\m(all|any)_(\d+)\M', '"SubPlan \2"', 'g'), E'\n');
   END LOOP;
 END $$;
 
