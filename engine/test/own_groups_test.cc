@@ -178,6 +178,29 @@ TEST_P(OwnGroups, NoneWhereRowsMayCome) {
   EXPECT_EQ(DroppedGroups(output), 0u);
 }
 
+// But of those that are there before the start their keys are: their groups are not complete without them.
+TEST_P(OwnGroups, BesideRowsThatComeFirst) {
+  constexpr uint32_t kPushedRows = 500;
+  const Table first = MakeTable(0, 30000), last = MakeTable(30000 + kPushedRows, kRows);
+  const Table between = MakeTable(30000, 30000 + kPushedRows);
+  const Chunk first_chunk(first), last_chunk(last);
+  Input input;
+  input.chunks = {&first_chunk, &last_chunk};
+  input.pushed = {&between};
+  input.pushes_first = true;
+  for (int threads : {0, 3}) {
+    PlanBuilder plan(Types());
+    Build(&plan, false, 8);
+    input.threads = threads;
+    const Output output = test::Run(plan, input);
+    ASSERT_EQ(output.status.code, PENUMBRA_OK) << output.status.message;
+    EXPECT_EQ(Sorted(output.rows), Expected(false, 8, std::vector<bool>(kRows, true)));
+    if (GetParam().drops) {
+      EXPECT_GT(DroppedGroups(output), 0u);
+    }
+  }
+}
+
 // Rows that are not visible, and rows that a filter drops.
 TEST_P(OwnGroups, OfSomeRows) {
   const Table table = MakeTable(0, kRows);

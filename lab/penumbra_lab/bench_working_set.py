@@ -4,7 +4,8 @@ The rows are in parts, each of a quarter of the memory for cached columns; a ste
 them, and steps ascend: so memory has what a step uses and no more; look-ups follow its scans.
 PostgreSQL, Penumbra with its disk cache and DuckDB take turns with the same memory in all, which a
 control group limits, so that the system's cache of files hides nothing. Reads of the disk are
-measured on the spot, past that cache.
+measured on the spot, past that cache, in turns with scans of what does not fit, for as long as the
+scan before took: a virtual disk gives now more, now less.
 """
 
 import contextlib
@@ -52,7 +53,9 @@ WARMING_SCANS = 2
 SIZE = Axis("cached columns, of the memory for them", "%")
 SCANNED = Metric("rows scanned", "1/s", "higher")
 LOOKED_UP = Metric("look-ups", "1/s", "higher")
-SCAN, LOOK_UP = "scan", "look-up by key"
+READ = Metric("read", "B/s", "higher")
+SCAN, LOOK_UP, DISK = "scan", "look-up by key", "disk"
+DISK_READERS, DISK_READ_BYTES = 8, 256 << 10
 VARIANTS = [
     Variant("stock", "PostgreSQL", {}),
     Variant("memory", "Penumbra, memory only", {"penumbra.disk_cache": "0"}),
@@ -156,6 +159,7 @@ def _serve_duckdb(pipe: Connection, path: str, form: Form) -> None:
     """Answers (None, parts) with a scan's seconds and (seconds, parts) with look-ups per second."""
     config = {"memory_limit": f"{form.total_mb - BASE_MB}MB", "threads": DUCKDB_THREADS}
     with duckdb.connect(path, read_only=True, config=config) as connection:
+        connection.execute("SET enable_progress_bar = false")
         system = DuckSystem(connection)
         while (asked := pipe.recv()) is not None:
             seconds, parts = asked
@@ -176,34 +180,23 @@ def _serve_duckdb(pipe: Connection, path: str, form: Form) -> None:
 # -- the disk --------------------------------------------------------------------------------------
 
 
-def _read_bandwidth(path: Path, readers: int, seconds: float = 2) -> float:
-    """Bytes per second of reads of a megabyte anywhere in the file, past the system's cache."""
-    block = 1 << 20
-    blocks = path.stat().st_size // block
+def _read_bandwidth(path: Path, seconds: float) -> float:
+    """Bytes per second of reads anywhere in the file, past the system's cache."""
+    blocks = path.stat().st_size // DISK_READ_BYTES
     file = os.open(path, os.O_RDONLY | os.O_DIRECT)
+    until = time.perf_counter() + seconds
 
     def read(_: int) -> int:
-        buffer, done = mmap.mmap(-1, block), 0
-        until = time.perf_counter() + seconds
+        buffer, done = mmap.mmap(-1, DISK_READ_BYTES), 0
         while time.perf_counter() < until:
-            done += os.preadv(file, [buffer], random.randrange(blocks) * block)
+            done += os.preadv(file, [buffer], random.randrange(blocks) * DISK_READ_BYTES)
         return done
 
     try:
-        with ThreadPoolExecutor(readers) as pool:
-            return sum(pool.map(read, range(readers))) / seconds
+        with ThreadPoolExecutor(DISK_READERS) as pool:
+            return sum(pool.map(read, range(DISK_READERS))) / seconds
     finally:
         os.close(file)
-
-
-def _describe_disk(server: PrivateServer, section: dict) -> None:
-    largest = max(server.data.glob("base/*/*"), key=lambda path: path.stat().st_size)
-    for readers in (1, 8):
-        try:
-            rate = _read_bandwidth(largest, readers)
-        except OSError as error:
-            raise LabError(f"{largest} cannot be read past the system's cache: {error}") from error
-        section[f"bytes/s of {readers} readers"] = round(rate)
 
 
 # -- measuring -------------------------------------------------------------------------------------
@@ -220,7 +213,6 @@ class Bench:
 
     def measure(self) -> None:
         self._load()
-        _describe_disk(self.server, self.run.content["sections"]["disk"])
         for variant in VARIANTS:
             measure = {"DuckDB": self._measure_duckdb, "memory": self._measure_memory}
             measure.get(variant.name, self._measure_server)(variant.name)
@@ -290,6 +282,14 @@ class Bench:
             for parts in self.form.fitting_parts:
                 self._measure_scans(variant, parts, lambda p: system.run(_scan_of(p)).seconds)
 
+    def _measure_disk(self, parts: int, seconds: float, block: int) -> None:
+        largest = max(self.server.data.glob("base/*/*"), key=lambda path: path.stat().st_size)
+        try:
+            rate = _read_bandwidth(largest, seconds)
+        except OSError as error:
+            raise LabError(f"{largest} cannot be read past the system's cache: {error}") from error
+        self._add(DISK, "penumbra", READ, rate, block, parts)
+
     def _measure_restart(self, system: PostgresSystem) -> None:
         """The first scan of what fits, whose columns are all on disk, beside the same again."""
         sql = _scan_of(max(self.form.fitting_parts))
@@ -344,8 +344,10 @@ class Bench:
         for _ in range(WARMING_SCANS):
             scan(parts)
         for block in range(self.form.rounds):
-            rate = parts * self.form.part_rows / scan(parts)
-            self._add(SCAN, variant, SCANNED, rate, block, parts)
+            seconds = scan(parts)
+            self._add(SCAN, variant, SCANNED, parts * self.form.part_rows / seconds, block, parts)
+            if variant == "penumbra" and parts > PARTS_OF_MEMORY:
+                self._measure_disk(parts, seconds, block)
 
     def _measure_look_ups(self, variant: str, parts: int) -> None:
         self.advance(f"{variant}: look-ups in {_percent(parts):g} %")
@@ -431,18 +433,21 @@ def allowed_rates(document: dict) -> dict[float, float]:
     Rows per second by size that memory and disk allow Penumbra: what memory has not is read while
     the rest is computed, so a scan takes as long as the longer of both.
     """
-    sizes, disk = document["sections"]["sizes"], document["sections"]["disk"]
-    bandwidth = max(rate for name, rate in disk.items() if name.startswith("bytes/s of"))
-    scans = {size: row["penumbra"] for (workload, _, size), row in medians(document).items()
-             if workload == SCAN and "penumbra" in row}  # fmt: skip
-    hot = max((rate for size, rate in scans.items() if size <= 100), default=0)
+    sizes, rates = document["sections"]["sizes"], medians(document)
+    measured = {workload: {size: row["penumbra"] for (name, _, size), row in rates.items()
+                           if name == workload and "penumbra" in row}
+                for workload in (SCAN, DISK)}  # fmt: skip
+    hot = max((rate for size, rate in measured[SCAN].items() if size <= 100), default=0)
     part_rows, part_bytes = sizes["rows of a part"], sizes["cached bytes"] / sizes["parts"]
     allowed = {}
-    for size in scans if hot else ():
+    for size in measured[SCAN] if hot else ():
         parts = size / 100 * PARTS_OF_MEMORY
         rows = parts * part_rows
-        read = max(parts - PARTS_OF_MEMORY, 0) * part_bytes
-        allowed[size] = rows / max(rows / hot, read / bandwidth)
+        seconds = rows / hot
+        if size in measured[DISK]:
+            read = (parts - PARTS_OF_MEMORY) * part_bytes
+            seconds = max(seconds, read / measured[DISK][size])
+        allowed[size] = rows / seconds
     return allowed
 
 
@@ -454,9 +459,9 @@ def working_set_table(document: dict):
         share = ""
         if workload == SCAN and "penumbra" in row and size in allowed:
             share = f"{row['penumbra'] / allowed[size]:.2f}"
-        unit = 1e6 if workload == SCAN else 1
+        unit = 1 if workload == LOOK_UP else 1e6
         shown = [number(row[name] / unit) if name in row else "" for name in names]
         rows.append([workload, f"{size:g} %", *shown, share])
     columns = ["", "size", *(variant.label for variant in VARIANTS), "of what disk allows"]
-    title = f"{document['title']}: million rows/s, look-ups/s"
+    title = f"{document['title']}: million rows/s, look-ups/s, MB/s"
     return plain_table(title, columns, rows)

@@ -282,18 +282,25 @@ bool penumbra_plan_chunk_is_skipped(const PenumbraPlan *plan, PenumbraOperator s
 PenumbraStatus penumbra_exec_add_chunk(PenumbraExec *exec, PenumbraOperator scan, const PenumbraChunk *chunk);
 /* Chunks of so many rows will be pushed: for the number of threads. */
 PenumbraStatus penumbra_exec_expect_chunks(PenumbraExec *exec, PenumbraOperator scan, uint64_t rows);
+/* Whether it pays to push the scan's rows before the start if they are few, and to end them there: a grouping above it
+ * then knows which groups are complete. */
+bool penumbra_exec_takes_rows_first(const PenumbraExec *exec, PenumbraOperator scan);
 /* Starts the threads. No chunk can be added after, but pushed. */
 PenumbraStatus penumbra_exec_start(PenumbraExec *exec);
 /* The scan whose pipeline runs and may still get rows pushed; negative: none at the moment. Scans take turns, in
  * the order in which their rows are needed. */
 PenumbraOperator penumbra_exec_wanted_scan(const PenumbraExec *exec);
+/* The scan that comes after the one whose pipeline runs, if what it reads does not depend on what comes before it;
+ * negative: none such. Its chunks may be begun to be read, but not pushed yet. */
+PenumbraOperator penumbra_exec_next_scan(const PenumbraExec *exec);
 /* Runs the wanted scan's pipeline over rows (types as its columns) on the calling thread, or leaves a copy to engine
- * threads that have little to do: an error may come with a later call. `rows` can be cleared after. */
+ * threads that have little to do: an error may come with a later call. `rows` can be cleared after. Before the start it
+ * leaves a copy to whoever comes to it. */
 PenumbraStatus penumbra_exec_push_rows(PenumbraExec *exec, PenumbraOperator scan, const PenumbraRows *rows);
 /* The same of tuples, which are empty after. */
 PenumbraStatus penumbra_exec_push_tuples(PenumbraExec *exec, PenumbraOperator scan, PenumbraTuples *tuples);
-/* The same, and that none finds a match in the joins that are built, of a chunk of the wanted scan. It counts as
- * skipped then, and is not pushed: so nobody has to read it. */
+/* True when the zone maps of a chunk of the wanted scan, or of the next, prove that no row of it passes the filter or
+ * finds a match in the joins that are built. It counts as skipped then, and is not pushed: so nobody has to read it. */
 bool penumbra_exec_skip_chunk(PenumbraExec *exec, PenumbraOperator scan, const PenumbraZoneMap *zone_maps);
 /* Leaves a chunk to the wanted scan: whichever thread comes to it, the caller's in penumbra_exec_fetch() included. */
 PenumbraStatus penumbra_exec_push_chunk(PenumbraExec *exec, PenumbraOperator scan, const PenumbraChunk *chunk);

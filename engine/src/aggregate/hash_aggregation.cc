@@ -80,21 +80,6 @@ bool HasFinestSet(const AggregationSpec& spec) {
          !HasDistinct(spec);
 }
 
-// The key by whose values complete groups are known; -1: none. All keys are columns of types whose equal values are one
-// code each: BatchGroups would tell groups apart by two codes of 1.0 and 1.00, or of lower('a') and lower('A').
-int OwnValuesKey(const AggregationSpec& spec) {
-  if (spec.having.empty() || !spec.sets.empty() || HasDistinct(spec)) return -1;
-  int found = -1;
-  for (size_t k = 0; k < spec.keys.size(); ++k) {
-    const Expr& key = *spec.keys[k];
-    const bool is_integer = key.type != PENUMBRA_NUMERIC && IsIntegerType(key.type, NumericForm::kInt64);
-    const bool is_of_one_spelling = is_integer || key.type == PENUMBRA_TEXT || key.type == PENUMBRA_UUID;
-    if (key.kind != Expr::Kind::kColumn || !is_of_one_spelling) return -1;
-    if (is_integer && found < 0) found = static_cast<int>(k);
-  }
-  return found;
-}
-
 CodedColumn CodedColumnOf(const Expr& expr, const DictionaryFinder& find_dictionary) {
   const bool may_be_coded = expr.kind == Expr::Kind::kColumn && find_dictionary;
   return CodedColumn(may_be_coded ? find_dictionary(expr.column) : nullptr);
@@ -846,6 +831,21 @@ SinkStats AggregationSink::stats() const {
 }
 
 }  // namespace
+
+// All keys are columns of types whose equal values are one
+// code each: BatchGroups would tell groups apart by two codes of 1.0 and 1.00, or of lower('a') and lower('A').
+int OwnValuesKey(const AggregationSpec& spec) {
+  if (spec.having.empty() || !spec.sets.empty() || HasDistinct(spec)) return -1;
+  int found = -1;
+  for (size_t k = 0; k < spec.keys.size(); ++k) {
+    const Expr& key = *spec.keys[k];
+    const bool is_integer = key.type != PENUMBRA_NUMERIC && IsIntegerType(key.type, NumericForm::kInt64);
+    const bool is_of_one_spelling = is_integer || key.type == PENUMBRA_TEXT || key.type == PENUMBRA_UUID;
+    if (key.kind != Expr::Kind::kColumn || !is_of_one_spelling) return -1;
+    if (is_integer && found < 0) found = static_cast<int>(k);
+  }
+  return found;
+}
 
 bool CanGroupByBuildRows(const AggregationSpec& spec) {
   return (spec.sets.empty() || HasFinestSet(spec)) && !HasDistinct(spec);

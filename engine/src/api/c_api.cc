@@ -200,7 +200,13 @@ PenumbraStatus penumbra_exec_start(PenumbraExec* exec) {
   return Execute(exec, [&] { exec->Start(); });
 }
 
+bool penumbra_exec_takes_rows_first(const PenumbraExec* exec, PenumbraOperator scan) {
+  return exec->TakesRowsFirst(scan);
+}
+
 PenumbraOperator penumbra_exec_wanted_scan(const PenumbraExec* exec) { return exec->WantedScan(); }
+
+PenumbraOperator penumbra_exec_next_scan(const PenumbraExec* exec) { return exec->NextScan(); }
 
 PenumbraStatus penumbra_exec_push_rows(PenumbraExec* exec, PenumbraOperator scan, const PenumbraRows* rows) {
   return Execute(exec, [&] { exec->PushRows(scan, *rows); });

@@ -78,6 +78,14 @@ void Executor::AddChunk(PenumbraOperator scan, const PenumbraChunk& chunk) {
   FindScan(scan)->AddChunk(chunk);
 }
 
+bool Executor::TakesRowsFirst(PenumbraOperator scan) const {
+  return std::any_of(specs_.begin(), specs_.end(), [this, scan](const PipelineSpec& spec) {
+    if (spec.source != scan || !spec.steps.empty() || spec.sink < 0) return false;
+    const Operator& sink = plan_.op(spec.sink);
+    return sink.kind == Operator::Kind::kAggregation && OwnValuesKey(sink.aggregation) >= 0;
+  });
+}
+
 void Executor::Start() {
   if (is_started_) throw EngineError(PENUMBRA_INTERNAL, "started twice");
   is_started_ = true;
@@ -466,6 +474,19 @@ PenumbraOperator Executor::WantedScan() const {
   return wants_rows ? pipeline_->spec().source : -1;
 }
 
+PenumbraOperator Executor::NextScan() const {
+  std::lock_guard lock(mutex_);
+  return NextScanLocked();
+}
+
+PenumbraOperator Executor::NextScanLocked() const {
+  for (size_t number = number_ + 1; is_started_ && number < specs_.size(); ++number) {
+    const PenumbraOperator source = specs_[number].source;
+    if (scans_[source] != nullptr) return scans_[source]->spec().runtime_filters.empty() ? source : -1;
+  }
+  return -1;
+}
+
 void Executor::CheckWantedLocked(PenumbraOperator scan) const {
   ThrowIfFailedLocked();
   if (!is_started_ || !ExpectsRowsLocked() || pipeline_->spec().source != scan) {
@@ -484,6 +505,10 @@ bool Executor::ShareLocked(const Add& add) {
 }
 
 void Executor::PushTuples(PenumbraOperator scan, Tuples* tuples) {
+  if (!is_started_) {
+    FindScan(scan)->TryAddTuples(tuples, SIZE_MAX, SIZE_MAX);
+    return;
+  }
   {
     Lock lock(mutex_);
     CheckWantedLocked(scan);
@@ -499,6 +524,10 @@ void Executor::PushTuples(PenumbraOperator scan, Tuples* tuples) {
 }
 
 void Executor::PushRows(PenumbraOperator scan, const Rows& rows) {
+  if (!is_started_) {
+    FindScan(scan)->TryAddRows(rows, SIZE_MAX, SIZE_MAX);
+    return;
+  }
   {
     Lock lock(mutex_);
     CheckWantedLocked(scan);
@@ -558,7 +587,7 @@ void Executor::RunPushedRows() {
 bool Executor::SkipChunk(PenumbraOperator scan, const PenumbraZoneMap* zone_maps) {
   {
     Lock lock(mutex_);
-    CheckWantedLocked(scan);
+    if (scan != NextScanLocked()) CheckWantedLocked(scan);
   }
   return FindScan(scan)->SkipChunk(zone_maps);
 }

@@ -40,7 +40,9 @@ class Executor {
   void AddChunk(PenumbraOperator scan, const PenumbraChunk& chunk);
   void ExpectChunks(PenumbraOperator scan, uint64_t rows) { FindScan(scan)->ExpectRows(rows); }
   void Start();
+  bool TakesRowsFirst(PenumbraOperator scan) const;
   PenumbraOperator WantedScan() const;
+  PenumbraOperator NextScan() const;
   void PushRows(PenumbraOperator scan, const Rows& rows);
   void PushTuples(PenumbraOperator scan, Tuples* tuples);
   bool SkipChunk(PenumbraOperator scan, const PenumbraZoneMap* zone_maps);
@@ -98,6 +100,7 @@ class Executor {
   void FindOwnValues(const PipelineSpec& spec, Scan* scan);
   Scan* FindScan(PenumbraOperator id);
   bool ExpectsRowsLocked() const;
+  PenumbraOperator NextScanLocked() const;
   void CheckWantedLocked(PenumbraOperator scan) const;
   bool JoinLocked(Worker* worker, bool is_caller);
   void OpenCursor(Worker* worker);

@@ -281,6 +281,8 @@ struct BuildRowKeys {
 std::unique_ptr<Sink> CreateAggregation(const AggregationSpec& spec, ExecutionEnvironment& environment,
                                         const DictionaryFinder& find_dictionary = {},
                                         std::vector<BuildRowKeys> build_row_keys = {});
+// The key by whose values an aggregation knows complete groups (Sink::own_values_column()); -1: none.
+int OwnValuesKey(const AggregationSpec& spec);
 // Whether the aggregation takes numbers of build rows for keys.
 bool CanGroupByBuildRows(const AggregationSpec& spec);
 // Whether the function takes the argument types to the result type; false fills *reason.

@@ -13,7 +13,8 @@ class OwnValuesFinder {
  public:
   // False: the bounds of its vectors are not known, and so are no vector's own values.
   bool Add(const SegmentReader& reader);
-  // By vector in the order they were added, with references to *shared. Empty: it would take too long to know.
+  // By vector in the order they were added, with references to *shared, which has, in any order, the values that are
+  // nobody's own for other reasons. Empty: it would take too long to know.
   std::vector<OwnValues> Find(std::vector<int64_t>* shared);
 
  private:

@@ -97,12 +97,32 @@ void Scan::FindOwnValues(int column) {
   for (const Chunk& chunk : chunks_) {
     if (!finder.Add(readers.emplace_back(chunk.segments[column]))) return;
   }
+  ReadAddedValues(column);
   own_values_ = finder.Find(&shared_values_);
   if (own_values_.empty()) return;
   size_t first = 0;
   for (Chunk& chunk : chunks_) {
     chunk.own_values = &own_values_[first];
     first += (chunk.rows + kVectorRows - 1) / kVectorRows;
+  }
+}
+
+void Scan::ReadAddedValues(int column) {
+  std::lock_guard lock(added_mutex_);
+  Arena arena;
+  for (AddedRows& added : added_) {
+    if (added.rows == nullptr) {
+      added.rows = added.tuples->ToRows();
+      added.tuples.reset();
+    }
+    for (uint32_t begin = 0; begin < added.rows->row_count(); begin += kVectorRows) {
+      const uint32_t count = std::min(kVectorRows, added.rows->row_count() - begin);
+      const Vector values = Flatten(added.rows->Slice(column, begin, count, arena), count, arena);
+      for (uint32_t i = 0; i < count; ++i) {
+        if (values.IsValid(i)) shared_values_.push_back(IntegerAt(values, i));
+      }
+      arena.Reset();
+    }
   }
 }
 

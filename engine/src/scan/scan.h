@@ -46,8 +46,8 @@ class Scan {
   void AwaitFinished(uint64_t count, std::chrono::steady_clock::time_point deadline);
   // Before the first cursor, after the chunks: the rows that match nothing are dropped, whole chunks at once.
   void AddKeyFilter(const RuntimeFilter& filter, const KeyFilter& keys);
-  // Before the first cursor, if the chunks are all that comes: finds for each vector which values of the column, of an
-  // integer type, no other vector has (Batch::own_values).
+  // Before the first cursor, if nothing comes but the chunks and the rows that were added: finds for each vector which
+  // values of the column, of an integer type, no other vector and no added row has (Batch::own_values).
   void FindOwnValues(int column);
   // Whether a morsel or rows may be left to claim.
   bool HasWork() const {
@@ -108,6 +108,7 @@ class Scan {
   template <typename Copy>
   bool TryAdd(size_t added_bytes, size_t batches, size_t bytes, const Copy& copy);
   bool ClaimFrom(Chunk* chunk, Morsel* morsel);
+  void ReadAddedValues(int column);
   bool CanSummarizeChunk(const Chunk& chunk) const;
 
   const ScanSpec& spec_;

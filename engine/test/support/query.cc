@@ -322,6 +322,12 @@ Output Run(const PlanBuilder& plan, const Input& input) {
     output.status = status;
     return status.code == PENUMBRA_OK;
   };
+  auto push_rows = [&](const ScanInput& scan) {
+    bool is_ok = true;
+    for (const Table* table : scan.pushed)
+      is_ok = is_ok && check(penumbra_exec_push_rows(exec, scan.scan, table->rows()));
+    return is_ok && check(penumbra_exec_end_rows(exec, scan.scan));
+  };
   std::map<PenumbraOperator, PushedChunks> pushed_chunks;
   // Pushes all rows of the scan that wants them; before, if that is asked for, its chunks, one in each call.
   auto feed = [&](PenumbraOperator wanted) {
@@ -330,9 +336,7 @@ Output Run(const PlanBuilder& plan, const Input& input) {
     bool is_ok = true, is_last = true;
     if (input.pushes_chunks) is_ok = check(pushed_chunks[wanted].PushNext(exec, *scan, &is_last));
     if (!is_ok || !is_last) return is_ok;
-    for (const Table* table : scan->pushed)
-      is_ok = is_ok && check(penumbra_exec_push_rows(exec, wanted, table->rows()));
-    return is_ok && check(penumbra_exec_end_rows(exec, wanted));
+    return push_rows(*scan);
   };
   bool is_ok = true;
   for (const ScanInput& scan : scans) {
@@ -341,7 +345,8 @@ Output Run(const PlanBuilder& plan, const Input& input) {
       is_ok = is_ok && check(input.pushes_chunks ? penumbra_exec_expect_chunks(exec, scan.scan, added.rows)
                                                  : penumbra_exec_add_chunk(exec, scan.scan, &added));
     }
-    if (scan.pushed.empty() && !input.pushes_chunks) is_ok = is_ok && check(penumbra_exec_end_rows(exec, scan.scan));
+    const bool is_all_first = (scan.pushed.empty() || input.pushes_first) && !input.pushes_chunks;
+    if (is_ok && is_all_first) is_ok = push_rows(scan);
   }
   is_ok = is_ok && check(penumbra_exec_start(exec));
   int width = penumbra_plan_output_count(plan.plan());

@@ -122,6 +122,8 @@ struct Input {
   // Chunks are not added but pushed, a copy of two at a time, which is spoilt when it is finished; but those that zone
   // maps exclude.
   bool pushes_chunks = false;
+  // Rows are pushed, and ended, before the start.
+  bool pushes_first = false;
 };
 
 struct Output {

@@ -40,6 +40,12 @@ extern bool cache_type_of(Oid type_oid, PenumbraType *type);
 /* A chunk is about so many heap pages; its first page is a multiple of it. */
 extern const BlockNumber cache_chunk_pages;
 
+/*
+ * Waits until the columns that are on disk are known, which takes a while after
+ * the server's start, but not longer than this.
+ */
+extern void cache_await_start(double milliseconds);
+
 /* What planning needs to know of one relation and a set of its columns. */
 typedef struct CacheCoverage
 {

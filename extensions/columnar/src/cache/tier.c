@@ -24,6 +24,7 @@
 #include "access/xlog.h"
 #include "lib/ilist.h"
 #include "miscadmin.h"
+#include "portability/instr_time.h"
 #include "postmaster/bgworker.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
@@ -36,6 +37,8 @@
 
 /* Between looks at whether all is saved. */
 #define SAVED_PAUSE_MS	10
+/* Between looks at whether all is found. */
+#define START_PAUSE_MS	1
 
 static int	disk_cache_mb = 0;
 static bool disk_cache_compression = false;
@@ -163,6 +166,26 @@ tier_await_saved(void)
 		ResetLatch(MyLatch);
 	}
 	return true;
+}
+
+void
+cache_await_start(double milliseconds)
+{
+	instr_time	begun;
+	instr_time	elapsed;
+
+	if (tier_control == NULL || !tier_is_opening())
+		return;
+	INSTR_TIME_SET_CURRENT(begun);
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, START_PAUSE_MS,
+						 PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		INSTR_TIME_SET_CURRENT(elapsed);
+		INSTR_TIME_SUBTRACT(elapsed, begun);
+	} while (tier_is_opening() && INSTR_TIME_GET_MILLISEC(elapsed) < milliseconds);
 }
 
 bool

@@ -382,25 +382,6 @@ open_table(PenumbraScanState *state, ScanInput *input, int i)
 	heap_row_reader_set_pages(table->reader, scan_input_next_block, table);
 }
 
-/*
- * All that comes of the tables is in memory.  The engine then knows, when it
- * begins, which values of a column only one vector has.
- */
-static bool
-is_all_added(const PenumbraScanState *state, const ScanInput *input)
-{
-	if (state->parallel != NULL || input->source != NULL)
-		return false;
-	for (int i = 0; i < input->table_count; i++)
-	{
-		const CachedScan *cached = input->tables[i].cached;
-
-		if (cached->unread_chunks > 0 || cached->nheap_ranges > 0 || cached->nheap_rows > 0)
-			return false;
-	}
-	return true;
-}
-
 static PenumbraStatus
 add_chunks(PenumbraScanState *state, ScanInput *input)
 {
@@ -418,10 +399,7 @@ add_chunks(PenumbraScanState *state, ScanInput *input)
 		if (status.code == PENUMBRA_OK && cached->unread_chunks > 0)
 			status = penumbra_exec_expect_chunks(state->exec, input->scan, (uint64) cached->unread_rows);
 	}
-	input->is_ended = is_all_added(state, input);
-	if (status.code == PENUMBRA_OK && input->is_ended)
-		status = penumbra_exec_end_rows(state->exec, input->scan);
-	return status;
+	return status.code == PENUMBRA_OK ? scan_input_push_first(state, input) : status;
 }
 
 static double
@@ -464,6 +442,7 @@ start_execution(PenumbraScanState *state)
 	if (state->exec == NULL)
 		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
 	status.code = PENUMBRA_OK;
+	state->begun_reads = state->ended_reads = state->finished_reads = 0;
 	for (int i = 0; i < state->input_count && status.code == PENUMBRA_OK; i++)
 	{
 		scan_input_reset(&state->inputs[i]);
@@ -604,8 +583,8 @@ release(PenumbraScanState *state)
 	{
 		for (int t = 0; t < state->inputs[i].table_count; t++)
 			release_table(&state->inputs[i].tables[t]);
-		memset(state->inputs[i].buffers, 0, sizeof(state->inputs[i].buffers));
 	}
+	memset(state->reads, 0, sizeof(state->reads));
 	MemoryContextDelete(state->scan_context);
 	state->scan_context = NULL;
 }
@@ -656,20 +635,6 @@ handle_status(PenumbraScanState *state, const PenumbraStatus *status)
 
 /* ---------------------------------------------------------------- running */
 
-/* The input whose pipeline runs, if it has not given all rows that are pushed. */
-static ScanInput *
-wanted_input(PenumbraScanState *state)
-{
-	PenumbraOperator wanted = penumbra_exec_wanted_scan(state->exec);
-
-	for (int i = 0; i < state->input_count; i++)
-	{
-		if (state->inputs[i].scan == wanted && !state->inputs[i].is_ended)
-			return &state->inputs[i];
-	}
-	return NULL;
-}
-
 /*
  * Opens the next result in the window; false at the end and at an error of the
  * engine, which the caller handles in another memory context than that which
@@ -688,7 +653,7 @@ fetch_result(PenumbraScanState *state, PenumbraStatus *status)
 	while (status->code == PENUMBRA_OK)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (wants_rows && (input = wanted_input(state)) != NULL)
+		if (wants_rows && (input = scan_input_find(state, penumbra_exec_wanted_scan(state->exec))) != NULL)
 		{
 			bool		waits;
 

@@ -33,7 +33,7 @@ typedef struct ScanTable
 
 /* Chunks that are read ahead of the engine's threads, and from how much memory of them on only one. */
 #define CHUNKS_AHEAD 8
-#define BYTES_AHEAD ((Size) 32 << 20)
+#define BYTES_AHEAD ((Size) 16 << 20)
 
 /* What a scan of the plan reads: one table, or the tables of an inheritance tree. */
 typedef struct ScanInput
@@ -48,16 +48,18 @@ typedef struct ScanInput
 	int			heap_table;		/* whose heap pages are read now */
 	bool		is_page_open;	/* of that table, with more rows */
 	bool		is_ended;		/* the engine got all rows of the heap, or of the source */
-	/* chunks that are read from disk, in the order of the tables; buffers are taken in turns */
-	int			read_table;		/* whose chunks are read now */
-	uint64		begun_chunks;
-	uint64		ended_chunks;	/* of these, reads */
-	uint64		finished_chunks;	/* of these, by the engine, or never pushed */
+	int			read_table;		/* whose chunks are read from disk now */
 	uint64		pushed_chunks;
-	uint64		numbers[CHUNKS_AHEAD];	/* of pushed chunks, by buffer; 0: it was not pushed */
-	CachedScan *scans[CHUNKS_AHEAD];	/* by buffer */
-	ChunkBuffer *buffers[CHUNKS_AHEAD]; /* NULL: not yet used */
 } ScanInput;
+
+/* A chunk that is read from disk, of one input after the other in the order in which the engine wants them. */
+typedef struct ChunkRead
+{
+	ScanInput  *input;
+	CachedScan *cached;
+	uint64		number;			/* of the input's pushed chunks; 0: it was not pushed */
+	ChunkBuffer *buffer;		/* NULL: not yet used; the next chunk in this place has it, too */
+} ChunkRead;
 
 /* What EXPLAIN ANALYZE shows; kept when the engine is gone. */
 typedef struct ScanReport
@@ -98,6 +100,10 @@ typedef struct PenumbraScanState
 	List	   *sources;		/* of PlanState *: what computes rows for the engine */
 	int			input_count;
 	ScanInput  *inputs;			/* one of each scan */
+	ChunkRead	reads[CHUNKS_AHEAD];	/* places are taken in turns */
+	uint64		begun_reads;
+	uint64		ended_reads;	/* of these */
+	uint64		finished_reads; /* of these, by the engine, or never pushed */
 	List	   *indexes;		/* that the ordinary plan reads, open as long as the tables */
 	const char *temporary_prefix;	/* of the engine's files */
 	ParallelScan *parallel;		/* NULL: not a parallel scan */
@@ -126,8 +132,12 @@ extern bool custom_scan_next_engine_row(PenumbraScanState *state, TupleTableSlot
 extern PenumbraRows *scan_input_create_rows(const List *columns);
 /* Back to where nothing of the heap was read, nor of the disk. */
 extern void scan_input_reset(ScanInput *input);
+/* The input of this scan if it has not given all rows that are pushed; else NULL. */
+extern ScanInput *scan_input_find(PenumbraScanState *state, PenumbraOperator scan);
 /* The next page of a ScanTable's ranges; what reads them may be ahead of the page that is open. */
 extern BlockNumber scan_input_next_block(void *table);
+/* Before the engine's start: pushes all rows and ends them, where these are few and it helps. */
+extern PenumbraStatus scan_input_push_first(PenumbraScanState *state, ScanInput *input);
 /* One step: reads and pushes a chunk or a batch of rows, or tells their end.  *waits: the engine is to get on first. */
 extern PenumbraStatus scan_input_push(PenumbraScanState *state, ScanInput *input, bool *waits);
 

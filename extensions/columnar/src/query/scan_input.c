@@ -28,6 +28,10 @@
 #define PUSH_BUDGET_SHARE 4
 #define PUSH_BYTES_MAX ((Size) 16 << 20)
 
+/* Heap pages, and single rows of others, that may be read before the engine's threads begin: about a millisecond. */
+#define FIRST_PAGES_MAX 128
+#define FIRST_ROWS_MAX 2048
+
 PenumbraRows *
 scan_input_create_rows(const List *columns)
 {
@@ -48,7 +52,7 @@ void
 scan_input_reset(ScanInput *input)
 {
 	input->read_table = 0;
-	input->begun_chunks = input->ended_chunks = input->finished_chunks = input->pushed_chunks = 0;
+	input->pushed_chunks = 0;
 	input->is_ended = false;
 	input->is_page_open = false;
 	input->heap_table = 0;
@@ -60,6 +64,17 @@ scan_input_reset(ScanInput *input)
 		heap_row_reader_close_page(input->tables[i].reader);
 		cache_scan_rewind(input->tables[i].cached);
 	}
+}
+
+ScanInput *
+scan_input_find(PenumbraScanState *state, PenumbraOperator scan)
+{
+	for (int i = 0; i < state->input_count; i++)
+	{
+		if (state->inputs[i].scan == scan && !state->inputs[i].is_ended)
+			return &state->inputs[i];
+	}
+	return NULL;
 }
 
 BlockNumber
@@ -147,114 +162,123 @@ read_heap_rows(PenumbraScanState *state, ScanInput *input, Size bytes_limit)
 
 /* The engine has finished all that was read into them. */
 static void
-free_buffers(ScanInput *input)
+free_buffers(PenumbraScanState *state)
 {
 	for (int i = 0; i < CHUNKS_AHEAD; i++)
 	{
-		if (input->buffers[i] != NULL)
-			cache_free_buffer(input->buffers[i]);
-		input->buffers[i] = NULL;
+		if (state->reads[i].buffer != NULL)
+			cache_free_buffer(state->reads[i].buffer);
+		state->reads[i].buffer = NULL;
 	}
 }
 
 /* Whether a further chunk has room among those that are read, or were and are not finished. */
 static bool
-may_begin_read(const ScanInput *input)
+may_begin_read(const PenumbraScanState *state)
 {
 	Size		bytes = 0;
 
-	for (int i = 0; i < CHUNKS_AHEAD; i++)
-		bytes += input->buffers[i] == NULL ? 0 : cache_buffer_bytes(input->buffers[i]);
-	return input->begun_chunks - input->finished_chunks < (bytes < BYTES_AHEAD ? CHUNKS_AHEAD : 2);
+	for (uint64 i = state->finished_reads; i < state->begun_reads; i++)
+		bytes += cache_buffer_bytes(state->reads[i % CHUNKS_AHEAD].buffer);
+	return state->begun_reads - state->finished_reads < (bytes < BYTES_AHEAD ? CHUNKS_AHEAD : 2);
 }
 
-static void
+/* False: all chunks of the input are begun. */
+static bool
 begin_reads(PenumbraScanState *state, ScanInput *input)
 {
-	while (input->read_table < input->table_count && may_begin_read(input))
+	while (input->read_table < input->table_count)
 	{
 		CachedScan *cached = input->tables[input->read_table].cached;
-		int			i = input->begun_chunks % CHUNKS_AHEAD;
+		ChunkRead  *read = &state->reads[state->begun_reads % CHUNKS_AHEAD];
 
-		if (input->buffers[i] == NULL && cached->unread_chunks > 0)
-			input->buffers[i] = cache_create_buffer(state->buffer_context);
-		if (cached->unread_chunks > 0 && cache_scan_begin_read(cached, input->buffers[i]))
+		if (!may_begin_read(state))
+			return true;
+		if (read->buffer == NULL && cached->unread_chunks > 0)
+			read->buffer = cache_create_buffer(state->buffer_context);
+		if (cached->unread_chunks > 0 && cache_scan_begin_read(cached, read->buffer))
 		{
-			input->scans[i] = cached;
-			input->begun_chunks++;
+			read->input = input;
+			read->cached = cached;
+			state->begun_reads++;
 		}
 		else
 			input->read_table++;
 	}
+	return false;
 }
 
 /* Forgets chunks that the engine has finished, up to the first that it has not. */
 static void
-note_finished(PenumbraScanState *state, ScanInput *input)
+note_finished(PenumbraScanState *state)
 {
-	uint64		finished = penumbra_exec_finished_chunks(state->exec, input->scan, 0);
+	for (; state->finished_reads < state->ended_reads; state->finished_reads++)
+	{
+		const ChunkRead *read = &state->reads[state->finished_reads % CHUNKS_AHEAD];
 
-	while (input->finished_chunks < input->ended_chunks &&
-		   input->numbers[input->finished_chunks % CHUNKS_AHEAD] <= finished)
-		input->finished_chunks++;
+		if (read->number > penumbra_exec_finished_chunks(state->exec, read->input->scan, 0))
+			break;
+	}
 }
 
 /* Ends the oldest read and pushes its chunk, unless its pages are all the heap's. */
 static PenumbraStatus
-push_chunk(PenumbraScanState *state, ScanInput *input)
+push_chunk(PenumbraScanState *state)
 {
-	int			i = input->ended_chunks++ % CHUNKS_AHEAD;
+	ChunkRead  *read = &state->reads[state->ended_reads++ % CHUNKS_AHEAD];
 	PenumbraChunk chunk;
 
-	input->numbers[i] = 0;
-	if (!cache_scan_end_read(input->scans[i], input->buffers[i], &chunk))
+	read->number = 0;
+	if (!cache_scan_end_read(read->cached, read->buffer, &chunk))
 		return (PenumbraStatus) {PENUMBRA_OK};
-	input->numbers[i] = ++input->pushed_chunks;
-	return penumbra_exec_push_chunk(state->exec, input->scan, &chunk);
+	read->number = ++read->input->pushed_chunks;
+	return penumbra_exec_push_chunk(state->exec, read->input->scan, &chunk);
 }
 
 /*
  * Chunks that are on disk are read while the engine works on those before, on
- * its threads or, while the disk is slower, here.  False: all are finished.
+ * its threads or, while the disk is slower, here; when all of this input are
+ * begun, those of the next.  False: all of this one are finished.
  * *waits: the engine is to get on first, until a chunk is finished.
  */
 static bool
 push_chunks(PenumbraScanState *state, ScanInput *input, bool *waits, PenumbraStatus *status)
 {
-	bool		is_ahead;
+	const ChunkRead *oldest = &state->reads[state->ended_reads % CHUNKS_AHEAD];
+	ScanInput  *next;
 
-	if (input->begun_chunks > 0)
-		note_finished(state, input);
-	begin_reads(state, input);
-	is_ahead = input->finished_chunks < input->ended_chunks;
-	if (input->ended_chunks < input->begun_chunks &&
-		(state->has_threads || !is_ahead ||
-		 !cache_scan_is_reading(input->buffers[input->ended_chunks % CHUNKS_AHEAD])))
+	note_finished(state);
+	if (!begin_reads(state, input) &&
+		(next = scan_input_find(state, penumbra_exec_next_scan(state->exec))) != NULL)
+		(void) begin_reads(state, next);
+	if (state->ended_reads < state->begun_reads && oldest->input == input &&
+		(state->has_threads || state->finished_reads == state->ended_reads ||
+		 !cache_scan_is_reading(oldest->buffer)))
 	{
-		*status = push_chunk(state, input);
+		*status = push_chunk(state);
 		return true;
 	}
-	if (is_ahead)
+	if (state->finished_reads < state->ended_reads)
 	{
-		(void) penumbra_exec_finished_chunks(state->exec, input->scan,
-											 input->numbers[input->finished_chunks % CHUNKS_AHEAD]);
+		const ChunkRead *unfinished = &state->reads[state->finished_reads % CHUNKS_AHEAD];
+
+		(void) penumbra_exec_finished_chunks(state->exec, unfinished->input->scan, unfinished->number);
 		*waits = true;
 		return true;
 	}
-	free_buffers(input);
+	if (state->finished_reads == state->begun_reads)
+		free_buffers(state);
 	return false;
 }
 
-PenumbraStatus
-scan_input_push(PenumbraScanState *state, ScanInput *input, bool *waits)
+/* Pushes a batch of rows of the heap, or of the source. */
+static PenumbraStatus
+push_rows(PenumbraScanState *state, ScanInput *input)
 {
 	Size		bytes_limit = Min(get_hash_memory_limit() / PUSH_BUDGET_SHARE, PUSH_BYTES_MAX);
 	PenumbraTuples *tuples = NULL;
 	PenumbraStatus status = {PENUMBRA_OK};
 
-	*waits = false;
-	if (state->parallel == NULL && push_chunks(state, input, waits, &status))
-		return status;
 	if (input->source != NULL)
 		input->is_ended = !source_rows_append(state, input, PUSH_ROWS, bytes_limit);
 	else
@@ -269,5 +293,57 @@ scan_input_push(PenumbraScanState *state, ScanInput *input, bool *waits)
 	penumbra_rows_clear(input->rows);
 	if (status.code == PENUMBRA_OK && input->is_ended)
 		status = penumbra_exec_end_rows(state->exec, input->scan);
+	return status;
+}
+
+PenumbraStatus
+scan_input_push(PenumbraScanState *state, ScanInput *input, bool *waits)
+{
+	PenumbraStatus status = {PENUMBRA_OK};
+
+	*waits = false;
+	if (state->parallel == NULL && push_chunks(state, input, waits, &status))
+		return status;
+	return push_rows(state, input);
+}
+
+/*
+ * Whether all comes before the engine begins: chunks that are in memory and, if
+ * that is of use to it, a few rows of the heap.  The engine then knows which
+ * values of a column only one vector has.
+ */
+static bool
+comes_first(const PenumbraScanState *state, const ScanInput *input)
+{
+	uint64		pages = 0;
+	uint64		rows = 0;
+
+	if (state->parallel != NULL || input->source != NULL)
+		return false;
+	for (int i = 0; i < input->table_count; i++)
+	{
+		const CachedScan *cached = input->tables[i].cached;
+
+		if (cached->unread_chunks > 0)
+			return false;
+		for (int r = 0; r < cached->nheap_ranges; r++)
+			pages += cached->heap_ranges[r].end - cached->heap_ranges[r].begin;
+		rows += cached->nheap_rows;
+	}
+	return (pages == 0 && rows == 0) ||
+		(pages <= FIRST_PAGES_MAX && rows <= FIRST_ROWS_MAX &&
+		 penumbra_exec_takes_rows_first(state->exec, input->scan));
+}
+
+PenumbraStatus
+scan_input_push_first(PenumbraScanState *state, ScanInput *input)
+{
+	PenumbraStatus status = {PENUMBRA_OK};
+
+	if (comes_first(state, input))
+	{
+		while (status.code == PENUMBRA_OK && !input->is_ended)
+			status = push_rows(state, input);
+	}
 	return status;
 }

@@ -36,6 +36,13 @@
 #include "query/stored_form.h"
 #include "query/translate.h"
 
+/*
+ * About what PostgreSQL takes for a unit of cost.  A query that is planned just
+ * after the server's start waits so long for what is on disk: at worst it takes
+ * twice as long as it would have.
+ */
+#define ORDINARY_MS_PER_COST 0.01
+
 /* Smaller tables are not worth a look unless penumbra.mode demands it. */
 #define TABLE_PAGES_MIN 8
 /* From here on a table that is scanned sequentially is worth loading. */
@@ -521,11 +528,14 @@ void
 paths_add_scan(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 {
 	Planning   *planning = planning_current();
+	const Path *ordinary = custom_path_cheapest_ordinary(rel, false);
 	PlannedTable *table;
 	Relation	relation;
 
 	if (planned_is_target_or_locked(root, rel))
 		return;
+	if (ordinary != NULL)
+		cache_await_start(ordinary->total_cost * ORDINARY_MS_PER_COST);
 	relation = table_open(rte->relid, NoLock);
 	table = examine_table(root, rel, rte, relation, false);
 	table_close(relation, NoLock);

@@ -30,9 +30,9 @@ SELECT * FROM answers('SELECT k, t, count(*) FROM own WHERE v > 0 GROUP BY t, k 
 SELECT * FROM answers('SELECT k FROM own GROUP BY k HAVING count(*) > 4');
 -- what can fail is asked of every group, and only where PostgreSQL asks it
 SELECT * FROM answers('SELECT k, sum(v) FROM own GROUP BY k HAVING 10 / (sum(v) + 1) > 0.8');
--- rows of the heap may be of any group
+-- rows of the heap may be of any group: few are read first
 BEGIN;
-INSERT INTO own VALUES (3, 100, 'new'), (24999, 100, 'new');
+INSERT INTO own VALUES (3, 100, 'new'), (24999, 100, 'new'), (NULL, 100, 'new');
 SELECT * FROM answers('SELECT k, sum(v), max(t) FROM own GROUP BY k HAVING sum(v) > 17');
 ROLLBACK;
 DELETE FROM own WHERE v = 6;
@@ -47,6 +47,11 @@ CREATE TABLE own_shuffled AS SELECT * FROM own ORDER BY hashint4(k), v;
 VACUUM ANALYZE own_shuffled;
 SELECT penumbra.load('own_shuffled') > 0 AS loaded;
 SELECT * FROM answers('SELECT k, sum(v), max(t) FROM own_shuffled GROUP BY k HAVING sum(v) > 13');
+-- with many rows of the heap nothing is known
+BEGIN;
+INSERT INTO own SELECT 7, 0.01, 'new' FROM generate_series(1, 25000);
+SELECT * FROM answers('SELECT k, sum(v), max(t) FROM own GROUP BY k HAVING sum(v) > 17');
+ROLLBACK;
 -- parameters
 PREPARE above(numeric) AS SELECT count(*) FROM (SELECT k FROM own GROUP BY k HAVING sum(v) > $1) q;
 SET plan_cache_mode = force_generic_plan;

@@ -589,7 +589,10 @@ my @large = (
 	q{SELECT count(*), sum(b), max(u) FROM large WHERE a BETWEEN 250000 AND 250999},
 	q{SELECT count(*), max(u) FROM large WHERE b < 0},
 	q{SELECT count(*) FROM (SELECT a, u, f FROM large OFFSET 0) x WHERE length(u) > 10},
-	q{SELECT x.b, count(*), max(y.u) FROM large x JOIN large y ON x.a = y.a + 1 WHERE x.b < 20 GROUP BY x.b ORDER BY x.b});
+	q{SELECT x.b, count(*), max(y.u) FROM large x JOIN large y ON x.a = y.a + 1 WHERE x.b < 20 GROUP BY x.b ORDER BY x.b},
+	q{SELECT count(*), max(u), sum(a) FROM (SELECT a, u FROM large WHERE b < 40000 UNION ALL SELECT b, u FROM large WHERE a < 99999
+		UNION ALL SELECT a, u FROM large WHERE b < 0 UNION ALL SELECT a, u FROM large) x},
+	q{SELECT count(*) FROM (SELECT u FROM large UNION ALL SELECT u FROM large LIMIT 3) x});
 my %expected = map { $_ => ask("SET penumbra.mode = 'off'; $_") } @large;
 foreach my $settings ('', 'SET max_parallel_workers_per_gather = 0;', 'SET penumbra.workers = 2;')
 {
@@ -671,7 +674,8 @@ ask(q{DO $$ BEGIN FOR i IN 1 .. 400 LOOP
 	EXECUTE format('CREATE TABLE small%s AS SELECT i AS a FROM generate_series(1, 100) i', i);
 END LOOP; END $$});
 ask(q{SELECT count(penumbra.load(oid)) FROM pg_class WHERE relname ~ '^small[0-9]'});
-await("saved_chunks >= 400");
+ask(q{SELECT penumbra.load('t')});
+await("saved_chunks >= 400 + $chunks");
 my $saved = disk('saved_chunks');
 $node->stop;
 foreach my $start_ms (map { 10 * $_ } 2 .. 12)
@@ -683,6 +687,9 @@ foreach my $start_ms (map { 10 * $_ } 2 .. 12)
 	system('pg_ctl', '-w', '-s', '-D', $node->data_dir, '-m', 'fast', 'stop') == 0 or die;
 }
 $node->start;
+# what would take long waits until it is known
+like(ask(q{SET cpu_tuple_cost = 10; EXPLAIN (ANALYZE, COSTS OFF) SELECT count(a), max(s) FROM t}),
+	qr/Pages: \d+ from cache, 0 from heap/, 'a query just after the start');
 await_start();
 is(disk('restored_chunks'), $saved, 'restored after starts that were stopped');
 
