@@ -31,7 +31,10 @@ typedef struct ScanTable
 	uint32		heap_row;		/* next to read, after the ranges */
 } ScanTable;
 
-/* Chunks that are read ahead of the engine's threads, and from how much memory of them on only one. */
+/*
+ * Chunks that are read ahead of the engine's threads, and from how much memory
+ * of them on only two.  Disks give as much with 2 to 8 MB under way as with 32.
+ */
 #define CHUNKS_AHEAD 8
 #define BYTES_AHEAD ((Size) 16 << 20)
 
@@ -58,7 +61,7 @@ typedef struct ChunkRead
 	ScanInput  *input;
 	CachedScan *cached;
 	uint64		number;			/* of the input's pushed chunks; 0: it was not pushed */
-	ChunkBuffer *buffer;		/* NULL: not yet used; the next chunk in this place has it, too */
+	ChunkBuffer *buffer;		/* stays when the read is finished, for whichever comes next; NULL: none */
 } ChunkRead;
 
 /* What EXPLAIN ANALYZE shows; kept when the engine is gone. */

@@ -183,6 +183,22 @@ may_begin_read(const PenumbraScanState *state)
 	return state->begun_reads - state->finished_reads < (bytes < BYTES_AHEAD ? CHUNKS_AHEAD : 2);
 }
 
+/* One that is not in use, else a new one: so there are as many as were ever used at once. */
+static ChunkBuffer *
+take_buffer(PenumbraScanState *state)
+{
+	for (uint64 i = state->begun_reads; i < state->finished_reads + CHUNKS_AHEAD; i++)
+	{
+		ChunkRead  *unused = &state->reads[i % CHUNKS_AHEAD];
+		ChunkBuffer *buffer = unused->buffer;
+
+		unused->buffer = NULL;
+		if (buffer != NULL)
+			return buffer;
+	}
+	return cache_create_buffer(state->buffer_context);
+}
+
 /* False: all chunks of the input are begun. */
 static bool
 begin_reads(PenumbraScanState *state, ScanInput *input)
@@ -194,8 +210,8 @@ begin_reads(PenumbraScanState *state, ScanInput *input)
 
 		if (!may_begin_read(state))
 			return true;
-		if (read->buffer == NULL && cached->unread_chunks > 0)
-			read->buffer = cache_create_buffer(state->buffer_context);
+		if (cached->unread_chunks > 0)
+			read->buffer = take_buffer(state);
 		if (cached->unread_chunks > 0 && cache_scan_begin_read(cached, read->buffer))
 		{
 			read->input = input;
