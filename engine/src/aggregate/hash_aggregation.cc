@@ -832,8 +832,8 @@ SinkStats AggregationSink::stats() const {
 
 }  // namespace
 
-// All keys are columns of types whose equal values are one
-// code each: BatchGroups would tell groups apart by two codes of 1.0 and 1.00, or of lower('a') and lower('A').
+// All keys are columns of types whose equal values are one code each: BatchGroups would tell groups apart by two codes
+// of 1.0 and 1.00, or of lower('a') and lower('A').
 int OwnValuesKey(const AggregationSpec& spec) {
   if (spec.having.empty() || !spec.sets.empty() || HasDistinct(spec)) return -1;
   int found = -1;

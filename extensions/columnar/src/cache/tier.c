@@ -28,6 +28,7 @@
 #include "postmaster/bgworker.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
 #include "cache/region.h"
@@ -37,8 +38,9 @@
 
 /* Between looks at whether all is saved. */
 #define SAVED_PAUSE_MS	10
-/* Between looks at whether all is found. */
+/* Between looks at whether all is found; and how long the worker that finds it may take to be there. */
 #define START_PAUSE_MS	1
+#define WORKER_START_MS	5000
 
 static int	disk_cache_mb = 0;
 static bool disk_cache_compression = false;
@@ -102,6 +104,7 @@ tier_shmem_startup(void *shmem)
 {
 	tier_control = shmem;
 	memset(tier_control, 0, sizeof(*tier_control));
+	tier_control->initialized = GetCurrentTimestamp();
 	SpinLockInit(&tier_control->lock);
 	pg_atomic_init_u32(&tier_control->state, tier_is_enabled() ? TIER_OPENING : TIER_OFF);
 	pg_atomic_init_u64(&tier_control->loads, tier_is_enabled() ? 1 : 0);
@@ -168,13 +171,28 @@ tier_await_saved(void)
 	return true;
 }
 
+/* Opening, and by a worker: without one, for want of a process, nobody would come to its end. */
+static bool
+is_being_opened(void)
+{
+	bool		has_worker;
+
+	if (!tier_is_opening())
+		return false;
+	SpinLockAcquire(&tier_control->lock);
+	has_worker = tier_control->latch != NULL;
+	SpinLockRelease(&tier_control->lock);
+	return has_worker ||
+		!TimestampDifferenceExceeds(tier_control->initialized, GetCurrentTimestamp(), WORKER_START_MS);
+}
+
 void
 cache_await_start(double milliseconds)
 {
 	instr_time	begun;
 	instr_time	elapsed;
 
-	if (tier_control == NULL || !tier_is_opening())
+	if (tier_control == NULL || !is_being_opened())
 		return;
 	INSTR_TIME_SET_CURRENT(begun);
 	do
@@ -185,7 +203,7 @@ cache_await_start(double milliseconds)
 		ResetLatch(MyLatch);
 		INSTR_TIME_SET_CURRENT(elapsed);
 		INSTR_TIME_SUBTRACT(elapsed, begun);
-	} while (tier_is_opening() && INSTR_TIME_GET_MILLISEC(elapsed) < milliseconds);
+	} while (is_being_opened() && INSTR_TIME_GET_MILLISEC(elapsed) < milliseconds);
 }
 
 bool

@@ -88,11 +88,12 @@ extern void tier_get_stats(TierStats *stats);
 
 /* ---- for the worker */
 
-/* In shared memory; all but start, lock and latch is atomic. */
+/* In shared memory; all but start, initialized, lock and latch is atomic. */
 typedef struct TierControl
 {
 	pg_atomic_uint32 state;		/* TierState */
 	TierStart	start;
+	TimestampTz initialized;	/* this memory, before recovery */
 	slock_t		lock;			/* of the worker's latch; a leaf */
 	Latch	   *latch;
 	pg_atomic_uint64 loads;		/* since the start; this is one, too */

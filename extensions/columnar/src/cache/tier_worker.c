@@ -725,10 +725,10 @@ penumbra_tier_main(Datum argument)
 	saver.writer.limit_bytes = Min(Max(tier_budget_bytes() / FILES_IN_BUDGET, FILE_BYTES_MIN), FILE_BYTES_MAX);
 	saver.segments = palloc(sizeof(CachedSegment) * MaxHeapAttributeNumber);
 	MemoryContextSwitchTo(context);
+	set_latch_of_worker(MyLatch);
 	if (!open_tier())
 		refuse_tier();
 	MemoryContextReset(context);
-	set_latch_of_worker(MyLatch);
 	for (;;)
 	{
 		uint64		loads;

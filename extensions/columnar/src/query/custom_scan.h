@@ -139,7 +139,7 @@ extern void scan_input_reset(ScanInput *input);
 extern ScanInput *scan_input_find(PenumbraScanState *state, PenumbraOperator scan);
 /* The next page of a ScanTable's ranges; what reads them may be ahead of the page that is open. */
 extern BlockNumber scan_input_next_block(void *table);
-/* Before the engine's start: pushes all rows and ends them, where these are few and it helps. */
+/* Before the engine's start: pushes all rows and ends them, where these are few and small and it helps. */
 extern PenumbraStatus scan_input_push_first(PenumbraScanState *state, ScanInput *input);
 /* One step: reads and pushes a chunk or a batch of rows, or tells their end.  *waits: the engine is to get on first. */
 extern PenumbraStatus scan_input_push(PenumbraScanState *state, ScanInput *input, bool *waits);

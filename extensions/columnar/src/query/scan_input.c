@@ -28,9 +28,14 @@
 #define PUSH_BUDGET_SHARE 4
 #define PUSH_BYTES_MAX ((Size) 16 << 20)
 
-/* Heap pages, and single rows of others, that may be read before the engine's threads begin: about a millisecond. */
+/*
+ * Heap pages, and single rows of others, that may be read before the engine's
+ * threads begin, in about a millisecond; and after which size of them the rest,
+ * of large values, comes later after all.
+ */
 #define FIRST_PAGES_MAX 128
 #define FIRST_ROWS_MAX 2048
+#define FIRST_BYTES_MAX ((Size) 4 << 20)
 
 PenumbraRows *
 scan_input_create_rows(const List *columns)
@@ -287,9 +292,9 @@ push_chunks(PenumbraScanState *state, ScanInput *input, bool *waits, PenumbraSta
 	return false;
 }
 
-/* Pushes a batch of rows of the heap, or of the source. */
+/* Pushes a batch of rows of the heap, or of the source; *bytes grows by its size. */
 static PenumbraStatus
-push_rows(PenumbraScanState *state, ScanInput *input)
+push_rows(PenumbraScanState *state, ScanInput *input, Size *bytes)
 {
 	Size		bytes_limit = Min(get_hash_memory_limit() / PUSH_BUDGET_SHARE, PUSH_BYTES_MAX);
 	PenumbraTuples *tuples = NULL;
@@ -299,6 +304,7 @@ push_rows(PenumbraScanState *state, ScanInput *input)
 		input->is_ended = !source_rows_append(state, input, PUSH_ROWS, bytes_limit);
 	else
 		tuples = read_heap_rows(state, input, bytes_limit);
+	*bytes += tuples != NULL ? penumbra_tuples_bytes(tuples) : penumbra_rows_bytes(input->rows);
 	if (tuples != NULL)
 	{
 		status = penumbra_exec_push_tuples(state->exec, input->scan, tuples);
@@ -316,11 +322,12 @@ PenumbraStatus
 scan_input_push(PenumbraScanState *state, ScanInput *input, bool *waits)
 {
 	PenumbraStatus status = {PENUMBRA_OK};
+	Size		bytes = 0;
 
 	*waits = false;
 	if (state->parallel == NULL && push_chunks(state, input, waits, &status))
 		return status;
-	return push_rows(state, input);
+	return push_rows(state, input, &bytes);
 }
 
 /*
@@ -355,11 +362,12 @@ PenumbraStatus
 scan_input_push_first(PenumbraScanState *state, ScanInput *input)
 {
 	PenumbraStatus status = {PENUMBRA_OK};
+	Size		bytes = 0;
 
 	if (comes_first(state, input))
 	{
-		while (status.code == PENUMBRA_OK && !input->is_ended)
-			status = push_rows(state, input);
+		while (status.code == PENUMBRA_OK && !input->is_ended && bytes < FIRST_BYTES_MAX)
+			status = push_rows(state, input, &bytes);
 	}
 	return status;
 }
