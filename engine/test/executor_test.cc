@@ -116,6 +116,46 @@ TEST(Executor, ChunksThatZoneMapsExcludeAreNotPushed) {
   }
 }
 
+// While a scan runs, chunks of the next one are begun to be read, but not those that zone maps exclude.
+TEST(Executor, ChunksOfTheNextScanAreExcludedEarly) {
+  const std::vector<PenumbraType> types = {PENUMBRA_INT8};
+  const auto make = [&types](int first) {
+    return Table(types, 3000, [first](uint32_t row, int) { return std::to_string(first + row); });
+  };
+  const Table low = make(0), high = make(20000);
+  const Chunk low_chunk(low), high_chunk(high);
+  PlanBuilder plan(types);
+  const PenumbraOperator first = plan.scan();
+  const PenumbraOperator second = plan.Scan();
+  plan.Filter({plan.Call(PENUMBRA_FN_GE, PENUMBRA_BOOL, {plan.Column(0), plan.Constant(PENUMBRA_INT8, "12000")})});
+  plan.Union({first, plan.current()});
+  plan.Aggregate({}, {CountStar()});
+  const PenumbraExecOptions options{size_t{256} << 20, 0, "/tmp/penumbra_test", nullptr, {nullptr, nullptr}, false};
+  PenumbraExec* exec = penumbra_exec_create(plan.Finish(), &options);
+  EXPECT_LT(penumbra_exec_next_scan(exec), 0);
+  ASSERT_EQ(penumbra_exec_start(exec).code, PENUMBRA_OK);
+  EXPECT_EQ(penumbra_exec_wanted_scan(exec), first);
+  EXPECT_EQ(penumbra_exec_next_scan(exec), second);
+  EXPECT_TRUE(penumbra_exec_skip_chunk(exec, second, low_chunk.zone_maps().data()));
+  EXPECT_FALSE(penumbra_exec_skip_chunk(exec, second, high_chunk.zone_maps().data()));
+  ASSERT_EQ(penumbra_exec_end_rows(exec, first).code, PENUMBRA_OK);
+  ASSERT_EQ(penumbra_exec_wanted_scan(exec), second);
+  EXPECT_LT(penumbra_exec_next_scan(exec), 0);
+  const PenumbraChunk chunk = high_chunk.chunk();
+  ASSERT_EQ(penumbra_exec_push_chunk(exec, second, &chunk).code, PENUMBRA_OK);
+  ASSERT_EQ(penumbra_exec_end_rows(exec, second).code, PENUMBRA_OK);
+  PenumbraResult result{};
+  PenumbraStatus status{};
+  PenumbraFetch fetch = PENUMBRA_FETCH_WAIT;
+  while (fetch == PENUMBRA_FETCH_WAIT) fetch = penumbra_exec_fetch(exec, &result, &status);
+  ASSERT_EQ(fetch, PENUMBRA_FETCH_ROWS) << status.message;
+  EXPECT_EQ(static_cast<const int64_t*>(result.columns[0].values)[0], 3000);
+  PenumbraExecStats stats;
+  penumbra_exec_get_stats(exec, &stats);
+  EXPECT_EQ(stats.chunks_skipped, 1u);
+  penumbra_exec_destroy(exec);
+}
+
 // Dictionaries of some thousand entries, other ones in each chunk.
 TEST(Executor, GroupsByDictionariesOfManyEntries) {
   const std::vector<PenumbraType> types = {PENUMBRA_TEXT, PENUMBRA_INT4, PENUMBRA_FLOAT8};
