@@ -285,5 +285,27 @@ TEST(ExprTest, NullRowsDoNotFail) {
   }
 }
 
+// A column of nulls alone decides what a strict call gives, not whether its other arguments fail.
+TEST(ExprTest, ArgumentsBesideNullsFail) {
+  Tree tree;
+  const Expr* x = tree.Column(0, PENUMBRA_INT4);
+  const Expr* product = tree.Call(PENUMBRA_FN_MUL, PENUMBRA_INT4, {x, x});
+  const Expr* differs = tree.Call(PENUMBRA_FN_NE, PENUMBRA_BOOL, {tree.Column(1, PENUMBRA_INT4), product});
+  for (int32_t value : {3, INT32_MAX}) {
+    Columns columns(100);
+    columns.Add<int32_t>(PENUMBRA_INT4, [value](uint32_t i) { return i == 77 ? value : 1; });
+    columns.Add(NullConstant(PENUMBRA_INT4));
+    EvalContext context{columns.arena(), tree.session()};
+    uint16_t selected[100];
+    if (value == 3) {
+      EXPECT_TRUE(Evaluate(*differs, columns.batch(), context).is_null_constant());
+      EXPECT_EQ(EvaluateFilter(*differs, columns.batch(), context, selected), 0u);
+    } else {
+      EXPECT_THROW(Evaluate(*differs, columns.batch(), context), EngineError);
+      EXPECT_THROW(EvaluateFilter(*differs, columns.batch(), context, selected), EngineError);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace penumbra::test

@@ -29,15 +29,18 @@ Shape DescribeArguments(const Expr& expr, const Vector* args) {
   return shape;
 }
 
-// Null: a strict call with a null constant, the rest is not evaluated. In the arena, because this recurses.
+// Null: a strict call with a null constant; the rest is evaluated only if it can fail, as PostgreSQL's is. In the
+// arena, because this recurses.
 const Vector* EvaluateArguments(const Expr& expr, const Batch& batch, EvalContext& context) {
   const uint32_t count = expr.evaluated_args;
   auto* args = context.arena.AllocateArray<Vector>(std::max(count, 1u));
+  bool is_null = false;
   for (uint32_t i = 0; i < count; ++i) {
+    if (is_null && !expr.args[i]->can_fail) continue;
     new (&args[i]) Vector(Evaluate(*expr.args[i], batch, context));
-    if (expr.is_strict && args[i].is_null_constant()) return nullptr;
+    is_null |= expr.is_strict && args[i].is_null_constant();
   }
-  return args;
+  return is_null ? nullptr : args;
 }
 
 // The call once per dictionary entry; args[which] is the only argument that is not constant.
