@@ -334,6 +334,10 @@ def test_a_finalist_is_checked_and_installed_beside_the_system(project, tests, e
     control = subprocess.run(["dpkg-deb", "--field", str(package), "Depends"], capture_output=True,
                              text=True, check=True).stdout  # fmt: skip
     assert "libc6" in control
+    unpacked = project.place / "unpacked"
+    subprocess.run(["dpkg-deb", "--extract", str(package), str(unpacked)], check=True)
+    server = unpacked / f"opt/postgresql-tuned-{major}/bin/postgres"
+    assert server.read_bytes() == (build / "bin/postgres").read_bytes()
 
 
 def test_a_finalist_that_fails_a_test_is_refused(project, tests, executor):

@@ -36,7 +36,9 @@ def debian_package(project: PostgreSQL, prefix: Path, place: Path,
     shutil.copy2(place / "recipe.json", root / home)
     binaries = [path for path in (root / home / "bin").iterdir() if not path.is_symlink()]
     for path in binaries:
-        subprocess.run(["strip", "--strip-unneeded", str(path)], capture_output=True)
+        # Backtraces need the server's symbols; and strip destroys what BOLT has laid out.
+        if path.name != "postgres":
+            subprocess.run(["strip", "--strip-unneeded", str(path)], capture_output=True)
     architecture = _output(["dpkg", "--print-architecture"], place).strip()
     (root / "DEBIAN/control").write_text(CONTROL.format(
         major=major, version=project.version, architecture=architecture, home=home,
