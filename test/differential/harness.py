@@ -217,13 +217,19 @@ class Harness:
         """
         if not query.group_by:
             return False
-        for setting in ("enable_sort", "enable_hashagg"):
+        return any(
+            answer_difference(self._run_without(query, (setting,)), found, query) is None
+            for setting in ("enable_sort", "enable_hashagg")
+        )
+
+    def _run_without(self, query: Query, settings: tuple[str, ...]) -> Answer:
+        """PostgreSQL's answer when it leaves out these ways to execute."""
+        for setting in settings:
             self.set(setting, "off")
-            other = self.run(query, "off")
+        answer = self.run(query, "off")
+        for setting in settings:
             self.set(setting, "on")
-            if answer_difference(other, found, query) is None:
-                return True
-        return False
+        return answer
 
     def _is_of_another_plan(self, expected: Answer, found: Answer, query: Query) -> bool:
         """A join's conditions are evaluated for the rows that its inputs have, which depends on the order of joins.
@@ -233,12 +239,7 @@ class Harness:
         if not query.is_joined or not DATA_ERROR.match(expected.sqlstate or found.sqlstate):
             return False
         for settings in OTHER_PLANS:
-            for setting in settings:
-                self.set(setting, "off")
-            other = self.run(query, "off")
-            for setting in settings:
-                self.set(setting, "on")
-            if answer_difference(other, found, query) is None:
+            if answer_difference(self._run_without(query, settings), found, query) is None:
                 return True
         self.tally.other_order += 1
         if expected.rows is not None and answer_difference(expected, self.run(query, "auto"), query) is not None:
