@@ -1,4 +1,4 @@
-"""PostgreSQL's source, from the Debian source package of the installed major version."""
+"""PostgreSQL's source of the installed major version, and its packages, from Debian's archive."""
 
 import os
 import shutil
@@ -87,6 +87,36 @@ def _fetched(major: int, name: str, folder: str, unpacked: str) -> Path:
             return finished
         messages.append(fetched.stderr.strip()[-300:])
     raise LabError(f"the source of {package} cannot be fetched: {' '.join(messages)}")
+
+
+def fetched_package(version: str) -> Path | None:
+    """The programs of the distribution's packages of this version (15.18), fetched on first use
+    and unpacked as .penumbra/package-<version>; None where the archive has no such package."""
+    package = f"postgresql-{version.partition('.')[0]}"
+    place = state_directory() / f"package-{version}"
+    programs = place / f"usr/lib/postgresql/{version.partition('.')[0]}/bin"
+    if programs.exists() or not shutil.which("apt-cache"):
+        return programs if programs.exists() else None
+    # Lines "package | version | where".
+    listed = _run(["apt-cache", "madison", package], state_directory()).stdout
+    known = [line.split("|")[1].strip() for line in listed.splitlines() if line.count("|") == 2]
+    wanted = next((found for found in known if found.startswith(f"{version}-")), None)
+    if wanted is None:
+        return None
+    part = place.with_name(f"{place.name}-part")
+    shutil.rmtree(part, ignore_errors=True)
+    (part / "archives").mkdir(parents=True)
+    names = [package, *(package.replace("-", f"-{part}-") for part in ("client", "server-dev"))]
+    names = [f"{name}={wanted}" for name in names]
+    done = _run(["apt-get", "-o", "APT::Sandbox::User=root", "download", *names], part / "archives")
+    for archive in sorted((part / "archives").glob("*.deb")):
+        done = done if done.returncode else _run(["dpkg-deb", "-x", str(archive), str(part)], part)
+    shutil.rmtree(part / "archives")
+    if done.returncode != 0:
+        shutil.rmtree(part)
+        return None
+    part.rename(place)
+    return programs
 
 
 def _unpack(archive: Path, unpacked: str, finished: Path) -> None:

@@ -343,9 +343,7 @@ def test_a_finalist_is_counted_beside_the_distributions_package(tmp_path):
 
     class Server:
         workloads, base = (own, other, held_out), tmp_path / "base"
-
-        def distribution(self):
-            return tmp_path / "package/bin"
+        distribution = tmp_path / "package/bin"
 
     Server.held_out = (held_out,)
     gate = Gate(Server(), tmp_path / "tuned", (), 2)

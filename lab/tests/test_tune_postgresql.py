@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from penumbra_lab.errors import LabError
+from penumbra_lab.postgresql_source import fetched_package
 from penumbra_lab.run.pgbench import WORKLOADS
 from penumbra_lab.server import Installation
 from penumbra_lab.state import state_directory
@@ -271,13 +272,49 @@ def test_the_base_has_what_the_gate_runs(project, executor, monkeypatch):
 
 def test_the_package_to_compare_with_is_of_the_same_version_and_private(project, monkeypatch):
     home = Installation.find().bin_directory
-    assert project.distribution() == home
+    monkeypatch.setattr(postgresql, "fetched_package", lambda version: f"archive's {version}")
+
+    def found():
+        vars(project).pop("distribution", None)
+        return project.distribution
+
+    assert found() == home
     # The system's own would get extensions installed.
     monkeypatch.setenv("PG_BIN", str(Path("/").joinpath(*home.parts[-5:])))
-    assert project.distribution() is None
+    assert found() == f"archive's {project.version}"
     monkeypatch.delenv("PG_BIN")
     monkeypatch.setattr(project, "version", "15.0")
-    assert project.distribution() is None
+    assert found() == "archive's 15.0"
+
+
+def test_packages_come_from_the_archive_once(tmp_path, monkeypatch):
+    """apt and dpkg of our own, whose archive has 15.18 in two revisions."""
+    state, tools = tmp_path / "state", tmp_path / "tools"
+    state.mkdir()
+    tools.mkdir()
+    asked = tools / "asked"
+    for name, does in (
+        ("apt-cache", "printf 'p | 15.1-2 | a\\np | 15.18-1 | b\\np | 15.18-0 | c\\n'"),
+        ("apt-get", f'echo "$@" >> {asked}; for p in server client; do : > $p.deb; done'),
+        ("dpkg-deb", 'mkdir -p "$3/usr/lib/postgresql/15/bin"'),
+    ):
+        (tools / name).write_text(f"#!/bin/sh\n{does}\n")
+        (tools / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
+    monkeypatch.setenv("PENUMBRA_STATE", str(state))
+    programs = state / "package-15.18/usr/lib/postgresql/15/bin"
+    assert fetched_package("15.18") == fetched_package("15.18") == programs
+    assert programs.is_dir()
+    lines = asked.read_text().splitlines()
+    assert len(lines) == 1
+    assert lines[0].split()[-3:] == [
+        f"postgresql{part}-15=15.18-1" for part in ("", "-client", "-server-dev")
+    ]  # fmt: skip
+    assert fetched_package("15.8") is None
+    # An archive that does not answer leaves nothing behind.
+    (tools / "apt-get").write_text("#!/bin/sh\nexit 100\n")
+    assert fetched_package("15.1") is None
+    assert [path.name for path in state.iterdir()] == ["package-15.18"]
 
 
 def test_training_is_counted_in_transactions(project, executor, monkeypatch):

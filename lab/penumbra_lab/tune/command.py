@@ -59,7 +59,7 @@ def _common(function):
         click.option("--builders", type=click.IntRange(min=1), default=1, show_default=True,
                      help="Builds side by side; measurements are one at a time."),
         click.option("--jobs", type=click.IntRange(min=1), default=None,
-                     help="Of make, for each build.  [default: a CPU each]"),
+                     help="Of make, for each build.  [default: as many as CPUs]"),
         click.option("--build-timeout", type=click.FloatRange(min=1), default=7200.0,
                      show_default=True, help="Seconds after which a build is infeasible."),
         click.option("--measure-timeout", type=click.FloatRange(min=1), default=900.0,
@@ -107,10 +107,10 @@ def tune_postgresql(source: Path | None, workload_name: str, script: Path | None
     if not project.has_layout:
         console.print("BOLT is not installed, so its layer is left out: it is in the package"
                       " bolt-16 or later", style="yellow")  # fmt: skip
-    if not project.distribution():
-        console.print(f"the source is PostgreSQL {project.version}, and .penumbra has no package of"
-                      " the distribution of that version (`make install` copies the installed one):"
-                      " it is compared with the baseline alone", style="yellow")  # fmt: skip
+    if not project.distribution:
+        console.print(f"the distribution's archive has no package of PostgreSQL {project.version},"
+                      " which the source is: it is compared with the baseline alone",
+                      style="yellow")  # fmt: skip
     chosen = () if no_gate else gates or ("check", "extensions", "clock")
     gate = Gate(project, place / "tuned", chosen, repetitions)
     prefix = _run(project, place, compilers, options, gate)
@@ -183,7 +183,8 @@ def _compilers(options: dict) -> tuple[str, ...]:
 
 
 def _jobs(options: dict) -> int:
-    return options["jobs"] or max(1, (os.cpu_count() or 1) // options["builders"])
+    """Half of a build is on one CPU: linking, BOLT, training. So builds side by side share all."""
+    return options["jobs"] or os.cpu_count() or 1
 
 
 def _place(name: str, identity: str) -> Path:

@@ -116,7 +116,7 @@ class Gate:
                       say: Callable[[str], None]) -> None:  # fmt: skip
         """Each workload on the tuned server, on the baseline's and on the distribution's."""
         sides = {"baseline": self.project.base / "bin", "tuned": self.prefix / "bin"}
-        if package := self.project.distribution():
+        if package := self.project.distribution:
             sides["the distribution's package"] = package
         for workload in self.project.workloads:
             say(f"gate: counts of {workload.name}")
@@ -174,7 +174,7 @@ class Gate:
         """The lab's own pgbench benchmark, over all workloads, and the loops inside the server."""
         output = evaluator.place / f"clock-{label.replace(' ', '-')}.json"
         variants = {"baseline": self.project.base / "bin", "tuned": self.prefix / "bin"}
-        if package := self.project.distribution():
+        if package := self.project.distribution:
             variants = {"distribution": package, **variants}
         for binaries in variants.values():
             make_extensions(("bench",), ("all", "install"), binaries, evaluator.place,

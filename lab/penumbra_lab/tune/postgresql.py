@@ -10,11 +10,13 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 
 from penumbra_lab.errors import LabError
+from penumbra_lab.postgresql_source import fetched_package
 from penumbra_lab.run.cpus import idlest_cpu
 from penumbra_lab.run.pgbench import Workload
 from penumbra_lab.server import Installation, PrivateServer, give_to_server_user, server_user
@@ -399,15 +401,17 @@ class PostgreSQL:
 
     # -- gate --------------------------------------------------------------------------------------
 
+    @cached_property
     def distribution(self) -> Path | None:
-        """The programs of the distribution's package of this version, as `make install` copied
-        them: extensions that are installed there do not reach the system's own."""
-        try:
+        """The programs of the distribution's package of this version: as `make install` copied
+        them, or from the archive. Extensions that are installed there do not reach the system's
+        own."""
+        with suppress(LabError):
             found = Installation.find()
-        except LabError:
-            return None
-        is_private = found.bin_directory.is_relative_to(state_directory())
-        return found.bin_directory if is_private and found.version() == self.version else None
+            is_private = found.bin_directory.is_relative_to(state_directory())
+            if is_private and found.version() == self.version:
+                return found.bin_directory
+        return fetched_package(self.version)
 
     def finish(self, build: Path, prefix: Path) -> Path:
         """The installation: the server that was measured in a copy of the base."""
