@@ -332,6 +332,18 @@ count_error(const Capture *capture, const char *text)
 	return found;
 }
 
+/* By this process.  Without frame pointers same_stack() may not know a stack again; its hash does. */
+static bool
+was_logged(uint64 hash)
+{
+	for (int i = 0; i < CAPTURES; i++)
+	{
+		if (captures[i].logged && captures[i].hash == hash && captures[i].stack.count > 0)
+			return true;
+	}
+	return false;
+}
+
 /* Formatting a stack takes longer than others should wait for the lock. */
 static void
 report_error(Capture *capture)
@@ -343,9 +355,11 @@ report_error(Capture *capture)
 		capture->hash = hash_stack(&capture->stack);
 	if (backtrace_shared == NULL)
 	{
-		if (capture->logged)
-			return;
+		bool		known = was_logged(capture->hash);
+
 		capture->logged = true;
+		if (known)
+			return;
 		write_stack(&capture->stack, text);
 		ereport(LOG_SERVER_ONLY,
 				(errmsg("backtrace of error %s, stack %016llx", unpack_sql_state(capture->sqlerrcode),

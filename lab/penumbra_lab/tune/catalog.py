@@ -198,7 +198,8 @@ def layers(base_compiler: str, others: list[str], has_layout: bool) -> list[Laye
     """From what decides most to what decides least; each begins from the best so far.
 
     Compilers are compared when they have a profile and the whole program: without, one says little
-    of the other. -march of this machine is no option: the result would not run on the next one.
+    of the other. -march of this machine is no option: the result would not run on the next one; nor
+    is -fomit-frame-pointer: distributions keep the frame pointer for profilers and backtraces.
     """
     compiler_options = tuple((name, {"compiler": name}) for name in others if name != base_compiler)
     found = [
@@ -206,7 +207,6 @@ def layers(base_compiler: str, others: list[str], has_layout: bool) -> list[Laye
         Layer("profile", (("profile of the workload", {"profile": True}),)),
         Layer("BOLT", (("laid out by BOLT", {"layout": True}),) if has_layout else ()),
         Layer("level", (("-O3", {"flags": ("-O3",)}),)),
-        Layer("frame pointer", (("none", {"flags": ("-fomit-frame-pointer",)}),)),
         Layer("symbols", (("bound when linked", {"flags": (
             "-fno-semantic-interposition", "-fno-plt", "-Wl,-Bsymbolic-functions")}),)),
         Layer("compiler", compiler_options),

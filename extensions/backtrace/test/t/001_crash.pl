@@ -15,8 +15,10 @@ close $source;
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
-$node->append_conf('postgresql.conf', q{
+# A worker's library is named in at most 95 bytes, and paths are as long as they like.
+$node->append_conf('postgresql.conf', qq{
 shared_preload_libraries = 'penumbra_backtrace'
+dynamic_library_path = '$folder:\$libdir'
 restart_after_crash = on
 logging_collector = off
 });
@@ -139,7 +141,7 @@ like($log, qr/was terminated by signal 11:/, 'corrupt_stack: ended as it would h
 like($report, qr/\bnull_pointer at .*\bcrash at .*\bplpgsql\.so.*\bPostgresMain\b/s, 'PL/pgSQL: its frames');
 like($file, qr/^query: SELECT crash_in_plpgsql\('null_pointer'\) -- \\xc3\\xa4/m, 'the query is one line of ASCII');
 
-($file, $report, $log) = crash_by('worker', crash_in_sql("SELECT start_crashing_worker('$library')"));
+($file, $report, $log) = crash_by('worker', crash_in_sql("SELECT start_crashing_worker('crash_sites')"));
 like($file, qr/^process_type: crashing worker$/m, 'worker: its type');
 like($report, qr/\bnull_pointer at .*\bcrash_sites_worker_main at /s, 'worker: its frames');
 unlike($file, qr/^query:/m, 'worker: no query');
