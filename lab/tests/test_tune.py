@@ -103,6 +103,13 @@ def test_a_program_from_end_to_end(source):
     # -O3 saves more than half of the instructions of -O0, and says so.
     assert steps["level"]["kept"] == "yes"
     assert float(steps["level"]["instructions"].split()[0]) < -50
+    drawn = {s["workload"]: s["points"][0]["samples"][0]["value"] for s in document["series"]
+             if s["metric"] == "instructions"}  # fmt: skip
+    counts = {row["build"]: int(row["instructions"].replace(",", ""))
+              for row in document["sections"]["counts"]}  # fmt: skip
+    assert drawn["level: -O3"] == pytest.approx(
+        100 * counts["level: -O3"] / counts["baseline: the distribution's flags"], rel=1e-4
+    )
     searchers = {row["searcher"]: row["evaluations"] for row in document["sections"]["searchers"]}
     assert searchers == {"group": 5, "random": 5}
     gate = {row["test"]: row["outcome"] for row in document["sections"]["gate"]}
@@ -354,6 +361,9 @@ def test_a_finalist_is_counted_beside_the_distributions_package(tmp_path):
     found = {(r["workload"], r["against"]): r for r in gate.validation_rows}
     assert found["own", "baseline"]["instructions"] == "-20.0 %"
     assert found["own", "the distribution's package"]["instructions"] == "-11.1 %"
+    assert {side: counts["instructions"] for side, counts in gate.counted["own"].items()} == {
+        "baseline": 100.0, "the distribution's package": 90.0, "best": 80.0,
+    }  # fmt: skip
     assert {name: r["in training"] for (name, _), r in found.items()} == {
         "own": "yes", "other": "yes", "held out": "no",
     }  # fmt: skip

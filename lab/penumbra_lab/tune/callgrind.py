@@ -9,7 +9,6 @@ import shutil
 from pathlib import Path
 
 from penumbra_lab.errors import LabError
-from penumbra_lab.run.document import Metric
 from penumbra_lab.tune.execute import Infeasible
 
 CACHES = ("--I1=32768,8,64", "--D1=32768,8,64", "--LL=2097152,16,64")
@@ -18,19 +17,10 @@ L1_MISS_CYCLES, LL_MISS_CYCLES, MISPREDICTION_CYCLES = 10, 100, 10
 
 Counts = dict[str, float]
 COST = "estimated cycles"
-METRICS = {
-    name: Metric(name, unit, "lower")
-    for name, unit in (
-        (COST, "cycles"),
-        ("instructions", "instructions"),
-        ("I1 misses", "misses"),
-        ("D1 misses", "misses"),
-        ("LL misses", "misses"),
-        ("branches", "branches"),
-        ("mispredictions", "branches"),
-        ("calls", "calls"),  # the fewer, the more was inlined
-    )
-}
+METRICS = (
+    COST, "instructions", "I1 misses", "D1 misses", "LL misses", "branches", "mispredictions",
+    "calls",  # the fewer, the more was inlined
+)  # fmt: skip
 
 
 def valgrind() -> str:

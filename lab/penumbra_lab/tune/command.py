@@ -23,6 +23,7 @@ from penumbra_lab.tune.package import debian_package
 from penumbra_lab.tune.postgresql import PostgreSQL
 from penumbra_lab.tune.project import Command, Project, check_profiling
 from penumbra_lab.tune.result import (
+    count_rows,
     described,
     explain,
     fill_layers,
@@ -244,6 +245,7 @@ def _conclude(run: RunDocument, findings: Findings, gate: Gate, status: str,
         fill_layers(run, findings, gate.counted)
         run.content["sections"] = {
             "layers": layer_rows(findings), "flags": flag_rows(findings),
+            "counts": count_rows(findings, gate.counted),
             "searchers": searcher_rows(findings), "validation": gate.validation_rows,
             "gate": gate.rows, "recipe": findings.recipe.describe(), "stopped": findings.stopped,
         }  # fmt: skip

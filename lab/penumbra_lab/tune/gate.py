@@ -32,7 +32,7 @@ from penumbra_lab.tune.evaluate import Evaluator
 from penumbra_lab.tune.execute import Executor, Infeasible
 from penumbra_lab.tune.postgresql import PostgreSQL
 from penumbra_lab.tune.project import IGNORED, Command, digest_of
-from penumbra_lab.tune.result import described
+from penumbra_lab.tune.result import OtherCounts, described
 from penumbra_lab.tune.space import Recipe
 from penumbra_lab.tune.tuner import Findings
 
@@ -57,7 +57,7 @@ class Gate:
         self.repetitions = repetitions
         self.rows: list[dict] = []
         self.validation_rows: list[dict] = []
-        self.counted: dict[str, Counts] = {}
+        self.counted: OtherCounts = {}
 
     def choose(self, findings: Findings, evaluator: Evaluator,
                say: Callable[[str], None]) -> Path | None:  # fmt: skip
@@ -122,8 +122,7 @@ class Gate:
             say(f"gate: counts of {workload.name}")
             counts = {side: self._count(bins, workload, evaluator) for side, bins in sides.items()}
             tuned = counts.pop("tuned")
-            all_counts = {**counts, label: tuned}
-            self.counted |= {f"{workload.name}: {s}": c for s, c in all_counts.items()}
+            self.counted.setdefault(workload.name, {}).update({**counts, label: tuned})
             for side, base in counts.items():
                 row = {"finalist": label, "workload": workload.name, "against": side,
                        "in training": "no" if workload in self.project.held_out else "yes"}

@@ -24,6 +24,7 @@ from penumbra_lab.tune.tuner import Findings
 
 EVALUATIONS = Axis("evaluations", "evaluations")
 BEST_COST = Metric("best estimated cycles so far", "cycles", "lower")
+OtherCounts = dict[str, dict[str, Counts]]  # of each workload the gate counted: by server
 
 
 def described(project: Project, recipe: Recipe) -> dict:
@@ -46,15 +47,31 @@ def new_document(kind: str, title: str, environment: dict, variants: list[Varian
     return RunDocument(kind, title, environment, design, variants)
 
 
-def fill_layers(run: RunDocument, findings: Findings, others: dict[str, Counts]) -> None:
-    """A row for each step of the layers, for the flags, and for what else was counted."""
-    rows = {f"{s.layer}: {s.label}": s.counts for s in findings.steps if s.counts} | others
-    for name, counts in rows.items():
+def fill_layers(run: RunDocument, findings: Findings, others: OtherCounts) -> None:
+    """Each step of the layers in percent of the baseline, and so the servers of each workload:
+    counts themselves are orders of magnitude apart, and no chart shows a tenth of them."""
+    first = findings.baseline.counts
+    rows = {f"{s.layer}: {s.label}": (s.counts, first) for s in findings.steps if s.counts}
+    for workload, sides in others.items():
+        rows |= {f"{workload}: {side}": (counts, sides["baseline"])
+                 for side, counts in sides.items() if side != "baseline"}  # fmt: skip
+    for name, (counts, base) in rows.items():
         order = run.next_order()
         for metric, value in counts.items():
-            if value > 0:
-                run.add_sample(name, "build", METRICS[metric], value, block=0, order=order,
+            if base[metric] > 0:
+                run.add_sample(name, "build", Metric(metric, "% of the baseline", "lower"),
+                               100 * value / base[metric], block=0, order=order,
                                started_at=utc_now(), server_start=0)  # fmt: skip
+
+
+def count_rows(findings: Findings, others: OtherCounts) -> list[dict]:
+    """What was counted, per unit of work."""
+    rows = {f"{s.layer}: {s.label}": s.counts for s in findings.steps if s.counts}
+    for workload, sides in others.items():
+        rows |= {f"{workload}: {side}": counts for side, counts in sides.items()}
+    return [{"build": name, **{metric: f"{value:,.{0 if value >= 100 else 1}f}"
+                               for metric, value in counts.items()}}
+            for name, counts in rows.items()]  # fmt: skip
 
 
 def fill_searches(run: RunDocument, findings: Findings) -> None:
