@@ -263,6 +263,22 @@ def test_fewer_calls_are_counted_where_more_is_inlined(source, tmp_path):
     assert apart["calls"] - inlined["calls"] > 4000
 
 
+def test_tests_run_where_the_program_was_built(source, tmp_path):
+    """A build keeps the path of its source: of files that tests read, of a build system's cache."""
+    build = f"{BUILD} && pwd >where"
+    project = Command("tiny", source, build, "./main", 'test "$(cat where)" = "$PWD"', ("-O2",))
+    place = tmp_path / "place"
+    with Journal(place / "journal.jsonl") as journal:
+        evaluator = _evaluator(project, place, journal)
+        built = evaluator.build(project.baseline("gcc"))
+        project.check(built, evaluator.executor)
+        project.check_command = "false"
+        with pytest.raises(Infeasible):
+            project.check(built, evaluator.executor)
+    assert (built / "tree/main").exists()
+    assert not list(place.glob("scratch-*"))
+
+
 def test_builds_side_by_side_are_those_one_by_one(source, tmp_path):
     project = Tree(source, tmp_path)
     recipes = [project.recipe(), project.recipe("-O3"), project.recipe("-fno-gcse"),

@@ -18,6 +18,7 @@ from penumbra_lab.tune.space import Recipe
 
 # A profile of another control flow stays an error.
 PROFILE_WARNINGS = ("-Wno-missing-profile",)
+BUILT_AT = "built_at"  # of a finished build: the path of its tree until it was moved
 
 
 class Project(Protocol):
@@ -164,6 +165,7 @@ class Command:
             extra = ()
         self._make(recipe, scratch / "tree", extra, executor)
         (scratch / "tree").rename(result / "tree")
+        (result / BUILT_AT).write_text(str(scratch / "tree"))
 
     def steps(self, recipe: Recipe) -> list[str]:
         trained = profile_flags(recipe.compiler, Path("PROFILE"), True)
@@ -214,9 +216,17 @@ class Command:
                      build / "tree")  # fmt: skip
 
     def check(self, build: Path, executor: Executor) -> None:
-        if self.check_command:
+        """On a copy where it was built, the path that programs and build systems know."""
+        if not self.check_command:
+            return
+        tree = Path((build / BUILT_AT).read_text())
+        shutil.rmtree(tree.parent, ignore_errors=True)
+        try:
+            shutil.copytree(build / "tree", tree, symlinks=True)
             executor.run(["sh", "-ec", self.check_command], build / "check.log",
-                         executor.build_seconds, build / "tree")  # fmt: skip
+                         executor.build_seconds, tree)  # fmt: skip
+        finally:
+            shutil.rmtree(tree.parent, ignore_errors=True)
 
 
 IGNORED = (".git", ".venv", ".penumbra", "build", "build-*", "__pycache__")
