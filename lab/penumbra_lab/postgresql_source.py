@@ -92,29 +92,31 @@ def _fetched(major: int, name: str, folder: str, unpacked: str) -> Path:
 def fetched_package(version: str) -> Path | None:
     """The programs of the distribution's packages of this version (15.18), fetched on first use
     and unpacked as .penumbra/package-<version>; None where the archive has no such package."""
-    package = f"postgresql-{version.partition('.')[0]}"
+    major = version.partition(".")[0]
     place = state_directory() / f"package-{version}"
-    programs = place / f"usr/lib/postgresql/{version.partition('.')[0]}/bin"
-    if programs.exists() or not shutil.which("apt-cache"):
-        return programs if programs.exists() else None
+    programs = place / f"usr/lib/postgresql/{major}/bin"
+    if programs.exists():
+        return programs
+    if not shutil.which("apt-cache"):
+        return None
     # Lines "package | version | where".
-    listed = _run(["apt-cache", "madison", package], state_directory()).stdout
+    listed = _run(["apt-cache", "madison", f"postgresql-{major}"], state_directory()).stdout
     known = [line.split("|")[1].strip() for line in listed.splitlines() if line.count("|") == 2]
     wanted = next((found for found in known if found.startswith(f"{version}-")), None)
     if wanted is None:
         return None
     part = place.with_name(f"{place.name}-part")
+    archives = part / "archives"
     shutil.rmtree(part, ignore_errors=True)
-    (part / "archives").mkdir(parents=True)
-    names = [package, *(package.replace("-", f"-{part}-") for part in ("client", "server-dev"))]
-    names = [f"{name}={wanted}" for name in names]
-    done = _run(["apt-get", "-o", "APT::Sandbox::User=root", "download", *names], part / "archives")
-    for archive in sorted((part / "archives").glob("*.deb")):
-        done = done if done.returncode else _run(["dpkg-deb", "-x", str(archive), str(part)], part)
-    shutil.rmtree(part / "archives")
-    if done.returncode != 0:
+    archives.mkdir(parents=True)
+    names = [f"postgresql-{kind}{major}={wanted}" for kind in ("", "client-", "server-dev-")]
+    done = [_run(["apt-get", "-o", "APT::Sandbox::User=root", "download", *names], archives)]
+    done += [_run(["dpkg-deb", "-x", str(archive), str(part)], part)
+             for archive in sorted(archives.glob("*.deb"))]  # fmt: skip
+    if any(run.returncode != 0 for run in done):
         shutil.rmtree(part)
         return None
+    shutil.rmtree(archives)
     part.rename(place)
     return programs
 

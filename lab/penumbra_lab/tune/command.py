@@ -108,11 +108,11 @@ def tune_postgresql(source: Path | None, workload_name: str, script: Path | None
     if not project.has_layout:
         console.print("BOLT is not installed, so its layer is left out: it is in the package"
                       " bolt-16 or later", style="yellow")  # fmt: skip
-    if not project.distribution:
+    chosen = () if no_gate else gates or ("check", "extensions", "clock")
+    if chosen and not project.distribution:
         console.print(f"the distribution's archive has no package of PostgreSQL {project.version},"
                       " which the source is: it is compared with the baseline alone",
                       style="yellow")  # fmt: skip
-    chosen = () if no_gate else gates or ("check", "extensions", "clock")
     gate = Gate(project, place / "tuned", chosen, repetitions)
     prefix = _run(project, place, compilers, options, gate)
     if package and prefix:

@@ -6,6 +6,7 @@ import re
 import shutil
 import statistics
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 from rich.console import Group
@@ -47,15 +48,22 @@ def new_document(kind: str, title: str, environment: dict, variants: list[Varian
     return RunDocument(kind, title, environment, design, variants)
 
 
-def fill_layers(run: RunDocument, findings: Findings, others: OtherCounts) -> None:
-    """Each step of the layers in percent of the baseline, and so the servers of each workload:
-    counts themselves are orders of magnitude apart, and no chart shows a tenth of them."""
-    first = findings.baseline.counts
-    rows = {f"{s.layer}: {s.label}": (s.counts, first) for s in findings.steps if s.counts}
+def _counted(findings: Findings, others: OtherCounts) -> Iterator[tuple[str, Counts, Counts]]:
+    """Each step of the layers and each workload's servers, with what they are compared with."""
+    for step in findings.steps:
+        if step.counts:
+            yield f"{step.layer}: {step.label}", step.counts, findings.baseline.counts
     for workload, sides in others.items():
-        rows |= {f"{workload}: {side}": (counts, sides["baseline"])
-                 for side, counts in sides.items() if side != "baseline"}  # fmt: skip
-    for name, (counts, base) in rows.items():
+        for side, counts in sides.items():
+            yield f"{workload}: {side}", counts, sides["baseline"]
+
+
+def fill_layers(run: RunDocument, findings: Findings, others: OtherCounts) -> None:
+    """In percent of the baseline: counts of workloads are orders of magnitude apart, and no chart
+    of them would show a tenth."""
+    for name, counts, base in _counted(findings, others):
+        if counts is base and base is not findings.baseline.counts:
+            continue  # the baselines of other workloads: 100 % each
         order = run.next_order()
         for metric, value in counts.items():
             if base[metric] > 0:
@@ -66,12 +74,9 @@ def fill_layers(run: RunDocument, findings: Findings, others: OtherCounts) -> No
 
 def count_rows(findings: Findings, others: OtherCounts) -> list[dict]:
     """What was counted, per unit of work."""
-    rows = {f"{s.layer}: {s.label}": s.counts for s in findings.steps if s.counts}
-    for workload, sides in others.items():
-        rows |= {f"{workload}: {side}": counts for side, counts in sides.items()}
     return [{"build": name, **{metric: f"{value:,.{0 if value >= 100 else 1}f}"
                                for metric, value in counts.items()}}
-            for name, counts in rows.items()]  # fmt: skip
+            for name, counts, _ in _counted(findings, others)]  # fmt: skip
 
 
 def fill_searches(run: RunDocument, findings: Findings) -> None:
