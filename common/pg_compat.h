@@ -369,10 +369,19 @@ compat_prune_page(Relation rel, Buffer buffer)
 #define COMPAT_PLANNER_PARAMETERS \
 	Query *query, const char *query_string, int cursor_options, ParamListInfo params
 #define COMPAT_PLANNER_ARGUMENTS query, query_string, cursor_options, params
+/* The same as fields of a struct: their declarations, values and use. */
+#define COMPAT_PLANNER_FIELDS Query *query; const char *query_string; int cursor_options; ParamListInfo params;
+#define COMPAT_PLANNER_VALUES .query_string = query_string, .cursor_options = cursor_options, .params = params
+#define COMPAT_PLANNER_ARGUMENTS_OF(s) (s)->query, (s)->query_string, (s)->cursor_options, (s)->params
 #else
 #define COMPAT_PLANNER_PARAMETERS \
 	Query *query, const char *query_string, int cursor_options, ParamListInfo params, ExplainState *es
 #define COMPAT_PLANNER_ARGUMENTS query, query_string, cursor_options, params, es
+#define COMPAT_PLANNER_FIELDS \
+	Query *query; const char *query_string; int cursor_options; ParamListInfo params; ExplainState *es;
+#define COMPAT_PLANNER_VALUES \
+	.query_string = query_string, .cursor_options = cursor_options, .params = params, .es = es
+#define COMPAT_PLANNER_ARGUMENTS_OF(s) (s)->query, (s)->query_string, (s)->cursor_options, (s)->params, (s)->es
 #endif
 
 /* Whether the genetic search plans the joins of this level; 19 keeps what it knows elsewhere. */

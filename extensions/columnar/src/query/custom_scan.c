@@ -28,6 +28,7 @@
 #include "access/xact.h"
 #include "catalog/objectaccess.h"
 #include "executor/executor.h"
+#include "executor/nodeSubplan.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "nodes/extensible.h"
@@ -38,6 +39,7 @@
 #include "utils/snapmgr.h"
 #include "utils/tuplestore.h"
 
+#include "query/attempt.h"
 #include "query/cost.h"
 #include "query/custom_scan.h"
 #include "query/plan_walk.h"
@@ -320,21 +322,78 @@ destroy_engine(void *arg)
 	state->plan = NULL;			/* its translation dies after this */
 }
 
+typedef struct Evaluation
+{
+	ExprState  *expr;
+	ExprContext *econtext;
+	RuntimeValue *value;
+} Evaluation;
+
+static void
+evaluate(void *argument)
+{
+	Evaluation *evaluation = argument;
+
+	evaluation->value->value = ExecEvalExpr(evaluation->expr, evaluation->econtext, &evaluation->value->isnull);
+}
+
+static bool
+subquery_params_walker(Node *node, void *context)
+{
+	Bitmapset **params = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
+		*params = bms_add_member(*params, ((Param *) node)->paramid);
+	return expression_tree_walker(node, subquery_params_walker, context);
+}
+
+/*
+ * PostgreSQL evaluates an expression for each row that asks for it, here it is
+ * done at the start: what fails then has no value, and is an error for the
+ * rows that ask.  Subqueries that an expression needs are run before, since
+ * the end of a subtransaction would take the pins of their scans away;
+ * planning_must_wait() has seen to it that they may be.
+ */
 static RuntimeValue *
 evaluate_runtime(PenumbraScanState *state)
 {
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	List	   *exprs = ((CustomScan *) state->css.ss.ps.plan)->custom_exprs;
-	RuntimeValue *values = palloc(sizeof(RuntimeValue) * Max(list_length(exprs), 1));
+	RuntimeValue *values = palloc0(sizeof(RuntimeValue) * Max(list_length(exprs), 1));
 	ListCell   *lc;
 
 	foreach(lc, state->runtime_states)
 	{
-		RuntimeValue *value = &values[foreach_current_index(lc)];
+		Node	   *expr = list_nth(exprs, foreach_current_index(lc));
+		Evaluation	evaluation = {lfirst(lc), econtext, &values[foreach_current_index(lc)]};
+		Bitmapset  *params = NULL;
 
-		value->value = ExecEvalExpr((ExprState *) lfirst(lc), econtext, &value->isnull);
+		subquery_params_walker(expr, &params);
+		ExecSetParamPlanMulti(params, econtext);
+		if (translate_can_fail(expr))
+			evaluation.value->has_failed = !attempt(evaluate, &evaluation);
+		else
+			evaluate(&evaluation);
 	}
 	return values;
+}
+
+/* After rows have left: raises the error of an expression that failed at the start, for which a row has asked. */
+static void
+raise_failed(PenumbraScanState *state)
+{
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	bool		isnull;
+	ListCell   *lc;
+
+	foreach(lc, state->runtime_states)
+	{
+		if (translate_can_fail(list_nth(((CustomScan *) state->css.ss.ps.plan)->custom_exprs,
+										foreach_current_index(lc))))
+			(void) ExecEvalExpr((ExprState *) lfirst(lc), econtext, &isnull);
+	}
 }
 
 static const char *
@@ -619,6 +678,8 @@ handle_status(PenumbraScanState *state, const PenumbraStatus *status)
 		return;
 	if (copy.code == PENUMBRA_CANCELLED)
 		CHECK_FOR_INTERRUPTS();
+	if (state->has_emitted && copy.code != PENUMBRA_CANCELLED)
+		raise_failed(state);
 	if (state->has_emitted || state->parallel != NULL || copy.code == PENUMBRA_CANCELLED)
 		penumbra_report_status(&copy);
 	if (penumbra_mode == MODE_REQUIRE &&

@@ -9,63 +9,19 @@
  * less: the planner makes both plans and takes the cheaper one.
  *
  * That must not be seen, so it is done only where every computation of the CTE
- * has the same rows: PostgreSQL does not inline volatile functions and
- * recursion, and here also LIMIT, DISTINCT ON, window functions and aggregates
- * whose result depends on the order of rows keep a CTE as it is.
+ * has the same rows (repeats.c).
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/transam.h"
-#include "catalog/pg_aggregate.h"
-#include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
-#include "utils/fmgroids.h"
 
 #include "query/inline_ctes.h"
+#include "query/repeats.h"
 
 /* How often the CTEs of a query may be written out, in all. */
 #define COPIES_MAX 64
-
-static bool
-repeats_exactly(const Aggref *aggref)
-{
-	switch (aggref->aggtype)
-	{
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-		case NUMERICOID:
-		case BOOLOID:
-		case DATEOID:
-		case TIMESTAMPOID:
-		case TIMESTAMPTZOID:
-			return aggref->aggkind == AGGKIND_NORMAL && aggref->aggfnoid < FirstUnpinnedObjectId;
-		default:
-			return aggref->aggfnoid == F_MIN_TEXT || aggref->aggfnoid == F_MAX_TEXT ||
-				aggref->aggfnoid == F_MIN_BPCHAR || aggref->aggfnoid == F_MAX_BPCHAR;
-	}
-}
-
-static bool
-differs_walker(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Aggref) && !repeats_exactly((Aggref *) node))
-		return true;
-	if (IsA(node, Query))
-	{
-		Query	   *query = (Query *) node;
-
-		if (query->commandType != CMD_SELECT || query->limitCount != NULL || query->limitOffset != NULL ||
-			query->hasDistinctOn || query->hasWindowFuncs || query->hasTargetSRFs)
-			return true;
-		return query_tree_walker(query, differs_walker, context, 0);
-	}
-	return expression_tree_walker(node, differs_walker, context);
-}
 
 /* Multiplies *context by the copies that come of the CTEs below the node, which are marked. */
 static bool
@@ -84,7 +40,7 @@ mark_walker(Node *node, void *context)
 		CommonTableExpr *cte = lfirst_node(CommonTableExpr, lc);
 
 		if (cte->cterefcount < 2 || cte->cterecursive ||
-			cte->ctematerialized != CTEMaterializeDefault || differs_walker(cte->ctequery, NULL))
+			cte->ctematerialized != CTEMaterializeDefault || !repeats_exactly(castNode(Query, cte->ctequery), NULL))
 			continue;
 		cte->ctematerialized = CTEMaterializeNever;
 		*copies *= cte->cterefcount;

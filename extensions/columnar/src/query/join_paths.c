@@ -295,7 +295,7 @@ offer(PlannerInfo *root, RelOptInfo *joinrel, const PlannedPipeline *planned)
 	if (ordinary == NULL)
 		return;
 	finished.pipeline = pipeline_copy(planned->pipeline);
-	planned_set_target(root, &finished, joinrel->reltarget);
+	(void) planned_set_target(root, &finished, joinrel->reltarget);
 	path = custom_path_create(root, joinrel, joinrel->reltarget, "Penumbra Join", &finished,
 							  ordinary);
 	path->scan_exprs = joinrel->reltarget->exprs;

@@ -39,10 +39,26 @@ typedef struct PlannedTable
 	bool		is_looked_up;	/* then by an index in PostgreSQL's plan */
 } PlannedTable;
 
-/* What the engine can compute for a relation of the planner. */
+/* Clauses of a query level beside FROM and WHERE, by bit. */
+typedef enum PlannedClause
+{
+	PLANNED_GROUPS = 1,			/* GROUP BY, aggregates, HAVING */
+	PLANNED_WINDOWS = 2,
+	PLANNED_DISTINCT = 4,
+	PLANNED_ORDER = 8,
+	PLANNED_LIMIT = 16,			/* and OFFSET */
+	PLANNED_SET_OPERATION = 32
+} PlannedClause;
+
+/*
+ * What the engine can compute for a relation of the planner.  It says which
+ * clauses of its query level it has done; planned_remember_stage() compares
+ * that with what the planner takes for done there.
+ */
 typedef struct PlannedPipeline
 {
 	Pipeline   *pipeline;		/* NULL: nothing, and it is known */
+	int			clauses;		/* of PlannedClause */
 	int			workers;		/* of a parallel scan; 0: one process */
 	double		input_rows;		/* of all scans, before filters */
 	double		rows;			/* out */
@@ -79,13 +95,23 @@ extern const PlannedPipeline *planned_of_rel(PlannerInfo *root, RelOptInfo *rel)
 extern PlannedPipeline *planned_copy(const PlannedPipeline *planned);
 /* planned_of_rel(), to be extended. */
 extern PlannedPipeline *planned_copy_of_rel(PlannerInfo *root, RelOptInfo *rel);
-/* What is remembered of the subquery's last step, to be extended by the query around it. */
-extern PlannedPipeline *planned_copy_of_subquery(PlannerInfo *subroot);
+/*
+ * What is remembered of the subquery's last step, to be extended by the query
+ * around it, of whose clauses nothing is done.  outputs: the subquery's target
+ * list without its junk, as expressions of the pipeline.
+ */
+extern PlannedPipeline *planned_copy_of_subquery(PlannerInfo *subroot, List **outputs);
 /* Whether the planner knows that the relation has no rows. */
 extern bool planned_is_empty(RelOptInfo *rel);
 /* Adds the member's rows, which have the same columns. */
 extern void planned_unite(PlannedPipeline *all, const PlannedPipeline *member);
 extern void planned_remember(RelOptInfo *rel, PlannedPipeline *planned);
+/*
+ * Remembers it for a relation of an upper stage.  False: it has not done the
+ * clauses that are done there, and is not to be offered either.
+ */
+extern bool planned_remember_stage(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *rel,
+								   PlannedPipeline *planned);
 /* Whether something of it is remembered, or kept for later. */
 extern bool planned_is_known(RelOptInfo *rel);
 /* Keeps what planned_of_join() has to look at, until it does. */
@@ -93,8 +119,11 @@ extern void planned_skip(RelOptInfo *joinrel, void *pair);
 extern List *planned_take_skipped(RelOptInfo *joinrel);
 /* join_paths.c: planned_of_rel() for an input of a join, with what was left out while it seemed not worth it. */
 extern const PlannedPipeline *planned_of_join(PlannerInfo *root, RelOptInfo *rel);
-/* Makes the pipeline output what of the target needs input, and maps the target's columns to the outputs. */
-extern void planned_set_target(PlannerInfo *root, PlannedPipeline *planned, PathTarget *target);
+/*
+ * Makes the pipeline output what of the target needs input, and maps the
+ * target's columns to the outputs.  False: the stage has no target.
+ */
+extern bool planned_set_target(PlannerInfo *root, PlannedPipeline *planned, const PathTarget *target);
 extern bool planned_needs_no_input(Node *expr);
 /* Whether one of these Params, by number, stands in the expression or the list. */
 extern bool planned_has_param(void *expr, List *params);

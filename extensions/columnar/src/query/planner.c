@@ -14,11 +14,13 @@
 
 #include "nodes/nodeFuncs.h"
 #include "optimizer/geqo.h"
+#include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
 #include "parser/parsetree.h"
 #include "utils/guc.h"
 
+#include "query/attempt.h"
 #include "query/custom_scan.h"
 #include "query/explain.h"
 #include "query/inline_ctes.h"
@@ -29,6 +31,7 @@
 #include "query/refusal.h"
 #include "query/require.h"
 #include "query/row_source.h"
+#include "query/translate.h"
 
 int			penumbra_mode = MODE_AUTO;
 int			penumbra_workers = -1;
@@ -97,16 +100,26 @@ is_single_row(const Query *query)
 }
 
 bool
-planning_init_plan_can_fail(PlannerInfo *root, const SubPlan *subplan)
+planning_init_plan_must_wait(PlannerInfo *root, const SubPlan *subplan, bool is_conditional, bool is_in_branch)
 {
-	PlannerInfo *subroot = list_nth(root->glob->subroots, subplan->plan_id - 1);
+	Query	   *query = list_nth_node(PlannerInfo, root->glob->subroots, subplan->plan_id - 1)->parse;
 
-	return subplan->subLinkType != EXISTS_SUBLINK && subplan->subLinkType != ARRAY_SUBLINK &&
-		!is_single_row(subroot->parse);
+	if (contain_volatile_functions((Node *) query))
+		return true;
+	if (is_conditional && subplan->subLinkType != EXISTS_SUBLINK && subplan->subLinkType != ARRAY_SUBLINK &&
+		!is_single_row(query))
+		return true;
+	return is_in_branch && translate_can_fail((Node *) query);
 }
 
+typedef struct MustWait
+{
+	bool		is_conditional;
+	bool		is_in_branch;
+} MustWait;
+
 static bool
-can_param_fail(const Param *param)
+must_param_wait(const Param *param, const MustWait *context)
 {
 	Planning   *planning = planning_current();
 	ListCell   *lc;
@@ -120,20 +133,28 @@ can_param_fail(const Param *param)
 			const SubPlan *subplan = lfirst_node(SubPlan, lc);
 
 			if (list_member_int(subplan->setParam, param->paramid))
-				return planning_init_plan_can_fail(root, subplan);
+				return planning_init_plan_must_wait(root, subplan, context->is_conditional, context->is_in_branch);
 		}
 	}
 	return false;
 }
 
-bool
-planning_subquery_can_fail(Node *node, void *context)
+static bool
+must_wait_walker(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
 	if (IsA(node, Param))
-		return can_param_fail((Param *) node);
-	return expression_tree_walker(node, planning_subquery_can_fail, context);
+		return must_param_wait((Param *) node, context);
+	return expression_tree_walker(node, must_wait_walker, context);
+}
+
+bool
+planning_must_wait(Node *node, bool is_conditional, bool is_in_branch)
+{
+	MustWait	context = {.is_conditional = is_conditional || is_in_branch,.is_in_branch = is_in_branch};
+
+	return must_wait_walker(node, &context);
 }
 
 static void
@@ -258,6 +279,22 @@ plan_forced(COMPAT_PLANNER_PARAMETERS, Planning *planning)
 	return stmt;
 }
 
+/* The arguments of plan_forced(), and its result. */
+typedef struct SecondPlanning
+{
+	COMPAT_PLANNER_FIELDS
+	Planning   *planning;
+	PlannedStmt *stmt;
+} SecondPlanning;
+
+static void
+plan_second(void *argument)
+{
+	SecondPlanning *second = argument;
+
+	second->stmt = plan_forced(COMPAT_PLANNER_ARGUMENTS_OF(second), second->planning);
+}
+
 static PlannedStmt *
 penumbra_planner(COMPAT_PLANNER_PARAMETERS)
 {
@@ -272,13 +309,12 @@ penumbra_planner(COMPAT_PLANNER_PARAMETERS)
 	if (inlined != NULL && planning.tables != NIL &&
 		(MODE_IS_FORCED() || stmt->planTree->total_cost >= REPLAN_COST_MIN))
 	{
-		PlannedStmt *second;
+		SecondPlanning second = {COMPAT_PLANNER_VALUES, .query = inlined, .planning = &other};
 
-		query = inlined;
-		second = plan_forced(COMPAT_PLANNER_ARGUMENTS, &other);
-		if (is_better(second, stmt))
+		/* In the place of a reference a CTE's constants may meet conditions that fail on them. */
+		if (attempt(plan_second, &second) && is_better(second.stmt, stmt))
 		{
-			stmt = second;
+			stmt = second.stmt;
 			planning = other;
 		}
 	}

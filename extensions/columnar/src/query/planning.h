@@ -50,13 +50,15 @@ typedef struct Planning
 extern Planning *planning_current(void);
 
 /*
- * Whether the expression has a Param whose subquery may find more than one row,
- * an error.  PostgreSQL runs it when a row asks for it, a node of ours when it
- * starts, which must not be seen where no row needs to ask.
+ * Whether the expression has a Param whose subquery must not be run before a
+ * row asks for it.  PostgreSQL runs it then, a node of ours when it starts,
+ * which must not be seen: by effects of volatile functions, or by errors where
+ * there may be no row (a second row) or where the row may skip it (any).
  */
-extern bool planning_subquery_can_fail(Node *node, void *context);
+extern bool planning_must_wait(Node *node, bool is_conditional, bool is_in_branch);
 /* The same of one such subquery. */
-extern bool planning_init_plan_can_fail(PlannerInfo *root, const SubPlan *subplan);
+extern bool planning_init_plan_must_wait(PlannerInfo *root, const SubPlan *subplan, bool is_conditional,
+										 bool is_in_branch);
 
 /* Remembers and counts why something is left to PostgreSQL. */
 extern void planning_refuse(const char *reason);

@@ -35,6 +35,7 @@
 #include "query/names.h"
 #include "query/planned.h"
 #include "query/planning.h"
+#include "query/repeats.h"
 #include "query/row_source.h"
 #include "query/translate.h"
 
@@ -361,10 +362,12 @@ pipeline_of_table(PlannerInfo *root, RelOptInfo *rel)
 }
 
 PlannedPipeline *
-planned_copy_of_subquery(PlannerInfo *subroot)
+planned_copy_of_subquery(PlannerInfo *subroot, List **outputs)
 {
 	PlannedPipeline *planned = planned_copy_of_rel(subroot, fetch_upper_rel(subroot, UPPERREL_FINAL, NULL));
 	ListCell   *lc;
+
+	*outputs = NIL;
 
 	/* Paths become plans at their own level only. */
 	if (planned == NULL || row_source_paths(planned->pipeline) != NIL)
@@ -376,7 +379,7 @@ planned_copy_of_subquery(PlannerInfo *subroot)
 
 		if (subplan->subLinkType == CTE_SUBLINK)
 			continue;			/* its rows are a pipeline of ours */
-		if (planning_init_plan_can_fail(subroot, subplan))
+		if (planning_init_plan_must_wait(subroot, subplan, true, false))
 		{
 			planning_refuse("subquery that need not be evaluated");
 			return NULL;
@@ -384,6 +387,17 @@ planned_copy_of_subquery(PlannerInfo *subroot)
 		planned->pipeline->init_plans = lappend(list_copy(planned->pipeline->init_plans), subplan);
 		planned->startup_cost += subplan->startup_cost + subplan->per_call_cost;
 	}
+	foreach(lc, subroot->processed_tlist)
+	{
+		TargetEntry *entry = lfirst_node(TargetEntry, lc);
+
+		if (!entry->resjunk)
+			*outputs = lappend(*outputs, planned_normalize(subroot, planned, (Node *) entry->expr));
+	}
+	/* What is known by the subquery's own clauses and expressions ends here. */
+	planned->clauses = 0;
+	planned->subplans = planned->subplan_values = NIL;
+	planned->before_sort = NULL;
 	return planned;
 }
 
@@ -406,7 +420,8 @@ vars_of_rel(RelOptInfo *rel, List *exprs)
 static PlannedPipeline *
 pipeline_of_level(PlannerInfo *root, RelOptInfo *rel, PlannerInfo *level)
 {
-	PlannedPipeline *planned = planned_copy_of_subquery(level);
+	List	   *outputs;
+	PlannedPipeline *planned = planned_copy_of_subquery(level, &outputs);
 	PipelineStage *stage;
 	List	   *vars = vars_of_rel(rel, list_concat_copy(rel->reltarget->exprs,
 													 get_actual_clauses(rel->baserestrictinfo)));
@@ -420,16 +435,13 @@ pipeline_of_level(PlannerInfo *root, RelOptInfo *rel, PlannerInfo *level)
 	foreach(lc, vars)
 	{
 		AttrNumber	attno = lfirst_node(Var, lc)->varattno;
-		TargetEntry *entry = attno <= 0 ? NULL : get_tle_by_resno(level->processed_tlist, attno);
 
-		if (entry == NULL || entry->resjunk)
+		if (attno <= 0 || attno > list_length(outputs))
 			return NULL;
-		exprs = lappend(exprs, planned_normalize(level, planned, (Node *) entry->expr));
+		exprs = lappend(exprs, list_nth(outputs, attno - 1));
 	}
-	planned->subplans = planned->subplan_values = NIL;
 	stage = pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, exprs);
 	stage->names = (List *) names_normalize(root, (Node *) vars);
-	planned->before_sort = NULL;
 	plain = split_quals(rel, &with_subplans);
 	if (plain != NIL)
 	{
@@ -441,26 +453,6 @@ pipeline_of_level(PlannerInfo *root, RelOptInfo *rel, PlannerInfo *level)
 	return apply_subplans(root, rel, planned, with_subplans) ? planned : NULL;
 }
 
-/* Sums of floating-point numbers depend on the order of rows, which is another each time. */
-static bool
-repeats_exactly(const Pipeline *pipeline)
-{
-	ListCell   *lc;
-	ListCell   *lc2;
-
-	foreach(lc, pipeline_stages(pipeline))
-	{
-		foreach(lc2, ((PipelineStage *) lfirst(lc))->aggrefs)
-		{
-			Oid			type = lfirst_node(Aggref, lc2)->aggtype;
-
-			if (type == FLOAT4OID || type == FLOAT8OID)
-				return false;
-		}
-	}
-	return true;
-}
-
 /*
  * Each reference to the CTE computes it for itself, and no more of it than
  * passes the reference's conditions and joins; that must not be seen.
@@ -470,7 +462,6 @@ pipeline_of_cte(PlannerInfo *root, RelOptInfo *rel)
 {
 	RangeTblEntry *rte = root->simple_rte_array[rel->relid];
 	PlannerInfo *level = root;
-	PlannedPipeline *planned;
 	int			plan_id = 0;
 	ListCell   *lc;
 
@@ -484,15 +475,15 @@ pipeline_of_cte(PlannerInfo *root, RelOptInfo *rel)
 
 		if (strcmp(cte->ctename, rte->ctename) == 0)
 		{
-			if (cte->cterecursive || cte->ctematerialized == CTEMaterializeAlways)
+			if (cte->cterecursive || cte->ctematerialized == CTEMaterializeAlways ||
+				!repeats_exactly(castNode(Query, cte->ctequery), NULL))
 				return NULL;
 			plan_id = list_nth_int(level->cte_plan_ids, foreach_current_index(lc));
 		}
 	}
 	if (plan_id <= 0)
 		return NULL;
-	planned = pipeline_of_level(root, rel, list_nth(root->glob->subroots, plan_id - 1));
-	return planned != NULL && repeats_exactly(planned->pipeline) ? planned : NULL;
+	return pipeline_of_level(root, rel, list_nth(root->glob->subroots, plan_id - 1));
 }
 
 static PlannedPipeline *
@@ -737,6 +728,51 @@ planned_remember(RelOptInfo *rel, PlannedPipeline *planned)
 	remembered(rel)->planned = planned;
 }
 
+/* The clauses that are done in rows of the stage's relation, for any plan. */
+static int
+clauses_of_stage(PlannerInfo *root, UpperRelationKind stage)
+{
+	const Query *parse = root->parse;
+	int			clauses = 0;
+
+	if (parse->setOperations != NULL)
+		clauses |= PLANNED_SET_OPERATION;
+	else if (parse->groupClause != NIL || parse->groupingSets != NIL || parse->hasAggs || root->hasHavingQual)
+		clauses |= PLANNED_GROUPS;
+	if (stage == UPPERREL_SETOP || stage == UPPERREL_GROUP_AGG)
+		return clauses;
+	if (parse->hasWindowFuncs)
+		clauses |= PLANNED_WINDOWS;
+	if (stage == UPPERREL_WINDOW)
+		return clauses;
+	if (parse->distinctClause != NIL)
+		clauses |= PLANNED_DISTINCT;
+	if (stage == UPPERREL_DISTINCT)
+		return clauses;
+	if (parse->sortClause != NIL)
+		clauses |= PLANNED_ORDER;
+	if (stage == UPPERREL_ORDERED)
+		return clauses;
+	Assert(stage == UPPERREL_FINAL);
+	if (parse->limitCount != NULL || parse->limitOffset != NULL)
+		clauses |= PLANNED_LIMIT;
+	return clauses;
+}
+
+bool
+planned_remember_stage(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *rel, PlannedPipeline *planned)
+{
+	int			missing = clauses_of_stage(root, stage) ^ planned->clauses;
+
+	/* The order of a subquery's or a set operation's rows does not matter to what goes on with them without LIMIT. */
+	if ((root->parent_root != NULL || root->parse->setOperations != NULL) && !(planned->clauses & PLANNED_LIMIT))
+		missing &= ~PLANNED_ORDER;
+	if (missing != 0)
+		return false;
+	planned_remember(rel, planned);
+	return true;
+}
+
 bool
 planned_is_known(RelOptInfo *rel)
 {
@@ -825,13 +861,15 @@ planned_has_param(void *expr, List *params)
 	return has_param_walker(expr, params);
 }
 
-void
-planned_set_target(PlannerInfo *root, PlannedPipeline *planned, PathTarget *target)
+bool
+planned_set_target(PlannerInfo *root, PlannedPipeline *planned, const PathTarget *target)
 {
 	Pipeline   *pipeline = planned->pipeline;
 	List	   *outputs = NIL;
 	ListCell   *lc;
 
+	if (target == NULL)
+		return false;
 	pipeline->output_map = NIL;
 	foreach(lc, target->exprs)
 	{
@@ -846,6 +884,7 @@ planned_set_target(PlannerInfo *root, PlannedPipeline *planned, PathTarget *targ
 	}
 	if (!equal(outputs, pipeline_outputs(pipeline->top)))
 		pipeline_add_stage(pipeline, PIPELINE_PROJECTION, outputs);
+	return true;
 }
 
 /*

@@ -130,6 +130,19 @@ find_scan_in(PlannerInfo *root, List *plans, const PipelineStage *stage)
 	return NULL;
 }
 
+/*
+ * Whether the scan has all of the relation's rows that pass its own conditions.
+ * Inside a nested loop it may have a condition of the join, too, with a Param
+ * that nobody sets for us.
+ */
+static bool
+is_whole(PlannerInfo *root, const Scan *scan)
+{
+	List	   *own = extract_actual_clauses(find_base_rel(root, scan->scanrelid)->baserestrictinfo, false);
+
+	return list_length(scan->plan.qual) == list_length(own);
+}
+
 /* The node that scans the stage's relation, in a plan of the query level. */
 static Plan *
 find_scan(PlannerInfo *root, Plan *plan, const PipelineStage *stage)
@@ -146,7 +159,7 @@ find_scan(PlannerInfo *root, Plan *plan, const PipelineStage *stage)
 		case T_ValuesScan:
 		case T_CteScan:
 			if (root == stage->source_root && ((Scan *) plan)->scanrelid == stage->source_relid)
-				return plan;
+				return is_whole(root, (Scan *) plan) ? plan : NULL;
 			if (IsA(plan, SubqueryScan))
 				return find_scan(find_base_rel(root, ((Scan *) plan)->scanrelid)->subroot,
 								 ((SubqueryScan *) plan)->subplan, stage);

@@ -41,23 +41,18 @@ pipeline_of_leaf(PlannerInfo *root, const RangeTblRef *leaf, const SetOperationS
 {
 	RelOptInfo *rel = root->simple_rel_array[leaf->rtindex];
 	PlannerInfo *subroot = rel == NULL ? NULL : rel->subroot;
-	PlannedPipeline *planned = subroot == NULL ? NULL : planned_copy_of_subquery(subroot);
+	List	   *outputs;
+	PlannedPipeline *planned = subroot == NULL ? NULL : planned_copy_of_subquery(subroot, &outputs);
 	List	   *exprs = NIL;
 	ListCell   *lc;
 
-	if (planned == NULL)
+	if (planned == NULL || list_length(outputs) != list_length(columns))
 		return NULL;
-	foreach(lc, subroot->processed_tlist)
+	foreach(lc, outputs)
 	{
-		TargetEntry *entry = lfirst_node(TargetEntry, lc);
-		int			place = list_length(exprs);
-		Node	   *expr;
+		int			place = foreach_current_index(lc);
+		Node	   *expr = lfirst(lc);
 
-		if (entry->resjunk)
-			continue;
-		if (place == list_length(columns))
-			return NULL;
-		expr = names_normalize(subroot, (Node *) entry->expr);
 		if (exprType(expr) != list_nth_oid(above->colTypes, place))
 			expr = coerce_to_common_type(NULL, expr, list_nth_oid(above->colTypes, place), "UNION");
 		exprs = lappend(exprs, expr);
@@ -181,6 +176,8 @@ set_operations_remember(PlannerInfo *root, RelOptInfo *rel)
 										   list_nth_oid(operation->colCollations, foreach_current_index(lc)), 0));
 	columns = (List *) names_normalize(root, (Node *) columns);
 	planned = pipeline_of_operation(root, operation, columns);
-	if (planned != NULL && planned_check(planned->pipeline))
-		planned_remember(rel, planned);
+	if (planned == NULL || !planned_check(planned->pipeline))
+		return;
+	planned->clauses = PLANNED_SET_OPERATION;
+	(void) planned_remember_stage(root, UPPERREL_SETOP, rel, planned);
 }

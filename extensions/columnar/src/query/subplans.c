@@ -23,6 +23,8 @@
  *   the rows around it that find two.
  * - What can fail, fails for groups of Params that nobody asked for: any
  *   error before the first row leads to the ordinary plan.
+ * - Below CASE, COALESCE, AND, OR and FILTER the keys of rows that do not ask
+ *   for the subquery are NULL, where a key or a second match could fail.
  *
  * Comparisons with ANY and ALL that are no IN or NOT IN: quantified.c.
  *
@@ -338,16 +340,33 @@ over_no_rows_mutator(Node *node, void *context)
 	return expression_tree_mutator(node, over_no_rows_mutator, context);
 }
 
+/* Folds what raises no error: that is for execution to raise, if a row asks for the value. */
+static Node *
+fold_mutator(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	node = expression_tree_mutator(node, fold_mutator, context);
+	return translate_can_fail(node) ? node : eval_const_expressions(context, node);
+}
+
+/* An expression of aggregates over no rows. */
+static Node *
+over_no_rows(PlannerInfo *subroot, Node *expr)
+{
+	return fold_mutator(over_no_rows_mutator(expr, NULL), subroot);
+}
+
 /* False: not known. */
 static bool
 find_empty_value(PlannerInfo *subroot, Node *target, Node **value)
 {
-	Node	   *empty = eval_const_expressions(subroot, over_no_rows_mutator(target, NULL));
+	Node	   *empty = over_no_rows(subroot, target);
 
 	*value = NULL;
-	if (!IsA(empty, Const))
+	if (!IsA(empty, Const) && !translate_is_runtime(empty))
 		return false;
-	if (!((Const *) empty)->constisnull)
+	if (!IsA(empty, Const) || !((Const *) empty)->constisnull)
 		*value = empty;
 	return true;
 }
@@ -364,7 +383,7 @@ find_default(PlannerInfo *subroot, List *having, bool *has_default)
 	*has_default = true;
 	foreach(lc, having)
 	{
-		const Const *empty = (const Const *) eval_const_expressions(subroot, over_no_rows_mutator(lfirst(lc), NULL));
+		const Const *empty = (const Const *) over_no_rows(subroot, lfirst(lc));
 
 		if (!IsA(empty, Const))
 			return false;
@@ -419,13 +438,14 @@ find_rows(const Subquery *subquery, SubqueryRows *rows)
 {
 	Decorrelated decorrelated;
 	Index		name;
+	List	   *outputs;
 	List	   *exprs = NIL;
 	List	   *names = NIL;
 	PipelineStage *stage;
 	ListCell   *lc;
 
 	memset(rows, 0, sizeof(SubqueryRows));
-	rows->planned = planned_copy_of_subquery(subquery->root);
+	rows->planned = planned_copy_of_subquery(subquery->root, &outputs);
 	/* What an InitPlan of it finds may depend on the Params, too. */
 	if (rows->planned == NULL || rows->planned->pipeline->init_plans != NIL)
 		return false;
@@ -440,17 +460,17 @@ find_rows(const Subquery *subquery, SubqueryRows *rows)
 	foreach(lc, subquery->has_target ? subquery->root->processed_tlist : NIL)
 	{
 		TargetEntry *entry = lfirst_node(TargetEntry, lc);
+		Node	   *output;
 		Node	   *empty_value = NULL;
 
 		if (entry->resjunk)
 			continue;
-		if (planned_has_param(entry->expr, subquery->params))
+		output = list_nth(outputs, list_length(rows->values));
+		if (planned_has_param(output, subquery->params))
 			return false;
 		if (rows->has_default && !find_empty_value(subquery->root, (Node *) entry->expr, &empty_value))
 			return false;
-		rows->values = lappend(rows->values,
-							   subplans_add_name(name, names_normalize(subquery->root, (Node *) entry->expr),
-												 &exprs, &names));
+		rows->values = lappend(rows->values, subplans_add_name(name, output, &exprs, &names));
 		rows->empty_values = lappend(rows->empty_values, empty_value);
 	}
 	add_keys(subquery, decorrelated.dependences, name, &exprs, &names, &rows->keys);
@@ -707,40 +727,238 @@ typedef struct SubplanUse
 {
 	Node	   *node;			/* where it stands */
 	SubPlan    *subplan;
+	List	   *guards;			/* conditions: a row for which one is true does not ask for it */
+	bool		is_guard_unknown;	/* there are others */
 	bool		is_positive;	/* below AND and OR only: NULL has the same effect as false */
 } SubplanUse;
 
+/* The uses found, and what of SubplanUse holds for the node at hand. */
 typedef struct SubplanUses
 {
 	List	   *uses;			/* of SubplanUse * */
+	List	   *guards;
+	bool		is_guard_unknown;
 	bool		is_positive;
 } SubplanUses;
+
+static bool find_subplans_walker(Node *node, void *context);
+
+static void
+add_guard(SubplanUses *found, Node *arg, BoolTestType type)
+{
+	BooleanTest *test = makeNode(BooleanTest);
+
+	test->arg = (Expr *) arg;
+	test->booltesttype = type;
+	test->location = -1;
+	found->guards = lappend(list_copy(found->guards), test);
+}
+
+/* AND and OR end with the first argument that is false or true. */
+static void
+find_in_bool_expr(const BoolExpr *expr, SubplanUses *found)
+{
+	ListCell   *lc;
+
+	foreach(lc, expr->args)
+	{
+		(void) find_subplans_walker(lfirst(lc), found);
+		if (expr->boolop != NOT_EXPR)
+			add_guard(found, lfirst(lc), expr->boolop == AND_EXPR ? IS_FALSE : IS_TRUE);
+	}
+}
+
+static void
+find_in_case(const CaseExpr *expr, SubplanUses *found)
+{
+	ListCell   *lc;
+
+	(void) find_subplans_walker((Node *) expr->arg, found);
+	/* What a WHEN compares with the operand has no meaning outside. */
+	found->is_guard_unknown |= expr->arg != NULL;
+	foreach(lc, expr->args)
+	{
+		const CaseWhen *when = lfirst_node(CaseWhen, lc);
+		List	   *guards;
+
+		(void) find_subplans_walker((Node *) when->expr, found);
+		guards = found->guards;
+		add_guard(found, (Node *) when->expr, IS_NOT_TRUE);
+		(void) find_subplans_walker((Node *) when->result, found);
+		found->guards = guards;
+		add_guard(found, (Node *) when->expr, IS_TRUE);
+	}
+	(void) find_subplans_walker((Node *) expr->defresult, found);
+}
+
+static void
+find_in_coalesce(const CoalesceExpr *expr, SubplanUses *found)
+{
+	ListCell   *lc;
+
+	foreach(lc, expr->args)
+	{
+		NullTest   *test = makeNode(NullTest);
+
+		(void) find_subplans_walker(lfirst(lc), found);
+		test->arg = lfirst(lc);
+		test->nulltesttype = IS_NOT_NULL;
+		test->location = -1;
+		add_guard(found, (Node *) test, IS_TRUE);
+	}
+}
+
+/* Arguments are computed for rows that pass the FILTER. */
+static void
+find_in_aggref(const Aggref *aggref, SubplanUses *found)
+{
+	(void) find_subplans_walker((Node *) aggref->aggfilter, found);
+	if (aggref->aggfilter != NULL)
+		add_guard(found, (Node *) aggref->aggfilter, IS_NOT_TRUE);
+	(void) find_subplans_walker((Node *) aggref->aggdirectargs, found);
+	(void) find_subplans_walker((Node *) aggref->args, found);
+}
+
+static void
+add_use(Node *node, SubplanUses *found)
+{
+	SubplanUse *use = palloc(sizeof(SubplanUse));
+
+	use->node = node;
+	/* The alternatives are one subquery, planned for few rows around it and for many. */
+	use->subplan = IsA(node, SubPlan) ? (SubPlan *) node
+		: linitial_node(SubPlan, ((AlternativeSubPlan *) node)->subplans);
+	use->guards = found->guards;
+	use->is_guard_unknown = found->is_guard_unknown;
+	use->is_positive = found->is_positive;
+	found->uses = lappend(found->uses, use);
+}
 
 static bool
 find_subplans_walker(Node *node, void *context)
 {
 	SubplanUses *found = context;
-	bool		is_positive = found->is_positive;
-	bool		result;
+	const SubplanUses before = *found;
 
 	if (node == NULL)
 		return false;
-	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan))
+	found->is_positive &= is_andclause(node) || is_orclause(node) || IsA(node, SubPlan) ||
+		IsA(node, AlternativeSubPlan);
+	switch (nodeTag(node))
 	{
-		SubplanUse *use = palloc(sizeof(SubplanUse));
-
-		use->node = node;
-		/* The alternatives are one subquery, planned for few rows around it and for many. */
-		use->subplan = IsA(node, SubPlan) ? (SubPlan *) node
-			: linitial_node(SubPlan, ((AlternativeSubPlan *) node)->subplans);
-		use->is_positive = is_positive;
-		found->uses = lappend(found->uses, use);
-		return false;
+		case T_SubPlan:
+		case T_AlternativeSubPlan:
+			add_use(node, found);
+			break;
+		case T_BoolExpr:
+			find_in_bool_expr((BoolExpr *) node, found);
+			break;
+		case T_CaseExpr:
+			find_in_case((CaseExpr *) node, found);
+			break;
+		case T_CoalesceExpr:
+			find_in_coalesce((CoalesceExpr *) node, found);
+			break;
+		case T_Aggref:
+			find_in_aggref((Aggref *) node, found);
+			break;
+		default:
+			(void) expression_tree_walker(node, find_subplans_walker, context);
 	}
-	found->is_positive &= is_andclause(node) || is_orclause(node);
-	result = expression_tree_walker(node, find_subplans_walker, context);
-	found->is_positive = is_positive;
-	return result;
+	found->guards = before.guards;
+	found->is_guard_unknown = before.is_guard_unknown;
+	found->is_positive = before.is_positive;
+	return false;
+}
+
+/* Whether what the subquery makes of its Params alone can fail. */
+static bool
+outer_can_fail_walker(Node *node, void *params)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, outer_can_fail_walker, params, 0);
+	if (is_outer(node, params))
+		return translate_can_fail(node);
+	return expression_tree_walker(node, outer_can_fail_walker, params);
+}
+
+/* Whether the join with the subquery's rows can fail for a row that does not ask: by its keys or a second match. */
+static bool
+needs_guard(PlannerInfo *root, const SubPlan *subplan)
+{
+	Query	   *query = list_nth_node(PlannerInfo, root->glob->subroots, subplan->plan_id - 1)->parse;
+
+	return translate_can_fail((Node *) subplan->args) || translate_can_fail(subplan->testexpr) ||
+		outer_can_fail_walker((Node *) query, subplan->parParam) ||
+		(subplan->subLinkType == EXPR_SUBLINK && !(query->hasAggs && query->groupClause == NIL));
+}
+
+/* CASE WHEN a guard THEN NULL ELSE expr: NULL finds nothing. */
+static Node *
+guard_expr(Node *expr, List *guards)
+{
+	CaseExpr   *guarded = makeNode(CaseExpr);
+	ListCell   *lc;
+
+	foreach(lc, guards)
+	{
+		CaseWhen   *when = makeNode(CaseWhen);
+
+		when->expr = copyObject(lfirst(lc));
+		when->result = (Expr *) makeNullConst(exprType(expr), exprTypmod(expr), exprCollation(expr));
+		guarded->args = lappend(guarded->args, when);
+	}
+	guarded->casetype = exprType(expr);
+	guarded->casecollid = exprCollation(expr);
+	guarded->defresult = (Expr *) expr;
+	return (Node *) guarded;
+}
+
+/* The test's sides that are of the rows around the subquery, guarded. */
+static Node *
+guard_test(Node *test, List *params, List *guards)
+{
+	ListCell   *lc;
+
+	if (!IsA(test, OpExpr))
+	{
+		foreach(lc, IsA(test, BoolExpr) ? ((BoolExpr *) test)->args : NIL)
+			lfirst(lc) = guard_test(lfirst(lc), params, guards);
+		return test;
+	}
+	foreach(lc, ((OpExpr *) test)->args)
+	{
+		if (!planned_has_param(lfirst(lc), params))
+			lfirst(lc) = guard_expr(lfirst(lc), guards);
+	}
+	return test;
+}
+
+/*
+ * Makes the subquery one that finds nothing, without an error, for rows that
+ * do not ask for it; done: what stands for subqueries in the guards.  False:
+ * that cannot be said.
+ */
+static bool
+guard_subplan(PlannerInfo *root, SubplanUse *use, Replacements *done)
+{
+	SubPlan    *subplan = use->subplan;
+	List	   *guards;
+	ListCell   *lc;
+
+	if ((use->guards == NIL && !use->is_guard_unknown) || !needs_guard(root, subplan))
+		return true;
+	if (use->is_guard_unknown)
+		return false;
+	guards = (List *) subplans_replace((Node *) use->guards, done);
+	use->subplan = subplan = copyObject(subplan);
+	foreach(lc, subplan->args)
+		lfirst(lc) = guard_expr(lfirst(lc), guards);
+	if (subplan->testexpr != NULL)
+		subplan->testexpr = guard_test(subplan->testexpr, subplan->paramIds, guards);
+	return true;
 }
 
 /* Joins the rows with those of a correlated subquery in the clause, which has one value for each. */
@@ -759,8 +977,9 @@ join_scalar(PlannerInfo *root, PlannedPipeline *planned, Node *clause, const Sub
 	*value = value_or_empty(&rows, 0);
 	replacements.values = list_make1(*value);
 	clause = subplans_replace(clause, &replacements);
-	/* A row without a group does not pass. */
-	if (rows.is_unique && bms_is_member(linitial_node(Var, rows.values)->varno, find_nonnullable_rels(clause)))
+	/* A row without a group does not pass, nor does its condition fail. */
+	if (rows.is_unique && bms_is_member(linitial_node(Var, rows.values)->varno, find_nonnullable_rels(clause)) &&
+		!translate_can_fail(clause))
 		subplans_join_smaller_side(planned, &rows, keys, false);
 	else
 		subplans_join_rows(planned, &rows, rows.is_unique ? PENUMBRA_JOIN_LEFT : PENUMBRA_JOIN_SINGLE, keys, true);
@@ -814,7 +1033,7 @@ planned_apply_subplans(PlannerInfo *root, PlannedPipeline *planned, RestrictInfo
 		if (use->node == inner && is_membership(use->subplan))
 			return join_membership(root, planned, use->subplan,
 								   is_negated ? PENUMBRA_JOIN_ANTI : PENUMBRA_JOIN_SEMI, is_negated, NULL);
-		if (!join_value(root, planned, clause, use, &value))
+		if (!guard_subplan(root, use, &replacements) || !join_value(root, planned, clause, use, &value))
 			return false;
 		replacements.nodes = lappend(replacements.nodes, use->node);
 		replacements.values = lappend(replacements.values, value);
@@ -829,6 +1048,7 @@ planned_join_subplans(PlannerInfo *root, PlannedPipeline *planned, List *exprs)
 {
 	Node	   *normalized = normalize(root, (Node *) exprs);
 	SubplanUses found = {.is_positive = false};
+	Replacements replacements = {0};
 	ListCell   *lc;
 
 	if (contain_volatile_functions(normalized))
@@ -836,14 +1056,18 @@ planned_join_subplans(PlannerInfo *root, PlannedPipeline *planned, List *exprs)
 	(void) find_subplans_walker(normalized, &found);
 	foreach(lc, found.uses)
 	{
-		const SubplanUse *use = lfirst(lc);
-		Node	   *value = NULL;
+		SubplanUse *use = lfirst(lc);
+		int			known = pipeline_find_expr(planned->subplans, use->node);
+		Node	   *value = known < 0 ? NULL : list_nth(planned->subplan_values, known);
 
-		if (list_member(planned->subplans, use->node))
-			continue;
 		/* No row is dropped for its value: in place of a condition stands one that is always true. */
-		if (!join_value(root, planned, makeBoolConst(true, false), use, &value))
+		if (known < 0 && (!guard_subplan(root, use, &replacements) ||
+						  !join_value(root, planned, makeBoolConst(true, false), use, &value)))
 			return false;
+		replacements.nodes = lappend(replacements.nodes, use->node);
+		replacements.values = lappend(replacements.values, value);
+		if (known >= 0)
+			continue;
 		planned->subplans = lappend(planned->subplans, use->node);
 		planned->subplan_values = lappend(planned->subplan_values, value);
 	}

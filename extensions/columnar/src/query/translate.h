@@ -22,6 +22,7 @@ typedef struct RuntimeValue
 {
 	Datum		value;
 	bool		isnull;
+	bool		has_failed;		/* there is none: it is an error for the rows that ask for it */
 } RuntimeValue;
 
 /* An engine plan under construction; freed with the memory context it was begun in. */
@@ -34,7 +35,8 @@ typedef struct Translation
 	List	   *runtime_exprs;
 	const RuntimeValue *runtime_values; /* by runtime_exprs; NULL while planning */
 	const char *reason;			/* why the last expression was refused */
-	int			conditional_depth;	/* inside what may not be evaluated at all */
+	int			conditional_depth;	/* inside what is not evaluated where there are no rows or pairs */
+	int			branch_depth;	/* inside CASE, COALESCE, AND and OR, which may skip it */
 	int			depth;			/* of the expression at hand */
 	PenumbraExpr case_operand;
 	MemoryContext owner;
@@ -52,6 +54,15 @@ extern void translation_end(Translation *translation);
 
 /* Negative: refused. */
 extern PenumbraExpr translate_expr(Translation *translation, Node *node);
+
+/* Whether the expression has a value without a row: no volatile one, and evaluated at the node's start. */
+extern bool translate_is_runtime(Node *node);
+
+/*
+ * Whether evaluating the expression, to which aggregates are given, may raise
+ * an error; or whether running the Query may.  What is not known may.
+ */
+extern bool translate_can_fail(Node *node);
 
 /* Engine type of a PostgreSQL type, domains resolved. */
 extern bool translate_type(Oid type_oid, PenumbraType *type);

@@ -28,7 +28,6 @@ extern PenumbraExpr translate_datum(Translation *translation, Oid type_oid, Datu
 extern bool translate_operator_is(Translation *translation, Oid function_oid, Oid collation,
 								  PenumbraFunction wanted);
 extern bool translate_check_equality(Translation *translation, Oid collation);
-extern bool translate_is_runtime(Node *node);
 extern int	translate_runtime_index(Translation *translation, Node *node);
 
 /* translate_collation.c */

@@ -41,9 +41,9 @@ translate_bool_expr(Translation *translation, BoolExpr *bool_expr)
 			function = PENUMBRA_FN_NOT;
 			break;
 	}
-	translation->conditional_depth++;
+	translation->branch_depth++;
 	is_taken = translate_args(translation, bool_expr->args, args);
-	translation->conditional_depth--;
+	translation->branch_depth--;
 	if (!is_taken)
 		return -1;
 	return translate_call(translation, function, PENUMBRA_BOOL, args, list_length(bool_expr->args));
@@ -97,7 +97,7 @@ translate_case(Translation *translation, CaseExpr *case_expr)
 			return -1;
 		translation->case_operand = operand;
 	}
-	translation->conditional_depth++;
+	translation->branch_depth++;
 	foreach(lc, case_expr->args)
 	{
 		CaseWhen   *when = lfirst(lc);
@@ -114,7 +114,7 @@ translate_case(Translation *translation, CaseExpr *case_expr)
 		*next = translate_expr(translation, (Node *) case_expr->defresult);
 		is_taken = *next >= 0;
 	}
-	translation->conditional_depth--;
+	translation->branch_depth--;
 	translation->case_operand = outer_operand;
 	return is_taken ? translate_call(translation, PENUMBRA_FN_CASE, type, args, arg_count) : -1;
 }
@@ -129,9 +129,9 @@ translate_variadic(Translation *translation, Node *node, PenumbraFunction functi
 
 	if (!translate_type_of(translation, node, &type))
 		return -1;
-	translation->conditional_depth++;
+	translation->branch_depth++;
 	is_taken = translate_args(translation, nodes, args);
-	translation->conditional_depth--;
+	translation->branch_depth--;
 	return is_taken ? translate_collated_call(translation, function, type, collation, args,
 											  list_length(nodes)) : -1;
 }
@@ -234,7 +234,7 @@ array_elements(Translation *translation, Node *array_node, bool *is_known, bool 
 	{
 		int			index = translate_runtime_index(translation, array_node);
 
-		*is_known = translation->runtime_values != NULL;
+		*is_known = translation->runtime_values != NULL && !translation->runtime_values[index].has_failed;
 		if (!*is_known)
 			return NIL;
 		array_datum = translation->runtime_values[index].value;
@@ -288,7 +288,7 @@ translate_alternatives(Translation *translation, ScalarArrayOpExpr *op, List *el
 
 	if (count > EXPANDED_ALTERNATIVES_MAX)
 		return translate_refuse(translation, "long list of alternatives");
-	translation->conditional_depth++;
+	translation->branch_depth++;
 	foreach(lc, elements)
 	{
 		PenumbraExpr arg = translate_function(translation, op->opfuncid, BOOLOID, op->inputcollid,
@@ -299,7 +299,7 @@ translate_alternatives(Translation *translation, ScalarArrayOpExpr *op, List *el
 		if (!is_taken)
 			break;
 	}
-	translation->conditional_depth--;
+	translation->branch_depth--;
 	if (!is_taken)
 		return -1;
 	if (count == 1)
@@ -327,6 +327,8 @@ translate_scalar_array(Translation *translation, ScalarArrayOpExpr *op)
 	if (!OidIsValid(get_element_type(exprType(array_node))))
 		return translate_refuse(translation, "array of a domain");
 	elements = array_elements(translation, array_node, &is_known, &is_null_array);
+	if (!is_known && translation->runtime_values != NULL)
+		return translate_refuse(translation, "array that cannot be evaluated");
 	if (is_null_array)
 		return translate_datum(translation, BOOLOID, (Datum) 0, true);
 	if (is_known && elements == NIL)

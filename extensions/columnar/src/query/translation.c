@@ -20,8 +20,10 @@
 #include "optimizer/optimizer.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/numeric.h"
 #include "utils/regproc.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
@@ -231,6 +233,27 @@ translate_runtime_index(Translation *translation, Node *node)
 }
 
 static PenumbraExpr
+int4_constant(Translation *translation, int32 integer)
+{
+	return constant_of_datum(translation, PENUMBRA_INT4, Int32GetDatum(integer), false);
+}
+
+/* An error for each row that asks for the value: CASE WHEN 1 / 0 = 0 THEN ... */
+static PenumbraExpr
+failing_expr(Translation *translation, PenumbraType type)
+{
+	PenumbraExpr zero = int4_constant(translation, 0);
+	PenumbraExpr quotient[] = {int4_constant(translation, 1), zero};
+	PenumbraExpr equality[] = {translate_call(translation, PENUMBRA_FN_DIV, PENUMBRA_INT4, quotient, 2), zero};
+	PenumbraExpr branches[] = {
+		translate_call(translation, PENUMBRA_FN_EQ, PENUMBRA_BOOL, equality, 2),
+		stand_in_constant(translation, type), stand_in_constant(translation, type)
+	};
+
+	return translate_call(translation, PENUMBRA_FN_CASE, type, branches, 3);
+}
+
+static PenumbraExpr
 translate_runtime(Translation *translation, Node *node)
 {
 	PenumbraType type;
@@ -241,8 +264,138 @@ translate_runtime(Translation *translation, Node *node)
 	index = translate_runtime_index(translation, node);
 	if (translation->runtime_values == NULL)
 		return stand_in_constant(translation, type);
+	if (translation->runtime_values[index].has_failed)
+		return failing_expr(translation, type);
 	return constant_of_datum(translation, type, translation->runtime_values[index].value,
 							 translation->runtime_values[index].isnull);
+}
+
+/* An engine function that raises no error, whatever it is called with. */
+static bool
+is_safe(const FunctionMapping *mapping, List *args)
+{
+	const Const *divisor;
+
+	switch (mapping->function)
+	{
+		case PENUMBRA_FN_EQ:
+		case PENUMBRA_FN_NE:
+		case PENUMBRA_FN_LT:
+		case PENUMBRA_FN_LE:
+		case PENUMBRA_FN_GT:
+		case PENUMBRA_FN_GE:
+			return true;
+		case PENUMBRA_FN_ADD:
+		case PENUMBRA_FN_SUB:
+		case PENUMBRA_FN_MUL:
+			/* a numeric is too large for its format beyond 131,072 digits only */
+			return exprType(linitial(args)) == NUMERICOID && exprType(llast(args)) == NUMERICOID;
+		case PENUMBRA_FN_DIV:
+			divisor = llast(args);
+			return exprType(linitial(args)) == NUMERICOID && IsA(divisor, Const) && !divisor->constisnull &&
+				DatumGetBool(DirectFunctionCall2(numeric_ne, divisor->constvalue,
+												 NumericGetDatum(int64_to_numeric(0))));
+		case PENUMBRA_FN_CAST:
+			return list_length(args) == 1 &&
+				(exprType(linitial(args)) == INT2OID || exprType(linitial(args)) == INT4OID ||
+				 (exprType(linitial(args)) == INT8OID && mapping->oid == F_NUMERIC_INT8));
+		default:
+			return false;
+	}
+}
+
+static bool
+can_call_fail(Oid function_oid, List *args)
+{
+	const FunctionMapping *mapping = function_map_lookup(function_oid);
+	ListCell   *lc;
+
+	if (mapping != NULL && is_safe(mapping, args))
+		return false;
+	foreach(lc, args)
+	{
+		if (IsA(lfirst(lc), Const) && lfirst_node(Const, lc)->constisnull && func_strict(function_oid))
+			return false;
+	}
+	return true;
+}
+
+static bool
+can_aggregate_fail(const Aggref *aggref)
+{
+	PenumbraAggregate aggregate;
+	bool		is_float = aggref->aggtype == FLOAT4OID || aggref->aggtype == FLOAT8OID;
+
+	if (!function_map_aggregate(aggref, &aggregate))
+		return true;
+	return is_float && aggregate != PENUMBRA_AGG_MIN && aggregate != PENUMBRA_AGG_MAX;
+}
+
+/* context: the Query that computes aggregates, or NULL. */
+static bool
+can_fail_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_Query:
+			return query_tree_walker((Query *) node, can_fail_walker, node, 0);
+		case T_Aggref:
+			if (context == NULL)
+				return false;
+			if (can_aggregate_fail((Aggref *) node))
+				return true;
+			break;
+		case T_GroupingFunc:
+			return false;
+		case T_FuncExpr:
+			if (can_call_fail(((FuncExpr *) node)->funcid, ((FuncExpr *) node)->args))
+				return true;
+			break;
+		case T_OpExpr:
+		case T_DistinctExpr:
+		case T_NullIfExpr:
+			set_opfuncid((OpExpr *) node);
+			if (can_call_fail(((OpExpr *) node)->opfuncid, ((OpExpr *) node)->args))
+				return true;
+			break;
+		case T_ScalarArrayOpExpr:
+			set_sa_opfuncid((ScalarArrayOpExpr *) node);
+			if (can_call_fail(((ScalarArrayOpExpr *) node)->opfuncid, ((ScalarArrayOpExpr *) node)->args))
+				return true;
+			break;
+		case T_Const:
+		case T_Var:
+		case T_Param:
+		case T_PlaceHolderVar:
+		case T_NamedArgExpr:
+		case T_List:
+		case T_TargetEntry:
+		case T_FromExpr:
+		case T_JoinExpr:
+		case T_RangeTblRef:
+		case T_BoolExpr:
+		case T_NullTest:
+		case T_BooleanTest:
+		case T_CaseExpr:
+		case T_CaseWhen:
+		case T_CaseTestExpr:
+		case T_CoalesceExpr:
+		case T_MinMaxExpr:
+		case T_RelabelType:
+		case T_SQLValueFunction:
+			break;
+		default:
+			return true;
+	}
+	return expression_tree_walker(node, can_fail_walker, context);
+}
+
+bool
+translate_can_fail(Node *node)
+{
+	return can_fail_walker(node, NULL);
 }
 
 /* ---------------------------------------------------------------- functions */
@@ -277,12 +430,6 @@ translate_collated_call(Translation *translation, PenumbraFunction function, Pen
 	return engine_result(translation,
 						 penumbra_plan_call_collated(translation->plan, function, result,
 													 collation, args, arg_count));
-}
-
-static PenumbraExpr
-int4_constant(Translation *translation, int32 integer)
-{
-	return constant_of_datum(translation, PENUMBRA_INT4, Int32GetDatum(integer), false);
 }
 
 /* numeric(x, typmod), varchar(x, typmod, is_explicit), char(...): lengths as the engine takes them. */
@@ -463,22 +610,13 @@ translate_shallow(Translation *translation, Node *node)
 		return translate_expr(translation, (Node *) ((NamedArgExpr *) node)->arg);
 	if (IsA(node, Var) || IsA(node, Aggref))
 		return translate_refuse(translation, "column that the stage does not have");
-	if (translate_is_runtime(node))
-	{
-		/*
-		 * A constant lets the engine use zone maps and dictionaries.  What
-		 * CASE, COALESCE, AND or OR might skip must not fail before them.
-		 */
-		if (translation->conditional_depth > 0 && translation->runtime_values == NULL &&
-			planning_subquery_can_fail(node, NULL))
-			return translate_refuse(translation, "subquery that need not be evaluated");
-		if (translation->conditional_depth == 0 || IsA(node, Param) ||
-			IsA(node, SQLValueFunction))
-			return translate_runtime(translation, node);
-		expr = translate_node(translation, node);
-		return expr >= 0 ? expr : translate_runtime(translation, node);
-	}
-	return translate_node(translation, node);
+	if (!translate_is_runtime(node))
+		return translate_node(translation, node);
+	/* A constant lets the engine use zone maps and dictionaries; one that fails does so for the rows that ask. */
+	if (translation->runtime_values == NULL &&
+		planning_must_wait(node, translation->conditional_depth > 0, translation->branch_depth > 0))
+		return translate_refuse(translation, "subquery that need not be evaluated");
+	return translate_runtime(translation, node);
 }
 
 /* What is too deep for us is PostgreSQL's, also its error when it is too deep for PostgreSQL. */
@@ -568,6 +706,8 @@ translate_aggref(Translation *translation, Aggref *aggref, PenumbraAggregateCall
 	call->collation = collation;
 	if (call->distinct && !translate_check_equality(translation, aggref->inputcollid))
 		return false;
+	/* Arguments are evaluated for rows that pass the FILTER. */
+	translation->branch_depth += aggref->aggfilter != NULL;
 	foreach(lc, aggref->args)
 	{
 		Node	   *node = (Node *) lfirst_node(TargetEntry, lc)->expr;
@@ -578,6 +718,7 @@ translate_aggref(Translation *translation, Aggref *aggref, PenumbraAggregateCall
 			return false;
 		call->arguments[call->argument_count++] = argument;
 	}
+	translation->branch_depth -= aggref->aggfilter != NULL;
 	if (aggref->aggfilter != NULL)
 	{
 		call->filter = translate_expr(translation, (Node *) aggref->aggfilter);
@@ -612,7 +753,6 @@ add_aggregation(Translation *translation, PipelineStage *stage)
 	PenumbraAggregateCall *calls = palloc0(sizeof(PenumbraAggregateCall) * Max(call_count, 1));
 	ListCell   *lc;
 
-	/* With no input row PostgreSQL evaluates no key, argument or filter. */
 	translation->conditional_depth++;
 	if (!translate_args(translation, stage->exprs, keys))
 		return false;
@@ -662,6 +802,11 @@ row_count_of(Translation *translation, Node *node, int64 null_value, int64 *coun
 		{
 			*count = 1;
 			return true;
+		}
+		if (translation->runtime_values[index].has_failed)
+		{
+			translation->reason = "LIMIT or OFFSET that cannot be evaluated";
+			return false;
 		}
 		value = translation->runtime_values[index].value;
 		isnull = translation->runtime_values[index].isnull;
@@ -771,7 +916,6 @@ add_join(Translation *translation, PipelineStage *stage)
 		return false;
 	build = translation->current;
 	build_inputs = translation->inputs;
-	/* Without pairs PostgreSQL evaluates no condition. */
 	translation->conditional_depth++;
 	foreach(lc, stage->join_keys)
 	{

@@ -36,15 +36,17 @@
 #include "query/subplan_memo.h"
 #include "query/window_paths.h"
 
-/* Remembers the pipeline for the stages above and adds its path. */
+/* Remembers the pipeline, whose last clause is `done`, for the stages above and adds its path. */
 static void
-finish(PlannerInfo *root, PlannedPipeline *planned, RelOptInfo *output_rel, PathTarget *target,
-	   const char *kind, List *pathkeys)
+finish(PlannerInfo *root, UpperRelationKind stage, PlannedPipeline *planned, int done, RelOptInfo *output_rel,
+	   PathTarget *target, const char *kind, List *pathkeys)
 {
 	Path	   *ordinary;
 	PenumbraPath *path;
 
-	planned_remember(output_rel, planned);
+	planned->clauses |= done;
+	if (!planned_remember_stage(root, stage, output_rel, planned))
+		return;
 	ordinary = custom_path_cheapest_ordinary(output_rel, true);
 	if (ordinary == NULL || !equal(ordinary->pathtarget->exprs, target->exprs))
 		return;
@@ -329,11 +331,10 @@ add_group(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List
 	if (having != NIL)
 		pipeline_add_stage(planned->pipeline, PIPELINE_FILTER,
 						   (List *) planned_normalize(root, planned, (Node *) having));
-	planned_set_target(root, planned, target);
-	if (!planned_check(planned->pipeline))
+	if (!planned_set_target(root, planned, target) || !planned_check(planned->pipeline))
 		return;
 	planning_current()->refused_stages--;
-	finish(root, planned, output_rel, target, "Penumbra Aggregate", NIL);
+	finish(root, UPPERREL_GROUP_AGG, planned, PLANNED_GROUPS, output_rel, target, "Penumbra Aggregate", NIL);
 }
 
 /* ---------------------------------------------------------------- DISTINCT */
@@ -373,11 +374,10 @@ add_distinct(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 					   (List *) names_normalize(root, (Node *) keys));
 	cost_add_aggregation(planned, list_length(keys), 0, estimated_rows(output_rel));
 	planned->pipeline->top->rows = planned->rows;
-	planned_set_target(root, planned, target);
-	if (!planned_check(planned->pipeline))
+	if (!planned_set_target(root, planned, target) || !planned_check(planned->pipeline))
 		return;
 	planning_current()->refused_stages--;
-	finish(root, planned, output_rel, target, "Penumbra Distinct", NIL);
+	finish(root, UPPERREL_DISTINCT, planned, PLANNED_DISTINCT, output_rel, target, "Penumbra Distinct", NIL);
 }
 
 /* ---------------------------------------------------------------- ORDER BY, LIMIT */
@@ -445,13 +445,13 @@ keep_needed_columns(PlannerInfo *root, PlannedPipeline *planned, PathTarget *tar
 		pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, columns);
 }
 
-/* Under LIMIT the target's subqueries are wanted for few rows. */
+/* Rows of tables and joins get the target's subqueries; under LIMIT these are wanted for few. */
 static PlannedPipeline *
 rows_for_target(PlannerInfo *root, RelOptInfo *rel, const PathTarget *target)
 {
 	PlannedPipeline *planned = planned_copy_of_rel(root, rel);
 
-	if (planned == NULL || !(IS_SIMPLE_REL(rel) || IS_JOIN_REL(rel)) ||
+	if (planned == NULL || planned->clauses != 0 || target == NULL ||
 		root->parse->limitCount != NULL || root->parse->limitOffset != NULL)
 		return planned;
 	return join_subplans_of(root, rel, planned, target->exprs);
@@ -465,10 +465,10 @@ add_ordered(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 
 	if (planned == NULL)
 		return;
-	/* Of set operations there is nothing to offer, and a subquery's order does not matter without LIMIT. */
+	/* Of set operations there is nothing to offer. */
 	if (root->parse->setOperations != NULL)
 	{
-		planned_remember(output_rel, planned);
+		(void) planned_remember_stage(root, UPPERREL_ORDERED, output_rel, planned);
 		return;
 	}
 	planned->before_sort = planned_copy(planned);
@@ -476,11 +476,10 @@ add_ordered(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 		keep_needed_columns(root, planned, target);
 	if (add_sort_stage(root, planned) == NULL)
 		return;
-	planned_set_target(root, planned, target);
-	if (!planned_check(planned->pipeline))
+	if (!planned_set_target(root, planned, target) || !planned_check(planned->pipeline))
 		return;
 	cost_add_sort(planned, list_length(root->parse->sortClause), target->width, -1);
-	finish(root, planned, output_rel, target, "Penumbra Sort", root->sort_pathkeys);
+	finish(root, UPPERREL_ORDERED, planned, PLANNED_ORDER, output_rel, target, "Penumbra Sort", root->sort_pathkeys);
 }
 
 /* Puts a copy of the sort at the pipeline's top, without the projection above it; NULL: there is none. */
@@ -507,12 +506,10 @@ add_subqueries(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 	PathTarget *target = root->upper_targets[UPPERREL_FINAL];
 	PlannedPipeline *planned = rows_for_target(root, input_rel, target);
 
-	if (planned == NULL || planned->subplans == NIL)
+	if (planned == NULL || planned->clauses != 0 || planned->subplans == NIL)
 		return;
-	planned->before_sort = NULL;
-	planned_set_target(root, planned, target);
-	if (planned_check(planned->pipeline))
-		finish(root, planned, output_rel, target, "Penumbra Join", NIL);
+	if (planned_set_target(root, planned, target) && planned_check(planned->pipeline))
+		finish(root, UPPERREL_FINAL, planned, 0, output_rel, target, "Penumbra Join", NIL);
 }
 
 static void
@@ -537,18 +534,18 @@ add_limited(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 		return;
 	sort->limit = parse->limitCount;
 	sort->offset = parse->limitOffset;
-	planned_set_target(root, planned, target);
-	if (!planned_check(planned->pipeline))
+	if (!planned_set_target(root, planned, target) || !planned_check(planned->pipeline))
 		return;
 	if (bound < 0)
 		bound = clamp_row_est(planned->rows * 0.1);
 	limited = *planned->before_sort;
 	limited.pipeline = planned->pipeline;
+	limited.clauses = planned->clauses;
 	cost_add_sort(&limited, list_length(sort->exprs), target->width, bound);
 	limited.rows = estimated_rows(output_rel);
 	*planned = limited;
 	planned->before_sort = NULL;
-	finish(root, planned, output_rel, target, "Penumbra Top-N", root->sort_pathkeys);
+	finish(root, UPPERREL_FINAL, planned, PLANNED_LIMIT, output_rel, target, "Penumbra Top-N", root->sort_pathkeys);
 }
 
 /* A subquery without LIMIT: its rows, in any order, are an input of the level above. */
@@ -557,12 +554,12 @@ remember_subquery(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_r
 {
 	PlannedPipeline *planned;
 
-	if (root->parent_root == NULL || root->parse->limitCount != NULL ||
-		root->parse->limitOffset != NULL)
+	if (root->parent_root == NULL || planned_is_known(output_rel))
 		return;
 	planned = rows_for_target(root, input_rel, root->upper_targets[UPPERREL_FINAL]);
 	if (planned != NULL)
-		planned_remember(output_rel, planned->before_sort != NULL ? planned->before_sort : planned);
+		(void) planned_remember_stage(root, UPPERREL_FINAL, output_rel,
+									  planned->before_sort != NULL ? planned->before_sort : planned);
 }
 
 /* ---------------------------------------------------------------- the hook's part */

@@ -159,8 +159,7 @@ window_paths_add(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_re
 	if (lowest->subpath->pathkeys == NIL || custom_path_copy_node(lowest->subpath) == NULL ||
 		!add_sort(root, planned, lowest->subpath))
 		return;
-	planned_set_target(root, planned, lowest->subpath->pathtarget);
-	if (!planned_check(planned->pipeline))
+	if (!planned_set_target(root, planned, lowest->subpath->pathtarget) || !planned_check(planned->pipeline))
 		return;
 	input = custom_path_create(root, output_rel, lowest->subpath->pathtarget, "Penumbra Sort", planned,
 							   custom_path_copy_node(lowest->subpath));

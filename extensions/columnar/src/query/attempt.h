@@ -1,0 +1,21 @@
+/*-------------------------------------------------------------------------
+ *
+ * attempt.h
+ *	  What may fail without the statement failing.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_ATTEMPT_H
+#define PENUMBRA_ATTEMPT_H
+
+#include "postgres.h"
+
+/*
+ * Calls the function in a subtransaction.  False: it raised an error, which is
+ * forgotten, or no subtransaction can be had here (in parallel mode) and it
+ * was not called.  A cancel, a lack of resources, a serialization failure or
+ * an internal error is raised on.
+ */
+extern bool attempt(void (*function) (void *argument), void *argument);
+
+#endif							/* PENUMBRA_ATTEMPT_H */

@@ -1,0 +1,23 @@
+/*-------------------------------------------------------------------------
+ *
+ * repeats.h
+ *	  Whether a query's rows are a function of its input.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_REPEATS_H
+#define PENUMBRA_REPEATS_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+
+/*
+ * Whether every computation of the query has the same rows, written the same
+ * way.  Only such a query may be computed more than once where PostgreSQL
+ * computes it once.  Of a query that is planned, glob has its subqueries' own;
+ * else it is NULL.
+ */
+extern bool repeats_exactly(Query *query, PlannerGlobal *glob);
+
+#endif							/* PENUMBRA_REPEATS_H */

@@ -1,0 +1,201 @@
+"""Random queries about which clauses of a query are done, how often a part is computed, and what is evaluated at all.
+
+Four shapes over tables of their own: subqueries in aggregates below LIMIT, OFFSET, DISTINCT and set operations; CTEs
+whose rows are not a function of their input; members of UNION ALL that PostgreSQL computes; and expressions that fail
+unless CASE, COALESCE, OR, AND or FILTER guards them. PostgreSQL's answer has no error in most of them, and ours may
+have none then: unlike in join_queries.py nothing is left open by the order of evaluation.
+"""
+
+import random
+from dataclasses import dataclass
+
+TABLES = """
+CREATE TABLE t (id integer, a integer, k integer, flag integer, s text, n numeric, f double precision);
+INSERT INTO t SELECT i, CASE WHEN i > 11000 THEN 0 ELSE 1 + i % 7 END, CASE WHEN i > 11000 THEN 999 ELSE i % 900 END,
+  (i <= 11000)::integer, CASE WHEN i > 11000 THEN 'abc' ELSE (i % 50)::text END,
+  CASE WHEN i % 2 = 0 THEN (i % 20)::numeric ELSE (i % 20)::numeric(9, 2) END, i * 0.1 FROM generate_series(1, 12000) i;
+CREATE TABLE w (k integer, b integer);
+INSERT INTO w SELECT i, i FROM generate_series(0, 999) i;
+INSERT INTO w VALUES (999, 5);
+CREATE TABLE v (k integer, b integer);
+INSERT INTO v SELECT i, 2 * i FROM generate_series(1, 2000) i;
+CREATE TABLE u (x integer);
+INSERT INTO u SELECT i % 10 FROM generate_series(1, 300) i;
+CREATE TABLE small (k integer);
+INSERT INTO small SELECT i FROM generate_series(1, 200) i;
+CREATE TABLE few (k integer);
+INSERT INTO few VALUES (3), (5), (7);
+CREATE TABLE empty (k integer, b integer);
+CREATE TABLE ua (k integer PRIMARY KEY, v integer);
+INSERT INTO ua SELECT i, i FROM generate_series(1, 20000) i;
+CREATE SEQUENCE sq;
+"""
+CACHED = ("t", "w", "v", "u", "small", "few", "empty", "ua")
+SETTINGS = {"app.none": "", "app.seven": "7"}
+
+# Pairs of a condition and an integer that fails, or must not be seen to be computed, unless the condition is true.
+GUARDED = (
+    ("t.a <> 0", "10 / t.a"),
+    ("t.s ~ '^[0-9]+$'", "t.s::integer"),
+    ("t.flag = 1", "length(repeat('x', 10 / t.a))"),
+    ("current_setting('app.none', true) ~ '^[0-9]+$'", "current_setting('app.none', true)::integer"),
+    ("current_setting('app.seven', true) ~ '^[0-9]+$'", "current_setting('app.seven', true)::integer"),
+    ("t.a > 100", "(SELECT 1 / min(x) FROM u)"),
+    ("t.a > 100", "(SELECT x FROM u)"),
+    ("t.a > 100", "(SELECT nextval('sq')::integer FROM u LIMIT 1)"),
+    ("t.a > 100", "(SELECT max(nextval('sq'))::integer FROM u)"),
+    ("t.flag = 1", "(SELECT b FROM w WHERE w.k = t.k)"),
+    ("t.a <> 0", "(SELECT max(b) FROM w WHERE w.k = 10 / t.a)"),
+    ("t.a <> 0", "(EXISTS (SELECT 1 FROM w WHERE w.k = 10 / t.a))::integer"),
+    ("t.a <> 0", "(10 / t.a IN (SELECT k FROM w))::integer"),
+    ("t.a <> 0", "(10 / t.a NOT IN (SELECT k FROM w WHERE w.b = t.k))::integer"),
+    ("t.a <> 0", "(10 / t.a < ALL (SELECT k FROM w WHERE w.b = t.k))::integer"),
+    ("t.k < 900", "(SELECT (10 / count(*))::integer FROM w WHERE w.k = t.k AND w.b < 900)"),
+    ("t.k < 900", "(SELECT sqrt(count(*) - 1)::integer FROM w WHERE w.k = t.k AND w.b < 900)"),
+    ("t.k < 900", "(SELECT 10 / max(b - 950) FROM w WHERE w.k = t.k)"),
+)
+PARAMETERS = (
+    ("$1 <> ''", "$1::integer", ("", "7")),
+    ("$1 <> ''", "extract(year FROM $1::timestamp)::integer", ("", "2020-01-01")),
+    ("$1 <> ''", "(t.k + length(to_char($1::numeric, '999')))", ("", "12")),
+)
+
+
+@dataclass(frozen=True)
+class ClauseQuery:
+    sql: str
+    parameter: str | None = None  # of type text; then it is prepared, with a generic plan
+    is_ordered: bool = False
+
+
+class ClauseQueryGenerator:
+    def __init__(self, seed: int):
+        self.random = random.Random(f"clauses {seed}")
+
+    def query(self) -> ClauseQuery:
+        return self.random.choice((self._clauses, self._repeated, self._sources, self._guarded, self._guarded))()
+
+    # ------------------------------------------------------------ clauses
+
+    def _aggregate(self) -> str:
+        subquery = self.random.choice((
+            "EXISTS (SELECT 1 FROM w WHERE w.k = t.k AND w.b < 500)", "(SELECT max(b) FROM w WHERE w.k = t.k) > 400",
+            "t.k IN (SELECT k FROM w WHERE w.b < 300)", "t.k NOT IN (SELECT k FROM w WHERE w.b < 300)"))
+        value = self.random.choice(("(SELECT count(*) FROM w WHERE w.k = t.k)", "(SELECT min(b) FROM w WHERE w.k = t.k)"))
+        return self.random.choice((f"count(*) FILTER (WHERE {subquery})", f"sum({value})", f"max({value})",
+                                   f"count(DISTINCT {value})", f"sum(CASE WHEN {subquery} THEN t.a ELSE 1 END)"))
+
+    def _level(self) -> tuple[str, bool]:
+        """A query with an integer column z, and whether its rows are determined."""
+        kind = self.random.randrange(5)
+        aggregate = self._aggregate()
+        if kind == 0:
+            sql, keys = f"SELECT {aggregate}::integer AS z FROM t", ""
+        elif kind == 1:
+            having = self.random.choice(("", f" HAVING {self._aggregate()} > 3"))
+            sql, keys = f"SELECT t.k AS z, {aggregate} FROM t GROUP BY t.k{having}", f"{aggregate}, t.k"
+            sql = f"SELECT z FROM ({sql}) g" if self.random.random() < 0.3 else sql.replace(f", {aggregate} FROM", " FROM")
+            keys = "1" if " g" in sql[-3:] else keys
+        elif kind == 2:
+            sql = ("SELECT (SELECT count(*) FROM w WHERE w.k = t.k AND w.b < 500)::integer AS z FROM t "
+                   "GROUP BY (SELECT count(*) FROM w WHERE w.k = t.k AND w.b < 500)")
+            keys = "1"
+        elif kind == 3:
+            sql, keys = "SELECT DISTINCT t.k + (SELECT count(*) FROM w WHERE w.k = t.k)::integer AS z FROM t", "1"
+        else:
+            sql, keys = "SELECT (SELECT max(b) FROM w WHERE w.k = t.k) AS z FROM t", "1, t.id"
+        order = f" ORDER BY {keys}" if keys and self.random.random() < 0.6 else ""
+        limit = self.random.choice(("", "", " LIMIT 5", " OFFSET 1", " LIMIT 5 OFFSET 3", " LIMIT 0", " OFFSET 100000",
+                                    " LIMIT NULL OFFSET 2", " FETCH FIRST 3 ROWS WITH TIES" if order else " LIMIT 2"))
+        return sql + order + limit, bool(order) or not limit
+
+    def _clauses(self) -> ClauseQuery:
+        sql, is_determined = self._level()
+        kind = self.random.randrange(6)
+        output = "count(*), sum(z)" if is_determined else "count(*)"
+        if kind == 0 and is_determined:
+            return ClauseQuery(sql, is_ordered=" ORDER BY " in sql)
+        if kind == 1 and is_determined:
+            return ClauseQuery(f"SELECT count(*) FROM v WHERE k {self.random.choice(('IN', 'NOT IN'))} "
+                               f"(SELECT z FROM ({sql}) y WHERE z IS NOT NULL)")
+        if kind == 2:
+            return ClauseQuery(f"WITH c AS ({sql}) SELECT {output} FROM c")
+        if kind == 3 and is_determined:
+            operation = self.random.choice(("UNION", "UNION ALL", "INTERSECT", "EXCEPT"))
+            limit = self.random.choice(("", " OFFSET 3"))
+            return ClauseQuery(f"SELECT count(*) FROM ((SELECT z FROM ({sql}) y) {operation} "
+                               f"SELECT k FROM v WHERE k < 50{limit}) o")
+        if kind == 4:
+            return ClauseQuery(f"SELECT count(*) FROM ({sql}) y RIGHT JOIN few ON true")
+        return ClauseQuery(f"SELECT {output} FROM ({sql}) y")
+
+    # ------------------------------------------------------------ parts that are computed more than once
+
+    def _repeated(self) -> ClauseQuery:
+        body, key = self.random.choice((
+            (f"SELECT id, a FROM t ORDER BY a LIMIT {self.random.choice((10, 3000))}", "id"),
+            ("SELECT id, a FROM t LIMIT 5000", "id"), ("SELECT id, a FROM t ORDER BY a FETCH FIRST 10 ROWS WITH TIES", "id"),
+            ("SELECT DISTINCT ON (a) a, id FROM t", "id"), ("SELECT id, row_number() OVER (ORDER BY a) AS r FROM t", "r"),
+            ("SELECT n, count(*) AS c FROM t GROUP BY n", "n::text"), ("SELECT DISTINCT n FROM t", "n::text"),
+            ("SELECT a, max(n) AS m FROM t GROUP BY a", "m::text"), ("SELECT n FROM t UNION SELECT n + 0.00 FROM t", "n::text"),
+            ("SELECT a, sum(f) AS f FROM t GROUP BY a", "f::text"), ("SELECT a, count(*) AS c FROM t GROUP BY a", "c"),
+            ("SELECT id, random() AS r FROM t", "r"), ("SELECT id FROM t TABLESAMPLE bernoulli (30)", "id"),
+        ))
+        if self.random.random() < 0.5:
+            return ClauseQuery(f"WITH s AS ({body}) SELECT (SELECT count(*) FROM s WHERE {key} IS NOT NULL AND "
+                               f"{key} NOT IN (SELECT {key} FROM s WHERE {key} IS NOT NULL))")
+        return ClauseQuery(f"WITH s AS (SELECT {key} AS key FROM ({body}) b) SELECT count(*) FROM s x FULL JOIN s y "
+                           f"ON x.key = y.key WHERE x.key IS NULL OR y.key IS NULL")
+
+    # ------------------------------------------------------------ rows that PostgreSQL computes
+
+    def _sources(self) -> ClauseQuery:
+        members = ["SELECT k, v::bigint AS v FROM ua", "SELECT k, b::bigint FROM v",
+                   "SELECT k, row_number() OVER (ORDER BY k) FROM small", "SELECT DISTINCT ON (k) k, k::bigint FROM small",
+                   "SELECT k, length(string_agg(k::text, ',' ORDER BY k))::bigint FROM small GROUP BY k",
+                   "SELECT i, i::bigint FROM generate_series(1, 300) i", "SELECT * FROM (VALUES (3, 30::bigint), (7, 7)) x"]
+        chosen = self.random.sample(members, self.random.choice((2, 2, 3)))
+        union = " UNION ALL ".join(f"SELECT * FROM ({member}) m{i}" for i, member in enumerate(chosen))
+        outer = self.random.choice(("few", "few", "small", "(SELECT k FROM v WHERE k < 9)"))
+        join = self.random.choice(("JOIN", "LEFT JOIN"))
+        more = self.random.choice(("", " JOIN ua big ON big.k = o.k", " LEFT JOIN v big ON big.k = o.k"))
+        return ClauseQuery(f"SELECT o.k, z.v FROM {outer} o {join} ({union}) z ON z.k = o.k{more}")
+
+    # ------------------------------------------------------------ what may be left unevaluated
+
+    def _value(self, guard: str, value: str) -> str:
+        return self.random.choice((
+            f"CASE WHEN {guard} THEN {value} ELSE 0 END", f"CASE WHEN NOT ({guard}) THEN 0 ELSE {value} END",
+            f"coalesce(CASE WHEN NOT ({guard}) THEN 1 END, {value})",
+            f"CASE ({guard})::integer WHEN 1 THEN {value} ELSE 2 END",
+            f"CASE WHEN t.id < 0 THEN 5 WHEN {guard} THEN coalesce({value}, 4) END"))
+
+    def _condition(self, guard: str, value: str) -> str:
+        return self.random.choice((
+            f"(NOT ({guard}) OR {value} > 3)", f"(t.id = 7 OR (({guard}) AND {value} > 2))",
+            f"CASE WHEN {guard} THEN {value} > 3 ELSE true END", f"{self._value(guard, value)} > 1"))
+
+    def _guarded(self) -> ClauseQuery:
+        parameter = None
+        if self.random.random() < 0.2:
+            guard, value, parameters = self.random.choice(PARAMETERS)
+            parameter = self.random.choice(parameters)
+        else:
+            guard, value = self.random.choice(GUARDED)
+        source = self.random.choice(("t", "t", "t JOIN v ON v.k = t.k", "t LEFT JOIN v ON v.k = t.k"))
+        kind = self.random.randrange(7)
+        if kind == 0:
+            sql = f"SELECT count(*) FROM {source} WHERE {self._condition(guard, value)}"
+        elif kind == 1:
+            sql = f"SELECT sum({self._value(guard, value)}) FROM {source}"
+        elif kind == 2:
+            sql = f"SELECT sum({value}) FILTER (WHERE {guard}) FROM {source}"
+        elif kind == 3:
+            sql = f"SELECT {self._value(guard, value)} AS q, count(*) FROM {source} GROUP BY 1"
+        elif kind == 4:
+            sql = f"SELECT count(*) FROM t JOIN v ON v.k = t.k AND {self._condition(guard, value)}"
+        elif kind == 5:
+            sql = f"SELECT t.id FROM {source} WHERE {self._condition(guard, value)}"
+        else:
+            sql = f"SELECT t.id, {self._value(guard, value)} AS q FROM {source}"
+        return ClauseQuery(sql, parameter)

@@ -1,0 +1,81 @@
+"""Queries of clause_queries.py in every mode: rows, errors and effects are PostgreSQL's own."""
+
+import time
+from collections import Counter
+
+import psycopg
+import pytest
+from clause_queries import CACHED, SETTINGS, TABLES, ClauseQuery, ClauseQueryGenerator
+
+DATABASE = "clauses"
+FAILURES_SHOWN_MAX = 8
+ENGINE_SHARE_MIN = 0.3
+
+
+@pytest.fixture(scope="module")
+def connection(server):
+    with server.connect() as creator:
+        creator.execute(f"CREATE DATABASE {DATABASE}")
+    with server.connect(DATABASE) as connection:
+        connection.execute("CREATE EXTENSION penumbra")
+        connection.execute(TABLES)
+        connection.execute("VACUUM (ANALYZE)")
+        for table in CACHED:
+            connection.execute("SELECT penumbra.load(%s::regclass)", (table,))
+        for name, value in SETTINGS.items():
+            connection.execute(f"SET {name} = '{value}'")
+        connection.execute("SET plan_cache_mode = force_generic_plan")
+        yield connection
+
+
+def _answer(connection, query: ClauseQuery, mode: str) -> tuple:
+    """Rows or an error, and what was drawn from the sequence."""
+    connection.execute(f"SET penumbra.mode = {mode}")
+    connection.execute("ALTER SEQUENCE sq RESTART")
+    sql = query.sql
+    try:
+        if query.parameter is not None:
+            connection.execute("DEALLOCATE ALL")
+            connection.execute(f"PREPARE p (text) AS {sql}")
+            sql = f"EXECUTE p ('{query.parameter}')"
+        with psycopg.ClientCursor(connection) as cursor:
+            rows = cursor.execute(sql).fetchall()
+    except psycopg.Error as error:
+        return "error", error.sqlstate, str(error).splitlines()[0]
+    called = connection.execute("SELECT is_called, last_value FROM sq").fetchone()
+    return "rows", rows if query.is_ordered else sorted(rows, key=repr), called
+
+
+def _difference(connection, query: ClauseQuery, tally: Counter) -> str | None:
+    expected = _answer(connection, query, "off")
+    tally["errors"] += expected[0] == "error"
+    for mode in ("auto", "prefer", "require"):
+        found = _answer(connection, query, mode)
+        if mode == "require" and found[0] == "error" and found[1] == "0A000":
+            tally["refused"] += 1
+            continue
+        # which of two errors comes first is open
+        if found != expected and not (found[0] == expected[0] == "error"):
+            return f"{mode}: expected {str(expected)[:300]}\n   found {str(found)[:300]}"
+    return None
+
+
+@pytest.mark.timeout(36000)
+def test_clauses(connection, request, capsys):
+    first = request.config.getoption("--seed")
+    count = request.config.getoption("--queries")
+    deadline = time.monotonic() + request.config.getoption("--seconds") / 4
+    failures = []
+    tally = Counter()
+    for seed in range(first, first + count):
+        if time.monotonic() > deadline or len(failures) >= FAILURES_SHOWN_MAX:
+            break
+        query = ClauseQueryGenerator(seed).query()
+        tally["queries"] += 1
+        difference = _difference(connection, query, tally)
+        if difference:
+            failures.append(f"seed {seed}:\n{query.sql} ({query.parameter})\n{difference}")
+    with capsys.disabled():
+        print(f"\nclauses: seeds {first} to {first + tally['queries'] - 1}: {dict(tally)}")
+    assert not failures, "\n\n".join(failures)
+    assert tally["refused"] <= (1 - ENGINE_SHARE_MIN) * tally["queries"]
