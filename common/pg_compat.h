@@ -35,6 +35,8 @@
 #include "nodes/plannodes.h"
 #include "optimizer/geqo.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
 #include "storage/proc.h"
@@ -414,6 +416,24 @@ compat_is_partly_aggregated(RelOptInfo *rel)
 	return false;
 #else
 	return IS_GROUPED_REL(rel);
+#endif
+}
+
+/*
+ * A join that has all its paths, for joins above it.  Those of 19 join the
+ * partly aggregated relation too, which must have its paths then; not the last
+ * join's, which the aggregation itself makes.
+ */
+static inline void
+compat_complete_join(PlannerInfo *root, RelOptInfo *rel)
+{
+	set_cheapest(rel);
+#if PG_VERSION_NUM >= 190000
+	if (rel->grouped_rel != NULL && !bms_equal(rel->relids, root->all_query_rels))
+	{
+		generate_grouped_paths(root, rel->grouped_rel, rel);
+		set_cheapest(rel->grouped_rel);
+	}
 #endif
 }
 

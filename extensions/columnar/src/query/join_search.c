@@ -24,6 +24,7 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 
+#include "pg_compat.h"
 #include "query/custom_path.h"
 #include "query/join_search.h"
 #include "query/planned.h"
@@ -55,7 +56,7 @@ add_pairs(PlannerInfo *root, List *pairs, RelOptInfo *rel, List *others, bool is
 		if (pair.joined == NULL)
 			continue;			/* not legal */
 		generate_partitionwise_join_paths(root, pair.joined);
-		set_cheapest(pair.joined);
+		compat_complete_join(root, pair.joined);
 		if (planned_of_join(root, pair.joined) != NULL)
 			pairs = lappend(pairs, memcpy(palloc(sizeof(Pair)), &pair, sizeof(Pair)));
 	}
