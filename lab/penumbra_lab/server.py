@@ -80,6 +80,18 @@ def give_to_server_user(path: Path) -> None:
         os.chown(path, account.pw_uid, account.pw_gid)
 
 
+def run_directory(name: str) -> Path:
+    """A directory of this process alone, not yet made; what ended ones left goes, with servers."""
+    own = state_directory() / f"{name}-{os.getpid()}"
+    for left in state_directory().glob(f"{name}-*"):
+        process = left.name.removeprefix(f"{name}-")
+        if process.isdigit() and (left == own or not Path("/proc", process).exists()):
+            for data in (*left.glob("data"), *left.glob("*/data")):
+                PrivateServer(data.parent, {}).stop("immediate")
+            shutil.rmtree(left)
+    return own
+
+
 class PrivateServer:
     """Life cycle: create (or find) the cluster, start, connect, stop. Use as a context manager."""
 

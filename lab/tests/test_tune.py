@@ -64,6 +64,8 @@ int main(void)
     return 0;
 }
 """
+# Another run's do not look like it.
+ENDLESS = f"sleep 1000.{os.getpid()}"
 BUILD = '"$CC" $CFLAGS -c main.c && "$CC" $CFLAGS -o main main.o $LDFLAGS'
 
 
@@ -157,7 +159,7 @@ def test_a_run_that_begins_again_builds_nothing_twice(source):
 
 def test_killed_in_mid_build_it_leaves_nothing_and_goes_on(source):
     marker = source.parent / "second"
-    slow = f"test -e {marker} && sleep 600; touch {marker}; {BUILD}"
+    slow = f"test -e {marker} && {ENDLESS}; touch {marker}; {BUILD}"
     command = [sys.executable, "-c", "from penumbra_lab.cli import main; main()", "tune", "project",
                "--source", str(source), "--build", slow, "--measure", "./main", "--compiler", "gcc",
                "--evaluations", "0", "--repetitions", "2"]  # fmt: skip
@@ -171,7 +173,7 @@ def test_killed_in_mid_build_it_leaves_nothing_and_goes_on(source):
     process.send_signal(signal.SIGTERM)
     output = process.communicate(timeout=60)[0]
     assert process.returncode == 130, output
-    assert not _running("sleep 600")
+    assert not _running(ENDLESS)
     assert not [*_place(source).glob("part-*"), *_place(source).glob("scratch-*")]
     document = read_run(next((source.parent / "state/results").glob("tiny-*.json")))
     assert document["status"] == "interrupted"
@@ -204,7 +206,7 @@ class Tree(Command):
 echo "$@" >>{self.log}
 case "$*" in
 (*-fweb*) echo "internal compiler error: in web" >&2; exit 1;;
-(*-ftracer*) sleep 1000;;
+(*-ftracer*) {ENDLESS};;
 (*-fgcse-las*) printf '#!/bin/sh\\nkill -SEGV $$\\n' >main; chmod +x main; touch main.o; exit 0;;
 esac
 exec gcc "$@"
@@ -235,7 +237,7 @@ def test_what_does_not_work_is_infeasible_and_remembered(source, tmp_path):
     assert "internal compiler error: in web" in reasons[1]
     assert "ended by signal 11" in reasons[2] or "no totals" in reasons[2] or "failed" in reasons[2]
     assert "did not end within 3 seconds" in reasons[3]
-    assert not _running("sleep 1000")
+    assert not _running(ENDLESS)
     asked = project.log.read_text()
     with Journal(place / "journal.jsonl") as journal:
         assert _evaluator(project, place, journal).counts(recipes, "flags") == counts
@@ -487,8 +489,8 @@ def test_a_thread_that_is_cancelled_ends_its_program(tmp_path):
     executor = Executor(60, 60)
     executor.cancelled.set()  # by the thread that got Ctrl-C
     with pytest.raises(Cancelled):
-        executor.run(["sleep", "999"], tmp_path / "log", 60)
-    assert not _running("sleep 999")
+        executor.run(ENDLESS.split(), tmp_path / "log", 60)
+    assert not _running(ENDLESS)
 
 
 def test_an_interrupt_while_a_thread_starts_ends_its_program(source, tmp_path, monkeypatch):
@@ -498,7 +500,7 @@ def test_an_interrupt_while_a_thread_starts_ends_its_program(source, tmp_path, m
     def start(thread, real=threading.Thread.start):
         real(thread)
         started.append(thread)
-        while thread.is_alive() and not _running("sleep 1000"):
+        while thread.is_alive() and not _running(ENDLESS):
             time.sleep(0.05)
         raise KeyboardInterrupt
 
@@ -509,7 +511,7 @@ def test_an_interrupt_while_a_thread_starts_ends_its_program(source, tmp_path, m
             evaluator.counts([project.recipe("-ftracer")], "flags")
         started[0].join(timeout=30)
         assert not started[0].is_alive()
-    assert not _running("sleep 1000")
+    assert not _running(ENDLESS)
 
 
 def test_a_program_that_fails_says_why(tmp_path):

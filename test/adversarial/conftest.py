@@ -6,8 +6,8 @@ import time
 
 import psycopg
 import pytest
-from penumbra_lab.server import PrivateServer
-from penumbra_lab.state import TREE, state_directory
+from penumbra_lab.server import PrivateServer, run_directory
+from penumbra_lab.state import TREE
 
 # Sanitizers and valgrind take this much longer; what a process may use is not measured then.
 SLOWNESS = float(os.environ.get("ADVERSARIAL_SLOWNESS", "1"))
@@ -84,9 +84,8 @@ def is_permitted(message: str) -> bool:
 
 @pytest.fixture(scope="session")
 def server():
-    server = PrivateServer(state_directory() / "test-adversarial", SETTINGS,
+    server = PrivateServer(run_directory("test-adversarial"), SETTINGS,
                            initdb_options=("--encoding=UTF8", "--no-locale"))  # fmt: skip
-    server.remove()
     try:
         with server:
             with server.connect("template1") as connection:

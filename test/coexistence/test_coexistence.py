@@ -10,8 +10,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from penumbra_lab.server import PrivateServer
-from penumbra_lab.state import state_directory
+from penumbra_lab.server import PrivateServer, run_directory
 
 COMMON = Path(__file__).parents[2] / "common"
 
@@ -37,7 +36,7 @@ SORTED_BY_POSTGRESQL = "SELECT array_agg(amount ORDER BY amount) FROM t WHERE id
 def server(request):
     libraries = LIBRARIES if request.param == "in order" else LIBRARIES[::-1]
     server = PrivateServer(
-        state_directory() / "test-coexistence",
+        run_directory("test-coexistence"),
         {
             "shared_preload_libraries": ",".join(libraries),
             "penumbra.memory": "128MB",
@@ -47,7 +46,6 @@ def server(request):
         },
         initdb_options=("--encoding=UTF8", "--no-locale"),
     )
-    server.remove()
     server.start()
     with server.connect() as connection:
         for extension in EXTENSIONS:

@@ -3,8 +3,7 @@
 import time
 
 import pytest
-from penumbra_lab.server import PrivateServer
-from penumbra_lab.state import state_directory
+from penumbra_lab.server import PrivateServer, run_directory
 
 SETTINGS = {
     "shared_preload_libraries": "penumbra",
@@ -37,11 +36,10 @@ def make_server(request):
 
     def make(name: str, **settings: str) -> PrivateServer:
         server = PrivateServer(
-            state_directory() / f"test-crash-{name}",
+            run_directory(f"test-crash-{name}"),
             SETTINGS | {key.replace("__", "."): value for key, value in settings.items()},
             initdb_options=("--encoding=UTF8", "--no-locale"),
         )
-        server.remove()
         made.append(server)
         return server
 

@@ -3,8 +3,7 @@
 import os
 
 import pytest
-from penumbra_lab.server import PrivateServer
-from penumbra_lab.state import state_directory
+from penumbra_lab.server import PrivateServer, run_directory
 from tables import HASH_FUNCTION, JOIN_TABLES, JOIN_VIEWS, READER, TABLES, table_sql
 
 DATABASES = {
@@ -40,12 +39,11 @@ def server():
         "jit": "off",
     }
     server = PrivateServer(
-        state_directory() / "test-differential",
+        run_directory("test-differential"),
         settings,
         # Bytewise: what databases of other locales do is in test_collations.py.
         initdb_options=("--encoding=UTF8", "--no-locale"),
     )
-    server.remove()
     try:
         with server:
             with server.connect() as connection:

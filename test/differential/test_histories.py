@@ -13,8 +13,7 @@ from collections import Counter, deque
 import psycopg
 import pytest
 from harness import assert_verified
-from penumbra_lab.server import PrivateServer
-from penumbra_lab.state import state_directory
+from penumbra_lab.server import PrivateServer, run_directory
 from psycopg.adapt import Transformer
 from psycopg.pq import ExecStatus, TransactionStatus
 
@@ -463,11 +462,10 @@ def run(history: History, steps: int) -> None:
 @pytest.fixture()
 def standby(server):
     standby = PrivateServer(
-        state_directory() / "test-differential-standby",
+        run_directory("test-differential-standby"),
         server.settings
         | {"max_standby_streaming_delay": "-1", "wal_receiver_status_interval": "1s"},
     )
-    standby.remove()
     standby.copy_as_standby(server)
     with standby:
         yield standby

@@ -14,10 +14,10 @@ from penumbra_lab.server import (
     Installation,
     PrivateServer,
     give_to_server_user,
+    run_directory,
     server_user,
     terminate_like_interrupt,
 )
-from penumbra_lab.state import state_directory
 
 INITDB_OPTIONS = ("--no-locale", "--encoding=UTF8")
 
@@ -28,9 +28,8 @@ class Suite:
     def __init__(self, name: str) -> None:
         self.installation = Installation.find()
         self.source = source_tree(self.installation.major)
-        self.place = state_directory() / name
+        self.place = run_directory(name)
         self._library = self.place / "library"
-        shutil.rmtree(self.place, ignore_errors=True)
         self._library.mkdir(parents=True)
         self._build_library()
 

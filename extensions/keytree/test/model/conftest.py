@@ -4,8 +4,7 @@ import os
 import time
 
 import pytest
-from penumbra_lab.server import PrivateServer
-from penumbra_lab.state import state_directory
+from penumbra_lab.server import PrivateServer, run_directory
 
 SETTINGS = {
     "shared_preload_libraries": "penumbra_keytree",
@@ -33,9 +32,8 @@ def make_server():
     made = []
 
     def make(name: str, **settings: str) -> PrivateServer:
-        server = PrivateServer(state_directory() / f"test-keytree-{name}", SETTINGS | settings,
+        server = PrivateServer(run_directory(f"test-keytree-{name}"), SETTINGS | settings,
                                initdb_options=("--encoding=UTF8", "--no-locale"))  # fmt: skip
-        server.remove()
         made.append(server)
         return server
 
