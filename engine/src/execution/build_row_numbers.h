@@ -1,6 +1,6 @@
 // Keys of an aggregation that come from a join's build side and are read by nobody else need not be read for each pair
 // of the join: its batches have the number of the build row in their place, which tells groups apart as well. The
-// aggregation reads keys of rows whose number is new.
+// keys are read once per group, after the aggregation.
 #pragma once
 
 #include <memory>

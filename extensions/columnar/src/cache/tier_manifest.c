@@ -14,9 +14,10 @@
  * up to its end after the last header was copied: so all page LSNs, stamps and
  * commits that made rows visible or dead are durable.  No tier with fsync off,
  * nor when it was: what was flushed then is not flushed again.
- * T2: pages without an LSN are left out of saved headers (tier.c).
+ * T2: pages without an LSN are left out of saved headers (tier_header.c).
  * T3: the system's identifier; and the manifest's LSN is not past the
- * checkpoint with which the server was shut down or recovery ended.
+ * checkpoint with which the server was shut down, or after recovery not past
+ * the last one's redo point, which may be later than where that ended.
  * T4: the timeline is the manifest's.  Archive recovery, promotion and
  * pg_rewind begin another one.
  * T5: each manifest has a random number of its own, which a second file knows

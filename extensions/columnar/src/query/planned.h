@@ -148,14 +148,14 @@ extern List *planned_ordered_clauses(PlannerInfo *root, List *restrictinfos);
 extern bool planned_add_placeholders(PlannerInfo *root, RelOptInfo *rel, PlannedPipeline *planned);
 /* Whether the engine takes the whole pipeline; fills runtime_exprs or notes the refusal. */
 extern bool planned_check(Pipeline *pipeline);
-
-/* rival.c: what PostgreSQL's path costs by our estimates of rows. */
-extern Cost planned_cost_of_rival(PlannerInfo *root, const Path *path);
 /* Lowers our cost to one that add_path() prefers to the rival's, if by our estimates of rows ours costs less. */
 extern void planned_outbid(PlannerInfo *root, Path *ours, const Path *rival);
 /* Adds the path, or puts it in the place of all others; rival: the cheapest of those. */
 extern void planned_offer(PlannerInfo *root, RelOptInfo *rel, PenumbraPath *path, const Path *rival);
 
 extern int	planned_count_columns(List *exprs);
+
+/* rival.c: what PostgreSQL's path costs by our estimates of rows. */
+extern Cost planned_cost_of_rival(PlannerInfo *root, const Path *path);
 
 #endif							/* PENUMBRA_PLANNED_H */
