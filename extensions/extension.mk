@@ -58,13 +58,13 @@ test-files:
 
 test-regress: test-files
 	cd $(TEST_DIR) && $(as_postgres) $(without_checksums) $(pgxs_test)/regress/pg_regress $(regress_options) \
-	  --temp-instance=$(TEST_DIR)/server --outputdir=$(TEST_DIR)/regress \
+	  --temp-instance=$(TEST_DIR)/regress/server --outputdir=$(TEST_DIR)/regress \
 	  $(SQL_TESTS) \
 	  || { cat $(TEST_DIR)/regress/regression.diffs; exit 1; }
 
 test-isolation: test-files
 	cd $(TEST_DIR) && $(as_postgres) $(without_checksums) $(pgxs_test)/isolation/pg_isolation_regress $(regress_options) \
-	  --temp-instance=$(TEST_DIR)/server --outputdir=$(TEST_DIR)/isolation \
+	  --temp-instance=$(TEST_DIR)/isolation/server --outputdir=$(TEST_DIR)/isolation \
 	  $(patsubst test/specs/%.spec,%,$(sort $(wildcard test/specs/*.spec))) \
 	  || { cat $(TEST_DIR)/isolation/regression.diffs; exit 1; }
 
