@@ -315,6 +315,46 @@ class History:
             self.owner.run("VACUUM (TRUNCATE off) histories")
             self.owner.run("SELECT penumbra.load('histories', ARRAY['id', 'k', 'n', 'note'])")
 
+    def new_column(self) -> str:
+        number = self.choose.randint(1, 1_000_000)
+        return self.choose.choice((
+            "integer", f"integer DEFAULT {number}", f"integer DEFAULT {number} NOT NULL", f"text DEFAULT 'old {number}'",
+            f"varchar(20) DEFAULT '{number}'", f"numeric DEFAULT {number}.5",
+        ))  # fmt: skip
+
+    def alter_in_vain(self) -> None:
+        """A column is loaded in the transaction that adds it and does not stay; the next column has its number."""
+        name = self.name()
+        run = self.owner.connection.execute
+        added = f"ALTER TABLE histories ADD {name}"
+        end = self.choose.choice(("ROLLBACK", "ROLLBACK TO s", "ROLLBACK PREPARED 'in vain'"))
+        self.note(f"alter, {end.split(' s')[0].split(chr(39))[0].strip().lower()}", self.owner)
+        run(f"BEGIN; SAVEPOINT s; {added} {self.new_column()}")
+        for change in (f"ALTER TABLE histories ALTER {name} SET DEFAULT '77'",
+                       f"ALTER TABLE histories ALTER {name} TYPE varchar",
+                       f"ALTER TABLE histories DROP {name}; {added} {self.new_column()}"):  # fmt: skip
+            if self.choose.random() < 0.2:
+                run(f"SAVEPOINT change; {change}")
+                if self.choose.random() < 0.3:
+                    run("ROLLBACK TO change")
+        try:
+            run(f"SELECT penumbra.load('histories', ARRAY['{name}'])")
+        except psycopg.Error:  # the change of type rewrote the table
+            run("ROLLBACK TO s")
+        if end.startswith("ROLLBACK P"):
+            run("PREPARE TRANSACTION 'in vain'")
+        run(end)
+        is_generated = self.choose.random() < 0.1
+        kind = "integer GENERATED ALWAYS AS (n + 1) STORED" if is_generated else self.new_column()
+        run(f"{added} {kind}")
+        for query in (f"SELECT id, {name} FROM histories", f"SELECT count(*), min({name}), max({name}) FROM histories"):
+            answers = self.owner.answers(query)
+            assert answers is None or are_same(*answers), self.report(self.owner, query)
+        if is_generated or self.choose.random() < 0.5:
+            run(f"ALTER TABLE histories DROP {name}")
+        if end == "ROLLBACK TO s":
+            run(self.choose.choice(("COMMIT", "ROLLBACK")))
+
     def patch(self) -> None:
         """New rows that are decided, where nobody holds the horizon back, and a patch of these."""
         self.note("patch", self.owner)
@@ -330,6 +370,8 @@ class History:
         self.note("settle", self.owner)
         self.calm = 40
         self.end_all()
+        if self.choose.random() < 0.5:
+            self.alter_in_vain()
         self.owner.run("VACUUM (TRUNCATE off) histories")
         self.owner.run("SELECT penumbra.load('histories', ARRAY['id', 'k', 'n', 'note'])")
 
@@ -487,7 +529,7 @@ def test_histories(server, pytestconfig):
     assert "Penumbra" in plan[0][0], plan
     history.owner.connection.execute("DROP TABLE histories")
     history.owner.connection.close()
-    print(history.done, history.served)
+    print(steps, "steps", history.done, history.served)
 
 
 def test_histories_on_a_standby(server, standby, pytestconfig):
@@ -501,4 +543,4 @@ def test_histories_on_a_standby(server, standby, pytestconfig):
         )
     history.owner.connection.execute("DROP TABLE histories")
     history.owner.connection.close()
-    print(history.done, history.served_by_standby)
+    print(steps, "steps", history.done, history.served_by_standby)

@@ -75,6 +75,7 @@ typedef struct CachedSegment
 	Oid			type_oid;
 	int32		typmod;
 	Oid			collation;
+	uint64		missing;		/* directory_missing_hash() when its rows were read */
 	AttrNumber	attnum;
 	uint8		usage;			/* second chances left; races are harmless */
 	/* what is before it describes the segment; it goes on when the slot gets another one */

@@ -42,8 +42,12 @@
  */
 #include "postgres.h"
 
+#include <xxhash.h>
+
 #include "access/htup_details.h"
+#include "access/tupdesc_details.h"
 #include "storage/shmem.h"
+#include "utils/datum.h"
 #include "utils/rel.h"
 
 #include "cache/directory.h"
@@ -119,6 +123,42 @@ directory_next_serial(void)
 	return pg_atomic_fetch_add_u64(&directory->next_serial, 1);
 }
 
+uint64
+directory_missing_hash(TupleDesc desc, AttrNumber attnum)
+{
+	Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
+	const AttrMissing *missing;
+
+	if (!att->atthasmissing || desc->constr == NULL || desc->constr->missing == NULL)
+		return 0;
+	missing = &desc->constr->missing[attnum - 1];
+	if (!missing->am_present)
+		return 0;
+	if (att->attbyval)
+		return XXH3_64bits(&missing->am_value, sizeof(Datum)) | 1;
+	return XXH3_64bits(DatumGetPointer(missing->am_value),
+					   datumGetSize(missing->am_value, false, att->attlen)) | 1;
+}
+
+/*
+ * A page's LSN ties a segment to the tuples.  What the catalog adds to them is
+ * compared here, by content: the descriptor may be of this transaction's own,
+ * uncommitted rows of the catalog, and whatever comes of these (ROLLBACK TO,
+ * ROLLBACK PREPARED, a crash), a segment is used where the same facts hold.
+ *
+ * - type and typmod: how a value's bytes are read.  A domain's base type does
+ *   not change, and its constraints add nothing to a value.
+ * - the missing value: what rows have that are older than the column.
+ * - collation: compared, although segments, dictionaries and zone maps are in
+ *   the order of bytes; so versions of collations and operator classes matter
+ *   to nothing that is cached.
+ * - dropped columns: refused; a number is used again only after a rollback, and
+ *   then rows that have the column are dead.
+ * - generated columns: stored values are in the tuples, and another expression
+ *   rewrites them; virtual ones are NULL there, and are not read.
+ * - TOAST: values out of line are written with the tuple that refers to them.
+ * - enums and other types whose values depend on the catalog are not cached.
+ */
 bool
 directory_segment_matches(const CachedSegment *segment, TupleDesc desc)
 {
@@ -128,7 +168,8 @@ directory_segment_matches(const CachedSegment *segment, TupleDesc desc)
 		return false;
 	att = TupleDescAttr(desc, segment->attnum - 1);
 	return !att->attisdropped && att->atttypid == segment->type_oid &&
-		att->atttypmod == segment->typmod && att->attcollation == segment->collation;
+		att->atttypmod == segment->typmod && att->attcollation == segment->collation &&
+		directory_missing_hash(desc, segment->attnum) == segment->missing;
 }
 
 bool

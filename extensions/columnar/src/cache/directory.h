@@ -63,6 +63,11 @@ extern LWLock *directory_shared_lock(int index);
 extern void directory_key_of(Relation rel, CacheKey *key);
 extern bool directory_is_empty(void);
 
+/*
+ * Of the value that rows have which are older than the column; 0: they have
+ * NULL, or there are none.
+ */
+extern uint64 directory_missing_hash(TupleDesc desc, AttrNumber attnum);
 /* Whether the cached column still is what the relation's attribute says. */
 extern bool directory_segment_matches(const CachedSegment *segment, TupleDesc desc);
 /* Of a pinned patch; false: it lacks a column. */

@@ -5,9 +5,9 @@
  *
  * P1 and P2 need none of this: the directory's key has the relation's file
  * number, which every rewrite changes, LSNs do not come back where a number is
- * used again, and each segment knows the type, typmod and collation it was
- * made for.  P3 does: a rewrite copies xmins, so a chunk must be gone before
- * another file can have its key (rule 6 of the README).
+ * used again, and each segment knows what of the catalog it was made for
+ * (directory_segment_matches()).  P3 does: a rewrite copies xmins, so a chunk
+ * must be gone before another file can have its key (rule 6 of the README).
  *
  * A file is unlinked, and its number free, after the commit of a transaction
  * that dropped its relation or gave this another file: DROP, TRUNCATE, VACUUM

@@ -229,6 +229,7 @@ loader_encode_column(Loader *loader, int column, CachedSegment *segment)
 	segment->type_oid = att->atttypid;
 	segment->typmod = att->atttypmod;
 	segment->collation = att->attcollation;
+	segment->missing = directory_missing_hash(RelationGetDescr(loader->rel), attnum);
 	segment->attnum = attnum;
 }
 

@@ -162,6 +162,7 @@ tier_create_chunk(const SavedHeader *header, const ManifestChunk *entry,
 		segment->type_oid = segments[i].type_oid;
 		segment->typmod = segments[i].typmod;
 		segment->collation = segments[i].collation;
+		segment->missing = segments[i].missing;
 		segment->attnum = segments[i].attnum;
 		segment->chunk = chunk;
 		pg_atomic_init_u32(&segment->pins, 0);

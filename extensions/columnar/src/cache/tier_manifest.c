@@ -57,7 +57,7 @@
 #define NUMBERS_FILE	TIER_DIRECTORY "/numbers"
 
 /* "PENUTIER"; the last digits count the formats of manifest and headers. */
-#define MANIFEST_MAGIC	UINT64CONST(0x50454E5554490003)
+#define MANIFEST_MAGIC	UINT64CONST(0x50454E5554490004)
 
 typedef struct Manifest
 {

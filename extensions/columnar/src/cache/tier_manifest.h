@@ -29,6 +29,7 @@ typedef struct ManifestSegment
 {
 	TierExtent	extent;
 	PenumbraZoneMap zone_map;
+	uint64		missing;
 	Oid			type_oid;
 	int32		typmod;
 	Oid			collation;

@@ -344,6 +344,7 @@ append_to_manifest(StringInfo manifest, Oid relid)
 		saved.type_oid = segment->type_oid;
 		saved.typmod = segment->typmod;
 		saved.collation = segment->collation;
+		saved.missing = segment->missing;
 		saved.attnum = segment->attnum;
 		appendBinaryStringInfo(manifest, (char *) &saved, sizeof(saved));
 		entry.segment_count++;
