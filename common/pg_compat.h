@@ -27,6 +27,7 @@
 #include "commands/explain.h"
 #include "commands/vacuum.h"
 #include "fmgr.h"
+#include "executor/executor.h"
 #include "executor/instrument.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
@@ -230,6 +231,17 @@ compat_may_execute(Oid function_oid, Oid roleid)
 	return pg_proc_aclcheck(function_oid, roleid, ACL_EXECUTE) == ACLCHECK_OK;
 #else
 	return object_aclcheck(ProcedureRelationId, function_oid, roleid, ACL_EXECUTE) == ACLCHECK_OK;
+#endif
+}
+
+/* Of the tables that the query itself names, not of its subqueries. */
+static inline bool
+compat_query_is_permitted(const Query *query)
+{
+#if PG_VERSION_NUM < 160000
+	return ExecCheckRTPerms(query->rtable, false);
+#else
+	return ExecCheckPermissions(query->rtable, query->rteperminfos, false);
 #endif
 }
 

@@ -21,6 +21,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "portability/instr_time.h"
 #include "storage/bufmgr.h"
 #include "storage/ipc.h"
 #include "storage/predicate.h"
@@ -131,9 +132,11 @@ cache_estimate_skipped(Relation rel, const AttrNumber *attnums, int natts, const
 {
 	PenumbraZoneMap *zone_maps = palloc(sizeof(PenumbraZoneMap) * Max(natts, 1));
 	CachedChunk **pinned;
-	int			count = directory_pin_chunks(rel, attnums, natts, SAMPLE_CHUNKS, true, &pinned);
+	int			count;
 	int			skipped = 0;
 
+	STOP_POINT("planning-reads-values");
+	count = directory_pin_chunks(rel, attnums, natts, SAMPLE_CHUNKS, true, &pinned);
 	/* nothing here can raise an error: the pins are nobody's */
 	for (int i = 0; i < count; i++)
 	{
@@ -164,7 +167,24 @@ read_integers(const PenumbraPlan *plan, const PenumbraResult *result, int64 *val
 	}
 }
 
-/* Nothing in here can raise an error: the pins are nobody's. */
+/* An estimate is not worth more of planning's time. */
+#define AGGREGATE_MS_MAX 50
+
+/* A cancelled query is ended by the caller, when nothing is pinned. */
+static bool
+is_late(instr_time begin)
+{
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	INSTR_TIME_SUBTRACT(now, begin);
+	return QueryCancelPending || ProcDiePending || INSTR_TIME_GET_MILLISEC(now) > AGGREGATE_MS_MAX;
+}
+
+/*
+ * Nothing in here can raise an error: the pins are nobody's.  What the engine
+ * cannot compute, or not in time, is not known.
+ */
 static bool
 aggregate_pinned(CachedChunk **pinned, int count, const AttrNumber *attnums, int natts,
 				 const void **segments, const PenumbraPlan *plan, PenumbraOperator scan, int64 *values,
@@ -175,8 +195,10 @@ aggregate_pinned(CachedChunk **pinned, int count, const AttrNumber *attnums, int
 	PenumbraStatus status = {exec == NULL ? PENUMBRA_OUT_OF_MEMORY : PENUMBRA_OK};
 	PenumbraFetch fetch = PENUMBRA_FETCH_WAIT;
 	PenumbraResult result;
+	instr_time	begin;
 	bool		has_row = false;
 
+	INSTR_TIME_SET_CURRENT(begin);
 	*rows = 0;
 	for (int i = 0; i < count && status.code == PENUMBRA_OK; i++)
 	{
@@ -192,7 +214,8 @@ aggregate_pinned(CachedChunk **pinned, int count, const AttrNumber *attnums, int
 		status = penumbra_exec_start(exec);
 	if (status.code == PENUMBRA_OK)
 		status = penumbra_exec_end_rows(exec, scan);
-	while (status.code == PENUMBRA_OK && fetch != PENUMBRA_FETCH_DONE && fetch != PENUMBRA_FETCH_ERROR)
+	while (status.code == PENUMBRA_OK && fetch != PENUMBRA_FETCH_DONE && fetch != PENUMBRA_FETCH_ERROR &&
+		   !is_late(begin))
 	{
 		fetch = penumbra_exec_fetch(exec, &result, &status);
 		if (fetch != PENUMBRA_FETCH_ROWS || result.rows == 0)
@@ -210,12 +233,15 @@ cache_aggregate(Relation rel, const AttrNumber *attnums, int natts, const Penumb
 {
 	const void **segments = palloc(sizeof(void *) * Max(natts, 1));
 	CachedChunk **pinned;
-	int			count = directory_pin_chunks(rel, attnums, natts, 0, false, &pinned);
-	bool		is_done = count > 0 && aggregate_pinned(pinned, count, attnums, natts, segments, plan, scan,
-														values, rows);
+	int			count;
+	bool		is_done;
 
+	STOP_POINT("planning-reads-values");
+	count = directory_pin_chunks(rel, attnums, natts, 0, false, &pinned);
+	is_done = count > 0 && aggregate_pinned(pinned, count, attnums, natts, segments, plan, scan, values, rows);
 	for (int i = 0; i < count; i++)
 		directory_unpin_chunk(pinned[i], attnums, natts);
+	CHECK_FOR_INTERRUPTS();
 	return is_done;
 }
 

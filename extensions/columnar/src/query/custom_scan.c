@@ -691,7 +691,8 @@ handle_status(PenumbraScanState *state, const PenumbraStatus *status)
 				(errmsg("Penumbra left a query to PostgreSQL: engine code %d", (int) copy.code),
 				 errdetail_internal("%s", copy.message)));
 	release(state);
-	start_ordinary(state, copy.message[0] != '\0' ? copy.message : "error in the engine");
+	start_ordinary(state, copy.message[0] != '\0' ? copy.message
+				   : copy.code == PENUMBRA_TEMPORARY_SPACE_LIMIT ? "temp_file_limit" : "error in the engine");
 }
 
 /* ---------------------------------------------------------------- running */

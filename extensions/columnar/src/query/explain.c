@@ -629,6 +629,36 @@ explain_custom_scan(CustomScanState *node, List *ancestors, ExplainState *es)
 
 /* ---------------------------------------------------------------- refused queries */
 
+/* Adds to the query's group, which is closed by now, so that every format has one element for a query. */
+static void
+add_to_query(const char *label, const char *text, ExplainState *es)
+{
+	const char *closing = "";
+	int			length;
+
+	if (es->format == EXPLAIN_FORMAT_JSON)
+		closing = psprintf("\n%*s}", 2 * es->indent, "");
+	else if (es->format == EXPLAIN_FORMAT_XML)
+		closing = psprintf("%*s</Query>\n", 2 * es->indent, "");
+	length = es->str->len - (int) strlen(closing);
+	if (length < 0 || strcmp(es->str->data + length, closing) != 0)
+		return;
+	es->str->len = length;
+	es->str->data[length] = '\0';
+	if (es->format != EXPLAIN_FORMAT_TEXT)
+	{
+		es->indent++;
+		es->grouping_stack = lcons_int(1, es->grouping_stack);
+	}
+	ExplainPropertyText(label, text, es);
+	if (es->format != EXPLAIN_FORMAT_TEXT)
+	{
+		es->indent--;
+		es->grouping_stack = list_delete_first(es->grouping_stack);
+	}
+	appendStringInfoString(es->str, closing);
+}
+
 static void
 penumbra_explain_one_query(Query *query, int cursor_options, IntoClause *into, ExplainState *es,
 						   const char *query_string, ParamListInfo params,
@@ -643,11 +673,7 @@ penumbra_explain_one_query(Query *query, int cursor_options, IntoClause *into, E
 								 environment);
 	if (last_reason[0] == '\0' || penumbra_mode == MODE_OFF)
 		return;
-	/* A group of its own: the query's group is closed by now. */
-	ExplainOpenGroup("Penumbra", NULL, true, es);
-	ExplainPropertyText("Penumbra", psprintf("%s (%s)", last_is_partly_used ? "partly used"
-											 : "not used", last_reason), es);
-	ExplainCloseGroup("Penumbra", NULL, true, es);
+	add_to_query("Penumbra", psprintf("%s (%s)", last_is_partly_used ? "partly used" : "not used", last_reason), es);
 }
 
 void

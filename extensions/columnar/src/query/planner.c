@@ -28,6 +28,7 @@
 #include "query/paths.h"
 #include "query/planner.h"
 #include "query/planning.h"
+#include "query/privileges.h"
 #include "query/refusal.h"
 #include "query/require.h"
 #include "query/row_source.h"
@@ -301,11 +302,14 @@ penumbra_planner(COMPAT_PLANNER_PARAMETERS)
 	Planning	planning = {.is_cursor = (cursor_options & CURSOR_OPT_FAST_PLAN) != 0,
 							.is_enabled = penumbra_mode != MODE_OFF &&
 							(penumbra_mode != MODE_AUTO || cache_is_available())};
-	Planning	other = planning;
+	Planning	other;
 	/* The planner writes into the query, so the copy is made before. */
 	Query	   *inlined = planning.is_enabled ? inline_ctes(query) : NULL;
-	PlannedStmt *stmt = plan_query(COMPAT_PLANNER_ARGUMENTS, &planning);
+	PlannedStmt *stmt;
 
+	planning.is_permitted = planning.is_enabled && privileges_permit(query);
+	other = planning;
+	stmt = plan_query(COMPAT_PLANNER_ARGUMENTS, &planning);
 	if (inlined != NULL && planning.tables != NIL &&
 		(MODE_IS_FORCED() || stmt->planTree->total_cost >= REPLAN_COST_MIN))
 	{

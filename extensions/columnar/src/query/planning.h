@@ -30,6 +30,7 @@ extern int	penumbra_workers;
 typedef struct Planning
 {
 	bool		is_enabled;		/* Penumbra may be used */
+	bool		is_permitted;	/* see privileges_permit() */
 	PlannerInfo *root;			/* the query level that paths or a plan are made for */
 	List	   *tables;			/* of PlannedTable * */
 	HTAB	   *pipelines;		/* PlannedPipelines by relation; NULL: none yet */

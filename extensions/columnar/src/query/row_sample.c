@@ -15,7 +15,9 @@
  */
 #include "postgres.h"
 
+#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
 #include "query/names.h"
@@ -30,6 +32,8 @@
 #define SAMPLED_COLUMNS_MAX 8
 /* Of the rows, less of them in the cache tell little. */
 #define COVERED_SHARE_MIN 0.9
+/* Bytes of the columns, times the functions that look at each row: some 50 ms. */
+#define SAMPLED_WORK_MAX 67108864.0
 
 static bool
 has_integers(const Translation *translation, PenumbraExpr column)
@@ -37,6 +41,23 @@ has_integers(const Translation *translation, PenumbraExpr column)
 	PenumbraType type = penumbra_plan_expr_type(translation->plan, column);
 
 	return type == PENUMBRA_INT2 || type == PENUMBRA_INT4 || type == PENUMBRA_INT8 || type == PENUMBRA_DATE;
+}
+
+static bool
+is_cheap(PlannerInfo *root, const PlannedTable *table)
+{
+	double		width = 0;
+	QualCost	cost;
+	ListCell   *lc;
+
+	cost_qual_eval(&cost, table->rel->baserestrictinfo, root);
+	foreach(lc, table->attnos)
+	{
+		int32		column_width = get_attavgwidth(table->oid, lfirst_int(lc));
+
+		width += column_width > 0 ? column_width : sizeof(int64);
+	}
+	return table->coverage.cached_rows * width * Max(cost.per_tuple / cpu_operator_cost, 1) <= SAMPLED_WORK_MAX;
 }
 
 /* The quals as the filter of the plan; false: there is none, or one whose value is not known. */
@@ -104,7 +125,7 @@ row_sample_take(PlannerInfo *root, PlannedTable *table, Relation relation, const
 	/* What can be seen of the estimates must not tell of hidden rows. */
 	if (table->quals == NIL || pipeline->has_barrier || table->rel->tuples < SAMPLED_ROWS_MIN ||
 		table->coverage.cached_rows > SAMPLED_ROWS_MAX ||
-		table->coverage.cached_rows < table->rel->tuples * COVERED_SHARE_MIN)
+		table->coverage.cached_rows < table->rel->tuples * COVERED_SHARE_MIN || !is_cheap(root, table))
 		return;
 	translation = translation_begin(NULL, NULL);
 	if (translation_add_scan(translation, pipeline->top) &&

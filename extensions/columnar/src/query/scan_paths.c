@@ -32,6 +32,7 @@
 #include "query/paths.h"
 #include "query/planned.h"
 #include "query/planning.h"
+#include "query/privileges.h"
 #include "query/row_sample.h"
 #include "query/stored_form.h"
 #include "query/translate.h"
@@ -153,7 +154,7 @@ attno_array(List *attnos)
  */
 static void
 examine_quals(PlannerInfo *root, PlannedTable *table, Relation relation,
-			  const AttrNumber *attnums)
+			  const AttrNumber *attnums, bool may_read_values)
 {
 	RelOptInfo *rel = table->rel;
 	PipelineStage *scan = planned_begin_scan(root, rel->relid, table->attnos)->top;
@@ -188,7 +189,7 @@ examine_quals(PlannerInfo *root, PlannedTable *table, Relation relation,
 		if (rinfo->security_level == 0 || rinfo->leakproof)
 			conjuncts[count++] = expr;
 	}
-	if (count > 0 && table->coverage.cached_pages >= SAMPLED_CHUNKS_MIN * cache_chunk_pages &&
+	if (count > 0 && may_read_values && table->coverage.cached_pages >= SAMPLED_CHUNKS_MIN * cache_chunk_pages &&
 		translation_add_filter(translation, conjuncts, count) && translation_finish(translation))
 		table->skipped_share = cache_estimate_skipped(relation, attnums,
 													  list_length(table->attnos),
@@ -247,6 +248,32 @@ may_read(PlannerInfo *root, RelOptInfo *rel)
 		pg_attribute_aclcheck_all(oid, user, ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK;
 }
 
+/* The table, and those of the columns that are not cached at all. */
+static char *
+missing_columns(Relation relation, List *attnos)
+{
+	StringInfoData text;
+	const char *separator = " (";
+	ListCell   *lc;
+
+	initStringInfo(&text);
+	appendStringInfoString(&text, quote_identifier(RelationGetRelationName(relation)));
+	foreach(lc, attnos)
+	{
+		AttrNumber	attno = lfirst_int(lc);
+		CacheCoverage coverage;
+
+		if (cache_estimate_coverage(relation, &attno, 1, &coverage) && coverage.cached_pages > 0)
+			continue;
+		appendStringInfo(&text, "%s%s", separator,
+						 quote_identifier(NameStr(TupleDescAttr(RelationGetDescr(relation), attno - 1)->attname)));
+		separator = ", ";
+	}
+	if (separator[0] == ',')
+		appendStringInfoChar(&text, ')');
+	return text.data;
+}
+
 /* Looks at an opened table; NULL: not for us.  Without anything cached it is of use in a tree only. */
 static PlannedTable *
 examine_table(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation relation,
@@ -278,6 +305,7 @@ examine_table(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation r
 	if (table->coverage.cached_pages == 0 && !in_tree && !MODE_IS_FORCED())
 	{
 		planning_refuse("not cached");
+		planning_current()->reason = psprintf("not cached: %s", missing_columns(relation, table->attnos));
 		return NULL;
 	}
 	table->rel = rel;
@@ -285,8 +313,10 @@ examine_table(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation r
 	table->sampled_share = -1;
 	if (rel->baserestrictinfo != NIL)
 	{
-		examine_quals(root, table, relation, attnums);
-		if (bms_membership(root->all_baserels) == BMS_MULTIPLE && may_read(root, rel))
+		bool		may_read_values = privileges_permit_values(root);
+
+		examine_quals(root, table, relation, attnums, may_read_values);
+		if (may_read_values && bms_membership(root->all_baserels) == BMS_MULTIPLE)
 			row_sample_take(root, table, relation, attnums);
 		examine_repetition(root, table);
 	}

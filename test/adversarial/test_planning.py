@@ -1,0 +1,114 @@
+"""Planning looks at cached values only for a statement that its role may run, for a bounded time, and can be cancelled."""
+
+import itertools
+import json
+import time
+
+import psycopg
+import pytest
+from conftest import SLOWNESS, cache_table, connect
+
+ROWS = 100_000
+NESTED = "upper(lower(" * 75 + "word" + "))" * 75
+STATEMENTS = {
+    "table": "SELECT id FROM hidden JOIN small ON id = a WHERE {condition}",
+    "zone maps": "SELECT count(id) FROM hidden WHERE {condition}",
+    "view": "SELECT id FROM shown JOIN small ON id = a WHERE {condition}",
+    "other's view": "SELECT id FROM closed JOIN small ON id = a WHERE {condition}",
+    "subquery": "SELECT * FROM small WHERE a IN (SELECT id FROM hidden JOIN small AS s ON id = s.a WHERE {condition})",
+    "denied beside": "SELECT (SELECT max(b) FROM small), id FROM hidden JOIN small ON id = a WHERE id < 5",
+    "CTE": "WITH c AS MATERIALIZED (SELECT id FROM hidden JOIN small ON id = a WHERE {condition}) SELECT * FROM c",
+    "UNION": "SELECT a FROM small UNION ALL SELECT id FROM hidden JOIN small ON id = a WHERE {condition}",
+    "EXISTS": "SELECT a FROM small WHERE EXISTS (SELECT FROM hidden WHERE id = a AND {condition})",
+    "UPDATE": "UPDATE small SET a = 1 FROM hidden WHERE id = a AND id < 5",
+    "partition": "SELECT id FROM parted JOIN small ON id = a WHERE {condition}",
+}
+CONDITIONS = ["amount < 5", "word LIKE 'a%'"]
+
+
+@pytest.fixture(scope="module")
+def planned(server):
+    with server.connect() as connection:
+        connection.execute("CREATE DATABASE planning")
+        connection.execute("GRANT SET ON PARAMETER penumbra.stop_points TO stranger")
+    with connect(server, "planning") as connection:
+        connection.execute(f"CREATE TABLE hidden AS SELECT g AS id, g % 1000 AS amount, md5(g::text) AS word FROM generate_series(1, {ROWS}) AS g")
+        connection.execute("CREATE TABLE parted (id int, amount int, word text) PARTITION BY RANGE (id)")
+        connection.execute(f"CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO ({ROWS + 1})")
+        connection.execute("INSERT INTO parted SELECT * FROM hidden")
+        connection.execute("CREATE TABLE small AS SELECT g AS a, g AS b FROM generate_series(1, 2000) AS g")
+        connection.execute("CREATE VIEW shown AS SELECT * FROM hidden")
+        connection.execute("CREATE VIEW closed AS SELECT * FROM hidden")
+        connection.execute("GRANT SELECT (id) ON hidden, shown, parted TO stranger")
+        connection.execute("GRANT SELECT (a) ON small TO stranger")
+        for table in ("hidden", "parted_1", "small"):
+            cache_table(connection, table)
+    yield "planning"
+    with server.connect() as connection:
+        connection.execute("REVOKE SET ON PARAMETER penumbra.stop_points FROM stranger")
+        connection.execute("DROP DATABASE planning WITH (FORCE)")
+
+
+def state_of_planning(connection: psycopg.Connection, statement: str) -> str:
+    """55P03: it looked at cached values."""
+    try:
+        connection.execute("EXPLAIN " + statement)
+    except psycopg.Error as error:
+        return error.sqlstate
+    return "00000"
+
+
+def test_nothing_is_read_for_a_denied_statement(server, planned):
+    with connect(server, planned) as keeper, connect(server, planned, "stranger") as stranger:
+        keeper.execute("SELECT pg_advisory_lock(penumbra.stop_point_key('planning-reads-values'))")
+        for session, mode in itertools.product((keeper, stranger), ("auto", "prefer")):
+            session.execute(f"SET penumbra.mode = {mode}")
+            session.execute("SET lock_timeout = '20ms'")
+            session.execute("SET penumbra.stop_points = 'planning-reads-values'")
+        with connect(server, planned) as owner:
+            owner.execute("SET lock_timeout = '20ms'")
+            owner.execute("SET penumbra.stop_points = 'planning-reads-values'")
+            reads = {name for name, text in STATEMENTS.items() if state_of_planning(owner, text.format(condition=CONDITIONS[0])) == "55P03"}
+            assert len(reads) >= 6, f"only {reads} read anything while planning: the test shows nothing"
+        assert state_of_planning(stranger, "SELECT id FROM hidden JOIN small ON id = a WHERE id < 5") == "55P03"
+        for mode, name, condition in itertools.product(("auto", "prefer"), STATEMENTS, CONDITIONS):
+            stranger.execute(f"SET penumbra.mode = {mode}")
+            state = state_of_planning(stranger, STATEMENTS[name].format(condition=condition))
+            assert state == "42501", f"{mode}, {name}, {condition}: {state}"
+
+
+@pytest.mark.timeout(300 * SLOWNESS)
+@pytest.mark.parametrize("condition", [
+    f"{NESTED} LIKE '%A%B%ZZ%'",
+    " OR ".join(f"upper(word) LIKE '%{number}ZZ%'" for number in range(200)),
+], ids=["nested", "alternatives"])  # fmt: skip
+def test_planning_takes_no_longer_for_expensive_conditions(server, planned, condition):
+    query = f"EXPLAIN SELECT count(*) FROM hidden JOIN small ON id = a WHERE {condition}"
+    seconds = {}
+    with connect(server, planned) as connection:
+        for mode in ("off", "auto"):
+            connection.execute(f"SET penumbra.mode = {mode}")
+            times = []
+            for _ in range(3):
+                begin = time.monotonic()
+                connection.execute(query)
+                times.append(time.monotonic() - begin)
+            seconds[mode] = min(times)
+    assert seconds["auto"] < 10 * seconds["off"] + 0.5 * SLOWNESS, seconds
+
+
+@pytest.mark.parametrize("explain_format", ["JSON", "XML", "YAML", "TEXT"])
+def test_explain_has_one_element_for_a_query(server, planned, explain_format):
+    with connect(server, planned) as connection:
+        connection.execute("CREATE TABLE IF NOT EXISTS \"Left out\" AS SELECT g AS a, g AS \"b c\" FROM generate_series(1, 10000) AS g")
+        connection.execute("ANALYZE \"Left out\"")
+        rows = connection.execute(f"EXPLAIN (FORMAT {explain_format}) SELECT sum(a) FROM \"Left out\" WHERE \"b c\" > 5").fetchall()
+        text = json.dumps(rows[0][0]) if explain_format == "JSON" else "\n".join(row[0] for row in rows)
+        assert text.replace('\\"', '"').replace("&quot;", '"').count('not cached: "Left out" (a, "b c")') == 1, text
+        if explain_format == "JSON":
+            assert len(rows[0][0]) == 1 and rows[0][0][0]["Penumbra"].startswith("not used")
+        elif explain_format == "XML":
+            (count,) = connection.execute("SELECT cardinality(xpath('/*/*', %s::xml))", (text,)).fetchone()
+            assert count == 1, text
+        elif explain_format == "YAML":
+            assert sum(line.startswith("- ") for line in text.splitlines()) == 1, text
