@@ -6,7 +6,7 @@ import time
 
 import psycopg
 import pytest
-from conftest import SLOWNESS, cache_table, connect
+from conftest import SLOWNESS, Memory, cache_table, connect
 
 ROWS = 100_000
 NESTED = "upper(lower(" * 75 + "word" + "))" * 75
@@ -112,3 +112,27 @@ def test_explain_has_one_element_for_a_query(server, planned, explain_format):
             assert count == 1, text
         elif explain_format == "YAML":
             assert sum(line.startswith("- ") for line in text.splitlines()) == 1, text
+
+
+@pytest.mark.timeout(300 * SLOWNESS)
+@pytest.mark.parametrize("count", [9_000, 300_000])
+@pytest.mark.parametrize("form", ["id = ANY ('{{{values}}}'::int[])", "id IN ({values})", "id <> ALL ('{{{values}}}'::int[])",
+                                  "word = ANY ('{{{values}}}'::text[])", "id > ANY ('{{{values}}}'::int[])"])  # fmt: skip
+def test_long_lists(server, planned, form, count):
+    condition = form.format(values=",".join(str(3 * number) for number in range(count)))
+    # Where each element is tried in turn, PostgreSQL itself takes as long as it takes.
+    limit = 5 if ">" in form.replace("<>", "") else 100_000
+    query = f"SELECT count(*), sum(b) FROM hidden JOIN small ON id % 1999 = a WHERE id <= {limit} AND {condition}"
+    seen, seconds, peaks = {}, {}, {}
+    for mode in ("off", "auto", "prefer"):
+        with connect(server, planned) as connection:
+            connection.execute(f"SET penumbra.mode = {mode}")
+            connection.execute("SET jit = off")
+            begin = time.monotonic()
+            seen[mode] = connection.execute(query).fetchone()
+            seconds[mode] = time.monotonic() - begin
+            peaks[mode] = Memory(connection).peak_bytes()
+    assert seen["auto"] == seen["off"] == seen["prefer"]
+    assert max(seconds.values()) < 4 * seconds["off"] + 0.5 * SLOWNESS, seconds
+    if SLOWNESS == 1:
+        assert max(peaks.values()) < 2 * peaks["off"] + (64 << 20), peaks

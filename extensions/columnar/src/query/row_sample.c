@@ -128,6 +128,7 @@ row_sample_take(PlannerInfo *root, PlannedTable *table, Relation relation, const
 		table->coverage.cached_rows < table->rel->tuples * COVERED_SHARE_MIN || !is_cheap(root, table))
 		return;
 	translation = translation_begin(NULL, NULL);
+	translation->needs_values = true;
 	if (translation_add_scan(translation, pipeline->top) &&
 		add_quals(root, translation, table) && add_aggregates(translation, table) &&
 		cache_aggregate(relation, attnums, list_length(table->attnos), translation->plan,

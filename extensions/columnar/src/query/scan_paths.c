@@ -163,6 +163,7 @@ examine_quals(PlannerInfo *root, PlannedTable *table, Relation relation,
 	int			count = 0;
 	ListCell   *lc;
 
+	translation->needs_values = may_read_values;
 	translation_add_scan(translation, scan);
 	foreach(lc, rel->baserestrictinfo)
 	{

@@ -34,6 +34,7 @@ typedef struct Translation
 	List	   *inputs;			/* what the columns of the current stage stand for */
 	List	   *runtime_exprs;
 	const RuntimeValue *runtime_values; /* by runtime_exprs; NULL while planning */
+	bool		needs_values;	/* planning will look at rows with it; else one element stands for a list */
 	const char *reason;			/* why the last expression was refused */
 	int			conditional_depth;	/* inside what is not evaluated where there are no rows or pairs */
 	int			branch_depth;	/* inside CASE, COALESCE, AND and OR, which may skip it */

@@ -11,6 +11,7 @@
 #include "pg_compat.h"
 
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/array.h"
@@ -21,6 +22,8 @@
 
 /* Longer lists of alternatives that are no IN list are refused. */
 #define EXPANDED_ALTERNATIVES_MAX 64
+/* Longer IN lists are PostgreSQL's, which hashes the array as it stands. */
+#define LIST_ELEMENTS_MAX 10000
 
 static PenumbraExpr
 translate_bool_expr(Translation *translation, BoolExpr *bool_expr)
@@ -208,69 +211,87 @@ translate_coerce_via_io(Translation *translation, CoerceViaIO *coerce)
 
 /* ---------------------------------------------------------------- x op ANY (array) */
 
-/* The elements as constants, or NIL with *is_null_array. */
-static List *
-array_elements(Translation *translation, Node *array_node, bool *is_known, bool *is_null_array)
+/* The elements of an array. */
+typedef struct Elements
 {
-	Oid			element_type = get_element_type(exprType(array_node));
-	Datum		array_datum;
-	bool		isnull;
+	Oid			type;
 	Datum	   *values;
 	bool	   *nulls;
 	int			count;
+	bool		is_known;		/* or planning does not know them */
+	bool		is_null_array;
+} Elements;
+
+static Elements
+array_elements(Translation *translation, Node *array_node)
+{
+	Elements	elements = {.type = get_element_type(exprType(array_node)),.is_known = true};
+	Datum		array_datum;
+	ArrayType  *array;
 	int16		length;
 	bool		by_value;
 	char		alignment;
-	List	   *elements = NIL;
 
-	*is_known = true;
-	*is_null_array = false;
 	if (IsA(array_node, Const))
 	{
 		array_datum = ((Const *) array_node)->constvalue;
-		isnull = ((Const *) array_node)->constisnull;
+		elements.is_null_array = ((Const *) array_node)->constisnull;
 	}
 	else
 	{
 		int			index = translate_runtime_index(translation, array_node);
 
-		*is_known = translation->runtime_values != NULL && !translation->runtime_values[index].has_failed;
-		if (!*is_known)
-			return NIL;
+		elements.is_known = translation->runtime_values != NULL && !translation->runtime_values[index].has_failed;
+		if (!elements.is_known)
+			return elements;
 		array_datum = translation->runtime_values[index].value;
-		isnull = translation->runtime_values[index].isnull;
+		elements.is_null_array = translation->runtime_values[index].isnull;
 	}
-	*is_null_array = isnull;
-	if (isnull)
-		return NIL;
-	get_typlenbyvalalign(element_type, &length, &by_value, &alignment);
-	deconstruct_array(DatumGetArrayTypeP(array_datum), element_type, length, by_value, alignment,
-					  &values, &nulls, &count);
-	for (int i = 0; i < count; i++)
-		elements = lappend(elements, makeConst(element_type, -1, get_typcollation(element_type),
-											   length, values[i], nulls[i], by_value));
+	if (elements.is_null_array)
+		return elements;
+	/* a long list is not taken apart to be refused */
+	array = DatumGetArrayTypeP(array_datum);
+	elements.count = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	if (elements.count > LIST_ELEMENTS_MAX)
+		return elements;
+	get_typlenbyvalalign(elements.type, &length, &by_value, &alignment);
+	deconstruct_array(array, elements.type, length, by_value, alignment,
+					  &elements.values, &elements.nulls, &elements.count);
 	return elements;
 }
 
-static PenumbraExpr
-translate_in_list(Translation *translation, ScalarArrayOpExpr *op, List *elements, bool is_known)
+static List *
+constants_of(const Elements *elements)
 {
-	int			arg_count = 1 + (is_known ? list_length(elements) : 1);
+	int16		length;
+	bool		by_value;
+	List	   *constants = NIL;
+
+	get_typlenbyval(elements->type, &length, &by_value);
+	for (int i = 0; i < elements->count; i++)
+		constants = lappend(constants, makeConst(elements->type, -1, get_typcollation(elements->type), length,
+												 elements->values[i], elements->nulls[i], by_value));
+	return constants;
+}
+
+static PenumbraExpr
+translate_in_list(Translation *translation, ScalarArrayOpExpr *op, const Elements *elements)
+{
+	bool		is_listed = elements->is_known &&
+		(translation->runtime_values != NULL || translation->needs_values);
+	int			arg_count = 1 + (is_listed ? elements->count : 1);
 	PenumbraExpr *args = palloc(sizeof(PenumbraExpr) * arg_count);
 
 	args[0] = translate_expr(translation, linitial(op->args));
 	if (args[0] < 0)
 		return -1;
-	if (is_known)
+	for (int i = 1; i < arg_count; i++)
 	{
-		if (!translate_args(translation, elements, args + 1))
-			return -1;
-	}
-	else
-	{
-		args[1] = translate_datum(translation, get_element_type(exprType(lsecond(op->args))),
-								  (Datum) 0, true);
-		if (args[1] < 0)
+		CHECK_FOR_INTERRUPTS();
+		args[i] = is_listed
+			? translate_datum(translation, elements->type, elements->values[i - 1], elements->nulls[i - 1])
+			: translate_datum(translation, elements->type, (Datum) 0, true);
+		if (args[i] < 0)
 			return -1;
 	}
 	return translate_call(translation, op->useOr ? PENUMBRA_FN_IN_LIST : PENUMBRA_FN_NOT_IN_LIST,
@@ -313,9 +334,7 @@ translate_scalar_array(Translation *translation, ScalarArrayOpExpr *op)
 {
 	Node	   *array_node = lsecond(op->args);
 	const FunctionMapping *mapping;
-	List	   *elements;
-	bool		is_known = true;
-	bool		is_null_array = false;
+	Elements	elements;
 
 	set_sa_opfuncid(op);
 	mapping = function_map_lookup(op->opfuncid);
@@ -326,24 +345,26 @@ translate_scalar_array(Translation *translation, ScalarArrayOpExpr *op)
 		return translate_refuse(translation, "array that is not constant");
 	if (!OidIsValid(get_element_type(exprType(array_node))))
 		return translate_refuse(translation, "array of a domain");
-	elements = array_elements(translation, array_node, &is_known, &is_null_array);
-	if (!is_known && translation->runtime_values != NULL)
+	elements = array_elements(translation, array_node);
+	if (!elements.is_known && translation->runtime_values != NULL)
 		return translate_refuse(translation, "array that cannot be evaluated");
-	if (is_null_array)
+	if (elements.is_null_array)
 		return translate_datum(translation, BOOLOID, (Datum) 0, true);
-	if (is_known && elements == NIL)
+	if (elements.count > LIST_ELEMENTS_MAX)
+		return translate_refuse(translation, "long list of alternatives");
+	if (elements.is_known && elements.count == 0)
 		return translate_datum(translation, BOOLOID, BoolGetDatum(!op->useOr), false);
 	if (mapping != NULL && mapping->shape == SHAPE_PLAIN &&
 		mapping->function == (op->useOr ? PENUMBRA_FN_EQ : PENUMBRA_FN_NE))
 	{
 		if (!translate_check_equality(translation, op->inputcollid))
 			return -1;
-		return translate_in_list(translation, op, elements, is_known);
+		return translate_in_list(translation, op, &elements);
 	}
-	if (!is_known)
-		elements = list_make1(makeNullConst(get_element_type(exprType(array_node)), -1,
-											exprCollation(array_node)));
-	return translate_alternatives(translation, op, elements);
+	if (elements.count > EXPANDED_ALTERNATIVES_MAX)
+		return translate_refuse(translation, "long list of alternatives");
+	return translate_alternatives(translation, op, elements.is_known ? constants_of(&elements)
+								  : list_make1(makeNullConst(elements.type, -1, exprCollation(array_node))));
 }
 
 /* ---------------------------------------------------------------- dispatch */
