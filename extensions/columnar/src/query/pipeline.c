@@ -168,13 +168,13 @@ pipeline_stages(const Pipeline *pipeline)
 List *
 pipeline_scans(const Pipeline *pipeline)
 {
-	List	   *scans = pipeline_stages(pipeline);
+	List	   *scans = NIL;
 	ListCell   *lc;
 
-	foreach(lc, scans)
+	foreach(lc, pipeline_stages(pipeline))
 	{
-		if (((PipelineStage *) lfirst(lc))->kind != PIPELINE_SCAN)
-			scans = foreach_delete_current(scans, lc);
+		if (((PipelineStage *) lfirst(lc))->kind == PIPELINE_SCAN)
+			scans = lappend(scans, lfirst(lc));
 	}
 	return scans;
 }
