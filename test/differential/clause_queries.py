@@ -1,8 +1,10 @@
-"""Random queries about which clauses of a query are done, how often a part is computed, and what is evaluated at all.
+"""Random queries about which clauses of a query are done, how often a part is computed, what is evaluated at all, and how
+values of two types compare.
 
-Four shapes over tables of their own: subqueries in aggregates below LIMIT, OFFSET, DISTINCT and set operations; CTEs
-whose rows are not a function of their input; members of UNION ALL that PostgreSQL computes; and expressions that fail
-unless CASE, COALESCE, OR, AND or FILTER guards them. PostgreSQL's answer has no error in most of them, and ours may
+Five shapes over tables of their own: subqueries in aggregates below LIMIT, OFFSET, DISTINCT and set operations; CTEs
+whose rows are not a function of their input; members of UNION ALL that PostgreSQL computes; expressions that fail
+unless CASE, COALESCE, OR, AND or FILTER guards them; and comparisons, memberships, quantifiers and joins of every pair of
+types that PostgreSQL compares. PostgreSQL's answer has no error in most of them, and ours may
 have none then: unlike in join_queries.py nothing is left open by the order of evaluation.
 """
 
@@ -29,8 +31,24 @@ CREATE TABLE empty (k integer, b integer);
 CREATE TABLE ua (k integer PRIMARY KEY, v integer);
 INSERT INTO ua SELECT i, i FROM generate_series(1, 20000) i;
 CREATE SEQUENCE sq;
+SET timezone = 'America/New_York';
+CREATE TABLE typed (id integer, k integer, d date, ts timestamp, tz timestamptz, i2 smallint, i4 integer, i8 bigint,
+  f4 real, f8 double precision, n numeric, txt text, bp character(4), vc character varying(4));
+INSERT INTO typed SELECT i, i % 5, d, ts, tz, i2, i4, i8, f4, f8, n, txt, txt, txt FROM (SELECT i,
+  (ARRAY['2024-03-10', '2024-11-03', 'infinity', '-infinity', '5874897-12-31', NULL, '2024-03-10']::date[])[1 + i % 7] AS d,
+  (ARRAY['2024-03-10', '2024-03-10 02:30', '2024-11-03 01:30', 'infinity', '-infinity', NULL]::timestamp[])[1 + i % 6] AS ts,
+  (ARRAY['2024-03-10', '2024-03-10 07:00+00', '2024-11-03 05:30+00', '2024-11-03 06:30+00', 'infinity', NULL]::timestamptz[])
+    [1 + i % 6] AS tz,
+  (ARRAY[0, 1, -32768, 32767, NULL]::smallint[])[1 + i % 5] AS i2,
+  (ARRAY[0, 1, 32767, 2147483647, 16777217, NULL]::integer[])[1 + i % 6] AS i4,
+  (ARRAY[0, 1, 2147483647, 9223372036854775807, 9007199254740993, NULL]::bigint[])[1 + i % 6] AS i8,
+  (ARRAY[0, '-0', 1, 16777216, 'NaN', 'infinity', NULL]::real[])[1 + i % 7] AS f4,
+  (ARRAY[0, '-0', 1, 16777217, 9007199254740992, 'NaN', 'infinity', NULL]::double precision[])[1 + i % 8] AS f8,
+  (ARRAY[0, 1.0, 1.00, 9223372036854775807, 'NaN', 0.1, NULL]::numeric[])[1 + i % 7] AS n,
+  (ARRAY['', ' ', 'a', 'a ', 'A', 'ab', NULL])[1 + i % 7] AS txt FROM generate_series(1, 300) i) r;
 """
-CACHED = ("t", "w", "v", "u", "small", "few", "empty", "ua")
+CACHED = ("t", "w", "v", "u", "small", "few", "empty", "ua", "typed")
+COMPARED = (("d", "ts", "tz"), ("i2", "i4", "i8", "f4", "f8", "n"), ("txt", "bp", "vc"))
 SETTINGS = {"app.none": "", "app.seven": "7"}
 
 # Pairs of a condition and an integer that fails, or must not be seen to be computed, unless the condition is true.
@@ -73,7 +91,8 @@ class ClauseQueryGenerator:
         self.random = random.Random(f"clauses {seed}")
 
     def query(self) -> ClauseQuery:
-        return self.random.choice((self._clauses, self._repeated, self._sources, self._guarded, self._guarded))()
+        return self.random.choice((self._clauses, self._repeated, self._sources, self._guarded, self._guarded,
+                                   self._typed))()
 
     # ------------------------------------------------------------ clauses
 
@@ -199,3 +218,34 @@ class ClauseQueryGenerator:
         else:
             sql = f"SELECT t.id, {self._value(guard, value)} AS q FROM {source}"
         return ClauseQuery(sql, parameter)
+
+    # ------------------------------------------------------------ values of two types
+
+    def _typed_condition(self) -> str:
+        a, b = self.random.sample(self.random.choice(COMPARED), 2)
+        x, y = f"x.{a}", f"y.{b}"
+        operator = self.random.choice(("=", "<>", "<", "<=", ">", ">="))
+        where = self.random.choice((" WHERE y.k = x.k", f" WHERE {y} IS NOT NULL", "", " WHERE y.id < 0", " WHERE y.id = 5"))
+        subquery = f"SELECT {y} FROM typed y{where}"
+        literals = f"(SELECT array_agg(y.{b}) FROM typed y WHERE y.id < 5)"
+        return self.random.choice((
+            f"{x} IN ({subquery})", f"{x} NOT IN ({subquery})", f"{x} {operator} ANY ({subquery})",
+            f"{x} {operator} ALL ({subquery})", f"({x}, x.k) IN (SELECT {y}, y.k FROM typed y{where})",
+            f"({x}, x.k) NOT IN (SELECT {y}, y.k FROM typed y{where})",
+            f"{x} {operator} ANY ({literals})", f"{x} {operator} ALL ({literals})", f"{x} {operator} x.{b}",
+            f"{x} IS DISTINCT FROM x.{b}", f"{x} BETWEEN x.{b} AND x.{a}",
+            f"{x} {operator} (SELECT max({y}) FROM typed y{where})",
+            f"EXISTS (SELECT 1 FROM typed y WHERE {y} {operator} {x} AND y.k = x.k)",
+            f"EXISTS (SELECT 1 FROM typed y WHERE {y} = {x})", f"NOT EXISTS (SELECT 1 FROM typed y WHERE {y} = {x})"))
+
+    def _typed(self) -> ClauseQuery:
+        condition = self._typed_condition()
+        a, b = self.random.sample(self.random.choice(COMPARED), 2)
+        join = self.random.choice(("JOIN", "LEFT JOIN", "FULL JOIN"))
+        return ClauseQuery(self.random.choice((
+            f"SELECT count(*) FROM typed x WHERE {condition}", f"SELECT count(*) FROM typed x WHERE NOT ({condition})",
+            f"SELECT count(*) FILTER (WHERE {condition}), count(*) FILTER (WHERE ({condition}) IS NULL) FROM typed x",
+            f"SELECT count(*) FROM typed x WHERE x.id = 7 OR {condition}",
+            f"SELECT sum(CASE WHEN {condition} THEN 1 ELSE 10 END) FROM typed x", f"SELECT x.id, {condition} FROM typed x",
+            f"SELECT count(*), count(x.id), count(y.id) FROM typed x {join} typed y ON x.{a} = y.{b}",
+            f"SELECT count(*) FROM typed x JOIN typed y ON x.{a} = y.{b} AND x.{b} <= y.{a} WHERE {condition}")))

@@ -6,7 +6,9 @@
  *
  * x is less than one of the values if it is less than the greatest, less than
  * all if it is less than the least; it equals all if it equals both, and
- * differs from one if it differs from either.  So the subquery's rows are
+ * differs from one if it differs from either.  Whether it equals one (= ANY,
+ * <> ALL) no bounds can tell: that is membership, also where the two types
+ * have no equality that a join can use.  So the subquery's rows are
  * aggregated by the columns that its Params were compared with, and joined.
  *
  * With n rows, of which v have a value, and the comparison c with the bounds:
@@ -52,14 +54,25 @@ strategy_of(const OpExpr *test)
 	return 0;
 }
 
+/* The strategy if the least and the greatest of the values decide the comparison; else 0. */
+static int
+bounded_strategy(const SubPlan *subplan)
+{
+	const OpExpr *test = (const OpExpr *) subplan->testexpr;
+	const int	membership = subplan->subLinkType == ALL_SUBLINK ? ROWCOMPARE_NE : BTEqualStrategyNumber;
+	int			strategy;
+
+	if ((subplan->subLinkType != ALL_SUBLINK && subplan->subLinkType != ANY_SUBLINK) || !IsA(test, OpExpr) ||
+		list_length(test->args) != 2)
+		return 0;
+	strategy = strategy_of(test);
+	return strategy == membership ? 0 : strategy;
+}
+
 bool
 quantified_is_comparison(const SubPlan *subplan)
 {
-	OpExpr	   *test = (OpExpr *) subplan->testexpr;
-
-	if (subplan->subLinkType == ALL_SUBLINK)
-		return true;
-	return subplan->subLinkType == ANY_SUBLINK && IsA(test, OpExpr) && !translate_is_equality((Node *) test);
+	return bounded_strategy(subplan) != 0;
 }
 
 Node *
@@ -204,12 +217,11 @@ quantified_join(PlannerInfo *root, PlannedPipeline *planned, const SubPlan *subp
 	List	   *keys;
 	int			strategy;
 
-	if ((!is_all && subplan->subLinkType != ANY_SUBLINK) || !IsA(test, OpExpr) || list_length(test->args) != 2 ||
-		planned_has_param(linitial(test->args), subplan->paramIds) ||
+	strategy = bounded_strategy(subplan);
+	if (strategy == 0 || planned_has_param(linitial(test->args), subplan->paramIds) ||
 		!planned_has_param(lsecond(test->args), subplan->paramIds) || contain_var_clause(lsecond(test->args)))
 		return false;
-	strategy = strategy_of(test);
-	if (strategy == 0 || !subplans_find_rows(root, subplan, &rows))
+	if (!subplans_find_rows(root, subplan, &rows))
 		return false;
 	keys = pipeline_commuted_keys(rows.keys);
 	if (keys == NIL && rows.keys != NIL)
