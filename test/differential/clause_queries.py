@@ -1,9 +1,9 @@
-"""Random queries about which clauses of a query are done, how often a part is computed, what is evaluated at all, and how
-values of two types compare.
+"""Random queries about which clauses of a query are done, how often a part is computed, what is evaluated at all, how
+values of two types compare, and how often volatile functions are called.
 
-Five shapes over tables of their own: subqueries in aggregates below LIMIT, OFFSET, DISTINCT and set operations; CTEs
+Six shapes over tables of their own: subqueries in aggregates below LIMIT, OFFSET, DISTINCT and set operations; CTEs
 whose rows are not a function of their input; members of UNION ALL that PostgreSQL computes; expressions that fail
-unless CASE, COALESCE, OR, AND or FILTER guards them; and comparisons, memberships, quantifiers and joins of every pair of
+unless CASE, COALESCE, OR, AND or FILTER guards them; volatile functions below subqueries; and comparisons, memberships, quantifiers and joins of every pair of
 types that PostgreSQL compares. PostgreSQL's answer has no error in most of them, and ours may
 have none then: unlike in join_queries.py nothing is left open by the order of evaluation.
 """
@@ -92,7 +92,7 @@ class ClauseQueryGenerator:
 
     def query(self) -> ClauseQuery:
         return self.random.choice((self._clauses, self._repeated, self._sources, self._guarded, self._guarded,
-                                   self._typed))()
+                                   self._typed, self._volatile))()
 
     # ------------------------------------------------------------ clauses
 
@@ -182,7 +182,7 @@ class ClauseQueryGenerator:
 
     # ------------------------------------------------------------ what may be left unevaluated
 
-    def _value(self, guard: str, value: str) -> str:
+    def value(self, guard: str, value: str) -> str:
         return self.random.choice((
             f"CASE WHEN {guard} THEN {value} ELSE 0 END", f"CASE WHEN NOT ({guard}) THEN 0 ELSE {value} END",
             f"coalesce(CASE WHEN NOT ({guard}) THEN 1 END, {value})",
@@ -192,7 +192,7 @@ class ClauseQueryGenerator:
     def _condition(self, guard: str, value: str) -> str:
         return self.random.choice((
             f"(NOT ({guard}) OR {value} > 3)", f"(t.id = 7 OR (({guard}) AND {value} > 2))",
-            f"CASE WHEN {guard} THEN {value} > 3 ELSE true END", f"{self._value(guard, value)} > 1"))
+            f"CASE WHEN {guard} THEN {value} > 3 ELSE true END", f"{self.value(guard, value)} > 1"))
 
     def _guarded(self) -> ClauseQuery:
         parameter = None
@@ -206,17 +206,17 @@ class ClauseQueryGenerator:
         if kind == 0:
             sql = f"SELECT count(*) FROM {source} WHERE {self._condition(guard, value)}"
         elif kind == 1:
-            sql = f"SELECT sum({self._value(guard, value)}) FROM {source}"
+            sql = f"SELECT sum({self.value(guard, value)}) FROM {source}"
         elif kind == 2:
             sql = f"SELECT sum({value}) FILTER (WHERE {guard}) FROM {source}"
         elif kind == 3:
-            sql = f"SELECT {self._value(guard, value)} AS q, count(*) FROM {source} GROUP BY 1"
+            sql = f"SELECT {self.value(guard, value)} AS q, count(*) FROM {source} GROUP BY 1"
         elif kind == 4:
             sql = f"SELECT count(*) FROM t JOIN v ON v.k = t.k AND {self._condition(guard, value)}"
         elif kind == 5:
             sql = f"SELECT t.id FROM {source} WHERE {self._condition(guard, value)}"
         else:
-            sql = f"SELECT t.id, {self._value(guard, value)} AS q FROM {source}"
+            sql = f"SELECT t.id, {self.value(guard, value)} AS q FROM {source}"
         return ClauseQuery(sql, parameter)
 
     # ------------------------------------------------------------ values of two types
@@ -249,3 +249,16 @@ class ClauseQueryGenerator:
             f"SELECT sum(CASE WHEN {condition} THEN 1 ELSE 10 END) FROM typed x", f"SELECT x.id, {condition} FROM typed x",
             f"SELECT count(*), count(x.id), count(y.id) FROM typed x {join} typed y ON x.{a} = y.{b}",
             f"SELECT count(*) FROM typed x JOIN typed y ON x.{a} = y.{b} AND x.{b} <= y.{a} WHERE {condition}")))
+
+    # ------------------------------------------------------------ volatile functions
+
+    def _volatile(self) -> ClauseQuery:
+        call = self.random.choice(("nextval('sq')", "(random() * 1e9)::bigint", "nextval('sq') + (clock_timestamp() IS NULL)::integer"))
+        inner = self.random.choice((f"(SELECT {call} FROM v WHERE v.k = w.k LIMIT 1)", f"(SELECT max({call}) FROM u WHERE x = w.k % 10)",
+                                    f"(SELECT {call})", call))
+        subquery = self.random.choice((
+            f"(SELECT max(w.b * 0 + {inner}) FROM w WHERE w.b <= few.k * 0 + 20)",
+            f"(SELECT {inner} FROM w WHERE w.k = few.k * 0 + 3)", f"(SELECT count(*) FROM w WHERE w.b < 9 AND {inner} > few.k * 0)",
+            f"(SELECT max(z) FROM (SELECT {inner} AS z FROM w WHERE w.b < 4 + few.k * 0) y)"))
+        outer = self.random.choice(("few", "few JOIN small s ON s.k < 4", "(SELECT k FROM few UNION ALL SELECT k FROM few) few"))
+        return ClauseQuery(f"SELECT count(DISTINCT r) FROM (SELECT {subquery} AS r FROM {outer} OFFSET 0) z")

@@ -5,7 +5,7 @@ from collections import Counter
 
 import psycopg
 import pytest
-from clause_queries import CACHED, SETTINGS, TABLES, ClauseQuery, ClauseQueryGenerator
+from clause_queries import CACHED, GUARDED, SETTINGS, TABLES, ClauseQuery, ClauseQueryGenerator
 
 DATABASE = "clauses"
 FAILURES_SHOWN_MAX = 8
@@ -79,3 +79,35 @@ def test_clauses(connection, request, capsys):
         print(f"\nclauses: seeds {first} to {first + tally['queries'] - 1}: {dict(tally)}")
     assert not failures, "\n\n".join(failures)
     assert tally["refused"] <= (1 - ENGINE_SHARE_MIN) * tally["queries"]
+
+
+def _updated(connection, sql: str, fetches: list[str], mode: str) -> tuple:
+    """What an update and a deletion of a cursor's rows change."""
+    connection.execute(f"SET penumbra.mode = {mode}")
+    connection.execute("BEGIN")
+    try:
+        connection.execute(f"DECLARE c SCROLL CURSOR FOR {sql}")
+        for fetch in fetches:
+            connection.execute(f"FETCH {fetch} FROM c")
+        connection.execute("UPDATE t SET s = 'changed' WHERE CURRENT OF c")
+        connection.execute("FETCH NEXT FROM c")
+        connection.execute("DELETE FROM t WHERE CURRENT OF c")
+        return connection.execute("SELECT count(*), min(id) FILTER (WHERE s = 'changed') FROM t").fetchall()
+    except psycopg.Error as error:
+        return error.sqlstate
+    finally:
+        connection.execute("ROLLBACK")
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_where_current_of(connection, seed):
+    """A cursor over one table gives the row to UPDATE and DELETE, whatever its target list and conditions have."""
+    generator = ClauseQueryGenerator(seed)
+    guard, value = generator.random.choice(GUARDED)
+    sql = f"SELECT t.id, {generator.value(guard, value)} FROM t"
+    if generator.random.random() < 0.5:
+        sql += " WHERE t.id > 0 AND (t.a < 5 OR EXISTS (SELECT 1 FROM w WHERE w.k = t.k AND w.b < 500))"
+    fetches = generator.random.choice((["NEXT"], ["5"], ["7", "BACKWARD 3"], ["FIRST"]))
+    expected = _updated(connection, sql, fetches, "off")
+    for mode in ("auto", "prefer"):
+        assert _updated(connection, sql, fetches, mode) == expected, (mode, sql)

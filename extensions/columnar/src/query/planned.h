@@ -89,6 +89,9 @@ extern PlannedTable *planned_table_of_rel(PlannerInfo *root, RelOptInfo *rel, Ra
 /* Rows that the statement changes or locks: nothing that a cache could serve. */
 extern bool planned_is_target_or_locked(PlannerInfo *root, RelOptInfo *rel);
 
+/* Whether the query is a cursor's of which WHERE CURRENT OF may ask for the row. */
+extern bool planned_is_simply_updatable(PlannerInfo *root);
+
 /* rel_pipelines.c: what is remembered of the relation, not to be changed; NULL: it is not ours. */
 extern const PlannedPipeline *planned_of_rel(PlannerInfo *root, RelOptInfo *rel);
 /* One that can be extended without changing the other. */

@@ -30,6 +30,7 @@
 #include "query/planning.h"
 #include "query/privileges.h"
 #include "query/refusal.h"
+#include "query/repeats.h"
 #include "query/require.h"
 #include "query/row_source.h"
 #include "query/translate.h"
@@ -105,7 +106,7 @@ planning_init_plan_must_wait(PlannerInfo *root, const SubPlan *subplan, bool is_
 {
 	Query	   *query = list_nth_node(PlannerInfo, root->glob->subroots, subplan->plan_id - 1)->parse;
 
-	if (contain_volatile_functions((Node *) query))
+	if (contains_volatile((Node *) query, root->glob))
 		return true;
 	if (is_conditional && subplan->subLinkType != EXISTS_SUBLINK && subplan->subLinkType != ARRAY_SUBLINK &&
 		!is_single_row(query))

@@ -158,6 +158,28 @@ differs_walker(Node *node, void *context)
 	return expression_tree_walker(node, differs_walker, context);
 }
 
+static bool
+volatile_walker(Node *node, void *context)
+{
+	PlannerGlobal *glob = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, SubPlan) &&
+		contains_volatile((Node *) list_nth_node(PlannerInfo, glob->subroots, ((SubPlan *) node)->plan_id - 1)->parse,
+						  glob))
+		return true;
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, volatile_walker, context, 0);
+	return expression_tree_walker(node, volatile_walker, context);
+}
+
+bool
+contains_volatile(Node *node, PlannerGlobal *glob)
+{
+	return contain_volatile_functions(node) || volatile_walker(node, glob);
+}
+
 bool
 repeats_exactly(Query *query, PlannerGlobal *glob)
 {

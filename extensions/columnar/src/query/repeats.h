@@ -20,4 +20,7 @@
  */
 extern bool repeats_exactly(Query *query, PlannerGlobal *glob);
 
+/* contain_volatile_functions() of what is planned: it also looks into the queries of SubPlans. */
+extern bool contains_volatile(Node *node, PlannerGlobal *glob);
+
 #endif							/* PENUMBRA_REPEATS_H */

@@ -29,6 +29,7 @@
 #include "query/cost.h"
 #include "query/names.h"
 #include "query/plan_walk.h"
+#include "query/repeats.h"
 #include "query/row_source.h"
 #include "query/translate.h"
 
@@ -88,7 +89,7 @@ row_source_plan(PlannerInfo *root, RelOptInfo *rel)
 
 	if (rte->lateral || rel->cheapest_total_path == NULL || rel->cheapest_total_path->param_info != NULL ||
 		!is_repeatable(root, rte) ||
-		contain_volatile_functions((Node *) extract_actual_clauses(rel->baserestrictinfo, false)))
+		contains_volatile((Node *) extract_actual_clauses(rel->baserestrictinfo, false), root->glob))
 		return NULL;
 	foreach(lc, rel->reltarget->exprs)
 	{

@@ -473,8 +473,8 @@ refuse_quals(const PlannedTable *table)
  * UPDATE ... WHERE CURRENT OF asks its scan for the row's TID, which the cache
  * does not keep.
  */
-static bool
-is_simply_updatable(PlannerInfo *root)
+bool
+planned_is_simply_updatable(PlannerInfo *root)
 {
 	Query	   *parse = root->parse;
 
@@ -492,7 +492,7 @@ add_scan_paths(PlannerInfo *root, PlannedTable *table)
 	PenumbraPath *parallel = NULL;
 	int			workers = 0;
 
-	if (is_simply_updatable(root))
+	if (planned_is_simply_updatable(root))
 	{
 		planning_refuse("cursor that WHERE CURRENT OF may use");
 		return;

@@ -9,7 +9,7 @@
  * below nested loops alone.  Here it becomes the top of the subquery's plan.
  *
  * Why the answer is the same: within a statement nothing but the Params
- * changes what a subquery without volatile functions finds.  Params of this
+ * changes what a subquery without volatile functions, at any depth, finds.  Params of this
  * level's query are the key, bit by bit, since equal numerics may be written
  * differently; when another Param changes, as of a query further out, the node
  * forgets everything.  An execution that is left before its end is not kept.
@@ -28,6 +28,7 @@
 
 #include "query/custom_path.h"
 #include "query/planning.h"
+#include "query/repeats.h"
 #include "query/subplan_memo.h"
 
 /* More than a look-up by a unique index (8.5), which takes five times as long as to find what is kept. */
@@ -60,6 +61,20 @@ find_keys(PlannerInfo *root, List **params, List **operators)
 	return *params != NIL;
 }
 
+/* Whether the subquery, its own subqueries or its InitPlans call a volatile function. */
+static bool
+is_volatile(PlannerInfo *root)
+{
+	ListCell   *lc;
+
+	foreach(lc, root->init_plans)
+	{
+		if (contains_volatile((Node *) lfirst(lc), root->glob))
+			return true;
+	}
+	return contains_volatile((Node *) root->parse, root->glob);
+}
+
 void
 subplan_memo_add(PlannerInfo *root, RelOptInfo *final_rel)
 {
@@ -70,7 +85,7 @@ subplan_memo_add(PlannerInfo *root, RelOptInfo *final_rel)
 	/* A subquery in FROM is planned when the relations around it are known; it is rescanned below nested loops. */
 	if (!enable_memoize || root->parent_root == NULL ||
 		root->parent_root->simple_rel_array != NULL ||
-		contain_volatile_functions((Node *) root->parse) || !find_keys(root, &params, &operators))
+		is_volatile(root) || !find_keys(root, &params, &operators))
 		return;
 	foreach(lc, final_rel->pathlist)
 	{

@@ -49,6 +49,7 @@
 #include "query/names.h"
 #include "query/planned.h"
 #include "query/planning.h"
+#include "query/repeats.h"
 #include "query/subplans_internal.h"
 #include "query/translate.h"
 
@@ -1022,7 +1023,7 @@ planned_apply_subplans(PlannerInfo *root, PlannedPipeline *planned, RestrictInfo
 	Replacements replacements = {0};
 	ListCell   *lc;
 
-	if (rinfo->security_level > 0 || contain_volatile_functions(clause))
+	if (rinfo->security_level > 0 || contains_volatile(clause, root->glob))
 		return false;
 	(void) find_subplans_walker(clause, &found);
 	foreach(lc, found.uses)
@@ -1051,7 +1052,7 @@ planned_join_subplans(PlannerInfo *root, PlannedPipeline *planned, List *exprs)
 	Replacements replacements = {0};
 	ListCell   *lc;
 
-	if (contain_volatile_functions(normalized))
+	if (contains_volatile(normalized, root->glob))
 		return false;
 	(void) find_subplans_walker(normalized, &found);
 	foreach(lc, found.uses)

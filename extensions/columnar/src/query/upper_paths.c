@@ -451,7 +451,7 @@ rows_for_target(PlannerInfo *root, RelOptInfo *rel, const PathTarget *target)
 {
 	PlannedPipeline *planned = planned_copy_of_rel(root, rel);
 
-	if (planned == NULL || planned->clauses != 0 || target == NULL ||
+	if (planned == NULL || planned->clauses != 0 || target == NULL || planned_is_simply_updatable(root) ||
 		root->parse->limitCount != NULL || root->parse->limitOffset != NULL)
 		return planned;
 	return join_subplans_of(root, rel, planned, target->exprs);
