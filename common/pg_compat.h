@@ -554,10 +554,12 @@ compat_count_index_search(IndexScanDesc scan)
 typedef OpIndexInterpretation CompatOpInterpretation;
 #define compat_get_op_interpretation(opno) get_op_index_interpretation(opno)
 #define compat_strategy_of_interpretation(interpretation) ((int) (interpretation)->cmptype)
+#define COMPAT_STRATEGY_NOT_EQUAL COMPARE_NE
 #else
 typedef OpBtreeInterpretation CompatOpInterpretation;
 #define compat_get_op_interpretation(opno) get_op_btree_interpretation(opno)
 #define compat_strategy_of_interpretation(interpretation) ((interpretation)->strategy)
+#define COMPAT_STRATEGY_NOT_EQUAL ROWCOMPARE_NE
 #endif
 
 /* Of the path with a sort above it; 18 counts the disabled nodes. */

@@ -181,6 +181,8 @@ def assert_sound(server, database: str) -> None:
 def statement_that_passes(stop_point: str) -> str:
     if stop_point.startswith("load-"):
         return "SELECT penumbra.unload('attacked'), penumbra.load('attacked')"
+    if stop_point.startswith("planning-"):
+        return "SELECT count(*) FROM attacked x JOIN attacked y USING (a) WHERE x.a % 3 = 1 AND y.a > 2000"
     return "SELECT penumbra.refresh('attacked')" if stop_point.startswith("patch-") else SUM.format("attacked")
 
 

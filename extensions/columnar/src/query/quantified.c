@@ -37,7 +37,7 @@
 #include "query/subplans_internal.h"
 #include "query/translate.h"
 
-/* The operator as one of the value's order: a btree strategy or ROWCOMPARE_NE; 0: it is none. */
+/* The operator as one of the value's order: a btree strategy or COMPAT_STRATEGY_NOT_EQUAL; 0: it is none. */
 static int
 strategy_of(const OpExpr *test)
 {
@@ -59,7 +59,7 @@ static int
 bounded_strategy(const SubPlan *subplan)
 {
 	const OpExpr *test = (const OpExpr *) subplan->testexpr;
-	const int	membership = subplan->subLinkType == ALL_SUBLINK ? ROWCOMPARE_NE : BTEqualStrategyNumber;
+	const int	membership = subplan->subLinkType == ALL_SUBLINK ? COMPAT_STRATEGY_NOT_EQUAL : BTEqualStrategyNumber;
 	int			strategy;
 
 	if ((subplan->subLinkType != ALL_SUBLINK && subplan->subLinkType != ANY_SUBLINK) || !IsA(test, OpExpr) ||
