@@ -246,10 +246,10 @@ cache_aggregate(Relation rel, const AttrNumber *attnums, int natts, const Penumb
 }
 
 void
-cache_note_wanted(Relation rel, const AttrNumber *attnums, int natts)
+cache_note_wanted(Oid relid, List *attnos)
 {
-	if (cache_is_available() && penumbra_auto && natts > 0)
-		wanted_note(MyDatabaseId, RelationGetRelid(rel), attnums, natts);
+	if (cache_is_available() && penumbra_auto && attnos != NIL)
+		wanted_note(MyDatabaseId, relid, attnos);
 }
 
 /* ---------------------------------------------------------------- pins ---- */

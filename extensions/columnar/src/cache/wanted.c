@@ -109,15 +109,16 @@ note_column(Oid database, Oid relid, AttrNumber attnum, uint32 count)
 }
 
 void
-wanted_note(Oid database, Oid relid, const AttrNumber *attnums, int natts)
+wanted_note(Oid database, Oid relid, List *attnos)
 {
 	bool		was_empty;
+	ListCell   *lc;
 
 	if (!LWLockConditionalAcquire(wanted_lock, LW_EXCLUSIVE))
 		return;
 	was_empty = control->waiting == 0;
-	for (int i = 0; i < natts; i++)
-		note_column(database, relid, attnums[i], 1);
+	foreach(lc, attnos)
+		note_column(database, relid, lfirst_int(lc), 1);
 	LWLockRelease(wanted_lock);
 	if (was_empty)
 		wanted_wake_listener();

@@ -34,6 +34,7 @@
 #include "query/require.h"
 #include "query/row_source.h"
 #include "query/translate.h"
+#include "query/wishes.h"
 
 int			penumbra_mode = MODE_AUTO;
 int			penumbra_workers = -1;
@@ -323,6 +324,8 @@ penumbra_planner(COMPAT_PLANNER_PARAMETERS)
 			planning = other;
 		}
 	}
+	if (planning.wishes != NIL)
+		wishes_tell(&planning, stmt);
 	if (penumbra_mode == MODE_REQUIRE)
 		require_check_plan(stmt, &planning);
 	/* What was refused on the way to a plan that is all ours is of no interest. */

@@ -21,7 +21,6 @@
 #include "optimizer/paths.h"
 #include "optimizer/prep.h"
 #include "optimizer/restrictinfo.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -36,6 +35,7 @@
 #include "query/row_sample.h"
 #include "query/stored_form.h"
 #include "query/translate.h"
+#include "query/wishes.h"
 
 /*
  * About what PostgreSQL takes for a unit of cost.  A query that is planned just
@@ -46,7 +46,7 @@
 
 /* Smaller tables are not worth a look unless penumbra.mode demands it. */
 #define TABLE_PAGES_MIN 8
-/* From here on a table that is scanned sequentially is worth loading. */
+/* From here on a table of which a plan reads much is worth loading. */
 #define WANTED_PAGES_MIN 64
 
 /* From so many chunks on, planning looks at what zone maps will skip. */
@@ -229,26 +229,6 @@ examine_repetition(PlannerInfo *root, PlannedTable *table)
 		(IsA(ordinary, IndexPath) || IsA(ordinary, BitmapHeapPath));
 }
 
-/*
- * Whether the query's user may read the table.  PostgreSQL checks it at
- * executor start only, so planning alone must not load others' tables.  Rights
- * on a partition are those on the table that the query names.
- */
-static bool
-may_read(PlannerInfo *root, RelOptInfo *rel)
-{
-	Oid			user = OidIsValid(rel->userid) ? rel->userid : GetUserId();
-	Index		relid = rel->relid;
-	Oid			oid;
-
-	while (root->append_rel_array != NULL && root->append_rel_array[relid] != NULL &&
-		   OidIsValid(root->append_rel_array[relid]->parent_reloid))
-		relid = root->append_rel_array[relid]->parent_relid;
-	oid = root->simple_rte_array[relid]->relid;
-	return pg_class_aclcheck(oid, user, ACL_SELECT) == ACLCHECK_OK ||
-		pg_attribute_aclcheck_all(oid, user, ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK;
-}
-
 /* The table, and those of the columns that are not cached at all. */
 static char *
 missing_columns(Relation relation, List *attnos)
@@ -299,18 +279,17 @@ examine_table(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation r
 										&table->coverage);
 	if (!is_cached)
 		memset(&table->coverage, 0, sizeof(table->coverage));
+	table->rel = rel;
+	table->oid = rte->relid;
 	if (table->coverage.cached_pages < rel->pages - rel->pages / 8 &&
-		rel->pages >= WANTED_PAGES_MIN &&
-		((Path *) linitial(rel->pathlist))->pathtype == T_SeqScan && may_read(root, rel))
-		cache_note_wanted(relation, attnums, list_length(table->attnos));
+		rel->pages >= WANTED_PAGES_MIN)
+		wishes_add(root, table);
 	if (table->coverage.cached_pages == 0 && !in_tree && !MODE_IS_FORCED())
 	{
 		planning_refuse("not cached");
 		planning_current()->reason = psprintf("not cached: %s", missing_columns(relation, table->attnos));
 		return NULL;
 	}
-	table->rel = rel;
-	table->oid = rte->relid;
 	table->sampled_share = -1;
 	if (rel->baserestrictinfo != NIL)
 	{
