@@ -3,6 +3,27 @@
 -- complain if script is sourced in psql, rather than via CREATE EXTENSION
 \echo Use "CREATE EXTENSION penumbra_bench" to load this file. \quit
 
+-- Whoever owns the schema, or creates in it, could put other objects in place of those that this script names.
+DO $$
+BEGIN
+    IF EXISTS (
+        SELECT FROM pg_catalog.pg_extension e
+        JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace
+        JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) n.nspowner
+        WHERE e.extname OPERATOR(pg_catalog.=) 'penumbra_bench'::pg_catalog.name
+            AND ((n.nspowner OPERATOR(pg_catalog.<>) e.extowner AND NOT r.rolsuper)
+                OR EXISTS (SELECT FROM pg_catalog.aclexplode(n.nspacl) a
+                    WHERE a.privilege_type OPERATOR(pg_catalog.=) 'CREATE'::pg_catalog.text
+                        AND a.grantee OPERATOR(pg_catalog.<>) n.nspowner
+                        AND a.grantee OPERATOR(pg_catalog.<>) e.extowner))) THEN
+        RAISE insufficient_privilege USING
+            MESSAGE = 'schema "penumbra_bench" is not safe to install an extension in',
+            DETAIL = 'Another role owns it, or may create objects in it.',
+            HINT = 'Drop the schema, or rename it.';
+    END IF;
+END
+$$;
+
 CREATE FUNCTION exec_query_in_loop(query text, n bigint, VARIADIC parameters "any",
     OUT executions bigint, OUT rows bigint, OUT checksum bigint, OUT ns_per_execution float8,
     OUT read_only boolean)
@@ -76,7 +97,7 @@ CREATE FUNCTION exec_query_in_plpgsql_loop(query text, n integer, keys anyarray,
     OUT executions bigint, OUT rows bigint, OUT ns_per_execution float8)
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
-  IF NOT (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user) THEN
+  IF NOT (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname OPERATOR(pg_catalog.=) current_user) THEN
     RAISE insufficient_privilege USING MESSAGE = 'permission denied to run loops',
       DETAIL = 'Only superusers may run statements and index lookups in loops.';
   END IF;
@@ -103,8 +124,11 @@ COMMENT ON FUNCTION exec_query_in_plpgsql_loop(text, integer, anyarray) IS
 CREATE FUNCTION exec_query_in_plpgsql_loop(query text, n integer,
     OUT executions bigint, OUT rows bigint, OUT ns_per_execution float8)
 LANGUAGE sql VOLATILE AS
-'SELECT * FROM @extschema@.exec_query_in_plpgsql_loop(query, n, ARRAY[1])';
+'SELECT * FROM @extschema@.exec_query_in_plpgsql_loop(query, n, ARRAY[1::pg_catalog.int4])';
 COMMENT ON FUNCTION exec_query_in_plpgsql_loop(text, integer) IS
 'executes a statement n times as a PL/pgSQL function would';
 
-REVOKE ALL ON ALL FUNCTIONS IN SCHEMA @extschema@ FROM PUBLIC;
+REVOKE ALL ON FUNCTION exec_query_in_loop(text, bigint, "any"), exec_query_in_loop(text, bigint),
+    exec_query_in_key_loop(text, bigint, anyarray), index_lookup_loop(regclass, bigint, anyarray, text),
+    index_random_lookup_loop(regclass, bigint, integer, text, bigint), plpgsql_loop_source(text, text),
+    exec_query_in_plpgsql_loop(text, integer, anyarray), exec_query_in_plpgsql_loop(text, integer) FROM PUBLIC;

@@ -3,6 +3,27 @@
 -- complain if script is sourced in psql, rather than via CREATE EXTENSION
 \echo Use "CREATE EXTENSION penumbra" to load this file. \quit
 
+-- Whoever owns the schema, or creates in it, could put other objects in place of those that this script names.
+DO $$
+BEGIN
+    IF EXISTS (
+        SELECT FROM pg_catalog.pg_extension e
+        JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace
+        JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) n.nspowner
+        WHERE e.extname OPERATOR(pg_catalog.=) 'penumbra'::pg_catalog.name
+            AND ((n.nspowner OPERATOR(pg_catalog.<>) e.extowner AND NOT r.rolsuper)
+                OR EXISTS (SELECT FROM pg_catalog.aclexplode(n.nspacl) a
+                    WHERE a.privilege_type OPERATOR(pg_catalog.=) 'CREATE'::pg_catalog.text
+                        AND a.grantee OPERATOR(pg_catalog.<>) n.nspowner
+                        AND a.grantee OPERATOR(pg_catalog.<>) e.extowner))) THEN
+        RAISE insufficient_privilege USING
+            MESSAGE = 'schema "penumbra" is not safe to install an extension in',
+            DETAIL = 'Another role owns it, or may create objects in it.',
+            HINT = 'Drop the schema, or rename it.';
+    END IF;
+END
+$$;
+
 -- Who may do what is written down with each part: REVOKE where a function is not for everybody.
 GRANT USAGE ON SCHEMA @extschema@ TO PUBLIC;
 
@@ -73,18 +94,18 @@ SELECT t.relid::regclass AS relation,
        t.chunks,
        s.table_pages,
        t.cached_pages,
-       round(100.0 * least(t.cached_pages, s.table_pages) / nullif(s.table_pages, 0), 1) AS coverage_percent,
+       pg_catalog.round(100.0 * least(t.cached_pages, s.table_pages)::numeric / nullif(s.table_pages, 0)::numeric, 1) AS coverage_percent,
        t.dead_pages,
-       round(100.0 * (t.cached_pages - t.dead_pages) / nullif(t.cached_pages, 0), 1) AS valid_percent,
+       pg_catalog.round(100.0 * (t.cached_pages - t.dead_pages)::numeric / nullif(t.cached_pages, 0)::numeric, 1) AS valid_percent,
        t.rows,
        t.bytes,
-       round(100.0 * t.bytes / nullif(s.table_pages * current_setting('block_size')::bigint, 0), 1)
+       pg_catalog.round(100.0 * t.bytes::numeric / nullif(s.table_pages * pg_catalog.current_setting('block_size')::bigint, 0)::numeric, 1)
            AS size_percent,
        t.disk_bytes,
        t.scans, t.pages_from_cache, t.pages_from_heap
-FROM tables() t
-JOIN pg_catalog.pg_database d ON d.oid = t.database AND d.datname = current_database()
-CROSS JOIN LATERAL (SELECT pg_relation_size(t.relid) / current_setting('block_size')::bigint AS table_pages) s
+FROM @extschema@.tables() t
+JOIN pg_catalog.pg_database d ON d.oid = t.database AND d.datname = pg_catalog.current_database()
+CROSS JOIN LATERAL (SELECT pg_catalog.pg_relation_size(t.relid::regclass) / pg_catalog.current_setting('block_size')::bigint AS table_pages) s
 WHERE s.table_pages IS NOT NULL; -- it is where the table is gone
 COMMENT ON VIEW tables IS 'tables of this database that are in the column cache';
 COMMENT ON COLUMN tables.chunks IS 'parts of 1021 pages';
@@ -112,29 +133,29 @@ COMMENT ON FUNCTION staleness() IS
 
 CREATE VIEW staleness AS
 WITH holders(xmin, what, remedy) AS (
-    SELECT CASE WHEN age(backend_xid) > age(backend_xmin) OR backend_xmin IS NULL THEN backend_xid ELSE backend_xmin END,
-           format('a transaction of process %s is open since %s', pid, xact_start::timestamp(0)),
-           format('SELECT pg_terminate_backend(%s)', pid)
+    SELECT CASE WHEN pg_catalog.age(backend_xid) > pg_catalog.age(backend_xmin) OR backend_xmin IS NULL THEN backend_xid ELSE backend_xmin END,
+           pg_catalog.format('a transaction of process %s is open since %s', pid, xact_start::timestamp(0)),
+           pg_catalog.format('SELECT pg_terminate_backend(%s)', pid)
     FROM pg_catalog.pg_stat_activity
-    WHERE coalesce(backend_xmin, backend_xid) IS NOT NULL AND (datname = current_database() OR datname IS NULL)
-        AND pid <> pg_backend_pid() AND backend_type NOT IN ('autovacuum worker', 'penumbra worker')
+    WHERE coalesce(backend_xmin, backend_xid) IS NOT NULL AND (datname = pg_catalog.current_database() OR datname IS NULL)
+        AND pid <> pg_catalog.pg_backend_pid() AND backend_type NOT IN ('autovacuum worker', 'penumbra worker')
     UNION ALL
-    SELECT transaction, format('transaction %L is prepared since %s', gid, prepared::timestamp(0)),
-           format('COMMIT PREPARED %1$L; or ROLLBACK PREPARED %1$L', gid)
-    FROM pg_catalog.pg_prepared_xacts WHERE database = current_database()
+    SELECT transaction, pg_catalog.format('transaction %L is prepared since %s', gid, prepared::timestamp(0)),
+           pg_catalog.format('COMMIT PREPARED %1$L; or ROLLBACK PREPARED %1$L', gid)
+    FROM pg_catalog.pg_prepared_xacts WHERE database = pg_catalog.current_database()
     UNION ALL
-    SELECT xmin, format('replication slot %L holds rows for a standby', slot_name),
+    SELECT xmin, pg_catalog.format('replication slot %L holds rows for a standby', slot_name),
            CASE WHEN active THEN 'SET hot_standby_feedback = off on the standby, or end its long queries'
-                ELSE format('SELECT pg_drop_replication_slot(%L)', slot_name) END
+                ELSE pg_catalog.format('SELECT pg_drop_replication_slot(%L)', slot_name) END
     FROM pg_catalog.pg_replication_slots WHERE xmin IS NOT NULL)
 SELECT s.relid::regclass AS relation,
        p.heap_pages,
-       round(100.0 * p.heap_pages / nullif(p.table_pages, 0), 1) AS heap_percent,
+       pg_catalog.round(100.0 * p.heap_pages::numeric / nullif(p.table_pages, 0)::numeric, 1) AS heap_percent,
        s.lost_pages,
        s.stale_since,
        CASE WHEN p.heap_pages = 0 THEN NULL
             WHEN s.obstacle = 'loading' THEN 'it is being loaded'
-            WHEN s.obstacle = 'memory' AND current_setting('penumbra.database_memory') = '0' THEN 'penumbra.memory is full'
+            WHEN s.obstacle = 'memory' AND pg_catalog.current_setting('penumbra.database_memory') = '0' THEN 'penumbra.memory is full'
             WHEN s.obstacle = 'memory' THEN 'penumbra.database_memory, or penumbra.memory, is full'
             WHEN h.what IS NOT NULL THEN h.what
             WHEN s.obstacle = 'off' THEN 'penumbra.auto is off'
@@ -143,22 +164,22 @@ SELECT s.relid::regclass AS relation,
             WHEN s.obstacle = 'busy' THEN 'the worker loads another table'
             ELSE 'scans have not lost as much as loading costs' END AS reason,
        CASE WHEN p.heap_pages = 0 OR s.obstacle = 'loading' THEN NULL
-            WHEN s.obstacle = 'memory' AND current_setting('penumbra.database_memory') = '0'
+            WHEN s.obstacle = 'memory' AND pg_catalog.current_setting('penumbra.database_memory') = '0'
                 THEN 'ALTER SYSTEM SET penumbra.memory = ...'
             WHEN s.obstacle = 'memory'
-                THEN format('ALTER DATABASE %I SET penumbra.database_memory = ...', current_database())
+                THEN pg_catalog.format('ALTER DATABASE %I SET penumbra.database_memory = ...', pg_catalog.current_database())
             WHEN h.what IS NOT NULL THEN h.remedy
-            WHEN s.unsettled_pages = 0 THEN format('SELECT penumbra.refresh(%L)', s.relid::regclass)
-            WHEN s.obstacle = 'off' THEN format('VACUUM %1$s; SELECT penumbra.refresh(%1$L)', s.relid::regclass)
-            ELSE format('VACUUM %s', s.relid::regclass) END AS remedy
-FROM staleness() s
+            WHEN s.unsettled_pages = 0 THEN pg_catalog.format('SELECT penumbra.refresh(%L)', s.relid::regclass)
+            WHEN s.obstacle = 'off' THEN pg_catalog.format('VACUUM %1$s; SELECT penumbra.refresh(%1$L)', s.relid::regclass)
+            ELSE pg_catalog.format('VACUUM %s', s.relid::regclass) END AS remedy
+FROM @extschema@.staleness() s
 CROSS JOIN LATERAL (
     SELECT b.table_pages, greatest(b.table_pages - s.cached_pages, 0) + s.unproven_pages AS heap_pages
-    FROM (SELECT pg_relation_size(s.relid) / current_setting('block_size')::bigint AS table_pages) b) p
+    FROM (SELECT pg_catalog.pg_relation_size(s.relid::regclass) / pg_catalog.current_setting('block_size')::bigint AS table_pages) b) p
 LEFT JOIN LATERAL (
     SELECT holders.what, holders.remedy FROM holders
-    WHERE s.unsettled_xid IS NOT NULL AND age(holders.xmin) >= age(s.unsettled_xid)
-    ORDER BY age(holders.xmin) DESC LIMIT 1) h ON true
+    WHERE s.unsettled_xid IS NOT NULL AND pg_catalog.age(holders.xmin) >= pg_catalog.age(s.unsettled_xid)
+    ORDER BY pg_catalog.age(holders.xmin) DESC LIMIT 1) h ON true
 WHERE p.table_pages IS NOT NULL; -- it is where the table is gone
 COMMENT ON VIEW staleness IS
 'what of cached tables a scan would read from the table, since when, why it is not refreshed and what would help';
@@ -176,15 +197,15 @@ SELECT k.relid::regclass AS relation,
        k.type,
        k.chunks,
        k.pages,
-       round(100.0 * least(k.pages, s.table_pages) / nullif(s.table_pages, 0), 1) AS coverage_percent,
+       pg_catalog.round(100.0 * least(k.pages, s.table_pages)::numeric / nullif(s.table_pages, 0)::numeric, 1) AS coverage_percent,
        k.rows,
        k.bytes,
        k.disk_bytes,
        k.plain_bytes,
        k.encodings,
        k.hits
-FROM columns() k
-CROSS JOIN LATERAL (SELECT pg_relation_size(k.relid) / current_setting('block_size')::bigint AS table_pages) s;
+FROM @extschema@.columns() k
+CROSS JOIN LATERAL (SELECT pg_catalog.pg_relation_size(k.relid::regclass) / pg_catalog.current_setting('block_size')::bigint AS table_pages) s;
 COMMENT ON VIEW columns IS 'columns of this database''s tables that are in the column cache';
 COMMENT ON COLUMN columns.bytes IS 'in memory';
 COMMENT ON COLUMN columns.disk_bytes IS 'on disk, of which some may be in memory too';
@@ -199,13 +220,13 @@ AS 'MODULE_PATHNAME', 'penumbra_sql_memory' LANGUAGE C VOLATILE STRICT PARALLEL 
 COMMENT ON FUNCTION memory() IS 'memory of the column cache per size class; see the view memory';
 
 CREATE VIEW memory AS
-SELECT coalesce(pg_size_pretty(page_bytes), 'all') AS size_class,
-       sum(pages)::bigint AS pages,
-       sum(used_bytes)::bigint AS used_bytes,
-       max(budget_bytes) AS budget_bytes
-FROM memory()
+SELECT coalesce(pg_catalog.pg_size_pretty(page_bytes), 'all') AS size_class,
+       pg_catalog.sum(pages)::bigint AS pages,
+       pg_catalog.sum(used_bytes)::bigint AS used_bytes,
+       pg_catalog.max(budget_bytes) AS budget_bytes
+FROM @extschema@.memory()
 GROUP BY ROLLUP (page_bytes)
-HAVING sum(pages) > 0 OR page_bytes IS NULL
+HAVING pg_catalog.sum(pages) > 0::numeric OR page_bytes IS NULL
 ORDER BY page_bytes NULLS LAST;
 COMMENT ON VIEW memory IS 'memory of the column cache per size class, and in all';
 COMMENT ON COLUMN memory.used_bytes IS 'physical memory: pages take only the 4 kB units they need';
@@ -223,9 +244,9 @@ AS 'MODULE_PATHNAME', 'penumbra_sql_disk' LANGUAGE C VOLATILE STRICT PARALLEL SA
 COMMENT ON FUNCTION disk() IS 'cached columns on disk; see the view disk';
 
 CREATE VIEW disk AS
-SELECT d.*, make_interval(secs => round(extract(epoch FROM clock_timestamp() - d.reading_back_since) * d.bytes_left /
-           nullif(d.bytes_read_back, 0))) AS time_left
-FROM disk() d;
+SELECT d.*, pg_catalog.make_interval(secs => pg_catalog.round(extract(epoch FROM pg_catalog.clock_timestamp() - d.reading_back_since) *
+           d.bytes_left::numeric / nullif(d.bytes_read_back, 0)::numeric)) AS time_left
+FROM @extschema@.disk() d;
 COMMENT ON VIEW disk IS 'cached columns on disk, and what was read and written since the server started';
 COMMENT ON COLUMN disk.state IS 'off, opening (what was saved is being found), open, or refused: the server''s log says why';
 COMMENT ON COLUMN disk.is_pending IS 'something was loaded that has not been saved yet';
@@ -253,13 +274,13 @@ COMMENT ON FUNCTION progress() IS 'loads that are running; see the view progress
 
 CREATE VIEW progress AS
 SELECT p.pid, d.datname,
-       CASE WHEN d.datname = current_database() THEN p.relid::regclass::text ELSE p.relid::text END AS relation,
+       CASE WHEN d.datname = pg_catalog.current_database() THEN p.relid::regclass::text ELSE p.relid::text END AS relation,
        p.by_worker, p.started, p.columns, p.chunks_total, p.chunks_done,
-       round(100.0 * p.chunks_done / nullif(p.chunks_total, 0), 1) AS percent,
+       pg_catalog.round(100.0 * p.chunks_done::numeric / nullif(p.chunks_total, 0)::numeric, 1) AS percent,
        p.chunks_loaded, p.heap_bytes, p.cached_bytes,
-       make_interval(secs => round(extract(epoch FROM clock_timestamp() - p.started) *
-           (p.chunks_total - p.chunks_done) / nullif(p.chunks_done - p.first_chunk, 0))) AS time_left
-FROM progress() p
+       pg_catalog.make_interval(secs => pg_catalog.round(extract(epoch FROM pg_catalog.clock_timestamp() - p.started) *
+           (p.chunks_total - p.chunks_done)::numeric / nullif(p.chunks_done - p.first_chunk, 0)::numeric)) AS time_left
+FROM @extschema@.progress() p
 LEFT JOIN pg_catalog.pg_database d ON d.oid = p.database;
 COMMENT ON VIEW progress IS 'loads into the column cache that are running';
 COMMENT ON COLUMN progress.started IS 'a worker begins anew after each 32 chunks';
@@ -272,7 +293,7 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'penumbra_sql_activity' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 1;
 COMMENT ON FUNCTION activity() IS 'what was loaded since the server started; see the view activity';
 
-CREATE VIEW activity AS SELECT * FROM activity();
+CREATE VIEW activity AS SELECT * FROM @extschema@.activity();
 COMMENT ON VIEW activity IS
 'loads since the server started, and what the background worker did: vacuums that made pages cacheable, errors';
 COMMENT ON COLUMN activity.wanted_columns IS 'that the worker is to load, with those that it loads now';

@@ -1,6 +1,27 @@
 -- complain if script is sourced in psql, rather than via CREATE EXTENSION
 \echo Use "CREATE EXTENSION penumbra_numeric" to load this file. \quit
 
+-- Whoever owns the schema, or creates in it, could put other objects in place of those that this script names.
+DO $$
+BEGIN
+    IF EXISTS (
+        SELECT FROM pg_catalog.pg_extension e
+        JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace
+        JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) n.nspowner
+        WHERE e.extname OPERATOR(pg_catalog.=) 'penumbra_numeric'::pg_catalog.name
+            AND ((n.nspowner OPERATOR(pg_catalog.<>) e.extowner AND NOT r.rolsuper)
+                OR EXISTS (SELECT FROM pg_catalog.aclexplode(n.nspacl) a
+                    WHERE a.privilege_type OPERATOR(pg_catalog.=) 'CREATE'::pg_catalog.text
+                        AND a.grantee OPERATOR(pg_catalog.<>) n.nspowner
+                        AND a.grantee OPERATOR(pg_catalog.<>) e.extowner))) THEN
+        RAISE insufficient_privilege USING
+            MESSAGE = 'schema "penumbra_numeric" is not safe to install an extension in',
+            DETAIL = 'Another role owns it, or may create objects in it.',
+            HINT = 'Drop the schema, or rename it.';
+    END IF;
+END
+$$;
+
 -- Everything is named with its schema: pg_catalog would come first.
 -- Functions have the names and arguments of those in pg_catalog that they stand for: that is how the
 -- planner hook finds them.
@@ -48,9 +69,9 @@ CREATE FUNCTION ln(numeric) RETURNS numeric
 CREATE FUNCTION numeric_ln(numeric) RETURNS numeric
 	AS 'MODULE_PATHNAME', 'penumbra_numeric_ln' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION log(numeric) RETURNS numeric
-	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN penumbra_numeric.log(10, $1);
+	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN penumbra_numeric.log(10::pg_catalog.numeric, $1);
 CREATE FUNCTION log10(numeric) RETURNS numeric
-	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN penumbra_numeric.log(10, $1);
+	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN penumbra_numeric.log(10::pg_catalog.numeric, $1);
 CREATE FUNCTION factorial(bigint) RETURNS numeric
 	AS 'MODULE_PATHNAME', 'penumbra_numeric_factorial' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION abs(numeric) RETURNS numeric
