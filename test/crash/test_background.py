@@ -270,6 +270,19 @@ def test_a_terminated_load_is_counted_once(server):
         assert_same(connection)
 
 
+@pytest.mark.timeout(60)
+def test_a_terminated_launcher_comes_back(loading_server):
+    find = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'penumbra launcher'"
+    with loading_server.connect() as connection:
+        wait_for("a launcher", lambda: connection.execute(find).fetchone())
+        before = connection.execute(find).fetchone()[0]
+        connection.execute("SELECT pg_terminate_backend(%s)", (before,))
+        wait_for(
+            "another launcher",
+            lambda: connection.execute(find).fetchone() not in (None, (before,)),
+        )
+
+
 @pytest.mark.timeout(120)
 def test_fast_shutdown_under_load(loading_server):
     server = loading_server

@@ -356,7 +356,8 @@ penumbra_launcher_main(Datum argument)
 	wanted_set_listener(NULL);
 	if (penumbra_auto)
 		wanted_list_save();
-	proc_exit(0);
+	/* started again, unless the server stops */
+	proc_exit(1);
 }
 
 /* ---------------------------------------------------------------- worker -- */
