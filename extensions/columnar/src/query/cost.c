@@ -222,6 +222,15 @@ cost_without_rescans(PlannedPipeline *planned)
 	planned->is_rescanned = false;
 }
 
+bool
+cost_look_ups_win(const PlannedPipeline *subquery, double executions, Cost cost)
+{
+	double		threads = 1 + cost_threads(subquery->input_rows, false);
+
+	return subquery->rescan_factor > 1 &&
+		executions * cost / subquery->rescan_factor < subquery->input_rows * BUILD_VALUES * VALUE_COST / threads;
+}
+
 /* Ends streaming: all that came before is startup now. */
 static void
 block(PlannedPipeline *planned, Cost work)

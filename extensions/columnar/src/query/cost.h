@@ -23,6 +23,11 @@ extern void cost_add_scan(PlannedPipeline *planned, List *tables, int filter_col
 						  int other_columns, double selected_rows, double table_rows);
 /* What was a look-up per row of an outer query is one scan for all of them. */
 extern void cost_without_rescans(PlannedPipeline *planned);
+/*
+ * Whether so many executions of a correlated subquery, of such a cost each,
+ * take less time by index than reading all its rows and keeping them by key.
+ */
+extern bool cost_look_ups_win(const PlannedPipeline *subquery, double executions, Cost cost);
 extern void cost_add_filter(PlannedPipeline *planned, int columns, double rows);
 /*
  * Of a join with so many rows: planned is the probe side and becomes the join.

@@ -1044,6 +1044,16 @@ planned_apply_subplans(PlannerInfo *root, PlannedPipeline *planned, RestrictInfo
 	return true;
 }
 
+/* Whether PostgreSQL finds the values of so many rows by index in less time. */
+static bool
+is_looked_up(const PlannerInfo *root, const SubPlan *subplan, double outer_rows)
+{
+	PlannerInfo *subroot = list_nth_node(PlannerInfo, root->glob->subroots, subplan->plan_id - 1);
+	const PlannedPipeline *planned = planned_of_rel(subroot, fetch_upper_rel(subroot, UPPERREL_FINAL, NULL));
+
+	return !MODE_IS_FORCED() && planned != NULL && cost_look_ups_win(planned, outer_rows, subplan->per_call_cost);
+}
+
 bool
 planned_join_subplans(PlannerInfo *root, PlannedPipeline *planned, List *exprs)
 {
@@ -1062,7 +1072,7 @@ planned_join_subplans(PlannerInfo *root, PlannedPipeline *planned, List *exprs)
 		Node	   *value = known < 0 ? NULL : list_nth(planned->subplan_values, known);
 
 		/* No row is dropped for its value: in place of a condition stands one that is always true. */
-		if (known < 0 && (!guard_subplan(root, use, &replacements) ||
+		if (known < 0 && (is_looked_up(root, use->subplan, planned->rows) || !guard_subplan(root, use, &replacements) ||
 						  !join_value(root, planned, makeBoolConst(true, false), use, &value)))
 			return false;
 		replacements.nodes = lappend(replacements.nodes, use->node);
