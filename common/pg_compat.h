@@ -245,18 +245,6 @@ compat_query_is_permitted(const Query *query)
 #endif
 }
 
-/* Whether PUBLIC holds CREATE on the schema. */
-static inline bool
-compat_public_may_create_in(Oid schema_oid)
-{
-#if PG_VERSION_NUM < 160000
-	return pg_namespace_aclcheck(schema_oid, ACL_ID_PUBLIC, ACL_CREATE) == ACLCHECK_OK;
-#else
-	return object_aclcheck(NamespaceRelationId, schema_oid, ACL_ID_PUBLIC, ACL_CREATE) ==
-		ACLCHECK_OK;
-#endif
-}
-
 /* Plans and explains a query as EXPLAIN does by itself; an own function since 17. */
 static inline void
 compat_explain_one_query(Query *query, int cursor_options, IntoClause *into, ExplainState *es,

@@ -13,12 +13,17 @@
  */
 #include "pg_compat.h"
 
-#include "catalog/namespace.h"
+#include "access/htup_details.h"
+#include "catalog/pg_authid.h"
+#include "catalog/pg_database.h"
+#include "catalog/pg_namespace.h"
 #include "commands/dbcommands.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
+#include "utils/syscache.h"
 #include "utils/varlena.h"
 
 #include "takeover.h"
@@ -121,28 +126,73 @@ path_to_string(List *names)
 	return text.data;
 }
 
-/* A schema in which everybody may create things must not come before pg_catalog. */
+static Oid
+database_owner(void)
+{
+	HeapTuple	tuple = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(MyDatabaseId));
+	Oid			owner;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for database %u", MyDatabaseId);
+	owner = ((Form_pg_database) GETSTRUCT(tuple))->datdba;
+	ReleaseSysCache(tuple);
+	return owner;
+}
+
+/* The owner is a superuser, and nobody else may create things; so public, where a superuser owns the database. */
+static bool
+is_superusers_schema(const char *name)
+{
+	HeapTuple	tuple = SearchSysCache1(NAMESPACENAME, CStringGetDatum(name));
+	Oid			owner;
+	Datum		privileges;
+	bool		is_null;
+	bool		result;
+
+	/* one that does not exist is made by whoever may */
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	owner = ((Form_pg_namespace) GETSTRUCT(tuple))->nspowner;
+	privileges = SysCacheGetAttr(NAMESPACENAME, tuple, Anum_pg_namespace_nspacl, &is_null);
+	result = superuser_arg(owner) || (owner == ROLE_PG_DATABASE_OWNER && superuser_arg(database_owner()));
+	if (!is_null)
+	{
+		Acl		   *acl = DatumGetAclP(privileges);
+
+		for (int i = 0; i < ACL_NUM(acl); i++)
+		{
+			AclItem    *item = &ACL_DAT(acl)[i];
+
+			if ((ACLITEM_GET_PRIVS(*item) & ACL_CREATE) != 0 && item->ai_grantee != owner &&
+				(item->ai_grantee == ACL_ID_PUBLIC || !superuser_arg(item->ai_grantee)))
+				result = false;
+		}
+	}
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/* What is searched before pg_catalog hides its functions and operators, for superusers too. */
 static void
-refuse_public_schemas(List *names)
+refuse_others_schemas(List *names)
 {
 	ListCell   *cell;
 
 	foreach(cell, names)
 	{
-		Oid			schema;
+		const char *name = lfirst(cell);
 
-		if (strcmp(lfirst(cell), SCHEMA) == 0)
+		if (strcmp(name, "pg_catalog") == 0)
 			return;
-		if (strcmp(lfirst(cell), "$user") == 0)
+		/* no functions are looked for in pg_temp, and nothing has the empty name */
+		if (strcmp(name, "pg_temp") == 0 || name[0] == '\0')
 			continue;
-		schema = get_namespace_oid(lfirst(cell), true);
-		if (OidIsValid(schema) && compat_public_may_create_in(schema))
+		if (!is_superusers_schema(name))
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("schema \"%s\" would be searched before pg_catalog, and everybody may create objects in it",
-							(char *) lfirst(cell)),
-					 errhint("REVOKE CREATE ON SCHEMA %s FROM PUBLIC, or call the functions by their schema.",
-							 quote_identifier(lfirst(cell)))));
+					 errmsg("schema \"%s\" would be searched before pg_catalog, and not only superusers can create objects in it",
+							name),
+					 errhint("Leave it out of \"search_path\", or use \"penumbra_numeric.rewrite\".")));
 	}
 }
 
@@ -217,7 +267,7 @@ enable_session(void)
 	if (path_has(names, SCHEMA))
 		return false;
 	names = path_with_us(names);
-	refuse_public_schemas(names);
+	refuse_others_schemas(names);
 	SetConfigOption(BEFORE_SETTING, psprintf("=%s", before), PGC_USERSET, PGC_S_SESSION);
 	SetConfigOption("search_path", path_to_string(names), PGC_USERSET, PGC_S_SESSION);
 	return true;
@@ -246,7 +296,7 @@ enable_stored(Scope scope)
 	if (path_has(names, SCHEMA))
 		return false;
 	names = path_with_us(names);
-	refuse_public_schemas(names);
+	refuse_others_schemas(names);
 	alter_scope(scope, psprintf("SET " BEFORE_SETTING " TO %s",
 								quote_literal_cstr(psprintf("%c%s", setting != NULL ? '=' : '-',
 															before))));

@@ -18,6 +18,7 @@ CREATE FUNCTION operator_schema(view regclass) RETURNS text LANGUAGE sql AS $$
 $$;
 
 -- by name, in the session
+SET search_path = public;
 SHOW search_path;
 CREATE VIEW before AS SELECT 2.5 * x AS y FROM generate_series(1.0, 3) x;
 SELECT penumbra_numeric.enable('session');
@@ -58,7 +59,7 @@ SELECT 'created_in_first_schema'::regclass::oid = '"a, ""b".created_in_first_sch
 SELECT penumbra_numeric.disable('session');
 SHOW search_path;
 DROP SCHEMA "a, ""b" CASCADE;
-RESET search_path;
+SET search_path = public;
 -- functions that set a path of their own keep it
 CREATE FUNCTION fixed_path() RETURNS text LANGUAGE sql SET search_path = pg_catalog AS $$ SELECT current_setting('search_path') $$;
 SELECT penumbra_numeric.enable('session');
@@ -78,8 +79,26 @@ CREATE SCHEMA open_to_all;
 GRANT CREATE ON SCHEMA open_to_all TO PUBLIC;
 SET search_path = open_to_all, public;
 SELECT penumbra_numeric.enable('session');
-RESET search_path;
+-- of others, of a group, granted, made by anybody
+CREATE ROLE numeric_group;
+REVOKE CREATE ON SCHEMA open_to_all FROM PUBLIC;
+SELECT penumbra_numeric.enable('session');
+SELECT penumbra_numeric.disable('session');
+GRANT CREATE ON SCHEMA open_to_all TO numeric_group;
+SELECT penumbra_numeric.enable('session');
+REVOKE CREATE ON SCHEMA open_to_all FROM numeric_group;
+ALTER SCHEMA open_to_all OWNER TO numeric_group;
+SELECT penumbra_numeric.enable('session');
+SET search_path = "$user", public;
+SELECT penumbra_numeric.enable('session');
+SET search_path = public, not_made_yet;
+SELECT penumbra_numeric.enable('session');
+SET search_path = public, pg_catalog, "$user";
+SELECT penumbra_numeric.enable('session');
+SELECT penumbra_numeric.disable('session');
+SET search_path = public;
 DROP SCHEMA open_to_all;
+DROP ROLE numeric_group;
 
 -- for the database and for a role, with and without a setting before
 CREATE ROLE numeric_user LOGIN;
@@ -88,6 +107,8 @@ CREATE FUNCTION stored() RETURNS text[] LANGUAGE sql AS $$
 		OR setrole = 0 AND setdatabase = (SELECT oid FROM pg_database WHERE datname = current_database())
 			AND setconfig::text ~ 'search_path' ORDER BY setrole DESC LIMIT 1
 $$;
+SELECT current_database() AS database \gset
+ALTER DATABASE :"database" SET search_path = public;
 SELECT penumbra_numeric.enable('database');
 SELECT ARRAY(SELECT s FROM unnest(stored()) s WHERE s ~ 'search_path') AS stored;
 \c
@@ -101,7 +122,7 @@ SELECT penumbra_numeric.disable('database') AS again;
 \c - numeric_user
 SELECT penumbra_numeric.enable('database');
 SET search_path = public;
-ALTER ROLE numeric_user SET search_path = "$user", 'Odd', public;
+ALTER ROLE numeric_user SET search_path = public, pg_catalog, 'Odd';
 SELECT penumbra_numeric.enable('role');
 SELECT stored();
 SELECT penumbra_numeric.disable('role');
