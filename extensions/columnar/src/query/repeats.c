@@ -183,5 +183,5 @@ contains_volatile(Node *node, PlannerGlobal *glob)
 bool
 repeats_exactly(Query *query, PlannerGlobal *glob)
 {
-	return !contain_volatile_functions((Node *) query) && !differs_walker((Node *) query, glob);
+	return !contains_volatile((Node *) query, glob) && !differs_walker((Node *) query, glob);
 }

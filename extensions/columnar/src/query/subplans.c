@@ -680,6 +680,10 @@ join_membership(PlannerInfo *root, PlannedPipeline *planned, const SubPlan *subp
 	keys = list_concat(keys, commuted);
 	if (keys == NIL)
 		return false;
+	/* join_unknown() computes the rows again. */
+	if (needs_null && !is_null_aware &&
+		!repeats_exactly(list_nth_node(PlannerInfo, root->glob->subroots, subplan->plan_id - 1)->parse, root->glob))
+		return false;
 	join_matches(planned, subplan, &rows, kind, keys, 1, mark)->is_null_aware = is_null_aware;
 	if (!needs_null || is_null_aware)
 		return true;
