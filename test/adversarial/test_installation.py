@@ -17,7 +17,15 @@ SCHEMAS = {
     for path in TREE.glob("extensions/*/*.control")
 }
 OWN = [extension for extension in EXTENSIONS if SCHEMAS[extension] != "public"]
-TYPES = ["int4", "int8", "numeric", "text", "name", "oid", "float8", "timestamptz"]
+TYPES = ["int4", "int8", "numeric", "text", "name", "oid", "float8", "timestamptz", "int4[]"]
+# Every function that finds what it names when it runs, in the caller's search_path, and how to run all of it.
+CALLS = {
+    "exec_query_in_plpgsql_loop(text,integer,anyarray)": "SELECT penumbra_bench.exec_query_in_plpgsql_loop('SELECT $1', 3, ARRAY[1, 2])",
+    "exec_query_in_plpgsql_loop(text,integer)": "SELECT penumbra_bench.exec_query_in_plpgsql_loop('VALUES (1)', 3)",
+    "substring(compressed_text,text,text)": "SELECT public.substring('abc'::public.compressed_text, 'a#\"b#\"c', '#')",
+    "recompress(regclass,name,integer,boolean)": "CALL public.recompress('compressed', 'value', 1, true)",
+    "recompress_table(regclass,name,integer,boolean)": "CALL public.recompress_table('compressed', 'value', 1, false)",
+}
 
 OVERLOADS = """
 DO $do$
@@ -59,22 +67,22 @@ END
 $do$
 """
 
-# What is not the stranger's and refers to something of hers.
+# What refers to one of the overloads.
 REFERENCES = """
 SELECT pg_describe_object(d.classid, d.objid, d.objsubid), pg_describe_object(d.refclassid, d.refobjid, 0)
 FROM pg_depend d
-LEFT JOIN pg_proc f ON d.refclassid = 'pg_proc'::regclass AND f.oid = d.refobjid
 LEFT JOIN pg_operator o ON d.refclassid = 'pg_operator'::regclass AND o.oid = d.refobjid
-WHERE coalesce(f.proowner, o.oprowner) = 'stranger'::regrole AND d.classid <> 'pg_operator'::regclass
+JOIN pg_proc f ON f.oid = CASE WHEN d.refclassid = 'pg_proc'::regclass THEN d.refobjid ELSE o.oprcode END
+WHERE f.prosrc LIKE '%a stranger%' AND d.classid <> 'pg_operator'::regclass
 """
 
 
-def make_overloads(connection: psycopg.Connection, extension: str) -> None:
+def make_overloads(connection: psycopg.Connection, extension: str, schema: str) -> None:
     (script,) = TREE.glob(f"extensions/*/sql/{extension}--*.sql")
     text = re.sub(r"--.*", "", script.read_text())
     # utility statements take no parameters
     query = psycopg.ClientCursor(connection).mogrify(OVERLOADS, {
-        "schema": SCHEMAS[extension], "types": TYPES,
+        "schema": schema, "types": TYPES,
         "words": sorted(set(re.findall(r"\b([a-z_0-9]+)\(", text))),
         "symbols": sorted(set(re.findall(r"[-+*/<>=~!@#%^&|]+", text))),
     })  # fmt: skip
@@ -98,17 +106,21 @@ def empty(server):
 @pytest.mark.parametrize("extension", EXTENSIONS)
 @pytest.mark.parametrize("is_before", [True, False], ids=["before", "after"])
 def test_overloads(empty, extension, is_before):
-    """The schema is safe again when the script runs, but has the stranger's objects; or it gets them later."""
+    """The schema is safe again when the script runs, but has what the stranger made; or it gets that later."""
     schema = SCHEMAS[extension]
     if is_before and schema != "public":
         empty.execute(f"CREATE SCHEMA {schema}")
     if not is_before:
         empty.execute(f"CREATE EXTENSION {extension}")
     empty.execute(f"GRANT USAGE, CREATE ON SCHEMA {schema} TO stranger")
-    make_overloads(empty, extension)
+    make_overloads(empty, extension, schema)
     assert empty.execute("SELECT count(*) > 100 FROM pg_proc WHERE proowner = 'stranger'::regrole").fetchone()[0]
     empty.execute(f"REVOKE CREATE ON SCHEMA {schema} FROM stranger")
     if is_before:
+        if schema != "public":
+            with pytest.raises(psycopg.errors.InsufficientPrivilege, match="not safe"):
+                empty.execute(f"CREATE EXTENSION {extension}")
+            empty.execute("REVOKE CREATE ON DATABASE prepared FROM stranger; REASSIGN OWNED BY stranger TO postgres")
         empty.execute(f"CREATE EXTENSION {extension}")
     assert empty.execute(REFERENCES).fetchall() == []
     empty.execute(f"SET search_path = {schema}, public")
@@ -133,3 +145,41 @@ def test_schema_of_another(empty, extension):
         empty.execute(f"DROP SCHEMA {schema}")
     empty.execute(f"CREATE SCHEMA {schema}")
     empty.execute(f"CREATE EXTENSION {extension}")
+
+
+@pytest.mark.parametrize("extension", OWN)
+def test_objects_of_another(empty, extension):
+    schema = SCHEMAS[extension]
+    empty.execute("CREATE FUNCTION public.strange(text, numeric) RETURNS bool LANGUAGE sql RETURN true")
+    for kind in (
+        "FUNCTION {}.f() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+        "OPERATOR {}.<< (LEFTARG = text, RIGHTARG = numeric, FUNCTION = public.strange)",
+        "DOMAIN {}.d AS int",
+        "TABLE {}.t ()",
+        'COLLATION {}.c FROM "C"',
+    ):
+        empty.execute(f"CREATE SCHEMA {schema}; GRANT CREATE, USAGE ON SCHEMA {schema} TO stranger; SET ROLE stranger")
+        empty.execute("CREATE " + kind.format(schema))
+        empty.execute(f"RESET ROLE; REVOKE CREATE ON SCHEMA {schema} FROM stranger")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege, match="not safe"):
+            empty.execute(f"CREATE EXTENSION {extension}")
+        empty.execute(f"DROP SCHEMA {schema} CASCADE")
+    empty.execute(f"CREATE SCHEMA {schema}; CREATE FUNCTION {schema}.own() RETURNS int LANGUAGE sql RETURN 1")
+    empty.execute(f"CREATE EXTENSION {extension}")
+
+
+@pytest.mark.parametrize("extension", EXTENSIONS)
+def test_calls(empty, extension):
+    """The stranger's overloads are in the caller's search_path when functions run."""
+    empty.execute(f"CREATE EXTENSION {extension}")
+    found = [name for (name,) in empty.execute(
+        "SELECT p.oid::regprocedure::text FROM pg_depend JOIN pg_proc p ON p.oid = objid JOIN pg_language l ON l.oid = prolang"
+        " WHERE deptype = 'e' AND refclassid = 'pg_extension'::regclass AND classid = 'pg_proc'::regclass"
+        " AND lanname IN ('sql', 'plpgsql') AND prosqlbody IS NULL AND proconfig IS NULL"
+    ).fetchall()]  # fmt: skip
+    if extension == "penumbra_compress":
+        empty.execute("CREATE TABLE compressed AS SELECT 'abc'::public.compressed_text AS value")
+    empty.execute("GRANT CREATE ON SCHEMA public TO stranger")
+    make_overloads(empty, extension, "public")
+    for name in found:
+        empty.execute(CALLS[re.sub(r'"|^\w+\.', "", name)])

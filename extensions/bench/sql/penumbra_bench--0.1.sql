@@ -3,7 +3,7 @@
 -- complain if script is sourced in psql, rather than via CREATE EXTENSION
 \echo Use "CREATE EXTENSION penumbra_bench" to load this file. \quit
 
--- Whoever owns the schema, or creates in it, could put other objects in place of those that this script names.
+-- Whoever owns the schema, or creates in it, or did, could put other objects in place of those that this script names.
 DO $$
 BEGIN
     IF EXISTS (
@@ -15,10 +15,21 @@ BEGIN
                 OR EXISTS (SELECT FROM pg_catalog.aclexplode(n.nspacl) a
                     WHERE a.privilege_type OPERATOR(pg_catalog.=) 'CREATE'::pg_catalog.text
                         AND a.grantee OPERATOR(pg_catalog.<>) n.nspowner
-                        AND a.grantee OPERATOR(pg_catalog.<>) e.extowner))) THEN
+                        AND a.grantee OPERATOR(pg_catalog.<>) e.extowner)
+                OR EXISTS (SELECT FROM pg_catalog.pg_depend d
+                    JOIN pg_catalog.pg_shdepend s ON s.classid OPERATOR(pg_catalog.=) d.classid
+                        AND s.objid OPERATOR(pg_catalog.=) d.objid
+                    JOIN pg_catalog.pg_database b ON b.oid OPERATOR(pg_catalog.=) s.dbid
+                        AND b.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
+                    JOIN pg_catalog.pg_roles o ON o.oid OPERATOR(pg_catalog.=) s.refobjid
+                    WHERE d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_namespace'::pg_catalog.regclass
+                        AND d.refobjid OPERATOR(pg_catalog.=) n.oid
+                        AND s.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_authid'::pg_catalog.regclass
+                        AND s.deptype OPERATOR(pg_catalog.=) 'o'::pg_catalog."char"
+                        AND o.oid OPERATOR(pg_catalog.<>) e.extowner AND NOT o.rolsuper))) THEN
         RAISE insufficient_privilege USING
             MESSAGE = 'schema "penumbra_bench" is not safe to install an extension in',
-            DETAIL = 'Another role owns it, or may create objects in it.',
+            DETAIL = 'Another role owns it, has objects in it, or may create some.',
             HINT = 'Drop the schema, or rename it.';
     END IF;
 END
@@ -70,7 +81,7 @@ LANGUAGE plpgsql AS %2$L
 $source$, key_type, format($body$
 #variable_conflict use_column
 DECLARE
-  penumbra_count int := array_length(penumbra_keys, 1);
+  penumbra_count int := pg_catalog.array_length(penumbra_keys, 1);
   penumbra_found bigint;
   penumbra_began timestamptz := pg_catalog.clock_timestamp();
 BEGIN
@@ -81,7 +92,7 @@ BEGIN
     GET DIAGNOSTICS penumbra_found = ROW_COUNT;
     penumbra_rows := penumbra_rows + penumbra_found;
   END LOOP;
-  penumbra_ns := extract(epoch FROM pg_catalog.clock_timestamp() - penumbra_began) * 1e9 / penumbra_n;
+  penumbra_ns := extract(epoch FROM pg_catalog.clock_timestamp() - penumbra_began) * 1e9 / penumbra_n::pg_catalog.numeric;
 END
 $body$,
   CASE
