@@ -59,12 +59,6 @@ extern PenumbraExpr translate_expr(Translation *translation, Node *node);
 /* Whether the expression has a value without a row: no volatile one, and evaluated at the node's start. */
 extern bool translate_is_runtime(Node *node);
 
-/*
- * Whether evaluating the expression, to which aggregates are given, may raise
- * an error; or whether running the Query may.  What is not known may.
- */
-extern bool translate_can_fail(Node *node);
-
 /* Engine type of a PostgreSQL type, domains resolved. */
 extern bool translate_type(Oid type_oid, PenumbraType *type);
 
@@ -73,6 +67,13 @@ extern bool translate_is_equality(Node *clause);
 
 /* As what values of two types can be joined; false: by no equality of the engine. */
 extern bool translate_join_type(PenumbraType a, PenumbraType b, PenumbraType *wide);
+
+/* can_fail.c */
+/*
+ * Whether evaluating the expression, to which aggregates are given, may raise
+ * an error; or whether running the Query may.  What is not known may.
+ */
+extern bool translate_can_fail(Node *node);
 
 /* function_map.c */
 typedef enum FunctionShape
