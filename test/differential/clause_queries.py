@@ -73,6 +73,7 @@ GUARDED = (
     ("t.k < 900", "(SELECT 10 / max(b - 950) FROM w WHERE w.k = t.k)"),
 )
 PARAMETERS = (
+    ("length($1) < 5", "($1::integer)::smallint::integer", ("40000", "40")),
     ("$1 <> ''", "$1::integer", ("", "7")),
     ("$1 <> ''", "extract(year FROM $1::timestamp)::integer", ("", "2020-01-01")),
     ("$1 <> ''", "(t.k + length(to_char($1::numeric, '999')))", ("", "12")),

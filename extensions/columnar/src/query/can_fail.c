@@ -47,9 +47,9 @@ is_safe(const FunctionMapping *mapping, List *args)
 				DatumGetBool(DirectFunctionCall2(numeric_ne, divisor->constvalue,
 												 NumericGetDatum(int64_to_numeric(0))));
 		case PENUMBRA_FN_CAST:
-			return list_length(args) == 1 &&
-				(exprType(linitial(args)) == INT2OID || exprType(linitial(args)) == INT4OID ||
-				 (exprType(linitial(args)) == INT8OID && mapping->oid == F_NUMERIC_INT8));
+			/* to a type that has all values of the other */
+			return mapping->oid == F_INT4_INT2 || mapping->oid == F_INT8_INT2 || mapping->oid == F_INT8_INT4 ||
+				mapping->oid == F_NUMERIC_INT2 || mapping->oid == F_NUMERIC_INT4 || mapping->oid == F_NUMERIC_INT8;
 		default:
 			return false;
 	}
