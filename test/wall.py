@@ -97,12 +97,16 @@ def circles_of(modules: dict[str, set[str]]) -> list[str]:
         left = {m: includes for m, includes in left.items() if m not in done}
 
 
+# Recursions of planning that cross files: a relation's pipeline contains those of its subqueries.
+RECURSIONS = {"extensions/columnar/src": {"query/quantified", "query/rel_pipelines", "query/subplans"}}
+
+
 def circle_failures() -> list[str]:
     roots = [TREE / "engine/src", TREE / "kernels/src", *sorted(TREE.glob("extensions/*/src"))]
     failures = []
     for root in roots:
         circle = circles_of(modules_of(root))
-        if circle:
+        if circle and set(circle) != RECURSIONS.get(str(root.relative_to(TREE))):
             failures.append(f"{root.relative_to(TREE)}: includes go in a circle among {', '.join(circle)}")
     return failures
 

@@ -23,6 +23,7 @@
 #include "cache/wanted.h"
 #include "cache/worker.h"
 #include "query/planner.h"
+#include "query/planning.h"
 #include "query/refusal.h"
 
 PG_MODULE_MAGIC;
@@ -69,7 +70,7 @@ _PG_init(void)
 {
 	stop_points_define_settings();
 	worker_define_settings();
-	planner_define_settings();
+	planning_define_settings();
 	if (process_shared_preload_libraries_in_progress)
 	{
 		region_define_settings();

@@ -19,7 +19,8 @@
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
 
-#include "query/translate.h"
+#include "query/can_fail.h"
+#include "query/function_map.h"
 
 /* An engine function that raises no error, whatever it is called with. */
 static bool
@@ -144,7 +145,7 @@ can_fail_walker(Node *node, void *context)
 }
 
 bool
-translate_can_fail(Node *node)
+expr_can_fail(Node *node)
 {
 	return can_fail_walker(node, NULL);
 }

@@ -19,6 +19,7 @@
 #include "utils/spccache.h"
 
 #include "query/cost.h"
+#include "query/planned.h"
 #include "query/planning.h"
 
 /*

@@ -9,51 +9,20 @@
 
 #include "pg_compat.h"
 
-#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
-#include "utils/builtins.h"
 
 #include "query/cost.h"
 #include "query/custom_path.h"
-#include "query/custom_scan.h"
 #include "query/names.h"
+#include "query/node_kinds.h"
+#include "query/pipeline.h"
+#include "query/planned.h"
 #include "query/planning.h"
 #include "query/row_source.h"
-
-static Plan *plan_custom_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
-							  List *tlist, List *clauses, List *custom_plans);
-
-static CustomPathMethods path_methods[] = {
-	{"Penumbra Scan", plan_custom_path},
-	{"Penumbra Join", plan_custom_path},
-	{"Penumbra Aggregate", plan_custom_path},
-	{"Penumbra Distinct", plan_custom_path},
-	{"Penumbra Sort", plan_custom_path},
-	{"Penumbra Top-N", plan_custom_path},
-};
-
-bool
-custom_path_is_ours(const Path *path)
-{
-	const CustomPathMethods *methods;
-
-	if (!IsA(path, CustomPath))
-		return false;
-	methods = ((const CustomPath *) path)->methods;
-	return methods >= path_methods && methods < path_methods + lengthof(path_methods);
-}
-
-bool
-custom_plan_is_ours(const Plan *plan)
-{
-	return IsA(plan, CustomScan) &&
-		((const CustomScan *) plan)->methods ==
-		custom_scan_methods(((const CustomScan *) plan)->methods->CustomName);
-}
 
 static Size
 path_node_bytes(const Path *path)
@@ -131,7 +100,7 @@ custom_path_cheapest_ordinary(RelOptInfo *rel, bool copy)
 	{
 		Path	   *path = lfirst(lc);
 
-		if (path->param_info != NULL || custom_path_is_ours(path) || path_node_bytes(path) == 0)
+		if (path->param_info != NULL || path_is_ours(path) || path_node_bytes(path) == 0)
 			continue;
 		if (cheapest == NULL || path->total_cost < cheapest->total_cost)
 			cheapest = path;
@@ -140,7 +109,7 @@ custom_path_cheapest_ordinary(RelOptInfo *rel, bool copy)
 }
 
 PenumbraPath *
-custom_path_create(PlannerInfo *root, RelOptInfo *rel, PathTarget *target, const char *kind,
+custom_path_create(PlannerInfo *root, RelOptInfo *rel, PathTarget *target, NodeKind kind,
 				   const PlannedPipeline *planned, Path *ordinary)
 {
 	PenumbraPath *path = palloc0(sizeof(PenumbraPath));
@@ -151,16 +120,10 @@ custom_path_create(PlannerInfo *root, RelOptInfo *rel, PathTarget *target, const
 	path->custom.path.pathtarget = target;
 	if (ordinary != NULL)
 		path->custom.custom_paths = list_concat(list_make1(ordinary), row_source_paths(planned->pipeline));
-	/* What a plain scan, a sort and a limit can do for cursors without SCROLL. */
-	if (strcmp(kind, "Penumbra Aggregate") != 0 && strcmp(kind, "Penumbra Distinct") != 0)
+	if (node_kind_scans_backward(kind))
 		path->custom.flags = CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
 	path->pipeline = planned->pipeline;
-	for (int i = 0; i < (int) lengthof(path_methods); i++)
-	{
-		if (strcmp(path_methods[i].CustomName, kind) == 0)
-			path->custom.methods = &path_methods[i];
-	}
-	Assert(path->custom.methods != NULL);
+	path->custom.methods = node_kind_path_methods(kind);
 	cost_set(&path->custom.path, planned);
 	return path;
 }
@@ -214,8 +177,8 @@ add_init_plans(PlannerInfo *root, const Pipeline *pipeline)
 	}
 }
 
-static Plan *
-plan_custom_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tlist,
+Plan *
+custom_path_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tlist,
 				 List *clauses, List *custom_plans)
 {
 	PenumbraPath *path = (PenumbraPath *) best_path;
@@ -245,6 +208,6 @@ plan_custom_path(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List
 	scan->custom_exprs = copyObject(path->pipeline->runtime_exprs);
 	scan->custom_private = pipeline_to_list(path->pipeline);
 	scan->custom_scan_tlist = scan_tlist(path->scan_exprs);
-	scan->methods = custom_scan_methods(best_path->methods->CustomName);
+	scan->methods = node_kind_scan_methods(best_path);
 	return &scan->scan.plan;
 }

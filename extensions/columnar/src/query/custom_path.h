@@ -13,16 +13,18 @@
 #include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
 
+#include "query/node_kinds.h"
 #include "query/planned.h"
 
 extern PenumbraPath *custom_path_create(PlannerInfo *root, RelOptInfo *rel, PathTarget *target,
-										const char *kind, const PlannedPipeline *planned,
+										NodeKind kind, const PlannedPipeline *planned,
 										Path *ordinary);
 /* The path's node without what is below it; NULL: of a kind that is not known. */
 extern Path *custom_path_copy_node(const Path *path);
 /* The cheapest path that is not ours. */
 extern Path *custom_path_cheapest_ordinary(RelOptInfo *rel, bool copy);
-extern bool custom_path_is_ours(const Path *path);
-extern bool custom_plan_is_ours(const Plan *plan);
+/* A callback of CustomPathMethods. */
+extern Plan *custom_path_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tlist, List *clauses,
+							  List *custom_plans);
 
 #endif							/* PENUMBRA_CUSTOM_PATH_H */

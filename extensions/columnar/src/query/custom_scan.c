@@ -39,61 +39,48 @@
 #include "utils/snapmgr.h"
 #include "utils/tuplestore.h"
 
+#include "cache/cache.h"
+#include "cache/heap_page.h"
 #include "query/attempt.h"
+#include "query/can_fail.h"
 #include "query/cost.h"
 #include "query/custom_scan.h"
+#include "query/explain.h"
+#include "query/held_rows.h"
+#include "query/parallel_scan.h"
+#include "query/pipeline.h"
 #include "query/plan_walk.h"
 #include "query/planning.h"
 #include "query/refusal.h"
+#include "query/result_slot.h"
+#include "query/scan_input.h"
+#include "query/scan_state.h"
+#include "query/source_rows.h"
 #include "query/swap_sides.h"
 #include "query/temporary_files.h"
 #include "query/translate.h"
 
-static Node *create_state(CustomScan *scan);
 static void begin_scan(CustomScanState *node, EState *estate, int eflags);
 static TupleTableSlot *exec_scan(CustomScanState *node);
 static void end_scan(CustomScanState *node);
 static void rescan(CustomScanState *node);
 
-static CustomScanMethods scan_methods[] = {
-	{"Penumbra Scan", create_state},
-	{"Penumbra Join", create_state},
-	{"Penumbra Aggregate", create_state},
-	{"Penumbra Distinct", create_state},
-	{"Penumbra Sort", create_state},
-	{"Penumbra Top-N", create_state},
-};
-
-static CustomExecMethods exec_methods = {
+static const CustomExecMethods exec_methods = {
 	.CustomName = "Penumbra",
 	.BeginCustomScan = begin_scan,
 	.ExecCustomScan = exec_scan,
 	.EndCustomScan = end_scan,
 	.ReScanCustomScan = rescan,
 	.ExplainCustomScan = explain_custom_scan,
+	.EstimateDSMCustomScan = parallel_scan_estimate_dsm,
+	.InitializeDSMCustomScan = parallel_scan_initialize_dsm,
+	.ReInitializeDSMCustomScan = parallel_scan_reinitialize_dsm,
+	.InitializeWorkerCustomScan = parallel_scan_initialize_worker,
+	.ShutdownCustomScan = parallel_scan_shutdown,
 };
 
-const CustomScanMethods *
-custom_scan_methods(const char *kind)
-{
-	for (int i = 0; i < (int) lengthof(scan_methods); i++)
-	{
-		if (strcmp(scan_methods[i].CustomName, kind) == 0)
-			return &scan_methods[i];
-	}
-	return NULL;
-}
-
-void
-custom_scan_register(void)
-{
-	for (int i = 0; i < (int) lengthof(scan_methods); i++)
-		RegisterCustomScanMethods(&scan_methods[i]);
-	parallel_scan_install(&exec_methods);
-}
-
-static Node *
-create_state(CustomScan *scan)
+Node *
+custom_scan_create_state(CustomScan *scan)
 {
 	PenumbraScanState *state = palloc0(sizeof(PenumbraScanState));
 
@@ -354,7 +341,7 @@ subquery_params_walker(Node *node, void *context)
  * done at the start: what fails then has no value, and is an error for the
  * rows that ask.  Subqueries that an expression needs are run before, since
  * the end of a subtransaction would take the pins of their scans away;
- * planning_must_wait() has seen to it that they may be.
+ * init_plans_must_wait() has seen to it that they may be.
  */
 static RuntimeValue *
 evaluate_runtime(PenumbraScanState *state)
@@ -372,7 +359,7 @@ evaluate_runtime(PenumbraScanState *state)
 
 		subquery_params_walker(expr, &params);
 		ExecSetParamPlanMulti(params, econtext);
-		if (translate_can_fail(expr))
+		if (expr_can_fail(expr))
 			evaluation.value->has_failed = !attempt(evaluate, &evaluation);
 		else
 			evaluate(&evaluation);
@@ -390,7 +377,7 @@ raise_failed(PenumbraScanState *state)
 
 	foreach(lc, state->runtime_states)
 	{
-		if (translate_can_fail(list_nth(((CustomScan *) state->css.ss.ps.plan)->custom_exprs,
+		if (expr_can_fail(list_nth(((CustomScan *) state->css.ss.ps.plan)->custom_exprs,
 										foreach_current_index(lc))))
 			(void) ExecEvalExpr((ExprState *) lfirst(lc), econtext, &isnull);
 	}
@@ -753,8 +740,9 @@ fetch_result(PenumbraScanState *state, PenumbraStatus *status)
 	return false;
 }
 
-bool
-custom_scan_next_engine_row(PenumbraScanState *state, TupleTableSlot *slot)
+/* False at the end, or when the ordinary plan has taken over. */
+static bool
+next_engine_row(PenumbraScanState *state, TupleTableSlot *slot)
 {
 	MemoryContext old_context;
 	PenumbraStatus status;
@@ -779,14 +767,25 @@ custom_scan_next_engine_row(PenumbraScanState *state, TupleTableSlot *slot)
 	return false;
 }
 
+static void
+hold_rows(PenumbraScanState *state, TupleTableSlot *slot)
+{
+	held_rows_begin(state, slot);
+	while (next_engine_row(state, slot))
+		held_rows_add(state, slot);
+	ExecClearTuple(slot);
+	if (state->ordinary != NULL)
+		held_rows_drop(state);
+}
+
 static bool
 next_row(PenumbraScanState *state, TupleTableSlot *slot)
 {
 	if (state->holds_rows && state->held == NULL && state->ordinary == NULL)
-		held_rows_collect(state, slot);
+		hold_rows(state, slot);
 	if (state->held != NULL)
 		return held_rows_next(state, slot);
-	if (state->ordinary == NULL && custom_scan_next_engine_row(state, slot))
+	if (state->ordinary == NULL && next_engine_row(state, slot))
 		return true;
 	return state->ordinary != NULL && next_ordinary_row(state, slot);
 }

@@ -44,8 +44,10 @@
 #include "utils/fmgroids.h"
 
 #include "query/early_aggregation.h"
+#include "query/function_map.h"
 #include "query/names.h"
-#include "query/planning.h"
+#include "query/pipeline.h"
+#include "query/planned.h"
 #include "query/row_sample.h"
 #include "query/translate.h"
 

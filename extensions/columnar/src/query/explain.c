@@ -15,10 +15,12 @@
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 
-#include "query/custom_scan.h"
+#include "cache/cache.h"
 #include "query/explain.h"
 #include "query/names.h"
+#include "query/pipeline.h"
 #include "query/planning.h"
+#include "query/scan_state.h"
 #include "query/translate.h"
 
 static ExplainOneQuery_hook_type previous_explain_one_query_hook = NULL;

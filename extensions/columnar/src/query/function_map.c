@@ -18,7 +18,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "query/translate.h"
+#include "query/function_map.h"
 
 static const FunctionMapping functions[] = {
 	{F_INT2EQ, PENUMBRA_FN_EQ, SHAPE_PLAIN},

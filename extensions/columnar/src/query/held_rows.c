@@ -16,10 +16,11 @@
 #include "miscadmin.h"
 #include "utils/tuplestore.h"
 
-#include "query/custom_scan.h"
+#include "query/held_rows.h"
+#include "query/scan_state.h"
 
 void
-held_rows_collect(PenumbraScanState *state, TupleTableSlot *slot)
+held_rows_begin(PenumbraScanState *state, TupleTableSlot *slot)
 {
 	EState	   *estate = state->css.ss.ps.state;
 	MemoryContext old_context = MemoryContextSwitchTo(estate->es_query_cxt);
@@ -30,11 +31,12 @@ held_rows_collect(PenumbraScanState *state, TupleTableSlot *slot)
 		state->held_slot = ExecInitExtraTupleSlot(estate, slot->tts_tupleDescriptor,
 												  &TTSOpsMinimalTuple);
 	MemoryContextSwitchTo(old_context);
-	while (custom_scan_next_engine_row(state, slot))
-		tuplestore_puttupleslot(state->held, slot);
-	ExecClearTuple(slot);
-	if (state->ordinary != NULL)
-		held_rows_drop(state);
+}
+
+void
+held_rows_add(PenumbraScanState *state, TupleTableSlot *slot)
+{
+	tuplestore_puttupleslot(state->held, slot);
 }
 
 bool

@@ -23,13 +23,18 @@
 #include "optimizer/restrictinfo.h"
 #include "utils/lsyscache.h"
 
+#include "query/core_path.h"
 #include "query/cost.h"
 #include "query/custom_path.h"
-#include "query/join_rows.h"
+#include "query/join_paths.h"
+#include "query/join_estimates.h"
 #include "query/names.h"
-#include "query/paths.h"
+#include "query/node_kinds.h"
+#include "query/pipeline.h"
 #include "query/planned.h"
 #include "query/planning.h"
+#include "query/rel_pipelines.h"
+#include "query/subplans.h"
 #include "query/translate.h"
 
 /* What the engine makes of a condition; a query asks for the same ones with each pair. */
@@ -108,7 +113,7 @@ examine_clause(PlannerInfo *root, RestrictInfo *rinfo)
 	{
 		clause->commuted = copyObject(clause->normalized);
 		CommuteOpExpr((OpExpr *) clause->commuted);
-		clause->row_factor = join_rows_factor(root, (OpExpr *) rinfo->clause);
+		clause->row_factor = join_estimates_row_factor(root, (OpExpr *) rinfo->clause);
 	}
 	translation_end(translation);
 	planning->clauses = lappend(planning->clauses, clause);
@@ -227,10 +232,10 @@ add_stages(PlannerInfo *root, RelOptInfo *joinrel, PlannedPipeline *planned, con
 		planned_add_filters(root, planned->pipeline, clauses->filters);
 	foreach(lc, clauses->subplans)
 	{
-		if (!planned_apply_subplans(root, planned, lfirst(lc), planned->rows))
+		if (!subplans_apply(root, planned, lfirst(lc), planned->rows))
 			return false;
 	}
-	return planned_add_placeholders(root, joinrel, planned);
+	return rel_pipelines_add_placeholders(root, joinrel, planned);
 }
 
 /* Whether no row comes out for a row of the probe side without a match. */
@@ -251,8 +256,8 @@ consider_pair(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, Rel
 			  PenumbraJoinKind kind, JoinType join_type, JoinPathExtraData *extra,
 			  PlannedPipeline **best)
 {
-	const PlannedPipeline *probe = planned_of_join(root, probe_rel);
-	const PlannedPipeline *build = planned_of_join(root, build_rel);
+	const PlannedPipeline *probe = join_paths_find(root, probe_rel);
+	const PlannedPipeline *build = join_paths_find(root, build_rel);
 	PlannedPipeline joined = *probe;
 	PlannedPipeline *planned;
 	JoinClauses clauses;
@@ -261,7 +266,7 @@ consider_pair(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, Rel
 
 	if (!sort_clauses(root, joinrel, probe_rel, build_rel, join_type, extra->restrictlist, &clauses))
 		return false;
-	rows = join_rows(root, joinrel, probe_rel, probe, build_rel, build, kind, extra,
+	rows = join_estimates_rows(root, joinrel, probe_rel, probe, build_rel, build, kind, extra,
 					 clauses.row_factor);
 	if (*best != NULL)
 		(*best)->rows = rows = Max((*best)->rows, rows);
@@ -296,11 +301,11 @@ offer(PlannerInfo *root, RelOptInfo *joinrel, const PlannedPipeline *planned)
 		return;
 	finished.pipeline = pipeline_copy(planned->pipeline);
 	(void) planned_set_target(root, &finished, joinrel->reltarget);
-	path = custom_path_create(root, joinrel, joinrel->reltarget, "Penumbra Join", &finished,
+	path = custom_path_create(root, joinrel, joinrel->reltarget, NODE_JOIN, &finished,
 							  ordinary);
 	path->scan_exprs = joinrel->reltarget->exprs;
 	path->custom.flags |= CUSTOMPATH_SUPPORT_PROJECTION;
-	planned_offer(root, joinrel, path, ordinary);
+	core_path_offer(root, joinrel, path, ordinary);
 }
 
 /* Whether the whole query level is one that we leave alone. */
@@ -321,8 +326,8 @@ consider_lateral(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel, 
 				 JoinType join_type, JoinPathExtraData *extra)
 {
 	const RangeTblEntry *rte = root->simple_rte_array[lateral_rel->relid];
-	const PlannedPipeline *best = planned_of_rel(root, joinrel);
-	const PlannedPipeline *outer = planned_of_join(root, outer_rel);
+	const PlannedPipeline *best = rel_pipelines_find(root, joinrel);
+	const PlannedPipeline *outer = join_paths_find(root, outer_rel);
 	PlannedPipeline *planned;
 	bool		is_left = join_type == JOIN_LEFT;
 	ListCell   *lc;
@@ -340,10 +345,10 @@ consider_lateral(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel, 
 			return;
 	}
 	planned = planned_copy(outer);
-	if (!planned_join_lateral(root, planned, lateral_rel, is_left, joinrel->rows))
+	if (!subplans_join_lateral(root, planned, lateral_rel, is_left, joinrel->rows))
 		return;
 	planned_add_filters(root, planned->pipeline, extra->restrictlist);
-	if (!planned_add_placeholders(root, joinrel, planned) ||
+	if (!rel_pipelines_add_placeholders(root, joinrel, planned) ||
 		(best != NULL && cost_of(planned) >= cost_of(best)))
 		return;
 	planned_remember(joinrel, planned);
@@ -362,9 +367,9 @@ consider(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel, RelOptIn
 		consider_lateral(root, joinrel, outer_rel, inner_rel, join_type, extra);
 		return;
 	}
-	if (planned_of_join(root, outer_rel) == NULL || planned_of_join(root, inner_rel) == NULL)
+	if (join_paths_find(root, outer_rel) == NULL || join_paths_find(root, inner_rel) == NULL)
 		return;
-	first = planned_of_rel(root, joinrel);
+	first = rel_pipelines_find(root, joinrel);
 	best = (PlannedPipeline *) first;
 	for (int turned = 0; turned < 2; turned++)
 	{
@@ -430,7 +435,7 @@ skip(RelOptInfo *joinrel, RelOptInfo *outer_rel, RelOptInfo *inner_rel, JoinType
 }
 
 const PlannedPipeline *
-planned_of_join(PlannerInfo *root, RelOptInfo *rel)
+join_paths_find(PlannerInfo *root, RelOptInfo *rel)
 {
 	ListCell   *lc;
 
@@ -440,16 +445,16 @@ planned_of_join(PlannerInfo *root, RelOptInfo *rel)
 
 		consider(root, rel, pair->outer_rel, pair->inner_rel, pair->join_type, &pair->extra);
 	}
-	return planned_of_rel(root, rel);
+	return rel_pipelines_find(root, rel);
 }
 
 void
-paths_add_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel,
+join_paths_add(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel,
 			   RelOptInfo *inner_rel, JoinType join_type, JoinPathExtraData *extra)
 {
 	const PlannedPipeline *first;
 	PlannedPipeline *best;
-	const Path *rival;
+	const Path *core_path;
 
 	if (!is_for_us(root, joinrel))
 		return;
@@ -463,18 +468,18 @@ paths_add_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel,
 		skip(joinrel, outer_rel, inner_rel, join_type, extra);
 		return;
 	}
-	first = planned_of_rel(root, joinrel);
-	(void) planned_of_join(root, joinrel);
+	first = rel_pipelines_find(root, joinrel);
+	(void) join_paths_find(root, joinrel);
 	consider(root, joinrel, outer_rel, inner_rel, join_type, extra);
-	best = (PlannedPipeline *) planned_of_rel(root, joinrel);
+	best = (PlannedPipeline *) rel_pipelines_find(root, joinrel);
 	if (best == NULL)
 		return;
 	/* The search may have added something that seems to cost less, and dropped ours. */
-	rival = linitial(joinrel->pathlist);
-	if (best != first || (!custom_path_is_ours(rival) &&
-						  (MODE_IS_FORCED() || rival->total_cost != best->rival_cost)))
+	core_path = linitial(joinrel->pathlist);
+	if (best != first || (!path_is_ours(core_path) &&
+						  (MODE_IS_FORCED() || core_path->total_cost != best->core_cost)))
 	{
-		best->rival_cost = rival->total_cost;
+		best->core_cost = core_path->total_cost;
 		offer(root, joinrel, best);
 	}
 }

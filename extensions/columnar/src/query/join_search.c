@@ -25,10 +25,12 @@
 #include "optimizer/paths.h"
 
 #include "pg_compat.h"
-#include "query/custom_path.h"
+#include "query/join_paths.h"
 #include "query/join_search.h"
+#include "query/node_kinds.h"
 #include "query/planned.h"
 #include "query/planning.h"
+#include "query/rel_pipelines.h"
 
 /* Two of what is joined so far, and their join. */
 typedef struct Pair
@@ -57,7 +59,7 @@ add_pairs(PlannerInfo *root, List *pairs, RelOptInfo *rel, List *others, bool is
 			continue;			/* not legal */
 		generate_partitionwise_join_paths(root, pair.joined);
 		compat_complete_join(root, pair.joined);
-		if (planned_of_join(root, pair.joined) != NULL)
+		if (join_paths_find(root, pair.joined) != NULL)
 			pairs = lappend(pairs, memcpy(palloc(sizeof(Pair)), &pair, sizeof(Pair)));
 	}
 	return pairs;
@@ -85,7 +87,7 @@ smallest(PlannerInfo *root, List *pairs)
 		const Pair *pair = lfirst(lc);
 
 		if (best == NULL ||
-			planned_of_rel(root, pair->joined)->rows < planned_of_rel(root, best->joined)->rows)
+			rel_pipelines_find(root, pair->joined)->rows < rel_pipelines_find(root, best->joined)->rows)
 			best = pair;
 	}
 	return best;
@@ -111,9 +113,9 @@ without(List *pairs, const Pair *taken)
 static bool
 is_worth_it(PlannerInfo *root, RelOptInfo *rel)
 {
-	const PlannedPipeline *planned = planned_of_rel(root, rel);
+	const PlannedPipeline *planned = rel_pipelines_find(root, rel);
 
-	return MODE_IS_FORCED() || custom_path_is_ours(rel->cheapest_total_path) ||
+	return MODE_IS_FORCED() || path_is_ours(rel->cheapest_total_path) ||
 		planned->startup_cost + planned->run_cost < rel->cheapest_total_path->total_cost;
 }
 
@@ -149,7 +151,7 @@ join_search_greedy(PlannerInfo *root, List *relations)
 
 	foreach(lc, relations)
 	{
-		if (planned_of_rel(root, lfirst(lc)) == NULL)
+		if (rel_pipelines_find(root, lfirst(lc)) == NULL)
 			return NULL;
 	}
 	root->join_rel_hash = NULL;

@@ -14,7 +14,9 @@
 
 #include "access/parallel.h"
 
-#include "query/custom_scan.h"
+#include "cache/cache.h"
+#include "query/parallel_scan.h"
+#include "query/scan_state.h"
 
 static void
 initialize(ParallelScan *parallel)
@@ -25,34 +27,34 @@ initialize(ParallelScan *parallel)
 	pg_atomic_init_u64(&parallel->pages_from_heap, 0);
 }
 
-static Size
-estimate_dsm(CustomScanState *node, ParallelContext *context)
+Size
+parallel_scan_estimate_dsm(CustomScanState *node, ParallelContext *context)
 {
 	return sizeof(ParallelScan);
 }
 
-static void
-initialize_dsm(CustomScanState *node, ParallelContext *context, void *coordinate)
+void
+parallel_scan_initialize_dsm(CustomScanState *node, ParallelContext *context, void *coordinate)
 {
 	initialize(coordinate);
 	((PenumbraScanState *) node)->parallel = coordinate;
 }
 
-static void
-reinitialize_dsm(CustomScanState *node, ParallelContext *context, void *coordinate)
+void
+parallel_scan_reinitialize_dsm(CustomScanState *node, ParallelContext *context, void *coordinate)
 {
 	pg_atomic_write_u32(&((ParallelScan *) coordinate)->next_part, 0);
 }
 
-static void
-initialize_worker(CustomScanState *node, shm_toc *toc, void *coordinate)
+void
+parallel_scan_initialize_worker(CustomScanState *node, shm_toc *toc, void *coordinate)
 {
 	((PenumbraScanState *) node)->parallel = coordinate;
 }
 
 /* EXPLAIN reads the counters after the shared memory is gone. */
-static void
-shutdown_scan(CustomScanState *node)
+void
+parallel_scan_shutdown(CustomScanState *node)
 {
 	PenumbraScanState *state = (PenumbraScanState *) node;
 
@@ -60,16 +62,6 @@ shutdown_scan(CustomScanState *node)
 		return;
 	memcpy(&state->unshared, state->parallel, sizeof(ParallelScan));
 	state->parallel = &state->unshared;
-}
-
-void
-parallel_scan_install(CustomExecMethods *methods)
-{
-	methods->EstimateDSMCustomScan = estimate_dsm;
-	methods->InitializeDSMCustomScan = initialize_dsm;
-	methods->ReInitializeDSMCustomScan = reinitialize_dsm;
-	methods->InitializeWorkerCustomScan = initialize_worker;
-	methods->ShutdownCustomScan = shutdown_scan;
 }
 
 bool

@@ -14,151 +14,33 @@
 
 #include "nodes/nodeFuncs.h"
 #include "optimizer/geqo.h"
-#include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
-#include "parser/parsetree.h"
 #include "utils/guc.h"
 
+#include "cache/cache.h"
 #include "query/attempt.h"
+#include "query/custom_path.h"
 #include "query/custom_scan.h"
 #include "query/explain.h"
 #include "query/inline_ctes.h"
+#include "query/join_paths.h"
 #include "query/join_search.h"
-#include "query/paths.h"
+#include "query/node_kinds.h"
 #include "query/planner.h"
 #include "query/planning.h"
 #include "query/privileges.h"
-#include "query/refusal.h"
-#include "query/repeats.h"
 #include "query/require.h"
 #include "query/row_source.h"
-#include "query/translate.h"
+#include "query/scan_paths.h"
+#include "query/upper_paths.h"
 #include "query/wishes.h"
-
-int			penumbra_mode = MODE_AUTO;
-int			penumbra_workers = -1;
 
 static planner_hook_type previous_planner_hook = NULL;
 static set_rel_pathlist_hook_type previous_set_rel_pathlist_hook = NULL;
 static set_join_pathlist_hook_type previous_set_join_pathlist_hook = NULL;
 static join_search_hook_type previous_join_search_hook = NULL;
 static create_upper_paths_hook_type previous_create_upper_paths_hook = NULL;
-
-static const struct config_enum_entry mode_options[] = {
-	{"auto", MODE_AUTO, false},
-	{"prefer", MODE_PREFER, false},
-	{"require", MODE_REQUIRE, false},
-	{"off", MODE_OFF, false},
-	{NULL, 0, false}
-};
-
-/* Marks a planner() call on error_context_stack; has nothing to add to errors. */
-static void
-mark_planning(void *argument)
-{
-}
-
-/*
- * Whoever catches an error also takes error_context_stack back, so calls that
- * an error ended are not on it.  A static variable would need a PG_TRY, which
- * costs each query more than all other work of the hooks.
- */
-Planning *
-planning_current(void)
-{
-	for (ErrorContextCallback *mark = error_context_stack; mark != NULL; mark = mark->previous)
-	{
-		if (mark->callback == mark_planning)
-			return mark->arg;
-	}
-	return NULL;
-}
-
-void
-planning_refuse(const char *reason)
-{
-	planning_current()->reason = reason;
-	refusal_count(reason);
-}
-
-/* Whether a subquery has one row at most. */
-static bool
-is_single_row(const Query *query)
-{
-	const Const *limit = (const Const *) query->limitCount;
-	const Node *from = list_length(query->jointree->fromlist) != 1 ? NULL : linitial(query->jointree->fromlist);
-
-	if (from != NULL && IsA(from, RangeTblRef) && query->setOperations == NULL && !query->hasTargetSRFs)
-	{
-		const RangeTblEntry *rte = rt_fetch(((const RangeTblRef *) from)->rtindex, query->rtable);
-
-		if (rte->rtekind == RTE_SUBQUERY && is_single_row(rte->subquery))
-			return true;
-	}
-	if (limit != NULL && IsA(limit, Const) && !limit->constisnull && DatumGetInt64(limit->constvalue) == 1)
-		return true;
-	return query->hasAggs && query->groupClause == NIL && query->groupingSets == NIL &&
-		!query->hasTargetSRFs;
-}
-
-bool
-planning_init_plan_must_wait(PlannerInfo *root, const SubPlan *subplan, bool is_conditional, bool is_in_branch)
-{
-	Query	   *query = list_nth_node(PlannerInfo, root->glob->subroots, subplan->plan_id - 1)->parse;
-
-	if (contains_volatile((Node *) query, root->glob))
-		return true;
-	if (is_conditional && subplan->subLinkType != EXISTS_SUBLINK && subplan->subLinkType != ARRAY_SUBLINK &&
-		!is_single_row(query))
-		return true;
-	return is_in_branch && translate_can_fail((Node *) query);
-}
-
-typedef struct MustWait
-{
-	bool		is_conditional;
-	bool		is_in_branch;
-} MustWait;
-
-static bool
-must_param_wait(const Param *param, const MustWait *context)
-{
-	Planning   *planning = planning_current();
-	ListCell   *lc;
-
-	if (param->paramkind != PARAM_EXEC || planning == NULL)
-		return false;
-	for (PlannerInfo *root = planning->root; root != NULL; root = root->parent_root)
-	{
-		foreach(lc, root->init_plans)
-		{
-			const SubPlan *subplan = lfirst_node(SubPlan, lc);
-
-			if (list_member_int(subplan->setParam, param->paramid))
-				return planning_init_plan_must_wait(root, subplan, context->is_conditional, context->is_in_branch);
-		}
-	}
-	return false;
-}
-
-static bool
-must_wait_walker(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Param))
-		return must_param_wait((Param *) node, context);
-	return expression_tree_walker(node, must_wait_walker, context);
-}
-
-bool
-planning_must_wait(Node *node, bool is_conditional, bool is_in_branch)
-{
-	MustWait	context = {.is_conditional = is_conditional || is_in_branch,.is_in_branch = is_in_branch};
-
-	return must_wait_walker(node, &context);
-}
 
 static void
 penumbra_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
@@ -167,11 +49,11 @@ penumbra_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTb
 
 	if (previous_set_rel_pathlist_hook)
 		previous_set_rel_pathlist_hook(root, rel, rti, rte);
-	if (paths_may_add_scan(rel, rte) && (planning = planning_current()) != NULL &&
+	if (scan_paths_may_add(rel, rte) && (planning = planning_current()) != NULL &&
 		planning->is_enabled)
 	{
 		planning->root = root;
-		paths_add_scan(root, rel, rte);
+		scan_paths_add(root, rel, rte);
 	}
 }
 
@@ -187,7 +69,7 @@ penumbra_set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *o
 	if (planning != NULL && planning->tables != NIL && !compat_is_partly_aggregated(joinrel))
 	{
 		planning->root = root;
-		paths_add_join(root, joinrel, outer_rel, inner_rel, join_type, extra);
+		join_paths_add(root, joinrel, outer_rel, inner_rel, join_type, extra);
 	}
 }
 
@@ -224,7 +106,7 @@ penumbra_create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptIn
 		(planning->tables != NIL || root->parent_root != NULL))
 	{
 		planning->root = root;
-		paths_add_upper(root, stage, input_rel, output_rel, extra);
+		upper_paths_add(root, stage, input_rel, output_rel, extra);
 	}
 }
 
@@ -232,13 +114,12 @@ penumbra_create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptIn
 static PlannedStmt *
 plan_query(COMPAT_PLANNER_PARAMETERS, Planning *planning)
 {
-	ErrorContextCallback mark = {.previous = error_context_stack, .callback = mark_planning,
-								 .arg = planning};
+	ErrorContextCallback mark;
 	PlannedStmt *stmt;
 
-	error_context_stack = &mark;
+	planning_begin(planning, &mark);
 	stmt = (previous_planner_hook ? previous_planner_hook : standard_planner) (COMPAT_PLANNER_ARGUMENTS);
-	error_context_stack = mark.previous;
+	planning_end(&mark);
 	row_source_resolve(planning, stmt);
 	return stmt;
 }
@@ -336,25 +217,13 @@ penumbra_planner(COMPAT_PLANNER_PARAMETERS)
 	return stmt;
 }
 
-void
-planner_define_settings(void)
-{
-	DefineCustomEnumVariable("penumbra.mode",
-							 "Whether queries use Penumbra: by cost, wherever it can, always or never.",
-							 "With \"require\" a query that reads user tables without it is an error; "
-							 "\"prefer\" and \"require\" are for tests.",
-							 &penumbra_mode, MODE_AUTO, mode_options, PGC_USERSET, 0,
-							 NULL, NULL, NULL);
-	DefineCustomIntVariable("penumbra.workers",
-							"Engine threads per query besides the backend itself.",
-							"-1 takes max_parallel_workers_per_gather.",
-							&penumbra_workers, -1, -1, 1024, PGC_USERSET, 0, NULL, NULL, NULL);
-}
+static const CustomPathMethods path_methods = {.PlanCustomPath = custom_path_plan};
+static const CustomScanMethods scan_methods = {.CreateCustomScanState = custom_scan_create_state};
 
 void
 planner_install_hooks(void)
 {
-	custom_scan_register();
+	node_kinds_register(&path_methods, &scan_methods);
 	explain_install_hook();
 	previous_planner_hook = planner_hook;
 	planner_hook = penumbra_planner;

@@ -10,9 +10,6 @@
 
 #include "postgres.h"
 
-/* penumbra.mode, penumbra.workers, ...; before the hooks. */
-extern void planner_define_settings(void);
-
 /* Planner, EXPLAIN and custom-scan hooks; works without the cache region (then nothing is planned). */
 extern void planner_install_hooks(void);
 

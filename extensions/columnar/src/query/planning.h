@@ -48,19 +48,15 @@ typedef struct Planning
 	int			refused_stages; /* aggregations and DISTINCTs over served tables */
 } Planning;
 
+/* penumbra.mode and penumbra.workers. */
+extern void planning_define_settings(void);
+
+/* The caller's planner() call begins and ends; mark: of the caller's frame.  An error ends it, too. */
+extern void planning_begin(Planning *planning, ErrorContextCallback *mark);
+extern void planning_end(const ErrorContextCallback *mark);
+
 /* Of the innermost planner() call; NULL outside of all. */
 extern Planning *planning_current(void);
-
-/*
- * Whether the expression has a Param whose subquery must not be run before a
- * row asks for it.  PostgreSQL runs it then, a node of ours when it starts,
- * which must not be seen: by effects of volatile functions, or by errors where
- * there may be no row (a second row) or where the row may skip it (any).
- */
-extern bool planning_must_wait(Node *node, bool is_conditional, bool is_in_branch);
-/* The same of one such subquery. */
-extern bool planning_init_plan_must_wait(PlannerInfo *root, const SubPlan *subplan, bool is_conditional,
-										 bool is_in_branch);
 
 /* Remembers and counts why something is left to PostgreSQL. */
 extern void planning_refuse(const char *reason);

@@ -34,8 +34,10 @@
 #include "pg_compat.h"
 #include "query/cost.h"
 #include "query/names.h"
-#include "query/subplans_internal.h"
-#include "query/translate.h"
+#include "query/pipeline.h"
+#include "query/planned.h"
+#include "query/quantified.h"
+#include "query/subplans.h"
 
 /* The operator as one of the value's order: a btree strategy or COMPAT_STRATEGY_NOT_EQUAL; 0: it is none. */
 static int
@@ -73,28 +75,6 @@ bool
 quantified_is_comparison(const SubPlan *subplan)
 {
 	return bounded_strategy(subplan) != 0;
-}
-
-Node *
-quantified_negate(Node *node, void *context)
-{
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, SubPlan) && ((SubPlan *) node)->subLinkType == ALL_SUBLINK &&
-		IsA(((SubPlan *) node)->testexpr, OpExpr))
-	{
-		SubPlan    *any = copyObject((SubPlan *) node);
-		OpExpr	   *test = (OpExpr *) any->testexpr;
-
-		any->subLinkType = ANY_SUBLINK;
-		test->opno = get_negator(test->opno);
-		test->opfuncid = InvalidOid;
-		if (OidIsValid(test->opno))
-			set_opfuncid(test);
-		if (OidIsValid(test->opno) && translate_is_equality((Node *) test))
-			return (Node *) make_notclause((Expr *) any);
-	}
-	return expression_tree_mutator(node, quantified_negate, context);
 }
 
 /* min or max of the values; NULL: the type has none. */

@@ -1,12 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * rel_pipelines.c
- *	  The pipeline of each relation of the planner.
- *
- * Pipelines are remembered by relation rather than found in its pathlist: a
- * full sort may have lost against another path there although the top-N made
- * from it wins, and the best order of joins is not known before all of them
- * are planned.
+ *	  The pipeline of each base relation of the planner: a table, a subquery,
+ *	  a CTE, UNION ALL.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,196 +11,30 @@
 #include "pg_compat.h"
 
 #include "access/sysattr.h"
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
-#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/restrictinfo.h"
-#include "optimizer/tlist.h"
-#include "parser/parse_relation.h"
 #include "parser/parsetree.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 
 #include "query/cost.h"
-#include "query/custom_path.h"
+#include "query/init_plans.h"
 #include "query/names.h"
+#include "query/pipeline.h"
 #include "query/planned.h"
 #include "query/planning.h"
+#include "query/rel_pipelines.h"
 #include "query/repeats.h"
 #include "query/row_source.h"
-#include "query/translate.h"
+#include "query/subplans.h"
+#include "query/tables.h"
 
 /* A table that is not cached is joined in the engine if it is smaller than that. */
 #define UNCACHED_PAGES_MAX 64
-
-/* add_path() takes a path for cheaper that costs 1 % less. */
-#define WINNING_SHARE 0.98
-
-/* ---------------------------------------------------------------- parts of pipelines */
-
-static bool
-has_barrier(const PlannerInfo *root)
-{
-	ListCell   *lc;
-
-	for (; root != NULL; root = root->parent_root)
-	{
-		foreach(lc, root->parse->rtable)
-		{
-			RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
-
-			if (rte->security_barrier || rte->securityQuals != NIL)
-				return true;
-		}
-	}
-	return false;
-}
-
-/*
- * Whether rows may be hidden from the user.  Leakproof quals of his are pushed
- * down past a barrier and then have the same security level as its own, so
- * the quals themselves do not tell.  Looked up once per query level: a table
- * of thousands of partitions would do it for each.
- */
-static bool
-is_below_barrier(const PlannerInfo *root)
-{
-	Planning   *planning = planning_current();
-
-	if (planning->barrier_root != root)
-	{
-		planning->barrier_root = root;
-		planning->is_below_barrier = has_barrier(root);
-	}
-	return planning->is_below_barrier;
-}
-
-Pipeline *
-planned_begin_scan(PlannerInfo *root, Index relid, List *attnos)
-{
-	Pipeline   *pipeline = palloc0(sizeof(Pipeline));
-	PipelineStage *scan = pipeline_add_stage(pipeline, PIPELINE_SCAN, NIL);
-	Index		name = names_number(root, relid);
-	ListCell   *lc;
-
-	scan->relation_oid = root->simple_rte_array[relid]->relid;
-	pipeline->has_barrier = is_below_barrier(root);
-	foreach(lc, attnos)
-	{
-		AttrNumber	attno = lfirst_int(lc);
-		Oid			type;
-		int32		typmod;
-		Oid			collation;
-
-		get_atttypetypmodcoll(scan->relation_oid, attno, &type, &typmod, &collation);
-		scan->exprs = lappend(scan->exprs, makeVar(name, attno, type, typmod, collation, 0));
-	}
-	return pipeline;
-}
-
-static Cost
-qual_cost(PlannerInfo *root, RestrictInfo *rinfo)
-{
-	QualCost	cost;
-
-	cost_qual_eval_node(&cost, (Node *) rinfo, root);
-	return cost.per_tuple;
-}
-
-/* A leakproof qual may see every row. */
-static Index
-qual_level(const RestrictInfo *rinfo)
-{
-	return rinfo->leakproof ? 0 : rinfo->security_level;
-}
-
-/* By security level, then by cost, as PostgreSQL evaluates them; stable. */
-static List *
-sort_quals(PlannerInfo *root, List *restrictinfos)
-{
-	List	   *sorted = NIL;
-	ListCell   *lc;
-
-	foreach(lc, restrictinfos)
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		Cost		cost = qual_cost(root, rinfo);
-		int			place = list_length(sorted);
-
-		while (place > 0)
-		{
-			RestrictInfo *before = list_nth_node(RestrictInfo, sorted, place - 1);
-
-			if (qual_level(before) < qual_level(rinfo) ||
-				(qual_level(before) == qual_level(rinfo) &&
-				 qual_cost(root, before) <= cost))
-				break;
-			place--;
-		}
-		sorted = list_insert_nth(sorted, place, rinfo);
-	}
-	return sorted;
-}
-
-/*
- * Adds the quals as filters, one per security level, so that no row reaches a
- * leaky qual before a barrier below it has passed it; nor does its zone map,
- * since EXPLAIN ANALYZE shows how many chunks were skipped.
- */
-void
-planned_add_filters(PlannerInfo *root, Pipeline *pipeline, List *restrictinfos)
-{
-	PipelineStage *stage = NULL;
-	Index		level = 0;
-	ListCell   *lc;
-
-	foreach(lc, sort_quals(root, restrictinfos))
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		Node	   *clause = names_normalize(root, (Node *) rinfo->clause);
-
-		if (stage == NULL || qual_level(rinfo) != level)
-			stage = pipeline_add_stage(pipeline, PIPELINE_FILTER, NIL);
-		level = qual_level(rinfo);
-		stage->exprs = lappend(stage->exprs, clause);
-	}
-}
-
-List *
-planned_ordered_clauses(PlannerInfo *root, List *restrictinfos)
-{
-	List	   *clauses = NIL;
-	ListCell   *lc;
-
-	foreach(lc, sort_quals(root, restrictinfos))
-		clauses = lappend(clauses, names_normalize(root, (Node *) lfirst_node(RestrictInfo, lc)->clause));
-	return clauses;
-}
-
-bool
-planned_check(Pipeline *pipeline)
-{
-	Translation *translation = translation_begin(NULL, NULL);
-	bool		is_taken = translation_add_stages(translation, pipeline);
-
-	if (is_taken)
-	{
-		pipeline->is_checked = true;
-		pipeline->runtime_exprs = translation->runtime_exprs;
-		pipeline->holds_rows = penumbra_plan_can_be_unsupported_late(translation->plan);
-	}
-	else
-		planning_refuse(pstrdup(translation->reason));
-	translation_end(translation);
-	return is_taken;
-}
-
-/* ---------------------------------------------------------------- by relation */
 
 /* Columns of the child that hold the columns `attnos` of the parent. */
 static List *
@@ -245,7 +75,7 @@ collect_children(PlannerInfo *root, Index parent, List **tables)
 				return false;
 			continue;
 		}
-		table = planned_table_of_rel(root, child, root->simple_rte_array[appinfo->child_relid]);
+		table = tables_find(root, child, root->simple_rte_array[appinfo->child_relid]);
 		if (table == NULL)
 			return false;
 		*tables = lappend(*tables, table);
@@ -297,7 +127,7 @@ apply_subplans(PlannerInfo *root, RelOptInfo *rel, PlannedPipeline *planned, Lis
 
 	foreach(lc, with_subplans)
 	{
-		if (!planned_apply_subplans(root, planned, lfirst(lc), rel->rows))
+		if (!subplans_apply(root, planned, lfirst(lc), rel->rows))
 			return false;
 	}
 	return true;
@@ -324,7 +154,7 @@ pipeline_of_table(PlannerInfo *root, RelOptInfo *rel)
 		/* A subquery's index scan for one Param says nothing of what a scan for all of them is worth. */
 		PlannedTable *table = bms_membership(root->all_baserels) == BMS_MULTIPLE ||
 			root->parent_root != NULL
-			? planned_table_of_rel(root, rel, rte) : planned_find_table(rel);
+			? tables_find(root, rel, rte) : planned_find_table(rel);
 
 		if (table == NULL || !(MODE_IS_FORCED() || table->coverage.cached_pages > 0 ||
 							   rel->pages < UNCACHED_PAGES_MAX))
@@ -362,9 +192,9 @@ pipeline_of_table(PlannerInfo *root, RelOptInfo *rel)
 }
 
 PlannedPipeline *
-planned_copy_of_subquery(PlannerInfo *subroot, List **outputs)
+rel_pipelines_copy_of_subquery(PlannerInfo *subroot, List **outputs)
 {
-	PlannedPipeline *planned = planned_copy_of_rel(subroot, fetch_upper_rel(subroot, UPPERREL_FINAL, NULL));
+	PlannedPipeline *planned = rel_pipelines_copy(subroot, fetch_upper_rel(subroot, UPPERREL_FINAL, NULL));
 	ListCell   *lc;
 
 	*outputs = NIL;
@@ -379,7 +209,7 @@ planned_copy_of_subquery(PlannerInfo *subroot, List **outputs)
 
 		if (subplan->subLinkType == CTE_SUBLINK)
 			continue;			/* its rows are a pipeline of ours */
-		if (planning_init_plan_must_wait(subroot, subplan, true, false))
+		if (init_plan_must_wait(subroot, subplan, true, false))
 		{
 			planning_refuse("subquery that need not be evaluated");
 			return NULL;
@@ -421,7 +251,7 @@ static PlannedPipeline *
 pipeline_of_level(PlannerInfo *root, RelOptInfo *rel, PlannerInfo *level)
 {
 	List	   *outputs;
-	PlannedPipeline *planned = planned_copy_of_subquery(level, &outputs);
+	PlannedPipeline *planned = rel_pipelines_copy_of_subquery(level, &outputs);
 	PipelineStage *stage;
 	List	   *vars = vars_of_rel(rel, list_concat_copy(rel->reltarget->exprs,
 													 get_actual_clauses(rel->baserestrictinfo)));
@@ -518,25 +348,9 @@ is_empty(Path *path)
 }
 
 bool
-planned_is_empty(RelOptInfo *rel)
+rel_pipelines_is_empty(RelOptInfo *rel)
 {
 	return IS_DUMMY_REL(rel) || is_empty(rel->cheapest_total_path);
-}
-
-void
-planned_unite(PlannedPipeline *all, const PlannedPipeline *member)
-{
-	PipelineStage *stage = all->pipeline->top;
-
-	if (stage->kind != PIPELINE_UNION)
-		stage = pipeline_add_stage(all->pipeline, PIPELINE_UNION, NIL);
-	stage->inputs = lappend(stage->inputs, member->pipeline->top);
-	pipeline_take(all->pipeline, member->pipeline);
-	all->input_rows += member->input_rows;
-	all->rows += member->rows;
-	all->startup_cost += member->startup_cost;
-	all->run_cost += member->run_cost;
-	all->before_sort = NULL;
 }
 
 /* UNION ALL: the rows of all members, which pass the quals, under the names of the whole. */
@@ -558,9 +372,9 @@ pipeline_of_union(PlannerInfo *root, RelOptInfo *rel)
 		if (appinfo->parent_relid != rel->relid)
 			continue;
 		child = root->simple_rel_array[appinfo->child_relid];
-		if (planned_is_empty(child))
+		if (rel_pipelines_is_empty(child))
 			continue;
-		planned = planned_copy_of_rel(root, child);
+		planned = rel_pipelines_copy(root, child);
 		if (planned == NULL)
 			return NULL;
 		foreach(lc2, vars)
@@ -585,7 +399,7 @@ pipeline_of_union(PlannerInfo *root, RelOptInfo *rel)
 
 /* One that a lower relation should have had must not be computed above an outer join. */
 bool
-planned_add_placeholders(PlannerInfo *root, RelOptInfo *rel, PlannedPipeline *planned)
+rel_pipelines_add_placeholders(PlannerInfo *root, RelOptInfo *rel, PlannedPipeline *planned)
 {
 	List	   *outputs = pipeline_outputs(planned->pipeline->top);
 	List	   *added = NIL;
@@ -625,7 +439,7 @@ may_be_rows(PlannerInfo *root, RelOptInfo *rel, const PlannedPipeline *ours)
 	if (rel->rtekind == RTE_RELATION)
 		/* A subquery with such rows would not go on in the query around it, so there a table of ours stays ours. */
 		return (ours == NULL ? penumbra_mode != MODE_REQUIRE : !MODE_IS_FORCED() && root->parent_root == NULL) &&
-			planning_current()->tables != NIL && !planned_is_target_or_locked(root, rel);
+			planning_current()->tables != NIL && !tables_is_target_or_locked(root, rel);
 	return ours == NULL || rel->rtekind == RTE_CTE;
 }
 
@@ -640,7 +454,7 @@ rows_or_ours(PlannerInfo *root, RelOptInfo *rel, PlannedPipeline *ours)
 	if (ours != NULL && ours->startup_cost + ours->run_cost <=
 		(rows->startup_cost + rows->run_cost) * Max(ours->rows / rows->rows, 1.0))
 		return ours;
-	rows->pipeline->has_barrier = is_below_barrier(root);
+	rows->pipeline->has_barrier = planned_is_below_barrier(root);
 	return rows;
 }
 
@@ -679,278 +493,27 @@ pipeline_of_base_rel(PlannerInfo *root, RelOptInfo *rel)
 	rows = rows_or_ours(root, rel, planned);
 	if (rows == NULL || (rows == planned && root->placeholder_list == NIL))
 		return rows;
-	return planned_add_placeholders(root, rel, rows) && is_taken(root, rows) ? rows : NULL;
-}
-
-/* What is remembered of a relation: a search of twelve tables has thousands, and asks a million times. */
-typedef struct RememberedPipeline
-{
-	RelOptInfo *rel;			/* key */
-	PlannedPipeline *planned;	/* NULL: nothing is known yet */
-	List	   *skipped;		/* of a join: what is to be looked at first */
-} RememberedPipeline;
-
-static RememberedPipeline *
-remembered(RelOptInfo *rel)
-{
-	Planning   *planning = planning_current();
-	RememberedPipeline *entry;
-	bool		is_found;
-
-	if (planning->pipelines == NULL)
-	{
-		HASHCTL		ctl = {.keysize = sizeof(RelOptInfo *),.entrysize = sizeof(RememberedPipeline),
-		.hcxt = CurrentMemoryContext};
-
-		planning->pipelines = hash_create("Penumbra pipelines by relation", 64, &ctl,
-										  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	}
-	entry = hash_search(planning->pipelines, &rel, HASH_ENTER, &is_found);
-	if (!is_found)
-	{
-		entry->planned = NULL;
-		entry->skipped = NIL;
-	}
-	return entry;
-}
-
-static RememberedPipeline *
-find_remembered(RelOptInfo *rel)
-{
-	Planning   *planning = planning_current();
-
-	return planning->pipelines == NULL ? NULL : hash_search(planning->pipelines, &rel, HASH_FIND, NULL);
-}
-
-void
-planned_remember(RelOptInfo *rel, PlannedPipeline *planned)
-{
-	remembered(rel)->planned = planned;
-}
-
-/* The clauses that are done in rows of the stage's relation, for any plan. */
-static int
-clauses_of_stage(PlannerInfo *root, UpperRelationKind stage)
-{
-	const Query *parse = root->parse;
-	int			clauses = 0;
-
-	if (parse->setOperations != NULL)
-		clauses |= PLANNED_SET_OPERATION;
-	else if (parse->groupClause != NIL || parse->groupingSets != NIL || parse->hasAggs || root->hasHavingQual)
-		clauses |= PLANNED_GROUPS;
-	if (stage == UPPERREL_SETOP || stage == UPPERREL_GROUP_AGG)
-		return clauses;
-	if (parse->hasWindowFuncs)
-		clauses |= PLANNED_WINDOWS;
-	if (stage == UPPERREL_WINDOW)
-		return clauses;
-	if (parse->distinctClause != NIL)
-		clauses |= PLANNED_DISTINCT;
-	if (stage == UPPERREL_DISTINCT)
-		return clauses;
-	if (parse->sortClause != NIL)
-		clauses |= PLANNED_ORDER;
-	if (stage == UPPERREL_ORDERED)
-		return clauses;
-	Assert(stage == UPPERREL_FINAL);
-	if (parse->limitCount != NULL || parse->limitOffset != NULL)
-		clauses |= PLANNED_LIMIT;
-	return clauses;
-}
-
-bool
-planned_remember_stage(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *rel, PlannedPipeline *planned)
-{
-	int			missing = clauses_of_stage(root, stage) ^ planned->clauses;
-
-	/* The order of a subquery's or a set operation's rows does not matter to what goes on with them without LIMIT. */
-	if ((root->parent_root != NULL || root->parse->setOperations != NULL) && !(planned->clauses & PLANNED_LIMIT))
-		missing &= ~PLANNED_ORDER;
-	if (missing != 0)
-		return false;
-	planned_remember(rel, planned);
-	return true;
-}
-
-bool
-planned_is_known(RelOptInfo *rel)
-{
-	return find_remembered(rel) != NULL;
-}
-
-void
-planned_skip(RelOptInfo *joinrel, void *pair)
-{
-	RememberedPipeline *entry = remembered(joinrel);
-
-	entry->skipped = lappend(entry->skipped, pair);
-}
-
-List *
-planned_take_skipped(RelOptInfo *joinrel)
-{
-	RememberedPipeline *entry = find_remembered(joinrel);
-	List	   *skipped = entry == NULL ? NIL : entry->skipped;
-
-	if (skipped != NIL)
-		entry->skipped = NIL;
-	return skipped;
+	return rel_pipelines_add_placeholders(root, rel, rows) && is_taken(root, rows) ? rows : NULL;
 }
 
 const PlannedPipeline *
-planned_of_rel(PlannerInfo *root, RelOptInfo *rel)
+rel_pipelines_find(PlannerInfo *root, RelOptInfo *rel)
 {
-	RememberedPipeline *entry = find_remembered(rel);
-	PlannedPipeline *planned;
+	const PlannedPipeline *planned = planned_find(rel);
 
-	if (entry != NULL && entry->planned != NULL)
-		planned = entry->planned;
-	else if (!IS_SIMPLE_REL(rel))
-		return NULL;
-	else
+	if (planned == NULL)
 	{
-		planned = pipeline_of_base_rel(root, rel);
-		if (planned == NULL)
-			planned = palloc0(sizeof(PlannedPipeline));
-		planned_remember(rel, planned);
+		if (!IS_SIMPLE_REL(rel))
+			return NULL;
+		planned = planned_remember(rel, pipeline_of_base_rel(root, rel));
 	}
 	return planned->pipeline == NULL ? NULL : planned;
 }
 
 PlannedPipeline *
-planned_copy(const PlannedPipeline *planned)
+rel_pipelines_copy(PlannerInfo *root, RelOptInfo *rel)
 {
-	PlannedPipeline *copy = palloc(sizeof(PlannedPipeline));
-
-	*copy = *planned;
-	copy->pipeline = pipeline_copy(planned->pipeline);
-	return copy;
-}
-
-PlannedPipeline *
-planned_copy_of_rel(PlannerInfo *root, RelOptInfo *rel)
-{
-	const PlannedPipeline *planned = planned_of_rel(root, rel);
+	const PlannedPipeline *planned = rel_pipelines_find(root, rel);
 
 	return planned == NULL ? NULL : planned_copy(planned);
-}
-
-/* ---------------------------------------------------------------- paths */
-
-bool
-planned_needs_no_input(Node *expr)
-{
-	return !contain_var_clause(expr) && !contain_agg_clause(expr);
-}
-
-static bool
-has_param_walker(Node *node, void *params)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC &&
-		list_member_int((List *) params, ((Param *) node)->paramid))
-		return true;
-	return expression_tree_walker(node, has_param_walker, params);
-}
-
-bool
-planned_has_param(void *expr, List *params)
-{
-	return has_param_walker(expr, params);
-}
-
-bool
-planned_set_target(PlannerInfo *root, PlannedPipeline *planned, const PathTarget *target)
-{
-	Pipeline   *pipeline = planned->pipeline;
-	List	   *outputs = NIL;
-	ListCell   *lc;
-
-	if (target == NULL)
-		return false;
-	pipeline->output_map = NIL;
-	foreach(lc, target->exprs)
-	{
-		int			place = -1;
-
-		if (!planned_needs_no_input(lfirst(lc)))
-		{
-			place = list_length(outputs);
-			outputs = lappend(outputs, planned_normalize(root, planned, lfirst(lc)));
-		}
-		pipeline->output_map = lappend_int(pipeline->output_map, place);
-	}
-	if (!equal(outputs, pipeline_outputs(pipeline->top)))
-		pipeline_add_stage(pipeline, PIPELINE_PROJECTION, outputs);
-	return true;
-}
-
-/*
- * Drops paths that are kept for their order, though by our estimates of rows
- * ours costs less even with a sort above it, and starts earlier.
- */
-static void
-drop_worse_orders(PlannerInfo *root, RelOptInfo *rel, const Path *ours)
-{
-	ListCell   *lc;
-
-	foreach(lc, rel->pathlist)
-	{
-		const Path *path = lfirst(lc);
-		Path		sorted;
-
-		if (custom_path_is_ours(path) || path->param_info != NULL || path->pathkeys == NIL ||
-			path->startup_cost < ours->startup_cost)
-			continue;
-		compat_cost_sort(&sorted, root, path->pathkeys, ours);
-		if (planned_cost_of_rival(root, path) > sorted.total_cost)
-			rel->pathlist = foreach_delete_current(rel->pathlist, lc);
-	}
-}
-
-void
-planned_outbid(PlannerInfo *root, Path *ours, const Path *rival)
-{
-	Cost		total_cost = WINNING_SHARE * rival->total_cost;
-
-	if (ours->total_cost <= total_cost || planned_cost_of_rival(root, rival) <= ours->total_cost)
-		return;
-	ours->startup_cost *= total_cost / ours->total_cost;
-	ours->total_cost = total_cost;
-}
-
-/* Where Penumbra is forced there is no choice. */
-void
-planned_offer(PlannerInfo *root, RelOptInfo *rel, PenumbraPath *path, const Path *rival)
-{
-	Path	   *ours = &path->custom.path;
-
-	path->total_cost = ours->total_cost;
-	if (MODE_IS_FORCED())
-	{
-		rel->pathlist = list_make1(path);
-		rel->partial_pathlist = NIL;
-		return;
-	}
-	if (rival != NULL)
-		planned_outbid(root, ours, rival);
-	add_path(rel, ours);
-	if (list_member_ptr(rel->pathlist, path))
-		drop_worse_orders(root, rel, ours);
-}
-
-int
-planned_count_columns(List *exprs)
-{
-	List	   *vars = pull_var_clause((Node *) exprs, PVC_RECURSE_AGGREGATES |
-									   PVC_RECURSE_WINDOWFUNCS | PVC_RECURSE_PLACEHOLDERS);
-	Bitmapset  *attnos = NULL;
-	ListCell   *lc;
-
-	foreach(lc, vars)
-		attnos = bms_add_member(attnos, lfirst_node(Var, lc)->varattno -
-								FirstLowInvalidHeapAttributeNumber);
-	return bms_num_members(attnos);
 }

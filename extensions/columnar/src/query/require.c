@@ -24,10 +24,12 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "query/custom_path.h"
+#include "query/node_kinds.h"
+#include "query/pipeline.h"
 #include "query/plan_walk.h"
+#include "query/planning.h"
 #include "query/require.h"
-#include "query/row_source.h"
+#include "query/source_rows.h"
 
 typedef struct PlanFinding
 {
@@ -75,7 +77,7 @@ static bool examine_plan(Plan *plan, void *context);
 static void
 examine_sources(const CustomScan *scan, PlanFinding *finding)
 {
-	plan_walk_list(row_source_plans(scan, pipeline_from_list(scan->custom_private), finding->stmt->subplans),
+	plan_walk_list(source_rows_plans(scan, pipeline_from_list(scan->custom_private), finding->stmt->subplans),
 				   examine_plan, finding);
 }
 
@@ -87,7 +89,7 @@ examine_plan(Plan *plan, void *context)
 	switch (nodeTag(plan))
 	{
 		case T_CustomScan:
-			if (!custom_plan_is_ours(plan))
+			if (!plan_is_ours(plan))
 				return true;
 			finding->uses_penumbra = true;
 			examine_sources((CustomScan *) plan, finding);
@@ -129,7 +131,7 @@ require_plan_is_penumbra(PlannedStmt *stmt)
 
 	while (IsA(top, Limit))
 		top = top->lefttree;
-	return custom_plan_is_ours(top) && top->qual == NIL;
+	return plan_is_ours(top) && top->qual == NIL;
 }
 
 void

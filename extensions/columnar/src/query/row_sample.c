@@ -20,8 +20,10 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
+#include "cache/cache.h"
 #include "query/names.h"
-#include "query/planning.h"
+#include "query/pipeline.h"
+#include "query/planned.h"
 #include "query/row_sample.h"
 #include "query/translate.h"
 

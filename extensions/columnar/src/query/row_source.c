@@ -28,12 +28,13 @@
 
 #include "query/cost.h"
 #include "query/names.h"
+#include "query/pipeline.h"
 #include "query/plan_walk.h"
+#include "query/planned.h"
+#include "query/planning.h"
 #include "query/repeats.h"
 #include "query/row_source.h"
 #include "query/translate.h"
-
-/* ---------------------------------------------------------------- planning */
 
 static const CommonTableExpr *
 find_cte(const PlannerInfo *root, const RangeTblEntry *rte)
@@ -315,43 +316,4 @@ row_source_resolve(const Planning *planning, PlannedStmt *stmt)
 		return;
 	plan_walk(stmt->planTree, tell_number, planning->row_sources);
 	plan_walk_list(stmt->subplans, tell_number, planning->row_sources);
-}
-
-/* ---------------------------------------------------------------- finished plans */
-
-typedef struct NumberedPlan
-{
-	int			plan_node_id;
-	Plan	   *plan;
-} NumberedPlan;
-
-static bool
-has_number(Plan *plan, void *context)
-{
-	NumberedPlan *wanted = context;
-
-	if (plan->plan_node_id == wanted->plan_node_id)
-		wanted->plan = plan;
-	return wanted->plan == NULL;
-}
-
-List *
-row_source_plans(const CustomScan *scan, const Pipeline *pipeline, List *subplans)
-{
-	List	   *plans = NIL;
-	ListCell   *lc;
-
-	foreach(lc, pipeline_scans(pipeline))
-	{
-		const PipelineStage *stage = lfirst(lc);
-		NumberedPlan wanted = {0};
-
-		if (stage->source == NULL)
-			continue;
-		wanted.plan_node_id = intVal(stage->source);
-		plan_walk_list(scan->custom_plans, has_number, &wanted);
-		plan_walk_list(subplans, has_number, &wanted);
-		plans = lappend(plans, wanted.plan);
-	}
-	return plans;
 }

@@ -14,6 +14,7 @@
 
 #include "nodes/plannodes.h"
 
+#include "query/pipeline.h"
 #include "query/planned.h"
 #include "query/planning.h"
 
@@ -25,8 +26,5 @@ extern List *row_source_paths(const Pipeline *pipeline);
 extern bool row_source_find_plans(PlannerInfo *root, Pipeline *pipeline, List *plans);
 /* When the numbers of plan nodes are known: what has been found is told to the plan. */
 extern void row_source_resolve(const Planning *planning, PlannedStmt *stmt);
-
-/* In a finished plan: what computes the sources of the node, in the order of its scans; NULL: it is not there. */
-extern List *row_source_plans(const CustomScan *scan, const Pipeline *pipeline, List *subplans);
 
 #endif							/* PENUMBRA_ROW_SOURCE_H */

@@ -14,7 +14,11 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 
-#include "query/custom_scan.h"
+#include "cache/cache.h"
+#include "cache/heap_page.h"
+#include "query/scan_input.h"
+#include "query/scan_state.h"
+#include "query/source_rows.h"
 #include "query/translate.h"
 
 /*

@@ -1,41 +1,34 @@
 /*-------------------------------------------------------------------------
  *
  * scan_paths.c
- *	  Which tables Penumbra can serve, and its scans of them.
+ *	  Penumbra's scans of tables.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/sysattr.h"
-#include "access/table.h"
 #include "access/transam.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
-#include "optimizer/prep.h"
 #include "optimizer/restrictinfo.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "cache/cache.h"
+#include "query/core_path.h"
 #include "query/cost.h"
 #include "query/custom_path.h"
 #include "query/names.h"
-#include "query/paths.h"
+#include "query/node_kinds.h"
+#include "query/pipeline.h"
 #include "query/planned.h"
 #include "query/planning.h"
-#include "query/privileges.h"
-#include "query/row_sample.h"
-#include "query/stored_form.h"
-#include "query/translate.h"
-#include "query/wishes.h"
+#include "query/scan_paths.h"
+#include "query/tables.h"
 
 /*
  * About what PostgreSQL takes for a unit of cost.  A query that is planned just
@@ -46,264 +39,6 @@
 
 /* Smaller tables are not worth a look unless penumbra.mode demands it. */
 #define TABLE_PAGES_MIN 8
-/* From here on a table of which a plan reads much is worth loading. */
-#define WANTED_PAGES_MIN 64
-
-/* From so many chunks on, planning looks at what zone maps will skip. */
-#define SAMPLED_CHUNKS_MIN 4
-
-/* ---------------------------------------------------------------- eligibility */
-
-/* The columns of rel that the query reads; NULL with a reason if it reads what is no column. */
-static bool
-columns_used(RelOptInfo *rel, List **attnos, const char **reason)
-{
-	Bitmapset  *used = NULL;
-	ListCell   *lc;
-	int			member = -1;
-
-	*attnos = NIL;
-	pull_varattnos((Node *) rel->reltarget->exprs, rel->relid, &used);
-	foreach(lc, rel->baserestrictinfo)
-		pull_varattnos((Node *) lfirst_node(RestrictInfo, lc)->clause, rel->relid, &used);
-	while ((member = bms_next_member(used, member)) >= 0)
-	{
-		AttrNumber	attno = member + FirstLowInvalidHeapAttributeNumber;
-
-		if (attno <= 0)
-		{
-			*reason = attno == 0 ? "whole-row reference" : "system column";
-			return false;
-		}
-		*attnos = lappend_int(*attnos, attno);
-	}
-	return true;
-}
-
-bool
-planned_is_target_or_locked(PlannerInfo *root, RelOptInfo *rel)
-{
-	ListCell   *lc;
-
-	if (bms_is_member(rel->relid, root->all_result_relids) ||
-		rel->relid == (Index) root->parse->resultRelation)
-		return true;
-	foreach(lc, root->rowMarks)
-	{
-		if (lfirst_node(PlanRowMark, lc)->rti == rel->relid)
-			return true;
-	}
-	return false;
-}
-
-static const char *
-refusal_of_query(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation relation)
-{
-	Planning   *planning = planning_current();
-
-	if (!RelationIsPopulated(relation))
-		return "materialized view without data";
-	if (rte->tablesample != NULL)
-		return "TABLESAMPLE";
-	if (!bms_is_empty(rel->lateral_relids))
-		return "lateral reference";
-	if (rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW)
-		return "not a plain table";
-	if (pg_database_encoding_max_length() > 1 && GetDatabaseEncoding() != PG_UTF8)
-		return "server encoding";
-	if (!planning->is_examined)
-	{
-		planning->is_examined = true;
-		planning->reads_stored_form = stored_form_is_read(root);
-	}
-	if (planning->reads_stored_form)
-		return "function that looks at the stored form of a value";
-	return NULL;
-}
-
-static const char *
-refusal_of_columns(Relation rel, List *attnos)
-{
-	ListCell   *lc;
-
-	foreach(lc, attnos)
-	{
-		Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel), lfirst_int(lc) - 1);
-		PenumbraType type;
-
-		if (!cache_type_of(attribute->atttypid, &type))
-			return psprintf("column of type %s", format_type_be(attribute->atttypid));
-	}
-	return NULL;
-}
-
-static AttrNumber *
-attno_array(List *attnos)
-{
-	AttrNumber *array = palloc(sizeof(AttrNumber) * Max(list_length(attnos), 1));
-	ListCell   *lc;
-
-	foreach(lc, attnos)
-		array[foreach_current_index(lc)] = lfirst_int(lc);
-	return array;
-}
-
-/*
- * Finds out what the engine makes of the quals, and what zone maps will skip
- * by those whose values are known.  Quals that can fail never skip anything.
- */
-static void
-examine_quals(PlannerInfo *root, PlannedTable *table, Relation relation,
-			  const AttrNumber *attnums, bool may_read_values)
-{
-	RelOptInfo *rel = table->rel;
-	PipelineStage *scan = planned_begin_scan(root, rel->relid, table->attnos)->top;
-	Translation *translation = translation_begin(NULL, NULL);
-	PenumbraExpr *conjuncts = palloc(sizeof(PenumbraExpr) * list_length(rel->baserestrictinfo));
-	int			count = 0;
-	ListCell   *lc;
-
-	translation->needs_values = may_read_values;
-	translation_add_scan(translation, scan);
-	foreach(lc, rel->baserestrictinfo)
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		TableQual  *qual;
-		PenumbraExpr expr;
-
-		if (rinfo->pseudoconstant)
-			continue;
-		qual = palloc0(sizeof(TableQual));
-		qual->rinfo = rinfo;
-		table->quals = lappend(table->quals, qual);
-		translation->runtime_exprs = NIL;
-		expr = translate_expr(translation, names_normalize(root, (Node *) rinfo->clause));
-		if (expr < 0)
-		{
-			qual->refusal = pstrdup(translation->reason);
-			continue;
-		}
-		if (translation->runtime_exprs != NIL)
-			continue;
-		qual->is_parallel = !penumbra_plan_expr_can_fail(translation->plan, expr);
-		/* Costs can be seen: as with statistics, they must not tell of hidden rows. */
-		if (rinfo->security_level == 0 || rinfo->leakproof)
-			conjuncts[count++] = expr;
-	}
-	if (count > 0 && may_read_values && table->coverage.cached_pages >= SAMPLED_CHUNKS_MIN * cache_chunk_pages &&
-		translation_add_filter(translation, conjuncts, count) && translation_finish(translation))
-		table->skipped_share = cache_estimate_skipped(relation, attnums,
-													  list_length(table->attnos),
-													  translation->plan,
-													  scan->operator);
-	translation_end(translation);
-}
-
-/* A parameter that no sublink of this query level sets: a value of an outer one. */
-static bool
-holds_outer_value(Node *node, void *context)
-{
-	const PlannerInfo *root = context;
-	ListCell   *lc;
-
-	if (node == NULL)
-		return false;
-	if (!IsA(node, Param) || ((Param *) node)->paramkind != PARAM_EXEC)
-		return expression_tree_walker(node, holds_outer_value, context);
-	foreach(lc, root->init_plans)
-	{
-		if (list_member_int(lfirst_node(SubPlan, lc)->setParam, ((Param *) node)->paramid))
-			return false;
-	}
-	return true;
-}
-
-static void
-examine_repetition(PlannerInfo *root, PlannedTable *table)
-{
-	List	   *clauses = extract_actual_clauses(table->rel->baserestrictinfo, false);
-	Path	   *ordinary = custom_path_cheapest_ordinary(table->rel, false);
-
-	table->is_rescanned = holds_outer_value((Node *) clauses, root);
-	table->is_looked_up = table->is_rescanned && ordinary != NULL &&
-		(IsA(ordinary, IndexPath) || IsA(ordinary, BitmapHeapPath));
-}
-
-/* The table, and those of the columns that are not cached at all. */
-static char *
-missing_columns(Relation relation, List *attnos)
-{
-	StringInfoData text;
-	const char *separator = " (";
-	ListCell   *lc;
-
-	initStringInfo(&text);
-	appendStringInfoString(&text, quote_identifier(RelationGetRelationName(relation)));
-	foreach(lc, attnos)
-	{
-		AttrNumber	attno = lfirst_int(lc);
-		CacheCoverage coverage;
-
-		if (cache_estimate_coverage(relation, &attno, 1, &coverage) && coverage.cached_pages > 0)
-			continue;
-		appendStringInfo(&text, "%s%s", separator,
-						 quote_identifier(NameStr(TupleDescAttr(RelationGetDescr(relation), attno - 1)->attname)));
-		separator = ", ";
-	}
-	if (separator[0] == ',')
-		appendStringInfoChar(&text, ')');
-	return text.data;
-}
-
-/* Looks at an opened table; NULL: not for us.  Without anything cached it is of use in a tree only. */
-static PlannedTable *
-examine_table(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation relation,
-			  bool in_tree)
-{
-	PlannedTable *table = palloc0(sizeof(PlannedTable));
-	const char *reason = refusal_of_query(root, rel, rte, relation);
-	AttrNumber *attnums;
-	bool		is_cached;
-
-	if (reason == NULL)
-		reason = cache_refusal_of_relation(relation);
-	if (reason == NULL && columns_used(rel, &table->attnos, &reason))
-		reason = refusal_of_columns(relation, table->attnos);
-	if (reason != NULL)
-	{
-		planning_refuse(reason);
-		return NULL;
-	}
-	attnums = attno_array(table->attnos);
-	is_cached = cache_estimate_coverage(relation, attnums, list_length(table->attnos),
-										&table->coverage);
-	if (!is_cached)
-		memset(&table->coverage, 0, sizeof(table->coverage));
-	table->rel = rel;
-	table->oid = rte->relid;
-	if (table->coverage.cached_pages < rel->pages - rel->pages / 8 &&
-		rel->pages >= WANTED_PAGES_MIN)
-		wishes_add(root, table);
-	if (table->coverage.cached_pages == 0 && !in_tree && !MODE_IS_FORCED())
-	{
-		planning_refuse("not cached");
-		planning_current()->reason = psprintf("not cached: %s", missing_columns(relation, table->attnos));
-		return NULL;
-	}
-	table->sampled_share = -1;
-	if (rel->baserestrictinfo != NIL)
-	{
-		bool		may_read_values = privileges_permit_values(root);
-
-		examine_quals(root, table, relation, attnums, may_read_values);
-		if (may_read_values && bms_membership(root->all_baserels) == BMS_MULTIPLE)
-			row_sample_take(root, table, relation, attnums);
-		examine_repetition(root, table);
-	}
-	return table;
-}
-
-/* ---------------------------------------------------------------- scans */
 
 /*
  * Splits the quals into those of the engine and those that PostgreSQL keeps.
@@ -408,7 +143,7 @@ make_scan_path(PlannerInfo *root, PlannedTable *table, Path *replaced, const Pen
 				  list_length(outputs),
 				  clamp_row_est(rel->tuples * clauselist_selectivity(root, pushed, 0, JOIN_INNER, NULL)),
 				  rel->tuples);
-	path = custom_path_create(root, rel, rel->reltarget, "Penumbra Scan", &planned,
+	path = custom_path_create(root, rel, rel->reltarget, NODE_SCAN, &planned,
 							  workers > 0 ? NULL : replaced);
 	path->scan_exprs = outputs;
 	path->kept_quals = kept;
@@ -453,7 +188,7 @@ refuse_quals(const PlannedTable *table)
  * does not keep.
  */
 bool
-planned_is_simply_updatable(PlannerInfo *root)
+scan_paths_is_simply_updatable(PlannerInfo *root)
 {
 	Query	   *parse = root->parse;
 
@@ -471,7 +206,7 @@ add_scan_paths(PlannerInfo *root, PlannedTable *table)
 	PenumbraPath *parallel = NULL;
 	int			workers = 0;
 
-	if (planned_is_simply_updatable(root))
+	if (scan_paths_is_simply_updatable(root))
 	{
 		planning_refuse("cursor that WHERE CURRENT OF may use");
 		return;
@@ -486,45 +221,13 @@ add_scan_paths(PlannerInfo *root, PlannedTable *table)
 		return;
 	if (workers > 0 && rel->partial_pathlist != NIL)
 		parallel = make_scan_path(root, table, linitial(rel->partial_pathlist), serial, workers);
-	planned_offer(root, rel, serial, NULL);
+	core_path_offer(root, rel, serial, NULL);
 	if (parallel != NULL)
 		add_partial_path(rel, &parallel->custom.path);
 }
 
-PlannedTable *
-planned_find_table(RelOptInfo *rel)
-{
-	ListCell   *lc;
-
-	foreach(lc, planning_current()->tables)
-	{
-		PlannedTable *table = lfirst(lc);
-
-		if (table->rel == rel)
-			return table;
-	}
-	return NULL;
-}
-
-PlannedTable *
-planned_table_of_rel(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
-{
-	PlannedTable *table = planned_find_table(rel);
-	Relation	relation;
-
-	if (table != NULL)
-		return table;
-	if (rte->rtekind != RTE_RELATION || rte->relid < FirstNormalObjectId ||
-		planned_is_target_or_locked(root, rel))
-		return NULL;
-	relation = table_open(rte->relid, NoLock);
-	table = examine_table(root, rel, rte, relation, true);
-	table_close(relation, NoLock);
-	return table;
-}
-
 bool
-paths_may_add_scan(RelOptInfo *rel, RangeTblEntry *rte)
+scan_paths_may_add(RelOptInfo *rel, RangeTblEntry *rte)
 {
 	if (rte->rtekind != RTE_RELATION || rte->inh || rte->relid < FirstNormalObjectId ||
 		(rel->reloptkind != RELOPT_BASEREL && rel->reloptkind != RELOPT_OTHER_MEMBER_REL) ||
@@ -535,20 +238,17 @@ paths_may_add_scan(RelOptInfo *rel, RangeTblEntry *rte)
 }
 
 void
-paths_add_scan(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
+scan_paths_add(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 {
 	Planning   *planning = planning_current();
 	const Path *ordinary = custom_path_cheapest_ordinary(rel, false);
 	PlannedTable *table;
-	Relation	relation;
 
-	if (planned_is_target_or_locked(root, rel))
+	if (tables_is_target_or_locked(root, rel))
 		return;
 	if (ordinary != NULL)
 		cache_await_start(ordinary->total_cost * ORDINARY_MS_PER_COST);
-	relation = table_open(rte->relid, NoLock);
-	table = examine_table(root, rel, rte, relation, false);
-	table_close(relation, NoLock);
+	table = tables_examine(root, rel, rte, false);
 	if (table == NULL)
 		return;
 	planning->tables = lappend(planning->tables, table);

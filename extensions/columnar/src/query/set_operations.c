@@ -28,8 +28,10 @@
 
 #include "query/cost.h"
 #include "query/names.h"
+#include "query/pipeline.h"
 #include "query/planned.h"
 #include "query/planning.h"
+#include "query/rel_pipelines.h"
 #include "query/set_operations.h"
 
 static PlannedPipeline *pipeline_of_node(PlannerInfo *root, Node *node, const SetOperationStmt *above,
@@ -42,7 +44,7 @@ pipeline_of_leaf(PlannerInfo *root, const RangeTblRef *leaf, const SetOperationS
 	RelOptInfo *rel = root->simple_rel_array[leaf->rtindex];
 	PlannerInfo *subroot = rel == NULL ? NULL : rel->subroot;
 	List	   *outputs;
-	PlannedPipeline *planned = subroot == NULL ? NULL : planned_copy_of_subquery(subroot, &outputs);
+	PlannedPipeline *planned = subroot == NULL ? NULL : rel_pipelines_copy_of_subquery(subroot, &outputs);
 	List	   *exprs = NIL;
 	ListCell   *lc;
 

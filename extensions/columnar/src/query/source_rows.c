@@ -13,15 +13,55 @@
 #include "executor/executor.h"
 #include "utils/memutils.h"
 
-#include "query/custom_scan.h"
-#include "query/row_source.h"
+#include "cache/heap_page.h"
+#include "query/pipeline.h"
+#include "query/plan_walk.h"
+#include "query/scan_state.h"
+#include "query/source_rows.h"
+
+typedef struct NumberedPlan
+{
+	int			plan_node_id;
+	Plan	   *plan;
+} NumberedPlan;
+
+static bool
+has_number(Plan *plan, void *context)
+{
+	NumberedPlan *wanted = context;
+
+	if (plan->plan_node_id == wanted->plan_node_id)
+		wanted->plan = plan;
+	return wanted->plan == NULL;
+}
+
+List *
+source_rows_plans(const CustomScan *scan, const Pipeline *pipeline, List *subplans)
+{
+	List	   *plans = NIL;
+	ListCell   *lc;
+
+	foreach(lc, pipeline_scans(pipeline))
+	{
+		const PipelineStage *stage = lfirst(lc);
+		NumberedPlan wanted = {0};
+
+		if (stage->source == NULL)
+			continue;
+		wanted.plan_node_id = intVal(stage->source);
+		plan_walk_list(scan->custom_plans, has_number, &wanted);
+		plan_walk_list(subplans, has_number, &wanted);
+		plans = lappend(plans, wanted.plan);
+	}
+	return plans;
+}
 
 bool
 source_rows_begin(PenumbraScanState *state, EState *estate)
 {
 	ListCell   *lc;
 
-	foreach(lc, row_source_plans((CustomScan *) state->css.ss.ps.plan, state->pipeline,
+	foreach(lc, source_rows_plans((CustomScan *) state->css.ss.ps.plan, state->pipeline,
 								 estate->es_plannedstmt->subplans))
 	{
 		if (lfirst(lc) == NULL)

@@ -26,7 +26,7 @@
 #include "optimizer/pathnode.h"
 #include "utils/typcache.h"
 
-#include "query/custom_path.h"
+#include "query/node_kinds.h"
 #include "query/planning.h"
 #include "query/repeats.h"
 #include "query/subplan_memo.h"
@@ -95,7 +95,7 @@ subplan_memo_add(PlannerInfo *root, RelOptInfo *final_rel)
 		MemoizePath *memo;
 
 		/* What has nothing to do with Penumbra is planned as without it. */
-		if (path->total_cost < MEMO_COST_MIN || (planning_current()->tables == NIL && !custom_path_is_ours(path)))
+		if (path->total_cost < MEMO_COST_MIN || (planning_current()->tables == NIL && !path_is_ours(path)))
 			continue;
 		memo = create_memoize_path(root, path->parent, path, params, operators, is_single_row, true, 1);
 		memo->path.pathtarget = path->pathtarget;

@@ -32,7 +32,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_aggregate.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
@@ -45,12 +44,16 @@
 #include "utils/selfuncs.h"
 #include "utils/typcache.h"
 
+#include "query/can_fail.h"
 #include "query/cost.h"
 #include "query/names.h"
+#include "query/pipeline.h"
 #include "query/planned.h"
 #include "query/planning.h"
+#include "query/quantified.h"
+#include "query/rel_pipelines.h"
 #include "query/repeats.h"
-#include "query/subplans_internal.h"
+#include "query/subplans.h"
 #include "query/translate.h"
 
 /* An expression of the subquery's Params alone, and the column that it is compared with. */
@@ -348,7 +351,7 @@ fold_mutator(Node *node, void *context)
 	if (node == NULL)
 		return NULL;
 	node = expression_tree_mutator(node, fold_mutator, context);
-	return translate_can_fail(node) ? node : eval_const_expressions(context, node);
+	return expr_can_fail(node) ? node : eval_const_expressions(context, node);
 }
 
 /* An expression of aggregates over no rows. */
@@ -446,7 +449,7 @@ find_rows(const Subquery *subquery, SubqueryRows *rows)
 	ListCell   *lc;
 
 	memset(rows, 0, sizeof(SubqueryRows));
-	rows->planned = planned_copy_of_subquery(subquery->root, &outputs);
+	rows->planned = rel_pipelines_copy_of_subquery(subquery->root, &outputs);
 	/* What an InitPlan of it finds may depend on the Params, too. */
 	if (rows->planned == NULL || rows->planned->pipeline->init_plans != NIL)
 		return false;
@@ -885,7 +888,7 @@ outer_can_fail_walker(Node *node, void *params)
 	if (IsA(node, Query))
 		return query_tree_walker((Query *) node, outer_can_fail_walker, params, 0);
 	if (is_outer(node, params))
-		return translate_can_fail(node);
+		return expr_can_fail(node);
 	return expression_tree_walker(node, outer_can_fail_walker, params);
 }
 
@@ -895,7 +898,7 @@ needs_guard(PlannerInfo *root, const SubPlan *subplan)
 {
 	Query	   *query = list_nth_node(PlannerInfo, root->glob->subroots, subplan->plan_id - 1)->parse;
 
-	return translate_can_fail((Node *) subplan->args) || translate_can_fail(subplan->testexpr) ||
+	return expr_can_fail((Node *) subplan->args) || expr_can_fail(subplan->testexpr) ||
 		outer_can_fail_walker((Node *) query, subplan->parParam) ||
 		(subplan->subLinkType == EXPR_SUBLINK && !(query->hasAggs && query->groupClause == NIL));
 }
@@ -984,7 +987,7 @@ join_scalar(PlannerInfo *root, PlannedPipeline *planned, Node *clause, const Sub
 	clause = subplans_replace(clause, &replacements);
 	/* A row without a group does not pass, nor does its condition fail. */
 	if (rows.is_unique && bms_is_member(linitial_node(Var, rows.values)->varno, find_nonnullable_rels(clause)) &&
-		!translate_can_fail(clause))
+		!expr_can_fail(clause))
 		subplans_join_smaller_side(planned, &rows, keys, false);
 	else
 		subplans_join_rows(planned, &rows, rows.is_unique ? PENUMBRA_JOIN_LEFT : PENUMBRA_JOIN_SINGLE, keys, true);
@@ -1009,18 +1012,11 @@ join_value(PlannerInfo *root, PlannedPipeline *planned, Node *clause, const Subp
 	return quantified_join(root, planned, use->subplan, value);
 }
 
-/* names_normalize(), with NOT (x = ANY ...) for x <> ALL ..., which it is: of a strict operator and its negator. */
-static Node *
-normalize(PlannerInfo *root, Node *node)
-{
-	return quantified_negate(names_normalize(root, node), NULL);
-}
-
 bool
-planned_apply_subplans(PlannerInfo *root, PlannedPipeline *planned, RestrictInfo *rinfo,
+subplans_apply(PlannerInfo *root, PlannedPipeline *planned, RestrictInfo *rinfo,
 					   double result_rows)
 {
-	Node	   *clause = normalize(root, (Node *) rinfo->clause);
+	Node	   *clause = planned_normalize_subplans(root, (Node *) rinfo->clause);
 	bool		is_negated = is_notclause(clause);
 	Node	   *inner = is_negated ? (Node *) get_notclausearg(clause) : clause;
 	SubplanUses found = {.is_positive = true};
@@ -1053,15 +1049,15 @@ static bool
 is_looked_up(const PlannerInfo *root, const SubPlan *subplan, double outer_rows)
 {
 	PlannerInfo *subroot = list_nth_node(PlannerInfo, root->glob->subroots, subplan->plan_id - 1);
-	const PlannedPipeline *planned = planned_of_rel(subroot, fetch_upper_rel(subroot, UPPERREL_FINAL, NULL));
+	const PlannedPipeline *planned = rel_pipelines_find(subroot, fetch_upper_rel(subroot, UPPERREL_FINAL, NULL));
 
 	return !MODE_IS_FORCED() && planned != NULL && cost_look_ups_win(planned, outer_rows, subplan->per_call_cost);
 }
 
 bool
-planned_join_subplans(PlannerInfo *root, PlannedPipeline *planned, List *exprs)
+subplans_join_outputs(PlannerInfo *root, PlannedPipeline *planned, List *exprs)
 {
-	Node	   *normalized = normalize(root, (Node *) exprs);
+	Node	   *normalized = planned_normalize_subplans(root, (Node *) exprs);
 	SubplanUses found = {.is_positive = false};
 	Replacements replacements = {0};
 	ListCell   *lc;
@@ -1087,34 +1083,6 @@ planned_join_subplans(PlannerInfo *root, PlannedPipeline *planned, List *exprs)
 		planned->subplan_values = lappend(planned->subplan_values, value);
 	}
 	return true;
-}
-
-static Node *
-value_mutator(Node *node, void *context)
-{
-	const PlannedPipeline *planned = context;
-
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan))
-	{
-		ListCell   *lc;
-
-		foreach(lc, planned->subplans)
-		{
-			if (equal(node, lfirst(lc)))
-				return copyObject(list_nth(planned->subplan_values, foreach_current_index(lc)));
-		}
-	}
-	return expression_tree_mutator(node, value_mutator, context);
-}
-
-Node *
-planned_normalize(PlannerInfo *root, const PlannedPipeline *planned, Node *expr)
-{
-	if (planned->subplans == NIL)
-		return names_normalize(root, expr);
-	return value_mutator(normalize(root, expr), unconstify(PlannedPipeline *, planned));
 }
 
 /* ---------------------------------------------------------------- LATERAL */
@@ -1163,7 +1131,7 @@ add_lateral_columns(PlannerInfo *root, PlannedPipeline *planned, RelOptInfo *rel
 }
 
 bool
-planned_join_lateral(PlannerInfo *root, PlannedPipeline *planned, RelOptInfo *rel, bool is_left, double result_rows)
+subplans_join_lateral(PlannerInfo *root, PlannedPipeline *planned, RelOptInfo *rel, bool is_left, double result_rows)
 {
 	Subquery	subquery = lateral_subquery(root, rel);
 	List	   *before = pipeline_outputs(planned->pipeline->top);

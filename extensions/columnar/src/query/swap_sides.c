@@ -16,6 +16,7 @@
  */
 #include "postgres.h"
 
+#include "query/pipeline.h"
 #include "query/swap_sides.h"
 
 /* Times the estimate. */

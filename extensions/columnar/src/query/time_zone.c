@@ -11,7 +11,7 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "query/translate.h"
+#include "query/time_zone.h"
 
 /* Zones with rules for ever are followed up to here; later instants are left to PostgreSQL. */
 #define LAST_TRANSITION_YEAR 2150

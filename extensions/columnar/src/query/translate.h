@@ -68,38 +68,4 @@ extern bool translate_is_equality(Node *clause);
 /* As what values of two types can be joined; false: by no equality of the engine. */
 extern bool translate_join_type(PenumbraType a, PenumbraType b, PenumbraType *wide);
 
-/* can_fail.c */
-/*
- * Whether evaluating the expression, to which aggregates are given, may raise
- * an error; or whether running the Query may.  What is not known may.
- */
-extern bool translate_can_fail(Node *node);
-
-/* function_map.c */
-typedef enum FunctionShape
-{
-	SHAPE_PLAIN,
-	SHAPE_NUMERIC_TYPMOD,		/* (x, typmod) */
-	SHAPE_STRING_TYPMOD,		/* (x, typmod, is_explicit) */
-	SHAPE_SWAPPED,				/* the two arguments change places */
-	SHAPE_AS_TIMESTAMP,			/* both arguments are compared as one */
-	SHAPE_AS_TIMESTAMPTZ,
-	SHAPE_FIRST_ARGUMENT,		/* the function is its argument */
-	SHAPE_ANY_COLLATION			/* bytewise whatever the collation is */
-} FunctionShape;
-
-typedef struct FunctionMapping
-{
-	Oid			oid;
-	PenumbraFunction function;
-	FunctionShape shape;
-} FunctionMapping;
-
-/* NULL: the engine has no such function. */
-extern const FunctionMapping *function_map_lookup(Oid function_oid);
-extern bool function_map_aggregate(const Aggref *aggref, PenumbraAggregate *aggregate);
-
-/* time_zone.c: of the session, valid until the zone changes. */
-extern const PenumbraTimeZone *time_zone_of_session(void);
-
 #endif							/* PENUMBRA_TRANSLATE_H */

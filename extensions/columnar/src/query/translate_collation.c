@@ -20,7 +20,8 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "query/translate_internal.h"
+#include "query/translate.h"
+#include "query/translate_collation.h"
 
 /* A collation, or the database's default, as the catalog describes it. */
 typedef struct CollationEntry

@@ -30,10 +30,6 @@ extern bool translate_operator_is(Translation *translation, Oid function_oid, Oi
 extern bool translate_check_equality(Translation *translation, Oid collation);
 extern int	translate_runtime_index(Translation *translation, Node *node);
 
-/* translate_collation.c */
-extern bool translate_collation(Translation *translation, PenumbraFunction function, Oid collation,
-								PenumbraCollation **found);
-
 /* By node type; the node is no constant, no input and not evaluated by PostgreSQL. */
 extern PenumbraExpr translate_node(Translation *translation, Node *node);
 

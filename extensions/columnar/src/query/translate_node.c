@@ -18,6 +18,9 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "query/function_map.h"
+#include "query/translate.h"
+#include "query/translate_collation.h"
 #include "query/translate_internal.h"
 
 /* Longer lists of alternatives that are no IN list are refused. */

@@ -28,7 +28,12 @@
 #include "utils/uuid.h"
 
 #include "cache/cache.h"
-#include "query/planning.h"
+#include "query/function_map.h"
+#include "query/init_plans.h"
+#include "query/pipeline.h"
+#include "query/time_zone.h"
+#include "query/translate.h"
+#include "query/translate_collation.h"
 #include "query/translate_internal.h"
 
 /* The engine takes 200 levels of calls; casts that change nothing are levels here only. */
@@ -484,7 +489,7 @@ translate_shallow(Translation *translation, Node *node)
 		return translate_node(translation, node);
 	/* A constant lets the engine use zone maps and dictionaries; one that fails does so for the rows that ask. */
 	if (translation->runtime_values == NULL &&
-		planning_must_wait(node, translation->conditional_depth > 0, translation->branch_depth > 0))
+		init_plans_must_wait(node, translation->conditional_depth > 0, translation->branch_depth > 0))
 		return translate_refuse(translation, "subquery that need not be evaluated");
 	return translate_runtime(translation, node);
 }

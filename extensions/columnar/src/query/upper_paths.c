@@ -24,22 +24,28 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
+#include "query/core_path.h"
 #include "query/cost.h"
 #include "query/custom_path.h"
 #include "query/early_aggregation.h"
 #include "query/names.h"
-#include "query/paths.h"
+#include "query/node_kinds.h"
+#include "query/pipeline.h"
 #include "query/planned.h"
 #include "query/planning.h"
+#include "query/rel_pipelines.h"
 #include "query/row_sample.h"
+#include "query/scan_paths.h"
 #include "query/set_operations.h"
 #include "query/subplan_memo.h"
+#include "query/subplans.h"
+#include "query/upper_paths.h"
 #include "query/window_paths.h"
 
 /* Remembers the pipeline, whose last clause is `done`, for the stages above and adds its path. */
 static void
 finish(PlannerInfo *root, UpperRelationKind stage, PlannedPipeline *planned, int done, RelOptInfo *output_rel,
-	   PathTarget *target, const char *kind, List *pathkeys)
+	   PathTarget *target, NodeKind kind, List *pathkeys)
 {
 	Path	   *ordinary;
 	PenumbraPath *path;
@@ -53,7 +59,7 @@ finish(PlannerInfo *root, UpperRelationKind stage, PlannedPipeline *planned, int
 	path = custom_path_create(root, output_rel, target, kind, planned, ordinary);
 	path->scan_exprs = target->exprs;
 	path->custom.path.pathkeys = pathkeys;
-	planned_offer(root, output_rel, path, ordinary);
+	core_path_offer(root, output_rel, path, ordinary);
 }
 
 /* ---------------------------------------------------------------- GROUP BY */
@@ -273,9 +279,9 @@ grouped_rows(PlannerInfo *root, List *keys, List *having, RelOptInfo *output_rel
 static PlannedPipeline *
 join_subplans_of(PlannerInfo *root, RelOptInfo *rel, PlannedPipeline *planned, List *exprs)
 {
-	if (!contain_subplans((Node *) exprs) || planned_join_subplans(root, planned, exprs))
+	if (!contain_subplans((Node *) exprs) || subplans_join_outputs(root, planned, exprs))
 		return planned;
-	return planned_copy_of_rel(root, rel);
+	return rel_pipelines_copy(root, rel);
 }
 
 static void
@@ -284,7 +290,7 @@ add_group(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List
 	Query	   *parse = root->parse;
 	PathTarget *target = output_rel->reltarget;
 	GroupInputs inputs = {0};
-	PlannedPipeline *planned = planned_copy_of_rel(root, input_rel);
+	PlannedPipeline *planned = rel_pipelines_copy(root, input_rel);
 	PipelineStage *stage;
 	List	   *keys;
 	List	   *stage_keys;
@@ -334,7 +340,7 @@ add_group(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List
 	if (!planned_set_target(root, planned, target) || !planned_check(planned->pipeline))
 		return;
 	planning_current()->refused_stages--;
-	finish(root, UPPERREL_GROUP_AGG, planned, PLANNED_GROUPS, output_rel, target, "Penumbra Aggregate", NIL);
+	finish(root, UPPERREL_GROUP_AGG, planned, PLANNED_GROUPS, output_rel, target, NODE_AGGREGATE, NIL);
 }
 
 /* ---------------------------------------------------------------- DISTINCT */
@@ -345,7 +351,7 @@ add_distinct(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 {
 	Query	   *parse = root->parse;
 	PathTarget *target = root->upper_targets[UPPERREL_DISTINCT];
-	PlannedPipeline *planned = planned_copy_of_rel(root, input_rel);
+	PlannedPipeline *planned = rel_pipelines_copy(root, input_rel);
 	List	   *keys = NIL;
 	ListCell   *lc;
 
@@ -377,7 +383,7 @@ add_distinct(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 	if (!planned_set_target(root, planned, target) || !planned_check(planned->pipeline))
 		return;
 	planning_current()->refused_stages--;
-	finish(root, UPPERREL_DISTINCT, planned, PLANNED_DISTINCT, output_rel, target, "Penumbra Distinct", NIL);
+	finish(root, UPPERREL_DISTINCT, planned, PLANNED_DISTINCT, output_rel, target, NODE_DISTINCT, NIL);
 }
 
 /* ---------------------------------------------------------------- ORDER BY, LIMIT */
@@ -449,9 +455,9 @@ keep_needed_columns(PlannerInfo *root, PlannedPipeline *planned, PathTarget *tar
 static PlannedPipeline *
 rows_for_target(PlannerInfo *root, RelOptInfo *rel, const PathTarget *target)
 {
-	PlannedPipeline *planned = planned_copy_of_rel(root, rel);
+	PlannedPipeline *planned = rel_pipelines_copy(root, rel);
 
-	if (planned == NULL || planned->clauses != 0 || target == NULL || planned_is_simply_updatable(root) ||
+	if (planned == NULL || planned->clauses != 0 || target == NULL || scan_paths_is_simply_updatable(root) ||
 		root->parse->limitCount != NULL || root->parse->limitOffset != NULL)
 		return planned;
 	return join_subplans_of(root, rel, planned, target->exprs);
@@ -479,7 +485,7 @@ add_ordered(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 	if (!planned_set_target(root, planned, target) || !planned_check(planned->pipeline))
 		return;
 	cost_add_sort(planned, list_length(root->parse->sortClause), target->width, -1);
-	finish(root, UPPERREL_ORDERED, planned, PLANNED_ORDER, output_rel, target, "Penumbra Sort", root->sort_pathkeys);
+	finish(root, UPPERREL_ORDERED, planned, PLANNED_ORDER, output_rel, target, NODE_SORT, root->sort_pathkeys);
 }
 
 /* Puts a copy of the sort at the pipeline's top, without the projection above it; NULL: there is none. */
@@ -509,7 +515,7 @@ add_subqueries(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 	if (planned == NULL || planned->clauses != 0 || planned->subplans == NIL)
 		return;
 	if (planned_set_target(root, planned, target) && planned_check(planned->pipeline))
-		finish(root, UPPERREL_FINAL, planned, 0, output_rel, target, "Penumbra Join", NIL);
+		finish(root, UPPERREL_FINAL, planned, 0, output_rel, target, NODE_JOIN, NIL);
 }
 
 static void
@@ -525,7 +531,7 @@ add_limited(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 	if (parse->limitCount == NULL || parse->limitOption == LIMIT_OPTION_WITH_TIES ||
 		parse->sortClause == NIL || parse->setOperations != NULL)
 		return;
-	planned = planned_copy_of_rel(root, input_rel);
+	planned = rel_pipelines_copy(root, input_rel);
 	if (planned == NULL)
 		return;
 	/* The sort stands below a projection to the target at most; both are made anew. */
@@ -545,7 +551,7 @@ add_limited(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 	limited.rows = estimated_rows(output_rel);
 	*planned = limited;
 	planned->before_sort = NULL;
-	finish(root, UPPERREL_FINAL, planned, PLANNED_LIMIT, output_rel, target, "Penumbra Top-N", root->sort_pathkeys);
+	finish(root, UPPERREL_FINAL, planned, PLANNED_LIMIT, output_rel, target, NODE_TOP_N, root->sort_pathkeys);
 }
 
 /* A subquery without LIMIT: its rows, in any order, are an input of the level above. */
@@ -565,7 +571,7 @@ remember_subquery(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_r
 /* ---------------------------------------------------------------- the hook's part */
 
 void
-paths_add_upper(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+upper_paths_add(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 				RelOptInfo *output_rel, void *extra)
 {
 	Query	   *parse = root->parse;

@@ -19,11 +19,15 @@
 #include "optimizer/paths.h"
 #include "utils/typcache.h"
 
+#include "query/core_path.h"
 #include "query/cost.h"
 #include "query/custom_path.h"
 #include "query/names.h"
+#include "query/node_kinds.h"
+#include "query/pipeline.h"
 #include "query/planned.h"
 #include "query/planning.h"
+#include "query/rel_pipelines.h"
 #include "query/window_paths.h"
 
 static WindowAggPath *
@@ -146,7 +150,7 @@ void
 window_paths_add(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 {
 	/* Peers may come in another order, which "prefer" is not to show: PostgreSQL's own tests do. */
-	PlannedPipeline *planned = penumbra_mode == MODE_PREFER ? NULL : planned_copy_of_rel(root, input_rel);
+	PlannedPipeline *planned = penumbra_mode == MODE_PREFER ? NULL : rel_pipelines_copy(root, input_rel);
 	WindowAggPath *top = planned == NULL ? NULL : cheapest_of(output_rel);
 	WindowAggPath *lowest;
 	PenumbraPath *input;
@@ -161,7 +165,7 @@ window_paths_add(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_re
 		return;
 	if (!planned_set_target(root, planned, lowest->subpath->pathtarget) || !planned_check(planned->pipeline))
 		return;
-	input = custom_path_create(root, output_rel, lowest->subpath->pathtarget, "Penumbra Sort", planned,
+	input = custom_path_create(root, output_rel, lowest->subpath->pathtarget, NODE_SORT, planned,
 							   custom_path_copy_node(lowest->subpath));
 	input->scan_exprs = lowest->subpath->pathtarget->exprs;
 	input->custom.path.pathkeys = lowest->subpath->pathkeys;
@@ -173,6 +177,6 @@ window_paths_add(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_re
 		output_rel->partial_pathlist = NIL;
 		return;
 	}
-	planned_outbid(root, path, &top->path);
+	core_path_outbid(root, path, &top->path);
 	add_path(output_rel, path);
 }

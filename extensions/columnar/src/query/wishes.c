@@ -16,8 +16,11 @@
 #include "utils/acl.h"
 #include "utils/float.h"
 
-#include "query/custom_path.h"
+#include "cache/cache.h"
+#include "query/node_kinds.h"
 #include "query/plan_walk.h"
+#include "query/planned.h"
+#include "query/planning.h"
 #include "query/wishes.h"
 
 /* A table is worth loading if the plan spends on it such a share of what a sequential scan would cost. */
@@ -167,7 +170,7 @@ visit_reads(Plan *plan, void *context)
 			visit_with(reads, innerPlan(plan), reads->loops * Max(outerPlan(plan)->plan_rows, 1), reads->limit);
 			return false;
 		case T_CustomScan:
-			if (!custom_plan_is_ours(plan))
+			if (!plan_is_ours(plan))
 				return true;
 			visit_ours(reads, (CustomScan *) plan);
 			return false;

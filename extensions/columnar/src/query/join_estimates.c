@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * join_rows.c
+ * join_estimates.c
  *	  How many rows come out of a join.
  *
  * PostgreSQL's estimate, where we do not know more than it.
@@ -23,8 +23,9 @@
 #include "utils/selfuncs.h"
 #include "utils/typcache.h"
 
-#include "query/join_rows.h"
+#include "query/join_estimates.h"
 #include "query/planned.h"
+#include "query/rel_pipelines.h"
 #include "query/row_sample.h"
 
 /* Of semi and anti joins; PostgreSQL says "one row" as soon as matches seem to be certain. */
@@ -177,7 +178,7 @@ rows_of_inner(PlannerInfo *root, RelOptInfo *probe_rel, const PlannedPipeline *p
 }
 
 double
-join_rows(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, const PlannedPipeline *probe,
+join_estimates_rows(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, const PlannedPipeline *probe,
 		  RelOptInfo *build_rel, const PlannedPipeline *build, PenumbraJoinKind kind,
 		  JoinPathExtraData *extra, double row_factor)
 {
@@ -217,7 +218,7 @@ distinct_of_union(PlannerInfo *root, const Var *var)
 		AppendRelInfo *appinfo = lfirst_node(AppendRelInfo, lc);
 
 		if (appinfo->parent_relid == var->varno && list_length(appinfo->translated_vars) >= var->varattno &&
-			!planned_is_empty(root->simple_rel_array[appinfo->child_relid]))
+			!rel_pipelines_is_empty(root->simple_rel_array[appinfo->child_relid]))
 			distinct += distinct_values(root, list_nth(appinfo->translated_vars, var->varattno - 1));
 	}
 	return distinct;
@@ -331,7 +332,7 @@ factor_of_bounds(PlannerInfo *root, const Var *key, const Var *other, double ass
  * where joins of groups of tens of thousands find one partner each.
  */
 double
-join_rows_factor(PlannerInfo *root, const OpExpr *equality)
+join_estimates_row_factor(PlannerInfo *root, const OpExpr *equality)
 {
 	Node	   *left = strip_implicit_coercions(linitial(equality->args));
 	Node	   *right = strip_implicit_coercions(lsecond(equality->args));

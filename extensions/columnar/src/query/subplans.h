@@ -1,12 +1,14 @@
 /*-------------------------------------------------------------------------
  *
- * subplans_internal.h
- *	  What subplans.c and quantified.c share.
+ * subplans.h
+ *	  Correlated subqueries as joins.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef PENUMBRA_SUBPLANS_INTERNAL_H
-#define PENUMBRA_SUBPLANS_INTERNAL_H
+#ifndef PENUMBRA_SUBPLANS_H
+#define PENUMBRA_SUBPLANS_H
+
+#include "postgres.h"
 
 #include "query/planned.h"
 
@@ -50,11 +52,12 @@ extern void subplans_join_rows(PlannedPipeline *planned, const SubqueryRows *row
 extern void subplans_join_smaller_side(PlannedPipeline *planned, const SubqueryRows *rows, List *keys,
 									   bool keeps_all);
 
-/* quantified.c: whether the SubPlan, of ANY or ALL, is one of those. */
-extern bool quantified_is_comparison(const SubPlan *subplan);
-/* Joins the rows with its bounds; value: what stands for it.  False: it is PostgreSQL's, and nothing was added. */
-extern bool quantified_join(PlannerInfo *root, PlannedPipeline *planned, const SubPlan *subplan, Node **value);
-/* A mutator. */
-extern Node *quantified_negate(Node *node, void *context);
+/* Adds a condition with a subquery as a join; false: it is PostgreSQL's, and nothing was added. */
+extern bool subplans_apply(PlannerInfo *root, PlannedPipeline *planned, RestrictInfo *rinfo, double result_rows);
+/* Adds subqueries in outputs as joins; false: one is PostgreSQL's, and the pipeline is not to be used. */
+extern bool subplans_join_outputs(PlannerInfo *root, PlannedPipeline *planned, List *exprs);
+/* Joins the pipeline with a LATERAL subquery in FROM; false: it is PostgreSQL's, and nothing was added. */
+extern bool subplans_join_lateral(PlannerInfo *root, PlannedPipeline *planned, RelOptInfo *rel, bool is_left,
+								  double result_rows);
 
-#endif							/* PENUMBRA_SUBPLANS_INTERNAL_H */
+#endif							/* PENUMBRA_SUBPLANS_H */

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
- * rival.c
- *	  PostgreSQL's own paths by our estimates of rows.
+ * core_path.c
+ *	  Ours beside PostgreSQL's own paths, which are costed by our estimates of
+ *	  rows.
  *
  * A nested loop over an index costs as much as there are rows outside, so it
  * seems cheapest of all where their number is underestimated.  Ours costs
@@ -12,16 +13,23 @@
  */
 #include "postgres.h"
 
+#include "pg_compat.h"
+
 #include <math.h>
 
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/pathnodes.h"
+#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
 #include "optimizer/restrictinfo.h"
 
-#include "query/custom_path.h"
+#include "query/core_path.h"
+#include "query/node_kinds.h"
 #include "query/planned.h"
+#include "query/planning.h"
+#include "query/rel_pipelines.h"
 
 /*
  * What PostgreSQL's hash tables cost at least for a row, as measured on tables
@@ -35,7 +43,7 @@ static double
 more_rows(PlannerInfo *root, const Path *path)
 {
 	const PlannedPipeline *planned = path->param_info != NULL ? NULL
-		: planned_of_rel(root, path->parent);
+		: rel_pipelines_find(root, path->parent);
 
 	return planned == NULL ? 1 : Max(planned->rows / Max(path->parent->rows, 1), 1);
 }
@@ -97,7 +105,7 @@ static Cost
 cost_of_scan(const Path *path)
 {
 	const RelOptInfo *rel = path->parent;
-	const bool	is_ours = custom_path_is_ours(path);
+	const bool	is_ours = path_is_ours(path);
 	List	   *quals = is_ours ? ((const PenumbraPath *) path)->kept_quals : rel->baserestrictinfo;
 	Cost		total_cost = is_ours ? ((const PenumbraPath *) path)->total_cost : path->total_cost;
 	int			count = 0;
@@ -132,7 +140,7 @@ is_whole_table(const Path *path)
 static Cost
 cost_of_limit(PlannerInfo *root, const Path *limit, const Path *subpath)
 {
-	Cost		all = planned_cost_of_rival(root, subpath);
+	Cost		all = core_path_cost(root, subpath);
 	Cost		startup = subpath->startup_cost * all / Max(subpath->total_cost, 1);
 	Cost		early = startup + Max(limit->total_cost - subpath->startup_cost, 0);
 
@@ -140,7 +148,7 @@ cost_of_limit(PlannerInfo *root, const Path *limit, const Path *subpath)
 }
 
 Cost
-planned_cost_of_rival(PlannerInfo *root, const Path *path)
+core_path_cost(PlannerInfo *root, const Path *path)
 {
 	const Path *subpath = subpath_of(path);
 	const JoinPath *join = (const JoinPath *) path;
@@ -153,17 +161,74 @@ planned_cost_of_rival(PlannerInfo *root, const Path *path)
 		return cost_of_limit(root, path, ((const LimitPath *) path)->subpath);
 	if (subpath != NULL)
 		return own_cost_above(path, subpath) * more_rows(root, subpath) +
-			planned_cost_of_rival(root, subpath);
+			core_path_cost(root, subpath);
 	if (!IsA(path, NestPath) && !IsA(path, HashPath) && !IsA(path, MergePath))
 		return cost_of_scan(path);
 	outer = join->outerjoinpath;
 	inner = join->innerjoinpath;
 	if (IsA(path, NestPath))
 		return Max(path->total_cost - outer->total_cost, 0) * more_rows(root, outer) +
-			planned_cost_of_rival(root, outer);
+			core_path_cost(root, outer);
 	own_cost = Max(path->total_cost - outer->total_cost - inner->total_cost, 0);
 	if (IsA(path, HashPath))
 		own_cost = Max(own_cost, inner->rows * HASH_BUILD_COST + outer->rows * HASH_PROBE_COST);
 	return own_cost * Max(more_rows(root, outer), more_rows(root, inner)) +
-		planned_cost_of_rival(root, outer) + planned_cost_of_rival(root, inner);
+		core_path_cost(root, outer) + core_path_cost(root, inner);
+}
+
+/* add_path() takes a path for cheaper that costs 1 % less. */
+#define WINNING_SHARE 0.98
+
+/*
+ * Drops paths that are kept for their order, though by our estimates of rows
+ * ours costs less even with a sort above it, and starts earlier.
+ */
+static void
+drop_worse_orders(PlannerInfo *root, RelOptInfo *rel, const Path *ours)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->pathlist)
+	{
+		const Path *path = lfirst(lc);
+		Path		sorted;
+
+		if (path_is_ours(path) || path->param_info != NULL || path->pathkeys == NIL ||
+			path->startup_cost < ours->startup_cost)
+			continue;
+		compat_cost_sort(&sorted, root, path->pathkeys, ours);
+		if (core_path_cost(root, path) > sorted.total_cost)
+			rel->pathlist = foreach_delete_current(rel->pathlist, lc);
+	}
+}
+
+void
+core_path_outbid(PlannerInfo *root, Path *ours, const Path *core_path)
+{
+	Cost		total_cost = WINNING_SHARE * core_path->total_cost;
+
+	if (ours->total_cost <= total_cost || core_path_cost(root, core_path) <= ours->total_cost)
+		return;
+	ours->startup_cost *= total_cost / ours->total_cost;
+	ours->total_cost = total_cost;
+}
+
+/* Where Penumbra is forced there is no choice. */
+void
+core_path_offer(PlannerInfo *root, RelOptInfo *rel, PenumbraPath *path, const Path *core_path)
+{
+	Path	   *ours = &path->custom.path;
+
+	path->total_cost = ours->total_cost;
+	if (MODE_IS_FORCED())
+	{
+		rel->pathlist = list_make1(path);
+		rel->partial_pathlist = NIL;
+		return;
+	}
+	if (core_path != NULL)
+		core_path_outbid(root, ours, core_path);
+	add_path(rel, ours);
+	if (list_member_ptr(rel->pathlist, path))
+		drop_worse_orders(root, rel, ours);
 }

@@ -1,0 +1,24 @@
+/*-------------------------------------------------------------------------
+ *
+ * init_plans.h
+ *	  Subqueries that are run once, and when they may be.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_INIT_PLANS_H
+#define PENUMBRA_INIT_PLANS_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+
+/*
+ * Whether the expression has a Param whose InitPlan must not be run before a
+ * row asks for it.  is_conditional: there may be no such row; is_in_branch: the
+ * row may skip it.
+ */
+extern bool init_plans_must_wait(Node *node, bool is_conditional, bool is_in_branch);
+/* The same of one InitPlan. */
+extern bool init_plan_must_wait(PlannerInfo *root, const SubPlan *subplan, bool is_conditional, bool is_in_branch);
+
+#endif							/* PENUMBRA_INIT_PLANS_H */

@@ -1,0 +1,22 @@
+/*-------------------------------------------------------------------------
+ *
+ * scan_paths.h
+ *	  Penumbra's scans of tables.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_SCAN_PATHS_H
+#define PENUMBRA_SCAN_PATHS_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+
+/* The first, before anything else is looked at, must be a few instructions for a one-row look-up. */
+extern bool scan_paths_may_add(RelOptInfo *rel, RangeTblEntry *rte);
+extern void scan_paths_add(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte);
+
+/* Whether the query is a cursor's of which WHERE CURRENT OF may ask for the row. */
+extern bool scan_paths_is_simply_updatable(PlannerInfo *root);
+
+#endif							/* PENUMBRA_SCAN_PATHS_H */

@@ -1,0 +1,18 @@
+/*-------------------------------------------------------------------------
+ *
+ * upper_paths.h
+ *	  Penumbra's grouping, DISTINCT, sorts and top-N.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_UPPER_PATHS_H
+#define PENUMBRA_UPPER_PATHS_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+
+extern void upper_paths_add(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel, RelOptInfo *output_rel,
+							void *extra);
+
+#endif							/* PENUMBRA_UPPER_PATHS_H */
