@@ -7,7 +7,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "operator/operator.h"
+#include "aggregate/hash_aggregation.h"
+#include "operator/execution_environment.h"
+#include "sort/sort.h"
 
 namespace penumbra {
 namespace {

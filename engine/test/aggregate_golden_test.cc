@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "aggregate/aggregate_accumulator.h"
+#include "aggregate/hash_aggregation.h"
 #include "support/expr_cases.h"
 #include "support/sink.h"
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 
+#include "aggregate/hash_aggregation.h"
 #include "numeric/numeric.h"
 #include "numeric/numeric_rows.h"
 #include "support/sink.h"

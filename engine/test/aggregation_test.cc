@@ -6,6 +6,7 @@
 #include <random>
 #include <set>
 
+#include "aggregate/hash_aggregation.h"
 #include "aggregate/hash_aggregation_groups.h"
 #include "numeric/numeric.h"
 #include "support/sink.h"

@@ -1,4 +1,6 @@
 // Sort and top-N against std::sort over the keys' values.
+#include "sort/sort.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,7 +9,7 @@
 #include <random>
 
 #include "numeric/numeric.h"
-#include "operator/operator.h"
+#include "operator/execution_environment.h"
 #include "support/sink.h"
 
 namespace penumbra::test {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <random>
 
+#include "sort/sort.h"
 #include "support/sink.h"
 
 namespace penumbra::test {

@@ -12,9 +12,10 @@
 #include <string>
 #include <vector>
 
+#include "aggregate/aggregation_spec.h"
 #include "kernels/kernels.h"
 #include "numeric/numeric.h"
-#include "operator/operator.h"
+#include "segment/segment.h"
 #include "vector/arena.h"
 #include "vector/result_vector.h"
 #include "vector/vector.h"
@@ -162,5 +163,8 @@ inline int64_t CountValid(const Vector& argument, RowSelection selection) {
   }
   return count;
 }
+
+// Whether the function takes the argument types to the result type; false fills *reason.
+bool CheckAggregate(const AggregateSpec& spec, std::string* reason);
 
 }  // namespace penumbra

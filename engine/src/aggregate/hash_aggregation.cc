@@ -14,6 +14,8 @@
 // Keys that are columns of a build side: rows are grouped by the number of the build row (`finest_`, too), which costs
 // as little as grouping by an integer. Rows of one number have equal keys. If the keys of all build rows differ, these
 // groups are the result, and keys are read for them; else they are the input of the grouping by the keys themselves.
+#include "aggregate/hash_aggregation.h"
+
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -24,7 +26,6 @@
 #include "aggregate/coded_column.h"
 #include "aggregate/hash_aggregation_groups.h"
 #include "function/collation.h"
-#include "operator/operator.h"
 
 namespace penumbra {
 namespace {

@@ -17,7 +17,7 @@
 #include "aggregate/hash_aggregation_local.h"
 #include "aggregate/hash_aggregation_memo.h"
 #include "aggregate/hash_aggregation_table.h"
-#include "operator/operator.h"
+#include "operator/execution_environment.h"
 
 namespace penumbra {
 

@@ -10,7 +10,7 @@
 
 #include "aggregate/hash_aggregation_rows.h"
 #include "aggregate/hash_aggregation_spill.h"
-#include "operator/operator.h"
+#include "operator/execution_environment.h"
 
 namespace penumbra {
 

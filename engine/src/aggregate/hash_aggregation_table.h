@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "aggregate/hash_aggregation_codes.h"
-#include "operator/operator.h"
+#include "operator/execution_environment.h"
 #include "vector/arena.h"
 
 namespace penumbra {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "aggregate/build_row_keys.h"
+#include "aggregate/hash_aggregation.h"
 
 namespace penumbra {
 namespace {

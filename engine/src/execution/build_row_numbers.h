@@ -6,8 +6,10 @@
 #include <memory>
 #include <vector>
 
+#include "aggregate/build_row_keys.h"
 #include "execution/pipeline.h"
-#include "operator/operator.h"
+#include "operator/execution_environment.h"
+#include "operator/sink.h"
 #include "plan/plan.h"
 
 namespace penumbra {

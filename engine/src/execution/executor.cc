@@ -4,7 +4,10 @@
 #include <exception>
 #include <new>
 
+#include "aggregate/hash_aggregation.h"
 #include "execution/build_row_numbers.h"
+#include "join/join_build.h"
+#include "sort/sort.h"
 
 namespace penumbra {
 namespace {

@@ -18,7 +18,10 @@
 #include <string>
 #include <vector>
 
-#include "operator/operator.h"
+#include "operator/execution_environment.h"
+#include "operator/join_sink.h"
+#include "operator/placed_prefilter.h"
+#include "operator/sink.h"
 #include "plan/plan.h"
 #include "scan/scan.h"
 #include "segment/rows.h"

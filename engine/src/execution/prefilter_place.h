@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "operator/operator.h"
+#include "operator/sink.h"
 #include "plan/plan.h"
 
 namespace penumbra {

@@ -14,9 +14,11 @@
 
 #include "join/join_dictionary.h"
 #include "join/join_filter.h"
+#include "join/join_spec.h"
 #include "join/join_spill.h"
 #include "join/join_table.h"
-#include "operator/operator.h"
+#include "operator/execution_environment.h"
+#include "operator/join_sink.h"
 
 namespace penumbra {
 
@@ -160,5 +162,7 @@ std::unique_ptr<JoinPassProbe> CreateJoinProbe(const JoinBuild& build, const Joi
 // join_spilled.cc: the probe that only spills, and the reader of a partition.
 std::unique_ptr<JoinProbe> CreateSpillingProbe(JoinBuild& build);
 std::unique_ptr<Sink::Reader> CreateSpilledReader(const JoinBuild& build, int partition);
+
+std::unique_ptr<JoinSink> CreateJoin(const JoinSpec& spec, ExecutionEnvironment& environment);
 
 }  // namespace penumbra

@@ -3,7 +3,7 @@
 
 #include "join/join_integers.h"
 #include "join/join_table.h"
-#include "operator/operator.h"
+#include "operator/key_filter.h"
 
 namespace penumbra {
 

@@ -1,7 +1,6 @@
-// Which columns a join reads.
-#include <algorithm>
+#include "join/join_spec.h"
 
-#include "operator/operator.h"
+#include <algorithm>
 
 namespace penumbra {
 namespace {

@@ -23,7 +23,8 @@
 #include <vector>
 
 #include "join/join_integers.h"
-#include "operator/operator.h"
+#include "join/join_spec.h"
+#include "operator/execution_environment.h"
 #include "row/row_format.h"
 #include "row/row_pages.h"
 

@@ -3,6 +3,7 @@
 //
 // Segments know counts of nulls exactly and prove their bounds (segment_format.h); the scan gives a summary
 // only of rows that are all valid and pass every conjunct.
+#include "aggregate/hash_aggregation.h"
 #include "plan/passes.h"
 
 namespace penumbra {

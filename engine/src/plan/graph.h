@@ -3,10 +3,12 @@
 
 #include <vector>
 
+#include "aggregate/aggregation_spec.h"
 #include "expression/expr.h"
-#include "operator/operator.h"
+#include "join/join_spec.h"
 #include "penumbra/engine.h"
 #include "scan/scan_spec.h"
+#include "sort/sort_spec.h"
 
 namespace penumbra {
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "aggregate/aggregate_accumulator.h"
 #include "function/collation.h"
 #include "function/numeric_traits.h"
 #include "function/registry.h"

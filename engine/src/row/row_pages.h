@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "operator/operator.h"
+#include "operator/execution_environment.h"
 #include "vector/arena.h"
 
 namespace penumbra {

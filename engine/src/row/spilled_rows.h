@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "operator/operator.h"
+#include "operator/execution_environment.h"
 #include "operator/spill_file.h"
 
 namespace penumbra {

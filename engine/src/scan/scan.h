@@ -15,7 +15,10 @@
 #include <mutex>
 #include <vector>
 
-#include "operator/operator.h"
+#include "operator/execution_environment.h"
+#include "operator/key_filter.h"
+#include "operator/placed_prefilter.h"
+#include "operator/sink.h"
 #include "scan/own_values.h"
 #include "scan/scan_spec.h"
 #include "segment/rows.h"

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "expression/expr.h"
-#include "operator/operator.h"
+#include "operator/key_filter.h"
 #include "segment/segment.h"
 
 namespace penumbra {

@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "expression/expr.h"
-#include "operator/operator.h"
+#include "operator/key_filter.h"
 #include "scan/scan_predicate.h"
+#include "segment/segment.h"
 
 namespace penumbra {
 

@@ -26,6 +26,11 @@ struct BoundsNeeded {
   bool any() const { return least || greatest; }
 };
 
+struct SummaryColumn {
+  int column;
+  BoundsNeeded bounds;
+};
+
 // What is known of a range of rows of one column without decoding it.
 struct ColumnSummary {
   uint32_t valid_rows = 0;

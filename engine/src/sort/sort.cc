@@ -11,16 +11,21 @@
 // Bits that are the same in all prefixes are left out. Where at most 64 remain and prefixes are
 // exact, as with most single keys of fixed width, entries become pairs of a word and a pointer,
 // which a vectorised sort takes several times as fast as a comparing one.
+#include "sort/sort.h"
+
 #include <hwy/contrib/sort/vqsort.h>
 
 #include <algorithm>
 #include <mutex>
 
 #include "sort/sort_runs.h"
+#include "sort/top_n.h"
 
 namespace penumbra {
 namespace {
 
+// Limit and offset together up to which top-N keeps the candidates; beyond it all rows are sorted.
+constexpr int64_t kTopNRowsMax = 100000;
 constexpr uint64_t kBucketEntries = uint64_t{64} << 10;  // wanted
 constexpr uint32_t kBucketsMax = 1024;
 constexpr uint32_t kSamplesPerBucket = 32;
@@ -432,7 +437,9 @@ std::unique_ptr<Sink::Reader> FullSort::OpenPartition(int partition) {
 
 }  // namespace
 
-std::unique_ptr<Sink> CreateFullSort(const SortSpec& spec, ExecutionEnvironment& environment) {
+std::unique_ptr<Sink> CreateSort(const SortSpec& spec, ExecutionEnvironment& environment) {
+  const bool is_small = spec.limit >= 0 && spec.limit <= kTopNRowsMax && spec.offset <= kTopNRowsMax - spec.limit;
+  if (is_small) return CreateTopN(spec, environment);
   return std::make_unique<FullSort>(spec, environment);
 }
 

@@ -2,9 +2,6 @@
 
 namespace penumbra {
 
-// Limit and offset up to which top-N keeps the candidates; beyond it all rows are sorted.
-constexpr int64_t kTopNRowsMax = 100000;
-
 SortInput::Columns SortInput::ChooseColumns(const SortSpec& spec) {
   Columns columns;
   columns.types = spec.column_types;
@@ -69,11 +66,6 @@ bool SortedReader::Next(Batch* batch) {
   rows_ += count;
   left_ -= count;
   return true;
-}
-
-std::unique_ptr<Sink> CreateSort(const SortSpec& spec, ExecutionEnvironment& environment) {
-  const bool is_small = spec.limit >= 0 && spec.limit <= kTopNRowsMax && spec.offset <= kTopNRowsMax - spec.limit;
-  return is_small ? CreateTopN(spec, environment) : CreateFullSort(spec, environment);
 }
 
 }  // namespace penumbra

@@ -4,9 +4,11 @@
 #include <memory>
 #include <vector>
 
-#include "operator/operator.h"
+#include "operator/execution_environment.h"
+#include "operator/sink.h"
 #include "row/row_layout.h"
 #include "sort/sort_key.h"
+#include "sort/sort_spec.h"
 
 namespace penumbra {
 
@@ -98,10 +100,5 @@ class SortedReader : public Sink::Reader {
   uint64_t left_;
   SortedColumns columns_;
 };
-
-std::unique_ptr<Sink> CreateFullSort(const SortSpec& spec,
-                                     ExecutionEnvironment& environment);  // sort.cc
-std::unique_ptr<Sink> CreateTopN(const SortSpec& spec,
-                                 ExecutionEnvironment& environment);  // top_n.cc
 
 }  // namespace penumbra

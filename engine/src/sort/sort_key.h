@@ -16,8 +16,8 @@
 
 #include <vector>
 
-#include "operator/operator.h"
 #include "row/row_layout.h"
+#include "sort/sort_spec.h"
 
 namespace penumbra {
 

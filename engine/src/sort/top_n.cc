@@ -9,6 +9,8 @@
 // better than the ones before (the latest rows of a table that grows).
 //
 // Past the budget a thread writes its candidates as a run (sort_runs.h) and goes on with the bound that they gave.
+#include "sort/top_n.h"
+
 #include <algorithm>
 #include <mutex>
 #include <numeric>

@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "operator/operator.h"
+#include "operator/execution_environment.h"
+#include "operator/sink.h"
 #include "vector/vector.h"
 
 namespace penumbra::test {

@@ -1,0 +1,32 @@
+// What an aggregation is asked to do.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "expression/expr.h"
+#include "penumbra/engine.h"
+
+namespace penumbra {
+
+struct AggregateSpec {
+  PenumbraAggregate function;
+  PenumbraType result;
+  std::vector<const Expr*> arguments;
+  const Expr* filter = nullptr;  // null for none
+  bool distinct = false;
+  const Collation* collation = nullptr;  // of MIN and MAX of text; null: C
+};
+
+// Aggregation by keys (none: one group). Output columns: keys, then aggregates.
+struct AggregationSpec {
+  std::vector<const Expr*> keys;
+  // Of GROUPING SETS: bit k of a set says that it groups by key k; the other keys are NULL in its groups, and the
+  // set's number follows the keys. Empty: one set of all keys, without a number.
+  std::vector<uint64_t> sets;
+  std::vector<AggregateSpec> aggregates;
+  // Over the output: groups that do not pass may be dropped, for somebody above drops them. None can fail.
+  std::vector<const Expr*> having;
+};
+
+}  // namespace penumbra
