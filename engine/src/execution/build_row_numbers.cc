@@ -4,6 +4,7 @@
 
 #include "aggregate/build_row_keys.h"
 #include "aggregate/hash_aggregation.h"
+#include "plan/operator_kinds.h"
 
 namespace penumbra {
 namespace {
@@ -77,7 +78,8 @@ Origin FindOrigin(const Plan& plan, const PipelineSpec& pipeline, const std::vec
   }
   // A join's own rows have nulls for the probe side.
   const Operator& source = plan.op(pipeline.source);
-  if (source.kind != Operator::Kind::kJoin || static_cast<const JoinSink&>(*sinks[pipeline.source]).is_spilled()) {
+  if (KindOf(source).role != PipelineRole::kProbe ||
+      static_cast<const JoinSink&>(*sinks[pipeline.source]).is_spilled()) {
     return {};
   }
   const bool has_no_rows = !source.join.gives_build_rows();

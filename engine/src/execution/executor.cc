@@ -6,8 +6,7 @@
 
 #include "aggregate/hash_aggregation.h"
 #include "execution/build_row_numbers.h"
-#include "join/join_build.h"
-#include "sort/sort.h"
+#include "plan/operator_kinds.h"
 
 namespace penumbra {
 namespace {
@@ -84,8 +83,7 @@ void Executor::AddChunk(PenumbraOperator scan, const PenumbraChunk& chunk) {
 bool Executor::TakesRowsFirst(PenumbraOperator scan) const {
   return std::any_of(specs_.begin(), specs_.end(), [this, scan](const PipelineSpec& spec) {
     if (spec.source != scan || !spec.steps.empty() || spec.sink < 0) return false;
-    const Operator& sink = plan_.op(spec.sink);
-    return sink.kind == Operator::Kind::kAggregation && OwnValuesKey(sink.aggregation) >= 0;
+    return OwnValuesKey(plan_.op(spec.sink).aggregation) >= 0;  // of other kinds that is empty
   });
 }
 
@@ -155,12 +153,9 @@ void Executor::BeginPipelineLocked(size_t number) {
 
 // All that its pipelines read is sealed when the first of them begins.
 std::unique_ptr<Sink> Executor::CreateSink(PenumbraOperator id) {
-  const Operator& breaker = plan_.op(id);
-  if (breaker.kind == Operator::Kind::kJoin) return CreateJoin(breaker.join, environment_);
-  if (breaker.kind == Operator::Kind::kSort) return CreateSort(breaker.sort, environment_);
-  return CreateAggregation(
-      breaker.aggregation, environment_, [this, id](int column) { return FindDictionary(id, column); },
-      NumberBuildRows(plan_, specs_, id, sinks_, environment_));
+  const Operator& op = plan_.op(id);
+  return KindOf(op).create_sink(op, {environment_, [this, id](int column) { return FindDictionary(id, column); },
+                                     [this, id] { return NumberBuildRows(plan_, specs_, id, sinks_, environment_); }});
 }
 
 // What Sink::dictionary_of() says of a column of a sink's input.
@@ -372,7 +367,7 @@ void Executor::LeaveLocked(Worker* worker) {
     const PenumbraOperator sink = worker->pipeline->spec().sink;
     OperatorCounts& counts = counts_[sink];
     // A join's are those that probe it.
-    if (plan_.op(sink).kind != Operator::Kind::kJoin) counts.rows_in += worker->sink_counts.rows_in;
+    if (KindOf(plan_.op(sink)).role != PipelineRole::kProbe) counts.rows_in += worker->sink_counts.rows_in;
     counts.time_ns += worker->sink_counts.time_ns;
   }
   worker->sink_counts = {};
@@ -713,7 +708,7 @@ void Executor::GetStats(PenumbraExecStats* stats) {
     PenumbraOperatorStats& added = stats_.emplace_back();
     added.id = id;
     added.name = plan_.OperatorName(static_cast<int>(stats_.size()) - 1);
-    if (op.kind == Operator::Kind::kUnion) {
+    if (KindOf(op).role == PipelineRole::kUnion) {
       for (PenumbraOperator input : op.inputs) counts[id].rows_out += counts[input].rows_out;
       counts[id].rows_in = counts[id].rows_out;
     }

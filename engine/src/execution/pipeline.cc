@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "execution/prefilter_place.h"
+#include "plan/operator_kinds.h"
 #include "vector/vector_build.h"
 
 namespace penumbra {
@@ -36,9 +37,8 @@ void AddPipeline(PenumbraOperator source, PipelineSpec above, std::vector<Pipeli
 void Descend(const Plan& plan, PenumbraOperator id, PipelineSpec above, std::vector<PipelineSpec>* group,
              std::vector<PipelineSpec>* before) {
   const Operator& current = plan.op(id);
-  switch (current.kind) {
-    case Operator::Kind::kFilter:
-    case Operator::Kind::kProjection:
+  switch (KindOf(current).role) {
+    case PipelineRole::kStep:
       if (current.runs_in_scan) {
         above.scan_filter = id;
       } else {
@@ -46,10 +46,10 @@ void Descend(const Plan& plan, PenumbraOperator id, PipelineSpec above, std::vec
       }
       Descend(plan, current.inputs[0], std::move(above), group, before);
       return;
-    case Operator::Kind::kUnion:
+    case PipelineRole::kUnion:
       for (PenumbraOperator input : current.inputs) Descend(plan, input, above, group, before);
       return;
-    case Operator::Kind::kJoin: {
+    case PipelineRole::kProbe: {
       FindPipelinesInto(plan, id, current.inputs[1], before);
       PipelineSpec rest = above;
       above.steps.push_back(id);
@@ -58,9 +58,8 @@ void Descend(const Plan& plan, PenumbraOperator id, PipelineSpec above, std::vec
       AddPipeline(id, std::move(rest), group);
       return;
     }
-    case Operator::Kind::kAggregation:
-    case Operator::Kind::kSort: FindPipelinesInto(plan, id, current.inputs[0], before); break;
-    case Operator::Kind::kScan: break;
+    case PipelineRole::kBreaker: FindPipelinesInto(plan, id, current.inputs[0], before); break;
+    case PipelineRole::kSource: break;
   }
   AddPipeline(id, std::move(above), group);
 }
@@ -98,7 +97,7 @@ const Vector* FindDictionary(const Plan& plan, const PipelineSpec& spec,
       const Expr& expr = *step.exprs[column];
       if (expr.kind != Expr::Kind::kColumn) return nullptr;
       column = expr.column;
-    } else if (step.kind == Operator::Kind::kJoin) {
+    } else if (KindOf(step).role == PipelineRole::kProbe) {
       if (!step.join.has_probe_columns()) return &kNoRows;
       if (static_cast<size_t>(column) < step.join.probe_types.size()) continue;
       return step.join.has_build_columns() ? sinks[*id]->dictionary_of(column) : nullptr;
@@ -117,7 +116,7 @@ Pipeline::Pipeline(const Plan& plan, const PipelineSpec& spec, Scan* scan, Sink*
       is_sequential_(source != nullptr && source->is_ordered() && spec.sink < 0) {
   for (PenumbraOperator step : spec.steps) {
     steps_.push_back(&plan.op(step));
-    const bool is_join = steps_.back()->kind == Operator::Kind::kJoin;
+    const bool is_join = KindOf(*steps_.back()).role == PipelineRole::kProbe;
     joins_.push_back(is_join ? static_cast<JoinSink*>(sinks[step].get()) : nullptr);
   }
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "plan/operator_kinds.h"
+
 namespace penumbra {
 namespace {
 
@@ -37,7 +39,7 @@ PrefilterPlace FindPrefilterPlace(const std::vector<const Operator*>& steps, boo
   PrefilterPlace place{.columns = needs.columns};
   for (size_t i = steps.size(); i-- > 0;) {
     const Operator& step = *steps[i];
-    if (step.kind == Operator::Kind::kJoin) {
+    if (KindOf(step).role == PipelineRole::kProbe) {
       if (step.join.has_probe_columns() && step.join.has_build_columns()) {
         place.kind = PrefilterPlace::Kind::kJoin;
         place.step = i;

@@ -44,6 +44,27 @@ std::vector<int> JoinSpec::BuildColumnsRead() const {
   return columns;
 }
 
+bool JoinSpec::DropsProbeRows() const {
+  return kind == PENUMBRA_JOIN_INNER || kind == PENUMBRA_JOIN_SEMI || kind == PENUMBRA_JOIN_RIGHT ||
+         kind == PENUMBRA_JOIN_RIGHT_SEMI;
+}
+
+bool JoinSpec::CanLoseProbeRows() const {
+  switch (kind) {
+    case PENUMBRA_JOIN_INNER:
+    case PENUMBRA_JOIN_LEFT:
+    case PENUMBRA_JOIN_SEMI:
+    case PENUMBRA_JOIN_ANTI:
+    case PENUMBRA_JOIN_MARK:
+    case PENUMBRA_JOIN_SINGLE: return true;
+    case PENUMBRA_JOIN_RIGHT:
+    case PENUMBRA_JOIN_FULL:
+    case PENUMBRA_JOIN_RIGHT_SEMI:
+    case PENUMBRA_JOIN_RIGHT_ANTI: return false;
+  }
+  return false;
+}
+
 bool JoinSpec::CanBeUnsupported() const {
   return std::any_of(keys.begin(), keys.end(), [](const JoinKeySpec& key) { return key.probe->can_be_unsupported; }) ||
          std::any_of(conditions.begin(), conditions.end(),

@@ -40,6 +40,10 @@ struct JoinSpec {
   // Those of the build input that its rows keep: without what only keys read.
   std::vector<int> BuildColumnsKept() const;
   bool CanBeUnsupported() const;
+  // Whether probe rows without a match are no rows of the output, nor counted in any.
+  bool DropsProbeRows() const;
+  // Whether the output without a probe row is the output less the rows that it makes.
+  bool CanLoseProbeRows() const;
 };
 
 }  // namespace penumbra

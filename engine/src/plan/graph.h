@@ -20,6 +20,7 @@ struct OutputColumn {
 
 // A node of the graph. Its inputs were made before it, so numbers ascend from the scans to the output.
 struct Operator {
+  // operator_kinds.h has what is known of each.
   enum class Kind : uint8_t { kScan, kFilter, kProjection, kUnion, kJoin, kAggregation, kSort };
 
   Kind kind;
@@ -33,8 +34,6 @@ struct Operator {
   SortSpec sort;                   // kSort
   std::vector<bool> needed;        // which columns of the output somebody reads
 
-  // Whether it ends a pipeline: it takes all rows before it gives one.
-  bool is_breaker() const { return kind == Kind::kAggregation || kind == Kind::kSort; }
   std::vector<PenumbraType> output_types() const;
 };
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "aggregate/aggregate_accumulator.h"
 #include "function/collation.h"
 #include "function/numeric_traits.h"
 #include "function/registry.h"
+#include "plan/operator_kinds.h"
 #include "plan/passes.h"
 
 namespace penumbra {
@@ -269,86 +269,6 @@ PenumbraOperator Plan::AddUnion(const PenumbraOperator* inputs, int count) {
   return id;
 }
 
-PenumbraOperator Plan::AddAggregationOperator(PenumbraOperator input, const PenumbraExpr* keys, int key_count,
-                                              const PenumbraAggregateCall* calls, int call_count,
-                                              const std::vector<uint64_t>& sets) {
-  if (!CheckInput(input) || !CheckExprs(keys, key_count) || !CheckColumns(input, keys, key_count)) return -1;
-  AggregationSpec spec;
-  for (int i = 0; i < key_count; ++i) spec.keys.push_back(exprs_[keys[i]].get());
-  for (int i = 0; i < call_count; ++i) {
-    const PenumbraAggregateCall& call = calls[i];
-    if (call.argument_count < 0 || call.argument_count > PENUMBRA_AGGREGATE_ARGUMENTS_MAX) {
-      reason_ = "an aggregate with another number of arguments";
-      return -1;
-    }
-    if (!CheckExprs(call.arguments, call.argument_count) || !CheckColumns(input, call.arguments, call.argument_count)) {
-      return -1;
-    }
-    if (call.filter >= 0 && (!CheckExprs(&call.filter, 1) || !CheckColumns(input, &call.filter, 1))) return -1;
-    AggregateSpec aggregate;
-    aggregate.function = call.function;
-    aggregate.result = call.result;
-    for (int a = 0; a < call.argument_count; ++a) aggregate.arguments.push_back(exprs_[call.arguments[a]].get());
-    aggregate.filter = call.filter >= 0 ? exprs_[call.filter].get() : nullptr;
-    aggregate.distinct = call.distinct;
-    if (!FindCollation(call.collation, &aggregate.collation)) return -1;
-    if (aggregate.filter != nullptr && aggregate.filter->type != PENUMBRA_BOOL) {
-      reason_ = "an aggregate's filter that is not boolean";
-      return -1;
-    }
-    if (!CheckAggregate(aggregate, &reason_)) return -1;
-    spec.aggregates.push_back(aggregate);
-  }
-  for (int i = 0; i < key_count; ++i) Use(keys[i]);
-  for (int i = 0; i < call_count; ++i) {
-    for (int a = 0; a < calls[i].argument_count; ++a) Use(calls[i].arguments[a]);
-    if (calls[i].filter >= 0) Use(calls[i].filter);
-  }
-  const PenumbraOperator id = Append(Operator::Kind::kAggregation, input);
-  Operator& aggregation = operators_[id];
-  aggregation.output.clear();
-  for (const Expr* key : spec.keys) aggregation.output.push_back({key->type});
-  spec.sets = sets;
-  if (!spec.sets.empty()) aggregation.output.push_back({PENUMBRA_INT4});
-  for (const AggregateSpec& aggregate : spec.aggregates) aggregation.output.push_back({aggregate.result});
-  aggregation.aggregation = std::move(spec);
-  return id;
-}
-
-PenumbraOperator Plan::AddGroupingSets(PenumbraOperator input, const PenumbraExpr* keys, int key_count,
-                                       const std::vector<uint64_t>& sets, const PenumbraAggregateCall* calls,
-                                       int call_count) {
-  constexpr int kKeysMax = 64;
-  const auto is_of_other_keys = [key_count](uint64_t set) { return key_count < kKeysMax && set >> key_count != 0; };
-  if (key_count < 0 || key_count > kKeysMax || sets.empty() ||
-      std::any_of(sets.begin(), sets.end(), is_of_other_keys)) {
-    reason_ = "grouping sets of keys that do not exist";
-    return -1;
-  }
-  return AddAggregation(input, keys, key_count, calls, call_count, sets);
-}
-
-PenumbraOperator Plan::AddSort(PenumbraOperator input, const PenumbraSortKey* keys, int count, int64_t limit,
-                               int64_t offset) {
-  if (!CheckInput(input)) return -1;
-  SortSpec spec;
-  for (int i = 0; i < count; ++i) {
-    const Collation* collation;
-    if (!CheckExprs(&keys[i].expr, 1) || !CheckColumns(input, &keys[i].expr, 1) ||
-        !FindCollation(keys[i].collation, &collation)) {
-      return -1;
-    }
-    spec.keys.push_back({nullptr, keys[i].descending, keys[i].nulls_first, collation});
-  }
-  for (int i = 0; i < count; ++i) spec.keys[i].expr = Use(keys[i].expr);
-  spec.column_types = operators_[input].output_types();
-  spec.limit = std::max<int64_t>(limit, -1);
-  spec.offset = std::max<int64_t>(offset, 0);
-  const PenumbraOperator id = Append(Operator::Kind::kSort, input);
-  operators_[id].sort = std::move(spec);
-  return id;
-}
-
 bool Plan::Finish(PenumbraOperator output) {
   if (!CheckInput(output)) return false;
   output_ = output;
@@ -357,19 +277,22 @@ bool Plan::Finish(PenumbraOperator output) {
   return true;
 }
 
-bool Plan::IsScan(PenumbraOperator id) const { return IsOperator(id) && operators_[id].kind == Operator::Kind::kScan; }
+bool Plan::IsScan(PenumbraOperator id) const {
+  return IsOperator(id) && KindOf(operators_[id]).role == PipelineRole::kSource;
+}
 
 bool Plan::CanBeUnsupportedLate() const {
   std::vector<PenumbraOperator> streaming = {output_};
   while (!streaming.empty()) {
     const Operator& current = operators_[streaming.back()];
     streaming.pop_back();
-    if (current.is_breaker()) continue;
+    const PipelineRole role = KindOf(current).role;
+    if (role == PipelineRole::kBreaker) continue;
     if (std::any_of(current.exprs.begin(), current.exprs.end(),
                     [](const Expr* expr) { return expr->can_be_unsupported; })) {
       return true;
     }
-    if (current.kind == Operator::Kind::kJoin) {
+    if (role == PipelineRole::kProbe) {
       // Builds are complete before any row is out.
       if (current.join.CanBeUnsupported()) return true;
       streaming.push_back(current.inputs[0]);
@@ -383,17 +306,7 @@ bool Plan::CanBeUnsupportedLate() const {
 const char* Plan::OperatorName(int place) const {
   if (place < 0 || static_cast<size_t>(place) >= order_.size()) return nullptr;
   const Operator& named = operators_[order_[place]];
-  switch (named.kind) {
-    case Operator::Kind::kScan: return "Vector Scan";
-    case Operator::Kind::kFilter: return "Vector Filter";
-    case Operator::Kind::kProjection: return "Vector Projection";
-    case Operator::Kind::kUnion: return "Vector Union";
-    case Operator::Kind::kJoin: return named.join.keys.empty() ? "Vector Nested Loop" : "Vector Hash Join";
-    case Operator::Kind::kAggregation:
-      return named.aggregation.keys.empty() ? "Vector Aggregate" : "Vector Hash Aggregate";
-    case Operator::Kind::kSort: return named.sort.limit >= 0 ? "Vector Top-N" : "Vector Sort";
-  }
-  return nullptr;
+  return KindOf(named).name(named);
 }
 
 }  // namespace penumbra

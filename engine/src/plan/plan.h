@@ -33,9 +33,11 @@ class Plan {
   PenumbraOperator AddAggregation(PenumbraOperator input, const PenumbraExpr* keys, int key_count,
                                   const PenumbraAggregateCall* calls, int call_count,
                                   const std::vector<uint64_t>& sets = {});
+  // plan_aggregation.cc
   PenumbraOperator AddGroupingSets(PenumbraOperator input, const PenumbraExpr* keys, int key_count,
                                    const std::vector<uint64_t>& sets, const PenumbraAggregateCall* calls,
                                    int call_count);
+  // plan_sort.cc
   PenumbraOperator AddSort(PenumbraOperator input, const PenumbraSortKey* keys, int count, int64_t limit,
                            int64_t offset);
   // plan_join.cc
@@ -97,6 +99,7 @@ class Plan {
   PenumbraExpr ScaleOfValue(PenumbraExpr id, PenumbraExpr relaxed);
   bool SplitVaryingScale(const PenumbraAggregateCall& call, PenumbraExpr* relaxed, PenumbraExpr* scale);
   PenumbraExpr FinishVaryingScale(PenumbraAggregate function, PenumbraExpr sum, PenumbraExpr scale, PenumbraExpr count);
+  // plan_aggregation.cc
   PenumbraOperator AddAggregationOperator(PenumbraOperator input, const PenumbraExpr* keys, int key_count,
                                           const PenumbraAggregateCall* calls, int call_count,
                                           const std::vector<uint64_t>& sets);

@@ -14,76 +14,29 @@
 // * An aggregation's key: the rows of a group have equal keys, and are dropped together.
 // * Never through a sort with limit or offset: other rows would take the places.
 //
+// Which inputs a kind of operator passes a filter on to is in its row of operator_kinds.cc.
+//
 // An error that a row dropped early would have raised in between is not raised, as if the filter stood below it.
+#include "plan/operator_kinds.h"
 #include "plan/passes.h"
 
 namespace penumbra {
 namespace {
 
-bool DropsProbeRows(PenumbraJoinKind kind) {
-  return kind == PENUMBRA_JOIN_INNER || kind == PENUMBRA_JOIN_SEMI || kind == PENUMBRA_JOIN_RIGHT ||
-         kind == PENUMBRA_JOIN_RIGHT_SEMI;
-}
-
-bool CanLoseProbeRows(PenumbraJoinKind kind) {
-  switch (kind) {
-    case PENUMBRA_JOIN_INNER:
-    case PENUMBRA_JOIN_LEFT:
-    case PENUMBRA_JOIN_SEMI:
-    case PENUMBRA_JOIN_ANTI:
-    case PENUMBRA_JOIN_MARK:
-    case PENUMBRA_JOIN_SINGLE: return true;
-    case PENUMBRA_JOIN_RIGHT:
-    case PENUMBRA_JOIN_FULL:
-    case PENUMBRA_JOIN_RIGHT_SEMI:
-    case PENUMBRA_JOIN_RIGHT_ANTI: return false;
-  }
-  return false;
-}
-
-// Where the column of the operator comes from: a column of an input; false: it does not come unchanged, or rows that
-// lack there would be missed.
-bool FindOrigin(const Operator& from, int column, size_t* input, int* origin) {
-  *input = 0;
-  *origin = column;
-  const std::vector<const Expr*>& exprs =
-      from.kind == Operator::Kind::kAggregation ? from.aggregation.keys : from.exprs;
-  switch (from.kind) {
-    case Operator::Kind::kFilter: return true;
-    case Operator::Kind::kProjection:
-    case Operator::Kind::kAggregation:
-      if (static_cast<size_t>(column) >= exprs.size() || exprs[column]->kind != Expr::Kind::kColumn) return false;
-      *origin = exprs[column]->column;
-      return from.aggregation.sets.empty();
-    case Operator::Kind::kSort: return from.sort.limit < 0 && from.sort.offset == 0;
-    case Operator::Kind::kJoin: {
-      const auto probe_width = static_cast<int>(from.join.probe_types.size());
-      if (column < probe_width) return CanLoseProbeRows(from.join.kind);
-      *input = 1;
-      *origin = column - probe_width;
-      return from.join.kind == PENUMBRA_JOIN_INNER;
-    }
-    case Operator::Kind::kScan:
-    case Operator::Kind::kUnion: return false;
-  }
-  return false;
-}
-
 // Returns whether a scan asks for the filter now.
 bool PassDown(std::vector<Operator>* operators, PenumbraOperator id, const RuntimeFilter& filter) {
   Operator& current = (*operators)[id];
-  if (current.kind == Operator::Kind::kScan) {
+  const OperatorKind& kind = KindOf(current);
+  if (kind.role == PipelineRole::kSource) {
     current.scan.runtime_filters.push_back(filter);
     return true;
   }
-  if (current.kind == Operator::Kind::kUnion) {
-    bool is_asked_for = false;
-    for (PenumbraOperator input : current.inputs) is_asked_for |= PassDown(operators, input, filter);
-    return is_asked_for;
+  bool is_asked_for = false;
+  if (kind.filtered_inputs == nullptr) return is_asked_for;
+  for (const InputColumn& from : kind.filtered_inputs(current, filter.column)) {
+    is_asked_for |= PassDown(operators, current.inputs[from.input], {filter.join, filter.key, from.column});
   }
-  size_t input;
-  RuntimeFilter below = filter;
-  return FindOrigin(current, filter.column, &input, &below.column) && PassDown(operators, current.inputs[input], below);
+  return is_asked_for;
 }
 
 }  // namespace
@@ -91,7 +44,7 @@ bool PassDown(std::vector<Operator>* operators, PenumbraOperator id, const Runti
 void AddRuntimeFilters(std::vector<Operator>* operators, const std::vector<PenumbraOperator>& order) {
   for (PenumbraOperator id : order) {
     Operator& join = (*operators)[id];
-    if (join.kind != Operator::Kind::kJoin || !DropsProbeRows(join.join.kind)) continue;
+    if (KindOf(join).role != PipelineRole::kProbe || !join.join.DropsProbeRows()) continue;
     for (size_t k = 0; k < join.join.keys.size(); ++k) {
       JoinKeySpec& key = join.join.keys[k];
       if (key.nulls_are_equal || key.probe->kind != Expr::Kind::kColumn) continue;

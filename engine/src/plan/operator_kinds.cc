@@ -1,0 +1,156 @@
+#include "plan/operator_kinds.h"
+
+#include "join/join_build.h"
+#include "sort/sort.h"
+#include "vector/error.h"
+
+namespace penumbra {
+namespace {
+
+void Collect(const Expr* expr, std::vector<int>* columns) {
+  if (expr != nullptr) CollectColumns(*expr, columns);
+}
+
+// Those that it passes on by the same numbers, and those that it computes with.
+std::vector<int> PassedAndRead(const Operator& op, size_t /*input*/) {
+  std::vector<int> columns;
+  for (size_t c = 0; c < op.needed.size(); ++c) {
+    if (op.needed[c]) columns.push_back(static_cast<int>(c));
+  }
+  for (const Expr* expr : op.exprs) Collect(expr, &columns);
+  for (const SortKeySpec& key : op.sort.keys) Collect(key.expr, &columns);
+  return columns;
+}
+
+// An error must be raised whether or not somebody reads the value.
+std::vector<int> ReadByProjection(const Operator& projection, size_t /*input*/) {
+  std::vector<int> columns;
+  for (size_t i = 0; i < projection.exprs.size(); ++i) {
+    if (projection.needed[i] || projection.exprs[i]->can_fail) Collect(projection.exprs[i], &columns);
+  }
+  return columns;
+}
+
+std::vector<int> ReadByJoin(const Operator& join, size_t input) {
+  return input == 0 ? join.join.ProbeColumnsRead() : join.join.BuildColumnsRead();
+}
+
+std::vector<int> ReadByAggregation(const Operator& aggregation, size_t /*input*/) {
+  std::vector<int> columns;
+  for (const Expr* key : aggregation.aggregation.keys) Collect(key, &columns);
+  for (const AggregateSpec& aggregate : aggregation.aggregation.aggregates) {
+    for (const Expr* argument : aggregate.arguments) Collect(argument, &columns);
+    Collect(aggregate.filter, &columns);
+  }
+  return columns;
+}
+
+std::vector<InputColumn> OfOneInput(const Operator& /*op*/, int column) { return {{0, column}}; }
+
+std::vector<InputColumn> OfAllInputs(const Operator& op, int column) {
+  std::vector<InputColumn> inputs;
+  for (size_t i = 0; i < op.inputs.size(); ++i) inputs.push_back({i, column});
+  return inputs;
+}
+
+std::vector<InputColumn> OfColumn(const std::vector<const Expr*>& exprs, int column) {
+  const bool is_column = static_cast<size_t>(column) < exprs.size() && exprs[column]->kind == Expr::Kind::kColumn;
+  return is_column ? std::vector<InputColumn>{{0, exprs[column]->column}} : std::vector<InputColumn>{};
+}
+
+std::vector<InputColumn> OfProjected(const Operator& projection, int column) {
+  return OfColumn(projection.exprs, column);
+}
+
+std::vector<InputColumn> OfJoined(const Operator& op, int column) {
+  const auto probe_width = static_cast<int>(op.join.probe_types.size());
+  if (column >= probe_width && op.join.kind == PENUMBRA_JOIN_INNER) return {{1, column - probe_width}};
+  if (column < probe_width && op.join.CanLoseProbeRows()) return {{0, column}};
+  return {};
+}
+
+// Of GROUPING SETS a key is NULL in the groups of other sets.
+std::vector<InputColumn> OfGrouped(const Operator& op, int column) {
+  return op.aggregation.sets.empty() ? OfColumn(op.aggregation.keys, column) : std::vector<InputColumn>{};
+}
+
+// With a limit or an offset other rows would take the places.
+std::vector<InputColumn> OfSorted(const Operator& op, int column) {
+  if (op.sort.limit >= 0 || op.sort.offset > 0) return {};
+  return OfOneInput(op, column);
+}
+
+constexpr OperatorKind kScan = {
+    .role = PipelineRole::kSource,
+    .name = [](const Operator&) { return "Vector Scan"; },
+};
+
+constexpr OperatorKind kFilter = {
+    .role = PipelineRole::kStep,
+    .name = [](const Operator&) { return "Vector Filter"; },
+    .columns_read = PassedAndRead,
+    .filtered_inputs = OfOneInput,
+};
+
+constexpr OperatorKind kProjection = {
+    .role = PipelineRole::kStep,
+    .name = [](const Operator&) { return "Vector Projection"; },
+    .columns_read = ReadByProjection,
+    .filtered_inputs = OfProjected,
+};
+
+constexpr OperatorKind kUnion = {
+    .role = PipelineRole::kUnion,
+    .name = [](const Operator&) { return "Vector Union"; },
+    .columns_read = PassedAndRead,
+    .filtered_inputs = OfAllInputs,
+};
+
+constexpr OperatorKind kJoin = {
+    .role = PipelineRole::kProbe,
+    .name = [](const Operator& op) { return op.join.keys.empty() ? "Vector Nested Loop" : "Vector Hash Join"; },
+    .columns_read = ReadByJoin,
+    .filtered_inputs = OfJoined,
+    .create_sink = [](const Operator& op, const SinkContext& context) -> std::unique_ptr<Sink> {
+      return CreateJoin(op.join, context.environment);
+    },
+};
+
+constexpr OperatorKind kAggregation = {
+    .role = PipelineRole::kBreaker,
+    .name =
+        [](const Operator& op) { return op.aggregation.keys.empty() ? "Vector Aggregate" : "Vector Hash Aggregate"; },
+    .columns_read = ReadByAggregation,
+    .filtered_inputs = OfGrouped,
+    .create_sink =
+        [](const Operator& op, const SinkContext& context) {
+          return CreateAggregation(op.aggregation, context.environment, context.find_dictionary,
+                                   context.number_build_rows());
+        },
+};
+
+constexpr OperatorKind kSort = {
+    .role = PipelineRole::kBreaker,
+    .name = [](const Operator& op) { return op.sort.limit >= 0 ? "Vector Top-N" : "Vector Sort"; },
+    .columns_read = PassedAndRead,
+    .filtered_inputs = OfSorted,
+    .create_sink = [](const Operator& op,
+                      const SinkContext& context) { return CreateSort(op.sort, context.environment); },
+};
+
+}  // namespace
+
+const OperatorKind& KindOf(const Operator& op) {
+  switch (op.kind) {
+    case Operator::Kind::kScan: return kScan;
+    case Operator::Kind::kFilter: return kFilter;
+    case Operator::Kind::kProjection: return kProjection;
+    case Operator::Kind::kUnion: return kUnion;
+    case Operator::Kind::kJoin: return kJoin;
+    case Operator::Kind::kAggregation: return kAggregation;
+    case Operator::Kind::kSort: return kSort;
+  }
+  throw EngineError(PENUMBRA_INTERNAL, "an operator of an unknown kind");
+}
+
+}  // namespace penumbra

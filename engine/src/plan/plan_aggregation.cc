@@ -1,0 +1,68 @@
+// Building aggregations: what the plan checks of one.
+#include <algorithm>
+
+#include "aggregate/aggregate_accumulator.h"
+#include "plan/plan.h"
+
+namespace penumbra {
+
+PenumbraOperator Plan::AddAggregationOperator(PenumbraOperator input, const PenumbraExpr* keys, int key_count,
+                                              const PenumbraAggregateCall* calls, int call_count,
+                                              const std::vector<uint64_t>& sets) {
+  if (!CheckInput(input) || !CheckExprs(keys, key_count) || !CheckColumns(input, keys, key_count)) return -1;
+  AggregationSpec spec;
+  for (int i = 0; i < key_count; ++i) spec.keys.push_back(exprs_[keys[i]].get());
+  for (int i = 0; i < call_count; ++i) {
+    const PenumbraAggregateCall& call = calls[i];
+    if (call.argument_count < 0 || call.argument_count > PENUMBRA_AGGREGATE_ARGUMENTS_MAX) {
+      reason_ = "an aggregate with another number of arguments";
+      return -1;
+    }
+    if (!CheckExprs(call.arguments, call.argument_count) || !CheckColumns(input, call.arguments, call.argument_count)) {
+      return -1;
+    }
+    if (call.filter >= 0 && (!CheckExprs(&call.filter, 1) || !CheckColumns(input, &call.filter, 1))) return -1;
+    AggregateSpec aggregate;
+    aggregate.function = call.function;
+    aggregate.result = call.result;
+    for (int a = 0; a < call.argument_count; ++a) aggregate.arguments.push_back(exprs_[call.arguments[a]].get());
+    aggregate.filter = call.filter >= 0 ? exprs_[call.filter].get() : nullptr;
+    aggregate.distinct = call.distinct;
+    if (!FindCollation(call.collation, &aggregate.collation)) return -1;
+    if (aggregate.filter != nullptr && aggregate.filter->type != PENUMBRA_BOOL) {
+      reason_ = "an aggregate's filter that is not boolean";
+      return -1;
+    }
+    if (!CheckAggregate(aggregate, &reason_)) return -1;
+    spec.aggregates.push_back(aggregate);
+  }
+  for (int i = 0; i < key_count; ++i) Use(keys[i]);
+  for (int i = 0; i < call_count; ++i) {
+    for (int a = 0; a < calls[i].argument_count; ++a) Use(calls[i].arguments[a]);
+    if (calls[i].filter >= 0) Use(calls[i].filter);
+  }
+  const PenumbraOperator id = Append(Operator::Kind::kAggregation, input);
+  Operator& aggregation = operators_[id];
+  aggregation.output.clear();
+  for (const Expr* key : spec.keys) aggregation.output.push_back({key->type});
+  spec.sets = sets;
+  if (!spec.sets.empty()) aggregation.output.push_back({PENUMBRA_INT4});
+  for (const AggregateSpec& aggregate : spec.aggregates) aggregation.output.push_back({aggregate.result});
+  aggregation.aggregation = std::move(spec);
+  return id;
+}
+
+PenumbraOperator Plan::AddGroupingSets(PenumbraOperator input, const PenumbraExpr* keys, int key_count,
+                                       const std::vector<uint64_t>& sets, const PenumbraAggregateCall* calls,
+                                       int call_count) {
+  constexpr int kKeysMax = 64;
+  const auto is_of_other_keys = [key_count](uint64_t set) { return key_count < kKeysMax && set >> key_count != 0; };
+  if (key_count < 0 || key_count > kKeysMax || sets.empty() ||
+      std::any_of(sets.begin(), sets.end(), is_of_other_keys)) {
+    reason_ = "grouping sets of keys that do not exist";
+    return -1;
+  }
+  return AddAggregation(input, keys, key_count, calls, call_count, sets);
+}
+
+}  // namespace penumbra
