@@ -1,5 +1,5 @@
 // Conditions on one column, evaluated on encoded data. See segment.h; what is tried for which
-// encoding is in engine/README.md.
+// encoding is in the README.
 #include <algorithm>
 
 #include "expression/code_domain.h"
