@@ -56,9 +56,10 @@
 #include "query/scan_input.h"
 #include "query/scan_state.h"
 #include "query/source_rows.h"
+#include "query/stages.h"
 #include "query/swap_sides.h"
 #include "query/temporary_files.h"
-#include "query/translate.h"
+#include "query/translation.h"
 
 static void begin_scan(CustomScanState *node, EState *estate, int eflags);
 static TupleTableSlot *exec_scan(CustomScanState *node);
@@ -199,7 +200,7 @@ open_relations(PenumbraScanState *state)
 static bool
 is_streaming(const PipelineStage *stage)
 {
-	if (stage->kind == PIPELINE_AGGREGATION || stage->kind == PIPELINE_SORT)
+	if (stage_kind_of(stage)->is_breaker)
 		return false;
 	return stage->inputs == NIL || is_streaming(linitial(stage->inputs));
 }
@@ -576,7 +577,7 @@ start(PenumbraScanState *state)
 									evaluate_runtime(state));
 	engine_context = AllocSetContextCreate(state->execution_context, "Penumbra engine",
 										   ALLOCSET_SMALL_SIZES);
-	if (translation_add_stages(translation, state->pipeline))
+	if (stages_add_to_plan(translation, state->pipeline))
 	{
 		state->holds_rows = penumbra_plan_can_be_unsupported_late(translation->plan);
 		MemoryContextSwitchTo(engine_context);

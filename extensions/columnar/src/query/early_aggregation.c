@@ -49,7 +49,10 @@
 #include "query/pipeline.h"
 #include "query/planned.h"
 #include "query/row_sample.h"
-#include "query/translate.h"
+#include "query/stage_scan.h"
+#include "query/stages.h"
+#include "query/translate_expr.h"
+#include "query/translation.h"
 
 /* Rows of a group at least, so that the joins' work that is saved is worth the aggregation's. */
 #define GROUP_ROWS_MIN 8.0
@@ -95,7 +98,7 @@ find_leaf(const PipelineStage *aggregation, Split *split)
 				/* Filters right above the scan are the leaf's. */
 				while (has_join && ((PipelineStage *) linitial(split->above))->kind == PIPELINE_FILTER)
 					split->above = list_delete_first(split->above);
-				split->outputs = pipeline_outputs(stage);
+				split->outputs = stage_outputs(stage);
 				return has_join && stage->source == NULL && split->leaf->rows > 0;
 			default:
 				return false;
@@ -373,7 +376,7 @@ can_evaluate_early(const Split *split)
 		if (part->aggfilter != NULL)
 			exprs = lappend(exprs, part->aggfilter);
 	}
-	can = translation_add_scan(translation, scan);
+	can = stage_scan_add_to_plan(translation, scan);
 	foreach(lc, exprs)
 	{
 		PenumbraExpr expr = can ? translate_expr(translation, lfirst(lc)) : -1;

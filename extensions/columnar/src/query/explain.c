@@ -16,12 +16,13 @@
 #include "utils/ruleutils.h"
 
 #include "cache/cache.h"
+#include "query/deparser.h"
 #include "query/explain.h"
-#include "query/names.h"
 #include "query/pipeline.h"
 #include "query/planning.h"
 #include "query/scan_state.h"
-#include "query/translate.h"
+#include "query/stages.h"
+#include "query/translation.h"
 
 static ExplainOneQuery_hook_type previous_explain_one_query_hook = NULL;
 
@@ -46,233 +47,11 @@ indent(ExplainState *es)
 	appendStringInfoSpaces(es->str, es->indent * 2);
 }
 
-/* How expressions are written: where there are several relations, columns have their names before them. */
-typedef struct Deparser
-{
-	List	   *names;
-	List	   *context;
-	bool		has_prefix;
-} Deparser;
-
-static Deparser
-make_deparser(const Pipeline *pipeline)
-{
-	return (Deparser)
-	{
-		.names = pipeline->names,
-			.context = names_deparse_context(pipeline->names),
-			.has_prefix = list_length(pipeline_scans(pipeline)) > 1
-	};
-}
-
-static Node *
-number_params(Node *node, void *context)
-{
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, Param))
-	{
-		Param	   *param = copyObject((Param *) node);
-
-		param->paramkind = PARAM_EXTERN;
-		return (Node *) param;
-	}
-	if (IsA(node, NamedArgExpr))
-		return number_params((Node *) ((NamedArgExpr *) node)->arg, context);
-	return expression_tree_mutator(node, number_params, context);
-}
-
-/*
- * Parameters are printed as $n.  From 17 on the server looks for the subplan
- * that computes one in the plan of the context, and ours has no plan.
- */
-static char *
-deparse(Node *node, const Deparser *deparser)
-{
-	return deparse_expression(number_params(node, NULL), deparser->context, deparser->has_prefix,
-							  false);
-}
-
-static void
-explain_exprs(const char *label, List *exprs, const Deparser *deparser, ExplainState *es)
-{
-	List	   *texts = NIL;
-	ListCell   *lc;
-
-	foreach(lc, exprs)
-		texts = lappend(texts, deparse(lfirst(lc), deparser));
-	if (texts != NIL)
-		ExplainPropertyList(label, texts, es);
-}
-
-static void
-explain_sort(const PipelineStage *stage, const Deparser *deparser, ExplainState *es)
-{
-	List	   *texts = NIL;
-	ListCell   *lc;
-
-	foreach(lc, stage->exprs)
-	{
-		int			flags = list_nth_int(stage->sort_flags, foreach_current_index(lc));
-		bool		is_descending = (flags & PIPELINE_SORT_DESCENDING) != 0;
-		bool		nulls_first = (flags & PIPELINE_SORT_NULLS_FIRST) != 0;
-
-		texts = lappend(texts, psprintf("%s%s%s", deparse(lfirst(lc), deparser),
-										is_descending ? " DESC" : "",
-										nulls_first == is_descending ? ""
-										: nulls_first ? " NULLS FIRST" : " NULLS LAST"));
-	}
-	ExplainPropertyList("Vector Sort Key", texts, es);
-	if (stage->limit != NULL)
-		ExplainPropertyText("Vector Limit", deparse(stage->limit, deparser), es);
-	if (stage->offset != NULL)
-		ExplainPropertyText("Vector Offset", deparse(stage->offset, deparser), es);
-}
-
-static bool
-is_aggregated(const PipelineStage *stage)
-{
-	if (stage->kind == PIPELINE_AGGREGATION)
-		return true;
-	return stage->kind == PIPELINE_PROJECTION && is_aggregated(linitial(stage->inputs));
-}
-
-static void
-explain_conditions(const char *label, List *exprs, const Deparser *deparser, ExplainState *es)
-{
-	if (exprs != NIL)
-		ExplainPropertyText(label, deparse((Node *) make_ands_explicit(exprs), deparser), es);
-}
-
-/* As PostgreSQL shows them: a line for each grouping set. */
-static void
-explain_group_keys(const PipelineStage *stage, const Deparser *deparser, ExplainState *es)
-{
-	ListCell   *lc;
-	ListCell   *lc2;
-
-	if (stage->grouping_sets == NIL)
-		explain_exprs("Vector Group Key", stage->exprs, deparser, es);
-	foreach(lc, stage->grouping_sets)
-	{
-		List	   *keys = NIL;
-
-		foreach(lc2, (List *) lfirst(lc))
-			keys = lappend(keys, list_nth(stage->exprs, lfirst_int(lc2)));
-		if (keys == NIL)
-			ExplainPropertyText("Vector Group Key", "()", es);
-		else
-			explain_exprs("Vector Group Key", keys, deparser, es);
-	}
-}
-
 static void
 explain_stage(const PipelineStage *stage, const Deparser *deparser, ExplainState *es)
 {
-	switch (stage->kind)
-	{
-		case PIPELINE_SCAN:
-			explain_exprs("Columns", stage->exprs, deparser, es);
-			break;
-		case PIPELINE_FILTER:
-			explain_conditions(is_aggregated(linitial(stage->inputs)) ? "Vector Having"
-							   : "Vector Filter", stage->exprs, deparser, es);
-			break;
-		case PIPELINE_PROJECTION:
-			if (es->verbose)
-				explain_exprs("Vector Output", stage->exprs, deparser, es);
-			break;
-		case PIPELINE_AGGREGATION:
-			explain_group_keys(stage, deparser, es);
-			explain_exprs("Vector Aggregates", stage->aggrefs, deparser, es);
-			break;
-		case PIPELINE_SORT:
-			explain_sort(stage, deparser, es);
-			break;
-		case PIPELINE_UNION:
-			break;
-		case PIPELINE_JOIN:
-			explain_conditions("Vector Join Cond", stage->join_keys, deparser, es);
-			explain_conditions("Vector Join Filter", stage->exprs, deparser, es);
-			break;
-	}
-}
-
-static const char *
-join_name(PenumbraJoinKind kind)
-{
-	switch (kind)
-	{
-		case PENUMBRA_JOIN_INNER:
-			return "Inner";
-		case PENUMBRA_JOIN_LEFT:
-			return "Left";
-		case PENUMBRA_JOIN_SEMI:
-			return "Semi";
-		case PENUMBRA_JOIN_ANTI:
-			return "Anti";
-		case PENUMBRA_JOIN_MARK:
-			return "Mark";
-		case PENUMBRA_JOIN_SINGLE:
-			return "Single";
-		case PENUMBRA_JOIN_RIGHT:
-			return "Right";
-		case PENUMBRA_JOIN_FULL:
-			return "Full";
-		case PENUMBRA_JOIN_RIGHT_SEMI:
-			return "Right Semi";
-		case PENUMBRA_JOIN_RIGHT_ANTI:
-			return "Right Anti";
-	}
-	return "";
-}
-
-/* A table as the query calls it. */
-static char *
-scan_title(const PipelineStage *scan, const Deparser *deparser)
-{
-	StringInfoData title;
-	ListCell   *lc;
-
-	initStringInfo(&title);
-	if (scan->source != NULL)
-		return psprintf("Vector Rows of %s", scan->exprs == NIL ? "a subquery"
-						: names_alias(deparser->names, linitial_node(Var, scan->exprs)->varno));
-	foreach(lc, scan->table_oids)
-		appendStringInfo(&title, "%s %s", title.len == 0 ? "Vector Scan on" : ",",
-						 get_rel_name(lfirst_oid(lc)));
-	if (scan->exprs != NIL)
-	{
-		const char *alias = names_alias(deparser->names, linitial_node(Var, scan->exprs)->varno);
-
-		if (strcmp(alias, get_rel_name(scan->relation_oid)) != 0)
-			appendStringInfo(&title, " %s", alias);
-	}
-	return title.data;
-}
-
-static char *
-stage_title(const PipelineStage *stage, const Deparser *deparser)
-{
-
-	switch (stage->kind)
-	{
-		case PIPELINE_SCAN:
-			return scan_title(stage, deparser);
-		case PIPELINE_FILTER:
-			return "Vector Filter";
-		case PIPELINE_PROJECTION:
-			return "Vector Projection";
-		case PIPELINE_AGGREGATION:
-			return stage->exprs == NIL ? "Vector Aggregate" : "Vector Hash Aggregate";
-		case PIPELINE_SORT:
-			return stage->limit != NULL ? "Vector Top-N" : "Vector Sort";
-		case PIPELINE_UNION:
-			return "Vector Union";
-		case PIPELINE_JOIN:
-			return psprintf("Vector %s Join", join_name(stage->join_kind));
-	}
-	return "";
+	if (stage_kind_of(stage)->explain != NULL)
+		stage_kind_of(stage)->explain(stage, deparser, es);
 }
 
 /* Of a stage and the filters and projections above it, which stand with it. */
@@ -379,7 +158,7 @@ explain_tree(const PipelineStage *stage, const Deparser *deparser, const Penumbr
 	List	   *above = NIL;
 	ListCell   *lc;
 
-	while (stage->kind == PIPELINE_PROJECTION || stage->kind == PIPELINE_FILTER)
+	while (stage_kind_of(stage)->stands_with_input)
 	{
 		above = lcons((void *) stage, above);
 		stage = linitial(stage->inputs);
@@ -388,7 +167,7 @@ explain_tree(const PipelineStage *stage, const Deparser *deparser, const Penumbr
 	foreach(lc, above)
 		add_to_report(&report, lfirst(lc), stats);
 	ExplainOpenGroup("Stage", NULL, true, es);
-	explain_stage_title(stage_title(stage, deparser), &report, es);
+	explain_stage_title(stage_kind_of(stage)->title(stage, deparser), &report, es);
 	if (es->format == EXPLAIN_FORMAT_TEXT)
 		es->indent += 2;
 	explain_stage(stage, deparser, es);
@@ -413,7 +192,7 @@ explain_pipeline(const Pipeline *pipeline, const PenumbraExecStats *stats, bool 
 				 ExplainState *es)
 {
 	List	   *scans = pipeline_scans(pipeline);
-	Deparser	deparser = make_deparser(pipeline);
+	Deparser	deparser = deparser_of_pipeline(pipeline);
 	List	   *tables = NIL;
 	ListCell   *lc;
 	ListCell   *lc2;
@@ -445,7 +224,7 @@ explain_operator_names(const Pipeline *pipeline, ExplainState *es)
 	List	   *names = NIL;
 	const char *name;
 
-	if (translation_add_stages(translation, pipeline))
+	if (stages_add_to_plan(translation, pipeline))
 	{
 		for (int i = 0; (name = penumbra_plan_operator_name(translation->plan, i)) != NULL; i++)
 			names = lappend(names, pstrdup(name));

@@ -26,16 +26,20 @@
 #include "query/core_path.h"
 #include "query/cost.h"
 #include "query/custom_path.h"
-#include "query/join_paths.h"
 #include "query/join_estimates.h"
+#include "query/join_paths.h"
 #include "query/names.h"
 #include "query/node_kinds.h"
 #include "query/pipeline.h"
 #include "query/planned.h"
 #include "query/planning.h"
 #include "query/rel_pipelines.h"
+#include "query/stage_scan.h"
+#include "query/stages.h"
 #include "query/subplans.h"
-#include "query/translate.h"
+#include "query/translate_expr.h"
+#include "query/translate_type.h"
+#include "query/translation.h"
 
 /* What the engine makes of a condition; a query asks for the same ones with each pair. */
 typedef struct JoinClause
@@ -104,7 +108,7 @@ examine_clause(PlannerInfo *root, RestrictInfo *rinfo)
 			clause->refusal = "column that joins cannot use";
 		scan.exprs = list_append_unique(scan.exprs, var);
 	}
-	if (clause->refusal == NULL && (!translation_add_scan(translation, &scan) ||
+	if (clause->refusal == NULL && (!stage_scan_add_to_plan(translation, &scan) ||
 									translate_expr(translation, clause->normalized) < 0))
 		clause->refusal = MemoryContextStrdup(context, translation->reason);
 	clause->is_key = clause->refusal == NULL && rinfo->can_join &&
@@ -185,7 +189,7 @@ static void
 add_equal_columns(PlannerInfo *root, RelOptInfo *joinrel, PlannedPipeline *planned, const PipelineStage *join)
 {
 	bool		has_probe = join->join_kind == PENUMBRA_JOIN_SEMI;
-	List	   *outputs = pipeline_outputs(join);
+	List	   *outputs = stage_outputs(join);
 	List	   *names = outputs;
 	List	   *exprs = outputs;
 	List	   *needed;

@@ -98,37 +98,6 @@ pipeline_take(Pipeline *pipeline, const Pipeline *other)
 }
 
 List *
-pipeline_outputs(const PipelineStage *stage)
-{
-	switch (stage->kind)
-	{
-		case PIPELINE_SCAN:
-			return stage->exprs;
-		case PIPELINE_PROJECTION:
-			return stage->names != NIL ? stage->names : stage->exprs;
-		case PIPELINE_AGGREGATION:
-			return list_concat(list_concat_copy(stage->exprs, stage->names), stage->aggrefs);
-		case PIPELINE_FILTER:
-		case PIPELINE_SORT:
-		case PIPELINE_UNION:
-			return pipeline_outputs(linitial(stage->inputs));
-		case PIPELINE_JOIN:
-			{
-				List	   *probe = pipeline_outputs(linitial(stage->inputs));
-				List	   *build = pipeline_outputs(lsecond(stage->inputs));
-
-				if (stage->join_kind == PENUMBRA_JOIN_SEMI || stage->join_kind == PENUMBRA_JOIN_ANTI)
-					return probe;
-				if (stage->join_kind == PENUMBRA_JOIN_RIGHT_SEMI ||
-					stage->join_kind == PENUMBRA_JOIN_RIGHT_ANTI)
-					return build;
-				return list_concat_copy(probe, stage->join_kind == PENUMBRA_JOIN_MARK ? stage->names : build);
-			}
-	}
-	return NIL;
-}
-
-List *
 pipeline_commuted_keys(List *keys)
 {
 	List	   *commuted = NIL;

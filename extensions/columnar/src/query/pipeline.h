@@ -103,9 +103,6 @@ extern Aggref *pipeline_aggref(Oid function, Oid type, Node *value, Oid collatio
 /* The pipeline has stages of the other now. */
 extern void pipeline_take(Pipeline *pipeline, const Pipeline *other);
 
-/* The expressions that the stage outputs. */
-extern List *pipeline_outputs(const PipelineStage *stage);
-
 /* The equalities with their sides swapped; NIL: one cannot be. */
 extern List *pipeline_commuted_keys(List *keys);
 

@@ -26,7 +26,9 @@
 #include "query/pipeline.h"
 #include "query/planned.h"
 #include "query/planning.h"
-#include "query/translate.h"
+#include "query/stages.h"
+#include "query/translate_type.h"
+#include "query/translation.h"
 
 /* ---------------------------------------------------------------- parts of pipelines */
 
@@ -173,7 +175,7 @@ bool
 planned_check(Pipeline *pipeline)
 {
 	Translation *translation = translation_begin(NULL, NULL);
-	bool		is_taken = translation_add_stages(translation, pipeline);
+	bool		is_taken = stages_add_to_plan(translation, pipeline);
 
 	if (is_taken)
 	{
@@ -306,7 +308,7 @@ planned_set_target(PlannerInfo *root, PlannedPipeline *planned, const PathTarget
 		}
 		pipeline->output_map = lappend_int(pipeline->output_map, place);
 	}
-	if (!equal(outputs, pipeline_outputs(pipeline->top)))
+	if (!equal(outputs, stage_outputs(pipeline->top)))
 		pipeline_add_stage(pipeline, PIPELINE_PROJECTION, outputs);
 	return true;
 }

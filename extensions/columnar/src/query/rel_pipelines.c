@@ -30,6 +30,7 @@
 #include "query/rel_pipelines.h"
 #include "query/repeats.h"
 #include "query/row_source.h"
+#include "query/stages.h"
 #include "query/subplans.h"
 #include "query/tables.h"
 
@@ -401,7 +402,7 @@ pipeline_of_union(PlannerInfo *root, RelOptInfo *rel)
 bool
 rel_pipelines_add_placeholders(PlannerInfo *root, RelOptInfo *rel, PlannedPipeline *planned)
 {
-	List	   *outputs = pipeline_outputs(planned->pipeline->top);
+	List	   *outputs = stage_outputs(planned->pipeline->top);
 	List	   *added = NIL;
 	ListCell   *lc;
 

@@ -25,7 +25,10 @@
 #include "query/pipeline.h"
 #include "query/planned.h"
 #include "query/row_sample.h"
-#include "query/translate.h"
+#include "query/stage_filter.h"
+#include "query/stage_scan.h"
+#include "query/translate_expr.h"
+#include "query/translation.h"
 
 /* A table with more rows is left to the statistics. */
 #define SAMPLED_ROWS_MAX 131072.0
@@ -80,7 +83,7 @@ add_quals(PlannerInfo *root, Translation *translation, const PlannedTable *table
 		if (conjuncts[count++] < 0 || translation->runtime_exprs != NIL)
 			return false;
 	}
-	return count > 0 && translation_add_filter(translation, conjuncts, count);
+	return count > 0 && stage_filter_add_conjuncts(translation, conjuncts, count);
 }
 
 /* count(*), and min() and max() of columns, of which it makes the list of bounds; false: refused. */
@@ -131,7 +134,7 @@ row_sample_take(PlannerInfo *root, PlannedTable *table, Relation relation, const
 		return;
 	translation = translation_begin(NULL, NULL);
 	translation->needs_values = true;
-	if (translation_add_scan(translation, pipeline->top) &&
+	if (stage_scan_add_to_plan(translation, pipeline->top) &&
 		add_quals(root, translation, table) && add_aggregates(translation, table) &&
 		cache_aggregate(relation, attnums, list_length(table->attnos), translation->plan,
 						pipeline->top->operator, values, &rows) && rows > 0)

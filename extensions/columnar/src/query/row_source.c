@@ -34,7 +34,7 @@
 #include "query/planning.h"
 #include "query/repeats.h"
 #include "query/row_source.h"
-#include "query/translate.h"
+#include "query/translate_type.h"
 
 static const CommonTableExpr *
 find_cte(const PlannerInfo *root, const RangeTblEntry *rte)

@@ -19,7 +19,7 @@
 #include "query/scan_input.h"
 #include "query/scan_state.h"
 #include "query/source_rows.h"
-#include "query/translate.h"
+#include "query/translate_type.h"
 
 /*
  * Heap rows are pushed in batches of about a vector, or after so many pages, or

@@ -53,8 +53,10 @@
 #include "query/quantified.h"
 #include "query/rel_pipelines.h"
 #include "query/repeats.h"
+#include "query/stages.h"
 #include "query/subplans.h"
-#include "query/translate.h"
+#include "query/translate_type.h"
+#include "query/translation.h"
 
 /* An expression of the subquery's Params alone, and the column that it is compared with. */
 typedef struct Dependence
@@ -368,7 +370,7 @@ find_empty_value(PlannerInfo *subroot, Node *target, Node **value)
 	Node	   *empty = over_no_rows(subroot, target);
 
 	*value = NULL;
-	if (!IsA(empty, Const) && !translate_is_runtime(empty))
+	if (!IsA(empty, Const) && !translation_is_runtime(empty))
 		return false;
 	if (!IsA(empty, Const) || !((Const *) empty)->constisnull)
 		*value = empty;
@@ -1134,7 +1136,7 @@ bool
 subplans_join_lateral(PlannerInfo *root, PlannedPipeline *planned, RelOptInfo *rel, bool is_left, double result_rows)
 {
 	Subquery	subquery = lateral_subquery(root, rel);
-	List	   *before = pipeline_outputs(planned->pipeline->top);
+	List	   *before = stage_outputs(planned->pipeline->top);
 	SubqueryRows rows;
 	List	   *keys;
 

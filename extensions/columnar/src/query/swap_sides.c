@@ -17,6 +17,7 @@
 #include "postgres.h"
 
 #include "query/pipeline.h"
+#include "query/stages.h"
 #include "query/swap_sides.h"
 
 /* Times the estimate. */
@@ -64,7 +65,7 @@ is_streaming_union(const PipelineStage *stage)
 {
 	if (stage->kind == PIPELINE_UNION)
 		return true;
-	if (stage->kind == PIPELINE_AGGREGATION || stage->kind == PIPELINE_SORT || stage->inputs == NIL)
+	if (stage_kind_of(stage)->is_breaker || stage->inputs == NIL)
 		return false;
 	return is_streaming_union(linitial(stage->inputs));
 }

@@ -27,9 +27,12 @@
 #include "query/planning.h"
 #include "query/privileges.h"
 #include "query/row_sample.h"
+#include "query/stage_filter.h"
+#include "query/stage_scan.h"
 #include "query/stored_form.h"
 #include "query/tables.h"
-#include "query/translate.h"
+#include "query/translate_expr.h"
+#include "query/translation.h"
 #include "query/wishes.h"
 
 /* From here on a table of which a plan reads much is worth loading. */
@@ -148,7 +151,7 @@ examine_quals(PlannerInfo *root, PlannedTable *table, Relation relation,
 	ListCell   *lc;
 
 	translation->needs_values = may_read_values;
-	translation_add_scan(translation, scan);
+	stage_scan_add_to_plan(translation, scan);
 	foreach(lc, rel->baserestrictinfo)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
@@ -175,7 +178,7 @@ examine_quals(PlannerInfo *root, PlannedTable *table, Relation relation,
 			conjuncts[count++] = expr;
 	}
 	if (count > 0 && may_read_values && table->coverage.cached_pages >= SAMPLED_CHUNKS_MIN * cache_chunk_pages &&
-		translation_add_filter(translation, conjuncts, count) && translation_finish(translation))
+		stage_filter_add_conjuncts(translation, conjuncts, count) && translation_finish(translation))
 		table->skipped_share = cache_estimate_skipped(relation, attnums,
 													  list_length(table->attnos),
 													  translation->plan,

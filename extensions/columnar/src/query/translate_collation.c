@@ -16,12 +16,13 @@
 #include "catalog/pg_collation.h"
 #include "catalog/pg_database.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "query/translate.h"
 #include "query/translate_collation.h"
+#include "query/translation.h"
 
 /* A collation, or the database's default, as the catalog describes it. */
 typedef struct CollationEntry
@@ -177,4 +178,34 @@ translate_collation(Translation *translation, PenumbraFunction function, Oid col
 		**found = description;
 	}
 	return true;
+}
+
+bool
+translate_has_collation(Translation *translation, Oid collation, Node *expr)
+{
+	if (OidIsValid(collation) || !OidIsValid(get_typcollation(exprType(expr))))
+		return true;
+	translation->reason = "indeterminate collation";
+	return false;
+}
+
+bool
+translate_have_collation(Translation *translation, Oid collation, List *exprs)
+{
+	ListCell   *lc;
+
+	foreach(lc, exprs)
+	{
+		if (!translate_has_collation(translation, collation, lfirst(lc)))
+			return false;
+	}
+	return true;
+}
+
+bool
+translate_check_equality(Translation *translation, Oid collation)
+{
+	PenumbraCollation *unused;
+
+	return translate_collation(translation, PENUMBRA_FN_EQ, collation, &unused);
 }

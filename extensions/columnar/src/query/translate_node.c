@@ -19,9 +19,12 @@
 #include "utils/lsyscache.h"
 
 #include "query/function_map.h"
-#include "query/translate.h"
 #include "query/translate_collation.h"
-#include "query/translate_internal.h"
+#include "query/translate_constant.h"
+#include "query/translate_expr.h"
+#include "query/translate_node.h"
+#include "query/translate_type.h"
+#include "query/translation.h"
 
 /* Longer lists of alternatives that are no IN list are refused. */
 #define EXPANDED_ALTERNATIVES_MAX 64
@@ -166,7 +169,7 @@ translate_null_test(Translation *translation, NullTest *test)
 	PenumbraExpr arg;
 
 	if (test->argisrow)
-		return translate_refuse(translation, "IS NULL of a row");
+		return translation_refuse(translation, "IS NULL of a row");
 	arg = translate_expr(translation, (Node *) test->arg);
 	if (arg < 0)
 		return -1;
@@ -188,7 +191,7 @@ translate_relabel(Translation *translation, RelabelType *relabel)
 		return arg;
 	if (type == PENUMBRA_BPCHAR)
 		return translate_call(translation, PENUMBRA_FN_CAST, type, &arg, 1);
-	return translate_refuse(translation, psprintf("cast to %s",
+	return translation_refuse(translation, psprintf("cast to %s",
 												  format_type_be(relabel->resulttype)));
 }
 
@@ -206,7 +209,7 @@ translate_coerce_via_io(Translation *translation, CoerceViaIO *coerce)
 	if (to != PENUMBRA_TEXT ||
 		(from != PENUMBRA_INT2 && from != PENUMBRA_INT4 && from != PENUMBRA_INT8 &&
 		 from != PENUMBRA_NUMERIC && from != PENUMBRA_UUID))
-		return translate_refuse(translation, psprintf("cast to %s by input and output",
+		return translation_refuse(translation, psprintf("cast to %s by input and output",
 													  format_type_be(coerce->resulttype)));
 	arg = translate_expr(translation, (Node *) coerce->arg);
 	return arg < 0 ? -1 : translate_call(translation, PENUMBRA_FN_CAST, to, &arg, 1);
@@ -242,7 +245,7 @@ array_elements(Translation *translation, Node *array_node)
 	}
 	else
 	{
-		int			index = translate_runtime_index(translation, array_node);
+		int			index = translation_runtime_index(translation, array_node);
 
 		elements.is_known = translation->runtime_values != NULL && !translation->runtime_values[index].has_failed;
 		if (!elements.is_known)
@@ -311,7 +314,7 @@ translate_alternatives(Translation *translation, ScalarArrayOpExpr *op, List *el
 	ListCell   *lc;
 
 	if (count > EXPANDED_ALTERNATIVES_MAX)
-		return translate_refuse(translation, "long list of alternatives");
+		return translation_refuse(translation, "long list of alternatives");
 	translation->branch_depth++;
 	foreach(lc, elements)
 	{
@@ -342,19 +345,19 @@ translate_scalar_array(Translation *translation, ScalarArrayOpExpr *op)
 	set_sa_opfuncid(op);
 	mapping = function_map_lookup(op->opfuncid);
 	if (IsA(array_node, ArrayExpr) && !((ArrayExpr *) array_node)->multidims &&
-		!translate_is_runtime(array_node))
+		!translation_is_runtime(array_node))
 		return translate_alternatives(translation, op, ((ArrayExpr *) array_node)->elements);
-	if (!IsA(array_node, Const) && !translate_is_runtime(array_node))
-		return translate_refuse(translation, "array that is not constant");
+	if (!IsA(array_node, Const) && !translation_is_runtime(array_node))
+		return translation_refuse(translation, "array that is not constant");
 	if (!OidIsValid(get_element_type(exprType(array_node))))
-		return translate_refuse(translation, "array of a domain");
+		return translation_refuse(translation, "array of a domain");
 	elements = array_elements(translation, array_node);
 	if (!elements.is_known && translation->runtime_values != NULL)
-		return translate_refuse(translation, "array that cannot be evaluated");
+		return translation_refuse(translation, "array that cannot be evaluated");
 	if (elements.is_null_array)
 		return translate_datum(translation, BOOLOID, (Datum) 0, true);
 	if (elements.count > LIST_ELEMENTS_MAX)
-		return translate_refuse(translation, "long list of alternatives");
+		return translation_refuse(translation, "long list of alternatives");
 	if (elements.is_known && elements.count == 0)
 		return translate_datum(translation, BOOLOID, BoolGetDatum(!op->useOr), false);
 	if (mapping != NULL && mapping->shape == SHAPE_PLAIN &&
@@ -365,7 +368,7 @@ translate_scalar_array(Translation *translation, ScalarArrayOpExpr *op)
 		return translate_in_list(translation, op, &elements);
 	}
 	if (elements.count > EXPANDED_ALTERNATIVES_MAX)
-		return translate_refuse(translation, "long list of alternatives");
+		return translation_refuse(translation, "long list of alternatives");
 	return translate_alternatives(translation, op, elements.is_known ? constants_of(&elements)
 								  : list_make1(makeNullConst(elements.type, -1, exprCollation(array_node))));
 }
@@ -409,7 +412,7 @@ translate_node(Translation *translation, Node *node)
 		case T_CaseTestExpr:
 			if (translation->case_operand >= 0)
 				return translation->case_operand;
-			return translate_refuse(translation, "CASE");
+			return translation_refuse(translation, "CASE");
 		case T_CoalesceExpr:
 			return translate_variadic(translation, node, PENUMBRA_FN_COALESCE, NULL,
 									  ((CoalesceExpr *) node)->args);
@@ -431,15 +434,15 @@ translate_node(Translation *translation, Node *node)
 			return translate_coerce_via_io(translation, (CoerceViaIO *) node);
 		case T_SubPlan:
 		case T_AlternativeSubPlan:
-			return translate_refuse(translation, "correlated or hashed subquery");
+			return translation_refuse(translation, "correlated or hashed subquery");
 		case T_WindowFunc:
-			return translate_refuse(translation, "window function");
+			return translation_refuse(translation, "window function");
 		case T_CoerceToDomain:
-			return translate_refuse(translation, "cast to a domain");
+			return translation_refuse(translation, "cast to a domain");
 		case T_Param:
 		case T_SQLValueFunction:
-			return translate_refuse(translation, "type of a parameter");
+			return translation_refuse(translation, "type of a parameter");
 		default:
-			return translate_refuse(translation, "expression of a kind that has no vector form");
+			return translation_refuse(translation, "expression of a kind that has no vector form");
 	}
 }

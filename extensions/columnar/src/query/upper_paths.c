@@ -37,6 +37,7 @@
 #include "query/row_sample.h"
 #include "query/scan_paths.h"
 #include "query/set_operations.h"
+#include "query/stages.h"
 #include "query/subplan_memo.h"
 #include "query/subplans.h"
 #include "query/upper_paths.h"
@@ -209,7 +210,7 @@ add_grouping_sets(PlannerInfo *root, Pipeline *pipeline, const GroupInputs *inpu
 	stage->names = list_make1(set);
 	if (inputs->groupings == NIL)
 		return;
-	exprs = pipeline_outputs(stage);
+	exprs = stage_outputs(stage);
 	stage = pipeline_add_stage(pipeline, PIPELINE_PROJECTION, NIL);
 	stage->names = list_concat_copy(exprs, (List *) names_normalize(root, (Node *) inputs->groupings));
 	foreach(lc, inputs->groupings)
@@ -441,7 +442,7 @@ keep_needed_columns(PlannerInfo *root, PlannedPipeline *planned, PathTarget *tar
 		exprs = lappend(exprs, get_sortgroupclause_expr(lfirst_node(SortGroupClause, lc),
 														root->processed_tlist));
 	vars = pull_var_clause(planned_normalize(root, planned, (Node *) exprs), 0);
-	outputs = pipeline_outputs(planned->pipeline->top);
+	outputs = stage_outputs(planned->pipeline->top);
 	foreach(lc, outputs)
 	{
 		if (!IsA(lfirst(lc), Var) || pipeline_find_expr(vars, lfirst(lc)) >= 0)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * translate.h
- *	  PostgreSQL expressions to engine expressions, pipelines to engine plans.
+ * translation.h
+ *	  An engine plan under construction.
  *
  * The same code runs while planning, to learn whether the engine takes a
  * pipeline (with stand-in values for what is only known later), and when the
@@ -9,13 +9,14 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef PENUMBRA_TRANSLATE_H
-#define PENUMBRA_TRANSLATE_H
+#ifndef PENUMBRA_TRANSLATION_H
+#define PENUMBRA_TRANSLATION_H
 
 #include "postgres.h"
 
+#include "nodes/pg_list.h"
+
 #include "penumbra/engine.h"
-#include "query/pipeline.h"
 
 /* The value of one of Pipeline.runtime_exprs. */
 typedef struct RuntimeValue
@@ -45,27 +46,20 @@ typedef struct Translation
 
 /* runtime_exprs: those that the values are of. */
 extern Translation *translation_begin(List *runtime_exprs, const RuntimeValue *values);
-extern bool translation_add_scan(Translation *translation, PipelineStage *stage);
 /* False: refused, see translation->reason. */
-extern bool translation_add_filter(Translation *translation, const PenumbraExpr *conjuncts, int count);
-/* Adds all stages and finishes the plan.  False: refused, see translation->reason. */
-extern bool translation_add_stages(Translation *translation, const Pipeline *pipeline);
 extern bool translation_finish(Translation *translation);
 extern void translation_end(Translation *translation);
 
-/* Negative: refused. */
-extern PenumbraExpr translate_expr(Translation *translation, Node *node);
+/* Sets the reason, returns -1. */
+extern PenumbraExpr translation_refuse(Translation *translation, const char *reason);
+/* Passes on the engine's result, with its reason when it refused. */
+extern PenumbraExpr translation_take_expr(Translation *translation, PenumbraExpr expr);
+/* Goes on from a new operator; false: it was refused. */
+extern bool translation_keep_operator(Translation *translation, PenumbraOperator added);
 
 /* Whether the expression has a value without a row: no volatile one, and evaluated at the node's start. */
-extern bool translate_is_runtime(Node *node);
+extern bool translation_is_runtime(Node *node);
+/* The place of the expression among those evaluated at start; planning adds it. */
+extern int	translation_runtime_index(Translation *translation, Node *node);
 
-/* Engine type of a PostgreSQL type, domains resolved. */
-extern bool translate_type(Oid type_oid, PenumbraType *type);
-
-/* Whether the clause is an equality of the engine, of two arguments as they are. */
-extern bool translate_is_equality(Node *clause);
-
-/* As what values of two types can be joined; false: by no equality of the engine. */
-extern bool translate_join_type(PenumbraType a, PenumbraType b, PenumbraType *wide);
-
-#endif							/* PENUMBRA_TRANSLATE_H */
+#endif							/* PENUMBRA_TRANSLATION_H */
