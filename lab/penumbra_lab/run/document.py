@@ -193,10 +193,17 @@ def read_run(path: Path) -> dict:
     return validate_run(document, str(path))
 
 
+def compact_text(document: dict) -> str:
+    """A line for each key of the document: small, and a diff says which part differs."""
+    lines = (f"{json.dumps(key)}:{json.dumps(value, separators=(',', ':'))}"
+             for key, value in document.items())  # fmt: skip
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
 def write_run(document: dict, path: Path) -> Path:
     """All of it or nothing: a reader never meets half a document."""
     validate_run(document, str(path))
-    text = json.dumps(document, indent=1) + "\n"
+    text = compact_text(document)
     if path.exists() and not path.is_file():
         path.write_text(text)  # a pipe or /dev/null is written to; replacing it would remove it
         return path
