@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from rich.progress import Progress
 
-from penumbra_lab.compare import difference, value_difference
+from penumbra_lab.answers import difference, value_difference
 from penumbra_lab.errors import LabError
 from penumbra_lab.run.document import RunDocument
 from penumbra_lab.run.recording import MILLISECONDS, measurement

@@ -3,7 +3,7 @@ from decimal import Decimal
 
 import pytest
 
-from penumbra_lab.compare import difference, value_difference
+from penumbra_lab.answers import difference, value_difference
 
 
 def test_exact_rows_are_compared_byte_by_byte():

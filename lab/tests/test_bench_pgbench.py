@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from penumbra_lab.bench.pgbench import sweep_table
 from penumbra_lab.cli import commands
 from penumbra_lab.errors import LabError
 from penumbra_lab.run import targets
 from penumbra_lab.run.document import read_run
 from penumbra_lab.run.levels import LEVELS, random_keys, run_level
-from penumbra_lab.run.pgbench_command import sweep_table
 from penumbra_lab.server import Installation, PrivateServer
 from penumbra_lab.state import state_directory
 

@@ -3,7 +3,6 @@
 import copy
 import json
 import re
-from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -15,17 +14,18 @@ from penumbra_lab.analysis.document import load_runs, make_run
 from penumbra_lab.analysis.environment import environment_differences, headline
 from penumbra_lab.analysis.verdict import Outcome
 from penumbra_lab.cli import commands
+from penumbra_lab.commands.compare import EXIT_SLOWER, EXIT_UNCLEAR
 from penumbra_lab.errors import LabError
-from penumbra_lab.reporting.commands import EXIT_SLOWER, EXIT_UNCLEAR
 from penumbra_lab.reporting.report import write_report
 from penumbra_lab.reporting.wording import level_text, number, verdict_text
 from penumbra_lab.run.document import validate_run
 
 SEED = 5
+EXAMPLE = Path(__file__).with_name("example.json")
 
 
 def example() -> dict:
-    return json.loads(resources.files("penumbra_lab").joinpath("schema/example.json").read_text())
+    return json.loads(EXAMPLE.read_text())
 
 
 def document(throughput: dict[str, float], deviation: float = 0.005, starts: int = 4) -> dict:

@@ -4,7 +4,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from penumbra_lab.cli import commands
-from penumbra_lab.compress_advice import advise
+from penumbra_lab.commands.compress import advise
 from penumbra_lab.errors import LabError
 from penumbra_lab.show import console
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from penumbra_lab.bench.pgbench import default_clients
 from penumbra_lab.errors import LabError
 from penumbra_lab.run import watch
 from penumbra_lab.run.cpus import format_cpus, parse_cpus, split_cpus
 from penumbra_lab.run.document import Metric, RunDocument, Variant
 from penumbra_lab.run.levels import LEVELS, random_keys
 from penumbra_lab.run.pgbench import WORKLOADS, check_disk, jobs_for, throughput
-from penumbra_lab.run.pgbench_command import default_clients
 from penumbra_lab.run.sweep import Design, steps, turns
 from penumbra_lab.run.targets import PRESETS, ConnectionTarget, parse_variant
 

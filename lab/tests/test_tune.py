@@ -19,12 +19,13 @@ from click.testing import CliRunner
 from penumbra_lab.analysis.comparison import Comparison, compare_runs
 from penumbra_lab.analysis.document import make_run
 from penumbra_lab.cli import commands
+from penumbra_lab.commands import tune as command
 from penumbra_lab.errors import LabError
 from penumbra_lab.run import cpus
 from penumbra_lab.run.document import RunDocument, Variant, read_run, utc_now
 from penumbra_lab.run.pgbench import WORKLOADS, Workload
 from penumbra_lab.run.sweep import LEVEL_TIME, THROUGHPUT
-from penumbra_lab.tune import callgrind, command, counters, project
+from penumbra_lab.tune import callgrind, counters, project
 from penumbra_lab.tune.callgrind import COST
 from penumbra_lab.tune.evaluate import Evaluator
 from penumbra_lab.tune.execute import Cancelled, Executor, Infeasible

@@ -3,7 +3,7 @@
 import pytest
 from rich.console import Console
 
-from penumbra_lab.compare import difference, value_difference
+from penumbra_lab.answers import difference, value_difference
 from penumbra_lab.dataset import load_duckdb, load_postgresql, make_files, progress_bars
 from penumbra_lab.errors import LabError
 from penumbra_lab.system import DuckSystem, PostgresSystem

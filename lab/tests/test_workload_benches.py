@@ -7,18 +7,18 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 
-from penumbra_lab import (
-    bench_htap,
-    bench_keytree_clients,
-    bench_keytree_working_set,
-    bench_numeric,
-    bench_sort,
-    bench_working_set,
-    bench_written,
-)
 from penumbra_lab.analysis.comparison import compare_runs
 from penumbra_lab.analysis.document import make_run
-from penumbra_lab.bench_sort import Case
+from penumbra_lab.bench import (
+    htap,
+    keytree_clients,
+    keytree_working_set,
+    numeric,
+    sort,
+    working_set,
+    written,
+)
+from penumbra_lab.bench.sort import Case
 from penumbra_lab.cli import commands
 from penumbra_lab.reporting.charts import not_dominated
 from penumbra_lab.reporting.report import write_report
@@ -131,8 +131,8 @@ def test_the_star_schema_is_measured_in_both_modes():
 
 
 def test_written_tables_are_measured_at_every_step(monkeypatch):
-    tiny = bench_written.Form(scale=0.01, runs=1, stream_seconds=1, pause_seconds=0)
-    monkeypatch.setattr("penumbra_lab.run.commands.SHORT", tiny)
+    tiny = written.Form(scale=0.01, runs=1, stream_seconds=1, pause_seconds=0)
+    monkeypatch.setattr("penumbra_lab.commands.bench.SHORT", tiny)
     document = _run("written", "--short", "--no-keep")
     steps, found = document["sections"]["steps"], medians(document)
     lines = [entry for entry in steps if entry["query"].startswith("q0")]
@@ -141,8 +141,8 @@ def test_written_tables_are_measured_at_every_step(monkeypatch):
     for entry in steps:
         assert all(set(row) == {"stock", "penumbra"} for (workload, _, _), row in found.items()
                    if workload in (entry["workload"], entry["base"]))  # fmt: skip
-    written = [entry["pages row by row"] + entry["pages of the heap"] for entry in lines[:10:2]]
-    assert written[0] == 0 < written[1] and written == sorted(written)
+    reads = [entry["pages row by row"] + entry["pages of the heap"] for entry in lines[:10:2]]
+    assert reads[0] == 0 < reads[1] and reads == sorted(reads)
     assert len(document["sections"]["refreshes"]) == 4
     streams = document["sections"]["streams"]
     assert len(streams) == 4 and all(entry["transactions/s"] > 0 for entry in streams)
@@ -156,7 +156,7 @@ def test_what_is_left_of_the_speed_is_of_the_untouched_table():
               "refusal": ""} for name in times]  # fmt: skip
     document = {"title": "written", "series": series, "sections": {"steps": steps}}
     with console.capture() as capture:
-        console.print(bench_written.written_table(document), width=140)
+        console.print(written.written_table(document), width=140)
     lines = [line for line in capture.get().splitlines() if "│" in line]
     cells = [[cell.strip() for cell in line.strip("│").split("│")][2:] for line in lines]
     assert cells == [["100", "10.0", "10.0 x", "100%", "yes"],
@@ -166,9 +166,9 @@ def test_what_is_left_of_the_speed_is_of_the_untouched_table():
 def test_htap_writes_both_rates_and_freshness(tmp_path, monkeypatch):
     whole = read_workload("ch")
     few = tuple(query for query in whole.queries if query.name[:3] in ("q01", "q06", "q12"))
-    monkeypatch.setattr(bench_htap, "read_workload", lambda name: replace(whole, queries=few))
-    mixes = [bench_htap.Mix(1, 0), bench_htap.Mix(1, 1)]
-    monkeypatch.setattr(bench_htap, "grid", lambda writers, analysts: mixes)
+    monkeypatch.setattr(htap, "read_workload", lambda name: replace(whole, queries=few))
+    mixes = [htap.Mix(1, 0), htap.Mix(1, 1)]
+    monkeypatch.setattr(htap, "grid", lambda writers, analysts: mixes)
     document = _run("htap", "--warehouses", "0.02", "--writers", "1", "--analysts", "1",
                     "--seconds", "1", "--rate", "20")  # fmt: skip
     found, frontier = medians(document), document["sections"]["frontier"]
@@ -187,8 +187,8 @@ def test_htap_writes_both_rates_and_freshness(tmp_path, monkeypatch):
 
 
 def test_the_mix_is_tpcs_and_the_grid_has_its_edges():
-    assert sum(bench_htap.MIX.values()) == 100 and bench_htap.MIX["payment"] == 43
-    assert [str(mix) for mix in bench_htap.grid(1, 2)] == [
+    assert sum(htap.MIX.values()) == 100 and htap.MIX["payment"] == 43
+    assert [str(mix) for mix in htap.grid(1, 2)] == [
         "0 writers, 1 analyst", "0 writers, 2 analysts",
         "1 writer, 0 analysts", "1 writer, 1 analyst", "1 writer, 2 analysts",
     ]  # fmt: skip
@@ -198,11 +198,11 @@ def test_a_query_is_as_stale_as_the_first_transaction_that_it_missed(tmp_path):
     log = tmp_path / "log.1"
     # Client 0: numbered at 10.5 and 12, and one that only reads; client 1: at 11.
     log.write_text("0 0 5 0 10 500000\n0 1 5 2 11 0\n0 2 5 3 12 0\n1 0 5 1 11 0\n")
-    committed = bench_htap.read_commits([log])
+    committed = htap.read_commits([log])
     assert committed == {1: [10.5, 12.0], 2: [11.0]}
-    assert bench_htap.staleness(bench_htap.Seen(15, {1: 2, 2: 1}), committed) == 0
-    assert bench_htap.staleness(bench_htap.Seen(11.5, {1: 1, 2: 1}), committed) == 0
-    assert bench_htap.staleness(bench_htap.Seen(15, {1: 1, 2: 0}), committed) == 4
+    assert htap.staleness(htap.Seen(15, {1: 2, 2: 1}), committed) == 0
+    assert htap.staleness(htap.Seen(11.5, {1: 1, 2: 1}), committed) == 0
+    assert htap.staleness(htap.Seen(15, {1: 1, 2: 0}), committed) == 4
 
 
 def test_the_frontier_is_of_what_nothing_dominates():
@@ -217,11 +217,11 @@ def test_loading_writes_seconds_and_bytes():
 
 
 def test_numeric_writes_pairs_and_targets(monkeypatch):
-    chosen = bench_numeric.cases()[:1]
-    monkeypatch.setattr(bench_numeric, "cases", lambda: chosen)
+    chosen = numeric.cases()[:1]
+    monkeypatch.setattr(numeric, "cases", lambda: chosen)
     document = _run("numeric", "--rows", "1000", "--runs", "3")
     (row,) = medians(document).values()
-    assert set(row) == set(bench_numeric.SCHEMAS)
+    assert set(row) == set(numeric.SCHEMAS)
     (target,) = document["sections"]["targets"]
     assert target["ratio"] > 0 and target["at most"] == 0.6
 
@@ -240,9 +240,9 @@ def test_compression_writes_sizes_and_turns():
 
 
 def test_sorting_writes_a_pair_for_each_rival(monkeypatch):
-    chosen = [Case("integer", "random", 100, 1, bench_sort.INTARRAY),
-              Case('text COLLATE "C"', "equal", 5, 10, bench_sort.ORDER_BY)]  # fmt: skip
-    monkeypatch.setattr(bench_sort, "cases", lambda elements, major: chosen)
+    chosen = [Case("integer", "random", 100, 1, sort.INTARRAY),
+              Case('text COLLATE "C"', "equal", 5, 10, sort.ORDER_BY)]  # fmt: skip
+    monkeypatch.setattr(sort, "cases", lambda elements, major: chosen)
     document = _run("sort", "--elements", "100", "--rounds", "2")
     assert [re.sub(".* beside ", "", name) for name, _, _ in medians(document)] == [
         "intarray's sort", "ORDER BY"
@@ -251,24 +251,24 @@ def test_sorting_writes_a_pair_for_each_rival(monkeypatch):
 
 
 def test_keytree_clients_writes_throughput_of_both(monkeypatch):
-    loads = [bench_keytree_clients.LOADS[1], bench_keytree_clients.LOADS[-1]]
-    monkeypatch.setattr(bench_keytree_clients, "LOADS", loads)
-    monkeypatch.setattr(bench_keytree_clients, "PGBENCH_SCALE", 1)
+    loads = [keytree_clients.LOADS[1], keytree_clients.LOADS[-1]]
+    monkeypatch.setattr(keytree_clients, "LOADS", loads)
+    monkeypatch.setattr(keytree_clients, "PGBENCH_SCALE", 1)
     document = _run("keytree-clients", "--rows", "1000", "--rounds", "1", "--seconds", "1")
     assert [name for name, _, _ in medians(document)] == [load.workload for load in loads]
     assert all(set(row) == {"btree", "keytree"} for row in medians(document).values())
 
 
 def test_keytree_working_set_writes_a_curve_of_both(monkeypatch):
-    monkeypatch.setattr(bench_keytree_working_set, "SIZES_MB", (1, 2))
+    monkeypatch.setattr(keytree_working_set, "SIZES_MB", (1, 2))
     document = _run("keytree-working-set", "--rounds", "1")
     assert [size for _, _, size in medians(document)] == [1, 2]
     assert all(set(row) == {"btree", "keytree"} for row in medians(document).values())
 
 
 def test_working_sets_of_less_and_of_more_than_memory(monkeypatch):
-    tiny = bench_working_set.Form(memory_mb=16, parts=(2, 12), rounds=1, look_up_seconds=1)
-    monkeypatch.setattr(bench_working_set, "SHORT", tiny)
+    tiny = working_set.Form(memory_mb=16, parts=(2, 12), rounds=1, look_up_seconds=1)
+    monkeypatch.setattr(working_set, "SHORT", tiny)
     document = _run("working-set", "--short")
     found, sections = medians(document), document["sections"]
     assert {(workload, size) for workload, _, size in found} == {
@@ -285,7 +285,7 @@ def test_working_sets_of_less_and_of_more_than_memory(monkeypatch):
     assert sections["disk"]["read errors"] == sections["disk"]["damaged"] == 0
     assert sections["restart"]["hot scan, s"] > 0
     with console.capture() as capture:
-        console.print(bench_working_set.working_set_table(document), width=140)
+        console.print(working_set.working_set_table(document), width=140)
     assert capture.get().count(" % ") == 5
 
 
@@ -300,7 +300,7 @@ def test_a_disk_allows_as_much_as_the_slower_of_both():
     sections = {"sizes": {"rows of a part": 100, "cached bytes": 8000, "parts": 8}}
     document = {"series": series, "sections": sections}
     # 1,200 rows in 12 s hot, of which two thirds are 8,000 bytes: 16 s at 500 a second.
-    assert bench_working_set.allowed_rates(document) == {100.0: 100.0, 300.0: 75.0}
+    assert working_set.allowed_rates(document) == {100.0: 100.0, 300.0: 75.0}
 
 
 @pytest.mark.parametrize("command", [[], ["demo"], ["bench"], ["bench", "wide"],

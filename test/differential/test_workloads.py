@@ -2,7 +2,7 @@
 
 import pytest
 from harness import assert_verified
-from penumbra_lab.compare import difference
+from penumbra_lab.answers import difference
 from penumbra_lab.dataset import load_cache, load_postgresql, make_files, progress_bars
 from penumbra_lab.system import PostgresSystem
 from penumbra_lab.workload import read_workload, workload_names

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import psycopg
 
-from penumbra_lab.bench import STOCK_AND_PENUMBRA, loaded_server
+from penumbra_lab.bench.queries import STOCK_AND_PENUMBRA, loaded_server
 from penumbra_lab.dataset import load_cache, progress_bars, step_bars
 from penumbra_lab.errors import LabError
 from penumbra_lab.measure import Systems, check_query, in_mode, run_paired

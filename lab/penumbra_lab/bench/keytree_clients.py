@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from penumbra_lab.bench_keytree import METHODS, SETTINGS, VARIANTS
+from penumbra_lab.bench.keytree import METHODS, SETTINGS, VARIANTS
 from penumbra_lab.dataset import step_bars
 from penumbra_lab.run.document import RunDocument, median_ratio, medians
 from penumbra_lab.run.environment import describe_private

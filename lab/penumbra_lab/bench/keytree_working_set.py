@@ -2,7 +2,7 @@
 
 import psycopg
 
-from penumbra_lab.bench_keytree import METHODS, SETTINGS, VARIANTS
+from penumbra_lab.bench.keytree import METHODS, SETTINGS, VARIANTS
 from penumbra_lab.dataset import step_bars
 from penumbra_lab.run.document import Axis, Metric, RunDocument, medians, utc_now
 from penumbra_lab.run.environment import describe_private

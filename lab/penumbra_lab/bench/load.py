@@ -2,7 +2,7 @@
 
 import time
 
-from penumbra_lab.bench import cached_bytes, loaded_server, warm
+from penumbra_lab.bench.queries import cached_bytes, loaded_server, warm
 from penumbra_lab.run.document import Metric, RunDocument, Variant, medians
 from penumbra_lab.run.environment import describe_private
 from penumbra_lab.run.recording import Outcome, alternating, measurement, record

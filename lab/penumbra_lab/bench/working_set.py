@@ -24,7 +24,7 @@ from pathlib import Path
 import duckdb
 import psycopg
 
-from penumbra_lab.bench import DUCKDB_THREADS, server_settings
+from penumbra_lab.bench.queries import DUCKDB_THREADS, server_settings
 from penumbra_lab.dataset import step_bars
 from penumbra_lab.errors import LabError
 from penumbra_lab.memory_group import MemoryGroup, forget_file_pages

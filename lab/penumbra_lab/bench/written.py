@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import psycopg
 
-from penumbra_lab.bench import STOCK_AND_PENUMBRA, loaded_server
+from penumbra_lab.bench.queries import STOCK_AND_PENUMBRA, loaded_server
 from penumbra_lab.dataset import step_bars
 from penumbra_lab.errors import LabError
 from penumbra_lab.measure import choose_jit, in_mode, refusal_of_plan, run_paired

@@ -1,38 +1,27 @@
-"""The commands `penumbra bench ...` and `penumbra environment`."""
+"""The commands `penumbra bench ...`."""
 
-import json
 from dataclasses import replace
-from pathlib import Path
 
 import click
 
-from penumbra_lab import bench_working_set as working_set
-from penumbra_lab.bench import bench_workload
-from penumbra_lab.bench_compress import bench_compress, compress_tables
-from penumbra_lab.bench_htap import bench_htap, htap_table
-from penumbra_lab.bench_keytree import bench_keytree, keytree_table
-from penumbra_lab.bench_keytree_clients import bench_keytree_clients, keytree_clients_table
-from penumbra_lab.bench_keytree_working_set import (
+from penumbra_lab.bench import working_set
+from penumbra_lab.bench.compress import bench_compress, compress_tables
+from penumbra_lab.bench.htap import bench_htap, htap_table
+from penumbra_lab.bench.keytree import bench_keytree, keytree_table
+from penumbra_lab.bench.keytree_clients import bench_keytree_clients, keytree_clients_table
+from penumbra_lab.bench.keytree_working_set import (
     bench_keytree_working_set,
     keytree_working_set_table,
 )
-from penumbra_lab.bench_load import bench_load, load_table
-from penumbra_lab.bench_numeric import bench_numeric, numeric_table
-from penumbra_lab.bench_sort import bench_sort, sort_table
-from penumbra_lab.bench_written import FULL, PARTS, SHORT, bench_written, written_table
+from penumbra_lab.bench.load import bench_load, load_table
+from penumbra_lab.bench.numeric import bench_numeric, numeric_table
+from penumbra_lab.bench.pgbench import bench_pgbench
+from penumbra_lab.bench.queries import bench_workload
+from penumbra_lab.bench.sort import bench_sort, sort_table
+from penumbra_lab.bench.written import FULL, PARTS, SHORT, bench_written, written_table
 from penumbra_lab.errors import LabError
-from penumbra_lab.run import environment
-from penumbra_lab.run.pgbench_command import bench_pgbench
 from penumbra_lab.run.recording import conclude
 from penumbra_lab.show import query_table
-
-
-@click.command("environment")
-@click.option("--data-directory", type=click.Path(path_type=Path), default=None,
-              help="The server's: its filesystem is described too.")  # fmt: skip
-def show_environment(data_directory: Path | None) -> None:
-    """Prints this machine as JSON, for --server-machine of a run from another one."""
-    print(json.dumps(environment.describe_machine(data_directory), indent=1))
 
 
 @click.group()

@@ -16,12 +16,12 @@ from pathlib import Path
 from penumbra_lab.analysis.comparison import Comparison, SeriesComparison, compare_runs
 from penumbra_lab.analysis.document import make_run
 from penumbra_lab.analysis.verdict import Outcome
+from penumbra_lab.bench.pgbench import bench_pgbench
 from penumbra_lab.errors import LabError
 from penumbra_lab.reporting.wording import verdict_text
 from penumbra_lab.run.document import RunDocument, Variant, read_run, write_run
 from penumbra_lab.run.levels import LEVELS
 from penumbra_lab.run.pgbench import WORKLOADS, Workload
-from penumbra_lab.run.pgbench_command import bench_pgbench
 from penumbra_lab.run.recording import MILLISECONDS, alternating, measurement, record
 from penumbra_lab.run.sweep import LEVEL_TIME, THROUGHPUT
 from penumbra_lab.server import give_to_server_user

@@ -1,0 +1,1 @@
+"""The commands of `penumbra`: options, and what is called with them."""
