@@ -1,4 +1,4 @@
-"""Style that a machine can see: ruff, clang-format, unfinished marks, lines of at most 120 columns."""
+"""Style that a machine can see: ruff, clang-format, unfinished marks, lines, lengths and figures of pages, attributes."""
 
 import re
 import subprocess
@@ -9,6 +9,10 @@ from named_checks import run_checks
 
 TREE = Path(__file__).resolve().parents[1]
 COLUMNS = 120
+README_LINES = 400
+LONG_READMES = ("engine/README.md", "extensions/columnar/README.md")  # to be split by folder
+# A figure of today beside one of yesterday: both belong to the measurements, the older one to git.
+HISTORY = re.compile(r"\bbefore\b[^.;|]*\bnow\b|\bnow\b[^.;|]*\bbefore\b|\d[^.;|]*\bbefore\b,? (and )?\d|\(before: |\| before \|")
 UNFINISHED = re.compile(r"\b(" + "TO" + "DO|FIX" + "ME|X" + r"XX)\b")
 
 
@@ -63,12 +67,48 @@ def wide_lines() -> list[str]:
             for path, number, line in wide_page_lines() + wide_code_lines()]  # fmt: skip
 
 
+def long_readmes() -> list[str]:
+    lengths = {name: len((TREE / name).read_text().splitlines())
+               for name in (str(path.relative_to(TREE)) for path in tracked("*README.md"))}  # fmt: skip
+    return [f"{name} has {length} lines" for name, length in lengths.items()
+            if (length > README_LINES) != (name in LONG_READMES)]  # fmt: skip
+
+
+def _sentences(text: str) -> list[str]:
+    """Of paragraphs and table rows; code is left out."""
+    text = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    blocks = re.split(r"\n\s*\n|\n(?=\s*[|*#-])", text)
+    return [sentence for block in blocks for sentence in re.split(r"(?<=[.:])\s+", " ".join(block.split()))]
+
+
+def histories() -> list[str]:
+    return [f"{path.relative_to(TREE)}: {sentence}"
+            for path in tracked("*README.md", "docs/*.md")
+            if path.name != "measurements.md" and str(path.relative_to(TREE)) not in LONG_READMES
+            for sentence in _sentences(path.read_text())
+            if re.search(r"\d", sentence) and HISTORY.search(sentence)]  # fmt: skip
+
+
+def unmarked_files() -> list[str]:
+    """What a program wrote, and git does not know it."""
+    written = [path for path in tracked() if path.is_file() and (
+        {"golden", "expected"} & set(path.relative_to(TREE).parts[:-1])
+        or path.parent == TREE / "results" and path.suffix == ".json")]  # fmt: skip
+    git = ["git", "-c", f"safe.directory={TREE}", "-C", str(TREE), "check-attr", "linguist-generated", "--stdin"]
+    names = "\n".join(str(path.relative_to(TREE)) for path in written)
+    done = subprocess.run(git, input=names, capture_output=True, text=True)
+    return [line for line in done.stdout.splitlines() if not line.endswith(": set")]
+
+
 def main() -> int:
     checks = {
         "ruff": python_failures,
         "clang-format": cxx_failures,
         "no unfinished marks": unfinished_marks,
         "lines of at most 120 columns": wide_lines,
+        f"READMEs of at most {README_LINES} lines": long_readmes,
+        "no figure of before beside one of now": histories,
+        "what programs wrote is marked as generated": unmarked_files,
     }
     return run_checks(checks)
 
