@@ -1,4 +1,4 @@
-"""Style that a machine can see: ruff, clang-format, unfinished marks, lines, lengths and figures of pages, attributes."""
+"""Style that a machine can see: code (ruff, clang-format, marks, lines), pages (length, figures, links), attributes."""
 
 import re
 import subprocess
@@ -89,6 +89,23 @@ def histories() -> list[str]:
             if re.search(r"\d", sentence) and HISTORY.search(sentence)]  # fmt: skip
 
 
+def dead_links() -> list[str]:
+    """Links from page to page lead to a file, and what stands behind # is a heading there."""
+    pages = {path: re.sub(r"^```.*?^```", "", path.read_text(), flags=re.DOTALL | re.MULTILINE)
+             for path in tracked("*.md")}  # fmt: skip
+    headings = {path: {re.sub(r"[^\w\- ]", "", line.lstrip("#").strip().lower()).replace(" ", "-")
+                       for line in text.splitlines() if line.startswith("#")}
+                for path, text in pages.items()}  # fmt: skip
+    dead = []
+    for path, text in pages.items():
+        for link in re.findall(r"\]\((?!https?:)([^)\s]+)\)", text):
+            name, _, heading = link.partition("#")
+            target = (path.parent / name).resolve() if name else path
+            if not target.exists() or heading and heading not in headings.get(target, {heading}):
+                dead.append(f"{path.relative_to(TREE)}: {link}")
+    return dead
+
+
 def unmarked_files() -> list[str]:
     """What a program wrote, and git does not know it."""
     written = [path for path in tracked() if path.is_file() and (
@@ -108,6 +125,7 @@ def main() -> int:
         "lines of at most 120 columns": wide_lines,
         f"READMEs of at most {README_LINES} lines": long_readmes,
         "no figure of before beside one of now": histories,
+        "no dead links between pages": dead_links,
         "what programs wrote is marked as generated": unmarked_files,
     }
     return run_checks(checks)
