@@ -70,6 +70,23 @@ def layer_failures() -> list[str]:
     return failures
 
 
+# The same of the lab's packages; modules beside them are below all, but for cli.py.
+LAB = TREE / "lab/penumbra_lab"
+LAB_LAYERS = ["run", "analysis", "reporting", "bench", "tune", "commands"]
+LAB_IMPORT = re.compile(r"^\s*from penumbra_lab\.(\w+)[\w.]* import", re.M)
+
+
+def lab_failures() -> list[str]:
+    failures = []
+    for path in sorted(LAB.rglob("*.py")):
+        package = path.relative_to(LAB).parts[0]
+        own = LAB_LAYERS.index(package) if package in LAB_LAYERS else len(LAB_LAYERS) if package == "cli.py" else 0
+        failures += [f"{path.relative_to(TREE)} imports {other}, a layer above it"
+                     for other in LAB_IMPORT.findall(path.read_text())
+                     if other in LAB_LAYERS and LAB_LAYERS.index(other) > own]  # fmt: skip
+    return failures
+
+
 def modules_of(root: Path) -> dict[str, set[str]]:
     """What each module (a source file with its header) includes of the same folder tree."""
     files = {str(path.relative_to(root)) for path in root.rglob("*") if path.suffix in (".c", ".cc", ".h")}
@@ -156,6 +173,7 @@ def main() -> int:
         "engine and kernels include no PostgreSQL header": header_failures,
         "extensions include only the engine's public headers": adapter_failures,
         "folders of layers include only what is below them": layer_failures,
+        "packages of the lab import only what is below them": lab_failures,
         "no circle of includes": circle_failures,
         "version tests stand in common/pg_compat.h": version_failures,
         "libraries export their entry points only": symbol_failures,

@@ -18,12 +18,13 @@ from penumbra_lab.bench import (
     working_set,
     written,
 )
+from penumbra_lab.bench.query_table import query_table
 from penumbra_lab.bench.sort import Case
 from penumbra_lab.cli import commands
 from penumbra_lab.reporting.charts import not_dominated
 from penumbra_lab.reporting.report import write_report
 from penumbra_lab.run.document import median_ratio, medians, read_run
-from penumbra_lab.show import console, query_table
+from penumbra_lab.show import console
 from penumbra_lab.state import results_directory
 from penumbra_lab.workload import read_workload
 

@@ -17,11 +17,11 @@ from penumbra_lab.bench.load import bench_load, load_table
 from penumbra_lab.bench.numeric import bench_numeric, numeric_table
 from penumbra_lab.bench.pgbench import bench_pgbench
 from penumbra_lab.bench.queries import bench_workload
+from penumbra_lab.bench.query_table import query_table
 from penumbra_lab.bench.sort import bench_sort, sort_table
 from penumbra_lab.bench.written import FULL, PARTS, SHORT, bench_written, written_table
 from penumbra_lab.errors import LabError
 from penumbra_lab.run.recording import conclude
-from penumbra_lab.show import query_table
 
 
 @click.group()

@@ -5,10 +5,11 @@ import click
 from penumbra_lab.analysis.comparison import compare_runs
 from penumbra_lab.analysis.document import make_run
 from penumbra_lab.bench.queries import bench_workload
+from penumbra_lab.bench.query_table import query_table
 from penumbra_lab.commands.bench import fail_on_differences
 from penumbra_lab.reporting.report import write_report
 from penumbra_lab.run.recording import conclude
-from penumbra_lab.show import console, query_table
+from penumbra_lab.show import console
 from penumbra_lab.state import report_path
 
 
