@@ -1,5 +1,6 @@
 """Style that a machine can see: code (ruff, clang-format, marks, lines), pages (length, figures, links), attributes."""
 
+import json
 import re
 import subprocess
 import sys
@@ -119,6 +120,18 @@ def unmarked_files() -> list[str]:
     return [line for line in done.stdout.splitlines() if not line.endswith(": set")]
 
 
+def stray_results() -> list[str]:
+    """Results that no claim refers to, that no commit can make again, or that can be drawn."""
+    claims = (TREE / "docs/measurements.md").read_text()
+    stray = [f"{path.relative_to(TREE)} is no claim's" for path in tracked("results/*.json", "results/*.png")
+             if path.name not in claims]  # fmt: skip
+    for path in tracked("results/*.json"):
+        version = json.loads(path.read_text())["penumbra_version"]
+        if "dirty" in version or "unknown" in version:
+            stray.append(f"{path.relative_to(TREE)} is of no clean commit: {version}")
+    return stray
+
+
 def main() -> int:
     checks = {
         "ruff": python_failures,
@@ -128,6 +141,7 @@ def main() -> int:
         f"READMEs of at most {README_LINES} lines": long_readmes,
         "no figure of before beside one of now": histories,
         "no dead links between pages": dead_links,
+        "results belong to a claim and a clean commit": stray_results,
         "what programs wrote is marked as generated": unmarked_files,
     }
     return run_checks(checks)
