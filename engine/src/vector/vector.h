@@ -2,7 +2,7 @@
 //
 // Vectors are views: they own nothing, their memory is a segment, an arena or another vector.
 // Batches are dense: after a filter the rows that passed are compacted, so no operator downstream of
-// a filter sees a selection (what this costs and saves is in engine/README.md).
+// a filter sees a selection (what this costs and saves is in the README).
 #pragma once
 
 #include <algorithm>
