@@ -27,6 +27,7 @@ void AppendRaw(const T& value, std::string* key) {
   key->append(reinterpret_cast<const char*>(&value), sizeof(T));
 }
 
+// Equal keys are one node. Floats go in by their bits, so that 0 and -0, and NaNs, are constants of their own.
 std::string ConstantKey(PenumbraType type, const PenumbraValue& value) {
   std::string key = "k";
   AppendRaw(type, &key);
@@ -189,6 +190,8 @@ PenumbraExpr Plan::Call(PenumbraFunction function, PenumbraType result, const Pe
   return CallAs(function, result, args, count, collation, false);
 }
 
+// Arguments are relaxed before the call is looked up: calls that differ only in a scale that nobody sees are one node.
+// Only a call that is new counts as a use of its arguments.
 PenumbraExpr Plan::CallAs(PenumbraFunction function, PenumbraType result, const PenumbraExpr* given, int count,
                           const PenumbraCollation* collation_description, bool hides_scale) {
   if (function < 0 || function >= PENUMBRA_FN_COUNT_OF || !IsKnownType(result)) {
@@ -245,6 +248,7 @@ PenumbraOperator Plan::AddProjection(PenumbraOperator input, const PenumbraExpr*
   return id;
 }
 
+// All inputs are checked before the first is taken: a refused union leaves the plan as it was.
 PenumbraOperator Plan::AddUnion(const PenumbraOperator* inputs, int count) {
   if (count < 1) {
     reason_ = "a union of nothing";
