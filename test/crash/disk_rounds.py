@@ -202,7 +202,7 @@ def wait_for_server(server) -> psycopg.Connection:
         try:
             connection = server.connect()
             time.sleep(0.1)
-            wait_until(functools.partial(disk_has, connection, "state <> 'opening'"))
+            wait_until(functools.partial(disk_has, connection, "state NOT IN ('opening', 'stopped')"))
             return connection
         except psycopg.OperationalError:
             assert time.monotonic() < deadline, server.log_tail()

@@ -1,21 +1,30 @@
 """kill -9 at every moment of the disk cache: what is taken over answers as the table does.
 
 Each round (disk_rounds.py) goes on until a random moment or the n-th change of the cache's files (die_at_write.c), and
-kills the server, the process that writes the files, or another one.
+kills the server, the process that writes the files, or another one; or terminates one, which the server survives.
 """
 
 import collections
-import contextlib
 import random
+import signal
 import subprocess
 import time
 from pathlib import Path
 
-import psycopg
 import pytest
-from disk_rounds import SETTINGS, Round, check, make_tables, wait_for_server
+from disk_rounds import SETTINGS, Round, check, make_tables, wait_for_server, wait_until
 
-VICTIMS = ("server", "server", "server", "penumbra disk cache", "client backend", "penumbra worker")
+SAVER = "penumbra disk cache"
+VICTIMS = (
+    ("server", signal.SIGKILL),
+    ("server", signal.SIGKILL),
+    (SAVER, signal.SIGKILL),
+    (SAVER, signal.SIGTERM),
+    ("penumbra worker", signal.SIGKILL),
+    ("server", signal.SIGKILL),
+    ("client backend", signal.SIGKILL),
+    ("penumbra launcher", signal.SIGTERM),
+)
 
 
 @pytest.fixture()
@@ -34,7 +43,33 @@ def killed_server(make_server, monkeypatch):
     return server
 
 
-def kill(server, victim: str, at_write: bool, pick: random.Random) -> None:
+def end_process(server, kind: str, signal_number: int, pick: random.Random) -> None:
+    """Ends a process of the kind, which there is or soon will be, and returns when it is gone."""
+    pids = []
+
+    def find() -> bool:
+        pids[:] = (
+            row[0]
+            for row in connection.execute(
+                "SELECT pid FROM pg_stat_activity WHERE backend_type = %s AND pid <> pg_backend_pid()",
+                (kind,),
+            )
+        )
+        return bool(pids)
+
+    with server.connect() as connection:
+        while True:
+            wait_until(find)
+            pid = pick.choice(pids)
+            try:
+                server.kill(pid, signal_number)
+                break
+            except ProcessLookupError:
+                pass  # it had done its work
+    wait_until(lambda: not Path(f"/proc/{pid}").exists())
+
+
+def kill(server, victim: str, signal_number: int, at_write: bool, pick: random.Random) -> None:
     """After a while, or at a change of the files if there are as many by then."""
     if at_write:
         order = server.directory / "die"
@@ -58,19 +93,7 @@ def kill(server, victim: str, at_write: bool, pick: random.Random) -> None:
     if victim == "server":
         server.crash()
         return
-    with (
-        contextlib.suppress(psycopg.OperationalError, ProcessLookupError),
-        server.connect() as connection,
-    ):
-        pids = [
-            row[0]
-            for row in connection.execute(
-                "SELECT pid FROM pg_stat_activity WHERE backend_type = %s AND pid <> pg_backend_pid()",
-                (victim,),
-            )
-        ]
-        if pids:
-            server.kill(pick.choice(pids))
+    end_process(server, victim, signal_number, pick)
 
 
 @pytest.mark.timeout(4 * 3600)
@@ -83,9 +106,13 @@ def test_killed_while_the_disk_cache_is_used(killed_server, request):
     for number in range(request.config.getoption("kills")):
         began = time.monotonic()
         running = Round(server, f"{seed} {number}")
-        victim = VICTIMS[number % len(VICTIMS)]
-        at_write = victim in ("server", "penumbra disk cache") and pick.random() < 0.7
-        kill(server, victim, at_write, pick)
+        victim, signal_number = VICTIMS[number % len(VICTIMS)]
+        at_write = (
+            victim in ("server", SAVER)
+            and signal_number == signal.SIGKILL
+            and pick.random() < 0.7
+        )
+        kill(server, victim, signal_number, at_write, pick)
         if victim == "server":
             running.end()
             # dies again while it finds what was saved, now and then
@@ -96,13 +123,13 @@ def test_killed_while_the_disk_cache_is_used(killed_server, request):
             server.start()
             check(server, counts)
         else:
-            # the server restarts itself, under load
+            # the server restarts itself, or the process alone, under load
             wait_for_server(server).close()
             running.end()
             check(server, counts)
-        counts[victim] += 1
+        counts[f"{victim} {signal_number.name}"] += 1
         print(
-            f"{number}: {victim}{' at a write' * at_write}, {time.monotonic() - began:.1f} s",
+            f"{number}: {victim} {signal_number.name}{' at a write' * at_write}, {time.monotonic() - began:.1f} s",
             flush=True,
         )
         files |= {

@@ -259,7 +259,7 @@ SELECT d.*, pg_catalog.make_interval(secs => pg_catalog.round(extract(epoch FROM
            d.bytes_left::numeric / nullif(d.bytes_read_back, 0)::numeric)) AS time_left
 FROM @extschema@.disk() d;
 COMMENT ON VIEW disk IS 'cached columns on disk, and what was read and written since the server started';
-COMMENT ON COLUMN disk.state IS 'off, opening (what was saved is being found), open, or refused: the server''s log says why';
+COMMENT ON COLUMN disk.state IS 'off, opening (what was saved is being found), open, stopped (its process is not there), or refused: the server''s log says why';
 COMMENT ON COLUMN disk.is_pending IS 'something was loaded that has not been saved yet';
 COMMENT ON COLUMN disk.budget_bytes IS 'penumbra.disk_cache';
 COMMENT ON COLUMN disk.file_bytes IS 'of all files, with what nobody needs any more';

@@ -644,7 +644,7 @@ penumbra_sql_memory(PG_FUNCTION_ARGS)
 Datum
 penumbra_sql_disk(PG_FUNCTION_ARGS)
 {
-	static const char *const states[] = {"off", "opening", "open", "refused"};
+	static const char *const states[] = {"off", "opening", "open", "refused", "stopped"};
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	TierStats	stats;
 

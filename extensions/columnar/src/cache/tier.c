@@ -38,9 +38,10 @@
 
 /* Between looks at whether all is saved. */
 #define SAVED_PAUSE_MS	10
-/* Between looks at whether all is found; and how long the worker that finds it may take to be there. */
+/* Between looks at whether all is found. */
 #define START_PAUSE_MS	1
-#define WORKER_START_MS	5000
+/* How long a worker that is expected may take to be there: a restart, and a second. */
+#define WORKER_START_MS	(TIER_RESTART_SECONDS * 1000 + 1000)
 
 static int	disk_cache_mb = 0;
 static bool disk_cache_compression = false;
@@ -81,12 +82,6 @@ tier_is_enabled(void)
 	return disk_cache_mb > 0;
 }
 
-bool
-tier_is_opening(void)
-{
-	return pg_atomic_read_u32(&tier_control->state) == TIER_OPENING && !RecoveryInProgress();
-}
-
 uint64
 tier_budget_bytes(void)
 {
@@ -104,8 +99,8 @@ tier_shmem_startup(void *shmem)
 {
 	tier_control = shmem;
 	memset(tier_control, 0, sizeof(*tier_control));
-	tier_control->initialized = GetCurrentTimestamp();
 	SpinLockInit(&tier_control->lock);
+	tier_expect_worker();
 	pg_atomic_init_u32(&tier_control->state, tier_is_enabled() ? TIER_OPENING : TIER_OFF);
 	pg_atomic_init_u64(&tier_control->loads, tier_is_enabled() ? 1 : 0);
 	if (tier_is_enabled())
@@ -116,9 +111,9 @@ void
 tier_register_worker(void)
 {
 	BackgroundWorker worker = {
-		.bgw_flags = BGWORKER_SHMEM_ACCESS,
+		.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION,
 		.bgw_start_time = BgWorkerStart_RecoveryFinished,
-		.bgw_restart_time = 5,
+		.bgw_restart_time = TIER_RESTART_SECONDS,
 	};
 
 	if (!tier_is_enabled())
@@ -146,6 +141,59 @@ tier_wake(void)
 		SetLatch(latch);
 }
 
+void
+tier_expect_worker(void)
+{
+	TimestampTz now = GetCurrentTimestamp();
+
+	SpinLockAcquire(&tier_control->lock);
+	tier_control->expected = now;
+	SpinLockRelease(&tier_control->lock);
+}
+
+static bool
+has_worker(void)
+{
+	bool		found;
+
+	SpinLockAcquire(&tier_control->lock);
+	found = tier_control->latch != NULL;
+	SpinLockRelease(&tier_control->lock);
+	return found;
+}
+
+/* Whether a worker is there, or may still come. */
+static bool
+may_have_worker(void)
+{
+	TimestampTz expected;
+
+	if (has_worker())
+		return true;
+	SpinLockAcquire(&tier_control->lock);
+	expected = tier_control->expected;
+	SpinLockRelease(&tier_control->lock);
+	return !TimestampDifferenceExceeds(expected, GetCurrentTimestamp(), WORKER_START_MS);
+}
+
+bool
+tier_is_opening(void)
+{
+	return pg_atomic_read_u32(&tier_control->state) == TIER_OPENING && !RecoveryInProgress() && may_have_worker();
+}
+
+/* The state, or that it lacks the process for it. */
+static TierState
+effective_state(void)
+{
+	TierState	state = pg_atomic_read_u32(&tier_control->state);
+
+	if ((state == TIER_OPEN && !has_worker()) ||
+		(state == TIER_OPENING && !RecoveryInProgress() && !may_have_worker()))
+		return TIER_STOPPED;
+	return state;
+}
+
 bool
 tier_await_saved(void)
 {
@@ -160,7 +208,8 @@ tier_await_saved(void)
 	loads = pg_atomic_read_u64(&tier_control->loads);
 	while (pg_atomic_read_u64(&tier_control->saved_loads) < loads)
 	{
-		if (pg_atomic_read_u32(&tier_control->state) != TIER_OPEN ||
+		/* not for a worker that is to come: the caller holds a lock and a snapshot */
+		if (pg_atomic_read_u32(&tier_control->state) != TIER_OPEN || !has_worker() ||
 			pg_atomic_read_u64(&tier_control->write_errors) != errors)
 			return false;
 		CHECK_FOR_INTERRUPTS();
@@ -171,28 +220,13 @@ tier_await_saved(void)
 	return true;
 }
 
-/* Opening, and by a worker: without one, for want of a process, nobody would come to its end. */
-static bool
-is_being_opened(void)
-{
-	bool		has_worker;
-
-	if (!tier_is_opening())
-		return false;
-	SpinLockAcquire(&tier_control->lock);
-	has_worker = tier_control->latch != NULL;
-	SpinLockRelease(&tier_control->lock);
-	return has_worker ||
-		!TimestampDifferenceExceeds(tier_control->initialized, GetCurrentTimestamp(), WORKER_START_MS);
-}
-
 void
 cache_await_start(double milliseconds)
 {
 	instr_time	begun;
 	instr_time	elapsed;
 
-	if (tier_control == NULL || !is_being_opened())
+	if (tier_control == NULL || !tier_is_opening())
 		return;
 	INSTR_TIME_SET_CURRENT(begun);
 	do
@@ -203,7 +237,7 @@ cache_await_start(double milliseconds)
 		ResetLatch(MyLatch);
 		INSTR_TIME_SET_CURRENT(elapsed);
 		INSTR_TIME_SUBTRACT(elapsed, begun);
-	} while (is_being_opened() && INSTR_TIME_GET_MILLISEC(elapsed) < milliseconds);
+	} while (tier_is_opening() && INSTR_TIME_GET_MILLISEC(elapsed) < milliseconds);
 }
 
 bool
@@ -215,8 +249,8 @@ tier_has_loads(void)
 void
 tier_get_stats(TierStats *stats)
 {
-	stats->state = pg_atomic_read_u32(&tier_control->state);
-	stats->is_pending = tier_has_loads() && (stats->state == TIER_OPENING || stats->state == TIER_OPEN);
+	stats->state = effective_state();
+	stats->is_pending = tier_has_loads() && stats->state != TIER_OFF && stats->state != TIER_REFUSED;
 	stats->budget_bytes = tier_budget_bytes();
 	stats->file_bytes = pg_atomic_read_u64(&tier_control->file_bytes);
 	stats->saved_chunks = pg_atomic_read_u64(&tier_control->saved_chunks);

@@ -24,6 +24,7 @@ typedef enum TierState
 	TIER_OPENING,				/* what was saved is being read */
 	TIER_OPEN,
 	TIER_REFUSED,				/* the server's log says why */
+	TIER_STOPPED,				/* in TierStats alone: the worker is not there, and is started again if it can be */
 } TierState;
 
 /* Since the server started, but for the first ones. */
@@ -52,15 +53,21 @@ typedef struct TierStats
 
 extern void tier_define_settings(void);
 extern bool tier_is_enabled(void);
-/* What was saved is still to be found; not so in recovery, where it is not looked for. */
+/*
+ * What was saved is still to be found, by a worker that is there or expected.
+ * Without one, for want of a process, a wait would not end.  False in recovery,
+ * where nothing is looked for.
+ */
 extern bool tier_is_opening(void);
+/* From now on, for some seconds, the worker is expected. */
+extern void tier_expect_worker(void);
 extern Size tier_shmem_bytes(void);
 extern void tier_shmem_startup(void *shmem);
 extern void tier_register_worker(void);
 
 /* Something was loaded that is to be saved. */
 extern void tier_wake(void);
-/* Waits until all that was loaded is saved, so that it may be evicted; false: not all is, or will be. */
+/* Waits until all that was loaded is saved, so that it may be evicted; false: not all is, or no worker is there. */
 extern bool tier_await_saved(void);
 
 /*
@@ -86,16 +93,19 @@ extern bool tier_check_copy(CachedChunk *chunk, AttrNumber attnum);
 
 extern void tier_get_stats(TierStats *stats);
 
-/* ---- for the worker */
+/* ---- for the processes of the tier */
 
-/* In shared memory; all but start, initialized, lock and latch is atomic. */
+/* After so long the postmaster starts one again that an error or a signal ended. */
+#define TIER_RESTART_SECONDS	5
+
+/* In shared memory; all but start, lock and what it protects is atomic. */
 typedef struct TierControl
 {
 	pg_atomic_uint32 state;		/* TierState */
 	TierStart	start;
-	TimestampTz initialized;	/* this memory, before recovery */
-	slock_t		lock;			/* of the worker's latch; a leaf */
-	Latch	   *latch;
+	slock_t		lock;			/* of the next two; a leaf */
+	Latch	   *latch;			/* the worker's; NULL: none serves */
+	TimestampTz expected;		/* when it was expected last */
 	pg_atomic_uint64 loads;		/* since the start; this is one, too */
 	pg_atomic_uint64 saved_loads;	/* of them, those before the worker looked last */
 	pg_atomic_uint32 hurries;	/* somebody waits for that */

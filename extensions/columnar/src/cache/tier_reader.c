@@ -8,9 +8,10 @@
  * is free: nothing is evicted for it.  The disk belongs to scans: while others
  * read from it, this process waits.
  *
- * It has no database and no transaction.  What it holds, pinned segments and
- * pages that they are read into, is let go at its exit at the latest.  Errors
- * end it; it is not started again.
+ * It is connected to no database, as the launcher is.  What it holds, pinned
+ * segments and pages that they are read into, is let go at its exit at the
+ * latest.  If an error or a signal ends it before it is done, the postmaster
+ * starts it again.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,9 +27,12 @@
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
+#include "pg_compat.h"
 #include "cache/region.h"
 #include "cache/tier.h"
 #include "cache/tier_reader.h"
+#include "cache/wanted.h"
+#include "cache/worker.h"
 
 /* Segments that are read at a time. */
 #define SEGMENTS_AHEAD	8
@@ -60,9 +64,9 @@ void
 tier_start_reader(void)
 {
 	BackgroundWorker worker = {
-		.bgw_flags = BGWORKER_SHMEM_ACCESS,
+		.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION,
 		.bgw_start_time = BgWorkerStart_RecoveryFinished,
-		.bgw_restart_time = BGW_NEVER_RESTART,
+		.bgw_restart_time = TIER_RESTART_SECONDS,
 	};
 
 	if (pg_atomic_read_u32(&tier_control->state) != TIER_OPEN ||
@@ -176,11 +180,7 @@ give_way(void)
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 	}
-	if (ConfigReloadPending)
-	{
-		ConfigReloadPending = false;
-		ProcessConfigFile(PGC_SIGHUP);
-	}
+	worker_handle_signals();
 	return !ShutdownRequestPending;
 }
 
@@ -214,6 +214,19 @@ read_column(const ColdColumn *column)
 	}
 }
 
+/*
+ * False: another process reads, or the launcher will start one.  The postmaster
+ * starts this process also when the server restarts after a crash.
+ */
+static bool
+is_the_reader(void)
+{
+	uint64		nobody = 0;
+
+	return wanted_list_is_read() &&
+		pg_atomic_compare_exchange_u64(&tier_control->reader_since, &nobody, (uint64) GetCurrentTimestamp());
+}
+
 void
 penumbra_tier_reader_main(Datum argument)
 {
@@ -224,7 +237,11 @@ penumbra_tier_reader_main(Datum argument)
 
 	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
+	pqsignal(SIGINT, PG_SIG_IGN);
 	BackgroundWorkerUnblockSignals();
+	BackgroundWorkerInitializeConnection(NULL, NULL, 0);
+	if (!is_the_reader())
+		proc_exit(0);
 	before_shmem_exit(release_at_exit, (Datum) 0);
 	MemoryContextSwitchTo(context);
 	for (int i = 0; i < SEGMENTS_AHEAD; i++)
@@ -232,7 +249,6 @@ penumbra_tier_reader_main(Datum argument)
 	count = list_columns(&columns);
 	for (int i = 0; i < count; i++)
 		pg_atomic_fetch_add_u64(&tier_control->reader_bytes_left, columns[i].disk_bytes);
-	pg_atomic_write_u64(&tier_control->reader_since, (uint64) GetCurrentTimestamp());
 	for (int i = 0; i < count; i++)
 	{
 		/* queries may have read some of the column before */
@@ -243,5 +259,6 @@ penumbra_tier_reader_main(Datum argument)
 	}
 	for (int i = 0; i < SEGMENTS_AHEAD; i++)
 		end_read(&reads[i]);
-	proc_exit(0);
+	/* else started again, unless the server stops */
+	proc_exit(ShutdownRequestPending ? 1 : 0);
 }

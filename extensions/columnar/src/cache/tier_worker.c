@@ -3,8 +3,11 @@
  * tier_worker.c
  *	  The process that saves what is cached, and finds it at its start.
  *
- * It has no database and no transaction.  What it holds, a pinned chunk, is
- * let go at its exit at the latest.  Errors end it, and it is started again.
+ * It is connected to no database, as the launcher is, so that pg_stat_activity
+ * shows it.  What it holds, a pinned chunk, is let go at its exit at the latest.
+ * An error or a signal ends it, and the postmaster starts it again.  If its
+ * predecessor had not found all, it reads the manifest again and gives the
+ * directory the chunks that this lacks.
  *
  * Each turn looks at all chunks: segments that are in memory alone are
  * appended and synced, then the directory learns where they are; then headers
@@ -30,12 +33,14 @@
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
+#include "pg_compat.h"
 #include "cache/region.h"
 #include "cache/tier.h"
 #include "cache/tier_header.h"
 #include "cache/tier_manifest.h"
 #include "cache/tier_pack.h"
 #include "cache/tier_worker.h"
+#include "cache/worker.h"
 
 /* After a load, so that one manifest names what several brought; and when nothing was loaded. */
 #define PAUSE_AFTER_LOAD_MS		1000
@@ -141,7 +146,7 @@ open_tier(void)
 		restore_chunks(entries, bytes);
 		/* The manifest stays as it is: one of what was restored so far would forget the rest. */
 		if (ShutdownRequestPending)
-			proc_exit(0);
+			proc_exit(1);
 		ereport(LOG,
 				(errmsg("penumbra: %llu chunks of tables are cached on disk, %llu could not be read",
 						(unsigned long long) pg_atomic_read_u64(&tier_control->restored_chunks),
@@ -195,6 +200,7 @@ unpin(void)
 static void
 unpin_at_exit(int code, Datum argument)
 {
+	tier_expect_worker();
 	set_latch_of_worker(NULL);
 	unpin();
 }
@@ -693,12 +699,7 @@ wait_for_loads(void)
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, rest_ms,
 						 PG_WAIT_EXTENSION);
 		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
-		if (ConfigReloadPending)
-		{
-			ConfigReloadPending = false;
-			ProcessConfigFile(PGC_SIGHUP);
-		}
+		worker_handle_signals();
 	}
 }
 
@@ -719,7 +720,9 @@ penumbra_tier_main(Datum argument)
 
 	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
+	pqsignal(SIGINT, PG_SIG_IGN);
 	BackgroundWorkerUnblockSignals();
+	BackgroundWorkerInitializeConnection(NULL, NULL, 0);
 	before_shmem_exit(unpin_at_exit, (Datum) 0);
 	memset(&saver, 0, sizeof(saver));
 	saver.writer.fd = -1;
@@ -739,7 +742,8 @@ penumbra_tier_main(Datum argument)
 
 		loads = pg_atomic_read_u64(&tier_control->loads);
 		save(!is_last, saves_headers);
-		if (!saver.has_failed)
+		/* what ends the worker has cut the turn short */
+		if (!saver.has_failed && !ShutdownRequestPending && enableFsync)
 			pg_atomic_write_u64(&tier_control->saved_loads, loads);
 		saver.files = NULL;
 		MemoryContextReset(context);
@@ -757,5 +761,6 @@ penumbra_tier_main(Datum argument)
 				(errmsg("penumbra: cached columns are not kept on disk any more: fsync was switched off")));
 		refuse_tier();
 	}
-	proc_exit(0);
+	/* started again, unless the server stops */
+	proc_exit(1);
 }

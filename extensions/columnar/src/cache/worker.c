@@ -56,6 +56,7 @@
 #include "cache/loader.h"
 #include "pg_compat.h"
 #include "cache/progress.h"
+#include "cache/tier.h"
 #include "cache/tier_reader.h"
 #include "cache/wanted.h"
 #include "cache/wanted_list.h"
@@ -130,6 +131,23 @@ worker_register_launcher(void)
 	strlcpy(worker.bgw_library_name, "penumbra", sizeof(worker.bgw_library_name));
 	strlcpy(worker.bgw_function_name, "penumbra_launcher_main", BGW_MAXLEN);
 	RegisterBackgroundWorker(&worker);
+}
+
+void
+worker_handle_signals(void)
+{
+	MemoryContext context = CurrentMemoryContext;
+
+	CHECK_FOR_INTERRUPTS();
+	/* who sleeps for long would keep others' messages from being forgotten; this has a transaction, and its context */
+	if (catchupInterruptPending)
+		ProcessCatchupInterrupt();
+	MemoryContextSwitchTo(context);
+	if (ConfigReloadPending)
+	{
+		ConfigReloadPending = false;
+		ProcessConfigFile(PGC_SIGHUP);
+	}
 }
 
 /* Of LaunchedDatabase *, in TopMemoryContext; by the start of their last worker, so that all have their turn. */
@@ -313,6 +331,8 @@ penumbra_launcher_main(Datum argument)
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnection(NULL, NULL, 0);
 	wanted_set_listener(MyLatch);
+	/* which recovery, perhaps a long one, has held back */
+	tier_expect_worker();
 	while (!ShutdownRequestPending)
 	{
 		long		timeout_ms = -1;
@@ -320,11 +340,7 @@ penumbra_launcher_main(Datum argument)
 		bool		list_was_read;
 		bool		is_shrunk;
 
-		if (ConfigReloadPending)
-		{
-			ConfigReloadPending = false;
-			ProcessConfigFile(PGC_SIGHUP);
-		}
+		worker_handle_signals();
 		is_shrunk = directory_shrink();
 		if (penumbra_auto)
 		{
@@ -348,10 +364,6 @@ penumbra_launcher_main(Datum argument)
 		(void) WaitLatch(NULL, WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, LAUNCHER_PAUSE_MS,
 						 PG_WAIT_EXTENSION);
 		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
-		/* who sleeps for long would keep others' messages from being forgotten */
-		if (catchupInterruptPending)
-			ProcessCatchupInterrupt();
 	}
 	wanted_set_listener(NULL);
 	if (penumbra_auto)
