@@ -16,6 +16,7 @@
 #include "access/transam.h"
 #include "access/xlog.h"
 #include "miscadmin.h"
+#include "postmaster/interrupt.h"
 #include "storage/procarray.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
@@ -599,8 +600,9 @@ load_chunks(Loader *loader, LoadResult *result)
 	{
 		bool		loaded;
 
+		/* the caller takes up changed settings between its transactions */
 		if (loader->options->chunk_limit > 0 &&
-			result->chunks_loaded >= loader->options->chunk_limit)
+			(ConfigReloadPending || result->chunks_loaded >= loader->options->chunk_limit))
 		{
 			result->outcome = LOAD_MORE;
 			break;

@@ -37,7 +37,7 @@ typedef struct LoadOptions
 typedef enum LoadOutcome
 {
 	LOAD_DONE,
-	LOAD_MORE,					/* chunk_limit reached, go on at next_chunk */
+	LOAD_MORE,					/* chunk_limit reached, or settings changed: go on at next_chunk */
 	LOAD_FULL,					/* no memory left that could be evicted */
 	LOAD_BUSY,					/* somebody else loads the relation */
 } LoadOutcome;

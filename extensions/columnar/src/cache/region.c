@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #include "miscadmin.h"
+#include "port/atomics.h"
 #include "port/pg_bitutils.h"
 #include "storage/spin.h"
 #include "utils/guc.h"
@@ -57,6 +58,7 @@ typedef struct RegionClass
 
 typedef struct RegionControl
 {
+	pg_atomic_uint32 target_mb; /* the postmaster's penumbra.memory_target */
 	slock_t		lock;
 	Size		used_bytes;
 	RegionClass classes[REGION_CLASS_COUNT];
@@ -88,6 +90,17 @@ machine_memory_bytes(void)
 	return bytes;
 }
 
+/*
+ * Processes take up a reload one by one, a long statement at its end: they would
+ * fill and empty the region to different targets.  So the postmaster's holds.
+ */
+static void
+assign_memory_target(int newval, void *extra)
+{
+	if (!IsUnderPostmaster && control != NULL)
+		pg_atomic_write_u32(&control->target_mb, (uint32) newval);
+}
+
 void
 region_define_settings(void)
 {
@@ -103,7 +116,7 @@ region_define_settings(void)
 							"Memory for cached columns, of what penumbra.memory reserves.",
 							"The least used columns go when it is lowered. 0 is all of penumbra.memory.",
 							&memory_target_mb, 0, 0, INT_MAX / 2,
-							PGC_SIGHUP, GUC_UNIT_MB, NULL, NULL, NULL);
+							PGC_SIGHUP, GUC_UNIT_MB, NULL, assign_memory_target, NULL);
 }
 
 static Size
@@ -209,13 +222,13 @@ region_is_reserved(void)
 	return region_base != NULL;
 }
 
-/* The setting is each process's own: a reload reaches them one by one. */
 Size
 region_budget_bytes(void)
 {
-	Size		target_bytes = Max((Size) memory_target_mb * 1024 * 1024, REGION_MINIMUM_BYTES);
+	uint32		target_mb = pg_atomic_read_u32(&control->target_mb);
+	Size		target_bytes = Max((Size) target_mb * 1024 * 1024, REGION_MINIMUM_BYTES);
 
-	return memory_target_mb == 0 ? budget_bytes : Min(budget_bytes, target_bytes);
+	return target_mb == 0 ? budget_bytes : Min(budget_bytes, target_bytes);
 }
 
 static Size
@@ -256,6 +269,7 @@ region_shmem_startup(void *shmem)
 {
 	control = shmem;
 	memset(control, 0, sizeof(RegionControl));
+	pg_atomic_init_u32(&control->target_mb, (uint32) memory_target_mb);
 	SpinLockInit(&control->lock);
 	for (int class = 0; class < REGION_CLASS_COUNT; class++)
 		control->classes[class].page_limit =

@@ -520,13 +520,21 @@ vacuum_relation(Oid relid)
 	progress_note_vacuum();
 }
 
+/* Takes up changed settings; false: the worker is to end, and leaves what is wanted to a later one. */
+static bool
+goes_on(void)
+{
+	worker_handle_signals();
+	return penumbra_auto;
+}
+
 static void
 load_parts(RelationJob *job)
 {
 	bool		is_done = false;
 
 	job->next_chunk = 0;
-	while (!is_done)
+	while (!is_done && goes_on())
 	{
 		TimestampTz started = GetCurrentTimestamp();
 
@@ -547,7 +555,7 @@ run_job(RelationJob *job)
 {
 	job->protected_serial = directory_next_serial();
 	load_parts(job);
-	if (!job->wants_vacuum)
+	if (!job->wants_vacuum || !goes_on())
 		return;
 	vacuum_relation(job->relid);
 	/* renews stamps, and loads what vacuum changed or made visible */
@@ -601,8 +609,11 @@ load_wanted(void)
 			.shortage = relations[i].shortage,
 		};
 
-		CHECK_FOR_INTERRUPTS();
+		if (!goes_on())
+			return;
 		try_job(&job);
+		if (!penumbra_auto)
+			return;
 		wanted_end(MyDatabaseId, job.relid, &job.shortage);
 		if (job.shortage.bytes > 0 && job.wishes >= AGED_WISHES)
 		{
@@ -634,7 +645,8 @@ refresh_stale(void)
 		ColumnSummary *columns;
 		RelationJob job = {.relid = relations[i].relid,.is_refresh = true,.wishes = 1};
 
-		CHECK_FOR_INTERRUPTS();
+		if (!goes_on())
+			return;
 		if (relations[i].pages_from_heap == 0 && relations[i].dead_pages == 0)
 			continue;
 		job.natts = directory_list_columns(&relations[i].key, &columns);

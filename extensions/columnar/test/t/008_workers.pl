@@ -84,5 +84,54 @@ sleep 2;
 cmp_ok(switches($launcher) - $switches, '<', 10, 'and the launcher sleeps');
 is_right('without a place for the process');
 
+# A load that has begun takes up a lower target; a worker also that it is to end, after the chunk that it has in hand.
+$node->append_conf('postgresql.conf', q{
+max_worker_processes = 8
+penumbra.disk_cache = 0
+penumbra.memory = '64MB'
+penumbra.auto = off
+});
+$node->restart;
+my $used = q{SELECT used_bytes >> 20 FROM penumbra.memory WHERE size_class = 'all'};
+my $chunks = ask(q{SELECT penumbra.load('t')});
+cmp_ok(ask($used), '>', 24, 'all is cached');
+# Lowers the target while a process of the type has loaded one chunk.
+sub held_load
+{
+	my ($type, $begin, $settings) = @_;
+	ask(q{SELECT penumbra.unload('t')});
+	my $keeper = $node->background_psql('postgres');
+	$keeper->query_safe(q{SELECT pg_advisory_lock(penumbra.stop_point_key('load-after-chunk'))});
+	my $begun = $begin->();
+	ok(await("count(*) = 1 FROM pg_stat_activity WHERE wait_event = 'advisory' AND backend_type = '$type'"), "$type: held");
+	foreach my $setting ("penumbra.memory_target = '16MB'", @$settings)
+	{
+		ask("ALTER SYSTEM SET $setting");
+	}
+	$node->reload;
+	await('DISTINCT budget_bytes >> 20 = 16 FROM penumbra.memory') or die;
+	$keeper->quit;
+	return $begun;
+}
+my $stop = q{penumbra.stop_points = 'load-after-chunk'};
+my $loaded = end(held_load('client backend', sub { begin("SET $stop", q{SELECT penumbra.load('t')}) }, []));
+cmp_ok($loaded, '<', $chunks, 'a load ends early');
+cmp_ok(ask($used), '<=', 16, 'at the lower target');
+ask('ALTER SYSTEM RESET penumbra.memory_target');
+$node->append_conf('postgresql.conf', "penumbra.auto = on\n$stop");
+$node->reload;
+await('DISTINCT budget_bytes >> 20 = 64 FROM penumbra.memory') or die;
+$loaded = ask('SELECT chunks_loaded FROM penumbra.activity');
+held_load('penumbra worker', sub { ask($sum) }, ['penumbra.auto = off']);
+ok(await(q{count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'penumbra worker'}), 'a worker ends');
+is(ask('SELECT chunks_loaded FROM penumbra.activity') - $loaded, 1, 'with the chunk that it had in hand');
+is_right('part of it cached');
+ask('ALTER SYSTEM RESET ALL');
+$node->append_conf('postgresql.conf', q{penumbra.stop_points = ''});
+$node->reload;
+ask($sum);
+ok(await(q{coverage_percent > 95 FROM penumbra.columns WHERE column_name = 'u'}), 'another worker does the rest');
+is_right('all of it cached');
+
 $node->stop;
 done_testing();
