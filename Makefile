@@ -81,10 +81,12 @@ installation: packages .penumbra ## the private copy of the PostgreSQL installat
 		ln -s /usr/include $(INSTALLATION)/usr/include; \
 	fi
 
-# $(call extensions_make,TARGET): in the folder of every extension
+# $(call extensions_make,TARGETS): in the folder of every extension; further arguments: where another copy of the tree
+# has its extensions and its installation, flags
 extensions_make = set -e; for extension in $(EXTENSIONS); do \
-	$(MAKE) --no-print-directory -C extensions/$$extension PG_CONFIG=$(INSTALLATION)$(PG_BIN)/pg_config \
-	ENGINE_BUILD=$(CURDIR)/build TEST_DIR=$(shell readlink -f .penumbra)/$$extension-test $(1); done
+	$(MAKE) --no-print-directory -C $(if $(2),$(2)/)extensions/$$extension \
+	PG_CONFIG=$(if $(2),$(2)/postgresql-$(PG_MAJOR),$(INSTALLATION))$(PG_BIN)/pg_config \
+	ENGINE_BUILD=$(CURDIR)/build TEST_DIR=$(shell readlink -f .penumbra)/$$extension-test COPT=$(3) $(1); done
 
 extension: installation configure ## the extensions, against this PostgreSQL
 	@$(call extensions_make,all)
@@ -92,8 +94,14 @@ extension: installation configure ## the extensions, against this PostgreSQL
 install: extension ## the extensions into the private installation
 	@$(call extensions_make,install >/dev/null)
 
-extension-check: install ## the extensions' own tests (EXTENSIONS=columnar: of that one)
-	@$(call extensions_make,test)
+# With assertions, which what is installed and measured has not: copies of the sources, since PGXS compiles beside
+# them, in a copy of the installation.
+CHECKED = $(shell readlink -f .penumbra)/assertions
+extension-check: install ## the extensions' own tests, with assertions (EXTENSIONS=columnar: of that one)
+	@mkdir -p $(CHECKED) && find $(CHECKED) -name '*.[ch]' -delete && rm -rf $(CHECKED)/postgresql-$(PG_MAJOR) && \
+	cp -a $(INSTALLATION) $(CHECKED)/ && tar -c --exclude='*.o' --exclude='*.so' common extensions | tar -x -C $(CHECKED) && \
+	ln -sfn $(CURDIR)/engine $(CURDIR)/kernels $(CHECKED)/
+	@$(call extensions_make,install test,$(CHECKED),-DUSE_ASSERT_CHECKING)
 
 vectors-page: build ## docs/vectors.md from the engine's tables
 	$(PYTHON) test/vectors_page.py

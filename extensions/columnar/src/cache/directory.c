@@ -159,17 +159,32 @@ directory_missing_hash(TupleDesc desc, AttrNumber attnum)
  * - TOAST: values out of line are written with the tuple that refers to them.
  * - enums and other types whose values depend on the catalog are not cached.
  */
+static bool
+attribute_matches(const CachedSegment *segment, TupleDesc desc, uint64 missing)
+{
+	Form_pg_attribute att = TupleDescAttr(desc, segment->attnum - 1);
+
+	return !att->attisdropped && att->atttypid == segment->type_oid &&
+		att->atttypmod == segment->typmod && att->attcollation == segment->collation &&
+		missing == segment->missing;
+}
+
 bool
 directory_segment_matches(const CachedSegment *segment, TupleDesc desc)
 {
-	Form_pg_attribute att;
+	return segment_is_cached(segment) && segment->attnum <= desc->natts &&
+		attribute_matches(segment, desc, directory_missing_hash(desc, segment->attnum));
+}
 
-	if (!segment_is_cached(segment) || segment->attnum > desc->natts)
-		return false;
-	att = TupleDescAttr(desc, segment->attnum - 1);
-	return !att->attisdropped && att->atttypid == segment->type_oid &&
-		att->atttypmod == segment->typmod && att->attcollation == segment->collation &&
-		directory_missing_hash(desc, segment->attnum) == segment->missing;
+/* By attribute number - 1: hashed before the lock is taken, since a missing value may be long. */
+static uint64 *
+hash_missing_values(TupleDesc desc)
+{
+	uint64	   *missing = palloc(sizeof(uint64) * Max(desc->natts, 1));
+
+	for (int i = 0; i < desc->natts; i++)
+		missing[i] = directory_missing_hash(desc, i + 1);
+	return missing;
 }
 
 bool
@@ -208,14 +223,22 @@ directory_relation_count(void)
 
 /* ---------------------------------------------------------------- pins ---- */
 
+/* directory_segment_matches() with hash_missing_values(). */
+static bool
+column_matches(const CachedSegment *segment, TupleDesc desc, const uint64 *missing)
+{
+	return segment_is_cached(segment) && segment->attnum <= desc->natts &&
+		attribute_matches(segment, desc, missing[segment->attnum - 1]);
+}
+
 static bool
 chunk_has_columns(const CachedChunk *chunk, const AttrNumber *attnums, int natts, TupleDesc desc,
-				  bool on_disk)
+				  const uint64 *missing, bool on_disk)
 {
 	for (int i = 0; i < natts; i++)
 	{
 		if (attnums[i] > (int) chunk->column_count ||
-			!directory_segment_matches(&chunk->columns[attnums[i] - 1], desc) ||
+			!column_matches(&chunk->columns[attnums[i] - 1], desc, missing) ||
 			(!on_disk && chunk->columns[attnums[i] - 1].segment == NULL))
 			return false;
 	}
@@ -225,6 +248,7 @@ chunk_has_columns(const CachedChunk *chunk, const AttrNumber *attnums, int natts
 static void
 pin_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts)
 {
+	Assert(LWLockHeldByMe(directory_lock));
 	pg_atomic_fetch_add_u32(&chunk->references, 1);
 	for (int i = 0; i < natts; i++)
 	{
@@ -248,6 +272,7 @@ directory_pin_chunks(Relation rel, const AttrNumber *attnums, int natts, uint32 
 	CacheKey	key;
 	CachedRelation *relation;
 	TupleDesc	desc = RelationGetDescr(rel);
+	uint64	   *missing;
 	uint32		limit = 64;
 	uint32		step = 1;
 	int			count = 0;
@@ -256,6 +281,7 @@ directory_pin_chunks(Relation rel, const AttrNumber *attnums, int natts, uint32 
 	if (directory_is_empty())
 		return 0;
 	directory_key_of(rel, &key);
+	missing = hash_missing_values(desc);
 	for (;;)
 	{
 		*chunks = palloc(sizeof(CachedChunk *) * limit);
@@ -273,19 +299,22 @@ directory_pin_chunks(Relation rel, const AttrNumber *attnums, int natts, uint32 
 	{
 		CachedChunk *chunk = relation->chunks[i];
 
-		if (chunk == NULL || !chunk_has_columns(chunk, attnums, natts, desc, on_disk))
+		if (chunk == NULL || !chunk_has_columns(chunk, attnums, natts, desc, missing, on_disk))
 			continue;
 		pin_chunk(chunk, attnums, natts);
 		(*chunks)[count++] = chunk;
 	}
 	LWLockRelease(directory_lock);
+	pfree(missing);
 	return count;
 }
 
+/* Without attnums no segment is pinned or looked at. */
 CachedChunk *
 directory_pin_chunk(Relation rel, uint32 number, AttrNumber *attnums, int *natts)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
+	uint64	   *missing = attnums == NULL ? NULL : hash_missing_values(desc);
 	CacheKey	key;
 	CachedRelation *relation;
 	CachedChunk *chunk = NULL;
@@ -298,12 +327,14 @@ directory_pin_chunk(Relation rel, uint32 number, AttrNumber *attnums, int *natts
 		chunk = relation->chunks[number];
 	for (uint32 i = 0; chunk != NULL && attnums != NULL && i < chunk->column_count; i++)
 	{
-		if (directory_segment_matches(&chunk->columns[i], desc))
+		if (column_matches(&chunk->columns[i], desc, missing))
 			attnums[count++] = i + 1;
 	}
 	if (chunk != NULL)
 		pin_chunk(chunk, attnums, count);
 	LWLockRelease(directory_lock);
+	if (missing != NULL)
+		pfree(missing);
 	if (natts != NULL)
 		*natts = count;
 	return chunk;
@@ -362,6 +393,7 @@ count_segment(CachedRelation *relation, const CachedSegment *segment, int sign)
 {
 	ColumnTotals *totals = &relation->columns[segment->attnum - 1];
 
+	Assert(LWLockHeldByMeInMode(directory_lock, LW_EXCLUSIVE));
 	totals->chunks += sign;
 	totals->pages += (int64) sign * segment->chunk->cached_pages;
 	totals->rows += (int64) sign * segment->chunk->rows;
@@ -407,6 +439,7 @@ directory_unlink_chunk(CachedRelation *relation, CachedChunk *chunk)
 static bool
 grow_relation(CachedRelation *relation, uint32 chunk_limit, uint32 column_limit, Garbage *garbage)
 {
+	Assert(LWLockHeldByMeInMode(directory_lock, LW_EXCLUSIVE));
 	if (chunk_limit > relation->chunk_limit)
 	{
 		uint32		limit = Max(chunk_limit, Max(512, relation->chunk_limit * 2));
@@ -452,6 +485,7 @@ directory_collect_garbage(const Garbage *garbage, int count)
 void
 directory_remove_relation(CachedRelation *relation, Garbage *garbage)
 {
+	Assert(LWLockHeldByMeInMode(directory_lock, LW_EXCLUSIVE));
 	Assert(relation->chunk_count == 0);
 	garbage[0].page = relation->chunks;
 	garbage[0].bytes = relation->chunk_limit * sizeof(CachedChunk *);
@@ -461,12 +495,15 @@ directory_remove_relation(CachedRelation *relation, Garbage *garbage)
 	pg_atomic_fetch_sub_u32(&directory->relation_count, 1);
 }
 
+/* NULL when the hash is full.  A relation without chunks does not outlive the lock: see publish_chunk(). */
 static CachedRelation *
 enter_relation(const CacheKey *key, Oid relid)
 {
 	bool		found;
-	CachedRelation *relation = hash_search(relations, key, HASH_ENTER_NULL, &found);
+	CachedRelation *relation;
 
+	Assert(LWLockHeldByMeInMode(directory_lock, LW_EXCLUSIVE));
+	relation = hash_search(relations, key, HASH_ENTER_NULL, &found);
 	if (relation == NULL)
 		return NULL;
 	if (!found)
@@ -488,6 +525,7 @@ enter_relation(const CacheKey *key, Oid relid)
 bool
 directory_is_linked(const CachedRelation *relation, const CachedChunk *chunk)
 {
+	Assert(LWLockHeldByMe(directory_lock));
 	return relation != NULL && chunk->number < relation->chunk_limit &&
 		relation->chunks[chunk->number] == chunk;
 }
@@ -496,6 +534,7 @@ directory_is_linked(const CachedRelation *relation, const CachedChunk *chunk)
 static void
 link_chunk(CachedRelation *relation, CachedChunk *chunk)
 {
+	Assert(LWLockHeldByMeInMode(directory_lock, LW_EXCLUSIVE));
 	relation->chunks[chunk->number] = chunk;
 	relation->chunk_count++;
 	count_proof(relation, chunk, 1);
@@ -612,6 +651,8 @@ directory_forget_memory(CachedRelation *relation, CachedSegment *segment)
 {
 	CachedChunk *chunk = segment->chunk;
 
+	Assert(LWLockHeldByMeInMode(directory_lock, LW_EXCLUSIVE));
+	Assert(pg_atomic_read_u32(&segment->pins) == 0);
 	count_segment(relation, segment, -1);
 	segment->segment = NULL;
 	if (segment_is_cached(segment))
@@ -625,6 +666,7 @@ directory_forget_memory(CachedRelation *relation, CachedSegment *segment)
 static void
 forget_extent(CachedRelation *relation, CachedSegment *segment)
 {
+	Assert(LWLockHeldByMeInMode(directory_lock, LW_EXCLUSIVE));
 	count_segment(relation, segment, -1);
 	memset(&segment->extent, 0, sizeof(TierExtent));
 	if (segment_is_cached(segment))
@@ -669,6 +711,7 @@ column_is_cold(const CachedChunk *chunk, AttrNumber attnum)
 		chunk->columns[attnum - 1].extent.file != 0;
 }
 
+/* The segment's pin does not make it hotter: only queries' pins do. */
 CachedChunk *
 directory_pin_next_cold(const CacheKey *key, uint32 number, AttrNumber attnum)
 {
@@ -751,6 +794,7 @@ directory_put_segment(CachedChunk *chunk, AttrNumber attnum, void *page)
 	return ok;
 }
 
+/* The caller's pins keep the chunk and the segment; the directory's reference goes with the last column. */
 bool
 directory_drop_extent(CachedChunk *chunk, AttrNumber attnum, const TierExtent *extent)
 {
@@ -877,7 +921,7 @@ find_relation_to_drop(Oid database, Oid relid, const CacheKey *keep, CacheKey *k
 	bool		found = false;
 
 	LWLockAcquire(directory_lock, LW_SHARED);
-	hash_seq_init(&scan, relations);
+	directory_begin_relations(&scan);
 	while ((relation = hash_seq_search(&scan)) != NULL)
 	{
 		if (relation->key.database == database &&

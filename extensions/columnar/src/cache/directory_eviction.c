@@ -105,6 +105,7 @@ eviction_shmem_startup(void)
 void
 eviction_add_segment(CachedSegment *segment)
 {
+	Assert(LWLockHeldByMeInMode(directory_lock, LW_EXCLUSIVE));
 	dlist_push_tail(&evictions->clock, &segment->clock_node);
 	evictions->clock_length++;
 	if (segment->chunk->resident_count++ == 0)
@@ -114,6 +115,7 @@ eviction_add_segment(CachedSegment *segment)
 void
 eviction_remove_segment(CachedSegment *segment)
 {
+	Assert(LWLockHeldByMeInMode(directory_lock, LW_EXCLUSIVE));
 	dlist_delete(&segment->clock_node);
 	evictions->clock_length--;
 	if (--segment->chunk->resident_count == 0)
@@ -123,6 +125,7 @@ eviction_remove_segment(CachedSegment *segment)
 void
 eviction_add_header(CachedChunk *chunk)
 {
+	Assert(LWLockHeldByMeInMode(directory_lock, LW_EXCLUSIVE));
 	chunk->resident_count = 0;
 	evictions->disk_header_bytes += chunk->bytes;
 }
@@ -130,6 +133,7 @@ eviction_add_header(CachedChunk *chunk)
 void
 eviction_remove_header(CachedChunk *chunk)
 {
+	Assert(LWLockHeldByMeInMode(directory_lock, LW_EXCLUSIVE));
 	Assert(chunk->resident_count == 0);
 	evictions->disk_header_bytes -= chunk->bytes;
 }
@@ -137,6 +141,7 @@ eviction_remove_header(CachedChunk *chunk)
 bool
 eviction_header_may_stay(const CachedChunk *chunk)
 {
+	Assert(LWLockHeldByMeInMode(directory_lock, LW_EXCLUSIVE));
 	return evictions->disk_header_bytes + chunk->bytes <= region_budget_bytes() / DISK_HEADERS_SHARE;
 }
 
@@ -187,6 +192,7 @@ may_evict(const Evictor *evictor, CachedRelation *relation, CachedSegment *segme
 	bool		is_pinned = pg_atomic_read_u32(&segment->pins) > 0;
 	bool		goes;
 
+	Assert(LWLockHeldByMeInMode(directory_lock, LW_EXCLUSIVE));
 	if (!may_take_from(evictor, segment) ||
 		(evictor->reader_usage == 0 && !is_worth_less(evictor, relation, segment)))
 		return false;

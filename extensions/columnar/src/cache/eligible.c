@@ -12,6 +12,7 @@
 #include "catalog/pg_am.h"
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
+#include "utils/acl.h"
 #include "utils/lsyscache.h"
 
 #include "cache/cache.h"
@@ -24,6 +25,11 @@ cache_is_available(void)
 	return region_is_reserved();
 }
 
+/*
+ * A cached page is proven by LSNs and by what every snapshot agrees on, so what
+ * has neither is refused: pages without WAL, and files that this transaction made,
+ * which nobody else can see and a rollback removes.
+ */
 const char *
 cache_refusal_of_relation(Relation rel)
 {
@@ -64,6 +70,7 @@ cache_refusal_of_relation(Relation rel)
 	return NULL;
 }
 
+/* Not enums nor other types whose bytes mean what rows of the catalog say: no segment is tied to those. */
 bool
 cache_type_of(Oid type_oid, PenumbraType *type)
 {
@@ -117,4 +124,14 @@ cache_type_of(Oid type_oid, PenumbraType *type)
 				return cache_type_of(getBaseType(type_oid), type);
 			return false;
 	}
+}
+
+bool
+cache_may_read(Oid user, Oid relid, AttrNumber attnum)
+{
+	if (pg_class_aclcheck(relid, user, ACL_SELECT) == ACLCHECK_OK)
+		return true;
+	if (attnum != 0)
+		return pg_attribute_aclcheck(relid, attnum, user, ACL_SELECT) == ACLCHECK_OK;
+	return pg_attribute_aclcheck_all(relid, user, ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK;
 }

@@ -105,19 +105,6 @@ may_see_all(void)
 	return has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
 }
 
-/* Whether the user may read a column (0: any) of a relation of this database. */
-static bool
-may_read(Oid relid, AttrNumber attnum)
-{
-	Oid			user = GetUserId();
-
-	if (pg_class_aclcheck(relid, user, ACL_SELECT) == ACLCHECK_OK)
-		return true;
-	if (attnum != 0)
-		return pg_attribute_aclcheck(relid, attnum, user, ACL_SELECT) == ACLCHECK_OK;
-	return pg_attribute_aclcheck_all(relid, user, ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK;
-}
-
 /* Other databases' privileges, and those of relations that are gone, cannot be looked up. */
 static bool
 may_see_relation(const RelationSummary *relation)
@@ -125,7 +112,7 @@ may_see_relation(const RelationSummary *relation)
 	if (relation->key.database != MyDatabaseId ||
 		!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relation->relid)))
 		return false;
-	return may_maintain(relation->relid) || may_read(relation->relid, 0);
+	return may_maintain(relation->relid) || cache_may_read(GetUserId(), relation->relid, 0);
 }
 
 /* Encodings and encoded sizes tell of values, like pg_stats: not where row-level security hides some. */
@@ -138,7 +125,7 @@ may_see_values(Oid relid)
 static bool
 may_see_column(Oid relid, AttrNumber attnum)
 {
-	return may_see_values(relid) && (may_maintain(relid) || may_read(relid, attnum));
+	return may_see_values(relid) && (may_maintain(relid) || cache_may_read(GetUserId(), relid, attnum));
 }
 
 Relation

@@ -395,11 +395,9 @@ static void
 prove_chunk(Loader *loader, CachedChunk *chunk, ChunkProof *proof)
 {
 	vm_page_read(loader->rel, chunk->number * CHUNK_PAGES, loader->vm_page);
-	chunk_prove(loader->rel, chunk, loader->nblocks, loader->vm_page, loader->strategy, NULL, proof);
 	directory_pin_patches(&chunk, 1, &loader->patch);
-	if (loader->patch != NULL)
-		chunk_prove_patch(loader->rel, loader->patch, loader->nblocks, loader->vm_page, loader->strategy, NULL,
-						  proof);
+	chunk_prove_with_patch(loader->rel, chunk, loader->patch, loader->nblocks, loader->vm_page, loader->strategy,
+						   NULL, proof);
 	loader_unpin_patch(loader);
 }
 

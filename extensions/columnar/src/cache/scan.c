@@ -329,6 +329,7 @@ cache_scan_set_filter(CachedScan *scan, ExcludesChunk excludes, void *argument)
 
 /* ---------------------------------------------------------------- ranges -- */
 
+/* Ranges that touch become one, unless the engine may have read the one before already. */
 static void
 add_heap_range(ScanState *state, BlockNumber begin, BlockNumber end)
 {
@@ -568,10 +569,8 @@ prove_chunk(ScanState *state, CachedChunk *chunk, CachedChunk *patch, const void
 
 	if (state->vm_page->map_block != chunk->number / CHUNKS_PER_VM_PAGE)
 		vm_page_read(state->rel, first_block, state->vm_page);
-	chunk_prove(state->rel, chunk, state->nblocks, state->vm_page, state->strategy, state->snapshot, &proof);
-	if (patch_segments != NULL)
-		chunk_prove_patch(state->rel, patch, state->nblocks, state->vm_page, state->strategy,
-						  state->snapshot, &proof);
+	chunk_prove_with_patch(state->rel, chunk, patch_segments == NULL ? NULL : patch, state->nblocks,
+						   state->vm_page, state->strategy, state->snapshot, &proof);
 	find_chunk_rows(state, chunk, &proof, &rows);
 	pages_by_row = scan->pages_by_row - pages_by_row;
 	chunk_note_proof(chunk, &proof, pages_by_row);
@@ -624,7 +623,35 @@ end_of_chunk(const ScanState *state, const CachedChunk *chunk)
 	return Min((chunk->number + 1) * CHUNK_PAGES, state->nblocks);
 }
 
-/* Validates what is pinned of the pages [begin, end) and offers them instead of the pages before. */
+/* What a pinned chunk comes to when its pages have their turn. */
+typedef enum ChunkTurn
+{
+	CHUNK_IS_IN_MEMORY,			/* now, if it was on disk alone */
+	CHUNK_IS_READ_LATER,		/* by cache_scan_begin_read() */
+	CHUNK_IS_EXCLUDED,			/* no row passes the filter: proven, so that others are read from the heap, and not read */
+	CHUNK_IS_LOST				/* its copy on disk cannot be read: all of its pages are the heap's */
+} ChunkTurn;
+
+/* *segments: what is in memory; else NULL. */
+static ChunkTurn
+take_chunk(ScanState *state, CachedChunk *chunk, bool reads_chunks, const void ***segments)
+{
+	*segments = find_segments(state, chunk);
+	if (*segments != NULL)
+		return CHUNK_IS_IN_MEMORY;
+	if (!reads_chunks)
+		return CHUNK_IS_READ_LATER;
+	if (is_excluded(state, chunk))
+		return CHUNK_IS_EXCLUDED;
+	*segments = read_part(state, chunk);
+	return *segments == NULL ? CHUNK_IS_LOST : CHUNK_IS_IN_MEMORY;
+}
+
+/*
+ * Validates what is pinned of the pages [begin, end) and offers them instead of
+ * the pages before.  Every page before next_block is offered: by a chunk, or on
+ * the heap's lists, which prove_chunk() makes longer in the order of pages.
+ */
 static void
 prove_pages(ScanState *state, BlockNumber begin, BlockNumber end, bool reads_chunks)
 {
@@ -641,36 +668,30 @@ prove_pages(ScanState *state, BlockNumber begin, BlockNumber end, bool reads_chu
 	{
 		CachedChunk *chunk = state->pinned[state->next_pinned];
 		BlockNumber first_block = chunk->number * CHUNK_PAGES;
+		PenumbraChunk unwanted;
 		const void **segments;
-		PenumbraChunk *out = &scan->chunks[scan->nchunks];
-		bool		is_wanted;
+		ChunkTurn	turn;
 
 		if (first_block < begin)
 			continue;
 		if (first_block >= end)
 			break;
-		segments = find_segments(state, chunk);
-		if (segments == NULL && !reads_chunks)
+		turn = take_chunk(state, chunk, reads_chunks, &segments);
+		/* next_block stays, so its pages are part of the next range of the heap */
+		if (turn == CHUNK_IS_LOST)
+			continue;
+		add_heap_range(state, next_block, first_block);
+		next_block = end_of_chunk(state, chunk);
+		if (turn == CHUNK_IS_IN_MEMORY)
+			scan->nchunks += prove_chunk(state, chunk, state->patches[state->next_pinned], segments,
+										 &scan->chunks[scan->nchunks]);
+		else if (turn == CHUNK_IS_EXCLUDED)
+			(void) prove_chunk(state, chunk, NULL, NULL, &unwanted);
+		else
 		{
 			state->unread[scan->unread_chunks++] = chunk;
 			scan->unread_rows += chunk->rows;
-			add_heap_range(state, next_block, first_block);
-			next_block = end_of_chunk(state, chunk);
-			continue;
 		}
-		is_wanted = segments != NULL || !is_excluded(state, chunk);
-		if (segments == NULL && is_wanted)
-		{
-			segments = read_part(state, chunk);
-			if (segments == NULL)
-				continue;
-		}
-		add_heap_range(state, next_block, first_block);
-		if (is_wanted)
-			scan->nchunks += prove_chunk(state, chunk, state->patches[state->next_pinned], segments, out);
-		else
-			(void) prove_chunk(state, chunk, NULL, NULL, out);
-		next_block = end_of_chunk(state, chunk);
 	}
 	add_heap_range(state, next_block, end);
 	state->first_heap_ranges = scan->nheap_ranges;

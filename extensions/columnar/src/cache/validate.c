@@ -285,7 +285,11 @@ count_bits(const uint64 *words)
 	return count;
 }
 
-void
+/*
+ * Proves pages by P1, the others by P2 and P4, and renews the chunk's stamp.
+ * Pages found changed are dead from then on.
+ */
+static void
 chunk_prove(Relation rel, CachedChunk *chunk, BlockNumber nblocks, const VmPage *page,
 			BufferAccessStrategy strategy, Snapshot snapshot, ChunkProof *proof)
 {
@@ -335,11 +339,14 @@ chunk_prove(Relation rel, CachedChunk *chunk, BlockNumber nblocks, const VmPage 
  * in a later state than the patch's, whatever the patch's own proof says.
  */
 void
-chunk_prove_patch(Relation rel, CachedChunk *patch, BlockNumber nblocks, const VmPage *page,
-				  BufferAccessStrategy strategy, Snapshot snapshot, ChunkProof *proof)
+chunk_prove_with_patch(Relation rel, CachedChunk *chunk, CachedChunk *patch, BlockNumber nblocks,
+					   const VmPage *page, BufferAccessStrategy strategy, Snapshot snapshot, ChunkProof *proof)
 {
 	ChunkProof	own;
 
+	chunk_prove(rel, chunk, nblocks, page, strategy, snapshot, proof);
+	if (patch == NULL)
+		return;
 	chunk_prove(rel, patch, nblocks, page, strategy, snapshot, &own);
 	for (uint32 word = 0; word < CHUNK_WORDS; word++)
 	{

@@ -40,17 +40,15 @@ extern void vm_page_read(Relation rel, BlockNumber block, VmPage *page);
 extern void vm_page_get_chunk(const VmPage *page, uint32 chunk_number, uint64 *bits);
 
 /*
- * Proves pages by P1, the others by P2 and P4, and renews the chunk's stamp.
- * The chunk is pinned; `page` was read by vm_page_read() for it; `nblocks` is
- * the relation's length, read after the snapshot.  Pages found changed are dead
- * from then on.  Without a snapshot pages are proven for those yet to be taken.
+ * Proves pages by P1, the others by P2 and P4, and renews the chunk's stamp;
+ * then those of the others that its patch (NULL: none) proves.  Both are pinned;
+ * `page` was read by vm_page_read() for the chunk; `nblocks` is the relation's
+ * length, read after the snapshot.  Pages found changed are dead from then on.
+ * Without a snapshot pages are proven for those yet to be taken.
  */
-extern void chunk_prove(Relation rel, CachedChunk *chunk, BlockNumber nblocks, const VmPage *page,
-						BufferAccessStrategy strategy, Snapshot snapshot, ChunkProof *proof);
-
-/* Adds the pages that a chunk's patch proves to the chunk's proof. */
-extern void chunk_prove_patch(Relation rel, CachedChunk *patch, BlockNumber nblocks, const VmPage *page,
-							  BufferAccessStrategy strategy, Snapshot snapshot, ChunkProof *proof);
+extern void chunk_prove_with_patch(Relation rel, CachedChunk *chunk, CachedChunk *patch, BlockNumber nblocks,
+								   const VmPage *page, BufferAccessStrategy strategy, Snapshot snapshot,
+								   ChunkProof *proof);
 
 /* P4, of a page that P2 proves unchanged: whether the snapshot sees everybody who inserted its rows. */
 extern bool chunk_page_is_seen(CachedChunk *chunk, uint32 page, Snapshot snapshot);
