@@ -6,6 +6,7 @@ import math
 import re
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 
@@ -247,6 +248,14 @@ class Harness:
             self.tally.other_order_in_auto += 1
         return True
 
+    def find_difference(self, query: Query) -> str | None:
+        """check(), with the shortest query that differs."""
+        difference = self.check(query)
+        if not difference:
+            return None
+        shortest = self.shorten(query)
+        return f"{self.database}:\n{shortest.statement}\n{self.check(shortest, count=False) or difference}"
+
     def shorten(self, query: Query) -> Query:
         """A query with fewer parts that still fails."""
         progress = True
@@ -257,6 +266,27 @@ class Harness:
                     query, progress = candidate, True
                     break
         return query
+
+
+FAILURES_SHOWN_MAX = 12
+
+
+def search(
+    config, check: Callable[[int], str | None], queries_divisor: int = 1, seconds_divisor: int = 1
+) -> tuple[range, list[str]]:
+    """The seeds checked, as many and as long as the options say, and what was found with which of them."""
+    first = config.getoption("--seed")
+    deadline = time.monotonic() + config.getoption("--seconds") / seconds_divisor
+    seeds = range(first, first + config.getoption("--queries") // queries_divisor)
+    failures = []
+    for seed in seeds:
+        if time.monotonic() > deadline or len(failures) >= FAILURES_SHOWN_MAX:
+            seeds = range(first, seed)
+            break
+        failure = check(seed)
+        if failure:
+            failures.append(f"seed {seed}, {failure}")
+    return seeds, failures
 
 
 def _in_order(conditions: list[str]) -> str:

@@ -1,14 +1,13 @@
 """Queries of clause_queries.py in every mode: rows, errors and effects are PostgreSQL's own."""
 
-import time
 from collections import Counter
 
 import psycopg
 import pytest
 from clause_queries import CACHED, GUARDED, SETTINGS, TABLES, ClauseQuery, ClauseQueryGenerator
+from harness import search
 
 DATABASE = "clauses"
-FAILURES_SHOWN_MAX = 8
 ENGINE_SHARE_MIN = 0.3
 
 
@@ -62,21 +61,17 @@ def _difference(connection, query: ClauseQuery, tally: Counter) -> str | None:
 
 @pytest.mark.timeout(36000)
 def test_clauses(connection, request, capsys):
-    first = request.config.getoption("--seed")
-    count = request.config.getoption("--queries")
-    deadline = time.monotonic() + request.config.getoption("--seconds") / 4
-    failures = []
     tally = Counter()
-    for seed in range(first, first + count):
-        if time.monotonic() > deadline or len(failures) >= FAILURES_SHOWN_MAX:
-            break
+
+    def check(seed: int) -> str | None:
         query = ClauseQueryGenerator(seed).query()
         tally["queries"] += 1
         difference = _difference(connection, query, tally)
-        if difference:
-            failures.append(f"seed {seed}:\n{query.sql} ({query.parameter})\n{difference}")
+        return difference and f"clauses:\n{query.sql} ({query.parameter})\n{difference}"
+
+    seeds, failures = search(request.config, check, seconds_divisor=4)
     with capsys.disabled():
-        print(f"\nclauses: seeds {first} to {first + tally['queries'] - 1}: {dict(tally)}")
+        print(f"\nclauses: seeds {seeds.start} to {seeds.stop - 1}: {dict(tally)}")
     assert not failures, "\n\n".join(failures)
     assert tally["refused"] <= (1 - ENGINE_SHARE_MIN) * tally["queries"]
 

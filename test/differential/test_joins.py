@@ -1,13 +1,10 @@
 """Thousands of generated queries with joins and subqueries: the engine's answers against PostgreSQL's."""
 
-import time
-
 import pytest
-from harness import Harness
+from harness import Harness, search
 from join_queries import JoinQueryGenerator
 from tables import READER
 
-FAILURES_SHOWN_MAX = 12
 ENGINE_SHARE_MIN = 0.9
 # Of the queries that run in the engine, those that are one node.
 WHOLE_SHARE_MIN = 0.4
@@ -31,30 +28,19 @@ def _set_for(harness: Harness, seed: int) -> None:
 
 @pytest.mark.timeout(36000)
 def test_generated_joins(server, database, request, capsys):
-    first = request.config.getoption("--seed")
-    count = request.config.getoption("--queries")
-    deadline = time.monotonic() + request.config.getoption("--seconds")
-    if database != "utf8_c":
-        count = count // 8
-    failures = []
     harness = Harness(server, database)
-    seed = first
-    for seed in range(first, first + count):
-        if time.monotonic() > deadline or len(failures) >= FAILURES_SHOWN_MAX:
-            break
+    divisor = 1 if database == "utf8_c" else 8
+
+    def check(seed: int) -> str | None:
         _set_for(harness, seed)
-        query = JoinQueryGenerator(seed).query()
-        difference = harness.check(query)
-        if difference:
-            shortest = harness.shorten(query)
-            failures.append(
-                f"seed {seed}, {database}:\n{shortest.statement}\n"
-                f"{harness.check(shortest, count=False) or difference}"
-            )
+        return harness.find_difference(JoinQueryGenerator(seed).query())
+
+    seeds, failures = search(request.config, check, divisor)
     with capsys.disabled():
-        print(f"\n{database}: seeds {first} to {seed}: {harness.tally}")
+        print(f"\n{database}: seeds {seeds.start} to {seeds.stop - 1}: {harness.tally}")
     assert not failures, "\n\n".join(failures)
-    assert seed >= first + min(count, 300) - 1, "too slow: fewer than 300 queries in the time given"
+    wanted = min(request.config.getoption("--queries") // divisor, 300)
+    assert len(seeds) >= wanted, "too slow: fewer than 300 queries in the time given"
     assert harness.tally.engine_share >= ENGINE_SHARE_MIN
     assert harness.tally.other_order <= OTHER_ORDER_SHARE_MAX * harness.tally.engine
     assert harness.tally.other_order_in_auto <= max(1, OTHER_ORDER_IN_AUTO_SHARE_MAX * harness.tally.engine)

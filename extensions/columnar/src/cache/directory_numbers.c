@@ -293,6 +293,10 @@ summarise_relation(const CachedRelation *relation, RelationSummary *summary)
 	}
 }
 
+/*
+ * Memory is allocated outside of the lock, so there is another turn if the
+ * relations have become more meanwhile.
+ */
 int
 directory_list_relations(Oid database, RelationSummary **summaries)
 {
@@ -361,6 +365,7 @@ describe_encodings(const CachedRelation *relation, ColumnSummary *summary)
 						   "%s%s %u", n > 0 ? ", " : "", names[n], counts[n]);
 }
 
+/* Room for every attribute is allocated before the lock is taken. */
 int
 directory_list_columns(const CacheKey *key, ColumnSummary **summaries)
 {

@@ -139,6 +139,7 @@ functions_open_relation(Oid relid)
 	return rel;
 }
 
+/* A column that is named twice is added once, so there are never more than the relation has. */
 static void
 append_column_by_name(Relation rel, const char *name, AttrNumber *attnums, int *natts)
 {
@@ -214,6 +215,7 @@ list_columns(Relation rel, ArrayType *names, AttrNumber *attnums)
 
 /* ---------------------------------------------------------------- loading - */
 
+/* A full cache is a warning: what was loaded serves, and the heap serves the rest. */
 static int64
 load_columns(Relation rel, const AttrNumber *attnums, int natts, bool patches)
 {
@@ -582,6 +584,7 @@ put_column(ReturnSetInfo *result, Oid relid, const ColumnSummary *column, bool s
 	ReleaseSysCache(tuple);
 }
 
+/* put_column() decides for each column whether the user may see it. */
 Datum
 penumbra_sql_columns(PG_FUNCTION_ARGS)
 {

@@ -226,6 +226,11 @@ set_missing_value(HeapRowReader *reader, ReaderColumn *column, AttrNumber attnum
 		column->missing_value = (uint64) missing;
 }
 
+/*
+ * Offsets are known up to the first column whose length varies: these values are
+ * fetched without a walk. From there on, walk_start, a tuple is walked attribute by
+ * attribute.
+ */
 static void
 compile_walk(HeapRowReader *reader)
 {
@@ -258,6 +263,7 @@ compile_walk(HeapRowReader *reader)
 	}
 }
 
+/* Everything lives in a context of the reader's own; arrays have room for the rows of one page. */
 HeapRowReader *
 heap_row_reader_create(Relation rel, const AttrNumber *attnums, int natts)
 {
@@ -661,6 +667,11 @@ destroy_tuples(void *argument)
 	penumbra_tuples_destroy(((HeapRowReader *) argument)->tuples);
 }
 
+/*
+ * The engine reads tuples itself by a description of the header and of attributes.
+ * Where a column is not stored as the engine can read it, there is none, and rows
+ * go through the reader.
+ */
 static void
 create_tuples(HeapRowReader *reader)
 {

@@ -87,6 +87,10 @@ invalidation_drop_lost_databases(void)
 	return dropped;
 }
 
+/*
+ * All that the session heard of since the last look. Copies are compared, so the
+ * directory's lock is not held.
+ */
 static void
 check_suspects(void)
 {

@@ -209,6 +209,7 @@ allocate(Loader *loader, Size bytes)
 	return NULL;
 }
 
+/* Checked once, here: scans trust a segment that is published. */
 void
 loader_encode_column(Loader *loader, int column, CachedSegment *segment)
 {
@@ -303,6 +304,7 @@ publish_draft(Loader *loader)
 	return false;
 }
 
+/* The draft is private memory: atomics are written without order until it is copied and published. */
 void
 loader_clear_draft(Loader *loader, uint32 number)
 {
@@ -558,6 +560,10 @@ load_chunk(Loader *loader, uint32 number, bool *loaded)
 	return !is_full;
 }
 
+/*
+ * What must not leak by an error (pins, encoded bytes, the progress slot) is
+ * released by the context's callback.
+ */
 static Loader *
 create_loader(Relation rel, const LoadOptions *options)
 {

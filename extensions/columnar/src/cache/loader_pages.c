@@ -228,6 +228,11 @@ count_pages_not_visible(const Loader *loader, CachedChunk *draft, XLogRecPtr sta
 	return count;
 }
 
+/*
+ * In the order of the proof above: V is read first and last, each page between. A
+ * page that is not copied, or whose values are too large, gets no live bit and
+ * stays the heap's; so do all pages after rows of CHUNK_ROWS_BYTES_MAX.
+ */
 void
 loader_read_pages(Loader *loader, uint32 number)
 {

@@ -180,6 +180,10 @@ publish_patch(Loader *loader, CachedChunk *chunk, const StringInfoData *segments
 	return false;
 }
 
+/*
+ * Rows that the patch before this one has are taken from its segments; it stays
+ * pinned until they are copied.
+ */
 bool
 loader_patch_chunk(Loader *loader, CachedChunk *chunk, const ChunkProof *proof)
 {

@@ -70,6 +70,10 @@ status_message_is_primary(PenumbraCode code)
 	}
 }
 
+/*
+ * With the SQLSTATE that PostgreSQL raises for it. Some codes carry PostgreSQL's
+ * whole message, others a detail of ours.
+ */
 void
 penumbra_report_status(const PenumbraStatus *status)
 {

@@ -194,6 +194,7 @@ effective_state(void)
 	return state;
 }
 
+/* An error of writing ends the wait: what could not be written once may never be. */
 bool
 tier_await_saved(void)
 {

@@ -143,6 +143,10 @@ compare_files(const void *left, const void *right)
 	return l < r ? -1 : l > r;
 }
 
+/*
+ * Only regular files whose name is written as file_path() writes it: other names of
+ * the same number are not ours.
+ */
 int
 tier_list_files(TierFile **files)
 {
@@ -510,6 +514,7 @@ tier_replace_file(const char *path, const void *data, Size bytes)
 	return done && durable_rename(new_path, path, DEBUG1) == 0;
 }
 
+/* One byte of memory more than the file has, for a caller who ends it with a zero. */
 char *
 tier_slurp_file(const char *path, Size *bytes)
 {

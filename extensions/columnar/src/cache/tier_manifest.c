@@ -239,6 +239,7 @@ write_numbers(uint64 next_number)
 	return tier_replace_file(NUMBERS_FILE, &numbers, sizeof(numbers));
 }
 
+/* The numbers file first, with both numbers: whichever manifest a crash leaves is one of the two. */
 bool
 manifest_write(const char *entries, Size bytes, XLogRecPtr lsn)
 {

@@ -537,6 +537,10 @@ typedef struct Unsaved
 	uint64		bytes;
 } Unsaved;
 
+/*
+ * A chunk is of use on disk only with its header, which is written with its first
+ * segment, and anew when its mark says that more is known of its pages.
+ */
 static void
 find_unsaved(Unsaved *unsaved, bool with_segments, bool with_headers)
 {

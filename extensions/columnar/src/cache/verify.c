@@ -443,6 +443,10 @@ pin_patch(Verifier *verifier)
 	directory_unpin_chunk(patch, NULL, 0);
 }
 
+/*
+ * Its segments are pinned, so no eviction takes them while they are compared with
+ * the heap. release_chunk() also runs on errors.
+ */
 static void
 verify_chunk(Verifier *verifier, uint32 number)
 {

@@ -83,6 +83,10 @@ wanted_wake_listener(void)
 		SetLatch(latch);
 }
 
+/*
+ * The table has a fixed size: a column looks at WANTED_PROBES places, takes one
+ * that is empty or whose wish rests, and is forgotten where there is none.
+ */
 static void
 note_column(Oid database, Oid relid, AttrNumber attnum, uint32 count)
 {
@@ -181,6 +185,7 @@ compare_relations(const void *a, const void *b)
 	return left > right ? -1 : left < right;
 }
 
+/* What is taken goes on being counted. wanted_end() says what has become of it. */
 int
 wanted_take(Oid database, WantedRelation **relations)
 {

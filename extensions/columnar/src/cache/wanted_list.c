@@ -73,6 +73,11 @@ find_relation(const RelationSummary *relations, int count, Oid database, Oid rel
 	return NULL;
 }
 
+/*
+ * Wishes of the server's last run: of what the disk cache has brought back they are
+ * uses, of the rest wishes again. The file is not trusted: a line that does not fit
+ * ends it.
+ */
 static void
 read_list(void)
 {

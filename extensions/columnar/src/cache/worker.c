@@ -189,6 +189,7 @@ database_lets_in(Oid oid)
 	return lets_in;
 }
 
+/* Its place is at the end of the list then, also where there is no process for it: so databases take turns. */
 static bool
 start_worker(LaunchedDatabase *database)
 {
@@ -528,6 +529,10 @@ goes_on(void)
 	return penumbra_auto;
 }
 
+/*
+ * A refresh rests after each part, REFRESH_REST times as long as that took, so that
+ * it leaves the disk to others.
+ */
 static void
 load_parts(RelationJob *job)
 {
