@@ -23,7 +23,7 @@ PGXS := $(shell $(PG_CONFIG) --pgxs)
 override with_llvm = no
 include $(PGXS)
 
-$(OBJS): $(wildcard src/*.h src/*/*.h) $(wildcard $(ROOT)/common/*.h) $(wildcard $(ROOT)/*/include/penumbra/*.h)
+$(OBJS): $(wildcard src/*.h src/*/*.h src/*/*/*.h) $(wildcard $(ROOT)/common/*.h) $(wildcard $(ROOT)/*/include/penumbra/*.h)
 
 ifdef CXX_LIBS
 $(MODULE_big).so: cxx-libs

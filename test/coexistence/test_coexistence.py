@@ -157,7 +157,7 @@ def test_errors_of_the_engine_have_stacks(server):
         wait_until(lambda: rows(connection, stacks)[0][1].startswith("#"), "no symbols")
         ((count, frames),) = rows(connection, stacks)
         assert count == 1
-        assert re.search(r" at \S*/columnar/src/\w+/\w+\.c:\d+", frames)
+        assert re.search(r" at \S*/columnar/src/\w+(/\w+)+\.c:\d+", frames)
 
 
 def test_a_crash_is_reported_and_the_cache_comes_back(server):

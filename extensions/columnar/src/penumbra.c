@@ -15,16 +15,16 @@
 #include "utils/guc.h"
 
 #include "cache/directory.h"
+#include "cache/disk/tier.h"
 #include "cache/invalidation.h"
 #include "cache/progress.h"
 #include "cache/region.h"
 #include "cache/stop_points.h"
-#include "cache/tier.h"
 #include "cache/wanted.h"
 #include "cache/worker.h"
 #include "query/planner.h"
-#include "query/planning.h"
-#include "query/refusal.h"
+#include "query/planning/planning.h"
+#include "query/planning/refusal.h"
 
 PG_MODULE_MAGIC;
 

@@ -33,7 +33,7 @@
 #include "storage/block.h"
 #include "storage/bufpage.h"
 
-#include "cache/tier_file.h"
+#include "cache/disk/tier_file.h"
 #include "penumbra/engine.h"
 
 /* Heap pages whose bits are on one page of the visibility map. */

@@ -36,9 +36,9 @@
 #include "cache/invalidation.h"
 #include "cache/loader.h"
 #include "pg_compat.h"
+#include "cache/disk/tier.h"
 #include "cache/progress.h"
 #include "cache/region.h"
-#include "cache/tier.h"
 #include "cache/wanted.h"
 #include "cache/worker.h"
 

@@ -25,12 +25,12 @@
 
 #include "cache/cache.h"
 #include "cache/directory.h"
+#include "cache/disk/tier.h"
 #include "cache/loader.h"
 #include "cache/loader_internal.h"
 #include "cache/region.h"
 #include "cache/row_proof.h"
 #include "cache/stop_points.h"
-#include "cache/tier.h"
 
 /*
  * A patient load builds a chunk anew that is written to when scans have read so

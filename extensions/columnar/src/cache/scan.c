@@ -31,10 +31,10 @@
 
 #include "cache/cache.h"
 #include "cache/directory.h"
+#include "cache/disk/tier.h"
 #include "cache/region.h"
 #include "cache/row_proof.h"
 #include "cache/stop_points.h"
-#include "cache/tier.h"
 #include "cache/validate.h"
 #include "cache/wanted.h"
 #include "cache/worker.h"

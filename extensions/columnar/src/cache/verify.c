@@ -35,8 +35,8 @@
 #include "cache/functions.h"
 #include "cache/heap_page.h"
 #include "pg_compat.h"
+#include "cache/disk/tier.h"
 #include "cache/row_proof.h"
-#include "cache/tier.h"
 #include "cache/validate.h"
 
 PENUMBRA_SQL_FUNCTION(penumbra_sql_verify);

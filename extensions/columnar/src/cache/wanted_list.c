@@ -20,7 +20,7 @@
 #include "utils/timestamp.h"
 
 #include "cache/directory.h"
-#include "cache/tier.h"
+#include "cache/disk/tier.h"
 #include "cache/wanted.h"
 #include "cache/wanted_list.h"
 

@@ -55,9 +55,10 @@
 #include "cache/invalidation.h"
 #include "cache/loader.h"
 #include "pg_compat.h"
+#include "cache/disk/tier.h"
+#include "cache/disk/tier_reader.h"
+#include "cache/process.h"
 #include "cache/progress.h"
-#include "cache/tier.h"
-#include "cache/tier_reader.h"
 #include "cache/wanted.h"
 #include "cache/wanted_list.h"
 #include "cache/worker.h"
@@ -131,23 +132,6 @@ worker_register_launcher(void)
 	strlcpy(worker.bgw_library_name, "penumbra", sizeof(worker.bgw_library_name));
 	strlcpy(worker.bgw_function_name, "penumbra_launcher_main", BGW_MAXLEN);
 	RegisterBackgroundWorker(&worker);
-}
-
-void
-worker_handle_signals(void)
-{
-	MemoryContext context = CurrentMemoryContext;
-
-	CHECK_FOR_INTERRUPTS();
-	/* who sleeps for long would keep others' messages from being forgotten; this has a transaction, and its context */
-	if (catchupInterruptPending)
-		ProcessCatchupInterrupt();
-	MemoryContextSwitchTo(context);
-	if (ConfigReloadPending)
-	{
-		ConfigReloadPending = false;
-		ProcessConfigFile(PGC_SIGHUP);
-	}
 }
 
 /* Of LaunchedDatabase *, in TopMemoryContext; by the start of their last worker, so that all have their turn. */
@@ -341,7 +325,7 @@ penumbra_launcher_main(Datum argument)
 		bool		list_was_read;
 		bool		is_shrunk;
 
-		worker_handle_signals();
+		process_handle_signals();
 		is_shrunk = directory_shrink();
 		if (penumbra_auto)
 		{
@@ -525,7 +509,7 @@ vacuum_relation(Oid relid)
 static bool
 goes_on(void)
 {
-	worker_handle_signals();
+	process_handle_signals();
 	return penumbra_auto;
 }
 

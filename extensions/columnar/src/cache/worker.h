@@ -16,12 +16,6 @@ extern bool penumbra_auto;
 extern void worker_define_settings(void);
 extern void worker_register_launcher(void);
 
-/*
- * For a process of ours that is connected, between two transactions: interrupts,
- * messages of other processes, and changed settings.
- */
-extern void worker_handle_signals(void);
-
 extern PGDLLEXPORT void penumbra_launcher_main(Datum argument);
 extern PGDLLEXPORT void penumbra_worker_main(Datum argument);
 

@@ -24,12 +24,12 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "query/node_kinds.h"
-#include "query/pipeline.h"
-#include "query/plan_walk.h"
-#include "query/planning.h"
+#include "query/execute/source_rows.h"
+#include "query/pipeline/pipeline.h"
+#include "query/planning/node_kinds.h"
+#include "query/planning/plan_walk.h"
+#include "query/planning/planning.h"
 #include "query/require.h"
-#include "query/source_rows.h"
 
 typedef struct PlanFinding
 {

@@ -12,7 +12,7 @@
 
 #include "nodes/plannodes.h"
 
-#include "query/planning.h"
+#include "query/planning/planning.h"
 
 /* Raises an error when a plan reads user tables without Penumbra. */
 extern void require_check_plan(PlannedStmt *stmt, const Planning *planning);

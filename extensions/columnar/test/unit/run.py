@@ -13,8 +13,9 @@ TREE = Path(__file__).resolve().parents[4]
 EXTENSION = TREE / "extensions/columnar"
 UNIT = EXTENSION / "test/unit"
 PROGRAM = TREE / "build/tier_file_test"
-SOURCES = [UNIT / "tier_file_test.c", UNIT / "server_stubs.c", EXTENSION / "src/cache/tier_file.c",
-           EXTENSION / "src/cache/tier_pack.c"]  # fmt: skip
+DISK = EXTENSION / "src/cache/disk"
+SOURCES = [UNIT / "tier_file_test.c", UNIT / "server_stubs.c",
+           DISK / "tier_file.c", DISK / "tier_pack.c"]  # fmt: skip
 WRAPPED = ("pread", "pwrite", "unlink", "syscall")
 OPTIONS = ["-g", "-O1", "-D_GNU_SOURCE", "-Wall", "-Werror", "-fsanitize=address,undefined",
            "-fno-sanitize-recover"]  # fmt: skip

@@ -16,8 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cache/tier_file.h"
-#include "cache/tier_pack.h"
+#include "cache/disk/tier_file.h"
+#include "cache/disk/tier_pack.h"
 #include "faults.h"
 
 /* The C library's, not the server's */

@@ -1,0 +1,643 @@
+/*-------------------------------------------------------------------------
+ *
+ * tier.c
+ *	  The tier on disk: segments outlive eviction, and the server.
+ *
+ * One worker of the server writes: after a load what is in memory and not on
+ * disk, then headers, then the manifest that names them.  At its start it
+ * gives the manifest's chunks to the directory, without their segments, which
+ * scans read when they want them.  Nothing here is on a query's path but that
+ * read.
+ *
+ * Files are appended, never changed, and their numbers not used twice, so a
+ * reader finds in an extent what was written, or nothing; the checksum is
+ * against faults.  A file is unlinked when no manifest names it any more.
+ *
+ * Locks: none of its own.  The directory lock is taken by the functions of the
+ * directory, never across I/O.  Numbers are atomic.  The worker is the only
+ * process that writes files, or says where copies are (tier_worker.c).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xlog.h"
+#include "lib/ilist.h"
+#include "miscadmin.h"
+#include "portability/instr_time.h"
+#include "postmaster/bgworker.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+#include "utils/wait_event.h"
+
+#include "cache/disk/tier.h"
+#include "cache/disk/tier_pack.h"
+#include "cache/region.h"
+#include "cache/stop_points.h"
+
+/* Between looks at whether all is saved. */
+#define SAVED_PAUSE_MS	10
+/* Between looks at whether all is found. */
+#define START_PAUSE_MS	1
+/* How long a worker that is expected may take to be there: a restart, and a second. */
+#define WORKER_START_MS	(TIER_RESTART_SECONDS * 1000 + 1000)
+
+static int	disk_cache_mb = 0;
+static bool disk_cache_compression = false;
+TierControl *tier_control = NULL;
+
+/* ---------------------------------------------------------------- set-up -- */
+
+void
+tier_define_settings(void)
+{
+	DefineCustomIntVariable("penumbra.disk_cache",
+							"Disk space for cached columns.",
+							"Columns that were loaded are kept in files, where they outlive eviction and "
+							"restarts. 0 keeps none.",
+							&disk_cache_mb, 0, 0, INT_MAX / 2,
+							PGC_POSTMASTER, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomStringVariable("penumbra.disk_cache_directory",
+							   "Directory of the files of penumbra.disk_cache.",
+							   "It must exist, belong to the server's user, not be writable by others, and be "
+							   "used by one server only. Empty is in the data directory.",
+							   &tier_directory_setting, "", PGC_POSTMASTER, GUC_SUPERUSER_ONLY,
+							   NULL, NULL, NULL);
+	DefineCustomBoolVariable("penumbra.disk_cache_compression",
+							 "Compresses long values in the files of penumbra.disk_cache.",
+							 "It pays where the disk reads less than about 1.5 GB/s.",
+							 &disk_cache_compression, false, PGC_SIGHUP, 0, NULL, NULL, NULL);
+}
+
+bool
+tier_packs(void)
+{
+	return disk_cache_compression;
+}
+
+bool
+tier_is_enabled(void)
+{
+	return disk_cache_mb > 0;
+}
+
+uint64
+tier_budget_bytes(void)
+{
+	return (uint64) disk_cache_mb * 1024 * 1024;
+}
+
+Size
+tier_shmem_bytes(void)
+{
+	return sizeof(TierControl);
+}
+
+void
+tier_shmem_startup(void *shmem)
+{
+	tier_control = shmem;
+	memset(tier_control, 0, sizeof(*tier_control));
+	SpinLockInit(&tier_control->lock);
+	tier_expect_worker();
+	pg_atomic_init_u32(&tier_control->state, tier_is_enabled() ? TIER_OPENING : TIER_OFF);
+	pg_atomic_init_u64(&tier_control->loads, tier_is_enabled() ? 1 : 0);
+	if (tier_is_enabled())
+		manifest_note_start(&tier_control->start);
+}
+
+void
+tier_register_worker(void)
+{
+	BackgroundWorker worker = {
+		.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION,
+		.bgw_start_time = BgWorkerStart_RecoveryFinished,
+		.bgw_restart_time = TIER_RESTART_SECONDS,
+	};
+
+	if (!tier_is_enabled())
+		return;
+	strlcpy(worker.bgw_name, "penumbra disk cache", BGW_MAXLEN);
+	strlcpy(worker.bgw_type, "penumbra disk cache", BGW_MAXLEN);
+	strlcpy(worker.bgw_library_name, "penumbra", sizeof(worker.bgw_library_name));
+	strlcpy(worker.bgw_function_name, "penumbra_tier_main", BGW_MAXLEN);
+	RegisterBackgroundWorker(&worker);
+}
+
+void
+tier_wake(void)
+{
+	Latch	   *latch;
+
+	if (!tier_is_enabled() || tier_control == NULL)
+		return;
+	pg_atomic_fetch_add_u64(&tier_control->loads, 1);
+	SpinLockAcquire(&tier_control->lock);
+	latch = tier_control->latch;
+	SpinLockRelease(&tier_control->lock);
+	/* whoever has it by now does not mind */
+	if (latch != NULL)
+		SetLatch(latch);
+}
+
+void
+tier_expect_worker(void)
+{
+	TimestampTz now = GetCurrentTimestamp();
+
+	SpinLockAcquire(&tier_control->lock);
+	tier_control->expected = now;
+	SpinLockRelease(&tier_control->lock);
+}
+
+static bool
+has_worker(void)
+{
+	bool		found;
+
+	SpinLockAcquire(&tier_control->lock);
+	found = tier_control->latch != NULL;
+	SpinLockRelease(&tier_control->lock);
+	return found;
+}
+
+/* Whether a worker is there, or may still come. */
+static bool
+may_have_worker(void)
+{
+	TimestampTz expected;
+
+	if (has_worker())
+		return true;
+	SpinLockAcquire(&tier_control->lock);
+	expected = tier_control->expected;
+	SpinLockRelease(&tier_control->lock);
+	return !TimestampDifferenceExceeds(expected, GetCurrentTimestamp(), WORKER_START_MS);
+}
+
+bool
+tier_is_opening(void)
+{
+	return pg_atomic_read_u32(&tier_control->state) == TIER_OPENING && !RecoveryInProgress() && may_have_worker();
+}
+
+/* The state, or that it lacks the process for it. */
+static TierState
+effective_state(void)
+{
+	TierState	state = pg_atomic_read_u32(&tier_control->state);
+
+	if ((state == TIER_OPEN && !has_worker()) ||
+		(state == TIER_OPENING && !RecoveryInProgress() && !may_have_worker()))
+		return TIER_STOPPED;
+	return state;
+}
+
+/* An error of writing ends the wait: what could not be written once may never be. */
+bool
+tier_await_saved(void)
+{
+	uint64		errors;
+	uint64		loads;
+
+	if (tier_control == NULL || pg_atomic_read_u32(&tier_control->state) != TIER_OPEN)
+		return false;
+	errors = pg_atomic_read_u64(&tier_control->write_errors);
+	pg_atomic_write_u32(&tier_control->hurries, 1);
+	tier_wake();
+	loads = pg_atomic_read_u64(&tier_control->loads);
+	while (pg_atomic_read_u64(&tier_control->saved_loads) < loads)
+	{
+		/* not for a worker that is to come: the caller holds a lock and a snapshot */
+		if (pg_atomic_read_u32(&tier_control->state) != TIER_OPEN || !has_worker() ||
+			pg_atomic_read_u64(&tier_control->write_errors) != errors)
+			return false;
+		CHECK_FOR_INTERRUPTS();
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, SAVED_PAUSE_MS,
+						 PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+	}
+	return true;
+}
+
+void
+cache_await_start(double milliseconds)
+{
+	instr_time	begun;
+	instr_time	elapsed;
+
+	if (tier_control == NULL || !tier_is_opening())
+		return;
+	INSTR_TIME_SET_CURRENT(begun);
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, START_PAUSE_MS,
+						 PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		INSTR_TIME_SET_CURRENT(elapsed);
+		INSTR_TIME_SUBTRACT(elapsed, begun);
+	} while (tier_is_opening() && INSTR_TIME_GET_MILLISEC(elapsed) < milliseconds);
+}
+
+bool
+tier_has_loads(void)
+{
+	return pg_atomic_read_u64(&tier_control->loads) != pg_atomic_read_u64(&tier_control->saved_loads);
+}
+
+void
+tier_get_stats(TierStats *stats)
+{
+	stats->state = effective_state();
+	stats->is_pending = tier_has_loads() && stats->state != TIER_OFF && stats->state != TIER_REFUSED;
+	stats->budget_bytes = tier_budget_bytes();
+	stats->file_bytes = pg_atomic_read_u64(&tier_control->file_bytes);
+	stats->saved_chunks = pg_atomic_read_u64(&tier_control->saved_chunks);
+	stats->saved_segments = pg_atomic_read_u64(&tier_control->saved_segments);
+	stats->saved_bytes = pg_atomic_read_u64(&tier_control->saved_bytes);
+	stats->restored_chunks = pg_atomic_read_u64(&tier_control->restored_chunks);
+	stats->restored_segments = pg_atomic_read_u64(&tier_control->restored_segments);
+	stats->restored_bytes = pg_atomic_read_u64(&tier_control->restored_bytes);
+	stats->segments_read = pg_atomic_read_u64(&tier_control->segments_read);
+	stats->bytes_read = pg_atomic_read_u64(&tier_control->bytes_read);
+	stats->reader_since = (TimestampTz) pg_atomic_read_u64(&tier_control->reader_since);
+	stats->reader_bytes = pg_atomic_read_u64(&tier_control->reader_bytes);
+	stats->reader_bytes_left = pg_atomic_read_u64(&tier_control->reader_bytes_left);
+	stats->read_errors = pg_atomic_read_u64(&tier_control->read_errors);
+	stats->damaged = pg_atomic_read_u64(&tier_control->damaged);
+	stats->bytes_written = pg_atomic_read_u64(&tier_control->bytes_written);
+	stats->write_errors = pg_atomic_read_u64(&tier_control->write_errors);
+}
+
+/* ---------------------------------------------------------------- reading - */
+
+/*
+ * Forgets a copy that could not be read, counts it, and says so in the log the
+ * first time.  False: it was forgotten meanwhile, perhaps with its file.
+ */
+static bool
+note_fault(CachedChunk *chunk, AttrNumber attnum, TierFault fault, const TierExtent *extent)
+{
+	int			code = errno;
+
+	if (!directory_drop_extent(chunk, attnum, extent))
+		return false;
+	pg_atomic_fetch_add_u64(fault == TIER_DAMAGED ? &tier_control->damaged : &tier_control->read_errors, 1);
+	if (pg_atomic_exchange_u32(&tier_control->has_warned, 1) != 0)
+		return true;
+	errno = code;
+	ereport(LOG,
+			(errcode(fault == TIER_DAMAGED ? ERRCODE_DATA_CORRUPTED : ERRCODE_IO_ERROR),
+			 fault == TIER_DAMAGED ?
+			 errmsg("cached column in file %08X of \"%s\" is damaged", extent->file, tier_files()) :
+			 code == 0 ?
+			 errmsg("cached column in file %08X of \"%s\" is not there", extent->file, tier_files()) :
+			 errmsg("could not read cached column in file %08X of \"%s\": %m", extent->file, tier_files()),
+			 errdetail("Its rows are read from the table. The view penumbra.disk counts further ones.")));
+	return true;
+}
+
+/*
+ * Of an extent that was read, unless there was a fault: unpacks it to `segment`,
+ * if it is packed, and says whether it is the column's segment: its rows are as
+ * many as the chunk's, and its zone map is the one by which scans exclude it.
+ */
+static TierFault
+check_segment(const CachedChunk *chunk, AttrNumber attnum, const TierExtent *extent, const void *memory,
+			  void *segment, TierFault fault)
+{
+	PenumbraStatus status;
+	PenumbraZoneMap zone_map;
+
+	if (fault != TIER_FINE)
+		return fault;
+	if (tier_is_packed(extent) && !tier_unpack(memory, extent->bytes, segment, extent->plain_bytes))
+		return TIER_DAMAGED;
+	status = penumbra_segment_check(segment, extent->plain_bytes);
+	if (status.code != PENUMBRA_OK)
+		return TIER_DAMAGED;
+	penumbra_segment_get_zone_map(segment, &zone_map);
+	return zone_map.rows == chunk->rows &&
+		memcmp(&zone_map, &chunk->columns[attnum - 1].zone_map, sizeof(zone_map)) == 0 ? TIER_FINE : TIER_DAMAGED;
+}
+
+static void
+count_read(const TierExtent *extent)
+{
+	pg_atomic_fetch_add_u64(&tier_control->segments_read, 1);
+	pg_atomic_fetch_add_u64(&tier_control->bytes_read, extent->bytes);
+}
+
+/* ---------------------------------------------------------------- chunks of scans */
+
+/*
+ * A segment that is on its way into memory: into a page of the region, if it is
+ * worth one, which is this process's alone until the directory has it; else into
+ * memory of the buffer.
+ */
+typedef struct SegmentRead
+{
+	TierRead	read;			/* extent.file 0: none is needed */
+	void	   *page;			/* or NULL */
+} SegmentRead;
+
+struct ChunkBuffer
+{
+	MemoryContext context;
+	MemoryContextCallback callback;
+	dlist_node	node;			/* in open_buffers */
+	char	   *memory;			/* or NULL: of what gets no page, and of what is packed, one after the other */
+	Size		bytes;
+	SegmentRead *segments;		/* by place among the columns of the scan */
+	int			segment_limit;
+};
+
+static dlist_head open_buffers = DLIST_STATIC_INIT(open_buffers);
+
+static void
+free_page(SegmentRead *segment)
+{
+	if (segment->page != NULL)
+		region_free(segment->page, segment->read.extent.plain_bytes);
+	segment->page = NULL;
+}
+
+/* Pages that the directory did not take, when the system has done with them. */
+static void
+free_pages(ChunkBuffer *buffer)
+{
+	if (cache_scan_is_reading(buffer))
+		tier_await_reads();
+	for (int i = 0; i < buffer->segment_limit; i++)
+		free_page(&buffer->segments[i]);
+}
+
+static void
+release_buffer(void *argument)
+{
+	ChunkBuffer *buffer = argument;
+
+	free_pages(buffer);
+	dlist_delete(&buffer->node);
+}
+
+void
+tier_release_buffers(void)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &open_buffers)
+		free_pages(dlist_container(ChunkBuffer, node, iter.cur));
+}
+
+/* In a context of its own, whose callback comes before its memory goes. */
+ChunkBuffer *
+cache_create_buffer(MemoryContext context)
+{
+	ChunkBuffer *buffer;
+
+	context = AllocSetContextCreate(context, "Penumbra chunk buffer", ALLOCSET_SMALL_SIZES);
+	buffer = MemoryContextAllocZero(context, sizeof(ChunkBuffer));
+	buffer->context = context;
+	buffer->callback.func = release_buffer;
+	buffer->callback.arg = buffer;
+	dlist_push_head(&open_buffers, &buffer->node);
+	MemoryContextRegisterResetCallback(context, &buffer->callback);
+	return buffer;
+}
+
+void
+cache_free_buffer(ChunkBuffer *buffer)
+{
+	MemoryContextDelete(buffer->context);
+}
+
+Size
+cache_buffer_bytes(const ChunkBuffer *buffer)
+{
+	Size		bytes = buffer->bytes;
+
+	for (int i = 0; i < buffer->segment_limit; i++)
+		bytes += buffer->segments[i].page == NULL ? 0 : buffer->segments[i].read.extent.plain_bytes;
+	return bytes;
+}
+
+bool
+cache_scan_is_reading(ChunkBuffer *buffer)
+{
+	bool		is_reading = false;
+
+	tier_poll_reads();
+	for (int i = 0; i < buffer->segment_limit; i++)
+		is_reading |= buffer->segments[i].read.is_pending;
+	return is_reading;
+}
+
+/* Aligned memory of so many bytes; NULL: there is none. */
+static char *
+reserve_memory(ChunkBuffer *buffer, Size bytes)
+{
+	bytes += TIER_UNIT_BYTES;
+	if (bytes > buffer->bytes)
+	{
+		if (buffer->memory != NULL)
+			pfree(buffer->memory);
+		buffer->memory = MemoryContextAllocExtended(buffer->context, bytes, MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
+		buffer->bytes = buffer->memory == NULL ? 0 : bytes;
+	}
+	return (char *) TYPEALIGN(TIER_UNIT_BYTES, buffer->memory);
+}
+
+/* Finds what is to be read, and pages for what is worth one; the memory that all else takes. */
+static Size
+prepare_reads(CachedChunk *chunk, const AttrNumber *attnums, int natts, ChunkBuffer *buffer)
+{
+	Size		bytes = 0;
+
+	for (int i = 0; i < natts; i++)
+	{
+		SegmentRead *segment = &buffer->segments[i];
+		TierExtent *extent = &segment->read.extent;
+
+		segment->read.memory = segment->read.segment = NULL;
+		if (directory_find_extent(chunk, attnums[i], extent))
+			extent->file = 0;
+		if (extent->file == 0)
+			continue;
+		segment->page = directory_allocate_for(chunk, attnums[i]);
+		if (segment->page == NULL || tier_is_packed(extent))
+			bytes += tier_cost_bytes(extent->bytes);
+		if (segment->page == NULL && tier_is_packed(extent))
+			bytes += tier_cost_bytes(extent->plain_bytes);
+	}
+	return bytes;
+}
+
+/* Begins a read, which takes what it needs of the memory. */
+static char *
+begin_segment(SegmentRead *segment, char *memory)
+{
+	TierRead   *read = &segment->read;
+	bool		is_packed = tier_is_packed(&read->extent);
+
+	if (segment->page != NULL)
+		region_populate_for_write(segment->page, read->extent.plain_bytes);
+	read->memory = segment->page;
+	if (segment->page == NULL || is_packed)
+	{
+		if (memory == NULL)
+			return NULL;
+		read->memory = memory;
+		memory += tier_cost_bytes(read->extent.bytes);
+	}
+	read->segment = segment->page != NULL ? segment->page : read->memory;
+	if (segment->page == NULL && is_packed)
+	{
+		read->segment = memory;
+		memory += tier_cost_bytes(read->extent.plain_bytes);
+	}
+	tier_begin_read(read);
+	return memory;
+}
+
+void
+tier_begin_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts, ChunkBuffer *buffer)
+{
+	Size		bytes;
+	char	   *memory = NULL;
+
+	/* of what was begun and given up, too */
+	free_pages(buffer);
+	if (natts > buffer->segment_limit)
+	{
+		buffer->segments = MemoryContextAllocZero(buffer->context, sizeof(SegmentRead) * natts);
+		buffer->segment_limit = natts;
+	}
+	bytes = prepare_reads(chunk, attnums, natts, buffer);
+	STOP_POINT("tier-before-read");
+	if (bytes > 0)
+		memory = reserve_memory(buffer, bytes);
+	for (int i = 0; i < natts; i++)
+	{
+		if (buffer->segments[i].read.extent.file != 0)
+			memory = begin_segment(&buffer->segments[i], memory);
+	}
+	STOP_POINT("tier-reading");
+}
+
+/* Where a segment is, which is pinned, so it stays there; NULL: nowhere. */
+static const void *
+end_segment(CachedChunk *chunk, AttrNumber attnum, SegmentRead *reading)
+{
+	TierRead   *read = &reading->read;
+	TierExtent	extent = read->extent;
+	CachedSegment *segment = &chunk->columns[attnum - 1];
+	TierFault	fault;
+
+	if (extent.file == 0 || read->memory == NULL)
+		return segment->segment;
+	fault = check_segment(chunk, attnum, &extent, read->memory, read->segment, tier_end_read(read));
+	if (fault != TIER_FINE)
+	{
+		free_page(reading);
+		note_fault(chunk, attnum, fault, &extent);
+		return NULL;
+	}
+	count_read(&extent);
+	if (reading->page != NULL && directory_put_segment(chunk, attnum, reading->page))
+	{
+		reading->page = NULL;
+		region_note_populated(segment->serial);
+	}
+	/* neither: the copy on disk was forgotten meanwhile, and what was read is the scan's alone */
+	if (segment->segment == NULL)
+		return read->segment;
+	free_page(reading);
+	return segment->segment;
+}
+
+bool
+tier_end_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts, ChunkBuffer *buffer,
+			   const void **segments)
+{
+	bool		has_all = true;
+
+	for (int i = 0; i < natts; i++)
+	{
+		segments[i] = end_segment(chunk, attnums[i], &buffer->segments[i]);
+		has_all = has_all && segments[i] != NULL;
+	}
+	return has_all;
+}
+
+/* ---------------------------------------------------------------- single segments */
+
+/* Reads a segment, if it is packed through a buffer that has a unit more than it takes on disk. */
+static TierFault
+read_segment(const CachedChunk *chunk, AttrNumber attnum, const TierExtent *extent, char *buffer, void *segment)
+{
+	void	   *memory = tier_is_packed(extent) ? (void *) TYPEALIGN(TIER_UNIT_BYTES, buffer) : segment;
+
+	return check_segment(chunk, attnum, extent, memory, segment, tier_read(extent, memory));
+}
+
+/* The memory is nobody's until the directory has it: nothing in between can raise an error. */
+bool
+tier_fetch(CachedChunk *chunk, AttrNumber attnum)
+{
+	TierExtent	extent;
+	TierFault	fault;
+	char	   *buffer;
+	void	   *page;
+	bool		is_put = false;
+
+	if (directory_find_extent(chunk, attnum, &extent))
+		return true;
+	if (extent.file == 0)
+		return false;
+	buffer = palloc_extended(tier_cost_bytes(extent.bytes) + TIER_UNIT_BYTES, MCXT_ALLOC_HUGE);
+	page = directory_allocate(extent.plain_bytes, PG_UINT64_MAX, 0);
+	if (page == NULL)
+	{
+		pfree(buffer);
+		return false;
+	}
+	fault = read_segment(chunk, attnum, &extent, buffer, page);
+	if (fault == TIER_FINE)
+	{
+		count_read(&extent);
+		is_put = directory_put_segment(chunk, attnum, page);
+	}
+	if (!is_put)
+		region_free(page, extent.plain_bytes);
+	pfree(buffer);
+	if (is_put)
+		return true;
+	if (fault == TIER_FINE)
+		return directory_find_extent(chunk, attnum, &extent);
+	note_fault(chunk, attnum, fault, &extent);
+	return false;
+}
+
+bool
+tier_check_copy(CachedChunk *chunk, AttrNumber attnum)
+{
+	TierExtent	extent;
+	char	   *buffer;
+	char	   *plain;
+	void	   *segment;
+	TierFault	fault;
+
+	(void) directory_find_extent(chunk, attnum, &extent);
+	if (extent.file == 0)
+		return true;
+	plain = palloc_extended(tier_cost_bytes(extent.plain_bytes) + TIER_UNIT_BYTES, MCXT_ALLOC_HUGE);
+	segment = (void *) TYPEALIGN(TIER_UNIT_BYTES, plain);
+	buffer = palloc_extended(tier_cost_bytes(extent.bytes) + TIER_UNIT_BYTES, MCXT_ALLOC_HUGE);
+	fault = read_segment(chunk, attnum, &extent, buffer, segment);
+	pfree(plain);
+	pfree(buffer);
+	return fault == TIER_FINE || !note_fault(chunk, attnum, fault, &extent);
+}

@@ -1,0 +1,138 @@
+/*-------------------------------------------------------------------------
+ *
+ * tier.h
+ *	  The tier on disk: segments outlive eviction, and the server.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_TIER_H
+#define PENUMBRA_TIER_H
+
+#include "postgres.h"
+
+#include "datatype/timestamp.h"
+#include "storage/latch.h"
+#include "storage/spin.h"
+
+#include "cache/cache.h"
+#include "cache/directory.h"
+#include "cache/disk/tier_manifest.h"
+
+typedef enum TierState
+{
+	TIER_OFF,
+	TIER_OPENING,				/* what was saved is being read */
+	TIER_OPEN,
+	TIER_REFUSED,				/* the server's log says why */
+	TIER_STOPPED,				/* in TierStats alone: the worker is not there, and is started again if it can be */
+} TierState;
+
+/* Since the server started, but for the first ones. */
+typedef struct TierStats
+{
+	TierState	state;
+	bool		is_pending;		/* something was loaded that is not saved */
+	uint64		budget_bytes;
+	uint64		file_bytes;		/* of the files there are */
+	uint64		saved_chunks;	/* in the manifest, which the next start reads */
+	uint64		saved_segments;
+	uint64		saved_bytes;
+	uint64		restored_chunks;
+	uint64		restored_segments;
+	uint64		restored_bytes;
+	uint64		segments_read;
+	uint64		bytes_read;
+	TimestampTz reader_since;	/* 0: nothing is read back */
+	uint64		reader_bytes;
+	uint64		reader_bytes_left;
+	uint64		read_errors;
+	uint64		damaged;		/* read, but not what was written */
+	uint64		bytes_written;
+	uint64		write_errors;
+} TierStats;
+
+extern void tier_define_settings(void);
+extern bool tier_is_enabled(void);
+/*
+ * What was saved is still to be found, by a worker that is there or expected.
+ * Without one, for want of a process, a wait would not end.  False in recovery,
+ * where nothing is looked for.
+ */
+extern bool tier_is_opening(void);
+/* From now on, for some seconds, the worker is expected. */
+extern void tier_expect_worker(void);
+extern Size tier_shmem_bytes(void);
+extern void tier_shmem_startup(void *shmem);
+extern void tier_register_worker(void);
+
+/* Something was loaded that is to be saved. */
+extern void tier_wake(void);
+/* Waits until all that was loaded is saved, so that it may be evicted; false: not all is, or no worker is there. */
+extern bool tier_await_saved(void);
+
+/*
+ * Sees to it that a segment of a chunk, which the caller has pinned with it, is
+ * in memory; false: there is no room, or it cannot be read, and is forgotten.
+ */
+extern bool tier_fetch(CachedChunk *chunk, AttrNumber attnum);
+/*
+ * The same for a scan, of all its columns and in two steps, between which other
+ * chunks can be read.  It evicts only what is used less: segments may be in the
+ * buffer instead, until that is used for another chunk.
+ */
+extern void tier_begin_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts, ChunkBuffer *buffer);
+/* False: a segment could not be read. */
+extern bool tier_end_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts,
+						   ChunkBuffer *buffer, const void **segments);
+
+/* Frees the region's memory in this process's buffers, when it exits; nothing reads from them any more. */
+extern void tier_release_buffers(void);
+
+/* Whether a pinned segment's copy on disk, if there is one, is what it should be; else it is forgotten. */
+extern bool tier_check_copy(CachedChunk *chunk, AttrNumber attnum);
+
+extern void tier_get_stats(TierStats *stats);
+
+/* ---- for the processes of the tier */
+
+/* After so long the postmaster starts one again that an error or a signal ended. */
+#define TIER_RESTART_SECONDS	5
+
+/* In shared memory; all but start, lock and what it protects is atomic. */
+typedef struct TierControl
+{
+	pg_atomic_uint32 state;		/* TierState */
+	TierStart	start;
+	slock_t		lock;			/* of the next two; a leaf */
+	Latch	   *latch;			/* the worker's; NULL: none serves */
+	TimestampTz expected;		/* when it was expected last */
+	pg_atomic_uint64 loads;		/* since the start; this is one, too */
+	pg_atomic_uint64 saved_loads;	/* of them, those before the worker looked last */
+	pg_atomic_uint32 hurries;	/* somebody waits for that */
+	pg_atomic_uint32 has_warned;	/* of a read that failed */
+	pg_atomic_uint64 file_bytes;
+	pg_atomic_uint64 saved_chunks;
+	pg_atomic_uint64 saved_segments;
+	pg_atomic_uint64 saved_bytes;
+	pg_atomic_uint64 restored_chunks;
+	pg_atomic_uint64 restored_segments;
+	pg_atomic_uint64 restored_bytes;
+	pg_atomic_uint64 segments_read;
+	pg_atomic_uint64 bytes_read;
+	pg_atomic_uint64 reader_since;	/* a TimestampTz; 0: tier_reader.c does not run */
+	pg_atomic_uint64 reader_bytes;	/* of bytes_read, its own */
+	pg_atomic_uint64 reader_bytes_left; /* of the columns that it has not done */
+	pg_atomic_uint64 read_errors;
+	pg_atomic_uint64 damaged;
+	pg_atomic_uint64 bytes_written;
+	pg_atomic_uint64 write_errors;
+} TierControl;
+
+extern TierControl *tier_control;
+
+extern uint64 tier_budget_bytes(void);
+/* Whether segments that are written from now on may be packed (tier_pack.h). */
+extern bool tier_packs(void);
+extern bool tier_has_loads(void);
+
+#endif							/* PENUMBRA_TIER_H */

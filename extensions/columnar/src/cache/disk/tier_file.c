@@ -1,0 +1,544 @@
+/*-------------------------------------------------------------------------
+ *
+ * tier_file.c
+ *	  The tier's files: extents with checksums, appended and never changed.
+ *
+ * Only the tier's worker writes.  Everybody reads, each time by a descriptor
+ * of its own that is closed at once: it costs some microseconds of a read of
+ * a megabyte, and nobody keeps a file that was unlinked.  Nothing here goes
+ * through virtual descriptors or raises errors, so a reader can hold memory
+ * of the region meanwhile.
+ *
+ * Reads and writes bypass the system's cache where they can: the region is the
+ * cache.
+ * Those that are begun and ended later use the kernel's own asynchronous I/O
+ * (io_submit), which needs no library and, unlike io_uring, is forbidden hardly
+ * anywhere; where it fails the end of a read is the read.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/aio_abi.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "common/file_perm.h"
+#include "pgstat.h"
+#include "storage/fd.h"
+#include "utils/wait_event.h"
+
+#include "cache/disk/tier_file.h"
+
+/* What is below such a name is in no base backup, and pg_rewind removes it (rule T6). */
+#define FILES_NAME		PG_TEMP_FILE_PREFIX "_columns"
+#define FILE_SUFFIX		".columns"
+
+/* Longest write or read of one system call, so that a shutdown does not wait for much more. */
+#define TRANSFER_BYTES_MAX	((Size) 64 * 1024 * 1024)
+
+/* ---------------------------------------------------------------- names --- */
+
+char	   *tier_directory_setting = "";
+
+const char *
+tier_files(void)
+{
+	static char path[MAXPGPATH];
+
+	if (path[0] == '\0')
+		snprintf(path, sizeof(path), "%s/" FILES_NAME,
+				 tier_directory_setting[0] != '\0' ? tier_directory_setting : TIER_DIRECTORY);
+	return path;
+}
+
+/* Nobody else may be able to put files there, nor may it be somewhere else: a symbolic link could be shared. */
+static const char *
+check_directory(const char *path, bool makes)
+{
+	struct stat status;
+
+	if (makes && MakePGDirectory(path) != 0 && errno != EEXIST)
+		return psprintf("could not create directory \"%s\": %m", path);
+	if (lstat(path, &status) != 0)
+		return psprintf("could not stat directory \"%s\": %m", path);
+	if (!S_ISDIR(status.st_mode))
+		return psprintf("\"%s\" is not a directory", path);
+	if (status.st_uid != geteuid())
+		return psprintf("directory \"%s\" has another owner", path);
+	if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+		return psprintf("directory \"%s\" can be written by others", path);
+	if (access(path, R_OK | W_OK | X_OK) != 0)
+		return psprintf("directory \"%s\" cannot be used: %m", path);
+	return NULL;
+}
+
+/* What is not there is not made: it may be a disk that is not mounted. */
+static const char *
+check_setting(void)
+{
+	char	   *path = pstrdup(tier_directory_setting);
+
+	if (!is_absolute_path(path) || strlen(path) > MAXPGPATH / 2)
+		return psprintf("\"%s\" is not an absolute path of at most %d bytes", path, MAXPGPATH / 2);
+	/* with a slash behind it a symbolic link would be followed */
+	canonicalize_path(path);
+	return check_directory(path, false);
+}
+
+/* The lock goes with the process; descriptors of background workers are inherited by nobody. */
+static const char *
+lock_directory(void)
+{
+	static int	fd = -1;
+	char	   *path = psprintf("%s/lock", tier_files());
+
+	if (fd >= 0)
+		(void) close(fd);
+	fd = BasicOpenFilePerm(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, pg_file_create_mode);
+	if (fd < 0)
+		return psprintf("could not open file \"%s\": %m", path);
+	if (flock(fd, LOCK_EX | LOCK_NB) != 0)
+		return psprintf("could not lock file \"%s\": %m", path);
+	return NULL;
+}
+
+const char *
+tier_make_directory(void)
+{
+	return check_directory(TIER_DIRECTORY, true);
+}
+
+const char *
+tier_open_directories(void)
+{
+	const char *problem = tier_make_directory();
+
+	if (problem == NULL && tier_directory_setting[0] != '\0')
+		problem = check_setting();
+	if (problem == NULL)
+		problem = check_directory(tier_files(), true);
+	if (problem == NULL)
+		problem = lock_directory();
+	return problem;
+}
+
+static void
+file_path(uint32 number, char *path)
+{
+	snprintf(path, MAXPGPATH, "%s/%08X" FILE_SUFFIX, tier_files(), number);
+}
+
+static int
+compare_files(const void *left, const void *right)
+{
+	uint32		l = ((const TierFile *) left)->number;
+	uint32		r = ((const TierFile *) right)->number;
+
+	return l < r ? -1 : l > r;
+}
+
+/*
+ * Only regular files whose name is written as file_path() writes it: other names of
+ * the same number are not ours.
+ */
+int
+tier_list_files(TierFile **files)
+{
+	DIR		   *directory = opendir(tier_files());
+	struct dirent *entry;
+	int			limit = 64;
+	int			count = 0;
+
+	if (directory == NULL)
+		return -1;
+	*files = palloc(sizeof(TierFile) * limit);
+	while ((entry = readdir(directory)) != NULL)
+	{
+		char		path[MAXPGPATH];
+		char		name[MAXPGPATH];
+		struct stat status;
+		uint32		number;
+
+		if (sscanf(entry->d_name, "%8X", &number) != 1 || number == 0)
+			continue;
+		file_path(number, path);
+		snprintf(name, sizeof(name), "%s/%s", tier_files(), entry->d_name);
+		if (strcmp(path, name) != 0 || lstat(path, &status) != 0 || !S_ISREG(status.st_mode))
+			continue;
+		if (count == limit)
+			*files = repalloc(*files, sizeof(TierFile) * (limit *= 2));
+		memset(&(*files)[count], 0, sizeof(TierFile));
+		(*files)[count].number = number;
+		(*files)[count++].bytes = status.st_size;
+	}
+	closedir(directory);
+	qsort(*files, count, sizeof(TierFile), compare_files);
+	return count;
+}
+
+bool
+tier_unlink_file(uint32 number)
+{
+	char		path[MAXPGPATH];
+
+	file_path(number, path);
+	return unlink(path) == 0 || errno == ENOENT;
+}
+
+/* ---------------------------------------------------------------- reading - */
+
+/* Reads `bytes`, whole units; false with errno, 0 where the file ends before. */
+static bool
+read_units(int fd, char *buffer, Size bytes, off_t offset)
+{
+	while (bytes > 0)
+	{
+		ssize_t		done;
+
+		errno = 0;
+		pgstat_report_wait_start(PG_WAIT_EXTENSION);
+		done = pread(fd, buffer, Min(bytes, TRANSFER_BYTES_MAX), offset);
+		pgstat_report_wait_end();
+		if (done < 0 && errno == EINTR)
+			continue;
+		/* what ends within a unit is the file's end, and direct I/O cannot go on there */
+		if (done <= 0 || done % TIER_UNIT_BYTES != 0)
+			return false;
+		buffer += done;
+		bytes -= done;
+		offset += done;
+	}
+	return true;
+}
+
+static bool
+read_extent(const TierExtent *extent, void *buffer, int flags)
+{
+	char		path[MAXPGPATH];
+	int			fd;
+	int			code;
+	bool		done;
+
+	file_path(extent->file, path);
+	fd = BasicOpenFile(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | flags);
+	if (fd < 0)
+		return false;
+	done = read_units(fd, buffer, tier_cost_bytes(extent->bytes),
+					  (off_t) extent->unit * TIER_UNIT_BYTES);
+	code = errno;
+	(void) close(fd);
+	errno = code;
+	return done;
+}
+
+TierFault
+tier_read(const TierExtent *extent, void *buffer)
+{
+	/* EINVAL: the file system has no direct I/O, or none for such units */
+	if (!read_extent(extent, buffer, PG_O_DIRECT) &&
+		(errno != EINVAL || !read_extent(extent, buffer, 0)))
+		return TIER_UNREADABLE;
+	return XXH3_64bits(buffer, extent->bytes) == extent->checksum ? TIER_FINE : TIER_DAMAGED;
+}
+
+/* ---------------------------------------------------------------- reading ahead */
+
+/* Of this process, from its first read to its end; setting it up anew for each scan would take milliseconds. */
+#define READS_MAX	512
+
+static aio_context_t reads_context = 0;
+static bool reads_are_refused = false;
+static int	pending_reads = 0;
+
+static bool
+set_up_reads(void)
+{
+	if (reads_context == 0 && !reads_are_refused)
+		reads_are_refused = syscall(SYS_io_setup, READS_MAX, &reads_context) != 0;
+	return !reads_are_refused;
+}
+
+/* Notes reads that have ended; waits for one if there is none. */
+static void
+reap_reads(bool waits)
+{
+	struct io_event events[16];
+	struct timespec none = {0, 0};
+	long		count;
+
+	pgstat_report_wait_start(PG_WAIT_EXTENSION);
+	count = syscall(SYS_io_getevents, reads_context, (long) (waits ? 1 : 0), (long) lengthof(events), events,
+					waits ? NULL : &none);
+	pgstat_report_wait_end();
+	for (long i = 0; i < count; i++)
+	{
+		TierRead   *read = (TierRead *) (uintptr_t) events[i].data;
+
+		read->is_pending = false;
+		read->is_complete = events[i].res == (int64) tier_cost_bytes(read->extent.bytes);
+		pending_reads--;
+	}
+}
+
+void
+tier_begin_read(TierRead *read)
+{
+	struct iocb request = {0};
+	struct iocb *requests[] = {&request};
+	char		path[MAXPGPATH];
+	int			fd;
+
+	read->is_pending = read->is_complete = false;
+	if (pending_reads == READS_MAX || !set_up_reads())
+		return;
+	file_path(read->extent.file, path);
+	fd = BasicOpenFile(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | PG_O_DIRECT);
+	if (fd < 0)
+		return;
+	request.aio_data = (uintptr_t) read;
+	request.aio_lio_opcode = IOCB_CMD_PREAD;
+	request.aio_fildes = fd;
+	request.aio_buf = (uintptr_t) read->memory;
+	request.aio_nbytes = tier_cost_bytes(read->extent.bytes);
+	request.aio_offset = (int64) read->extent.unit * TIER_UNIT_BYTES;
+	read->is_pending = syscall(SYS_io_submit, reads_context, 1L, requests) == 1;
+	if (read->is_pending)
+		pending_reads++;
+	/* the request has the file */
+	(void) close(fd);
+}
+
+void
+tier_poll_reads(void)
+{
+	if (pending_reads > 0)
+		reap_reads(false);
+}
+
+TierFault
+tier_end_read(TierRead *read)
+{
+	while (read->is_pending)
+		reap_reads(true);
+	if (!read->is_complete)
+		return tier_read(&read->extent, read->memory);
+	return XXH3_64bits(read->memory, read->extent.bytes) == read->extent.checksum ? TIER_FINE : TIER_DAMAGED;
+}
+
+void
+tier_await_reads(void)
+{
+	while (pending_reads > 0)
+		reap_reads(true);
+}
+
+/* ---------------------------------------------------------------- writing - */
+
+/* Memory that direct I/O takes, for what is not: headers, and what is packed. */
+#define BOUNCE_BYTES	((Size) 64 * 1024)
+
+static char *
+bounce_memory(void)
+{
+	static char memory[BOUNCE_BYTES + TIER_UNIT_BYTES];
+
+	return (char *) TYPEALIGN(TIER_UNIT_BYTES, memory);
+}
+
+/*
+ * Writes whole units past the system's cache, where pages of the heap are worth
+ * more; false with errno, EINVAL where direct I/O does not go on.
+ */
+static bool
+write_units(int fd, const char *data, Size bytes, off_t offset)
+{
+	bool		is_aligned = (uintptr_t) data % TIER_UNIT_BYTES == 0;
+
+	while (bytes > 0)
+	{
+		Size		part = Min(bytes, is_aligned ? TRANSFER_BYTES_MAX : BOUNCE_BYTES);
+		ssize_t		done;
+
+		if (!is_aligned)
+			memcpy(bounce_memory(), data, part);
+		errno = EINVAL;
+		pgstat_report_wait_start(PG_WAIT_EXTENSION);
+		done = pwrite(fd, is_aligned ? data : bounce_memory(), part, offset);
+		pgstat_report_wait_end();
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0 || done % TIER_UNIT_BYTES != 0)
+			return false;
+		data += done;
+		bytes -= done;
+		offset += done;
+	}
+	return true;
+}
+
+/* Writes `bytes`; false with errno. */
+static bool
+write_bytes(int fd, const char *data, Size bytes, off_t offset)
+{
+	while (bytes > 0)
+	{
+		ssize_t		done;
+
+		errno = 0;
+		pgstat_report_wait_start(PG_WAIT_EXTENSION);
+		done = pwrite(fd, data, Min(bytes, TRANSFER_BYTES_MAX), offset);
+		pgstat_report_wait_end();
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+		{
+			if (errno == 0)
+				errno = ENOSPC;
+			return false;
+		}
+		data += done;
+		bytes -= done;
+		offset += done;
+	}
+	return true;
+}
+
+static bool
+open_next_file(TierWriter *writer)
+{
+	char		path[MAXPGPATH];
+
+	file_path(++writer->number, path);
+	writer->fd = BasicOpenFilePerm(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+								   pg_file_create_mode);
+	writer->bytes = 0;
+	/* not when it is made: a file system without direct I/O would have made it, and then refused */
+	writer->is_direct = writer->fd >= 0 && PG_O_DIRECT != 0 && fcntl(writer->fd, F_SETFL, PG_O_DIRECT) == 0;
+	return writer->fd >= 0;
+}
+
+/* Writes whole units at the file's end; false with errno. */
+static bool
+append_units(TierWriter *writer, const char *data, Size bytes)
+{
+	if (writer->is_direct)
+	{
+		if (write_units(writer->fd, data, bytes, (off_t) writer->bytes))
+			return true;
+		if (errno != EINVAL || fcntl(writer->fd, F_SETFL, 0) != 0)
+			return false;
+		writer->is_direct = false;
+	}
+	return write_bytes(writer->fd, data, bytes, (off_t) writer->bytes);
+}
+
+/* What failed to be written, or to be synced, is nobody's: the file gets no more. */
+bool
+tier_writer_append(TierWriter *writer, const void *data, Size bytes, TierExtent *extent)
+{
+	Size		cost_bytes = tier_cost_bytes(bytes);
+
+	if (writer->fd >= 0 && writer->bytes + cost_bytes > writer->limit_bytes)
+	{
+		if (!tier_writer_sync(writer))
+			return false;
+		tier_writer_close(writer);
+	}
+	if (writer->fd < 0 && !open_next_file(writer))
+		return false;
+	if (!append_units(writer, data, cost_bytes))
+	{
+		int			code = errno;
+
+		tier_writer_close(writer);
+		errno = code;
+		return false;
+	}
+	extent->file = writer->number;
+	extent->unit = (uint32) (writer->bytes / TIER_UNIT_BYTES);
+	extent->bytes = bytes;
+	extent->checksum = XXH3_64bits(data, bytes);
+	extent->plain_bytes = bytes;
+	writer->bytes += cost_bytes;
+	return true;
+}
+
+bool
+tier_writer_sync(TierWriter *writer)
+{
+	int			code;
+
+	if (writer->fd < 0 || pg_fsync(writer->fd) == 0)
+		return true;
+	code = errno;
+	tier_writer_close(writer);
+	errno = code;
+	return false;
+}
+
+void
+tier_writer_close(TierWriter *writer)
+{
+	if (writer->fd >= 0)
+		(void) close(writer->fd);
+	writer->fd = -1;
+}
+
+bool
+tier_replace_file(const char *path, const void *data, Size bytes)
+{
+	const char *name = strrchr(path, '/');
+	char		new_path[MAXPGPATH];
+	int			fd;
+	int			code;
+	bool		done;
+
+	/* beside it, as another directory may be on another file system; of its own, as others may replace other files */
+	snprintf(new_path, sizeof(new_path), "%.*s/" PG_TEMP_FILE_PREFIX "_%s", (int) (name - path), path, name + 1);
+	if (unlink(new_path) != 0 && errno != ENOENT)
+		return false;
+	fd = BasicOpenFilePerm(new_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+						   pg_file_create_mode);
+	if (fd < 0)
+		return false;
+	done = write_bytes(fd, data, bytes, 0) && pg_fsync(fd) == 0;
+	code = errno;
+	(void) close(fd);
+	errno = code;
+	return done && durable_rename(new_path, path, DEBUG1) == 0;
+}
+
+/* One byte of memory more than the file has, for a caller who ends it with a zero. */
+char *
+tier_slurp_file(const char *path, Size *bytes)
+{
+	int			fd = BasicOpenFile(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat status;
+	char	   *content = NULL;
+	ssize_t		done;
+
+	if (fd < 0)
+		return NULL;
+	*bytes = 0;
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+	{
+		content = palloc_extended(status.st_size + 1, MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
+		while (content != NULL && *bytes < (Size) status.st_size)
+		{
+			done = pread(fd, content + *bytes, status.st_size - *bytes, (off_t) *bytes);
+			if (done < 0 && errno == EINTR)
+				continue;
+			if (done <= 0)
+				break;
+			*bytes += done;
+		}
+	}
+	(void) close(fd);
+	return content;
+}

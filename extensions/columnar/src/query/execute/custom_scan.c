@@ -1,0 +1,937 @@
+/*-------------------------------------------------------------------------
+ *
+ * custom_scan.c
+ *	  Execution of Penumbra nodes.
+ *
+ * The node drives the engine: chunks of the cache go in once, heap pages
+ * batch by batch between fetches, and each call into the engine is short, so
+ * that interrupts are served between any two.  Until a row has left the node
+ * everything can still be thrown away and PostgreSQL's own plan run instead;
+ * it also gives errors their own text.  Where the engine may give up after it
+ * returned rows, the node keeps them back (held_rows.c).
+ *
+ * Life of memory: scan_context holds the pins on chunks, and below it
+ * buffer_context chunks that are read from disk; execution_context is its
+ * child and destroys the engine (and so its threads) in a reset callback, and
+ * children are deleted first, the youngest before the others.  Where nothing is unwound, at a
+ * FATAL error, the cache stops the threads before it releases the pins.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "pg_compat.h"
+
+#include "access/genam.h"
+#include "access/parallel.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/objectaccess.h"
+#include "executor/executor.h"
+#include "executor/nodeSubplan.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "nodes/extensible.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/tuplestore.h"
+
+#include "cache/cache.h"
+#include "cache/heap_page.h"
+#include "query/execute/custom_scan.h"
+#include "query/execute/explain.h"
+#include "query/execute/held_rows.h"
+#include "query/execute/parallel_scan.h"
+#include "query/execute/result_slot.h"
+#include "query/execute/scan_input.h"
+#include "query/execute/scan_state.h"
+#include "query/execute/source_rows.h"
+#include "query/execute/swap_sides.h"
+#include "query/execute/temporary_files.h"
+#include "query/pipeline/can_fail.h"
+#include "query/pipeline/cost.h"
+#include "query/pipeline/pipeline.h"
+#include "query/pipeline/stages.h"
+#include "query/pipeline/translation.h"
+#include "query/planning/attempt.h"
+#include "query/planning/plan_walk.h"
+#include "query/planning/planning.h"
+#include "query/planning/refusal.h"
+
+static void begin_scan(CustomScanState *node, EState *estate, int eflags);
+static TupleTableSlot *exec_scan(CustomScanState *node);
+static void end_scan(CustomScanState *node);
+static void rescan(CustomScanState *node);
+
+static const CustomExecMethods exec_methods = {
+	.CustomName = "Penumbra",
+	.BeginCustomScan = begin_scan,
+	.ExecCustomScan = exec_scan,
+	.EndCustomScan = end_scan,
+	.ReScanCustomScan = rescan,
+	.ExplainCustomScan = explain_custom_scan,
+	.EstimateDSMCustomScan = parallel_scan_estimate_dsm,
+	.InitializeDSMCustomScan = parallel_scan_initialize_dsm,
+	.ReInitializeDSMCustomScan = parallel_scan_reinitialize_dsm,
+	.InitializeWorkerCustomScan = parallel_scan_initialize_worker,
+	.ShutdownCustomScan = parallel_scan_shutdown,
+};
+
+Node *
+custom_scan_create_state(CustomScan *scan)
+{
+	PenumbraScanState *state = palloc0(sizeof(PenumbraScanState));
+
+	NodeSetTag(state, T_CustomScanState);
+	state->css.methods = &exec_methods;
+	return (Node *) state;
+}
+
+/* ---------------------------------------------------------------- executor start */
+
+static void start_ordinary(PenumbraScanState *state, const char *reason);
+
+static bool
+lacks_execute(Oid function_oid, void *context)
+{
+	*(Oid *) context = function_oid;
+	InvokeFunctionExecuteHook(function_oid);
+	return !compat_may_execute(function_oid, GetUserId());
+}
+
+static bool
+lacks_execute_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (check_functions_in_node(node, lacks_execute, context))
+		return true;
+	return expression_tree_walker(node, lacks_execute_walker, context);
+}
+
+/*
+ * EXECUTE on the functions that the engine computes.  PostgreSQL checks when
+ * it initialises a node, as the user of that moment: who fetches from a cursor
+ * may be another.  Where it is missing the ordinary plan raises the error, if
+ * it calls the function.
+ */
+static void
+check_functions(PenumbraScanState *state)
+{
+	ListCell   *lc;
+	Oid			function_oid;
+
+	GetUserIdAndSecContext(&state->user_oid, &state->security_context);
+	foreach(lc, pipeline_stages(state->pipeline))
+	{
+		PipelineStage *stage = lfirst(lc);
+
+		if (!lacks_execute_walker((Node *) stage->exprs, &function_oid) &&
+			!lacks_execute_walker((Node *) stage->join_keys, &function_oid) &&
+			!lacks_execute_walker((Node *) stage->aggrefs, &function_oid))
+			continue;
+		if (state->parallel != NULL)
+			aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FUNCTION, get_func_name(function_oid));
+		start_ordinary(state, "permission on a function is missing");
+		return;
+	}
+}
+
+/* The index that a node of the ordinary plan reads. */
+static bool
+open_index(Plan *plan, void *context)
+{
+	PenumbraScanState *state = context;
+	Oid			index_oid = InvalidOid;
+
+	if (IsA(plan, IndexScan))
+		index_oid = ((IndexScan *) plan)->indexid;
+	else if (IsA(plan, IndexOnlyScan))
+		index_oid = ((IndexOnlyScan *) plan)->indexid;
+	else if (IsA(plan, BitmapIndexScan))
+		index_oid = ((BitmapIndexScan *) plan)->indexid;
+	if (OidIsValid(index_oid))
+		state->indexes = lappend(state->indexes, index_open(index_oid, AccessShareLock));
+	return true;
+}
+
+/*
+ * From executor start to its end, as PostgreSQL's nodes do: so whoever alters
+ * or truncates a table in this session finds it in use, and who drops an index
+ * that the ordinary plan may still read.  A leader holds the locks; a worker
+ * takes its own.
+ */
+static void
+open_relations(PenumbraScanState *state)
+{
+	LOCKMODE	lock_mode = IsParallelWorker() ? AccessShareLock : NoLock;
+	List	   *scans = pipeline_scans(state->pipeline);
+	ListCell   *source = list_head(state->sources);
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	state->input_count = list_length(scans);
+	state->inputs = palloc0(sizeof(ScanInput) * state->input_count);
+	foreach(lc, scans)
+	{
+		ScanInput  *input = &state->inputs[foreach_current_index(lc)];
+
+		input->state = state;
+		input->stage = lfirst(lc);
+		if (input->stage->source != NULL)
+		{
+			if (source == NULL)
+				continue;		/* it was not found, and the ordinary plan will run */
+			input->source = lfirst(source);
+			source = lnext(state->sources, source);
+			continue;
+		}
+		input->tables = palloc0(sizeof(ScanTable) * list_length(input->stage->table_oids));
+		foreach(lc2, input->stage->table_oids)
+			input->tables[input->table_count++].rel = table_open(lfirst_oid(lc2), lock_mode);
+	}
+	plan_walk_list(((CustomScan *) state->css.ss.ps.plan)->custom_plans, open_index, state);
+}
+
+/* Whether rows leave while the last of the scans is read: what joins need first is a matter of the engine. */
+static bool
+is_streaming(const PipelineStage *stage)
+{
+	if (stage_kind_of(stage)->is_breaker)
+		return false;
+	return stage->inputs == NIL || is_streaming(linitial(stage->inputs));
+}
+
+static void
+begin_scan(CustomScanState *node, EState *estate, int eflags)
+{
+	PenumbraScanState *state = (PenumbraScanState *) node;
+	CustomScan *scan = (CustomScan *) node->ss.ps.plan;
+
+	state->pipeline = pipeline_from_list(scan->custom_private);
+	state->eflags = eflags;
+	state->is_streaming = is_streaming(state->pipeline->top);
+	swap_sides_limit_builds(state->pipeline);
+	if (scan->scan.plan.parallel_aware)
+		state->parallel = &state->unshared;
+	if (!source_rows_begin(state, estate))
+		state->pipeline->is_checked = false;
+	check_functions(state);
+	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+		return;
+	state->runtime_states = ExecInitExprList(scan->custom_exprs, &node->ss.ps);
+	open_relations(state);
+	if (eflags & EXEC_FLAG_BACKWARD)
+	{
+		state->returned = tuplestore_begin_heap(true, false, work_mem);
+		tuplestore_set_eflags(state->returned, EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD);
+		state->returned_slot = ExecInitExtraTupleSlot(estate, node->ss.ps.ps_ResultTupleDesc,
+													  &TTSOpsMinimalTuple);
+	}
+}
+
+/* ---------------------------------------------------------------- the ordinary plan */
+
+static void
+start_ordinary(PenumbraScanState *state, const char *reason)
+{
+	CustomScan *scan = (CustomScan *) state->css.ss.ps.plan;
+	EState	   *estate = state->css.ss.ps.state;
+	MemoryContext old_context = MemoryContextSwitchTo(estate->es_query_cxt);
+	Oid			user_oid;
+	int			security_context;
+
+	refusal_count(reason);
+	state->report.ordinary_reason = pstrdup(reason);
+	/* checks permissions, as it would have at executor start; after an error the transaction takes the user back */
+	GetUserIdAndSecContext(&user_oid, &security_context);
+	SetUserIdAndSecContext(state->user_oid, state->security_context);
+	state->ordinary = ExecInitNode(linitial(scan->custom_plans), estate,
+								   state->eflags & ~(EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK));
+	SetUserIdAndSecContext(user_oid, security_context);
+	state->css.custom_ps = list_make1(state->ordinary);
+	MemoryContextSwitchTo(old_context);
+}
+
+/* Its columns are the first of ours; the others only served quals that it has applied itself. */
+static bool
+next_ordinary_row(PenumbraScanState *state, TupleTableSlot *slot)
+{
+	TupleTableSlot *row = ExecProcNode(state->ordinary);
+	int			column_count;
+
+	if (TupIsNull(row))
+		return false;
+	slot_getallattrs(row);
+	ExecClearTuple(slot);
+	column_count = Min(row->tts_tupleDescriptor->natts, slot->tts_tupleDescriptor->natts);
+	memcpy(slot->tts_values, row->tts_values, sizeof(Datum) * column_count);
+	memcpy(slot->tts_isnull, row->tts_isnull, sizeof(bool) * column_count);
+	for (int c = column_count; c < slot->tts_tupleDescriptor->natts; c++)
+		slot->tts_isnull[c] = true;
+	ExecStoreVirtualTuple(slot);
+	return true;
+}
+
+/* ---------------------------------------------------------------- starting the engine */
+
+static void
+stop_engine(void *arg)
+{
+	penumbra_exec_stop(((PenumbraScanState *) arg)->exec);
+}
+
+static void
+destroy_exec(PenumbraScanState *state)
+{
+	if (state->exec == NULL)
+		return;
+	penumbra_exec_stop(state->exec);
+	temporary_files_report(state->exec, state->temporary_prefix);
+	penumbra_exec_destroy(state->exec);
+	state->exec = NULL;
+}
+
+static void
+destroy_engine(void *arg)
+{
+	PenumbraScanState *state = arg;
+
+	destroy_exec(state);
+	for (int i = 0; i < state->input_count; i++)
+	{
+		if (state->inputs[i].rows != NULL)
+			penumbra_rows_destroy(state->inputs[i].rows);
+		state->inputs[i].rows = NULL;
+	}
+	state->plan = NULL;			/* its translation dies after this */
+}
+
+typedef struct Evaluation
+{
+	ExprState  *expr;
+	ExprContext *econtext;
+	RuntimeValue *value;
+} Evaluation;
+
+static void
+evaluate(void *argument)
+{
+	Evaluation *evaluation = argument;
+
+	evaluation->value->value = ExecEvalExpr(evaluation->expr, evaluation->econtext, &evaluation->value->isnull);
+}
+
+static bool
+subquery_params_walker(Node *node, void *context)
+{
+	Bitmapset **params = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
+		*params = bms_add_member(*params, ((Param *) node)->paramid);
+	return expression_tree_walker(node, subquery_params_walker, context);
+}
+
+/*
+ * PostgreSQL evaluates an expression for each row that asks for it, here it is
+ * done at the start: what fails then has no value, and is an error for the
+ * rows that ask.  Subqueries that an expression needs are run before, since
+ * the end of a subtransaction would take the pins of their scans away;
+ * init_plans_must_wait() has seen to it that they may be.
+ */
+static RuntimeValue *
+evaluate_runtime(PenumbraScanState *state)
+{
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	List	   *exprs = ((CustomScan *) state->css.ss.ps.plan)->custom_exprs;
+	RuntimeValue *values = palloc0(sizeof(RuntimeValue) * Max(list_length(exprs), 1));
+	ListCell   *lc;
+
+	foreach(lc, state->runtime_states)
+	{
+		Node	   *expr = list_nth(exprs, foreach_current_index(lc));
+		Evaluation	evaluation = {lfirst(lc), econtext, &values[foreach_current_index(lc)]};
+		Bitmapset  *params = NULL;
+
+		subquery_params_walker(expr, &params);
+		ExecSetParamPlanMulti(params, econtext);
+		if (expr_can_fail(expr))
+			evaluation.value->has_failed = !attempt(evaluate, &evaluation);
+		else
+			evaluate(&evaluation);
+	}
+	return values;
+}
+
+/* After rows have left: raises the error of an expression that failed at the start, for which a row has asked. */
+static void
+raise_failed(PenumbraScanState *state)
+{
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	bool		isnull;
+	ListCell   *lc;
+
+	foreach(lc, state->runtime_states)
+	{
+		if (expr_can_fail(list_nth(((CustomScan *) state->css.ss.ps.plan)->custom_exprs,
+										foreach_current_index(lc))))
+			(void) ExecEvalExpr((ExprState *) lfirst(lc), econtext, &isnull);
+	}
+}
+
+static const char *
+refusal_at_start(PenumbraScanState *state, EState *estate)
+{
+	if (estate->es_epq_active != NULL)
+		return "row is rechecked after an update";
+	if (!IsMVCCSnapshot(estate->es_snapshot))
+		return "not an MVCC snapshot";
+	if (!state->pipeline->is_checked)
+		return "join that the engine does not take";
+	return NULL;
+}
+
+/* A part of a parallel scan is read before its execution; it has no joins. */
+static bool
+excludes_chunk(void *argument, const PenumbraZoneMap *zone_maps)
+{
+	ScanInput  *input = argument;
+	PenumbraScanState *state = input->state;
+
+	return state->exec != NULL ? penumbra_exec_skip_chunk(state->exec, input->scan, zone_maps)
+		: penumbra_plan_chunk_is_skipped(state->plan, input->scan, zone_maps);
+}
+
+static void
+open_table(PenumbraScanState *state, ScanInput *input, int i)
+{
+	ScanTable  *table = &input->tables[i];
+	List	   *attno_list = list_nth(input->stage->table_attnos, i);
+	int			count = list_length(attno_list);
+	AttrNumber *attnos = palloc(sizeof(AttrNumber) * Max(count, 1));
+	Snapshot	snapshot = state->css.ss.ps.state->es_snapshot;
+	ListCell   *lc;
+
+	foreach(lc, attno_list)
+		attnos[foreach_current_index(lc)] = lfirst_int(lc);
+	pgstat_count_heap_scan(table->rel);
+	table->cached = state->parallel == NULL
+		? cache_scan_begin(table->rel, snapshot, attnos, count)
+		: cache_scan_begin_parts(table->rel, snapshot, attnos, count);
+	cache_scan_set_readers(table->cached, stop_engine, state);
+	cache_scan_set_filter(table->cached, excludes_chunk, input);
+	table->reader = heap_row_reader_create(table->rel, attnos, count);
+	heap_row_reader_set_pages(table->reader, scan_input_next_block, table);
+}
+
+static PenumbraStatus
+add_chunks(PenumbraScanState *state, ScanInput *input)
+{
+	PenumbraStatus status = {PENUMBRA_OK};
+
+	for (int i = 0; i < input->table_count && status.code == PENUMBRA_OK; i++)
+	{
+		CachedScan *cached = input->tables[i].cached;
+
+		for (int c = 0; c < cached->nchunks && status.code == PENUMBRA_OK; c++)
+		{
+			status = penumbra_exec_add_chunk(state->exec, input->scan, &cached->chunks[c]);
+			CHECK_FOR_INTERRUPTS();
+		}
+		if (status.code == PENUMBRA_OK && cached->unread_chunks > 0)
+			status = penumbra_exec_expect_chunks(state->exec, input->scan, (uint64) cached->unread_rows);
+	}
+	return status.code == PENUMBRA_OK ? scan_input_push_first(state, input) : status;
+}
+
+static double
+rows_of_chunks(PenumbraScanState *state)
+{
+	double		rows = 0;
+
+	for (int i = 0; i < state->input_count; i++)
+	{
+		for (int t = 0; t < state->inputs[i].table_count; t++)
+		{
+			CachedScan *cached = state->inputs[i].tables[t].cached;
+
+			for (int c = 0; c < cached->nchunks; c++)
+				rows += cached->chunks[c].rows;
+			rows += cached->unread_rows;
+		}
+	}
+	return rows;
+}
+
+/* Starts the engine on what the tables' caches and heaps offer. */
+static PenumbraStatus
+start_execution(PenumbraScanState *state)
+{
+	bool		has_threads = state->parallel == NULL && !IsParallelWorker();
+	PenumbraExecOptions options;
+	PenumbraStatus status;
+
+	options.memory_budget_bytes = get_hash_memory_limit();
+	options.threads = has_threads ? cost_threads(rows_of_chunks(state), state->is_rescanned) : 0;
+	/* A cancel or termination that cannot be served has to wait until it can. */
+	options.interrupts[0] = INTERRUPTS_CAN_BE_PROCESSED() ? &QueryCancelPending : NULL;
+	options.interrupts[1] = INTERRUPTS_CAN_BE_PROCESSED() ? &ProcDiePending : NULL;
+	options.is_timed = state->css.ss.ps.instrument != NULL;
+	temporary_files_set_options(&options);
+	state->temporary_prefix = options.temporary_prefix;
+	state->has_threads = options.threads > 0;
+	state->exec = penumbra_exec_create(state->plan, &options);
+	if (state->exec == NULL)
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+	status.code = PENUMBRA_OK;
+	state->begun_reads = state->ended_reads = state->finished_reads = 0;
+	for (int i = 0; i < state->input_count && status.code == PENUMBRA_OK; i++)
+	{
+		scan_input_reset(&state->inputs[i]);
+		status = add_chunks(state, &state->inputs[i]);
+	}
+	if (status.code == PENUMBRA_OK)
+		status = penumbra_exec_start(state->exec);
+	return status;
+}
+
+/* Starts the engine on the open tables. */
+static PenumbraStatus
+start_engine(PenumbraScanState *state, Translation *translation)
+{
+	MemoryContextCallback *callback = palloc0(sizeof(MemoryContextCallback));
+
+	callback->func = destroy_engine;
+	callback->arg = state;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, callback);
+	state->plan = translation->plan;
+	for (int i = 0; i < state->input_count; i++)
+	{
+		state->inputs[i].scan = state->inputs[i].stage->operator;
+		state->inputs[i].rows = scan_input_create_rows(state->inputs[i].stage->exprs);
+	}
+	state->window = result_window_create(state->pipeline->output_map);
+	if (state->parallel != NULL && !parallel_scan_claim(state))
+	{
+		state->is_done = true;
+		return (PenumbraStatus) {PENUMBRA_OK};
+	}
+	return start_execution(state);
+}
+
+/* Pins the chunks; not again when the node is rescanned, since what is proven stays so for a snapshot. */
+static void
+open_tables(PenumbraScanState *state)
+{
+	MemoryContext old_context;
+
+	if (state->scan_context != NULL)
+		return;
+	state->scan_context = AllocSetContextCreate(state->css.ss.ps.state->es_query_cxt,
+												"Penumbra scan", ALLOCSET_DEFAULT_SIZES);
+	old_context = MemoryContextSwitchTo(state->scan_context);
+	for (int i = 0; i < state->input_count; i++)
+	{
+		for (int t = 0; t < state->inputs[i].table_count; t++)
+			open_table(state, &state->inputs[i], t);
+	}
+	state->buffer_context = AllocSetContextCreate(state->scan_context, "Penumbra chunks from disk",
+												  ALLOCSET_SMALL_SIZES);
+	MemoryContextSwitchTo(old_context);
+}
+
+static void handle_status(PenumbraScanState *state, const PenumbraStatus *status);
+
+static void
+start(PenumbraScanState *state)
+{
+	EState	   *estate = state->css.ss.ps.state;
+	const char *reason = refusal_at_start(state, estate);
+	Translation *translation;
+	MemoryContext old_context;
+	MemoryContext engine_context;
+	PenumbraStatus status;
+
+	state->is_started = true;
+	if (reason != NULL && state->parallel != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("parallel scan by Penumbra cannot start"),
+				 errdetail_internal("%s", reason)));
+	if (reason != NULL)
+	{
+		start_ordinary(state, reason);
+		return;
+	}
+	open_tables(state);
+	state->execution_context = AllocSetContextCreate(state->scan_context, "Penumbra execution",
+													 ALLOCSET_DEFAULT_SIZES);
+	old_context = MemoryContextSwitchTo(state->execution_context);
+	/* Its context is older than the engine's, and contexts of one parent die youngest first. */
+	translation = translation_begin(state->pipeline->runtime_exprs,
+									evaluate_runtime(state));
+	engine_context = AllocSetContextCreate(state->execution_context, "Penumbra engine",
+										   ALLOCSET_SMALL_SIZES);
+	if (stages_add_to_plan(translation, state->pipeline))
+	{
+		state->holds_rows = penumbra_plan_can_be_unsupported_late(translation->plan);
+		MemoryContextSwitchTo(engine_context);
+		status = start_engine(state, translation);
+	}
+	else
+	{
+		status.code = PENUMBRA_UNSUPPORTED;
+		strlcpy(status.message, translation->reason, sizeof(status.message));
+	}
+	MemoryContextSwitchTo(old_context);
+	if (status.code != PENUMBRA_OK)
+		handle_status(state, &status);
+}
+
+/* Ends the execution; the tables stay open for the next. */
+static void
+end_execution(PenumbraScanState *state)
+{
+	if (state->execution_context == NULL)
+		return;
+	if (state->exec != NULL)
+		explain_keep_report(state);
+	MemoryContextDelete(state->execution_context);
+	state->execution_context = NULL;
+	state->window = NULL;
+}
+
+static void
+release_table(ScanTable *table)
+{
+	Relation	rel = table->rel;
+
+	if (table->reader != NULL)
+		heap_row_reader_destroy(table->reader);
+	if (table->cached != NULL)
+		cache_scan_end(table->cached);
+	memset(table, 0, sizeof(ScanTable));
+	table->rel = rel;
+}
+
+/* Frees the engine and the pins, and what was read into buffers. */
+static void
+release(PenumbraScanState *state)
+{
+	if (state->scan_context == NULL)
+		return;
+	end_execution(state);
+	for (int i = 0; i < state->input_count; i++)
+	{
+		for (int t = 0; t < state->inputs[i].table_count; t++)
+			release_table(&state->inputs[i].tables[t]);
+	}
+	memset(state->reads, 0, sizeof(state->reads));
+	MemoryContextDelete(state->scan_context);
+	state->scan_context = NULL;
+}
+
+/* Starts again with the sides of a join swapped, of which more rows were built than expected. */
+static bool
+swap_and_restart(PenumbraScanState *state)
+{
+	MemoryContext old_context = MemoryContextSwitchTo(state->css.ss.ps.state->es_query_cxt);
+	bool		is_swapped = swap_sides_of_too_large(state->pipeline, state->exec);
+
+	MemoryContextSwitchTo(old_context);
+	if (!is_swapped)
+		return false;
+	end_execution(state);
+	source_rows_rescan(state);
+	start(state);
+	return true;
+}
+
+/*
+ * An error of the engine: the ordinary plan while nothing was returned, an
+ * error after.  A parallel scan has no ordinary plan, because the other
+ * processes could not follow; its quals cannot fail.
+ */
+static void
+handle_status(PenumbraScanState *state, const PenumbraStatus *status)
+{
+	PenumbraStatus copy = *status;
+
+	if (copy.code == PENUMBRA_BUILD_TOO_LARGE && swap_and_restart(state))
+		return;
+	if (copy.code == PENUMBRA_CANCELLED)
+		CHECK_FOR_INTERRUPTS();
+	if (state->has_emitted && copy.code != PENUMBRA_CANCELLED)
+		raise_failed(state);
+	if (state->has_emitted || state->parallel != NULL || copy.code == PENUMBRA_CANCELLED)
+		penumbra_report_status(&copy);
+	if (penumbra_mode == MODE_REQUIRE &&
+		(copy.code == PENUMBRA_UNSUPPORTED || copy.code == PENUMBRA_INTERNAL ||
+		 copy.code == PENUMBRA_CORRUPT))
+		penumbra_report_status(&copy);
+	if (copy.code == PENUMBRA_INTERNAL || copy.code == PENUMBRA_CORRUPT)
+		ereport(LOG,
+				(errmsg("Penumbra left a query to PostgreSQL: engine code %d", (int) copy.code),
+				 errdetail_internal("%s", copy.message)));
+	release(state);
+	start_ordinary(state, copy.message[0] != '\0' ? copy.message
+				   : copy.code == PENUMBRA_TEMPORARY_SPACE_LIMIT ? "temp_file_limit" : "error in the engine");
+}
+
+/* ---------------------------------------------------------------- running */
+
+/*
+ * Opens the next result in the window; false at the end and at an error of the
+ * engine, which the caller handles in another memory context than that which
+ * the handling deletes.  A streaming plan is fed only when it has
+ * nothing to return, so that results do not pile up; nothing comes out of
+ * any other before all went in.
+ */
+static bool
+fetch_result(PenumbraScanState *state, PenumbraStatus *status)
+{
+	PenumbraResult result;
+	bool		wants_rows = !state->is_streaming;
+	ScanInput  *input;
+
+	*status = (PenumbraStatus) {PENUMBRA_OK};
+	while (status->code == PENUMBRA_OK)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (wants_rows && (input = scan_input_find(state, penumbra_exec_wanted_scan(state->exec))) != NULL)
+		{
+			bool		waits;
+
+			*status = scan_input_push(state, input, &waits);
+			wants_rows = !state->is_streaming && !waits;
+			continue;
+		}
+		switch (penumbra_exec_fetch(state->exec, &result, status))
+		{
+			case PENUMBRA_FETCH_ROWS:
+				if (result.rows == 0)
+					break;
+				result_window_open(state->window, &result);
+				return true;
+			case PENUMBRA_FETCH_WAIT:
+				wants_rows = true;
+				break;
+			case PENUMBRA_FETCH_DONE:
+				/* what it has read may go when the next part is proven */
+				if (state->parallel != NULL)
+					destroy_exec(state);
+				if (state->parallel == NULL || !parallel_scan_claim(state))
+				{
+					state->is_done = true;
+					return false;
+				}
+				*status = start_execution(state);
+				break;
+			case PENUMBRA_FETCH_ERROR:
+				if (status->code == PENUMBRA_OK)
+					status->code = PENUMBRA_INTERNAL;
+				break;
+		}
+	}
+	return false;
+}
+
+/* False at the end, or when the ordinary plan has taken over. */
+static bool
+next_engine_row(PenumbraScanState *state, TupleTableSlot *slot)
+{
+	MemoryContext old_context;
+	PenumbraStatus status;
+	bool		has_result;
+
+	while (!state->is_done && state->ordinary == NULL)
+	{
+		if (result_window_next(state->window, slot))
+			return true;
+		old_context = MemoryContextSwitchTo(state->execution_context);
+		has_result = fetch_result(state, &status);
+		MemoryContextSwitchTo(old_context);
+		if (status.code != PENUMBRA_OK)
+			handle_status(state, &status);
+		if (has_result || !state->is_done)
+			continue;
+		if (state->is_rescanned)
+			end_execution(state);
+		else
+			release(state);
+	}
+	return false;
+}
+
+static void
+hold_rows(PenumbraScanState *state, TupleTableSlot *slot)
+{
+	held_rows_begin(state, slot);
+	while (next_engine_row(state, slot))
+		held_rows_add(state, slot);
+	ExecClearTuple(slot);
+	if (state->ordinary != NULL)
+		held_rows_drop(state);
+}
+
+static bool
+next_row(PenumbraScanState *state, TupleTableSlot *slot)
+{
+	if (state->holds_rows && state->held == NULL && state->ordinary == NULL)
+		hold_rows(state, slot);
+	if (state->held != NULL)
+		return held_rows_next(state, slot);
+	if (state->ordinary == NULL && next_engine_row(state, slot))
+		return true;
+	return state->ordinary != NULL && next_ordinary_row(state, slot);
+}
+
+/* The next row, projected; NULL at the end. */
+static TupleTableSlot *
+exec_forward(CustomScanState *node)
+{
+	PenumbraScanState *state = (PenumbraScanState *) node;
+	ExprContext *econtext = node->ss.ps.ps_ExprContext;
+	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
+
+	if (!state->is_started && state->ordinary == NULL)
+		start(state);
+	for (;;)
+	{
+		ResetExprContext(econtext);
+		if (!next_row(state, slot))
+			return NULL;
+		econtext->ecxt_scantuple = slot;
+		/* The ordinary plan has applied its quals. */
+		if (state->ordinary != NULL || node->ss.ps.qual == NULL ||
+			ExecQual(node->ss.ps.qual, econtext))
+			break;
+		/* a barrier's quals may be among them, and the engine's filter may come before these */
+		if (!state->pipeline->has_barrier)
+			InstrCountFiltered1(node, 1);
+	}
+	state->has_emitted = true;
+	if (node->ss.ps.ps_ProjInfo != NULL)
+		return ExecProject(node->ss.ps.ps_ProjInfo);
+	return slot;
+}
+
+/* As the Material node does it. */
+static TupleTableSlot *
+exec_for_cursor(CustomScanState *node)
+{
+	PenumbraScanState *state = (PenumbraScanState *) node;
+	bool		is_forward = ScanDirectionIsForward(node->ss.ps.state->es_direction);
+	bool		is_at_end = tuplestore_ateof(state->returned);
+	TupleTableSlot *slot;
+
+	if (!is_forward && is_at_end && !state->is_exhausted)
+	{
+		/* The row returned last is not to be returned again. */
+		if (!tuplestore_advance(state->returned, false))
+			return NULL;
+		is_at_end = false;
+	}
+	if (!is_at_end || !is_forward)
+	{
+		if (tuplestore_gettupleslot(state->returned, is_forward, false, state->returned_slot))
+			return state->returned_slot;
+		if (!is_forward)
+			return NULL;
+	}
+	if (state->is_exhausted)
+		return NULL;
+	slot = exec_forward(node);
+	if (slot == NULL)
+		state->is_exhausted = true;
+	else
+		tuplestore_puttupleslot(state->returned, slot);
+	return slot;
+}
+
+/* Parents expect the slot that the node was initialised with. */
+static TupleTableSlot *
+exec_scan(CustomScanState *node)
+{
+	PenumbraScanState *state = (PenumbraScanState *) node;
+	TupleTableSlot *result = node->ss.ps.ps_ResultTupleSlot;
+	TupleTableSlot *slot;
+
+	if (state->returned == NULL)
+	{
+		slot = exec_forward(node);
+		return slot != NULL ? slot : ExecClearTuple(result);
+	}
+	slot = exec_for_cursor(node);
+	if (slot == NULL)
+		return ExecClearTuple(result);
+	if (slot != state->returned_slot)
+		return slot;
+	ExecClearTuple(result);
+	slot_getallattrs(slot);
+	memcpy(result->tts_values, slot->tts_values,
+		   sizeof(Datum) * result->tts_tupleDescriptor->natts);
+	memcpy(result->tts_isnull, slot->tts_isnull,
+		   sizeof(bool) * result->tts_tupleDescriptor->natts);
+	return ExecStoreVirtualTuple(result);
+}
+
+static void
+end_scan(CustomScanState *node)
+{
+	PenumbraScanState *state = (PenumbraScanState *) node;
+	ListCell   *lc;
+
+	release(state);
+	held_rows_drop(state);
+	if (state->ordinary != NULL)
+		ExecEndNode(state->ordinary);
+	source_rows_end(state);
+	for (int i = 0; i < state->input_count; i++)
+	{
+		for (int t = 0; t < state->inputs[i].table_count; t++)
+			table_close(state->inputs[i].tables[t].rel, NoLock);
+	}
+	foreach(lc, state->indexes)
+		index_close(lfirst(lc), NoLock);
+	if (state->returned != NULL)
+		tuplestore_end(state->returned);
+}
+
+static void
+rescan(CustomScanState *node)
+{
+	PenumbraScanState *state = (PenumbraScanState *) node;
+
+	ExecClearTuple(node->ss.ss_ScanTupleSlot);
+	if (state->returned != NULL)
+		tuplestore_clear(state->returned);
+	state->is_exhausted = false;
+	if (state->ordinary != NULL)
+	{
+		if (node->ss.ps.chgParam != NULL)
+			UpdateChangedParamSet(state->ordinary, node->ss.ps.chgParam);
+		if (state->ordinary->chgParam == NULL)
+			ExecReScan(state->ordinary);
+		return;
+	}
+	if (state->parallel != NULL)
+		release(state);
+	else
+	{
+		end_execution(state);
+		state->is_rescanned = true;
+	}
+	held_rows_drop(state);
+	source_rows_rescan(state);
+	if (state->parallel == &state->unshared)
+		pg_atomic_write_u32(&state->unshared.next_part, 0);
+	state->is_started = false;
+	state->is_done = false;
+	state->has_emitted = false;
+}

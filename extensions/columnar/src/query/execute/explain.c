@@ -1,0 +1,465 @@
+/*-------------------------------------------------------------------------
+ *
+ * explain.c
+ *	  What EXPLAIN shows of Penumbra nodes, and why a query has none.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "pg_compat.h"
+
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/ruleutils.h"
+
+#include "cache/cache.h"
+#include "query/execute/explain.h"
+#include "query/execute/scan_state.h"
+#include "query/pipeline/deparser.h"
+#include "query/pipeline/pipeline.h"
+#include "query/pipeline/stages.h"
+#include "query/pipeline/translation.h"
+#include "query/planning/planning.h"
+
+static ExplainOneQuery_hook_type previous_explain_one_query_hook = NULL;
+
+/* Of the plan made last; see explain_note_planning(). */
+static char last_reason[160];
+static bool last_is_partly_used;
+
+void
+explain_note_planning(const char *reason, bool is_partly_used)
+{
+	last_reason[0] = '\0';
+	if (reason != NULL)
+		strlcpy(last_reason, reason, sizeof(last_reason));
+	last_is_partly_used = is_partly_used;
+}
+
+/* ---------------------------------------------------------------- the pipeline */
+
+static void
+indent(ExplainState *es)
+{
+	appendStringInfoSpaces(es->str, es->indent * 2);
+}
+
+static void
+explain_stage(const PipelineStage *stage, const Deparser *deparser, ExplainState *es)
+{
+	if (stage_kind_of(stage)->explain != NULL)
+		stage_kind_of(stage)->explain(stage, deparser, es);
+}
+
+/* Of a stage and the filters and projections above it, which stand with it. */
+typedef struct StageReport
+{
+	double		planned_rows;	/* 0: not known */
+	bool		is_filled;		/* from here: what ran */
+	uint64		rows;
+	uint64		time_ns;		/* summed over threads */
+	uint64		build_rows;
+	uint64		filtered_rows;
+	uint64		spilled_bytes;
+	const char *join_table;
+} StageReport;
+
+static void
+add_to_report(StageReport *report, const PipelineStage *stage, const PenumbraExecStats *stats)
+{
+	PenumbraOperator last_input = stage->inputs == NIL ? stage->operator - 1 : -1;
+	ListCell   *lc;
+
+	/* A stage may have become several operators, numbered after those of its inputs; a scan is one. */
+	foreach(lc, stage->inputs)
+		last_input = Max(last_input, ((PipelineStage *) lfirst(lc))->operator);
+	if (stage->rows > 0)
+		report->planned_rows = stage->rows;
+	for (int i = 0; stats != NULL && i < stats->operator_count; i++)
+	{
+		const PenumbraOperatorStats *operator = &stats->operators[i];
+
+		if (operator->id <= last_input || operator->id > stage->operator)
+			continue;
+		report->is_filled = true;
+		if (operator->id == stage->operator)
+			report->rows = operator->rows_out;
+		report->time_ns += operator->time_ns;
+		report->build_rows += operator->build_rows;
+		report->filtered_rows += operator->filtered_rows;
+		report->spilled_bytes += operator->spilled_bytes;
+		if (operator->join_table != NULL)
+			report->join_table = operator->join_table;
+	}
+}
+
+static void
+explain_stage_title(const char *title, const StageReport *report, ExplainState *es)
+{
+	if (es->format != EXPLAIN_FORMAT_TEXT)
+	{
+		ExplainPropertyText("Stage", title, es);
+		if (es->costs && report->planned_rows > 0)
+			ExplainPropertyFloat("Planned Rows", NULL, report->planned_rows, 0, es);
+		if (report->is_filled && es->timing)
+			ExplainPropertyFloat("Time", "ms", report->time_ns / 1e6, 3, es);
+		if (report->is_filled)
+			ExplainPropertyUInteger("Rows Out", NULL, report->rows, es);
+		return;
+	}
+	indent(es);
+	appendStringInfo(es->str, "->  %s", title);
+	if (es->costs && report->planned_rows > 0)
+		appendStringInfo(es->str, "  (rows=%.0f)", report->planned_rows);
+	if (report->is_filled && es->timing)
+		appendStringInfo(es->str, " (actual time=%.3f rows=" UINT64_FORMAT ")", report->time_ns / 1e6,
+						 report->rows);
+	else if (report->is_filled)
+		appendStringInfo(es->str, " (actual rows=" UINT64_FORMAT ")", report->rows);
+	appendStringInfoChar(es->str, '\n');
+}
+
+static void
+explain_stage_report(const StageReport *report, ExplainState *es)
+{
+	if (report->join_table != NULL && es->format == EXPLAIN_FORMAT_TEXT)
+	{
+		indent(es);
+		appendStringInfo(es->str, "Vector Join Table: %s of " UINT64_FORMAT " rows", report->join_table,
+						 report->build_rows);
+		if (report->filtered_rows > 0)
+			appendStringInfo(es->str, ", its filter dropped " UINT64_FORMAT " rows in scans",
+							 report->filtered_rows);
+		appendStringInfoChar(es->str, '\n');
+	}
+	else if (report->join_table != NULL)
+	{
+		ExplainPropertyText("Join Table", report->join_table, es);
+		ExplainPropertyUInteger("Build Rows", NULL, report->build_rows, es);
+		ExplainPropertyUInteger("Rows Filtered In Scans", NULL, report->filtered_rows, es);
+	}
+	if (report->spilled_bytes > 0)
+		ExplainPropertyUInteger("Spilled", "kB", (report->spilled_bytes + 1023) / 1024, es);
+}
+
+/*
+ * Each stage with its inputs below it: of a join first the side that probes,
+ * then the side that its table is built of.  Filters stand with what they
+ * filter, as in PostgreSQL's plans.  stats: NULL before it ran.
+ */
+static void
+explain_tree(const PipelineStage *stage, const Deparser *deparser, const PenumbraExecStats *stats,
+			 ExplainState *es)
+{
+	StageReport report = {0};
+	List	   *above = NIL;
+	ListCell   *lc;
+
+	while (stage_kind_of(stage)->stands_with_input)
+	{
+		above = lcons((void *) stage, above);
+		stage = linitial(stage->inputs);
+	}
+	add_to_report(&report, stage, stats);
+	foreach(lc, above)
+		add_to_report(&report, lfirst(lc), stats);
+	ExplainOpenGroup("Stage", NULL, true, es);
+	explain_stage_title(stage_kind_of(stage)->title(stage, deparser), &report, es);
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+		es->indent += 2;
+	explain_stage(stage, deparser, es);
+	foreach(lc, above)
+		explain_stage(lfirst(lc), deparser, es);
+	explain_stage_report(&report, es);
+	if (stage->swaps > 0 && stats != NULL)
+		ExplainPropertyInteger("Sides Swapped", NULL, stage->swaps, es);
+	if (stage->inputs != NIL)
+		ExplainOpenGroup("Stages", "Stages", false, es);
+	foreach(lc, stage->inputs)
+		explain_tree(lfirst(lc), deparser, stats, es);
+	if (stage->inputs != NIL)
+		ExplainCloseGroup("Stages", "Stages", false, es);
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+		es->indent -= 2;
+	ExplainCloseGroup("Stage", NULL, true, es);
+}
+
+static void
+explain_pipeline(const Pipeline *pipeline, const PenumbraExecStats *stats, bool has_tables,
+				 ExplainState *es)
+{
+	List	   *scans = pipeline_scans(pipeline);
+	Deparser	deparser = deparser_of_pipeline(pipeline);
+	List	   *tables = NIL;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, scans)
+	{
+		foreach(lc2, ((PipelineStage *) lfirst(lc))->table_oids)
+			tables = lappend(tables, get_rel_name(lfirst_oid(lc2)));
+	}
+	if (has_tables)
+		ExplainPropertyList(list_length(tables) == 1 ? "Table" : "Tables", tables, es);
+	if (list_length(scans) > 1)
+	{
+		ExplainOpenGroup("Stages", "Stages", false, es);
+		explain_tree(pipeline->top, &deparser, stats, es);
+		ExplainCloseGroup("Stages", "Stages", false, es);
+		return;
+	}
+	foreach(lc, pipeline_stages(pipeline))
+		explain_stage(lfirst(lc), &deparser, es);
+}
+
+/* ---------------------------------------------------------------- operators */
+
+static void
+explain_operator_names(const Pipeline *pipeline, ExplainState *es)
+{
+	Translation *translation = translation_begin(NIL, NULL);
+	List	   *names = NIL;
+	const char *name;
+
+	if (stages_add_to_plan(translation, pipeline))
+	{
+		for (int i = 0; (name = penumbra_plan_operator_name(translation->plan, i)) != NULL; i++)
+			names = lappend(names, pstrdup(name));
+	}
+	translation_end(translation);
+	if (names != NIL)
+		ExplainPropertyList("Operators", names, es);
+}
+
+void
+explain_keep_report(PenumbraScanState *state)
+{
+	ScanReport *report = &state->report;
+	PenumbraExecStats stats;
+	PenumbraOperatorStats *operators;
+	MemoryContext context = state->css.ss.ps.state->es_query_cxt;
+
+	if (state->css.ss.ps.instrument == NULL || state->parallel != NULL)
+		return;
+	penumbra_exec_get_stats(state->exec, &stats);
+	operators = MemoryContextAlloc(context, sizeof(PenumbraOperatorStats) *
+								   Max(stats.operator_count, 1));
+	if (stats.operator_count > 0)
+		memcpy(operators, stats.operators,
+			   sizeof(PenumbraOperatorStats) * stats.operator_count);
+	stats.operators = operators;
+	report->stats = stats;
+	report->pages_from_cache = 0;
+	report->pages_by_row = 0;
+	report->pages_from_heap = 0;
+	for (int i = 0; i < state->input_count; i++)
+	{
+		for (int t = 0; t < state->inputs[i].table_count; t++)
+		{
+			CachedScan *cached = state->inputs[i].tables[t].cached;
+
+			if (cached == NULL)
+				continue;
+			report->pages_from_cache += cached->pages_from_cache;
+			report->pages_by_row += cached->pages_by_row;
+			report->pages_from_heap += cached->pages_from_heap;
+		}
+	}
+	report->is_filled = true;
+}
+
+static void
+explain_operator(const PenumbraOperatorStats *operator, ExplainState *es)
+{
+	ExplainOpenGroup("Operator", NULL, true, es);
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+	{
+		indent(es);
+		appendStringInfo(es->str, "%s:", operator->name);
+		appendStringInfo(es->str, " rows=" UINT64_FORMAT, operator->rows_out);
+		if (es->timing)
+			appendStringInfo(es->str, " time=%.3f ms", operator->time_ns / 1e6);
+		if (operator->groups > 0)
+			appendStringInfo(es->str, " groups=" UINT64_FORMAT, operator->groups);
+		if (operator->dropped_groups > 0)
+			appendStringInfo(es->str, " dropped=" UINT64_FORMAT, operator->dropped_groups);
+		if (operator->spilled_bytes > 0)
+			appendStringInfo(es->str, " spilled=" UINT64_FORMAT "kB",
+							 (operator->spilled_bytes + 1023) / 1024);
+		appendStringInfoChar(es->str, '\n');
+	}
+	else
+	{
+		ExplainPropertyText("Name", operator->name, es);
+		ExplainPropertyUInteger("Rows In", NULL, operator->rows_in, es);
+		ExplainPropertyUInteger("Rows Out", NULL, operator->rows_out, es);
+		if (es->timing)
+			ExplainPropertyFloat("Time", "ms", operator->time_ns / 1e6, 3, es);
+		ExplainPropertyUInteger("Groups", NULL, operator->groups, es);
+		ExplainPropertyUInteger("Dropped Groups", NULL, operator->dropped_groups, es);
+		ExplainPropertyUInteger("Spilled", "kB", (operator->spilled_bytes + 1023) / 1024, es);
+	}
+	ExplainCloseGroup("Operator", NULL, true, es);
+}
+
+static void
+explain_pages(uint64 from_cache, uint64 by_row, uint64 from_heap, ExplainState *es)
+{
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+	{
+		indent(es);
+		appendStringInfo(es->str, "Pages: " UINT64_FORMAT " from cache", from_cache);
+		if (by_row > 0)
+			appendStringInfo(es->str, " (" UINT64_FORMAT " row by row)", by_row);
+		appendStringInfo(es->str, ", " UINT64_FORMAT " from heap\n", from_heap);
+		return;
+	}
+	ExplainPropertyUInteger("Pages From Cache", NULL, from_cache, es);
+	ExplainPropertyUInteger("Pages Row By Row", NULL, by_row, es);
+	ExplainPropertyUInteger("Pages From Heap", NULL, from_heap, es);
+}
+
+/* The operators share a budget: what each says of memory is the peak of all. */
+static uint64
+memory_peak_kb(const PenumbraExecStats *stats)
+{
+	uint64		bytes = 0;
+
+	for (int i = 0; i < stats->operator_count; i++)
+		bytes = Max(bytes, stats->operators[i].memory_peak_bytes);
+	return (bytes + 1023) / 1024;
+}
+
+static void
+explain_report(const ScanReport *report, bool has_tree, ExplainState *es)
+{
+	const PenumbraExecStats *stats = &report->stats;
+	uint64		memory_kb = memory_peak_kb(stats);
+
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+	{
+		indent(es);
+		appendStringInfo(es->str, "Chunks: %u of %u (%u skipped by zone maps)\n",
+						 stats->chunks - stats->chunks_skipped, stats->chunks,
+						 stats->chunks_skipped);
+	}
+	else
+	{
+		ExplainPropertyUInteger("Chunks", NULL, stats->chunks, es);
+		ExplainPropertyUInteger("Chunks Skipped", NULL, stats->chunks_skipped, es);
+	}
+	explain_pages(report->pages_from_cache, report->pages_by_row, report->pages_from_heap, es);
+	if (stats->summarized_rows > 0 || es->format != EXPLAIN_FORMAT_TEXT)
+		ExplainPropertyUInteger("Rows From Metadata", NULL, stats->summarized_rows, es);
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+	{
+		indent(es);
+		appendStringInfo(es->str, "Threads: %d", stats->threads);
+		if (memory_kb > 0)
+			appendStringInfo(es->str, "  Memory: " UINT64_FORMAT "kB", memory_kb);
+		appendStringInfoChar(es->str, '\n');
+	}
+	else
+	{
+		ExplainPropertyUInteger("Rows From Cache", NULL, stats->cached_rows, es);
+		ExplainPropertyUInteger("Rows From Heap", NULL, stats->pushed_rows, es);
+		ExplainPropertyInteger("Threads", NULL, stats->threads, es);
+		ExplainPropertyUInteger("Peak Memory", "kB", memory_kb, es);
+	}
+	if (has_tree)
+		return;
+	ExplainOpenGroup("Operators", "Operators", false, es);
+	for (int i = 0; i < stats->operator_count; i++)
+		explain_operator(&stats->operators[i], es);
+	ExplainCloseGroup("Operators", "Operators", false, es);
+}
+
+void
+explain_custom_scan(CustomScanState *node, List *ancestors, ExplainState *es)
+{
+	PenumbraScanState *state = (PenumbraScanState *) node;
+	ScanReport *report = &state->report;
+	/* Where there are several scans, the tree of stages says what the operators do. */
+	bool		has_tree = list_length(pipeline_scans(state->pipeline)) > 1;
+	/* What zone maps skip and quals pass depends on the rows below a barrier, pages do not. */
+	bool		shows_rows = es->analyze && !state->pipeline->has_barrier;
+
+	if (es->analyze && state->exec != NULL)
+		explain_keep_report(state);
+	explain_pipeline(state->pipeline, report->is_filled && shows_rows ? &report->stats : NULL,
+					 ((Scan *) node->ss.ps.plan)->scanrelid == 0 || es->verbose, es);
+	if (report->ordinary_reason != NULL)
+		ExplainPropertyText("Ordinary Plan Used", report->ordinary_reason, es);
+	if (es->analyze && state->parallel != NULL)
+		explain_pages(pg_atomic_read_u64(&state->parallel->pages_from_cache),
+					  pg_atomic_read_u64(&state->parallel->pages_by_row),
+					  pg_atomic_read_u64(&state->parallel->pages_from_heap), es);
+	else if (report->is_filled && shows_rows)
+		explain_report(report, has_tree, es);
+	else
+	{
+		if (report->is_filled)
+			explain_pages(report->pages_from_cache, report->pages_by_row, report->pages_from_heap, es);
+		if (!has_tree && (!es->analyze || report->is_filled))
+			explain_operator_names(state->pipeline, es);
+	}
+}
+
+/* ---------------------------------------------------------------- refused queries */
+
+/* Adds to the query's group, which is closed by now, so that every format has one element for a query. */
+static void
+add_to_query(const char *label, const char *text, ExplainState *es)
+{
+	const char *closing = "";
+	int			length;
+
+	if (es->format == EXPLAIN_FORMAT_JSON)
+		closing = psprintf("\n%*s}", 2 * es->indent, "");
+	else if (es->format == EXPLAIN_FORMAT_XML)
+		closing = psprintf("%*s</Query>\n", 2 * es->indent, "");
+	length = es->str->len - (int) strlen(closing);
+	if (length < 0 || strcmp(es->str->data + length, closing) != 0)
+		return;
+	es->str->len = length;
+	es->str->data[length] = '\0';
+	if (es->format != EXPLAIN_FORMAT_TEXT)
+	{
+		es->indent++;
+		es->grouping_stack = lcons_int(1, es->grouping_stack);
+	}
+	ExplainPropertyText(label, text, es);
+	if (es->format != EXPLAIN_FORMAT_TEXT)
+	{
+		es->indent--;
+		es->grouping_stack = list_delete_first(es->grouping_stack);
+	}
+	appendStringInfoString(es->str, closing);
+}
+
+static void
+penumbra_explain_one_query(Query *query, int cursor_options, IntoClause *into, ExplainState *es,
+						   const char *query_string, ParamListInfo params,
+						   QueryEnvironment *environment)
+{
+	explain_note_planning(NULL, false);
+	if (previous_explain_one_query_hook)
+		previous_explain_one_query_hook(query, cursor_options, into, es, query_string, params,
+										environment);
+	else
+		compat_explain_one_query(query, cursor_options, into, es, query_string, params,
+								 environment);
+	if (last_reason[0] == '\0' || penumbra_mode == MODE_OFF)
+		return;
+	add_to_query("Penumbra", psprintf("%s (%s)", last_is_partly_used ? "partly used" : "not used", last_reason), es);
+}
+
+void
+explain_install_hook(void)
+{
+	previous_explain_one_query_hook = ExplainOneQuery_hook;
+	ExplainOneQuery_hook = penumbra_explain_one_query;
+}

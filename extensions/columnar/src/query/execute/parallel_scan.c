@@ -1,0 +1,87 @@
+/*-------------------------------------------------------------------------
+ *
+ * parallel_scan.c
+ *	  Penumbra scans below Gather: several processes share one table.
+ *
+ * Every process pins the whole table for itself, then claims parts of
+ * cache_chunk_pages heap pages from a shared counter, validates these only and
+ * runs one execution without threads per part.  The processes need not agree
+ * on what is cached: a part's pages are all read, from the cache or the heap.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+
+#include "cache/cache.h"
+#include "query/execute/parallel_scan.h"
+#include "query/execute/scan_state.h"
+
+static void
+initialize(ParallelScan *parallel)
+{
+	pg_atomic_init_u32(&parallel->next_part, 0);
+	pg_atomic_init_u64(&parallel->pages_from_cache, 0);
+	pg_atomic_init_u64(&parallel->pages_by_row, 0);
+	pg_atomic_init_u64(&parallel->pages_from_heap, 0);
+}
+
+Size
+parallel_scan_estimate_dsm(CustomScanState *node, ParallelContext *context)
+{
+	return sizeof(ParallelScan);
+}
+
+void
+parallel_scan_initialize_dsm(CustomScanState *node, ParallelContext *context, void *coordinate)
+{
+	initialize(coordinate);
+	((PenumbraScanState *) node)->parallel = coordinate;
+}
+
+void
+parallel_scan_reinitialize_dsm(CustomScanState *node, ParallelContext *context, void *coordinate)
+{
+	pg_atomic_write_u32(&((ParallelScan *) coordinate)->next_part, 0);
+}
+
+void
+parallel_scan_initialize_worker(CustomScanState *node, shm_toc *toc, void *coordinate)
+{
+	((PenumbraScanState *) node)->parallel = coordinate;
+}
+
+/* EXPLAIN reads the counters after the shared memory is gone. */
+void
+parallel_scan_shutdown(CustomScanState *node)
+{
+	PenumbraScanState *state = (PenumbraScanState *) node;
+
+	if (state->parallel == NULL || state->parallel == &state->unshared)
+		return;
+	memcpy(&state->unshared, state->parallel, sizeof(ParallelScan));
+	state->parallel = &state->unshared;
+}
+
+bool
+parallel_scan_claim(PenumbraScanState *state)
+{
+	CachedScan *cached = state->inputs[0].tables[0].cached;
+	BlockNumber from_cache = cached->pages_from_cache;
+	BlockNumber by_row = cached->pages_by_row;
+	BlockNumber from_heap = cached->pages_from_heap;
+	uint64		begin = (uint64) cache_chunk_pages *
+		pg_atomic_fetch_add_u32(&state->parallel->next_part, 1);
+
+	Assert(state->input_count == 1 && state->inputs[0].table_count == 1);
+	if (begin >= cached->nblocks)
+		return false;
+	cache_scan_prove_part(cached, (BlockNumber) begin,
+						  (BlockNumber) Min(begin + cache_chunk_pages, (uint64) MaxBlockNumber));
+	pg_atomic_fetch_add_u64(&state->parallel->pages_from_cache,
+							cached->pages_from_cache - from_cache);
+	pg_atomic_fetch_add_u64(&state->parallel->pages_by_row, cached->pages_by_row - by_row);
+	pg_atomic_fetch_add_u64(&state->parallel->pages_from_heap, cached->pages_from_heap - from_heap);
+	return true;
+}

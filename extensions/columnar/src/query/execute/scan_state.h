@@ -1,0 +1,127 @@
+/*-------------------------------------------------------------------------
+ *
+ * scan_state.h
+ *	  Execution state of a Penumbra node, seen by its callbacks and EXPLAIN.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_SCAN_STATE_H
+#define PENUMBRA_SCAN_STATE_H
+
+#include "postgres.h"
+
+#include "nodes/execnodes.h"
+#include "nodes/extensible.h"
+#include "port/atomics.h"
+
+#include "cache/cache.h"
+#include "cache/heap_page.h"
+#include "query/execute/result_slot.h"
+#include "query/pipeline/pipeline.h"
+
+/* One table of the scan. */
+typedef struct ScanTable
+{
+	Relation	rel;			/* from executor start to its end */
+	CachedScan *cached;			/* this and the rest: of one execution */
+	HeapRowReader *reader;
+	int			heap_range;		/* next to read */
+	BlockNumber next_block;		/* in that range */
+	uint32		heap_row;		/* next to read, after the ranges */
+} ScanTable;
+
+/*
+ * Chunks that are read ahead of the engine's threads, and from how much memory
+ * of them on only two.  Disks give as much with 2 to 8 MB under way as with 32.
+ */
+#define CHUNKS_AHEAD 8
+#define BYTES_AHEAD ((Size) 16 << 20)
+
+/* What a scan of the plan reads: one table, or the tables of an inheritance tree. */
+typedef struct ScanInput
+{
+	struct PenumbraScanState *state;
+	const PipelineStage *stage;
+	int			table_count;
+	ScanTable  *tables;
+	PlanState  *source;			/* in their place: what computes the rows */
+	PenumbraOperator scan;		/* this and the rest: of one execution */
+	PenumbraRows *rows;			/* on their way into the engine */
+	int			heap_table;		/* whose heap pages are read now */
+	bool		is_page_open;	/* of that table, with more rows */
+	bool		is_ended;		/* the engine got all rows of the heap, or of the source */
+	int			read_table;		/* whose chunks are read from disk now */
+	uint64		pushed_chunks;
+} ScanInput;
+
+/* A chunk that is read from disk, of one input after the other in the order in which the engine wants them. */
+typedef struct ChunkRead
+{
+	ScanInput  *input;
+	CachedScan *cached;
+	uint64		number;			/* of the input's pushed chunks; 0: it was not pushed */
+	ChunkBuffer *buffer;		/* stays when the read is finished, for whichever comes next; NULL: none */
+} ChunkRead;
+
+/* What EXPLAIN ANALYZE shows; kept when the engine is gone. */
+typedef struct ScanReport
+{
+	bool		is_filled;
+	PenumbraExecStats stats;	/* operators copied */
+	uint64		pages_from_cache;
+	uint64		pages_by_row;
+	uint64		pages_from_heap;
+	char	   *ordinary_reason;	/* the ordinary plan ran instead, and why */
+} ScanReport;
+
+/* Shared by the processes of one parallel scan; each claims a part of the pages at a time. */
+typedef struct ParallelScan
+{
+	pg_atomic_uint32 next_part; /* of cache_chunk_pages pages */
+	pg_atomic_uint64 pages_from_cache;
+	pg_atomic_uint64 pages_by_row;
+	pg_atomic_uint64 pages_from_heap;
+} ParallelScan;
+
+typedef struct PenumbraScanState
+{
+	CustomScanState css;
+	Pipeline   *pipeline;
+	List	   *runtime_states; /* ExprStates of custom_exprs */
+	int			eflags;
+	Oid			user_oid;		/* at executor start, with the next: whose permissions count */
+	int			security_context;
+	bool		is_streaming;	/* no stage waits for all input */
+	bool		is_started;
+	bool		is_done;
+	bool		has_emitted;
+	bool		holds_rows;		/* back until the engine is at its end */
+	Tuplestorestate *held;
+	TupleTableSlot *held_slot;
+	PlanState  *ordinary;		/* PostgreSQL's own plan, when it runs instead */
+	List	   *sources;		/* of PlanState *: what computes rows for the engine */
+	int			input_count;
+	ScanInput  *inputs;			/* one of each scan */
+	ChunkRead	reads[CHUNKS_AHEAD];	/* places are taken in turns */
+	uint64		begun_reads;
+	uint64		ended_reads;	/* of these */
+	uint64		finished_reads; /* of these, by the engine, or never pushed */
+	List	   *indexes;		/* that the ordinary plan reads, open as long as the tables */
+	const char *temporary_prefix;	/* of the engine's files */
+	ParallelScan *parallel;		/* NULL: not a parallel scan */
+	ParallelScan unshared;		/* of a parallel scan that runs in one process */
+	bool		is_rescanned;	/* tables stay open and proven between executions */
+	bool		has_threads;	/* the engine may, for its execution */
+	MemoryContext scan_context; /* tables: chunks pinned, readers */
+	MemoryContext buffer_context;	/* its child: chunks from disk; older than the next, so freed later */
+	MemoryContext execution_context;	/* its child: the plan and what follows */
+	PenumbraPlan *plan;
+	PenumbraExec *exec;
+	ResultWindow *window;
+	Tuplestorestate *returned;	/* for a cursor: the rows so far, to go back to */
+	TupleTableSlot *returned_slot;
+	bool		is_exhausted;	/* nothing comes after the last of them */
+	ScanReport	report;
+} PenumbraScanState;
+
+#endif							/* PENUMBRA_SCAN_STATE_H */

@@ -1,0 +1,234 @@
+/*-------------------------------------------------------------------------
+ *
+ * core_path.c
+ *	  Ours beside PostgreSQL's own paths, which are costed by our estimates of
+ *	  rows.
+ *
+ * A nested loop over an index costs as much as there are rows outside, so it
+ * seems cheapest of all where their number is underestimated.  Ours costs
+ * about the same whatever their number is.  Where we know better (see
+ * join_paths.c), the path that ours competes with is costed by what we know.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "pg_compat.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/pathnodes.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/restrictinfo.h"
+
+#include "query/paths/core_path.h"
+#include "query/paths/rel_pipelines.h"
+#include "query/pipeline/planned.h"
+#include "query/planning/node_kinds.h"
+#include "query/planning/planning.h"
+
+/*
+ * What PostgreSQL's hash tables cost at least for a row, as measured on tables
+ * in memory: 150 to 600 ns, of which its own model has a tenth.
+ */
+#define HASH_BUILD_COST (cpu_tuple_cost * 8)
+#define HASH_PROBE_COST (cpu_tuple_cost * 4)
+
+/* How many times the rows that PostgreSQL expects of the path. */
+static double
+more_rows(PlannerInfo *root, const Path *path)
+{
+	const PlannedPipeline *planned = path->param_info != NULL ? NULL
+		: rel_pipelines_find(root, path->parent);
+
+	return planned == NULL ? 1 : Max(planned->rows / Max(path->parent->rows, 1), 1);
+}
+
+/* The path that it reads, if it reads one. */
+static const Path *
+subpath_of(const Path *path)
+{
+	switch (nodeTag(path))
+	{
+		case T_MaterialPath:
+			return ((const MaterialPath *) path)->subpath;
+		case T_MemoizePath:
+			return ((const MemoizePath *) path)->subpath;
+		case T_GatherPath:
+			return ((const GatherPath *) path)->subpath;
+		case T_GatherMergePath:
+			return ((const GatherMergePath *) path)->subpath;
+		case T_ProjectionPath:
+			return ((const ProjectionPath *) path)->subpath;
+		case T_SortPath:
+		case T_IncrementalSortPath:
+			return ((const SortPath *) path)->subpath;
+		case T_GroupPath:
+			return ((const GroupPath *) path)->subpath;
+		case T_GroupingSetsPath:
+			return ((const GroupingSetsPath *) path)->subpath;
+		case T_AggPath:
+			return ((const AggPath *) path)->subpath;
+		case T_WindowAggPath:
+			return ((const WindowAggPath *) path)->subpath;
+		default:
+			return NULL;
+	}
+}
+
+/* Without what its input costs. */
+static Cost
+own_cost_above(const Path *path, const Path *subpath)
+{
+	Cost		own_cost = Max(path->total_cost - subpath->total_cost, 0);
+
+	if (IsA(path, AggPath) && ((const AggPath *) path)->aggstrategy == AGG_HASHED)
+		own_cost = Max(own_cost, subpath->rows * HASH_PROBE_COST);
+	return own_cost;
+}
+
+static bool
+count_hashed_walker(Node *node, void *count)
+{
+	if (node == NULL || IsA(node, AlternativeSubPlan))
+		return false;
+	*(int *) count += IsA(node, SubPlan) && ((SubPlan *) node)->useHashTable;
+	return expression_tree_walker(node, count_hashed_walker, count);
+}
+
+/* What a scan costs with the hash tables of subqueries that it looks up, which count as an operator each. */
+static Cost
+cost_of_scan(const Path *path)
+{
+	const RelOptInfo *rel = path->parent;
+	const bool	is_ours = path_is_ours(path);
+	List	   *quals = is_ours ? ((const PenumbraPath *) path)->kept_quals : rel->baserestrictinfo;
+	Cost		total_cost = is_ours ? ((const PenumbraPath *) path)->total_cost : path->total_cost;
+	int			count = 0;
+
+	if (IS_SIMPLE_REL(rel))
+		(void) count_hashed_walker((Node *) extract_actual_clauses(quals, false), &count);
+	/* It is tested last, and half of the rows are taken to pass. */
+	return total_cost + count * 2 * path->rows * HASH_PROBE_COST;
+}
+
+/* All rows of a table, read one by one. */
+static bool
+is_whole_table(const Path *path)
+{
+	const Path *subpath;
+
+	while ((subpath = subpath_of(path)) != NULL)
+	{
+		if (!IsA(path, ProjectionPath))
+			return false;
+		path = subpath;
+	}
+	return IS_SIMPLE_REL(path->parent) && path->parent->rtekind == RTE_RELATION &&
+		path->parent->baserestrictinfo == NIL;
+}
+
+/*
+ * LIMIT ends a path early if the rows that it wants are as near as their share
+ * says.  Where rows are filtered, joined or grouped they may all come last: the
+ * mean of both is at most as many times wrong one way as the other.
+ */
+static Cost
+cost_of_limit(PlannerInfo *root, const Path *limit, const Path *subpath)
+{
+	Cost		all = core_path_cost(root, subpath);
+	Cost		startup = subpath->startup_cost * all / Max(subpath->total_cost, 1);
+	Cost		early = startup + Max(limit->total_cost - subpath->startup_cost, 0);
+
+	return is_whole_table(subpath) ? early : sqrt(Min(early, all) * all);
+}
+
+Cost
+core_path_cost(PlannerInfo *root, const Path *path)
+{
+	const Path *subpath = subpath_of(path);
+	const JoinPath *join = (const JoinPath *) path;
+	const Path *outer;
+	const Path *inner;
+	Cost		own_cost;
+
+	check_stack_depth();
+	if (IsA(path, LimitPath))
+		return cost_of_limit(root, path, ((const LimitPath *) path)->subpath);
+	if (subpath != NULL)
+		return own_cost_above(path, subpath) * more_rows(root, subpath) +
+			core_path_cost(root, subpath);
+	if (!IsA(path, NestPath) && !IsA(path, HashPath) && !IsA(path, MergePath))
+		return cost_of_scan(path);
+	outer = join->outerjoinpath;
+	inner = join->innerjoinpath;
+	if (IsA(path, NestPath))
+		return Max(path->total_cost - outer->total_cost, 0) * more_rows(root, outer) +
+			core_path_cost(root, outer);
+	own_cost = Max(path->total_cost - outer->total_cost - inner->total_cost, 0);
+	if (IsA(path, HashPath))
+		own_cost = Max(own_cost, inner->rows * HASH_BUILD_COST + outer->rows * HASH_PROBE_COST);
+	return own_cost * Max(more_rows(root, outer), more_rows(root, inner)) +
+		core_path_cost(root, outer) + core_path_cost(root, inner);
+}
+
+/* add_path() takes a path for cheaper that costs 1 % less. */
+#define WINNING_SHARE 0.98
+
+/*
+ * Drops paths that are kept for their order, though by our estimates of rows
+ * ours costs less even with a sort above it, and starts earlier.
+ */
+static void
+drop_worse_orders(PlannerInfo *root, RelOptInfo *rel, const Path *ours)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->pathlist)
+	{
+		const Path *path = lfirst(lc);
+		Path		sorted;
+
+		if (path_is_ours(path) || path->param_info != NULL || path->pathkeys == NIL ||
+			path->startup_cost < ours->startup_cost)
+			continue;
+		compat_cost_sort(&sorted, root, path->pathkeys, ours);
+		if (core_path_cost(root, path) > sorted.total_cost)
+			rel->pathlist = foreach_delete_current(rel->pathlist, lc);
+	}
+}
+
+void
+core_path_outbid(PlannerInfo *root, Path *ours, const Path *core_path)
+{
+	Cost		total_cost = WINNING_SHARE * core_path->total_cost;
+
+	if (ours->total_cost <= total_cost || core_path_cost(root, core_path) <= ours->total_cost)
+		return;
+	ours->startup_cost *= total_cost / ours->total_cost;
+	ours->total_cost = total_cost;
+}
+
+/* Where Penumbra is forced there is no choice. */
+void
+core_path_offer(PlannerInfo *root, RelOptInfo *rel, PenumbraPath *path, const Path *core_path)
+{
+	Path	   *ours = &path->custom.path;
+
+	path->total_cost = ours->total_cost;
+	if (MODE_IS_FORCED())
+	{
+		rel->pathlist = list_make1(path);
+		rel->partial_pathlist = NIL;
+		return;
+	}
+	if (core_path != NULL)
+		core_path_outbid(root, ours, core_path);
+	add_path(rel, ours);
+	if (list_member_ptr(rel->pathlist, path))
+		drop_worse_orders(root, rel, ours);
+}

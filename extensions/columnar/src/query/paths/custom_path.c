@@ -1,0 +1,213 @@
+/*-------------------------------------------------------------------------
+ *
+ * custom_path.c
+ *	  Penumbra's CustomPath and the CustomScan made from it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "pg_compat.h"
+
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/restrictinfo.h"
+
+#include "query/paths/custom_path.h"
+#include "query/paths/row_source.h"
+#include "query/pipeline/cost.h"
+#include "query/pipeline/pipeline.h"
+#include "query/pipeline/planned.h"
+#include "query/planning/names.h"
+#include "query/planning/node_kinds.h"
+#include "query/planning/planning.h"
+
+static Size
+path_node_bytes(const Path *path)
+{
+	switch (nodeTag(path))
+	{
+		case T_Path:
+			return sizeof(Path);
+		case T_IndexPath:
+			return sizeof(IndexPath);
+		case T_BitmapHeapPath:
+			return sizeof(BitmapHeapPath);
+		case T_TidPath:
+			return sizeof(TidPath);
+		case T_TidRangePath:
+			return sizeof(TidRangePath);
+		case T_AppendPath:
+			return sizeof(AppendPath);
+		case T_MergeAppendPath:
+			return sizeof(MergeAppendPath);
+		case T_GatherPath:
+			return sizeof(GatherPath);
+		case T_GatherMergePath:
+			return sizeof(GatherMergePath);
+		case T_ProjectionPath:
+			return sizeof(ProjectionPath);
+		case T_SortPath:
+			return sizeof(SortPath);
+		case T_IncrementalSortPath:
+			return sizeof(IncrementalSortPath);
+		case T_GroupPath:
+			return sizeof(GroupPath);
+		case T_GroupingSetsPath:
+			return sizeof(GroupingSetsPath);
+		case T_NestPath:
+			return sizeof(NestPath);
+		case T_MergePath:
+			return sizeof(MergePath);
+		case T_HashPath:
+			return sizeof(HashPath);
+		case T_SubqueryScanPath:
+			return sizeof(SubqueryScanPath);
+		case T_AggPath:
+			return sizeof(AggPath);
+		case COMPAT_T_UNIQUE_PATH:
+			return sizeof(CompatUniquePath);
+		case T_LimitPath:
+			return sizeof(LimitPath);
+		case T_WindowAggPath:
+			return sizeof(WindowAggPath);
+		default:
+			return 0;
+	}
+}
+
+Path *
+custom_path_copy_node(const Path *path)
+{
+	Size		bytes = path_node_bytes(path);
+
+	return bytes == 0 ? NULL : memcpy(palloc(bytes), path, bytes);
+}
+
+/*
+ * The cheapest path that is not ours.  Copied, because add_path() frees the
+ * node of a path that a new one dominates, and ours shall dominate it.
+ */
+Path *
+custom_path_cheapest_ordinary(RelOptInfo *rel, bool copy)
+{
+	Path	   *cheapest = NULL;
+	ListCell   *lc;
+
+	foreach(lc, rel->pathlist)
+	{
+		Path	   *path = lfirst(lc);
+
+		if (path->param_info != NULL || path_is_ours(path) || path_node_bytes(path) == 0)
+			continue;
+		if (cheapest == NULL || path->total_cost < cheapest->total_cost)
+			cheapest = path;
+	}
+	return cheapest != NULL && copy ? custom_path_copy_node(cheapest) : cheapest;
+}
+
+PenumbraPath *
+custom_path_create(PlannerInfo *root, RelOptInfo *rel, PathTarget *target, NodeKind kind,
+				   const PlannedPipeline *planned, Path *ordinary)
+{
+	PenumbraPath *path = palloc0(sizeof(PenumbraPath));
+
+	NodeSetTag(path, T_CustomPath);
+	path->custom.path.pathtype = T_CustomScan;
+	path->custom.path.parent = rel;
+	path->custom.path.pathtarget = target;
+	if (ordinary != NULL)
+		path->custom.custom_paths = list_concat(list_make1(ordinary), row_source_paths(planned->pipeline));
+	if (node_kind_scans_backward(kind))
+		path->custom.flags = CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
+	path->pipeline = planned->pipeline;
+	path->custom.methods = node_kind_path_methods(kind);
+	cost_set(&path->custom.path, planned);
+	return path;
+}
+
+/*
+ * The tuple we emit.  What needs no input is left to the projection above
+ * it, as a dummy here: setrefs.c would otherwise also replace it inside
+ * custom_exprs by a reference to our own output.
+ */
+static List *
+scan_tlist(List *exprs)
+{
+	List	   *tlist = NIL;
+	ListCell   *lc;
+
+	foreach(lc, exprs)
+	{
+		Node	   *expr = lfirst(lc);
+		int			i = foreach_current_index(lc);
+
+		if (contain_var_clause(expr) || contain_agg_clause(expr))
+			expr = copyObject(expr);
+		else
+			expr = (Node *) makeNullConst(exprType(expr), exprTypmod(expr), exprCollation(expr));
+		tlist = lappend(tlist, makeTargetEntry((Expr *) expr, i + 1, NULL, false));
+	}
+	if (tlist == NIL)
+		tlist = list_make1(makeTargetEntry((Expr *) makeNullConst(INT4OID, -1, InvalidOid), 1,
+										   NULL, false));
+	return tlist;
+}
+
+/*
+ * create_plan() hands the level's InitPlans to its plan when that is made,
+ * after this.  What a source's plan needs of them is not known before.
+ */
+static void
+add_init_plans(PlannerInfo *root, const Pipeline *pipeline)
+{
+	bool		has_source = false;
+	ListCell   *lc;
+
+	foreach(lc, pipeline_scans(pipeline))
+		has_source |= ((PipelineStage *) lfirst(lc))->source != NULL;
+	foreach(lc, pipeline->init_plans)
+	{
+		SubPlan    *subplan = lfirst_node(SubPlan, lc);
+
+		if (has_source || planned_has_param(pipeline->runtime_exprs, subplan->setParam))
+			root->init_plans = list_append_unique_ptr(root->init_plans, subplan);
+	}
+}
+
+Plan *
+custom_path_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tlist,
+				 List *clauses, List *custom_plans)
+{
+	PenumbraPath *path = (PenumbraPath *) best_path;
+	CustomScan *scan = makeNode(CustomScan);
+	List	   *kept = NIL;
+	ListCell   *lc;
+
+	/* In the order of `clauses`: order_qual_clauses() made it. */
+	foreach(lc, clauses)
+	{
+		if (list_member_ptr(path->kept_quals, lfirst(lc)))
+			kept = lappend(kept, lfirst(lc));
+	}
+	/* Joins are remembered by the hundred and translated when one is the plan; see start() if this refuses. */
+	planning_current()->root = root;
+	if (!path->pipeline->is_checked)
+		(void) planned_check(path->pipeline);
+	if (!row_source_find_plans(root, path->pipeline, custom_plans))
+		path->pipeline->is_checked = false;
+	add_init_plans(root, path->pipeline);
+	path->pipeline->names = names_to_list();
+	scan->scan.plan.targetlist = tlist;
+	scan->scan.plan.qual = extract_actual_clauses(kept, false);
+	scan->scan.scanrelid = IS_SIMPLE_REL(rel) ? rel->relid : 0;
+	scan->flags = best_path->flags;
+	scan->custom_plans = custom_plans;
+	scan->custom_exprs = copyObject(path->pipeline->runtime_exprs);
+	scan->custom_private = pipeline_to_list(path->pipeline);
+	scan->custom_scan_tlist = scan_tlist(path->scan_exprs);
+	scan->methods = node_kind_scan_methods(best_path);
+	return &scan->scan.plan;
+}

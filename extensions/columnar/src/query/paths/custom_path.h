@@ -1,0 +1,30 @@
+/*-------------------------------------------------------------------------
+ *
+ * custom_path.h
+ *	  Penumbra's CustomPath and the CustomScan made from it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_CUSTOM_PATH_H
+#define PENUMBRA_CUSTOM_PATH_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+#include "nodes/plannodes.h"
+
+#include "query/pipeline/planned.h"
+#include "query/planning/node_kinds.h"
+
+extern PenumbraPath *custom_path_create(PlannerInfo *root, RelOptInfo *rel, PathTarget *target,
+										NodeKind kind, const PlannedPipeline *planned,
+										Path *ordinary);
+/* The path's node without what is below it; NULL: of a kind that is not known. */
+extern Path *custom_path_copy_node(const Path *path);
+/* The cheapest path that is not ours. */
+extern Path *custom_path_cheapest_ordinary(RelOptInfo *rel, bool copy);
+/* A callback of CustomPathMethods. */
+extern Plan *custom_path_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tlist, List *clauses,
+							  List *custom_plans);
+
+#endif							/* PENUMBRA_CUSTOM_PATH_H */

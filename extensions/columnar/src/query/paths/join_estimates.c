@@ -1,0 +1,357 @@
+/*-------------------------------------------------------------------------
+ *
+ * join_estimates.c
+ *	  How many rows come out of a join.
+ *
+ * PostgreSQL's estimate, where we do not know more than it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/stratnum.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/restrictinfo.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+#include "utils/typcache.h"
+
+#include "query/paths/join_estimates.h"
+#include "query/paths/rel_pipelines.h"
+#include "query/paths/row_sample.h"
+#include "query/pipeline/planned.h"
+
+/* Of semi and anti joins; PostgreSQL says "one row" as soon as matches seem to be certain. */
+#define MATCHED_SHARE_MIN 0.05
+/* Of a table's rows so many distinct keys make a unique key. */
+#define UNIQUE_SHARE_MIN 0.5
+/* Statistics can be old: a range of which they know nothing may have rows since. */
+#define SHARE_WITHIN_MIN 0.001
+
+/*
+ * Whether the equalities find one row of the table at most: they have all
+ * columns of a unique index.  *keys: those that do, of the index with the least.
+ */
+static bool
+is_unique(RelOptInfo *rel, List *restrictinfos, List **keys)
+{
+	bool		is_found = false;
+	ListCell   *lc;
+
+	foreach(lc, rel->indexlist)
+	{
+		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
+		List	   *matched = NIL;
+		int			columns = 0;
+
+		if (!index->unique || !index->immediate || index->indpred != NIL)
+			continue;
+		for (int i = 0; i < index->nkeycolumns; i++)
+		{
+			ListCell   *lc2;
+			int			before = list_length(matched);
+
+			foreach(lc2, restrictinfos)
+			{
+				RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc2);
+
+				if (rinfo->can_join &&
+					(match_index_to_operand(get_leftop(rinfo->clause), i, index) ||
+					 match_index_to_operand(get_rightop(rinfo->clause), i, index)))
+					matched = lappend(matched, rinfo);
+			}
+			columns += list_length(matched) > before;
+		}
+		if (columns < index->nkeycolumns || (is_found && list_length(matched) >= list_length(*keys)))
+			continue;
+		is_found = true;
+		*keys = matched;
+	}
+	return is_found;
+}
+
+/* How far our estimate of a relation is above PostgreSQL's. */
+static double
+correction(const PlannedPipeline *planned, const RelOptInfo *rel)
+{
+	return planned->rows / Max(rel->rows, 1);
+}
+
+/* The largest table of the relation in which the keys are unique: as many values have they at least. */
+static void
+find_unique(PlannerInfo *root, RelOptInfo *rel, List *restrictinfos, double *values, List **keys)
+{
+	int			relid = -1;
+
+	while ((relid = bms_next_member(rel->relids, relid)) >= 0)
+	{
+		RelOptInfo *table = root->simple_rel_array[relid];
+		List	   *matched;
+
+		if (table == NULL || table->tuples <= *values || !is_unique(table, restrictinfos, &matched))
+			continue;
+		*values = table->tuples;
+		*keys = matched;
+	}
+}
+
+/* The clauses without the keys and without other equalities of the same tables, which are mostly copies of them. */
+static List *
+other_clauses(List *restrictinfos, List *keys)
+{
+	Relids		relids = NULL;
+	List	   *others = NIL;
+	ListCell   *lc;
+
+	foreach(lc, keys)
+		relids = bms_add_members(relids, lfirst_node(RestrictInfo, lc)->clause_relids);
+	foreach(lc, restrictinfos)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (!rinfo->can_join || !bms_is_subset(rinfo->clause_relids, relids))
+			others = lappend(others, rinfo);
+	}
+	return others;
+}
+
+/*
+ * PostgreSQL multiplies the selectivities of a join's keys, which is far too
+ * little for keys of several columns: then it prefers nested loops for what
+ * seem to be a few rows.  Where the keys are unique in a table, their number of
+ * values together is its number of rows.
+ */
+static double
+rows_of_unique(PlannerInfo *root, RelOptInfo *probe_rel, const PlannedPipeline *probe,
+			   RelOptInfo *build_rel, const PlannedPipeline *build, JoinPathExtraData *extra)
+{
+	double		values = 0;
+	List	   *keys = NIL;
+	List	   *others;
+
+	if (list_length(extra->restrictlist) < 2)
+		return 0;
+	find_unique(root, probe_rel, extra->restrictlist, &values, &keys);
+	find_unique(root, build_rel, extra->restrictlist, &values, &keys);
+	if (values < 1)
+		return 0;
+	others = other_clauses(extra->restrictlist, keys);
+	return probe->rows / values * build->rows *
+		(others == NIL ? 1 : clauselist_selectivity(root, others, 0, JOIN_INNER, extra->sjinfo));
+}
+
+/* Each row of the other side finds one row at most of a table by a unique key. */
+static double
+rows_at_most(RelOptInfo *probe_rel, const PlannedPipeline *probe, RelOptInfo *build_rel,
+			 const PlannedPipeline *build, List *restrictinfos)
+{
+	double		most = probe->rows * build->rows;
+	List	   *keys;
+
+	if (is_unique(build_rel, restrictinfos, &keys))
+		most = Min(most, probe->rows);
+	if (is_unique(probe_rel, restrictinfos, &keys))
+		most = Min(most, build->rows);
+	return most;
+}
+
+/*
+ * What PostgreSQL's selectivities make of our estimates of the inputs.  Its own
+ * estimate does not tell: where it says "one row" it may have meant a millionth.
+ */
+static double
+rows_of_inner(PlannerInfo *root, RelOptInfo *probe_rel, const PlannedPipeline *probe,
+			  RelOptInfo *build_rel, const PlannedPipeline *build, JoinPathExtraData *extra, double row_factor)
+{
+	double		rows = probe->rows * build->rows * row_factor *
+		clauselist_selectivity(root, extra->restrictlist, 0, JOIN_INNER, extra->sjinfo);
+
+	rows = Max(rows, rows_of_unique(root, probe_rel, probe, build_rel, build, extra));
+	return clamp_row_est(Min(rows, rows_at_most(probe_rel, probe, build_rel, build, extra->restrictlist)));
+}
+
+double
+join_estimates_rows(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, const PlannedPipeline *probe,
+		  RelOptInfo *build_rel, const PlannedPipeline *build, PenumbraJoinKind kind,
+		  JoinPathExtraData *extra, double row_factor)
+{
+	double		rows;
+
+	switch (kind)
+	{
+		case PENUMBRA_JOIN_INNER:
+			return rows_of_inner(root, probe_rel, probe, build_rel, build, extra, row_factor);
+		case PENUMBRA_JOIN_SEMI:
+		case PENUMBRA_JOIN_ANTI:
+			return Max(joinrel->rows * correction(probe, probe_rel), probe->rows * MATCHED_SHARE_MIN);
+		case PENUMBRA_JOIN_RIGHT_SEMI:
+		case PENUMBRA_JOIN_RIGHT_ANTI:
+			return Max(joinrel->rows * correction(build, build_rel), build->rows * MATCHED_SHARE_MIN);
+		default:
+			rows = joinrel->rows * correction(probe, probe_rel) * correction(build, build_rel) * row_factor;
+			if (kind != PENUMBRA_JOIN_RIGHT)
+				rows = Max(rows, probe->rows);
+			return kind == PENUMBRA_JOIN_LEFT ? rows : Max(rows, build->rows);
+	}
+}
+
+/* ---------------------------------------------------------------- distinct values of subqueries */
+
+static double distinct_values(PlannerInfo *root, Node *expr);
+
+/* Of a column of a UNION ALL: at most those of all members. */
+static double
+distinct_of_union(PlannerInfo *root, const Var *var)
+{
+	double		distinct = 0;
+	ListCell   *lc;
+
+	foreach(lc, root->append_rel_list)
+	{
+		AppendRelInfo *appinfo = lfirst_node(AppendRelInfo, lc);
+
+		if (appinfo->parent_relid == var->varno && list_length(appinfo->translated_vars) >= var->varattno &&
+			!rel_pipelines_is_empty(root->simple_rel_array[appinfo->child_relid]))
+			distinct += distinct_values(root, list_nth(appinfo->translated_vars, var->varattno - 1));
+	}
+	return distinct;
+}
+
+/* Of a column of a set operation; 0: not known. */
+static double
+distinct_of_operation(PlannerInfo *root, Node *node, AttrNumber column)
+{
+	const SetOperationStmt *operation = (SetOperationStmt *) node;
+	double		left;
+	double		right;
+
+	if (IsA(node, RangeTblRef))
+	{
+		const RelOptInfo *rel = root->simple_rel_array[((RangeTblRef *) node)->rtindex];
+		TargetEntry *entry = rel == NULL || rel->subroot == NULL ? NULL
+			: get_tle_by_resno(rel->subroot->processed_tlist, column);
+
+		return entry == NULL ? 0 : distinct_values(rel->subroot, (Node *) entry->expr);
+	}
+	left = distinct_of_operation(root, operation->larg, column);
+	right = distinct_of_operation(root, operation->rarg, column);
+	if (operation->op == SETOP_EXCEPT || left == 0)
+		return left;
+	return operation->op == SETOP_UNION ? left + right : Min(left, right);
+}
+
+/* What the column of the subquery has; 0: not known. */
+static double
+distinct_of_subquery(PlannerInfo *root, const Var *var)
+{
+	RelOptInfo *rel = root->simple_rel_array[var->varno];
+	PlannerInfo *subroot = rel->subroot;
+	TargetEntry *entry;
+
+	if (root->simple_rte_array[var->varno]->inh)
+		return distinct_of_union(root, var);
+	if (subroot != NULL && subroot->parse->setOperations != NULL)
+		return Min(distinct_of_operation(subroot, subroot->parse->setOperations, var->varattno), rel->rows);
+	entry = subroot == NULL ? NULL : get_tle_by_resno(subroot->processed_tlist, var->varattno);
+	return entry == NULL ? 0 : Min(distinct_values(subroot, (Node *) entry->expr), rel->rows);
+}
+
+/* How many distinct values the expression has; 0: not known. */
+static double
+distinct_values(PlannerInfo *root, Node *expr)
+{
+	VariableStatData stats;
+	const Var  *var = (const Var *) strip_implicit_coercions(expr);
+	bool		is_default;
+	double		distinct;
+
+	if (IsA(var, Var) && var->varlevelsup == 0 && var->varattno > 0 && var->varno < root->simple_rel_array_size &&
+		root->simple_rte_array[var->varno]->rtekind == RTE_SUBQUERY)
+		return distinct_of_subquery(root, var);
+	examine_variable(root, expr, 0, &stats);
+	distinct = get_variable_numdistinct(&stats, &is_default);
+	ReleaseVariableStats(stats);
+	return is_default ? 0 : distinct;
+}
+
+/* The share of the rows whose column is within the bounds, by the statistics. */
+static double
+share_within(PlannerInfo *root, const Var *var, const ColumnBounds *bounds)
+{
+	TypeCacheEntry *type = lookup_type_cache(var->vartype, TYPECACHE_BTREE_OPFAMILY);
+	int64		ends[] = {bounds->least, bounds->greatest};
+	int16		strategies[] = {BTGreaterEqualStrategyNumber, BTLessEqualStrategyNumber};
+	List	   *clauses = NIL;
+
+	for (int i = 0; i < 2; i++)
+	{
+		Oid			operator = get_opfamily_member(type->btree_opf, type->btree_opintype, type->btree_opintype,
+												   strategies[i]);
+		Datum		end = type->typlen == 8 ? Int64GetDatum(ends[i])
+			: type->typlen == 4 ? Int32GetDatum((int32) ends[i]) : Int16GetDatum((int16) ends[i]);
+		Const	   *value = makeConst(var->vartype, -1, InvalidOid, type->typlen, end, false, type->typbyval);
+
+		if (!OidIsValid(operator) || type->btree_opintype != var->vartype)
+			return 1;
+		clauses = lappend(clauses, make_opclause(operator, BOOLOID, false, (Expr *) copyObject(var),
+												 (Expr *) value, InvalidOid, InvalidOid));
+	}
+	return clauselist_selectivity(root, clauses, 0, JOIN_INNER, NULL);
+}
+
+/*
+ * `key` has been looked at in the rows that pass: by which more rows of the
+ * other side find a partner than if they had all keys that there are, of which
+ * there are `assumed`.  Between its bounds most keys pass, and the keys that
+ * the other side has outside of them find nothing.
+ */
+static double
+factor_of_bounds(PlannerInfo *root, const Var *key, const Var *other, double assumed)
+{
+	const ColumnBounds *bounds = row_sample_bounds(root, (Node *) key);
+	double		tuples = bounds == NULL ? 0 : root->simple_rel_array[key->varno]->tuples;
+	double		keys;
+
+	/* Of other than unique keys the rows between the bounds do not tell the number. */
+	if (bounds == NULL || !IsA(other, Var) || key->vartype != other->vartype ||
+		assumed < tuples * UNIQUE_SHARE_MIN)
+		return 1;
+	keys = Min((double) bounds->greatest - (double) bounds->least + 1, tuples);
+	return Max(share_within(root, other, bounds), SHARE_WITHIN_MIN) * assumed / keys;
+}
+
+/*
+ * Of a subquery's columns PostgreSQL takes 200 distinct values for granted,
+ * where joins of groups of tens of thousands find one partner each.
+ */
+double
+join_estimates_row_factor(PlannerInfo *root, const OpExpr *equality)
+{
+	Node	   *left = strip_implicit_coercions(linitial(equality->args));
+	Node	   *right = strip_implicit_coercions(lsecond(equality->args));
+	double		distinct = 0;
+	double		assumed = 0;
+	double		factor;
+	ListCell   *lc;
+
+	foreach(lc, equality->args)
+	{
+		VariableStatData stats;
+		bool		is_default;
+
+		examine_variable(root, lfirst(lc), 0, &stats);
+		assumed = Max(assumed, get_variable_numdistinct(&stats, &is_default));
+		ReleaseVariableStats(stats);
+		distinct = Max(distinct, distinct_values(root, lfirst(lc)));
+	}
+	factor = factor_of_bounds(root, (Var *) left, (Var *) right, assumed) *
+		factor_of_bounds(root, (Var *) right, (Var *) left, assumed);
+	return distinct > assumed ? factor * assumed / distinct : factor;
+}

@@ -1,0 +1,23 @@
+/*-------------------------------------------------------------------------
+ *
+ * join_estimates.h
+ *	  How many rows come out of a join.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_JOIN_ESTIMATES_H
+#define PENUMBRA_JOIN_ESTIMATES_H
+
+#include "postgres.h"
+
+#include "query/pipeline/planned.h"
+
+/* row_factor: of the join's keys. */
+extern double join_estimates_rows(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel,
+						const PlannedPipeline *probe, RelOptInfo *build_rel,
+						const PlannedPipeline *build, PenumbraJoinKind kind,
+						JoinPathExtraData *extra, double row_factor);
+/* By which more rows pass the equality than PostgreSQL thinks. */
+extern double join_estimates_row_factor(PlannerInfo *root, const OpExpr *equality);
+
+#endif							/* PENUMBRA_JOIN_ESTIMATES_H */

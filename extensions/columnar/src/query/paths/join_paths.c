@@ -1,0 +1,489 @@
+/*-------------------------------------------------------------------------
+ *
+ * join_paths.c
+ *	  Joins of relations that the engine can compute.
+ *
+ * PostgreSQL's join search asks about every legal pair of relations.  Of each
+ * join relation the cheapest pipeline is remembered, so the search orders our
+ * joins as it orders its own, by dynamic programming and within its rules of
+ * legality, whatever path wins below.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "pg_compat.h"
+
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/restrictinfo.h"
+#include "utils/lsyscache.h"
+
+#include "query/paths/core_path.h"
+#include "query/paths/custom_path.h"
+#include "query/paths/join_estimates.h"
+#include "query/paths/join_paths.h"
+#include "query/paths/rel_pipelines.h"
+#include "query/paths/subplans.h"
+#include "query/pipeline/cost.h"
+#include "query/pipeline/pipeline.h"
+#include "query/pipeline/planned.h"
+#include "query/pipeline/stage_scan.h"
+#include "query/pipeline/stages.h"
+#include "query/pipeline/translate_expr.h"
+#include "query/pipeline/translate_type.h"
+#include "query/pipeline/translation.h"
+#include "query/planning/names.h"
+#include "query/planning/node_kinds.h"
+#include "query/planning/planning.h"
+
+/* What the engine makes of a condition; a query asks for the same ones with each pair. */
+typedef struct JoinClause
+{
+	const RestrictInfo *rinfo;
+	const char *refusal;		/* or NULL: it can be evaluated */
+	bool		is_key;			/* an equality between the sides */
+	Node	   *normalized;
+	Node	   *commuted;		/* of a key */
+	double		row_factor;		/* of a key: by which more rows pass it than PostgreSQL thinks */
+} JoinClause;
+
+/* The conditions of one join. */
+typedef struct JoinClauses
+{
+	List	   *keys;			/* OpExprs: probe side first */
+	List	   *conditions;		/* RestrictInfos that decide the match too */
+	List	   *filters;		/* RestrictInfos of what comes out of an outer join */
+	List	   *subplans;		/* RestrictInfos of an inner join with subqueries in them */
+	double		row_factor;		/* of all keys */
+} JoinClauses;
+
+/* ---------------------------------------------------------------- clauses */
+
+static bool
+is_key(Translation *translation, OpExpr *clause)
+{
+	PenumbraType left;
+	PenumbraType right;
+	PenumbraType wide;
+
+	return translate_is_equality((Node *) clause) && OidIsValid(get_commutator(clause->opno)) &&
+		translate_type(exprType(linitial(clause->args)), &left) &&
+		translate_type(exprType(lsecond(clause->args)), &right) &&
+		translate_join_type(left, right, &wide);
+}
+
+static const JoinClause *
+examine_clause(PlannerInfo *root, RestrictInfo *rinfo)
+{
+	Planning   *planning = planning_current();
+	JoinClause *clause;
+	PipelineStage scan = {.kind = PIPELINE_SCAN};
+	Translation *translation;
+	MemoryContext context;
+	ListCell   *lc;
+
+	foreach(lc, planning->clauses)
+	{
+		clause = lfirst(lc);
+		if (clause->rinfo == rinfo)
+			return clause;
+	}
+	clause = palloc0(sizeof(JoinClause));
+	clause->rinfo = rinfo;
+	clause->normalized = names_normalize(root, (Node *) rinfo->clause);
+	context = CurrentMemoryContext;
+	translation = translation_begin(NIL, NULL);
+	translation->conditional_depth++;	/* there may be no pairs */
+	foreach(lc, pull_var_clause(clause->normalized, PVC_RECURSE_AGGREGATES | PVC_RECURSE_PLACEHOLDERS))
+	{
+		PenumbraType type;
+		Var		   *var = lfirst(lc);
+
+		if (var->varattno <= 0 || !translate_type(var->vartype, &type))
+			clause->refusal = "column that joins cannot use";
+		scan.exprs = list_append_unique(scan.exprs, var);
+	}
+	if (clause->refusal == NULL && (!stage_scan_add_to_plan(translation, &scan) ||
+									translate_expr(translation, clause->normalized) < 0))
+		clause->refusal = MemoryContextStrdup(context, translation->reason);
+	clause->is_key = clause->refusal == NULL && rinfo->can_join &&
+		is_key(translation, (OpExpr *) clause->normalized);
+	if (clause->is_key)
+	{
+		clause->commuted = copyObject(clause->normalized);
+		CommuteOpExpr((OpExpr *) clause->commuted);
+		clause->row_factor = join_estimates_row_factor(root, (OpExpr *) rinfo->clause);
+	}
+	translation_end(translation);
+	planning->clauses = lappend(planning->clauses, clause);
+	return clause;
+}
+
+/* False: one of them is not for the engine. */
+static bool
+sort_clauses(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, RelOptInfo *build_rel,
+			 JoinType join_type, List *restrictinfos, JoinClauses *clauses)
+{
+	ListCell   *lc;
+
+	memset(clauses, 0, sizeof(JoinClauses));
+	clauses->row_factor = 1;
+	foreach(lc, restrictinfos)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		const JoinClause *clause;
+
+		/* PostgreSQL puts these into a Result above. */
+		if (rinfo->pseudoconstant)
+			return false;
+		if (join_type == JOIN_INNER && contain_subplans((Node *) rinfo->clause))
+		{
+			clauses->subplans = lappend(clauses->subplans, rinfo);
+			continue;
+		}
+		clause = examine_clause(root, rinfo);
+		if (clause->refusal != NULL)
+		{
+			planning_refuse(clause->refusal);
+			return false;
+		}
+		if (IS_OUTER_JOIN(join_type) && RINFO_IS_PUSHED_DOWN(rinfo, joinrel->relids))
+		{
+			clauses->filters = lappend(clauses->filters, rinfo);
+			continue;
+		}
+		if (clause->is_key && bms_is_subset(rinfo->left_relids, probe_rel->relids) &&
+				 bms_is_subset(rinfo->right_relids, build_rel->relids))
+			clauses->keys = lappend(clauses->keys, clause->normalized);
+		else if (clause->is_key && bms_is_subset(rinfo->right_relids, probe_rel->relids) &&
+				 bms_is_subset(rinfo->left_relids, build_rel->relids))
+			clauses->keys = lappend(clauses->keys, clause->commuted);
+		else
+		{
+			clauses->conditions = lappend(clauses->conditions, rinfo);
+			continue;
+		}
+		clauses->row_factor *= clause->row_factor;
+	}
+	return true;
+}
+
+/* ---------------------------------------------------------------- pairs */
+
+static Cost
+cost_of(const PlannedPipeline *planned)
+{
+	return planned->startup_cost + planned->run_cost;
+}
+
+/*
+ * A semi join outputs one side, and conditions above may speak of the other
+ * side's keys, which are equal to those of this one: they get their names.
+ */
+static void
+add_equal_columns(PlannerInfo *root, RelOptInfo *joinrel, PlannedPipeline *planned, const PipelineStage *join)
+{
+	bool		has_probe = join->join_kind == PENUMBRA_JOIN_SEMI;
+	List	   *outputs = stage_outputs(join);
+	List	   *names = outputs;
+	List	   *exprs = outputs;
+	List	   *needed;
+	ListCell   *lc;
+
+	if (!has_probe && join->join_kind != PENUMBRA_JOIN_RIGHT_SEMI)
+		return;
+	needed = (List *) names_normalize(root, (Node *) joinrel->reltarget->exprs);
+	foreach(lc, join->join_keys)
+	{
+		const OpExpr *key = lfirst_node(OpExpr, lc);
+		Node	   *here = has_probe ? linitial(key->args) : lsecond(key->args);
+		Node	   *there = has_probe ? lsecond(key->args) : linitial(key->args);
+
+		if (exprType(here) != exprType(there) || pipeline_find_expr(needed, there) < 0 ||
+			pipeline_find_expr(names, there) >= 0)
+			continue;
+		exprs = lappend(list_copy(exprs), here);
+		names = lappend(list_copy(names), there);
+	}
+	if (names != outputs)
+		pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, exprs)->names = names;
+}
+
+/* The stages of a join; false: a condition is not for the engine. */
+static bool
+add_stages(PlannerInfo *root, RelOptInfo *joinrel, PlannedPipeline *planned, const PlannedPipeline *probe,
+		   const PlannedPipeline *build, PenumbraJoinKind kind, const JoinClauses *clauses)
+{
+	PipelineStage *stage = pipeline_add_stage(planned->pipeline, PIPELINE_JOIN, NIL);
+	ListCell   *lc;
+
+	stage->inputs = lappend(stage->inputs, build->pipeline->top);
+	stage->join_kind = kind;
+	stage->join_keys = clauses->keys;
+	stage->exprs = planned_ordered_clauses(root, clauses->conditions);
+	stage->probe_rows = probe->rows;
+	stage->build_rows = build->rows;
+	stage->rows = planned->rows;
+	pipeline_take(planned->pipeline, build->pipeline);
+	planned->before_sort = NULL;
+	add_equal_columns(root, joinrel, planned, stage);
+	if (clauses->filters != NIL)
+		planned_add_filters(root, planned->pipeline, clauses->filters);
+	foreach(lc, clauses->subplans)
+	{
+		if (!subplans_apply(root, planned, lfirst(lc), planned->rows))
+			return false;
+	}
+	return rel_pipelines_add_placeholders(root, joinrel, planned);
+}
+
+/* Whether no row comes out for a row of the probe side without a match. */
+static bool
+drops_unmatched(PenumbraJoinKind kind)
+{
+	return kind == PENUMBRA_JOIN_INNER || kind == PENUMBRA_JOIN_SEMI || kind == PENUMBRA_JOIN_RIGHT ||
+		kind == PENUMBRA_JOIN_RIGHT_SEMI || kind == PENUMBRA_JOIN_RIGHT_ANTI;
+}
+
+/*
+ * Puts the join of the pair into *best if that is cheaper.  Hundreds are costed
+ * for one that is made.  How many rows come out does not depend on the pair:
+ * the higher estimate is of the one that knows more.  False: refused.
+ */
+static bool
+consider_pair(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, RelOptInfo *build_rel,
+			  PenumbraJoinKind kind, JoinType join_type, JoinPathExtraData *extra,
+			  PlannedPipeline **best)
+{
+	const PlannedPipeline *probe = join_paths_find(root, probe_rel);
+	const PlannedPipeline *build = join_paths_find(root, build_rel);
+	PlannedPipeline joined = *probe;
+	PlannedPipeline *planned;
+	JoinClauses clauses;
+	double		rows;
+	double		matched;
+
+	if (!sort_clauses(root, joinrel, probe_rel, build_rel, join_type, extra->restrictlist, &clauses))
+		return false;
+	rows = join_estimates_rows(root, joinrel, probe_rel, probe, build_rel, build, kind, extra,
+					 clauses.row_factor);
+	if (*best != NULL)
+		(*best)->rows = rows = Max((*best)->rows, rows);
+	matched = drops_unmatched(kind) ? Min(rows, probe->rows) : probe->rows;
+	cost_add_join(&joined, build, list_length(clauses.keys),
+				  list_length(build_rel->reltarget->exprs), list_length(clauses.conditions),
+				  matched, clauses.keys == NIL ? probe->rows * build->rows : Max(rows, matched), rows);
+	if (clauses.filters != NIL)
+		cost_add_filter(&joined, planned_count_columns(get_actual_clauses(clauses.filters)), rows);
+	/* Conditions with subqueries only add to it. */
+	if (*best != NULL && cost_of(&joined) >= cost_of(*best))
+		return true;
+	planned = palloc(sizeof(PlannedPipeline));
+	*planned = joined;
+	planned->pipeline = pipeline_copy(probe->pipeline);
+	if (!add_stages(root, joinrel, planned, probe, build, kind, &clauses))
+		return false;
+	if (*best == NULL || cost_of(planned) < cost_of(*best))
+		*best = planned;
+	return true;
+}
+
+/* A path for the join alone, without what the query does with it. */
+static void
+offer(PlannerInfo *root, RelOptInfo *joinrel, const PlannedPipeline *planned)
+{
+	PlannedPipeline finished = *planned;
+	Path	   *ordinary = custom_path_cheapest_ordinary(joinrel, true);
+	PenumbraPath *path;
+
+	if (ordinary == NULL)
+		return;
+	finished.pipeline = pipeline_copy(planned->pipeline);
+	(void) planned_set_target(root, &finished, joinrel->reltarget);
+	path = custom_path_create(root, joinrel, joinrel->reltarget, NODE_JOIN, &finished,
+							  ordinary);
+	path->scan_exprs = joinrel->reltarget->exprs;
+	path->custom.flags |= CUSTOMPATH_SUPPORT_PROJECTION;
+	core_path_offer(root, joinrel, path, ordinary);
+}
+
+/* Whether the whole query level is one that we leave alone. */
+static bool
+is_for_us(PlannerInfo *root, RelOptInfo *joinrel)
+{
+	/* The genetic search frees its join relations, and with them whatever is remembered of them. */
+	return joinrel->reloptkind == RELOPT_JOINREL && !compat_is_genetic_search(root) &&
+		root->rowMarks == NIL &&
+		bms_is_empty(joinrel->lateral_relids) && joinrel->pathlist != NIL &&
+		!IS_DUMMY_REL(joinrel) &&
+		(root->parse->commandType == CMD_SELECT || root->parse->commandType == CMD_INSERT);
+}
+
+/* Remembers the join with a LATERAL subquery, which gets values of the other side, if that is cheaper. */
+static void
+consider_lateral(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel, RelOptInfo *lateral_rel,
+				 JoinType join_type, JoinPathExtraData *extra)
+{
+	const RangeTblEntry *rte = root->simple_rte_array[lateral_rel->relid];
+	const PlannedPipeline *best = rel_pipelines_find(root, joinrel);
+	const PlannedPipeline *outer = join_paths_find(root, outer_rel);
+	PlannedPipeline *planned;
+	bool		is_left = join_type == JOIN_LEFT;
+	ListCell   *lc;
+
+	if (outer == NULL || rte->rtekind != RTE_SUBQUERY || rte->inh || rte->security_barrier ||
+		lateral_rel->baserestrictinfo != NIL || !bms_is_subset(lateral_rel->lateral_relids, outer_rel->relids) ||
+		(is_left ? extra->restrictlist != NIL : join_type != JOIN_INNER))
+		return;
+	foreach(lc, extra->restrictlist)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (rinfo->pseudoconstant || contain_subplans((Node *) rinfo->clause) ||
+			examine_clause(root, rinfo)->refusal != NULL)
+			return;
+	}
+	planned = planned_copy(outer);
+	if (!subplans_join_lateral(root, planned, lateral_rel, is_left, joinrel->rows))
+		return;
+	planned_add_filters(root, planned->pipeline, extra->restrictlist);
+	if (!rel_pipelines_add_placeholders(root, joinrel, planned) ||
+		(best != NULL && cost_of(planned) >= cost_of(best)))
+		return;
+	planned_remember(joinrel, planned);
+}
+
+/* Remembers the cheaper of the join of the pair and what is remembered. */
+static void
+consider(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel, RelOptInfo *inner_rel,
+		 JoinType join_type, JoinPathExtraData *extra)
+{
+	PlannedPipeline *best;
+	const PlannedPipeline *first;
+
+	if (IS_SIMPLE_REL(inner_rel) && !bms_is_empty(inner_rel->lateral_relids))
+	{
+		consider_lateral(root, joinrel, outer_rel, inner_rel, join_type, extra);
+		return;
+	}
+	if (join_paths_find(root, outer_rel) == NULL || join_paths_find(root, inner_rel) == NULL)
+		return;
+	first = rel_pipelines_find(root, joinrel);
+	best = (PlannedPipeline *) first;
+	for (int turned = 0; turned < 2; turned++)
+	{
+		PenumbraJoinKind kind;
+
+		switch (join_type)
+		{
+			case JOIN_INNER:	/* the other way round is asked for, too */
+				kind = PENUMBRA_JOIN_INNER;
+				break;
+			case JOIN_LEFT:
+				kind = PENUMBRA_JOIN_LEFT;
+				break;
+			case JOIN_SEMI:
+				kind = turned ? PENUMBRA_JOIN_RIGHT_SEMI : PENUMBRA_JOIN_SEMI;
+				break;
+			case JOIN_ANTI:
+				kind = turned ? PENUMBRA_JOIN_RIGHT_ANTI : PENUMBRA_JOIN_ANTI;
+				break;
+			case JOIN_RIGHT:
+				kind = PENUMBRA_JOIN_RIGHT;
+				break;
+			case JOIN_FULL:
+				kind = PENUMBRA_JOIN_FULL;
+				break;
+			default:
+				return;
+		}
+		if (turned && join_type != JOIN_SEMI && join_type != JOIN_ANTI)
+			break;
+		if (!consider_pair(root, joinrel, turned ? inner_rel : outer_rel,
+						   turned ? outer_rel : inner_rel, kind, join_type,
+						   extra, &best))
+			return;
+	}
+	if (best != first)
+		planned_remember(joinrel, best);
+}
+
+/* A pair whose join PostgreSQL makes at a cost that is none, as of look-ups by key. */
+typedef struct SkippedPair
+{
+	RelOptInfo *outer_rel;
+	RelOptInfo *inner_rel;
+	JoinType	join_type;
+	JoinPathExtraData extra;
+	SpecialJoinInfo sjinfo;
+} SkippedPair;
+
+static void
+skip(RelOptInfo *joinrel, RelOptInfo *outer_rel, RelOptInfo *inner_rel, JoinType join_type,
+	 const JoinPathExtraData *extra)
+{
+	SkippedPair *pair = palloc(sizeof(SkippedPair));
+
+	pair->outer_rel = outer_rel;
+	pair->inner_rel = inner_rel;
+	pair->join_type = join_type;
+	pair->extra = *extra;
+	pair->sjinfo = *extra->sjinfo;	/* that of an inner join is on the caller's stack */
+	pair->extra.sjinfo = &pair->sjinfo;
+	planned_skip(joinrel, pair);
+}
+
+const PlannedPipeline *
+join_paths_find(PlannerInfo *root, RelOptInfo *rel)
+{
+	ListCell   *lc;
+
+	foreach(lc, IS_SIMPLE_REL(rel) ? NIL : planned_take_skipped(rel))
+	{
+		SkippedPair *pair = lfirst(lc);
+
+		consider(root, rel, pair->outer_rel, pair->inner_rel, pair->join_type, &pair->extra);
+	}
+	return rel_pipelines_find(root, rel);
+}
+
+void
+join_paths_add(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel,
+			   RelOptInfo *inner_rel, JoinType join_type, JoinPathExtraData *extra)
+{
+	const PlannedPipeline *first;
+	PlannedPipeline *best;
+	const Path *core_path;
+
+	if (!is_for_us(root, joinrel))
+		return;
+	/*
+	 * An inner join is asked for both ways round, and what look-ups cost is
+	 * known after the second.  Those of a subquery may be repeated.
+	 */
+	if ((join_type == JOIN_INNER && !planned_is_known(joinrel)) ||
+		(!MODE_IS_FORCED() && root->parent_root == NULL && !cost_join_can_win(root, joinrel)))
+	{
+		skip(joinrel, outer_rel, inner_rel, join_type, extra);
+		return;
+	}
+	first = rel_pipelines_find(root, joinrel);
+	(void) join_paths_find(root, joinrel);
+	consider(root, joinrel, outer_rel, inner_rel, join_type, extra);
+	best = (PlannedPipeline *) rel_pipelines_find(root, joinrel);
+	if (best == NULL)
+		return;
+	/* The search may have added something that seems to cost less, and dropped ours. */
+	core_path = linitial(joinrel->pathlist);
+	if (best != first || (!path_is_ours(core_path) &&
+						  (MODE_IS_FORCED() || core_path->total_cost != best->core_cost)))
+	{
+		best->core_cost = core_path->total_cost;
+		offer(root, joinrel, best);
+	}
+}

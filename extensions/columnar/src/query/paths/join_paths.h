@@ -1,0 +1,22 @@
+/*-------------------------------------------------------------------------
+ *
+ * join_paths.h
+ *	  Penumbra's joins.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_JOIN_PATHS_H
+#define PENUMBRA_JOIN_PATHS_H
+
+#include "postgres.h"
+
+#include "optimizer/paths.h"
+
+#include "query/pipeline/planned.h"
+
+extern void join_paths_add(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel, RelOptInfo *inner_rel,
+						   JoinType join_type, JoinPathExtraData *extra);
+/* rel_pipelines_find() for an input of a join, with what was left out while it seemed not worth it. */
+extern const PlannedPipeline *join_paths_find(PlannerInfo *root, RelOptInfo *rel);
+
+#endif							/* PENUMBRA_JOIN_PATHS_H */

@@ -1,0 +1,520 @@
+/*-------------------------------------------------------------------------
+ *
+ * rel_pipelines.c
+ *	  The pipeline of each base relation of the planner: a table, a subquery,
+ *	  a CTE, UNION ALL.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "pg_compat.h"
+
+#include "access/sysattr.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/restrictinfo.h"
+#include "parser/parsetree.h"
+#include "utils/hsearch.h"
+#include "utils/lsyscache.h"
+
+#include "query/paths/rel_pipelines.h"
+#include "query/paths/row_source.h"
+#include "query/paths/subplans.h"
+#include "query/paths/tables.h"
+#include "query/pipeline/cost.h"
+#include "query/pipeline/init_plans.h"
+#include "query/pipeline/pipeline.h"
+#include "query/pipeline/planned.h"
+#include "query/pipeline/stages.h"
+#include "query/planning/names.h"
+#include "query/planning/planning.h"
+#include "query/planning/repeats.h"
+
+/* A table that is not cached is joined in the engine if it is smaller than that. */
+#define UNCACHED_PAGES_MAX 64
+
+/* Columns of the child that hold the columns `attnos` of the parent. */
+static List *
+child_attnos(Oid parent_oid, Oid child_oid, List *attnos)
+{
+	List	   *mapped = NIL;
+	ListCell   *lc;
+
+	foreach(lc, attnos)
+	{
+		char	   *name = get_attname(parent_oid, lfirst_int(lc), false);
+
+		mapped = lappend_int(mapped, get_attnum(child_oid, name));
+	}
+	return mapped;
+}
+
+/* Collects the tables below an inheritance parent; false if one of them is not served. */
+static bool
+collect_children(PlannerInfo *root, Index parent, List **tables)
+{
+	ListCell   *lc;
+
+	foreach(lc, root->append_rel_list)
+	{
+		AppendRelInfo *appinfo = lfirst_node(AppendRelInfo, lc);
+		RelOptInfo *child;
+		PlannedTable *table;
+
+		if (appinfo->parent_relid != parent)
+			continue;
+		child = root->simple_rel_array[appinfo->child_relid];
+		if (child == NULL || IS_DUMMY_REL(child))
+			continue;			/* pruned */
+		if (root->simple_rte_array[appinfo->child_relid]->inh)
+		{
+			if (!collect_children(root, appinfo->child_relid, tables))
+				return false;
+			continue;
+		}
+		table = tables_find(root, child, root->simple_rte_array[appinfo->child_relid]);
+		if (table == NULL)
+			return false;
+		*tables = lappend(*tables, table);
+	}
+	return true;
+}
+
+/* The columns that `rel` outputs to the stages above, and what its quals need. */
+static List *
+attnos_of_rel(RelOptInfo *rel)
+{
+	Bitmapset  *used = NULL;
+	List	   *attnos = NIL;
+	int			member = -1;
+	ListCell   *lc;
+
+	pull_varattnos((Node *) rel->reltarget->exprs, rel->relid, &used);
+	foreach(lc, rel->baserestrictinfo)
+		pull_varattnos((Node *) lfirst_node(RestrictInfo, lc)->clause, rel->relid, &used);
+	while ((member = bms_next_member(used, member)) >= 0)
+		attnos = lappend_int(attnos, member + FirstLowInvalidHeapAttributeNumber);
+	return attnos;
+}
+
+/* The quals without subqueries; the others into *with_subplans. */
+static List *
+split_quals(RelOptInfo *rel, List **with_subplans)
+{
+	List	   *plain = NIL;
+	ListCell   *lc;
+
+	*with_subplans = NIL;
+	foreach(lc, rel->baserestrictinfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (contain_subplans((Node *) rinfo->clause))
+			*with_subplans = lappend(*with_subplans, rinfo);
+		else
+			plain = lappend(plain, rinfo);
+	}
+	return plain;
+}
+
+static bool
+apply_subplans(PlannerInfo *root, RelOptInfo *rel, PlannedPipeline *planned, List *with_subplans)
+{
+	ListCell   *lc;
+
+	foreach(lc, with_subplans)
+	{
+		if (!subplans_apply(root, planned, lfirst(lc), rel->rows))
+			return false;
+	}
+	return true;
+}
+
+static PlannedPipeline *
+pipeline_of_table(PlannerInfo *root, RelOptInfo *rel)
+{
+	RangeTblEntry *rte = root->simple_rte_array[rel->relid];
+	PlannedPipeline *planned;
+	PipelineStage *scan;
+	List	   *tables = NIL;
+	List	   *attnos = attnos_of_rel(rel);
+	List	   *with_subplans;
+	List	   *plain = split_quals(rel, &with_subplans);
+	double		tuples = 0;
+	double		rows = rel->rows;
+	ListCell   *lc;
+
+	if (rte->tablesample != NULL)
+		return NULL;
+	if (!rte->inh)
+	{
+		/* A subquery's index scan for one Param says nothing of what a scan for all of them is worth. */
+		PlannedTable *table = bms_membership(root->all_baserels) == BMS_MULTIPLE ||
+			root->parent_root != NULL
+			? tables_find(root, rel, rte) : planned_find_table(rel);
+
+		if (table == NULL || !(MODE_IS_FORCED() || table->coverage.cached_pages > 0 ||
+							   rel->pages < UNCACHED_PAGES_MAX))
+			return NULL;
+		tables = list_make1(table);
+	}
+	else if (!collect_children(root, rel->relid, &tables) || tables == NIL)
+		return NULL;
+	foreach(lc, attnos)
+	{
+		if (lfirst_int(lc) <= 0)
+			return NULL;
+	}
+	planned = palloc0(sizeof(PlannedPipeline));
+	planned->pipeline = planned_begin_scan(root, rel->relid, attnos);
+	scan = planned->pipeline->top;
+	foreach(lc, tables)
+	{
+		PlannedTable *table = lfirst(lc);
+
+		scan->table_oids = lappend_oid(scan->table_oids, table->oid);
+		scan->table_attnos = lappend(scan->table_attnos,
+									 child_attnos(rte->relid, table->oid, attnos));
+		tuples += table->rel->tuples;
+	}
+	planned_add_filters(root, planned->pipeline, plain);
+	if (with_subplans != NIL)
+		rows = clamp_row_est(tuples * clauselist_selectivity(root, plain, 0, JOIN_INNER, NULL));
+	else if (!rte->inh && ((PlannedTable *) linitial(tables))->sampled_share >= 0)
+		rows = clamp_row_est(tuples * ((PlannedTable *) linitial(tables))->sampled_share);
+	cost_add_scan(planned, tables, planned_count_columns(get_actual_clauses(rel->baserestrictinfo)),
+				  planned_count_columns(rel->reltarget->exprs), rows, tuples);
+	planned->pipeline->top->rows = planned->rows;
+	return apply_subplans(root, rel, planned, with_subplans) ? planned : NULL;
+}
+
+PlannedPipeline *
+rel_pipelines_copy_of_subquery(PlannerInfo *subroot, List **outputs)
+{
+	PlannedPipeline *planned = rel_pipelines_copy(subroot, fetch_upper_rel(subroot, UPPERREL_FINAL, NULL));
+	ListCell   *lc;
+
+	*outputs = NIL;
+
+	/* Paths become plans at their own level only. */
+	if (planned == NULL || row_source_paths(planned->pipeline) != NIL)
+		return NULL;
+	/* These go with the subquery's own plan, which does not run: the plan around it gets them. */
+	foreach(lc, subroot->init_plans)
+	{
+		SubPlan    *subplan = lfirst_node(SubPlan, lc);
+
+		if (subplan->subLinkType == CTE_SUBLINK)
+			continue;			/* its rows are a pipeline of ours */
+		if (init_plan_must_wait(subroot, subplan, true, false))
+		{
+			planning_refuse("subquery that need not be evaluated");
+			return NULL;
+		}
+		planned->pipeline->init_plans = lappend(list_copy(planned->pipeline->init_plans), subplan);
+		planned->startup_cost += subplan->startup_cost + subplan->per_call_cost;
+	}
+	foreach(lc, subroot->processed_tlist)
+	{
+		TargetEntry *entry = lfirst_node(TargetEntry, lc);
+
+		if (!entry->resjunk)
+			*outputs = lappend(*outputs, planned_normalize(subroot, planned, (Node *) entry->expr));
+	}
+	/* What is known by the subquery's own clauses and expressions ends here. */
+	planned->clauses = 0;
+	planned->subplans = planned->subplan_values = NIL;
+	planned->before_sort = NULL;
+	return planned;
+}
+
+/* What the level calls the columns of `rel` in the expressions; expressions find them by equal(). */
+static List *
+vars_of_rel(RelOptInfo *rel, List *exprs)
+{
+	List	   *vars = NIL;
+	ListCell   *lc;
+
+	foreach(lc, pull_var_clause((Node *) exprs, PVC_RECURSE_PLACEHOLDERS))
+	{
+		if (lfirst_node(Var, lc)->varno == rel->relid)
+			vars = list_append_unique(vars, lfirst(lc));
+	}
+	return vars;
+}
+
+/* Goes on with what is remembered of another level's last step, under the names of this level. */
+static PlannedPipeline *
+pipeline_of_level(PlannerInfo *root, RelOptInfo *rel, PlannerInfo *level)
+{
+	List	   *outputs;
+	PlannedPipeline *planned = rel_pipelines_copy_of_subquery(level, &outputs);
+	PipelineStage *stage;
+	List	   *vars = vars_of_rel(rel, list_concat_copy(rel->reltarget->exprs,
+													 get_actual_clauses(rel->baserestrictinfo)));
+	List	   *exprs = NIL;
+	List	   *with_subplans;
+	List	   *plain;
+	ListCell   *lc;
+
+	if (planned == NULL)
+		return NULL;
+	foreach(lc, vars)
+	{
+		AttrNumber	attno = lfirst_node(Var, lc)->varattno;
+
+		if (attno <= 0 || attno > list_length(outputs))
+			return NULL;
+		exprs = lappend(exprs, list_nth(outputs, attno - 1));
+	}
+	stage = pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, exprs);
+	stage->names = (List *) names_normalize(root, (Node *) vars);
+	plain = split_quals(rel, &with_subplans);
+	if (plain != NIL)
+	{
+		planned_add_filters(root, planned->pipeline, plain);
+		cost_add_filter(planned, planned_count_columns(get_actual_clauses(plain)),
+						with_subplans == NIL ? rel->rows
+						: clamp_row_est(planned->rows * clauselist_selectivity(root, plain, 0, JOIN_INNER, NULL)));
+	}
+	return apply_subplans(root, rel, planned, with_subplans) ? planned : NULL;
+}
+
+/*
+ * Each reference to the CTE computes it for itself, and no more of it than
+ * passes the reference's conditions and joins; that must not be seen.
+ */
+static PlannedPipeline *
+pipeline_of_cte(PlannerInfo *root, RelOptInfo *rel)
+{
+	RangeTblEntry *rte = root->simple_rte_array[rel->relid];
+	PlannerInfo *level = root;
+	int			plan_id = 0;
+	ListCell   *lc;
+
+	if (rte->self_reference)
+		return NULL;
+	for (Index up = rte->ctelevelsup; up > 0; up--)
+		level = level->parent_root;
+	foreach(lc, level->parse->cteList)
+	{
+		CommonTableExpr *cte = lfirst_node(CommonTableExpr, lc);
+
+		if (strcmp(cte->ctename, rte->ctename) == 0)
+		{
+			if (cte->cterecursive || cte->ctematerialized == CTEMaterializeAlways ||
+				!repeats_exactly(castNode(Query, cte->ctequery), NULL))
+				return NULL;
+			plan_id = list_nth_int(level->cte_plan_ids, foreach_current_index(lc));
+		}
+	}
+	if (plan_id <= 0)
+		return NULL;
+	return pipeline_of_level(root, rel, list_nth(root->glob->subroots, plan_id - 1));
+}
+
+static PlannedPipeline *
+pipeline_of_subquery(PlannerInfo *root, RelOptInfo *rel)
+{
+	if (rel->subroot == NULL || rel->subplan_params != NIL)
+		return NULL;
+	return pipeline_of_level(root, rel, rel->subroot);
+}
+
+/* Whether the path has no rows, as the planner knows: of a subquery whose conditions are never true. */
+static bool
+is_empty(Path *path)
+{
+	switch (nodeTag(path))
+	{
+		case T_AppendPath:
+			return IS_DUMMY_APPEND(path);
+		case T_ProjectionPath:
+			return is_empty(((ProjectionPath *) path)->subpath);
+		case T_SubqueryScanPath:
+			return is_empty(((SubqueryScanPath *) path)->subpath);
+		case T_SortPath:
+			return is_empty(((SortPath *) path)->subpath);
+		case T_GroupPath:
+			return is_empty(((GroupPath *) path)->subpath);
+		case T_AggPath:
+			return ((AggPath *) path)->groupClause != NIL && is_empty(((AggPath *) path)->subpath);
+		default:
+			return false;
+	}
+}
+
+bool
+rel_pipelines_is_empty(RelOptInfo *rel)
+{
+	return IS_DUMMY_REL(rel) || is_empty(rel->cheapest_total_path);
+}
+
+/* UNION ALL: the rows of all members, which pass the quals, under the names of the whole. */
+static PlannedPipeline *
+pipeline_of_union(PlannerInfo *root, RelOptInfo *rel)
+{
+	List	   *vars = vars_of_rel(rel, rel->reltarget->exprs);
+	PlannedPipeline *all = NULL;
+	ListCell   *lc;
+
+	foreach(lc, root->append_rel_list)
+	{
+		AppendRelInfo *appinfo = lfirst_node(AppendRelInfo, lc);
+		RelOptInfo *child;
+		PlannedPipeline *planned;
+		List	   *exprs = NIL;
+		ListCell   *lc2;
+
+		if (appinfo->parent_relid != rel->relid)
+			continue;
+		child = root->simple_rel_array[appinfo->child_relid];
+		if (rel_pipelines_is_empty(child))
+			continue;
+		planned = rel_pipelines_copy(root, child);
+		if (planned == NULL)
+			return NULL;
+		foreach(lc2, vars)
+		{
+			AttrNumber	attno = lfirst_node(Var, lc2)->varattno;
+			Node	   *expr = attno <= 0 ? NULL : list_nth(appinfo->translated_vars, attno - 1);
+
+			if (expr == NULL)
+				return NULL;
+			exprs = lappend(exprs, names_normalize(root, expr));
+		}
+		pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, exprs)->names =
+			(List *) names_normalize(root, (Node *) vars);
+		planned->before_sort = NULL;
+		if (all == NULL)
+			all = planned;
+		else
+			planned_unite(all, planned);
+	}
+	return all;
+}
+
+/* One that a lower relation should have had must not be computed above an outer join. */
+bool
+rel_pipelines_add_placeholders(PlannerInfo *root, RelOptInfo *rel, PlannedPipeline *planned)
+{
+	List	   *outputs = stage_outputs(planned->pipeline->top);
+	List	   *added = NIL;
+	ListCell   *lc;
+
+	foreach(lc, root->placeholder_list == NIL ? NIL : rel->reltarget->exprs)
+	{
+		Node	   *expr = lfirst(lc);
+		const PlaceHolderInfo *info;
+
+		if (!IsA(expr, PlaceHolderVar))
+			continue;
+		info = names_find_placeholder(root, (PlaceHolderVar *) expr);
+		expr = names_normalize(root, expr);
+		if (pipeline_find_expr(outputs, expr) >= 0)
+			continue;
+		if (info == NULL || !bms_equal(info->ph_eval_at, rel->relids))
+			return false;
+		added = lappend(added, expr);
+	}
+	if (added != NIL)
+		pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, list_concat_copy(outputs, added));
+	return true;
+}
+
+/*
+ * Whether PostgreSQL may compute the rows: of what is not ours, of a CTE, which
+ * is then computed once, and of a table where an index finds few rows.  One
+ * relation alone is left to PostgreSQL, and so is a join of tables of which no
+ * cache serves any.
+ */
+static bool
+may_be_rows(PlannerInfo *root, RelOptInfo *rel, const PlannedPipeline *ours)
+{
+	if (bms_membership(root->all_baserels) != BMS_MULTIPLE)
+		return false;
+	if (rel->rtekind == RTE_RELATION)
+		/* A subquery with such rows would not go on in the query around it, so there a table of ours stays ours. */
+		return (ours == NULL ? penumbra_mode != MODE_REQUIRE : !MODE_IS_FORCED() && root->parent_root == NULL) &&
+			planning_current()->tables != NIL && !tables_is_target_or_locked(root, rel);
+	return ours == NULL || rel->rtekind == RTE_CTE;
+}
+
+static PlannedPipeline *
+rows_or_ours(PlannerInfo *root, RelOptInfo *rel, PlannedPipeline *ours)
+{
+	PlannedPipeline *rows = may_be_rows(root, rel, ours) ? row_source_plan(root, rel) : NULL;
+
+	if (rows == NULL)
+		return ours;
+	/* If more rows pass than PostgreSQL expects, its look-ups cost the more. */
+	if (ours != NULL && ours->startup_cost + ours->run_cost <=
+		(rows->startup_cost + rows->run_cost) * Max(ours->rows / rows->rows, 1.0))
+		return ours;
+	rows->pipeline->has_barrier = planned_is_below_barrier(root);
+	return rows;
+}
+
+/* Joins are translated only when a plan is made of them: their inputs must be right. */
+static bool
+is_taken(const PlannerInfo *root, const PlannedPipeline *planned)
+{
+	return bms_membership(root->all_baserels) != BMS_MULTIPLE || planned_check(planned->pipeline);
+}
+
+/* NULL: the relation is not ours. */
+static PlannedPipeline *
+pipeline_of_base_rel(PlannerInfo *root, RelOptInfo *rel)
+{
+	PlannedPipeline *planned = NULL;
+	PlannedPipeline *rows;
+	ListCell   *lc;
+
+	if (!bms_is_empty(rel->lateral_relids) || IS_DUMMY_REL(rel))
+		return NULL;
+	foreach(lc, rel->baserestrictinfo)
+	{
+		if (lfirst_node(RestrictInfo, lc)->pseudoconstant)
+			return NULL;
+	}
+	if (rel->rtekind == RTE_RELATION)
+		planned = pipeline_of_table(root, rel);
+	else if (rel->rtekind == RTE_SUBQUERY && root->simple_rte_array[rel->relid]->inh)
+		planned = pipeline_of_union(root, rel);
+	else if (rel->rtekind == RTE_SUBQUERY)
+		planned = pipeline_of_subquery(root, rel);
+	else if (rel->rtekind == RTE_CTE)
+		planned = pipeline_of_cte(root, rel);
+	if (planned != NULL && !is_taken(root, planned))
+		planned = NULL;
+	rows = rows_or_ours(root, rel, planned);
+	if (rows == NULL || (rows == planned && root->placeholder_list == NIL))
+		return rows;
+	return rel_pipelines_add_placeholders(root, rel, rows) && is_taken(root, rows) ? rows : NULL;
+}
+
+const PlannedPipeline *
+rel_pipelines_find(PlannerInfo *root, RelOptInfo *rel)
+{
+	const PlannedPipeline *planned = planned_find(rel);
+
+	if (planned == NULL)
+	{
+		if (!IS_SIMPLE_REL(rel))
+			return NULL;
+		planned = planned_remember(rel, pipeline_of_base_rel(root, rel));
+	}
+	return planned->pipeline == NULL ? NULL : planned;
+}
+
+PlannedPipeline *
+rel_pipelines_copy(PlannerInfo *root, RelOptInfo *rel)
+{
+	const PlannedPipeline *planned = rel_pipelines_find(root, rel);
+
+	return planned == NULL ? NULL : planned_copy(planned);
+}

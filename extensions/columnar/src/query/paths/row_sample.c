@@ -1,0 +1,190 @@
+/*-------------------------------------------------------------------------
+ *
+ * row_sample.c
+ *	  What the cache says of the rows that pass a table's quals.
+ *
+ * PostgreSQL takes the columns of a table for independent of each other, and
+ * each date of a calendar of two centuries for as likely in a table of sales as
+ * any other: of a year's sales it expects a hundredth.  The rows of the
+ * calendar that pass are read in less time than such a plan takes to be made,
+ * and tell both how many they are and which range of keys they have.
+ *
+ * These are estimates: what was written since the load is not in them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+
+#include "cache/cache.h"
+#include "query/paths/row_sample.h"
+#include "query/pipeline/pipeline.h"
+#include "query/pipeline/planned.h"
+#include "query/pipeline/stage_filter.h"
+#include "query/pipeline/stage_scan.h"
+#include "query/pipeline/translate_expr.h"
+#include "query/pipeline/translation.h"
+#include "query/planning/names.h"
+
+/* A table with more rows is left to the statistics. */
+#define SAMPLED_ROWS_MAX 131072.0
+/* In a smaller one they cannot be wrong by much. */
+#define SAMPLED_ROWS_MIN 1000.0
+#define SAMPLED_COLUMNS_MAX 8
+/* Of the rows, less of them in the cache tell little. */
+#define COVERED_SHARE_MIN 0.9
+/* Bytes of the columns, times the functions that look at each row: some 50 ms. */
+#define SAMPLED_WORK_MAX 67108864.0
+
+static bool
+has_integers(const Translation *translation, PenumbraExpr column)
+{
+	PenumbraType type = penumbra_plan_expr_type(translation->plan, column);
+
+	return type == PENUMBRA_INT2 || type == PENUMBRA_INT4 || type == PENUMBRA_INT8 || type == PENUMBRA_DATE;
+}
+
+static bool
+is_cheap(PlannerInfo *root, const PlannedTable *table)
+{
+	double		width = 0;
+	QualCost	cost;
+	ListCell   *lc;
+
+	cost_qual_eval(&cost, table->rel->baserestrictinfo, root);
+	foreach(lc, table->attnos)
+	{
+		int32		column_width = get_attavgwidth(table->oid, lfirst_int(lc));
+
+		width += column_width > 0 ? column_width : sizeof(int64);
+	}
+	return table->coverage.cached_rows * width * Max(cost.per_tuple / cpu_operator_cost, 1) <= SAMPLED_WORK_MAX;
+}
+
+/* The quals as the filter of the plan; false: there is none, or one whose value is not known. */
+static bool
+add_quals(PlannerInfo *root, Translation *translation, const PlannedTable *table)
+{
+	PenumbraExpr *conjuncts = palloc(sizeof(PenumbraExpr) * Max(list_length(table->quals), 1));
+	int			count = 0;
+	ListCell   *lc;
+
+	foreach(lc, table->quals)
+	{
+		const TableQual *qual = lfirst(lc);
+
+		if (qual->refusal != NULL)
+			return false;
+		conjuncts[count] = translate_expr(translation, names_normalize(root, (Node *) qual->rinfo->clause));
+		if (conjuncts[count++] < 0 || translation->runtime_exprs != NIL)
+			return false;
+	}
+	return count > 0 && stage_filter_add_conjuncts(translation, conjuncts, count);
+}
+
+/* count(*), and min() and max() of columns, of which it makes the list of bounds; false: refused. */
+static bool
+add_aggregates(Translation *translation, PlannedTable *table)
+{
+	PenumbraAggregateCall calls[1 + 2 * SAMPLED_COLUMNS_MAX] = {{.function = PENUMBRA_AGG_COUNT_STAR,
+	.result = PENUMBRA_INT8,.filter = -1}};
+	int			count = 1;
+	ListCell   *lc;
+
+	foreach(lc, table->attnos)
+	{
+		PenumbraExpr column = penumbra_plan_column(translation->plan, translation->current,
+												   foreach_current_index(lc));
+		PenumbraAggregateCall call = {.arguments = {column},.argument_count = 1,.filter = -1};
+		ColumnBounds *bounds;
+
+		if (count == (int) lengthof(calls) || !has_integers(translation, column))
+			continue;
+		call.result = penumbra_plan_expr_type(translation->plan, column);
+		call.function = PENUMBRA_AGG_MIN;
+		calls[count++] = call;
+		call.function = PENUMBRA_AGG_MAX;
+		calls[count++] = call;
+		bounds = palloc0(sizeof(ColumnBounds));
+		bounds->attno = lfirst_int(lc);
+		table->bounds = lappend(table->bounds, bounds);
+	}
+	translation->current = penumbra_plan_add_aggregation(translation->plan, translation->current, NULL, 0,
+														 calls, count);
+	return translation->current >= 0 && translation_finish(translation);
+}
+
+void
+row_sample_take(PlannerInfo *root, PlannedTable *table, Relation relation, const AttrNumber *attnums)
+{
+	const Pipeline *pipeline = planned_begin_scan(root, table->rel->relid, table->attnos);
+	int64		values[1 + 2 * SAMPLED_COLUMNS_MAX];
+	double		rows;
+	Translation *translation;
+	ListCell   *lc;
+
+	/* What can be seen of the estimates must not tell of hidden rows. */
+	if (table->quals == NIL || pipeline->has_barrier || table->rel->tuples < SAMPLED_ROWS_MIN ||
+		table->coverage.cached_rows > SAMPLED_ROWS_MAX ||
+		table->coverage.cached_rows < table->rel->tuples * COVERED_SHARE_MIN || !is_cheap(root, table))
+		return;
+	translation = translation_begin(NULL, NULL);
+	translation->needs_values = true;
+	if (stage_scan_add_to_plan(translation, pipeline->top) &&
+		add_quals(root, translation, table) && add_aggregates(translation, table) &&
+		cache_aggregate(relation, attnums, list_length(table->attnos), translation->plan,
+						pipeline->top->operator, values, &rows) && rows > 0)
+		table->sampled_share = values[0] / rows;
+	translation_end(translation);
+	foreach(lc, table->sampled_share > 0 ? table->bounds : NIL)
+	{
+		ColumnBounds *bounds = lfirst(lc);
+		int			place = 1 + 2 * foreach_current_index(lc);
+
+		bounds->least = values[place];
+		bounds->greatest = values[place + 1];
+	}
+}
+
+const ColumnBounds *
+row_sample_bounds(PlannerInfo *root, const Node *expr)
+{
+	const Var  *var = (const Var *) expr;
+	RelOptInfo *rel;
+	const PlannedTable *table;
+	ListCell   *lc;
+
+	if (!IsA(expr, Var) || var->varlevelsup != 0 || var->varattno <= 0 || var->varno <= 0 ||
+		var->varno >= root->simple_rel_array_size || root->simple_rte_array[var->varno]->rtekind != RTE_RELATION)
+		return NULL;
+	rel = root->simple_rel_array[var->varno];
+	table = rel == NULL ? NULL : planned_find_table(rel);
+	foreach(lc, table != NULL && table->sampled_share > 0 ? table->bounds : NIL)
+	{
+		const ColumnBounds *bounds = lfirst(lc);
+
+		if (bounds->attno == var->varattno)
+			return bounds;
+	}
+	return NULL;
+}
+
+double
+row_sample_groups(PlannerInfo *root, List *keys, double rows)
+{
+	List	   *several = NIL;
+	ListCell   *lc;
+
+	foreach(lc, keys)
+	{
+		const ColumnBounds *bounds = row_sample_bounds(root, lfirst(lc));
+
+		if (bounds == NULL || bounds->least < bounds->greatest)
+			several = lappend(several, lfirst(lc));
+	}
+	return several == NIL ? 1 : estimate_num_groups(root, several, rows, NULL, NULL);
+}

@@ -1,0 +1,34 @@
+/*-------------------------------------------------------------------------
+ *
+ * row_sample.h
+ *	  What the cache says of the rows that pass a table's quals.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_ROW_SAMPLE_H
+#define PENUMBRA_ROW_SAMPLE_H
+
+#include "postgres.h"
+
+#include "query/pipeline/planned.h"
+
+/* The values of a column in the rows that pass. */
+typedef struct ColumnBounds
+{
+	AttrNumber	attno;
+	int64		least;
+	int64		greatest;
+} ColumnBounds;
+
+/*
+ * Counts the rows of a small cached table that pass its quals, and finds the
+ * bounds of its columns of integers and dates in them: a fraction of a
+ * millisecond.  Fills sampled_share and bounds, if it can.
+ */
+extern void row_sample_take(PlannerInfo *root, PlannedTable *table, Relation relation, const AttrNumber *attnums);
+/* Of so many rows the groups by these keys. */
+extern double row_sample_groups(PlannerInfo *root, List *keys, double rows);
+/* The bounds of the expression in the rows that pass; NULL: not known, or no column. */
+extern const ColumnBounds *row_sample_bounds(PlannerInfo *root, const Node *expr);
+
+#endif							/* PENUMBRA_ROW_SAMPLE_H */

@@ -1,0 +1,256 @@
+/*-------------------------------------------------------------------------
+ *
+ * scan_paths.c
+ *	  Penumbra's scans of tables.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "nodes/nodeFuncs.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/restrictinfo.h"
+#include "utils/rel.h"
+
+#include "cache/cache.h"
+#include "query/paths/core_path.h"
+#include "query/paths/custom_path.h"
+#include "query/paths/scan_paths.h"
+#include "query/paths/tables.h"
+#include "query/pipeline/cost.h"
+#include "query/pipeline/pipeline.h"
+#include "query/pipeline/planned.h"
+#include "query/planning/names.h"
+#include "query/planning/node_kinds.h"
+#include "query/planning/planning.h"
+
+/*
+ * About what PostgreSQL takes for a unit of cost.  A query that is planned just
+ * after the server's start waits so long for what is on disk: at worst it takes
+ * twice as long as it would have.
+ */
+#define ORDINARY_MS_PER_COST 0.01
+
+/* Smaller tables are not worth a look unless penumbra.mode demands it. */
+#define TABLE_PAGES_MIN 8
+
+/*
+ * Splits the quals into those of the engine and those that PostgreSQL keeps.
+ * A qual of the engine runs before all that are kept, so it must not see
+ * rows that a kept qual of a lower security level would hide, unless it is
+ * leakproof.  A parallel scan cannot change to the ordinary plan, so it takes
+ * only quals that cannot fail and wait for no value.
+ */
+static void
+split_quals(const PlannedTable *table, bool is_parallel, List **pushed, List **kept)
+{
+	Index		kept_level = PG_UINT32_MAX;
+	ListCell   *lc;
+
+	foreach(lc, table->quals)
+	{
+		TableQual  *qual = lfirst(lc);
+
+		if (qual->refusal == NULL && (qual->is_parallel || !is_parallel))
+			*pushed = lappend(*pushed, qual->rinfo);
+		else
+		{
+			*kept = lappend(*kept, qual->rinfo);
+			kept_level = Min(kept_level, qual->rinfo->security_level);
+		}
+	}
+	foreach(lc, *pushed)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (rinfo->security_level <= kept_level || rinfo->leakproof)
+			continue;
+		*kept = lappend(*kept, rinfo);
+		*pushed = foreach_delete_current(*pushed, lc);
+	}
+}
+
+/* Plain columns only: anything else would have to be in custom_scan_tlist too. */
+static bool
+target_is_columns(RelOptInfo *rel)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->reltarget->exprs)
+	{
+		if (!IsA(lfirst(lc), Var) || ((Var *) lfirst(lc))->varno != rel->relid)
+			return false;
+	}
+	return true;
+}
+
+/* The engine's part of a scan, which outputs `outputs`; NULL: refused. */
+static Pipeline *
+make_scan_pipeline(PlannerInfo *root, PlannedTable *table, List *pushed, List *outputs)
+{
+	Pipeline   *pipeline = planned_begin_scan(root, table->rel->relid, table->attnos);
+	PipelineStage *scan = pipeline->top;
+	List	   *normalized = (List *) names_normalize(root, (Node *) outputs);
+
+	scan->table_oids = list_make1_oid(table->oid);
+	scan->table_attnos = list_make1(table->attnos);
+	planned_add_filters(root, pipeline, pushed);
+	if (!equal(normalized, scan->exprs))
+		pipeline_add_stage(pipeline, PIPELINE_PROJECTION, normalized);
+	if (!planned_check(pipeline))
+		return NULL;
+	for (int i = 0; i < list_length(outputs); i++)
+		pipeline->output_map = lappend_int(pipeline->output_map, i);
+	return pipeline;
+}
+
+/*
+ * A scan by one process in place of `replaced`; or, given the path of that, a
+ * partial path for workers.  NULL: refused.
+ */
+static PenumbraPath *
+make_scan_path(PlannerInfo *root, PlannedTable *table, Path *replaced, const PenumbraPath *serial,
+			   int workers)
+{
+	RelOptInfo *rel = table->rel;
+	PlannedPipeline planned = {.workers = workers};
+	List	   *pushed = NIL;
+	List	   *kept = NIL;
+	List	   *outputs = list_copy(rel->reltarget->exprs);
+	List	   *clauses;
+	PenumbraPath *path;
+	ListCell   *lc;
+
+	split_quals(table, workers > 0, &pushed, &kept);
+	clauses = extract_actual_clauses(kept, false);
+	foreach(lc, pull_var_clause((Node *) clauses, PVC_RECURSE_PLACEHOLDERS))
+		outputs = list_append_unique(outputs, lfirst(lc));
+	/* A partial path keeps at least the quals that the serial one keeps. */
+	if (serial != NULL && list_length(serial->kept_quals) == list_length(kept))
+		planned.pipeline = serial->pipeline;
+	else
+		planned.pipeline = make_scan_pipeline(root, table, pushed, outputs);
+	if (planned.pipeline == NULL)
+		return NULL;
+	clauses = extract_actual_clauses(pushed, false);
+	cost_add_scan(&planned, list_make1(table), planned_count_columns(clauses),
+				  list_length(outputs),
+				  clamp_row_est(rel->tuples * clauselist_selectivity(root, pushed, 0, JOIN_INNER, NULL)),
+				  rel->tuples);
+	path = custom_path_create(root, rel, rel->reltarget, NODE_SCAN, &planned,
+							  workers > 0 ? NULL : replaced);
+	path->scan_exprs = outputs;
+	path->kept_quals = kept;
+	path->custom.flags |= CUSTOMPATH_SUPPORT_PROJECTION;
+	path->custom.path.rows = clamp_row_est(rel->rows / cost_processes(workers));
+	path->custom.path.parallel_aware = workers > 0;
+	path->custom.path.parallel_safe = rel->consider_parallel;
+	path->custom.path.parallel_workers = workers;
+	if (kept != NIL)
+	{
+		QualCost	cost;
+
+		cost_qual_eval(&cost, kept, root);
+		path->custom.path.startup_cost += cost.startup;
+		path->custom.path.total_cost += cost.startup + cost.per_tuple * planned.rows;
+		path->total_cost = path->custom.path.total_cost;
+	}
+	if (replaced != NULL && bms_membership(root->all_baserels) == BMS_MULTIPLE)
+		cost_set_join_input(&path->custom.path, rel, replaced);
+	else if (replaced != NULL && table->is_rescanned && root->tuple_fraction == 1.0)
+		cost_set_exists(&path->custom.path, replaced, rel->rows);
+	return path;
+}
+
+static void
+refuse_quals(const PlannedTable *table)
+{
+	ListCell   *lc;
+
+	foreach(lc, table->quals)
+	{
+		const char *refusal = ((const TableQual *) lfirst(lc))->refusal;
+
+		if (refusal != NULL)
+			planning_refuse(refusal);
+	}
+}
+
+/*
+ * A cursor over one table without grouping or ORDER BY is "simply updatable":
+ * UPDATE ... WHERE CURRENT OF asks its scan for the row's TID, which the cache
+ * does not keep.
+ */
+bool
+scan_paths_is_simply_updatable(PlannerInfo *root)
+{
+	Query	   *parse = root->parse;
+
+	return planning_current()->is_cursor && bms_membership(root->all_baserels) == BMS_SINGLETON &&
+		!parse->hasAggs && parse->groupClause == NIL && parse->groupingSets == NIL &&
+		parse->distinctClause == NIL && parse->sortClause == NIL;
+}
+
+static void
+add_scan_paths(PlannerInfo *root, PlannedTable *table)
+{
+	RelOptInfo *rel = table->rel;
+	Path	   *ordinary = custom_path_cheapest_ordinary(rel, true);
+	PenumbraPath *serial;
+	PenumbraPath *parallel = NULL;
+	int			workers = 0;
+
+	if (scan_paths_is_simply_updatable(root))
+	{
+		planning_refuse("cursor that WHERE CURRENT OF may use");
+		return;
+	}
+	if (ordinary == NULL || !target_is_columns(rel))
+		return;
+	if (rel->consider_parallel)
+		workers = compute_parallel_worker(rel, rel->pages, -1, max_parallel_workers_per_gather);
+	refuse_quals(table);
+	serial = make_scan_path(root, table, ordinary, NULL, 0);
+	if (serial == NULL)
+		return;
+	if (workers > 0 && rel->partial_pathlist != NIL)
+		parallel = make_scan_path(root, table, linitial(rel->partial_pathlist), serial, workers);
+	core_path_offer(root, rel, serial, NULL);
+	if (parallel != NULL)
+		add_partial_path(rel, &parallel->custom.path);
+}
+
+bool
+scan_paths_may_add(RelOptInfo *rel, RangeTblEntry *rte)
+{
+	if (rte->rtekind != RTE_RELATION || rte->inh || rte->relid < FirstNormalObjectId ||
+		(rel->reloptkind != RELOPT_BASEREL && rel->reloptkind != RELOPT_OTHER_MEMBER_REL) ||
+		rel->pathlist == NIL || IS_DUMMY_REL(rel))
+		return false;
+	return penumbra_mode != MODE_AUTO ||
+		(rel->pages >= TABLE_PAGES_MIN && cost_scan_can_win(rel));
+}
+
+void
+scan_paths_add(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
+{
+	Planning   *planning = planning_current();
+	const Path *ordinary = custom_path_cheapest_ordinary(rel, false);
+	PlannedTable *table;
+
+	if (tables_is_target_or_locked(root, rel))
+		return;
+	if (ordinary != NULL)
+		cache_await_start(ordinary->total_cost * ORDINARY_MS_PER_COST);
+	table = tables_examine(root, rel, rte, false);
+	if (table == NULL)
+		return;
+	planning->tables = lappend(planning->tables, table);
+	add_scan_paths(root, table);
+}

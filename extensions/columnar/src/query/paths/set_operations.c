@@ -1,0 +1,185 @@
+/*-------------------------------------------------------------------------
+ *
+ * set_operations.c
+ *	  UNION, INTERSECT and EXCEPT as pipelines.
+ *
+ * The columns of a set operation are Vars of relation 0, which no node of ours
+ * could output: setrefs.c and EXPLAIN look for the relation.  So nothing is
+ * offered at the top of a query; what is remembered goes on in the query
+ * around it.
+ *
+ * INTERSECT and EXCEPT are a union whose rows say which side they are of: of
+ * the groups by all columns those stay whose rows are of both sides, or of the
+ * left one alone.  Groups take NULLs for equal, as set operations do.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_operator.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "parser/parse_coerce.h"
+#include "utils/fmgroids.h"
+#include "utils/typcache.h"
+
+#include "query/paths/rel_pipelines.h"
+#include "query/paths/set_operations.h"
+#include "query/pipeline/cost.h"
+#include "query/pipeline/pipeline.h"
+#include "query/pipeline/planned.h"
+#include "query/planning/names.h"
+#include "query/planning/planning.h"
+
+static PlannedPipeline *pipeline_of_node(PlannerInfo *root, Node *node, const SetOperationStmt *above,
+										 List *columns);
+
+/* The subquery's columns, as the types of the operation around it. */
+static PlannedPipeline *
+pipeline_of_leaf(PlannerInfo *root, const RangeTblRef *leaf, const SetOperationStmt *above, List *columns)
+{
+	RelOptInfo *rel = root->simple_rel_array[leaf->rtindex];
+	PlannerInfo *subroot = rel == NULL ? NULL : rel->subroot;
+	List	   *outputs;
+	PlannedPipeline *planned = subroot == NULL ? NULL : rel_pipelines_copy_of_subquery(subroot, &outputs);
+	List	   *exprs = NIL;
+	ListCell   *lc;
+
+	if (planned == NULL || list_length(outputs) != list_length(columns))
+		return NULL;
+	foreach(lc, outputs)
+	{
+		int			place = foreach_current_index(lc);
+		Node	   *expr = lfirst(lc);
+
+		if (exprType(expr) != list_nth_oid(above->colTypes, place))
+			expr = coerce_to_common_type(NULL, expr, list_nth_oid(above->colTypes, place), "UNION");
+		exprs = lappend(exprs, expr);
+	}
+	pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, exprs)->names = columns;
+	return planned;
+}
+
+static bool
+has_default_equalities(const SetOperationStmt *operation)
+{
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	forboth(lc, operation->groupClauses, lc2, operation->colTypes)
+	{
+		if (lfirst_node(SortGroupClause, lc)->eqop !=
+			lookup_type_cache(lfirst_oid(lc2), TYPECACHE_EQ_OPR)->eq_opr)
+			return false;
+	}
+	return true;
+}
+
+static void
+add_groups(PlannedPipeline *planned, List *columns, List *aggrefs, double rows)
+{
+	pipeline_add_stage(planned->pipeline, PIPELINE_AGGREGATION, columns)->aggrefs = aggrefs;
+	cost_add_aggregation(planned, list_length(columns), list_length(aggrefs), clamp_row_est(rows));
+	planned->pipeline->top->rows = planned->rows;
+}
+
+static void
+add_side(PlannedPipeline *planned, List *columns, Var *side, int value)
+{
+	PipelineStage *stage = pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION,
+											  lappend(list_copy(columns), pipeline_int4(value)));
+
+	stage->names = lappend(list_copy(columns), side);
+}
+
+/* The groups with rows of both sides, or of the left side (0) alone. */
+static PlannedPipeline *
+compare_sides(SetOperation kind, PlannedPipeline *left, PlannedPipeline *right, List *columns)
+{
+	Var		   *side = makeVar(names_add("set_operation", "side"), 1, INT4OID, -1, InvalidOid, 0);
+	Aggref	   *least = pipeline_aggref(F_MIN_INT4, INT4OID, (Node *) side, InvalidOid);
+	Aggref	   *greatest = pipeline_aggref(F_MAX_INT4, INT4OID, (Node *) side, InvalidOid);
+	double		rows = kind == SETOP_INTERSECT ? Min(left->rows, right->rows) : left->rows;
+	List	   *conditions = kind == SETOP_INTERSECT
+		? list_make2(pipeline_int4_equals(least, 0), pipeline_int4_equals(greatest, 1))
+		: list_make1(pipeline_int4_equals(greatest, 0));
+
+	add_side(left, columns, side, 0);
+	add_side(right, columns, side, 1);
+	planned_unite(left, right);
+	add_groups(left, columns, kind == SETOP_INTERSECT ? list_make2(least, greatest) : list_make1(greatest),
+			   left->rows);
+	pipeline_add_stage(left->pipeline, PIPELINE_FILTER, conditions);
+	cost_add_filter(left, 1, rows);
+	pipeline_add_stage(left->pipeline, PIPELINE_PROJECTION, columns);
+	return left;
+}
+
+static PlannedPipeline *
+pipeline_of_operation(PlannerInfo *root, const SetOperationStmt *operation, List *columns)
+{
+	PlannedPipeline *left;
+	PlannedPipeline *right;
+
+	if ((operation->all && operation->op != SETOP_UNION) || !has_default_equalities(operation))
+	{
+		planning_refuse("set operation with ALL or an operator class of its own");
+		return NULL;
+	}
+	left = pipeline_of_node(root, operation->larg, operation, columns);
+	right = left == NULL ? NULL : pipeline_of_node(root, operation->rarg, operation, columns);
+	if (right == NULL)
+		return NULL;
+	if (operation->op != SETOP_UNION)
+		return compare_sides(operation->op, left, right, columns);
+	planned_unite(left, right);
+	if (!operation->all)
+		add_groups(left, columns, NIL, left->rows);
+	return left;
+}
+
+/* What the node's rows are called above it does not depend on the types that it has by itself. */
+static PlannedPipeline *
+pipeline_of_node(PlannerInfo *root, Node *node, const SetOperationStmt *above, List *columns)
+{
+	check_stack_depth();
+	if (IsA(node, RangeTblRef))
+		return pipeline_of_leaf(root, (RangeTblRef *) node, above, columns);
+	/* PostgreSQL compares the values before it gives them the type of the operation around. */
+	if (!equal(((SetOperationStmt *) node)->colTypes, above->colTypes) ||
+		!equal(((SetOperationStmt *) node)->colCollations, above->colCollations))
+		return NULL;
+	return pipeline_of_operation(root, (SetOperationStmt *) node, columns);
+}
+
+static Relids
+relids_of(Node *node)
+{
+	if (IsA(node, RangeTblRef))
+		return bms_make_singleton(((RangeTblRef *) node)->rtindex);
+	return bms_join(relids_of(((SetOperationStmt *) node)->larg), relids_of(((SetOperationStmt *) node)->rarg));
+}
+
+void
+set_operations_remember(PlannerInfo *root, RelOptInfo *rel)
+{
+	SetOperationStmt *operation = castNode(SetOperationStmt, root->parse->setOperations);
+	PlannedPipeline *planned;
+	List	   *columns = NIL;
+	ListCell   *lc;
+
+	if (root->hasRecursion || !bms_equal(rel->relids, relids_of((Node *) operation)))
+		return;
+	foreach(lc, operation->colTypes)
+		columns = lappend(columns, makeVar(0, foreach_current_index(lc) + 1, lfirst_oid(lc), -1,
+										   list_nth_oid(operation->colCollations, foreach_current_index(lc)), 0));
+	columns = (List *) names_normalize(root, (Node *) columns);
+	planned = pipeline_of_operation(root, operation, columns);
+	if (planned == NULL || !planned_check(planned->pipeline))
+		return;
+	planned->clauses = PLANNED_SET_OPERATION;
+	(void) planned_remember_stage(root, UPPERREL_SETOP, rel, planned);
+}

@@ -1,0 +1,1154 @@
+/*-------------------------------------------------------------------------
+ *
+ * subplans.c
+ *	  Subqueries in conditions, in outputs and, LATERAL, in FROM, as joins of
+ *	  remembered pipelines.
+ *
+ * PostgreSQL plans a subquery before the query around it and runs a
+ * correlated one once per row, with the row's values in Params.  Its pipeline
+ * is remembered like any other.  Here it loses the filters "column = Param",
+ * and the columns become keys: of its aggregation, if it has one, and of a
+ * join with the rows around it (T. Neumann, A. Kemper: Unnesting arbitrary
+ * queries, BTW 2015, where the dependent side never needs more than keys).
+ *
+ * Why the answer is the same:
+ * - Rows of the subquery with the keys k are those that it has for Params k:
+ *   "column = Param" is strict, so a NULL Param finds nothing, as a NULL key
+ *   joins nothing.
+ * - An aggregation without keys has a row for every Param.  With keys it has
+ *   none where no row is found; then its value is that of the target over no
+ *   rows, and the condition must not hold for it (is_null_rejected), or the
+ *   join keeps the row and puts that value in.
+ * - Without an aggregation a second row is an error, raised by the join for
+ *   the rows around it that find two.
+ * - What can fail, fails for groups of Params that nobody asked for: any
+ *   error before the first row leads to the ordinary plan.
+ * - Below CASE, COALESCE, AND, OR and FILTER the keys of rows that do not ask
+ *   for the subquery are NULL, where a key or a second match could fail.
+ *
+ * Comparisons with ANY and ALL that are no IN or NOT IN: quantified.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_operator.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+#include "utils/typcache.h"
+
+#include "query/paths/quantified.h"
+#include "query/paths/rel_pipelines.h"
+#include "query/paths/subplans.h"
+#include "query/pipeline/can_fail.h"
+#include "query/pipeline/cost.h"
+#include "query/pipeline/pipeline.h"
+#include "query/pipeline/planned.h"
+#include "query/pipeline/stages.h"
+#include "query/pipeline/translate_type.h"
+#include "query/pipeline/translation.h"
+#include "query/planning/names.h"
+#include "query/planning/planning.h"
+#include "query/planning/repeats.h"
+
+/* An expression of the subquery's Params alone, and the column that it is compared with. */
+typedef struct Dependence
+{
+	Node	   *outer;
+	Node	   *column;
+	OpExpr	   *equality;		/* of the column and the expression, in this order */
+} Dependence;
+
+/* A stage without its Params, and what they were compared with below it. */
+typedef struct Decorrelated
+{
+	PipelineStage *stage;		/* NULL: it cannot be done */
+	List	   *dependences;	/* of Dependence * */
+	bool		is_single_group;	/* it was an aggregation without keys, which has a row in any case */
+	List	   *having;			/* unless a filter above it drops that row */
+} Decorrelated;
+
+/* ---------------------------------------------------------------- taking the Params out */
+
+/* Whether the rows around the subquery know the value. */
+static bool
+is_outer(Node *node, List *params)
+{
+	return planned_has_param(node, params) && !contain_var_clause(node) && !contain_agg_clause(node);
+}
+
+/* The clause as column = expression of Params; NULL: it is something else. */
+static Dependence *
+dependence_of_clause(Node *clause, List *params)
+{
+	OpExpr	   *equality = (OpExpr *) clause;
+	Dependence *dependence;
+
+	if (!translate_is_equality(clause))
+		return NULL;
+	if (is_outer(linitial(equality->args), params))
+	{
+		if (!OidIsValid(get_commutator(equality->opno)))
+			return NULL;
+		equality = copyObject(equality);
+		CommuteOpExpr(equality);
+	}
+	if (!is_outer(lsecond(equality->args), params) || planned_has_param(linitial(equality->args), params) ||
+		!contain_var_clause(linitial(equality->args)))
+		return NULL;
+	dependence = palloc(sizeof(Dependence));
+	dependence->outer = lsecond(equality->args);
+	dependence->column = linitial(equality->args);
+	dependence->equality = equality;
+	return dependence;
+}
+
+static Dependence *
+find_dependence(List *dependences, const Dependence *like)
+{
+	ListCell   *lc;
+
+	foreach(lc, dependences)
+	{
+		if (equal(((Dependence *) lfirst(lc))->outer, like->outer))
+			return lfirst(lc);
+	}
+	return NULL;
+}
+
+/* What two columns that both equal the same expression have in common. */
+static Node *
+equality_of(const Dependence *a, const Dependence *b)
+{
+	Oid			type = exprType(a->column);
+	OpExpr	   *equality;
+
+	if (type != exprType(b->column) || a->equality->opno != b->equality->opno ||
+		a->equality->inputcollid != b->equality->inputcollid)
+		return NULL;
+	equality = (OpExpr *) make_opclause(lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr, BOOLOID,
+										false, (Expr *) a->column, (Expr *) b->column, InvalidOid,
+										a->equality->inputcollid);
+	set_opfuncid(equality);
+	return (Node *) equality;
+}
+
+static bool
+decorrelate_filter(Decorrelated *result, PipelineStage *stage, List *params)
+{
+	List	   *kept = NIL;
+	ListCell   *lc;
+
+	if (result->is_single_group)
+		result->having = list_concat_copy(result->having, stage->exprs);
+	foreach(lc, stage->exprs)
+	{
+		Dependence *dependence = planned_has_param(lfirst(lc), params)
+			? dependence_of_clause(lfirst(lc), params) : NULL;
+		Dependence *other;
+		Node	   *clause = lfirst(lc);
+
+		if (planned_has_param(clause, params))
+		{
+			/* Above an aggregation that has a row in any case the filter is a HAVING. */
+			if (dependence == NULL || result->is_single_group)
+				return false;
+			other = find_dependence(result->dependences, dependence);
+			if (other == NULL)
+			{
+				result->dependences = lappend(result->dependences, dependence);
+				continue;
+			}
+			clause = equality_of(other, dependence);
+			if (clause == NULL)
+				return false;
+		}
+		kept = lappend(kept, clause);
+	}
+	if (kept == NIL)
+		result->stage = linitial(stage->inputs);
+	else
+		stage->exprs = kept;
+	return true;
+}
+
+/* The lists with the columns at their ends that are not in the first. */
+static void
+append_columns(List *dependences, List **exprs, List **names)
+{
+	ListCell   *lc;
+
+	foreach(lc, dependences)
+	{
+		Node	   *column = ((Dependence *) lfirst(lc))->column;
+
+		if (names == NULL || *names == NIL)
+			*exprs = list_append_unique(list_copy(*exprs), column);
+		else
+		{
+			*exprs = lappend(list_copy(*exprs), column);
+			*names = lappend(list_copy(*names), column);
+		}
+	}
+}
+
+static Decorrelated decorrelate(PipelineStage *stage, List *params);
+
+static bool
+decorrelate_join(Decorrelated *result, PipelineStage *stage, List *params)
+{
+	Decorrelated build = decorrelate(lsecond(stage->inputs), params);
+	ListCell   *lc;
+
+	if (build.stage == NULL || build.is_single_group || result->is_single_group ||
+		planned_has_param(stage->exprs, params) || planned_has_param(stage->join_keys, params))
+		return false;
+	/* The build side's columns come out of an inner join only as they are. */
+	if (build.dependences != NIL && stage->join_kind != PENUMBRA_JOIN_INNER)
+		return false;
+	if (result->dependences != NIL && stage->join_kind != PENUMBRA_JOIN_INNER &&
+		stage->join_kind != PENUMBRA_JOIN_LEFT && stage->join_kind != PENUMBRA_JOIN_SEMI &&
+		stage->join_kind != PENUMBRA_JOIN_ANTI)
+		return false;
+	lsecond(stage->inputs) = build.stage;
+	/* What was expected was for one value of the Params. */
+	if (result->dependences != NIL)
+		stage->probe_rows = 0;
+	foreach(lc, build.dependences)
+	{
+		Dependence *dependence = lfirst(lc);
+		Dependence *other = find_dependence(result->dependences, dependence);
+		Node	   *key;
+
+		if (other == NULL)
+		{
+			result->dependences = lappend(result->dependences, dependence);
+			continue;
+		}
+		key = equality_of(other, dependence);
+		if (key == NULL)
+			return false;
+		stage->join_keys = lappend(list_copy(stage->join_keys), key);
+	}
+	return true;
+}
+
+static Decorrelated
+decorrelate(PipelineStage *given, List *params)
+{
+	Decorrelated failed = {NULL};
+	Decorrelated result = {NULL};
+	PipelineStage *stage = palloc(sizeof(PipelineStage));
+
+	*stage = *given;
+	if (stage->inputs != NIL)
+	{
+		result = decorrelate(linitial(given->inputs), params);
+		if (result.stage == NULL)
+			return failed;
+		stage->inputs = list_copy(given->inputs);
+		linitial(stage->inputs) = result.stage;
+	}
+	result.stage = stage;
+	switch (stage->kind)
+	{
+		case PIPELINE_SCAN:
+			/* PostgreSQL's plan may have the parameter anywhere */
+			if (stage->source != NULL)
+				return failed;
+			break;
+		case PIPELINE_FILTER:
+			if (!decorrelate_filter(&result, stage, params))
+				return failed;
+			break;
+		case PIPELINE_PROJECTION:
+			if (planned_has_param(stage->exprs, params))
+				return failed;
+			append_columns(result.dependences, &stage->exprs, &stage->names);
+			break;
+		case PIPELINE_AGGREGATION:
+			if (result.is_single_group || stage->grouping_sets != NIL || planned_has_param(stage->exprs, params) ||
+				planned_has_param(stage->aggrefs, params))
+				return failed;
+			result.is_single_group = stage->exprs == NIL;
+			append_columns(result.dependences, &stage->exprs, NULL);
+			break;
+		case PIPELINE_SORT:
+			if (stage->limit != NULL || stage->offset != NULL)
+				return failed;
+			result.stage = linitial(stage->inputs);
+			break;
+		case PIPELINE_UNION:
+			return failed;
+		case PIPELINE_JOIN:
+			if (!decorrelate_join(&result, stage, params))
+				return failed;
+			break;
+	}
+	return result;
+}
+
+/* ---------------------------------------------------------------- the subquery's rows */
+
+/* A subquery that is planned, and the values it is run for. */
+typedef struct Subquery
+{
+	PlannerInfo *root;
+	const char *name;
+	List	   *params;			/* numbers of the Params that hold them */
+	List	   *args;			/* the values, in the query around it */
+	bool		has_target;		/* not of EXISTS */
+	bool		may_default;	/* the values over no rows can stand for a missing row */
+} Subquery;
+
+Var *
+subplans_add_name(Index name, Node *expr, List **exprs, List **names)
+{
+	RangeTblEntry *rte = list_nth(planning_current()->names, name - 1);
+	Var		   *var = makeVar(name, list_length(*names) + 1, exprType(expr), exprTypmod(expr),
+							  exprCollation(expr), 0);
+
+	rte->eref->colnames = lappend(rte->eref->colnames,
+								  makeString(psprintf("col%d", list_length(*names) + 1)));
+	*exprs = lappend(*exprs, expr);
+	*names = lappend(*names, var);
+	return var;
+}
+
+/* What is left of an expression of aggregates over no rows. */
+static Node *
+over_no_rows_mutator(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Aggref))
+	{
+		Aggref	   *aggref = (Aggref *) node;
+
+		switch (aggref->aggfnoid)
+		{
+			case F_COUNT_:
+			case F_COUNT_ANY:
+			case F_REGR_COUNT:
+				return (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(0),
+										  false, FLOAT8PASSBYVAL);
+			default:
+				return (Node *) makeNullConst(aggref->aggtype, -1, aggref->aggcollid);
+		}
+	}
+	return expression_tree_mutator(node, over_no_rows_mutator, context);
+}
+
+/* Folds what raises no error: that is for execution to raise, if a row asks for the value. */
+static Node *
+fold_mutator(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	node = expression_tree_mutator(node, fold_mutator, context);
+	return expr_can_fail(node) ? node : eval_const_expressions(context, node);
+}
+
+/* An expression of aggregates over no rows. */
+static Node *
+over_no_rows(PlannerInfo *subroot, Node *expr)
+{
+	return fold_mutator(over_no_rows_mutator(expr, NULL), subroot);
+}
+
+/* False: not known. */
+static bool
+find_empty_value(PlannerInfo *subroot, Node *target, Node **value)
+{
+	Node	   *empty = over_no_rows(subroot, target);
+
+	*value = NULL;
+	if (!IsA(empty, Const) && !translation_is_runtime(empty))
+		return false;
+	if (!IsA(empty, Const) || !((Const *) empty)->constisnull)
+		*value = empty;
+	return true;
+}
+
+/*
+ * Whether the row over no rows is there, which a HAVING may drop.  False: a
+ * missing row does not tell, since the HAVING keeps that one and drops others.
+ */
+static bool
+find_default(PlannerInfo *subroot, List *having, bool *has_default)
+{
+	ListCell   *lc;
+
+	*has_default = true;
+	foreach(lc, having)
+	{
+		const Const *empty = (const Const *) over_no_rows(subroot, lfirst(lc));
+
+		if (!IsA(empty, Const))
+			return false;
+		*has_default &= !empty->constisnull && DatumGetBool(empty->constvalue);
+	}
+	return having == NIL || !*has_default;
+}
+
+Node *
+subplans_replace(Node *node, void *context)
+{
+	const Replacements *replacements = context;
+	ListCell   *lc;
+
+	if (node == NULL)
+		return NULL;
+	foreach(lc, replacements->params)
+	{
+		if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC &&
+			((Param *) node)->paramid == lfirst_int(lc))
+			return copyObject(list_nth(replacements->values, foreach_current_index(lc)));
+	}
+	foreach(lc, replacements->nodes)
+	{
+		if (node == lfirst(lc))
+			return copyObject(list_nth(replacements->values, foreach_current_index(lc)));
+	}
+	return expression_tree_mutator(node, subplans_replace, context);
+}
+
+/* The join's keys: each column that the Params were compared with, and what the outer query has for them. */
+static void
+add_keys(const Subquery *subquery, List *dependences, Index name, List **exprs, List **names, List **keys)
+{
+	Replacements arguments = {.params = subquery->params,.values = subquery->args};
+	ListCell   *lc;
+
+	foreach(lc, dependences)
+	{
+		const Dependence *dependence = lfirst(lc);
+		OpExpr	   *key = copyObject(dependence->equality);
+
+		key->args = list_make2(subplans_add_name(name, dependence->column, exprs, names),
+							   subplans_replace(dependence->outer, &arguments));
+		*keys = lappend(*keys, key);
+	}
+}
+
+/* False: they cannot be had for all Params at once. */
+static bool
+find_rows(const Subquery *subquery, SubqueryRows *rows)
+{
+	Decorrelated decorrelated;
+	Index		name;
+	List	   *outputs;
+	List	   *exprs = NIL;
+	List	   *names = NIL;
+	PipelineStage *stage;
+	ListCell   *lc;
+
+	memset(rows, 0, sizeof(SubqueryRows));
+	rows->planned = rel_pipelines_copy_of_subquery(subquery->root, &outputs);
+	/* What an InitPlan of it finds may depend on the Params, too. */
+	if (rows->planned == NULL || rows->planned->pipeline->init_plans != NIL)
+		return false;
+	decorrelated = decorrelate(rows->planned->pipeline->top, subquery->params);
+	if (decorrelated.stage == NULL || (decorrelated.is_single_group && !subquery->may_default))
+		return false;
+	rows->planned->pipeline->top = decorrelated.stage;
+	rows->is_unique = decorrelated.is_single_group;
+	if (rows->is_unique && !find_default(subquery->root, decorrelated.having, &rows->has_default))
+		return false;
+	name = names_add(subquery->name, NULL);
+	foreach(lc, subquery->has_target ? subquery->root->processed_tlist : NIL)
+	{
+		TargetEntry *entry = lfirst_node(TargetEntry, lc);
+		Node	   *output;
+		Node	   *empty_value = NULL;
+
+		if (entry->resjunk)
+			continue;
+		output = list_nth(outputs, list_length(rows->values));
+		if (planned_has_param(output, subquery->params))
+			return false;
+		if (rows->has_default && !find_empty_value(subquery->root, (Node *) entry->expr, &empty_value))
+			return false;
+		rows->values = lappend(rows->values, subplans_add_name(name, output, &exprs, &names));
+		rows->empty_values = lappend(rows->empty_values, empty_value);
+	}
+	add_keys(subquery, decorrelated.dependences, name, &exprs, &names, &rows->keys);
+	stage = pipeline_add_stage(rows->planned->pipeline, PIPELINE_PROJECTION, exprs);
+	stage->names = names;
+	return true;
+}
+
+bool
+subplans_find_rows(PlannerInfo *root, const SubPlan *subplan, SubqueryRows *rows)
+{
+	Subquery	subquery = {
+		.root = list_nth(root->glob->subroots, subplan->plan_id - 1),
+		.name = subplan->plan_name,
+		.params = subplan->parParam,
+		.args = subplan->args,
+		.has_target = subplan->subLinkType != EXISTS_SUBLINK,
+		/* Of the other kinds NULL is not what they are without a row. */
+		.may_default = subplan->subLinkType == EXPR_SUBLINK
+	};
+
+	if (subplan->setParam != NIL || !find_rows(&subquery, rows))
+		return false;
+	cost_without_rescans(rows->planned);
+	return true;
+}
+
+/* ---------------------------------------------------------------- conditions */
+
+/* matched: the share of the probe side's rows that find something, for the cost. */
+static PipelineStage *
+join_rows(PlannedPipeline *planned, const SubqueryRows *rows, PenumbraJoinKind kind, List *keys, bool probes,
+		  double matched)
+{
+	PipelineStage *outer = planned->pipeline->top;
+	PipelineStage *inner = rows->planned->pipeline->top;
+	PipelineStage *stage = pipeline_add_stage(planned->pipeline, PIPELINE_JOIN, NIL);
+	double		outer_rows = planned->rows;
+	PlannedPipeline build = probes ? *rows->planned : *planned;
+
+	if (!probes)
+	{
+		planned->startup_cost = rows->planned->startup_cost;
+		planned->run_cost = rows->planned->run_cost;
+		planned->input_rows = rows->planned->input_rows;
+		planned->rows = rows->planned->rows;
+	}
+	stage->inputs = probes ? list_make2(outer, inner) : list_make2(inner, outer);
+	stage->join_kind = kind;
+	stage->join_keys = keys;
+	stage->probe_rows = planned->rows;
+	stage->build_rows = build.rows;
+	stage->rows = outer_rows;
+	pipeline_take(planned->pipeline, rows->planned->pipeline);
+	cost_add_join(planned, &build, Max(list_length(keys), 1), 1, 0, planned->rows * matched, outer_rows * matched,
+				  outer_rows);
+	return stage;
+}
+
+void
+subplans_join_rows(PlannedPipeline *planned, const SubqueryRows *rows, PenumbraJoinKind kind, List *keys, bool probes)
+{
+	(void) join_rows(planned, rows, kind, keys, probes, 1);
+}
+
+void
+subplans_join_smaller_side(PlannedPipeline *planned, const SubqueryRows *rows, List *keys, bool keeps_all)
+{
+	if (planned->rows < rows->planned->input_rows)
+		subplans_join_rows(planned, rows, keeps_all ? PENUMBRA_JOIN_RIGHT : PENUMBRA_JOIN_INNER, rows->keys, false);
+	else
+		subplans_join_rows(planned, rows, keeps_all ? PENUMBRA_JOIN_LEFT : PENUMBRA_JOIN_INNER, keys, true);
+}
+
+/* Adds the test x IN (subquery), or of several columns, to the keys; false: it is no equality. */
+static bool
+add_test(const SubPlan *subplan, const SubqueryRows *rows, List **keys)
+{
+	Replacements values = {.params = subplan->paramIds,.values = rows->values};
+	List	   *tests = is_andclause(subplan->testexpr) ? ((BoolExpr *) subplan->testexpr)->args
+		: list_make1(subplan->testexpr);
+	ListCell   *lc;
+
+	foreach(lc, tests)
+	{
+		Dependence *dependence = dependence_of_clause(lfirst(lc), subplan->paramIds);
+		OpExpr	   *key;
+
+		if (dependence == NULL)
+			return false;
+		key = copyObject(dependence->equality);
+		lsecond(key->args) = subplans_replace(dependence->outer, &values);
+		*keys = lappend(*keys, key);
+	}
+	return true;
+}
+
+/* Joins the rows with the subquery's: keeps those that find one (SEMI) or none (ANTI), or adds which (MARK). */
+static PipelineStage *
+join_matches(PlannedPipeline *planned, const SubPlan *subplan, const SubqueryRows *rows, PenumbraJoinKind kind,
+			 List *keys, double matched, Node **mark)
+{
+	PipelineStage *stage = join_rows(planned, rows, kind, keys, true, matched);
+	List	   *exprs = NIL;
+
+	if (kind == PENUMBRA_JOIN_MARK)
+		*mark = (Node *) subplans_add_name(names_add(subplan->plan_name, NULL), makeBoolConst(false, true), &exprs,
+										   &stage->names);
+	return stage;
+}
+
+/* Whether one of the values on this side of the equalities is NULL. */
+static Node *
+any_is_null(List *equalities, bool of_outer)
+{
+	List	   *tests = NIL;
+	ListCell   *lc;
+
+	foreach(lc, equalities)
+	{
+		NullTest   *test = makeNode(NullTest);
+		List	   *sides = lfirst_node(OpExpr, lc)->args;
+
+		test->arg = of_outer ? linitial(sides) : lsecond(sides);
+		test->nulltesttype = IS_NULL;
+		test->location = -1;
+		tests = lappend(tests, test);
+	}
+	return list_length(tests) == 1 ? linitial(tests) : (Node *) make_orclause(tests);
+}
+
+/*
+ * Joins the rows for which x IN (subquery), if it is not true, is NULL and not
+ * false: with those of the subquery that equal x where neither has a NULL, of
+ * which the values have one, or x itself (of_outer).
+ */
+static bool
+join_unknown(PlannerInfo *root, PlannedPipeline *planned, const SubPlan *subplan, PenumbraJoinKind kind,
+			 bool of_outer, Node **mark)
+{
+	SubqueryRows rows;
+	List	   *equalities = NIL;
+	List	   *conditions = NIL;
+	List	   *keys;
+	Node	   *has_null;
+	ListCell   *lc;
+
+	if (!subplans_find_rows(root, subplan, &rows) || !add_test(subplan, &rows, &equalities))
+		return false;
+	keys = pipeline_commuted_keys(rows.keys);
+	has_null = any_is_null(equalities, of_outer);
+	if (of_outer)
+	{
+		/* As a key: rows without a NULL look at none of the subquery's. */
+		OpExpr	   *key = (OpExpr *) make_opclause(BooleanEqualOperator, BOOLOID, false, (Expr *) has_null,
+												   (Expr *) makeBoolConst(true, false), InvalidOid, InvalidOid);
+
+		set_opfuncid(key);
+		keys = lappend(keys, key);
+	}
+	else
+	{
+		pipeline_add_stage(rows.planned->pipeline, PIPELINE_FILTER, list_make1(has_null));
+		cost_add_filter(rows.planned, list_length(equalities), clamp_row_est(rows.planned->rows * DEFAULT_UNK_SEL));
+	}
+	/* Of one value that is NULL there is nothing to compare. */
+	foreach(lc, list_length(equalities) > 1 ? equalities : NIL)
+	{
+		BooleanTest *condition = makeNode(BooleanTest);
+
+		condition->arg = lfirst(lc);
+		condition->booltesttype = IS_NOT_FALSE;
+		condition->location = -1;
+		conditions = lappend(conditions, condition);
+	}
+	join_matches(planned, subplan, &rows, kind, keys, DEFAULT_UNK_SEL, mark)->exprs = conditions;
+	return true;
+}
+
+/*
+ * Joins the rows with those of EXISTS (subquery) or x IN (subquery): keeps
+ * those for which it is true, or (ANTI) false, or adds its value (MARK).
+ * NULL counts as false unless it is asked for.  The join itself knows of NULL
+ * if the test is its only key; else two more joins find what is NULL.
+ */
+static bool
+join_membership(PlannerInfo *root, PlannedPipeline *planned, const SubPlan *subplan,
+				PenumbraJoinKind kind, bool needs_null, Node **mark)
+{
+	SubqueryRows rows;
+	List	   *keys = NIL;
+	List	   *commuted;
+	Node	   *unknown[2];
+	bool		is_null_aware;
+
+	if ((subplan->subLinkType != ANY_SUBLINK && subplan->subLinkType != EXISTS_SUBLINK) ||
+		!subplans_find_rows(root, subplan, &rows))
+		return false;
+	if (subplan->subLinkType == ANY_SUBLINK && !add_test(subplan, &rows, &keys))
+		return false;
+	commuted = pipeline_commuted_keys(rows.keys);
+	if (list_length(commuted) != list_length(rows.keys))
+		return false;
+	needs_null &= subplan->subLinkType == ANY_SUBLINK;
+	is_null_aware = needs_null && list_length(keys) == 1 && commuted == NIL;
+	keys = list_concat(keys, commuted);
+	if (keys == NIL)
+		return false;
+	/* join_unknown() computes the rows again. */
+	if (needs_null && !is_null_aware &&
+		!repeats_exactly(list_nth_node(PlannerInfo, root->glob->subroots, subplan->plan_id - 1)->parse, root->glob))
+		return false;
+	join_matches(planned, subplan, &rows, kind, keys, 1, mark)->is_null_aware = is_null_aware;
+	if (!needs_null || is_null_aware)
+		return true;
+	if (!join_unknown(root, planned, subplan, kind, false, &unknown[0]) ||
+		!join_unknown(root, planned, subplan, kind, true, &unknown[1]))
+		return false;
+	if (kind == PENUMBRA_JOIN_MARK)
+	{
+		Node	   *null = (Node *) make_andclause(list_make2(make_orclause(list_make2(unknown[0], unknown[1])),
+															  makeBoolConst(false, true)));
+
+		*mark = (Node *) make_orclause(list_make2(*mark, null));
+	}
+	return true;
+}
+
+/* CASE WHEN a row was found THEN its value, by place, ELSE what it is without one */
+static Node *
+value_or_empty(const SubqueryRows *rows, int place)
+{
+	Var		   *value = list_nth(rows->values, place);
+	Node	   *empty_value = list_nth(rows->empty_values, place);
+	CaseExpr   *either;
+	CaseWhen   *when;
+	NullTest   *test;
+
+	if (empty_value == NULL)
+		return (Node *) value;
+	either = makeNode(CaseExpr);
+	when = makeNode(CaseWhen);
+	test = makeNode(NullTest);
+	/* A key that joined is not NULL. */
+	test->arg = linitial(linitial_node(OpExpr, rows->keys)->args);
+	test->nulltesttype = IS_NOT_NULL;
+	when->expr = (Expr *) test;
+	when->result = (Expr *) value;
+	either->casetype = value->vartype;
+	either->casecollid = value->varcollid;
+	either->args = list_make1(when);
+	either->defresult = (Expr *) empty_value;
+	return (Node *) either;
+}
+
+/* A subquery in a condition. */
+typedef struct SubplanUse
+{
+	Node	   *node;			/* where it stands */
+	SubPlan    *subplan;
+	List	   *guards;			/* conditions: a row for which one is true does not ask for it */
+	bool		is_guard_unknown;	/* there are others */
+	bool		is_positive;	/* below AND and OR only: NULL has the same effect as false */
+} SubplanUse;
+
+/* The uses found, and what of SubplanUse holds for the node at hand. */
+typedef struct SubplanUses
+{
+	List	   *uses;			/* of SubplanUse * */
+	List	   *guards;
+	bool		is_guard_unknown;
+	bool		is_positive;
+} SubplanUses;
+
+static bool find_subplans_walker(Node *node, void *context);
+
+static void
+add_guard(SubplanUses *found, Node *arg, BoolTestType type)
+{
+	BooleanTest *test = makeNode(BooleanTest);
+
+	test->arg = (Expr *) arg;
+	test->booltesttype = type;
+	test->location = -1;
+	found->guards = lappend(list_copy(found->guards), test);
+}
+
+/* AND and OR end with the first argument that is false or true. */
+static void
+find_in_bool_expr(const BoolExpr *expr, SubplanUses *found)
+{
+	ListCell   *lc;
+
+	foreach(lc, expr->args)
+	{
+		(void) find_subplans_walker(lfirst(lc), found);
+		if (expr->boolop != NOT_EXPR)
+			add_guard(found, lfirst(lc), expr->boolop == AND_EXPR ? IS_FALSE : IS_TRUE);
+	}
+}
+
+static void
+find_in_case(const CaseExpr *expr, SubplanUses *found)
+{
+	ListCell   *lc;
+
+	(void) find_subplans_walker((Node *) expr->arg, found);
+	/* What a WHEN compares with the operand has no meaning outside. */
+	found->is_guard_unknown |= expr->arg != NULL;
+	foreach(lc, expr->args)
+	{
+		const CaseWhen *when = lfirst_node(CaseWhen, lc);
+		List	   *guards;
+
+		(void) find_subplans_walker((Node *) when->expr, found);
+		guards = found->guards;
+		add_guard(found, (Node *) when->expr, IS_NOT_TRUE);
+		(void) find_subplans_walker((Node *) when->result, found);
+		found->guards = guards;
+		add_guard(found, (Node *) when->expr, IS_TRUE);
+	}
+	(void) find_subplans_walker((Node *) expr->defresult, found);
+}
+
+static void
+find_in_coalesce(const CoalesceExpr *expr, SubplanUses *found)
+{
+	ListCell   *lc;
+
+	foreach(lc, expr->args)
+	{
+		NullTest   *test = makeNode(NullTest);
+
+		(void) find_subplans_walker(lfirst(lc), found);
+		test->arg = lfirst(lc);
+		test->nulltesttype = IS_NOT_NULL;
+		test->location = -1;
+		add_guard(found, (Node *) test, IS_TRUE);
+	}
+}
+
+/* Arguments are computed for rows that pass the FILTER. */
+static void
+find_in_aggref(const Aggref *aggref, SubplanUses *found)
+{
+	(void) find_subplans_walker((Node *) aggref->aggfilter, found);
+	if (aggref->aggfilter != NULL)
+		add_guard(found, (Node *) aggref->aggfilter, IS_NOT_TRUE);
+	(void) find_subplans_walker((Node *) aggref->aggdirectargs, found);
+	(void) find_subplans_walker((Node *) aggref->args, found);
+}
+
+static void
+add_use(Node *node, SubplanUses *found)
+{
+	SubplanUse *use = palloc(sizeof(SubplanUse));
+
+	use->node = node;
+	/* The alternatives are one subquery, planned for few rows around it and for many. */
+	use->subplan = IsA(node, SubPlan) ? (SubPlan *) node
+		: linitial_node(SubPlan, ((AlternativeSubPlan *) node)->subplans);
+	use->guards = found->guards;
+	use->is_guard_unknown = found->is_guard_unknown;
+	use->is_positive = found->is_positive;
+	found->uses = lappend(found->uses, use);
+}
+
+static bool
+find_subplans_walker(Node *node, void *context)
+{
+	SubplanUses *found = context;
+	const SubplanUses before = *found;
+
+	if (node == NULL)
+		return false;
+	found->is_positive &= is_andclause(node) || is_orclause(node) || IsA(node, SubPlan) ||
+		IsA(node, AlternativeSubPlan);
+	switch (nodeTag(node))
+	{
+		case T_SubPlan:
+		case T_AlternativeSubPlan:
+			add_use(node, found);
+			break;
+		case T_BoolExpr:
+			find_in_bool_expr((BoolExpr *) node, found);
+			break;
+		case T_CaseExpr:
+			find_in_case((CaseExpr *) node, found);
+			break;
+		case T_CoalesceExpr:
+			find_in_coalesce((CoalesceExpr *) node, found);
+			break;
+		case T_Aggref:
+			find_in_aggref((Aggref *) node, found);
+			break;
+		default:
+			(void) expression_tree_walker(node, find_subplans_walker, context);
+	}
+	found->guards = before.guards;
+	found->is_guard_unknown = before.is_guard_unknown;
+	found->is_positive = before.is_positive;
+	return false;
+}
+
+/* Whether what the subquery makes of its Params alone can fail. */
+static bool
+outer_can_fail_walker(Node *node, void *params)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, outer_can_fail_walker, params, 0);
+	if (is_outer(node, params))
+		return expr_can_fail(node);
+	return expression_tree_walker(node, outer_can_fail_walker, params);
+}
+
+/* Whether the join with the subquery's rows can fail for a row that does not ask: by its keys or a second match. */
+static bool
+needs_guard(PlannerInfo *root, const SubPlan *subplan)
+{
+	Query	   *query = list_nth_node(PlannerInfo, root->glob->subroots, subplan->plan_id - 1)->parse;
+
+	return expr_can_fail((Node *) subplan->args) || expr_can_fail(subplan->testexpr) ||
+		outer_can_fail_walker((Node *) query, subplan->parParam) ||
+		(subplan->subLinkType == EXPR_SUBLINK && !(query->hasAggs && query->groupClause == NIL));
+}
+
+/* CASE WHEN a guard THEN NULL ELSE expr: NULL finds nothing. */
+static Node *
+guard_expr(Node *expr, List *guards)
+{
+	CaseExpr   *guarded = makeNode(CaseExpr);
+	ListCell   *lc;
+
+	foreach(lc, guards)
+	{
+		CaseWhen   *when = makeNode(CaseWhen);
+
+		when->expr = copyObject(lfirst(lc));
+		when->result = (Expr *) makeNullConst(exprType(expr), exprTypmod(expr), exprCollation(expr));
+		guarded->args = lappend(guarded->args, when);
+	}
+	guarded->casetype = exprType(expr);
+	guarded->casecollid = exprCollation(expr);
+	guarded->defresult = (Expr *) expr;
+	return (Node *) guarded;
+}
+
+/* The test's sides that are of the rows around the subquery, guarded. */
+static Node *
+guard_test(Node *test, List *params, List *guards)
+{
+	ListCell   *lc;
+
+	if (!IsA(test, OpExpr))
+	{
+		foreach(lc, IsA(test, BoolExpr) ? ((BoolExpr *) test)->args : NIL)
+			lfirst(lc) = guard_test(lfirst(lc), params, guards);
+		return test;
+	}
+	foreach(lc, ((OpExpr *) test)->args)
+	{
+		if (!planned_has_param(lfirst(lc), params))
+			lfirst(lc) = guard_expr(lfirst(lc), guards);
+	}
+	return test;
+}
+
+/*
+ * Makes the subquery one that finds nothing, without an error, for rows that
+ * do not ask for it; done: what stands for subqueries in the guards.  False:
+ * that cannot be said.
+ */
+static bool
+guard_subplan(PlannerInfo *root, SubplanUse *use, Replacements *done)
+{
+	SubPlan    *subplan = use->subplan;
+	List	   *guards;
+	ListCell   *lc;
+
+	if ((use->guards == NIL && !use->is_guard_unknown) || !needs_guard(root, subplan))
+		return true;
+	if (use->is_guard_unknown)
+		return false;
+	guards = (List *) subplans_replace((Node *) use->guards, done);
+	use->subplan = subplan = copyObject(subplan);
+	foreach(lc, subplan->args)
+		lfirst(lc) = guard_expr(lfirst(lc), guards);
+	if (subplan->testexpr != NULL)
+		subplan->testexpr = guard_test(subplan->testexpr, subplan->paramIds, guards);
+	return true;
+}
+
+/* Joins the rows with those of a correlated subquery in the clause, which has one value for each. */
+static bool
+join_scalar(PlannerInfo *root, PlannedPipeline *planned, Node *clause, const SubplanUse *use, Node **value)
+{
+	SubqueryRows rows;
+	Replacements replacements = {.nodes = list_make1(use->node)};
+	List	   *keys;
+
+	if (use->subplan->parParam == NIL || !subplans_find_rows(root, use->subplan, &rows))
+		return false;
+	keys = pipeline_commuted_keys(rows.keys);
+	if (keys == NIL)
+		return false;
+	*value = value_or_empty(&rows, 0);
+	replacements.values = list_make1(*value);
+	clause = subplans_replace(clause, &replacements);
+	/* A row without a group does not pass, nor does its condition fail. */
+	if (rows.is_unique && bms_is_member(linitial_node(Var, rows.values)->varno, find_nonnullable_rels(clause)) &&
+		!expr_can_fail(clause))
+		subplans_join_smaller_side(planned, &rows, keys, false);
+	else
+		subplans_join_rows(planned, &rows, rows.is_unique ? PENUMBRA_JOIN_LEFT : PENUMBRA_JOIN_SINGLE, keys, true);
+	return true;
+}
+
+static bool
+is_membership(const SubPlan *subplan)
+{
+	return subplan->subLinkType == EXISTS_SUBLINK ||
+		(subplan->subLinkType == ANY_SUBLINK && !quantified_is_comparison(subplan));
+}
+
+/* Joins the rows with those of the subquery in the clause, whatever its kind, and says what stands for it. */
+static bool
+join_value(PlannerInfo *root, PlannedPipeline *planned, Node *clause, const SubplanUse *use, Node **value)
+{
+	if (use->subplan->subLinkType == EXPR_SUBLINK)
+		return join_scalar(root, planned, clause, use, value);
+	if (is_membership(use->subplan))
+		return join_membership(root, planned, use->subplan, PENUMBRA_JOIN_MARK, !use->is_positive, value);
+	return quantified_join(root, planned, use->subplan, value);
+}
+
+bool
+subplans_apply(PlannerInfo *root, PlannedPipeline *planned, RestrictInfo *rinfo,
+					   double result_rows)
+{
+	Node	   *clause = planned_normalize_subplans(root, (Node *) rinfo->clause);
+	bool		is_negated = is_notclause(clause);
+	Node	   *inner = is_negated ? (Node *) get_notclausearg(clause) : clause;
+	SubplanUses found = {.is_positive = true};
+	Replacements replacements = {0};
+	ListCell   *lc;
+
+	if (rinfo->security_level > 0 || contains_volatile(clause, root->glob))
+		return false;
+	(void) find_subplans_walker(clause, &found);
+	foreach(lc, found.uses)
+	{
+		SubplanUse *use = lfirst(lc);
+		Node	   *value = NULL;
+
+		if (use->node == inner && is_membership(use->subplan))
+			return join_membership(root, planned, use->subplan,
+								   is_negated ? PENUMBRA_JOIN_ANTI : PENUMBRA_JOIN_SEMI, is_negated, NULL);
+		if (!guard_subplan(root, use, &replacements) || !join_value(root, planned, clause, use, &value))
+			return false;
+		replacements.nodes = lappend(replacements.nodes, use->node);
+		replacements.values = lappend(replacements.values, value);
+	}
+	pipeline_add_stage(planned->pipeline, PIPELINE_FILTER, list_make1(subplans_replace(clause, &replacements)));
+	cost_add_filter(planned, 1, result_rows);
+	return true;
+}
+
+/* Whether PostgreSQL finds the values of so many rows by index in less time. */
+static bool
+is_looked_up(const PlannerInfo *root, const SubPlan *subplan, double outer_rows)
+{
+	PlannerInfo *subroot = list_nth_node(PlannerInfo, root->glob->subroots, subplan->plan_id - 1);
+	const PlannedPipeline *planned = rel_pipelines_find(subroot, fetch_upper_rel(subroot, UPPERREL_FINAL, NULL));
+
+	return !MODE_IS_FORCED() && planned != NULL && cost_look_ups_win(planned, outer_rows, subplan->per_call_cost);
+}
+
+bool
+subplans_join_outputs(PlannerInfo *root, PlannedPipeline *planned, List *exprs)
+{
+	Node	   *normalized = planned_normalize_subplans(root, (Node *) exprs);
+	SubplanUses found = {.is_positive = false};
+	Replacements replacements = {0};
+	ListCell   *lc;
+
+	if (contains_volatile(normalized, root->glob))
+		return false;
+	(void) find_subplans_walker(normalized, &found);
+	foreach(lc, found.uses)
+	{
+		SubplanUse *use = lfirst(lc);
+		int			known = pipeline_find_expr(planned->subplans, use->node);
+		Node	   *value = known < 0 ? NULL : list_nth(planned->subplan_values, known);
+
+		/* No row is dropped for its value: in place of a condition stands one that is always true. */
+		if (known < 0 && (is_looked_up(root, use->subplan, planned->rows) || !guard_subplan(root, use, &replacements) ||
+						  !join_value(root, planned, makeBoolConst(true, false), use, &value)))
+			return false;
+		replacements.nodes = lappend(replacements.nodes, use->node);
+		replacements.values = lappend(replacements.values, value);
+		if (known >= 0)
+			continue;
+		planned->subplans = lappend(planned->subplans, use->node);
+		planned->subplan_values = lappend(planned->subplan_values, value);
+	}
+	return true;
+}
+
+/* ---------------------------------------------------------------- LATERAL */
+
+/* What LATERAL subqueries get from the relations beside them, by Params. */
+static Subquery
+lateral_subquery(PlannerInfo *root, RelOptInfo *rel)
+{
+	Subquery	subquery = {
+		.root = rel->subroot,
+		.name = root->simple_rte_array[rel->relid]->eref->aliasname,
+		.has_target = true,
+		.may_default = true
+	};
+	ListCell   *lc;
+
+	foreach(lc, rel->subplan_params)
+	{
+		const PlannerParamItem *item = lfirst(lc);
+
+		subquery.params = lappend_int(subquery.params, item->paramId);
+		subquery.args = lappend(subquery.args, names_normalize(root, item->item));
+	}
+	return subquery;
+}
+
+/* The outputs so far and the subquery's columns, under the names of the query around it. */
+static void
+add_lateral_columns(PlannerInfo *root, PlannedPipeline *planned, RelOptInfo *rel, List *before,
+					const SubqueryRows *rows)
+{
+	List	   *exprs = list_copy(before);
+	List	   *names = list_copy(before);
+	ListCell   *lc;
+
+	foreach(lc, rows->values)
+	{
+		const Var  *value = lfirst(lc);
+		Var		   *column = makeVar(rel->relid, foreach_current_index(lc) + 1, value->vartype,
+									 value->vartypmod, value->varcollid, 0);
+
+		exprs = lappend(exprs, value_or_empty(rows, foreach_current_index(lc)));
+		names = lappend(names, names_normalize(root, (Node *) column));
+	}
+	pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, exprs)->names = names;
+}
+
+bool
+subplans_join_lateral(PlannerInfo *root, PlannedPipeline *planned, RelOptInfo *rel, bool is_left, double result_rows)
+{
+	Subquery	subquery = lateral_subquery(root, rel);
+	List	   *before = stage_outputs(planned->pipeline->top);
+	SubqueryRows rows;
+	List	   *keys;
+
+	if (rel->subplan_params == NIL || !find_rows(&subquery, &rows))
+		return false;
+	keys = pipeline_commuted_keys(rows.keys);
+	if (keys == NIL)
+		return false;
+	/* Its costs stay those of repeated look-ups by index, if PostgreSQL would do that: as fast for few rows. */
+	subplans_join_smaller_side(planned, &rows, keys, is_left || rows.has_default);
+	planned->rows = result_rows;
+	planned->before_sort = NULL;
+	add_lateral_columns(root, planned, rel, before, &rows);
+	return true;
+}

@@ -1,0 +1,63 @@
+/*-------------------------------------------------------------------------
+ *
+ * subplans.h
+ *	  Correlated subqueries as joins.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_SUBPLANS_H
+#define PENUMBRA_SUBPLANS_H
+
+#include "postgres.h"
+
+#include "query/pipeline/planned.h"
+
+/* A subquery's rows by key, under names of their own. */
+typedef struct SubqueryRows
+{
+	PlannedPipeline *planned;
+	List	   *values;			/* Vars: of its target */
+	List	   *empty_values;	/* what they are for Params without a row; NULL: NULL */
+	List	   *keys;			/* OpExprs: its columns = the outer expressions */
+	bool		is_unique;		/* a key has one row at most */
+	bool		has_default;	/* Params without a row have one in any case, with the empty values */
+} SubqueryRows;
+
+/* Nodes to be replaced, each by the one at its place in the other list. */
+typedef struct Replacements
+{
+	List	   *params;			/* numbers of Params */
+	List	   *nodes;			/* or nodes, by address */
+	List	   *values;
+} Replacements;
+
+/* False: they cannot be had for all Params at once. */
+extern bool subplans_find_rows(PlannerInfo *root, const SubPlan *subplan, SubqueryRows *rows);
+
+/* Adds a column to the expressions, and to the names a Var of the relation for it. */
+extern Var *subplans_add_name(Index name, Node *expr, List **exprs, List **names);
+
+/* A mutator; its context are Replacements. */
+extern Node *subplans_replace(Node *node, void *context);
+
+/* Joins the pipeline with the subquery's rows, as the probe side or as the build side. */
+extern void subplans_join_rows(PlannedPipeline *planned, const SubqueryRows *rows, PenumbraJoinKind kind,
+							   List *keys, bool probes);
+
+/*
+ * Joins with an inner join, or one that keeps all outer rows; keys: with the
+ * outer side first.  The side with less rows is built; if that is the outer
+ * one, its keys filter what the subquery reads.
+ */
+extern void subplans_join_smaller_side(PlannedPipeline *planned, const SubqueryRows *rows, List *keys,
+									   bool keeps_all);
+
+/* Adds a condition with a subquery as a join; false: it is PostgreSQL's, and nothing was added. */
+extern bool subplans_apply(PlannerInfo *root, PlannedPipeline *planned, RestrictInfo *rinfo, double result_rows);
+/* Adds subqueries in outputs as joins; false: one is PostgreSQL's, and the pipeline is not to be used. */
+extern bool subplans_join_outputs(PlannerInfo *root, PlannedPipeline *planned, List *exprs);
+/* Joins the pipeline with a LATERAL subquery in FROM; false: it is PostgreSQL's, and nothing was added. */
+extern bool subplans_join_lateral(PlannerInfo *root, PlannedPipeline *planned, RelOptInfo *rel, bool is_left,
+								  double result_rows);
+
+#endif							/* PENUMBRA_SUBPLANS_H */

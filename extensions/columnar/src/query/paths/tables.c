@@ -1,0 +1,311 @@
+/*-------------------------------------------------------------------------
+ *
+ * tables.c
+ *	  Which tables Penumbra can serve, and what is known of them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/sysattr.h"
+#include "access/table.h"
+#include "access/transam.h"
+#include "nodes/nodeFuncs.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/paths.h"
+#include "optimizer/restrictinfo.h"
+#include "utils/builtins.h"
+#include "utils/rel.h"
+
+#include "cache/cache.h"
+#include "query/paths/custom_path.h"
+#include "query/paths/row_sample.h"
+#include "query/paths/tables.h"
+#include "query/paths/wishes.h"
+#include "query/pipeline/pipeline.h"
+#include "query/pipeline/planned.h"
+#include "query/pipeline/stage_filter.h"
+#include "query/pipeline/stage_scan.h"
+#include "query/pipeline/translate_expr.h"
+#include "query/pipeline/translation.h"
+#include "query/planning/names.h"
+#include "query/planning/planning.h"
+#include "query/planning/privileges.h"
+#include "query/planning/stored_form.h"
+
+/* From here on a table of which a plan reads much is worth loading. */
+#define WANTED_PAGES_MIN 64
+
+/* From so many chunks on, planning looks at what zone maps will skip. */
+#define SAMPLED_CHUNKS_MIN 4
+
+/* The columns of rel that the query reads; NULL with a reason if it reads what is no column. */
+static bool
+columns_used(RelOptInfo *rel, List **attnos, const char **reason)
+{
+	Bitmapset  *used = NULL;
+	ListCell   *lc;
+	int			member = -1;
+
+	*attnos = NIL;
+	pull_varattnos((Node *) rel->reltarget->exprs, rel->relid, &used);
+	foreach(lc, rel->baserestrictinfo)
+		pull_varattnos((Node *) lfirst_node(RestrictInfo, lc)->clause, rel->relid, &used);
+	while ((member = bms_next_member(used, member)) >= 0)
+	{
+		AttrNumber	attno = member + FirstLowInvalidHeapAttributeNumber;
+
+		if (attno <= 0)
+		{
+			*reason = attno == 0 ? "whole-row reference" : "system column";
+			return false;
+		}
+		*attnos = lappend_int(*attnos, attno);
+	}
+	return true;
+}
+
+bool
+tables_is_target_or_locked(PlannerInfo *root, RelOptInfo *rel)
+{
+	ListCell   *lc;
+
+	if (bms_is_member(rel->relid, root->all_result_relids) ||
+		rel->relid == (Index) root->parse->resultRelation)
+		return true;
+	foreach(lc, root->rowMarks)
+	{
+		if (lfirst_node(PlanRowMark, lc)->rti == rel->relid)
+			return true;
+	}
+	return false;
+}
+
+static const char *
+refusal_of_query(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation relation)
+{
+	Planning   *planning = planning_current();
+
+	if (!RelationIsPopulated(relation))
+		return "materialized view without data";
+	if (rte->tablesample != NULL)
+		return "TABLESAMPLE";
+	if (!bms_is_empty(rel->lateral_relids))
+		return "lateral reference";
+	if (rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW)
+		return "not a plain table";
+	if (pg_database_encoding_max_length() > 1 && GetDatabaseEncoding() != PG_UTF8)
+		return "server encoding";
+	if (!planning->is_examined)
+	{
+		planning->is_examined = true;
+		planning->reads_stored_form = stored_form_is_read(root);
+	}
+	if (planning->reads_stored_form)
+		return "function that looks at the stored form of a value";
+	return NULL;
+}
+
+static const char *
+refusal_of_columns(Relation rel, List *attnos)
+{
+	ListCell   *lc;
+
+	foreach(lc, attnos)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel), lfirst_int(lc) - 1);
+		PenumbraType type;
+
+		if (!cache_type_of(attribute->atttypid, &type))
+			return psprintf("column of type %s", format_type_be(attribute->atttypid));
+	}
+	return NULL;
+}
+
+static AttrNumber *
+attno_array(List *attnos)
+{
+	AttrNumber *array = palloc(sizeof(AttrNumber) * Max(list_length(attnos), 1));
+	ListCell   *lc;
+
+	foreach(lc, attnos)
+		array[foreach_current_index(lc)] = lfirst_int(lc);
+	return array;
+}
+
+/*
+ * Finds out what the engine makes of the quals, and what zone maps will skip
+ * by those whose values are known.  Quals that can fail never skip anything.
+ */
+static void
+examine_quals(PlannerInfo *root, PlannedTable *table, Relation relation,
+			  const AttrNumber *attnums, bool may_read_values)
+{
+	RelOptInfo *rel = table->rel;
+	PipelineStage *scan = planned_begin_scan(root, rel->relid, table->attnos)->top;
+	Translation *translation = translation_begin(NULL, NULL);
+	PenumbraExpr *conjuncts = palloc(sizeof(PenumbraExpr) * list_length(rel->baserestrictinfo));
+	int			count = 0;
+	ListCell   *lc;
+
+	translation->needs_values = may_read_values;
+	stage_scan_add_to_plan(translation, scan);
+	foreach(lc, rel->baserestrictinfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		TableQual  *qual;
+		PenumbraExpr expr;
+
+		if (rinfo->pseudoconstant)
+			continue;
+		qual = palloc0(sizeof(TableQual));
+		qual->rinfo = rinfo;
+		table->quals = lappend(table->quals, qual);
+		translation->runtime_exprs = NIL;
+		expr = translate_expr(translation, names_normalize(root, (Node *) rinfo->clause));
+		if (expr < 0)
+		{
+			qual->refusal = pstrdup(translation->reason);
+			continue;
+		}
+		if (translation->runtime_exprs != NIL)
+			continue;
+		qual->is_parallel = !penumbra_plan_expr_can_fail(translation->plan, expr);
+		/* Costs can be seen: as with statistics, they must not tell of hidden rows. */
+		if (rinfo->security_level == 0 || rinfo->leakproof)
+			conjuncts[count++] = expr;
+	}
+	if (count > 0 && may_read_values && table->coverage.cached_pages >= SAMPLED_CHUNKS_MIN * cache_chunk_pages &&
+		stage_filter_add_conjuncts(translation, conjuncts, count) && translation_finish(translation))
+		table->skipped_share = cache_estimate_skipped(relation, attnums,
+													  list_length(table->attnos),
+													  translation->plan,
+													  scan->operator);
+	translation_end(translation);
+}
+
+/* A parameter that no sublink of this query level sets: a value of an outer one. */
+static bool
+holds_outer_value(Node *node, void *context)
+{
+	const PlannerInfo *root = context;
+	ListCell   *lc;
+
+	if (node == NULL)
+		return false;
+	if (!IsA(node, Param) || ((Param *) node)->paramkind != PARAM_EXEC)
+		return expression_tree_walker(node, holds_outer_value, context);
+	foreach(lc, root->init_plans)
+	{
+		if (list_member_int(lfirst_node(SubPlan, lc)->setParam, ((Param *) node)->paramid))
+			return false;
+	}
+	return true;
+}
+
+static void
+examine_repetition(PlannerInfo *root, PlannedTable *table)
+{
+	List	   *clauses = extract_actual_clauses(table->rel->baserestrictinfo, false);
+	Path	   *ordinary = custom_path_cheapest_ordinary(table->rel, false);
+
+	table->is_rescanned = holds_outer_value((Node *) clauses, root);
+	table->is_looked_up = table->is_rescanned && ordinary != NULL &&
+		(IsA(ordinary, IndexPath) || IsA(ordinary, BitmapHeapPath));
+}
+
+/* The table, and those of the columns that are not cached at all. */
+static char *
+missing_columns(Relation relation, List *attnos)
+{
+	StringInfoData text;
+	const char *separator = " (";
+	ListCell   *lc;
+
+	initStringInfo(&text);
+	appendStringInfoString(&text, quote_identifier(RelationGetRelationName(relation)));
+	foreach(lc, attnos)
+	{
+		AttrNumber	attno = lfirst_int(lc);
+		CacheCoverage coverage;
+
+		if (cache_estimate_coverage(relation, &attno, 1, &coverage) && coverage.cached_pages > 0)
+			continue;
+		appendStringInfo(&text, "%s%s", separator,
+						 quote_identifier(NameStr(TupleDescAttr(RelationGetDescr(relation), attno - 1)->attname)));
+		separator = ", ";
+	}
+	if (separator[0] == ',')
+		appendStringInfoChar(&text, ')');
+	return text.data;
+}
+
+static PlannedTable *
+examine_opened(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation relation, bool in_tree)
+{
+	PlannedTable *table = palloc0(sizeof(PlannedTable));
+	const char *reason = refusal_of_query(root, rel, rte, relation);
+	AttrNumber *attnums;
+	bool		is_cached;
+
+	if (reason == NULL)
+		reason = cache_refusal_of_relation(relation);
+	if (reason == NULL && columns_used(rel, &table->attnos, &reason))
+		reason = refusal_of_columns(relation, table->attnos);
+	if (reason != NULL)
+	{
+		planning_refuse(reason);
+		return NULL;
+	}
+	attnums = attno_array(table->attnos);
+	is_cached = cache_estimate_coverage(relation, attnums, list_length(table->attnos),
+										&table->coverage);
+	if (!is_cached)
+		memset(&table->coverage, 0, sizeof(table->coverage));
+	table->rel = rel;
+	table->oid = rte->relid;
+	if (table->coverage.cached_pages < rel->pages - rel->pages / 8 &&
+		rel->pages >= WANTED_PAGES_MIN)
+		wishes_add(root, table);
+	if (table->coverage.cached_pages == 0 && !in_tree && !MODE_IS_FORCED())
+	{
+		planning_refuse("not cached");
+		planning_current()->reason = psprintf("not cached: %s", missing_columns(relation, table->attnos));
+		return NULL;
+	}
+	table->sampled_share = -1;
+	if (rel->baserestrictinfo != NIL)
+	{
+		bool		may_read_values = privileges_permit_values(root);
+
+		examine_quals(root, table, relation, attnums, may_read_values);
+		if (may_read_values && bms_membership(root->all_baserels) == BMS_MULTIPLE)
+			row_sample_take(root, table, relation, attnums);
+		examine_repetition(root, table);
+	}
+	return table;
+}
+
+PlannedTable *
+tables_examine(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, bool in_tree)
+{
+	Relation	relation = table_open(rte->relid, NoLock);
+	PlannedTable *table = examine_opened(root, rel, rte, relation, in_tree);
+
+	table_close(relation, NoLock);
+	return table;
+}
+
+PlannedTable *
+tables_find(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
+{
+	PlannedTable *table = planned_find_table(rel);
+
+	if (table != NULL)
+		return table;
+	if (rte->rtekind != RTE_RELATION || rte->relid < FirstNormalObjectId || tables_is_target_or_locked(root, rel))
+		return NULL;
+	return tables_examine(root, rel, rte, true);
+}

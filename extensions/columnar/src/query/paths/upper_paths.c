@@ -1,0 +1,612 @@
+/*-------------------------------------------------------------------------
+ *
+ * upper_paths.c
+ *	  Aggregation, DISTINCT, ORDER BY and LIMIT over tables that Penumbra
+ *	  serves: one path that does all of it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/sysattr.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/tlist.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+#include "query/paths/core_path.h"
+#include "query/paths/custom_path.h"
+#include "query/paths/early_aggregation.h"
+#include "query/paths/rel_pipelines.h"
+#include "query/paths/row_sample.h"
+#include "query/paths/scan_paths.h"
+#include "query/paths/set_operations.h"
+#include "query/paths/subplan_memo.h"
+#include "query/paths/subplans.h"
+#include "query/paths/upper_paths.h"
+#include "query/paths/window_paths.h"
+#include "query/pipeline/cost.h"
+#include "query/pipeline/pipeline.h"
+#include "query/pipeline/planned.h"
+#include "query/pipeline/stages.h"
+#include "query/planning/names.h"
+#include "query/planning/node_kinds.h"
+#include "query/planning/planning.h"
+
+/* Remembers the pipeline, whose last clause is `done`, for the stages above and adds its path. */
+static void
+finish(PlannerInfo *root, UpperRelationKind stage, PlannedPipeline *planned, int done, RelOptInfo *output_rel,
+	   PathTarget *target, NodeKind kind, List *pathkeys)
+{
+	Path	   *ordinary;
+	PenumbraPath *path;
+
+	planned->clauses |= done;
+	if (!planned_remember_stage(root, stage, output_rel, planned))
+		return;
+	ordinary = custom_path_cheapest_ordinary(output_rel, true);
+	if (ordinary == NULL || !equal(ordinary->pathtarget->exprs, target->exprs))
+		return;
+	path = custom_path_create(root, output_rel, target, kind, planned, ordinary);
+	path->scan_exprs = target->exprs;
+	path->custom.path.pathkeys = pathkeys;
+	core_path_offer(root, output_rel, path, ordinary);
+}
+
+/* ---------------------------------------------------------------- GROUP BY */
+
+typedef struct GroupInputs
+{
+	List	   *keys;			/* as the query writes them */
+	List	   *aggrefs;
+	List	   *extra_keys;		/* columns that the keys determine */
+	List	   *groupings;		/* GroupingFuncs */
+} GroupInputs;
+
+static bool
+group_inputs_walker(Node *node, void *context)
+{
+	GroupInputs *inputs = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Aggref))
+	{
+		inputs->aggrefs = list_append_unique(inputs->aggrefs, node);
+		return false;
+	}
+	if (IsA(node, GroupingFunc))
+	{
+		inputs->groupings = list_append_unique(inputs->groupings, node);
+		return false;
+	}
+	if (list_member(inputs->keys, node))
+		return false;
+	if (IsA(node, Var))
+	{
+		inputs->extra_keys = list_append_unique(inputs->extra_keys, node);
+		return false;
+	}
+	return expression_tree_walker(node, group_inputs_walker, context);
+}
+
+static bool
+is_default_equality(Oid operator, Node *expr)
+{
+	return lookup_type_cache(exprType(expr), TYPECACHE_EQ_OPR)->eq_opr == operator;
+}
+
+/* The keys of GROUP BY or DISTINCT; false if one compares in a way of its own. */
+static bool
+clause_exprs(List *clauses, List *tlist, List **exprs)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
+		Node	   *expr = get_sortgroupclause_expr(clause, tlist);
+
+		if (!is_default_equality(clause->eqop, expr))
+		{
+			planning_refuse("grouping by an operator class of its own");
+			return false;
+		}
+		*exprs = list_append_unique(*exprs, expr);
+	}
+	return true;
+}
+
+/* A key that is the same in all rows groups and orders nothing. */
+static bool
+is_constant_key(Node *key)
+{
+	return planned_needs_no_input(key) && !contain_volatile_functions(key);
+}
+
+static List *
+drop_constant_keys(List *keys)
+{
+	ListCell   *lc;
+
+	foreach(lc, keys)
+	{
+		if (is_constant_key(lfirst(lc)))
+			keys = foreach_delete_current(keys, lc);
+	}
+	return keys;
+}
+
+/* The grouping sets as lists of places in the keys, and the extra keys after them, which are in every set. */
+static List *
+places_of_sets(PlannerInfo *root, const GroupInputs *inputs)
+{
+	List	   *sets = NIL;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, root->parse->groupingSets)
+	{
+		List	   *places = NIL;
+
+		foreach(lc2, (List *) lfirst(lc))
+		{
+			SortGroupClause *clause = get_sortgroupref_clause(lfirst_int(lc2), root->parse->groupClause);
+			Node	   *key = get_sortgroupclause_expr(clause, root->processed_tlist);
+
+			places = list_append_unique_int(places, pipeline_find_expr(inputs->keys, key));
+		}
+		for (int i = 0; i < list_length(inputs->extra_keys); i++)
+			places = lappend_int(places, list_length(inputs->keys) + i);
+		sets = lappend(sets, places);
+	}
+	return sets;
+}
+
+/* CASE WHEN set = 0 THEN ... : a bit per argument, the first is the highest, that the set does not group by it. */
+static Node *
+grouping_value(const Query *parse, const GroupingFunc *grouping, Var *set)
+{
+	CaseExpr   *value = makeNode(CaseExpr);
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	value->casetype = INT4OID;
+	value->defresult = (Expr *) pipeline_int4(0);
+	foreach(lc, parse->groupingSets)
+	{
+		CaseWhen   *when = makeNode(CaseWhen);
+		int			bits = 0;
+
+		foreach(lc2, grouping->refs)
+			bits = bits << 1 | !list_member_int((List *) lfirst(lc), lfirst_int(lc2));
+		when->expr = (Expr *) pipeline_int4_equals(set, foreach_current_index(lc));
+		when->result = (Expr *) pipeline_int4(bits);
+		value->args = lappend(value->args, when);
+	}
+	return (Node *) value;
+}
+
+/* Makes the aggregation one of grouping sets; what GROUPING() is in each is a column above it. */
+static void
+add_grouping_sets(PlannerInfo *root, Pipeline *pipeline, const GroupInputs *inputs)
+{
+	PipelineStage *stage = pipeline->top;
+	Var		   *set = makeVar(names_add("grouping_sets", "set"), 1, INT4OID, -1, InvalidOid, 0);
+	List	   *exprs;
+	ListCell   *lc;
+
+	stage->grouping_sets = places_of_sets(root, inputs);
+	stage->names = list_make1(set);
+	if (inputs->groupings == NIL)
+		return;
+	exprs = stage_outputs(stage);
+	stage = pipeline_add_stage(pipeline, PIPELINE_PROJECTION, NIL);
+	stage->names = list_concat_copy(exprs, (List *) names_normalize(root, (Node *) inputs->groupings));
+	foreach(lc, inputs->groupings)
+		exprs = lappend(exprs, grouping_value(root->parse, lfirst_node(GroupingFunc, lc), set));
+	stage->exprs = exprs;
+}
+
+/*
+ * Keys fit the engine's bits, each is a value of the rows, and no two are equal:
+ * what is above finds its key by the expression, and (b AND true) of a set
+ * without it is null where b is not.
+ */
+static bool
+can_group_by_sets(const Query *parse, const GroupInputs *inputs, List *keys)
+{
+	List	   *others = NIL;
+	ListCell   *lc;
+
+	if (list_length(inputs->keys) < list_length(parse->groupClause))
+		return false;
+	foreach(lc, keys)
+	{
+		if (planned_needs_no_input(lfirst(lc)) || list_member(others, lfirst(lc)))
+			return false;
+		others = lappend(others, lfirst(lc));
+	}
+	return list_length(keys) <= 64;
+}
+
+/* Then the rows are grouped once, and its groups are the input of the other sets. */
+static bool
+has_finest_set(const PipelineStage *stage, int keys)
+{
+	ListCell   *lc;
+
+	while (stage->kind == PIPELINE_PROJECTION)
+		stage = linitial(stage->inputs);
+	foreach(lc, stage->grouping_sets)
+	{
+		if (list_length((List *) lfirst(lc)) == keys)
+			return true;
+	}
+	return false;
+}
+
+static double
+estimated_rows(RelOptInfo *rel)
+{
+	Path	   *path = custom_path_cheapest_ordinary(rel, false);
+
+	return path == NULL ? 1 : path->rows;
+}
+
+/* Of an aggregation over so many rows. */
+static double
+grouped_rows(PlannerInfo *root, List *keys, List *having, RelOptInfo *output_rel, double rows)
+{
+	if (root->parse->groupingSets != NIL)
+		return estimated_rows(output_rel);
+	if (keys == NIL)
+		return 1;
+	return clamp_row_est(row_sample_groups(root, keys, rows) *
+						 clauselist_selectivity(root, having, 0, JOIN_INNER, NULL));
+}
+
+/* The relation's rows, of which the pipeline is a copy, joined with the expressions' subqueries if that can be done. */
+static PlannedPipeline *
+join_subplans_of(PlannerInfo *root, RelOptInfo *rel, PlannedPipeline *planned, List *exprs)
+{
+	if (!contain_subplans((Node *) exprs) || subplans_join_outputs(root, planned, exprs))
+		return planned;
+	return rel_pipelines_copy(root, rel);
+}
+
+static void
+add_group(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List *having)
+{
+	Query	   *parse = root->parse;
+	PathTarget *target = output_rel->reltarget;
+	GroupInputs inputs = {0};
+	PlannedPipeline *planned = rel_pipelines_copy(root, input_rel);
+	PipelineStage *stage;
+	List	   *keys;
+	List	   *stage_keys;
+	OpExpr	   *is_any;
+
+	if (planned == NULL)
+		return;
+	planning_current()->refused_stages++;
+	if (!clause_exprs(parse->groupClause, root->processed_tlist, &inputs.keys))
+		return;
+	group_inputs_walker((Node *) target->exprs, &inputs);
+	group_inputs_walker((Node *) having, &inputs);
+	keys = list_concat_copy(inputs.keys, inputs.extra_keys);
+	if (parse->groupingSets == NIL)
+		planned = join_subplans_of(root, input_rel, planned, list_concat_copy(keys, inputs.aggrefs));
+	if (parse->groupingSets == NIL)
+		keys = drop_constant_keys(keys);
+	stage_keys = (List *) planned_normalize(root, planned, (Node *) keys);
+	if (parse->groupingSets != NIL && !can_group_by_sets(parse, &inputs, stage_keys))
+	{
+		planning_refuse("grouping sets of constants or equal keys");
+		return;
+	}
+	if (keys == NIL && inputs.keys != NIL && parse->groupingSets == NIL)
+	{
+		/* Without a row there is no group either, unlike without GROUP BY. */
+		is_any = (OpExpr *) pipeline_is_positive(pipeline_aggref(F_COUNT_, INT8OID, NULL, InvalidOid));
+		inputs.aggrefs = lappend(inputs.aggrefs, linitial(is_any->args));
+		having = lappend(list_copy(having), is_any);
+	}
+	stage = pipeline_add_stage(planned->pipeline, PIPELINE_AGGREGATION, stage_keys);
+	stage->aggrefs = (List *) planned_normalize(root, planned, (Node *) inputs.aggrefs);
+	if (parse->groupingSets == NIL && planned->subplans == NIL)
+		early_aggregation_add(root, planned);
+	if (parse->groupingSets != NIL)
+	{
+		add_grouping_sets(root, planned->pipeline, &inputs);
+		if (!has_finest_set(planned->pipeline->top, list_length(keys)))
+			planned->rows *= list_length(parse->groupingSets);
+	}
+	cost_add_aggregation(planned, list_length(keys), list_length(inputs.aggrefs),
+						 grouped_rows(root, keys, having, output_rel, planned->rows));
+	planned->pipeline->top->rows = planned->rows;
+	if (having != NIL)
+		pipeline_add_stage(planned->pipeline, PIPELINE_FILTER,
+						   (List *) planned_normalize(root, planned, (Node *) having));
+	if (!planned_set_target(root, planned, target) || !planned_check(planned->pipeline))
+		return;
+	planning_current()->refused_stages--;
+	finish(root, UPPERREL_GROUP_AGG, planned, PLANNED_GROUPS, output_rel, target, NODE_AGGREGATE, NIL);
+}
+
+/* ---------------------------------------------------------------- DISTINCT */
+
+/* DISTINCT is an aggregation without aggregates, of whose keys the constant ones can go: they make no more groups. */
+static void
+add_distinct(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
+{
+	Query	   *parse = root->parse;
+	PathTarget *target = root->upper_targets[UPPERREL_DISTINCT];
+	PlannedPipeline *planned = rel_pipelines_copy(root, input_rel);
+	List	   *keys = NIL;
+	ListCell   *lc;
+
+	if (planned == NULL)
+		return;
+	planning_current()->refused_stages++;
+	if (parse->hasDistinctOn)
+	{
+		planning_refuse("DISTINCT ON");
+		return;
+	}
+	if (!clause_exprs(parse->distinctClause, root->processed_tlist, &keys))
+		return;
+	foreach(lc, target->exprs)
+	{
+		if (!list_member(keys, lfirst(lc)))
+			return;
+	}
+	keys = drop_constant_keys(keys);
+	if (keys == NIL)
+	{
+		planning_refuse("DISTINCT of constants only");
+		return;
+	}
+	pipeline_add_stage(planned->pipeline, PIPELINE_AGGREGATION,
+					   (List *) names_normalize(root, (Node *) keys));
+	cost_add_aggregation(planned, list_length(keys), 0, estimated_rows(output_rel));
+	planned->pipeline->top->rows = planned->rows;
+	if (!planned_set_target(root, planned, target) || !planned_check(planned->pipeline))
+		return;
+	planning_current()->refused_stages--;
+	finish(root, UPPERREL_DISTINCT, planned, PLANNED_DISTINCT, output_rel, target, NODE_DISTINCT, NIL);
+}
+
+/* ---------------------------------------------------------------- ORDER BY, LIMIT */
+
+/* The direction of a default btree ordering; false for any other. */
+static bool
+sort_direction(SortGroupClause *clause, Node *expr, bool *is_descending)
+{
+	TypeCacheEntry *type = lookup_type_cache(exprType(expr), TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
+
+	*is_descending = clause->sortop == type->gt_opr;
+	return clause->sortop == type->lt_opr || clause->sortop == type->gt_opr;
+}
+
+static PipelineStage *
+add_sort_stage(PlannerInfo *root, PlannedPipeline *planned)
+{
+	PipelineStage *stage = pipeline_add_stage(planned->pipeline, PIPELINE_SORT, NIL);
+	ListCell   *lc;
+
+	foreach(lc, root->parse->sortClause)
+	{
+		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
+		Node	   *expr = get_sortgroupclause_expr(clause, root->processed_tlist);
+		bool		is_descending;
+
+		if (is_constant_key(expr))
+			continue;
+		if (!sort_direction(clause, expr, &is_descending))
+		{
+			planning_refuse("ordering by an operator class of its own");
+			return NULL;
+		}
+		stage->exprs = lappend(stage->exprs, planned_normalize(root, planned, expr));
+		stage->sort_flags = lappend_int(stage->sort_flags,
+										(is_descending ? PIPELINE_SORT_DESCENDING : 0) |
+										(clause->nulls_first ? PIPELINE_SORT_NULLS_FIRST : 0));
+	}
+	if (stage->exprs == NIL)
+		return NULL;
+	return stage;
+}
+
+/* Drops what only the filters read, before the sort copies it. */
+static void
+keep_needed_columns(PlannerInfo *root, PlannedPipeline *planned, PathTarget *target)
+{
+	List	   *exprs = list_copy(target->exprs);
+	List	   *vars;
+	List	   *outputs;
+	List	   *columns = NIL;
+	ListCell   *lc;
+
+	foreach(lc, root->parse->sortClause)
+		exprs = lappend(exprs, get_sortgroupclause_expr(lfirst_node(SortGroupClause, lc),
+														root->processed_tlist));
+	vars = pull_var_clause(planned_normalize(root, planned, (Node *) exprs), 0);
+	outputs = stage_outputs(planned->pipeline->top);
+	foreach(lc, outputs)
+	{
+		if (!IsA(lfirst(lc), Var) || pipeline_find_expr(vars, lfirst(lc)) >= 0)
+			columns = lappend(columns, lfirst(lc));
+	}
+	if (list_length(columns) < list_length(outputs))
+		pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, columns);
+}
+
+/* Rows of tables and joins get the target's subqueries; under LIMIT these are wanted for few. */
+static PlannedPipeline *
+rows_for_target(PlannerInfo *root, RelOptInfo *rel, const PathTarget *target)
+{
+	PlannedPipeline *planned = rel_pipelines_copy(root, rel);
+
+	if (planned == NULL || planned->clauses != 0 || target == NULL || scan_paths_is_simply_updatable(root) ||
+		root->parse->limitCount != NULL || root->parse->limitOffset != NULL)
+		return planned;
+	return join_subplans_of(root, rel, planned, target->exprs);
+}
+
+static void
+add_ordered(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
+{
+	PathTarget *target = root->upper_targets[UPPERREL_ORDERED];
+	PlannedPipeline *planned = rows_for_target(root, input_rel, target);
+
+	if (planned == NULL)
+		return;
+	/* Of set operations there is nothing to offer. */
+	if (root->parse->setOperations != NULL)
+	{
+		(void) planned_remember_stage(root, UPPERREL_ORDERED, output_rel, planned);
+		return;
+	}
+	planned->before_sort = planned_copy(planned);
+	if (IS_SIMPLE_REL(input_rel) || IS_JOIN_REL(input_rel))
+		keep_needed_columns(root, planned, target);
+	if (add_sort_stage(root, planned) == NULL)
+		return;
+	if (!planned_set_target(root, planned, target) || !planned_check(planned->pipeline))
+		return;
+	cost_add_sort(planned, list_length(root->parse->sortClause), target->width, -1);
+	finish(root, UPPERREL_ORDERED, planned, PLANNED_ORDER, output_rel, target, NODE_SORT, root->sort_pathkeys);
+}
+
+/* Puts a copy of the sort at the pipeline's top, without the projection above it; NULL: there is none. */
+static PipelineStage *
+limited_sort(Pipeline *pipeline)
+{
+	PipelineStage *sort = pipeline->top;
+	PipelineStage *copy;
+
+	while (sort->kind == PIPELINE_PROJECTION)
+		sort = linitial(sort->inputs);
+	if (sort->kind != PIPELINE_SORT)
+		return NULL;
+	copy = palloc(sizeof(PipelineStage));
+	*copy = *sort;
+	pipeline->top = copy;
+	return copy;
+}
+
+/* What comes out of tables and joins is PostgreSQL's projection of our rows, unless it has subqueries. */
+static void
+add_subqueries(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
+{
+	PathTarget *target = root->upper_targets[UPPERREL_FINAL];
+	PlannedPipeline *planned = rows_for_target(root, input_rel, target);
+
+	if (planned == NULL || planned->clauses != 0 || planned->subplans == NIL)
+		return;
+	if (planned_set_target(root, planned, target) && planned_check(planned->pipeline))
+		finish(root, UPPERREL_FINAL, planned, 0, output_rel, target, NODE_JOIN, NIL);
+}
+
+static void
+add_limited(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
+{
+	Query	   *parse = root->parse;
+	PathTarget *target = root->upper_targets[UPPERREL_FINAL];
+	PlannedPipeline *planned;
+	PlannedPipeline limited;
+	PipelineStage *sort;
+	double		bound = root->limit_tuples;
+
+	if (parse->limitCount == NULL || parse->limitOption == LIMIT_OPTION_WITH_TIES ||
+		parse->sortClause == NIL || parse->setOperations != NULL)
+		return;
+	planned = rel_pipelines_copy(root, input_rel);
+	if (planned == NULL)
+		return;
+	/* The sort stands below a projection to the target at most; both are made anew. */
+	sort = limited_sort(planned->pipeline);
+	if (sort == NULL)
+		return;
+	sort->limit = parse->limitCount;
+	sort->offset = parse->limitOffset;
+	if (!planned_set_target(root, planned, target) || !planned_check(planned->pipeline))
+		return;
+	if (bound < 0)
+		bound = clamp_row_est(planned->rows * 0.1);
+	limited = *planned->before_sort;
+	limited.pipeline = planned->pipeline;
+	limited.clauses = planned->clauses;
+	cost_add_sort(&limited, list_length(sort->exprs), target->width, bound);
+	limited.rows = estimated_rows(output_rel);
+	*planned = limited;
+	planned->before_sort = NULL;
+	finish(root, UPPERREL_FINAL, planned, PLANNED_LIMIT, output_rel, target, NODE_TOP_N, root->sort_pathkeys);
+}
+
+/* A subquery without LIMIT: its rows, in any order, are an input of the level above. */
+static void
+remember_subquery(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
+{
+	PlannedPipeline *planned;
+
+	if (root->parent_root == NULL || planned_is_known(output_rel))
+		return;
+	planned = rows_for_target(root, input_rel, root->upper_targets[UPPERREL_FINAL]);
+	if (planned != NULL)
+		(void) planned_remember_stage(root, UPPERREL_FINAL, output_rel,
+									  planned->before_sort != NULL ? planned->before_sort : planned);
+}
+
+/* ---------------------------------------------------------------- the hook's part */
+
+void
+upper_paths_add(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+				RelOptInfo *output_rel, void *extra)
+{
+	Query	   *parse = root->parse;
+
+	if (parse->commandType != CMD_SELECT || parse->rowMarks != NIL ||
+		root->rowMarks != NIL || parse->hasTargetSRFs ||
+		output_rel->pathlist == NIL)
+		return;
+	if (stage == UPPERREL_SETOP)
+		set_operations_remember(root, output_rel);
+	if (input_rel == NULL || IS_DUMMY_REL(input_rel) ||
+		IS_OTHER_REL(input_rel))
+		return;
+	switch (stage)
+	{
+		case UPPERREL_GROUP_AGG:
+			add_group(root, input_rel, output_rel, (List *) parse->havingQual);
+			break;
+		case UPPERREL_WINDOW:
+			window_paths_add(root, input_rel, output_rel);
+			break;
+		case UPPERREL_DISTINCT:
+			add_distinct(root, input_rel, output_rel);
+			break;
+		case UPPERREL_ORDERED:
+			add_ordered(root, input_rel, output_rel);
+			break;
+		case UPPERREL_FINAL:
+			add_limited(root, input_rel, output_rel);
+			add_subqueries(root, input_rel, output_rel);
+			remember_subquery(root, input_rel, output_rel);
+			subplan_memo_add(root, output_rel);
+			break;
+		default:
+			break;
+	}
+}

@@ -1,0 +1,23 @@
+/*-------------------------------------------------------------------------
+ *
+ * wishes.h
+ *	  The columns that a finished plan asks the loader for.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_WISHES_H
+#define PENUMBRA_WISHES_H
+
+#include "postgres.h"
+
+#include "nodes/plannodes.h"
+
+#include "query/pipeline/planned.h"
+#include "query/planning/planning.h"
+
+/* Remembers a table that the cache does not cover, until the plan is chosen. */
+extern void wishes_add(PlannerInfo *root, const PlannedTable *table);
+/* Asks for the columns of those tables of which the plan reads much. */
+extern void wishes_tell(const Planning *planning, PlannedStmt *stmt);
+
+#endif							/* PENUMBRA_WISHES_H */

@@ -1,0 +1,151 @@
+/*-------------------------------------------------------------------------
+ *
+ * can_fail.c
+ *	  Whether an expression or a query may raise an error.
+ *
+ * What SQL may leave unevaluated, we may evaluate only if it cannot fail.  So
+ * this lists what cannot, and takes everything else for what can.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/numeric.h"
+
+#include "query/pipeline/can_fail.h"
+#include "query/pipeline/function_map.h"
+
+/* An engine function that raises no error, whatever it is called with. */
+static bool
+is_safe(const FunctionMapping *mapping, List *args)
+{
+	const Const *divisor;
+
+	switch (mapping->function)
+	{
+		case PENUMBRA_FN_EQ:
+		case PENUMBRA_FN_NE:
+		case PENUMBRA_FN_LT:
+		case PENUMBRA_FN_LE:
+		case PENUMBRA_FN_GT:
+		case PENUMBRA_FN_GE:
+			return true;
+		case PENUMBRA_FN_ADD:
+		case PENUMBRA_FN_SUB:
+		case PENUMBRA_FN_MUL:
+			/* a numeric is too large for its format beyond 131,072 digits only */
+			return exprType(linitial(args)) == NUMERICOID && exprType(llast(args)) == NUMERICOID;
+		case PENUMBRA_FN_DIV:
+			divisor = llast(args);
+			return exprType(linitial(args)) == NUMERICOID && IsA(divisor, Const) && !divisor->constisnull &&
+				DatumGetBool(DirectFunctionCall2(numeric_ne, divisor->constvalue,
+												 NumericGetDatum(int64_to_numeric(0))));
+		case PENUMBRA_FN_CAST:
+			/* to a type that has all values of the other */
+			return mapping->oid == F_INT4_INT2 || mapping->oid == F_INT8_INT2 || mapping->oid == F_INT8_INT4 ||
+				mapping->oid == F_NUMERIC_INT2 || mapping->oid == F_NUMERIC_INT4 || mapping->oid == F_NUMERIC_INT8;
+		default:
+			return false;
+	}
+}
+
+static bool
+can_call_fail(Oid function_oid, List *args)
+{
+	const FunctionMapping *mapping = function_map_lookup(function_oid);
+	ListCell   *lc;
+
+	if (mapping != NULL && is_safe(mapping, args))
+		return false;
+	foreach(lc, args)
+	{
+		if (IsA(lfirst(lc), Const) && lfirst_node(Const, lc)->constisnull && func_strict(function_oid))
+			return false;
+	}
+	return true;
+}
+
+static bool
+can_aggregate_fail(const Aggref *aggref)
+{
+	PenumbraAggregate aggregate;
+	bool		is_float = aggref->aggtype == FLOAT4OID || aggref->aggtype == FLOAT8OID;
+
+	if (!function_map_aggregate(aggref, &aggregate))
+		return true;
+	return is_float && aggregate != PENUMBRA_AGG_MIN && aggregate != PENUMBRA_AGG_MAX;
+}
+
+/* context: the Query that computes aggregates, or NULL. */
+static bool
+can_fail_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_Query:
+			return query_tree_walker((Query *) node, can_fail_walker, node, 0);
+		case T_Aggref:
+			if (context == NULL)
+				return false;
+			if (can_aggregate_fail((Aggref *) node))
+				return true;
+			break;
+		case T_GroupingFunc:
+			return false;
+		case T_FuncExpr:
+			if (can_call_fail(((FuncExpr *) node)->funcid, ((FuncExpr *) node)->args))
+				return true;
+			break;
+		case T_OpExpr:
+		case T_DistinctExpr:
+		case T_NullIfExpr:
+			set_opfuncid((OpExpr *) node);
+			if (can_call_fail(((OpExpr *) node)->opfuncid, ((OpExpr *) node)->args))
+				return true;
+			break;
+		case T_ScalarArrayOpExpr:
+			set_sa_opfuncid((ScalarArrayOpExpr *) node);
+			if (can_call_fail(((ScalarArrayOpExpr *) node)->opfuncid, ((ScalarArrayOpExpr *) node)->args))
+				return true;
+			break;
+		case T_Const:
+		case T_Var:
+		case T_Param:
+		case T_PlaceHolderVar:
+		case T_NamedArgExpr:
+		case T_List:
+		case T_TargetEntry:
+		case T_FromExpr:
+		case T_JoinExpr:
+		case T_RangeTblRef:
+		case T_BoolExpr:
+		case T_NullTest:
+		case T_BooleanTest:
+		case T_CaseExpr:
+		case T_CaseWhen:
+		case T_CaseTestExpr:
+		case T_CoalesceExpr:
+		case T_MinMaxExpr:
+		case T_RelabelType:
+		case T_SQLValueFunction:
+			break;
+		default:
+			return true;
+	}
+	return expression_tree_walker(node, can_fail_walker, context);
+}
+
+bool
+expr_can_fail(Node *node)
+{
+	return can_fail_walker(node, NULL);
+}

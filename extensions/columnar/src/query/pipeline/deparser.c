@@ -1,0 +1,76 @@
+/*-------------------------------------------------------------------------
+ *
+ * deparser.c
+ *	  How EXPLAIN writes the expressions of a pipeline.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "pg_compat.h"
+
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/ruleutils.h"
+
+#include "query/pipeline/deparser.h"
+#include "query/pipeline/pipeline.h"
+#include "query/planning/names.h"
+
+Deparser
+deparser_of_pipeline(const Pipeline *pipeline)
+{
+	return (Deparser)
+	{
+		.names = pipeline->names,
+			.context = names_deparse_context(pipeline->names),
+			.has_prefix = list_length(pipeline_scans(pipeline)) > 1
+	};
+}
+
+static Node *
+number_params(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Param))
+	{
+		Param	   *param = copyObject((Param *) node);
+
+		param->paramkind = PARAM_EXTERN;
+		return (Node *) param;
+	}
+	if (IsA(node, NamedArgExpr))
+		return number_params((Node *) ((NamedArgExpr *) node)->arg, context);
+	return expression_tree_mutator(node, number_params, context);
+}
+
+/*
+ * Parameters are printed as $n.  From 17 on the server looks for the subplan
+ * that computes one in the plan of the context, and ours has no plan.
+ */
+char *
+deparser_text(Node *node, const Deparser *deparser)
+{
+	return deparse_expression(number_params(node, NULL), deparser->context, deparser->has_prefix,
+							  false);
+}
+
+void
+deparser_explain_list(const char *label, List *exprs, const Deparser *deparser, ExplainState *es)
+{
+	List	   *texts = NIL;
+	ListCell   *lc;
+
+	foreach(lc, exprs)
+		texts = lappend(texts, deparser_text(lfirst(lc), deparser));
+	if (texts != NIL)
+		ExplainPropertyList(label, texts, es);
+}
+
+void
+deparser_explain_conditions(const char *label, List *exprs, const Deparser *deparser, ExplainState *es)
+{
+	if (exprs != NIL)
+		ExplainPropertyText(label, deparser_text((Node *) make_ands_explicit(exprs), deparser), es);
+}

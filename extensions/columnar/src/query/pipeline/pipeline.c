@@ -1,0 +1,245 @@
+/*-------------------------------------------------------------------------
+ *
+ * pipeline.c
+ *	  Building, walking and (de)serialising pipelines.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_operator_d.h"
+#include "catalog/pg_type_d.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+#include "query/pipeline/pipeline.h"
+
+Pipeline *
+pipeline_copy(const Pipeline *pipeline)
+{
+	Pipeline   *copy = palloc(sizeof(Pipeline));
+
+	*copy = *pipeline;
+	copy->runtime_exprs = NIL;
+	copy->is_checked = false;
+	copy->output_map = NIL;
+	return copy;
+}
+
+PipelineStage *
+pipeline_add_stage(Pipeline *pipeline, PipelineStageKind kind, List *exprs)
+{
+	PipelineStage *stage = palloc0(sizeof(PipelineStage));
+
+	stage->kind = kind;
+	stage->exprs = exprs;
+	if (pipeline->top != NULL)
+		stage->inputs = list_make1(pipeline->top);
+	pipeline->top = stage;
+	return stage;
+}
+
+Node *
+pipeline_int4(int value)
+{
+	return (Node *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(value), false, true);
+}
+
+Node *
+pipeline_int4_equals(void *expr, int value)
+{
+	OpExpr	   *equals = (OpExpr *) make_opclause(Int4EqualOperator, BOOLOID, false, expr,
+												  (Expr *) pipeline_int4(value), InvalidOid, InvalidOid);
+
+	set_opfuncid(equals);
+	return (Node *) equals;
+}
+
+Node *
+pipeline_is_positive(void *expr)
+{
+	Const	   *zero = makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(0), false, FLOAT8PASSBYVAL);
+	OpExpr	   *greater = (OpExpr *) make_opclause(lookup_type_cache(INT8OID, TYPECACHE_GT_OPR)->gt_opr, BOOLOID,
+												   false, expr, (Expr *) zero, InvalidOid, InvalidOid);
+
+	set_opfuncid(greater);
+	return (Node *) greater;
+}
+
+Aggref *
+pipeline_aggref(Oid function, Oid type, Node *value, Oid collation)
+{
+	Aggref	   *aggref = makeNode(Aggref);
+
+	aggref->aggfnoid = function;
+	aggref->aggtype = type;
+	aggref->inputcollid = collation;
+	aggref->aggkind = AGGKIND_NORMAL;
+	aggref->aggsplit = AGGSPLIT_SIMPLE;
+	aggref->aggstar = value == NULL;
+	aggref->location = -1;
+	if (value != NULL)
+	{
+		aggref->aggargtypes = list_make1_oid(exprType(value));
+		aggref->args = list_make1(makeTargetEntry((Expr *) value, 1, NULL, false));
+	}
+	return aggref;
+}
+
+void
+pipeline_take(Pipeline *pipeline, const Pipeline *other)
+{
+	pipeline->has_barrier |= other->has_barrier;
+	pipeline->init_plans = list_concat_unique_ptr(list_copy(pipeline->init_plans), other->init_plans);
+}
+
+List *
+pipeline_commuted_keys(List *keys)
+{
+	List	   *commuted = NIL;
+	ListCell   *lc;
+
+	foreach(lc, keys)
+	{
+		OpExpr	   *key = copyObject(lfirst_node(OpExpr, lc));
+
+		if (!OidIsValid(get_commutator(key->opno)))
+			return NIL;
+		CommuteOpExpr(key);
+		commuted = lappend(commuted, key);
+	}
+	return commuted;
+}
+
+static void
+collect_stages(PipelineStage *stage, List **stages)
+{
+	ListCell   *lc;
+
+	foreach(lc, stage->inputs)
+		collect_stages(lfirst(lc), stages);
+	*stages = lappend(*stages, stage);
+}
+
+List *
+pipeline_stages(const Pipeline *pipeline)
+{
+	List	   *stages = NIL;
+
+	collect_stages(pipeline->top, &stages);
+	return stages;
+}
+
+List *
+pipeline_scans(const Pipeline *pipeline)
+{
+	List	   *scans = NIL;
+	ListCell   *lc;
+
+	foreach(lc, pipeline_stages(pipeline))
+	{
+		if (((PipelineStage *) lfirst(lc))->kind == PIPELINE_SCAN)
+			scans = lappend(scans, lfirst(lc));
+	}
+	return scans;
+}
+
+int
+pipeline_find_expr(const List *exprs, const Node *expr)
+{
+	ListCell   *lc;
+
+	foreach(lc, exprs)
+	{
+		const Node *other = lfirst(lc);
+
+		if (nodeTag(other) != nodeTag(expr) ||
+			(IsA(expr, Var) && ((const Var *) other)->varattno != ((const Var *) expr)->varattno))
+			continue;
+		if (equal(other, expr))
+			return foreach_current_index(lc);
+	}
+	return -1;
+}
+
+/* ---------------------------------------------------------------- as lists */
+
+/* Parallel workers get it as text, where a number without a point is an Integer. */
+static List *
+stage_to_list(const PipelineStage *stage)
+{
+	List	   *inputs = NIL;
+	List	   *fields;
+	ListCell   *lc;
+
+	foreach(lc, stage->inputs)
+		inputs = lappend(inputs, stage_to_list(lfirst(lc)));
+	fields = list_make5(makeInteger(stage->kind), inputs, stage->exprs, stage->names,
+						stage->aggrefs);
+	fields = list_concat(fields, list_make3(stage->sort_flags, stage->limit, stage->offset));
+	fields = list_concat(fields, list_make3(makeInteger((int) stage->relation_oid),
+											stage->table_oids, stage->table_attnos));
+	fields = list_concat(fields, list_make5(makeInteger(stage->join_kind), stage->join_keys,
+											makeBoolean(stage->is_null_aware), stage->grouping_sets,
+											makeFloat(psprintf("%.1f", stage->rows))));
+	return list_concat(fields, list_make3(stage->source, makeFloat(psprintf("%.1f", stage->probe_rows)),
+										  makeFloat(psprintf("%.1f", stage->build_rows))));
+}
+
+static PipelineStage *
+stage_from_list(List *fields)
+{
+	PipelineStage *stage = palloc0(sizeof(PipelineStage));
+	ListCell   *lc;
+
+	stage->kind = intVal(list_nth(fields, 0));
+	foreach(lc, (List *) list_nth(fields, 1))
+		stage->inputs = lappend(stage->inputs, stage_from_list(lfirst(lc)));
+	stage->exprs = list_nth(fields, 2);
+	stage->names = list_nth(fields, 3);
+	stage->aggrefs = list_nth(fields, 4);
+	stage->sort_flags = list_nth(fields, 5);
+	stage->limit = list_nth(fields, 6);
+	stage->offset = list_nth(fields, 7);
+	stage->relation_oid = (Oid) intVal(list_nth(fields, 8));
+	stage->table_oids = list_nth(fields, 9);
+	stage->table_attnos = list_nth(fields, 10);
+	stage->join_kind = intVal(list_nth(fields, 11));
+	stage->join_keys = list_nth(fields, 12);
+	stage->is_null_aware = boolVal(list_nth(fields, 13));
+	stage->grouping_sets = list_nth(fields, 14);
+	stage->rows = floatVal(list_nth(fields, 15));
+	stage->source = list_nth(fields, 16);
+	stage->probe_rows = floatVal(list_nth(fields, 17));
+	stage->build_rows = floatVal(list_nth(fields, 18));
+	stage->operator = -1;
+	return stage;
+}
+
+List *
+pipeline_to_list(const Pipeline *pipeline)
+{
+	List	   *list = list_make5(stage_to_list(pipeline->top), pipeline->runtime_exprs,
+								  pipeline->output_map, makeBoolean(pipeline->has_barrier),
+								  pipeline->names);
+
+	return lappend(list, makeBoolean(pipeline->is_checked));
+}
+
+Pipeline *
+pipeline_from_list(List *list)
+{
+	Pipeline   *pipeline = palloc0(sizeof(Pipeline));
+
+	pipeline->top = stage_from_list(linitial(list));
+	pipeline->runtime_exprs = lsecond(list);
+	pipeline->output_map = lthird(list);
+	pipeline->has_barrier = boolVal(lfourth(list));
+	pipeline->names = list_nth(list, 4);
+	pipeline->is_checked = boolVal(list_nth(list, 5));
+	return pipeline;
+}

@@ -1,0 +1,481 @@
+/*-------------------------------------------------------------------------
+ *
+ * planned.c
+ *	  What the engine can compute for relations of the planner: the parts that
+ *	  pipelines are made of, and what is remembered by relation.
+ *
+ * Pipelines are remembered by relation rather than found in its pathlist: a
+ * full sort may have lost against another path there although the top-N made
+ * from it wins, and the best order of joins is not known before all of them
+ * are planned.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/sysattr.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "utils/hsearch.h"
+#include "utils/lsyscache.h"
+
+#include "query/pipeline/pipeline.h"
+#include "query/pipeline/planned.h"
+#include "query/pipeline/stages.h"
+#include "query/pipeline/translate_type.h"
+#include "query/pipeline/translation.h"
+#include "query/planning/names.h"
+#include "query/planning/planning.h"
+
+/* ---------------------------------------------------------------- parts of pipelines */
+
+static bool
+has_barrier(const PlannerInfo *root)
+{
+	ListCell   *lc;
+
+	for (; root != NULL; root = root->parent_root)
+	{
+		foreach(lc, root->parse->rtable)
+		{
+			RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+			if (rte->security_barrier || rte->securityQuals != NIL)
+				return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Whether rows may be hidden from the user.  Leakproof quals of his are pushed
+ * down past a barrier and then have the same security level as its own, so
+ * the quals themselves do not tell.  Looked up once per query level: a table
+ * of thousands of partitions would do it for each.
+ */
+bool
+planned_is_below_barrier(const PlannerInfo *root)
+{
+	Planning   *planning = planning_current();
+
+	if (planning->barrier_root != root)
+	{
+		planning->barrier_root = root;
+		planning->is_below_barrier = has_barrier(root);
+	}
+	return planning->is_below_barrier;
+}
+
+Pipeline *
+planned_begin_scan(PlannerInfo *root, Index relid, List *attnos)
+{
+	Pipeline   *pipeline = palloc0(sizeof(Pipeline));
+	PipelineStage *scan = pipeline_add_stage(pipeline, PIPELINE_SCAN, NIL);
+	Index		name = names_number(root, relid);
+	ListCell   *lc;
+
+	scan->relation_oid = root->simple_rte_array[relid]->relid;
+	pipeline->has_barrier = planned_is_below_barrier(root);
+	foreach(lc, attnos)
+	{
+		AttrNumber	attno = lfirst_int(lc);
+		Oid			type;
+		int32		typmod;
+		Oid			collation;
+
+		get_atttypetypmodcoll(scan->relation_oid, attno, &type, &typmod, &collation);
+		scan->exprs = lappend(scan->exprs, makeVar(name, attno, type, typmod, collation, 0));
+	}
+	return pipeline;
+}
+
+static Cost
+qual_cost(PlannerInfo *root, RestrictInfo *rinfo)
+{
+	QualCost	cost;
+
+	cost_qual_eval_node(&cost, (Node *) rinfo, root);
+	return cost.per_tuple;
+}
+
+/* A leakproof qual may see every row. */
+static Index
+qual_level(const RestrictInfo *rinfo)
+{
+	return rinfo->leakproof ? 0 : rinfo->security_level;
+}
+
+/* By security level, then by cost, as PostgreSQL evaluates them; stable. */
+static List *
+sort_quals(PlannerInfo *root, List *restrictinfos)
+{
+	List	   *sorted = NIL;
+	ListCell   *lc;
+
+	foreach(lc, restrictinfos)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		Cost		cost = qual_cost(root, rinfo);
+		int			place = list_length(sorted);
+
+		while (place > 0)
+		{
+			RestrictInfo *before = list_nth_node(RestrictInfo, sorted, place - 1);
+
+			if (qual_level(before) < qual_level(rinfo) ||
+				(qual_level(before) == qual_level(rinfo) &&
+				 qual_cost(root, before) <= cost))
+				break;
+			place--;
+		}
+		sorted = list_insert_nth(sorted, place, rinfo);
+	}
+	return sorted;
+}
+
+/*
+ * Adds the quals as filters, one per security level, so that no row reaches a
+ * leaky qual before a barrier below it has passed it; nor does its zone map,
+ * since EXPLAIN ANALYZE shows how many chunks were skipped.
+ */
+void
+planned_add_filters(PlannerInfo *root, Pipeline *pipeline, List *restrictinfos)
+{
+	PipelineStage *stage = NULL;
+	Index		level = 0;
+	ListCell   *lc;
+
+	foreach(lc, sort_quals(root, restrictinfos))
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		Node	   *clause = names_normalize(root, (Node *) rinfo->clause);
+
+		if (stage == NULL || qual_level(rinfo) != level)
+			stage = pipeline_add_stage(pipeline, PIPELINE_FILTER, NIL);
+		level = qual_level(rinfo);
+		stage->exprs = lappend(stage->exprs, clause);
+	}
+}
+
+List *
+planned_ordered_clauses(PlannerInfo *root, List *restrictinfos)
+{
+	List	   *clauses = NIL;
+	ListCell   *lc;
+
+	foreach(lc, sort_quals(root, restrictinfos))
+		clauses = lappend(clauses, names_normalize(root, (Node *) lfirst_node(RestrictInfo, lc)->clause));
+	return clauses;
+}
+
+bool
+planned_check(Pipeline *pipeline)
+{
+	Translation *translation = translation_begin(NULL, NULL);
+	bool		is_taken = stages_add_to_plan(translation, pipeline);
+
+	if (is_taken)
+	{
+		pipeline->is_checked = true;
+		pipeline->runtime_exprs = translation->runtime_exprs;
+		pipeline->holds_rows = penumbra_plan_can_be_unsupported_late(translation->plan);
+	}
+	else
+		planning_refuse(pstrdup(translation->reason));
+	translation_end(translation);
+	return is_taken;
+}
+
+void
+planned_unite(PlannedPipeline *all, const PlannedPipeline *member)
+{
+	PipelineStage *stage = all->pipeline->top;
+
+	if (stage->kind != PIPELINE_UNION)
+		stage = pipeline_add_stage(all->pipeline, PIPELINE_UNION, NIL);
+	stage->inputs = lappend(stage->inputs, member->pipeline->top);
+	pipeline_take(all->pipeline, member->pipeline);
+	all->input_rows += member->input_rows;
+	all->rows += member->rows;
+	all->startup_cost += member->startup_cost;
+	all->run_cost += member->run_cost;
+	all->before_sort = NULL;
+}
+
+/* ---------------------------------------------------------------- expressions and outputs */
+
+/* NOT (x = ANY ...) for x <> ALL ..., which it is: of a strict operator and its negator. */
+static Node *
+negate_mutator(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, SubPlan) && ((SubPlan *) node)->subLinkType == ALL_SUBLINK &&
+		IsA(((SubPlan *) node)->testexpr, OpExpr))
+	{
+		SubPlan    *any = copyObject((SubPlan *) node);
+		OpExpr	   *test = (OpExpr *) any->testexpr;
+
+		any->subLinkType = ANY_SUBLINK;
+		test->opno = get_negator(test->opno);
+		test->opfuncid = InvalidOid;
+		if (OidIsValid(test->opno))
+			set_opfuncid(test);
+		if (OidIsValid(test->opno) && translate_is_equality((Node *) test))
+			return (Node *) make_notclause((Expr *) any);
+	}
+	return expression_tree_mutator(node, negate_mutator, context);
+}
+
+Node *
+planned_normalize_subplans(PlannerInfo *root, Node *node)
+{
+	return negate_mutator(names_normalize(root, node), NULL);
+}
+
+static Node *
+value_mutator(Node *node, void *context)
+{
+	const PlannedPipeline *planned = context;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan))
+	{
+		ListCell   *lc;
+
+		foreach(lc, planned->subplans)
+		{
+			if (equal(node, lfirst(lc)))
+				return copyObject(list_nth(planned->subplan_values, foreach_current_index(lc)));
+		}
+	}
+	return expression_tree_mutator(node, value_mutator, context);
+}
+
+Node *
+planned_normalize(PlannerInfo *root, const PlannedPipeline *planned, Node *expr)
+{
+	if (planned->subplans == NIL)
+		return names_normalize(root, expr);
+	return value_mutator(planned_normalize_subplans(root, expr), unconstify(PlannedPipeline *, planned));
+}
+
+bool
+planned_needs_no_input(Node *expr)
+{
+	return !contain_var_clause(expr) && !contain_agg_clause(expr);
+}
+
+static bool
+has_param_walker(Node *node, void *params)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC &&
+		list_member_int((List *) params, ((Param *) node)->paramid))
+		return true;
+	return expression_tree_walker(node, has_param_walker, params);
+}
+
+bool
+planned_has_param(void *expr, List *params)
+{
+	return has_param_walker(expr, params);
+}
+
+bool
+planned_set_target(PlannerInfo *root, PlannedPipeline *planned, const PathTarget *target)
+{
+	Pipeline   *pipeline = planned->pipeline;
+	List	   *outputs = NIL;
+	ListCell   *lc;
+
+	if (target == NULL)
+		return false;
+	pipeline->output_map = NIL;
+	foreach(lc, target->exprs)
+	{
+		int			place = -1;
+
+		if (!planned_needs_no_input(lfirst(lc)))
+		{
+			place = list_length(outputs);
+			outputs = lappend(outputs, planned_normalize(root, planned, lfirst(lc)));
+		}
+		pipeline->output_map = lappend_int(pipeline->output_map, place);
+	}
+	if (!equal(outputs, stage_outputs(pipeline->top)))
+		pipeline_add_stage(pipeline, PIPELINE_PROJECTION, outputs);
+	return true;
+}
+
+int
+planned_count_columns(List *exprs)
+{
+	List	   *vars = pull_var_clause((Node *) exprs, PVC_RECURSE_AGGREGATES |
+									   PVC_RECURSE_WINDOWFUNCS | PVC_RECURSE_PLACEHOLDERS);
+	Bitmapset  *attnos = NULL;
+	ListCell   *lc;
+
+	foreach(lc, vars)
+		attnos = bms_add_member(attnos, lfirst_node(Var, lc)->varattno -
+								FirstLowInvalidHeapAttributeNumber);
+	return bms_num_members(attnos);
+}
+
+/* ---------------------------------------------------------------- by relation */
+
+/* What is remembered of a relation: a search of twelve tables has thousands, and asks a million times. */
+typedef struct RememberedPipeline
+{
+	RelOptInfo *rel;			/* key */
+	PlannedPipeline *planned;	/* NULL: nothing is known yet */
+	List	   *skipped;		/* of a join: what is to be looked at first */
+} RememberedPipeline;
+
+static RememberedPipeline *
+remembered(RelOptInfo *rel)
+{
+	Planning   *planning = planning_current();
+	RememberedPipeline *entry;
+	bool		is_found;
+
+	if (planning->pipelines == NULL)
+	{
+		HASHCTL		ctl = {.keysize = sizeof(RelOptInfo *),.entrysize = sizeof(RememberedPipeline),
+		.hcxt = CurrentMemoryContext};
+
+		planning->pipelines = hash_create("Penumbra pipelines by relation", 64, &ctl,
+										  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	}
+	entry = hash_search(planning->pipelines, &rel, HASH_ENTER, &is_found);
+	if (!is_found)
+	{
+		entry->planned = NULL;
+		entry->skipped = NIL;
+	}
+	return entry;
+}
+
+static RememberedPipeline *
+find_remembered(RelOptInfo *rel)
+{
+	Planning   *planning = planning_current();
+
+	return planning->pipelines == NULL ? NULL : hash_search(planning->pipelines, &rel, HASH_FIND, NULL);
+}
+
+const PlannedPipeline *
+planned_remember(RelOptInfo *rel, PlannedPipeline *planned)
+{
+	if (planned == NULL)
+		planned = palloc0(sizeof(PlannedPipeline));
+	return remembered(rel)->planned = planned;
+}
+
+/* The clauses that are done in rows of the stage's relation, for any plan. */
+static int
+clauses_of_stage(PlannerInfo *root, UpperRelationKind stage)
+{
+	const Query *parse = root->parse;
+	int			clauses = 0;
+
+	if (parse->setOperations != NULL)
+		clauses |= PLANNED_SET_OPERATION;
+	else if (parse->groupClause != NIL || parse->groupingSets != NIL || parse->hasAggs || root->hasHavingQual)
+		clauses |= PLANNED_GROUPS;
+	if (stage == UPPERREL_SETOP || stage == UPPERREL_GROUP_AGG)
+		return clauses;
+	if (parse->hasWindowFuncs)
+		clauses |= PLANNED_WINDOWS;
+	if (stage == UPPERREL_WINDOW)
+		return clauses;
+	if (parse->distinctClause != NIL)
+		clauses |= PLANNED_DISTINCT;
+	if (stage == UPPERREL_DISTINCT)
+		return clauses;
+	if (parse->sortClause != NIL)
+		clauses |= PLANNED_ORDER;
+	if (stage == UPPERREL_ORDERED)
+		return clauses;
+	Assert(stage == UPPERREL_FINAL);
+	if (parse->limitCount != NULL || parse->limitOffset != NULL)
+		clauses |= PLANNED_LIMIT;
+	return clauses;
+}
+
+bool
+planned_remember_stage(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *rel, PlannedPipeline *planned)
+{
+	int			missing = clauses_of_stage(root, stage) ^ planned->clauses;
+
+	/* The order of a subquery's or a set operation's rows does not matter to what goes on with them without LIMIT. */
+	if ((root->parent_root != NULL || root->parse->setOperations != NULL) && !(planned->clauses & PLANNED_LIMIT))
+		missing &= ~PLANNED_ORDER;
+	if (missing != 0)
+		return false;
+	(void) planned_remember(rel, planned);
+	return true;
+}
+
+bool
+planned_is_known(RelOptInfo *rel)
+{
+	return find_remembered(rel) != NULL;
+}
+
+void
+planned_skip(RelOptInfo *joinrel, void *pair)
+{
+	RememberedPipeline *entry = remembered(joinrel);
+
+	entry->skipped = lappend(entry->skipped, pair);
+}
+
+List *
+planned_take_skipped(RelOptInfo *joinrel)
+{
+	RememberedPipeline *entry = find_remembered(joinrel);
+	List	   *skipped = entry == NULL ? NIL : entry->skipped;
+
+	if (skipped != NIL)
+		entry->skipped = NIL;
+	return skipped;
+}
+
+PlannedPipeline *
+planned_copy(const PlannedPipeline *planned)
+{
+	PlannedPipeline *copy = palloc(sizeof(PlannedPipeline));
+
+	*copy = *planned;
+	copy->pipeline = pipeline_copy(planned->pipeline);
+	return copy;
+}
+
+const PlannedPipeline *
+planned_find(RelOptInfo *rel)
+{
+	RememberedPipeline *entry = find_remembered(rel);
+
+	return entry == NULL ? NULL : entry->planned;
+}
+
+PlannedTable *
+planned_find_table(RelOptInfo *rel)
+{
+	ListCell   *lc;
+
+	foreach(lc, planning_current()->tables)
+	{
+		PlannedTable *table = lfirst(lc);
+
+		if (table->rel == rel)
+			return table;
+	}
+	return NULL;
+}

@@ -1,0 +1,168 @@
+/*-------------------------------------------------------------------------
+ *
+ * stage_aggregation.c
+ *	  The stage of an aggregation: GROUP BY, grouping sets, DISTINCT.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "pg_compat.h"
+
+#include "catalog/pg_aggregate.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/regproc.h"
+
+#include "query/pipeline/deparser.h"
+#include "query/pipeline/function_map.h"
+#include "query/pipeline/pipeline.h"
+#include "query/pipeline/stage_kind.h"
+#include "query/pipeline/translate_collation.h"
+#include "query/pipeline/translate_expr.h"
+#include "query/pipeline/translate_type.h"
+#include "query/pipeline/translation.h"
+
+static bool
+translate_aggref(Translation *translation, Aggref *aggref, PenumbraAggregateCall *call)
+{
+	PenumbraCollation *collation = NULL;
+	ListCell   *lc;
+
+	call->filter = -1;
+	call->distinct = aggref->aggdistinct != NIL;
+	if (aggref->aggkind != AGGKIND_NORMAL || aggref->aggsplit != AGGSPLIT_SIMPLE ||
+		aggref->aggorder != NIL || aggref->aggvariadic ||
+		list_length(aggref->args) > PENUMBRA_AGGREGATE_ARGUMENTS_MAX ||
+		!function_map_aggregate(aggref, &call->function))
+	{
+		translation->reason = psprintf("aggregate %s", format_procedure(aggref->aggfnoid));
+		return false;
+	}
+	if (!translate_type_of(translation, (Node *) aggref, &call->result))
+		return false;
+	if ((call->function == PENUMBRA_AGG_MIN || call->function == PENUMBRA_AGG_MAX) &&
+		!translate_collation(translation, PENUMBRA_FN_LT, aggref->inputcollid, &collation))
+		return false;
+	call->collation = collation;
+	if (call->distinct && !translate_check_equality(translation, aggref->inputcollid))
+		return false;
+	/* Arguments are evaluated for rows that pass the FILTER. */
+	translation->branch_depth += aggref->aggfilter != NULL;
+	foreach(lc, aggref->args)
+	{
+		Node	   *node = (Node *) lfirst_node(TargetEntry, lc)->expr;
+		PenumbraExpr argument = translate_has_collation(translation, aggref->inputcollid, node)
+			? translate_expr(translation, node) : -1;
+
+		if (argument < 0)
+			return false;
+		call->arguments[call->argument_count++] = argument;
+	}
+	translation->branch_depth -= aggref->aggfilter != NULL;
+	if (aggref->aggfilter != NULL)
+	{
+		call->filter = translate_expr(translation, (Node *) aggref->aggfilter);
+		if (call->filter < 0)
+			return false;
+	}
+	return true;
+}
+
+/* The sets of places as sets of bits. */
+static uint64 *
+key_bits(List *grouping_sets)
+{
+	uint64	   *bits = palloc0(sizeof(uint64) * list_length(grouping_sets));
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, grouping_sets)
+	{
+		foreach(lc2, (List *) lfirst(lc))
+			bits[foreach_current_index(lc)] |= UINT64CONST(1) << lfirst_int(lc2);
+	}
+	return bits;
+}
+
+static bool
+add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *inputs)
+{
+	int			key_count = list_length(stage->exprs);
+	int			call_count = list_length(stage->aggrefs);
+	PenumbraExpr *keys = palloc(sizeof(PenumbraExpr) * Max(key_count, 1));
+	PenumbraAggregateCall *calls = palloc0(sizeof(PenumbraAggregateCall) * Max(call_count, 1));
+	ListCell   *lc;
+
+	translation->conditional_depth++;
+	if (!translate_args(translation, stage->exprs, keys))
+		return false;
+	foreach(lc, stage->exprs)
+	{
+		if (!translate_has_collation(translation, exprCollation(lfirst(lc)), lfirst(lc)) ||
+			!translate_check_equality(translation, exprCollation(lfirst(lc))))
+			return false;
+	}
+	foreach(lc, stage->aggrefs)
+	{
+		if (!translate_aggref(translation, lfirst(lc), &calls[foreach_current_index(lc)]))
+			return false;
+	}
+	translation->conditional_depth--;
+	return translation_keep_operator(translation, stage->grouping_sets == NIL
+									 ? penumbra_plan_add_aggregation(translation->plan, translation->current,
+																	 keys, key_count, calls, call_count)
+									 : penumbra_plan_add_grouping_sets(translation->plan, translation->current,
+																	   keys, key_count,
+																	   key_bits(stage->grouping_sets),
+																	   list_length(stage->grouping_sets),
+																	   calls, call_count));
+}
+
+static List *
+outputs(const PipelineStage *stage, const StageInput *inputs)
+{
+	return list_concat(list_concat_copy(stage->exprs, stage->names), stage->aggrefs);
+}
+
+static char *
+title(const PipelineStage *stage, const Deparser *deparser)
+{
+	return stage->exprs == NIL ? "Vector Aggregate" : "Vector Hash Aggregate";
+}
+
+/* As PostgreSQL shows them: a line for each grouping set. */
+static void
+explain_group_keys(const PipelineStage *stage, const Deparser *deparser, ExplainState *es)
+{
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	if (stage->grouping_sets == NIL)
+		deparser_explain_list("Vector Group Key", stage->exprs, deparser, es);
+	foreach(lc, stage->grouping_sets)
+	{
+		List	   *keys = NIL;
+
+		foreach(lc2, (List *) lfirst(lc))
+			keys = lappend(keys, list_nth(stage->exprs, lfirst_int(lc2)));
+		if (keys == NIL)
+			ExplainPropertyText("Vector Group Key", "()", es);
+		else
+			deparser_explain_list("Vector Group Key", keys, deparser, es);
+	}
+}
+
+static void
+explain(const PipelineStage *stage, const Deparser *deparser, ExplainState *es)
+{
+	explain_group_keys(stage, deparser, es);
+	deparser_explain_list("Vector Aggregates", stage->aggrefs, deparser, es);
+}
+
+const StageKind stage_aggregation = {
+	.is_breaker = true,
+	.outputs = outputs,
+	.add_to_plan = add_to_plan,
+	.title = title,
+	.explain = explain,
+};

@@ -1,0 +1,61 @@
+/*-------------------------------------------------------------------------
+ *
+ * stage_filter.c
+ *	  The stage of a filter: WHERE, HAVING.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "query/pipeline/deparser.h"
+#include "query/pipeline/pipeline.h"
+#include "query/pipeline/stage_filter.h"
+#include "query/pipeline/stage_kind.h"
+#include "query/pipeline/translate_expr.h"
+#include "query/pipeline/translation.h"
+
+bool
+stage_filter_add_conjuncts(Translation *translation, const PenumbraExpr *conjuncts, int count)
+{
+	return translation_keep_operator(translation, penumbra_plan_add_filter(translation->plan,
+															   translation->current,
+															   conjuncts, count));
+}
+
+static bool
+add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *inputs)
+{
+	int			count = list_length(stage->exprs);
+	PenumbraExpr *conjuncts = palloc(sizeof(PenumbraExpr) * count);
+
+	return translate_args(translation, stage->exprs, conjuncts) &&
+		stage_filter_add_conjuncts(translation, conjuncts, count);
+}
+
+static char *
+title(const PipelineStage *stage, const Deparser *deparser)
+{
+	return "Vector Filter";
+}
+
+static bool
+is_aggregated(const PipelineStage *stage)
+{
+	if (stage->kind == PIPELINE_AGGREGATION)
+		return true;
+	return stage->kind == PIPELINE_PROJECTION && is_aggregated(linitial(stage->inputs));
+}
+
+static void
+explain(const PipelineStage *stage, const Deparser *deparser, ExplainState *es)
+{
+	deparser_explain_conditions(is_aggregated(linitial(stage->inputs)) ? "Vector Having" : "Vector Filter", stage->exprs, deparser,
+					   es);
+}
+
+const StageKind stage_filter = {
+	.stands_with_input = true,
+	.add_to_plan = add_to_plan,
+	.title = title,
+	.explain = explain,
+};

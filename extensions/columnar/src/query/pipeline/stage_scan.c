@@ -1,0 +1,105 @@
+/*-------------------------------------------------------------------------
+ *
+ * stage_scan.c
+ *	  The stage of a scan: of tables, or of rows that PostgreSQL computes.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "pg_compat.h"
+
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "query/pipeline/deparser.h"
+#include "query/pipeline/pipeline.h"
+#include "query/pipeline/stage_kind.h"
+#include "query/pipeline/stage_scan.h"
+#include "query/pipeline/translate_type.h"
+#include "query/pipeline/translation.h"
+#include "query/planning/names.h"
+
+/* The declared scale of numeric(p,s), -1 if there is none or it is negative. */
+static int
+numeric_scale_of(Var *var)
+{
+	int			scale;
+
+	if (var->vartypmod < VARHDRSZ)
+		return -1;
+	scale = (((var->vartypmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
+	return Max(scale, -1);
+}
+
+bool
+stage_scan_add_to_plan(Translation *translation, PipelineStage *stage)
+{
+	int			count = list_length(stage->exprs);
+	PenumbraScanColumn *columns = palloc(sizeof(PenumbraScanColumn) * Max(count, 1));
+	ListCell   *lc;
+
+	foreach(lc, stage->exprs)
+	{
+		Var		   *var = lfirst_node(Var, lc);
+		PenumbraScanColumn *column = &columns[foreach_current_index(lc)];
+
+		if (!translate_type(var->vartype, &column->type))
+			elog(ERROR, "column of type %s in a Penumbra pipeline", format_type_be(var->vartype));
+		column->numeric_scale = column->type == PENUMBRA_NUMERIC && stage->source == NULL ? numeric_scale_of(var) : -1;
+	}
+	if (!translation_keep_operator(translation, penumbra_plan_add_scan(translation->plan, columns, count)))
+		return false;
+	stage->operator = translation->current;
+	translation->inputs = stage->exprs;
+	return true;
+}
+
+static bool
+add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *inputs)
+{
+	return stage_scan_add_to_plan(translation, stage);
+}
+
+static List *
+outputs(const PipelineStage *stage, const StageInput *inputs)
+{
+	return stage->exprs;
+}
+
+/* A table as the query calls it. */
+static char *
+title(const PipelineStage *scan, const Deparser *deparser)
+{
+	StringInfoData text;
+	ListCell   *lc;
+
+	initStringInfo(&text);
+	if (scan->source != NULL)
+		return psprintf("Vector Rows of %s", scan->exprs == NIL ? "a subquery"
+						: names_alias(deparser->names, linitial_node(Var, scan->exprs)->varno));
+	foreach(lc, scan->table_oids)
+		appendStringInfo(&text, "%s %s", text.len == 0 ? "Vector Scan on" : ",",
+						 get_rel_name(lfirst_oid(lc)));
+	if (scan->exprs != NIL)
+	{
+		const char *alias = names_alias(deparser->names, linitial_node(Var, scan->exprs)->varno);
+
+		if (strcmp(alias, get_rel_name(scan->relation_oid)) != 0)
+			appendStringInfo(&text, " %s", alias);
+	}
+	return text.data;
+}
+
+static void
+explain(const PipelineStage *stage, const Deparser *deparser, ExplainState *es)
+{
+	deparser_explain_list("Columns", stage->exprs, deparser, es);
+}
+
+const StageKind stage_scan = {
+	.outputs = outputs,
+	.add_to_plan = add_to_plan,
+	.title = title,
+	.explain = explain,
+};

@@ -1,0 +1,134 @@
+/*-------------------------------------------------------------------------
+ *
+ * stage_sort.c
+ *	  The stage of a sort: ORDER BY, also with LIMIT and OFFSET.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "nodes/nodeFuncs.h"
+
+#include "query/pipeline/deparser.h"
+#include "query/pipeline/pipeline.h"
+#include "query/pipeline/stage_kind.h"
+#include "query/pipeline/translate_collation.h"
+#include "query/pipeline/translate_expr.h"
+#include "query/pipeline/translation.h"
+
+/* LIMIT or OFFSET; null_value is what NULL stands for. */
+static bool
+row_count_of(Translation *translation, Node *node, int64 null_value, int64 *count)
+{
+	Datum		value;
+	bool		isnull;
+
+	*count = null_value;
+	if (node == NULL)
+		return true;
+	if (IsA(node, Const))
+	{
+		value = ((Const *) node)->constvalue;
+		isnull = ((Const *) node)->constisnull;
+	}
+	else if (translation_is_runtime(node))
+	{
+		int			index = translation_runtime_index(translation, node);
+
+		if (translation->runtime_values == NULL)
+		{
+			*count = 1;
+			return true;
+		}
+		if (translation->runtime_values[index].has_failed)
+		{
+			translation->reason = "LIMIT or OFFSET that cannot be evaluated";
+			return false;
+		}
+		value = translation->runtime_values[index].value;
+		isnull = translation->runtime_values[index].isnull;
+	}
+	else
+	{
+		translation->reason = "LIMIT that depends on more than parameters";
+		return false;
+	}
+	if (isnull)
+		return true;
+	*count = DatumGetInt64(value);
+	if (*count >= 0)
+		return true;
+	translation->reason = "negative LIMIT or OFFSET";
+	return false;
+}
+
+static bool
+add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *inputs)
+{
+	int			count = list_length(stage->exprs);
+	PenumbraSortKey *keys = palloc(sizeof(PenumbraSortKey) * count);
+	int64		limit;
+	int64		offset;
+	ListCell   *lc;
+
+	foreach(lc, stage->exprs)
+	{
+		int			i = foreach_current_index(lc);
+		int			flags = list_nth_int(stage->sort_flags, i);
+		PenumbraCollation *collation;
+
+		if (!translate_has_collation(translation, exprCollation(lfirst(lc)), lfirst(lc)) ||
+			!translate_collation(translation, PENUMBRA_FN_LT, exprCollation(lfirst(lc)),
+								 &collation))
+			return false;
+		keys[i].collation = collation;
+		keys[i].expr = translate_expr(translation, lfirst(lc));
+		if (keys[i].expr < 0)
+			return false;
+		keys[i].descending = (flags & PIPELINE_SORT_DESCENDING) != 0;
+		keys[i].nulls_first = (flags & PIPELINE_SORT_NULLS_FIRST) != 0;
+	}
+	if (!row_count_of(translation, stage->limit, -1, &limit) ||
+		!row_count_of(translation, stage->offset, 0, &offset))
+		return false;
+	return translation_keep_operator(translation, penumbra_plan_add_sort(translation->plan,
+															 translation->current, keys, count,
+															 limit, offset));
+}
+
+static char *
+title(const PipelineStage *stage, const Deparser *deparser)
+{
+	return stage->limit != NULL ? "Vector Top-N" : "Vector Sort";
+}
+
+static void
+explain(const PipelineStage *stage, const Deparser *deparser, ExplainState *es)
+{
+	List	   *texts = NIL;
+	ListCell   *lc;
+
+	foreach(lc, stage->exprs)
+	{
+		int			flags = list_nth_int(stage->sort_flags, foreach_current_index(lc));
+		bool		is_descending = (flags & PIPELINE_SORT_DESCENDING) != 0;
+		bool		nulls_first = (flags & PIPELINE_SORT_NULLS_FIRST) != 0;
+
+		texts = lappend(texts, psprintf("%s%s%s", deparser_text(lfirst(lc), deparser),
+										is_descending ? " DESC" : "",
+										nulls_first == is_descending ? ""
+										: nulls_first ? " NULLS FIRST" : " NULLS LAST"));
+	}
+	ExplainPropertyList("Vector Sort Key", texts, es);
+	if (stage->limit != NULL)
+		ExplainPropertyText("Vector Limit", deparser_text(stage->limit, deparser), es);
+	if (stage->offset != NULL)
+		ExplainPropertyText("Vector Offset", deparser_text(stage->offset, deparser), es);
+}
+
+const StageKind stage_sort = {
+	.is_breaker = true,
+	.add_to_plan = add_to_plan,
+	.title = title,
+	.explain = explain,
+};

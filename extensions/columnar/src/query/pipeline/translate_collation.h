@@ -1,0 +1,25 @@
+/*-------------------------------------------------------------------------
+ *
+ * translate_collation.h
+ *	  Collations for the engine.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_TRANSLATE_COLLATION_H
+#define PENUMBRA_TRANSLATE_COLLATION_H
+
+#include "postgres.h"
+
+#include "query/pipeline/translation.h"
+
+
+/* Text without a collation to compare it by, as UNION of different ones gives it, is an error of PostgreSQL's. */
+extern bool translate_has_collation(Translation *translation, Oid collation, Node *expr);
+extern bool translate_have_collation(Translation *translation, Oid collation, List *exprs);
+/* Equality of values with the collation has to be equality of bytes. */
+extern bool translate_check_equality(Translation *translation, Oid collation);
+
+extern bool translate_collation(Translation *translation, PenumbraFunction function, Oid collation,
+								PenumbraCollation **found);
+
+#endif							/* PENUMBRA_TRANSLATE_COLLATION_H */

@@ -1,0 +1,103 @@
+/*-------------------------------------------------------------------------
+ *
+ * translate_constant.c
+ *	  Constants of the engine from Datums.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+#include "utils/uuid.h"
+
+#include "query/pipeline/translate_constant.h"
+#include "query/pipeline/translate_type.h"
+#include "query/pipeline/translation.h"
+
+PenumbraExpr
+translate_constant(Translation *translation, PenumbraType type, Datum datum, bool isnull)
+{
+	PenumbraValue value = {0};
+	struct varlena *payload;
+
+	value.is_null = isnull;
+	if (!isnull)
+		switch (type)
+		{
+			case PENUMBRA_BOOL:
+				value.integer = DatumGetBool(datum);
+				break;
+			case PENUMBRA_INT2:
+				value.integer = DatumGetInt16(datum);
+				break;
+			case PENUMBRA_INT4:
+			case PENUMBRA_DATE:
+				value.integer = DatumGetInt32(datum);
+				break;
+			case PENUMBRA_INT8:
+			case PENUMBRA_TIMESTAMP:
+			case PENUMBRA_TIMESTAMPTZ:
+				value.integer = DatumGetInt64(datum);
+				break;
+			case PENUMBRA_FLOAT4:
+				value.real = DatumGetFloat4(datum);
+				break;
+			case PENUMBRA_FLOAT8:
+				value.real = DatumGetFloat8(datum);
+				break;
+			case PENUMBRA_INTERVAL:
+				memcpy(&value.interval, DatumGetIntervalP(datum), sizeof(Interval));
+				break;
+			case PENUMBRA_UUID:
+				value.bytes = DatumGetUUIDP(datum);
+				value.bytes_length = UUID_LEN;
+				break;
+			case PENUMBRA_NUMERIC:
+			case PENUMBRA_TEXT:
+			case PENUMBRA_BPCHAR:
+				payload = PG_DETOAST_DATUM_PACKED(datum);
+				value.bytes = VARDATA_ANY(payload);
+				value.bytes_length = VARSIZE_ANY_EXHDR(payload);
+				break;
+		}
+	return translation_take_expr(translation, penumbra_plan_constant(translation->plan, type, &value));
+}
+
+PenumbraExpr
+translate_stand_in(Translation *translation, PenumbraType type)
+{
+	static const uint8 zero_uuid[UUID_LEN];
+	static const int16 zero_numeric = (int16) 0x8000;	/* short form, no digits */
+	PenumbraValue value = {0};
+
+	if (type == PENUMBRA_UUID)
+	{
+		value.bytes = zero_uuid;
+		value.bytes_length = UUID_LEN;
+	}
+	else if (type == PENUMBRA_NUMERIC)
+	{
+		value.bytes = &zero_numeric;
+		value.bytes_length = sizeof(zero_numeric);
+	}
+	else
+		value.bytes = "";
+	return translation_take_expr(translation, penumbra_plan_constant(translation->plan, type, &value));
+}
+
+PenumbraExpr
+translate_datum(Translation *translation, Oid type_oid, Datum datum, bool isnull)
+{
+	PenumbraType type;
+
+	if (!translate_type(type_oid, &type))
+		return translation_refuse(translation, psprintf("type %s", format_type_be(type_oid)));
+	return translate_constant(translation, type, datum, isnull);
+}
+
+PenumbraExpr
+translate_int4(Translation *translation, int32 integer)
+{
+	return translate_constant(translation, PENUMBRA_INT4, Int32GetDatum(integer), false);
+}

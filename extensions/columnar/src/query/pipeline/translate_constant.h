@@ -1,0 +1,21 @@
+/*-------------------------------------------------------------------------
+ *
+ * translate_constant.h
+ *	  Constants of the engine from Datums.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_TRANSLATE_CONSTANT_H
+#define PENUMBRA_TRANSLATE_CONSTANT_H
+
+#include "postgres.h"
+
+#include "query/pipeline/translation.h"
+
+extern PenumbraExpr translate_constant(Translation *translation, PenumbraType type, Datum datum, bool isnull);
+extern PenumbraExpr translate_datum(Translation *translation, Oid type_oid, Datum datum, bool isnull);
+extern PenumbraExpr translate_int4(Translation *translation, int32 integer);
+/* Stands for a value that planning does not know. */
+extern PenumbraExpr translate_stand_in(Translation *translation, PenumbraType type);
+
+#endif							/* PENUMBRA_TRANSLATE_CONSTANT_H */

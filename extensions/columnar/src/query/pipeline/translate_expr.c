@@ -1,0 +1,258 @@
+/*-------------------------------------------------------------------------
+ *
+ * translate_expr.c
+ *	  Engine expressions from PostgreSQL's: inputs, values that PostgreSQL
+ *	  evaluates, functions.  Node types with a shape of their own are in
+ *	  translate_node.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+#include "utils/regproc.h"
+
+#include "query/pipeline/function_map.h"
+#include "query/pipeline/init_plans.h"
+#include "query/pipeline/pipeline.h"
+#include "query/pipeline/translate_collation.h"
+#include "query/pipeline/translate_constant.h"
+#include "query/pipeline/translate_expr.h"
+#include "query/pipeline/translate_node.h"
+#include "query/pipeline/translate_type.h"
+#include "query/pipeline/translation.h"
+
+/* The engine takes 200 levels of calls; casts that change nothing are levels here only. */
+#define TRANSLATION_DEPTH_MAX 400
+
+/* An error for each row that asks for the value: CASE WHEN 1 / 0 = 0 THEN ... */
+static PenumbraExpr
+failing_expr(Translation *translation, PenumbraType type)
+{
+	PenumbraExpr zero = translate_int4(translation, 0);
+	PenumbraExpr quotient[] = {translate_int4(translation, 1), zero};
+	PenumbraExpr equality[] = {translate_call(translation, PENUMBRA_FN_DIV, PENUMBRA_INT4, quotient, 2), zero};
+	PenumbraExpr branches[] = {
+		translate_call(translation, PENUMBRA_FN_EQ, PENUMBRA_BOOL, equality, 2),
+		translate_stand_in(translation, type), translate_stand_in(translation, type)
+	};
+
+	return translate_call(translation, PENUMBRA_FN_CASE, type, branches, 3);
+}
+
+static PenumbraExpr
+translate_runtime(Translation *translation, Node *node)
+{
+	PenumbraType type;
+	int			index;
+
+	if (!translate_type_of(translation, node, &type))
+		return -1;
+	index = translation_runtime_index(translation, node);
+	if (translation->runtime_values == NULL)
+		return translate_stand_in(translation, type);
+	if (translation->runtime_values[index].has_failed)
+		return failing_expr(translation, type);
+	return translate_constant(translation, type, translation->runtime_values[index].value,
+							 translation->runtime_values[index].isnull);
+}
+
+bool
+translate_args(Translation *translation, List *nodes, PenumbraExpr *args)
+{
+	ListCell   *lc;
+
+	foreach(lc, nodes)
+	{
+		args[foreach_current_index(lc)] = translate_expr(translation, lfirst(lc));
+		if (args[foreach_current_index(lc)] < 0)
+			return false;
+	}
+	return true;
+}
+
+PenumbraExpr
+translate_call(Translation *translation, PenumbraFunction function, PenumbraType result,
+			   const PenumbraExpr *args, int arg_count)
+{
+	return translation_take_expr(translation, penumbra_plan_call(translation->plan, function, result,
+														 args, arg_count));
+}
+
+PenumbraExpr
+translate_collated_call(Translation *translation, PenumbraFunction function, PenumbraType result,
+						const PenumbraCollation *collation, const PenumbraExpr *args,
+						int arg_count)
+{
+	return translation_take_expr(translation,
+						 penumbra_plan_call_collated(translation->plan, function, result,
+													 collation, args, arg_count));
+}
+
+/* numeric(x, typmod), varchar(x, typmod, is_explicit), char(...): lengths as the engine takes them. */
+static PenumbraExpr
+translate_typmod(Translation *translation, const FunctionMapping *mapping, List *nodes,
+				 PenumbraType result)
+{
+	Const	   *typmod = lsecond(nodes);
+	PenumbraExpr args[3];
+	int32		bits;
+
+	if (!IsA(typmod, Const) || typmod->constisnull)
+		return translation_refuse(translation, "length or precision that is not a constant");
+	args[0] = translate_expr(translation, linitial(nodes));
+	if (args[0] < 0)
+		return -1;
+	bits = DatumGetInt32(typmod->constvalue) - VARHDRSZ;
+	if (bits < 0)
+		return args[0];
+	if (mapping->shape == SHAPE_NUMERIC_TYPMOD)
+	{
+		args[1] = translate_int4(translation, (bits >> 16) & 0xffff);
+		args[2] = translate_int4(translation, ((bits & 0x7ff) ^ 1024) - 1024);
+	}
+	else
+	{
+		args[1] = translate_int4(translation, bits);
+		args[2] = translate_expr(translation, lthird(nodes));
+	}
+	if (args[1] < 0 || args[2] < 0)
+		return -1;
+	return translate_call(translation, mapping->function, result, args, 3);
+}
+
+/* Brings dates and timestamps that are compared to one type. */
+static bool
+compare_args_as(Translation *translation, PenumbraType type, PenumbraExpr *args, int arg_count)
+{
+	for (int i = 0; i < arg_count; i++)
+	{
+		if (penumbra_plan_expr_type(translation->plan, args[i]) == type)
+			continue;
+		args[i] = translate_call(translation, PENUMBRA_FN_COMPARED_AS, type, &args[i], 1);
+		if (args[i] < 0)
+			return false;
+	}
+	return true;
+}
+
+PenumbraExpr
+translate_function(Translation *translation, Oid function_oid, Oid result_oid, Oid collation,
+				   List *nodes)
+{
+	const FunctionMapping *mapping = function_map_lookup(function_oid);
+	int			arg_count = list_length(nodes);
+	PenumbraExpr args[8];
+	PenumbraType result;
+	PenumbraCollation *engine_collation = NULL;
+
+	if (mapping == NULL || arg_count > (int) lengthof(args))
+		return translation_refuse(translation,
+								psprintf("function %s", format_procedure(function_oid)));
+	if (!translate_type(result_oid, &result))
+		return translation_refuse(translation, psprintf("type %s", format_type_be(result_oid)));
+	if (mapping->shape != SHAPE_ANY_COLLATION && mapping->shape != SHAPE_FIRST_ARGUMENT &&
+		!translate_have_collation(translation, collation, nodes))
+		return -1;
+	if (mapping->shape != SHAPE_ANY_COLLATION &&
+		!translate_collation(translation, mapping->function, collation, &engine_collation))
+		return -1;
+	if (mapping->shape == SHAPE_NUMERIC_TYPMOD || mapping->shape == SHAPE_STRING_TYPMOD)
+		return translate_typmod(translation, mapping, nodes, result);
+	if (!translate_args(translation, nodes, args))
+		return -1;
+	switch (mapping->shape)
+	{
+		case SHAPE_FIRST_ARGUMENT:
+			return args[0];
+		case SHAPE_SWAPPED:
+			{
+				PenumbraExpr first = args[0];
+
+				args[0] = args[1];
+				args[1] = first;
+				break;
+			}
+		case SHAPE_AS_TIMESTAMP:
+			if (!compare_args_as(translation, PENUMBRA_TIMESTAMP, args, arg_count))
+				return -1;
+			break;
+		case SHAPE_AS_TIMESTAMPTZ:
+			if (!compare_args_as(translation, PENUMBRA_TIMESTAMPTZ, args, arg_count))
+				return -1;
+			break;
+		default:
+			break;
+	}
+	return translate_collated_call(translation, mapping->function, result, engine_collation, args,
+								   arg_count);
+}
+
+bool
+translate_operator_is(Translation *translation, Oid function_oid, Oid collation,
+					  PenumbraFunction wanted)
+{
+	const FunctionMapping *mapping = function_map_lookup(function_oid);
+
+	if (mapping == NULL || mapping->function != wanted || mapping->shape != SHAPE_PLAIN)
+	{
+		translation->reason = psprintf("function %s", format_procedure(function_oid));
+		return false;
+	}
+	return translate_check_equality(translation, collation);
+}
+
+static PenumbraExpr
+translate_input(Translation *translation, Node *node)
+{
+	int			place = pipeline_find_expr(translation->inputs, node);
+
+	if (place < 0)
+		return -1;
+	if (translation->build >= 0)
+		return penumbra_plan_pair_column(translation->plan, translation->current,
+										 translation->build, place);
+	return penumbra_plan_column(translation->plan, translation->current, place);
+}
+
+static PenumbraExpr
+translate_shallow(Translation *translation, Node *node)
+{
+	PenumbraExpr expr;
+
+	if (node == NULL)
+		return translation_refuse(translation, "empty expression");
+	if (IsA(node, Const))
+		return translate_datum(translation, ((Const *) node)->consttype,
+							   ((Const *) node)->constvalue, ((Const *) node)->constisnull);
+	expr = translate_input(translation, node);
+	if (expr >= 0)
+		return expr;
+	if (IsA(node, NamedArgExpr))
+		return translate_expr(translation, (Node *) ((NamedArgExpr *) node)->arg);
+	if (IsA(node, Var) || IsA(node, Aggref))
+		return translation_refuse(translation, "column that the stage does not have");
+	if (!translation_is_runtime(node))
+		return translate_node(translation, node);
+	/* A constant lets the engine use zone maps and dictionaries; one that fails does so for the rows that ask. */
+	if (translation->runtime_values == NULL &&
+		init_plans_must_wait(node, translation->conditional_depth > 0, translation->branch_depth > 0))
+		return translation_refuse(translation, "subquery that need not be evaluated");
+	return translate_runtime(translation, node);
+}
+
+/* What is too deep for us is PostgreSQL's, also its error when it is too deep for PostgreSQL. */
+PenumbraExpr
+translate_expr(Translation *translation, Node *node)
+{
+	PenumbraExpr expr;
+
+	if (translation->depth >= TRANSLATION_DEPTH_MAX || stack_is_too_deep())
+		return translation_refuse(translation, "expression too deep");
+	translation->depth++;
+	expr = translate_shallow(translation, node);
+	translation->depth--;
+	return expr;
+}

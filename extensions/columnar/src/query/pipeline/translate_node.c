@@ -1,0 +1,448 @@
+/*-------------------------------------------------------------------------
+ *
+ * translate_node.c
+ *	  Expression nodes with a shape of their own: boolean logic, CASE, IN,
+ *	  relabelling and the like.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "pg_compat.h"
+
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "query/pipeline/function_map.h"
+#include "query/pipeline/translate_collation.h"
+#include "query/pipeline/translate_constant.h"
+#include "query/pipeline/translate_expr.h"
+#include "query/pipeline/translate_node.h"
+#include "query/pipeline/translate_type.h"
+#include "query/pipeline/translation.h"
+
+/* Longer lists of alternatives that are no IN list are refused. */
+#define EXPANDED_ALTERNATIVES_MAX 64
+/* Longer IN lists are PostgreSQL's, which hashes the array as it stands. */
+#define LIST_ELEMENTS_MAX 10000
+
+static PenumbraExpr
+translate_bool_expr(Translation *translation, BoolExpr *bool_expr)
+{
+	PenumbraExpr *args = palloc(sizeof(PenumbraExpr) * list_length(bool_expr->args));
+	PenumbraFunction function;
+	bool		is_taken;
+
+	switch (bool_expr->boolop)
+	{
+		case AND_EXPR:
+			function = PENUMBRA_FN_AND;
+			break;
+		case OR_EXPR:
+			function = PENUMBRA_FN_OR;
+			break;
+		default:
+			function = PENUMBRA_FN_NOT;
+			break;
+	}
+	translation->branch_depth++;
+	is_taken = translate_args(translation, bool_expr->args, args);
+	translation->branch_depth--;
+	if (!is_taken)
+		return -1;
+	return translate_call(translation, function, PENUMBRA_BOOL, args, list_length(bool_expr->args));
+}
+
+static PenumbraExpr
+translate_distinct(Translation *translation, OpExpr *op)
+{
+	PenumbraExpr args[2];
+
+	set_opfuncid(op);
+	if (!translate_operator_is(translation, op->opfuncid, op->inputcollid, PENUMBRA_FN_EQ) ||
+		!translate_args(translation, op->args, args))
+		return -1;
+	return translate_call(translation, PENUMBRA_FN_IS_DISTINCT, PENUMBRA_BOOL, args, 2);
+}
+
+static PenumbraExpr
+translate_nullif(Translation *translation, OpExpr *op)
+{
+	PenumbraExpr args[2];
+	PenumbraType type;
+
+	set_opfuncid(op);
+	if (!translate_operator_is(translation, op->opfuncid, op->inputcollid, PENUMBRA_FN_EQ) ||
+		!translate_type_of(translation, (Node *) op, &type) ||
+		!translate_args(translation, op->args, args))
+		return -1;
+	return translate_call(translation, PENUMBRA_FN_NULLIF, type, args, 2);
+}
+
+/* CASE x WHEN y: each WHEN compares a CaseTestExpr, which stands for x. */
+static PenumbraExpr
+translate_case(Translation *translation, CaseExpr *case_expr)
+{
+	int			arg_count = 2 * list_length(case_expr->args) + 1;
+	PenumbraExpr *args = palloc(sizeof(PenumbraExpr) * arg_count);
+	PenumbraExpr outer_operand = translation->case_operand;
+	PenumbraExpr *next = args;
+	PenumbraType type;
+	bool		is_taken = true;
+	ListCell   *lc;
+
+	if (!translate_type_of(translation, (Node *) case_expr, &type))
+		return -1;
+	if (case_expr->arg != NULL)
+	{
+		PenumbraExpr operand = translate_expr(translation, (Node *) case_expr->arg);
+
+		if (operand < 0)
+			return -1;
+		translation->case_operand = operand;
+	}
+	translation->branch_depth++;
+	foreach(lc, case_expr->args)
+	{
+		CaseWhen   *when = lfirst(lc);
+
+		*next = translate_expr(translation, (Node *) when->expr);
+		is_taken = is_taken && *next++ >= 0;
+		*next = is_taken ? translate_expr(translation, (Node *) when->result) : -1;
+		is_taken = is_taken && *next++ >= 0;
+		if (!is_taken)
+			break;
+	}
+	if (is_taken)
+	{
+		*next = translate_expr(translation, (Node *) case_expr->defresult);
+		is_taken = *next >= 0;
+	}
+	translation->branch_depth--;
+	translation->case_operand = outer_operand;
+	return is_taken ? translate_call(translation, PENUMBRA_FN_CASE, type, args, arg_count) : -1;
+}
+
+static PenumbraExpr
+translate_variadic(Translation *translation, Node *node, PenumbraFunction function,
+				   const PenumbraCollation *collation, List *nodes)
+{
+	PenumbraExpr *args = palloc(sizeof(PenumbraExpr) * list_length(nodes));
+	PenumbraType type;
+	bool		is_taken;
+
+	if (!translate_type_of(translation, node, &type))
+		return -1;
+	translation->branch_depth++;
+	is_taken = translate_args(translation, nodes, args);
+	translation->branch_depth--;
+	return is_taken ? translate_collated_call(translation, function, type, collation, args,
+											  list_length(nodes)) : -1;
+}
+
+static PenumbraExpr
+translate_boolean_test(Translation *translation, BooleanTest *test)
+{
+	static const PenumbraFunction functions[] = {
+		[IS_TRUE] = PENUMBRA_FN_IS_TRUE,
+		[IS_NOT_TRUE] = PENUMBRA_FN_IS_NOT_TRUE,
+		[IS_FALSE] = PENUMBRA_FN_IS_FALSE,
+		[IS_NOT_FALSE] = PENUMBRA_FN_IS_NOT_FALSE,
+		[IS_UNKNOWN] = PENUMBRA_FN_IS_NULL,
+		[IS_NOT_UNKNOWN] = PENUMBRA_FN_IS_NOT_NULL,
+	};
+	PenumbraExpr arg = translate_expr(translation, (Node *) test->arg);
+
+	if (arg < 0)
+		return -1;
+	return translate_call(translation, functions[test->booltesttype], PENUMBRA_BOOL, &arg, 1);
+}
+
+static PenumbraExpr
+translate_null_test(Translation *translation, NullTest *test)
+{
+	PenumbraExpr arg;
+
+	if (test->argisrow)
+		return translation_refuse(translation, "IS NULL of a row");
+	arg = translate_expr(translation, (Node *) test->arg);
+	if (arg < 0)
+		return -1;
+	return translate_call(translation,
+						  test->nulltesttype == IS_NULL ? PENUMBRA_FN_IS_NULL
+						  : PENUMBRA_FN_IS_NOT_NULL, PENUMBRA_BOOL, &arg, 1);
+}
+
+static PenumbraExpr
+translate_relabel(Translation *translation, RelabelType *relabel)
+{
+	PenumbraExpr arg;
+	PenumbraType type;
+
+	if (!translate_type_of(translation, (Node *) relabel, &type))
+		return -1;
+	arg = translate_expr(translation, (Node *) relabel->arg);
+	if (arg < 0 || penumbra_plan_expr_type(translation->plan, arg) == type)
+		return arg;
+	if (type == PENUMBRA_BPCHAR)
+		return translate_call(translation, PENUMBRA_FN_CAST, type, &arg, 1);
+	return translation_refuse(translation, psprintf("cast to %s",
+												  format_type_be(relabel->resulttype)));
+}
+
+/* Casts through text; only where no setting (DateStyle, extra_float_digits) enters. */
+static PenumbraExpr
+translate_coerce_via_io(Translation *translation, CoerceViaIO *coerce)
+{
+	PenumbraType from;
+	PenumbraType to;
+	PenumbraExpr arg;
+
+	if (!translate_type_of(translation, (Node *) coerce->arg, &from) ||
+		!translate_type_of(translation, (Node *) coerce, &to))
+		return -1;
+	if (to != PENUMBRA_TEXT ||
+		(from != PENUMBRA_INT2 && from != PENUMBRA_INT4 && from != PENUMBRA_INT8 &&
+		 from != PENUMBRA_NUMERIC && from != PENUMBRA_UUID))
+		return translation_refuse(translation, psprintf("cast to %s by input and output",
+													  format_type_be(coerce->resulttype)));
+	arg = translate_expr(translation, (Node *) coerce->arg);
+	return arg < 0 ? -1 : translate_call(translation, PENUMBRA_FN_CAST, to, &arg, 1);
+}
+
+/* ---------------------------------------------------------------- x op ANY (array) */
+
+/* The elements of an array. */
+typedef struct Elements
+{
+	Oid			type;
+	Datum	   *values;
+	bool	   *nulls;
+	int			count;
+	bool		is_known;		/* or planning does not know them */
+	bool		is_null_array;
+} Elements;
+
+static Elements
+array_elements(Translation *translation, Node *array_node)
+{
+	Elements	elements = {.type = get_element_type(exprType(array_node)),.is_known = true};
+	Datum		array_datum;
+	ArrayType  *array;
+	int16		length;
+	bool		by_value;
+	char		alignment;
+
+	if (IsA(array_node, Const))
+	{
+		array_datum = ((Const *) array_node)->constvalue;
+		elements.is_null_array = ((Const *) array_node)->constisnull;
+	}
+	else
+	{
+		int			index = translation_runtime_index(translation, array_node);
+
+		elements.is_known = translation->runtime_values != NULL && !translation->runtime_values[index].has_failed;
+		if (!elements.is_known)
+			return elements;
+		array_datum = translation->runtime_values[index].value;
+		elements.is_null_array = translation->runtime_values[index].isnull;
+	}
+	if (elements.is_null_array)
+		return elements;
+	/* a long list is not taken apart to be refused */
+	array = DatumGetArrayTypeP(array_datum);
+	elements.count = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	if (elements.count > LIST_ELEMENTS_MAX)
+		return elements;
+	get_typlenbyvalalign(elements.type, &length, &by_value, &alignment);
+	deconstruct_array(array, elements.type, length, by_value, alignment,
+					  &elements.values, &elements.nulls, &elements.count);
+	return elements;
+}
+
+static List *
+constants_of(const Elements *elements)
+{
+	int16		length;
+	bool		by_value;
+	List	   *constants = NIL;
+
+	get_typlenbyval(elements->type, &length, &by_value);
+	for (int i = 0; i < elements->count; i++)
+		constants = lappend(constants, makeConst(elements->type, -1, get_typcollation(elements->type), length,
+												 elements->values[i], elements->nulls[i], by_value));
+	return constants;
+}
+
+static PenumbraExpr
+translate_in_list(Translation *translation, ScalarArrayOpExpr *op, const Elements *elements)
+{
+	bool		is_listed = elements->is_known &&
+		(translation->runtime_values != NULL || translation->needs_values);
+	int			arg_count = 1 + (is_listed ? elements->count : 1);
+	PenumbraExpr *args = palloc(sizeof(PenumbraExpr) * arg_count);
+
+	args[0] = translate_expr(translation, linitial(op->args));
+	if (args[0] < 0)
+		return -1;
+	for (int i = 1; i < arg_count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		args[i] = is_listed
+			? translate_datum(translation, elements->type, elements->values[i - 1], elements->nulls[i - 1])
+			: translate_datum(translation, elements->type, (Datum) 0, true);
+		if (args[i] < 0)
+			return -1;
+	}
+	return translate_call(translation, op->useOr ? PENUMBRA_FN_IN_LIST : PENUMBRA_FN_NOT_IN_LIST,
+						  PENUMBRA_BOOL, args, arg_count);
+}
+
+/* x op e1 OR x op e2 ... (AND for ALL) */
+static PenumbraExpr
+translate_alternatives(Translation *translation, ScalarArrayOpExpr *op, List *elements)
+{
+	int			count = list_length(elements);
+	PenumbraExpr *args = palloc(sizeof(PenumbraExpr) * Max(count, 1));
+	bool		is_taken = true;
+	ListCell   *lc;
+
+	if (count > EXPANDED_ALTERNATIVES_MAX)
+		return translation_refuse(translation, "long list of alternatives");
+	translation->branch_depth++;
+	foreach(lc, elements)
+	{
+		PenumbraExpr arg = translate_function(translation, op->opfuncid, BOOLOID, op->inputcollid,
+											  list_make2(linitial(op->args), lfirst(lc)));
+
+		args[foreach_current_index(lc)] = arg;
+		is_taken = is_taken && arg >= 0;
+		if (!is_taken)
+			break;
+	}
+	translation->branch_depth--;
+	if (!is_taken)
+		return -1;
+	if (count == 1)
+		return args[0];
+	return translate_call(translation, op->useOr ? PENUMBRA_FN_OR : PENUMBRA_FN_AND, PENUMBRA_BOOL,
+						  args, count);
+}
+
+static PenumbraExpr
+translate_scalar_array(Translation *translation, ScalarArrayOpExpr *op)
+{
+	Node	   *array_node = lsecond(op->args);
+	const FunctionMapping *mapping;
+	Elements	elements;
+
+	set_sa_opfuncid(op);
+	mapping = function_map_lookup(op->opfuncid);
+	if (IsA(array_node, ArrayExpr) && !((ArrayExpr *) array_node)->multidims &&
+		!translation_is_runtime(array_node))
+		return translate_alternatives(translation, op, ((ArrayExpr *) array_node)->elements);
+	if (!IsA(array_node, Const) && !translation_is_runtime(array_node))
+		return translation_refuse(translation, "array that is not constant");
+	if (!OidIsValid(get_element_type(exprType(array_node))))
+		return translation_refuse(translation, "array of a domain");
+	elements = array_elements(translation, array_node);
+	if (!elements.is_known && translation->runtime_values != NULL)
+		return translation_refuse(translation, "array that cannot be evaluated");
+	if (elements.is_null_array)
+		return translate_datum(translation, BOOLOID, (Datum) 0, true);
+	if (elements.count > LIST_ELEMENTS_MAX)
+		return translation_refuse(translation, "long list of alternatives");
+	if (elements.is_known && elements.count == 0)
+		return translate_datum(translation, BOOLOID, BoolGetDatum(!op->useOr), false);
+	if (mapping != NULL && mapping->shape == SHAPE_PLAIN &&
+		mapping->function == (op->useOr ? PENUMBRA_FN_EQ : PENUMBRA_FN_NE))
+	{
+		if (!translate_check_equality(translation, op->inputcollid))
+			return -1;
+		return translate_in_list(translation, op, &elements);
+	}
+	if (elements.count > EXPANDED_ALTERNATIVES_MAX)
+		return translation_refuse(translation, "long list of alternatives");
+	return translate_alternatives(translation, op, elements.is_known ? constants_of(&elements)
+								  : list_make1(makeNullConst(elements.type, -1, exprCollation(array_node))));
+}
+
+/* ---------------------------------------------------------------- dispatch */
+
+PenumbraExpr
+translate_node(Translation *translation, Node *node)
+{
+	switch (nodeTag(node))
+	{
+		case T_FuncExpr:
+			{
+				FuncExpr   *func = (FuncExpr *) node;
+
+				return translate_function(translation, func->funcid, func->funcresulttype,
+										  func->inputcollid, func->args);
+			}
+		case T_OpExpr:
+			{
+				OpExpr	   *op = (OpExpr *) node;
+
+				set_opfuncid(op);
+				return translate_function(translation, op->opfuncid, op->opresulttype,
+										  op->inputcollid, op->args);
+			}
+		case T_DistinctExpr:
+			return translate_distinct(translation, (OpExpr *) node);
+		case T_NullIfExpr:
+			return translate_nullif(translation, (OpExpr *) node);
+		case T_ScalarArrayOpExpr:
+			return translate_scalar_array(translation, (ScalarArrayOpExpr *) node);
+		case T_BoolExpr:
+			return translate_bool_expr(translation, (BoolExpr *) node);
+		case T_NullTest:
+			return translate_null_test(translation, (NullTest *) node);
+		case T_BooleanTest:
+			return translate_boolean_test(translation, (BooleanTest *) node);
+		case T_CaseExpr:
+			return translate_case(translation, (CaseExpr *) node);
+		case T_CaseTestExpr:
+			if (translation->case_operand >= 0)
+				return translation->case_operand;
+			return translation_refuse(translation, "CASE");
+		case T_CoalesceExpr:
+			return translate_variadic(translation, node, PENUMBRA_FN_COALESCE, NULL,
+									  ((CoalesceExpr *) node)->args);
+		case T_MinMaxExpr:
+			{
+				MinMaxExpr *minmax = (MinMaxExpr *) node;
+				PenumbraFunction function = minmax->op == IS_GREATEST ? PENUMBRA_FN_GREATEST
+					: PENUMBRA_FN_LEAST;
+
+				PenumbraCollation *collation;
+
+				if (!translate_collation(translation, function, minmax->inputcollid, &collation))
+					return -1;
+				return translate_variadic(translation, node, function, collation, minmax->args);
+			}
+		case T_RelabelType:
+			return translate_relabel(translation, (RelabelType *) node);
+		case T_CoerceViaIO:
+			return translate_coerce_via_io(translation, (CoerceViaIO *) node);
+		case T_SubPlan:
+		case T_AlternativeSubPlan:
+			return translation_refuse(translation, "correlated or hashed subquery");
+		case T_WindowFunc:
+			return translation_refuse(translation, "window function");
+		case T_CoerceToDomain:
+			return translation_refuse(translation, "cast to a domain");
+		case T_Param:
+		case T_SQLValueFunction:
+			return translation_refuse(translation, "type of a parameter");
+		default:
+			return translation_refuse(translation, "expression of a kind that has no vector form");
+	}
+}

@@ -1,0 +1,18 @@
+/*-------------------------------------------------------------------------
+ *
+ * translate_node.h
+ *	  Expressions by node type.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_TRANSLATE_NODE_H
+#define PENUMBRA_TRANSLATE_NODE_H
+
+#include "postgres.h"
+
+#include "query/pipeline/translation.h"
+
+/* The node is no constant, no input and not evaluated by PostgreSQL. */
+extern PenumbraExpr translate_node(Translation *translation, Node *node);
+
+#endif							/* PENUMBRA_TRANSLATE_NODE_H */

@@ -1,0 +1,65 @@
+/*-------------------------------------------------------------------------
+ *
+ * translate_type.c
+ *	  The engine's types for PostgreSQL's.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "cache/cache.h"
+#include "query/pipeline/function_map.h"
+#include "query/pipeline/translate_type.h"
+#include "query/pipeline/translation.h"
+
+bool
+translate_type(Oid type_oid, PenumbraType *type)
+{
+	if (type_oid == INTERVALOID)
+	{
+		*type = PENUMBRA_INTERVAL;
+		return true;
+	}
+	if (cache_type_of(type_oid, type))
+		return true;
+	return cache_type_of(getBaseType(type_oid), type);
+}
+
+bool
+translate_is_equality(Node *clause)
+{
+	const FunctionMapping *mapping;
+
+	if (!IsA(clause, OpExpr) || list_length(((OpExpr *) clause)->args) != 2)
+		return false;
+	mapping = function_map_lookup(((OpExpr *) clause)->opfuncid);
+	return mapping != NULL && mapping->function == PENUMBRA_FN_EQ && mapping->shape == SHAPE_PLAIN;
+}
+
+bool
+translate_join_type(PenumbraType a, PenumbraType b, PenumbraType *wide)
+{
+	bool		are_integers = (a == PENUMBRA_INT2 || a == PENUMBRA_INT4 || a == PENUMBRA_INT8) &&
+		(b == PENUMBRA_INT2 || b == PENUMBRA_INT4 || b == PENUMBRA_INT8);
+	bool		are_floats = (a == PENUMBRA_FLOAT4 || a == PENUMBRA_FLOAT8) &&
+		(b == PENUMBRA_FLOAT4 || b == PENUMBRA_FLOAT8);
+
+	*wide = a == b ? a : are_integers ? PENUMBRA_INT8 : PENUMBRA_FLOAT8;
+	return a == b || are_integers || are_floats;
+}
+
+bool
+translate_type_of(Translation *translation, Node *node, PenumbraType *type)
+{
+	Oid			type_oid = exprType(node);
+
+	if (translate_type(type_oid, type))
+		return true;
+	translation->reason = psprintf("type %s", format_type_be(type_oid));
+	return false;
+}

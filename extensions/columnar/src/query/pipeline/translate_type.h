@@ -1,0 +1,25 @@
+/*-------------------------------------------------------------------------
+ *
+ * translate_type.h
+ *	  The engine's types for PostgreSQL's.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_TRANSLATE_TYPE_H
+#define PENUMBRA_TRANSLATE_TYPE_H
+
+#include "postgres.h"
+
+#include "query/pipeline/translation.h"
+
+/* Engine type of a PostgreSQL type, domains resolved. */
+extern bool translate_type(Oid type_oid, PenumbraType *type);
+/* The type of an expression; false with the reason. */
+extern bool translate_type_of(Translation *translation, Node *node, PenumbraType *type);
+
+/* Whether the clause is an equality of the engine, of two arguments as they are. */
+extern bool translate_is_equality(Node *clause);
+/* As what values of two types can be joined; false: by no equality of the engine. */
+extern bool translate_join_type(PenumbraType a, PenumbraType b, PenumbraType *wide);
+
+#endif							/* PENUMBRA_TRANSLATE_TYPE_H */

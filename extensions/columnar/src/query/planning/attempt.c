@@ -1,0 +1,65 @@
+/*-------------------------------------------------------------------------
+ *
+ * attempt.c
+ *	  What may fail without the statement failing.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "utils/resowner.h"
+
+#include "query/planning/attempt.h"
+
+/* Whether the error is one of the values and expressions at hand. */
+static bool
+is_of_statement(int sqlerrcode)
+{
+	switch (ERRCODE_TO_CATEGORY(sqlerrcode))
+	{
+		case ERRCODE_TO_CATEGORY(ERRCODE_QUERY_CANCELED):
+		case ERRCODE_TO_CATEGORY(ERRCODE_INSUFFICIENT_RESOURCES):
+		case ERRCODE_TO_CATEGORY(ERRCODE_SYSTEM_ERROR):
+		case ERRCODE_TO_CATEGORY(ERRCODE_T_R_SERIALIZATION_FAILURE):
+		case ERRCODE_TO_CATEGORY(ERRCODE_INTERNAL_ERROR):
+			return false;
+		default:
+			return true;
+	}
+}
+
+bool
+attempt(void (*function) (void *argument), void *argument)
+{
+	MemoryContext old_context = CurrentMemoryContext;
+	ResourceOwner old_owner = CurrentResourceOwner;
+	volatile bool has_succeeded = false;
+
+	if (IsInParallelMode())
+		return false;
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(old_context);
+	PG_TRY();
+	{
+		function(argument);
+		ReleaseCurrentSubTransaction();
+		has_succeeded = true;
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(old_context);
+		error = CopyErrorData();
+		if (!is_of_statement(error->sqlerrcode))
+			PG_RE_THROW();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		FreeErrorData(error);
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(old_context);
+	CurrentResourceOwner = old_owner;
+	return has_succeeded;
+}

@@ -1,0 +1,178 @@
+/*-------------------------------------------------------------------------
+ *
+ * names.c
+ *	  The numbers by which pipelines call relations.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_class.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/plannodes.h"
+#include "utils/ruleutils.h"
+
+#include "query/planning/names.h"
+#include "query/planning/planning.h"
+
+/* The columns of a level's set operations are Vars of relation 0; they get an entry of their own. */
+static RangeTblEntry *
+set_operation_entry(PlannerInfo *root)
+{
+	Planning   *planning = planning_current();
+	RangeTblEntry *rte;
+	ListCell   *lc;
+
+	foreach(lc, planning->set_operations)
+	{
+		rte = lsecond((List *) lfirst(lc));
+		if (linitial((List *) lfirst(lc)) == root)
+			return rte;
+	}
+	rte = list_nth(planning->names, names_add("set_operation", NULL) - 1);
+	foreach(lc, root->parse->targetList)
+		rte->eref->colnames = lappend(rte->eref->colnames, makeString(pstrdup(lfirst_node(TargetEntry, lc)->resname)));
+	planning->set_operations = lappend(planning->set_operations, list_make2(root, rte));
+	return rte;
+}
+
+/* Entries are told apart by their addresses: each belongs to one level, and stays while it is planned. */
+Index
+names_number(PlannerInfo *root, Index relid)
+{
+	Planning   *planning = planning_current();
+	RangeTblEntry *rte;
+	ListCell   *lc;
+
+	Assert(relid < (Index) root->simple_rel_array_size);
+	rte = relid == 0 ? set_operation_entry(root) : root->simple_rte_array[relid];
+	foreach(lc, planning->names)
+	{
+		if (lfirst(lc) == rte)
+			return foreach_current_index(lc) + 1;
+	}
+	planning->names = lappend(planning->names, rte);
+	return list_length(planning->names);
+}
+
+Index
+names_relid(const PlannerInfo *root, Index number)
+{
+	const RangeTblEntry *rte = list_nth(planning_current()->names, number - 1);
+	Index		relid = root->simple_rel_array_size - 1;
+
+	while (relid > 0 && root->simple_rte_array[relid] != rte)
+		relid--;
+	return relid;
+}
+
+Index
+names_add(const char *alias, const char *column)
+{
+	Planning   *planning = planning_current();
+	RangeTblEntry *rte = makeNode(RangeTblEntry);
+
+	rte->rtekind = RTE_SUBQUERY;
+	rte->eref = makeAlias(pstrdup(alias), column == NULL ? NIL : list_make1(makeString(pstrdup(column))));
+	planning->names = lappend(planning->names, rte);
+	return list_length(planning->names);
+}
+
+const PlaceHolderInfo *
+names_find_placeholder(const PlannerInfo *root, const PlaceHolderVar *placeholder)
+{
+	ListCell   *lc;
+
+	foreach(lc, root->placeholder_list)
+	{
+		const PlaceHolderInfo *info = lfirst_node(PlaceHolderInfo, lc);
+
+		if (info->phid == placeholder->phid)
+			return info;
+	}
+	return NULL;
+}
+
+static Node *
+normalize_mutator(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var))
+	{
+		Var		   *var = (Var *) node;
+
+		if (var->varlevelsup != 0)
+			return copyObject(node);
+		return (Node *) makeVar(names_number(context, var->varno), var->varattno, var->vartype,
+								var->vartypmod, var->varcollid, 0);
+	}
+	if (IsA(node, PlaceHolderVar) && ((PlaceHolderVar *) node)->phlevelsup == 0)
+	{
+		const PlaceHolderVar *given = (PlaceHolderVar *) node;
+		const PlaceHolderInfo *info = names_find_placeholder(context, given);
+		NamedArgExpr *placeholder = makeNode(NamedArgExpr);
+
+		/* Always the same expression, so that equal() finds it by its number, which no other level has. */
+		placeholder->arg = (Expr *) normalize_mutator((Node *) (info != NULL ? info->ph_var : given)->phexpr,
+													  context);
+		placeholder->name = "placeholder";
+		placeholder->argnumber = given->phid;
+		placeholder->location = -1;
+		return (Node *) placeholder;
+	}
+	return expression_tree_mutator(node, normalize_mutator, context);
+}
+
+Node *
+names_normalize(PlannerInfo *root, Node *node)
+{
+	return normalize_mutator(node, root);
+}
+
+List *
+names_to_list(void)
+{
+	List	   *names = NIL;
+	ListCell   *lc;
+
+	foreach(lc, planning_current()->names)
+	{
+		RangeTblEntry *rte = lfirst(lc);
+		bool		is_table = rte->rtekind == RTE_RELATION;
+
+		names = lappend(names, list_make3(makeString(pstrdup(rte->eref->aliasname)),
+										  makeInteger((int) (is_table ? rte->relid : InvalidOid)),
+										  is_table ? NIL : copyObject(rte->eref->colnames)));
+	}
+	return names;
+}
+
+const char *
+names_alias(List *names, Index number)
+{
+	return strVal(linitial((List *) list_nth(names, number - 1)));
+}
+
+List *
+names_deparse_context(List *names)
+{
+	PlannedStmt *stmt = makeNode(PlannedStmt);
+	List	   *aliases = NIL;
+	ListCell   *lc;
+
+	foreach(lc, names)
+	{
+		List	   *name = lfirst(lc);
+		RangeTblEntry *rte = makeNode(RangeTblEntry);
+
+		rte->relid = (Oid) intVal(lsecond(name));
+		rte->rtekind = OidIsValid(rte->relid) ? RTE_RELATION : RTE_CTE;
+		rte->relkind = RELKIND_RELATION;
+		rte->eref = makeAlias(strVal(linitial(name)), lthird(name));
+		stmt->rtable = lappend(stmt->rtable, rte);
+		aliases = lappend(aliases, pstrdup(strVal(linitial(name))));
+	}
+	return deparse_context_for_plan_tree(stmt, aliases);
+}

@@ -1,0 +1,83 @@
+/*-------------------------------------------------------------------------
+ *
+ * planning.c
+ *	  What is known during one planner() call; penumbra.mode.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "utils/guc.h"
+
+#include "query/planning/planning.h"
+#include "query/planning/refusal.h"
+
+int			penumbra_mode = MODE_AUTO;
+int			penumbra_workers = -1;
+
+static const struct config_enum_entry mode_options[] = {
+	{"auto", MODE_AUTO, false},
+	{"prefer", MODE_PREFER, false},
+	{"require", MODE_REQUIRE, false},
+	{"off", MODE_OFF, false},
+	{NULL, 0, false}
+};
+
+/* Marks a planner() call on error_context_stack; has nothing to add to errors. */
+static void
+mark_planning(void *argument)
+{
+}
+
+void
+planning_begin(Planning *planning, ErrorContextCallback *mark)
+{
+	mark->previous = error_context_stack;
+	mark->callback = mark_planning;
+	mark->arg = planning;
+	error_context_stack = mark;
+}
+
+void
+planning_end(const ErrorContextCallback *mark)
+{
+	error_context_stack = mark->previous;
+}
+
+/*
+ * Whoever catches an error also takes error_context_stack back, so calls that
+ * an error ended are not on it.  A static variable would need a PG_TRY, which
+ * costs each query more than all other work of the hooks.
+ */
+Planning *
+planning_current(void)
+{
+	for (ErrorContextCallback *mark = error_context_stack; mark != NULL; mark = mark->previous)
+	{
+		if (mark->callback == mark_planning)
+			return mark->arg;
+	}
+	return NULL;
+}
+
+void
+planning_refuse(const char *reason)
+{
+	planning_current()->reason = reason;
+	refusal_count(reason);
+}
+
+void
+planning_define_settings(void)
+{
+	DefineCustomEnumVariable("penumbra.mode",
+							 "Whether queries use Penumbra: by cost, wherever it can, always or never.",
+							 "With \"require\" a query that reads user tables without it is an error; "
+							 "\"prefer\" and \"require\" are for tests.",
+							 &penumbra_mode, MODE_AUTO, mode_options, PGC_USERSET, 0,
+							 NULL, NULL, NULL);
+	DefineCustomIntVariable("penumbra.workers",
+							"Engine threads per query besides the backend itself.",
+							"-1 takes max_parallel_workers_per_gather.",
+							&penumbra_workers, -1, -1, 1024, PGC_USERSET, 0, NULL, NULL, NULL);
+}

@@ -1,0 +1,187 @@
+/*-------------------------------------------------------------------------
+ *
+ * repeats.c
+ *	  Whether a query's rows are a function of its input.
+ *
+ * They are not, if they depend on the order in which rows are read or on when
+ * they are: LIMIT and DISTINCT ON choose among ties, window functions number
+ * them; sums of floating-point numbers and most aggregates of other types
+ * depend on the order; of equal values that are written differently, as 1.0
+ * and 1.00, the first one becomes the group's; volatile functions and samples
+ * differ by themselves.  What is not known is taken for one of these.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+
+#include "query/planning/repeats.h"
+
+/* Whether equal values are the same bytes. */
+static bool
+has_one_form(Oid type, int32 typmod, Oid collation)
+{
+	switch (type)
+	{
+		case BOOLOID:
+		case CHAROID:
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case OIDOID:
+		case DATEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+		case UUIDOID:
+		case BYTEAOID:
+			return true;
+		case NUMERICOID:
+			return typmod >= 0;
+		case BPCHAROID:
+			return typmod >= 0 && get_collation_isdeterministic(collation);
+		case TEXTOID:
+		case VARCHAROID:
+		case NAMEOID:
+			return OidIsValid(collation) && get_collation_isdeterministic(collation);
+		default:
+			return false;
+	}
+}
+
+static bool
+expr_has_one_form(Node *expr)
+{
+	return has_one_form(exprType(expr), exprTypmod(expr), exprCollation(expr));
+}
+
+static bool
+aggregate_repeats(const Aggref *aggref)
+{
+	if (aggref->aggkind != AGGKIND_NORMAL || aggref->aggfnoid >= FirstUnpinnedObjectId)
+		return false;
+	switch (aggref->aggfnoid)
+	{
+		case F_MIN_NUMERIC:
+		case F_MAX_NUMERIC:
+		case F_MIN_TEXT:
+		case F_MAX_TEXT:
+		case F_MIN_BPCHAR:
+		case F_MAX_BPCHAR:
+			return expr_has_one_form((Node *) linitial_node(TargetEntry, aggref->args)->expr);
+		default:
+			break;
+	}
+	switch (aggref->aggtype)
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case NUMERICOID:
+		case BOOLOID:
+		case DATEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Whether each group's values are the same bytes. */
+static bool
+keys_have_one_form(const Query *query, List *clauses)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		if (!expr_has_one_form(get_sortgroupclause_expr(lfirst_node(SortGroupClause, lc), query->targetList)))
+			return false;
+	}
+	return true;
+}
+
+static bool
+set_operation_has_one_form(Node *node)
+{
+	const SetOperationStmt *operation = (const SetOperationStmt *) node;
+	ListCell   *lc;
+
+	if (node == NULL || !IsA(node, SetOperationStmt))
+		return true;
+	foreach(lc, operation->all ? NIL : operation->colTypes)
+	{
+		int			place = foreach_current_index(lc);
+
+		if (!has_one_form(lfirst_oid(lc), list_nth_int(operation->colTypmods, place),
+						  list_nth_oid(operation->colCollations, place)))
+			return false;
+	}
+	return set_operation_has_one_form(operation->larg) && set_operation_has_one_form(operation->rarg);
+}
+
+static bool
+clauses_repeat(const Query *query)
+{
+	return query->commandType == CMD_SELECT && query->limitCount == NULL && query->limitOffset == NULL &&
+		!query->hasDistinctOn && !query->hasWindowFuncs && !query->hasTargetSRFs && query->rowMarks == NIL &&
+		keys_have_one_form(query, query->groupClause) && keys_have_one_form(query, query->distinctClause) &&
+		set_operation_has_one_form(query->setOperations);
+}
+
+static bool
+differs_walker(Node *node, void *context)
+{
+	PlannerGlobal *glob = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Aggref) && !aggregate_repeats((Aggref *) node))
+		return true;
+	if (IsA(node, SubPlan) &&
+		(glob == NULL ||
+		 !repeats_exactly(list_nth_node(PlannerInfo, glob->subroots, ((SubPlan *) node)->plan_id - 1)->parse, glob)))
+		return true;
+	if (IsA(node, TableSampleClause))
+		return true;
+	if (IsA(node, Query))
+		return !clauses_repeat((Query *) node) ||
+			query_tree_walker((Query *) node, differs_walker, context, 0);
+	return expression_tree_walker(node, differs_walker, context);
+}
+
+static bool
+volatile_walker(Node *node, void *context)
+{
+	PlannerGlobal *glob = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, SubPlan) &&
+		contains_volatile((Node *) list_nth_node(PlannerInfo, glob->subroots, ((SubPlan *) node)->plan_id - 1)->parse,
+						  glob))
+		return true;
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, volatile_walker, context, 0);
+	return expression_tree_walker(node, volatile_walker, context);
+}
+
+bool
+contains_volatile(Node *node, PlannerGlobal *glob)
+{
+	return contain_volatile_functions(node) || volatile_walker(node, glob);
+}
+
+bool
+repeats_exactly(Query *query, PlannerGlobal *glob)
+{
+	return !contains_volatile((Node *) query, glob) && !differs_walker((Node *) query, glob);
+}
