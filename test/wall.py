@@ -133,6 +133,20 @@ def circle_failures() -> list[str]:
     return failures
 
 
+DECLARED = re.compile(r"^extern\s+[^;{}()]*?(\w+)\s*\(", re.M)
+DEFINED = re.compile(r"^(\w+)\(", re.M)
+
+
+def foreign_declarations() -> list[str]:
+    """A header of the planner side declares the functions of its own source file."""
+    root = TREE / "extensions/columnar/src/query"
+    sources = {name: path for path in root.rglob("*.c") for name in DEFINED.findall(path.read_text())}
+    return [f"{header.relative_to(TREE)} declares {name}, which is in {sources[name].name}"
+            for header in sorted(root.rglob("*.h"))
+            for name in DECLARED.findall(header.read_text())
+            if name in sources and sources[name].with_suffix(".h") != header]  # fmt: skip
+
+
 def version_failures() -> list[str]:
     return [
         f"{path.relative_to(TREE)} tests PG_VERSION_NUM outside common/pg_compat.h"
@@ -178,6 +192,7 @@ def main() -> int:
         "folders of layers include only what is below them": layer_failures,
         "packages of the lab import only what is below them": lab_failures,
         "no circle of includes": circle_failures,
+        "headers declare the functions of their own source file": foreign_declarations,
         "version tests stand in common/pg_compat.h": version_failures,
         "libraries export their entry points only": symbol_failures,
     }

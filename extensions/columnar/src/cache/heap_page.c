@@ -33,6 +33,7 @@
 
 #include "cache/cache.h"
 #include "cache/heap_page.h"
+#include "cache/status.h"
 #include "pg_compat.h"
 
 /*
@@ -436,7 +437,7 @@ append_tuples(HeapRowReader *reader, Page page, const OffsetNumber *offsets, uin
 	status = penumbra_rows_append(rows, reader->inputs, count);
 	release_detoasted(reader);
 	if (status.code != PENUMBRA_OK)
-		penumbra_report_status(&status);
+		status_report(&status);
 	return count;
 }
 
@@ -739,7 +740,7 @@ append_memory(HeapRowReader *reader, const char *begin, Size bytes, const uint32
 	PenumbraStatus status = penumbra_tuples_append(reader->tuples, begin, bytes, offsets, count);
 
 	if (status.code != PENUMBRA_OK)
-		penumbra_report_status(&status);
+		status_report(&status);
 }
 
 /* Neighbours go in one copy, unless most of it would be others' bytes. */

@@ -98,7 +98,4 @@ heap_tuple_is_plainly_visible(HeapTupleHeader tuple, Snapshot snapshot)
 		 TransactionIdPrecedes(HeapTupleHeaderGetRawXmin(tuple), snapshot->xmin));
 }
 
-/* Raises the ereport that belongs to a status other than PENUMBRA_OK. */
-extern void penumbra_report_status(const PenumbraStatus *status) __attribute__((noreturn));
-
 #endif							/* PENUMBRA_HEAP_PAGE_H */

@@ -30,6 +30,7 @@
 #include "cache/loader_internal.h"
 #include "cache/region.h"
 #include "cache/row_proof.h"
+#include "cache/status.h"
 #include "cache/stop_points.h"
 
 /*
@@ -224,7 +225,7 @@ loader_encode_column(Loader *loader, int column, CachedSegment *segment)
 	if (status.code == PENUMBRA_OK)
 		status = penumbra_segment_check(loader->encoded, bytes);
 	if (status.code != PENUMBRA_OK)
-		penumbra_report_status(&status);
+		status_report(&status);
 	memset(segment, 0, sizeof(*segment));
 	segment->bytes = bytes;
 	penumbra_segment_get_zone_map(loader->encoded, &segment->zone_map);

@@ -16,6 +16,7 @@
 #include "cache/directory.h"
 #include "cache/loader_internal.h"
 #include "cache/row_proof.h"
+#include "cache/status.h"
 #include "cache/stop_points.h"
 
 /* A patch has at most this part of its chunk's rows, or so many, and bytes. */
@@ -54,7 +55,7 @@ append_kept_rows(Loader *loader, KeptRows *kept)
 		return;
 	status = penumbra_rows_append_segments(loader->rows, kept->segments, kept->begin, kept->end);
 	if (status.code != PENUMBRA_OK)
-		penumbra_report_status(&status);
+		status_report(&status);
 	kept->begin = kept->end;
 }
 

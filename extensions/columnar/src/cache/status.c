@@ -10,7 +10,7 @@
 
 #include "utils/guc.h"
 
-#include "cache/heap_page.h"
+#include "cache/status.h"
 
 typedef struct StatusError
 {
@@ -75,7 +75,7 @@ status_message_is_primary(PenumbraCode code)
  * whole message, others a detail of ours.
  */
 void
-penumbra_report_status(const PenumbraStatus *status)
+status_report(const PenumbraStatus *status)
 {
 	if (status->code == PENUMBRA_TEMPORARY_SPACE_LIMIT)
 		ereport(ERROR,

@@ -41,6 +41,7 @@
 
 #include "cache/cache.h"
 #include "cache/heap_page.h"
+#include "cache/status.h"
 #include "query/execute/custom_scan.h"
 #include "query/execute/explain.h"
 #include "query/execute/held_rows.h"
@@ -669,11 +670,11 @@ handle_status(PenumbraScanState *state, const PenumbraStatus *status)
 	if (state->has_emitted && copy.code != PENUMBRA_CANCELLED)
 		raise_failed(state);
 	if (state->has_emitted || state->parallel != NULL || copy.code == PENUMBRA_CANCELLED)
-		penumbra_report_status(&copy);
+		status_report(&copy);
 	if (penumbra_mode == MODE_REQUIRE &&
 		(copy.code == PENUMBRA_UNSUPPORTED || copy.code == PENUMBRA_INTERNAL ||
 		 copy.code == PENUMBRA_CORRUPT))
-		penumbra_report_status(&copy);
+		status_report(&copy);
 	if (copy.code == PENUMBRA_INTERNAL || copy.code == PENUMBRA_CORRUPT)
 		ereport(LOG,
 				(errmsg("Penumbra left a query to PostgreSQL: engine code %d", (int) copy.code),

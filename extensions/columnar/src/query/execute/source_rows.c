@@ -14,6 +14,7 @@
 #include "utils/memutils.h"
 
 #include "cache/heap_page.h"
+#include "cache/status.h"
 #include "query/execute/scan_state.h"
 #include "query/execute/source_rows.h"
 #include "query/pipeline/pipeline.h"
@@ -115,7 +116,7 @@ append_row(PenumbraScanState *state, ScanInput *input, TupleTableSlot *row)
 	}
 	status = penumbra_rows_append(input->rows, columns, 1);
 	if (status.code != PENUMBRA_OK)
-		penumbra_report_status(&status);
+		status_report(&status);
 }
 
 bool
