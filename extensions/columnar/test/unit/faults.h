@@ -21,5 +21,6 @@ typedef enum FaultKind
 extern long fault_calls;		/* so far */
 extern long fault_at;			/* the one that fails; 0: none */
 extern FaultKind fault_kind;
+extern bool fault_refuses_events;	/* of asynchronous reads */
 
 #endif							/* PENUMBRA_TEST_FAULTS_H */

@@ -30,6 +30,7 @@ int			pg_file_create_mode = 0600;
 long		fault_calls;
 long		fault_at;
 FaultKind	fault_kind;
+bool		fault_refuses_events;
 
 /* Whether this call is the one that fails. */
 static bool
@@ -91,6 +92,11 @@ __wrap_syscall(long number, long a, long b, long c, long d, long e)
 	bool		fails = is_faulty();
 	long		result;
 
+	if (fault_refuses_events && number == SYS_io_setup)
+	{
+		errno = EAGAIN;
+		return -1;
+	}
 	if (fails && number == SYS_io_submit)
 		return fail();
 	result = __real_syscall(number, a, b, c, d, e);

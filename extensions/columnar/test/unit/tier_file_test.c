@@ -315,7 +315,35 @@ test_files_that_end_before(void)
 	free_extents(saved);
 }
 
-/* More than there is room for at once; the rest is read when it is ended. */
+/* The machine has no events left for this process: all is read when it is ended, and ahead when there are some. */
+static void
+test_no_events(void)
+{
+	TierWriter	writer = {.fd = -1,.limit_bytes = FILE_BYTES};
+	Saved		saved[EXTENTS] = {{0}};
+
+	open_empty();
+	make_extents(saved);
+	write_extents(&writer, saved);
+	for (int refused = 1; refused >= 0; refused--)
+	{
+		fault_refuses_events = refused != 0;
+		for (int i = 0; i < EXTENTS; i++)
+		{
+			TierRead	read = {.extent = saved[i].extent,.memory = allocate_units(saved[i].bytes)};
+
+			tier_begin_read(&read);
+			require(read.is_pending == (refused == 0));
+			require(tier_end_read(&read) == TIER_FINE);
+			require(memcmp(read.memory, saved[i].data, saved[i].bytes) == 0);
+			free(read.memory);
+		}
+	}
+	tier_writer_close(&writer);
+	free_extents(saved);
+}
+
+/* More than the system is asked for at once: the others are begun when these have ended. */
 static void
 test_many_reads_ahead(void)
 {
@@ -510,6 +538,7 @@ static const struct
 	{"each system call fails once, in each way", test_a_failing_call},
 	{"damage is seen", test_damage_is_seen},
 	{"files that end before", test_files_that_end_before},
+	{"no events are left for reads ahead", test_no_events},
 	{"more reads ahead than there is room for", test_many_reads_ahead},
 	{"directories that are refused", test_directories_that_are_refused},
 	{"a directory elsewhere", test_a_directory_elsewhere},

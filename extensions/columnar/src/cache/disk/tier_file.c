@@ -249,22 +249,54 @@ tier_read(const TierExtent *extent, void *buffer)
 
 /* ---------------------------------------------------------------- reading ahead */
 
-/* Of this process, from its first read to its end; setting it up anew for each scan would take milliseconds. */
-#define READS_MAX	512
+/*
+ * The kernel's context belongs to this process from its first read to its end,
+ * since the kernel takes tens of milliseconds to destroy one.  It has room for
+ * few reads: those of all processes on the machine count towards fs.aio-max-nr.
+ * Further reads wait until one has ended.  Without a context tier_end_read() is
+ * what reads.
+ */
+#define READS_MAX	32
 
 static aio_context_t reads_context = 0;
-static bool reads_are_refused = false;
-static int	pending_reads = 0;
+static int	submitted_reads = 0;
+/* In the order in which they were begun; empty unless as many are submitted as there may be. */
+static dlist_head waiting_reads = DLIST_STATIC_INIT(waiting_reads);
 
+/* What fails now may succeed when other processes have ended. */
 static bool
 set_up_reads(void)
 {
-	if (reads_context == 0 && !reads_are_refused)
-		reads_are_refused = syscall(SYS_io_setup, READS_MAX, &reads_context) != 0;
-	return !reads_are_refused;
+	return reads_context != 0 || syscall(SYS_io_setup, (long) READS_MAX, &reads_context) == 0;
 }
 
-/* Notes reads that have ended; waits for one if there is none. */
+static void
+submit_read(TierRead *read)
+{
+	struct iocb request = {0};
+	struct iocb *requests[] = {&request};
+	char		path[MAXPGPATH];
+	int			fd;
+
+	read->is_pending = false;
+	file_path(read->extent.file, path);
+	fd = BasicOpenFile(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | PG_O_DIRECT);
+	if (fd < 0)
+		return;
+	request.aio_data = (uintptr_t) read;
+	request.aio_lio_opcode = IOCB_CMD_PREAD;
+	request.aio_fildes = fd;
+	request.aio_buf = (uintptr_t) read->memory;
+	request.aio_nbytes = tier_cost_bytes(read->extent.bytes);
+	request.aio_offset = (int64) read->extent.unit * TIER_UNIT_BYTES;
+	read->is_pending = syscall(SYS_io_submit, reads_context, 1L, requests) == 1;
+	if (read->is_pending)
+		submitted_reads++;
+	/* the request has the file */
+	(void) close(fd);
+}
+
+/* Notes reads that have ended, waiting for one if there is none, and submits others in their place. */
 static void
 reap_reads(bool waits)
 {
@@ -282,42 +314,31 @@ reap_reads(bool waits)
 
 		read->is_pending = false;
 		read->is_complete = events[i].res == (int64) tier_cost_bytes(read->extent.bytes);
-		pending_reads--;
+		submitted_reads--;
 	}
+	while (submitted_reads < READS_MAX && !dlist_is_empty(&waiting_reads))
+		submit_read(dlist_container(TierRead, node, dlist_pop_head_node(&waiting_reads)));
 }
 
 void
 tier_begin_read(TierRead *read)
 {
-	struct iocb request = {0};
-	struct iocb *requests[] = {&request};
-	char		path[MAXPGPATH];
-	int			fd;
-
 	read->is_pending = read->is_complete = false;
-	if (pending_reads == READS_MAX || !set_up_reads())
+	if (!set_up_reads())
 		return;
-	file_path(read->extent.file, path);
-	fd = BasicOpenFile(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | PG_O_DIRECT);
-	if (fd < 0)
-		return;
-	request.aio_data = (uintptr_t) read;
-	request.aio_lio_opcode = IOCB_CMD_PREAD;
-	request.aio_fildes = fd;
-	request.aio_buf = (uintptr_t) read->memory;
-	request.aio_nbytes = tier_cost_bytes(read->extent.bytes);
-	request.aio_offset = (int64) read->extent.unit * TIER_UNIT_BYTES;
-	read->is_pending = syscall(SYS_io_submit, reads_context, 1L, requests) == 1;
-	if (read->is_pending)
-		pending_reads++;
-	/* the request has the file */
-	(void) close(fd);
+	if (submitted_reads < READS_MAX)
+		submit_read(read);
+	else
+	{
+		read->is_pending = true;
+		dlist_push_tail(&waiting_reads, &read->node);
+	}
 }
 
 void
 tier_poll_reads(void)
 {
-	if (pending_reads > 0)
+	if (submitted_reads > 0)
 		reap_reads(false);
 }
 
@@ -334,7 +355,7 @@ tier_end_read(TierRead *read)
 void
 tier_await_reads(void)
 {
-	while (pending_reads > 0)
+	while (submitted_reads > 0)
 		reap_reads(true);
 }
 

@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "common/file_utils.h"
+#include "lib/ilist.h"
 #include "storage/fd.h"
 
 /* In the data directory. */
@@ -64,7 +65,8 @@ typedef struct TierRead
 	TierExtent	extent;
 	void	   *memory;
 	void	   *segment;		/* where it is unpacked; or the memory */
-	bool		is_pending;		/* the system writes to the memory */
+	dlist_node	node;			/* in the queue of those that wait for others */
+	bool		is_pending;		/* the system writes to the memory, or will */
 	bool		is_complete;	/* and was not short */
 } TierRead;
 
