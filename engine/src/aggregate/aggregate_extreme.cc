@@ -75,14 +75,10 @@ class FixedExtremeAccumulator : public TypedAccumulator<FixedExtreme<T, kGreates
   }
   Vector Finalize(PenumbraAggregate, PenumbraType type, const char* const* groups, uint32_t offset, uint32_t count,
                   Arena& arena) const override {
-    T* values;
-    ResultVector out = MakeResult(type, count, arena, &values);
-    for (uint32_t i = 0; i < count; ++i) {
-      const auto& state = Base::StateAt(groups[i] + offset);
-      values[i] = state.value;
-      if (state.has_value == 0) out.SetNull(i, arena);
-    }
-    return out.vector;
+    return Base::template FinalizeEach<T>(type, groups, offset, count, arena, [](const auto& state, T* value) {
+      *value = state.value;
+      return state.has_value != 0;
+    });
   }
 };
 
@@ -132,17 +128,11 @@ class StringExtremeAccumulator : public TypedAccumulator<StringExtreme<kGreatest
 
   Vector Finalize(PenumbraAggregate, PenumbraType type, const char* const* groups, uint32_t offset, uint32_t count,
                   Arena& arena) const override {
-    StringRef* values;
-    ResultVector out = MakeResult(type, count, arena, &values);
-    for (uint32_t i = 0; i < count; ++i) {
-      const auto& state = Base::StateAt(groups[i] + offset);
-      if (state.has_value == 0) {
-        out.SetNull(i, arena);
-      } else {
-        values[i] = state.value;
-      }
-    }
-    return out.vector;
+    return Base::template FinalizeEach<StringRef>(type, groups, offset, count, arena,
+                                                  [](const auto& state, StringRef* value) {
+                                                    if (state.has_value != 0) *value = state.value;
+                                                    return state.has_value != 0;
+                                                  });
   }
   void Save(const char* state, std::vector<char>* bytes) const override {
     const StringRef& value = Base::StateAt(state).value;

@@ -82,15 +82,11 @@ class FloatSumAccumulator : public TypedAccumulator<FloatSum<T>> {
   }
   Vector Finalize(PenumbraAggregate, PenumbraType type, const char* const* groups, uint32_t offset, uint32_t count,
                   Arena& arena) const override {
-    T* values;
-    ResultVector out = MakeResult(type, count, arena, &values);
-    for (uint32_t i = 0; i < count; ++i) {
-      const auto& state = Base::StateAt(groups[i] + offset);
-      if (state.count == 0) out.SetNull(i, arena);
-      values[i] = static_cast<T>(state.sum);
-      if (std::isinf(values[i]) && !std::isinf(state.sum)) ThrowOverflow();
-    }
-    return out.vector;
+    return Base::template FinalizeEach<T>(type, groups, offset, count, arena, [](const auto& state, T* value) {
+      *value = static_cast<T>(state.sum);
+      if (std::isinf(*value) && !std::isinf(state.sum)) ThrowOverflow();
+      return state.count != 0;
+    });
   }
 };
 
@@ -151,12 +147,9 @@ class FloatSpreadAccumulator : public TypedAccumulator<Ops> {
  public:
   Vector Finalize(PenumbraAggregate function, PenumbraType type, const char* const* groups, uint32_t offset,
                   uint32_t count, Arena& arena) const override {
-    double* values;
-    ResultVector out = MakeResult(type, count, arena, &values);
-    for (uint32_t i = 0; i < count; ++i) {
-      if (!Result(function, Base::StateAt(groups[i] + offset), &values[i])) out.SetNull(i, arena);
-    }
-    return out.vector;
+    return Base::template FinalizeEach<double>(
+        type, groups, offset, count, arena,
+        [&](const FloatState& state, double* value) { return Result(function, state, value); });
   }
 
  private:

@@ -35,6 +35,7 @@ class IntegerSumAccumulator : public TypedAccumulator<IntegerSum<T>> {
     running.count += CountValid(*arguments, selection);
     running.sum += kernels::SumValues(arguments->values<T>(), arguments->validity, selection.count);
   }
+  // avg, and sums of int8, are numeric; those of int4 and int2 are int8.
   Vector Finalize(PenumbraAggregate function, PenumbraType type, const char* const* groups, uint32_t offset,
                   uint32_t count, Arena& arena) const override {
     if (type == PENUMBRA_NUMERIC) {
@@ -50,14 +51,11 @@ class IntegerSumAccumulator : public TypedAccumulator<IntegerSum<T>> {
       }
       return result.Finish();
     }
-    int64_t* values;
-    ResultVector out = MakeResult(type, count, arena, &values);
-    for (uint32_t i = 0; i < count; ++i) {
-      const auto& state = Base::StateAt(groups[i] + offset);
-      values[i] = static_cast<int64_t>(state.sum);
-      if (state.count == 0) out.SetNull(i, arena);
-    }
-    return out.vector;
+    return Base::template FinalizeEach<int64_t>(type, groups, offset, count, arena,
+                                                [](const auto& state, int64_t* value) {
+                                                  *value = static_cast<int64_t>(state.sum);
+                                                  return state.count != 0;
+                                                });
   }
 };
 

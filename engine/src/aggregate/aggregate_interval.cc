@@ -26,18 +26,13 @@ class IntervalAccumulator : public TypedAccumulator<IntervalSum> {
  public:
   Vector Finalize(PenumbraAggregate function, PenumbraType type, const char* const* groups, uint32_t offset,
                   uint32_t count, Arena& arena) const override {
-    PenumbraInterval* values;
-    ResultVector out = MakeResult(type, count, arena, &values);
-    for (uint32_t i = 0; i < count; ++i) {
-      const State& state = StateAt(groups[i] + offset);
-      if (state.count == 0) {
-        out.SetNull(i, arena);
-      } else {
-        values[i] =
-            function == PENUMBRA_AGG_AVG ? DivideInterval(state.sum, static_cast<double>(state.count)) : state.sum;
-      }
-    }
-    return out.vector;
+    return FinalizeEach<PenumbraInterval>(
+        type, groups, offset, count, arena, [&](const State& state, PenumbraInterval* value) {
+          if (state.count == 0) return false;
+          *value =
+              function == PENUMBRA_AGG_AVG ? DivideInterval(state.sum, static_cast<double>(state.count)) : state.sum;
+          return true;
+        });
   }
 };
 

@@ -40,6 +40,17 @@ class TypedAccumulator : public Accumulator {
   }
 
  protected:
+  // A value of each group: read(state, &value) is false where it is null.
+  template <typename T, typename Read>
+  static Vector FinalizeEach(PenumbraType type, const char* const* groups, uint32_t offset, uint32_t count,
+                             Arena& arena, Read read) {
+    T* values;
+    ResultVector out = MakeResult(type, count, arena, &values);
+    for (uint32_t i = 0; i < count; ++i) {
+      if (!read(StateAt(groups[i] + offset), &values[i])) out.SetNull(i, arena);
+    }
+    return out.vector;
+  }
   static State& StateAt(char* state) { return *reinterpret_cast<State*>(state); }
   static const State& StateAt(const char* state) { return *reinterpret_cast<const State*>(state); }
 };

@@ -139,6 +139,8 @@ void KeyDimension::CopyEntries(const Vector& from, uint32_t count) {
   }
 }
 
+// Few entries are copied and compared, so that another dictionary with the same ones changes nothing; of many only
+// the dictionary's id says that they are the same.
 bool KeyDimension::UpdateEntries(const Vector& key, bool* changed) {
   const bool is_dictionary = key.form == VectorForm::kDictionary;
   const uint64_t id = is_dictionary ? key.dictionary_id : 0;

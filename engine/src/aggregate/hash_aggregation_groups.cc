@@ -1,6 +1,7 @@
 #include "aggregate/hash_aggregation_groups.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 namespace penumbra {
@@ -22,6 +23,8 @@ void GroupAggregation::SpillIfFull(Local& local) {
   local.table.Forget();
 }
 
+// From the fastest to the slowest way to a row's group: numbers of combinations of codes, words of encoded keys,
+// images. In the first two only new combinations take the way by images.
 void GroupAggregation::Consume(Local& local, const Vector* keys, uint32_t rows, const std::vector<Update>& updates,
                                Arena& arena) {
   SpillIfFull(local);
@@ -192,9 +195,11 @@ void GroupAggregation::RunMergeTask(int task) {
   }
 }
 
-// Rows are entered where they are, and of equal ones the first is kept. A pair waits until there are kMergeBlockRows,
-// so drop() clears no more than the hash: combine() still reads the dropped row's states. A row from disk gives its
-// place to the next one, so it is combined at once.
+// Rows are entered where they are, and of equal ones the first is kept: it stays where it is, and the directory
+// points to it. A row that was merged away has hash 0, which no key has (KeyLayout::Finish): readers, spilling and
+// row counts pass over it. A pair waits until there are kMergeBlockRows, so drop() clears no more than the hash:
+// combine() still reads the dropped row's states. A row from disk gives its place to the next one, so it is combined
+// at once; the last of them, whose place nobody took, is dropped.
 void GroupAggregation::MergePartition(Partition* partition, StateStore& store) {
   if (!partition->may_repeat) {
     group_count_ += partition->row_count();
@@ -212,6 +217,7 @@ void GroupAggregation::MergePartition(Partition* partition, StateStore& store) {
     pairs = 0;
   };
   auto merge = [&](char* row) {
+    assert(KeyLayout::Hash(row) != 0);
     char* kept = directory.FindOrInsert(layout_.keys, row, [&] { return row; });
     if (kept == row) return true;
     into[pairs] = kept;

@@ -1,6 +1,7 @@
 #include "aggregate/hash_aggregation_memo.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 namespace penumbra {
@@ -63,6 +64,8 @@ bool CodeMemo::Encode(const Vector* keys, int key_count, uint32_t rows) {
   return true;
 }
 
+// A first pass without branches, since most batches have no new combination. New ones are numbered in the order of
+// their first rows, which is the order in which the caller inserts them.
 const uint16_t* CodeMemo::NumberGroups(uint32_t rows, std::vector<uint16_t>* new_rows) {
   if (group_of_code_.size() == 1 && group_of_code_[0] == 0) {
     std::memset(numbers_, 0, rows * sizeof(*numbers_));
@@ -70,6 +73,7 @@ const uint16_t* CodeMemo::NumberGroups(uint32_t rows, std::vector<uint16_t>* new
   }
   bool has_new = false;
   for (uint32_t i = 0; i < rows; ++i) {
+    assert(codes_[i] < group_of_code_.size());
     numbers_[i] = group_of_code_[codes_[i]];
     has_new |= numbers_[i] == kUnknown;
   }

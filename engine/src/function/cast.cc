@@ -241,6 +241,7 @@ void CheckCut(const char* cut, const char* end, bool is_explicit, const char* ty
   }
 }
 
+// Characters are counted, bytes are cut. A value that has the length already is taken as it is.
 template <bool kPads>
 Vector EvaluateTypmod(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
   const TypmodState& state = *static_cast<const TypmodState*>(expr.state.get());
@@ -271,6 +272,7 @@ Vector EvaluateTypmod(const Expr& expr, const Vector* args, uint32_t rows, EvalC
   return FlatVector(expr.type, out, args[0].validity);
 }
 
+// An explicit cast cuts without an error, so it cannot fail.
 Binding BindTypmod(const CallSite& call) {
   Binding binding;
   const bool pads = call.function == PENUMBRA_FN_BPCHAR_TYPMOD;
@@ -337,6 +339,7 @@ Binding ChooseFromFloat(PenumbraType to) {
   return binding;
 }
 
+// Between timestamptz and the others a time zone decides; outside of what its table covers the row is unsupported.
 Binding ChooseFromTime(PenumbraType from, PenumbraType to, const Session& session) {
   Binding binding;
   binding.can_fail = true;

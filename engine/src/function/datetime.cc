@@ -13,6 +13,7 @@
 
 namespace penumbra {
 
+// Names as PostgreSQL's parser takes them, singular and plural where it has both; abbreviations are refused.
 bool FindDateField(std::string_view name, DateField* field) {
   struct Name {
     std::string_view name;
@@ -307,6 +308,7 @@ bool CanBeUnsupported(const CallSite& call) {
 
 }  // namespace
 
+// By the three types together: an operator of dates and times is another function for each combination.
 Binding BindDatetime(const CallSite& call) {
   Binding binding;
   binding.can_fail = true;

@@ -234,6 +234,8 @@ Decimal JulianDecimal(int64_t day, int64_t time_us) {
   return Decimal::Add(Decimal::FromInteger(day + kEpochJulianDay), fraction);
 }
 
+// Integers of a fixed scale wherever that holds all rows; fractions of Julian days, infinite timestamps and far epochs
+// make all rows payloads.
 Vector EvaluateExtract(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
   Arena& arena = context.arena;
   const DateField field = FieldOf(expr);
@@ -263,6 +265,7 @@ Vector EvaluateExtract(const Expr& expr, const Vector* args, uint32_t rows, Eval
   });
 }
 
+// In PostgreSQL's order of operations, or the last bit would be another.
 double FieldAsDouble(DateField field, PenumbraType type, int64_t value, const DayTimes& times, uint32_t row) {
   switch (field) {
     case DateField::kMilliseconds:
@@ -402,6 +405,8 @@ bool IsFieldOf(DateField field, PenumbraType type) {
 
 }  // namespace
 
+// The field has to be a constant, since it decides the scale. A time zone is needed for timestamptz, but not for its
+// epoch.
 Binding BindDatePart(const CallSite& call) {
   Binding binding;
   const bool is_extract = call.function == PENUMBRA_FN_EXTRACT;

@@ -41,6 +41,7 @@ int64_t RoundRow(const Vector& v, uint32_t row, PenumbraType type) {
   return value;
 }
 
+// Bounds decide for all rows; only where they are too wide the values are looked at.
 template <typename T>
 Vector NarrowIntegers(const NumericOperand& a, PenumbraType type, uint32_t rows, Arena& arena) {
   constexpr int64_t kMin = std::numeric_limits<T>::min();

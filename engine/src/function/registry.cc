@@ -63,6 +63,7 @@ void FoldConstants(Expr* expr, const Session& session) {
   if (expr->type == PENUMBRA_NUMERIC) expr->numeric = TraitsOfConstant(expr->constant);
 }
 
+// In the narrowest form, with exact bounds, by which calls choose theirs.
 Vector NumericConstant(const char* payload, uint32_t length, Arena& arena) {
   Vector v;
   v.type = PENUMBRA_NUMERIC;
@@ -167,6 +168,7 @@ std::unique_ptr<Expr> BuildColumn(int column, PenumbraType type) {
   return expr;
 }
 
+// The value is copied into memory of the expression, as the caller's may go.
 std::unique_ptr<Expr> BuildConstant(PenumbraType type, const PenumbraValue& value) {
   auto expr = std::make_unique<Expr>();
   expr->type = type;
@@ -201,6 +203,7 @@ std::unique_ptr<Expr> BuildConstant(PenumbraType type, const PenumbraValue& valu
   return expr;
 }
 
+// A call that cannot fail is one whose evaluation may be moved, so can_fail is as narrow as arguments' bounds allow.
 std::unique_ptr<Expr> BindCall(PenumbraFunction function, PenumbraType result, const std::vector<const Expr*>& args,
                                const Session& session, std::string* reason, const Collation* collation) {
   int depth = 1;

@@ -1,6 +1,7 @@
 #include "row/key_layout.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <limits>
 
@@ -328,6 +329,7 @@ void KeyLayout::BuildWords(const Vector* keys, uint32_t rows, Arena& arena, uint
   }
 }
 
+// The null bits stand where the hash goes, in the image's first word, and are part of it.
 void KeyLayout::HashImages(uint32_t count, char* images) const {
   for (uint32_t i = 0; i < count; ++i) {
     char* image = images + size_t{i} * image_bytes_;
@@ -347,6 +349,7 @@ void KeyLayout::HashImages(uint32_t count, char* images) const {
       hash = Mix(hash, word);
     }
     hash = Finish(hash, nulls);
+    assert(hash != 0);  // a row that was merged away
     std::memcpy(image, &hash, 8);
   }
 }
@@ -382,6 +385,7 @@ const char* KeyLayout::LoadStrings(char* image, const char* bytes, Arena* arena)
   return bytes;
 }
 
+// Keys are equal whatever their scale, so an image has the canonical value, and beside it the scale to show.
 Vector KeyLayout::OutputNumeric(int key, const char* const* rows, uint32_t count, Arena& arena) const {
   const Slot& slot = slots_[key];
   NumericWriter result(count, arena);

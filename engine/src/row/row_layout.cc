@@ -125,6 +125,8 @@ const char* RowLayout::LoadStrings(char* row, const char* bytes, Arena* arena) c
   return bytes;
 }
 
+// Slots with all values as integers make a vector at once. One that lies elsewhere is greater than every integer in
+// a slot: IsElsewhere() of the greatest tells.
 Vector RowLayout::ReadNumeric(int column, const char* const* rows, uint32_t count, Arena& arena, bool has_nulls) const {
   const Column& from = columns_[column];
   auto* values = arena.AllocateArray<int64_t>(count);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <chrono>
 
 #include "kernels/kernels.h"
@@ -138,6 +139,8 @@ bool Scan::CanSummarizeChunk(const Chunk& chunk) const {
   });
 }
 
+// False: the chunk has nothing for this scan, by its zone maps or for want of valid rows. Ranges are the adapter's,
+// and checked: the loops below rely on their order.
 bool Scan::FillChunk(const PenumbraChunk& chunk, Chunk* added) {
   uint64_t valid_rows = 0;
   for (uint32_t i = 0; i < chunk.range_count; ++i) {
@@ -529,11 +532,14 @@ bool ScanCursor::SetValidBits(uint32_t begin, uint32_t count, uint64_t* bits) {
     SetBitRange(std::max(ranges[r].begin, begin) - begin, std::min(ranges[r].end, end) - begin, bits);
   }
   if (chunk_->row_bits.empty()) return true;
-  uint64_t any = 0;  // vectors begin at a multiple of 64 rows
+  assert(begin % 64 == 0);
+  uint64_t any = 0;
   for (uint32_t word = 0; word < (count + 63) / 64; ++word) any |= bits[word] &= chunk_->row_bits[begin / 64 + word];
   return any != 0;
 }
 
+// The order was chosen by measured cost and selectivity; one vector in kMeasureInterval is measured. What all bounds
+// decide is asked first, since one `none` saves all evaluation.
 bool ScanCursor::ApplyPredicates(uint32_t begin, uint32_t count, uint64_t* bits, EvalContext& context) {
   bool is_measured = movable_.size() > 1 && vectors_seen_ % kMeasureInterval == 0;
   for (FilterState& state : movable_) {

@@ -133,6 +133,7 @@ BoundPredicate BindLike(const SegmentView& segment, const LikeSearch& search, bo
   }
 }
 
+// Ends are relative to each part, as Find() takes at most kVectorRows strings, from one begin on.
 std::vector<uint8_t> FindLikeEntries(const SegmentView& segment, const LikeSearch& search, bool is_negated) {
   const uint32_t count = segment.header().dictionary_size;
   const uint32_t* entry_ends = segment.part<uint32_t>(kStarts);

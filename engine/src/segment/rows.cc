@@ -1,6 +1,7 @@
 #include "segment/rows.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "kernels/kernels.h"
 #include "numeric/numeric.h"
@@ -141,6 +142,7 @@ void AppendNumeric(const PenumbraColumnInput& input, uint32_t rows_before, uint3
   AppendVariable(input, row_count, column);
 }
 
+// Validity last: it exists from the first null on, and is filled up for the rows before.
 void AppendColumn(const PenumbraColumnInput& input, uint32_t rows_before, uint32_t row_count, RowsColumn* column) {
   switch (column->type) {
     case PENUMBRA_BOOL: AppendFixed<uint8_t>(input, row_count, column); break;
@@ -285,9 +287,12 @@ size_t Rows::byte_count() const {
   return bytes;
 }
 
+// Of strings a reference each; all else is where it is. Bounds of a numeric are looked for anew, which makes them
+// tight.
 Vector Rows::Slice(int c, uint32_t begin, uint32_t count, Arena& arena) const {
   const RowsColumn& column = columns_[c];
   Vector v;
+  assert(begin % 64 == 0);  // of validity, whole words
   v.type = column.type;
   if (!column.validity.empty()) {
     const uint64_t* validity = column.validity.data() + begin / 64;

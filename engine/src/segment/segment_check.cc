@@ -183,6 +183,7 @@ void CheckEntryOrder(const SegmentView& segment) {
   CheckAscending(count, [=](uint32_t i) { return refs[i].view(); });
 }
 
+// Entries are in order where answers come from the first and last of them.
 void CheckDictionary(const SegmentView& segment) {
   const SegmentHeader& header = segment.header();
   Require(header.code_bytes == 1 || header.code_bytes == 2 || header.code_bytes == 4, "width of codes");
@@ -254,6 +255,7 @@ void CheckFrameRange(const SegmentView& segment) {
   Require(header.base >= -limit && highest < limit, "frame outside the type");
 }
 
+// Bounds answer queries by themselves, so every value is decoded and compared with them.
 void CheckIntegerBounds(const SegmentView& segment, const void* bytes) {
   const SegmentHeader& header = segment.header();
   Require(header.rows == header.null_count || header.flags == kAllFlags, "bounds of integers");
@@ -368,6 +370,7 @@ void CheckPlain(const SegmentView& segment) {
 
 }  // namespace
 
+// In this order: each check relies on those before. After it no reader needs a check of its own.
 void CheckSegment(const void* bytes, size_t segment_bytes) {
   Require(segment_bytes >= sizeof(SegmentHeader), "shorter than its header");
   Require(reinterpret_cast<uintptr_t>(bytes) % alignof(SegmentHeader) == 0, "not aligned");

@@ -75,6 +75,8 @@ struct TupleLayout::Block {
   std::vector<PenumbraColumnInput> inputs;
 };
 
+// Offsets are known up to the first attribute whose length varies; from there on a tuple is walked. Missing values
+// are copied: the caller's may go.
 TupleLayout::TupleLayout(const PenumbraTupleLayout& layout, const PenumbraType* types, int column_count)
     : header_(layout), types_(types, types + column_count) {
   header_.attributes = nullptr;

@@ -16,6 +16,7 @@
 #include <hwy/contrib/sort/vqsort.h>
 
 #include <algorithm>
+#include <cassert>
 #include <mutex>
 
 #include "sort/sort_runs.h"
@@ -329,6 +330,7 @@ void FullSort::Consume(Sink::Local& sink_local, const Batch& batch, EvalContext&
   into = Collected(&environment_.budget);
 }
 
+// Buckets are sorted one by one and in order, so the run is written without a merge.
 void FullSort::WriteRun(Collected collected, std::shared_ptr<SpillFile>* file) {
   SampleSort sort(input_, environment_);
   sort.Add(collected);
@@ -342,6 +344,7 @@ void FullSort::WriteRun(Collected collected, std::shared_ptr<SpillFile>* file) {
       for (uint64_t i = 0; i < count; ++i) {
         const SortEntry entry = sort.EntryOf(entries[i]);
         if (last != nullptr && input_.keys().NeedsProof()) ProveOrder(last, entry.row);
+        assert(last == nullptr || input_.keys().CompareRows(last, entry.row) <= 0);
         last = entry.row;
         run.Add(entry);
       }

@@ -1,6 +1,7 @@
 #include "vector/vector.h"
 
 #include <atomic>
+#include <cassert>
 
 #include "kernels/kernels.h"
 #include "vector/arena.h"
@@ -78,9 +79,11 @@ uint64_t NextDictionaryId() {
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
+// Validity, scale and bounds stay those of the vector: they are of rows, not of entries.
 Vector Flatten(const Vector& v, uint32_t rows, Arena& arena) {
   if (v.form == VectorForm::kFlat) return v;
   if (v.form == VectorForm::kConstant) return FlattenConstant(v, rows, arena);
+  assert(v.dictionary != nullptr && v.dictionary->form == VectorForm::kFlat);
   Vector flat = v;
   flat.form = VectorForm::kFlat;
   flat.numeric_form = v.dictionary->numeric_form;
