@@ -233,6 +233,11 @@ deliver_again(int signal_number, siginfo_t *info, ucontext_t *context)
 	sigdelset(&context->uc_sigmask, signal_number);
 }
 
+/*
+ * The first thread that crashes reports. Others wait, so that they do not end the
+ * process meanwhile. A crash of the reporter itself, outside of guarded reads, goes
+ * to the previous handler at once.
+ */
 static void
 crash_handler(int signal_number, siginfo_t *info, void *context)
 {

@@ -303,6 +303,10 @@ find_entry(int sqlerrcode, uint64 hash, bool *found)
 	return replaced;
 }
 
+/*
+ * Returns whether the stack is known.  Without text an unknown one is not entered:
+ * the caller makes its text then, outside of the lock, and comes again.
+ */
 static bool
 count_error(const Capture *capture, const char *text)
 {

@@ -48,6 +48,7 @@ is_sqlstate(const char *text, size_t length)
 	return strlen(text) == length && strspn(text, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") == length;
 }
 
+/* A class of SQLSTATEs is its two characters and "000". */
 static bool
 add_to_choice(Choice *parsed, const char *word)
 {
@@ -117,6 +118,10 @@ assign_on_error(const char *value, void *extra)
 	settings_generation++;
 }
 
+/*
+ * *extra: the names, each with its zero, and an empty one at the end. Two bytes
+ * more than the setting are enough, since a comma becomes a zero.
+ */
 static bool
 check_functions(char **value, void **extra, GucSource source)
 {

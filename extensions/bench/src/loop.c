@@ -43,6 +43,7 @@ loop_get_executions(FunctionCallInfo fcinfo, int argument)
 	return executions;
 }
 
+/* At least one, of which none is NULL: keys are used again from the first one on. */
 LoopKeys
 loop_get_keys(FunctionCallInfo fcinfo, int argument)
 {

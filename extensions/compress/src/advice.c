@@ -124,6 +124,7 @@ try_value(Trial *trial, const Advice *advice, void *const states[2], const char 
 	trial->blocks_bytes += Min(used + header_bytes, bytes + 4);
 }
 
+/* Method "none" has no routine: a value takes its own bytes and a header of 4. */
 static void
 try_method(const Sample *sample, const Dictionary *dictionary, Advice *advice)
 {
@@ -157,6 +158,10 @@ try_method(const Sample *sample, const Dictionary *dictionary, Advice *advice)
 	advice->decompress_us = INSTR_TIME_GET_DOUBLE(trial.decompress) * 1e6 / sample->values;
 }
 
+/*
+ * The statements run as they stand: the dictionary is trained, under a name that is
+ * free now, before the column's type names it.
+ */
 static char *
 advice_ddl(const SampledColumn *column, const Advice *advice)
 {
@@ -258,6 +263,10 @@ try_candidates(ReturnSetInfo *result, const SampledColumn *column, const Sample 
 	}
 }
 
+/*
+ * Dictionaries are trained on one half of the sample and tried on the other, or
+ * they would seem better than they are.
+ */
 Datum
 compression_advice(PG_FUNCTION_ARGS)
 {

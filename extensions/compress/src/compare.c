@@ -77,6 +77,11 @@ raw_alike(Datum left, Datum right)
 					  VARDATA(right_raw), VARSIZE(right_raw) - VARHDRSZ);
 }
 
+/*
+ * From the cheapest to the dearest: lengths and hashes, for which the head of a
+ * value in TOAST is enough; stored bytes; and raw bytes, where equal values were
+ * compressed in different ways.
+ */
 bool
 compressed_equals_compressed(Datum left, Datum right)
 {

@@ -255,6 +255,7 @@ check_little_room(Kit *kit, Size raw_bytes)
 	}
 }
 
+/* What one state writes, another must write alike and read: each backend has states of its own. */
 static void
 check_states(Kit *kit, Size raw_bytes)
 {

@@ -185,6 +185,7 @@ block_hash(const BlockTable *table, uint32 block)
 	return load_uint32(block_entry(table, block) + 4);
 }
 
+/* Each block is checked against its hash, so damage is an error and not another value. */
 void
 value_read(const OpenValue *value, char *raw)
 {
@@ -234,6 +235,11 @@ stored_bytes(const OpenValue *value, Size begin, Size end)
 	return (const uint8 *) VARDATA_ANY(slice);
 }
 
+/*
+ * Of a value in TOAST two slices are fetched: the blocks' entries of the table,
+ * then their data. A block can be read from its beginning on only; of the first
+ * one, what stands before the offset is dropped.
+ */
 static void
 read_blocks_slice(const OpenValue *value, const Reader *reader, uint32 offset, uint32 bytes,
 				  char *raw)
@@ -278,6 +284,10 @@ read_blocks_slice(const OpenValue *value, const Reader *reader, uint32 offset, u
 	}
 }
 
+/*
+ * A block can be read from its beginning on only: what stands before the offset is
+ * decompressed, too, and dropped.
+ */
 void
 value_read_slice(const OpenValue *value, uint32 offset, uint32 bytes, char *raw)
 {
@@ -313,6 +323,10 @@ value_read_slice(const OpenValue *value, uint32 offset, uint32 bytes, char *raw)
 		read_blocks_slice(value, &reader, offset, bytes, raw);
 }
 
+/*
+ * Of the raw bytes, or of their blocks' hashes, so equal values have the same
+ * whatever compressed them; nothing is decompressed.
+ */
 uint32
 value_hash(const OpenValue *value)
 {

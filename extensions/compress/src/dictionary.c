@@ -101,6 +101,10 @@ dictionary_init(void)
 	RegisterSubXactCallback(forget_at_subabort, NULL);
 }
 
+/*
+ * 0: there is none. That is remembered for this transaction only: while a dump is
+ * restored, the row may come after the values.
+ */
 uint32
 dictionary_id_by_number(uint32 number)
 {

@@ -206,6 +206,7 @@ execute_on_name(const char *function, Datum name)
 						  false, 0);
 }
 
+/* The trigger of "dictionaries" lets a row go only while dictionary_is_unused is set: here, after the proof. */
 Datum
 drop_dictionary(PG_FUNCTION_ARGS)
 {

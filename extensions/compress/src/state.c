@@ -87,6 +87,7 @@ init_state(CachedState *slot, const CompressionMethod *method, int level, bool d
 	slot->method = method;
 }
 
+/* The state that was not used for longest gives its place. Decompressing knows no level. */
 void *
 method_state(const CompressionMethod *method, int level, bool decompress, uint32 dictionary_id)
 {

@@ -92,6 +92,7 @@ index_clause(Node *column, const char *text, Oid opfamily, StrategyNumber strate
 						 InvalidOid, collation);
 }
 
+/* prefix <= column, and column < the least text beyond all with the prefix, where there is one. */
 static List *
 pattern_conditions(SupportRequestIndexCondition *request, Node *column, Const *pattern)
 {
@@ -135,6 +136,10 @@ orders_by_bytes(const SupportRequestIndexCondition *request, Oid type, Oid colla
 	return name != NULL && strcmp(name, "~<~") == 0;
 }
 
+/*
+ * The index finds the rows with the pattern's fixed prefix; lossy, so LIKE itself
+ * is evaluated on each of them.
+ */
 Datum
 compressed_text_like_support(PG_FUNCTION_ARGS)
 {

@@ -50,6 +50,7 @@ load_checked_uint32(const uint8 *bytes, const uint8 *end, uint32 *number)
 	return bytes + 4;
 }
 
+/* The bytes are not trusted: each length is checked before use. Returns what is wrong with them, or NULL. */
 const char *
 value_header_read(const uint8 *bytes, Size available, ValueHeader *header)
 {

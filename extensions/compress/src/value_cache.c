@@ -155,6 +155,11 @@ make_toast_key(Datum datum, ToastKey *key)
 	return true;
 }
 
+/*
+ * A value in TOAST is known by its pointer, without being fetched; others by their
+ * compressed bytes. What takes more than half of the memory is not kept: it is made
+ * in the caller's memory context.
+ */
 struct varlena *
 cached_value(Datum datum)
 {

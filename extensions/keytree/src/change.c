@@ -51,6 +51,7 @@ keytree_require_rmgr(Relation index)
 #define INSERT_HAS_CHILD 0x02
 #define INSERT_MAX_BYTES (sizeof(uint16) + 1 + 3 * sizeof(uint64) + sizeof(BlockNumber))
 
+/* The low half and the child are written only where there are any, which the flags say. */
 static int
 insert_to_bytes(char *bytes, int position, const KeytreeItem *item)
 {
@@ -81,6 +82,7 @@ insert_to_bytes(char *bytes, int position, const KeytreeItem *item)
 	return at - bytes;
 }
 
+/* Returns the position. The bytes of a WAL record are not aligned. */
 static int
 insert_from_bytes(const char *bytes, KeytreeItem *item)
 {
@@ -124,6 +126,10 @@ apply_split_is_complete(char *page)
 	keytree_page_end_write(page);
 }
 
+/*
+ * The record that inserts a downlink clears SPLIT of its child too, so a crash
+ * leaves the split incomplete or complete.
+ */
 void
 keytree_change_insert(Relation index, Buffer buffer, int position, const KeytreeItem *item, Buffer child)
 {
@@ -184,6 +190,7 @@ redo_release(Buffer buffer)
 		UnlockReleaseBuffer(buffer);
 }
 
+/* The child is locked before its parent, as on the primary. */
 static void
 redo_insert(XLogReaderState *record)
 {
@@ -260,6 +267,11 @@ fill_part(char *page, const char *source, int from, int to, KeytreeEntry low, Ke
 	keytree_page_end_write(page);
 }
 
+/*
+ * The right half is logged as an image; the left one only loses entries, so the
+ * record has what it keeps. Separator and right link change in one record, so a key
+ * is always on one of the two pages or beyond a right link.
+ */
 void
 keytree_change_split(Relation index, Buffer left, Buffer right, Buffer old_right,
 					 int keep, const KeytreeEntry *separator)
@@ -299,6 +311,10 @@ keytree_change_split(Relation index, Buffer left, Buffer right, Buffer old_right
 	END_CRIT_SECTION();
 }
 
+/*
+ * The three pages stay locked to the end. Readers hold one lock at a time, so the
+ * order of these does not matter to them.
+ */
 static void
 redo_split(XLogReaderState *record)
 {
@@ -325,6 +341,11 @@ redo_split(XLogReaderState *record)
 
 /* SPLIT_ROOT: block 0 the root, 1 and 2 its children, all images */
 
+/*
+ * The root keeps its block: what was on it moves to two new pages, and nothing that
+ * leads to it changes. A root covers all entries, so the outer fences of the two
+ * are the first and the last one.
+ */
 void
 keytree_change_split_root(Relation index, Buffer root, Buffer left, Buffer right,
 						  int keep, const KeytreeEntry *separator)
@@ -390,6 +411,10 @@ apply_delete(char *page, const uint16 *positions, int count)
 	keytree_page_end_write(page);
 }
 
+/*
+ * HAS_DEAD goes as well. It is a hint: a marked entry that stays is not skipped by
+ * scans until another one is marked.
+ */
 static void
 change_delete(Relation index, Buffer buffer, const uint16 *positions, int count,
 			  uint8 info, DeleteRecord *record)
@@ -496,6 +521,13 @@ apply_unlink_level(char *page, const UnlinkRecord *unlink, const KeytreeEntry *l
 	keytree_page_end_write(page);
 }
 
+/*
+ * One record for all levels of the branch: no crash leaves a downlink to a page
+ * that is gone. On each level the right sibling takes over the range, from the
+ * leaf's low fence on, which is that of all pages of the branch. Memory for so many
+ * blocks is asked for before the critical section, in which an allocation that
+ * fails would be a PANIC.
+ */
 void
 keytree_change_unlink(Relation index, const Buffer *lefts, const Buffer *pages,
 					  const Buffer *rights, int levels, Buffer parent, int position)
@@ -622,6 +654,7 @@ keytree_identify(uint8 info)
 	return NULL;
 }
 
+/* A record with a page's image has no data of that block. */
 static void
 keytree_desc(StringInfo buffer, XLogReaderState *record)
 {

@@ -75,6 +75,7 @@ empty_copy(InnerCopy *copy)
 	copy->has_inner_pages = false;
 }
 
+/* The link is freed with the relcache entry. So what an entry before this one had learnt is dropped here. */
 static InnerCopy *
 attach_copy(Relation index)
 {
@@ -244,6 +245,11 @@ keytree_inner_copy_add(Relation index, const char *page)
 	used_bytes += BLCKSZ;
 }
 
+/*
+ * The leaf is not where the image says: a split moved the entry's range to a page
+ * that the image has no downlink for, or another one. An image without room for it
+ * goes, and the next descent through its page brings a new one.
+ */
 void
 keytree_inner_copy_learn(Relation index, const KeytreeEntry *entry, Buffer leaf)
 {

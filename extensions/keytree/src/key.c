@@ -76,6 +76,11 @@ keytree_types_need_conversion(Oid left, Oid right)
 	return left != right && is_datetime(left);
 }
 
+/*
+ * Keys are in the order of their type when compared as unsigned numbers, the high
+ * half first: a UUID's halves are big-endian, since UUIDs are compared byte by
+ * byte.
+ */
 void
 keytree_key_from_datum(KeytreeKind kind, Datum value, KeytreeEntry *entry)
 {

@@ -101,6 +101,11 @@ set_dates(KeytreeRange *range, int64 first, int64 last)
 		range->to.high = keytree_int_to_key(last_day);
 }
 
+/*
+ * Only dates and times are converted. A timestamptz compared with local times
+ * stands for one of them where the time zone has a fixed offset, else for all
+ * within its greatest offset: then the range is wide.
+ */
 void
 keytree_range_of(Oid indexed_type, Oid type, const KeytreeEntry *key, KeytreeRange *range)
 {

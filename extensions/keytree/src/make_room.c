@@ -107,6 +107,10 @@ delete_candidates(Relation index, Relation heap, Buffer buffer, Candidates *cand
 	keytree_change_delete(index, heap, buffer, candidates->positions, count, horizon);
 }
 
+/*
+ * Where nothing is marked and no UPDATE kept the key, dead entries are not likely:
+ * the caller splits the page.
+ */
 void
 keytree_make_room(Relation index, Relation heap, Buffer buffer, bool updates_same_key)
 {

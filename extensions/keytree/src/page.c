@@ -274,12 +274,12 @@ write_item(char *page, int position, const KeytreeItem *item)
 	store(tail + header->tid_width, item->child, header->child_width);
 }
 
+#define WRITTEN_EXACTLY 8
+
 /*
  * The same where the next WRITTEN_EXACTLY items are written afterwards: whole
  * words are stored, whose excess bytes belong to those.
  */
-#define WRITTEN_EXACTLY 8
-
 static inline void
 write_item_before_others(char *page, int position, const KeytreeItem *item)
 {
@@ -427,6 +427,10 @@ keytree_page_has_room(const char *page, const KeytreeItem *item)
 	return encoded_bytes(&encoding, count) <= KEYTREE_CAPACITY_BYTES;
 }
 
+/*
+ * In place where the item fits the page's encoding; else everything is decoded and
+ * packed anew. insert_run counts insertions each right after the one before.
+ */
 bool
 keytree_page_insert(char *page, int position, const KeytreeItem *item)
 {
@@ -462,6 +466,10 @@ keytree_page_insert(char *page, int position, const KeytreeItem *item)
 	return true;
 }
 
+/*
+ * Each run of entries that stay is moved once: keys to the front of the page, tails
+ * to its end. Positions ascend.
+ */
 void
 keytree_page_delete(char *page, const uint16 *positions, int positions_count)
 {

@@ -67,6 +67,7 @@ struct KeytreeParallelBuild
 
 extern PGDLLEXPORT void penumbra_keytree_build_main(dsm_segment *segment, shm_toc *toc);
 
+/* The build's memory is divided evenly among all processes, the leader included. */
 static void
 fill_shared(KeytreeParallelBuild *parallel, KeytreeBuild *build, int workers)
 {

@@ -68,6 +68,10 @@ keytree_parallel_rescan(IndexScanDesc scan)
 	SpinLockRelease(&shared->mutex);
 }
 
+/*
+ * One process at a time has the target, until it says what comes next; the others
+ * sleep meanwhile. False: the scan is done.
+ */
 bool
 keytree_parallel_take(IndexScanDesc scan, KeytreeTarget *target, bool *is_first)
 {

@@ -161,6 +161,11 @@ end_position(const char *page, const KeytreePageHeader *header, int from, const 
 	return keytree_view_lower_bound(page, header, to);
 }
 
+/*
+ * Without a lock the page may change meanwhile: what is taken counts only if the
+ * version word is the same afterwards. All access is by the copied header, so it
+ * stays within the page.
+ */
 static void
 take_positions(IndexScanDesc scan, KeytreeLeafItems *leaf, const char *page, int from, int to)
 {
@@ -534,6 +539,7 @@ keytree_gettuple(IndexScanDesc scan, ScanDirection direction)
 	return true;
 }
 
+/* Where a range was wide, the executor checks all rows again. */
 int64
 keytree_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 {

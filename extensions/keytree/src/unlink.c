@@ -163,6 +163,11 @@ release(Buffer buffer)
 		UnlockReleaseBuffer(buffer);
 }
 
+/*
+ * The branch is measured without locks kept, then checked again as it is locked:
+ * lower levels before upper, left before right. Its blocks are free at once, since
+ * whoever still has a link to one finds out on arrival.
+ */
 int
 keytree_unlink_leaf(Relation index, BlockNumber root, BlockNumber leaf, const KeytreeEntry *low_fence)
 {

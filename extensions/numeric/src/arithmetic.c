@@ -223,6 +223,7 @@ rounded_quotient(uint128 dividend, uint64 divisor, int zeros)
 	return quotient + (remainder >= divisor - remainder);
 }
 
+/* False where 128 bits may not hold the quotient. */
 static bool
 short_quotient(const NumberView *dividend, const NumberView *divisor, Datum *result)
 {

@@ -83,6 +83,7 @@ penumbra_numeric_ln(PG_FUNCTION_ARGS)
 	return SERVER_CALL1(numeric_ln);
 }
 
+/* False for whatever raises an error or is not a finite number: that is the server's. */
 static bool
 long_logarithm_to_base(Datum base_datum, Datum datum, Datum *result)
 {
@@ -190,6 +191,7 @@ short_power(const NumberView *base, int32 n, int scale, Datum *result)
 	return true;
 }
 
+/* The scale is the server's, whose rule differs between versions. */
 static bool
 integer_power(const NumberView *base, int32 n, int exponent_dscale, Datum *result)
 {
@@ -214,6 +216,7 @@ integer_power(const NumberView *base, int32 n, int exponent_dscale, Datum *resul
 	return true;
 }
 
+/* False for 0, for what raises an error and for what is not a finite number: that is the server's. */
 static bool
 exponentiation(Datum base_datum, Datum exponent_datum, Datum *result)
 {

@@ -44,6 +44,12 @@ long_to_double(const LongNumber *a)
 	return a->sign == LONG_NEGATIVE ? -value : value;
 }
 
+/*
+ * Each halving of the argument costs a squaring of the result and saves terms of
+ * the series, so there are some sqrt(bits) of both. Terms are counted until one is
+ * less than the last bit. Strides: a power of two near the square root of the
+ * terms.
+ */
 static ExpPlan
 choose_plan(const uint64 *fixed, int places)
 {

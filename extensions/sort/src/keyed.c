@@ -178,6 +178,7 @@ collect_elements(const ElementType *type, const SortInput *input, const Penumbra
 	return result;
 }
 
+/* NULLs come after the values; of those, too, one is left where only different elements are wanted. */
 ArrayType *
 sort_by_key(ElementType *type, const SortInput *input, const SortRequest *request)
 {
@@ -288,6 +289,10 @@ number_narrow_values(const ElementType *type, const SortInput *input, int32 *num
 	free_keys(keys);
 }
 
+/*
+ * A key's low half is its place in the array: so equal values stay in their order,
+ * and the place is the answer.
+ */
 static void
 number_wide_values(ElementType *type, const SortInput *input, int32 *numbers)
 {
