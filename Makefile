@@ -98,8 +98,8 @@ install: extension ## the extensions into the private installation
 # them, in a copy of the installation.
 CHECKED = $(shell readlink -f .penumbra)/assertions
 extension-check: install ## the extensions' own tests, with assertions (EXTENSIONS=columnar: of that one)
-	@mkdir -p $(CHECKED) && find $(CHECKED) -name '*.[ch]' -delete && rm -rf $(CHECKED)/postgresql-$(PG_MAJOR) && \
-	cp -a $(INSTALLATION) $(CHECKED)/ && tar -c --exclude='*.o' --exclude='*.so' common extensions | tar -x -C $(CHECKED) && \
+	@mkdir -p $(CHECKED) && find $(CHECKED)/common $(CHECKED)/extensions -name '*.[ch]' -delete 2>/dev/null; \
+	cp -au --remove-destination $(INSTALLATION) $(CHECKED)/ && tar -c --exclude='*.o' --exclude='*.so' common extensions | tar -x -C $(CHECKED) && \
 	ln -sfn $(CURDIR)/engine $(CURDIR)/kernels $(CHECKED)/
 	@$(call extensions_make,install test,$(CHECKED),-DUSE_ASSERT_CHECKING)
 
