@@ -147,6 +147,16 @@ def foreign_declarations() -> list[str]:
             if name in sources and sources[name].with_suffix(".h") != header]  # fmt: skip
 
 
+def kind_failures() -> list[str]:
+    """A new kind of operator is a row of a table: nobody else tells all kinds apart."""
+    table = TREE / "engine/src/plan/operator_kinds.cc"
+    return [
+        f"{path.relative_to(TREE)} switches over kinds of operators, which {table.name} is for"
+        for path in sorted((TREE / "engine/src").rglob("*.cc"))
+        if path != table and "case Operator::Kind::" in path.read_text()
+    ]
+
+
 def version_failures() -> list[str]:
     return [
         f"{path.relative_to(TREE)} tests PG_VERSION_NUM outside common/pg_compat.h"
@@ -193,6 +203,7 @@ def main() -> int:
         "packages of the lab import only what is below them": lab_failures,
         "no circle of includes": circle_failures,
         "headers declare the functions of their own source file": foreign_declarations,
+        "kinds of operators are told apart in their table": kind_failures,
         "version tests stand in common/pg_compat.h": version_failures,
         "libraries export their entry points only": symbol_failures,
     }
