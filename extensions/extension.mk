@@ -1,7 +1,8 @@
 # What every extension's Makefile shares: flags, C++ libraries, tests. Include it last.
 #
-# The extension sets EXTENSION, MODULE_big, DATA, OBJS, PGFILEDESC and, where it links them, CXX_LIBS: the
-# folders of C++ (engine, kernels), whose static libraries go in. Its tests are test/sql with test/expected,
+# The extension sets EXTENSION, MODULE_big, OBJS, PGFILEDESC, its scripts and, where it links them, CXX_LIBS: the
+# folders of C++ (engine, kernels), whose static libraries go in. Scripts are DATA; but the install script of one
+# with a schema of its own is DATA_built, from sql/ and own_schema.sql. Its tests are test/sql with test/expected,
 # test/specs and test/t; test/postgresql.conf configures their servers.
 
 ROOT := $(abspath $(dir $(lastword $(MAKEFILE_LIST)))/..)
@@ -24,6 +25,11 @@ override with_llvm = no
 include $(PGXS)
 
 $(OBJS): $(wildcard src/*.h src/*/*.h src/*/*/*.h) $(wildcard $(ROOT)/common/*.h) $(wildcard $(ROOT)/*/include/penumbra/*.h)
+
+ifdef DATA_built
+$(DATA_built): %.sql: $(ROOT)/extensions/own_schema.sql sql/%.sql
+	sed 's/@extension@/$(EXTENSION)/' $< | cat - sql/$@ > $@
+endif
 
 ifdef CXX_LIBS
 $(MODULE_big).so: cxx-libs

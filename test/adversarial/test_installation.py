@@ -77,9 +77,15 @@ WHERE f.prosrc LIKE '%a stranger%' AND d.classid <> 'pg_operator'::regclass
 """
 
 
+def install_script(extension: str) -> str:
+    """As it is installed: with what the build puts before it (extensions/extension.mk)."""
+    (source,) = TREE.glob(f"extensions/*/sql/{extension}--*.sql")
+    built = source.parent.parent / source.name
+    return (built if built.exists() else source).read_text()
+
+
 def make_overloads(connection: psycopg.Connection, extension: str, schema: str) -> None:
-    (script,) = TREE.glob(f"extensions/*/sql/{extension}--*.sql")
-    text = re.sub(r"--.*", "", script.read_text())
+    text = re.sub(r"--.*", "", install_script(extension))
     # utility statements take no parameters
     query = psycopg.ClientCursor(connection).mogrify(OVERLOADS, {
         "schema": schema, "types": TYPES,
