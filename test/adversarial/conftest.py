@@ -182,7 +182,7 @@ def outcome(connection, sql: str, parameters=None) -> tuple:
 
 
 class Memory:
-    """The most memory that a backend has held since reset(). All of it: shared memory that it touched counts."""
+    """The memory of a backend: the most since reset(), shared memory that it touched included, and what it holds alone."""
 
     def __init__(self, connection) -> None:
         self._process = f"/proc/{connection.info.backend_pid}"
@@ -194,3 +194,8 @@ class Memory:
     def peak_bytes(self) -> int:
         with open(f"{self._process}/status") as status:
             return int(re.search(r"VmHWM:\s+(\d+) kB", status.read()).group(1)) * 1024
+
+    def private_bytes(self) -> int:
+        """What it holds now, without shared memory."""
+        with open(f"{self._process}/smaps_rollup") as rollup:
+            return int(re.search(r"Anonymous:\s+(\d+) kB", rollup.read()).group(1)) * 1024

@@ -7,7 +7,7 @@ import re
 import time
 
 import pytest
-from conftest import SLOWNESS, cache_table, connect, outcome, wait_until
+from conftest import SLOWNESS, Memory, cache_table, connect, outcome, wait_until
 from penumbra_lab.errors import LabError
 from penumbra_lab.small_disk import SmallDisk
 from test_exits import (
@@ -256,3 +256,28 @@ def test_many_joins(server, tables, is_long):
         for _ in range(count):
             nested = f"SELECT id FROM many WHERE id + 1 IN ({nested})"
         check(server, tables, f"SELECT count(*) FROM ({nested}) AS s")
+
+
+LARGE = {
+    "join": "SELECT count(*) FROM trimmed AS a JOIN trimmed AS b USING (word)",
+    "groups": "SELECT word, count(*) FROM trimmed GROUP BY word ORDER BY 2 DESC, 1 LIMIT 3",
+    "distinct": "SELECT count(*), count(DISTINCT word) FROM trimmed",
+    "sort": "SELECT count(*) FROM (SELECT id, word FROM trimmed ORDER BY word OFFSET 5) AS sorted",
+}
+# What an idle session may keep of them; without that it kept twice as much.
+KEPT_BYTES_MAX = 24 << 20
+
+
+@pytest.mark.skipif(SLOWNESS > 1, reason="sanitizers keep what is freed")
+@pytest.mark.parametrize("work_mem", ["512MB", "16MB"])
+def test_memory_goes_back_to_the_system(server, database, work_mem):
+    with connect(server, database) as connection:
+        connection.execute("CREATE TABLE IF NOT EXISTS trimmed AS SELECT g AS id, md5(g::text) AS word FROM generate_series(1, 600000) AS g")
+        cache_table(connection, "trimmed")
+        connection.execute(f"SET work_mem = '{work_mem}'")
+        connection.execute("SET penumbra.mode = prefer")
+        before = Memory(connection).private_bytes()
+        for name, query in LARGE.items():
+            connection.execute(query)
+            kept = Memory(connection).private_bytes() - before
+            assert kept < KEPT_BYTES_MAX, f"{name}: {kept >> 20} MB"

@@ -1,5 +1,6 @@
 """Planning looks at cached values only for a statement that its role may run, for a bounded time, and can be cancelled."""
 
+import contextlib
 import itertools
 import json
 import time
@@ -136,3 +137,70 @@ def test_long_lists(server, planned, form, count):
     assert max(seconds.values()) < 4 * seconds["off"] + 0.5 * SLOWNESS, seconds
     if SLOWNESS == 1:
         assert max(peaks.values()) < 2 * peaks["off"] + (64 << 20), peaks
+
+
+def nested_groupings(depth: int) -> str:
+    query = "SELECT id, amount FROM hidden"
+    for level in range(depth):
+        query = f"SELECT id, max(amount) AS amount FROM ({query}) AS s{level} GROUP BY id"
+    return query
+
+
+def nested_scalars(depth: int) -> str:
+    query = "SELECT max(b) FROM small"
+    for _ in range(depth):
+        query = f"SELECT max(b) FROM small WHERE b < ({query})"
+    return query
+
+
+def left_joins(count: int) -> str:
+    return "SELECT count(*) FROM small AS s " + " ".join(f"LEFT JOIN hidden AS h{n} ON h{n}.id = s.a" for n in range(count))
+
+
+def chained_ctes(count: int) -> str:
+    levels = [f"c{n} AS (SELECT a.id, a.amount FROM c{n - 1} AS a JOIN c{n - 1} AS b USING (id) GROUP BY 1, 2)" for n in range(1, count)]
+    return f"WITH {', '.join(['c0 AS (SELECT id, amount FROM hidden)', *levels])} SELECT count(*) FROM c{count - 1}"
+
+
+def alternatives(count: int) -> str:
+    return "SELECT count(*) FROM hidden WHERE " + " OR ".join(f"CASE WHEN id > {n} THEN amount + {n} ELSE id END = {n}" for n in range(count))
+
+
+@pytest.mark.timeout(300 * SLOWNESS)
+@pytest.mark.parametrize("query", [nested_groupings, nested_scalars])
+def test_nested_queries_are_planned_in_linear_time(server, planned, query):
+    """What Penumbra adds to planning, at two depths; PostgreSQL's own part is quadratic."""
+    added = {}
+    with connect(server, planned) as connection:
+        connection.execute("SET max_stack_depth = '7MB'")
+        for depth in (200, 600):
+            seconds = {}
+            for mode in ("off", "auto"):
+                connection.execute(f"SET penumbra.mode = {mode}")
+                seconds[mode] = min(duration(connection, f"PREPARE p AS {query(depth)}", "EXPLAIN (COSTS OFF) EXECUTE p", "DEALLOCATE p") for _ in range(2))
+            added[depth] = seconds["auto"] - seconds["off"]
+    assert added[600] < 6 * added[200] + 0.5 * SLOWNESS, added
+
+
+def duration(connection: psycopg.Connection, *statements: str) -> float:
+    begin = time.monotonic()
+    for statement in statements:
+        connection.execute(statement)
+    return time.monotonic() - begin
+
+
+@pytest.mark.timeout(300 * SLOWNESS)
+@pytest.mark.parametrize("query", [nested_groupings(1500), nested_scalars(900), left_joins(400), chained_ctes(60), alternatives(5000)],
+                         ids=["groupings", "scalars", "left joins", "CTEs", "alternatives"])  # fmt: skip
+@pytest.mark.parametrize("mode", ["off", "auto", "prefer"])
+def test_planning_ends_at_the_timeout(server, planned, query, mode):
+    """Analysis and rewriting serve no interrupt, nor does PostgreSQL everywhere: the time beyond it is held against its own."""
+    with connect(server, planned) as connection:
+        connection.execute("SET max_stack_depth = '7MB'")
+        connection.execute(f"SET penumbra.mode = {mode}")
+        connection.execute("SET from_collapse_limit = 1")
+        connection.execute("SET statement_timeout = '100ms'")
+        begin = time.monotonic()
+        with contextlib.suppress(psycopg.errors.QueryCanceled):
+            connection.execute("EXPLAIN " + query)
+        assert time.monotonic() - begin < 2 * SLOWNESS

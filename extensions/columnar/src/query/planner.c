@@ -13,6 +13,7 @@
 #include "pg_compat.h"
 
 #include "nodes/nodeFuncs.h"
+#include "miscadmin.h"
 #include "optimizer/geqo.h"
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
@@ -49,6 +50,7 @@ penumbra_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTb
 
 	if (previous_set_rel_pathlist_hook)
 		previous_set_rel_pathlist_hook(root, rel, rti, rte);
+	CHECK_FOR_INTERRUPTS();
 	if (scan_paths_may_add(rel, rte) && (planning = planning_current()) != NULL &&
 		planning->is_enabled)
 	{
@@ -65,6 +67,7 @@ penumbra_set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *o
 
 	if (previous_set_join_pathlist_hook)
 		previous_set_join_pathlist_hook(root, joinrel, outer_rel, inner_rel, join_type, extra);
+	CHECK_FOR_INTERRUPTS();
 	planning = planning_current();
 	if (planning != NULL && planning->tables != NIL && !compat_is_partly_aggregated(joinrel))
 	{
@@ -101,6 +104,7 @@ penumbra_create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptIn
 
 	if (previous_create_upper_paths_hook)
 		previous_create_upper_paths_hook(root, stage, input_rel, output_rel, extra);
+	CHECK_FOR_INTERRUPTS();
 	planning = planning_current();
 	if (planning != NULL && planning->is_enabled &&
 		(planning->tables != NIL || root->parent_root != NULL))

@@ -22,6 +22,10 @@
 
 #include "pg_compat.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include "access/genam.h"
 #include "access/parallel.h"
 #include "access/table.h"
@@ -61,6 +65,13 @@
 #include "query/planning/plan_walk.h"
 #include "query/planning/planning.h"
 #include "query/planning/refusal.h"
+
+/*
+ * The C library keeps what is freed, in an arena of each thread, for the next
+ * execution.  After one that held so much it goes back to the system: to take
+ * it again costs 0.2 s per GB, a small part of what made it so large.
+ */
+#define TRIMMED_BYTES_MIN ((Size) 16 << 20)
 
 static void begin_scan(CustomScanState *node, EState *estate, int eflags);
 static TupleTableSlot *exec_scan(CustomScanState *node);
@@ -285,15 +296,35 @@ stop_engine(void *arg)
 	penumbra_exec_stop(((PenumbraScanState *) arg)->exec);
 }
 
+/* What its operators held; rows on their way between them are few. */
+static Size
+operator_bytes(PenumbraExec *exec)
+{
+	PenumbraExecStats stats;
+	Size		bytes = 0;
+
+	penumbra_exec_get_stats(exec, &stats);
+	for (int i = 0; i < stats.operator_count; i++)
+		bytes += stats.operators[i].memory_peak_bytes;
+	return bytes;
+}
+
 static void
 destroy_exec(PenumbraScanState *state)
 {
+	bool		is_large;
+
 	if (state->exec == NULL)
 		return;
 	penumbra_exec_stop(state->exec);
 	temporary_files_report(state->exec, state->temporary_prefix);
+	is_large = operator_bytes(state->exec) >= TRIMMED_BYTES_MIN;
 	penumbra_exec_destroy(state->exec);
 	state->exec = NULL;
+#ifdef __GLIBC__
+	if (is_large)
+		(void) malloc_trim(0);
+#endif
 }
 
 static void

@@ -199,7 +199,7 @@ custom_path_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List
 	if (!row_source_find_plans(root, path->pipeline, custom_plans))
 		path->pipeline->is_checked = false;
 	add_init_plans(root, path->pipeline);
-	path->pipeline->names = names_to_list();
+	path->pipeline->names = names_to_list(pipeline_numbers(path->pipeline));
 	scan->scan.plan.targetlist = tlist;
 	scan->scan.plan.qual = extract_actual_clauses(kept, false);
 	scan->scan.scanrelid = IS_SIMPLE_REL(rel) ? rel->relid : 0;

@@ -17,6 +17,7 @@
 #include "utils/typcache.h"
 
 #include "query/pipeline/pipeline.h"
+#include "query/planning/names.h"
 
 Pipeline *
 pipeline_copy(const Pipeline *pipeline)
@@ -132,6 +133,24 @@ pipeline_stages(const Pipeline *pipeline)
 
 	collect_stages(pipeline->top, &stages);
 	return stages;
+}
+
+Bitmapset *
+pipeline_numbers(const Pipeline *pipeline)
+{
+	Bitmapset  *numbers = NULL;
+	ListCell   *lc;
+
+	foreach(lc, pipeline_stages(pipeline))
+	{
+		const PipelineStage *stage = lfirst(lc);
+
+		numbers = names_add_numbers(numbers, stage->exprs);
+		numbers = names_add_numbers(numbers, stage->names);
+		numbers = names_add_numbers(numbers, stage->aggrefs);
+		numbers = names_add_numbers(numbers, stage->join_keys);
+	}
+	return numbers;
 }
 
 List *

@@ -110,6 +110,8 @@ extern List *pipeline_commuted_keys(List *keys);
 extern List *pipeline_scans(const Pipeline *pipeline);
 /* Every stage, inputs first. */
 extern List *pipeline_stages(const Pipeline *pipeline);
+/* Of the relations that its expressions read, see names.h. */
+extern Bitmapset *pipeline_numbers(const Pipeline *pipeline);
 
 /* The expression's place in the list, or -1.  Lists of columns can be long. */
 extern int	pipeline_find_expr(const List *exprs, const Node *expr);

@@ -7,10 +7,15 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
+
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/stage_kind.h"
 #include "query/pipeline/stages.h"
 #include "query/pipeline/translation.h"
+
+/* Each stage of a query is translated with all that are below it, so these have to be few. */
+#define STAGES_DEPTH_MAX 200
 
 static const StageKind *const kinds[] = {
 	[PIPELINE_SCAN] = &stage_scan,
@@ -43,15 +48,18 @@ stage_outputs(const PipelineStage *stage)
 }
 
 static bool
-add_to_plan(Translation *translation, PipelineStage *stage)
+add_to_plan(Translation *translation, PipelineStage *stage, int depth)
 {
 	const StageKind *kind = stage_kind_of(stage);
 	StageInput *inputs = palloc0(sizeof(StageInput) * Max(list_length(stage->inputs), 1));
 	ListCell   *lc;
 
+	CHECK_FOR_INTERRUPTS();
+	if (depth >= STAGES_DEPTH_MAX)
+		return translation_refuse(translation, "more than 200 stages above each other") >= 0;
 	foreach(lc, stage->inputs)
 	{
-		if (!add_to_plan(translation, lfirst(lc)))
+		if (!add_to_plan(translation, lfirst(lc), depth + 1))
 			return false;
 		inputs[foreach_current_index(lc)] = (StageInput) {translation->current, translation->inputs};
 	}
@@ -65,5 +73,5 @@ add_to_plan(Translation *translation, PipelineStage *stage)
 bool
 stages_add_to_plan(Translation *translation, const Pipeline *pipeline)
 {
-	return add_to_plan(translation, pipeline->top) && translation_finish(translation);
+	return add_to_plan(translation, pipeline->top, 0) && translation_finish(translation);
 }

@@ -249,6 +249,7 @@ translate_expr(Translation *translation, Node *node)
 {
 	PenumbraExpr expr;
 
+	CHECK_FOR_INTERRUPTS();
 	if (translation->depth >= TRANSLATION_DEPTH_MAX || stack_is_too_deep())
 		return translation_refuse(translation, "expression too deep");
 	translation->depth++;

@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_class.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/plannodes.h"
@@ -128,21 +129,41 @@ normalize_mutator(Node *node, void *context)
 Node *
 names_normalize(PlannerInfo *root, Node *node)
 {
+	CHECK_FOR_INTERRUPTS();
 	return normalize_mutator(node, root);
 }
 
+static bool
+numbers_walker(Node *node, void *context)
+{
+	Bitmapset **numbers = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var) && ((Var *) node)->varlevelsup == 0)
+		*numbers = bms_add_member(*numbers, ((Var *) node)->varno);
+	return expression_tree_walker(node, numbers_walker, context);
+}
+
+Bitmapset *
+names_add_numbers(Bitmapset *numbers, List *exprs)
+{
+	(void) numbers_walker((Node *) exprs, &numbers);
+	return numbers;
+}
+
 List *
-names_to_list(void)
+names_to_list(const Bitmapset *numbers)
 {
 	List	   *names = NIL;
-	ListCell   *lc;
+	int			number = -1;
 
-	foreach(lc, planning_current()->names)
+	while ((number = bms_next_member(numbers, number)) >= 0)
 	{
-		RangeTblEntry *rte = lfirst(lc);
+		RangeTblEntry *rte = list_nth(planning_current()->names, number - 1);
 		bool		is_table = rte->rtekind == RTE_RELATION;
 
-		names = lappend(names, list_make3(makeString(pstrdup(rte->eref->aliasname)),
+		names = lappend(names, list_make4(makeInteger(number), makeString(pstrdup(rte->eref->aliasname)),
 										  makeInteger((int) (is_table ? rte->relid : InvalidOid)),
 										  is_table ? NIL : copyObject(rte->eref->colnames)));
 	}
@@ -152,7 +173,16 @@ names_to_list(void)
 const char *
 names_alias(List *names, Index number)
 {
-	return strVal(linitial((List *) list_nth(names, number - 1)));
+	ListCell   *lc;
+
+	foreach(lc, names)
+	{
+		List	   *name = lfirst(lc);
+
+		if (intVal(linitial(name)) == (int) number)
+			return strVal(lsecond(name));
+	}
+	elog(ERROR, "relation %u has no name", number);
 }
 
 List *
@@ -160,19 +190,27 @@ names_deparse_context(List *names)
 {
 	PlannedStmt *stmt = makeNode(PlannedStmt);
 	List	   *aliases = NIL;
+	RangeTblEntry *unused = makeNode(RangeTblEntry);
 	ListCell   *lc;
 
+	unused->rtekind = RTE_RESULT;
+	unused->eref = makeAlias("", NIL);
 	foreach(lc, names)
 	{
 		List	   *name = lfirst(lc);
 		RangeTblEntry *rte = makeNode(RangeTblEntry);
 
-		rte->relid = (Oid) intVal(lsecond(name));
+		rte->relid = (Oid) intVal(lthird(name));
 		rte->rtekind = OidIsValid(rte->relid) ? RTE_RELATION : RTE_CTE;
 		rte->relkind = RELKIND_RELATION;
-		rte->eref = makeAlias(strVal(linitial(name)), lthird(name));
+		rte->eref = makeAlias(strVal(lsecond(name)), lfourth(name));
+		while (list_length(aliases) < intVal(linitial(name)) - 1)
+		{
+			stmt->rtable = lappend(stmt->rtable, unused);
+			aliases = lappend(aliases, "");
+		}
 		stmt->rtable = lappend(stmt->rtable, rte);
-		aliases = lappend(aliases, pstrdup(strVal(linitial(name))));
+		aliases = lappend(aliases, pstrdup(strVal(lsecond(name))));
 	}
 	return deparse_context_for_plan_tree(stmt, aliases);
 }

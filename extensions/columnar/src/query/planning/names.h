@@ -32,11 +32,13 @@ extern Node *names_normalize(PlannerInfo *root, Node *node);
 extern const PlaceHolderInfo *names_find_placeholder(const PlannerInfo *root,
 													 const PlaceHolderVar *placeholder);
 
+/* The numbers that the expressions, normalized, have: a query of many nodes has many others. */
+extern Bitmapset *names_add_numbers(Bitmapset *numbers, List *exprs);
 /*
- * What EXPLAIN needs to write the expressions of a plan: by number a list of
- * the alias, the table's OID or 0, and without a table the columns' names.
+ * What EXPLAIN needs to write expressions of these: lists of a number, the
+ * alias, the table's OID or 0, and without a table the columns' names.
  */
-extern List *names_to_list(void);
+extern List *names_to_list(const Bitmapset *numbers);
 extern const char *names_alias(List *names, Index number);
 /* A context for deparse_expression(). */
 extern List *names_deparse_context(List *names);
