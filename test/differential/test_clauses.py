@@ -27,7 +27,13 @@ def connection(server):
         yield connection
 
 
-def _answer(connection, query: ClauseQuery, mode: str) -> tuple:
+def _fetch_by_cursor(connection, sql: str) -> list[tuple]:
+    with connection.transaction():
+        connection.execute(f"DECLARE c CURSOR FOR {sql}")
+        return [row for count in ("3", "FORWARD 40", "ALL") for row in connection.execute(f"FETCH {count} FROM c")]
+
+
+def _answer(connection, query: ClauseQuery, mode: str, by_cursor: bool = False) -> tuple:
     """Rows or an error, and what was drawn from the sequence."""
     connection.execute(f"SET penumbra.mode = {mode}")
     connection.execute("ALTER SEQUENCE sq RESTART")
@@ -37,8 +43,11 @@ def _answer(connection, query: ClauseQuery, mode: str) -> tuple:
             connection.execute("DEALLOCATE ALL")
             connection.execute(f"PREPARE p (text) AS {sql}")
             sql = f"EXECUTE p ('{query.parameter}')"
-        with psycopg.ClientCursor(connection) as cursor:
-            rows = cursor.execute(sql).fetchall()
+        if by_cursor and query.parameter is None:
+            rows = _fetch_by_cursor(connection, sql)
+        else:
+            with psycopg.ClientCursor(connection) as cursor:
+                rows = cursor.execute(sql).fetchall()
     except psycopg.Error as error:
         return "error", error.sqlstate, str(error).splitlines()[0]
     called = connection.execute("SELECT is_called, last_value FROM sq").fetchone()
@@ -48,14 +57,14 @@ def _answer(connection, query: ClauseQuery, mode: str) -> tuple:
 def _difference(connection, query: ClauseQuery, tally: Counter) -> str | None:
     expected = _answer(connection, query, "off")
     tally["errors"] += expected[0] == "error"
-    for mode in ("auto", "prefer", "require"):
-        found = _answer(connection, query, mode)
+    for mode, by_cursor in (("auto", False), ("prefer", False), ("require", False), ("prefer", True)):
+        found = _answer(connection, query, mode, by_cursor)
         if mode == "require" and found[0] == "error" and found[1] == "0A000":
             tally["refused"] += 1
             continue
         # which of two errors comes first is open
         if found != expected and not (found[0] == expected[0] == "error"):
-            return f"{mode}: expected {str(expected)[:300]}\n   found {str(found)[:300]}"
+            return f"{mode}{' by cursor' * by_cursor}: expected {str(expected)[:300]}\n   found {str(found)[:300]}"
     return None
 
 
@@ -76,33 +85,121 @@ def test_clauses(connection, request, capsys):
     assert tally["refused"] <= (1 - ENGINE_SHARE_MIN) * tally["queries"]
 
 
-def _updated(connection, sql: str, fetches: list[str], mode: str) -> tuple:
-    """What an update and a deletion of a cursor's rows change."""
+MOVES = ("NEXT", "NEXT", "1", "5", "40", "FIRST", "LAST", "PRIOR", "ABSOLUTE 7", "ABSOLUTE -3", "RELATIVE -2", "BACKWARD 3",
+         "FORWARD 0", "BACKWARD ALL", "ALL")  # fmt: skip
+
+
+def _cursor_steps(generator: ClauseQueryGenerator, is_scrolled: bool) -> list[tuple[str, str]]:
+    """Moves and changes of the row that they reach."""
+    random = generator.random
+    forward = [move for move in MOVES if move in ("NEXT", "1", "5", "40")]
+    return [(random.choice(MOVES if is_scrolled else forward), random.choice(("", "UPDATE", "UPDATE", "DELETE"))) for _ in range(8)]
+
+
+def _change_rows(connection, table: str, sql: str, options: str, steps: list[tuple[str, str]], mode: str) -> list:
+    """
+    What a cursor's steps do: how many rows each fetches, which SQLSTATE ends it, and whether a change is one of the
+    row that was fetched last; at the end how many rows there are.
+    """
     connection.execute(f"SET penumbra.mode = {mode}")
+    seen = []
     connection.execute("BEGIN")
     try:
-        connection.execute(f"DECLARE c SCROLL CURSOR FOR {sql}")
-        for fetch in fetches:
-            connection.execute(f"FETCH {fetch} FROM c")
-        connection.execute("UPDATE t SET s = 'changed' WHERE CURRENT OF c")
-        connection.execute("FETCH NEXT FROM c")
-        connection.execute("DELETE FROM t WHERE CURRENT OF c")
-        return connection.execute("SELECT count(*), min(id) FILTER (WHERE s = 'changed') FROM t").fetchall()
+        connection.execute(f"UPDATE {table} SET a = a WHERE id % 97 = 3")
+        connection.execute(f"DECLARE c {options.format(sql=sql)}")
+        for move, change in steps:
+            rows = connection.execute(f"FETCH {move} FROM c").fetchall()
+            seen.append(len(rows))
+            if change == "UPDATE":
+                changed = connection.execute(f"UPDATE {table} SET s = 'changed' WHERE CURRENT OF c RETURNING id").fetchall()
+            elif change == "DELETE":
+                changed = connection.execute(f"DELETE FROM {table} WHERE CURRENT OF c RETURNING id").fetchall()
+            else:
+                continue
+            assert not rows or not changed or changed[0][0] == rows[-1][0], f"{mode}: {changed} is not {rows[-1]}: {sql}"
+            seen.append(len(changed))
+        connection.execute("CLOSE c")
+        return [*seen, connection.execute(f"SELECT count(*), count(*) FILTER (WHERE s = 'changed') FROM {table}").fetchone()]
     except psycopg.Error as error:
-        return error.sqlstate
+        return [*seen, error.sqlstate]
     finally:
         connection.execute("ROLLBACK")
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_where_current_of(connection, seed):
+@pytest.fixture(scope="module")
+def partitioned(connection):
+    """The same rows, in partitions of which one is not cached, and a column is at another place in one."""
+    connection.execute("CREATE TABLE pt (LIKE t) PARTITION BY RANGE (id)")
+    for name, bounds in {"pt_1": "(MINVALUE) TO (50)", "pt_2": "(50) TO (400)", "pt_3": "(400) TO (MAXVALUE)"}.items():
+        connection.execute(f"CREATE TABLE {name} PARTITION OF pt FOR VALUES FROM {bounds}")
+    connection.execute("INSERT INTO pt SELECT * FROM t")
+    connection.execute("VACUUM ANALYZE pt")
+    for name in ("pt_1", "pt_3"):
+        connection.execute("SELECT penumbra.load(%s::regclass)", (name,))
+    return connection
+
+
+CURSORS = ("SCROLL CURSOR FOR {sql}", "NO SCROLL CURSOR FOR {sql}", "CURSOR FOR {sql}", "SCROLL CURSOR WITH HOLD FOR {sql}",
+           "CURSOR FOR {sql} FOR UPDATE", "CURSOR FOR {sql} LIMIT 60")  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_where_current_of(partitioned, seed):
     """A cursor over one table gives the row to UPDATE and DELETE, whatever its target list and conditions have."""
     generator = ClauseQueryGenerator(seed)
-    guard, value = generator.random.choice(GUARDED)
-    sql = f"SELECT t.id, {generator.value(guard, value)} FROM t"
-    if generator.random.random() < 0.5:
-        sql += " WHERE t.id > 0 AND (t.a < 5 OR EXISTS (SELECT 1 FROM w WHERE w.k = t.k AND w.b < 500))"
-    fetches = generator.random.choice((["NEXT"], ["5"], ["7", "BACKWARD 3"], ["FIRST"]))
-    expected = _updated(connection, sql, fetches, "off")
-    for mode in ("auto", "prefer"):
-        assert _updated(connection, sql, fetches, mode) == expected, (mode, sql)
+    random = generator.random
+    guard, value = random.choice(GUARDED)
+    table = random.choice(("t", "t", "pt"))
+    output = random.choice((f", {generator.value(guard, value)}", "", ", t.s, t.a"))
+    condition = random.choice((
+        "", " WHERE t.id > 0 AND (t.a < 5 OR EXISTS (SELECT 1 FROM w WHERE w.k = t.k AND w.b < 500))", " WHERE t.k % 3 <> 1", " WHERE t.s < 'zzz'",
+    ))  # fmt: skip
+    sql = f"SELECT t.id{output} FROM {table} AS t{condition}"
+    options = random.choice(CURSORS)
+    steps = _cursor_steps(generator, "SCROLL" in options and "NO SCROLL" not in options)
+    expected = _change_rows(partitioned, table, sql, options, steps, "off")
+    for mode in ("auto", "prefer", "require"):
+        found = _change_rows(partitioned, table, sql, options, steps, mode)
+        if mode == "require" and found[-1] == "0A000":
+            continue
+        assert found == expected, (mode, options, sql, steps)
+
+
+LOOP = """
+CREATE FUNCTION change_all(mode text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  c CURSOR FOR SELECT id, s FROM changed WHERE a < 8;
+  rows int := 0;
+  total bigint := 0;
+  wrong int := 0;
+  found_id int;
+BEGIN
+  PERFORM set_config('penumbra.mode', mode, true);
+  FOR row IN c LOOP
+    UPDATE changed SET s = 'u' WHERE CURRENT OF c RETURNING id INTO found_id;
+    rows := rows + 1;
+    total := total + row.id;
+    wrong := wrong + (found_id IS DISTINCT FROM row.id)::int;
+  END LOOP;
+  RETURN format('%s rows, %s in all, %s wrong', rows, total, wrong);
+END $$"""
+
+
+def test_current_rows_of_chunks_patches_and_the_heap(connection):
+    """Each row of a loop is the one that WHERE CURRENT OF changes, wherever it was read and wherever it lies on its page."""
+    connection.execute("SET penumbra.mode = off")
+    connection.execute("CREATE TABLE changed AS SELECT g AS id, g % 10 AS a, repeat('x', g % 50) AS s FROM generate_series(1, 40000) AS g")
+    connection.execute("DELETE FROM changed WHERE id % 7 = 0")
+    connection.execute("VACUUM ANALYZE changed")
+    connection.execute("SELECT penumbra.load('changed')")
+    connection.execute("UPDATE changed SET a = a + 1 WHERE id BETWEEN 300 AND 330")
+    connection.execute("DELETE FROM changed WHERE id % 5003 = 1")
+    connection.execute("SELECT penumbra.refresh('changed')")
+    connection.execute("INSERT INTO changed SELECT g, 1, 'late' FROM generate_series(50001, 50300) AS g")
+    connection.execute("UPDATE changed SET a = a + 1 WHERE id % 2000 = 7")
+    connection.execute(LOOP)
+    seen = {}
+    for mode in ("off", "auto", "prefer", "require"):
+        with connection.transaction(force_rollback=True):
+            (seen[mode],) = connection.execute("SELECT change_all(%s)", (mode,)).fetchone()
+    assert "0 wrong" in seen["off"] and set(seen.values()) == {seen["off"]}, seen

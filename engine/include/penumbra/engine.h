@@ -268,11 +268,14 @@ typedef struct PenumbraExecOptions {
 /* A chunk of a scan: one segment per column (all of the same row count), of which `ranges` are to be read. */
 typedef struct PenumbraChunk {
   uint32_t rows;
-  const void *const *segments;    /* by column; the array is copied, the segments are not */
+  /* By column; the array is copied, the segments are not. NULL: the column, an INT8 without a condition, has the rows'
+   * positions: first_position, first_position + 1 and so on. */
+  const void *const *segments;
   const PenumbraRowRange *ranges; /* sorted, disjoint, copied; the valid rows */
   uint32_t range_count;
   const uint64_t
       *row_bits; /* NULL, or a bit for each row of the chunk, copied: rows of the ranges without it are not valid */
+  int64_t first_position;
 } PenumbraChunk;
 
 /* Of a finished plan; NULL: out of memory. */

@@ -160,6 +160,7 @@ bool Scan::FillChunk(const PenumbraChunk& chunk, Chunk* added) {
   if (valid_rows == 0) return false;
   added->rows = chunk.rows;
   added->segments.assign(chunk.segments, chunk.segments + spec_.types.size());
+  added->first_position = chunk.first_position;
   added->ranges.assign(chunk.ranges, chunk.ranges + chunk.range_count);
   if (chunk.row_bits != nullptr) added->row_bits.assign(chunk.row_bits, chunk.row_bits + (chunk.rows + 63) / 64);
   added->valid_rows = valid_rows;
@@ -384,17 +385,31 @@ class ScanCursor::Columns {
 class ScanCursor::ChunkColumns final : public Columns {
  public:
   ChunkColumns(ScanCursor& cursor, uint32_t begin, uint32_t count)
-      : Columns(cursor, count), readers_(cursor.readers_), begin_(begin) {}
+      : Columns(cursor, count),
+        readers_(cursor.readers_),
+        first_position_(cursor.chunk_->first_position + begin),
+        begin_(begin) {}
 
  private:
   Vector Decode(int column, uint32_t count, Arena& arena) override {
-    return readers_[column].Decode(begin_, count, arena);
+    if (readers_[column].segment() != nullptr) return readers_[column].Decode(begin_, count, arena);
+    return Positions(count, arena, [](uint32_t i) { return i; });
   }
   Vector DecodeSelected(int column, uint32_t count, const uint16_t* selected, uint32_t n, Arena& arena) override {
-    return readers_[column].DecodeSelected(begin_, count, selected, n, arena);
+    if (readers_[column].segment() != nullptr) {
+      return readers_[column].DecodeSelected(begin_, count, selected, n, arena);
+    }
+    return Positions(n, arena, [selected](uint32_t i) { return selected[i]; });
+  }
+  template <typename RowAt>
+  Vector Positions(uint32_t count, Arena& arena, RowAt row_at) const {
+    int64_t* positions = arena.AllocateArray<int64_t>(count);
+    for (uint32_t i = 0; i < count; ++i) positions[i] = first_position_ + row_at(i);
+    return FlatVector(PENUMBRA_INT8, positions, nullptr);
   }
 
   const std::vector<SegmentReader>& readers_;
+  const int64_t first_position_;
   const uint32_t begin_;
 };
 

@@ -74,7 +74,8 @@ class Scan {
 
   struct Chunk {
     uint32_t rows = 0;
-    std::vector<const void*> segments;
+    std::vector<const void*> segments;  // null: positions
+    int64_t first_position = 0;
     std::vector<PenumbraRowRange> ranges;
     std::vector<uint64_t> row_bits;  // of these, the valid ones; empty: all
     uint64_t valid_rows = 0;

@@ -91,7 +91,7 @@ typedef struct ChunkBuffer ChunkBuffer;
 typedef struct CachedScan
 {
 	int			nchunks;
-	PenumbraChunk *chunks;		/* segments in the order of attnums */
+	PenumbraChunk *chunks;		/* segments in the order of attnums, then none, for positions */
 	BlockNumber nblocks;		/* of the relation */
 	int			nheap_ranges;	/* pages that must be read from the heap, ascending */
 	struct CachedBlockRange
@@ -170,6 +170,12 @@ extern void cache_scan_prove_part(CachedScan *scan, BlockNumber begin, BlockNumb
  * nothing, and must raise no error.
  */
 extern void cache_scan_set_readers(CachedScan *scan, void (*stop) (void *), void *readers);
+/*
+ * The row of a position that the engine gave for one of the scan's chunks, or
+ * that cache_position_of_tid() made for a row of the heap.
+ */
+extern void cache_scan_locate_row(CachedScan *scan, int64 position, ItemPointer tid);
+extern int64 cache_position_of_tid(BlockNumber block, OffsetNumber offset);
 extern void cache_scan_end(CachedScan *scan);
 
 #endif							/* PENUMBRA_CACHE_H */

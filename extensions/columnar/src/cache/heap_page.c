@@ -105,6 +105,7 @@ struct HeapRowReader
 	OffsetNumber tuples_at[MaxHeapTuplesPerPage];
 	CompatPages pages;		/* none where next_block is NULL */
 	Buffer		next_buffer;	/* the page after it, pinned so that its memory is on its way */
+	uint64	   *positions;		/* of the rows, a column after the others; NULL: none */
 	bool		is_asked_for_tuples;
 	PenumbraTuples *tuples;		/* NULL: not asked for, or not possible */
 	MemoryContextCallback tuples_callback;
@@ -282,7 +283,7 @@ heap_row_reader_create(Relation rel, const AttrNumber *attnums, int natts)
 	reader->ncolumns = natts;
 	reader->detoasted_bytes_limit = SIZE_MAX;
 	reader->columns = palloc0(sizeof(ReaderColumn) * Max(natts, 1));
-	reader->inputs = palloc0(sizeof(PenumbraColumnInput) * Max(natts, 1));
+	reader->inputs = palloc0(sizeof(PenumbraColumnInput) * (natts + 1));
 	for (int i = 0; i < natts; i++)
 		reader->nsteps = Max(reader->nsteps, attnums[i]);
 	reader->steps = palloc0(sizeof(AttributeStep) * Max(reader->nsteps, 1));
@@ -603,9 +604,22 @@ close_page(HeapRowReader *reader)
 	reader->buffer = InvalidBuffer;
 }
 
+void
+heap_row_reader_give_positions(HeapRowReader *reader)
+{
+	reader->positions = MemoryContextAlloc(reader->context, sizeof(uint64) * MaxHeapTuplesPerPage);
+	reader->inputs[reader->ncolumns].values = reader->positions;
+	reader->is_asked_for_tuples = true;
+}
+
 bool
 heap_row_reader_append_rows(HeapRowReader *reader, PenumbraRows *rows, Size bytes_limit)
 {
+	BlockNumber block = BufferGetBlockNumber(reader->buffer);
+
+	if (reader->positions != NULL)
+		for (uint32 i = reader->next_tuple; i < reader->tuple_count; i++)
+			reader->positions[i - reader->next_tuple] = (uint64) cache_position_of_tid(block, reader->tuples_at[i]);
 	reader->next_tuple += append_tuples(reader, BufferGetPage(reader->buffer),
 										reader->tuples_at + reader->next_tuple,
 										reader->tuple_count - reader->next_tuple,

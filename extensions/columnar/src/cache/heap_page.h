@@ -47,6 +47,8 @@ extern bool heap_row_reader_open_page(HeapRowReader *reader, Snapshot snapshot);
  */
 extern uint32 heap_row_reader_open_rows(HeapRowReader *reader, const ItemPointerData *rows,
 										uint32 count);
+/* Before the first page: rows get their positions, see cache_position_of_tid(), as a column after the others. */
+extern void heap_row_reader_give_positions(HeapRowReader *reader);
 /*
  * Appends the next rows of the open page, detoasted: all, or one and more up
  * to that which exceeds bytes_limit.  False: that was the page's last.

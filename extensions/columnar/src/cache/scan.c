@@ -494,11 +494,99 @@ find_chunk_rows(ScanState *state, CachedChunk *chunk, const ChunkProof *proof, C
 	}
 }
 
-/* The segments of a pinned chunk; NULL: not all are in memory. */
+/*
+ * A row's position: its number in the chunk or patch, of which the bits above
+ * tell the number, or, of the heap, its page and offset.
+ */
+#define POSITION_CHUNK_SHIFT	33
+#define POSITION_IS_OF_PATCH	(INT64CONST(1) << 32)
+#define POSITION_IS_OF_HEAP		(INT64CONST(1) << 62)
+
+static int64
+first_position(const CachedChunk *chunk, bool is_patch)
+{
+	return (int64) chunk->number << POSITION_CHUNK_SHIFT | (is_patch ? POSITION_IS_OF_PATCH : 0);
+}
+
+int64
+cache_position_of_tid(BlockNumber block, OffsetNumber offset)
+{
+	return POSITION_IS_OF_HEAP | (int64) block << 16 | offset;
+}
+
+static const CachedChunk *
+find_pinned(const ScanState *state, int64 position)
+{
+	uint32		number = (uint32) (position >> POSITION_CHUNK_SHIFT);
+	int			begin = 0;
+	int			end = state->npinned - 1;
+
+	while (begin < end)
+	{
+		int			middle = begin + (end - begin) / 2;
+
+		if (state->pinned[middle]->number < number)
+			begin = middle + 1;
+		else
+			end = middle;
+	}
+	Assert(state->pinned[begin]->number == number);
+	return position & POSITION_IS_OF_PATCH ? state->patches[begin] : state->pinned[begin];
+}
+
+/* Where the page's n-th row was at load, and is while a snapshot sees it. */
+static OffsetNumber
+find_offset(const CachedChunk *chunk, uint32 page, uint32 n)
+{
+	const uint8 *bits = CHUNK_OFFSET_BITS(chunk) + chunk->offset_bytes[page];
+	OffsetNumber offset = FirstOffsetNumber;
+
+	if (chunk->offset_bytes[page] == chunk->offset_bytes[page + 1])
+		return FirstOffsetNumber + n;
+	for (;; offset++)
+	{
+		uint32		bit = offset - FirstOffsetNumber;
+
+		Assert(bit < (uint32) (chunk->offset_bytes[page + 1] - chunk->offset_bytes[page]) * BITS_PER_BYTE);
+		if ((bits[bit / BITS_PER_BYTE] & (1 << (bit % BITS_PER_BYTE))) != 0 && n-- == 0)
+			return offset;
+	}
+}
+
+void
+cache_scan_locate_row(CachedScan *scan, int64 position, ItemPointer tid)
+{
+	const ScanState *state = (const ScanState *) scan;
+	const CachedChunk *chunk;
+	uint32		row = (uint32) position;
+	uint32		begin = 0;
+	uint32		end = CHUNK_PAGES - 1;
+
+	if (position & POSITION_IS_OF_HEAP)
+	{
+		ItemPointerSet(tid, (BlockNumber) (position >> 16), (OffsetNumber) position);
+		return;
+	}
+	chunk = find_pinned(state, position);
+	/* the last page that begins at the row or before: it has rows */
+	while (begin < end)
+	{
+		uint32		middle = begin + (end - begin + 1) / 2;
+
+		if (chunk->first_row[middle] <= row)
+			begin = middle;
+		else
+			end = middle - 1;
+	}
+	ItemPointerSet(tid, chunk->number * CHUNK_PAGES + begin,
+				   find_offset(chunk, begin, row - chunk->first_row[begin]));
+}
+
+/* The segments of a pinned chunk, and a NULL for the rows' positions; NULL: not all are in memory. */
 static const void **
 find_segments(ScanState *state, CachedChunk *chunk)
 {
-	const void **segments = palloc(sizeof(void *) * Max(state->natts, 1));
+	const void **segments = palloc0(sizeof(void *) * (state->natts + 1));
 
 	for (int i = 0; i < state->natts; i++)
 	{
@@ -520,7 +608,7 @@ find_segments(ScanState *state, CachedChunk *chunk)
 static const void **
 find_patch_segments(ScanState *state, const CachedChunk *patch)
 {
-	const void **segments = palloc(sizeof(void *) * Max(state->natts, 1));
+	const void **segments = palloc0(sizeof(void *) * (state->natts + 1));
 
 	if (!patch_find_segments(patch, RelationGetDescr(state->rel), state->attnums, state->natts, segments))
 		return NULL;
@@ -545,6 +633,7 @@ find_patch_rows(const CachedChunk *patch, const ChunkProof *proof, const void *c
 	out->ranges = rows.ranges;
 	out->range_count = rows.range_count;
 	out->row_bits = NULL;
+	out->first_position = first_position(patch, true);
 	out->rows = patch->rows;
 	out->segments = segments;
 }
@@ -580,6 +669,7 @@ prove_chunk(ScanState *state, CachedChunk *chunk, CachedChunk *patch, const void
 	out->ranges = rows.ranges;
 	out->range_count = rows.range_count;
 	out->row_bits = rows.bits;
+	out->first_position = first_position(chunk, false);
 	out->rows = chunk->rows;
 	out->segments = segments;
 	count = rows.range_count > 0 ? 1 : 0;
@@ -593,7 +683,7 @@ prove_chunk(ScanState *state, CachedChunk *chunk, CachedChunk *patch, const void
 static const void **
 end_read(ScanState *state, CachedChunk *chunk, ChunkBuffer *buffer)
 {
-	const void **segments = palloc(sizeof(void *) * Max(state->natts, 1));
+	const void **segments = palloc0(sizeof(void *) * (state->natts + 1));
 
 	if (tier_end_chunk(chunk, state->attnums, state->natts, buffer, segments))
 		return segments;
@@ -817,7 +907,7 @@ begin_scan(Relation rel, Snapshot snapshot, const AttrNumber *attnums, int natts
 	state->scan.chunks = palloc(sizeof(PenumbraChunk) * Max(2 * state->npinned, 1));
 	state->unread = palloc(sizeof(CachedChunk *) * Max(state->npinned, 1));
 	state->begun = palloc(sizeof(CachedChunk *) * Max(state->npinned, 1));
-	state->zone_maps = palloc(sizeof(PenumbraZoneMap) * Max(natts, 1));
+	state->zone_maps = palloc0(sizeof(PenumbraZoneMap) * (natts + 1));
 	state->context = CurrentMemoryContext;
 	state->part_context = AllocSetContextCreate(CurrentMemoryContext, "Penumbra cached pages",
 												ALLOCSET_SMALL_SIZES);

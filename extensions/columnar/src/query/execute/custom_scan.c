@@ -31,11 +31,13 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/objectaccess.h"
+#include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "executor/nodeSubplan.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "nodes/extensible.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -51,6 +53,7 @@
 #include "query/execute/held_rows.h"
 #include "query/execute/parallel_scan.h"
 #include "query/execute/result_slot.h"
+#include "query/execute/row_identity.h"
 #include "query/execute/scan_input.h"
 #include "query/execute/scan_state.h"
 #include "query/execute/source_rows.h"
@@ -217,6 +220,23 @@ is_streaming(const PipelineStage *stage)
 	return stage->inputs == NIL || is_streaming(linitial(stage->inputs));
 }
 
+/* Rows to go back to: what the node returns, and which rows of the table they are. */
+static void
+begin_returned(PenumbraScanState *state, EState *estate)
+{
+	TupleDesc	desc = state->css.ss.ps.ps_ResultTupleDesc;
+	TargetEntry *tid = makeTargetEntry((Expr *) makeNullConst(TIDOID, -1, InvalidOid), desc->natts + 1, NULL, false);
+
+	if (row_identity_is_given(state))
+	{
+		desc = ExecTypeFromTL(lappend(list_copy(state->css.ss.ps.plan->targetlist), tid));
+		state->identified_slot = ExecInitExtraTupleSlot(estate, desc, &TTSOpsVirtual);
+	}
+	state->returned = tuplestore_begin_heap(true, false, work_mem);
+	tuplestore_set_eflags(state->returned, EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD);
+	state->returned_slot = ExecInitExtraTupleSlot(estate, desc, &TTSOpsMinimalTuple);
+}
+
 static void
 begin_scan(CustomScanState *node, EState *estate, int eflags)
 {
@@ -229,6 +249,7 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	swap_sides_limit_builds(state->pipeline);
 	if (scan->scan.plan.parallel_aware)
 		state->parallel = &state->unshared;
+	row_identity_begin(state);
 	if (!source_rows_begin(state, estate))
 		state->pipeline->is_checked = false;
 	check_functions(state);
@@ -237,12 +258,7 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	state->runtime_states = ExecInitExprList(scan->custom_exprs, &node->ss.ps);
 	open_relations(state);
 	if (eflags & EXEC_FLAG_BACKWARD)
-	{
-		state->returned = tuplestore_begin_heap(true, false, work_mem);
-		tuplestore_set_eflags(state->returned, EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD);
-		state->returned_slot = ExecInitExtraTupleSlot(estate, node->ss.ps.ps_ResultTupleDesc,
-													  &TTSOpsMinimalTuple);
-	}
+		begin_returned(state, estate);
 }
 
 /* ---------------------------------------------------------------- the ordinary plan */
@@ -285,6 +301,8 @@ next_ordinary_row(PenumbraScanState *state, TupleTableSlot *slot)
 	for (int c = column_count; c < slot->tts_tupleDescriptor->natts; c++)
 		slot->tts_isnull[c] = true;
 	ExecStoreVirtualTuple(slot);
+	if (row_identity_is_given(state))
+		row_identity_take_ordinary(state);
 	return true;
 }
 
@@ -458,6 +476,8 @@ open_table(PenumbraScanState *state, ScanInput *input, int i)
 	cache_scan_set_readers(table->cached, stop_engine, state);
 	cache_scan_set_filter(table->cached, excludes_chunk, input);
 	table->reader = heap_row_reader_create(table->rel, attnos, count);
+	if (row_identity_is_given(state))
+		heap_row_reader_give_positions(table->reader);
 	heap_row_reader_set_pages(table->reader, scan_input_next_block, table);
 }
 
@@ -547,7 +567,7 @@ start_engine(PenumbraScanState *state, Translation *translation)
 		state->inputs[i].scan = state->inputs[i].stage->operator;
 		state->inputs[i].rows = scan_input_create_rows(state->inputs[i].stage->exprs);
 	}
-	state->window = result_window_create(state->pipeline->output_map);
+	state->window = result_window_create(state->pipeline->output_map, state->position_output);
 	if (state->parallel != NULL && !parallel_scan_claim(state))
 	{
 		state->is_done = true;
@@ -612,8 +632,13 @@ start(PenumbraScanState *state)
 	if (stages_add_to_plan(translation, state->pipeline))
 	{
 		state->holds_rows = penumbra_plan_can_be_unsupported_late(translation->plan);
-		MemoryContextSwitchTo(engine_context);
-		status = start_engine(state, translation);
+		if (state->holds_rows && row_identity_is_given(state))
+			status = (PenumbraStatus) {PENUMBRA_UNSUPPORTED, "cursor of which rows are held back"};
+		else
+		{
+			MemoryContextSwitchTo(engine_context);
+			status = start_engine(state, translation);
+		}
 	}
 	else
 	{
@@ -784,7 +809,11 @@ next_engine_row(PenumbraScanState *state, TupleTableSlot *slot)
 	while (!state->is_done && state->ordinary == NULL)
 	{
 		if (result_window_next(state->window, slot))
+		{
+			if (row_identity_is_given(state))
+				row_identity_set(state, result_window_position(state->window));
 			return true;
+		}
 		old_context = MemoryContextSwitchTo(state->execution_context);
 		has_result = fetch_result(state, &status);
 		MemoryContextSwitchTo(old_context);
@@ -853,6 +882,25 @@ exec_forward(CustomScanState *node)
 	return slot;
 }
 
+static void
+keep_returned(PenumbraScanState *state, TupleTableSlot *slot)
+{
+	TupleTableSlot *kept = state->identified_slot;
+	int			count = slot->tts_tupleDescriptor->natts;
+
+	if (kept != NULL)
+	{
+		slot_getallattrs(slot);
+		ExecClearTuple(kept);
+		memcpy(kept->tts_values, slot->tts_values, sizeof(Datum) * count);
+		memcpy(kept->tts_isnull, slot->tts_isnull, sizeof(bool) * count);
+		kept->tts_values[count] = PointerGetDatum(&state->css.ss.ss_ScanTupleSlot->tts_tid);
+		kept->tts_isnull[count] = false;
+		slot = ExecStoreVirtualTuple(kept);
+	}
+	tuplestore_puttupleslot(state->returned, slot);
+}
+
 /* As the Material node does it. */
 static TupleTableSlot *
 exec_for_cursor(CustomScanState *node)
@@ -882,35 +930,44 @@ exec_for_cursor(CustomScanState *node)
 	if (slot == NULL)
 		state->is_exhausted = true;
 	else
-		tuplestore_puttupleslot(state->returned, slot);
+		keep_returned(state, slot);
 	return slot;
 }
 
 /* Parents expect the slot that the node was initialised with. */
 static TupleTableSlot *
+return_again(PenumbraScanState *state)
+{
+	TupleTableSlot *kept = state->returned_slot;
+	TupleTableSlot *result = state->css.ss.ps.ps_ResultTupleSlot;
+	TupleTableSlot *scan_slot = state->css.ss.ss_ScanTupleSlot;
+	int			count = result->tts_tupleDescriptor->natts;
+
+	slot_getallattrs(kept);
+	if (row_identity_is_given(state))
+	{
+		ExecStoreAllNullTuple(scan_slot);
+		scan_slot->tts_tid = *(ItemPointer) DatumGetPointer(kept->tts_values[count]);
+	}
+	ExecClearTuple(result);
+	memcpy(result->tts_values, kept->tts_values, sizeof(Datum) * count);
+	memcpy(result->tts_isnull, kept->tts_isnull, sizeof(bool) * count);
+	return ExecStoreVirtualTuple(result);
+}
+
+static TupleTableSlot *
 exec_scan(CustomScanState *node)
 {
 	PenumbraScanState *state = (PenumbraScanState *) node;
-	TupleTableSlot *result = node->ss.ps.ps_ResultTupleSlot;
-	TupleTableSlot *slot;
+	TupleTableSlot *slot = state->returned == NULL ? exec_forward(node) : exec_for_cursor(node);
 
-	if (state->returned == NULL)
-	{
-		slot = exec_forward(node);
-		return slot != NULL ? slot : ExecClearTuple(result);
-	}
-	slot = exec_for_cursor(node);
 	if (slot == NULL)
-		return ExecClearTuple(result);
-	if (slot != state->returned_slot)
-		return slot;
-	ExecClearTuple(result);
-	slot_getallattrs(slot);
-	memcpy(result->tts_values, slot->tts_values,
-		   sizeof(Datum) * result->tts_tupleDescriptor->natts);
-	memcpy(result->tts_isnull, slot->tts_isnull,
-		   sizeof(bool) * result->tts_tupleDescriptor->natts);
-	return ExecStoreVirtualTuple(result);
+	{
+		/* WHERE CURRENT OF finds no row */
+		ExecClearTuple(node->ss.ss_ScanTupleSlot);
+		return ExecClearTuple(node->ss.ps.ps_ResultTupleSlot);
+	}
+	return slot == state->returned_slot ? return_again(state) : slot;
 }
 
 static void
@@ -941,6 +998,12 @@ rescan(CustomScanState *node)
 	PenumbraScanState *state = (PenumbraScanState *) node;
 
 	ExecClearTuple(node->ss.ss_ScanTupleSlot);
+	/* A cursor that goes back to its begin has the same rows again, in the same order. */
+	if (state->returned != NULL && node->ss.ps.chgParam == NULL)
+	{
+		tuplestore_rescan(state->returned);
+		return;
+	}
 	if (state->returned != NULL)
 		tuplestore_clear(state->returned);
 	state->is_exhausted = false;

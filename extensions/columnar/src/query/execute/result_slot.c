@@ -27,6 +27,7 @@
 struct ResultWindow
 {
 	int			column_count;
+	int			slot_columns;	/* of these; after them the row's position, if it is wanted */
 	int		   *outputs;		/* per column, -1 for NULL */
 	Datum	   *values;			/* rows_limit x column_count */
 	bool	   *nulls;
@@ -42,13 +43,15 @@ struct ResultWindow
 };
 
 ResultWindow *
-result_window_create(List *output_map)
+result_window_create(List *output_map, int position_output)
 {
 	ResultWindow *window = palloc0(sizeof(ResultWindow));
 	ListCell   *lc;
 
-	window->column_count = list_length(output_map);
-	window->outputs = palloc(sizeof(int) * Max(window->column_count, 1));
+	window->slot_columns = list_length(output_map);
+	window->column_count = window->slot_columns + (position_output >= 0 ? 1 : 0);
+	window->outputs = palloc(sizeof(int) * (window->slot_columns + 1));
+	window->outputs[window->slot_columns] = position_output;
 	foreach(lc, output_map)
 		window->outputs[foreach_current_index(lc)] = lfirst_int(lc);
 	window->context = CurrentMemoryContext;
@@ -207,7 +210,7 @@ next_window(ResultWindow *window)
 bool
 result_window_next(ResultWindow *window, TupleTableSlot *slot)
 {
-	int			count = window->column_count;
+	int			count = window->slot_columns;
 	Size		first;
 
 	if (window->result == NULL)
@@ -217,7 +220,7 @@ result_window_next(ResultWindow *window, TupleTableSlot *slot)
 		window->result = NULL;
 		return false;
 	}
-	first = (Size) (window->next_row++ - window->window_begin) * count;
+	first = (Size) (window->next_row++ - window->window_begin) * window->column_count;
 	ExecClearTuple(slot);
 	memcpy(slot->tts_values, window->values + first, sizeof(Datum) * count);
 	memcpy(slot->tts_isnull, window->nulls + first, sizeof(bool) * count);
@@ -225,4 +228,12 @@ result_window_next(ResultWindow *window, TupleTableSlot *slot)
 		slot->tts_isnull[c] = true;
 	ExecStoreVirtualTuple(slot);
 	return true;
+}
+
+int64
+result_window_position(const ResultWindow *window)
+{
+	Size		row = window->next_row - 1 - window->window_begin;
+
+	return DatumGetInt64(window->values[row * window->column_count + window->slot_columns]);
 }

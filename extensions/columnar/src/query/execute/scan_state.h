@@ -119,7 +119,9 @@ typedef struct PenumbraScanState
 	PenumbraExec *exec;
 	ResultWindow *window;
 	Tuplestorestate *returned;	/* for a cursor: the rows so far, to go back to */
-	TupleTableSlot *returned_slot;
+	TupleTableSlot *returned_slot;	/* with the TID after the columns, if position_output says so */
+	TupleTableSlot *identified_slot;	/* then: to store it */
+	int			position_output;	/* of the engine: the row's position for WHERE CURRENT OF; -1: not wanted */
 	bool		is_exhausted;	/* nothing comes after the last of them */
 	ScanReport	report;
 } PenumbraScanState;

@@ -184,8 +184,8 @@ refuse_quals(const PlannedTable *table)
 
 /*
  * A cursor over one table without grouping or ORDER BY is "simply updatable":
- * UPDATE ... WHERE CURRENT OF asks its scan for the row's TID, which the cache
- * does not keep.
+ * UPDATE ... WHERE CURRENT OF looks for the table's scan, which knows its row
+ * (row_identity.c), below nothing but LIMIT, projections and Append.
  */
 bool
 scan_paths_is_simply_updatable(PlannerInfo *root)
@@ -193,7 +193,7 @@ scan_paths_is_simply_updatable(PlannerInfo *root)
 	Query	   *parse = root->parse;
 
 	return planning_current()->is_cursor && bms_membership(root->all_baserels) == BMS_SINGLETON &&
-		!parse->hasAggs && parse->groupClause == NIL && parse->groupingSets == NIL &&
+		!parse->hasAggs && !parse->hasWindowFuncs && parse->groupClause == NIL && parse->groupingSets == NIL &&
 		parse->distinctClause == NIL && parse->sortClause == NIL;
 }
 
@@ -206,11 +206,6 @@ add_scan_paths(PlannerInfo *root, PlannedTable *table)
 	PenumbraPath *parallel = NULL;
 	int			workers = 0;
 
-	if (scan_paths_is_simply_updatable(root))
-	{
-		planning_refuse("cursor that WHERE CURRENT OF may use");
-		return;
-	}
 	if (ordinary == NULL || !target_is_columns(rel))
 		return;
 	if (rel->consider_parallel)

@@ -1,0 +1,113 @@
+/*-------------------------------------------------------------------------
+ *
+ * row_identity.c
+ *	  Which row of the table a scan has returned last, for WHERE CURRENT OF.
+ *
+ * execCurrentOf() finds the scan of the table among the nodes of the cursor's
+ * plan and takes the TID from its scan slot; an empty slot is a scan that has
+ * returned no row, or that is at its end.  So a scan of one table that runs in
+ * a portal with a name, which a statement can speak of, has the engine give
+ * each row's position, as one more column up to the last stage.  A scan that
+ * cannot do so hides its table: execCurrentOf() then says that the cursor is
+ * not simply updatable, where a TID that is not valid would change nothing.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/relscan.h"
+#include "access/sysattr.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "tcop/pquery.h"
+#include "utils/portal.h"
+#include "utils/rel.h"
+
+#include "cache/cache.h"
+#include "query/execute/row_identity.h"
+#include "query/execute/scan_state.h"
+#include "query/pipeline/pipeline.h"
+#include "query/pipeline/stages.h"
+
+/* Whether a statement can name the portal that runs the node's plan. */
+static bool
+is_in_named_portal(const PenumbraScanState *state)
+{
+	return ActivePortal != NULL && ActivePortal->name[0] != '\0' && ActivePortal->stmts != NIL &&
+		linitial(ActivePortal->stmts) == (void *) state->css.ss.ps.state->es_plannedstmt;
+}
+
+/* The scan of one table, above which all stages can pass on one more column; else NULL. */
+static PipelineStage *
+find_scan(PenumbraScanState *state)
+{
+	PipelineStage *stage = state->pipeline->top;
+
+	while (stage->kind == PIPELINE_FILTER || (stage->kind == PIPELINE_PROJECTION && stage->names == NIL))
+		stage = linitial(stage->inputs);
+	if (stage->kind != PIPELINE_SCAN || list_length(stage->table_oids) != 1 || state->parallel != NULL)
+		return NULL;
+	return stage;
+}
+
+static void
+add_output(PipelineStage *stage, const PipelineStage *scan, Var *position)
+{
+	if (stage->kind != PIPELINE_FILTER)
+		stage->exprs = lappend(list_copy(stage->exprs), position);
+	if (stage != scan)
+		add_output(linitial(stage->inputs), scan, position);
+}
+
+void
+row_identity_begin(PenumbraScanState *state)
+{
+	Pipeline   *pipeline = state->pipeline;
+	Relation	rel = state->css.ss.ss_currentRelation;
+	PipelineStage *scan = find_scan(state);
+	Index		name = 1;
+
+	state->position_output = -1;
+	if (rel == NULL || !is_in_named_portal(state))
+		return;
+	if (scan == NULL || state->css.ss.ps.ps_ResultTupleDesc->natts == MaxTupleAttributeNumber)
+	{
+		state->css.ss.ss_currentRelation = NULL;
+		return;
+	}
+	/* of a scan without columns there is no name yet */
+	if (scan->exprs != NIL)
+		name = linitial_node(Var, scan->exprs)->varno;
+	else
+		pipeline->names = list_make1(list_make4(makeInteger(name), makeString(RelationGetRelationName(rel)),
+												makeInteger((int) RelationGetRelid(rel)), NIL));
+	add_output(pipeline->top, scan, makeVar(name, SelfItemPointerAttributeNumber, INT8OID, -1, InvalidOid, 0));
+	state->position_output = list_length(stage_outputs(pipeline->top)) - 1;
+	state->css.ss.ss_ScanTupleSlot->tts_tableOid = RelationGetRelid(rel);
+}
+
+void
+row_identity_set(PenumbraScanState *state, int64 position)
+{
+	if (row_identity_is_given(state))
+		cache_scan_locate_row(state->inputs[0].tables[0].cached, position, &state->css.ss.ss_ScanTupleSlot->tts_tid);
+}
+
+/* As execCurrentOf() finds it. */
+void
+row_identity_take_ordinary(PenumbraScanState *state)
+{
+	PlanState  *node = state->ordinary;
+	ScanState  *scan;
+
+	while (IsA(node, ResultState))
+		node = outerPlanState(node);
+	scan = (ScanState *) node;
+	if (IsA(node, IndexOnlyScanState))
+		state->css.ss.ss_ScanTupleSlot->tts_tid = ((IndexOnlyScanState *) node)->ioss_ScanDesc->xs_heaptid;
+	else if (IsA(node, SeqScanState) || IsA(node, IndexScanState) || IsA(node, BitmapHeapScanState) ||
+			 IsA(node, TidScanState) || IsA(node, TidRangeScanState))
+		state->css.ss.ss_ScanTupleSlot->tts_tid = scan->ss_ScanTupleSlot->tts_tid;
+	else
+		state->css.ss.ss_currentRelation = NULL;
+}
