@@ -69,6 +69,49 @@ TEST(CApiTest, DestroyAtEveryStage) {
   }
 }
 
+// By value of the first column, which is the row's number.
+void ExpectPositions(const PenumbraResult& result, int64_t first_position) {
+  const auto* values = static_cast<const int32_t*>(result.columns[0].values);
+  const auto* positions = static_cast<const int64_t*>(result.columns[1].values);
+  for (uint32_t i = 0; i < result.rows; ++i) ASSERT_EQ(positions[i], first_position + values[i]);
+}
+
+TEST(CApiTest, AColumnWithoutSegmentHasPositions) {
+  constexpr int64_t kFirst = int64_t{7} << 33;
+  Table table = MakeTable(10000);
+  Chunk chunk(table);
+  for (const char* divisor : {"1", "2", "997"}) {
+    std::vector<PenumbraType> types = kTypes;
+    types.push_back(PENUMBRA_INT8);
+    PlanBuilder plan(types);
+    plan.Filter({plan.Call(
+        PENUMBRA_FN_EQ, PENUMBRA_BOOL,
+        {plan.Call(PENUMBRA_FN_MOD, PENUMBRA_INT4, {plan.Column(0), plan.Constant(PENUMBRA_INT4, divisor)}),
+         plan.Constant(PENUMBRA_INT4, "0")})});
+    plan.Project({plan.Column(0), plan.Column(static_cast<int>(kTypes.size()))});
+    PenumbraExec* exec = CreateExec(plan, 0);
+    PenumbraChunk added = chunk.chunk();
+    std::vector<const void*> segments(added.segments, added.segments + kTypes.size());
+    segments.push_back(nullptr);
+    added.segments = segments.data();
+    added.first_position = kFirst;
+    ASSERT_EQ(penumbra_exec_add_chunk(exec, kScan, &added).code, PENUMBRA_OK);
+    ASSERT_EQ(penumbra_exec_start(exec).code, PENUMBRA_OK);
+    ASSERT_EQ(penumbra_exec_end_rows(exec, kScan).code, PENUMBRA_OK);
+    PenumbraResult result;
+    PenumbraStatus status;
+    uint64_t rows = 0;
+    for (PenumbraFetch fetch; (fetch = penumbra_exec_fetch(exec, &result, &status)) != PENUMBRA_FETCH_DONE;) {
+      ASSERT_NE(fetch, PENUMBRA_FETCH_ERROR) << status.message;
+      if (fetch != PENUMBRA_FETCH_ROWS) continue;
+      ExpectPositions(result, kFirst);
+      rows += result.rows;
+    }
+    EXPECT_EQ(rows, (10000 + std::stoul(divisor) - 1) / std::stoul(divisor));
+    penumbra_exec_destroy(exec);
+  }
+}
+
 TEST(CApiTest, FetchReturnsSoonWhileTheWorkIsLong) {
   Table table = MakeTable(200000);
   Chunk chunk(table);
