@@ -20,6 +20,7 @@ def pytest_addoption(parser):
                      help="generated queries in the first database; the others get a fourth")  # fmt: skip
     parser.addoption("--seconds", type=float, default=float(os.environ.get("DIFFERENTIAL_SECONDS", "420")),
                      help="the longest time for the generated queries of one database")  # fmt: skip
+    parser.addoption("--slower", action="store_true", help="every query that is slower with Penumbra, not only those much slower")
     parser.addoption("--histories", type=int, default=2500, help="steps of the random history of a table's tuples")
 
 
