@@ -197,7 +197,7 @@ penumbra_planner(COMPAT_PLANNER_PARAMETERS)
 	planning.is_permitted = planning.is_enabled && privileges_permit(query);
 	other = planning;
 	stmt = plan_query(COMPAT_PLANNER_ARGUMENTS, &planning);
-	if (inlined != NULL && planning.tables != NIL &&
+	if (inlined != NULL && planning.tables != NIL && !planning.has_executions &&
 		(MODE_IS_FORCED() || stmt->planTree->total_cost >= REPLAN_COST_MIN))
 	{
 		SecondPlanning second = {COMPAT_PLANNER_VALUES, .query = inlined, .planning = &other};

@@ -29,6 +29,7 @@
 #include "query/paths/rel_pipelines.h"
 #include "query/pipeline/planned.h"
 #include "query/planning/node_kinds.h"
+#include "query/planning/path_walk.h"
 #include "query/planning/planning.h"
 
 /*
@@ -46,38 +47,6 @@ more_rows(PlannerInfo *root, const Path *path)
 		: rel_pipelines_find(root, path->parent);
 
 	return planned == NULL ? 1 : Max(planned->rows / Max(path->parent->rows, 1), 1);
-}
-
-/* The path that it reads, if it reads one. */
-static const Path *
-subpath_of(const Path *path)
-{
-	switch (nodeTag(path))
-	{
-		case T_MaterialPath:
-			return ((const MaterialPath *) path)->subpath;
-		case T_MemoizePath:
-			return ((const MemoizePath *) path)->subpath;
-		case T_GatherPath:
-			return ((const GatherPath *) path)->subpath;
-		case T_GatherMergePath:
-			return ((const GatherMergePath *) path)->subpath;
-		case T_ProjectionPath:
-			return ((const ProjectionPath *) path)->subpath;
-		case T_SortPath:
-		case T_IncrementalSortPath:
-			return ((const SortPath *) path)->subpath;
-		case T_GroupPath:
-			return ((const GroupPath *) path)->subpath;
-		case T_GroupingSetsPath:
-			return ((const GroupingSetsPath *) path)->subpath;
-		case T_AggPath:
-			return ((const AggPath *) path)->subpath;
-		case T_WindowAggPath:
-			return ((const WindowAggPath *) path)->subpath;
-		default:
-			return NULL;
-	}
 }
 
 /* Without what its input costs. */
@@ -122,7 +91,7 @@ is_whole_table(const Path *path)
 {
 	const Path *subpath;
 
-	while ((subpath = subpath_of(path)) != NULL)
+	while ((subpath = path_walk_input(path)) != NULL)
 	{
 		if (!IsA(path, ProjectionPath))
 			return false;
@@ -135,7 +104,8 @@ is_whole_table(const Path *path)
 /*
  * LIMIT ends a path early if the rows that it wants are as near as their share
  * says.  Where rows are filtered, joined or grouped they may all come last: the
- * mean of both is at most as many times wrong one way as the other.
+ * mean of both is at most as many times wrong one way as the other.  They do
+ * not come last in each execution of a subquery that is run for many rows.
  */
 static Cost
 cost_of_limit(PlannerInfo *root, const Path *limit, const Path *subpath)
@@ -143,14 +113,15 @@ cost_of_limit(PlannerInfo *root, const Path *limit, const Path *subpath)
 	Cost		all = core_path_cost(root, subpath);
 	Cost		startup = subpath->startup_cost * all / Max(subpath->total_cost, 1);
 	Cost		early = startup + Max(limit->total_cost - subpath->startup_cost, 0);
+	bool		is_repeated = root->parent_root != NULL && root->parent_root->plan_params != NIL;
 
-	return is_whole_table(subpath) ? early : sqrt(Min(early, all) * all);
+	return is_repeated || is_whole_table(subpath) ? early : sqrt(Min(early, all) * all);
 }
 
 Cost
 core_path_cost(PlannerInfo *root, const Path *path)
 {
-	const Path *subpath = subpath_of(path);
+	const Path *subpath = path_walk_input(path);
 	const JoinPath *join = (const JoinPath *) path;
 	const Path *outer;
 	const Path *inner;

@@ -18,12 +18,16 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+#include "catalog/pg_statistic.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
+#include "parser/parsetree.h"
+#include "utils/syscache.h"
 #include "utils/typcache.h"
 
 #include "query/paths/subplan_memo.h"
@@ -33,6 +37,8 @@
 
 /* More than a look-up by a unique index (8.5), which takes five times as long as to find what is kept. */
 #define MEMO_COST_MIN 10.0
+/* pg_statistic.stadistinct of a column of which hardly a value stands twice. */
+#define UNIQUE_STADISTINCT (-0.95)
 
 /* What the query around it hands down, as Params; false: not all can be keys. */
 static bool
@@ -75,6 +81,34 @@ is_volatile(PlannerInfo *root)
 	return contains_volatile((Node *) root->parse, root->glob);
 }
 
+/* Whether a value comes once: from a column of unique values of the only table around the subquery. */
+static bool
+has_unique_key(const PlannerInfo *parent)
+{
+	const Query *query = parent->parse;
+	ListCell   *lc;
+
+	if (list_length(query->jointree->fromlist) != 1 || !IsA(linitial(query->jointree->fromlist), RangeTblRef))
+		return false;
+	foreach(lc, parent->plan_params)
+	{
+		const Var  *var = (const Var *) ((const PlannerParamItem *) lfirst(lc))->item;
+		const RangeTblEntry *rte = IsA(var, Var) ? rt_fetch(var->varno, query->rtable) : NULL;
+		HeapTuple	statistics = rte == NULL || rte->rtekind != RTE_RELATION ? NULL
+			: SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(rte->relid), Int16GetDatum(var->varattno),
+							  BoolGetDatum(rte->inh));
+		bool		is_unique;
+
+		if (!HeapTupleIsValid(statistics))
+			continue;
+		is_unique = ((Form_pg_statistic) GETSTRUCT(statistics))->stadistinct <= UNIQUE_STADISTINCT;
+		ReleaseSysCache(statistics);
+		if (is_unique)
+			return true;
+	}
+	return false;
+}
+
 void
 subplan_memo_add(PlannerInfo *root, RelOptInfo *final_rel)
 {
@@ -85,7 +119,7 @@ subplan_memo_add(PlannerInfo *root, RelOptInfo *final_rel)
 	/* A subquery in FROM is planned when the relations around it are known; it is rescanned below nested loops. */
 	if (!enable_memoize || root->parent_root == NULL ||
 		root->parent_root->simple_rel_array != NULL ||
-		is_volatile(root) || !find_keys(root, &params, &operators))
+		is_volatile(root) || !find_keys(root, &params, &operators) || has_unique_key(root->parent_root))
 		return;
 	foreach(lc, final_rel->pathlist)
 	{

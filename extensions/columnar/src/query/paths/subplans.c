@@ -55,6 +55,7 @@
 #include "query/pipeline/translate_type.h"
 #include "query/pipeline/translation.h"
 #include "query/planning/names.h"
+#include "query/planning/path_walk.h"
 #include "query/planning/planning.h"
 #include "query/planning/repeats.h"
 
@@ -485,11 +486,17 @@ find_rows(const Subquery *subquery, SubqueryRows *rows)
 	return true;
 }
 
+static PlannerInfo *
+level_of(const PlannerInfo *root, const SubPlan *subplan)
+{
+	return list_nth_node(PlannerInfo, root->glob->subroots, subplan->plan_id - 1);
+}
+
 bool
 subplans_find_rows(PlannerInfo *root, const SubPlan *subplan, SubqueryRows *rows)
 {
 	Subquery	subquery = {
-		.root = list_nth(root->glob->subroots, subplan->plan_id - 1),
+		.root = level_of(root, subplan),
 		.name = subplan->plan_name,
 		.params = subplan->parParam,
 		.args = subplan->args,
@@ -687,7 +694,7 @@ join_membership(PlannerInfo *root, PlannedPipeline *planned, const SubPlan *subp
 		return false;
 	/* join_unknown() computes the rows again. */
 	if (needs_null && !is_null_aware &&
-		!repeats_exactly(list_nth_node(PlannerInfo, root->glob->subroots, subplan->plan_id - 1)->parse, root->glob))
+		!repeats_exactly(level_of(root, subplan)->parse, root->glob))
 		return false;
 	join_matches(planned, subplan, &rows, kind, keys, 1, mark)->is_null_aware = is_null_aware;
 	if (!needs_null || is_null_aware)
@@ -898,7 +905,7 @@ outer_can_fail_walker(Node *node, void *params)
 static bool
 needs_guard(PlannerInfo *root, const SubPlan *subplan)
 {
-	Query	   *query = list_nth_node(PlannerInfo, root->glob->subroots, subplan->plan_id - 1)->parse;
+	Query	   *query = level_of(root, subplan)->parse;
 
 	return expr_can_fail((Node *) subplan->args) || expr_can_fail(subplan->testexpr) ||
 		outer_can_fail_walker((Node *) query, subplan->parParam) ||
@@ -996,6 +1003,76 @@ join_scalar(PlannerInfo *root, PlannedPipeline *planned, Node *clause, const Sub
 	return true;
 }
 
+/* Whether PostgreSQL's plan of a query level reads tables by their indexes only. */
+static bool
+is_looked_up(PlannerInfo *root)
+{
+	const Path *path = fetch_upper_rel(root, UPPERREL_FINAL, NULL)->cheapest_total_path;
+	ListCell   *lc;
+
+	foreach(lc, root->init_plans)
+	{
+		if (!is_looked_up(level_of(root, lfirst_node(SubPlan, lc))))
+			return false;
+	}
+	return path != NULL && path_walk_is_looked_up(path);
+}
+
+/*
+ * Whether PostgreSQL runs the subquery for that share of so many rows in less
+ * time than a join with all of its rows takes: if an index finds them, or not
+ * all rows ask for it.
+ */
+static bool
+is_for_executions(PlannerInfo *subroot, double rows, double share, Cost cost)
+{
+	const PlannedPipeline *planned = rel_pipelines_find(subroot, fetch_upper_rel(subroot, UPPERREL_FINAL, NULL));
+	bool		by_index;
+
+	if (MODE_IS_FORCED() || planned == NULL)
+		return false;
+	by_index = is_looked_up(subroot);
+	if ((!by_index && share == 1) || !cost_executions_win(planned, rows * share, cost, by_index))
+		return false;
+	planning_current()->has_executions = true;
+	return true;
+}
+
+/* The share of the rows that ask for the subquery: for which none of its guards is true. */
+static double
+asking_share(PlannerInfo *root, List *guards)
+{
+	double		share = 1;
+	ListCell   *lc;
+
+	foreach(lc, guards)
+		share *= 1 - clause_selectivity(root, lfirst(lc), 0, JOIN_INNER, NULL);
+	return share;
+}
+
+/*
+ * Whether a correlated subquery of the expressions, as the query has them, is
+ * left to PostgreSQL because few of so many rows ask for it, or an index answers.
+ */
+static bool
+has_executions(PlannerInfo *root, Node *exprs, double rows)
+{
+	SubplanUses found = {.is_positive = true};
+	ListCell   *lc;
+
+	(void) find_subplans_walker(exprs, &found);
+	foreach(lc, found.uses)
+	{
+		const SubplanUse *use = lfirst(lc);
+
+		if (use->subplan->parParam != NIL &&
+			is_for_executions(level_of(root, use->subplan), rows, asking_share(root, use->guards),
+							  use->subplan->per_call_cost))
+			return true;
+	}
+	return false;
+}
+
 static bool
 is_membership(const SubPlan *subplan)
 {
@@ -1027,6 +1104,10 @@ subplans_apply(PlannerInfo *root, PlannedPipeline *planned, RestrictInfo *rinfo,
 
 	if (rinfo->security_level > 0 || contains_volatile(clause, root->glob))
 		return false;
+	/* Of a join's condition what is around it would be PostgreSQL's, too. */
+	if (bms_membership(rinfo->clause_relids) != BMS_MULTIPLE &&
+		has_executions(root, (Node *) rinfo->clause, planned->rows))
+		return false;
 	(void) find_subplans_walker(clause, &found);
 	foreach(lc, found.uses)
 	{
@@ -1046,16 +1127,6 @@ subplans_apply(PlannerInfo *root, PlannedPipeline *planned, RestrictInfo *rinfo,
 	return true;
 }
 
-/* Whether PostgreSQL finds the values of so many rows by index in less time. */
-static bool
-is_looked_up(const PlannerInfo *root, const SubPlan *subplan, double outer_rows)
-{
-	PlannerInfo *subroot = list_nth_node(PlannerInfo, root->glob->subroots, subplan->plan_id - 1);
-	const PlannedPipeline *planned = rel_pipelines_find(subroot, fetch_upper_rel(subroot, UPPERREL_FINAL, NULL));
-
-	return !MODE_IS_FORCED() && planned != NULL && cost_look_ups_win(planned, outer_rows, subplan->per_call_cost);
-}
-
 bool
 subplans_join_outputs(PlannerInfo *root, PlannedPipeline *planned, List *exprs)
 {
@@ -1064,7 +1135,7 @@ subplans_join_outputs(PlannerInfo *root, PlannedPipeline *planned, List *exprs)
 	Replacements replacements = {0};
 	ListCell   *lc;
 
-	if (contains_volatile(normalized, root->glob))
+	if (contains_volatile(normalized, root->glob) || has_executions(root, (Node *) exprs, planned->rows))
 		return false;
 	(void) find_subplans_walker(normalized, &found);
 	foreach(lc, found.uses)
@@ -1074,7 +1145,7 @@ subplans_join_outputs(PlannerInfo *root, PlannedPipeline *planned, List *exprs)
 		Node	   *value = known < 0 ? NULL : list_nth(planned->subplan_values, known);
 
 		/* No row is dropped for its value: in place of a condition stands one that is always true. */
-		if (known < 0 && (is_looked_up(root, use->subplan, planned->rows) || !guard_subplan(root, use, &replacements) ||
+		if (known < 0 && (!guard_subplan(root, use, &replacements) ||
 						  !join_value(root, planned, makeBoolConst(true, false), use, &value)))
 			return false;
 		replacements.nodes = lappend(replacements.nodes, use->node);
@@ -1140,7 +1211,9 @@ subplans_join_lateral(PlannerInfo *root, PlannedPipeline *planned, RelOptInfo *r
 	SubqueryRows rows;
 	List	   *keys;
 
-	if (rel->subplan_params == NIL || !find_rows(&subquery, &rows))
+	if (rel->subplan_params == NIL ||
+		is_for_executions(rel->subroot, planned->rows, 1, ((Path *) linitial(rel->pathlist))->total_cost) ||
+		!find_rows(&subquery, &rows))
 		return false;
 	keys = pipeline_commuted_keys(rows.keys);
 	if (keys == NIL)

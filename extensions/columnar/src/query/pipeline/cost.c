@@ -47,6 +47,11 @@
 #define MISSED_FILTERED_VALUES 20
 /* A column that the table keeps. */
 #define MISSED_COLUMN_VALUES 32
+/*
+ * A row of a correlated subquery that is read, aggregated and kept by key:
+ * measured 50 to 200 ns, less where filters drop most.
+ */
+#define KEPT_VALUES 100
 #define CACHE_BYTES (1024.0 * 1024)
 /* A column of a row that comes out of a join. */
 #define JOINED_VALUES 4
@@ -140,11 +145,11 @@ cost_join_can_win(const PlannerInfo *root, RelOptInfo *joinrel)
 
 /* By how much our cost must be larger to be comparable with that of look-ups by index. */
 static double
-look_up_factor(RelOptInfo *rel)
+look_up_factor(Oid tablespace)
 {
 	double		random_page;
 
-	get_tablespace_page_costs(rel->reltablespace, &random_page, NULL);
+	get_tablespace_page_costs(tablespace, &random_page, NULL);
 	return Max(LOOK_UP_FACTOR * random_page / HOT_RANDOM_PAGE_COST, 1.0);
 }
 
@@ -174,7 +179,7 @@ cost_add_scan(PlannedPipeline *planned, List *tables, int filter_columns, int ot
 
 		planned->is_rescanned |= table->is_rescanned;
 		if (table->is_looked_up)
-			factor = Max(factor, look_up_factor(table->rel));
+			factor = Max(factor, look_up_factor(table->rel->reltablespace));
 		cached_pages += valid;
 		lsn_pages += Min((double) table->coverage.lsn_pages, valid);
 		heap_pages += pages - valid;
@@ -224,12 +229,12 @@ cost_without_rescans(PlannedPipeline *planned)
 }
 
 bool
-cost_look_ups_win(const PlannedPipeline *subquery, double executions, Cost cost)
+cost_executions_win(const PlannedPipeline *subquery, double executions, Cost cost, bool is_looked_up)
 {
 	double		threads = 1 + cost_threads(subquery->input_rows, false);
+	double		factor = is_looked_up ? look_up_factor(InvalidOid) : 1;
 
-	return subquery->rescan_factor > 1 &&
-		executions * cost / subquery->rescan_factor < subquery->input_rows * BUILD_VALUES * VALUE_COST / threads;
+	return executions * cost / factor < subquery->input_rows * KEPT_VALUES * VALUE_COST / threads;
 }
 
 /* Ends streaming: all that came before is startup now. */

@@ -25,9 +25,10 @@ extern void cost_add_scan(PlannedPipeline *planned, List *tables, int filter_col
 extern void cost_without_rescans(PlannedPipeline *planned);
 /*
  * Whether so many executions of a correlated subquery, of such a cost each,
- * take less time by index than reading all its rows and keeping them by key.
+ * take less time than reading all its rows and keeping them by key;
+ * is_looked_up: an index finds the rows of each.
  */
-extern bool cost_look_ups_win(const PlannedPipeline *subquery, double executions, Cost cost);
+extern bool cost_executions_win(const PlannedPipeline *subquery, double executions, Cost cost, bool is_looked_up);
 extern void cost_add_filter(PlannedPipeline *planned, int columns, double rows);
 /*
  * Of a join with so many rows: planned is the probe side and becomes the join.

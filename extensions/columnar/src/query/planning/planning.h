@@ -45,6 +45,7 @@ typedef struct Planning
 	const PlannerInfo *barrier_root;	/* the query level that the next is known of */
 	bool		is_below_barrier;
 	bool		is_cursor;		/* of DECLARE or PL/pgSQL */
+	bool		has_executions; /* of a correlated subquery, which cost less than a join of ours */
 	int			refused_stages; /* aggregations and DISTINCTs over served tables */
 } Planning;
 

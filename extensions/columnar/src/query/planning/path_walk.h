@@ -1,0 +1,20 @@
+/*-------------------------------------------------------------------------
+ *
+ * path_walk.h
+ *	  What PostgreSQL's paths read.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_PATH_WALK_H
+#define PENUMBRA_PATH_WALK_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+
+/* The path that it reads, if it reads one. */
+extern const Path *path_walk_input(const Path *path);
+/* Whether it reads tables by their indexes only. */
+extern bool path_walk_is_looked_up(const Path *path);
+
+#endif							/* PENUMBRA_PATH_WALK_H */
