@@ -84,10 +84,10 @@ TEST(CApiTest, AColumnWithoutSegmentHasPositions) {
     std::vector<PenumbraType> types = kTypes;
     types.push_back(PENUMBRA_INT8);
     PlanBuilder plan(types);
-    plan.Filter({plan.Call(
-        PENUMBRA_FN_EQ, PENUMBRA_BOOL,
-        {plan.Call(PENUMBRA_FN_MOD, PENUMBRA_INT4, {plan.Column(0), plan.Constant(PENUMBRA_INT4, divisor)}),
-         plan.Constant(PENUMBRA_INT4, "0")})});
+    plan.Filter(
+        {plan.Call(PENUMBRA_FN_EQ, PENUMBRA_BOOL,
+                   {plan.Call(PENUMBRA_FN_MOD, PENUMBRA_INT4, {plan.Column(0), plan.Constant(PENUMBRA_INT4, divisor)}),
+                    plan.Constant(PENUMBRA_INT4, "0")})});
     plan.Project({plan.Column(0), plan.Column(static_cast<int>(kTypes.size()))});
     PenumbraExec* exec = CreateExec(plan, 0);
     PenumbraChunk added = chunk.chunk();
