@@ -218,7 +218,11 @@ def check(server, counts: collections.Counter) -> None:
         log = server.log.read_text(errors="replace")
         assert disk[0] == "open" and disk[3:] == (0, 0, 0), (disk, server.log_tail(40))
         refused = set(re.findall(r"cached columns on disk are not used: (.*)", log))
-        assert refused <= {"WAL begins with a new segment, as after pg_resetwal"}, refused
+        # the second where such a start was killed before it had saved anything
+        assert refused <= {
+            "WAL begins with a new segment, as after pg_resetwal",
+            "it does not belong to this state of the data directory",
+        }, refused
         counts["recoveries with chunks"] += disk[1] > 0
         for table in TABLES:
             problem = find_difference(connection, table) or find_difference_of_default(connection, table)

@@ -165,6 +165,8 @@ run_with_fault(void)
 	Saved		later[EXTENTS] = {{0}};
 	char	   *note;
 	Size		bytes;
+	TierFile   *files;
+	int			count;
 	bool		is_replaced;
 	long		calls;
 	long		at = fault_at;
@@ -195,6 +197,11 @@ run_with_fault(void)
 	calls = fault_calls;
 	require(fault_kind != FAULT_INTERRUPTED || is_replaced);
 	fault_at = 0;
+	/* a full disk leaves no empty files */
+	count = tier_list_files(&files);
+	for (int i = 0; i < count; i++)
+		require(files[i].bytes > 0);
+	free(files);
 
 	/* nothing fails any more: what was said to be done is, and work goes on in files of their own */
 	note = tier_slurp_file("penumbra/note", &bytes);

@@ -103,8 +103,7 @@ tier_shmem_startup(void *shmem)
 	tier_expect_worker();
 	pg_atomic_init_u32(&tier_control->state, tier_is_enabled() ? TIER_OPENING : TIER_OFF);
 	pg_atomic_init_u64(&tier_control->loads, tier_is_enabled() ? 1 : 0);
-	if (tier_is_enabled())
-		manifest_note_start(&tier_control->start);
+	manifest_note_start(&tier_control->start, tier_is_enabled());
 }
 
 void

@@ -477,6 +477,9 @@ tier_writer_append(TierWriter *writer, const void *data, Size bytes, TierExtent 
 	{
 		int			code = errno;
 
+		/* on a full disk each attempt would leave one */
+		if (writer->bytes == 0)
+			(void) tier_unlink_file(writer->number);
 		tier_writer_close(writer);
 		errno = code;
 		return false;
@@ -531,8 +534,11 @@ tier_replace_file(const char *path, const void *data, Size bytes)
 	done = write_bytes(fd, data, bytes, 0) && pg_fsync(fd) == 0;
 	code = errno;
 	(void) close(fd);
+	if (done)
+		return durable_rename(new_path, path, DEBUG1) == 0;
+	(void) unlink(new_path);
 	errno = code;
-	return done && durable_rename(new_path, path, DEBUG1) == 0;
+	return false;
 }
 
 /* One byte of memory more than the file has, for a caller who ends it with a zero. */

@@ -28,7 +28,8 @@
  * came with it reaches the manifest's LSN, for T1 was done before.
  * T6: the names (tier_file.c).
  * T7: redo does not begin with a WAL segment's first record, as pg_resetwal
- * leaves it.
+ * leaves it.  Later starts do not see that, nor what a run without a disk cache
+ * came after: both make an end of the second file, and so of every manifest.
  * T8: transaction numbers (tier_header.c).
  * T9: format, library build, and all that a key says; checksums.
  *
@@ -148,8 +149,23 @@ library_build(void)
 
 /* ---------------------------------------------------------------- reading - */
 
+/* Rule T7. */
+static bool
+wal_was_reset(const TierStart *start)
+{
+	return XLogSegmentOffset(start->redo, wal_segment_size) == SizeOfXLogLongPHD;
+}
+
+/* For good, or the server does not start. */
+static void
+forget_numbers(void)
+{
+	if (access(NUMBERS_FILE, F_OK) == 0)
+		(void) durable_unlink(NUMBERS_FILE, FATAL);
+}
+
 void
-manifest_note_start(TierStart *start)
+manifest_note_start(TierStart *start, bool is_read)
 {
 	bool		is_sound;
 	ControlFileData *control = get_controlfile(DataDir, &is_sound);
@@ -160,6 +176,8 @@ manifest_note_start(TierStart *start)
 	start->redo = control->checkPointCopy.redo;
 	start->next_xid = U64FromFullTransactionId(control->checkPointCopy.nextXid);
 	pfree(control);
+	if (!is_read || !is_sound || wal_was_reset(start))
+		forget_numbers();
 }
 
 /* Rule T5. */
@@ -192,12 +210,12 @@ check_manifest(const Manifest *manifest, Size bytes, const TierStart *start)
 		return "it belongs to another database system";
 	if (manifest->timeline != GetWALInsertionTimeLine())
 		return "it belongs to another timeline";
-	if (!number_is_known(manifest->number))
-		return "it does not belong to this state of the data directory";
 	if (!start->is_known)
 		return "pg_control could not be read at server start";
-	if (XLogSegmentOffset(start->redo, wal_segment_size) == SizeOfXLogLongPHD)
+	if (wal_was_reset(start))
 		return "WAL begins with a new segment, as after pg_resetwal";
+	if (!number_is_known(manifest->number))
+		return "it does not belong to this state of the data directory";
 	if (manifest->lsn > (start->was_shut_down ? start->checkpoint : GetRedoRecPtr()))
 		return "WAL that it depends on is missing";
 	return NULL;

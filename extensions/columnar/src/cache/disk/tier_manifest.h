@@ -46,8 +46,11 @@ typedef struct TierStart
 	uint64		next_xid;		/* not past the first that this server gives */
 } TierStart;
 
-/* In the postmaster, before the startup process runs. */
-extern void manifest_note_start(TierStart *start);
+/*
+ * In the postmaster, before the startup process runs.  Where the rules refuse
+ * this start, or nobody asks them (not is_read), no later one takes what is there.
+ */
+extern void manifest_note_start(TierStart *start, bool is_read);
 
 /*
  * The entries, after every rule that can be checked here was; on a primary.
