@@ -14,7 +14,12 @@ TESTS = ("test_setup", "numeric", "numeric_big", "aggregates", "window", "create
 # The tests' tables come from test_setup; what later tests read of others' is missing on all sides alike.
 TAKE_OVER = {
     "stock": (),
-    "search_path": ("ALTER DATABASE {} SET search_path = public", "SELECT penumbra_numeric.enable('database')"),
+    "search_path": (
+        "ALTER DATABASE {} SET search_path = public",
+        "SELECT penumbra_numeric.enable('database')",
+        # test_setup lets everybody create in public
+        "ALTER EVENT TRIGGER penumbra_numeric_guard_schemas DISABLE",
+    ),
     "rewrite": (
         "ALTER DATABASE {} SET session_preload_libraries = 'penumbra_numeric'",
         "ALTER DATABASE {} SET penumbra_numeric.rewrite = on",

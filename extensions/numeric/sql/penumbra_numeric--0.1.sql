@@ -223,3 +223,11 @@ CREATE FUNCTION disable(scope text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'penumbra_numeric_disable' LANGUAGE C VOLATILE STRICT;
 COMMENT ON FUNCTION disable(text) IS 'undoes enable(); false if there is nothing to undo';
 GRANT USAGE ON SCHEMA penumbra_numeric TO PUBLIC;
+-- enable() looks at the schemas that it puts before pg_catalog; later changes of them meet this.
+CREATE FUNCTION guard_schemas() RETURNS event_trigger
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_guard_schemas' LANGUAGE C VOLATILE;
+COMMENT ON FUNCTION guard_schemas() IS
+	'refuses what lets others than superusers create objects in a schema that a stored search_path of enable() has before pg_catalog';
+CREATE EVENT TRIGGER penumbra_numeric_guard_schemas ON ddl_command_end
+	WHEN TAG IN ('GRANT', 'CREATE SCHEMA', 'ALTER SCHEMA', 'CREATE EXTENSION')
+	EXECUTE FUNCTION penumbra_numeric.guard_schemas();

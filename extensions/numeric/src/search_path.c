@@ -18,6 +18,7 @@
 #include "catalog/pg_database.h"
 #include "catalog/pg_namespace.h"
 #include "commands/dbcommands.h"
+#include "commands/event_trigger.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
@@ -172,9 +173,9 @@ is_superusers_schema(const char *name)
 	return result;
 }
 
-/* What is searched before pg_catalog hides its functions and operators, for superusers too. */
-static void
-refuse_others_schemas(List *names)
+/* The first schema that is searched before pg_catalog and that not only superusers can create objects in, or NULL. */
+static const char *
+find_others_schema(List *names)
 {
 	ListCell   *cell;
 
@@ -183,17 +184,28 @@ refuse_others_schemas(List *names)
 		const char *name = lfirst(cell);
 
 		if (strcmp(name, "pg_catalog") == 0)
-			return;
+			return NULL;
 		/* no functions are looked for in pg_temp, and nothing has the empty name */
 		if (strcmp(name, "pg_temp") == 0 || name[0] == '\0')
 			continue;
 		if (!is_superusers_schema(name))
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("schema \"%s\" would be searched before pg_catalog, and not only superusers can create objects in it",
-							name),
-					 errhint("Leave it out of \"search_path\", or use \"penumbra_numeric.rewrite\".")));
+			return name;
 	}
+	return NULL;
+}
+
+/* What is searched before pg_catalog hides its functions and operators, for superusers too. */
+static void
+refuse_others_schemas(List *names)
+{
+	const char *name = find_others_schema(names);
+
+	if (name != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("schema \"%s\" would be searched before pg_catalog, and not only superusers can create objects in it",
+						name),
+				 errhint("Leave it out of \"search_path\", or use \"penumbra_numeric.rewrite\".")));
 }
 
 static void
@@ -348,4 +360,47 @@ penumbra_numeric_disable(PG_FUNCTION_ARGS)
 	is_changed = disable_stored(scope);
 	SPI_finish();
 	PG_RETURN_BOOL(is_changed);
+}
+
+/*
+ * After a command that may have opened a schema: refuses it where a path that
+ * is stored for this database or a superuser, and has our schema, searches that
+ * one before pg_catalog.  What other roles store for themselves is not asked:
+ * they could keep everybody from such commands.
+ */
+PENUMBRA_SQL_FUNCTION(penumbra_numeric_guard_schemas);
+Datum
+penumbra_numeric_guard_schemas(PG_FUNCTION_ARGS)
+{
+	static const char query[] =
+		"SELECT pg_catalog.substr(s, 13) FROM (SELECT pg_catalog.unnest(setconfig) AS s"
+		" FROM pg_catalog.pg_db_role_setting LEFT JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) setrole"
+		" WHERE (setdatabase OPERATOR(pg_catalog.=) 0::pg_catalog.oid"
+		" OR setdatabase OPERATOR(pg_catalog.=) %u::pg_catalog.oid)"
+		" AND (setrole OPERATOR(pg_catalog.=) 0::pg_catalog.oid OR r.rolsuper)) settings"
+		" WHERE pg_catalog.starts_with(s, 'search_path='::pg_catalog.text)";
+
+	if (!CALLED_AS_EVENT_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_EVENT_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function \"%s\" was not called by an event trigger", "guard_schemas")));
+	SPI_connect();
+	if (SPI_execute(psprintf(query, MyDatabaseId), true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not execute \"%s\"", query);
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		List	   *names = split_path(SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1));
+		const char *name = path_has(names, SCHEMA) ? find_others_schema(names) : NULL;
+
+		if (name != NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_IN_USE),
+					 errmsg("schema \"%s\" is searched before pg_catalog, and not only superusers could create objects in it",
+							name),
+					 errdetail("A \"search_path\" that is stored for this database or a superuser has it there for \"%s\".",
+							   SCHEMA),
+					 errhint("Call %s.disable() for that database or role first.", SCHEMA)));
+	}
+	SPI_finish();
+	PG_RETURN_NULL();
 }

@@ -116,9 +116,22 @@ SHOW search_path;
 SELECT 2.5 * 2 AS five;
 SELECT penumbra_numeric.disable('session');
 SHOW search_path;
+-- as long as it is stored, no schema of it opens
+GRANT CREATE ON SCHEMA public TO numeric_user;
+ALTER SCHEMA public OWNER TO numeric_user;
+ALTER SCHEMA public RENAME TO former;
+GRANT USAGE ON SCHEMA public TO numeric_user;
+REVOKE USAGE ON SCHEMA public FROM numeric_user;
+CREATE SCHEMA unrelated AUTHORIZATION numeric_user;
+DROP SCHEMA unrelated;
 SELECT penumbra_numeric.disable('database');
 SELECT ARRAY(SELECT s FROM unnest(stored()) s WHERE s ~ 'search_path') AS stored;
 SELECT penumbra_numeric.disable('database') AS again;
+-- what a role stores for itself keeps nobody from anything
+ALTER ROLE numeric_user SET search_path = not_made_yet, penumbra_numeric, pg_catalog;
+GRANT CREATE ON SCHEMA public TO numeric_user;
+REVOKE CREATE ON SCHEMA public FROM numeric_user;
+ALTER ROLE numeric_user RESET search_path;
 \c - numeric_user
 SELECT penumbra_numeric.enable('database');
 SET search_path = public;
