@@ -17,12 +17,12 @@ FAILURES_SHOWN_MAX = 30
 # A query that takes so many times as long, and so many seconds more, in the best of several runs each.
 RATIO_MAX, SECONDS_MAX = 1.3, 0.01
 # The bounded run's, which others' work on the machine must not reach; of so many queries.
-BOUNDED_RATIO_MAX, BOUNDED_SECONDS_MAX, BOUNDED_QUERIES = 2.5, 0.04, 120
+BOUNDED_RATIO_MAX, BOUNDED_SECONDS_MAX, BOUNDED_QUERIES = 2.5, 0.04, 80
 # Many times the size of the other tests of the workload.
 WORKLOADS = {"tpch": 0.1, "ssb": 0.1}
 RUNS = 4
 # Longer ones say nothing that shorter ones do not.
-STOCK_SECONDS_MAX = 3
+STOCK_SECONDS_MAX = 1
 # Everything that runs is the backend's: no parallel workers, no threads of the engine.
 SETTINGS = {"max_parallel_workers_per_gather": "0", "penumbra.workers": "0", "work_mem": "16MB"}
 
