@@ -7,6 +7,8 @@
  */
 #include "postgres.h"
 
+#include "pg_compat.h"
+
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
