@@ -12,6 +12,8 @@
 
 #include "commands/explain.h"
 
+#include "pg_compat.h"
+
 #include "query/pipeline/pipeline.h"
 
 /* Where there are several relations, columns have their names before them. */
