@@ -117,8 +117,8 @@ void BytesToBits(const uint8_t* bytes, size_t rows, uint64_t* bits) {
   }
 }
 
-// Few values are copied one by one, and so are those of the last word. A store of compressed lanes writes whole
-// vectors: never beyond the place of the value that it was at, since out grows no faster than row.
+// Few values are copied one by one, and so are those of an incomplete last word. Compressed lanes are stored as whole
+// vectors. Such a store stays within the place of the lanes just read, since out grows no faster than row.
 template <typename T>
 HWY_INLINE size_t CompactValuesOf(const T* values, const uint64_t* bits, size_t rows, T* out) {
   const BlockTag<T> d;

@@ -127,8 +127,7 @@ HWY_INLINE uint64_t LookupBlock(const uint8_t* codes, const BitTable& table) {
   return word;
 }
 
-// The table as 256 bits, in registers: a byte of them is looked up by the code's upper bits, a bit of that by the
-// lower ones.
+// Holds the table as 256 bits in registers. A code's upper bits choose the byte, its lower three the bit.
 void LookupToBitsU8(const uint8_t* codes, const uint8_t* table, size_t table_size, size_t rows, uint64_t* bits) {
 #if HWY_TARGET == HWY_SCALAR
   for (size_t begin = 0; begin < rows; begin += 64) {

@@ -77,7 +77,7 @@ uint64_t penumbra_limbs_multiply_small(const uint64_t* a, size_t n, uint64_t fac
   return high + carry;
 }
 
-// Of 128 bits only where they are needed: a division of 64 costs a third. Powers of two are shifts.
+// A division of 128 bits is slow, so it is used only where 64 bits do not hold the dividend. Powers of two are shifts.
 uint64_t penumbra_limbs_divide_small(const uint64_t* a, size_t n, uint64_t divisor, uint64_t* quotient) {
   uint64_t remainder = 0;
   if ((divisor & (divisor - 1)) == 0) {

@@ -131,8 +131,8 @@ __int128 SumI64(const int64_t* values, const uint64_t* validity, size_t rows) {
   return sum + tail_sum;
 }
 
-// The last word's values one by one, so nothing beyond `rows` is read. Lanes of rows that are not valid have neutral
-// values.
+// An incomplete last word is read value by value, so nothing beyond `rows` is read. Lanes of rows that are not valid
+// count as neutral values.
 template <typename T>
 HWY_INLINE bool FindBoundsOf(const T* values, const uint64_t* validity, size_t rows, T* least, T* greatest) {
   const BlockTag<T> d;

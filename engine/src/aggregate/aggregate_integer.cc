@@ -35,7 +35,7 @@ class IntegerSumAccumulator : public TypedAccumulator<IntegerSum<T>> {
     running.count += CountValid(*arguments, selection);
     running.sum += kernels::SumValues(arguments->values<T>(), arguments->validity, selection.count);
   }
-  // avg, and sums of int8, are numeric; those of int4 and int2 are int8.
+  // avg and the sum of int8 are numeric; the sums of int4 and int2 are int8.
   Vector Finalize(PenumbraAggregate function, PenumbraType type, const char* const* groups, uint32_t offset,
                   uint32_t count, Arena& arena) const override {
     if (type == PENUMBRA_NUMERIC) {

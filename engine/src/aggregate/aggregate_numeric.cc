@@ -121,8 +121,8 @@ struct NumericSums {
     return true;
   }
 
-  // The state's scale is the greatest seen. An int128 that overflows is flushed to the big sum once, and then has
-  // room; what does not fit at all goes there directly.
+  // The state's scale is the greatest seen. A sum that would overflow is flushed to the big sum and begun anew. A value
+  // that does not fit the small sums at all goes to the big ones directly.
   static void AddInteger(State& state, int128 value, int scale, StateStore& store) {
     SumState& base = Base(state);
     if (base.scale != scale) {
@@ -150,7 +150,7 @@ struct NumericSums {
     }
   }
 
-  // By the narrowest form that holds it: most payloads of a column fit int64.
+  // Adds the payload in the narrowest form that holds it: most values of a column fit int64.
   static void AddPayload(State& state, const StringRef& payload, StateStore& store) {
     int64_t narrow;
     int128 wide;
@@ -399,7 +399,8 @@ class NumericAccumulator : public Accumulator {
     return false;
   }
 
-  // Rows are null until they are set. NaN, or infinities of both signs, make NaN; a spread has no infinite result.
+  // Rows are null until they are set. NaN, or infinities of both signs, make NaN; a spread of any infinity is NaN as
+  // well.
   static void FinalizeOne(PenumbraAggregate function, const State& state, uint32_t row, NumericWriter* result) {
     const SumState& base = Sums::Base(state);
     const int64_t total = base.count + base.special_count;

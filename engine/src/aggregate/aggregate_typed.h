@@ -40,7 +40,7 @@ class TypedAccumulator : public Accumulator {
   }
 
  protected:
-  // A value of each group: read(state, &value) is false where it is null.
+  // A result per group: read(state, &value) returns false where it is null.
   template <typename T, typename Read>
   static Vector FinalizeEach(PenumbraType type, const char* const* groups, uint32_t offset, uint32_t count,
                              Arena& arena, Read read) {

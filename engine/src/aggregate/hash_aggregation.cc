@@ -288,7 +288,8 @@ class AggregationSink : public Sink {
   std::vector<int> distinct_of_task_;
 };
 
-// Aggregates with the same arguments, filter and DISTINCT share a state, as sum, count and avg of a column do.
+// Aggregates of one kind of state with the same arguments, filter, DISTINCT and collation share it, as sum and avg of
+// an integer column do.
 void AggregationSink::AddAggregate(const AggregateSpec& spec, const DictionaryFinder& find_dictionary) {
   std::string reason;
   if (!CheckAggregate(spec, &reason)) throw EngineError(PENUMBRA_UNSUPPORTED, reason);
@@ -692,8 +693,8 @@ bool AggregationSink::PrepareCheck() {
   return !unproven_.empty() && !regroups_;
 }
 
-// Rounds in the order of Round, each with as many tasks as are returned; those without a task are passed over. 0:
-// done.
+// Returns the number of tasks of the next round, in the order of Round; 0 after the last. A round without tasks is
+// passed over.
 int AggregationSink::PrepareFinish() {
   if (round_ == Round::kRows && PrepareCheck()) {
     round_ = Round::kCheck;
@@ -742,8 +743,8 @@ void AggregationSink::MergeDistinct(int task) {
   AddDistinctRows(distincts_[index], task - first);
 }
 
-// The groups of a DISTINCT are rows without duplicates: they are consumed by groups_ as any rows. No other task has the
-// local until it is returned.
+// The groups of a DISTINCT are rows without duplicates: groups_ consumes them like any rows. The task owns the local
+// until it returns it.
 void AggregationSink::AddDistinctRows(Distinct& distinct, int task) {
   const int index = static_cast<int>(&distinct - distincts_.data());
   std::unique_ptr<GroupAggregation::Reader> reader = distinct.groups->Open(task);
@@ -791,7 +792,7 @@ class AggregationSink::ResultReader : public Sink::Reader {
         reader_(groups_.Open(partition)),
         rows_(kVectorRows) {}
 
-  // The batch points into arena_ and into rows of groups_: valid until the next call.
+  // The batch points into arena_ and into rows of groups_, and is valid until the next call.
   bool Next(Batch* batch) override {
     sink_.environment_.CheckCancelled();
     arena_.Reset();

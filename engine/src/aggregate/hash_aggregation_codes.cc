@@ -139,8 +139,8 @@ void KeyDimension::CopyEntries(const Vector& from, uint32_t count) {
   }
 }
 
-// Few entries are copied and compared, so that another dictionary with the same ones changes nothing; of many only
-// the dictionary's id says that they are the same.
+// Few entries are copied and compared: another dictionary with equal entries changes nothing. Many entries are equal
+// only if the dictionary's id is.
 bool KeyDimension::UpdateEntries(const Vector& key, bool* changed) {
   const bool is_dictionary = key.form == VectorForm::kDictionary;
   const uint64_t id = is_dictionary ? key.dictionary_id : 0;

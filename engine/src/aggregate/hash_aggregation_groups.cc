@@ -23,8 +23,8 @@ void GroupAggregation::SpillIfFull(Local& local) {
   local.table.Forget();
 }
 
-// From the fastest to the slowest way to a row's group: numbers of combinations of codes, words of encoded keys,
-// images. In the first two only new combinations take the way by images.
+// Three ways to a row's group, the fastest first: numbers of combinations of codes, words of encoded keys, images. In
+// the first two only new combinations are looked up by images.
 void GroupAggregation::Consume(Local& local, const Vector* keys, uint32_t rows, const std::vector<Update>& updates,
                                Arena& arena) {
   SpillIfFull(local);
@@ -195,11 +195,11 @@ void GroupAggregation::RunMergeTask(int task) {
   }
 }
 
-// Rows are entered where they are, and of equal ones the first is kept: it stays where it is, and the directory
-// points to it. A row that was merged away has hash 0, which no key has (KeyLayout::Finish): readers, spilling and
-// row counts pass over it. A pair waits until there are kMergeBlockRows, so drop() clears no more than the hash:
-// combine() still reads the dropped row's states. A row from disk gives its place to the next one, so it is combined
-// at once; the last of them, whose place nobody took, is dropped.
+// Rows are entered where they are. Of equal rows the first is kept in its place, and the directory points to it. A row
+// that was merged away has hash 0, which no key has (KeyLayout::Finish): readers, spilling and row counts pass over it.
+// Pairs wait until there are kMergeBlockRows, and combine() still reads the dropped rows' states: so drop() clears the
+// hash alone. A row from disk is combined at once, since the next one takes its place; a place that nothing takes is
+// dropped.
 void GroupAggregation::MergePartition(Partition* partition, StateStore& store) {
   if (!partition->may_repeat) {
     group_count_ += partition->row_count();

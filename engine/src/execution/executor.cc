@@ -416,8 +416,9 @@ void Executor::RunTask(Task* task) {
   FinishTaskLocked(*task, result, NanosecondsSince(started));
 }
 
-// The phases of a sink: prepare, the finish tasks that it asked for, prepare again until it asks for none, then seal,
-// and the next pipeline begins. Each step is taken by the last task of the one before. Combining is part of consuming.
+// The phases of a sink: prepare, then the finish tasks that it asked for, and prepare again until it asks for none;
+// then seal, and the next pipeline begins. The last task of a phase begins the next one. Combining is part of
+// consuming.
 void Executor::FinishTaskLocked(const Task& task, int result, uint64_t time_ns) {
   const PenumbraOperator breaker = pipeline_->spec().sink;
   counts_[breaker].time_ns += time_ns;
@@ -666,8 +667,8 @@ void Executor::WaitForProgress(Clock::time_point deadline) {
   progress_.wait_until(lock, deadline, [this] { return progress_count_ != progress_seen_; });
 }
 
-// Bounded: it works kPieceTime, and waits kWaitTime at most, so that the adapter can look at its interrupts between
-// calls. It returns early when the chunks are finished whose memory the adapter waits for.
+// Returns after about kPieceTime of work or kWaitTime of waiting, so that the adapter can look at its interrupts. It
+// returns early when the scan has finished the chunks whose memory the adapter waits for.
 PenumbraFetch Executor::Fetch(PenumbraResult* result) {
   if (!is_started_) throw EngineError(PENUMBRA_INTERNAL, "fetched before the start");
   queue_.Recycle(std::move(fetched_));

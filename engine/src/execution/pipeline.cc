@@ -198,8 +198,8 @@ PipelineCursor::Progress PipelineCursor::NextOfSource(EvalContext& context, Batc
   return scan_cursor_ != nullptr ? scan_cursor_->Next(context, batch) : NextOfSink(batch);
 }
 
-// The input lies in the arena of the stretch below, which is reset only when the join has given all matches of it.
-// Times of the stretches below are their own: the watches leave the call of NextOfStretch() out.
+// The input lies in the arena of the stretch below. That arena is reset only when the join has given all matches of the
+// input. No watch runs during NextOfStretch(): the stretches below measure their own time.
 PipelineCursor::Progress PipelineCursor::NextOfJoin(size_t number, EvalContext& context, Batch* batch) {
   const Stretch& stretch = stretches_[number];
   OperatorCounts& counts = step_counts_[stretch.join_step];

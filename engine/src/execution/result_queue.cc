@@ -68,8 +68,8 @@ void ResultBatch::SetCopy(const Batch& batch) {
   }
 }
 
-// Values of fixed width are flattened, strings and numerics become a pointer and a length per row. Those of null rows
-// are zero: what a vector holds there may be anything.
+// Values of fixed width are flattened; strings and numerics become a pointer and a length per row. Pointers and lengths
+// of null rows are zero, since a vector may hold anything there.
 PenumbraResultColumn ResultBatch::MakeColumn(const Vector& vector) {
   PenumbraResultColumn column{};
   column.type = vector.type;

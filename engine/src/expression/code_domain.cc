@@ -96,7 +96,8 @@ CodeDomain::Table* CodeDomain::FindTable(const Expr& expr) {
   return tables_ = new (arena_->Allocate(sizeof(Table))) Table{&expr, tables_};
 }
 
-// All codes are evaluated at once, when as many rows as there are codes have been: not before it pays.
+// All codes are evaluated at once, but only after as many rows have been seen as there are codes: before, it does not
+// pay.
 bool CodeDomain::Evaluate(const Expr& expr, const Vector& column, uint32_t rows, EvalContext& context, Vector* result) {
   Table* table = FindTable(expr);
   if (!table->is_built) {

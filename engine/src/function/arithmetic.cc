@@ -67,7 +67,7 @@ bool Overflows(Arithmetic op, T a, T b) {
   return true;
 }
 
-// Rows that are null may overflow, so a kernel's complaint is checked row by row, among valid ones only.
+// Null rows may overflow. So after a kernel's complaint the valid rows are checked one by one.
 template <typename T>
 Vector EvaluateIntegers(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
   const Arithmetic op = OperatorOf(expr.function);
@@ -117,7 +117,7 @@ T RemainderSafely(T a, T b, bool* is_bad) {
   return b == 0 || b == -1 ? 0 : static_cast<T>(a % b);
 }
 
-// A division by a positive constant has no error to look for.
+// A division by a positive constant cannot fail, so its loop checks nothing.
 template <typename T, bool kIsDivision>
 Vector EvaluateDivision(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
   const View<T> a{Load<T>(args[0], rows, context.arena), args[0].is_constant() ? 0u : 1u};
@@ -252,7 +252,7 @@ bool ComputeFloats(const T* a, const T* b, uint32_t rows, T* out) {
   return has_failed;
 }
 
-// As EvaluateIntegers(): errors are looked for among valid rows once any row may have one.
+// As in EvaluateIntegers(), valid rows are checked one by one once any row may have an error.
 template <typename T, typename Op>
 Vector EvaluateFloats(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
   const T* a = Load<T>(args[0], rows, context.arena);

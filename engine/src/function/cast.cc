@@ -241,7 +241,7 @@ void CheckCut(const char* cut, const char* end, bool is_explicit, const char* ty
   }
 }
 
-// Characters are counted, bytes are cut. A value that has the length already is taken as it is.
+// The length counts characters, and the cut is by bytes. A value that needs neither a cut nor padding is not copied.
 template <bool kPads>
 Vector EvaluateTypmod(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
   const TypmodState& state = *static_cast<const TypmodState*>(expr.state.get());
@@ -339,7 +339,7 @@ Binding ChooseFromFloat(PenumbraType to) {
   return binding;
 }
 
-// Between timestamptz and the others a time zone decides; outside of what its table covers the row is unsupported.
+// A time zone decides between timestamptz and the other types. A row outside of the zone's table is unsupported.
 Binding ChooseFromTime(PenumbraType from, PenumbraType to, const Session& session) {
   Binding binding;
   binding.can_fail = true;

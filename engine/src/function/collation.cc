@@ -53,8 +53,8 @@ const char* NameOrEmpty(const char* name) { return name == nullptr ? "" : name; 
 
 }  // namespace
 
-// Collations are never freed: expressions hold pointers to them, and there are few. Null without a reason: bytes
-// decide.
+// Collations are never freed: expressions hold pointers to them, and there are few. Null without a reason means that
+// bytes decide.
 const Collation* Collation::Find(const PenumbraCollation& description, bool is_utf8, std::string* reason) {
   const bool needs_case_locale =
       description.case_rule == PENUMBRA_CASE_LIBC || description.case_rule == PENUMBRA_CASE_LIBC_DEFAULT;

@@ -13,7 +13,7 @@
 
 namespace penumbra {
 
-// Names as PostgreSQL's parser takes them, singular and plural where it has both; abbreviations are refused.
+// Accepts the names of PostgreSQL's parser, in singular and plural where it has both. Its abbreviations are refused.
 bool FindDateField(std::string_view name, DateField* field) {
   struct Name {
     std::string_view name;
@@ -308,7 +308,7 @@ bool CanBeUnsupported(const CallSite& call) {
 
 }  // namespace
 
-// By the three types together: an operator of dates and times is another function for each combination.
+// The types of both arguments and of the result choose the function together.
 Binding BindDatetime(const CallSite& call) {
   Binding binding;
   binding.can_fail = true;

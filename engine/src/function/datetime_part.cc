@@ -234,8 +234,8 @@ Decimal JulianDecimal(int64_t day, int64_t time_us) {
   return Decimal::Add(Decimal::FromInteger(day + kEpochJulianDay), fraction);
 }
 
-// Integers of a fixed scale wherever that holds all rows; fractions of Julian days, infinite timestamps and far epochs
-// make all rows payloads.
+// The result has integers of a fixed scale where these hold all rows. Fractions of Julian days, infinities of the
+// fields that have them and far epochs make all rows payloads.
 Vector EvaluateExtract(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
   Arena& arena = context.arena;
   const DateField field = FieldOf(expr);
@@ -265,7 +265,7 @@ Vector EvaluateExtract(const Expr& expr, const Vector* args, uint32_t rows, Eval
   });
 }
 
-// In PostgreSQL's order of operations, or the last bit would be another.
+// Follows PostgreSQL's order of operations: another order would change the last bit.
 double FieldAsDouble(DateField field, PenumbraType type, int64_t value, const DayTimes& times, uint32_t row) {
   switch (field) {
     case DateField::kMilliseconds:
@@ -405,7 +405,7 @@ bool IsFieldOf(DateField field, PenumbraType type) {
 
 }  // namespace
 
-// The field has to be a constant, since it decides the scale. A time zone is needed for timestamptz, but not for its
+// The field has to be a constant, since it decides the result's scale. Fields of timestamptz need a time zone, except
 // epoch.
 Binding BindDatePart(const CallSite& call) {
   Binding binding;

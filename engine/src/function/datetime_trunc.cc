@@ -130,7 +130,7 @@ Vector EvaluateTruncInterval(const Expr& expr, const Vector* args, uint32_t rows
 
 }  // namespace
 
-// The field has to be a constant. Weeks of an interval are PostgreSQL's error.
+// The field has to be a constant. Intervals cut to weeks are refused: PostgreSQL raises its error.
 Binding BindDateTrunc(const CallSite& call) {
   Binding binding;
   if (call.args.size() != 2 || call.args[0]->type != PENUMBRA_TEXT || call.args[1]->type != call.result) return binding;

@@ -56,7 +56,7 @@ struct Uuid {
   char bytes[16];
 };
 
-// Into the form in which values of the column's type are compared: values that are equal in SQL have equal keys.
+// Adds the element in the form in which values are compared: values that are equal in SQL have equal keys.
 void AddElement(const Vector& v, InList* list, std::vector<int128>* spans) {
   switch (v.type) {
     case PENUMBRA_FLOAT4: list->integers.push_back(CanonicalBits(*v.values<float>())); break;
@@ -95,7 +95,7 @@ void BuildIntegers(PenumbraType type, InList* list) {
   for (int64_t key : keys) list->table[static_cast<uint64_t>(key - keys.front())] = 1;
 }
 
-// A table for a narrow range, a hash set for many values, and for few a pass each over the vector.
+// A narrow range has a table and a long list a hash set; a short list takes a pass over the vector per element.
 template <typename T>
 void FindIntegers(const InList& list, const T* values, uint32_t rows, uint64_t* bits) {
   if (!list.table.empty()) {
@@ -141,8 +141,7 @@ const ValueSet<int64_t>& SetOfScale(const InList& list, int scale) {
   return list.scale_sets[scale];
 }
 
-// Integers of a common scale are looked up as they are, in a set made for that scale; others by their canonical
-// bytes.
+// int64 values of a common scale are looked up in a set made for that scale, others by their canonical bytes.
 void FindNumerics(const InList& list, const Vector& v, uint32_t rows, EvalContext& context, uint64_t* bits) {
   switch (v.numeric_form) {
     case NumericForm::kInt64:
@@ -199,7 +198,7 @@ void FindTexts(const InList& list, const StringRef* values, uint32_t rows, uint6
   });
 }
 
-// Rows that are null get some bit: ApplyValidity() clears it.
+// The bits of null rows are arbitrary: ApplyValidity() clears them.
 void FindRows(const InList& list, const Vector& v, uint32_t rows, EvalContext& context, uint64_t* bits) {
   switch (v.type) {
     case PENUMBRA_BOOL: return FindIntegers(list, v.values<uint8_t>(), rows, bits);
@@ -264,7 +263,7 @@ bool AreComparable(PenumbraType a, PenumbraType b) {
 
 }  // namespace
 
-// Refused unless all elements are constants. The list is built once, and shared by threads from then on.
+// A list with an element that is not constant is refused. The list is built once; after that all threads share it.
 Binding BindInList(const CallSite& call) {
   Binding binding;
   if (call.result != PENUMBRA_BOOL || call.args.empty()) return binding;

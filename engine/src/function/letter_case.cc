@@ -95,8 +95,8 @@ const LetterCase& LetterCase::OfC() {
   return kOfC;
 }
 
-// Tables of what the locale says, asked once. PostgreSQL's rule for the default locale lets ASCII letters be
-// ASCII's.
+// The locale is asked once per character. In single-byte encodings PostgreSQL's rule for the default locale folds ASCII
+// letters as in C.
 LetterCase::LetterCase(PenumbraCaseRule rule, locale_t locale, bool is_utf8)
     : rule_(rule), locale_(locale), is_utf8_(is_utf8) {
   if (rule == PENUMBRA_CASE_C || rule == PENUMBRA_CASE_ASCII_ONLY) return;

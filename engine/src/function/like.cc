@@ -71,8 +71,8 @@ Match MatchPattern(Text text, Text pattern, bool is_utf8) {
 
 }  // namespace
 
-// Pieces are the texts between %, of patterns without _; literals are the runs that a text must have, in any
-// pattern. An escape at the end is an error at run time only, as in PostgreSQL.
+// Pieces are the texts between %, for patterns without _. Literals are the runs that a text must contain, for any
+// pattern. An escape at the end is an error at run time, as in PostgreSQL.
 LikePattern::LikePattern(std::string_view pattern, bool is_utf8) : pattern_(pattern), is_utf8_(is_utf8) {
   pieces_.emplace_back();
   literals_.emplace_back();
@@ -203,7 +203,7 @@ const LikePattern* ConstantPattern(const Expr& expr) {
   return pattern.can_fail() ? nullptr : &pattern;
 }
 
-// ILIKE folds both sides; with a constant pattern, that one once.
+// ILIKE folds both sides. A constant pattern is folded once.
 Binding BindLike(const CallSite& call) {
   Binding binding;
   if (call.result != PENUMBRA_BOOL || call.args.size() != 2) return binding;

@@ -133,7 +133,7 @@ void* CopyPieces(const std::vector<Piece>& pieces, uint32_t rows, Arena& arena) 
   return out;
 }
 
-// Null: no row is null. Rows that no piece covers are.
+// Returns null if no row is null. Rows that no piece covers are null.
 const uint64_t* MergeValidity(const std::vector<Piece>& pieces, uint32_t rows, Arena& arena) {
   uint32_t covered = 0;
   bool has_nulls = false;

@@ -123,7 +123,7 @@ int64_t* SumInt64(bool subtract, const NumericOperand& a, int exponent_a, const 
   return out;
 }
 
-// The bounds say that no product exceeds int64, so nothing is checked here.
+// The caller's bounds prove that no product exceeds int64, so nothing is checked here.
 int64_t* ProductInt64(const NumericOperand& a, const NumericOperand& b, uint32_t rows, Arena& arena) {
   int64_t* out = arena.AllocateArray<int64_t>(rows);
   const bool is_narrow = FitsInt32(a.vector) && FitsInt32(b.vector);
@@ -204,7 +204,7 @@ bool MultiplyBounds(const Vector& a, const Vector& b, Bounds* product) {
   return true;
 }
 
-// By the bounds that are there; if these are too wide, by tight ones; int128 last.
+// Tries the bounds at hand, then tight ones, to multiply in int64; int128 is the last resort.
 bool MultiplyIntegers(NumericOperand& a, NumericOperand& b, uint32_t rows, Arena& arena, Vector* result) {
   const int scale = a.vector.scale + b.vector.scale;
   if (scale > kNumericScaleMax) return false;

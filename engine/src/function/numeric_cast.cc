@@ -41,7 +41,8 @@ int64_t RoundRow(const Vector& v, uint32_t row, PenumbraType type) {
   return value;
 }
 
-// Bounds decide for all rows; only where they are too wide the values are looked at.
+// For rounded int64 values the bounds decide for all rows, and are tightened if they are too wide. Other values are
+// cast one by one.
 template <typename T>
 Vector NarrowIntegers(const NumericOperand& a, PenumbraType type, uint32_t rows, Arena& arena) {
   constexpr int64_t kMin = std::numeric_limits<T>::min();

@@ -88,7 +88,7 @@ Binding BindTruth(const CallSite& call) {
 
 }  // namespace
 
-// power, exp and ln are refused by name, so that EXPLAIN gives the reason.
+// power, exp and ln of numeric are refused by name, so that EXPLAIN shows the reason.
 Binding BindNumeric(const CallSite& call) {
   const std::vector<const Expr*>& args = call.args;
   if (args.empty()) return {};

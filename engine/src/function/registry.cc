@@ -63,7 +63,7 @@ void FoldConstants(Expr* expr, const Session& session) {
   if (expr->type == PENUMBRA_NUMERIC) expr->numeric = TraitsOfConstant(expr->constant);
 }
 
-// In the narrowest form, with exact bounds, by which calls choose theirs.
+// The constant has the narrowest form and exact bounds, by which calls choose their own form.
 Vector NumericConstant(const char* payload, uint32_t length, Arena& arena) {
   Vector v;
   v.type = PENUMBRA_NUMERIC;
@@ -168,7 +168,7 @@ std::unique_ptr<Expr> BuildColumn(int column, PenumbraType type) {
   return expr;
 }
 
-// The value is copied into memory of the expression, as the caller's may go.
+// The expression owns a copy of the value: the caller may free its own.
 std::unique_ptr<Expr> BuildConstant(PenumbraType type, const PenumbraValue& value) {
   auto expr = std::make_unique<Expr>();
   expr->type = type;
@@ -203,7 +203,8 @@ std::unique_ptr<Expr> BuildConstant(PenumbraType type, const PenumbraValue& valu
   return expr;
 }
 
-// A call that cannot fail is one whose evaluation may be moved, so can_fail is as narrow as arguments' bounds allow.
+// Calls that cannot fail may be moved. So a numeric call that could overflow in general cannot fail if the digits of
+// its arguments bound its result.
 std::unique_ptr<Expr> BindCall(PenumbraFunction function, PenumbraType result, const std::vector<const Expr*>& args,
                                const Session& session, std::string* reason, const Collation* collation) {
   int depth = 1;

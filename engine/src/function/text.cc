@@ -240,7 +240,7 @@ void EvaluateStartsWith(const Expr& expr, const Vector* args, uint32_t rows, Eva
   ApplyValidity(StrictValidity(expr, args, rows, context.arena), rows, truth);
 }
 
-// Hits are counted first, so the result has its size at once. Without a hit it is the argument itself.
+// Hits are counted first, so the result is allocated once. Without a hit the result is the argument itself.
 StringRef Replace(const StringRef& text, const StringRef& from, const StringRef& to, Arena& arena) {
   if (from.length == 0 || text.length == 0) return text;
   const char *begin = text.data(), *end = begin + text.length;
@@ -352,7 +352,8 @@ Binding BindCase(const CallSite& call) {
 
 }  // namespace
 
-// can_fail says what may exceed the greatest length or raise an error of its own; the others can be moved freely.
+// Functions fail where the result may exceed the greatest length or they have an error of their own. The others can be
+// moved freely.
 Binding BindText(const CallSite& call) {
   switch (call.function) {
     case PENUMBRA_FN_LIKE:

@@ -65,7 +65,7 @@ class JoinBuild::BuildLocal final : public Local {
   std::unique_ptr<JoinSpiller> spiller;  // null: nothing spilled yet
 };
 
-// null_row_ is a build row of nulls only, for probe rows without a match: its null bits are set.
+// null_row_ is a build row with all null bits set, for probe rows without a match.
 JoinBuild::JoinBuild(const JoinSpec& spec, ExecutionEnvironment& environment)
     : spec_(spec),
       environment_(environment),
@@ -337,8 +337,8 @@ Vector JoinBuild::ReadKept(size_t kept, const char* const* rows, uint32_t count,
   return coded == nullptr ? read : WithCodes(*coded, read);
 }
 
-// Rows of the table by their matched flags, then, for kinds that give those without a match, rows whose keys match
-// nothing. Relaxed reads: the probes have ended.
+// Gives the table's rows by their matched flags. Kinds of join that give rows without a match then give rows whose keys
+// can match nothing. The reads are relaxed, since the probes have ended.
 bool BuildRowReader::Next(Batch* batch) {
   arena_.Reset();
   const JoinLayout& layout = build_.layout();

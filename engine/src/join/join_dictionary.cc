@@ -33,8 +33,8 @@ const uint16_t* JoinDictionary::Encoder::Encode(const Vector& strings, uint32_t 
   return dictionary_.is_given_up_.load(std::memory_order_relaxed) ? nullptr : codes;
 }
 
-// An entry is looked up once per dictionary. Add() gives null when the join's dictionary is full, which gives up
-// codes for all.
+// An entry is looked up once while the dictionary stays the same. Add() returns null when the join's dictionary is
+// full; Encode() then gives up all codes.
 void JoinDictionary::Encoder::EncodeEntries(const Vector& strings, uint32_t rows, uint16_t* codes) {
   if (entries_id_ != strings.dictionary_id) {
     entries_.assign(strings.dictionary_size, kUnknown);

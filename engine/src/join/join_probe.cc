@@ -145,7 +145,8 @@ void HashJoinProbe::MeasureStrings() {
   has_large_strings_ = probe_strings_ + build_.longest_strings() > kBatchStringBytes / kVectorRows;
 }
 
-// Once per batch. What it finds, candidates or pairs, Next() gives in parts.
+// Evaluates the keys once per batch. The table's form decides whether this finds matched rows, candidates or pairs;
+// Next() returns rows of them in parts.
 void HashJoinProbe::LookUp(EvalContext& context) {
   Arena& arena = context.arena;
   if (context.memo != nullptr) context.memo->Begin(batch_);

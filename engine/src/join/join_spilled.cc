@@ -34,8 +34,8 @@ class SpillingProbe final : public JoinProbe {
   JoinSpiller spiller_;
 };
 
-// Nothing is joined yet: rows go to their partitions' files. Keys that can match nothing drop a row here, unless the
-// kind of join has to give it.
+// Nothing is joined yet: rows go to the files of their partitions. A row whose keys can match nothing is dropped,
+// unless the kind of join has to give it.
 void SpillingProbe::Begin(const Batch& batch, EvalContext& context) {
   Arena& arena = context.arena;
   if (context.memo != nullptr) context.memo->Begin(batch);

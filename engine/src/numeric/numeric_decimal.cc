@@ -156,7 +156,7 @@ Decimal Decimal::Ceil(const Decimal& a) {
   return Add(result, FromInteger(1));
 }
 
-// With PostgreSQL's messages. Digits are counted after rounding: 9.99 as numeric(2, 1) overflows.
+// Errors have PostgreSQL's texts. Digits are counted after rounding: 9.99 as numeric(2, 1) overflows.
 Decimal Decimal::ApplyTypmod(const Decimal& a, int precision, int scale) {
   if (a.kind_ == Kind::kNaN) return a;
   if (a.kind_ != Kind::kFinite) {

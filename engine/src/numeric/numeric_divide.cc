@@ -184,8 +184,8 @@ Decimal Decimal::SquareRoot(const Decimal& a) {
 
 Decimal Decimal::Average(const Decimal& sum, int64_t count) { return Divide(sum, FromInteger(count)); }
 
-// (n * sum(x^2) - sum(x)^2) / (n * (n or n - 1)), exact up to the division, whose scale is PostgreSQL's. A numerator
-// that is not positive makes 0.
+// The variance is (n * sum(x^2) - sum(x)^2) / (n * (n or n - 1)), exact up to the division, whose scale is
+// PostgreSQL's. A numerator that is not positive makes 0.
 bool Decimal::ComputeSpread(Spread spread, int64_t count, const Decimal& sum, const Decimal& sum_of_squares,
                             Decimal* result) {
   const bool sample = spread == Spread::kVarSamp || spread == Spread::kStddevSamp;

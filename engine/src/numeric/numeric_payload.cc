@@ -176,7 +176,7 @@ uint32_t IntegerToPayload(int128 value, int scale, char* out) {
   return header_bytes + count * static_cast<uint32_t>(sizeof(digits[0]));
 }
 
-// PostgreSQL's bytes, of any form it stores; what is none of them is corruption, not a crash.
+// Reads PostgreSQL's bytes in any form that it stores. Bytes of no such form are reported as corruption.
 Decimal Decimal::FromPayload(std::string_view payload) {
   PackedNumber number;
   Decimal result;

@@ -219,8 +219,8 @@ bool CompareSmall(const SmallNumber& a, const SmallNumber& b, int* order) {
   return true;
 }
 
-// False where the result exceeds the limit of int128. Half is decided without doubling the remainder, which could
-// overflow.
+// Returns false where the result exceeds the limit of int128. The test for a half does not double the remainder, which
+// could overflow.
 bool RoundSmall(const SmallNumber& a, int scale, Rounding rounding, SmallNumber* result) {
   scale = std::clamp(scale, -(kWeightMax + 1) * kBaseDecimals, kNumericScaleMax);
   result->scale = std::max(scale, 0);

@@ -27,7 +27,8 @@ void AppendRaw(const T& value, std::string* key) {
   key->append(reinterpret_cast<const char*>(&value), sizeof(T));
 }
 
-// Equal keys are one node. Floats go in by their bits, so that 0 and -0, and NaNs, are constants of their own.
+// Constants with equal keys are one node. Floats are compared by their bits: 0 and -0 are two constants, and so are
+// different NaNs.
 std::string ConstantKey(PenumbraType type, const PenumbraValue& value) {
   std::string key = "k";
   AppendRaw(type, &key);
@@ -190,8 +191,8 @@ PenumbraExpr Plan::Call(PenumbraFunction function, PenumbraType result, const Pe
   return CallAs(function, result, args, count, collation, false);
 }
 
-// Arguments are relaxed before the call is looked up: calls that differ only in a scale that nobody sees are one node.
-// Only a call that is new counts as a use of its arguments.
+// Arguments whose scale nobody sees are relaxed before the call is looked up, so calls that differ only in such a scale
+// are one node. Only a new call counts as a use of its arguments.
 PenumbraExpr Plan::CallAs(PenumbraFunction function, PenumbraType result, const PenumbraExpr* given, int count,
                           const PenumbraCollation* collation_description, bool hides_scale) {
   if (function < 0 || function >= PENUMBRA_FN_COUNT_OF || !IsKnownType(result)) {

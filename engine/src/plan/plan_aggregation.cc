@@ -6,7 +6,7 @@
 
 namespace penumbra {
 
-// Uses of expressions are counted when all is checked: a refused aggregation leaves the plan as it was.
+// Uses of expressions are counted after all checks: a refused aggregation leaves the plan as it was.
 PenumbraOperator Plan::AddAggregationOperator(PenumbraOperator input, const PenumbraExpr* keys, int key_count,
                                               const PenumbraAggregateCall* calls, int call_count,
                                               const std::vector<uint64_t>& sets) {

@@ -5,8 +5,7 @@
 
 namespace penumbra {
 
-// Uses of expressions are counted when all keys are checked: a refused sort leaves the plan as it was. A key's Expr is
-// set then, too.
+// Uses of expressions are counted, and the keys' Exprs set, after all checks: a refused sort leaves the plan as it was.
 PenumbraOperator Plan::AddSort(PenumbraOperator input, const PenumbraSortKey* keys, int count, int64_t limit,
                                int64_t offset) {
   if (!CheckInput(input)) return -1;

@@ -329,7 +329,7 @@ void KeyLayout::BuildWords(const Vector* keys, uint32_t rows, Arena& arena, uint
   }
 }
 
-// The null bits stand where the hash goes, in the image's first word, and are part of it.
+// The image's first word holds the null bits. The hash is written around them: they stay its low byte.
 void KeyLayout::HashImages(uint32_t count, char* images) const {
   for (uint32_t i = 0; i < count; ++i) {
     char* image = images + size_t{i} * image_bytes_;
@@ -385,7 +385,7 @@ const char* KeyLayout::LoadStrings(char* image, const char* bytes, Arena* arena)
   return bytes;
 }
 
-// Keys are equal whatever their scale, so an image has the canonical value, and beside it the scale to show.
+// Keys are equal whatever their scale. So an image holds the canonical value, and beside it the scale to show.
 Vector KeyLayout::OutputNumeric(int key, const char* const* rows, uint32_t count, Arena& arena) const {
   const Slot& slot = slots_[key];
   NumericWriter result(count, arena);

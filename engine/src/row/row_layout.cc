@@ -125,8 +125,8 @@ const char* RowLayout::LoadStrings(char* row, const char* bytes, Arena* arena) c
   return bytes;
 }
 
-// Slots with all values as integers make a vector at once. One that lies elsewhere is greater than every integer in
-// a slot: IsElsewhere() of the greatest tells.
+// If all slots hold integers of one scale, they make a vector at once. A slot whose number lies elsewhere exceeds every
+// integer in a slot, so the greatest slot tells.
 Vector RowLayout::ReadNumeric(int column, const char* const* rows, uint32_t count, Arena& arena, bool has_nulls) const {
   const Column& from = columns_[column];
   auto* values = arena.AllocateArray<int64_t>(count);

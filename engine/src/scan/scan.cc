@@ -139,8 +139,8 @@ bool Scan::CanSummarizeChunk(const Chunk& chunk) const {
   });
 }
 
-// False: the chunk has nothing for this scan, by its zone maps or for want of valid rows. Ranges are the adapter's,
-// and checked: the loops below rely on their order.
+// Returns false if the zone maps exclude the chunk or it has no valid rows. The adapter's ranges are checked, since the
+// scan relies on their order.
 bool Scan::FillChunk(const PenumbraChunk& chunk, Chunk* added) {
   uint64_t valid_rows = 0;
   for (uint32_t i = 0; i < chunk.range_count; ++i) {
@@ -553,8 +553,8 @@ bool ScanCursor::SetValidBits(uint32_t begin, uint32_t count, uint64_t* bits) {
   return any != 0;
 }
 
-// The order was chosen by measured cost and selectivity; one vector in kMeasureInterval is measured. What all bounds
-// decide is asked first, since one `none` saves all evaluation.
+// Filters that cannot fail run in the order of their measured costs and selectivities; every kMeasureInterval-th vector
+// is measured. All bounds are checked before any filter runs, since one that excludes the vector saves all evaluation.
 bool ScanCursor::ApplyPredicates(uint32_t begin, uint32_t count, uint64_t* bits, EvalContext& context) {
   bool is_measured = movable_.size() > 1 && vectors_seen_ % kMeasureInterval == 0;
   for (FilterState& state : movable_) {

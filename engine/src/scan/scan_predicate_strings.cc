@@ -133,7 +133,8 @@ BoundPredicate BindLike(const SegmentView& segment, const LikeSearch& search, bo
   }
 }
 
-// Ends are relative to each part, as Find() takes at most kVectorRows strings, from one begin on.
+// Find() takes at most kVectorRows strings, whose ends count from their first byte. So the entries are searched in
+// parts.
 std::vector<uint8_t> FindLikeEntries(const SegmentView& segment, const LikeSearch& search, bool is_negated) {
   const uint32_t count = segment.header().dictionary_size;
   const uint32_t* entry_ends = segment.part<uint32_t>(kStarts);

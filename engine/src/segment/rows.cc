@@ -142,7 +142,7 @@ void AppendNumeric(const PenumbraColumnInput& input, uint32_t rows_before, uint3
   AppendVariable(input, row_count, column);
 }
 
-// Validity last: it exists from the first null on, and is filled up for the rows before.
+// Validity exists from the first null on; then it is filled up for the rows before.
 void AppendColumn(const PenumbraColumnInput& input, uint32_t rows_before, uint32_t row_count, RowsColumn* column) {
   switch (column->type) {
     case PENUMBRA_BOOL: AppendFixed<uint8_t>(input, row_count, column); break;
@@ -287,8 +287,8 @@ size_t Rows::byte_count() const {
   return bytes;
 }
 
-// Of strings a reference each; all else is where it is. Bounds of a numeric are looked for anew, which makes them
-// tight.
+// Strings and numerics as payloads get a reference each; other values stay where they are. Bounds of a numeric are
+// computed for the slice, so they are tight.
 Vector Rows::Slice(int c, uint32_t begin, uint32_t count, Arena& arena) const {
   const RowsColumn& column = columns_[c];
   Vector v;

@@ -183,7 +183,7 @@ void CheckEntryOrder(const SegmentView& segment) {
   CheckAscending(count, [=](uint32_t i) { return refs[i].view(); });
 }
 
-// Entries are in order where answers come from the first and last of them.
+// The order of entries is checked for the types whose queries are answered from the first and the last entry.
 void CheckDictionary(const SegmentView& segment) {
   const SegmentHeader& header = segment.header();
   Require(header.code_bytes == 1 || header.code_bytes == 2 || header.code_bytes == 4, "width of codes");
@@ -255,7 +255,7 @@ void CheckFrameRange(const SegmentView& segment) {
   Require(header.base >= -limit && highest < limit, "frame outside the type");
 }
 
-// Bounds answer queries by themselves, so every value is decoded and compared with them.
+// Queries are answered from bounds alone, so every value is decoded and compared with them.
 void CheckIntegerBounds(const SegmentView& segment, const void* bytes) {
   const SegmentHeader& header = segment.header();
   Require(header.rows == header.null_count || header.flags == kAllFlags, "bounds of integers");
@@ -370,7 +370,8 @@ void CheckPlain(const SegmentView& segment) {
 
 }  // namespace
 
-// In this order: each check relies on those before. After it no reader needs a check of its own.
+// Each check relies on those before it. After them readers trust the segment, except for the bytes of compressed
+// blocks, which are checked when they are read.
 void CheckSegment(const void* bytes, size_t segment_bytes) {
   Require(segment_bytes >= sizeof(SegmentHeader), "shorter than its header");
   Require(reinterpret_cast<uintptr_t>(bytes) % alignof(SegmentHeader) == 0, "not aligned");

@@ -34,7 +34,8 @@ bool AreRowsEqual(const Vector& a, const Vector& b, uint32_t row) {
 
 }  // namespace
 
-// -1: equal; else the first row that differs, where also a segment that is too short or of another type does.
+// Returns -1 if the rows are equal, else the first row that differs. A segment of another type differs in row 0, one
+// that is too short in the row after its last.
 int64_t CompareSegment(const void* segment, uint32_t segment_begin, const Rows& rows, int column) {
   const SegmentReader reader(segment);
   if (reader.type() != rows.column(column).type) return 0;

@@ -17,7 +17,7 @@ SegmentWriter::SegmentWriter(PenumbraType type, uint32_t rows, uint32_t null_cou
   header_.step = 1;
 }
 
-// Padding is zero, so equal rows make equal segments.
+// Padding is zero, so equal rows make equal bytes.
 void* SegmentWriter::Finish(size_t* segment_bytes) {
   size_t end = sizeof(SegmentHeader);
   for (int p = 0; p < kPartCount; ++p) {

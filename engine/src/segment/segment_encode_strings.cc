@@ -147,7 +147,7 @@ bool Compress(const RowsColumn& column, uint32_t rows, uint32_t block_rows, Stri
   return static_cast<double>(out.size()) <= kClearlySmaller * static_cast<double>(total);
 }
 
-// Entries that all fit into a reference are stored as references, without bytes of their own.
+// If all entries fit into references, they are stored as such and need no bytes of their own.
 void* WriteStringDictionary(const RowDictionary& dictionary, SegmentWriter* writer, size_t* segment_bytes) {
   SegmentHeader& header = writer->header();
   header.encoding = static_cast<uint8_t>(Encoding::kDictionary);

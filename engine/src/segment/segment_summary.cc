@@ -68,7 +68,8 @@ const void* MakeEntries(const SegmentView& segment, Arena& arena) {
 
 }  // namespace
 
-// False: the bounds are not known without decoding. Zones are per vector, so a part has them if it is one.
+// Returns false if the bounds are not known without decoding. The rows are the whole segment or one vector of it, since
+// zones are kept per vector.
 bool SegmentReader::Summarize(uint32_t begin, uint32_t count, BoundsNeeded needed, Arena& arena,
                               ColumnSummary* summary) const {
   const SegmentView segment(segment_);

@@ -75,8 +75,8 @@ struct TupleLayout::Block {
   std::vector<PenumbraColumnInput> inputs;
 };
 
-// Offsets are known up to the first attribute whose length varies; from there on a tuple is walked. Missing values
-// are copied: the caller's may go.
+// Attributes before the first one of varying length have fixed offsets; from that one on a tuple is walked. Missing
+// values are copied, since the caller may free its own.
 TupleLayout::TupleLayout(const PenumbraTupleLayout& layout, const PenumbraType* types, int column_count)
     : header_(layout), types_(types, types + column_count) {
   header_.attributes = nullptr;

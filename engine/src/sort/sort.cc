@@ -330,7 +330,7 @@ void FullSort::Consume(Sink::Local& sink_local, const Batch& batch, EvalContext&
   into = Collected(&environment_.budget);
 }
 
-// Buckets are sorted one by one and in order, so the run is written without a merge.
+// Buckets are sorted one by one in their order, so the run is written without a merge.
 void FullSort::WriteRun(Collected collected, std::shared_ptr<SpillFile>* file) {
   SampleSort sort(input_, environment_);
   sort.Add(collected);

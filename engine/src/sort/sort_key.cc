@@ -351,7 +351,8 @@ void NumericFirstWords(bool descending, uint64_t null_word, const Vector& v, uin
 
 }  // namespace
 
-// The first word of what Encode() makes, for types where it costs less alone.
+// Gives the first word of what Encode() makes. Some types compute it alone for less; for the others the whole key is
+// encoded.
 void SortKeys::EncodeFirstWords(const Vector& v, uint32_t rows, uint64_t* words) const {
   const Key& key = keys_[0];
   const uint64_t null_word = key.nulls_first ? 0 : uint64_t{kNullLast} << 56;
@@ -477,7 +478,7 @@ bool SortKeys::SelectFirst(const Vector& key, uint32_t rows, uint64_t bound, uin
   return true;
 }
 
-// Exact, where encoded keys are cut: for rows whose keys are equal as far as they are encoded.
+// Compares whole values, for rows whose encoded keys are equal but may be cut.
 int SortKeys::CompareValues(const Key& key, const char* a, const char* b) const {
   const int column = key.column;
   switch (key.type) {
@@ -511,7 +512,7 @@ int SortKeys::CompareValues(const Key& key, const char* a, const char* b) const 
   return Decimal::Compare(x.ToDecimal(), y.ToDecimal());
 }
 
-// Keeps what does not come after the bound. A text is compared once in a batch, as collations are slow.
+// Keeps rows that do not come after the bound. Each distinct text of a batch is compared once, as collations are slow.
 uint32_t SortKeys::SelectCollated(const Vector& key, const char* row, uint32_t count, uint16_t* selected) const {
   const Key& first = keys_[0];
   const bool is_null = layout_.IsNull(row, first.column);

@@ -79,7 +79,7 @@ uint64_t NextDictionaryId() {
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-// Validity, scale and bounds stay those of the vector: they are of rows, not of entries.
+// Validity, scale and bounds belong to the rows, not to the dictionary's entries, so the vector keeps its own.
 Vector Flatten(const Vector& v, uint32_t rows, Arena& arena) {
   if (v.form == VectorForm::kFlat) return v;
   if (v.form == VectorForm::kConstant) return FlattenConstant(v, rows, arena);

@@ -228,7 +228,7 @@ release_slot(LiveSlot *slot)
 		change_state(slot, state, LIVE_FREE);
 }
 
-/* The postmaster or a child of it: no other process gets a signal. */
+/* Accepts the postmaster and its children: no other process gets a signal. */
 static void
 require_server_process(int pid, unsigned long long *caught_signals)
 {
@@ -309,7 +309,7 @@ wait_while(LiveSlot *slot, uint32 first, uint32 second, int timeout_ms)
 	return state;
 }
 
-/* A target that is writing a stack already says that it is busy, and is asked again. */
+/* A target that is unwinding its stack already reports that it is busy, and is asked again. */
 static void
 capture(LiveSlot *slot)
 {
@@ -335,7 +335,7 @@ capture(LiveSlot *slot)
 			 errhint("It may be stopped, or wait in the kernel. Method \"ptrace\" may reach it.")));
 }
 
-/* Where the worker does not answer in time, the result is the stack as the target wrote it, without symbols. */
+/* If the worker does not answer in time, the result is the stack as the target wrote it, without symbols. */
 static char *
 backtrace_by_signal(int pid)
 {
@@ -363,7 +363,7 @@ backtrace_by_signal(int pid)
 	return result;
 }
 
-/* The symboliser, a process of its own, attaches to the target; it is stopped whatever happens here. */
+/* The symboliser is a process of its own that attaches to the target. It is stopped even after an error. */
 static char *
 backtrace_by_ptrace(int pid)
 {

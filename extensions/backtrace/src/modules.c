@@ -27,7 +27,7 @@ typedef struct Lines
 	char		line[MODULE_PATH_BYTES + 128];	/* the rest of a longer one is dropped */
 } Lines;
 
-/* By read() into memory that is there: nothing else is allowed in a signal handler. */
+/* Uses read() and memory that is there: stdio and allocation are not allowed in a signal handler. */
 static bool
 next_line(Lines *lines)
 {
@@ -229,7 +229,7 @@ read_build_id(const Module *module, uint8 *build_id)
 	return 0;
 }
 
-/* module START-END OFFSET BUILD-ID PATH, with - where there is no build id. */
+/* Writes "module START-END OFFSET BUILD-ID PATH", with - where there is no build id. */
 void
 module_write(const Module *module, Writer *writer)
 {

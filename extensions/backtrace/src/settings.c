@@ -48,7 +48,7 @@ is_sqlstate(const char *text, size_t length)
 	return strlen(text) == length && strspn(text, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") == length;
 }
 
-/* A class of SQLSTATEs is its two characters and "000". */
+/* A class of SQLSTATEs is stored as its two characters and "000". */
 static bool
 add_to_choice(Choice *parsed, const char *word)
 {
@@ -119,8 +119,8 @@ assign_on_error(const char *value, void *extra)
 }
 
 /*
- * *extra: the names, each with its zero, and an empty one at the end. Two bytes
- * more than the setting are enough, since a comma becomes a zero.
+ * *extra gets the names, each with its zero, and an empty one at the end. Two bytes
+ * more than the setting are enough, since each comma becomes a zero.
  */
 static bool
 check_functions(char **value, void **extra, GucSource source)

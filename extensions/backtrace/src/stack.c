@@ -34,10 +34,7 @@ stack_unwinder_address(void)
 	return (const void *) _Unwind_Backtrace;
 }
 
-/*
- * In a signal handler the frames up to the interrupted instruction are the
- * handler's own, and are passed over.
- */
+/* In a signal handler the frames before the interrupted instruction belong to the handler and are passed over. */
 static _Unwind_Reason_Code
 take_frame(struct _Unwind_Context *context, void *arg)
 {

@@ -185,7 +185,7 @@ leave(int code, Datum arg)
 	symbolizer_stop(&symbolizer);
 }
 
-/* The symboliser runs on between requests, and is stopped when there was none for IDLE_MS. */
+/* The symboliser runs on between requests, and is stopped after IDLE_MS without one. */
 void
 penumbra_backtrace_main(Datum argument)
 {

@@ -154,7 +154,7 @@ fetch_next(const IndexLoop *loop, IndexScanDesc scan, TupleTableSlot *slot)
 	return index_getnext_tid(scan, ForwardScanDirection) != NULL;
 }
 
-/* The checksum is of TIDs, so it is the same whatever is fetched of the rows. */
+/* The checksum covers TIDs, so it does not depend on what is fetched of the rows. */
 static void
 run_loop(const IndexLoop *loop, const LoopKeys *keys, LoopResult *result)
 {

@@ -43,7 +43,7 @@ loop_get_executions(FunctionCallInfo fcinfo, int argument)
 	return executions;
 }
 
-/* At least one, of which none is NULL: keys are used again from the first one on. */
+/* Returns at least one key, and none is NULL. A loop that has used all keys begins again with the first. */
 LoopKeys
 loop_get_keys(FunctionCallInfo fcinfo, int argument)
 {

@@ -202,7 +202,7 @@ set_parameter(ParamListInfo parameters, int number, Oid type, Datum value, bool 
 	parameter->ptype = type;
 }
 
-/* Arguments after the first two are the query's parameters. */
+/* The arguments after the first two are the query's parameters. */
 Datum
 penumbra_bench_query_loop(PG_FUNCTION_ARGS)
 {

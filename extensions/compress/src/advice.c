@@ -124,7 +124,7 @@ try_value(Trial *trial, const Advice *advice, void *const states[2], const char 
 	trial->blocks_bytes += Min(used + header_bytes, bytes + 4);
 }
 
-/* Method "none" has no routine: a value takes its own bytes and a header of 4. */
+/* Method "none" has no routine: a value takes its own bytes and a header of 4 bytes. */
 static void
 try_method(const Sample *sample, const Dictionary *dictionary, Advice *advice)
 {
@@ -159,8 +159,8 @@ try_method(const Sample *sample, const Dictionary *dictionary, Advice *advice)
 }
 
 /*
- * The statements run as they stand: the dictionary is trained, under a name that is
- * free now, before the column's type names it.
+ * The statements can be run as they are. The dictionary is trained under a name that
+ * is free now, before the column's type names it.
  */
 static char *
 advice_ddl(const SampledColumn *column, const Advice *advice)
@@ -264,8 +264,8 @@ try_candidates(ReturnSetInfo *result, const SampledColumn *column, const Sample 
 }
 
 /*
- * Dictionaries are trained on one half of the sample and tried on the other, or
- * they would seem better than they are.
+ * Dictionaries are trained on one half of the sample and tried on the other: on
+ * their own half they would seem too good.
  */
 Datum
 compression_advice(PG_FUNCTION_ARGS)

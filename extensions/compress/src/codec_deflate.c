@@ -88,7 +88,7 @@ gzip_decode(void *arg, const char *in, size_t in_bytes, char *raw, size_t raw_by
 									  NULL) == LIBDEFLATE_SUCCESS;
 }
 
-/* Stops when the slice is full. The stream is kept and reset: its window is allocated once per state. */
+/* Stops when the slice is full. The stream is kept and reset, so its window is allocated once per state. */
 static bool
 inflate_slice(DeflateState *state, int window_bits, const char *in, size_t in_bytes, char *raw,
 			  size_t slice_bytes)

@@ -78,9 +78,9 @@ raw_alike(Datum left, Datum right)
 }
 
 /*
- * From the cheapest to the dearest: lengths and hashes, for which the head of a
- * value in TOAST is enough; stored bytes; and raw bytes, where equal values were
- * compressed in different ways.
+ * Three tests, the cheapest first. Lengths and hashes need the head of a compressed
+ * value in TOAST alone. Then stored bytes are compared, and last raw bytes, since
+ * equal values may be compressed in different ways.
  */
 bool
 compressed_equals_compressed(Datum left, Datum right)

@@ -115,7 +115,7 @@ compress_into(const CompressionTarget *target, const char *raw, ValueHeader *hea
 	return used != 0;
 }
 
-/* Stored raw where compression gains nothing: compress_into() has no more room than the raw value takes. */
+/* The value is stored raw where compression gains nothing: compress_into() has less room than the raw value takes. */
 struct varlena *
 value_compress(const char *raw, Size bytes, int32 typmod, bool is_text)
 {

@@ -255,7 +255,7 @@ check_little_room(Kit *kit, Size raw_bytes)
 	}
 }
 
-/* What one state writes, another must write alike and read: each backend has states of its own. */
+/* Each backend has states of its own. So two states must compress alike, and one must read what another wrote. */
 static void
 check_states(Kit *kit, Size raw_bytes)
 {

@@ -185,7 +185,7 @@ block_hash(const BlockTable *table, uint32 block)
 	return load_uint32(block_entry(table, block) + 4);
 }
 
-/* Each block is checked against its hash, so damage is an error and not another value. */
+/* Each block is checked against its hash: damage becomes an error, not another value. Raw values have no hash. */
 void
 value_read(const OpenValue *value, char *raw)
 {
@@ -236,9 +236,9 @@ stored_bytes(const OpenValue *value, Size begin, Size end)
 }
 
 /*
- * Of a value in TOAST two slices are fetched: the blocks' entries of the table,
- * then their data. A block can be read from its beginning on only; of the first
- * one, what stands before the offset is dropped.
+ * Two slices of a value in TOAST are fetched: the blocks' entries in the table, then
+ * their data. A block can only be read from its beginning, so bytes of the first
+ * block before the offset are dropped.
  */
 static void
 read_blocks_slice(const OpenValue *value, const Reader *reader, uint32 offset, uint32 bytes,
@@ -284,10 +284,7 @@ read_blocks_slice(const OpenValue *value, const Reader *reader, uint32 offset, u
 	}
 }
 
-/*
- * A block can be read from its beginning on only: what stands before the offset is
- * decompressed, too, and dropped.
- */
+/* A block can only be read from its beginning: bytes before the offset are decompressed, too, and dropped. */
 void
 value_read_slice(const OpenValue *value, uint32 offset, uint32 bytes, char *raw)
 {
@@ -324,8 +321,9 @@ value_read_slice(const OpenValue *value, uint32 offset, uint32 bytes, char *raw)
 }
 
 /*
- * Of the raw bytes, or of their blocks' hashes, so equal values have the same
- * whatever compressed them; nothing is decompressed.
+ * The hash is of the raw bytes or, for several blocks, of the blocks' hashes. So
+ * equal values have one hash, however they are compressed, and nothing is
+ * decompressed for it.
  */
 uint32
 value_hash(const OpenValue *value)

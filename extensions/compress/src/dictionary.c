@@ -102,8 +102,8 @@ dictionary_init(void)
 }
 
 /*
- * 0: there is none. That is remembered for this transaction only: while a dump is
- * restored, the row may come after the values.
+ * Returns 0 if there is no such dictionary. That is remembered for this transaction
+ * only: while a dump is restored, the row may come after the values.
  */
 uint32
 dictionary_id_by_number(uint32 number)

@@ -206,7 +206,10 @@ execute_on_name(const char *function, Datum name)
 						  false, 0);
 }
 
-/* The trigger of "dictionaries" lets a row go only while dictionary_is_unused is set: here, after the proof. */
+/*
+ * The trigger of "dictionaries" lets a row be deleted only while
+ * dictionary_is_unused is set, which is done here after the proof.
+ */
 Datum
 drop_dictionary(PG_FUNCTION_ARGS)
 {

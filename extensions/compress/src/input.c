@@ -111,7 +111,7 @@ input_value(FunctionCallInfo fcinfo, const char *raw, Size bytes, bool is_text)
 	return PointerGetDatum(value_compress(raw, bytes, typmod, is_text));
 }
 
-/* Sorts the parameters: those in a cast to their own type with a typmod, and those that are used otherwise. */
+/* Parameters directly in a cast to their own type with a typmod go to uses->cast, all others to uses->other. */
 static bool
 find_parameters(Node *node, ParameterUses *uses)
 {

@@ -90,10 +90,7 @@ check_routine(const char *name, const CompressionRoutine *routine)
 				 errmsg("compression method \"%s\" has an invalid definition", name)));
 }
 
-/*
- * Whatever hinders loading is reported as a method that is not available: its
- * library may be gone while its values stay.
- */
+/* Any error of loading is reported as a method that is not available: its library may be gone while its values stay. */
 static const CompressionRoutine *
 load_routine(const MethodRow *row)
 {
@@ -144,7 +141,7 @@ remember_method(const MethodRow *row)
 	return method;
 }
 
-/* The first ids are the built-in methods' places; others are looked up in the catalog once per backend. */
+/* The first ids are the indexes of built-in methods. Others are looked up in the catalog once per backend. */
 const CompressionMethod *
 method_by_id(uint32 id)
 {
@@ -181,7 +178,10 @@ method_by_name(const char *name)
 	return NULL;
 }
 
-/* NULL where the method's extension or library is missing; other errors are passed on. */
+/*
+ * Returns NULL if the method's extension or library is missing or was built for
+ * another version of the interface. Other errors are passed on.
+ */
 const CompressionRoutine *
 method_available_routine(uint32 id)
 {
@@ -283,10 +283,7 @@ check_id_is_free(const MethodRow *row)
 						 METHOD_ID_FIRST_CUSTOM, METHOD_ID_MAX)));
 }
 
-/*
- * The id stands in each value that the method compresses. So it follows from the
- * name, unless the script gives one.
- */
+/* Each compressed value has the id of its method. So the id follows from the name, unless the script gives one. */
 Datum
 create_compression_method(PG_FUNCTION_ARGS)
 {

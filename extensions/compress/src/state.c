@@ -87,7 +87,7 @@ init_state(CachedState *slot, const CompressionMethod *method, int level, bool d
 	slot->method = method;
 }
 
-/* The state that was not used for longest gives its place. Decompressing knows no level. */
+/* A new state replaces the one that was unused for longest. Decompressing knows no level. */
 void *
 method_state(const CompressionMethod *method, int level, bool decompress, uint32 dictionary_id)
 {

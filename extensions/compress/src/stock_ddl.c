@@ -261,7 +261,7 @@ says_compression(Node *statement)
 	return false;
 }
 
-/* A copy is changed: the statement may be in a cached plan. */
+/* Changes a copy, since the statement may be in a cached plan. */
 static void
 stock_ddl_process_utility(PlannedStmt *statement, const char *query, bool read_only_tree,
 						  ProcessUtilityContext context, ParamListInfo params,

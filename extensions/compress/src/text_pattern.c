@@ -92,7 +92,10 @@ index_clause(Node *column, const char *text, Oid opfamily, StrategyNumber strate
 						 InvalidOid, collation);
 }
 
-/* prefix <= column, and column < the least text beyond all with the prefix, where there is one. */
+/*
+ * A pattern without wildcards becomes column = prefix. Others become prefix <=
+ * column, and column < the least text beyond all with the prefix, if there is one.
+ */
 static List *
 pattern_conditions(SupportRequestIndexCondition *request, Node *column, Const *pattern)
 {
@@ -137,8 +140,8 @@ orders_by_bytes(const SupportRequestIndexCondition *request, Oid type, Oid colla
 }
 
 /*
- * The index finds the rows with the pattern's fixed prefix; lossy, so LIKE itself
- * is evaluated on each of them.
+ * The index finds the rows with the pattern's fixed prefix. It is lossy, so LIKE
+ * itself is evaluated on each of them.
  */
 Datum
 compressed_text_like_support(PG_FUNCTION_ARGS)

@@ -198,7 +198,7 @@ insert_row(uint32 id, const char *name, const Dictionary *dictionary, const Samp
 	SetUserIdAndSecContext(user, security);
 }
 
-/* Everything that can be refused is looked at before the sample is taken, which is what takes long. */
+/* All that can be refused without the sample is checked before it is taken, since sampling and training take long. */
 Datum
 train_dictionary(PG_FUNCTION_ARGS)
 {

@@ -18,7 +18,7 @@ PENUMBRA_SQL_FUNCTION(compression_typmod_out);
 
 int			default_method = METHOD_ZSTD;
 
-/* 12 bits of method, 6 of level, then the dictionary's number; see target_typmod(). */
+/* A typmod has 12 bits of method, 6 of level, then the dictionary's number; see target_typmod(). */
 CompressionTarget
 typmod_target(int32 typmod)
 {

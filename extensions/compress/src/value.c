@@ -50,7 +50,7 @@ load_checked_uint32(const uint8 *bytes, const uint8 *end, uint32 *number)
 	return bytes + 4;
 }
 
-/* The bytes are not trusted: each length is checked before use. Returns what is wrong with them, or NULL. */
+/* Returns what is wrong with the bytes, or NULL. They are not trusted: each length is checked before use. */
 const char *
 value_header_read(const uint8 *bytes, Size available, ValueHeader *header)
 {

@@ -156,9 +156,9 @@ make_toast_key(Datum datum, ToastKey *key)
 }
 
 /*
- * A value in TOAST is known by its pointer, without being fetched; others by their
- * compressed bytes. What takes more than half of the memory is not kept: it is made
- * in the caller's memory context.
+ * The key of a value in TOAST is its pointer, so it need not be fetched; the key of
+ * others is their compressed bytes. A value that needs more than half of the memory
+ * is not kept, but made in the caller's memory context.
  */
 struct varlena *
 cached_value(Datum datum)

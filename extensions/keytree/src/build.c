@@ -125,7 +125,7 @@ load_trees(KeytreeBuild *build)
 	insert_others(build);
 }
 
-/* Entries are sorted, pages are written once, from left to right, and logged as whole pages at the end. */
+/* Entries are sorted, and pages are written once, from left to right. Whole pages are logged at the end. */
 IndexBuildResult *
 keytree_build(Relation heap, Relation index, IndexInfo *info)
 {

@@ -51,7 +51,7 @@ keytree_require_rmgr(Relation index)
 #define INSERT_HAS_CHILD 0x02
 #define INSERT_MAX_BYTES (sizeof(uint16) + 1 + 3 * sizeof(uint64) + sizeof(BlockNumber))
 
-/* The low half and the child are written only where there are any, which the flags say. */
+/* The flags say whether there are a low half and a child; without them their bytes are not written. */
 static int
 insert_to_bytes(char *bytes, int position, const KeytreeItem *item)
 {
@@ -268,9 +268,9 @@ fill_part(char *page, const char *source, int from, int to, KeytreeEntry low, Ke
 }
 
 /*
- * The right half is logged as an image; the left one only loses entries, so the
- * record has what it keeps. Separator and right link change in one record, so a key
- * is always on one of the two pages or beyond a right link.
+ * The right half is logged as an image. The left page only loses entries, so the
+ * record has the number that it keeps. Its high fence and its right link change in
+ * one record: every key is on the left page or behind its right link.
  */
 void
 keytree_change_split(Relation index, Buffer left, Buffer right, Buffer old_right,
@@ -312,8 +312,8 @@ keytree_change_split(Relation index, Buffer left, Buffer right, Buffer old_right
 }
 
 /*
- * The three pages stay locked to the end. Readers hold one lock at a time, so the
- * order of these does not matter to them.
+ * The three pages stay locked to the end. A reader holds one lock at a time, so the
+ * order of these locks cannot make a deadlock.
  */
 static void
 redo_split(XLogReaderState *record)
@@ -342,9 +342,9 @@ redo_split(XLogReaderState *record)
 /* SPLIT_ROOT: block 0 the root, 1 and 2 its children, all images */
 
 /*
- * The root keeps its block: what was on it moves to two new pages, and nothing that
+ * The root keeps its block: its entries move to two new pages, and nothing that
  * leads to it changes. A root covers all entries, so the outer fences of the two
- * are the first and the last one.
+ * pages are the first and the last one.
  */
 void
 keytree_change_split_root(Relation index, Buffer root, Buffer left, Buffer right,
@@ -411,10 +411,7 @@ apply_delete(char *page, const uint16 *positions, int count)
 	keytree_page_end_write(page);
 }
 
-/*
- * HAS_DEAD goes as well. It is a hint: a marked entry that stays is not skipped by
- * scans until another one is marked.
- */
+/* Clears HAS_DEAD too, which is a hint: scans do not skip a marked entry that stays until another one is marked. */
 static void
 change_delete(Relation index, Buffer buffer, const uint16 *positions, int count,
 			  uint8 info, DeleteRecord *record)
@@ -522,11 +519,10 @@ apply_unlink_level(char *page, const UnlinkRecord *unlink, const KeytreeEntry *l
 }
 
 /*
- * One record for all levels of the branch: no crash leaves a downlink to a page
- * that is gone. On each level the right sibling takes over the range, from the
- * leaf's low fence on, which is that of all pages of the branch. Memory for so many
- * blocks is asked for before the critical section, in which an allocation that
- * fails would be a PANIC.
+ * One record has all levels of the branch: no crash leaves a downlink to a page that
+ * is gone. All pages of the branch have the leaf's low fence, and on each level the
+ * right sibling takes over the range from there on. Memory for so many blocks is
+ * asked for before the critical section, where a failed allocation would be a PANIC.
  */
 void
 keytree_change_unlink(Relation index, const Buffer *lefts, const Buffer *pages,

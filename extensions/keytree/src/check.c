@@ -230,7 +230,10 @@ check_level(Check *check, const Downlinks *above, int level, bool is_null)
 	return below;
 }
 
-/* From the root down: each level against the downlinks of the level above; the root's own is made up here. */
+/*
+ * Checks each level against the downlinks of the level above, from the root down.
+ * The downlink to the root is made up.
+ */
 static void
 check_tree(Check *check, BlockNumber root)
 {
@@ -310,7 +313,7 @@ check_unreached(Check *check)
 	}
 }
 
-/* The trees come first: check_rows() descends in what check_tree() has proven. */
+/* The trees come first: check_rows() relies on what check_tree() has proven. */
 static void
 check_index(Relation index, Relation heap)
 {

@@ -151,10 +151,7 @@ descend_in_copy(Relation index, const KeytreeEntry *entry, int lock_mode)
 	return buffer;
 }
 
-/*
- * A way goes astray only if pages were split or unlinked while it was taken, so
- * MAX_RESTARTS ways that all do mean damage.
- */
+/* A descent fails only if pages were split or unlinked meanwhile. So MAX_RESTARTS failures mean damage. */
 Buffer
 keytree_descend(Relation index, BlockNumber root, const KeytreeEntry *entry, int level, int lock_mode)
 {

@@ -75,7 +75,7 @@ empty_copy(InnerCopy *copy)
 	copy->has_inner_pages = false;
 }
 
-/* The link is freed with the relcache entry. So what an entry before this one had learnt is dropped here. */
+/* The link is freed with the relcache entry. A new link means a new entry, so what was learnt before is dropped. */
 static InnerCopy *
 attach_copy(Relation index)
 {
@@ -246,9 +246,9 @@ keytree_inner_copy_add(Relation index, const char *page)
 }
 
 /*
- * The leaf is not where the image says: a split moved the entry's range to a page
- * that the image has no downlink for, or another one. An image without room for it
- * goes, and the next descent through its page brings a new one.
+ * The leaf is not where the image says: after a split the image has no downlink to
+ * it, or one to another page. An image without room for the downlink is dropped, and
+ * the next descent through its page copies it anew.
  */
 void
 keytree_inner_copy_learn(Relation index, const KeytreeEntry *entry, Buffer leaf)

@@ -105,7 +105,7 @@ key_as_text(Relation index, const KeytreeEntry *entry)
 													 keytree_key_to_datum(keytree_kind_of(type), entry, bytes)));
 }
 
-/* Of a copy of the page. An inner page's first entry has no key: it stands for the page's low fence. */
+/* Lists a copy of the page. The first entry of an inner page has no key: it stands for the page's low fence. */
 Datum
 keytree_page(PG_FUNCTION_ARGS)
 {
@@ -147,7 +147,7 @@ tuple_of(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
 }
 
-/* Fences are NULL at the ends of a level and in the tree of NULLs, whose entries have no key. */
+/* Fences are NULL at the ends of a level, and in the tree of NULLs, whose entries have no key. */
 Datum
 keytree_page_header(PG_FUNCTION_ARGS)
 {
@@ -193,7 +193,7 @@ keytree_page_header(PG_FUNCTION_ARGS)
 	return tuple_of(fcinfo, values, nulls);
 }
 
-/* Pages are copied one by one and writers go on, so the numbers are of no single moment. */
+/* Pages are copied one by one while writers go on, so the numbers belong to no single moment. */
 Datum
 keytree_stats(PG_FUNCTION_ARGS)
 {

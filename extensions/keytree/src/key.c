@@ -77,8 +77,8 @@ keytree_types_need_conversion(Oid left, Oid right)
 }
 
 /*
- * Keys are in the order of their type when compared as unsigned numbers, the high
- * half first: a UUID's halves are big-endian, since UUIDs are compared byte by
+ * Keys compared as unsigned numbers, the high half first, have the order of their
+ * type. A UUID's halves are read as big-endian, since UUIDs are compared byte by
  * byte.
  */
 void

@@ -102,9 +102,9 @@ set_dates(KeytreeRange *range, int64 first, int64 last)
 }
 
 /*
- * Only dates and times are converted. A timestamptz compared with local times
- * stands for one of them where the time zone has a fixed offset, else for all
- * within its greatest offset: then the range is wide.
+ * Only dates and times are converted. Where the time zone has a fixed offset, a
+ * timestamptz stands for one local time. Elsewhere it stands for all within the
+ * greatest offset of a zone, and the range is wide.
  */
 void
 keytree_range_of(Oid indexed_type, Oid type, const KeytreeEntry *key, KeytreeRange *range)

@@ -61,7 +61,7 @@ allocate_block(Load *load)
 	return block;
 }
 
-/* Not logged here: the build logs the whole file when it is done. */
+/* Nothing is logged here: the build logs the whole file at its end. */
 static void
 write_page(Load *load, int level, BlockNumber block, BlockNumber right, const KeytreeEntry *high_fence)
 {

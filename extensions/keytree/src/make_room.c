@@ -108,8 +108,8 @@ delete_candidates(Relation index, Relation heap, Buffer buffer, Candidates *cand
 }
 
 /*
- * Where nothing is marked and no UPDATE kept the key, dead entries are not likely:
- * the caller splits the page.
+ * Without marked entries and without an UPDATE that keeps the key, dead entries are
+ * unlikely: then the caller splits the page.
  */
 void
 keytree_make_room(Relation index, Relation heap, Buffer buffer, bool updates_same_key)

@@ -428,8 +428,9 @@ keytree_page_has_room(const char *page, const KeytreeItem *item)
 }
 
 /*
- * In place where the item fits the page's encoding; else everything is decoded and
- * packed anew. insert_run counts insertions each right after the one before.
+ * Inserts in place if the item fits the page's encoding; else everything is decoded
+ * and packed anew. insert_run counts insertions that each follow right after the one
+ * before.
  */
 bool
 keytree_page_insert(char *page, int position, const KeytreeItem *item)
@@ -467,8 +468,8 @@ keytree_page_insert(char *page, int position, const KeytreeItem *item)
 }
 
 /*
- * Each run of entries that stay is moved once: keys to the front of the page, tails
- * to its end. Positions ascend.
+ * Positions ascend, so each run of entries that stay is moved once: its keys towards
+ * the front of the page, its tails towards the end.
  */
 void
 keytree_page_delete(char *page, const uint16 *positions, int positions_count)

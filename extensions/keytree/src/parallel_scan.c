@@ -69,8 +69,8 @@ keytree_parallel_rescan(IndexScanDesc scan)
 }
 
 /*
- * One process at a time has the target, until it says what comes next; the others
- * sleep meanwhile. False: the scan is done.
+ * Takes the target, which one process has at a time, until it says what comes next;
+ * the others sleep meanwhile. False means that the scan is done.
  */
 bool
 keytree_parallel_take(IndexScanDesc scan, KeytreeTarget *target, bool *is_first)

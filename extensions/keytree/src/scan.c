@@ -162,8 +162,8 @@ end_position(const char *page, const KeytreePageHeader *header, int from, const 
 }
 
 /*
- * Without a lock the page may change meanwhile: what is taken counts only if the
- * version word is the same afterwards. All access is by the copied header, so it
+ * Without a lock the page may change meanwhile. So the result counts only if the
+ * version word is the same afterwards. All access follows the copied header, and so
  * stays within the page.
  */
 static void
@@ -539,7 +539,7 @@ keytree_gettuple(IndexScanDesc scan, ScanDirection direction)
 	return true;
 }
 
-/* Where a range was wide, the executor checks all rows again. */
+/* If a range is wide, the executor checks all rows again. */
 int64
 keytree_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 {

@@ -46,9 +46,9 @@ lower_to(Gathered *gathered, const KeytreeEntry *entry)
 }
 
 /*
- * A wide range has values that equal the argument among others that do not:
- * whichever bound lets more values through is taken, and has_others makes the
- * executor check the rows again.
+ * A wide range has values that equal the argument among others that do not. So the
+ * bound that lets more values through is taken, and has_others makes the executor
+ * check the rows again.
  */
 static void
 gather_comparison(Gathered *gathered, StrategyNumber strategy, const KeytreeRange *range)
@@ -170,8 +170,8 @@ gather_equal_elements(Gathered *gathered, KeytreeRange *ranges, int count)
 }
 
 /*
- * The key holds if the comparison is true of any element: < and <= are up to the
- * greatest one, > and >= to the least. An element that is NULL fits nothing.
+ * The key holds if any element satisfies the comparison: < and <= take the greatest
+ * element, > and >= the least. A NULL element matches nothing.
  */
 static void
 gather_array(Gathered *gathered, ScanKey key, Oid indexed_type, Oid type)
@@ -254,7 +254,7 @@ add_interval(KeytreeBounds *bounds, BlockNumber root, const KeytreeEntry *from, 
 	};
 }
 
-/* Keys are AND-ed. Without any both trees are read, the values' before the NULLs', as NULLS LAST wants it. */
+/* Keys are AND-ed. Without keys both trees are read, the values before the NULLs, as NULLS LAST wants it. */
 void
 keytree_compute_bounds(IndexScanDesc scan, KeytreeBounds *bounds)
 {

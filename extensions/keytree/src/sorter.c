@@ -295,8 +295,8 @@ spill(KeytreeSorter *sorter)
 }
 
 /*
- * The kernel sorts pairs of 64 bits: key and TID, or, where keys have a low half,
- * the high half and the number of the rest.
+ * The kernel sorts pairs of 64 bits. These are key and TID or, where keys have a low
+ * half, the high half and the number of the rest.
  */
 void
 keytree_sorter_add(KeytreeSorter *sorter, const KeytreeEntry *entry)

@@ -222,6 +222,12 @@ attempt(UniqueCheck *check, BlockNumber root, IndexUniqueCheck mode, bool update
 	return keytree_insert_into_leaf(check->index, check->heap, root, leaf, &item, updates_same_key);
 }
 
+/*
+ * Attempts are repeated after a wait for another transaction and after a split.
+ * With UNIQUE_CHECK_PARTIAL even a duplicate is inserted, and the result says
+ * whether the key was free; a later call with UNIQUE_CHECK_EXISTING decides.  That
+ * call inserts nothing, and has to find its own entry.
+ */
 bool
 keytree_insert_unique(Relation index, Relation heap, KeytreeKind kind, Datum *values, bool *nulls,
 					  ItemPointer pointer, IndexUniqueCheck mode, bool updates_same_key)

@@ -164,9 +164,9 @@ release(Buffer buffer)
 }
 
 /*
- * The branch is measured without locks kept, then checked again as it is locked:
- * lower levels before upper, left before right. Its blocks are free at once, since
- * whoever still has a link to one finds out on arrival.
+ * The branch is measured without keeping locks, and checked again while it is
+ * locked: lower levels before upper ones, left before right. Its blocks are free at
+ * once, since a process that still follows a link to one of them notices on arrival.
  */
 int
 keytree_unlink_leaf(Relation index, BlockNumber root, BlockNumber leaf, const KeytreeEntry *low_fence)

@@ -121,8 +121,8 @@ lock_leaf_for_cleanup(VacuumWalk *walk, BlockNumber root, BlockNumber block, con
 }
 
 /*
- * In key order: splits move entries to the right only, ahead of the walk. A leaf
- * whose readers cannot be locked out is tried again.
+ * Leaves are visited in key order: splits move entries to the right only, ahead of
+ * the walk. A leaf whose readers cannot be locked out is tried again.
  */
 static void
 walk_tree(VacuumWalk *walk, BlockNumber root)

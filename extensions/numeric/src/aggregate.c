@@ -266,7 +266,7 @@ special_counter(SumState *state, uint16 special)
 	}
 }
 
-/* A state has short sums until a number does not fit into them. Then it becomes the server's, for good. */
+/* A state has short sums until a number does not fit into them. From then on it is the server's. */
 static void
 accumulate(FunctionCallInfo fcinfo, SumState *state, Datum datum)
 {
@@ -428,7 +428,7 @@ combine_short(SumState *into, const SumState *from)
 	return true;
 }
 
-/* Short states are added up as they are; if that is not possible, both become the server's. */
+/* Short states are added up as they are. If the sums do not fit, both states become the server's. */
 static Datum
 combine(FunctionCallInfo fcinfo, bool is_squared)
 {

@@ -223,7 +223,10 @@ rounded_quotient(uint128 dividend, uint64 divisor, int zeros)
 	return quotient + (remainder >= divisor - remainder);
 }
 
-/* False where 128 bits may not hold the quotient. */
+/*
+ * Returns false for zeros and special values, for a divisor beyond 64 bits, and
+ * where 128 bits may not hold dividend or quotient.
+ */
 static bool
 short_quotient(const NumberView *dividend, const NumberView *divisor, Datum *result)
 {

@@ -83,7 +83,10 @@ penumbra_numeric_ln(PG_FUNCTION_ARGS)
 	return SERVER_CALL1(numeric_ln);
 }
 
-/* False for whatever raises an error or is not a finite number: that is the server's. */
+/*
+ * Returns false where the server has to compute the logarithm: for what raises an
+ * error, for special values, and for results of few or too many digits.
+ */
 static bool
 long_logarithm_to_base(Datum base_datum, Datum datum, Datum *result)
 {
@@ -191,7 +194,10 @@ short_power(const NumberView *base, int32 n, int scale, Datum *result)
 	return true;
 }
 
-/* The scale is the server's, whose rule differs between versions. */
+/*
+ * The scale is the server's, whose rule differs between versions. Returns false
+ * where the server has to compute the power.
+ */
 static bool
 integer_power(const NumberView *base, int32 n, int exponent_dscale, Datum *result)
 {
@@ -216,7 +222,10 @@ integer_power(const NumberView *base, int32 n, int exponent_dscale, Datum *resul
 	return true;
 }
 
-/* False for 0, for what raises an error and for what is not a finite number: that is the server's. */
+/*
+ * Returns false for 0, special values and whatever raises an error, and where this
+ * code gains nothing: then the server computes the power.
+ */
 static bool
 exponentiation(Datum base_datum, Datum exponent_datum, Datum *result)
 {

@@ -7,10 +7,7 @@
 
 #include "long_digits.h"
 
-/*
- * One piece of memory has both numbers, the product and the scratch. A number that
- * is squared is converted once.
- */
+/* One allocation holds both numbers, the product and the scratch space. A number that is squared is converted once. */
 bool
 long_multiply(const LongNumber *a, const LongNumber *b, LongNumber *result, int rscale)
 {

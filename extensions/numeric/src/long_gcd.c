@@ -128,7 +128,7 @@ gcd_of_limbs(uint64 *x, uint64 *y, int n, uint64 *room)
 	return x;
 }
 
-/* Of both as integers, in units of the last digit that either of them has. */
+/* Computes with both numbers as integers, in units of the last digit that either of them has. */
 bool
 long_gcd(const LongNumber *a, const LongNumber *b, LongNumber *result)
 {

@@ -85,7 +85,7 @@ number_digit(const NumberView *view, int index)
 	return (int16) number_load_uint16(view->digits + index * sizeof(int16));
 }
 
-/* Of the server's three formats; the short one is the most common. Digits need not be aligned. */
+/* Reads the server's three formats, of which the short one is the most common. Digits need not be aligned. */
 static inline void
 number_view(Datum datum, NumberView *view)
 {

@@ -245,14 +245,15 @@ rewrite_node(void *node, Rewrite *rewrite)
  * The expressions and children that only this kind of plan node has; target list,
  * qual, InitPlans and the outer and inner plan are rewrite_plan()'s.
  *
- * What is missing here goes on calling the server's functions, whose results are
- * the same: that costs speed and nothing else.  It has to be missing where
- * something else than the executor's expressions is chosen by the operator, since
- * both must agree: index conditions and orders (indexqual, indexorderby) are the
- * operator class's.  IndexOnlyScan's recheckqual, conditions on TIDs (TidScan,
- * TidRangeScan) and arguments of TABLESAMPLE (SampleScan) are hardly ever of type
- * numeric.  Join clauses may change: hash and merge joins find their functions by
- * the operators, which stay.
+ * An expression that is missing here goes on calling the server's functions,
+ * whose results are the same: that costs speed and nothing else.  It has to be
+ * missing where the operator chooses something else than the executor's
+ * expressions, since both must agree: index conditions and orders (indexqual,
+ * indexorderby) are the operator class's.  An IndexOnlyScan's recheckqual is
+ * evaluated for lossy index methods only, so it is left out as well.  TIDs
+ * (TidScan, TidRangeScan) and arguments of TABLESAMPLE (SampleScan) are not
+ * numerics.  Join clauses may change: hash and merge joins find their functions
+ * by the operators, which stay.
  */
 static void
 rewrite_particulars(Plan *plan, Rewrite *rewrite)

@@ -140,7 +140,7 @@ move_nans_first(PenumbraKeyKind kind, char *values, int64 numbers, int64 nans)
 	pfree(saved);
 }
 
-/* An array that is in order is returned as it is; one that is in the opposite order is reversed. */
+/* An array in order is not sorted again, and one in the opposite order is reversed. */
 static ArrayType *
 sort_integers(const ElementType *type, const SortInput *input, bool descending)
 {
@@ -204,7 +204,7 @@ sort_floats(const ElementType *type, const SortInput *input, const SortRequest *
 	return result;
 }
 
-/* In pieces, between which the query can be cancelled. */
+/* Keys are encoded and decoded in pieces, between which the query can be cancelled. */
 static ArrayType *
 sort_bytes16(const ElementType *type, const SortInput *input, const SortRequest *request,
 			 int64 *values)

@@ -178,7 +178,7 @@ collect_elements(const ElementType *type, const SortInput *input, const Penumbra
 	return result;
 }
 
-/* NULLs come after the values; of those, too, one is left where only different elements are wanted. */
+/* NULLs come after the values. If only different elements are wanted, one NULL is left. */
 ArrayType *
 sort_by_key(ElementType *type, const SortInput *input, const SortRequest *request)
 {
@@ -289,10 +289,7 @@ number_narrow_values(const ElementType *type, const SortInput *input, int32 *num
 	free_keys(keys);
 }
 
-/*
- * A key's low half is its place in the array: so equal values stay in their order,
- * and the place is the answer.
- */
+/* A key's low half is its place in the array: equal values stay in their order, and the place is the answer. */
 static void
 number_wide_values(ElementType *type, const SortInput *input, int32 *numbers)
 {

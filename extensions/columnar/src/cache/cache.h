@@ -36,7 +36,7 @@ extern const char *cache_refusal_of_relation(Relation rel);
 
 /* Whether a column of this type can be cached, and as what. */
 extern bool cache_type_of(Oid type_oid, PenumbraType *type);
-/* Whether the user may read a column of the table, with attnum 0 any of them: planning alone checks no privileges. */
+/* Whether the user may read the column, or with attnum 0 any column of the table. */
 extern bool cache_may_read(Oid user, Oid relid, AttrNumber attnum);
 
 /* A chunk is about so many heap pages; its first page is a multiple of it. */

@@ -176,7 +176,10 @@ directory_segment_matches(const CachedSegment *segment, TupleDesc desc)
 		attribute_matches(segment, desc, directory_missing_hash(desc, segment->attnum));
 }
 
-/* By attribute number - 1: hashed before the lock is taken, since a missing value may be long. */
+/*
+ * The hash of attribute n stands at n - 1. Callers hash before they take the lock,
+ * since a missing value may be long.
+ */
 static uint64 *
 hash_missing_values(TupleDesc desc)
 {
@@ -223,7 +226,7 @@ directory_relation_count(void)
 
 /* ---------------------------------------------------------------- pins ---- */
 
-/* directory_segment_matches() with hash_missing_values(). */
+/* As directory_segment_matches(), with the hashes of hash_missing_values(). */
 static bool
 column_matches(const CachedSegment *segment, TupleDesc desc, const uint64 *missing)
 {
@@ -309,7 +312,7 @@ directory_pin_chunks(Relation rel, const AttrNumber *attnums, int natts, uint32 
 	return count;
 }
 
-/* Without attnums no segment is pinned or looked at. */
+/* With attnums NULL no segment is pinned or looked at. */
 CachedChunk *
 directory_pin_chunk(Relation rel, uint32 number, AttrNumber *attnums, int *natts)
 {
@@ -495,7 +498,7 @@ directory_remove_relation(CachedRelation *relation, Garbage *garbage)
 	pg_atomic_fetch_sub_u32(&directory->relation_count, 1);
 }
 
-/* NULL when the hash is full.  A relation without chunks does not outlive the lock: see publish_chunk(). */
+/* Returns NULL when the hash is full. The caller removes a relation that gets no chunk before it releases the lock. */
 static CachedRelation *
 enter_relation(const CacheKey *key, Oid relid)
 {
@@ -711,7 +714,7 @@ column_is_cold(const CachedChunk *chunk, AttrNumber attnum)
 		chunk->columns[attnum - 1].extent.file != 0;
 }
 
-/* The segment's pin does not make it hotter: only queries' pins do. */
+/* Unlike pin_chunk(), this does not raise the segment's usage. */
 CachedChunk *
 directory_pin_next_cold(const CacheKey *key, uint32 number, AttrNumber attnum)
 {
@@ -794,7 +797,7 @@ directory_put_segment(CachedChunk *chunk, AttrNumber attnum, void *page)
 	return ok;
 }
 
-/* The caller's pins keep the chunk and the segment; the directory's reference goes with the last column. */
+/* The caller's pins keep the chunk and the segment. When the chunk has no column left, it leaves the directory. */
 bool
 directory_drop_extent(CachedChunk *chunk, AttrNumber attnum, const TierExtent *extent)
 {

@@ -293,10 +293,7 @@ summarise_relation(const CachedRelation *relation, RelationSummary *summary)
 	}
 }
 
-/*
- * Memory is allocated outside of the lock, so there is another turn if the
- * relations have become more meanwhile.
- */
+/* Memory is allocated outside of the lock. If there are more relations by then, the array is allocated again. */
 int
 directory_list_relations(Oid database, RelationSummary **summaries)
 {

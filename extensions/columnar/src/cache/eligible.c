@@ -26,9 +26,9 @@ cache_is_available(void)
 }
 
 /*
- * A cached page is proven by LSNs and by what every snapshot agrees on, so what
- * has neither is refused: pages without WAL, and files that this transaction made,
- * which nobody else can see and a rollback removes.
+ * A cached page is proven by LSNs and by the visibility map. So the cache refuses
+ * tables whose changes are not logged. It also refuses files that this transaction
+ * made: no other session sees them, and a rollback removes them.
  */
 const char *
 cache_refusal_of_relation(Relation rel)
@@ -70,7 +70,7 @@ cache_refusal_of_relation(Relation rel)
 	return NULL;
 }
 
-/* Not enums nor other types whose bytes mean what rows of the catalog say: no segment is tied to those. */
+/* Enums and other types whose bytes refer to rows of the catalog are refused: no segment is tied to such rows. */
 bool
 cache_type_of(Oid type_oid, PenumbraType *type)
 {

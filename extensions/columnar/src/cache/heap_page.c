@@ -229,8 +229,8 @@ set_missing_value(HeapRowReader *reader, ReaderColumn *column, AttrNumber attnum
 }
 
 /*
- * Offsets are known up to the first column whose length varies: these values are
- * fetched without a walk. From there on, walk_start, a tuple is walked attribute by
+ * Columns before the first one of varying length have fixed offsets and are fetched
+ * directly. From that one on, at walk_start, a tuple is walked attribute by
  * attribute.
  */
 static void
@@ -683,9 +683,9 @@ destroy_tuples(void *argument)
 }
 
 /*
- * The engine reads tuples itself by a description of the header and of attributes.
- * Where a column is not stored as the engine can read it, there is none, and rows
- * go through the reader.
+ * Describes header and attributes, so that the engine reads tuples itself. If it
+ * cannot read how a column is stored, there is no description, and rows go through
+ * the reader.
  */
 static void
 create_tuples(HeapRowReader *reader)

@@ -88,8 +88,8 @@ invalidation_drop_lost_databases(void)
 }
 
 /*
- * All that the session heard of since the last look. Copies are compared, so the
- * directory's lock is not held.
+ * Checks the relations that messages have named since the last call, or all of them.
+ * The list is a copy, so the directory's lock is not held.
  */
 static void
 check_suspects(void)

@@ -210,7 +210,7 @@ allocate(Loader *loader, Size bytes)
 	return NULL;
 }
 
-/* Checked once, here: scans trust a segment that is published. */
+/* A new segment is checked before it is published: scans trust published segments without a check of their own. */
 void
 loader_encode_column(Loader *loader, int column, CachedSegment *segment)
 {
@@ -305,7 +305,7 @@ publish_draft(Loader *loader)
 	return false;
 }
 
-/* The draft is private memory: atomics are written without order until it is copied and published. */
+/* The draft is private memory, so its atomics need no ordering until it is copied and published. */
 void
 loader_clear_draft(Loader *loader, uint32 number)
 {
@@ -561,10 +561,7 @@ load_chunk(Loader *loader, uint32 number, bool *loaded)
 	return !is_full;
 }
 
-/*
- * What must not leak by an error (pins, encoded bytes, the progress slot) is
- * released by the context's callback.
- */
+/* The context's callback releases what an error must not leak: pins, encoded bytes and the progress slot. */
 static Loader *
 create_loader(Relation rel, const LoadOptions *options)
 {

@@ -229,9 +229,10 @@ count_pages_not_visible(const Loader *loader, CachedChunk *draft, XLogRecPtr sta
 }
 
 /*
- * In the order of the proof above: V is read first and last, each page between. A
- * page that is not copied, or whose values are too large, gets no live bit and
- * stays the heap's; so do all pages after rows of CHUNK_ROWS_BYTES_MAX.
+ * Follows the order of the proof above: V is read first and last, each page in
+ * between. A page gets no live bit, and the heap serves it, if it cannot be proven
+ * or its values are too large. The same holds for all pages after
+ * CHUNK_ROWS_BYTES_MAX bytes of rows.
  */
 void
 loader_read_pages(Loader *loader, uint32 number)

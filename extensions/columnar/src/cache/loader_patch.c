@@ -181,10 +181,7 @@ publish_patch(Loader *loader, CachedChunk *chunk, const StringInfoData *segments
 	return false;
 }
 
-/*
- * Rows that the patch before this one has are taken from its segments; it stays
- * pinned until they are copied.
- */
+/* Rows of pages that the previous patch still proves are copied from its segments. It stays pinned until then. */
 bool
 loader_patch_chunk(Loader *loader, CachedChunk *chunk, const ChunkProof *proof)
 {

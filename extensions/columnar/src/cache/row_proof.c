@@ -301,7 +301,7 @@ heap_rows_are_new(CachedChunk *chunk, uint32 page, Page content, TransactionId h
 	return true;
 }
 
-/* Rows are judged, and the page is copied, under one share lock, so its LSN is that of the copy. */
+/* One share lock covers the check of the rows and the copy of the page, so the LSN belongs to the copy. */
 bool
 row_proof_patch_page(Relation rel, Snapshot snapshot, TransactionId horizon, CachedChunk *chunk,
 					 uint32 page, BufferAccessStrategy strategy, PageRows *rows, char *image,

@@ -713,7 +713,7 @@ end_of_chunk(const ScanState *state, const CachedChunk *chunk)
 	return Min((chunk->number + 1) * CHUNK_PAGES, state->nblocks);
 }
 
-/* What a pinned chunk comes to when its pages have their turn. */
+/* What becomes of a pinned chunk when the scan reaches its pages. */
 typedef enum ChunkTurn
 {
 	CHUNK_IS_IN_MEMORY,			/* now, if it was on disk alone */
@@ -722,7 +722,7 @@ typedef enum ChunkTurn
 	CHUNK_IS_LOST				/* its copy on disk cannot be read: all of its pages are the heap's */
 } ChunkTurn;
 
-/* *segments: what is in memory; else NULL. */
+/* Sets *segments to the columns' segments in memory, or to NULL. */
 static ChunkTurn
 take_chunk(ScanState *state, CachedChunk *chunk, bool reads_chunks, const void ***segments)
 {
@@ -738,9 +738,10 @@ take_chunk(ScanState *state, CachedChunk *chunk, bool reads_chunks, const void *
 }
 
 /*
- * Validates what is pinned of the pages [begin, end) and offers them instead of
- * the pages before.  Every page before next_block is offered: by a chunk, or on
- * the heap's lists, which prove_chunk() makes longer in the order of pages.
+ * Validates the pinned chunks of the pages [begin, end); they replace those offered
+ * before. Every page before next_block belongs to a chunk that is offered, excluded
+ * or read later, or is on the heap's lists. prove_chunk() extends these lists in the
+ * order of pages.
  */
 static void
 prove_pages(ScanState *state, BlockNumber begin, BlockNumber end, bool reads_chunks)
@@ -767,7 +768,7 @@ prove_pages(ScanState *state, BlockNumber begin, BlockNumber end, bool reads_chu
 		if (first_block >= end)
 			break;
 		turn = take_chunk(state, chunk, reads_chunks, &segments);
-		/* next_block stays, so its pages are part of the next range of the heap */
+		/* next_block does not move: the chunk's pages become part of the next range of the heap */
 		if (turn == CHUNK_IS_LOST)
 			continue;
 		add_heap_range(state, next_block, first_block);

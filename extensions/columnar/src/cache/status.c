@@ -71,8 +71,8 @@ status_message_is_primary(PenumbraCode code)
 }
 
 /*
- * With the SQLSTATE that PostgreSQL raises for it. Some codes carry PostgreSQL's
- * whole message, others a detail of ours.
+ * Raises the error with PostgreSQL's SQLSTATE. The engine's text is the message of
+ * some codes and the detail of the others.
  */
 void
 status_report(const PenumbraStatus *status)

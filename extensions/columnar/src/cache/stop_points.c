@@ -42,7 +42,7 @@ stop_point_key(const char *name)
 	return (int64) hash_bytes_extended((const unsigned char *) name, strlen(name), 0);
 }
 
-/* Taken and given back at once: the lock only makes the session wait for whoever holds it. */
+/* The lock is released at once: it only makes the session wait for another one that holds it. */
 void
 stop_point_wait(const char *name)
 {

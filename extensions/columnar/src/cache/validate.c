@@ -286,8 +286,9 @@ count_bits(const uint64 *words)
 }
 
 /*
- * Proves pages by P1, the others by P2 and P4, and renews the chunk's stamp.
- * Pages found changed are dead from then on.
+ * Proves pages by P1 and the others by P2 and P4. Pages found changed are dead from
+ * then on. The chunk's stamp is renewed if it was old and the map's page has not
+ * changed meanwhile.
  */
 static void
 chunk_prove(Relation rel, CachedChunk *chunk, BlockNumber nblocks, const VmPage *page,

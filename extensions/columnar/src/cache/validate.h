@@ -40,11 +40,11 @@ extern void vm_page_read(Relation rel, BlockNumber block, VmPage *page);
 extern void vm_page_get_chunk(const VmPage *page, uint32 chunk_number, uint64 *bits);
 
 /*
- * Proves pages by P1, the others by P2 and P4, and renews the chunk's stamp;
- * then those of the others that its patch (NULL: none) proves.  Both are pinned;
- * `page` was read by vm_page_read() for the chunk; `nblocks` is the relation's
- * length, read after the snapshot.  Pages found changed are dead from then on.
- * Without a snapshot pages are proven for those yet to be taken.
+ * Proves the chunk's pages by P1 and the others by P2 and P4, and renews its stamp.
+ * Then the patch (or NULL) proves what it can of the pages that are left. Both are
+ * pinned. `page` was read by vm_page_read() for the chunk; `nblocks` is the
+ * relation's length, read after the snapshot. Pages found changed are dead from then
+ * on. Without a snapshot pages are proven for all snapshots to come.
  */
 extern void chunk_prove_with_patch(Relation rel, CachedChunk *chunk, CachedChunk *patch, BlockNumber nblocks,
 								   const VmPage *page, BufferAccessStrategy strategy, Snapshot snapshot,

@@ -444,8 +444,8 @@ pin_patch(Verifier *verifier)
 }
 
 /*
- * Its segments are pinned, so no eviction takes them while they are compared with
- * the heap. release_chunk() also runs on errors.
+ * The pins keep the segments from eviction while they are compared with the heap.
+ * After an error the context's callback runs release_chunk().
  */
 static void
 verify_chunk(Verifier *verifier, uint32 number)

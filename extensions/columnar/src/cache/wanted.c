@@ -84,8 +84,9 @@ wanted_wake_listener(void)
 }
 
 /*
- * The table has a fixed size: a column looks at WANTED_PROBES places, takes one
- * that is empty or whose wish rests, and is forgotten where there is none.
+ * The table has a fixed size. A column is looked for in WANTED_PROBES places. A new
+ * one takes an empty place, else one whose wish rests; if there is neither, it is
+ * forgotten.
  */
 static void
 note_column(Oid database, Oid relid, AttrNumber attnum, uint32 count)
@@ -185,7 +186,7 @@ compare_relations(const void *a, const void *b)
 	return left > right ? -1 : left < right;
 }
 
-/* What is taken goes on being counted. wanted_end() says what has become of it. */
+/* A taken wish keeps its place and its count, and waits again if it is noted meanwhile. wanted_end() ends it. */
 int
 wanted_take(Oid database, WantedRelation **relations)
 {

@@ -74,9 +74,9 @@ find_relation(const RelationSummary *relations, int count, Oid database, Oid rel
 }
 
 /*
- * Wishes of the server's last run: of what the disk cache has brought back they are
- * uses, of the rest wishes again. The file is not trusted: a line that does not fit
- * ends it.
+ * Reads the wishes of the server's last run. Where the disk cache has brought back
+ * the relation, they count as uses; others become wishes again. The file is not
+ * trusted: reading ends at a line of another format and skips impossible columns.
  */
 static void
 read_list(void)

@@ -173,7 +173,10 @@ database_lets_in(Oid oid)
 	return lets_in;
 }
 
-/* Its place is at the end of the list then, also where there is no process for it: so databases take turns. */
+/*
+ * Moves the database to the end of the list even where no process is left for it, so
+ * that every database has its turn.
+ */
 static bool
 start_worker(LaunchedDatabase *database)
 {
@@ -513,10 +516,7 @@ goes_on(void)
 	return penumbra_auto;
 }
 
-/*
- * A refresh rests after each part, REFRESH_REST times as long as that took, so that
- * it leaves the disk to others.
- */
+/* After each part a refresh sleeps REFRESH_REST times as long as the part took, and so leaves the disk to others. */
 static void
 load_parts(RelationJob *job)
 {

@@ -193,7 +193,7 @@ effective_state(void)
 	return state;
 }
 
-/* An error of writing ends the wait: what could not be written once may never be. */
+/* A failed write ends the wait: a later attempt may fail as well. */
 bool
 tier_await_saved(void)
 {

@@ -143,10 +143,7 @@ compare_files(const void *left, const void *right)
 	return l < r ? -1 : l > r;
 }
 
-/*
- * Only regular files whose name is written as file_path() writes it: other names of
- * the same number are not ours.
- */
+/* Lists regular files whose name is spelled as file_path() spells it. Other spellings of a number are not ours. */
 int
 tier_list_files(TierFile **files)
 {
@@ -541,7 +538,7 @@ tier_replace_file(const char *path, const void *data, Size bytes)
 	return false;
 }
 
-/* One byte of memory more than the file has, for a caller who ends it with a zero. */
+/* Allocates one byte more than the file has, so that the caller can append a zero. */
 char *
 tier_slurp_file(const char *path, Size *bytes)
 {

@@ -257,7 +257,10 @@ write_numbers(uint64 next_number)
 	return tier_replace_file(NUMBERS_FILE, &numbers, sizeof(numbers));
 }
 
-/* The numbers file first, with both numbers: whichever manifest a crash leaves is one of the two. */
+/*
+ * The numbers file is written first and names both manifests, the old and the new
+ * one. So it fits whichever manifest a crash leaves.
+ */
 bool
 manifest_write(const char *entries, Size bytes, XLogRecPtr lsn)
 {

@@ -537,8 +537,9 @@ typedef struct Unsaved
 } Unsaved;
 
 /*
- * A chunk is of use on disk only with its header, which is written with its first
- * segment, and anew when its mark says that more is known of its pages.
+ * Segments on disk cannot be used without their chunk's header. It is written with
+ * the first segment. With with_headers it is written again when the stamp, the dead
+ * pages or the decided rows have changed.
  */
 static void
 find_unsaved(Unsaved *unsaved, bool with_segments, bool with_headers)
