@@ -175,7 +175,7 @@ struct NumericSums {
     }
   }
 
-  // `from` is used up: its scale may be raised.
+  // Changes `from` too: its scale may be raised.
   static void Combine(State& into, State& from, StateStore& store) {
     SumState& a = Base(into);
     SumState& b = Base(from);

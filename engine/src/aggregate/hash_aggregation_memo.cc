@@ -64,7 +64,7 @@ bool CodeMemo::Encode(const Vector* keys, int key_count, uint32_t rows) {
   return true;
 }
 
-// A first pass without branches, since most batches have no new combination. New ones are numbered in the order of
+// The first pass has no branches, since most batches have no new combination. New ones are numbered in the order of
 // their first rows, which is the order in which the caller inserts them.
 const uint16_t* CodeMemo::NumberGroups(uint32_t rows, std::vector<uint16_t>* new_rows) {
   if (group_of_code_.size() == 1 && group_of_code_[0] == 0) {

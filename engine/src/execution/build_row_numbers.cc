@@ -106,7 +106,7 @@ Origin FindOrigin(const Plan& plan, const std::vector<PipelineSpec>& pipelines, 
 }  // namespace
 
 // Collects the keys by the join that they come from. NumberRows() changes what a join's batches hold and cannot be
-// taken back, so it comes last, for the keys that are worth it.
+// undone. So it comes last, for the keys that are worth it.
 std::vector<BuildRowKeys> NumberBuildRows(const Plan& plan, const std::vector<PipelineSpec>& pipelines,
                                           PenumbraOperator aggregation, const std::vector<std::unique_ptr<Sink>>& sinks,
                                           ExecutionEnvironment& environment) {

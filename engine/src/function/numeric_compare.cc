@@ -178,7 +178,7 @@ void EvaluateNumericComparison(const Expr& expr, const Vector* args, uint32_t ro
   ApplyValidity(validity, rows, truth);
 }
 
-// Two nulls are not distinct, a null and a value are.
+// Two nulls are not distinct; a null and a value are distinct.
 Vector EvaluateNumericDistinct(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context) {
   Arena& arena = context.arena;
   const uint32_t words = BitWords(rows);

@@ -249,7 +249,7 @@ PenumbraOperator Plan::AddProjection(PenumbraOperator input, const PenumbraExpr*
   return id;
 }
 
-// All inputs are checked before the first is taken: a refused union leaves the plan as it was.
+// All inputs are checked before the first is taken, so a refused union leaves the plan as it was.
 PenumbraOperator Plan::AddUnion(const PenumbraOperator* inputs, int count) {
   if (count < 1) {
     reason_ = "a union of nothing";

@@ -234,9 +234,9 @@ deliver_again(int signal_number, siginfo_t *info, ucontext_t *context)
 }
 
 /*
- * The first thread that crashes reports. Others wait, lest they end the process
- * meanwhile. If the reporter itself crashes outside of guarded reads, the signal
- * goes to the previous handler at once.
+ * The first thread that crashes reports. Others wait, so that they do not end the
+ * process meanwhile. If the reporter itself crashes outside of guarded reads, the
+ * signal goes to the previous handler at once.
  */
 static void
 crash_handler(int signal_number, siginfo_t *info, void *context)

@@ -34,7 +34,10 @@ stack_unwinder_address(void)
 	return (const void *) _Unwind_Backtrace;
 }
 
-/* In a signal handler the frames before the interrupted instruction belong to the handler and are passed over. */
+/*
+ * In a signal handler the unwinding begins with the handler's own frames. They are
+ * passed over up to the interrupted instruction.
+ */
 static _Unwind_Reason_Code
 take_frame(struct _Unwind_Context *context, void *arg)
 {

@@ -82,7 +82,7 @@ insert_to_bytes(char *bytes, int position, const KeytreeItem *item)
 	return at - bytes;
 }
 
-/* Returns the position. The bytes of a WAL record are not aligned. */
+/* Returns the position. Bytes of a WAL record are not aligned, so they are copied. */
 static int
 insert_from_bytes(const char *bytes, KeytreeItem *item)
 {
@@ -127,8 +127,8 @@ apply_split_is_complete(char *page)
 }
 
 /*
- * The record that inserts a downlink clears SPLIT of its child too, so a crash
- * leaves the split incomplete or complete.
+ * The record that inserts a downlink also clears SPLIT of its child. So after a
+ * crash the split is either incomplete or complete.
  */
 void
 keytree_change_insert(Relation index, Buffer buffer, int position, const KeytreeItem *item, Buffer child)
@@ -650,7 +650,7 @@ keytree_identify(uint8 info)
 	return NULL;
 }
 
-/* A record with a page's image has no data of that block. */
+/* A record with an image of the block has no data of it. */
 static void
 keytree_desc(StringInfo buffer, XLogReaderState *record)
 {

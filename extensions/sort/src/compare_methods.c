@@ -287,7 +287,6 @@ report_method(ReturnSetInfo *rsinfo, const MethodInput *input, const char *metho
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
-/* All methods sort the same values and must produce the same bytes. */
 Datum
 penumbra_sort_compare_methods(PG_FUNCTION_ARGS)
 {

@@ -140,7 +140,6 @@ move_nans_first(PenumbraKeyKind kind, char *values, int64 numbers, int64 nans)
 	pfree(saved);
 }
 
-/* An array in order is not sorted again, and one in the opposite order is reversed. */
 static ArrayType *
 sort_integers(const ElementType *type, const SortInput *input, bool descending)
 {

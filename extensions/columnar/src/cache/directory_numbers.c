@@ -362,7 +362,7 @@ describe_encodings(const CachedRelation *relation, ColumnSummary *summary)
 						   "%s%s %u", n > 0 ? ", " : "", names[n], counts[n]);
 }
 
-/* Room for every attribute is allocated before the lock is taken. */
+/* Memory for as many columns as a table can have is allocated before the lock is taken. */
 int
 directory_list_columns(const CacheKey *key, ColumnSummary **summaries)
 {

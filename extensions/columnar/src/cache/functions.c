@@ -215,7 +215,7 @@ list_columns(Relation rel, ArrayType *names, AttrNumber *attnums)
 
 /* ---------------------------------------------------------------- loading - */
 
-/* A full cache is a warning: what was loaded serves, and the heap serves the rest. */
+/* A full cache is a warning, not an error: loaded chunks serve, and the heap serves the rest. */
 static int64
 load_columns(Relation rel, const AttrNumber *attnums, int natts, bool patches)
 {

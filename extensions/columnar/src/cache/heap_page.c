@@ -265,7 +265,7 @@ compile_walk(HeapRowReader *reader)
 	}
 }
 
-/* Everything lives in a context of the reader's own; arrays have room for the rows of one page. */
+/* Everything lives in a context of the reader's own. The arrays have room for the rows of one page. */
 HeapRowReader *
 heap_row_reader_create(Relation rel, const AttrNumber *attnums, int natts)
 {

@@ -329,7 +329,7 @@ cache_scan_set_filter(CachedScan *scan, ExcludesChunk excludes, void *argument)
 
 /* ---------------------------------------------------------------- ranges -- */
 
-/* Ranges that touch become one, unless the engine may have read the one before already. */
+/* Adjacent ranges are merged, unless the engine may have read the earlier one already. */
 static void
 add_heap_range(ScanState *state, BlockNumber begin, BlockNumber end)
 {
