@@ -34,7 +34,7 @@ bool FindBelow(const Operator& projection, std::vector<int>* columns) {
 
 PrefilterPlace FindPrefilterPlace(const std::vector<const Operator*>& steps, bool has_scan,
                                   const Sink::PrefilterNeeds& needs) {
-  PrefilterPlace found;  // the lowest place so far; `place` goes on down from the sink
+  PrefilterPlace found;  // the lowest place so far; `place` moves on from the sink down
   if (needs.columns.empty() || (needs.can_fail && !steps.empty())) return found;
   PrefilterPlace place{.columns = needs.columns};
   for (size_t i = steps.size(); i-- > 0;) {

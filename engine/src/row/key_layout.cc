@@ -349,7 +349,7 @@ void KeyLayout::HashImages(uint32_t count, char* images) const {
       hash = Mix(hash, word);
     }
     hash = Finish(hash, nulls);
-    assert(hash != 0);  // a row that was merged away
+    assert(hash != 0);  // which marks a row that was merged away
     std::memcpy(image, &hash, 8);
   }
 }

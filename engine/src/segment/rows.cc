@@ -292,7 +292,7 @@ size_t Rows::byte_count() const {
 Vector Rows::Slice(int c, uint32_t begin, uint32_t count, Arena& arena) const {
   const RowsColumn& column = columns_[c];
   Vector v;
-  assert(begin % 64 == 0);  // of validity, whole words
+  assert(begin % 64 == 0);  // validity is given in whole words
   v.type = column.type;
   if (!column.validity.empty()) {
     const uint64_t* validity = column.validity.data() + begin / 64;

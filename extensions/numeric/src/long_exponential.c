@@ -46,9 +46,9 @@ long_to_double(const LongNumber *a)
 
 /*
  * Each halving of the argument costs a squaring of the result and saves terms of the
- * series. So both numbers are about sqrt(bits). Terms are counted until one is less
- * than the last bit. The number of strides is a power of two near the square root of
- * the terms.
+ * series. So the numbers of halvings and of terms are both near sqrt(bits). Terms
+ * are counted until one is less than the last bit. The number of strides is a power
+ * of two near the square root of the terms.
  */
 static ExpPlan
 choose_plan(const uint64 *fixed, int places)

@@ -251,9 +251,9 @@ rewrite_node(void *node, Rewrite *rewrite)
  * expressions, since both must agree: index conditions and orders (indexqual,
  * indexorderby) are the operator class's.  An IndexOnlyScan's recheckqual is
  * evaluated for lossy index methods only, so it is left out as well.  TIDs
- * (TidScan, TidRangeScan) and arguments of TABLESAMPLE (SampleScan) are not
- * numerics.  Join clauses may change: hash and merge joins find their functions
- * by the operators, which stay.
+ * (TidScan, TidRangeScan) are not numerics, nor are arguments of the methods of
+ * TABLESAMPLE that PostgreSQL has (SampleScan).  Join clauses may change: hash and
+ * merge joins find their functions by the operators, which stay.
  */
 static void
 rewrite_particulars(Plan *plan, Rewrite *rewrite)

@@ -88,8 +88,8 @@ invalidation_drop_lost_databases(void)
 }
 
 /*
- * Checks the relations that messages have named since the last call, or all of them.
- * The list is a copy, so the directory's lock is not held.
+ * Checks the relations that invalidation messages have named since the last call, or
+ * all of them. The list is a copy, so the directory's lock is not held.
  */
 static void
 check_suspects(void)

@@ -718,7 +718,7 @@ typedef enum ChunkTurn
 {
 	CHUNK_IS_IN_MEMORY,			/* now, if it was on disk alone */
 	CHUNK_IS_READ_LATER,		/* by cache_scan_begin_read() */
-	CHUNK_IS_EXCLUDED,			/* no row passes the filter: not read, but what of it has changed is the heap's */
+	CHUNK_IS_EXCLUDED,			/* no row passes the filter: not read, but the heap serves what has changed */
 	CHUNK_IS_LOST				/* its copy on disk cannot be read: all of its pages are the heap's */
 } ChunkTurn;
 
