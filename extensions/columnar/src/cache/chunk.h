@@ -10,7 +10,7 @@
  * until it is unpinned, whatever happens to the directory.
  *
  * A chunk's patch is a small chunk of its own, whose rows are those that were
- * written to the chunk's pages since and are decided (rules 9 to 15 in
+ * written to the chunk's pages since and are settled (rules W9 to W15 in
  * README.md): its live bits, LSNs and stamp say of which pages.  It is one
  * allocation with its segments, never changed but as chunks are, and replaced
  * as a whole.

@@ -589,7 +589,7 @@ heap_row_reader_open_rows(HeapRowReader *reader, const ItemPointerData *rows, ui
 		reader->tuples_at[n] = ItemPointerGetOffsetNumber(&rows[n]);
 	reader->tuple_count = n;
 	reader->next_tuple = 0;
-	/* rule 7: who began to move tuples before this pin holds the page's lock until they are in place */
+	/* rule W7: who began to move tuples before this pin holds the page's lock until they are in place */
 	LockBuffer(reader->buffer, BUFFER_LOCK_SHARE);
 	LockBuffer(reader->buffer, BUFFER_LOCK_UNLOCK);
 	return n;

@@ -7,7 +7,7 @@
  * number, which every rewrite changes, LSNs do not come back where a number is
  * used again, and each segment knows what of the catalog it was made for
  * (directory_segment_matches()).  P3 does: a rewrite copies xmins, so a chunk
- * must be gone before another file can have its key (rule 6 of the README).
+ * must be gone before another file can have its key (rule W6 in README.md).
  *
  * A file is unlinked, and its number free, after the commit of a transaction
  * that dropped its relation or gave this another file: DROP, TRUNCATE, VACUUM

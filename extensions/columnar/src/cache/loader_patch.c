@@ -2,7 +2,7 @@
  *
  * loader_patch.c
  *	  Makes patches: the decided new rows of a chunk's written pages, as a small
- *	  chunk beside it (rules 9 to 15 in README.md).
+ *	  chunk beside it (rules W9 to W15 in README.md).
  *
  *-------------------------------------------------------------------------
  */
@@ -60,7 +60,7 @@ append_kept_rows(Loader *loader, KeptRows *kept)
 }
 
 /*
- * Rule 15: what the patch before says of a page that it proves, rows at an LSN,
+ * Rule W15: what the patch before says of a page that it proves, rows at an LSN,
  * is true whatever happens to the page.
  */
 static void

@@ -14,9 +14,9 @@
  * raw xmin, pruning moves pointers only towards redirected, dead and unused,
  * defragmentation moves bytes.  Therefore such a tuple at an offset where the
  * loaded page had one is the loaded one, and its values are the cached ones.
- * All snapshots see its insertion (invariant 2): its xmax alone decides.
+ * All snapshots see its insertion (C2 in README.md): its xmax alone decides.
  *
- * The rules under which this holds are numbered in the README.
+ * The rules under which this holds are W1 to W8 in README.md.
  *
  *-------------------------------------------------------------------------
  */
@@ -76,7 +76,7 @@ loaded_rows_next(LoadedRows *loaded)
 	return loaded->next_row++;
 }
 
-/* Rule 2: whether a normal tuple is the one that was at its offset at load, where one was. */
+/* Rule W2: whether a normal tuple is the one that was at its offset at load, where one was. */
 static inline bool
 tuple_is_loaded(HeapTupleHeader tuple, TransactionId oldest_running)
 {
@@ -89,8 +89,8 @@ tuple_is_loaded(HeapTupleHeader tuple, TransactionId oldest_running)
 }
 
 /*
- * Rule 4: a serializable transaction looks at every tuple for the sake of
- * conflicts.  Rule 5: extensions may change tuples of their tables in place, as
+ * Rule W4: a serializable transaction looks at every tuple for the sake of
+ * conflicts.  Rule W5: extensions may change tuples of their tables in place, as
  * PostgreSQL does in some catalogs; a table can become an extension's at any time.
  */
 bool
@@ -115,7 +115,7 @@ catalog_row_is_older(int cache, Oid oid, TransactionId oldest_running)
 }
 
 /*
- * Rule 1, with T8 of what is on disk; and rule 6 for a chunk from there: who
+ * Rule W1, with T8 of what is on disk; and rule W6 for a chunk from there: who
  * gives a relation another file, or a database's number to another one, writes
  * its row of pg_class, or of pg_database, anew.  So where these rows are older
  * than the load no drop was missed.  The relation's lock keeps its row as it is.
@@ -133,7 +133,7 @@ row_proof_holds(Relation rel, const CachedChunk *chunk, FullTransactionId next_x
 		 catalog_row_is_older(DATABASEOID, MyDatabaseId, oldest_running));
 }
 
-/* Rules 3 and 8: *is_settled stays true while every snapshot sees what this one sees, but for inserters. */
+/* Rules W3 and W8: *is_settled stays true while every snapshot sees what this one sees, but for inserters. */
 static inline bool
 is_visible(Relation rel, Snapshot snapshot, TransactionId horizon, Buffer buffer, BlockNumber block,
 		   OffsetNumber offset, ItemId item, bool is_loaded, bool *is_settled)
@@ -174,7 +174,7 @@ row_proof_locked_page(Relation rel, Snapshot snapshot, TransactionId horizon, Ca
 	rows->cached_count = rows->heap_count = 0;
 	rows->is_settled = TransactionIdIsValid(horizon);
 	rows->is_decided = false;
-	/* rule 6 */
+	/* rule W6 */
 	if (known_lsn == InvalidXLogRecPtr || BufferGetLSNAtomic(buffer) < known_lsn)
 		return false;
 	heap_page_prefetch_tuples(content);
@@ -227,7 +227,7 @@ mark_dead_rows(CachedChunk *chunk, uint32 page, const PageRows *rows)
 }
 
 /*
- * Rule 8.  The page is share-locked, so that it is not written before all is
+ * Rule W8.  The page is share-locked, so that it is not written before all is
  * told: else whoever renews the chunk's stamp might not look at it, and P1
  * prove it in another state.  Dead rows come first, then the LSN by which P2
  * says that they are all.
@@ -275,7 +275,7 @@ inserter_is_old(HeapTupleHeader tuple, TransactionId horizon)
 }
 
 /*
- * Rule 10: whether a share-locked page, whose rows are settled, has no visible
+ * Rule W10: whether a share-locked page, whose rows are settled, has no visible
  * row but proven ones and new ones that all see.  A tuple that is not proven may
  * be the loaded row of its offset all the same, unless that is known to be dead.
  */

@@ -413,7 +413,7 @@ take_living_rows(CachedChunk *chunk, ChunkRows *rows)
 		rows->bits[word] = ~pg_atomic_read_u64(&CHUNK_DEAD_ROWS(chunk)[word]);
 }
 
-/* Rules 1, 4 and 5. */
+/* Rules W1, W4 and W5: whether P3 may be used for the chunk. */
 static bool
 rows_can_be_proven(ScanState *state, const CachedChunk *chunk)
 {

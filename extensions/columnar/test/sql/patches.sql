@@ -1,4 +1,4 @@
--- Patches: decided new rows of a chunk's pages, by the rules' numbers in README.md. Thirty rows fit a page.
+-- Patches: decided new rows of a chunk's pages, by the rules' numbers in src/cache/README.md. Thirty rows fit a page.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS penumbra;
 SELECT sum(used_bytes) AS used_before FROM penumbra.memory() \gset
@@ -28,7 +28,7 @@ BEGIN
 END $$;
 SELECT * FROM look();
 
--- 9: new rows of updates within the page, on many pages; the page costs what P2 costs, without VACUUM
+-- W9: new rows of updates within the page, on many pages; the page costs what P2 costs, without VACUUM
 UPDATE patched SET v = 1 WHERE id % 60 = 0;
 SELECT by_row > 50 AS by_row, same, sum, chunks, heap, wrong FROM look();
 SELECT bytes AS bytes_without FROM penumbra.tables() WHERE relid = 'patched'::regclass \gset
@@ -38,20 +38,20 @@ SELECT * FROM look();
 -- nothing to do any more
 SELECT penumbra.refresh('patched') AS patched;
 
--- 9: a page that is written again is proven row by row again, the others are not
+-- W9: a page that is written again is proven row by row again, the others are not
 UPDATE patched SET v = 2 WHERE id = 60;
 SELECT * FROM look();
 SELECT penumbra.refresh('patched') AS patched;
 SELECT * FROM look();
 
--- 15: of the pages that are as they were the patch before is enough: the heap is asked about few
+-- W15: of the pages that are as they were the patch before is enough: the heap is asked about few
 UPDATE patched SET v = 2 WHERE id = 120;
 SELECT heap_bytes AS bytes_before FROM penumbra.activity \gset
 SELECT penumbra.refresh('patched') AS patched;
 SELECT heap_bytes - :bytes_before < 5 * 8192 AS asked_few FROM penumbra.activity;
 SELECT * FROM look();
 
--- 10: not while a transaction is open, nor of its rows when it was undone; the other pages have their patch
+-- W10: not while a transaction is open, nor of its rows when it was undone; the other pages have their patch
 UPDATE patched SET v = 1 WHERE id % 90 = 1;
 BEGIN;
 UPDATE patched SET v = 1000 WHERE id IN (61, 600);
@@ -71,7 +71,7 @@ SELECT penumbra.refresh('patched') >= 0 AS patched;
 SELECT penumbra.refresh('patched') >= 0 AS patched;
 SELECT * FROM look();
 
--- 14: rows of the patch that die, and of the chunk: where no new row is left the chunk alone proves the page
+-- W14: rows of the patch that die, and of the chunk: where no new row is left the chunk alone proves the page
 DELETE FROM patched WHERE id IN (60, 121, 122, 123);
 SELECT * FROM look();
 SELECT penumbra.refresh('patched') >= 0 AS patched;
@@ -81,10 +81,10 @@ VACUUM patched;
 SELECT same, sum, chunks, by_row > 0 AS by_row, wrong FROM look();
 SELECT penumbra.refresh('patched') >= 0 AS patched;
 SELECT * FROM look();
--- 13: and sets the map's bits: a scan renews the stamps
+-- W13: and sets the map's bits: a scan renews the stamps
 SELECT count(*) AS bits_set FROM penumbra.served('patched', '{id}') WHERE pages_row_by_row = 0;
 
--- 10: a new row at the place of one that was known to be dead, and of one that nobody saw dead
+-- W10: a new row at the place of one that was known to be dead, and of one that nobody saw dead
 SELECT penumbra.unload('patched') > 0 AS unloaded, penumbra.load('patched', '{id, v, note}') > 0 AS loaded;
 CREATE TABLE places AS SELECT ctid AS place, id FROM patched WHERE id BETWEEN 2001 AND 4000;
 DELETE FROM patched WHERE id BETWEEN 2001 AND 2080;
@@ -102,7 +102,7 @@ SELECT same, sum, heap, wrong FROM look();
 SELECT penumbra.refresh('patched') >= 0 AS loaded;
 SELECT * FROM look();
 
--- 11: the columns of a patch are those of the chunk; a further one needs another chunk
+-- W11: the columns of a patch are those of the chunk; a further one needs another chunk
 SELECT penumbra.unload('patched') > 0 AS unloaded, penumbra.load('patched', '{id, v, note}') > 0 AS loaded;
 UPDATE patched SET v = 3 WHERE id % 70 = 0;
 SELECT penumbra.refresh('patched') AS patched;
@@ -113,28 +113,28 @@ SET penumbra.mode = require;
 SELECT count(filler), sum(v) FROM patched;
 RESET penumbra.mode;
 
--- 11: large values are left out, nulls and detoasted ones are not
+-- W11: large values are left out, nulls and detoasted ones are not
 SELECT penumbra.unload('patched') > 0 AS unloaded, penumbra.load('patched', '{id, v, note}') > 0 AS loaded;
 UPDATE patched SET note = NULL WHERE id = 200;
 UPDATE patched SET note = repeat(md5(id::text), 100) WHERE id = 300;
 UPDATE patched SET note = repeat(md5(id::text), 10000) WHERE id = 400;
 SELECT same, sum, wrong FROM look();
 
--- 12: more rows than a patch may have: the chunk is built anew
+-- W12: more rows than a patch may have: the chunk is built anew
 SELECT penumbra.refresh('patched') AS patched;
 SELECT * FROM look();
 UPDATE patched SET v = 4 WHERE id % 10 = 0;
 SELECT penumbra.refresh('patched') AS loaded;
 SELECT * FROM look();
 
--- 5: not where tuples may change in place
+-- W5: not where tuples may change in place
 UPDATE patched SET v = 6 WHERE id % 61 = 0;
 ALTER TABLE patched SET (user_catalog_table = true);
 SELECT penumbra.refresh('patched') >= 0 AS loaded;
 SELECT * FROM look();
 ALTER TABLE patched RESET (user_catalog_table);
 
--- 13: zone maps, filters and groups see a patch as they see a chunk
+-- W13: zone maps, filters and groups see a patch as they see a chunk
 SELECT penumbra.refresh('patched') >= 0 AS loaded;
 UPDATE patched SET v = id + 100000 WHERE id % 67 = 0;
 SELECT penumbra.refresh('patched') AS patched;
@@ -148,7 +148,7 @@ SELECT count(*), sum(v) FROM patched WHERE note ~ '7$';
 RESET penumbra.mode;
 SELECT count(*), sum(v) FROM patched WHERE note ~ '7$';
 
--- 8: where only rows die nothing is built anew, be they vacuumed or not, until most are dead
+-- W8: where only rows die nothing is built anew, be they vacuumed or not, until most are dead
 VACUUM patched;
 SELECT penumbra.unload('patched') > 0 AS unloaded, penumbra.load('patched', '{id, v, note}') > 0 AS loaded;
 DELETE FROM patched WHERE id % 4 = 1;

@@ -1,4 +1,4 @@
--- P3: rows of a page that was written since the load, by the rules' numbers in README.md. Thirty rows fit a page.
+-- P3: rows of a page that was written since the load, by the rules' numbers in src/cache/README.md. Thirty rows fit a page.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS penumbra;
 CREATE TABLE rows (id int, v int, filler char(200)) WITH (fillfactor = 90);
@@ -25,7 +25,7 @@ BEGIN
 END $$;
 SELECT * FROM look();
 
--- 2, 3: an update within the page and its new row; a deleted row; one updated in vain; all on one page
+-- W2, W3: an update within the page and its new row; a deleted row; one updated in vain; all on one page
 UPDATE rows SET v = 1 WHERE id = 1;
 SELECT * FROM look();
 DELETE FROM rows WHERE id = 2;
@@ -37,7 +37,7 @@ SELECT * FROM look();
 ROLLBACK;
 SELECT * FROM look();
 
--- 3: of one's own transaction and what is rolled back of it; a cursor sees neither
+-- W3: of one's own transaction and what is rolled back of it; a cursor sees neither
 BEGIN;
 DELETE FROM rows WHERE id = 4;
 SAVEPOINT s;
@@ -54,7 +54,7 @@ FETCH c;
 COMMIT;
 SELECT * FROM look();
 
--- 3: locks of every strength, also of several, also below an update
+-- W3: locks of every strength, also of several, also below an update
 BEGIN;
 SELECT count(*) FROM (SELECT FROM rows WHERE id = 31 FOR KEY SHARE) l;
 SELECT count(*) FROM (SELECT FROM rows WHERE id = 32 FOR SHARE) l;
@@ -68,11 +68,11 @@ SELECT * FROM look();
 COMMIT;
 SELECT * FROM look();
 
--- 2: freezing leaves rows what they are
+-- W2: freezing leaves rows what they are
 VACUUM (FREEZE) rows;
 SELECT * FROM look();
 
--- 2: pruned pointers, then others' rows at them; a page of which rows were gone at load already
+-- W2: pruned pointers, then others' rows at them; a page of which rows were gone at load already
 DELETE FROM rows WHERE id BETWEEN 61 AND 80;
 VACUUM rows;
 SELECT * FROM look();
@@ -90,12 +90,12 @@ VACUUM rows;
 INSERT INTO rows SELECT i, 10, 'z' FROM generate_series(6001, 6020) i;
 SELECT * FROM look();
 
--- 4: a serializable transaction reads the pages
+-- W4: a serializable transaction reads the pages
 BEGIN ISOLATION LEVEL SERIALIZABLE;
 SELECT * FROM look();
 COMMIT;
 
--- 5: not where tuples may change in place
+-- W5: not where tuples may change in place
 ALTER TABLE rows SET (user_catalog_table = true);
 SELECT * FROM look();
 ALTER TABLE rows RESET (user_catalog_table);
@@ -104,7 +104,7 @@ SELECT * FROM look();
 ALTER EXTENSION penumbra DROP TABLE rows;
 SELECT * FROM look();
 
--- 6: every page was written; then the file is another one, with the same xmins: no chunk outlives its file
+-- W6: every page was written; then the file is another one, with the same xmins: no chunk outlives its file
 UPDATE rows SET v = v;
 SELECT * FROM look();
 CREATE FUNCTION cached() RETURNS boolean LANGUAGE sql AS

@@ -3,40 +3,10 @@
  * tier_manifest.c
  *	  What the tier has on disk, and whether it is right for this server.
  *
- * What a chunk says of a page is true for the page as it is after the WAL up
- * to some LSN: redo makes the same tuples at the same offsets.  It becomes
- * false only where WAL that the chunk has seen is lost.  Then another page
- * could get the LSN that proves the cached rows.  A page of the heap with an
- * LSN that is lost never reached the disk; what is written here could.  So,
- * numbered as in the README:
- *
- * T1: before a manifest is written, its extents are synced and WAL is flushed
- * up to its end after the last header was copied: so all page LSNs, stamps and
- * commits that made rows visible or dead are durable.  No tier with fsync off,
- * nor when it was: what was flushed then is not flushed again.
- * T2: pages without an LSN are left out of saved headers (tier_header.c).
- * T3: the system's identifier; and the manifest's LSN is not past the
- * checkpoint with which the server was shut down, or after recovery not past
- * the last one's redo point, which may be later than where that ended.
- * T4: the timeline is the manifest's.  Archive recovery, promotion and
- * pg_rewind begin another one.
- * T5: each manifest has a random number of its own, which a second file knows
- * before the manifest is there.  That one is in base backups, and has the
- * number of the manifest before, too, for a crash between.  Where the data
- * directory was put back to an earlier state without the tier's files, the
- * second file does not know the manifest's number; if it does, the WAL that
- * came with it reaches the manifest's LSN, for T1 was done before.
- * T6: the names (tier_file.c).
- * T7: redo does not begin with a WAL segment's first record, as pg_resetwal
- * leaves it.  Later starts do not see that, nor what a run without a disk cache
- * came after: both make an end of the second file, and so of every manifest.
- * T8: transaction numbers (tier_header.c).
- * T9: format, library build, and all that a key says; checksums.
- *
- * T5's file is in the data directory wherever the others are, as what is true
- * of the manifest is true of a state of the data directory.
- *
- * In recovery there is no tier.
+ * A manifest is true of a server whose WAL and data directory reach what it
+ * has seen.  Rules T1 to T9 in README.md say when that is so; T1 is kept by who
+ * writes (tier_worker.c), T2 and T8 in tier_header.c, T6 by the files' names
+ * (tier_file.c), the others here.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,9 +3,9 @@
  * tier_pack.c
  *	  Segments on disk packed by lz4, where that is worth while.
  *
- * The README has the numbers: texts unpack at 1.6 to 3.7 GB/s on one processor,
- * codes of dictionaries and small integers, where they shrink at all, at 0.7 to
- * 0.9, which a disk exceeds without.  How wide values are tells them apart.
+ * Codes of dictionaries and small integers, where they shrink at all, unpack
+ * more slowly than a disk reads them; texts and wide numbers faster.  How wide
+ * values are tells them apart.
  *
  *-------------------------------------------------------------------------
  */
