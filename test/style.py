@@ -11,7 +11,6 @@ from named_checks import run_checks
 TREE = Path(__file__).resolve().parents[1]
 COLUMNS = 120
 README_LINES = 400
-LONG_READMES = ("extensions/columnar/README.md",)  # to be split by folder
 # A figure of today beside one of yesterday: both belong to the measurements, the older one to git.
 HISTORY = re.compile(r"\bbefore\b[^.;|]*\bnow\b|\bnow\b[^.;|]*\bbefore\b|\d[^.;|]*\bbefore\b,? (and )?\d|\(before: |\| before \|")
 UNFINISHED = re.compile(r"\b(" + "TO" + "DO|FIX" + "ME|X" + r"XX)\b")
@@ -72,7 +71,7 @@ def long_readmes() -> list[str]:
     lengths = {name: len((TREE / name).read_text().splitlines())
                for name in (str(path.relative_to(TREE)) for path in tracked("*README.md"))}  # fmt: skip
     return [f"{name} has {length} lines" for name, length in lengths.items()
-            if (length > README_LINES) != (name in LONG_READMES)]  # fmt: skip
+            if length > README_LINES]  # fmt: skip
 
 
 def _sentences(text: str) -> list[str]:
@@ -85,7 +84,7 @@ def _sentences(text: str) -> list[str]:
 def histories() -> list[str]:
     return [f"{path.relative_to(TREE)}: {sentence}"
             for path in tracked("*README.md", "docs/*.md")
-            if path.name != "measurements.md" and str(path.relative_to(TREE)) not in LONG_READMES
+            if path.name != "measurements.md"
             for sentence in _sentences(path.read_text())
             if re.search(r"\d", sentence) and HISTORY.search(sentence)]  # fmt: skip
 
@@ -99,8 +98,6 @@ def dead_links() -> list[str]:
                 for path, text in pages.items()}  # fmt: skip
     dead = []
     for path, text in pages.items():
-        if str(path.relative_to(TREE)) in LONG_READMES:
-            continue
         for link in re.findall(r"\]\((?!https?:)([^)\s]+)\)", text):
             name, _, heading = link.partition("#")
             target = (path.parent / name).resolve() if name else path
