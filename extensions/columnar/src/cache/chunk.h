@@ -10,8 +10,8 @@
  * until it is unpinned, whatever happens to the directory.
  *
  * A chunk's patch is a small chunk of its own, whose rows are those that were
- * written to the chunk's pages since and are settled (rules W9 to W15 in
- * README.md): its live bits, LSNs and stamp say of which pages.  It is one
+ * written to the chunk's pages since and that every snapshot sees (rules W9 to
+ * W15 in README.md): its live bits, LSNs and stamp say of which pages.  It is one
  * allocation with its segments, never changed but as chunks are, and replaced
  * as a whole.
  *

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * loader_patch.c
- *	  Makes patches: the decided new rows of a chunk's written pages, as a small
- *	  chunk beside it (rules W9 to W15 in README.md).
+ *	  Makes patches: the new rows of a chunk's written pages that every snapshot
+ *	  sees, as a small chunk beside it (rules W9 to W15 in README.md).
  *
  *-------------------------------------------------------------------------
  */
