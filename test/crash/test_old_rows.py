@@ -13,7 +13,7 @@ CREATE TABLE r (id integer, n integer, filler char(200)) WITH (fillfactor = 70);
 ALTER TABLE r ALTER filler SET STORAGE PLAIN;
 INSERT INTO r SELECT g, 0, 'x' FROM generate_series(1, 6000) AS g;
 CREATE INDEX ON r (id)"""
-HALF_OF_A_CIRCLE = 1 << 30  # P3's rule 1; a circle of numbers has four of these
+HALF_OF_A_CIRCLE = 1 << 30  # P3's rule W1; a circle of numbers has four of these
 PARTITIONS = 1000
 
 
@@ -96,7 +96,7 @@ def freeze_everything(connection: psycopg.Connection) -> None:
 
 @pytest.mark.timeout(240)
 def test_transaction_numbers_go_round(old):
-    """Rule 1: a chunk proves rows for 2^30 numbers. Rows that are older than half of all numbers look new, no more."""
+    """Rule W1: a chunk proves rows for 2^30 numbers. Rows that are older than half of all numbers look new, no more."""
     write(old, 1)
     compare(old)
     pages, by_row, heap = served(old)
