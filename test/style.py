@@ -106,6 +106,16 @@ def dead_links() -> list[str]:
     return dead
 
 
+def unlisted_sources() -> list[str]:
+    """In folders of layers a file has its line in the file table of the folder's README."""
+    unlisted = []
+    for page in tracked("engine/src/*README.md", "extensions/columnar/src/*README.md"):
+        named = set(re.findall(r"`(\w+)(?:\.(?:\[ch\]|\*|cc|[ch]))?`", page.read_text()))
+        unlisted += [f"{path.relative_to(TREE)}" for path in sorted(page.parent.glob("*.[ch]*"))
+                     if path.stem not in named]  # fmt: skip
+    return unlisted
+
+
 def unmarked_files() -> list[str]:
     """What a program wrote, and git does not know it."""
     written = [path for path in tracked() if path.is_file() and (
@@ -138,6 +148,7 @@ def main() -> int:
         f"READMEs of at most {README_LINES} lines": long_readmes,
         "no figure of before beside one of now": histories,
         "no dead links between pages": dead_links,
+        "file tables name every source file": unlisted_sources,
         "results belong to a claim and a clean commit": stray_results,
         "what programs wrote is marked as generated": unmarked_files,
     }
