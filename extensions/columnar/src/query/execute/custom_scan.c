@@ -250,6 +250,7 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	if (scan->scan.plan.parallel_aware)
 		state->parallel = &state->unshared;
 	row_identity_begin(state);
+	/* Finds the sources that open_relations() hands out to the scans, in their order. */
 	if (!source_rows_begin(state, estate))
 		state->pipeline->is_checked = false;
 	check_functions(state);
@@ -976,6 +977,7 @@ end_scan(CustomScanState *node)
 	PenumbraScanState *state = (PenumbraScanState *) node;
 	ListCell   *lc;
 
+	/* Readers and cached scans use the tables, so they end before these are closed. */
 	release(state);
 	held_rows_drop(state);
 	if (state->ordinary != NULL)

@@ -204,6 +204,7 @@ explain_pipeline(const Pipeline *pipeline, const PenumbraExecStats *stats, bool 
 	}
 	if (has_tables)
 		ExplainPropertyList(list_length(tables) == 1 ? "Table" : "Tables", tables, es);
+	/* The stages over one scan are a chain: their lines stand in the node's own block. */
 	if (list_length(scans) > 1)
 	{
 		ExplainOpenGroup("Stages", "Stages", false, es);
@@ -244,6 +245,7 @@ explain_keep_report(PenumbraScanState *state)
 
 	if (state->css.ss.ps.instrument == NULL || state->parallel != NULL)
 		return;
+	/* The engine owns the operators' array, and is gone when EXPLAIN shows it. */
 	penumbra_exec_get_stats(state->exec, &stats);
 	operators = MemoryContextAlloc(context, sizeof(PenumbraOperatorStats) *
 								   Max(stats.operator_count, 1));
@@ -369,6 +371,7 @@ explain_report(const ScanReport *report, bool has_tree, ExplainState *es)
 		ExplainPropertyInteger("Threads", NULL, stats->threads, es);
 		ExplainPropertyUInteger("Peak Memory", "kB", memory_kb, es);
 	}
+	/* The stages of the tree have shown them. */
 	if (has_tree)
 		return;
 	ExplainOpenGroup("Operators", "Operators", false, es);

@@ -71,6 +71,7 @@ parallel_scan_claim(PenumbraScanState *state)
 	BlockNumber from_cache = cached->pages_from_cache;
 	BlockNumber by_row = cached->pages_by_row;
 	BlockNumber from_heap = cached->pages_from_heap;
+	/* 64 bits: the last claim of each process is past the end, and may be past every block number. */
 	uint64		begin = (uint64) cache_chunk_pages *
 		pg_atomic_fetch_add_u32(&state->parallel->next_part, 1);
 

@@ -203,6 +203,7 @@ next_window(ResultWindow *window)
 	window->window_begin = window->window_end;
 	window->window_end += rows;
 	rows_max = Max(Min(rows_max, WINDOW_ROWS_MAX), WINDOW_ROWS_FIRST);
+	/* The more rows were read, the more are likely to be. */
 	window->window_rows = Min(window->window_rows * 4, rows_max);
 	return true;
 }

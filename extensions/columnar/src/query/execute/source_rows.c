@@ -102,6 +102,7 @@ append_row(PenumbraScanState *state, ScanInput *input, TupleTableSlot *row)
 	PenumbraStatus status;
 	ListCell   *lc;
 
+	/* The engine copies the row: a detoasted value lives until the next row only. */
 	slot_getallattrs(row);
 	foreach(lc, numbers)
 	{

@@ -109,6 +109,7 @@ swap_sides_of_too_large(const Pipeline *pipeline, PenumbraExec *exec)
 
 		for (int i = 0; i < stats.operator_count; i++)
 		{
+			/* A join is the last operator of its stage. */
 			if (!stats.operators[i].is_build_too_large || stats.operators[i].id != join->operator)
 				continue;
 			swap_sides(join);

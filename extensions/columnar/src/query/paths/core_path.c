@@ -137,6 +137,7 @@ core_path_cost(PlannerInfo *root, const Path *path)
 		return cost_of_scan(path);
 	outer = join->outerjoinpath;
 	inner = join->innerjoinpath;
+	/* The inner side runs for each outer row, and the loop's own cost contains it. */
 	if (IsA(path, NestPath))
 		return Max(path->total_cost - outer->total_cost, 0) * more_rows(root, outer) +
 			core_path_cost(root, outer);

@@ -24,6 +24,7 @@
 #include "query/planning/node_kinds.h"
 #include "query/planning/planning.h"
 
+/* 0: of no kind that is copied. */
 static Size
 path_node_bytes(const Path *path)
 {

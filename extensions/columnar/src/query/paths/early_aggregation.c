@@ -446,6 +446,7 @@ early_aggregation_add(PlannerInfo *root, PlannedPipeline *planned)
 		return;
 	share = groups / split.leaf->rows;
 
+	/* The joins above the leaf are copied: `planned` stays as it is until the engine has taken the whole. */
 	pipeline.top = split.leaf;
 	stage = pipeline_add_stage(&pipeline, PIPELINE_AGGREGATION, split.columns);
 	stage->aggrefs = split.parts;

@@ -196,6 +196,7 @@ join_estimates_rows(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_re
 			return Max(joinrel->rows * correction(build, build_rel), build->rows * MATCHED_SHARE_MIN);
 		default:
 			rows = joinrel->rows * correction(probe, probe_rel) * correction(build, build_rel) * row_factor;
+			/* An outer join has at least the rows of each side that it preserves. */
 			if (kind != PENUMBRA_JOIN_RIGHT)
 				rows = Max(rows, probe->rows);
 			return kind == PENUMBRA_JOIN_LEFT ? rows : Max(rows, build->rows);

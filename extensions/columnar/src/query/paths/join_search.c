@@ -129,6 +129,7 @@ join_all(PlannerInfo *root, List *relations)
 	{
 		const Pair *taken = smallest(root, pairs);
 
+		/* A cross product only where no condition joins any two. */
 		if (taken == NULL)
 			taken = smallest(root, add_all_pairs(root, NIL, relations, false));
 		if (taken == NULL)

@@ -209,6 +209,7 @@ quantified_join(PlannerInfo *root, PlannedPipeline *planned, const SubPlan *subp
 	values.values = rows.values;
 	if (!add_bounds(subplan, &rows, subplans_replace(lsecond(test->args), &values), test->inputcollid, &bounds))
 		return false;
+	/* Without keys the bounds are one row, the same for every row of the query. */
 	if (keys == NIL)
 		subplans_join_rows(planned, &rows, PENUMBRA_JOIN_INNER, NIL, true);
 	else

@@ -163,6 +163,7 @@ row_sample_bounds(PlannerInfo *root, const Node *expr)
 		return NULL;
 	rel = root->simple_rel_array[var->varno];
 	table = rel == NULL ? NULL : planned_find_table(rel);
+	/* Where no row of the sample passed, its bounds were not filled. */
 	foreach(lc, table != NULL && table->sampled_share > 0 ? table->bounds : NIL)
 	{
 		const ColumnBounds *bounds = lfirst(lc);

@@ -214,6 +214,7 @@ add_scan_paths(PlannerInfo *root, PlannedTable *table)
 	serial = make_scan_path(root, table, ordinary, NULL, 0);
 	if (serial == NULL)
 		return;
+	/* Made before the serial path is offered, which empties partial_pathlist where Penumbra is forced. */
 	if (workers > 0 && rel->partial_pathlist != NIL)
 		parallel = make_scan_path(root, table, linitial(rel->partial_pathlist), serial, workers);
 	core_path_offer(root, rel, serial, NULL);

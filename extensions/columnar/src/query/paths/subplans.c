@@ -415,6 +415,7 @@ subplans_replace(Node *node, void *context)
 	}
 	foreach(lc, replacements->nodes)
 	{
+		/* By address: equal subqueries at two places may have guards of their own. */
 		if (node == lfirst(lc))
 			return copyObject(list_nth(replacements->values, foreach_current_index(lc)));
 	}

@@ -98,6 +98,7 @@ refusal_of_query(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relatio
 		return "not a plain table";
 	if (pg_database_encoding_max_length() > 1 && GetDatabaseEncoding() != PG_UTF8)
 		return "server encoding";
+	/* Once for each planner() call: it walks the query's expressions. */
 	if (!planning->is_examined)
 	{
 		planning->is_examined = true;
@@ -266,6 +267,7 @@ examine_opened(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation 
 		memset(&table->coverage, 0, sizeof(table->coverage));
 	table->rel = rel;
 	table->oid = rte->relid;
+	/* Before a table is refused as not cached: the finished plan tells whether it is worth loading. */
 	if (table->coverage.cached_pages < rel->pages - rel->pages / 8 &&
 		rel->pages >= WANTED_PAGES_MIN)
 		wishes_add(root, table);

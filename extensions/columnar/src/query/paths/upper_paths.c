@@ -90,6 +90,7 @@ group_inputs_walker(Node *node, void *context)
 		inputs->groupings = list_append_unique(inputs->groupings, node);
 		return false;
 	}
+	/* A key is looked at as a whole: only columns outside of keys have to be determined by them. */
 	if (list_member(inputs->keys, node))
 		return false;
 	if (IsA(node, Var))
@@ -399,6 +400,7 @@ sort_direction(SortGroupClause *clause, Node *expr, bool *is_descending)
 	return clause->sortop == type->lt_opr || clause->sortop == type->gt_opr;
 }
 
+/* NULL: no key is left, or one has an order of its own.  A constant orders nothing. */
 static PipelineStage *
 add_sort_stage(PlannerInfo *root, PlannedPipeline *planned)
 {

@@ -124,6 +124,7 @@ key_of(const PathKey *pathkey, const PathTarget *target)
 	return NULL;
 }
 
+/* Adds the sort below the lowest window; false: a key is constant, no column of its input, or of another order. */
 static bool
 add_sort(PlannerInfo *root, PlannedPipeline *planned, const Path *sorted)
 {

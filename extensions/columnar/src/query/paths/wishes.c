@@ -165,6 +165,7 @@ visit_reads(Plan *plan, void *context)
 	visit_init_plans(reads, plan->initPlan);
 	switch (nodeTag(plan))
 	{
+			/* The inner side runs for each outer row. */
 		case T_NestLoop:
 			plan_walk(outerPlan(plan), visit_reads, reads);
 			visit_with(reads, innerPlan(plan), reads->loops * Max(outerPlan(plan)->plan_rows, 1), reads->limit);

@@ -301,6 +301,7 @@ planned_set_target(PlannerInfo *root, PlannedPipeline *planned, const PathTarget
 	{
 		int			place = -1;
 
+		/* The projection above the node computes what needs no input. */
 		if (!planned_needs_no_input(lfirst(lc)))
 		{
 			place = list_length(outputs);

@@ -93,6 +93,7 @@ add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *in
 	PenumbraAggregateCall *calls = palloc0(sizeof(PenumbraAggregateCall) * Max(call_count, 1));
 	ListCell   *lc;
 
+	/* Without rows nothing is evaluated.  A refusal ends the translation, so nobody reads the depth then. */
 	translation->conditional_depth++;
 	if (!translate_args(translation, stage->exprs, keys))
 		return false;

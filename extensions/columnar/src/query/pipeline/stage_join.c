@@ -50,6 +50,7 @@ add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *in
 	bool		is_taken;
 	ListCell   *lc;
 
+	/* Each side of a key sees its own input only; conditions see both.  Without pairs nothing is evaluated. */
 	translation->conditional_depth++;
 	foreach(lc, stage->join_keys)
 	{

@@ -114,6 +114,7 @@ explain(const PipelineStage *stage, const Deparser *deparser, ExplainState *es)
 		bool		is_descending = (flags & PIPELINE_SORT_DESCENDING) != 0;
 		bool		nulls_first = (flags & PIPELINE_SORT_NULLS_FIRST) != 0;
 
+		/* NULLs are first by default where the order is descending. */
 		texts = lappend(texts, psprintf("%s%s%s", deparser_text(lfirst(lc), deparser),
 										is_descending ? " DESC" : "",
 										nulls_first == is_descending ? ""

@@ -63,6 +63,7 @@ add_to_plan(Translation *translation, PipelineStage *stage, int depth)
 			return false;
 		inputs[foreach_current_index(lc)] = (StageInput) {translation->current, translation->inputs};
 	}
+	/* A join has moved on to its second input by now: it takes both from `inputs`. */
 	if (!kind->add_to_plan(translation, stage, inputs))
 		return false;
 	stage->operator = translation->current;

@@ -46,6 +46,7 @@ time_zone_of_session(void)
 
 	if (zone_source == session_timezone)
 		return &zone;
+	/* Until the table is whole it is nobody's. */
 	zone_source = NULL;
 	utc_from_us[count] = PG_INT64_MIN;
 	offset_seconds[count++] = offset_at(at, session_timezone);

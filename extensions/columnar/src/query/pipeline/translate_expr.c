@@ -153,6 +153,7 @@ translate_function(Translation *translation, Oid function_oid, Oid result_oid, O
 								psprintf("function %s", format_procedure(function_oid)));
 	if (!translate_type(result_oid, &result))
 		return translation_refuse(translation, psprintf("type %s", format_type_be(result_oid)));
+	/* Before the arguments are translated: a refusal names the function or its collation first. */
 	if (mapping->shape != SHAPE_ANY_COLLATION && mapping->shape != SHAPE_FIRST_ARGUMENT &&
 		!translate_have_collation(translation, collation, nodes))
 		return -1;

@@ -283,6 +283,7 @@ constants_of(const Elements *elements)
 static PenumbraExpr
 translate_in_list(Translation *translation, ScalarArrayOpExpr *op, const Elements *elements)
 {
+	/* While planning one NULL stands for the list: whether it is taken does not depend on how long it is. */
 	bool		is_listed = elements->is_known &&
 		(translation->runtime_values != NULL || translation->needs_values);
 	int			arg_count = 1 + (is_listed ? elements->count : 1);
@@ -344,6 +345,10 @@ translate_scalar_array(Translation *translation, ScalarArrayOpExpr *op)
 
 	set_sa_opfuncid(op);
 	mapping = function_map_lookup(op->opfuncid);
+	/*
+	 * An ARRAY[] of columns is written out.  Of other arrays the elements are
+	 * known now, or at the node's start: IN and NOT IN then keep them as a list.
+	 */
 	if (IsA(array_node, ArrayExpr) && !((ArrayExpr *) array_node)->multidims &&
 		!translation_is_runtime(array_node))
 		return translate_alternatives(translation, op, ((ArrayExpr *) array_node)->elements);

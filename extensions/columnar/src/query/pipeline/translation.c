@@ -79,6 +79,7 @@ translation_begin(List *runtime_exprs, const RuntimeValue *values)
 	translation->plan = penumbra_plan_create(&options);
 	if (translation->plan == NULL)
 		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+	/* The engine's plan is no palloc'd memory: it dies with the context, after an error too. */
 	callback->func = destroy_plan;
 	callback->arg = translation;
 	MemoryContextRegisterResetCallback(owner, callback);

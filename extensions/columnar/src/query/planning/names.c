@@ -204,6 +204,7 @@ names_deparse_context(List *names)
 		rte->rtekind = OidIsValid(rte->relid) ? RTE_RELATION : RTE_CTE;
 		rte->relkind = RELKIND_RELATION;
 		rte->eref = makeAlias(strVal(lsecond(name)), lfourth(name));
+		/* Vars speak of places in rtable: numbers that the node does not use are filled up. */
 		while (list_length(aliases) < intVal(linitial(name)) - 1)
 		{
 			stmt->rtable = lappend(stmt->rtable, unused);

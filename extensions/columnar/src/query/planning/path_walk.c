@@ -26,6 +26,7 @@ path_walk_input(const Path *path)
 			return ((const GatherMergePath *) path)->subpath;
 		case T_ProjectionPath:
 			return ((const ProjectionPath *) path)->subpath;
+			/* an IncrementalSortPath begins with a SortPath */
 		case T_SortPath:
 		case T_IncrementalSortPath:
 			return ((const SortPath *) path)->subpath;

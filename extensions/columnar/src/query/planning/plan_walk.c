@@ -25,6 +25,7 @@ plan_walk(Plan *plan, PlanVisitor visit, void *context)
 {
 	if (plan == NULL || !visit(plan, context))
 		return;
+	/* Children in lists of their own; all other nodes have lefttree and righttree only. */
 	switch (nodeTag(plan))
 	{
 		case T_Append:

@@ -79,6 +79,7 @@ refusal_count(const char *reason)
 	start = hash_bytes((const unsigned char *) key, strlen(key)) % REASON_SLOTS;
 	now = GetCurrentStatementStartTimestamp();
 	SpinLockAcquire(&table->lock);
+	/* Under a spinlock: a bounded number of slots, none of which is ever freed, so a free one ends the search. */
 	slot = &table->overflow;
 	for (uint32 i = 0; i < 16; i++)
 	{
@@ -107,6 +108,7 @@ penumbra_sql_refusals(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, 0);
 	if (table == NULL)
 		return (Datum) 0;
+	/* Copied, since nothing may allocate or fail under a spinlock. */
 	copy = palloc(sizeof(RefusalTable));
 	SpinLockAcquire(&table->lock);
 	memcpy(copy, table, sizeof(RefusalTable));

@@ -62,6 +62,11 @@ expr_has_one_form(Node *expr)
 	return has_one_form(exprType(expr), exprTypmod(expr), exprCollation(expr));
 }
 
+/*
+ * Whether the same rows in another order give the same bytes.  A sum of floats
+ * depends on the order, and min() and max() return whichever of the equal
+ * values comes first, so their type must have one form for each value.
+ */
 static bool
 aggregate_repeats(const Aggref *aggref)
 {
