@@ -295,7 +295,7 @@ consider_pair(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, Rel
 
 /* A path for the join alone, without what the query does with it. */
 static void
-offer(PlannerInfo *root, RelOptInfo *joinrel, const PlannedPipeline *planned)
+offer_join(PlannerInfo *root, RelOptInfo *joinrel, const PlannedPipeline *planned)
 {
 	PlannedPipeline finished = *planned;
 	Path	   *ordinary = custom_path_cheapest_ordinary(joinrel, true);
@@ -312,9 +312,9 @@ offer(PlannerInfo *root, RelOptInfo *joinrel, const PlannedPipeline *planned)
 	core_path_offer(root, joinrel, path, ordinary);
 }
 
-/* Whether the whole query level is one that we leave alone. */
+/* Whether the engine may compute joins of the query level, and this one has paths to compete with. */
 static bool
-is_for_us(PlannerInfo *root, RelOptInfo *joinrel)
+may_add_join(PlannerInfo *root, RelOptInfo *joinrel)
 {
 	/* The genetic search frees its join relations, and with them whatever is remembered of them. */
 	return joinrel->reloptkind == RELOPT_JOINREL && !compat_is_genetic_search(root) &&
@@ -358,57 +358,62 @@ consider_lateral(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel, 
 	planned_remember(joinrel, planned);
 }
 
+/* The join in which the outer side probes; false: the engine has none. */
+static bool
+find_join_kind(JoinType join_type, PenumbraJoinKind *kind)
+{
+	switch (join_type)
+	{
+		case JOIN_INNER:
+			*kind = PENUMBRA_JOIN_INNER;
+			return true;
+		case JOIN_LEFT:
+			*kind = PENUMBRA_JOIN_LEFT;
+			return true;
+		case JOIN_SEMI:
+			*kind = PENUMBRA_JOIN_SEMI;
+			return true;
+		case JOIN_ANTI:
+			*kind = PENUMBRA_JOIN_ANTI;
+			return true;
+		case JOIN_RIGHT:
+			*kind = PENUMBRA_JOIN_RIGHT;
+			return true;
+		case JOIN_FULL:
+			*kind = PENUMBRA_JOIN_FULL;
+			return true;
+		default:
+			return false;
+	}
+}
+
 /* Remembers the cheaper of the join of the pair and what is remembered. */
 static void
-consider(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel, RelOptInfo *inner_rel,
-		 JoinType join_type, JoinPathExtraData *extra)
+consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel, RelOptInfo *inner_rel,
+			  JoinType join_type, JoinPathExtraData *extra)
 {
-	PlannedPipeline *best;
 	const PlannedPipeline *first;
+	PlannedPipeline *best;
+	PenumbraJoinKind kind;
 
 	if (IS_SIMPLE_REL(inner_rel) && !bms_is_empty(inner_rel->lateral_relids))
 	{
 		consider_lateral(root, joinrel, outer_rel, inner_rel, join_type, extra);
 		return;
 	}
-	if (join_paths_find(root, outer_rel) == NULL || join_paths_find(root, inner_rel) == NULL)
+	if (join_paths_find(root, outer_rel) == NULL || join_paths_find(root, inner_rel) == NULL ||
+		!find_join_kind(join_type, &kind))
 		return;
 	first = rel_pipelines_find(root, joinrel);
 	best = (PlannedPipeline *) first;
-	for (int turned = 0; turned < 2; turned++)
-	{
-		PenumbraJoinKind kind;
-
-		switch (join_type)
-		{
-			case JOIN_INNER:	/* the other way round is asked for, too */
-				kind = PENUMBRA_JOIN_INNER;
-				break;
-			case JOIN_LEFT:
-				kind = PENUMBRA_JOIN_LEFT;
-				break;
-			case JOIN_SEMI:
-				kind = turned ? PENUMBRA_JOIN_RIGHT_SEMI : PENUMBRA_JOIN_SEMI;
-				break;
-			case JOIN_ANTI:
-				kind = turned ? PENUMBRA_JOIN_RIGHT_ANTI : PENUMBRA_JOIN_ANTI;
-				break;
-			case JOIN_RIGHT:
-				kind = PENUMBRA_JOIN_RIGHT;
-				break;
-			case JOIN_FULL:
-				kind = PENUMBRA_JOIN_FULL;
-				break;
-			default:
-				return;
-		}
-		if (turned && join_type != JOIN_SEMI && join_type != JOIN_ANTI)
-			break;
-		if (!consider_pair(root, joinrel, turned ? inner_rel : outer_rel,
-						   turned ? outer_rel : inner_rel, kind, join_type,
-						   extra, &best))
-			return;
-	}
+	if (!consider_pair(root, joinrel, outer_rel, inner_rel, kind, join_type, extra, &best))
+		return;
+	/* The search asks for the other kinds with the sides swapped, too, but for these once. */
+	if ((join_type == JOIN_SEMI || join_type == JOIN_ANTI) &&
+		!consider_pair(root, joinrel, inner_rel, outer_rel,
+					   join_type == JOIN_SEMI ? PENUMBRA_JOIN_RIGHT_SEMI : PENUMBRA_JOIN_RIGHT_ANTI, join_type,
+					   extra, &best))
+		return;
 	if (best != first)
 		planned_remember(joinrel, best);
 }
@@ -424,8 +429,8 @@ typedef struct SkippedPair
 } SkippedPair;
 
 static void
-skip(RelOptInfo *joinrel, RelOptInfo *outer_rel, RelOptInfo *inner_rel, JoinType join_type,
-	 const JoinPathExtraData *extra)
+skip_pair(RelOptInfo *joinrel, RelOptInfo *outer_rel, RelOptInfo *inner_rel, JoinType join_type,
+		  const JoinPathExtraData *extra)
 {
 	SkippedPair *pair = palloc(sizeof(SkippedPair));
 
@@ -447,7 +452,7 @@ join_paths_find(PlannerInfo *root, RelOptInfo *rel)
 	{
 		SkippedPair *pair = lfirst(lc);
 
-		consider(root, rel, pair->outer_rel, pair->inner_rel, pair->join_type, &pair->extra);
+		consider_join(root, rel, pair->outer_rel, pair->inner_rel, pair->join_type, &pair->extra);
 	}
 	return rel_pipelines_find(root, rel);
 }
@@ -460,7 +465,7 @@ join_paths_add(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel,
 	PlannedPipeline *best;
 	const Path *core_path;
 
-	if (!is_for_us(root, joinrel))
+	if (!may_add_join(root, joinrel))
 		return;
 	/*
 	 * An inner join is asked for both ways round, and what look-ups cost is
@@ -469,12 +474,12 @@ join_paths_add(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel,
 	if ((join_type == JOIN_INNER && !planned_is_known(joinrel)) ||
 		(!MODE_IS_FORCED() && root->parent_root == NULL && !cost_join_can_win(root, joinrel)))
 	{
-		skip(joinrel, outer_rel, inner_rel, join_type, extra);
+		skip_pair(joinrel, outer_rel, inner_rel, join_type, extra);
 		return;
 	}
 	first = rel_pipelines_find(root, joinrel);
 	(void) join_paths_find(root, joinrel);
-	consider(root, joinrel, outer_rel, inner_rel, join_type, extra);
+	consider_join(root, joinrel, outer_rel, inner_rel, join_type, extra);
 	best = (PlannedPipeline *) rel_pipelines_find(root, joinrel);
 	if (best == NULL)
 		return;
@@ -484,6 +489,6 @@ join_paths_add(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel,
 						  (MODE_IS_FORCED() || core_path->total_cost != best->core_cost)))
 	{
 		best->core_cost = core_path->total_cost;
-		offer(root, joinrel, best);
+		offer_join(root, joinrel, best);
 	}
 }

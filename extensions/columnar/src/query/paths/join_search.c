@@ -77,7 +77,7 @@ add_all_pairs(PlannerInfo *root, List *pairs, List *relations, bool is_wanted)
 }
 
 static const Pair *
-smallest(PlannerInfo *root, List *pairs)
+smallest_pair(PlannerInfo *root, List *pairs)
 {
 	const Pair *best = NULL;
 	ListCell   *lc;
@@ -93,8 +93,9 @@ smallest(PlannerInfo *root, List *pairs)
 	return best;
 }
 
+/* The pairs that join neither of what is joined now. */
 static List *
-without(List *pairs, const Pair *taken)
+drop_pairs_of(List *pairs, const Pair *taken)
 {
 	ListCell   *lc;
 
@@ -127,14 +128,14 @@ join_all(PlannerInfo *root, List *relations)
 	relations = list_copy(relations);
 	while (list_length(relations) > 1)
 	{
-		const Pair *taken = smallest(root, pairs);
+		const Pair *taken = smallest_pair(root, pairs);
 
 		/* A cross product only where no condition joins any two. */
 		if (taken == NULL)
-			taken = smallest(root, add_all_pairs(root, NIL, relations, false));
+			taken = smallest_pair(root, add_all_pairs(root, NIL, relations, false));
 		if (taken == NULL)
 			return NULL;
-		pairs = without(pairs, taken);
+		pairs = drop_pairs_of(pairs, taken);
 		relations = list_delete_ptr(list_delete_ptr(relations, taken->left), taken->right);
 		pairs = add_pairs(root, pairs, taken->joined, relations, true);
 		relations = lappend(relations, taken->joined);

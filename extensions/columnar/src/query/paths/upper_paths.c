@@ -45,7 +45,7 @@
 
 /* Remembers the pipeline, whose last clause is `done`, for the stages above and adds its path. */
 static void
-finish(PlannerInfo *root, UpperRelationKind stage, PlannedPipeline *planned, int done, RelOptInfo *output_rel,
+finish_stage(PlannerInfo *root, UpperRelationKind stage, PlannedPipeline *planned, int done, RelOptInfo *output_rel,
 	   PathTarget *target, NodeKind kind, List *pathkeys)
 {
 	Path	   *ordinary;
@@ -286,106 +286,147 @@ join_subplans_of(PlannerInfo *root, RelOptInfo *rel, PlannedPipeline *planned, L
 	return rel_pipelines_copy(root, rel);
 }
 
-static void
-add_group(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List *having)
+/* What a grouping of the rows reads; false: a key compares in a way of its own. */
+static bool
+find_group_inputs(PlannerInfo *root, const PathTarget *target, List *having, GroupInputs *inputs)
 {
-	Query	   *parse = root->parse;
-	PathTarget *target = output_rel->reltarget;
+	if (!clause_exprs(root->parse->groupClause, root->processed_tlist, &inputs->keys))
+		return false;
+	group_inputs_walker((Node *) target->exprs, inputs);
+	group_inputs_walker((Node *) having, inputs);
+	return true;
+}
+
+/* Makes an aggregation without keys one of GROUP BY: without a row it has no group either. */
+static List *
+require_rows(GroupInputs *inputs, List *having)
+{
+	OpExpr	   *is_any = (OpExpr *) pipeline_is_positive(pipeline_aggref(F_COUNT_, INT8OID, NULL, InvalidOid));
+
+	inputs->aggrefs = lappend(inputs->aggrefs, linitial(is_any->args));
+	return lappend(list_copy(having), is_any);
+}
+
+/*
+ * The groups of the input's rows, which `planned` computes; NULL: they are
+ * PostgreSQL's.  Grouping sets keep constant keys, since what is above finds
+ * its key by the expression, and neither join subqueries nor aggregate early.
+ */
+static PlannedPipeline *
+group_rows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, PlannedPipeline *planned, List *having)
+{
+	const bool	has_sets = root->parse->groupingSets != NIL;
 	GroupInputs inputs = {0};
-	PlannedPipeline *planned = rel_pipelines_copy(root, input_rel);
 	PipelineStage *stage;
 	List	   *keys;
 	List	   *stage_keys;
-	OpExpr	   *is_any;
 
-	if (planned == NULL)
-		return;
-	planning_current()->refused_stages++;
-	if (!clause_exprs(parse->groupClause, root->processed_tlist, &inputs.keys))
-		return;
-	group_inputs_walker((Node *) target->exprs, &inputs);
-	group_inputs_walker((Node *) having, &inputs);
+	if (!find_group_inputs(root, output_rel->reltarget, having, &inputs))
+		return NULL;
 	keys = list_concat_copy(inputs.keys, inputs.extra_keys);
-	if (parse->groupingSets == NIL)
+	if (!has_sets)
+	{
 		planned = join_subplans_of(root, input_rel, planned, list_concat_copy(keys, inputs.aggrefs));
-	if (parse->groupingSets == NIL)
 		keys = drop_constant_keys(keys);
+		if (keys == NIL && inputs.keys != NIL)
+			having = require_rows(&inputs, having);
+	}
 	stage_keys = (List *) planned_normalize(root, planned, (Node *) keys);
-	if (parse->groupingSets != NIL && !can_group_by_sets(parse, &inputs, stage_keys))
+	if (has_sets && !can_group_by_sets(root->parse, &inputs, stage_keys))
 	{
 		planning_refuse("grouping sets of constants or equal keys");
-		return;
-	}
-	if (keys == NIL && inputs.keys != NIL && parse->groupingSets == NIL)
-	{
-		/* Without a row there is no group either, unlike without GROUP BY. */
-		is_any = (OpExpr *) pipeline_is_positive(pipeline_aggref(F_COUNT_, INT8OID, NULL, InvalidOid));
-		inputs.aggrefs = lappend(inputs.aggrefs, linitial(is_any->args));
-		having = lappend(list_copy(having), is_any);
+		return NULL;
 	}
 	stage = pipeline_add_stage(planned->pipeline, PIPELINE_AGGREGATION, stage_keys);
 	stage->aggrefs = (List *) planned_normalize(root, planned, (Node *) inputs.aggrefs);
-	if (parse->groupingSets == NIL && planned->subplans == NIL)
-		early_aggregation_add(root, planned);
-	if (parse->groupingSets != NIL)
+	if (has_sets)
 	{
 		add_grouping_sets(root, planned->pipeline, &inputs);
 		if (!has_finest_set(planned->pipeline->top, list_length(keys)))
-			planned->rows *= list_length(parse->groupingSets);
+			planned->rows *= list_length(root->parse->groupingSets);
 	}
+	else if (planned->subplans == NIL)
+		early_aggregation_add(root, planned);
 	cost_add_aggregation(planned, list_length(keys), list_length(inputs.aggrefs),
 						 grouped_rows(root, keys, having, output_rel, planned->rows));
 	planned->pipeline->top->rows = planned->rows;
 	if (having != NIL)
 		pipeline_add_stage(planned->pipeline, PIPELINE_FILTER,
 						   (List *) planned_normalize(root, planned, (Node *) having));
-	if (!planned_set_target(root, planned, target) || !planned_check(planned->pipeline))
-		return;
-	planning_current()->refused_stages--;
-	finish(root, UPPERREL_GROUP_AGG, planned, PLANNED_GROUPS, output_rel, target, NODE_AGGREGATE, NIL);
+	return planned;
+}
+
+/*
+ * Adds the path of groups over rows of ours, or counts that there is none
+ * (NULL, or its target is refused): "require" raises an error for it.
+ */
+static void
+finish_groups(PlannerInfo *root, UpperRelationKind stage, PlannedPipeline *planned, int done, RelOptInfo *output_rel,
+			  PathTarget *target, NodeKind kind)
+{
+	if (planned != NULL && planned_set_target(root, planned, target) && planned_check(planned->pipeline))
+		finish_stage(root, stage, planned, done, output_rel, target, kind, NIL);
+	else
+		planning_current()->refused_stages++;
+}
+
+static void
+add_group(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List *having)
+{
+	PlannedPipeline *planned = rel_pipelines_copy(root, input_rel);
+
+	if (planned != NULL)
+		finish_groups(root, UPPERREL_GROUP_AGG, group_rows(root, input_rel, output_rel, planned, having),
+					  PLANNED_GROUPS, output_rel, output_rel->reltarget, NODE_AGGREGATE);
 }
 
 /* ---------------------------------------------------------------- DISTINCT */
 
-/* DISTINCT is an aggregation without aggregates, of whose keys the constant ones can go: they make no more groups. */
-static void
-add_distinct(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
+/*
+ * DISTINCT is an aggregation without aggregates, of whose keys the constant
+ * ones can go: they make no more groups.  NULL: it is PostgreSQL's.
+ */
+static PlannedPipeline *
+distinct_rows(PlannerInfo *root, RelOptInfo *output_rel, const PathTarget *target, PlannedPipeline *planned)
 {
 	Query	   *parse = root->parse;
-	PathTarget *target = root->upper_targets[UPPERREL_DISTINCT];
-	PlannedPipeline *planned = rel_pipelines_copy(root, input_rel);
 	List	   *keys = NIL;
 	ListCell   *lc;
 
-	if (planned == NULL)
-		return;
-	planning_current()->refused_stages++;
 	if (parse->hasDistinctOn)
 	{
 		planning_refuse("DISTINCT ON");
-		return;
+		return NULL;
 	}
 	if (!clause_exprs(parse->distinctClause, root->processed_tlist, &keys))
-		return;
+		return NULL;
 	foreach(lc, target->exprs)
 	{
 		if (!list_member(keys, lfirst(lc)))
-			return;
+			return NULL;
 	}
 	keys = drop_constant_keys(keys);
 	if (keys == NIL)
 	{
 		planning_refuse("DISTINCT of constants only");
-		return;
+		return NULL;
 	}
 	pipeline_add_stage(planned->pipeline, PIPELINE_AGGREGATION,
 					   (List *) names_normalize(root, (Node *) keys));
 	cost_add_aggregation(planned, list_length(keys), 0, estimated_rows(output_rel));
 	planned->pipeline->top->rows = planned->rows;
-	if (!planned_set_target(root, planned, target) || !planned_check(planned->pipeline))
-		return;
-	planning_current()->refused_stages--;
-	finish(root, UPPERREL_DISTINCT, planned, PLANNED_DISTINCT, output_rel, target, NODE_DISTINCT, NIL);
+	return planned;
+}
+
+static void
+add_distinct(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
+{
+	PathTarget *target = root->upper_targets[UPPERREL_DISTINCT];
+	PlannedPipeline *planned = rel_pipelines_copy(root, input_rel);
+
+	if (planned != NULL)
+		finish_groups(root, UPPERREL_DISTINCT, distinct_rows(root, output_rel, target, planned), PLANNED_DISTINCT,
+					  output_rel, target, NODE_DISTINCT);
 }
 
 /* ---------------------------------------------------------------- ORDER BY, LIMIT */
@@ -488,7 +529,7 @@ add_ordered(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 	if (!planned_set_target(root, planned, target) || !planned_check(planned->pipeline))
 		return;
 	cost_add_sort(planned, list_length(root->parse->sortClause), target->width, -1);
-	finish(root, UPPERREL_ORDERED, planned, PLANNED_ORDER, output_rel, target, NODE_SORT, root->sort_pathkeys);
+	finish_stage(root, UPPERREL_ORDERED, planned, PLANNED_ORDER, output_rel, target, NODE_SORT, root->sort_pathkeys);
 }
 
 /* Puts a copy of the sort at the pipeline's top, without the projection above it; NULL: there is none. */
@@ -518,7 +559,7 @@ add_subqueries(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 	if (planned == NULL || planned->clauses != 0 || planned->subplans == NIL)
 		return;
 	if (planned_set_target(root, planned, target) && planned_check(planned->pipeline))
-		finish(root, UPPERREL_FINAL, planned, 0, output_rel, target, NODE_JOIN, NIL);
+		finish_stage(root, UPPERREL_FINAL, planned, 0, output_rel, target, NODE_JOIN, NIL);
 }
 
 static void
@@ -545,6 +586,7 @@ add_limited(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 	sort->offset = parse->limitOffset;
 	if (!planned_set_target(root, planned, target) || !planned_check(planned->pipeline))
 		return;
+	/* Not known while planning: preprocess_limit() expects a tenth, too. */
 	if (bound < 0)
 		bound = clamp_row_est(planned->rows * 0.1);
 	limited = *planned->before_sort;
@@ -554,7 +596,7 @@ add_limited(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 	limited.rows = estimated_rows(output_rel);
 	*planned = limited;
 	planned->before_sort = NULL;
-	finish(root, UPPERREL_FINAL, planned, PLANNED_LIMIT, output_rel, target, NODE_TOP_N, root->sort_pathkeys);
+	finish_stage(root, UPPERREL_FINAL, planned, PLANNED_LIMIT, output_rel, target, NODE_TOP_N, root->sort_pathkeys);
 }
 
 /* A subquery without LIMIT: its rows, in any order, are an input of the level above. */

@@ -13,7 +13,6 @@
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
-#include "utils/acl.h"
 #include "utils/float.h"
 
 #include "cache/cache.h"
@@ -52,19 +51,6 @@ named_table(PlannerInfo *root, Index relid)
 		   OidIsValid(root->append_rel_array[relid]->parent_reloid))
 		relid = root->append_rel_array[relid]->parent_relid;
 	return root->simple_rte_array[relid]->relid;
-}
-
-/*
- * Whether the query's user may read the table.  PostgreSQL checks it at
- * executor start only, so planning alone must not load others' tables.
- */
-static bool
-may_read(const Wish *wish)
-{
-	Oid			user = OidIsValid(wish->table.rel->userid) ? wish->table.rel->userid : GetUserId();
-
-	return pg_class_aclcheck(wish->named_oid, user, ACL_SELECT) == ACLCHECK_OK ||
-		pg_attribute_aclcheck_all(wish->named_oid, user, ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK;
 }
 
 void
@@ -107,11 +93,14 @@ note_read(const PlanReads *reads, Index relid, Cost spent)
 	{
 		Wish	   *wish = lfirst(lc);
 		const PlannedTable *table = &wish->table;
+		Oid			user;
 
 		if (table->oid != oid || wish->is_told || spent < least_cost(table))
 			continue;
 		wish->is_told = true;
-		if (may_read(wish))
+		user = OidIsValid(table->rel->userid) ? table->rel->userid : GetUserId();
+		/* PostgreSQL checks it at executor start only, so planning alone must not load others' tables. */
+		if (cache_may_read(user, wish->named_oid, 0))
 			cache_note_wanted(oid, table->attnos);
 	}
 }

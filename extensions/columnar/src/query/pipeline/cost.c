@@ -34,6 +34,10 @@
 #define VALIDATION_COST_PER_LSN_PAGE 0.035
 /* A value in a vector, against a tuple of the row executor. */
 #define VALUE_COST (cpu_tuple_cost / 50)
+/* A cached row that a scan visits, beside the columns that its filters read. */
+#define SCANNED_ROW_VALUES 0.2
+/* A key or an aggregate of a group, which is kept and comes out. */
+#define GROUP_VALUES 4
 /*
  * A row that a join's table is built of, and one that looks for its matches,
  * per key; and the same where no cache holds the table.  A value is 0.4 ns.
@@ -158,7 +162,7 @@ cost_add_scan(PlannedPipeline *planned, List *tables, int filter_columns, int ot
 			  double selected_rows, double table_rows)
 {
 	double		cached_rows = 0;
-	double		scanned_rows = 0;	/* of these, in chunks that are not skipped */
+	double		scanned_rows = 0;	/* of the cached rows, those in chunks that zone maps do not skip */
 	double		cached_pages = 0;
 	double		lsn_pages = 0;
 	double		heap_pages = 0;
@@ -193,7 +197,7 @@ cost_add_scan(PlannedPipeline *planned, List *tables, int filter_columns, int ot
 		}
 	}
 	heap_rows = Max(table_rows - cached_rows, 0);
-	values = scanned_rows * (filter_columns + 0.2) +
+	values = scanned_rows * (filter_columns + SCANNED_ROW_VALUES) +
 		cached_rows * other_columns * fraction_selected;
 	threads = planned->workers > 0 ? 0 : cost_threads(table_rows, planned->is_rescanned);
 	planned->input_rows = table_rows;
@@ -237,9 +241,9 @@ cost_executions_win(const PlannedPipeline *subquery, double executions, Cost cos
 	return executions * cost / factor < subquery->input_rows * KEPT_VALUES * VALUE_COST / threads;
 }
 
-/* Ends streaming: all that came before is startup now. */
+/* A stage that waits for its whole input: no row leaves before this work and that of the stages below is done. */
 static void
-block(PlannedPipeline *planned, Cost work)
+end_streaming(PlannedPipeline *planned, Cost work)
 {
 	planned->startup_cost += planned->run_cost + work;
 	planned->run_cost = 0;
@@ -278,8 +282,8 @@ cost_add_aggregation(PlannedPipeline *planned, int keys, int calls, double group
 {
 	double		values = planned->rows * (2.0 * keys + calls);
 
-	block(planned, values * VALUE_COST / (1 + cost_threads(planned->input_rows, planned->is_rescanned)) +
-		  groups * (1 + keys + calls) * VALUE_COST * 4);
+	end_streaming(planned, values * VALUE_COST / (1 + cost_threads(planned->input_rows, planned->is_rescanned)) +
+		  groups * (1 + keys + calls) * VALUE_COST * GROUP_VALUES);
 	planned->rows = groups;
 }
 
@@ -305,9 +309,9 @@ cost_add_sort(PlannedPipeline *planned, int keys, int width, double bound)
 	bool		fits = (is_bounded ? bound : rows) * row_bytes <= get_hash_memory_limit();
 
 	if (is_bounded && fits && bound <= TOP_N_ROWS_MAX)
-		block(planned, rows * VALUE_COST * keys);
+		end_streaming(planned, rows * VALUE_COST * keys);
 	else
-		block(planned, rows * log2(rows) * keys * cpu_operator_cost / 5 + rows * row_bytes * SORT_BYTE_COST +
+		end_streaming(planned, rows * log2(rows) * keys * cpu_operator_cost / 5 + rows * row_bytes * SORT_BYTE_COST +
 			  (fits ? 0 : sorted_runs_cost(rows * row_bytes)));
 	if (is_bounded)
 		planned->rows = bound;
@@ -330,7 +334,7 @@ cost_set(Path *path, const PlannedPipeline *planned)
 /*
  * A scan below a join takes work from look-ups by index, whose cost contains
  * random_page_cost.  With a setting for disks a scan costed by its time would
- * win against look-ups that are faster, so it is costed in the same coin; but
+ * win against look-ups that are faster, so it is costed on the same scale; but
  * below the path of PostgreSQL that it replaces, which it is faster than.
  */
 void
