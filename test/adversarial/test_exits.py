@@ -18,8 +18,8 @@ from penumbra_lab.state import TREE
 PASSED_ELSEWHERE = {
     "exit-after-unpin": "extensions/columnar/test/t/004_exit.pl",
     "drop-database": "test/crash/test_background.py",
-    "tier-before-read": "extensions/columnar/test/t/006_disk.pl",
-    "tier-reading": "extensions/columnar/test/t/006_disk.pl",
+    "disk-before-read": "extensions/columnar/test/t/006_disk.pl",
+    "disk-reading": "extensions/columnar/test/t/006_disk.pl",
 }
 STOP_POINTS = sorted(
     set(

@@ -15,14 +15,14 @@
 #include "utils/guc.h"
 
 #include "cache/directory.h"
-#include "cache/disk/tier.h"
+#include "cache/disk/disk_cache.h"
 #include "cache/invalidation.h"
 #include "cache/progress.h"
 #include "cache/region.h"
 #include "cache/stop_points.h"
 #include "cache/wanted.h"
 #include "cache/worker.h"
-#include "query/planner.h"
+#include "query/hooks.h"
 #include "query/planning/planning.h"
 #include "query/planning/refusal.h"
 
@@ -42,7 +42,7 @@ penumbra_shmem_request(void)
 	RequestAddinShmemSpace(region_shmem_bytes());
 	RequestAddinShmemSpace(wanted_shmem_bytes());
 	RequestAddinShmemSpace(progress_shmem_bytes());
-	RequestAddinShmemSpace(tier_shmem_bytes());
+	RequestAddinShmemSpace(disk_cache_shmem_bytes());
 	RequestAddinShmemSpace(refusal_shmem_bytes());
 	RequestNamedLWLockTranche(DIRECTORY_TRANCHE, DIRECTORY_LOCK_COUNT);
 }
@@ -60,7 +60,7 @@ penumbra_shmem_startup(void)
 	directory_shmem_startup();
 	wanted_shmem_startup(ShmemInitStruct("penumbra wanted", wanted_shmem_bytes(), &found));
 	progress_shmem_startup(ShmemInitStruct("penumbra progress", progress_shmem_bytes(), &found));
-	tier_shmem_startup(ShmemInitStruct("penumbra disk cache", tier_shmem_bytes(), &found));
+	disk_cache_shmem_startup(ShmemInitStruct("penumbra disk cache", disk_cache_shmem_bytes(), &found));
 	LWLockRelease(AddinShmemInitLock);
 	refusal_shmem_startup();
 }
@@ -75,7 +75,7 @@ _PG_init(void)
 	{
 		region_define_settings();
 		directory_define_settings();
-		tier_define_settings();
+		disk_cache_define_settings();
 		MarkGUCPrefixReserved("penumbra");
 		region_reserve();
 		previous_shmem_request_hook = shmem_request_hook;
@@ -84,7 +84,7 @@ _PG_init(void)
 		shmem_startup_hook = penumbra_shmem_startup;
 		invalidation_install_hooks();
 		worker_register_launcher();
-		tier_register_worker();
+		disk_cache_register_worker();
 	}
-	planner_install_hooks();
+	hooks_install();
 }

@@ -82,7 +82,7 @@ extern bool cache_aggregate(Relation rel, const AttrNumber *attnums, int natts, 
 							PenumbraOperator scan, int64 *values, double *rows);
 
 /* Tells the loader that a query would have used these columns. */
-extern void cache_note_wanted(Oid relid, List *attnos);
+extern void cache_note_wanted(Oid relid, List *attnums);
 
 /* What a chunk that is on disk is read into, from the begin of its read on; made by cache_create_buffer(). */
 typedef struct ChunkBuffer ChunkBuffer;

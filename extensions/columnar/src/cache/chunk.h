@@ -33,7 +33,7 @@
 #include "storage/block.h"
 #include "storage/bufpage.h"
 
-#include "cache/disk/tier_file.h"
+#include "cache/disk/disk_file.h"
 #include "penumbra/engine.h"
 
 /* Heap pages whose bits are on one page of the visibility map. */
@@ -69,7 +69,7 @@ typedef struct CachedSegment
 {
 	void	   *segment;		/* NULL: not in memory */
 	Size		bytes;
-	TierExtent	extent;			/* its copy on disk; neither: not cached */
+	DiskExtent	extent;			/* its copy on disk; neither: not cached */
 	PenumbraZoneMap zone_map;	/* the segment's own, wherever that is; the same for all of the chunk's version */
 	uint64		serial;			/* never used twice */
 	Oid			type_oid;
@@ -126,8 +126,8 @@ typedef struct CachedChunk
 	uint64		patch_serial;	/* of a patch, as of a segment; 0: it is none.  Its segments are in its own memory */
 	bool		is_restored;	/* from disk: loaded before the server's start */
 	bool		has_reused_xids;	/* T8: numbers from there on may have been given twice */
-	/* for the tier's worker alone: where the header was saved, and what of it was true then */
-	TierExtent	header_extent;
+	/* for the disk cache's worker alone: where the header was saved, and what of it was true then */
+	DiskExtent	header_extent;
 	uint64		header_mark;
 	/* pages that are cached and not dead */
 	pg_atomic_uint64 live[CHUNK_WORDS];

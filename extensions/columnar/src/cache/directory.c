@@ -671,14 +671,14 @@ forget_extent(CachedRelation *relation, CachedSegment *segment)
 {
 	Assert(LWLockHeldByMeInMode(directory_lock, LW_EXCLUSIVE));
 	count_segment(relation, segment, -1);
-	memset(&segment->extent, 0, sizeof(TierExtent));
+	memset(&segment->extent, 0, sizeof(DiskExtent));
 	if (segment_is_cached(segment))
 		count_segment(relation, segment, 1);
 	else
 		segment->chunk->segment_count--;
 }
 
-/* ---------------------------------------------------------------- tier ---- */
+/* ---------------------------------------------------------------- disk cache ---- */
 
 CachedChunk *
 directory_pin_next_chunk(const CacheKey *key, uint32 number, CachedSegment *segments, int *count)
@@ -758,7 +758,7 @@ directory_set_extents(CachedChunk *chunk, const CachedSegment *segments, int cou
 }
 
 bool
-directory_find_extent(CachedChunk *chunk, AttrNumber attnum, TierExtent *extent)
+directory_find_extent(CachedChunk *chunk, AttrNumber attnum, DiskExtent *extent)
 {
 	bool		in_memory;
 
@@ -799,7 +799,7 @@ directory_put_segment(CachedChunk *chunk, AttrNumber attnum, void *page)
 
 /* The caller's pins keep the chunk and the segment. When the chunk has no column left, it leaves the directory. */
 bool
-directory_drop_extent(CachedChunk *chunk, AttrNumber attnum, const TierExtent *extent)
+directory_drop_extent(CachedChunk *chunk, AttrNumber attnum, const DiskExtent *extent)
 {
 	CachedSegment *segment = &chunk->columns[attnum - 1];
 	Garbage		garbage[2] = {{0}};
@@ -853,7 +853,7 @@ directory_drop_extents(const CacheKey *key, uint32 file)
 			if (chunk == NULL)
 				continue;
 			if (chunk->header_extent.file == file)
-				memset(&chunk->header_extent, 0, sizeof(TierExtent));
+				memset(&chunk->header_extent, 0, sizeof(DiskExtent));
 			for (uint32 i = 0; i < chunk->column_count; i++)
 			{
 				if (chunk->columns[i].extent.file == file)

@@ -78,7 +78,7 @@ extern bool patch_find_segments(const CachedChunk *patch, TupleDesc desc, const 
  * Pins every chunk that has all the columns (natts may be 0), in order, and
  * those columns' segments.  Returns the number; *chunks is palloc'd.  With a
  * sample > 0 only so many of them, or up to twice as many, evenly apart.
- * Segments that are only on disk count if `on_disk`; see tier.h.
+ * Segments that are only on disk count if `on_disk`; see disk_cache.h.
  */
 extern int	directory_pin_chunks(Relation rel, const AttrNumber *attnums, int natts, uint32 sample,
 								 bool on_disk, CachedChunk ***chunks);
@@ -142,7 +142,7 @@ extern uint64 directory_drop_relation(const CacheKey *key);	/* returns the chunk
 extern void directory_drop_relation_oid(Oid database, Oid relid, const CacheKey *keep);
 extern void directory_drop_database(Oid database);
 
-/* ---- for the tier */
+/* ---- for the disk cache */
 
 /*
  * The next chunk of a file from `number` on, or NULL, pinned with all its
@@ -160,14 +160,14 @@ extern void directory_set_extents(CachedChunk *chunk, const CachedSegment *segme
  */
 extern bool directory_restore_chunk(Oid relid, CachedChunk *chunk);
 /* Whether a pinned segment is in memory; *extent: where on disk. */
-extern bool directory_find_extent(CachedChunk *chunk, AttrNumber attnum, TierExtent *extent);
+extern bool directory_find_extent(CachedChunk *chunk, AttrNumber attnum, DiskExtent *extent);
 /* Gives a pinned segment the memory into which it was read from there; false: somebody else did. */
 extern bool directory_put_segment(CachedChunk *chunk, AttrNumber attnum, void *page);
 /*
  * Forgets a copy on disk of a pinned chunk's segment, which is not cached any
  * more if it is only there; false: somebody else did.
  */
-extern bool directory_drop_extent(CachedChunk *chunk, AttrNumber attnum, const TierExtent *extent);
+extern bool directory_drop_extent(CachedChunk *chunk, AttrNumber attnum, const DiskExtent *extent);
 /* The same for all copies of a relation's segments and headers that are in the file. */
 extern void directory_drop_extents(const CacheKey *key, uint32 file);
 

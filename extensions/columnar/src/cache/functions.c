@@ -36,7 +36,7 @@
 #include "cache/invalidation.h"
 #include "cache/loader.h"
 #include "pg_compat.h"
-#include "cache/disk/tier.h"
+#include "cache/disk/disk_cache.h"
 #include "cache/progress.h"
 #include "cache/region.h"
 #include "cache/wanted.h"
@@ -636,11 +636,11 @@ penumbra_sql_disk(PG_FUNCTION_ARGS)
 {
 	static const char *const states[] = {"off", "opening", "open", "refused", "stopped"};
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	TierStats	stats;
+	DiskStats	stats;
 
 	check_is_preloaded();
 	InitMaterializedSRF(fcinfo, 0);
-	tier_get_stats(&stats);
+	disk_cache_get_stats(&stats);
 	{
 		Datum		values[] = {
 			CStringGetTextDatum(states[stats.state]),

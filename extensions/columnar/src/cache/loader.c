@@ -25,7 +25,7 @@
 
 #include "cache/cache.h"
 #include "cache/directory.h"
-#include "cache/disk/tier.h"
+#include "cache/disk/disk_cache.h"
 #include "cache/loader.h"
 #include "cache/loader_internal.h"
 #include "cache/region.h"
@@ -611,7 +611,7 @@ load_chunks(Loader *loader, LoadResult *result)
 		}
 		/* what is on disk, too, need not stay, be it of this load */
 		if (!load_chunk(loader, number, &loaded) &&
-			!(tier_await_saved() && load_chunk(loader, number, &loaded)))
+			!(disk_cache_await_saved() && load_chunk(loader, number, &loaded)))
 		{
 			result->outcome = LOAD_FULL;
 			result->shortage = loader->shortage;
@@ -657,5 +657,5 @@ loader_load(Relation rel, const LoadOptions *options, LoadResult *result)
 	loader_end_pages(loader);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
-	tier_wake();
+	disk_cache_wake();
 }

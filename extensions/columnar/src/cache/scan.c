@@ -31,7 +31,7 @@
 
 #include "cache/cache.h"
 #include "cache/directory.h"
-#include "cache/disk/tier.h"
+#include "cache/disk/disk_cache.h"
 #include "cache/region.h"
 #include "cache/row_proof.h"
 #include "cache/stop_points.h"
@@ -246,10 +246,10 @@ cache_aggregate(Relation rel, const AttrNumber *attnums, int natts, const Penumb
 }
 
 void
-cache_note_wanted(Oid relid, List *attnos)
+cache_note_wanted(Oid relid, List *attnums)
 {
-	if (cache_is_available() && penumbra_auto && attnos != NIL)
-		wanted_note(MyDatabaseId, relid, attnos);
+	if (cache_is_available() && penumbra_auto && attnums != NIL)
+		wanted_note(MyDatabaseId, relid, attnums);
 }
 
 /* ---------------------------------------------------------------- pins ---- */
@@ -281,7 +281,7 @@ release_all_scans(int code, Datum argument)
 	while (!dlist_is_empty(&open_scans))
 		release_scan(dlist_container(ScanState, node, dlist_head_node(&open_scans)));
 	/* of scans, whose readers have ended */
-	tier_release_buffers();
+	disk_cache_release_buffers();
 	if (any)
 		STOP_POINT("exit-after-unpin");
 }
@@ -685,7 +685,7 @@ end_read(ScanState *state, CachedChunk *chunk, ChunkBuffer *buffer)
 {
 	const void **segments = palloc0(sizeof(void *) * (state->natts + 1));
 
-	if (tier_end_chunk(chunk, state->attnums, state->natts, buffer, segments))
+	if (disk_cache_end_chunk(chunk, state->attnums, state->natts, buffer, segments))
 		return segments;
 	return NULL;
 }
@@ -703,7 +703,7 @@ is_excluded(ScanState *state, const CachedChunk *chunk)
 static const void **
 read_part(ScanState *state, CachedChunk *chunk)
 {
-	tier_begin_chunk(chunk, state->attnums, state->natts, state->part_buffer);
+	disk_cache_begin_chunk(chunk, state->attnums, state->natts, state->part_buffer);
 	return end_read(state, chunk, state->part_buffer);
 }
 
@@ -840,7 +840,7 @@ cache_scan_begin_read(CachedScan *scan, ChunkBuffer *buffer)
 		if (!is_excluded(state, chunk))
 		{
 			state->begun[state->nbegun++] = chunk;
-			tier_begin_chunk(chunk, state->attnums, state->natts, buffer);
+			disk_cache_begin_chunk(chunk, state->attnums, state->natts, buffer);
 			return true;
 		}
 		(void) prove_unread(state, chunk, NULL, &unwanted);

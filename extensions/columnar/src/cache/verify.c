@@ -35,7 +35,7 @@
 #include "cache/functions.h"
 #include "cache/heap_page.h"
 #include "pg_compat.h"
-#include "cache/disk/tier.h"
+#include "cache/disk/disk_cache.h"
 #include "cache/row_proof.h"
 #include "cache/validate.h"
 
@@ -390,10 +390,10 @@ verify_structure(Verifier *verifier)
 		PenumbraStatus status;
 		PenumbraZoneMap zone_map = {0};
 
-		if (!tier_check_copy(chunk, verifier->attnums[i]))
+		if (!disk_cache_check_copy(chunk, verifier->attnums[i]))
 			note_mismatch(verifier, verifier->attnums[i], 0, "the copy on disk is damaged");
 		/* gone with its copy, or no memory */
-		if (!tier_fetch(chunk, verifier->attnums[i]))
+		if (!disk_cache_fetch(chunk, verifier->attnums[i]))
 			continue;
 		status = penumbra_segment_check(segment->segment, segment->bytes);
 		if (status.code == PENUMBRA_OK)
@@ -554,7 +554,7 @@ penumbra_sql_damage(PG_FUNCTION_ARGS)
 		CachedSegment *segment = &chunk->columns[attnums[i] - 1];
 
 		if (attnums[i] != attnum || offset < 0 || offset >= (int64) segment->bytes ||
-			!tier_fetch(chunk, attnum))
+			!disk_cache_fetch(chunk, attnum))
 			continue;
 		((uint8 *) segment->segment)[offset] ^= 0xFF;
 		damaged = true;

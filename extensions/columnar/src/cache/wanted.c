@@ -114,7 +114,7 @@ note_column(Oid database, Oid relid, AttrNumber attnum, uint32 count)
 }
 
 void
-wanted_note(Oid database, Oid relid, List *attnos)
+wanted_note(Oid database, Oid relid, List *attnums)
 {
 	bool		was_empty;
 	ListCell   *lc;
@@ -122,7 +122,7 @@ wanted_note(Oid database, Oid relid, List *attnos)
 	if (!LWLockConditionalAcquire(wanted_lock, LW_EXCLUSIVE))
 		return;
 	was_empty = control->waiting == 0;
-	foreach(lc, attnos)
+	foreach(lc, attnums)
 		note_column(database, relid, lfirst_int(lc), 1);
 	LWLockRelease(wanted_lock);
 	if (was_empty)

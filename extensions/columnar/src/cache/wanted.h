@@ -36,7 +36,7 @@ extern Size wanted_shmem_bytes(void);
 extern void wanted_shmem_startup(void *shmem);
 
 /* Cheap; forgets the request when the table is busy or full. */
-extern void wanted_note(Oid database, Oid relid, List *attnos);
+extern void wanted_note(Oid database, Oid relid, List *attnums);
 
 /* ---- for the list on disk: database, relation, column, count */
 

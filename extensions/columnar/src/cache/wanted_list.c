@@ -20,11 +20,11 @@
 #include "utils/timestamp.h"
 
 #include "cache/directory.h"
-#include "cache/disk/tier.h"
+#include "cache/disk/disk_cache.h"
 #include "cache/wanted.h"
 #include "cache/wanted_list.h"
 
-#define LIST_FILE			TIER_DIRECTORY "/wanted"
+#define LIST_FILE			DISK_DIRECTORY "/wanted"
 
 /* Between looks at whether something changed, and at whether the disk cache is open. */
 #define PAUSE_MS			30000
@@ -55,8 +55,8 @@ wanted_list_save(void)
 	}
 	wanted_append_lines(&list);
 	hash = XXH3_64bits(list.data, list.len);
-	if (hash != saved_hash && tier_make_directory() == NULL &&
-		tier_replace_file(LIST_FILE, list.data, list.len))
+	if (hash != saved_hash && disk_make_directory() == NULL &&
+		disk_replace_file(LIST_FILE, list.data, list.len))
 		saved_hash = hash;
 	pfree(list.data);
 }
@@ -82,7 +82,7 @@ static void
 read_list(void)
 {
 	Size		bytes;
-	char	   *line = tier_slurp_file(LIST_FILE, &bytes);
+	char	   *line = disk_slurp_file(LIST_FILE, &bytes);
 	RelationSummary *relations;
 	int			count = directory_list_relations(InvalidOid, &relations);
 	Oid			database;
@@ -116,7 +116,7 @@ wanted_list_keep(void)
 
 	if (!wanted_list_is_read())
 	{
-		if (tier_is_opening())
+		if (disk_cache_is_opening())
 			return OPENING_PAUSE_MS;
 		read_list();
 	}

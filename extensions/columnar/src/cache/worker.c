@@ -55,8 +55,8 @@
 #include "cache/invalidation.h"
 #include "cache/loader.h"
 #include "pg_compat.h"
-#include "cache/disk/tier.h"
-#include "cache/disk/tier_reader.h"
+#include "cache/disk/disk_cache.h"
+#include "cache/disk/disk_reader.h"
 #include "cache/process.h"
 #include "cache/progress.h"
 #include "cache/wanted.h"
@@ -320,7 +320,7 @@ penumbra_launcher_main(Datum argument)
 	BackgroundWorkerInitializeConnection(NULL, NULL, 0);
 	wanted_set_listener(MyLatch);
 	/* which recovery, perhaps a long one, has held back */
-	tier_expect_worker();
+	disk_cache_expect_worker();
 	while (!ShutdownRequestPending)
 	{
 		long		timeout_ms = -1;
@@ -338,7 +338,7 @@ penumbra_launcher_main(Datum argument)
 			list_was_read = wanted_list_is_read();
 			list_pause_ms = wanted_list_keep();
 			if (!list_was_read && wanted_list_is_read())
-				tier_start_reader();
+				disk_start_reader();
 			timeout_ms = launch_workers();
 			if (timeout_ms < 0 || timeout_ms > list_pause_ms)
 				timeout_ms = list_pause_ms;

@@ -24,7 +24,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "query/execute/source_rows.h"
+#include "query/execute/external_rows.h"
 #include "query/pipeline/pipeline.h"
 #include "query/planning/node_kinds.h"
 #include "query/planning/plan_walk.h"
@@ -77,7 +77,7 @@ static bool examine_plan(Plan *plan, void *context);
 static void
 examine_sources(const CustomScan *scan, PlanFinding *finding)
 {
-	plan_walk_list(source_rows_plans(scan, pipeline_from_list(scan->custom_private), finding->stmt->subplans),
+	plan_walk_list(external_rows_plans(scan, pipeline_from_list(scan->custom_private), finding->stmt->subplans),
 				   examine_plan, finding);
 }
 

@@ -135,7 +135,7 @@ sub read_meanwhile
 	is($reader->query_safe(q{SELECT 1}) =~ s/\s//gr, '450001500001', "$stop, $name: answer");
 	$reader->quit;
 }
-foreach ('tier-before-read', 'tier-reading')
+foreach ('disk-before-read', 'disk-reading')
 {
 	$stop = $_;
 	read_meanwhile('SELECT sum(a) FROM t', 'two read');
@@ -166,7 +166,7 @@ sub end_reader
 	$chunks = ask(q{SELECT penumbra.load('t')});
 	await("saved_segments = 3 * $chunks");
 }
-foreach ('tier-before-read', 'tier-reading')
+foreach ('disk-before-read', 'disk-reading')
 {
 	$stop = $_;
 	end_reader("$stop, canceled", sub { ask("SELECT pg_cancel_backend($_[0])") });

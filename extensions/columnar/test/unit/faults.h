@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * faults.h
- *	  System calls of the tier's files that fail on demand.
+ *	  System calls of the disk cache's files that fail on demand.
  *
  *-------------------------------------------------------------------------
  */

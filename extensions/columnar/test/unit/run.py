@@ -12,10 +12,10 @@ from pathlib import Path
 TREE = Path(__file__).resolve().parents[4]
 EXTENSION = TREE / "extensions/columnar"
 UNIT = EXTENSION / "test/unit"
-PROGRAM = TREE / "build/tier_file_test"
+PROGRAM = TREE / "build/disk_file_test"
 DISK = EXTENSION / "src/cache/disk"
-SOURCES = [UNIT / "tier_file_test.c", UNIT / "server_stubs.c",
-           DISK / "tier_file.c", DISK / "tier_pack.c"]  # fmt: skip
+SOURCES = [UNIT / "disk_file_test.c", UNIT / "server_stubs.c",
+           DISK / "disk_file.c", DISK / "disk_pack.c"]  # fmt: skip
 WRAPPED = ("pread", "pwrite", "unlink", "syscall")
 OPTIONS = ["-g", "-O1", "-D_GNU_SOURCE", "-Wall", "-Werror", "-fsanitize=address,undefined",
            "-fno-sanitize-recover"]  # fmt: skip

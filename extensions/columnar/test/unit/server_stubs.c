@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * server_stubs.c
- *	  What the tier's files take of the server, and system calls that fail.
+ *	  What the disk cache's files take of the server, and system calls that fail.
  *
- * The linker sends the calls of tier_file.c here (--wrap), and what the server
+ * The linker sends the calls of disk_file.c here (--wrap), and what the server
  * does in their place calls the same wrappers.
  *
  *-------------------------------------------------------------------------

@@ -50,13 +50,13 @@
 #include "cache/status.h"
 #include "query/execute/custom_scan.h"
 #include "query/execute/explain.h"
+#include "query/execute/external_rows.h"
 #include "query/execute/held_rows.h"
 #include "query/execute/parallel_scan.h"
 #include "query/execute/result_slot.h"
 #include "query/execute/row_identity.h"
 #include "query/execute/scan_input.h"
 #include "query/execute/scan_state.h"
-#include "query/execute/source_rows.h"
 #include "query/execute/swap_sides.h"
 #include "query/execute/temporary_files.h"
 #include "query/pipeline/can_fail.h"
@@ -251,7 +251,7 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 		state->parallel = &state->unshared;
 	row_identity_begin(state);
 	/* Finds the sources that open_relations() hands out to the scans, in their order. */
-	if (!source_rows_begin(state, estate))
+	if (!external_rows_begin(state, estate))
 		state->pipeline->is_checked = false;
 	check_functions(state);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
@@ -462,21 +462,21 @@ static void
 open_table(PenumbraScanState *state, ScanInput *input, int i)
 {
 	ScanTable  *table = &input->tables[i];
-	List	   *attno_list = list_nth(input->stage->table_attnos, i);
-	int			count = list_length(attno_list);
-	AttrNumber *attnos = palloc(sizeof(AttrNumber) * Max(count, 1));
+	List	   *attnum_list = list_nth(input->stage->table_attnums, i);
+	int			count = list_length(attnum_list);
+	AttrNumber *attnums = palloc(sizeof(AttrNumber) * Max(count, 1));
 	Snapshot	snapshot = state->css.ss.ps.state->es_snapshot;
 	ListCell   *lc;
 
-	foreach(lc, attno_list)
-		attnos[foreach_current_index(lc)] = lfirst_int(lc);
+	foreach(lc, attnum_list)
+		attnums[foreach_current_index(lc)] = lfirst_int(lc);
 	pgstat_count_heap_scan(table->rel);
 	table->cached = state->parallel == NULL
-		? cache_scan_begin(table->rel, snapshot, attnos, count)
-		: cache_scan_begin_parts(table->rel, snapshot, attnos, count);
+		? cache_scan_begin(table->rel, snapshot, attnums, count)
+		: cache_scan_begin_parts(table->rel, snapshot, attnums, count);
 	cache_scan_set_readers(table->cached, stop_engine, state);
 	cache_scan_set_filter(table->cached, excludes_chunk, input);
-	table->reader = heap_row_reader_create(table->rel, attnos, count);
+	table->reader = heap_row_reader_create(table->rel, attnums, count);
 	if (row_identity_is_given(state))
 		heap_row_reader_give_positions(table->reader);
 	heap_row_reader_set_pages(table->reader, scan_input_next_block, table);
@@ -705,7 +705,7 @@ swap_and_restart(PenumbraScanState *state)
 	if (!is_swapped)
 		return false;
 	end_execution(state);
-	source_rows_rescan(state);
+	external_rows_rescan(state);
 	start(state);
 	return true;
 }
@@ -982,7 +982,7 @@ end_scan(CustomScanState *node)
 	held_rows_drop(state);
 	if (state->ordinary != NULL)
 		ExecEndNode(state->ordinary);
-	source_rows_end(state);
+	external_rows_end(state);
 	for (int i = 0; i < state->input_count; i++)
 	{
 		for (int t = 0; t < state->inputs[i].table_count; t++)
@@ -1025,7 +1025,7 @@ rescan(CustomScanState *node)
 		state->is_rescanned = true;
 	}
 	held_rows_drop(state);
-	source_rows_rescan(state);
+	external_rows_rescan(state);
 	if (state->parallel == &state->unshared)
 		pg_atomic_write_u32(&state->unshared.next_part, 0);
 	state->is_started = false;

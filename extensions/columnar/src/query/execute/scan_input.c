@@ -16,9 +16,9 @@
 
 #include "cache/cache.h"
 #include "cache/heap_page.h"
+#include "query/execute/external_rows.h"
 #include "query/execute/scan_input.h"
 #include "query/execute/scan_state.h"
-#include "query/execute/source_rows.h"
 #include "query/pipeline/translate_type.h"
 
 /*
@@ -305,7 +305,7 @@ push_rows(PenumbraScanState *state, ScanInput *input, Size *bytes)
 	PenumbraStatus status = {PENUMBRA_OK};
 
 	if (input->source != NULL)
-		input->is_ended = !source_rows_append(state, input, PUSH_ROWS, bytes_limit);
+		input->is_ended = !external_rows_append(state, input, PUSH_ROWS, bytes_limit);
 	else
 		tuples = read_heap_rows(state, input, bytes_limit);
 	*bytes += tuples != NULL ? penumbra_tuples_bytes(tuples) : penumbra_rows_bytes(input->rows);

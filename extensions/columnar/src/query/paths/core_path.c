@@ -25,9 +25,9 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/restrictinfo.h"
 
+#include "query/paths/base_pipelines.h"
 #include "query/paths/core_path.h"
-#include "query/paths/rel_pipelines.h"
-#include "query/pipeline/planned.h"
+#include "query/pipeline/rel_pipeline.h"
 #include "query/planning/node_kinds.h"
 #include "query/planning/path_walk.h"
 #include "query/planning/planning.h"
@@ -43,8 +43,8 @@
 static double
 more_rows(PlannerInfo *root, const Path *path)
 {
-	const PlannedPipeline *planned = path->param_info != NULL ? NULL
-		: rel_pipelines_find(root, path->parent);
+	const RelPipeline *planned = path->param_info != NULL ? NULL
+		: base_pipelines_find(root, path->parent);
 
 	return planned == NULL ? 1 : Max(planned->rows / Max(path->parent->rows, 1), 1);
 }

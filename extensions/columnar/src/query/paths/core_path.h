@@ -10,7 +10,7 @@
 
 #include "postgres.h"
 
-#include "query/pipeline/planned.h"
+#include "query/pipeline/rel_pipeline.h"
 
 /* What PostgreSQL's path costs by our estimates of rows. */
 extern Cost core_path_cost(PlannerInfo *root, const Path *path);

@@ -16,13 +16,13 @@
 #include "optimizer/restrictinfo.h"
 
 #include "query/paths/custom_path.h"
-#include "query/paths/row_source.h"
+#include "query/paths/external_rows_plan.h"
 #include "query/pipeline/cost.h"
 #include "query/pipeline/pipeline.h"
-#include "query/pipeline/planned.h"
-#include "query/planning/names.h"
+#include "query/pipeline/rel_pipeline.h"
 #include "query/planning/node_kinds.h"
 #include "query/planning/planning.h"
+#include "query/planning/relation_numbers.h"
 
 /* 0: of no kind that is copied. */
 static Size
@@ -111,7 +111,7 @@ custom_path_cheapest_ordinary(RelOptInfo *rel, bool copy)
 
 PenumbraPath *
 custom_path_create(PlannerInfo *root, RelOptInfo *rel, PathTarget *target, NodeKind kind,
-				   const PlannedPipeline *planned, Path *ordinary)
+				   const RelPipeline *planned, Path *ordinary)
 {
 	PenumbraPath *path = palloc0(sizeof(PenumbraPath));
 
@@ -120,7 +120,7 @@ custom_path_create(PlannerInfo *root, RelOptInfo *rel, PathTarget *target, NodeK
 	path->custom.path.parent = rel;
 	path->custom.path.pathtarget = target;
 	if (ordinary != NULL)
-		path->custom.custom_paths = list_concat(list_make1(ordinary), row_source_paths(planned->pipeline));
+		path->custom.custom_paths = list_concat(list_make1(ordinary), external_rows_plan_paths(planned->pipeline));
 	if (node_kind_scans_backward(kind))
 		path->custom.flags = CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
 	path->pipeline = planned->pipeline;
@@ -173,7 +173,7 @@ add_init_plans(PlannerInfo *root, const Pipeline *pipeline)
 	{
 		SubPlan    *subplan = lfirst_node(SubPlan, lc);
 
-		if (has_source || planned_has_param(pipeline->runtime_exprs, subplan->setParam))
+		if (has_source || rel_pipeline_has_param(pipeline->runtime_exprs, subplan->setParam))
 			root->init_plans = list_append_unique_ptr(root->init_plans, subplan);
 	}
 }
@@ -196,11 +196,11 @@ custom_path_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List
 	/* Joins are remembered by the hundred and translated when one is the plan; see start() if this refuses. */
 	planning_current()->root = root;
 	if (!path->pipeline->is_checked)
-		(void) planned_check(path->pipeline);
-	if (!row_source_find_plans(root, path->pipeline, custom_plans))
+		(void) rel_pipeline_check(path->pipeline);
+	if (!external_rows_plan_find_plans(root, path->pipeline, custom_plans))
 		path->pipeline->is_checked = false;
 	add_init_plans(root, path->pipeline);
-	path->pipeline->names = names_to_list(pipeline_numbers(path->pipeline));
+	path->pipeline->names = relation_numbers_to_list(pipeline_numbers(path->pipeline));
 	scan->scan.plan.targetlist = tlist;
 	scan->scan.plan.qual = extract_actual_clauses(kept, false);
 	scan->scan.scanrelid = IS_SIMPLE_REL(rel) ? rel->relid : 0;

@@ -13,11 +13,11 @@
 #include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
 
-#include "query/pipeline/planned.h"
+#include "query/pipeline/rel_pipeline.h"
 #include "query/planning/node_kinds.h"
 
 extern PenumbraPath *custom_path_create(PlannerInfo *root, RelOptInfo *rel, PathTarget *target,
-										NodeKind kind, const PlannedPipeline *planned,
+										NodeKind kind, const RelPipeline *planned,
 										Path *ordinary);
 /* The path's node without what is below it; NULL: of a kind that is not known. */
 extern Path *custom_path_copy_node(const Path *path);

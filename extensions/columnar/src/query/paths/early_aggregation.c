@@ -47,12 +47,12 @@
 #include "query/paths/row_sample.h"
 #include "query/pipeline/function_map.h"
 #include "query/pipeline/pipeline.h"
-#include "query/pipeline/planned.h"
+#include "query/pipeline/rel_pipeline.h"
 #include "query/pipeline/stage_scan.h"
 #include "query/pipeline/stages.h"
 #include "query/pipeline/translate_expr.h"
 #include "query/pipeline/translation.h"
-#include "query/planning/names.h"
+#include "query/planning/relation_numbers.h"
 
 /* Rows of a group at least, so that the joins' work that is saved is worth the aggregation's. */
 #define GROUP_ROWS_MIN 8.0
@@ -199,7 +199,7 @@ find_part(Split *split, Aggref *part, const char *name)
 		place = list_length(split->parts);
 		split->parts = lappend(split->parts, part);
 		split->part_names = lappend(split->part_names,
-									makeVar(names_add("part", psprintf("%s_%d", name, place + 1)), 1,
+									makeVar(relation_number_add("part", psprintf("%s_%d", name, place + 1)), 1,
 											part->aggtype, -1, part->aggcollid, 0));
 	}
 	return list_nth(split->part_names, place);
@@ -399,7 +399,7 @@ static double
 estimated_groups(PlannerInfo *root, const Split *split, double joined_rows)
 {
 	const Var  *first = linitial_node(Var, split->columns);
-	Index		relid = names_relid(root, first->varno);
+	Index		relid = relation_number_relid(root, first->varno);
 	double		rows = Min(split->leaf->rows, joined_rows);
 	double		groups = 1;
 	ListCell   *lc;
@@ -419,7 +419,7 @@ estimated_groups(PlannerInfo *root, const Split *split, double joined_rows)
 /* ---------------------------------------------------------------- the new stages */
 
 void
-early_aggregation_add(PlannerInfo *root, PlannedPipeline *planned)
+early_aggregation_add(PlannerInfo *root, RelPipeline *planned)
 {
 	PipelineStage *aggregation = planned->pipeline->top;
 	Split		split = {0};
@@ -470,6 +470,6 @@ early_aggregation_add(PlannerInfo *root, PlannedPipeline *planned)
 	stage = pipeline_add_stage(&pipeline, PIPELINE_PROJECTION,
 							   list_concat_copy(aggregation->exprs, split.values));
 	stage->names = list_concat_copy(aggregation->exprs, aggregation->aggrefs);
-	if (planned_check(&pipeline))
+	if (rel_pipeline_check(&pipeline))
 		planned->pipeline->top = pipeline.top;
 }

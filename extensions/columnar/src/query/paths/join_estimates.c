@@ -23,10 +23,10 @@
 #include "utils/selfuncs.h"
 #include "utils/typcache.h"
 
+#include "query/paths/base_pipelines.h"
 #include "query/paths/join_estimates.h"
-#include "query/paths/rel_pipelines.h"
 #include "query/paths/row_sample.h"
-#include "query/pipeline/planned.h"
+#include "query/pipeline/rel_pipeline.h"
 
 /* Of semi and anti joins; PostgreSQL says "one row" as soon as matches seem to be certain. */
 #define MATCHED_SHARE_MIN 0.05
@@ -79,7 +79,7 @@ is_unique(RelOptInfo *rel, List *restrictinfos, List **keys)
 
 /* How far our estimate of a relation is above PostgreSQL's. */
 static double
-correction(const PlannedPipeline *planned, const RelOptInfo *rel)
+correction(const RelPipeline *planned, const RelOptInfo *rel)
 {
 	return planned->rows / Max(rel->rows, 1);
 }
@@ -129,8 +129,8 @@ other_clauses(List *restrictinfos, List *keys)
  * values together is its number of rows.
  */
 static double
-rows_of_unique(PlannerInfo *root, RelOptInfo *probe_rel, const PlannedPipeline *probe,
-			   RelOptInfo *build_rel, const PlannedPipeline *build, JoinPathExtraData *extra)
+rows_of_unique(PlannerInfo *root, RelOptInfo *probe_rel, const RelPipeline *probe,
+			   RelOptInfo *build_rel, const RelPipeline *build, JoinPathExtraData *extra)
 {
 	double		values = 0;
 	List	   *keys = NIL;
@@ -149,8 +149,8 @@ rows_of_unique(PlannerInfo *root, RelOptInfo *probe_rel, const PlannedPipeline *
 
 /* Each row of the other side finds one row at most of a table by a unique key. */
 static double
-rows_at_most(RelOptInfo *probe_rel, const PlannedPipeline *probe, RelOptInfo *build_rel,
-			 const PlannedPipeline *build, List *restrictinfos)
+rows_at_most(RelOptInfo *probe_rel, const RelPipeline *probe, RelOptInfo *build_rel,
+			 const RelPipeline *build, List *restrictinfos)
 {
 	double		most = probe->rows * build->rows;
 	List	   *keys;
@@ -167,8 +167,8 @@ rows_at_most(RelOptInfo *probe_rel, const PlannedPipeline *probe, RelOptInfo *bu
  * estimate does not tell: where it says "one row" it may have meant a millionth.
  */
 static double
-rows_of_inner(PlannerInfo *root, RelOptInfo *probe_rel, const PlannedPipeline *probe,
-			  RelOptInfo *build_rel, const PlannedPipeline *build, JoinPathExtraData *extra, double row_factor)
+rows_of_inner(PlannerInfo *root, RelOptInfo *probe_rel, const RelPipeline *probe,
+			  RelOptInfo *build_rel, const RelPipeline *build, JoinPathExtraData *extra, double row_factor)
 {
 	double		rows = probe->rows * build->rows * row_factor *
 		clauselist_selectivity(root, extra->restrictlist, 0, JOIN_INNER, extra->sjinfo);
@@ -178,8 +178,8 @@ rows_of_inner(PlannerInfo *root, RelOptInfo *probe_rel, const PlannedPipeline *p
 }
 
 double
-join_estimates_rows(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, const PlannedPipeline *probe,
-		  RelOptInfo *build_rel, const PlannedPipeline *build, PenumbraJoinKind kind,
+join_estimates_rows(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, const RelPipeline *probe,
+		  RelOptInfo *build_rel, const RelPipeline *build, PenumbraJoinKind kind,
 		  JoinPathExtraData *extra, double row_factor)
 {
 	double		rows;
@@ -219,7 +219,7 @@ distinct_of_union(PlannerInfo *root, const Var *var)
 		AppendRelInfo *appinfo = lfirst_node(AppendRelInfo, lc);
 
 		if (appinfo->parent_relid == var->varno && list_length(appinfo->translated_vars) >= var->varattno &&
-			!rel_pipelines_is_empty(root->simple_rel_array[appinfo->child_relid]))
+			!base_pipelines_is_empty(root->simple_rel_array[appinfo->child_relid]))
 			distinct += distinct_values(root, list_nth(appinfo->translated_vars, var->varattno - 1));
 	}
 	return distinct;

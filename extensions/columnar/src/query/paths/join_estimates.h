@@ -10,12 +10,12 @@
 
 #include "postgres.h"
 
-#include "query/pipeline/planned.h"
+#include "query/pipeline/rel_pipeline.h"
 
 /* row_factor: of the join's keys. */
 extern double join_estimates_rows(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel,
-						const PlannedPipeline *probe, RelOptInfo *build_rel,
-						const PlannedPipeline *build, PenumbraJoinKind kind,
+						const RelPipeline *probe, RelOptInfo *build_rel,
+						const RelPipeline *build, PenumbraJoinKind kind,
 						JoinPathExtraData *extra, double row_factor);
 /* By which more rows pass the equality than PostgreSQL thinks. */
 extern double join_estimates_row_factor(PlannerInfo *root, const OpExpr *equality);

@@ -23,23 +23,23 @@
 #include "optimizer/restrictinfo.h"
 #include "utils/lsyscache.h"
 
+#include "query/paths/base_pipelines.h"
 #include "query/paths/core_path.h"
 #include "query/paths/custom_path.h"
 #include "query/paths/join_estimates.h"
 #include "query/paths/join_paths.h"
-#include "query/paths/rel_pipelines.h"
 #include "query/paths/subplans.h"
 #include "query/pipeline/cost.h"
 #include "query/pipeline/pipeline.h"
-#include "query/pipeline/planned.h"
+#include "query/pipeline/rel_pipeline.h"
 #include "query/pipeline/stage_scan.h"
 #include "query/pipeline/stages.h"
 #include "query/pipeline/translate_expr.h"
 #include "query/pipeline/translate_type.h"
 #include "query/pipeline/translation.h"
-#include "query/planning/names.h"
 #include "query/planning/node_kinds.h"
 #include "query/planning/planning.h"
+#include "query/planning/relation_numbers.h"
 
 /* What the engine makes of a condition; a query asks for the same ones with each pair. */
 typedef struct JoinClause
@@ -95,7 +95,7 @@ examine_clause(PlannerInfo *root, RestrictInfo *rinfo)
 	}
 	clause = palloc0(sizeof(JoinClause));
 	clause->rinfo = rinfo;
-	clause->normalized = names_normalize(root, (Node *) rinfo->clause);
+	clause->normalized = relation_numbers_normalize(root, (Node *) rinfo->clause);
 	context = CurrentMemoryContext;
 	translation = translation_begin(NIL, NULL);
 	translation->conditional_depth++;	/* there may be no pairs */
@@ -176,7 +176,7 @@ sort_clauses(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, RelO
 /* ---------------------------------------------------------------- pairs */
 
 static Cost
-cost_of(const PlannedPipeline *planned)
+cost_of(const RelPipeline *planned)
 {
 	return planned->startup_cost + planned->run_cost;
 }
@@ -186,7 +186,7 @@ cost_of(const PlannedPipeline *planned)
  * side's keys, which are equal to those of this one: they get their names.
  */
 static void
-add_equal_columns(PlannerInfo *root, RelOptInfo *joinrel, PlannedPipeline *planned, const PipelineStage *join)
+add_equal_columns(PlannerInfo *root, RelOptInfo *joinrel, RelPipeline *planned, const PipelineStage *join)
 {
 	bool		has_probe = join->join_kind == PENUMBRA_JOIN_SEMI;
 	List	   *outputs = stage_outputs(join);
@@ -197,7 +197,7 @@ add_equal_columns(PlannerInfo *root, RelOptInfo *joinrel, PlannedPipeline *plann
 
 	if (!has_probe && join->join_kind != PENUMBRA_JOIN_RIGHT_SEMI)
 		return;
-	needed = (List *) names_normalize(root, (Node *) joinrel->reltarget->exprs);
+	needed = (List *) relation_numbers_normalize(root, (Node *) joinrel->reltarget->exprs);
 	foreach(lc, join->join_keys)
 	{
 		const OpExpr *key = lfirst_node(OpExpr, lc);
@@ -216,8 +216,8 @@ add_equal_columns(PlannerInfo *root, RelOptInfo *joinrel, PlannedPipeline *plann
 
 /* The stages of a join; false: a condition is not for the engine. */
 static bool
-add_stages(PlannerInfo *root, RelOptInfo *joinrel, PlannedPipeline *planned, const PlannedPipeline *probe,
-		   const PlannedPipeline *build, PenumbraJoinKind kind, const JoinClauses *clauses)
+add_stages(PlannerInfo *root, RelOptInfo *joinrel, RelPipeline *planned, const RelPipeline *probe,
+		   const RelPipeline *build, PenumbraJoinKind kind, const JoinClauses *clauses)
 {
 	PipelineStage *stage = pipeline_add_stage(planned->pipeline, PIPELINE_JOIN, NIL);
 	ListCell   *lc;
@@ -225,7 +225,7 @@ add_stages(PlannerInfo *root, RelOptInfo *joinrel, PlannedPipeline *planned, con
 	stage->inputs = lappend(stage->inputs, build->pipeline->top);
 	stage->join_kind = kind;
 	stage->join_keys = clauses->keys;
-	stage->exprs = planned_ordered_clauses(root, clauses->conditions);
+	stage->exprs = rel_pipeline_ordered_clauses(root, clauses->conditions);
 	stage->probe_rows = probe->rows;
 	stage->build_rows = build->rows;
 	stage->rows = planned->rows;
@@ -233,13 +233,13 @@ add_stages(PlannerInfo *root, RelOptInfo *joinrel, PlannedPipeline *planned, con
 	planned->before_sort = NULL;
 	add_equal_columns(root, joinrel, planned, stage);
 	if (clauses->filters != NIL)
-		planned_add_filters(root, planned->pipeline, clauses->filters);
+		rel_pipeline_add_filters(root, planned->pipeline, clauses->filters);
 	foreach(lc, clauses->subplans)
 	{
 		if (!subplans_apply(root, planned, lfirst(lc), planned->rows))
 			return false;
 	}
-	return rel_pipelines_add_placeholders(root, joinrel, planned);
+	return base_pipelines_add_placeholders(root, joinrel, planned);
 }
 
 /* Whether no row comes out for a row of the probe side without a match. */
@@ -258,12 +258,12 @@ drops_unmatched(PenumbraJoinKind kind)
 static bool
 consider_pair(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, RelOptInfo *build_rel,
 			  PenumbraJoinKind kind, JoinType join_type, JoinPathExtraData *extra,
-			  PlannedPipeline **best)
+			  RelPipeline **best)
 {
-	const PlannedPipeline *probe = join_paths_find(root, probe_rel);
-	const PlannedPipeline *build = join_paths_find(root, build_rel);
-	PlannedPipeline joined = *probe;
-	PlannedPipeline *planned;
+	const RelPipeline *probe = join_paths_find(root, probe_rel);
+	const RelPipeline *build = join_paths_find(root, build_rel);
+	RelPipeline joined = *probe;
+	RelPipeline *planned;
 	JoinClauses clauses;
 	double		rows;
 	double		matched;
@@ -279,11 +279,11 @@ consider_pair(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, Rel
 				  list_length(build_rel->reltarget->exprs), list_length(clauses.conditions),
 				  matched, clauses.keys == NIL ? probe->rows * build->rows : Max(rows, matched), rows);
 	if (clauses.filters != NIL)
-		cost_add_filter(&joined, planned_count_columns(get_actual_clauses(clauses.filters)), rows);
+		cost_add_filter(&joined, rel_pipeline_count_columns(get_actual_clauses(clauses.filters)), rows);
 	/* Conditions with subqueries only add to it. */
 	if (*best != NULL && cost_of(&joined) >= cost_of(*best))
 		return true;
-	planned = palloc(sizeof(PlannedPipeline));
+	planned = palloc(sizeof(RelPipeline));
 	*planned = joined;
 	planned->pipeline = pipeline_copy(probe->pipeline);
 	if (!add_stages(root, joinrel, planned, probe, build, kind, &clauses))
@@ -295,16 +295,16 @@ consider_pair(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, Rel
 
 /* A path for the join alone, without what the query does with it. */
 static void
-offer_join(PlannerInfo *root, RelOptInfo *joinrel, const PlannedPipeline *planned)
+offer_join(PlannerInfo *root, RelOptInfo *joinrel, const RelPipeline *planned)
 {
-	PlannedPipeline finished = *planned;
+	RelPipeline finished = *planned;
 	Path	   *ordinary = custom_path_cheapest_ordinary(joinrel, true);
 	PenumbraPath *path;
 
 	if (ordinary == NULL)
 		return;
 	finished.pipeline = pipeline_copy(planned->pipeline);
-	(void) planned_set_target(root, &finished, joinrel->reltarget);
+	(void) rel_pipeline_set_target(root, &finished, joinrel->reltarget);
 	path = custom_path_create(root, joinrel, joinrel->reltarget, NODE_JOIN, &finished,
 							  ordinary);
 	path->scan_exprs = joinrel->reltarget->exprs;
@@ -330,9 +330,9 @@ consider_lateral(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel, 
 				 JoinType join_type, JoinPathExtraData *extra)
 {
 	const RangeTblEntry *rte = root->simple_rte_array[lateral_rel->relid];
-	const PlannedPipeline *best = rel_pipelines_find(root, joinrel);
-	const PlannedPipeline *outer = join_paths_find(root, outer_rel);
-	PlannedPipeline *planned;
+	const RelPipeline *best = base_pipelines_find(root, joinrel);
+	const RelPipeline *outer = join_paths_find(root, outer_rel);
+	RelPipeline *planned;
 	bool		is_left = join_type == JOIN_LEFT;
 	ListCell   *lc;
 
@@ -348,14 +348,14 @@ consider_lateral(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel, 
 			examine_clause(root, rinfo)->refusal != NULL)
 			return;
 	}
-	planned = planned_copy(outer);
+	planned = rel_pipeline_copy(outer);
 	if (!subplans_join_lateral(root, planned, lateral_rel, is_left, joinrel->rows))
 		return;
-	planned_add_filters(root, planned->pipeline, extra->restrictlist);
-	if (!rel_pipelines_add_placeholders(root, joinrel, planned) ||
+	rel_pipeline_add_filters(root, planned->pipeline, extra->restrictlist);
+	if (!base_pipelines_add_placeholders(root, joinrel, planned) ||
 		(best != NULL && cost_of(planned) >= cost_of(best)))
 		return;
-	planned_remember(joinrel, planned);
+	rel_pipeline_remember(joinrel, planned);
 }
 
 /* The join in which the outer side probes; false: the engine has none. */
@@ -392,8 +392,8 @@ static void
 consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel, RelOptInfo *inner_rel,
 			  JoinType join_type, JoinPathExtraData *extra)
 {
-	const PlannedPipeline *first;
-	PlannedPipeline *best;
+	const RelPipeline *first;
+	RelPipeline *best;
 	PenumbraJoinKind kind;
 
 	if (IS_SIMPLE_REL(inner_rel) && !bms_is_empty(inner_rel->lateral_relids))
@@ -404,8 +404,8 @@ consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel, Rel
 	if (join_paths_find(root, outer_rel) == NULL || join_paths_find(root, inner_rel) == NULL ||
 		!find_join_kind(join_type, &kind))
 		return;
-	first = rel_pipelines_find(root, joinrel);
-	best = (PlannedPipeline *) first;
+	first = base_pipelines_find(root, joinrel);
+	best = (RelPipeline *) first;
 	if (!consider_pair(root, joinrel, outer_rel, inner_rel, kind, join_type, extra, &best))
 		return;
 	/* The search asks for the other kinds with the sides swapped, too, but for these once. */
@@ -415,7 +415,7 @@ consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel, Rel
 					   extra, &best))
 		return;
 	if (best != first)
-		planned_remember(joinrel, best);
+		rel_pipeline_remember(joinrel, best);
 }
 
 /* A pair whose join PostgreSQL makes at a cost that is none, as of look-ups by key. */
@@ -440,29 +440,29 @@ skip_pair(RelOptInfo *joinrel, RelOptInfo *outer_rel, RelOptInfo *inner_rel, Joi
 	pair->extra = *extra;
 	pair->sjinfo = *extra->sjinfo;	/* that of an inner join is on the caller's stack */
 	pair->extra.sjinfo = &pair->sjinfo;
-	planned_skip(joinrel, pair);
+	rel_pipeline_skip(joinrel, pair);
 }
 
-const PlannedPipeline *
+const RelPipeline *
 join_paths_find(PlannerInfo *root, RelOptInfo *rel)
 {
 	ListCell   *lc;
 
-	foreach(lc, IS_SIMPLE_REL(rel) ? NIL : planned_take_skipped(rel))
+	foreach(lc, IS_SIMPLE_REL(rel) ? NIL : rel_pipeline_take_skipped(rel))
 	{
 		SkippedPair *pair = lfirst(lc);
 
 		consider_join(root, rel, pair->outer_rel, pair->inner_rel, pair->join_type, &pair->extra);
 	}
-	return rel_pipelines_find(root, rel);
+	return base_pipelines_find(root, rel);
 }
 
 void
 join_paths_add(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel,
 			   RelOptInfo *inner_rel, JoinType join_type, JoinPathExtraData *extra)
 {
-	const PlannedPipeline *first;
-	PlannedPipeline *best;
+	const RelPipeline *first;
+	RelPipeline *best;
 	const Path *core_path;
 
 	if (!may_add_join(root, joinrel))
@@ -471,16 +471,16 @@ join_paths_add(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel,
 	 * An inner join is asked for both ways round, and what look-ups cost is
 	 * known after the second.  Those of a subquery may be repeated.
 	 */
-	if ((join_type == JOIN_INNER && !planned_is_known(joinrel)) ||
+	if ((join_type == JOIN_INNER && !rel_pipeline_is_known(joinrel)) ||
 		(!MODE_IS_FORCED() && root->parent_root == NULL && !cost_join_can_win(root, joinrel)))
 	{
 		skip_pair(joinrel, outer_rel, inner_rel, join_type, extra);
 		return;
 	}
-	first = rel_pipelines_find(root, joinrel);
+	first = base_pipelines_find(root, joinrel);
 	(void) join_paths_find(root, joinrel);
 	consider_join(root, joinrel, outer_rel, inner_rel, join_type, extra);
-	best = (PlannedPipeline *) rel_pipelines_find(root, joinrel);
+	best = (RelPipeline *) base_pipelines_find(root, joinrel);
 	if (best == NULL)
 		return;
 	/* The search may have added something that seems to cost less, and dropped ours. */

@@ -12,11 +12,11 @@
 
 #include "optimizer/paths.h"
 
-#include "query/pipeline/planned.h"
+#include "query/pipeline/rel_pipeline.h"
 
 extern void join_paths_add(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer_rel, RelOptInfo *inner_rel,
 						   JoinType join_type, JoinPathExtraData *extra);
-/* rel_pipelines_find() for an input of a join, with what was left out while it seemed not worth it. */
-extern const PlannedPipeline *join_paths_find(PlannerInfo *root, RelOptInfo *rel);
+/* base_pipelines_find() for an input of a join, with what was left out while it seemed not worth it. */
+extern const RelPipeline *join_paths_find(PlannerInfo *root, RelOptInfo *rel);
 
 #endif							/* PENUMBRA_JOIN_PATHS_H */

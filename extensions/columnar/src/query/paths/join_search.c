@@ -25,10 +25,10 @@
 #include "optimizer/paths.h"
 
 #include "pg_compat.h"
+#include "query/paths/base_pipelines.h"
 #include "query/paths/join_paths.h"
 #include "query/paths/join_search.h"
-#include "query/paths/rel_pipelines.h"
-#include "query/pipeline/planned.h"
+#include "query/pipeline/rel_pipeline.h"
 #include "query/planning/node_kinds.h"
 #include "query/planning/planning.h"
 
@@ -87,7 +87,7 @@ smallest_pair(PlannerInfo *root, List *pairs)
 		const Pair *pair = lfirst(lc);
 
 		if (best == NULL ||
-			rel_pipelines_find(root, pair->joined)->rows < rel_pipelines_find(root, best->joined)->rows)
+			base_pipelines_find(root, pair->joined)->rows < base_pipelines_find(root, best->joined)->rows)
 			best = pair;
 	}
 	return best;
@@ -114,7 +114,7 @@ drop_pairs_of(List *pairs, const Pair *taken)
 static bool
 is_worth_it(PlannerInfo *root, RelOptInfo *rel)
 {
-	const PlannedPipeline *planned = rel_pipelines_find(root, rel);
+	const RelPipeline *planned = base_pipelines_find(root, rel);
 
 	return MODE_IS_FORCED() || path_is_ours(rel->cheapest_total_path) ||
 		planned->startup_cost + planned->run_cost < rel->cheapest_total_path->total_cost;
@@ -153,7 +153,7 @@ join_search_greedy(PlannerInfo *root, List *relations)
 
 	foreach(lc, relations)
 	{
-		if (rel_pipelines_find(root, lfirst(lc)) == NULL)
+		if (base_pipelines_find(root, lfirst(lc)) == NULL)
 			return NULL;
 	}
 	root->join_rel_hash = NULL;

@@ -36,8 +36,8 @@
 #include "query/paths/subplans.h"
 #include "query/pipeline/cost.h"
 #include "query/pipeline/pipeline.h"
-#include "query/pipeline/planned.h"
-#include "query/planning/names.h"
+#include "query/pipeline/rel_pipeline.h"
+#include "query/planning/relation_numbers.h"
 
 /* The operator as one of the value's order: a btree strategy or COMPAT_STRATEGY_NOT_EQUAL; 0: it is none. */
 static int
@@ -106,12 +106,12 @@ typedef struct Bounds
 static bool
 add_bounds(const SubPlan *subplan, SubqueryRows *rows, Node *value, Oid collation, Bounds *bounds)
 {
-	PlannedPipeline *planned = rows->planned;
+	RelPipeline *planned = rows->planned;
 	Aggref	   *all = pipeline_aggref(F_COUNT_, INT8OID, NULL, InvalidOid);
 	Aggref	   *values = pipeline_aggref(F_COUNT_ANY, INT8OID, value, collation);
 	Aggref	   *least = bound_of("min", value, collation);
 	Aggref	   *greatest = bound_of("max", value, collation);
-	Index		name = names_add(subplan->plan_name, NULL);
+	Index		name = relation_number_add(subplan->plan_name, NULL);
 	List	   *keys = NIL;
 	List	   *exprs = NIL;
 	List	   *names = NIL;
@@ -187,7 +187,7 @@ truth_of(Node *test, bool is_all, const Bounds *bounds)
 }
 
 bool
-quantified_join(PlannerInfo *root, PlannedPipeline *planned, const SubPlan *subplan, Node **value)
+quantified_join(PlannerInfo *root, RelPipeline *planned, const SubPlan *subplan, Node **value)
 {
 	OpExpr	   *test = (OpExpr *) subplan->testexpr;
 	const bool	is_all = subplan->subLinkType == ALL_SUBLINK;
@@ -198,8 +198,8 @@ quantified_join(PlannerInfo *root, PlannedPipeline *planned, const SubPlan *subp
 	int			strategy;
 
 	strategy = bounded_strategy(subplan);
-	if (strategy == 0 || planned_has_param(linitial(test->args), subplan->paramIds) ||
-		!planned_has_param(lsecond(test->args), subplan->paramIds) || contain_var_clause(lsecond(test->args)))
+	if (strategy == 0 || rel_pipeline_has_param(linitial(test->args), subplan->paramIds) ||
+		!rel_pipeline_has_param(lsecond(test->args), subplan->paramIds) || contain_var_clause(lsecond(test->args)))
 		return false;
 	if (!subplans_find_rows(root, subplan, &rows))
 		return false;

@@ -10,11 +10,11 @@
 
 #include "postgres.h"
 
-#include "query/pipeline/planned.h"
+#include "query/pipeline/rel_pipeline.h"
 
 /* Whether the SubPlan, of ANY or ALL, is one of those. */
 extern bool quantified_is_comparison(const SubPlan *subplan);
 /* Joins the rows with its bounds; value: what stands for it.  False: it is PostgreSQL's, and nothing was added. */
-extern bool quantified_join(PlannerInfo *root, PlannedPipeline *planned, const SubPlan *subplan, Node **value);
+extern bool quantified_join(PlannerInfo *root, RelPipeline *planned, const SubPlan *subplan, Node **value);
 
 #endif							/* PENUMBRA_QUANTIFIED_H */

@@ -23,12 +23,12 @@
 #include "cache/cache.h"
 #include "query/paths/row_sample.h"
 #include "query/pipeline/pipeline.h"
-#include "query/pipeline/planned.h"
+#include "query/pipeline/rel_pipeline.h"
 #include "query/pipeline/stage_filter.h"
 #include "query/pipeline/stage_scan.h"
 #include "query/pipeline/translate_expr.h"
 #include "query/pipeline/translation.h"
-#include "query/planning/names.h"
+#include "query/planning/relation_numbers.h"
 
 /* A table with more rows is left to the statistics. */
 #define SAMPLED_ROWS_MAX 131072.0
@@ -49,14 +49,14 @@ has_integers(const Translation *translation, PenumbraExpr column)
 }
 
 static bool
-is_cheap(PlannerInfo *root, const PlannedTable *table)
+is_cheap(PlannerInfo *root, const ServedTable *table)
 {
 	double		width = 0;
 	QualCost	cost;
 	ListCell   *lc;
 
 	cost_qual_eval(&cost, table->rel->baserestrictinfo, root);
-	foreach(lc, table->attnos)
+	foreach(lc, table->attnums)
 	{
 		int32		column_width = get_attavgwidth(table->oid, lfirst_int(lc));
 
@@ -67,7 +67,7 @@ is_cheap(PlannerInfo *root, const PlannedTable *table)
 
 /* The quals as the filter of the plan; false: there is none, or one whose value is not known. */
 static bool
-add_quals(PlannerInfo *root, Translation *translation, const PlannedTable *table)
+add_quals(PlannerInfo *root, Translation *translation, const ServedTable *table)
 {
 	PenumbraExpr *conjuncts = palloc(sizeof(PenumbraExpr) * Max(list_length(table->quals), 1));
 	int			count = 0;
@@ -79,7 +79,7 @@ add_quals(PlannerInfo *root, Translation *translation, const PlannedTable *table
 
 		if (qual->refusal != NULL)
 			return false;
-		conjuncts[count] = translate_expr(translation, names_normalize(root, (Node *) qual->rinfo->clause));
+		conjuncts[count] = translate_expr(translation, relation_numbers_normalize(root, (Node *) qual->rinfo->clause));
 		if (conjuncts[count++] < 0 || translation->runtime_exprs != NIL)
 			return false;
 	}
@@ -88,14 +88,14 @@ add_quals(PlannerInfo *root, Translation *translation, const PlannedTable *table
 
 /* count(*), and min() and max() of columns, of which it makes the list of bounds; false: refused. */
 static bool
-add_aggregates(Translation *translation, PlannedTable *table)
+add_aggregates(Translation *translation, ServedTable *table)
 {
 	PenumbraAggregateCall calls[1 + 2 * SAMPLED_COLUMNS_MAX] = {{.function = PENUMBRA_AGG_COUNT_STAR,
 	.result = PENUMBRA_INT8,.filter = -1}};
 	int			count = 1;
 	ListCell   *lc;
 
-	foreach(lc, table->attnos)
+	foreach(lc, table->attnums)
 	{
 		PenumbraExpr column = penumbra_plan_column(translation->plan, translation->current,
 												   foreach_current_index(lc));
@@ -119,9 +119,9 @@ add_aggregates(Translation *translation, PlannedTable *table)
 }
 
 void
-row_sample_take(PlannerInfo *root, PlannedTable *table, Relation relation, const AttrNumber *attnums)
+row_sample_take(PlannerInfo *root, ServedTable *table, Relation relation, const AttrNumber *attnums)
 {
-	const Pipeline *pipeline = planned_begin_scan(root, table->rel->relid, table->attnos);
+	const Pipeline *pipeline = rel_pipeline_begin_scan(root, table->rel->relid, table->attnums);
 	int64		values[1 + 2 * SAMPLED_COLUMNS_MAX];
 	double		rows;
 	Translation *translation;
@@ -136,7 +136,7 @@ row_sample_take(PlannerInfo *root, PlannedTable *table, Relation relation, const
 	translation->needs_values = true;
 	if (stage_scan_add_to_plan(translation, pipeline->top) &&
 		add_quals(root, translation, table) && add_aggregates(translation, table) &&
-		cache_aggregate(relation, attnums, list_length(table->attnos), translation->plan,
+		cache_aggregate(relation, attnums, list_length(table->attnums), translation->plan,
 						pipeline->top->operator, values, &rows) && rows > 0)
 		table->sampled_share = values[0] / rows;
 	translation_end(translation);
@@ -155,14 +155,14 @@ row_sample_bounds(PlannerInfo *root, const Node *expr)
 {
 	const Var  *var = (const Var *) expr;
 	RelOptInfo *rel;
-	const PlannedTable *table;
+	const ServedTable *table;
 	ListCell   *lc;
 
 	if (!IsA(expr, Var) || var->varlevelsup != 0 || var->varattno <= 0 || var->varno <= 0 ||
 		var->varno >= root->simple_rel_array_size || root->simple_rte_array[var->varno]->rtekind != RTE_RELATION)
 		return NULL;
 	rel = root->simple_rel_array[var->varno];
-	table = rel == NULL ? NULL : planned_find_table(rel);
+	table = rel == NULL ? NULL : rel_pipeline_find_table(rel);
 	/* Where no row of the sample passed, its bounds were not filled. */
 	foreach(lc, table != NULL && table->sampled_share > 0 ? table->bounds : NIL)
 	{

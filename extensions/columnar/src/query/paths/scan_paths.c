@@ -25,10 +25,10 @@
 #include "query/paths/tables.h"
 #include "query/pipeline/cost.h"
 #include "query/pipeline/pipeline.h"
-#include "query/pipeline/planned.h"
-#include "query/planning/names.h"
+#include "query/pipeline/rel_pipeline.h"
 #include "query/planning/node_kinds.h"
 #include "query/planning/planning.h"
+#include "query/planning/relation_numbers.h"
 
 /*
  * About what PostgreSQL takes for a unit of cost.  A query that is planned just
@@ -48,7 +48,7 @@
  * only quals that cannot fail and wait for no value.
  */
 static void
-split_quals(const PlannedTable *table, bool is_parallel, List **pushed, List **kept)
+split_quals(const ServedTable *table, bool is_parallel, List **pushed, List **kept)
 {
 	Index		kept_level = PG_UINT32_MAX;
 	ListCell   *lc;
@@ -92,18 +92,18 @@ target_is_columns(RelOptInfo *rel)
 
 /* The engine's part of a scan, which outputs `outputs`; NULL: refused. */
 static Pipeline *
-make_scan_pipeline(PlannerInfo *root, PlannedTable *table, List *pushed, List *outputs)
+make_scan_pipeline(PlannerInfo *root, ServedTable *table, List *pushed, List *outputs)
 {
-	Pipeline   *pipeline = planned_begin_scan(root, table->rel->relid, table->attnos);
+	Pipeline   *pipeline = rel_pipeline_begin_scan(root, table->rel->relid, table->attnums);
 	PipelineStage *scan = pipeline->top;
-	List	   *normalized = (List *) names_normalize(root, (Node *) outputs);
+	List	   *normalized = (List *) relation_numbers_normalize(root, (Node *) outputs);
 
 	scan->table_oids = list_make1_oid(table->oid);
-	scan->table_attnos = list_make1(table->attnos);
-	planned_add_filters(root, pipeline, pushed);
+	scan->table_attnums = list_make1(table->attnums);
+	rel_pipeline_add_filters(root, pipeline, pushed);
 	if (!equal(normalized, scan->exprs))
 		pipeline_add_stage(pipeline, PIPELINE_PROJECTION, normalized);
-	if (!planned_check(pipeline))
+	if (!rel_pipeline_check(pipeline))
 		return NULL;
 	for (int i = 0; i < list_length(outputs); i++)
 		pipeline->output_map = lappend_int(pipeline->output_map, i);
@@ -115,11 +115,11 @@ make_scan_pipeline(PlannerInfo *root, PlannedTable *table, List *pushed, List *o
  * partial path for workers.  NULL: refused.
  */
 static PenumbraPath *
-make_scan_path(PlannerInfo *root, PlannedTable *table, Path *replaced, const PenumbraPath *serial,
+make_scan_path(PlannerInfo *root, ServedTable *table, Path *replaced, const PenumbraPath *serial,
 			   int workers)
 {
 	RelOptInfo *rel = table->rel;
-	PlannedPipeline planned = {.workers = workers};
+	RelPipeline planned = {.workers = workers};
 	List	   *pushed = NIL;
 	List	   *kept = NIL;
 	List	   *outputs = list_copy(rel->reltarget->exprs);
@@ -139,7 +139,7 @@ make_scan_path(PlannerInfo *root, PlannedTable *table, Path *replaced, const Pen
 	if (planned.pipeline == NULL)
 		return NULL;
 	clauses = extract_actual_clauses(pushed, false);
-	cost_add_scan(&planned, list_make1(table), planned_count_columns(clauses),
+	cost_add_scan(&planned, list_make1(table), rel_pipeline_count_columns(clauses),
 				  list_length(outputs),
 				  clamp_row_est(rel->tuples * clauselist_selectivity(root, pushed, 0, JOIN_INNER, NULL)),
 				  rel->tuples);
@@ -169,7 +169,7 @@ make_scan_path(PlannerInfo *root, PlannedTable *table, Path *replaced, const Pen
 }
 
 static void
-refuse_quals(const PlannedTable *table)
+refuse_quals(const ServedTable *table)
 {
 	ListCell   *lc;
 
@@ -198,7 +198,7 @@ scan_paths_is_simply_updatable(PlannerInfo *root)
 }
 
 static void
-add_scan_paths(PlannerInfo *root, PlannedTable *table)
+add_scan_paths(PlannerInfo *root, ServedTable *table)
 {
 	RelOptInfo *rel = table->rel;
 	Path	   *ordinary = custom_path_cheapest_ordinary(rel, true);
@@ -238,7 +238,7 @@ scan_paths_add(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 {
 	Planning   *planning = planning_current();
 	const Path *ordinary = custom_path_cheapest_ordinary(rel, false);
-	PlannedTable *table;
+	ServedTable *table;
 
 	if (tables_is_target_or_locked(root, rel))
 		return;

@@ -26,25 +26,25 @@
 #include "utils/fmgroids.h"
 #include "utils/typcache.h"
 
-#include "query/paths/rel_pipelines.h"
+#include "query/paths/base_pipelines.h"
 #include "query/paths/set_operations.h"
 #include "query/pipeline/cost.h"
 #include "query/pipeline/pipeline.h"
-#include "query/pipeline/planned.h"
-#include "query/planning/names.h"
+#include "query/pipeline/rel_pipeline.h"
 #include "query/planning/planning.h"
+#include "query/planning/relation_numbers.h"
 
-static PlannedPipeline *pipeline_of_node(PlannerInfo *root, Node *node, const SetOperationStmt *above,
-										 List *columns);
+static RelPipeline *pipeline_of_node(PlannerInfo *root, Node *node, const SetOperationStmt *above,
+									 List *columns);
 
 /* The subquery's columns, as the types of the operation around it. */
-static PlannedPipeline *
+static RelPipeline *
 pipeline_of_leaf(PlannerInfo *root, const RangeTblRef *leaf, const SetOperationStmt *above, List *columns)
 {
 	RelOptInfo *rel = root->simple_rel_array[leaf->rtindex];
 	PlannerInfo *subroot = rel == NULL ? NULL : rel->subroot;
 	List	   *outputs;
-	PlannedPipeline *planned = subroot == NULL ? NULL : rel_pipelines_copy_of_subquery(subroot, &outputs);
+	RelPipeline *planned = subroot == NULL ? NULL : base_pipelines_copy_of_subquery(subroot, &outputs);
 	List	   *exprs = NIL;
 	ListCell   *lc;
 
@@ -79,7 +79,7 @@ has_default_equalities(const SetOperationStmt *operation)
 }
 
 static void
-add_groups(PlannedPipeline *planned, List *columns, List *aggrefs, double rows)
+add_groups(RelPipeline *planned, List *columns, List *aggrefs, double rows)
 {
 	pipeline_add_stage(planned->pipeline, PIPELINE_AGGREGATION, columns)->aggrefs = aggrefs;
 	cost_add_aggregation(planned, list_length(columns), list_length(aggrefs), clamp_row_est(rows));
@@ -87,7 +87,7 @@ add_groups(PlannedPipeline *planned, List *columns, List *aggrefs, double rows)
 }
 
 static void
-add_side(PlannedPipeline *planned, List *columns, Var *side, int value)
+add_side(RelPipeline *planned, List *columns, Var *side, int value)
 {
 	PipelineStage *stage = pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION,
 											  lappend(list_copy(columns), pipeline_int4(value)));
@@ -96,10 +96,10 @@ add_side(PlannedPipeline *planned, List *columns, Var *side, int value)
 }
 
 /* The groups with rows of both sides, or of the left side (0) alone. */
-static PlannedPipeline *
-compare_sides(SetOperation kind, PlannedPipeline *left, PlannedPipeline *right, List *columns)
+static RelPipeline *
+compare_sides(SetOperation kind, RelPipeline *left, RelPipeline *right, List *columns)
 {
-	Var		   *side = makeVar(names_add("set_operation", "side"), 1, INT4OID, -1, InvalidOid, 0);
+	Var		   *side = makeVar(relation_number_add("set_operation", "side"), 1, INT4OID, -1, InvalidOid, 0);
 	Aggref	   *least = pipeline_aggref(F_MIN_INT4, INT4OID, (Node *) side, InvalidOid);
 	Aggref	   *greatest = pipeline_aggref(F_MAX_INT4, INT4OID, (Node *) side, InvalidOid);
 	double		rows = kind == SETOP_INTERSECT ? Min(left->rows, right->rows) : left->rows;
@@ -109,7 +109,7 @@ compare_sides(SetOperation kind, PlannedPipeline *left, PlannedPipeline *right, 
 
 	add_side(left, columns, side, 0);
 	add_side(right, columns, side, 1);
-	planned_unite(left, right);
+	rel_pipeline_unite(left, right);
 	add_groups(left, columns, kind == SETOP_INTERSECT ? list_make2(least, greatest) : list_make1(greatest),
 			   left->rows);
 	pipeline_add_stage(left->pipeline, PIPELINE_FILTER, conditions);
@@ -118,11 +118,11 @@ compare_sides(SetOperation kind, PlannedPipeline *left, PlannedPipeline *right, 
 	return left;
 }
 
-static PlannedPipeline *
+static RelPipeline *
 pipeline_of_operation(PlannerInfo *root, const SetOperationStmt *operation, List *columns)
 {
-	PlannedPipeline *left;
-	PlannedPipeline *right;
+	RelPipeline *left;
+	RelPipeline *right;
 
 	if ((operation->all && operation->op != SETOP_UNION) || !has_default_equalities(operation))
 	{
@@ -135,14 +135,14 @@ pipeline_of_operation(PlannerInfo *root, const SetOperationStmt *operation, List
 		return NULL;
 	if (operation->op != SETOP_UNION)
 		return compare_sides(operation->op, left, right, columns);
-	planned_unite(left, right);
+	rel_pipeline_unite(left, right);
 	if (!operation->all)
 		add_groups(left, columns, NIL, left->rows);
 	return left;
 }
 
 /* What the node's rows are called above it does not depend on the types that it has by itself. */
-static PlannedPipeline *
+static RelPipeline *
 pipeline_of_node(PlannerInfo *root, Node *node, const SetOperationStmt *above, List *columns)
 {
 	check_stack_depth();
@@ -167,7 +167,7 @@ void
 set_operations_remember(PlannerInfo *root, RelOptInfo *rel)
 {
 	SetOperationStmt *operation = castNode(SetOperationStmt, root->parse->setOperations);
-	PlannedPipeline *planned;
+	RelPipeline *planned;
 	List	   *columns = NIL;
 	ListCell   *lc;
 
@@ -176,10 +176,10 @@ set_operations_remember(PlannerInfo *root, RelOptInfo *rel)
 	foreach(lc, operation->colTypes)
 		columns = lappend(columns, makeVar(0, foreach_current_index(lc) + 1, lfirst_oid(lc), -1,
 										   list_nth_oid(operation->colCollations, foreach_current_index(lc)), 0));
-	columns = (List *) names_normalize(root, (Node *) columns);
+	columns = (List *) relation_numbers_normalize(root, (Node *) columns);
 	planned = pipeline_of_operation(root, operation, columns);
-	if (planned == NULL || !planned_check(planned->pipeline))
+	if (planned == NULL || !rel_pipeline_check(planned->pipeline))
 		return;
-	planned->clauses = PLANNED_SET_OPERATION;
-	(void) planned_remember_stage(root, UPPERREL_SETOP, rel, planned);
+	planned->clauses = CLAUSE_SET_OPERATION;
+	(void) rel_pipeline_remember_stage(root, UPPERREL_SETOP, rel, planned);
 }

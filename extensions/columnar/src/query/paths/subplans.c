@@ -44,19 +44,19 @@
 #include "utils/selfuncs.h"
 #include "utils/typcache.h"
 
+#include "query/paths/base_pipelines.h"
 #include "query/paths/quantified.h"
-#include "query/paths/rel_pipelines.h"
 #include "query/paths/subplans.h"
 #include "query/pipeline/can_fail.h"
 #include "query/pipeline/cost.h"
 #include "query/pipeline/pipeline.h"
-#include "query/pipeline/planned.h"
+#include "query/pipeline/rel_pipeline.h"
 #include "query/pipeline/stages.h"
 #include "query/pipeline/translate_type.h"
 #include "query/pipeline/translation.h"
-#include "query/planning/names.h"
 #include "query/planning/path_walk.h"
 #include "query/planning/planning.h"
+#include "query/planning/relation_numbers.h"
 #include "query/planning/repeats.h"
 
 /* An expression of the subquery's Params alone, and the column that it is compared with. */
@@ -82,7 +82,7 @@ typedef struct Decorrelated
 static bool
 is_outer(Node *node, List *params)
 {
-	return planned_has_param(node, params) && !contain_var_clause(node) && !contain_agg_clause(node);
+	return rel_pipeline_has_param(node, params) && !contain_var_clause(node) && !contain_agg_clause(node);
 }
 
 /* The clause as column = expression of Params; NULL: it is something else. */
@@ -101,7 +101,7 @@ dependence_of_clause(Node *clause, List *params)
 		equality = copyObject(equality);
 		CommuteOpExpr(equality);
 	}
-	if (!is_outer(lsecond(equality->args), params) || planned_has_param(linitial(equality->args), params) ||
+	if (!is_outer(lsecond(equality->args), params) || rel_pipeline_has_param(linitial(equality->args), params) ||
 		!contain_var_clause(linitial(equality->args)))
 		return NULL;
 	dependence = palloc(sizeof(Dependence));
@@ -151,12 +151,12 @@ decorrelate_filter(Decorrelated *result, PipelineStage *stage, List *params)
 		result->having = list_concat_copy(result->having, stage->exprs);
 	foreach(lc, stage->exprs)
 	{
-		Dependence *dependence = planned_has_param(lfirst(lc), params)
+		Dependence *dependence = rel_pipeline_has_param(lfirst(lc), params)
 			? dependence_of_clause(lfirst(lc), params) : NULL;
 		Dependence *other;
 		Node	   *clause = lfirst(lc);
 
-		if (planned_has_param(clause, params))
+		if (rel_pipeline_has_param(clause, params))
 		{
 			/* Above an aggregation that has a row in any case the filter is a HAVING. */
 			if (dependence == NULL || result->is_single_group)
@@ -209,7 +209,7 @@ decorrelate_join(Decorrelated *result, PipelineStage *stage, List *params)
 	ListCell   *lc;
 
 	if (build.stage == NULL || build.is_single_group || result->is_single_group ||
-		planned_has_param(stage->exprs, params) || planned_has_param(stage->join_keys, params))
+		rel_pipeline_has_param(stage->exprs, params) || rel_pipeline_has_param(stage->join_keys, params))
 		return false;
 	/* The build side's columns come out of an inner join only as they are. */
 	if (build.dependences != NIL && stage->join_kind != PENUMBRA_JOIN_INNER)
@@ -270,13 +270,13 @@ decorrelate(PipelineStage *given, List *params)
 				return failed;
 			break;
 		case PIPELINE_PROJECTION:
-			if (planned_has_param(stage->exprs, params))
+			if (rel_pipeline_has_param(stage->exprs, params))
 				return failed;
 			append_columns(result.dependences, &stage->exprs, &stage->names);
 			break;
 		case PIPELINE_AGGREGATION:
-			if (result.is_single_group || stage->grouping_sets != NIL || planned_has_param(stage->exprs, params) ||
-				planned_has_param(stage->aggrefs, params))
+			if (result.is_single_group || stage->grouping_sets != NIL || rel_pipeline_has_param(stage->exprs, params) ||
+				rel_pipeline_has_param(stage->aggrefs, params))
 				return failed;
 			result.is_single_group = stage->exprs == NIL;
 			append_columns(result.dependences, &stage->exprs, NULL);
@@ -453,7 +453,7 @@ find_rows(const Subquery *subquery, SubqueryRows *rows)
 	ListCell   *lc;
 
 	memset(rows, 0, sizeof(SubqueryRows));
-	rows->planned = rel_pipelines_copy_of_subquery(subquery->root, &outputs);
+	rows->planned = base_pipelines_copy_of_subquery(subquery->root, &outputs);
 	/* What an InitPlan of it finds may depend on the Params, too. */
 	if (rows->planned == NULL || rows->planned->pipeline->init_plans != NIL)
 		return false;
@@ -464,7 +464,7 @@ find_rows(const Subquery *subquery, SubqueryRows *rows)
 	rows->is_unique = decorrelated.is_single_group;
 	if (rows->is_unique && !find_default(subquery->root, decorrelated.having, &rows->has_default))
 		return false;
-	name = names_add(subquery->name, NULL);
+	name = relation_number_add(subquery->name, NULL);
 	foreach(lc, subquery->has_target ? subquery->root->processed_tlist : NIL)
 	{
 		TargetEntry *entry = lfirst_node(TargetEntry, lc);
@@ -474,7 +474,7 @@ find_rows(const Subquery *subquery, SubqueryRows *rows)
 		if (entry->resjunk)
 			continue;
 		output = list_nth(outputs, list_length(rows->values));
-		if (planned_has_param(output, subquery->params))
+		if (rel_pipeline_has_param(output, subquery->params))
 			return false;
 		if (rows->has_default && !find_empty_value(subquery->root, (Node *) entry->expr, &empty_value))
 			return false;
@@ -516,14 +516,14 @@ subplans_find_rows(PlannerInfo *root, const SubPlan *subplan, SubqueryRows *rows
 
 /* matched: the share of the probe side's rows that find something, for the cost. */
 static PipelineStage *
-join_rows(PlannedPipeline *planned, const SubqueryRows *rows, PenumbraJoinKind kind, List *keys, bool probes,
+join_rows(RelPipeline *planned, const SubqueryRows *rows, PenumbraJoinKind kind, List *keys, bool probes,
 		  double matched)
 {
 	PipelineStage *outer = planned->pipeline->top;
 	PipelineStage *inner = rows->planned->pipeline->top;
 	PipelineStage *stage = pipeline_add_stage(planned->pipeline, PIPELINE_JOIN, NIL);
 	double		outer_rows = planned->rows;
-	PlannedPipeline build = probes ? *rows->planned : *planned;
+	RelPipeline build = probes ? *rows->planned : *planned;
 
 	if (!probes)
 	{
@@ -545,13 +545,13 @@ join_rows(PlannedPipeline *planned, const SubqueryRows *rows, PenumbraJoinKind k
 }
 
 void
-subplans_join_rows(PlannedPipeline *planned, const SubqueryRows *rows, PenumbraJoinKind kind, List *keys, bool probes)
+subplans_join_rows(RelPipeline *planned, const SubqueryRows *rows, PenumbraJoinKind kind, List *keys, bool probes)
 {
 	(void) join_rows(planned, rows, kind, keys, probes, 1);
 }
 
 void
-subplans_join_smaller_side(PlannedPipeline *planned, const SubqueryRows *rows, List *keys, bool keeps_all)
+subplans_join_smaller_side(RelPipeline *planned, const SubqueryRows *rows, List *keys, bool keeps_all)
 {
 	if (planned->rows < rows->planned->input_rows)
 		subplans_join_rows(planned, rows, keeps_all ? PENUMBRA_JOIN_RIGHT : PENUMBRA_JOIN_INNER, rows->keys, false);
@@ -584,15 +584,15 @@ add_test(const SubPlan *subplan, const SubqueryRows *rows, List **keys)
 
 /* Joins the rows with the subquery's: keeps those that find one (SEMI) or none (ANTI), or adds which (MARK). */
 static PipelineStage *
-join_matches(PlannedPipeline *planned, const SubPlan *subplan, const SubqueryRows *rows, PenumbraJoinKind kind,
+join_matches(RelPipeline *planned, const SubPlan *subplan, const SubqueryRows *rows, PenumbraJoinKind kind,
 			 List *keys, double matched, Node **mark)
 {
 	PipelineStage *stage = join_rows(planned, rows, kind, keys, true, matched);
 	List	   *exprs = NIL;
 
 	if (kind == PENUMBRA_JOIN_MARK)
-		*mark = (Node *) subplans_add_name(names_add(subplan->plan_name, NULL), makeBoolConst(false, true), &exprs,
-										   &stage->names);
+		*mark = (Node *) subplans_add_name(relation_number_add(subplan->plan_name, NULL), makeBoolConst(false, true),
+										   &exprs, &stage->names);
 	return stage;
 }
 
@@ -622,7 +622,7 @@ any_is_null(List *equalities, bool of_outer)
  * which the values have one, or x itself (of_outer).
  */
 static bool
-join_unknown(PlannerInfo *root, PlannedPipeline *planned, const SubPlan *subplan, PenumbraJoinKind kind,
+join_unknown(PlannerInfo *root, RelPipeline *planned, const SubPlan *subplan, PenumbraJoinKind kind,
 			 bool of_outer, Node **mark)
 {
 	SubqueryRows rows;
@@ -671,7 +671,7 @@ join_unknown(PlannerInfo *root, PlannedPipeline *planned, const SubPlan *subplan
  * if the test is its only key; else two more joins find what is NULL.
  */
 static bool
-join_membership(PlannerInfo *root, PlannedPipeline *planned, const SubPlan *subplan,
+join_membership(PlannerInfo *root, RelPipeline *planned, const SubPlan *subplan,
 				PenumbraJoinKind kind, bool needs_null, Node **mark)
 {
 	SubqueryRows rows;
@@ -948,7 +948,7 @@ guard_test(Node *test, List *params, List *guards)
 	}
 	foreach(lc, ((OpExpr *) test)->args)
 	{
-		if (!planned_has_param(lfirst(lc), params))
+		if (!rel_pipeline_has_param(lfirst(lc), params))
 			lfirst(lc) = guard_expr(lfirst(lc), guards);
 	}
 	return test;
@@ -981,7 +981,7 @@ guard_subplan(PlannerInfo *root, SubplanUse *use, Replacements *done)
 
 /* Joins the rows with those of a correlated subquery in the clause, which has one value for each. */
 static bool
-join_scalar(PlannerInfo *root, PlannedPipeline *planned, Node *clause, const SubplanUse *use, Node **value)
+join_scalar(PlannerInfo *root, RelPipeline *planned, Node *clause, const SubplanUse *use, Node **value)
 {
 	SubqueryRows rows;
 	Replacements replacements = {.nodes = list_make1(use->node)};
@@ -1027,7 +1027,7 @@ is_looked_up(PlannerInfo *root)
 static bool
 is_for_executions(PlannerInfo *subroot, double rows, double share, Cost cost)
 {
-	const PlannedPipeline *planned = rel_pipelines_find(subroot, fetch_upper_rel(subroot, UPPERREL_FINAL, NULL));
+	const RelPipeline *planned = base_pipelines_find(subroot, fetch_upper_rel(subroot, UPPERREL_FINAL, NULL));
 	bool		by_index;
 
 	if (MODE_IS_FORCED() || planned == NULL)
@@ -1083,7 +1083,7 @@ is_membership(const SubPlan *subplan)
 
 /* Joins the rows with those of the subquery in the clause, whatever its kind, and says what stands for it. */
 static bool
-join_value(PlannerInfo *root, PlannedPipeline *planned, Node *clause, const SubplanUse *use, Node **value)
+join_value(PlannerInfo *root, RelPipeline *planned, Node *clause, const SubplanUse *use, Node **value)
 {
 	if (use->subplan->subLinkType == EXPR_SUBLINK)
 		return join_scalar(root, planned, clause, use, value);
@@ -1093,10 +1093,10 @@ join_value(PlannerInfo *root, PlannedPipeline *planned, Node *clause, const Subp
 }
 
 bool
-subplans_apply(PlannerInfo *root, PlannedPipeline *planned, RestrictInfo *rinfo,
+subplans_apply(PlannerInfo *root, RelPipeline *planned, RestrictInfo *rinfo,
 					   double result_rows)
 {
-	Node	   *clause = planned_normalize_subplans(root, (Node *) rinfo->clause);
+	Node	   *clause = rel_pipeline_normalize_subplans(root, (Node *) rinfo->clause);
 	bool		is_negated = is_notclause(clause);
 	Node	   *inner = is_negated ? (Node *) get_notclausearg(clause) : clause;
 	SubplanUses found = {.is_positive = true};
@@ -1129,9 +1129,9 @@ subplans_apply(PlannerInfo *root, PlannedPipeline *planned, RestrictInfo *rinfo,
 }
 
 bool
-subplans_join_outputs(PlannerInfo *root, PlannedPipeline *planned, List *exprs)
+subplans_join_outputs(PlannerInfo *root, RelPipeline *planned, List *exprs)
 {
-	Node	   *normalized = planned_normalize_subplans(root, (Node *) exprs);
+	Node	   *normalized = rel_pipeline_normalize_subplans(root, (Node *) exprs);
 	SubplanUses found = {.is_positive = false};
 	Replacements replacements = {0};
 	ListCell   *lc;
@@ -1178,14 +1178,14 @@ lateral_subquery(PlannerInfo *root, RelOptInfo *rel)
 		const PlannerParamItem *item = lfirst(lc);
 
 		subquery.params = lappend_int(subquery.params, item->paramId);
-		subquery.args = lappend(subquery.args, names_normalize(root, item->item));
+		subquery.args = lappend(subquery.args, relation_numbers_normalize(root, item->item));
 	}
 	return subquery;
 }
 
 /* The outputs so far and the subquery's columns, under the names of the query around it. */
 static void
-add_lateral_columns(PlannerInfo *root, PlannedPipeline *planned, RelOptInfo *rel, List *before,
+add_lateral_columns(PlannerInfo *root, RelPipeline *planned, RelOptInfo *rel, List *before,
 					const SubqueryRows *rows)
 {
 	List	   *exprs = list_copy(before);
@@ -1199,13 +1199,13 @@ add_lateral_columns(PlannerInfo *root, PlannedPipeline *planned, RelOptInfo *rel
 									 value->vartypmod, value->varcollid, 0);
 
 		exprs = lappend(exprs, value_or_empty(rows, foreach_current_index(lc)));
-		names = lappend(names, names_normalize(root, (Node *) column));
+		names = lappend(names, relation_numbers_normalize(root, (Node *) column));
 	}
 	pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, exprs)->names = names;
 }
 
 bool
-subplans_join_lateral(PlannerInfo *root, PlannedPipeline *planned, RelOptInfo *rel, bool is_left, double result_rows)
+subplans_join_lateral(PlannerInfo *root, RelPipeline *planned, RelOptInfo *rel, bool is_left, double result_rows)
 {
 	Subquery	subquery = lateral_subquery(root, rel);
 	List	   *before = stage_outputs(planned->pipeline->top);

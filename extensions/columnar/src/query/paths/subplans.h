@@ -10,12 +10,12 @@
 
 #include "postgres.h"
 
-#include "query/pipeline/planned.h"
+#include "query/pipeline/rel_pipeline.h"
 
 /* A subquery's rows by key, under names of their own. */
 typedef struct SubqueryRows
 {
-	PlannedPipeline *planned;
+	RelPipeline *planned;
 	List	   *values;			/* Vars: of its target */
 	List	   *empty_values;	/* what they are for Params without a row; NULL: NULL */
 	List	   *keys;			/* OpExprs: its columns = the outer expressions */
@@ -41,7 +41,7 @@ extern Var *subplans_add_name(Index name, Node *expr, List **exprs, List **names
 extern Node *subplans_replace(Node *node, void *context);
 
 /* Joins the pipeline with the subquery's rows, as the probe side or as the build side. */
-extern void subplans_join_rows(PlannedPipeline *planned, const SubqueryRows *rows, PenumbraJoinKind kind,
+extern void subplans_join_rows(RelPipeline *planned, const SubqueryRows *rows, PenumbraJoinKind kind,
 							   List *keys, bool probes);
 
 /*
@@ -49,15 +49,15 @@ extern void subplans_join_rows(PlannedPipeline *planned, const SubqueryRows *row
  * outer side first.  The side with less rows is built; if that is the outer
  * one, its keys filter what the subquery reads.
  */
-extern void subplans_join_smaller_side(PlannedPipeline *planned, const SubqueryRows *rows, List *keys,
+extern void subplans_join_smaller_side(RelPipeline *planned, const SubqueryRows *rows, List *keys,
 									   bool keeps_all);
 
 /* Adds a condition with a subquery as a join; false: it is PostgreSQL's, and nothing was added. */
-extern bool subplans_apply(PlannerInfo *root, PlannedPipeline *planned, RestrictInfo *rinfo, double result_rows);
+extern bool subplans_apply(PlannerInfo *root, RelPipeline *planned, RestrictInfo *rinfo, double result_rows);
 /* Adds subqueries in outputs as joins; false: one is PostgreSQL's, and the pipeline is not to be used. */
-extern bool subplans_join_outputs(PlannerInfo *root, PlannedPipeline *planned, List *exprs);
+extern bool subplans_join_outputs(PlannerInfo *root, RelPipeline *planned, List *exprs);
 /* Joins the pipeline with a LATERAL subquery in FROM; false: it is PostgreSQL's, and nothing was added. */
-extern bool subplans_join_lateral(PlannerInfo *root, PlannedPipeline *planned, RelOptInfo *rel, bool is_left,
+extern bool subplans_join_lateral(PlannerInfo *root, RelPipeline *planned, RelOptInfo *rel, bool is_left,
 								  double result_rows);
 
 #endif							/* PENUMBRA_SUBPLANS_H */

@@ -25,14 +25,14 @@
 #include "query/paths/tables.h"
 #include "query/paths/wishes.h"
 #include "query/pipeline/pipeline.h"
-#include "query/pipeline/planned.h"
+#include "query/pipeline/rel_pipeline.h"
 #include "query/pipeline/stage_filter.h"
 #include "query/pipeline/stage_scan.h"
 #include "query/pipeline/translate_expr.h"
 #include "query/pipeline/translation.h"
-#include "query/planning/names.h"
 #include "query/planning/planning.h"
 #include "query/planning/privileges.h"
+#include "query/planning/relation_numbers.h"
 #include "query/planning/stored_form.h"
 
 /* From here on a table of which a plan reads much is worth loading. */
@@ -43,13 +43,13 @@
 
 /* The columns of rel that the query reads; NULL with a reason if it reads what is no column. */
 static bool
-columns_used(RelOptInfo *rel, List **attnos, const char **reason)
+columns_used(RelOptInfo *rel, List **attnums, const char **reason)
 {
 	Bitmapset  *used = NULL;
 	ListCell   *lc;
 	int			member = -1;
 
-	*attnos = NIL;
+	*attnums = NIL;
 	pull_varattnos((Node *) rel->reltarget->exprs, rel->relid, &used);
 	foreach(lc, rel->baserestrictinfo)
 		pull_varattnos((Node *) lfirst_node(RestrictInfo, lc)->clause, rel->relid, &used);
@@ -62,7 +62,7 @@ columns_used(RelOptInfo *rel, List **attnos, const char **reason)
 			*reason = attno == 0 ? "whole-row reference" : "system column";
 			return false;
 		}
-		*attnos = lappend_int(*attnos, attno);
+		*attnums = lappend_int(*attnums, attno);
 	}
 	return true;
 }
@@ -110,11 +110,11 @@ refusal_of_query(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relatio
 }
 
 static const char *
-refusal_of_columns(Relation rel, List *attnos)
+refusal_of_columns(Relation rel, List *attnums)
 {
 	ListCell   *lc;
 
-	foreach(lc, attnos)
+	foreach(lc, attnums)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel), lfirst_int(lc) - 1);
 		PenumbraType type;
@@ -126,12 +126,12 @@ refusal_of_columns(Relation rel, List *attnos)
 }
 
 static AttrNumber *
-attno_array(List *attnos)
+attnum_array(List *attnums)
 {
-	AttrNumber *array = palloc(sizeof(AttrNumber) * Max(list_length(attnos), 1));
+	AttrNumber *array = palloc(sizeof(AttrNumber) * Max(list_length(attnums), 1));
 	ListCell   *lc;
 
-	foreach(lc, attnos)
+	foreach(lc, attnums)
 		array[foreach_current_index(lc)] = lfirst_int(lc);
 	return array;
 }
@@ -141,11 +141,11 @@ attno_array(List *attnos)
  * by those whose values are known.  Quals that can fail never skip anything.
  */
 static void
-examine_quals(PlannerInfo *root, PlannedTable *table, Relation relation,
+examine_quals(PlannerInfo *root, ServedTable *table, Relation relation,
 			  const AttrNumber *attnums, bool may_read_values)
 {
 	RelOptInfo *rel = table->rel;
-	PipelineStage *scan = planned_begin_scan(root, rel->relid, table->attnos)->top;
+	PipelineStage *scan = rel_pipeline_begin_scan(root, rel->relid, table->attnums)->top;
 	Translation *translation = translation_begin(NULL, NULL);
 	PenumbraExpr *conjuncts = palloc(sizeof(PenumbraExpr) * list_length(rel->baserestrictinfo));
 	int			count = 0;
@@ -165,7 +165,7 @@ examine_quals(PlannerInfo *root, PlannedTable *table, Relation relation,
 		qual->rinfo = rinfo;
 		table->quals = lappend(table->quals, qual);
 		translation->runtime_exprs = NIL;
-		expr = translate_expr(translation, names_normalize(root, (Node *) rinfo->clause));
+		expr = translate_expr(translation, relation_numbers_normalize(root, (Node *) rinfo->clause));
 		if (expr < 0)
 		{
 			qual->refusal = pstrdup(translation->reason);
@@ -181,7 +181,7 @@ examine_quals(PlannerInfo *root, PlannedTable *table, Relation relation,
 	if (count > 0 && may_read_values && table->coverage.cached_pages >= SAMPLED_CHUNKS_MIN * cache_chunk_pages &&
 		stage_filter_add_conjuncts(translation, conjuncts, count) && translation_finish(translation))
 		table->skipped_share = cache_estimate_skipped(relation, attnums,
-													  list_length(table->attnos),
+													  list_length(table->attnums),
 													  translation->plan,
 													  scan->operator);
 	translation_end(translation);
@@ -207,7 +207,7 @@ holds_outer_value(Node *node, void *context)
 }
 
 static void
-examine_repetition(PlannerInfo *root, PlannedTable *table)
+examine_repetition(PlannerInfo *root, ServedTable *table)
 {
 	List	   *clauses = extract_actual_clauses(table->rel->baserestrictinfo, false);
 	Path	   *ordinary = custom_path_cheapest_ordinary(table->rel, false);
@@ -219,7 +219,7 @@ examine_repetition(PlannerInfo *root, PlannedTable *table)
 
 /* The table, and those of the columns that are not cached at all. */
 static char *
-missing_columns(Relation relation, List *attnos)
+missing_columns(Relation relation, List *attnums)
 {
 	StringInfoData text;
 	const char *separator = " (";
@@ -227,7 +227,7 @@ missing_columns(Relation relation, List *attnos)
 
 	initStringInfo(&text);
 	appendStringInfoString(&text, quote_identifier(RelationGetRelationName(relation)));
-	foreach(lc, attnos)
+	foreach(lc, attnums)
 	{
 		AttrNumber	attno = lfirst_int(lc);
 		CacheCoverage coverage;
@@ -243,25 +243,25 @@ missing_columns(Relation relation, List *attnos)
 	return text.data;
 }
 
-static PlannedTable *
+static ServedTable *
 examine_opened(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation relation, bool in_tree)
 {
-	PlannedTable *table = palloc0(sizeof(PlannedTable));
+	ServedTable *table = palloc0(sizeof(ServedTable));
 	const char *reason = refusal_of_query(root, rel, rte, relation);
 	AttrNumber *attnums;
 	bool		is_cached;
 
 	if (reason == NULL)
 		reason = cache_refusal_of_relation(relation);
-	if (reason == NULL && columns_used(rel, &table->attnos, &reason))
-		reason = refusal_of_columns(relation, table->attnos);
+	if (reason == NULL && columns_used(rel, &table->attnums, &reason))
+		reason = refusal_of_columns(relation, table->attnums);
 	if (reason != NULL)
 	{
 		planning_refuse(reason);
 		return NULL;
 	}
-	attnums = attno_array(table->attnos);
-	is_cached = cache_estimate_coverage(relation, attnums, list_length(table->attnos),
+	attnums = attnum_array(table->attnums);
+	is_cached = cache_estimate_coverage(relation, attnums, list_length(table->attnums),
 										&table->coverage);
 	if (!is_cached)
 		memset(&table->coverage, 0, sizeof(table->coverage));
@@ -274,7 +274,7 @@ examine_opened(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation 
 	if (table->coverage.cached_pages == 0 && !in_tree && !MODE_IS_FORCED())
 	{
 		planning_refuse("not cached");
-		planning_current()->reason = psprintf("not cached: %s", missing_columns(relation, table->attnos));
+		planning_current()->reason = psprintf("not cached: %s", missing_columns(relation, table->attnums));
 		return NULL;
 	}
 	table->sampled_share = -1;
@@ -290,20 +290,20 @@ examine_opened(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation 
 	return table;
 }
 
-PlannedTable *
+ServedTable *
 tables_examine(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, bool in_tree)
 {
 	Relation	relation = table_open(rte->relid, NoLock);
-	PlannedTable *table = examine_opened(root, rel, rte, relation, in_tree);
+	ServedTable *table = examine_opened(root, rel, rte, relation, in_tree);
 
 	table_close(relation, NoLock);
 	return table;
 }
 
-PlannedTable *
+ServedTable *
 tables_find(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 {
-	PlannedTable *table = planned_find_table(rel);
+	ServedTable *table = rel_pipeline_find_table(rel);
 
 	if (table != NULL)
 		return table;

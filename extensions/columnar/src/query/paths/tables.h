@@ -10,15 +10,15 @@
 
 #include "postgres.h"
 
-#include "query/pipeline/planned.h"
+#include "query/pipeline/rel_pipeline.h"
 
 /*
  * Looks at a table; NULL: not for us.  in_tree: below a join or an inheritance
  * tree, where it may also be small or not cached.
  */
-extern PlannedTable *tables_examine(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, bool in_tree);
+extern ServedTable *tables_examine(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, bool in_tree);
 /* As it was found for its scan, or else looked at as in a tree. */
-extern PlannedTable *tables_find(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte);
+extern ServedTable *tables_find(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte);
 /* Rows that the statement changes or locks: nothing that a cache could serve. */
 extern bool tables_is_target_or_locked(PlannerInfo *root, RelOptInfo *rel);
 

@@ -24,10 +24,10 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
+#include "query/paths/base_pipelines.h"
 #include "query/paths/core_path.h"
 #include "query/paths/custom_path.h"
 #include "query/paths/early_aggregation.h"
-#include "query/paths/rel_pipelines.h"
 #include "query/paths/row_sample.h"
 #include "query/paths/scan_paths.h"
 #include "query/paths/set_operations.h"
@@ -37,22 +37,22 @@
 #include "query/paths/window_paths.h"
 #include "query/pipeline/cost.h"
 #include "query/pipeline/pipeline.h"
-#include "query/pipeline/planned.h"
+#include "query/pipeline/rel_pipeline.h"
 #include "query/pipeline/stages.h"
-#include "query/planning/names.h"
 #include "query/planning/node_kinds.h"
 #include "query/planning/planning.h"
+#include "query/planning/relation_numbers.h"
 
 /* Remembers the pipeline, whose last clause is `done`, for the stages above and adds its path. */
 static void
-finish_stage(PlannerInfo *root, UpperRelationKind stage, PlannedPipeline *planned, int done, RelOptInfo *output_rel,
+finish_stage(PlannerInfo *root, UpperRelationKind stage, RelPipeline *planned, int done, RelOptInfo *output_rel,
 	   PathTarget *target, NodeKind kind, List *pathkeys)
 {
 	Path	   *ordinary;
 	PenumbraPath *path;
 
 	planned->clauses |= done;
-	if (!planned_remember_stage(root, stage, output_rel, planned))
+	if (!rel_pipeline_remember_stage(root, stage, output_rel, planned))
 		return;
 	ordinary = custom_path_cheapest_ordinary(output_rel, true);
 	if (ordinary == NULL || !equal(ordinary->pathtarget->exprs, target->exprs))
@@ -132,7 +132,7 @@ clause_exprs(List *clauses, List *tlist, List **exprs)
 static bool
 is_constant_key(Node *key)
 {
-	return planned_needs_no_input(key) && !contain_volatile_functions(key);
+	return rel_pipeline_needs_no_input(key) && !contain_volatile_functions(key);
 }
 
 static List *
@@ -203,7 +203,7 @@ static void
 add_grouping_sets(PlannerInfo *root, Pipeline *pipeline, const GroupInputs *inputs)
 {
 	PipelineStage *stage = pipeline->top;
-	Var		   *set = makeVar(names_add("grouping_sets", "set"), 1, INT4OID, -1, InvalidOid, 0);
+	Var		   *set = makeVar(relation_number_add("grouping_sets", "set"), 1, INT4OID, -1, InvalidOid, 0);
 	List	   *exprs;
 	ListCell   *lc;
 
@@ -213,7 +213,7 @@ add_grouping_sets(PlannerInfo *root, Pipeline *pipeline, const GroupInputs *inpu
 		return;
 	exprs = stage_outputs(stage);
 	stage = pipeline_add_stage(pipeline, PIPELINE_PROJECTION, NIL);
-	stage->names = list_concat_copy(exprs, (List *) names_normalize(root, (Node *) inputs->groupings));
+	stage->names = list_concat_copy(exprs, (List *) relation_numbers_normalize(root, (Node *) inputs->groupings));
 	foreach(lc, inputs->groupings)
 		exprs = lappend(exprs, grouping_value(root->parse, lfirst_node(GroupingFunc, lc), set));
 	stage->exprs = exprs;
@@ -234,7 +234,7 @@ can_group_by_sets(const Query *parse, const GroupInputs *inputs, List *keys)
 		return false;
 	foreach(lc, keys)
 	{
-		if (planned_needs_no_input(lfirst(lc)) || list_member(others, lfirst(lc)))
+		if (rel_pipeline_needs_no_input(lfirst(lc)) || list_member(others, lfirst(lc)))
 			return false;
 		others = lappend(others, lfirst(lc));
 	}
@@ -278,12 +278,12 @@ grouped_rows(PlannerInfo *root, List *keys, List *having, RelOptInfo *output_rel
 }
 
 /* The relation's rows, of which the pipeline is a copy, joined with the expressions' subqueries if that can be done. */
-static PlannedPipeline *
-join_subplans_of(PlannerInfo *root, RelOptInfo *rel, PlannedPipeline *planned, List *exprs)
+static RelPipeline *
+join_subplans_of(PlannerInfo *root, RelOptInfo *rel, RelPipeline *planned, List *exprs)
 {
 	if (!contain_subplans((Node *) exprs) || subplans_join_outputs(root, planned, exprs))
 		return planned;
-	return rel_pipelines_copy(root, rel);
+	return base_pipelines_copy(root, rel);
 }
 
 /* What a grouping of the rows reads; false: a key compares in a way of its own. */
@@ -312,8 +312,8 @@ require_rows(GroupInputs *inputs, List *having)
  * PostgreSQL's.  Grouping sets keep constant keys, since what is above finds
  * its key by the expression, and neither join subqueries nor aggregate early.
  */
-static PlannedPipeline *
-group_rows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, PlannedPipeline *planned, List *having)
+static RelPipeline *
+group_rows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, RelPipeline *planned, List *having)
 {
 	const bool	has_sets = root->parse->groupingSets != NIL;
 	GroupInputs inputs = {0};
@@ -331,14 +331,14 @@ group_rows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, Pla
 		if (keys == NIL && inputs.keys != NIL)
 			having = require_rows(&inputs, having);
 	}
-	stage_keys = (List *) planned_normalize(root, planned, (Node *) keys);
+	stage_keys = (List *) rel_pipeline_normalize(root, planned, (Node *) keys);
 	if (has_sets && !can_group_by_sets(root->parse, &inputs, stage_keys))
 	{
 		planning_refuse("grouping sets of constants or equal keys");
 		return NULL;
 	}
 	stage = pipeline_add_stage(planned->pipeline, PIPELINE_AGGREGATION, stage_keys);
-	stage->aggrefs = (List *) planned_normalize(root, planned, (Node *) inputs.aggrefs);
+	stage->aggrefs = (List *) rel_pipeline_normalize(root, planned, (Node *) inputs.aggrefs);
 	if (has_sets)
 	{
 		add_grouping_sets(root, planned->pipeline, &inputs);
@@ -352,7 +352,7 @@ group_rows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, Pla
 	planned->pipeline->top->rows = planned->rows;
 	if (having != NIL)
 		pipeline_add_stage(planned->pipeline, PIPELINE_FILTER,
-						   (List *) planned_normalize(root, planned, (Node *) having));
+						   (List *) rel_pipeline_normalize(root, planned, (Node *) having));
 	return planned;
 }
 
@@ -361,10 +361,10 @@ group_rows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, Pla
  * (NULL, or its target is refused): "require" raises an error for it.
  */
 static void
-finish_groups(PlannerInfo *root, UpperRelationKind stage, PlannedPipeline *planned, int done, RelOptInfo *output_rel,
+finish_groups(PlannerInfo *root, UpperRelationKind stage, RelPipeline *planned, int done, RelOptInfo *output_rel,
 			  PathTarget *target, NodeKind kind)
 {
-	if (planned != NULL && planned_set_target(root, planned, target) && planned_check(planned->pipeline))
+	if (planned != NULL && rel_pipeline_set_target(root, planned, target) && rel_pipeline_check(planned->pipeline))
 		finish_stage(root, stage, planned, done, output_rel, target, kind, NIL);
 	else
 		planning_current()->refused_stages++;
@@ -373,11 +373,11 @@ finish_groups(PlannerInfo *root, UpperRelationKind stage, PlannedPipeline *plann
 static void
 add_group(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List *having)
 {
-	PlannedPipeline *planned = rel_pipelines_copy(root, input_rel);
+	RelPipeline *planned = base_pipelines_copy(root, input_rel);
 
 	if (planned != NULL)
 		finish_groups(root, UPPERREL_GROUP_AGG, group_rows(root, input_rel, output_rel, planned, having),
-					  PLANNED_GROUPS, output_rel, output_rel->reltarget, NODE_AGGREGATE);
+					  CLAUSE_GROUPS, output_rel, output_rel->reltarget, NODE_AGGREGATE);
 }
 
 /* ---------------------------------------------------------------- DISTINCT */
@@ -386,8 +386,8 @@ add_group(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List
  * DISTINCT is an aggregation without aggregates, of whose keys the constant
  * ones can go: they make no more groups.  NULL: it is PostgreSQL's.
  */
-static PlannedPipeline *
-distinct_rows(PlannerInfo *root, RelOptInfo *output_rel, const PathTarget *target, PlannedPipeline *planned)
+static RelPipeline *
+distinct_rows(PlannerInfo *root, RelOptInfo *output_rel, const PathTarget *target, RelPipeline *planned)
 {
 	Query	   *parse = root->parse;
 	List	   *keys = NIL;
@@ -412,7 +412,7 @@ distinct_rows(PlannerInfo *root, RelOptInfo *output_rel, const PathTarget *targe
 		return NULL;
 	}
 	pipeline_add_stage(planned->pipeline, PIPELINE_AGGREGATION,
-					   (List *) names_normalize(root, (Node *) keys));
+					   (List *) relation_numbers_normalize(root, (Node *) keys));
 	cost_add_aggregation(planned, list_length(keys), 0, estimated_rows(output_rel));
 	planned->pipeline->top->rows = planned->rows;
 	return planned;
@@ -422,10 +422,10 @@ static void
 add_distinct(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 {
 	PathTarget *target = root->upper_targets[UPPERREL_DISTINCT];
-	PlannedPipeline *planned = rel_pipelines_copy(root, input_rel);
+	RelPipeline *planned = base_pipelines_copy(root, input_rel);
 
 	if (planned != NULL)
-		finish_groups(root, UPPERREL_DISTINCT, distinct_rows(root, output_rel, target, planned), PLANNED_DISTINCT,
+		finish_groups(root, UPPERREL_DISTINCT, distinct_rows(root, output_rel, target, planned), CLAUSE_DISTINCT,
 					  output_rel, target, NODE_DISTINCT);
 }
 
@@ -443,7 +443,7 @@ sort_direction(SortGroupClause *clause, Node *expr, bool *is_descending)
 
 /* NULL: no key is left, or one has an order of its own.  A constant orders nothing. */
 static PipelineStage *
-add_sort_stage(PlannerInfo *root, PlannedPipeline *planned)
+add_sort_stage(PlannerInfo *root, RelPipeline *planned)
 {
 	PipelineStage *stage = pipeline_add_stage(planned->pipeline, PIPELINE_SORT, NIL);
 	ListCell   *lc;
@@ -461,7 +461,7 @@ add_sort_stage(PlannerInfo *root, PlannedPipeline *planned)
 			planning_refuse("ordering by an operator class of its own");
 			return NULL;
 		}
-		stage->exprs = lappend(stage->exprs, planned_normalize(root, planned, expr));
+		stage->exprs = lappend(stage->exprs, rel_pipeline_normalize(root, planned, expr));
 		stage->sort_flags = lappend_int(stage->sort_flags,
 										(is_descending ? PIPELINE_SORT_DESCENDING : 0) |
 										(clause->nulls_first ? PIPELINE_SORT_NULLS_FIRST : 0));
@@ -473,7 +473,7 @@ add_sort_stage(PlannerInfo *root, PlannedPipeline *planned)
 
 /* Drops what only the filters read, before the sort copies it. */
 static void
-keep_needed_columns(PlannerInfo *root, PlannedPipeline *planned, PathTarget *target)
+keep_needed_columns(PlannerInfo *root, RelPipeline *planned, PathTarget *target)
 {
 	List	   *exprs = list_copy(target->exprs);
 	List	   *vars;
@@ -484,7 +484,7 @@ keep_needed_columns(PlannerInfo *root, PlannedPipeline *planned, PathTarget *tar
 	foreach(lc, root->parse->sortClause)
 		exprs = lappend(exprs, get_sortgroupclause_expr(lfirst_node(SortGroupClause, lc),
 														root->processed_tlist));
-	vars = pull_var_clause(planned_normalize(root, planned, (Node *) exprs), 0);
+	vars = pull_var_clause(rel_pipeline_normalize(root, planned, (Node *) exprs), 0);
 	outputs = stage_outputs(planned->pipeline->top);
 	foreach(lc, outputs)
 	{
@@ -496,10 +496,10 @@ keep_needed_columns(PlannerInfo *root, PlannedPipeline *planned, PathTarget *tar
 }
 
 /* Rows of tables and joins get the target's subqueries; under LIMIT these are wanted for few. */
-static PlannedPipeline *
+static RelPipeline *
 rows_for_target(PlannerInfo *root, RelOptInfo *rel, const PathTarget *target)
 {
-	PlannedPipeline *planned = rel_pipelines_copy(root, rel);
+	RelPipeline *planned = base_pipelines_copy(root, rel);
 
 	if (planned == NULL || planned->clauses != 0 || target == NULL || scan_paths_is_simply_updatable(root) ||
 		root->parse->limitCount != NULL || root->parse->limitOffset != NULL)
@@ -511,25 +511,25 @@ static void
 add_ordered(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 {
 	PathTarget *target = root->upper_targets[UPPERREL_ORDERED];
-	PlannedPipeline *planned = rows_for_target(root, input_rel, target);
+	RelPipeline *planned = rows_for_target(root, input_rel, target);
 
 	if (planned == NULL)
 		return;
 	/* Of set operations there is nothing to offer. */
 	if (root->parse->setOperations != NULL)
 	{
-		(void) planned_remember_stage(root, UPPERREL_ORDERED, output_rel, planned);
+		(void) rel_pipeline_remember_stage(root, UPPERREL_ORDERED, output_rel, planned);
 		return;
 	}
-	planned->before_sort = planned_copy(planned);
+	planned->before_sort = rel_pipeline_copy(planned);
 	if (IS_SIMPLE_REL(input_rel) || IS_JOIN_REL(input_rel))
 		keep_needed_columns(root, planned, target);
 	if (add_sort_stage(root, planned) == NULL)
 		return;
-	if (!planned_set_target(root, planned, target) || !planned_check(planned->pipeline))
+	if (!rel_pipeline_set_target(root, planned, target) || !rel_pipeline_check(planned->pipeline))
 		return;
 	cost_add_sort(planned, list_length(root->parse->sortClause), target->width, -1);
-	finish_stage(root, UPPERREL_ORDERED, planned, PLANNED_ORDER, output_rel, target, NODE_SORT, root->sort_pathkeys);
+	finish_stage(root, UPPERREL_ORDERED, planned, CLAUSE_ORDER, output_rel, target, NODE_SORT, root->sort_pathkeys);
 }
 
 /* Puts a copy of the sort at the pipeline's top, without the projection above it; NULL: there is none. */
@@ -554,11 +554,11 @@ static void
 add_subqueries(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 {
 	PathTarget *target = root->upper_targets[UPPERREL_FINAL];
-	PlannedPipeline *planned = rows_for_target(root, input_rel, target);
+	RelPipeline *planned = rows_for_target(root, input_rel, target);
 
 	if (planned == NULL || planned->clauses != 0 || planned->subplans == NIL)
 		return;
-	if (planned_set_target(root, planned, target) && planned_check(planned->pipeline))
+	if (rel_pipeline_set_target(root, planned, target) && rel_pipeline_check(planned->pipeline))
 		finish_stage(root, UPPERREL_FINAL, planned, 0, output_rel, target, NODE_JOIN, NIL);
 }
 
@@ -567,15 +567,15 @@ add_limited(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 {
 	Query	   *parse = root->parse;
 	PathTarget *target = root->upper_targets[UPPERREL_FINAL];
-	PlannedPipeline *planned;
-	PlannedPipeline limited;
+	RelPipeline *planned;
+	RelPipeline limited;
 	PipelineStage *sort;
 	double		bound = root->limit_tuples;
 
 	if (parse->limitCount == NULL || parse->limitOption == LIMIT_OPTION_WITH_TIES ||
 		parse->sortClause == NIL || parse->setOperations != NULL)
 		return;
-	planned = rel_pipelines_copy(root, input_rel);
+	planned = base_pipelines_copy(root, input_rel);
 	if (planned == NULL)
 		return;
 	/* The sort stands below a projection to the target at most; both are made anew. */
@@ -584,7 +584,7 @@ add_limited(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 		return;
 	sort->limit = parse->limitCount;
 	sort->offset = parse->limitOffset;
-	if (!planned_set_target(root, planned, target) || !planned_check(planned->pipeline))
+	if (!rel_pipeline_set_target(root, planned, target) || !rel_pipeline_check(planned->pipeline))
 		return;
 	/* Not known while planning: preprocess_limit() expects a tenth, too. */
 	if (bound < 0)
@@ -596,21 +596,21 @@ add_limited(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 	limited.rows = estimated_rows(output_rel);
 	*planned = limited;
 	planned->before_sort = NULL;
-	finish_stage(root, UPPERREL_FINAL, planned, PLANNED_LIMIT, output_rel, target, NODE_TOP_N, root->sort_pathkeys);
+	finish_stage(root, UPPERREL_FINAL, planned, CLAUSE_LIMIT, output_rel, target, NODE_TOP_N, root->sort_pathkeys);
 }
 
 /* A subquery without LIMIT: its rows, in any order, are an input of the level above. */
 static void
 remember_subquery(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 {
-	PlannedPipeline *planned;
+	RelPipeline *planned;
 
-	if (root->parent_root == NULL || planned_is_known(output_rel))
+	if (root->parent_root == NULL || rel_pipeline_is_known(output_rel))
 		return;
 	planned = rows_for_target(root, input_rel, root->upper_targets[UPPERREL_FINAL]);
 	if (planned != NULL)
-		(void) planned_remember_stage(root, UPPERREL_FINAL, output_rel,
-									  planned->before_sort != NULL ? planned->before_sort : planned);
+		(void) rel_pipeline_remember_stage(root, UPPERREL_FINAL, output_rel,
+										   planned->before_sort != NULL ? planned->before_sort : planned);
 }
 
 /* ---------------------------------------------------------------- the hook's part */

@@ -19,16 +19,16 @@
 #include "optimizer/paths.h"
 #include "utils/typcache.h"
 
+#include "query/paths/base_pipelines.h"
 #include "query/paths/core_path.h"
 #include "query/paths/custom_path.h"
-#include "query/paths/rel_pipelines.h"
 #include "query/paths/window_paths.h"
 #include "query/pipeline/cost.h"
 #include "query/pipeline/pipeline.h"
-#include "query/pipeline/planned.h"
-#include "query/planning/names.h"
+#include "query/pipeline/rel_pipeline.h"
 #include "query/planning/node_kinds.h"
 #include "query/planning/planning.h"
+#include "query/planning/relation_numbers.h"
 
 static WindowAggPath *
 cheapest_of(RelOptInfo *rel)
@@ -126,7 +126,7 @@ key_of(const PathKey *pathkey, const PathTarget *target)
 
 /* Adds the sort below the lowest window; false: a key is constant, no column of its input, or of another order. */
 static bool
-add_sort(PlannerInfo *root, PlannedPipeline *planned, const Path *sorted)
+add_sort(PlannerInfo *root, RelPipeline *planned, const Path *sorted)
 {
 	PipelineStage *stage = pipeline_add_stage(planned->pipeline, PIPELINE_SORT, NIL);
 	ListCell   *lc;
@@ -136,9 +136,9 @@ add_sort(PlannerInfo *root, PlannedPipeline *planned, const Path *sorted)
 		const PathKey *pathkey = lfirst_node(PathKey, lc);
 		Node	   *key = key_of(pathkey, sorted->pathtarget);
 
-		if (key == NULL || planned_needs_no_input(key))
+		if (key == NULL || rel_pipeline_needs_no_input(key))
 			return false;
-		stage->exprs = lappend(stage->exprs, names_normalize(root, key));
+		stage->exprs = lappend(stage->exprs, relation_numbers_normalize(root, key));
 		stage->sort_flags = lappend_int(stage->sort_flags,
 										(compat_pathkey_is_descending(pathkey) ? PIPELINE_SORT_DESCENDING : 0) |
 										(pathkey->pk_nulls_first ? PIPELINE_SORT_NULLS_FIRST : 0));
@@ -151,7 +151,7 @@ void
 window_paths_add(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 {
 	/* Peers may come in another order, which "prefer" is not to show: PostgreSQL's own tests do. */
-	PlannedPipeline *planned = penumbra_mode == MODE_PREFER ? NULL : rel_pipelines_copy(root, input_rel);
+	RelPipeline *planned = penumbra_mode == MODE_PREFER ? NULL : base_pipelines_copy(root, input_rel);
 	WindowAggPath *top = planned == NULL ? NULL : cheapest_of(output_rel);
 	WindowAggPath *lowest;
 	PenumbraPath *input;
@@ -164,7 +164,7 @@ window_paths_add(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_re
 	if (lowest->subpath->pathkeys == NIL || custom_path_copy_node(lowest->subpath) == NULL ||
 		!add_sort(root, planned, lowest->subpath))
 		return;
-	if (!planned_set_target(root, planned, lowest->subpath->pathtarget) || !planned_check(planned->pipeline))
+	if (!rel_pipeline_set_target(root, planned, lowest->subpath->pathtarget) || !rel_pipeline_check(planned->pipeline))
 		return;
 	input = custom_path_create(root, output_rel, lowest->subpath->pathtarget, NODE_SORT, planned,
 							   custom_path_copy_node(lowest->subpath));

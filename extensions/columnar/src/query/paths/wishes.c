@@ -17,7 +17,7 @@
 
 #include "cache/cache.h"
 #include "query/paths/wishes.h"
-#include "query/pipeline/planned.h"
+#include "query/pipeline/rel_pipeline.h"
 #include "query/planning/node_kinds.h"
 #include "query/planning/plan_walk.h"
 #include "query/planning/planning.h"
@@ -25,11 +25,11 @@
 /* A table is worth loading if the plan spends on it such a share of what a sequential scan would cost. */
 #define WANTED_SHARE (1.0 / 8)
 /* Look-ups by index that cost less, some 10 ms, are no analysis, however small the table. */
-#define LOOK_UPS_COST_MIN 1000
+#define LOOKUPS_COST_MIN 1000
 
 typedef struct Wish
 {
-	PlannedTable table;
+	ServedTable table;
 	Oid			named_oid;		/* the table that the query names: of a partition, that of the whole tree */
 	bool		is_told;
 } Wish;
@@ -54,7 +54,7 @@ named_table(PlannerInfo *root, Index relid)
 }
 
 void
-wishes_add(PlannerInfo *root, const PlannedTable *table)
+wishes_add(PlannerInfo *root, const ServedTable *table)
 {
 	Planning   *planning = planning_current();
 	MemoryContext old_context;
@@ -70,7 +70,7 @@ wishes_add(PlannerInfo *root, const PlannedTable *table)
 	old_context = MemoryContextSwitchTo(root->planner_cxt);
 	wish = palloc0(sizeof(Wish));
 	wish->table = *table;
-	wish->table.attnos = list_copy(table->attnos);
+	wish->table.attnums = list_copy(table->attnums);
 	wish->named_oid = named_table(root, table->rel->relid);
 	planning->wishes = lappend(planning->wishes, wish);
 	MemoryContextSwitchTo(old_context);
@@ -78,7 +78,7 @@ wishes_add(PlannerInfo *root, const PlannedTable *table)
 
 /* What the plan has to spend on the table. */
 static Cost
-least_cost(const PlannedTable *table)
+least_cost(const ServedTable *table)
 {
 	return WANTED_SHARE * (table->rel->pages * seq_page_cost + table->rel->tuples * cpu_tuple_cost);
 }
@@ -92,7 +92,7 @@ note_read(const PlanReads *reads, Index relid, Cost spent)
 	foreach(lc, reads->planning->wishes)
 	{
 		Wish	   *wish = lfirst(lc);
-		const PlannedTable *table = &wish->table;
+		const ServedTable *table = &wish->table;
 		Oid			user;
 
 		if (table->oid != oid || wish->is_told || spent < least_cost(table))
@@ -101,7 +101,7 @@ note_read(const PlanReads *reads, Index relid, Cost spent)
 		user = OidIsValid(table->rel->userid) ? table->rel->userid : GetUserId();
 		/* PostgreSQL checks it at executor start only, so planning alone must not load others' tables. */
 		if (cache_may_read(user, wish->named_oid, 0))
-			cache_note_wanted(oid, table->attnos);
+			cache_note_wanted(oid, table->attnums);
 	}
 }
 
@@ -170,7 +170,7 @@ visit_reads(Plan *plan, void *context)
 		case T_IndexScan:
 		case T_IndexOnlyScan:
 		case T_BitmapHeapScan:
-			if (spent >= LOOK_UPS_COST_MIN)
+			if (spent >= LOOKUPS_COST_MIN)
 				note_read(reads, ((Scan *) plan)->scanrelid, spent);
 			return false;
 		default:

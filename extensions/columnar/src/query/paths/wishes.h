@@ -12,11 +12,11 @@
 
 #include "nodes/plannodes.h"
 
-#include "query/pipeline/planned.h"
+#include "query/pipeline/rel_pipeline.h"
 #include "query/planning/planning.h"
 
 /* Remembers a table that the cache does not cover, until the plan is chosen. */
-extern void wishes_add(PlannerInfo *root, const PlannedTable *table);
+extern void wishes_add(PlannerInfo *root, const ServedTable *table);
 /* Asks for the columns of those tables of which the plan reads much. */
 extern void wishes_tell(const Planning *planning, PlannedStmt *stmt);
 

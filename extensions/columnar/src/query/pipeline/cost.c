@@ -19,7 +19,7 @@
 #include "utils/spccache.h"
 
 #include "query/pipeline/cost.h"
-#include "query/pipeline/planned.h"
+#include "query/pipeline/rel_pipeline.h"
 #include "query/planning/planning.h"
 
 /*
@@ -84,7 +84,7 @@
  * A look-up by index that is repeated for each row of an outer query finds its
  * pages in memory, and takes half as long per unit as a sequential scan does.
  */
-#define LOOK_UP_FACTOR 2.0
+#define LOOKUP_FACTOR 2.0
 /* Threads pay off from this many rows each. */
 #define ROWS_PER_THREAD 250000.0
 /* Where each scan starts them anew; on busy processors one that is not there yet is waited for up to 1 ms. */
@@ -149,16 +149,16 @@ cost_join_can_win(const PlannerInfo *root, RelOptInfo *joinrel)
 
 /* By how much our cost must be larger to be comparable with that of look-ups by index. */
 static double
-look_up_factor(Oid tablespace)
+lookup_factor(Oid tablespace)
 {
 	double		random_page;
 
 	get_tablespace_page_costs(tablespace, &random_page, NULL);
-	return Max(LOOK_UP_FACTOR * random_page / HOT_RANDOM_PAGE_COST, 1.0);
+	return Max(LOOKUP_FACTOR * random_page / HOT_RANDOM_PAGE_COST, 1.0);
 }
 
 void
-cost_add_scan(PlannedPipeline *planned, List *tables, int filter_columns, int other_columns,
+cost_add_scan(RelPipeline *planned, List *tables, int filter_columns, int other_columns,
 			  double selected_rows, double table_rows)
 {
 	double		cached_rows = 0;
@@ -177,13 +177,13 @@ cost_add_scan(PlannedPipeline *planned, List *tables, int filter_columns, int ot
 
 	foreach(lc, tables)
 	{
-		PlannedTable *table = lfirst(lc);
+		ServedTable *table = lfirst(lc);
 		double		pages = table->rel->pages;
 		double		valid = Min((double) table->coverage.valid_pages, pages);
 
 		planned->is_rescanned |= table->is_rescanned;
 		if (table->is_looked_up)
-			factor = Max(factor, look_up_factor(table->rel->reltablespace));
+			factor = Max(factor, lookup_factor(table->rel->reltablespace));
 		cached_pages += valid;
 		lsn_pages += Min((double) table->coverage.lsn_pages, valid);
 		heap_pages += pages - valid;
@@ -212,7 +212,7 @@ cost_add_scan(PlannedPipeline *planned, List *tables, int filter_columns, int ot
 }
 
 void
-cost_add_rows(PlannedPipeline *planned, const Path *source, int columns)
+cost_add_rows(RelPipeline *planned, const Path *source, int columns)
 {
 	planned->input_rows = planned->rows = clamp_row_est(source->rows);
 	planned->startup_cost = STARTUP_COST + source->startup_cost;
@@ -221,7 +221,7 @@ cost_add_rows(PlannedPipeline *planned, const Path *source, int columns)
 }
 
 void
-cost_without_rescans(PlannedPipeline *planned)
+cost_without_rescans(RelPipeline *planned)
 {
 	if (planned->rescan_factor > 1)
 	{
@@ -233,24 +233,24 @@ cost_without_rescans(PlannedPipeline *planned)
 }
 
 bool
-cost_executions_win(const PlannedPipeline *subquery, double executions, Cost cost, bool is_looked_up)
+cost_executions_win(const RelPipeline *subquery, double executions, Cost cost, bool is_looked_up)
 {
 	double		threads = 1 + cost_threads(subquery->input_rows, false);
-	double		factor = is_looked_up ? look_up_factor(InvalidOid) : 1;
+	double		factor = is_looked_up ? lookup_factor(InvalidOid) : 1;
 
 	return executions * cost / factor < subquery->input_rows * KEPT_VALUES * VALUE_COST / threads;
 }
 
 /* A stage that waits for its whole input: no row leaves before this work and that of the stages below is done. */
 static void
-end_streaming(PlannedPipeline *planned, Cost work)
+end_streaming(RelPipeline *planned, Cost work)
 {
 	planned->startup_cost += planned->run_cost + work;
 	planned->run_cost = 0;
 }
 
 void
-cost_add_filter(PlannedPipeline *planned, int columns, double rows)
+cost_add_filter(RelPipeline *planned, int columns, double rows)
 {
 	planned->run_cost += planned->rows * columns * VALUE_COST /
 		(1 + cost_threads(planned->input_rows, planned->is_rescanned));
@@ -258,7 +258,7 @@ cost_add_filter(PlannedPipeline *planned, int columns, double rows)
 }
 
 void
-cost_add_join(PlannedPipeline *planned, const PlannedPipeline *build, int keys, int build_columns,
+cost_add_join(RelPipeline *planned, const RelPipeline *build, int keys, int build_columns,
 			  int conditions, double matched, double pairs, double rows)
 {
 	double		threads = 1 + cost_threads(planned->input_rows + build->input_rows,
@@ -278,7 +278,7 @@ cost_add_join(PlannedPipeline *planned, const PlannedPipeline *build, int keys, 
 }
 
 void
-cost_add_aggregation(PlannedPipeline *planned, int keys, int calls, double groups)
+cost_add_aggregation(RelPipeline *planned, int keys, int calls, double groups)
 {
 	double		values = planned->rows * (2.0 * keys + calls);
 
@@ -301,7 +301,7 @@ sorted_runs_cost(double bytes)
 }
 
 void
-cost_add_sort(PlannedPipeline *planned, int keys, int width, double bound)
+cost_add_sort(RelPipeline *planned, int keys, int width, double bound)
 {
 	double		rows = Max(planned->rows, 2.0);
 	double		row_bytes = width + SORT_ROW_BYTES;
@@ -318,7 +318,7 @@ cost_add_sort(PlannedPipeline *planned, int keys, int width, double bound)
 }
 
 void
-cost_set(Path *path, const PlannedPipeline *planned)
+cost_set(Path *path, const RelPipeline *planned)
 {
 	path->rows = planned->rows;
 	path->startup_cost = planned->startup_cost;

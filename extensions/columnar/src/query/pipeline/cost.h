@@ -10,7 +10,7 @@
 
 #include "postgres.h"
 
-#include "query/pipeline/planned.h"
+#include "query/pipeline/rel_pipeline.h"
 
 extern int	cost_threads(double rows, bool is_rescanned);
 /* Processes at work when a parallel scan has so many workers, as costsize.c counts them. */
@@ -18,28 +18,28 @@ extern double cost_processes(int workers);
 extern bool cost_scan_can_win(RelOptInfo *rel);
 extern bool cost_join_can_win(const PlannerInfo *root, RelOptInfo *joinrel);
 /* Of rows that PostgreSQL's path computes. */
-extern void cost_add_rows(PlannedPipeline *planned, const Path *source, int columns);
-extern void cost_add_scan(PlannedPipeline *planned, List *tables, int filter_columns,
+extern void cost_add_rows(RelPipeline *planned, const Path *source, int columns);
+extern void cost_add_scan(RelPipeline *planned, List *tables, int filter_columns,
 						  int other_columns, double selected_rows, double table_rows);
 /* What was a look-up per row of an outer query is one scan for all of them. */
-extern void cost_without_rescans(PlannedPipeline *planned);
+extern void cost_without_rescans(RelPipeline *planned);
 /*
  * Whether so many executions of a correlated subquery, of such a cost each,
  * take less time than reading all its rows and keeping them by key;
  * is_looked_up: an index finds the rows of each.
  */
-extern bool cost_executions_win(const PlannedPipeline *subquery, double executions, Cost cost, bool is_looked_up);
-extern void cost_add_filter(PlannedPipeline *planned, int columns, double rows);
+extern bool cost_executions_win(const RelPipeline *subquery, double executions, Cost cost, bool is_looked_up);
+extern void cost_add_filter(RelPipeline *planned, int columns, double rows);
 /*
  * Of a join with so many rows: planned is the probe side and becomes the join.
  * The rows of it that are not `matched` may be dropped without a look-up.
  */
-extern void cost_add_join(PlannedPipeline *planned, const PlannedPipeline *build, int keys, int build_columns,
+extern void cost_add_join(RelPipeline *planned, const RelPipeline *build, int keys, int build_columns,
 						  int conditions, double matched, double pairs, double rows);
-extern void cost_add_aggregation(PlannedPipeline *planned, int keys, int calls, double groups);
+extern void cost_add_aggregation(RelPipeline *planned, int keys, int calls, double groups);
 /* Of rows of so many bytes; the first `bound` of them are wanted, if it is positive. */
-extern void cost_add_sort(PlannedPipeline *planned, int keys, int width, double bound);
-extern void cost_set(Path *path, const PlannedPipeline *planned);
+extern void cost_add_sort(RelPipeline *planned, int keys, int width, double bound);
+extern void cost_set(Path *path, const RelPipeline *planned);
 /* The same for the repeated scan of a correlated EXISTS, whose first row is enough. */
 extern void cost_set_exists(Path *path, const Path *replaced, double rows);
 /* Makes the cost of a finished scan comparable with other inputs of joins. */

@@ -15,7 +15,7 @@
 
 #include "query/pipeline/deparser.h"
 #include "query/pipeline/pipeline.h"
-#include "query/planning/names.h"
+#include "query/planning/relation_numbers.h"
 
 Deparser
 deparser_of_pipeline(const Pipeline *pipeline)
@@ -23,7 +23,7 @@ deparser_of_pipeline(const Pipeline *pipeline)
 	return (Deparser)
 	{
 		.names = pipeline->names,
-			.context = names_deparse_context(pipeline->names),
+			.context = relation_numbers_deparse_context(pipeline->names),
 			.has_prefix = list_length(pipeline_scans(pipeline)) > 1
 	};
 }

@@ -17,7 +17,7 @@
 #include "utils/typcache.h"
 
 #include "query/pipeline/pipeline.h"
-#include "query/planning/names.h"
+#include "query/planning/relation_numbers.h"
 
 Pipeline *
 pipeline_copy(const Pipeline *pipeline)
@@ -201,7 +201,7 @@ stage_to_list(const PipelineStage *stage)
 						stage->aggrefs);
 	fields = list_concat(fields, list_make3(stage->sort_flags, stage->limit, stage->offset));
 	fields = list_concat(fields, list_make3(makeInteger((int) stage->relation_oid),
-											stage->table_oids, stage->table_attnos));
+											stage->table_oids, stage->table_attnums));
 	fields = list_concat(fields, list_make5(makeInteger(stage->join_kind), stage->join_keys,
 											makeBoolean(stage->is_null_aware), stage->grouping_sets,
 											makeFloat(psprintf("%.1f", stage->rows))));
@@ -226,7 +226,7 @@ stage_from_list(List *fields)
 	stage->offset = list_nth(fields, 7);
 	stage->relation_oid = (Oid) intVal(list_nth(fields, 8));
 	stage->table_oids = list_nth(fields, 9);
-	stage->table_attnos = list_nth(fields, 10);
+	stage->table_attnums = list_nth(fields, 10);
 	stage->join_kind = intVal(list_nth(fields, 11));
 	stage->join_keys = list_nth(fields, 12);
 	stage->is_null_aware = boolVal(list_nth(fields, 13));

@@ -5,12 +5,12 @@
  *	  that leave it.  Built while planning, carried as CustomScan.custom_private.
  *
  * Expressions are PostgreSQL's, with every Var renumbered: its varno is a name,
- * see names.h, and nothing of outer joins is kept
+ * see relation_numbers.h, and nothing of outer joins is kept
  * in it (set_plan_references() never sees custom_private, so range table
  * indexes would go stale; and a subquery's stages stand in the same tree as
  * those of the query around it).  An expression of a stage may use any
  * expression that its inputs output: it is found there by equal().  A
- * placeholder (see names.h) is such an output from the relation on that
+ * placeholder (see relation_numbers.h) is such an output from the relation on that
  * PostgreSQL computes it at, so that outer joins above make it NULL.
  *
  * A stage does not change once another one has it as input, so pipelines share
@@ -57,9 +57,9 @@ typedef struct PipelineStage
 	Node	   *offset;
 	Oid			relation_oid;	/* of a scan: whose columns the Vars number, the table or the parent of all */
 	List	   *table_oids;		/* the tables read, one or several partitions */
-	List	   *table_attnos;	/* per table an integer list, by scan column */
+	List	   *table_attnums;	/* per table an integer list, by scan column */
 	Node	   *source;			/* of a scan of rows that a plan computes, an Integer: its number, see
-								 * row_source.h; NULL: of tables.  table_attnos has its columns. */
+								 * external_rows_plan.h; NULL: of tables.  table_attnums has its columns. */
 	PlannerInfo *source_root;	/* with the next three while planning: it scans this level's relation */
 	Index		source_relid;
 	List	   *source_columns;	/* Vars of it */
@@ -84,7 +84,7 @@ typedef struct Pipeline
 	bool		has_barrier;	/* row-level security or a security barrier hides rows: counts are not shown */
 	bool		holds_rows;		/* while planning: no row leaves before the last is computed */
 	List	   *output_map;		/* per column of custom_scan_tlist: engine output, or -1 for NULL */
-	List	   *names;			/* of a node: what EXPLAIN calls the Vars' relations, see names.h */
+	List	   *names;			/* of a node: what EXPLAIN calls the Vars' relations, see relation_numbers.h */
 } Pipeline;
 
 /* A pipeline that can be extended or finished without changing the other. */
@@ -110,7 +110,7 @@ extern List *pipeline_commuted_keys(List *keys);
 extern List *pipeline_scans(const Pipeline *pipeline);
 /* Every stage, inputs first. */
 extern List *pipeline_stages(const Pipeline *pipeline);
-/* Of the relations that its expressions read, see names.h. */
+/* Of the relations that its expressions read, see relation_numbers.h. */
 extern Bitmapset *pipeline_numbers(const Pipeline *pipeline);
 
 /* The expression's place in the list, or -1.  Lists of columns can be long. */

@@ -18,7 +18,7 @@
 #include "query/pipeline/stage_scan.h"
 #include "query/pipeline/translate_type.h"
 #include "query/pipeline/translation.h"
-#include "query/planning/names.h"
+#include "query/planning/relation_numbers.h"
 
 /* The declared scale of numeric(p,s), -1 if there is none or it is negative. */
 static int
@@ -77,13 +77,13 @@ title(const PipelineStage *scan, const Deparser *deparser)
 	initStringInfo(&text);
 	if (scan->source != NULL)
 		return psprintf("Vector Rows of %s", scan->exprs == NIL ? "a subquery"
-						: names_alias(deparser->names, linitial_node(Var, scan->exprs)->varno));
+						: relation_number_alias(deparser->names, linitial_node(Var, scan->exprs)->varno));
 	foreach(lc, scan->table_oids)
 		appendStringInfo(&text, "%s %s", text.len == 0 ? "Vector Scan on" : ",",
 						 get_rel_name(lfirst_oid(lc)));
 	if (scan->exprs != NIL)
 	{
-		const char *alias = names_alias(deparser->names, linitial_node(Var, scan->exprs)->varno);
+		const char *alias = relation_number_alias(deparser->names, linitial_node(Var, scan->exprs)->varno);
 
 		if (strcmp(alias, get_rel_name(scan->relation_oid)) != 0)
 			appendStringInfo(&text, " %s", alias);

@@ -32,9 +32,9 @@ typedef struct Planning
 	bool		is_enabled;		/* Penumbra may be used */
 	bool		is_permitted;	/* see privileges_permit() */
 	PlannerInfo *root;			/* the query level that paths or a plan are made for */
-	List	   *tables;			/* of PlannedTable * */
+	List	   *tables;			/* of ServedTable * */
 	List	   *wishes;			/* of Wish *: tables that the cache does not cover, see wishes.h */
-	HTAB	   *pipelines;		/* PlannedPipelines by relation; NULL: none yet */
+	HTAB	   *pipelines;		/* RelPipelines by relation; NULL: none yet */
 	List	   *clauses;		/* of JoinClause *: what the engine makes of conditions of joins */
 	List	   *names;			/* of RangeTblEntry *: the relations that pipelines speak of */
 	List	   *set_operations; /* of lists of a PlannerInfo and the RangeTblEntry in names of its relation 0 */

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * rel_pipelines.c
+ * base_pipelines.c
  *	  The pipeline of each base relation of the planner: a table, a subquery,
  *	  a CTE, UNION ALL.
  *
@@ -21,30 +21,30 @@
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 
-#include "query/paths/rel_pipelines.h"
-#include "query/paths/row_source.h"
+#include "query/paths/base_pipelines.h"
+#include "query/paths/external_rows_plan.h"
 #include "query/paths/subplans.h"
 #include "query/paths/tables.h"
 #include "query/pipeline/cost.h"
 #include "query/pipeline/init_plans.h"
 #include "query/pipeline/pipeline.h"
-#include "query/pipeline/planned.h"
+#include "query/pipeline/rel_pipeline.h"
 #include "query/pipeline/stages.h"
-#include "query/planning/names.h"
 #include "query/planning/planning.h"
+#include "query/planning/relation_numbers.h"
 #include "query/planning/repeats.h"
 
 /* A table that is not cached is joined in the engine if it is smaller than that. */
 #define UNCACHED_PAGES_MAX 64
 
-/* Columns of the child that hold the columns `attnos` of the parent. */
+/* Columns of the child that hold the columns `attnums` of the parent. */
 static List *
-child_attnos(Oid parent_oid, Oid child_oid, List *attnos)
+child_attnums(Oid parent_oid, Oid child_oid, List *attnums)
 {
 	List	   *mapped = NIL;
 	ListCell   *lc;
 
-	foreach(lc, attnos)
+	foreach(lc, attnums)
 	{
 		char	   *name = get_attname(parent_oid, lfirst_int(lc), false);
 
@@ -63,7 +63,7 @@ collect_children(PlannerInfo *root, Index parent, List **tables)
 	{
 		AppendRelInfo *appinfo = lfirst_node(AppendRelInfo, lc);
 		RelOptInfo *child;
-		PlannedTable *table;
+		ServedTable *table;
 
 		if (appinfo->parent_relid != parent)
 			continue;
@@ -86,10 +86,10 @@ collect_children(PlannerInfo *root, Index parent, List **tables)
 
 /* The columns that `rel` outputs to the stages above, and what its quals need. */
 static List *
-attnos_of_rel(RelOptInfo *rel)
+attnums_of_rel(RelOptInfo *rel)
 {
 	Bitmapset  *used = NULL;
-	List	   *attnos = NIL;
+	List	   *attnums = NIL;
 	int			member = -1;
 	ListCell   *lc;
 
@@ -97,8 +97,8 @@ attnos_of_rel(RelOptInfo *rel)
 	foreach(lc, rel->baserestrictinfo)
 		pull_varattnos((Node *) lfirst_node(RestrictInfo, lc)->clause, rel->relid, &used);
 	while ((member = bms_next_member(used, member)) >= 0)
-		attnos = lappend_int(attnos, member + FirstLowInvalidHeapAttributeNumber);
-	return attnos;
+		attnums = lappend_int(attnums, member + FirstLowInvalidHeapAttributeNumber);
+	return attnums;
 }
 
 /* The quals without subqueries; the others into *with_subplans. */
@@ -122,7 +122,7 @@ split_quals(RelOptInfo *rel, List **with_subplans)
 }
 
 static bool
-apply_subplans(PlannerInfo *root, RelOptInfo *rel, PlannedPipeline *planned, List *with_subplans)
+apply_subplans(PlannerInfo *root, RelOptInfo *rel, RelPipeline *planned, List *with_subplans)
 {
 	ListCell   *lc;
 
@@ -134,14 +134,14 @@ apply_subplans(PlannerInfo *root, RelOptInfo *rel, PlannedPipeline *planned, Lis
 	return true;
 }
 
-static PlannedPipeline *
+static RelPipeline *
 pipeline_of_table(PlannerInfo *root, RelOptInfo *rel)
 {
 	RangeTblEntry *rte = root->simple_rte_array[rel->relid];
-	PlannedPipeline *planned;
+	RelPipeline *planned;
 	PipelineStage *scan;
 	List	   *tables = NIL;
-	List	   *attnos = attnos_of_rel(rel);
+	List	   *attnums = attnums_of_rel(rel);
 	List	   *with_subplans;
 	List	   *plain = split_quals(rel, &with_subplans);
 	double		tuples = 0;
@@ -153,9 +153,9 @@ pipeline_of_table(PlannerInfo *root, RelOptInfo *rel)
 	if (!rte->inh)
 	{
 		/* A subquery's index scan for one Param says nothing of what a scan for all of them is worth. */
-		PlannedTable *table = bms_membership(root->all_baserels) == BMS_MULTIPLE ||
+		ServedTable *table = bms_membership(root->all_baserels) == BMS_MULTIPLE ||
 			root->parent_root != NULL
-			? tables_find(root, rel, rte) : planned_find_table(rel);
+			? tables_find(root, rel, rte) : rel_pipeline_find_table(rel);
 
 		if (table == NULL || !(MODE_IS_FORCED() || table->coverage.cached_pages > 0 ||
 							   rel->pages < UNCACHED_PAGES_MAX))
@@ -164,44 +164,44 @@ pipeline_of_table(PlannerInfo *root, RelOptInfo *rel)
 	}
 	else if (!collect_children(root, rel->relid, &tables) || tables == NIL)
 		return NULL;
-	foreach(lc, attnos)
+	foreach(lc, attnums)
 	{
 		if (lfirst_int(lc) <= 0)
 			return NULL;
 	}
-	planned = palloc0(sizeof(PlannedPipeline));
-	planned->pipeline = planned_begin_scan(root, rel->relid, attnos);
+	planned = palloc0(sizeof(RelPipeline));
+	planned->pipeline = rel_pipeline_begin_scan(root, rel->relid, attnums);
 	scan = planned->pipeline->top;
 	foreach(lc, tables)
 	{
-		PlannedTable *table = lfirst(lc);
+		ServedTable *table = lfirst(lc);
 
 		scan->table_oids = lappend_oid(scan->table_oids, table->oid);
-		scan->table_attnos = lappend(scan->table_attnos,
-									 child_attnos(rte->relid, table->oid, attnos));
+		scan->table_attnums = lappend(scan->table_attnums,
+									  child_attnums(rte->relid, table->oid, attnums));
 		tuples += table->rel->tuples;
 	}
-	planned_add_filters(root, planned->pipeline, plain);
+	rel_pipeline_add_filters(root, planned->pipeline, plain);
 	if (with_subplans != NIL)
 		rows = clamp_row_est(tuples * clauselist_selectivity(root, plain, 0, JOIN_INNER, NULL));
-	else if (!rte->inh && ((PlannedTable *) linitial(tables))->sampled_share >= 0)
-		rows = clamp_row_est(tuples * ((PlannedTable *) linitial(tables))->sampled_share);
-	cost_add_scan(planned, tables, planned_count_columns(get_actual_clauses(rel->baserestrictinfo)),
-				  planned_count_columns(rel->reltarget->exprs), rows, tuples);
+	else if (!rte->inh && ((ServedTable *) linitial(tables))->sampled_share >= 0)
+		rows = clamp_row_est(tuples * ((ServedTable *) linitial(tables))->sampled_share);
+	cost_add_scan(planned, tables, rel_pipeline_count_columns(get_actual_clauses(rel->baserestrictinfo)),
+				  rel_pipeline_count_columns(rel->reltarget->exprs), rows, tuples);
 	planned->pipeline->top->rows = planned->rows;
 	return apply_subplans(root, rel, planned, with_subplans) ? planned : NULL;
 }
 
-PlannedPipeline *
-rel_pipelines_copy_of_subquery(PlannerInfo *subroot, List **outputs)
+RelPipeline *
+base_pipelines_copy_of_subquery(PlannerInfo *subroot, List **outputs)
 {
-	PlannedPipeline *planned = rel_pipelines_copy(subroot, fetch_upper_rel(subroot, UPPERREL_FINAL, NULL));
+	RelPipeline *planned = base_pipelines_copy(subroot, fetch_upper_rel(subroot, UPPERREL_FINAL, NULL));
 	ListCell   *lc;
 
 	*outputs = NIL;
 
 	/* Paths become plans at their own level only. */
-	if (planned == NULL || row_source_paths(planned->pipeline) != NIL)
+	if (planned == NULL || external_rows_plan_paths(planned->pipeline) != NIL)
 		return NULL;
 	/* These go with the subquery's own plan, which does not run: the plan around it gets them. */
 	foreach(lc, subroot->init_plans)
@@ -223,7 +223,7 @@ rel_pipelines_copy_of_subquery(PlannerInfo *subroot, List **outputs)
 		TargetEntry *entry = lfirst_node(TargetEntry, lc);
 
 		if (!entry->resjunk)
-			*outputs = lappend(*outputs, planned_normalize(subroot, planned, (Node *) entry->expr));
+			*outputs = lappend(*outputs, rel_pipeline_normalize(subroot, planned, (Node *) entry->expr));
 	}
 	/* What is known by the subquery's own clauses and expressions ends here. */
 	planned->clauses = 0;
@@ -248,11 +248,11 @@ vars_of_rel(RelOptInfo *rel, List *exprs)
 }
 
 /* Goes on with what is remembered of another level's last step, under the names of this level. */
-static PlannedPipeline *
+static RelPipeline *
 pipeline_of_level(PlannerInfo *root, RelOptInfo *rel, PlannerInfo *level)
 {
 	List	   *outputs;
-	PlannedPipeline *planned = rel_pipelines_copy_of_subquery(level, &outputs);
+	RelPipeline *planned = base_pipelines_copy_of_subquery(level, &outputs);
 	PipelineStage *stage;
 	List	   *vars = vars_of_rel(rel, list_concat_copy(rel->reltarget->exprs,
 													 get_actual_clauses(rel->baserestrictinfo)));
@@ -272,12 +272,12 @@ pipeline_of_level(PlannerInfo *root, RelOptInfo *rel, PlannerInfo *level)
 		exprs = lappend(exprs, list_nth(outputs, attno - 1));
 	}
 	stage = pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, exprs);
-	stage->names = (List *) names_normalize(root, (Node *) vars);
+	stage->names = (List *) relation_numbers_normalize(root, (Node *) vars);
 	plain = split_quals(rel, &with_subplans);
 	if (plain != NIL)
 	{
-		planned_add_filters(root, planned->pipeline, plain);
-		cost_add_filter(planned, planned_count_columns(get_actual_clauses(plain)),
+		rel_pipeline_add_filters(root, planned->pipeline, plain);
+		cost_add_filter(planned, rel_pipeline_count_columns(get_actual_clauses(plain)),
 						with_subplans == NIL ? rel->rows
 						: clamp_row_est(planned->rows * clauselist_selectivity(root, plain, 0, JOIN_INNER, NULL)));
 	}
@@ -288,7 +288,7 @@ pipeline_of_level(PlannerInfo *root, RelOptInfo *rel, PlannerInfo *level)
  * Each reference to the CTE computes it for itself, and no more of it than
  * passes the reference's conditions and joins; that must not be seen.
  */
-static PlannedPipeline *
+static RelPipeline *
 pipeline_of_cte(PlannerInfo *root, RelOptInfo *rel)
 {
 	RangeTblEntry *rte = root->simple_rte_array[rel->relid];
@@ -317,7 +317,7 @@ pipeline_of_cte(PlannerInfo *root, RelOptInfo *rel)
 	return pipeline_of_level(root, rel, list_nth(root->glob->subroots, plan_id - 1));
 }
 
-static PlannedPipeline *
+static RelPipeline *
 pipeline_of_subquery(PlannerInfo *root, RelOptInfo *rel)
 {
 	if (rel->subroot == NULL || rel->subplan_params != NIL)
@@ -349,33 +349,33 @@ is_empty(Path *path)
 }
 
 bool
-rel_pipelines_is_empty(RelOptInfo *rel)
+base_pipelines_is_empty(RelOptInfo *rel)
 {
 	return IS_DUMMY_REL(rel) || is_empty(rel->cheapest_total_path);
 }
 
 /* UNION ALL: the rows of all members, which pass the quals, under the names of the whole. */
-static PlannedPipeline *
+static RelPipeline *
 pipeline_of_union(PlannerInfo *root, RelOptInfo *rel)
 {
 	List	   *vars = vars_of_rel(rel, rel->reltarget->exprs);
-	PlannedPipeline *all = NULL;
+	RelPipeline *all = NULL;
 	ListCell   *lc;
 
 	foreach(lc, root->append_rel_list)
 	{
 		AppendRelInfo *appinfo = lfirst_node(AppendRelInfo, lc);
 		RelOptInfo *child;
-		PlannedPipeline *planned;
+		RelPipeline *planned;
 		List	   *exprs = NIL;
 		ListCell   *lc2;
 
 		if (appinfo->parent_relid != rel->relid)
 			continue;
 		child = root->simple_rel_array[appinfo->child_relid];
-		if (rel_pipelines_is_empty(child))
+		if (base_pipelines_is_empty(child))
 			continue;
-		planned = rel_pipelines_copy(root, child);
+		planned = base_pipelines_copy(root, child);
 		if (planned == NULL)
 			return NULL;
 		foreach(lc2, vars)
@@ -385,22 +385,22 @@ pipeline_of_union(PlannerInfo *root, RelOptInfo *rel)
 
 			if (expr == NULL)
 				return NULL;
-			exprs = lappend(exprs, names_normalize(root, expr));
+			exprs = lappend(exprs, relation_numbers_normalize(root, expr));
 		}
 		pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, exprs)->names =
-			(List *) names_normalize(root, (Node *) vars);
+			(List *) relation_numbers_normalize(root, (Node *) vars);
 		planned->before_sort = NULL;
 		if (all == NULL)
 			all = planned;
 		else
-			planned_unite(all, planned);
+			rel_pipeline_unite(all, planned);
 	}
 	return all;
 }
 
 /* One that a lower relation should have had must not be computed above an outer join. */
 bool
-rel_pipelines_add_placeholders(PlannerInfo *root, RelOptInfo *rel, PlannedPipeline *planned)
+base_pipelines_add_placeholders(PlannerInfo *root, RelOptInfo *rel, RelPipeline *planned)
 {
 	List	   *outputs = stage_outputs(planned->pipeline->top);
 	List	   *added = NIL;
@@ -413,8 +413,8 @@ rel_pipelines_add_placeholders(PlannerInfo *root, RelOptInfo *rel, PlannedPipeli
 
 		if (!IsA(expr, PlaceHolderVar))
 			continue;
-		info = names_find_placeholder(root, (PlaceHolderVar *) expr);
-		expr = names_normalize(root, expr);
+		info = relation_numbers_find_placeholder(root, (PlaceHolderVar *) expr);
+		expr = relation_numbers_normalize(root, expr);
 		if (pipeline_find_expr(outputs, expr) >= 0)
 			continue;
 		if (info == NULL || !bms_equal(info->ph_eval_at, rel->relids))
@@ -433,7 +433,7 @@ rel_pipelines_add_placeholders(PlannerInfo *root, RelOptInfo *rel, PlannedPipeli
  * cache serves any.
  */
 static bool
-may_be_rows(PlannerInfo *root, RelOptInfo *rel, const PlannedPipeline *ours)
+may_be_rows(PlannerInfo *root, RelOptInfo *rel, const RelPipeline *ours)
 {
 	if (bms_membership(root->all_baserels) != BMS_MULTIPLE)
 		return false;
@@ -444,10 +444,10 @@ may_be_rows(PlannerInfo *root, RelOptInfo *rel, const PlannedPipeline *ours)
 	return ours == NULL || rel->rtekind == RTE_CTE;
 }
 
-static PlannedPipeline *
-rows_or_ours(PlannerInfo *root, RelOptInfo *rel, PlannedPipeline *ours)
+static RelPipeline *
+rows_or_ours(PlannerInfo *root, RelOptInfo *rel, RelPipeline *ours)
 {
-	PlannedPipeline *rows = may_be_rows(root, rel, ours) ? row_source_plan(root, rel) : NULL;
+	RelPipeline *rows = may_be_rows(root, rel, ours) ? external_rows_plan_scan(root, rel) : NULL;
 
 	if (rows == NULL)
 		return ours;
@@ -455,23 +455,23 @@ rows_or_ours(PlannerInfo *root, RelOptInfo *rel, PlannedPipeline *ours)
 	if (ours != NULL && ours->startup_cost + ours->run_cost <=
 		(rows->startup_cost + rows->run_cost) * Max(ours->rows / rows->rows, 1.0))
 		return ours;
-	rows->pipeline->has_barrier = planned_is_below_barrier(root);
+	rows->pipeline->has_barrier = rel_pipeline_is_below_barrier(root);
 	return rows;
 }
 
 /* Joins are translated only when a plan is made of them: their inputs must be right. */
 static bool
-is_taken(const PlannerInfo *root, const PlannedPipeline *planned)
+is_taken(const PlannerInfo *root, const RelPipeline *planned)
 {
-	return bms_membership(root->all_baserels) != BMS_MULTIPLE || planned_check(planned->pipeline);
+	return bms_membership(root->all_baserels) != BMS_MULTIPLE || rel_pipeline_check(planned->pipeline);
 }
 
 /* NULL: the relation is not ours. */
-static PlannedPipeline *
+static RelPipeline *
 pipeline_of_base_rel(PlannerInfo *root, RelOptInfo *rel)
 {
-	PlannedPipeline *planned = NULL;
-	PlannedPipeline *rows;
+	RelPipeline *planned = NULL;
+	RelPipeline *rows;
 	ListCell   *lc;
 
 	if (!bms_is_empty(rel->lateral_relids) || IS_DUMMY_REL(rel))
@@ -494,27 +494,27 @@ pipeline_of_base_rel(PlannerInfo *root, RelOptInfo *rel)
 	rows = rows_or_ours(root, rel, planned);
 	if (rows == NULL || (rows == planned && root->placeholder_list == NIL))
 		return rows;
-	return rel_pipelines_add_placeholders(root, rel, rows) && is_taken(root, rows) ? rows : NULL;
+	return base_pipelines_add_placeholders(root, rel, rows) && is_taken(root, rows) ? rows : NULL;
 }
 
-const PlannedPipeline *
-rel_pipelines_find(PlannerInfo *root, RelOptInfo *rel)
+const RelPipeline *
+base_pipelines_find(PlannerInfo *root, RelOptInfo *rel)
 {
-	const PlannedPipeline *planned = planned_find(rel);
+	const RelPipeline *planned = rel_pipeline_find(rel);
 
 	if (planned == NULL)
 	{
 		if (!IS_SIMPLE_REL(rel))
 			return NULL;
-		planned = planned_remember(rel, pipeline_of_base_rel(root, rel));
+		planned = rel_pipeline_remember(rel, pipeline_of_base_rel(root, rel));
 	}
 	return planned->pipeline == NULL ? NULL : planned;
 }
 
-PlannedPipeline *
-rel_pipelines_copy(PlannerInfo *root, RelOptInfo *rel)
+RelPipeline *
+base_pipelines_copy(PlannerInfo *root, RelOptInfo *rel)
 {
-	const PlannedPipeline *planned = rel_pipelines_find(root, rel);
+	const RelPipeline *planned = base_pipelines_find(root, rel);
 
-	return planned == NULL ? NULL : planned_copy(planned);
+	return planned == NULL ? NULL : rel_pipeline_copy(planned);
 }

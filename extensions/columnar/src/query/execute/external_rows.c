@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * source_rows.c
- *	  Pushes the rows of plans of PostgreSQL's, see row_source.h, into the
+ * external_rows.c
+ *	  Pushes the rows of plans of PostgreSQL's, see external_rows_plan.h, into the
  *	  engine.
  *
  *-------------------------------------------------------------------------
@@ -15,8 +15,8 @@
 
 #include "cache/heap_page.h"
 #include "cache/status.h"
+#include "query/execute/external_rows.h"
 #include "query/execute/scan_state.h"
-#include "query/execute/source_rows.h"
 #include "query/pipeline/pipeline.h"
 #include "query/planning/plan_walk.h"
 
@@ -37,7 +37,7 @@ has_number(Plan *plan, void *context)
 }
 
 List *
-source_rows_plans(const CustomScan *scan, const Pipeline *pipeline, List *subplans)
+external_rows_plans(const CustomScan *scan, const Pipeline *pipeline, List *subplans)
 {
 	List	   *plans = NIL;
 	ListCell   *lc;
@@ -58,11 +58,11 @@ source_rows_plans(const CustomScan *scan, const Pipeline *pipeline, List *subpla
 }
 
 bool
-source_rows_begin(PenumbraScanState *state, EState *estate)
+external_rows_begin(PenumbraScanState *state, EState *estate)
 {
 	ListCell   *lc;
 
-	foreach(lc, source_rows_plans((CustomScan *) state->css.ss.ps.plan, state->pipeline,
+	foreach(lc, external_rows_plans((CustomScan *) state->css.ss.ps.plan, state->pipeline,
 								 estate->es_plannedstmt->subplans))
 	{
 		if (lfirst(lc) == NULL)
@@ -93,7 +93,7 @@ read_value(Form_pg_attribute att, Datum datum, uint64 *value, uint32 *length)
 static void
 append_row(PenumbraScanState *state, ScanInput *input, TupleTableSlot *row)
 {
-	List	   *numbers = linitial(input->stage->table_attnos);
+	List	   *numbers = linitial(input->stage->table_attnums);
 	int			count = list_length(numbers);
 	uint64	   *values = palloc(sizeof(uint64) * count);
 	uint32	   *lengths = palloc0(sizeof(uint32) * count);
@@ -121,7 +121,7 @@ append_row(PenumbraScanState *state, ScanInput *input, TupleTableSlot *row)
 }
 
 bool
-source_rows_append(PenumbraScanState *state, ScanInput *input, uint32 row_limit, Size bytes_limit)
+external_rows_append(PenumbraScanState *state, ScanInput *input, uint32 row_limit, Size bytes_limit)
 {
 	MemoryContext row_context = state->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory;
 
@@ -142,7 +142,7 @@ source_rows_append(PenumbraScanState *state, ScanInput *input, uint32 row_limit,
 }
 
 void
-source_rows_rescan(PenumbraScanState *state)
+external_rows_rescan(PenumbraScanState *state)
 {
 	ListCell   *lc;
 
@@ -158,7 +158,7 @@ source_rows_rescan(PenumbraScanState *state)
 }
 
 void
-source_rows_end(PenumbraScanState *state)
+external_rows_end(PenumbraScanState *state)
 {
 	ListCell   *lc;
 

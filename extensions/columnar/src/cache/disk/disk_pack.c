@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * tier_pack.c
+ * disk_pack.c
  *	  Segments on disk packed by lz4, where that is worth while.
  *
  * Codes of dictionaries and small integers, where they shrink at all, unpack
@@ -13,21 +13,21 @@
 
 #include <lz4.h>
 
-#include "cache/disk/tier_pack.h"
+#include "cache/disk/disk_pack.h"
 
 /* Of narrower values nothing is packed. */
 #define PACKED_VALUE_BYTES_MIN	8
 
 Size
-tier_pack(const void *segment, Size bytes, uint32 rows, void *packed)
+disk_pack(const void *segment, Size bytes, uint32 rows, void *packed)
 {
 	if (bytes > LZ4_MAX_INPUT_SIZE || bytes / PACKED_VALUE_BYTES_MIN < rows)
 		return 0;
-	return (Size) LZ4_compress_default(segment, packed, (int) bytes, (int) TIER_PACKED_BYTES_MAX(bytes));
+	return (Size) LZ4_compress_default(segment, packed, (int) bytes, (int) DISK_PACKED_BYTES_MAX(bytes));
 }
 
 bool
-tier_unpack(const void *packed, Size packed_bytes, void *segment, Size bytes)
+disk_unpack(const void *packed, Size packed_bytes, void *segment, Size bytes)
 {
 	return packed_bytes <= LZ4_MAX_INPUT_SIZE && bytes <= LZ4_MAX_INPUT_SIZE &&
 		LZ4_decompress_safe(packed, segment, (int) packed_bytes, (int) bytes) == (int) bytes;

@@ -1,17 +1,17 @@
 /*-------------------------------------------------------------------------
  *
- * tier_header.h
- *	  A chunk's header as the tier saves it.
+ * disk_header.h
+ *	  A chunk's header as the disk cache saves it.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef PENUMBRA_TIER_HEADER_H
-#define PENUMBRA_TIER_HEADER_H
+#ifndef PENUMBRA_DISK_CACHE_HEADER_H
+#define PENUMBRA_DISK_CACHE_HEADER_H
 
 #include "postgres.h"
 
 #include "cache/directory.h"
-#include "cache/disk/tier_manifest.h"
+#include "cache/disk/disk_manifest.h"
 
 /* What of a chunk is saved besides its segments; offsets' bits and dead rows follow. */
 typedef struct SavedHeader
@@ -40,20 +40,20 @@ typedef struct SavedHeader
 	(SAVED_DEAD_ROWS_OFFSET(header) + ((header)->rows + 63) / 64 * sizeof(uint64))
 
 /* Of what may change in a header: another value is another state. */
-extern uint64 tier_header_mark(CachedChunk *chunk);
+extern uint64 disk_header_mark(CachedChunk *chunk);
 
 /* Copies a pinned chunk's header to whole units, palloc'd. */
-extern SavedHeader *tier_copy_header(CachedChunk *chunk);
+extern SavedHeader *disk_copy_header(CachedChunk *chunk);
 
 /* Whether no later read of the header leaves it; that it is as it was written its checksum says. */
-extern bool tier_header_is_sound(const SavedHeader *header, Size bytes);
+extern bool disk_header_is_sound(const SavedHeader *header, Size bytes);
 
 /*
  * Makes a chunk of a sound header and its entry in the manifest, in region
  * memory, its segments on disk.  T8: transaction numbers from next_xid on may
  * be given again.  NULL: there is no memory.
  */
-extern CachedChunk *tier_create_chunk(const SavedHeader *header, const ManifestChunk *entry,
+extern CachedChunk *disk_create_chunk(const SavedHeader *header, const ManifestChunk *entry,
 									  const ManifestSegment *segments, uint64 next_xid);
 
-#endif							/* PENUMBRA_TIER_HEADER_H */
+#endif							/* PENUMBRA_DISK_CACHE_HEADER_H */

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
- * planned.h
+ * rel_pipeline.h
  *	  What the engine can compute, by relation of the planner.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef PENUMBRA_PLANNED_H
-#define PENUMBRA_PLANNED_H
+#ifndef PENUMBRA_REL_PIPELINE_H
+#define PENUMBRA_REL_PIPELINE_H
 
 #include "postgres.h"
 
@@ -25,11 +25,11 @@ typedef struct TableQual
 } TableQual;
 
 /* A plain table that a query reads and Penumbra can serve. */
-typedef struct PlannedTable
+typedef struct ServedTable
 {
 	RelOptInfo *rel;
 	Oid			oid;
-	List	   *attnos;			/* columns the query uses, ascending */
+	List	   *attnums;			/* columns the query uses, ascending */
 	CacheCoverage coverage;
 	List	   *quals;			/* of TableQual *, without pseudoconstants */
 	double		skipped_share;	/* of the chunks, by zone maps */
@@ -37,28 +37,28 @@ typedef struct PlannedTable
 	List	   *bounds;			/* of ColumnBounds *, in these */
 	bool		is_rescanned;	/* for each row of an outer query, of which the quals hold values */
 	bool		is_looked_up;	/* then by an index in PostgreSQL's plan */
-} PlannedTable;
+} ServedTable;
 
 /* Clauses of a query level beside FROM and WHERE, by bit. */
-typedef enum PlannedClause
+typedef enum RelPipelineClause
 {
-	PLANNED_GROUPS = 1,			/* GROUP BY, aggregates, HAVING */
-	PLANNED_WINDOWS = 2,
-	PLANNED_DISTINCT = 4,
-	PLANNED_ORDER = 8,
-	PLANNED_LIMIT = 16,			/* and OFFSET */
-	PLANNED_SET_OPERATION = 32
-} PlannedClause;
+	CLAUSE_GROUPS = 1,			/* GROUP BY, aggregates, HAVING */
+	CLAUSE_WINDOWS = 2,
+	CLAUSE_DISTINCT = 4,
+	CLAUSE_ORDER = 8,
+	CLAUSE_LIMIT = 16,			/* and OFFSET */
+	CLAUSE_SET_OPERATION = 32
+} RelPipelineClause;
 
 /*
  * What the engine can compute for a relation of the planner.  It says which
- * clauses of its query level it has done; planned_remember_stage() compares
+ * clauses of its query level it has done; rel_pipeline_remember_stage() compares
  * that with what the planner takes for done there.
  */
-typedef struct PlannedPipeline
+typedef struct RelPipeline
 {
 	Pipeline   *pipeline;		/* NULL: nothing, and it is known */
-	int			clauses;		/* of PlannedClause */
+	int			clauses;		/* of RelPipelineClause */
 	int			workers;		/* of a parallel scan; 0: one process */
 	double		input_rows;		/* of all scans, before filters */
 	double		rows;			/* out */
@@ -66,11 +66,11 @@ typedef struct PlannedPipeline
 	double		rescan_factor;	/* by which the costs are larger for it, beside look-ups by index; or 0 */
 	Cost		startup_cost;	/* until the first row can leave */
 	Cost		run_cost;		/* from then on, emission aside */
-	struct PlannedPipeline *before_sort;	/* a sort's input */
+	struct RelPipeline *before_sort;	/* a sort's input */
 	List	   *subplans;		/* of the query's outputs, which have become joins; normalized */
 	List	   *subplan_values; /* what stands for each */
 	Cost		core_cost;		/* of a join: of PostgreSQL's path when ours was offered last */
-} PlannedPipeline;
+} RelPipeline;
 
 /* A path of ours. */
 typedef struct PenumbraPath
@@ -83,51 +83,51 @@ typedef struct PenumbraPath
 } PenumbraPath;
 
 /* The table as it was found for its scan, or NULL. */
-extern PlannedTable *planned_find_table(RelOptInfo *rel);
+extern ServedTable *rel_pipeline_find_table(RelOptInfo *rel);
 
 /* A pipeline with a scan of the relation's columns and no other stage yet. */
-extern Pipeline *planned_begin_scan(PlannerInfo *root, Index relid, List *attnos);
+extern Pipeline *rel_pipeline_begin_scan(PlannerInfo *root, Index relid, List *attnums);
 /* Whether rows of the query level may be hidden from the user. */
-extern bool planned_is_below_barrier(const PlannerInfo *root);
+extern bool rel_pipeline_is_below_barrier(const PlannerInfo *root);
 /* Adds the quals as filters. */
-extern void planned_add_filters(PlannerInfo *root, Pipeline *pipeline, List *restrictinfos);
+extern void rel_pipeline_add_filters(PlannerInfo *root, Pipeline *pipeline, List *restrictinfos);
 /* The clauses for a pipeline, in the order in which PostgreSQL evaluates them. */
-extern List *planned_ordered_clauses(PlannerInfo *root, List *restrictinfos);
+extern List *rel_pipeline_ordered_clauses(PlannerInfo *root, List *restrictinfos);
 /* Adds the member's rows, which have the same columns. */
-extern void planned_unite(PlannedPipeline *all, const PlannedPipeline *member);
+extern void rel_pipeline_unite(RelPipeline *all, const RelPipeline *member);
 /* Whether the engine takes the whole pipeline; fills runtime_exprs or notes the refusal. */
-extern bool planned_check(Pipeline *pipeline);
+extern bool rel_pipeline_check(Pipeline *pipeline);
 
-/* names_normalize(), with NOT (x = ANY ...) for x <> ALL ... of subqueries. */
-extern Node *planned_normalize_subplans(PlannerInfo *root, Node *node);
+/* relation_numbers_normalize(), with NOT (x = ANY ...) for x <> ALL ... of subqueries. */
+extern Node *rel_pipeline_normalize_subplans(PlannerInfo *root, Node *node);
 /* The same, with what stands for the subqueries that have become joins. */
-extern Node *planned_normalize(PlannerInfo *root, const PlannedPipeline *planned, Node *expr);
-extern bool planned_needs_no_input(Node *expr);
+extern Node *rel_pipeline_normalize(PlannerInfo *root, const RelPipeline *planned, Node *expr);
+extern bool rel_pipeline_needs_no_input(Node *expr);
 /* Whether one of these Params, by number, stands in the expression or the list. */
-extern bool planned_has_param(void *expr, List *params);
-extern int	planned_count_columns(List *exprs);
+extern bool rel_pipeline_has_param(void *expr, List *params);
+extern int	rel_pipeline_count_columns(List *exprs);
 /*
  * Makes the pipeline output what of the target needs input, and maps the
  * target's columns to the outputs.  False: the stage has no target.
  */
-extern bool planned_set_target(PlannerInfo *root, PlannedPipeline *planned, const PathTarget *target);
+extern bool rel_pipeline_set_target(PlannerInfo *root, RelPipeline *planned, const PathTarget *target);
 
 /* What is remembered of the relation, without a pipeline if it is not ours; NULL: nothing is known yet. */
-extern const PlannedPipeline *planned_find(RelOptInfo *rel);
+extern const RelPipeline *rel_pipeline_find(RelOptInfo *rel);
 /* NULL: the relation is not ours. */
-extern const PlannedPipeline *planned_remember(RelOptInfo *rel, PlannedPipeline *planned);
+extern const RelPipeline *rel_pipeline_remember(RelOptInfo *rel, RelPipeline *planned);
 /*
  * Remembers it for a relation of an upper stage.  False: it has not done the
  * clauses that are done there, and is not to be offered either.
  */
-extern bool planned_remember_stage(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *rel,
-								   PlannedPipeline *planned);
+extern bool rel_pipeline_remember_stage(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *rel,
+										RelPipeline *planned);
 /* One that can be extended without changing the other. */
-extern PlannedPipeline *planned_copy(const PlannedPipeline *planned);
+extern RelPipeline *rel_pipeline_copy(const RelPipeline *planned);
 /* Whether something of it is remembered, or kept for later. */
-extern bool planned_is_known(RelOptInfo *rel);
+extern bool rel_pipeline_is_known(RelOptInfo *rel);
 /* Keeps what join_paths_find() has to look at, until it does. */
-extern void planned_skip(RelOptInfo *joinrel, void *pair);
-extern List *planned_take_skipped(RelOptInfo *joinrel);
+extern void rel_pipeline_skip(RelOptInfo *joinrel, void *pair);
+extern List *rel_pipeline_take_skipped(RelOptInfo *joinrel);
 
-#endif							/* PENUMBRA_PLANNED_H */
+#endif							/* PENUMBRA_REL_PIPELINE_H */

@@ -1,30 +1,30 @@
 /*-------------------------------------------------------------------------
  *
- * row_source.h
+ * external_rows_plan.h
  *	  Rows that PostgreSQL computes, as an input of the engine: of a CTE, a
  *	  VALUES list, a function, a table that no cache serves, a subquery with
  *	  what the engine does not do.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef PENUMBRA_ROW_SOURCE_H
-#define PENUMBRA_ROW_SOURCE_H
+#ifndef PENUMBRA_EXTERNAL_ROWS_PLAN_H
+#define PENUMBRA_EXTERNAL_ROWS_PLAN_H
 
 #include "postgres.h"
 
 #include "nodes/plannodes.h"
 
 #include "query/pipeline/pipeline.h"
-#include "query/pipeline/planned.h"
+#include "query/pipeline/rel_pipeline.h"
 #include "query/planning/planning.h"
 
 /* A scan of the relation's rows; NULL: they are not to be computed by us. */
-extern PlannedPipeline *row_source_plan(PlannerInfo *root, RelOptInfo *rel);
+extern RelPipeline *external_rows_plan_scan(PlannerInfo *root, RelOptInfo *rel);
 /* The paths that a node needs beside its ordinary one. */
-extern List *row_source_paths(const Pipeline *pipeline);
+extern List *external_rows_plan_paths(const Pipeline *pipeline);
 /* Finds what computes the sources in the plans of the ordinary path and of these; false: it is not there. */
-extern bool row_source_find_plans(PlannerInfo *root, Pipeline *pipeline, List *plans);
+extern bool external_rows_plan_find_plans(PlannerInfo *root, Pipeline *pipeline, List *plans);
 /* When the numbers of plan nodes are known: what has been found is told to the plan. */
-extern void row_source_resolve(const Planning *planning, PlannedStmt *stmt);
+extern void external_rows_plan_resolve(const Planning *planning, PlannedStmt *stmt);
 
-#endif							/* PENUMBRA_ROW_SOURCE_H */
+#endif							/* PENUMBRA_EXTERNAL_ROWS_PLAN_H */

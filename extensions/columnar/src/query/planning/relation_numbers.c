@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * names.c
+ * relation_numbers.c
  *	  The numbers by which pipelines call relations.
  *
  *-------------------------------------------------------------------------
@@ -14,8 +14,8 @@
 #include "nodes/plannodes.h"
 #include "utils/ruleutils.h"
 
-#include "query/planning/names.h"
 #include "query/planning/planning.h"
+#include "query/planning/relation_numbers.h"
 
 /* The columns of a level's set operations are Vars of relation 0; they get an entry of their own. */
 static RangeTblEntry *
@@ -31,7 +31,7 @@ set_operation_entry(PlannerInfo *root)
 		if (linitial((List *) lfirst(lc)) == root)
 			return rte;
 	}
-	rte = list_nth(planning->names, names_add("set_operation", NULL) - 1);
+	rte = list_nth(planning->names, relation_number_add("set_operation", NULL) - 1);
 	foreach(lc, root->parse->targetList)
 		rte->eref->colnames = lappend(rte->eref->colnames, makeString(pstrdup(lfirst_node(TargetEntry, lc)->resname)));
 	planning->set_operations = lappend(planning->set_operations, list_make2(root, rte));
@@ -40,7 +40,7 @@ set_operation_entry(PlannerInfo *root)
 
 /* Entries are told apart by their addresses: each belongs to one level, and stays while it is planned. */
 Index
-names_number(PlannerInfo *root, Index relid)
+relation_number_of(PlannerInfo *root, Index relid)
 {
 	Planning   *planning = planning_current();
 	RangeTblEntry *rte;
@@ -58,7 +58,7 @@ names_number(PlannerInfo *root, Index relid)
 }
 
 Index
-names_relid(const PlannerInfo *root, Index number)
+relation_number_relid(const PlannerInfo *root, Index number)
 {
 	const RangeTblEntry *rte = list_nth(planning_current()->names, number - 1);
 	Index		relid = root->simple_rel_array_size - 1;
@@ -69,7 +69,7 @@ names_relid(const PlannerInfo *root, Index number)
 }
 
 Index
-names_add(const char *alias, const char *column)
+relation_number_add(const char *alias, const char *column)
 {
 	Planning   *planning = planning_current();
 	RangeTblEntry *rte = makeNode(RangeTblEntry);
@@ -81,7 +81,7 @@ names_add(const char *alias, const char *column)
 }
 
 const PlaceHolderInfo *
-names_find_placeholder(const PlannerInfo *root, const PlaceHolderVar *placeholder)
+relation_numbers_find_placeholder(const PlannerInfo *root, const PlaceHolderVar *placeholder)
 {
 	ListCell   *lc;
 
@@ -106,13 +106,13 @@ normalize_mutator(Node *node, void *context)
 
 		if (var->varlevelsup != 0)
 			return copyObject(node);
-		return (Node *) makeVar(names_number(context, var->varno), var->varattno, var->vartype,
+		return (Node *) makeVar(relation_number_of(context, var->varno), var->varattno, var->vartype,
 								var->vartypmod, var->varcollid, 0);
 	}
 	if (IsA(node, PlaceHolderVar) && ((PlaceHolderVar *) node)->phlevelsup == 0)
 	{
 		const PlaceHolderVar *given = (PlaceHolderVar *) node;
-		const PlaceHolderInfo *info = names_find_placeholder(context, given);
+		const PlaceHolderInfo *info = relation_numbers_find_placeholder(context, given);
 		NamedArgExpr *placeholder = makeNode(NamedArgExpr);
 
 		/* Always the same expression, so that equal() finds it by its number, which no other level has. */
@@ -127,7 +127,7 @@ normalize_mutator(Node *node, void *context)
 }
 
 Node *
-names_normalize(PlannerInfo *root, Node *node)
+relation_numbers_normalize(PlannerInfo *root, Node *node)
 {
 	CHECK_FOR_INTERRUPTS();
 	return normalize_mutator(node, root);
@@ -153,7 +153,7 @@ names_add_numbers(Bitmapset *numbers, List *exprs)
 }
 
 List *
-names_to_list(const Bitmapset *numbers)
+relation_numbers_to_list(const Bitmapset *numbers)
 {
 	List	   *names = NIL;
 	int			number = -1;
@@ -171,7 +171,7 @@ names_to_list(const Bitmapset *numbers)
 }
 
 const char *
-names_alias(List *names, Index number)
+relation_number_alias(List *names, Index number)
 {
 	ListCell   *lc;
 
@@ -186,7 +186,7 @@ names_alias(List *names, Index number)
 }
 
 List *
-names_deparse_context(List *names)
+relation_numbers_deparse_context(List *names)
 {
 	PlannedStmt *stmt = makeNode(PlannedStmt);
 	List	   *aliases = NIL;

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * names.h
+ * relation_numbers.h
  *	  The numbers by which pipelines call relations.
  *
  * A relation of any level of the query has its own, so that stages of a
@@ -8,29 +8,29 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef PENUMBRA_NAMES_H
-#define PENUMBRA_NAMES_H
+#ifndef PENUMBRA_RELATION_NUMBERS_H
+#define PENUMBRA_RELATION_NUMBERS_H
 
 #include "postgres.h"
 
 #include "nodes/pathnodes.h"
 
 /* The number of the relation, for as long as the query is planned. */
-extern Index names_number(PlannerInfo *root, Index relid);
+extern Index relation_number_of(PlannerInfo *root, Index relid);
 /* The relation of this query level that has the number; 0: none has. */
-extern Index names_relid(const PlannerInfo *root, Index number);
+extern Index relation_number_relid(const PlannerInfo *root, Index number);
 /* One of its own, with a column. */
-extern Index names_add(const char *alias, const char *column);
+extern Index relation_number_add(const char *alias, const char *column);
 /*
  * A copy of the expression of this query level for a pipeline: Vars renumbered, and nothing of outer joins
  * in them.  A PlaceHolderVar, which a plan cannot hold, becomes a NamedArgExpr
  * of its expression and number; plans have no others.
  */
-extern Node *names_normalize(PlannerInfo *root, Node *node);
+extern Node *relation_numbers_normalize(PlannerInfo *root, Node *node);
 
 /* What the planner knows of the PlaceHolderVar; NULL: nothing. */
-extern const PlaceHolderInfo *names_find_placeholder(const PlannerInfo *root,
-													 const PlaceHolderVar *placeholder);
+extern const PlaceHolderInfo *relation_numbers_find_placeholder(const PlannerInfo *root,
+																const PlaceHolderVar *placeholder);
 
 /* The numbers that the expressions, normalized, have: a query of many nodes has many others. */
 extern Bitmapset *names_add_numbers(Bitmapset *numbers, List *exprs);
@@ -38,9 +38,9 @@ extern Bitmapset *names_add_numbers(Bitmapset *numbers, List *exprs);
  * What EXPLAIN needs to write expressions of these: lists of a number, the
  * alias, the table's OID or 0, and without a table the columns' names.
  */
-extern List *names_to_list(const Bitmapset *numbers);
-extern const char *names_alias(List *names, Index number);
+extern List *relation_numbers_to_list(const Bitmapset *numbers);
+extern const char *relation_number_alias(List *names, Index number);
 /* A context for deparse_expression(). */
-extern List *names_deparse_context(List *names);
+extern List *relation_numbers_deparse_context(List *names);
 
-#endif							/* PENUMBRA_NAMES_H */
+#endif							/* PENUMBRA_RELATION_NUMBERS_H */

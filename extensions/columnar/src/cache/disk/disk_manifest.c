@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
- * tier_manifest.c
- *	  What the tier has on disk, and whether it is right for this server.
+ * disk_manifest.c
+ *	  What the disk cache has on disk, and whether it is right for this server.
  *
  * A manifest is true of a server whose WAL and data directory reach what it
  * has seen.  Rules T1 to T9 in README.md say when that is so; T1 is kept by who
- * writes (tier_worker.c), T2 and T8 in tier_header.c, T6 by the files' names
- * (tier_file.c), the others here.
+ * writes (disk_worker.c), T2 and T8 in disk_header.c, T6 by the files' names
+ * (disk_file.c), the others here.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,9 +23,9 @@
 #include "common/controldata_utils.h"
 #include "miscadmin.h"
 
-#include "cache/disk/tier_manifest.h"
+#include "cache/disk/disk_manifest.h"
 
-#define NUMBERS_FILE	TIER_DIRECTORY "/numbers"
+#define NUMBERS_FILE	DISK_DIRECTORY "/numbers"
 
 /* "PENUTIER"; the last digits count the formats of manifest and headers. */
 #define MANIFEST_MAGIC	UINT64CONST(0x50454E5554490004)
@@ -63,7 +63,7 @@ manifest_path(void)
 {
 	static char path[MAXPGPATH];
 
-	snprintf(path, sizeof(path), "%s/manifest", tier_files());
+	snprintf(path, sizeof(path), "%s/manifest", disk_files());
 	return path;
 }
 
@@ -121,7 +121,7 @@ library_build(void)
 
 /* Rule T7. */
 static bool
-wal_was_reset(const TierStart *start)
+wal_was_reset(const DiskStart *start)
 {
 	return XLogSegmentOffset(start->redo, wal_segment_size) == SizeOfXLogLongPHD;
 }
@@ -135,7 +135,7 @@ forget_numbers(void)
 }
 
 void
-manifest_note_start(TierStart *start, bool is_read)
+manifest_note_start(DiskStart *start, bool is_read)
 {
 	bool		is_sound;
 	ControlFileData *control = get_controlfile(DataDir, &is_sound);
@@ -155,7 +155,7 @@ static bool
 number_is_known(uint64 number)
 {
 	Size		bytes;
-	Numbers    *numbers = (Numbers *) tier_slurp_file(NUMBERS_FILE, &bytes);
+	Numbers    *numbers = (Numbers *) disk_slurp_file(NUMBERS_FILE, &bytes);
 
 	return numbers != NULL && bytes == sizeof(Numbers) && numbers->magic == MANIFEST_MAGIC &&
 		numbers->checksum == XXH3_64bits(numbers, NUMBERS_CHECKED_BYTES) &&
@@ -164,7 +164,7 @@ number_is_known(uint64 number)
 
 /* Why the manifest is not to be used, or NULL. */
 static const char *
-check_manifest(const Manifest *manifest, Size bytes, const TierStart *start)
+check_manifest(const Manifest *manifest, Size bytes, const DiskStart *start)
 {
 	uint64		build = library_build();
 
@@ -192,10 +192,10 @@ check_manifest(const Manifest *manifest, Size bytes, const TierStart *start)
 }
 
 char *
-manifest_read(const TierStart *start, Size *bytes, const char **problem)
+manifest_read(const DiskStart *start, Size *bytes, const char **problem)
 {
 	Size		file_bytes;
-	char	   *content = tier_slurp_file(manifest_path(), &file_bytes);
+	char	   *content = disk_slurp_file(manifest_path(), &file_bytes);
 
 	*problem = NULL;
 	if (content == NULL)
@@ -224,7 +224,7 @@ write_numbers(uint64 next_number)
 	};
 
 	numbers.checksum = XXH3_64bits(&numbers, NUMBERS_CHECKED_BYTES);
-	return tier_replace_file(NUMBERS_FILE, &numbers, sizeof(numbers));
+	return disk_replace_file(NUMBERS_FILE, &numbers, sizeof(numbers));
 }
 
 /*
@@ -250,7 +250,7 @@ manifest_write(const char *entries, Size bytes, XLogRecPtr lsn)
 		elog(ERROR, "could not generate a random number");
 	memcpy(content + sizeof(Manifest), entries, bytes);
 	manifest->checksum = XXH3_64bits(content + MANIFEST_CHECKED_OFFSET, file_bytes - MANIFEST_CHECKED_OFFSET);
-	done = write_numbers(manifest->number) && tier_replace_file(manifest_path(), content, file_bytes);
+	done = write_numbers(manifest->number) && disk_replace_file(manifest_path(), content, file_bytes);
 	if (done)
 		present_number = manifest->number;
 	pfree(content);

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * tier_reader.c
+ * disk_reader.c
  *	  The process that reads back, after the server's start, what is on disk.
  *
  * Scans read what they want themselves; this brings the rest back into memory
@@ -27,8 +27,8 @@
 #include "utils/wait_event.h"
 
 #include "pg_compat.h"
-#include "cache/disk/tier.h"
-#include "cache/disk/tier_reader.h"
+#include "cache/disk/disk_cache.h"
+#include "cache/disk/disk_reader.h"
 #include "cache/process.h"
 #include "cache/region.h"
 #include "cache/wanted.h"
@@ -60,21 +60,21 @@ static uint64 segments_read = 0;
 static uint64 column_bytes_left = 0;	/* of the column that is read */
 
 void
-tier_start_reader(void)
+disk_start_reader(void)
 {
 	BackgroundWorker worker = {
 		.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION,
 		.bgw_start_time = BgWorkerStart_RecoveryFinished,
-		.bgw_restart_time = TIER_RESTART_SECONDS,
+		.bgw_restart_time = DISK_RESTART_SECONDS,
 	};
 
-	if (pg_atomic_read_u32(&tier_control->state) != TIER_OPEN ||
-		pg_atomic_read_u64(&tier_control->restored_segments) == 0)
+	if (pg_atomic_read_u32(&disk_control->state) != DISK_OPEN ||
+		pg_atomic_read_u64(&disk_control->restored_segments) == 0)
 		return;
 	strlcpy(worker.bgw_name, "penumbra disk cache reader", BGW_MAXLEN);
 	strlcpy(worker.bgw_type, "penumbra disk cache reader", BGW_MAXLEN);
 	strlcpy(worker.bgw_library_name, "penumbra", sizeof(worker.bgw_library_name));
-	strlcpy(worker.bgw_function_name, "penumbra_tier_reader_main", BGW_MAXLEN);
+	strlcpy(worker.bgw_function_name, "penumbra_disk_reader_main", BGW_MAXLEN);
 	/* where there is no place for it, scans read all */
 	(void) RegisterDynamicBackgroundWorker(&worker, NULL);
 }
@@ -129,8 +129,8 @@ note_read(uint64 bytes)
 	uint64		noted = Min(bytes, column_bytes_left);
 
 	column_bytes_left -= noted;
-	pg_atomic_fetch_add_u64(&tier_control->reader_bytes, bytes);
-	pg_atomic_fetch_sub_u64(&tier_control->reader_bytes_left, noted);
+	pg_atomic_fetch_add_u64(&disk_control->reader_bytes, bytes);
+	pg_atomic_fetch_sub_u64(&disk_control->reader_bytes_left, noted);
 }
 
 static void
@@ -141,7 +141,7 @@ end_read(ReadSegment *read)
 
 	if (chunk == NULL)
 		return;
-	if (tier_end_chunk(chunk, &read->attnum, 1, read->buffer, &segment))
+	if (disk_cache_end_chunk(chunk, &read->attnum, 1, read->buffer, &segment))
 	{
 		segments_read++;
 		note_read(chunk->columns[read->attnum - 1].extent.bytes);
@@ -153,9 +153,9 @@ end_read(ReadSegment *read)
 static void
 release_at_exit(int code, Datum argument)
 {
-	pg_atomic_write_u64(&tier_control->reader_since, 0);
-	pg_atomic_write_u64(&tier_control->reader_bytes_left, 0);
-	tier_release_buffers();
+	pg_atomic_write_u64(&disk_control->reader_since, 0);
+	pg_atomic_write_u64(&disk_control->reader_bytes_left, 0);
+	disk_cache_release_buffers();
 	for (int i = 0; i < SEGMENTS_AHEAD; i++)
 	{
 		if (reads[i].chunk != NULL)
@@ -172,7 +172,7 @@ give_way(void)
 	int64		others;
 
 	while (!ShutdownRequestPending &&
-		   (others = (int64) (pg_atomic_read_u64(&tier_control->segments_read) - segments_read)) != others_before)
+		   (others = (int64) (pg_atomic_read_u64(&disk_control->segments_read) - segments_read)) != others_before)
 	{
 		others_before = others;
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, PAUSE_MS, PG_WAIT_EXTENSION);
@@ -208,7 +208,7 @@ read_column(const ColdColumn *column)
 		}
 		read->attnum = column->attnum;
 		read->chunk = chunk;
-		tier_begin_chunk(chunk, &read->attnum, 1, read->buffer);
+		disk_cache_begin_chunk(chunk, &read->attnum, 1, read->buffer);
 		next_read = (next_read + 1) % SEGMENTS_AHEAD;
 	}
 }
@@ -223,11 +223,11 @@ is_the_reader(void)
 	uint64		nobody = 0;
 
 	return wanted_list_is_read() &&
-		pg_atomic_compare_exchange_u64(&tier_control->reader_since, &nobody, (uint64) GetCurrentTimestamp());
+		pg_atomic_compare_exchange_u64(&disk_control->reader_since, &nobody, (uint64) GetCurrentTimestamp());
 }
 
 void
-penumbra_tier_reader_main(Datum argument)
+penumbra_disk_reader_main(Datum argument)
 {
 	MemoryContext context = AllocSetContextCreate(TopMemoryContext, "penumbra disk cache reader",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -247,11 +247,11 @@ penumbra_tier_reader_main(Datum argument)
 		reads[i].buffer = cache_create_buffer(context);
 	count = list_columns(&columns);
 	for (int i = 0; i < count; i++)
-		pg_atomic_fetch_add_u64(&tier_control->reader_bytes_left, columns[i].disk_bytes);
+		pg_atomic_fetch_add_u64(&disk_control->reader_bytes_left, columns[i].disk_bytes);
 	for (int i = 0; i < count; i++)
 	{
 		/* queries may have read some of the column before */
-		pg_atomic_fetch_sub_u64(&tier_control->reader_bytes_left, column_bytes_left);
+		pg_atomic_fetch_sub_u64(&disk_control->reader_bytes_left, column_bytes_left);
 		column_bytes_left = columns[i].disk_bytes;
 		if (!read_column(&columns[i]))
 			break;

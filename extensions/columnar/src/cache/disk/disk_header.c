@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * tier_header.c
- *	  A chunk's header as the tier saves it.
+ * disk_header.c
+ *	  A chunk's header as the disk cache saves it.
  *
  * A header is copied while others change the chunk.  What is copied is what a
  * scan could have read at the time, in the order in which scans read it:
@@ -18,11 +18,11 @@
 #include "access/htup_details.h"
 #include "port/pg_bitutils.h"
 
-#include "cache/disk/tier_header.h"
+#include "cache/disk/disk_header.h"
 #include "cache/region.h"
 
 uint64
-tier_header_mark(CachedChunk *chunk)
+disk_header_mark(CachedChunk *chunk)
 {
 	return pg_atomic_read_u64(&chunk->vm_stamp) + ((uint64) pg_atomic_read_u32(&chunk->decisions) << 42) +
 		((uint64) pg_atomic_read_u32(&chunk->dead_pages) << 53) + 1;
@@ -34,14 +34,14 @@ tier_header_mark(CachedChunk *chunk)
  * no row of them is proven.  In units that can be written; palloc'd.
  */
 SavedHeader *
-tier_copy_header(CachedChunk *chunk)
+disk_copy_header(CachedChunk *chunk)
 {
 	SavedHeader *header;
 	Size		bytes = sizeof(SavedHeader) + MAXALIGN(chunk->offset_bytes[CHUNK_PAGES]) +
 		CHUNK_DEAD_ROWS_WORDS(chunk) * sizeof(uint64);
 	uint64	   *dead_rows;
 
-	header = palloc0(tier_cost_bytes(bytes + MAXIMUM_ALIGNOF));
+	header = palloc0(disk_cost_bytes(bytes + MAXIMUM_ALIGNOF));
 	header->vm_stamp = pg_atomic_read_u64(&chunk->vm_stamp);
 	pg_read_barrier();
 	for (int i = 0; i < CHUNK_WORDS; i++)
@@ -74,7 +74,7 @@ tier_copy_header(CachedChunk *chunk)
 }
 
 bool
-tier_header_is_sound(const SavedHeader *header, Size bytes)
+disk_header_is_sound(const SavedHeader *header, Size bytes)
 {
 	bool		sound = bytes >= sizeof(SavedHeader) &&
 		header->column_count <= MaxHeapAttributeNumber && header->pages <= CHUNK_PAGES &&
@@ -134,11 +134,11 @@ fill_chunk(CachedChunk *chunk, const SavedHeader *header, const ManifestChunk *e
 	memcpy(unconstify(uint8 *, CHUNK_OFFSET_BITS(chunk)), header + 1, header->offset_bit_bytes);
 	for (uint32 i = 0; i < CHUNK_DEAD_ROWS_WORDS(chunk); i++)
 		pg_atomic_init_u64(&CHUNK_DEAD_ROWS(chunk)[i], dead_rows[i]);
-	chunk->header_mark = tier_header_mark(chunk);
+	chunk->header_mark = disk_header_mark(chunk);
 }
 
 CachedChunk *
-tier_create_chunk(const SavedHeader *header, const ManifestChunk *entry,
+disk_create_chunk(const SavedHeader *header, const ManifestChunk *entry,
 				  const ManifestSegment *segments, uint64 next_xid)
 {
 	Size		bytes = CHUNK_BYTES_WITH_ROWS(header->column_count, header->offset_bit_bytes, header->rows);

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
- * tier_file_test.c
- *	  The tier's files without a server: what is read is what was written, or
+ * disk_file_test.c
+ *	  The disk cache's files without a server: what is read is what was written, or
  *	  is not taken, whichever system call fails.
  *
  * Each test runs in a process and an empty directory of its own, because
- * tier_file.c remembers names, the lock and its asynchronous reads.
+ * disk_file.c remembers names, the lock and its asynchronous reads.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,8 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cache/disk/tier_file.h"
-#include "cache/disk/tier_pack.h"
+#include "cache/disk/disk_file.h"
+#include "cache/disk/disk_pack.h"
 #include "faults.h"
 
 /* The C library's, not the server's */
@@ -55,8 +55,8 @@ allocate_units(Size bytes)
 {
 	void	   *memory;
 
-	require(posix_memalign(&memory, TIER_UNIT_BYTES, tier_cost_bytes(bytes)) == 0);
-	memset(memory, 0, tier_cost_bytes(bytes));
+	require(posix_memalign(&memory, DISK_UNIT_BYTES, disk_cost_bytes(bytes)) == 0);
+	memset(memory, 0, disk_cost_bytes(bytes));
 	return memory;
 }
 
@@ -64,7 +64,7 @@ typedef struct Saved
 {
 	char	   *data;
 	Size		bytes;
-	TierExtent	extent;
+	DiskExtent	extent;
 	bool		is_written;
 } Saved;
 
@@ -88,34 +88,34 @@ free_extents(Saved *saved)
 }
 
 /* What is called fine is what was written. */
-static TierFault
+static DiskFault
 read_and_compare(const Saved *saved, bool ahead)
 {
-	TierRead	read = {.extent = saved->extent,.memory = allocate_units(saved->bytes)};
-	TierFault	fault;
+	DiskRead	read = {.extent = saved->extent,.memory = allocate_units(saved->bytes)};
+	DiskFault	fault;
 
 	if (ahead)
-		tier_begin_read(&read);
-	fault = ahead ? tier_end_read(&read) : tier_read(&saved->extent, read.memory);
-	if (fault == TIER_FINE)
+		disk_begin_read(&read);
+	fault = ahead ? disk_end_read(&read) : disk_read(&saved->extent, read.memory);
+	if (fault == DISK_FINE)
 		require(memcmp(read.memory, saved->data, saved->bytes) == 0);
-	tier_await_reads();
+	disk_await_reads();
 	free(read.memory);
 	return fault;
 }
 
 static void
-write_extents(TierWriter *writer, Saved *saved)
+write_extents(DiskWriter *writer, Saved *saved)
 {
 	for (int i = 0; i < EXTENTS; i++)
-		saved[i].is_written = tier_writer_append(writer, saved[i].data, saved[i].bytes, &saved[i].extent);
+		saved[i].is_written = disk_writer_append(writer, saved[i].data, saved[i].bytes, &saved[i].extent);
 }
 
 static void
 open_empty(void)
 {
 	require(system("rm -rf penumbra") == 0);
-	require(tier_open_directories() == NULL);
+	require(disk_open_directories() == NULL);
 }
 
 /* ---------------------------------------------------------------- tests --- */
@@ -123,34 +123,34 @@ open_empty(void)
 static void
 test_what_is_written_is_read(void)
 {
-	TierWriter	writer = {.fd = -1,.limit_bytes = FILE_BYTES};
+	DiskWriter	writer = {.fd = -1,.limit_bytes = FILE_BYTES};
 	Saved		saved[EXTENTS] = {{0}};
-	TierFile   *files;
+	DiskFile   *files;
 	int			count;
 
 	open_empty();
 	make_extents(saved);
 	write_extents(&writer, saved);
-	require(tier_writer_sync(&writer));
+	require(disk_writer_sync(&writer));
 	for (int i = 0; i < EXTENTS; i++)
 	{
 		require(saved[i].is_written);
-		require(saved[i].extent.bytes == saved[i].bytes && !tier_is_packed(&saved[i].extent));
-		require(read_and_compare(&saved[i], false) == TIER_FINE);
-		require(read_and_compare(&saved[i], true) == TIER_FINE);
+		require(saved[i].extent.bytes == saved[i].bytes && !disk_is_packed(&saved[i].extent));
+		require(read_and_compare(&saved[i], false) == DISK_FINE);
+		require(read_and_compare(&saved[i], true) == DISK_FINE);
 	}
-	count = tier_list_files(&files);
+	count = disk_list_files(&files);
 	require(count == (int) writer.number && count > 1);
 	for (int i = 0; i < count; i++)
 	{
 		require(files[i].number == (uint32) i + 1);
 		require(files[i].bytes > 0 && files[i].bytes <= FILE_BYTES);
 	}
-	require(tier_unlink_file(1) && tier_unlink_file(1));
-	require(read_and_compare(&saved[0], false) == TIER_UNREADABLE && errno == ENOENT);
-	require(read_and_compare(&saved[0], true) == TIER_UNREADABLE);
+	require(disk_unlink_file(1) && disk_unlink_file(1));
+	require(read_and_compare(&saved[0], false) == DISK_UNREADABLE && errno == ENOENT);
+	require(read_and_compare(&saved[0], true) == DISK_UNREADABLE);
 	free(files);
-	tier_writer_close(&writer);
+	disk_writer_close(&writer);
 	free_extents(saved);
 }
 
@@ -160,12 +160,12 @@ run_with_fault(void)
 {
 	static const char old_note[] = "old";
 	static const char new_note[] = "new and longer";
-	TierWriter	writer = {.fd = -1,.limit_bytes = FILE_BYTES};
+	DiskWriter	writer = {.fd = -1,.limit_bytes = FILE_BYTES};
 	Saved		saved[EXTENTS] = {{0}};
 	Saved		later[EXTENTS] = {{0}};
 	char	   *note;
 	Size		bytes;
-	TierFile   *files;
+	DiskFile   *files;
 	int			count;
 	bool		is_replaced;
 	long		calls;
@@ -173,38 +173,38 @@ run_with_fault(void)
 
 	fault_at = 0;
 	open_empty();
-	require(tier_replace_file("penumbra/note", old_note, sizeof(old_note)));
+	require(disk_replace_file("penumbra/note", old_note, sizeof(old_note)));
 	make_extents(saved);
 	make_extents(later);
 	fault_calls = 0;
 	fault_at = at;
 	write_extents(&writer, saved);
-	(void) tier_writer_sync(&writer);
-	is_replaced = tier_replace_file("penumbra/note", new_note, sizeof(new_note));
-	note = tier_slurp_file("penumbra/note", &bytes);
+	(void) disk_writer_sync(&writer);
+	is_replaced = disk_replace_file("penumbra/note", new_note, sizeof(new_note));
+	note = disk_slurp_file("penumbra/note", &bytes);
 	if (note != NULL && bytes == sizeof(new_note))
 		require(memcmp(note, new_note, bytes) == 0);
 	free(note);
 	for (int i = 0; i < EXTENTS; i++)
 	{
-		TierFault	faults[] = {TIER_UNREADABLE, TIER_UNREADABLE};
+		DiskFault	faults[] = {DISK_UNREADABLE, DISK_UNREADABLE};
 
 		for (int ahead = 0; saved[i].is_written && ahead < 2; ahead++)
 			faults[ahead] = read_and_compare(&saved[i], ahead == 1);
 		/* an interrupted call is made again */
-		require(fault_kind != FAULT_INTERRUPTED || (faults[0] == TIER_FINE && faults[1] == TIER_FINE));
+		require(fault_kind != FAULT_INTERRUPTED || (faults[0] == DISK_FINE && faults[1] == DISK_FINE));
 	}
 	calls = fault_calls;
 	require(fault_kind != FAULT_INTERRUPTED || is_replaced);
 	fault_at = 0;
 	/* a full disk leaves no empty files */
-	count = tier_list_files(&files);
+	count = disk_list_files(&files);
 	for (int i = 0; i < count; i++)
 		require(files[i].bytes > 0);
 	free(files);
 
 	/* nothing fails any more: what was said to be done is, and work goes on in files of their own */
-	note = tier_slurp_file("penumbra/note", &bytes);
+	note = disk_slurp_file("penumbra/note", &bytes);
 	require(note != NULL);
 	if (is_replaced)
 		require(bytes == sizeof(new_note) && memcmp(note, new_note, bytes) == 0);
@@ -213,14 +213,14 @@ run_with_fault(void)
 				(bytes == sizeof(new_note) && memcmp(note, new_note, bytes) == 0));
 	free(note);
 	write_extents(&writer, later);
-	require(tier_writer_sync(&writer));
+	require(disk_writer_sync(&writer));
 	for (int i = 0; i < EXTENTS; i++)
 	{
-		require(later[i].is_written && read_and_compare(&later[i], i % 2 == 0) == TIER_FINE);
+		require(later[i].is_written && read_and_compare(&later[i], i % 2 == 0) == DISK_FINE);
 		if (saved[i].is_written)
-			require(read_and_compare(&saved[i], i % 2 != 0) == TIER_FINE);
+			require(read_and_compare(&saved[i], i % 2 != 0) == DISK_FINE);
 	}
-	tier_writer_close(&writer);
+	disk_writer_close(&writer);
 	free_extents(saved);
 	free_extents(later);
 	return calls;
@@ -245,15 +245,15 @@ test_a_failing_call(void)
 }
 
 static void
-change_byte(const TierExtent *extent, uint64 at, unsigned char mask)
+change_byte(const DiskExtent *extent, uint64 at, unsigned char mask)
 {
 	char		path[64];
 	unsigned char byte;
 	int			fd;
 
-	snprintf(path, sizeof(path), "%s/%08X.columns", tier_files(), extent->file);
+	snprintf(path, sizeof(path), "%s/%08X.columns", disk_files(), extent->file);
 	fd = open(path, O_RDWR);
-	at += extent->unit * TIER_UNIT_BYTES;
+	at += extent->unit * DISK_UNIT_BYTES;
 	require(fd >= 0 && pread(fd, &byte, 1, at) == 1);
 	byte ^= mask;
 	require(pwrite(fd, &byte, 1, at) == 1);
@@ -263,13 +263,13 @@ change_byte(const TierExtent *extent, uint64 at, unsigned char mask)
 static void
 test_damage_is_seen(void)
 {
-	TierWriter	writer = {.fd = -1,.limit_bytes = FILE_BYTES};
+	DiskWriter	writer = {.fd = -1,.limit_bytes = FILE_BYTES};
 	Saved		saved[EXTENTS] = {{0}};
 
 	open_empty();
 	make_extents(saved);
 	write_extents(&writer, saved);
-	require(tier_writer_sync(&writer));
+	require(disk_writer_sync(&writer));
 	for (int round = 0; round < 2000; round++)
 	{
 		int			i = random_number() % EXTENTS;
@@ -277,48 +277,48 @@ test_damage_is_seen(void)
 		unsigned char mask = 1 << random_number() % 8;
 
 		change_byte(&saved[i].extent, at, mask);
-		require(read_and_compare(&saved[i], round % 2 == 0) == TIER_DAMAGED);
+		require(read_and_compare(&saved[i], round % 2 == 0) == DISK_DAMAGED);
 		change_byte(&saved[i].extent, at, mask);
 	}
 	for (int i = 0; i < EXTENTS; i++)
 	{
-		Size		padding = tier_cost_bytes(saved[i].bytes) - saved[i].bytes;
+		Size		padding = disk_cost_bytes(saved[i].bytes) - saved[i].bytes;
 
 		/* nobody reads what fills a unit */
 		if (padding > 0)
 			change_byte(&saved[i].extent, saved[i].bytes + random_number() % padding, 255);
-		require(read_and_compare(&saved[i], false) == TIER_FINE);
+		require(read_and_compare(&saved[i], false) == DISK_FINE);
 	}
-	tier_writer_close(&writer);
+	disk_writer_close(&writer);
 	free_extents(saved);
 }
 
 static void
 test_files_that_end_before(void)
 {
-	TierWriter	writer = {.fd = -1,.limit_bytes = UINT64CONST(1) << 30};
+	DiskWriter	writer = {.fd = -1,.limit_bytes = UINT64CONST(1) << 30};
 	Saved		saved[EXTENTS] = {{0}};
 	char		path[64];
 
 	open_empty();
 	make_extents(saved);
 	write_extents(&writer, saved);
-	require(tier_writer_sync(&writer));
-	snprintf(path, sizeof(path), "%s/%08X.columns", tier_files(), writer.number);
+	require(disk_writer_sync(&writer));
+	snprintf(path, sizeof(path), "%s/%08X.columns", disk_files(), writer.number);
 	for (uint64 bytes = writer.bytes; bytes > 0; bytes -= Min(bytes, 1000))
 	{
 		require(truncate(path, bytes) == 0);
 		for (int i = 0; i < EXTENTS; i++)
 		{
-			uint64		begin = saved[i].extent.unit * TIER_UNIT_BYTES;
-			bool		is_whole = begin + tier_cost_bytes(saved[i].bytes) <= bytes;
-			TierFault	fault = read_and_compare(&saved[i], i % 2 == 0);
+			uint64		begin = saved[i].extent.unit * DISK_UNIT_BYTES;
+			bool		is_whole = begin + disk_cost_bytes(saved[i].bytes) <= bytes;
+			DiskFault	fault = read_and_compare(&saved[i], i % 2 == 0);
 
-			require(fault == (is_whole ? TIER_FINE : TIER_UNREADABLE));
+			require(fault == (is_whole ? DISK_FINE : DISK_UNREADABLE));
 			require(is_whole || errno == 0);
 		}
 	}
-	tier_writer_close(&writer);
+	disk_writer_close(&writer);
 	free_extents(saved);
 }
 
@@ -326,7 +326,7 @@ test_files_that_end_before(void)
 static void
 test_no_events(void)
 {
-	TierWriter	writer = {.fd = -1,.limit_bytes = FILE_BYTES};
+	DiskWriter	writer = {.fd = -1,.limit_bytes = FILE_BYTES};
 	Saved		saved[EXTENTS] = {{0}};
 
 	open_empty();
@@ -337,16 +337,16 @@ test_no_events(void)
 		fault_refuses_events = refused != 0;
 		for (int i = 0; i < EXTENTS; i++)
 		{
-			TierRead	read = {.extent = saved[i].extent,.memory = allocate_units(saved[i].bytes)};
+			DiskRead	read = {.extent = saved[i].extent,.memory = allocate_units(saved[i].bytes)};
 
-			tier_begin_read(&read);
+			disk_begin_read(&read);
 			require(read.is_pending == (refused == 0));
-			require(tier_end_read(&read) == TIER_FINE);
+			require(disk_end_read(&read) == DISK_FINE);
 			require(memcmp(read.memory, saved[i].data, saved[i].bytes) == 0);
 			free(read.memory);
 		}
 	}
-	tier_writer_close(&writer);
+	disk_writer_close(&writer);
 	free_extents(saved);
 }
 
@@ -358,9 +358,9 @@ test_many_reads_ahead(void)
 	{
 		READS = 700
 	};
-	TierWriter	writer = {.fd = -1,.limit_bytes = FILE_BYTES};
+	DiskWriter	writer = {.fd = -1,.limit_bytes = FILE_BYTES};
 	Saved		saved[EXTENTS] = {{0}};
-	TierRead   *reads = calloc(READS, sizeof(TierRead));
+	DiskRead   *reads = calloc(READS, sizeof(DiskRead));
 
 	open_empty();
 	make_extents(saved);
@@ -369,33 +369,33 @@ test_many_reads_ahead(void)
 	{
 		reads[i].extent = saved[i % EXTENTS].extent;
 		reads[i].memory = allocate_units(reads[i].extent.bytes);
-		tier_begin_read(&reads[i]);
+		disk_begin_read(&reads[i]);
 		if (i % 50 == 0)
-			tier_poll_reads();
+			disk_poll_reads();
 	}
 	for (int i = READS; i-- > 0;)
 	{
-		require(tier_end_read(&reads[i]) == TIER_FINE);
+		require(disk_end_read(&reads[i]) == DISK_FINE);
 		require(memcmp(reads[i].memory, saved[i % EXTENTS].data, saved[i % EXTENTS].bytes) == 0);
 	}
 	/* memory may go only then */
 	for (int i = 0; i < READS; i++)
-		tier_begin_read(&reads[i]);
-	tier_await_reads();
+		disk_begin_read(&reads[i]);
+	disk_await_reads();
 	for (int i = 0; i < READS; i++)
 	{
 		require(!reads[i].is_pending);
 		free(reads[i].memory);
 	}
 	free(reads);
-	tier_writer_close(&writer);
+	disk_writer_close(&writer);
 	free_extents(saved);
 }
 
 static bool
 is_refused(const char *with)
 {
-	const char *problem = tier_open_directories();
+	const char *problem = disk_open_directories();
 
 	require(problem != NULL && strstr(problem, with) != NULL);
 	return true;
@@ -406,15 +406,15 @@ test_directories_that_are_refused(void)
 {
 	open_empty();
 	require(chmod("penumbra", 0770) == 0 && is_refused("can be written by others"));
-	require(chmod("penumbra", 0700) == 0 && tier_open_directories() == NULL);
+	require(chmod("penumbra", 0700) == 0 && disk_open_directories() == NULL);
 	require(rename("penumbra", "elsewhere") == 0 && symlink("elsewhere", "penumbra") == 0);
 	require(is_refused("is not a directory"));
 	require(unlink("penumbra") == 0 && close(open("penumbra", O_CREAT | O_WRONLY, 0600)) == 0);
 	require(is_refused("is not a directory"));
 	require(unlink("penumbra") == 0);
-	require(mkdir("penumbra", 0700) == 0 && symlink("../elsewhere", tier_files()) == 0);
+	require(mkdir("penumbra", 0700) == 0 && symlink("../elsewhere", disk_files()) == 0);
 	require(is_refused("is not a directory"));
-	require(unlink(tier_files()) == 0 && tier_open_directories() == NULL);
+	require(unlink(disk_files()) == 0 && disk_open_directories() == NULL);
 	require(system("rm -f penumbra/*/lock && ln -s /dev/null penumbra/*/lock 2>/dev/null || "
 				   "ln -s /dev/null \"$(echo penumbra/pgsql*)/lock\"") == 0);
 	require(is_refused("could not open file"));
@@ -427,16 +427,16 @@ test_a_directory_elsewhere(void)
 	char		path[MAXPGPATH];
 
 	require(getcwd(here, sizeof(here)) != NULL);
-	tier_directory_setting = "relative";
+	disk_directory_setting = "relative";
 	require(is_refused("is not an absolute path"));
 	snprintf(path, sizeof(path), "%s/disk/", here);
-	tier_directory_setting = path;
+	disk_directory_setting = path;
 	require(is_refused("could not stat directory"));
 	require(access("disk", F_OK) != 0);
 	require(symlink("/tmp", "disk") == 0 && is_refused("is not a directory"));
 	require(unlink("disk") == 0 && mkdir("disk", 0700) == 0);
-	require(tier_open_directories() == NULL);
-	require(strncmp(tier_files(), path, strlen(path)) == 0);
+	require(disk_open_directories() == NULL);
+	require(strncmp(disk_files(), path, strlen(path)) == 0);
 }
 
 static void
@@ -453,7 +453,7 @@ test_one_server_has_the_lock(void)
 	if (child == 0)
 	{
 		/* it inherited the parent's lock, but not the right to it again by another descriptor */
-		bool		is_locked = tier_open_directories() != NULL;
+		bool		is_locked = disk_open_directories() != NULL;
 
 		require(write(to_parent[1], &byte, 1) == 1 && read(to_child[0], &byte, 1) == 1);
 		_exit(is_locked ? 0 : 1);
@@ -464,15 +464,15 @@ test_one_server_has_the_lock(void)
 
 		require(waitpid(child, &status, 0) == child && status == 0);
 	}
-	require(tier_open_directories() == NULL);
+	require(disk_open_directories() == NULL);
 }
 
 static void
 test_files_of_others(void)
 {
-	TierWriter	writer = {.fd = -1,.number = 6,.limit_bytes = FILE_BYTES};
+	DiskWriter	writer = {.fd = -1,.number = 6,.limit_bytes = FILE_BYTES};
 	Saved		saved[EXTENTS] = {{0}};
-	TierFile   *files;
+	DiskFile   *files;
 	char		path[64];
 
 	open_empty();
@@ -480,23 +480,23 @@ test_files_of_others(void)
 	{
 		static const char *const names[] = {"00000001.columns~", "1.columns", "0000000G.columns", "00000000.columns"};
 
-		snprintf(path, sizeof(path), "%s/%s", tier_files(), names[i]);
+		snprintf(path, sizeof(path), "%s/%s", disk_files(), names[i]);
 		require(close(open(path, O_CREAT | O_WRONLY, 0600)) == 0);
 	}
-	snprintf(path, sizeof(path), "%s/00000003.columns", tier_files());
+	snprintf(path, sizeof(path), "%s/00000003.columns", disk_files());
 	require(mkdir(path, 0700) == 0);
-	require(tier_list_files(&files) == 0);
+	require(disk_list_files(&files) == 0);
 	free(files);
 	/* a number that is taken is not written over; the next is used */
-	snprintf(path, sizeof(path), "%s/00000007.columns", tier_files());
+	snprintf(path, sizeof(path), "%s/00000007.columns", disk_files());
 	require(close(open(path, O_CREAT | O_WRONLY, 0600)) == 0);
 	make_extents(saved);
-	require(!tier_writer_append(&writer, saved[0].data, saved[0].bytes, &saved[0].extent) && errno == EEXIST);
-	require(tier_writer_append(&writer, saved[0].data, saved[0].bytes, &saved[0].extent));
+	require(!disk_writer_append(&writer, saved[0].data, saved[0].bytes, &saved[0].extent) && errno == EEXIST);
+	require(disk_writer_append(&writer, saved[0].data, saved[0].bytes, &saved[0].extent));
 	require(saved[0].extent.file == 8);
-	require(tier_list_files(&files) == 2 && files[0].number == 7 && files[0].bytes == 0 && files[1].number == 8);
+	require(disk_list_files(&files) == 2 && files[0].number == 7 && files[0].bytes == 0 && files[1].number == 8);
 	free(files);
-	tier_writer_close(&writer);
+	disk_writer_close(&writer);
 	free_extents(saved);
 }
 
@@ -506,13 +506,13 @@ test_packed_segments(void)
 {
 	Size		bytes = 50000;
 	char	   *data = malloc(bytes);
-	char	   *packed = malloc(TIER_PACKED_BYTES_MAX(bytes));
+	char	   *packed = malloc(DISK_PACKED_BYTES_MAX(bytes));
 	Size		packed_bytes;
 
 	for (Size b = 0; b < bytes; b++)
 		data[b] = (char) (b % 50 < 40 ? b % 50 : random_number());
-	require(tier_pack(data, bytes, bytes / 8 + 1, packed) == 0);
-	packed_bytes = tier_pack(data, bytes, bytes / 8, packed);
+	require(disk_pack(data, bytes, bytes / 8 + 1, packed) == 0);
+	packed_bytes = disk_pack(data, bytes, bytes / 8, packed);
 	require(packed_bytes > 0 && packed_bytes < bytes);
 	for (int round = 0; round < 20000; round++)
 	{
@@ -523,15 +523,15 @@ test_packed_segments(void)
 		memcpy(input, packed, packed_bytes);
 		if (round > 0)
 			input[random_number() % packed_bytes] ^= (char) (1 << random_number() % 8);
-		if (tier_unpack(input, packed_bytes, output, bytes) && round == 0)
+		if (disk_unpack(input, packed_bytes, output, bytes) && round == 0)
 			require(memcmp(output, data, bytes) == 0);
 		else
 			require(round > 0);
 		free(input);
 		free(output);
 	}
-	require(!tier_unpack(packed, packed_bytes, data, bytes - 1));
-	require(!tier_unpack(packed, packed_bytes - 1, data, bytes));
+	require(!disk_unpack(packed, packed_bytes, data, bytes - 1));
+	require(!disk_unpack(packed, packed_bytes - 1, data, bytes));
 	free(data);
 	free(packed);
 }

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
- * tier_file.c
- *	  The tier's files: extents with checksums, appended and never changed.
+ * disk_file.c
+ *	  The disk cache's files: extents with checksums, appended and never changed.
  *
- * Only the tier's worker writes.  Everybody reads, each time by a descriptor
+ * Only the disk cache's worker writes.  Everybody reads, each time by a descriptor
  * of its own that is closed at once: it costs some microseconds of a read of
  * a megabyte, and nobody keeps a file that was unlinked.  Nothing here goes
  * through virtual descriptors or raises errors, so a reader can hold memory
@@ -33,7 +33,7 @@
 #include "storage/fd.h"
 #include "utils/wait_event.h"
 
-#include "cache/disk/tier_file.h"
+#include "cache/disk/disk_file.h"
 
 /* What is below such a name is in no base backup, and pg_rewind removes it (rule T6). */
 #define FILES_NAME		PG_TEMP_FILE_PREFIX "_columns"
@@ -44,16 +44,16 @@
 
 /* ---------------------------------------------------------------- names --- */
 
-char	   *tier_directory_setting = "";
+char	   *disk_directory_setting = "";
 
 const char *
-tier_files(void)
+disk_files(void)
 {
 	static char path[MAXPGPATH];
 
 	if (path[0] == '\0')
 		snprintf(path, sizeof(path), "%s/" FILES_NAME,
-				 tier_directory_setting[0] != '\0' ? tier_directory_setting : TIER_DIRECTORY);
+				 disk_directory_setting[0] != '\0' ? disk_directory_setting : DISK_DIRECTORY);
 	return path;
 }
 
@@ -82,7 +82,7 @@ check_directory(const char *path, bool makes)
 static const char *
 check_setting(void)
 {
-	char	   *path = pstrdup(tier_directory_setting);
+	char	   *path = pstrdup(disk_directory_setting);
 
 	if (!is_absolute_path(path) || strlen(path) > MAXPGPATH / 2)
 		return psprintf("\"%s\" is not an absolute path of at most %d bytes", path, MAXPGPATH / 2);
@@ -96,7 +96,7 @@ static const char *
 lock_directory(void)
 {
 	static int	fd = -1;
-	char	   *path = psprintf("%s/lock", tier_files());
+	char	   *path = psprintf("%s/lock", disk_files());
 
 	if (fd >= 0)
 		(void) close(fd);
@@ -109,20 +109,20 @@ lock_directory(void)
 }
 
 const char *
-tier_make_directory(void)
+disk_make_directory(void)
 {
-	return check_directory(TIER_DIRECTORY, true);
+	return check_directory(DISK_DIRECTORY, true);
 }
 
 const char *
-tier_open_directories(void)
+disk_open_directories(void)
 {
-	const char *problem = tier_make_directory();
+	const char *problem = disk_make_directory();
 
-	if (problem == NULL && tier_directory_setting[0] != '\0')
+	if (problem == NULL && disk_directory_setting[0] != '\0')
 		problem = check_setting();
 	if (problem == NULL)
-		problem = check_directory(tier_files(), true);
+		problem = check_directory(disk_files(), true);
 	if (problem == NULL)
 		problem = lock_directory();
 	return problem;
@@ -131,30 +131,30 @@ tier_open_directories(void)
 static void
 file_path(uint32 number, char *path)
 {
-	snprintf(path, MAXPGPATH, "%s/%08X" FILE_SUFFIX, tier_files(), number);
+	snprintf(path, MAXPGPATH, "%s/%08X" FILE_SUFFIX, disk_files(), number);
 }
 
 static int
 compare_files(const void *left, const void *right)
 {
-	uint32		l = ((const TierFile *) left)->number;
-	uint32		r = ((const TierFile *) right)->number;
+	uint32		l = ((const DiskFile *) left)->number;
+	uint32		r = ((const DiskFile *) right)->number;
 
 	return l < r ? -1 : l > r;
 }
 
 /* Lists regular files whose name is spelled as file_path() spells it. Other spellings of a number are not ours. */
 int
-tier_list_files(TierFile **files)
+disk_list_files(DiskFile **files)
 {
-	DIR		   *directory = opendir(tier_files());
+	DIR		   *directory = opendir(disk_files());
 	struct dirent *entry;
 	int			limit = 64;
 	int			count = 0;
 
 	if (directory == NULL)
 		return -1;
-	*files = palloc(sizeof(TierFile) * limit);
+	*files = palloc(sizeof(DiskFile) * limit);
 	while ((entry = readdir(directory)) != NULL)
 	{
 		char		path[MAXPGPATH];
@@ -165,22 +165,22 @@ tier_list_files(TierFile **files)
 		if (sscanf(entry->d_name, "%8X", &number) != 1 || number == 0)
 			continue;
 		file_path(number, path);
-		snprintf(name, sizeof(name), "%s/%s", tier_files(), entry->d_name);
+		snprintf(name, sizeof(name), "%s/%s", disk_files(), entry->d_name);
 		if (strcmp(path, name) != 0 || lstat(path, &status) != 0 || !S_ISREG(status.st_mode))
 			continue;
 		if (count == limit)
-			*files = repalloc(*files, sizeof(TierFile) * (limit *= 2));
-		memset(&(*files)[count], 0, sizeof(TierFile));
+			*files = repalloc(*files, sizeof(DiskFile) * (limit *= 2));
+		memset(&(*files)[count], 0, sizeof(DiskFile));
 		(*files)[count].number = number;
 		(*files)[count++].bytes = status.st_size;
 	}
 	closedir(directory);
-	qsort(*files, count, sizeof(TierFile), compare_files);
+	qsort(*files, count, sizeof(DiskFile), compare_files);
 	return count;
 }
 
 bool
-tier_unlink_file(uint32 number)
+disk_unlink_file(uint32 number)
 {
 	char		path[MAXPGPATH];
 
@@ -205,7 +205,7 @@ read_units(int fd, char *buffer, Size bytes, off_t offset)
 		if (done < 0 && errno == EINTR)
 			continue;
 		/* what ends within a unit is the file's end, and direct I/O cannot go on there */
-		if (done <= 0 || done % TIER_UNIT_BYTES != 0)
+		if (done <= 0 || done % DISK_UNIT_BYTES != 0)
 			return false;
 		buffer += done;
 		bytes -= done;
@@ -215,7 +215,7 @@ read_units(int fd, char *buffer, Size bytes, off_t offset)
 }
 
 static bool
-read_extent(const TierExtent *extent, void *buffer, int flags)
+read_extent(const DiskExtent *extent, void *buffer, int flags)
 {
 	char		path[MAXPGPATH];
 	int			fd;
@@ -226,22 +226,22 @@ read_extent(const TierExtent *extent, void *buffer, int flags)
 	fd = BasicOpenFile(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | flags);
 	if (fd < 0)
 		return false;
-	done = read_units(fd, buffer, tier_cost_bytes(extent->bytes),
-					  (off_t) extent->unit * TIER_UNIT_BYTES);
+	done = read_units(fd, buffer, disk_cost_bytes(extent->bytes),
+					  (off_t) extent->unit * DISK_UNIT_BYTES);
 	code = errno;
 	(void) close(fd);
 	errno = code;
 	return done;
 }
 
-TierFault
-tier_read(const TierExtent *extent, void *buffer)
+DiskFault
+disk_read(const DiskExtent *extent, void *buffer)
 {
 	/* EINVAL: the file system has no direct I/O, or none for such units */
 	if (!read_extent(extent, buffer, PG_O_DIRECT) &&
 		(errno != EINVAL || !read_extent(extent, buffer, 0)))
-		return TIER_UNREADABLE;
-	return XXH3_64bits(buffer, extent->bytes) == extent->checksum ? TIER_FINE : TIER_DAMAGED;
+		return DISK_UNREADABLE;
+	return XXH3_64bits(buffer, extent->bytes) == extent->checksum ? DISK_FINE : DISK_DAMAGED;
 }
 
 /* ---------------------------------------------------------------- reading ahead */
@@ -250,7 +250,7 @@ tier_read(const TierExtent *extent, void *buffer)
  * The kernel's context belongs to this process from its first read to its end,
  * since the kernel takes tens of milliseconds to destroy one.  It has room for
  * few reads: those of all processes on the machine count towards fs.aio-max-nr.
- * Further reads wait until one has ended.  Without a context tier_end_read() is
+ * Further reads wait until one has ended.  Without a context disk_end_read() is
  * what reads.
  */
 #define READS_MAX	32
@@ -268,7 +268,7 @@ set_up_reads(void)
 }
 
 static void
-submit_read(TierRead *read)
+submit_read(DiskRead *read)
 {
 	struct iocb request = {0};
 	struct iocb *requests[] = {&request};
@@ -284,8 +284,8 @@ submit_read(TierRead *read)
 	request.aio_lio_opcode = IOCB_CMD_PREAD;
 	request.aio_fildes = fd;
 	request.aio_buf = (uintptr_t) read->memory;
-	request.aio_nbytes = tier_cost_bytes(read->extent.bytes);
-	request.aio_offset = (int64) read->extent.unit * TIER_UNIT_BYTES;
+	request.aio_nbytes = disk_cost_bytes(read->extent.bytes);
+	request.aio_offset = (int64) read->extent.unit * DISK_UNIT_BYTES;
 	read->is_pending = syscall(SYS_io_submit, reads_context, 1L, requests) == 1;
 	if (read->is_pending)
 		submitted_reads++;
@@ -307,18 +307,18 @@ reap_reads(bool waits)
 	pgstat_report_wait_end();
 	for (long i = 0; i < count; i++)
 	{
-		TierRead   *read = (TierRead *) (uintptr_t) events[i].data;
+		DiskRead   *read = (DiskRead *) (uintptr_t) events[i].data;
 
 		read->is_pending = false;
-		read->is_complete = events[i].res == (int64) tier_cost_bytes(read->extent.bytes);
+		read->is_complete = events[i].res == (int64) disk_cost_bytes(read->extent.bytes);
 		submitted_reads--;
 	}
 	while (submitted_reads < READS_MAX && !dlist_is_empty(&waiting_reads))
-		submit_read(dlist_container(TierRead, node, dlist_pop_head_node(&waiting_reads)));
+		submit_read(dlist_container(DiskRead, node, dlist_pop_head_node(&waiting_reads)));
 }
 
 void
-tier_begin_read(TierRead *read)
+disk_begin_read(DiskRead *read)
 {
 	read->is_pending = read->is_complete = false;
 	if (!set_up_reads())
@@ -333,24 +333,24 @@ tier_begin_read(TierRead *read)
 }
 
 void
-tier_poll_reads(void)
+disk_poll_reads(void)
 {
 	if (submitted_reads > 0)
 		reap_reads(false);
 }
 
-TierFault
-tier_end_read(TierRead *read)
+DiskFault
+disk_end_read(DiskRead *read)
 {
 	while (read->is_pending)
 		reap_reads(true);
 	if (!read->is_complete)
-		return tier_read(&read->extent, read->memory);
-	return XXH3_64bits(read->memory, read->extent.bytes) == read->extent.checksum ? TIER_FINE : TIER_DAMAGED;
+		return disk_read(&read->extent, read->memory);
+	return XXH3_64bits(read->memory, read->extent.bytes) == read->extent.checksum ? DISK_FINE : DISK_DAMAGED;
 }
 
 void
-tier_await_reads(void)
+disk_await_reads(void)
 {
 	while (submitted_reads > 0)
 		reap_reads(true);
@@ -364,9 +364,9 @@ tier_await_reads(void)
 static char *
 bounce_memory(void)
 {
-	static char memory[BOUNCE_BYTES + TIER_UNIT_BYTES];
+	static char memory[BOUNCE_BYTES + DISK_UNIT_BYTES];
 
-	return (char *) TYPEALIGN(TIER_UNIT_BYTES, memory);
+	return (char *) TYPEALIGN(DISK_UNIT_BYTES, memory);
 }
 
 /*
@@ -376,7 +376,7 @@ bounce_memory(void)
 static bool
 write_units(int fd, const char *data, Size bytes, off_t offset)
 {
-	bool		is_aligned = (uintptr_t) data % TIER_UNIT_BYTES == 0;
+	bool		is_aligned = (uintptr_t) data % DISK_UNIT_BYTES == 0;
 
 	while (bytes > 0)
 	{
@@ -391,7 +391,7 @@ write_units(int fd, const char *data, Size bytes, off_t offset)
 		pgstat_report_wait_end();
 		if (done < 0 && errno == EINTR)
 			continue;
-		if (done <= 0 || done % TIER_UNIT_BYTES != 0)
+		if (done <= 0 || done % DISK_UNIT_BYTES != 0)
 			return false;
 		data += done;
 		bytes -= done;
@@ -428,7 +428,7 @@ write_bytes(int fd, const char *data, Size bytes, off_t offset)
 }
 
 static bool
-open_next_file(TierWriter *writer)
+open_next_file(DiskWriter *writer)
 {
 	char		path[MAXPGPATH];
 
@@ -443,7 +443,7 @@ open_next_file(TierWriter *writer)
 
 /* Writes whole units at the file's end; false with errno. */
 static bool
-append_units(TierWriter *writer, const char *data, Size bytes)
+append_units(DiskWriter *writer, const char *data, Size bytes)
 {
 	if (writer->is_direct)
 	{
@@ -458,15 +458,15 @@ append_units(TierWriter *writer, const char *data, Size bytes)
 
 /* What failed to be written, or to be synced, is nobody's: the file gets no more. */
 bool
-tier_writer_append(TierWriter *writer, const void *data, Size bytes, TierExtent *extent)
+disk_writer_append(DiskWriter *writer, const void *data, Size bytes, DiskExtent *extent)
 {
-	Size		cost_bytes = tier_cost_bytes(bytes);
+	Size		cost_bytes = disk_cost_bytes(bytes);
 
 	if (writer->fd >= 0 && writer->bytes + cost_bytes > writer->limit_bytes)
 	{
-		if (!tier_writer_sync(writer))
+		if (!disk_writer_sync(writer))
 			return false;
-		tier_writer_close(writer);
+		disk_writer_close(writer);
 	}
 	if (writer->fd < 0 && !open_next_file(writer))
 		return false;
@@ -476,13 +476,13 @@ tier_writer_append(TierWriter *writer, const void *data, Size bytes, TierExtent 
 
 		/* on a full disk each attempt would leave one */
 		if (writer->bytes == 0)
-			(void) tier_unlink_file(writer->number);
-		tier_writer_close(writer);
+			(void) disk_unlink_file(writer->number);
+		disk_writer_close(writer);
 		errno = code;
 		return false;
 	}
 	extent->file = writer->number;
-	extent->unit = (uint32) (writer->bytes / TIER_UNIT_BYTES);
+	extent->unit = (uint32) (writer->bytes / DISK_UNIT_BYTES);
 	extent->bytes = bytes;
 	extent->checksum = XXH3_64bits(data, bytes);
 	extent->plain_bytes = bytes;
@@ -491,20 +491,20 @@ tier_writer_append(TierWriter *writer, const void *data, Size bytes, TierExtent 
 }
 
 bool
-tier_writer_sync(TierWriter *writer)
+disk_writer_sync(DiskWriter *writer)
 {
 	int			code;
 
 	if (writer->fd < 0 || pg_fsync(writer->fd) == 0)
 		return true;
 	code = errno;
-	tier_writer_close(writer);
+	disk_writer_close(writer);
 	errno = code;
 	return false;
 }
 
 void
-tier_writer_close(TierWriter *writer)
+disk_writer_close(DiskWriter *writer)
 {
 	if (writer->fd >= 0)
 		(void) close(writer->fd);
@@ -512,7 +512,7 @@ tier_writer_close(TierWriter *writer)
 }
 
 bool
-tier_replace_file(const char *path, const void *data, Size bytes)
+disk_replace_file(const char *path, const void *data, Size bytes)
 {
 	const char *name = strrchr(path, '/');
 	char		new_path[MAXPGPATH];
@@ -540,7 +540,7 @@ tier_replace_file(const char *path, const void *data, Size bytes)
 
 /* Allocates one byte more than the file has, so that the caller can append a zero. */
 char *
-tier_slurp_file(const char *path, Size *bytes)
+disk_slurp_file(const char *path, Size *bytes)
 {
 	int			fd = BasicOpenFile(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat status;

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * row_source.c
+ * external_rows_plan.c
  *	  Rows that PostgreSQL computes, as an input of the engine.
  *
  * A join of ours need not stop where one of its inputs is not ours.  The
@@ -26,14 +26,14 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/restrictinfo.h"
 
-#include "query/paths/row_source.h"
+#include "query/paths/external_rows_plan.h"
 #include "query/pipeline/cost.h"
 #include "query/pipeline/pipeline.h"
-#include "query/pipeline/planned.h"
+#include "query/pipeline/rel_pipeline.h"
 #include "query/pipeline/translate_type.h"
-#include "query/planning/names.h"
 #include "query/planning/plan_walk.h"
 #include "query/planning/planning.h"
+#include "query/planning/relation_numbers.h"
 #include "query/planning/repeats.h"
 
 static const CommonTableExpr *
@@ -79,11 +79,11 @@ is_repeatable(const PlannerInfo *root, const RangeTblEntry *rte)
 }
 
 /* The relation's quals are part of PostgreSQL's scan of it, so only its columns are left to us. */
-PlannedPipeline *
-row_source_plan(PlannerInfo *root, RelOptInfo *rel)
+RelPipeline *
+external_rows_plan_scan(PlannerInfo *root, RelOptInfo *rel)
 {
 	const RangeTblEntry *rte = root->simple_rte_array[rel->relid];
-	PlannedPipeline *planned;
+	RelPipeline *planned;
 	PipelineStage *scan;
 	List	   *columns = NIL;
 	ListCell   *lc;
@@ -101,9 +101,10 @@ row_source_plan(PlannerInfo *root, RelOptInfo *rel)
 			return NULL;
 		columns = lappend(columns, lfirst(lc));
 	}
-	planned = palloc0(sizeof(PlannedPipeline));
+	planned = palloc0(sizeof(RelPipeline));
 	planned->pipeline = palloc0(sizeof(Pipeline));
-	scan = pipeline_add_stage(planned->pipeline, PIPELINE_SCAN, (List *) names_normalize(root, (Node *) columns));
+	scan = pipeline_add_stage(planned->pipeline, PIPELINE_SCAN, (List *) relation_numbers_normalize(root,
+																									(Node *) columns));
 	scan->source = (Node *) makeInteger(-1);
 	scan->source_root = root;
 	scan->source_columns = columns;
@@ -233,15 +234,15 @@ take_plan(PipelineStage *stage, Plan *plan)
 	FoundSource *found = palloc(sizeof(FoundSource));
 
 	stage->source = (Node *) makeInteger(-1);
-	stage->table_attnos = list_make1(numbers_of_columns(plan, stage));
+	stage->table_attnums = list_make1(numbers_of_columns(plan, stage));
 	found->plan = plan;
 	found->plan_node_id = (Integer *) stage->source;
 	planning->row_sources = lappend(planning->row_sources, found);
-	return list_length(linitial(stage->table_attnos)) == list_length(stage->source_columns);
+	return list_length(linitial(stage->table_attnums)) == list_length(stage->source_columns);
 }
 
 List *
-row_source_paths(const Pipeline *pipeline)
+external_rows_plan_paths(const Pipeline *pipeline)
 {
 	List	   *paths = NIL;
 	ListCell   *lc;
@@ -257,9 +258,9 @@ row_source_paths(const Pipeline *pipeline)
 }
 
 bool
-row_source_find_plans(PlannerInfo *root, Pipeline *pipeline, List *plans)
+external_rows_plan_find_plans(PlannerInfo *root, Pipeline *pipeline, List *plans)
 {
-	int			place = 1;		/* in plans, of the next of row_source_paths() */
+	int			place = 1;		/* in plans, of the next of external_rows_plan_paths() */
 	ListCell   *lc;
 
 	foreach(lc, pipeline_scans(pipeline))
@@ -310,7 +311,7 @@ tell_number(Plan *plan, void *context)
 }
 
 void
-row_source_resolve(const Planning *planning, PlannedStmt *stmt)
+external_rows_plan_resolve(const Planning *planning, PlannedStmt *stmt)
 {
 	if (planning->row_sources == NIL)
 		return;

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * tier_worker.c
+ * disk_worker.c
  *	  The process that saves what is cached, and finds it at its start.
  *
  * It is connected to no database, as the launcher is, so that pg_stat_activity
@@ -33,11 +33,11 @@
 #include "utils/wait_event.h"
 
 #include "pg_compat.h"
-#include "cache/disk/tier.h"
-#include "cache/disk/tier_header.h"
-#include "cache/disk/tier_manifest.h"
-#include "cache/disk/tier_pack.h"
-#include "cache/disk/tier_worker.h"
+#include "cache/disk/disk_cache.h"
+#include "cache/disk/disk_header.h"
+#include "cache/disk/disk_manifest.h"
+#include "cache/disk/disk_pack.h"
+#include "cache/disk/disk_worker.h"
 #include "cache/process.h"
 #include "cache/region.h"
 
@@ -56,9 +56,9 @@
 static void
 set_latch_of_worker(Latch *latch)
 {
-	SpinLockAcquire(&tier_control->lock);
-	tier_control->latch = latch;
-	SpinLockRelease(&tier_control->lock);
+	SpinLockAcquire(&disk_control->lock);
+	disk_control->latch = latch;
+	SpinLockRelease(&disk_control->lock);
 }
 
 /* ---------------------------------------------------------------- start --- */
@@ -67,17 +67,17 @@ set_latch_of_worker(Latch *latch)
 static bool
 restore_chunk(const ManifestChunk *entry, const ManifestSegment *segments, uint64 next_xid)
 {
-	Size		header_bytes = tier_cost_bytes(entry->header.bytes);
-	char	   *buffer = palloc_extended(header_bytes + TIER_UNIT_BYTES, MCXT_ALLOC_HUGE);
-	SavedHeader *header = (SavedHeader *) TYPEALIGN(TIER_UNIT_BYTES, buffer);
+	Size		header_bytes = disk_cost_bytes(entry->header.bytes);
+	char	   *buffer = palloc_extended(header_bytes + DISK_UNIT_BYTES, MCXT_ALLOC_HUGE);
+	SavedHeader *header = (SavedHeader *) TYPEALIGN(DISK_UNIT_BYTES, buffer);
 	CachedChunk *chunk = NULL;
 	bool		done = false;
 
-	if (tier_read(&entry->header, header) == TIER_FINE &&
-		tier_header_is_sound(header, entry->header.bytes))
-		chunk = tier_create_chunk(header, entry, segments, next_xid);
+	if (disk_read(&entry->header, header) == DISK_FINE &&
+		disk_header_is_sound(header, entry->header.bytes))
+		chunk = disk_create_chunk(header, entry, segments, next_xid);
 	else
-		pg_atomic_fetch_add_u64(&tier_control->damaged, 1);
+		pg_atomic_fetch_add_u64(&disk_control->damaged, 1);
 	if (chunk != NULL)
 	{
 		done = chunk->segment_count > 0 && directory_restore_chunk(entry->relid, chunk);
@@ -95,15 +95,15 @@ count_restored(const ManifestChunk *entry, const ManifestSegment *segments)
 
 	for (uint32 i = 0; i < entry->segment_count; i++)
 		bytes += segments[i].extent.bytes;
-	pg_atomic_fetch_add_u64(&tier_control->restored_chunks, 1);
-	pg_atomic_fetch_add_u64(&tier_control->restored_segments, entry->segment_count);
-	pg_atomic_fetch_add_u64(&tier_control->restored_bytes, bytes);
+	pg_atomic_fetch_add_u64(&disk_control->restored_chunks, 1);
+	pg_atomic_fetch_add_u64(&disk_control->restored_segments, entry->segment_count);
+	pg_atomic_fetch_add_u64(&disk_control->restored_bytes, bytes);
 }
 
 static void
 restore_chunks(const char *entries, Size bytes)
 {
-	uint64		next_xid = tier_control->start.next_xid;
+	uint64		next_xid = disk_control->start.next_xid;
 	const char *end = entries + bytes;
 
 	while (end - entries >= (ssize_t) sizeof(ManifestChunk))
@@ -121,15 +121,15 @@ restore_chunks(const char *entries, Size bytes)
 	}
 }
 
-/* False: the tier is not to be used. */
+/* False: the disk cache is not to be used. */
 static bool
-open_tier(void)
+open_files(void)
 {
 	const char *problem;
 	char	   *entries = NULL;
 	Size		bytes;
 
-	problem = enableFsync ? tier_open_directories() : "fsync is off";
+	problem = enableFsync ? disk_open_directories() : "fsync is off";
 	if (problem != NULL)
 	{
 		ereport(LOG,
@@ -137,9 +137,9 @@ open_tier(void)
 		return false;
 	}
 	/* a worker that was started again finds its predecessor's */
-	if (pg_atomic_read_u32(&tier_control->state) == TIER_OPEN)
+	if (pg_atomic_read_u32(&disk_control->state) == DISK_OPEN)
 		return true;
-	entries = manifest_read(&tier_control->start, &bytes, &problem);
+	entries = manifest_read(&disk_control->start, &bytes, &problem);
 	if (entries != NULL)
 	{
 		restore_chunks(entries, bytes);
@@ -148,13 +148,13 @@ open_tier(void)
 			proc_exit(1);
 		ereport(LOG,
 				(errmsg("penumbra: %llu chunks of tables are cached on disk, %llu could not be read",
-						(unsigned long long) pg_atomic_read_u64(&tier_control->restored_chunks),
-						(unsigned long long) pg_atomic_read_u64(&tier_control->damaged))));
+						(unsigned long long) pg_atomic_read_u64(&disk_control->restored_chunks),
+						(unsigned long long) pg_atomic_read_u64(&disk_control->damaged))));
 	}
 	else if (problem != NULL)
 		ereport(LOG,
 				(errmsg("penumbra: cached columns on disk are not used: %s", problem)));
-	pg_atomic_write_u32(&tier_control->state, TIER_OPEN);
+	pg_atomic_write_u32(&disk_control->state, DISK_OPEN);
 	return true;
 }
 
@@ -163,8 +163,8 @@ open_tier(void)
 /* What the worker knows; its manifest is its predecessor's at first. */
 typedef struct Saver
 {
-	TierWriter	writer;
-	TierFile   *files;
+	DiskWriter	writer;
+	DiskFile   *files;
 	int			file_count;
 	uint64		total_bytes;	/* of the files */
 	bool		is_full;		/* nothing is worth less than what is not saved */
@@ -199,7 +199,7 @@ unpin(void)
 static void
 unpin_at_exit(int code, Datum argument)
 {
-	tier_expect_worker();
+	disk_cache_expect_worker();
 	set_latch_of_worker(NULL);
 	unpin();
 }
@@ -223,21 +223,21 @@ note_write_error(const char *what)
 	int			code = errno;
 
 	saver.has_failed = true;
-	pg_atomic_fetch_add_u64(&tier_control->write_errors, 1);
+	pg_atomic_fetch_add_u64(&disk_control->write_errors, 1);
 	if (saver.has_logged)
 		return;
 	saver.has_logged = true;
 	errno = code;
 	ereport(LOG,
 			(errcode_for_file_access(),
-			 errmsg("penumbra: could not write %s below \"%s\": %m", what, tier_files()),
+			 errmsg("penumbra: could not write %s below \"%s\": %m", what, disk_files()),
 			 errdetail("Columns stay cached in memory.")));
 }
 
-static TierFile *
+static DiskFile *
 find_file(uint32 number)
 {
-	TierFile	key = {.number = number};
+	DiskFile	key = {.number = number};
 
 	for (int low = 0, high = saver.file_count; low < high;)
 	{
@@ -255,19 +255,19 @@ find_file(uint32 number)
 
 /* Counts an extent that the directory knows; false: its file, or its end, is gone. */
 static bool
-count_extent(const TierExtent *extent, bool is_resident)
+count_extent(const DiskExtent *extent, bool is_resident)
 {
-	TierFile   *file = find_file(extent->file);
+	DiskFile   *file = find_file(extent->file);
 
 	if (extent->file == 0)
 		return true;
 	if (file == NULL ||
-		file->bytes < extent->unit * TIER_UNIT_BYTES + tier_cost_bytes(extent->bytes))
+		file->bytes < extent->unit * DISK_UNIT_BYTES + disk_cost_bytes(extent->bytes))
 		return false;
 	if (is_resident)
-		file->resident_bytes += tier_cost_bytes(extent->bytes);
+		file->resident_bytes += disk_cost_bytes(extent->bytes);
 	else
-		file->cold_bytes += tier_cost_bytes(extent->bytes);
+		file->cold_bytes += disk_cost_bytes(extent->bytes);
 	return true;
 }
 
@@ -278,16 +278,16 @@ list_files(void)
 	if (saver.files != NULL)
 		pfree(saver.files);
 	saver.files = NULL;
-	saver.file_count = tier_list_files(&saver.files);
+	saver.file_count = disk_list_files(&saver.files);
 	if (saver.file_count < 0)
 	{
 		saver.file_count = 0;
-		if (errno != ENOENT || tier_open_directories() != NULL)
+		if (errno != ENOENT || disk_open_directories() != NULL)
 			return false;
 	}
 	/* what has no name any more is nobody's */
 	if (saver.writer.fd >= 0 && find_file(saver.writer.number) == NULL)
-		tier_writer_close(&saver.writer);
+		disk_writer_close(&saver.writer);
 	if (saver.file_count > 0)
 		saver.writer.number = Max(saver.writer.number, saver.files[saver.file_count - 1].number);
 	return true;
@@ -426,17 +426,17 @@ save_manifest(void)
 	}
 	free_manifest(saver.manifest);
 	saver.manifest = manifest;
-	pg_atomic_write_u64(&tier_control->saved_chunks, chunks);
-	pg_atomic_write_u64(&tier_control->saved_segments, segments);
-	pg_atomic_write_u64(&tier_control->saved_bytes, bytes);
+	pg_atomic_write_u64(&disk_control->saved_chunks, chunks);
+	pg_atomic_write_u64(&disk_control->saved_segments, segments);
+	pg_atomic_write_u64(&disk_control->saved_bytes, bytes);
 	return true;
 }
 
 /* Unlinks a file that no manifest names. */
 static void
-unlink_file(TierFile *file)
+unlink_file(DiskFile *file)
 {
-	if (tier_unlink_file(file->number))
+	if (disk_unlink_file(file->number))
 		saver.total_bytes -= file->bytes;
 	else
 		note_write_error("the directory");
@@ -453,11 +453,11 @@ unlink_file(TierFile *file)
 static bool
 drop_a_file(void)
 {
-	bool		is_over = saver.total_bytes > tier_budget_bytes();
-	TierFile   *victim = NULL;
+	bool		is_over = saver.total_bytes > disk_cache_budget_bytes();
+	DiskFile   *victim = NULL;
 	uint64		most = 0;
 
-	for (TierFile *file = saver.files; file < saver.files + saver.file_count; file++)
+	for (DiskFile *file = saver.files; file < saver.files + saver.file_count; file++)
 	{
 		uint64		dead_bytes = file->bytes - Min(file->bytes, file->resident_bytes + file->cold_bytes);
 		uint64		gain = dead_bytes * 2 + file->cold_bytes;
@@ -471,7 +471,7 @@ drop_a_file(void)
 	if (victim == NULL)
 		return false;
 	if (victim->number == saver.writer.number)
-		tier_writer_close(&saver.writer);
+		disk_writer_close(&saver.writer);
 	for (int i = 0; i < saver.relation_count; i++)
 		directory_drop_extents(&saver.relations[i].key, victim->number);
 	if (!save_manifest())
@@ -481,22 +481,22 @@ drop_a_file(void)
 }
 
 static bool
-append(const void *data, Size bytes, TierExtent *extent)
+append(const void *data, Size bytes, DiskExtent *extent)
 {
-	TierFile   *file;
+	DiskFile   *file;
 
-	if (!tier_writer_append(&saver.writer, data, bytes, extent))
+	if (!disk_writer_append(&saver.writer, data, bytes, extent))
 	{
 		note_write_error("cached columns");
 		return false;
 	}
-	saver.total_bytes += tier_cost_bytes(bytes);
-	pg_atomic_fetch_add_u64(&tier_control->bytes_written, bytes);
+	saver.total_bytes += disk_cost_bytes(bytes);
+	pg_atomic_fetch_add_u64(&disk_control->bytes_written, bytes);
 	file = find_file(extent->file);
 	if (file != NULL)
 	{
-		file->bytes += tier_cost_bytes(bytes);
-		file->resident_bytes += tier_cost_bytes(bytes);
+		file->bytes += disk_cost_bytes(bytes);
+		file->resident_bytes += disk_cost_bytes(bytes);
 	}
 	return true;
 }
@@ -511,15 +511,15 @@ append_segment(CachedSegment *segment, uint32 rows)
 
 	/* a process of its own, which has not seen it before */
 	region_populate(segment->segment, segment->bytes);
-	if (!tier_packs())
+	if (!disk_cache_packs())
 		return append(segment->segment, segment->bytes, &segment->extent);
-	packed = palloc_extended(tier_cost_bytes(TIER_PACKED_BYTES_MAX(segment->bytes)), MCXT_ALLOC_HUGE);
-	bytes = tier_pack(segment->segment, segment->bytes, rows, packed);
+	packed = palloc_extended(disk_cost_bytes(DISK_PACKED_BYTES_MAX(segment->bytes)), MCXT_ALLOC_HUGE);
+	bytes = disk_pack(segment->segment, segment->bytes, rows, packed);
 	if (bytes == 0)
 		done = append(segment->segment, segment->bytes, &segment->extent);
 	else
 	{
-		memset(packed + bytes, 0, tier_cost_bytes(bytes) - bytes);
+		memset(packed + bytes, 0, disk_cost_bytes(bytes) - bytes);
 		done = append(packed, bytes, &segment->extent);
 		segment->extent.plain_bytes = segment->bytes;
 	}
@@ -555,16 +555,16 @@ find_unsaved(Unsaved *unsaved, bool with_segments, bool with_headers)
 		is_saved |= segment.extent.file != 0;
 		if (segment.extent.file != 0 || !with_segments)
 			continue;
-		unsaved->bytes += tier_cost_bytes(segment.bytes);
+		unsaved->bytes += disk_cost_bytes(segment.bytes);
 		saver.segments[i] = saver.segments[unsaved->segments];
 		saver.segments[unsaved->segments++] = segment;
 	}
-	unsaved->mark = tier_header_mark(chunk);
+	unsaved->mark = disk_header_mark(chunk);
 	if ((unsaved->segments > 0 || is_saved) &&
 		(chunk->header_extent.file == 0 || (with_headers && chunk->header_mark != unsaved->mark)))
 	{
-		unsaved->header = tier_copy_header(chunk);
-		unsaved->bytes += tier_cost_bytes(SAVED_BYTES(unsaved->header));
+		unsaved->header = disk_copy_header(chunk);
+		unsaved->bytes += disk_cost_bytes(SAVED_BYTES(unsaved->header));
 	}
 }
 
@@ -573,14 +573,14 @@ static void
 save_chunk(const Unsaved *unsaved)
 {
 	CachedChunk *chunk = saver.pinned;
-	TierExtent	header_extent;
+	DiskExtent	header_extent;
 	bool		done = true;
 
 	for (int i = 0; done && i < unsaved->segments; i++)
 		done = append_segment(&saver.segments[i], chunk->rows);
 	if (done && unsaved->header != NULL)
 		done = append(unsaved->header, SAVED_BYTES(unsaved->header), &header_extent);
-	if (done && !tier_writer_sync(&saver.writer))
+	if (done && !disk_writer_sync(&saver.writer))
 	{
 		note_write_error("cached columns");
 		done = false;
@@ -608,7 +608,7 @@ rest(void)
 			TimestampDifferenceMilliseconds(saver.turn_began, GetCurrentTimestamp());
 
 		if (rest_ms <= 0 || saver.is_hurried || ShutdownRequestPending ||
-			pg_atomic_read_u32(&tier_control->hurries) != 0)
+			pg_atomic_read_u32(&disk_control->hurries) != 0)
 			return;
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, rest_ms, PG_WAIT_EXTENSION);
 		ResetLatch(MyLatch);
@@ -626,7 +626,7 @@ save_relation(const CacheKey *key, bool with_segments, bool with_headers)
 		Unsaved		unsaved;
 
 		find_unsaved(&unsaved, with_segments, with_headers);
-		if (unsaved.bytes > 0 && saver.total_bytes + unsaved.bytes <= tier_budget_bytes())
+		if (unsaved.bytes > 0 && saver.total_bytes + unsaved.bytes <= disk_cache_budget_bytes())
 		{
 			save_chunk(&unsaved);
 			rest();
@@ -635,7 +635,7 @@ save_relation(const CacheKey *key, bool with_segments, bool with_headers)
 		{
 			/* again, with what is left of the chunk then */
 			number = saver.pinned->number;
-			saver.is_full = unsaved.bytes > tier_budget_bytes() / 2 || !drop_a_file();
+			saver.is_full = unsaved.bytes > disk_cache_budget_bytes() / 2 || !drop_a_file();
 		}
 		if (unsaved.header != NULL)
 			pfree(unsaved.header);
@@ -658,7 +658,7 @@ save(bool with_segments, bool with_headers)
 		return;
 	}
 	examine_files();
-	while (saver.total_bytes > tier_budget_bytes() && drop_a_file())
+	while (saver.total_bytes > disk_cache_budget_bytes() && drop_a_file())
 		;
 	for (int i = 0; i < saver.relation_count; i++)
 		save_relation(&saver.relations[i].key, with_segments, with_headers);
@@ -666,7 +666,7 @@ save(bool with_segments, bool with_headers)
 	{
 		for (int i = saver.file_count - 1; i >= 0; i--)
 		{
-			TierFile   *file = &saver.files[i];
+			DiskFile   *file = &saver.files[i];
 
 			if (file->resident_bytes + file->cold_bytes == 0 && file->number != saver.writer.number)
 				unlink_file(file);
@@ -675,7 +675,7 @@ save(bool with_segments, bool with_headers)
 	unpin();
 	if (!saver.has_failed)
 		saver.has_logged = false;
-	pg_atomic_write_u64(&tier_control->file_bytes, saver.total_bytes);
+	pg_atomic_write_u64(&disk_control->file_bytes, saver.total_bytes);
 }
 
 /* Returns a while after a load, and now and then; who could not write waits, whatever is loaded. */
@@ -690,12 +690,12 @@ wait_for_loads(void)
 	while (!ShutdownRequestPending && enableFsync &&
 		   (rest_ms = pause_ms - TimestampDifferenceMilliseconds(began, GetCurrentTimestamp())) > 0)
 	{
-		if (!saver.has_failed && pg_atomic_exchange_u32(&tier_control->hurries, 0) != 0)
+		if (!saver.has_failed && pg_atomic_exchange_u32(&disk_control->hurries, 0) != 0)
 		{
 			saver.is_hurried = true;
 			break;
 		}
-		if (pause_ms == PAUSE_MS && !saver.has_failed && tier_has_loads())
+		if (pause_ms == PAUSE_MS && !saver.has_failed && disk_cache_has_loads())
 		{
 			began = GetCurrentTimestamp();
 			rest_ms = pause_ms = PAUSE_AFTER_LOAD_MS;
@@ -709,14 +709,14 @@ wait_for_loads(void)
 
 /* Ends the worker; it is not started again. */
 static void
-refuse_tier(void)
+refuse_files(void)
 {
-	pg_atomic_write_u32(&tier_control->state, TIER_REFUSED);
+	pg_atomic_write_u32(&disk_control->state, DISK_REFUSED);
 	proc_exit(0);
 }
 
 void
-penumbra_tier_main(Datum argument)
+penumbra_disk_worker_main(Datum argument)
 {
 	MemoryContext context = AllocSetContextCreate(TopMemoryContext, "penumbra disk cache",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -730,12 +730,12 @@ penumbra_tier_main(Datum argument)
 	before_shmem_exit(unpin_at_exit, (Datum) 0);
 	memset(&saver, 0, sizeof(saver));
 	saver.writer.fd = -1;
-	saver.writer.limit_bytes = Min(Max(tier_budget_bytes() / FILES_IN_BUDGET, FILE_BYTES_MIN), FILE_BYTES_MAX);
+	saver.writer.limit_bytes = Min(Max(disk_cache_budget_bytes() / FILES_IN_BUDGET, FILE_BYTES_MIN), FILE_BYTES_MAX);
 	saver.segments = palloc(sizeof(CachedSegment) * MaxHeapAttributeNumber);
 	MemoryContextSwitchTo(context);
 	set_latch_of_worker(MyLatch);
-	if (!open_tier())
-		refuse_tier();
+	if (!open_files())
+		refuse_files();
 	MemoryContextReset(context);
 	for (;;)
 	{
@@ -744,11 +744,11 @@ penumbra_tier_main(Datum argument)
 		bool		saves_headers = is_last ||
 			TimestampDifferenceExceeds(headers_saved, GetCurrentTimestamp(), PAUSE_MS);
 
-		loads = pg_atomic_read_u64(&tier_control->loads);
+		loads = pg_atomic_read_u64(&disk_control->loads);
 		save(!is_last, saves_headers);
 		/* what ends the worker has cut the turn short */
 		if (!saver.has_failed && !ShutdownRequestPending && enableFsync)
-			pg_atomic_write_u64(&tier_control->saved_loads, loads);
+			pg_atomic_write_u64(&disk_control->saved_loads, loads);
 		saver.files = NULL;
 		MemoryContextReset(context);
 		if (is_last || !enableFsync)
@@ -763,7 +763,7 @@ penumbra_tier_main(Datum argument)
 		(void) manifest_remove();
 		ereport(LOG,
 				(errmsg("penumbra: cached columns are not kept on disk any more: fsync was switched off")));
-		refuse_tier();
+		refuse_files();
 	}
 	/* started again, unless the server stops */
 	proc_exit(1);

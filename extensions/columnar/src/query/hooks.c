@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * planner.c
+ * hooks.c
  *	  Settings and planner hooks.
  *
  * The hooks run for every query of every session, so each returns after a
@@ -22,15 +22,15 @@
 #include "cache/cache.h"
 #include "query/execute/custom_scan.h"
 #include "query/execute/explain.h"
+#include "query/hooks.h"
 #include "query/paths/custom_path.h"
+#include "query/paths/external_rows_plan.h"
 #include "query/paths/inline_ctes.h"
 #include "query/paths/join_paths.h"
 #include "query/paths/join_search.h"
-#include "query/paths/row_source.h"
 #include "query/paths/scan_paths.h"
 #include "query/paths/upper_paths.h"
 #include "query/paths/wishes.h"
-#include "query/planner.h"
 #include "query/planning/attempt.h"
 #include "query/planning/node_kinds.h"
 #include "query/planning/planning.h"
@@ -124,7 +124,7 @@ plan_query(COMPAT_PLANNER_PARAMETERS, Planning *planning)
 	planning_begin(planning, &mark);
 	stmt = (previous_planner_hook ? previous_planner_hook : standard_planner) (COMPAT_PLANNER_ARGUMENTS);
 	planning_end(&mark);
-	row_source_resolve(planning, stmt);
+	external_rows_plan_resolve(planning, stmt);
 	return stmt;
 }
 
@@ -225,7 +225,7 @@ static const CustomPathMethods path_methods = {.PlanCustomPath = custom_path_pla
 static const CustomScanMethods scan_methods = {.CreateCustomScanState = custom_scan_create_state};
 
 void
-planner_install_hooks(void)
+hooks_install(void)
 {
 	node_kinds_register(&path_methods, &scan_methods);
 	explain_install_hook();

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
- * tier_manifest.h
- *	  What the tier has on disk, and whether it is right for this server.
+ * disk_manifest.h
+ *	  What the disk cache has on disk, and whether it is right for this server.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef PENUMBRA_TIER_MANIFEST_H
-#define PENUMBRA_TIER_MANIFEST_H
+#ifndef PENUMBRA_DISK_MANIFEST_H
+#define PENUMBRA_DISK_MANIFEST_H
 
 #include "postgres.h"
 
@@ -22,12 +22,12 @@ typedef struct ManifestChunk
 	Oid			relid;
 	uint32		number;
 	uint32		segment_count;
-	TierExtent	header;
+	DiskExtent	header;
 } ManifestChunk;
 
 typedef struct ManifestSegment
 {
-	TierExtent	extent;
+	DiskExtent	extent;
 	PenumbraZoneMap zone_map;
 	uint64		missing;
 	Oid			type_oid;
@@ -37,27 +37,27 @@ typedef struct ManifestSegment
 } ManifestSegment;
 
 /* What pg_control said before recovery began. */
-typedef struct TierStart
+typedef struct DiskStart
 {
 	bool		is_known;
 	bool		was_shut_down;
 	XLogRecPtr	checkpoint;
 	XLogRecPtr	redo;
 	uint64		next_xid;		/* not past the first that this server gives */
-} TierStart;
+} DiskStart;
 
 /*
  * In the postmaster, before the startup process runs.  Where the rules refuse
  * this start, or nobody asks them (not is_read), no later one takes what is there.
  */
-extern void manifest_note_start(TierStart *start, bool is_read);
+extern void manifest_note_start(DiskStart *start, bool is_read);
 
 /*
  * The entries, after every rule that can be checked here was; on a primary.
  * NULL: *problem says why they are not to be used, or is NULL where there are
  * none.
  */
-extern char *manifest_read(const TierStart *start, Size *bytes, const char **problem);
+extern char *manifest_read(const DiskStart *start, Size *bytes, const char **problem);
 
 /*
  * Replaces the manifest by these entries.  Whatever they say was true when WAL
@@ -68,4 +68,4 @@ extern bool manifest_write(const char *entries, Size bytes, XLogRecPtr lsn);
 /* Whatever is in the files, no start will take it. */
 extern bool manifest_remove(void);
 
-#endif							/* PENUMBRA_TIER_MANIFEST_H */
+#endif							/* PENUMBRA_DISK_MANIFEST_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * tier.c
- *	  The tier on disk: segments outlive eviction, and the server.
+ * disk_cache.c
+ *	  The disk cache on disk: segments outlive eviction, and the server.
  *
  * One worker of the server writes: after a load what is in memory and not on
  * disk, then headers, then the manifest that names them.  At its start it
@@ -15,7 +15,7 @@
  *
  * Locks: none of its own.  The directory lock is taken by the functions of the
  * directory, never across I/O.  Numbers are atomic.  The worker is the only
- * process that writes files, or says where copies are (tier_worker.c).
+ * process that writes files, or says where copies are (disk_worker.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -31,8 +31,8 @@
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
-#include "cache/disk/tier.h"
-#include "cache/disk/tier_pack.h"
+#include "cache/disk/disk_cache.h"
+#include "cache/disk/disk_pack.h"
 #include "cache/region.h"
 #include "cache/stop_points.h"
 
@@ -41,16 +41,16 @@
 /* Between looks at whether all is found. */
 #define START_PAUSE_MS	1
 /* How long a worker that is expected may take to be there: a restart, and a second. */
-#define WORKER_START_MS	(TIER_RESTART_SECONDS * 1000 + 1000)
+#define WORKER_START_MS	(DISK_RESTART_SECONDS * 1000 + 1000)
 
 static int	disk_cache_mb = 0;
 static bool disk_cache_compression = false;
-TierControl *tier_control = NULL;
+DiskControl *disk_control = NULL;
 
 /* ---------------------------------------------------------------- set-up -- */
 
 void
-tier_define_settings(void)
+disk_cache_define_settings(void)
 {
 	DefineCustomIntVariable("penumbra.disk_cache",
 							"Disk space for cached columns.",
@@ -62,7 +62,7 @@ tier_define_settings(void)
 							   "Directory of the files of penumbra.disk_cache.",
 							   "It must exist, belong to the server's user, not be writable by others, and be "
 							   "used by one server only. Empty is in the data directory.",
-							   &tier_directory_setting, "", PGC_POSTMASTER, GUC_SUPERUSER_ONLY,
+							   &disk_directory_setting, "", PGC_POSTMASTER, GUC_SUPERUSER_ONLY,
 							   NULL, NULL, NULL);
 	DefineCustomBoolVariable("penumbra.disk_cache_compression",
 							 "Compresses long values in the files of penumbra.disk_cache.",
@@ -71,83 +71,83 @@ tier_define_settings(void)
 }
 
 bool
-tier_packs(void)
+disk_cache_packs(void)
 {
 	return disk_cache_compression;
 }
 
 bool
-tier_is_enabled(void)
+disk_cache_is_enabled(void)
 {
 	return disk_cache_mb > 0;
 }
 
 uint64
-tier_budget_bytes(void)
+disk_cache_budget_bytes(void)
 {
 	return (uint64) disk_cache_mb * 1024 * 1024;
 }
 
 Size
-tier_shmem_bytes(void)
+disk_cache_shmem_bytes(void)
 {
-	return sizeof(TierControl);
+	return sizeof(DiskControl);
 }
 
 void
-tier_shmem_startup(void *shmem)
+disk_cache_shmem_startup(void *shmem)
 {
-	tier_control = shmem;
-	memset(tier_control, 0, sizeof(*tier_control));
-	SpinLockInit(&tier_control->lock);
-	tier_expect_worker();
-	pg_atomic_init_u32(&tier_control->state, tier_is_enabled() ? TIER_OPENING : TIER_OFF);
-	pg_atomic_init_u64(&tier_control->loads, tier_is_enabled() ? 1 : 0);
-	manifest_note_start(&tier_control->start, tier_is_enabled());
+	disk_control = shmem;
+	memset(disk_control, 0, sizeof(*disk_control));
+	SpinLockInit(&disk_control->lock);
+	disk_cache_expect_worker();
+	pg_atomic_init_u32(&disk_control->state, disk_cache_is_enabled() ? DISK_OPENING : DISK_OFF);
+	pg_atomic_init_u64(&disk_control->loads, disk_cache_is_enabled() ? 1 : 0);
+	manifest_note_start(&disk_control->start, disk_cache_is_enabled());
 }
 
 void
-tier_register_worker(void)
+disk_cache_register_worker(void)
 {
 	BackgroundWorker worker = {
 		.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION,
 		.bgw_start_time = BgWorkerStart_RecoveryFinished,
-		.bgw_restart_time = TIER_RESTART_SECONDS,
+		.bgw_restart_time = DISK_RESTART_SECONDS,
 	};
 
-	if (!tier_is_enabled())
+	if (!disk_cache_is_enabled())
 		return;
 	strlcpy(worker.bgw_name, "penumbra disk cache", BGW_MAXLEN);
 	strlcpy(worker.bgw_type, "penumbra disk cache", BGW_MAXLEN);
 	strlcpy(worker.bgw_library_name, "penumbra", sizeof(worker.bgw_library_name));
-	strlcpy(worker.bgw_function_name, "penumbra_tier_main", BGW_MAXLEN);
+	strlcpy(worker.bgw_function_name, "penumbra_disk_worker_main", BGW_MAXLEN);
 	RegisterBackgroundWorker(&worker);
 }
 
 void
-tier_wake(void)
+disk_cache_wake(void)
 {
 	Latch	   *latch;
 
-	if (!tier_is_enabled() || tier_control == NULL)
+	if (!disk_cache_is_enabled() || disk_control == NULL)
 		return;
-	pg_atomic_fetch_add_u64(&tier_control->loads, 1);
-	SpinLockAcquire(&tier_control->lock);
-	latch = tier_control->latch;
-	SpinLockRelease(&tier_control->lock);
+	pg_atomic_fetch_add_u64(&disk_control->loads, 1);
+	SpinLockAcquire(&disk_control->lock);
+	latch = disk_control->latch;
+	SpinLockRelease(&disk_control->lock);
 	/* whoever has it by now does not mind */
 	if (latch != NULL)
 		SetLatch(latch);
 }
 
 void
-tier_expect_worker(void)
+disk_cache_expect_worker(void)
 {
 	TimestampTz now = GetCurrentTimestamp();
 
-	SpinLockAcquire(&tier_control->lock);
-	tier_control->expected = now;
-	SpinLockRelease(&tier_control->lock);
+	SpinLockAcquire(&disk_control->lock);
+	disk_control->expected = now;
+	SpinLockRelease(&disk_control->lock);
 }
 
 static bool
@@ -155,9 +155,9 @@ has_worker(void)
 {
 	bool		found;
 
-	SpinLockAcquire(&tier_control->lock);
-	found = tier_control->latch != NULL;
-	SpinLockRelease(&tier_control->lock);
+	SpinLockAcquire(&disk_control->lock);
+	found = disk_control->latch != NULL;
+	SpinLockRelease(&disk_control->lock);
 	return found;
 }
 
@@ -169,48 +169,48 @@ may_have_worker(void)
 
 	if (has_worker())
 		return true;
-	SpinLockAcquire(&tier_control->lock);
-	expected = tier_control->expected;
-	SpinLockRelease(&tier_control->lock);
+	SpinLockAcquire(&disk_control->lock);
+	expected = disk_control->expected;
+	SpinLockRelease(&disk_control->lock);
 	return !TimestampDifferenceExceeds(expected, GetCurrentTimestamp(), WORKER_START_MS);
 }
 
 bool
-tier_is_opening(void)
+disk_cache_is_opening(void)
 {
-	return pg_atomic_read_u32(&tier_control->state) == TIER_OPENING && !RecoveryInProgress() && may_have_worker();
+	return pg_atomic_read_u32(&disk_control->state) == DISK_OPENING && !RecoveryInProgress() && may_have_worker();
 }
 
 /* The state, or that it lacks the process for it. */
-static TierState
+static DiskState
 effective_state(void)
 {
-	TierState	state = pg_atomic_read_u32(&tier_control->state);
+	DiskState	state = pg_atomic_read_u32(&disk_control->state);
 
-	if ((state == TIER_OPEN && !has_worker()) ||
-		(state == TIER_OPENING && !RecoveryInProgress() && !may_have_worker()))
-		return TIER_STOPPED;
+	if ((state == DISK_OPEN && !has_worker()) ||
+		(state == DISK_OPENING && !RecoveryInProgress() && !may_have_worker()))
+		return DISK_STOPPED;
 	return state;
 }
 
 /* A failed write ends the wait: a later attempt may fail as well. */
 bool
-tier_await_saved(void)
+disk_cache_await_saved(void)
 {
 	uint64		errors;
 	uint64		loads;
 
-	if (tier_control == NULL || pg_atomic_read_u32(&tier_control->state) != TIER_OPEN)
+	if (disk_control == NULL || pg_atomic_read_u32(&disk_control->state) != DISK_OPEN)
 		return false;
-	errors = pg_atomic_read_u64(&tier_control->write_errors);
-	pg_atomic_write_u32(&tier_control->hurries, 1);
-	tier_wake();
-	loads = pg_atomic_read_u64(&tier_control->loads);
-	while (pg_atomic_read_u64(&tier_control->saved_loads) < loads)
+	errors = pg_atomic_read_u64(&disk_control->write_errors);
+	pg_atomic_write_u32(&disk_control->hurries, 1);
+	disk_cache_wake();
+	loads = pg_atomic_read_u64(&disk_control->loads);
+	while (pg_atomic_read_u64(&disk_control->saved_loads) < loads)
 	{
 		/* not for a worker that is to come: the caller holds a lock and a snapshot */
-		if (pg_atomic_read_u32(&tier_control->state) != TIER_OPEN || !has_worker() ||
-			pg_atomic_read_u64(&tier_control->write_errors) != errors)
+		if (pg_atomic_read_u32(&disk_control->state) != DISK_OPEN || !has_worker() ||
+			pg_atomic_read_u64(&disk_control->write_errors) != errors)
 			return false;
 		CHECK_FOR_INTERRUPTS();
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, SAVED_PAUSE_MS,
@@ -226,7 +226,7 @@ cache_await_start(double milliseconds)
 	instr_time	begun;
 	instr_time	elapsed;
 
-	if (tier_control == NULL || !tier_is_opening())
+	if (disk_control == NULL || !disk_cache_is_opening())
 		return;
 	INSTR_TIME_SET_CURRENT(begun);
 	do
@@ -237,37 +237,37 @@ cache_await_start(double milliseconds)
 		ResetLatch(MyLatch);
 		INSTR_TIME_SET_CURRENT(elapsed);
 		INSTR_TIME_SUBTRACT(elapsed, begun);
-	} while (tier_is_opening() && INSTR_TIME_GET_MILLISEC(elapsed) < milliseconds);
+	} while (disk_cache_is_opening() && INSTR_TIME_GET_MILLISEC(elapsed) < milliseconds);
 }
 
 bool
-tier_has_loads(void)
+disk_cache_has_loads(void)
 {
-	return pg_atomic_read_u64(&tier_control->loads) != pg_atomic_read_u64(&tier_control->saved_loads);
+	return pg_atomic_read_u64(&disk_control->loads) != pg_atomic_read_u64(&disk_control->saved_loads);
 }
 
 void
-tier_get_stats(TierStats *stats)
+disk_cache_get_stats(DiskStats *stats)
 {
 	stats->state = effective_state();
-	stats->is_pending = tier_has_loads() && stats->state != TIER_OFF && stats->state != TIER_REFUSED;
-	stats->budget_bytes = tier_budget_bytes();
-	stats->file_bytes = pg_atomic_read_u64(&tier_control->file_bytes);
-	stats->saved_chunks = pg_atomic_read_u64(&tier_control->saved_chunks);
-	stats->saved_segments = pg_atomic_read_u64(&tier_control->saved_segments);
-	stats->saved_bytes = pg_atomic_read_u64(&tier_control->saved_bytes);
-	stats->restored_chunks = pg_atomic_read_u64(&tier_control->restored_chunks);
-	stats->restored_segments = pg_atomic_read_u64(&tier_control->restored_segments);
-	stats->restored_bytes = pg_atomic_read_u64(&tier_control->restored_bytes);
-	stats->segments_read = pg_atomic_read_u64(&tier_control->segments_read);
-	stats->bytes_read = pg_atomic_read_u64(&tier_control->bytes_read);
-	stats->reader_since = (TimestampTz) pg_atomic_read_u64(&tier_control->reader_since);
-	stats->reader_bytes = pg_atomic_read_u64(&tier_control->reader_bytes);
-	stats->reader_bytes_left = pg_atomic_read_u64(&tier_control->reader_bytes_left);
-	stats->read_errors = pg_atomic_read_u64(&tier_control->read_errors);
-	stats->damaged = pg_atomic_read_u64(&tier_control->damaged);
-	stats->bytes_written = pg_atomic_read_u64(&tier_control->bytes_written);
-	stats->write_errors = pg_atomic_read_u64(&tier_control->write_errors);
+	stats->is_pending = disk_cache_has_loads() && stats->state != DISK_OFF && stats->state != DISK_REFUSED;
+	stats->budget_bytes = disk_cache_budget_bytes();
+	stats->file_bytes = pg_atomic_read_u64(&disk_control->file_bytes);
+	stats->saved_chunks = pg_atomic_read_u64(&disk_control->saved_chunks);
+	stats->saved_segments = pg_atomic_read_u64(&disk_control->saved_segments);
+	stats->saved_bytes = pg_atomic_read_u64(&disk_control->saved_bytes);
+	stats->restored_chunks = pg_atomic_read_u64(&disk_control->restored_chunks);
+	stats->restored_segments = pg_atomic_read_u64(&disk_control->restored_segments);
+	stats->restored_bytes = pg_atomic_read_u64(&disk_control->restored_bytes);
+	stats->segments_read = pg_atomic_read_u64(&disk_control->segments_read);
+	stats->bytes_read = pg_atomic_read_u64(&disk_control->bytes_read);
+	stats->reader_since = (TimestampTz) pg_atomic_read_u64(&disk_control->reader_since);
+	stats->reader_bytes = pg_atomic_read_u64(&disk_control->reader_bytes);
+	stats->reader_bytes_left = pg_atomic_read_u64(&disk_control->reader_bytes_left);
+	stats->read_errors = pg_atomic_read_u64(&disk_control->read_errors);
+	stats->damaged = pg_atomic_read_u64(&disk_control->damaged);
+	stats->bytes_written = pg_atomic_read_u64(&disk_control->bytes_written);
+	stats->write_errors = pg_atomic_read_u64(&disk_control->write_errors);
 }
 
 /* ---------------------------------------------------------------- reading - */
@@ -277,23 +277,23 @@ tier_get_stats(TierStats *stats)
  * first time.  False: it was forgotten meanwhile, perhaps with its file.
  */
 static bool
-note_fault(CachedChunk *chunk, AttrNumber attnum, TierFault fault, const TierExtent *extent)
+note_fault(CachedChunk *chunk, AttrNumber attnum, DiskFault fault, const DiskExtent *extent)
 {
 	int			code = errno;
 
 	if (!directory_drop_extent(chunk, attnum, extent))
 		return false;
-	pg_atomic_fetch_add_u64(fault == TIER_DAMAGED ? &tier_control->damaged : &tier_control->read_errors, 1);
-	if (pg_atomic_exchange_u32(&tier_control->has_warned, 1) != 0)
+	pg_atomic_fetch_add_u64(fault == DISK_DAMAGED ? &disk_control->damaged : &disk_control->read_errors, 1);
+	if (pg_atomic_exchange_u32(&disk_control->has_warned, 1) != 0)
 		return true;
 	errno = code;
 	ereport(LOG,
-			(errcode(fault == TIER_DAMAGED ? ERRCODE_DATA_CORRUPTED : ERRCODE_IO_ERROR),
-			 fault == TIER_DAMAGED ?
-			 errmsg("cached column in file %08X of \"%s\" is damaged", extent->file, tier_files()) :
+			(errcode(fault == DISK_DAMAGED ? ERRCODE_DATA_CORRUPTED : ERRCODE_IO_ERROR),
+			 fault == DISK_DAMAGED ?
+			 errmsg("cached column in file %08X of \"%s\" is damaged", extent->file, disk_files()) :
 			 code == 0 ?
-			 errmsg("cached column in file %08X of \"%s\" is not there", extent->file, tier_files()) :
-			 errmsg("could not read cached column in file %08X of \"%s\": %m", extent->file, tier_files()),
+			 errmsg("cached column in file %08X of \"%s\" is not there", extent->file, disk_files()) :
+			 errmsg("could not read cached column in file %08X of \"%s\": %m", extent->file, disk_files()),
 			 errdetail("Its rows are read from the table. The view penumbra.disk counts further ones.")));
 	return true;
 }
@@ -303,30 +303,30 @@ note_fault(CachedChunk *chunk, AttrNumber attnum, TierFault fault, const TierExt
  * if it is packed, and says whether it is the column's segment: its rows are as
  * many as the chunk's, and its zone map is the one by which scans exclude it.
  */
-static TierFault
-check_segment(const CachedChunk *chunk, AttrNumber attnum, const TierExtent *extent, const void *memory,
-			  void *segment, TierFault fault)
+static DiskFault
+check_segment(const CachedChunk *chunk, AttrNumber attnum, const DiskExtent *extent, const void *memory,
+			  void *segment, DiskFault fault)
 {
 	PenumbraStatus status;
 	PenumbraZoneMap zone_map;
 
-	if (fault != TIER_FINE)
+	if (fault != DISK_FINE)
 		return fault;
-	if (tier_is_packed(extent) && !tier_unpack(memory, extent->bytes, segment, extent->plain_bytes))
-		return TIER_DAMAGED;
+	if (disk_is_packed(extent) && !disk_unpack(memory, extent->bytes, segment, extent->plain_bytes))
+		return DISK_DAMAGED;
 	status = penumbra_segment_check(segment, extent->plain_bytes);
 	if (status.code != PENUMBRA_OK)
-		return TIER_DAMAGED;
+		return DISK_DAMAGED;
 	penumbra_segment_get_zone_map(segment, &zone_map);
 	return zone_map.rows == chunk->rows &&
-		memcmp(&zone_map, &chunk->columns[attnum - 1].zone_map, sizeof(zone_map)) == 0 ? TIER_FINE : TIER_DAMAGED;
+		memcmp(&zone_map, &chunk->columns[attnum - 1].zone_map, sizeof(zone_map)) == 0 ? DISK_FINE : DISK_DAMAGED;
 }
 
 static void
-count_read(const TierExtent *extent)
+count_read(const DiskExtent *extent)
 {
-	pg_atomic_fetch_add_u64(&tier_control->segments_read, 1);
-	pg_atomic_fetch_add_u64(&tier_control->bytes_read, extent->bytes);
+	pg_atomic_fetch_add_u64(&disk_control->segments_read, 1);
+	pg_atomic_fetch_add_u64(&disk_control->bytes_read, extent->bytes);
 }
 
 /* ---------------------------------------------------------------- chunks of scans */
@@ -338,7 +338,7 @@ count_read(const TierExtent *extent)
  */
 typedef struct SegmentRead
 {
-	TierRead	read;			/* extent.file 0: none is needed */
+	DiskRead	read;			/* extent.file 0: none is needed */
 	void	   *page;			/* or NULL */
 } SegmentRead;
 
@@ -368,7 +368,7 @@ static void
 free_pages(ChunkBuffer *buffer)
 {
 	if (cache_scan_is_reading(buffer))
-		tier_await_reads();
+		disk_await_reads();
 	for (int i = 0; i < buffer->segment_limit; i++)
 		free_page(&buffer->segments[i]);
 }
@@ -383,7 +383,7 @@ release_buffer(void *argument)
 }
 
 void
-tier_release_buffers(void)
+disk_cache_release_buffers(void)
 {
 	dlist_iter	iter;
 
@@ -428,7 +428,7 @@ cache_scan_is_reading(ChunkBuffer *buffer)
 {
 	bool		is_reading = false;
 
-	tier_poll_reads();
+	disk_poll_reads();
 	for (int i = 0; i < buffer->segment_limit; i++)
 		is_reading |= buffer->segments[i].read.is_pending;
 	return is_reading;
@@ -438,7 +438,7 @@ cache_scan_is_reading(ChunkBuffer *buffer)
 static char *
 reserve_memory(ChunkBuffer *buffer, Size bytes)
 {
-	bytes += TIER_UNIT_BYTES;
+	bytes += DISK_UNIT_BYTES;
 	if (bytes > buffer->bytes)
 	{
 		if (buffer->memory != NULL)
@@ -446,7 +446,7 @@ reserve_memory(ChunkBuffer *buffer, Size bytes)
 		buffer->memory = MemoryContextAllocExtended(buffer->context, bytes, MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
 		buffer->bytes = buffer->memory == NULL ? 0 : bytes;
 	}
-	return (char *) TYPEALIGN(TIER_UNIT_BYTES, buffer->memory);
+	return (char *) TYPEALIGN(DISK_UNIT_BYTES, buffer->memory);
 }
 
 /* Finds what is to be read, and pages for what is worth one; the memory that all else takes. */
@@ -458,7 +458,7 @@ prepare_reads(CachedChunk *chunk, const AttrNumber *attnums, int natts, ChunkBuf
 	for (int i = 0; i < natts; i++)
 	{
 		SegmentRead *segment = &buffer->segments[i];
-		TierExtent *extent = &segment->read.extent;
+		DiskExtent *extent = &segment->read.extent;
 
 		segment->read.memory = segment->read.segment = NULL;
 		if (directory_find_extent(chunk, attnums[i], extent))
@@ -466,10 +466,10 @@ prepare_reads(CachedChunk *chunk, const AttrNumber *attnums, int natts, ChunkBuf
 		if (extent->file == 0)
 			continue;
 		segment->page = directory_allocate_for(chunk, attnums[i]);
-		if (segment->page == NULL || tier_is_packed(extent))
-			bytes += tier_cost_bytes(extent->bytes);
-		if (segment->page == NULL && tier_is_packed(extent))
-			bytes += tier_cost_bytes(extent->plain_bytes);
+		if (segment->page == NULL || disk_is_packed(extent))
+			bytes += disk_cost_bytes(extent->bytes);
+		if (segment->page == NULL && disk_is_packed(extent))
+			bytes += disk_cost_bytes(extent->plain_bytes);
 	}
 	return bytes;
 }
@@ -478,8 +478,8 @@ prepare_reads(CachedChunk *chunk, const AttrNumber *attnums, int natts, ChunkBuf
 static char *
 begin_segment(SegmentRead *segment, char *memory)
 {
-	TierRead   *read = &segment->read;
-	bool		is_packed = tier_is_packed(&read->extent);
+	DiskRead   *read = &segment->read;
+	bool		is_packed = disk_is_packed(&read->extent);
 
 	if (segment->page != NULL)
 		region_populate_for_write(segment->page, read->extent.plain_bytes);
@@ -489,20 +489,20 @@ begin_segment(SegmentRead *segment, char *memory)
 		if (memory == NULL)
 			return NULL;
 		read->memory = memory;
-		memory += tier_cost_bytes(read->extent.bytes);
+		memory += disk_cost_bytes(read->extent.bytes);
 	}
 	read->segment = segment->page != NULL ? segment->page : read->memory;
 	if (segment->page == NULL && is_packed)
 	{
 		read->segment = memory;
-		memory += tier_cost_bytes(read->extent.plain_bytes);
+		memory += disk_cost_bytes(read->extent.plain_bytes);
 	}
-	tier_begin_read(read);
+	disk_begin_read(read);
 	return memory;
 }
 
 void
-tier_begin_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts, ChunkBuffer *buffer)
+disk_cache_begin_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts, ChunkBuffer *buffer)
 {
 	Size		bytes;
 	char	   *memory = NULL;
@@ -515,7 +515,7 @@ tier_begin_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts, Chunk
 		buffer->segment_limit = natts;
 	}
 	bytes = prepare_reads(chunk, attnums, natts, buffer);
-	STOP_POINT("tier-before-read");
+	STOP_POINT("disk-before-read");
 	if (bytes > 0)
 		memory = reserve_memory(buffer, bytes);
 	for (int i = 0; i < natts; i++)
@@ -523,22 +523,22 @@ tier_begin_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts, Chunk
 		if (buffer->segments[i].read.extent.file != 0)
 			memory = begin_segment(&buffer->segments[i], memory);
 	}
-	STOP_POINT("tier-reading");
+	STOP_POINT("disk-reading");
 }
 
 /* Where a segment is, which is pinned, so it stays there; NULL: nowhere. */
 static const void *
 end_segment(CachedChunk *chunk, AttrNumber attnum, SegmentRead *reading)
 {
-	TierRead   *read = &reading->read;
-	TierExtent	extent = read->extent;
+	DiskRead   *read = &reading->read;
+	DiskExtent	extent = read->extent;
 	CachedSegment *segment = &chunk->columns[attnum - 1];
-	TierFault	fault;
+	DiskFault	fault;
 
 	if (extent.file == 0 || read->memory == NULL)
 		return segment->segment;
-	fault = check_segment(chunk, attnum, &extent, read->memory, read->segment, tier_end_read(read));
-	if (fault != TIER_FINE)
+	fault = check_segment(chunk, attnum, &extent, read->memory, read->segment, disk_end_read(read));
+	if (fault != DISK_FINE)
 	{
 		free_page(reading);
 		note_fault(chunk, attnum, fault, &extent);
@@ -558,8 +558,8 @@ end_segment(CachedChunk *chunk, AttrNumber attnum, SegmentRead *reading)
 }
 
 bool
-tier_end_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts, ChunkBuffer *buffer,
-			   const void **segments)
+disk_cache_end_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts, ChunkBuffer *buffer,
+					 const void **segments)
 {
 	bool		has_all = true;
 
@@ -574,20 +574,20 @@ tier_end_chunk(CachedChunk *chunk, const AttrNumber *attnums, int natts, ChunkBu
 /* ---------------------------------------------------------------- single segments */
 
 /* Reads a segment, if it is packed through a buffer that has a unit more than it takes on disk. */
-static TierFault
-read_segment(const CachedChunk *chunk, AttrNumber attnum, const TierExtent *extent, char *buffer, void *segment)
+static DiskFault
+read_segment(const CachedChunk *chunk, AttrNumber attnum, const DiskExtent *extent, char *buffer, void *segment)
 {
-	void	   *memory = tier_is_packed(extent) ? (void *) TYPEALIGN(TIER_UNIT_BYTES, buffer) : segment;
+	void	   *memory = disk_is_packed(extent) ? (void *) TYPEALIGN(DISK_UNIT_BYTES, buffer) : segment;
 
-	return check_segment(chunk, attnum, extent, memory, segment, tier_read(extent, memory));
+	return check_segment(chunk, attnum, extent, memory, segment, disk_read(extent, memory));
 }
 
 /* The memory is nobody's until the directory has it: nothing in between can raise an error. */
 bool
-tier_fetch(CachedChunk *chunk, AttrNumber attnum)
+disk_cache_fetch(CachedChunk *chunk, AttrNumber attnum)
 {
-	TierExtent	extent;
-	TierFault	fault;
+	DiskExtent	extent;
+	DiskFault	fault;
 	char	   *buffer;
 	void	   *page;
 	bool		is_put = false;
@@ -596,7 +596,7 @@ tier_fetch(CachedChunk *chunk, AttrNumber attnum)
 		return true;
 	if (extent.file == 0)
 		return false;
-	buffer = palloc_extended(tier_cost_bytes(extent.bytes) + TIER_UNIT_BYTES, MCXT_ALLOC_HUGE);
+	buffer = palloc_extended(disk_cost_bytes(extent.bytes) + DISK_UNIT_BYTES, MCXT_ALLOC_HUGE);
 	page = directory_allocate(extent.plain_bytes, PG_UINT64_MAX, 0);
 	if (page == NULL)
 	{
@@ -604,7 +604,7 @@ tier_fetch(CachedChunk *chunk, AttrNumber attnum)
 		return false;
 	}
 	fault = read_segment(chunk, attnum, &extent, buffer, page);
-	if (fault == TIER_FINE)
+	if (fault == DISK_FINE)
 	{
 		count_read(&extent);
 		is_put = directory_put_segment(chunk, attnum, page);
@@ -614,29 +614,29 @@ tier_fetch(CachedChunk *chunk, AttrNumber attnum)
 	pfree(buffer);
 	if (is_put)
 		return true;
-	if (fault == TIER_FINE)
+	if (fault == DISK_FINE)
 		return directory_find_extent(chunk, attnum, &extent);
 	note_fault(chunk, attnum, fault, &extent);
 	return false;
 }
 
 bool
-tier_check_copy(CachedChunk *chunk, AttrNumber attnum)
+disk_cache_check_copy(CachedChunk *chunk, AttrNumber attnum)
 {
-	TierExtent	extent;
+	DiskExtent	extent;
 	char	   *buffer;
 	char	   *plain;
 	void	   *segment;
-	TierFault	fault;
+	DiskFault	fault;
 
 	(void) directory_find_extent(chunk, attnum, &extent);
 	if (extent.file == 0)
 		return true;
-	plain = palloc_extended(tier_cost_bytes(extent.plain_bytes) + TIER_UNIT_BYTES, MCXT_ALLOC_HUGE);
-	segment = (void *) TYPEALIGN(TIER_UNIT_BYTES, plain);
-	buffer = palloc_extended(tier_cost_bytes(extent.bytes) + TIER_UNIT_BYTES, MCXT_ALLOC_HUGE);
+	plain = palloc_extended(disk_cost_bytes(extent.plain_bytes) + DISK_UNIT_BYTES, MCXT_ALLOC_HUGE);
+	segment = (void *) TYPEALIGN(DISK_UNIT_BYTES, plain);
+	buffer = palloc_extended(disk_cost_bytes(extent.bytes) + DISK_UNIT_BYTES, MCXT_ALLOC_HUGE);
 	fault = read_segment(chunk, attnum, &extent, buffer, segment);
 	pfree(plain);
 	pfree(buffer);
-	return fault == TIER_FINE || !note_fault(chunk, attnum, fault, &extent);
+	return fault == DISK_FINE || !note_fault(chunk, attnum, fault, &extent);
 }

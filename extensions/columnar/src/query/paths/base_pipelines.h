@@ -1,30 +1,30 @@
 /*-------------------------------------------------------------------------
  *
- * rel_pipelines.h
+ * base_pipelines.h
  *	  The pipeline of each base relation of the planner.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef PENUMBRA_REL_PIPELINES_H
-#define PENUMBRA_REL_PIPELINES_H
+#ifndef PENUMBRA_BASE_PIPELINES_H
+#define PENUMBRA_BASE_PIPELINES_H
 
 #include "postgres.h"
 
-#include "query/pipeline/planned.h"
+#include "query/pipeline/rel_pipeline.h"
 
 /* What is remembered of the relation, not to be changed; NULL: it is not ours. */
-extern const PlannedPipeline *rel_pipelines_find(PlannerInfo *root, RelOptInfo *rel);
+extern const RelPipeline *base_pipelines_find(PlannerInfo *root, RelOptInfo *rel);
 /* The same, to be extended. */
-extern PlannedPipeline *rel_pipelines_copy(PlannerInfo *root, RelOptInfo *rel);
+extern RelPipeline *base_pipelines_copy(PlannerInfo *root, RelOptInfo *rel);
 /*
  * What is remembered of the subquery's last step, to be extended by the query
  * around it, of whose clauses nothing is done.  outputs: the subquery's target
  * list without its junk, as expressions of the pipeline.
  */
-extern PlannedPipeline *rel_pipelines_copy_of_subquery(PlannerInfo *subroot, List **outputs);
+extern RelPipeline *base_pipelines_copy_of_subquery(PlannerInfo *subroot, List **outputs);
 /* Whether the planner knows that the relation has no rows. */
-extern bool rel_pipelines_is_empty(RelOptInfo *rel);
+extern bool base_pipelines_is_empty(RelOptInfo *rel);
 /* Adds the PlaceHolderVars that are computed at this relation; false: it has one that cannot be computed here. */
-extern bool rel_pipelines_add_placeholders(PlannerInfo *root, RelOptInfo *rel, PlannedPipeline *planned);
+extern bool base_pipelines_add_placeholders(PlannerInfo *root, RelOptInfo *rel, RelPipeline *planned);
 
-#endif							/* PENUMBRA_REL_PIPELINES_H */
+#endif							/* PENUMBRA_BASE_PIPELINES_H */

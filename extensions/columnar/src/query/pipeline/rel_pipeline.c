@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * planned.c
+ * rel_pipeline.c
  *	  What the engine can compute for relations of the planner: the parts that
  *	  pipelines are made of, and what is remembered by relation.
  *
@@ -23,12 +23,12 @@
 #include "utils/lsyscache.h"
 
 #include "query/pipeline/pipeline.h"
-#include "query/pipeline/planned.h"
+#include "query/pipeline/rel_pipeline.h"
 #include "query/pipeline/stages.h"
 #include "query/pipeline/translate_type.h"
 #include "query/pipeline/translation.h"
-#include "query/planning/names.h"
 #include "query/planning/planning.h"
+#include "query/planning/relation_numbers.h"
 
 /* ---------------------------------------------------------------- parts of pipelines */
 
@@ -57,7 +57,7 @@ has_barrier(const PlannerInfo *root)
  * of thousands of partitions would do it for each.
  */
 bool
-planned_is_below_barrier(const PlannerInfo *root)
+rel_pipeline_is_below_barrier(const PlannerInfo *root)
 {
 	Planning   *planning = planning_current();
 
@@ -70,16 +70,16 @@ planned_is_below_barrier(const PlannerInfo *root)
 }
 
 Pipeline *
-planned_begin_scan(PlannerInfo *root, Index relid, List *attnos)
+rel_pipeline_begin_scan(PlannerInfo *root, Index relid, List *attnums)
 {
 	Pipeline   *pipeline = palloc0(sizeof(Pipeline));
 	PipelineStage *scan = pipeline_add_stage(pipeline, PIPELINE_SCAN, NIL);
-	Index		name = names_number(root, relid);
+	Index		name = relation_number_of(root, relid);
 	ListCell   *lc;
 
 	scan->relation_oid = root->simple_rte_array[relid]->relid;
-	pipeline->has_barrier = planned_is_below_barrier(root);
-	foreach(lc, attnos)
+	pipeline->has_barrier = rel_pipeline_is_below_barrier(root);
+	foreach(lc, attnums)
 	{
 		AttrNumber	attno = lfirst_int(lc);
 		Oid			type;
@@ -142,7 +142,7 @@ sort_quals(PlannerInfo *root, List *restrictinfos)
  * since EXPLAIN ANALYZE shows how many chunks were skipped.
  */
 void
-planned_add_filters(PlannerInfo *root, Pipeline *pipeline, List *restrictinfos)
+rel_pipeline_add_filters(PlannerInfo *root, Pipeline *pipeline, List *restrictinfos)
 {
 	PipelineStage *stage = NULL;
 	Index		level = 0;
@@ -151,7 +151,7 @@ planned_add_filters(PlannerInfo *root, Pipeline *pipeline, List *restrictinfos)
 	foreach(lc, sort_quals(root, restrictinfos))
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		Node	   *clause = names_normalize(root, (Node *) rinfo->clause);
+		Node	   *clause = relation_numbers_normalize(root, (Node *) rinfo->clause);
 
 		if (stage == NULL || qual_level(rinfo) != level)
 			stage = pipeline_add_stage(pipeline, PIPELINE_FILTER, NIL);
@@ -161,18 +161,18 @@ planned_add_filters(PlannerInfo *root, Pipeline *pipeline, List *restrictinfos)
 }
 
 List *
-planned_ordered_clauses(PlannerInfo *root, List *restrictinfos)
+rel_pipeline_ordered_clauses(PlannerInfo *root, List *restrictinfos)
 {
 	List	   *clauses = NIL;
 	ListCell   *lc;
 
 	foreach(lc, sort_quals(root, restrictinfos))
-		clauses = lappend(clauses, names_normalize(root, (Node *) lfirst_node(RestrictInfo, lc)->clause));
+		clauses = lappend(clauses, relation_numbers_normalize(root, (Node *) lfirst_node(RestrictInfo, lc)->clause));
 	return clauses;
 }
 
 bool
-planned_check(Pipeline *pipeline)
+rel_pipeline_check(Pipeline *pipeline)
 {
 	Translation *translation = translation_begin(NULL, NULL);
 	bool		is_taken = stages_add_to_plan(translation, pipeline);
@@ -190,7 +190,7 @@ planned_check(Pipeline *pipeline)
 }
 
 void
-planned_unite(PlannedPipeline *all, const PlannedPipeline *member)
+rel_pipeline_unite(RelPipeline *all, const RelPipeline *member)
 {
 	PipelineStage *stage = all->pipeline->top;
 
@@ -231,15 +231,15 @@ negate_mutator(Node *node, void *context)
 }
 
 Node *
-planned_normalize_subplans(PlannerInfo *root, Node *node)
+rel_pipeline_normalize_subplans(PlannerInfo *root, Node *node)
 {
-	return negate_mutator(names_normalize(root, node), NULL);
+	return negate_mutator(relation_numbers_normalize(root, node), NULL);
 }
 
 static Node *
 value_mutator(Node *node, void *context)
 {
-	const PlannedPipeline *planned = context;
+	const RelPipeline *planned = context;
 
 	if (node == NULL)
 		return NULL;
@@ -257,15 +257,15 @@ value_mutator(Node *node, void *context)
 }
 
 Node *
-planned_normalize(PlannerInfo *root, const PlannedPipeline *planned, Node *expr)
+rel_pipeline_normalize(PlannerInfo *root, const RelPipeline *planned, Node *expr)
 {
 	if (planned->subplans == NIL)
-		return names_normalize(root, expr);
-	return value_mutator(planned_normalize_subplans(root, expr), unconstify(PlannedPipeline *, planned));
+		return relation_numbers_normalize(root, expr);
+	return value_mutator(rel_pipeline_normalize_subplans(root, expr), unconstify(RelPipeline *, planned));
 }
 
 bool
-planned_needs_no_input(Node *expr)
+rel_pipeline_needs_no_input(Node *expr)
 {
 	return !contain_var_clause(expr) && !contain_agg_clause(expr);
 }
@@ -282,13 +282,13 @@ has_param_walker(Node *node, void *params)
 }
 
 bool
-planned_has_param(void *expr, List *params)
+rel_pipeline_has_param(void *expr, List *params)
 {
 	return has_param_walker(expr, params);
 }
 
 bool
-planned_set_target(PlannerInfo *root, PlannedPipeline *planned, const PathTarget *target)
+rel_pipeline_set_target(PlannerInfo *root, RelPipeline *planned, const PathTarget *target)
 {
 	Pipeline   *pipeline = planned->pipeline;
 	List	   *outputs = NIL;
@@ -302,10 +302,10 @@ planned_set_target(PlannerInfo *root, PlannedPipeline *planned, const PathTarget
 		int			place = -1;
 
 		/* The projection above the node computes what needs no input. */
-		if (!planned_needs_no_input(lfirst(lc)))
+		if (!rel_pipeline_needs_no_input(lfirst(lc)))
 		{
 			place = list_length(outputs);
-			outputs = lappend(outputs, planned_normalize(root, planned, lfirst(lc)));
+			outputs = lappend(outputs, rel_pipeline_normalize(root, planned, lfirst(lc)));
 		}
 		pipeline->output_map = lappend_int(pipeline->output_map, place);
 	}
@@ -315,17 +315,17 @@ planned_set_target(PlannerInfo *root, PlannedPipeline *planned, const PathTarget
 }
 
 int
-planned_count_columns(List *exprs)
+rel_pipeline_count_columns(List *exprs)
 {
 	List	   *vars = pull_var_clause((Node *) exprs, PVC_RECURSE_AGGREGATES |
 									   PVC_RECURSE_WINDOWFUNCS | PVC_RECURSE_PLACEHOLDERS);
-	Bitmapset  *attnos = NULL;
+	Bitmapset  *attnums = NULL;
 	ListCell   *lc;
 
 	foreach(lc, vars)
-		attnos = bms_add_member(attnos, lfirst_node(Var, lc)->varattno -
-								FirstLowInvalidHeapAttributeNumber);
-	return bms_num_members(attnos);
+		attnums = bms_add_member(attnums, lfirst_node(Var, lc)->varattno -
+								 FirstLowInvalidHeapAttributeNumber);
+	return bms_num_members(attnums);
 }
 
 /* ---------------------------------------------------------------- by relation */
@@ -334,7 +334,7 @@ planned_count_columns(List *exprs)
 typedef struct RememberedPipeline
 {
 	RelOptInfo *rel;			/* key */
-	PlannedPipeline *planned;	/* NULL: nothing is known yet */
+	RelPipeline *planned;	/* NULL: nothing is known yet */
 	List	   *skipped;		/* of a join: what is to be looked at first */
 } RememberedPipeline;
 
@@ -370,11 +370,11 @@ find_remembered(RelOptInfo *rel)
 	return planning->pipelines == NULL ? NULL : hash_search(planning->pipelines, &rel, HASH_FIND, NULL);
 }
 
-const PlannedPipeline *
-planned_remember(RelOptInfo *rel, PlannedPipeline *planned)
+const RelPipeline *
+rel_pipeline_remember(RelOptInfo *rel, RelPipeline *planned)
 {
 	if (planned == NULL)
-		planned = palloc0(sizeof(PlannedPipeline));
+		planned = palloc0(sizeof(RelPipeline));
 	return remembered(rel)->planned = planned;
 }
 
@@ -386,51 +386,51 @@ clauses_of_stage(PlannerInfo *root, UpperRelationKind stage)
 	int			clauses = 0;
 
 	if (parse->setOperations != NULL)
-		clauses |= PLANNED_SET_OPERATION;
+		clauses |= CLAUSE_SET_OPERATION;
 	else if (parse->groupClause != NIL || parse->groupingSets != NIL || parse->hasAggs || root->hasHavingQual)
-		clauses |= PLANNED_GROUPS;
+		clauses |= CLAUSE_GROUPS;
 	if (stage == UPPERREL_SETOP || stage == UPPERREL_GROUP_AGG)
 		return clauses;
 	if (parse->hasWindowFuncs)
-		clauses |= PLANNED_WINDOWS;
+		clauses |= CLAUSE_WINDOWS;
 	if (stage == UPPERREL_WINDOW)
 		return clauses;
 	if (parse->distinctClause != NIL)
-		clauses |= PLANNED_DISTINCT;
+		clauses |= CLAUSE_DISTINCT;
 	if (stage == UPPERREL_DISTINCT)
 		return clauses;
 	if (parse->sortClause != NIL)
-		clauses |= PLANNED_ORDER;
+		clauses |= CLAUSE_ORDER;
 	if (stage == UPPERREL_ORDERED)
 		return clauses;
 	Assert(stage == UPPERREL_FINAL);
 	if (parse->limitCount != NULL || parse->limitOffset != NULL)
-		clauses |= PLANNED_LIMIT;
+		clauses |= CLAUSE_LIMIT;
 	return clauses;
 }
 
 bool
-planned_remember_stage(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *rel, PlannedPipeline *planned)
+rel_pipeline_remember_stage(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *rel, RelPipeline *planned)
 {
 	int			missing = clauses_of_stage(root, stage) ^ planned->clauses;
 
 	/* The order of a subquery's or a set operation's rows does not matter to what goes on with them without LIMIT. */
-	if ((root->parent_root != NULL || root->parse->setOperations != NULL) && !(planned->clauses & PLANNED_LIMIT))
-		missing &= ~PLANNED_ORDER;
+	if ((root->parent_root != NULL || root->parse->setOperations != NULL) && !(planned->clauses & CLAUSE_LIMIT))
+		missing &= ~CLAUSE_ORDER;
 	if (missing != 0)
 		return false;
-	(void) planned_remember(rel, planned);
+	(void) rel_pipeline_remember(rel, planned);
 	return true;
 }
 
 bool
-planned_is_known(RelOptInfo *rel)
+rel_pipeline_is_known(RelOptInfo *rel)
 {
 	return find_remembered(rel) != NULL;
 }
 
 void
-planned_skip(RelOptInfo *joinrel, void *pair)
+rel_pipeline_skip(RelOptInfo *joinrel, void *pair)
 {
 	RememberedPipeline *entry = remembered(joinrel);
 
@@ -438,7 +438,7 @@ planned_skip(RelOptInfo *joinrel, void *pair)
 }
 
 List *
-planned_take_skipped(RelOptInfo *joinrel)
+rel_pipeline_take_skipped(RelOptInfo *joinrel)
 {
 	RememberedPipeline *entry = find_remembered(joinrel);
 	List	   *skipped = entry == NULL ? NIL : entry->skipped;
@@ -448,32 +448,32 @@ planned_take_skipped(RelOptInfo *joinrel)
 	return skipped;
 }
 
-PlannedPipeline *
-planned_copy(const PlannedPipeline *planned)
+RelPipeline *
+rel_pipeline_copy(const RelPipeline *planned)
 {
-	PlannedPipeline *copy = palloc(sizeof(PlannedPipeline));
+	RelPipeline *copy = palloc(sizeof(RelPipeline));
 
 	*copy = *planned;
 	copy->pipeline = pipeline_copy(planned->pipeline);
 	return copy;
 }
 
-const PlannedPipeline *
-planned_find(RelOptInfo *rel)
+const RelPipeline *
+rel_pipeline_find(RelOptInfo *rel)
 {
 	RememberedPipeline *entry = find_remembered(rel);
 
 	return entry == NULL ? NULL : entry->planned;
 }
 
-PlannedTable *
-planned_find_table(RelOptInfo *rel)
+ServedTable *
+rel_pipeline_find_table(RelOptInfo *rel)
 {
 	ListCell   *lc;
 
 	foreach(lc, planning_current()->tables)
 	{
-		PlannedTable *table = lfirst(lc);
+		ServedTable *table = lfirst(lc);
 
 		if (table->rel == rel)
 			return table;
