@@ -52,10 +52,15 @@ attempt(void (*function) (void *argument), void *argument)
 
 		MemoryContextSwitchTo(old_context);
 		error = CopyErrorData();
-		if (!is_of_statement(error->sqlerrcode))
-			PG_RE_THROW();
 		FlushErrorState();
 		RollbackAndReleaseCurrentSubTransaction();
+		/* Who catches the error further up ends his own subtransaction, so ours has to be gone by then. */
+		if (!is_of_statement(error->sqlerrcode))
+		{
+			MemoryContextSwitchTo(old_context);
+			CurrentResourceOwner = old_owner;
+			ReThrowError(error);
+		}
 		FreeErrorData(error);
 	}
 	PG_END_TRY();
