@@ -27,7 +27,7 @@
 struct ResultWindow
 {
 	int			column_count;
-	int			slot_columns;	/* of these; after them the row's position, if it is wanted */
+	int			slot_columns;	/* they come first; the last column may be the row's position instead */
 	int		   *outputs;		/* per column, -1 for NULL */
 	Datum	   *values;			/* rows_limit x column_count */
 	bool	   *nulls;

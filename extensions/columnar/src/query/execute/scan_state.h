@@ -31,8 +31,8 @@ typedef struct ScanTable
 } ScanTable;
 
 /*
- * Chunks that are read ahead of the engine's threads, and from how much memory
- * of them on only two.  Disks give as much with 2 to 8 MB under way as with 32.
+ * At most so many chunks are read ahead of the engine's threads; once they
+ * take BYTES_AHEAD of memory, only two.  Disks give as much with 2 to 8 MB under way as with 32.
  */
 #define CHUNKS_AHEAD 8
 #define BYTES_AHEAD ((Size) 16 << 20)
@@ -104,8 +104,8 @@ typedef struct PenumbraScanState
 	ScanInput  *inputs;			/* one of each scan */
 	ChunkRead	reads[CHUNKS_AHEAD];	/* places are taken in turns */
 	uint64		begun_reads;
-	uint64		ended_reads;	/* of these */
-	uint64		finished_reads; /* of these, by the engine, or never pushed */
+	uint64		ended_reads;	/* of the begun reads: waited for, and pushed if the chunk was there */
+	uint64		finished_reads; /* of the ended reads: the engine needs the chunk no more, or never got it */
 	List	   *indexes;		/* that the ordinary plan reads, open as long as the tables */
 	const char *temporary_prefix;	/* of the engine's files */
 	ParallelScan *parallel;		/* NULL: not a parallel scan */

@@ -308,10 +308,11 @@ share_within(PlannerInfo *root, const Var *var, const ColumnBounds *bounds)
 }
 
 /*
- * `key` has been looked at in the rows that pass: by which more rows of the
- * other side find a partner than if they had all keys that there are, of which
- * there are `assumed`.  Between its bounds most keys pass, and the keys that
- * the other side has outside of them find nothing.
+ * By which factor more rows of the other side find a partner than PostgreSQL
+ * thinks, who spreads them evenly over all `assumed` keys of this side.  The
+ * sample knows the least and the greatest key that passes this side's quals.
+ * Most keys between these bounds pass, and none outside of them does: the
+ * other side's rows within the bounds are spread over the keys between them.
  */
 static double
 factor_of_bounds(PlannerInfo *root, const Var *key, const Var *other, double assumed)

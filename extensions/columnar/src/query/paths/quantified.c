@@ -33,6 +33,7 @@
 
 #include "pg_compat.h"
 #include "query/paths/quantified.h"
+#include "query/paths/subplan_uses.h"
 #include "query/paths/subplans.h"
 #include "query/pipeline/cost.h"
 #include "query/pipeline/pipeline.h"
@@ -207,7 +208,7 @@ quantified_join(PlannerInfo *root, RelPipeline *planned, const SubPlan *subplan,
 	if (keys == NIL && rows.keys != NIL)
 		return false;
 	values.values = rows.values;
-	if (!add_bounds(subplan, &rows, subplans_replace(lsecond(test->args), &values), test->inputcollid, &bounds))
+	if (!add_bounds(subplan, &rows, subplan_uses_replace(lsecond(test->args), &values), test->inputcollid, &bounds))
 		return false;
 	/* Without keys the bounds are one row, the same for every row of the query. */
 	if (keys == NIL)

@@ -6,8 +6,8 @@
  *
  * PostgreSQL plans a subquery before the query around it and runs a
  * correlated one once per row, with the row's values in Params.  Its pipeline
- * is remembered like any other.  Here it loses the filters "column = Param",
- * and the columns become keys: of its aggregation, if it has one, and of a
+ * is remembered like any other.  Here it loses the filters "column = Param"
+ * (decorrelation.c), and the columns become keys: of its aggregation, if it has one, and of a
  * join with the rows around it (T. Neumann, A. Kemper: Unnesting arbitrary
  * queries, BTW 2015, where the dependent side never needs more than keys).
  *
@@ -24,7 +24,8 @@
  * - What can fail, fails for groups of Params that nobody asked for: any
  *   error before the first row leads to the ordinary plan.
  * - Below CASE, COALESCE, AND, OR and FILTER the keys of rows that do not ask
- *   for the subquery are NULL, where a key or a second match could fail.
+ *   for the subquery are NULL, where a key or a second match could fail
+ *   (subplan_uses.c).
  *
  * Comparisons with ANY and ALL that are no IN or NOT IN: quantified.c.
  *
@@ -40,261 +41,23 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
-#include "utils/typcache.h"
 
 #include "query/paths/base_pipelines.h"
+#include "query/paths/decorrelation.h"
 #include "query/paths/quantified.h"
+#include "query/paths/subplan_uses.h"
 #include "query/paths/subplans.h"
 #include "query/pipeline/can_fail.h"
 #include "query/pipeline/cost.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/rel_pipeline.h"
 #include "query/pipeline/stages.h"
-#include "query/pipeline/translate_type.h"
 #include "query/pipeline/translation.h"
 #include "query/planning/path_walk.h"
 #include "query/planning/planning.h"
 #include "query/planning/relation_numbers.h"
 #include "query/planning/repeats.h"
-
-/* An expression of the subquery's Params alone, and the column that it is compared with. */
-typedef struct Dependence
-{
-	Node	   *outer;
-	Node	   *column;
-	OpExpr	   *equality;		/* of the column and the expression, in this order */
-} Dependence;
-
-/* A stage without its Params, and what they were compared with below it. */
-typedef struct Decorrelated
-{
-	PipelineStage *stage;		/* NULL: it cannot be done */
-	List	   *dependences;	/* of Dependence * */
-	bool		is_single_group;	/* it was an aggregation without keys, which has a row in any case */
-	List	   *having;			/* unless a filter above it drops that row */
-} Decorrelated;
-
-/* ---------------------------------------------------------------- taking the Params out */
-
-/* Whether the rows around the subquery know the value. */
-static bool
-is_outer(Node *node, List *params)
-{
-	return rel_pipeline_has_param(node, params) && !contain_var_clause(node) && !contain_agg_clause(node);
-}
-
-/* The clause as column = expression of Params; NULL: it is something else. */
-static Dependence *
-dependence_of_clause(Node *clause, List *params)
-{
-	OpExpr	   *equality = (OpExpr *) clause;
-	Dependence *dependence;
-
-	if (!translate_is_equality(clause))
-		return NULL;
-	if (is_outer(linitial(equality->args), params))
-	{
-		if (!OidIsValid(get_commutator(equality->opno)))
-			return NULL;
-		equality = copyObject(equality);
-		CommuteOpExpr(equality);
-	}
-	if (!is_outer(lsecond(equality->args), params) || rel_pipeline_has_param(linitial(equality->args), params) ||
-		!contain_var_clause(linitial(equality->args)))
-		return NULL;
-	dependence = palloc(sizeof(Dependence));
-	dependence->outer = lsecond(equality->args);
-	dependence->column = linitial(equality->args);
-	dependence->equality = equality;
-	return dependence;
-}
-
-static Dependence *
-find_dependence(List *dependences, const Dependence *like)
-{
-	ListCell   *lc;
-
-	foreach(lc, dependences)
-	{
-		if (equal(((Dependence *) lfirst(lc))->outer, like->outer))
-			return lfirst(lc);
-	}
-	return NULL;
-}
-
-/* What two columns that both equal the same expression have in common. */
-static Node *
-equality_of(const Dependence *a, const Dependence *b)
-{
-	Oid			type = exprType(a->column);
-	OpExpr	   *equality;
-
-	if (type != exprType(b->column) || a->equality->opno != b->equality->opno ||
-		a->equality->inputcollid != b->equality->inputcollid)
-		return NULL;
-	equality = (OpExpr *) make_opclause(lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr, BOOLOID,
-										false, (Expr *) a->column, (Expr *) b->column, InvalidOid,
-										a->equality->inputcollid);
-	set_opfuncid(equality);
-	return (Node *) equality;
-}
-
-static bool
-decorrelate_filter(Decorrelated *result, PipelineStage *stage, List *params)
-{
-	List	   *kept = NIL;
-	ListCell   *lc;
-
-	if (result->is_single_group)
-		result->having = list_concat_copy(result->having, stage->exprs);
-	foreach(lc, stage->exprs)
-	{
-		Dependence *dependence = rel_pipeline_has_param(lfirst(lc), params)
-			? dependence_of_clause(lfirst(lc), params) : NULL;
-		Dependence *other;
-		Node	   *clause = lfirst(lc);
-
-		if (rel_pipeline_has_param(clause, params))
-		{
-			/* Above an aggregation that has a row in any case the filter is a HAVING. */
-			if (dependence == NULL || result->is_single_group)
-				return false;
-			other = find_dependence(result->dependences, dependence);
-			if (other == NULL)
-			{
-				result->dependences = lappend(result->dependences, dependence);
-				continue;
-			}
-			clause = equality_of(other, dependence);
-			if (clause == NULL)
-				return false;
-		}
-		kept = lappend(kept, clause);
-	}
-	if (kept == NIL)
-		result->stage = linitial(stage->inputs);
-	else
-		stage->exprs = kept;
-	return true;
-}
-
-/* The lists with the columns at their ends that are not in the first. */
-static void
-append_columns(List *dependences, List **exprs, List **names)
-{
-	ListCell   *lc;
-
-	foreach(lc, dependences)
-	{
-		Node	   *column = ((Dependence *) lfirst(lc))->column;
-
-		if (names == NULL || *names == NIL)
-			*exprs = list_append_unique(list_copy(*exprs), column);
-		else
-		{
-			*exprs = lappend(list_copy(*exprs), column);
-			*names = lappend(list_copy(*names), column);
-		}
-	}
-}
-
-static Decorrelated decorrelate(PipelineStage *stage, List *params);
-
-static bool
-decorrelate_join(Decorrelated *result, PipelineStage *stage, List *params)
-{
-	Decorrelated build = decorrelate(lsecond(stage->inputs), params);
-	ListCell   *lc;
-
-	if (build.stage == NULL || build.is_single_group || result->is_single_group ||
-		rel_pipeline_has_param(stage->exprs, params) || rel_pipeline_has_param(stage->join_keys, params))
-		return false;
-	/* The build side's columns come out of an inner join only as they are. */
-	if (build.dependences != NIL && stage->join_kind != PENUMBRA_JOIN_INNER)
-		return false;
-	if (result->dependences != NIL && stage->join_kind != PENUMBRA_JOIN_INNER &&
-		stage->join_kind != PENUMBRA_JOIN_LEFT && stage->join_kind != PENUMBRA_JOIN_SEMI &&
-		stage->join_kind != PENUMBRA_JOIN_ANTI)
-		return false;
-	lsecond(stage->inputs) = build.stage;
-	/* What was expected was for one value of the Params. */
-	if (result->dependences != NIL)
-		stage->probe_rows = 0;
-	foreach(lc, build.dependences)
-	{
-		Dependence *dependence = lfirst(lc);
-		Dependence *other = find_dependence(result->dependences, dependence);
-		Node	   *key;
-
-		if (other == NULL)
-		{
-			result->dependences = lappend(result->dependences, dependence);
-			continue;
-		}
-		key = equality_of(other, dependence);
-		if (key == NULL)
-			return false;
-		stage->join_keys = lappend(list_copy(stage->join_keys), key);
-	}
-	return true;
-}
-
-static Decorrelated
-decorrelate(PipelineStage *given, List *params)
-{
-	Decorrelated failed = {NULL};
-	Decorrelated result = {NULL};
-	PipelineStage *stage = palloc(sizeof(PipelineStage));
-
-	*stage = *given;
-	if (stage->inputs != NIL)
-	{
-		result = decorrelate(linitial(given->inputs), params);
-		if (result.stage == NULL)
-			return failed;
-		stage->inputs = list_copy(given->inputs);
-		linitial(stage->inputs) = result.stage;
-	}
-	result.stage = stage;
-	switch (stage->kind)
-	{
-		case PIPELINE_SCAN:
-			/* PostgreSQL's plan may have the parameter anywhere */
-			if (stage->source != NULL)
-				return failed;
-			break;
-		case PIPELINE_FILTER:
-			if (!decorrelate_filter(&result, stage, params))
-				return failed;
-			break;
-		case PIPELINE_PROJECTION:
-			if (rel_pipeline_has_param(stage->exprs, params))
-				return failed;
-			append_columns(result.dependences, &stage->exprs, &stage->names);
-			break;
-		case PIPELINE_AGGREGATION:
-			if (result.is_single_group || stage->grouping_sets != NIL || rel_pipeline_has_param(stage->exprs, params) ||
-				rel_pipeline_has_param(stage->aggrefs, params))
-				return failed;
-			result.is_single_group = stage->exprs == NIL;
-			append_columns(result.dependences, &stage->exprs, NULL);
-			break;
-		case PIPELINE_SORT:
-			if (stage->limit != NULL || stage->offset != NULL)
-				return failed;
-			result.stage = linitial(stage->inputs);
-			break;
-		case PIPELINE_UNION:
-			return failed;
-		case PIPELINE_JOIN:
-			if (!decorrelate_join(&result, stage, params))
-				return failed;
-			break;
-	}
-	return result;
-}
 
 /* ---------------------------------------------------------------- the subquery's rows */
 
@@ -399,29 +162,6 @@ find_default(PlannerInfo *subroot, List *having, bool *has_default)
 	return having == NIL || !*has_default;
 }
 
-Node *
-subplans_replace(Node *node, void *context)
-{
-	const Replacements *replacements = context;
-	ListCell   *lc;
-
-	if (node == NULL)
-		return NULL;
-	foreach(lc, replacements->params)
-	{
-		if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC &&
-			((Param *) node)->paramid == lfirst_int(lc))
-			return copyObject(list_nth(replacements->values, foreach_current_index(lc)));
-	}
-	foreach(lc, replacements->nodes)
-	{
-		/* By address: equal subqueries at two places may have guards of their own. */
-		if (node == lfirst(lc))
-			return copyObject(list_nth(replacements->values, foreach_current_index(lc)));
-	}
-	return expression_tree_mutator(node, subplans_replace, context);
-}
-
 /* The join's keys: each column that the Params were compared with, and what the outer query has for them. */
 static void
 add_keys(const Subquery *subquery, List *dependences, Index name, List **exprs, List **names, List **keys)
@@ -435,7 +175,7 @@ add_keys(const Subquery *subquery, List *dependences, Index name, List **exprs, 
 		OpExpr	   *key = copyObject(dependence->equality);
 
 		key->args = list_make2(subplans_add_name(name, dependence->column, exprs, names),
-							   subplans_replace(dependence->outer, &arguments));
+							   subplan_uses_replace(dependence->outer, &arguments));
 		*keys = lappend(*keys, key);
 	}
 }
@@ -457,7 +197,7 @@ find_rows(const Subquery *subquery, SubqueryRows *rows)
 	/* What an InitPlan of it finds may depend on the Params, too. */
 	if (rows->planned == NULL || rows->planned->pipeline->init_plans != NIL)
 		return false;
-	decorrelated = decorrelate(rows->planned->pipeline->top, subquery->params);
+	decorrelated = decorrelation_of_stage(rows->planned->pipeline->top, subquery->params);
 	if (decorrelated.stage == NULL || (decorrelated.is_single_group && !subquery->may_default))
 		return false;
 	rows->planned->pipeline->top = decorrelated.stage;
@@ -487,17 +227,11 @@ find_rows(const Subquery *subquery, SubqueryRows *rows)
 	return true;
 }
 
-static PlannerInfo *
-level_of(const PlannerInfo *root, const SubPlan *subplan)
-{
-	return list_nth_node(PlannerInfo, root->glob->subroots, subplan->plan_id - 1);
-}
-
 bool
 subplans_find_rows(PlannerInfo *root, const SubPlan *subplan, SubqueryRows *rows)
 {
 	Subquery	subquery = {
-		.root = level_of(root, subplan),
+		.root = subplan_uses_level(root, subplan),
 		.name = subplan->plan_name,
 		.params = subplan->parParam,
 		.args = subplan->args,
@@ -570,13 +304,13 @@ add_test(const SubPlan *subplan, const SubqueryRows *rows, List **keys)
 
 	foreach(lc, tests)
 	{
-		Dependence *dependence = dependence_of_clause(lfirst(lc), subplan->paramIds);
+		Dependence *dependence = decorrelation_of_clause(lfirst(lc), subplan->paramIds);
 		OpExpr	   *key;
 
 		if (dependence == NULL)
 			return false;
 		key = copyObject(dependence->equality);
-		lsecond(key->args) = subplans_replace(dependence->outer, &values);
+		lsecond(key->args) = subplan_uses_replace(dependence->outer, &values);
 		*keys = lappend(*keys, key);
 	}
 	return true;
@@ -695,7 +429,7 @@ join_membership(PlannerInfo *root, RelPipeline *planned, const SubPlan *subplan,
 		return false;
 	/* join_unknown() computes the rows again. */
 	if (needs_null && !is_null_aware &&
-		!repeats_exactly(level_of(root, subplan)->parse, root->glob))
+		!repeats_exactly(subplan_uses_level(root, subplan)->parse, root->glob))
 		return false;
 	join_matches(planned, subplan, &rows, kind, keys, 1, mark)->is_null_aware = is_null_aware;
 	if (!needs_null || is_null_aware)
@@ -740,245 +474,6 @@ value_or_empty(const SubqueryRows *rows, int place)
 	return (Node *) either;
 }
 
-/* A subquery in a condition. */
-typedef struct SubplanUse
-{
-	Node	   *node;			/* where it stands */
-	SubPlan    *subplan;
-	List	   *guards;			/* conditions: a row for which one is true does not ask for it */
-	bool		is_guard_unknown;	/* there are others */
-	bool		is_positive;	/* below AND and OR only: NULL has the same effect as false */
-} SubplanUse;
-
-/* The uses found, and what of SubplanUse holds for the node at hand. */
-typedef struct SubplanUses
-{
-	List	   *uses;			/* of SubplanUse * */
-	List	   *guards;
-	bool		is_guard_unknown;
-	bool		is_positive;
-} SubplanUses;
-
-static bool find_subplans_walker(Node *node, void *context);
-
-static void
-add_guard(SubplanUses *found, Node *arg, BoolTestType type)
-{
-	BooleanTest *test = makeNode(BooleanTest);
-
-	test->arg = (Expr *) arg;
-	test->booltesttype = type;
-	test->location = -1;
-	found->guards = lappend(list_copy(found->guards), test);
-}
-
-/* AND and OR end with the first argument that is false or true. */
-static void
-find_in_bool_expr(const BoolExpr *expr, SubplanUses *found)
-{
-	ListCell   *lc;
-
-	foreach(lc, expr->args)
-	{
-		(void) find_subplans_walker(lfirst(lc), found);
-		if (expr->boolop != NOT_EXPR)
-			add_guard(found, lfirst(lc), expr->boolop == AND_EXPR ? IS_FALSE : IS_TRUE);
-	}
-}
-
-static void
-find_in_case(const CaseExpr *expr, SubplanUses *found)
-{
-	ListCell   *lc;
-
-	(void) find_subplans_walker((Node *) expr->arg, found);
-	/* What a WHEN compares with the operand has no meaning outside. */
-	found->is_guard_unknown |= expr->arg != NULL;
-	foreach(lc, expr->args)
-	{
-		const CaseWhen *when = lfirst_node(CaseWhen, lc);
-		List	   *guards;
-
-		(void) find_subplans_walker((Node *) when->expr, found);
-		guards = found->guards;
-		add_guard(found, (Node *) when->expr, IS_NOT_TRUE);
-		(void) find_subplans_walker((Node *) when->result, found);
-		found->guards = guards;
-		add_guard(found, (Node *) when->expr, IS_TRUE);
-	}
-	(void) find_subplans_walker((Node *) expr->defresult, found);
-}
-
-static void
-find_in_coalesce(const CoalesceExpr *expr, SubplanUses *found)
-{
-	ListCell   *lc;
-
-	foreach(lc, expr->args)
-	{
-		NullTest   *test = makeNode(NullTest);
-
-		(void) find_subplans_walker(lfirst(lc), found);
-		test->arg = lfirst(lc);
-		test->nulltesttype = IS_NOT_NULL;
-		test->location = -1;
-		add_guard(found, (Node *) test, IS_TRUE);
-	}
-}
-
-/* Arguments are computed for rows that pass the FILTER. */
-static void
-find_in_aggref(const Aggref *aggref, SubplanUses *found)
-{
-	(void) find_subplans_walker((Node *) aggref->aggfilter, found);
-	if (aggref->aggfilter != NULL)
-		add_guard(found, (Node *) aggref->aggfilter, IS_NOT_TRUE);
-	(void) find_subplans_walker((Node *) aggref->aggdirectargs, found);
-	(void) find_subplans_walker((Node *) aggref->args, found);
-}
-
-static void
-add_use(Node *node, SubplanUses *found)
-{
-	SubplanUse *use = palloc(sizeof(SubplanUse));
-
-	use->node = node;
-	/* The alternatives are one subquery, planned for few rows around it and for many. */
-	use->subplan = IsA(node, SubPlan) ? (SubPlan *) node
-		: linitial_node(SubPlan, ((AlternativeSubPlan *) node)->subplans);
-	use->guards = found->guards;
-	use->is_guard_unknown = found->is_guard_unknown;
-	use->is_positive = found->is_positive;
-	found->uses = lappend(found->uses, use);
-}
-
-static bool
-find_subplans_walker(Node *node, void *context)
-{
-	SubplanUses *found = context;
-	const SubplanUses before = *found;
-
-	if (node == NULL)
-		return false;
-	found->is_positive &= is_andclause(node) || is_orclause(node) || IsA(node, SubPlan) ||
-		IsA(node, AlternativeSubPlan);
-	switch (nodeTag(node))
-	{
-		case T_SubPlan:
-		case T_AlternativeSubPlan:
-			add_use(node, found);
-			break;
-		case T_BoolExpr:
-			find_in_bool_expr((BoolExpr *) node, found);
-			break;
-		case T_CaseExpr:
-			find_in_case((CaseExpr *) node, found);
-			break;
-		case T_CoalesceExpr:
-			find_in_coalesce((CoalesceExpr *) node, found);
-			break;
-		case T_Aggref:
-			find_in_aggref((Aggref *) node, found);
-			break;
-		default:
-			(void) expression_tree_walker(node, find_subplans_walker, context);
-	}
-	found->guards = before.guards;
-	found->is_guard_unknown = before.is_guard_unknown;
-	found->is_positive = before.is_positive;
-	return false;
-}
-
-/* Whether what the subquery makes of its Params alone can fail. */
-static bool
-outer_can_fail_walker(Node *node, void *params)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, outer_can_fail_walker, params, 0);
-	if (is_outer(node, params))
-		return expr_can_fail(node);
-	return expression_tree_walker(node, outer_can_fail_walker, params);
-}
-
-/* Whether the join with the subquery's rows can fail for a row that does not ask: by its keys or a second match. */
-static bool
-needs_guard(PlannerInfo *root, const SubPlan *subplan)
-{
-	Query	   *query = level_of(root, subplan)->parse;
-
-	return expr_can_fail((Node *) subplan->args) || expr_can_fail(subplan->testexpr) ||
-		outer_can_fail_walker((Node *) query, subplan->parParam) ||
-		(subplan->subLinkType == EXPR_SUBLINK && !(query->hasAggs && query->groupClause == NIL));
-}
-
-/* CASE WHEN a guard THEN NULL ELSE expr: NULL finds nothing. */
-static Node *
-guard_expr(Node *expr, List *guards)
-{
-	CaseExpr   *guarded = makeNode(CaseExpr);
-	ListCell   *lc;
-
-	foreach(lc, guards)
-	{
-		CaseWhen   *when = makeNode(CaseWhen);
-
-		when->expr = copyObject(lfirst(lc));
-		when->result = (Expr *) makeNullConst(exprType(expr), exprTypmod(expr), exprCollation(expr));
-		guarded->args = lappend(guarded->args, when);
-	}
-	guarded->casetype = exprType(expr);
-	guarded->casecollid = exprCollation(expr);
-	guarded->defresult = (Expr *) expr;
-	return (Node *) guarded;
-}
-
-/* The test's sides that are of the rows around the subquery, guarded. */
-static Node *
-guard_test(Node *test, List *params, List *guards)
-{
-	ListCell   *lc;
-
-	if (!IsA(test, OpExpr))
-	{
-		foreach(lc, IsA(test, BoolExpr) ? ((BoolExpr *) test)->args : NIL)
-			lfirst(lc) = guard_test(lfirst(lc), params, guards);
-		return test;
-	}
-	foreach(lc, ((OpExpr *) test)->args)
-	{
-		if (!rel_pipeline_has_param(lfirst(lc), params))
-			lfirst(lc) = guard_expr(lfirst(lc), guards);
-	}
-	return test;
-}
-
-/*
- * Makes the subquery one that finds nothing, without an error, for rows that
- * do not ask for it; done: what stands for subqueries in the guards.  False:
- * that cannot be said.
- */
-static bool
-guard_subplan(PlannerInfo *root, SubplanUse *use, Replacements *done)
-{
-	SubPlan    *subplan = use->subplan;
-	List	   *guards;
-	ListCell   *lc;
-
-	if ((use->guards == NIL && !use->is_guard_unknown) || !needs_guard(root, subplan))
-		return true;
-	if (use->is_guard_unknown)
-		return false;
-	guards = (List *) subplans_replace((Node *) use->guards, done);
-	use->subplan = subplan = copyObject(subplan);
-	foreach(lc, subplan->args)
-		lfirst(lc) = guard_expr(lfirst(lc), guards);
-	if (subplan->testexpr != NULL)
-		subplan->testexpr = guard_test(subplan->testexpr, subplan->paramIds, guards);
-	return true;
-}
-
 /* Joins the rows with those of a correlated subquery in the clause, which has one value for each. */
 static bool
 join_scalar(PlannerInfo *root, RelPipeline *planned, Node *clause, const SubplanUse *use, Node **value)
@@ -994,7 +489,7 @@ join_scalar(PlannerInfo *root, RelPipeline *planned, Node *clause, const Subplan
 		return false;
 	*value = value_or_empty(&rows, 0);
 	replacements.values = list_make1(*value);
-	clause = subplans_replace(clause, &replacements);
+	clause = subplan_uses_replace(clause, &replacements);
 	/* A row without a group does not pass, nor does its condition fail. */
 	if (rows.is_unique && bms_is_member(linitial_node(Var, rows.values)->varno, find_nonnullable_rels(clause)) &&
 		!expr_can_fail(clause))
@@ -1013,7 +508,7 @@ is_looked_up(PlannerInfo *root)
 
 	foreach(lc, root->init_plans)
 	{
-		if (!is_looked_up(level_of(root, lfirst_node(SubPlan, lc))))
+		if (!is_looked_up(subplan_uses_level(root, lfirst_node(SubPlan, lc))))
 			return false;
 	}
 	return path != NULL && path_walk_is_looked_up(path);
@@ -1058,16 +553,14 @@ asking_share(PlannerInfo *root, List *guards)
 static bool
 has_executions(PlannerInfo *root, Node *exprs, double rows)
 {
-	SubplanUses found = {.is_positive = true};
 	ListCell   *lc;
 
-	(void) find_subplans_walker(exprs, &found);
-	foreach(lc, found.uses)
+	foreach(lc, subplan_uses_find(exprs, true))
 	{
 		const SubplanUse *use = lfirst(lc);
 
 		if (use->subplan->parParam != NIL &&
-			is_for_executions(level_of(root, use->subplan), rows, asking_share(root, use->guards),
+			is_for_executions(subplan_uses_level(root, use->subplan), rows, asking_share(root, use->guards),
 							  use->subplan->per_call_cost))
 			return true;
 	}
@@ -1099,7 +592,6 @@ subplans_apply(PlannerInfo *root, RelPipeline *planned, RestrictInfo *rinfo,
 	Node	   *clause = rel_pipeline_normalize_subplans(root, (Node *) rinfo->clause);
 	bool		is_negated = is_notclause(clause);
 	Node	   *inner = is_negated ? (Node *) get_notclausearg(clause) : clause;
-	SubplanUses found = {.is_positive = true};
 	Replacements replacements = {0};
 	ListCell   *lc;
 
@@ -1109,8 +601,7 @@ subplans_apply(PlannerInfo *root, RelPipeline *planned, RestrictInfo *rinfo,
 	if (bms_membership(rinfo->clause_relids) != BMS_MULTIPLE &&
 		has_executions(root, (Node *) rinfo->clause, planned->rows))
 		return false;
-	(void) find_subplans_walker(clause, &found);
-	foreach(lc, found.uses)
+	foreach(lc, subplan_uses_find(clause, true))
 	{
 		SubplanUse *use = lfirst(lc);
 		Node	   *value = NULL;
@@ -1118,12 +609,12 @@ subplans_apply(PlannerInfo *root, RelPipeline *planned, RestrictInfo *rinfo,
 		if (use->node == inner && is_membership(use->subplan))
 			return join_membership(root, planned, use->subplan,
 								   is_negated ? PENUMBRA_JOIN_ANTI : PENUMBRA_JOIN_SEMI, is_negated, NULL);
-		if (!guard_subplan(root, use, &replacements) || !join_value(root, planned, clause, use, &value))
+		if (!subplan_uses_guard(root, use, &replacements) || !join_value(root, planned, clause, use, &value))
 			return false;
 		replacements.nodes = lappend(replacements.nodes, use->node);
 		replacements.values = lappend(replacements.values, value);
 	}
-	pipeline_add_stage(planned->pipeline, PIPELINE_FILTER, list_make1(subplans_replace(clause, &replacements)));
+	pipeline_add_stage(planned->pipeline, PIPELINE_FILTER, list_make1(subplan_uses_replace(clause, &replacements)));
 	cost_add_filter(planned, 1, result_rows);
 	return true;
 }
@@ -1132,21 +623,19 @@ bool
 subplans_join_outputs(PlannerInfo *root, RelPipeline *planned, List *exprs)
 {
 	Node	   *normalized = rel_pipeline_normalize_subplans(root, (Node *) exprs);
-	SubplanUses found = {.is_positive = false};
 	Replacements replacements = {0};
 	ListCell   *lc;
 
 	if (contains_volatile(normalized, root->glob) || has_executions(root, (Node *) exprs, planned->rows))
 		return false;
-	(void) find_subplans_walker(normalized, &found);
-	foreach(lc, found.uses)
+	foreach(lc, subplan_uses_find(normalized, false))
 	{
 		SubplanUse *use = lfirst(lc);
 		int			known = pipeline_find_expr(planned->subplans, use->node);
 		Node	   *value = known < 0 ? NULL : list_nth(planned->subplan_values, known);
 
 		/* No row is dropped for its value: in place of a condition stands one that is always true. */
-		if (known < 0 && (!guard_subplan(root, use, &replacements) ||
+		if (known < 0 && (!subplan_uses_guard(root, use, &replacements) ||
 						  !join_value(root, planned, makeBoolConst(true, false), use, &value)))
 			return false;
 		replacements.nodes = lappend(replacements.nodes, use->node);

@@ -23,22 +23,11 @@ typedef struct SubqueryRows
 	bool		has_default;	/* Params without a row have one in any case, with the empty values */
 } SubqueryRows;
 
-/* Nodes to be replaced, each by the one at its place in the other list. */
-typedef struct Replacements
-{
-	List	   *params;			/* numbers of Params */
-	List	   *nodes;			/* or nodes, by address */
-	List	   *values;
-} Replacements;
-
 /* False: they cannot be had for all Params at once. */
 extern bool subplans_find_rows(PlannerInfo *root, const SubPlan *subplan, SubqueryRows *rows);
 
 /* Adds a column to the expressions, and to the names a Var of the relation for it. */
 extern Var *subplans_add_name(Index name, Node *expr, List **exprs, List **names);
-
-/* A mutator; its context are Replacements. */
-extern Node *subplans_replace(Node *node, void *context);
 
 /* Joins the pipeline with the subquery's rows, as the probe side or as the build side. */
 extern void subplans_join_rows(RelPipeline *planned, const SubqueryRows *rows, PenumbraJoinKind kind,

@@ -335,7 +335,7 @@ typedef struct RememberedPipeline
 {
 	RelOptInfo *rel;			/* key */
 	RelPipeline *planned;	/* NULL: nothing is known yet */
-	List	   *skipped;		/* of a join: what is to be looked at first */
+	List	   *skipped;		/* of a join: pairs whose join was not costed yet */
 } RememberedPipeline;
 
 static RememberedPipeline *

@@ -126,7 +126,7 @@ extern bool rel_pipeline_remember_stage(PlannerInfo *root, UpperRelationKind sta
 extern RelPipeline *rel_pipeline_copy(const RelPipeline *planned);
 /* Whether something of it is remembered, or kept for later. */
 extern bool rel_pipeline_is_known(RelOptInfo *rel);
-/* Keeps what join_paths_find() has to look at, until it does. */
+/* Keeps a pair of relations, whose join was not costed yet, until join_paths_find() takes it. */
 extern void rel_pipeline_skip(RelOptInfo *joinrel, void *pair);
 extern List *rel_pipeline_take_skipped(RelOptInfo *joinrel);
 

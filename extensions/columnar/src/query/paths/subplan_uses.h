@@ -1,0 +1,48 @@
+/*-------------------------------------------------------------------------
+ *
+ * subplan_uses.h
+ *	  Where subqueries stand in an expression, and for which rows.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_SUBPLAN_USES_H
+#define PENUMBRA_SUBPLAN_USES_H
+
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+
+/* A subquery in an expression. */
+typedef struct SubplanUse
+{
+	Node	   *node;			/* where it stands */
+	SubPlan    *subplan;
+	List	   *guards;			/* conditions: a row for which one is true does not ask for it */
+	bool		is_guard_unknown;	/* there are others */
+	bool		is_positive;	/* below AND and OR only: NULL has the same effect as false */
+} SubplanUse;
+
+/* Nodes to be replaced, each by the one at its place in the other list. */
+typedef struct Replacements
+{
+	List	   *params;			/* numbers of Params */
+	List	   *nodes;			/* or nodes, by address */
+	List	   *values;
+} Replacements;
+
+/* The query level of the subquery. */
+extern PlannerInfo *subplan_uses_level(const PlannerInfo *root, const SubPlan *subplan);
+
+/* A mutator; its context are Replacements. */
+extern Node *subplan_uses_replace(Node *node, void *context);
+
+/* A list of SubplanUse *; is_condition: of a node that drops rows for which it is NULL. */
+extern List *subplan_uses_find(Node *node, bool is_condition);
+/*
+ * Makes the subquery one that finds nothing, without an error, for rows that
+ * do not ask for it; done: what stands for subqueries in the guards.  False:
+ * that cannot be said.
+ */
+extern bool subplan_uses_guard(PlannerInfo *root, SubplanUse *use, Replacements *done);
+
+#endif							/* PENUMBRA_SUBPLAN_USES_H */
