@@ -203,3 +203,42 @@ def test_current_rows_of_chunks_patches_and_the_heap(connection):
         with connection.transaction(force_rollback=True):
             (seen[mode],) = connection.execute("SELECT change_all(%s)", (mode,)).fetchone()
     assert "0 wrong" in seen["off"] and set(seen.values()) == {seen["off"]}, seen
+
+
+CAUGHT = """
+CREATE FUNCTION fails_with() RETURNS int STABLE LANGUAGE plpgsql AS $$
+BEGIN
+  IF current_setting('clauses.state') <> '' THEN
+    RAISE EXCEPTION 'told to' USING ERRCODE = current_setting('clauses.state');
+  END IF;
+  RETURN 5;
+END $$;
+CREATE FUNCTION caught(state text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  n int;
+  seen text := '';
+BEGIN
+  FOR round IN 0..2 LOOP
+    PERFORM set_config('clauses.state', CASE round WHEN 0 THEN '' ELSE state END, true);
+    BEGIN
+      SELECT count(*) INTO n FROM t WHERE a < fails_with();
+      seen := seen || n || ' ';
+    EXCEPTION WHEN OTHERS THEN
+      seen := seen || SQLSTATE || ' ';
+    END;
+  END LOOP;
+  RETURN seen;
+END $$"""
+
+
+def test_errors_of_all_classes_are_caught(connection):
+    """An error of an expression that is evaluated at a node's start ends the block that catches it, and no more."""
+    connection.execute(CAUGHT)
+    for state in ("22012", "40001", "53100", "53200", "54001", "58030", "P0001", "XX000", "XX001"):
+        seen = []
+        for mode in ("off", "require"):
+            connection.execute(f"SET penumbra.mode = {mode}")
+            connection.execute("DISCARD PLANS")
+            with connection.transaction():
+                seen += connection.execute("SELECT caught(%s)", (state,)).fetchone()
+        assert seen[0] == seen[1] and seen[0].count(state) == 2, (state, seen)
