@@ -234,6 +234,8 @@ END $$"""
 def test_errors_of_all_classes_are_caught(connection):
     """An error of an expression that is evaluated at a node's start ends the block that catches it, and no more."""
     connection.execute(CAUGHT)
+    warnings: list[str] = []
+    connection.add_notice_handler(lambda notice: warnings.append(f"{notice.severity}: {notice.message_primary}"))
     for state in ("22012", "40001", "53100", "53200", "54001", "58030", "P0001", "XX000", "XX001"):
         seen = []
         for mode in ("off", "require"):
@@ -242,3 +244,4 @@ def test_errors_of_all_classes_are_caught(connection):
             with connection.transaction():
                 seen += connection.execute("SELECT caught(%s)", (state,)).fetchone()
         assert seen[0] == seen[1] and seen[0].count(state) == 2, (state, seen)
+        assert not warnings, (state, warnings)
