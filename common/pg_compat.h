@@ -18,6 +18,7 @@
 #include "access/relscan.h"
 #include "access/stratnum.h"
 #include "access/tableam.h"
+#include "access/xact.h"
 #include "access/xlogreader.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_namespace.h"
@@ -101,6 +102,13 @@
 /* 17 renamed what holds the next transaction number. */
 #if PG_VERSION_NUM < 170000
 #define TransamVariables ShmemVariableCache
+#endif
+
+/* 17 allows subtransactions in parallel mode, if they get no number. */
+#if PG_VERSION_NUM < 170000
+#define compat_may_begin_subtransaction() (!IsInParallelMode())
+#else
+#define compat_may_begin_subtransaction() true
 #endif
 
 /* 17 removed old_snapshot_threshold. */

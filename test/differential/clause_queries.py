@@ -1,9 +1,10 @@
 """Random queries about which clauses of a query are done, how often a part is computed, what is evaluated at all, how
 values of two types compare, and how often volatile functions are called.
 
-Six shapes over tables of their own: subqueries in aggregates below LIMIT, OFFSET, DISTINCT and set operations; CTEs
+Seven shapes over tables of their own: subqueries in aggregates below LIMIT, OFFSET, DISTINCT and set operations; CTEs
 whose rows are not a function of their input; members of UNION ALL that PostgreSQL computes; expressions that fail
-unless CASE, COALESCE, OR, AND or FILTER guards them; volatile functions below subqueries; and comparisons, memberships, quantifiers and joins of every pair of
+unless CASE, COALESCE, OR, AND or FILTER guards them; conditions without columns that fail, of which no row may be
+asked; volatile functions below subqueries; and comparisons, memberships, quantifiers and joins of every pair of
 types that PostgreSQL compares. PostgreSQL's answer has no error in most of them, and ours may
 have none then: unlike in join_queries.py nothing is left open by the order of evaluation.
 """
@@ -72,6 +73,24 @@ GUARDED = (
     ("t.k < 900", "(SELECT sqrt(count(*) - 1)::integer FROM w WHERE w.k = t.k AND w.b < 900)"),
     ("t.k < 900", "(SELECT 10 / max(b - 950) FROM w WHERE w.k = t.k)"),
 )
+# Integers without columns: most fail for the first row that asks for them.
+ONCE = (
+    "(SELECT 1 / min(x) FROM u)", "(SELECT x FROM u)", "(10 / (SELECT count(*) FROM empty))::integer", "(SELECT k FROM few)",
+    "(SELECT s::integer FROM t ORDER BY id DESC LIMIT 1)", "(SELECT 1 / (SELECT min(x) FROM u) FROM few WHERE k = 3)",
+    "(SELECT w.k FROM w JOIN few ON few.k = w.k)", "(SELECT (10 / count(*))::integer FROM few WHERE few.k > (SELECT min(x) FROM u))",
+    "(SELECT (SELECT nextval('sq')::integer) FROM few LIMIT 1)", "(SELECT k FROM few WHERE k = 5)", "(SELECT max(b) / 7 FROM w)", "(SELECT nextval('sq')::integer FROM few LIMIT 1)",
+    "(WITH c AS MATERIALIZED (SELECT k FROM few) SELECT 1 / (min(c.k) - max(d.k)) FROM c JOIN c d USING (k))",
+    "cardinality(ARRAY(SELECT 10 / x FROM u))", "(EXISTS (SELECT 1 FROM u WHERE 10 / x > 3))::integer",
+)
+# Sources with what stands before the condition that asks, and an integer column.
+ASKERS = (
+    ("empty e", "", "e.b"), ("t", "t.id < 0 AND ", "t.a"), ("t", "", "t.a"), ("t", "t.s = 'none' AND ", "t.k"),
+    ("few JOIN empty e ON e.k = few.k", "", "e.b"), ("few LEFT JOIN empty e ON e.k = few.k", "e.b IS NOT NULL AND ", "few.k"),
+    ("(SELECT a, count(*)::integer AS c FROM t WHERE id < 0 GROUP BY a) g", "", "g.c"),
+    ("(SELECT a, count(*)::integer AS c FROM t GROUP BY a) g", "g.a > 100 AND ", "g.c"),
+    ("t JOIN empty e ON e.k = t.k", "", "t.a"), ("few JOIN t ON t.k = few.k AND t.a > 100", "", "t.flag"),
+    ("(SELECT k, b FROM empty UNION ALL SELECT k, b FROM v WHERE k < 0) z", "", "z.b"),
+)
 PARAMETERS = (
     ("length($1) < 5", "($1::integer)::smallint::integer", ("40000", "40")),
     ("$1 <> ''", "$1::integer", ("", "7")),
@@ -85,6 +104,7 @@ class ClauseQuery:
     sql: str
     parameter: str | None = None  # of type text; then it is prepared, with a generic plan
     is_ordered: bool = False
+    may_succeed: bool = False  # where PostgreSQL has an error: plans of PostgreSQL differ in what rows they ask for
 
 
 class ClauseQueryGenerator:
@@ -93,7 +113,7 @@ class ClauseQueryGenerator:
 
     def query(self) -> ClauseQuery:
         return self.random.choice((self._clauses, self._repeated, self._sources, self._guarded, self._guarded,
-                                   self._typed, self._volatile))()
+                                   self._typed, self._volatile, self._asked))()
 
     # ------------------------------------------------------------ clauses
 
@@ -219,6 +239,32 @@ class ClauseQueryGenerator:
         else:
             sql = f"SELECT t.id, {self.value(guard, value)} AS q FROM {source}"
         return ClauseQuery(sql, parameter)
+
+    # ------------------------------------------------------------ what no row may ask for
+
+    def _asked(self) -> ClauseQuery:
+        value = self.random.choice(ONCE)
+        condition = f"{self.random.choice(('=', '>', '<>'))} {value}"
+        # calls of nextval() are counted: these do not depend on the order of conditions and joins
+        has_effect = "nextval" in value
+        source, before, column = self.random.choice(ASKERS[:3] if has_effect else ASKERS)
+        kind = self.random.randrange(4, 7) if has_effect else self.random.randrange(7)
+        if kind == 0:
+            join = self.random.choice(("LEFT JOIN", "JOIN", "FULL JOIN"))
+            table = self.random.choice(("empty", "v"))
+            sql = f"SELECT count(*), sum(few.k), sum(e.b) FROM few {join} {table} e ON e.k = few.k AND e.b {condition}"
+        elif kind == 1:
+            sql = (f"SELECT a, count(*) FROM t WHERE id {self.random.choice(('<', '>'))} 0 GROUP BY a "
+                   f"HAVING a < 100 AND sum(k) {condition}")
+        elif kind == 2:
+            sql = f"SELECT {column} + {value} AS q FROM {source} WHERE {before}{column} IS NOT NULL"
+        elif kind == 3:
+            sql = (f"SELECT count(*) FROM small WHERE {self.random.choice(('', 'NOT '))}EXISTS "
+                   f"(SELECT 1 FROM {source} WHERE {before}small.k = {column} AND {column} {condition})")
+        else:
+            output = self.random.choice(("count(*)", f"sum({column})", column))
+            sql = f"SELECT {output} FROM {source} WHERE {before}{column} {condition}"
+        return ClauseQuery(sql, may_succeed=kind in (0, 3) or before != "" or "JOIN" in source)
 
     # ------------------------------------------------------------ values of two types
 

@@ -166,6 +166,13 @@ SELECT same('SELECT sum(coalesce(k, (SELECT k FROM small))) FROM big');
 SELECT same('SELECT count(*) FROM nothing a JOIN big b ON a.k = b.k AND a.k + b.k > (SELECT k FROM small)');
 SELECT same('SELECT count(*) FROM small a JOIN big b ON a.k = b.k AND a.k + b.k > (SELECT avg(k) FROM small)');
 SELECT same('SELECT count(*) FROM small a JOIN big b ON a.k = b.k HAVING count(*) > (SELECT k FROM small)');
+-- One that fails, in branches and conditions, is, too.
+SELECT same('SELECT count(*) FROM big WHERE CASE WHEN k < 0 THEN k > (SELECT 1 / min(k - k) FROM small) ELSE true END');
+SELECT same('SELECT count(*) FROM nothing a WHERE a.k > (SELECT 1 / min(k - k) FROM small)');
+SELECT same('SELECT count(*) FROM big a WHERE a.k > (SELECT 1 / min(k - k) FROM small)');
+SELECT same('SELECT count(*) FROM small a LEFT JOIN nothing b ON a.k = b.k AND b.k = (SELECT k FROM small)');
+SELECT same('SELECT count(*), sum(k) FROM big WHERE k > (SELECT sum(k) / 100 FROM small)');
+SELECT same('SELECT k, CASE WHEN k > 2990 THEN (SELECT 1 / min(k - k) FROM small) END FROM big');
 -- More sort keys than columns.
 SELECT same('SELECT k, k AS again FROM big ORDER BY k, 2 LIMIT 3');
 SELECT same('SELECT sum(s.k) FROM small a, (SELECT k, k AS again FROM big ORDER BY 1, 2) s');

@@ -33,7 +33,6 @@
 #include "catalog/objectaccess.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
-#include "executor/nodeSubplan.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "nodes/extensible.h"
@@ -55,16 +54,15 @@
 #include "query/execute/parallel_scan.h"
 #include "query/execute/result_slot.h"
 #include "query/execute/row_identity.h"
+#include "query/execute/runtime_values.h"
 #include "query/execute/scan_input.h"
 #include "query/execute/scan_state.h"
 #include "query/execute/swap_sides.h"
 #include "query/execute/temporary_files.h"
-#include "query/pipeline/can_fail.h"
 #include "query/pipeline/cost.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/stages.h"
 #include "query/pipeline/translation.h"
-#include "query/planning/attempt.h"
 #include "query/planning/plan_walk.h"
 #include "query/planning/planning.h"
 #include "query/planning/refusal.h"
@@ -361,80 +359,6 @@ destroy_engine(void *arg)
 	state->plan = NULL;			/* its translation dies after this */
 }
 
-typedef struct Evaluation
-{
-	ExprState  *expr;
-	ExprContext *econtext;
-	RuntimeValue *value;
-} Evaluation;
-
-static void
-evaluate(void *argument)
-{
-	Evaluation *evaluation = argument;
-
-	evaluation->value->value = ExecEvalExpr(evaluation->expr, evaluation->econtext, &evaluation->value->isnull);
-}
-
-static bool
-subquery_params_walker(Node *node, void *context)
-{
-	Bitmapset **params = context;
-
-	if (node == NULL)
-		return false;
-	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
-		*params = bms_add_member(*params, ((Param *) node)->paramid);
-	return expression_tree_walker(node, subquery_params_walker, context);
-}
-
-/*
- * PostgreSQL evaluates an expression for each row that asks for it, here it is
- * done at the start: what fails then has no value, and is an error for the
- * rows that ask.  Subqueries that an expression needs are run before, since
- * the end of a subtransaction would take the pins of their scans away;
- * init_plans_must_wait() has seen to it that they may be.
- */
-static RuntimeValue *
-evaluate_runtime(PenumbraScanState *state)
-{
-	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
-	List	   *exprs = ((CustomScan *) state->css.ss.ps.plan)->custom_exprs;
-	RuntimeValue *values = palloc0(sizeof(RuntimeValue) * Max(list_length(exprs), 1));
-	ListCell   *lc;
-
-	foreach(lc, state->runtime_states)
-	{
-		Node	   *expr = list_nth(exprs, foreach_current_index(lc));
-		Evaluation	evaluation = {lfirst(lc), econtext, &values[foreach_current_index(lc)]};
-		Bitmapset  *params = NULL;
-
-		subquery_params_walker(expr, &params);
-		ExecSetParamPlanMulti(params, econtext);
-		if (expr_can_fail(expr))
-			evaluation.value->has_failed = !attempt(evaluate, &evaluation);
-		else
-			evaluate(&evaluation);
-	}
-	return values;
-}
-
-/* After rows have left: raises the error of an expression that failed at the start, for which a row has asked. */
-static void
-raise_failed(PenumbraScanState *state)
-{
-	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
-	bool		isnull;
-	ListCell   *lc;
-
-	foreach(lc, state->runtime_states)
-	{
-		if (expr_can_fail(list_nth(((CustomScan *) state->css.ss.ps.plan)->custom_exprs,
-										foreach_current_index(lc))))
-			(void) ExecEvalExpr((ExprState *) lfirst(lc), econtext, &isnull);
-	}
-}
-
 static const char *
 refusal_at_start(PenumbraScanState *state, EState *estate)
 {
@@ -606,6 +530,8 @@ start(PenumbraScanState *state)
 	EState	   *estate = state->css.ss.ps.state;
 	const char *reason = refusal_at_start(state, estate);
 	Translation *translation;
+	RuntimeValue *values;
+	bool		has_failed;
 	MemoryContext old_context;
 	MemoryContext engine_context;
 	PenumbraStatus status;
@@ -626,13 +552,13 @@ start(PenumbraScanState *state)
 													 ALLOCSET_DEFAULT_SIZES);
 	old_context = MemoryContextSwitchTo(state->execution_context);
 	/* Its context is older than the engine's, and contexts of one parent die youngest first. */
-	translation = translation_begin(state->pipeline->runtime_exprs,
-									evaluate_runtime(state));
+	values = runtime_values_evaluate(state, &has_failed);
+	translation = translation_begin(state->pipeline->runtime_exprs, values);
 	engine_context = AllocSetContextCreate(state->execution_context, "Penumbra engine",
 										   ALLOCSET_SMALL_SIZES);
 	if (stages_add_to_plan(translation, state->pipeline))
 	{
-		state->holds_rows = penumbra_plan_can_be_unsupported_late(translation->plan);
+		state->holds_rows = has_failed || penumbra_plan_can_be_unsupported_late(translation->plan);
 		if (state->holds_rows && row_identity_is_given(state))
 			status = (PenumbraStatus) {PENUMBRA_UNSUPPORTED, "cursor of which rows are held back"};
 		else
@@ -724,8 +650,6 @@ handle_status(PenumbraScanState *state, const PenumbraStatus *status)
 		return;
 	if (copy.code == PENUMBRA_CANCELLED)
 		CHECK_FOR_INTERRUPTS();
-	if (state->has_emitted && copy.code != PENUMBRA_CANCELLED)
-		raise_failed(state);
 	if (state->has_emitted || state->parallel != NULL || copy.code == PENUMBRA_CANCELLED)
 		status_report(&copy);
 	if (penumbra_mode == MODE_REQUIRE &&

@@ -5,7 +5,8 @@
  *
  * The engine may find a value that it does not support after it returned
  * rows, when an expression that can meet one is above the last stage that
- * waits for all input.  Then nothing leaves the node before the end, so that
+ * waits for all input.  Or a row asks for the value of an expression that
+ * failed at the start.  Then nothing leaves the node before the end, so that
  * the ordinary plan can still take over.
  *
  *-------------------------------------------------------------------------

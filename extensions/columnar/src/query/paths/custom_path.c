@@ -18,6 +18,7 @@
 #include "query/paths/custom_path.h"
 #include "query/paths/external_rows_plan.h"
 #include "query/pipeline/cost.h"
+#include "query/pipeline/init_plans.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/rel_pipeline.h"
 #include "query/planning/node_kinds.h"
@@ -200,6 +201,7 @@ custom_path_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List
 	if (!external_rows_plan_find_plans(root, path->pipeline, custom_plans))
 		path->pipeline->is_checked = false;
 	add_init_plans(root, path->pipeline);
+	path->pipeline->tried_params = init_plans_tried(root, path->pipeline);
 	path->pipeline->names = relation_numbers_to_list(pipeline_numbers(path->pipeline));
 	scan->scan.plan.targetlist = tlist;
 	scan->scan.plan.qual = extract_actual_clauses(kept, false);

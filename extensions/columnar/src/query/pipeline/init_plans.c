@@ -5,9 +5,11 @@
  *	  of ours starts.
  *
  * PostgreSQL runs it when a row asks for it first.  That a node of ours runs
- * it when it starts must not be seen: by effects of volatile functions, or by
- * errors where there may be no row (a second row) or where the row may skip
- * it (any).
+ * it when it starts must not be seen.  One with volatile functions waits: it
+ * is PostgreSQL's.  One that can fail is tried, see runtime_values.c.  That
+ * runs it apart, and with it the CTEs that it reads; so one that can fail and
+ * reads a CTE of a query around it is run in its place, and waits where it
+ * might not be asked for.
  *
  *-------------------------------------------------------------------------
  */
@@ -41,17 +43,108 @@ is_single_row(const Query *query)
 		!query->hasTargetSRFs;
 }
 
+static PlannerInfo *
+level_of(const PlannerInfo *root, const SubPlan *subplan)
+{
+	return list_nth_node(PlannerInfo, root->glob->subroots, subplan->plan_id - 1);
+}
+
+static bool
+has_second_row(const SubPlan *subplan, const Query *query)
+{
+	return subplan->subLinkType != EXISTS_SUBLINK && subplan->subLinkType != ARRAY_SUBLINK &&
+		subplan->subLinkType != CTE_SUBLINK && !is_single_row(query);
+}
+
+/* Also by what an InitPlan of its own does: its query has that one's Param only. */
+static bool
+can_expr_of_init_plan_fail(const PlannerInfo *root, const SubPlan *subplan)
+{
+	PlannerInfo *level = level_of(root, subplan);
+	ListCell   *lc;
+
+	foreach(lc, level->init_plans)
+	{
+		const SubPlan *inner = lfirst_node(SubPlan, lc);
+
+		if (has_second_row(inner, level_of(root, inner)->parse) || can_expr_of_init_plan_fail(root, inner))
+			return true;
+	}
+	return expr_can_fail((Node *) level->parse);
+}
+
+typedef struct CteReader
+{
+	const PlannerInfo *root;
+	int			depth;			/* of the query at hand, below the subquery */
+} CteReader;
+
+static bool
+reads_outer_cte_walker(Node *node, void *context)
+{
+	CteReader  *reader = context;
+	bool		reads;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+	{
+		const RangeTblEntry *rte = (const RangeTblEntry *) node;
+
+		return rte->rtekind == RTE_CTE && (int) rte->ctelevelsup > reader->depth;
+	}
+	if (!IsA(node, Query) && !IsA(node, SubPlan))
+		return expression_tree_walker(node, reads_outer_cte_walker, context);
+	reader->depth++;
+	if (IsA(node, Query))
+		reads = query_tree_walker((Query *) node, reads_outer_cte_walker, context, QTW_EXAMINE_RTES_BEFORE);
+	else
+	{
+		PlannerInfo *level = level_of(reader->root, (SubPlan *) node);
+
+		reads = query_tree_walker(level->parse, reads_outer_cte_walker, context, QTW_EXAMINE_RTES_BEFORE) ||
+			reads_outer_cte_walker((Node *) level->init_plans, context);
+	}
+	reader->depth--;
+	return reads;
+}
+
+static bool
+reads_outer_cte(const PlannerInfo *root, const SubPlan *subplan)
+{
+	CteReader	reader = {.root = root,.depth = -1};
+
+	return reads_outer_cte_walker((Node *) subplan, &reader);
+}
+
 bool
 init_plan_must_wait(PlannerInfo *root, const SubPlan *subplan, bool is_conditional, bool is_in_branch)
 {
-	Query	   *query = list_nth_node(PlannerInfo, root->glob->subroots, subplan->plan_id - 1)->parse;
+	if (contains_volatile((Node *) subplan, root->glob))
+		return true;
+	if (is_conditional && has_second_row(subplan, level_of(root, subplan)->parse) && reads_outer_cte(root, subplan))
+		return true;
+	return is_in_branch && can_expr_of_init_plan_fail(root, subplan) && reads_outer_cte(root, subplan);
+}
 
-	if (contains_volatile((Node *) query, root->glob))
-		return true;
-	if (is_conditional && subplan->subLinkType != EXISTS_SUBLINK && subplan->subLinkType != ARRAY_SUBLINK &&
-		!is_single_row(query))
-		return true;
-	return is_in_branch && expr_can_fail((Node *) query);
+static bool
+must_be_tried(const PlannerInfo *root, const SubPlan *subplan)
+{
+	return (has_second_row(subplan, level_of(root, subplan)->parse) || can_expr_of_init_plan_fail(root, subplan)) &&
+		!reads_outer_cte(root, subplan);
+}
+
+static const SubPlan *
+find_init_plan(List *init_plans, const Param *param)
+{
+	ListCell   *lc;
+
+	foreach(lc, init_plans)
+	{
+		if (list_member_int(lfirst_node(SubPlan, lc)->setParam, param->paramid))
+			return lfirst_node(SubPlan, lc);
+	}
+	return NULL;
 }
 
 typedef struct MustWait
@@ -61,34 +154,25 @@ typedef struct MustWait
 } MustWait;
 
 static bool
-must_param_wait(const Param *param, const MustWait *context)
+must_wait_walker(Node *node, void *context)
 {
+	const MustWait *must_wait = context;
 	Planning   *planning = planning_current();
-	ListCell   *lc;
 
-	if (param->paramkind != PARAM_EXEC || planning == NULL)
+	if (node == NULL)
+		return false;
+	if (!IsA(node, Param))
+		return expression_tree_walker(node, must_wait_walker, context);
+	if (((Param *) node)->paramkind != PARAM_EXEC || planning == NULL)
 		return false;
 	for (PlannerInfo *root = planning->root; root != NULL; root = root->parent_root)
 	{
-		foreach(lc, root->init_plans)
-		{
-			const SubPlan *subplan = lfirst_node(SubPlan, lc);
+		const SubPlan *subplan = find_init_plan(root->init_plans, (Param *) node);
 
-			if (list_member_int(subplan->setParam, param->paramid))
-				return init_plan_must_wait(root, subplan, context->is_conditional, context->is_in_branch);
-		}
+		if (subplan != NULL)
+			return init_plan_must_wait(root, subplan, must_wait->is_conditional, must_wait->is_in_branch);
 	}
 	return false;
-}
-
-static bool
-must_wait_walker(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Param))
-		return must_param_wait((Param *) node, context);
-	return expression_tree_walker(node, must_wait_walker, context);
 }
 
 bool
@@ -97,4 +181,40 @@ init_plans_must_wait(Node *node, bool is_conditional, bool is_in_branch)
 	MustWait	context = {.is_conditional = is_conditional || is_in_branch,.is_in_branch = is_in_branch};
 
 	return must_wait_walker(node, &context);
+}
+
+typedef struct Tried
+{
+	PlannerInfo *root;
+	const Pipeline *pipeline;
+	List	   *params;
+} Tried;
+
+static bool
+tried_walker(Node *node, void *context)
+{
+	Tried	   *tried = context;
+	const SubPlan *subplan;
+
+	if (node == NULL)
+		return false;
+	if (!IsA(node, Param))
+		return expression_tree_walker(node, tried_walker, context);
+	if (((Param *) node)->paramkind != PARAM_EXEC)
+		return false;
+	subplan = find_init_plan(tried->pipeline->init_plans, (Param *) node);
+	for (PlannerInfo *root = tried->root; root != NULL && subplan == NULL; root = root->parent_root)
+		subplan = find_init_plan(root->init_plans, (Param *) node);
+	if (subplan != NULL && must_be_tried(tried->root, subplan))
+		tried->params = list_append_unique_int(tried->params, ((Param *) node)->paramid);
+	return false;
+}
+
+List *
+init_plans_tried(PlannerInfo *root, const Pipeline *pipeline)
+{
+	Tried		context = {root, pipeline, NIL};
+
+	(void) tried_walker((Node *) pipeline->runtime_exprs, &context);
+	return context.params;
 }

@@ -12,6 +12,8 @@
 
 #include "nodes/pathnodes.h"
 
+#include "query/pipeline/pipeline.h"
+
 /*
  * Whether the expression has a Param whose InitPlan must not be run before a
  * row asks for it.  is_conditional: there may be no such row; is_in_branch: the
@@ -20,5 +22,8 @@
 extern bool init_plans_must_wait(Node *node, bool is_conditional, bool is_in_branch);
 /* The same of one InitPlan. */
 extern bool init_plan_must_wait(PlannerInfo *root, const SubPlan *subplan, bool is_conditional, bool is_in_branch);
+
+/* The ids of the Params in runtime_exprs whose InitPlans may fail where no row asks for them. */
+extern List *init_plans_tried(PlannerInfo *root, const Pipeline *pipeline);
 
 #endif							/* PENUMBRA_INIT_PLANS_H */

@@ -246,7 +246,7 @@ pipeline_to_list(const Pipeline *pipeline)
 								  pipeline->output_map, makeBoolean(pipeline->has_barrier),
 								  pipeline->names);
 
-	return lappend(list, makeBoolean(pipeline->is_checked));
+	return lappend(lappend(list, makeBoolean(pipeline->is_checked)), pipeline->tried_params);
 }
 
 Pipeline *
@@ -260,5 +260,6 @@ pipeline_from_list(List *list)
 	pipeline->has_barrier = boolVal(lfourth(list));
 	pipeline->names = list_nth(list, 4);
 	pipeline->is_checked = boolVal(list_nth(list, 5));
+	pipeline->tried_params = list_nth(list, 6);
 	return pipeline;
 }

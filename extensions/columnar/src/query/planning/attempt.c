@@ -7,6 +7,8 @@
  */
 #include "postgres.h"
 
+#include "pg_compat.h"
+
 #include "access/xact.h"
 #include "utils/resowner.h"
 
@@ -36,7 +38,7 @@ attempt(void (*function) (void *argument), void *argument)
 	ResourceOwner old_owner = CurrentResourceOwner;
 	volatile bool has_succeeded = false;
 
-	if (IsInParallelMode())
+	if (!compat_may_begin_subtransaction())
 		return false;
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(old_context);

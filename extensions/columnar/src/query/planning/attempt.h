@@ -12,8 +12,8 @@
 
 /*
  * Calls the function in a subtransaction.  False: it raised an error, which is
- * forgotten, or no subtransaction can be had here (in parallel mode) and it
- * was not called.  A cancel, a lack of resources, a serialization failure or
+ * forgotten, or no subtransaction can be had here (before 17 in parallel mode)
+ * and it was not called.  A cancel, a lack of resources, a serialization failure or
  * an internal error is raised on.
  */
 extern bool attempt(void (*function) (void *argument), void *argument);

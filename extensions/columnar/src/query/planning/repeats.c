@@ -170,10 +170,13 @@ volatile_walker(Node *node, void *context)
 
 	if (node == NULL)
 		return false;
-	if (IsA(node, SubPlan) &&
-		contains_volatile((Node *) list_nth_node(PlannerInfo, glob->subroots, ((SubPlan *) node)->plan_id - 1)->parse,
-						  glob))
-		return true;
+	if (IsA(node, SubPlan))
+	{
+		PlannerInfo *subroot = list_nth_node(PlannerInfo, glob->subroots, ((SubPlan *) node)->plan_id - 1);
+
+		if (contains_volatile((Node *) subroot->parse, glob) || contains_volatile((Node *) subroot->init_plans, glob))
+			return true;
+	}
 	if (IsA(node, Query))
 		return query_tree_walker((Query *) node, volatile_walker, context, 0);
 	return expression_tree_walker(node, volatile_walker, context);
