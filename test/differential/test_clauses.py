@@ -245,3 +245,16 @@ def test_errors_of_all_classes_are_caught(connection):
                 seen += connection.execute("SELECT caught(%s)", (state,)).fetchone()
         assert seen[0] == seen[1] and seen[0].count(state) == 2, (state, seen)
         assert not warnings, (state, warnings)
+
+
+@pytest.mark.parametrize("mode", ["off", "auto", "prefer"])
+def test_data_is_changed_once_beside_subqueries_that_can_fail(connection, mode):
+    """What is evaluated when a node starts must not run the WITH queries of the statement, too."""
+    connection.execute("CREATE TABLE IF NOT EXISTS changes (x integer)")
+    connection.execute(f"SET penumbra.mode = {mode}")
+    changing = "WITH changing AS (INSERT INTO changes VALUES (1) RETURNING x)"
+    for condition in ("t.a = (SELECT x FROM u WHERE x = 3 LIMIT 2 OFFSET 29)", "t.a > 5 OR t.k = (SELECT b / k FROM w WHERE k = 7)",
+                      "t.a = (SELECT b FROM w WHERE k = 3) AND t.k > (SELECT count(*) FROM changing)"):
+        connection.execute("TRUNCATE changes")
+        connection.execute(f"{changing} SELECT count(*) FROM t WHERE {condition}")
+        assert connection.execute("SELECT count(*) FROM changes").fetchone() == (1,), condition

@@ -8,8 +8,9 @@
  * it when it starts must not be seen.  One with volatile functions waits: it
  * is PostgreSQL's.  One that can fail is tried, see runtime_values.c.  That
  * runs it apart, and with it the CTEs that it reads; so one that can fail and
- * reads a CTE of a query around it is run in its place, and waits where it
- * might not be asked for.
+ * reads a CTE of a query around it, or stands in a statement with WITH queries
+ * that change data, is run in its place, and waits where it might not be asked
+ * for.
  *
  *-------------------------------------------------------------------------
  */
@@ -109,12 +110,21 @@ reads_outer_cte_walker(Node *node, void *context)
 	return reads;
 }
 
+/*
+ * An executor of its own would compute such a CTE a second time; and it would
+ * run all WITH queries that change data, wherever they stand, to their end.
+ */
 static bool
-reads_outer_cte(const PlannerInfo *root, const SubPlan *subplan)
+can_run_apart(const PlannerInfo *root, const SubPlan *subplan)
 {
 	CteReader	reader = {.root = root,.depth = -1};
 
-	return reads_outer_cte_walker((Node *) subplan, &reader);
+	for (const PlannerInfo *level = root; level != NULL; level = level->parent_root)
+	{
+		if (level->parse->hasModifyingCTE)
+			return false;
+	}
+	return !reads_outer_cte_walker((Node *) subplan, &reader);
 }
 
 bool
@@ -122,16 +132,16 @@ init_plan_must_wait(PlannerInfo *root, const SubPlan *subplan, bool is_condition
 {
 	if (contains_volatile((Node *) subplan, root->glob))
 		return true;
-	if (is_conditional && has_second_row(subplan, level_of(root, subplan)->parse) && reads_outer_cte(root, subplan))
+	if (is_conditional && has_second_row(subplan, level_of(root, subplan)->parse) && !can_run_apart(root, subplan))
 		return true;
-	return is_in_branch && can_expr_of_init_plan_fail(root, subplan) && reads_outer_cte(root, subplan);
+	return is_in_branch && can_expr_of_init_plan_fail(root, subplan) && !can_run_apart(root, subplan);
 }
 
 static bool
 must_be_tried(const PlannerInfo *root, const SubPlan *subplan)
 {
 	return (has_second_row(subplan, level_of(root, subplan)->parse) || can_expr_of_init_plan_fail(root, subplan)) &&
-		!reads_outer_cte(root, subplan);
+		can_run_apart(root, subplan);
 }
 
 static const SubPlan *
