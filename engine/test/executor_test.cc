@@ -133,6 +133,7 @@ TEST(Executor, ChunksOfTheNextScanAreExcludedEarly) {
   const PenumbraExecOptions options{size_t{256} << 20, 0, "/tmp/penumbra_test", nullptr, {nullptr, nullptr}, false};
   PenumbraExec* exec = penumbra_exec_create(plan.Finish(), &options);
   EXPECT_LT(penumbra_exec_next_scan(exec), 0);
+  ASSERT_EQ(penumbra_exec_expect_chunks(exec, second, 3000).code, PENUMBRA_OK);
   ASSERT_EQ(penumbra_exec_start(exec).code, PENUMBRA_OK);
   EXPECT_EQ(penumbra_exec_wanted_scan(exec), first);
   EXPECT_EQ(penumbra_exec_next_scan(exec), second);

@@ -283,18 +283,20 @@ PenumbraExec *penumbra_exec_create(const PenumbraPlan *plan, const PenumbraExecO
 /* True when the zone maps of a chunk, by column, prove that no row of it can pass the filter right above the scan. */
 bool penumbra_plan_chunk_is_skipped(const PenumbraPlan *plan, PenumbraOperator scan, const PenumbraZoneMap *zone_maps);
 PenumbraStatus penumbra_exec_add_chunk(PenumbraExec *exec, PenumbraOperator scan, const PenumbraChunk *chunk);
-/* Chunks of so many rows will be pushed: for the number of threads. */
+/* Chunks of so many rows will be pushed, to which the number of threads goes. Others cannot be. */
 PenumbraStatus penumbra_exec_expect_chunks(PenumbraExec *exec, PenumbraOperator scan, uint64_t rows);
 /* Whether it pays to push the scan's rows before the start if they are few, and to end them there: a grouping above it
  * then knows which groups are complete. */
 bool penumbra_exec_takes_rows_first(const PenumbraExec *exec, PenumbraOperator scan);
 /* Starts the threads. No chunk can be added after, but pushed. */
 PenumbraStatus penumbra_exec_start(PenumbraExec *exec);
-/* The scan whose pipeline runs and may still get rows pushed; negative: none at the moment. Scans take turns, in
- * the order in which their rows are needed. */
+/* The scan whose rows are needed and may still be pushed; negative: none at the moment. To be asked before each push:
+ * a join wants rows of its probe side until one may pass, then all of its build side, then the rest. Of a scan whose
+ * rows nobody needs none are ever wanted. */
 PenumbraOperator penumbra_exec_wanted_scan(const PenumbraExec *exec);
 /* The scan that comes after the one whose pipeline runs, if what it reads does not depend on what comes before it;
- * negative: none such. Its chunks may be begun to be read, but not pushed yet. */
+ * negative: none such. Its chunks may be begun to be read, but not pushed yet; they are dropped when a scan is wanted
+ * that is another, and it is not the next any more: nobody needs them then. */
 PenumbraOperator penumbra_exec_next_scan(const PenumbraExec *exec);
 /* Runs the wanted scan's pipeline over rows (types as its columns) on the calling thread, or leaves a copy to engine
  * threads that have little to do: an error may come with a later call. `rows` can be cleared after. Before the start it

@@ -25,6 +25,10 @@ constexpr uint64_t kCallerGroups = 32 * 1024;
 constexpr size_t kQueuedBatchesPerThread = 8;
 constexpr size_t kSharedBatchesPerThread = 4;
 constexpr size_t kQueuedBytes = size_t{16} << 20;
+// A peek looks at as many rows as the build reads, at least at so many; at more by so much where they are not decoded.
+constexpr uint64_t kPeekRowsMin = 16 * 1024;
+// Of the rows that will be pushed the engine does not know how many there are.
+constexpr uint64_t kPushedRowsGuess = 64 * 1024;
 
 uint64_t NanosecondsSince(std::chrono::steady_clock::time_point started) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - started).count();
@@ -40,6 +44,7 @@ Executor::Executor(const Plan& plan, const PenumbraExecOptions& options)
       scans_(plan.operators().size()),
       queue_(&environment_.budget, kQueuedBatchesPerThread * (max_threads_ + 1), kQueuedBytes),
       caller_(&environment_.budget, plan.memo_slots()),
+      emptiness_(plan),
       sinks_(scans_.size()),
       partitions_(scans_.size(), -1),
       rows_ended_(scans_.size()),
@@ -97,6 +102,7 @@ void Executor::Start() {
   Lock lock(mutex_);
   auto threads = static_cast<int>(std::min<uint64_t>(max_threads_, rows / kRowsPerThread));
   environment_.thread_count = threads + 1;
+  KnowScansLocked();
   BeginPipelineLocked(0);
   AdvanceLocked();
   StartThreadsLocked(threads);
@@ -120,10 +126,37 @@ void Executor::EnsureThreadsLocked(uint64_t rows) {
   StartThreadsLocked(std::max(1, wanted));
 }
 
+// What is known of scans without looking at their rows. Chunks that are not there yet would have to stay in memory
+// while others are built.
+void Executor::KnowScansLocked() {
+  for (PenumbraOperator id : plan_.order()) {
+    const Scan* scan = scans_[id].get();
+    if (scan == nullptr) continue;
+    emptiness_.SetRows(id, scan->total_rows() + (rows_ended_[id] ? 0 : kPushedRowsGuess));
+    if (scan->expects_chunks() || scan->has_added_rows() || (scan->HasWork() && scan->filters().empty())) {
+      emptiness_.Set(id, false);
+    } else if (!scan->HasWork() && rows_ended_[id]) {
+      emptiness_.Set(id, true);
+    }
+  }
+}
+
+// Before a build whose probe side may be empty comes a look at that side.
 void Executor::BeginPipelineLocked(size_t number) {
-  const PipelineSpec& spec = specs_[number];
-  Sink* source = sinks_[spec.source].get();
   number_ = number;
+  is_unneeded_ = emptiness_.IsUnneeded(specs_[number].source);
+  const Emptiness::Peek peek = is_unneeded_ ? Emptiness::Peek() : emptiness_.FindPeek(specs_[number].source);
+  if (peek.scan >= 0) {
+    SetUpPeekLocked(peek);
+  } else {
+    SetUpPipelineLocked(specs_[number]);
+  }
+  phase_ = Phase::kConsume;
+  active_ = 0;
+}
+
+void Executor::SetUpPipelineLocked(const PipelineSpec& spec) {
+  Sink* source = sinks_[spec.source].get();
   pipeline_ =
       std::make_unique<Pipeline>(plan_, spec, scans_[spec.source].get(), source, partitions_[spec.source], sinks_);
   sink_ = nullptr;
@@ -135,7 +168,7 @@ void Executor::BeginPipelineLocked(size_t number) {
     }
     sink_ = sinks_[spec.sink].get();
   }
-  if (Scan* scan = scans_[spec.source].get()) {
+  if (Scan* scan = scans_[spec.source].get(); scan != nullptr && !is_unneeded_) {
     AddKeyFilters(scan);
     FindOwnValues(spec, scan);
   }
@@ -147,8 +180,25 @@ void Executor::BeginPipelineLocked(size_t number) {
     const bool is_small = pipeline_->is_sequential() || stats.groups + stats.build_rows <= kCallerGroups;
     caller_reads_ = threads_.empty() || (is_small && stats.spilled_bytes == 0);
   }
-  phase_ = Phase::kConsume;
-  active_ = 0;
+}
+
+// Takes part in nothing but the schedule: no sink, no steps, no runtime filters, which others have to build first.
+void Executor::SetUpPeekLocked(const Emptiness::Peek& peek) {
+  const auto reads_scan = [&peek](const PipelineSpec& spec) { return spec.source == peek.scan; };
+  const auto reader = std::find_if(specs_.begin(), specs_.end(), reads_scan);
+  peek_spec_ = {.source = peek.scan, .scan_filter = reader->scan_filter, .is_peek = true};
+  pipeline_ = std::make_unique<Pipeline>(plan_, peek_spec_, scans_[peek.scan].get(), nullptr, -1, sinks_);
+  sink_ = nullptr;
+  caller_reads_ = true;
+  may_have_rows_.store(false, std::memory_order_relaxed);
+  peek_cost_left_.store(static_cast<int64_t>(ScanCursor::kDecodedCost * std::max(peek.build_rows, kPeekRowsMin)),
+                        std::memory_order_relaxed);
+}
+
+void Executor::EndPeekLocked() {
+  emptiness_.Set(peek_spec_.source, !may_have_rows_.load(std::memory_order_relaxed));
+  BeginPipelineLocked(number_);
+  work_ready_.notify_all();
 }
 
 // All that its pipelines read is sealed when the first of them begins.
@@ -190,6 +240,7 @@ void Executor::FindOwnValues(const PipelineSpec& spec, Scan* scan) {
 }
 
 bool Executor::ExpectsRowsLocked() const {
+  if (is_unneeded_ || (pipeline_->is_peek() && may_have_rows_.load(std::memory_order_relaxed))) return false;
   return phase_ == Phase::kConsume && pipeline_->scan() != nullptr && !rows_ended_[pipeline_->spec().source];
 }
 
@@ -253,6 +304,7 @@ void Executor::RunThread() {
 bool Executor::JoinLocked(Worker* worker, bool is_caller) {
   if (phase_ != Phase::kConsume) return false;
   Pipeline* pipeline = pipeline_.get();
+  if (is_unneeded_ || (pipeline->is_peek() && may_have_rows_.load(std::memory_order_relaxed))) return false;
   if (!pipeline->HasWork() && !(is_caller && ExpectsRowsLocked())) return false;
   if (!caller_reads_) {
     if (is_caller) return false;
@@ -300,7 +352,20 @@ bool Executor::AwaitRows(const Worker& worker) {
 }
 
 PipelineCursor::Progress Executor::Step(Worker* worker) {
+  if (worker->pipeline->is_peek()) return StepPeek(worker);
   return worker->sink != nullptr ? StepIntoSink(worker) : StepIntoBatch(worker);
+}
+
+PipelineCursor::Progress Executor::StepPeek(Worker* worker) {
+  if (may_have_rows_.load(std::memory_order_relaxed)) return PipelineCursor::Progress::kExhausted;
+  worker->arena.Reset();
+  EvalContext context{worker->arena, environment_.session, &worker->memo};
+  uint64_t cost = 0;
+  const PipelineCursor::Progress progress = worker->cursor->FindRow(context, &cost);
+  const auto left = peek_cost_left_.fetch_sub(static_cast<int64_t>(cost), std::memory_order_relaxed);
+  if (progress == PipelineCursor::Progress::kExhausted) return progress;
+  if (progress == PipelineCursor::Progress::kRows || left <= static_cast<int64_t>(cost)) may_have_rows_ = true;
+  return PipelineCursor::Progress::kNoRows;
 }
 
 PipelineCursor::Progress Executor::StepIntoSink(Worker* worker) {
@@ -371,6 +436,10 @@ void Executor::LeaveLocked(Worker* worker) {
     counts.time_ns += worker->sink_counts.time_ns;
   }
   worker->sink_counts = {};
+  if (worker->pipeline->is_peek()) {
+    worker->cursor->GiveBack();
+    NotifyProgressLocked();
+  }
   worker->cursor.reset();
   worker->pipeline = nullptr;
   worker->sink = nullptr;
@@ -440,6 +509,11 @@ void Executor::FinishTaskLocked(const Task& task, int result, uint64_t time_ns) 
       break;
     case Task::Kind::kSeal:
       partitions_[breaker] = result;
+      if (KindOf(plan_.op(breaker)).role == PipelineRole::kProbe) {
+        emptiness_.Set(plan_.op(breaker).inputs[1], sinks_[breaker]->stats().build_rows == 0);
+      } else {
+        emptiness_.Set(breaker, result == 0);
+      }
       BeginPipelineLocked(number_ + 1);
       work_ready_.notify_all();
       AdvanceLocked();
@@ -448,10 +522,19 @@ void Executor::FinishTaskLocked(const Task& task, int result, uint64_t time_ns) 
   NotifyProgressLocked();
 }
 
+bool Executor::IsConsumedLocked() const {
+  if (is_unneeded_ || (pipeline_->is_peek() && may_have_rows_.load(std::memory_order_relaxed))) return true;
+  return !pipeline_->HasWork() && !ExpectsRowsLocked();
+}
+
 // Ends the consuming phase when there is nothing left to consume and nobody is at it.
 void Executor::AdvanceLocked() {
-  while (phase_ == Phase::kConsume && active_ == 0 && !error_.has_value() && !pipeline_->HasWork() &&
-         !ExpectsRowsLocked()) {
+  while (phase_ == Phase::kConsume && active_ == 0 && !error_.has_value() && IsConsumedLocked()) {
+    if (pipeline_->is_peek()) {
+      EndPeekLocked();
+      NotifyProgressLocked();
+      continue;
+    }
     const bool is_last = number_ + 1 == specs_.size();
     if (!is_last && specs_[number_ + 1].sink == specs_[number_].sink) {
       // Of a union: the next pipeline goes on with the same sink.
@@ -471,8 +554,13 @@ void Executor::AdvanceLocked() {
 
 PenumbraOperator Executor::WantedScan() const {
   std::lock_guard lock(mutex_);
-  const bool wants_rows = is_started_ && !error_.has_value() && ExpectsRowsLocked() && pushed_.empty();
-  return wants_rows ? pipeline_->spec().source : -1;
+  return is_started_ && !error_.has_value() && WantsRowsLocked() ? pipeline_->spec().source : -1;
+}
+
+// A peek looks at the chunks first, and wants rows when no thread can find one there any more.
+bool Executor::WantsRowsLocked() const {
+  if (!ExpectsRowsLocked() || !pushed_.empty()) return false;
+  return !pipeline_->is_peek() || (!pipeline_->HasWork() && active_ == (caller_.pipeline != nullptr ? 1 : 0));
 }
 
 PenumbraOperator Executor::NextScan() const {
@@ -481,8 +569,10 @@ PenumbraOperator Executor::NextScan() const {
 }
 
 PenumbraOperator Executor::NextScanLocked() const {
-  for (size_t number = number_ + 1; is_started_ && number < specs_.size(); ++number) {
+  const bool is_peek = is_started_ && pipeline_->is_peek();
+  for (size_t number = number_ + (is_peek ? 0 : 1); is_started_ && number < specs_.size(); ++number) {
     const PenumbraOperator source = specs_[number].source;
+    if (emptiness_.IsUnneeded(source)) continue;
     if (scans_[source] != nullptr) return scans_[source]->spec().runtime_filters.empty() ? source : -1;
   }
   return -1;
@@ -539,6 +629,10 @@ void Executor::PushRows(PenumbraOperator scan, const Rows& rows) {
     if (caller_.pipeline == nullptr && !JoinLocked(&caller_, true)) return;
   }
   OpenCursor(&caller_);
+  if (caller_.pipeline->is_peek()) {
+    PeekRows(rows);
+    return;
+  }
   if (!caller_.pipeline->has_joins()) {
     for (uint32_t begin = 0; begin < rows.row_count(); begin += kVectorRows) {
       caller_.cursor->Push(rows, begin, std::min(kVectorRows, rows.row_count() - begin));
@@ -550,6 +644,15 @@ void Executor::PushRows(PenumbraOperator scan, const Rows& rows) {
   pushed_.push_back(rows);
   const auto begun = Clock::now();
   while (FeedPushedRows() && Clock::now() - begun < kPieceTime) RunPushedRows();
+}
+
+// Rows of which one may pass wait for the pipeline that reads them.
+void Executor::PeekRows(const Rows& rows) {
+  caller_.arena.Reset();
+  EvalContext context{caller_.arena, environment_.session, &caller_.memo};
+  if (!caller_.cursor->FindRow(rows, context)) return;
+  caller_.pipeline->scan()->TryAddRows(rows, SIZE_MAX, SIZE_MAX);
+  may_have_rows_ = true;
 }
 
 // Gives the caller's cursor the next of the rows handed in, when it has done with those before; false: none is left.
@@ -598,6 +701,7 @@ void Executor::PushChunk(PenumbraOperator scan, const PenumbraChunk& chunk) {
     Lock lock(mutex_);
     CheckWantedLocked(scan);
   }
+  if (!FindScan(scan)->expects_chunks()) throw EngineError(PENUMBRA_INTERNAL, "a chunk that was not announced");
   FindScan(scan)->PushChunk(chunk);
   Lock lock(mutex_);
   work_ready_.notify_all();
@@ -659,7 +763,7 @@ Executor::Piece Executor::RunPiece() {
 void Executor::WaitForProgress(Clock::time_point deadline) {
   Lock lock(mutex_);
   if (progress_count_ != progress_seen_) return;
-  if (sink_ == nullptr) {
+  if (pipeline_->is_output()) {
     lock.unlock();
     queue_.WaitForBatch(deadline);
     return;

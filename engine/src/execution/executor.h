@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "execution/emptiness.h"
 #include "execution/pipeline.h"
 #include "execution/result_queue.h"
 #include "execution/thread.h"
@@ -94,7 +95,11 @@ class Executor {
   void RunGuarded(const Work& work);
   void ThrowIfFailedLocked() const;
 
+  void KnowScansLocked();
   void BeginPipelineLocked(size_t number);
+  void SetUpPipelineLocked(const PipelineSpec& spec);
+  void SetUpPeekLocked(const Emptiness::Peek& peek);
+  void EndPeekLocked();
   std::unique_ptr<Sink> CreateSink(PenumbraOperator id);
   const Vector* FindDictionary(PenumbraOperator sink, int column) const;
   void AddKeyFilters(Scan* scan);
@@ -102,6 +107,8 @@ class Executor {
   Scan* FindScan(PenumbraOperator id);
   bool ExpectsRowsLocked() const;
   PenumbraOperator NextScanLocked() const;
+  bool WantsRowsLocked() const;
+  bool IsConsumedLocked() const;
   void CheckWantedLocked(PenumbraOperator scan) const;
   bool JoinLocked(Worker* worker, bool is_caller);
   void OpenCursor(Worker* worker);
@@ -110,8 +117,10 @@ class Executor {
   template <typename Add>
   bool ShareLocked(const Add& add);
   PipelineCursor::Progress Step(Worker* worker);
+  PipelineCursor::Progress StepPeek(Worker* worker);
   PipelineCursor::Progress StepIntoSink(Worker* worker);
   PipelineCursor::Progress StepIntoBatch(Worker* worker);
+  void PeekRows(const Rows& rows);
   bool FeedPushedRows();
   void RunPushedRows();
   void ConsumeBatch(Worker* worker, const Batch& batch, EvalContext& context);
@@ -145,12 +154,17 @@ class Executor {
   bool is_started_ = false;
 
   mutable std::mutex mutex_;
-  std::condition_variable work_ready_;        // engine threads wait
-  std::condition_variable progress_;          // the caller waits
-  uint64_t progress_count_ = 0;               // of what it may wait for
-  uint64_t progress_seen_ = 0;                // when the caller last looked
-  size_t number_ = 0;                         // of the pipeline that runs
-  std::unique_ptr<Pipeline> pipeline_;        // that one
+  std::condition_variable work_ready_;  // engine threads wait
+  std::condition_variable progress_;    // the caller waits
+  uint64_t progress_count_ = 0;         // of what it may wait for
+  uint64_t progress_seen_ = 0;          // when the caller last looked
+  size_t number_ = 0;                   // of the pipeline that runs
+  std::unique_ptr<Pipeline> pipeline_;  // that one, or the peek before it
+  Emptiness emptiness_;
+  bool is_unneeded_ = false;                  // the pipeline has nothing to do
+  PipelineSpec peek_spec_;                    // of the peek
+  std::atomic<bool> may_have_rows_{false};    // what it looks at: one was found, or it has looked long enough
+  std::atomic<int64_t> peek_cost_left_{0};    // see ScanCursor::FindRow()
   Sink* sink_ = nullptr;                      // of that one; null: the output
   std::vector<std::unique_ptr<Sink>> sinks_;  // by operator; null: no breaker, or not begun
   std::vector<int> partitions_;               // by operator; -1: the sink is not sealed

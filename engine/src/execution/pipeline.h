@@ -65,6 +65,7 @@ struct PipelineSpec {
   PenumbraOperator scan_filter = -1;    // the filter that the scan runs; -1: none
   std::vector<PenumbraOperator> steps;  // from there on
   PenumbraOperator sink = -1;           // the breaker that takes the rows; -1: the output
+  bool is_peek = false;                 // it only looks whether the scan has a row that may pass
 };
 
 // The pipelines of a finished plan in the order to run them: those that end in one sink are neighbours, and
@@ -91,7 +92,8 @@ class Pipeline {
   bool has_joins() const;
   Scan* scan() const { return scan_; }
   Sink* source() const { return source_; }
-  bool is_output() const { return spec_.sink < 0; }
+  bool is_output() const { return spec_.sink < 0 && !spec_.is_peek; }
+  bool is_peek() const { return spec_.is_peek; }
   // One thread must run it: the order of rows is the sort's.
   bool is_sequential() const { return is_sequential_; }
   // Whether a batch may be left for a thread that has not begun.
@@ -121,6 +123,10 @@ class PipelineCursor {
   // One vector from the source, or from the last join that has not given all, to the last step. The batch lives until
   // the next call; what of it is not in context.arena, until the next call too.
   Progress Next(EvalContext& context, Batch* batch);
+  // Of a peek; see ScanCursor.
+  Progress FindRow(EvalContext& context, uint64_t* cost) { return scan_cursor_->FindRow(context, cost); }
+  bool FindRow(const Rows& rows, EvalContext& context) { return scan_cursor_->FindRow(rows, context); }
+  void GiveBack() { scan_cursor_->GiveBack(); }
   // One vector of rows for the next call of Next(), which stay until !has_input(); the pipeline's source is the scan.
   void Push(const Rows& rows, uint32_t begin, uint32_t count);
   // Whether Next() has work before it asks the source.

@@ -1,5 +1,7 @@
 #include "plan/operator_kinds.h"
 
+#include <algorithm>
+
 #include "join/join_build.h"
 #include "sort/sort.h"
 #include "vector/error.h"
@@ -80,6 +82,40 @@ std::vector<InputColumn> OfSorted(const Operator& op, int column) {
   return OfOneInput(op, column);
 }
 
+using InputSets = std::vector<std::vector<size_t>>;
+
+InputSets EmptyWithoutInput(const Operator& /*op*/) { return {{0}}; }
+
+InputSets EmptyWithoutAllInputs(const Operator& op) {
+  InputSets sets(1);
+  for (size_t i = 0; i < op.inputs.size(); ++i) sets[0].push_back(i);
+  return sets;
+}
+
+// Unmatched rows of a side are rows of some kinds' output, and no row matches where the other side is empty.
+InputSets EmptyJoin(const Operator& op) {
+  switch (op.join.kind) {
+    case PENUMBRA_JOIN_INNER:
+    case PENUMBRA_JOIN_SEMI:
+    case PENUMBRA_JOIN_RIGHT_SEMI: return {{0}, {1}};
+    case PENUMBRA_JOIN_LEFT:
+    case PENUMBRA_JOIN_ANTI:
+    case PENUMBRA_JOIN_MARK:
+    case PENUMBRA_JOIN_SINGLE: return {{0}};
+    case PENUMBRA_JOIN_RIGHT:
+    case PENUMBRA_JOIN_RIGHT_ANTI: return {{1}};
+    case PENUMBRA_JOIN_FULL: return {{0, 1}};
+  }
+  return {};
+}
+
+// The group of no keys is there even without input.
+InputSets EmptyAggregation(const Operator& op) {
+  const std::vector<uint64_t>& sets = op.aggregation.sets;
+  const bool has_row = op.aggregation.keys.empty() || std::find(sets.begin(), sets.end(), 0) != sets.end();
+  return has_row ? InputSets{} : InputSets{{0}};
+}
+
 constexpr OperatorKind kScan = {
     .role = PipelineRole::kSource,
     .name = [](const Operator&) { return "Vector Scan"; },
@@ -90,6 +126,7 @@ constexpr OperatorKind kFilter = {
     .name = [](const Operator&) { return "Vector Filter"; },
     .columns_read = PassedAndRead,
     .filtered_inputs = OfOneInput,
+    .emptying_inputs = EmptyWithoutInput,
 };
 
 constexpr OperatorKind kProjection = {
@@ -97,6 +134,7 @@ constexpr OperatorKind kProjection = {
     .name = [](const Operator&) { return "Vector Projection"; },
     .columns_read = ReadByProjection,
     .filtered_inputs = OfProjected,
+    .emptying_inputs = EmptyWithoutInput,
 };
 
 constexpr OperatorKind kUnion = {
@@ -104,6 +142,7 @@ constexpr OperatorKind kUnion = {
     .name = [](const Operator&) { return "Vector Union"; },
     .columns_read = PassedAndRead,
     .filtered_inputs = OfAllInputs,
+    .emptying_inputs = EmptyWithoutAllInputs,
 };
 
 constexpr OperatorKind kJoin = {
@@ -111,6 +150,7 @@ constexpr OperatorKind kJoin = {
     .name = [](const Operator& op) { return op.join.keys.empty() ? "Vector Nested Loop" : "Vector Hash Join"; },
     .columns_read = ReadByJoin,
     .filtered_inputs = OfJoined,
+    .emptying_inputs = EmptyJoin,
     .create_sink = [](const Operator& op, const SinkContext& context) -> std::unique_ptr<Sink> {
       return CreateJoin(op.join, context.environment);
     },
@@ -122,6 +162,7 @@ constexpr OperatorKind kAggregation = {
         [](const Operator& op) { return op.aggregation.keys.empty() ? "Vector Aggregate" : "Vector Hash Aggregate"; },
     .columns_read = ReadByAggregation,
     .filtered_inputs = OfGrouped,
+    .emptying_inputs = EmptyAggregation,
     .create_sink =
         [](const Operator& op, const SinkContext& context) {
           return CreateAggregation(op.aggregation, context.environment, context.find_dictionary,
@@ -134,6 +175,7 @@ constexpr OperatorKind kSort = {
     .name = [](const Operator& op) { return op.sort.limit >= 0 ? "Vector Top-N" : "Vector Sort"; },
     .columns_read = PassedAndRead,
     .filtered_inputs = OfSorted,
+    .emptying_inputs = EmptyWithoutInput,
     .create_sink = [](const Operator& op,
                       const SinkContext& context) { return CreateSort(op.sort, context.environment); },
 };

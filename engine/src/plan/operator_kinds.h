@@ -45,6 +45,8 @@ struct OperatorKind {
   // The input columns that this column of the output is a copy of, where an input without the rows of one value gives
   // the output without the rows of that value (runtime_filters.cc). Null: none.
   std::vector<InputColumn> (*filtered_inputs)(const Operator& op, int column);
+  // Sets of inputs: the output has no row if all inputs of one of them have none. Null: there are no inputs.
+  std::vector<std::vector<size_t>> (*emptying_inputs)(const Operator& op);
   // Of kProbe and kBreaker.
   std::unique_ptr<Sink> (*create_sink)(const Operator& op, const SinkContext& context);
 };

@@ -263,8 +263,26 @@ bool Scan::ClaimFrom(Chunk* chunk, Morsel* morsel) {
   return true;
 }
 
+void Scan::GiveBack(const Morsel& morsel) {
+  std::lock_guard lock(given_back_mutex_);
+  given_back_.push_back(morsel);
+  given_back_count_.store(given_back_.size(), std::memory_order_relaxed);
+  rows_left_.fetch_add(morsel.end - morsel.begin, std::memory_order_relaxed);
+}
+
+bool Scan::ClaimGivenBack(Morsel* morsel) {
+  std::lock_guard lock(given_back_mutex_);
+  if (given_back_.empty()) return false;
+  *morsel = given_back_.back();
+  given_back_.pop_back();
+  given_back_count_.store(given_back_.size(), std::memory_order_relaxed);
+  rows_left_.fetch_sub(morsel->end - morsel->begin, std::memory_order_relaxed);
+  return true;
+}
+
 bool Scan::ClaimMorsel(Chunk* current, Morsel* morsel) {
   if (rows_left_.load(std::memory_order_relaxed) <= 0) return false;
+  if (given_back_count_.load(std::memory_order_relaxed) > 0 && ClaimGivenBack(morsel)) return true;
   if (current != nullptr && ClaimFrom(current, morsel)) return true;
   if (unfinished_chunks_.load(std::memory_order_relaxed) > 0 && ClaimPushed(morsel)) return true;
   while (next_chunk_.load(std::memory_order_relaxed) < chunks_.size()) {
@@ -636,7 +654,7 @@ bool ScanCursor::RunPrefilter(Columns& columns, EvalContext& context) {
 // Filters that cannot fail run in the order of what dropping a row costs them, which is measured every so many vectors;
 // those that can fail run last and in the query's order, on rows that all others pass, so that only rows fail that
 // PostgreSQL evaluates. Columns are loaded when something reads them, and the rest for the rows that are left.
-ScanCursor::Progress ScanCursor::Emit(Columns& columns, bool is_chunk, EvalContext& context, Batch* batch) {
+bool ScanCursor::RunMovable(Columns& columns, bool is_chunk, EvalContext& context) {
   const std::vector<const ScanFilter*>& filters = scan_.filters();
   bool is_measured = movable_.size() > 1 && vectors_seen_ % kMeasureInterval == 0;
   for (FilterState& state : movable_) {
@@ -656,9 +674,14 @@ ScanCursor::Progress ScanCursor::Emit(Columns& columns, bool is_chunk, EvalConte
     } else {
       Observe(rows_in, rows_out, &state);
     }
-    if (!any) return Progress::kNoRows;
+    if (!any) return false;
   }
-  for (const ScanFilter* filter : filters) {
+  return true;
+}
+
+ScanCursor::Progress ScanCursor::Emit(Columns& columns, bool is_chunk, EvalContext& context, Batch* batch) {
+  if (!RunMovable(columns, is_chunk, context)) return Progress::kNoRows;
+  for (const ScanFilter* filter : scan_.filters()) {
     if (filter->can_fail() && !RunFilter(*filter, columns, context)) return Progress::kNoRows;
   }
   counts_.rows_out += columns.row_count();
@@ -715,6 +738,47 @@ ScanCursor::Progress ScanCursor::Next(EvalContext& context, Batch* batch) {
   const Progress progress = Emit(columns, true, context, batch);
   if (chunk_->own_values != nullptr) batch->own_values = &chunk_->own_values[begin / kVectorRows];
   return progress;
+}
+
+ScanCursor::Progress ScanCursor::FindRow(EvalContext& context, uint64_t* cost) {
+  if ((chunk_ == nullptr || position_ >= morsel_.end) && !OpenMorsel()) return Progress::kExhausted;
+  if (chunk_->is_summarized) return Progress::kRows;
+  const uint32_t begin = position_, count = std::min(kVectorRows, chunk_->rows - begin);
+  ++vectors_seen_;
+  *cost += count;
+  uint64_t bits[kValidityWords];
+  uint32_t valid_rows = 0;
+  if (SetValidBits(begin, count, bits)) {
+    valid_rows = kernels::CountBits(bits, count);
+    if (ApplyPredicates(begin, count, bits, context)) {
+      if (!is_filtered_decoded_) return Progress::kRows;
+      ChunkColumns columns(*this, begin, count);
+      auto* selected = AllocateSelection(count, context.arena);
+      columns.Select(selected, kernels::BitsToSelection(bits, count, selected));
+      *cost += kDecodedCost * columns.row_count();
+      if (RunMovable(columns, true, context)) return Progress::kRows;
+    }
+  }
+  position_ += count;
+  counts_.rows_in += valid_rows;
+  return Progress::kNoRows;
+}
+
+void ScanCursor::GiveBack() {
+  if (chunk_ == nullptr || position_ >= morsel_.end) return;
+  scan_.GiveBack({chunk_, position_, morsel_.end});
+  position_ = morsel_.end;
+}
+
+bool ScanCursor::FindRow(const Rows& rows, EvalContext& context) {
+  for (uint32_t begin = 0; begin < rows.row_count(); begin += kVectorRows) {
+    ++vectors_seen_;
+    RowColumns columns(*this, rows, begin, std::min(kVectorRows, rows.row_count() - begin));
+    if (RunMovable(columns, false, context)) return true;
+  }
+  counts_.rows_in += rows.row_count();
+  counts_.pushed_rows += rows.row_count();
+  return false;
 }
 
 ScanCursor::Progress ScanCursor::Filter(const Rows& rows, uint32_t begin, uint32_t count, EvalContext& context,

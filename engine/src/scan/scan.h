@@ -37,7 +37,11 @@ class Scan {
   // Left out if zone maps prove that no row passes.
   void AddChunk(const PenumbraChunk& chunk);
   // For total_rows(): of chunks that will be pushed.
-  void ExpectRows(uint64_t rows) { total_rows_ += rows; }
+  void ExpectRows(uint64_t rows) {
+    total_rows_ += rows;
+    expects_chunks_ = true;
+  }
+  bool has_added_rows() const { return added_count_.load(std::memory_order_relaxed) > 0; }
   // The same of a chunk that nobody has read: whether zone maps, by column, prove that no row of it passes, nor finds a
   // match by the key filters. It is counted then.
   bool SkipChunk(const PenumbraZoneMap* zone_maps);
@@ -94,6 +98,10 @@ class Scan {
   // Prefers `current`, then a pushed chunk, whose memory is waited for, then a chunk that nobody has begun, then what
   // other threads have left of theirs: a thread that stays with a chunk binds its predicates once.
   bool ClaimMorsel(Chunk* current, Morsel* morsel);
+  // What is left of a morsel whose rows were only looked at: for the next who claims one.
+  void GiveBack(const Morsel& morsel);
+  // Whether chunks were announced that are not there yet.
+  bool expects_chunks() const { return expects_chunks_; }
   // A cursor has done with the last morsel that it claimed of a pushed chunk, which may be gone then.
   void LeaveChunk(Chunk* chunk);
 
@@ -108,6 +116,7 @@ class Scan {
   bool FillChunk(const PenumbraChunk& chunk, Chunk* added);
   bool CheckKeyFilters(Chunk* chunk);
   bool ClaimPushed(Morsel* morsel);
+  bool ClaimGivenBack(Morsel* morsel);
   void DropFinishedLocked();
   template <typename Copy>
   bool TryAdd(size_t added_bytes, size_t batches, size_t bytes, const Copy& copy);
@@ -133,6 +142,10 @@ class Scan {
   std::deque<AddedRows> added_;
   size_t added_bytes_ = 0;
   std::atomic<size_t> added_count_{0};
+  std::mutex given_back_mutex_;  // guards given_back_
+  std::vector<Morsel> given_back_;
+  std::atomic<size_t> given_back_count_{0};
+  bool expects_chunks_ = false;
   uint64_t total_rows_ = 0;
   uint32_t chunk_count_ = 0;
   uint32_t skipped_count_ = 0;
@@ -164,6 +177,14 @@ class ScanCursor {
   Progress Next(EvalContext& context, Batch* batch);
   // The same for pushed rows [begin, begin + count), begin a multiple of kVectorRows.
   Progress Filter(const Rows& rows, uint32_t begin, uint32_t count, EvalContext& context, Batch* batch);
+  // Looks at one vector of the chunks for a row that passes all conjuncts that cannot fail (kRows). A vector without
+  // such a row is done with; one with a row is claimed again after GiveBack(). `cost` grows by the rows, and by
+  // kDecodedCost for each that had to be decoded.
+  Progress FindRow(EvalContext& context, uint64_t* cost);
+  static constexpr uint64_t kDecodedCost = 16;
+  void GiveBack();
+  // The same of all these rows; they are done with if there is none.
+  bool FindRow(const Rows& rows, EvalContext& context);
   const ScanCounts& counts() const { return counts_; }
   // The sink that takes the scan's batches as they are, and summaries instead of rows where it can use them.
   void SetSink(Sink* sink, Sink::Local* local);
@@ -196,7 +217,9 @@ class ScanCursor {
   void NoteDropped(uint32_t rows_in, uint32_t rows_out, FilterState* state);
   bool SetValidBits(uint32_t begin, uint32_t count, uint64_t* bits);
   bool ApplyPredicates(uint32_t begin, uint32_t count, uint64_t* bits, EvalContext& context);
-  // Runs the conjuncts that ApplyPredicates() did not and decodes the output.
+  // Runs the conjuncts that cannot fail and that ApplyPredicates() did not run; false: no row is left.
+  bool RunMovable(Columns& columns, bool is_chunk, EvalContext& context);
+  // Runs what is left of the conjuncts and decodes the output.
   Progress Emit(Columns& columns, bool is_chunk, EvalContext& context, Batch* batch);
   bool RunFilter(const ScanFilter& filter, Columns& columns, EvalContext& context);
   bool RunPrefilter(Columns& columns, EvalContext& context);

@@ -322,21 +322,26 @@ Output Run(const PlanBuilder& plan, const Input& input) {
     output.status = status;
     return status.code == PENUMBRA_OK;
   };
-  auto push_rows = [&](const ScanInput& scan) {
-    bool is_ok = true;
-    for (const Table* table : scan.pushed)
-      is_ok = is_ok && check(penumbra_exec_push_rows(exec, scan.scan, table->rows()));
-    return is_ok && check(penumbra_exec_end_rows(exec, scan.scan));
+  std::map<PenumbraOperator, size_t> pushed_tables;
+  // The next table of the scan's rows; false: that was the last, or an error.
+  auto push_next = [&](const ScanInput& scan) {
+    size_t& next = pushed_tables[scan.scan];
+    if (next < scan.pushed.size() && !check(penumbra_exec_push_rows(exec, scan.scan, scan.pushed[next++]->rows())))
+      return false;
+    if (next < scan.pushed.size()) return true;
+    check(penumbra_exec_end_rows(exec, scan.scan));
+    return false;
   };
   std::map<PenumbraOperator, PushedChunks> pushed_chunks;
-  // Pushes all rows of the scan that wants them; before, if that is asked for, its chunks, one in each call.
+  // Pushes rows of the scan that wants them; before, if that is asked for, its chunks, one in each call.
   auto feed = [&](PenumbraOperator wanted) {
     auto scan = std::find_if(scans.begin(), scans.end(), [&](const ScanInput& s) { return s.scan == wanted; });
     if (scan == scans.end()) return check(penumbra_exec_end_rows(exec, wanted));
     bool is_ok = true, is_last = true;
     if (input.pushes_chunks) is_ok = check(pushed_chunks[wanted].PushNext(exec, *scan, &is_last));
     if (!is_ok || !is_last) return is_ok;
-    return push_rows(*scan);
+    push_next(*scan);
+    return output.status.code == PENUMBRA_OK;
   };
   bool is_ok = true;
   for (const ScanInput& scan : scans) {
@@ -346,7 +351,9 @@ Output Run(const PlanBuilder& plan, const Input& input) {
                                                  : penumbra_exec_add_chunk(exec, scan.scan, &added));
     }
     const bool is_all_first = (scan.pushed.empty() || input.pushes_first) && !input.pushes_chunks;
-    if (is_ok && is_all_first) is_ok = push_rows(scan);
+    while (is_ok && is_all_first && push_next(scan)) {
+    }
+    is_ok = is_ok && output.status.code == PENUMBRA_OK;
   }
   is_ok = is_ok && check(penumbra_exec_start(exec));
   int width = penumbra_plan_output_count(plan.plan());

@@ -246,18 +246,45 @@ note_finished(PenumbraScanState *state)
 	}
 }
 
-/* Ends the oldest read and pushes its chunk, unless its pages are all the heap's. */
+/* NULL: the pages of the oldest chunk that is read are all the heap's. */
+static ChunkRead *
+end_read(PenumbraScanState *state, PenumbraChunk *chunk)
+{
+	ChunkRead  *read = &state->reads[state->ended_reads++ % CHUNKS_AHEAD];
+
+	read->number = 0;
+	return cache_scan_end_read(read->cached, read->buffer, chunk) ? read : NULL;
+}
+
 static PenumbraStatus
 push_chunk(PenumbraScanState *state)
 {
-	ChunkRead  *read = &state->reads[state->ended_reads++ % CHUNKS_AHEAD];
 	PenumbraChunk chunk;
+	ChunkRead  *read = end_read(state, &chunk);
 
-	read->number = 0;
-	if (!cache_scan_end_read(read->cached, read->buffer, &chunk))
+	if (read == NULL)
 		return (PenumbraStatus) {PENUMBRA_OK};
 	read->number = ++read->input->pushed_chunks;
 	return penumbra_exec_push_chunk(state->exec, read->input->scan, &chunk);
+}
+
+/*
+ * Ends reads, begun for a scan that was the next, of which nobody needs the
+ * rows any more: a side of its join turned out to be empty.
+ */
+static void
+drop_reads(PenumbraScanState *state, const ScanInput *input)
+{
+	PenumbraChunk chunk;
+
+	while (state->ended_reads < state->begun_reads)
+	{
+		const ScanInput *reader = state->reads[state->ended_reads % CHUNKS_AHEAD].input;
+
+		if (reader == input || reader->scan == penumbra_exec_next_scan(state->exec))
+			return;
+		(void) end_read(state, &chunk);
+	}
 }
 
 /*
@@ -269,13 +296,15 @@ push_chunk(PenumbraScanState *state)
 static bool
 push_chunks(PenumbraScanState *state, ScanInput *input, bool *waits, PenumbraStatus *status)
 {
-	const ChunkRead *oldest = &state->reads[state->ended_reads % CHUNKS_AHEAD];
+	const ChunkRead *oldest;
 	ScanInput  *next;
 
+	drop_reads(state, input);
 	note_finished(state);
 	if (!begin_reads(state, input) &&
 		(next = scan_input_find(state, penumbra_exec_next_scan(state->exec))) != NULL)
 		(void) begin_reads(state, next);
+	oldest = &state->reads[state->ended_reads % CHUNKS_AHEAD];
 	if (state->ended_reads < state->begun_reads && oldest->input == input &&
 		(state->has_threads || state->finished_reads == state->ended_reads ||
 		 !cache_scan_is_reading(oldest->buffer)))
