@@ -19,6 +19,8 @@ ROWS = {**{table.name: table.rows for table in JOIN_TABLES}, "j_view": 300, "j_b
 VALUES = {"b": 2, "b_const": 1, "i4_const": 1, "i4_null": 1, "i4_few": 5, "i4_run": 4, "i2_edge": 11, "low": 8,
           "bp": 5, "f8_edge": 40, "d_edge": 5, "ts_edge": 5, "n_edge": 100, "i2": 150}  # fmt: skip
 PAIRS_MAX = 40_000
+# Of the items of FROM, those of which a filter leaves few rows or none.
+SPARSE_SHARE = 0.06
 # What = finds an operator for, with other types than equal ones.
 MIXED_PAIRS = (("i2", "i4"), ("i4", "i8"), ("i2", "i8"), ("f4", "f8"), ("num", "i4"), ("f8", "i4"), ("d", "ts"),
                ("ts", "tz"), ("d", "tz"), ("text", "bp"), ("f8", "num"))  # fmt: skip
@@ -217,7 +219,19 @@ class JoinQueryGenerator:
         name, alias = name or self._table_name(), self._alias()
         return Item(f"{name} AS {alias}", _table_columns(alias), ROWS[name], alias)
 
+    def _sparse(self) -> Item:
+        """No row of a table, or few: by its zone maps, by encoded values, by decoded ones, or as it is empty."""
+        table = self.table(self.choose.choice(["", "", "", "j_empty"]))
+        condition = self.choose.choice([
+            "k < -1000", "k > 1000000", "k % 7 = 9", "low = 'no value'", "i4_few = 77", "length(low) > 99",
+            f"k = {self.choose.randint(1, 300)}", f"k % 97 = {self.choose.randint(0, 96)}",
+        ])  # fmt: skip
+        rows = table.rows if table.rows == 0 else max(1, table.rows // 97)
+        return dataclasses.replace(self._renamed(f"(SELECT * FROM {table.sql} WHERE {condition})", table), rows=rows)
+
     def item(self, depth: int) -> Item:
+        if self._is(SPARSE_SHARE):
+            return self._sparse()
         if depth <= 0 or self._is(0.72):
             return self.table()
         if self.cte_items and self._is(0.3):
@@ -457,7 +471,7 @@ class JoinQueryGenerator:
             query, items = self._joined(2, 0)
             inner, source = items[0], query.source
         else:
-            items = [self.item(1) if self._is(0.15) else self.table()]
+            items = [self.item(1) if self._is(0.15) else self._sparse() if self._is(SPARSE_SHARE) else self.table()]
             inner, source = items[0], items[0].sql
         where = []
         if self._is(share_correlated):
