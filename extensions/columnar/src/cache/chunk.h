@@ -175,4 +175,12 @@ StaticAssertDecl(CHUNK_OFFSET_BYTES_MAX <= PG_UINT16_MAX, "offset_bytes is too n
 #define chunk_row_is_dead(chunk, row) \
 	((pg_atomic_read_u64(&CHUNK_DEAD_ROWS(chunk)[(row) / 64]) & (UINT64CONST(1) << ((row) % 64))) != 0)
 
+/* Pages that were read and left to the heap. */
+typedef struct LeftPages
+{
+	uint64		wide;			/* of large values, or behind as many rows as a chunk may have */
+	uint64		unlogged;		/* nothing of them was ever in the WAL */
+	uint64		unsettled;		/* their rows are not the same for every snapshot */
+} LeftPages;
+
 #endif							/* PENUMBRA_CHUNK_H */

@@ -175,6 +175,15 @@ append_column_by_name(Relation rel, const char *name, AttrNumber *attnums, int *
 	attnums[(*natts)++] = attnum;
 }
 
+/* Whether without names the column is among those that are cached. */
+static bool
+can_cache_column(Form_pg_attribute att)
+{
+	PenumbraType type;
+
+	return !att->attisdropped && !compat_attribute_is_virtual(att) && cache_type_of(att->atttypid, &type);
+}
+
 /* The named columns, or without names every column that can be cached. */
 static int
 list_columns(Relation rel, ArrayType *names, AttrNumber *attnums)
@@ -189,11 +198,7 @@ list_columns(Relation rel, ArrayType *names, AttrNumber *attnums)
 	{
 		for (int i = 0; i < desc->natts; i++)
 		{
-			Form_pg_attribute att = TupleDescAttr(desc, i);
-			PenumbraType type;
-
-			if (!att->attisdropped && !compat_attribute_is_virtual(att) &&
-				cache_type_of(att->atttypid, &type))
+			if (can_cache_column(TupleDescAttr(desc, i)))
 				attnums[natts++] = i + 1;
 		}
 		return natts;
@@ -215,9 +220,119 @@ list_columns(Relation rel, ArrayType *names, AttrNumber *attnums)
 
 /* ---------------------------------------------------------------- loading - */
 
+/* What a load of a relation, with its partitions, has done and left out: reported once. */
+typedef struct LoadReport
+{
+	ArrayType  *names;			/* of the columns; NULL: all that can be cached */
+	int64		chunks_loaded;
+	uint64		chunks_seen;
+	uint64		chunks_total;
+	bool		is_full;
+	LeftPages	left;
+} LoadReport;
+
+/* Further names than these would hide the other messages. */
+#define NAMES_SHOWN		20
+
+/* Names of things that are left out, each with the reason. */
+typedef struct LeftNames
+{
+	StringInfoData text;
+	int			count;
+} LeftNames;
+
+static void
+add_left_name(LeftNames *names, const char *name, const char *reason)
+{
+	if (names->count == 0)
+		initStringInfo(&names->text);
+	if (names->count < NAMES_SHOWN)
+		appendStringInfo(&names->text, "%s\"%s\" (%s)", names->count > 0 ? ", " : "", name, reason);
+	else if (names->count == NAMES_SHOWN)
+		appendStringInfoString(&names->text, ", ...");
+	names->count++;
+}
+
+/* Those of a partitioned table are those of its partitions. */
+static void
+report_left_columns(Relation rel)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	LeftNames	names = {0};
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		if (!att->attisdropped && !can_cache_column(att))
+			add_left_name(&names, NameStr(att->attname),
+						  compat_attribute_is_virtual(att) ? "virtual" : format_type_be(att->atttypid));
+	}
+	if (names.count > 0)
+		ereport(NOTICE,
+				(errmsg_plural("%d column of relation \"%s\" cannot be cached",
+							   "%d columns of relation \"%s\" cannot be cached",
+							   names.count, names.count, RelationGetRelationName(rel)),
+				 errdetail("Not supported: %s.", names.text.data)));
+}
+
+static void
+report_left_partitions(Relation rel, const LeftNames *names)
+{
+	if (names->count > 0)
+		ereport(NOTICE,
+				(errmsg_plural("%d partition of relation \"%s\" cannot be cached",
+							   "%d partitions of relation \"%s\" cannot be cached",
+							   names->count, names->count, RelationGetRelationName(rel)),
+				 errdetail("Skipped: %s.", names->text.data)));
+}
+
 /* A full cache is a warning, not an error: loaded chunks serve, and the heap serves the rest. */
-static int64
-load_columns(Relation rel, const AttrNumber *attnums, int natts, bool patches)
+static void
+report_full_cache(Relation rel, const LoadReport *report)
+{
+	bool		has_quota = directory_quota_bytes() < region_budget_bytes();
+
+	ereport(WARNING,
+			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+			 errmsg("the column cache is full: %llu of %llu chunks of relation \"%s\" are loaded",
+					(unsigned long long) report->chunks_seen, (unsigned long long) report->chunks_total,
+					RelationGetRelationName(rel)),
+			 errdetail("The other pages are read from the table."),
+			 errhint("Load fewer columns, unload other tables, or raise %s (now %zu MB).",
+					 has_quota ? "penumbra.database_memory" : "penumbra.memory",
+					 (has_quota ? directory_quota_bytes() : region_budget_bytes()) / (1024 * 1024))));
+}
+
+static void
+report_left_pages(Relation rel, uint64 pages, const char *reason, const char *detail, const char *hint)
+{
+	if (pages > 0)
+		ereport(NOTICE,
+				(errmsg_plural("%llu page of relation \"%s\" is not cached because of %s",
+							   "%llu pages of relation \"%s\" are not cached because of %s",
+							   pages, (unsigned long long) pages, RelationGetRelationName(rel), reason),
+				 errdetail("%s", detail), errhint("%s", hint)));
+}
+
+static void
+report_load(Relation rel, const LoadReport *report)
+{
+	if (report->is_full)
+		report_full_cache(rel, report);
+	report_left_pages(rel, report->left.wide, "large values",
+					  "They are read from the table.",
+					  "Load the other columns only.");
+	report_left_pages(rel, report->left.unlogged, "writes without WAL",
+					  "COPY with FREEZE does so while wal_level is minimal, and nothing has changed them since.",
+					  "Copy without FREEZE and vacuum, or rewrite the table while wal_level is replica.");
+	report_left_pages(rel, report->left.unsettled, "rows that not all transactions see",
+					  "They are read from the table, and cached by a later load.",
+					  "Vacuum the table when the transactions that run now have ended.");
+}
+
+static void
+load_columns(Relation rel, const AttrNumber *attnums, int natts, bool patches, LoadReport *report)
 {
 	LoadOptions options = {
 		.attnums = attnums,
@@ -226,76 +341,105 @@ load_columns(Relation rel, const AttrNumber *attnums, int natts, bool patches)
 		.wait = true,
 	};
 	LoadResult	result;
-	bool		has_quota = directory_quota_bytes() < region_budget_bytes();
 
 	if (natts == 0)
-		return 0;
+		return;
 	loader_load(rel, &options, &result);
-	if (result.outcome == LOAD_FULL)
-		ereport(WARNING,
-				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-				 errmsg("the column cache is full: %u of %u chunks of relation \"%s\" are loaded",
-						result.next_chunk, result.chunks_total, RelationGetRelationName(rel)),
-				 errdetail("The other pages are read from the table."),
-				 errhint("Load fewer columns, unload other tables, or raise %s (now %zu MB).",
-						 has_quota ? "penumbra.database_memory" : "penumbra.memory",
-						 (has_quota ? directory_quota_bytes() : region_budget_bytes()) / (1024 * 1024))));
-	if (result.wide_pages > 0)
-		ereport(NOTICE,
-				(errmsg("%llu pages of relation \"%s\" are not cached because of large values",
-						(unsigned long long) result.wide_pages, RelationGetRelationName(rel)),
-				 errdetail("They are read from the table.")));
-	if (result.unlogged_pages > 0)
-		ereport(NOTICE,
-				(errmsg("%llu pages of relation \"%s\" are not cached because they were written without WAL",
-						(unsigned long long) result.unlogged_pages, RelationGetRelationName(rel)),
-				 errdetail("COPY with FREEZE does so while wal_level is minimal, and nothing has changed them since."),
-				 errhint("Copy without FREEZE and vacuum, or rewrite the table while wal_level is replica.")));
-	return result.chunks_loaded;
+	report->chunks_loaded += result.chunks_loaded;
+	report->chunks_seen += result.next_chunk;
+	report->chunks_total += result.chunks_total;
+	report->is_full |= result.outcome == LOAD_FULL;
+	report->left.wide += result.left.wide;
+	report->left.unlogged += result.left.unlogged;
+	report->left.unsettled += result.left.unsettled;
 }
 
-static int64
-load_table(Relation rel, ArrayType *names)
+static void
+load_table(Relation rel, LoadReport *report)
 {
-	const char *reason = cache_refusal_of_relation(rel);
 	AttrNumber *attnums = palloc(sizeof(AttrNumber) * Max(RelationGetDescr(rel)->natts, 1));
 
-	if (reason != NULL)
-		refuse_relation(rel, reason);
-	return load_columns(rel, attnums, list_columns(rel, names, attnums), false);
+	load_columns(rel, attnums, list_columns(rel, report->names, attnums), false, report);
 }
 
-/* Calls `action` with each table that holds rows of the relation; like VACUUM not with others' partitions. */
-static int64
-for_each_table(Oid relid, int64 (*action) (Relation rel, ArrayType *names), ArrayType *names)
+/* Loads again what is cached of the relation and not right any more, or gives it patches. */
+static void
+refresh_table(Relation rel, LoadReport *report)
 {
-	Relation	rel = functions_open_relation(relid);
-	int64		sum = 0;
+	AttrNumber *attnums = palloc(sizeof(AttrNumber) * Max(RelationGetDescr(rel)->natts, 1));
+	ColumnSummary *columns;
+	CacheKey	key;
+	int			count;
+	int			natts = 0;
+
+	directory_key_of(rel, &key);
+	count = directory_list_columns(&key, &columns);
+	for (int i = 0; i < count; i++)
+	{
+		if (columns[i].attnum <= RelationGetDescr(rel)->natts &&
+			can_cache_column(TupleDescAttr(RelationGetDescr(rel), columns[i].attnum - 1)))
+			attnums[natts++] = columns[i].attnum;
+	}
+	load_columns(rel, attnums, natts, true, report);
+}
+
+/*
+ * The tables that hold rows of the relation: itself, or its partitions.  Others'
+ * are left out, as VACUUM does.
+ */
+static List *
+list_tables(Relation rel)
+{
+	List	   *tables = NIL;
 	ListCell   *cell;
 
 	if (rel->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
-		sum = action(rel, names);
-	else
+		return list_make1_oid(RelationGetRelid(rel));
+	foreach(cell, find_all_inheritors(RelationGetRelid(rel), AccessShareLock, NULL))
 	{
-		foreach(cell, find_all_inheritors(relid, AccessShareLock, NULL))
-		{
-			Relation	leaf = relation_open(lfirst_oid(cell), NoLock);
+		Oid			relid = lfirst_oid(cell);
 
-			if (leaf->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
-			{
-				if (may_maintain(lfirst_oid(cell)))
-					sum += action(leaf, names);
-				else
-					ereport(WARNING,
-							(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-							 errmsg("permission denied to change what is cached of \"%s\", skipping it",
-									RelationGetRelationName(leaf))));
-			}
-			relation_close(leaf, NoLock);
-		}
+		if (get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE)
+			continue;
+		if (may_maintain(relid))
+			tables = lappend_oid(tables, relid);
+		else
+			ereport(WARNING,
+					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					 errmsg("permission denied to change what is cached of \"%s\", skipping it",
+							get_rel_name(relid))));
 	}
+	return tables;
+}
+
+/* A partition that cannot be cached keeps no other one out. */
+static int64
+load_tables(Oid relid, void (*load) (Relation rel, LoadReport *report), ArrayType *names)
+{
+	Relation	rel = functions_open_relation(relid);
+	LoadReport	report = {.names = names};
+	LeftNames	left = {0};
+	ListCell   *cell;
+
+	foreach(cell, list_tables(rel))
+	{
+		Relation	table = relation_open(lfirst_oid(cell), NoLock);
+		const char *reason = cache_refusal_of_relation(table);
+
+		if (reason == NULL)
+			load(table, &report);
+		else if (RelationGetRelid(table) == relid)
+			refuse_relation(table, reason);
+		else
+			add_left_name(&left, RelationGetRelationName(table), reason);
+		relation_close(table, NoLock);
+	}
+	if (load == load_table && names == NULL)
+		report_left_columns(rel);
+	report_left_partitions(rel, &left);
+	report_load(rel, &report);
 	relation_close(rel, NoLock);
-	return sum;
+	return report.chunks_loaded;
 }
 
 Datum
@@ -304,58 +448,34 @@ penumbra_sql_load(PG_FUNCTION_ARGS)
 	check_is_preloaded();
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	PG_RETURN_INT64(for_each_table(PG_GETARG_OID(0), load_table,
-								   PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P(1)));
-}
-
-/* Loads again what is cached of the relation and not right any more, or gives it patches. */
-static int64
-refresh_table(Relation rel, ArrayType *names)
-{
-	const char *reason = cache_refusal_of_relation(rel);
-	AttrNumber *attnums = palloc(sizeof(AttrNumber) * Max(RelationGetDescr(rel)->natts, 1));
-	ColumnSummary *columns;
-	CacheKey	key;
-	int			count;
-	int			natts = 0;
-
-	if (reason != NULL)
-		refuse_relation(rel, reason);
-	directory_key_of(rel, &key);
-	count = directory_list_columns(&key, &columns);
-	for (int i = 0; i < count; i++)
-	{
-		PenumbraType type;
-		Form_pg_attribute att;
-
-		if (columns[i].attnum > RelationGetDescr(rel)->natts)
-			continue;
-		att = TupleDescAttr(RelationGetDescr(rel), columns[i].attnum - 1);
-		if (!att->attisdropped && cache_type_of(att->atttypid, &type))
-			attnums[natts++] = columns[i].attnum;
-	}
-	return load_columns(rel, attnums, natts, true);
+	PG_RETURN_INT64(load_tables(PG_GETARG_OID(0), load_table,
+								PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P(1)));
 }
 
 Datum
 penumbra_sql_refresh(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT64(for_each_table(PG_GETARG_OID(0), refresh_table, NULL));
-}
-
-static int64
-unload_table(Relation rel, ArrayType *names)
-{
-	CacheKey	key;
-
-	directory_key_of(rel, &key);
-	return (int64) directory_drop_relation(&key);
+	PG_RETURN_INT64(load_tables(PG_GETARG_OID(0), refresh_table, NULL));
 }
 
 Datum
 penumbra_sql_unload(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT64(for_each_table(PG_GETARG_OID(0), unload_table, NULL));
+	Relation	rel = functions_open_relation(PG_GETARG_OID(0));
+	int64		chunks = 0;
+	ListCell   *cell;
+
+	foreach(cell, list_tables(rel))
+	{
+		Relation	table = relation_open(lfirst_oid(cell), NoLock);
+		CacheKey	key;
+
+		directory_key_of(table, &key);
+		chunks += (int64) directory_drop_relation(&key);
+		relation_close(table, NoLock);
+	}
+	relation_close(rel, NoLock);
+	PG_RETURN_INT64(chunks);
 }
 
 Datum

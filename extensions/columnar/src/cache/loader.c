@@ -543,6 +543,7 @@ load_chunk(Loader *loader, uint32 number, bool *loaded)
 	bool		is_patched = false;
 	bool		is_first;
 
+	loader->left = (LeftPages) {0};
 	loader->pinned = directory_pin_chunk(loader->rel, number, NULL, NULL);
 	is_first = loader->pinned == NULL;
 	if (loader->pinned != NULL)
@@ -618,6 +619,9 @@ load_chunks(Loader *loader, LoadResult *result)
 			break;
 		}
 		result->chunks_loaded += loaded;
+		result->left.wide += loader->left.wide;
+		result->left.unlogged += loader->left.unlogged;
+		result->left.unsettled += loader->left.unsettled;
 		loader->progress->chunks_done = number + 1;
 		loader->progress->chunks_loaded = result->chunks_loaded;
 		STOP_POINT("load-after-chunk");
@@ -648,8 +652,6 @@ loader_load(Relation rel, const LoadOptions *options, LoadResult *result)
 		loader->progress->chunks_done = loader->progress->first_chunk = options->first_chunk;
 		load_chunks(loader, result);
 		directory_note_load(&loader->key, result->outcome == LOAD_FULL);
-		result->wide_pages = loader->wide_pages;
-		result->unlogged_pages = loader->unlogged_pages;
 		/* Generic plans were made without; a standby cannot log the message. */
 		if (loader->serves_more && !RecoveryInProgress())
 			CacheInvalidateRelcache(rel);

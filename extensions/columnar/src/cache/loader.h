@@ -49,8 +49,7 @@ typedef struct LoadResult
 	uint32		chunks_loaded;
 	uint32		next_chunk;
 	MemoryShortage shortage;	/* of LOAD_FULL */
-	uint64		wide_pages;		/* read and left out because of large values */
-	uint64		unlogged_pages; /* left out because nothing of them was ever in the WAL */
+	LeftPages	left;			/* of the chunks that were built */
 } LoadResult;
 
 /*

@@ -34,8 +34,7 @@ typedef struct Loader
 	uint32		wishes;			/* for the current chunk: 0 where it has all columns, as what it replaces makes room */
 	uint64		columns;		/* a hash of those that are wanted */
 	MemoryShortage shortage;
-	uint64		wide_pages;		/* not cached because of large values */
-	uint64		unlogged_pages; /* nor these, because no proof would hold */
+	LeftPages	left;			/* of the current chunk, where it is built */
 	bool		serves_more;	/* than before the load: chunks or columns that were not there */
 	char	   *image;			/* a page, aligned */
 	PageInserters *inserters;	/* of each page of the draft */

@@ -159,7 +159,7 @@ copy_page(Loader *loader, BlockNumber block, Buffer *vm_buffer, TransactionId ho
 		*lsn = BufferGetLSNAtomic(buffer);
 		if (visible && *lsn == InvalidXLogRecPtr && !(bit && stamp != InvalidXLogRecPtr))
 		{
-			loader->unlogged_pages++;
+			loader->left.unlogged++;
 			visible = false;
 		}
 	}
@@ -270,7 +270,7 @@ loader_read_pages(Loader *loader, uint32 number)
 		if (is_long ||
 			!heap_row_reader_append_image(loader->reader, loader->image, loader->rows, &page_rows))
 		{
-			loader->wide_pages++;
+			loader->left.wide++;
 			continue;
 		}
 		draft->rows += page_rows;
@@ -292,6 +292,7 @@ loader_read_pages(Loader *loader, uint32 number)
 	vm_page_read(loader->rel, first_block, loader->vm_page);
 	if (loader->vm_page->lsn != stamp)
 		stamp = InvalidXLogRecPtr;
+	loader->left.unsettled = draft->unsettled_pages;
 	pg_atomic_write_u64(&draft->vm_stamp, stamp);
 	pg_atomic_write_u32(&draft->lsn_pages, count_pages_not_visible(loader, draft, stamp));
 }

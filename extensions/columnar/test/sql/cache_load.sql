@@ -129,6 +129,39 @@ CREATE TABLE created_here AS SELECT 1 AS a;
 SELECT penumbra.load('created_here');
 ROLLBACK;
 
+-- what a load leaves out is said once, and is not silent: columns, partitions and pages
+SET client_min_messages = notice;
+CREATE TABLE left_out (k int, j jsonb, v text, p point[], gone int) PARTITION BY RANGE (k);
+ALTER TABLE left_out DROP COLUMN gone;
+CREATE TABLE left_out_1 PARTITION OF left_out FOR VALUES FROM (0) TO (1000);
+CREATE UNLOGGED TABLE left_out_2 PARTITION OF left_out FOR VALUES FROM (1000) TO (2000);
+CREATE FOREIGN TABLE left_out_3 PARTITION OF left_out FOR VALUES FROM (2000) TO (3000) SERVER nowhere;
+CREATE TABLE left_out_4 PARTITION OF left_out FOR VALUES FROM (3000) TO (5000) PARTITION BY RANGE (k);
+CREATE TABLE left_out_5 PARTITION OF left_out_4 FOR VALUES FROM (3000) TO (4000);
+INSERT INTO left_out SELECT i, '{}', 'v' || i FROM generate_series(0, 1999) i;
+INSERT INTO left_out SELECT i, '{}', 'v' || i FROM generate_series(3000, 3999) i;
+SELECT penumbra.load('left_out');
+SELECT relation, column_name, rows FROM penumbra.columns ORDER BY 1, 2;
+SELECT penumbra.load('left_out', '{k}');
+SELECT penumbra.load('left_out', '{j}');
+SELECT penumbra.refresh('left_out');
+SELECT penumbra.load('left_out_2');
+SET client_min_messages = warning;
+SELECT penumbra.load('left_out');
+SET client_min_messages = notice;
+SELECT penumbra.unload('left_out');
+BEGIN;
+DELETE FROM left_out WHERE k IN (10, 3010, 3990);
+SELECT penumbra.load('left_out', '{k}');
+ROLLBACK;
+SELECT penumbra.unload('left_out');
+DROP TABLE left_out;
+DO $$ BEGIN EXECUTE 'CREATE TABLE left_out (' ||
+	(SELECT string_agg('c' || i || ' json', ', ') FROM generate_series(1, 25) i) || ')'; END $$;
+SELECT penumbra.load('left_out');
+DROP TABLE left_out;
+SET client_min_messages = warning;
+
 -- who may
 CREATE ROLE somebody;
 CREATE ROLE an_owner;

@@ -142,7 +142,7 @@ $node->safe_psql('postgres', q{
 	BEGIN; CREATE TABLE f (a int); COPY f FROM PROGRAM 'seq 1 300000' WITH (FREEZE); COMMIT;
 });
 my (undef, undef, $note) = $node->psql('postgres', q{SELECT penumbra.load('f')});
-like($note, qr/NOTICE:  \d+ pages of relation "f" are not cached because they were written without WAL/, 'a note');
+like($note, qr/NOTICE:  \d+ pages of relation "f" are not cached because of writes without WAL/, 'a note');
 is($node->safe_psql('postgres', q{SELECT cached_pages FROM penumbra.tables WHERE relation = 'f'::regclass}), '0', 'of all');
 
 # Of two tables only one fits: the one that is used stays, until the other is wanted more.
