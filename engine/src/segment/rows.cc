@@ -11,7 +11,7 @@
 namespace penumbra {
 namespace {
 
-// The strings of a chunk's pages take less, unless they were toasted.
+// The strings of a chunk's pages take less in all columns together, unless they were toasted.
 constexpr size_t kKeepBytes = size_t{16} << 20;
 constexpr size_t kVariableBytesMax = UINT32_MAX - RowsColumn::kPaddingBytes;
 
@@ -247,12 +247,14 @@ void Rows::AppendSegments(const void* const* segments, uint32_t begin, uint32_t 
 }
 
 void Rows::Clear() {
+  size_t kept_bytes = 0;
   for (RowsColumn& column : columns_) {
     column.numeric_form = NumericForm::kInt64;
     column.scale = -1;
     column.fixed.clear();
     column.ends.clear();  // `bytes` stays: all of it is padding now
-    if (column.bytes.capacity() > kKeepBytes) column.bytes = std::vector<char>();
+    if (kept_bytes + column.bytes.capacity() > kKeepBytes) column.bytes = std::vector<char>();
+    kept_bytes += column.bytes.capacity();
     column.validity.clear();
     column.null_count = 0;
   }

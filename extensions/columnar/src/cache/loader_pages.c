@@ -41,8 +41,11 @@
 #include "cache/stop_points.h"
 
 /*
- * Longer chunks stop here; their other pages are served from the heap.  What
- * is not toasted comes to this with a hundred columns that are all null.
+ * Longer chunks stop at the page that goes past it; their other pages are served
+ * from the heap.  What is not toasted comes to this with a hundred columns that are
+ * all null.  A load takes twice as much: a column's encoded form beside the rows,
+ * or a column that grows.  One page adds less than 5 MB: its rows' detoasted values
+ * have a limit.
  */
 #define CHUNK_ROWS_BYTES_MAX	((Size) 256 * 1024 * 1024)
 
