@@ -439,6 +439,87 @@ test_a_directory_elsewhere(void)
 	require(strncmp(disk_files(), path, strlen(path)) == 0);
 }
 
+/* A link that comes after the directories were opened: nothing is done where it leads. */
+static void
+require_nothing_is_followed(Saved *saved)
+{
+	DiskWriter	other = {.fd = -1,.number = 100,.limit_bytes = FILE_BYTES};
+	DiskExtent	extent;
+	DiskFile   *files;
+	char		note[MAXPGPATH];
+	Size		bytes;
+
+	snprintf(note, sizeof(note), "%s/note", disk_files());
+	require(read_and_compare(&saved[0], false) == DISK_UNREADABLE && errno != ENOENT);
+	require(read_and_compare(&saved[0], true) == DISK_UNREADABLE);
+	require(disk_list_files(&files) == -1);
+	require(!disk_unlink_file(1));
+	require(!disk_writer_append(&other, saved[0].data, saved[0].bytes, &extent));
+	require(!disk_replace_file(note, "new", 4));
+	require(disk_slurp_file(note, &bytes) == NULL);
+	require(!disk_unlink(note));
+}
+
+static void
+test_links_that_come_later(const char *parent)
+{
+	DiskWriter	writer = {.fd = -1,.limit_bytes = FILE_BYTES};
+	Saved		saved[EXTENTS] = {{0}};
+	DiskFile   *files;
+	char		note[MAXPGPATH];
+	char		path[MAXPGPATH];
+	char		here[MAXPGPATH / 2];
+	char		moved[MAXPGPATH];
+	char	   *content;
+	Size		bytes;
+
+	require(getcwd(here, sizeof(here)) != NULL);
+	snprintf(moved, sizeof(moved), "%s/moved", here);
+	open_empty();
+	snprintf(note, sizeof(note), "%s/note", disk_files());
+	require(disk_replace_file(note, "old", 4));
+	make_extents(saved);
+	write_extents(&writer, saved);
+	require(disk_writer_sync(&writer));
+	for (int step = 0; step < 2; step++)
+	{
+		snprintf(path, sizeof(path), "%s", step == 0 ? parent : disk_files());
+		require(rename(path, moved) == 0);
+		require(symlink(moved, path) == 0);
+		require_nothing_is_followed(saved);
+		require(unlink(path) == 0 && rename(moved, path) == 0);
+		content = disk_slurp_file(note, &bytes);
+		require(content != NULL && bytes == 4 && memcmp(content, "old", 4) == 0);
+		free(content);
+		require(disk_list_files(&files) == (int) writer.number);
+		free(files);
+		for (int i = 0; i < EXTENTS; i++)
+			require(read_and_compare(&saved[i], i % 2 == 0) == DISK_FINE);
+	}
+	disk_writer_close(&writer);
+	free_extents(saved);
+}
+
+static void
+test_links_put_later(void)
+{
+	test_links_that_come_later("penumbra");
+}
+
+/* Above the directory of the setting they are the administrator's. */
+static void
+test_links_above_the_setting(void)
+{
+	char		here[MAXPGPATH / 4];
+	char		path[MAXPGPATH];
+
+	require(getcwd(here, sizeof(here)) != NULL);
+	require(mkdir("mounted", 0700) == 0 && mkdir("mounted/disk", 0700) == 0 && symlink("mounted", "linked") == 0);
+	snprintf(path, sizeof(path), "%s/linked/disk/", here);
+	disk_directory_setting = path;
+	test_links_that_come_later("mounted/disk");
+}
+
 static void
 test_one_server_has_the_lock(void)
 {
@@ -549,6 +630,8 @@ static const struct
 	{"more reads ahead than there is room for", test_many_reads_ahead},
 	{"directories that are refused", test_directories_that_are_refused},
 	{"a directory elsewhere", test_a_directory_elsewhere},
+	{"links put later are not followed", test_links_put_later},
+	{"links above the directory of the setting are", test_links_above_the_setting},
 	{"one server has the lock", test_one_server_has_the_lock},
 	{"files of others", test_files_of_others},
 	{"packed segments, also damaged", test_packed_segments},

@@ -16,7 +16,7 @@ PROGRAM = TREE / "build/disk_file_test"
 DISK = EXTENSION / "src/cache/disk"
 SOURCES = [UNIT / "disk_file_test.c", UNIT / "server_stubs.c",
            DISK / "disk_file.c", DISK / "disk_pack.c"]  # fmt: skip
-WRAPPED = ("pread", "pwrite", "unlink", "syscall")
+WRAPPED = ("pread", "pwrite", "openat", "unlinkat", "renameat", "syscall")
 OPTIONS = ["-g", "-O1", "-D_GNU_SOURCE", "-Wall", "-Werror", "-fsanitize=address,undefined",
            "-fno-sanitize-recover"]  # fmt: skip
 

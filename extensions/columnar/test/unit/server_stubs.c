@@ -55,10 +55,14 @@ is_faulty_as_a_whole(void)
 
 extern ssize_t __real_pread(int fd, void *buffer, size_t bytes, off_t offset);
 extern ssize_t __real_pwrite(int fd, const void *buffer, size_t bytes, off_t offset);
-extern int	__real_unlink(const char *path);
+extern int	__real_openat(int directory, const char *path, int flags, mode_t mode);
+extern int	__real_unlinkat(int directory, const char *path, int flags);
+extern int	__real_renameat(int old_directory, const char *old_path, int new_directory, const char *new_path);
 extern ssize_t __wrap_pread(int fd, void *buffer, size_t bytes, off_t offset);
 extern ssize_t __wrap_pwrite(int fd, const void *buffer, size_t bytes, off_t offset);
-extern int	__wrap_unlink(const char *path);
+extern int	__wrap_openat(int directory, const char *path, int flags, mode_t mode);
+extern int	__wrap_unlinkat(int directory, const char *path, int flags);
+extern int	__wrap_renameat(int old_directory, const char *old_path, int new_directory, const char *new_path);
 extern long __real_syscall(long number,...);
 extern long __wrap_syscall(long number, long a, long b, long c, long d, long e);
 
@@ -80,9 +84,21 @@ __wrap_pwrite(int fd, const void *buffer, size_t bytes, off_t offset)
 }
 
 int
-__wrap_unlink(const char *path)
+__wrap_openat(int directory, const char *path, int flags, mode_t mode)
 {
-	return is_faulty_as_a_whole() ? fail() : __real_unlink(path);
+	return is_faulty_as_a_whole() ? fail() : __real_openat(directory, path, flags, mode);
+}
+
+int
+__wrap_unlinkat(int directory, const char *path, int flags)
+{
+	return is_faulty_as_a_whole() ? fail() : __real_unlinkat(directory, path, flags);
+}
+
+int
+__wrap_renameat(int old_directory, const char *old_path, int new_directory, const char *new_path)
+{
+	return is_faulty_as_a_whole() ? fail() : __real_renameat(old_directory, old_path, new_directory, new_path);
 }
 
 /* io_submit fails, or what io_getevents gives has an error or is short; so nothing stays pending. */
@@ -106,27 +122,9 @@ __wrap_syscall(long number, long a, long b, long c, long d, long e)
 }
 
 int
-BasicOpenFilePerm(const char *path, int flags, mode_t mode)
-{
-	return is_faulty_as_a_whole() ? fail() : open(path, flags, mode);
-}
-
-int
-BasicOpenFile(const char *path, int flags)
-{
-	return BasicOpenFilePerm(path, flags, pg_file_create_mode);
-}
-
-int
 pg_fsync(int fd)
 {
-	return is_faulty_as_a_whole() ? fail() : fsync(fd);
-}
-
-int
-durable_rename(const char *old_path, const char *new_path, int level)
-{
-	return is_faulty_as_a_whole() ? fail() : rename(old_path, new_path);
+	return is_faulty_as_a_whole() ? fail() : 0;
 }
 
 int

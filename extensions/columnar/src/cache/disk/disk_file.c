@@ -9,6 +9,10 @@
  * through virtual descriptors or raises errors, so a reader can hold memory
  * of the region meanwhile.
  *
+ * No symbolic link is followed, whenever it was put there: each call goes from the
+ * data directory to the file step by step.  Only what stands above the directory of
+ * the setting is the administrator's, who may have links there.
+ *
  * Reads and writes bypass the system's cache where they can: the region is the
  * cache.
  * Those that are begun and ended later use the kernel's own asynchronous I/O
@@ -57,6 +61,79 @@ disk_files(void)
 	return path;
 }
 
+static void
+close_keeping_errno(int fd)
+{
+	int			code = errno;
+
+	(void) close(fd);
+	errno = code;
+}
+
+/* All that is opened and closed at once is within the descriptors that fd.c leaves. */
+#define DIRECTORY_FLAGS	(O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+
+/* The directory of a file: DISK_DIRECTORY, or FILES_NAME below it or the setting; -1 with errno. */
+static int
+open_directory_of(const char *path)
+{
+	char		directory[MAXPGPATH];
+	char	   *parent_end;
+	int			parent = AT_FDCWD;
+	int			fd;
+
+	snprintf(directory, sizeof(directory), "%.*s", (int) (strrchr(path, '/') - path), path);
+	parent_end = strrchr(directory, '/');
+	if (parent_end != NULL)
+	{
+		char	   *end = parent_end;
+
+		/* with a slash behind it a symbolic link would be followed */
+		while (end > directory + 1 && end[-1] == '/')
+			end--;
+		*parent_end = *end = '\0';
+		parent = open(directory, DIRECTORY_FLAGS);
+		if (parent < 0)
+			return -1;
+	}
+	fd = openat(parent, parent_end != NULL ? parent_end + 1 : directory, DIRECTORY_FLAGS);
+	if (parent != AT_FDCWD)
+		close_keeping_errno(parent);
+	return fd;
+}
+
+static const char *
+file_name(const char *path)
+{
+	return strrchr(path, '/') + 1;
+}
+
+static int
+open_file(const char *path, int flags)
+{
+	int			directory = open_directory_of(path);
+	int			fd;
+
+	if (directory < 0)
+		return -1;
+	fd = openat(directory, file_name(path), flags | O_NOFOLLOW | O_CLOEXEC, pg_file_create_mode);
+	close_keeping_errno(directory);
+	return fd;
+}
+
+bool
+disk_unlink(const char *path)
+{
+	int			directory = open_directory_of(path);
+	bool		done;
+
+	if (directory < 0)
+		return errno == ENOENT;
+	done = unlinkat(directory, file_name(path), 0) == 0 || errno == ENOENT;
+	close_keeping_errno(directory);
+	return done;
+}
+
 /* Nobody else may be able to put files there, nor may it be somewhere else: a symbolic link could be shared. */
 static const char *
 check_directory(const char *path, bool makes)
@@ -86,7 +163,7 @@ check_setting(void)
 
 	if (!is_absolute_path(path) || strlen(path) > MAXPGPATH / 2)
 		return psprintf("\"%s\" is not an absolute path of at most %d bytes", path, MAXPGPATH / 2);
-	/* with a slash behind it a symbolic link would be followed */
+	/* as in open_directory_of() */
 	canonicalize_path(path);
 	return check_directory(path, false);
 }
@@ -100,7 +177,7 @@ lock_directory(void)
 
 	if (fd >= 0)
 		(void) close(fd);
-	fd = BasicOpenFilePerm(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, pg_file_create_mode);
+	fd = open_file(path, O_RDWR | O_CREAT);
 	if (fd < 0)
 		return psprintf("could not open file \"%s\": %m", path);
 	if (flock(fd, LOCK_EX | LOCK_NB) != 0)
@@ -147,26 +224,34 @@ compare_files(const void *left, const void *right)
 int
 disk_list_files(DiskFile **files)
 {
-	DIR		   *directory = opendir(disk_files());
+	char		path[MAXPGPATH];
+	int			fd;
+	DIR		   *directory;
 	struct dirent *entry;
 	int			limit = 64;
 	int			count = 0;
 
-	if (directory == NULL)
+	file_path(0, path);
+	fd = open_directory_of(path);
+	if (fd < 0)
 		return -1;
+	directory = fdopendir(fd);
+	if (directory == NULL)
+	{
+		close_keeping_errno(fd);
+		return -1;
+	}
 	*files = palloc(sizeof(DiskFile) * limit);
 	while ((entry = readdir(directory)) != NULL)
 	{
-		char		path[MAXPGPATH];
-		char		name[MAXPGPATH];
 		struct stat status;
 		uint32		number;
 
 		if (sscanf(entry->d_name, "%8X", &number) != 1 || number == 0)
 			continue;
 		file_path(number, path);
-		snprintf(name, sizeof(name), "%s/%s", disk_files(), entry->d_name);
-		if (strcmp(path, name) != 0 || lstat(path, &status) != 0 || !S_ISREG(status.st_mode))
+		if (strcmp(file_name(path), entry->d_name) != 0 ||
+			fstatat(fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
 			continue;
 		if (count == limit)
 			*files = repalloc(*files, sizeof(DiskFile) * (limit *= 2));
@@ -185,7 +270,7 @@ disk_unlink_file(uint32 number)
 	char		path[MAXPGPATH];
 
 	file_path(number, path);
-	return unlink(path) == 0 || errno == ENOENT;
+	return disk_unlink(path);
 }
 
 /* ---------------------------------------------------------------- reading - */
@@ -219,18 +304,15 @@ read_extent(const DiskExtent *extent, void *buffer, int flags)
 {
 	char		path[MAXPGPATH];
 	int			fd;
-	int			code;
 	bool		done;
 
 	file_path(extent->file, path);
-	fd = BasicOpenFile(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | flags);
+	fd = open_file(path, O_RDONLY | flags);
 	if (fd < 0)
 		return false;
 	done = read_units(fd, buffer, disk_cost_bytes(extent->bytes),
 					  (off_t) extent->unit * DISK_UNIT_BYTES);
-	code = errno;
-	(void) close(fd);
-	errno = code;
+	close_keeping_errno(fd);
 	return done;
 }
 
@@ -277,7 +359,7 @@ submit_read(DiskRead *read)
 
 	read->is_pending = false;
 	file_path(read->extent.file, path);
-	fd = BasicOpenFile(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | PG_O_DIRECT);
+	fd = open_file(path, O_RDONLY | PG_O_DIRECT);
 	if (fd < 0)
 		return;
 	request.aio_data = (uintptr_t) read;
@@ -433,8 +515,7 @@ open_next_file(DiskWriter *writer)
 	char		path[MAXPGPATH];
 
 	file_path(++writer->number, path);
-	writer->fd = BasicOpenFilePerm(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-								   pg_file_create_mode);
+	writer->fd = open_file(path, O_WRONLY | O_CREAT | O_EXCL);
 	writer->bytes = 0;
 	/* not when it is made: a file system without direct I/O would have made it, and then refused */
 	writer->is_direct = writer->fd >= 0 && PG_O_DIRECT != 0 && fcntl(writer->fd, F_SETFL, PG_O_DIRECT) == 0;
@@ -511,38 +592,50 @@ disk_writer_close(DiskWriter *writer)
 	writer->fd = -1;
 }
 
-bool
-disk_replace_file(const char *path, const void *data, Size bytes)
+/* Writes and renames in a directory that was opened; a file that fails is left. */
+static bool
+replace_below(int directory, const char *name, const char *new_name, const void *data, Size bytes)
 {
-	const char *name = strrchr(path, '/');
-	char		new_path[MAXPGPATH];
-	int			fd;
-	int			code;
+	int			fd = openat(directory, new_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+							pg_file_create_mode);
 	bool		done;
 
-	/* beside it, as another directory may be on another file system; of its own, as others may replace other files */
-	snprintf(new_path, sizeof(new_path), "%.*s/" PG_TEMP_FILE_PREFIX "_%s", (int) (name - path), path, name + 1);
-	if (unlink(new_path) != 0 && errno != ENOENT)
-		return false;
-	fd = BasicOpenFilePerm(new_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-						   pg_file_create_mode);
 	if (fd < 0)
 		return false;
 	done = write_bytes(fd, data, bytes, 0) && pg_fsync(fd) == 0;
-	code = errno;
-	(void) close(fd);
-	if (done)
-		return durable_rename(new_path, path, DEBUG1) == 0;
-	(void) unlink(new_path);
-	errno = code;
-	return false;
+	close_keeping_errno(fd);
+	return done && renameat(directory, new_name, directory, name) == 0 && pg_fsync(directory) == 0;
+}
+
+bool
+disk_replace_file(const char *path, const void *data, Size bytes)
+{
+	int			directory = open_directory_of(path);
+	char		new_name[MAXPGPATH];
+	bool		done;
+
+	if (directory < 0)
+		return false;
+	/* beside it, as another directory may be on another file system; of its own, as others may replace other files */
+	snprintf(new_name, sizeof(new_name), PG_TEMP_FILE_PREFIX "_%s", file_name(path));
+	done = (unlinkat(directory, new_name, 0) == 0 || errno == ENOENT) &&
+		replace_below(directory, file_name(path), new_name, data, bytes);
+	if (!done)
+	{
+		int			code = errno;
+
+		(void) unlinkat(directory, new_name, 0);
+		errno = code;
+	}
+	close_keeping_errno(directory);
+	return done;
 }
 
 /* Allocates one byte more than the file has, so that the caller can append a zero. */
 char *
 disk_slurp_file(const char *path, Size *bytes)
 {
-	int			fd = BasicOpenFile(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	int			fd = open_file(path, O_RDONLY);
 	struct stat status;
 	char	   *content = NULL;
 	ssize_t		done;

@@ -81,6 +81,8 @@ extern const char *disk_open_directories(void);
 /* The files there are, by number, palloc'd; -1: the directory cannot be read. */
 extern int	disk_list_files(DiskFile **files);
 extern bool disk_unlink_file(uint32 number);
+/* A file that is not there is fine; false with errno. */
+extern bool disk_unlink(const char *path);
 
 /*
  * Reads what an extent holds into memory that begins at a multiple of the unit

@@ -126,7 +126,7 @@ wal_was_reset(const DiskStart *start)
 	return XLogSegmentOffset(start->redo, wal_segment_size) == SizeOfXLogLongPHD;
 }
 
-/* For good, or the server does not start. */
+/* For good, or the server does not start; through a link, too, as what it leads to may come back. */
 static void
 forget_numbers(void)
 {
@@ -260,5 +260,5 @@ manifest_write(const char *entries, Size bytes, XLogRecPtr lsn)
 bool
 manifest_remove(void)
 {
-	return unlink(manifest_path()) == 0 || errno == ENOENT;
+	return disk_unlink(manifest_path());
 }
