@@ -223,11 +223,29 @@ CREATE FUNCTION disable(scope text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'penumbra_numeric_disable' LANGUAGE C VOLATILE STRICT;
 COMMENT ON FUNCTION disable(text) IS 'undoes enable(); false if there is nothing to undo';
 GRANT USAGE ON SCHEMA penumbra_numeric TO PUBLIC;
--- enable() looks at the schemas that it puts before pg_catalog; later changes of them meet this.
+-- enable() looks at the schemas that it puts before pg_catalog; later changes of them are shown, and most are refused.
+CREATE FUNCTION open_schemas(search_path text) RETURNS text[]
+	AS 'MODULE_PATHNAME', 'penumbra_numeric_open_schemas' LANGUAGE C STABLE STRICT;
+COMMENT ON FUNCTION open_schemas(text) IS
+	'schemas that the path searches before pg_catalog and that not only superusers can create objects in; NULL: it is without penumbra_numeric';
+CREATE VIEW stored_paths AS
+	SELECT r.rolname AS role, p.is_of_database, p.search_path,
+		penumbra_numeric.open_schemas(p.search_path) AS open_schemas, r.oid IS NULL OR r.rolsuper AS is_guarded
+	FROM (
+		SELECT s.setrole, d.oid IS NOT NULL AS is_of_database,
+			CASE WHEN pg_catalog.starts_with(s.setting, 'search_path='::pg_catalog.text)
+				THEN pg_catalog.substr(s.setting, 13) END AS search_path
+		FROM (SELECT setrole, setdatabase, pg_catalog.unnest(setconfig) AS setting FROM pg_catalog.pg_db_role_setting) s
+			LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) s.setdatabase
+		WHERE d.oid IS NULL OR d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
+	) p LEFT JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) p.setrole
+	WHERE penumbra_numeric.open_schemas(p.search_path) IS NOT NULL;
+COMMENT ON VIEW stored_paths IS 'stored paths for this database that have penumbra_numeric, and who may hide functions in them';
+GRANT SELECT ON stored_paths TO PUBLIC;
 CREATE FUNCTION guard_schemas() RETURNS event_trigger
 	AS 'MODULE_PATHNAME', 'penumbra_numeric_guard_schemas' LANGUAGE C VOLATILE;
 COMMENT ON FUNCTION guard_schemas() IS
-	'refuses what lets others than superusers create objects in a schema that a stored search_path of enable() has before pg_catalog';
+	'refuses what lets others than superusers create objects in a schema that a guarded path of stored_paths has before pg_catalog';
 CREATE EVENT TRIGGER penumbra_numeric_guard_schemas ON ddl_command_end
 	WHEN TAG IN ('GRANT', 'CREATE SCHEMA', 'ALTER SCHEMA', 'CREATE EXTENSION')
 	EXECUTE FUNCTION penumbra_numeric.guard_schemas();

@@ -13,17 +13,24 @@
  */
 #include "pg_compat.h"
 
+#include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/table.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_database.h"
 #include "catalog/pg_namespace.h"
+#include "catalog/pg_type.h"
 #include "commands/dbcommands.h"
 #include "commands/event_trigger.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/guc.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
@@ -140,43 +147,66 @@ database_owner(void)
 	return owner;
 }
 
+/* Who can create objects in a schema; the later, the more. */
+typedef enum SchemaState
+{
+	SCHEMA_CLOSED,				/* superusers only */
+	SCHEMA_MISSING,				/* it is made by whoever may */
+	SCHEMA_OPEN,				/* others, too */
+} SchemaState;
+
 /* The owner is a superuser, and nobody else may create things; so public, where a superuser owns the database. */
 static bool
-is_superusers_schema(const char *name)
+is_closed(HeapTuple tuple, TupleDesc desc)
 {
-	HeapTuple	tuple = SearchSysCache1(NAMESPACENAME, CStringGetDatum(name));
-	Oid			owner;
-	Datum		privileges;
+	Oid			owner = ((Form_pg_namespace) GETSTRUCT(tuple))->nspowner;
 	bool		is_null;
-	bool		result;
+	Datum		privileges = heap_getattr(tuple, Anum_pg_namespace_nspacl, desc, &is_null);
+	Acl		   *acl;
 
-	/* one that does not exist is made by whoever may */
-	if (!HeapTupleIsValid(tuple))
+	if (!superuser_arg(owner) && (owner != ROLE_PG_DATABASE_OWNER || !superuser_arg(database_owner())))
 		return false;
-	owner = ((Form_pg_namespace) GETSTRUCT(tuple))->nspowner;
-	privileges = SysCacheGetAttr(NAMESPACENAME, tuple, Anum_pg_namespace_nspacl, &is_null);
-	result = superuser_arg(owner) || (owner == ROLE_PG_DATABASE_OWNER && superuser_arg(database_owner()));
-	if (!is_null)
+	if (is_null)
+		return true;
+	acl = DatumGetAclP(privileges);
+	for (int i = 0; i < ACL_NUM(acl); i++)
 	{
-		Acl		   *acl = DatumGetAclP(privileges);
+		AclItem    *item = &ACL_DAT(acl)[i];
 
-		for (int i = 0; i < ACL_NUM(acl); i++)
-		{
-			AclItem    *item = &ACL_DAT(acl)[i];
-
-			if ((ACLITEM_GET_PRIVS(*item) & ACL_CREATE) != 0 && item->ai_grantee != owner &&
-				(item->ai_grantee == ACL_ID_PUBLIC || !superuser_arg(item->ai_grantee)))
-				result = false;
-		}
+		if ((ACLITEM_GET_PRIVS(*item) & ACL_CREATE) != 0 && item->ai_grantee != owner &&
+			(item->ai_grantee == ACL_ID_PUBLIC || !superuser_arg(item->ai_grantee)))
+			return false;
 	}
-	ReleaseSysCache(tuple);
-	return result;
+	return true;
 }
 
-/* The first schema that is searched before pg_catalog and that not only superusers can create objects in, or NULL. */
-static const char *
-find_others_schema(List *names)
+/* As a snapshot sees the schema; NULL: as it is now. */
+static SchemaState
+schema_state(const char *name, Snapshot snapshot)
 {
+	Relation	catalog = table_open(NamespaceRelationId, AccessShareLock);
+	SchemaState state = SCHEMA_MISSING;
+	NameData	key_name;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	namestrcpy(&key_name, name);
+	ScanKeyInit(&key, Anum_pg_namespace_nspname, BTEqualStrategyNumber, F_NAMEEQ, NameGetDatum(&key_name));
+	scan = systable_beginscan(catalog, NamespaceNameIndexId, true, snapshot, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+		state = is_closed(tuple, RelationGetDescr(catalog)) ? SCHEMA_CLOSED : SCHEMA_OPEN;
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return state;
+}
+
+/* Those of a path that are searched before pg_catalog, and that not only superusers can create objects in. */
+static List *
+others_schemas(List *names)
+{
+	List	   *others = NIL;
 	ListCell   *cell;
 
 	foreach(cell, names)
@@ -184,27 +214,28 @@ find_others_schema(List *names)
 		const char *name = lfirst(cell);
 
 		if (strcmp(name, "pg_catalog") == 0)
-			return NULL;
+			return others;
 		/* no functions are looked for in pg_temp, and nothing has the empty name */
 		if (strcmp(name, "pg_temp") == 0 || name[0] == '\0')
 			continue;
-		if (!is_superusers_schema(name))
-			return name;
+		if (schema_state(name, NULL) != SCHEMA_CLOSED)
+			others = lappend(others, lfirst(cell));
 	}
-	return NULL;
+	/* pg_catalog is not named, and so comes first */
+	return NIL;
 }
 
 /* What is searched before pg_catalog hides its functions and operators, for superusers too. */
 static void
 refuse_others_schemas(List *names)
 {
-	const char *name = find_others_schema(names);
+	List	   *others = others_schemas(names);
 
-	if (name != NULL)
+	if (others != NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("schema \"%s\" would be searched before pg_catalog, and not only superusers can create objects in it",
-						name),
+						(char *) linitial(others)),
 				 errhint("Leave it out of \"search_path\", or use \"penumbra_numeric.rewrite\".")));
 }
 
@@ -362,45 +393,70 @@ penumbra_numeric_disable(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(is_changed);
 }
 
+/* What others_schemas() names of a path that has our schema; NULL: it has not. */
+PENUMBRA_SQL_FUNCTION(penumbra_numeric_open_schemas);
+Datum
+penumbra_numeric_open_schemas(PG_FUNCTION_ARGS)
+{
+	List	   *names = split_path(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	List	   *others;
+	Datum	   *elements;
+	int			count = 0;
+	ListCell   *cell;
+
+	if (!path_has(names, SCHEMA))
+		PG_RETURN_NULL();
+	others = others_schemas(names);
+	elements = palloc(sizeof(Datum) * Max(list_length(others), 1));
+	foreach(cell, others)
+		elements[count++] = CStringGetTextDatum(lfirst(cell));
+	PG_RETURN_ARRAYTYPE_P(construct_array(elements, count, TEXTOID, -1, false, TYPALIGN_INT));
+}
+
+/* Refuses what the command's transaction has opened; what was open before keeps nobody from other commands. */
+static void
+check_schema(const char *name, Snapshot before)
+{
+	if (schema_state(name, NULL) <= schema_state(name, before))
+		ereport(WARNING,
+				(errmsg("schema \"%s\" is searched before pg_catalog, and not only superusers can create objects in it", name),
+				 errhint("See %s.stored_paths.", SCHEMA)));
+	else
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("schema \"%s\" is searched before pg_catalog, and not only superusers could create objects in it",
+						name),
+				 errdetail("A \"search_path\" that is stored for this database or a superuser has it there for \"%s\".",
+						   SCHEMA),
+				 errhint("Call %s.disable() for that database or role first.", SCHEMA)));
+}
+
 /*
- * After a command that may have opened a schema: refuses it where a path that
- * is stored for this database or a superuser, and has our schema, searches that
- * one before pg_catalog.  What other roles store for themselves is not asked:
- * they could keep everybody from such commands.
+ * After a command that may have opened a schema that a path of stored_paths searches
+ * before pg_catalog, if that is for this database or a superuser.  What other roles
+ * store for themselves is not asked: they could keep everybody from such commands.
  */
 PENUMBRA_SQL_FUNCTION(penumbra_numeric_guard_schemas);
 Datum
 penumbra_numeric_guard_schemas(PG_FUNCTION_ARGS)
 {
 	static const char query[] =
-		"SELECT pg_catalog.substr(s, 13) FROM (SELECT pg_catalog.unnest(setconfig) AS s"
-		" FROM pg_catalog.pg_db_role_setting LEFT JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) setrole"
-		" WHERE (setdatabase OPERATOR(pg_catalog.=) 0::pg_catalog.oid"
-		" OR setdatabase OPERATOR(pg_catalog.=) %u::pg_catalog.oid)"
-		" AND (setrole OPERATOR(pg_catalog.=) 0::pg_catalog.oid OR r.rolsuper)) settings"
-		" WHERE pg_catalog.starts_with(s, 'search_path='::pg_catalog.text)";
+		"SELECT DISTINCT pg_catalog.unnest(open_schemas) FROM " SCHEMA ".stored_paths WHERE is_guarded ORDER BY 1";
+	Snapshot	before;
 
 	if (!CALLED_AS_EVENT_TRIGGER(fcinfo))
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_EVENT_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("function \"%s\" was not called by an event trigger", "guard_schemas")));
 	SPI_connect();
-	if (SPI_execute(psprintf(query, MyDatabaseId), true, 0) != SPI_OK_SELECT)
+	if (SPI_execute(query, true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not execute \"%s\"", query);
+	/* without what this transaction has done */
+	before = RegisterSnapshot(GetLatestSnapshot());
+	before->curcid = FirstCommandId;
 	for (uint64 i = 0; i < SPI_processed; i++)
-	{
-		List	   *names = split_path(SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1));
-		const char *name = path_has(names, SCHEMA) ? find_others_schema(names) : NULL;
-
-		if (name != NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_IN_USE),
-					 errmsg("schema \"%s\" is searched before pg_catalog, and not only superusers could create objects in it",
-							name),
-					 errdetail("A \"search_path\" that is stored for this database or a superuser has it there for \"%s\".",
-							   SCHEMA),
-					 errhint("Call %s.disable() for that database or role first.", SCHEMA)));
-	}
+		check_schema(SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1), before);
+	UnregisterSnapshot(before);
 	SPI_finish();
 	PG_RETURN_NULL();
 }

@@ -83,7 +83,7 @@ WHERE p.pronamespace <> 'penumbra_numeric'::regnamespace;
 SELECT ours.oid::regprocedure AS different
 FROM pg_proc ours LEFT JOIN pg_proc theirs ON theirs.proname = ours.proname AND theirs.pronamespace = 'pg_catalog'::regnamespace
 	AND theirs.proargtypes = ours.proargtypes
-WHERE ours.pronamespace = 'penumbra_numeric'::regnamespace AND ours.proname NOT IN ('enable', 'disable', 'guard_schemas')
+WHERE ours.pronamespace = 'penumbra_numeric'::regnamespace AND ours.proname NOT IN ('enable', 'disable', 'open_schemas', 'guard_schemas')
 	AND (theirs.prorettype, theirs.provolatile, theirs.proisstrict, theirs.proparallel, theirs.prokind)
 		IS DISTINCT FROM (ours.prorettype, ours.provolatile, ours.proisstrict, ours.proparallel, ours.prokind);
 

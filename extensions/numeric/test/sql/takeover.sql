@@ -124,12 +124,37 @@ GRANT USAGE ON SCHEMA public TO numeric_user;
 REVOKE USAGE ON SCHEMA public FROM numeric_user;
 CREATE SCHEMA unrelated AUTHORIZATION numeric_user;
 DROP SCHEMA unrelated;
+SELECT role, is_of_database, search_path, open_schemas, is_guarded FROM penumbra_numeric.stored_paths;
+-- what opened all the same is shown, and keeps nobody from what does not open more
+CREATE SCHEMA given AUTHORIZATION numeric_user;
+ALTER DATABASE :"database" SET search_path = public, given, missing, penumbra_numeric, pg_catalog, numeric_user;
+SELECT role, is_of_database, search_path, open_schemas, is_guarded FROM penumbra_numeric.stored_paths;
+CREATE SCHEMA unrelated;
+GRANT USAGE ON SCHEMA given TO PUBLIC;
+GRANT CREATE ON SCHEMA public TO numeric_user;
+CREATE SCHEMA missing AUTHORIZATION numeric_user GRANT USAGE ON SCHEMA missing TO PUBLIC;
+CREATE SCHEMA missing;
+ALTER SCHEMA given OWNER TO CURRENT_USER;
+REVOKE CREATE ON SCHEMA given FROM numeric_user;
+SELECT open_schemas FROM penumbra_numeric.stored_paths;
+BEGIN;
+REVOKE USAGE ON SCHEMA given FROM PUBLIC;
+SAVEPOINT closed;
+ALTER SCHEMA given OWNER TO numeric_user;
+ROLLBACK TO closed;
+GRANT CREATE ON SCHEMA given TO PUBLIC;
+ROLLBACK;
+DROP SCHEMA unrelated, given, missing;
+ALTER DATABASE :"database" SET search_path = public, penumbra_numeric, pg_catalog;
 SELECT penumbra_numeric.disable('database');
 SELECT ARRAY(SELECT s FROM unnest(stored()) s WHERE s ~ 'search_path') AS stored;
 SELECT penumbra_numeric.disable('database') AS again;
 -- what a role stores for itself keeps nobody from anything
 ALTER ROLE numeric_user SET search_path = not_made_yet, penumbra_numeric, pg_catalog;
 GRANT CREATE ON SCHEMA public TO numeric_user;
+SELECT role, is_of_database, search_path, open_schemas, is_guarded FROM penumbra_numeric.stored_paths;
+SELECT penumbra_numeric.open_schemas(path) FROM (VALUES ('public, penumbra_numeric, pg_catalog'), ('penumbra_numeric, public'),
+	('penumbra_numeric, pg_catalog'), ('public'), (NULL)) paths (path);
 REVOKE CREATE ON SCHEMA public FROM numeric_user;
 ALTER ROLE numeric_user RESET search_path;
 \c - numeric_user
