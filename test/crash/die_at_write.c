@@ -14,6 +14,7 @@
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -27,19 +28,22 @@ is_ours(const char *path)
 	return strncmp(path, "penumbra/", 9) == 0 || strstr(path, "data/penumbra/") != NULL;
 }
 
+/* A path from an open directory on; "": what is open itself. */
 static int
-is_open_on_ours(int fd)
+is_ours_at(int fd, const char *path)
 {
 	char		link[64];
-	char		path[PATH_MAX];
+	char		full[PATH_MAX];
 	ssize_t		length;
 
+	if (fd == AT_FDCWD || path[0] == '/')
+		return is_ours(path);
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	length = readlink(link, path, sizeof(path) - 1);
+	length = readlink(link, full, sizeof(full) - 1);
 	if (length < 0)
 		return 0;
-	path[length] = '\0';
-	return is_ours(path);
+	snprintf(full + length, sizeof(full) - length, "/%s", path);
+	return is_ours(full);
 }
 
 /* Counts; who dies now, or '\0'. */
@@ -79,7 +83,7 @@ ssize_t
 pwrite(int fd, const void *data, size_t bytes, off_t offset)
 {
 	ssize_t		(*real) (int, const void *, size_t, off_t) = dlsym(RTLD_NEXT, "pwrite");
-	char		who = is_open_on_ours(fd) ? count_call() : '\0';
+	char		who = is_ours_at(fd, "") ? count_call() : '\0';
 
 	if (who != '\0')
 		(void) real(fd, data, bytes / 2 / 512 * 512, offset);
@@ -90,7 +94,7 @@ pwrite(int fd, const void *data, size_t bytes, off_t offset)
 int
 fsync(int fd)
 {
-	if (is_open_on_ours(fd))
+	if (is_ours_at(fd, ""))
 		die(count_call());
 	return 0;
 }
@@ -102,21 +106,33 @@ fdatasync(int fd)
 }
 
 int
+renameat(int from_directory, const char *from, int to_directory, const char *to)
+{
+	int			(*real) (int, const char *, int, const char *) = dlsym(RTLD_NEXT, "renameat");
+
+	if (is_ours_at(to_directory, to))
+		die(count_call());
+	return real(from_directory, from, to_directory, to);
+}
+
+int
 rename(const char *from, const char *to)
 {
-	int			(*real) (const char *, const char *) = dlsym(RTLD_NEXT, "rename");
+	return renameat(AT_FDCWD, from, AT_FDCWD, to);
+}
 
-	if (is_ours(to))
+int
+unlinkat(int directory, const char *path, int flags)
+{
+	int			(*real) (int, const char *, int) = dlsym(RTLD_NEXT, "unlinkat");
+
+	if (is_ours_at(directory, path))
 		die(count_call());
-	return real(from, to);
+	return real(directory, path, flags);
 }
 
 int
 unlink(const char *path)
 {
-	int			(*real) (const char *) = dlsym(RTLD_NEXT, "unlink");
-
-	if (is_ours(path))
-		die(count_call());
-	return real(path);
+	return unlinkat(AT_FDCWD, path, 0);
 }

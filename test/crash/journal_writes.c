@@ -120,6 +120,21 @@ name_of_open(int fd, char *path)
 	return name_below(path);
 }
 
+/* The same of a path from an open directory on; `full` is where it may be. */
+static const char *
+name_at(int directory, const char *path, char *full)
+{
+	size_t		length;
+
+	if (directory == AT_FDCWD || path[0] == '/')
+		return name_of(path);
+	if (name_of_open(directory, full) == NULL)
+		return NULL;
+	length = strlen(full);
+	snprintf(full + length, PATH_MAX - length, "/%s", path);
+	return full + journaled_bytes + 1;
+}
+
 static void
 append_vector(Kind kind, uint64_t inode, uint64_t offset, const char *name, const char *other,
 			  const struct iovec *data, int count)
@@ -275,20 +290,15 @@ sync_file_range(int fd, off_t offset, off_t bytes, unsigned int flags)
 
 /* ---------------------------------------------------------------- names --- */
 
-int
-open(const char *path, int flags,...)
+static int
+open_at(int directory, const char *path, int flags, int mode)
 {
-	const char *name = name_of(path);
+	char		full[PATH_MAX];
+	const char *name = name_at(directory, path, full);
 	struct stat status;
-	int			was_there = name != NULL && stat(path, &status) == 0;
-	int			mode;
-	int			fd;
-	va_list		arguments;
+	int			was_there = name != NULL && fstatat(directory, path, &status, 0) == 0;
+	int			fd = (int) syscall(SYS_openat, directory, path, flags, mode);
 
-	va_start(arguments, flags);
-	mode = va_arg(arguments, int);
-	va_end(arguments);
-	fd = (int) syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 	if (name == NULL || fd < 0 || fstat(fd, &status) != 0)
 		return fd;
 	if ((flags & O_CREAT) != 0 && !was_there)
@@ -299,16 +309,48 @@ open(const char *path, int flags,...)
 }
 
 int
-rename(const char *from, const char *to)
+open(const char *path, int flags,...)
 {
-	const char *from_name = name_of(from);
-	const char *to_name = name_of(to);
-	struct stat status;
-	int			result = (int) syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+	int			mode;
+	va_list		arguments;
 
-	if (from_name != NULL && to_name != NULL && result == 0 && stat(to, &status) == 0)
+	va_start(arguments, flags);
+	mode = va_arg(arguments, int);
+	va_end(arguments);
+	return open_at(AT_FDCWD, path, flags, mode);
+}
+
+int
+openat(int directory, const char *path, int flags,...)
+{
+	int			mode;
+	va_list		arguments;
+
+	va_start(arguments, flags);
+	mode = va_arg(arguments, int);
+	va_end(arguments);
+	return open_at(directory, path, flags, mode);
+}
+
+int
+renameat(int from_directory, const char *from, int to_directory, const char *to)
+{
+	char		from_full[PATH_MAX];
+	char		to_full[PATH_MAX];
+	const char *from_name = name_at(from_directory, from, from_full);
+	const char *to_name = name_at(to_directory, to, to_full);
+	struct stat status;
+	int			result = (int) syscall(SYS_renameat2, from_directory, from, to_directory, to, 0);
+
+	if (from_name != NULL && to_name != NULL && result == 0 && fstatat(to_directory, to, &status, 0) == 0)
 		append(RENAME, status.st_ino, 0, from_name, to_name);
 	return result;
+}
+
+int
+rename(const char *from, const char *to)
+{
+	return renameat(AT_FDCWD, from, AT_FDCWD, to);
 }
 
 int
@@ -324,16 +366,33 @@ link(const char *from, const char *to)
 }
 
 int
-unlink(const char *path)
+unlinkat(int directory, const char *path, int flags)
 {
-	const char *name = name_of(path);
+	char		full[PATH_MAX];
+	const char *name = name_at(directory, path, full);
 	struct stat status;
-	int			was_there = name != NULL && lstat(path, &status) == 0;
-	int			result = (int) syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+	int			was_there = name != NULL && fstatat(directory, path, &status, AT_SYMLINK_NOFOLLOW) == 0;
+	int			result = (int) syscall(SYS_unlinkat, directory, path, flags);
 
-	if (was_there && result == 0)
+	if (!was_there || result != 0)
+		return result;
+	if ((flags & AT_REMOVEDIR) != 0)
+		append(REMOVE_DIRECTORY, 0, 0, name, "");
+	else
 		append(UNLINK, status.st_ino, status.st_nlink, name, "");
 	return result;
+}
+
+int
+unlink(const char *path)
+{
+	return unlinkat(AT_FDCWD, path, 0);
+}
+
+int
+rmdir(const char *path)
+{
+	return unlinkat(AT_FDCWD, path, AT_REMOVEDIR);
 }
 
 int
@@ -347,20 +406,10 @@ mkdir(const char *path, mode_t mode)
 	return result;
 }
 
-int
-rmdir(const char *path)
-{
-	const char *name = name_of(path);
-	int			result = (int) syscall(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR);
-
-	if (name != NULL && result == 0)
-		append(REMOVE_DIRECTORY, 0, 0, name, "");
-	return result;
-}
-
 /* ---------------------------------------------------------------- programs with _FILE_OFFSET_BITS=64 */
 
 int open64(const char *path, int flags,...) __attribute__((alias("open")));
+int openat64(int directory, const char *path, int flags,...) __attribute__((alias("openat")));
 ssize_t pwrite64(int fd, const void *data, size_t bytes, off64_t offset) __attribute__((alias("pwrite")));
 ssize_t pwritev64(int fd, const struct iovec *data, int count, off64_t offset) __attribute__((alias("pwritev")));
 int ftruncate64(int fd, off64_t bytes) __attribute__((alias("ftruncate")));
