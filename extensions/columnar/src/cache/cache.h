@@ -172,10 +172,9 @@ extern void cache_scan_prove_part(CachedScan *scan, BlockNumber begin, BlockNumb
 extern void cache_scan_set_readers(CachedScan *scan, void (*stop) (void *), void *readers);
 /*
  * The row of a position that the engine gave for one of the scan's chunks, or
- * that cache_position_of_tid() made for a row of the heap.
+ * that heap_row_position() made for a row of the heap.
  */
 extern void cache_scan_locate_row(CachedScan *scan, int64 position, ItemPointer tid);
-extern int64 cache_position_of_tid(BlockNumber block, OffsetNumber offset);
 extern void cache_scan_end(CachedScan *scan);
 
 #endif							/* PENUMBRA_CACHE_H */

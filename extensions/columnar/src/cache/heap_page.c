@@ -604,6 +604,12 @@ close_page(HeapRowReader *reader)
 	reader->buffer = InvalidBuffer;
 }
 
+int64
+heap_row_position(BlockNumber block, OffsetNumber offset)
+{
+	return POSITION_IS_OF_HEAP | (int64) block << 16 | offset;
+}
+
 void
 heap_row_reader_give_positions(HeapRowReader *reader)
 {
@@ -619,7 +625,7 @@ heap_row_reader_append_rows(HeapRowReader *reader, PenumbraRows *rows, Size byte
 
 	if (reader->positions != NULL)
 		for (uint32 i = reader->next_tuple; i < reader->tuple_count; i++)
-			reader->positions[i - reader->next_tuple] = (uint64) cache_position_of_tid(block, reader->tuples_at[i]);
+			reader->positions[i - reader->next_tuple] = (uint64) heap_row_position(block, reader->tuples_at[i]);
 	reader->next_tuple += append_tuples(reader, BufferGetPage(reader->buffer),
 										reader->tuples_at + reader->next_tuple,
 										reader->tuple_count - reader->next_tuple,

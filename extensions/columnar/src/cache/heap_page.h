@@ -47,7 +47,10 @@ extern bool heap_row_reader_open_page(HeapRowReader *reader, Snapshot snapshot);
  */
 extern uint32 heap_row_reader_open_rows(HeapRowReader *reader, const ItemPointerData *rows,
 										uint32 count);
-/* Before the first page: rows get their positions, see cache_position_of_tid(), as a column after the others. */
+/* The position of a row of the heap: its page and offset, with a bit that no position in a chunk has. */
+#define POSITION_IS_OF_HEAP		(INT64CONST(1) << 62)
+extern int64 heap_row_position(BlockNumber block, OffsetNumber offset);
+/* Before the first page: rows get their positions, see heap_row_position(), as a column after the others. */
 extern void heap_row_reader_give_positions(HeapRowReader *reader);
 /*
  * Appends the next rows of the open page, detoasted: all, or one and more up

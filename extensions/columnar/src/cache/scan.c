@@ -33,6 +33,7 @@
 #include "cache/directory.h"
 #include "cache/disk/disk_cache.h"
 #include "cache/region.h"
+#include "cache/heap_page.h"
 #include "cache/row_proof.h"
 #include "cache/stop_points.h"
 #include "cache/validate.h"
@@ -500,18 +501,11 @@ find_chunk_rows(ScanState *state, CachedChunk *chunk, const ChunkProof *proof, C
  */
 #define POSITION_CHUNK_SHIFT	33
 #define POSITION_IS_OF_PATCH	(INT64CONST(1) << 32)
-#define POSITION_IS_OF_HEAP		(INT64CONST(1) << 62)
 
 static int64
 first_position(const CachedChunk *chunk, bool is_patch)
 {
 	return (int64) chunk->number << POSITION_CHUNK_SHIFT | (is_patch ? POSITION_IS_OF_PATCH : 0);
-}
-
-int64
-cache_position_of_tid(BlockNumber block, OffsetNumber offset)
-{
-	return POSITION_IS_OF_HEAP | (int64) block << 16 | offset;
 }
 
 static const CachedChunk *
