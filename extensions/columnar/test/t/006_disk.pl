@@ -380,7 +380,7 @@ load_all();
 restart(sub { system_or_bail('pg_resetwal', '-D', $node->data_dir); });
 log_has(qr/not used: WAL begins with a new segment/, 'pg_resetwal');
 load_all();
-# A start without a disk cache is the last for what was saved: transactions have numbers that were given before.
+# A start without a disk cache sees it, too: transactions have numbers that were given before.
 ask(q{
 	CREATE PROCEDURE spend(n int) LANGUAGE plpgsql AS $$ BEGIN FOR i IN 1 .. n LOOP PERFORM pg_current_xact_id(); COMMIT; END LOOP; END $$;
 	CREATE TABLE renumbered (a int);

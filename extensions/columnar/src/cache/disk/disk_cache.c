@@ -103,7 +103,7 @@ disk_cache_shmem_startup(void *shmem)
 	disk_cache_expect_worker();
 	pg_atomic_init_u32(&disk_control->state, disk_cache_is_enabled() ? DISK_OPENING : DISK_OFF);
 	pg_atomic_init_u64(&disk_control->loads, disk_cache_is_enabled() ? 1 : 0);
-	manifest_note_start(&disk_control->start, disk_cache_is_enabled());
+	manifest_note_start(&disk_control->start);
 }
 
 void

@@ -135,7 +135,7 @@ forget_numbers(void)
 }
 
 void
-manifest_note_start(DiskStart *start, bool is_read)
+manifest_note_start(DiskStart *start)
 {
 	bool		is_sound;
 	ControlFileData *control = get_controlfile(DataDir, &is_sound);
@@ -146,7 +146,7 @@ manifest_note_start(DiskStart *start, bool is_read)
 	start->redo = control->checkPointCopy.redo;
 	start->next_xid = U64FromFullTransactionId(control->checkPointCopy.nextXid);
 	pfree(control);
-	if (!is_read || !is_sound || wal_was_reset(start))
+	if (!is_sound || wal_was_reset(start))
 		forget_numbers();
 }
 

@@ -47,10 +47,10 @@ typedef struct DiskStart
 } DiskStart;
 
 /*
- * In the postmaster, before the startup process runs.  Where the rules refuse
- * this start, or nobody asks them (not is_read), no later one takes what is there.
+ * In the postmaster, before the startup process runs, also where there is no
+ * disk cache.  After a start that rule T7 refuses no later one takes what is there.
  */
-extern void manifest_note_start(DiskStart *start, bool is_read);
+extern void manifest_note_start(DiskStart *start);
 
 /*
  * The entries, after every rule that can be checked here was; on a primary.
