@@ -20,12 +20,7 @@
 #include "query/paths/subplan_uses.h"
 #include "query/pipeline/can_fail.h"
 #include "query/pipeline/rel_pipeline.h"
-
-PlannerInfo *
-subplan_uses_level(const PlannerInfo *root, const SubPlan *subplan)
-{
-	return list_nth_node(PlannerInfo, root->glob->subroots, subplan->plan_id - 1);
-}
+#include "query/planning/planning.h"
 
 Node *
 subplan_uses_replace(Node *node, void *context)
@@ -220,7 +215,7 @@ outer_can_fail_walker(Node *node, void *params)
 static bool
 needs_guard(PlannerInfo *root, const SubPlan *subplan)
 {
-	Query	   *query = subplan_uses_level(root, subplan)->parse;
+	Query	   *query = planning_level_of(root->glob, subplan)->parse;
 
 	return expr_can_fail((Node *) subplan->args) || expr_can_fail(subplan->testexpr) ||
 		outer_can_fail_walker((Node *) query, subplan->parParam) ||

@@ -30,9 +30,6 @@ typedef struct Replacements
 	List	   *values;
 } Replacements;
 
-/* The query level of the subquery. */
-extern PlannerInfo *subplan_uses_level(const PlannerInfo *root, const SubPlan *subplan);
-
 /* A mutator; its context are Replacements. */
 extern Node *subplan_uses_replace(Node *node, void *context);
 

@@ -231,7 +231,7 @@ bool
 subplans_find_rows(PlannerInfo *root, const SubPlan *subplan, SubqueryRows *rows)
 {
 	Subquery	subquery = {
-		.root = subplan_uses_level(root, subplan),
+		.root = planning_level_of(root->glob, subplan),
 		.name = subplan->plan_name,
 		.params = subplan->parParam,
 		.args = subplan->args,
@@ -429,7 +429,7 @@ join_membership(PlannerInfo *root, RelPipeline *planned, const SubPlan *subplan,
 		return false;
 	/* join_unknown() computes the rows again. */
 	if (needs_null && !is_null_aware &&
-		!repeats_exactly(subplan_uses_level(root, subplan)->parse, root->glob))
+		!repeats_exactly(planning_level_of(root->glob, subplan)->parse, root->glob))
 		return false;
 	join_matches(planned, subplan, &rows, kind, keys, 1, mark)->is_null_aware = is_null_aware;
 	if (!needs_null || is_null_aware)
@@ -508,7 +508,7 @@ is_looked_up(PlannerInfo *root)
 
 	foreach(lc, root->init_plans)
 	{
-		if (!is_looked_up(subplan_uses_level(root, lfirst_node(SubPlan, lc))))
+		if (!is_looked_up(planning_level_of(root->glob, lfirst_node(SubPlan, lc))))
 			return false;
 	}
 	return path != NULL && path_walk_is_looked_up(path);
@@ -560,7 +560,7 @@ has_executions(PlannerInfo *root, Node *exprs, double rows)
 		const SubplanUse *use = lfirst(lc);
 
 		if (use->subplan->parParam != NIL &&
-			is_for_executions(subplan_uses_level(root, use->subplan), rows, asking_share(root, use->guards),
+			is_for_executions(planning_level_of(root->glob, use->subplan), rows, asking_share(root, use->guards),
 							  use->subplan->per_call_cost))
 			return true;
 	}

@@ -44,31 +44,25 @@ is_single_row(const Query *query)
 		!query->hasTargetSRFs;
 }
 
-static PlannerInfo *
-level_of(const PlannerInfo *root, const SubPlan *subplan)
-{
-	return list_nth_node(PlannerInfo, root->glob->subroots, subplan->plan_id - 1);
-}
-
 static bool
-has_second_row(const SubPlan *subplan, const Query *query)
+has_second_row(const PlannerInfo *root, const SubPlan *subplan)
 {
 	return subplan->subLinkType != EXISTS_SUBLINK && subplan->subLinkType != ARRAY_SUBLINK &&
-		subplan->subLinkType != CTE_SUBLINK && !is_single_row(query);
+		subplan->subLinkType != CTE_SUBLINK && !is_single_row(planning_level_of(root->glob, subplan)->parse);
 }
 
 /* Also by what an InitPlan of its own does: its query has that one's Param only. */
 static bool
 can_expr_of_init_plan_fail(const PlannerInfo *root, const SubPlan *subplan)
 {
-	PlannerInfo *level = level_of(root, subplan);
+	PlannerInfo *level = planning_level_of(root->glob, subplan);
 	ListCell   *lc;
 
 	foreach(lc, level->init_plans)
 	{
 		const SubPlan *inner = lfirst_node(SubPlan, lc);
 
-		if (has_second_row(inner, level_of(root, inner)->parse) || can_expr_of_init_plan_fail(root, inner))
+		if (has_second_row(root, inner) || can_expr_of_init_plan_fail(root, inner))
 			return true;
 	}
 	return expr_can_fail((Node *) level->parse);
@@ -101,7 +95,7 @@ reads_outer_cte_walker(Node *node, void *context)
 		reads = query_tree_walker((Query *) node, reads_outer_cte_walker, context, QTW_EXAMINE_RTES_BEFORE);
 	else
 	{
-		PlannerInfo *level = level_of(reader->root, (SubPlan *) node);
+		PlannerInfo *level = planning_level_of(reader->root->glob, (SubPlan *) node);
 
 		reads = query_tree_walker(level->parse, reads_outer_cte_walker, context, QTW_EXAMINE_RTES_BEFORE) ||
 			reads_outer_cte_walker((Node *) level->init_plans, context);
@@ -132,7 +126,7 @@ init_plan_must_wait(PlannerInfo *root, const SubPlan *subplan, bool is_condition
 {
 	if (contains_volatile((Node *) subplan, root->glob))
 		return true;
-	if (is_conditional && has_second_row(subplan, level_of(root, subplan)->parse) && !can_run_apart(root, subplan))
+	if (is_conditional && has_second_row(root, subplan) && !can_run_apart(root, subplan))
 		return true;
 	return is_in_branch && can_expr_of_init_plan_fail(root, subplan) && !can_run_apart(root, subplan);
 }
@@ -140,7 +134,7 @@ init_plan_must_wait(PlannerInfo *root, const SubPlan *subplan, bool is_condition
 static bool
 must_be_tried(const PlannerInfo *root, const SubPlan *subplan)
 {
-	return (has_second_row(subplan, level_of(root, subplan)->parse) || can_expr_of_init_plan_fail(root, subplan)) &&
+	return (has_second_row(root, subplan) || can_expr_of_init_plan_fail(root, subplan)) &&
 		can_run_apart(root, subplan);
 }
 

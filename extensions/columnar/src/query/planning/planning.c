@@ -60,6 +60,12 @@ planning_current(void)
 	return NULL;
 }
 
+PlannerInfo *
+planning_level_of(const PlannerGlobal *glob, const SubPlan *subplan)
+{
+	return list_nth_node(PlannerInfo, glob->subroots, subplan->plan_id - 1);
+}
+
 void
 planning_refuse(const char *reason)
 {

@@ -59,6 +59,9 @@ extern void planning_end(const ErrorContextCallback *mark);
 /* Of the innermost planner() call; NULL outside of all. */
 extern Planning *planning_current(void);
 
+/* The query level of the subquery. */
+extern PlannerInfo *planning_level_of(const PlannerGlobal *glob, const SubPlan *subplan);
+
 /* Remembers and counts why something is left to PostgreSQL. */
 extern void planning_refuse(const char *reason);
 

@@ -23,6 +23,7 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
+#include "query/planning/planning.h"
 #include "query/planning/repeats.h"
 
 /* Whether equal values are the same bytes. */
@@ -153,7 +154,7 @@ differs_walker(Node *node, void *context)
 		return true;
 	if (IsA(node, SubPlan) &&
 		(glob == NULL ||
-		 !repeats_exactly(list_nth_node(PlannerInfo, glob->subroots, ((SubPlan *) node)->plan_id - 1)->parse, glob)))
+		 !repeats_exactly(planning_level_of(glob, (SubPlan *) node)->parse, glob)))
 		return true;
 	if (IsA(node, TableSampleClause))
 		return true;
@@ -172,7 +173,7 @@ volatile_walker(Node *node, void *context)
 		return false;
 	if (IsA(node, SubPlan))
 	{
-		PlannerInfo *subroot = list_nth_node(PlannerInfo, glob->subroots, ((SubPlan *) node)->plan_id - 1);
+		PlannerInfo *subroot = planning_level_of(glob, (SubPlan *) node);
 
 		if (contains_volatile((Node *) subroot->parse, glob) || contains_volatile((Node *) subroot->init_plans, glob))
 			return true;
