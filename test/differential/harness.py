@@ -1,12 +1,13 @@
 """Runs one query with the vector engine required and switched off, and compares the answers."""
 
+import contextlib
 import dataclasses
 import itertools
 import math
 import re
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 
@@ -31,6 +32,21 @@ SQLSTATE_CANCELED = "57014"
 OTHER_PLANS = (("enable_hashjoin",), ("enable_mergejoin",), ("enable_nestloop",),
                ("enable_hashjoin", "enable_mergejoin"), ("enable_mergejoin", "enable_nestloop"),
                ("enable_hashjoin", "enable_nestloop"))  # fmt: skip
+
+
+@contextlib.contextmanager
+def cached_database(server: PrivateServer, name: str, tables: str, cached: tuple[str, ...]) -> Iterator[psycopg.Connection]:
+    """A connection to a new database: tables are the statements that make them, those of `cached` are loaded."""
+    with server.connect() as creator:
+        creator.execute(f"CREATE DATABASE {name}")
+    with server.connect(name) as connection:
+        connection.execute("CREATE EXTENSION penumbra")
+        connection.execute(tables)
+        connection.execute("CHECKPOINT")
+        connection.execute("VACUUM (ANALYZE)")
+        for table in cached:
+            connection.execute("SELECT penumbra.load(%s::regclass)", (table,))
+        yield connection
 
 
 @dataclass(frozen=True)

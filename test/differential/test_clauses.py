@@ -5,7 +5,7 @@ from collections import Counter
 import psycopg
 import pytest
 from clause_queries import CACHED, GUARDED, SETTINGS, TABLES, ClauseQuery, ClauseQueryGenerator
-from harness import search
+from harness import cached_database, search
 
 DATABASE = "clauses"
 ENGINE_SHARE_MIN = 0.3
@@ -13,14 +13,7 @@ ENGINE_SHARE_MIN = 0.3
 
 @pytest.fixture(scope="module")
 def connection(server):
-    with server.connect() as creator:
-        creator.execute(f"CREATE DATABASE {DATABASE}")
-    with server.connect(DATABASE) as connection:
-        connection.execute("CREATE EXTENSION penumbra")
-        connection.execute(TABLES)
-        connection.execute("VACUUM (ANALYZE)")
-        for table in CACHED:
-            connection.execute("SELECT penumbra.load(%s::regclass)", (table,))
+    with cached_database(server, DATABASE, TABLES, CACHED) as connection:
         for name, value in SETTINGS.items():
             connection.execute(f"SET {name} = '{value}'")
         connection.execute("SET plan_cache_mode = force_generic_plan")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import psycopg
 import pytest
 from cost_queries import CACHED, TABLES, CostQueryGenerator
+from harness import cached_database
 from penumbra_lab.dataset import load_cache, load_postgresql, make_files, progress_bars
 from penumbra_lab.workload import read_workload
 from psycopg import pq
@@ -83,15 +84,7 @@ class Stopwatch:
 
 @pytest.fixture(scope="module")
 def connection(server):
-    with server.connect() as creator:
-        creator.execute(f"CREATE DATABASE {DATABASE}")
-    with server.connect(DATABASE) as connection:
-        connection.execute("CREATE EXTENSION penumbra")
-        connection.execute(TABLES)
-        connection.execute("CHECKPOINT")
-        connection.execute("VACUUM (ANALYZE)")
-        for table in CACHED:
-            connection.execute("SELECT penumbra.load(%s::regclass)", (table,))
+    with cached_database(server, DATABASE, TABLES, CACHED) as connection:
         yield connection
 
 
