@@ -8,7 +8,6 @@ below the directories of `strict`.
 
 import dataclasses
 import enum
-import mmap
 import os
 import random
 import shutil
@@ -44,16 +43,14 @@ class Change:
     offset: int
     name: str
     other: str
-    data: bytes
+    data: memoryview
 
 
 def read_journal(path: Path) -> list[Change]:
     """The whole records; those that a killed process has left cut are passed over."""
     changes = []
-    with path.open("rb") as file:
-        if path.stat().st_size == 0:
-            return changes
-        journal = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    journal = path.read_bytes()
+    data = memoryview(journal)  # whose parts are no copies: a journal has some hundred MB
     at = 0
     while (at := journal.find(END, at)) >= 0 and at + RECORD.size <= len(journal):
         _, kind, name_bytes, inode, offset, data_bytes = RECORD.unpack_from(journal, at)
@@ -64,7 +61,7 @@ def read_journal(path: Path) -> list[Change]:
             continue
         name, other, _ = journal[at + RECORD.size : begin].decode().split("\0")
         changes.append(
-            Change(Kind(kind), inode, offset, plain(name), plain(other), journal[begin:end])
+            Change(Kind(kind), inode, offset, plain(name), plain(other), data[begin:end])
         )
         at = end + len(END)
     return changes
