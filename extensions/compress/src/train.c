@@ -12,8 +12,6 @@
  */
 #include "postgres.h"
 
-#include <zdict.h>
-
 #include "access/htup_details.h"
 #include "catalog.h"
 #include "catalog/pg_authid.h"
@@ -31,6 +29,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
+#include "zstd_training.h"
 
 PENUMBRA_SQL_FUNCTION(train_dictionary);
 PENUMBRA_SQL_FUNCTION(guard_dictionaries);
@@ -40,7 +39,7 @@ PENUMBRA_SQL_FUNCTION(guard_dictionaries);
 
 /* zstd's advice; more samples only take longer. */
 #define SAMPLE_BYTES_PER_BYTE 100
-/* The training is one call that nothing interrupts: about 1.5 s of a processor for so much. */
+/* About 1.5 s of a processor. */
 #define MAX_SAMPLE_BYTES (8 * 1024 * 1024)
 #define MAX_SAMPLE_VALUES 100000
 
@@ -55,15 +54,8 @@ dictionary_train(const Sample *sample, Size size)
 {
 	Dictionary	dictionary = {.content = palloc(size)};
 
-	CHECK_FOR_INTERRUPTS();
 	if (sample->values > 0)
-	{
-		dictionary.bytes = ZDICT_trainFromBuffer(dictionary.content, size, sample->bytes,
-												 sample->value_bytes, sample->values);
-		if (ZDICT_isError(dictionary.bytes))
-			dictionary.bytes = 0;
-	}
-	CHECK_FOR_INTERRUPTS();
+		dictionary.bytes = zstd_train(sample, dictionary.content, size);
 	return dictionary;
 }
 

@@ -31,12 +31,10 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/objectaccess.h"
-#include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "nodes/extensible.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -53,6 +51,7 @@
 #include "query/execute/held_rows.h"
 #include "query/execute/parallel_scan.h"
 #include "query/execute/result_slot.h"
+#include "query/execute/returned_rows.h"
 #include "query/execute/row_identity.h"
 #include "query/execute/runtime_values.h"
 #include "query/execute/scan_input.h"
@@ -218,23 +217,6 @@ is_streaming(const PipelineStage *stage)
 	return stage->inputs == NIL || is_streaming(linitial(stage->inputs));
 }
 
-/* Rows to go back to: what the node returns, and which rows of the table they are. */
-static void
-begin_returned(PenumbraScanState *state, EState *estate)
-{
-	TupleDesc	desc = state->css.ss.ps.ps_ResultTupleDesc;
-	TargetEntry *tid = makeTargetEntry((Expr *) makeNullConst(TIDOID, -1, InvalidOid), desc->natts + 1, NULL, false);
-
-	if (row_identity_is_given(state))
-	{
-		desc = ExecTypeFromTL(lappend(list_copy(state->css.ss.ps.plan->targetlist), tid));
-		state->identified_slot = ExecInitExtraTupleSlot(estate, desc, &TTSOpsVirtual);
-	}
-	state->returned = tuplestore_begin_heap(true, false, work_mem);
-	tuplestore_set_eflags(state->returned, EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD);
-	state->returned_slot = ExecInitExtraTupleSlot(estate, desc, &TTSOpsMinimalTuple);
-}
-
 static void
 begin_scan(CustomScanState *node, EState *estate, int eflags)
 {
@@ -257,7 +239,7 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	state->runtime_states = ExecInitExprList(scan->custom_exprs, &node->ss.ps);
 	open_relations(state);
 	if (eflags & EXEC_FLAG_BACKWARD)
-		begin_returned(state, estate);
+		returned_rows_begin(state);
 }
 
 /* ---------------------------------------------------------------- the ordinary plan */
@@ -779,9 +761,9 @@ next_row(PenumbraScanState *state, TupleTableSlot *slot)
 
 /* The next row, projected; NULL at the end. */
 static TupleTableSlot *
-exec_forward(CustomScanState *node)
+exec_forward(PenumbraScanState *state)
 {
-	PenumbraScanState *state = (PenumbraScanState *) node;
+	CustomScanState *node = &state->css;
 	ExprContext *econtext = node->ss.ps.ps_ExprContext;
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 
@@ -807,84 +789,11 @@ exec_forward(CustomScanState *node)
 	return slot;
 }
 
-static void
-keep_returned(PenumbraScanState *state, TupleTableSlot *slot)
-{
-	TupleTableSlot *kept = state->identified_slot;
-	int			count = slot->tts_tupleDescriptor->natts;
-
-	if (kept != NULL)
-	{
-		slot_getallattrs(slot);
-		ExecClearTuple(kept);
-		memcpy(kept->tts_values, slot->tts_values, sizeof(Datum) * count);
-		memcpy(kept->tts_isnull, slot->tts_isnull, sizeof(bool) * count);
-		kept->tts_values[count] = PointerGetDatum(&state->css.ss.ss_ScanTupleSlot->tts_tid);
-		kept->tts_isnull[count] = false;
-		slot = ExecStoreVirtualTuple(kept);
-	}
-	tuplestore_puttupleslot(state->returned, slot);
-}
-
-/* As the Material node does it. */
-static TupleTableSlot *
-exec_for_cursor(CustomScanState *node)
-{
-	PenumbraScanState *state = (PenumbraScanState *) node;
-	bool		is_forward = ScanDirectionIsForward(node->ss.ps.state->es_direction);
-	bool		is_at_end = tuplestore_ateof(state->returned);
-	TupleTableSlot *slot;
-
-	if (!is_forward && is_at_end && !state->is_exhausted)
-	{
-		/* The row returned last is not to be returned again. */
-		if (!tuplestore_advance(state->returned, false))
-			return NULL;
-		is_at_end = false;
-	}
-	if (!is_at_end || !is_forward)
-	{
-		if (tuplestore_gettupleslot(state->returned, is_forward, false, state->returned_slot))
-			return state->returned_slot;
-		if (!is_forward)
-			return NULL;
-	}
-	if (state->is_exhausted)
-		return NULL;
-	slot = exec_forward(node);
-	if (slot == NULL)
-		state->is_exhausted = true;
-	else
-		keep_returned(state, slot);
-	return slot;
-}
-
-/* Parents expect the slot that the node was initialised with. */
-static TupleTableSlot *
-return_again(PenumbraScanState *state)
-{
-	TupleTableSlot *kept = state->returned_slot;
-	TupleTableSlot *result = state->css.ss.ps.ps_ResultTupleSlot;
-	TupleTableSlot *scan_slot = state->css.ss.ss_ScanTupleSlot;
-	int			count = result->tts_tupleDescriptor->natts;
-
-	slot_getallattrs(kept);
-	if (row_identity_is_given(state))
-	{
-		ExecStoreAllNullTuple(scan_slot);
-		scan_slot->tts_tid = *(ItemPointer) DatumGetPointer(kept->tts_values[count]);
-	}
-	ExecClearTuple(result);
-	memcpy(result->tts_values, kept->tts_values, sizeof(Datum) * count);
-	memcpy(result->tts_isnull, kept->tts_isnull, sizeof(bool) * count);
-	return ExecStoreVirtualTuple(result);
-}
-
 static TupleTableSlot *
 exec_scan(CustomScanState *node)
 {
 	PenumbraScanState *state = (PenumbraScanState *) node;
-	TupleTableSlot *slot = state->returned == NULL ? exec_forward(node) : exec_for_cursor(node);
+	TupleTableSlot *slot = state->returned == NULL ? exec_forward(state) : returned_rows_next(state, exec_forward);
 
 	if (slot == NULL)
 	{
@@ -892,7 +801,7 @@ exec_scan(CustomScanState *node)
 		ExecClearTuple(node->ss.ss_ScanTupleSlot);
 		return ExecClearTuple(node->ss.ps.ps_ResultTupleSlot);
 	}
-	return slot == state->returned_slot ? return_again(state) : slot;
+	return slot;
 }
 
 static void
