@@ -27,8 +27,7 @@
 /* Allocated by malloc(), with the sample's sizes, its bytes and the dictionary after it. */
 typedef struct Training
 {
-	pg_atomic_flag is_ended;	/* by the thread or by the session, whichever is first */
-	pg_atomic_uint32 is_done;
+	pg_atomic_uint32 users;		/* the thread until the result is there, and the session */
 	unsigned	values;
 	Size		size;
 	Size		result_bytes;
@@ -45,8 +44,7 @@ create_training(const Sample *sample, Size size)
 
 	if (training == NULL)
 		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
-	pg_atomic_init_flag(&training->is_ended);
-	pg_atomic_init_u32(&training->is_done, 0);
+	pg_atomic_init_u32(&training->users, 2);
 	training->values = sample->values;
 	training->size = size;
 	training->value_bytes = (size_t *) (training + 1);
@@ -61,7 +59,7 @@ create_training(const Sample *sample, Size size)
 static void
 end_training(Training *training)
 {
-	if (!pg_atomic_test_set_flag(&training->is_ended))
+	if (pg_atomic_sub_fetch_u32(&training->users, 1) == 0)
 		free(training);
 }
 
@@ -74,8 +72,6 @@ run_training(void *argument)
 												   training->value_bytes, training->values);
 	if (ZDICT_isError(training->result_bytes))
 		training->result_bytes = 0;
-	pg_write_barrier();
-	pg_atomic_write_u32(&training->is_done, 1);
 	end_training(training);
 	return NULL;
 }
@@ -116,7 +112,7 @@ zstd_train(const Sample *sample, char *content, Size size)
 	start_thread(training);
 	PG_TRY();
 	{
-		while (pg_atomic_read_u32(&training->is_done) == 0)
+		while (pg_atomic_read_u32(&training->users) == 2)
 		{
 			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, POLL_MS, PG_WAIT_EXTENSION);
 			ResetLatch(MyLatch);

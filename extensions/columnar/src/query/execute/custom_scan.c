@@ -40,7 +40,6 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
-#include "utils/tuplestore.h"
 
 #include "cache/cache.h"
 #include "cache/heap_page.h"
@@ -274,11 +273,8 @@ next_ordinary_row(PenumbraScanState *state, TupleTableSlot *slot)
 
 	if (TupIsNull(row))
 		return false;
-	slot_getallattrs(row);
-	ExecClearTuple(slot);
 	column_count = Min(row->tts_tupleDescriptor->natts, slot->tts_tupleDescriptor->natts);
-	memcpy(slot->tts_values, row->tts_values, sizeof(Datum) * column_count);
-	memcpy(slot->tts_isnull, row->tts_isnull, sizeof(bool) * column_count);
+	result_slot_take(slot, row, column_count);
 	for (int c = column_count; c < slot->tts_tupleDescriptor->natts; c++)
 		slot->tts_isnull[c] = true;
 	ExecStoreVirtualTuple(slot);
@@ -823,8 +819,7 @@ end_scan(CustomScanState *node)
 	}
 	foreach(lc, state->indexes)
 		index_close(lfirst(lc), NoLock);
-	if (state->returned != NULL)
-		tuplestore_end(state->returned);
+	returned_rows_end(state);
 }
 
 static void
@@ -833,15 +828,8 @@ rescan(CustomScanState *node)
 	PenumbraScanState *state = (PenumbraScanState *) node;
 
 	ExecClearTuple(node->ss.ss_ScanTupleSlot);
-	/* A cursor that goes back to its begin has the same rows again, in the same order. */
-	if (state->returned != NULL && node->ss.ps.chgParam == NULL)
-	{
-		tuplestore_rescan(state->returned);
+	if (returned_rows_rescan(state))
 		return;
-	}
-	if (state->returned != NULL)
-		tuplestore_clear(state->returned);
-	state->is_exhausted = false;
 	if (state->ordinary != NULL)
 	{
 		if (node->ss.ps.chgParam != NULL)

@@ -18,6 +18,7 @@
 #include "utils/tuplestore.h"
 
 #include "query/execute/held_rows.h"
+#include "query/execute/result_slot.h"
 #include "query/execute/scan_state.h"
 
 void
@@ -43,14 +44,10 @@ held_rows_add(PenumbraScanState *state, TupleTableSlot *slot)
 bool
 held_rows_next(PenumbraScanState *state, TupleTableSlot *slot)
 {
-	int			column_count = slot->tts_tupleDescriptor->natts;
-
 	ExecClearTuple(slot);
 	if (!tuplestore_gettupleslot(state->held, true, false, state->held_slot))
 		return false;
-	slot_getallattrs(state->held_slot);
-	memcpy(slot->tts_values, state->held_slot->tts_values, sizeof(Datum) * column_count);
-	memcpy(slot->tts_isnull, state->held_slot->tts_isnull, sizeof(bool) * column_count);
+	result_slot_take(slot, state->held_slot, slot->tts_tupleDescriptor->natts);
 	ExecStoreVirtualTuple(slot);
 	return true;
 }

@@ -238,3 +238,12 @@ result_window_position(const ResultWindow *window)
 
 	return DatumGetInt64(window->values[row * window->column_count + window->slot_columns]);
 }
+
+void
+result_slot_take(TupleTableSlot *slot, TupleTableSlot *row, int column_count)
+{
+	slot_getallattrs(row);
+	ExecClearTuple(slot);
+	memcpy(slot->tts_values, row->tts_values, sizeof(Datum) * column_count);
+	memcpy(slot->tts_isnull, row->tts_isnull, sizeof(bool) * column_count);
+}

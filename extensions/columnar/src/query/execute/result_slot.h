@@ -28,5 +28,7 @@ extern void result_window_open(ResultWindow *window, const PenumbraResult *resul
 extern bool result_window_next(ResultWindow *window, TupleTableSlot *slot);
 /* Of the row that was stored last. */
 extern int64 result_window_position(const ResultWindow *window);
+/* Clears the slot and gives it the row's first columns, by reference; the caller adds others and stores it. */
+extern void result_slot_take(TupleTableSlot *slot, TupleTableSlot *row, int column_count);
 
 #endif							/* PENUMBRA_RESULT_SLOT_H */

@@ -17,6 +17,7 @@
 #include "nodes/makefuncs.h"
 #include "utils/tuplestore.h"
 
+#include "query/execute/result_slot.h"
 #include "query/execute/returned_rows.h"
 #include "query/execute/row_identity.h"
 #include "query/execute/scan_state.h"
@@ -26,10 +27,12 @@ returned_rows_begin(PenumbraScanState *state)
 {
 	EState	   *estate = state->css.ss.ps.state;
 	TupleDesc	desc = state->css.ss.ps.ps_ResultTupleDesc;
-	TargetEntry *tid = makeTargetEntry((Expr *) makeNullConst(TIDOID, -1, InvalidOid), desc->natts + 1, NULL, false);
 
 	if (row_identity_is_given(state))
 	{
+		Expr	   *null = (Expr *) makeNullConst(TIDOID, -1, InvalidOid);
+		TargetEntry *tid = makeTargetEntry(null, desc->natts + 1, NULL, false);
+
 		desc = ExecTypeFromTL(lappend(list_copy(state->css.ss.ps.plan->targetlist), tid));
 		state->identified_slot = ExecInitExtraTupleSlot(estate, desc, &TTSOpsVirtual);
 	}
@@ -46,10 +49,7 @@ keep(PenumbraScanState *state, TupleTableSlot *slot)
 
 	if (kept != NULL)
 	{
-		slot_getallattrs(slot);
-		ExecClearTuple(kept);
-		memcpy(kept->tts_values, slot->tts_values, sizeof(Datum) * count);
-		memcpy(kept->tts_isnull, slot->tts_isnull, sizeof(bool) * count);
+		result_slot_take(kept, slot, count);
 		kept->tts_values[count] = PointerGetDatum(&state->css.ss.ss_ScanTupleSlot->tts_tid);
 		kept->tts_isnull[count] = false;
 		slot = ExecStoreVirtualTuple(kept);
@@ -66,15 +66,12 @@ give_again(PenumbraScanState *state)
 	TupleTableSlot *scan_slot = state->css.ss.ss_ScanTupleSlot;
 	int			count = result->tts_tupleDescriptor->natts;
 
-	slot_getallattrs(kept);
+	result_slot_take(result, kept, count);
 	if (row_identity_is_given(state))
 	{
 		ExecStoreAllNullTuple(scan_slot);
 		scan_slot->tts_tid = *(ItemPointer) DatumGetPointer(kept->tts_values[count]);
 	}
-	ExecClearTuple(result);
-	memcpy(result->tts_values, kept->tts_values, sizeof(Datum) * count);
-	memcpy(result->tts_isnull, kept->tts_isnull, sizeof(bool) * count);
 	return ExecStoreVirtualTuple(result);
 }
 
@@ -108,4 +105,27 @@ returned_rows_next(PenumbraScanState *state, TupleTableSlot *(*next) (PenumbraSc
 	else
 		keep(state, slot);
 	return slot;
+}
+
+/* A cursor that goes back to its begin has the same rows again, in the same order, unless a parameter has changed. */
+bool
+returned_rows_rescan(PenumbraScanState *state)
+{
+	if (state->returned == NULL)
+		return false;
+	if (state->css.ss.ps.chgParam == NULL)
+	{
+		tuplestore_rescan(state->returned);
+		return true;
+	}
+	tuplestore_clear(state->returned);
+	state->is_exhausted = false;
+	return false;
+}
+
+void
+returned_rows_end(PenumbraScanState *state)
+{
+	if (state->returned != NULL)
+		tuplestore_end(state->returned);
 }
