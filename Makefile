@@ -92,7 +92,7 @@ extension: installation configure ## the extensions, against this PostgreSQL
 	@$(call extensions_make,all)
 
 install: extension ## the extensions into the private installation
-	@$(call extensions_make,install >/dev/null)
+	@$(call extensions_make,install-for-tests >/dev/null)
 
 # With assertions, which what is installed and measured has not: copies of the sources, since PGXS compiles beside
 # them, in a copy of the installation.
@@ -101,7 +101,7 @@ extension-check: install ## the extensions' own tests, with assertions (EXTENSIO
 	@mkdir -p $(CHECKED) && find $(CHECKED)/common $(CHECKED)/extensions -name '*.[ch]' -delete 2>/dev/null; \
 	cp -au --remove-destination $(INSTALLATION) $(CHECKED)/ && tar -c --exclude='*.o' --exclude='*.so' common extensions | tar -x -C $(CHECKED) && \
 	ln -sfn $(CURDIR)/engine $(CURDIR)/kernels $(CHECKED)/
-	@$(call extensions_make,install test,$(CHECKED),-DUSE_ASSERT_CHECKING)
+	@$(call extensions_make,install-for-tests test,$(CHECKED),-DUSE_ASSERT_CHECKING)
 
 vectors-page: build ## docs/vectors.md from the engine's tables
 	$(PYTHON) test/vectors_page.py

@@ -55,6 +55,11 @@ without_checksums = env PG_TEST_INITDB_EXTRA_OPTS="`$(shell $(PG_CONFIG) --bindi
 SQL_TESTS ?= $(patsubst test/sql/%.sql,%,$(sort $(wildcard test/sql/*.sql)))
 TAP_TESTS ?= test/t/*.pl
 
+# An extension of functions that only tests call: no package has it, nor what `make install` puts into a server.
+.PHONY: install-for-tests
+install-for-tests: install
+	$(if $(wildcard test/extension),$(INSTALL_DATA) test/extension/* '$(DESTDIR)$(datadir)/extension/')
+
 .PHONY: test test-files test-regress test-isolation test-tap
 test: $(if $(wildcard test/sql),test-regress) $(if $(wildcard test/specs),test-isolation) $(if $(wildcard test/t),test-tap)
 

@@ -18,7 +18,7 @@ SETTINGS = {
     "shared_preload_libraries": ",".join(PRELOADED),
     "shared_buffers": "64MB",
     "penumbra.memory": "1GB",
-    "penumbra.auto": "off",
+    "penumbra.auto_load": "off",
     "penumbra_backtrace.on_error": "off",
     "max_parallel_workers_per_gather": "2",
     "autovacuum": "off",
@@ -93,6 +93,7 @@ def server():
                 connection.execute("CREATE ROLE trusted LOGIN IN ROLE pg_monitor")
                 for extension in EXTENSIONS:
                     connection.execute(f"CREATE EXTENSION {extension}")
+                connection.execute("CREATE EXTENSION penumbra_test")
                 for (schema,) in connection.execute(
                     "SELECT DISTINCT extnamespace::regnamespace FROM pg_extension WHERE extname = ANY (%s)",
                     (EXTENSIONS,),

@@ -80,7 +80,7 @@ class Victim:
         self.server = server
         self.connection = connect(server, database)
         self.pid = self.connection.info.backend_pid
-        for setting in ("penumbra.mode = prefer", "max_parallel_workers_per_gather = 2", "penumbra.workers = 2", *settings):
+        for setting in ("penumbra.mode = prefer", "max_parallel_workers_per_gather = 2", "penumbra.threads_per_query = 2", *settings):
             self.connection.execute(f"SET {setting}")
         self.result: object = None
         self._thread: threading.Thread | None = None
@@ -172,7 +172,7 @@ def assert_sound(server, database: str) -> None:
             connection.execute(f"SELECT penumbra.unload('{table}')")
 
         def used() -> int:
-            return connection.execute("SELECT coalesce(sum(used_bytes), 0)::bigint FROM penumbra.memory()").fetchone()[0]
+            return connection.execute("SELECT coalesce(sum(used_bytes), 0)::bigint FROM penumbra.get_memory()").fetchone()[0]
 
         # A session that was terminated may still be on its way out.
         wait_until(lambda: used() == 0, f"{used()} bytes of the cache stay in use: somebody holds a pin", 20)
@@ -190,7 +190,7 @@ def statement_that_passes(stop_point: str) -> str:
 def held(server, database: str, stop_point: str):
     """Whoever has the stop point among its settings waits there."""
     with connect(server, database) as keeper:
-        keeper.execute("SELECT pg_advisory_lock(penumbra.stop_point_key(%s))", (stop_point,))
+        keeper.execute("SELECT pg_advisory_lock(penumbra_test.stop_point_key(%s))", (stop_point,))
         yield
         with contextlib.suppress(psycopg.OperationalError):
             keeper.close()

@@ -70,7 +70,7 @@ def check(server, database: str, query: str, row_bytes: int = 0, work_mem_bytes:
     """
     stock = Run(server, database, "off", query)
     with connect(server, database) as connection:
-        (cached,) = connection.execute("SELECT sum(used_bytes)::bigint FROM penumbra.memory()").fetchone()
+        (cached,) = connection.execute("SELECT sum(used_bytes)::bigint FROM penumbra.get_memory()").fetchone()
     for mode in MODES[1:]:
         run = Run(server, database, mode, query, work_mem_bytes)
         assert run.answer == stock.answer, f"{mode}: {query[:200]}"

@@ -57,7 +57,7 @@ SHAPES = [
 EXPLAIN = "EXPLAIN (ANALYZE, VERBOSE, TIMING OFF, SUMMARY OFF, COSTS {costs}) "
 # What everybody may read of the cache.
 VIEWS = [
-    "SELECT * FROM penumbra.tables ORDER BY relation::text", "SELECT relation, heap_pages, lost_pages, stale_since IS NULL, reason, remedy FROM penumbra.staleness ORDER BY 1", "SELECT * FROM penumbra.columns ORDER BY relation::text, 2", "SELECT * FROM penumbra.columns() ORDER BY 1, 2", "SELECT * FROM penumbra.served('secrets')", "SELECT * FROM penumbra.verify('secrets')",
+    "SELECT * FROM penumbra.tables ORDER BY relname", "SELECT relname, heap_pages, lost_pages, stale_at IS NULL, reason, remedy FROM penumbra.staleness ORDER BY 1", "SELECT * FROM penumbra.columns ORDER BY relname, column_name", "SELECT * FROM penumbra.get_columns() ORDER BY relid, attnum", "SELECT * FROM penumbra.explain_coverage('secrets')", "SELECT * FROM penumbra.verify('secrets')",
     "SELECT * FROM pg_stats WHERE tablename = 'secrets'",
 ]  # fmt: skip
 

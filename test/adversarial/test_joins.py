@@ -114,7 +114,7 @@ def test_a_cancel_ends_the_writing(server, joined):
     """
     wide = f"(SELECT a, {' || '.join(['t'] * 16)} AS t FROM threaded)"  # whichever side is built
     query = f"SELECT a.a, b.t FROM {wide} AS a FULL JOIN {wide} AS b ON a.a = b.a AND a.t = b.t"
-    settings = ("penumbra.workers = 0", "work_mem = '64MB'", "hash_mem_multiplier = 2")
+    settings = ("penumbra.threads_per_query = 0", "work_mem = '64MB'", "hash_mem_multiplier = 2")
     assert_joins(server, joined, query, *settings)
     victim = Victim(server, joined, *settings)
     victim.begin(query)

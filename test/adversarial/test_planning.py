@@ -61,7 +61,7 @@ def state_of_planning(connection: psycopg.Connection, statement: str) -> str:
 
 def test_nothing_is_read_for_a_denied_statement(server, planned):
     with connect(server, planned) as keeper, connect(server, planned, "stranger") as stranger:
-        keeper.execute("SELECT pg_advisory_lock(penumbra.stop_point_key('planning-reads-values'))")
+        keeper.execute("SELECT pg_advisory_lock(penumbra_test.stop_point_key('planning-reads-values'))")
         for session, mode in itertools.product((keeper, stranger), ("auto", "prefer")):
             session.execute(f"SET penumbra.mode = {mode}")
             session.execute("SET lock_timeout = '20ms'")

@@ -40,7 +40,7 @@ def server(request):
         {
             "shared_preload_libraries": ",".join(libraries),
             "penumbra.memory": "128MB",
-            "penumbra.auto": "off",
+            "penumbra.auto_load": "off",
             "penumbra_backtrace.on_error": "all",
             "autovacuum": "off",
         },
@@ -186,7 +186,7 @@ def test_a_crash_of_an_engine_thread_is_reported(server):
         connection.execute("VACUUM ANALYZE many")
         connection.execute("CHECKPOINT")
         connection.execute("SELECT penumbra.load('many')")
-        connection.execute("SET penumbra.workers = 1")
+        connection.execute("SET penumbra.threads_per_query = 1")
         connection.execute("SET penumbra.mode = require")
         # Who fetches one row keeps the thread: it fills the queue of results and waits, however fast it is.
         connection.execute("BEGIN")
@@ -225,8 +225,8 @@ def test_a_table_hidden_from_queries(server):
         connection.execute(f"SET hide_relation.oid = {oid}")
         assert rows(connection, "SELECT FROM pg_class WHERE relname = 't'") == []
         connection.execute("SELECT penumbra.load('t')")
-        assert rows(connection, "SELECT relation::text, coverage_percent, rows FROM penumbra.tables") == [("t", 100, ROWS)]
-        assert rows(connection, "SELECT DISTINCT relation::text FROM penumbra.columns") == [("t",)]
+        assert rows(connection, "SELECT relname, coverage_percent, rows FROM penumbra.tables") == [("t", 100, ROWS)]
+        assert rows(connection, "SELECT DISTINCT relname FROM penumbra.columns") == [("t",)]
         assert rows(connection, "SELECT column_name FROM penumbra.columns ORDER BY 1") == [("amount",), ("grp",), ("id",)]
         assert rows(connection, "SELECT column_name FROM penumbra.verify('t') ORDER BY 1") == [("amount",), ("grp",), ("id",)]
         assert "Penumbra" in plan(connection, ENGINE)

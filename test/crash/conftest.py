@@ -9,7 +9,7 @@ SETTINGS = {
     "shared_preload_libraries": "penumbra",
     "shared_buffers": "128MB",
     "penumbra.memory": "128MB",
-    "penumbra.auto": "off",
+    "penumbra.auto_load": "off",
     "autovacuum": "off",
     "timezone": "UTC",
     "wal_level": "replica",
@@ -84,7 +84,7 @@ def assert_same(connection, table: str = "t") -> list:
 
 def cached_pages(connection, table: str = "t") -> int:
     row = connection.execute(
-        "SELECT coalesce(sum(cached_pages), 0) FROM penumbra.tables WHERE relation = %s::regclass",
+        "SELECT coalesce(sum(cached_pages), 0) FROM penumbra.tables WHERE relid = %s::regclass",
         (table,),
     ).fetchone()
     return int(row[0])

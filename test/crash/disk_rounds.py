@@ -27,9 +27,9 @@ INSERT = (
 )
 SETTINGS = {
     "penumbra__memory": "16MB",
-    "penumbra__disk_cache": "24MB",
+    "penumbra__disk_cache_size": "24MB",
     "penumbra__disk_cache_compression": "on",
-    "penumbra__auto": "on",
+    "penumbra__auto_load": "on",
     "max_wal_size": "256MB",
     "wal_writer_delay": "10s",
     "statement_timeout": "60s",
@@ -228,7 +228,7 @@ def check(server, counts: collections.Counter) -> None:
             problem = find_difference(connection, table) or find_difference_of_default(connection, table)
             assert not problem, problem
             counts["tables from disk"] += connection.execute(
-                "SELECT pages_from_cache > 0 FROM penumbra.served(%s)", (table,)
+                "SELECT pages_from_cache > 0 FROM penumbra.explain_coverage(%s)", (table,)
             ).fetchone()[0]
             wrong = connection.execute(
                 "SELECT * FROM penumbra.verify(%s) WHERE mismatches > 0 OR problem IS NOT NULL",

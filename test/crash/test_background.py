@@ -14,7 +14,7 @@ def is_cached(connection, table: str) -> bool:
 
 
 def used_bytes(connection) -> int:
-    return int(connection.execute("SELECT sum(used_bytes) FROM penumbra.memory()").fetchone()[0])
+    return int(connection.execute("SELECT sum(used_bytes) FROM penumbra.get_memory()").fetchone()[0])
 
 
 class Holder:
@@ -22,7 +22,8 @@ class Holder:
 
     def __init__(self, server, name: str, database: str = "postgres"):
         self.connection = server.connect(database)
-        self.connection.execute("SELECT pg_advisory_lock(penumbra.stop_point_key(%s))", (name,))
+        self.connection.execute("CREATE EXTENSION IF NOT EXISTS penumbra_test")
+        self.connection.execute("SELECT pg_advisory_lock(penumbra_test.stop_point_key(%s))", (name,))
 
     def __enter__(self):
         return self.connection
@@ -51,7 +52,7 @@ def start(server, statement: str, database: str = "postgres", **settings: str):
 def loading_server(make_server):
     """A server whose launcher and workers work, and stop after each chunk while somebody holds that stop point."""
     server = make_server(
-        "background", penumbra__auto="on", penumbra__stop_points="load-after-chunk"
+        "background", penumbra__auto_load="on", penumbra__stop_points="load-after-chunk"
     )
     server.start()
     with server.connect() as connection:
@@ -243,7 +244,7 @@ def test_databases_dropped_elsewhere(server, make_server):
             exists = "SELECT EXISTS (SELECT FROM pg_database WHERE datname = 'remote')"
             wait_for("the drop is not replayed", lambda: not reader.execute(exists).fetchone()[0])
             assert used_bytes(reader) == before
-            assert reader.execute("SELECT penumbra.unload_dropped()").fetchone()[0] == 1
+            assert reader.execute("SELECT penumbra.forget_dropped_databases()").fetchone()[0] == 1
             assert 0 < used_bytes(reader) < before
             assert_same(reader, "u")
 

@@ -78,7 +78,7 @@ def test_a_terminated_loader_leaves_a_usable_cache(server):
         ).fetchall()
         assert not wrong
         connection.execute("SELECT penumbra.unload('large')")
-        used = connection.execute("SELECT sum(used_bytes) FROM penumbra.memory()").fetchone()[0]
+        used = connection.execute("SELECT sum(used_bytes) FROM penumbra.get_memory()").fetchone()[0]
         assert used == 0, "an interrupted load keeps memory"
 
 

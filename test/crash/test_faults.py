@@ -78,10 +78,10 @@ def test_drop_database_gives_its_memory_back(server):
             make_table(other, "t")
             other.execute("SELECT penumbra.load('t')")
             assert cached_pages(other) > 0
-        before = connection.execute("SELECT sum(used_bytes) FROM penumbra.memory()").fetchone()[0]
+        before = connection.execute("SELECT sum(used_bytes) FROM penumbra.get_memory()").fetchone()[0]
         assert before > 0
         connection.execute("DROP DATABASE gone")
-        after = connection.execute("SELECT sum(used_bytes) FROM penumbra.memory()").fetchone()[0]
+        after = connection.execute("SELECT sum(used_bytes) FROM penumbra.get_memory()").fetchone()[0]
         assert after == 0
 
 
@@ -166,7 +166,7 @@ def test_a_full_cache_evicts(make_server):
                 connection.execute(f"SELECT penumbra.load('{name}')")
                 assert_same(connection, name)
         used, budget = connection.execute(
-            "SELECT sum(used_bytes), max(budget_bytes) FROM penumbra.memory()"
+            "SELECT sum(used_bytes), max(budget_bytes) FROM penumbra.get_memory()"
         ).fetchone()
         assert 0 < used <= budget
         for name in ("a", "b", "c"):

@@ -34,6 +34,7 @@ def old(make_server):
     with server.connect() as connection:
         for statement in (
             "CREATE EXTENSION penumbra",
+            "CREATE EXTENSION penumbra_test",
             f"CREATE FUNCTION skip_transactions(bigint) RETURNS bigint AS '{library}' LANGUAGE C",
             f"CREATE FUNCTION damage_tuple(oid, tid, text) RETURNS void AS '{library}' LANGUAGE C",
             f"CREATE FUNCTION move_tuples(oid, bigint, integer) RETURNS void AS '{library}' LANGUAGE C",
@@ -68,7 +69,7 @@ def mismatches(connection: psycopg.Connection, table: str = "r") -> int:
 def served(connection: psycopg.Connection) -> tuple[int, int, int]:
     return connection.execute(
         "SELECT pages_from_cache - pages_row_by_row, pages_row_by_row, pages_from_heap"
-        " FROM penumbra.served('r', '{id, n}')"
+        " FROM penumbra.explain_coverage('r', '{id, n}')"
     ).fetchone()
 
 
@@ -202,7 +203,7 @@ def test_rows_are_not_read_while_others_move_them(old):
     def move(mover: psycopg.Connection) -> None:
         mover.execute("SELECT move_tuples('r'::regclass, %s, 1000)", (block,))
 
-    key = "penumbra.stop_point_key('scan-after-validation')"
+    key = "penumbra_test.stop_point_key('scan-after-validation')"
     is_moving = "SELECT wait_event_type = 'Extension' FROM pg_stat_activity WHERE pid = %s"
     with old.server.connect() as reader, old.server.connect() as mover:
         old.execute(f"SELECT pg_advisory_lock({key})")
@@ -246,7 +247,7 @@ def test_a_thousand_partitions(make_server):
         connection.execute("SELECT penumbra.load('p')")
         before = compare(connection, "p")
         assert (
-            connection.execute("SELECT count(*) FROM penumbra.tables()").fetchone()[0] == PARTITIONS
+            connection.execute("SELECT count(*) FROM penumbra.get_tables()").fetchone()[0] == PARTITIONS
         )
         connection.execute("UPDATE p SET n = n + 1 WHERE id % 100 = 5")
         connection.execute("DELETE FROM p WHERE id % 500 = 6")

@@ -30,7 +30,7 @@ def server():
         "shared_preload_libraries": "penumbra",
         "shared_buffers": "256MB",
         "penumbra.memory": "512MB",
-        "penumbra.auto": "off",
+        "penumbra.auto_load": "off",
         "fsync": "off",
         "autovacuum": "off",
         "timezone": "UTC",

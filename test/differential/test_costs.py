@@ -27,7 +27,7 @@ RUNS = 4
 # Longer ones say nothing that shorter ones do not.
 STOCK_SECONDS_MAX = 1
 # Everything that runs is the backend's: no parallel workers, no threads of the engine.
-SETTINGS = {"max_parallel_workers_per_gather": "0", "penumbra.workers": "0", "work_mem": "16MB"}
+SETTINGS = {"max_parallel_workers_per_gather": "0", "penumbra.threads_per_query": "0", "work_mem": "16MB"}
 
 
 def processor_seconds(pid: int) -> float:

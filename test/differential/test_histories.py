@@ -51,7 +51,7 @@ class Session:
     def __init__(self, server, name: str, threads: int = 0):
         self.name = name
         self.connection = server.connect(
-            lock_timeout=LOCK_TIMEOUT, statement_timeout="20min", penumbra__workers=str(threads),
+            lock_timeout=LOCK_TIMEOUT, statement_timeout="20min", penumbra__threads_per_query=str(threads),
             plan_cache_mode="force_generic_plan",
         )  # fmt: skip
         self.numbers: dict[str, int] = {}  # of queries that are prepared, for either mode
@@ -405,7 +405,7 @@ class History:
     def verify(self, session: Session, served: Counter) -> None:
         assert_verified(session.connection, "histories", may_be_stale=True)
         cursor = session.connection.execute(
-            "SELECT * FROM penumbra.served('histories', ARRAY['id', 'k', 'n', 'note'])"
+            "SELECT * FROM penumbra.explain_coverage('histories', ARRAY['id', 'k', 'n', 'note'])"
         )
         found = dict(
             zip((column.name for column in cursor.description), cursor.fetchone(), strict=True)

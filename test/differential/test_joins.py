@@ -13,7 +13,7 @@ OTHER_ORDER_IN_AUTO_SHARE_MAX = 0.001
 # Name and value, and of how many queries one has it.
 SETTINGS = (
     ("geqo_threshold", "2", 29), ("plan_cache_mode", "force_generic_plan", 5), ("work_mem", "64kB", 11),
-    ("join_collapse_limit", "1", 13), ("penumbra.workers", "0", 7),
+    ("join_collapse_limit", "1", 13), ("penumbra.threads_per_query", "0", 7),
 )  # fmt: skip
 
 

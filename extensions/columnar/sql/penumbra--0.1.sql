@@ -21,11 +21,11 @@ AS 'MODULE_PATHNAME', 'penumbra_sql_unload' LANGUAGE C VOLATILE STRICT PARALLEL 
 COMMENT ON FUNCTION unload(regclass) IS
 'forgets what is cached of a table, or of a partitioned table''s partitions; returns the number of chunks dropped';
 
-CREATE FUNCTION unload_dropped() RETURNS bigint
-AS 'MODULE_PATHNAME', 'penumbra_sql_unload_dropped' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION unload_dropped() IS
+CREATE FUNCTION forget_dropped_databases() RETURNS bigint
+AS 'MODULE_PATHNAME', 'penumbra_sql_forget_dropped_databases' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION forget_dropped_databases() IS
 'forgets what is cached of databases that do not exist any more; returns the number of chunks dropped';
-REVOKE ALL ON FUNCTION unload_dropped() FROM PUBLIC; -- concerns more than this database
+REVOKE ALL ON FUNCTION forget_dropped_databases() FROM PUBLIC; -- concerns more than this database
 
 CREATE FUNCTION verify(relation regclass,
     OUT column_name name, OUT pages_checked bigint, OUT rows_checked bigint,
@@ -35,60 +35,60 @@ AS 'MODULE_PATHNAME', 'penumbra_sql_verify' LANGUAGE C VOLATILE STRICT PARALLEL 
 COMMENT ON FUNCTION verify(regclass) IS
 'compares the cached pages and rows that would be served with the table''s; one row per cached column';
 
-CREATE FUNCTION served(relation regclass, columns text[] DEFAULT NULL,
+CREATE FUNCTION explain_coverage(relation regclass, columns text[] DEFAULT NULL,
     OUT chunks bigint, OUT pages_from_cache bigint, OUT rows_from_cache bigint, OUT pages_row_by_row bigint,
     OUT pages_from_heap bigint, OUT heap_ranges bigint)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'penumbra_sql_served' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
-COMMENT ON FUNCTION served(regclass, text[]) IS
+AS 'MODULE_PATHNAME', 'penumbra_sql_explain_coverage' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
+COMMENT ON FUNCTION explain_coverage(regclass, text[]) IS
 'validates the columns (without names: all that can be cached) as a scan would, and says what it would read from the cache and what from the table; of pages_row_by_row, which were written, only what was not is in the cache';
 
 -- What is cached: for PUBLIC. The functions themselves leave out what is not for the user: tables that he may neither
 -- read nor maintain; columns also where row-level security hides rows from him, since encodings tell of values; other
 -- databases' tables for all but pg_read_all_stats. The views scan no catalog, whose rows other extensions may hide.
 
-CREATE FUNCTION tables(
-    OUT database oid, OUT relid oid, OUT filenumber oid, OUT chunks bigint, OUT pages bigint,
-    OUT cached_pages bigint, OUT dead_pages bigint, OUT rows bigint, OUT bytes bigint, OUT disk_bytes bigint,
-    OUT scans bigint, OUT pages_from_cache bigint, OUT pages_from_heap bigint)
+CREATE FUNCTION get_tables(
+    OUT datid oid, OUT relid oid, OUT schemaname name, OUT relname name, OUT filenumber oid, OUT chunks bigint, OUT pages bigint,
+    OUT cached_pages bigint, OUT changed_pages bigint, OUT rows bigint, OUT memory_bytes bigint, OUT disk_bytes bigint,
+    OUT hits bigint, OUT pages_from_cache bigint, OUT pages_from_heap bigint)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'penumbra_sql_tables' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 50;
-COMMENT ON FUNCTION tables() IS
+AS 'MODULE_PATHNAME', 'penumbra_sql_get_tables' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 50;
+COMMENT ON FUNCTION get_tables() IS
 'what is cached, per table that the user may read; of all databases for pg_read_all_stats; see the view tables';
 
-CREATE FUNCTION columns(
-    OUT relid oid, OUT attnum smallint, OUT column_name name, OUT type text,
-    OUT chunks bigint, OUT pages bigint, OUT rows bigint,
-    OUT bytes bigint, OUT disk_bytes bigint, OUT plain_bytes bigint, OUT encodings text, OUT hits bigint)
+CREATE FUNCTION get_columns(
+    OUT relid oid, OUT schemaname name, OUT relname name, OUT attnum smallint, OUT column_name name, OUT type text,
+    OUT chunks bigint, OUT cached_pages bigint, OUT rows bigint,
+    OUT memory_bytes bigint, OUT disk_bytes bigint, OUT unencoded_bytes bigint, OUT encodings text, OUT hits bigint)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'penumbra_sql_columns' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 200;
-COMMENT ON FUNCTION columns() IS
+AS 'MODULE_PATHNAME', 'penumbra_sql_get_columns' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 200;
+COMMENT ON FUNCTION get_columns() IS
 'what is cached in this database, per column that the user may read; see the view columns';
 
 CREATE VIEW tables AS
-SELECT t.relid::regclass AS relation,
+SELECT t.relid, t.schemaname, t.relname,
        t.chunks,
        s.table_pages,
        t.cached_pages,
        pg_catalog.round(100.0 * least(t.cached_pages, s.table_pages)::numeric / nullif(s.table_pages, 0)::numeric, 1) AS coverage_percent,
-       t.dead_pages,
-       pg_catalog.round(100.0 * (t.cached_pages - t.dead_pages)::numeric / nullif(t.cached_pages, 0)::numeric, 1) AS valid_percent,
+       t.changed_pages,
+       pg_catalog.round(100.0 * (t.cached_pages - t.changed_pages)::numeric / nullif(t.cached_pages, 0)::numeric, 1) AS valid_percent,
        t.rows,
-       t.bytes,
-       pg_catalog.round(100.0 * t.bytes::numeric / nullif(s.table_pages * pg_catalog.current_setting('block_size')::bigint, 0)::numeric, 1)
+       t.memory_bytes,
+       pg_catalog.round(100.0 * t.memory_bytes::numeric / nullif(s.table_pages * pg_catalog.current_setting('block_size')::bigint, 0)::numeric, 1)
            AS size_percent,
        t.disk_bytes,
-       t.scans, t.pages_from_cache, t.pages_from_heap
-FROM @extschema@.tables() t
-JOIN pg_catalog.pg_database d ON d.oid = t.database AND d.datname = pg_catalog.current_database()
+       t.hits, t.pages_from_cache, t.pages_from_heap
+FROM @extschema@.get_tables() t
+JOIN pg_catalog.pg_database d ON d.oid = t.datid AND d.datname = pg_catalog.current_database()
 CROSS JOIN LATERAL (SELECT pg_catalog.pg_relation_size(t.relid::regclass) / pg_catalog.current_setting('block_size')::bigint AS table_pages) s
 WHERE s.table_pages IS NOT NULL; -- it is where the table is gone
 COMMENT ON VIEW tables IS 'tables of this database that are in the column cache';
 COMMENT ON COLUMN tables.chunks IS 'parts of 1021 pages';
 COMMENT ON COLUMN tables.coverage_percent IS 'share of the table''s pages that were cached';
-COMMENT ON COLUMN tables.dead_pages IS 'cached pages found changed; what was written of them is read from the table until refreshed';
+COMMENT ON COLUMN tables.changed_pages IS 'cached pages found changed; what was written of them is read from the table until refreshed';
 COMMENT ON COLUMN tables.valid_percent IS 'share of the cached pages not found changed';
-COMMENT ON COLUMN tables.bytes IS 'in memory';
+COMMENT ON COLUMN tables.memory_bytes IS 'in memory';
 COMMENT ON COLUMN tables.size_percent IS 'cached bytes in percent of the table''s bytes';
 COMMENT ON COLUMN tables.disk_bytes IS 'on disk, of which some may be in memory too';
 COMMENT ON COLUMN tables.pages_from_cache IS 'pages that scans served from the cache';
@@ -98,13 +98,13 @@ COMMENT ON COLUMN tables.pages_from_heap IS 'pages that the same scans read from
 -- it: a load leaves out pages with rows that some snapshots see and others do not, and would find them, and what was
 -- written since, so again while a transaction is open that is older than the load.
 
-CREATE FUNCTION staleness(
-    OUT relid oid, OUT cached_pages bigint, OUT unproven_pages bigint, OUT lost_pages bigint,
-    OUT stale_since timestamptz, OUT unsettled_pages bigint, OUT unsettled_xid xid, OUT is_autovacuumed boolean,
+CREATE FUNCTION get_staleness(
+    OUT relid oid, OUT schemaname name, OUT relname name, OUT cached_pages bigint, OUT unproven_pages bigint, OUT lost_pages bigint,
+    OUT stale_at timestamptz, OUT unsettled_pages bigint, OUT unsettled_xid xid, OUT is_autovacuumed boolean,
     OUT obstacle text)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'penumbra_sql_staleness' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 50;
-COMMENT ON FUNCTION staleness() IS
+AS 'MODULE_PATHNAME', 'penumbra_sql_get_staleness' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 50;
+COMMENT ON FUNCTION get_staleness() IS
 'what of this database''s cached tables is read from the tables all the same; see the view staleness';
 
 CREATE VIEW staleness AS
@@ -124,17 +124,17 @@ WITH holders(xmin, what, remedy) AS (
            CASE WHEN active THEN 'SET hot_standby_feedback = off on the standby, or end its long queries'
                 ELSE pg_catalog.format('SELECT pg_drop_replication_slot(%L)', slot_name) END
     FROM pg_catalog.pg_replication_slots WHERE xmin IS NOT NULL)
-SELECT s.relid::regclass AS relation,
+SELECT s.relid, s.schemaname, s.relname,
        p.heap_pages,
        pg_catalog.round(100.0 * p.heap_pages::numeric / nullif(p.table_pages, 0)::numeric, 1) AS heap_percent,
        s.lost_pages,
-       s.stale_since,
+       s.stale_at,
        CASE WHEN p.heap_pages = 0 THEN NULL
             WHEN s.obstacle = 'loading' THEN 'it is being loaded'
             WHEN s.obstacle = 'memory' AND pg_catalog.current_setting('penumbra.database_memory') = '0' THEN 'penumbra.memory is full'
             WHEN s.obstacle = 'memory' THEN 'penumbra.database_memory, or penumbra.memory, is full'
             WHEN h.what IS NOT NULL THEN h.what
-            WHEN s.obstacle = 'off' THEN 'penumbra.auto is off'
+            WHEN s.obstacle = 'off' THEN 'penumbra.auto_load is off'
             WHEN s.unsettled_pages > 0 AND NOT s.is_autovacuumed THEN 'autovacuum is off for the table or the server'
             WHEN s.unsettled_pages > 0 THEN 'rows that were updated or deleted are not vacuumed yet'
             WHEN s.obstacle = 'busy' THEN 'the worker loads another table'
@@ -148,7 +148,7 @@ SELECT s.relid::regclass AS relation,
             WHEN s.unsettled_pages = 0 THEN pg_catalog.format('SELECT penumbra.refresh(%L)', s.relid::regclass)
             WHEN s.obstacle = 'off' THEN pg_catalog.format('VACUUM %1$s; SELECT penumbra.refresh(%1$L)', s.relid::regclass)
             ELSE pg_catalog.format('VACUUM %s', s.relid::regclass) END AS remedy
-FROM @extschema@.staleness() s
+FROM @extschema@.get_staleness() s
 CROSS JOIN LATERAL (
     SELECT b.table_pages, greatest(b.table_pages - s.cached_pages, 0) + s.unproven_pages AS heap_pages
     FROM (SELECT pg_catalog.pg_relation_size(s.relid::regclass) / pg_catalog.current_setting('block_size')::bigint AS table_pages) b) p
@@ -163,44 +163,44 @@ COMMENT ON COLUMN staleness.heap_pages IS
 'pages not cached, or not served from the cache by the last scan; six whose rows were proven one by one count as one';
 COMMENT ON COLUMN staleness.heap_percent IS 'of the table''s pages';
 COMMENT ON COLUMN staleness.lost_pages IS 'pages that scans have read from the table in place of loaded chunks, since their load or patch';
-COMMENT ON COLUMN staleness.stale_since IS 'when a scan had to do so first';
+COMMENT ON COLUMN staleness.stale_at IS 'when a scan had to do so first';
 COMMENT ON COLUMN staleness.reason IS 'why the worker does not refresh it; transactions are named to those who see them in pg_stat_activity';
 COMMENT ON COLUMN staleness.remedy IS 'a statement that would help';
 
 CREATE VIEW columns AS
-SELECT k.relid::regclass AS relation,
+SELECT k.relid, k.schemaname, k.relname,
        k.column_name,
        k.type,
        k.chunks,
-       k.pages,
-       pg_catalog.round(100.0 * least(k.pages, s.table_pages)::numeric / nullif(s.table_pages, 0)::numeric, 1) AS coverage_percent,
+       k.cached_pages,
+       pg_catalog.round(100.0 * least(k.cached_pages, s.table_pages)::numeric / nullif(s.table_pages, 0)::numeric, 1) AS coverage_percent,
        k.rows,
-       k.bytes,
+       k.memory_bytes,
        k.disk_bytes,
-       k.plain_bytes,
+       k.unencoded_bytes,
        k.encodings,
        k.hits
-FROM @extschema@.columns() k
+FROM @extschema@.get_columns() k
 CROSS JOIN LATERAL (SELECT pg_catalog.pg_relation_size(k.relid::regclass) / pg_catalog.current_setting('block_size')::bigint AS table_pages) s;
 COMMENT ON VIEW columns IS 'columns of this database''s tables that are in the column cache';
-COMMENT ON COLUMN columns.bytes IS 'in memory';
+COMMENT ON COLUMN columns.memory_bytes IS 'in memory';
 COMMENT ON COLUMN columns.disk_bytes IS 'on disk, of which some may be in memory too';
-COMMENT ON COLUMN columns.plain_bytes IS 'size unencoded of the values that are in memory';
+COMMENT ON COLUMN columns.unencoded_bytes IS 'size unencoded of the values that are in memory';
 COMMENT ON COLUMN columns.encodings IS 'encodings with the number of chunks that use each';
 COMMENT ON COLUMN columns.hits IS 'scans that read the column from the cache';
 
-CREATE FUNCTION memory(
+CREATE FUNCTION get_memory(
     OUT page_bytes bigint, OUT pages bigint, OUT used_bytes bigint, OUT budget_bytes bigint)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'penumbra_sql_memory' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 19;
-COMMENT ON FUNCTION memory() IS 'memory of the column cache per size class; see the view memory';
+AS 'MODULE_PATHNAME', 'penumbra_sql_get_memory' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 19;
+COMMENT ON FUNCTION get_memory() IS 'memory of the column cache per size class; see the view memory';
 
 CREATE VIEW memory AS
 SELECT coalesce(pg_catalog.pg_size_pretty(page_bytes), 'all') AS size_class,
        pg_catalog.sum(pages)::bigint AS pages,
        pg_catalog.sum(used_bytes)::bigint AS used_bytes,
        pg_catalog.max(budget_bytes) AS budget_bytes
-FROM @extschema@.memory()
+FROM @extschema@.get_memory()
 GROUP BY ROLLUP (page_bytes)
 HAVING pg_catalog.sum(pages) > 0::numeric OR page_bytes IS NULL
 ORDER BY page_bytes NULLS LAST;
@@ -208,31 +208,31 @@ COMMENT ON VIEW memory IS 'memory of the column cache per size class, and in all
 COMMENT ON COLUMN memory.used_bytes IS 'physical memory: pages take only the 4 kB units they need';
 COMMENT ON COLUMN memory.budget_bytes IS 'penumbra.memory, or what of it penumbra.memory_target leaves; shared by all classes';
 
-CREATE FUNCTION disk(
+CREATE FUNCTION get_disk(
     OUT state text, OUT is_pending boolean, OUT budget_bytes bigint, OUT file_bytes bigint,
     OUT saved_chunks bigint, OUT saved_segments bigint, OUT saved_bytes bigint, OUT restored_chunks bigint,
     OUT restored_segments bigint, OUT restored_bytes bigint,
     OUT segments_read bigint, OUT bytes_read bigint, OUT read_errors bigint, OUT damaged bigint,
     OUT bytes_written bigint, OUT write_errors bigint,
-    OUT reading_back_since timestamptz, OUT bytes_read_back bigint, OUT bytes_left bigint)
+    OUT read_back_started_at timestamptz, OUT bytes_read_back bigint, OUT bytes_left bigint)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'penumbra_sql_disk' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 1;
-COMMENT ON FUNCTION disk() IS 'cached columns on disk; see the view disk';
+AS 'MODULE_PATHNAME', 'penumbra_sql_get_disk' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 1;
+COMMENT ON FUNCTION get_disk() IS 'cached columns on disk; see the view disk';
 
 CREATE VIEW disk AS
-SELECT d.*, pg_catalog.make_interval(secs => pg_catalog.round(extract(epoch FROM pg_catalog.clock_timestamp() - d.reading_back_since) *
+SELECT d.*, pg_catalog.make_interval(secs => pg_catalog.round(extract(epoch FROM pg_catalog.clock_timestamp() - d.read_back_started_at) *
            d.bytes_left::numeric / nullif(d.bytes_read_back, 0)::numeric)) AS time_left
-FROM @extschema@.disk() d;
+FROM @extschema@.get_disk() d;
 COMMENT ON VIEW disk IS 'cached columns on disk, and what was read and written since the server started';
 COMMENT ON COLUMN disk.state IS 'off, opening (what was saved is being found), open, stopped (its process is not there), or refused: the server''s log says why';
 COMMENT ON COLUMN disk.is_pending IS 'something was loaded that has not been saved yet';
-COMMENT ON COLUMN disk.budget_bytes IS 'penumbra.disk_cache';
+COMMENT ON COLUMN disk.budget_bytes IS 'penumbra.disk_cache_size';
 COMMENT ON COLUMN disk.file_bytes IS 'of all files, with what nobody needs any more';
 COMMENT ON COLUMN disk.saved_chunks IS 'that the next start of the server would find, if nothing changed';
 COMMENT ON COLUMN disk.saved_segments IS 'columns of these chunks';
 COMMENT ON COLUMN disk.restored_chunks IS 'that this start of the server found';
 COMMENT ON COLUMN disk.restored_segments IS 'columns of these chunks: read when a query wants them';
-COMMENT ON COLUMN disk.reading_back_since IS 'what the start found is brought back into memory, until there is no room; null: it is not';
+COMMENT ON COLUMN disk.read_back_started_at IS 'what the start found is brought back into memory, until there is no room; null: it is not';
 COMMENT ON COLUMN disk.bytes_read_back IS 'of bytes_read: by this, and not by queries';
 COMMENT ON COLUMN disk.bytes_left IS 'of the columns that are not yet in memory; of them queries may have read some';
 COMMENT ON COLUMN disk.time_left IS 'if these take as long as those before';
@@ -240,36 +240,36 @@ COMMENT ON COLUMN disk.damaged IS 'read, but not what was written: dropped';
 
 -- who loads
 
-CREATE FUNCTION progress(
-    OUT pid integer, OUT database oid, OUT relid oid, OUT by_worker boolean,
-    OUT started timestamptz, OUT columns integer, OUT chunks_total bigint, OUT chunks_done bigint,
+CREATE FUNCTION get_progress(
+    OUT pid integer, OUT datid oid, OUT relid oid, OUT schemaname name, OUT relname name, OUT by_worker boolean,
+    OUT started_at timestamptz, OUT columns integer, OUT chunks_total bigint, OUT chunks_done bigint,
     OUT chunks_loaded bigint, OUT heap_bytes bigint, OUT cached_bytes bigint, OUT first_chunk bigint)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'penumbra_sql_progress' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 5;
-COMMENT ON FUNCTION progress() IS 'loads that are running; see the view progress';
+AS 'MODULE_PATHNAME', 'penumbra_sql_get_progress' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 5;
+COMMENT ON FUNCTION get_progress() IS 'loads that are running; see the view progress';
 
 CREATE VIEW progress AS
-SELECT p.pid, d.datname,
-       CASE WHEN d.datname = pg_catalog.current_database() THEN p.relid::regclass::text ELSE p.relid::text END AS relation,
-       p.by_worker, p.started, p.columns, p.chunks_total, p.chunks_done,
+SELECT p.pid, p.datid, d.datname, p.relid, p.schemaname, p.relname,
+       p.by_worker, p.started_at, p.columns, p.chunks_total, p.chunks_done,
        pg_catalog.round(100.0 * p.chunks_done::numeric / nullif(p.chunks_total, 0)::numeric, 1) AS percent,
        p.chunks_loaded, p.heap_bytes, p.cached_bytes,
-       pg_catalog.make_interval(secs => pg_catalog.round(extract(epoch FROM pg_catalog.clock_timestamp() - p.started) *
+       pg_catalog.make_interval(secs => pg_catalog.round(extract(epoch FROM pg_catalog.clock_timestamp() - p.started_at) *
            (p.chunks_total - p.chunks_done)::numeric / nullif(p.chunks_done - p.first_chunk, 0)::numeric)) AS time_left
-FROM @extschema@.progress() p
-LEFT JOIN pg_catalog.pg_database d ON d.oid = p.database;
+FROM @extschema@.get_progress() p
+LEFT JOIN pg_catalog.pg_database d ON d.oid = p.datid;
 COMMENT ON VIEW progress IS 'loads into the column cache that are running';
-COMMENT ON COLUMN progress.started IS 'a worker begins anew after each 32 chunks';
+COMMENT ON COLUMN progress.relname IS 'null, as schemaname, of a table of another database';
+COMMENT ON COLUMN progress.started_at IS 'a worker begins anew after each 32 chunks';
 COMMENT ON COLUMN progress.time_left IS 'if the other chunks take as long as those since then';
 
-CREATE FUNCTION activity(
+CREATE FUNCTION get_activity(
     OUT loads bigint, OUT chunks_loaded bigint, OUT heap_bytes bigint, OUT cached_bytes bigint,
     OUT vacuums bigint, OUT errors bigint, OUT wanted_columns bigint)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'penumbra_sql_activity' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 1;
-COMMENT ON FUNCTION activity() IS 'what was loaded since the server started; see the view activity';
+AS 'MODULE_PATHNAME', 'penumbra_sql_get_activity' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 1;
+COMMENT ON FUNCTION get_activity() IS 'what was loaded since the server started; see the view activity';
 
-CREATE VIEW activity AS SELECT * FROM @extschema@.activity();
+CREATE VIEW activity AS SELECT * FROM @extschema@.get_activity();
 COMMENT ON VIEW activity IS
 'loads since the server started, and what the background worker did: vacuums that made pages cacheable, errors';
 COMMENT ON COLUMN activity.wanted_columns IS 'that the worker is to load, with those that it loads now';
@@ -278,28 +278,15 @@ GRANT SELECT ON tables, staleness, columns TO PUBLIC;
 
 -- why queries were not run by the vector engine
 
-CREATE FUNCTION refusals(OUT reason text, OUT count bigint, OUT last_at timestamptz)
-RETURNS SETOF record AS 'MODULE_PATHNAME', 'penumbra_sql_refusals' LANGUAGE C VOLATILE PARALLEL SAFE;
-COMMENT ON FUNCTION refusals() IS
+CREATE FUNCTION get_refusals(OUT reason text, OUT count bigint, OUT last_at timestamptz)
+RETURNS SETOF record AS 'MODULE_PATHNAME', 'penumbra_sql_get_refusals' LANGUAGE C VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION get_refusals() IS
 'why queries, or parts of them, were left to PostgreSQL since the server started';
-CREATE VIEW refusals AS SELECT reason, count, last_at FROM @extschema@.refusals() ORDER BY count DESC;
+CREATE VIEW refusals AS SELECT reason, count, last_at FROM @extschema@.get_refusals() ORDER BY count DESC;
 COMMENT ON VIEW refusals IS
 'why queries, or parts of them, were left to PostgreSQL since the server started';
 
 -- numbers of the whole server, reasons with names of others' types and functions
-REVOKE ALL ON FUNCTION memory(), disk(), progress(), activity(), refusals() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION memory(), disk(), progress(), activity(), refusals() TO pg_monitor;
+REVOKE ALL ON FUNCTION get_memory(), get_disk(), get_progress(), get_activity(), get_refusals() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION get_memory(), get_disk(), get_progress(), get_activity(), get_refusals() TO pg_monitor;
 GRANT SELECT ON memory, disk, progress, activity, refusals TO pg_monitor;
-
--- tests: the setting penumbra.stop_points is for superusers, a key alone does nothing
-
-CREATE FUNCTION stop_point_key(name text) RETURNS bigint
-AS 'MODULE_PATHNAME', 'penumbra_sql_stop_point_key' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION stop_point_key(text) IS
-'the advisory lock at which sessions with this name in penumbra.stop_points stop';
-
-CREATE FUNCTION damage(relation regclass, attnum smallint, byte_offset integer) RETURNS boolean
-AS 'MODULE_PATHNAME', 'penumbra_sql_damage' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION damage(regclass, smallint, integer) IS
-'inverts a byte of the column''s cached segment in the first chunk, for tests of verify(); superusers only';
-REVOKE ALL ON FUNCTION damage(regclass, smallint, integer) FROM PUBLIC; -- and it checks itself, whatever is granted

@@ -273,7 +273,7 @@ def bench_htap(
         (server.directory / "loaded").unlink(missing_ok=True)
         with server.connect() as connection:
             connection.execute((workload.directory / "transactions.sql").read_text())
-        server.restart({"penumbra.auto": "on"})
+        server.restart({"penumbra.auto_load": "on"})
         with progress_bars(console) as progress:
             load_cache(server, workload.tables, progress)
         design = alternating(rounds, warehouses=warehouses) | {"seconds": seconds}

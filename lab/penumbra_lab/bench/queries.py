@@ -59,7 +59,7 @@ def server_settings() -> dict[str, str]:
         "synchronous_commit": "off",
         "timezone": "UTC",
         "penumbra.memory": f"{memory_mb // 4}MB",
-        "penumbra.auto": "off",
+        "penumbra.auto_load": "off",
     }
 
 
@@ -158,8 +158,8 @@ def table_sizes(server: PrivateServer, tables: tuple[str, ...]) -> list[dict]:
 def cached_bytes(connection: psycopg.Connection, table: str) -> int:
     try:
         row = connection.execute(
-            "SELECT coalesce(sum(bytes), 0)::bigint FROM penumbra.columns"
-            " WHERE relation = %s::regclass",
+            "SELECT coalesce(sum(memory_bytes), 0)::bigint FROM penumbra.columns"
+            " WHERE relid = %s::regclass",
             (table,),
         ).fetchone()
     except psycopg.Error as error:

@@ -58,7 +58,7 @@ SCAN, LOOK_UP, DISK = "scan", "look-up by key", "disk"
 DISK_READERS, DISK_READ_BYTES = 8, 256 << 10
 VARIANTS = [
     Variant("stock", "PostgreSQL", {}),
-    Variant("memory", "Penumbra, memory only", {"penumbra.disk_cache": "0"}),
+    Variant("memory", "Penumbra, memory only", {"penumbra.disk_cache_size": "0"}),
     Variant("penumbra", "Penumbra", {}),
     Variant("DuckDB", "DuckDB", {"threads": str(DUCKDB_THREADS)}),
 ]
@@ -223,7 +223,7 @@ class Bench:
             _load_postgresql(connection, self.form)
             _load_cache(connection, self.form.parts[-1])
             _await_disk_cache(connection)
-            (cached,) = connection.execute("SELECT sum(bytes) FROM penumbra.columns").fetchone()
+            (cached,) = connection.execute("SELECT sum(memory_bytes) FROM penumbra.columns").fetchone()
             (heap,) = connection.execute(
                 "SELECT sum(pg_relation_size(oid)) FROM pg_class WHERE relname ~ '^part_[0-9]+$'"
             ).fetchone()
@@ -246,7 +246,7 @@ class Bench:
             "shared_buffers": f"{memory_mb // 2}MB",
             "effective_cache_size": f"{memory_mb}MB",
             "penumbra.memory": f"{memory_mb}MB",
-            "penumbra.disk_cache": f"{_disk_mb(self.form) if variant == 'penumbra' else 0}MB",
+            "penumbra.disk_cache_size": f"{_disk_mb(self.form) if variant == 'penumbra' else 0}MB",
         })  # fmt: skip
         forget_file_pages(self.server.data)
         with self.server:
@@ -380,7 +380,7 @@ def bench_working_set(form: Form) -> Outcome:
     memory_mb = form.memory_mb * (form.parts[-1] // PARTS_OF_MEMORY + 1)
     settings = server_settings() | {
         "penumbra.memory": f"{memory_mb}MB",
-        "penumbra.disk_cache": f"{_disk_mb(form)}MB",
+        "penumbra.disk_cache_size": f"{_disk_mb(form)}MB",
         "work_mem": "16MB",
         "maintenance_work_mem": "64MB",
         # A snapshot of its own would keep pages from being all-visible when they are loaded.

@@ -186,7 +186,7 @@ class Bench:
     def _served(self) -> dict[str, int]:
         row = self.system.connection.execute(
             "SELECT pages_from_cache, pages_row_by_row, pages_from_heap"
-            " FROM penumbra.served(%s::regclass, %s)",
+            " FROM penumbra.explain_coverage(%s::regclass, %s)",
             (self.table, self.columns),
         ).fetchone()
         names = ("pages cached", "pages row by row", "pages of the heap")
@@ -237,7 +237,7 @@ def _measure(
             for part in ("shares", "refreshed"):
                 if part in parts:
                     _measure_shares(bench, next_step, is_refreshed=part == "refreshed")
-        server.restart({"penumbra.auto": "on"})
+        server.restart({"penumbra.auto_load": "on"})
         with server.connect(search_path=SEARCH_PATH) as connection:
             system = PostgresSystem("server", connection, {})
             if "streams" in parts:

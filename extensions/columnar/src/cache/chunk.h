@@ -101,7 +101,7 @@ typedef struct CachedChunk
 	Size		bytes;			/* of this struct */
 	pg_atomic_uint32 references;	/* the directory's one, and pins */
 	pg_atomic_uint64 vm_stamp;	/* LSN of the VM page under which set bits prove pages; 0: none */
-	pg_atomic_uint32 dead_pages;
+	pg_atomic_uint32 changed_pages;
 	pg_atomic_uint32 decisions; /* how often a page's rows were found decided; 0: no row is dead */
 	/* of cached_pages, when the chunk was built or proven last: see directory_note_proof() */
 	pg_atomic_uint32 unproven_pages;

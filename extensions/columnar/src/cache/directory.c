@@ -22,7 +22,7 @@
  * exclusive lock and with no pin, and can gain one only under the lock.
  *
  * What readers may change without the lock is atomic: live bits go from 1 to 0,
- * dead_pages up, and back by whoever holds the page's share lock and found its
+ * changed_pages up, and back by whoever holds the page's share lock and found its
  * rows decided; rows are marked dead for good; vm_stamp is exchanged by whoever
  * proved the new value.  usage is a plain byte: a lost update costs nothing.
  *

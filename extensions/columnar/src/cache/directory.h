@@ -26,7 +26,7 @@ typedef struct RelationSummary
 	uint32		chunks;
 	uint64		pages;			/* in chunks */
 	uint64		cached_pages;
-	uint64		dead_pages;
+	uint64		changed_pages;
 	uint64		unproven_pages;
 	uint64		lost_pages;
 	TimestampTz stale_since;	/* 0: nothing is lost */

@@ -231,11 +231,11 @@ directory_claim_vacuum(const CacheKey *key, int pause_ms)
 
 /* Pages that no proof by P1 or P2 serves, not with the chunk's patch either. */
 static uint32
-count_dead_pages(CachedChunk *chunk)
+count_changed_pages(CachedChunk *chunk)
 {
-	uint32		dead = pg_atomic_read_u32(&chunk->dead_pages);
+	uint32		dead = pg_atomic_read_u32(&chunk->changed_pages);
 	uint32		patched = chunk->patch == NULL ? 0 :
-		chunk->patch->cached_pages - pg_atomic_read_u32(&chunk->patch->dead_pages);
+		chunk->patch->cached_pages - pg_atomic_read_u32(&chunk->patch->changed_pages);
 
 	return dead - Min(dead, patched);
 }
@@ -245,13 +245,13 @@ summarise_staleness(CachedChunk *chunk, RelationSummary *summary)
 {
 	TimestampTz stale_since = (TimestampTz) pg_atomic_read_u64(&chunk->stale_since);
 
-	summary->dead_pages += count_dead_pages(chunk);
+	summary->changed_pages += count_changed_pages(chunk);
 	summary->unproven_pages += pg_atomic_read_u32(&chunk->unproven_pages);
 	summary->lost_pages += pg_atomic_read_u32(&chunk->lost_pages);
 	if (stale_since != 0 && (summary->stale_since == 0 || stale_since < summary->stale_since))
 		summary->stale_since = stale_since;
 	summary->unsettled_pages += chunk->unsettled_pages;
-	if (chunk->unsettled_pages + count_dead_pages(chunk) > 0 &&
+	if (chunk->unsettled_pages + count_changed_pages(chunk) > 0 &&
 		(!TransactionIdIsValid(summary->unsettled_xid) ||
 		 TransactionIdPrecedes(summary->unsettled_xid, chunk->next_xid)))
 		summary->unsettled_xid = chunk->next_xid;

@@ -45,15 +45,15 @@
 PENUMBRA_SQL_FUNCTION(penumbra_sql_load);
 PENUMBRA_SQL_FUNCTION(penumbra_sql_unload);
 PENUMBRA_SQL_FUNCTION(penumbra_sql_refresh);
-PENUMBRA_SQL_FUNCTION(penumbra_sql_unload_dropped);
-PENUMBRA_SQL_FUNCTION(penumbra_sql_served);
-PENUMBRA_SQL_FUNCTION(penumbra_sql_tables);
-PENUMBRA_SQL_FUNCTION(penumbra_sql_staleness);
-PENUMBRA_SQL_FUNCTION(penumbra_sql_columns);
-PENUMBRA_SQL_FUNCTION(penumbra_sql_memory);
-PENUMBRA_SQL_FUNCTION(penumbra_sql_disk);
-PENUMBRA_SQL_FUNCTION(penumbra_sql_progress);
-PENUMBRA_SQL_FUNCTION(penumbra_sql_activity);
+PENUMBRA_SQL_FUNCTION(penumbra_sql_forget_dropped_databases);
+PENUMBRA_SQL_FUNCTION(penumbra_sql_explain_coverage);
+PENUMBRA_SQL_FUNCTION(penumbra_sql_get_tables);
+PENUMBRA_SQL_FUNCTION(penumbra_sql_get_staleness);
+PENUMBRA_SQL_FUNCTION(penumbra_sql_get_columns);
+PENUMBRA_SQL_FUNCTION(penumbra_sql_get_memory);
+PENUMBRA_SQL_FUNCTION(penumbra_sql_get_disk);
+PENUMBRA_SQL_FUNCTION(penumbra_sql_get_progress);
+PENUMBRA_SQL_FUNCTION(penumbra_sql_get_activity);
 
 /* ---------------------------------------------------------------- checks -- */
 
@@ -479,7 +479,7 @@ penumbra_sql_unload(PG_FUNCTION_ARGS)
 }
 
 Datum
-penumbra_sql_unload_dropped(PG_FUNCTION_ARGS)
+penumbra_sql_forget_dropped_databases(PG_FUNCTION_ARGS)
 {
 	check_is_preloaded();
 	PG_RETURN_INT64((int64) invalidation_drop_lost_databases());
@@ -507,7 +507,7 @@ count_rows(const PenumbraChunk *chunk)
 
 /* Validates the columns for the query's snapshot, as a scan of them would. */
 Datum
-penumbra_sql_served(PG_FUNCTION_ARGS)
+penumbra_sql_explain_coverage(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	Relation	rel;
@@ -552,8 +552,28 @@ penumbra_sql_served(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
+/*
+ * relid, schemaname and relname; null in other databases and where the relation is gone.  From the system cache:
+ * other extensions hide rows of pg_class from queries (Citus its shards).
+ */
+static void
+put_names(Datum *values, bool *nulls, Oid database, Oid relid)
+{
+	char	   *names[] = {NULL, NULL};
+
+	if (database == MyDatabaseId && (names[1] = get_rel_name(relid)) != NULL)
+		names[0] = get_namespace_name(get_rel_namespace(relid));
+	values[0] = ObjectIdGetDatum(relid);
+	for (int i = 0; i < lengthof(names); i++)
+	{
+		nulls[i + 1] = names[i] == NULL;
+		if (names[i] != NULL)
+			values[i + 1] = DirectFunctionCall1(namein, CStringGetDatum(names[i]));
+	}
+}
+
 Datum
-penumbra_sql_tables(PG_FUNCTION_ARGS)
+penumbra_sql_get_tables(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	bool		sees_all = may_see_all();
@@ -568,12 +588,12 @@ penumbra_sql_tables(PG_FUNCTION_ARGS)
 		RelationSummary *relation = &relations[i];
 		Datum		values[] = {
 			ObjectIdGetDatum(relation->key.database),
-			ObjectIdGetDatum(relation->relid),
+			0, 0, 0,			/* its names */
 			ObjectIdGetDatum(relation->key.filenumber),
 			Int64GetDatum(relation->chunks),
 			Int64GetDatum(relation->pages),
 			Int64GetDatum(relation->cached_pages),
-			Int64GetDatum(relation->dead_pages),
+			Int64GetDatum(relation->changed_pages),
 			Int64GetDatum(relation->rows),
 			Int64GetDatum(relation->bytes),
 			Int64GetDatum(relation->disk_bytes),
@@ -585,7 +605,8 @@ penumbra_sql_tables(PG_FUNCTION_ARGS)
 
 		if (!sees_all && !may_see_relation(relation))
 			continue;
-		nulls[8] = nulls[9] = !sees_all && !may_see_values(relation->relid);	/* bytes */
+		put_names(&values[1], &nulls[1], relation->key.database, relation->relid);
+		nulls[10] = nulls[11] = !sees_all && !may_see_values(relation->relid);	/* bytes */
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	return (Datum) 0;
@@ -606,7 +627,7 @@ obstacle_of(const RelationSummary *relation, const LoadProgress *loads, int load
 	}
 	if (relation->lacks_memory)
 		return "memory";
-	return penumbra_auto ? busy : "off";
+	return penumbra_auto_load ? busy : "off";
 }
 
 static bool
@@ -631,7 +652,7 @@ is_autovacuumed(Oid relid)
 }
 
 Datum
-penumbra_sql_staleness(PG_FUNCTION_ARGS)
+penumbra_sql_get_staleness(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	LoadProgress *loads = palloc(sizeof(LoadProgress) * PROGRESS_SLOTS);
@@ -649,7 +670,7 @@ penumbra_sql_staleness(PG_FUNCTION_ARGS)
 		RelationSummary *relation = &relations[i];
 		const char *obstacle = obstacle_of(relation, loads, load_count);
 		Datum		values[] = {
-			ObjectIdGetDatum(relation->relid),
+			0, 0, 0,			/* its names */
 			Int64GetDatum(relation->cached_pages),
 			Int64GetDatum(relation->unproven_pages),
 			Int64GetDatum(relation->lost_pages),
@@ -663,15 +684,15 @@ penumbra_sql_staleness(PG_FUNCTION_ARGS)
 
 		if (!sees_all && !may_see_relation(relation))
 			continue;
-		nulls[4] = relation->stale_since == 0;
-		nulls[6] = !TransactionIdIsValid(relation->unsettled_xid);
-		nulls[8] = obstacle == NULL;
+		put_names(&values[0], &nulls[0], MyDatabaseId, relation->relid);
+		nulls[6] = relation->stale_since == 0;
+		nulls[8] = !TransactionIdIsValid(relation->unsettled_xid);
+		nulls[10] = obstacle == NULL;
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	return (Datum) 0;
 }
 
-/* Names come from the system cache: other extensions hide rows of pg_class from queries (Citus its shards). */
 static void
 put_column(ReturnSetInfo *result, Oid relid, const ColumnSummary *column, bool sees_all)
 {
@@ -684,7 +705,7 @@ put_column(ReturnSetInfo *result, Oid relid, const ColumnSummary *column, bool s
 	if (sees_all || may_see_column(relid, column->attnum))
 	{
 		Datum		values[] = {
-			ObjectIdGetDatum(relid),
+			0, 0, 0,			/* the relation's names */
 			Int16GetDatum(column->attnum),
 			NameGetDatum(&att->attname),
 			CStringGetTextDatum(format_type_with_typemod(att->atttypid, att->atttypmod)),
@@ -699,6 +720,7 @@ put_column(ReturnSetInfo *result, Oid relid, const ColumnSummary *column, bool s
 		};
 		bool		nulls[lengthof(values)] = {0};
 
+		put_names(&values[0], &nulls[0], MyDatabaseId, relid);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	ReleaseSysCache(tuple);
@@ -706,7 +728,7 @@ put_column(ReturnSetInfo *result, Oid relid, const ColumnSummary *column, bool s
 
 /* put_column() decides for each column whether the user may see it. */
 Datum
-penumbra_sql_columns(PG_FUNCTION_ARGS)
+penumbra_sql_get_columns(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	bool		sees_all = may_see_all();
@@ -729,7 +751,7 @@ penumbra_sql_columns(PG_FUNCTION_ARGS)
 }
 
 Datum
-penumbra_sql_memory(PG_FUNCTION_ARGS)
+penumbra_sql_get_memory(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 
@@ -752,7 +774,7 @@ penumbra_sql_memory(PG_FUNCTION_ARGS)
 }
 
 Datum
-penumbra_sql_disk(PG_FUNCTION_ARGS)
+penumbra_sql_get_disk(PG_FUNCTION_ARGS)
 {
 	static const char *const states[] = {"off", "opening", "open", "refused", "stopped"};
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
@@ -793,7 +815,7 @@ penumbra_sql_disk(PG_FUNCTION_ARGS)
 }
 
 Datum
-penumbra_sql_progress(PG_FUNCTION_ARGS)
+penumbra_sql_get_progress(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	LoadProgress *slots = palloc(sizeof(LoadProgress) * PROGRESS_SLOTS);
@@ -808,7 +830,7 @@ penumbra_sql_progress(PG_FUNCTION_ARGS)
 		Datum		values[] = {
 			Int32GetDatum(slot->pid),
 			ObjectIdGetDatum(slot->key.database),
-			ObjectIdGetDatum(slot->relid),
+			0, 0, 0,			/* the relation's names */
 			BoolGetDatum(slot->by_worker),
 			TimestampTzGetDatum(slot->started),
 			Int32GetDatum(slot->columns),
@@ -821,13 +843,14 @@ penumbra_sql_progress(PG_FUNCTION_ARGS)
 		};
 		bool		nulls[lengthof(values)] = {0};
 
+		put_names(&values[2], &nulls[2], slot->key.database, slot->relid);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	return (Datum) 0;
 }
 
 Datum
-penumbra_sql_activity(PG_FUNCTION_ARGS)
+penumbra_sql_get_activity(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	LoadTotals	totals;

@@ -319,7 +319,7 @@ loader_clear_draft(Loader *loader, uint32 number)
 	draft->column_count = columns;
 	draft->loaded_at = GetCurrentTimestamp();
 	pg_atomic_init_u32(&draft->references, 1);
-	pg_atomic_init_u32(&draft->dead_pages, 0);
+	pg_atomic_init_u32(&draft->changed_pages, 0);
 	pg_atomic_init_u32(&draft->decisions, 0);
 	pg_atomic_init_u32(&draft->unproven_pages, 0);
 	pg_atomic_init_u32(&draft->lsn_pages, 0);

@@ -242,7 +242,7 @@ note_decided_page(CachedChunk *chunk, uint32 page, Buffer buffer, const PageRows
 	pg_write_barrier();
 	pg_atomic_write_u64(&chunk->page_lsn[page], BufferGetLSNAtomic(buffer));
 	if ((pg_atomic_fetch_or_u64(&chunk->live[page / 64], live_bit) & live_bit) == 0)
-		pg_atomic_fetch_sub_u32(&chunk->dead_pages, 1);
+		pg_atomic_fetch_sub_u32(&chunk->changed_pages, 1);
 }
 
 bool

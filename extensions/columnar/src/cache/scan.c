@@ -249,7 +249,7 @@ cache_aggregate(Relation rel, const AttrNumber *attnums, int natts, const Penumb
 void
 cache_note_wanted(Oid relid, List *attnums)
 {
-	if (cache_is_available() && penumbra_auto && attnums != NIL)
+	if (cache_is_available() && penumbra_auto_load && attnums != NIL)
 		wanted_note(MyDatabaseId, relid, attnums);
 }
 
@@ -872,7 +872,7 @@ note_scan(ScanState *state)
 		return;
 	directory_note_scan(&state->key, state->attnums, state->natts, state->scan.pages_from_cache,
 						state->scan.pages_from_heap);
-	if (state->scan.pages_from_heap + state->scan.pages_by_row > 0 && penumbra_auto)
+	if (state->scan.pages_from_heap + state->scan.pages_by_row > 0 && penumbra_auto_load)
 		wanted_wake_listener();
 }
 

@@ -2,7 +2,7 @@
  *
  * stop_points.c
  *	  Stops where penumbra.stop_points says so, until the advisory lock of the
- *	  stop point's name, penumbra.stop_point_key(name), is free.
+ *	  stop point's name, penumbra_test.stop_point_key(name), is free.
  *
  * An advisory lock and not a latch, because isolationtester sees who waits for
  * a lock, and a deadlock or a cancel ends the wait as it would any other.
@@ -31,7 +31,7 @@ stop_points_define_settings(void)
 	DefineCustomStringVariable("penumbra.stop_points",
 							   "Names of the places where this session stops, for tests.",
 							   "At each, the session waits until the advisory lock "
-							   "penumbra.stop_point_key(name) is free.",
+							   "penumbra_test.stop_point_key(name) is free.",
 							   &penumbra_stop_points, "", PGC_SUSET,
 							   GUC_NOT_IN_SAMPLE | GUC_NO_SHOW_ALL, NULL, NULL, NULL);
 }

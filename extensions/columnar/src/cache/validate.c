@@ -217,7 +217,7 @@ mark_page_dead(CachedChunk *chunk, uint32 page)
 	uint64		bit = UINT64CONST(1) << (page % 64);
 
 	if (pg_atomic_fetch_and_u64(&chunk->live[page / 64], ~bit) & bit)
-		pg_atomic_fetch_add_u32(&chunk->dead_pages, 1);
+		pg_atomic_fetch_add_u32(&chunk->changed_pages, 1);
 }
 
 /*

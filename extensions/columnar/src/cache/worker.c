@@ -89,10 +89,11 @@
 #define VACUUM_SHARE			0.10
 #define VACUUM_PAUSE_MS			60000
 
-bool		penumbra_auto = true;
+bool		penumbra_auto_load = true;
 
-/* penumbra.load_workers */
-static int	load_workers;
+/* penumbra.auto_vacuum, penumbra.max_load_workers */
+static bool auto_vacuum;
+static int	max_load_workers;
 
 /* ---------------------------------------------------------------- launcher  */
 
@@ -107,15 +108,20 @@ typedef struct LaunchedDatabase
 void
 worker_define_settings(void)
 {
-	DefineCustomBoolVariable("penumbra.auto",
+	DefineCustomBoolVariable("penumbra.auto_load",
 							 "Loads and refreshes cached columns in the background.",
-							 "A worker loads the columns that queries would have read from the cache, "
-							 "refreshes what writes made stale and vacuums cached tables.",
-							 &penumbra_auto, true, PGC_SIGHUP, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("penumbra.load_workers",
+							 "A worker loads the columns that queries would have read from the cache, and "
+							 "refreshes what writes made stale.",
+							 &penumbra_auto_load, true, PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("penumbra.auto_vacuum",
+							 "Vacuums cached tables in the background.",
+							 "The worker vacuums those of which many pages are not all-visible, where autovacuum "
+							 "is on.",
+							 &auto_vacuum, true, PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("penumbra.max_load_workers",
 							"Databases whose columns are loaded and refreshed at a time.",
 							"Each takes one of max_worker_processes.",
-							&load_workers, 3, 1, DATABASES_MAX, PGC_SIGHUP, 0, NULL, NULL, NULL);
+							&max_load_workers, 3, 1, DATABASES_MAX, PGC_SIGHUP, 0, NULL, NULL, NULL);
 }
 
 void
@@ -297,7 +303,7 @@ launch_workers(void)
 			(heap_pages == database->pages_from_heap &&
 			 !list_member_oid(wanted, database->database)))
 			continue;
-		if (running >= load_workers ||
+		if (running >= max_load_workers ||
 			!TimestampDifferenceExceeds(database->started, GetCurrentTimestamp(), WORKER_PAUSE_MS) ||
 			!start_worker(database))
 		{
@@ -330,7 +336,7 @@ penumbra_launcher_main(Datum argument)
 
 		process_handle_signals();
 		is_shrunk = directory_shrink();
-		if (penumbra_auto)
+		if (penumbra_auto_load)
 		{
 			/* for pg_database; its end frees what was allocated on the way */
 			StartTransactionCommand();
@@ -354,7 +360,7 @@ penumbra_launcher_main(Datum argument)
 		ResetLatch(MyLatch);
 	}
 	wanted_set_listener(NULL);
-	if (penumbra_auto)
+	if (penumbra_auto_load)
 		wanted_list_save();
 	/* started again, unless the server stops */
 	proc_exit(1);
@@ -415,7 +421,7 @@ wants_vacuum(Relation rel)
 	StdRdOptions *options = (StdRdOptions *) rel->rd_options;
 	CacheKey	key;
 
-	if (RecoveryInProgress() || !AutoVacuumingActive() ||
+	if (!auto_vacuum || RecoveryInProgress() || !AutoVacuumingActive() ||
 		(options != NULL && !options->autovacuum.enabled))
 		return false;
 	visibilitymap_count(rel, &visible, NULL);
@@ -513,7 +519,7 @@ static bool
 goes_on(void)
 {
 	process_handle_signals();
-	return penumbra_auto;
+	return penumbra_auto_load;
 }
 
 /* After each part a refresh sleeps REFRESH_REST times as long as the part took, and so leaves the disk to others. */
@@ -601,7 +607,7 @@ load_wanted(void)
 		if (!goes_on())
 			return;
 		try_job(&job);
-		if (!penumbra_auto)
+		if (!penumbra_auto_load)
 			return;
 		wanted_end(MyDatabaseId, job.relid, &job.shortage);
 		if (job.shortage.bytes > 0 && job.wishes >= AGED_WISHES)
@@ -636,7 +642,7 @@ refresh_stale(void)
 
 		if (!goes_on())
 			return;
-		if (relations[i].pages_from_heap == 0 && relations[i].dead_pages == 0)
+		if (relations[i].pages_from_heap == 0 && relations[i].changed_pages == 0)
 			continue;
 		job.natts = directory_list_columns(&relations[i].key, &columns);
 		job.attnums = palloc(sizeof(AttrNumber) * Max(job.natts, 1));

@@ -11,7 +11,7 @@
 
 #include "postgres.h"
 
-extern bool penumbra_auto;
+extern bool penumbra_auto_load;
 
 extern void worker_define_settings(void);
 extern void worker_register_launcher(void);

@@ -2,7 +2,7 @@
 -- asks of them, the output is the same.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS penumbra;
-SET penumbra.workers = 0;
+SET penumbra.threads_per_query = 0;
 SET max_parallel_workers_per_gather = 0;
 CREATE ROLE regress_reader;
 CREATE TABLE secrets (secret int, owner text) WITH (fillfactor = 10);

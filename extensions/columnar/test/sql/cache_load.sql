@@ -4,7 +4,7 @@ CREATE EXTENSION IF NOT EXISTS penumbra;
 SHOW penumbra.memory;
 SELECT * FROM penumbra.tables;
 -- nothing is kept on disk unless it is asked for
-SET penumbra.disk_cache = '1GB';
+SET penumbra.disk_cache_size = '1GB';
 SELECT * FROM penumbra.disk;
 SELECT size_class, pages, used_bytes FROM penumbra.memory;
 
@@ -30,19 +30,19 @@ SELECT penumbra.load('all_types') > 0 AS loaded;
 SELECT column_name, type, rows, coverage_percent FROM penumbra.columns ORDER BY column_name COLLATE "C";
 SELECT column_name, rows_checked, mismatches, problem FROM penumbra.verify('all_types')
 ORDER BY column_name COLLATE "C";
-SELECT rows_from_cache, pages_from_heap, heap_ranges FROM penumbra.served('all_types');
+SELECT rows_from_cache, pages_from_heap, heap_ranges FROM penumbra.explain_coverage('all_types');
 SELECT penumbra.load('all_types') AS nothing_to_do;
-SELECT relation, coverage_percent, valid_percent, dead_pages, rows FROM penumbra.tables;
+SELECT relname, coverage_percent, valid_percent, changed_pages, rows FROM penumbra.tables;
 
 -- some columns first, others later: the same chunks
 SELECT penumbra.unload('all_types') > 0 AS dropped;
 SELECT count(*) FROM penumbra.tables;
 SELECT penumbra.load('all_types', '{id, t}') > 0 AS loaded;
 SELECT column_name FROM penumbra.columns ORDER BY 1;
-SELECT rows_from_cache, pages_from_cache FROM penumbra.served('all_types', '{id, n}');
+SELECT rows_from_cache, pages_from_cache FROM penumbra.explain_coverage('all_types', '{id, n}');
 SELECT penumbra.load('all_types', '{n, n, id}') > 0 AS loaded;
 SELECT column_name FROM penumbra.columns ORDER BY 1;
-SELECT rows_from_cache, pages_from_heap FROM penumbra.served('all_types', '{id, n}');
+SELECT rows_from_cache, pages_from_heap FROM penumbra.explain_coverage('all_types', '{id, n}');
 SELECT count(*) AS columns, sum(mismatches) FROM penumbra.verify('all_types');
 SELECT penumbra.unload('all_types') > 0 AS dropped;
 SELECT size_class, pages, used_bytes FROM penumbra.memory;
@@ -61,23 +61,23 @@ FROM generate_series(1101, 1150) i, generate_series(1, 200) j GROUP BY i;
 SELECT penumbra.load('shapes') > 0 AS loaded;
 SELECT column_name, rows_checked, mismatches, problem FROM penumbra.verify('shapes')
 ORDER BY column_name COLLATE "C";
-SELECT rows_from_cache, pages_from_heap FROM penumbra.served('shapes');
+SELECT rows_from_cache, pages_from_heap FROM penumbra.explain_coverage('shapes');
 
 -- DDL without a rewrite: the column must be loaded anew; with a rewrite: everything
 ALTER TABLE shapes ALTER COLUMN late_text TYPE varchar;
-SELECT rows_from_cache FROM penumbra.served('shapes', '{late_text}');
-SELECT rows_from_cache FROM penumbra.served('shapes', '{id}');
+SELECT rows_from_cache FROM penumbra.explain_coverage('shapes', '{late_text}');
+SELECT rows_from_cache FROM penumbra.explain_coverage('shapes', '{id}');
 SELECT penumbra.load('shapes', '{late_text}') > 0 AS loaded;
-SELECT rows_from_cache FROM penumbra.served('shapes', '{late_text, id}');
+SELECT rows_from_cache FROM penumbra.explain_coverage('shapes', '{late_text, id}');
 ALTER TABLE shapes ALTER COLUMN late TYPE bigint;
 SELECT count(*) FROM penumbra.tables;
 SELECT penumbra.load('shapes') > 0 AS loaded;
 BEGIN;
 TRUNCATE shapes;
-SELECT rows_from_cache FROM penumbra.served('shapes', '{id}');
+SELECT rows_from_cache FROM penumbra.explain_coverage('shapes', '{id}');
 SELECT penumbra.load('shapes');
 ROLLBACK;
-SELECT rows_from_cache FROM penumbra.served('shapes', '{id}');
+SELECT rows_from_cache FROM penumbra.explain_coverage('shapes', '{id}');
 SELECT sum(mismatches) FROM penumbra.verify('shapes');
 VACUUM FULL shapes;
 SELECT count(*) FROM penumbra.tables;
@@ -92,7 +92,7 @@ CREATE TABLE parts_2 (v text, k int);
 ALTER TABLE parts ATTACH PARTITION parts_2 FOR VALUES FROM (1000) TO (2000);
 INSERT INTO parts SELECT i, 'v' || i FROM generate_series(0, 1999) i;
 SELECT penumbra.load('parts', '{k}');
-SELECT relation, column_name, rows FROM penumbra.columns ORDER BY 1, 2;
+SELECT relname, column_name, rows FROM penumbra.columns ORDER BY 1, 2;
 SELECT penumbra.unload('parts');
 DROP TABLE parts;
 
@@ -141,7 +141,7 @@ CREATE TABLE left_out_5 PARTITION OF left_out_4 FOR VALUES FROM (3000) TO (4000)
 INSERT INTO left_out SELECT i, '{}', 'v' || i FROM generate_series(0, 1999) i;
 INSERT INTO left_out SELECT i, '{}', 'v' || i FROM generate_series(3000, 3999) i;
 SELECT penumbra.load('left_out');
-SELECT relation, column_name, rows FROM penumbra.columns ORDER BY 1, 2;
+SELECT relname, column_name, rows FROM penumbra.columns ORDER BY 1, 2;
 SELECT penumbra.load('left_out', '{k}');
 SELECT penumbra.load('left_out', '{j}');
 SELECT penumbra.refresh('left_out');
@@ -195,13 +195,13 @@ SELECT count(*) FROM penumbra.tables;
 SET client_min_messages = error;
 SELECT penumbra.load('big') > 0 AS loaded;
 RESET client_min_messages;
-SELECT relation::text, coverage_percent BETWEEN 30 AND 95 AS in_part FROM penumbra.tables;
+SELECT relname, coverage_percent BETWEEN 30 AND 95 AS in_part FROM penumbra.tables;
 SELECT heap_pages > 0 AS some_pages, reason FROM penumbra.staleness;
 SELECT used_bytes <= budget_bytes AND used_bytes > budget_bytes / 2 AS full FROM penumbra.memory WHERE size_class = 'all';
 SELECT sum(mismatches) FROM penumbra.verify('big');
-SELECT chunks > 0 AS some, rows_from_cache > 0 AS some_rows, pages_from_heap > 0 AS some_pages FROM penumbra.served('big');
+SELECT chunks > 0 AS some, rows_from_cache > 0 AS some_rows, pages_from_heap > 0 AS some_pages FROM penumbra.explain_coverage('big');
 SELECT penumbra.load('all_types') > 0 AS loaded;
-SELECT relation FROM penumbra.tables ORDER BY 1;
+SELECT relname FROM penumbra.tables ORDER BY 1;
 SELECT sum(mismatches) FROM penumbra.verify('all_types');
 DROP TABLE big, all_types, owned, an_unlogged;
 SELECT size_class, pages, used_bytes FROM penumbra.memory;

@@ -1,6 +1,7 @@
 -- Validation: what is served after each kind of change. Three rows fit a page.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS penumbra;
+CREATE EXTENSION IF NOT EXISTS penumbra_test;
 CREATE TABLE pages (id int, v int, filler char(2000)) WITH (fillfactor = 100);
 ALTER TABLE pages ALTER COLUMN filler SET STORAGE PLAIN;
 INSERT INTO pages SELECT i, 0, 'x' FROM generate_series(1, 9000) i;
@@ -8,67 +9,67 @@ SELECT pg_relation_size('pages') / 8192 AS pages;
 
 -- without a visibility map: by page LSNs
 SELECT penumbra.load('pages', '{id, v}');
-SELECT * FROM penumbra.served('pages', '{id, v}');
+SELECT * FROM penumbra.explain_coverage('pages', '{id, v}');
 -- vacuum writes the map, with checksums new LSNs, too: then the first look proves rows; the stamps are renewed
 VACUUM pages;
-SELECT rows_from_cache, pages_from_heap, heap_ranges FROM penumbra.served('pages', '{id, v}');
-SELECT * FROM penumbra.served('pages', '{id, v}');
+SELECT rows_from_cache, pages_from_heap, heap_ranges FROM penumbra.explain_coverage('pages', '{id, v}');
+SELECT * FROM penumbra.explain_coverage('pages', '{id, v}');
 
 -- an update fails two pages for good: the old row's, and the new row's is past the chunk
 UPDATE pages SET v = 1 WHERE id = 10;
-SELECT * FROM penumbra.served('pages', '{id, v}');
+SELECT * FROM penumbra.explain_coverage('pages', '{id, v}');
 VACUUM pages;
-SELECT * FROM penumbra.served('pages', '{id, v}');
-SELECT dead_pages FROM penumbra.tables WHERE relation = 'pages'::regclass;
+SELECT * FROM penumbra.explain_coverage('pages', '{id, v}');
+SELECT changed_pages FROM penumbra.tables WHERE relid = 'pages'::regclass;
 SELECT penumbra.refresh('pages');
-SELECT * FROM penumbra.served('pages', '{id, v}');
+SELECT * FROM penumbra.explain_coverage('pages', '{id, v}');
 SELECT sum(mismatches) FROM penumbra.verify('pages');
 
 -- rolled back, all the same
 BEGIN;
 DELETE FROM pages WHERE id = 5000;
-SELECT * FROM penumbra.served('pages', '{id, v}');
+SELECT * FROM penumbra.explain_coverage('pages', '{id, v}');
 ROLLBACK;
-SELECT * FROM penumbra.served('pages', '{id, v}');
+SELECT * FROM penumbra.explain_coverage('pages', '{id, v}');
 -- a page that is not all-visible stays in the table until it is
 SELECT penumbra.refresh('pages');
-SELECT * FROM penumbra.served('pages', '{id, v}');
+SELECT * FROM penumbra.explain_coverage('pages', '{id, v}');
 VACUUM pages;
 SELECT penumbra.refresh('pages') <= 1 AS ok;
-SELECT * FROM penumbra.served('pages', '{id, v}');
+SELECT * FROM penumbra.explain_coverage('pages', '{id, v}');
 
 -- locks do not change rows, but may move the LSNs
 BEGIN;
 SELECT id FROM pages WHERE id = 100 FOR KEY SHARE;
 COMMIT;
-SELECT rows_from_cache BETWEEN 8997 AND 9000 FROM penumbra.served('pages', '{id, v}');
+SELECT rows_from_cache BETWEEN 8997 AND 9000 FROM penumbra.explain_coverage('pages', '{id, v}');
 SELECT penumbra.refresh('pages') >= 0;
 
 -- new pages, then fewer
 INSERT INTO pages SELECT i, 0, 'x' FROM generate_series(9001, 9300) i;
-SELECT pages_from_heap > 0 FROM penumbra.served('pages', '{id, v}');
+SELECT pages_from_heap > 0 FROM penumbra.explain_coverage('pages', '{id, v}');
 VACUUM pages;
 SELECT penumbra.refresh('pages');
-SELECT pages_from_heap, rows_from_cache FROM penumbra.served('pages', '{id, v}');
+SELECT pages_from_heap, rows_from_cache FROM penumbra.explain_coverage('pages', '{id, v}');
 DELETE FROM pages WHERE ctid >= '(1000,0)';
 VACUUM pages;
 SELECT pg_relation_size('pages') / 8192 < 1100 AS truncated;
-SELECT rows_from_cache <= 3000 AS ok FROM penumbra.served('pages', '{id, v}');
+SELECT rows_from_cache <= 3000 AS ok FROM penumbra.explain_coverage('pages', '{id, v}');
 SELECT sum(mismatches) FROM penumbra.verify('pages');
 INSERT INTO pages SELECT i, 0, 'x' FROM generate_series(3001, 6000) i;
-SELECT rows_from_cache <= 3000 AS ok FROM penumbra.served('pages', '{id, v}');
+SELECT rows_from_cache <= 3000 AS ok FROM penumbra.explain_coverage('pages', '{id, v}');
 SELECT penumbra.refresh('pages') > 0;
-SELECT rows_from_cache FROM penumbra.served('pages', '{id, v}');
+SELECT rows_from_cache FROM penumbra.explain_coverage('pages', '{id, v}');
 SELECT sum(mismatches) FROM penumbra.verify('pages');
 
 -- verify finds what is wrong: a damaged header, a wrong value; and the load repairs nothing silently
 CREATE TABLE damaged AS SELECT i AS a, 't' || i % 50 AS s FROM generate_series(1, 20000) i;
 SELECT penumbra.load('damaged');
-SELECT penumbra.damage('damaged', 1::smallint, 0);
+SELECT penumbra_test.damage('damaged', 1::smallint, 0);
 SELECT column_name, pages_checked, mismatches, first_bad_block, problem FROM penumbra.verify('damaged');
-SELECT penumbra.damage('damaged', 1::smallint, 0);
+SELECT penumbra_test.damage('damaged', 1::smallint, 0);
 SELECT column_name, mismatches FROM penumbra.verify('damaged');
-SELECT bool_or(penumbra.damage('damaged', 1::smallint, i * 64)) FROM generate_series(10, 60) i; -- within the first zone
+SELECT bool_or(penumbra_test.damage('damaged', 1::smallint, i * 64)) FROM generate_series(10, 60) i; -- within the first zone
 SELECT column_name, mismatches > 0 AS found, problem FROM penumbra.verify('damaged');
 SELECT penumbra.unload('damaged') > 0 AS dropped;
 SELECT penumbra.load('damaged');
@@ -81,7 +82,7 @@ DROP TABLE pages;
 PREPARE TRANSACTION 'drop pages';
 ROLLBACK PREPARED 'drop pages';
 SELECT penumbra.load('pages', '{id}') > 0;
-SELECT rows_from_cache FROM penumbra.served('pages', '{id}');
+SELECT rows_from_cache FROM penumbra.explain_coverage('pages', '{id}');
 DROP TABLE pages;
 SELECT count(*) FROM penumbra.tables;
 
@@ -92,7 +93,7 @@ CREATE EXTENSION penumbra;
 CREATE TABLE here AS SELECT 1 AS a;
 SELECT penumbra.load('here');
 \c regression
-SELECT count(*) FROM penumbra.tables();
+SELECT count(*) FROM penumbra.get_tables();
 DROP DATABASE elsewhere;
-SELECT count(*) FROM penumbra.tables();
+SELECT count(*) FROM penumbra.get_tables();
 SELECT size_class, pages, used_bytes FROM penumbra.memory;

@@ -71,7 +71,7 @@ SELECT same('SELECT c, count(*), sum(n), sum(i) FROM parent GROUP BY c'),
 DROP TABLE parent CASCADE;
 
 -- threads take the heap's rows, also when the query ends before they did, and an error in them is PostgreSQL's
-SET penumbra.workers = 2;
+SET penumbra.threads_per_query = 2;
 CREATE TABLE shared (id int, g int, n numeric(12,2)) WITH (fillfactor = 70);
 INSERT INTO shared SELECT i, i % 100, i / 4.0 FROM generate_series(1, 300000) i;
 VACUUM shared;

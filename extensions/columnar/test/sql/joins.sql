@@ -377,12 +377,12 @@ FROM (SELECT (regexp_match(tree, 'Inner Join  \(rows=(\d+)\)'))[1]::int AS joine
     (regexp_match(tree, 'Aggregate  \(rows=(\d+)\)'))[1]::int AS groups
   FROM (SELECT string_agg(line, E'\n') AS tree FROM explained(
     'SELECT year, stddev(amount) FROM sales JOIN calendar USING (day) WHERE year = 2001 GROUP BY year') AS line) t) e;
-SET penumbra.workers = 0;
+SET penumbra.threads_per_query = 0;
 SELECT regexp_replace(line, ' +', '', 'g')
   FROM explained('SELECT count(*) FROM sales JOIN calendar USING (day)', 'ANALYZE, FORMAT JSON') AS line
   WHERE line ~ '"(Stage|Rows Out|Join Table|Build Rows|Planned Rows)"';
 
-RESET penumbra.workers;
+RESET penumbra.threads_per_query;
 -- rows of one key meet the same rows, and are added up before the joins
 CREATE TABLE bills AS SELECT i % 12 AS shop, i % 40 AS day, i % 9 AS amount, (i % 100)::numeric(9,2) / 4 AS price
 FROM generate_series(1, 20000) i;

@@ -2,7 +2,7 @@
 -- written to the table since.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS penumbra;
-SET penumbra.workers = 0;
+SET penumbra.threads_per_query = 0;
 SET max_parallel_workers_per_gather = 0;
 CREATE TABLE own (k int, v numeric(12,2), t text);
 INSERT INTO own SELECT i / 4, i % 7, 'text ' || i % 3 FROM generate_series(1, 100000) i;

@@ -1,7 +1,7 @@
 -- Patches: decided new rows of a chunk's pages, by the rules' numbers in src/cache/README.md. Thirty rows fit a page.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS penumbra;
-SELECT sum(used_bytes) AS used_before FROM penumbra.memory() \gset
+SELECT sum(used_bytes) AS used_before FROM penumbra.get_memory() \gset
 CREATE TABLE patched (id int, v int, note text, filler char(200)) WITH (fillfactor = 80, autovacuum_enabled = off);
 ALTER TABLE patched ALTER COLUMN filler SET STORAGE PLAIN;
 ALTER TABLE patched ALTER COLUMN note SET STORAGE EXTERNAL;
@@ -23,7 +23,7 @@ BEGIN
     same := ours = theirs;
     sum := ours.sum;
     SELECT s.chunks, pages_row_by_row, pages_from_heap INTO chunks, by_row, heap
-    FROM penumbra.served('patched', '{id, v, note}') s;
+    FROM penumbra.explain_coverage('patched', '{id, v, note}') s;
     SELECT sum(mismatches) INTO wrong FROM penumbra.verify('patched');
 END $$;
 SELECT * FROM look();
@@ -31,9 +31,9 @@ SELECT * FROM look();
 -- W9: new rows of updates within the page, on many pages; the page costs what P2 costs, without VACUUM
 UPDATE patched SET v = 1 WHERE id % 60 = 0;
 SELECT by_row > 50 AS by_row, same, sum, chunks, heap, wrong FROM look();
-SELECT bytes AS bytes_without FROM penumbra.tables() WHERE relid = 'patched'::regclass \gset
+SELECT memory_bytes AS bytes_without FROM penumbra.get_tables() WHERE relid = 'patched'::regclass \gset
 SELECT penumbra.refresh('patched') AS patched;
-SELECT bytes > :bytes_without AS counts_patch FROM penumbra.tables() WHERE relid = 'patched'::regclass;
+SELECT memory_bytes > :bytes_without AS counts_patch FROM penumbra.get_tables() WHERE relid = 'patched'::regclass;
 SELECT * FROM look();
 -- nothing to do any more
 SELECT penumbra.refresh('patched') AS patched;
@@ -82,7 +82,7 @@ SELECT same, sum, chunks, by_row > 0 AS by_row, wrong FROM look();
 SELECT penumbra.refresh('patched') >= 0 AS patched;
 SELECT * FROM look();
 -- W13: and sets the map's bits: a scan renews the stamps
-SELECT count(*) AS bits_set FROM penumbra.served('patched', '{id}') WHERE pages_row_by_row = 0;
+SELECT count(*) AS bits_set FROM penumbra.explain_coverage('patched', '{id}') WHERE pages_row_by_row = 0;
 
 -- W10: a new row at the place of one that was known to be dead, and of one that nobody saw dead
 SELECT penumbra.unload('patched') > 0 AS unloaded, penumbra.load('patched', '{id, v, note}') > 0 AS loaded;
@@ -164,7 +164,7 @@ SELECT same, chunks, by_row, heap, wrong FROM look();
 
 -- its memory is given back with the chunk
 SELECT penumbra.unload('patched') > 0 AS unloaded;
-SELECT sum(used_bytes) = :used_before AS all_is_free FROM penumbra.memory();
+SELECT sum(used_bytes) = :used_before AS all_is_free FROM penumbra.get_memory();
 
 DROP FUNCTION look();
 DROP TABLE patched, places;

@@ -1,7 +1,7 @@
 -- Which plans Penumbra makes, refuses and falls back from.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS penumbra;
-SET penumbra.workers = 0;
+SET penumbra.threads_per_query = 0;
 SET max_parallel_workers_per_gather = 0;
 CREATE TABLE events (id int, kind int2, amount numeric(12,2), day date, note text COLLATE "C", person text);
 INSERT INTO events SELECT i, i % 10, i / 4.0, date '2024-01-01' + i % 366, 'note ' || i % 100, 'person ' || i % 7
@@ -58,9 +58,9 @@ BEGIN
     EXECUTE 'EXPLAIN (ANALYZE, FORMAT JSON) ' || query INTO plan;
     RETURN jsonb_path_query_array(plan, 'strict $.**.Threads');
 END $$;
-SET penumbra.workers = 1;
+SET penumbra.threads_per_query = 1;
 SELECT threads_of_last_scan('SELECT (SELECT sum(id) FROM scattered s WHERE s.k = few.k) FROM (VALUES (1), (2)) few (k)');
-SET penumbra.workers = 0;
+SET penumbra.threads_per_query = 0;
 DROP FUNCTION threads_of_last_scan(text);
 DROP TABLE scattered;
 

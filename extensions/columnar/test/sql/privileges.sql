@@ -1,6 +1,7 @@
 -- Who sees and does what.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS penumbra;
+CREATE EXTENSION IF NOT EXISTS penumbra_test;
 CREATE ROLE regress_nobody;
 CREATE ROLE regress_reader;
 CREATE ROLE regress_stats IN ROLE pg_read_all_stats;
@@ -24,12 +25,12 @@ SELECT count(penumbra.load(t)) FROM unnest('{open_table, half_open, by_row, clos
 -- tables and columns: those that the user may read, or maintain; no encodings below row-level security
 CREATE VIEW what_is_seen AS
 SELECT
-	(SELECT string_agg(relation::text, ' ' ORDER BY relation::text COLLATE "C") FROM penumbra.tables
-	 WHERE relation::text ~ '^(open_table|half_open|by_row|closed_table)$') AS tables,
-	(SELECT string_agg(relation || '.' || column_name, ' ' ORDER BY relation || '.' || column_name COLLATE "C")
-	 FROM penumbra.columns WHERE relation::text ~ '^(open_table|half_open|by_row|closed_table)$') AS columns,
-	(SELECT count(*) FROM penumbra.tables()
-	 WHERE database <> (SELECT oid FROM pg_database WHERE datname = current_database())) AS elsewhere;
+	(SELECT string_agg(relname, ' ' ORDER BY relname COLLATE "C") FROM penumbra.tables
+	 WHERE relname ~ '^(open_table|half_open|by_row|closed_table)$') AS tables,
+	(SELECT string_agg(relname || '.' || column_name, ' ' ORDER BY relname || '.' || column_name COLLATE "C")
+	 FROM penumbra.columns WHERE relname ~ '^(open_table|half_open|by_row|closed_table)$') AS columns,
+	(SELECT count(*) FROM penumbra.get_tables()
+	 WHERE datid <> (SELECT oid FROM pg_database WHERE datname = current_database())) AS elsewhere;
 GRANT SELECT ON what_is_seen TO PUBLIC;
 CREATE DATABASE regress_elsewhere;
 SELECT current_database() AS here \gset
@@ -55,7 +56,7 @@ SELECT * FROM what_is_seen;
 -- numbers of the whole server are for pg_monitor
 SELECT count(*) > 0 FROM penumbra.memory;
 SELECT count(*) > 0 FROM penumbra.refusals;
-SELECT count(*) FROM penumbra.refusals();
+SELECT count(*) FROM penumbra.get_refusals();
 SELECT count(*) FROM penumbra.disk;
 SELECT count(*) FROM penumbra.progress;
 SELECT count(*) FROM penumbra.activity;
@@ -71,7 +72,7 @@ SET ROLE regress_reader;
 SELECT penumbra.load('open_table');
 SELECT penumbra.refresh('open_table');
 SELECT penumbra.unload('open_table');
-SELECT penumbra.served('open_table');
+SELECT penumbra.explain_coverage('open_table');
 SELECT penumbra.verify('open_table');
 SET ROLE regress_owner;
 SELECT penumbra.unload('closed_table'), penumbra.load('closed_table', '{a}');
@@ -86,23 +87,23 @@ ALTER TABLE parted OWNER TO regress_owner;
 ALTER TABLE parted_own OWNER TO regress_owner;
 SET ROLE regress_owner;
 SELECT penumbra.load('parted');
-SELECT relation FROM penumbra.tables WHERE relation::text LIKE 'parted%';
+SELECT relname FROM penumbra.tables WHERE relname LIKE 'parted%';
 RESET ROLE;
 SELECT penumbra.load('parted');
 SET ROLE regress_owner;
 SELECT penumbra.refresh('parted'), penumbra.unload('parted');
 
 -- for superusers alone, whatever is granted
-SELECT penumbra.unload_dropped();
+SELECT penumbra.forget_dropped_databases();
 SET penumbra.stop_points = 'scan-after-pin';
-SELECT penumbra.damage('closed_table', 1::int2, 0);
+SELECT penumbra_test.damage('closed_table', 1::int2, 0);
 RESET ROLE;
-GRANT EXECUTE ON FUNCTION penumbra.damage(regclass, smallint, integer) TO regress_owner;
+GRANT EXECUTE ON FUNCTION penumbra_test.damage(regclass, smallint, integer) TO regress_owner;
 SET ROLE regress_owner;
-SELECT penumbra.damage('closed_table', 1::int2, 0);
+SELECT penumbra_test.damage('closed_table', 1::int2, 0);
 RESET ROLE;
-REVOKE EXECUTE ON FUNCTION penumbra.damage(regclass, smallint, integer) FROM regress_owner;
-SELECT penumbra.unload_dropped();
+REVOKE EXECUTE ON FUNCTION penumbra_test.damage(regclass, smallint, integer) FROM regress_owner;
+SELECT penumbra.forget_dropped_databases();
 -- every function and view says who may use it
 SELECT oid::regprocedure AS function, array_to_string(ARRAY(SELECT coalesce(nullif(grantee, 0)::regrole::text, 'PUBLIC')
 	FROM aclexplode(coalesce(proacl, acldefault('f', proowner))) WHERE grantee <> proowner ORDER BY 1), ' ') AS callers

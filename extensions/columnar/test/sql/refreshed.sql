@@ -2,7 +2,7 @@
 -- proven one by one here, so that a written page is the heap's.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS penumbra;
-SET penumbra.workers = 0;
+SET penumbra.threads_per_query = 0;
 SET max_parallel_workers_per_gather = 0;
 CREATE TABLE refreshed (id int, n int, filler char(100)) WITH (user_catalog_table = true);
 INSERT INTO refreshed SELECT i, i % 100, '' FROM generate_series(1, 100000) i;

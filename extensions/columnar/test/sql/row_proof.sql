@@ -20,7 +20,7 @@ BEGIN
     same := ours = theirs;
     rows := ours.rows;
     sum := ours.sum;
-    SELECT pages_row_by_row > 0 INTO by_row FROM penumbra.served('rows', '{id, v}');
+    SELECT pages_row_by_row > 0 INTO by_row FROM penumbra.explain_coverage('rows', '{id, v}');
     SELECT sum(mismatches) INTO wrong FROM penumbra.verify('rows');
 END $$;
 SELECT * FROM look();
@@ -30,7 +30,7 @@ UPDATE rows SET v = 1 WHERE id = 1;
 SELECT * FROM look();
 DELETE FROM rows WHERE id = 2;
 SELECT * FROM look();
-SELECT rows_from_cache, pages_row_by_row, pages_from_heap FROM penumbra.served('rows', '{id, v}');
+SELECT rows_from_cache, pages_row_by_row, pages_from_heap FROM penumbra.explain_coverage('rows', '{id, v}');
 BEGIN;
 UPDATE rows SET v = 1000 WHERE id = 3;
 SELECT * FROM look();
@@ -108,7 +108,7 @@ SELECT * FROM look();
 UPDATE rows SET v = v;
 SELECT * FROM look();
 CREATE FUNCTION cached() RETURNS boolean LANGUAGE sql AS
-$$ SELECT coalesce(sum(chunks), 0) > 0 FROM penumbra.tables() WHERE relid = 'rows'::regclass $$;
+$$ SELECT coalesce(sum(chunks), 0) > 0 FROM penumbra.get_tables() WHERE relid = 'rows'::regclass $$;
 SELECT cached();
 BEGIN;
 ALTER TABLE rows ALTER id TYPE bigint;
@@ -138,10 +138,10 @@ UPDATE rows SET v = 2 WHERE id % 2 = 0 AND id BETWEEN 10001 AND 34000;
 VACUUM rows;
 INSERT INTO rows SELECT i, 3, 'z' FROM generate_series(100001, 112000) i;
 SELECT * FROM look();
-SELECT pages_from_heap AS most FROM penumbra.served('rows', '{id, v}') \gset
+SELECT pages_from_heap AS most FROM penumbra.explain_coverage('rows', '{id, v}') \gset
 SET work_mem = '64kB';
 SELECT * FROM look();
-SELECT pages_from_heap > :most AS more FROM penumbra.served('rows', '{id, v}');
+SELECT pages_from_heap > :most AS more FROM penumbra.explain_coverage('rows', '{id, v}');
 RESET work_mem;
 
 DROP FUNCTION look();
@@ -162,7 +162,7 @@ BEGIN
     EXECUTE 'EXPLAIN (FORMAT JSON) SELECT sum(v) FROM priced' INTO plan;
     cost := plan->0->'Plan'->'Total Cost';
 END $$;
-SELECT pages_row_by_row > 50 AS by_row, pages_from_heap FROM penumbra.served('priced', '{id, v}');
+SELECT pages_row_by_row > 50 AS by_row, pages_from_heap FROM penumbra.explain_coverage('priced', '{id, v}');
 SELECT price('prefer') < 0.4 * price('off') AS is_cheap;
 DROP FUNCTION price;
 DROP TABLE priced;

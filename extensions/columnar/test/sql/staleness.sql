@@ -7,7 +7,7 @@ INSERT INTO stale SELECT i, 0, 'x' FROM generate_series(1, 300) i;
 VACUUM stale;
 SELECT penumbra.load('stale', '{id, n}');
 CREATE VIEW look AS
-SELECT relation, heap_pages, heap_percent, lost_pages, stale_since BETWEEN now() - interval '1 hour' AND clock_timestamp() AS since,
+SELECT relname, heap_pages, heap_percent, lost_pages, stale_at BETWEEN now() - interval '1 hour' AND clock_timestamp() AS since,
        regexp_replace(reason, 'since .*', 'since ...') AS reason, remedy
 FROM penumbra.staleness;
 SELECT * FROM look;

@@ -3,7 +3,7 @@ SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS penumbra;
 CREATE SCHEMA swapped_sides;
 SET search_path = swapped_sides;
-SET penumbra.workers = 1;
+SET penumbra.threads_per_query = 1;
 
 -- What PostgreSQL's executor finds, and how often sides of joins were swapped for it.
 CREATE FUNCTION swapped(query text) RETURNS text LANGUAGE plpgsql AS $$

@@ -10,13 +10,14 @@ $node->init;
 $node->append_conf('postgresql.conf', q{
 shared_preload_libraries = 'penumbra'
 penumbra.memory = '64MB'
-penumbra.auto = off
+penumbra.auto_load = off
 wal_level = replica
 restart_after_crash = on
 });
 $node->start;
 $node->safe_psql('postgres', q{
 	CREATE EXTENSION penumbra;
+	CREATE EXTENSION penumbra_test;
 	CREATE TABLE t AS SELECT i AS a, 't' || i % 100 AS s, md5(i::text)::uuid AS u FROM generate_series(1, 300000) i;
 });
 
@@ -41,7 +42,7 @@ sub load_and_stop
 {
 	my ($stop_point) = @_;
 	my $keeper = $node->background_psql('postgres', on_error_stop => 0);
-	$keeper->query_safe("SELECT pg_advisory_lock(penumbra.stop_point_key('$stop_point'))");
+	$keeper->query_safe("SELECT pg_advisory_lock(penumbra_test.stop_point_key('$stop_point'))");
 	my $loader = $node->background_psql('postgres', on_error_stop => 0);
 	$loader->query_until(qr/begin/, "SET penumbra.stop_points = '$stop_point';\n\\echo begin\nSELECT penumbra.load('t');\n");
 	$node->poll_query_until('postgres',

@@ -10,7 +10,7 @@ $primary->init(allows_streaming => 1);
 $primary->append_conf('postgresql.conf', q{
 shared_preload_libraries = 'penumbra'
 penumbra.memory = '64MB'
-penumbra.auto = off
+penumbra.auto_load = off
 autovacuum = off
 });
 $primary->start;
@@ -32,7 +32,7 @@ sub ask
 	return $standby->safe_psql('postgres', $query);
 }
 my $sum = q{SET penumbra.mode = 'require'; SELECT sum(n) FROM t};
-my $from_cache = q{SELECT pages_from_cache > 0 FROM penumbra.served('t', '{n}')};
+my $from_cache = q{SELECT pages_from_cache > 0 FROM penumbra.explain_coverage('t', '{n}')};
 my $verify = q{SELECT coalesce(sum(mismatches), 0) FROM penumbra.verify('t')};
 
 # Only the visibility map counts here: before vacuum nothing can be cached.
@@ -50,7 +50,7 @@ $primary->safe_psql('postgres', 'UPDATE t SET n = 100 WHERE id = 10');
 catch_up();
 is(ask($sum), '3099', 'a replayed update is seen');
 is(ask($from_cache), 't', 'the other pages are still cached');
-is(ask(q{SELECT pages_row_by_row FROM penumbra.served('t', '{n}')}), '0', 'rows are not told from others here');
+is(ask(q{SELECT pages_row_by_row FROM penumbra.explain_coverage('t', '{n}')}), '0', 'rows are not told from others here');
 $primary->safe_psql('postgres', 'VACUUM t');
 catch_up();
 is(ask($sum), '3099', 'after vacuum');
@@ -76,7 +76,7 @@ catch_up();
 is($standby->safe_psql('postgres', 'SELECT sum(n) FROM t'), '3600', 'after a rewrite');
 ask(q{SELECT penumbra.load('t', '{id, n}')});
 is(ask($sum), '3600', 'loaded again');
-is(ask(q{SELECT count(*) FROM penumbra.tables()}), '1', 'the old file is forgotten');
+is(ask(q{SELECT count(*) FROM penumbra.get_tables()}), '1', 'the old file is forgotten');
 
 # Promotion: the cache stays and stays right.
 $standby->promote;

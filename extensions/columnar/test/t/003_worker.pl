@@ -1,4 +1,4 @@
-# penumbra.auto: columns that queries ask for are loaded, refreshed and made all-visible in the background.
+# penumbra.auto_load: columns that queries ask for are loaded, refreshed and made all-visible in the background.
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
@@ -37,7 +37,7 @@ $node->poll_query_until('postgres',
   or die 'the table was not vacuumed';
 pass('the table was vacuumed, where it needs that');
 $node->poll_query_until('postgres',
-	q{SELECT pages_from_heap < 100 FROM penumbra.served('t', '{a}')}) or die 'not served';
+	q{SELECT pages_from_heap < 100 FROM penumbra.explain_coverage('t', '{a}')}) or die 'not served';
 is($node->safe_psql('postgres', q{SELECT sum(mismatches) FROM penumbra.verify('t')}), '0', 'verified');
 
 # stale chunks and new pages are loaded again once queries meet them
@@ -49,7 +49,7 @@ $node->safe_psql('postgres', 'VACUUM t');
 my $fresh = $node->safe_psql('postgres', "SET penumbra.mode = 'off'; $sum");
 is($node->safe_psql('postgres', "SET penumbra.mode = 'require'; $sum"), $fresh, 'right while stale');
 $node->poll_query_until('postgres',
-	q{SELECT pages_from_heap < 120 FROM penumbra.served('t', '{a}')})
+	q{SELECT pages_from_heap < 120 FROM penumbra.explain_coverage('t', '{a}')})
   or die 'stale chunks were not refreshed';
 is($node->safe_psql('postgres', "SET penumbra.mode = 'require'; $sum"), $fresh, 'right when refreshed');
 
@@ -59,7 +59,7 @@ $node->safe_psql('other', q{CREATE EXTENSION penumbra; CREATE TABLE o AS SELECT 
 $node->safe_psql('other', 'SELECT sum(i) FROM o');
 $node->safe_psql('postgres', 'DROP DATABASE other');
 pass('a database with a worker can be dropped');
-is($node->safe_psql('postgres', q{SELECT count(*) FROM penumbra.tables()}), '1', 'its tables are forgotten');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM penumbra.get_tables()}), '1', 'its tables are forgotten');
 
 # A transaction that is older than all rows: they are cached as soon as their inserter has committed. What is updated
 # cannot be while somebody could still see the rows before; the view says who that is, and then that nobody vacuums.
@@ -70,7 +70,7 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE e WITH (autovacuum_enabled = off) AS SELECT i AS a FROM generate_series(1, 300000) i;
 	SELECT sum(a) FROM e;
 });
-my $rows_served = q{SELECT rows_from_cache FROM penumbra.served('e', '{a}')};
+my $rows_served = q{SELECT rows_from_cache FROM penumbra.explain_coverage('e', '{a}')};
 $node->poll_query_until('postgres', $rows_served, '300000') or die 'rows of an old horizon were not loaded';
 $node->safe_psql('postgres', q{
 	INSERT INTO e SELECT 1 FROM generate_series(1, 100000);
@@ -84,15 +84,15 @@ sub poll_reason
 {
 	my $reason = shift;
 	return $node->poll_query_until('postgres', qq{
-		SELECT reason LIKE '$reason' FROM penumbra.served('e', '{a}'), penumbra.staleness
-		WHERE relation = 'e'::regclass});
+		SELECT reason LIKE '$reason' FROM penumbra.explain_coverage('e', '{a}'), penumbra.staleness
+		WHERE relid = 'e'::regclass});
 }
 $node->safe_psql('postgres', 'UPDATE e SET a = 0 WHERE a % 3 = 0');
-$node->safe_psql('postgres', q{SELECT FROM penumbra.served('e', '{a}')}) for 1 .. 40;
+$node->safe_psql('postgres', q{SELECT FROM penumbra.explain_coverage('e', '{a}')}) for 1 .. 40;
 my $loads = $node->safe_psql('postgres', 'SELECT loads FROM penumbra.activity');
 $node->poll_query_until('postgres',
-	qq{SELECT loads > $loads + 1 FROM penumbra.activity, penumbra.served('e', '{a}')}) or die 'no worker came';
-is($node->safe_psql('postgres', q{SELECT pages_row_by_row > 1000 FROM penumbra.served('e', '{a}')}), 't',
+	qq{SELECT loads > $loads + 1 FROM penumbra.activity, penumbra.explain_coverage('e', '{a}')}) or die 'no worker came';
+is($node->safe_psql('postgres', q{SELECT pages_row_by_row > 1000 FROM penumbra.explain_coverage('e', '{a}')}), 't',
 	'chunks are not loaded in vain');
 ok(poll_reason(q{transaction ''holder'' is prepared%}), 'who holds the horizon is named');
 $node->safe_psql('postgres', q{ROLLBACK PREPARED 'holder'});
@@ -107,32 +107,32 @@ $node->safe_psql('postgres', q{
 	SELECT penumbra.load('hot', '{id, n}');
 	UPDATE hot SET n = 1 WHERE id % 3000 = 7;
 });
-is($node->safe_psql('postgres', q{SELECT pages_row_by_row, chunks FROM penumbra.served('hot', '{id, n}')}), '20|2',
+is($node->safe_psql('postgres', q{SELECT pages_row_by_row, chunks FROM penumbra.explain_coverage('hot', '{id, n}')}), '20|2',
 	'pages with new rows are proven by row');
 $node->poll_query_until('postgres',
-	q{SELECT pages_row_by_row = 0 AND chunks = 4 FROM penumbra.served('hot', '{id, n}')})
+	q{SELECT pages_row_by_row = 0 AND chunks = 4 FROM penumbra.explain_coverage('hot', '{id, n}')})
   or die 'the pages got no patch';
 is($node->safe_psql('postgres', q{SET penumbra.mode = 'require'; SELECT count(*), sum(n) FROM hot}), '60000|20',
 	'right with patches');
 is($node->safe_psql('postgres', q{SELECT sum(mismatches) FROM penumbra.verify('hot')}), '0', 'verified');
-is($node->safe_psql('postgres', q{SELECT heap_pages FROM penumbra.staleness WHERE relation = 'hot'::regclass}), '0',
+is($node->safe_psql('postgres', q{SELECT heap_pages FROM penumbra.staleness WHERE relid = 'hot'::regclass}), '0',
 	'and nothing is stale');
 $node->safe_psql('postgres', 'DROP TABLE hot');
 
 # off: nothing is loaded any more
-$node->append_conf('postgresql.conf', 'penumbra.auto = off');
+$node->append_conf('postgresql.conf', 'penumbra.auto_load = off');
 $node->reload;
 $node->safe_psql('postgres', q{SELECT count(DISTINCT s) FROM t});
 sleep 2;
 is($node->safe_psql('postgres', q{SELECT string_agg(column_name, ',') FROM penumbra.columns}), 'a', 'off means off');
 is($node->safe_psql('postgres', q{SELECT errors FROM penumbra.activity}), '0', 'no errors');
 # wal_level = minimal: pages of a relation's first transaction have no LSN; vacuum makes them cacheable
-$node->append_conf('postgresql.conf', "wal_level = minimal\nmax_wal_senders = 0\npenumbra.auto = on");
+$node->append_conf('postgresql.conf', "wal_level = minimal\nmax_wal_senders = 0\npenumbra.auto_load = on");
 $node->restart;
 $node->safe_psql('postgres', 'CREATE TABLE m AS SELECT i AS a FROM generate_series(1, 300000) i');
 is($node->safe_psql('postgres', 'SELECT sum(a) FROM m'), '45000150000', 'without LSNs');
 $node->poll_query_until('postgres',
-	q{SELECT pages_from_heap < 100 FROM penumbra.served('m', '{a}')}) or die 'not served';
+	q{SELECT pages_from_heap < 100 FROM penumbra.explain_coverage('m', '{a}')}) or die 'not served';
 is($node->safe_psql('postgres', q{SET penumbra.mode = 'require'; SELECT sum(a) FROM m}), '45000150000', 'from the cache');
 $node->safe_psql('postgres', 'UPDATE m SET a = 0 WHERE a = 300000');
 is($node->safe_psql('postgres', q{SET penumbra.mode = 'require'; SELECT sum(a) FROM m}), '44999850000', 'after an update');
@@ -143,7 +143,7 @@ $node->safe_psql('postgres', q{
 });
 my (undef, undef, $note) = $node->psql('postgres', q{SELECT penumbra.load('f')});
 like($note, qr/NOTICE:  \d+ pages of relation "f" are not cached because of writes without WAL/, 'a note');
-is($node->safe_psql('postgres', q{SELECT cached_pages FROM penumbra.tables WHERE relation = 'f'::regclass}), '0', 'of all');
+is($node->safe_psql('postgres', q{SELECT cached_pages FROM penumbra.tables WHERE relid = 'f'::regclass}), '0', 'of all');
 
 # Of two tables only one fits: the one that is used stays, until the other is wanted more.
 $node->append_conf('postgresql.conf', "penumbra.memory = '16MB'\nautovacuum = off");
@@ -157,7 +157,7 @@ sub activity { return $node->safe_psql('postgres', "SELECT $_[0] FROM penumbra.a
 # But for new pages at the end: since 16 a table grows by up to 64.
 sub heap_pages
 {
-	return $node->safe_psql('postgres', "SELECT greatest(pages_from_heap - 63, 0) FROM penumbra.served('$_[0]', '{u}')");
+	return $node->safe_psql('postgres', "SELECT greatest(pages_from_heap - 63, 0) FROM penumbra.explain_coverage('$_[0]', '{u}')");
 }
 # Asks so often, and waits until the worker has done what it can.
 sub want

@@ -13,13 +13,14 @@ $node->init;
 $node->append_conf('postgresql.conf', q{
 shared_preload_libraries = 'penumbra'
 penumbra.memory = '128MB'
-penumbra.auto = off
-penumbra.workers = 1
+penumbra.auto_load = off
+penumbra.threads_per_query = 1
 autovacuum = off
 });
 $node->start;
 $node->safe_psql('postgres', q{
 	CREATE EXTENSION penumbra;
+	CREATE EXTENSION penumbra_test;
 	CREATE TABLE t AS SELECT i AS a, 'a text that is no dictionary ' || i AS s FROM generate_series(1, 600000) i;
 	VACUUM t;
 	SELECT penumbra.load('t');
@@ -48,7 +49,7 @@ sub open_cursor
 	return ($session, $pid);
 }
 
-my $key = q{penumbra.stop_point_key('exit-after-unpin')};
+my $key = q{penumbra_test.stop_point_key('exit-after-unpin')};
 my $waits = q{SELECT count(*) = 1 FROM pg_stat_activity WHERE pid = %d AND wait_event_type = 'Lock'};
 
 # pg_terminate_backend, and a time-out that is FATAL.

@@ -10,7 +10,7 @@ $node->init;
 $node->append_conf('postgresql.conf', q{
 shared_preload_libraries = 'penumbra'
 penumbra.memory = '256MB'
-penumbra.auto = off
+penumbra.auto_load = off
 autovacuum = off
 max_wal_size = '4GB'
 log_temp_files = 0
@@ -161,16 +161,16 @@ $node->safe_psql('tenant', q{
 	CREATE TABLE second AS SELECT * FROM first;
 	VACUUM ANALYZE first, second;
 });
-sub cached_bytes { return $node->safe_psql($_[0], 'SELECT coalesce(sum(bytes), 0) FROM penumbra.columns'); }
+sub cached_bytes { return $node->safe_psql($_[0], 'SELECT coalesce(sum(memory_bytes), 0) FROM penumbra.columns'); }
 my $others_before = cached_bytes('postgres');
 my (undef, undef, $warning) = $node->psql('tenant', q{SELECT penumbra.load('first')});
 like($warning, qr/the column cache is full.*raise penumbra\.database_memory \(now 32 MB\)/s, 'a quota is used up');
 # what is published is below the quota, or a chunk above it: 8 MB of heap
 cmp_ok(cached_bytes('tenant'), '>', 20 << 20, 'it is used');
 cmp_ok(cached_bytes('tenant'), '<=', 40 << 20, 'and holds');
-my $first_bytes = $node->safe_psql('tenant', q{SELECT sum(bytes) FROM penumbra.columns WHERE relation = 'first'::regclass});
+my $first_bytes = $node->safe_psql('tenant', q{SELECT sum(memory_bytes) FROM penumbra.columns WHERE relid = 'first'::regclass});
 $node->psql('tenant', q{SELECT penumbra.load('second', '{a}')});
-cmp_ok($node->safe_psql('tenant', q{SELECT coalesce(sum(bytes), 0) FROM penumbra.columns WHERE relation = 'first'::regclass}),
+cmp_ok($node->safe_psql('tenant', q{SELECT coalesce(sum(memory_bytes), 0) FROM penumbra.columns WHERE relid = 'first'::regclass}),
 	'<', $first_bytes, 'its own columns make room');
 is(cached_bytes('postgres'), $others_before, 'those of others stay');
 my $tenants = 'SELECT count(*), sum(a), max(s), max(u) FROM first';

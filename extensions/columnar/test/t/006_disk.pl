@@ -13,8 +13,8 @@ $node->init(allows_streaming => 1);
 $node->append_conf('postgresql.conf', q{
 shared_preload_libraries = 'penumbra'
 penumbra.memory = '64MB'
-penumbra.disk_cache = '64MB'
-penumbra.auto = off
+penumbra.disk_cache_size = '64MB'
+penumbra.auto_load = off
 autovacuum = off
 fsync = on
 restart_after_crash = on
@@ -47,12 +47,13 @@ sub await
 
 ask(q{
 	CREATE EXTENSION penumbra;
+	CREATE EXTENSION penumbra_test;
 	CREATE TABLE t AS SELECT i AS a, 't' || i % 100 AS s, md5(i::text)::uuid AS u FROM generate_series(1, 300000) i;
 	VACUUM t;
 });
 my $sum = q{SET penumbra.mode = 'prefer'; SELECT count(*), sum(a), count(DISTINCT s) FROM t};
 my $required = "SET penumbra.mode = 'require'; $sum" =~ s/SET penumbra.mode = 'prefer'; //r;
-my $served = q{SELECT pages_from_cache > 0, pages_from_heap FROM penumbra.served('t')};
+my $served = q{SELECT pages_from_cache > 0, pages_from_heap FROM penumbra.explain_coverage('t')};
 my $verified = q{SELECT count(*), sum(mismatches) FROM penumbra.verify('t')};
 
 # What is loaded is saved.
@@ -60,14 +61,14 @@ is(disk('state, saved_chunks, restored_chunks'), 'open|0|0', 'empty at first');
 my $chunks = ask(q{SELECT penumbra.load('t')});
 await("saved_segments = 3 * $chunks");
 is(disk('saved_chunks, write_errors, bytes_read'), "$chunks|0|0", 'saved');
-is(ask(q{SELECT disk_bytes = bytes FROM penumbra.columns WHERE column_name = 'a'}), 't', 'as large as in memory');
+is(ask(q{SELECT disk_bytes = memory_bytes FROM penumbra.columns WHERE column_name = 'a'}), 't', 'as large as in memory');
 
 # After a shutdown the columns answer without a load, and are read when a scan wants them.
 $node->restart;
 await_start();
 is(disk('restored_chunks, saved_chunks, segments_read'), "$chunks|$chunks|0", 'restored');
 is(disk('restored_segments = saved_segments AND restored_bytes = saved_bytes AND restored_bytes > 0'), 't', 'with all columns');
-is(ask(q{SELECT sum(bytes) FROM penumbra.columns}), '0', 'not yet in memory');
+is(ask(q{SELECT sum(memory_bytes) FROM penumbra.columns}), '0', 'not yet in memory');
 sub cost
 {
 	my ($cost) = ask(q{SET penumbra.mode = 'prefer'; EXPLAIN SELECT sum(a), min(s) FROM t}) =~ /\.\.([0-9.]+)/;
@@ -75,10 +76,10 @@ sub cost
 }
 my $cold_cost = cost();
 is(ask($required), '300000|45000150000|100', 'answer after a restart');
-my $column_pages = ask(q{SELECT sum(bytes) / 8192 FROM penumbra.columns WHERE column_name IN ('a', 's')});
+my $column_pages = ask(q{SELECT sum(memory_bytes) / 8192 FROM penumbra.columns WHERE column_name IN ('a', 's')});
 cmp_ok(abs($cold_cost - cost() - $column_pages), '<', 1, 'columns on disk cost what pages do');
 is(disk('segments_read'), 2 * $chunks, 'two columns were read');
-is(ask(q{SELECT column_name FROM penumbra.columns WHERE bytes = 0}), 'u', 'the third was not');
+is(ask(q{SELECT column_name FROM penumbra.columns WHERE memory_bytes = 0}), 'u', 'the third was not');
 is(ask($served), 't|0', 'all pages are served from the cache');
 is(ask($verified), '3|0', 'verified');
 is(ask(q{SELECT chunks_loaded FROM penumbra.activity}), '0', 'nothing was loaded');
@@ -117,7 +118,7 @@ sub begin_read
 	$node->restart;
 	await_start();
 	my $keeper = $node->background_psql('postgres');
-	$keeper->query_safe("SELECT pg_advisory_lock(penumbra.stop_point_key('$stop'))");
+	$keeper->query_safe("SELECT pg_advisory_lock(penumbra_test.stop_point_key('$stop'))");
 	my $reader = $node->background_psql('postgres', on_error_stop => 0);
 	$reader->query_safe("SET penumbra.stop_points = '$stop'; SET penumbra.mode = 'prefer'");
 	$reader->query_until(qr/begin/, "\\echo begin\nSELECT sum(a) FROM t;\n");
@@ -177,23 +178,23 @@ foreach ('disk-before-read', 'disk-reading')
 # Written before the restart and after: pages by what they are, and rows by their headers (X is older than this start).
 ask('UPDATE t SET a = a + 1 WHERE a % 3000 = 0');
 is(ask($sum), '300000|45000150100|100', 'written after the restart');
-is(ask(q{SELECT pages_row_by_row > 0 FROM penumbra.served('t')}), 't', 'rows of restored chunks are proven');
+is(ask(q{SELECT pages_row_by_row > 0 FROM penumbra.explain_coverage('t')}), 't', 'rows of restored chunks are proven');
 $node->restart;
 await_start();
 is(disk('restored_chunks'), $chunks, 'restored again');
 is(ask($required), '300000|45000150100|100', 'written before the restart');
 ask('UPDATE t SET a = a - 1 WHERE a % 3000 = 1 AND u = md5((a - 1)::text)::uuid');
-is(ask(q{SELECT pages_row_by_row > 0 FROM penumbra.served('t')}), 't', 'rows are proven');
+is(ask(q{SELECT pages_row_by_row > 0 FROM penumbra.explain_coverage('t')}), 't', 'rows are proven');
 is(ask($required), '300000|45000150000|100', 'written on both sides of it');
 is(ask($verified), '3|0', 'verified');
 
 # Whose row of pg_class is newer than the load could have another file: no row is proven, pages are.
 ask('GRANT SELECT ON t TO PUBLIC');
-is(ask(q{SELECT pages_row_by_row, pages_from_cache > 0, pages_from_heap > 0 FROM penumbra.served('t')}), '0|t|t',
+is(ask(q{SELECT pages_row_by_row, pages_from_cache > 0, pages_from_heap > 0 FROM penumbra.explain_coverage('t')}), '0|t|t',
 	'no rows are proven where a drop could have been missed');
 is(ask($required), '300000|45000150000|100', 'answer');
 cmp_ok(ask(q{SELECT penumbra.refresh('t')}), '>', 0, 'loaded again');
-is(ask(q{SELECT pages_from_heap FROM penumbra.served('t')}), '0', 'and served');
+is(ask(q{SELECT pages_from_heap FROM penumbra.explain_coverage('t')}), '0', 'and served');
 
 # A crash of a backend, one of the server: what the manifest has is kept.
 ask('VACUUM t');
@@ -227,7 +228,7 @@ $node->start;
 await_start();
 is(disk('restored_chunks'), $chunks, 'restored after a crash soon after the load');
 ask('UPDATE t SET s = s WHERE a = 5');
-is(ask(q{SELECT pages_row_by_row, pages_from_cache > 0, pages_from_heap > 0 FROM penumbra.served('t')}), '0|t|t',
+is(ask(q{SELECT pages_row_by_row, pages_from_cache > 0, pages_from_heap > 0 FROM penumbra.explain_coverage('t')}), '0|t|t',
 	'no rows are proven by numbers that may be given again');
 is(ask($required), '300000|45000150000|100', 'answer');
 is(ask($verified), '3|0', 'verified');
@@ -241,7 +242,7 @@ $node->stop('immediate');
 $node->start;
 await_start();
 is(ask($sum), '300000|45000150000|100', 'answer after a rewrite');
-is(ask(q{SELECT pages_from_cache FROM penumbra.served('t')}), '0', 'nothing of the old file is served');
+is(ask(q{SELECT pages_from_cache FROM penumbra.explain_coverage('t')}), '0', 'nothing of the old file is served');
 $chunks = ask(q{SELECT penumbra.load('t')});
 await("saved_segments >= 3 * $chunks");
 
@@ -268,7 +269,7 @@ sub flip_all
 sub load_all
 {
 	ask(q{SELECT penumbra.load('t')});
-	$chunks = ask(q{SELECT chunks FROM penumbra.tables WHERE relation = 't'::regclass});
+	$chunks = ask(q{SELECT chunks FROM penumbra.tables WHERE relid = 't'::regclass});
 	await("saved_segments = 3 * $chunks AND file_bytes > 0");
 }
 my $size = -s $node->logfile;
@@ -302,7 +303,7 @@ restart();
 is(disk('restored_chunks'), $chunks, 'restored');
 flip_all();
 is(ask($sum), '300000|45000150000|100', 'answer without the damaged columns');
-is(ask(q{SELECT pages_from_cache FROM penumbra.served('t')}), '0', 'nothing of them is served');
+is(ask(q{SELECT pages_from_cache FROM penumbra.explain_coverage('t')}), '0', 'nothing of them is served');
 cmp_ok(disk('damaged'), '>', 0, 'damage is counted');
 load_all();
 is(ask($required), '300000|45000150000|100', 'loaded again');
@@ -393,7 +394,7 @@ ask(q{
 await('saved_chunks > 0');
 $node->stop('immediate');
 system_or_bail('pg_resetwal', '-f', '-D', $node->data_dir);
-$node->append_conf('postgresql.conf', 'penumbra.disk_cache = 0');
+$node->append_conf('postgresql.conf', 'penumbra.disk_cache_size = 0');
 $node->start;
 ask(q{
 	DELETE FROM renumbered;
@@ -401,7 +402,7 @@ ask(q{
 	INSERT INTO renumbered SELECT 2 FROM generate_series(1, 2000);
 	CALL spend(4000);
 });
-restart(sub { $node->append_conf('postgresql.conf', q{penumbra.disk_cache = '64MB'}); });
+restart(sub { $node->append_conf('postgresql.conf', q{penumbra.disk_cache_size = '64MB'}); });
 is(ask(q{SET penumbra.mode = 'prefer'; SELECT count(*), sum(a) FROM renumbered}), '2000|4000', 'other rows by numbers given twice');
 ask('DROP TABLE renumbered');
 log_has(qr/not used: it does not belong to this state of the data directory/, 'pg_resetwal before the last start');
@@ -549,15 +550,15 @@ ask(q{CREATE TABLE p AS SELECT i AS a, md5(i::text) AS h, 'order ' || i || ' of 
 	FROM generate_series(1, 150000) i; VACUUM p; SELECT penumbra.load('p')});
 await("saved_segments > 0");
 my $packed = q{SELECT string_agg(column_name, ',' ORDER BY column_name) FROM penumbra.columns
-	WHERE relation = 'p'::regclass AND };
-is(ask("$packed disk_bytes BETWEEN 1 AND bytes * 0.6"), 'w', 'packed');
-is(ask("$packed disk_bytes = bytes"), 'a,h', 'not packed');
+	WHERE relid = 'p'::regclass AND };
+is(ask("$packed disk_bytes BETWEEN 1 AND memory_bytes * 0.6"), 'w', 'packed');
+is(ask("$packed disk_bytes = memory_bytes"), 'a,h', 'not packed');
 my $texts = q{SELECT count(*), max(w), sum(length(w)), max(h) FROM p};
 my $texts_answer = ask("SET penumbra.mode = 'off'; $texts");
 # read by a scan, by verify, and into no memory of the cache
 restart();
 is(ask("SET penumbra.mode = 'require'; $texts"), $texts_answer, 'packed: answer');
-is(ask("$packed bytes * 0.6 >= disk_bytes AND bytes > 0"), 'w', 'packed: unpacked in memory');
+is(ask("$packed memory_bytes * 0.6 >= disk_bytes AND memory_bytes > 0"), 'w', 'packed: unpacked in memory');
 restart();
 is(ask(q{SELECT count(*), sum(mismatches), count(problem) FROM penumbra.verify('p')}), '3|0|0', 'packed: verified');
 restart(sub { $node->append_conf('postgresql.conf', "penumbra.memory = '16MB'\npenumbra.disk_cache_compression = off"); });
@@ -584,10 +585,10 @@ my $hashes = "SET penumbra.mode = 'require'; SELECT count(*), count(DISTINCT u),
 foreach my $round (1 .. 2)
 {
 	is(ask("$hashes$_"), '80000|80000|3200040000', "answer $_ of round $round") foreach 1 .. 3;
-	is(ask("SELECT pages_from_heap FROM penumbra.served('t$_')"), '0', "from the cache") foreach 1 .. 3;
+	is(ask("SELECT pages_from_heap FROM penumbra.explain_coverage('t$_')"), '0', "from the cache") foreach 1 .. 3;
 }
 is(ask($required), '300000|45000150000|100', 'the first table');
-is(ask(q{SELECT sum(chunks_loaded) FROM penumbra.activity}), ask(q{SELECT sum(chunks) FROM penumbra.tables WHERE relation <> 't'::regclass}),
+is(ask(q{SELECT sum(chunks_loaded) FROM penumbra.activity}), ask(q{SELECT sum(chunks) FROM penumbra.tables WHERE relid <> 't'::regclass}),
 	'no chunk was loaded twice');
 # stopped while it writes, or before
 ask("SELECT penumbra.unload('t$_'), penumbra.load('t$_')") foreach 1 .. 3;
@@ -604,8 +605,8 @@ ask(q{CREATE TABLE large AS SELECT i AS a, (i::bigint * 7919 % 65536)::int AS b,
 	random() AS f FROM generate_series(1, 500000) i});
 ask(q{VACUUM ANALYZE large});
 my $large_chunks = ask(q{SELECT penumbra.load('large')});
-is(ask(q{SELECT pages_from_heap FROM penumbra.served('large')}), '0', 'a large table is cached');
-cmp_ok(ask(q{SELECT sum(disk_bytes) FROM penumbra.columns WHERE relation = 'large'::regclass}), '>', 2 * 16 * 1024 * 1024,
+is(ask(q{SELECT pages_from_heap FROM penumbra.explain_coverage('large')}), '0', 'a large table is cached');
+cmp_ok(ask(q{SELECT sum(disk_bytes) FROM penumbra.columns WHERE relid = 'large'::regclass}), '>', 2 * 16 * 1024 * 1024,
 	'and is larger than the memory');
 my @large = (
 	q{SELECT count(*), sum(a), max(u), sum(length(u)) FROM large},
@@ -620,7 +621,7 @@ my @large = (
 		UNION ALL SELECT a, u FROM large WHERE b < 0 UNION ALL SELECT a, u FROM large) x},
 	q{SELECT count(*) FROM (SELECT u FROM large UNION ALL SELECT u FROM large LIMIT 3) x});
 my %expected = map { $_ => ask("SET penumbra.mode = 'off'; $_") } @large;
-foreach my $settings ('', 'SET max_parallel_workers_per_gather = 0;', 'SET penumbra.workers = 2;')
+foreach my $settings ('', 'SET max_parallel_workers_per_gather = 0;', 'SET penumbra.threads_per_query = 2;')
 {
 	is(ask("SET penumbra.mode = 'require'; $settings $_"), $expected{$_}, "$settings $_") foreach @large;
 }
@@ -643,7 +644,7 @@ is(ask("SET penumbra.mode = 'require'; $_"), $expected{$_}, "written: $_") forea
 ask(q{SELECT penumbra.load('t1')});
 await("state = 'open'");
 restart();
-sub memory_of { my ($table) = @_; return ask("SELECT sum(bytes) FROM penumbra.columns WHERE relation = '$table'::regclass"); }
+sub memory_of { my ($table) = @_; return ask("SELECT sum(memory_bytes) FROM penumbra.columns WHERE relid = '$table'::regclass"); }
 ask("${hashes}1") foreach 1 .. 3;
 my $used = memory_of('t1');
 cmp_ok($used, '>', 0, 'a small table is in memory');
@@ -654,23 +655,23 @@ cmp_ok(memory_of('t1'), '<', $used, 'many take its place');
 my $read = disk('bytes_read');
 my $held = memory_of('large');
 ask("SET penumbra.mode = 'require'; $large[0]");
-cmp_ok(disk('bytes_read') - $read, '<', ask(q{SELECT sum(disk_bytes) FROM penumbra.columns WHERE relation = 'large'::regclass}) - $held / 2,
+cmp_ok(disk('bytes_read') - $read, '<', ask(q{SELECT sum(disk_bytes) FROM penumbra.columns WHERE relid = 'large'::regclass}) - $held / 2,
 	'what is in memory is not read');
 
 # After a start the rest is read back in the background, the column that was used most first, as far as there is room.
-restart(sub { $node->append_conf('postgresql.conf', "penumbra.auto = on") });
+restart(sub { $node->append_conf('postgresql.conf', "penumbra.auto_load = on") });
 ask("SET penumbra.mode = 'require'; SELECT max(f) FROM large") foreach 1 .. 20;
 restart();
-ok(poll(q{SELECT bytes = disk_bytes FROM penumbra.columns WHERE relation = 'large'::regclass AND column_name = 'f'}),
+ok(poll(q{SELECT memory_bytes = disk_bytes FROM penumbra.columns WHERE relid = 'large'::regclass AND column_name = 'f'}),
 	'the most used column is read back');
-is(ask(q{SELECT bytes < disk_bytes FROM penumbra.columns WHERE relation = 'large'::regclass AND column_name = 'u'}), 't',
+is(ask(q{SELECT memory_bytes < disk_bytes FROM penumbra.columns WHERE relid = 'large'::regclass AND column_name = 'u'}), 't',
 	'not all of the others');
 ok(poll(q{SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type LIKE '%reader'}), 'then it ends');
-is(disk('bytes_read_back BETWEEN 1 AND bytes_read AND reading_back_since IS NULL AND bytes_left = 0 AND time_left IS NULL'),
+is(disk('bytes_read_back BETWEEN 1 AND bytes_read AND read_back_started_at IS NULL AND bytes_left = 0 AND time_left IS NULL'),
 	't', 'what it has read is told, and that nothing is left to it');
 is(ask(q{SELECT max(used_bytes) <= max(budget_bytes) FROM penumbra.memory}), 't', 'within the budget');
 is(ask("SET penumbra.mode = 'prefer'; $_"), $expected{$_}, "read back: $_") foreach @large;
-restart(sub { $node->append_conf('postgresql.conf', "penumbra.auto = off") });
+restart(sub { $node->append_conf('postgresql.conf', "penumbra.auto_load = off") });
 
 # What is on disk is damaged when it is read ahead: the rest is the heap's.
 await("state = 'open'");
@@ -688,14 +689,14 @@ restart();
 load_all();
 
 # More than fits on disk: the rest is not kept, and nothing is written in a circle.
-restart(sub { $node->append_conf('postgresql.conf', "penumbra.memory = '64MB'\npenumbra.disk_cache = '8MB'"); });
+restart(sub { $node->append_conf('postgresql.conf', "penumbra.memory = '64MB'\npenumbra.disk_cache_size = '8MB'"); });
 is(ask("$hashes$_"), '80000|80000|3200040000', "answer $_ of a small disk cache") foreach 1 .. 3;
 ask("SELECT penumbra.load('t$_')") foreach 1 .. 3;
 await("file_bytes <= budget_bytes AND saved_bytes > 0");
 is(ask("$hashes$_"), '80000|80000|3200040000', "answer $_ of a full disk cache") foreach 1 .. 3;
 
 # Stopped before everything is restored: nothing of the rest is forgotten.
-restart(sub { $node->append_conf('postgresql.conf', "penumbra.memory = '512MB'\npenumbra.disk_cache = '1GB'"); });
+restart(sub { $node->append_conf('postgresql.conf', "penumbra.memory = '512MB'\npenumbra.disk_cache_size = '1GB'"); });
 ask(q{DO $$ BEGIN FOR i IN 1 .. 400 LOOP
 	EXECUTE format('CREATE TABLE small%s AS SELECT i AS a FROM generate_series(1, 100) i', i);
 END LOOP; END $$});
@@ -721,7 +722,7 @@ is(disk('restored_chunks'), $saved, 'restored after starts that were stopped');
 
 # A file system that takes no more.
 $node->stop;
-$node->append_conf('postgresql.conf', "penumbra.disk_cache = '1GB'");
+$node->append_conf('postgresql.conf', "penumbra.disk_cache_size = '1GB'");
 ok(system('sh', '-c', 'ulimit -f 33000; exec pg_ctl -w -D "$0" -l "$1" start >/dev/null', $node->data_dir, $node->logfile) == 0,
 	'started with a limit of 17 MB per file');
 $node->_update_pid(1);

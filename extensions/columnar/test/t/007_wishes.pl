@@ -1,4 +1,4 @@
-# penumbra.auto: which tables a plan asks for. Those that it reads much of, by whatever scan; not those of look-ups.
+# penumbra.auto_load: which tables a plan asks for. Those that it reads much of, by whatever scan; not those of look-ups.
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
@@ -44,7 +44,7 @@ sub loaded_after
 		FROM penumbra.activity
 	}) or die;
 	return $node->safe_psql('postgres', q{
-		SELECT string_agg(relation || '.' || column_name, ' ' ORDER BY relation::text, column_name) FROM penumbra.columns
+		SELECT string_agg(relname || '.' || column_name, ' ' ORDER BY relname, column_name) FROM penumbra.columns
 	});
 }
 
@@ -89,7 +89,7 @@ sub loaded_beside_fact
 	$node->safe_psql('postgres', $query);
 	return $node->poll_query_until('postgres', q{
 		SELECT string_agg(column_name, ' ' ORDER BY column_name) = 'id region' FROM penumbra.columns
-		WHERE relation = 'dim'::regclass
+		WHERE relid = 'dim'::regclass
 	});
 }
 ok(loaded_beside_fact($join), 'the other side of a join that is ours');

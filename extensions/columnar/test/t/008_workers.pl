@@ -11,8 +11,8 @@ $node->init;
 $node->append_conf('postgresql.conf', q{
 shared_preload_libraries = 'penumbra'
 penumbra.memory = '16MB'
-penumbra.disk_cache = '256MB'
-penumbra.auto = off
+penumbra.disk_cache_size = '256MB'
+penumbra.auto_load = off
 autovacuum = off
 fsync = on
 });
@@ -34,6 +34,7 @@ sub end { my ($session) = @_; my $output = $session->query('SELECT 1'); $session
 
 ask(q{
 	CREATE EXTENSION penumbra;
+	CREATE EXTENSION penumbra_test;
 	CREATE TABLE t AS SELECT i AS a, md5(i::text) AS s, md5(i::text || 'x') AS u FROM generate_series(1, 500000) i;
 	VACUUM ANALYZE t;
 });
@@ -57,7 +58,7 @@ await_disk("state IN ('stopped', 'open')");
 await_disk("state = 'open' AND NOT is_pending");
 isnt(pid_of('penumbra disk cache'), $saver, 'the process comes again');
 ask(q{SELECT penumbra.load('t')});
-is(ask(q{SELECT pages_from_heap FROM penumbra.served('t')}), '0', 'and the whole table is loaded');
+is(ask(q{SELECT pages_from_heap FROM penumbra.explain_coverage('t')}), '0', 'and the whole table is loaded');
 await_disk('NOT is_pending AND saved_chunks > 0');
 is_right('with the process');
 
@@ -70,7 +71,7 @@ is(ask('SELECT restored_chunks FROM penumbra.disk'), $saved, 'all is found');
 is_right('found by two processes');
 
 # There is no place for it: the launcher reads its list all the same, and the view says so.
-$node->append_conf('postgresql.conf', "max_worker_processes = 1\nmax_logical_replication_workers = 0\npenumbra.auto = on");
+$node->append_conf('postgresql.conf', "max_worker_processes = 1\nmax_logical_replication_workers = 0\npenumbra.auto_load = on");
 $node->stop;
 $node->append_conf('penumbra/wanted', '1 1259 1 5');
 $node->start;
@@ -87,9 +88,9 @@ is_right('without a place for the process');
 # A load that has begun takes up a lower target; a worker also that it is to end, after the chunk that it has in hand.
 $node->append_conf('postgresql.conf', q{
 max_worker_processes = 8
-penumbra.disk_cache = 0
+penumbra.disk_cache_size = 0
 penumbra.memory = '64MB'
-penumbra.auto = off
+penumbra.auto_load = off
 });
 $node->restart;
 my $used = q{SELECT used_bytes >> 20 FROM penumbra.memory WHERE size_class = 'all'};
@@ -101,7 +102,7 @@ sub held_load
 	my ($type, $begin, $settings) = @_;
 	ask(q{SELECT penumbra.unload('t')});
 	my $keeper = $node->background_psql('postgres');
-	$keeper->query_safe(q{SELECT pg_advisory_lock(penumbra.stop_point_key('load-after-chunk'))});
+	$keeper->query_safe(q{SELECT pg_advisory_lock(penumbra_test.stop_point_key('load-after-chunk'))});
 	my $begun = $begin->();
 	ok(await("count(*) = 1 FROM pg_stat_activity WHERE wait_event = 'advisory' AND backend_type = '$type'"), "$type: held");
 	foreach my $setting ("penumbra.memory_target = '16MB'", @$settings)
@@ -118,11 +119,11 @@ my $loaded = end(held_load('client backend', sub { begin("SET $stop", q{SELECT p
 cmp_ok($loaded, '<', $chunks, 'a load ends early');
 cmp_ok(ask($used), '<=', 16, 'at the lower target');
 ask('ALTER SYSTEM RESET penumbra.memory_target');
-$node->append_conf('postgresql.conf', "penumbra.auto = on\n$stop");
+$node->append_conf('postgresql.conf', "penumbra.auto_load = on\n$stop");
 $node->reload;
 await('DISTINCT budget_bytes >> 20 = 64 FROM penumbra.memory') or die;
 $loaded = ask('SELECT chunks_loaded FROM penumbra.activity');
-held_load('penumbra worker', sub { ask($sum) }, ['penumbra.auto = off']);
+held_load('penumbra worker', sub { ask($sum) }, ['penumbra.auto_load = off']);
 ok(await(q{count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'penumbra worker'}), 'a worker ends');
 is(ask('SELECT chunks_loaded FROM penumbra.activity') - $loaded, 1, 'with the chunk that it had in hand');
 is_right('part of it cached');

@@ -52,20 +52,20 @@ DiskControl *disk_control = NULL;
 void
 disk_cache_define_settings(void)
 {
-	DefineCustomIntVariable("penumbra.disk_cache",
+	DefineCustomIntVariable("penumbra.disk_cache_size",
 							"Disk space for cached columns.",
 							"Columns that were loaded are kept in files, where they outlive eviction and "
 							"restarts. 0 keeps none.",
 							&disk_cache_mb, 0, 0, INT_MAX / 2,
 							PGC_POSTMASTER, GUC_UNIT_MB, NULL, NULL, NULL);
 	DefineCustomStringVariable("penumbra.disk_cache_directory",
-							   "Directory of the files of penumbra.disk_cache.",
+							   "Directory of the files of penumbra.disk_cache_size.",
 							   "It must exist, belong to the server's user, not be writable by others, and be "
 							   "used by one server only. Empty is in the data directory.",
 							   &disk_directory_setting, "", PGC_POSTMASTER, GUC_SUPERUSER_ONLY,
 							   NULL, NULL, NULL);
 	DefineCustomBoolVariable("penumbra.disk_cache_compression",
-							 "Compresses long values in the files of penumbra.disk_cache.",
+							 "Compresses long values in the files of penumbra.disk_cache_size.",
 							 "It pays where the disk reads less than about 1.5 GB/s.",
 							 &disk_cache_compression, false, PGC_SIGHUP, 0, NULL, NULL, NULL);
 }

@@ -25,7 +25,7 @@ uint64
 disk_header_mark(CachedChunk *chunk)
 {
 	return pg_atomic_read_u64(&chunk->vm_stamp) + ((uint64) pg_atomic_read_u32(&chunk->decisions) << 42) +
-		((uint64) pg_atomic_read_u32(&chunk->dead_pages) << 53) + 1;
+		((uint64) pg_atomic_read_u32(&chunk->changed_pages) << 53) + 1;
 }
 
 /*
@@ -123,7 +123,7 @@ fill_chunk(CachedChunk *chunk, const SavedHeader *header, const ManifestChunk *e
 		pg_atomic_init_u64(&chunk->live[i], header->live[i]);
 		live_pages += pg_popcount64(header->live[i]);
 	}
-	pg_atomic_init_u32(&chunk->dead_pages, header->cached_pages - Min(live_pages, header->cached_pages));
+	pg_atomic_init_u32(&chunk->changed_pages, header->cached_pages - Min(live_pages, header->cached_pages));
 	for (int i = 0; i < CHUNK_PAGES; i++)
 	{
 		pg_atomic_init_u64(&chunk->page_lsn[i], header->page_lsn[i]);

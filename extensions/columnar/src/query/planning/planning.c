@@ -82,7 +82,7 @@ planning_define_settings(void)
 							 "\"prefer\" and \"require\" are for tests.",
 							 &penumbra_mode, MODE_AUTO, mode_options, PGC_USERSET, 0,
 							 NULL, NULL, NULL);
-	DefineCustomIntVariable("penumbra.workers",
+	DefineCustomIntVariable("penumbra.threads_per_query",
 							"Engine threads per query besides the backend itself.",
 							"-1 takes max_parallel_workers_per_gather.",
 							&penumbra_workers, -1, -1, 1024, PGC_USERSET, 0, NULL, NULL, NULL);

@@ -49,7 +49,7 @@ typedef struct Planning
 	int			refused_stages; /* aggregations and DISTINCTs over served tables */
 } Planning;
 
-/* penumbra.mode and penumbra.workers. */
+/* penumbra.mode and penumbra.threads_per_query. */
 extern void planning_define_settings(void);
 
 /* The caller's planner() call begins and ends; mark: of the caller's frame.  An error ends it, too. */

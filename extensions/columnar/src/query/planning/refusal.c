@@ -97,10 +97,10 @@ refusal_count(const char *reason)
 	SpinLockRelease(&table->lock);
 }
 
-PENUMBRA_SQL_FUNCTION(penumbra_sql_refusals);
+PENUMBRA_SQL_FUNCTION(penumbra_sql_get_refusals);
 
 Datum
-penumbra_sql_refusals(PG_FUNCTION_ARGS)
+penumbra_sql_get_refusals(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	RefusalTable *copy;

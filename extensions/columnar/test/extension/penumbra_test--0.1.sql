@@ -1,0 +1,15 @@
+\echo Use "CREATE EXTENSION penumbra_test" to load this file. \quit
+
+-- for everybody: the setting penumbra.stop_points is for superusers, a key alone does nothing
+GRANT USAGE ON SCHEMA @extschema@ TO PUBLIC;
+
+CREATE FUNCTION stop_point_key(name text) RETURNS bigint
+AS '$libdir/penumbra', 'penumbra_sql_stop_point_key' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION stop_point_key(text) IS
+'the advisory lock at which sessions with this name in penumbra.stop_points stop';
+
+CREATE FUNCTION damage(relation regclass, attnum smallint, byte_offset integer) RETURNS boolean
+AS '$libdir/penumbra', 'penumbra_sql_damage' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION damage(regclass, smallint, integer) IS
+'inverts a byte of the column''s cached segment in the first chunk, for tests of verify(); superusers only';
+REVOKE ALL ON FUNCTION damage(regclass, smallint, integer) FROM PUBLIC; -- and it checks itself, whatever is granted
