@@ -109,7 +109,7 @@ REFUSED = [
     "SELECT content FROM dictionaries",
     "INSERT INTO dictionaries DEFAULT VALUES",
     "SELECT * FROM backtrace_errors",
-    "SELECT pg_backtrace(pg_backend_pid())",
+    "SELECT backtrace(pg_backend_pid())",
     "SELECT * FROM penumbra.activity",
     "SELECT penumbra_keytree.keytree_check('others_own_id_idx')",
     "SELECT penumbra_bench.exec_query_in_loop('SELECT 1', 1)",

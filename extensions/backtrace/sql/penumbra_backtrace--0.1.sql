@@ -3,7 +3,7 @@
 -- complain if script is sourced in psql, rather than via CREATE EXTENSION
 \echo Use "CREATE EXTENSION penumbra_backtrace" to load this file. \quit
 
-CREATE FUNCTION pg_backtrace(
+CREATE FUNCTION backtrace(
 	pid integer,
 	method text DEFAULT 'signal',
 	OUT frame integer,
@@ -14,15 +14,15 @@ CREATE FUNCTION pg_backtrace(
 RETURNS SETOF record
 LANGUAGE c STRICT VOLATILE PARALLEL RESTRICTED
 AS 'MODULE_PATHNAME', 'penumbra_backtrace_sql_live';
-COMMENT ON FUNCTION pg_backtrace(integer, text) IS
+COMMENT ON FUNCTION backtrace(integer, text) IS
 	'the stack of a server process, by a signal or by ptrace';
 
 CREATE FUNCTION backtrace_errors(
 	OUT sqlstate text,
 	OUT stack_hash text,
 	OUT count bigint,
-	OUT first_seen timestamptz,
-	OUT last_seen timestamptz,
+	OUT first_at timestamptz,
+	OUT last_at timestamptz,
 	OUT symbolised boolean,
 	OUT frames text)
 RETURNS SETOF record
@@ -38,7 +38,7 @@ LANGUAGE c STRICT VOLATILE PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'penumbra_backtrace_sql_errors_reset';
 COMMENT ON FUNCTION backtrace_errors_reset() IS 'forgets the stacks of backtrace_errors: each is logged again';
 
-REVOKE ALL ON FUNCTION pg_backtrace(integer, text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION backtrace(integer, text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION backtrace_errors() FROM PUBLIC;
 REVOKE ALL ON FUNCTION backtrace_errors_reset() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION backtrace_errors() TO pg_monitor;

@@ -297,7 +297,7 @@ find_entry(int sqlerrcode, uint64 hash, bool *found)
 		if (entry->pending && entry->count > 0)
 			continue;
 		if (replaced == NULL || (replaced->count > 0 &&
-								 (entry->count == 0 || entry->last_seen < replaced->last_seen)))
+								 (entry->count == 0 || entry->last_at < replaced->last_at)))
 			replaced = entry;
 	}
 	return replaced;
@@ -319,14 +319,14 @@ count_error(const Capture *capture, const char *text)
 	if (found)
 	{
 		entry->count++;
-		entry->last_seen = now;
+		entry->last_at = now;
 	}
 	else if (entry != NULL && text != NULL)
 	{
 		entry->count = 1;
 		entry->sqlerrcode = capture->sqlerrcode;
 		entry->hash = capture->hash;
-		entry->first_seen = entry->last_seen = now;
+		entry->first_at = entry->last_at = now;
 		entry->first_pid = MyProcPid;
 		entry->first_type = MyBackendType;
 		entry->pending = true;

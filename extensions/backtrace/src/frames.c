@@ -148,8 +148,8 @@ put_entry(ReturnSetInfo *result, const StackEntry *entry)
 		CStringGetTextDatum(unpack_sql_state(entry->sqlerrcode)),
 		CStringGetTextDatum(psprintf("%016llx", (unsigned long long) entry->hash)),
 		Int64GetDatum(entry->count),
-		TimestampTzGetDatum(entry->first_seen),
-		TimestampTzGetDatum(entry->last_seen),
+		TimestampTzGetDatum(entry->first_at),
+		TimestampTzGetDatum(entry->last_at),
 		BoolGetDatum(!entry->pending && entry->text[0] == '#'),
 		CStringGetTextDatum(entry->text),
 	};

@@ -398,7 +398,7 @@ backtrace_by_ptrace(int pid)
 	return answer;
 }
 
-/* pg_backtrace(pid, method) */
+/* backtrace(pid, method) */
 Datum
 penumbra_backtrace_sql_live(PG_FUNCTION_ARGS)
 {

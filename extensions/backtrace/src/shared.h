@@ -32,8 +32,8 @@ typedef struct StackEntry
 	int64		count;			/* 0: free */
 	int			sqlerrcode;
 	uint64		hash;			/* of places in modules, so that it is the same in all processes */
-	TimestampTz first_seen;
-	TimestampTz last_seen;
+	TimestampTz first_at;
+	TimestampTz last_at;
 	int			first_pid;
 	BackendType first_type;
 	bool		pending;		/* for the worker: to be symbolised and logged */

@@ -22,9 +22,9 @@ AS 'MODULE_PATHNAME', 'penumbra_array_argsort' LANGUAGE C IMMUTABLE STRICT PARAL
 COMMENT ON FUNCTION argsort(anyarray) IS
 'subscripts of a one-dimensional array in ascending order of its elements, of equal ones and of nulls, which are last, in their own order';
 
-CREATE FUNCTION array_top(anyarray, n integer) RETURNS anyarray
-AS 'MODULE_PATHNAME', 'penumbra_array_top' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION array_top(anyarray, integer) IS
+CREATE FUNCTION sort_top(anyarray, n integer) RETURNS anyarray
+AS 'MODULE_PATHNAME', 'penumbra_array_sort_top' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION sort_top(anyarray, integer) IS
 'the n greatest elements of a one-dimensional array, greatest first, nulls last';
 
 CREATE FUNCTION sort_compare_methods(type regtype DEFAULT 'integer', elements integer DEFAULT 1000000,

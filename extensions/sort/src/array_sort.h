@@ -24,7 +24,7 @@
 #define CHECK_IN_LOOP(i) \
 	do { if (unlikely(((i) & (LOOP_PIECE - 1)) == 0)) CHECK_FOR_INTERRUPTS(); } while (0)
 
-/* Candidates that array_top() looks at between two cuts, besides those it keeps. */
+/* Candidates that sort_top() looks at between two cuts, besides those it keeps. */
 #define TOP_SLACK 8192
 
 /* How the order of a type is known. */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * functions.c
- *	  SQL functions: sort, sort_desc, sort_unique, argsort, array_top.
+ *	  SQL functions: sort, sort_desc, sort_unique, argsort, sort_top.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,7 +17,7 @@ PENUMBRA_SQL_FUNCTION(penumbra_array_sort);
 PENUMBRA_SQL_FUNCTION(penumbra_array_sort_desc);
 PENUMBRA_SQL_FUNCTION(penumbra_array_sort_unique);
 PENUMBRA_SQL_FUNCTION(penumbra_array_argsort);
-PENUMBRA_SQL_FUNCTION(penumbra_array_top);
+PENUMBRA_SQL_FUNCTION(penumbra_array_sort_top);
 
 /* What was in order already is the argument itself, as it came. */
 static Datum
@@ -72,7 +72,7 @@ penumbra_array_argsort(PG_FUNCTION_ARGS)
 }
 
 Datum
-penumbra_array_top(PG_FUNCTION_ARGS)
+penumbra_array_sort_top(PG_FUNCTION_ARGS)
 {
 	SortInput	input = get_input(PG_GETARG_DATUM(0));
 	int64		limit = PG_GETARG_INT32(1);

@@ -180,7 +180,7 @@ def run_error(server: PrivateServer, query: str, output: Path) -> tuple[list, li
         text = wait_until(
             lambda: watcher.execute(
                 "SELECT frames FROM backtrace_errors WHERE symbolised"
-                " ORDER BY last_seen DESC LIMIT 1"
+                " ORDER BY last_at DESC LIMIT 1"
             ).fetchone(),
             30,
             "the symbolised stack",

@@ -16,7 +16,7 @@ $node->safe_psql('postgres', qq{
 	CREATE EXTENSION penumbra_backtrace;
 	CREATE FUNCTION spin(text) RETURNS void LANGUAGE c AS '$folder/crash_sites';
 	CREATE ROLE nobody LOGIN; CREATE ROLE trusted LOGIN;
-	GRANT EXECUTE ON FUNCTION pg_backtrace TO trusted;
+	GRANT EXECUTE ON FUNCTION backtrace TO trusted;
 });
 
 sub functions_of
@@ -24,7 +24,7 @@ sub functions_of
 	my ($pid, $method, @options) = @_;
 	$method //= 'signal';
 	my ($rc, $out, $err) = $node->psql('postgres',
-		"SELECT string_agg(function, ' ' ORDER BY frame) FROM pg_backtrace($pid, '$method')", @options);
+		"SELECT string_agg(function, ' ' ORDER BY frame) FROM backtrace($pid, '$method')", @options);
 	return $out . $err;
 }
 
@@ -53,7 +53,7 @@ like(functions_of('pg_backend_pid()'), qr/penumbra_backtrace_sql_live .*Postgres
 # A loop that looks at no interrupt.
 my ($handle, $pid) = start_session("SELECT spin('$outside/first') /* mark */");
 like(functions_of($pid), qr/spin_until spin .*PostgresMain/, 'a backend that computes');
-like($node->safe_psql('postgres', "SELECT location FROM pg_backtrace($pid) WHERE function = 'spin'"),
+like($node->safe_psql('postgres', "SELECT location FROM backtrace($pid) WHERE function = 'spin'"),
 	qr/crash_sites\.c:\d+$/, 'with file and line');
 my $ptrace = functions_of($pid, 'ptrace');
 SKIP:
@@ -61,10 +61,10 @@ SKIP:
 	skip 'ptrace is not permitted here', 1 if $ptrace =~ /not permitted/;
 	like($ptrace, qr/spin_until spin .*PostgresMain/, 'by ptrace too');
 }
-my $many = join(' UNION ALL ', ("SELECT count(*) > 3 AS c FROM pg_backtrace($pid)") x 30);
+my $many = join(' UNION ALL ', ("SELECT count(*) > 3 AS c FROM backtrace($pid)") x 30);
 is($node->safe_psql('postgres', "SELECT bool_and(c) FROM ($many) m"), 't', 'thirty times');
 my @requesters = map { IPC::Run::start([ 'psql', '-XqAt', '-d', $node->connstr('postgres'), '-c',
-	"SELECT count(*) > 3 FROM pg_backtrace($pid)" ], '>', \my $o, '2>', \my $e) } 1 .. 6;
+	"SELECT count(*) > 3 FROM backtrace($pid)" ], '>', \my $o, '2>', \my $e) } 1 .. 6;
 is(scalar(grep { !$_->finish } @requesters), 0, 'six at once');
 end_spinning('first');
 ok($handle->finish, 'and its query ended well');
@@ -95,7 +95,7 @@ $stranger->kill_kill;
 like(functions_of('pg_backend_pid()', 'x'), qr/unrecognized method: "x"/, 'unknown method');
 
 # Rights.
-like(functions_of('pg_backend_pid()', 'signal', extra_params => [ '-U', 'nobody' ]), qr/permission denied for function pg_backtrace/, 'no right');
+like(functions_of('pg_backend_pid()', 'signal', extra_params => [ '-U', 'nobody' ]), qr/permission denied for function backtrace/, 'no right');
 like(functions_of('pg_backend_pid()', 'signal', extra_params => [ '-U', 'trusted' ]), qr/PostgresMain/, 'granted right');
 
 # A stopped process does not answer: bounded, by ptrace if that is permitted; and it goes on.
@@ -109,7 +109,7 @@ like(functions_of($pid), qr/spin_until/, 'goes on, and answers');
 sub request
 {
 	my ($target) = @_;
-	return IPC::Run::start([ 'psql', '-XqAt', '-d', $node->connstr('postgres'), '-c', "SELECT count(*) > 3 FROM pg_backtrace($target) /* request */" ],
+	return IPC::Run::start([ 'psql', '-XqAt', '-d', $node->connstr('postgres'), '-c', "SELECT count(*) > 3 FROM backtrace($target) /* request */" ],
 		'>', '/dev/null', '2>', '/dev/null');
 }
 kill 'STOP', $pid;
@@ -127,13 +127,13 @@ is(scalar(grep { !$_->finish } @sixty), 0, 'sixty at once');
 
 # The requester is cancelled while it waits.
 kill 'STOP', $pid;
-my ($rc, $out, $err) = $node->psql('postgres', "SET statement_timeout = '300ms'; SELECT count(*) FROM pg_backtrace($pid)");
+my ($rc, $out, $err) = $node->psql('postgres', "SET statement_timeout = '300ms'; SELECT count(*) FROM backtrace($pid)");
 like($err, qr/canceling statement due to statement timeout/, 'the wait can be cancelled');
 
 # The target dies while it is asked.
-my $requester = IPC::Run::start([ 'psql', '-XqAt', '-d', $node->connstr('postgres'), '-c', "SELECT count(*) FROM pg_backtrace($pid)" ],
+my $requester = IPC::Run::start([ 'psql', '-XqAt', '-d', $node->connstr('postgres'), '-c', "SELECT count(*) FROM backtrace($pid)" ],
 	'>', \$out, '2>', \$err);
-$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE query LIKE '%FROM pg_backtrace%' AND pid <> pg_backend_pid()});
+$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE query LIKE '%FROM backtrace%' AND pid <> pg_backend_pid()});
 kill 'TERM', $pid;
 kill 'CONT', $pid;
 $requester->finish;
@@ -144,7 +144,7 @@ $handle->finish;
 
 # All slots are free again.
 is($node->safe_psql('postgres', "SELECT bool_and(c) FROM (" . join(' UNION ALL ',
-	("SELECT count(*) > 3 AS c FROM pg_backtrace(pg_backend_pid())") x 20) . ") m"), 't', 'no slot is lost');
+	("SELECT count(*) > 3 AS c FROM backtrace(pg_backend_pid())") x 20) . ") m"), 't', 'no slot is lost');
 
 # A process without the library is not signalled.
 my $bare = PostgreSQL::Test::Cluster->new('bare');
@@ -152,7 +152,7 @@ $bare->init;
 $bare->append_conf('postgresql.conf', "restart_after_crash = off\n");
 $bare->start;
 $bare->safe_psql('postgres', 'CREATE EXTENSION penumbra_backtrace');
-($rc, $out, $err) = $bare->psql('postgres', 'SELECT * FROM pg_backtrace(pg_backend_pid())');
+($rc, $out, $err) = $bare->psql('postgres', 'SELECT * FROM backtrace(pg_backend_pid())');
 like($err, qr/penumbra_backtrace was not loaded at server start.*HINT:.*shared_preload_libraries/s, 'not preloaded');
 $bare->stop;
 $node->stop;

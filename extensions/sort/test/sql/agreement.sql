@@ -66,10 +66,10 @@ BEGIN
         nullif(array(SELECT n + %4$s - 1 FROM unnest(a) WITH ORDINALITY u(x, n) ORDER BY x %2$s, n), '{}')::int[]
         AND array(SELECT unnest(penumbra_sort.argsort(a %2$s))) IS DISTINCT FROM
         array(SELECT (n + %4$s - 1)::int FROM unnest(a) WITH ORDINALITY u(x, n) ORDER BY x %2$s, n) THEN 'argsort' END,
-      CASE WHEN array(SELECT x FROM unnest(penumbra_sort.array_top(a %2$s, few)) x) IS DISTINCT FROM
-        array(SELECT x FROM unnest(a) x ORDER BY x %2$s DESC NULLS LAST LIMIT few) THEN 'array_top of few' END,
-      CASE WHEN array(SELECT x FROM unnest(penumbra_sort.array_top(a %2$s, few * 3)) x) IS DISTINCT FROM
-        array(SELECT x FROM unnest(a) x ORDER BY x %2$s DESC NULLS LAST LIMIT few * 3) THEN 'array_top of many' END)
+      CASE WHEN array(SELECT x FROM unnest(penumbra_sort.sort_top(a %2$s, few)) x) IS DISTINCT FROM
+        array(SELECT x FROM unnest(a) x ORDER BY x %2$s DESC NULLS LAST LIMIT few) THEN 'sort_top of few' END,
+      CASE WHEN array(SELECT x FROM unnest(penumbra_sort.sort_top(a %2$s, few * 3)) x) IS DISTINCT FROM
+        array(SELECT x FROM unnest(a) x ORDER BY x %2$s DESC NULLS LAST LIMIT few * 3) THEN 'sort_top of many' END)
     FROM arrays $query$, type, clause, values_sql, lower_bound) INTO found;
   RETURN nullif(found, '');
 END

@@ -25,10 +25,10 @@ SELECT penumbra_sort.argsort(a) = array(SELECT n::int FROM unnest(a) WITH ORDINA
 FROM (SELECT array_agg((random() * 1e6)::int) a FROM generate_series(1, 2150000) i) s;
 SELECT penumbra_sort.argsort(a) = array(SELECT n::int FROM unnest(a) WITH ORDINALITY u(x, n) ORDER BY x, n) AS agrees
 FROM (SELECT array_agg((random() * 1e6)::int::float8) a FROM generate_series(1, 1080000) i) s;
--- array_top keeps, of equal elements, those that sort_desc has first; the buffer of candidates is cut several times
+-- sort_top keeps, of equal elements, those that sort_desc has first; the buffer of candidates is cut several times
 CREATE FUNCTION pg_temp.check_top(a anyarray, OUT elements bigint, OUT agrees boolean)
 LANGUAGE sql AS $$
-  SELECT cardinality(a), bool_and((penumbra_sort.array_top(a, n))::text = ((penumbra_sort.sort_desc(a))[1:n])::text)
+  SELECT cardinality(a), bool_and((penumbra_sort.sort_top(a, n))::text = ((penumbra_sort.sort_desc(a))[1:n])::text)
   FROM unnest('{1,7,1000,12000}'::int[]) n
 $$;
 CREATE TEMP TABLE numbers AS
@@ -52,7 +52,7 @@ BEGIN
     kept[2] := kept[2];
   END IF;
   sorts := penumbra_sort.sort(kept)::text = penumbra_sort.sort(flat::int[])::text;
-  tops := (penumbra_sort.array_top(kept, 500))::text = ((penumbra_sort.sort_desc(kept))[1:500])::text;
+  tops := (penumbra_sort.sort_top(kept, 500))::text = ((penumbra_sort.sort_desc(kept))[1:500])::text;
   kept := penumbra_sort.sort(kept);
   kept := penumbra_sort.sort(kept);		-- what is sorted is returned as it is
   sorts := sorts AND kept::text = penumbra_sort.sort(flat::int[])::text;

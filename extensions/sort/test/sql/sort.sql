@@ -4,26 +4,26 @@ SET search_path = penumbra_sort, public;
 \dx+ penumbra_sort
 
 SELECT sort(ARRAY[3, 1, 2]), sort_desc(ARRAY[3, 1, 2]), sort_unique(ARRAY[3, 1, 3, 2]),
-       argsort(ARRAY[3, 1, 2]), array_top(ARRAY[3, 1, 2], 2);
+       argsort(ARRAY[3, 1, 2]), sort_top(ARRAY[3, 1, 2], 2);
 SELECT sort('{}'::int[]), sort_desc('{}'::text[]), sort_unique('{}'::uuid[]), argsort('{}'::numeric[]),
-       array_top('{}'::date[], 3);
-SELECT sort('{7}'::int[]), argsort('[4:4]={7}'::int[]), array_top('[4:4]={7}'::int[], 1);
-SELECT sort(NULL::int[]), array_top(ARRAY[1], NULL);
+       sort_top('{}'::date[], 3);
+SELECT sort('{7}'::int[]), argsort('[4:4]={7}'::int[]), sort_top('[4:4]={7}'::int[], 1);
+SELECT sort(NULL::int[]), sort_top(ARRAY[1], NULL);
 
 -- nulls are last in every order
 SELECT sort('{NULL,2,NULL,1}'::int[]), sort_desc('{NULL,2,NULL,1}'::int[]),
        sort_unique('{NULL,2,NULL,1,2}'::int[]), argsort('{NULL,2,NULL,1}'::int[]),
-       array_top('{NULL,2,NULL,1}'::int[], 3);
+       sort_top('{NULL,2,NULL,1}'::int[], 3);
 SELECT sort('{NULL,b,NULL,a}'::text[]), sort_desc('{NULL,b,NULL,a}'::text[]),
        sort_unique('{NULL,b,NULL,a,b}'::text[]), argsort('{NULL,b,NULL,a}'::text[]),
-       array_top('{NULL,b,NULL,a}'::text[], 3);
-SELECT sort('{NULL,NULL}'::float8[]), sort_unique('{NULL,NULL}'::uuid[]), array_top('{NULL,NULL}'::text[], 1);
+       sort_top('{NULL,b,NULL,a}'::text[], 3);
+SELECT sort('{NULL,NULL}'::float8[]), sort_unique('{NULL,NULL}'::uuid[]), sort_top('{NULL,NULL}'::text[], 1);
 
 -- NaN is the greatest, zeros are equal
 SELECT sort('{1,NaN,-Infinity,0,Infinity,NaN,-1}'::float8[]);
 SELECT sort_desc('{1,NaN,-Infinity,0,Infinity,NaN,-1}'::float4[]);
 SELECT sort_unique('{1,NaN,-0,0,NaN,0,-0,1}'::float8[]), argsort('{0,-0,-1,NaN,0}'::float8[]);
-SELECT array_top('{1,NaN,2,3,4,5,6,7,8,9,NULL}'::float4[], 2);
+SELECT sort_top('{1,NaN,2,3,4,5,6,7,8,9,NULL}'::float4[], 2);
 SELECT sort('{1,NaN,-Infinity,0,Infinity,0.000,-1.5}'::numeric[]);
 
 -- of equal elements the first is first
@@ -32,8 +32,8 @@ SELECT sort('{1.00,2,1,1.0}'::numeric[]), sort_desc('{1.00,2,1,1.0}'::numeric[])
 
 -- lower bounds stay where the subscripts mean the same
 SELECT sort('[0:2]={3,1,2}'::int[]), sort_desc('[-1:1]={3,1,2}'::int8[]), sort('[5:7]={c,a,b}'::text[]),
-       argsort('[5:7]={c,a,b}'::text[]), array_top('[5:7]={3,1,2}'::int[], 3), array_top('[5:7]={1,2,3}'::int[], 0);
-SELECT array_top('[5:7]={3,2,1}'::int[], 3), array_top('[5:7]={3,2,1}'::int[], 100);
+       argsort('[5:7]={c,a,b}'::text[]), sort_top('[5:7]={3,1,2}'::int[], 3), sort_top('[5:7]={1,2,3}'::int[], 0);
+SELECT sort_top('[5:7]={3,2,1}'::int[], 3), sort_top('[5:7]={3,2,1}'::int[], 100);
 
 -- other types: by their default order
 SELECT sort('{t,f,NULL,t}'::bool[]);
@@ -48,10 +48,10 @@ SELECT sort(ARRAY[row(2, 'a'), row(1, 'z')]), sort('{127.0.0.1,10.0.0.1}'::inet[
 -- errors
 SELECT sort('{{1,2},{3,4}}'::int[]);
 SELECT argsort('{{a,b},{c,d}}'::text[]);
-SELECT array_top(ARRAY[1, 2], -1);
+SELECT sort_top(ARRAY[1, 2], -1);
 \set VERBOSITY sqlstate
 SELECT sort('{{1,2},{3,4}}'::int[]);
-SELECT array_top(ARRAY[1, 2], -1);
+SELECT sort_top(ARRAY[1, 2], -1);
 SELECT sort(ARRAY[point(1, 2), point(0, 1)]);
 SELECT sort(ARRAY[row(point(1, 2)), row(point(0, 1))]);
 SELECT sort(7);
