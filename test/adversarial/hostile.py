@@ -11,7 +11,7 @@ RELATIONS = [
     "own_table", "others_table", "own_view", "others_view", "own_partitioned", "others_partitioned", "own_index",
     "own_keytree", "others_keytree", "own_sequence", "own_matview", "own_temporary", "own_unlogged", "own_empty",
     "pg_catalog.pg_class", "pg_catalog.pg_authid", "pg_catalog.pg_statistic", "pg_catalog.pg_class_oid_index",
-    "penumbra.tables", "dictionaries", "information_schema.tables", "own_composite",
+    "penumbra.tables", "compression_dictionaries", "information_schema.tables", "own_composite",
 ]  # fmt: skip
 OIDS = ["0", "1", "4294967295", "2147483648", "1259", "1260", "2619", "3", "dropped_oid()"]
 

@@ -2,16 +2,16 @@
 
 -- Methods of other extensions, made anew by their scripts: not dumped. Output functions read these
 -- tables during logical decoding.
-CREATE TABLE methods (
+CREATE TABLE registered_compression_methods (
     id bigint PRIMARY KEY,
     name text COLLATE "C" NOT NULL UNIQUE,
     library text NOT NULL,
     symbol text NOT NULL,
     extension text NOT NULL
 ) WITH (user_catalog_table = true);
-GRANT SELECT ON methods TO PUBLIC;
+GRANT SELECT ON registered_compression_methods TO PUBLIC;
 
-CREATE TABLE dictionaries (
+CREATE TABLE compression_dictionaries (
     id bigint PRIMARY KEY,
     number bigint NOT NULL UNIQUE,
     name text COLLATE "C" NOT NULL UNIQUE,
@@ -20,10 +20,10 @@ CREATE TABLE dictionaries (
     created_at timestamptz NOT NULL DEFAULT pg_catalog.now(),
     owner text COLLATE "C" NOT NULL -- a name, which a dump can restore before the role
 ) WITH (user_catalog_table = true);
-ALTER TABLE dictionaries ALTER COLUMN content SET STORAGE EXTERNAL;
+ALTER TABLE compression_dictionaries ALTER COLUMN content SET STORAGE EXTERNAL;
 -- Not the content: it has parts of users' values.
-GRANT SELECT (id, number, name, trained_on, created_at, owner) ON dictionaries TO PUBLIC;
-SELECT pg_catalog.pg_extension_config_dump('dictionaries', '');
+GRANT SELECT (id, number, name, trained_on, created_at, owner) ON compression_dictionaries TO PUBLIC;
+SELECT pg_catalog.pg_extension_config_dump('compression_dictionaries', '');
 
 CREATE FUNCTION create_compression_method(name text, handler text) RETURNS integer
     LANGUAGE C STRICT VOLATILE AS 'MODULE_PATHNAME';
@@ -38,7 +38,7 @@ CREATE VIEW compression_methods AS
     SELECT m.id, m.name, o.min_level, o.max_level, o.default_level, o.takes_dictionary, m.extension
     FROM (SELECT id, name, NULL AS extension FROM @extschema@.built_in_compression_methods()
           UNION ALL
-          SELECT id, name, extension FROM @extschema@.methods) AS m,
+          SELECT id, name, extension FROM @extschema@.registered_compression_methods) AS m,
         @extschema@.compression_method_options(m.id) AS o;
 GRANT SELECT ON compression_methods TO PUBLIC;
 
@@ -653,13 +653,13 @@ CREATE OPERATOR CLASS compressed_jsonb_path_ops FOR TYPE compressed_jsonb USING 
 
 CREATE FUNCTION guard_dictionaries() RETURNS trigger LANGUAGE C AS 'MODULE_PATHNAME';
 REVOKE ALL ON FUNCTION guard_dictionaries() FROM PUBLIC;
-CREATE TRIGGER guard_rows BEFORE INSERT OR UPDATE OR DELETE ON dictionaries
+CREATE TRIGGER guard_rows BEFORE INSERT OR UPDATE OR DELETE ON compression_dictionaries
     FOR EACH ROW EXECUTE FUNCTION guard_dictionaries();
-CREATE TRIGGER guard_table BEFORE TRUNCATE ON dictionaries
+CREATE TRIGGER guard_table BEFORE TRUNCATE ON compression_dictionaries
     FOR EACH STATEMENT EXECUTE FUNCTION guard_dictionaries();
-ALTER TABLE dictionaries ENABLE ALWAYS TRIGGER guard_rows, ENABLE ALWAYS TRIGGER guard_table;
+ALTER TABLE compression_dictionaries ENABLE ALWAYS TRIGGER guard_rows, ENABLE ALWAYS TRIGGER guard_table;
 
-CREATE FUNCTION train_dictionary(relation regclass, attribute name, size integer DEFAULT 16384,
+CREATE FUNCTION train_dictionary(relation regclass, column_name name, size integer DEFAULT 16384,
     name text DEFAULT NULL) RETURNS text
     LANGUAGE C VOLATILE AS 'MODULE_PATHNAME';
 
@@ -695,7 +695,7 @@ DECLARE
     bytes integer[];
     is_used boolean;
 BEGIN
-    SELECT d.id, d.number INTO wanted FROM @extschema@.dictionaries d WHERE d.name = dictionary COLLATE "C";
+    SELECT d.id, d.number INTO wanted FROM @extschema@.compression_dictionaries d WHERE d.name = dictionary COLLATE "C";
     IF NOT FOUND THEN
         RAISE EXCEPTION 'compression dictionary "%" does not exist', dictionary USING ERRCODE = '42704';
     END IF;
@@ -784,14 +784,14 @@ $$;
 
 CREATE FUNCTION delete_dictionary(dictionary text) RETURNS void
 LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp AS
-$$DELETE FROM @extschema@.dictionaries d WHERE d.name = dictionary COLLATE "C"$$;
+$$DELETE FROM @extschema@.compression_dictionaries d WHERE d.name = dictionary COLLATE "C"$$;
 
 CREATE PROCEDURE drop_dictionary(name text) LANGUAGE C AS 'MODULE_PATHNAME';
 REVOKE ALL ON FUNCTION stored_with_dictionary("any", bigint), compressed_holders(), dictionary_uses(text),
     prove_dictionary_unused(text), delete_dictionary(text) FROM PUBLIC;
 REVOKE ALL ON PROCEDURE drop_dictionary(text) FROM PUBLIC;
 
-CREATE FUNCTION compression_advice(relation regclass, attribute name, sample_rows integer DEFAULT 2000,
+CREATE FUNCTION compression_advice(relation regclass, column_name name, sample_rows integer DEFAULT 2000,
     OUT method text, OUT level integer, OUT dictionary_bytes integer, OUT ratio double precision,
     OUT compress_us double precision, OUT decompress_us double precision, OUT ddl text)
     RETURNS SETOF record
@@ -810,7 +810,7 @@ CREATE FUNCTION recompressed(compressed_bytea, typmod integer, force boolean) RE
 -- One row per column that recompress() works on, or was interrupted in.
 CREATE TABLE recompressions (
     relation regclass,
-    attribute smallint,
+    attnum smallint,
     typmod integer NOT NULL,
     pass integer NOT NULL,
     blocks_done bigint NOT NULL,
@@ -818,18 +818,18 @@ CREATE TABLE recompressions (
     values_rewritten bigint NOT NULL,
     started_at timestamptz NOT NULL DEFAULT pg_catalog.now(),
     updated_at timestamptz NOT NULL DEFAULT pg_catalog.now(),
-    PRIMARY KEY (relation, attribute)
+    PRIMARY KEY (relation, attnum)
 );
 ALTER TABLE recompressions ENABLE ROW LEVEL SECURITY;
 CREATE POLICY who_may_update ON recompressions
-    USING (pg_catalog.has_column_privilege(relation::oid, attribute, 'UPDATE'));
+    USING (pg_catalog.has_column_privilege(relation::oid, attnum, 'UPDATE'));
 GRANT SELECT, INSERT, UPDATE, DELETE ON recompressions TO PUBLIC;
 
 -- One table, not its children. A row that somebody else updates meanwhile may carry its value to a
 -- block that was done: hence passes, until one moves nothing. What counts is the value that the row
 -- has then: a trigger can keep the old one, in every pass.
 -- Operators have operands of exactly their types, which nobody's search_path can replace.
-CREATE PROCEDURE recompress_table(relation regclass, attribute name, batch_pages integer, force boolean)
+CREATE PROCEDURE recompress_table(relation regclass, column_name name, batch_pages integer, force boolean)
 LANGUAGE plpgsql AS $$
 DECLARE
     relid oid := relation;
@@ -844,13 +844,13 @@ DECLARE
     is_moved boolean;
 BEGIN
     SELECT a.attnum, a.atttypmod INTO STRICT col FROM pg_catalog.pg_attribute a
-        WHERE a.attrelid = relid AND a.attname = recompress_table.attribute;
+        WHERE a.attrelid = relid AND a.attname = recompress_table.column_name;
     SELECT r.blocks_done, r.pass, r.values_rewritten INTO done, pass_number, rewritten
         FROM @extschema@.recompressions r
-        WHERE r.relation::oid = relid AND r.attribute = col.attnum AND r.typmod = col.atttypmod;
+        WHERE r.relation::oid = relid AND r.attnum = col.attnum AND r.typmod = col.atttypmod;
     IF NOT FOUND THEN
         done := 0; pass_number := 1; rewritten := 0;
-        DELETE FROM @extschema@.recompressions r WHERE r.relation::oid = relid AND r.attribute = col.attnum;
+        DELETE FROM @extschema@.recompressions r WHERE r.relation::oid = relid AND r.attnum = col.attnum;
         INSERT INTO @extschema@.recompressions VALUES (relation, col.attnum, col.atttypmod, 1, 0, 0, 0);
     END IF;
     -- The subquery is not flattened, so each value is compressed once. A row that changes between
@@ -861,7 +861,7 @@ BEGIN
         '  WHERE ctid >= $1 AND ctid < $2 OFFSET 0) AS s'
         ' WHERE t.ctid = s.ctid AND t.ctid >= $1 AND t.ctid < $2 AND s.value IS NOT NULL'
         ' RETURNING @extschema@.recompressed(t.%2$I, $3, false) IS NULL',
-        relation, attribute);
+        relation, column_name);
     LOOP
         total := pg_catalog.pg_relation_size(relation) / pg_catalog.current_setting('block_size')::bigint;
         in_pass := 0;
@@ -880,24 +880,24 @@ BEGIN
             UPDATE @extschema@.recompressions r
                 SET pass = pass_number, blocks_done = done, blocks_total = total,
                     values_rewritten = rewritten, updated_at = pg_catalog.clock_timestamp()
-                WHERE r.relation::oid = relid AND r.attribute = col.attnum;
+                WHERE r.relation::oid = relid AND r.attnum = col.attnum;
             COMMIT;
         END LOOP;
         EXIT WHEN in_pass = 0 OR force;
         pass_number := pass_number + 1;
         done := 0;
     END LOOP;
-    DELETE FROM @extschema@.recompressions r WHERE r.relation::oid = relid AND r.attribute = col.attnum;
+    DELETE FROM @extschema@.recompressions r WHERE r.relation::oid = relid AND r.attnum = col.attnum;
     COMMIT;
     IF is_kept THEN
-        RAISE WARNING 'some values of column "%" of table "%" stay as they are', attribute, relation
+        RAISE WARNING 'some values of column "%" of table "%" stay as they are', column_name, relation
             USING HINT = 'A trigger of the table gives rows other values than they were updated with.';
     END IF;
-    RAISE INFO 'recompressed % values of column "%" of table "%"', rewritten, attribute, relation;
+    RAISE INFO 'recompressed % values of column "%" of table "%"', rewritten, column_name, relation;
 END
 $$;
 
-CREATE PROCEDURE recompress(relation regclass, attribute name, batch_pages integer DEFAULT 256,
+CREATE PROCEDURE recompress(relation regclass, column_name name, batch_pages integer DEFAULT 256,
     force boolean DEFAULT false)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -910,21 +910,21 @@ BEGIN
         RAISE EXCEPTION 'number of pages in a batch must be positive' USING ERRCODE = '22023';
     END IF;
     SELECT a.atttypid, a.attgenerated INTO col FROM pg_catalog.pg_attribute a
-        WHERE a.attrelid = relid AND a.attname = recompress.attribute AND a.attnum > 0;
+        WHERE a.attrelid = relid AND a.attname = recompress.column_name AND a.attnum > 0;
     IF NOT FOUND THEN
-        RAISE EXCEPTION 'column "%" of relation "%" does not exist', attribute, relation USING ERRCODE = '42703';
+        RAISE EXCEPTION 'column "%" of relation "%" does not exist', column_name, relation USING ERRCODE = '42703';
     END IF;
     IF col.atttypid NOT IN ('@extschema@.compressed_text'::regtype::oid, '@extschema@.compressed_jsonb'::regtype::oid,
                             '@extschema@.compressed_bytea'::regtype::oid) THEN
-        RAISE EXCEPTION 'column "%" of relation "%" is not of a compressed type', attribute, relation
+        RAISE EXCEPTION 'column "%" of relation "%" is not of a compressed type', column_name, relation
             USING ERRCODE = '42809', HINT = 'ALTER TABLE ... TYPE or SET COMPRESSION changes its type.';
     END IF;
     IF col.attgenerated <> '' THEN
-        RAISE EXCEPTION 'cannot recompress generated column "%" of relation "%"', attribute, relation
+        RAISE EXCEPTION 'cannot recompress generated column "%" of relation "%"', column_name, relation
             USING ERRCODE = '428C9', HINT = 'An UPDATE of a column that it is generated from compresses its values anew.';
     END IF;
-    IF NOT pg_catalog.has_column_privilege(relid, attribute, 'UPDATE') THEN
-        RAISE EXCEPTION 'permission denied for column "%" of relation "%"', attribute, relation USING ERRCODE = '42501';
+    IF NOT pg_catalog.has_column_privilege(relid, column_name, 'UPDATE') THEN
+        RAISE EXCEPTION 'permission denied for column "%" of relation "%"', column_name, relation USING ERRCODE = '42501';
     END IF;
     WITH RECURSIVE family AS (
         SELECT relid AS member
@@ -934,7 +934,7 @@ BEGIN
     SELECT pg_catalog.array_agg(f.member::regclass ORDER BY f.member) INTO members
         FROM family f JOIN pg_catalog.pg_class c ON c.oid = f.member WHERE c.relkind = 'r';
     FOREACH member IN ARRAY coalesce(members, '{}') LOOP
-        CALL @extschema@.recompress_table(member, attribute, batch_pages, force);
+        CALL @extschema@.recompress_table(member, column_name, batch_pages, force);
     END LOOP;
 END
 $$;

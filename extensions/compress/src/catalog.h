@@ -17,14 +17,14 @@
 #include "access/htup.h"
 #include "access/tupdesc.h"
 
-/* Columns of "methods" */
+/* Columns of "registered_compression_methods" */
 #define Anum_methods_id 1
 #define Anum_methods_name 2
 #define Anum_methods_library 3
 #define Anum_methods_symbol 4
 #define Anum_methods_extension 5
 
-/* Columns of "dictionaries" */
+/* Columns of "compression_dictionaries" */
 #define Anum_dictionaries_id 1
 #define Anum_dictionaries_number 2
 #define Anum_dictionaries_name 3

@@ -56,7 +56,7 @@ dictionary_content(uint32 id)
 {
 	bytea	   *content;
 
-	if (!catalog_find("dictionaries", Anum_dictionaries_id, Int64GetDatum(id), INT8OID,
+	if (!catalog_find("compression_dictionaries", Anum_dictionaries_id, Int64GetDatum(id), INT8OID,
 					  copy_content, &content))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
@@ -125,7 +125,7 @@ dictionary_id_by_number(uint32 number)
 	}
 	if (entry->id != 0 || entry->looked_in == compat_local_xid())
 		return entry->id;
-	if (!catalog_find("dictionaries", Anum_dictionaries_number, Int64GetDatum(number), INT8OID,
+	if (!catalog_find("compression_dictionaries", Anum_dictionaries_number, Int64GetDatum(number), INT8OID,
 					  copy_id, &entry->id))
 	{
 		entry->looked_in = compat_local_xid();
@@ -143,7 +143,7 @@ dictionary_id_by_name(const char *name)
 {
 	uint32		id;
 
-	return catalog_find("dictionaries", Anum_dictionaries_name, CStringGetTextDatum(name), TEXTOID,
+	return catalog_find("compression_dictionaries", Anum_dictionaries_name, CStringGetTextDatum(name), TEXTOID,
 						copy_id, &id) ? id : 0;
 }
 
@@ -169,7 +169,7 @@ dictionary_check_use(uint32 number)
 {
 	NameAndOwner names;
 
-	if (superuser() || !catalog_find("dictionaries", Anum_dictionaries_number,
+	if (superuser() || !catalog_find("compression_dictionaries", Anum_dictionaries_number,
 									 Int64GetDatum(number), INT8OID, copy_names, &names))
 		return;
 	if (!has_privs_of_role(GetUserId(), get_role_oid(names.owner, true)))

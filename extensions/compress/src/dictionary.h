@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * dictionary.h
- *	  Dictionaries: rows of the extension's table "dictionaries", never changed.
+ *	  Dictionaries: rows of the extension's table "compression_dictionaries", never changed.
  *
  *	  The id, which stands in values, is a hash of the content; the number,
  *	  which stands in type modifiers, is the low 13 bits of the id and unique

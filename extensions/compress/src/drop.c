@@ -207,7 +207,7 @@ execute_on_name(const char *function, Datum name)
 }
 
 /*
- * The trigger of "dictionaries" lets a row be deleted only while
+ * The trigger of "compression_dictionaries" lets a row be deleted only while
  * dictionary_is_unused is set, which is done here after the proof.
  */
 Datum

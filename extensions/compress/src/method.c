@@ -3,7 +3,7 @@
  * method.c
  *	  The registry of methods.  See method.h.
  *
- *	  Methods of other extensions are rows of the table "methods", which are
+ *	  Methods of other extensions are rows of the table "registered_compression_methods", which are
  *	  not dumped: the script of the extension makes them anew.  A row has the
  *	  library and the symbol of the handler, not its OID, so that reading a
  *	  value needs no catalog but this table, and pg_upgrade can carry it over.
@@ -37,7 +37,7 @@ PENUMBRA_SQL_FUNCTION(create_compression_method);
 PENUMBRA_SQL_FUNCTION(built_in_compression_methods);
 PENUMBRA_SQL_FUNCTION(compression_method_options);
 
-/* A row of "methods" */
+/* A row of "registered_compression_methods" */
 typedef struct MethodRow
 {
 	uint32		id;
@@ -154,7 +154,7 @@ method_by_id(uint32 id)
 		method = hash_search(custom_methods, &id, HASH_FIND, NULL);
 	if (method == NULL)
 	{
-		if (!catalog_find("methods", Anum_methods_id, Int64GetDatum(id), INT8OID, copy_row, &row))
+		if (!catalog_find("registered_compression_methods", Anum_methods_id, Int64GetDatum(id), INT8OID, copy_row, &row))
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_OBJECT),
 					 errmsg("compression method with id %u does not exist", id),
@@ -172,7 +172,7 @@ method_by_name(const char *name)
 	for (int i = 0; i < lengthof(builtin_methods); i++)
 		if (strcmp(builtin_methods[i].name, name) == 0)
 			return &builtin_methods[i];
-	if (catalog_find("methods", Anum_methods_name, CStringGetTextDatum(name), TEXTOID,
+	if (catalog_find("registered_compression_methods", Anum_methods_name, CStringGetTextDatum(name), TEXTOID,
 					 copy_row, &row))
 		return remember_method(&row);
 	return NULL;
@@ -213,7 +213,7 @@ method_name(uint32 id, char name[NAMEDATALEN])
 
 	if (id < lengthof(builtin_methods))
 		strlcpy(name, builtin_methods[id].name, NAMEDATALEN);
-	else if (catalog_find("methods", Anum_methods_id, Int64GetDatum(id), INT8OID, copy_row, &row))
+	else if (catalog_find("registered_compression_methods", Anum_methods_id, Int64GetDatum(id), INT8OID, copy_row, &row))
 		strlcpy(name, row.name, NAMEDATALEN);
 	else
 		snprintf(name, NAMEDATALEN, "%u", id);
@@ -257,7 +257,7 @@ insert_row(const MethodRow *row)
 		CStringGetTextDatum(row->library), CStringGetTextDatum(row->symbol),
 		CStringGetTextDatum(get_extension_name(CurrentExtensionObject))
 	};
-	char	   *table = quote_qualified_identifier(get_namespace_name(catalog_schema()), "methods");
+	char	   *table = quote_qualified_identifier(get_namespace_name(catalog_schema()), "registered_compression_methods");
 
 	/* What a dropped extension of the same name left, its next version replaces. */
 	SPI_connect();
@@ -273,7 +273,7 @@ check_id_is_free(const MethodRow *row)
 {
 	MethodRow	other;
 
-	if (catalog_find("methods", Anum_methods_id, Int64GetDatum(row->id), INT8OID,
+	if (catalog_find("registered_compression_methods", Anum_methods_id, Int64GetDatum(row->id), INT8OID,
 					 copy_row, &other) && strcmp(other.name, row->name) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),

@@ -3,7 +3,7 @@
  * train.c
  *	  Dictionaries are trained from a sample of a column.
  *
- *	  Rows of "dictionaries" are only added, and dropped one by one with a proof
+ *	  Rows of "compression_dictionaries" are only added, and dropped one by one with a proof
  *	  that nothing uses them (drop.c): a trigger of the table refuses the rest.
  *	  So the owner of a table may train, not everybody who can read it, and
  *	  has a quota.
@@ -80,7 +80,7 @@ choose_id(Dictionary *dictionary)
 	{
 		uint32		id = dictionary_id(dictionary->content, dictionary->bytes);
 
-		if (!catalog_find("dictionaries", Anum_dictionaries_number,
+		if (!catalog_find("compression_dictionaries", Anum_dictionaries_number,
 						  Int64GetDatum(dictionary_number(id)), INT8OID, copy_name, &name))
 			return id;
 		dictionary->content[ZSTD_ID_OFFSET + attempt % 2]++;
@@ -146,7 +146,7 @@ check_quota(Oid owner)
 	if (superuser())
 		return;
 	LockSharedObject(AuthIdRelationId, owner, 0, ShareUpdateExclusiveLock);
-	if (catalog_count("dictionaries", Anum_dictionaries_owner,
+	if (catalog_count("compression_dictionaries", Anum_dictionaries_owner,
 					  CStringGetTextDatum(GetUserNameFromId(owner, false)), TEXTOID) >=
 		dictionaries_per_role)
 		ereport(ERROR,
@@ -163,7 +163,7 @@ static void
 insert_row(uint32 id, const char *name, const Dictionary *dictionary, const SampledColumn *column)
 {
 	Oid			schema = catalog_schema();
-	Oid			table = get_relname_relid("dictionaries", schema);
+	Oid			table = get_relname_relid("compression_dictionaries", schema);
 	Oid			types[] = {INT8OID, INT8OID, TEXTOID, BYTEAOID, TEXTOID, TEXTOID};
 	bytea	   *content = palloc(VARHDRSZ + dictionary->bytes);
 	Oid			user;
@@ -184,7 +184,7 @@ insert_row(uint32 id, const char *name, const Dictionary *dictionary, const Samp
 	SPI_execute_with_args(psprintf("INSERT INTO %s (id, number, name, content, trained_on, owner)"
 								   " VALUES ($1, $2, $3, $4, $5, $6)",
 								   quote_qualified_identifier(get_namespace_name(schema),
-															  "dictionaries")),
+															  "compression_dictionaries")),
 						  lengthof(types), types, values, NULL, false, 0);
 	SPI_finish();
 	SetUserIdAndSecContext(user, security);
@@ -232,7 +232,7 @@ train_dictionary(PG_FUNCTION_ARGS)
 }
 
 /*
- * Trigger of "dictionaries": an insert must have the id of its content, which
+ * Trigger of "compression_dictionaries": an insert must have the id of its content, which
  * a restored dump has; nothing else is allowed but what drop_dictionary() does.
  */
 Datum
@@ -248,10 +248,10 @@ guard_dictionaries(PG_FUNCTION_ARGS)
 
 	/* The columns are taken by number: those of another table could be anything. */
 	if (!CALLED_AS_TRIGGER(fcinfo) || RelationGetRelid(trigger->tg_relation) !=
-		get_relname_relid("dictionaries", catalog_schema()))
+		get_relname_relid("compression_dictionaries", catalog_schema()))
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("function \"guard_dictionaries\" is a trigger of table \"dictionaries\" only")));
+				 errmsg("function \"guard_dictionaries\" is a trigger of table \"compression_dictionaries\" only")));
 	if (dictionary_is_unused && TRIGGER_FIRED_BY_DELETE(trigger->tg_event))
 		return PointerGetDatum(trigger->tg_trigtuple);
 	if (!TRIGGER_FIRED_BY_INSERT(trigger->tg_event))

@@ -145,7 +145,7 @@ set_dictionary(CompressionTarget *target, const char *string)
 /*
  * (method [, level] [, dictionary]): a second of two is a level if it is a number,
  * unless the method has dictionaries but no levels.  pg_upgrade creates the tables
- * while "methods" is empty: there both directions have the bare number.
+ * while "registered_compression_methods" is empty: there both directions have the bare number.
  */
 Datum
 compression_typmod_in(PG_FUNCTION_ARGS)

@@ -13,18 +13,18 @@ ANALYZE documents;
 
 SELECT train_dictionary('documents', 'body', 4096, 'invoices');
 SELECT name, length(content) <= 4096 AS in_bounds, trained_on, number = (id & 8191) AS number_is_of_id
-FROM dictionaries;
+FROM compression_dictionaries;
 SELECT train_dictionary('documents', 'body', 4096, 'invoices');
 -- a name of its own
 SELECT train_dictionary('documents', 'body', 2048);
 SELECT train_dictionary('documents', 'body', 2048);
-SELECT count(DISTINCT number), count(DISTINCT id) FROM dictionaries;
+SELECT count(DISTINCT number), count(DISTINCT id) FROM compression_dictionaries;
 
 CREATE TABLE plain AS SELECT id, body FROM documents;
 ALTER TABLE documents ALTER COLUMN body TYPE compressed_jsonb(zstd, 3, 'invoices');
 SELECT count(*) FROM documents d JOIN plain p USING (id) WHERE d.body::jsonb = p.body;
 SELECT (compression_info(body)).method,
-    (compression_info(body)).dictionary = (SELECT id FROM dictionaries WHERE name = 'invoices') AS with_dictionary,
+    (compression_info(body)).dictionary = (SELECT id FROM compression_dictionaries WHERE name = 'invoices') AS with_dictionary,
     count(*)
 FROM documents GROUP BY 1, 2;
 CREATE TABLE without_dictionary (id integer, body compressed_jsonb(zstd, 3));
@@ -47,14 +47,14 @@ CREATE TABLE refused (body compressed_jsonb(zlib, 6, 'invoices'));
 CREATE TABLE refused (body compressed_jsonb(zstd, 3, 'no such dictionary'));
 
 -- never changed, never lost
-DELETE FROM dictionaries;
-UPDATE dictionaries SET name = 'other';
-TRUNCATE dictionaries;
+DELETE FROM compression_dictionaries;
+UPDATE compression_dictionaries SET name = 'other';
+TRUNCATE compression_dictionaries;
 SET session_replication_role = replica;
-DELETE FROM dictionaries;
+DELETE FROM compression_dictionaries;
 RESET session_replication_role;
-DROP TABLE dictionaries;
-INSERT INTO dictionaries SELECT id + 8192, number, 'forged', content, trained_on FROM dictionaries WHERE name = 'invoices';
+DROP TABLE compression_dictionaries;
+INSERT INTO compression_dictionaries SELECT id + 8192, number, 'forged', content, trained_on FROM compression_dictionaries WHERE name = 'invoices';
 
 -- what rolls back leaves nothing that a value would need
 BEGIN;
@@ -62,7 +62,7 @@ SELECT train_dictionary('documents', 'body', 512, 'gone');
 CREATE TABLE abandoned (body compressed_jsonb(zstd, 3, 'gone'));
 INSERT INTO abandoned SELECT body FROM plain LIMIT 10;
 SELECT (compression_info(body)).dictionary IS NOT NULL AS with_dictionary, count(*) FROM abandoned GROUP BY 1;
-SELECT number AS gone FROM dictionaries WHERE name = 'gone' \gset
+SELECT number AS gone FROM compression_dictionaries WHERE name = 'gone' \gset
 ROLLBACK;
 CREATE TABLE abandoned (id integer, body compressed_jsonb(zstd, 3, :gone));
 \set VERBOSITY sqlstate
@@ -94,8 +94,8 @@ CREATE ROLE regress_reader;
 GRANT SELECT ON documents TO regress_reader;
 SET ROLE regress_reader;
 SELECT train_dictionary('documents', 'body', 4096, 'readers');
-SELECT content FROM dictionaries;
-SELECT count(*) FROM dictionaries WHERE name = 'invoices';
+SELECT content FROM compression_dictionaries;
+SELECT count(*) FROM compression_dictionaries WHERE name = 'invoices';
 SELECT count(*) FROM documents WHERE body ->> 'kind' = 'invoice';
 RESET ROLE;
 DROP OWNED BY regress_reader;

@@ -10,7 +10,7 @@ FROM generate_series(1, 4000) i;
 ANALYZE source;
 SELECT train_dictionary('source', 'body', 2048, 'subject');
 SELECT train_dictionary('source', 'words', 2048, 'other');
-SELECT number AS n FROM dictionaries WHERE name = 'subject' \gset
+SELECT number AS n FROM compression_dictionaries WHERE name = 'subject' \gset
 
 -- every place that a value can be in
 CREATE FUNCTION long(i integer) RETURNS text LANGUAGE sql IMMUTABLE AS
@@ -92,7 +92,7 @@ CALL drop_dictionary('subject');
 CLOSE held;
 CALL drop_dictionary(NULL);
 CALL drop_dictionary('missing');
-DELETE FROM dictionaries WHERE name = 'subject';
+DELETE FROM compression_dictionaries WHERE name = 'subject';
 SELECT delete_dictionary('subject');
 
 -- a plan that holds a value is made anew
@@ -105,7 +105,7 @@ SELECT (compression_info(v)).dictionary IS NOT NULL AS with_dictionary FROM plan
 CALL drop_dictionary('subject');
 TRUNCATE planned;
 CALL drop_dictionary('subject');
-SELECT name FROM dictionaries WHERE name IN ('subject', 'other');
+SELECT name FROM compression_dictionaries WHERE name IN ('subject', 'other');
 \set VERBOSITY sqlstate
 EXECUTE holding;
 \set VERBOSITY default
@@ -117,7 +117,7 @@ RESET enable_seqscan;
 DROP TABLE indexed, in_column, planned;
 -- the number is free for the same content again
 SELECT train_dictionary('source', 'body', 2048, 'again');
-SELECT number = :n AS same_number FROM dictionaries WHERE name = 'again';
+SELECT number = :n AS same_number FROM compression_dictionaries WHERE name = 'again';
 
 -- quota and permission of a role
 CREATE ROLE regress_owner;
@@ -141,7 +141,7 @@ SELECT dictionary_uses('first');
 GRANT SELECT, INSERT ON own_use TO regress_neighbour;
 SET ROLE regress_neighbour;
 CREATE TABLE refused (v compressed_jsonb(zstd, 3, 'first'));
-SELECT number AS first FROM dictionaries WHERE name = 'first' \gset
+SELECT number AS first FROM compression_dictionaries WHERE name = 'first' \gset
 \set VERBOSITY terse
 SELECT '{}'::compressed_jsonb(zstd, 3, :first);
 \set VERBOSITY default
@@ -149,7 +149,7 @@ INSERT INTO own_use SELECT '{"kind": "invoice", "customer": {"name": "Customer n
 RESET ROLE;
 -- superusers are not bound, and what they train belongs to the table's owner
 SELECT train_dictionary('owned', 'body', 512, 'third');
-SELECT name, owner FROM dictionaries WHERE owner = 'regress_owner' ORDER BY name;
+SELECT name, owner FROM compression_dictionaries WHERE owner = 'regress_owner' ORDER BY name;
 GRANT regress_owner TO regress_neighbour;
 SET ROLE regress_neighbour;
 CREATE TABLE allowed (v compressed_jsonb(zstd, 3, 'first'));
@@ -163,7 +163,7 @@ CALL drop_dictionary('second');
 CALL drop_dictionary('third');
 CALL drop_dictionary('again');
 CALL drop_dictionary('other');
-SELECT count(*) FROM dictionaries WHERE name IN ('first', 'second', 'third', 'again', 'other');
+SELECT count(*) FROM compression_dictionaries WHERE name IN ('first', 'second', 'third', 'again', 'other');
 DROP TYPE pair, span;
 DROP DOMAIN kept;
 DROP FUNCTION long;

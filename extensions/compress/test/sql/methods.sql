@@ -53,13 +53,13 @@ DROP EXTENSION penumbra_compress_example;
 \c
 SELECT id, other FROM runs WHERE id = 7;
 SELECT length(t) FROM runs WHERE id = 7;
-UPDATE methods SET library = '/nonexistent/not_there' WHERE name = 'rle';
+UPDATE registered_compression_methods SET library = '/nonexistent/not_there' WHERE name = 'rle';
 SELECT t FROM runs WHERE id = 7;
 SELECT name, default_level, takes_dictionary FROM compression_methods WHERE name = 'rle';
 SELECT (compression_info(t)).* FROM runs WHERE id = 7;
 CREATE TABLE unavailable (t compressed_text(rle));
 \d runs
-DELETE FROM methods WHERE name = 'rle';
+DELETE FROM registered_compression_methods WHERE name = 'rle';
 SELECT t FROM runs WHERE id = 7;
 CREATE EXTENSION penumbra_compress_example;
 SELECT "left"(t, 3) FROM runs WHERE id = 7;

@@ -14,8 +14,8 @@ CREATE TRIGGER guard BEFORE INSERT ON forged FOR EACH STATEMENT EXECUTE FUNCTION
 INSERT INTO forged VALUES (1);
 SELECT guard_dictionaries();
 \set VERBOSITY terse
-INSERT INTO dictionaries (id, number, name, content, trained_on) VALUES (1, 1, 'a', NULL, 't');
-INSERT INTO dictionaries (number, name, content, trained_on) VALUES (1, 'a', 'content', 't');
+INSERT INTO compression_dictionaries (id, number, name, content, trained_on) VALUES (1, 1, 'a', NULL, 't');
+INSERT INTO compression_dictionaries (number, name, content, trained_on) VALUES (1, 'a', 'content', 't');
 \set VERBOSITY default
 CREATE ROLE regress_anybody;
 GRANT ALL ON SCHEMA public TO regress_anybody;

@@ -29,7 +29,7 @@ $node->command_ok([ 'pg_restore', '--exit-on-error', '--section=data', '--table=
 	'rows before their dictionary');
 is($node->safe_psql('reversed', 'SELECT count(*), count(DISTINCT (compression_info(t)).dictionary) FROM with_dictionary'),
 	'200|0', 'they are compressed without it');
-for my $table ('dictionaries', 'mixed', 'custom')
+for my $table ('compression_dictionaries', 'mixed', 'custom')
 {
 	$node->command_ok([ 'pg_restore', '--exit-on-error', '--section=data', "--table=$table", '--dbname=reversed', $dump ], "rows of $table");
 }

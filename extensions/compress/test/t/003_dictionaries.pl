@@ -35,7 +35,7 @@ SQL
 
 my $digest = q{SELECT count(*), md5(string_agg(body::text, ',' ORDER BY id)) FROM };
 my $with = q{SELECT count(*) FROM application.documents
-	WHERE (library.compression_info(body)).dictionary = (SELECT id FROM library.dictionaries)};
+	WHERE (library.compression_info(body)).dictionary = (SELECT id FROM library.compression_dictionaries)};
 my $wanted = sql('origin', "$digest application.documents");
 
 sub restored_like_origin
@@ -45,8 +45,8 @@ sub restored_like_origin
 	{
 		is(sql($database, "$digest $table"), $wanted, "$how: $table has its values");
 	}
-	is(sql($database, 'SELECT id, number, name, md5(content), trained_on FROM library.dictionaries'),
-		sql('origin', 'SELECT id, number, name, md5(content), trained_on FROM library.dictionaries'),
+	is(sql($database, 'SELECT id, number, name, md5(content), trained_on FROM library.compression_dictionaries'),
+		sql('origin', 'SELECT id, number, name, md5(content), trained_on FROM library.compression_dictionaries'),
 		"$how: the dictionary is the same");
 	return;
 }
@@ -64,7 +64,7 @@ foreach my $jobs (1, 3)
 # The dictionaries' data after or before all other data
 my ($list) = run_command(['pg_restore', '-l', "$directory/dump"]);
 my @entries = grep { !/^;/ } split /\n/, $list;
-my $is_dictionary = qr/TABLE DATA library dictionaries /;
+my $is_dictionary = qr/TABLE DATA library compression_dictionaries /;
 my $is_data = qr/TABLE DATA /;
 my ($dictionary) = grep { /$is_dictionary/ } @entries;
 ok($dictionary, 'the dictionaries are in the dump');
@@ -108,7 +108,7 @@ sql('postgres', 'CREATE DATABASE restored_in_steps');
 my @restore = ('pg_restore', '-d', 'restored_in_steps');
 $node->command_ok([@restore, '--section=pre-data', "$directory/dump"], 'tables');
 $node->command_ok([@restore, '--data-only', '--table=dictionaries', "$directory/dump"], 'dictionaries');
-append_to_file("$directory/rest", join("\n", grep { !/TABLE DATA .* dictionaries / } split /\n/, $list) . "\n");
+append_to_file("$directory/rest", join("\n", grep { !/TABLE DATA .* compression_dictionaries / } split /\n/, $list) . "\n");
 $node->command_ok([@restore, '--section=data', '--section=post-data', '-j', '2', '-L', "$directory/rest", "$directory/dump"], 'the rest');
 restored_like_origin('restored_in_steps', 'restored in steps');
 is(sql('restored_in_steps', $with), 5000, 'restored in steps: values use the dictionary');

@@ -59,7 +59,7 @@ $other->quit;
 my $decode = q{SELECT count(*) FILTER (WHERE position('invoice number'::bytea IN data) > 0)
 	FROM pg_logical_slot_get_binary_changes('documents', NULL, NULL, 'proto_version', '1', 'publication_names', 'documents')};
 like(drop_error(), qr/logical replication slots have changes to decode/, 'a logical slot is behind');
-is(sql(q{SELECT count(*) FROM dictionaries}), '1', 'the dictionary is there');
+is(sql(q{SELECT count(*) FROM compression_dictionaries}), '1', 'the dictionary is there');
 cmp_ok(sql($decode), '>=', 10, 'old changes are decoded');
 # The server may write something in between.
 my $error;
@@ -70,7 +70,7 @@ foreach my $attempt (1 .. 100)
 	last unless $error =~ /have changes to decode/;
 }
 is($error, '', 'nothing is in the way');
-is(sql('SELECT count(*) FROM dictionaries'), '0', 'the dictionary is gone');
+is(sql('SELECT count(*) FROM compression_dictionaries'), '0', 'the dictionary is gone');
 is(sql(q{SELECT count(*) FROM documents d JOIN source s USING (id) WHERE d.t = s.t}), '10', 'its values are not');
 
 $node->stop;
