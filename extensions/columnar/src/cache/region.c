@@ -101,6 +101,17 @@ assign_memory_target(int newval, void *extra)
 		pg_atomic_write_u32(&control->target_mb, (uint32) newval);
 }
 
+/* What ALTER SYSTEM takes, the next start has to take. */
+static bool
+check_memory(int *newval, void **extra, GucSource source)
+{
+	if (*newval == 0 || (Size) *newval >= REGION_MINIMUM_BYTES / (1024 * 1024))
+		return true;
+	GUC_check_errdetail("It is 0, which is no cache, or at least %zu MB, which a chunk of a table needs.",
+						REGION_MINIMUM_BYTES / (1024 * 1024));
+	return false;
+}
+
 void
 region_define_settings(void)
 {
@@ -109,9 +120,9 @@ region_define_settings(void)
 	DefineCustomIntVariable("penumbra.memory",
 							"Memory for cached columns.",
 							"Physical memory is taken as columns are loaded. "
-							"The default is a quarter of the machine's memory.",
+							"The default is a quarter of the machine's memory. 0 is no cache.",
 							&memory_mb, (int) Min(Max(quarter_mb, 16), INT_MAX / 2), 0, INT_MAX / 2,
-							PGC_POSTMASTER, GUC_UNIT_MB, NULL, NULL, NULL);
+							PGC_POSTMASTER, GUC_UNIT_MB, check_memory, NULL, NULL);
 	DefineCustomIntVariable("penumbra.memory_target",
 							"Memory for cached columns, of what penumbra.memory reserves.",
 							"The least used columns go when it is lowered. 0 is all of penumbra.memory.",

@@ -95,7 +95,7 @@ sub fails_to_start
 	is($node->start(fail_ok => 1), 0, "$setting: no start");
 	like(slurp_file($node->logfile, $size), $message, "$setting: the reason");
 }
-fails_to_start("penumbra.memory = '1MB'", qr/penumbra\.memory = 1 MB is too small for one chunk of a table/);
+fails_to_start("penumbra.memory = 0", qr/penumbra\.memory = 0 MB is too small for one chunk of a table/);
 fails_to_start("penumbra.memory = '900TB'", qr/is more than this machine's memory/);
 
 # Without preloading, the functions say what to do.

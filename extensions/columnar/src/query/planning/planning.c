@@ -80,10 +80,10 @@ planning_define_settings(void)
 							 "Whether queries use Penumbra: by cost, wherever it can, always or never.",
 							 "With \"require\" a query that reads user tables without it is an error; "
 							 "\"prefer\" and \"require\" are for tests.",
-							 &penumbra_mode, MODE_AUTO, mode_options, PGC_USERSET, 0,
+							 &penumbra_mode, MODE_AUTO, mode_options, PGC_USERSET, GUC_EXPLAIN,
 							 NULL, NULL, NULL);
 	DefineCustomIntVariable("penumbra.threads_per_query",
 							"Engine threads per query besides the backend itself.",
 							"-1 takes max_parallel_workers_per_gather.",
-							&penumbra_workers, -1, -1, 1024, PGC_USERSET, 0, NULL, NULL, NULL);
+							&penumbra_workers, -1, -1, 1024, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 }
