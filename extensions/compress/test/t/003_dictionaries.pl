@@ -107,7 +107,7 @@ SQL
 sql('postgres', 'CREATE DATABASE restored_in_steps');
 my @restore = ('pg_restore', '-d', 'restored_in_steps');
 $node->command_ok([@restore, '--section=pre-data', "$directory/dump"], 'tables');
-$node->command_ok([@restore, '--data-only', '--table=dictionaries', "$directory/dump"], 'dictionaries');
+$node->command_ok([@restore, '--data-only', '--table=compression_dictionaries', "$directory/dump"], 'dictionaries');
 append_to_file("$directory/rest", join("\n", grep { !/TABLE DATA .* compression_dictionaries / } split /\n/, $list) . "\n");
 $node->command_ok([@restore, '--section=data', '--section=post-data', '-j', '2', '-L', "$directory/rest", "$directory/dump"], 'the rest');
 restored_like_origin('restored_in_steps', 'restored in steps');
