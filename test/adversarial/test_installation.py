@@ -189,3 +189,21 @@ def test_calls(empty, extension):
     make_overloads(empty, extension, "public")
     for name in found:
         empty.execute(CALLS[re.sub(r'"|^\w+\.', "", name)])
+
+
+UNCOMMENTED = """
+SELECT o.type || ' ' || o.identity
+FROM pg_depend d
+JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
+LEFT JOIN pg_class c ON d.classid = 'pg_class'::regclass AND c.oid = d.objid
+LEFT JOIN pg_type t ON d.classid = 'pg_type'::regclass AND t.oid = d.objid
+CROSS JOIN LATERAL pg_identify_object(d.classid, d.objid, 0) o
+WHERE e.extname = %s AND coalesce(obj_description(d.objid, d.classid::regclass::name), '') = ''
+    AND (d.classid = 'pg_proc'::regclass OR c.relkind IN ('r', 'v') OR (t.typtype = 'b' AND t.typelem = 0))
+"""
+
+
+@pytest.mark.parametrize("extension", EXTENSIONS)
+def test_every_object_has_a_comment(empty, extension):
+    empty.execute(f"CREATE EXTENSION {extension}")
+    assert empty.execute(UNCOMMENTED, (extension,)).fetchall() == []

@@ -69,3 +69,6 @@ REVOKE EXECUTE ON FUNCTION penumbra_keytree.keytree_check(regclass), penumbra_ke
     penumbra_keytree.keytree_page_header(regclass, bigint), penumbra_keytree.keytree_stats(regclass) FROM PUBLIC;
 -- For keytree_leaf_reads().
 GRANT USAGE ON SCHEMA penumbra_keytree TO PUBLIC;
+
+-- comments; "internal: ..." is nothing to call by hand
+COMMENT ON FUNCTION @extschema@.keytree_handler(internal) IS 'internal: handler of the access method keytree';
