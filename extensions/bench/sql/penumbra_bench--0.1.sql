@@ -67,7 +67,7 @@ $body$,
   END))
 $sql$;
 COMMENT ON FUNCTION plpgsql_loop_source(text, text) IS
-'the function that exec_query_in_plpgsql_loop() makes';
+'internal: the function that exec_query_in_plpgsql_loop() makes';
 
 CREATE FUNCTION exec_query_in_plpgsql_loop(query text, n integer, keys anyarray,
     OUT executions bigint, OUT rows bigint, OUT ns_per_execution float8)

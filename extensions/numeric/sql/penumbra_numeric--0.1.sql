@@ -245,7 +245,7 @@ GRANT SELECT ON stored_paths TO PUBLIC;
 CREATE FUNCTION guard_schemas() RETURNS event_trigger
 	AS 'MODULE_PATHNAME', 'penumbra_numeric_guard_schemas' LANGUAGE C VOLATILE;
 COMMENT ON FUNCTION guard_schemas() IS
-	'refuses what lets others than superusers create objects in a schema that a guarded path of stored_paths has before pg_catalog';
+	'internal: refuses what lets others than superusers create objects in a schema that a guarded path of stored_paths has before pg_catalog';
 CREATE EVENT TRIGGER penumbra_numeric_guard_schemas ON ddl_command_end
 	WHEN TAG IN ('GRANT', 'CREATE SCHEMA', 'ALTER SCHEMA', 'CREATE EXTENSION')
 	EXECUTE FUNCTION penumbra_numeric.guard_schemas();
