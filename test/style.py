@@ -1,5 +1,6 @@
 """Style that a machine can see: code (ruff, clang-format, marks, lines), pages (length, figures, links), attributes."""
 
+import hashlib
 import json
 import re
 import subprocess
@@ -11,6 +12,8 @@ from named_checks import run_checks
 TREE = Path(__file__).resolve().parents[1]
 COLUMNS = 120
 README_LINES = 400
+# "sha256  path" of each install and update script of a release, and of own_schema.sql, as sha256sum prints them.
+RELEASED = TREE / "extensions/released.sha256"
 # A figure of today beside one of yesterday: both belong to the measurements, the older one to git.
 HISTORY = re.compile(r"\bbefore\b[^.;|]*\bnow\b|\bnow\b[^.;|]*\bbefore\b|\d[^.;|]*\bbefore\b,? (and )?\d|\(before: |\| before \|")
 UNFINISHED = re.compile(r"\b(" + "TO" + "DO|FIX" + "ME|X" + r"XX)\b")
@@ -139,6 +142,19 @@ def stray_results() -> list[str]:
     return stray
 
 
+def changed_releases() -> list[str]:
+    """Scripts of a release never change: databases have them. From the first tag on every released one is listed."""
+    listed = {name: sha for sha, name in (line.split() for line in RELEASED.read_text().splitlines())}
+    released = [f"{name}: not as it was released" for name, sha in listed.items() if not (TREE / name).is_file()
+                or hashlib.sha256((TREE / name).read_bytes()).hexdigest() != sha]  # fmt: skip
+    git = ["git", "-c", f"safe.directory={TREE}", "-C", str(TREE)]
+    for tag in subprocess.run([*git, "tag", "--list", "v*"], capture_output=True, text=True).stdout.split():
+        files = subprocess.run([*git, "ls-tree", "-r", "--name-only", tag, "extensions"], capture_output=True, text=True)
+        released += [f"{name}: in {tag}, and not in {RELEASED.name}" for name in files.stdout.split()
+                     if re.fullmatch(r"extensions/(own_schema|\w+/sql/\w+--[\d.-]+)\.sql", name) and name not in listed]  # fmt: skip
+    return released
+
+
 def main() -> int:
     checks = {
         "ruff": python_failures,
@@ -150,6 +166,7 @@ def main() -> int:
         "no dead links between pages": dead_links,
         "file tables name every source file": unlisted_sources,
         "results belong to a claim and a clean commit": stray_results,
+        "scripts of releases are as they were released": changed_releases,
         "what programs wrote is marked as generated": unmarked_files,
     }
     return run_checks(checks)

@@ -223,7 +223,9 @@ class Bench:
             _load_postgresql(connection, self.form)
             _load_cache(connection, self.form.parts[-1])
             _await_disk_cache(connection)
-            (cached,) = connection.execute("SELECT sum(memory_bytes) FROM penumbra.columns").fetchone()
+            (cached,) = connection.execute(
+                "SELECT sum(memory_bytes) FROM penumbra.columns"
+            ).fetchone()
             (heap,) = connection.execute(
                 "SELECT sum(pg_relation_size(oid)) FROM pg_class WHERE relname ~ '^part_[0-9]+$'"
             ).fetchone()
