@@ -10,10 +10,10 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "utils/builtins.h"
-#include "utils/tuplestore.h"
 
 #include "frames.h"
 #include "pg_compat.h"
+#include "result_rows.h"
 #include "shared.h"
 
 enum
@@ -135,7 +135,7 @@ frames_put(ReturnSetInfo *result, char *text)
 
 		if (parse_symbolised(line, values, nulls) ||
 			(parse_raw(text, line, raw_frames, values, nulls) && ++raw_frames))
-			tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+			put_row(result, values, nulls);
 	}
 }
 
@@ -155,7 +155,7 @@ put_entry(ReturnSetInfo *result, const StackEntry *entry)
 	};
 	bool		nulls[lengthof(values)] = {0};
 
-	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	put_row(result, values, nulls);
 }
 
 /* Entry by entry, because rows may not be made with the lock held: see shared.h. */

@@ -13,6 +13,8 @@
 #include "utils/array.h"
 #include "utils/lsyscache.h"
 
+#include "result_rows.h"
+
 PG_MODULE_MAGIC;
 
 /* EXECUTE is revoked as well; this holds when somebody grants it. */
@@ -76,18 +78,14 @@ loop_get_keys(FunctionCallInfo fcinfo, int argument)
 Datum
 loop_make_result(FunctionCallInfo fcinfo, const LoopResult *result)
 {
-	TupleDesc	descriptor;
 	Datum		values[5];
 	bool		nulls[5] = {false};
 
-	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE ||
-		descriptor->natts != lengthof(values))
-		elog(ERROR, "return type must be a row of %d columns", (int) lengthof(values));
 	values[0] = Int64GetDatum(result->executions);
 	values[1] = Int64GetDatum(result->rows);
 	values[2] = Int64GetDatum((int64) result->checksum);
 	values[3] = Float8GetDatum(INSTR_TIME_GET_DOUBLE(result->duration) * 1e9 /
 							   (double) result->executions);
 	values[4] = BoolGetDatum(result->is_read_only);
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(descriptor), values, nulls));
+	return make_row(fcinfo, values, nulls);
 }

@@ -16,11 +16,11 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "pg_compat.h"
+#include "result_rows.h"
 #include "portability/instr_time.h"
 #include "train.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/tuplestore.h"
 
 PENUMBRA_SQL_FUNCTION(compression_advice);
 
@@ -225,7 +225,7 @@ put_advice(ReturnSetInfo *result, const SampledColumn *column, const Advice *adv
 	values[4] = Float8GetDatum(advice->compress_us);
 	values[5] = Float8GetDatum(advice->decompress_us);
 	values[6] = CStringGetTextDatum(advice_ddl(column, advice));
-	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	put_row(result, values, nulls);
 }
 
 /* A method at one level with every dictionary that it can have. */

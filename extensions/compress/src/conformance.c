@@ -18,9 +18,9 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "pg_compat.h"
+#include "result_rows.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
-#include "utils/tuplestore.h"
 
 PENUMBRA_SQL_FUNCTION(check_compression_method);
 
@@ -495,7 +495,7 @@ add_row(ReturnSetInfo *result, const char *check, const char *problem)
 
 	if (problem != NULL)
 		values[2] = CStringGetTextDatum(problem);
-	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	put_row(result, values, nulls);
 }
 
 /*

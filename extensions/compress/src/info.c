@@ -10,6 +10,7 @@
 #include "access/htup_details.h"
 #include "funcapi.h"
 #include "pg_compat.h"
+#include "result_rows.h"
 #include "utils/builtins.h"
 
 PENUMBRA_SQL_FUNCTION(compression_info);
@@ -19,13 +20,10 @@ compression_info(PG_FUNCTION_ARGS)
 {
 	OpenValue	value;
 	char		name[NAMEDATALEN];
-	TupleDesc	desc;
 	const CompressionRoutine *routine;
 	Datum		values[7];
 	bool		nulls[7] = {false};
 
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 	value_open_header(PG_GETARG_DATUM(0), &value);
 	method_name(value.header.method_id, name);
 	values[0] = Int32GetDatum(VALUE_VERSION);
@@ -40,5 +38,5 @@ compression_info(PG_FUNCTION_ARGS)
 	values[4] = Int32GetDatum(value.header.raw_bytes);
 	values[5] = Int32GetDatum(value.stored_bytes);
 	values[6] = Int32GetDatum(value.header.blocks);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
+	return make_row(fcinfo, values, nulls);
 }

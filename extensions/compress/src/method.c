@@ -24,13 +24,13 @@
 #include "miscadmin.h"
 #include "parser/parse_func.h"
 #include "pg_compat.h"
+#include "result_rows.h"
 #include "utils/builtins.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/regproc.h"
 #include "utils/syscache.h"
-#include "utils/tuplestore.h"
 #include "value.h"
 
 PENUMBRA_SQL_FUNCTION(create_compression_method);
@@ -337,7 +337,7 @@ built_in_compression_methods(PG_FUNCTION_ARGS)
 		};
 		bool		nulls[lengthof(values)] = {false};
 
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		put_row(result, values, nulls);
 	}
 	return (Datum) 0;
 }
@@ -351,10 +351,7 @@ compression_method_options(PG_FUNCTION_ARGS)
 	bool		has_levels = routine_has_levels(routine);
 	Datum		values[4] = {0};
 	bool		nulls[4] = {!has_levels, !has_levels, !has_levels, id != METHOD_NONE && routine == NULL};
-	TupleDesc	desc;
 
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 	if (has_levels)
 	{
 		values[0] = Int32GetDatum(routine->min_level);
@@ -362,5 +359,5 @@ compression_method_options(PG_FUNCTION_ARGS)
 		values[2] = Int32GetDatum(routine->default_level);
 	}
 	values[3] = BoolGetDatum(routine != NULL && routine->takes_dictionary);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
+	return make_row(fcinfo, values, nulls);
 }

@@ -16,11 +16,11 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "pg_compat.h"
+#include "result_rows.h"
 #include "storage/bufmgr.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/tuplestore.h"
 
 #include "inspect.h"
 #include "key.h"
@@ -131,20 +131,10 @@ keytree_page(PG_FUNCTION_ARGS)
 		values[3] = nulls[3] ? (Datum) 0 : Int64GetDatum(keytree_page_child(page.data, i));
 		nulls[4] = header->level > 0;
 		values[4] = nulls[4] ? (Datum) 0 : BoolGetDatum(keytree_page_entry_is_dead(page.data, i));
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		put_row(result, values, nulls);
 	}
 	index_close(index, AccessShareLock);
 	return (Datum) 0;
-}
-
-static Datum
-tuple_of(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
-{
-	TupleDesc	desc;
-
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
 }
 
 /* Fences are NULL at the ends of a level, and in the tree of NULLs, whose entries have no key. */
@@ -190,7 +180,7 @@ keytree_page_header(PG_FUNCTION_ARGS)
 	values[9] = nulls[9] ? (Datum) 0 : key_as_text(index, &header->high_fence);
 	values[10] = Int64GetDatum(header->version);
 	index_close(index, AccessShareLock);
-	return tuple_of(fcinfo, values, nulls);
+	return make_row(fcinfo, values, nulls);
 }
 
 /* Pages are copied one by one while writers go on, so the numbers belong to no single moment. */
@@ -248,7 +238,7 @@ keytree_stats(PG_FUNCTION_ARGS)
 	nulls[8] = leaf_pages == 0;
 	values[8] = Float8GetDatum(100.0 * leaf_bytes / Max(leaf_pages, 1) / KEYTREE_CAPACITY_BYTES);
 	index_close(index, AccessShareLock);
-	return tuple_of(fcinfo, values, nulls);
+	return make_row(fcinfo, values, nulls);
 }
 
 Datum
@@ -261,5 +251,5 @@ keytree_leaf_reads_of_session(PG_FUNCTION_ARGS)
 	};
 	bool		nulls[3] = {false};
 
-	return tuple_of(fcinfo, values, nulls);
+	return make_row(fcinfo, values, nulls);
 }

@@ -18,9 +18,9 @@
 #include "utils/builtins.h"
 #include "utils/float.h"
 #include "utils/lsyscache.h"
-#include "utils/tuplestore.h"
 
 #include "pg_compat.h"
+#include "result_rows.h"
 
 PENUMBRA_SQL_FUNCTION(penumbra_sort_compare_methods);
 
@@ -284,7 +284,7 @@ report_method(ReturnSetInfo *rsinfo, const MethodInput *input, const char *metho
 	values[1] = Float8GetDatum(seconds * 1e3);
 	values[2] = Float8GetDatum(seconds * 1e9 / input->count);
 	values[3] = Float8GetDatum(seconds > 0 ? qsort_seconds / seconds : 1);
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	put_row(rsinfo, values, nulls);
 }
 
 Datum

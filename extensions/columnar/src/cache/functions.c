@@ -28,7 +28,6 @@
 #include "utils/rls.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
-#include "utils/tuplestore.h"
 
 #include "cache/cache.h"
 #include "cache/directory.h"
@@ -36,6 +35,7 @@
 #include "cache/invalidation.h"
 #include "cache/loader.h"
 #include "pg_compat.h"
+#include "result_rows.h"
 #include "cache/disk/disk_cache.h"
 #include "cache/progress.h"
 #include "cache/region.h"
@@ -547,7 +547,7 @@ penumbra_sql_explain_coverage(PG_FUNCTION_ARGS)
 	values[4] = Int64GetDatum(scan->pages_from_heap);
 	values[5] = Int64GetDatum(scan->nheap_ranges);
 	cache_scan_end(scan);
-	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	put_row(result, values, nulls);
 	relation_close(rel, NoLock);
 	return (Datum) 0;
 }
@@ -607,7 +607,7 @@ penumbra_sql_get_tables(PG_FUNCTION_ARGS)
 			continue;
 		put_names(&values[1], &nulls[1], relation->key.database, relation->relid);
 		nulls[10] = nulls[11] = !sees_all && !may_see_values(relation->relid);	/* bytes */
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		put_row(result, values, nulls);
 	}
 	return (Datum) 0;
 }
@@ -688,7 +688,7 @@ penumbra_sql_get_staleness(PG_FUNCTION_ARGS)
 		nulls[6] = relation->stale_since == 0;
 		nulls[8] = !TransactionIdIsValid(relation->unsettled_xid);
 		nulls[10] = obstacle == NULL;
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		put_row(result, values, nulls);
 	}
 	return (Datum) 0;
 }
@@ -721,7 +721,7 @@ put_column(ReturnSetInfo *result, Oid relid, const ColumnSummary *column, bool s
 		bool		nulls[lengthof(values)] = {0};
 
 		put_names(&values[0], &nulls[0], MyDatabaseId, relid);
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		put_row(result, values, nulls);
 	}
 	ReleaseSysCache(tuple);
 }
@@ -768,7 +768,7 @@ penumbra_sql_get_memory(PG_FUNCTION_ARGS)
 		values[1] = Int64GetDatum(stats.pages);
 		values[2] = Int64GetDatum(stats.used_bytes);
 		values[3] = Int64GetDatum(region_budget_bytes());
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		put_row(result, values, nulls);
 	}
 	return (Datum) 0;
 }
@@ -809,7 +809,7 @@ penumbra_sql_get_disk(PG_FUNCTION_ARGS)
 
 		nulls[lengthof(values) - 3] = stats.reader_since == 0;
 
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		put_row(result, values, nulls);
 	}
 	return (Datum) 0;
 }
@@ -844,7 +844,7 @@ penumbra_sql_get_progress(PG_FUNCTION_ARGS)
 		bool		nulls[lengthof(values)] = {0};
 
 		put_names(&values[2], &nulls[2], slot->key.database, slot->relid);
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		put_row(result, values, nulls);
 	}
 	return (Datum) 0;
 }
@@ -867,6 +867,6 @@ penumbra_sql_get_activity(PG_FUNCTION_ARGS)
 	values[4] = Int64GetDatum(totals.vacuums);
 	values[5] = Int64GetDatum(totals.errors);
 	values[6] = Int64GetDatum(wanted_count());
-	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	put_row(result, values, nulls);
 	return (Datum) 0;
 }

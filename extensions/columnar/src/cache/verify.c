@@ -28,13 +28,13 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
-#include "utils/tuplestore.h"
 
 #include "cache/cache.h"
 #include "cache/directory.h"
 #include "cache/functions.h"
 #include "cache/heap_page.h"
 #include "pg_compat.h"
+#include "result_rows.h"
 #include "cache/disk/disk_cache.h"
 #include "cache/row_proof.h"
 #include "cache/validate.h"
@@ -498,7 +498,7 @@ put_checks(ReturnSetInfo *result, Verifier *verifier)
 		nulls[4] = nulls[5] = check->mismatches == 0;
 		if (!nulls[5])
 			values[5] = CStringGetTextDatum(check->problem);
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		put_row(result, values, nulls);
 	}
 }
 

@@ -20,9 +20,9 @@
 #include "storage/spin.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
-#include "utils/tuplestore.h"
 
 #include "query/planning/refusal.h"
+#include "result_rows.h"
 
 #define REASON_BYTES 112
 #define REASON_SLOTS 256
@@ -124,7 +124,7 @@ penumbra_sql_get_refusals(PG_FUNCTION_ARGS)
 		values[0] = CStringGetTextDatum(slot->reason);
 		values[1] = Int64GetDatum((int64) slot->count);
 		values[2] = TimestampTzGetDatum(slot->last_at);
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		put_row(result, values, nulls);
 	}
 	return (Datum) 0;
 }
