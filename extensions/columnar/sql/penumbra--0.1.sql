@@ -111,18 +111,18 @@ CREATE VIEW staleness AS
 WITH holders(xmin, what, remedy) AS (
     SELECT CASE WHEN pg_catalog.age(backend_xid) > pg_catalog.age(backend_xmin) OR backend_xmin IS NULL THEN backend_xid ELSE backend_xmin END,
            pg_catalog.format('a transaction of process %s is open since %s', pid, xact_start::timestamp(0)),
-           pg_catalog.format('SELECT pg_terminate_backend(%s)', pid)
+           pg_catalog.format('SELECT * FROM pg_stat_activity WHERE pid = %s', pid)
     FROM pg_catalog.pg_stat_activity
     WHERE coalesce(backend_xmin, backend_xid) IS NOT NULL AND (datname = pg_catalog.current_database() OR datname IS NULL)
         AND pid <> pg_catalog.pg_backend_pid() AND backend_type NOT IN ('autovacuum worker', 'penumbra worker')
     UNION ALL
     SELECT transaction, pg_catalog.format('transaction %L is prepared since %s', gid, prepared::timestamp(0)),
-           pg_catalog.format('COMMIT PREPARED %1$L; or ROLLBACK PREPARED %1$L', gid)
+           pg_catalog.format('SELECT * FROM pg_prepared_xacts WHERE gid = %L', gid)
     FROM pg_catalog.pg_prepared_xacts WHERE database = pg_catalog.current_database()
     UNION ALL
     SELECT xmin, pg_catalog.format('replication slot %L holds rows for a standby', slot_name),
            CASE WHEN active THEN 'SET hot_standby_feedback = off on the standby, or end its long queries'
-                ELSE pg_catalog.format('SELECT pg_drop_replication_slot(%L)', slot_name) END
+                ELSE pg_catalog.format('SELECT * FROM pg_replication_slots WHERE slot_name = %L', slot_name) END
     FROM pg_catalog.pg_replication_slots WHERE xmin IS NOT NULL)
 SELECT s.relid, s.schemaname, s.relname,
        p.heap_pages,
@@ -165,7 +165,7 @@ COMMENT ON COLUMN staleness.heap_percent IS 'of the table''s pages';
 COMMENT ON COLUMN staleness.lost_pages IS 'pages that scans have read from the table in place of loaded chunks, since their load or patch';
 COMMENT ON COLUMN staleness.stale_at IS 'when a scan had to do so first';
 COMMENT ON COLUMN staleness.reason IS 'why the worker does not refresh it; transactions are named to those who see them in pg_stat_activity';
-COMMENT ON COLUMN staleness.remedy IS 'a statement that would help';
+COMMENT ON COLUMN staleness.remedy IS 'a statement that would help, or one that shows who must end first';
 
 CREATE VIEW columns AS
 SELECT k.relid, k.schemaname, k.relname,
