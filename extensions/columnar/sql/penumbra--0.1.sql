@@ -3,6 +3,17 @@
 -- Who may do what is written down with each part: REVOKE where a function is not for everybody.
 GRANT USAGE ON SCHEMA @extschema@ TO PUBLIC;
 
+-- The setting is there since the server's start, or not at all.
+DO $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_catalog.pg_settings WHERE name OPERATOR(pg_catalog.=) 'penumbra.memory'::pg_catalog.text) THEN
+        RAISE WARNING USING
+            MESSAGE = 'penumbra was not loaded at server start, so it caches nothing',
+            HINT = 'Add penumbra to shared_preload_libraries in postgresql.conf and restart the server.';
+    END IF;
+END
+$$;
+
 -- loading by hand: for PUBLIC, since the functions themselves demand what VACUUM demands of the table (its owner;
 -- from 17 on MAINTAIN)
 

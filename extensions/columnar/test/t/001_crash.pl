@@ -106,6 +106,9 @@ my ($rc, $out, $err) = $node->psql('postgres', q{SELECT penumbra.load('t')});
 like($err, qr/was not loaded at server start/, 'not preloaded: error');
 like($err, qr/HINT:  Add penumbra to shared_preload_libraries in ".*postgresql\.conf"/, 'not preloaded: hint');
 is($node->safe_psql('postgres', $sum), "300000|45000151000|100", 'not preloaded: queries run');
+$node->safe_psql('postgres', 'CREATE DATABASE warned');
+(undef, undef, $err) = $node->psql('warned', 'CREATE EXTENSION penumbra');
+like($err, qr/WARNING:  penumbra was not loaded at server start/, 'not preloaded: installing warns');
 $node->stop;
 
 done_testing();
