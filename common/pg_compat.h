@@ -64,6 +64,13 @@
 #include "nodes/miscnodes.h"
 #endif
 
+/* 16 moved the numbers of queries. */
+#if PG_VERSION_NUM < 160000
+#include "utils/queryjumble.h"
+#else
+#include "nodes/queryjumble.h"
+#endif
+
 /* 17 reads pages in streams. */
 #if PG_VERSION_NUM >= 170000
 #include "storage/read_stream.h"
@@ -734,6 +741,37 @@ compat_end_pages(CompatPages *pages)
 #endif
 #define compat_parallel_scan_of_am(scan) \
 	OffsetToPointer((scan)->parallel_scan, (scan)->parallel_scan->ps_offset)
+#endif
+
+/* 18 no longer tells ExecutorRun that it is called once. */
+#if PG_VERSION_NUM < 180000
+#define COMPAT_EXECUTOR_RUN_PARAMETERS QueryDesc *query, ScanDirection direction, uint64 count, bool execute_once
+#define COMPAT_EXECUTOR_RUN_ARGUMENTS query, direction, count, execute_once
+#else
+#define COMPAT_EXECUTOR_RUN_PARAMETERS QueryDesc *query, ScanDirection direction, uint64 count
+#define COMPAT_EXECUTOR_RUN_ARGUMENTS query, direction, count
+#endif
+
+/* 17 has wait events of extensions. */
+#if PG_VERSION_NUM < 170000
+#define WaitEventExtensionNew(name) PG_WAIT_EXTENSION
+#endif
+
+/* 18 shows names and versions of modules; extension.mk has them from the control file. */
+#ifndef PG_MODULE_MAGIC_EXT
+#define PENUMBRA_MODULE_MAGIC PG_MODULE_MAGIC
+#else
+#define PENUMBRA_MODULE_MAGIC PG_MODULE_MAGIC_EXT(.name = MODULE_NAME, .version = MODULE_VERSION)
+#endif
+
+/* 18 has a hook for what extensions say of a plan's nodes, which auto_explain calls too. */
+#if PG_VERSION_NUM < 180000
+typedef void (*explain_per_node_hook_type) (PlanState *planstate, List *ancestors, const char *relationship,
+											const char *plan_name, ExplainState *es);
+#define compat_set_explain_node_hook(hook, previous) ((void) (hook), (void) (previous))
+#else
+#define compat_set_explain_node_hook(hook, previous) \
+	(*(previous) = explain_per_node_hook, explain_per_node_hook = (hook))
 #endif
 
 #endif							/* PENUMBRA_PG_COMPAT_H */

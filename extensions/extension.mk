@@ -9,6 +9,9 @@ ROOT := $(abspath $(dir $(lastword $(MAKEFILE_LIST)))/..)
 # Where cmake builds kernels/ and engine/; one build serves every PostgreSQL version.
 ENGINE_BUILD ?= $(ROOT)/build
 
+EXTENSION_VERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" $(EXTENSION).control)
+
+PG_CPPFLAGS += '-DMODULE_NAME="$(EXTENSION)"' '-DMODULE_VERSION="$(EXTENSION_VERSION)"'
 PG_CPPFLAGS += -I$(ROOT)/common '-DPGDLLEXPORT=__attribute__((visibility("default")))'
 PG_CFLAGS += -fvisibility=hidden -Wno-declaration-after-statement
 

@@ -14,7 +14,7 @@ SETTINGS = {"fsync": "off", "shared_buffers": "128MB", "max_prepared_transaction
             "max_connections": "60"}  # fmt: skip
 # "prefer" takes the vector engine wherever it can run the query, whatever it costs.
 PENUMBRA = {"shared_preload_libraries": "penumbra", "penumbra.memory": "256MB", "penumbra.mode": "prefer",
-            "penumbra.auto_load": "off"}  # fmt: skip
+            "penumbra.auto_load": "off", "compute_query_id": "regress"}  # fmt: skip
 
 
 def run_schedule(suite: Suite, name: str, settings: dict[str, str]) -> Path:

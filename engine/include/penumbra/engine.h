@@ -372,6 +372,7 @@ typedef struct PenumbraExecStats {
   uint64_t cached_rows;
   uint64_t pushed_rows;
   uint64_t summarized_rows; /* of cached_rows: answered from metadata, not decoded */
+  uint64_t decoded_bytes;   /* of the vectors that scans made, without the bytes of strings */
   int operator_count;
   const PenumbraOperatorStats *operators; /* inputs before those that read them */
   int temporary_file_count;

@@ -427,6 +427,7 @@ void Executor::LeaveLocked(Worker* worker) {
   if (const ScanCounts* scan = worker->cursor->scan_counts()) {
     pushed_rows_ += scan->pushed_rows;
     summarized_rows_ += scan->summarized_rows;
+    decoded_bytes_ += scan->decoded_bytes;
   }
   if (worker->sink != nullptr) {
     const PenumbraOperator sink = worker->pipeline->spec().sink;
@@ -799,12 +800,13 @@ PenumbraFetch Executor::Fetch(PenumbraResult* result) {
 void Executor::GetStats(PenumbraExecStats* stats) {
   std::lock_guard lock(mutex_);
   std::vector<OperatorCounts> counts = counts_;
-  uint64_t pushed_rows = pushed_rows_, summarized_rows = summarized_rows_;
+  uint64_t pushed_rows = pushed_rows_, summarized_rows = summarized_rows_, decoded_bytes = decoded_bytes_;
   if (caller_.cursor != nullptr) {
     caller_.cursor->AddCounts(&counts);
     if (const ScanCounts* scan = caller_.cursor->scan_counts()) {
       pushed_rows += scan->pushed_rows;
       summarized_rows += scan->summarized_rows;
+      decoded_bytes += scan->decoded_bytes;
     }
   }
   for (const auto& scan : scans_) {
@@ -845,6 +847,7 @@ void Executor::GetStats(PenumbraExecStats* stats) {
   stats->cached_rows -= pushed_rows;
   stats->pushed_rows = pushed_rows;
   stats->summarized_rows = summarized_rows;
+  stats->decoded_bytes = decoded_bytes;
   stats->operator_count = static_cast<int>(stats_.size());
   stats->operators = stats_.data();
   temporary_file_bytes_ = environment_.spill_space.file_bytes();

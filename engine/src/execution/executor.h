@@ -181,6 +181,7 @@ class Executor {
   std::vector<OperatorCounts> counts_;
   uint64_t pushed_rows_ = 0;
   uint64_t summarized_rows_ = 0;
+  uint64_t decoded_bytes_ = 0;
   std::vector<PenumbraOperatorStats> stats_;
   std::vector<uint64_t> temporary_file_bytes_;
   std::vector<EngineThread> threads_;  // last: joined first

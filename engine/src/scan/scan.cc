@@ -405,19 +405,24 @@ class ScanCursor::ChunkColumns final : public Columns {
   ChunkColumns(ScanCursor& cursor, uint32_t begin, uint32_t count)
       : Columns(cursor, count),
         readers_(cursor.readers_),
+        decoded_bytes_(cursor.counts_.decoded_bytes),
         first_position_(cursor.chunk_->first_position + begin),
         begin_(begin) {}
 
  private:
   Vector Decode(int column, uint32_t count, Arena& arena) override {
-    if (readers_[column].segment() != nullptr) return readers_[column].Decode(begin_, count, arena);
+    if (readers_[column].segment() != nullptr) return Counted(readers_[column].Decode(begin_, count, arena), count);
     return Positions(count, arena, [](uint32_t i) { return i; });
   }
   Vector DecodeSelected(int column, uint32_t count, const uint16_t* selected, uint32_t n, Arena& arena) override {
     if (readers_[column].segment() != nullptr) {
-      return readers_[column].DecodeSelected(begin_, count, selected, n, arena);
+      return Counted(readers_[column].DecodeSelected(begin_, count, selected, n, arena), n);
     }
     return Positions(n, arena, [selected](uint32_t i) { return selected[i]; });
+  }
+  Vector Counted(Vector decoded, uint32_t count) {
+    decoded_bytes_ += uint64_t{count} * FlatWidth(decoded);
+    return decoded;
   }
   template <typename RowAt>
   Vector Positions(uint32_t count, Arena& arena, RowAt row_at) const {
@@ -427,6 +432,7 @@ class ScanCursor::ChunkColumns final : public Columns {
   }
 
   const std::vector<SegmentReader>& readers_;
+  uint64_t& decoded_bytes_;
   const int64_t first_position_;
   const uint32_t begin_;
 };

@@ -159,6 +159,7 @@ struct ScanCounts {
   uint64_t rows_out = 0;         // that passed the filter
   uint64_t pushed_rows = 0;      // of rows_in
   uint64_t summarized_rows = 0;  // of rows_in: metadata was enough
+  uint64_t decoded_bytes = 0;    // of the vectors that were made, without the bytes of strings
   uint64_t time_ns = 0;
   std::vector<uint64_t> dropped_rows;  // of rows_in, by place in Scan::filters(): by runtime filters
 };

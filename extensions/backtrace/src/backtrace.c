@@ -7,6 +7,8 @@
  */
 #include "postgres.h"
 
+#include "pg_compat.h"
+
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/guc.h"
@@ -19,7 +21,7 @@
 #include "stack.h"
 #include "worker.h"
 
-PG_MODULE_MAGIC;
+PENUMBRA_MODULE_MAGIC;
 
 extern PGDLLEXPORT void _PG_init(void);
 

@@ -211,7 +211,8 @@ claim_slot(int pid)
 					 errdetail("At most %d can be taken at once, and none of them ended within %d seconds.",
 							   LIVE_SLOTS, SLOT_TIMEOUT_MS / 1000)));
 		CHECK_FOR_INTERRUPTS();
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, SLOT_WAIT_MS, PG_WAIT_EXTENSION);
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, SLOT_WAIT_MS,
+						 WaitEventExtensionNew("PenumbraBacktraceSlot"));
 		ResetLatch(MyLatch);
 	}
 	return slot;
@@ -298,7 +299,8 @@ wait_while(LiveSlot *slot, uint32 first, uint32 second, int timeout_ms)
 		   (state == first || state == second) && GetCurrentTimestamp() < end)
 	{
 		CHECK_FOR_INTERRUPTS();
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, 1, PG_WAIT_EXTENSION);
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, 1,
+						 WaitEventExtensionNew("PenumbraBacktraceReply"));
 		ResetLatch(MyLatch);
 		if (first == LIVE_REQUESTED && is_gone(slot->target_pid))
 			break;

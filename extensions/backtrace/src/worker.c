@@ -204,7 +204,7 @@ penumbra_backtrace_main(Datum argument)
 		handle_errors();
 		wait_ms = crash_log_new_files() ? CRASH_WAIT_MS : IDLE_MS;
 		events = WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, wait_ms,
-						   PG_WAIT_EXTENSION);
+						   WaitEventExtensionNew("PenumbraBacktraceMain"));
 		ResetLatch(MyLatch);
 		if ((events & WL_TIMEOUT) && wait_ms == IDLE_MS)
 			symbolizer_stop(&symbolizer);

@@ -7,6 +7,8 @@
  */
 #include "loop.h"
 
+#include "pg_compat.h"
+
 #include "access/htup_details.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -15,7 +17,7 @@
 
 #include "result_rows.h"
 
-PG_MODULE_MAGIC;
+PENUMBRA_MODULE_MAGIC;
 
 /* EXECUTE is revoked as well; this holds when somebody grants it. */
 void

@@ -61,7 +61,8 @@ COMMENT ON FUNCTION explain_coverage(regclass, text[]) IS
 CREATE FUNCTION get_tables(
     OUT datid oid, OUT relid oid, OUT schemaname name, OUT relname name, OUT filenumber oid, OUT chunks bigint, OUT pages bigint,
     OUT cached_pages bigint, OUT changed_pages bigint, OUT rows bigint, OUT memory_bytes bigint, OUT disk_bytes bigint,
-    OUT hits bigint, OUT pages_from_cache bigint, OUT pages_from_heap bigint)
+    OUT hits bigint, OUT pages_from_cache bigint, OUT pages_from_heap bigint,
+    OUT misses bigint, OUT evictions bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'penumbra_sql_get_tables' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 50;
 COMMENT ON FUNCTION get_tables() IS
@@ -89,7 +90,7 @@ SELECT t.relid, t.schemaname, t.relname,
        pg_catalog.round(100.0 * t.memory_bytes::numeric / nullif(s.table_pages * pg_catalog.current_setting('block_size')::bigint, 0)::numeric, 1)
            AS size_percent,
        t.disk_bytes,
-       t.hits, t.pages_from_cache, t.pages_from_heap
+       t.hits, t.pages_from_cache, t.pages_from_heap, t.misses, t.evictions
 FROM @extschema@.get_tables() t
 JOIN pg_catalog.pg_database d ON d.oid = t.datid AND d.datname = pg_catalog.current_database()
 CROSS JOIN LATERAL (SELECT pg_catalog.pg_relation_size(t.relid::regclass) / pg_catalog.current_setting('block_size')::bigint AS table_pages) s
@@ -104,6 +105,8 @@ COMMENT ON COLUMN tables.size_percent IS 'cached bytes in percent of the table''
 COMMENT ON COLUMN tables.disk_bytes IS 'on disk, of which some may be in memory too';
 COMMENT ON COLUMN tables.pages_from_cache IS 'pages that scans served from the cache';
 COMMENT ON COLUMN tables.pages_from_heap IS 'pages that the same scans read from the table';
+COMMENT ON COLUMN tables.misses IS 'chunks that scans wanted and that had to be read from disk';
+COMMENT ON COLUMN tables.evictions IS 'columns of chunks that had to make room in memory';
 
 -- Why pages are read from the table, and what would help. Who holds back the horizon is looked up where the user may see
 -- it: a load leaves out pages with rows that some snapshots see and others do not, and would find them, and what was
@@ -201,7 +204,7 @@ COMMENT ON COLUMN columns.encodings IS 'encodings with the number of chunks that
 COMMENT ON COLUMN columns.hits IS 'scans that read the column from the cache';
 
 CREATE FUNCTION get_memory(
-    OUT page_bytes bigint, OUT pages bigint, OUT used_bytes bigint, OUT budget_bytes bigint)
+    OUT page_bytes bigint, OUT pages bigint, OUT used_bytes bigint, OUT budget_bytes bigint, OUT evictions bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'penumbra_sql_get_memory' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 19;
 COMMENT ON FUNCTION get_memory() IS 'memory of the column cache per size class; see the view memory';
@@ -210,7 +213,8 @@ CREATE VIEW memory AS
 SELECT coalesce(pg_catalog.pg_size_pretty(page_bytes), 'all') AS size_class,
        pg_catalog.sum(pages)::bigint AS pages,
        pg_catalog.sum(used_bytes)::bigint AS used_bytes,
-       pg_catalog.max(budget_bytes) AS budget_bytes
+       pg_catalog.max(budget_bytes) AS budget_bytes,
+       pg_catalog.sum(evictions)::bigint AS evictions
 FROM @extschema@.get_memory()
 GROUP BY ROLLUP (page_bytes)
 HAVING pg_catalog.sum(pages) > 0::numeric OR page_bytes IS NULL
@@ -218,6 +222,7 @@ ORDER BY page_bytes NULLS LAST;
 COMMENT ON VIEW memory IS 'memory of the column cache per size class, and in all';
 COMMENT ON COLUMN memory.used_bytes IS 'physical memory: pages take only the 4 kB units they need';
 COMMENT ON COLUMN memory.budget_bytes IS 'penumbra.memory, or what of it penumbra.memory_target leaves; shared by all classes';
+COMMENT ON COLUMN memory.evictions IS 'columns of chunks that had to make room, since the server started';
 
 CREATE FUNCTION get_disk(
     OUT state text, OUT is_pending boolean, OUT budget_bytes bigint, OUT file_bytes bigint,
@@ -287,15 +292,62 @@ COMMENT ON COLUMN activity.wanted_columns IS 'that the worker is to load, with t
 
 GRANT SELECT ON tables, staleness, columns TO PUBLIC;
 
+CREATE FUNCTION get_statistics_reset_at() RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'penumbra_sql_get_statistics_reset_at' LANGUAGE C VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION get_statistics_reset_at() IS 'internal: stats_reset of the views';
+
 -- why queries were not run by the vector engine
 
 CREATE FUNCTION get_refusals(OUT reason text, OUT count bigint, OUT last_at timestamptz)
 RETURNS SETOF record AS 'MODULE_PATHNAME', 'penumbra_sql_get_refusals' LANGUAGE C VOLATILE PARALLEL SAFE;
-COMMENT ON FUNCTION get_refusals() IS
-'why queries, or parts of them, were left to PostgreSQL since the server started';
-CREATE VIEW refusals AS SELECT reason, count, last_at FROM @extschema@.get_refusals() ORDER BY count DESC;
-COMMENT ON VIEW refusals IS
-'why queries, or parts of them, were left to PostgreSQL since the server started';
+COMMENT ON FUNCTION get_refusals() IS 'why statements, or parts of them, were left to PostgreSQL; see the view refusals';
+CREATE VIEW refusals AS
+SELECT reason, count, last_at, @extschema@.get_statistics_reset_at() AS stats_reset FROM @extschema@.get_refusals() ORDER BY count DESC;
+COMMENT ON VIEW refusals IS 'why statements, or parts of them, were left to PostgreSQL';
+COMMENT ON COLUMN refusals.count IS 'executions; EXPLAIN without ANALYZE and plans that never ran are not counted';
+
+-- what was executed, and how
+
+CREATE FUNCTION get_statements(
+    OUT userid oid, OUT dbid oid, OUT queryid bigint, OUT calls_in_vectors bigint, OUT calls_partly bigint,
+    OUT calls_not bigint, OUT failed_calls bigint, OUT restarts bigint, OUT total_exec_time double precision,
+    OUT rows_from_cache bigint, OUT rows_from_heap bigint, OUT decoded_bytes bigint, OUT spilled_bytes bigint,
+    OUT reason text, OUT last_call_at timestamptz)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'penumbra_sql_get_statements' LANGUAGE C VOLATILE PARALLEL SAFE ROWS 1000;
+COMMENT ON FUNCTION get_statements() IS 'internal: the view statements';
+
+CREATE VIEW statements AS
+SELECT s.userid, s.dbid, s.queryid,
+       s.calls_in_vectors + s.calls_partly + s.calls_not AS calls,
+       s.calls_in_vectors, s.calls_partly, s.calls_not, s.failed_calls, s.restarts, s.total_exec_time,
+       s.rows_from_cache, s.rows_from_heap,
+       pg_catalog.round(100.0 * s.rows_from_cache::numeric / nullif(s.rows_from_cache + s.rows_from_heap, 0)::numeric, 1) AS cache_percent,
+       s.decoded_bytes, s.spilled_bytes, s.reason, s.last_call_at,
+       @extschema@.get_statistics_reset_at() AS stats_reset
+FROM @extschema@.get_statements() s;
+COMMENT ON VIEW statements IS
+'executions of statements of all databases, by the keys of pg_stat_statements: one''s own, all for pg_read_all_stats';
+COMMENT ON COLUMN statements.calls IS 'executions, also those that ended with an error';
+COMMENT ON COLUMN statements.calls_in_vectors IS 'of these, run by Penumbra from the tables to the result';
+COMMENT ON COLUMN statements.calls_partly IS 'of these, run by Penumbra in part';
+COMMENT ON COLUMN statements.calls_not IS 'of these, run by PostgreSQL alone';
+COMMENT ON COLUMN statements.failed_calls IS 'of these, ended with an error or a cancel';
+COMMENT ON COLUMN statements.restarts IS 'how often the engine gave up and PostgreSQL''s plan ran instead';
+COMMENT ON COLUMN statements.total_exec_time IS 'in milliseconds, with that of statements inside';
+COMMENT ON COLUMN statements.rows_from_cache IS 'rows that Penumbra read from the cache';
+COMMENT ON COLUMN statements.rows_from_heap IS 'rows that Penumbra read from the tables; what PostgreSQL''s scans read is not counted';
+COMMENT ON COLUMN statements.cache_percent IS 'share of the rows that Penumbra read';
+COMMENT ON COLUMN statements.decoded_bytes IS 'cached values that were decoded, without the bytes of strings';
+COMMENT ON COLUMN statements.spilled_bytes IS 'written to temporary files by the engine';
+COMMENT ON COLUMN statements.reason IS
+'why the last call that was not in vectors was not, and of which table or columns; null: Penumbra had nothing to offer';
+GRANT SELECT ON statements TO PUBLIC;
+
+CREATE FUNCTION reset_statistics() RETURNS void
+AS 'MODULE_PATHNAME', 'penumbra_sql_reset_statistics' LANGUAGE C VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION reset_statistics() IS 'counts statements and refusals from zero on';
+REVOKE ALL ON FUNCTION reset_statistics() FROM PUBLIC; -- as pg_stat_statements_reset()
 
 -- numbers of the whole server, reasons with names of others' types and functions
 REVOKE ALL ON FUNCTION get_memory(), get_disk(), get_progress(), get_activity(), get_refusals() FROM PUBLIC;

@@ -7,6 +7,8 @@
  */
 #include "postgres.h"
 
+#include "pg_compat.h"
+
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "storage/ipc.h"
@@ -25,8 +27,10 @@
 #include "query/hooks.h"
 #include "query/planning/planning.h"
 #include "query/planning/refusal.h"
+#include "query/statement_table.h"
+#include "query/statements.h"
 
-PG_MODULE_MAGIC;
+PENUMBRA_MODULE_MAGIC;
 
 extern PGDLLEXPORT void _PG_init(void);
 
@@ -44,6 +48,7 @@ penumbra_shmem_request(void)
 	RequestAddinShmemSpace(progress_shmem_bytes());
 	RequestAddinShmemSpace(disk_cache_shmem_bytes());
 	RequestAddinShmemSpace(refusal_shmem_bytes());
+	statement_table_shmem_request();
 	RequestNamedLWLockTranche(DIRECTORY_TRANCHE, DIRECTORY_LOCK_COUNT);
 }
 
@@ -63,6 +68,7 @@ penumbra_shmem_startup(void)
 	disk_cache_shmem_startup(ShmemInitStruct("penumbra disk cache", disk_cache_shmem_bytes(), &found));
 	LWLockRelease(AddinShmemInitLock);
 	refusal_shmem_startup();
+	statement_table_shmem_startup();
 }
 
 void
@@ -76,6 +82,8 @@ _PG_init(void)
 		region_define_settings();
 		directory_define_settings();
 		disk_cache_define_settings();
+		statement_table_define_settings();
+		statements_define_settings();
 		MarkGUCPrefixReserved("penumbra");
 		region_reserve();
 		previous_shmem_request_hook = shmem_request_hook;
@@ -85,6 +93,7 @@ _PG_init(void)
 		invalidation_install_hooks();
 		worker_register_launcher();
 		disk_cache_register_worker();
+		statements_install_hooks();
 	}
 	hooks_install();
 }

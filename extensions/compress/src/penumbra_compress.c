@@ -14,7 +14,7 @@
 #include "train.h"
 #include "utils/guc.h"
 
-PG_MODULE_MAGIC;
+PENUMBRA_MODULE_MAGIC;
 
 extern PGDLLEXPORT void _PG_init(void);
 

@@ -26,7 +26,7 @@
 #include "tree.h"
 #include "vacuum.h"
 
-PG_MODULE_MAGIC;
+PENUMBRA_MODULE_MAGIC;
 
 extern PGDLLEXPORT void _PG_init(void);
 

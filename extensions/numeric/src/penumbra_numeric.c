@@ -7,12 +7,14 @@
  */
 #include "postgres.h"
 
+#include "pg_compat.h"
+
 #include "fmgr.h"
 #include "utils/guc.h"
 
 #include "takeover.h"
 
-PG_MODULE_MAGIC;
+PENUMBRA_MODULE_MAGIC;
 
 extern PGDLLEXPORT void _PG_init(void);
 

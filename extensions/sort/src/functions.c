@@ -11,7 +11,7 @@
 
 #include "pg_compat.h"
 
-PG_MODULE_MAGIC;
+PENUMBRA_MODULE_MAGIC;
 
 PENUMBRA_SQL_FUNCTION(penumbra_array_sort);
 PENUMBRA_SQL_FUNCTION(penumbra_array_sort_desc);

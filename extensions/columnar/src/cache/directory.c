@@ -515,6 +515,7 @@ enter_relation(const CacheKey *key, Oid relid)
 		pg_atomic_init_u64(&relation->scans, 0);
 		pg_atomic_init_u64(&relation->pages_from_cache, 0);
 		pg_atomic_init_u64(&relation->pages_from_heap, 0);
+		pg_atomic_init_u64(&relation->misses, 0);
 		pg_atomic_init_u64(&relation->unproven_pages, 0);
 		pg_atomic_init_u64(&relation->lsn_pages, 0);
 		pg_atomic_init_u64(&relation->vacuumed_at, 0);

@@ -40,6 +40,8 @@ typedef struct RelationSummary
 	uint64		scans;
 	uint64		pages_from_cache;
 	uint64		pages_from_heap;
+	uint64		misses;
+	uint64		evictions;
 } RelationSummary;
 
 typedef struct ColumnSummary
@@ -176,7 +178,9 @@ extern bool directory_estimate(const CacheKey *key, const AttrNumber *attnums, i
 							   uint64 *pages, uint64 *unproven_pages, uint64 *lsn_pages,
 							   uint64 *rows, uint64 *bytes, uint64 *cold_bytes);
 extern void directory_note_scan(const CacheKey *key, const AttrNumber *attnums, int natts,
-								uint64 pages_from_cache, uint64 pages_from_heap);
+								uint64 pages_from_cache, uint64 pages_from_heap, uint64 misses);
+/* Segments of the size class that had to make room, since the server's start. */
+extern uint64 eviction_count(int class);
 /* The columns count as used at least so often. */
 extern void directory_raise_uses(const CacheKey *key, const AttrNumber *attnums, int natts, uint32 uses);
 /* Halves how often all columns were used. */

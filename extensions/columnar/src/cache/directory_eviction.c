@@ -38,6 +38,7 @@ typedef struct Evictions
 	dlist_head	clock;			/* segments, the hand at the head */
 	uint32		clock_length;
 	Size		disk_header_bytes;	/* of chunks in the directory without a segment in memory */
+	uint64		counts[REGION_CLASS_COUNT]; /* of segments, since the server's start */
 } Evictions;
 
 static Evictions *evictions = NULL;
@@ -100,6 +101,7 @@ eviction_shmem_startup(void)
 	dlist_init(&evictions->clock);
 	evictions->clock_length = 0;
 	evictions->disk_header_bytes = 0;
+	memset(evictions->counts, 0, sizeof(evictions->counts));
 }
 
 void
@@ -237,6 +239,8 @@ evict_batch(Size bytes, const Evictor *evictor, Garbage *garbage, int *garbage_c
 			dlist_push_tail(&evictions->clock, &segment->clock_node);
 			continue;
 		}
+		evictions->counts[region_class(segment->bytes)]++;
+		relation->evictions++;
 		garbage[*garbage_count].page = segment->segment;
 		garbage[(*garbage_count)++].bytes = segment->bytes;
 		found += region_cost_bytes(segment->bytes);
@@ -262,6 +266,12 @@ evict_batch(Size bytes, const Evictor *evictor, Garbage *garbage, int *garbage_c
 	}
 	LWLockRelease(directory_lock);
 	return found;
+}
+
+uint64
+eviction_count(int class)
+{
+	return evictions->counts[class];
 }
 
 /* Frees at least `bytes`, or returns false. */

@@ -39,6 +39,8 @@ typedef struct CachedRelation
 	pg_atomic_uint64 scans;
 	pg_atomic_uint64 pages_from_cache;
 	pg_atomic_uint64 pages_from_heap;
+	pg_atomic_uint64 misses;	/* chunks that scans wanted, of which a segment was not in memory */
+	uint64		evictions;		/* of segments; changed under the exclusive lock */
 	/* sums of the chunks' numbers; below 0 for moments */
 	pg_atomic_uint64 unproven_pages;
 	pg_atomic_uint64 lsn_pages;

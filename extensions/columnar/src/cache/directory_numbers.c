@@ -99,7 +99,7 @@ find_smallest(CachedRelation *relation)
 /* A scan of no column, to count rows, uses any: a chunk stays for as long as it has one. */
 void
 directory_note_scan(const CacheKey *key, const AttrNumber *attnums, int natts,
-					uint64 pages_from_cache, uint64 pages_from_heap)
+					uint64 pages_from_cache, uint64 pages_from_heap, uint64 misses)
 {
 	CachedRelation *relation;
 
@@ -110,6 +110,7 @@ directory_note_scan(const CacheKey *key, const AttrNumber *attnums, int natts,
 		pg_atomic_fetch_add_u64(&relation->scans, 1);
 		pg_atomic_fetch_add_u64(&relation->pages_from_cache, pages_from_cache);
 		pg_atomic_fetch_add_u64(&relation->pages_from_heap, pages_from_heap);
+		pg_atomic_fetch_add_u64(&relation->misses, misses);
 		for (int i = 0; i < natts; i++)
 		{
 			if (attnums[i] > (int) relation->column_limit)
@@ -269,6 +270,8 @@ summarise_relation(const CachedRelation *relation, RelationSummary *summary)
 		pg_atomic_read_u64(&unconstify(CachedRelation *, relation)->pages_from_cache);
 	summary->pages_from_heap =
 		pg_atomic_read_u64(&unconstify(CachedRelation *, relation)->pages_from_heap);
+	summary->misses = pg_atomic_read_u64(&unconstify(CachedRelation *, relation)->misses);
+	summary->evictions = relation->evictions;
 	summary->lacks_memory =
 		pg_atomic_read_u32(&unconstify(CachedRelation *, relation)->lacks_memory) != 0;
 	summary->shortage = relation->shortage;

@@ -600,6 +600,8 @@ penumbra_sql_get_tables(PG_FUNCTION_ARGS)
 			Int64GetDatum(relation->scans),
 			Int64GetDatum(relation->pages_from_cache),
 			Int64GetDatum(relation->pages_from_heap),
+			Int64GetDatum(relation->misses),
+			Int64GetDatum(relation->evictions),
 		};
 		bool		nulls[lengthof(values)] = {0};
 
@@ -760,7 +762,7 @@ penumbra_sql_get_memory(PG_FUNCTION_ARGS)
 	for (int class = 0; class < REGION_CLASS_COUNT; class++)
 	{
 		RegionClassStats stats;
-		Datum		values[4];
+		Datum		values[5];
 		bool		nulls[lengthof(values)] = {0};
 
 		region_get_stats(class, &stats);
@@ -768,6 +770,7 @@ penumbra_sql_get_memory(PG_FUNCTION_ARGS)
 		values[1] = Int64GetDatum(stats.pages);
 		values[2] = Int64GetDatum(stats.used_bytes);
 		values[3] = Int64GetDatum(region_budget_bytes());
+		values[4] = Int64GetDatum(eviction_count(class));
 		put_row(result, values, nulls);
 	}
 	return (Datum) 0;

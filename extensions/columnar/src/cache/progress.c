@@ -11,6 +11,8 @@
  */
 #include "postgres.h"
 
+#include "pg_compat.h"
+
 #include "miscadmin.h"
 #include "storage/condition_variable.h"
 #include "storage/ipc.h"
@@ -99,7 +101,7 @@ progress_begin(const CacheKey *key, Oid relid, bool by_worker, bool wait)
 		if (slot != NULL || !wait)
 			break;
 		/* the timeout makes a missed wakeup harmless */
-		ConditionVariableTimedSleep(&control->slot_freed, 100, PG_WAIT_EXTENSION);
+		ConditionVariableTimedSleep(&control->slot_freed, 100, WaitEventExtensionNew("PenumbraLoadSlot"));
 	}
 	ConditionVariableCancelSleep();
 	return slot;

@@ -136,8 +136,8 @@ class_page_bytes(int class)
 	return REGION_UNIT_BYTES << class;
 }
 
-static int
-class_of_bytes(Size bytes)
+int
+region_class(Size bytes)
 {
 	return bytes <= REGION_UNIT_BYTES ? 0 :
 		pg_leftmost_one_pos64((uint64) bytes - 1) + 1 - 12;
@@ -294,7 +294,7 @@ region_shmem_startup(void *shmem)
 void *
 region_allocate(Size bytes)
 {
-	int			class = class_of_bytes(bytes);
+	int			class = region_class(bytes);
 	Size		cost_bytes = region_cost_bytes(bytes);
 	void	   *page = NULL;
 	Size		limit_bytes = region_budget_bytes();
@@ -327,7 +327,7 @@ region_allocate(Size bytes)
 void
 region_free(void *page, Size bytes)
 {
-	int			class = class_of_bytes(bytes);
+	int			class = region_class(bytes);
 	Size		cost_bytes = region_cost_bytes(bytes);
 	RegionClass *size_class = &control->classes[class];
 	Size		offset = (char *) page - (region_base + class * class_part_bytes);

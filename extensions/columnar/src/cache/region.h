@@ -45,7 +45,8 @@ extern void region_shmem_startup(void *shmem);
 extern void *region_allocate(Size bytes);
 extern void region_free(void *page, Size bytes);
 
-/* What an allocation of `bytes` costs the budget. */
+/* The size class of an allocation of `bytes`, and what it costs the budget. */
+extern int	region_class(Size bytes);
 extern Size region_cost_bytes(Size bytes);
 extern void region_get_stats(int class, RegionClassStats *stats);
 

@@ -69,6 +69,7 @@ typedef struct ScanState
 	int			heap_ranges_closed; /* these are not to be made longer: they may have been read */
 	uint32		heap_rows_limit;
 	bool		has_proven;		/* a chunk with pages */
+	uint64		missed_chunks;	/* wanted, and not all of it in memory */
 	/* chunks that have to be read: of a scan that is not in parts */
 	CachedChunk **unread;
 	int			next_unread;	/* to begin with */
@@ -727,6 +728,7 @@ take_chunk(ScanState *state, CachedChunk *chunk, bool reads_chunks, const void *
 		return CHUNK_IS_READ_LATER;
 	if (is_excluded(state, chunk))
 		return CHUNK_IS_EXCLUDED;
+	state->missed_chunks++;
 	*segments = read_part(state, chunk);
 	return *segments == NULL ? CHUNK_IS_LOST : CHUNK_IS_IN_MEMORY;
 }
@@ -833,6 +835,7 @@ cache_scan_begin_read(CachedScan *scan, ChunkBuffer *buffer)
 		CHECK_FOR_INTERRUPTS();
 		if (!is_excluded(state, chunk))
 		{
+			state->missed_chunks++;
 			state->begun[state->nbegun++] = chunk;
 			disk_cache_begin_chunk(chunk, state->attnums, state->natts, buffer);
 			return true;
@@ -871,7 +874,7 @@ note_scan(ScanState *state)
 	if (!state->has_proven)
 		return;
 	directory_note_scan(&state->key, state->attnums, state->natts, state->scan.pages_from_cache,
-						state->scan.pages_from_heap);
+						state->scan.pages_from_heap, state->missed_chunks);
 	if (state->scan.pages_from_heap + state->scan.pages_by_row > 0 && penumbra_auto_load)
 		wanted_wake_listener();
 }

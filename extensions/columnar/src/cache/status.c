@@ -70,6 +70,21 @@ status_message_is_primary(PenumbraCode code)
 	}
 }
 
+const char *
+status_text(const PenumbraStatus *status)
+{
+	if (status->message[0] != '\0')
+		return status->message;
+	if (status->code == PENUMBRA_TEMPORARY_SPACE_LIMIT)
+		return "temp_file_limit";
+	for (int i = 0; i < (int) lengthof(status_errors); i++)
+	{
+		if (status_errors[i].code == status->code)
+			return status_errors[i].message;
+	}
+	return "internal error of the engine";
+}
+
 /*
  * Raises the error with PostgreSQL's SQLSTATE. The engine's text is the message of
  * some codes and the detail of the others.

@@ -12,6 +12,9 @@
 
 #include "penumbra/engine.h"
 
+/* The text of a status other than PENUMBRA_OK. */
+extern const char *status_text(const PenumbraStatus *status);
+
 /* Raises the ereport that belongs to a status other than PENUMBRA_OK. */
 extern void status_report(const PenumbraStatus *status) __attribute__((noreturn));
 

@@ -354,9 +354,9 @@ penumbra_launcher_main(Datum argument)
 		if (!is_shrunk && (timeout_ms < 0 || timeout_ms > WORKER_PAUSE_MS))
 			timeout_ms = WORKER_PAUSE_MS;
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH |
-						 (timeout_ms >= 0 ? WL_TIMEOUT : 0), timeout_ms, PG_WAIT_EXTENSION);
+						 (timeout_ms >= 0 ? WL_TIMEOUT : 0), timeout_ms, WaitEventExtensionNew("PenumbraLauncherMain"));
 		(void) WaitLatch(NULL, WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, LAUNCHER_PAUSE_MS,
-						 PG_WAIT_EXTENSION);
+						 WaitEventExtensionNew("PenumbraLauncherDelay"));
 		ResetLatch(MyLatch);
 	}
 	wanted_set_listener(NULL);
@@ -539,7 +539,7 @@ load_parts(RelationJob *job)
 			continue;
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
 						 REFRESH_REST * TimestampDifferenceMilliseconds(started, GetCurrentTimestamp()),
-						 PG_WAIT_EXTENSION);
+						 WaitEventExtensionNew("PenumbraRefreshDelay"));
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 	}

@@ -33,6 +33,7 @@
 #include "query/paths/wishes.h"
 #include "query/planning/attempt.h"
 #include "query/planning/node_kinds.h"
+#include "query/planning/plan_walk.h"
 #include "query/planning/planning.h"
 #include "query/planning/privileges.h"
 #include "query/require.h"
@@ -183,6 +184,20 @@ plan_second(void *argument)
 	second->stmt = plan_forced(COMPAT_PLANNER_ARGUMENTS_OF(second), second->planning);
 }
 
+/* Why a plan is not ours throughout goes with it. */
+static void
+note_refusals(PlannedStmt *stmt, const Query *query, const Planning *planning)
+{
+	bool		is_partly_used = plan_walk_finds_ours(stmt);
+
+	for (int i = 0; i < planning->refusal_count; i++)
+		refusal_add_to_plan(stmt, planning->refusals[i]);
+	if (planning->refusal_count > 0)
+		explain_note_planning(query, refusal_text(planning_refusal(planning)), is_partly_used);
+	else if (!is_partly_used)
+		refusal_add_to_plan(stmt, refusal_find(REFUSAL_BY_COST, NULL));
+}
+
 static PlannedStmt *
 penumbra_planner(COMPAT_PLANNER_PARAMETERS)
 {
@@ -214,10 +229,8 @@ penumbra_planner(COMPAT_PLANNER_PARAMETERS)
 	if (penumbra_mode == MODE_REQUIRE)
 		require_check_plan(stmt, &planning);
 	/* What was refused on the way to a plan that is all ours is of no interest. */
-	if (planning.reason != NULL && require_plan_is_penumbra(stmt))
-		planning.reason = NULL;
-	explain_note_planning(planning.reason, planning.reason != NULL &&
-						  require_plan_uses_penumbra(stmt));
+	if ((planning.refusal_count > 0 || planning.tables != NIL) && !require_plan_is_penumbra(stmt))
+		note_refusals(stmt, query, &planning);
 	return stmt;
 }
 

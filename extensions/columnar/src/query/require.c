@@ -34,7 +34,6 @@
 typedef struct PlanFinding
 {
 	PlannedStmt *stmt;
-	bool		uses_penumbra;
 	Oid			plain_table;	/* one that is read without Penumbra */
 } PlanFinding;
 
@@ -91,7 +90,6 @@ examine_plan(Plan *plan, void *context)
 		case T_CustomScan:
 			if (!plan_is_ours(plan))
 				return true;
-			finding->uses_penumbra = true;
 			examine_sources((CustomScan *) plan, finding);
 			return false;		/* all else below it is only the ordinary plan */
 		case T_SeqScan:
@@ -119,12 +117,6 @@ examine_stmt(PlannedStmt *stmt)
 }
 
 bool
-require_plan_uses_penumbra(PlannedStmt *stmt)
-{
-	return examine_stmt(stmt).uses_penumbra;
-}
-
-bool
 require_plan_is_penumbra(PlannedStmt *stmt)
 {
 	Plan	   *top = stmt->planTree;
@@ -138,7 +130,8 @@ void
 require_check_plan(PlannedStmt *stmt, const Planning *planning)
 {
 	PlanFinding finding = examine_stmt(stmt);
-	const char *reason = planning->reason != NULL ? planning->reason : "no path was cheaper";
+	const Refusal *refusal = planning_refusal(planning);
+	const char *reason = refusal != NULL ? refusal_reason(refusal) : REFUSAL_BY_COST;
 
 	if (OidIsValid(finding.plain_table))
 		ereport(ERROR,

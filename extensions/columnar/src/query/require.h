@@ -16,8 +16,6 @@
 
 /* Raises an error when a plan reads user tables without Penumbra. */
 extern void require_check_plan(PlannedStmt *stmt, const Planning *planning);
-/* Whether any of our nodes is in the plan. */
-extern bool require_plan_uses_penumbra(PlannedStmt *stmt);
 
 /* Whether one of our nodes is all of it, and computes all of it in the engine. */
 extern bool require_plan_is_penumbra(PlannedStmt *stmt);

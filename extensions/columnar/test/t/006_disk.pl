@@ -587,6 +587,8 @@ foreach my $round (1 .. 2)
 	is(ask("$hashes$_"), '80000|80000|3200040000', "answer $_ of round $round") foreach 1 .. 3;
 	is(ask("SELECT pages_from_heap FROM penumbra.explain_coverage('t$_')"), '0', "from the cache") foreach 1 .. 3;
 }
+is(ask(q{SELECT sum(misses) > 0, sum(evictions) > 0, (SELECT evictions > 0 FROM penumbra.memory WHERE size_class = 'all')
+	FROM penumbra.tables}), 't|t|t', 'misses and evictions are counted');
 is(ask($required), '300000|45000150000|100', 'the first table');
 is(ask(q{SELECT sum(chunks_loaded) FROM penumbra.activity}), ask(q{SELECT sum(chunks) FROM penumbra.tables WHERE relid <> 't'::regclass}),
 	'no chunk was loaded twice');

@@ -21,6 +21,8 @@
  */
 #include "postgres.h"
 
+#include "pg_compat.h"
+
 #include "access/xlog.h"
 #include "lib/ilist.h"
 #include "miscadmin.h"
@@ -214,7 +216,7 @@ disk_cache_await_saved(void)
 			return false;
 		CHECK_FOR_INTERRUPTS();
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, SAVED_PAUSE_MS,
-						 PG_WAIT_EXTENSION);
+						 WaitEventExtensionNew("PenumbraDiskSave"));
 		ResetLatch(MyLatch);
 	}
 	return true;
@@ -233,7 +235,7 @@ cache_await_start(double milliseconds)
 	{
 		CHECK_FOR_INTERRUPTS();
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, START_PAUSE_MS,
-						 PG_WAIT_EXTENSION);
+						 WaitEventExtensionNew("PenumbraDiskStart"));
 		ResetLatch(MyLatch);
 		INSTR_TIME_SET_CURRENT(elapsed);
 		INSTR_TIME_SUBTRACT(elapsed, begun);

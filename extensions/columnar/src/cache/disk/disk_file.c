@@ -23,6 +23,8 @@
  */
 #include "postgres.h"
 
+#include "pg_compat.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/aio_abi.h>
@@ -284,7 +286,7 @@ read_units(int fd, char *buffer, Size bytes, off_t offset)
 		ssize_t		done;
 
 		errno = 0;
-		pgstat_report_wait_start(PG_WAIT_EXTENSION);
+		pgstat_report_wait_start(WaitEventExtensionNew("PenumbraDiskRead"));
 		done = pread(fd, buffer, Min(bytes, TRANSFER_BYTES_MAX), offset);
 		pgstat_report_wait_end();
 		if (done < 0 && errno == EINTR)
@@ -383,7 +385,7 @@ reap_reads(bool waits)
 	struct timespec none = {0, 0};
 	long		count;
 
-	pgstat_report_wait_start(PG_WAIT_EXTENSION);
+	pgstat_report_wait_start(WaitEventExtensionNew("PenumbraDiskRead"));
 	count = syscall(SYS_io_getevents, reads_context, (long) (waits ? 1 : 0), (long) lengthof(events), events,
 					waits ? NULL : &none);
 	pgstat_report_wait_end();
@@ -468,7 +470,7 @@ write_units(int fd, const char *data, Size bytes, off_t offset)
 		if (!is_aligned)
 			memcpy(bounce_memory(), data, part);
 		errno = EINVAL;
-		pgstat_report_wait_start(PG_WAIT_EXTENSION);
+		pgstat_report_wait_start(WaitEventExtensionNew("PenumbraDiskWrite"));
 		done = pwrite(fd, is_aligned ? data : bounce_memory(), part, offset);
 		pgstat_report_wait_end();
 		if (done < 0 && errno == EINTR)
@@ -491,7 +493,7 @@ write_bytes(int fd, const char *data, Size bytes, off_t offset)
 		ssize_t		done;
 
 		errno = 0;
-		pgstat_report_wait_start(PG_WAIT_EXTENSION);
+		pgstat_report_wait_start(WaitEventExtensionNew("PenumbraDiskWrite"));
 		done = pwrite(fd, data, Min(bytes, TRANSFER_BYTES_MAX), offset);
 		pgstat_report_wait_end();
 		if (done < 0 && errno == EINTR)

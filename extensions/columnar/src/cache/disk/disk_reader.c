@@ -175,7 +175,8 @@ give_way(void)
 		   (others = (int64) (pg_atomic_read_u64(&disk_control->segments_read) - segments_read)) != others_before)
 	{
 		others_before = others;
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, PAUSE_MS, PG_WAIT_EXTENSION);
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, PAUSE_MS,
+						 WaitEventExtensionNew("PenumbraDiskReadBackDelay"));
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 	}

@@ -610,7 +610,8 @@ rest(void)
 		if (rest_ms <= 0 || saver.is_hurried || ShutdownRequestPending ||
 			pg_atomic_read_u32(&disk_control->hurries) != 0)
 			return;
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, rest_ms, PG_WAIT_EXTENSION);
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, rest_ms,
+						 WaitEventExtensionNew("PenumbraDiskWorkerDelay"));
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 	}
@@ -701,7 +702,7 @@ wait_for_loads(void)
 			rest_ms = pause_ms = PAUSE_AFTER_LOAD_MS;
 		}
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, rest_ms,
-						 PG_WAIT_EXTENSION);
+						 WaitEventExtensionNew("PenumbraDiskWorkerMain"));
 		ResetLatch(MyLatch);
 		process_handle_signals();
 	}

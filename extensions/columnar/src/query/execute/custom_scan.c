@@ -55,6 +55,7 @@
 #include "query/execute/runtime_values.h"
 #include "query/execute/scan_input.h"
 #include "query/execute/scan_state.h"
+#include "query/execute/statement_run.h"
 #include "query/execute/swap_sides.h"
 #include "query/execute/temporary_files.h"
 #include "query/pipeline/cost.h"
@@ -243,6 +244,20 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 
 /* ---------------------------------------------------------------- the ordinary plan */
 
+/* For the counters of refusals, EXPLAIN and the statement. */
+static void
+report_restart(PenumbraScanState *state, const Refusal *refusal)
+{
+	StatementRun *run = statement_run_of(state->css.ss.ps.state);
+
+	refusal_count(refusal);
+	state->report.ordinary_reason = refusal_text(refusal);
+	if (run == NULL)
+		return;
+	run->restarts++;
+	run->refusal = refusal;
+}
+
 static void
 start_ordinary(PenumbraScanState *state, const char *reason)
 {
@@ -252,8 +267,7 @@ start_ordinary(PenumbraScanState *state, const char *reason)
 	Oid			user_oid;
 	int			security_context;
 
-	refusal_count(reason);
-	state->report.ordinary_reason = pstrdup(reason);
+	report_restart(state, refusal_find(reason, NULL));
 	/* checks permissions, as it would have at executor start; after an error the transaction takes the user back */
 	GetUserIdAndSecContext(&user_oid, &security_context);
 	SetUserIdAndSecContext(state->user_oid, state->security_context);
@@ -293,27 +307,48 @@ stop_engine(void *arg)
 
 /* What its operators held; rows on their way between them are few. */
 static Size
-operator_bytes(PenumbraExec *exec)
+operator_bytes(const PenumbraExecStats *stats)
 {
-	PenumbraExecStats stats;
 	Size		bytes = 0;
 
-	penumbra_exec_get_stats(exec, &stats);
-	for (int i = 0; i < stats.operator_count; i++)
-		bytes += stats.operators[i].memory_peak_bytes;
+	for (int i = 0; i < stats->operator_count; i++)
+		bytes += stats->operators[i].memory_peak_bytes;
 	return bytes;
+}
+
+/* To the statement; of a worker of a parallel scan to its leader. */
+static void
+report_counts(PenumbraScanState *state, const PenumbraExecStats *stats)
+{
+	StatementRun *run = statement_run_of(state->css.ss.ps.state);
+	RunCounts	counts = {
+		.executions = !state->is_given_up,
+		.rows_from_cache = stats->cached_rows,
+		.rows_from_heap = stats->pushed_rows,
+		.decoded_bytes = stats->decoded_bytes,
+	};
+
+	for (int i = 0; i < stats->temporary_file_count; i++)
+		counts.spilled_bytes += stats->temporary_file_bytes[i];
+	if (run != NULL)
+		run_counts_add(&run->counts, &counts);
+	else if (IsParallelWorker() && state->parallel != NULL)
+		parallel_scan_report(state, &counts);
 }
 
 static void
 destroy_exec(PenumbraScanState *state)
 {
+	PenumbraExecStats stats;
 	bool		is_large;
 
 	if (state->exec == NULL)
 		return;
 	penumbra_exec_stop(state->exec);
-	temporary_files_report(state->exec, state->temporary_prefix);
-	is_large = operator_bytes(state->exec) >= TRIMMED_BYTES_MIN;
+	penumbra_exec_get_stats(state->exec, &stats);
+	report_counts(state, &stats);
+	temporary_files_report(&stats, state->temporary_prefix);
+	is_large = operator_bytes(&stats) >= TRIMMED_BYTES_MIN;
 	penumbra_exec_destroy(state->exec);
 	state->exec = NULL;
 #ifdef __GLIBC__
@@ -638,9 +673,9 @@ handle_status(PenumbraScanState *state, const PenumbraStatus *status)
 		ereport(LOG,
 				(errmsg("Penumbra left a query to PostgreSQL: engine code %d", (int) copy.code),
 				 errdetail_internal("%s", copy.message)));
+	state->is_given_up = true;
 	release(state);
-	start_ordinary(state, copy.message[0] != '\0' ? copy.message
-				   : copy.code == PENUMBRA_TEMPORARY_SPACE_LIMIT ? "temp_file_limit" : "error in the engine");
+	start_ordinary(state, status_text(&copy));
 }
 
 /* ---------------------------------------------------------------- running */

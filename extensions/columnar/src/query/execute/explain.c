@@ -22,21 +22,30 @@
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/stages.h"
 #include "query/pipeline/translation.h"
+#include "query/planning/plan_walk.h"
 #include "query/planning/planning.h"
 
 static ExplainOneQuery_hook_type previous_explain_one_query_hook = NULL;
+static explain_per_node_hook_type previous_explain_node_hook = NULL;
 
-/* Of the plan made last; see explain_note_planning(). */
-static char last_reason[160];
-static bool last_is_partly_used;
+/* Of the query that EXPLAIN is at; see explain_note_planning(). */
+typedef struct ExplainedQuery
+{
+	const Query *query;
+	const ExplainState *es;
+	const char *reason;			/* NULL: none */
+	bool		is_partly_used;
+} ExplainedQuery;
+
+static ExplainedQuery explained;
 
 void
-explain_note_planning(const char *reason, bool is_partly_used)
+explain_note_planning(const Query *query, const char *reason, bool is_partly_used)
 {
-	last_reason[0] = '\0';
-	if (reason != NULL)
-		strlcpy(last_reason, reason, sizeof(last_reason));
-	last_is_partly_used = is_partly_used;
+	if (query != explained.query)
+		return;
+	explained.reason = reason;
+	explained.is_partly_used = is_partly_used;
 }
 
 /* ---------------------------------------------------------------- the pipeline */
@@ -443,21 +452,48 @@ add_to_query(const char *label, const char *text, ExplainState *es)
 	appendStringInfoString(es->str, closing);
 }
 
+static const char *
+verdict(const char *reason, bool is_partly_used)
+{
+	return psprintf("%s (%s)", is_partly_used ? "partly used" : "not used", reason);
+}
+
+/* Of plans that EXPLAIN did not make: of prepared statements, and those that auto_explain shows. */
+static void
+penumbra_explain_node(PlanState *planstate, List *ancestors, const char *relationship, const char *plan_name,
+					  ExplainState *es)
+{
+	const Refusal *refusal;
+
+	if (previous_explain_node_hook)
+		previous_explain_node_hook(planstate, ancestors, relationship, plan_name, es);
+	if (ancestors != NIL || es == explained.es || es->pstmt == NULL)
+		return;
+	refusal = refusal_of_plan(es->pstmt, 0);
+	if (refusal != NULL && strcmp(refusal_text(refusal), REFUSAL_BY_COST) != 0)
+		ExplainPropertyText("Penumbra", verdict(refusal_text(refusal), plan_walk_finds_ours(es->pstmt)), es);
+}
+
 static void
 penumbra_explain_one_query(Query *query, int cursor_options, IntoClause *into, ExplainState *es,
 						   const char *query_string, ParamListInfo params,
 						   QueryEnvironment *environment)
 {
-	explain_note_planning(NULL, false);
+	/* What it explains may run other statements of ours. */
+	ExplainedQuery outer = explained;
+	ExplainedQuery own;
+
+	explained = (ExplainedQuery) {query, es};
 	if (previous_explain_one_query_hook)
 		previous_explain_one_query_hook(query, cursor_options, into, es, query_string, params,
 										environment);
 	else
 		compat_explain_one_query(query, cursor_options, into, es, query_string, params,
 								 environment);
-	if (last_reason[0] == '\0' || penumbra_mode == MODE_OFF)
-		return;
-	add_to_query("Penumbra", psprintf("%s (%s)", last_is_partly_used ? "partly used" : "not used", last_reason), es);
+	own = explained;
+	explained = outer;
+	if (own.reason != NULL)
+		add_to_query("Penumbra", verdict(own.reason, own.is_partly_used), es);
 }
 
 void
@@ -465,4 +501,5 @@ explain_install_hook(void)
 {
 	previous_explain_one_query_hook = ExplainOneQuery_hook;
 	ExplainOneQuery_hook = penumbra_explain_one_query;
+	compat_set_explain_node_hook(penumbra_explain_node, &previous_explain_node_hook);
 }

@@ -13,8 +13,8 @@
 #include "query/execute/scan_state.h"
 
 extern void explain_install_hook(void);
-/* What EXPLAIN says of the plan just made: why something was left to PostgreSQL, NULL for nothing. */
-extern void explain_note_planning(const char *reason, bool is_partly_used);
+/* What EXPLAIN is to say of the query, if that is what it explains: why something was left to PostgreSQL. */
+extern void explain_note_planning(const Query *query, const char *reason, bool is_partly_used);
 
 /* A callback of CustomExecMethods. */
 extern void explain_custom_scan(CustomScanState *node, List *ancestors, ExplainState *es);

@@ -25,6 +25,8 @@ initialize(ParallelScan *parallel)
 	pg_atomic_init_u64(&parallel->pages_from_cache, 0);
 	pg_atomic_init_u64(&parallel->pages_by_row, 0);
 	pg_atomic_init_u64(&parallel->pages_from_heap, 0);
+	SpinLockInit(&parallel->lock);
+	memset(&parallel->worker_counts, 0, sizeof(RunCounts));
 }
 
 Size
@@ -52,14 +54,25 @@ parallel_scan_initialize_worker(CustomScanState *node, shm_toc *toc, void *coord
 	((PenumbraScanState *) node)->parallel = coordinate;
 }
 
-/* EXPLAIN reads the counters after the shared memory is gone. */
+void
+parallel_scan_report(PenumbraScanState *state, const RunCounts *counts)
+{
+	SpinLockAcquire(&state->parallel->lock);
+	run_counts_add(&state->parallel->worker_counts, counts);
+	SpinLockRelease(&state->parallel->lock);
+}
+
+/* EXPLAIN reads the counters after the shared memory is gone.  Workers have ended. */
 void
 parallel_scan_shutdown(CustomScanState *node)
 {
 	PenumbraScanState *state = (PenumbraScanState *) node;
+	StatementRun *run = statement_run_of(node->ss.ps.state);
 
-	if (state->parallel == NULL || state->parallel == &state->unshared)
+	if (state->parallel == NULL || state->parallel == &state->unshared || IsParallelWorker())
 		return;
+	if (run != NULL)
+		run_counts_add(&run->counts, &state->parallel->worker_counts);
 	memcpy(&state->unshared, state->parallel, sizeof(ParallelScan));
 	state->parallel = &state->unshared;
 }

@@ -21,6 +21,9 @@ extern void parallel_scan_reinitialize_dsm(CustomScanState *node, ParallelContex
 extern void parallel_scan_initialize_worker(CustomScanState *node, shm_toc *toc, void *coordinate);
 extern void parallel_scan_shutdown(CustomScanState *node);
 
+/* A worker's part of what its statement did. */
+extern void parallel_scan_report(PenumbraScanState *state, const RunCounts *counts);
+
 /* Proves the pages of the next execution; false when all are claimed. */
 extern bool parallel_scan_claim(PenumbraScanState *state);
 

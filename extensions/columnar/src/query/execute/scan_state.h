@@ -13,10 +13,12 @@
 #include "nodes/execnodes.h"
 #include "nodes/extensible.h"
 #include "port/atomics.h"
+#include "storage/spin.h"
 
 #include "cache/cache.h"
 #include "cache/heap_page.h"
 #include "query/execute/result_slot.h"
+#include "query/execute/statement_run.h"
 #include "query/pipeline/pipeline.h"
 
 /* One table of the scan. */
@@ -71,7 +73,7 @@ typedef struct ScanReport
 	uint64		pages_from_cache;
 	uint64		pages_by_row;
 	uint64		pages_from_heap;
-	char	   *ordinary_reason;	/* the ordinary plan ran instead, and why */
+	const char *ordinary_reason;	/* the ordinary plan ran instead, and why */
 } ScanReport;
 
 /* Shared by the processes of one parallel scan; each claims a part of the pages at a time. */
@@ -81,6 +83,8 @@ typedef struct ParallelScan
 	pg_atomic_uint64 pages_from_cache;
 	pg_atomic_uint64 pages_by_row;
 	pg_atomic_uint64 pages_from_heap;
+	slock_t		lock;			/* of the next */
+	RunCounts	worker_counts;	/* the leader's go straight to its statement */
 } ParallelScan;
 
 typedef struct PenumbraScanState
@@ -95,6 +99,7 @@ typedef struct PenumbraScanState
 	bool		is_started;
 	bool		is_done;
 	bool		has_emitted;
+	bool		is_given_up;	/* by the engine */
 	bool		holds_rows;		/* back until the engine is at its end */
 	Tuplestorestate *held;
 	TupleTableSlot *held_slot;

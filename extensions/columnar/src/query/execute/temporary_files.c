@@ -47,14 +47,11 @@ temporary_files_set_options(PenumbraExecOptions *options)
 
 /* As fd.c does when a temporary file is closed. */
 void
-temporary_files_report(PenumbraExec *exec, const char *prefix)
+temporary_files_report(const PenumbraExecStats *stats, const char *prefix)
 {
-	PenumbraExecStats stats;
-
-	penumbra_exec_get_stats(exec, &stats);
-	for (int i = 0; i < stats.temporary_file_count; i++)
+	for (int i = 0; i < stats->temporary_file_count; i++)
 	{
-		uint64		bytes = stats.temporary_file_bytes[i];
+		uint64		bytes = stats->temporary_file_bytes[i];
 
 		pgstat_report_tempfile(bytes);
 		if (log_temp_files >= 0 && bytes / 1024 >= (uint64) log_temp_files)

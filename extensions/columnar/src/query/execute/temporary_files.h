@@ -15,6 +15,6 @@
 /* The prefix is allocated in the current memory context. */
 extern void temporary_files_set_options(PenumbraExecOptions *options);
 /* Statistics and log of what the stopped execution wrote. */
-extern void temporary_files_report(PenumbraExec *exec, const char *prefix);
+extern void temporary_files_report(const PenumbraExecStats *stats, const char *prefix);
 
 #endif							/* PENUMBRA_TEMPORARY_FILES_H */

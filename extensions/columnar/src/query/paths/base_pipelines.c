@@ -212,7 +212,7 @@ base_pipelines_copy_of_subquery(PlannerInfo *subroot, List **outputs)
 			continue;			/* its rows are a pipeline of ours */
 		if (init_plan_must_wait(subroot, subplan, true, false))
 		{
-			planning_refuse("subquery that need not be evaluated");
+			planning_refuse("subquery that need not be evaluated", NULL);
 			return NULL;
 		}
 		planned->pipeline->init_plans = lappend(list_copy(planned->pipeline->init_plans), subplan);

@@ -149,7 +149,7 @@ sort_clauses(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *probe_rel, RelO
 		clause = examine_clause(root, rinfo);
 		if (clause->refusal != NULL)
 		{
-			planning_refuse(clause->refusal);
+			planning_refuse(clause->refusal, NULL);
 			return false;
 		}
 		if (IS_OUTER_JOIN(join_type) && RINFO_IS_PUSHED_DOWN(rinfo, joinrel->relids))

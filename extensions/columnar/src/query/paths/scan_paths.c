@@ -16,6 +16,8 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "cache/cache.h"
@@ -178,7 +180,7 @@ refuse_quals(const ServedTable *table)
 		const char *refusal = ((const TableQual *) lfirst(lc))->refusal;
 
 		if (refusal != NULL)
-			planning_refuse(refusal);
+			planning_refuse(refusal, quote_identifier(get_rel_name(table->oid)));
 	}
 }
 

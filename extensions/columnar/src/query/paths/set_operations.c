@@ -126,7 +126,7 @@ pipeline_of_operation(PlannerInfo *root, const SetOperationStmt *operation, List
 
 	if ((operation->all && operation->op != SETOP_UNION) || !has_default_equalities(operation))
 	{
-		planning_refuse("set operation with ALL or an operator class of its own");
+		planning_refuse("set operation with ALL or an operator class of its own", NULL);
 		return NULL;
 	}
 	left = pipeline_of_node(root, operation->larg, operation, columns);

@@ -84,7 +84,7 @@ tables_is_target_or_locked(PlannerInfo *root, RelOptInfo *rel)
 }
 
 static const char *
-refusal_of_query(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation relation)
+refusal_of_query(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation relation, const char **subject)
 {
 	Planning   *planning = planning_current();
 
@@ -96,6 +96,7 @@ refusal_of_query(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relatio
 		return "lateral reference";
 	if (rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW)
 		return "not a plain table";
+	*subject = NULL;			/* no table's matter */
 	if (pg_database_encoding_max_length() > 1 && GetDatabaseEncoding() != PG_UTF8)
 		return "server encoding";
 	/* Once for each planner() call: it walks the query's expressions. */
@@ -106,11 +107,12 @@ refusal_of_query(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relatio
 	}
 	if (planning->reads_stored_form)
 		return "function that looks at the stored form of a value";
+	*subject = quote_identifier(RelationGetRelationName(relation));
 	return NULL;
 }
 
 static const char *
-refusal_of_columns(Relation rel, List *attnums)
+refusal_of_columns(Relation rel, List *attnums, const char **subject)
 {
 	ListCell   *lc;
 
@@ -119,8 +121,10 @@ refusal_of_columns(Relation rel, List *attnums)
 		Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel), lfirst_int(lc) - 1);
 		PenumbraType type;
 
-		if (!cache_type_of(attribute->atttypid, &type))
-			return psprintf("column of type %s", format_type_be(attribute->atttypid));
+		if (cache_type_of(attribute->atttypid, &type))
+			continue;
+		*subject = quote_qualified_identifier(RelationGetRelationName(rel), NameStr(attribute->attname));
+		return psprintf("column of type %s", format_type_be(attribute->atttypid));
 	}
 	return NULL;
 }
@@ -247,17 +251,18 @@ static ServedTable *
 examine_opened(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation relation, bool in_tree)
 {
 	ServedTable *table = palloc0(sizeof(ServedTable));
-	const char *reason = refusal_of_query(root, rel, rte, relation);
+	const char *subject = quote_identifier(RelationGetRelationName(relation));
+	const char *reason = refusal_of_query(root, rel, rte, relation, &subject);
 	AttrNumber *attnums;
 	bool		is_cached;
 
 	if (reason == NULL)
 		reason = cache_refusal_of_relation(relation);
 	if (reason == NULL && columns_used(rel, &table->attnums, &reason))
-		reason = refusal_of_columns(relation, table->attnums);
+		reason = refusal_of_columns(relation, table->attnums, &subject);
 	if (reason != NULL)
 	{
-		planning_refuse(reason);
+		planning_refuse(reason, subject);
 		return NULL;
 	}
 	attnums = attnum_array(table->attnums);
@@ -273,8 +278,7 @@ examine_opened(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation 
 		wishes_add(root, table);
 	if (table->coverage.cached_pages == 0 && !in_tree && !MODE_IS_FORCED())
 	{
-		planning_refuse("not cached");
-		planning_current()->reason = psprintf("not cached: %s", missing_columns(relation, table->attnums));
+		planning_refuse("not cached", missing_columns(relation, table->attnums));
 		return NULL;
 	}
 	table->sampled_share = -1;

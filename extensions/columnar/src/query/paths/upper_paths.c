@@ -120,7 +120,7 @@ clause_exprs(List *clauses, List *tlist, List **exprs)
 
 		if (!is_default_equality(clause->eqop, expr))
 		{
-			planning_refuse("grouping by an operator class of its own");
+			planning_refuse("grouping by an operator class of its own", NULL);
 			return false;
 		}
 		*exprs = list_append_unique(*exprs, expr);
@@ -334,7 +334,7 @@ group_rows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, Rel
 	stage_keys = (List *) rel_pipeline_normalize(root, planned, (Node *) keys);
 	if (has_sets && !can_group_by_sets(root->parse, &inputs, stage_keys))
 	{
-		planning_refuse("grouping sets of constants or equal keys");
+		planning_refuse("grouping sets of constants or equal keys", NULL);
 		return NULL;
 	}
 	stage = pipeline_add_stage(planned->pipeline, PIPELINE_AGGREGATION, stage_keys);
@@ -395,7 +395,7 @@ distinct_rows(PlannerInfo *root, RelOptInfo *output_rel, const PathTarget *targe
 
 	if (parse->hasDistinctOn)
 	{
-		planning_refuse("DISTINCT ON");
+		planning_refuse("DISTINCT ON", NULL);
 		return NULL;
 	}
 	if (!clause_exprs(parse->distinctClause, root->processed_tlist, &keys))
@@ -408,7 +408,7 @@ distinct_rows(PlannerInfo *root, RelOptInfo *output_rel, const PathTarget *targe
 	keys = drop_constant_keys(keys);
 	if (keys == NIL)
 	{
-		planning_refuse("DISTINCT of constants only");
+		planning_refuse("DISTINCT of constants only", NULL);
 		return NULL;
 	}
 	pipeline_add_stage(planned->pipeline, PIPELINE_AGGREGATION,
@@ -458,7 +458,7 @@ add_sort_stage(PlannerInfo *root, RelPipeline *planned)
 			continue;
 		if (!sort_direction(clause, expr, &is_descending))
 		{
-			planning_refuse("ordering by an operator class of its own");
+			planning_refuse("ordering by an operator class of its own", NULL);
 			return NULL;
 		}
 		stage->exprs = lappend(stage->exprs, rel_pipeline_normalize(root, planned, expr));

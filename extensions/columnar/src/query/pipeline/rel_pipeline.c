@@ -184,7 +184,7 @@ rel_pipeline_check(Pipeline *pipeline)
 		pipeline->holds_rows = penumbra_plan_can_be_unsupported_late(translation->plan);
 	}
 	else
-		planning_refuse(pstrdup(translation->reason));
+		planning_refuse(translation->reason, NULL);
 	translation_end(translation);
 	return is_taken;
 }

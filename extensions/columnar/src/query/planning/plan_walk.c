@@ -9,6 +9,7 @@
 
 #include "pg_compat.h"
 
+#include "query/planning/node_kinds.h"
 #include "query/planning/plan_walk.h"
 
 void
@@ -51,4 +52,23 @@ plan_walk(Plan *plan, PlanVisitor visit, void *context)
 	}
 	plan_walk(plan->lefttree, visit, context);
 	plan_walk(plan->righttree, visit, context);
+}
+
+static bool
+find_ours(Plan *plan, void *context)
+{
+	bool	   *is_found = context;
+
+	*is_found |= plan_is_ours(plan);
+	return !*is_found;
+}
+
+bool
+plan_walk_finds_ours(const PlannedStmt *stmt)
+{
+	bool		is_found = false;
+
+	plan_walk(stmt->planTree, find_ours, &is_found);
+	plan_walk_list(stmt->subplans, find_ours, &is_found);
+	return is_found;
 }

@@ -17,4 +17,7 @@ typedef bool (*PlanVisitor) (Plan *plan, void *context);
 extern void plan_walk(Plan *plan, PlanVisitor visit, void *context);
 extern void plan_walk_list(List *plans, PlanVisitor visit, void *context);
 
+/* Whether any of our nodes is in the plan. */
+extern bool plan_walk_finds_ours(const PlannedStmt *stmt);
+
 #endif							/* PENUMBRA_PLAN_WALK_H */

@@ -10,7 +10,6 @@
 #include "utils/guc.h"
 
 #include "query/planning/planning.h"
-#include "query/planning/refusal.h"
 
 int			penumbra_mode = MODE_AUTO;
 int			penumbra_workers = -1;
@@ -67,10 +66,27 @@ planning_level_of(const PlannerGlobal *glob, const SubPlan *subplan)
 }
 
 void
-planning_refuse(const char *reason)
+planning_refuse(const char *reason, const char *subject)
 {
-	planning_current()->reason = reason;
-	refusal_count(reason);
+	Planning   *planning = planning_current();
+	const Refusal *refusal = refusal_find(reason, subject);
+	int			place = 0;
+
+	while (place < planning->refusal_count && planning->refusals[place] != refusal)
+		place++;
+	if (place == PLAN_REFUSALS_MAX)
+		place = 0;				/* the oldest is forgotten */
+	else if (place == planning->refusal_count)
+		planning->refusal_count++;
+	memmove(&planning->refusals[place], &planning->refusals[place + 1],
+			sizeof(planning->refusals[0]) * (planning->refusal_count - 1 - place));
+	planning->refusals[planning->refusal_count - 1] = refusal;
+}
+
+const Refusal *
+planning_refusal(const Planning *planning)
+{
+	return planning->refusal_count == 0 ? NULL : planning->refusals[planning->refusal_count - 1];
 }
 
 void

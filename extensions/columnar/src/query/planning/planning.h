@@ -13,6 +13,8 @@
 #include "nodes/pathnodes.h"
 #include "utils/hsearch.h"
 
+#include "query/planning/refusal.h"
+
 typedef enum PenumbraMode
 {
 	MODE_AUTO,
@@ -25,6 +27,9 @@ extern int	penumbra_mode;
 extern int	penumbra_workers;
 
 #define MODE_IS_FORCED() (penumbra_mode == MODE_PREFER || penumbra_mode == MODE_REQUIRE)
+
+/* Refusals that a plan remembers. */
+#define PLAN_REFUSALS_MAX 8
 
 /* Of one planner() call. */
 typedef struct Planning
@@ -39,7 +44,9 @@ typedef struct Planning
 	List	   *names;			/* of RangeTblEntry *: the relations that pipelines speak of */
 	List	   *set_operations; /* of lists of a PlannerInfo and the RangeTblEntry in names of its relation 0 */
 	List	   *row_sources;	/* of FoundSource *: plans that compute rows for the engine */
-	const char *reason;			/* the last refusal of something Penumbra could gain from */
+	/* of something Penumbra could gain from; each once, the last at the end */
+	const Refusal *refusals[PLAN_REFUSALS_MAX];
+	int			refusal_count;
 	bool		is_examined;	/* a table was: reads_stored_form is known */
 	bool		reads_stored_form;
 	const PlannerInfo *barrier_root;	/* the query level that the next is known of */
@@ -62,7 +69,10 @@ extern Planning *planning_current(void);
 /* The query level of the subquery. */
 extern PlannerInfo *planning_level_of(const PlannerGlobal *glob, const SubPlan *subplan);
 
-/* Remembers and counts why something is left to PostgreSQL. */
-extern void planning_refuse(const char *reason);
+/* Remembers why something is left to PostgreSQL; subject: the relation or columns that it is about, or NULL. */
+extern void planning_refuse(const char *reason, const char *subject);
+
+/* The last refusal of the call; NULL: none. */
+extern const Refusal *planning_refusal(const Planning *planning);
 
 #endif							/* PENUMBRA_PLANNING_H */

@@ -1,10 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * refusal.c
- *	  Counts why queries, or parts of them, are left to PostgreSQL.
+ *	  Why something is left to PostgreSQL: of a plan, and how often it ran so.
  *
- * A fixed table of reasons in shared memory under one lock.  Reasons that
- * find it full are counted together.
+ * A plan that was made once runs often, so it carries its refusals.  A node
+ * that every version copies with a plan, and asks nothing else of, is an item
+ * of its list of catalog rows that make it invalid: ours names a system cache
+ * that there is not, and has the number of the refusal in this process in the
+ * place of a hash value.
+ *
+ * What is counted are executions, by reason: a fixed table in shared memory,
+ * in which a reason keeps its place.  A place is taken under a spinlock, counts
+ * are atomic.  Reasons that find the table full are counted together.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,10 +22,13 @@
 #include "access/xact.h"
 #include "common/hashfn.h"
 #include "funcapi.h"
+#include "port/atomics.h"
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
 #include "storage/spin.h"
 #include "utils/builtins.h"
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
 #include "utils/timestamp.h"
 
 #include "query/planning/refusal.h"
@@ -27,26 +37,54 @@
 #define REASON_BYTES 112
 #define REASON_SLOTS 256
 
+/* With its subject. */
+#define TEXT_BYTES (2 * REASON_BYTES)
+/* Of one process: subjects are names of tables, which may come and go. */
+#define REFUSALS_MAX 4096
+
+/* No identifier of a system cache. */
+#define NO_CACHE_ID (-1)
+
 typedef struct RefusalSlot
 {
 	char		reason[REASON_BYTES];	/* empty: free */
-	uint64		count;
-	TimestampTz last_at;
+	pg_atomic_uint64 count;
+	pg_atomic_uint64 last_at;	/* TimestampTz */
 } RefusalSlot;
 
 typedef struct RefusalTable
 {
-	slock_t		lock;			/* held for a look-up and a few stores */
+	slock_t		lock;			/* held for a look-up and one store */
 	RefusalSlot overflow;
 	RefusalSlot slots[REASON_SLOTS];
 } RefusalTable;
 
+struct Refusal
+{
+	char		text[TEXT_BYTES];	/* hash key */
+	int			reason_length;	/* of it */
+	uint32		number;
+	RefusalSlot *slot;			/* NULL: it is not counted */
+};
+
 static RefusalTable *table = NULL;
+
+static HTAB *refusals = NULL;
+static const Refusal *numbered[REFUSALS_MAX];
+static uint32 refusal_total = 0;
 
 Size
 refusal_shmem_bytes(void)
 {
 	return MAXALIGN(sizeof(RefusalTable));
+}
+
+static void
+initialize(RefusalSlot *slot, const char *reason)
+{
+	strlcpy(slot->reason, reason, REASON_BYTES);
+	pg_atomic_init_u64(&slot->count, 0);
+	pg_atomic_init_u64(&slot->last_at, 0);
 }
 
 void
@@ -58,43 +96,129 @@ refusal_shmem_startup(void)
 	table = ShmemInitStruct("penumbra refusals", refusal_shmem_bytes(), &is_found);
 	if (!is_found)
 	{
-		memset(table, 0, refusal_shmem_bytes());
 		SpinLockInit(&table->lock);
-		strlcpy(table->overflow.reason, "other", REASON_BYTES);
+		initialize(&table->overflow, "other");
+		for (int i = 0; i < REASON_SLOTS; i++)
+			initialize(&table->slots[i], "");
 	}
 	LWLockRelease(AddinShmemInitLock);
 }
 
-void
-refusal_count(const char *reason)
-{
-	char		key[REASON_BYTES] = {0};
-	TimestampTz now;
-	uint32		start;
-	RefusalSlot *slot;
+/* ---------------------------------------------------------------- refusals of this process */
 
-	if (table == NULL)
-		return;
+/* Where the reason is counted, from now on. */
+static RefusalSlot *
+find_slot(const char *reason)
+{
+	char		key[REASON_BYTES];
+	uint32		start;
+	RefusalSlot *found;
+
+	if (table == NULL || strcmp(reason, REFUSAL_BY_COST) == 0)
+		return NULL;
 	strlcpy(key, reason, REASON_BYTES);
 	start = hash_bytes((const unsigned char *) key, strlen(key)) % REASON_SLOTS;
-	now = GetCurrentStatementStartTimestamp();
+	found = &table->overflow;
 	SpinLockAcquire(&table->lock);
 	/* Under a spinlock: a bounded number of slots, none of which is ever freed, so a free one ends the search. */
-	slot = &table->overflow;
-	for (uint32 i = 0; i < 16; i++)
+	for (uint32 i = 0; i < 16 && found == &table->overflow; i++)
 	{
-		RefusalSlot *candidate = &table->slots[(start + i) % REASON_SLOTS];
+		RefusalSlot *slot = &table->slots[(start + i) % REASON_SLOTS];
 
-		if (candidate->reason[0] == '\0')
-			memcpy(candidate->reason, key, REASON_BYTES);
-		else if (strcmp(candidate->reason, key) != 0)
-			continue;
-		slot = candidate;
-		break;
+		if (slot->reason[0] == '\0')
+			memcpy(slot->reason, key, REASON_BYTES);
+		if (strcmp(slot->reason, key) == 0)
+			found = slot;
 	}
-	slot->count++;
-	slot->last_at = now;
 	SpinLockRelease(&table->lock);
+	return found;
+}
+
+const Refusal *
+refusal_find(const char *reason, const char *subject)
+{
+	char	   *text = subject == NULL ? pstrdup(reason) : psprintf("%s: %s", reason, subject);
+	Refusal    *refusal;
+
+	if (refusals == NULL)
+	{
+		HASHCTL		control = {.keysize = TEXT_BYTES,.entrysize = sizeof(Refusal),.hcxt = TopMemoryContext};
+
+		refusals = hash_create("Penumbra refusals", 64, &control, HASH_ELEM | HASH_STRINGS | HASH_CONTEXT);
+	}
+	text[pg_mbcliplen(text, strlen(text), TEXT_BYTES - 1)] = '\0';
+	refusal = hash_search(refusals, text, HASH_FIND, NULL);
+	if (refusal != NULL)
+		return refusal;
+	if (refusal_total >= REFUSALS_MAX)
+		return numbered[REFUSALS_MAX - 1];
+	if (refusal_total == REFUSALS_MAX - 1)
+		reason = text = "other";
+	refusal = hash_search(refusals, text, HASH_ENTER, NULL);
+	refusal->reason_length = Min(strlen(reason), strlen(text));
+	refusal->number = refusal_total;
+	refusal->slot = find_slot(reason);
+	numbered[refusal_total++] = refusal;
+	return refusal;
+}
+
+const char *
+refusal_text(const Refusal *refusal)
+{
+	return refusal->text;
+}
+
+const char *
+refusal_reason(const Refusal *refusal)
+{
+	return pnstrdup(refusal->text, refusal->reason_length);
+}
+
+uint64
+refusal_hash(const Refusal *refusal)
+{
+	return hash_bytes_extended((const unsigned char *) refusal->text, strlen(refusal->text), 0);
+}
+
+/* ---------------------------------------------------------------- of plans */
+
+void
+refusal_add_to_plan(PlannedStmt *stmt, const Refusal *refusal)
+{
+	PlanInvalItem *item = makeNode(PlanInvalItem);
+
+	item->cacheId = NO_CACHE_ID;
+	item->hashValue = refusal->number;
+	stmt->invalItems = lappend(stmt->invalItems, item);
+}
+
+const Refusal *
+refusal_of_plan(const PlannedStmt *stmt, int i)
+{
+	const PlanInvalItem *item;
+
+	if (i >= list_length(stmt->invalItems))
+		return NULL;
+	item = list_nth(stmt->invalItems, list_length(stmt->invalItems) - 1 - i);
+	return item->cacheId == NO_CACHE_ID && item->hashValue < refusal_total ? numbered[item->hashValue] : NULL;
+}
+
+/* ---------------------------------------------------------------- counts */
+
+void
+refusal_count(const Refusal *refusal)
+{
+	if (refusal->slot == NULL)
+		return;
+	pg_atomic_fetch_add_u64(&refusal->slot->count, 1);
+	pg_atomic_write_u64(&refusal->slot->last_at, (uint64) GetCurrentStatementStartTimestamp());
+}
+
+void
+refusal_reset_counts(void)
+{
+	for (int i = -1; i < REASON_SLOTS; i++)
+		pg_atomic_write_u64(i < 0 ? &table->overflow.count : &table->slots[i].count, 0);
 }
 
 PENUMBRA_SQL_FUNCTION(penumbra_sql_get_refusals);
@@ -103,27 +227,22 @@ Datum
 penumbra_sql_get_refusals(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	RefusalTable *copy;
 
 	InitMaterializedSRF(fcinfo, 0);
-	if (table == NULL)
-		return (Datum) 0;
-	/* Copied, since nothing may allocate or fail under a spinlock. */
-	copy = palloc(sizeof(RefusalTable));
-	SpinLockAcquire(&table->lock);
-	memcpy(copy, table, sizeof(RefusalTable));
-	SpinLockRelease(&table->lock);
-	for (int i = -1; i < REASON_SLOTS; i++)
+	for (int i = -1; table != NULL && i < REASON_SLOTS; i++)
 	{
-		const RefusalSlot *slot = i < 0 ? &copy->overflow : &copy->slots[i];
+		RefusalSlot *slot = i < 0 ? &table->overflow : &table->slots[i];
+		uint64		count = pg_atomic_read_u64(&slot->count);
 		Datum		values[3];
 		bool		nulls[3] = {false};
 
-		if (slot->count == 0)
+		/* what was counted has its reason, which does not change any more */
+		if (count == 0)
 			continue;
+		pg_read_barrier();
 		values[0] = CStringGetTextDatum(slot->reason);
-		values[1] = Int64GetDatum((int64) slot->count);
-		values[2] = TimestampTzGetDatum(slot->last_at);
+		values[1] = Int64GetDatum((int64) count);
+		values[2] = TimestampTzGetDatum((TimestampTz) pg_atomic_read_u64(&slot->last_at));
 		put_row(result, values, nulls);
 	}
 	return (Datum) 0;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * refusal.h
- *	  How often what was left to PostgreSQL, and why.
+ *	  Why something is left to PostgreSQL: of a plan, and how often it ran so.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,10 +10,31 @@
 
 #include "postgres.h"
 
-/* Shared memory of the refusal counters; only when preloaded. */
+#include "nodes/plannodes.h"
+
+/* A reason, and which relation or column it is about: one for each such text of this process, never freed. */
+typedef struct Refusal Refusal;
+
+/* Shared memory of the counters; only when preloaded. */
 extern Size refusal_shmem_bytes(void);
 extern void refusal_shmem_startup(void);
 
-extern void refusal_count(const char *reason);
+/* The reason of a plan for which nothing was refused; it is not counted. */
+#define REFUSAL_BY_COST "no path was cheaper"
+
+/* subject: NULL for none. */
+extern const Refusal *refusal_find(const char *reason, const char *subject);
+/* "reason: subject"; the reason alone; and a number for the text that is no other's. */
+extern const char *refusal_text(const Refusal *refusal);
+extern const char *refusal_reason(const Refusal *refusal);
+extern uint64 refusal_hash(const Refusal *refusal);
+
+/* One execution more that met it; the subject does not matter. */
+extern void refusal_count(const Refusal *refusal);
+extern void refusal_reset_counts(void);
+
+/* A finished plan takes refusals with it, to wherever it is copied; i counts from the last of them. */
+extern void refusal_add_to_plan(PlannedStmt *stmt, const Refusal *refusal);
+extern const Refusal *refusal_of_plan(const PlannedStmt *stmt, int i);
 
 #endif							/* PENUMBRA_REFUSAL_H */
