@@ -33,6 +33,7 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
+#include "nodes/makefuncs.h"
 #include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
 #include "optimizer/geqo.h"
@@ -763,6 +764,43 @@ compat_end_pages(CompatPages *pages)
 #else
 #define PENUMBRA_MODULE_MAGIC PG_MODULE_MAGIC_EXT(.name = MODULE_NAME, .version = MODULE_VERSION)
 #endif
+
+/*
+ * A note goes with a plan wherever it is copied.  19 has a list for such.  Before, it is one of the plan's items that
+ * name catalog rows it depends on: every version copies, writes and reads them, and their only reader, plancache.c,
+ * compares them with rows of given system caches that changed.  A note names no system cache, so it is passed over.
+ * Parallel workers get no such items.
+ */
+static inline void
+compat_plan_add_note(PlannedStmt *stmt, PlanInvalItem *note)
+{
+#if PG_VERSION_NUM < 190000
+	stmt->invalItems = lappend(stmt->invalItems, note);
+#else
+	stmt->extension_state = lappend(stmt->extension_state, makeDefElem("penumbra", (Node *) note, -1));
+#endif
+}
+
+#if PG_VERSION_NUM < 190000
+#define COMPAT_PLAN_NOTES(stmt) ((stmt)->invalItems)
+#else
+#define COMPAT_PLAN_NOTES(stmt) ((stmt)->extension_state)
+#endif
+
+/* The note that an element of that list is; NULL: it is none. */
+static inline const PlanInvalItem *
+compat_plan_note(const void *element)
+{
+#if PG_VERSION_NUM < 190000
+	const PlanInvalItem *item = element;
+
+	return item->cacheId < 0 ? item : NULL;
+#else
+	const DefElem *element_of_extension = element;
+
+	return strcmp(element_of_extension->defname, "penumbra") == 0 ? (const PlanInvalItem *) element_of_extension->arg : NULL;
+#endif
+}
 
 /* 18 has a hook for what extensions say of a plan's nodes, which auto_explain calls too. */
 #if PG_VERSION_NUM < 180000

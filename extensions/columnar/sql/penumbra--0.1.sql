@@ -54,6 +54,17 @@ AS 'MODULE_PATHNAME', 'penumbra_sql_explain_coverage' LANGUAGE C VOLATILE PARALL
 COMMENT ON FUNCTION explain_coverage(regclass, text[]) IS
 'validates the columns (without names: all that can be cached) as a scan would, and says what it would read from the cache and what from the table; of pages_row_by_row, which were written, only what was not is in the cache';
 
+-- counters
+
+CREATE FUNCTION get_statistics_reset_at() RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'penumbra_sql_get_statistics_reset_at' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION get_statistics_reset_at() IS 'internal: since when all views count, their column stats_reset';
+
+CREATE FUNCTION reset_statistics() RETURNS void
+AS 'MODULE_PATHNAME', 'penumbra_sql_reset_statistics' LANGUAGE C VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION reset_statistics() IS 'counts from zero on in all views that have stats_reset, for all databases';
+REVOKE ALL ON FUNCTION reset_statistics() FROM PUBLIC; -- as pg_stat_statements_reset()
+
 -- What is cached: for PUBLIC. The functions themselves leave out what is not for the user: tables that he may neither
 -- read nor maintain; columns also where row-level security hides rows from him, since encodings tell of values; other
 -- databases' tables for all but pg_read_all_stats. The views scan no catalog, whose rows other extensions may hide.
@@ -90,7 +101,8 @@ SELECT t.relid, t.schemaname, t.relname,
        pg_catalog.round(100.0 * t.memory_bytes::numeric / nullif(s.table_pages * pg_catalog.current_setting('block_size')::bigint, 0)::numeric, 1)
            AS size_percent,
        t.disk_bytes,
-       t.hits, t.pages_from_cache, t.pages_from_heap, t.misses, t.evictions
+       t.hits, t.pages_from_cache, t.pages_from_heap, t.misses, t.evictions,
+       @extschema@.get_statistics_reset_at() AS stats_reset
 FROM @extschema@.get_tables() t
 JOIN pg_catalog.pg_database d ON d.oid = t.datid AND d.datname = pg_catalog.current_database()
 CROSS JOIN LATERAL (SELECT pg_catalog.pg_relation_size(t.relid::regclass) / pg_catalog.current_setting('block_size')::bigint AS table_pages) s
@@ -193,7 +205,8 @@ SELECT k.relid, k.schemaname, k.relname,
        k.disk_bytes,
        k.unencoded_bytes,
        k.encodings,
-       k.hits
+       k.hits,
+       @extschema@.get_statistics_reset_at() AS stats_reset
 FROM @extschema@.get_columns() k
 CROSS JOIN LATERAL (SELECT pg_catalog.pg_relation_size(k.relid::regclass) / pg_catalog.current_setting('block_size')::bigint AS table_pages) s;
 COMMENT ON VIEW columns IS 'columns of this database''s tables that are in the column cache';
@@ -214,7 +227,8 @@ SELECT coalesce(pg_catalog.pg_size_pretty(page_bytes), 'all') AS size_class,
        pg_catalog.sum(pages)::bigint AS pages,
        pg_catalog.sum(used_bytes)::bigint AS used_bytes,
        pg_catalog.max(budget_bytes) AS budget_bytes,
-       pg_catalog.sum(evictions)::bigint AS evictions
+       pg_catalog.sum(evictions)::bigint AS evictions,
+       @extschema@.get_statistics_reset_at() AS stats_reset
 FROM @extschema@.get_memory()
 GROUP BY ROLLUP (page_bytes)
 HAVING pg_catalog.sum(pages) > 0::numeric OR page_bytes IS NULL
@@ -222,7 +236,7 @@ ORDER BY page_bytes NULLS LAST;
 COMMENT ON VIEW memory IS 'memory of the column cache per size class, and in all';
 COMMENT ON COLUMN memory.used_bytes IS 'physical memory: pages take only the 4 kB units they need';
 COMMENT ON COLUMN memory.budget_bytes IS 'penumbra.memory, or what of it penumbra.memory_target leaves; shared by all classes';
-COMMENT ON COLUMN memory.evictions IS 'columns of chunks that had to make room, since the server started';
+COMMENT ON COLUMN memory.evictions IS 'columns of chunks that had to make room';
 
 CREATE FUNCTION get_disk(
     OUT state text, OUT is_pending boolean, OUT budget_bytes bigint, OUT file_bytes bigint,
@@ -237,9 +251,10 @@ COMMENT ON FUNCTION get_disk() IS 'cached columns on disk; see the view disk';
 
 CREATE VIEW disk AS
 SELECT d.*, pg_catalog.make_interval(secs => pg_catalog.round(extract(epoch FROM pg_catalog.clock_timestamp() - d.read_back_started_at) *
-           d.bytes_left::numeric / nullif(d.bytes_read_back, 0)::numeric)) AS time_left
+           d.bytes_left::numeric / nullif(d.bytes_read_back, 0)::numeric)) AS time_left,
+       @extschema@.get_statistics_reset_at() AS stats_reset
 FROM @extschema@.get_disk() d;
-COMMENT ON VIEW disk IS 'cached columns on disk, and what was read and written since the server started';
+COMMENT ON VIEW disk IS 'cached columns on disk, and what was read and written';
 COMMENT ON COLUMN disk.state IS 'off, opening (what was saved is being found), open, stopped (its process is not there), or refused: the server''s log says why';
 COMMENT ON COLUMN disk.is_pending IS 'something was loaded that has not been saved yet';
 COMMENT ON COLUMN disk.budget_bytes IS 'penumbra.disk_cache_size';
@@ -249,7 +264,7 @@ COMMENT ON COLUMN disk.saved_segments IS 'columns of these chunks';
 COMMENT ON COLUMN disk.restored_chunks IS 'that this start of the server found';
 COMMENT ON COLUMN disk.restored_segments IS 'columns of these chunks: read when a query wants them';
 COMMENT ON COLUMN disk.read_back_started_at IS 'what the start found is brought back into memory, until there is no room; null: it is not';
-COMMENT ON COLUMN disk.bytes_read_back IS 'of bytes_read: by this, and not by queries';
+COMMENT ON COLUMN disk.bytes_read_back IS 'by this, and not by queries';
 COMMENT ON COLUMN disk.bytes_left IS 'of the columns that are not yet in memory; of them queries may have read some';
 COMMENT ON COLUMN disk.time_left IS 'if these take as long as those before';
 COMMENT ON COLUMN disk.damaged IS 'read, but not what was written: dropped';
@@ -283,18 +298,14 @@ CREATE FUNCTION get_activity(
     OUT vacuums bigint, OUT errors bigint, OUT wanted_columns bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'penumbra_sql_get_activity' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 1;
-COMMENT ON FUNCTION get_activity() IS 'what was loaded since the server started; see the view activity';
+COMMENT ON FUNCTION get_activity() IS 'what was loaded; see the view activity';
 
-CREATE VIEW activity AS SELECT * FROM @extschema@.get_activity();
+CREATE VIEW activity AS SELECT a.*, @extschema@.get_statistics_reset_at() AS stats_reset FROM @extschema@.get_activity() a;
 COMMENT ON VIEW activity IS
-'loads since the server started, and what the background worker did: vacuums that made pages cacheable, errors';
+'loads, and what the background worker did: vacuums that made pages cacheable, errors';
 COMMENT ON COLUMN activity.wanted_columns IS 'that the worker is to load, with those that it loads now';
 
 GRANT SELECT ON tables, staleness, columns TO PUBLIC;
-
-CREATE FUNCTION get_statistics_reset_at() RETURNS timestamptz
-AS 'MODULE_PATHNAME', 'penumbra_sql_get_statistics_reset_at' LANGUAGE C VOLATILE PARALLEL SAFE;
-COMMENT ON FUNCTION get_statistics_reset_at() IS 'internal: stats_reset of the views';
 
 -- why queries were not run by the vector engine
 
@@ -343,11 +354,6 @@ COMMENT ON COLUMN statements.spilled_bytes IS 'written to temporary files by the
 COMMENT ON COLUMN statements.reason IS
 'why the last call that was not in vectors was not, and of which table or columns; null: Penumbra had nothing to offer';
 GRANT SELECT ON statements TO PUBLIC;
-
-CREATE FUNCTION reset_statistics() RETURNS void
-AS 'MODULE_PATHNAME', 'penumbra_sql_reset_statistics' LANGUAGE C VOLATILE PARALLEL SAFE;
-COMMENT ON FUNCTION reset_statistics() IS 'counts statements and refusals from zero on';
-REVOKE ALL ON FUNCTION reset_statistics() FROM PUBLIC; -- as pg_stat_statements_reset()
 
 -- numbers of the whole server, reasons with names of others' types and functions
 REVOKE ALL ON FUNCTION get_memory(), get_disk(), get_progress(), get_activity(), get_refusals() FROM PUBLIC;

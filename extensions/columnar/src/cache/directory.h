@@ -179,8 +179,10 @@ extern bool directory_estimate(const CacheKey *key, const AttrNumber *attnums, i
 							   uint64 *rows, uint64 *bytes, uint64 *cold_bytes);
 extern void directory_note_scan(const CacheKey *key, const AttrNumber *attnums, int natts,
 								uint64 pages_from_cache, uint64 pages_from_heap, uint64 misses);
-/* Segments of the size class that had to make room, since the server's start. */
+/* Segments of the size class that had to make room. */
 extern uint64 eviction_count(int class);
+/* Counts scans, misses and evictions from zero on. */
+extern void directory_reset_counts(void);
 /* The columns count as used at least so often. */
 extern void directory_raise_uses(const CacheKey *key, const AttrNumber *attnums, int natts, uint32 uses);
 /* Halves how often all columns were used. */

@@ -38,7 +38,7 @@ typedef struct Evictions
 	dlist_head	clock;			/* segments, the hand at the head */
 	uint32		clock_length;
 	Size		disk_header_bytes;	/* of chunks in the directory without a segment in memory */
-	uint64		counts[REGION_CLASS_COUNT]; /* of segments, since the server's start */
+	uint64		counts[REGION_CLASS_COUNT]; /* of segments */
 } Evictions;
 
 static Evictions *evictions = NULL;
@@ -272,6 +272,13 @@ uint64
 eviction_count(int class)
 {
 	return evictions->counts[class];
+}
+
+void
+eviction_reset_counts(void)
+{
+	Assert(LWLockHeldByMeInMode(directory_lock, LW_EXCLUSIVE));
+	memset(evictions->counts, 0, sizeof(evictions->counts));
 }
 
 /* Frees at least `bytes`, or returns false. */

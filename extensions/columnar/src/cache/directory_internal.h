@@ -101,5 +101,7 @@ extern void eviction_remove_segment(CachedSegment *segment);
 
 extern Size eviction_shmem_bytes(void);
 extern void eviction_shmem_startup(void);
+/* Under the exclusive lock. */
+extern void eviction_reset_counts(void);
 
 #endif							/* PENUMBRA_DIRECTORY_INTERNAL_H */

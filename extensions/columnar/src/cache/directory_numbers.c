@@ -124,6 +124,29 @@ directory_note_scan(const CacheKey *key, const AttrNumber *attnums, int natts,
 	LWLockRelease(directory_lock);
 }
 
+/* How much columns are used lately is no such count: it decides what is evicted. */
+void
+directory_reset_counts(void)
+{
+	HASH_SEQ_STATUS scan;
+	CachedRelation *relation;
+
+	LWLockAcquire(directory_lock, LW_EXCLUSIVE);
+	eviction_reset_counts();
+	directory_begin_relations(&scan);
+	while ((relation = hash_seq_search(&scan)) != NULL)
+	{
+		pg_atomic_write_u64(&relation->scans, 0);
+		pg_atomic_write_u64(&relation->pages_from_cache, 0);
+		pg_atomic_write_u64(&relation->pages_from_heap, 0);
+		pg_atomic_write_u64(&relation->misses, 0);
+		relation->evictions = 0;
+		for (uint32 i = 0; i < relation->column_limit; i++)
+			pg_atomic_write_u64(&relation->columns[i].hits, 0);
+	}
+	LWLockRelease(directory_lock);
+}
+
 void
 directory_raise_uses(const CacheKey *key, const AttrNumber *attnums, int natts, uint32 uses)
 {

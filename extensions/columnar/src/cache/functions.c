@@ -57,8 +57,8 @@ PENUMBRA_SQL_FUNCTION(penumbra_sql_get_activity);
 
 /* ---------------------------------------------------------------- checks -- */
 
-static void
-check_is_preloaded(void)
+void
+functions_check_is_preloaded(void)
 {
 	if (!cache_is_available())
 		ereport(ERROR,
@@ -133,7 +133,7 @@ functions_open_relation(Oid relid)
 {
 	Relation	rel;
 
-	check_is_preloaded();
+	functions_check_is_preloaded();
 	rel = relation_open(relid, AccessShareLock);
 	check_may_maintain(rel);
 	return rel;
@@ -445,7 +445,7 @@ load_tables(Oid relid, void (*load) (Relation rel, LoadReport *report), ArrayTyp
 Datum
 penumbra_sql_load(PG_FUNCTION_ARGS)
 {
-	check_is_preloaded();
+	functions_check_is_preloaded();
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	PG_RETURN_INT64(load_tables(PG_GETARG_OID(0), load_table,
@@ -481,7 +481,7 @@ penumbra_sql_unload(PG_FUNCTION_ARGS)
 Datum
 penumbra_sql_forget_dropped_databases(PG_FUNCTION_ARGS)
 {
-	check_is_preloaded();
+	functions_check_is_preloaded();
 	PG_RETURN_INT64((int64) invalidation_drop_lost_databases());
 }
 
@@ -521,7 +521,7 @@ penumbra_sql_explain_coverage(PG_FUNCTION_ARGS)
 	Datum		values[6];
 	bool		nulls[lengthof(values)] = {0};
 
-	check_is_preloaded();
+	functions_check_is_preloaded();
 	InitMaterializedSRF(fcinfo, 0);
 	if (PG_ARGISNULL(0))
 		return (Datum) 0;
@@ -580,7 +580,7 @@ penumbra_sql_get_tables(PG_FUNCTION_ARGS)
 	RelationSummary *relations;
 	int			count;
 
-	check_is_preloaded();
+	functions_check_is_preloaded();
 	InitMaterializedSRF(fcinfo, 0);
 	count = directory_list_relations(InvalidOid, &relations);
 	for (int i = 0; i < count; i++)
@@ -663,7 +663,7 @@ penumbra_sql_get_staleness(PG_FUNCTION_ARGS)
 	int			load_count;
 	int			count;
 
-	check_is_preloaded();
+	functions_check_is_preloaded();
 	InitMaterializedSRF(fcinfo, 0);
 	load_count = progress_list(loads);
 	count = directory_list_relations(MyDatabaseId, &relations);
@@ -737,7 +737,7 @@ penumbra_sql_get_columns(PG_FUNCTION_ARGS)
 	RelationSummary *relations;
 	int			count;
 
-	check_is_preloaded();
+	functions_check_is_preloaded();
 	InitMaterializedSRF(fcinfo, 0);
 	count = directory_list_relations(MyDatabaseId, &relations);
 	for (int i = 0; i < count; i++)
@@ -757,7 +757,7 @@ penumbra_sql_get_memory(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 
-	check_is_preloaded();
+	functions_check_is_preloaded();
 	InitMaterializedSRF(fcinfo, 0);
 	for (int class = 0; class < REGION_CLASS_COUNT; class++)
 	{
@@ -783,7 +783,7 @@ penumbra_sql_get_disk(PG_FUNCTION_ARGS)
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	DiskStats	stats;
 
-	check_is_preloaded();
+	functions_check_is_preloaded();
 	InitMaterializedSRF(fcinfo, 0);
 	disk_cache_get_stats(&stats);
 	{
@@ -824,7 +824,7 @@ penumbra_sql_get_progress(PG_FUNCTION_ARGS)
 	LoadProgress *slots = palloc(sizeof(LoadProgress) * PROGRESS_SLOTS);
 	int			count;
 
-	check_is_preloaded();
+	functions_check_is_preloaded();
 	InitMaterializedSRF(fcinfo, 0);
 	count = progress_list(slots);
 	for (int i = 0; i < count; i++)
@@ -860,7 +860,7 @@ penumbra_sql_get_activity(PG_FUNCTION_ARGS)
 	Datum		values[7];
 	bool		nulls[lengthof(values)] = {0};
 
-	check_is_preloaded();
+	functions_check_is_preloaded();
 	InitMaterializedSRF(fcinfo, 0);
 	progress_get_totals(&totals);
 	values[0] = Int64GetDatum(totals.loads);

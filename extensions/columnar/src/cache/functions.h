@@ -18,4 +18,7 @@
  */
 extern Relation functions_open_relation(Oid relid);
 
+/* Raises the error that says where to name the library, if there is no cache. */
+extern void functions_check_is_preloaded(void);
+
 #endif							/* PENUMBRA_FUNCTIONS_SQL_H */

@@ -44,6 +44,7 @@ progress_shmem_startup(void *shmem)
 {
 	control = shmem;
 	memset(control, 0, sizeof(*control));
+	control->totals.reset_at = GetCurrentTimestamp();
 	ConditionVariableInit(&control->slot_freed);
 }
 
@@ -159,5 +160,13 @@ progress_get_totals(LoadTotals *totals)
 {
 	LWLockAcquire(progress_lock, LW_SHARED);
 	*totals = control->totals;
+	LWLockRelease(progress_lock);
+}
+
+void
+progress_reset_totals(void)
+{
+	LWLockAcquire(progress_lock, LW_EXCLUSIVE);
+	control->totals = (LoadTotals) {.reset_at = GetCurrentTimestamp()};
 	LWLockRelease(progress_lock);
 }

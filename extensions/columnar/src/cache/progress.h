@@ -32,9 +32,10 @@ typedef struct LoadProgress
 	uint64		cached_bytes;	/* written */
 } LoadProgress;
 
-/* What the worker side did since the server started, for penumbra.activity. */
+/* For penumbra.activity. */
 typedef struct LoadTotals
 {
+	TimestampTz reset_at;		/* all counters of views count since then */
 	uint64		loads;
 	uint64		chunks_loaded;
 	uint64		heap_bytes;
@@ -61,5 +62,6 @@ extern int	progress_list(LoadProgress *slots);
 extern void progress_note_vacuum(void);
 extern void progress_note_error(void);
 extern void progress_get_totals(LoadTotals *totals);
+extern void progress_reset_totals(void);
 
 #endif							/* PENUMBRA_PROGRESS_H */

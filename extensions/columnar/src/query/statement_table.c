@@ -4,12 +4,17 @@
  *	  Totals of statements in shared memory: the view statements.
  *
  * A hash of penumbra.max_statements entries.  To find an entry takes the lock
- * in shared mode, and what is counted is atomic; exclusive mode is needed for
- * an entry that is not there yet, and for a reset.  Where the hash is full, one
- * of twenty entries goes: those used least, of which old uses count less.
+ * in shared mode; exclusive mode is needed for an entry that is not there yet,
+ * and for a reset.  Where the hash is full, one of twenty entries goes: those
+ * used least, of which old uses count less.
  *
- * An entry's reason is written under a spinlock of its own, and only if it is
- * another than before, which its hash says without the spinlock.
+ * A process remembers where its last statements are, as long as none goes, and
+ * counts there without the lock: on a machine of many processors every
+ * statement of every session would come by it.  Counts are atomic.  A call that
+ * ends in the moment in which its entry goes may be counted in the entry that
+ * takes its place; never is its reason shown there, which is written under the
+ * lock and, for readers, a spinlock of the entry.  It is written only if it is
+ * another than before, which its hash says.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,6 +36,7 @@
 #include "utils/hsearch.h"
 #include "utils/timestamp.h"
 
+#include "cache/functions.h"
 #include "query/statement_table.h"
 #include "result_rows.h"
 
@@ -41,7 +47,7 @@
 /* Of the entries go so many at a time. */
 #define EVICTED_SHARE 20
 
-/* What a call counts; all entries lose a part of theirs of this size each time that some go. */
+/* What a call counts; all entries lose such a part of theirs each time that some go. */
 #define USE 64
 
 typedef enum StatementCounter
@@ -63,18 +69,19 @@ typedef struct Statement
 {
 	StatementKey key;			/* hash key */
 	pg_atomic_uint64 counters[COUNTER_COUNT];
-	pg_atomic_uint64 uses;		/* calls by USE, fewer as time goes by */
 	pg_atomic_uint64 last_call_at;	/* TimestampTz */
 	pg_atomic_uint64 reason_hash;
 	slock_t		lock;			/* of the next, held for a copy */
 	char		reason[REASON_BYTES];	/* empty: none */
+	/* changed under the exclusive lock: */
+	uint64		uses;			/* calls by USE, fewer as time goes by */
+	uint64		calls_in_uses;
 } Statement;
 
 typedef struct StatementTable
 {
 	LWLock	   *lock;
-	uint64		removals;		/* times that entries went; changed under the exclusive lock */
-	pg_atomic_uint64 reset_at;	/* TimestampTz */
+	pg_atomic_uint64 removals;	/* times that entries went; changed under the exclusive lock */
 } StatementTable;
 
 static int	max_statements;
@@ -132,9 +139,8 @@ statement_table_shmem_startup(void)
 	table = ShmemInitStruct("penumbra statements", sizeof(StatementTable), &is_found);
 	if (!is_found)
 	{
-		table->removals = 0;
+		pg_atomic_init_u64(&table->removals, 0);
 		table->lock = &GetNamedLWLockTranche(TRANCHE)->lock;
-		pg_atomic_init_u64(&table->reset_at, (uint64) GetCurrentTimestamp());
 	}
 	statements = compat_shmem_init_hash("penumbra statements by key", max_statements, max_statements, &control,
 										HASH_ELEM | HASH_BLOBS | HASH_FIXED_SIZE);
@@ -146,10 +152,22 @@ statement_table_shmem_startup(void)
 static int
 compare_uses(const void *a, const void *b)
 {
-	uint64		left = pg_atomic_read_u64(&(*(Statement *const *) a)->uses);
-	uint64		right = pg_atomic_read_u64(&(*(Statement *const *) b)->uses);
+	uint64		left = (*(Statement *const *) a)->uses;
+	uint64		right = (*(Statement *const *) b)->uses;
 
 	return left < right ? -1 : left > right;
+}
+
+static void
+update_uses(Statement *statement)
+{
+	uint64		calls = 0;
+
+	for (StatementCounter c = CALLS_IN_VECTORS; c <= CALLS_NOT; c++)
+		calls += pg_atomic_read_u64(&statement->counters[c]);
+	statement->uses += (calls - statement->calls_in_uses) * USE;
+	statement->uses -= (statement->uses + USE - 1) / USE;
+	statement->calls_in_uses = calls;
 }
 
 /* Makes room; without memory to sort the entries in, none goes. */
@@ -169,12 +187,12 @@ evict(void)
 	while ((statement = hash_seq_search(&scan)) != NULL)
 	{
 		sorted[i++] = statement;
-		pg_atomic_fetch_sub_u64(&statement->uses, (pg_atomic_read_u64(&statement->uses) + USE - 1) / USE);
+		update_uses(statement);
 	}
 	qsort(sorted, count, sizeof(Statement *), compare_uses);
 	for (i = 0; i < Max(count / EVICTED_SHARE, 1); i++)
 		hash_search(statements, &sorted[i]->key, HASH_REMOVE, NULL);
-	table->removals++;
+	pg_atomic_fetch_add_u64(&table->removals, 1);
 	free(sorted);
 }
 
@@ -183,26 +201,40 @@ initialize(Statement *statement)
 {
 	for (int i = 0; i < COUNTER_COUNT; i++)
 		pg_atomic_init_u64(&statement->counters[i], 0);
-	pg_atomic_init_u64(&statement->uses, 0);
 	pg_atomic_init_u64(&statement->last_call_at, 0);
 	pg_atomic_init_u64(&statement->reason_hash, 0);
 	SpinLockInit(&statement->lock);
 	statement->reason[0] = '\0';
+	statement->uses = 0;
+	statement->calls_in_uses = 0;
+}
+
+/* Where this process remembers it. */
+static struct RecentStatement *
+recent_place(const StatementKey *key)
+{
+	return &recent_statements[(uint64) key->queryid % lengthof(recent_statements)];
+}
+
+/* NULL: it is not remembered, or entries went since. */
+static Statement *
+find_recent(const StatementKey *key)
+{
+	const struct RecentStatement *recent = recent_place(key);
+
+	return recent->removals == pg_atomic_read_u64(&table->removals) && recent->key.queryid == key->queryid &&
+		recent->key.userid == key->userid && recent->key.dbid == key->dbid ? recent->statement : NULL;
 }
 
 /* Under the lock; NULL: it is not there. */
 static Statement *
 find(const StatementKey *key)
 {
-	struct RecentStatement *recent = &recent_statements[(uint64) key->queryid % lengthof(recent_statements)];
+	struct RecentStatement *recent = recent_place(key);
 
-	if (recent->statement == NULL || recent->removals != table->removals || recent->key.queryid != key->queryid ||
-		recent->key.userid != key->userid || recent->key.dbid != key->dbid)
-	{
-		recent->key = *key;
-		recent->removals = table->removals;
-		recent->statement = hash_search(statements, key, HASH_FIND, NULL);
-	}
+	recent->key = *key;
+	recent->removals = pg_atomic_read_u64(&table->removals);
+	recent->statement = hash_search(statements, key, HASH_FIND, NULL);
 	return recent->statement;
 }
 
@@ -234,16 +266,19 @@ count(Statement *statement, StatementCounter counter, uint64 amount)
 		pg_atomic_fetch_add_u64(&statement->counters[counter], amount);
 }
 
+static bool
+has_reason(Statement *statement, const Refusal *refusal)
+{
+	return refusal == NULL || pg_atomic_read_u64(&statement->reason_hash) == refusal_hash(refusal);
+}
+
+/* Under the lock. */
 static void
 set_reason(Statement *statement, const Refusal *refusal)
 {
-	uint64		hash = refusal_hash(refusal);
-
-	if (pg_atomic_read_u64(&statement->reason_hash) == hash)
-		return;
 	SpinLockAcquire(&statement->lock);
 	strlcpy(statement->reason, refusal_text(refusal), REASON_BYTES);
-	pg_atomic_write_u64(&statement->reason_hash, hash);
+	pg_atomic_write_u64(&statement->reason_hash, refusal_hash(refusal));
 	SpinLockRelease(&statement->lock);
 }
 
@@ -255,11 +290,30 @@ kind_of_call(const StatementRun *run)
 	return run->is_all_ours && run->restarts == 0 ? CALLS_IN_VECTORS : CALLS_PARTLY;
 }
 
+static void
+count_run(Statement *statement, const StatementRun *run)
+{
+	count(statement, kind_of_call(run), 1);
+	count(statement, CALLS_FAILED, !run->estate->es_finished);
+	count(statement, RESTARTS, run->restarts);
+	count(statement, TIME_NS, (uint64) (INSTR_TIME_GET_DOUBLE(run->time) * 1e9));
+	count(statement, ROWS_FROM_CACHE, run->counts.rows_from_cache);
+	count(statement, ROWS_FROM_HEAP, run->counts.rows_from_heap);
+	count(statement, DECODED_BYTES, run->counts.decoded_bytes);
+	count(statement, SPILLED_BYTES, run->counts.spilled_bytes);
+	pg_atomic_write_u64(&statement->last_call_at, (uint64) GetCurrentStatementStartTimestamp());
+}
+
 void
 statement_table_add(const StatementRun *run)
 {
-	Statement  *statement;
+	Statement  *statement = find_recent(&run->key);
 
+	if (statement != NULL && has_reason(statement, run->refusal))
+	{
+		count_run(statement, run);
+		return;
+	}
 	LWLockAcquire(table->lock, LW_SHARED);
 	statement = find(&run->key);
 	if (statement == NULL)
@@ -270,19 +324,26 @@ statement_table_add(const StatementRun *run)
 	}
 	if (statement != NULL)
 	{
-		count(statement, kind_of_call(run), 1);
-		count(statement, CALLS_FAILED, !run->is_complete);
-		count(statement, RESTARTS, run->restarts);
-		count(statement, TIME_NS, run->time_ns);
-		count(statement, ROWS_FROM_CACHE, run->counts.rows_from_cache);
-		count(statement, ROWS_FROM_HEAP, run->counts.rows_from_heap);
-		count(statement, DECODED_BYTES, run->counts.decoded_bytes);
-		count(statement, SPILLED_BYTES, run->counts.spilled_bytes);
-		pg_atomic_fetch_add_u64(&statement->uses, USE);
-		pg_atomic_write_u64(&statement->last_call_at, (uint64) GetCurrentStatementStartTimestamp());
-		if (run->refusal != NULL)
+		count_run(statement, run);
+		if (!has_reason(statement, run->refusal))
 			set_reason(statement, run->refusal);
 	}
+	LWLockRelease(table->lock);
+}
+
+void
+statement_table_reset(void)
+{
+	HASH_SEQ_STATUS scan;
+	Statement  *statement;
+
+	if (table == NULL)
+		return;
+	LWLockAcquire(table->lock, LW_EXCLUSIVE);
+	hash_seq_init(&scan, statements);
+	while ((statement = hash_seq_search(&scan)) != NULL)
+		hash_search(statements, &statement->key, HASH_REMOVE, NULL);
+	pg_atomic_fetch_add_u64(&table->removals, 1);
 	LWLockRelease(table->lock);
 }
 
@@ -313,7 +374,7 @@ put_statement(ReturnSetInfo *result, Statement *statement)
 	values[i++] = Float8GetDatum(pg_atomic_read_u64(&statement->counters[TIME_NS]) / 1e6);
 	for (StatementCounter c = ROWS_FROM_CACHE; c <= SPILLED_BYTES; c++)
 		values[i++] = counter_datum(statement, c);
-	values[i] = reason[0] == '\0' ? (Datum) 0 : CStringGetTextDatum(reason);
+	values[i] = reason[0] == '\0' ? (Datum) 0 : refusal_text_datum(reason);
 	nulls[i++] = reason[0] == '\0';
 	values[i++] = TimestampTzGetDatum((TimestampTz) pg_atomic_read_u64(&statement->last_call_at));
 	Assert(i == lengthof(values));
@@ -331,6 +392,7 @@ penumbra_sql_get_statements(PG_FUNCTION_ARGS)
 	HASH_SEQ_STATUS scan;
 	Statement  *statement;
 
+	functions_check_is_preloaded();
 	InitMaterializedSRF(fcinfo, 0);
 	if (table == NULL)
 		return (Datum) 0;
@@ -343,35 +405,4 @@ penumbra_sql_get_statements(PG_FUNCTION_ARGS)
 	}
 	LWLockRelease(table->lock);
 	return (Datum) 0;
-}
-
-PENUMBRA_SQL_FUNCTION(penumbra_sql_get_statistics_reset_at);
-
-Datum
-penumbra_sql_get_statistics_reset_at(PG_FUNCTION_ARGS)
-{
-	if (table == NULL)
-		PG_RETURN_NULL();
-	PG_RETURN_TIMESTAMPTZ((TimestampTz) pg_atomic_read_u64(&table->reset_at));
-}
-
-PENUMBRA_SQL_FUNCTION(penumbra_sql_reset_statistics);
-
-Datum
-penumbra_sql_reset_statistics(PG_FUNCTION_ARGS)
-{
-	HASH_SEQ_STATUS scan;
-	Statement  *statement;
-
-	refusal_reset_counts();
-	if (table == NULL)
-		PG_RETURN_VOID();
-	LWLockAcquire(table->lock, LW_EXCLUSIVE);
-	hash_seq_init(&scan, statements);
-	while ((statement = hash_seq_search(&scan)) != NULL)
-		hash_search(statements, &statement->key, HASH_REMOVE, NULL);
-	table->removals++;
-	pg_atomic_write_u64(&table->reset_at, (uint64) GetCurrentTimestamp());
-	LWLockRelease(table->lock);
-	PG_RETURN_VOID();
 }

@@ -26,4 +26,6 @@ extern bool statement_table_exists(void);
 /* Adds an execution that has ended; raises no error. */
 extern void statement_table_add(const StatementRun *run);
 
+extern void statement_table_reset(void);
+
 #endif							/* PENUMBRA_STATEMENT_TABLE_H */

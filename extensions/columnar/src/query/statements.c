@@ -4,8 +4,9 @@
  *	  Executor hooks that measure statements.
  *
  * Every execution of every session comes by.  It takes a few hundred
- * instructions: no lock but the one to find its entry, and nothing that has to
- * be undone at an error.
+ * instructions: no lock but the one to find its entry once, and nothing that
+ * has to be undone at an error.  What did not get to the end of ExecutorFinish
+ * has failed, so that the executor's end needs no hook.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,7 +28,6 @@ static bool track_statements = true;
 
 static ExecutorStart_hook_type previous_executor_start = NULL;
 static ExecutorRun_hook_type previous_executor_run = NULL;
-static ExecutorEnd_hook_type previous_executor_end = NULL;
 
 void
 statements_define_settings(void)
@@ -38,29 +38,29 @@ statements_define_settings(void)
 							 &track_statements, true, PGC_SUSET, 0, NULL, NULL, NULL);
 }
 
-static uint64
-nanoseconds_since(instr_time begun_at)
+static void
+add_time(StatementRun *run)
 {
 	instr_time	now;
 
 	INSTR_TIME_SET_CURRENT(now);
-	INSTR_TIME_SUBTRACT(now, begun_at);
-	return (uint64) (INSTR_TIME_GET_DOUBLE(now) * 1e9);
+	INSTR_TIME_ACCUM_DIFF(run->time, now, run->begun_at);
+	INSTR_TIME_SET_ZERO(run->begun_at);
 }
 
-/* The executor's memory goes: at its end, or after an error, when only what the run holds is left of the query. */
+/* The executor's memory goes: at its end, or after an error, when nothing but this memory is left of the query. */
 static void
 end_run(void *argument)
 {
 	StatementRun *run = argument;
 
 	if (!INSTR_TIME_IS_ZERO(run->begun_at))
-		run->time_ns += nanoseconds_since(run->begun_at);
+		add_time(run);
 	statement_table_add(run);
 }
 
 static void
-begin_run(QueryDesc *query)
+begin_run(QueryDesc *query, const Refusal *refusal)
 {
 	int64		queryid = (int64) query->plannedstmt->queryId;
 	StatementRun *run;
@@ -73,7 +73,7 @@ begin_run(QueryDesc *query)
 	run = statement_run_begin(query->estate, end_run);
 	run->key = (StatementKey) {GetUserId(), MyDatabaseId, queryid};
 	run->is_all_ours = require_plan_is_penumbra(query->plannedstmt);
-	run->refusal = refusal_of_plan(query->plannedstmt, 0);
+	run->refusal = refusal;
 }
 
 static void
@@ -88,10 +88,9 @@ penumbra_executor_start(QueryDesc *query, int eflags)
 	/* A worker's part is its leader's. */
 	if ((eflags & EXEC_FLAG_EXPLAIN_ONLY) || IsParallelWorker())
 		return;
-	for (int i = 0; (refusal = refusal_of_plan(query->plannedstmt, i)) != NULL; i++)
-		refusal_count(refusal);
+	refusal = refusal_count_plan(query->plannedstmt);
 	if (track_statements && statement_table_exists())
-		begin_run(query);
+		begin_run(query, refusal);
 }
 
 static void
@@ -105,23 +104,8 @@ penumbra_executor_run(COMPAT_EXECUTOR_RUN_PARAMETERS)
 		previous_executor_run(COMPAT_EXECUTOR_RUN_ARGUMENTS);
 	else
 		standard_ExecutorRun(COMPAT_EXECUTOR_RUN_ARGUMENTS);
-	if (run == NULL)
-		return;
-	run->time_ns += nanoseconds_since(run->begun_at);
-	INSTR_TIME_SET_ZERO(run->begun_at);
-}
-
-static void
-penumbra_executor_end(QueryDesc *query)
-{
-	StatementRun *run = statement_run_of(query->estate);
-
 	if (run != NULL)
-		run->is_complete = true;
-	if (previous_executor_end)
-		previous_executor_end(query);
-	else
-		standard_ExecutorEnd(query);
+		add_time(run);
 }
 
 void
@@ -133,6 +117,4 @@ statements_install_hooks(void)
 	ExecutorStart_hook = penumbra_executor_start;
 	previous_executor_run = ExecutorRun_hook;
 	ExecutorRun_hook = penumbra_executor_run;
-	previous_executor_end = ExecutorEnd_hook;
-	ExecutorEnd_hook = penumbra_executor_end;
 }

@@ -5,7 +5,7 @@ SHOW penumbra.memory;
 SELECT * FROM penumbra.tables;
 -- nothing is kept on disk unless it is asked for
 SET penumbra.disk_cache_size = '1GB';
-SELECT * FROM penumbra.disk;
+SELECT state, is_pending, saved_chunks, restored_chunks, segments_read, bytes_written, write_errors FROM penumbra.disk;
 SELECT size_class, pages, used_bytes FROM penumbra.memory;
 
 -- every type that can be cached, NULLs, and types that cannot

@@ -173,6 +173,12 @@ SELECT min(stats_reset) AS reset_before FROM penumbra.statements \gset
 SELECT penumbra.reset_statistics();
 SELECT count(*) < 3 AS is_reset, min(stats_reset) > :'reset_before' AS is_later FROM penumbra.statements;
 SELECT count(*) FROM penumbra.refusals;
+SELECT hits, pages_from_cache, pages_from_heap, misses, evictions, stats_reset > :'reset_before' AS is_later FROM penumbra.tables
+WHERE relname = 'counted';
+SELECT sum(hits) AS hits, min(stats_reset) > :'reset_before' AS is_later FROM penumbra.columns WHERE relname = 'counted';
+SELECT sum(evictions) AS evictions, min(stats_reset) > :'reset_before' AS is_later FROM penumbra.memory;
+SELECT loads, chunks_loaded, heap_bytes, vacuums, stats_reset > :'reset_before' AS is_later FROM penumbra.activity;
+SELECT segments_read, bytes_written, stats_reset > :'reset_before' AS is_later FROM penumbra.disk;
 DROP TABLE counted, uncached;
 DROP FUNCTION query_id(text), counts(text), is_shown(text);
 DROP ROLE penumbra_counted;

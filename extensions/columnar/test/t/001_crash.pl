@@ -102,9 +102,12 @@ fails_to_start("penumbra.memory = '900TB'", qr/is more than this machine's memor
 $node->append_conf('postgresql.conf', "shared_preload_libraries = ''");
 $node->append_conf('postgresql.conf', "penumbra.memory = '64MB'");
 $node->start;
-my ($rc, $out, $err) = $node->psql('postgres', q{SELECT penumbra.load('t')});
-like($err, qr/was not loaded at server start/, 'not preloaded: error');
-like($err, qr/HINT:  Add penumbra to shared_preload_libraries in ".*postgresql\.conf"/, 'not preloaded: hint');
+foreach my $query (q{SELECT penumbra.load('t')}, 'SELECT penumbra.reset_statistics()', 'TABLE penumbra.statements', 'TABLE penumbra.refusals')
+{
+	my ($rc, $out, $err) = $node->psql('postgres', $query);
+	like($err, qr/was not loaded at server start.*HINT:  Add penumbra to shared_preload_libraries in ".*postgresql\.conf"/s,
+		"not preloaded: $query");
+}
 is($node->safe_psql('postgres', $sum), "300000|45000151000|100", 'not preloaded: queries run');
 $node->safe_psql('postgres', 'CREATE DATABASE warned');
 (undef, undef, $err) = $node->psql('warned', 'CREATE EXTENSION penumbra');

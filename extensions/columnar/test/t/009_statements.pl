@@ -105,6 +105,22 @@ is($node->safe_psql('postgres', q{
 run_sessions(join('', map { 'SELECT ' . join(',', map { "id + $_" } 1 .. $_) . " FROM t WHERE id = 1;\n" } 1 .. 250), '-t', '1');
 is($node->safe_psql('postgres', 'SELECT count(*) <= 200 FROM penumbra.statements'), 't', 'with 64 sessions');
 
+# ---- names in another encoding
+
+$node->safe_psql('postgres', q{CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0});
+$node->safe_psql('latin', qq{
+SET client_encoding = 'UTF8';
+CREATE EXTENSION penumbra;
+CREATE TYPE "m\xc3\xb6\xc3\xb6d" AS ENUM ('fine');
+CREATE TABLE "t\xc3\xa4g" (m "m\xc3\xb6\xc3\xb6d");
+INSERT INTO "t\xc3\xa4g" SELECT 'fine' FROM generate_series(1, 20000);
+SELECT count(m) FROM "t\xc3\xa4g";
+});
+is($node->safe_psql('postgres', q{
+	SELECT reason FROM penumbra.statements WHERE dbid = (SELECT oid FROM pg_database WHERE datname = 'latin') AND reason ~ 'type'
+	UNION SELECT reason FROM penumbra.refusals WHERE reason ~ 'm..d'}),
+	qq{column of type "m??d"\ncolumn of type "m??d": "t?g".m}, 'names in another encoding');
+
 # ---- auto_explain
 
 my ($result, $log_begin) = ('', -s $node->logfile);

@@ -272,6 +272,17 @@ disk_cache_get_stats(DiskStats *stats)
 	stats->write_errors = pg_atomic_read_u64(&disk_control->write_errors);
 }
 
+void
+disk_cache_reset_counts(void)
+{
+	pg_atomic_write_u64(&disk_control->segments_read, 0);
+	pg_atomic_write_u64(&disk_control->bytes_read, 0);
+	pg_atomic_write_u64(&disk_control->read_errors, 0);
+	pg_atomic_write_u64(&disk_control->damaged, 0);
+	pg_atomic_write_u64(&disk_control->bytes_written, 0);
+	pg_atomic_write_u64(&disk_control->write_errors, 0);
+}
+
 /* ---------------------------------------------------------------- reading - */
 
 /*

@@ -27,7 +27,6 @@ typedef enum DiskState
 	DISK_STOPPED,				/* in DiskStats alone: the worker is not there, and is started again if it can be */
 } DiskState;
 
-/* Since the server started, but for the first ones. */
 typedef struct DiskStats
 {
 	DiskState	state;
@@ -92,6 +91,8 @@ extern void disk_cache_release_buffers(void);
 extern bool disk_cache_check_copy(CachedChunk *chunk, AttrNumber attnum);
 
 extern void disk_cache_get_stats(DiskStats *stats);
+/* Counts what is read, written and fails from zero on. */
+extern void disk_cache_reset_counts(void);
 
 /* ---- for the processes of the disk cache */
 

@@ -469,7 +469,7 @@ penumbra_explain_node(PlanState *planstate, List *ancestors, const char *relatio
 		previous_explain_node_hook(planstate, ancestors, relationship, plan_name, es);
 	if (ancestors != NIL || es == explained.es || es->pstmt == NULL)
 		return;
-	refusal = refusal_of_plan(es->pstmt, 0);
+	refusal = refusal_of_plan(es->pstmt);
 	if (refusal != NULL && strcmp(refusal_text(refusal), REFUSAL_BY_COST) != 0)
 		ExplainPropertyText("Penumbra", verdict(refusal_text(refusal), plan_walk_finds_ours(es->pstmt)), es);
 }

@@ -30,11 +30,13 @@ run_counts_add(RunCounts *counts, const RunCounts *added)
 StatementRun *
 statement_run_begin(EState *estate, MemoryContextCallbackFunction end)
 {
-	StatementRun *run = MemoryContextAllocZero(estate->es_query_cxt, sizeof(StatementRun));
+	StatementRun *run = MemoryContextAlloc(estate->es_query_cxt, sizeof(StatementRun));
 
 	run_end = end;
+	memset(run, 0, sizeof(StatementRun));
 	run->callback.func = end;
 	run->callback.arg = run;
+	run->estate = estate;
 	MemoryContextRegisterResetCallback(estate->es_query_cxt, &run->callback);
 	return run;
 }

@@ -36,12 +36,12 @@ typedef struct RunCounts
 typedef struct StatementRun
 {
 	MemoryContextCallback callback; /* of the query's context, where it lies too */
+	const EState *estate;
 	StatementKey key;
 	bool		is_all_ours;	/* the plan's top node is ours */
-	bool		is_complete;	/* the executor came to its end */
 	int			restarts;		/* of nodes, with PostgreSQL's plan */
 	const Refusal *refusal;		/* the plan's, or the last restart's; NULL: none */
-	uint64		time_ns;
+	instr_time	time;			/* of the calls of ExecutorRun that ended */
 	instr_time	begun_at;		/* of the call of ExecutorRun that is going on */
 	RunCounts	counts;
 } StatementRun;

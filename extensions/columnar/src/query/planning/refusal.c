@@ -3,11 +3,9 @@
  * refusal.c
  *	  Why something is left to PostgreSQL: of a plan, and how often it ran so.
  *
- * A plan that was made once runs often, so it carries its refusals.  A node
- * that every version copies with a plan, and asks nothing else of, is an item
- * of its list of catalog rows that make it invalid: ours names a system cache
- * that there is not, and has the number of the refusal in this process in the
- * place of a hash value.
+ * A plan that was made once runs often, so it carries its refusals: by their
+ * number in this process, and their hash.  A plan that was made elsewhere and
+ * stored, as some extensions do, has other numbers and shows none.
  *
  * What is counted are executions, by reason: a fixed table in shared memory,
  * in which a reason keeps its place.  A place is taken under a spinlock, counts
@@ -31,6 +29,7 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
+#include "cache/functions.h"
 #include "query/planning/refusal.h"
 #include "result_rows.h"
 
@@ -41,9 +40,6 @@
 #define TEXT_BYTES (2 * REASON_BYTES)
 /* Of one process: subjects are names of tables, which may come and go. */
 #define REFUSALS_MAX 4096
-
-/* No identifier of a system cache. */
-#define NO_CACHE_ID (-1)
 
 typedef struct RefusalSlot
 {
@@ -63,7 +59,8 @@ struct Refusal
 {
 	char		text[TEXT_BYTES];	/* hash key */
 	int			reason_length;	/* of it */
-	uint32		number;
+	int			number;
+	uint64		hash;			/* of the text */
 	RefusalSlot *slot;			/* NULL: it is not counted */
 };
 
@@ -71,7 +68,7 @@ static RefusalTable *table = NULL;
 
 static HTAB *refusals = NULL;
 static const Refusal *numbered[REFUSALS_MAX];
-static uint32 refusal_total = 0;
+static int	refusal_total = 0;
 
 Size
 refusal_shmem_bytes(void)
@@ -110,13 +107,13 @@ refusal_shmem_startup(void)
 static RefusalSlot *
 find_slot(const char *reason)
 {
-	char		key[REASON_BYTES];
+	char		key[REASON_BYTES] = {0};
 	uint32		start;
 	RefusalSlot *found;
 
 	if (table == NULL || strcmp(reason, REFUSAL_BY_COST) == 0)
 		return NULL;
-	strlcpy(key, reason, REASON_BYTES);
+	memcpy(key, reason, pg_mbcliplen(reason, strlen(reason), REASON_BYTES - 1));
 	start = hash_bytes((const unsigned char *) key, strlen(key)) % REASON_SLOTS;
 	found = &table->overflow;
 	SpinLockAcquire(&table->lock);
@@ -157,6 +154,7 @@ refusal_find(const char *reason, const char *subject)
 	refusal = hash_search(refusals, text, HASH_ENTER, NULL);
 	refusal->reason_length = Min(strlen(reason), strlen(text));
 	refusal->number = refusal_total;
+	refusal->hash = hash_bytes_extended((const unsigned char *) text, strlen(text), 0);
 	refusal->slot = find_slot(reason);
 	numbered[refusal_total++] = refusal;
 	return refusal;
@@ -177,33 +175,8 @@ refusal_reason(const Refusal *refusal)
 uint64
 refusal_hash(const Refusal *refusal)
 {
-	return hash_bytes_extended((const unsigned char *) refusal->text, strlen(refusal->text), 0);
+	return refusal->hash;
 }
-
-/* ---------------------------------------------------------------- of plans */
-
-void
-refusal_add_to_plan(PlannedStmt *stmt, const Refusal *refusal)
-{
-	PlanInvalItem *item = makeNode(PlanInvalItem);
-
-	item->cacheId = NO_CACHE_ID;
-	item->hashValue = refusal->number;
-	stmt->invalItems = lappend(stmt->invalItems, item);
-}
-
-const Refusal *
-refusal_of_plan(const PlannedStmt *stmt, int i)
-{
-	const PlanInvalItem *item;
-
-	if (i >= list_length(stmt->invalItems))
-		return NULL;
-	item = list_nth(stmt->invalItems, list_length(stmt->invalItems) - 1 - i);
-	return item->cacheId == NO_CACHE_ID && item->hashValue < refusal_total ? numbered[item->hashValue] : NULL;
-}
-
-/* ---------------------------------------------------------------- counts */
 
 void
 refusal_count(const Refusal *refusal)
@@ -212,6 +185,68 @@ refusal_count(const Refusal *refusal)
 		return;
 	pg_atomic_fetch_add_u64(&refusal->slot->count, 1);
 	pg_atomic_write_u64(&refusal->slot->last_at, (uint64) GetCurrentStatementStartTimestamp());
+}
+
+/* ---------------------------------------------------------------- of plans */
+
+void
+refusal_add_to_plan(PlannedStmt *stmt, const Refusal *refusal)
+{
+	PlanInvalItem *note = makeNode(PlanInvalItem);
+
+	note->cacheId = -1 - refusal->number;
+	note->hashValue = (uint32) refusal->hash;
+	compat_plan_add_note(stmt, note);
+}
+
+static const Refusal *
+walk_plan(const PlannedStmt *stmt, bool counts)
+{
+	const Refusal *last = NULL;
+	ListCell   *lc;
+
+	foreach(lc, COMPAT_PLAN_NOTES(stmt))
+	{
+		const PlanInvalItem *note = compat_plan_note(lfirst(lc));
+		int			number = note == NULL ? refusal_total : -1 - note->cacheId;
+
+		if (number >= refusal_total || (uint32) numbered[number]->hash != note->hashValue)
+			continue;
+		last = numbered[number];
+		if (counts)
+			refusal_count(last);
+	}
+	return last;
+}
+
+const Refusal *
+refusal_of_plan(const PlannedStmt *stmt)
+{
+	return walk_plan(stmt, false);
+}
+
+const Refusal *
+refusal_count_plan(const PlannedStmt *stmt)
+{
+	return walk_plan(stmt, true);
+}
+
+/* ---------------------------------------------------------------- the view */
+
+Datum
+refusal_text_datum(const char *text)
+{
+	char	   *shown = pstrdup(text);
+
+	if (!pg_verifymbstr(shown, strlen(shown), true))
+	{
+		for (char *c = shown; *c != '\0'; c++)
+		{
+			if (IS_HIGHBIT_SET(*c))
+				*c = '?';
+		}
+	}
+	return CStringGetTextDatum(shown);
 }
 
 void
@@ -228,8 +263,9 @@ penumbra_sql_get_refusals(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 
+	functions_check_is_preloaded();
 	InitMaterializedSRF(fcinfo, 0);
-	for (int i = -1; table != NULL && i < REASON_SLOTS; i++)
+	for (int i = -1; i < REASON_SLOTS; i++)
 	{
 		RefusalSlot *slot = i < 0 ? &table->overflow : &table->slots[i];
 		uint64		count = pg_atomic_read_u64(&slot->count);
@@ -240,7 +276,7 @@ penumbra_sql_get_refusals(PG_FUNCTION_ARGS)
 		if (count == 0)
 			continue;
 		pg_read_barrier();
-		values[0] = CStringGetTextDatum(slot->reason);
+		values[0] = refusal_text_datum(slot->reason);
 		values[1] = Int64GetDatum((int64) count);
 		values[2] = TimestampTzGetDatum((TimestampTz) pg_atomic_read_u64(&slot->last_at));
 		put_row(result, values, nulls);

@@ -29,12 +29,18 @@ extern const char *refusal_text(const Refusal *refusal);
 extern const char *refusal_reason(const Refusal *refusal);
 extern uint64 refusal_hash(const Refusal *refusal);
 
+/* Of a text that may come from a database of another encoding: what it has beyond ASCII is shown as question marks. */
+extern Datum refusal_text_datum(const char *text);
+
 /* One execution more that met it; the subject does not matter. */
 extern void refusal_count(const Refusal *refusal);
 extern void refusal_reset_counts(void);
 
-/* A finished plan takes refusals with it, to wherever it is copied; i counts from the last of them. */
+/* A finished plan takes refusals with it, to wherever it is copied in this process. */
 extern void refusal_add_to_plan(PlannedStmt *stmt, const Refusal *refusal);
-extern const Refusal *refusal_of_plan(const PlannedStmt *stmt, int i);
+/* The last that was added; NULL: there is none. */
+extern const Refusal *refusal_of_plan(const PlannedStmt *stmt);
+/* The same, and counts an execution of the plan. */
+extern const Refusal *refusal_count_plan(const PlannedStmt *stmt);
 
 #endif							/* PENUMBRA_REFUSAL_H */
