@@ -84,10 +84,8 @@ tables_is_target_or_locked(PlannerInfo *root, RelOptInfo *rel)
 }
 
 static const char *
-refusal_of_query(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation relation, const char **subject)
+refusal_of_table(RelOptInfo *rel, RangeTblEntry *rte, Relation relation)
 {
-	Planning   *planning = planning_current();
-
 	if (!RelationIsPopulated(relation))
 		return "materialized view without data";
 	if (rte->tablesample != NULL)
@@ -96,7 +94,14 @@ refusal_of_query(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relatio
 		return "lateral reference";
 	if (rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW)
 		return "not a plain table";
-	*subject = NULL;			/* no table's matter */
+	return cache_refusal_of_relation(relation);
+}
+
+static const char *
+refusal_of_query(PlannerInfo *root)
+{
+	Planning   *planning = planning_current();
+
 	if (pg_database_encoding_max_length() > 1 && GetDatabaseEncoding() != PG_UTF8)
 		return "server encoding";
 	/* Once for each planner() call: it walks the query's expressions. */
@@ -105,10 +110,7 @@ refusal_of_query(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relatio
 		planning->is_examined = true;
 		planning->reads_stored_form = stored_form_is_read(root);
 	}
-	if (planning->reads_stored_form)
-		return "function that looks at the stored form of a value";
-	*subject = quote_identifier(RelationGetRelationName(relation));
-	return NULL;
+	return planning->reads_stored_form ? "function that looks at the stored form of a value" : NULL;
 }
 
 static const char *
@@ -251,20 +253,19 @@ static ServedTable *
 examine_opened(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte, Relation relation, bool in_tree)
 {
 	ServedTable *table = palloc0(sizeof(ServedTable));
-	const char *subject = quote_identifier(RelationGetRelationName(relation));
-	const char *reason = refusal_of_query(root, rel, rte, relation, &subject);
+	const char *reason = refusal_of_table(rel, rte, relation);
+	const char *subject;
 	AttrNumber *attnums;
 	bool		is_cached;
 
-	if (reason == NULL)
-		reason = cache_refusal_of_relation(relation);
-	if (reason == NULL && columns_used(rel, &table->attnums, &reason))
-		reason = refusal_of_columns(relation, table->attnums, &subject);
-	if (reason != NULL)
-	{
+	if (reason != NULL || !columns_used(rel, &table->attnums, &reason))
+		planning_refuse(reason, quote_identifier(RelationGetRelationName(relation)));
+	else if ((reason = refusal_of_query(root)) != NULL)
+		planning_refuse(reason, NULL);
+	else if ((reason = refusal_of_columns(relation, table->attnums, &subject)) != NULL)
 		planning_refuse(reason, subject);
+	if (reason != NULL)
 		return NULL;
-	}
 	attnums = attnum_array(table->attnums);
 	is_cached = cache_estimate_coverage(relation, attnums, list_length(table->attnums),
 										&table->coverage);
