@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <map>
 #include <set>
 
@@ -22,6 +23,17 @@ class Builder {
 
   const Expr* Column() { return Keep(BuildColumn(column_, type_)); }
   const Expr* Constant(const PenumbraValue& value) { return Keep(BuildConstant(type_, value)); }
+  const Expr* List(const std::vector<PenumbraValue>& values) {
+    std::vector<uint64_t> words;
+    std::vector<uint32_t> lengths;
+    std::vector<uint8_t> nulls;
+    for (const PenumbraValue& value : values) {
+      words.push_back(Word(value));
+      lengths.push_back(value.bytes_length);
+      nulls.push_back(value.is_null);
+    }
+    return Keep(BuildList(type_, {words.data(), lengths.data(), nulls.data()}, static_cast<uint32_t>(values.size())));
+  }
   const Expr* Text(const std::string& bytes) {
     PenumbraValue value = {};
     value.bytes = bytes.data();
@@ -36,6 +48,19 @@ class Builder {
   const Session& session() const { return session_; }
 
  private:
+  // As in a PenumbraColumnInput.
+  uint64_t Word(const PenumbraValue& value) const {
+    switch (type_) {
+      case PENUMBRA_FLOAT4: return std::bit_cast<uint32_t>(static_cast<float>(value.real));
+      case PENUMBRA_FLOAT8: return std::bit_cast<uint64_t>(value.real);
+      case PENUMBRA_INTERVAL: return reinterpret_cast<uint64_t>(&value.interval);
+      case PENUMBRA_NUMERIC:
+      case PENUMBRA_TEXT:
+      case PENUMBRA_BPCHAR:
+      case PENUMBRA_UUID: return reinterpret_cast<uint64_t>(value.bytes);
+      default: return static_cast<uint64_t>(value.integer);
+    }
+  }
   const Expr* Keep(std::unique_ptr<Expr> expr) {
     kept_.push_back(std::move(expr));
     return kept_.back().get();
@@ -62,8 +87,13 @@ class RandomPredicates {
       return builder_.Call(function, args);
     }
     if (r < 8) {
+      const std::vector<PenumbraValue> values = Values(1 + random_.Next() % (random_.Next() % 16 == 0 ? 3000 : 12));
       std::vector<const Expr*> args = {builder_.Column()};
-      for (uint64_t n = 1 + random_.Next() % 12; n > 0; --n) args.push_back(builder_.Constant(Value()));
+      if (random_.Next() % 2 == 0) {
+        args.push_back(builder_.List(values));
+      } else {
+        for (const PenumbraValue& value : values) args.push_back(builder_.Constant(value));
+      }
       return builder_.Call(r == 6 ? PENUMBRA_FN_IN_LIST : PENUMBRA_FN_NOT_IN_LIST, args);
     }
     if (r == 8) {
@@ -75,6 +105,11 @@ class RandomPredicates {
     if (a == nullptr || b == nullptr) return nullptr;
     if (r < 12) return builder_.Call(r < 10 ? PENUMBRA_FN_AND : PENUMBRA_FN_OR, {a, b});
     return builder_.Call(PENUMBRA_FN_NOT, {a});
+  }
+  std::vector<PenumbraValue> Values(uint64_t count) {
+    std::vector<PenumbraValue> values;
+    while (values.size() < count) values.push_back(Value());
+    return values;
   }
 
  private:
@@ -272,6 +307,49 @@ TEST(ScanPredicateTest, AgreesWithEvaluation) {
     }
   }
   EXPECT_GT(counts.skipped_vectors, 100);
+}
+
+// x IN (list) is x = e1 OR x = e2 ..., and so is x IN (e1, e2 ...), whatever the count makes of it.
+TEST(ScanPredicateTest, AListIsItsElements) {
+  RandomColumns random(12);
+  for (PenumbraType type : kColumnTypes) {
+    for (uint64_t count : {0, 1, 3, 9, 40, 2000}) {
+      SCOPED_TRACE(testing::Message() << "type " << type << " elements " << count);
+      const TestColumn column =
+          random.Make(type, static_cast<Shape>(random.Next() % static_cast<int>(Shape::kCount)), kVectorRows, 10);
+      const Rows rows = MakeRows(column);
+      Builder builder(type, 0);
+      RandomPredicates predicates(column, random, builder);  // has the bytes of its values
+      const std::vector<PenumbraValue> values = predicates.Values(count);
+      std::vector<const Expr*> args = {builder.Column()};
+      for (const PenumbraValue& value : values) args.push_back(builder.Constant(value));
+      Arena arena;
+      EvalContext context{arena, builder.session()};
+      const Vector data = rows.Slice(0, 0, kVectorRows, arena);
+      const Batch batch = {kVectorRows, 1, &data};
+      Truth expected = {};
+      bool has_null = false;
+      for (size_t i = 1; i < args.size(); ++i) {
+        Truth equal;
+        has_null |= args[i]->constant.is_null_constant();
+        EvaluateTruth(*builder.Call(PENUMBRA_FN_EQ, {args[0], args[i]}), batch, context, &equal);
+        kernels::OrBits(expected.is_true, equal.is_true, kVectorRows);
+      }
+      for (const std::vector<const Expr*>& given : {args, {args[0], builder.List(values)}}) {
+        Truth in, not_in;
+        EvaluateTruth(*builder.Call(PENUMBRA_FN_IN_LIST, given), batch, context, &in);
+        EvaluateTruth(*builder.Call(PENUMBRA_FN_NOT_IN_LIST, given), batch, context, &not_in);
+        for (uint32_t row = 0; row < kVectorRows; ++row) {
+          const bool is_equal = IsBitSet(expected.is_true, row);
+          const bool is_null = count > 0 && !is_equal && (has_null || !data.IsValid(row));
+          ASSERT_EQ(IsBitSet(in.is_true, row), is_equal) << "row " << row;
+          ASSERT_EQ(IsBitSet(not_in.is_true, row), !is_equal && !is_null) << "row " << row;
+          ASSERT_EQ(in.has_nulls && IsBitSet(in.is_null, row), is_null) << "row " << row;
+          ASSERT_EQ(not_in.has_nulls && IsBitSet(not_in.is_null, row), is_null) << "row " << row;
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -39,6 +39,14 @@ CONSTANTS = {
              "'c4ca4238-a0b9-2382-0dcc-509a6f75849b'"],
 }  # fmt: skip
 
+# The n-th of many constants.
+LIST_ELEMENTS = {
+    "bool": "({n} > 0)", "i2": "{n}::smallint", "i4": "{n}", "i8": "{n}000000::bigint", "f4": "({n} / 4.0)::real",
+    "f8": "({n} / 10.0)::float8", "num": "{n}.25", "d": "(date '2000-01-01' + {n})",
+    "ts": "(timestamp '2021-01-01' + {n} * interval '1 h')", "tz": "to_timestamp({n}000000)", "text": "'v{n}'",
+    "bp": "'a{n}'::char(6)", "uuid": "lpad(abs({n})::text, 32, '0')::uuid",
+}  # fmt: skip
+
 PATTERNS = ["'%e%'", "'red%'", "'%s'", "'s%c_al%'", "'_____'", "'%'", "''", "'%special%requests%'",
             "'a\\%b'", "'a_b'", "'%1%2%'", "'short%'", "'%\\\\%'", "'v_1%'", "'%Ä%'", "'RED'", "'%  %'"]  # fmt: skip
 FIELDS_D = ["year", "month", "day", "quarter", "dow", "isodow", "doy", "week", "isoyear", "century", "decade",
@@ -88,7 +96,9 @@ def _fill_templates() -> None:
         if kind != "bool":
             _add("bool", 3, f"{{{kind}}} BETWEEN {{={kind}}} AND {{={kind}}}",
                  f"{{{kind}}} = ANY (ARRAY[{{={kind}}}, {{={kind}}}, NULL])",
-                 f"{{{kind}}} NOT IN ({{={kind}}}, NULL)")  # fmt: skip
+                 f"{{{kind}}} NOT IN ({{={kind}}}, NULL)",
+                 f"{{{kind}}} IN ({{*{kind}}})", f"{{{kind}}} NOT IN ({{*{kind}}})",
+                 f"{{{kind}}} = ANY (ARRAY[{{*{kind}}}, NULL])", f"{{{kind}}} <> ALL (ARRAY[{{*{kind}}}])")  # fmt: skip
     _add("bool", 30, "({bool} AND {bool})", "({bool} OR {bool})", "(NOT {bool})")
     _add("bool", 10, "({bool} AND {bool} AND {bool})", "({bool} OR {bool} OR {bool})")
     _add(
@@ -283,6 +293,14 @@ class ExpressionGenerator:
             return literal if kind != "num" or "." in literal else f"{literal}::numeric"
         return f"({literal})::{SQL_TYPES[kind]}"
 
+    def constants(self, kind: str) -> str:
+        """A list: a few, or rarely so many that they are looked up, not compared one by one."""
+        elements = [self.constant(kind) for _ in range(self.choose.randint(1, 12))]
+        many = self.choose.choice((100, 1000, 3000)) if self.choose.random() < 0.1 else 0
+        for n in self.choose.choices(range(-many, many), k=many):
+            elements.append(LIST_ELEMENTS[kind].format(n=n))
+        return ", ".join(elements)
+
     def column(self, kind: str) -> str | None:
         found = self.columns[kind]
         return self.choose.choice(found).name if found else None
@@ -307,11 +325,13 @@ class ExpressionGenerator:
         return f"({filled})" if kind == "bool" else filled
 
     def _fill(self, template: str, depth: int) -> str:
-        return re.sub(r"\{(=?\w+)\}", lambda match: self._part(match.group(1), depth), template)
+        return re.sub(r"\{([=*]?\w+)\}", lambda match: self._part(match.group(1), depth), template)
 
     def _part(self, name: str, depth: int) -> str:
         if name.startswith("="):
             return self.constant(name[1:])
+        if name.startswith("*"):
+            return self.constants(name[1:])
         if name in KINDS:
             return self.expression(name, depth - 1)
         if name in COLUMN_NAMES:

@@ -139,6 +139,9 @@ PenumbraOperator penumbra_plan_add_scan(PenumbraPlan *plan, const PenumbraScanCo
 /* Expressions: over the columns of the operator that will be the input of the one that uses them. */
 PenumbraExpr penumbra_plan_column(PenumbraPlan *plan, PenumbraOperator input, int column);
 PenumbraExpr penumbra_plan_constant(PenumbraPlan *plan, PenumbraType type, const PenumbraValue *value);
+/* Many constants as one argument of IN or NOT IN; copied. */
+PenumbraExpr penumbra_plan_list(PenumbraPlan *plan, PenumbraType type, const PenumbraColumnInput *values,
+                                uint32_t count);
 /* Text is compared, sorted, folded (lower, upper, initcap, ILIKE: ASCII only) as the C collation does it, and
  * = is bytewise: the adapter calls only where the collation makes that PostgreSQL's answer too. */
 PenumbraExpr penumbra_plan_call(PenumbraPlan *plan, PenumbraFunction function, PenumbraType result,

@@ -27,7 +27,7 @@ typedef enum PenumbraCollationUse {
   X(LE, "<=", ORDER, kUnknown) X(GT, ">", ORDER, kUnknown) X(GE, ">=", ORDER, kUnknown) \
   X(IS_DISTINCT, "IS DISTINCT FROM", EQUALITY, kUnknown) \
   X(IS_NOT_DISTINCT, "IS NOT DISTINCT FROM", EQUALITY, kUnknown) \
-  /* IN_LIST(x, c1, c2, ...): x = ANY(array of constants); NULL elements follow SQL; NOT_IN_LIST: <> ALL */ \
+  /* IN_LIST(x, c1, c2, ...): x = ANY(constants, or lists of them); NULL elements follow SQL; NOT_IN_LIST: <> ALL */ \
   X(IN_LIST, "IN", EQUALITY, kUnknown) X(NOT_IN_LIST, "NOT IN", EQUALITY, kUnknown) \
   /* logic; AND and OR take any number of arguments and evaluate left to right, lazily */ \
   X(AND, "AND", EQUALITY, kUnknown) X(OR, "OR", EQUALITY, kUnknown) X(NOT, "NOT", EQUALITY, kUnknown) \

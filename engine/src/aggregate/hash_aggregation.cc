@@ -44,6 +44,7 @@ bool ExprsEqual(const Expr* a, const Expr* b) {
   switch (a->kind) {
     case Expr::Kind::kColumn: return a->column == b->column;
     case Expr::Kind::kConstant: return ConstantsEqual(a->constant, b->constant);
+    case Expr::Kind::kList: return false;  // equal ones are one node of the plan
     case Expr::Kind::kCall: break;
   }
   if (a->function != b->function || a->collation != b->collation || a->hides_scale != b->hides_scale ||

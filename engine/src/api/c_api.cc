@@ -97,6 +97,11 @@ PenumbraExpr penumbra_plan_constant(PenumbraPlan* plan, PenumbraType type, const
   return Build(plan, PenumbraExpr{-1}, [&] { return plan->Constant(type, *value); });
 }
 
+PenumbraExpr penumbra_plan_list(PenumbraPlan* plan, PenumbraType type, const PenumbraColumnInput* values,
+                                uint32_t count) {
+  return Build(plan, PenumbraExpr{-1}, [&] { return plan->List(type, *values, count); });
+}
+
 PenumbraExpr penumbra_plan_call(PenumbraPlan* plan, PenumbraFunction function, PenumbraType result,
                                 const PenumbraExpr* arguments, int argument_count) {
   return penumbra_plan_call_collated(plan, function, result, nullptr, arguments, argument_count);

@@ -126,6 +126,7 @@ Vector Evaluate(const Expr& expr, const Batch& batch, EvalContext& context) {
   switch (expr.kind) {
     case Expr::Kind::kColumn: return batch.columns[expr.column];
     case Expr::Kind::kConstant: return expr.constant;
+    case Expr::Kind::kList: throw EngineError(PENUMBRA_INTERNAL, "a list of constants where a value is wanted");
     case Expr::Kind::kCall: break;
   }
   const bool is_shared = expr.memo_slot >= 0 && context.memo != nullptr;

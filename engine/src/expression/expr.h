@@ -107,12 +107,13 @@ constexpr int kExprDepthMax = 200;
 constexpr size_t kEvaluationStackBytes = size_t{384} << 10;
 
 struct Expr {
-  enum class Kind : uint8_t { kColumn, kConstant, kCall };
+  enum class Kind : uint8_t { kColumn, kConstant, kList, kCall };
 
   Kind kind = Kind::kConstant;
   PenumbraType type = PENUMBRA_BOOL;
-  int column = -1;  // kColumn: index into the batch
-  Vector constant;  // kConstant: kConstant form, its memory owned by `storage`
+  int column = -1;          // kColumn: index into the batch
+  Vector constant;          // kConstant: kConstant form; kList: flat; its memory owned by `storage`
+  uint32_t list_count = 0;  // kList, an argument of IN and NOT IN that nobody evaluates: its elements
   PenumbraFunction function = PENUMBRA_FN_COUNT_OF;
   std::vector<const Expr*> args;  // owned by the plan
   EvaluateFunction evaluate = nullptr;
@@ -132,6 +133,9 @@ struct Expr {
   const Collation* collation = nullptr;  // of a call that orders text or changes its case; null: C
   std::shared_ptr<const void> state;     // prepared from constants when built: compiled LIKE pattern, IN set, ...
   std::shared_ptr<const void> storage;
+
+  bool is_constant() const { return kind == Kind::kConstant || kind == Kind::kList; }
+  uint32_t constant_count() const { return kind == Kind::kList ? list_count : 1; }
 };
 
 // Evaluates on all rows of the batch. A null row's value is unspecified.

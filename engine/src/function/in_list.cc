@@ -20,26 +20,39 @@ constexpr size_t kMaxPasses = 8;
 constexpr uint64_t kMaxTableEntries = 1 << 16;
 // NUMERIC lists keep a set of integers for each display scale that a vector may have, up to this one.
 constexpr int kMaxSetScale = 20;
+// 10 to this power is an int64.
+constexpr int kMaxPowerShift = 18;
 
+// Made of the elements when a vector asks for it: planning and zone maps have no need of it.
 struct InList {
+  std::once_flag is_built;
   bool has_null = false;
+  mutable Arena arena;  // of keys that are no element's bytes
 
-  // Integers, dates, timestamps, booleans; floats as canonical bits. Sorted, each once.
-  std::vector<int64_t> integers;
+  // Integers, dates, timestamps, booleans; floats as canonical bits. Of few integers there is no set.
+  std::vector<int64_t> few_integers;
   ValueSet<int64_t> integer_set;
   int64_t table_base = 0;
   std::vector<uint8_t> table;
 
-  ValueSet<int128> span_set;  // intervals
-  std::vector<std::string> strings;
-  ValueSet<std::string_view> string_set;
-  ValueSet<int128> inline_set;  // those of TEXT that a StringRef holds inline, as its 16 bytes
-  uint64_t text_lengths = 0;    // bit n: some text has n bytes (the last bit: 63 or more)
+  ValueSet<int128> span_set;              // intervals
+  ValueSet<std::string_view> string_set;  // of TEXT what is not in inline_set
+  ValueSet<int128> inline_set;            // those of TEXT that a StringRef holds inline, as its 16 bytes
+  uint64_t text_lengths = 0;              // bit n: some text has n bytes (the last bit: 63 or more)
 
-  // NUMERIC; `strings` are the canonical bytes.
-  std::vector<Decimal> decimals;
+  // Sets of NUMERIC are made when a vector asks for them.
+  std::vector<std::string_view> numerics;  // payloads
+  mutable std::once_flag canonical_built;
+  mutable ValueSet<std::string_view> canonical_set;
   mutable std::once_flag scale_built[kMaxSetScale + 1];
   mutable ValueSet<int64_t> scale_sets[kMaxSetScale + 1];
+};
+
+// The elements in the form in which values of the column's type are compared: what is equal in SQL has equal keys.
+struct ElementKeys {
+  std::vector<int64_t> integers;
+  std::vector<int128> spans;
+  std::vector<std::string_view> strings;
 };
 
 int64_t CanonicalBits(double value) {
@@ -56,43 +69,64 @@ struct Uuid {
   char bytes[16];
 };
 
-// Adds the element in the form in which values are compared: values that are equal in SQL have equal keys.
-void AddElement(const Vector& v, InList* list, std::vector<int128>* spans) {
-  switch (v.type) {
-    case PENUMBRA_FLOAT4: list->integers.push_back(CanonicalBits(*v.values<float>())); break;
-    case PENUMBRA_FLOAT8: list->integers.push_back(CanonicalBits(*v.values<double>())); break;
-    case PENUMBRA_INTERVAL: spans->push_back(IntervalSpan(*v.values<PenumbraInterval>())); break;
-    case PENUMBRA_TEXT:
-    case PENUMBRA_BPCHAR: list->strings.emplace_back(KeyOf(v.type, *v.values<StringRef>())); break;
-    case PENUMBRA_UUID: list->strings.emplace_back(v.values<char>(), 16); break;
-    case PENUMBRA_NUMERIC: {
-      Arena arena;
-      list->decimals.push_back(DecimalAt(v, 0));
-      const StringRef payload = list->decimals.back().ToPayload(arena);
-      list->strings.emplace_back(CanonicalPayload(payload.view(), arena).view());
-      break;
+// The bytes of a string that lies on the stack.
+std::string_view KeepView(const StringRef& s, Arena& arena) { return {arena.CopyBytes(s.data(), s.length), s.length}; }
+
+std::string_view PayloadAt(const Vector& v, uint32_t i, Arena& arena) {
+  if (v.numeric_form == NumericForm::kPayload) return v.values<StringRef>()[i].view();
+  return KeepView(DecimalAt(v, i).ToPayload(arena), arena);
+}
+
+void AddElements(const Vector& v, uint32_t count, InList* list, ElementKeys* keys) {
+  const auto for_each = [&](const auto& add) {
+    for (uint32_t i = 0; i < count; ++i) {
+      if (v.IsValid(i)) {
+        add(i);
+      } else {
+        list->has_null = true;
+      }
     }
+  };
+  switch (v.type) {
+    case PENUMBRA_FLOAT4:
+      return for_each([&](uint32_t i) { keys->integers.push_back(CanonicalBits(v.values<float>()[i])); });
+    case PENUMBRA_FLOAT8:
+      return for_each([&](uint32_t i) { keys->integers.push_back(CanonicalBits(v.values<double>()[i])); });
+    case PENUMBRA_INTERVAL:
+      return for_each([&](uint32_t i) { keys->spans.push_back(IntervalSpan(v.values<PenumbraInterval>()[i])); });
+    case PENUMBRA_TEXT:
+    case PENUMBRA_BPCHAR:
+      return for_each([&](uint32_t i) { keys->strings.push_back(KeyOf(v.type, v.values<StringRef>()[i])); });
+    case PENUMBRA_UUID:
+      return for_each([&](uint32_t i) { keys->strings.emplace_back(v.values<Uuid>()[i].bytes, sizeof(Uuid)); });
+    case PENUMBRA_NUMERIC: return for_each([&](uint32_t i) { list->numerics.push_back(PayloadAt(v, i, list->arena)); });
     case PENUMBRA_BOOL:
     case PENUMBRA_INT2:
     case PENUMBRA_INT4:
     case PENUMBRA_INT8:
     case PENUMBRA_DATE:
     case PENUMBRA_TIMESTAMP:
-    case PENUMBRA_TIMESTAMPTZ: list->integers.push_back(IntegerAt(v, 0)); break;
+    case PENUMBRA_TIMESTAMPTZ: return for_each([&](uint32_t i) { keys->integers.push_back(IntegerAt(v, i)); });
   }
 }
 
-void BuildIntegers(PenumbraType type, InList* list) {
-  std::vector<int64_t>& keys = list->integers;
-  std::sort(keys.begin(), keys.end());
-  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+void BuildIntegers(PenumbraType type, std::vector<int64_t> keys, InList* list) {
   if (keys.empty()) return;
-  list->integer_set.Build(keys);
-  const uint64_t width = static_cast<uint64_t>(keys.back()) - static_cast<uint64_t>(keys.front());
-  if (IsFloat(type) || keys.size() <= kMaxPasses || width >= kMaxTableEntries) return;
-  list->table_base = keys.front();
+  if (!IsFloat(type) && keys.size() <= kMaxPasses) {
+    std::sort(keys.begin(), keys.end());
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+    list->few_integers = std::move(keys);
+    return;
+  }
+  const auto [least, greatest] = std::minmax_element(keys.begin(), keys.end());
+  const uint64_t width = static_cast<uint64_t>(*greatest) - static_cast<uint64_t>(*least);
+  if (IsFloat(type) || width >= kMaxTableEntries) {
+    list->integer_set.Build(keys);
+    return;
+  }
+  list->table_base = *least;
   list->table.assign(width + 1, 0);
-  for (int64_t key : keys) list->table[static_cast<uint64_t>(key - keys.front())] = 1;
+  for (int64_t key : keys) list->table[static_cast<uint64_t>(key) - static_cast<uint64_t>(list->table_base)] = 1;
 }
 
 // A narrow range has a table and a long list a hash set; a short list takes a pass over the vector per element.
@@ -106,12 +140,12 @@ void FindIntegers(const InList& list, const T* values, uint32_t rows, uint64_t* 
     });
     return;
   }
-  if (list.integers.size() > kMaxPasses) {
+  if (list.few_integers.empty()) {
     PackTests(rows, bits, [&](uint32_t i) { return list.integer_set.Contains(int64_t{values[i]}); });
     return;
   }
   std::fill_n(bits, BitWords(rows), 0);
-  for (int64_t key : list.integers) {
+  for (int64_t key : list.few_integers) {
     if (key < int64_t{std::numeric_limits<T>::min()} || key > int64_t{std::numeric_limits<T>::max()}) continue;
     uint64_t equal[kValidityWords];
     kernels::CompareConstant<T>(kernels::Compare::kEq, values, static_cast<T>(key), rows, equal);
@@ -124,21 +158,43 @@ void FindFloats(const InList& list, const T* values, uint32_t rows, uint64_t* bi
   PackTests(rows, bits, [&](uint32_t i) { return list.integer_set.Contains(CanonicalBits(values[i])); });
 }
 
+// The element as an integer of that scale, if it is one.
+bool FindScaledInteger(std::string_view payload, int scale, int64_t* key) {
+  int own_scale;
+  if (PayloadToInt64(payload.data(), static_cast<uint32_t>(payload.size()), key, &own_scale) && own_scale <= scale &&
+      scale - own_scale <= kMaxPowerShift) {
+    return !__builtin_mul_overflow(*key, static_cast<int64_t>(kPowersOfTen[scale - own_scale]), key);
+  }
+  const Decimal element = Decimal::FromPayload(payload);
+  if (element.kind() != Decimal::Kind::kFinite) return false;
+  const Decimal rescaled = Decimal::Round(element, scale);
+  int128 value;
+  if (Decimal::Compare(rescaled, element) != 0 || !rescaled.ToScaledInteger(&value)) return false;
+  *key = static_cast<int64_t>(value);
+  return *key == value;
+}
+
 const ValueSet<int64_t>& SetOfScale(const InList& list, int scale) {
   std::call_once(list.scale_built[scale], [&] {
     std::vector<int64_t> keys;
-    for (const Decimal& element : list.decimals) {
-      int128 value;
-      if (element.kind() != Decimal::Kind::kFinite) continue;
-      const Decimal rescaled = Decimal::Round(element, scale);
-      if (Decimal::Compare(rescaled, element) != 0 || !rescaled.ToScaledInteger(&value)) continue;
-      if (value >= std::numeric_limits<int64_t>::min() && value <= std::numeric_limits<int64_t>::max()) {
-        keys.push_back(static_cast<int64_t>(value));
-      }
+    for (std::string_view payload : list.numerics) {
+      int64_t key;
+      if (FindScaledInteger(payload, scale, &key)) keys.push_back(key);
     }
     list.scale_sets[scale].Build(keys);
   });
   return list.scale_sets[scale];
+}
+
+const ValueSet<std::string_view>& CanonicalSet(const InList& list) {
+  std::call_once(list.canonical_built, [&] {
+    std::vector<std::string_view> keys;
+    for (std::string_view payload : list.numerics) {
+      keys.push_back(KeepView(CanonicalPayload(payload, list.arena), list.arena));
+    }
+    list.canonical_set.Build(keys);
+  });
+  return list.canonical_set;
 }
 
 // int64 values of a common scale are looked up in a set made for that scale, others by their canonical bytes.
@@ -153,21 +209,21 @@ void FindNumerics(const InList& list, const Vector& v, uint32_t rows, EvalContex
       }
       PackTests(rows, bits, [&](uint32_t i) {
         const int64_t value = v.values<int64_t>()[i];
-        return list.string_set.Contains(CanonicalInteger(value, v.scale, context.arena).view());
+        return CanonicalSet(list).Contains(CanonicalInteger(value, v.scale, context.arena).view());
       });
       return;
     case NumericForm::kInt128:
       PackTests(rows, bits, [&](uint32_t i) {
         if (!v.IsValid(i)) return false;
         const int128 value = v.values<int128>()[i];
-        return list.string_set.Contains(CanonicalInteger(value, v.scale, context.arena).view());
+        return CanonicalSet(list).Contains(CanonicalInteger(value, v.scale, context.arena).view());
       });
       return;
     case NumericForm::kPayload:
       PackTests(rows, bits, [&](uint32_t i) {
         if (!v.IsValid(i)) return false;
         const StringRef& payload = v.values<StringRef>()[i];
-        return list.string_set.Contains(CanonicalPayload(payload.view(), context.arena).view());
+        return CanonicalSet(list).Contains(CanonicalPayload(payload.view(), context.arena).view());
       });
       return;
   }
@@ -181,13 +237,19 @@ int128 InlineKey(const StringRef& s) {
   return key;
 }
 
-void BuildTexts(InList* list) {
-  std::vector<int128> keys;
-  for (const std::string& text : list->strings) {
+void BuildTexts(const std::vector<std::string_view>& texts, InList* list) {
+  std::vector<int128> inline_keys;
+  std::vector<std::string_view> others;
+  for (std::string_view text : texts) {
     list->text_lengths |= LengthBit(text.size());
-    if (text.size() <= StringRef::kInlineBytes) keys.push_back(InlineKey(StringRef(std::string_view(text))));
+    if (text.size() <= StringRef::kInlineBytes) {
+      inline_keys.push_back(InlineKey(StringRef(text)));
+    } else {
+      others.push_back(text);
+    }
   }
-  list->inline_set.Build(keys);
+  list->inline_set.Build(inline_keys);
+  list->string_set.Build(others);
 }
 
 void FindTexts(const InList& list, const StringRef* values, uint32_t rows, uint64_t* bits) {
@@ -196,6 +258,27 @@ void FindTexts(const InList& list, const StringRef* values, uint32_t rows, uint6
     return values[i].is_inline() ? list.inline_set.Contains(InlineKey(values[i]))
                                  : list.string_set.Contains(values[i].view());
   });
+}
+
+void BuildList(const Expr& expr, InList* list) {
+  const PenumbraType type = expr.args[0]->type;
+  ElementKeys keys;
+  for (size_t i = 1; i < expr.args.size(); ++i) {
+    AddElements(expr.args[i]->constant, expr.args[i]->constant_count(), list, &keys);
+  }
+  BuildIntegers(type, std::move(keys.integers), list);
+  list->span_set.Build(keys.spans);
+  if (type == PENUMBRA_TEXT) {
+    BuildTexts(keys.strings, list);
+  } else {
+    list->string_set.Build(keys.strings);
+  }
+}
+
+const InList& ListOf(const Expr& expr) {
+  InList* list = static_cast<InList*>(const_cast<void*>(expr.state.get()));
+  std::call_once(list->is_built, [&] { BuildList(expr, list); });
+  return *list;
 }
 
 // The bits of null rows are arbitrary: ApplyValidity() clears them.
@@ -231,7 +314,7 @@ void FindRows(const InList& list, const Vector& v, uint32_t rows, EvalContext& c
 // A row that is not found is null when the list has a null, and false (NOT IN: true) when not.
 template <bool kNegated>
 void EvaluateInList(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context, Truth* truth) {
-  const InList& list = *static_cast<const InList*>(expr.state.get());
+  const InList& list = ListOf(expr);
   const uint32_t words = BitWords(rows);
   uint64_t found[kValidityWords];
   FindRows(list, args[0], rows, context, found);
@@ -263,37 +346,27 @@ bool AreComparable(PenumbraType a, PenumbraType b) {
 
 }  // namespace
 
-// A list with an element that is not constant is refused. The list is built once; after that all threads share it.
+// A list with an element that is not constant is refused. All threads share the state.
 Binding BindInList(const CallSite& call) {
   Binding binding;
   if (call.result != PENUMBRA_BOOL || call.args.empty()) return binding;
   const bool is_negated = call.function == PENUMBRA_FN_NOT_IN_LIST;
-  if (call.args.size() == 1) {
+  uint64_t element_count = 0;
+  for (size_t i = 1; i < call.args.size(); ++i) element_count += call.args[i]->constant_count();
+  if (element_count == 0) {
     binding.is_strict = false;
     binding.evaluate_lazily = is_negated ? EvaluateEmptyList<true> : EvaluateEmptyList<false>;
     return binding;
   }
-  const PenumbraType type = call.args[0]->type;
-  auto list = std::make_shared<InList>();
-  std::vector<int128> spans;
   for (size_t i = 1; i < call.args.size(); ++i) {
     const Expr& element = *call.args[i];
-    if (element.kind != Expr::Kind::kConstant) {
+    if (!element.is_constant()) {
       binding.reason = "IN list of expressions";
       return binding;
     }
-    if (!AreComparable(type, element.type)) return binding;
-    if (element.constant.is_null_constant()) {
-      list->has_null = true;
-    } else {
-      AddElement(element.constant, list.get(), &spans);
-    }
+    if (!AreComparable(call.args[0]->type, element.type)) return binding;
   }
-  BuildIntegers(type, list.get());
-  list->span_set.Build(spans);
-  list->string_set.Build({list->strings.begin(), list->strings.end()});
-  if (type == PENUMBRA_TEXT) BuildTexts(list.get());
-  binding.state = std::move(list);
+  binding.state = std::make_shared<InList>();
   binding.evaluated_args = 1;
   binding.evaluate_truth = is_negated ? EvaluateInList<true> : EvaluateInList<false>;
   binding.evaluate = EvaluateByTruth;

@@ -33,7 +33,7 @@ Vector KeepConstant(const Vector& value, Arena& arena) {
 // Turns a call of constants into a constant, unless it fails: then it must fail only when it is reached.
 void FoldConstants(Expr* expr, const Session& session) {
   for (const Expr* arg : expr->args) {
-    if (arg->kind != Expr::Kind::kConstant) return;
+    if (!arg->is_constant()) return;
   }
   Arena scratch;
   EvalContext context{scratch, session};
@@ -97,6 +97,53 @@ template <typename T>
 const void* KeepValue(T value, Arena& arena) {
   T* data = arena.AllocateArray<T>(1);
   *data = value;
+  return data;
+}
+
+StringRef KeepString(const void* bytes, uint32_t length, Arena& arena) {
+  const char* given = static_cast<const char*>(bytes);
+  return StringRef(length <= StringRef::kInlineBytes ? given : arena.CopyBytes(given, length), length);
+}
+
+bool IsNullElement(const PenumbraColumnInput& input, uint32_t i) {
+  return input.nulls != nullptr && input.nulls[i] != 0;
+}
+
+const uint64_t* KeepValidity(const PenumbraColumnInput& input, uint32_t count, Arena& arena) {
+  if (input.nulls == nullptr) return nullptr;
+  uint64_t* validity = arena.AllocateArray<uint64_t>(BitWords(count));
+  std::fill_n(validity, BitWords(count), 0);
+  for (uint32_t i = 0; i < count; ++i) validity[i / 64] |= uint64_t{!IsNullElement(input, i)} << (i % 64);
+  return validity;
+}
+
+template <typename T>
+const void* KeepFixed(const PenumbraColumnInput& input, uint32_t count, Arena& arena) {
+  T* data = arena.AllocateArray<T>(count);
+  for (uint32_t i = 0; i < count; ++i) data[i] = IsNullElement(input, i) ? T{0} : static_cast<T>(input.values[i]);
+  return data;
+}
+
+const void* KeepWide(const PenumbraColumnInput& input, uint32_t count, Arena& arena) {
+  constexpr size_t kBytes = 16;
+  char* data = arena.AllocateArray<char>(count * kBytes);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (IsNullElement(input, i)) {
+      std::memset(data + i * kBytes, 0, kBytes);
+    } else {
+      std::memcpy(data + i * kBytes, reinterpret_cast<const void*>(input.values[i]), kBytes);
+    }
+  }
+  return data;
+}
+
+const void* KeepStrings(const PenumbraColumnInput& input, uint32_t count, Arena& arena) {
+  StringRef* data = arena.AllocateArray<StringRef>(count);
+  for (uint32_t i = 0; i < count; ++i) {
+    data[i] = IsNullElement(input, i)
+                  ? StringRef(std::string_view())
+                  : KeepString(reinterpret_cast<const void*>(input.values[i]), input.lengths[i], arena);
+  }
   return data;
 }
 
@@ -191,13 +238,37 @@ std::unique_ptr<Expr> BuildConstant(PenumbraType type, const PenumbraValue& valu
     case PENUMBRA_INTERVAL: data = KeepValue(value.interval, arena); break;
     case PENUMBRA_UUID: data = arena.CopyBytes(bytes, 16); break;
     case PENUMBRA_TEXT:
-    case PENUMBRA_BPCHAR:
-      data = KeepValue(StringRef(arena.CopyBytes(bytes, value.bytes_length), value.bytes_length), arena);
-      break;
+    case PENUMBRA_BPCHAR: data = KeepValue(KeepString(bytes, value.bytes_length, arena), arena); break;
     case PENUMBRA_NUMERIC:
       expr->constant = NumericConstant(bytes, value.bytes_length, arena);
       expr->numeric = TraitsOfConstant(expr->constant);
       break;
+  }
+  expr->storage = std::move(storage);
+  return expr;
+}
+
+// The values are copied, as a constant's are. Numerics stay payloads: they need not have one scale.
+std::unique_ptr<Expr> BuildList(PenumbraType type, const PenumbraColumnInput& values, uint32_t count) {
+  auto expr = std::make_unique<Expr>();
+  expr->kind = Expr::Kind::kList;
+  expr->type = type;
+  expr->list_count = count;
+  auto storage = std::make_shared<Arena>(nullptr, 256);
+  Arena& arena = *storage;
+  Vector& v = expr->constant;
+  v = FlatVector(type, nullptr, KeepValidity(values, count, arena));
+  if (type == PENUMBRA_NUMERIC) v.numeric_form = NumericForm::kPayload;
+  if (IsStringForm(v)) {
+    v.data = KeepStrings(values, count, arena);
+  } else {
+    switch (FlatWidth(v)) {
+      case 1: v.data = KeepFixed<uint8_t>(values, count, arena); break;
+      case 2: v.data = KeepFixed<uint16_t>(values, count, arena); break;
+      case 4: v.data = KeepFixed<uint32_t>(values, count, arena); break;
+      case 8: v.data = KeepFixed<uint64_t>(values, count, arena); break;
+      default: v.data = KeepWide(values, count, arena); break;
+    }
   }
   expr->storage = std::move(storage);
   return expr;
@@ -211,6 +282,12 @@ std::unique_ptr<Expr> BindCall(PenumbraFunction function, PenumbraType result, c
   for (const Expr* arg : args) depth = std::max(depth, arg->depth + 1);
   if (depth > kExprDepthMax) {
     *reason = "expression too deep";
+    return nullptr;
+  }
+  const bool takes_lists = function == PENUMBRA_FN_IN_LIST || function == PENUMBRA_FN_NOT_IN_LIST;
+  if (!takes_lists &&
+      std::any_of(args.begin(), args.end(), [](const Expr* arg) { return arg->kind == Expr::Kind::kList; })) {
+    *reason = std::string("function ") + FunctionName(function) + " on a list";
     return nullptr;
   }
   Binding binding = Bind({function, result, args, session, collation});

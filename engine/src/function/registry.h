@@ -48,6 +48,8 @@ Binding BindDatetime(const CallSite& call);  // datetime.cc
 // succeeds as a constant; BindCall never does. Null: refused, *reason says why.
 std::unique_ptr<Expr> BuildColumn(int column, PenumbraType type);
 std::unique_ptr<Expr> BuildConstant(PenumbraType type, const PenumbraValue& value);
+// Many constants as one argument of IN or NOT IN.
+std::unique_ptr<Expr> BuildList(PenumbraType type, const PenumbraColumnInput& values, uint32_t count);
 std::unique_ptr<Expr> BuildCall(PenumbraFunction function, PenumbraType result, const std::vector<const Expr*>& args,
                                 const Session& session, std::string* reason, const Collation* collation = nullptr);
 std::unique_ptr<Expr> BindCall(PenumbraFunction function, PenumbraType result, const std::vector<const Expr*>& args,

@@ -51,6 +51,23 @@ std::string ConstantKey(PenumbraType type, const PenumbraValue& value) {
   return key;
 }
 
+std::string ListKey(const Expr& list) {
+  const Vector& v = list.constant;
+  std::string key = "l";
+  AppendRaw(list.type, &key);
+  AppendRaw(list.list_count, &key);
+  AppendRaw(v.validity != nullptr, &key);
+  if (v.validity != nullptr) {
+    key.append(reinterpret_cast<const char*>(v.validity), BitWords(list.list_count) * sizeof(*v.validity));
+  }
+  if (!IsStringForm(v)) return key.append(v.values<char>(), size_t{list.list_count} * FlatWidth(v));
+  for (uint32_t i = 0; i < list.list_count; ++i) {
+    AppendRaw(v.values<StringRef>()[i].length, &key);
+    key.append(v.values<StringRef>()[i].view());
+  }
+  return key;
+}
+
 }  // namespace
 
 Plan::Plan(const PenumbraPlanOptions& options) {
@@ -176,6 +193,17 @@ PenumbraExpr Plan::Constant(PenumbraType type, const PenumbraValue& value) {
   std::string key = ConstantKey(type, value);
   if (PenumbraExpr id = Find(key); id >= 0) return id;
   return Keep(std::move(key), BuildConstant(type, value));
+}
+
+PenumbraExpr Plan::List(PenumbraType type, const PenumbraColumnInput& values, uint32_t count) {
+  if (!IsKnownType(type)) {
+    reason_ = "a list of an unknown type";
+    return -1;
+  }
+  std::unique_ptr<Expr> list = BuildList(type, values, count);
+  std::string key = ListKey(*list);
+  if (PenumbraExpr id = Find(key); id >= 0) return id;
+  return Keep(std::move(key), std::move(list));
 }
 
 bool Plan::FindCollation(const PenumbraCollation* description, const Collation** collation) {

@@ -24,6 +24,7 @@ class Plan {
   PenumbraOperator AddScan(const PenumbraScanColumn* columns, int count);
   PenumbraExpr Column(PenumbraOperator input, int column);
   PenumbraExpr Constant(PenumbraType type, const PenumbraValue& value);
+  PenumbraExpr List(PenumbraType type, const PenumbraColumnInput& values, uint32_t count);
   PenumbraExpr Call(PenumbraFunction function, PenumbraType result, const PenumbraExpr* args, int count,
                     const PenumbraCollation* collation = nullptr);
   PenumbraOperator AddFilter(PenumbraOperator input, const PenumbraExpr* conjuncts, int count);

@@ -140,12 +140,12 @@ template <typename T>
 BoundPredicate BindPlainIntegers(const SegmentView& segment, const RangeSet& set) {
   const SegmentHeader& header = segment.header();
   std::vector<StoredRange<T>> ranges;
-  const RangeSet inside = set.Intersect(RangeSet::Of(header.least, header.greatest));
+  const RangeSet inside = set.Clip(header.least, header.greatest);
   for (const KeyRange& range : inside.ranges()) {
     ranges.push_back({static_cast<T>(range.low), static_cast<T>(range.high)});
   }
   return MakeStoredRanges(segment, kValues, static_cast<T>(header.least), static_cast<T>(header.greatest),
-                          std::move(ranges), &set, false);
+                          std::move(ranges), &inside, false);
 }
 
 template <typename Code>
@@ -154,7 +154,7 @@ BoundPredicate BindFrame(const SegmentView& segment, const RangeSet& set) {
   const int128 base = header.base;
   const int128 step = header.step;
   std::vector<StoredRange<Code>> ranges;
-  const RangeSet inside = set.Intersect(RangeSet::Of(header.least, header.greatest));
+  const RangeSet inside = set.Clip(header.least, header.greatest);
   for (const KeyRange& range : inside.ranges()) {  // not below base, so that division rounds down
     const int128 low = (range.low - base + step - 1) / step;
     const int128 high = (range.high - base) / step;
@@ -174,7 +174,7 @@ BoundPredicate BindFrame(const SegmentView& segment, const RangeSet& set) {
     }
     return std::make_unique<TableBound<Code>>(segment, std::move(truth), false);
   }
-  return MakeStoredRanges(segment, kCodes, least, greatest, std::move(ranges), &set, false);
+  return MakeStoredRanges(segment, kCodes, least, greatest, std::move(ranges), &inside, false);
 }
 
 // ---------------------------------------------------------------- floats ----------------------
@@ -217,7 +217,7 @@ bool ClipToFloats(double low, double high, float* low_float, float* high_float) 
 template <typename T>
 BoundPredicate BindFloats(const SegmentView& segment, const RangeSet& set) {
   std::vector<StoredRange<T>> ranges;
-  const RangeSet inside = set.Intersect(RangeSet::Of(segment.header().least, segment.header().greatest));
+  const RangeSet inside = set.Clip(segment.header().least, segment.header().greatest);
   for (const KeyRange& range : inside.ranges()) {
     double low, high;
     if (!ClipToDoubles(range, &low, &high)) continue;

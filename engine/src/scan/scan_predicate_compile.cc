@@ -1,6 +1,8 @@
 // Conditions on one column, evaluated on encoded data. See segment.h; what is tried for which
 // encoding is in the README.
 #include <algorithm>
+#include <map>
+#include <mutex>
 
 #include "expression/code_domain.h"
 #include "function/collation.h"
@@ -86,11 +88,7 @@ class ColumnPredicate final : public ScanPredicate {
 
  private:
   // In the keys of this segment.
-  std::optional<RangeSet> RangesFor(NumericForm form, int scale) const {
-    if (type_ != PENUMBRA_NUMERIC) return ranges_;
-    if (form != NumericForm::kInt64) return std::nullopt;
-    return CompileRanges(expr_, DomainOf(type_, scale));
-  }
+  const std::optional<RangeSet>& RangesFor(NumericForm form, int scale) const;
   BoundPredicate BindConstant(const SegmentReader& reader, EvalContext& context) const;
   BoundPredicate BindValues(const SegmentReader& reader, EvalContext& context) const;
   bool IsTrueForNull(EvalContext& context) const;
@@ -103,8 +101,18 @@ class ColumnPredicate final : public ScanPredicate {
   const int column_;
   const PenumbraType type_;
   std::optional<RangeSet> ranges_;
+  mutable std::mutex mutex_;
+  mutable std::map<int, std::optional<RangeSet>> ranges_by_scale_;
   const std::optional<LikeSearch> like_;
 };
+
+const std::optional<RangeSet>& ColumnPredicate::RangesFor(NumericForm form, int scale) const {
+  if (type_ != PENUMBRA_NUMERIC || form != NumericForm::kInt64) return ranges_;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto [found, is_new] = ranges_by_scale_.try_emplace(scale);
+  if (is_new) found->second = CompileRanges(expr_, DomainOf(type_, scale));
+  return found->second;
+}
 
 Verdict ColumnPredicate::Check(const PenumbraZoneMap& zone_map) const {
   if (zone_map.rows == 0) return Verdict::kNone;
@@ -114,7 +122,7 @@ Verdict ColumnPredicate::Check(const PenumbraZoneMap& zone_map) const {
     if (zone_map.null_count == zone_map.rows) return nulls_pass ? Verdict::kAll : Verdict::kNone;
     return Verdict::kSome;
   }
-  const std::optional<RangeSet> ranges = RangesFor(static_cast<NumericForm>(zone_map.numeric_form), zone_map.scale);
+  const std::optional<RangeSet>& ranges = RangesFor(static_cast<NumericForm>(zone_map.numeric_form), zone_map.scale);
   if (!ranges) return Verdict::kSome;
   if (zone_map.null_count == zone_map.rows) return Verdict::kNone;
   if ((zone_map.flags & kHasBounds) == 0) return Verdict::kSome;
@@ -201,7 +209,7 @@ BoundPredicate ColumnPredicate::BindValues(const SegmentReader& reader, EvalCont
   const bool is_plain_float =
       segment.encoding() == Encoding::kPlain && (type_ == PENUMBRA_FLOAT4 || type_ == PENUMBRA_FLOAT8);
   if (segment.is_integer() || is_plain_float) {
-    const std::optional<RangeSet> ranges = RangesFor(segment.numeric_form(), segment.header().scale);
+    const std::optional<RangeSet>& ranges = RangesFor(segment.numeric_form(), segment.header().scale);
     if (ranges) return BindRanges(segment, *ranges);
   }
   if (segment.encoding() == Encoding::kFrame && header.code_bytes <= 2) {

@@ -1,5 +1,7 @@
 #include "scan/scan_predicate_ranges.h"
 
+#include <hwy/contrib/sort/vqsort.h>
+
 #include <algorithm>
 
 #include "function/like.h"
@@ -71,6 +73,29 @@ RangeSet RangeSet::Union(std::vector<RangeSet> sets) {
   return result;
 }
 
+RangeSet RangeSet::OfKeys(std::vector<int64_t> keys) {
+  if (!std::is_sorted(keys.begin(), keys.end())) hwy::Sorter()(keys.data(), keys.size(), hwy::SortAscending());
+  RangeSet set;
+  for (int64_t key : keys) {
+    if (!set.ranges_.empty() && key <= static_cast<int128>(set.ranges_.back().high) + 1) {
+      set.ranges_.back().high = key;
+    } else {
+      set.ranges_.push_back({key, key});
+    }
+  }
+  return set;
+}
+
+RangeSet RangeSet::Clip(int64_t low, int64_t high) const {
+  RangeSet set;
+  auto range = std::lower_bound(ranges_.begin(), ranges_.end(), low,
+                                [](const KeyRange& range, int64_t key) { return range.high < key; });
+  for (; range != ranges_.end() && range->low <= high; ++range) {
+    set.ranges_.push_back({std::max(range->low, low), std::min(range->high, high)});
+  }
+  return set;
+}
+
 namespace {
 
 // Where a constant stands among the keys: `floor` is the greatest key at or below it, which may lie
@@ -86,17 +111,10 @@ bool AreComparable(PenumbraType a, PenumbraType b) {
   return a == b || (IsInteger(a) && IsInteger(b)) || (IsFloat(a) && IsFloat(b));
 }
 
-std::optional<KeyPosition> NumericPosition(const Vector& constant, int scale) {
-  const Decimal decimal = DecimalAt(constant, 0);
-  switch (decimal.kind()) {
-    case Decimal::Kind::kFinite: break;
-    case Decimal::Kind::kNegativeInfinity: return KeyPosition{-kAboveAll, false};
-    default: return KeyPosition{kAboveAll, false};  // NaN is above everything finite too
-  }
-  int128 integer;
-  if (!decimal.ToScaledInteger(&integer)) return std::nullopt;
+// integer / 10^integer_scale
+KeyPosition ScaledPosition(int128 integer, int integer_scale, int scale) {
   if (integer == 0) return KeyPosition{0, true};
-  const int shift = scale - decimal.scale();
+  const int shift = scale - integer_scale;
   if (shift >= 0) {
     int128 key;
     if (shift > kMaxInt128Digits || __builtin_mul_overflow(integer, kPowersOfTen[shift], &key) || key > kAboveAll ||
@@ -113,23 +131,44 @@ std::optional<KeyPosition> NumericPosition(const Vector& constant, int scale) {
   return KeyPosition{std::clamp(key, -kAboveAll, kAboveAll), is_exact};
 }
 
-std::optional<KeyPosition> FindPosition(const Vector& constant, const KeyDomain& domain) {
-  if (constant.is_null_constant() || !constant.is_constant() || !AreComparable(constant.type, domain.type)) {
-    return std::nullopt;
+std::optional<KeyPosition> NumericPosition(const Vector& constants, uint32_t i, int scale) {
+  if (constants.numeric_form == NumericForm::kPayload) {
+    const StringRef& payload = constants.values<StringRef>()[i];
+    int64_t integer;
+    int own_scale;
+    if (PayloadToInt64(payload.data(), payload.length, &integer, &own_scale)) {
+      return ScaledPosition(integer, own_scale, scale);
+    }
   }
+  const Decimal decimal = DecimalAt(constants, i);
+  switch (decimal.kind()) {
+    case Decimal::Kind::kFinite: break;
+    case Decimal::Kind::kNegativeInfinity: return KeyPosition{-kAboveAll, false};
+    default: return KeyPosition{kAboveAll, false};  // NaN is above everything finite too
+  }
+  int128 integer;
+  if (!decimal.ToScaledInteger(&integer)) return std::nullopt;
+  return ScaledPosition(integer, decimal.scale(), scale);
+}
+
+// Of a constant (i: 0) or an element of a list.
+std::optional<KeyPosition> FindPosition(const Vector& constants, uint32_t i, const KeyDomain& domain) {
+  if (!constants.IsValid(i) || !AreComparable(constants.type, domain.type)) return std::nullopt;
   switch (domain.kind) {
-    case KeyKind::kInteger: return KeyPosition{IntegerAt(constant, 0), true};
+    case KeyKind::kInteger: return KeyPosition{IntegerAt(constants, i), true};
     case KeyKind::kFloat: {
       const double value =
-          constant.type == PENUMBRA_FLOAT4 ? double{*constant.values<float>()} : *constant.values<double>();
+          constants.type == PENUMBRA_FLOAT4 ? double{constants.values<float>()[i]} : constants.values<double>()[i];
       return KeyPosition{FloatKey(value), true};
     }
-    case KeyKind::kNumeric: return NumericPosition(constant, domain.scale);
+    case KeyKind::kNumeric: return NumericPosition(constants, i, domain.scale);
     default: break;
   }
-  if (constant.type == PENUMBRA_UUID) return KeyPosition{PrefixKey({constant.values<char>(), 8}), true};
-  const std::string_view bytes = constant.values<StringRef>()->view();
-  return KeyPosition{PrefixKey(constant.type == PENUMBRA_BPCHAR ? TrimBlanks(bytes) : bytes), true};
+  if (constants.type == PENUMBRA_UUID) {
+    return KeyPosition{PrefixKey({constants.values<char>() + size_t{i} * FlatWidth(constants), 8}), true};
+  }
+  const std::string_view bytes = constants.values<StringRef>()[i].view();
+  return KeyPosition{PrefixKey(constants.type == PENUMBRA_BPCHAR ? TrimBlanks(bytes) : bytes), true};
 }
 
 RangeSet RangesOfComparison(PenumbraFunction function, const KeyPosition& at) {
@@ -177,21 +216,24 @@ std::optional<RangeSet> CompileComparison(const Expr& expr, const KeyDomain& dom
     function = Mirror(function);
   }
   if (column->kind != Expr::Kind::kColumn || constant->kind != Expr::Kind::kConstant) return std::nullopt;
-  const std::optional<KeyPosition> at = FindPosition(constant->constant, domain);
+  const std::optional<KeyPosition> at = FindPosition(constant->constant, 0, domain);
   if (!at) return std::nullopt;
   return domain.kind == KeyKind::kPrefix ? PrefixRangesOfComparison(function, *at) : RangesOfComparison(function, *at);
 }
 
 std::optional<RangeSet> CompileList(const Expr& expr, const KeyDomain& domain) {
   if (expr.args.empty() || expr.args[0]->kind != Expr::Kind::kColumn) return std::nullopt;
-  std::vector<RangeSet> points;
-  for (size_t i = 1; i < expr.args.size(); ++i) {
-    if (expr.args[i]->kind != Expr::Kind::kConstant) return std::nullopt;
-    const std::optional<KeyPosition> at = FindPosition(expr.args[i]->constant, domain);
-    if (!at) return std::nullopt;
-    points.push_back(RangesOfComparison(PENUMBRA_FN_EQ, *at));
+  std::vector<int64_t> keys;
+  for (size_t a = 1; a < expr.args.size(); ++a) {
+    const Expr& arg = *expr.args[a];
+    if (!arg.is_constant()) return std::nullopt;
+    for (uint32_t i = 0; i < arg.constant_count(); ++i) {
+      const std::optional<KeyPosition> at = FindPosition(arg.constant, i, domain);
+      if (!at) return std::nullopt;
+      if (at->is_exact && at->floor == static_cast<int64_t>(at->floor)) keys.push_back(static_cast<int64_t>(at->floor));
+    }
   }
-  RangeSet set = RangeSet::Union(std::move(points));
+  RangeSet set = RangeSet::OfKeys(std::move(keys));
   if (expr.function == PENUMBRA_FN_IN_LIST) return set;
   return domain.kind == KeyKind::kPrefix ? RangeSet::All() : set.Complement();
 }

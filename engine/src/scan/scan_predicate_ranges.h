@@ -40,6 +40,9 @@ class RangeSet {
   RangeSet Complement() const;
   RangeSet Intersect(const RangeSet& other) const;
   static RangeSet Union(std::vector<RangeSet> sets);
+  static RangeSet OfKeys(std::vector<int64_t> keys);
+  // What lies within [low, high].
+  RangeSet Clip(int64_t low, int64_t high) const;
 
  private:
   std::vector<KeyRange> ranges_;

@@ -39,25 +39,28 @@ class ValueSet {
     const size_t capacity = std::bit_ceil(2 * keys.size() + 2);
     mask_ = capacity - 1;
     slots_.assign(capacity, Key{});
-    is_used_.assign(capacity, 0);
+    tags_.assign(capacity, 0);
     for (const Key& key : keys) {
-      const size_t slot = FindSlot(key);
+      const uint64_t hash = HashKey(key);
+      const size_t slot = FindSlot(key, hash);
       slots_[slot] = key;
-      is_used_[slot] = 1;
+      tags_[slot] = TagOf(hash);
     }
   }
-  bool Contains(const Key& key) const { return is_used_[FindSlot(key)] != 0; }
+  bool Contains(const Key& key) const { return tags_[FindSlot(key, HashKey(key))] != 0; }
 
  private:
-  size_t FindSlot(const Key& key) const {
-    size_t slot = HashKey(key) & mask_;
-    while (is_used_[slot] != 0 && !(slots_[slot] == key)) slot = (slot + 1) & mask_;
+  // 0: a free slot. Keys of other tags need not be compared.
+  static uint8_t TagOf(uint64_t hash) { return static_cast<uint8_t>(hash >> 57 | 0x80); }
+  size_t FindSlot(const Key& key, uint64_t hash) const {
+    size_t slot = hash & mask_;
+    while (tags_[slot] != 0 && (tags_[slot] != TagOf(hash) || !(slots_[slot] == key))) slot = (slot + 1) & mask_;
     return slot;
   }
 
   size_t mask_ = 0;
   std::vector<Key> slots_;
-  std::vector<uint8_t> is_used_;
+  std::vector<uint8_t> tags_;
 };
 
 }  // namespace penumbra

@@ -98,6 +98,45 @@ translate_datum(Translation *translation, Oid type_oid, Datum datum, bool isnull
 	return translate_constant(translation, type, datum, isnull);
 }
 
+/* The elements of an array as one argument. */
+PenumbraExpr
+translate_list(Translation *translation, Oid type_oid, const Datum *values, const bool *nulls, int count)
+{
+	PenumbraType type;
+	PenumbraColumnInput input = {(const uint64_t *) values, NULL, (const uint8_t *) nulls};
+	uint64_t   *payloads = NULL;
+	uint32_t   *lengths = NULL;
+	PenumbraExpr list;
+
+	if (!translate_type(type_oid, &type))
+		return translation_refuse(translation, psprintf("type %s", format_type_be(type_oid)));
+	if (type == PENUMBRA_NUMERIC || type == PENUMBRA_TEXT || type == PENUMBRA_BPCHAR)
+	{
+		payloads = palloc_extended(sizeof(*payloads) * count, MCXT_ALLOC_HUGE);
+		lengths = palloc_extended(sizeof(*lengths) * count, MCXT_ALLOC_HUGE);
+		for (int i = 0; i < count; i++)
+		{
+			struct varlena *payload;
+
+			CHECK_FOR_INTERRUPTS();
+			if (nulls[i])
+				continue;
+			payload = PG_DETOAST_DATUM_PACKED(values[i]);
+			payloads[i] = (uint64_t) VARDATA_ANY(payload);
+			lengths[i] = VARSIZE_ANY_EXHDR(payload);
+		}
+		input.values = payloads;
+		input.lengths = lengths;
+	}
+	list = translation_take_expr(translation, penumbra_plan_list(translation->plan, type, &input, count));
+	if (payloads != NULL)
+	{
+		pfree(payloads);
+		pfree(lengths);
+	}
+	return list;
+}
+
 PenumbraExpr
 translate_int4(Translation *translation, int32 integer)
 {

@@ -14,6 +14,8 @@
 
 extern PenumbraExpr translate_constant(Translation *translation, PenumbraType type, Datum datum, bool isnull);
 extern PenumbraExpr translate_datum(Translation *translation, Oid type_oid, Datum datum, bool isnull);
+extern PenumbraExpr translate_list(Translation *translation, Oid type_oid, const Datum *values, const bool *nulls,
+								   int count);
 extern PenumbraExpr translate_int4(Translation *translation, int32 integer);
 /* Stands for a value that planning does not know. */
 extern PenumbraExpr translate_stand_in(Translation *translation, PenumbraType type);

@@ -28,8 +28,6 @@
 
 /* Longer lists of alternatives that are no IN list are refused. */
 #define EXPANDED_ALTERNATIVES_MAX 64
-/* Longer IN lists are PostgreSQL's, which hashes the array as it stands. */
-#define LIST_ELEMENTS_MAX 10000
 
 static PenumbraExpr
 translate_bool_expr(Translation *translation, BoolExpr *bool_expr)
@@ -221,8 +219,7 @@ translate_coerce_via_io(Translation *translation, CoerceViaIO *coerce)
 typedef struct Elements
 {
 	Oid			type;
-	Datum	   *values;
-	bool	   *nulls;
+	ArrayType  *array;
 	int			count;
 	bool		is_known;		/* or planning does not know them */
 	bool		is_null_array;
@@ -233,10 +230,6 @@ array_elements(Translation *translation, Node *array_node)
 {
 	Elements	elements = {.type = get_element_type(exprType(array_node)),.is_known = true};
 	Datum		array_datum;
-	ArrayType  *array;
-	int16		length;
-	bool		by_value;
-	char		alignment;
 
 	if (IsA(array_node, Const))
 	{
@@ -255,15 +248,21 @@ array_elements(Translation *translation, Node *array_node)
 	}
 	if (elements.is_null_array)
 		return elements;
-	/* a long list is not taken apart to be refused */
-	array = DatumGetArrayTypeP(array_datum);
-	elements.count = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
-	if (elements.count > LIST_ELEMENTS_MAX)
-		return elements;
-	get_typlenbyvalalign(elements.type, &length, &by_value, &alignment);
-	deconstruct_array(array, elements.type, length, by_value, alignment,
-					  &elements.values, &elements.nulls, &elements.count);
+	elements.array = DatumGetArrayTypeP(array_datum);
+	elements.count = ArrayGetNItems(ARR_NDIM(elements.array), ARR_DIMS(elements.array));
 	return elements;
+}
+
+static void
+take_apart(const Elements *elements, Datum **values, bool **nulls)
+{
+	int16		length;
+	bool		by_value;
+	char		alignment;
+	int			count;
+
+	get_typlenbyvalalign(elements->type, &length, &by_value, &alignment);
+	deconstruct_array(elements->array, elements->type, length, by_value, alignment, values, nulls, &count);
 }
 
 static List *
@@ -271,12 +270,15 @@ constants_of(const Elements *elements)
 {
 	int16		length;
 	bool		by_value;
+	Datum	   *values;
+	bool	   *nulls;
 	List	   *constants = NIL;
 
+	take_apart(elements, &values, &nulls);
 	get_typlenbyval(elements->type, &length, &by_value);
 	for (int i = 0; i < elements->count; i++)
 		constants = lappend(constants, makeConst(elements->type, -1, get_typcollation(elements->type), length,
-												 elements->values[i], elements->nulls[i], by_value));
+												 values[i], nulls[i], by_value));
 	return constants;
 }
 
@@ -286,23 +288,27 @@ translate_in_list(Translation *translation, ScalarArrayOpExpr *op, const Element
 	/* While planning one NULL stands for the list: whether it is taken does not depend on how long it is. */
 	bool		is_listed = elements->is_known &&
 		(translation->runtime_values != NULL || translation->needs_values);
-	int			arg_count = 1 + (is_listed ? elements->count : 1);
-	PenumbraExpr *args = palloc(sizeof(PenumbraExpr) * arg_count);
+	PenumbraExpr args[2];
 
 	args[0] = translate_expr(translation, linitial(op->args));
 	if (args[0] < 0)
 		return -1;
-	for (int i = 1; i < arg_count; i++)
+	if (is_listed)
 	{
-		CHECK_FOR_INTERRUPTS();
-		args[i] = is_listed
-			? translate_datum(translation, elements->type, elements->values[i - 1], elements->nulls[i - 1])
-			: translate_datum(translation, elements->type, (Datum) 0, true);
-		if (args[i] < 0)
-			return -1;
+		Datum	   *values;
+		bool	   *nulls;
+
+		take_apart(elements, &values, &nulls);
+		args[1] = translate_list(translation, elements->type, values, nulls, elements->count);
+		pfree(values);
+		pfree(nulls);
 	}
+	else
+		args[1] = translate_datum(translation, elements->type, (Datum) 0, true);
+	if (args[1] < 0)
+		return -1;
 	return translate_call(translation, op->useOr ? PENUMBRA_FN_IN_LIST : PENUMBRA_FN_NOT_IN_LIST,
-						  PENUMBRA_BOOL, args, arg_count);
+						  PENUMBRA_BOOL, args, lengthof(args));
 }
 
 /* x op e1 OR x op e2 ... (AND for ALL) */
@@ -361,8 +367,6 @@ translate_scalar_array(Translation *translation, ScalarArrayOpExpr *op)
 		return translation_refuse(translation, "array that cannot be evaluated");
 	if (elements.is_null_array)
 		return translate_datum(translation, BOOLOID, (Datum) 0, true);
-	if (elements.count > LIST_ELEMENTS_MAX)
-		return translation_refuse(translation, "long list of alternatives");
 	if (elements.is_known && elements.count == 0)
 		return translate_datum(translation, BOOLOID, BoolGetDatum(!op->useOr), false);
 	if (mapping != NULL && mapping->shape == SHAPE_PLAIN &&
