@@ -1,7 +1,8 @@
 """Random SQL expressions by type, over the columns of tables.py.
 
-A template is SQL with {type} for a sub-expression, {=type} for a constant of the type, {name} for a column. The lists
-name what the engine supports; whatever it refuses is still compared, in auto mode, and counted.
+A template is SQL with {type} for a sub-expression, {=type} for a constant of the type, {*type} for a list of them,
+{@type} for an array, {name} for a column. The lists name what the engine supports; whatever it refuses is still
+compared, in auto mode, and counted.
 """
 
 import random
@@ -44,7 +45,7 @@ LIST_ELEMENTS = {
     "bool": "({n} > 0)", "i2": "{n}::smallint", "i4": "{n}", "i8": "{n}000000::bigint", "f4": "({n} / 4.0)::real",
     "f8": "({n} / 10.0)::float8", "num": "{n}.25", "d": "(date '2000-01-01' + {n})",
     "ts": "(timestamp '2021-01-01' + {n} * interval '1 h')", "tz": "to_timestamp({n}000000)", "text": "'v{n}'",
-    "bp": "'a{n}'::char(6)", "uuid": "lpad(abs({n})::text, 32, '0')::uuid",
+    "bp": "'a{n}'::char(6)", "uuid": "lpad(abs({n})::text, 32, '0')::uuid", "iv": "({n} * interval '1 h')",
 }  # fmt: skip
 
 PATTERNS = ["'%e%'", "'red%'", "'%s'", "'s%c_al%'", "'_____'", "'%'", "''", "'%special%requests%'",
@@ -97,8 +98,10 @@ def _fill_templates() -> None:
             _add("bool", 3, f"{{{kind}}} BETWEEN {{={kind}}} AND {{={kind}}}",
                  f"{{{kind}}} = ANY (ARRAY[{{={kind}}}, {{={kind}}}, NULL])",
                  f"{{{kind}}} NOT IN ({{={kind}}}, NULL)",
-                 f"{{{kind}}} IN ({{*{kind}}})", f"{{{kind}}} NOT IN ({{*{kind}}})",
-                 f"{{{kind}}} = ANY (ARRAY[{{*{kind}}}, NULL])", f"{{{kind}}} <> ALL (ARRAY[{{*{kind}}}])")  # fmt: skip
+                 f"{{{kind}}} IN ({{*{kind}}})", f"{{{kind}}} NOT IN ({{*{kind}}})")  # fmt: skip
+    for left, right in [*COMPARABLE_PAIRS, ("iv", "iv")]:
+        _add("bool", 3 if left == right else 1, f"{{{left}}} = ANY ({{@{right}}})", f"{{{left}}} <> ALL ({{@{right}}})")
+        _add("bool", 1, f"{{{left}}} <> ANY ({{@{right}}})", f"{{{left}}} >= ALL ({{@{right}}})")
     _add("bool", 30, "({bool} AND {bool})", "({bool} OR {bool})", "(NOT {bool})")
     _add("bool", 10, "({bool} AND {bool} AND {bool})", "({bool} OR {bool} OR {bool})")
     _add(
@@ -301,6 +304,20 @@ class ExpressionGenerator:
             elements.append(LIST_ELEMENTS[kind].format(n=n))
         return ", ".join(elements)
 
+    def array(self, kind: str) -> str:
+        """An array: known to the planner, or to the executor; with NULLs, without elements, or NULL."""
+        cast = f"::{SQL_TYPES[kind]}[]"
+        if self.parameters is not None and self.choose.random() < 0.5:
+            literals = [literal.strip("'") for literal in self.choose.choices(CONSTANTS[kind], k=3)]
+            self.parameters.append((cast[2:], "{NULL," + ",".join(f'"{literal}"' for literal in literals) + "}"))
+            return f"${len(self.parameters)}{cast}"
+        return self.choose.choices(
+            [f"ARRAY[{self.constants(kind)}]", f"ARRAY[NULL, {self.constants(kind)}]", f"'{{}}'{cast}", f"NULL{cast}",
+             f"ARRAY[[{self.constant(kind)}, NULL], [{self.constant(kind)}, {self.constant(kind)}]]{cast}",
+             f"(SELECT array_agg(e) FROM unnest(ARRAY[{self.constants(kind)}]) e){cast}"],
+            [8, 4, 1, 1, 2, 2],
+        )[0]  # fmt: skip
+
     def column(self, kind: str) -> str | None:
         found = self.columns[kind]
         return self.choose.choice(found).name if found else None
@@ -325,13 +342,15 @@ class ExpressionGenerator:
         return f"({filled})" if kind == "bool" else filled
 
     def _fill(self, template: str, depth: int) -> str:
-        return re.sub(r"\{([=*]?\w+)\}", lambda match: self._part(match.group(1), depth), template)
+        return re.sub(r"\{([=*@]?\w+)\}", lambda match: self._part(match.group(1), depth), template)
 
     def _part(self, name: str, depth: int) -> str:
         if name.startswith("="):
             return self.constant(name[1:])
         if name.startswith("*"):
             return self.constants(name[1:])
+        if name.startswith("@"):
+            return self.array(name[1:])
         if name in KINDS:
             return self.expression(name, depth - 1)
         if name in COLUMN_NAMES:

@@ -108,6 +108,9 @@ class Generator:
     def literal(self) -> str:
         return quoted(self.choose.choice(self.strings)) + "::text"
 
+    def literals(self) -> str:
+        return ", ".join(self.literal() for _ in range(self.choose.choice([1, 2, 5, 40])))
+
     def pattern(self) -> str:
         text = self.choose.choice(self.strings).replace("\\", "")[:6]
         pick = self.choose.choice
@@ -132,7 +135,8 @@ class Generator:
         forms = [
             f"{self.text()} = {self.literal()}", f"lower({self.column()}) = lower({self.literal()})",
             f"{self.column()} ILIKE {self.pattern()}", f"{self.column()} NOT ILIKE {self.pattern()}",
-            f"upper({self.column()}) LIKE {self.pattern()}",
+            f"upper({self.column()}) LIKE {self.pattern()}", f"{self.text()} {pick(['IN', 'NOT IN'])} ({self.literals()})",
+            f"{self.text()} {pick(['= ANY', '<> ALL'])} (ARRAY[NULL, {self.literals()}])",
         ]  # fmt: skip
         if self.has_order:
             forms += [
@@ -217,6 +221,7 @@ def test_text_of_a_locale(server, name):
 def test_icu_in_the_engine_and_not(server):
     """ASCII letters are folded in the engine; other text and the order are left to PostgreSQL."""
     with server.connect("collation_icu") as connection:
+        connection.execute("CREATE COLLATION any_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false)")
         folded = "SELECT lower(plain), upper(plain), count(*) FROM words WHERE plain ILIKE '%iZ%' GROUP BY 1, 2"
         expected = answer(connection, "off", folded)
         assert expected and expected == answer(connection, "require", folded)
@@ -228,6 +233,7 @@ def test_icu_in_the_engine_and_not(server):
             ("SELECT initcap(plain), count(*) FROM words GROUP BY 1", "initcap with a collation of this provider"),
             ('SELECT lower(plain COLLATE "tr-x-icu"), count(*) FROM words GROUP BY 1',
              "letter case with a Turkic ICU collation"),
+            ("SELECT count(*) FROM words WHERE plain COLLATE any_case IN ('Red', 'BLUE')", "nondeterministic collation"),
         ):  # fmt: skip
             assert reason in answer(connection, "require", sql)
             assert answer(connection, "off", sql) == answer(connection, "prefer", sql)
