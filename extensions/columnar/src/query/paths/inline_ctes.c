@@ -16,18 +16,43 @@
 #include "postgres.h"
 
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 
 #include "query/paths/inline_ctes.h"
+#include "query/planning/planning.h"
 #include "query/planning/repeats.h"
 
 /* How often the CTEs of a query may be written out, in all. */
 #define COPIES_MAX 64
 
-/* Multiplies *context by the copies that come of the CTEs below the node, which are marked. */
+typedef struct Marking
+{
+	int			depth;			/* query levels around the one in hand */
+	double		copies;			/* that come of the CTEs marked so far */
+} Marking;
+
+/* Whether the CTE, of a query with so many levels around it, uses their values. */
+static bool
+is_correlated(const CommonTableExpr *cte, int depth)
+{
+	/* from inside the CTE, 1 is the query that it belongs to */
+	for (int level = 2; level <= depth + 1; level++)
+	{
+		if (contain_vars_of_level(cte->ctequery, level))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Marks the CTEs below the node.  A correlated one has few rows at a time; in
+ * vectors it is computed for all values of the outer query at once, and
+ * several times, which no cost of a single execution tells.
+ */
 static bool
 mark_walker(Node *node, void *context)
 {
-	double	   *copies = context;
+	Marking    *marking = context;
 	Query	   *query = (Query *) node;
 	ListCell   *lc;
 
@@ -40,12 +65,17 @@ mark_walker(Node *node, void *context)
 		CommonTableExpr *cte = lfirst_node(CommonTableExpr, lc);
 
 		if (cte->cterefcount < 2 || cte->cterecursive ||
-			cte->ctematerialized != CTEMaterializeDefault || !repeats_exactly(castNode(Query, cte->ctequery), NULL))
+			cte->ctematerialized != CTEMaterializeDefault ||
+			(!MODE_IS_FORCED() && is_correlated(cte, marking->depth)) ||
+			!repeats_exactly(castNode(Query, cte->ctequery), NULL))
 			continue;
 		cte->ctematerialized = CTEMaterializeNever;
-		*copies *= cte->cterefcount;
+		marking->copies *= cte->cterefcount;
 	}
-	return query_tree_walker(query, mark_walker, context, 0);
+	marking->depth++;
+	(void) query_tree_walker(query, mark_walker, context, 0);
+	marking->depth--;
+	return false;
 }
 
 static bool has_cte(Query *query);
@@ -81,12 +111,12 @@ has_cte(Query *query)
 Query *
 inline_ctes(Query *query)
 {
-	double		copies = 1;
+	Marking		marking = {.copies = 1};
 
 	if (query->commandType != CMD_SELECT || query->hasModifyingCTE || query->hasRecursive ||
 		!has_cte(query))
 		return NULL;
 	query = copyObject(query);
-	(void) mark_walker((Node *) query, &copies);
-	return copies > 1 && copies <= COPIES_MAX ? query : NULL;
+	(void) mark_walker((Node *) query, &marking);
+	return marking.copies > 1 && marking.copies <= COPIES_MAX ? query : NULL;
 }
