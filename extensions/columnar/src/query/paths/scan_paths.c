@@ -112,6 +112,20 @@ make_scan_pipeline(PlannerInfo *root, ServedTable *table, List *pushed, List *ou
 	return pipeline;
 }
 
+/* The rows that the index of the path finds; 0: it has none. */
+static double
+rows_of_index(const Path *path, double table_rows)
+{
+	Selectivity selectivity = 0;
+	Cost		cost;
+
+	if (IsA(path, IndexPath))
+		selectivity = ((const IndexPath *) path)->indexselectivity;
+	else if (IsA(path, BitmapHeapPath))
+		cost_bitmap_tree_node(((const BitmapHeapPath *) path)->bitmapqual, &cost, &selectivity);
+	return selectivity * table_rows;
+}
+
 /*
  * A scan by one process in place of `replaced`; or, given the path of that, a
  * partial path for workers.  NULL: refused.
@@ -156,11 +170,13 @@ make_scan_path(PlannerInfo *root, ServedTable *table, Path *replaced, const Penu
 	path->custom.path.parallel_workers = workers;
 	if (kept != NIL)
 	{
+		/* A path with an index is charged for all rows that it finds, though cheaper quals drop some before. */
+		double		rows = Max(planned.rows, rows_of_index(replaced, rel->tuples) / cost_processes(workers));
 		QualCost	cost;
 
 		cost_qual_eval(&cost, kept, root);
 		path->custom.path.startup_cost += cost.startup;
-		path->custom.path.total_cost += cost.startup + cost.per_tuple * planned.rows;
+		path->custom.path.total_cost += cost.startup + cost.per_tuple * rows;
 		path->total_cost = path->custom.path.total_cost;
 	}
 	if (replaced != NULL && bms_membership(root->all_baserels) == BMS_MULTIPLE)
