@@ -16,6 +16,7 @@
 #include "storage/shmem.h"
 #include "utils/guc.h"
 
+#include "cache/database.h"
 #include "cache/directory.h"
 #include "cache/disk/disk_cache.h"
 #include "cache/invalidation.h"
@@ -95,5 +96,6 @@ _PG_init(void)
 		disk_cache_register_worker();
 		statements_install_hooks();
 	}
+	database_install_callback();
 	hooks_install();
 }

@@ -27,6 +27,9 @@
 /* True when the library was preloaded and the region exists. */
 extern bool cache_is_available(void);
 
+/* Whether this database has the extension: queries of others are PostgreSQL's.  Cheap. */
+extern bool cache_serves_database(void);
+
 /*
  * Why this relation can never be served from the cache ("temporary table",
  * "unlogged table", "system catalog", ...), or NULL.  Looks at the relation

@@ -30,6 +30,7 @@
 #include "utils/syscache.h"
 
 #include "cache/cache.h"
+#include "cache/database.h"
 #include "cache/directory.h"
 #include "cache/functions.h"
 #include "cache/invalidation.h"
@@ -416,11 +417,19 @@ list_tables(Relation rel)
 static int64
 load_tables(Oid relid, void (*load) (Relation rel, LoadReport *report), ArrayType *names)
 {
-	Relation	rel = functions_open_relation(relid);
+	Relation	rel;
 	LoadReport	report = {.names = names};
 	LeftNames	left = {0};
 	ListCell   *cell;
 
+	/* before the table, as DROP EXTENSION holds it while it may wait for tables */
+	check_is_preloaded();
+	if (!database_lock_extension(true))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the column cache does not serve this database, which does not have the extension"),
+				 errhint("CREATE EXTENSION penumbra;")));
+	rel = functions_open_relation(relid);
 	foreach(cell, list_tables(rel))
 	{
 		Relation	table = relation_open(lfirst_oid(cell), NoLock);

@@ -39,10 +39,12 @@
 #include "catalog/objectaccess.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_database.h"
+#include "catalog/pg_extension.h"
 #include "miscadmin.h"
 #include "utils/inval.h"
 #include "utils/syscache.h"
 
+#include "cache/database.h"
 #include "cache/directory.h"
 #include "cache/invalidation.h"
 #include "cache/stop_points.h"
@@ -126,8 +128,10 @@ check_before_commit(XactEvent event, void *argument)
 			check_suspects();
 		if (OidIsValid(dropped_database))
 			directory_drop_database(dropped_database);
+		database_check_drop();
 	}
 	dropped_database = InvalidOid;
+	database_end_drop();
 }
 
 /* Only when there is something to do: the callback costs every transaction. */
@@ -163,6 +167,11 @@ note_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub
 {
 	if (previous_object_access_hook)
 		previous_object_access_hook(access, class_id, object_id, sub_id, argument);
+	if (access == OAT_DROP && class_id == ExtensionRelationId)
+	{
+		database_note_drop(object_id);
+		register_callback();
+	}
 	if (access == OAT_DROP && class_id == DatabaseRelationId)
 	{
 		dropped_database = object_id;

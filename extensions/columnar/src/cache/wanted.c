@@ -251,6 +251,22 @@ wanted_end(Oid database, Oid relid, const MemoryShortage *shortage)
 }
 
 void
+wanted_forget_database(Oid database)
+{
+	LWLockAcquire(wanted_lock, LW_EXCLUSIVE);
+	for (int i = 0; i < WANTED_SLOTS; i++)
+	{
+		WantedColumn *slot = &control->slots[i];
+
+		if (slot->database != database)
+			continue;
+		control->waiting -= slot->state == WISH_WAITING;
+		*slot = (WantedColumn) {0};
+	}
+	LWLockRelease(wanted_lock);
+}
+
+void
 wanted_age(void)
 {
 	LWLockAcquire(wanted_lock, LW_EXCLUSIVE);

@@ -59,6 +59,8 @@ extern int	wanted_take(Oid database, WantedRelation **relations);
  * where there was a shortage goes on being counted.
  */
 extern void wanted_end(Oid database, Oid relid, const MemoryShortage *shortage);
+/* What is wanted of the database is not wanted any more. */
+extern void wanted_forget_database(Oid database);
 /* Halves all counts. */
 extern void wanted_age(void);
 

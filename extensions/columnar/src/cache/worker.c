@@ -51,6 +51,7 @@
 #include "utils/wait_event.h"
 
 #include "cache/cache.h"
+#include "cache/database.h"
 #include "cache/directory.h"
 #include "cache/invalidation.h"
 #include "cache/loader.h"
@@ -263,15 +264,10 @@ list_wanted_databases(void)
 
 	for (int i = 0; i < count; i++)
 	{
-		WantedRelation *relations;
-
 		if (database_lets_in(oids[i]))
 			wanted = lappend_oid(wanted, oids[i]);
 		else
-		{
-			(void) wanted_take(oids[i], &relations);
-			wanted_end(oids[i], InvalidOid, &(MemoryShortage) {0});
-		}
+			wanted_forget_database(oids[i]);
 	}
 	return wanted;
 }
@@ -368,12 +364,21 @@ penumbra_launcher_main(Datum argument)
 
 /* ---------------------------------------------------------------- worker -- */
 
-/* A relation the worker may load; NULL when it is gone, locked or refused. */
+/* Cleared where the extension is dropped, or was. */
+static bool has_extension = true;
+
+/*
+ * A relation the worker may load; NULL when it is gone, locked or refused.  The
+ * extension is looked at in the transaction that loads.
+ */
 static Relation
 open_relation(Oid relid)
 {
 	Relation	rel;
 
+	has_extension = has_extension && database_lock_extension(false);
+	if (!has_extension)
+		return NULL;
 	if (!ConditionalLockRelationOid(relid, AccessShareLock))
 		return NULL;
 	rel = try_relation_open(relid, NoLock);
@@ -519,7 +524,7 @@ static bool
 goes_on(void)
 {
 	process_handle_signals();
-	return penumbra_auto_load;
+	return penumbra_auto_load && has_extension;
 }
 
 /* After each part a refresh sleeps REFRESH_REST times as long as the part took, and so leaves the disk to others. */
@@ -607,7 +612,7 @@ load_wanted(void)
 		if (!goes_on())
 			return;
 		try_job(&job);
-		if (!penumbra_auto_load)
+		if (!penumbra_auto_load || !has_extension)
 			return;
 		wanted_end(MyDatabaseId, job.relid, &job.shortage);
 		if (job.shortage.bytes > 0 && job.wishes >= AGED_WISHES)
@@ -660,7 +665,10 @@ refresh_stale(void)
 	}
 }
 
-/* Drops what belongs to relations that are gone or were rewritten: on a standby nobody else does. */
+/*
+ * Drops what belongs to relations that are gone or were rewritten: on a standby nobody
+ * else does.  Where there is no extension that is everything.
+ */
 static void
 drop_unreachable(void)
 {
@@ -668,7 +676,8 @@ drop_unreachable(void)
 	int			count = directory_list_relations(MyDatabaseId, &relations);
 
 	StartTransactionCommand();
-	for (int i = 0; i < count; i++)
+	has_extension = cache_serves_database();
+	for (int i = 0; i < count && has_extension; i++)
 		invalidation_check_relation(relations[i].relid);
 	CommitTransactionCommand();
 }

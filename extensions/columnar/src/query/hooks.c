@@ -203,7 +203,7 @@ penumbra_planner(COMPAT_PLANNER_PARAMETERS)
 {
 	Planning	planning = {.is_cursor = (cursor_options & CURSOR_OPT_FAST_PLAN) != 0,
 							.is_enabled = penumbra_mode != MODE_OFF &&
-							(penumbra_mode != MODE_AUTO || cache_is_available())};
+							(penumbra_mode != MODE_AUTO || cache_is_available()) && cache_serves_database()};
 	Planning	other;
 	/* The planner writes into the query, so the copy is made before. */
 	Query	   *inlined = planning.is_enabled ? inline_ctes(query) : NULL;

@@ -131,7 +131,8 @@ require_check_plan(PlannedStmt *stmt, const Planning *planning)
 {
 	PlanFinding finding = examine_stmt(stmt);
 	const Refusal *refusal = planning_refusal(planning);
-	const char *reason = refusal != NULL ? refusal_reason(refusal) : REFUSAL_BY_COST;
+	const char *reason = refusal != NULL ? refusal_reason(refusal) :
+		planning->is_enabled ? REFUSAL_BY_COST : "this database does not have the extension";
 
 	if (OidIsValid(finding.plain_table))
 		ereport(ERROR,

@@ -78,6 +78,25 @@ ask(q{SELECT penumbra.load('t', '{id, n}')});
 is(ask($sum), '3600', 'loaded again');
 is(ask(q{SELECT count(*) FROM penumbra.get_tables()}), '1', 'the old file is forgotten');
 
+# A standby replays no lock on an extension: the first session there that finds it dropped forgets what is cached.
+$primary->safe_psql('postgres', q{CREATE DATABASE other});
+$primary->safe_psql('other', q{
+	CREATE EXTENSION penumbra;
+	CREATE TABLE o AS SELECT i AS a FROM generate_series(1, 100000) i;
+	VACUUM ANALYZE o;
+});
+catch_up();
+my $others = q{SELECT count(*) FROM penumbra.get_tables() JOIN pg_database d ON d.oid = datid WHERE datname = 'other'};
+my $explain = 'EXPLAIN SELECT sum(a) FROM o';
+$standby->safe_psql('other', q{SELECT penumbra.load('o')});
+my $other = $standby->background_psql('other');
+like($other->query_safe($explain), qr/Penumbra/, 'served');
+$primary->safe_psql('other', 'DROP EXTENSION penumbra');
+catch_up();
+unlike($other->query_safe($explain), qr/Penumbra/, 'not served without the extension');
+is(ask($others), '0', 'and forgotten');
+$other->quit;
+
 # Promotion: the cache stays and stays right.
 $standby->promote;
 is(ask($sum), '3600', 'after promotion');
