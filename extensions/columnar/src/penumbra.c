@@ -16,7 +16,7 @@
 #include "storage/shmem.h"
 #include "utils/guc.h"
 
-#include "cache/database.h"
+#include "cache/policy/database.h"
 #include "cache/directory.h"
 #include "cache/disk/disk_cache.h"
 #include "cache/invalidation.h"
@@ -75,6 +75,8 @@ penumbra_shmem_startup(void)
 void
 _PG_init(void)
 {
+	bool		has_cache;
+
 	stop_points_define_settings();
 	worker_define_settings();
 	planning_define_settings();
@@ -86,14 +88,17 @@ _PG_init(void)
 		statement_table_define_settings();
 		statements_define_settings();
 		MarkGUCPrefixReserved("penumbra");
-		region_reserve();
+		has_cache = region_reserve();
 		previous_shmem_request_hook = shmem_request_hook;
 		shmem_request_hook = penumbra_shmem_request;
 		previous_shmem_startup_hook = shmem_startup_hook;
 		shmem_startup_hook = penumbra_shmem_startup;
 		invalidation_install_hooks();
-		worker_register_launcher();
-		disk_cache_register_worker();
+		if (has_cache)
+		{
+			worker_register_launcher();
+			disk_cache_register_worker();
+		}
 		statements_install_hooks();
 	}
 	database_install_callback();

@@ -13,7 +13,8 @@
  * clock list.  The lock is held for memory accesses only: never across I/O,
  * a system call, an allocation of the backend or anything that can raise an
  * error.  Memory is returned to the region after the lock is released, since
- * giving it to the kernel is a system call.
+ * giving it to the kernel is a system call; so is taking it, which happens under
+ * the lock only where a relation's arrays double (grow_relation).
  *
  * References of a chunk: one of the directory's, one per pin.  New pins need
  * the directory's, so whoever brings the count to zero is the last one and

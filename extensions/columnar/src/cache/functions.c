@@ -30,7 +30,7 @@
 #include "utils/syscache.h"
 
 #include "cache/cache.h"
-#include "cache/database.h"
+#include "cache/policy/database.h"
 #include "cache/directory.h"
 #include "cache/functions.h"
 #include "cache/invalidation.h"
@@ -61,7 +61,14 @@ PENUMBRA_SQL_FUNCTION(penumbra_sql_get_activity);
 void
 functions_check_is_preloaded(void)
 {
-	if (!cache_is_available())
+	if (cache_is_available())
+		return;
+	if (region_is_configured())
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the column cache does not exist, because penumbra.memory is 0 or could not be had"),
+				 errhint("Raise penumbra.memory and restart the server; its log says what could not be had.")));
+	else
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the column cache does not exist, because penumbra was not loaded at server start"),

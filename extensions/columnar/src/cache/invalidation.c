@@ -44,7 +44,7 @@
 #include "utils/inval.h"
 #include "utils/syscache.h"
 
-#include "cache/database.h"
+#include "cache/policy/database.h"
 #include "cache/directory.h"
 #include "cache/invalidation.h"
 #include "cache/stop_points.h"

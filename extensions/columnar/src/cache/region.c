@@ -3,13 +3,17 @@
  * region.c
  *	  Variable-size pages in a reserved range.
  *
- * The postmaster maps the range once, MAP_SHARED | MAP_NORESERVE, before it
- * forks.  Each size class has its own part of it, twice as large as the budget,
+ * The range is a file in memory that the postmaster maps once before it forks.
+ * Of such a file the kernel counts the pages that it has, in every mode of
+ * vm.overcommit_memory, and not its size; so the reserve costs address space
+ * alone.  Each size class has its own part of it, twice as large as the budget,
  * since a page may hold little more than half of what it has room for; so any
  * mix of classes can use the whole budget and no class ever fragments another:
  * what limits is physical memory, of which a page holds only the 4 KB units
- * that its owner touched.  Freed pages go back to the kernel
- * with MADV_REMOVE at once, so address space is all that stays behind.
+ * that its owner asked for.  Freed pages go back to the kernel with MADV_REMOVE
+ * at once, so address space is all that stays behind.  Where the kernel refuses
+ * more memory, a touch would be SIGBUS; so a page has its memory (fallocate)
+ * before its owner knows of it, and so have the places in the free lists.
  *
  * The mapping outlives a crash restart (the postmaster keeps it), its
  * contents do not: region_shmem_startup() removes them.
@@ -22,6 +26,7 @@
  */
 #include "postgres.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/mempolicy.h>
 #include <sys/mman.h>
@@ -35,6 +40,7 @@
 #include "utils/guc.h"
 #include "utils/memutils.h"
 
+#include "cache/policy/machine.h"
 #include "cache/region.h"
 
 #ifndef MADV_POPULATE_READ
@@ -44,7 +50,10 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* What one chunk of a narrow table may need: refuse budgets below it. */
+/* The share of the machine's memory that is the default. */
+#define MACHINE_SHARE			4
+
+/* What one chunk of a narrow table may need: there is no cache below it. */
 #define REGION_MINIMUM_BYTES	((Size) 16 * 1024 * 1024)
 
 typedef struct RegionClass
@@ -59,6 +68,7 @@ typedef struct RegionClass
 typedef struct RegionControl
 {
 	pg_atomic_uint32 target_mb; /* the postmaster's penumbra.memory_target */
+	pg_atomic_uint32 fitting_mb;	/* what the machine has room for, at the launcher's last look */
 	slock_t		lock;
 	Size		used_bytes;
 	RegionClass classes[REGION_CLASS_COUNT];
@@ -70,25 +80,10 @@ static Size region_bytes;
 static Size class_part_bytes;	/* of address space, per class */
 static int	memory_mb;
 static int	memory_target_mb;
-static Size budget_bytes;
+static Size budget_bytes;		/* penumbra.memory, or as much of it as could be had */
+static int	region_file = -1;
 static uint32 *free_lists[REGION_CLASS_COUNT];
 static RegionControl *control;
-
-/* What this server can have: the machine's memory, or its control group's. */
-static Size
-machine_memory_bytes(void)
-{
-	Size		bytes = (Size) sysconf(_SC_PHYS_PAGES) * (Size) sysconf(_SC_PAGESIZE);
-	FILE	   *file = fopen("/sys/fs/cgroup/memory.max", "r");
-	unsigned long long limit;
-
-	if (file == NULL)
-		return bytes;
-	if (fscanf(file, "%llu", &limit) == 1 && limit < bytes)
-		bytes = (Size) limit;
-	fclose(file);
-	return bytes;
-}
 
 /*
  * Processes take up a reload one by one, a long statement at its end: they would
@@ -101,11 +96,11 @@ assign_memory_target(int newval, void *extra)
 		pg_atomic_write_u32(&control->target_mb, (uint32) newval);
 }
 
-/* What ALTER SYSTEM takes, the next start has to take. */
+/* Too little is refused where somebody sets it; a server whose file has it starts all the same, without a cache. */
 static bool
 check_memory(int *newval, void **extra, GucSource source)
 {
-	if (*newval == 0 || (Size) *newval >= REGION_MINIMUM_BYTES / (1024 * 1024))
+	if (*newval == 0 || (Size) *newval >= REGION_MINIMUM_BYTES / (1024 * 1024) || !IsUnderPostmaster)
 		return true;
 	GUC_check_errdetail("It is 0, which is no cache, or at least %zu MB, which a chunk of a table needs.",
 						REGION_MINIMUM_BYTES / (1024 * 1024));
@@ -115,7 +110,7 @@ check_memory(int *newval, void **extra, GucSource source)
 void
 region_define_settings(void)
 {
-	Size		quarter_mb = machine_memory_bytes() / 4 / (1024 * 1024);
+	Size		quarter_mb = machine_memory_bytes() / MACHINE_SHARE / (1024 * 1024);
 
 	DefineCustomIntVariable("penumbra.memory",
 							"Memory for cached columns.",
@@ -149,24 +144,23 @@ region_cost_bytes(Size bytes)
 	return TYPEALIGN(REGION_UNIT_BYTES, Max(bytes, 1));
 }
 
-static void
-check_budget(void)
+/* A server that was moved to a smaller machine takes what it would take there by default. */
+static Size
+fitting_bytes(Size bytes)
 {
 	Size		machine_bytes = machine_memory_bytes();
 
-	budget_bytes = (Size) memory_mb * 1024 * 1024;
-	if (budget_bytes < REGION_MINIMUM_BYTES)
-		ereport(FATAL,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("penumbra.memory = %d MB is too small for one chunk of a table", memory_mb),
-				 errhint("Set penumbra.memory to at least %zu MB in postgresql.conf.",
-						 REGION_MINIMUM_BYTES / (1024 * 1024))));
-	if (budget_bytes > machine_bytes)
-		ereport(FATAL,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("penumbra.memory = %d MB is more than this machine's memory of %zu MB",
-						memory_mb, machine_bytes / (1024 * 1024)),
-				 errhint("Lower penumbra.memory in postgresql.conf; a quarter of the memory is the default.")));
+	return bytes <= machine_bytes ? bytes : machine_bytes / MACHINE_SHARE;
+}
+
+static void
+warn_of_machine(Size bytes)
+{
+	ereport(WARNING,
+			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+			 errmsg("penumbra.memory = %d MB is more than the %zu MB that this machine, or its control group, has",
+					memory_mb, machine_memory_bytes() / (1024 * 1024)),
+			 errdetail("Cached columns take up to %zu MB.", bytes / (1024 * 1024))));
 }
 
 /*
@@ -188,31 +182,85 @@ spread_over_nodes(void)
 		ereport(DEBUG1, (errmsg_internal("penumbra: cached columns are not spread over NUMA nodes")));
 }
 
-void
+static Size
+list_bytes_of(int class)
+{
+	return TYPEALIGN(REGION_UNIT_BYTES, class_part_bytes / class_page_bytes(class) * sizeof(uint32));
+}
+
+/* Maps a range for a budget; false with errno: that cannot be had. */
+static bool
+map_range(Size budget)
+{
+	/* the largest class needs room for one page at least, and every part must keep pages aligned */
+	class_part_bytes = TYPEALIGN((Size) 2 * 1024 * 1024, 2 * budget);
+	region_bytes = class_part_bytes * REGION_CLASS_COUNT;
+	for (int class = 0; class < REGION_CLASS_COUNT; class++)
+		region_bytes += list_bytes_of(class);
+	if (ftruncate(region_file, (off_t) region_bytes) != 0)
+		return false;
+	region_base = mmap(NULL, region_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, region_file, 0);
+	if (region_base == MAP_FAILED)
+		region_base = NULL;
+	return region_base != NULL;
+}
+
+/* Reserves the range for as much of the budget as can be had. */
+static void
+reserve_range(void)
+{
+	int			error = 0;
+
+	region_file = memfd_create("penumbra", MFD_CLOEXEC);
+	if (region_file < 0)
+		error = errno;
+	while (region_file >= 0 && budget_bytes >= REGION_MINIMUM_BYTES && !map_range(budget_bytes))
+	{
+		error = errno;
+		budget_bytes /= 2;
+	}
+	errno = error;
+	if (region_base == NULL)
+		ereport(WARNING,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("could not reserve address space for penumbra.memory = %d MB: %m", memory_mb),
+				 errdetail("No columns are cached.")));
+	else if (error != 0)
+		ereport(WARNING,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("could not reserve address space for penumbra.memory = %d MB: %m", memory_mb),
+				 errdetail("Cached columns take up to %zu MB, for which %zu MB of address space are reserved.",
+						   budget_bytes / (1024 * 1024), region_bytes / (1024 * 1024))));
+}
+
+/* What is configured, as far as this machine has it; SHOW goes on saying what is configured. */
+static bool
+choose_budget(void)
+{
+	Size		configured_bytes = (Size) memory_mb * 1024 * 1024;
+
+	budget_bytes = fitting_bytes(configured_bytes);
+	if (budget_bytes < configured_bytes)
+		warn_of_machine(budget_bytes);
+	if (memory_mb > 0 && budget_bytes < REGION_MINIMUM_BYTES)
+		ereport(WARNING,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%zu MB are too little for one chunk of a table", budget_bytes / (1024 * 1024)),
+				 errdetail("No columns are cached."),
+				 errhint("Set penumbra.memory to at least %zu MB.", REGION_MINIMUM_BYTES / (1024 * 1024))));
+	return budget_bytes >= REGION_MINIMUM_BYTES;
+}
+
+bool
 region_reserve(void)
 {
-	Size		list_bytes = 0;
 	char	   *lists;
 
-	check_budget();
-	/* the largest class needs room for one page at least, and every part must keep pages aligned */
-	class_part_bytes = TYPEALIGN((Size) 2 * 1024 * 1024, 2 * budget_bytes);
-	for (int class = 0; class < REGION_CLASS_COUNT; class++)
-		list_bytes += TYPEALIGN(REGION_UNIT_BYTES,
-								class_part_bytes / class_page_bytes(class) * sizeof(uint32));
-	region_bytes = class_part_bytes * REGION_CLASS_COUNT + list_bytes;
-	region_base = mmap(NULL, region_bytes, PROT_READ | PROT_WRITE,
-					   MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (region_base == MAP_FAILED)
-	{
-		region_base = NULL;
-		ereport(FATAL,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("could not reserve %zu MB of address space for penumbra.memory = %d MB: %m",
-						region_bytes / (1024 * 1024), memory_mb),
-				 errhint("With vm.overcommit_memory = 2 the kernel counts reserved address space as used: "
-						 "lower penumbra.memory, or use vm.overcommit_memory = 0.")));
-	}
+	if (!choose_budget())
+		return false;
+	reserve_range();
+	if (region_base == NULL)
+		return false;
 	/* a core file of a backend would hold all of the cache */
 	(void) madvise(region_base, region_bytes, MADV_DONTDUMP);
 	spread_over_nodes();
@@ -220,11 +268,22 @@ region_reserve(void)
 	for (int class = 0; class < REGION_CLASS_COUNT; class++)
 	{
 		free_lists[class] = (uint32 *) lists;
-		lists += TYPEALIGN(REGION_UNIT_BYTES,
-						   class_part_bytes / class_page_bytes(class) * sizeof(uint32));
+		lists += list_bytes_of(class);
 	}
 	ereport(LOG,
-			(errmsg("penumbra: up to %d MB of memory for cached columns", memory_mb)));
+			(errmsg("penumbra: up to %zu MB of memory for cached columns", budget_bytes / (1024 * 1024))));
+	return true;
+}
+
+/* A control group's limit may be lowered while the server runs. */
+void
+region_follow_machine(void)
+{
+	uint32		fitting_mb = (uint32) (fitting_bytes(budget_bytes) / (1024 * 1024));
+
+	if (pg_atomic_exchange_u32(&control->fitting_mb, fitting_mb) != fitting_mb &&
+		fitting_mb < budget_bytes / (1024 * 1024))
+		warn_of_machine(region_budget_bytes());
 }
 
 bool
@@ -233,13 +292,20 @@ region_is_reserved(void)
 	return region_base != NULL;
 }
 
+bool
+region_is_configured(void)
+{
+	return control != NULL;
+}
+
 Size
 region_budget_bytes(void)
 {
 	uint32		target_mb = pg_atomic_read_u32(&control->target_mb);
-	Size		target_bytes = Max((Size) target_mb * 1024 * 1024, REGION_MINIMUM_BYTES);
+	uint32		fitting_mb = pg_atomic_read_u32(&control->fitting_mb);
+	Size		limit_bytes = (Size) (target_mb == 0 ? fitting_mb : Min(target_mb, fitting_mb)) * 1024 * 1024;
 
-	return target_mb == 0 ? budget_bytes : Min(budget_bytes, target_bytes);
+	return Min(budget_bytes, Max(limit_bytes, REGION_MINIMUM_BYTES));
 }
 
 static Size
@@ -281,7 +347,10 @@ region_shmem_startup(void *shmem)
 	control = shmem;
 	memset(control, 0, sizeof(RegionControl));
 	pg_atomic_init_u32(&control->target_mb, (uint32) memory_target_mb);
+	pg_atomic_init_u32(&control->fitting_mb, PG_UINT32_MAX);
 	SpinLockInit(&control->lock);
+	if (region_base == NULL)
+		return;
 	for (int class = 0; class < REGION_CLASS_COUNT; class++)
 		control->classes[class].page_limit =
 			(uint32) Min(class_part_bytes / class_page_bytes(class), (Size) UINT32_MAX);
@@ -290,38 +359,88 @@ region_shmem_startup(void *shmem)
 				(errmsg("could not empty the memory for cached columns: %m")));
 }
 
-/* NULL: over the budget, or no address of the class is left.  Freed pages are given out first. */
+/* Takes a page's number off a class, within the budget; PG_UINT32_MAX: there is none.  Freed ones come first. */
+static uint32
+take_number(int class, Size cost_bytes, bool *is_new)
+{
+	RegionClass *size_class = &control->classes[class];
+	Size		limit_bytes = region_budget_bytes();
+	uint32		number = PG_UINT32_MAX;
+
+	*is_new = false;
+	SpinLockAcquire(&control->lock);
+	if (control->used_bytes + cost_bytes <= limit_bytes)
+	{
+		if (size_class->free_count > 0)
+			number = free_lists[class][--size_class->free_count];
+		else if (size_class->next_page < size_class->page_limit)
+		{
+			number = size_class->next_page++;
+			*is_new = true;
+		}
+	}
+	if (number != PG_UINT32_MAX)
+	{
+		size_class->used_pages++;
+		size_class->used_bytes += cost_bytes;
+		control->used_bytes += cost_bytes;
+	}
+	SpinLockRelease(&control->lock);
+	return number;
+}
+
+/* A page that has no place in the free list, as the kernel refused it, is never used: there are twice as many. */
+static void
+give_number(int class, Size cost_bytes, uint32 number, bool has_place)
+{
+	RegionClass *size_class = &control->classes[class];
+
+	SpinLockAcquire(&control->lock);
+	if (has_place)
+		free_lists[class][size_class->free_count++] = number;
+	size_class->used_pages--;
+	size_class->used_bytes -= cost_bytes;
+	control->used_bytes -= cost_bytes;
+	SpinLockRelease(&control->lock);
+}
+
+/* Memory for a part of the range; false: the kernel has none. */
+static bool
+take_memory(const char *part, Size bytes)
+{
+	int			result;
+
+	do
+		result = fallocate(region_file, 0, part - region_base, (off_t) bytes);
+	while (result != 0 && errno == EINTR);
+	return result == 0;
+}
+
+/*
+ * A list of freed pages never has more of them than there were, so a place for a
+ * new page's number, wherever it will stand, is there when the page is.
+ */
 void *
 region_allocate(Size bytes)
 {
 	int			class = region_class(bytes);
 	Size		cost_bytes = region_cost_bytes(bytes);
-	void	   *page = NULL;
-	Size		limit_bytes = region_budget_bytes();
-	RegionClass *size_class;
+	bool		is_new;
+	bool		has_place;
+	uint32		number;
+	char	   *page;
 
 	if (class >= REGION_CLASS_COUNT)
 		return NULL;
-	size_class = &control->classes[class];
-	SpinLockAcquire(&control->lock);
-	if (control->used_bytes + cost_bytes <= limit_bytes)
-	{
-		uint32		number = PG_UINT32_MAX;
-
-		if (size_class->free_count > 0)
-			number = free_lists[class][--size_class->free_count];
-		else if (size_class->next_page < size_class->page_limit)
-			number = size_class->next_page++;
-		if (number != PG_UINT32_MAX)
-		{
-			page = region_base + class * class_part_bytes + number * class_page_bytes(class);
-			size_class->used_pages++;
-			size_class->used_bytes += cost_bytes;
-			control->used_bytes += cost_bytes;
-		}
-	}
-	SpinLockRelease(&control->lock);
-	return page;
+	number = take_number(class, cost_bytes, &is_new);
+	if (number == PG_UINT32_MAX)
+		return NULL;
+	has_place = !is_new || take_memory((char *) &free_lists[class][number], sizeof(uint32));
+	page = region_base + class * class_part_bytes + number * class_page_bytes(class);
+	if (has_place && take_memory(page, cost_bytes))
+		return page;
+	give_number(class, cost_bytes, number, has_place);
+	return NULL;
 }
 
 void
@@ -329,17 +448,11 @@ region_free(void *page, Size bytes)
 {
 	int			class = region_class(bytes);
 	Size		cost_bytes = region_cost_bytes(bytes);
-	RegionClass *size_class = &control->classes[class];
 	Size		offset = (char *) page - (region_base + class * class_part_bytes);
 
 	/* before the budget has it back; failure would only mean that the kernel keeps it longer */
 	(void) madvise(page, cost_bytes, MADV_REMOVE);
-	SpinLockAcquire(&control->lock);
-	free_lists[class][size_class->free_count++] = (uint32) (offset / class_page_bytes(class));
-	size_class->used_pages--;
-	size_class->used_bytes -= cost_bytes;
-	control->used_bytes -= cost_bytes;
-	SpinLockRelease(&control->lock);
+	give_number(class, cost_bytes, (uint32) (offset / class_page_bytes(class)), true);
 }
 
 void

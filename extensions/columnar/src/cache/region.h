@@ -25,10 +25,17 @@ typedef struct RegionClassStats
 /* penumbra.memory, at server start only, and penumbra.memory_target. */
 extern void region_define_settings(void);
 
-/* Reserves the address range in the postmaster; FATAL when that fails. */
-extern void region_reserve(void);
+/*
+ * Reserves the address range in the postmaster, for as much of penumbra.memory as
+ * this machine has, with a WARNING where that is less.  False: there is no cache.
+ */
+extern bool region_reserve(void);
 extern bool region_is_reserved(void);
+/* Whether the library was loaded at server start, so that there could be one. */
+extern bool region_is_configured(void);
 extern Size region_budget_bytes(void);
+/* Lowers the budget to what the machine has by now, or raises it again. */
+extern void region_follow_machine(void);
 /* What is used beyond it, since it was lowered. */
 extern Size region_excess_bytes(void);
 extern Size region_free_bytes(void);
@@ -39,7 +46,7 @@ extern void region_shmem_startup(void *shmem);
 
 /*
  * A page of at least `bytes`, 4 KB aligned, or NULL when the budget is used
- * up.  Of the page's size only the 4 KB units up to `bytes` may be touched.
+ * up or the kernel has no memory.  Of the page's size only the 4 KB units up to `bytes` may be touched.
  * Both never raise an error and may be called under any other lock.
  */
 extern void *region_allocate(Size bytes);

@@ -51,7 +51,7 @@
 #include "utils/wait_event.h"
 
 #include "cache/cache.h"
-#include "cache/database.h"
+#include "cache/policy/database.h"
 #include "cache/directory.h"
 #include "cache/invalidation.h"
 #include "cache/loader.h"
@@ -60,11 +60,15 @@
 #include "cache/disk/disk_reader.h"
 #include "cache/process.h"
 #include "cache/progress.h"
+#include "cache/region.h"
 #include "cache/wanted.h"
 #include "cache/wanted_list.h"
 #include "cache/worker.h"
 
 #define DATABASES_MAX			256		/* with something wanted, per turn of the launcher */
+
+/* The launcher looks at least so often how much memory there is. */
+#define LAUNCHER_SLEEP_MS		10000
 
 /* Between two workers for one database, and two turns of the launcher, whom each scan of changed pages wakes. */
 #define WORKER_PAUSE_MS			1000
@@ -272,7 +276,7 @@ list_wanted_databases(void)
 	return wanted;
 }
 
-/* Starts workers where there is something to do; returns how long to sleep at most, -1: any time. */
+/* Starts workers where there is something to do; returns how long to sleep at most. */
 static long
 launch_workers(void)
 {
@@ -280,7 +284,7 @@ launch_workers(void)
 	RelationSummary *relations;
 	int			relation_count = directory_list_relations(InvalidOid, &relations);
 	int			running = reap_workers();
-	long		timeout_ms = -1;
+	long		timeout_ms = LAUNCHER_SLEEP_MS;
 	ListCell   *lc;
 
 	foreach(lc, wanted)
@@ -325,12 +329,13 @@ penumbra_launcher_main(Datum argument)
 	disk_cache_expect_worker();
 	while (!ShutdownRequestPending)
 	{
-		long		timeout_ms = -1;
+		long		timeout_ms = LAUNCHER_SLEEP_MS;
 		long		list_pause_ms;
 		bool		list_was_read;
 		bool		is_shrunk;
 
 		process_handle_signals();
+		region_follow_machine();
 		is_shrunk = directory_shrink();
 		if (penumbra_auto_load)
 		{
@@ -341,16 +346,14 @@ penumbra_launcher_main(Datum argument)
 			list_pause_ms = wanted_list_keep();
 			if (!list_was_read && wanted_list_is_read())
 				disk_start_reader();
-			timeout_ms = launch_workers();
-			if (timeout_ms < 0 || timeout_ms > list_pause_ms)
-				timeout_ms = list_pause_ms;
+			timeout_ms = Min(launch_workers(), list_pause_ms);
 			CommitTransactionCommand();
 		}
 		/* queries that have pinned what should go will end */
-		if (!is_shrunk && (timeout_ms < 0 || timeout_ms > WORKER_PAUSE_MS))
-			timeout_ms = WORKER_PAUSE_MS;
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH |
-						 (timeout_ms >= 0 ? WL_TIMEOUT : 0), timeout_ms, WaitEventExtensionNew("PenumbraLauncherMain"));
+		if (!is_shrunk)
+			timeout_ms = Min(timeout_ms, WORKER_PAUSE_MS);
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, timeout_ms,
+						 WaitEventExtensionNew("PenumbraLauncherMain"));
 		(void) WaitLatch(NULL, WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, LAUNCHER_PAUSE_MS,
 						 WaitEventExtensionNew("PenumbraLauncherDelay"));
 		ResetLatch(MyLatch);

@@ -1,4 +1,4 @@
-"""Builds the tests of the disk cache's files and runs them, without a server.
+"""Builds the tests that need no server, and runs them: files of the disk cache, control groups.
 
 AddressSanitizer and UndefinedBehaviorSanitizer watch. Each test prints its line.
 """
@@ -12,10 +12,11 @@ from pathlib import Path
 TREE = Path(__file__).resolve().parents[4]
 EXTENSION = TREE / "extensions/columnar"
 UNIT = EXTENSION / "test/unit"
-PROGRAM = TREE / "build/disk_file_test"
-DISK = EXTENSION / "src/cache/disk"
-SOURCES = [UNIT / "disk_file_test.c", UNIT / "server_stubs.c",
-           DISK / "disk_file.c", DISK / "disk_pack.c"]  # fmt: skip
+BUILD = TREE / "build"
+SOURCES = {
+    "disk_file_test": ["cache/disk/disk_file.c", "cache/disk/disk_pack.c"],
+    "machine_test": ["cache/policy/machine.c"],
+}
 WRAPPED = ("pread", "pwrite", "openat", "unlinkat", "renameat", "syscall")
 OPTIONS = ["-g", "-O1", "-D_GNU_SOURCE", "-Wall", "-Werror", "-fsanitize=address,undefined",
            "-fno-sanitize-recover"]  # fmt: skip
@@ -27,16 +28,24 @@ def main() -> int:
     server = subprocess.run(
         [program, "--includedir-server"], capture_output=True, text=True, check=True
     ).stdout.strip()
-    PROGRAM.parent.mkdir(exist_ok=True)
+    BUILD.mkdir(exist_ok=True)
     includes = [f"-I{folder}" for folder in (server, EXTENSION / "src", UNIT, TREE / "common")]
     wrapped = [f"-Wl,--wrap={name}" for name in WRAPPED]
-    command = ["gcc", *OPTIONS, *includes, *SOURCES, *wrapped, "-lxxhash", "-llz4", "-o", PROGRAM]
-    subprocess.run(command, check=True)
-    # not in memory, which has no direct I/O
-    with tempfile.TemporaryDirectory(dir=PROGRAM.parent) as directory:
-        # what is palloc'd would go with its memory context
-        environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
-        return subprocess.run([PROGRAM], cwd=directory, env=environment).returncode
+    failed = 0
+    for name, sources in SOURCES.items():
+        files = [
+            UNIT / f"{name}.c",
+            UNIT / "server_stubs.c",
+            *(EXTENSION / "src" / s for s in sources),
+        ]
+        options = [*OPTIONS, *includes, *files, *wrapped, "-lxxhash", "-llz4"]
+        subprocess.run(["gcc", *options, "-o", BUILD / name], check=True)
+        # not in memory, which has no direct I/O
+        with tempfile.TemporaryDirectory(dir=BUILD) as directory:
+            # what is palloc'd would go with its memory context
+            environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
+            failed |= subprocess.run([BUILD / name], cwd=directory, env=environment).returncode
+    return failed
 
 
 if __name__ == "__main__":

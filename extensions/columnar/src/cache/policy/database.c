@@ -28,7 +28,7 @@
 #include "utils/syscache.h"
 
 #include "cache/cache.h"
-#include "cache/database.h"
+#include "cache/policy/database.h"
 #include "cache/directory.h"
 #include "cache/wanted.h"
 
@@ -54,6 +54,8 @@ database_install_callback(void)
 static void
 forget_database(void)
 {
+	if (!cache_is_available())
+		return;
 	directory_drop_database(MyDatabaseId);
 	wanted_forget_database(MyDatabaseId);
 }
@@ -68,7 +70,7 @@ cache_serves_database(void)
 
 		is_served = OidIsValid(get_extension_oid(EXTENSION_NAME, true));
 		known_as_of = as_of;
-		if (!is_served && !is_dropping && cache_is_available())
+		if (!is_served && !is_dropping)
 			forget_database();
 	}
 	return is_served;

@@ -1,0 +1,107 @@
+/*-------------------------------------------------------------------------
+ *
+ * machine.c
+ *	  The memory that this server can have.
+ *
+ * A limit holds for a control group and all groups in it: a container's, a
+ * slice's, a systemd unit's.  In a container of control groups v1 the path that
+ * the process is told may be that of the host, while the container sees its own
+ * group as the root; so files that are not there are no limit, and the root is
+ * looked at, too.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <unistd.h>
+
+#include "cache/policy/machine.h"
+
+/* Where limits are: v1 has a mount for each controller, and v2 may be mounted beside these. */
+typedef struct GroupLimit
+{
+	const char *controllers;
+	const char *mount;
+	const char *file;
+} GroupLimit;
+
+static const GroupLimit limits[] = {
+	{"", "", "memory.max"},
+	{"", "", "memory.high"},
+	{"", "/unified", "memory.max"},
+	{"", "/unified", "memory.high"},
+	{"memory", "/memory", "memory.limit_in_bytes"},
+};
+
+/* What is no number, as "max", is no limit. */
+static Size
+read_limit(const char *path)
+{
+	FILE	   *file = fopen(path, "r");
+	unsigned long long number;
+	Size		limit = SIZE_MAX;
+
+	if (file == NULL)
+		return SIZE_MAX;
+	if (fscanf(file, "%llu", &number) == 1)
+		limit = (Size) number;
+	fclose(file);
+	return limit;
+}
+
+/* Of a group and those around it, whose names are the group's without its last one. */
+static Size
+read_limits(const char *mounts, const GroupLimit *kind, const char *group)
+{
+	Size		limit = SIZE_MAX;
+	int			length = strlen(group);
+
+	while (length >= 0)
+	{
+		char		path[2 * MAXPGPATH];
+
+		if (snprintf(path, sizeof(path), "%s%s%.*s/%s", mounts, kind->mount, length, group, kind->file) <
+			(int) sizeof(path))
+			limit = Min(limit, read_limit(path));
+		do
+			length--;
+		while (length > 0 && group[length] != '/');
+	}
+	return limit;
+}
+
+/* A line is "number:controllers:group". */
+Size
+machine_group_limit(const char *groups, const char *mounts)
+{
+	FILE	   *file = fopen(groups, "r");
+	char		line[2 * MAXPGPATH];
+	Size		limit = SIZE_MAX;
+
+	while (file != NULL && fgets(line, sizeof(line), file) != NULL)
+	{
+		char	   *controllers = strchr(line, ':');
+		char	   *group = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
+
+		if (group == NULL)
+			continue;
+		*group++ = '\0';
+		group[strcspn(group, "\n")] = '\0';
+		for (int i = 0; i < lengthof(limits); i++)
+		{
+			if (strcmp(controllers + 1, limits[i].controllers) == 0)
+				limit = Min(limit, read_limits(mounts, &limits[i], group));
+		}
+	}
+	if (file != NULL)
+		fclose(file);
+	return limit;
+}
+
+Size
+machine_memory_bytes(void)
+{
+	Size		bytes = (Size) sysconf(_SC_PHYS_PAGES) * (Size) sysconf(_SC_PAGESIZE);
+
+	return Min(bytes, machine_group_limit("/proc/self/cgroup", "/sys/fs/cgroup"));
+}

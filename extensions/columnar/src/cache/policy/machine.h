@@ -1,0 +1,23 @@
+/*-------------------------------------------------------------------------
+ *
+ * machine.h
+ *	  The memory that this server can have.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_MACHINE_H
+#define PENUMBRA_MACHINE_H
+
+#include "postgres.h"
+
+/* The machine's memory, or the limit of a control group that the process is in; now, since limits change. */
+extern Size machine_memory_bytes(void);
+
+/*
+ * The least limit of the control groups that are named in the file `groups`, as
+ * /proc/self/cgroup, and of those around them, below the directory `mounts`.
+ * SIZE_MAX: none.
+ */
+extern Size machine_group_limit(const char *groups, const char *mounts);
+
+#endif							/* PENUMBRA_MACHINE_H */
