@@ -17,6 +17,7 @@
 #include "utils/guc.h"
 
 #include "cache/policy/database.h"
+#include "cache/policy/table_options.h"
 #include "cache/directory.h"
 #include "cache/disk/disk_cache.h"
 #include "cache/invalidation.h"
@@ -102,5 +103,6 @@ _PG_init(void)
 		statements_install_hooks();
 	}
 	database_install_callback();
+	table_options_install();
 	hooks_install();
 }

@@ -521,6 +521,7 @@ enter_relation(const CacheKey *key, Oid relid)
 		pg_atomic_init_u64(&relation->lsn_pages, 0);
 		pg_atomic_init_u64(&relation->vacuumed_at, 0);
 		pg_atomic_init_u32(&relation->lacks_memory, 0);
+		pg_atomic_init_u32(&relation->priority, 0);
 		pg_atomic_fetch_add_u32(&directory->relation_count, 1);
 	}
 	relation->relid = relid;

@@ -185,6 +185,8 @@ extern uint64 eviction_count(int class);
 extern void directory_reset_counts(void);
 /* The columns count as used at least so often. */
 extern void directory_raise_uses(const CacheKey *key, const AttrNumber *attnums, int natts, uint32 uses);
+/* How many times its uses count when others want its memory; PRIORITY_PINNED: it keeps that. */
+extern void directory_set_priority(const CacheKey *key, uint32 priority);
 /* Halves how often all columns were used. */
 extern void directory_age_uses(void);
 /* What was found of a pinned chunk. */

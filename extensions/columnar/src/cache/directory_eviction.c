@@ -21,6 +21,7 @@
 
 #include "cache/directory.h"
 #include "cache/directory_internal.h"
+#include "cache/policy/table_options.h"
 #include "cache/region.h"
 
 /* Of the budget, for headers of chunks whose segments are all on disk. */
@@ -155,12 +156,14 @@ typedef struct Evictor
 	uint8		reader_usage;	/* of what is read; 0: a load */
 	uint32		wishes;			/* of a load; 0: it takes memory from everything */
 	Oid			database;		/* whose quota is used up: it takes memory from nobody else; InvalidOid: none */
+	bool		takes_pinned;	/* also of tables that are pinned */
 } Evictor;
 
 static bool
-may_take_from(const Evictor *evictor, const CachedSegment *segment)
+may_take_from(const Evictor *evictor, CachedRelation *relation)
 {
-	return !OidIsValid(evictor->database) || segment->chunk->key.database == evictor->database;
+	return (!OidIsValid(evictor->database) || relation->key.database == evictor->database) &&
+		(evictor->takes_pinned || pg_atomic_read_u32(&relation->priority) != PRIORITY_PINNED);
 }
 
 /* A wish takes memory from what was used so many times less: so two that change places do not do so for ever. */
@@ -173,9 +176,10 @@ may_take_from(const Evictor *evictor, const CachedSegment *segment)
  * What is on disk, too, costs little to have again.
  */
 static bool
-is_worth_less(const Evictor *evictor, const CachedRelation *relation, const CachedSegment *segment)
+is_worth_less(const Evictor *evictor, CachedRelation *relation, const CachedSegment *segment)
 {
-	uint64		uses = pg_atomic_read_u64(&relation->columns[segment->attnum - 1].uses);
+	uint64		uses = pg_atomic_read_u64(&relation->columns[segment->attnum - 1].uses) *
+		Max(pg_atomic_read_u32(&relation->priority), 1);
 
 	return evictor->wishes == 0 || segment->extent.file != 0 ||
 		uses * WISHES_PER_USE * Max(evictor->bytes, segment->bytes) <
@@ -195,7 +199,7 @@ may_evict(const Evictor *evictor, CachedRelation *relation, CachedSegment *segme
 	bool		goes;
 
 	Assert(LWLockHeldByMeInMode(directory_lock, LW_EXCLUSIVE));
-	if (!may_take_from(evictor, segment) ||
+	if (!may_take_from(evictor, relation) ||
 		(evictor->reader_usage == 0 && !is_worth_less(evictor, relation, segment)))
 		return false;
 	if (evictor->reader_usage == 0)
@@ -348,17 +352,31 @@ directory_has_room(const MemoryShortage *shortage, uint32 wishes)
 	dlist_foreach(iter, &evictions->clock)
 	{
 		CachedSegment *segment = dlist_container(CachedSegment, clock_node, iter.cur);
+		CachedRelation *relation = directory_find_relation(&segment->chunk->key);
 
 		if (room >= shortage->chunk_bytes)
 			break;
-		if (pg_atomic_read_u32(&segment->pins) == 0 && may_take_from(&evictor, segment) &&
-			is_worth_less(&evictor, directory_find_relation(&segment->chunk->key), segment))
+		if (pg_atomic_read_u32(&segment->pins) == 0 && may_take_from(&evictor, relation) &&
+			is_worth_less(&evictor, relation, segment))
 			room += region_cost_bytes(segment->bytes);
 	}
 	LWLockRelease(directory_lock);
 	return room >= shortage->chunk_bytes;
 }
 
+void
+directory_set_priority(const CacheKey *key, uint32 priority)
+{
+	CachedRelation *relation;
+
+	LWLockAcquire(directory_lock, LW_SHARED);
+	relation = directory_find_relation(key);
+	if (relation != NULL)
+		pg_atomic_write_u32(&relation->priority, priority);
+	LWLockRelease(directory_lock);
+}
+
+/* The memory is wanted by others than tables: pinned ones go last. */
 bool
 directory_shrink(void)
 {
@@ -368,8 +386,11 @@ directory_shrink(void)
 	while ((excess_bytes = region_excess_bytes()) > 0)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!evict(excess_bytes, &evictor))
+		if (evict(excess_bytes, &evictor))
+			continue;
+		if (evictor.takes_pinned)
 			return false;
+		evictor.takes_pinned = true;
 	}
 	return true;
 }

@@ -46,6 +46,7 @@ typedef struct CachedRelation
 	pg_atomic_uint64 lsn_pages;
 	pg_atomic_uint64 vacuumed_at;	/* TimestampTz */
 	pg_atomic_uint32 lacks_memory;	/* the last load ended for that */
+	pg_atomic_uint32 priority;	/* of its place in memory; 0, before it is known: 1 */
 	MemoryShortage shortage;	/* of the last refresh; changed by one worker, under the exclusive lock */
 } CachedRelation;
 

@@ -31,6 +31,7 @@
 
 #include "cache/cache.h"
 #include "cache/policy/database.h"
+#include "cache/policy/table_options.h"
 #include "cache/directory.h"
 #include "cache/functions.h"
 #include "cache/invalidation.h"
@@ -366,8 +367,17 @@ static void
 load_table(Relation rel, LoadReport *report)
 {
 	AttrNumber *attnums = palloc(sizeof(AttrNumber) * Max(RelationGetDescr(rel)->natts, 1));
+	TableOptions options = table_options_read(RelationGetRelid(rel));
+	int			named = list_columns(rel, report->names, attnums);
+	int			natts = table_options_filter_columns(&options, attnums, named);
 
-	load_columns(rel, attnums, list_columns(rel, report->names, attnums), false, report);
+	if (report->names != NULL && natts < named)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("columns of relation \"%s\" are not to be cached", RelationGetRelationName(rel)),
+				 errdetail("A security label of the table or its columns says so."),
+				 errhint("Change it with SECURITY LABEL FOR penumbra.")));
+	load_columns(rel, attnums, natts, false, report);
 }
 
 /* Loads again what is cached of the relation and not right any more, or gives it patches. */
@@ -375,6 +385,7 @@ static void
 refresh_table(Relation rel, LoadReport *report)
 {
 	AttrNumber *attnums = palloc(sizeof(AttrNumber) * Max(RelationGetDescr(rel)->natts, 1));
+	TableOptions options;
 	ColumnSummary *columns;
 	CacheKey	key;
 	int			count;
@@ -388,7 +399,8 @@ refresh_table(Relation rel, LoadReport *report)
 			can_cache_column(TupleDescAttr(RelationGetDescr(rel), columns[i].attnum - 1)))
 			attnums[natts++] = columns[i].attnum;
 	}
-	load_columns(rel, attnums, natts, true, report);
+	options = table_options_read(RelationGetRelid(rel));
+	load_columns(rel, attnums, table_options_filter_columns(&options, attnums, natts), true, report);
 }
 
 /*
@@ -420,6 +432,15 @@ list_tables(Relation rel)
 	return tables;
 }
 
+static const char *
+refusal_of_table(Relation rel)
+{
+	const char *reason = cache_refusal_of_relation(rel);
+	TableOptions options = table_options_read(RelationGetRelid(rel));
+
+	return reason == NULL && table_options_refuse(&options) ? "labelled \"never\"" : reason;
+}
+
 /* A partition that cannot be cached keeps no other one out. */
 static int64
 load_tables(Oid relid, void (*load) (Relation rel, LoadReport *report), ArrayType *names)
@@ -440,7 +461,7 @@ load_tables(Oid relid, void (*load) (Relation rel, LoadReport *report), ArrayTyp
 	foreach(cell, list_tables(rel))
 	{
 		Relation	table = relation_open(lfirst_oid(cell), NoLock);
-		const char *reason = cache_refusal_of_relation(table);
+		const char *reason = refusal_of_table(table);
 
 		if (reason == NULL)
 			load(table, &report);

@@ -28,6 +28,7 @@
 #include "cache/disk/disk_cache.h"
 #include "cache/loader.h"
 #include "cache/loader_internal.h"
+#include "cache/policy/table_options.h"
 #include "cache/region.h"
 #include "cache/row_proof.h"
 #include "cache/status.h"
@@ -652,6 +653,7 @@ loader_load(Relation rel, const LoadOptions *options, LoadResult *result)
 		loader->progress->chunks_done = loader->progress->first_chunk = options->first_chunk;
 		load_chunks(loader, result);
 		directory_note_load(&loader->key, result->outcome == LOAD_FULL);
+		table_options_apply(RelationGetRelid(rel));
 		/* Generic plans were made without; a standby cannot log the message. */
 		if (loader->serves_more && !RecoveryInProgress())
 			CacheInvalidateRelcache(rel);

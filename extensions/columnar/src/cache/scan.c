@@ -34,6 +34,7 @@
 #include "cache/disk/disk_cache.h"
 #include "cache/region.h"
 #include "cache/heap_page.h"
+#include "cache/policy/table_options.h"
 #include "cache/row_proof.h"
 #include "cache/stop_points.h"
 #include "cache/validate.h"
@@ -250,7 +251,10 @@ cache_aggregate(Relation rel, const AttrNumber *attnums, int natts, const Penumb
 void
 cache_note_wanted(Oid relid, List *attnums)
 {
-	if (cache_is_available() && penumbra_auto_load && attnums != NIL)
+	if (!cache_is_available() || !penumbra_auto_load || attnums == NIL)
+		return;
+	attnums = table_options_filter(relid, attnums);
+	if (attnums != NIL)
 		wanted_note(MyDatabaseId, relid, attnums);
 }
 

@@ -177,15 +177,6 @@ compare_columns(const void *a, const void *b)
 	return left->attnum - right->attnum;
 }
 
-static int
-compare_relations(const void *a, const void *b)
-{
-	uint32		left = ((const WantedRelation *) a)->count;
-	uint32		right = ((const WantedRelation *) b)->count;
-
-	return left > right ? -1 : left < right;
-}
-
 /* A taken wish keeps its place and its count, and waits again if it is noted meanwhile. wanted_end() ends it. */
 int
 wanted_take(Oid database, WantedRelation **relations)
@@ -226,7 +217,6 @@ wanted_take(Oid database, WantedRelation **relations)
 		relation->attnums[relation->natts++] = columns[i].attnum;
 	}
 	pfree(columns);
-	qsort(*relations, count, sizeof(WantedRelation), compare_relations);
 	return count;
 }
 

@@ -27,6 +27,7 @@ typedef struct WantedRelation
 {
 	Oid			relid;
 	uint32		count;			/* of its most wanted column, since it was last forgotten */
+	uint32		priority;		/* the worker's */
 	int			natts;
 	AttrNumber *attnums;
 	MemoryShortage shortage;	/* when one of them was tried last */
@@ -52,7 +53,7 @@ extern void wanted_set_list_read(void);
 
 /* ---- for the worker */
 
-/* Takes the database's wanted relations, hottest first, palloc'd, and what was taken and not ended. */
+/* Takes the database's wanted relations, palloc'd, and what was taken and not ended. */
 extern int	wanted_take(Oid database, WantedRelation **relations);
 /*
  * What was taken of a relation (InvalidOid: of all of them) is forgotten, or

@@ -52,6 +52,7 @@
 
 #include "cache/cache.h"
 #include "cache/policy/database.h"
+#include "cache/policy/table_options.h"
 #include "cache/directory.h"
 #include "cache/invalidation.h"
 #include "cache/loader.h"
@@ -162,6 +163,8 @@ note_database(Oid oid)
 	{
 		database = palloc0(sizeof(LaunchedDatabase));
 		database->database = oid;
+		/* one worker in any case: what was restored from disk does not know its options */
+		database->pages_from_heap = PG_UINT64_MAX;
 		launched = lcons(database, launched);
 	}
 	MemoryContextSwitchTo(old);
@@ -465,14 +468,16 @@ load_part(RelationJob *job)
 	if (rel != NULL)
 	{
 		CacheKey	key;
+		TableOptions labels = table_options_read(job->relid);
+		int			natts = filter_columns(rel, job->attnums, job->natts);
 		LoadOptions options = {
 			.attnums = job->attnums,
-			.natts = filter_columns(rel, job->attnums, job->natts),
+			.natts = table_options_filter_columns(&labels, job->attnums, natts),
 			.stale_share = STALE_SHARE,
 			.patient = true,
 			.patches = true,
 			.by_worker = true,
-			.wishes = job->wishes,
+			.wishes = job->wishes * Min(labels.priority, PRIORITY_MAX),
 			.shortage = job->shortage,
 			.first_chunk = job->next_chunk,
 			.chunk_limit = job->is_refresh ? REFRESHED_CHUNKS : CHUNKS_PER_TRANSACTION,
@@ -485,6 +490,8 @@ load_part(RelationJob *job)
 			directory_raise_uses(&key, job->attnums, options.natts, job->wishes);
 		if (options.natts > 0)
 			loader_load(rel, &options, &result);
+		else
+			table_options_apply(job->relid);
 		job->next_chunk = result.next_chunk;
 		job->shortage = result.shortage;
 		job->wants_vacuum = result.outcome == LOAD_DONE && wants_vacuum(rel);
@@ -592,6 +599,28 @@ try_job(RelationJob *job)
 	MemoryContextSwitchTo(context);
 }
 
+static int
+compare_priorities(const void *a, const void *b)
+{
+	uint32		left = ((const WantedRelation *) a)->count * ((const WantedRelation *) a)->priority;
+	uint32		right = ((const WantedRelation *) b)->count * ((const WantedRelation *) b)->priority;
+
+	return left > right ? -1 : left < right;
+}
+
+static void
+sort_by_priority(WantedRelation *relations, int count)
+{
+	MemoryContext context = CurrentMemoryContext;
+
+	StartTransactionCommand();
+	for (int i = 0; i < count; i++)
+		relations[i].priority = Min(table_options_read(relations[i].relid).priority, PRIORITY_MAX);
+	CommitTransactionCommand();
+	MemoryContextSwitchTo(context);
+	qsort(relations, count, sizeof(WantedRelation), compare_priorities);
+}
+
 /*
  * What finds no memory goes on being counted.  From time to time all counts are
  * halved, of what is wanted and of what is used: lately is what decides.
@@ -602,6 +631,7 @@ load_wanted(void)
 	WantedRelation *relations;
 	int			count = wanted_take(MyDatabaseId, &relations);
 
+	sort_by_priority(relations, count);
 	for (int i = 0; i < count; i++)
 	{
 		RelationJob job = {
@@ -670,7 +700,8 @@ refresh_stale(void)
 
 /*
  * Drops what belongs to relations that are gone or were rewritten: on a standby nobody
- * else does.  Where there is no extension that is everything.
+ * else does.  Where there is no extension that is everything.  What was restored
+ * from disk gets its options.
  */
 static void
 drop_unreachable(void)
@@ -682,6 +713,8 @@ drop_unreachable(void)
 	has_extension = cache_serves_database();
 	for (int i = 0; i < count && has_extension; i++)
 		invalidation_check_relation(relations[i].relid);
+	if (has_extension)
+		table_options_apply(InvalidOid);
 	CommitTransactionCommand();
 }
 
