@@ -188,7 +188,11 @@ list_bytes_of(int class)
 	return TYPEALIGN(REGION_UNIT_BYTES, class_part_bytes / class_page_bytes(class) * sizeof(uint32));
 }
 
-/* Maps a range for a budget; false with errno: that cannot be had. */
+/*
+ * Maps a range for a budget; false with errno: that cannot be had.  Without a file
+ * (a limit on their size, a container that forbids them) the range is anonymous,
+ * as which its size counts with vm.overcommit_memory = 2.
+ */
 static bool
 map_range(Size budget)
 {
@@ -197,9 +201,13 @@ map_range(Size budget)
 	region_bytes = class_part_bytes * REGION_CLASS_COUNT;
 	for (int class = 0; class < REGION_CLASS_COUNT; class++)
 		region_bytes += list_bytes_of(class);
-	if (ftruncate(region_file, (off_t) region_bytes) != 0)
-		return false;
-	region_base = mmap(NULL, region_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, region_file, 0);
+	if (region_file >= 0 && ftruncate(region_file, (off_t) region_bytes) != 0)
+	{
+		close(region_file);
+		region_file = -1;
+	}
+	region_base = mmap(NULL, region_bytes, PROT_READ | PROT_WRITE,
+					   MAP_SHARED | MAP_NORESERVE | (region_file < 0 ? MAP_ANONYMOUS : 0), region_file, 0);
 	if (region_base == MAP_FAILED)
 		region_base = NULL;
 	return region_base != NULL;
@@ -212,9 +220,7 @@ reserve_range(void)
 	int			error = 0;
 
 	region_file = memfd_create("penumbra", MFD_CLOEXEC);
-	if (region_file < 0)
-		error = errno;
-	while (region_file >= 0 && budget_bytes >= REGION_MINIMUM_BYTES && !map_range(budget_bytes))
+	while (budget_bytes >= REGION_MINIMUM_BYTES && !map_range(budget_bytes))
 	{
 		error = errno;
 		budget_bytes /= 2;
@@ -410,6 +416,8 @@ take_memory(const char *part, Size bytes)
 {
 	int			result;
 
+	if (region_file < 0)
+		return true;
 	do
 		result = fallocate(region_file, 0, part - region_base, (off_t) bytes);
 	while (result != 0 && errno == EINTR);

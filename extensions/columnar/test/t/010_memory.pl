@@ -85,6 +85,10 @@ SKIP:
 	has_cache('less address space', 256);
 }
 
+# A limit on the size of files is none on memory.
+restart_with("'64MB'", 'ulimit -f 20000');
+has_cache('a limit on files', 64);
+
 # What ALTER SYSTEM accepts is not too little.
 restart_with("'64MB'");
 foreach my $value (qw(1MB 15MB -1))
