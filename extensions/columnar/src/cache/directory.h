@@ -137,6 +137,8 @@ extern bool directory_has_room(const MemoryShortage *shortage, uint32 wishes);
 extern void *directory_allocate_for(CachedChunk *chunk, AttrNumber attnum);
 /* Evicts what memory holds beyond the budget, but for what is pinned; false: there is some left. */
 extern bool directory_shrink(void);
+/* What this process has evicted so far. */
+extern uint64 directory_evicted_bytes(void);
 extern uint64 directory_next_serial(void);
 
 extern uint64 directory_drop_relation(const CacheKey *key);	/* returns the chunks dropped */

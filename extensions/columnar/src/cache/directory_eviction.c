@@ -43,6 +43,7 @@ typedef struct Evictions
 } Evictions;
 
 static Evictions *evictions = NULL;
+static uint64 evicted_bytes = 0;	/* by this process */
 static int	database_memory_mb;
 
 void
@@ -298,6 +299,7 @@ evict(Size bytes, const Evictor *evictor)
 		Size		found = evict_batch(bytes, evictor, garbage, &garbage_count,
 										emptied, &emptied_count);
 
+		evicted_bytes += found;
 		directory_collect_garbage(garbage, garbage_count);
 		for (int i = 0; i < emptied_count; i++)
 			directory_unpin_chunk(emptied[i], NULL, 0);
@@ -362,6 +364,12 @@ directory_has_room(const MemoryShortage *shortage, uint32 wishes)
 	}
 	LWLockRelease(directory_lock);
 	return room >= shortage->chunk_bytes;
+}
+
+uint64
+directory_evicted_bytes(void)
+{
+	return evicted_bytes;
 }
 
 void

@@ -652,6 +652,8 @@ loader_load(Relation rel, const LoadOptions *options, LoadResult *result)
 		loader->progress->chunks_total = result->chunks_total;
 		loader->progress->chunks_done = loader->progress->first_chunk = options->first_chunk;
 		load_chunks(loader, result);
+		result->heap_bytes = loader->progress->heap_bytes;
+		result->cached_bytes = loader->progress->cached_bytes;
 		directory_note_load(&loader->key, result->outcome == LOAD_FULL);
 		table_options_apply(RelationGetRelid(rel));
 		/* Generic plans were made without; a standby cannot log the message. */

@@ -48,6 +48,8 @@ typedef struct LoadResult
 	uint32		chunks_total;
 	uint32		chunks_loaded;
 	uint32		next_chunk;
+	uint64		heap_bytes;		/* read */
+	uint64		cached_bytes;	/* written */
 	MemoryShortage shortage;	/* of LOAD_FULL */
 	LeftPages	left;			/* of the chunks that were built */
 } LoadResult;

@@ -241,6 +241,22 @@ wanted_end(Oid database, Oid relid, const MemoryShortage *shortage)
 }
 
 void
+wanted_release(Oid database)
+{
+	LWLockAcquire(wanted_lock, LW_EXCLUSIVE);
+	for (int i = 0; i < WANTED_SLOTS; i++)
+	{
+		WantedColumn *slot = &control->slots[i];
+
+		if (slot->database != database || slot->state != WISH_TAKEN)
+			continue;
+		slot->state = WISH_WAITING;
+		control->waiting++;
+	}
+	LWLockRelease(wanted_lock);
+}
+
+void
 wanted_forget_database(Oid database)
 {
 	LWLockAcquire(wanted_lock, LW_EXCLUSIVE);

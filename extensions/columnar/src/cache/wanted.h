@@ -60,6 +60,8 @@ extern int	wanted_take(Oid database, WantedRelation **relations);
  * where there was a shortage goes on being counted.
  */
 extern void wanted_end(Oid database, Oid relid, const MemoryShortage *shortage);
+/* What a worker that has ended took of the database and did not end is to be taken again. */
+extern void wanted_release(Oid database);
 /* What is wanted of the database is not wanted any more. */
 extern void wanted_forget_database(Oid database);
 /* Halves all counts. */

@@ -23,12 +23,15 @@
  */
 #include "postgres.h"
 
+#include <limits.h>
+
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/visibilitymap.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_database.h"
+#include "commands/dbcommands.h"
 #include "nodes/makefuncs.h"
 #include "pgstat.h"
 #include "postmaster/autovacuum.h"
@@ -43,6 +46,7 @@
 #include "storage/sinval.h"
 #include "tcop/tcopprot.h"
 #include "utils/guc.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -52,6 +56,7 @@
 
 #include "cache/cache.h"
 #include "cache/policy/database.h"
+#include "cache/policy/pace.h"
 #include "cache/policy/table_options.h"
 #include "cache/directory.h"
 #include "cache/invalidation.h"
@@ -97,9 +102,10 @@
 
 bool		penumbra_auto_load = true;
 
-/* penumbra.auto_vacuum, penumbra.max_load_workers */
+/* penumbra.auto_vacuum, penumbra.max_load_workers, penumbra.log_load_min_duration */
 static bool auto_vacuum;
 static int	max_load_workers;
+static int	log_min_duration_ms;
 
 /* ---------------------------------------------------------------- launcher  */
 
@@ -128,6 +134,11 @@ worker_define_settings(void)
 							"Databases whose columns are loaded and refreshed at a time.",
 							"Each takes one of max_worker_processes.",
 							&max_load_workers, 3, 1, DATABASES_MAX, PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("penumbra.log_load_min_duration",
+							"Loads, refreshes, evictions and vacuums of the background that take so long are logged.",
+							"-1 logs none, 0 all.",
+							&log_min_duration_ms, 600000, -1, INT_MAX, PGC_SIGHUP, GUC_UNIT_MS, NULL, NULL, NULL);
+	pace_define_settings();
 }
 
 void
@@ -249,6 +260,7 @@ reap_workers(void)
 		{
 			pfree(database->handle);
 			database->handle = NULL;
+			wanted_release(database->database);
 		}
 		if (database->handle != NULL)
 			running++;
@@ -283,10 +295,10 @@ list_wanted_databases(void)
 static long
 launch_workers(void)
 {
+	int			running = reap_workers();
 	List	   *wanted = list_wanted_databases();
 	RelationSummary *relations;
 	int			relation_count = directory_list_relations(InvalidOid, &relations);
-	int			running = reap_workers();
 	long		timeout_ms = LAUNCHER_SLEEP_MS;
 	ListCell   *lc;
 
@@ -319,6 +331,32 @@ launch_workers(void)
 	return timeout_ms;
 }
 
+/* Whether what began then took long enough to be logged; how long. */
+static bool
+is_logged(TimestampTz started, long *elapsed_ms)
+{
+	*elapsed_ms = TimestampDifferenceMilliseconds(started, GetCurrentTimestamp());
+	return log_min_duration_ms >= 0 && *elapsed_ms >= log_min_duration_ms;
+}
+
+/* As directory_shrink(). */
+static bool
+shrink(void)
+{
+	TimestampTz started = GetCurrentTimestamp();
+	uint64		evicted = directory_evicted_bytes();
+	bool		is_shrunk = directory_shrink();
+	long		elapsed_ms;
+
+	evicted = directory_evicted_bytes() - evicted;
+	if (evicted > 0 && is_logged(started, &elapsed_ms))
+		ereport(LOG,
+				(errmsg("automatic eviction of cached columns: %llu kB in %ld ms",
+						(unsigned long long) evicted / 1024, elapsed_ms),
+				 errdetail("They may take up to %zu MB.", region_budget_bytes() / (1024 * 1024))));
+	return is_shrunk;
+}
+
 void
 penumbra_launcher_main(Datum argument)
 {
@@ -339,7 +377,7 @@ penumbra_launcher_main(Datum argument)
 
 		process_handle_signals();
 		region_follow_machine();
-		is_shrunk = directory_shrink();
+		is_shrunk = shrink();
 		if (penumbra_auto_load)
 		{
 			/* for pg_database; its end frees what was allocated on the way */
@@ -349,7 +387,9 @@ penumbra_launcher_main(Datum argument)
 			list_pause_ms = wanted_list_keep();
 			if (!list_was_read && wanted_list_is_read())
 				disk_start_reader();
-			timeout_ms = Min(launch_workers(), list_pause_ms);
+			if (pace_permits_now())
+				timeout_ms = launch_workers();
+			timeout_ms = Min(timeout_ms, list_pause_ms);
 			CommitTransactionCommand();
 		}
 		/* queries that have pinned what should go will end */
@@ -369,6 +409,9 @@ penumbra_launcher_main(Datum argument)
 }
 
 /* ---------------------------------------------------------------- worker -- */
+
+/* For what outlives transactions. */
+static MemoryContext worker_context;
 
 /* Cleared where the extension is dropped, or was. */
 static bool has_extension = true;
@@ -451,9 +494,27 @@ typedef struct RelationJob
 	uint32		wishes;			/* how often it was wanted, or used */
 	MemoryShortage shortage;	/* of the load before, then of this one */
 	bool		wants_vacuum;
+	bool		is_cut;			/* settings ended it */
+	char	   *name;			/* of the relation, with database and schema; NULL: not seen yet */
+	uint64		heap_bytes;		/* read and written so far */
+	uint64		cached_bytes;
+	uint64		chunks_loaded;
 	uint64		protected_serial;
 	uint32		next_chunk;
 } RelationJob;
+
+static void
+note_result(RelationJob *job, Relation rel, const LoadResult *result)
+{
+	if (job->name == NULL)
+		job->name = MemoryContextStrdup(worker_context,
+										psprintf("%s.%s.%s", get_database_name(MyDatabaseId),
+												 get_namespace_name(RelationGetNamespace(rel)),
+												 RelationGetRelationName(rel)));
+	job->heap_bytes += result->heap_bytes;
+	job->cached_bytes += result->cached_bytes;
+	job->chunks_loaded += result->chunks_loaded;
+}
 
 /* One transaction's part of a job; true when it is finished. */
 static bool
@@ -480,7 +541,7 @@ load_part(RelationJob *job)
 			.wishes = job->wishes * Min(labels.priority, PRIORITY_MAX),
 			.shortage = job->shortage,
 			.first_chunk = job->next_chunk,
-			.chunk_limit = job->is_refresh ? REFRESHED_CHUNKS : CHUNKS_PER_TRANSACTION,
+			.chunk_limit = pace_chunks(job->is_refresh ? REFRESHED_CHUNKS : CHUNKS_PER_TRANSACTION),
 			.protected_serial = job->protected_serial,
 		};
 
@@ -492,6 +553,7 @@ load_part(RelationJob *job)
 			loader_load(rel, &options, &result);
 		else
 			table_options_apply(job->relid);
+		note_result(job, rel, &result);
 		job->next_chunk = result.next_chunk;
 		job->shortage = result.shortage;
 		job->wants_vacuum = result.outcome == LOAD_DONE && wants_vacuum(rel);
@@ -534,10 +596,35 @@ static bool
 goes_on(void)
 {
 	process_handle_signals();
-	return penumbra_auto_load && has_extension;
+	return penumbra_auto_load && has_extension && pace_permits_now();
 }
 
-/* After each part a refresh sleeps REFRESH_REST times as long as the part took, and so leaves the disk to others. */
+/*
+ * After each part a refresh sleeps REFRESH_REST times as long as the part took, and so
+ * leaves the disk to others; a load at most as long as its pace asks for.
+ */
+static void
+rest(const RelationJob *job, uint64 heap_bytes, long part_ms)
+{
+	TimestampTz begun = GetCurrentTimestamp();
+	long		paced_ms = pace_rest_ms(heap_bytes, part_ms);
+
+	while (goes_on())
+	{
+		long		left_ms;
+
+		/* a higher rate that was set meanwhile holds */
+		paced_ms = Min(paced_ms, pace_rest_ms(heap_bytes, part_ms));
+		left_ms = Max(job->is_refresh ? REFRESH_REST * part_ms : 0, paced_ms) -
+			TimestampDifferenceMilliseconds(begun, GetCurrentTimestamp());
+		if (left_ms <= 0)
+			break;
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, left_ms,
+						 WaitEventExtensionNew("PenumbraRefreshDelay"));
+		ResetLatch(MyLatch);
+	}
+}
+
 static void
 load_parts(RelationJob *job)
 {
@@ -547,29 +634,60 @@ load_parts(RelationJob *job)
 	while (!is_done && goes_on())
 	{
 		TimestampTz started = GetCurrentTimestamp();
+		uint64		heap_bytes = job->heap_bytes;
 
 		is_done = load_part(job);
-		CHECK_FOR_INTERRUPTS();
-		if (!job->is_refresh)
-			continue;
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 REFRESH_REST * TimestampDifferenceMilliseconds(started, GetCurrentTimestamp()),
-						 WaitEventExtensionNew("PenumbraRefreshDelay"));
-		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
+		rest(job, job->heap_bytes - heap_bytes, TimestampDifferenceMilliseconds(started, GetCurrentTimestamp()));
 	}
+	job->is_cut = !is_done;
+}
+
+/* Loads, and says so. */
+static void
+load_logged(RelationJob *job)
+{
+	TimestampTz started = GetCurrentTimestamp();
+	uint64		evicted = directory_evicted_bytes();
+	long		elapsed_ms;
+
+	job->heap_bytes = job->cached_bytes = job->chunks_loaded = 0;
+	load_parts(job);
+	evicted = directory_evicted_bytes() - evicted;
+	if (job->name != NULL && is_logged(started, &elapsed_ms))
+		ereport(LOG,
+				(errmsg("automatic %s of cached columns of table \"%s\": %llu chunks in %ld ms",
+						job->is_refresh ? "refresh" : "load", job->name,
+						(unsigned long long) job->chunks_loaded, elapsed_ms),
+				 errdetail("%llu kB of the table were read, %llu kB cached, and %llu kB evicted.%s",
+						   (unsigned long long) job->heap_bytes / 1024, (unsigned long long) job->cached_bytes / 1024,
+						   (unsigned long long) evicted / 1024,
+						   job->shortage.bytes > 0 ? " There is no memory for more." : "")));
+}
+
+static void
+log_vacuum(const RelationJob *job, TimestampTz started)
+{
+	long		elapsed_ms;
+
+	if (is_logged(started, &elapsed_ms))
+		ereport(LOG,
+				(errmsg("automatic vacuum of cached table \"%s\": %ld ms", job->name, elapsed_ms)));
 }
 
 static void
 run_job(RelationJob *job)
 {
+	TimestampTz started;
+
 	job->protected_serial = directory_next_serial();
-	load_parts(job);
+	load_logged(job);
 	if (!job->wants_vacuum || !goes_on())
 		return;
+	started = GetCurrentTimestamp();
 	vacuum_relation(job->relid);
+	log_vacuum(job, started);
 	/* renews stamps, and loads what vacuum changed or made visible */
-	load_parts(job);
+	load_logged(job);
 }
 
 /* Runs a job; an error ends the job, not the worker. */
@@ -645,7 +763,7 @@ load_wanted(void)
 		if (!goes_on())
 			return;
 		try_job(&job);
-		if (!penumbra_auto_load || !has_extension)
+		if (job.is_cut)
 			return;
 		wanted_end(MyDatabaseId, job.relid, &job.shortage);
 		if (job.shortage.bytes > 0 && job.wishes >= AGED_WISHES)
@@ -731,7 +849,6 @@ yield_like_autovacuum(void)
 void
 penumbra_worker_main(Datum argument)
 {
-	MemoryContext context;
 	const char *cost_delay;
 
 	pqsignal(SIGTERM, die);
@@ -750,10 +867,10 @@ penumbra_worker_main(Datum argument)
 		SetConfigOption("vacuum_cost_delay", cost_delay, PGC_SUSET, PGC_S_OVERRIDE);
 	pgstat_report_activity(STATE_RUNNING, "loading columns into the cache");
 
-	context = AllocSetContextCreate(TopMemoryContext, "penumbra worker", ALLOCSET_DEFAULT_SIZES);
-	MemoryContextSwitchTo(context);
+	worker_context = AllocSetContextCreate(TopMemoryContext, "penumbra worker", ALLOCSET_DEFAULT_SIZES);
+	MemoryContextSwitchTo(worker_context);
 	drop_unreachable();
-	MemoryContextSwitchTo(context);
+	MemoryContextSwitchTo(worker_context);
 	/* once: what is wanted meanwhile is for the next worker, after other databases had theirs */
 	load_wanted();
 	refresh_stale();
