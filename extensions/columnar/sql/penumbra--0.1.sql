@@ -22,6 +22,11 @@ AS 'MODULE_PATHNAME', 'penumbra_sql_load' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION load(regclass, text[]) IS
 'caches the columns (without names: all that can be) of a table or of a partitioned table''s partitions, and refreshes what is stale; returns the number of chunks loaded';
 
+CREATE PROCEDURE load_in_parts(relation regclass, columns text[] DEFAULT NULL)
+AS 'MODULE_PATHNAME', 'penumbra_sql_load_in_parts' LANGUAGE C;
+COMMENT ON PROCEDURE load_in_parts(regclass, text[]) IS
+'as load(), but commits after each 256 MB of the table: no snapshot and no lock is held for longer';
+
 CREATE FUNCTION refresh(relation regclass) RETURNS bigint
 AS 'MODULE_PATHNAME', 'penumbra_sql_refresh' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION refresh(regclass) IS

@@ -15,6 +15,7 @@
 #include "catalog/pg_authid.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
+#include "executor/spi.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "parser/parse_relation.h"
@@ -45,6 +46,7 @@
 #include "cache/worker.h"
 
 PENUMBRA_SQL_FUNCTION(penumbra_sql_load);
+PENUMBRA_SQL_FUNCTION(penumbra_sql_load_in_parts);
 PENUMBRA_SQL_FUNCTION(penumbra_sql_unload);
 PENUMBRA_SQL_FUNCTION(penumbra_sql_refresh);
 PENUMBRA_SQL_FUNCTION(penumbra_sql_forget_dropped_databases);
@@ -229,17 +231,6 @@ list_columns(Relation rel, ArrayType *names, AttrNumber *attnums)
 
 /* ---------------------------------------------------------------- loading - */
 
-/* What a load of a relation, with its partitions, has done and left out: reported once. */
-typedef struct LoadReport
-{
-	ArrayType  *names;			/* of the columns; NULL: all that can be cached */
-	int64		chunks_loaded;
-	uint64		chunks_seen;
-	uint64		chunks_total;
-	bool		is_full;
-	LeftPages	left;
-} LoadReport;
-
 /* Further names than these would hide the other messages. */
 #define NAMES_SHOWN		20
 
@@ -249,6 +240,23 @@ typedef struct LeftNames
 	StringInfoData text;
 	int			count;
 } LeftNames;
+
+/* What a load of a relation, with its partitions, has done and left out: reported once. */
+typedef struct LoadReport
+{
+	ArrayType  *names;			/* of the columns; NULL: all that can be cached */
+	int64		chunks_loaded;
+	uint64		chunks_seen;
+	uint64		chunks_total;
+	bool		is_full;
+	LeftPages	left;
+	/* of a load in parts: */
+	uint32		chunk_limit;	/* 0: no parts */
+	uint32		first_chunk;	/* of the table in hand */
+	uint32		next_chunk;		/* 0: it is done */
+	uint64		protected_serial;
+	LeftNames	left_tables;	/* partitions */
+} LoadReport;
 
 static void
 add_left_name(LeftNames *names, const char *name, const char *reason)
@@ -348,6 +356,9 @@ load_columns(Relation rel, const AttrNumber *attnums, int natts, bool patches, L
 		.natts = natts,
 		.patches = patches,
 		.wait = true,
+		.first_chunk = report->first_chunk,
+		.chunk_limit = report->chunk_limit,
+		.protected_serial = report->protected_serial,
 	};
 	LoadResult	result;
 
@@ -355,8 +366,12 @@ load_columns(Relation rel, const AttrNumber *attnums, int natts, bool patches, L
 		return;
 	loader_load(rel, &options, &result);
 	report->chunks_loaded += result.chunks_loaded;
-	report->chunks_seen += result.next_chunk;
-	report->chunks_total += result.chunks_total;
+	report->next_chunk = result.outcome == LOAD_MORE ? result.next_chunk : 0;
+	if (report->next_chunk == 0)
+	{
+		report->chunks_seen += result.next_chunk;
+		report->chunks_total += result.chunks_total;
+	}
 	report->is_full |= result.outcome == LOAD_FULL;
 	report->left.wide += result.left.wide;
 	report->left.unlogged += result.left.unlogged;
@@ -441,40 +456,64 @@ refusal_of_table(Relation rel)
 	return reason == NULL && table_options_refuse(&options) ? "labelled \"never\"" : reason;
 }
 
-/* A partition that cannot be cached keeps no other one out. */
-static int64
-load_tables(Oid relid, void (*load) (Relation rel, LoadReport *report), ArrayType *names)
-{
-	Relation	rel;
-	LoadReport	report = {.names = names};
-	LeftNames	left = {0};
-	ListCell   *cell;
+typedef void (*LoadTable) (Relation rel, LoadReport *report);
 
-	/* before the table, as DROP EXTENSION holds it while it may wait for tables */
+/* Before a table's lock, as DROP EXTENSION holds this one while it may wait for tables. */
+static void
+lock_extension(void)
+{
 	check_is_preloaded();
 	if (!database_lock_extension(true))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the column cache does not serve this database, which does not have the extension"),
 				 errhint("CREATE EXTENSION penumbra;")));
+}
+
+/* Loads a table that was named or is a partition of what was; one that is gone has nothing to load. */
+static void
+load_one(Oid relid, Oid named, LoadTable load, LoadReport *report)
+{
+	Relation	table = try_relation_open(relid, AccessShareLock);
+	const char *reason;
+
+	report->first_chunk = report->next_chunk;
+	report->next_chunk = 0;
+	if (table == NULL)
+		return;
+	check_may_maintain(table);
+	reason = refusal_of_table(table);
+	if (reason == NULL)
+		load(table, report);
+	else if (relid == named)
+		refuse_relation(table, reason);
+	else
+		add_left_name(&report->left_tables, RelationGetRelationName(table), reason);
+	relation_close(table, NoLock);
+}
+
+static void
+report_tables(Relation rel, LoadTable load, const LoadReport *report)
+{
+	if (load == load_table && report->names == NULL)
+		report_left_columns(rel);
+	report_left_partitions(rel, &report->left_tables);
+	report_load(rel, report);
+}
+
+/* A partition that cannot be cached keeps no other one out. */
+static int64
+load_tables(Oid relid, LoadTable load, ArrayType *names)
+{
+	Relation	rel;
+	LoadReport	report = {.names = names};
+	ListCell   *cell;
+
+	lock_extension();
 	rel = functions_open_relation(relid);
 	foreach(cell, list_tables(rel))
-	{
-		Relation	table = relation_open(lfirst_oid(cell), NoLock);
-		const char *reason = refusal_of_table(table);
-
-		if (reason == NULL)
-			load(table, &report);
-		else if (RelationGetRelid(table) == relid)
-			refuse_relation(table, reason);
-		else
-			add_left_name(&left, RelationGetRelationName(table), reason);
-		relation_close(table, NoLock);
-	}
-	if (load == load_table && names == NULL)
-		report_left_columns(rel);
-	report_left_partitions(rel, &left);
-	report_load(rel, &report);
+		load_one(lfirst_oid(cell), relid, load, &report);
+	report_tables(rel, load, &report);
 	relation_close(rel, NoLock);
 	return report.chunks_loaded;
 }
@@ -487,6 +526,62 @@ penumbra_sql_load(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	PG_RETURN_INT64(load_tables(PG_GETARG_OID(0), load_table,
 								PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P(1)));
+}
+
+/* One transaction's part. */
+static void
+load_part(Oid relid, Oid named, LoadReport *report)
+{
+	lock_extension();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	load_one(relid, named, load_table, report);
+	PopActiveSnapshot();
+}
+
+/*
+ * Each transaction has a snapshot, locks and the user's privileges of its own.  What
+ * is left out is reported by the last one.
+ */
+Datum
+penumbra_sql_load_in_parts(PG_FUNCTION_ARGS)
+{
+	Oid			relid = PG_GETARG_OID(0);
+	LoadReport	report = {.chunk_limit = CHUNKS_PER_TRANSACTION};
+	List	   *tables;
+	ListCell   *cell;
+	Relation	rel;
+
+	check_is_preloaded();
+	if (castNode(CallContext, fcinfo->context)->atomic)
+		ereport(ERROR,
+				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
+				 errmsg("penumbra.load_in_parts cannot run in a transaction block or a function"),
+				 errhint("Use penumbra.load().")));
+	if (PG_ARGISNULL(0))
+		return (Datum) 0;
+	SPI_connect_ext(SPI_OPT_NONATOMIC);
+	report.names = PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P_COPY(1);
+	report.protected_serial = directory_next_serial();
+	lock_extension();
+	rel = functions_open_relation(relid);
+	tables = list_tables(rel);
+	relation_close(rel, NoLock);
+	foreach(cell, tables)
+	{
+		do
+		{
+			load_part(lfirst_oid(cell), relid, &report);
+			SPI_commit();
+		} while (report.next_chunk > 0);
+	}
+	rel = try_relation_open(relid, AccessShareLock);
+	if (rel != NULL)
+	{
+		report_tables(rel, load_table, &report);
+		relation_close(rel, NoLock);
+	}
+	SPI_finish();
+	return (Datum) 0;
 }
 
 Datum

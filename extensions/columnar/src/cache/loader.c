@@ -604,9 +604,10 @@ load_chunks(Loader *loader, LoadResult *result)
 	{
 		bool		loaded;
 
-		/* the caller takes up changed settings between its transactions */
+		/* the worker takes up changed settings between its transactions */
 		if (loader->options->chunk_limit > 0 &&
-			(ConfigReloadPending || result->chunks_loaded >= loader->options->chunk_limit))
+			((loader->options->by_worker && ConfigReloadPending) ||
+			 result->chunks_loaded >= loader->options->chunk_limit))
 		{
 			result->outcome = LOAD_MORE;
 			break;

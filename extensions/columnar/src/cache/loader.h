@@ -34,10 +34,13 @@ typedef struct LoadOptions
 	uint64		protected_serial;	/* 0: this load's own; see directory_allocate() */
 } LoadOptions;
 
+/* Chunks of a transaction, so that nobody waits long for its lock or its snapshot: about 256 MB of heap. */
+#define CHUNKS_PER_TRANSACTION	32
+
 typedef enum LoadOutcome
 {
 	LOAD_DONE,
-	LOAD_MORE,					/* chunk_limit reached, or settings changed: go on at next_chunk */
+	LOAD_MORE,					/* chunk_limit reached, or a worker's settings changed: go on at next_chunk */
 	LOAD_FULL,					/* no memory left that could be evicted */
 	LOAD_BUSY,					/* somebody else loads the relation */
 } LoadOutcome;

@@ -80,9 +80,6 @@
 #define WORKER_PAUSE_MS			1000
 #define LAUNCHER_PAUSE_MS		100
 
-/* Per transaction, so that nobody waits long for our lock: about 256 MB of heap. */
-#define CHUNKS_PER_TRANSACTION	32
-
 /*
  * A refresh goes in smaller steps and rests so many times as long after each:
  * the table is served meanwhile, and writers want the processors, too.
