@@ -27,12 +27,15 @@ help: ## this list
 demo: install venv ## TPC-H at scale 1: stock PostgreSQL, Penumbra and DuckDB side by side; .penumbra/report.html
 	$(PENUMBRA) demo $(DEMO_OPTIONS)
 
-check: build install venv ## every test there is, on this machine's PostgreSQL
-	@.venv/bin/python test/check.py $(CHECK_LENGTH) $(CHECK_OPTIONS)
+check: build install venv ## what a change can break every day, in ten minutes
+	@.venv/bin/python test/check.py quick $(CHECK_OPTIONS)
+
+check-full: check ## make check, then all other tests on this machine's PostgreSQL
+	@.venv/bin/python test/check.py full $(CHECK_OPTIONS)
 
 check-all: CHECK_PACKAGES := check-all
-check-all: CHECK_LENGTH := --long
-check-all: check ## make check at length, with sanitizers, then PostgreSQL 17, 18 and 19 and arm64 in chroots
+check-all: check-full ## make check-full, then at length, with sanitizers, PostgreSQL 17, 18 and 19 and arm64 in chroots
+	@.venv/bin/python test/check.py long $(CHECK_OPTIONS)
 	@test/chroot/check_all
 
 packages: ## install the Debian packages of packages.txt that are missing
@@ -97,7 +100,7 @@ install: extension ## the extensions into the private installation
 # With assertions, which what is installed and measured has not: copies of the sources, since PGXS compiles beside
 # them, in a copy of the installation.
 CHECKED = $(shell readlink -f .penumbra)/assertions
-extension-check: install ## the extensions' own tests, with assertions (EXTENSIONS=columnar: of that one)
+extension-check: installation configure ## the extensions' own tests, with assertions (EXTENSIONS=columnar: of that one)
 	@mkdir -p $(CHECKED) && find $(CHECKED)/common $(CHECKED)/extensions -name '*.[ch]' -delete 2>/dev/null; \
 	cp -au --remove-destination $(INSTALLATION) $(CHECKED)/ && tar -c --exclude='*.o' --exclude='*.so' common extensions | tar -x -C $(CHECKED) && \
 	ln -sfn $(CURDIR)/engine $(CURDIR)/kernels $(CHECKED)/
@@ -116,4 +119,4 @@ clean: ## what was built; .penumbra and .venv stay
 distclean: clean ## everything that is not in git
 	rm -rf .venv $(shell readlink -f .penumbra) .penumbra
 
-.PHONY: help demo check check-all packages venv configure build installation extension install extension-check vectors-page goldens clean distclean
+.PHONY: help demo check check-full check-all packages venv configure build installation extension install extension-check vectors-page goldens clean distclean

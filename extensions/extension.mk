@@ -56,7 +56,8 @@ without_checksums = env PG_TEST_INITDB_EXTRA_OPTS="`$(shell $(PG_CONFIG) --bindi
 
 # All, unless the caller names some.
 SQL_TESTS ?= $(patsubst test/sql/%.sql,%,$(sort $(wildcard test/sql/*.sql)))
-TAP_TESTS ?= test/t/*.pl
+SPECS ?= $(patsubst test/specs/%.spec,%,$(sort $(wildcard test/specs/*.spec)))
+TAP_TESTS ?= $(sort $(wildcard test/t/*.pl))
 
 # An extension of functions that only tests call: no package has it, nor what `make install` puts into a server.
 .PHONY: install-for-tests
@@ -64,7 +65,7 @@ install-for-tests: install
 	$(if $(wildcard test/extension),$(INSTALL_DATA) test/extension/* '$(DESTDIR)$(datadir)/extension/')
 
 .PHONY: test test-files test-regress test-isolation test-tap
-test: $(if $(wildcard test/sql),test-regress) $(if $(wildcard test/specs),test-isolation) $(if $(wildcard test/t),test-tap)
+test: $(if $(SQL_TESTS),test-regress) $(if $(SPECS),test-isolation) $(if $(TAP_TESTS),test-tap)
 
 test-files:
 	rm -rf $(TEST_DIR) && mkdir -p $(TEST_DIR)/regress $(TEST_DIR)/isolation && cp -r test $(TEST_DIR)/test
@@ -79,7 +80,7 @@ test-regress: test-files
 test-isolation: test-files
 	cd $(TEST_DIR) && $(as_postgres) $(without_checksums) $(pgxs_test)/isolation/pg_isolation_regress $(regress_options) \
 	  --temp-instance=$(TEST_DIR)/isolation/server --outputdir=$(TEST_DIR)/isolation \
-	  $(patsubst test/specs/%.spec,%,$(sort $(wildcard test/specs/*.spec))) \
+	  $(SPECS) \
 	  || { cat $(TEST_DIR)/isolation/regression.diffs; exit 1; }
 
 test-tap: test-files

@@ -1,7 +1,8 @@
-"""`make check`: every suite, each with its own count, then 'N passed, N failed'.
+"""The suites of one level, each with its own count, then 'N passed, N failed'.
 
-Suites run in turn. Those of the sanitizers keep a processor busy for a quarter of an hour and start no server: they run
-beside the others, which often wait for one, at a lower priority.
+`make check` is the level quick. A level runs what the levels before it leave out: `make check-full` is quick, then full.
+Suites run in turn; those that install nothing and need no processor for themselves run beside the others, which often
+wait for a server, at a lower priority.
 """
 
 import argparse
@@ -17,7 +18,17 @@ from pathlib import Path
 TREE = Path(__file__).resolve().parents[1]
 PYTHON = str(TREE / ".venv/bin/python")
 RUFF = str(TREE / ".venv/bin/ruff")
-PYTEST = [PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+PYTEST = [PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--durations=10", "--durations-min=5"]
+LEVELS = ("quick", "full", "long")
+# The files of the extensions' own tests that take more than some ten seconds: of level full. Others are quick.
+SLOW_FILES = {
+    "backtrace": ("t/002_errors.pl", "t/003_live.pl"),
+    "columnar": ("t/003_worker.pl", "t/005_limits.pl", "t/006_disk.pl", "t/007_wishes.pl", "t/008_workers.pl"),
+    "compress": ("t/003_dictionaries.pl", "t/006_drop_dictionary.pl"),
+    "keytree": ("t/001_dump_upgrade.pl",),
+    "numeric": ("sql/long.sql",),
+    "sort": ("sql/large.sql",),
+}
 
 
 @dataclass(frozen=True)
@@ -68,14 +79,38 @@ def count_lines(output: str) -> Count:
 
 @dataclass(frozen=True)
 class Suite:
+    """A command, and the arguments that it has at each level: None where it does not run."""
+
     name: str
-    command: list[str]
     count: object
+    command: list[str]
+    quick: list[str] | None = None
+    full: list[str] | None = None
+    long: list[str] | None = None
     environment: dict[str, str] = field(default_factory=dict)
     is_beside: bool = False  # runs beside the suites that do not
 
 
-def suites(is_long: bool) -> list[Suite]:
+NOT_SLOW, SLOW = ["-m", "not slow"], ["-m", "slow"]
+
+
+def extension_suite(name: str) -> Suite:
+    tests = TREE / "extensions" / name / "test"
+    slow = {tests / file for file in SLOW_FILES.get(name, ())}
+    assert all(file.exists() for file in slow), slow
+
+    def arguments(is_slow: bool) -> list[str]:
+        chosen = [file for file in sorted([*tests.glob("sql/*.sql"), *tests.glob("t/*.pl")]) if (file in slow) == is_slow]
+        sql = [file.stem for file in chosen if file.suffix == ".sql"]
+        tap = [str(file.relative_to(tests.parent)) for file in chosen if file.suffix == ".pl"]
+        return [f"SQL_TESTS={' '.join(sql)}", f"TAP_TESTS={' '.join(tap)}", *(["SPECS="] if is_slow else [])]
+
+    return Suite(f"extension {name}", count_regress,
+                 ["make", "--no-print-directory", "extension-check", f"EXTENSIONS={name}"],
+                 quick=arguments(is_slow=False), full=arguments(is_slow=True) if slow else None)  # fmt: skip
+
+
+def suites() -> list[Suite]:
     extensions = sorted(makefile.parent.name for makefile in TREE.glob("extensions/*/Makefile"))
     # gcc 14 does not align vectors of 64 bytes in the stack frames that it would keep to find later uses.
     sanitizer = {
@@ -83,41 +118,43 @@ def suites(is_long: bool) -> list[Suite]:
         "UBSAN_OPTIONS": "print_stacktrace=1",
     }
     return [
-        Suite("style", [PYTHON, "test/style.py"], count_lines),
-        Suite("wall", [PYTHON, "test/wall.py"], count_lines),
-        Suite("kernels", ["build/kernels/kernels_test", "--gtest_brief=1"], count_gtest),
-        Suite("engine", ["build/engine/engine_test", "--gtest_brief=1"], count_gtest),
-        Suite("vectors page", [PYTHON, "test/vectors_page.py", "--check"], count_lines),
-        Suite("lab", [*PYTEST, "lab/tests"], count_pytest),
-        Suite("symbolize", [*PYTEST, "extensions/backtrace/symbolize/test"], count_pytest),
-        *(
-            Suite(f"extension {name}", ["make", "--no-print-directory", "extension-check", f"EXTENSIONS={name}"],
-                  count_regress)
-            for name in extensions
-        ),
-        Suite("backtraces like gdb's", [PYTHON, "extensions/backtrace/test/accuracy/check.py", "--few"], count_lines),
-        Suite("disk cache's files", [PYTHON, "extensions/columnar/test/unit/run.py"], count_lines),
-        Suite("fuzzing compress", [PYTHON, "extensions/compress/test/fuzz/run.py"], count_lines),
-        Suite("differential", [*PYTEST, "test/differential", *(["--histories=200000"] if is_long else [])], count_pytest),
-        Suite("crash", [*PYTEST, "test/crash", *(["--kills=300", "--power-losses=200"] if is_long else [])], count_pytest),
-        Suite("coexistence", [*PYTEST, "test/coexistence"], count_pytest),
-        Suite("adversarial", [*PYTEST, "test/adversarial", *(["--long"] if is_long else [])], count_pytest),
-        Suite("keytree, model and crashes", [*PYTEST, "extensions/keytree/test/model"], count_pytest),
-        Suite("regression", [PYTHON, "test/regression/run.py"], count_lines),
-        Suite("regression keytree", [PYTHON, "test/regression/run_keytree.py"], count_lines),
-        Suite("regression numeric", [PYTHON, "test/regression/run_numeric.py"], count_lines),
-        Suite("sanitizers, build", ["bash", "-c",
+        Suite("style", count_lines, [PYTHON, "test/style.py"], quick=[]),
+        Suite("wall", count_lines, [PYTHON, "test/wall.py"], quick=[]),
+        Suite("kernels", count_gtest, ["build/kernels/kernels_test", "--gtest_brief=1"], quick=[], is_beside=True),
+        Suite("engine", count_gtest, ["build/engine/engine_test", "--gtest_brief=1"], quick=[], is_beside=True),
+        Suite("vectors page", count_lines, [PYTHON, "test/vectors_page.py", "--check"], quick=[]),
+        Suite("lab", count_pytest, [*PYTEST, "lab/tests"], quick=NOT_SLOW, full=SLOW, is_beside=True),
+        Suite("symbolize", count_pytest, [*PYTEST, "extensions/backtrace/symbolize/test"], quick=NOT_SLOW, full=SLOW,
+              is_beside=True),
+        *(extension_suite(name) for name in extensions),
+        Suite("backtraces like gdb's", count_lines,
+              [PYTHON, "extensions/backtrace/test/accuracy/check.py", "--few"], full=[]),
+        Suite("disk cache's files", count_lines, [PYTHON, "extensions/columnar/test/unit/run.py"], quick=[]),
+        Suite("fuzzing compress", count_lines, [PYTHON, "extensions/compress/test/fuzz/run.py"], full=[]),
+        Suite("differential", count_pytest, [*PYTEST, "test/differential"],
+              quick=[*NOT_SLOW, "--queries=600", "--histories=500", "--seconds=100"],
+              full=["-m", "slow or sized", "--seed=601", "--queries=2400"],
+              long=["-k", "test_histories", "--histories=200000"]),
+        Suite("crash", count_pytest, [*PYTEST, "test/crash"], quick=NOT_SLOW, full=SLOW,
+              long=["-k", "test_kills or test_power_loss", "--kills=300", "--power-losses=200"]),
+        Suite("coexistence", count_pytest, [*PYTEST, "test/coexistence"], quick=NOT_SLOW, full=SLOW),
+        Suite("adversarial", count_pytest, [*PYTEST, "test/adversarial"], quick=NOT_SLOW, full=SLOW, long=["--long"]),
+        Suite("keytree, model and crashes", count_pytest, [*PYTEST, "extensions/keytree/test/model"],
+              quick=NOT_SLOW, full=SLOW),
+        Suite("regression", count_lines, [PYTHON, "test/regression/run.py"], full=[]),
+        Suite("regression keytree", count_lines, [PYTHON, "test/regression/run_keytree.py"], full=[]),
+        Suite("regression numeric", count_lines, [PYTHON, "test/regression/run_numeric.py"], full=[]),
+        Suite("sanitizers, build", count_lines, ["bash", "-c",
               "cmake -G Ninja -B build-asan -S . -DPENUMBRA_SANITIZE=address,undefined >/dev/null && ninja -C build-asan"
-              " kernels_test engine_test penumbra-symbolize && echo 'ok: built'"], count_lines, is_beside=True),
-        Suite("sanitizers, kernels", ["build-asan/kernels/kernels_test", "--gtest_brief=1"], count_gtest, sanitizer,
-              is_beside=True),
-        Suite("sanitizers, engine", ["build-asan/engine/engine_test", "--gtest_brief=1"], count_gtest, sanitizer,
-              is_beside=True),
-        Suite("sanitizers, symbolize", [*PYTEST, "extensions/backtrace/symbolize/test/test_bad_input.py",
-              "extensions/backtrace/symbolize/test/test_process.py"], count_pytest,
-              {**sanitizer, "SYMBOLIZE": str(TREE / "build-asan/extensions/backtrace/symbolize/penumbra-symbolize")},
-              is_beside=True),
-        *([Suite("sanitizers, extensions", [PYTHON, "test/sanitized/run.py"], count_lines)] if is_long else []),
+              " kernels_test engine_test penumbra-symbolize && echo 'ok: built'"], full=[], is_beside=True),
+        Suite("sanitizers, kernels", count_gtest, ["build-asan/kernels/kernels_test", "--gtest_brief=1"], full=[],
+              environment=sanitizer, is_beside=True),
+        Suite("sanitizers, engine", count_gtest, ["build-asan/engine/engine_test", "--gtest_brief=1"], full=[],
+              environment=sanitizer, is_beside=True),
+        Suite("sanitizers, symbolize", count_pytest, [*PYTEST, "extensions/backtrace/symbolize/test/test_bad_input.py",
+              "extensions/backtrace/symbolize/test/test_process.py"], full=[], is_beside=True, environment={**sanitizer,
+              "SYMBOLIZE": str(TREE / "build-asan/extensions/backtrace/symbolize/penumbra-symbolize")}),
+        Suite("sanitizers, extensions", count_lines, [PYTHON, "test/sanitized/run.py"], long=[]),
     ]  # fmt: skip
 
 
@@ -128,14 +165,15 @@ class Result:
     output: str
 
 
-def run_suite(suite: Suite) -> Result:
+def run_suite(suite: Suite, level: str) -> Result:
     """Prints what the suite prints, unless it runs beside others."""
     if not suite.is_beside:
         print(f"\n=== {suite.name}", flush=True)
     begin = time.monotonic()
     lines = []
+    command = [*(["nice", "-n", "10"] if suite.is_beside else []), *suite.command, *getattr(suite, level)]
     process = subprocess.Popen(
-        ["nice", "-n", "10", *suite.command] if suite.is_beside else suite.command,
+        command,
         cwd=TREE, env={**os.environ, **suite.environment}, text=True, errors="replace",
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
@@ -152,14 +190,14 @@ def run_suite(suite: Suite) -> Result:
     return Result(count, time.monotonic() - begin, output)
 
 
-def run_suites(chosen: list[Suite]) -> dict[str, Result]:
+def run_suites(chosen: list[Suite], level: str) -> dict[str, Result]:
     results = {}
     with ThreadPoolExecutor(1) as beside:
         try:
-            running = {suite.name: beside.submit(run_suite, suite) for suite in chosen if suite.is_beside}
+            running = {suite.name: beside.submit(run_suite, suite, level) for suite in chosen if suite.is_beside}
             for suite in chosen:
                 if not suite.is_beside:
-                    results[suite.name] = run_suite(suite)
+                    results[suite.name] = run_suite(suite, level)
             for name, future in running.items():
                 results[name] = future.result()
                 print(f"\n=== {name}\n{results[name].output}", end="", flush=True)
@@ -171,23 +209,29 @@ def run_suites(chosen: list[Suite]) -> dict[str, Result]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("level", choices=LEVELS)
     parser.add_argument("--only", help="comma-separated beginnings of suite names")
     parser.add_argument("--skip", help="the same, to leave out")
-    parser.add_argument("--long", action="store_true", help="with what takes hours")
     arguments = parser.parse_args()
-    chosen = suites(arguments.long)
+    chosen = suites()
+    for beginning in filter(None, f"{arguments.only or ''},{arguments.skip or ''}".split(",")):
+        if not any(suite.name.startswith(beginning) for suite in chosen):
+            parser.error(f"no suite is called {beginning}: {', '.join(suite.name for suite in chosen)}")
+    chosen = [suite for suite in chosen if getattr(suite, arguments.level) is not None]
     if arguments.only:
         chosen = [s for s in chosen if s.name.startswith(tuple(arguments.only.split(",")))]
     if arguments.skip:
         chosen = [s for s in chosen if not s.name.startswith(tuple(arguments.skip.split(",")))]
+    begin = time.monotonic()
     try:
-        results = run_suites(chosen)
+        results = run_suites(chosen, arguments.level)
     except KeyboardInterrupt:
         print("interrupted")
         return 130
     print(f"\n{'suite':<22}{'passed':>9}{'failed':>9}{'seconds':>10}")
     for name, result in results.items():
         print(f"{name:<22}{result.count.passed:>9}{result.count.failed:>9}{result.seconds:>10.1f}")
+    print(f"{arguments.level:<40}{time.monotonic() - begin:>10.1f}")
     failed = sum(result.count.failed for result in results.values())
     print(f"{sum(result.count.passed for result in results.values())} passed, {failed} failed")
     return 1 if failed else 0

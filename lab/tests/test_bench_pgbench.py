@@ -48,6 +48,7 @@ def _assert_nothing_left() -> None:
     assert not [text for text in commands_running if str(state_directory() / "bench-") in text]
 
 
+@pytest.mark.slow
 def test_private_servers_take_turns_in_blocks(tmp_path):
     output = tmp_path / "run.json"
     another_build = state_directory() / "another-build"
@@ -270,6 +271,7 @@ def _children(pid: int) -> list[str]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.slow
 def test_an_interrupted_run_keeps_what_is_finished(tmp_path, number):
     with _running_bench(tmp_path / "run.json") as process:
         process.send_signal(number)
@@ -283,6 +285,7 @@ def test_an_interrupted_run_keeps_what_is_finished(tmp_path, number):
     _assert_nothing_left()
 
 
+@pytest.mark.slow
 def test_a_server_that_dies_is_named_and_what_is_finished_kept(tmp_path):
     with _running_bench(tmp_path / "run.json") as process:
         with pytest.raises(LabError, match="another `penumbra bench` is running"):
@@ -302,6 +305,7 @@ def test_a_server_that_dies_is_named_and_what_is_finished_kept(tmp_path):
     _assert_nothing_left()
 
 
+@pytest.mark.slow
 def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path):
     with _running_bench(tmp_path / "run.json") as process:
         process.kill()

@@ -8,6 +8,8 @@ from penumbra_lab.analysis.document import load_runs
 from penumbra_lab.analysis.simulation import Design, Noise, simulate
 from penumbra_lab.analysis.verdict import CONFIDENCE, MARGIN, Outcome
 
+pytestmark = pytest.mark.slow
+
 NOISE = Path(__file__).resolve().parents[1] / "noise"
 WORKLOADS = ("select-only", "simple-update")
 PAIRS, SEED = 1000, 20261121

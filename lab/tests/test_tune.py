@@ -92,6 +92,7 @@ def _place(source: Path) -> Path:
     return next((source.parent / "state/tune").glob("tiny-*"))
 
 
+@pytest.mark.slow
 def test_a_program_from_end_to_end(source):
     output = source.parent / "run.json"
     expected = "./main | grep -q '^[0-9]*$'"
@@ -142,6 +143,7 @@ def test_a_program_from_end_to_end(source):
     assert not [*_place(source).glob("part-*"), *_place(source).glob("scratch-*")]
 
 
+@pytest.mark.slow
 def test_a_run_that_begins_again_builds_nothing_twice(source):
     arguments = ["--evaluations", "6", "--repetitions", "2", "--hours", "1"]
     log = source.parent / "builds"

@@ -113,6 +113,7 @@ def _build(project: PostgreSQL, recipe: Recipe, executor: Executor):
     return result
 
 
+@pytest.mark.slow
 def test_a_backend_is_counted(project, executor):
     result = _build(project, Recipe("gcc", DEBIAN_FLAGS), executor)
     first, second = (project.measure(result, executor) for _ in range(2))
@@ -180,6 +181,7 @@ def test_a_profile_is_trained_between_two_compilations(project, executor):
     assert "CC=gcc" in configured and "-O2 -flto=auto -fprofile-use=PROFILE" in made
 
 
+@pytest.mark.slow
 def test_a_profile_is_kept_for_recipes_that_it_fits(project, executor):
     shutil.rmtree(project.place / "profiles", ignore_errors=True)
     compilations = []
@@ -353,6 +355,7 @@ def tests(project, tmp_path, monkeypatch):
     shutil.rmtree(directory)
 
 
+@pytest.mark.slow
 def test_a_finalist_is_checked_and_installed_beside_the_system(project, tests, executor):
     build = _build(project, Recipe("gcc", ("-O2", "-O3")), executor)
     prefix = project.place / "tuned"
@@ -377,6 +380,7 @@ def test_a_finalist_is_checked_and_installed_beside_the_system(project, tests, e
     assert server.read_bytes() == (build / "bin/postgres").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_finalist_that_fails_a_test_is_refused(project, tests, executor):
     (tests / "expected/one.out").write_text("2\n")
     build = _build(project, Recipe("gcc", ("-O2", "-O3")), executor)

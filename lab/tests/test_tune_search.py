@@ -70,6 +70,7 @@ def _search(kind: str, seed: int):
     return problem, search(SEARCHERS[kind](problem.space, seed), problem.evaluate, EVALUATIONS)
 
 
+@pytest.mark.slow
 def test_group_mutation_finds_the_known_best_and_the_others_do_not():
     found = {}
     for kind in SEARCHERS:

@@ -131,6 +131,7 @@ def test_the_star_schema_is_measured_in_both_modes():
     assert document["sections"]["target"] == {"mean": 0.5, "each": 1.0}
 
 
+@pytest.mark.slow
 def test_written_tables_are_measured_at_every_step(monkeypatch):
     tiny = written.Form(scale=0.01, runs=1, stream_seconds=1, pause_seconds=0)
     monkeypatch.setattr("penumbra_lab.commands.bench.SHORT", tiny)
@@ -164,6 +165,7 @@ def test_what_is_left_of_the_speed_is_of_the_untouched_table():
                      ["100", "40.0", "2.50 x", "25%", "yes"]]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_htap_writes_both_rates_and_freshness(tmp_path, monkeypatch):
     whole = read_workload("ch")
     few = tuple(query for query in whole.queries if query.name[:3] in ("q01", "q06", "q12"))
@@ -227,6 +229,7 @@ def test_numeric_writes_pairs_and_targets(monkeypatch):
     assert target["ratio"] > 0 and target["at most"] == 0.6
 
 
+@pytest.mark.slow
 def test_compression_writes_sizes_and_turns():
     document = _run("compress", "--scale", "0.001", "--rounds", "2",
                     "--case", "jsonb", "--case", "large")  # fmt: skip
@@ -251,6 +254,7 @@ def test_sorting_writes_a_pair_for_each_rival(monkeypatch):
     assert all(set(row) == {"stock", "penumbra"} for row in medians(document).values())
 
 
+@pytest.mark.slow
 def test_keytree_clients_writes_throughput_of_both(monkeypatch):
     loads = [keytree_clients.LOADS[1], keytree_clients.LOADS[-1]]
     monkeypatch.setattr(keytree_clients, "LOADS", loads)
@@ -267,6 +271,7 @@ def test_keytree_working_set_writes_a_curve_of_both(monkeypatch):
     assert all(set(row) == {"btree", "keytree"} for row in medians(document).values())
 
 
+@pytest.mark.slow
 def test_working_sets_of_less_and_of_more_than_memory(monkeypatch):
     tiny = working_set.Form(memory_mb=16, parts=(2, 12), rounds=1, look_up_seconds=1)
     monkeypatch.setattr(working_set, "SHORT", tiny)

@@ -149,7 +149,7 @@ WAYS = [under_cursor, under_hold_cursor, under_late_cursor, under_prepared, unde
 
 
 @pytest.mark.timeout(1800 * SLOWNESS)
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", [under_cursor, *(pytest.param(way, marks=pytest.mark.slow) for way in WAYS[1:])])
 @pytest.mark.parametrize("table", CHANGES)
 def test_ddl_gives_what_postgresql_gives(server, database, table, way, is_long):
     with connect(server, database) as connection:

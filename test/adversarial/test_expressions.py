@@ -121,6 +121,7 @@ def test_deep(server, tables, name, is_long):
 
 @pytest.mark.timeout(3600 * SLOWNESS)
 @pytest.mark.parametrize("terms", [1200, 1400, 3000])
+@pytest.mark.slow
 def test_deep_over_many_rows(server, tables, terms, is_long):
     """In the engine's threads: their stacks are smaller than the process's."""
     if terms != 1400 and not is_long:
@@ -196,6 +197,7 @@ HUGE_QUERIES = [
 
 
 @pytest.mark.timeout(3600 * SLOWNESS)
+@pytest.mark.slow
 def test_huge_values(server, database, is_long):
     """In the cache where they fit into it: values that do not compress, so that each takes its bytes."""
     with connect(server, database) as connection:
@@ -214,6 +216,7 @@ def test_huge_values(server, database, is_long):
 
 
 @pytest.mark.timeout(3600 * SLOWNESS)
+@pytest.mark.slow
 def test_many_large_values(server, database, is_long):
     """More rows in a vector than values of this size fit into memory: stock holds one of them at a time."""
     size, rows = (1 << 20, 1000) if is_long else (200_000, 1500)

@@ -78,6 +78,7 @@ def assert_joins(server, database: str, query: str, *settings: str) -> None:
 
 @pytest.mark.timeout(600 * SLOWNESS)
 @pytest.mark.parametrize("stage", ENDLESS)
+@pytest.mark.slow
 def test_endless_joins_end(server, joined, stage, is_long):
     query = ENDLESS[stage]
     assert_joins(server, joined, query)
@@ -140,6 +141,7 @@ def test_the_server_ends_within_joins(server, joined, way):
 
 
 @pytest.mark.timeout(600 * SLOWNESS)
+@pytest.mark.slow
 def test_temporary_files_are_limited(server, joined):
     """While the build side is written, while the probe side is, and not at all; nothing is left of it."""
     with connect(server, joined) as connection:
@@ -235,6 +237,7 @@ def deep_conditions(count: int) -> list[str]:
 
 
 @pytest.mark.timeout(1800 * SLOWNESS)
+@pytest.mark.slow
 def test_deep_conditions(server, tables, is_long):
     for count in (1, 300, 1000, 5000) if is_long else (1000,):
         for condition in deep_conditions(count):

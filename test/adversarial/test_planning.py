@@ -168,6 +168,7 @@ def alternatives(count: int) -> str:
 
 @pytest.mark.timeout(300 * SLOWNESS)
 @pytest.mark.parametrize("query", [nested_groupings, nested_scalars])
+@pytest.mark.slow
 def test_nested_queries_are_planned_in_linear_time(server, planned, query):
     """What Penumbra adds to planning, at two depths; PostgreSQL's own part is quadratic."""
     added = {}

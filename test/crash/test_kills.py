@@ -97,6 +97,7 @@ def kill(server, victim: str, signal_number: int, at_write: bool, pick: random.R
 
 
 @pytest.mark.timeout(4 * 3600)
+@pytest.mark.slow
 def test_killed_while_the_disk_cache_is_used(killed_server, request):
     server = killed_server
     seed = request.config.getoption("kill_seed")

@@ -96,6 +96,7 @@ def freeze_everything(connection: psycopg.Connection) -> None:
 
 
 @pytest.mark.timeout(240)
+@pytest.mark.slow
 def test_transaction_numbers_go_round(old):
     """Rule W1: a chunk proves rows for 2^30 numbers. Rows that are older than half of all numbers look new, no more."""
     write(old, 1)
@@ -222,6 +223,7 @@ def test_rows_are_not_read_while_others_move_them(old):
 
 
 @pytest.mark.timeout(240)
+@pytest.mark.slow
 def test_a_thousand_partitions(make_server):
     server = make_server(
         "partitions", max_locks_per_transaction="256", shared_buffers="256MB", fsync="off"

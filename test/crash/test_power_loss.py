@@ -182,6 +182,7 @@ def some_share_lost(pick: random.Random):
 
 
 @pytest.mark.timeout(4 * 3600)
+@pytest.mark.slow
 def test_power_is_lost_while_the_disk_cache_is_used(make_server, monkeypatch, request):
     seed = request.config.getoption("kill_seed")
     pick = random.Random(seed)
@@ -218,6 +219,7 @@ def test_power_is_lost_while_the_disk_cache_is_used(make_server, monkeypatch, re
         pytest.param(lambda name: name in (OURS, FILES), id="directories"),
     ],
 )
+@pytest.mark.slow
 def test_a_sync_that_is_left_out_is_seen(make_server, monkeypatch, left_out):
     rounds = Rounds(make_server("power", **SETTINGS), monkeypatch)
     pick = random.Random(1)

@@ -62,6 +62,7 @@ def _difference(connection, query: ClauseQuery, tally: Counter) -> str | None:
 
 
 @pytest.mark.timeout(36000)
+@pytest.mark.sized
 def test_clauses(connection, request, capsys):
     tally = Counter()
 

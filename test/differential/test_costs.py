@@ -13,6 +13,8 @@ from penumbra_lab.workload import read_workload
 from psycopg import pq
 from rich.console import Console
 
+pytestmark = pytest.mark.slow
+
 DATABASE = "costs"
 FAILURES_SHOWN_MAX = 30
 # A query that takes so many times as long, and so many seconds more, in the best of several runs each.

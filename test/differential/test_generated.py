@@ -15,6 +15,7 @@ def _tables_of(state: str) -> list[str]:
 
 
 @pytest.mark.timeout(3600)
+@pytest.mark.sized
 def test_generated_queries(server, database, request, capsys):
     harness = Harness(server, database)
     divisor = 1 if database == "utf8_c" else 4

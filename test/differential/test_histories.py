@@ -516,6 +516,7 @@ def standby(server):
     standby.remove()
 
 
+@pytest.mark.sized
 def test_histories(server, pytestconfig):
     steps = pytestconfig.getoption("histories")
     history = History(server, pytestconfig.getoption("seed"))
@@ -534,6 +535,7 @@ def test_histories(server, pytestconfig):
     print(history.served)
 
 
+@pytest.mark.sized
 def test_histories_on_a_standby(server, standby, pytestconfig):
     steps = pytestconfig.getoption("histories") // 5
     history = HistoryOnAStandby(server, standby, pytestconfig.getoption("seed"))

@@ -27,6 +27,7 @@ def _set_for(harness: Harness, seed: int) -> None:
 
 
 @pytest.mark.timeout(36000)
+@pytest.mark.sized
 def test_generated_joins(server, database, request, capsys):
     harness = Harness(server, database)
     divisor = 1 if database == "utf8_c" else 8

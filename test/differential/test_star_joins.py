@@ -160,6 +160,7 @@ def shown(row: tuple, sql: str) -> str:
 
 
 @pytest.mark.timeout(3600)
+@pytest.mark.sized
 def test_star_joins(server, request, capsys):
     first, count = request.config.getoption("--seed"), request.config.getoption("--queries") // 6
     with server.connect() as connection:

@@ -54,6 +54,7 @@ def _backends(server) -> list[int]:
 
 
 @pytest.mark.timeout(120 + 30 * ROUNDS)
+@pytest.mark.slow
 def test_killed_while_writing(server, seed):
     pick = random.Random(seed)
     with server.connect() as connection:

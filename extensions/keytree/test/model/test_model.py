@@ -139,6 +139,7 @@ def _write(session: psycopg.Connection, pick: random.Random, owner: int) -> None
 
 
 @pytest.mark.timeout(900)
+@pytest.mark.slow
 def test_concurrent_sessions(server, seed):
     """Readers compare index and heap in one snapshot while others insert, delete, update and vacuum."""
     with _open(server) as connection:
@@ -182,6 +183,7 @@ def test_concurrent_sessions(server, seed):
 
 
 @pytest.mark.timeout(900)
+@pytest.mark.slow
 def test_builds_beside_writers(server, seed):
     """Builds with two workers, concurrent ones too, are whole whatever the others write meanwhile."""
     with _open(server) as connection:
@@ -208,6 +210,7 @@ def test_builds_beside_writers(server, seed):
 
 
 @pytest.mark.timeout(300)
+@pytest.mark.slow
 def test_readers_disturbed_by_writers(server, seed):
     """The last leaf is read while it is written, until some reads without lock had to be done again."""
     with _open(server) as connection:

@@ -80,6 +80,7 @@ def test_standby_answers_and_is_promoted(server, make_server, seed):
 
 
 @pytest.mark.timeout(300)
+@pytest.mark.slow
 def test_standby_replays_again(server, make_server, seed):
     """Killed after pages were written: replay from the last restartpoint meets pages of the future."""
     pick = random.Random(seed)
