@@ -1,6 +1,6 @@
 # The two commands: `make demo` and `make check`. `make help` lists the rest.
 #
-# Nothing is installed into the system but the Debian packages of packages.txt. The extension goes into
+# Nothing is installed into the system but the Debian packages of packages.txt. The extensions go into
 # a private copy of the PostgreSQL installation (binaries copied, everything else symlinked) under
 # .penumbra/, where the demo, the benchmarks and the tests start their servers.
 
@@ -8,47 +8,55 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 
+# PG_CONFIG= names a PostgreSQL that is elsewhere; else it is Debian's of PG_MAJOR.
+ifdef PG_CONFIG
+PG_MAJOR := $(shell $(PG_CONFIG) --version 2>/dev/null | sed -E 's/^[^0-9]*([0-9]+).*/\1/')
+export PG_CONFIG
+else
 PG_MAJOR ?= $(shell . /etc/os-release; case "$$VERSION_CODENAME" in \
 	(bookworm) echo 15;; (trixie) echo 17;; (forky) echo 18;; \
 	(*) ls /usr/lib/postgresql 2>/dev/null | sort -n | tail -1;; esac)
+endif
 PYTHON ?= /usr/bin/python3
-ROOT := $(if $(filter 0,$(shell id -u)),,sudo )
-PG_BIN := /usr/lib/postgresql/$(PG_MAJOR)/bin
+pg_config = $(shell $(or $(PG_CONFIG),/usr/lib/postgresql/$(PG_MAJOR)/bin/pg_config) --$(1))
+PG_BIN = $(call pg_config,bindir)
 INSTALLATION = $(shell readlink -f .penumbra)/postgresql-$(PG_MAJOR)
 PENUMBRA := .venv/bin/penumbra
 # Every folder of extensions/, or those that the caller names.
 EXTENSIONS ?= $(notdir $(patsubst %/Makefile,%,$(wildcard extensions/*/Makefile)))
+# Of packages.txt; a target adds what it needs besides.
+SECTIONS := build
 
 export PG_MAJOR
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 16
 
-demo: install venv ## TPC-H at scale 1: stock PostgreSQL, Penumbra and DuckDB side by side; .penumbra/report.html
+demo: SECTIONS += demo
+demo: demo-begins install venv ## TPC-H at scale 1: stock PostgreSQL, Penumbra and DuckDB side by side; .penumbra/report.html
 	$(PENUMBRA) demo $(DEMO_OPTIONS)
 
-check: build install venv ## what a change can break every day, in ten minutes
+demo-begins:
+	@[ -e .venv/ready ] || echo "The first demo takes about half an hour on 2 CPUs, and 5 GB here: packages, .venv," \
+		"compiling, then the benchmark. The next one takes about 5 minutes."
+
+check: SECTIONS += demo tune check
+check: packages build install venv-test ## what a change can break every day: ten minutes once it is built
 	@.venv/bin/python test/check.py quick $(CHECK_OPTIONS)
 
-check-full: check ## make check, then all other tests on this machine's PostgreSQL
+check-full: check ## make check, then all other tests on this machine's PostgreSQL: an hour
 	@.venv/bin/python test/check.py full $(CHECK_OPTIONS)
 
-check-all: CHECK_PACKAGES := check-all
+check-all: SECTIONS += check-all
 check-all: check-full ## make check-full, then at length, with sanitizers, PostgreSQL 17, 18 and 19 and arm64 in chroots
 	@.venv/bin/python test/check.py long $(CHECK_OPTIONS)
 	@test/chroot/check_all
 
+tune: SECTIONS += demo tune
+tune: install venv-tune ## what `penumbra tune` needs
+
 packages: ## install the Debian packages of packages.txt that are missing
-	@wanted=$$(awk -v extra="$(CHECK_PACKAGES)" '/^#/ || !NF {next} \
-		/^\[/ {section = substr($$1, 2, length($$1) - 2); next} \
-		section == "" || section == extra {print $$1}' packages.txt | sed 's/@/$(PG_MAJOR)/'); \
-	missing=$$(for p in $$wanted; do \
-		[ "$$(dpkg-query -W -f '$${db:Status-Status}' $$p 2>/dev/null)" = installed ] || echo $$p; done); \
-	if [ -n "$$missing" ]; then \
-		echo "installing" $$missing; \
-		$(ROOT)apt-get update -q && $(ROOT)env DEBIAN_FRONTEND=noninteractive \
-			apt-get install -q -y --no-install-recommends $$missing; \
-	fi
+	@./packages.sh $(SECTIONS)
 
 # A tree that user postgres cannot reach (a clone in /root) keeps its servers in /var/tmp.
 .penumbra:
@@ -59,11 +67,30 @@ packages: ## install the Debian packages of packages.txt that are missing
 	else away=/var/tmp/penumbra-$$(echo "$(CURDIR)" | cksum | cut -d' ' -f1); \
 		mkdir -p $$away && ln -s $$away .penumbra; fi
 
+# An installation that does not answer is no network: better told soon than tried for minutes.
+PIP_INSTALL := .venv/bin/pip install -q --disable-pip-version-check --root-user-action=ignore --retries 2 --timeout 20
+requirements = $(PIP_INSTALL) --require-hashes -r $(1) || \
+	{ echo "pip could not get the packages of $(1) (above): this needs the network once."; exit 1; }
+
 venv: packages .venv/ready ## the Python side in .venv
-.venv/ready: lab/pyproject.toml
-	$(PYTHON) -m venv .venv
-	.venv/bin/pip install -q --disable-pip-version-check --root-user-action=ignore -e 'lab[test]'
-	touch $@
+venv-tune venv-test: venv-%: packages .venv/ready-%
+.venv/ready: lab/requirements.txt lab/pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "$(PYTHON) has to be Python 3.11 or later: say PYTHON=/path/to/python3."; exit 1; }
+	@echo "Python packages into .venv: 0.5 GB"
+	@$(PYTHON) -m venv .venv
+	@$(call requirements,lab/requirements.txt)
+	@$(PIP_INSTALL) --no-deps --no-build-isolation -e lab
+	@touch $@
+.venv/ready-test: .venv/ready-tune
+.venv/ready-%: lab/requirements-%.txt .venv/ready
+	@$(call requirements,$<)
+	@touch $@
+
+# uv, because pip sees the machine's own version of Python only.
+lock: ## lab/requirements*.txt from lab/pyproject.toml
+	$(PYTHON) -m venv build/lock && build/lock/bin/pip install -q uv==0.13.9
+	build/lock/bin/python lab/lock.py
 
 configure: packages
 	@mkdir -p build && cmake -G Ninja -B build -S . >build/configure.log 2>&1 \
@@ -72,16 +99,17 @@ configure: packages
 build: configure ## kernels, engine and their tests in build/
 	ninja -C build
 
+# Programs are copied, because a server finds its other files from where it is; they may be in /usr/bin. A directory
+# within another one comes with that.
 installation: packages .penumbra ## the private copy of the PostgreSQL installation
-	@if [ ! -x $(INSTALLATION)$(PG_BIN)/postgres ] || \
-		! cmp -s $(PG_BIN)/postgres $(INSTALLATION)$(PG_BIN)/postgres; then \
-		rm -rf $(INSTALLATION) && \
-		for dir in $(PG_BIN) /usr/lib/postgresql/$(PG_MAJOR)/lib /usr/share/postgresql/$(PG_MAJOR); do \
-			mkdir -p $(INSTALLATION)$$dir; done && \
-		cp -a $(PG_BIN)/. $(INSTALLATION)$(PG_BIN) && \
-		cp -rs /usr/lib/postgresql/$(PG_MAJOR)/lib/. $(INSTALLATION)/usr/lib/postgresql/$(PG_MAJOR)/lib && \
-		cp -rs /usr/share/postgresql/$(PG_MAJOR)/. $(INSTALLATION)/usr/share/postgresql/$(PG_MAJOR) && \
-		ln -s /usr/include $(INSTALLATION)/usr/include; \
+	@if ! cmp -s $(PG_BIN)/postgres $(INSTALLATION)$(PG_BIN)/postgres || [ ! -e $(INSTALLATION)/programs ]; then \
+		rm -rf $(INSTALLATION) && mkdir -p $(INSTALLATION)$(PG_BIN) && \
+		cp -a $(PG_BIN)/{postgres,initdb,psql,pg*,*db,*user} $(INSTALLATION)$(PG_BIN) && \
+		for dir in $(call pg_config,pkglibdir) $(call pg_config,sharedir) $(call pg_config,includedir) \
+			$(call pg_config,includedir-server); do \
+			[ -e $(INSTALLATION)$$dir ] || { mkdir -p $(INSTALLATION)$$dir && \
+				cp -rs $$dir/. $(INSTALLATION)$$dir; } || exit; done && \
+		ln -s .$(PG_BIN) $(INSTALLATION)/programs; \
 	fi
 
 # $(call extensions_make,TARGETS): in the folder of every extension; further arguments: where another copy of the tree
@@ -100,6 +128,7 @@ install: extension ## the extensions into the private installation
 # With assertions, which what is installed and measured has not: copies of the sources, since PGXS compiles beside
 # them, in a copy of the installation.
 CHECKED = $(shell readlink -f .penumbra)/assertions
+extension-check: SECTIONS += check
 extension-check: installation configure ## the extensions' own tests, with assertions (EXTENSIONS=columnar: of that one)
 	@mkdir -p $(CHECKED) && find $(CHECKED)/common $(CHECKED)/extensions -name '*.[ch]' -delete 2>/dev/null; \
 	cp -au --remove-destination $(INSTALLATION) $(CHECKED)/ && tar -c --exclude='*.o' --exclude='*.so' common extensions | tar -x -C $(CHECKED) && \
@@ -109,7 +138,7 @@ extension-check: installation configure ## the extensions' own tests, with asser
 vectors-page: build ## docs/vectors.md from the engine's tables
 	$(PYTHON) test/vectors_page.py
 
-goldens: installation venv ## the engine's golden files, written anew by this machine's PostgreSQL
+goldens: installation venv-test ## the engine's golden files, written anew by this machine's PostgreSQL
 	.venv/bin/python engine/test/goldens.py
 
 clean: ## what was built; .penumbra and .venv stay
@@ -119,4 +148,4 @@ clean: ## what was built; .penumbra and .venv stay
 distclean: clean ## everything that is not in git
 	rm -rf .venv $(shell readlink -f .penumbra) .penumbra
 
-.PHONY: help demo check check-full check-all packages venv configure build installation extension install extension-check vectors-page goldens clean distclean
+.PHONY: help demo demo-begins check check-full check-all tune packages venv venv-tune venv-test lock configure build installation extension install extension-check vectors-page goldens clean distclean

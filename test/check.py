@@ -120,6 +120,7 @@ def suites() -> list[Suite]:
     return [
         Suite("style", count_lines, [PYTHON, "test/style.py"], quick=[]),
         Suite("wall", count_lines, [PYTHON, "test/wall.py"], quick=[]),
+        Suite("machines", count_lines, [PYTHON, "test/machines.py"], quick=[]),
         Suite("kernels", count_gtest, ["build/kernels/kernels_test", "--gtest_brief=1"], quick=[], is_beside=True),
         Suite("engine", count_gtest, ["build/engine/engine_test", "--gtest_brief=1"], quick=[], is_beside=True),
         Suite("vectors page", count_lines, [PYTHON, "test/vectors_page.py", "--check"], quick=[]),

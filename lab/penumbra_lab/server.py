@@ -37,10 +37,10 @@ class Installation:
         if chosen:
             return Installation(Path(chosen))
         major = os.environ.get("PG_MAJOR", "*")
-        found = sorted(state_directory().glob(f"postgresql-{major}/usr/lib/postgresql/*/bin"))
+        found = sorted(state_directory().glob(f"postgresql-{major}/programs"))
         if not found:
             raise LabError("no PostgreSQL installation under .penumbra: run `make install` first")
-        return Installation(found[-1])
+        return Installation(found[-1].resolve())
 
     def program(self, name: str) -> str:
         path = self.bin_directory / name
@@ -57,7 +57,12 @@ class Installation:
 
     @property
     def library_directory(self) -> Path:
-        return self.bin_directory.parent / "lib"
+        return Path(self.config("pkglibdir"))
+
+    def config(self, name: str) -> str:
+        """What pg_config says: bindir, pkglibdir, ..."""
+        command = [self.program("pg_config"), f"--{name}"]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def program_version(program: str) -> str:

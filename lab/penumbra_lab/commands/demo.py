@@ -12,6 +12,12 @@ from penumbra_lab.run.recording import conclude
 from penumbra_lab.show import console
 from penumbra_lab.state import report_path
 
+NEXT = """
+Next:
+  .venv/bin/penumbra bench --help        other benchmarks, each of the size that you say
+  make -C extensions/columnar install    Penumbra into a server of yours: README.md, "Two commands"
+  make check                             tests, ten minutes once they are built"""
+
 
 @click.command()
 @click.option("--scale", type=click.FloatRange(min=0.001), default=1.0, show_default=True,
@@ -31,4 +37,5 @@ def demo(scale: float, runs: int, keep: bool) -> None:
     run = make_run(outcome.document, "demo", "this run")
     write_report(compare_runs([run]), report_path())
     console.print(f"\nReport: {report_path()}")
+    console.print(NEXT, soft_wrap=True)
     fail_on_differences(outcome.document)

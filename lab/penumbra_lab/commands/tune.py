@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -42,6 +43,10 @@ from penumbra_lab.tune.tuner import Findings, Plan, Tuner
 @click.group()
 def tune() -> None:
     """Finds the compiler options with which a program runs fastest on this machine."""
+    # now, and not when hours of building are done
+    missing = [name for name in ("optuna", "sklearn") if not find_spec(name)]
+    if missing:
+        raise LabError(f"{', '.join(missing)}: not installed, run `make tune` first")
 
 
 def _common(function):

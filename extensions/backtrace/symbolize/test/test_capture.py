@@ -2,6 +2,7 @@
 
 import os
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,10 @@ def captured(request, tmp_path_factory) -> Path:
         Path("/usr/include/postgresql").glob("*/server"), key=lambda path: int(path.parts[-2])
     )
     headers = majors[-1]
-    if "PG_MAJOR" in os.environ:
+    if "PG_CONFIG" in os.environ:
+        command = [os.environ["PG_CONFIG"], "--includedir-server"]
+        headers = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    elif "PG_MAJOR" in os.environ:
         headers = Path(f"/usr/include/postgresql/{os.environ['PG_MAJOR']}/server")
     check(
         CC,

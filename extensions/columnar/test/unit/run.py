@@ -9,6 +9,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from penumbra_lab.server import Installation
+
 TREE = Path(__file__).resolve().parents[4]
 EXTENSION = TREE / "extensions/columnar"
 UNIT = EXTENSION / "test/unit"
@@ -23,11 +25,7 @@ OPTIONS = ["-g", "-O1", "-D_GNU_SOURCE", "-Wall", "-Werror", "-fsanitize=address
 
 
 def main() -> int:
-    pg_major = os.environ.get("PG_MAJOR")
-    program = f"/usr/lib/postgresql/{pg_major}/bin/pg_config" if pg_major else "pg_config"
-    server = subprocess.run(
-        [program, "--includedir-server"], capture_output=True, text=True, check=True
-    ).stdout.strip()
+    server = Installation.find().config("includedir-server")
     BUILD.mkdir(exist_ok=True)
     includes = [f"-I{folder}" for folder in (server, EXTENSION / "src", UNIT, TREE / "common")]
     wrapped = [f"-Wl,--wrap={name}" for name in WRAPPED]

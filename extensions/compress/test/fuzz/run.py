@@ -9,10 +9,11 @@ kept in build/fuzz/corpus-* for the next one; one that fails is left in build/fu
 """
 
 import argparse
-import os
 import subprocess
 import sys
 from pathlib import Path
+
+from penumbra_lab.server import Installation
 
 TREE = Path(__file__).resolve().parents[4]
 sys.path.insert(0, str(TREE / "test"))
@@ -31,17 +32,11 @@ INPUTS = 10000
 CLANG = ["clang", "-g", "-O1", "-fsanitize=fuzzer,address", "-Wall", "-Wno-ignored-attributes"]
 
 
-def pg_config(option: str) -> str:
-    pg_major = os.environ.get("PG_MAJOR")
-    program = f"/usr/lib/postgresql/{pg_major}/bin/pg_config" if pg_major else "pg_config"
-    done = subprocess.run([program, option], capture_output=True, text=True, check=True)
-    return done.stdout.strip()
-
-
 def build(name: str, sources: list[Path], *options: str) -> None:
-    folders = [pg_config("--includedir-server"), EXTENSION / "include", EXTENSION / "src", FUZZ,
-               TREE / "common"]  # fmt: skip
-    pglz = Path(pg_config("--pkglibdir")) / "libpgcommon.a"
+    installation = Installation.find()
+    folders = [installation.config("includedir-server"), EXTENSION / "include", EXTENSION / "src",
+               FUZZ, TREE / "common"]  # fmt: skip
+    pglz = installation.library_directory / "libpgcommon.a"
     includes = [f"-I{folder}" for folder in folders]
     program = BUILD / f"fuzz-{name}"
     command = [*CLANG, *options, *includes, FUZZ / "server_stubs.c", *sources, "-o", program, pglz]
