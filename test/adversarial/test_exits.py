@@ -229,6 +229,7 @@ def test_exits_at_stop_points(server, attacked, stop_point, is_long):
 @pytest.mark.kills
 @pytest.mark.timeout(1800 * SLOWNESS)
 @pytest.mark.parametrize("way", HARD_EXITS)
+@pytest.mark.slow
 def test_ends_of_the_server_at_stop_points(server, attacked, way, is_long):
     points = STOP_POINTS if is_long else STOP_POINTS[list(HARD_EXITS).index(way) :: 4]
     for number, stop_point in enumerate(points):
@@ -261,6 +262,7 @@ def test_exits_within_queries_of_threads(server, threaded, way, is_long):
 @pytest.mark.kills
 @pytest.mark.timeout(1800 * SLOWNESS)
 @pytest.mark.parametrize("way", HARD_EXITS)
+@pytest.mark.slow
 def test_ends_of_the_server_within_queries_of_threads(server, threaded, way):
     end_within(server, threaded, way, "nothing")
     assert_sound(server, threaded)

@@ -131,6 +131,7 @@ def test_a_cancel_ends_the_writing(server, joined):
 @pytest.mark.kills
 @pytest.mark.timeout(600 * SLOWNESS)
 @pytest.mark.parametrize("way", HARD_EXITS)
+@pytest.mark.slow
 def test_the_server_ends_within_joins(server, joined, way):
     victim = Victim(server, joined, *LITTLE_MEMORY)
     victim.begin(SPILLING)
@@ -224,6 +225,7 @@ LARGE_PAYLOADS = {
 
 @pytest.mark.timeout(1800 * SLOWNESS)
 @pytest.mark.parametrize("what", LARGE_PAYLOADS)
+@pytest.mark.slow
 def test_large_payloads(server, tables, what):
     check(server, tables, LARGE_PAYLOADS[what], 1 << 18)
 

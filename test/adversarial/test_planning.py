@@ -194,6 +194,7 @@ def duration(connection: psycopg.Connection, *statements: str) -> float:
 @pytest.mark.parametrize("query", [nested_groupings(1500), nested_scalars(900), left_joins(400), chained_ctes(60), alternatives(5000)],
                          ids=["groupings", "scalars", "left joins", "CTEs", "alternatives"])  # fmt: skip
 @pytest.mark.parametrize("mode", ["off", "auto", "prefer"])
+@pytest.mark.slow
 def test_planning_ends_at_the_timeout(server, planned, query, mode):
     """Analysis and rewriting serve no interrupt, nor does PostgreSQL everywhere: the time beyond it is held against its own."""
     with connect(server, planned) as connection:
