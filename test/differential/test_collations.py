@@ -40,6 +40,7 @@ LOCALES = {
     "builtin": Locale("ENCODING 'UTF8' LOCALE_PROVIDER builtin BUILTIN_LOCALE 'C.UTF-8' LOCALE 'C.UTF-8'",
                       has_letters=False, major_min=17),
 }  # fmt: skip
+QUICK_LOCALES = ("en_us", "latin5", "icu")
 
 PARTS = [
     "a", "A", "b", "B", "c", "z", "Z", "I", "i", "ı", "İ", "ß", "ẞ", "é", "É", "e\u0301", "ä",
@@ -192,7 +193,9 @@ def made_database(server, name: str) -> tuple[psycopg.Connection, list[str]]:
 
 
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("name", LOCALES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in QUICK_LOCALES else pytest.mark.slow) for name in LOCALES]
+)
 def test_text_of_a_locale(server, name):
     locale = LOCALES[name]
     if server.installation.major < locale.major_min:
