@@ -5,6 +5,7 @@
 #include <string>
 
 #include "support/query.h"
+#include "support/rivals.h"
 
 namespace penumbra::test {
 namespace {
@@ -39,6 +40,7 @@ struct Source {
   bool has_pushed;
   int threads;
   bool pushes_chunks = false;
+  bool has_rivals = false;  // others take its threads away, and give them back
 };
 
 class ExecutorTest : public ::testing::TestWithParam<Source> {
@@ -69,7 +71,12 @@ class ExecutorTest : public ::testing::TestWithParam<Source> {
     input.pushes_chunks = GetParam().pushes_chunks;
     return input;
   }
-  Output Run(const PlanBuilder& plan) const { return test::Run(plan, MakeInput()); }
+  Output Run(const PlanBuilder& plan) const {
+    Input input = MakeInput();
+    if (!GetParam().has_rivals) return test::Run(plan, input);
+    Rivals rivals(&input);
+    return test::Run(plan, input);
+  }
 
  private:
   std::vector<Table> tables_;
@@ -448,7 +455,8 @@ const auto kSources = ::testing::Values(
     Source{"Pushed", false, true, 0}, Source{"PushedThreads", false, true, 3}, Source{"Chunks", true, false, 0},
     Source{"ChunksThreads", true, false, 3}, Source{"Mixed", true, true, 0}, Source{"MixedThreads", true, true, 7},
     Source{"PushedChunks", true, false, 0, true}, Source{"PushedChunksThreads", true, false, 3, true},
-    Source{"PushedMixedThreads", true, true, 3, true});
+    Source{"PushedMixedThreads", true, true, 3, true}, Source{"MixedRivals", true, true, 3, false, true},
+    Source{"PushedMixedRivals", true, true, 3, true, true});
 std::string NameOfSource(const ::testing::TestParamInfo<Source>& info) { return info.param.name; }
 
 INSTANTIATE_TEST_SUITE_P(Sources, ExecutorTest, kSources, NameOfSource);

@@ -258,6 +258,17 @@ typedef struct PenumbraTemporarySpace {
   uint64_t used_bytes;
 } PenumbraTemporarySpace;
 
+/*
+ * What executions of several processes use of a machine that they share, in memory of all of them. Zero at first;
+ * threads of the engine change it by atomic operations, and it is what it was when the last execution is destroyed.
+ */
+#define PENUMBRA_WORK_LEVELS 3
+typedef struct PenumbraUsage {
+  uint32_t callers;                       /* threads that are in a call of the engine: these run in any case */
+  uint32_t tickets;                       /* other threads that run */
+  uint32_t waiting[PENUMBRA_WORK_LEVELS]; /* executions with work for another thread, by how long they have worked */
+} PenumbraUsage;
+
 typedef struct PenumbraExecOptions {
   size_t memory_budget_bytes;   /* for hashing and sorting; past it aggregation spills */
   int threads;                  /* engine threads besides the caller; with 0 one is started for long finishes only */
@@ -266,6 +277,9 @@ typedef struct PenumbraExecOptions {
   /* NULL, or what a signal handler of the caller sets: a call that is not done then ends with PENUMBRA_CANCELLED. */
   const volatile sig_atomic_t *interrupts[2];
   bool is_timed; /* time_ns of operators is measured, which costs short scans 5 %; else it is that of what finishes */
+  PenumbraUsage *all_usage; /* NULL: it shares with nobody; outlives the execution */
+  PenumbraUsage *own_usage; /* of this, the calling process's part; NULL with all_usage */
+  uint32_t max_threads;     /* that run, of all executions, callers included */
 } PenumbraExecOptions;
 
 /* A chunk of a scan: one segment per column (all of the same row count), of which `ranges` are to be read. */

@@ -39,6 +39,7 @@ uint64_t NanosecondsSince(std::chrono::steady_clock::time_point started) {
 Executor::Executor(const Plan& plan, const PenumbraExecOptions& options)
     : plan_(plan),
       max_threads_(std::clamp(options.threads, 0, 1024)),
+      tickets_(options),
       environment_(options.memory_budget_bytes, plan.session(), options.temporary_prefix, options.temporary_space),
       specs_(FindPipelines(plan)),
       scans_(plan.operators().size()),
@@ -61,7 +62,7 @@ void Executor::Stop() {
     std::lock_guard lock(mutex_);
     is_stopping_ = true;
     environment_.is_cancelled.store(true, std::memory_order_relaxed);
-    work_ready_.notify_all();
+    WakeThreadsLocked();
   }
   queue_.Close();
   threads_.clear();
@@ -95,6 +96,7 @@ bool Executor::TakesRowsFirst(PenumbraOperator scan) const {
 void Executor::Start() {
   if (is_started_) throw EngineError(PENUMBRA_INTERNAL, "started twice");
   is_started_ = true;
+  const ThreadTickets::Call call(tickets_);
   uint64_t rows = 0;
   for (const auto& scan : scans_) {
     if (scan != nullptr) rows = std::max(rows, scan->total_rows());
@@ -105,15 +107,21 @@ void Executor::Start() {
   KnowScansLocked();
   BeginPipelineLocked(0);
   AdvanceLocked();
-  StartThreadsLocked(threads);
+  unstarted_threads_ = threads;
+  StartThreadsLocked(tickets_.free_tickets());
 }
 
+// So many of those that are not started yet. The caller calls it.
 void Executor::StartThreadsLocked(int count) {
-  for (int i = 0; i < count; ++i) {
+  for (int left = std::min(count, unstarted_threads_); left > 0; --left) {
     EngineThread thread([this] { RunThread(); });
-    // Fewer threads are slower, not wrong.
-    if (!thread.is_running()) return;
+    if (!thread.is_running()) {
+      // Fewer threads are slower, not wrong.
+      unstarted_threads_ = 0;
+      return;
+    }
     threads_.push_back(std::move(thread));
+    --unstarted_threads_;
   }
 }
 
@@ -123,7 +131,8 @@ void Executor::EnsureThreadsLocked(uint64_t rows) {
   if (!threads_.empty() || rows < kCallerFinishRows) return;
   auto wanted = static_cast<int>(std::min<uint64_t>(max_threads_, rows / kRowsPerThread));
   environment_.thread_count = wanted + 1;
-  StartThreadsLocked(std::max(1, wanted));
+  unstarted_threads_ = std::max(1, wanted);
+  StartThreadsLocked(std::max(1, tickets_.free_tickets()));
 }
 
 // What is known of scans without looking at their rows. Chunks that are not there yet would have to stay in memory
@@ -198,7 +207,7 @@ void Executor::SetUpPeekLocked(const Emptiness::Peek& peek) {
 void Executor::EndPeekLocked() {
   emptiness_.Set(peek_spec_.source, !may_have_rows_.load(std::memory_order_relaxed));
   BeginPipelineLocked(number_);
-  work_ready_.notify_all();
+  WakeThreadsLocked();
 }
 
 // All that its pipelines read is sealed when the first of them begins.
@@ -263,7 +272,7 @@ void Executor::Fail(PenumbraCode code, const char* message) {
   environment_.is_cancelled.store(true, std::memory_order_relaxed);
   queue_.Close();
   queue_.Wake();
-  work_ready_.notify_all();
+  WakeThreadsLocked();
   NotifyProgressLocked();
 }
 
@@ -285,25 +294,89 @@ void Executor::RunThread() {
   Worker worker(&environment_.budget, plan_.memo_slots());
   Lock lock(mutex_);
   while (!is_stopping_ && !error_.has_value()) {
+    if (!HasThreadWorkLocked()) {
+      work_ready_.wait(lock);
+      continue;
+    }
+    if (!tickets_.TryTake()) {
+      AwaitTicketLocked(&lock);
+      continue;
+    }
     if (!tasks_.empty()) {
       Task task = std::move(tasks_.front());
       tasks_.pop_front();
       lock.unlock();
       RunGuarded([this, &task] { RunTask(&task); });
       lock.lock();
-    } else if (JoinLocked(&worker, false)) {
+    } else {
+      JoinLocked(&worker, false);
       lock.unlock();
       RunGuarded([this, &worker] { ConsumeAll(&worker); });
       lock.lock();
-    } else {
-      work_ready_.wait(lock);
     }
+    tickets_.Give();
   }
 }
 
-bool Executor::JoinLocked(Worker* worker, bool is_caller) {
+void Executor::WakeThreadsLocked() {
+  work_ready_.notify_all();
+  ticket_ready_.notify_all();
+}
+
+// Until somebody sees that there may be one, or work may have ended.
+void Executor::AwaitTicketLocked(Lock* lock) {
+  ++ticket_waiters_;
+  ticket_ready_.wait(*lock);
+  --ticket_waiters_;
+}
+
+// The caller looks, before each piece of its own work, whether another thread may run.
+void Executor::UseTicketsLocked(bool has_work) {
+  const bool is_waiting = ticket_waiters_ > 0 || (unstarted_threads_ > 0 && has_work);
+  tickets_.SetWaiting(is_waiting);
+  if (!is_waiting || !tickets_.MayTake()) return;
+  if (ticket_waiters_ > 0) {
+    ticket_ready_.notify_one();
+  } else {
+    StartThreadsLocked(1);
+  }
+}
+
+// Between two morsels, so that what the thread has claimed does not wait. What it has in a sink is combined later.
+void Executor::MayGiveTicket(Worker* worker) {
+  if (!tickets_.are_shared()) return;
+  const auto now = Clock::now();
+  tickets_.AddWork(now - worker->counted_until);
+  worker->counted_until = now;
+  if (!tickets_.IsNeededElsewhere()) return;
+  Lock lock(mutex_);
+  if (!tickets_.TryGive()) return;
+  worker->cursor->LeaveChunk();
+  const auto is_over = [this] {
+    return is_stopping_ || error_.has_value() || !pipeline_->HasWork() || IsConsumedLocked();
+  };
+  bool has_ticket = false;
+  while (!is_over() && !(has_ticket = tickets_.TryTake())) AwaitTicketLocked(&lock);
+  if (!has_ticket) tickets_.Take();
+  worker->counted_until = Clock::now();
+}
+
+// Who waits for the caller to fetch does not run.
+void Executor::PushResult(Worker* worker) {
+  if (queue_.TryPush(&worker->batch)) return;
+  {
+    Lock lock(mutex_);
+    tickets_.Give();
+  }
+  queue_.Push(std::move(worker->batch));
+  Lock lock(mutex_);
+  tickets_.Take();
+  worker->counted_until = Clock::now();
+}
+
+bool Executor::CanJoinLocked(bool is_caller) const {
   if (phase_ != Phase::kConsume) return false;
-  Pipeline* pipeline = pipeline_.get();
+  const Pipeline* pipeline = pipeline_.get();
   if (is_unneeded_ || (pipeline->is_peek() && may_have_rows_.load(std::memory_order_relaxed))) return false;
   if (!pipeline->HasWork() && !(is_caller && ExpectsRowsLocked())) return false;
   if (!caller_reads_) {
@@ -314,8 +387,13 @@ bool Executor::JoinLocked(Worker* worker, bool is_caller) {
     bool is_small = pipeline->source() != nullptr && pipeline->is_output();
     if (max_threads_ == 0 || is_small || pipeline->is_sequential()) return false;
   }
+  return true;
+}
+
+bool Executor::JoinLocked(Worker* worker, bool is_caller) {
+  if (!CanJoinLocked(is_caller)) return false;
   ++active_;
-  worker->pipeline = pipeline;
+  worker->pipeline = pipeline_.get();
   worker->sink = sink_;
   return true;
 }
@@ -330,25 +408,32 @@ void Executor::OpenCursor(Worker* worker) {
 
 void Executor::ConsumeAll(Worker* worker) {
   OpenCursor(worker);
+  worker->counted_until = Clock::now();
   while (true) {
     environment_.CheckCancelled();
     PipelineCursor::Progress progress = Step(worker);
-    if (progress == PipelineCursor::Progress::kExhausted && !AwaitRows(*worker)) break;
+    if (progress == PipelineCursor::Progress::kExhausted && !AwaitRows(worker)) break;
     if (progress == PipelineCursor::Progress::kRows && worker->sink == nullptr) {
-      queue_.Push(std::move(worker->batch));
+      PushResult(worker);
     }
+    if (worker->cursor->is_between_morsels()) MayGiveTicket(worker);
   }
   Leave(worker, false);
 }
 
 // A thread that finds no work stays while rows may come, since what it has in a sink is combined when it leaves.
 // False: none will come.
-bool Executor::AwaitRows(const Worker& worker) {
-  if (worker.sink == nullptr) return false;
+bool Executor::AwaitRows(Worker* worker) {
+  if (worker->sink == nullptr) return false;
   Lock lock(mutex_);
   const auto is_over = [this] { return is_stopping_ || error_.has_value() || !ExpectsRowsLocked(); };
-  work_ready_.wait(lock, [&] { return worker.pipeline->HasWork() || is_over(); });
-  return worker.pipeline->HasWork() && !is_stopping_ && !error_.has_value();
+  if (!worker->pipeline->HasWork() && !is_over()) {
+    tickets_.Give();
+    work_ready_.wait(lock, [&] { return worker->pipeline->HasWork() || is_over(); });
+    tickets_.Take();
+    worker->counted_until = Clock::now();
+  }
+  return worker->pipeline->HasWork() && !is_stopping_ && !error_.has_value();
 }
 
 PipelineCursor::Progress Executor::Step(Worker* worker) {
@@ -421,6 +506,8 @@ void Executor::Leave(Worker* worker, bool is_caller) {
 }
 
 void Executor::LeaveLocked(Worker* worker) {
+  // Those that gave their tickets back leave, too, if nothing is left.
+  if (ticket_waiters_ > 0) ticket_ready_.notify_all();
   has_combined_ = has_combined_ || worker->sink != nullptr;
   consumed_rows_ += worker->sink_counts.rows_in;
   worker->cursor->AddCounts(&counts_);
@@ -482,8 +569,10 @@ void Executor::RunTask(Task* task) {
     case Task::Kind::kFinish: sink->RunFinishTask(task->index); break;
     case Task::Kind::kSeal: result = sink->Seal(); break;
   }
+  const uint64_t time_ns = NanosecondsSince(started);
+  tickets_.AddWork(std::chrono::nanoseconds(time_ns));
   std::lock_guard lock(mutex_);
-  FinishTaskLocked(*task, result, NanosecondsSince(started));
+  FinishTaskLocked(*task, result, time_ns);
 }
 
 // The phases of a sink: prepare, then the finish tasks that it asked for, and prepare again until it asks for none;
@@ -516,7 +605,7 @@ void Executor::FinishTaskLocked(const Task& task, int result, uint64_t time_ns) 
         emptiness_.Set(breaker, result == 0);
       }
       BeginPipelineLocked(number_ + 1);
-      work_ready_.notify_all();
+      WakeThreadsLocked();
       AdvanceLocked();
       break;
   }
@@ -540,7 +629,7 @@ void Executor::AdvanceLocked() {
     if (!is_last && specs_[number_ + 1].sink == specs_[number_].sink) {
       // Of a union: the next pipeline goes on with the same sink.
       BeginPipelineLocked(number_ + 1);
-      work_ready_.notify_all();
+      WakeThreadsLocked();
     } else if (sink_ == nullptr) {
       phase_ = Phase::kDone;
       queue_.Wake();
@@ -602,10 +691,12 @@ void Executor::PushTuples(PenumbraOperator scan, Tuples* tuples) {
     return;
   }
   {
+    const ThreadTickets::Call call(tickets_);
     Lock lock(mutex_);
     CheckWantedLocked(scan);
     if (tuples->row_count() == 0) return;
     environment_.budget.Admit(tuples->byte_count());
+    UseTicketsLocked(sink_ != nullptr);
     if (ShareLocked(
             [tuples](Scan* to, size_t batches, size_t bytes) { return to->TryAddTuples(tuples, batches, bytes); }))
       return;
@@ -620,11 +711,13 @@ void Executor::PushRows(PenumbraOperator scan, const Rows& rows) {
     FindScan(scan)->TryAddRows(rows, SIZE_MAX, SIZE_MAX);
     return;
   }
+  const ThreadTickets::Call call(tickets_);
   {
     Lock lock(mutex_);
     CheckWantedLocked(scan);
     if (rows.row_count() == 0) return;
     environment_.budget.Admit(rows.byte_count());
+    UseTicketsLocked(sink_ != nullptr);
     if (ShareLocked([&rows](Scan* to, size_t batches, size_t bytes) { return to->TryAddRows(rows, batches, bytes); }))
       return;
     if (caller_.pipeline == nullptr && !JoinLocked(&caller_, true)) return;
@@ -705,7 +798,7 @@ void Executor::PushChunk(PenumbraOperator scan, const PenumbraChunk& chunk) {
   if (!FindScan(scan)->expects_chunks()) throw EngineError(PENUMBRA_INTERNAL, "a chunk that was not announced");
   FindScan(scan)->PushChunk(chunk);
   Lock lock(mutex_);
-  work_ready_.notify_all();
+  WakeThreadsLocked();
 }
 
 uint64_t Executor::FinishedChunks(PenumbraOperator scan, uint64_t awaited) {
@@ -720,7 +813,7 @@ void Executor::EndRows(PenumbraOperator scan) {
   rows_ended_[scan] = true;
   if (!is_started_) return;
   awaited_chunks_ = 0;
-  work_ready_.notify_all();
+  WakeThreadsLocked();
   if (caller_.pipeline == nullptr) AdvanceLocked();
 }
 
@@ -732,6 +825,7 @@ Executor::Piece Executor::RunPiece() {
     Lock lock(mutex_);
     ThrowIfFailedLocked();
     progress_seen_ = progress_count_;
+    UseTicketsLocked(HasThreadWorkLocked());
     if (sink_ == nullptr) {
       if ((fetched_ = queue_.TryPop()) != nullptr) return Piece::kRows;
       if (phase_ == Phase::kDone) return Piece::kDone;
@@ -764,18 +858,23 @@ Executor::Piece Executor::RunPiece() {
 void Executor::WaitForProgress(Clock::time_point deadline) {
   Lock lock(mutex_);
   if (progress_count_ != progress_seen_) return;
+  tickets_.BeginWait();
+  if (ticket_waiters_ > 0 && tickets_.MayTake()) ticket_ready_.notify_one();
   if (pipeline_->is_output()) {
     lock.unlock();
     queue_.WaitForBatch(deadline);
-    return;
+    lock.lock();
+  } else {
+    progress_.wait_until(lock, deadline, [this] { return progress_count_ != progress_seen_; });
   }
-  progress_.wait_until(lock, deadline, [this] { return progress_count_ != progress_seen_; });
+  tickets_.EndWait();
 }
 
 // Returns after about kPieceTime of work or kWaitTime of waiting, so that the adapter can look at its interrupts. It
 // returns early when the scan has finished the chunks whose memory the adapter waits for.
 PenumbraFetch Executor::Fetch(PenumbraResult* result) {
   if (!is_started_) throw EngineError(PENUMBRA_INTERNAL, "fetched before the start");
+  const ThreadTickets::Call call(tickets_);
   queue_.Recycle(std::move(fetched_));
   auto begun = Clock::now();
   while (true) {

@@ -22,6 +22,7 @@
 #include "execution/pipeline.h"
 #include "execution/result_queue.h"
 #include "execution/thread.h"
+#include "execution/thread_tickets.h"
 #include "operator/execution_environment.h"
 #include "operator/sink.h"
 #include "plan/plan.h"
@@ -78,6 +79,7 @@ class Executor {
     std::unique_ptr<Sink::Local> local;
     std::unique_ptr<ResultBatch> batch;
     OperatorCounts sink_counts;
+    std::chrono::steady_clock::time_point counted_until;  // its work
   };
 
   struct Task {
@@ -110,10 +112,17 @@ class Executor {
   bool WantsRowsLocked() const;
   bool IsConsumedLocked() const;
   void CheckWantedLocked(PenumbraOperator scan) const;
+  bool CanJoinLocked(bool is_caller) const;
   bool JoinLocked(Worker* worker, bool is_caller);
+  bool HasThreadWorkLocked() const { return !tasks_.empty() || CanJoinLocked(false); }
+  void UseTicketsLocked(bool has_work);
+  void AwaitTicketLocked(Lock* lock);
+  void MayGiveTicket(Worker* worker);
+  void PushResult(Worker* worker);
+  void WakeThreadsLocked();
   void OpenCursor(Worker* worker);
   void ConsumeAll(Worker* worker);
-  bool AwaitRows(const Worker& worker);
+  bool AwaitRows(Worker* worker);
   template <typename Add>
   bool ShareLocked(const Add& add);
   PipelineCursor::Progress Step(Worker* worker);
@@ -140,6 +149,7 @@ class Executor {
 
   const Plan& plan_;
   const int max_threads_;
+  ThreadTickets tickets_;
   ExecutionEnvironment environment_;
   const std::vector<PipelineSpec> specs_;
   std::vector<std::unique_ptr<Scan>> scans_;  // by operator; null: another kind
@@ -154,12 +164,15 @@ class Executor {
   bool is_started_ = false;
 
   mutable std::mutex mutex_;
-  std::condition_variable work_ready_;  // engine threads wait
-  std::condition_variable progress_;    // the caller waits
-  uint64_t progress_count_ = 0;         // of what it may wait for
-  uint64_t progress_seen_ = 0;          // when the caller last looked
-  size_t number_ = 0;                   // of the pipeline that runs
-  std::unique_ptr<Pipeline> pipeline_;  // that one, or the peek before it
+  std::condition_variable work_ready_;    // engine threads wait
+  std::condition_variable ticket_ready_;  // engine threads that have work wait
+  int ticket_waiters_ = 0;                // so many of them
+  int unstarted_threads_ = 0;             // for want of tickets
+  std::condition_variable progress_;      // the caller waits
+  uint64_t progress_count_ = 0;           // of what it may wait for
+  uint64_t progress_seen_ = 0;            // when the caller last looked
+  size_t number_ = 0;                     // of the pipeline that runs
+  std::unique_ptr<Pipeline> pipeline_;    // that one, or the peek before it
   Emptiness emptiness_;
   bool is_unneeded_ = false;                  // the pipeline has nothing to do
   PipelineSpec peek_spec_;                    // of the peek

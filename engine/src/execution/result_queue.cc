@@ -145,9 +145,20 @@ void ResultQueue::Recycle(std::unique_ptr<ResultBatch> batch) {
   free_.push_back(std::move(batch));
 }
 
+bool ResultQueue::TryPush(std::unique_ptr<ResultBatch>* batch) {
+  std::lock_guard lock(mutex_);
+  if (!is_closed_ && IsFullLocked()) return false;
+  AddLocked(std::move(*batch));
+  return true;
+}
+
 void ResultQueue::Push(std::unique_ptr<ResultBatch> batch) {
   std::unique_lock lock(mutex_);
   not_full_.wait(lock, [this] { return !IsFullLocked() || is_closed_; });
+  AddLocked(std::move(batch));
+}
+
+void ResultQueue::AddLocked(std::unique_ptr<ResultBatch> batch) {
   if (is_closed_) return;
   ready_bytes_ += batch->bytes();
   ready_.push_back(std::move(batch));

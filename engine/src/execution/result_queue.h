@@ -49,6 +49,8 @@ class ResultQueue {
   void Recycle(std::unique_ptr<ResultBatch> batch);
   // Waits while the queue is full; drops the batch when the queue is closed.
   void Push(std::unique_ptr<ResultBatch> batch);
+  // False: it is full.
+  bool TryPush(std::unique_ptr<ResultBatch>* batch);
   // For the consumer's own batches: never waits.
   void PushUnbounded(std::unique_ptr<ResultBatch> batch);
   std::unique_ptr<ResultBatch> TryPop();
@@ -67,6 +69,7 @@ class ResultQueue {
   bool IsFullLocked() const {
     return ready_.size() >= capacity_ || (!ready_.empty() && ready_bytes_ >= capacity_bytes_);
   }
+  void AddLocked(std::unique_ptr<ResultBatch> batch);
 
   const size_t capacity_;
   const size_t capacity_bytes_;

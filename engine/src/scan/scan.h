@@ -172,6 +172,11 @@ class ScanCursor {
 
   // Whether the last batch is of a chunk whose memory may be gone before the result is fetched.
   bool is_at_pushed_chunk() const { return chunk_ != nullptr && chunk_->is_pushed; }
+  // Whether all rows that it claimed have been looked at. LeaveChunk(): the next batch is of another morsel.
+  bool is_between_morsels() const {
+    return (chunk_ == nullptr || position_ >= morsel_.end) && (rows_ == nullptr || rows_begin_ >= rows_->row_count());
+  }
+  void LeaveChunk();
   enum class Progress { kRows, kNoRows, kExhausted };
   // Looks at one vector of rows, of the scan's added rows first: whoever adds them may wait for room. The batch lives
   // in context.arena, in the segments and (unless is_output) in this cursor's chunk state: until the next call.
@@ -209,7 +214,6 @@ class ScanCursor {
   };
 
   bool OpenMorsel();
-  void LeaveChunk();
   bool OpenRows();
   void BindChunk();
   void OrderFilters();

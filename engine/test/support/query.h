@@ -119,6 +119,10 @@ struct Input {
   PenumbraTemporarySpace* temporary_space = nullptr;
   const char* temporary_prefix = "/tmp/penumbra_test";
   const volatile sig_atomic_t* interrupt = nullptr;
+  // Null: the execution shares threads with nobody.
+  PenumbraUsage* all_usage = nullptr;
+  PenumbraUsage* own_usage = nullptr;
+  uint32_t max_threads = 0;
   // Chunks are not added but pushed, a copy of two at a time, which is spoilt when it is finished; but those that zone
   // maps exclude.
   bool pushes_chunks = false;

@@ -26,6 +26,7 @@
 #include "cache/stop_points.h"
 #include "cache/wanted.h"
 #include "cache/worker.h"
+#include "query/execute/budget.h"
 #include "query/hooks.h"
 #include "query/planning/planning.h"
 #include "query/planning/refusal.h"
@@ -51,6 +52,7 @@ penumbra_shmem_request(void)
 	RequestAddinShmemSpace(disk_cache_shmem_bytes());
 	RequestAddinShmemSpace(refusal_shmem_bytes());
 	statement_table_shmem_request();
+	RequestAddinShmemSpace(budget_shmem_bytes());
 	RequestNamedLWLockTranche(DIRECTORY_TRANCHE, DIRECTORY_LOCK_COUNT);
 }
 
@@ -68,6 +70,7 @@ penumbra_shmem_startup(void)
 	wanted_shmem_startup(ShmemInitStruct("penumbra wanted", wanted_shmem_bytes(), &found));
 	progress_shmem_startup(ShmemInitStruct("penumbra progress", progress_shmem_bytes(), &found));
 	disk_cache_shmem_startup(ShmemInitStruct("penumbra disk cache", disk_cache_shmem_bytes(), &found));
+	budget_shmem_startup(ShmemInitStruct("penumbra budget", budget_shmem_bytes(), &found));
 	LWLockRelease(AddinShmemInitLock);
 	refusal_shmem_startup();
 	statement_table_shmem_startup();

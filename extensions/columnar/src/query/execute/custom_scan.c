@@ -44,6 +44,7 @@
 #include "cache/cache.h"
 #include "cache/heap_page.h"
 #include "cache/status.h"
+#include "query/execute/budget.h"
 #include "query/execute/custom_scan.h"
 #include "query/execute/explain.h"
 #include "query/execute/external_rows.h"
@@ -473,6 +474,7 @@ start_execution(PenumbraScanState *state)
 	options.interrupts[1] = INTERRUPTS_CAN_BE_PROCESSED() ? &ProcDiePending : NULL;
 	options.is_timed = state->css.ss.ps.instrument != NULL;
 	temporary_files_set_options(&options);
+	budget_set_options(&options);
 	state->temporary_prefix = options.temporary_prefix;
 	state->has_threads = options.threads > 0;
 	state->exec = penumbra_exec_create(state->plan, &options);

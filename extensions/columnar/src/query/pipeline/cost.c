@@ -11,7 +11,6 @@
 #include "postgres.h"
 
 #include <math.h>
-#include <unistd.h>
 
 #include "miscadmin.h"
 #include "optimizer/cost.h"
@@ -93,13 +92,9 @@
 int
 cost_threads(double rows, bool is_rescanned)
 {
-	static int	cores = 0;
-	int			threads;
+	int			threads = penumbra_workers >= 0 ? penumbra_workers : max_parallel_workers_per_gather;
 
-	if (cores == 0)
-		cores = Max((int) sysconf(_SC_NPROCESSORS_ONLN), 1);
-	threads = penumbra_workers >= 0 ? penumbra_workers : max_parallel_workers_per_gather;
-	threads = Min(threads, cores - 1);
+	threads = Min(threads, penumbra_max_threads - 1);
 	return Min(threads, (int) (rows / (is_rescanned ? ROWS_PER_THREAD_RESCANNED : ROWS_PER_THREAD)));
 }
 

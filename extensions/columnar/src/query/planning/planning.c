@@ -7,12 +7,18 @@
  */
 #include "postgres.h"
 
+#include <sched.h>
+#include <unistd.h>
+
 #include "utils/guc.h"
 
 #include "query/planning/planning.h"
 
 int			penumbra_mode = MODE_AUTO;
 int			penumbra_workers = -1;
+int			penumbra_max_threads;
+
+#define MAX_THREADS 1024
 
 static const struct config_enum_entry mode_options[] = {
 	{"auto", MODE_AUTO, false},
@@ -89,6 +95,17 @@ planning_refusal(const Planning *planning)
 	return planning->refusal_count == 0 ? NULL : planning->refusals[planning->refusal_count - 1];
 }
 
+/* That this process may use. */
+static int
+processor_count(void)
+{
+	cpu_set_t	processors;
+
+	if (sched_getaffinity(0, sizeof(processors), &processors) == 0)
+		return CPU_COUNT(&processors);
+	return Max((int) sysconf(_SC_NPROCESSORS_ONLN), 1);
+}
+
 void
 planning_define_settings(void)
 {
@@ -102,4 +119,10 @@ planning_define_settings(void)
 							"Engine threads per query besides the backend itself.",
 							"-1 takes max_parallel_workers_per_gather.",
 							&penumbra_workers, -1, -1, 1024, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomIntVariable("penumbra.max_threads",
+							"Threads that run queries in the engine at a time, of all sessions together.",
+							"The sessions' own threads count, and run in any case. "
+							"The default is the number of processors.",
+							&penumbra_max_threads, Min(processor_count(), MAX_THREADS), 1, MAX_THREADS,
+							PGC_SIGHUP, GUC_EXPLAIN, NULL, NULL, NULL);
 }

@@ -25,6 +25,7 @@ typedef enum PenumbraMode
 
 extern int	penumbra_mode;
 extern int	penumbra_workers;
+extern int	penumbra_max_threads;
 
 #define MODE_IS_FORCED() (penumbra_mode == MODE_PREFER || penumbra_mode == MODE_REQUIRE)
 
@@ -56,7 +57,7 @@ typedef struct Planning
 	int			refused_stages; /* aggregations and DISTINCTs over served tables */
 } Planning;
 
-/* penumbra.mode and penumbra.threads_per_query. */
+/* penumbra.mode, threads_per_query and max_threads. */
 extern void planning_define_settings(void);
 
 /* The caller's planner() call begins and ends; mark: of the caller's frame.  An error ends it, too. */

@@ -1,0 +1,173 @@
+#include "execution/thread_tickets.h"
+
+#include <algorithm>
+#include <climits>
+
+namespace penumbra {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// An execution that has worked longer, over all of its threads, comes after those that have not.
+constexpr int64_t kLevelEndNs[PENUMBRA_WORK_LEVELS - 1] = {50'000'000, 1'000'000'000};
+
+uint32_t Load(const uint32_t& count) {
+  return std::atomic_ref(const_cast<uint32_t&>(count)).load(std::memory_order_relaxed);
+}
+void Add(uint32_t PenumbraUsage::* count, PenumbraUsage* all, PenumbraUsage* own, int32_t n) {
+  std::atomic_ref(own->*count).fetch_add(static_cast<uint32_t>(n), std::memory_order_relaxed);
+  std::atomic_ref(all->*count).fetch_add(static_cast<uint32_t>(n), std::memory_order_relaxed);
+}
+
+}  // namespace
+
+ThreadTickets::Call::Call(ThreadTickets& tickets)
+    : tickets_(tickets), begun_(tickets.all_ == nullptr ? Clock::time_point() : Clock::now()) {
+  if (tickets_.all_ == nullptr) return;
+  tickets_.waited_ = {};
+  tickets_.is_caller_in_.store(true, std::memory_order_relaxed);
+  tickets_.is_in_call_ = true;
+  Add(&PenumbraUsage::callers, tickets_.all_, tickets_.own_, 1);
+}
+
+// Nobody starts or wakes a thread while the caller is not here.
+ThreadTickets::Call::~Call() {
+  if (tickets_.all_ == nullptr) return;
+  tickets_.SetWaiting(false);
+  Add(&PenumbraUsage::callers, tickets_.all_, tickets_.own_, -1);
+  tickets_.is_in_call_ = false;
+  tickets_.is_caller_in_.store(false, std::memory_order_relaxed);
+  tickets_.AddWork(Clock::now() - begun_ - tickets_.waited_);
+}
+
+int ThreadTickets::level() const {
+  const int64_t work = work_ns_.load(std::memory_order_relaxed);
+  int level = 0;
+  while (level < PENUMBRA_WORK_LEVELS - 1 && work >= kLevelEndNs[level]) ++level;
+  return level;
+}
+
+uint32_t ThreadTickets::running() const {
+  return threads_.load(std::memory_order_relaxed) + (is_caller_in_.load(std::memory_order_relaxed) ? 1 : 0);
+}
+
+bool ThreadTickets::HasWaiting(int level) const {
+  const uint32_t own = waiting_level_.load(std::memory_order_relaxed) == level ? 1 : 0;
+  return Load(all_->waiting[level]) > own;
+}
+
+bool ThreadTickets::IsAllTaken() const { return Load(all_->callers) + Load(all_->tickets) >= max_threads_; }
+
+bool ThreadTickets::IsBelowShare(uint64_t threads) const { return threads * Load(all_->callers) < max_threads_; }
+
+bool ThreadTickets::MayTake() const {
+  if (all_ == nullptr) return true;
+  if (running() == 0) return true;  // in the place of a caller that waits
+  if (IsAllTaken()) return false;
+  const int level = this->level();
+  for (int i = 0; i < level; ++i) {
+    if (HasWaiting(i)) return false;
+  }
+  return !HasWaiting(level) || IsBelowShare(running());
+}
+
+bool ThreadTickets::IsNeededElsewhere() const {
+  if (all_ == nullptr || !IsAllTaken()) return false;
+  const int level = this->level();
+  for (int i = 0; i < level; ++i) {
+    if (HasWaiting(i)) return true;
+  }
+  if (HasWaiting(level) && !IsBelowShare(running() - 1)) return true;
+  return Load(all_->callers) + Load(all_->tickets) > max_threads_ && !IsBelowShare(running());
+}
+
+// One thread needs no ticket while the caller waits for it.
+void ThreadTickets::Balance() {
+  const uint32_t threads = threads_.load(std::memory_order_relaxed);
+  const uint32_t needed = threads - (caller_waits_ && threads > 0 ? 1 : 0);
+  if (needed == held_) return;
+  Add(&PenumbraUsage::tickets, all_, own_, static_cast<int32_t>(needed - held_));
+  held_ = needed;
+}
+
+bool ThreadTickets::TryTake() {
+  if (all_ == nullptr) return true;
+  if (caller_waits_ && threads_.load(std::memory_order_relaxed) == 0) {
+    threads_.store(1, std::memory_order_relaxed);
+    return true;
+  }
+  if (!MayTake()) return false;
+  std::atomic_ref tickets(all_->tickets);
+  uint32_t taken = tickets.load(std::memory_order_relaxed);
+  do {
+    if (Load(all_->callers) + taken >= max_threads_) return false;
+  } while (!tickets.compare_exchange_weak(taken, taken + 1, std::memory_order_relaxed));
+  std::atomic_ref(own_->tickets).fetch_add(1, std::memory_order_relaxed);
+  ++held_;
+  threads_.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+void ThreadTickets::Take() {
+  if (all_ == nullptr) return;
+  threads_.fetch_add(1, std::memory_order_relaxed);
+  Balance();
+}
+
+void ThreadTickets::Give() {
+  if (all_ == nullptr) return;
+  threads_.fetch_sub(1, std::memory_order_relaxed);
+  Balance();
+}
+
+bool ThreadTickets::TryGive() {
+  if (running() <= 1 || held_ == 0 || !IsNeededElsewhere()) return false;
+  std::atomic_ref tickets(all_->tickets);
+  uint32_t taken = tickets.load(std::memory_order_relaxed);
+  do {
+    if (Load(all_->callers) + taken < max_threads_) return false;  // somebody else gave one
+  } while (!tickets.compare_exchange_weak(taken, taken - 1, std::memory_order_relaxed));
+  std::atomic_ref(own_->tickets).fetch_sub(1, std::memory_order_relaxed);
+  --held_;
+  threads_.fetch_sub(1, std::memory_order_relaxed);
+  return true;
+}
+
+void ThreadTickets::BeginWait() {
+  if (!is_in_call_) return;
+  wait_begun_ = Clock::now();
+  caller_waits_ = true;
+  is_caller_in_.store(false, std::memory_order_relaxed);
+  Balance();
+}
+
+void ThreadTickets::EndWait() {
+  if (!is_in_call_) return;
+  waited_ += Clock::now() - wait_begun_;
+  caller_waits_ = false;
+  is_caller_in_.store(true, std::memory_order_relaxed);
+  Balance();
+}
+
+void ThreadTickets::SetWaiting(bool is_waiting) {
+  if (all_ == nullptr) return;
+  const int before = waiting_level_.load(std::memory_order_relaxed);
+  const int now = is_waiting ? level() : -1;
+  if (now == before) return;
+  const auto add = [this](int level, uint32_t n) {
+    std::atomic_ref(own_->waiting[level]).fetch_add(n, std::memory_order_relaxed);
+    std::atomic_ref(all_->waiting[level]).fetch_add(n, std::memory_order_relaxed);
+  };
+  if (before >= 0) add(before, ~uint32_t{0});
+  waiting_level_.store(now, std::memory_order_relaxed);
+  if (now >= 0) add(now, 1);
+}
+
+int ThreadTickets::free_tickets() const {
+  if (all_ == nullptr) return INT_MAX;
+  if (!MayTake()) return 0;
+  const int64_t left = int64_t{max_threads_} - Load(all_->callers) - Load(all_->tickets);
+  return static_cast<int>(std::clamp<int64_t>(left, 0, INT_MAX));
+}
+
+}  // namespace penumbra

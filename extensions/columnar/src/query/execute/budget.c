@@ -1,0 +1,120 @@
+/*-------------------------------------------------------------------------
+ *
+ * budget.c
+ *	  What executions of all sessions may use together.
+ *
+ * The engine keeps the rule and the numbers (thread_tickets.h); they lie in
+ * shared memory, a sum and what each process has of it.  Executions take back
+ * what they added when they are stopped, which is before a process ends, be
+ * it by a FATAL error.  A process that is killed takes the server's shared
+ * memory with it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "pg_compat.h"
+
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "port/atomics.h"
+#include "storage/ipc.h"
+#include "storage/proc.h"
+#include "utils/tuplestore.h"
+
+#include "query/execute/budget.h"
+#include "query/planning/planning.h"
+
+typedef union BudgetUsage
+{
+	PenumbraUsage usage;
+	char		padding[PG_CACHE_LINE_SIZE];	/* threads of each process write to its own line */
+} BudgetUsage;
+
+typedef struct Budget
+{
+	BudgetUsage all;
+	BudgetUsage of_process[FLEXIBLE_ARRAY_MEMBER];	/* by place of its PGPROC */
+} Budget;
+
+static Budget *budget = NULL;
+
+Size
+budget_shmem_bytes(void)
+{
+	return offsetof(Budget, of_process) + sizeof(BudgetUsage) * MaxBackends;
+}
+
+void
+budget_shmem_startup(void *shmem)
+{
+	budget = shmem;
+	memset(budget, 0, budget_shmem_bytes());
+}
+
+/* Takes back what is left, so that a defect costs others nothing. */
+static void
+end_at_exit(int code, Datum argument)
+{
+	uint32	   *own = (uint32 *) DatumGetPointer(argument);
+	uint32	   *all = (uint32 *) &budget->all;
+
+	for (size_t i = 0; i < sizeof(PenumbraUsage) / sizeof(uint32); i++)
+	{
+		Assert(own[i] == 0);
+		pg_atomic_fetch_sub_u32((pg_atomic_uint32 *) &all[i], (int32) own[i]);
+		own[i] = 0;
+	}
+}
+
+/* NULL: not preloaded, or a process that runs no queries. */
+static BudgetUsage *
+own_usage(void)
+{
+	static BudgetUsage *own = NULL;
+	ptrdiff_t	place = MyProc - ProcGlobal->allProcs;
+
+	if (own != NULL || budget == NULL || place >= MaxBackends)
+		return own;
+	own = &budget->of_process[place];
+	/* runs after the transaction was aborted, and with it all executions destroyed */
+	on_shmem_exit(end_at_exit, PointerGetDatum(own));
+	return own;
+}
+
+void
+budget_set_options(PenumbraExecOptions *options)
+{
+	BudgetUsage *own = own_usage();
+
+	options->all_usage = own != NULL ? &budget->all.usage : NULL;
+	options->own_usage = own != NULL ? &own->usage : NULL;
+	options->max_threads = (uint32_t) penumbra_max_threads;
+}
+
+PENUMBRA_SQL_FUNCTION(penumbra_sql_get_budget);
+
+/* The sum, and what each process has of it. */
+Datum
+penumbra_sql_get_budget(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+
+	InitMaterializedSRF(fcinfo, 0);
+	for (int i = -1; budget != NULL && i < MaxBackends; i++)
+	{
+		const BudgetUsage *usage = i < 0 ? &budget->all : &budget->of_process[i];
+		Datum		values[4];
+		bool		nulls[4] = {i < 0};
+		int64		waiting = 0;
+
+		for (int level = 0; level < PENUMBRA_WORK_LEVELS; level++)
+			waiting += usage->usage.waiting[level];
+		values[0] = Int32GetDatum(i < 0 ? 0 : ProcGlobal->allProcs[i].pid);
+		values[1] = Int64GetDatum(usage->usage.callers);
+		values[2] = Int64GetDatum(usage->usage.tickets);
+		values[3] = Int64GetDatum(waiting);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}

@@ -1,0 +1,21 @@
+/*-------------------------------------------------------------------------
+ *
+ * budget.h
+ *	  What executions of all sessions may use together.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_BUDGET_H
+#define PENUMBRA_BUDGET_H
+
+#include "postgres.h"
+
+#include "penumbra/engine.h"
+
+/* Shared memory, only when preloaded; under AddinShmemInitLock. */
+extern Size budget_shmem_bytes(void);
+extern void budget_shmem_startup(void *shmem);
+
+extern void budget_set_options(PenumbraExecOptions *options);
+
+#endif							/* PENUMBRA_BUDGET_H */
