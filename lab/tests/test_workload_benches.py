@@ -14,6 +14,7 @@ from penumbra_lab.bench import (
     keytree_clients,
     keytree_working_set,
     numeric,
+    sessions,
     sort,
     working_set,
     written,
@@ -129,6 +130,26 @@ def test_the_star_schema_is_measured_in_both_modes():
         assert {"stock", "penumbra", "DuckDB"} <= set(row)
         assert ("required" in row) != bool(queries[name]["require_refusal"])
     assert document["sections"]["target"] == {"mean": 0.5, "each": 1.0}
+
+
+@pytest.mark.slow
+def test_sessions_are_measured_alone_and_beside_pgbench():
+    document = _run("sessions", "--scale", "0.01", "--sessions", "1", "--sessions", "6",
+                    "--seconds", "1", "--no-keep", "--set", "penumbra.max_threads=4")  # fmt: skip
+    found = medians(document)
+    for workload in ("1 sessions", "6 sessions", "6 sessions beside pgbench"):
+        rates = found[workload, "queries", None]
+        assert set(rates) >= {"stock", "penumbra"} and min(rates.values()) > 0
+        assert found[workload, "short query, p99", None]["penumbra"] > 0
+    assert "DuckDB" in found["6 sessions", "queries", None]
+    assert found["6 sessions beside pgbench", "transactions", None]["penumbra"] > 0
+    assert found["6 sessions", "runnable engine threads, most", None]["penumbra"] <= 4
+    assert not any(entry["errors"] for entry in document["sections"]["measurements"])
+
+
+def test_a_query_counts_by_its_part_before_the_end():
+    assert [sessions.Asked(2, 4).share_before(moment) for moment in (1, 3, 5)] == [0, 0.5, 1]
+    assert sessions.percentile([3, 1, 2], 50) == 2 and sessions.percentile([3, 1, 2], 99) == 3
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ from penumbra_lab.bench.numeric import bench_numeric, numeric_table
 from penumbra_lab.bench.pgbench import bench_pgbench
 from penumbra_lab.bench.queries import bench_workload
 from penumbra_lab.bench.query_table import query_table
+from penumbra_lab.bench.sessions import bench_sessions, sessions_table
 from penumbra_lab.bench.sort import bench_sort, sort_table
 from penumbra_lab.bench.written import FULL, PARTS, SHORT, bench_written, written_table
 from penumbra_lab.errors import LabError
@@ -187,6 +188,33 @@ def bench_htap_command(warehouses: float, writers: int, analysts: int, seconds: 
     outcome = bench_htap(warehouses, writers, analysts, seconds, rounds, rate)
     conclude(outcome, htap_table)
     fail_on_differences(outcome.document)
+
+
+@bench.command("sessions")
+@click.option("--scale", type=click.FloatRange(min=0.001), default=1.0, show_default=True,
+              help="Of TPC-H.")  # fmt: skip
+@click.option("--sessions", "counts", type=click.IntRange(1, 1000), multiple=True,
+              default=(1, 8, 64), show_default=True,
+              help="How many at once; may be given again.")  # fmt: skip
+@click.option("--seconds", type=click.IntRange(min=1), default=30, show_default=True,
+              help="Of each measurement.")  # fmt: skip
+@click.option("--rounds", type=click.IntRange(min=1), default=1, show_default=True,
+              help="Measured turns of each point.")  # fmt: skip
+@click.option("--stock/--no-stock", "with_stock", default=True, show_default=True,
+              help="Measure PostgreSQL without Penumbra.")  # fmt: skip
+@click.option("--duckdb/--no-duckdb", "with_duckdb", default=True, show_default=True,
+              help="Measure DuckDB, in one process.")  # fmt: skip
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE",
+              help="A setting of the server; may be given again.")  # fmt: skip
+@click.option("--keep/--no-keep", default=True, show_default=True,
+              help="Keep the loaded server for the next run.")  # fmt: skip
+def bench_sessions_command(scale: float, counts: tuple[int, ...], seconds: int, rounds: int,
+                           with_stock: bool, with_duckdb: bool, settings: tuple[str, ...],
+                           keep: bool) -> None:  # fmt: skip
+    """1 to 64 analysts at once, alone and beside pgbench: rates, latencies, memory, errors."""
+    chosen = {name: value for name, _, value in (setting.partition("=") for setting in settings)}
+    outcome = bench_sessions(scale, counts, seconds, rounds, with_stock, with_duckdb, chosen, keep)
+    conclude(outcome, sessions_table)
 
 
 bench.add_command(bench_pgbench)
