@@ -267,6 +267,8 @@ typedef struct PenumbraUsage {
   uint32_t callers;                       /* threads that are in a call of the engine: these run in any case */
   uint32_t tickets;                       /* other threads that run */
   uint32_t waiting[PENUMBRA_WORK_LEVELS]; /* executions with work for another thread, by how long they have worked */
+  uint32_t holders;                       /* executions that hold much memory */
+  uint64_t memory_bytes;                  /* of all executions */
 } PenumbraUsage;
 
 typedef struct PenumbraExecOptions {
@@ -280,6 +282,8 @@ typedef struct PenumbraExecOptions {
   PenumbraUsage *all_usage; /* NULL: it shares with nobody; outlives the execution */
   PenumbraUsage *own_usage; /* of this, the calling process's part; NULL with all_usage */
   uint32_t max_threads;     /* that run, of all executions, callers included */
+  /* Past it those that hold more than an equal share spill, before memory_budget_bytes; 0: no limit. */
+  uint64_t max_memory_bytes;
 } PenumbraExecOptions;
 
 /* A chunk of a scan: one segment per column (all of the same row count), of which `ranges` are to be read. */

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <climits>
 
+#include "vector/usage.h"
+
 namespace penumbra {
 namespace {
 
@@ -10,14 +12,6 @@ using Clock = std::chrono::steady_clock;
 
 // An execution that has worked longer, over all of its threads, comes after those that have not.
 constexpr int64_t kLevelEndNs[PENUMBRA_WORK_LEVELS - 1] = {50'000'000, 1'000'000'000};
-
-uint32_t Load(const uint32_t& count) {
-  return std::atomic_ref(const_cast<uint32_t&>(count)).load(std::memory_order_relaxed);
-}
-void Add(uint32_t PenumbraUsage::* count, PenumbraUsage* all, PenumbraUsage* own, int32_t n) {
-  std::atomic_ref(own->*count).fetch_add(static_cast<uint32_t>(n), std::memory_order_relaxed);
-  std::atomic_ref(all->*count).fetch_add(static_cast<uint32_t>(n), std::memory_order_relaxed);
-}
 
 }  // namespace
 
@@ -27,14 +21,14 @@ ThreadTickets::Call::Call(ThreadTickets& tickets)
   tickets_.waited_ = {};
   tickets_.is_caller_in_.store(true, std::memory_order_relaxed);
   tickets_.is_in_call_ = true;
-  Add(&PenumbraUsage::callers, tickets_.all_, tickets_.own_, 1);
+  AddUsage(&PenumbraUsage::callers, tickets_.all_, tickets_.own_, 1U);
 }
 
 // Nobody starts or wakes a thread while the caller is not here.
 ThreadTickets::Call::~Call() {
   if (tickets_.all_ == nullptr) return;
   tickets_.SetWaiting(false);
-  Add(&PenumbraUsage::callers, tickets_.all_, tickets_.own_, -1);
+  AddUsage(&PenumbraUsage::callers, tickets_.all_, tickets_.own_, ~0U);
   tickets_.is_in_call_ = false;
   tickets_.is_caller_in_.store(false, std::memory_order_relaxed);
   tickets_.AddWork(Clock::now() - begun_ - tickets_.waited_);
@@ -53,12 +47,12 @@ uint32_t ThreadTickets::running() const {
 
 bool ThreadTickets::HasWaiting(int level) const {
   const uint32_t own = waiting_level_.load(std::memory_order_relaxed) == level ? 1 : 0;
-  return Load(all_->waiting[level]) > own;
+  return LoadUsage(all_->waiting[level]) > own;
 }
 
-bool ThreadTickets::IsAllTaken() const { return Load(all_->callers) + Load(all_->tickets) >= max_threads_; }
+bool ThreadTickets::IsAllTaken() const { return LoadUsage(all_->callers) + LoadUsage(all_->tickets) >= max_threads_; }
 
-bool ThreadTickets::IsBelowShare(uint64_t threads) const { return threads * Load(all_->callers) < max_threads_; }
+bool ThreadTickets::IsBelowShare(uint64_t threads) const { return threads * LoadUsage(all_->callers) < max_threads_; }
 
 bool ThreadTickets::MayTake() const {
   if (all_ == nullptr) return true;
@@ -78,7 +72,7 @@ bool ThreadTickets::IsNeededElsewhere() const {
     if (HasWaiting(i)) return true;
   }
   if (HasWaiting(level) && !IsBelowShare(running() - 1)) return true;
-  return Load(all_->callers) + Load(all_->tickets) > max_threads_ && !IsBelowShare(running());
+  return LoadUsage(all_->callers) + LoadUsage(all_->tickets) > max_threads_ && !IsBelowShare(running());
 }
 
 // One thread needs no ticket while the caller waits for it.
@@ -86,7 +80,7 @@ void ThreadTickets::Balance() {
   const uint32_t threads = threads_.load(std::memory_order_relaxed);
   const uint32_t needed = threads - (caller_waits_ && threads > 0 ? 1 : 0);
   if (needed == held_) return;
-  Add(&PenumbraUsage::tickets, all_, own_, static_cast<int32_t>(needed - held_));
+  AddUsage(&PenumbraUsage::tickets, all_, own_, needed - held_);
   held_ = needed;
 }
 
@@ -100,7 +94,7 @@ bool ThreadTickets::TryTake() {
   std::atomic_ref tickets(all_->tickets);
   uint32_t taken = tickets.load(std::memory_order_relaxed);
   do {
-    if (Load(all_->callers) + taken >= max_threads_) return false;
+    if (LoadUsage(all_->callers) + taken >= max_threads_) return false;
   } while (!tickets.compare_exchange_weak(taken, taken + 1, std::memory_order_relaxed));
   std::atomic_ref(own_->tickets).fetch_add(1, std::memory_order_relaxed);
   ++held_;
@@ -125,7 +119,7 @@ bool ThreadTickets::TryGive() {
   std::atomic_ref tickets(all_->tickets);
   uint32_t taken = tickets.load(std::memory_order_relaxed);
   do {
-    if (Load(all_->callers) + taken < max_threads_) return false;  // somebody else gave one
+    if (LoadUsage(all_->callers) + taken < max_threads_) return false;  // somebody else gave one
   } while (!tickets.compare_exchange_weak(taken, taken - 1, std::memory_order_relaxed));
   std::atomic_ref(own_->tickets).fetch_sub(1, std::memory_order_relaxed);
   --held_;
@@ -166,7 +160,7 @@ void ThreadTickets::SetWaiting(bool is_waiting) {
 int ThreadTickets::free_tickets() const {
   if (all_ == nullptr) return INT_MAX;
   if (!MayTake()) return 0;
-  const int64_t left = int64_t{max_threads_} - Load(all_->callers) - Load(all_->tickets);
+  const int64_t left = int64_t{max_threads_} - LoadUsage(all_->callers) - LoadUsage(all_->tickets);
   return static_cast<int>(std::clamp<int64_t>(left, 0, INT_MAX));
 }
 

@@ -27,8 +27,8 @@ struct ExecutionEnvironment {
   bool is_timed = false;
 
   ExecutionEnvironment(size_t budget_bytes, const Session& s, const char* temporary_prefix = nullptr,
-                       PenumbraTemporarySpace* temporary_space = nullptr)
-      : budget(budget_bytes),
+                       PenumbraTemporarySpace* temporary_space = nullptr, const SharedMemory& shared_memory = {})
+      : budget(budget_bytes, shared_memory),
         spill_space(temporary_prefix != nullptr ? temporary_prefix : "/tmp/penumbra_spill", temporary_space),
         session(s) {}
   void CheckCancelled() const {

@@ -1,6 +1,7 @@
 // Bump allocation in blocks, accounted to a memory budget that all arenas of one execution share.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -9,15 +10,27 @@
 #include <vector>
 
 #include "vector/error.h"
+#include "vector/usage.h"
 
 namespace penumbra {
+
+// What executions of all sessions may hold together, before those with more than an equal share spill.
+struct SharedMemory {
+  PenumbraUsage* all = nullptr;  // null: they share nothing
+  PenumbraUsage* own = nullptr;
+  uint64_t max_bytes = 0;  // 0: no limit
+};
 
 // Bytes held by the operators of one execution. Operators that can spill ask IsExceeded() and spill;
 // the hard limit is where the query gives up with PENUMBRA_OUT_OF_MEMORY.
 class MemoryBudget {
  public:
-  explicit MemoryBudget(size_t budget_bytes)
-      : budget_bytes_(budget_bytes), hard_limit_bytes_(2 * budget_bytes + (size_t{256} << 20)) {}
+  explicit MemoryBudget(size_t budget_bytes, const SharedMemory& shared = {})
+      : limit_bytes_(budget_bytes), hard_limit_bytes_(2 * budget_bytes + (size_t{256} << 20)), shared_(shared) {}
+  ~MemoryBudget() {
+    if (is_holder_.load(std::memory_order_relaxed)) AddUsage(&PenumbraUsage::holders, shared_.all, shared_.own, ~0U);
+  }
+  MemoryBudget(const MemoryBudget&) = delete;
 
   void Add(size_t bytes) {
     size_t used = used_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
@@ -25,6 +38,7 @@ class MemoryBudget {
       used_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
       throw EngineError(PENUMBRA_OUT_OF_MEMORY);
     }
+    if (shared_.all != nullptr) AddShared(bytes, used);
     size_t peak = peak_bytes_.load(std::memory_order_relaxed);
     while (used > peak && !peak_bytes_.compare_exchange_weak(peak, used, std::memory_order_relaxed)) {
     }
@@ -36,15 +50,40 @@ class MemoryBudget {
       admitted_bytes_.store(kCopies * row_bytes, std::memory_order_relaxed);
     }
   }
-  void Subtract(size_t bytes) { used_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
-  bool IsExceeded() const { return used_bytes_.load(std::memory_order_relaxed) > budget_bytes_; }
-  size_t budget_bytes() const { return budget_bytes_; }
+  void Subtract(size_t bytes) {
+    used_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+    if (shared_.all == nullptr) return;
+    AddUsage(&PenumbraUsage::memory_bytes, shared_.all, shared_.own, ~uint64_t{bytes} + 1);
+  }
+  bool IsExceeded() const {
+    const size_t used = used_bytes();
+    if (used > limit_bytes_) return true;
+    return has_shared_limit() && used > budget_bytes() && LoadUsage(shared_.all->memory_bytes) > shared_.max_bytes;
+  }
+  // For the sizes of what operators take: never more than an equal share of what all may hold.
+  size_t budget_bytes() const {
+    if (!has_shared_limit()) return limit_bytes_;
+    const uint64_t holders = std::max(LoadUsage(shared_.all->holders), 1U);
+    return std::min<uint64_t>(limit_bytes_, std::max<uint64_t>(shared_.max_bytes / holders, kShareBytesMin));
+  }
   size_t used_bytes() const { return used_bytes_.load(std::memory_order_relaxed); }
   size_t peak_bytes() const { return peak_bytes_.load(std::memory_order_relaxed); }
 
  private:
-  const size_t budget_bytes_;
+  // Work with less takes time and files out of all proportion; an execution that holds less spills nothing of use.
+  static constexpr uint64_t kShareBytesMin = uint64_t{1} << 20;
+
+  bool has_shared_limit() const { return shared_.all != nullptr && shared_.max_bytes > 0; }
+  void AddShared(uint64_t bytes, size_t used) {
+    AddUsage(&PenumbraUsage::memory_bytes, shared_.all, shared_.own, bytes);
+    if (used < kShareBytesMin || is_holder_.load(std::memory_order_relaxed) || is_holder_.exchange(true)) return;
+    AddUsage(&PenumbraUsage::holders, shared_.all, shared_.own, 1U);
+  }
+
+  const size_t limit_bytes_;
   const size_t hard_limit_bytes_;
+  const SharedMemory shared_;
+  std::atomic<bool> is_holder_{false};  // is counted as one
   std::atomic<size_t> used_bytes_{0};
   std::atomic<size_t> peak_bytes_{0};
   std::atomic<size_t> admitted_bytes_{0};  // one thread's to write: the one that hands in rows

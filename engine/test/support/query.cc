@@ -313,9 +313,16 @@ class PushedChunks {
 
 Output Run(const PlanBuilder& plan, const Input& input) {
   Output output{};
-  PenumbraExecOptions options{input.memory_bytes,         input.threads, input.temporary_prefix, input.temporary_space,
-                              {nullptr, input.interrupt}, true,          input.all_usage,        input.own_usage,
-                              input.max_threads};
+  PenumbraExecOptions options{input.memory_bytes,
+                              input.threads,
+                              input.temporary_prefix,
+                              input.temporary_space,
+                              {nullptr, input.interrupt},
+                              true,
+                              input.all_usage,
+                              input.own_usage,
+                              input.max_threads,
+                              input.max_memory_bytes};
   PenumbraExec* exec = penumbra_exec_create(plan.Finish(), &options);
   std::vector<ScanInput> scans = input.others;
   scans.push_back({plan.scan(), input.chunks, input.pushed});

@@ -123,6 +123,7 @@ struct Input {
   PenumbraUsage* all_usage = nullptr;
   PenumbraUsage* own_usage = nullptr;
   uint32_t max_threads = 0;
+  uint64_t max_memory_bytes = 0;
   // Chunks are not added but pushed, a copy of two at a time, which is spoilt when it is finished; but those that zone
   // maps exclude.
   bool pushes_chunks = false;

@@ -84,6 +84,7 @@ _PG_init(void)
 	stop_points_define_settings();
 	worker_define_settings();
 	planning_define_settings();
+	budget_define_settings();
 	if (process_shared_preload_libraries_in_progress)
 	{
 		region_define_settings();

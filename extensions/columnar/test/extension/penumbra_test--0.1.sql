@@ -14,8 +14,9 @@ COMMENT ON FUNCTION damage(regclass, smallint, integer) IS
 'inverts a byte of the column''s cached segment in the first chunk, for tests of verify(); superusers only';
 REVOKE ALL ON FUNCTION damage(regclass, smallint, integer) FROM PUBLIC; -- and it checks itself, whatever is granted
 
-CREATE FUNCTION budget(OUT pid integer, OUT callers bigint, OUT tickets bigint, OUT waiting bigint) RETURNS SETOF record
+CREATE FUNCTION budget(OUT pid integer, OUT callers bigint, OUT tickets bigint, OUT waiting bigint,
+	OUT memory_bytes bigint) RETURNS SETOF record
 AS '$libdir/penumbra', 'penumbra_sql_get_budget' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION budget() IS
-'what sessions use of the threads that they share: the sum (pid NULL), and each process''s part of it; superusers only';
+'what sessions use of the threads and memory that they share: the sum (pid NULL), and the processes'' parts of it; superusers only';
 REVOKE ALL ON FUNCTION budget() FROM PUBLIC;

@@ -1,4 +1,5 @@
-# Sessions share threads: never do more run than may, every query gets on, and nothing is lost when sessions end.
+# Sessions share threads and memory: never do more run than may, they spill when all hold too much, every query gets on,
+# and nothing is lost when sessions end.
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
@@ -17,6 +18,7 @@ penumbra.auto_load = off
 penumbra.max_threads = $max_threads
 penumbra.threads_per_query = 3
 penumbra.mode = 'prefer'
+work_mem = '256MB'
 autovacuum = off
 jit = off
 restart_after_crash = on
@@ -44,12 +46,12 @@ my @queries = (
 	q{SELECT count(*) || ' ' || sum(length(s)) FROM t WHERE a % 3 = 0});
 my @answers = map { ask("SET penumbra.mode = 'off'; $_") } @queries;
 
-my $sum = 'SELECT callers, tickets, waiting FROM penumbra_test.budget() WHERE pid IS NULL';
+my $sum = 'SELECT callers, tickets, waiting, memory_bytes >> 20 FROM penumbra_test.budget() WHERE pid IS NULL';
 sub nothing_is_left
 {
 	my ($name) = @_;
 	ok($node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM penumbra_test.budget()
-		WHERE callers <> 0 OR tickets <> 0 OR waiting <> 0}), "$name: nothing is left");
+		WHERE callers <> 0 OR tickets <> 0 OR waiting <> 0 OR memory_bytes <> 0}), "$name: nothing is left");
 }
 
 like(ask("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $queries[0]"), qr/Threads: 3\b/, 'a query alone has its threads');
@@ -94,30 +96,47 @@ my $others = q{FROM pg_stat_activity WHERE query LIKE 'CALL run%' AND pid <> pg_
 sub watch
 {
 	my ($seconds, $disturb) = @_;
-	my ($watcher, $most, $most_waiting) = ($node->background_psql('postgres'), 0, 0);
+	my ($watcher, $most, $most_waiting, $most_memory) = ($node->background_psql('postgres'), 0, 0, 0);
 	my $end = time() + $seconds;
 	while (time() < $end)
 	{
-		my ($callers, $tickets, $waiting) = split /\|/, $watcher->query_safe($sum);
+		my ($callers, $tickets, $waiting, $memory) = split /\|/, $watcher->query_safe($sum);
 		# who had a thread in its place, and runs again, counts twice until that thread's morsel ends
 		my $excess = $callers + $tickets - ($callers > $max_threads ? $callers : $max_threads);
 		$most = $excess if $tickets > 0 && $excess > $most;
 		$most_waiting = $waiting if $waiting > $most_waiting;
+		$most_memory = $memory if $memory > $most_memory;
 		$watcher->query_safe($disturb) if defined $disturb;
 		usleep(5000);
 	}
 	$watcher->quit;
-	return ($most, $most_waiting);
+	return ($most, $most_waiting, $most_memory);
 }
 
 my @begun = begin_sessions(3);
-my ($most, $waiting) = watch(2);
+my ($most, $waiting, $memory) = watch(2);
 end_sessions(@begun);
 cmp_ok($most, '<', $sessions, 'no more threads run than may');
 cmp_ok($waiting, '>', 0, 'and some were waited for');
 is(ask(q{SELECT string_agg(DISTINCT what, ';'), count(*), min(runs) > 0 FROM outcome}), "right|$sessions|t",
 	'all sessions get on, and their answers are right');
 nothing_is_left('many queries');
+
+# The same with little memory for all of them.
+my $temporary_bytes = 'SELECT temp_bytes FROM pg_stat_database WHERE datname = current_database()';
+is(ask($temporary_bytes), '0', 'nothing was spilled');
+ask('ALTER SYSTEM SET penumbra.query_memory = 16');
+$node->reload;
+$node->poll_query_until('postgres', q{SELECT current_setting('penumbra.query_memory') = '16MB'}) or die;
+@begun = begin_sessions(3);
+(undef, undef, my $little) = watch(2);
+end_sessions(@begun);
+is(ask(q{SELECT string_agg(DISTINCT what, ';'), count(*) FROM outcome}), "right|$sessions", 'answers with little memory');
+ok($node->poll_query_until('postgres', "SELECT ($temporary_bytes) > 0"), 'queries spill');
+cmp_ok($little, '<', 3 * 16, "memory in MB, of $memory without a limit");
+nothing_is_left('little memory');
+ask('ALTER SYSTEM RESET penumbra.query_memory');
+$node->reload;
 
 @begun = begin_sessions(3);
 watch(2, "SELECT pg_cancel_backend(pid) $others AND random() < 0.2");

@@ -3,8 +3,8 @@
  * budget.c
  *	  What executions of all sessions may use together.
  *
- * The engine keeps the rule and the numbers (thread_tickets.h); they lie in
- * shared memory, a sum and what each process has of it.  Executions take back
+ * The engine keeps the rules and the numbers (thread_tickets.h, arena.h); they
+ * lie in shared memory, a sum and what each process has of it.  Executions take back
  * what they added when they are stopped, which is before a process ends, be
  * it by a FATAL error.  A process that is killed takes the server's shared
  * memory with it.
@@ -20,8 +20,10 @@
 #include "port/atomics.h"
 #include "storage/ipc.h"
 #include "storage/proc.h"
+#include "utils/guc.h"
 #include "utils/tuplestore.h"
 
+#include "cache/policy/machine.h"
 #include "query/execute/budget.h"
 #include "query/planning/planning.h"
 
@@ -38,6 +40,20 @@ typedef struct Budget
 } Budget;
 
 static Budget *budget = NULL;
+static int	query_memory_mb;
+
+void
+budget_define_settings(void)
+{
+	Size		quarter_mb = machine_memory_bytes() / 4 / (1024 * 1024);
+
+	DefineCustomIntVariable("penumbra.query_memory",
+							"Memory for hashing and sorting in the engine, of all sessions together.",
+							"When they hold more, those that hold more than an equal share spill, before work_mem. "
+							"The default is a quarter of the machine's memory. 0 is no limit.",
+							&query_memory_mb, (int) Min(Max(quarter_mb, 16), INT_MAX / 2), 0, INT_MAX / 2,
+							PGC_SIGHUP, GUC_UNIT_MB | GUC_EXPLAIN, NULL, NULL, NULL);
+}
 
 Size
 budget_shmem_bytes(void)
@@ -56,15 +72,18 @@ budget_shmem_startup(void *shmem)
 static void
 end_at_exit(int code, Datum argument)
 {
-	uint32	   *own = (uint32 *) DatumGetPointer(argument);
-	uint32	   *all = (uint32 *) &budget->all;
+	PenumbraUsage *own = (PenumbraUsage *) DatumGetPointer(argument);
+	PenumbraUsage *all = &budget->all.usage;
+	static const PenumbraUsage none;
 
-	for (size_t i = 0; i < sizeof(PenumbraUsage) / sizeof(uint32); i++)
-	{
-		Assert(own[i] == 0);
-		pg_atomic_fetch_sub_u32((pg_atomic_uint32 *) &all[i], (int32) own[i]);
-		own[i] = 0;
-	}
+	Assert(memcmp(own, &none, sizeof(none)) == 0);
+	pg_atomic_fetch_sub_u32((pg_atomic_uint32 *) &all->callers, (int32) own->callers);
+	pg_atomic_fetch_sub_u32((pg_atomic_uint32 *) &all->tickets, (int32) own->tickets);
+	for (int level = 0; level < PENUMBRA_WORK_LEVELS; level++)
+		pg_atomic_fetch_sub_u32((pg_atomic_uint32 *) &all->waiting[level], (int32) own->waiting[level]);
+	pg_atomic_fetch_sub_u32((pg_atomic_uint32 *) &all->holders, (int32) own->holders);
+	pg_atomic_fetch_sub_u64((pg_atomic_uint64 *) &all->memory_bytes, (int64) own->memory_bytes);
+	*own = none;
 }
 
 /* NULL: not preloaded, or a process that runs no queries. */
@@ -90,6 +109,7 @@ budget_set_options(PenumbraExecOptions *options)
 	options->all_usage = own != NULL ? &budget->all.usage : NULL;
 	options->own_usage = own != NULL ? &own->usage : NULL;
 	options->max_threads = (uint32_t) penumbra_max_threads;
+	options->max_memory_bytes = (uint64_t) query_memory_mb << 20;
 }
 
 PENUMBRA_SQL_FUNCTION(penumbra_sql_get_budget);
@@ -104,8 +124,8 @@ penumbra_sql_get_budget(PG_FUNCTION_ARGS)
 	for (int i = -1; budget != NULL && i < MaxBackends; i++)
 	{
 		const BudgetUsage *usage = i < 0 ? &budget->all : &budget->of_process[i];
-		Datum		values[4];
-		bool		nulls[4] = {i < 0};
+		Datum		values[5];
+		bool		nulls[5] = {i < 0};
 		int64		waiting = 0;
 
 		for (int level = 0; level < PENUMBRA_WORK_LEVELS; level++)
@@ -114,6 +134,7 @@ penumbra_sql_get_budget(PG_FUNCTION_ARGS)
 		values[1] = Int64GetDatum(usage->usage.callers);
 		values[2] = Int64GetDatum(usage->usage.tickets);
 		values[3] = Int64GetDatum(waiting);
+		values[4] = Int64GetDatum((int64) usage->usage.memory_bytes);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	return (Datum) 0;

@@ -12,6 +12,9 @@
 
 #include "penumbra/engine.h"
 
+/* penumbra.query_memory. */
+extern void budget_define_settings(void);
+
 /* Shared memory, only when preloaded; under AddinShmemInitLock. */
 extern Size budget_shmem_bytes(void);
 extern void budget_shmem_startup(void *shmem);
