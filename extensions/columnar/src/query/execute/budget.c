@@ -4,10 +4,10 @@
  *	  What executions of all sessions may use together.
  *
  * The engine keeps the rules and the numbers (thread_tickets.h, arena.h); they
- * lie in shared memory, a sum and what each process has of it.  Executions take back
- * what they added when they are stopped, which is before a process ends, be
- * it by a FATAL error.  A process that is killed takes the server's shared
- * memory with it.
+ * lie in shared memory, a sum and what each process has of it.  Executions take
+ * back what they added when they are stopped, which is before a process ends, be
+ * it by a FATAL error.  A process that is killed takes the server's shared memory
+ * with it.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,11 +21,11 @@
 #include "storage/ipc.h"
 #include "storage/proc.h"
 #include "utils/guc.h"
-#include "utils/tuplestore.h"
 
 #include "cache/policy/machine.h"
 #include "query/execute/budget.h"
 #include "query/planning/planning.h"
+#include "result_rows.h"
 
 typedef union BudgetUsage
 {
@@ -135,7 +135,7 @@ penumbra_sql_get_budget(PG_FUNCTION_ARGS)
 		values[2] = Int64GetDatum(usage->usage.tickets);
 		values[3] = Int64GetDatum(waiting);
 		values[4] = Int64GetDatum((int64) usage->usage.memory_bytes);
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		put_row(result, values, nulls);
 	}
 	return (Datum) 0;
 }
