@@ -1,4 +1,5 @@
 -- Arrays that are sorted in several pieces.
+SET client_min_messages = warning; -- agreement.sql may have made it
 CREATE EXTENSION IF NOT EXISTS penumbra_sort;
 SET work_mem = '1GB';
 CREATE FUNCTION pg_temp.check_sort(a anyarray, OUT elements bigint, OUT ascending boolean, OUT descending boolean,
