@@ -69,10 +69,12 @@
 
 /*
  * The C library keeps what is freed, in an arena of each thread, for the next
- * execution.  After one that held so much it goes back to the system: to take
- * it again costs 0.2 s per GB, a small part of what made it so large.
+ * execution.  After one that held so much it goes back to the system.  To take
+ * it again costs page faults, 0.2 s per GB, which is much beside an execution
+ * that held less; 64 MB is also the most that the library by itself leaves at
+ * the top of an arena.
  */
-#define TRIMMED_BYTES_MIN ((Size) 16 << 20)
+#define TRIMMED_BYTES_MIN ((Size) 64 << 20)
 
 static void begin_scan(CustomScanState *node, EState *estate, int eflags);
 static TupleTableSlot *exec_scan(CustomScanState *node);
@@ -306,17 +308,6 @@ stop_engine(void *arg)
 	penumbra_exec_stop(((PenumbraScanState *) arg)->exec);
 }
 
-/* What its operators held; rows on their way between them are few. */
-static Size
-operator_bytes(const PenumbraExecStats *stats)
-{
-	Size		bytes = 0;
-
-	for (int i = 0; i < stats->operator_count; i++)
-		bytes += stats->operators[i].memory_peak_bytes;
-	return bytes;
-}
-
 /* To the statement; of a worker of a parallel scan to its leader. */
 static void
 report_counts(PenumbraScanState *state, const PenumbraExecStats *stats)
@@ -349,7 +340,7 @@ destroy_exec(PenumbraScanState *state)
 	penumbra_exec_get_stats(state->exec, &stats);
 	report_counts(state, &stats);
 	temporary_files_report(&stats, state->temporary_prefix);
-	is_large = operator_bytes(&stats) >= TRIMMED_BYTES_MIN;
+	is_large = explain_memory_peak_bytes(&stats) >= TRIMMED_BYTES_MIN;
 	penumbra_exec_destroy(state->exec);
 	state->exec = NULL;
 #ifdef __GLIBC__

@@ -334,21 +334,21 @@ explain_pages(uint64 from_cache, uint64 by_row, uint64 from_heap, ExplainState *
 }
 
 /* The operators share a budget: what each says of memory is the peak of all. */
-static uint64
-memory_peak_kb(const PenumbraExecStats *stats)
+uint64
+explain_memory_peak_bytes(const PenumbraExecStats *stats)
 {
 	uint64		bytes = 0;
 
 	for (int i = 0; i < stats->operator_count; i++)
 		bytes = Max(bytes, stats->operators[i].memory_peak_bytes);
-	return (bytes + 1023) / 1024;
+	return bytes;
 }
 
 static void
 explain_report(const ScanReport *report, bool has_tree, ExplainState *es)
 {
 	const PenumbraExecStats *stats = &report->stats;
-	uint64		memory_kb = memory_peak_kb(stats);
+	uint64		memory_kb = (explain_memory_peak_bytes(stats) + 1023) / 1024;
 
 	if (es->format == EXPLAIN_FORMAT_TEXT)
 	{
