@@ -462,7 +462,7 @@ typedef void (*LoadTable) (Relation rel, LoadReport *report);
 static void
 lock_extension(void)
 {
-	check_is_preloaded();
+	functions_check_is_preloaded();
 	if (!database_lock_extension(true))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -551,7 +551,7 @@ penumbra_sql_load_in_parts(PG_FUNCTION_ARGS)
 	ListCell   *cell;
 	Relation	rel;
 
-	check_is_preloaded();
+	functions_check_is_preloaded();
 	if (castNode(CallContext, fcinfo->context)->atomic)
 		ereport(ERROR,
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
