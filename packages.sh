@@ -14,7 +14,7 @@ need_space() { # GIGABYTES DIRECTORY WHAT
 }
 
 # Once: afterwards the space is taken.
-[ -e .venv/ready ] || need_space 5 . "This tree with what it builds and measures"
+[ -e .venv/ready ] || need_space 6 . "This tree with what it builds and measures"
 
 if [ -n "${PG_CONFIG:-}" ]; then
 	[ -x "$PG_CONFIG" ] || fail "PG_CONFIG is $PG_CONFIG, which is not a program."

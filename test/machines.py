@@ -140,7 +140,7 @@ def no_network() -> list[str]:
 
 def no_space() -> list[str]:
     full = {**DEBIAN, "df": "echo; echo / 9000 8999 1 100% /"}
-    return on_machine(full, "PG_MAJOR=15", says="needs 5 GB")
+    return on_machine(full, "PG_MAJOR=15", says="needs 6 GB")
 
 
 def sections() -> list[str]:
