@@ -1,6 +1,6 @@
 -- What security labels say of caching a table and its columns.
-CREATE EXTENSION penumbra;
 SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS penumbra;
 CREATE FUNCTION cached(relation text) RETURNS text LANGUAGE sql AS
 $$SELECT string_agg(column_name, ',' ORDER BY column_name) FROM penumbra.columns WHERE relid = relation::regclass$$;
 CREATE TABLE t (a int, b text, "ä ""c'" int);
@@ -96,4 +96,3 @@ SELECT count(*) FROM pg_seclabels WHERE provider = 'penumbra';
 REVOKE CREATE ON SCHEMA public FROM label_owner;
 DROP ROLE label_owner;
 DROP FUNCTION cached(text);
-DROP EXTENSION penumbra;
