@@ -152,10 +152,13 @@ SKIP:
 
 $node->safe_psql('postgres', 'SELECT k, sum(v) FROM t GROUP BY k');
 $session = $node->background_psql('postgres', on_error_stop => 0, on_error_die => 0);
+my $sleeper = $node->background_psql('postgres', on_error_stop => 0, on_error_die => 0);
+$sleeper->query_until(qr/began/, "\\echo began\nSELECT pg_sleep(600);\n");
 kill 'KILL', $session->query_safe('SELECT pg_backend_pid()');
-$node->poll_query_until('postgres', 'SELECT true');
-is($node->safe_psql('postgres', 'SELECT coalesce(max(calls), 0) < 5 FROM penumbra.statements'), 't', 'after a crash');
+eval { $sleeper->quit; };		# which the server ends when it restarts
 eval { $session->quit; };
+$node->poll_query_until('postgres', 'SELECT true') or die 'the server did not come back';
+is($node->safe_psql('postgres', 'SELECT coalesce(max(calls), 0) < 5 FROM penumbra.statements'), 't', 'after a crash');
 
 # ---- without a table nothing is counted, and nothing fails
 
