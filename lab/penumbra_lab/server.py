@@ -30,12 +30,13 @@ class Installation:
     """A PostgreSQL installation; normally the private copy that `make install` fills."""
 
     bin_directory: Path
+    is_chosen: bool = False  # by PG_BIN: it may be the system's
 
     @staticmethod
     def find() -> "Installation":
         chosen = os.environ.get("PG_BIN")
         if chosen:
-            return Installation(Path(chosen))
+            return Installation(Path(chosen), is_chosen=True)
         major = os.environ.get("PG_MAJOR", "*")
         found = sorted(state_directory().glob(f"postgresql-{major}/programs"))
         if not found:

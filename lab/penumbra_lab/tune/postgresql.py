@@ -20,7 +20,6 @@ from penumbra_lab.postgresql_source import fetched_package
 from penumbra_lab.run.cpus import idlest_cpu
 from penumbra_lab.run.pgbench import Workload
 from penumbra_lab.server import Installation, PrivateServer, give_to_server_user, server_user
-from penumbra_lab.state import state_directory
 from penumbra_lab.tune import callgrind, counters
 from penumbra_lab.tune.callgrind import Counts
 from penumbra_lab.tune.catalog import is_clang
@@ -408,8 +407,7 @@ class PostgreSQL:
         own."""
         with suppress(LabError):
             found = Installation.find()
-            is_private = found.bin_directory.is_relative_to(state_directory())
-            if is_private and found.version() == self.version:
+            if not found.is_chosen and found.version() == self.version:
                 return found.bin_directory
         return fetched_package(self.version)
 
