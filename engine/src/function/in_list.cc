@@ -331,10 +331,11 @@ void EvaluateInList(const Expr& expr, const Vector* args, uint32_t rows, EvalCon
   }
 }
 
-// x IN () is false whatever x is.
+// x IN () is false whatever x is, unless x fails.
 template <bool kNegated>
-Vector EvaluateEmptyList(const Expr&, const Batch&, EvalContext&) {
+Vector EvaluateEmptyList(const Expr& expr, const Batch& batch, EvalContext& context) {
   static const uint8_t kValue = kNegated;
+  (void)Evaluate(*expr.args[0], batch, context);
   Vector v = NullConstant(PENUMBRA_BOOL);
   v.data = &kValue;
   return v;
