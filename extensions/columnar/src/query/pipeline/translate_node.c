@@ -18,6 +18,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "query/pipeline/can_fail.h"
 #include "query/pipeline/function_map.h"
 #include "query/pipeline/translate_collation.h"
 #include "query/pipeline/translate_constant.h"
@@ -342,6 +343,26 @@ translate_alternatives(Translation *translation, ScalarArrayOpExpr *op, List *el
 						  args, count);
 }
 
+/*
+ * No array has the answer NULL, one without elements that of no row: nothing is
+ * compared.  x is evaluated all the same, so it is left there if it may fail.
+ */
+static PenumbraExpr
+translate_without_elements(Translation *translation, ScalarArrayOpExpr *op, bool is_null_array)
+{
+	Node	   *scalar = linitial(op->args);
+	PenumbraExpr args[2];
+
+	if (!expr_can_fail(scalar))
+		return translate_datum(translation, BOOLOID, BoolGetDatum(!op->useOr), is_null_array);
+	args[0] = translate_expr(translation, scalar);
+	args[1] = is_null_array ? translate_datum(translation, exprType(scalar), (Datum) 0, true) : 0;
+	if (args[0] < 0 || args[1] < 0)
+		return -1;
+	return translate_call(translation, op->useOr ? PENUMBRA_FN_IN_LIST : PENUMBRA_FN_NOT_IN_LIST,
+						  PENUMBRA_BOOL, args, is_null_array ? 2 : 1);
+}
+
 static PenumbraExpr
 translate_scalar_array(Translation *translation, ScalarArrayOpExpr *op)
 {
@@ -365,10 +386,8 @@ translate_scalar_array(Translation *translation, ScalarArrayOpExpr *op)
 	elements = array_elements(translation, array_node);
 	if (!elements.is_known && translation->runtime_values != NULL)
 		return translation_refuse(translation, "array that cannot be evaluated");
-	if (elements.is_null_array)
-		return translate_datum(translation, BOOLOID, (Datum) 0, true);
-	if (elements.is_known && elements.count == 0)
-		return translate_datum(translation, BOOLOID, BoolGetDatum(!op->useOr), false);
+	if (elements.is_null_array || (elements.is_known && elements.count == 0))
+		return translate_without_elements(translation, op, elements.is_null_array);
 	if (mapping != NULL && mapping->shape == SHAPE_PLAIN &&
 		mapping->function == (op->useOr ? PENUMBRA_FN_EQ : PENUMBRA_FN_NE))
 	{
