@@ -169,8 +169,8 @@ def alternatives(count: int) -> str:
 @pytest.mark.timeout(300 * SLOWNESS)
 @pytest.mark.parametrize("query", [nested_groupings, nested_scalars])
 @pytest.mark.slow
-def test_nested_queries_are_planned_in_linear_time(server, planned, query):
-    """What Penumbra adds to planning, at two depths; PostgreSQL's own part is quadratic."""
+def test_nested_queries_are_planned_in_quadratic_time(server, planned, query):
+    """What Penumbra adds to planning, at two depths: it plans a second time, and PostgreSQL's part of that is quadratic."""
     added = {}
     with connect(server, planned) as connection:
         connection.execute("SET max_stack_depth = '7MB'")
@@ -180,7 +180,7 @@ def test_nested_queries_are_planned_in_linear_time(server, planned, query):
                 connection.execute(f"SET penumbra.mode = {mode}")
                 seconds[mode] = min(duration(connection, f"PREPARE p AS {query(depth)}", "EXPLAIN (COSTS OFF) EXECUTE p", "DEALLOCATE p") for _ in range(2))
             added[depth] = seconds["auto"] - seconds["off"]
-    assert added[600] < 6 * added[200] + 0.5 * SLOWNESS, added
+    assert added[600] < 12 * added[200] + SLOWNESS, added
 
 
 def duration(connection: psycopg.Connection, *statements: str) -> float:
