@@ -103,7 +103,7 @@ build: configure ## kernels, engine and their tests in build/
 # within another one comes with that.
 installation: packages .penumbra ## the private copy of the PostgreSQL installation
 	@if ! cmp -s $(PG_BIN)/postgres $(INSTALLATION)$(PG_BIN)/postgres || [ ! -e $(INSTALLATION)/programs ]; then \
-		rm -rf $(INSTALLATION) && mkdir -p $(INSTALLATION)$(PG_BIN) && \
+		rm -rf $(INSTALLATION) $(CHECKED) && mkdir -p $(INSTALLATION)$(PG_BIN) && \
 		cp -a $(PG_BIN)/{postgres,psql,pg*,*db,*user} $(INSTALLATION)$(PG_BIN) && \
 		for dir in $(call pg_config,pkglibdir) $(call pg_config,sharedir) $(call pg_config,includedir) \
 			$(call pg_config,includedir-server); do \
