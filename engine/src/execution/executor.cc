@@ -309,12 +309,11 @@ void Executor::RunThread() {
       lock.unlock();
       RunGuarded([this, &task] { RunTask(&task); });
       lock.lock();
-    } else {
-      JoinLocked(&worker, false);
+    } else if (JoinLocked(&worker, false)) {
       lock.unlock();
       RunGuarded([this, &worker] { ConsumeAll(&worker); });
       lock.lock();
-    }
+    }  // else others, who need no lock for it, have claimed what was left
     tickets_.Give();
   }
 }
