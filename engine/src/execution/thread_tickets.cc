@@ -21,14 +21,14 @@ ThreadTickets::Call::Call(ThreadTickets& tickets)
   tickets_.waited_ = {};
   tickets_.is_caller_in_.store(true, std::memory_order_relaxed);
   tickets_.is_in_call_ = true;
-  AddUsage(&PenumbraUsage::callers, tickets_.all_, tickets_.own_, 1U);
+  AddUsage(&tickets_.all_->callers, &tickets_.own_->callers, 1U);
 }
 
 // Nobody starts or wakes a thread while the caller is not here.
 ThreadTickets::Call::~Call() {
   if (tickets_.all_ == nullptr) return;
   tickets_.SetWaiting(false);
-  AddUsage(&PenumbraUsage::callers, tickets_.all_, tickets_.own_, ~0U);
+  AddUsage(&tickets_.all_->callers, &tickets_.own_->callers, ~0U);
   tickets_.is_in_call_ = false;
   tickets_.is_caller_in_.store(false, std::memory_order_relaxed);
   tickets_.AddWork(Clock::now() - begun_ - tickets_.waited_);
@@ -80,7 +80,7 @@ void ThreadTickets::Balance() {
   const uint32_t threads = threads_.load(std::memory_order_relaxed);
   const uint32_t needed = threads - (caller_waits_ && threads > 0 ? 1 : 0);
   if (needed == held_) return;
-  AddUsage(&PenumbraUsage::tickets, all_, own_, needed - held_);
+  AddUsage(&all_->tickets, &own_->tickets, needed - held_);
   held_ = needed;
 }
 
@@ -148,13 +148,9 @@ void ThreadTickets::SetWaiting(bool is_waiting) {
   const int before = waiting_level_.load(std::memory_order_relaxed);
   const int now = is_waiting ? level() : -1;
   if (now == before) return;
-  const auto add = [this](int level, uint32_t n) {
-    std::atomic_ref(own_->waiting[level]).fetch_add(n, std::memory_order_relaxed);
-    std::atomic_ref(all_->waiting[level]).fetch_add(n, std::memory_order_relaxed);
-  };
-  if (before >= 0) add(before, ~uint32_t{0});
+  if (before >= 0) AddUsage(&all_->waiting[before], &own_->waiting[before], ~0U);
   waiting_level_.store(now, std::memory_order_relaxed);
-  if (now >= 0) add(now, 1);
+  if (now >= 0) AddUsage(&all_->waiting[now], &own_->waiting[now], 1U);
 }
 
 int ThreadTickets::free_tickets() const {

@@ -341,10 +341,6 @@ Vector EvaluateEmptyList(const Expr& expr, const Batch& batch, EvalContext& cont
   return v;
 }
 
-bool AreComparable(PenumbraType a, PenumbraType b) {
-  return a == b || (IsInteger(a) && IsInteger(b)) || (IsFloat(a) && IsFloat(b));
-}
-
 }  // namespace
 
 // A list with an element that is not constant is refused. All threads share the state.

@@ -107,10 +107,6 @@ struct KeyPosition {
 
 constexpr int128 kAboveAll = static_cast<int128>(1) << 100;
 
-bool AreComparable(PenumbraType a, PenumbraType b) {
-  return a == b || (IsInteger(a) && IsInteger(b)) || (IsFloat(a) && IsFloat(b));
-}
-
 // integer / 10^integer_scale
 KeyPosition ScaledPosition(int128 integer, int integer_scale, int scale) {
   if (integer == 0) return KeyPosition{0, true};

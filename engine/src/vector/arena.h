@@ -28,7 +28,7 @@ class MemoryBudget {
   explicit MemoryBudget(size_t budget_bytes, const SharedMemory& shared = {})
       : limit_bytes_(budget_bytes), hard_limit_bytes_(2 * budget_bytes + (size_t{256} << 20)), shared_(shared) {}
   ~MemoryBudget() {
-    if (is_holder_.load(std::memory_order_relaxed)) AddUsage(&PenumbraUsage::holders, shared_.all, shared_.own, ~0U);
+    if (is_holder_.load(std::memory_order_relaxed)) AddUsage(&shared_.all->holders, &shared_.own->holders, ~0U);
   }
   MemoryBudget(const MemoryBudget&) = delete;
 
@@ -53,7 +53,7 @@ class MemoryBudget {
   void Subtract(size_t bytes) {
     used_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
     if (shared_.all == nullptr) return;
-    AddUsage(&PenumbraUsage::memory_bytes, shared_.all, shared_.own, ~uint64_t{bytes} + 1);
+    AddUsage(&shared_.all->memory_bytes, &shared_.own->memory_bytes, ~uint64_t{bytes} + 1);
   }
   bool IsExceeded() const {
     const size_t used = used_bytes();
@@ -75,9 +75,9 @@ class MemoryBudget {
 
   bool has_shared_limit() const { return shared_.all != nullptr && shared_.max_bytes > 0; }
   void AddShared(uint64_t bytes, size_t used) {
-    AddUsage(&PenumbraUsage::memory_bytes, shared_.all, shared_.own, bytes);
+    AddUsage(&shared_.all->memory_bytes, &shared_.own->memory_bytes, bytes);
     if (used < kShareBytesMin || is_holder_.load(std::memory_order_relaxed) || is_holder_.exchange(true)) return;
-    AddUsage(&PenumbraUsage::holders, shared_.all, shared_.own, 1U);
+    AddUsage(&shared_.all->holders, &shared_.own->holders, 1U);
   }
 
   const size_t limit_bytes_;

@@ -14,9 +14,9 @@ T LoadUsage(const T& number) {
 
 // Adds to the sum and to the process's part of it; what is negative wraps round.
 template <typename T>
-void AddUsage(T PenumbraUsage::* number, PenumbraUsage* all, PenumbraUsage* own, T n) {
-  std::atomic_ref(own->*number).fetch_add(n, std::memory_order_relaxed);
-  std::atomic_ref(all->*number).fetch_add(n, std::memory_order_relaxed);
+void AddUsage(T* all, T* own, T n) {
+  std::atomic_ref(*own).fetch_add(n, std::memory_order_relaxed);
+  std::atomic_ref(*all).fetch_add(n, std::memory_order_relaxed);
 }
 
 }  // namespace penumbra

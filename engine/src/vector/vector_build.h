@@ -108,6 +108,10 @@ inline bool IsInteger(PenumbraType type) {
   return type == PENUMBRA_INT2 || type == PENUMBRA_INT4 || type == PENUMBRA_INT8;
 }
 inline bool IsFloat(PenumbraType type) { return type == PENUMBRA_FLOAT4 || type == PENUMBRA_FLOAT8; }
+// Whether values of the two types have one order.
+inline bool AreComparable(PenumbraType a, PenumbraType b) {
+  return a == b || (IsInteger(a) && IsInteger(b)) || (IsFloat(a) && IsFloat(b));
+}
 
 // bit i = test(i).
 template <typename Test>

@@ -257,11 +257,11 @@ directory_claim_vacuum(const CacheKey *key, int pause_ms)
 static uint32
 count_changed_pages(CachedChunk *chunk)
 {
-	uint32		dead = pg_atomic_read_u32(&chunk->changed_pages);
+	uint32		changed = pg_atomic_read_u32(&chunk->changed_pages);
 	uint32		patched = chunk->patch == NULL ? 0 :
 		chunk->patch->cached_pages - pg_atomic_read_u32(&chunk->patch->changed_pages);
 
-	return dead - Min(dead, patched);
+	return changed - Min(changed, patched);
 }
 
 static void

@@ -1,16 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * functions.c
- *	  SQL functions of the cache: load, unload, refresh, and what the views
- *	  are made of.
+ *	  SQL functions of the cache: load, unload, refresh, explain_coverage.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "access/relation.h"
-#include "access/reloptions.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_inherits.h"
@@ -19,16 +16,13 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "parser/parse_relation.h"
-#include "postmaster/autovacuum.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/rls.h"
 #include "utils/snapmgr.h"
-#include "utils/syscache.h"
 
 #include "cache/cache.h"
 #include "cache/policy/database.h"
@@ -39,11 +33,7 @@
 #include "cache/loader.h"
 #include "pg_compat.h"
 #include "result_rows.h"
-#include "cache/disk/disk_cache.h"
-#include "cache/progress.h"
 #include "cache/region.h"
-#include "cache/wanted.h"
-#include "cache/worker.h"
 
 PENUMBRA_SQL_FUNCTION(penumbra_sql_load);
 PENUMBRA_SQL_FUNCTION(penumbra_sql_load_in_parts);
@@ -51,13 +41,6 @@ PENUMBRA_SQL_FUNCTION(penumbra_sql_unload);
 PENUMBRA_SQL_FUNCTION(penumbra_sql_refresh);
 PENUMBRA_SQL_FUNCTION(penumbra_sql_forget_dropped_databases);
 PENUMBRA_SQL_FUNCTION(penumbra_sql_explain_coverage);
-PENUMBRA_SQL_FUNCTION(penumbra_sql_get_tables);
-PENUMBRA_SQL_FUNCTION(penumbra_sql_get_staleness);
-PENUMBRA_SQL_FUNCTION(penumbra_sql_get_columns);
-PENUMBRA_SQL_FUNCTION(penumbra_sql_get_memory);
-PENUMBRA_SQL_FUNCTION(penumbra_sql_get_disk);
-PENUMBRA_SQL_FUNCTION(penumbra_sql_get_progress);
-PENUMBRA_SQL_FUNCTION(penumbra_sql_get_activity);
 
 /* ---------------------------------------------------------------- checks -- */
 
@@ -79,12 +62,26 @@ functions_check_is_preloaded(void)
 						 GetConfigOption("config_file", true, false))));
 }
 
+bool
+functions_may_see_all(void)
+{
+	return has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
+}
+
+ReturnSetInfo *
+functions_begin_rows(FunctionCallInfo fcinfo)
+{
+	functions_check_is_preloaded();
+	InitMaterializedSRF(fcinfo, 0);
+	return (ReturnSetInfo *) fcinfo->resultinfo;
+}
+
 /*
  * Loading and unloading give a user no value of the table, but memory, time
  * and the place of other tables' columns, as VACUUM does: so its privilege.
  */
-static bool
-may_maintain(Oid relid)
+bool
+functions_may_maintain(Oid relid)
 {
 	return compat_class_maintaincheck(relid, GetUserId());
 }
@@ -92,7 +89,7 @@ may_maintain(Oid relid)
 static void
 check_may_maintain(Relation rel)
 {
-	if (!may_maintain(RelationGetRelid(rel)))
+	if (!functions_may_maintain(RelationGetRelid(rel)))
 		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(rel->rd_rel->relkind),
 					   RelationGetRelationName(rel));
 }
@@ -107,36 +104,6 @@ refuse_relation(Relation rel, const char *reason)
 			 errdetail("The reason is: %s.", reason),
 			 strcmp(reason, "old_snapshot_threshold is set") == 0 ?
 			 errhint("Set old_snapshot_threshold to -1.") : 0));
-}
-
-/* Which tables are cached, how large they are and how often they are read: as pg_stat_* views of sessions. */
-static bool
-may_see_all(void)
-{
-	return has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
-}
-
-/* Other databases' privileges, and those of relations that are gone, cannot be looked up. */
-static bool
-may_see_relation(const RelationSummary *relation)
-{
-	if (relation->key.database != MyDatabaseId ||
-		!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relation->relid)))
-		return false;
-	return may_maintain(relation->relid) || cache_may_read(GetUserId(), relation->relid, 0);
-}
-
-/* Encodings and encoded sizes tell of values, like pg_stats: not where row-level security hides some. */
-static bool
-may_see_values(Oid relid)
-{
-	return may_maintain(relid) || check_enable_rls(relid, InvalidOid, true) != RLS_ENABLED;
-}
-
-static bool
-may_see_column(Oid relid, AttrNumber attnum)
-{
-	return may_see_values(relid) && (may_maintain(relid) || cache_may_read(GetUserId(), relid, attnum));
 }
 
 Relation
@@ -436,7 +403,7 @@ list_tables(Relation rel)
 
 		if (get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE)
 			continue;
-		if (may_maintain(relid))
+		if (functions_may_maintain(relid))
 			tables = lappend_oid(tables, relid);
 		else
 			ereport(WARNING,
@@ -617,7 +584,7 @@ penumbra_sql_forget_dropped_databases(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64((int64) invalidation_drop_lost_databases());
 }
 
-/* ---------------------------------------------------------------- views --- */
+/* ---------------------------------------------------------------- coverage  */
 
 static int64
 count_rows(const PenumbraChunk *chunk)
@@ -641,7 +608,7 @@ count_rows(const PenumbraChunk *chunk)
 Datum
 penumbra_sql_explain_coverage(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	ReturnSetInfo *result = functions_begin_rows(fcinfo);
 	Relation	rel;
 	AttrNumber *attnums;
 	int			natts;
@@ -653,8 +620,6 @@ penumbra_sql_explain_coverage(PG_FUNCTION_ARGS)
 	Datum		values[6];
 	bool		nulls[lengthof(values)] = {0};
 
-	functions_check_is_preloaded();
-	InitMaterializedSRF(fcinfo, 0);
 	if (PG_ARGISNULL(0))
 		return (Datum) 0;
 	rel = functions_open_relation(PG_GETARG_OID(0));
@@ -681,327 +646,5 @@ penumbra_sql_explain_coverage(PG_FUNCTION_ARGS)
 	cache_scan_end(scan);
 	put_row(result, values, nulls);
 	relation_close(rel, NoLock);
-	return (Datum) 0;
-}
-
-/*
- * relid, schemaname and relname; null in other databases and where the relation is gone.  From the system cache:
- * other extensions hide rows of pg_class from queries (Citus its shards).
- */
-static void
-put_names(Datum *values, bool *nulls, Oid database, Oid relid)
-{
-	char	   *names[] = {NULL, NULL};
-
-	if (database == MyDatabaseId && (names[1] = get_rel_name(relid)) != NULL)
-		names[0] = get_namespace_name(get_rel_namespace(relid));
-	values[0] = ObjectIdGetDatum(relid);
-	for (int i = 0; i < lengthof(names); i++)
-	{
-		nulls[i + 1] = names[i] == NULL;
-		if (names[i] != NULL)
-			values[i + 1] = DirectFunctionCall1(namein, CStringGetDatum(names[i]));
-	}
-}
-
-Datum
-penumbra_sql_get_tables(PG_FUNCTION_ARGS)
-{
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	bool		sees_all = may_see_all();
-	RelationSummary *relations;
-	int			count;
-
-	functions_check_is_preloaded();
-	InitMaterializedSRF(fcinfo, 0);
-	count = directory_list_relations(InvalidOid, &relations);
-	for (int i = 0; i < count; i++)
-	{
-		RelationSummary *relation = &relations[i];
-		Datum		values[] = {
-			ObjectIdGetDatum(relation->key.database),
-			0, 0, 0,			/* its names */
-			ObjectIdGetDatum(relation->key.filenumber),
-			Int64GetDatum(relation->chunks),
-			Int64GetDatum(relation->pages),
-			Int64GetDatum(relation->cached_pages),
-			Int64GetDatum(relation->changed_pages),
-			Int64GetDatum(relation->rows),
-			Int64GetDatum(relation->bytes),
-			Int64GetDatum(relation->disk_bytes),
-			Int64GetDatum(relation->scans),
-			Int64GetDatum(relation->pages_from_cache),
-			Int64GetDatum(relation->pages_from_heap),
-			Int64GetDatum(relation->misses),
-			Int64GetDatum(relation->evictions),
-		};
-		bool		nulls[lengthof(values)] = {0};
-
-		if (!sees_all && !may_see_relation(relation))
-			continue;
-		put_names(&values[1], &nulls[1], relation->key.database, relation->relid);
-		nulls[10] = nulls[11] = !sees_all && !may_see_values(relation->relid);	/* bytes */
-		put_row(result, values, nulls);
-	}
-	return (Datum) 0;
-}
-
-/* What keeps the worker from a relation, as far as the cache knows; NULL: nothing. */
-static const char *
-obstacle_of(const RelationSummary *relation, const LoadProgress *loads, int load_count)
-{
-	const char *busy = NULL;
-
-	for (int i = 0; i < load_count; i++)
-	{
-		if (memcmp(&loads[i].key, &relation->key, sizeof(CacheKey)) == 0)
-			return "loading";
-		if (loads[i].key.database == relation->key.database && loads[i].by_worker)
-			busy = "busy";
-	}
-	if (relation->lacks_memory)
-		return "memory";
-	return penumbra_auto_load ? busy : "off";
-}
-
-static bool
-is_autovacuumed(Oid relid)
-{
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
-	bool		result = AutoVacuumingActive();
-	bool		is_null;
-	Datum		options;
-
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	options = SysCacheGetAttr(RELOID, tuple, Anum_pg_class_reloptions, &is_null);
-	if (!is_null)
-	{
-		StdRdOptions *parsed = (StdRdOptions *) default_reloptions(options, false, RELOPT_KIND_HEAP);
-
-		result &= parsed == NULL || parsed->autovacuum.enabled;
-	}
-	ReleaseSysCache(tuple);
-	return result;
-}
-
-Datum
-penumbra_sql_get_staleness(PG_FUNCTION_ARGS)
-{
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	LoadProgress *loads = palloc(sizeof(LoadProgress) * PROGRESS_SLOTS);
-	bool		sees_all = may_see_all();
-	RelationSummary *relations;
-	int			load_count;
-	int			count;
-
-	functions_check_is_preloaded();
-	InitMaterializedSRF(fcinfo, 0);
-	load_count = progress_list(loads);
-	count = directory_list_relations(MyDatabaseId, &relations);
-	for (int i = 0; i < count; i++)
-	{
-		RelationSummary *relation = &relations[i];
-		const char *obstacle = obstacle_of(relation, loads, load_count);
-		Datum		values[] = {
-			0, 0, 0,			/* its names */
-			Int64GetDatum(relation->cached_pages),
-			Int64GetDatum(relation->unproven_pages),
-			Int64GetDatum(relation->lost_pages),
-			TimestampTzGetDatum(relation->stale_since),
-			Int64GetDatum(relation->unsettled_pages),
-			TransactionIdGetDatum(relation->unsettled_xid),
-			BoolGetDatum(is_autovacuumed(relation->relid)),
-			obstacle != NULL ? CStringGetTextDatum(obstacle) : (Datum) 0,
-		};
-		bool		nulls[lengthof(values)] = {0};
-
-		if (!sees_all && !may_see_relation(relation))
-			continue;
-		put_names(&values[0], &nulls[0], MyDatabaseId, relation->relid);
-		nulls[6] = relation->stale_since == 0;
-		nulls[8] = !TransactionIdIsValid(relation->unsettled_xid);
-		nulls[10] = obstacle == NULL;
-		put_row(result, values, nulls);
-	}
-	return (Datum) 0;
-}
-
-static void
-put_column(ReturnSetInfo *result, Oid relid, const ColumnSummary *column, bool sees_all)
-{
-	HeapTuple	tuple = SearchSysCacheAttNum(relid, column->attnum);
-	Form_pg_attribute att;
-
-	if (!HeapTupleIsValid(tuple))
-		return;
-	att = (Form_pg_attribute) GETSTRUCT(tuple);
-	if (sees_all || may_see_column(relid, column->attnum))
-	{
-		Datum		values[] = {
-			0, 0, 0,			/* the relation's names */
-			Int16GetDatum(column->attnum),
-			NameGetDatum(&att->attname),
-			CStringGetTextDatum(format_type_with_typemod(att->atttypid, att->atttypmod)),
-			Int64GetDatum(column->chunks),
-			Int64GetDatum(column->pages),
-			Int64GetDatum(column->rows),
-			Int64GetDatum(column->bytes),
-			Int64GetDatum(column->disk_bytes),
-			Int64GetDatum(column->plain_bytes),
-			CStringGetTextDatum(column->encodings),
-			Int64GetDatum(column->hits),
-		};
-		bool		nulls[lengthof(values)] = {0};
-
-		put_names(&values[0], &nulls[0], MyDatabaseId, relid);
-		put_row(result, values, nulls);
-	}
-	ReleaseSysCache(tuple);
-}
-
-/* put_column() decides for each column whether the user may see it. */
-Datum
-penumbra_sql_get_columns(PG_FUNCTION_ARGS)
-{
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	bool		sees_all = may_see_all();
-	RelationSummary *relations;
-	int			count;
-
-	functions_check_is_preloaded();
-	InitMaterializedSRF(fcinfo, 0);
-	count = directory_list_relations(MyDatabaseId, &relations);
-	for (int i = 0; i < count; i++)
-	{
-		ColumnSummary *columns;
-		int			column_count = directory_list_columns(&relations[i].key, &columns);
-
-		for (int c = 0; c < column_count; c++)
-			put_column(result, relations[i].relid, &columns[c], sees_all);
-		pfree(columns);
-	}
-	return (Datum) 0;
-}
-
-Datum
-penumbra_sql_get_memory(PG_FUNCTION_ARGS)
-{
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-
-	functions_check_is_preloaded();
-	InitMaterializedSRF(fcinfo, 0);
-	for (int class = 0; class < REGION_CLASS_COUNT; class++)
-	{
-		RegionClassStats stats;
-		Datum		values[5];
-		bool		nulls[lengthof(values)] = {0};
-
-		region_get_stats(class, &stats);
-		values[0] = Int64GetDatum(stats.page_bytes);
-		values[1] = Int64GetDatum(stats.pages);
-		values[2] = Int64GetDatum(stats.used_bytes);
-		values[3] = Int64GetDatum(region_budget_bytes());
-		values[4] = Int64GetDatum(eviction_count(class));
-		put_row(result, values, nulls);
-	}
-	return (Datum) 0;
-}
-
-Datum
-penumbra_sql_get_disk(PG_FUNCTION_ARGS)
-{
-	static const char *const states[] = {"off", "opening", "open", "refused", "stopped"};
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	DiskStats	stats;
-
-	functions_check_is_preloaded();
-	InitMaterializedSRF(fcinfo, 0);
-	disk_cache_get_stats(&stats);
-	{
-		Datum		values[] = {
-			CStringGetTextDatum(states[stats.state]),
-			BoolGetDatum(stats.is_pending),
-			Int64GetDatum(stats.budget_bytes),
-			Int64GetDatum(stats.file_bytes),
-			Int64GetDatum(stats.saved_chunks),
-			Int64GetDatum(stats.saved_segments),
-			Int64GetDatum(stats.saved_bytes),
-			Int64GetDatum(stats.restored_chunks),
-			Int64GetDatum(stats.restored_segments),
-			Int64GetDatum(stats.restored_bytes),
-			Int64GetDatum(stats.segments_read),
-			Int64GetDatum(stats.bytes_read),
-			Int64GetDatum(stats.read_errors),
-			Int64GetDatum(stats.damaged),
-			Int64GetDatum(stats.bytes_written),
-			Int64GetDatum(stats.write_errors),
-			TimestampTzGetDatum(stats.reader_since),
-			Int64GetDatum(stats.reader_bytes),
-			Int64GetDatum(stats.reader_bytes_left),
-		};
-		bool		nulls[lengthof(values)] = {0};
-
-		nulls[lengthof(values) - 3] = stats.reader_since == 0;
-
-		put_row(result, values, nulls);
-	}
-	return (Datum) 0;
-}
-
-Datum
-penumbra_sql_get_progress(PG_FUNCTION_ARGS)
-{
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	LoadProgress *slots = palloc(sizeof(LoadProgress) * PROGRESS_SLOTS);
-	int			count;
-
-	functions_check_is_preloaded();
-	InitMaterializedSRF(fcinfo, 0);
-	count = progress_list(slots);
-	for (int i = 0; i < count; i++)
-	{
-		LoadProgress *slot = &slots[i];
-		Datum		values[] = {
-			Int32GetDatum(slot->pid),
-			ObjectIdGetDatum(slot->key.database),
-			0, 0, 0,			/* the relation's names */
-			BoolGetDatum(slot->by_worker),
-			TimestampTzGetDatum(slot->started),
-			Int32GetDatum(slot->columns),
-			Int64GetDatum(slot->chunks_total),
-			Int64GetDatum(slot->chunks_done),
-			Int64GetDatum(slot->chunks_loaded),
-			Int64GetDatum(slot->heap_bytes),
-			Int64GetDatum(slot->cached_bytes),
-			Int64GetDatum(slot->first_chunk),
-		};
-		bool		nulls[lengthof(values)] = {0};
-
-		put_names(&values[2], &nulls[2], slot->key.database, slot->relid);
-		put_row(result, values, nulls);
-	}
-	return (Datum) 0;
-}
-
-Datum
-penumbra_sql_get_activity(PG_FUNCTION_ARGS)
-{
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	LoadTotals	totals;
-	Datum		values[7];
-	bool		nulls[lengthof(values)] = {0};
-
-	functions_check_is_preloaded();
-	InitMaterializedSRF(fcinfo, 0);
-	progress_get_totals(&totals);
-	values[0] = Int64GetDatum(totals.loads);
-	values[1] = Int64GetDatum(totals.chunks_loaded);
-	values[2] = Int64GetDatum(totals.heap_bytes);
-	values[3] = Int64GetDatum(totals.cached_bytes);
-	values[4] = Int64GetDatum(totals.vacuums);
-	values[5] = Int64GetDatum(totals.errors);
-	values[6] = Int64GetDatum(wanted_count());
-	put_row(result, values, nulls);
 	return (Datum) 0;
 }

@@ -50,9 +50,6 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* The share of the machine's memory that is the default. */
-#define MACHINE_SHARE			4
-
 /* What one chunk of a narrow table may need: there is no cache below it. */
 #define REGION_MINIMUM_BYTES	((Size) 16 * 1024 * 1024)
 
@@ -110,13 +107,11 @@ check_memory(int *newval, void **extra, GucSource source)
 void
 region_define_settings(void)
 {
-	Size		quarter_mb = machine_memory_bytes() / MACHINE_SHARE / (1024 * 1024);
-
 	DefineCustomIntVariable("penumbra.memory",
 							"Memory for cached columns.",
 							"Physical memory is taken as columns are loaded. "
 							"The default is a quarter of the machine's memory. 0 is no cache.",
-							&memory_mb, (int) Min(Max(quarter_mb, 16), INT_MAX / 2), 0, INT_MAX / 2,
+							&memory_mb, machine_default_mb(), 0, INT_MAX / 2,
 							PGC_POSTMASTER, GUC_UNIT_MB, check_memory, NULL, NULL);
 	DefineCustomIntVariable("penumbra.memory_target",
 							"Memory for cached columns, of what penumbra.memory reserves.",

@@ -23,14 +23,11 @@
 #include "pg_compat.h"
 
 #include "access/xact.h"
-#include "catalog/pg_authid.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "port/atomics.h"
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
 #include "storage/spin.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/hsearch.h"
@@ -387,13 +384,11 @@ PENUMBRA_SQL_FUNCTION(penumbra_sql_get_statements);
 Datum
 penumbra_sql_get_statements(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	bool		sees_all = has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
+	ReturnSetInfo *result = functions_begin_rows(fcinfo);
+	bool		sees_all = functions_may_see_all();
 	HASH_SEQ_STATUS scan;
 	Statement  *statement;
 
-	functions_check_is_preloaded();
-	InitMaterializedSRF(fcinfo, 0);
 	if (table == NULL)
 		return (Datum) 0;
 	LWLockAcquire(table->lock, LW_SHARED);

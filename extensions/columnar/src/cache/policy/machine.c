@@ -13,6 +13,7 @@
  */
 #include "postgres.h"
 
+#include <limits.h>
 #include <unistd.h>
 
 #include "cache/policy/machine.h"
@@ -104,4 +105,12 @@ machine_memory_bytes(void)
 	Size		bytes = (Size) sysconf(_SC_PHYS_PAGES) * (Size) sysconf(_SC_PAGESIZE);
 
 	return Min(bytes, machine_group_limit("/proc/self/cgroup", "/sys/fs/cgroup"));
+}
+
+int
+machine_default_mb(void)
+{
+	Size		share_mb = machine_memory_bytes() / MACHINE_SHARE / (1024 * 1024);
+
+	return (int) Min(Max(share_mb, 16), INT_MAX / 2);
 }

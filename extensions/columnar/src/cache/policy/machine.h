@@ -13,6 +13,11 @@
 /* The machine's memory, or the limit of a control group that the process is in; now, since limits change. */
 extern Size machine_memory_bytes(void);
 
+/* The share of it that a setting takes by default. */
+#define MACHINE_SHARE	4
+/* That share in MB, as such a default: within what an integer setting may be. */
+extern int machine_default_mb(void);
+
 /*
  * The least limit of the control groups that are named in the file `groups`, as
  * /proc/self/cgroup, and of those around them, below the directory `mounts`.

@@ -45,13 +45,11 @@ static int	query_memory_mb;
 void
 budget_define_settings(void)
 {
-	Size		quarter_mb = machine_memory_bytes() / 4 / (1024 * 1024);
-
 	DefineCustomIntVariable("penumbra.query_memory",
 							"Memory for hashing and sorting in the engine, of all sessions together.",
 							"When they hold more, those that hold more than an equal share spill, before work_mem. "
 							"The default is a quarter of the machine's memory. 0 is no limit.",
-							&query_memory_mb, (int) Min(Max(quarter_mb, 16), INT_MAX / 2), 0, INT_MAX / 2,
+							&query_memory_mb, machine_default_mb(), 0, INT_MAX / 2,
 							PGC_SIGHUP, GUC_UNIT_MB | GUC_EXPLAIN, NULL, NULL, NULL);
 }
 

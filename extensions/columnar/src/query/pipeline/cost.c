@@ -92,7 +92,8 @@
 int
 cost_threads(double rows, bool is_rescanned)
 {
-	int			threads = penumbra_workers >= 0 ? penumbra_workers : max_parallel_workers_per_gather;
+	int			threads = penumbra_threads_per_query >= 0 ? penumbra_threads_per_query :
+		max_parallel_workers_per_gather;
 
 	threads = Min(threads, penumbra_max_threads - 1);
 	return Min(threads, (int) (rows / (is_rescanned ? ROWS_PER_THREAD_RESCANNED : ROWS_PER_THREAD)));

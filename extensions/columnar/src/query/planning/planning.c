@@ -15,7 +15,7 @@
 #include "query/planning/planning.h"
 
 int			penumbra_mode = MODE_AUTO;
-int			penumbra_workers = -1;
+int			penumbra_threads_per_query = -1;
 int			penumbra_max_threads;
 
 #define MAX_THREADS 1024
@@ -118,7 +118,8 @@ planning_define_settings(void)
 	DefineCustomIntVariable("penumbra.threads_per_query",
 							"Engine threads per query besides the backend itself.",
 							"-1 takes max_parallel_workers_per_gather.",
-							&penumbra_workers, -1, -1, 1024, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+							&penumbra_threads_per_query, -1, -1, MAX_THREADS, PGC_USERSET, GUC_EXPLAIN,
+							NULL, NULL, NULL);
 	DefineCustomIntVariable("penumbra.max_threads",
 							"Threads that run queries in the engine at a time, of all sessions together.",
 							"The sessions' own threads count, and run in any case. "

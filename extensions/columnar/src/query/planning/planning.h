@@ -24,7 +24,7 @@ typedef enum PenumbraMode
 } PenumbraMode;
 
 extern int	penumbra_mode;
-extern int	penumbra_workers;
+extern int	penumbra_threads_per_query;
 extern int	penumbra_max_threads;
 
 #define MODE_IS_FORCED() (penumbra_mode == MODE_PREFER || penumbra_mode == MODE_REQUIRE)

@@ -19,7 +19,6 @@
 
 #include "access/xact.h"
 #include "common/hashfn.h"
-#include "funcapi.h"
 #include "port/atomics.h"
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
@@ -261,10 +260,8 @@ PENUMBRA_SQL_FUNCTION(penumbra_sql_get_refusals);
 Datum
 penumbra_sql_get_refusals(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	ReturnSetInfo *result = functions_begin_rows(fcinfo);
 
-	functions_check_is_preloaded();
-	InitMaterializedSRF(fcinfo, 0);
 	for (int i = -1; i < REASON_SLOTS; i++)
 	{
 		RefusalSlot *slot = i < 0 ? &table->overflow : &table->slots[i];
