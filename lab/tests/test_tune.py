@@ -232,14 +232,14 @@ def test_what_does_not_work_is_infeasible_and_remembered(source, tmp_path):
     recipes = [project.recipe(), project.recipe("-fweb"), project.recipe("-fgcse-las"),
                project.recipe("-ftracer")]  # fmt: skip
     with Journal(place / "journal.jsonl") as journal:
-        evaluator = _evaluator(project, place, journal, timeout=3.0)
+        evaluator = _evaluator(project, place, journal, timeout=10.0)
         counts = evaluator.counts(recipes, "flags")
     assert counts[0]["instructions"] > 100_000
     assert counts[1:] == [None] * 3
     reasons = [entry.reason for entry in entries_of(place / "journal.jsonl")]
     assert "internal compiler error: in web" in reasons[1]
     assert "ended by signal 11" in reasons[2] or "no totals" in reasons[2] or "failed" in reasons[2]
-    assert "did not end within 3 seconds" in reasons[3]
+    assert "did not end within 10 seconds" in reasons[3]
     assert not _running(ENDLESS)
     asked = project.log.read_text()
     with Journal(place / "journal.jsonl") as journal:
