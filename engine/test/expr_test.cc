@@ -111,6 +111,32 @@ TEST(ExprTest, FilterSelectsTrueRowsOfEverySize) {
   }
 }
 
+// The sets are made when the first vector asks; one that a cancel left half made is made again.
+TEST(ExprTest, ACancelEndsTheMakingOfAList) {
+  Tree tree;
+  std::vector<const Expr*> integers = {tree.Column(0, PENUMBRA_INT4)}, texts = {tree.Column(1, PENUMBRA_TEXT)};
+  std::vector<const Expr*> numerics = {tree.Column(2, PENUMBRA_NUMERIC)};
+  for (int i = 0; i < 20; ++i) {
+    integers.push_back(tree.Int4(i * 100'000));
+    texts.push_back(tree.Text(std::to_string(i * 100'000)));
+    numerics.push_back(tree.Numeric(std::to_string(i * 100'000).c_str()));
+  }
+  Columns columns(100);
+  columns.Add<int32_t>(PENUMBRA_INT4, [](uint32_t i) { return static_cast<int32_t>(i * 50'000); });
+  columns.Add<StringRef>(PENUMBRA_TEXT, [](uint32_t i) { return StringRef(std::to_string(i * 50'000)); });
+  columns.Add<int64_t>(PENUMBRA_NUMERIC, [](uint32_t i) { return int64_t{i} * 50'000; });
+  Cancellation cancellation;
+  EvalContext context{columns.arena(), tree.session(), nullptr, &cancellation};
+  for (const auto& args : {integers, texts, numerics}) {
+    const Expr* in = tree.Call(PENUMBRA_FN_IN_LIST, PENUMBRA_BOOL, args);
+    uint16_t selected[kVectorRows];
+    cancellation.is_cancelled = true;
+    EXPECT_THROW(EvaluateFilter(*in, columns.batch(), context, selected), EngineError);
+    cancellation.is_cancelled = false;
+    EXPECT_EQ(EvaluateFilter(*in, columns.batch(), context, selected), 20u);
+  }
+}
+
 // x <> 0 AND 100 / x > 1: the division sees no zero, and null rows no value.
 TEST(ExprTest, AndGuardsDivision) {
   Tree tree;

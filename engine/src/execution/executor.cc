@@ -6,6 +6,7 @@
 
 #include "aggregate/hash_aggregation.h"
 #include "execution/build_row_numbers.h"
+#include "execution/stop_points.h"
 #include "plan/operator_kinds.h"
 
 namespace penumbra {
@@ -391,6 +392,7 @@ bool Executor::CanJoinLocked(bool is_caller) const {
 }
 
 bool Executor::JoinLocked(Worker* worker, bool is_caller) {
+  if (!is_caller) StopAt(StopPoint::kBeforeJoin, *pipeline_, active_);
   if (!CanJoinLocked(is_caller)) return false;
   ++active_;
   worker->pipeline = pipeline_.get();
@@ -407,6 +409,7 @@ void Executor::OpenCursor(Worker* worker) {
 }
 
 void Executor::ConsumeAll(Worker* worker) {
+  StopAt(StopPoint::kJoined, *worker->pipeline, 0);
   OpenCursor(worker);
   worker->counted_until = Clock::now();
   while (true) {
@@ -444,7 +447,7 @@ PipelineCursor::Progress Executor::Step(Worker* worker) {
 PipelineCursor::Progress Executor::StepPeek(Worker* worker) {
   if (may_have_rows_.load(std::memory_order_relaxed)) return PipelineCursor::Progress::kExhausted;
   worker->arena.Reset();
-  EvalContext context{worker->arena, environment_.session, &worker->memo};
+  EvalContext context = environment_.MakeContext(worker->arena, &worker->memo);
   uint64_t cost = 0;
   const PipelineCursor::Progress progress = worker->cursor->FindRow(context, &cost);
   const auto left = peek_cost_left_.fetch_sub(static_cast<int64_t>(cost), std::memory_order_relaxed);
@@ -455,7 +458,7 @@ PipelineCursor::Progress Executor::StepPeek(Worker* worker) {
 
 PipelineCursor::Progress Executor::StepIntoSink(Worker* worker) {
   worker->arena.Reset();
-  EvalContext context{worker->arena, environment_.session, &worker->memo};
+  EvalContext context = environment_.MakeContext(worker->arena, &worker->memo);
   Batch batch;
   PipelineCursor::Progress progress = worker->cursor->Next(context, &batch);
   if (progress == PipelineCursor::Progress::kRows) ConsumeBatch(worker, batch, context);
@@ -471,7 +474,7 @@ void Executor::ConsumeBatch(Worker* worker, const Batch& batch, EvalContext& con
 PipelineCursor::Progress Executor::StepIntoBatch(Worker* worker) {
   if (worker->batch == nullptr) worker->batch = queue_.Allocate();
   worker->batch->Clear();
-  EvalContext context{worker->batch->arena(), environment_.session, &worker->memo};
+  EvalContext context = environment_.MakeContext(worker->batch->arena(), &worker->memo);
   Batch batch;
   PipelineCursor::Progress progress = worker->cursor->Next(context, &batch);
   if (progress != PipelineCursor::Progress::kRows) return progress;
@@ -743,7 +746,7 @@ void Executor::PushRows(PenumbraOperator scan, const Rows& rows) {
 // Rows of which one may pass wait for the pipeline that reads them.
 void Executor::PeekRows(const Rows& rows) {
   caller_.arena.Reset();
-  EvalContext context{caller_.arena, environment_.session, &caller_.memo};
+  EvalContext context = environment_.MakeContext(caller_.arena, &caller_.memo);
   if (!caller_.cursor->FindRow(rows, context)) return;
   caller_.pipeline->scan()->TryAddRows(rows, SIZE_MAX, SIZE_MAX);
   may_have_rows_ = true;
@@ -773,7 +776,7 @@ void Executor::RunPushedRows() {
     return;
   }
   std::unique_ptr<ResultBatch> out = queue_.Allocate();
-  EvalContext context{out->arena(), environment_.session, &caller_.memo};
+  EvalContext context = environment_.MakeContext(out->arena(), &caller_.memo);
   if (caller_.cursor->Next(context, &batch) == PipelineCursor::Progress::kRows) {
     out->SetCopy(batch);
     queue_.PushUnbounded(std::move(out));

@@ -113,7 +113,7 @@ class Executor {
   bool IsConsumedLocked() const;
   void CheckWantedLocked(PenumbraOperator scan) const;
   bool CanJoinLocked(bool is_caller) const;
-  bool JoinLocked(Worker* worker, bool is_caller);
+  [[nodiscard]] bool JoinLocked(Worker* worker, bool is_caller);
   bool HasThreadWorkLocked() const { return !tasks_.empty() || CanJoinLocked(false); }
   void UseTicketsLocked(bool has_work);
   void AwaitTicketLocked(Lock* lock);

@@ -206,7 +206,7 @@ PipelineCursor::Progress PipelineCursor::NextOfJoin(size_t number, EvalContext& 
   if (!stretch.join->is_pending()) {
     Stretch& below = stretches_[number - 1];
     below.arena.Reset();
-    EvalContext input_context{below.arena, context.session, context.memo};
+    EvalContext input_context = environment_.MakeContext(below.arena, context.memo);
     Batch input;
     const Progress progress = NextOfStretch(number - 1, input_context, &input);
     if (progress == Progress::kExhausted) stretch.join->Flush();

@@ -103,7 +103,7 @@ bool CodeDomain::Evaluate(const Expr& expr, const Vector& column, uint32_t rows,
   if (!table->is_built) {
     table->rows_seen += rows;
     if (table->rows_seen < codes_) return false;
-    Build(context.session, table);
+    Build(context, table);
   }
   if (!table->is_usable) return false;
   uint16_t* codes = context.arena.AllocateArray<uint16_t>(rows);
@@ -123,20 +123,20 @@ bool CodeDomain::Evaluate(const Expr& expr, const Vector& column, uint32_t rows,
   return true;
 }
 
-void CodeDomain::Build(const Session& session, Table* table) const {
+void CodeDomain::Build(const EvalContext& context, Table* table) const {
   table->is_built = true;
   try {
-    table->is_usable = EvaluateEntries(session, table);
+    table->is_usable = EvaluateEntries(context, table);
   } catch (const EngineError&) {  // of a value that perhaps no row has: the rows decide
   }
   if (table->is_usable) MergeEqualEntries(table);
 }
 
 // In parts of a vector's size, which functions count on.
-bool CodeDomain::EvaluateEntries(const Session& session, Table* table) const {
+bool CodeDomain::EvaluateEntries(const EvalContext& rows_context, Table* table) const {
   const Expr& expr = *table->expr;
   std::vector<Vector> columns(static_cast<size_t>(expr.coded.column) + 1);
-  EvalContext context{*arena_, session};
+  EvalContext context = rows_context.In(*arena_);
   const uint32_t width = FlatWidth(values_);
   char* entries = nullptr;
   for (uint32_t first = 0; first < codes_; first += kVectorRows) {

@@ -39,8 +39,8 @@ class CodeDomain {
   };
 
   Table* FindTable(const Expr& expr);
-  void Build(const Session& session, Table* table) const;
-  bool EvaluateEntries(const Session& session, Table* table) const;
+  void Build(const EvalContext& context, Table* table) const;
+  bool EvaluateEntries(const EvalContext& rows_context, Table* table) const;
   void MergeEqualEntries(Table* table) const;
 
   Vector values_;  // all but the values

@@ -14,6 +14,7 @@
 #include "penumbra/functions.h"
 #include "penumbra/types.h"
 #include "vector/arena.h"
+#include "vector/cancellation.h"
 #include "vector/vector.h"
 #include "vector/vector_build.h"
 
@@ -65,7 +66,14 @@ class EvalMemo {
 struct EvalContext {
   Arena& arena;
   const Session& session;
-  EvalMemo* memo = nullptr;  // null: nothing is shared
+  EvalMemo* memo = nullptr;                    // null: nothing is shared
+  const Cancellation* cancellation = nullptr;  // null: of no execution
+
+  // For values that are not the batch's.
+  EvalContext In(Arena& other) const { return {other, session, nullptr, cancellation}; }
+  void CheckCancelled() const {
+    if (cancellation != nullptr) cancellation->CheckCancelled();
+  }
 };
 
 struct Expr;

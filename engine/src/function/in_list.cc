@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <mutex>
+#include <memory>
 
+#include "function/made_once.h"
 #include "kernels/kernels.h"
 #include "numeric/numeric.h"
 #include "vector/value_order.h"
@@ -22,12 +23,13 @@ constexpr uint64_t kMaxTableEntries = 1 << 16;
 constexpr int kMaxSetScale = 20;
 // 10 to this power is an int64.
 constexpr int kMaxPowerShift = 18;
+// Between two looks at a cancel.
+constexpr size_t kCheckedElements = 4096;
 
 // Made of the elements when a vector asks for it: planning and zone maps have no need of it.
-struct InList {
-  std::once_flag is_built;
+struct ElementSets {
   bool has_null = false;
-  mutable Arena arena;  // of keys that are no element's bytes
+  Arena arena;  // of keys that are no element's bytes
 
   // Integers, dates, timestamps, booleans; floats as canonical bits. Of few integers there is no set.
   std::vector<int64_t> few_integers;
@@ -42,11 +44,15 @@ struct InList {
 
   // Sets of NUMERIC are made when a vector asks for them.
   std::vector<std::string_view> numerics;  // payloads
-  mutable std::once_flag canonical_built;
-  mutable ValueSet<std::string_view> canonical_set;
-  mutable std::once_flag scale_built[kMaxSetScale + 1];
-  mutable ValueSet<int64_t> scale_sets[kMaxSetScale + 1];
+  struct CanonicalSet {
+    Arena arena;
+    ValueSet<std::string_view> set;
+  };
+  MadeOnce<CanonicalSet> canonical;
+  MadeOnce<ValueSet<int64_t>> of_scale[kMaxSetScale + 1];
 };
+
+using InList = MadeOnce<ElementSets>;
 
 // The elements in the form in which values of the column's type are compared: what is equal in SQL has equal keys.
 struct ElementKeys {
@@ -54,6 +60,12 @@ struct ElementKeys {
   std::vector<int128> spans;
   std::vector<std::string_view> strings;
 };
+
+// No set is made of nothing: not all lists have elements of all forms.
+template <typename Key>
+ValueSet<Key> SetOf(const std::vector<Key>& keys, const EvalContext& context) {
+  return keys.empty() ? ValueSet<Key>() : ValueSet<Key>(keys, [&context] { context.CheckCancelled(); });
+}
 
 int64_t CanonicalBits(double value) {
   if (std::isnan(value)) value = std::numeric_limits<double>::quiet_NaN();
@@ -77,13 +89,14 @@ std::string_view PayloadAt(const Vector& v, uint32_t i, Arena& arena) {
   return KeepView(DecimalAt(v, i).ToPayload(arena), arena);
 }
 
-void AddElements(const Vector& v, uint32_t count, InList* list, ElementKeys* keys) {
+void AddElements(const Vector& v, uint32_t count, const EvalContext& context, ElementSets* sets, ElementKeys* keys) {
   const auto for_each = [&](const auto& add) {
     for (uint32_t i = 0; i < count; ++i) {
+      if (i % kCheckedElements == 0) context.CheckCancelled();
       if (v.IsValid(i)) {
         add(i);
       } else {
-        list->has_null = true;
+        sets->has_null = true;
       }
     }
   };
@@ -99,7 +112,7 @@ void AddElements(const Vector& v, uint32_t count, InList* list, ElementKeys* key
       return for_each([&](uint32_t i) { keys->strings.push_back(KeyOf(v.type, v.values<StringRef>()[i])); });
     case PENUMBRA_UUID:
       return for_each([&](uint32_t i) { keys->strings.emplace_back(v.values<Uuid>()[i].bytes, sizeof(Uuid)); });
-    case PENUMBRA_NUMERIC: return for_each([&](uint32_t i) { list->numerics.push_back(PayloadAt(v, i, list->arena)); });
+    case PENUMBRA_NUMERIC: return for_each([&](uint32_t i) { sets->numerics.push_back(PayloadAt(v, i, sets->arena)); });
     case PENUMBRA_BOOL:
     case PENUMBRA_INT2:
     case PENUMBRA_INT4:
@@ -110,42 +123,42 @@ void AddElements(const Vector& v, uint32_t count, InList* list, ElementKeys* key
   }
 }
 
-void BuildIntegers(PenumbraType type, std::vector<int64_t> keys, InList* list) {
+void BuildIntegers(PenumbraType type, std::vector<int64_t> keys, const EvalContext& context, ElementSets* sets) {
   if (keys.empty()) return;
   if (!IsFloat(type) && keys.size() <= kMaxPasses) {
     std::sort(keys.begin(), keys.end());
     keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-    list->few_integers = std::move(keys);
+    sets->few_integers = std::move(keys);
     return;
   }
   const auto [least, greatest] = std::minmax_element(keys.begin(), keys.end());
   const uint64_t width = static_cast<uint64_t>(*greatest) - static_cast<uint64_t>(*least);
   if (IsFloat(type) || width >= kMaxTableEntries) {
-    list->integer_set.Build(keys);
+    sets->integer_set = SetOf(keys, context);
     return;
   }
-  list->table_base = *least;
-  list->table.assign(width + 1, 0);
-  for (int64_t key : keys) list->table[static_cast<uint64_t>(key) - static_cast<uint64_t>(list->table_base)] = 1;
+  sets->table_base = *least;
+  sets->table.assign(width + 1, 0);
+  for (int64_t key : keys) sets->table[static_cast<uint64_t>(key) - static_cast<uint64_t>(sets->table_base)] = 1;
 }
 
 // A narrow range has a table and a long list a hash set; a short list takes a pass over the vector per element.
 template <typename T>
-void FindIntegers(const InList& list, const T* values, uint32_t rows, uint64_t* bits) {
-  if (!list.table.empty()) {
-    const uint64_t size = list.table.size(), base = static_cast<uint64_t>(list.table_base);
+void FindIntegers(const ElementSets& sets, const T* values, uint32_t rows, uint64_t* bits) {
+  if (!sets.table.empty()) {
+    const uint64_t size = sets.table.size(), base = static_cast<uint64_t>(sets.table_base);
     PackTests(rows, bits, [&](uint32_t i) {
       const uint64_t entry = static_cast<uint64_t>(int64_t{values[i]}) - base;
-      return entry < size && list.table[entry] != 0;
+      return entry < size && sets.table[entry] != 0;
     });
     return;
   }
-  if (list.few_integers.empty()) {
-    PackTests(rows, bits, [&](uint32_t i) { return list.integer_set.Contains(int64_t{values[i]}); });
+  if (sets.few_integers.empty()) {
+    PackTests(rows, bits, [&](uint32_t i) { return sets.integer_set.Contains(int64_t{values[i]}); });
     return;
   }
   std::fill_n(bits, BitWords(rows), 0);
-  for (int64_t key : list.few_integers) {
+  for (int64_t key : sets.few_integers) {
     if (key < int64_t{std::numeric_limits<T>::min()} || key > int64_t{std::numeric_limits<T>::max()}) continue;
     uint64_t equal[kValidityWords];
     kernels::CompareConstant<T>(kernels::Compare::kEq, values, static_cast<T>(key), rows, equal);
@@ -154,8 +167,8 @@ void FindIntegers(const InList& list, const T* values, uint32_t rows, uint64_t* 
 }
 
 template <typename T>
-void FindFloats(const InList& list, const T* values, uint32_t rows, uint64_t* bits) {
-  PackTests(rows, bits, [&](uint32_t i) { return list.integer_set.Contains(CanonicalBits(values[i])); });
+void FindFloats(const ElementSets& sets, const T* values, uint32_t rows, uint64_t* bits) {
+  PackTests(rows, bits, [&](uint32_t i) { return sets.integer_set.Contains(CanonicalBits(values[i])); });
 }
 
 // The element as an integer of that scale, if it is one.
@@ -174,56 +187,61 @@ bool FindScaledInteger(std::string_view payload, int scale, int64_t* key) {
   return *key == value;
 }
 
-const ValueSet<int64_t>& SetOfScale(const InList& list, int scale) {
-  std::call_once(list.scale_built[scale], [&] {
+const ValueSet<int64_t>& SetOfScale(const ElementSets& sets, int scale, const EvalContext& context) {
+  return sets.of_scale[scale].Get(context, [&] {
     std::vector<int64_t> keys;
-    for (std::string_view payload : list.numerics) {
+    for (size_t i = 0; i < sets.numerics.size(); ++i) {
+      if (i % kCheckedElements == 0) context.CheckCancelled();
       int64_t key;
-      if (FindScaledInteger(payload, scale, &key)) keys.push_back(key);
+      if (FindScaledInteger(sets.numerics[i], scale, &key)) keys.push_back(key);
     }
-    list.scale_sets[scale].Build(keys);
+    return std::make_unique<ValueSet<int64_t>>(SetOf(keys, context));
   });
-  return list.scale_sets[scale];
 }
 
-const ValueSet<std::string_view>& CanonicalSet(const InList& list) {
-  std::call_once(list.canonical_built, [&] {
+const ValueSet<std::string_view>& CanonicalSet(const ElementSets& sets, const EvalContext& context) {
+  const auto make = [&] {
+    auto canonical = std::make_unique<ElementSets::CanonicalSet>();
+    Arena& arena = canonical->arena;
     std::vector<std::string_view> keys;
-    for (std::string_view payload : list.numerics) {
-      keys.push_back(KeepView(CanonicalPayload(payload, list.arena), list.arena));
+    for (size_t i = 0; i < sets.numerics.size(); ++i) {
+      if (i % kCheckedElements == 0) context.CheckCancelled();
+      keys.push_back(KeepView(CanonicalPayload(sets.numerics[i], arena), arena));
     }
-    list.canonical_set.Build(keys);
-  });
-  return list.canonical_set;
+    canonical->set = SetOf(keys, context);
+    return canonical;
+  };
+  return sets.canonical.Get(context, make).set;
 }
 
 // int64 values of a common scale are looked up in a set made for that scale, others by their canonical bytes.
-void FindNumerics(const InList& list, const Vector& v, uint32_t rows, EvalContext& context, uint64_t* bits) {
+void FindNumerics(const ElementSets& sets, const Vector& v, uint32_t rows, EvalContext& context, uint64_t* bits) {
+  if (v.numeric_form == NumericForm::kInt64 && v.scale >= 0 && v.scale <= kMaxSetScale) {
+    const ValueSet<int64_t>& set = SetOfScale(sets, v.scale, context);
+    const int64_t* values = v.values<int64_t>();
+    PackTests(rows, bits, [&](uint32_t i) { return set.Contains(values[i]); });
+    return;
+  }
+  const ValueSet<std::string_view>& set = CanonicalSet(sets, context);
   switch (v.numeric_form) {
     case NumericForm::kInt64:
-      if (v.scale >= 0 && v.scale <= kMaxSetScale) {
-        const ValueSet<int64_t>& set = SetOfScale(list, v.scale);
-        const int64_t* values = v.values<int64_t>();
-        PackTests(rows, bits, [&](uint32_t i) { return set.Contains(values[i]); });
-        return;
-      }
       PackTests(rows, bits, [&](uint32_t i) {
         const int64_t value = v.values<int64_t>()[i];
-        return CanonicalSet(list).Contains(CanonicalInteger(value, v.scale, context.arena).view());
+        return set.Contains(CanonicalInteger(value, v.scale, context.arena).view());
       });
       return;
     case NumericForm::kInt128:
       PackTests(rows, bits, [&](uint32_t i) {
         if (!v.IsValid(i)) return false;
         const int128 value = v.values<int128>()[i];
-        return CanonicalSet(list).Contains(CanonicalInteger(value, v.scale, context.arena).view());
+        return set.Contains(CanonicalInteger(value, v.scale, context.arena).view());
       });
       return;
     case NumericForm::kPayload:
       PackTests(rows, bits, [&](uint32_t i) {
         if (!v.IsValid(i)) return false;
         const StringRef& payload = v.values<StringRef>()[i];
-        return CanonicalSet(list).Contains(CanonicalPayload(payload.view(), context.arena).view());
+        return set.Contains(CanonicalPayload(payload.view(), context.arena).view());
       });
       return;
   }
@@ -237,76 +255,72 @@ int128 InlineKey(const StringRef& s) {
   return key;
 }
 
-void BuildTexts(const std::vector<std::string_view>& texts, InList* list) {
+void BuildTexts(const std::vector<std::string_view>& texts, const EvalContext& context, ElementSets* sets) {
   std::vector<int128> inline_keys;
   std::vector<std::string_view> others;
   for (std::string_view text : texts) {
-    list->text_lengths |= LengthBit(text.size());
+    sets->text_lengths |= LengthBit(text.size());
     if (text.size() <= StringRef::kInlineBytes) {
       inline_keys.push_back(InlineKey(StringRef(text)));
     } else {
       others.push_back(text);
     }
   }
-  list->inline_set.Build(inline_keys);
-  list->string_set.Build(others);
+  sets->inline_set = SetOf(inline_keys, context);
+  sets->string_set = SetOf(others, context);
 }
 
-void FindTexts(const InList& list, const StringRef* values, uint32_t rows, uint64_t* bits) {
+void FindTexts(const ElementSets& sets, const StringRef* values, uint32_t rows, uint64_t* bits) {
   PackTests(rows, bits, [&](uint32_t i) {
-    if ((list.text_lengths & LengthBit(values[i].length)) == 0) return false;
-    return values[i].is_inline() ? list.inline_set.Contains(InlineKey(values[i]))
-                                 : list.string_set.Contains(values[i].view());
+    if ((sets.text_lengths & LengthBit(values[i].length)) == 0) return false;
+    return values[i].is_inline() ? sets.inline_set.Contains(InlineKey(values[i]))
+                                 : sets.string_set.Contains(values[i].view());
   });
 }
 
-void BuildList(const Expr& expr, InList* list) {
+std::unique_ptr<ElementSets> MakeSets(const Expr& expr, const EvalContext& context) {
   const PenumbraType type = expr.args[0]->type;
+  auto sets = std::make_unique<ElementSets>();
   ElementKeys keys;
   for (size_t i = 1; i < expr.args.size(); ++i) {
-    AddElements(expr.args[i]->constant, expr.args[i]->constant_count(), list, &keys);
+    AddElements(expr.args[i]->constant, expr.args[i]->constant_count(), context, sets.get(), &keys);
   }
-  BuildIntegers(type, std::move(keys.integers), list);
-  list->span_set.Build(keys.spans);
+  BuildIntegers(type, std::move(keys.integers), context, sets.get());
+  sets->span_set = SetOf(keys.spans, context);
   if (type == PENUMBRA_TEXT) {
-    BuildTexts(keys.strings, list);
+    BuildTexts(keys.strings, context, sets.get());
   } else {
-    list->string_set.Build(keys.strings);
+    sets->string_set = SetOf(keys.strings, context);
   }
-}
-
-const InList& ListOf(const Expr& expr) {
-  InList* list = static_cast<InList*>(const_cast<void*>(expr.state.get()));
-  std::call_once(list->is_built, [&] { BuildList(expr, list); });
-  return *list;
+  return sets;
 }
 
 // The bits of null rows are arbitrary: ApplyValidity() clears them.
-void FindRows(const InList& list, const Vector& v, uint32_t rows, EvalContext& context, uint64_t* bits) {
+void FindRows(const ElementSets& sets, const Vector& v, uint32_t rows, EvalContext& context, uint64_t* bits) {
   switch (v.type) {
-    case PENUMBRA_BOOL: return FindIntegers(list, v.values<uint8_t>(), rows, bits);
-    case PENUMBRA_INT2: return FindIntegers(list, v.values<int16_t>(), rows, bits);
+    case PENUMBRA_BOOL: return FindIntegers(sets, v.values<uint8_t>(), rows, bits);
+    case PENUMBRA_INT2: return FindIntegers(sets, v.values<int16_t>(), rows, bits);
     case PENUMBRA_INT4:
-    case PENUMBRA_DATE: return FindIntegers(list, v.values<int32_t>(), rows, bits);
+    case PENUMBRA_DATE: return FindIntegers(sets, v.values<int32_t>(), rows, bits);
     case PENUMBRA_INT8:
     case PENUMBRA_TIMESTAMP:
-    case PENUMBRA_TIMESTAMPTZ: return FindIntegers(list, v.values<int64_t>(), rows, bits);
-    case PENUMBRA_FLOAT4: return FindFloats(list, v.values<float>(), rows, bits);
-    case PENUMBRA_FLOAT8: return FindFloats(list, v.values<double>(), rows, bits);
-    case PENUMBRA_NUMERIC: return FindNumerics(list, v, rows, context, bits);
+    case PENUMBRA_TIMESTAMPTZ: return FindIntegers(sets, v.values<int64_t>(), rows, bits);
+    case PENUMBRA_FLOAT4: return FindFloats(sets, v.values<float>(), rows, bits);
+    case PENUMBRA_FLOAT8: return FindFloats(sets, v.values<double>(), rows, bits);
+    case PENUMBRA_NUMERIC: return FindNumerics(sets, v, rows, context, bits);
     case PENUMBRA_INTERVAL: {
       const PenumbraInterval* values = v.values<PenumbraInterval>();
-      return PackTests(rows, bits, [&](uint32_t i) { return list.span_set.Contains(IntervalSpan(values[i])); });
+      return PackTests(rows, bits, [&](uint32_t i) { return sets.span_set.Contains(IntervalSpan(values[i])); });
     }
     case PENUMBRA_UUID: {
       const Uuid* values = v.values<Uuid>();
       return PackTests(rows, bits,
-                       [&](uint32_t i) { return list.string_set.Contains(std::string_view(values[i].bytes, 16)); });
+                       [&](uint32_t i) { return sets.string_set.Contains(std::string_view(values[i].bytes, 16)); });
     }
-    case PENUMBRA_TEXT: return FindTexts(list, v.values<StringRef>(), rows, bits);
+    case PENUMBRA_TEXT: return FindTexts(sets, v.values<StringRef>(), rows, bits);
     case PENUMBRA_BPCHAR: {
       const StringRef* values = v.values<StringRef>();
-      return PackTests(rows, bits, [&](uint32_t i) { return list.string_set.Contains(KeyOf(v.type, values[i])); });
+      return PackTests(rows, bits, [&](uint32_t i) { return sets.string_set.Contains(KeyOf(v.type, values[i])); });
     }
   }
 }
@@ -314,16 +328,17 @@ void FindRows(const InList& list, const Vector& v, uint32_t rows, EvalContext& c
 // A row that is not found is null when the list has a null, and false (NOT IN: true) when not.
 template <bool kNegated>
 void EvaluateInList(const Expr& expr, const Vector* args, uint32_t rows, EvalContext& context, Truth* truth) {
-  const InList& list = ListOf(expr);
+  const auto& list = *static_cast<const InList*>(expr.state.get());
+  const ElementSets& sets = list.Get(context, [&] { return MakeSets(expr, context); });
   const uint32_t words = BitWords(rows);
   uint64_t found[kValidityWords];
-  FindRows(list, args[0], rows, context, found);
+  FindRows(sets, args[0], rows, context, found);
   for (uint32_t w = 0; w < words; ++w) {
-    truth->is_true[w] = kNegated ? (list.has_null ? 0 : ~found[w]) : found[w];
+    truth->is_true[w] = kNegated ? (sets.has_null ? 0 : ~found[w]) : found[w];
   }
   if (words > 0) truth->is_true[words - 1] &= LastWordMask(rows);
   ApplyValidity(args[0].validity, rows, truth);
-  if (!list.has_null) return;
+  if (!sets.has_null) return;
   truth->has_nulls = true;
   for (uint32_t w = 0; w < words; ++w) {
     const uint64_t valid = args[0].validity == nullptr ? ~uint64_t{0} : args[0].validity[w];

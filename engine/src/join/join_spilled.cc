@@ -148,7 +148,7 @@ bool SpilledReader::ReadProbeRows() {
   const size_t words = ++batch_number_ * kMatchedWords;
   if (matched_.size() < words) matched_.resize(words);
   probe_->SetPass(matched_.data() + words - kMatchedWords, is_last_pass_);
-  EvalContext context{input_arena_, environment_.session};
+  EvalContext context = environment_.MakeContext(input_arena_);
   probe_->Begin({count, static_cast<uint32_t>(width), columns}, context);
   return true;
 }
@@ -168,7 +168,7 @@ bool SpilledReader::Next(Batch* batch) {
       case Phase::kProbe:
         if (probe_->is_pending()) {
           output_arena_.Reset();
-          EvalContext context{output_arena_, environment_.session};
+          EvalContext context = environment_.MakeContext(output_arena_);
           if (probe_->Next(context, batch)) return true;
         } else if (!ReadProbeRows()) {
           phase_ = Phase::kBuildRows;

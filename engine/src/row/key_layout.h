@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "row/row_strings.h"
+#include "vector/hash.h"
 #include "vector/result_vector.h"
 #include "vector/vector.h"
 
@@ -79,13 +80,11 @@ class KeyLayout {
  private:
   static constexpr uint64_t kSeed = 0x9e3779b97f4a7c15, kFactor = 0xd6e8feb86659fd93, kFinal = 0xff51afd7ed558ccd;
   static uint64_t Mix(uint64_t hash, uint64_t word) {
-    uint128 product = static_cast<uint128>(hash ^ word) * kFactor;
-    return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64) ^ kSeed;
+    return FoldedProduct(hash ^ word, kFactor) ^ kSeed;
   }
   // Two words with one multiplication.
   static uint64_t MixPair(uint64_t hash, uint64_t a, uint64_t b) {
-    uint128 product = static_cast<uint128>(hash ^ a) * (b ^ kFactor);
-    return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64) ^ kSeed;
+    return FoldedProduct(hash ^ a, b ^ kFactor) ^ kSeed;
   }
   static uint64_t HashLongString(uint64_t hash, const char* bytes, uint32_t length);
   static uint64_t Finish(uint64_t hash, uint64_t nulls) {

@@ -507,7 +507,7 @@ void ScanCursor::BindChunk() {
   for (const void* segment : chunk_->segments) readers_.emplace_back(segment, kept);
   const std::vector<const ScanFilter*>& filters = scan_.filters();
   bound_.resize(filters.size());
-  EvalContext context{chunk_arena_, environment_.session};
+  EvalContext context = environment_.MakeContext(chunk_arena_);
   for (size_t i = 0; i < filters.size(); ++i) {
     if (chunk_->verdicts[i] == Verdict::kAll) continue;
     if (filters[i]->predicate != nullptr)

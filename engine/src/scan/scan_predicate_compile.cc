@@ -143,7 +143,7 @@ bool ColumnPredicate::IsTrueForNull(EvalContext& context) const {
   Vector null;
   null.type = type_;
   null.form = VectorForm::kConstant;
-  EvalContext local{context.arena, context.session};
+  EvalContext local = context.In(context.arena);
   Truth truth;
   EvaluateBatch(null, 1, local, &truth);
   return (truth.is_true[0] & 1) != 0;
@@ -152,7 +152,7 @@ bool ColumnPredicate::IsTrueForNull(EvalContext& context) const {
 void ColumnPredicate::EvaluateValues(const Vector& values, uint32_t count, EvalContext& context,
                                      std::vector<uint8_t>* truth) const {
   Arena arena;
-  EvalContext local{arena, context.session};
+  EvalContext local = context.In(arena);
   const uint32_t width = FlatWidth(values);
   for (uint32_t begin = 0; begin < count; begin += kVectorRows) {
     const uint32_t rows = std::min(kVectorRows, count - begin);
@@ -188,7 +188,7 @@ std::vector<uint8_t> ColumnPredicate::EvaluateCodes(const SegmentView& segment, 
 }
 
 BoundPredicate ColumnPredicate::BindConstant(const SegmentReader& reader, EvalContext& context) const {
-  EvalContext local{context.arena, context.session};
+  EvalContext local = context.In(context.arena);
   Truth truth;
   EvaluateBatch(reader.Decode(0, 1, context.arena), 1, local, &truth);
   return BindVerdict((truth.is_true[0] & 1) != 0 ? Verdict::kAll : Verdict::kNone);

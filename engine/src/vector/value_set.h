@@ -1,55 +1,87 @@
 // A set of constants that rows are looked up in: open addressing, filled once, then only read.
+//
+// Elements may come from whoever wants the set to be slow. So each set has factors of its own, which nobody can guess,
+// and no list of keys collides for more than a few of them. What the set contains does not depend on them.
 #pragma once
 
+#include <sys/random.h>
+
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
 #include <vector>
 
+#include "vector/hash.h"
 #include "vector/vector.h"
 
 namespace penumbra {
 
-inline uint64_t MixHash(uint64_t x) {
-  x *= 0x9e3779b97f4a7c15ull;
-  return x ^ (x >> 32);
+struct HashSeed {
+  uint64_t added = 0x9e3779b97f4a7c15ull;
+  uint64_t factor = 0xd6e8feb86659fd93ull;
+
+  // Where the kernel gives no random bytes, which a sandbox may forbid, the seed is a known one.
+  static HashSeed Random() {
+    uint64_t random[2];
+    if (getentropy(random, sizeof(random)) != 0) return {};
+    return {random[0], random[1] | 1};
+  }
+};
+
+inline uint64_t HashKey(int64_t key, const HashSeed& seed) {
+  return FoldedProduct(static_cast<uint64_t>(key) ^ seed.added, seed.factor);
 }
-inline uint64_t HashKey(int64_t key) { return MixHash(static_cast<uint64_t>(key)); }
-inline uint64_t HashKey(int128 key) {
-  return MixHash(static_cast<uint64_t>(key) ^ MixHash(static_cast<uint64_t>(key >> 64)));
+inline uint64_t HashKey(int128 key, const HashSeed& seed) {
+  return HashKey(static_cast<int64_t>(key) ^ static_cast<int64_t>(HashKey(static_cast<int64_t>(key >> 64), seed)),
+                 seed);
 }
-inline uint64_t HashKey(std::string_view key) {
-  uint64_t hash = key.size();
+inline uint64_t HashKey(std::string_view key, const HashSeed& seed) {
+  uint64_t hash = key.size() ^ seed.added;
   for (; key.size() >= 8; key.remove_prefix(8)) {
     uint64_t word;
     std::memcpy(&word, key.data(), 8);
-    hash = MixHash(hash ^ word);
+    hash = FoldedProduct(hash ^ word, seed.factor) ^ seed.added;
   }
   uint64_t tail = 0;
   std::memcpy(&tail, key.data(), key.size());
-  return MixHash(hash ^ tail);
+  return FoldedProduct(hash ^ tail, seed.factor);
 }
 
 template <typename Key>
 class ValueSet {
  public:
-  ValueSet() { Build({}); }
-  void Build(const std::vector<Key>& keys) {
+  ValueSet() = default;
+  // `check` is called from time to time, and may throw.
+  template <typename Check>
+  ValueSet(const std::vector<Key>& keys, const Check& check) : seed_(HashSeed::Random()) {
     const size_t capacity = std::bit_ceil(2 * keys.size() + 2);
     mask_ = capacity - 1;
     slots_.assign(capacity, Key{});
     tags_.assign(capacity, 0);
-    for (const Key& key : keys) {
-      const uint64_t hash = HashKey(key);
-      const size_t slot = FindSlot(key, hash);
-      slots_[slot] = key;
+    for (size_t i = 0; i < keys.size(); ++i) {
+      if (i % kCheckedKeys == 0) check();
+      const uint64_t hash = HashKey(keys[i], seed_);
+      const size_t slot = FindSlot(keys[i], hash);
+      slots_[slot] = keys[i];
       tags_[slot] = TagOf(hash);
     }
   }
-  bool Contains(const Key& key) const { return tags_[FindSlot(key, HashKey(key))] != 0; }
+  bool Contains(const Key& key) const { return tags_[FindSlot(key, HashKey(key, seed_))] != 0; }
+  // Of slots that are taken: no look-up passes more.
+  size_t LongestRun() const {
+    size_t longest = 0, run = 0;
+    for (size_t i = 0; i < 2 * tags_.size(); ++i) {
+      run = tags_[i & mask_] != 0 ? run + 1 : 0;
+      longest = std::max(longest, run);
+    }
+    return longest;
+  }
 
  private:
+  static constexpr size_t kCheckedKeys = 4096;
+
   // 0: a free slot. Keys of other tags need not be compared.
   static uint8_t TagOf(uint64_t hash) { return static_cast<uint8_t>(hash >> 57 | 0x80); }
   size_t FindSlot(const Key& key, uint64_t hash) const {
@@ -58,9 +90,10 @@ class ValueSet {
     return slot;
   }
 
+  HashSeed seed_;
   size_t mask_ = 0;
-  std::vector<Key> slots_;
-  std::vector<uint8_t> tags_;
+  std::vector<Key> slots_ = std::vector<Key>(1);
+  std::vector<uint8_t> tags_ = std::vector<uint8_t>(1);
 };
 
 }  // namespace penumbra

@@ -32,8 +32,10 @@ sub prepare_tables
 		CREATE EXTENSION IF NOT EXISTS penumbra_test;
 		CREATE TABLE IF NOT EXISTS t AS
 			SELECT i AS a, i % 70000 AS g, 'a text ' || i % 9973 AS s FROM generate_series(1, 800000) i;
-		VACUUM ANALYZE t;
-		SELECT penumbra.load('t');
+		CREATE TABLE IF NOT EXISTS d AS SELECT i AS g, i % 25 AS n FROM generate_series(0, 69999) i;
+		CREATE TABLE IF NOT EXISTS n AS SELECT i AS n, 'n' || i % 5 AS s FROM generate_series(0, 24) i;
+		VACUUM ANALYZE t, d, n;
+		SELECT penumbra.load('t'), penumbra.load('d'), penumbra.load('n');
 	});
 }
 prepare_tables();
@@ -57,14 +59,15 @@ sub nothing_is_left
 like(ask("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $queries[0]"), qr/Threads: 3\b/, 'a query alone has its threads');
 nothing_is_left('one query');
 
-# Sessions that run all queries again and again, and note wrong answers and what may not happen to a query.
+# Sessions that run all queries again and again, so long or so often, and note wrong answers and what may not happen to a
+# query.
 ask('CREATE TABLE outcome (session int, what text, runs int)');
-ask(q{CREATE PROCEDURE run(session int, seconds float, queries text[], answers text[]) AS $$
+ask(q{CREATE PROCEDURE run(session int, seconds float, most int, queries text[], answers text[]) AS $$
 DECLARE
 	deadline timestamptz := clock_timestamp() + seconds * interval '1 second';
 	n int; runs int := 0; answer text; what text := 'right';
 BEGIN
-	WHILE clock_timestamp() < deadline LOOP
+	WHILE clock_timestamp() < deadline AND runs < most LOOP
 		n := 1 + (session + runs) % cardinality(queries);
 		runs := runs + 1;
 		BEGIN
@@ -77,15 +80,16 @@ BEGIN
 	END LOOP;
 	INSERT INTO outcome VALUES (session, what, runs);
 END $$ LANGUAGE plpgsql});
-my $arrays = join ', ', map { 'ARRAY[' . join(', ', map { "\$q\$$_\$q\$" } @$_) . ']' } \@queries, \@answers;
+sub arrays { return join ', ', map { 'ARRAY[' . join(', ', map { "\$q\$$_\$q\$" } @$_) . ']' } @_; }
+my $arrays = arrays(\@queries, \@answers);
 sub begin_sessions
 {
-	my ($seconds) = @_;
+	my ($seconds, $most, $arrays_run) = (@_, 1000000, $arrays);
 	ask('TRUNCATE outcome');
 	my @begun = map { $node->background_psql('postgres', on_error_stop => 0) } 1 .. $sessions;
 	foreach my $i (1 .. $sessions)
 	{
-		$begun[$i - 1]->query_until(qr/begun/, "\\echo begun\nCALL run($i, $seconds, $arrays);\n");
+		$begun[$i - 1]->query_until(qr/begun/, "\\echo begun\nCALL run($i, $seconds, $most, $arrays_run);\n");
 	}
 	return @begun;
 }
@@ -171,6 +175,26 @@ $node->reload;
 $node->poll_query_until('postgres', q{SELECT current_setting('penumbra.max_threads') = '1'}) or die;
 is(ask($queries[$_]), $answers[$_], "one thread: $queries[$_]") foreach 0 .. $#queries;
 ask('ALTER SYSTEM RESET penumbra.max_threads');
+$node->reload;
+
+# More threads than there are processors, or morsels in most of a query's pipelines.
+ask("ALTER SYSTEM SET penumbra.$_") foreach 'max_threads = 24', 'threads_per_query = 15';
+$node->reload;
+$node->poll_query_until('postgres', q{SELECT current_setting('penumbra.max_threads') = '24'}) or die;
+my @pipelines = (
+	q{SELECT count(*) || ' ' || sum(t.a) FROM t JOIN d ON t.g = d.g JOIN n ON d.n = n.n WHERE n.s = 'n3'
+		AND EXISTS (SELECT FROM t u WHERE u.g = t.g AND u.a <> t.a)
+		AND NOT EXISTS (SELECT FROM t v WHERE v.g = t.g AND v.a <> t.a AND v.a % 1000 = 3)},
+	q{SELECT count(*) || ' ' || sum(c) FROM (SELECT n.s, count(*) AS c FROM t JOIN d ON t.g = d.g JOIN n ON d.n = n.n
+		JOIN n o ON o.n = d.n GROUP BY n.s) x});
+my @pipelines_answers = map { ask("SET penumbra.mode = 'off'; $_") } @pipelines;
+like(ask("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $pipelines[0]"), qr/Threads: 12\b/, 'threads for all of its rows');
+@begun = begin_sessions(100000, 60, arrays(\@pipelines, \@pipelines_answers));
+end_sessions(@begun);
+is(ask(q{SELECT string_agg(DISTINCT what, ';'), sum(runs) FROM outcome}), 'right|' . 60 * $sessions,
+	'many pipelines, and more threads than processors');
+nothing_is_left('many pipelines');
+ask("ALTER SYSTEM RESET penumbra.$_") foreach 'max_threads', 'threads_per_query';
 $node->reload;
 
 # A process that is killed takes the numbers of all with it.

@@ -289,27 +289,36 @@ translate_in_list(Translation *translation, ScalarArrayOpExpr *op, const Element
 	/* While planning one NULL stands for the list: whether it is taken does not depend on how long it is. */
 	bool		is_listed = elements->is_known &&
 		(translation->runtime_values != NULL || translation->needs_values);
-	PenumbraExpr args[2];
+	int			count = is_listed ? elements->count : 1;
+	PenumbraExpr *args = palloc(sizeof(*args) * (2 + count / LIST_PIECE));
+	int			args_count = 0;
+	Datum	   *values = NULL;
+	bool	   *nulls = NULL;
 
-	args[0] = translate_expr(translation, linitial(op->args));
+	args[args_count++] = translate_expr(translation, linitial(op->args));
 	if (args[0] < 0)
 		return -1;
 	if (is_listed)
-	{
-		Datum	   *values;
-		bool	   *nulls;
-
 		take_apart(elements, &values, &nulls);
-		args[1] = translate_list(translation, elements->type, values, nulls, elements->count);
+	for (int begin = 0; begin < count; begin += LIST_PIECE)
+	{
+		PenumbraExpr arg;
+
+		CHECK_FOR_INTERRUPTS();
+		arg = is_listed ? translate_list(translation, elements->type, values + begin, nulls + begin,
+										 Min(count - begin, LIST_PIECE))
+			: translate_datum(translation, elements->type, (Datum) 0, true);
+		if (arg < 0)
+			return -1;
+		args[args_count++] = arg;
+	}
+	if (is_listed)
+	{
 		pfree(values);
 		pfree(nulls);
 	}
-	else
-		args[1] = translate_datum(translation, elements->type, (Datum) 0, true);
-	if (args[1] < 0)
-		return -1;
 	return translate_call(translation, op->useOr ? PENUMBRA_FN_IN_LIST : PENUMBRA_FN_NOT_IN_LIST,
-						  PENUMBRA_BOOL, args, lengthof(args));
+						  PENUMBRA_BOOL, args, args_count);
 }
 
 /* x op e1 OR x op e2 ... (AND for ALL) */
