@@ -142,7 +142,7 @@ goldens: installation venv-test ## the engine's golden files, written anew by th
 	.venv/bin/python engine/test/goldens.py
 
 clean: ## what was built; .penumbra and .venv stay
-	rm -rf build build-asan
+	rm -rf build build-asan build-tsan
 	-@$(call extensions_make,clean)
 
 distclean: clean ## everything that is not in git

@@ -111,6 +111,10 @@ def extension_suite(name: str) -> Suite:
                  quick=arguments(is_slow=False), full=arguments(is_slow=True) if slow else None)  # fmt: skip
 
 
+# The engine's tests that are about threads.
+THREADS = "LastMorsel.*:ThreadTickets.*:MadeOnceTest.*:Join.ThreadsAgree:SharedMemory*"
+
+
 def suites() -> list[Suite]:
     extensions = sorted(makefile.parent.name for makefile in TREE.glob("extensions/*/Makefile"))
     # gcc 14 does not align vectors of 64 bytes in the stack frames that it would keep to find later uses.
@@ -156,6 +160,13 @@ def suites() -> list[Suite]:
         Suite("sanitizers, symbolize", count_pytest, [*PYTEST, "extensions/backtrace/symbolize/test/test_bad_input.py",
               "extensions/backtrace/symbolize/test/test_process.py"], full=[], is_beside=True, environment={**sanitizer,
               "SYMBOLIZE": str(TREE / "build-asan/extensions/backtrace/symbolize/penumbra-symbolize")}),
+        Suite("races, build", count_lines, ["bash", "-c",
+              "cmake -G Ninja -B build-tsan -S . -DPENUMBRA_SANITIZE=thread >/dev/null && ninja -C build-tsan engine_test"
+              " && echo 'ok: built'"], full=[], is_beside=True),
+        # Where it may, with addresses that are not randomised: older sanitizers do not find their place otherwise.
+        Suite("races, engine", count_gtest, ["bash", "-c", 'exec $(setarch -R true && echo setarch -R) "$@"', "bash",
+              "build-tsan/engine/engine_test", "--gtest_brief=1"], full=[f"--gtest_filter={THREADS}"],
+              long=[f"--gtest_filter=-{THREADS}:*DeathTest*"], is_beside=True),
         Suite("sanitizers, extensions", count_lines, [PYTHON, "test/sanitized/run.py"], long=[]),
     ]  # fmt: skip
 

@@ -210,13 +210,14 @@ size_t penumbra_select_keys(PenumbraKeyKind kind, const void* keys, size_t count
   });
 }
 
-void penumbra_choose_splitters(PenumbraKeyKind kind, const void* keys, size_t count, PenumbraSplitters* splitters) {
+void penumbra_choose_splitters(PenumbraKeyKind kind, const void* keys, size_t count, uint64_t seed,
+                               PenumbraSplitters* splitters) {
   splitters->kind = kind;
   WithType(kind, [=](auto* type) {
     using T = std::remove_pointer_t<decltype(type)>;
     constexpr size_t kSamples = PENUMBRA_SPLITTERS * kSamplesPerSplitter;
     alignas(16) T samples[kSamples];
-    uint64_t state = count;
+    uint64_t state = seed;
     for (T& sample : samples) {
       // A 64-bit linear congruential generator; its upper bits are the good ones.
       state = state * 6364136223846793005u + 1442695040888963407u;

@@ -119,7 +119,7 @@ class SortTest : public KernelTest {
       for (int shape = 0; shape < kShapes; ++shape) {
         const std::vector<T> keys = Keys<T>(size, static_cast<Shape>(shape));
         PenumbraSplitters splitters;
-        penumbra_choose_splitters(kKind<T>, keys.data(), size, &splitters);
+        penumbra_choose_splitters(kKind<T>, keys.data(), size, size, &splitters);
         uint64_t counts[PENUMBRA_BUCKETS] = {};
         const size_t half = size / 2;
         penumbra_count_buckets(&splitters, keys.data(), half, counts);
@@ -238,6 +238,28 @@ TEST_P(SortTest, BucketsHoldRanges) {
 TEST_P(SortTest, FloatsAsKeys) {
   CheckFloats<float, int32_t>(penumbra_encode_float4, penumbra_decode_float4);
   CheckFloats<double, int64_t>(penumbra_encode_float8, penumbra_decode_float8);
+}
+
+// The least keys stand where one seed has samples taken: all others are greater than its splitters.
+TEST(SortKeysTest, KeysArrangedForOneSeedAreSpreadByAnother) {
+  constexpr size_t kCount = 200'000, kSamples = 32 * PENUMBRA_SPLITTERS;
+  constexpr uint64_t kSeed = 12345;
+  std::vector<int64_t> keys(kCount);
+  for (size_t i = 0; i < kCount; ++i) keys[i] = 1'000'000 + static_cast<int64_t>(i);
+  uint64_t state = kSeed;
+  for (size_t i = 0; i < kSamples; ++i) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    keys[(state >> 32) % kCount] = static_cast<int64_t>(i);
+  }
+  const auto largest_bucket = [&keys](uint64_t seed) {
+    PenumbraSplitters splitters;
+    penumbra_choose_splitters(PENUMBRA_KEY_INT64, keys.data(), kCount, seed, &splitters);
+    uint64_t counts[PENUMBRA_BUCKETS] = {};
+    penumbra_count_buckets(&splitters, keys.data(), kCount, counts);
+    return *std::max_element(counts, std::end(counts));
+  };
+  EXPECT_GT(largest_bucket(kSeed), kCount / 10 * 9);
+  EXPECT_LT(largest_bucket(kSeed + 1), kCount / 50);
 }
 
 TEST(SortKeysTest, BytesAsKeys) {

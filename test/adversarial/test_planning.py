@@ -139,6 +139,46 @@ def test_long_lists(server, planned, form, count):
         assert max(peaks.values()) < 2 * peaks["off"] + (64 << 20), peaks
 
 
+def colliding(count: int) -> list[int]:
+    """Integers whose products with a common constant, the golden ratio, are alike in both halves: a hash that is made of it
+    without a secret has the same low bits for all.
+    """
+    inverse = pow(0x9E3779B97F4A7C15, -1, 1 << 64)
+    products = ((number << 32 | number) * inverse % (1 << 64) for number in range(count))
+    return [value - (value >> 63 << 64) for value in products]
+
+
+@pytest.mark.timeout(300 * SLOWNESS)
+@pytest.mark.slow
+def test_a_list_that_was_made_to_collide(server, planned):
+    query = "SELECT count(*) FROM hidden WHERE id::bigint = ANY (%s::bigint[])"
+    seconds = {}
+    for name, values in {"any": list(range(-300_000, 0)), "made": colliding(300_000)}.items():
+        with connect(server, planned) as connection:
+            connection.execute("SET penumbra.mode = require")
+            begin = time.monotonic()
+            (count,) = connection.execute(query, (values,)).fetchone()
+            seconds[name] = time.monotonic() - begin
+            assert count == sum(1 <= value <= ROWS for value in values)
+    assert seconds["made"] < 4 * seconds["any"] + 0.5 * SLOWNESS, seconds
+
+
+@pytest.mark.timeout(300 * SLOWNESS)
+@pytest.mark.parametrize("element", ["bigint", "numeric", "text"])
+@pytest.mark.slow
+def test_a_long_list_ends_at_the_timeout(server, planned, element):
+    value = "'a text that is long ' || g" if element == "text" else f"(g * 1000003::bigint)::{element}"
+    given = "word" if element == "text" else f"id::{element}"
+    with connect(server, planned) as connection:
+        connection.execute(f"CREATE TEMPORARY TABLE list AS SELECT array_agg({value}) AS elements FROM generate_series(1, 1000000) AS g")
+        connection.execute("SET penumbra.mode = require")
+        connection.execute("SET statement_timeout = '100ms'")
+        begin = time.monotonic()
+        with contextlib.suppress(psycopg.errors.QueryCanceled):
+            connection.execute(f"SELECT count(*) FROM hidden WHERE {given} = ANY ((SELECT elements FROM list)::{element}[])")
+        assert time.monotonic() - begin < 1.2 * SLOWNESS
+
+
 def nested_groupings(depth: int) -> str:
     query = "SELECT id, amount FROM hidden"
     for level in range(depth):

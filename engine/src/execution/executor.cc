@@ -67,7 +67,7 @@ void Executor::Stop() {
     WakeThreadsLocked();
   }
   queue_.Close();
-  threads_.clear();
+  threads_.clear();  // joined before the vector changes: until then they look whether it is empty
 }
 
 Executor::~Executor() {
@@ -128,7 +128,8 @@ void Executor::StartThreadsLocked(int count) {
 }
 
 // Long finishes belong to engine threads: the caller has interrupts to look at. That holds without
-// parallelism too; then one thread works while the caller waits.
+// parallelism too; then one thread works while the caller waits. Only a caller without threads gets beyond the first
+// line, so nobody reads thread_count meanwhile.
 void Executor::EnsureThreadsLocked(uint64_t rows) {
   if (!threads_.empty() || rows < kCallerFinishRows) return;
   auto wanted = static_cast<int>(std::min<uint64_t>(max_threads_, rows / kRowsPerThread));
@@ -785,6 +786,8 @@ void Executor::RunPushedRows() {
   }
 }
 
+// The scan's filters stay while the caller looks at them without the lock: the next scan has no runtime filters, and
+// the pipeline of one that wants rows cannot end before the caller ends these. The same holds for PushChunk().
 bool Executor::SkipChunk(PenumbraOperator scan, const PenumbraZoneMap* zone_maps) {
   {
     Lock lock(mutex_);

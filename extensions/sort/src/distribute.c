@@ -9,6 +9,8 @@
 
 #include <sys/mman.h>
 
+#include "common/pg_prng.h"
+
 /* Since Linux 5.14; the headers may be older. */
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -98,7 +100,8 @@ sort_keys_into(PenumbraKeyKind kind, const void *keys, int64 count, bool descend
 	uint64	   *ends = palloc(sizeof(uint64) * PENUMBRA_BUCKETS);
 	uint64		begin = 0;
 
-	penumbra_choose_splitters(kind, keys, count, splitters);
+	/* Nobody can guess the seed, and so make one call sort nearly all keys. */
+	penumbra_choose_splitters(kind, keys, count, pg_prng_uint64(&pg_global_prng_state), splitters);
 	for (int64 i = 0; i < count; i += LOOP_PIECE)
 	{
 		penumbra_count_buckets(splitters, (const char *) keys + i * width,

@@ -50,7 +50,8 @@ size_t penumbra_select_keys(PenumbraKeyKind kind, const void *keys, size_t count
 /* Buckets: a large array is distributed over ranges of keys, which are then sorted one by one. All calls
  * but the first may be made for pieces of the keys. A bucket with an odd number holds one key only, any
  * number of times, and needs no sort. With random keys a bucket is hardly ever three times as large as
- * the count divided by PENUMBRA_SPLITTERS. */
+ * the count divided by PENUMBRA_SPLITTERS. Splitters are chosen from keys at places that the seed gives: whoever knows
+ * it can arrange keys so that one bucket gets nearly all of them. */
 enum { PENUMBRA_SPLITTERS = 255, PENUMBRA_BUCKETS = 2 * PENUMBRA_SPLITTERS + 1 };
 
 typedef struct PenumbraSplitters {
@@ -59,7 +60,8 @@ typedef struct PenumbraSplitters {
   PenumbraWideKey tree[PENUMBRA_SPLITTERS + 1];   /* the same, as an implicit search tree from 1 */
 } PenumbraSplitters;
 
-void penumbra_choose_splitters(PenumbraKeyKind kind, const void *keys, size_t count, PenumbraSplitters *splitters);
+void penumbra_choose_splitters(PenumbraKeyKind kind, const void *keys, size_t count, uint64_t seed,
+                               PenumbraSplitters *splitters);
 
 /* Adds the number of keys of each bucket to counts. */
 void penumbra_count_buckets(const PenumbraSplitters *splitters, const void *keys, size_t count, uint64_t *counts);

@@ -29,6 +29,8 @@
 
 /* Longer lists of alternatives that are no IN list are refused. */
 #define EXPANDED_ALTERNATIVES_MAX 64
+/* The engine copies as many elements of a list in a few milliseconds. */
+#define LIST_PIECE (1 << 16)
 
 static PenumbraExpr
 translate_bool_expr(Translation *translation, BoolExpr *bool_expr)
@@ -283,42 +285,45 @@ constants_of(const Elements *elements)
 	return constants;
 }
 
+/* One argument per piece: a cancel is seen between two of them. */
+static bool
+translate_elements(Translation *translation, const Elements *elements, PenumbraExpr *args)
+{
+	Datum	   *values;
+	bool	   *nulls;
+	bool		is_taken = true;
+
+	take_apart(elements, &values, &nulls);
+	for (int begin = 0; is_taken && begin < elements->count; begin += LIST_PIECE)
+	{
+		CHECK_FOR_INTERRUPTS();
+		*args = translate_list(translation, elements->type, values + begin, nulls + begin,
+							   Min(elements->count - begin, LIST_PIECE));
+		is_taken = *args++ >= 0;
+	}
+	pfree(values);
+	pfree(nulls);
+	return is_taken;
+}
+
 static PenumbraExpr
 translate_in_list(Translation *translation, ScalarArrayOpExpr *op, const Elements *elements)
 {
 	/* While planning one NULL stands for the list: whether it is taken does not depend on how long it is. */
 	bool		is_listed = elements->is_known &&
 		(translation->runtime_values != NULL || translation->needs_values);
-	int			count = is_listed ? elements->count : 1;
-	PenumbraExpr *args = palloc(sizeof(*args) * (2 + count / LIST_PIECE));
-	int			args_count = 0;
-	Datum	   *values = NULL;
-	bool	   *nulls = NULL;
+	int			pieces = is_listed ? (elements->count + LIST_PIECE - 1) / LIST_PIECE : 1;
+	PenumbraExpr *args = palloc(sizeof(*args) * (1 + pieces));
 
-	args[args_count++] = translate_expr(translation, linitial(op->args));
+	args[0] = translate_expr(translation, linitial(op->args));
 	if (args[0] < 0)
 		return -1;
-	if (is_listed)
-		take_apart(elements, &values, &nulls);
-	for (int begin = 0; begin < count; begin += LIST_PIECE)
-	{
-		PenumbraExpr arg;
-
-		CHECK_FOR_INTERRUPTS();
-		arg = is_listed ? translate_list(translation, elements->type, values + begin, nulls + begin,
-										 Min(count - begin, LIST_PIECE))
-			: translate_datum(translation, elements->type, (Datum) 0, true);
-		if (arg < 0)
-			return -1;
-		args[args_count++] = arg;
-	}
-	if (is_listed)
-	{
-		pfree(values);
-		pfree(nulls);
-	}
+	if (!is_listed)
+		args[1] = translate_datum(translation, elements->type, (Datum) 0, true);
+	if (is_listed ? !translate_elements(translation, elements, args + 1) : args[1] < 0)
+		return -1;
 	return translate_call(translation, op->useOr ? PENUMBRA_FN_IN_LIST : PENUMBRA_FN_NOT_IN_LIST,
-						  PENUMBRA_BOOL, args, args_count);
+						  PENUMBRA_BOOL, args, 1 + pieces);
 }
 
 /* x op e1 OR x op e2 ... (AND for ALL) */
