@@ -79,9 +79,7 @@ class KeyLayout {
 
  private:
   static constexpr uint64_t kSeed = 0x9e3779b97f4a7c15, kFactor = 0xd6e8feb86659fd93, kFinal = 0xff51afd7ed558ccd;
-  static uint64_t Mix(uint64_t hash, uint64_t word) {
-    return FoldedProduct(hash ^ word, kFactor) ^ kSeed;
-  }
+  static uint64_t Mix(uint64_t hash, uint64_t word) { return FoldedProduct(hash ^ word, kFactor) ^ kSeed; }
   // Two words with one multiplication.
   static uint64_t MixPair(uint64_t hash, uint64_t a, uint64_t b) {
     return FoldedProduct(hash ^ a, b ^ kFactor) ^ kSeed;
