@@ -40,7 +40,7 @@ demo-begins:
 	@[ -e .venv/ready ] || echo "The first demo takes about half an hour on 2 CPUs, 5 GB here, and 1.2 GB of packages." \
 		"It compiles, generates and loads the rows, and measures; the next one only measures."
 
-check: SECTIONS += demo tune check
+check: SECTIONS += demo tune tests check
 check: packages build install venv-test ## what a change can break every day: ten minutes once it is built
 	@.venv/bin/python test/check.py quick $(CHECK_OPTIONS)
 
@@ -96,7 +96,9 @@ configure: packages
 	@mkdir -p build && cmake -G Ninja -B build -S . >build/configure.log 2>&1 \
 		|| { cat build/configure.log; exit 1; }
 
+build: SECTIONS += tests
 build: configure ## kernels, engine and their tests in build/
+	@cmake -B build -DPENUMBRA_TESTS=ON >build/configure.log || { cat build/configure.log; exit 1; }
 	ninja -C build
 
 # Programs are copied, because a server finds its other files from where it is; they may be in /usr/bin. A directory
@@ -132,7 +134,7 @@ extension-check: SECTIONS += check
 extension-check: installation configure ## the extensions' own tests, with assertions (EXTENSIONS=columnar: of that one)
 	@mkdir -p $(CHECKED) && find $(CHECKED)/common $(CHECKED)/extensions -name '*.[ch]' -delete 2>/dev/null; \
 	cp -au --remove-destination $(INSTALLATION) $(CHECKED)/ && tar -c --exclude='*.o' --exclude='*.so' common extensions | tar -x -C $(CHECKED) && \
-	ln -sfn $(CURDIR)/engine $(CURDIR)/kernels $(CHECKED)/
+	ln -sfn $(CURDIR)/engine $(CURDIR)/kernels $(CURDIR)/VERSION $(CHECKED)/
 	@$(call extensions_make,install-for-tests test,$(CHECKED),-DUSE_ASSERT_CHECKING)
 
 vectors-page: build ## docs/vectors.md from the engine's tables

@@ -1,27 +1,52 @@
 # What every extension's Makefile shares: flags, C++ libraries, tests. Include it last.
 #
-# The extension sets EXTENSION, MODULE_big, OBJS, PGFILEDESC, its scripts and, where it links them, CXX_LIBS: the
-# folders of C++ (engine, kernels), whose static libraries go in. Scripts are DATA; but the install script of one
-# with a schema of its own is DATA_built, from sql/ and own_schema.sql. Its tests are test/sql with test/expected,
+# The extension sets EXTENSION, MODULE_big, OBJS, PGFILEDESC and, where it links them, LIBRARIES (by pkg-config's names)
+# and CXX_LIBS: the folders of C++ (engine, kernels), whose static libraries go in. Its scripts are in sql/; the install
+# scripts of one with a schema of its own begin with own_schema.sql. Its tests are test/sql with test/expected,
 # test/specs and test/t; test/postgresql.conf configures their servers.
+#
+# LTO=yes optimises at link time, as packages are built.
 
 ROOT := $(abspath $(dir $(lastword $(MAKEFILE_LIST)))/..)
 # Where cmake builds kernels/ and engine/; one build serves every PostgreSQL version.
 ENGINE_BUILD ?= $(ROOT)/build
 
-EXTENSION_VERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" $(EXTENSION).control)
-
-PG_CPPFLAGS += '-DMODULE_NAME="$(EXTENSION)"' '-DMODULE_VERSION="$(EXTENSION_VERSION)"'
+# The library's version is the release's, that of the SQL objects stands in the control file.
+PG_CPPFLAGS += '-DMODULE_NAME="$(EXTENSION)"' '-DMODULE_VERSION="$(shell cat $(ROOT)/VERSION)"'
 PG_CPPFLAGS += -I$(ROOT)/common '-DPGDLLEXPORT=__attribute__((visibility("default")))'
 PG_CFLAGS += -fvisibility=hidden -Wno-declaration-after-statement
 
 ifdef CXX_LIBS
-SHLIB_LINK += -Wl,--exclude-libs,ALL $(foreach lib,$(CXX_LIBS),$(ENGINE_BUILD)/$(lib)/libpenumbra_$(lib).a) \
-	-lhwy_contrib -lhwy -llz4 -lstdc++ -lpthread -lm
+LIBRARIES += libhwy-contrib libhwy liblz4
+SHLIB_LINK += -Wl,--exclude-libs,ALL $(foreach lib,$(CXX_LIBS),$(ENGINE_BUILD)/$(lib)/libpenumbra_$(lib).a)
+endif
+ifdef LIBRARIES
+PG_CPPFLAGS += $(shell pkg-config --cflags $(LIBRARIES) 2>/dev/null)
+SHLIB_LINK += $(shell pkg-config --libs $(LIBRARIES) 2>/dev/null)
+endif
+ifdef CXX_LIBS
+SHLIB_LINK += -lstdc++ -lpthread -lm
+endif
+
+ifdef LTO
+override COPT += -flto=auto
+CMAKE_OPTIONS += -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON
+endif
+
+update_scripts := $(wildcard sql/*--*--*.sql)
+install_scripts := $(filter-out $(update_scripts),$(wildcard sql/*.sql))
+DATA = $(update_scripts)
+ifneq ($(shell grep '^schema' $(EXTENSION).control),)
+DATA_built = $(notdir $(install_scripts))
+else
+DATA += $(install_scripts)
 endif
 
 PG_CONFIG ?= pg_config
-PGXS := $(shell $(PG_CONFIG) --pgxs)
+PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
+ifeq ($(wildcard $(PGXS)),)
+$(error PG_CONFIG=$(PG_CONFIG) finds no headers of a server: name the pg_config of a PostgreSQL with its development files)
+endif
 
 # bitcode would need clang and gains nothing: our functions are not inlined into queries
 override with_llvm = no
@@ -29,17 +54,33 @@ include $(PGXS)
 
 $(OBJS): $(wildcard src/*.h src/*/*.h src/*/*/*.h) $(wildcard $(ROOT)/common/*.h) $(wildcard $(ROOT)/*/include/penumbra/*.h)
 
+# One sentence about what is missing, instead of a compiler's.
+need_programs = for program in $(1); do command -v $$program >/dev/null || \
+	{ echo "$(EXTENSION) is built with $$program, which is not installed."; exit 1; }; done
+$(OBJS): | requirements
+.PHONY: requirements
+requirements:
+	@$(if $(LIBRARIES),$(call need_programs,pkg-config))
+	@for library in $(LIBRARIES); do pkg-config --exists $$library || \
+	{ echo "$(EXTENSION) is built with $$library, which pkg-config does not find."; exit 1; }; done
+
 ifdef DATA_built
 $(DATA_built): %.sql: $(ROOT)/extensions/own_schema.sql sql/%.sql
 	sed 's/@extension@/$(EXTENSION)/' $< | cat - sql/$@ > $@
 endif
 
+# $(call cmake_build,TARGETS)
+define cmake_build
+@$(call need_programs,cmake ninja pkg-config)
+@test -f $(ENGINE_BUILD)/build.ninja || cmake -G Ninja -B $(ENGINE_BUILD) -S $(ROOT) $(CMAKE_OPTIONS)
+cmake --build $(ENGINE_BUILD) --target $(1)
+endef
+
 ifdef CXX_LIBS
 $(MODULE_big).so: cxx-libs
 .PHONY: cxx-libs
-cxx-libs:
-	@test -f $(ENGINE_BUILD)/build.ninja || cmake -G Ninja -B $(ENGINE_BUILD) -S $(ROOT)
-	cmake --build $(ENGINE_BUILD) --target $(addprefix penumbra_,$(CXX_LIBS))
+cxx-libs: requirements
+	$(call cmake_build,$(addprefix penumbra_,$(CXX_LIBS)))
 endif
 
 # Tests run as user postgres when root calls (a server refuses root), on copies in TEST_DIR, which that

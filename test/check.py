@@ -151,7 +151,7 @@ def suites() -> list[Suite]:
         Suite("regression keytree", count_lines, [PYTHON, "test/regression/run_keytree.py"], full=[]),
         Suite("regression numeric", count_lines, [PYTHON, "test/regression/run_numeric.py"], full=[]),
         Suite("sanitizers, build", count_lines, ["bash", "-c",
-              "cmake -G Ninja -B build-asan -S . -DPENUMBRA_SANITIZE=address,undefined >/dev/null && ninja -C build-asan"
+              "cmake -G Ninja -B build-asan -S . -DPENUMBRA_TESTS=ON -DPENUMBRA_SANITIZE=address,undefined >/dev/null && ninja -C build-asan"
               " kernels_test engine_test penumbra-symbolize && echo 'ok: built'"], full=[], is_beside=True),
         Suite("sanitizers, kernels", count_gtest, ["build-asan/kernels/kernels_test", "--gtest_brief=1"], full=[],
               environment=sanitizer, is_beside=True),

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from named_checks import run_checks
+from penumbra_lab.server import Installation
 
 TREE = Path(__file__).resolve().parents[1]
 COPIED = ("Makefile", "packages.sh", "packages.txt", "lab/requirements.txt", "lab/pyproject.toml")
@@ -151,13 +152,30 @@ def sections() -> list[str]:
             target: re.findall(r"^\./packages\.sh (.*)", machine.make("-n", target, "PG_MAJOR=15")[1], re.M)
             for target in ("demo", "tune", "check", "check-all")
         }
-    wanted = {"demo": "build demo", "tune": "build demo tune", "check": "build demo tune check",
-              "check-all": "build check-all demo tune check"}  # fmt: skip
+    wanted = {"demo": "build demo", "tune": "build demo tune", "check": "build demo tune tests check",
+              "check-all": "build check-all demo tune tests check"}  # fmt: skip
     wrong = [f"{name}: {asked[name]}" for name in wanted if [sorted(a.split()) for a in asked[name]] != [sorted(wanted[name].split())]]
     return wrong + on_machine(
         DEBIAN, "PG_MAJOR=15", "SECTIONS=build demo", fails=False, asks=["postgresql-15", "cmake", "python3-venv"],
         never=["gdb", "clang", "valgrind", "chromium", "locales-all", "libgtest-dev", "debootstrap"],
     )  # fmt: skip
+
+
+def extension_without() -> list[str]:
+    """`make -C extensions/NAME install`, in a server of one's own."""
+
+    def last_line(**environment: str) -> str:
+        done = subprocess.run(["make", "-s", "-C", TREE / "extensions/compress", "requirements"], text=True,
+                              env={**os.environ, **environment}, stderr=subprocess.STDOUT, stdout=subprocess.PIPE)  # fmt: skip
+        lines = [line for line in done.stdout.splitlines() if not line.startswith("make: ")]
+        return lines[0] if done.returncode and len(lines) == 1 else f"{done.returncode}: {done.stdout}"
+
+    pg_config = Installation.find().program("pg_config")
+    said = {
+        "finds no headers of a server": last_line(PG_CONFIG="/nowhere/pg_config"),
+        "is built with libzstd, which": last_line(PG_CONFIG=pg_config, PKG_CONFIG_LIBDIR="/nowhere"),
+    }
+    return [line for sentence, line in said.items() if sentence not in line]
 
 
 if __name__ == "__main__":
@@ -170,4 +188,5 @@ if __name__ == "__main__":
         "no network, an old Python": no_network,
         "no space": no_space,
         "each target asks for its packages": sections,
+        "an extension without a server, or a library": extension_without,
     }))  # fmt: skip

@@ -144,7 +144,7 @@ def tune_project(source: Path, build: str, measure: str, check: str | None, flag
 
 
 ENGINE_BUILD = (
-    "cmake -G Ninja -B built -S . -DCMAKE_BUILD_TYPE=None >/dev/null"
+    "cmake -G Ninja -B built -S . -DCMAKE_BUILD_TYPE=None -DPENUMBRA_TESTS=ON >/dev/null"
     " && ninja -C built engine_bench engine_test kernels_test"
 )
 # Queries and joins on one thread: half a minute of callgrind; all benchmarks take more than ten.
