@@ -143,11 +143,18 @@ vectors-page: build ## docs/vectors.md from the engine's tables
 goldens: installation venv-test ## the engine's golden files, written anew by this machine's PostgreSQL
 	.venv/bin/python engine/test/goldens.py
 
+dist: ## the newest commit's archives in dist/: PGXN's (.zip), and the source of packages (.tar.gz)
+	@packaging/dist
+
+deb: SECTIONS += package
+deb: packages ## Debian packages for PostgreSQL PG_MAJOR and of the lab in dist/, from the newest commit
+	packaging/deb $(PG_MAJOR)
+
 clean: ## what was built; .penumbra and .venv stay
-	rm -rf build build-asan build-tsan
+	rm -rf build build-asan build-tsan dist
 	-@$(call extensions_make,clean)
 
 distclean: clean ## everything that is not in git
 	rm -rf .venv $(shell readlink -f .penumbra) .penumbra
 
-.PHONY: help demo demo-begins check check-full check-all tune packages venv venv-tune venv-test lock configure build installation extension install extension-check vectors-page goldens clean distclean
+.PHONY: help demo demo-begins check check-full check-all tune packages venv venv-tune venv-test lock configure build installation extension install extension-check vectors-page goldens dist deb clean distclean
