@@ -48,9 +48,9 @@ check-full: check ## make check, then all other tests on this machine's PostgreS
 	@.venv/bin/python test/check.py full $(CHECK_OPTIONS)
 
 check-all: SECTIONS += check-all
-check-all: check-full ## make check-full, then at length, with sanitizers, PostgreSQL 17, 18 and 19 and arm64 in chroots
+check-all: check-full ## make check-full, then at length, with sanitizers, PostgreSQL 17, 18 and 19, arm64 and packages in chroots
 	@.venv/bin/python test/check.py long $(CHECK_OPTIONS)
-	@test/chroot/check_all
+	@test/chroot/check_all && test/chroot/check_packages
 
 tune: SECTIONS += demo tune
 tune: install venv-tune ## what `penumbra tune` needs
@@ -150,6 +150,16 @@ deb: SECTIONS += package
 deb: packages ## Debian packages for PostgreSQL PG_MAJOR and of the lab in dist/, from the newest commit
 	packaging/deb $(PG_MAJOR)
 
+wheel: .venv/ready ## the lab's wheel in dist/
+	.venv/bin/pip wheel -q --no-deps --no-build-isolation -w dist ./lab
+	rm -rf lab/build
+
+sbom: ## bills of materials (CycloneDX) in dist/: of its Debian packages, and of the lab
+	$(PYTHON) -m venv build/sbom && build/sbom/bin/pip install -q cyclonedx-bom==7.5.0
+	build/sbom/bin/cyclonedx-py requirements --pyproject lab/pyproject.toml --output-reproducible \
+		-o dist/penumbra_lab-$$(cat VERSION).cdx.json lab/requirements.txt
+	build/sbom/bin/python packaging/sbom.py dist
+
 clean: ## what was built; .penumbra and .venv stay
 	rm -rf build build-asan build-tsan dist
 	-@$(call extensions_make,clean)
@@ -157,4 +167,4 @@ clean: ## what was built; .penumbra and .venv stay
 distclean: clean ## everything that is not in git
 	rm -rf .venv $(shell readlink -f .penumbra) .penumbra
 
-.PHONY: help demo demo-begins check check-full check-all tune packages venv venv-tune venv-test lock configure build installation extension install extension-check vectors-page goldens dist deb clean distclean
+.PHONY: help demo demo-begins check check-full check-all tune packages venv venv-tune venv-test lock configure build installation extension install extension-check vectors-page goldens dist deb wheel sbom clean distclean

@@ -155,6 +155,17 @@ def changed_releases() -> list[str]:
     return released
 
 
+def other_versions() -> list[str]:
+    """What repeats the number of VERSION, since it cannot read it."""
+    version = (TREE / "VERSION").read_text().strip()
+    minor = version.rpartition(".")[0]
+    repeated = {"debian/changelog": rf"\Apenumbra \({version}-\d", "CHANGELOG.md": rf"\A(?:(?!## ).*\n)*## {version}\n",
+                "packaging/penumbra.spec": rf"^Version: {version}$"}  # fmt: skip
+    repeated |= {str(path.relative_to(TREE)): rf"^default_version = '{minor}'$" for path in TREE.glob("extensions/*/*.control")}
+    return [f"{name} does not say {version}" for name, pattern in repeated.items()
+            if not re.search(pattern, (TREE / name).read_text(), re.M)]  # fmt: skip
+
+
 def main() -> int:
     checks = {
         "ruff": python_failures,
@@ -166,6 +177,7 @@ def main() -> int:
         "no dead links between pages": dead_links,
         "file tables name every source file": unlisted_sources,
         "results belong to a claim and a clean commit": stray_results,
+        "one version everywhere": other_versions,
         "scripts of releases are as they were released": changed_releases,
         "what programs wrote is marked as generated": unmarked_files,
     }

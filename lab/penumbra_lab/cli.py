@@ -1,18 +1,11 @@
 """The command `penumbra`: every command is registered here."""
 
 import sys
+from importlib import import_module
 
 import click
-import duckdb
 import psycopg
 
-from penumbra_lab.commands.backtrace import backtrace
-from penumbra_lab.commands.bench import bench
-from penumbra_lab.commands.compare import compare, report
-from penumbra_lab.commands.compress import compress
-from penumbra_lab.commands.demo import demo
-from penumbra_lab.commands.environment import show_environment
-from penumbra_lab.commands.tune import tune
 from penumbra_lab.errors import LabError
 from penumbra_lab.server import terminate_like_interrupt
 from penumbra_lab.show import console
@@ -20,14 +13,55 @@ from penumbra_lab.show import console
 EXIT_INTERRUPTED = 130
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+# Each command, and where it is: MODULE:NAME of penumbra_lab.commands.
+COMMANDS = {
+    "backtrace": "backtrace:backtrace",
+    "bench": "bench:bench",
+    "compare": "compare:compare",
+    "compress": "compress:compress",
+    "demo": "demo:demo",
+    "environment": "environment:show_environment",
+    "report": "compare:report",
+    "tune": "tune:tune",
+}
+MISSING_PACKAGE = "needs the Python package {}, which `pipx install penumbra-lab` would bring"
+
+
+class Commands(click.Group):
+    """Imports a command when it is called: where a package that it needs is missing, the others work."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        module, _, function = COMMANDS[name].partition(":")
+        try:
+            return getattr(import_module(f"penumbra_lab.commands.{module}"), function)
+        except ModuleNotFoundError as error:
+            return _unavailable(name, MISSING_PACKAGE.format(error.name))
+
+
+def _unavailable(name: str, reason: str) -> click.Command:
+    def fail(**_arguments) -> None:
+        raise LabError(f"{name} {reason}")
+
+    arguments = click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)
+    return click.Command(name, callback=fail, params=[arguments], help=reason, add_help_option=False,
+                         context_settings={"ignore_unknown_options": True})  # fmt: skip
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="penumbra-lab")
 def commands() -> None:
     """Demonstrates, measures and compares Penumbra, with private servers under .penumbra/."""
 
 
-for command in (backtrace, bench, compare, compress, demo, report, show_environment, tune):
-    commands.add_command(command)
+def _told() -> tuple[type[Exception], ...]:
+    """What is told in one line."""
+    duckdb = sys.modules.get("duckdb")
+    return (LabError, psycopg.Error, *((duckdb.Error,) if duckdb else ()))
 
 
 def main() -> None:
@@ -40,7 +74,10 @@ def main() -> None:
     except (KeyboardInterrupt, click.Abort):
         console.print("interrupted; servers are stopped", style="yellow")
         sys.exit(EXIT_INTERRUPTED)
-    except (LabError, psycopg.Error, duckdb.Error) as error:
+    except ModuleNotFoundError as error:
+        print(f"penumbra: this {MISSING_PACKAGE.format(error.name)}", file=sys.stderr)
+        sys.exit(1)
+    except _told() as error:
         print(f"penumbra: {str(error).strip()}", file=sys.stderr)
         sys.exit(1)
     except BrokenPipeError:

@@ -3,14 +3,19 @@
 import os
 from pathlib import Path
 
-from penumbra_lab.errors import LabError
-
 TREE = Path(__file__).resolve().parents[2]
 
 
 def state_directory() -> Path:
-    """The directory .penumbra (or $PENUMBRA_STATE), with links resolved."""
-    chosen = Path(os.environ.get("PENUMBRA_STATE", TREE / ".penumbra"))
+    """$PENUMBRA_STATE, or .penumbra in the source tree, with links resolved; installed, it belongs to the user."""
+    if "PENUMBRA_STATE" in os.environ:
+        chosen = Path(os.environ["PENUMBRA_STATE"])
+    elif (TREE / "lab/pyproject.toml").exists():
+        chosen = TREE / ".penumbra"
+    elif os.geteuid() == 0:
+        chosen = Path("/var/tmp/penumbra")  # user postgres cannot reach root's home directory
+    else:
+        chosen = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state") / "penumbra"
     chosen.mkdir(parents=True, exist_ok=True)
     return chosen.resolve()
 
@@ -22,11 +27,4 @@ def report_path() -> Path:
 def results_directory() -> Path:
     directory = state_directory() / "results"
     directory.mkdir(exist_ok=True)
-    return directory
-
-
-def workloads_directory() -> Path:
-    directory = TREE / "workloads"
-    if not directory.is_dir():
-        raise LabError(f"no workloads in {directory}: run from an installed source tree")
     return directory

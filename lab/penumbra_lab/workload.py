@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from penumbra_lab.errors import LabError
-from penumbra_lab.state import workloads_directory
 
 
 @dataclass(frozen=True)
@@ -78,12 +77,16 @@ def _read_query(path: Path) -> Query:
     return Query(path.stem, title, sql, duckdb_sql)
 
 
+# A link to the tree's workloads/; in a package they are copies.
+WORKLOADS = Path(__file__).parent / "workloads"
+
+
 def workload_names() -> list[str]:
-    return sorted(p.parent.name for p in workloads_directory().glob("*/workload.toml"))
+    return sorted(p.parent.name for p in WORKLOADS.glob("*/workload.toml"))
 
 
 def read_workload(name: str) -> Workload:
-    directory = workloads_directory() / name
+    directory = WORKLOADS / name
     try:
         described = tomllib.loads((directory / "workload.toml").read_text())
     except FileNotFoundError:

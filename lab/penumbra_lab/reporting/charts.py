@@ -10,8 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-import vl_convert
-
 from penumbra_lab.analysis.comparison import Comparison, SeriesComparison, Side, level_of
 from penumbra_lab.analysis.document import Series
 from penumbra_lab.analysis.verdict import Verdict
@@ -46,6 +44,8 @@ class Chart:
 
     def svg(self) -> str:
         """With the colours as CSS variables, to be inlined in the page."""
+        import vl_convert  # by whoever draws: Debian has no package of it
+
         drawn = vl_convert.vegalite_to_svg(self.specification | {"config": _config()})
         # To a screen reader it is one picture; the numbers are in the tables.
         drawn = INNER_ROLES.sub("", drawn)
@@ -56,6 +56,8 @@ class Chart:
 
 def png(charts: Sequence[Chart]) -> bytes:
     """All of them in one picture, below each other, on white."""
+    import vl_convert
+
     parts = [chart.specification | {"title": chart.title} for chart in charts]
     config = _config() | {"background": LIGHT["page"], "padding": 12}
     stacked = {"vconcat": parts, "config": config,
