@@ -8,8 +8,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from named_checks import run_checks
 from penumbra_lab.server import Installation
+
+from named_checks import run_checks
 
 TREE = Path(__file__).resolve().parents[1]
 COPIED = ("Makefile", "packages.sh", "packages.txt", "lab/requirements.txt", "lab/pyproject.toml")

@@ -24,11 +24,11 @@ COMMANDS = {
     "report": "compare:report",
     "tune": "tune:tune",
 }
-MISSING_PACKAGE = "needs the Python package {}, which `pipx install penumbra-lab` would bring"
+MISSING_PACKAGE = "needs the Python package {}: `pipx install penumbra-lab` has all"
 
 
 class Commands(click.Group):
-    """Imports a command when it is called: where a package that it needs is missing, the others work."""
+    """Imports a command when it is called: without a package that some need, the others work."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -48,11 +48,14 @@ def _unavailable(name: str, reason: str) -> click.Command:
         raise LabError(f"{name} {reason}")
 
     arguments = click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)
-    return click.Command(name, callback=fail, params=[arguments], help=reason, add_help_option=False,
-                         context_settings={"ignore_unknown_options": True})  # fmt: skip
+    return click.Command(name, {"ignore_unknown_options": True}, fail, [arguments], reason,
+                         add_help_option=False)  # fmt: skip
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+@click.group(cls=Commands, context_settings=SETTINGS)
 @click.version_option(package_name="penumbra-lab")
 def commands() -> None:
     """Demonstrates, measures and compares Penumbra, with private servers under .penumbra/."""

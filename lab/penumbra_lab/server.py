@@ -40,7 +40,7 @@ class Installation:
         major = os.environ.get("PG_MAJOR", "*")
         found = sorted(state_directory().glob(f"postgresql-{major}/programs"))
         if not found:
-            raise LabError("no PostgreSQL installation under .penumbra: run `make install` first, or set PG_BIN")
+            raise LabError("no PostgreSQL under .penumbra: run `make install` first, or set PG_BIN")
         return Installation(found[-1].resolve())
 
     def program(self, name: str) -> str:

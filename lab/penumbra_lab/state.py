@@ -7,7 +7,7 @@ TREE = Path(__file__).resolve().parents[2]
 
 
 def state_directory() -> Path:
-    """$PENUMBRA_STATE, or .penumbra in the source tree, with links resolved; installed, it belongs to the user."""
+    """$PENUMBRA_STATE, .penumbra in a source tree, or one of the user; links are resolved."""
     if "PENUMBRA_STATE" in os.environ:
         chosen = Path(os.environ["PENUMBRA_STATE"])
     elif (TREE / "lab/pyproject.toml").exists():

@@ -1,4 +1,4 @@
-"""The command line as a whole: every command is found, and those that can work without a missing package do."""
+"""Every command is found, and those that can work without a missing package do."""
 
 import subprocess
 import sys
@@ -7,12 +7,13 @@ from penumbra_lab.cli import COMMANDS, commands
 
 
 def test_every_command_is_found():
-    assert {name: commands.get_command(None, name).name for name in COMMANDS} == {name: name for name in COMMANDS}
+    assert [commands.get_command(None, name).name for name in COMMANDS] == list(COMMANDS)
 
 
 def without_duckdb(*arguments: str) -> subprocess.CompletedProcess:
-    script = "import sys; sys.modules['duckdb'] = None; from penumbra_lab.cli import main; main()"
-    return subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True)
+    script = "import sys; sys.modules['duckdb'] = None; from penumbra_lab import cli; cli.main()"
+    command = [sys.executable, "-c", script, *arguments]
+    return subprocess.run(command, capture_output=True, text=True)
 
 
 def test_a_missing_package_is_one_sentence():
