@@ -69,7 +69,8 @@ $(DATA_built): %.sql: $(ROOT)/extensions/own_schema.sql sql/%.sql
 	sed 's/@extension@/$(EXTENSION)/' $< | cat - sql/$@ > $@
 endif
 
-# $(call cmake_build,TARGETS)
+# $(call cmake_build,TARGETS): with flags of its own. PGXS would hand on the server's under the names of the environment's.
+unexport CFLAGS CXXFLAGS CPPFLAGS LDFLAGS
 define cmake_build
 @$(call need_programs,cmake ninja pkg-config)
 @test -f $(ENGINE_BUILD)/build.ninja || cmake -G Ninja -B $(ENGINE_BUILD) -S $(ROOT) $(CMAKE_OPTIONS)
