@@ -161,7 +161,7 @@ def suites() -> list[Suite]:
               "extensions/backtrace/symbolize/test/test_process.py"], full=[], is_beside=True, environment={**sanitizer,
               "SYMBOLIZE": str(TREE / "build-asan/extensions/backtrace/symbolize/penumbra-symbolize")}),
         Suite("races, build", count_lines, ["bash", "-c",
-              "cmake -G Ninja -B build-tsan -S . -DPENUMBRA_SANITIZE=thread >/dev/null && ninja -C build-tsan engine_test"
+              "cmake -G Ninja -B build-tsan -S . -DPENUMBRA_TESTS=ON -DPENUMBRA_SANITIZE=thread >/dev/null && ninja -C build-tsan engine_test"
               " && echo 'ok: built'"], full=[], is_beside=True),
         # Where it may, with addresses that are not randomised: older sanitizers do not find their place otherwise.
         Suite("races, engine", count_gtest, ["bash", "-c", 'exec $(setarch -R true && echo setarch -R) "$@"', "bash",
