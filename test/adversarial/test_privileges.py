@@ -100,6 +100,7 @@ REFUSED = [
     "SELECT * FROM penumbra.verify('others_own')",
     "SELECT * FROM penumbra.explain_coverage('others_own')",
     "SELECT penumbra_test.damage('others_own', 1::smallint, 0)",
+    "SELECT penumbra_test.add_new_pages('others_own', 1)",
     "SET penumbra.stop_points = 'x'",
     "SET penumbra.database_memory = 0",
     "SELECT check_compression_method('zstd')",

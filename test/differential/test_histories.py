@@ -144,7 +144,7 @@ class History:
         self.writers = [Session(server, f"writer {number}") for number in range(WRITERS)]
         self.readers = [Session(server, f"reader {level}") for level in LEVELS]
         self.servers = [[self.owner, *self.readers, *self.writers]]
-        for sql in ("CREATE EXTENSION IF NOT EXISTS penumbra", "DROP TABLE IF EXISTS histories", TABLE,
+        for sql in ("CREATE EXTENSION IF NOT EXISTS penumbra", "CREATE EXTENSION IF NOT EXISTS penumbra_test", "DROP TABLE IF EXISTS histories", TABLE,
                     "VACUUM ANALYZE histories", "SELECT penumbra.load('histories')"):  # fmt: skip
             self.owner.connection.execute(sql)
 
@@ -290,6 +290,7 @@ class History:
         }  # fmt: skip
         if self.choose.random() < 0.04:
             steps["unload"] = "SELECT penumbra.unload('histories')"
+            steps["new pages"] = "SELECT penumbra_test.add_new_pages('histories', 2)"
             if is_quiet:
                 steps["vacuum full"] = "VACUUM FULL histories"
                 steps["shorten"] = "VACUUM histories"

@@ -131,7 +131,7 @@ typedef struct CachedChunk
 	uint64		header_mark;
 	/* pages that are cached and not dead */
 	pg_atomic_uint64 live[CHUNK_WORDS];
-	/* LSN of each cached page at load, or when its rows were found decided last */
+	/* LSN of each cached page at load, or when its rows were found decided last; 0: it had none */
 	pg_atomic_uint64 page_lsn[CHUNK_PAGES];
 	/* buffer in which the page was seen last, or 0: a hint, checked by whoever uses it */
 	pg_atomic_uint32 recent_buffer[CHUNK_PAGES];
@@ -171,6 +171,8 @@ StaticAssertDecl(CHUNK_OFFSET_BYTES_MAX <= PG_UINT16_MAX, "offset_bytes is too n
 
 #define chunk_page_is_live(chunk, page) \
 	((pg_atomic_read_u64(&(chunk)->live[(page) / 64]) & (UINT64CONST(1) << ((page) % 64))) != 0)
+
+#define chunk_page_has_rows(chunk, page) ((chunk)->first_row[page] != (chunk)->first_row[(page) + 1])
 
 #define chunk_row_is_dead(chunk, row) \
 	((pg_atomic_read_u64(&CHUNK_DEAD_ROWS(chunk)[(row) / 64]) & (UINT64CONST(1) << ((row) % 64))) != 0)

@@ -389,8 +389,8 @@ count_unserved(const Loader *loader, const CachedChunk *chunk, const ChunkProof 
 		return unserved;
 	if (TransactionIdIsValid(chunk->next_xid) &&
 		TransactionIdPrecedesOrEquals(GetOldestNonRemovableTransactionId(loader->rel), chunk->next_xid))
-		return unserved - Min(unserved, proof->unproven_pages + chunk->unsettled_pages);
-	by_row = proves_rows(loader, chunk) ? proof->unproven_pages : 0;
+		return unserved - Min(unserved, proof->written_pages + chunk->unsettled_pages);
+	by_row = proves_rows(loader, chunk) ? proof->written_pages : 0;
 	return unserved - Min(unserved, by_row - cost_of_rows(by_row));
 }
 
@@ -408,7 +408,7 @@ prove_chunk(Loader *loader, CachedChunk *chunk, ChunkProof *proof)
 static bool
 can_patch(const Loader *loader, const CachedChunk *chunk, const ChunkProof *proof)
 {
-	return loader->options->patches && proof->unproven_pages > 0 && !RecoveryInProgress() &&
+	return loader->options->patches && proof->written_pages > 0 && !RecoveryInProgress() &&
 		proves_rows(loader, chunk);
 }
 
@@ -420,26 +420,26 @@ patch_is_due(const Loader *loader, CachedChunk *chunk, const ChunkProof *proof)
 
 	return !loader->options->patient ||
 		lost * (chunk->patch_was_vain ? PATCH_LOST_SHARE_VAIN : PATCH_LOST_SHARE) >=
-		proof->unproven_pages + proof->patched_pages / KEPT_PAGES_PER_LOOK;
+		proof->written_pages + proof->patched_pages / KEPT_PAGES_PER_LOOK;
 }
 
 /* Tries to, and proves the chunk again; true if the patch serves pages that were not served. */
 static bool
 try_patch(Loader *loader, CachedChunk *chunk, ChunkProof *proof)
 {
-	uint32		unproven_pages = proof->unproven_pages;
+	uint32		written_pages = proof->written_pages;
 	bool		is_patched = loader_patch_chunk(loader, chunk, proof);
 
 	/* also where there is none: rows may be decided without */
 	prove_chunk(loader, chunk, proof);
-	if (proof->unproven_pages == 0)
+	if (proof->written_pages == 0)
 	{
 		pg_atomic_write_u32(&chunk->lost_pages, 0);
 		pg_atomic_write_u64(&chunk->stale_since, 0);
 	}
 	chunk->patch_mark = pg_atomic_read_u32(&chunk->lost_pages);
-	chunk->patch_was_vain = proof->unproven_pages >= unproven_pages;
-	return is_patched && proof->unproven_pages < unproven_pages;
+	chunk->patch_was_vain = proof->written_pages >= written_pages;
+	return is_patched && proof->written_pages < written_pages;
 }
 
 /* Whether the chunk serves too little, which is to be mended. */
@@ -452,7 +452,7 @@ is_stale(const Loader *loader, CachedChunk *chunk, const ChunkProof *proof, bool
 
 	/* what is not decided yet is proven by row, and a new chunk would leave it to the heap */
 	if (is_patched && !loader->options->patient)
-		unserved -= Min(unserved, proof->unproven_pages);
+		unserved -= Min(unserved, proof->written_pages);
 	if (unserved <= tolerated)
 		return false;
 	return !loader->options->patient ||
@@ -489,12 +489,12 @@ examine_chunk(Loader *loader, CachedChunk *chunk, bool *is_patched)
 		(patch_is_due(loader, chunk, &proof) || is_stale(loader, chunk, &proof, false)) &&
 		try_patch(loader, chunk, &proof);
 	/* the rows of the others can be proven where the chunk was not loaded in recovery */
-	chunk_note_proof(chunk, &proof, chunk->oldest_running != 0 ? proof.unproven_pages : 0);
+	chunk_note_proof(chunk, &proof, chunk->oldest_running != 0 ? proof.written_pages : 0);
 	if (is_stale(loader, chunk, &proof, *is_patched) || is_mostly_dead(chunk))
 		return CHUNK_NEEDS_REBUILD;
 	if (!lacks)
 		return CHUNK_FINE;
-	return proof.unproven_pages == 0 ? CHUNK_NEEDS_COLUMNS : CHUNK_NEEDS_REBUILD;
+	return proof.written_pages == 0 ? CHUNK_NEEDS_COLUMNS : CHUNK_NEEDS_REBUILD;
 }
 
 /* Adds the missing columns to loader->pinned; false when the chunk must be rebuilt. */
@@ -576,7 +576,6 @@ create_loader(Relation rel, const LoadOptions *options)
 	if (options->shortage.columns == loader->columns)
 		loader->shortage = options->shortage;
 	directory_key_of(rel, &loader->key);
-	loader->nblocks = RelationGetNumberOfBlocks(rel);
 	loader->strategy = GetAccessStrategy(BAS_BULKREAD);
 	loader->protected_serial = options->protected_serial != 0 ?
 		options->protected_serial : directory_next_serial();
@@ -648,6 +647,8 @@ loader_load(Relation rel, const LoadOptions *options, LoadResult *result)
 	{
 		/* what the relation's former file left, where nobody saw it being rewritten: on a standby */
 		directory_drop_relation_oid(loader->key.database, RelationGetRelid(rel), &loader->key);
+		/* after the loads before this one, which know no page that is not there now */
+		loader->nblocks = RelationGetNumberOfBlocks(rel);
 		result->chunks_total = loader->nblocks / CHUNK_PAGES + (loader->nblocks % CHUNK_PAGES != 0);
 		loader->progress->columns = options->natts;
 		loader->progress->chunks_total = result->chunks_total;

@@ -13,7 +13,8 @@
  * A page whose bit was seen set had it set since V was first read, because
  * setting it would have moved V; so P1 with stamp V proves it from then on.
  * Pages proven by looking at tuples have a clear bit, and only P2 proves them
- * until vacuum sets it.
+ * until vacuum sets it.  So have new pages, which are cached as pages without
+ * rows.
  *
  * A column is added to an existing chunk without reading the others again,
  * when every live page still has the LSN it was loaded with.
@@ -130,8 +131,8 @@ tuples_are_live(Relation rel, Buffer buffer, BlockNumber block, TransactionId ho
  * Copies a page to the loader's image, with its LSN, if it may be cached.  The
  * content lock is held for the checks and the copy only.
  *
- * A page without an LSN was written under wal_level = minimal by the
- * transaction that created the relation.  P2 can never prove it, but P1 can
+ * A page with rows and without an LSN was written under wal_level = minimal by
+ * the transaction that created the relation.  P2 can never prove it, but P1 can
  * when the map page has an LSN: then the bit was set by a later vacuum.
  */
 static bool
@@ -146,7 +147,10 @@ copy_page(Loader *loader, BlockNumber block, Buffer *vm_buffer, TransactionId ho
 	compat_prune_page(rel, buffer);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	page = BufferGetPage(buffer);
-	if (!PageIsNew(page))
+	*lsn = BufferGetLSNAtomic(buffer);
+	if (PageIsEmpty(page))
+		visible = true;
+	else
 	{
 		bool		bit = (visibilitymap_get_status(rel, block, vm_buffer) &
 						   VISIBILITYMAP_ALL_VISIBLE) != 0;
@@ -313,12 +317,10 @@ loader_read_pages_again(Loader *loader, CachedChunk *chunk)
 		bool		same;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!chunk_page_is_live(chunk, page))
-		{
-			if (chunk->first_row[page] != chunk->first_row[page + 1])
-				return false;
+		if (!chunk_page_has_rows(chunk, page))
 			continue;
-		}
+		if (!chunk_page_is_live(chunk, page))
+			return false;
 		buffer = read_page(loader, chunk->number * CHUNK_PAGES + page);
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
 		lsn = BufferGetLSNAtomic(buffer);

@@ -121,7 +121,7 @@ read_new_rows(Loader *loader, CachedChunk *chunk, const ChunkProof *proof)
 
 		draft->first_row[page] = draft->rows;
 		if ((proof->proven[page / 64] & ~proof->patched[page / 64] & bit) != 0 ||
-			chunk->first_row[page] == chunk->first_row[page + 1])
+			!chunk_page_has_rows(chunk, page))
 			continue;
 		if (kept.patch != NULL && (proof->patched[page / 64] & bit) != 0)
 			keep_page(loader, &kept, page);

@@ -14,7 +14,9 @@
  * P2: the heap page's LSN is the one it had when it was loaded, proven
  * all-visible, or when its rows were found decided later (row_proof.c): then
  * those not marked dead are all that anybody sees.  Every change of a tuple
- * moves it.
+ * moves it.  P2 also holds for a page of which the chunk has no rows while
+ * the page is empty: a row that the snapshot sees would be on it.  So it does
+ * for new pages, which have no LSN and never get a bit of the map.
  *
  * P4, for pages that were loaded although an old snapshot did not see all of
  * their rows: P2 holds, and the snapshot sees each inserter who was not yet
@@ -166,18 +168,27 @@ chunk_prefetch_page(CachedChunk *chunk, uint32 page)
 	__builtin_prefetch(BufferGetBlock(buffer));
 }
 
-/* P2. */
+bool
+chunk_page_is_unchanged(CachedChunk *chunk, uint32 page, Buffer buffer)
+{
+	XLogRecPtr	lsn = BufferGetLSNAtomic(buffer);
+
+	if (lsn != InvalidXLogRecPtr && lsn == pg_atomic_read_u64(&chunk->page_lsn[page]))
+		return true;
+	return !chunk_page_has_rows(chunk, page) && PageIsEmpty(BufferGetPage(buffer));
+}
+
 static bool
 page_is_unchanged(Relation rel, CachedChunk *chunk, uint32 page, BufferAccessStrategy strategy)
 {
 	Buffer		buffer = chunk_read_page(rel, chunk, page, strategy);
-	XLogRecPtr	lsn;
+	bool		is_unchanged;
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	lsn = BufferGetLSNAtomic(buffer);
+	is_unchanged = chunk_page_is_unchanged(chunk, page, buffer);
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	ReleaseBuffer(buffer);
-	return lsn != InvalidXLogRecPtr && lsn == pg_atomic_read_u64(&chunk->page_lsn[page]);
+	return is_unchanged;
 }
 
 /* For a page or for all of a chunk's. */
@@ -218,6 +229,25 @@ mark_page_dead(CachedChunk *chunk, uint32 page)
 
 	if (pg_atomic_fetch_and_u64(&chunk->live[page / 64], ~bit) & bit)
 		pg_atomic_fetch_add_u32(&chunk->changed_pages, 1);
+}
+
+/*
+ * Pages of a word that are past the relation's end: should it have them again,
+ * they are others.  VACUUM cut them off, so nobody sees a row of them; of those
+ * of which the chunk has no rows nothing has changed.
+ */
+static void
+mark_pages_cut_off(CachedChunk *chunk, uint32 word, uint64 pages)
+{
+	for (; pages != 0; pages &= pages - 1)
+	{
+		uint32		page = word * 64 + pg_rightmost_one_pos64(pages);
+
+		if (chunk_page_has_rows(chunk, page))
+			mark_page_dead(chunk, page);
+		else
+			pg_atomic_fetch_and_u64(&chunk->live[word], ~(UINT64CONST(1) << (page % 64)));
+	}
 }
 
 /*
@@ -298,7 +328,6 @@ chunk_prove(Relation rel, CachedChunk *chunk, BlockNumber nblocks, const VmPage 
 	uint32		pages_in_relation = nblocks > first_block ? nblocks - first_block : 0;
 	uint64		stamp = pg_atomic_read_u64(&chunk->vm_stamp);
 	bool		stamp_holds = stamp != InvalidXLogRecPtr && stamp == page->lsn;
-	bool		truncated = false;
 	uint64		visible[CHUNK_WORDS];
 	uint64		rest[CHUNK_WORDS];
 	uint64		any_rest = 0;
@@ -313,7 +342,8 @@ chunk_prove(Relation rel, CachedChunk *chunk, BlockNumber nblocks, const VmPage 
 		uint64		live = pg_atomic_read_u64(&chunk->live[word]);
 		uint64		present = live & word_mask(word, pages_in_relation);
 
-		truncated |= present != live;
+		if (present != live)
+			mark_pages_cut_off(chunk, word, live & ~present);
 		proof->proven[word] = stamp_holds ? present & visible[word] : 0;
 		proof->patched[word] = 0;
 		rest[word] = present & ~proof->proven[word];
@@ -327,7 +357,7 @@ chunk_prove(Relation rel, CachedChunk *chunk, BlockNumber nblocks, const VmPage 
 	}
 	proof->proven_pages = count_bits(proof->proven);
 	proof->unproven_pages -= proof->proven_pages;
-	if (!stamp_holds && any_rest != 0 && !truncated && renew_stamp(rel, chunk, stamp, page))
+	if (!stamp_holds && any_rest != 0 && renew_stamp(rel, chunk, stamp, page))
 	{
 		for (uint32 word = 0; word < CHUNK_WORDS; word++)
 			visible[word] &= proof->proven[word];
@@ -335,19 +365,30 @@ chunk_prove(Relation rel, CachedChunk *chunk, BlockNumber nblocks, const VmPage 
 	}
 }
 
+static uint32
+count_written(const CachedChunk *chunk, const ChunkProof *proof)
+{
+	uint32		count = 0;
+
+	for (uint32 page = 0; page < chunk->pages; page++)
+	{
+		bool		is_proven = (proof->proven[page / 64] & (UINT64CONST(1) << (page % 64))) != 0;
+
+		count += !is_proven && chunk_page_has_rows(chunk, page);
+	}
+	return count;
+}
+
 /*
  * A page that the chunk alone proves has none of the patch's rows: it was proven
  * in a later state than the patch's, whatever the patch's own proof says.
  */
-void
-chunk_prove_with_patch(Relation rel, CachedChunk *chunk, CachedChunk *patch, BlockNumber nblocks,
-					   const VmPage *page, BufferAccessStrategy strategy, Snapshot snapshot, ChunkProof *proof)
+static void
+prove_patch(Relation rel, CachedChunk *patch, BlockNumber nblocks, const VmPage *page,
+			BufferAccessStrategy strategy, Snapshot snapshot, ChunkProof *proof)
 {
 	ChunkProof	own;
 
-	chunk_prove(rel, chunk, nblocks, page, strategy, snapshot, proof);
-	if (patch == NULL)
-		return;
 	chunk_prove(rel, patch, nblocks, page, strategy, snapshot, &own);
 	for (uint32 word = 0; word < CHUNK_WORDS; word++)
 	{
@@ -358,6 +399,16 @@ chunk_prove_with_patch(Relation rel, CachedChunk *chunk, CachedChunk *patch, Blo
 	proof->proven_pages += proof->patched_pages;
 	proof->unproven_pages -= proof->patched_pages;
 	proof->cheap_pages += Min(own.cheap_pages, proof->patched_pages);
+}
+
+void
+chunk_prove_with_patch(Relation rel, CachedChunk *chunk, CachedChunk *patch, BlockNumber nblocks,
+					   const VmPage *page, BufferAccessStrategy strategy, Snapshot snapshot, ChunkProof *proof)
+{
+	chunk_prove(rel, chunk, nblocks, page, strategy, snapshot, proof);
+	if (patch != NULL)
+		prove_patch(rel, patch, nblocks, page, strategy, snapshot, proof);
+	proof->written_pages = proof->unproven_pages == 0 ? 0 : count_written(chunk, proof);
 }
 
 uint32

@@ -31,6 +31,7 @@ typedef struct ChunkProof
 	uint32		patched_pages;	/* of these, in patched */
 	uint32		cheap_pages;	/* of these, proven by the map alone now or next time */
 	uint32		unproven_pages; /* cached, but not proven */
+	uint32		written_pages;	/* of these, with cached rows: P3 and patches may serve them */
 } ChunkProof;
 
 /* Copies the map's page with the bits of `block`, bits and LSN together. */
@@ -43,12 +44,16 @@ extern void vm_page_get_chunk(const VmPage *page, uint32 chunk_number, uint64 *b
  * Proves the chunk's pages by P1 and the others by P2 and P4, and renews its stamp.
  * Then the patch (or NULL) proves what it can of the pages that are left. Both are
  * pinned. `page` was read by vm_page_read() for the chunk; `nblocks` is the
- * relation's length, read after the snapshot. Pages found changed are dead from then
- * on. Without a snapshot pages are proven for all snapshots to come.
+ * relation's length, read after the snapshot and the pin. Pages found changed, or
+ * past the end, are dead from then on. Without a snapshot pages are proven for all
+ * snapshots to come.
  */
 extern void chunk_prove_with_patch(Relation rel, CachedChunk *chunk, CachedChunk *patch, BlockNumber nblocks,
 								   const VmPage *page, BufferAccessStrategy strategy, Snapshot snapshot,
 								   ChunkProof *proof);
+
+/* P2, of a pinned and share-locked page. */
+extern bool chunk_page_is_unchanged(CachedChunk *chunk, uint32 page, Buffer buffer);
 
 /* P4, of a page that P2 proves unchanged: whether the snapshot sees everybody who inserted its rows. */
 extern bool chunk_page_is_seen(CachedChunk *chunk, uint32 page, Snapshot snapshot);

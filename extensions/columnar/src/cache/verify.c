@@ -24,6 +24,7 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -41,8 +42,10 @@
 
 PENUMBRA_SQL_FUNCTION(penumbra_sql_verify);
 PENUMBRA_SQL_FUNCTION(penumbra_sql_damage);
+PENUMBRA_SQL_FUNCTION(penumbra_sql_add_new_pages);
 
 #define RUN_PAGES_MAX	64
+#define NEW_PAGES_MAX	64
 
 typedef struct ColumnCheck
 {
@@ -137,8 +140,11 @@ compare_rows(Verifier *verifier, uint32 first_row, uint32 pages)
 static void
 compare_run(Verifier *verifier)
 {
-	compare_rows(verifier, verifier->chunk->first_row[verifier->run_begin],
-				 verifier->run_end - verifier->run_begin);
+	uint32		pages = 0;		/* that have rows */
+
+	for (uint32 page = verifier->run_begin; page < verifier->run_end; page++)
+		pages += chunk_page_has_rows(verifier->chunk, page);
+	compare_rows(verifier, verifier->chunk->first_row[verifier->run_begin], pages);
 	verifier->run_begin = verifier->run_end;
 }
 
@@ -302,8 +308,7 @@ copy_proven_page(Verifier *verifier, uint32 page)
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	lsn = BufferGetLSNAtomic(buffer);
-	proven = is_live && lsn != InvalidXLogRecPtr &&
-		lsn == pg_atomic_read_u64(&chunk->page_lsn[page]);
+	proven = is_live && chunk_page_is_unchanged(chunk, page, buffer);
 	is_served = proven && chunk_page_is_seen(chunk, page, GetActiveSnapshot());
 	if (is_live && !proven)
 		proven = is_served = map_proves(verifier, chunk, page);
@@ -347,7 +352,7 @@ verify_pages(Verifier *verifier)
 		PageProof	proof = PAGE_UNPROVEN;
 
 		CHECK_FOR_INTERRUPTS();
-		if (chunk->first_row[page] < chunk->first_row[page + 1])
+		if (chunk_page_is_live(chunk, page) || chunk_page_has_rows(chunk, page))
 			proof = copy_proven_page(verifier, page);
 		if (proof != PAGE_PROVEN)
 		{
@@ -563,4 +568,30 @@ penumbra_sql_damage(PG_FUNCTION_ARGS)
 		directory_unpin_chunk(chunk, attnums, natts);
 	relation_close(rel, NoLock);
 	PG_RETURN_BOOL(damaged);
+}
+
+/* As an extension in bulk, or one that a crash ended, leaves pages; so that tests have them in every version. */
+Datum
+penumbra_sql_add_new_pages(PG_FUNCTION_ARGS)
+{
+	Relation	rel = functions_open_relation(PG_GETARG_OID(0));
+	int32		pages = PG_GETARG_INT32(1);
+
+	if (!superuser())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be superuser to add new pages to a table")));
+	if (cache_refusal_of_relation(rel) != NULL || pages < 0 || pages > NEW_PAGES_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("at most %d new pages can be added, and to a table that can be cached", NEW_PAGES_MAX)));
+	LockRelationForExtension(rel, ExclusiveLock);
+	for (int32 i = 0; i < pages; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		ReleaseBuffer(ReadBuffer(rel, P_NEW));
+	}
+	UnlockRelationForExtension(rel, ExclusiveLock);
+	relation_close(rel, NoLock);
+	PG_RETURN_VOID();
 }

@@ -14,6 +14,12 @@ COMMENT ON FUNCTION damage(regclass, smallint, integer) IS
 'inverts a byte of the column''s cached segment in the first chunk, for tests of verify(); superusers only';
 REVOKE ALL ON FUNCTION damage(regclass, smallint, integer) FROM PUBLIC; -- and it checks itself, whatever is granted
 
+CREATE FUNCTION add_new_pages(relation regclass, pages integer) RETURNS void
+AS '$libdir/penumbra', 'penumbra_sql_add_new_pages' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION add_new_pages(regclass, integer) IS
+'adds pages of zeros at the table''s end, as an extension in bulk leaves them; superusers only';
+REVOKE ALL ON FUNCTION add_new_pages(regclass, integer) FROM PUBLIC; -- and it checks itself, whatever is granted
+
 CREATE FUNCTION budget(OUT pid integer, OUT callers bigint, OUT tickets bigint, OUT waiting bigint,
 	OUT memory_bytes bigint) RETURNS SETOF record
 AS '$libdir/penumbra', 'penumbra_sql_get_budget' LANGUAGE C VOLATILE PARALLEL RESTRICTED;

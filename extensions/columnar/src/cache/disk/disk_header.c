@@ -29,9 +29,9 @@ disk_header_mark(CachedChunk *chunk)
 }
 
 /*
- * Copies what a scan reads of the chunk, in its order.  Pages without an LSN
- * are left out (T2), since the map alone proves them: they are not live, and
- * no row of them is proven.  In units that can be written; palloc'd.
+ * Copies what a scan reads of the chunk, in its order.  Pages with rows and
+ * without an LSN are left out (T2), since the map alone proves them: they are
+ * not live, and no row of them is proven.  In units that can be written; palloc'd.
  */
 SavedHeader *
 disk_copy_header(CachedChunk *chunk)
@@ -49,7 +49,7 @@ disk_copy_header(CachedChunk *chunk)
 	for (int i = 0; i < CHUNK_PAGES; i++)
 	{
 		header->page_lsn[i] = pg_atomic_read_u64(&chunk->page_lsn[i]);
-		if (header->page_lsn[i] == InvalidXLogRecPtr)
+		if (header->page_lsn[i] == InvalidXLogRecPtr && chunk_page_has_rows(chunk, i))
 			header->live[i / 64] &= ~(UINT64CONST(1) << (i % 64));
 	}
 	pg_read_barrier();
