@@ -54,7 +54,7 @@ typedef struct ColumnSummary
 	uint64		disk_bytes;
 	uint64		plain_bytes;	/* of what is in memory */
 	uint64		hits;
-	uint32		uses;			/* hits lately */
+	uint32		uses;			/* hits lately, or USES_OF_PINNED */
 	char		encodings[128]; /* "for1 12, dictionary 3" */
 } ColumnSummary;
 

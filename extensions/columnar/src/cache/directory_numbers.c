@@ -15,6 +15,7 @@
 
 #include "cache/directory.h"
 #include "cache/directory_internal.h"
+#include "cache/policy/table_options.h"
 #include "cache/region.h"
 #include "cache/wanted.h"
 
@@ -412,7 +413,8 @@ directory_list_columns(const CacheKey *key, ColumnSummary **summaries)
 		summary->bytes = totals->bytes;
 		summary->disk_bytes = totals->disk_bytes;
 		summary->hits = pg_atomic_read_u64(&totals->hits);
-		summary->uses = (uint32) pg_atomic_read_u64(&totals->uses);
+		summary->uses = pg_atomic_read_u32(&relation->priority) == PRIORITY_PINNED ?
+			USES_OF_PINNED : (uint32) pg_atomic_read_u64(&totals->uses);
 		describe_encodings(relation, summary);
 		count++;
 	}

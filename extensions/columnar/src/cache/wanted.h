@@ -21,6 +21,8 @@ struct Latch;
 
 /* How often something was wanted, or used, is counted up to here. */
 #define WISHES_MAX	64
+/* A pinned table's columns are taken for used more than any others, so after a start they come first. */
+#define USES_OF_PINNED	(WISHES_MAX + 1)
 
 /* A relation that queries asked for since it was last taken. */
 typedef struct WantedRelation

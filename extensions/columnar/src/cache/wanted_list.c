@@ -104,7 +104,7 @@ read_list(void)
 		if (relation == NULL)
 			wanted_note_column(database, relid, column, uses);
 		else
-			directory_raise_uses(&relation->key, &column, 1, Min(uses, WISHES_MAX));
+			directory_raise_uses(&relation->key, &column, 1, Min(uses, USES_OF_PINNED));
 	}
 	wanted_set_list_read();
 }
