@@ -44,7 +44,8 @@ sub logs
 }
 
 # what the log says
-my $log_size = -s $node->logfile;
+my $first_size = -s $node->logfile;
+my $log_size = $first_size;
 ask($sum);
 await($covers);
 await("count(*) = 0 $worker");
@@ -52,11 +53,14 @@ my $name = q{"postgres\.public\.T 'ä""};
 my $log = log_since($log_size);
 like($log, qr/LOG:  automatic load of cached columns of table $name: [1-9]\d* chunks in \d+ ms/, 'a load is logged');
 like($log, qr/DETAIL:  [1-9]\d{4} kB of the table were read, [1-9]\d+ kB cached, and 0 kB evicted\./, 'with what it did');
-like($log, qr/LOG:  automatic vacuum of cached table $name: \d+ ms/, 'a vacuum, too') if $node->pg_version < 19;
 $log_size = -s $node->logfile;
 ask("UPDATE $table SET a = 0 WHERE a % 10 = 1");
-ask($sum) foreach 1 .. 3;
+ask("SET penumbra.mode = 'prefer'; $sum") foreach 1 .. 3;
 logs('a refresh is logged', $log_size, qr/automatic refresh of cached columns of table $name/);
+# From 19 on PostgreSQL's first scan has set the map's bits, so a vacuum comes after the update.
+logs('a vacuum, too', $first_size, qr/LOG:  automatic vacuum of cached table $name: \d+ ms/);
+# A worker that loads would evict, too, and say so itself.
+await("count(*) = 0 $worker");
 $log_size = -s $node->logfile;
 set(q{penumbra.memory_target = '16MB'});
 logs('an eviction is logged', $log_size, qr/automatic eviction of cached columns: [1-9]\d* kB in \d+ ms/);
@@ -108,8 +112,10 @@ foreach my $end ('rate', 'terminated', 'killed')
 	ask(q{ALTER SYSTEM SET penumbra.max_load_rate = 0});
 	if ($end eq 'terminated')
 	{
-		ask("SELECT pg_terminate_backend(pid) $worker");
-		await("count(*) = 0 $worker");
+		my $pid = ask("SELECT pid $worker");
+		ask("SELECT pg_terminate_backend($pid)");
+		# there may be another one by then
+		await("count(*) = 0 FROM pg_stat_activity WHERE pid = $pid");
 		$node->reload;
 	}
 	elsif ($end eq 'killed')
