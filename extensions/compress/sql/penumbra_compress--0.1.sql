@@ -1075,7 +1075,7 @@ COMMENT ON FUNCTION compressed_jsonb_subscript_handler(internal) IS 'internal: s
 COMMENT ON FUNCTION compressed_jsonb(jsonb,integer,boolean) IS 'internal: behind a cast';
 COMMENT ON FUNCTION jsonb(compressed_jsonb) IS 'internal: behind a cast';
 COMMENT ON FUNCTION compressed_jsonb(compressed_jsonb,integer,boolean) IS 'internal: behind a cast';
-COMMENT ON FUNCTION json(compressed_jsonb) IS 'internal: behind a cast';
+COMMENT ON FUNCTION "json"(compressed_jsonb) IS 'internal: behind a cast';
 COMMENT ON FUNCTION bool(compressed_jsonb) IS 'internal: behind a cast';
 COMMENT ON FUNCTION "numeric"(compressed_jsonb) IS 'internal: behind a cast';
 COMMENT ON FUNCTION int2(compressed_jsonb) IS 'internal: behind a cast';
