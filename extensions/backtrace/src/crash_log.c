@@ -247,10 +247,11 @@ log_files(void)
 
 		if (foreach_current_index(cell) < too_many)
 			remove_crash(lfirst(cell));
-		else if (strstr(logged, line) != NULL || log_crash(lfirst(cell)))
-			appendStringInfoString(&list, line);
-		else
+		else if (strstr(logged, line) == NULL && !log_crash(lfirst(cell)))
 			unfinished = true;
+		/* an empty one is gone */
+		else if (access(path_of(lfirst(cell)), F_OK) == 0)
+			appendStringInfoString(&list, line);
 	}
 	if (strcmp(logged, list.data) != 0)
 	{
