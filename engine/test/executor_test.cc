@@ -161,6 +161,7 @@ TEST(Executor, ChunksOfTheNextScanAreExcludedEarly) {
   PenumbraExecStats stats;
   penumbra_exec_get_stats(exec, &stats);
   EXPECT_EQ(stats.chunks_skipped, 1u);
+  EXPECT_GT(stats.memory_peak_bytes, 0u);
   penumbra_exec_destroy(exec);
 }
 

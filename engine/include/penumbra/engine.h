@@ -376,7 +376,6 @@ typedef struct PenumbraOperatorStats {
   uint64_t rows_in;
   uint64_t rows_out;
   uint64_t time_ns; /* summed over threads */
-  uint64_t memory_peak_bytes;
   uint64_t spilled_bytes;
   uint64_t groups;         /* of an aggregation */
   uint64_t dropped_groups; /* of these: complete at once, and not of HAVING */
@@ -392,8 +391,9 @@ typedef struct PenumbraExecStats {
   uint32_t chunks_skipped; /* by zone maps */
   uint64_t cached_rows;
   uint64_t pushed_rows;
-  uint64_t summarized_rows; /* of cached_rows: answered from metadata, not decoded */
-  uint64_t decoded_bytes;   /* of the vectors that scans made, without the bytes of strings */
+  uint64_t summarized_rows;   /* of cached_rows: answered from metadata, not decoded */
+  uint64_t decoded_bytes;     /* of the vectors that scans made, without the bytes of strings */
+  uint64_t memory_peak_bytes; /* of all operators together, which share a budget */
   int operator_count;
   const PenumbraOperatorStats *operators; /* inputs before those that read them */
   int temporary_file_count;

@@ -835,7 +835,6 @@ SinkStats AggregationSink::stats() const {
   stats.dropped_groups = dropped_groups_;
   stats.spilled_bytes = groups_.spilled_bytes() + (finest_ != nullptr ? finest_->spilled_bytes() : 0);
   for (const Distinct& distinct : distincts_) stats.spilled_bytes += distinct.groups->spilled_bytes();
-  stats.memory_peak_bytes = environment_.budget.peak_bytes();
   return stats;
 }
 

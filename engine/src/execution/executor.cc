@@ -937,7 +937,6 @@ void Executor::GetStats(PenumbraExecStats* stats) {
       added.groups = sink.groups + sink.dropped_groups;
       added.dropped_groups = sink.dropped_groups;
       added.spilled_bytes = sink.spilled_bytes;
-      added.memory_peak_bytes = sink.memory_peak_bytes;
       added.join_table = sink.join_table;
       added.build_rows = sink.build_rows;
     }
@@ -953,6 +952,7 @@ void Executor::GetStats(PenumbraExecStats* stats) {
   stats->pushed_rows = pushed_rows;
   stats->summarized_rows = summarized_rows;
   stats->decoded_bytes = decoded_bytes;
+  stats->memory_peak_bytes = environment_.budget.peak_bytes();
   stats->operator_count = static_cast<int>(stats_.size());
   stats->operators = stats_.data();
   temporary_file_bytes_ = environment_.spill_space.file_bytes();

@@ -312,7 +312,6 @@ std::unique_ptr<KeyFilter> JoinBuild::MakeFilter(size_t key) const {
 }
 
 int JoinBuild::Seal() {
-  memory_peak_bytes_ = environment_.budget.peak_bytes();
   for (size_t k = 0; k < filters_.size(); ++k) filters_[k] = MakeFilter(k);
   for (const auto& dictionary : dictionaries_) {
     if (dictionary == nullptr) continue;
@@ -446,7 +445,6 @@ Vector JoinBuild::ReadColumn(int column, const Vector& row_numbers, uint32_t row
 
 SinkStats JoinBuild::stats() const {
   SinkStats stats;
-  stats.memory_peak_bytes = memory_peak_bytes_;
   stats.spilled_bytes = spilled_bytes_.load(std::memory_order_relaxed);
   switch (table_.form()) {
     case JoinForm::kBitmap: stats.join_table = "bitmap"; break;

@@ -120,7 +120,6 @@ class JoinBuild final : public JoinSink {
   std::vector<KeyRange> ranges_;                     // by key; empty of those of other types
   std::vector<std::optional<KeyBitmap>> bitmaps_;    // by key
   std::vector<std::unique_ptr<KeyFilter>> filters_;  // by key
-  uint64_t memory_peak_bytes_ = 0;
 };
 
 // Build rows of a table by whether they were matched, then rows that could not be: what RIGHT, FULL, RIGHT_SEMI and

@@ -29,7 +29,6 @@ namespace penumbra {
 struct SinkStats {
   uint64_t groups = 0;
   uint64_t spilled_bytes = 0;
-  uint64_t memory_peak_bytes = 0;
   const char* join_table = nullptr;  // see PenumbraOperatorStats
   uint64_t build_rows = 0;
   uint64_t dropped_groups = 0;  // beside `groups`: by AggregationSpec::having

@@ -49,7 +49,7 @@ class TopN : public Sink {
   int Seal() override { return 1; }
   bool is_ordered() const override { return true; }
   std::unique_ptr<Sink::Reader> OpenPartition(int partition) override;
-  SinkStats stats() const override { return {0, runs_.spilled_bytes(), environment_.budget.peak_bytes()}; }
+  SinkStats stats() const override { return {.spilled_bytes = runs_.spilled_bytes()}; }
 
  private:
   struct TopNLocal : Sink::Local {

@@ -90,6 +90,25 @@ extern void cache_note_wanted(Oid relid, List *attnums);
 /* What a chunk that is on disk is read into, from the begin of its read on; made by cache_create_buffer(). */
 typedef struct ChunkBuffer ChunkBuffer;
 
+/* What a scan read of its table. */
+typedef struct ScannedPages
+{
+	uint64		from_cache;
+	uint64		by_row;			/* of these, written since the load: their rows were proven one by one */
+	uint64		from_heap;
+	uint64		headers;		/* of cached pages that the visibility map alone did not prove */
+} ScannedPages;
+
+/* Adds what was read since `before`. */
+static inline void
+scanned_pages_add(ScannedPages *sum, const ScannedPages *pages, const ScannedPages *before)
+{
+	sum->from_cache += pages->from_cache - before->from_cache;
+	sum->by_row += pages->by_row - before->by_row;
+	sum->from_heap += pages->from_heap - before->from_heap;
+	sum->headers += pages->headers - before->headers;
+}
+
 /* Chunks with all columns of the scan, pinned, and of each the rows that are right and visible. */
 typedef struct CachedScan
 {
@@ -105,9 +124,7 @@ typedef struct CachedScan
 	/* where else: single rows of pages whose other rows are the chunks', ascending; the snapshot sees them */
 	uint32		nheap_rows;
 	ItemPointerData *heap_rows;
-	BlockNumber pages_from_cache;	/* of all parts */
-	BlockNumber pages_by_row;	/* of these, written since the load: their rows were proven one by one */
-	BlockNumber pages_from_heap;
+	ScannedPages pages;			/* of all parts */
 	uint64		bytes_pinned;
 	/* chunks that have to be read first: they are in none of the above until cache_scan_end_read() */
 	int			unread_chunks;

@@ -638,10 +638,10 @@ penumbra_sql_explain_coverage(PG_FUNCTION_ARGS)
 	}
 	cache_free_buffer(buffer);
 	values[0] = Int64GetDatum(chunk_count);
-	values[1] = Int64GetDatum(scan->pages_from_cache);
+	values[1] = Int64GetDatum(scan->pages.from_cache);
 	values[2] = Int64GetDatum(rows);
-	values[3] = Int64GetDatum(scan->pages_by_row);
-	values[4] = Int64GetDatum(scan->pages_from_heap);
+	values[3] = Int64GetDatum(scan->pages.by_row);
+	values[4] = Int64GetDatum(scan->pages.from_heap);
 	values[5] = Int64GetDatum(scan->nheap_ranges);
 	cache_scan_end(scan);
 	put_row(result, values, nulls);

@@ -343,7 +343,7 @@ add_heap_range(ScanState *state, BlockNumber begin, BlockNumber end)
 
 	if (begin >= end)
 		return;
-	scan->pages_from_heap += end - begin;
+	scan->pages.from_heap += end - begin;
 	if (scan->nheap_ranges > state->heap_ranges_closed && scan->heap_ranges[scan->nheap_ranges - 1].end == begin)
 	{
 		scan->heap_ranges[scan->nheap_ranges - 1].end = end;
@@ -459,8 +459,8 @@ add_page_rows(ScanState *state, CachedChunk *chunk, uint32 page, ChunkRows *rows
 		}
 	}
 	add_row_range(rows, begin, end);
-	state->scan.pages_by_row++;
-	state->scan.pages_from_cache++;
+	state->scan.pages.by_row++;
+	state->scan.pages.from_cache++;
 	return true;
 }
 
@@ -650,8 +650,8 @@ prove_chunk(ScanState *state, CachedChunk *chunk, CachedChunk *patch, const void
 	int			count;
 	CachedScan *scan = &state->scan;
 	BlockNumber first_block = chunk->number * CHUNK_PAGES;
-	BlockNumber pages_by_row = scan->pages_by_row;
-	BlockNumber pages_from_heap = scan->pages_from_heap;
+	ScannedPages before = scan->pages;
+	uint32		pages_by_row;
 	ChunkProof	proof;
 	ChunkRows	rows;
 
@@ -660,10 +660,11 @@ prove_chunk(ScanState *state, CachedChunk *chunk, CachedChunk *patch, const void
 	chunk_prove_with_patch(state->rel, chunk, patch_segments == NULL ? NULL : patch, state->nblocks,
 						   state->vm_page, state->strategy, state->snapshot, &proof);
 	find_chunk_rows(state, chunk, &proof, &rows);
-	pages_by_row = scan->pages_by_row - pages_by_row;
+	pages_by_row = scan->pages.by_row - before.by_row;
 	chunk_note_proof(chunk, &proof, pages_by_row);
-	chunk_note_loss(chunk, scan->pages_from_heap - pages_from_heap, pages_by_row);
-	scan->pages_from_cache += proof.proven_pages;
+	chunk_note_loss(chunk, scan->pages.from_heap - before.from_heap, pages_by_row);
+	scan->pages.from_cache += proof.proven_pages;
+	scan->pages.headers += proof.header_pages;
 	state->has_proven |= chunk->cached_pages > 0;
 	out->ranges = rows.ranges;
 	out->range_count = rows.range_count;
@@ -798,9 +799,7 @@ static bool
 prove_unread(ScanState *state, CachedChunk *chunk, ChunkBuffer *buffer, PenumbraChunk *out)
 {
 	CachedScan *scan = &state->scan;
-	BlockNumber pages_from_cache = scan->pages_from_cache;
-	BlockNumber pages_by_row = scan->pages_by_row;
-	BlockNumber pages_from_heap = scan->pages_from_heap;
+	ScannedPages before = scan->pages;
 	MemoryContext old_context;
 	const void **segments;
 	bool		has_rows = false;
@@ -818,11 +817,7 @@ prove_unread(ScanState *state, CachedChunk *chunk, ChunkBuffer *buffer, Penumbra
 		add_heap_range(state, chunk->number * CHUNK_PAGES, end_of_chunk(state, chunk));
 	MemoryContextSwitchTo(old_context);
 	if (state->was_rewound)
-	{
-		scan->pages_from_cache = pages_from_cache;
-		scan->pages_by_row = pages_by_row;
-		scan->pages_from_heap = pages_from_heap;
-	}
+		scan->pages = before;
 	return has_rows;
 }
 
@@ -877,9 +872,9 @@ note_scan(ScanState *state)
 {
 	if (!state->has_proven)
 		return;
-	directory_note_scan(&state->key, state->attnums, state->natts, state->scan.pages_from_cache,
-						state->scan.pages_from_heap, state->missed_chunks);
-	if (state->scan.pages_from_heap + state->scan.pages_by_row > 0 && penumbra_auto_load)
+	directory_note_scan(&state->key, state->attnums, state->natts, state->scan.pages.from_cache,
+						state->scan.pages.from_heap, state->missed_chunks);
+	if (state->scan.pages.from_heap + state->scan.pages.by_row > 0 && penumbra_auto_load)
 		wanted_wake_listener();
 }
 

@@ -337,6 +337,7 @@ chunk_prove(Relation rel, CachedChunk *chunk, BlockNumber nblocks, const VmPage 
 	vm_page_get_chunk(page, chunk->number, visible);
 	proof->unproven_pages = chunk->cached_pages;
 	proof->patched_pages = 0;
+	proof->header_pages = 0;
 	for (uint32 word = 0; word < CHUNK_WORDS; word++)
 	{
 		uint64		live = pg_atomic_read_u64(&chunk->live[word]);
@@ -353,6 +354,7 @@ chunk_prove(Relation rel, CachedChunk *chunk, BlockNumber nblocks, const VmPage 
 	if (any_rest != 0)
 	{
 		STOP_POINT("validate-before-page-lsn");
+		proof->header_pages = count_bits(rest);
 		prove_by_page_lsn(rel, chunk, rest, strategy, snapshot, proof);
 	}
 	proof->proven_pages = count_bits(proof->proven);
@@ -399,6 +401,7 @@ prove_patch(Relation rel, CachedChunk *patch, BlockNumber nblocks, const VmPage 
 	proof->proven_pages += proof->patched_pages;
 	proof->unproven_pages -= proof->patched_pages;
 	proof->cheap_pages += Min(own.cheap_pages, proof->patched_pages);
+	proof->header_pages += own.header_pages;
 }
 
 void

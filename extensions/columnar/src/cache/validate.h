@@ -32,6 +32,7 @@ typedef struct ChunkProof
 	uint32		cheap_pages;	/* of these, proven by the map alone now or next time */
 	uint32		unproven_pages; /* cached, but not proven */
 	uint32		written_pages;	/* of these, with cached rows: P3 and patches may serve them */
+	uint32		header_pages;	/* whose headers were read, of the patch too */
 } ChunkProof;
 
 /* Copies the map's page with the bits of `block`, bits and LSN together. */

@@ -10,10 +10,23 @@ SELECT pg_relation_size('pages') / 8192 AS pages;
 -- without a visibility map: by page LSNs
 SELECT penumbra.load('pages', '{id, v}');
 SELECT * FROM penumbra.explain_coverage('pages', '{id, v}');
+-- EXPLAIN says so
+CREATE FUNCTION explain_pages(format text) RETURNS SETOF text LANGUAGE plpgsql SET penumbra.mode = require AS $$
+DECLARE
+	plan text;
+BEGIN
+	FOR plan IN EXECUTE format('EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, FORMAT %s) SELECT sum(v) FROM pages', format) LOOP
+		RETURN QUERY SELECT trim(line) FROM regexp_split_to_table(plan, E'\n') line WHERE line ~ '^ *"?Page';
+	END LOOP;
+END $$;
+SELECT explain_pages('text');
+SELECT explain_pages('json');
 -- vacuum writes the map, with checksums new LSNs, too: then the first look proves rows; the stamps are renewed
 VACUUM pages;
 SELECT rows_from_cache, pages_from_heap, heap_ranges FROM penumbra.explain_coverage('pages', '{id, v}');
 SELECT * FROM penumbra.explain_coverage('pages', '{id, v}');
+SELECT explain_pages('text');
+SELECT explain_pages('json');
 
 -- an update fails two pages for good: the old row's, and the new row's is past the chunk
 UPDATE pages SET v = 1 WHERE id = 10;

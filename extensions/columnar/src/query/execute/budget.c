@@ -33,9 +33,15 @@ typedef union BudgetUsage
 	char		padding[PG_CACHE_LINE_SIZE];	/* threads of each process write to its own line */
 } BudgetUsage;
 
+/* The most and the least that a session keeps of what its executions freed; see budget_kept_bytes(). */
+#define KEPT_BYTES_MAX ((Size) 64 << 20)
+#define KEPT_BYTES_MIN ((Size) 1 << 20)
+
 typedef struct Budget
 {
 	BudgetUsage all;
+	pg_atomic_uint32 process_count; /* that have run an execution */
+	char		padding[PG_CACHE_LINE_SIZE - sizeof(pg_atomic_uint32)];
 	BudgetUsage of_process[FLEXIBLE_ARRAY_MEMBER];	/* by place of its PGPROC */
 } Budget;
 
@@ -64,6 +70,7 @@ budget_shmem_startup(void *shmem)
 {
 	budget = shmem;
 	memset(budget, 0, budget_shmem_bytes());
+	pg_atomic_init_u32(&budget->process_count, 0);
 }
 
 /* Takes back what is left, so that a defect costs others nothing. */
@@ -82,6 +89,7 @@ end_at_exit(int code, Datum argument)
 	pg_atomic_fetch_sub_u32((pg_atomic_uint32 *) &all->holders, (int32) own->holders);
 	pg_atomic_fetch_sub_u64((pg_atomic_uint64 *) &all->memory_bytes, (int64) own->memory_bytes);
 	*own = none;
+	pg_atomic_fetch_sub_u32(&budget->process_count, 1);
 }
 
 /* NULL: not preloaded, or a process that runs no queries. */
@@ -94,6 +102,7 @@ own_usage(void)
 	if (own != NULL || budget == NULL || place >= MaxBackends)
 		return own;
 	own = &budget->of_process[place];
+	pg_atomic_fetch_add_u32(&budget->process_count, 1);
 	/* runs after the transaction was aborted, and with it all executions destroyed */
 	on_shmem_exit(end_at_exit, PointerGetDatum(own));
 	return own;
@@ -108,6 +117,20 @@ budget_set_options(PenumbraExecOptions *options)
 	options->own_usage = own != NULL ? &own->usage : NULL;
 	options->max_threads = (uint32_t) penumbra_max_threads;
 	options->max_memory_bytes = (uint64_t) query_memory_mb << 20;
+}
+
+/*
+ * To take memory back from the system costs page faults, 0.2 s per GB, which is
+ * much beside an execution that held less than the most; that is also what the
+ * C library by itself leaves at the top of an arena.
+ */
+Size
+budget_kept_bytes(void)
+{
+	uint32		processes = budget == NULL ? 0 : pg_atomic_read_u32(&budget->process_count);
+	Size		share = ((Size) query_memory_mb << 20) / Max(processes, 1);
+
+	return query_memory_mb == 0 ? KEPT_BYTES_MAX : Min(Max(share, KEPT_BYTES_MIN), KEPT_BYTES_MAX);
 }
 
 PENUMBRA_SQL_FUNCTION(penumbra_sql_get_budget);

@@ -21,4 +21,7 @@ extern void budget_shmem_startup(void *shmem);
 
 extern void budget_set_options(PenumbraExecOptions *options);
 
+/* What this process may keep of what executions freed: all together no more than penumbra.query_memory. */
+extern Size budget_kept_bytes(void);
+
 #endif							/* PENUMBRA_BUDGET_H */

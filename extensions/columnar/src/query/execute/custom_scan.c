@@ -67,15 +67,6 @@
 #include "query/planning/planning.h"
 #include "query/planning/refusal.h"
 
-/*
- * The C library keeps what is freed, in an arena of each thread, for the next
- * execution.  After one that held so much it goes back to the system.  To take
- * it again costs page faults, 0.2 s per GB, which is much beside an execution
- * that held less; 64 MB is also the most that the library by itself leaves at
- * the top of an arena.
- */
-#define TRIMMED_BYTES_MIN ((Size) 64 << 20)
-
 static void begin_scan(CustomScanState *node, EState *estate, int eflags);
 static TupleTableSlot *exec_scan(CustomScanState *node);
 static void end_scan(CustomScanState *node);
@@ -340,7 +331,8 @@ destroy_exec(PenumbraScanState *state)
 	penumbra_exec_get_stats(state->exec, &stats);
 	report_counts(state, &stats);
 	temporary_files_report(&stats, state->temporary_prefix);
-	is_large = explain_memory_peak_bytes(&stats) >= TRIMMED_BYTES_MIN;
+	/* the C library keeps what is freed, in an arena of each thread, for the next execution */
+	is_large = stats.memory_peak_bytes >= budget_kept_bytes();
 	penumbra_exec_destroy(state->exec);
 	state->exec = NULL;
 #ifdef __GLIBC__

@@ -248,6 +248,7 @@ void
 explain_keep_report(PenumbraScanState *state)
 {
 	ScanReport *report = &state->report;
+	const ScannedPages none = {0};
 	PenumbraExecStats stats;
 	PenumbraOperatorStats *operators;
 	MemoryContext context = state->css.ss.ps.state->es_query_cxt;
@@ -263,20 +264,15 @@ explain_keep_report(PenumbraScanState *state)
 			   sizeof(PenumbraOperatorStats) * stats.operator_count);
 	stats.operators = operators;
 	report->stats = stats;
-	report->pages_from_cache = 0;
-	report->pages_by_row = 0;
-	report->pages_from_heap = 0;
+	memset(&report->pages, 0, sizeof(ScannedPages));
 	for (int i = 0; i < state->input_count; i++)
 	{
 		for (int t = 0; t < state->inputs[i].table_count; t++)
 		{
 			CachedScan *cached = state->inputs[i].tables[t].cached;
 
-			if (cached == NULL)
-				continue;
-			report->pages_from_cache += cached->pages_from_cache;
-			report->pages_by_row += cached->pages_by_row;
-			report->pages_from_heap += cached->pages_from_heap;
+			if (cached != NULL)
+				scanned_pages_add(&report->pages, &cached->pages, &none);
 		}
 	}
 	report->is_filled = true;
@@ -317,38 +313,32 @@ explain_operator(const PenumbraOperatorStats *operator, ExplainState *es)
 }
 
 static void
-explain_pages(uint64 from_cache, uint64 by_row, uint64 from_heap, ExplainState *es)
+explain_pages(const ScannedPages *pages, ExplainState *es)
 {
 	if (es->format == EXPLAIN_FORMAT_TEXT)
 	{
 		indent(es);
-		appendStringInfo(es->str, "Pages: " UINT64_FORMAT " from cache", from_cache);
-		if (by_row > 0)
-			appendStringInfo(es->str, " (" UINT64_FORMAT " row by row)", by_row);
-		appendStringInfo(es->str, ", " UINT64_FORMAT " from heap\n", from_heap);
-		return;
+		appendStringInfo(es->str, "Pages: " UINT64_FORMAT " from cache", pages->from_cache);
+		if (pages->by_row > 0)
+			appendStringInfo(es->str, " (" UINT64_FORMAT " row by row)", pages->by_row);
+		appendStringInfo(es->str, ", " UINT64_FORMAT " from heap\n", pages->from_heap);
 	}
-	ExplainPropertyUInteger("Pages From Cache", NULL, from_cache, es);
-	ExplainPropertyUInteger("Pages Row By Row", NULL, by_row, es);
-	ExplainPropertyUInteger("Pages From Heap", NULL, from_heap, es);
-}
-
-/* The operators share a budget: what each says of memory is the peak of all. */
-uint64
-explain_memory_peak_bytes(const PenumbraExecStats *stats)
-{
-	uint64		bytes = 0;
-
-	for (int i = 0; i < stats->operator_count; i++)
-		bytes = Max(bytes, stats->operators[i].memory_peak_bytes);
-	return bytes;
+	else
+	{
+		ExplainPropertyUInteger("Pages From Cache", NULL, pages->from_cache, es);
+		ExplainPropertyUInteger("Pages Row By Row", NULL, pages->by_row, es);
+		ExplainPropertyUInteger("Pages From Heap", NULL, pages->from_heap, es);
+	}
+	/* VACUUM makes it none: then the visibility map proves the pages. */
+	if (pages->headers > 0 || es->format != EXPLAIN_FORMAT_TEXT)
+		ExplainPropertyUInteger("Page Headers Read", NULL, pages->headers, es);
 }
 
 static void
 explain_report(const ScanReport *report, bool has_tree, ExplainState *es)
 {
 	const PenumbraExecStats *stats = &report->stats;
-	uint64		memory_kb = (explain_memory_peak_bytes(stats) + 1023) / 1024;
+	uint64		memory_kb = (stats->memory_peak_bytes + 1023) / 1024;
 
 	if (es->format == EXPLAIN_FORMAT_TEXT)
 	{
@@ -362,7 +352,7 @@ explain_report(const ScanReport *report, bool has_tree, ExplainState *es)
 		ExplainPropertyUInteger("Chunks", NULL, stats->chunks, es);
 		ExplainPropertyUInteger("Chunks Skipped", NULL, stats->chunks_skipped, es);
 	}
-	explain_pages(report->pages_from_cache, report->pages_by_row, report->pages_from_heap, es);
+	explain_pages(&report->pages, es);
 	if (stats->summarized_rows > 0 || es->format != EXPLAIN_FORMAT_TEXT)
 		ExplainPropertyUInteger("Rows From Metadata", NULL, stats->summarized_rows, es);
 	if (es->format == EXPLAIN_FORMAT_TEXT)
@@ -406,15 +396,13 @@ explain_custom_scan(CustomScanState *node, List *ancestors, ExplainState *es)
 	if (report->ordinary_reason != NULL)
 		ExplainPropertyText("Ordinary Plan Used", report->ordinary_reason, es);
 	if (es->analyze && state->parallel != NULL)
-		explain_pages(pg_atomic_read_u64(&state->parallel->pages_from_cache),
-					  pg_atomic_read_u64(&state->parallel->pages_by_row),
-					  pg_atomic_read_u64(&state->parallel->pages_from_heap), es);
+		explain_pages(&state->parallel->pages, es);
 	else if (report->is_filled && shows_rows)
 		explain_report(report, has_tree, es);
 	else
 	{
 		if (report->is_filled)
-			explain_pages(report->pages_from_cache, report->pages_by_row, report->pages_from_heap, es);
+			explain_pages(&report->pages, es);
 		if (!has_tree && (!es->analyze || report->is_filled))
 			explain_operator_names(state->pipeline, es);
 	}

@@ -20,7 +20,5 @@ extern void explain_note_planning(const Query *query, const char *reason, bool i
 extern void explain_custom_scan(CustomScanState *node, List *ancestors, ExplainState *es);
 /* Copies the engine's statistics before it goes. */
 extern void explain_keep_report(PenumbraScanState *state);
-/* The most that the operators of an execution held at a time; rows on their way between them are few. */
-extern uint64 explain_memory_peak_bytes(const PenumbraExecStats *stats);
 
 #endif							/* PENUMBRA_EXPLAIN_H */

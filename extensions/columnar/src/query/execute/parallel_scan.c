@@ -22,10 +22,8 @@ static void
 initialize(ParallelScan *parallel)
 {
 	pg_atomic_init_u32(&parallel->next_part, 0);
-	pg_atomic_init_u64(&parallel->pages_from_cache, 0);
-	pg_atomic_init_u64(&parallel->pages_by_row, 0);
-	pg_atomic_init_u64(&parallel->pages_from_heap, 0);
 	SpinLockInit(&parallel->lock);
+	memset(&parallel->pages, 0, sizeof(ScannedPages));
 	memset(&parallel->worker_counts, 0, sizeof(RunCounts));
 }
 
@@ -81,9 +79,7 @@ bool
 parallel_scan_claim(PenumbraScanState *state)
 {
 	CachedScan *cached = state->inputs[0].tables[0].cached;
-	BlockNumber from_cache = cached->pages_from_cache;
-	BlockNumber by_row = cached->pages_by_row;
-	BlockNumber from_heap = cached->pages_from_heap;
+	ScannedPages before = cached->pages;
 	/* 64 bits: the last claim of each process is past the end, and may be past every block number. */
 	uint64		begin = (uint64) cache_chunk_pages *
 		pg_atomic_fetch_add_u32(&state->parallel->next_part, 1);
@@ -93,9 +89,8 @@ parallel_scan_claim(PenumbraScanState *state)
 		return false;
 	cache_scan_prove_part(cached, (BlockNumber) begin,
 						  (BlockNumber) Min(begin + cache_chunk_pages, (uint64) MaxBlockNumber));
-	pg_atomic_fetch_add_u64(&state->parallel->pages_from_cache,
-							cached->pages_from_cache - from_cache);
-	pg_atomic_fetch_add_u64(&state->parallel->pages_by_row, cached->pages_by_row - by_row);
-	pg_atomic_fetch_add_u64(&state->parallel->pages_from_heap, cached->pages_from_heap - from_heap);
+	SpinLockAcquire(&state->parallel->lock);
+	scanned_pages_add(&state->parallel->pages, &cached->pages, &before);
+	SpinLockRelease(&state->parallel->lock);
 	return true;
 }

@@ -70,9 +70,7 @@ typedef struct ScanReport
 {
 	bool		is_filled;
 	PenumbraExecStats stats;	/* operators copied */
-	uint64		pages_from_cache;
-	uint64		pages_by_row;
-	uint64		pages_from_heap;
+	ScannedPages pages;
 	const char *ordinary_reason;	/* the ordinary plan ran instead, and why */
 } ScanReport;
 
@@ -80,10 +78,8 @@ typedef struct ScanReport
 typedef struct ParallelScan
 {
 	pg_atomic_uint32 next_part; /* of cache_chunk_pages pages */
-	pg_atomic_uint64 pages_from_cache;
-	pg_atomic_uint64 pages_by_row;
-	pg_atomic_uint64 pages_from_heap;
-	slock_t		lock;			/* of the next */
+	slock_t		lock;			/* of the next two */
+	ScannedPages pages;
 	RunCounts	worker_counts;	/* the leader's go straight to its statement */
 } ParallelScan;
 
