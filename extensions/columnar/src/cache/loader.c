@@ -28,6 +28,7 @@
 #include "cache/disk/disk_cache.h"
 #include "cache/loader.h"
 #include "cache/loader_internal.h"
+#include "cache/policy/database.h"
 #include "cache/policy/table_options.h"
 #include "cache/region.h"
 #include "cache/row_proof.h"
@@ -619,6 +620,7 @@ load_chunks(Loader *loader, LoadResult *result)
 			result->shortage = loader->shortage;
 			break;
 		}
+		database_check_in_recovery();
 		result->chunks_loaded += loaded;
 		result->left.wide += loader->left.wide;
 		result->left.unlogged += loader->left.unlogged;

@@ -16,6 +16,7 @@ autovacuum = off
 $primary->start;
 $primary->safe_psql('postgres', q{
 	CREATE EXTENSION penumbra;
+	CREATE EXTENSION penumbra_test;
 	CREATE TABLE t (id int, n int, filler char(2000)) WITH (fillfactor = 90);
 	INSERT INTO t SELECT i, 1, 'x' FROM generate_series(1, 3000) i;
 });
@@ -95,6 +96,27 @@ $primary->safe_psql('other', 'DROP EXTENSION penumbra');
 catch_up();
 unlike($other->query_safe($explain), qr/Penumbra/, 'not served without the extension');
 is(ask($others), '0', 'and forgotten');
+
+# Nor does a lock keep it from being dropped while columns are loaded.
+$primary->safe_psql('other', 'CREATE EXTENSION penumbra');
+catch_up();
+my $key = ask(q{SELECT penumbra_test.stop_point_key('load-before-publish')});
+my $keeper = $standby->background_psql('other');
+$keeper->query_safe("SELECT pg_advisory_lock($key)");
+my $load = $standby->background_psql('other', on_error_stop => 0);
+$load->query_safe(q{SET penumbra.stop_points = 'load-before-publish'});
+$load->query_until(qr/begun/, "\\echo begun\nSELECT penumbra.load('o');\n");
+my $state = q{FROM pg_stat_activity WHERE query LIKE '%load(''o'')%' AND pid <> pg_backend_pid()};
+$standby->poll_query_until('postgres', "SELECT wait_event = 'advisory' $state") or die 'the load does not stop';
+$primary->safe_psql('other', 'DROP EXTENSION penumbra');
+catch_up();
+unlike($other->query_safe($explain), qr/Penumbra/, 'dropped during a load');
+$keeper->quit;
+$standby->poll_query_until('postgres', "SELECT state = 'idle' $state") or die 'the load does not end';
+is(ask($others), '0', 'which leaves nothing');
+$load->query('SELECT 1');
+like($load->{stderr}, qr/was dropped while columns were loaded/, 'and fails');
+$load->quit;
 $other->quit;
 
 # Promotion: the cache stays and stays right.

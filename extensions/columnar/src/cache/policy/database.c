@@ -12,13 +12,15 @@
  * loads, and who loads later finds no extension: what is cached and wanted of
  * the database is forgotten then, and nothing comes after.  A standby replays no
  * such lock, and a server may have run without the library; there the first
- * backend that finds no extension forgets what is cached.
+ * backend that finds no extension forgets what is cached.  It may do so before a
+ * load ends; so on a standby a load looks again after each chunk that it cached.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "catalog/pg_extension.h"
 #include "commands/extension.h"
 #include "miscadmin.h"
@@ -98,6 +100,20 @@ database_lock_extension(bool wait)
 		locked = extension;
 	}
 	return OidIsValid(extension);
+}
+
+void
+database_check_in_recovery(void)
+{
+	if (!RecoveryInProgress())
+		return;
+	AcceptInvalidationMessages();
+	if (cache_serves_database())
+		return;
+	forget_database();
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("extension \"%s\" was dropped while columns were loaded", EXTENSION_NAME)));
 }
 
 /* The generic plans of all sessions, which may have nodes of ours, are made anew after the commit. */

@@ -19,6 +19,9 @@ extern void database_install_callback(void);
  */
 extern bool database_lock_extension(bool wait);
 
+/* For whoever has cached something: on a standby that lock keeps nobody, and a drop that was replayed is an error. */
+extern void database_check_in_recovery(void);
+
 /* DROP EXTENSION: what it forgets is forgotten when the transaction commits. */
 extern void database_note_drop(Oid extension);
 /* Before the commit, and after whatever ended the transaction. */
