@@ -21,6 +21,8 @@ if [ -n "${PG_CONFIG:-}" ]; then
 	PG_MAJOR=$("$PG_CONFIG" --version | sed -E 's/^[^0-9]*([0-9]+).*/\1/')
 	[ -e "$("$PG_CONFIG" --pgxs)" ] ||
 		fail "$PG_CONFIG has no headers of the server: install the server's development package."
+	[ "$(id -u)" != 0 ] || id -u postgres >/dev/null 2>&1 ||
+		fail "PostgreSQL does not run as root, and there is no user postgres: useradd --system postgres."
 fi
 case ${PG_MAJOR:-} in
 	15 | 17 | 18 | 19) ;;

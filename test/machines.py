@@ -115,6 +115,8 @@ def postgresql_from_elsewhere() -> list[str]:
         {**programs, **dict.fromkeys(BUILD_TOOLS, "true")}, "PG_CONFIG={bin}/pg_config", "SKIP_PACKAGES=1", fails=False
     ) + on_machine(
         {**programs, "g++": "true"}, "PG_CONFIG={bin}/pg_config", "SKIP_PACKAGES=1", says="cmake is missing"
+    ) + on_machine(
+        {**programs, "id": '[ "$*" = -u ] && echo 0'}, "PG_CONFIG={bin}/pg_config", says="there is no user postgres"
     )  # fmt: skip
 
 
