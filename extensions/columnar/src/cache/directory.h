@@ -40,6 +40,7 @@ typedef struct RelationSummary
 	uint64		scans;
 	uint64		pages_from_cache;
 	uint64		pages_from_heap;
+	uint64		heap_pages;		/* the same, as if it was never counted anew: what the worker goes by */
 	uint64		misses;
 	uint64		evictions;
 } RelationSummary;

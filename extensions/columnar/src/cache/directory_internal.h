@@ -39,6 +39,7 @@ typedef struct CachedRelation
 	pg_atomic_uint64 scans;
 	pg_atomic_uint64 pages_from_cache;
 	pg_atomic_uint64 pages_from_heap;
+	uint64		heap_pages_before;	/* those before they were counted anew; changed under the exclusive lock */
 	pg_atomic_uint64 misses;	/* chunks that scans wanted, of which a segment was not in memory */
 	uint64		evictions;		/* of segments; changed under the exclusive lock */
 	/* sums of the chunks' numbers; below 0 for moments */

@@ -139,7 +139,7 @@ directory_reset_counts(void)
 	{
 		pg_atomic_write_u64(&relation->scans, 0);
 		pg_atomic_write_u64(&relation->pages_from_cache, 0);
-		pg_atomic_write_u64(&relation->pages_from_heap, 0);
+		relation->heap_pages_before += pg_atomic_exchange_u64(&relation->pages_from_heap, 0);
 		pg_atomic_write_u64(&relation->misses, 0);
 		relation->evictions = 0;
 		for (uint32 i = 0; i < relation->column_limit; i++)
@@ -294,6 +294,7 @@ summarise_relation(const CachedRelation *relation, RelationSummary *summary)
 		pg_atomic_read_u64(&unconstify(CachedRelation *, relation)->pages_from_cache);
 	summary->pages_from_heap =
 		pg_atomic_read_u64(&unconstify(CachedRelation *, relation)->pages_from_heap);
+	summary->heap_pages = relation->heap_pages_before + summary->pages_from_heap;
 	summary->misses = pg_atomic_read_u64(&unconstify(CachedRelation *, relation)->misses);
 	summary->evictions = relation->evictions;
 	summary->lacks_memory =

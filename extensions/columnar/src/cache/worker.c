@@ -235,7 +235,7 @@ count_heap_pages(const RelationSummary *relations, int count, Oid database)
 	for (int i = 0; i < count; i++)
 	{
 		if (relations[i].key.database == database)
-			pages += relations[i].pages_from_heap + relations[i].lost_pages;
+			pages += relations[i].heap_pages + relations[i].lost_pages;
 	}
 	return pages;
 }
@@ -795,7 +795,7 @@ refresh_stale(void)
 
 		if (!goes_on())
 			return;
-		if (relations[i].pages_from_heap == 0 && relations[i].changed_pages == 0)
+		if (relations[i].heap_pages == 0 && relations[i].changed_pages == 0)
 			continue;
 		job.natts = directory_list_columns(&relations[i].key, &columns);
 		job.attnums = palloc(sizeof(AttrNumber) * Max(job.natts, 1));

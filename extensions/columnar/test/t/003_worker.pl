@@ -126,6 +126,18 @@ $node->safe_psql('postgres', q{SELECT count(DISTINCT s) FROM t});
 sleep 2;
 is($node->safe_psql('postgres', q{SELECT string_agg(column_name, ',') FROM penumbra.columns}), 'a', 'off means off');
 is($node->safe_psql('postgres', q{SELECT errors FROM penumbra.activity}), '0', 'no errors');
+# What is stale is refreshed, though the counts of what scans have read from the table begin anew meanwhile.
+$node->safe_psql('postgres', q{
+	INSERT INTO t SELECT 1, 'new', 0 FROM generate_series(1, 100000);
+	SELECT sum(a) FROM t;
+	SELECT penumbra.reset_statistics();
+});
+my $unserved = q{FROM penumbra.staleness WHERE relid = 't'::regclass};
+is($node->safe_psql('postgres', "SELECT heap_pages > 400 $unserved"), 't', 'stale');
+$node->append_conf('postgresql.conf', 'penumbra.auto_load = on');
+$node->reload;
+ok($node->poll_query_until('postgres', "SELECT heap_pages < 120 $unserved"), 'refreshed after a reset of statistics');
+
 # wal_level = minimal: pages of a relation's first transaction have no LSN; vacuum makes them cacheable
 $node->append_conf('postgresql.conf', "wal_level = minimal\nmax_wal_senders = 0\npenumbra.auto_load = on");
 $node->restart;
