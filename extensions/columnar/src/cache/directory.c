@@ -918,39 +918,43 @@ directory_drop_relation(const CacheKey *key)
 	return dropped;
 }
 
-/* Finds a relation that a drop of (database, relid) concerns; relid InvalidOid: any of the database. */
-static bool
-find_relation_to_drop(Oid database, Oid relid, const CacheKey *keep, CacheKey *key)
+/* Relations are found so many at a time: a database may have all that there is room for. */
+#define DROP_BATCH 256
+
+/* Finds relations that a drop of (database, relid) concerns; relid InvalidOid: any of the database. */
+static int
+find_relations_to_drop(Oid database, Oid relid, const CacheKey *keep, CacheKey *keys)
 {
 	HASH_SEQ_STATUS scan;
-	CachedRelation *relation;
-	bool		found = false;
+	CachedRelation *relation = NULL;
+	int			count = 0;
 
 	LWLockAcquire(directory_lock, LW_SHARED);
 	directory_begin_relations(&scan);
-	while ((relation = hash_seq_search(&scan)) != NULL)
+	while (count < DROP_BATCH && (relation = hash_seq_search(&scan)) != NULL)
 	{
 		if (relation->key.database == database &&
 			(!OidIsValid(relid) || relation->relid == relid) &&
 			(keep == NULL || memcmp(&relation->key, keep, sizeof(CacheKey)) != 0))
-		{
-			*key = relation->key;
-			found = true;
-			hash_seq_term(&scan);
-			break;
-		}
+			keys[count++] = relation->key;
 	}
+	if (relation != NULL)
+		hash_seq_term(&scan);
 	LWLockRelease(directory_lock);
-	return found;
+	return count;
 }
 
 void
 directory_drop_relation_oid(Oid database, Oid relid, const CacheKey *keep)
 {
-	CacheKey	key;
+	CacheKey	keys[DROP_BATCH];
+	int			count;
 
-	while (!directory_is_empty() && find_relation_to_drop(database, relid, keep, &key))
-		(void) directory_drop_relation(&key);
+	while (!directory_is_empty() && (count = find_relations_to_drop(database, relid, keep, keys)) > 0)
+	{
+		for (int i = 0; i < count; i++)
+			(void) directory_drop_relation(&keys[i]);
+	}
 }
 
 void

@@ -287,17 +287,25 @@ kind_of_call(const StatementRun *run)
 	return run->is_all_ours && run->restarts == 0 ? CALLS_IN_VECTORS : CALLS_PARTLY;
 }
 
+/* What nodes of ours did. */
+static void
+count_nodes(Statement *statement, const StatementRun *run)
+{
+	count(statement, RESTARTS, run->restarts);
+	count(statement, ROWS_FROM_CACHE, run->counts.rows_from_cache);
+	count(statement, ROWS_FROM_HEAP, run->counts.rows_from_heap);
+	count(statement, DECODED_BYTES, run->counts.decoded_bytes);
+	count(statement, SPILLED_BYTES, run->counts.spilled_bytes);
+}
+
 static void
 count_run(Statement *statement, const StatementRun *run)
 {
 	count(statement, kind_of_call(run), 1);
 	count(statement, CALLS_FAILED, !run->estate->es_finished);
-	count(statement, RESTARTS, run->restarts);
 	count(statement, TIME_NS, (uint64) (INSTR_TIME_GET_DOUBLE(run->time) * 1e9));
-	count(statement, ROWS_FROM_CACHE, run->counts.rows_from_cache);
-	count(statement, ROWS_FROM_HEAP, run->counts.rows_from_heap);
-	count(statement, DECODED_BYTES, run->counts.decoded_bytes);
-	count(statement, SPILLED_BYTES, run->counts.spilled_bytes);
+	if (run->counts.executions > 0 || run->restarts > 0)
+		count_nodes(statement, run);
 	pg_atomic_write_u64(&statement->last_call_at, (uint64) GetCurrentStatementStartTimestamp());
 }
 

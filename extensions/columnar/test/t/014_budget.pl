@@ -139,6 +139,22 @@ is(ask(q{SELECT string_agg(DISTINCT what, ';'), count(*) FROM outcome}), "right|
 ok($node->poll_query_until('postgres', "SELECT ($temporary_bytes) > 0"), 'queries spill');
 cmp_ok($little, '<', 3 * 16, "memory in MB, of $memory without a limit");
 nothing_is_left('little memory');
+
+# Nor do many sessions keep for their next query what they have held.
+my @idle = map { $node->background_psql('postgres') } 1 .. 20;
+foreach my $query ($queries[0], $queries[0]) { $_->query_safe($query) foreach @idle; }
+my $kept = 0;
+foreach my $session (@idle)
+{
+	my $pid = $session->query_safe('SELECT pg_backend_pid()');
+	$kept += $1 / 1024 if slurp_file("/proc/$pid/status") =~ /RssAnon:\s+(\d+) kB/;
+	$session->quit;
+}
+SKIP:
+{
+	skip 'memory with AddressSanitizer', 1 if exists $ENV{ASAN_OPTIONS};
+	cmp_ok($kept, '<', 20 * 7.5, 'memory of idle sessions in MB');
+}
 ask('ALTER SYSTEM RESET penumbra.query_memory');
 $node->reload;
 

@@ -33,8 +33,6 @@ typedef union BudgetUsage
 	char		padding[PG_CACHE_LINE_SIZE];	/* threads of each process write to its own line */
 } BudgetUsage;
 
-/* The most and the least that a session keeps of what its executions freed; see budget_kept_bytes(). */
-#define KEPT_BYTES_MAX ((Size) 64 << 20)
 #define KEPT_BYTES_MIN ((Size) 1 << 20)
 
 typedef struct Budget
@@ -119,18 +117,13 @@ budget_set_options(PenumbraExecOptions *options)
 	options->max_memory_bytes = (uint64_t) query_memory_mb << 20;
 }
 
-/*
- * To take memory back from the system costs page faults, 0.2 s per GB, which is
- * much beside an execution that held less than the most; that is also what the
- * C library by itself leaves at the top of an arena.
- */
 Size
 budget_kept_bytes(void)
 {
 	uint32		processes = budget == NULL ? 0 : pg_atomic_read_u32(&budget->process_count);
 	Size		share = ((Size) query_memory_mb << 20) / Max(processes, 1);
 
-	return query_memory_mb == 0 ? KEPT_BYTES_MAX : Min(Max(share, KEPT_BYTES_MIN), KEPT_BYTES_MAX);
+	return query_memory_mb == 0 ? BUDGET_KEPT_BYTES_MAX : Min(Max(share, KEPT_BYTES_MIN), BUDGET_KEPT_BYTES_MAX);
 }
 
 PENUMBRA_SQL_FUNCTION(penumbra_sql_get_budget);

@@ -319,11 +319,41 @@ report_counts(PenumbraScanState *state, const PenumbraExecStats *stats)
 		parallel_scan_report(state, &counts);
 }
 
+/*
+ * The C library keeps what is freed, in an arena of each thread, for the next
+ * execution.  After one that held more than the process may keep it goes back to
+ * the system.  malloc_trim() leaves the top of the threads' arenas; that goes when
+ * something large beside it is freed, and only where there is little to keep: to
+ * take it again costs page faults.  The thresholds are those to which the library
+ * raises its own by and by.
+ */
+static void
+destroy_and_trim(PenumbraExec *exec, Size memory_peak_bytes)
+{
+#ifdef __GLIBC__
+	Size		kept_bytes = budget_kept_bytes();
+	bool		is_large = memory_peak_bytes >= kept_bytes;
+	bool		trims_tops = is_large && kept_bytes < BUDGET_KEPT_BYTES_MAX;
+
+	if (trims_tops)
+	{
+		(void) mallopt(M_MMAP_THRESHOLD, (int) BUDGET_KEPT_BYTES_MAX / 2);
+		(void) mallopt(M_TRIM_THRESHOLD, 0);
+	}
+	penumbra_exec_destroy(exec);
+	if (is_large)
+		(void) malloc_trim(0);
+	if (trims_tops)
+		(void) mallopt(M_TRIM_THRESHOLD, (int) BUDGET_KEPT_BYTES_MAX);
+#else
+	penumbra_exec_destroy(exec);
+#endif
+}
+
 static void
 destroy_exec(PenumbraScanState *state)
 {
 	PenumbraExecStats stats;
-	bool		is_large;
 
 	if (state->exec == NULL)
 		return;
@@ -331,14 +361,8 @@ destroy_exec(PenumbraScanState *state)
 	penumbra_exec_get_stats(state->exec, &stats);
 	report_counts(state, &stats);
 	temporary_files_report(&stats, state->temporary_prefix);
-	/* the C library keeps what is freed, in an arena of each thread, for the next execution */
-	is_large = stats.memory_peak_bytes >= budget_kept_bytes();
-	penumbra_exec_destroy(state->exec);
+	destroy_and_trim(state->exec, stats.memory_peak_bytes);
 	state->exec = NULL;
-#ifdef __GLIBC__
-	if (is_large)
-		(void) malloc_trim(0);
-#endif
 }
 
 static void

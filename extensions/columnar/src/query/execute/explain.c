@@ -264,7 +264,7 @@ explain_keep_report(PenumbraScanState *state)
 			   sizeof(PenumbraOperatorStats) * stats.operator_count);
 	stats.operators = operators;
 	report->stats = stats;
-	memset(&report->pages, 0, sizeof(ScannedPages));
+	report->pages = none;
 	for (int i = 0; i < state->input_count; i++)
 	{
 		for (int t = 0; t < state->inputs[i].table_count; t++)
