@@ -50,7 +50,13 @@ endif
 
 # bitcode would need clang and gains nothing: our functions are not inlined into queries
 override with_llvm = no
+EXTRA_CLEAN += compiled_for
 include $(PGXS)
+
+# Another PostgreSQL, of whatever version or options, compiles the objects anew.
+pg_build = $(PG_CONFIG) --version --configure
+$(shell $(pg_build) | cmp -s - compiled_for || $(pg_build) >compiled_for)
+$(OBJS): compiled_for
 
 $(OBJS): $(wildcard src/*.h src/*/*.h src/*/*/*.h) $(wildcard $(ROOT)/common/*.h) $(wildcard $(ROOT)/*/include/penumbra/*.h)
 
