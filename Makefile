@@ -73,7 +73,7 @@ requirements = $(PIP_INSTALL) --require-hashes -r $(1) || \
 	{ echo "pip could not get the packages of $(1) (above): this needs the network once."; exit 1; }
 
 venv: packages .venv/ready ## the Python side in .venv
-venv-tune venv-test: venv-%: packages .venv/ready-%
+venv-tune venv-watch venv-test: venv-%: packages .venv/ready-%
 .venv/ready: lab/requirements.txt lab/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "$(PYTHON) has to be Python 3.11 or later: say PYTHON=/path/to/python3."; exit 1; }
@@ -82,7 +82,7 @@ venv-tune venv-test: venv-%: packages .venv/ready-%
 	@$(call requirements,lab/requirements.txt)
 	@$(PIP_INSTALL) --no-deps --no-build-isolation -e lab
 	@touch $@
-.venv/ready-test: .venv/ready-tune
+.venv/ready-test: .venv/ready-tune .venv/ready-watch
 .venv/ready-%: lab/requirements-%.txt .venv/ready
 	@$(call requirements,$<)
 	@touch $@
@@ -167,4 +167,4 @@ clean: ## what was built; .penumbra and .venv stay
 distclean: clean ## everything that is not in git
 	rm -rf .venv $(shell readlink -f .penumbra) .penumbra
 
-.PHONY: help demo demo-begins check check-full check-all tune packages venv venv-tune venv-test lock configure build installation extension install extension-check vectors-page goldens dist deb wheel sbom clean distclean
+.PHONY: help demo demo-begins check check-full check-all tune packages venv venv-tune venv-watch venv-test lock configure build installation extension install extension-check vectors-page goldens dist deb wheel sbom clean distclean

@@ -24,15 +24,16 @@ def compiled(*extras: str) -> dict[str, str]:
     return {package.partition("==")[0]: package.replace("\0", "\n    ") for package in packages}
 
 
-# What fits together; the tests run with what tuning needs, too.
-everything = compiled("tune", "test")
-written = set()
-for file, extras in (
-    ("requirements", ()),
-    ("requirements-tune", ("tune",)),
-    ("requirements-test", ("tune", "test")),
+# What fits together; the tests run with what tuning and watching need, too.
+everything = compiled("tune", "watch", "test")
+written = {}
+for file, extras, below in (
+    ("requirements", (), ()),
+    ("requirements-tune", ("tune",), ("requirements",)),
+    ("requirements-watch", ("watch",), ("requirements",)),
+    ("requirements-test", ("test",), ("requirements", "requirements-tune", "requirements-watch")),
 ):
-    names = [name for name in compiled(*extras) if name not in written]
-    written.update(names)
-    text = "".join(f"{everything[name]}\n" for name in names)
+    installed = {name for other in below for name in written[other]}
+    written[file] = [name for name in compiled(*extras) if name not in installed]
+    text = "".join(f"{everything[name]}\n" for name in written[file])
     (LAB / f"{file}.txt").write_text(HEADER + text)

@@ -19,9 +19,13 @@ COMMANDS = {
     "bench": "bench:bench",
     "compare": "compare:compare",
     "compress": "compress:compress",
+    "dashboard": "watch:dashboard",
     "demo": "demo:demo",
     "environment": "environment:show_environment",
+    "metrics": "watch:metrics",
     "report": "compare:report",
+    "status": "watch:status",
+    "top": "watch:top",
     "tune": "tune:tune",
 }
 MISSING_PACKAGE = "needs the Python package {}: `pipx install penumbra-lab` has all"
@@ -58,7 +62,8 @@ SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 @click.group(cls=Commands, context_settings=SETTINGS)
 @click.version_option(package_name="penumbra-lab")
 def commands() -> None:
-    """Demonstrates, measures and compares Penumbra, with private servers under .penumbra/."""
+    """Demonstrates, measures and compares Penumbra, with private servers under .penumbra/, and
+    watches it on any other."""
 
 
 def _told() -> tuple[type[Exception], ...]:

@@ -31,3 +31,18 @@ def stock_server():
             yield server
     finally:
         server.remove()
+
+
+@pytest.fixture(scope="session")
+def watched_server():
+    """With Penumbra, and the texts of statements."""
+    directory = state_directory() / "test-watch"
+    settings = {"fsync": "off", "timezone": "UTC", "autovacuum": "off", "max_connections": "30",
+                "shared_preload_libraries": "pg_stat_statements, penumbra",
+                "penumbra.memory": "64MB", "penumbra.auto_load": "off"}  # fmt: skip
+    server = PrivateServer(directory, settings, Installation.find())
+    try:
+        with server:
+            yield server
+    finally:
+        server.remove()
