@@ -21,6 +21,7 @@ from playwright.sync_api import sync_playwright
 from test_watch_metrics import samples
 
 from penumbra_lab.errors import LabError
+from penumbra_lab.watch import sampler as sampler_module
 from penumbra_lab.watch.dashboard.charts import (
     POINTS_MAX,
     make_charts,
@@ -215,6 +216,21 @@ def test_a_server_that_goes_away_and_returns(browser):
         assert page.evaluate("document.activeElement.className") == "scroll"
         assert details.get_attribute("open") is not None
         assert page.locator("#tables ~ .scroll tbody tr").count() == 1
+
+
+def test_a_server_that_hangs_is_told_apart_from_one_that_answers(monkeypatch):
+    monkeypatch.setattr(sampler_module, "HANGING_SECONDS", 1)
+    reader = MadeReader(snapshot_of())
+    with serving(reader, seconds=0.1) as found:
+        assert "penumbra_up 1" in ask(f"{found}metrics")[2]
+        answers = threading.Event()
+        reader.read = lambda: answers.wait(30) and reader.snapshot
+        deadline = time.monotonic() + 20
+        while "penumbra_up 0" not in ask(f"{found}metrics")[2]:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        assert "nothing has come for" in ask(found)[2]
+        answers.set()
 
 
 def test_a_dashboard_that_ends_is_said_on_the_page(browser):

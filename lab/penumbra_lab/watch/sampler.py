@@ -4,7 +4,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import psycopg
 
@@ -12,6 +12,7 @@ from penumbra_lab.watch.reader import Reader
 from penumbra_lab.watch.snapshot import Snapshot
 
 HISTORY_HOURS = 6
+HANGING_SECONDS = 10  # for a view that takes long, which its timeout ends
 # What grows: name, section, field. Of a section with sums all rows count, of the others the first.
 COUNTERS = (
     ("pages_from_cache", "tables", "pages_from_cache"),
@@ -70,6 +71,14 @@ class Sampler:
         came = self._sampled.wait(seconds)
         self._sampled.clear()
         return came
+
+    def look(self) -> State:
+        """The state; that of a server that hangs has an error, too."""
+        state = self.state
+        age = time.time() - state.read_at
+        if state.snapshot is None or state.error or age < 2 * self.seconds + HANGING_SECONDS:
+            return state
+        return replace(state, error=f"nothing has come for {age:.0f} s")
 
     def points(self, since: float) -> list[Point]:
         return [point for point in list(self.history) if point.at >= since]

@@ -130,7 +130,7 @@ def watch(sampler: Sampler, console: Console, samples_max: int | None) -> None:
     """Until q, or that many samples; each on its own lines where there is no terminal."""
     if not console.is_terminal:
         for _ in _samples(sampler, samples_max):
-            console.print(top_view(sampler.state, 10), "")
+            console.print(top_view(sampler.look(), 10), "")
         return
     with _keys() as pressed, Live(console=console, screen=True, auto_refresh=False) as live:
         shown = 0
@@ -138,7 +138,7 @@ def watch(sampler: Sampler, console: Console, samples_max: int | None) -> None:
             shown += sampler.wait(0)
             rows_max = max(3, (console.height - OTHER_LINES) // 2)
             footer = Text(f"\nevery {sampler.seconds:g} s; q to leave", style="dim")
-            live.update(Group(top_view(sampler.state, rows_max), footer), refresh=True)
+            live.update(Group(top_view(sampler.look(), rows_max), footer), refresh=True)
             if pressed(KEY_SECONDS) in ("q", "Q", "\x1b"):
                 return
 

@@ -41,8 +41,6 @@ RANGES = {
     "1h": ("1 hour", 3600),
     "6h": ("6 hours", HISTORY_HOURS * 3600),
 }
-# A sample is old when so many should have followed it.
-MISSED_SAMPLES = 3
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; "
     "connect-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; "
@@ -79,21 +77,18 @@ class Dashboard:
         self._static["page.css"] = f":root {{ {colours} }}\n" + self._static["page.css"]
 
     def page(self, chosen: str) -> str:
-        state, now = self._sampler.state, time.time()
+        state, now = self._sampler.look(), time.time()
         if state.snapshot is None:
             return self._render("waiting.html", error=line(state.error) if state.error else "")
         snapshot = state.snapshot
         length = RANGES[chosen][1]
-        age = now - state.read_at
-        is_old = bool(state.error) or age > MISSED_SAMPLES * self._sampler.seconds + 5
         return self._render(
             "page.html",
             snapshot=snapshot,
             line=line,
             about=about(snapshot),
-            is_old=is_old,
             error=line(state.error) if state.error else "",
-            age=duration(timedelta(seconds=age)),
+            age=duration(timedelta(seconds=now - state.read_at)),
             read_at=datetime.fromtimestamp(state.read_at),
             seconds=self._sampler.seconds,
             findings=find(snapshot),
@@ -125,7 +120,7 @@ class Dashboard:
         return HTMLResponse(page)
 
     async def metrics(self, request: Request) -> Response:
-        state = self._sampler.state
+        state = self._sampler.look()
         snapshot = None if state.error else state.snapshot
         text, content_type = metrics_answer(snapshot, request.headers.get("accept", ""))
         return Response(text, headers={"Content-Type": content_type})
