@@ -6,8 +6,6 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-import psycopg
-
 from penumbra_lab.watch.reader import Reader
 from penumbra_lab.watch.snapshot import Snapshot
 
@@ -22,7 +20,6 @@ COUNTERS = (
     ("calls_not", "statements", "calls_not"),
     ("bytes_loaded", "activity", "heap_bytes"),
     ("disk_bytes_read", "disk", "bytes_read"),
-    ("disk_bytes_written", "disk", "bytes_written"),
     ("evictions", "memory", "evictions"),
 )
 
@@ -87,7 +84,7 @@ class Sampler:
         last = self.state
         try:
             snapshot = self._reader.read()
-        except (psycopg.Error, OSError) as error:
+        except Exception as error:  # whatever it was, the next sample may be right
             self.state = State(last.snapshot, last.before, str(error).strip(), last.read_at)
             return
         self.state = State(snapshot, last.snapshot, "", time.time())
@@ -105,18 +102,11 @@ class Sampler:
 
 
 def point_values(snapshot: Snapshot, before: Snapshot | None) -> dict[str, float]:
-    values = {name: value for name, value in _levels(snapshot) if value is not None}
-    return values | (rates(snapshot, before) if before else {})
-
-
-def _levels(snapshot: Snapshot):
     memory = snapshot.whole_memory
-    if memory is not None:
-        yield "used_bytes", memory.used_bytes
-        yield "budget_bytes", memory.budget_bytes
-    for disk in snapshot.disk.rows:
-        yield "disk_file_bytes", disk.file_bytes
-    yield "loads", len(snapshot.progress.rows)
+    levels = (
+        {"used_bytes": memory.used_bytes, "budget_bytes": memory.budget_bytes} if memory else {}
+    )
+    return levels | (rates(snapshot, before) if before else {})
 
 
 def rates(snapshot: Snapshot, before: Snapshot) -> dict[str, float]:
