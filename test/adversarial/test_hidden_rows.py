@@ -88,7 +88,9 @@ class Observer:
         self._connection.execute(f"SET penumbra.mode = {mode}")
         self._connection.execute("SET jit = off")
         self._connection.execute("SET max_parallel_workers_per_gather = 0")
-        self._oids = re.compile("|".join(str(oid) for (oid,) in self._connection.execute("SELECT oid FROM pg_class WHERE relname IN ('secrets', 'guesses')")))
+        oids = self._connection.execute("SELECT oid FROM pg_class WHERE relname IN ('secrets', 'guesses')")
+        # whole numbers: a cost may contain such digits
+        self._oids = re.compile(rf"\b({'|'.join(str(oid) for (oid,) in oids)})\b")
 
     def see(self, sql: str) -> tuple:
         self._notices.clear()
