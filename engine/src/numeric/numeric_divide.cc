@@ -95,9 +95,10 @@ Decimal Decimal::DivideFinite(const Decimal& a, const Decimal& b, int scale, boo
   // With an extra digit past `scale` when rounding.
   const int fraction_digits = round ? scale / kBaseDecimals + 1 : (scale + kBaseDecimals - 1) / kBaseDecimals;
   const int shift = a.LowExponent() - b.LowExponent() + fraction_digits;
-  if (-int64_t{shift} >= static_cast<int64_t>(a.digits_.size())) return result;
+  const int64_t dividend_digits = static_cast<int64_t>(a.digits_.size()) + shift;
+  if (dividend_digits <= 0) return result;
   Digits dividend = a.digits_;
-  dividend.resize(dividend.size() + shift);  // floor(floor(x / k) / d) = floor(x / (k d)): digits may go
+  dividend.resize(dividend_digits);  // floor(floor(x / k) / d) = floor(x / (k d)): digits may go
   if (b.digits_.size() <= 3) {
     uint64_t divisor = 0;
     for (int16_t digit : b.digits_) divisor = divisor * kBase + static_cast<uint64_t>(digit);
