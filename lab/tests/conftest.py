@@ -1,8 +1,11 @@
-"""Fixtures: state of this run alone, a private server without Penumbra; both are thrown away."""
+"""Fixtures: state of this run alone, private servers, which are thrown away, and a browser."""
 
+import contextlib
 import shutil
+from collections.abc import Iterator
 
 import pytest
+from playwright.sync_api import Browser, sync_playwright
 
 from penumbra_lab.server import Installation, PrivateServer, run_directory
 from penumbra_lab.state import state_directory
@@ -22,27 +25,37 @@ def state():
     shutil.rmtree(place)
 
 
-@pytest.fixture(scope="session")
-def stock_server():
-    directory = state_directory() / "test-lab"
-    server = PrivateServer(directory, {"fsync": "off", "timezone": "UTC"}, Installation.find())
+@contextlib.contextmanager
+def _served(name: str, settings: dict[str, str]) -> Iterator[PrivateServer]:
+    settings = {"fsync": "off", "timezone": "UTC"} | settings
+    server = PrivateServer(state_directory() / name, settings, Installation.find())
     try:
         with server:
             yield server
     finally:
         server.remove()
+
+
+@pytest.fixture(scope="session")
+def stock_server():
+    with _served("test-lab", {}) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
 def watched_server():
     """With Penumbra, and the texts of statements."""
-    directory = state_directory() / "test-watch"
-    settings = {"fsync": "off", "timezone": "UTC", "autovacuum": "off", "max_connections": "30",
+    settings = {"autovacuum": "off", "max_connections": "30",
                 "shared_preload_libraries": "pg_stat_statements, penumbra",
                 "penumbra.memory": "64MB", "penumbra.auto_load": "off"}  # fmt: skip
-    server = PrivateServer(directory, settings, Installation.find())
-    try:
-        with server:
-            yield server
-    finally:
-        server.remove()
+    with _served("test-watch", settings) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        options = ["--no-sandbox", "--disable-dev-shm-usage"]  # for root, for containers
+        started = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=options)
+        yield started
+        started.close()

@@ -6,12 +6,11 @@ import io
 import itertools
 import json
 import re
-from collections.abc import Iterator
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from click.testing import CliRunner
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 from test_comparison import document, example
 
 from penumbra_lab.analysis.comparison import compare_runs
@@ -85,15 +84,6 @@ CASES = {
 def _comparison(case: str):
     documents = CASES[case]()
     return compare_runs([make_run(d, f"run{n}", "made") for n, d in enumerate(documents)])
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        options = ["--no-sandbox", "--disable-dev-shm-usage"]  # for root, for containers
-        started = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=options)
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")

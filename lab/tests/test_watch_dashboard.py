@@ -17,7 +17,6 @@ from datetime import UTC, datetime, timedelta
 import psycopg
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import sync_playwright
 from test_watch_metrics import samples
 
 from penumbra_lab.errors import LabError
@@ -116,15 +115,6 @@ def serving(reader: MadeReader, token: str | None = None, seconds: float = 0.5):
         finally:
             server.should_exit = True
             thread.join()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_playwright() as playwright:
-        options = ["--no-sandbox", "--disable-dev-shm-usage"]  # for root, for containers
-        started = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=options)
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")

@@ -68,7 +68,7 @@ def bar(share: float | None) -> Text:
 def sheet_view(sheet: Sheet, rows_max: int, is_cut: bool = False) -> RenderableType:
     """is_cut: each row is a line, and what does not fit is left out."""
     title = Text(sheet.title, style="bold")
-    note = f"{sheet.note}" if len(sheet.rows) <= rows_max else "there are more: --rows"
+    note = sheet.note if len(sheet.rows) <= rows_max else "there are more: --rows"
     if not sheet.rows:
         return Text.assemble("\n", title, f": {line(note)}")
     kept = [number for number, head in enumerate(sheet.heads) if not head.is_extra]

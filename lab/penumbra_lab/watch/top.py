@@ -20,20 +20,20 @@ from penumbra_lab.watch.sampler import Sampler, State, rates
 from penumbra_lab.watch.sheets import Form, Head
 from penumbra_lab.watch.snapshot import Section, Snapshot, Statement, Table
 from penumbra_lab.watch.status import fact_view, finding_view, headline, sheet_view
-from penumbra_lab.watch.wording import line, milliseconds, rate, size
+from penumbra_lab.watch.wording import count, line, milliseconds, size
 
 KEY_SECONDS = 0.2  # how soon a key is answered
 # Lines that stand whatever is cached: head, facts, rates, titles.
 OTHER_LINES = 22
 RATES = (
-    ("pages/s from cache", "pages_from_cache", rate),
-    ("from heap", "pages_from_heap", rate),
-    ("calls/s in vectors", "calls_in_vectors", rate),
-    ("in part", "calls_partly", rate),
-    ("not", "calls_not", rate),
+    ("pages/s from cache", "pages_from_cache", count),
+    ("from heap", "pages_from_heap", count),
+    ("calls/s in vectors", "calls_in_vectors", count),
+    ("in part", "calls_partly", count),
+    ("not", "calls_not", count),
     ("loaded/s", "bytes_loaded", size),
     ("read from disk/s", "disk_bytes_read", size),
-    ("evictions/s", "evictions", rate),
+    ("evictions/s", "evictions", count),
 )
 
 
@@ -62,7 +62,7 @@ def busy(rows: Section, before: Section, key: Callable, fields: tuple[str, ...],
     return Section(tuple(found), rows.count, {}, rows.problem)
 
 
-def _rate(title: str, field: str, write: Callable[[float | None], str] = rate) -> Head:
+def _rate(title: str, field: str, write: Callable[[float | None], str] = count) -> Head:
     return Head(title, lambda row, now: write(row.per_second.get(field)))
 
 

@@ -23,10 +23,6 @@ def size(count: float | None) -> str:
     )
 
 
-def rate(value: float | None) -> str:
-    return NONE if value is None else "0" if value == 0 else count(value)
-
-
 def count(value: float | None) -> str:
     if value is None:
         return NONE

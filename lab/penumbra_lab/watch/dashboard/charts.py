@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from penumbra_lab.watch.sampler import Point
-from penumbra_lab.watch.wording import rate, size
+from penumbra_lab.watch.wording import count, size
 
 WIDTH, HEIGHT = 600, 160
 POINTS_MAX = 300
@@ -68,7 +68,7 @@ PLOTS = (
             ("from the cache", "pages_from_cache", "side5"),
             ("from the table", "pages_from_heap", "side1"),
         ),
-        rate,
+        count,
     ),
     Plot(
         "calls",
@@ -79,7 +79,7 @@ PLOTS = (
             ("in part", "calls_partly", "side6"),
             ("by PostgreSQL alone", "calls_not", "side1"),
         ),
-        rate,
+        count,
     ),
     Plot(
         "bytes",
