@@ -156,11 +156,7 @@ TEST(LastMorsel, ManyShortExecutions) {
   }
   for (std::thread& session : sessions) session.join();
   own.push_back(all);
-  for (const PenumbraUsage& counts : own) {
-    EXPECT_EQ(counts.callers, 0u);
-    EXPECT_EQ(counts.tickets, 0u);
-    for (const uint32_t waiting : counts.waiting) EXPECT_EQ(waiting, 0u);
-  }
+  ExpectNoThreads(own);
 }
 
 }  // namespace

@@ -185,11 +185,7 @@ TEST(ThreadTickets, ManyExecutions) {
   // A thread that runs while its caller waits counts for a moment when that wakes.
   EXPECT_LE(most_tickets, kMaxThreads + kSessions);
   own.push_back(all);
-  for (const PenumbraUsage& counts : own) {
-    EXPECT_EQ(counts.callers, 0u);
-    EXPECT_EQ(counts.tickets, 0u);
-    for (const uint32_t waiting : counts.waiting) EXPECT_EQ(waiting, 0u);
-  }
+  ExpectNoThreads(own);
 }
 
 }  // namespace

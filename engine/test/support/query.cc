@@ -401,4 +401,12 @@ std::vector<Row> Sorted(std::vector<Row> rows) {
   return rows;
 }
 
+void ExpectNoThreads(const std::vector<PenumbraUsage>& usages) {
+  for (const PenumbraUsage& usage : usages) {
+    EXPECT_EQ(usage.callers, 0u);
+    EXPECT_EQ(usage.tickets, 0u);
+    for (const uint32_t waiting : usage.waiting) EXPECT_EQ(waiting, 0u);
+  }
+}
+
 }  // namespace penumbra::test

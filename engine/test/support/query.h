@@ -146,5 +146,7 @@ struct Output {
 Output Run(const PlanBuilder& plan, const Input& input);
 // Sorted, for results without an order.
 std::vector<Row> Sorted(std::vector<Row> rows);
+// That no execution left what it had of the threads.
+void ExpectNoThreads(const std::vector<PenumbraUsage>& usages);
 
 }  // namespace penumbra::test
