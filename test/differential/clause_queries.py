@@ -48,6 +48,7 @@ INSERT INTO typed SELECT i, i % 5, d, ts, tz, i2, i4, i8, f4, f8, n, txt, txt, t
   (ARRAY[0, 1.0, 1.00, 9223372036854775807, 'NaN', 0.1, NULL]::numeric[])[1 + i % 7] AS n,
   (ARRAY['', ' ', 'a', 'a ', 'A', 'ab', NULL])[1 + i % 7] AS txt FROM generate_series(1, 300) i) r;
 """
+INDEXES = "CREATE INDEX ON w (k); CREATE INDEX ON w (b); CREATE INDEX ON v (k); CREATE INDEX ON t (k);"
 CACHED = ("t", "w", "v", "u", "small", "few", "empty", "ua", "typed")
 COMPARED = (("d", "ts", "tz"), ("i2", "i4", "i8", "f4", "f8", "n"), ("txt", "bp", "vc"))
 SETTINGS = {"app.none": "", "app.seven": "7"}
