@@ -6,7 +6,15 @@ from contextlib import contextmanager
 
 import psycopg
 import pytest
-from clause_queries import CACHED, GUARDED, INDEXES, SETTINGS, TABLES, ClauseQuery, ClauseQueryGenerator
+from clause_queries import (
+    CACHED,
+    GUARDED,
+    INDEXES,
+    SETTINGS,
+    TABLES,
+    ClauseQuery,
+    ClauseQueryGenerator,
+)
 from harness import cached_database, search
 
 ENGINE_SHARE_MIN = 0.3
