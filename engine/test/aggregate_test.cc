@@ -66,7 +66,7 @@ TEST(Aggregate, NumericBeyond128Bits) {
   EXPECT_EQ(Numeric("sum", {nines, nines, nines}), "2" + std::string(37, '9') + "7");
   EXPECT_EQ(Numeric("sum", {nines, "-" + nines, "0.5"}), "0.5");
   const std::string wide(100, '7');
-  EXPECT_EQ(Numeric("sum", {wide, "1.25"}), std::string(99, '7') + "8.25");
+  EXPECT_EQ(Numeric("sum", {wide, "1.25"}), std::string(99, '7').append("8.25"));
   EXPECT_EQ(Numeric("max", {wide, nines, "NaN"}), "NaN");
   EXPECT_EQ(Numeric("min", {"-" + wide, nines}), "-" + wide);
 }
