@@ -232,3 +232,25 @@ def test_a_table_hidden_from_queries(server):
         assert "Penumbra" in plan(connection, ENGINE)
         connection.execute("SELECT penumbra.unload('t')")
         assert rows(connection, "SELECT FROM penumbra.tables") == []
+
+
+def test_load_of_a_distributed_table(server):
+    """Citus leaves the table empty, and notes it in pg_dist_partition."""
+    with server.connect() as connection:
+        notices = []
+        connection.add_notice_handler(lambda notice: notices.append((notice.message_primary, notice.message_hint)))
+        connection.execute('CREATE TABLE "Sales of a day" (id integer); CREATE TABLE empty (id integer)')
+        connection.execute("SET allow_system_table_mods = on")
+        connection.execute("CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass PRIMARY KEY, partmethod \"char\")")
+        try:
+            connection.execute("""INSERT INTO pg_catalog.pg_dist_partition VALUES ('"Sales of a day"', 'h')""")
+            connection.execute("SELECT penumbra.load('empty')")
+            assert notices == []
+            connection.execute("""SELECT penumbra.load('"Sales of a day"')""")
+            ((message, hint),) = notices
+            assert message == 'relation "Sales of a day" has no pages of its own, because it is distributed'
+            assert hint == """SELECT * FROM run_command_on_placements('public."Sales of a day"', $$SELECT penumbra.load('%s')$$);"""
+            connection.execute("CALL penumbra.load_in_parts('\"Sales of a day\"')")
+            assert len(notices) == 2
+        finally:
+            connection.execute("DROP TABLE pg_catalog.pg_dist_partition")

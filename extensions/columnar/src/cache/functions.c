@@ -7,10 +7,13 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/relation.h"
+#include "access/table.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_inherits.h"
+#include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "funcapi.h"
@@ -19,6 +22,7 @@
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -299,9 +303,46 @@ report_left_pages(Relation rel, uint64 pages, const char *reason, const char *de
 				 errdetail("%s", detail), errhint("%s", hint)));
 }
 
+/* Whether Citus keeps the relation's rows in tables of their own, its shards, of this and other servers. */
+static bool
+has_shards(Relation rel)
+{
+	Oid			catalog = get_relname_relid("pg_dist_partition", PG_CATALOG_NAMESPACE);
+	Relation	distributed;
+	ScanKeyData key;
+	SysScanDesc scan;
+	bool		found;
+
+	if (!OidIsValid(catalog))
+		return false;
+	distributed = table_open(catalog, AccessShareLock);
+	/* logicalrelid, its first column and its primary key */
+	ScanKeyInit(&key, 1, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(RelationGetRelid(rel)));
+	scan = systable_beginscan(distributed, InvalidOid, false, NULL, 1, &key);
+	found = HeapTupleIsValid(systable_getnext(scan));
+	systable_endscan(scan);
+	table_close(distributed, AccessShareLock);
+	return found;
+}
+
+static void
+report_shards(Relation rel)
+{
+	const char *name = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
+												  RelationGetRelationName(rel));
+
+	ereport(NOTICE,
+			(errmsg("relation \"%s\" has no pages of its own, because it is distributed", RelationGetRelationName(rel)),
+			 errdetail("Each server caches the shards that it has."),
+			 errhint("SELECT * FROM run_command_on_placements(%s, $$SELECT penumbra.load('%%s')$$);",
+					 quote_literal_cstr(name))));
+}
+
 static void
 report_load(Relation rel, const LoadReport *report)
 {
+	if (report->chunks_total == 0 && has_shards(rel))
+		report_shards(rel);
 	if (report->is_full)
 		report_full_cache(rel, report);
 	report_left_pages(rel, report->left.wide, "large values",
