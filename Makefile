@@ -160,6 +160,11 @@ sbom: ## bills of materials (CycloneDX) in dist/: of its Debian packages, and of
 		-o dist/penumbra_lab-$$(cat VERSION).cdx.json lab/requirements.txt
 	build/sbom/bin/python packaging/sbom.py dist
 
+docs: ## these pages as a site in build/docs/
+	$(PYTHON) -m venv build/sphinx && build/sphinx/bin/pip install -q sphinx==9.0.4 myst-parser==5.2.0 furo==2025.12.19
+	build/sphinx/bin/sphinx-build -q -E -W --keep-going -b html -c docs/site . build/docs
+	@echo '<meta http-equiv="refresh" content="0; url=docs/site/index.html">' >build/docs/index.html && echo build/docs/index.html
+
 clean: ## what was built; .penumbra and .venv stay
 	rm -rf build build-asan build-tsan dist
 	-@$(call extensions_make,clean)
@@ -167,4 +172,4 @@ clean: ## what was built; .penumbra and .venv stay
 distclean: clean ## everything that is not in git
 	rm -rf .venv $(shell readlink -f .penumbra) .penumbra
 
-.PHONY: help demo demo-begins check check-full check-all tune packages venv venv-tune venv-watch venv-test lock configure build installation extension install extension-check vectors-page goldens dist deb wheel sbom clean distclean
+.PHONY: help docs demo demo-begins check check-full check-all tune packages venv venv-tune venv-watch venv-test lock configure build installation extension install extension-check vectors-page goldens dist deb wheel sbom clean distclean
