@@ -125,9 +125,9 @@ void BenchDecode(benchmark::State& state, bool all) {
   for (auto _ : state) {
     for (uint32_t begin = 0; begin + kVectorRows <= kRows; begin += kVectorRows) {
       arena.Reset();
-      const Vector v = all ? reader.Decode(begin, kVectorRows, arena)
-                           : reader.DecodeSelected(begin, kVectorRows, selected.data(),
-                                                   static_cast<uint32_t>(selected.size()), arena);
+      Vector v = all ? reader.Decode(begin, kVectorRows, arena)
+                     : reader.DecodeSelected(begin, kVectorRows, selected.data(),
+                                             static_cast<uint32_t>(selected.size()), arena);
       benchmark::DoNotOptimize(v.data);
       decoded += all ? kVectorRows : selected.size();
     }
