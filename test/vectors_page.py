@@ -1,6 +1,10 @@
-"""Writes docs/vectors.md from what the engine says that it takes (engine/test/print_tables.cc); --check compares."""
+"""Writes what the engine says that it takes (engine/test/print_tables.cc): docs/vectors.md for users, and a table for
+`penumbra advise`, with the PostgreSQL functions that the adapter maps to the engine's. --check compares.
+"""
 
 import argparse
+import json
+import os
 import re
 import sys
 from collections import defaultdict
@@ -12,7 +16,9 @@ from named_checks import run_checks
 
 TREE = Path(__file__).resolve().parents[1]
 PAGE = TREE / "docs/vectors.md"
+TABLE = TREE / "lab/penumbra_lab/advise/engine.json"
 PRINT_TABLES = TREE / "build/engine/print_tables"
+FUNCTION_MAP = TREE / "extensions/columnar/src/query/pipeline/function_map.c"
 
 FAMILIES = {
     frozenset({"smallint", "integer", "bigint"}): "int",
@@ -206,19 +212,67 @@ def page(lines: list[str]) -> str:
     return text + JOINS + REFUSED.format(reasons="\n".join(f"* {reason}" for reason in sorted(reasons)))
 
 
+def function_oids() -> dict[str, int]:
+    """Of the macros of utils/fmgroids.h: an OID is the same in all versions."""
+    pg_config = os.environ.get("PG_CONFIG") or f"/usr/lib/postgresql/{os.environ['PG_MAJOR']}/bin/pg_config"
+    directory = run([pg_config, "--includedir-server"], check=True, capture_output=True, text=True).stdout.strip()
+    header = (Path(directory) / "utils/fmgroids.h").read_text()
+    return {name: int(oid) for name, oid in re.findall(r"^#define (F_\w+) (\d+)$", header, re.M)}
+
+
+def table(lines: list[str]) -> str:
+    types: list[str] = []
+    collations: dict[str, str] = {}
+    functions: dict[str, list[str]] = defaultdict(list)
+    fields: dict[str, list[str]] = defaultdict(list)
+    aggregates: dict[str, list[str]] = defaultdict(list)
+    for line in lines:
+        kind, *rest = line.split("\t")
+        if kind == "type":
+            types += rest
+        elif kind == "collation" and rest[1] != "NONE":
+            collations[rest[0]] = rest[1]
+        elif kind == "function":
+            functions[rest[0]].append(", ".join((*rest[3:], rest[2])))
+        elif kind == "field" and rest[2] not in fields[f"{rest[0]} {rest[1]}"]:
+            fields[f"{rest[0]} {rest[1]}"].append(rest[2])
+        elif kind == "aggregate" and (rest[0], tuple(rest[2:])) not in NOT_IN_SQL:
+            aggregates[rest[0]].append(", ".join((*rest[2:], rest[1])))
+    oids = function_oids()
+    rows = re.findall(r"^\t\{(F_\w+), PENUMBRA_FN_(\w+), SHAPE_(\w+)\},$", FUNCTION_MAP.read_text(), re.M)
+    aliases = {other: name for name, others in ALIASES.items() for other in others}
+    made = {
+        "types": types, "collations": collations, "functions": functions, "fields": fields, "aggregates": aggregates,
+        "aliases": aliases, "oids": {str(oids[name]): [function, shape] for name, function, shape in rows},
+    }  # fmt: skip
+    entries = (f"{json.dumps(key)}: {_lines(value)}" for key, value in made.items())
+    return "{\n" + ",\n".join(entries) + "\n}\n"
+
+
+def _lines(value: list | dict) -> str:
+    """A line for each entry, so that changes show."""
+    if isinstance(value, list):
+        return json.dumps(value)
+    return "{\n" + ",\n".join(f" {json.dumps(key)}: {json.dumps(entry)}" for key, entry in value.items()) + "\n}"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--check", action="store_true", help="fail if the page in the tree is another")
+    parser.add_argument("--check", action="store_true", help="fail if what is in the tree is another")
     options = parser.parse_args()
-    made = page(run([PRINT_TABLES], check=True, capture_output=True, text=True).stdout.splitlines())
+    lines = run([PRINT_TABLES], check=True, capture_output=True, text=True).stdout.splitlines()
+    made = {PAGE: page(lines), TABLE: table(lines)}
     if not options.check:
-        PAGE.write_text(made)
+        for path, text in made.items():
+            path.write_text(text)
         return 0
 
-    def differences() -> list[str]:
-        return [] if PAGE.exists() and PAGE.read_text() == made else ["docs/vectors.md: run make vectors-page"]
+    def differences(path: Path) -> list[str]:
+        is_same = path.exists() and path.read_text() == made[path]
+        return [] if is_same else [f"{path.relative_to(TREE)}: run make vectors-page"]
 
-    return run_checks({"docs/vectors.md is what the engine takes": differences})
+    return run_checks({f"{path.relative_to(TREE)} is what the engine takes": lambda path=path: differences(path)
+                       for path in made})  # fmt: skip
 
 
 if __name__ == "__main__":

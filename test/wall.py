@@ -74,7 +74,7 @@ def layer_failures() -> list[str]:
 
 # The same of the lab's packages; modules beside them are below all, but for cli.py.
 LAB = TREE / "lab/penumbra_lab"
-LAB_LAYERS = ["run", "analysis", "reporting", "watch", "bench", "tune", "commands"]
+LAB_LAYERS = ["run", "analysis", "reporting", "watch", "advise", "bench", "tune", "commands"]
 LAB_IMPORT = re.compile(r"^\s*from penumbra_lab\.(\w+)[\w.]* import", re.M)
 
 

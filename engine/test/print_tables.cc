@@ -1,7 +1,8 @@
-// Prints what the engine takes, for docs/vectors.md (test/vectors_page.py): every signature that it accepts of every
-// function and aggregate, by asking it. Tab-separated: "type", name; "function", its enumerator, its name, the result
-// type, the types of the arguments, "constant " before those that must be constants; "field", enumerator, argument
-// type, a field that is known; "refused", enumerator, a reason; "aggregate", name, result type, argument types.
+// Prints what the engine takes, for docs/vectors.md and penumbra advise (test/vectors_page.py): every signature that it
+// accepts of every function and aggregate, by asking it. Tab-separated: "type", name; "collation", a function's
+// enumerator, what it needs to know of one; "function", its enumerator, its name, the result type, the types of the
+// arguments, "constant " before those that must be constants; "field", enumerator, argument type, a field that is
+// known; "refused", enumerator, a reason; "aggregate", name, result type, argument types.
 #include <cstdio>
 #include <functional>
 #include <set>
@@ -24,6 +25,12 @@ const char* const kIds[] = {
 #define PENUMBRA_FUNCTION_ID(id, ...) #id,
     PENUMBRA_FUNCTION_LIST(PENUMBRA_FUNCTION_ID)
 #undef PENUMBRA_FUNCTION_ID
+};
+
+const char* const kCollationUses[] = {
+#define PENUMBRA_FUNCTION_COLLATION(id, name, collation, scale) #collation,
+    PENUMBRA_FUNCTION_LIST(PENUMBRA_FUNCTION_COLLATION)
+#undef PENUMBRA_FUNCTION_COLLATION
 };
 
 using Types = std::vector<PenumbraType>;
@@ -146,6 +153,7 @@ int main() {
     std::printf("type\t%s\n", penumbra::TypeName(static_cast<PenumbraType>(type)));
   }
   for (int i = 0; i < PENUMBRA_FN_COUNT_OF; ++i) {
+    std::printf("collation\t%s\t%s\n", penumbra::kIds[i], penumbra::kCollationUses[i]);
     penumbra::FunctionPrinter(static_cast<PenumbraFunction>(i)).Print();
   }
   penumbra::PrintAggregates();

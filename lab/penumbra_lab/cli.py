@@ -15,6 +15,7 @@ EXIT_INTERRUPTED = 130
 
 # Each command, and where it is: MODULE:NAME of penumbra_lab.commands.
 COMMANDS = {
+    "advise": "advise:advise",
     "backtrace": "backtrace:backtrace",
     "bench": "bench:bench",
     "compare": "compare:compare",

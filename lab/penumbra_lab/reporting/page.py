@@ -62,8 +62,10 @@ MARKS = {Outcome.BETTER: "good", Outcome.WORSE: "bad"}
 THEMES = (("theme-system", "as the system"), ("theme-light", "light"), ("theme-dark", "dark"))
 
 
-def render_page(comparison: Comparison, content: Content) -> str:
-    body = [_theme(), _head(content), *map(_section, content.sections), _downloads(comparison)]
+def render_page(content: Content, comparison: Comparison | None = None) -> str:
+    body = [_theme(), _head(content), *map(_section, content.sections)]
+    if comparison is not None:
+        body.append(_downloads(comparison))
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

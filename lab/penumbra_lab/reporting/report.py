@@ -11,11 +11,15 @@ from penumbra_lab.reporting.page import render_page
 
 
 def write_report(comparison: Comparison, path: Path) -> None:
-    content = report_content(comparison)
+    write_content(report_content(comparison), path, comparison)
+
+
+def write_content(content: Content, path: Path, comparison: Comparison | None = None) -> None:
+    """The page of a comparison has its data, too."""
     try:
         match path.suffix:
             case ".html":
-                path.write_text(render_page(comparison, content), encoding="utf-8")
+                path.write_text(render_page(content, comparison), encoding="utf-8")
             case ".png":
                 path.write_bytes(png(_charts(content)))
             case ".md":

@@ -5,6 +5,7 @@ from rich.table import Table as RichTable
 
 from penumbra_lab.analysis.comparison import Comparison
 from penumbra_lab.analysis.environment import environment_differences, headline
+from penumbra_lab.reporting.content import Content
 from penumbra_lab.reporting.tables import (
     Table,
     comparison_tables,
@@ -25,18 +26,34 @@ def print_comparison(comparison: Comparison) -> None:
         differences = environment_differences(comparison.runs)
         console.print(headline(differences, len(comparison.runs)), highlight=False)
         if differences:
-            console.print(_rich(difference_table(differences, comparison)))
+            console.print(rich_table(difference_table(differences, comparison)))
     if not tables:
         console.print("One variant: nothing to compare with.")
         tables = level_tables(comparison.sides[0], comparison.confidence)
     for table in [*tables, warning_table(comparison)]:
         if table:
-            console.print(_rich(table))
+            console.print(rich_table(table))
     for text in [*comparison.unmatched, *(reading_notes(comparison) if comparison.series else [])]:
         console.print(text, markup=False, highlight=False)
 
 
-def _rich(table: Table) -> RichTable:
+def print_content(content: Content) -> None:
+    """Without charts, and without what a page folds away."""
+    console.print(content.title, style="bold", markup=False, highlight=False)
+    for text in (content.subtitle, *(f"{value} {what}" for value, what in content.facts)):
+        console.print(text, markup=False, highlight=False)
+    for section in content.sections:
+        texts = [*section.lead, *section.notes] if section.tables or not section.details else []
+        if not section.tables and not texts:
+            continue
+        console.print(f"\n{section.heading}", style="bold", markup=False, highlight=False)
+        for table in section.tables:
+            console.print(rich_table(table))
+        for text in texts:
+            console.print(text, markup=False, highlight=False)
+
+
+def rich_table(table: Table) -> RichTable:
     shown = RichTable(title=table.caption, title_justify="left", box=box.SIMPLE_HEAD)
     kept = [number for number in range(len(table.columns)) if number not in table.extras]
     for number in kept:

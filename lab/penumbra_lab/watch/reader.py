@@ -40,6 +40,20 @@ class _AnyText(TextLoader):
         return bytes(data).decode("utf-8", "replace")
 
 
+def connect(dsn: str, purpose: str) -> psycopg.Connection:
+    """To any server, whatever its encoding is; without prepared statements, for poolers."""
+    connection = psycopg.connect(
+        dsn, autocommit=True, prepare_threshold=None, client_encoding="utf8",
+        **{"connect_timeout": CONNECT_SECONDS_MAX, "tcp_user_timeout": 20_000,
+           "fallback_application_name": f"penumbra {purpose}"}
+        | psycopg.conninfo.conninfo_to_dict(dsn),
+    )  # fmt: skip
+    connection.adapters.register_loader("numeric", FloatLoader)
+    for name in ("text", "name", "varchar"):
+        connection.adapters.register_loader(name, _AnyText)
+    return connection
+
+
 class Reader:
     """Connects when it has to, and again after the server went away. For one thread."""
 
@@ -67,25 +81,13 @@ class Reader:
         """psycopg.Error: there is no connection, or the server ended it."""
         started = time.monotonic()
         if self._connection is None or self._connection.closed:
-            self._connection = self._connect()
+            self._connection = connect(self._dsn, self._purpose)
         try:
             with self._connection.transaction():
                 return self._read(started)
         except psycopg.Error:
             self.close()
             raise
-
-    def _connect(self) -> psycopg.Connection:
-        connection = psycopg.connect(
-            self._dsn, autocommit=True, prepare_threshold=None, client_encoding="utf8",
-            **{"connect_timeout": CONNECT_SECONDS_MAX, "tcp_user_timeout": 20_000,
-               "fallback_application_name": f"penumbra {self._purpose}"}
-            | psycopg.conninfo.conninfo_to_dict(self._dsn),
-        )  # fmt: skip
-        connection.adapters.register_loader("numeric", FloatLoader)
-        for name in ("text", "name", "varchar"):
-            connection.adapters.register_loader(name, _AnyText)
-        return connection
 
     # -- one transaction ---------------------------------------------------------------------------
 

@@ -1,0 +1,214 @@
+"""Which nodes of a plan would run in vectors, and what keeps the others with PostgreSQL.
+
+It follows docs/vectors.md and the limits in README.md. What is not known to run is not promised.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from penumbra_lab.advise.catalog import Table
+from penumbra_lab.advise.expressions import Call, Column, Expression, Form, Operation, walk
+from penumbra_lab.advise.judge import Blocker, Judge
+from penumbra_lab.advise.plans import SCANS, Plan, PlanNode, Scan
+
+# Of PostgreSQL's nodes, those whose work the engine has an operator for.
+TAKEN = {
+    "Seq Scan", "Index Scan", "Index Only Scan", "Bitmap Heap Scan", "Bitmap Index Scan",
+    "BitmapAnd", "BitmapOr", "Hash Join", "Merge Join", "Nested Loop", "Hash", "Materialize",
+    "Memoize", "Sort", "Incremental Sort", "Aggregate", "Group", "Unique", "Limit", "Result",
+    "Append", "Merge Append", "Subquery Scan", "CTE Scan", "Values Scan", "Function Scan", "SetOp",
+}  # fmt: skip
+NOT_TAKEN = {
+    "WindowAgg": "window function",
+    "ProjectSet": "function that returns rows",
+    "LockRows": "rows that are locked",
+    "ModifyTable": "statement that writes",
+    "Recursive Union": "recursive WITH",
+    "WorkTable Scan": "recursive WITH",
+    "Sample Scan": "TABLESAMPLE",
+    "Tid Scan": "system column",
+    "Tid Range Scan": "system column",
+    "Foreign Scan": "foreign table",
+}
+WRITES = {"ModifyTable", "LockRows"}
+STORED_FORM = {"pg_column_size", "pg_column_compression", "pg_column_toast_chunk_id"}
+# What stands between the top of a query and its set operation.
+ABOVE_SET_OPERATION = {"Sort", "Incremental Sort", "Limit", "Unique", "Aggregate"}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Of a statement."""
+
+    taken: frozenset[PlanNode]  # nodes that would run in vectors with all below them
+    served: tuple[Scan, ...]  # tables that would be read from the cache
+    blockers: tuple[Blocker, ...]
+    is_whole: bool
+
+    @property
+    def is_partial(self) -> bool:
+        return bool(self.served) and not self.is_whole
+
+
+def judge_plan(plan: Plan, server_refusal: str = "") -> Verdict:
+    return _PlanJudge(plan, server_refusal).verdict()
+
+
+class _PlanJudge:
+    def __init__(self, plan: Plan, server_refusal: str):
+        self._plan = plan
+        self._judge: Judge = plan.judge
+        self._scans = {scan.node: scan for scan in plan.scans}
+        self._taken: set[PlanNode] = set()
+        self._blockers: dict[Blocker, None] = {}
+        self._server_refusal = server_refusal
+
+    def verdict(self) -> Verdict:
+        general = self._of_all()
+        if general:
+            return Verdict(frozenset(), (), general, False)
+        self._visit(self._plan.root)
+        served = tuple(scan for scan in self._scans.values() if not self._scan_blockers(scan))
+        is_whole = bool(served) and self._plan.root in self._taken
+        if not served:
+            self._taken.clear()
+            if not self._blockers:
+                self._blockers[Blocker("no table is read")] = None
+        return Verdict(frozenset(self._taken), served, tuple(self._blockers), is_whole)
+
+    def _of_all(self) -> tuple[Blocker, ...]:
+        """What refuses every table of the statement."""
+        found = [Blocker(self._server_refusal)] if self._server_refusal else []
+        for node in self._plan.nodes:
+            if node.kind in WRITES:
+                found.append(Blocker(NOT_TAKEN[node.kind]))
+            for expression in _expressions(node):
+                found += (Blocker(f"function {part.name}", part.text, part.name)
+                          for part in walk(expression)
+                          if isinstance(part, Call) and part.name in STORED_FORM)  # fmt: skip
+        return tuple(dict.fromkeys(found))
+
+    def _visit(self, node: PlanNode) -> bool:
+        """Whether it runs in vectors with all below it."""
+        below = [self._visit(child) for child in node.children]
+        found = list(self._node_blockers(node))
+        self._blockers.update(dict.fromkeys(found))
+        is_taken = all(below) and not found
+        if is_taken:
+            self._taken.add(node)
+        return is_taken
+
+    def _node_blockers(self, node: PlanNode) -> Iterator[Blocker]:
+        if node.kind not in TAKEN:
+            yield Blocker(NOT_TAKEN.get(node.kind, f"plan node {node.kind}"))
+        if node in self._scans:
+            yield from self._scan_blockers(self._scans[node])
+        for expression in _needed(node):
+            yield from self._judge.judge(expression).blockers
+            if self._judge.calls_volatile(expression):
+                yield Blocker("volatile function", "")
+        for key in node.sort_keys:
+            yield from self._judge.order_blockers(key)
+        for key in node.group_keys:
+            yield from self._judge.collation_blockers("EQUALITY", [key])
+        if node.subplan_name.startswith("SubPlan") and not _can_be_joined(node):
+            yield Blocker("correlated subquery by other conditions than equalities")
+        if node.kind in ("Append", "Merge Append", "SetOp") and self._is_top_set_operation(node):
+            yield Blocker("set operation at the top of the query")
+        if node.kind == "SetOp" and node.raw.get("Command", "").endswith("All"):
+            yield Blocker(f"{node.raw['Command'].upper()}")
+        if node.kind == "Unique" and _is_distinct_on(node):
+            yield Blocker("DISTINCT ON")
+
+    def _scan_blockers(self, scan: Scan) -> list[Blocker]:
+        table: Table = scan.table
+        found = []
+        if scan.node.kind in NOT_TAKEN:
+            found.append(Blocker(NOT_TAKEN[scan.node.kind], scan.node.alias))
+        if table.refusal:
+            found.append(Blocker(table.refusal, table.name, table.name))
+        if not scan.is_exact:
+            found.append(Blocker("whole row or system column", scan.node.alias))
+        for column in scan.columns:
+            if self._plan.catalog.type(column.type).engine is None:
+                found.append(Blocker(f"column of type {column.type_name}",
+                                     f"{table.name}.{column.name}", column.name))  # fmt: skip
+            elif column.is_generated:
+                found.append(Blocker("virtual generated column", f"{table.name}.{column.name}",
+                                     column.name))  # fmt: skip
+        return found
+
+    @staticmethod
+    def _is_top_set_operation(node: PlanNode) -> bool:
+        if node.kind != "SetOp" and _is_partitioned(node):
+            return False
+        above = node.parent
+        while above is not None and above.kind in ABOVE_SET_OPERATION:
+            if above.is_aggregation and any(
+                isinstance(part, Call) for one in above.output for part in walk(one)
+            ):
+                return False
+            above = above.parent
+        return above is None
+
+
+def _is_partitioned(node: PlanNode) -> bool:
+    """All members are scans of one table's partitions: their names differ by a number only."""
+    names = {child.alias.rpartition("_")[0] for child in node.inputs if child.kind in SCANS}
+    return len(names) == 1 and all(child.kind in SCANS for child in node.inputs)
+
+
+def _expressions(node: PlanNode) -> list[Expression]:
+    return [*node.output, *node.conditions, *node.sort_keys, *node.group_keys]
+
+
+def _needed(node: PlanNode) -> Iterator[Expression]:
+    """But for columns that are only passed on."""
+    yield from node.conditions
+    yield from node.sort_keys
+    yield from node.group_keys
+    is_shown = node.parent is None or node.subplan_name
+    yield from (one for one in node.output if is_shown or not isinstance(one, Column))
+
+
+def _is_distinct_on(node: PlanNode) -> bool:
+    """DISTINCT compares all that comes out."""
+    below = node.inputs[0] if node.inputs else None
+    if below is None or not below.sort_keys:
+        return True
+    return not set(node.output) <= set(below.sort_keys)
+
+
+def _can_be_joined(subplan: PlanNode) -> bool:
+    """A subquery that is correlated by equalities only, and reads all rows that they find."""
+    own = {node.alias for node in subplan.walk() if node.alias}
+    for node in subplan.walk():
+        if node.kind == "Limit":
+            return False
+        for clause in _clauses(node.conditions):
+            if _is_outer(clause, own) and not (
+                isinstance(clause, Operation)
+                and clause.name == "="
+                and len(clause.args) == 2
+                and any(not _is_outer(side, own) for side in clause.args)
+            ):
+                return False
+        keys = [*node.output, *node.sort_keys, *node.group_keys]
+        if any(_is_outer(one, own) for one in keys):
+            return False
+    return True
+
+
+def _is_outer(expression: Expression, own: set[str]) -> bool:
+    return any(
+        isinstance(part, Column) and part.table and part.table not in own
+        for part in walk(expression)
+    )
+
+
+def _clauses(conditions: list[Expression]) -> Iterator[Expression]:
+    for condition in conditions:
+        if isinstance(condition, Form) and condition.name == "AND":
+            yield from _clauses(list(condition.args))
+        else:
+            yield condition
