@@ -12,7 +12,7 @@ from penumbra_lab.advise.judge import Blocker
 from penumbra_lab.advise.model import Quantities, measure_plan, read_costs
 from penumbra_lab.advise.plans import Plan
 from penumbra_lab.advise.server import Explained, NotPlanned, Server
-from penumbra_lab.advise.sizes import cached_bytes
+from penumbra_lab.advise.sizes import stored_form
 from penumbra_lab.advise.statements import Statement, Workload
 from penumbra_lab.advise.verdict import Verdict, judge_plan
 from penumbra_lab.watch.wording import line, shortened
@@ -161,8 +161,17 @@ class Adviser:
     def _plan(self, explained: Explained) -> Plan:
         return Plan(explained.plan, explained.parameter_types, self.catalog)
 
+    def cached_column_bytes(self, schema: str, name: str) -> list[int]:
+        """Of each column that can be cached."""
+        table = self.catalog.table(schema, name)
+        return [
+            self._cached(table, column).cached_bytes
+            for column in (table.columns.values() if table else ())
+            if self.catalog.type(column.type).engine
+        ]
+
     def _cached(self, table: Table, column: TableColumn) -> CachedColumn:
-        size = round(cached_bytes(table, column, self.catalog))
+        size = round(stored_form(table, column, self.catalog).cached_bytes)
         return CachedColumn(table.schema, table.name, column.name, size, column.type_name)
 
 

@@ -390,7 +390,7 @@ class Judge:
                                operator.result):  # fmt: skip
                 break
         else:
-            if candidates and (is_list or isinstance(array, Constant)):
+            if candidates and (is_list or _is_short(array)):
                 use = "EQUALITY" if is_list else "ORDER"
                 return Judged(types, self.collation_blockers(use, [scalar]))
         return Judged(types, (Blocker(f"operator {test.name} with an array", "", test.name),))
@@ -427,6 +427,11 @@ class Judge:
 
 def _blockers(parts: Sequence[Judged]) -> tuple[Blocker, ...]:
     return tuple(dict.fromkeys(chain.from_iterable(part.blockers for part in parts)))
+
+
+def _is_short(array: Expression) -> bool:
+    """Of one whose elements are compared one by one."""
+    return isinstance(array, Constant) and array.text.count(",") < ALTERNATIVES_MAX
 
 
 def _products(lists: Sequence[Sequence]) -> list[list]:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import repeat
 from pathlib import Path
 
 from penumbra_lab.advise.expressions import (
@@ -14,24 +15,29 @@ from penumbra_lab.advise.expressions import (
     Call,
     Cast,
     Column,
+    Constant,
     Expression,
     Form,
     Operation,
     walk,
 )
 from penumbra_lab.advise.judge import Judge
+from penumbra_lab.advise.sizes import Stored, distinct_values, stored_form
 from penumbra_lab.advise.plans import INDEX_SCANS, JOINS, Plan, PlanNode
 from penumbra_lab.advise.verdict import Verdict
 
 COSTS = Path(__file__).with_name("costs.json")
-# What is not on a node's own account.
-POSTGRESQL = ("start", "pages", "rows", "operations", "numbers", "texts", "index_rows",
-              "index_searches", "joined_rows", "aggregated_values", "groups", "sorted_rows",
-              "returned_rows")  # fmt: skip
-PENUMBRA = ("start", "tables", "scanned_rows", "values", "operations", "numbers", "texts",
+POSTGRESQL = ("start", "pages", "rows", "deformed_values", "operations", "numbers", "texts",
+              "index_rows", "index_searches", "joined_rows", "aggregated_values", "groups",
+              "sorted_rows", "top_rows", "returned_values")  # fmt: skip
+PENUMBRA = ("start", "tables", "columns", "scanned_rows", "scanned_bytes", "operations", "numbers", "texts",
             "built_rows", "joined_rows", "aggregated_values", "groups", "sorted_rows",
-            "returned_rows")  # fmt: skip
+            "top_rows", "returned_values")  # fmt: skip
 TEXT_TYPES = {"text", "character"}
+# Values of a key that the planner takes for as many as its column has.
+FIELD_VALUES, PERIOD_VALUES = 60, 400
+# The engine knows these of a whole column without reading it.
+KNOWN_OF_COLUMNS = {"count", "min", "max"}
 
 
 @dataclass(frozen=True)
@@ -89,13 +95,17 @@ def measure_plan(plan: Plan, verdict: Verdict) -> Quantities:
         else:
             left += own
         if _leaves(node, verdict):
-            vectors["returned_rows"] += node.rows
-    whole["returned_rows"] += plan.root.rows
+            vectors["returned_values"] += _values(node)
+    whole["returned_values"] += _values(plan.root)
     if plan.root not in verdict.taken:
-        left["returned_rows"] += plan.root.rows
+        left["returned_values"] += _values(plan.root)
     if vectors:
         vectors["start"] += 1
     return Quantities(whole, left, vectors)
+
+
+def _values(node: PlanNode) -> float:
+    return node.rows * max(len(node.output), 1)
 
 
 def _leaves(node: PlanNode, verdict: Verdict) -> bool:
@@ -109,13 +119,22 @@ class _PlanMeasure:
     def __init__(self, plan: Plan, verdict: Verdict):
         self._judge: Judge = plan.judge
         self._scans = {scan.node: scan for scan in plan.scans}
+        self._plan = plan
 
-    def _operations(self, expressions: list[Expression], rows: float) -> Counter:
-        """By what they work on."""
+    def _form(self, column: Column) -> Stored | None:
+        found = self._plan.table_column(column)
+        return stored_form(*found, self._plan.catalog) if found else None
+
+    # -- expressions -------------------------------------------------------------------------------
+
+    def _operations(self, expressions: list[Expression], rows: float, is_coded: bool) -> Counter:
+        """By what they work on. A text of few values is looked at once for each, if coded."""
         made = Counter()
         for part in (part for expression in expressions for part in walk(expression)):
             if isinstance(part, Operation | Call | ArrayTest | Form | Cast):
-                made[self._kind(part)] += rows
+                kind = self._kind(part)
+                if not (is_coded and kind == "texts" and self._is_coded(part)):
+                    made[kind] += rows
         return made
 
     def _kind(self, part: Expression) -> str:
@@ -124,75 +143,143 @@ class _PlanMeasure:
             return "texts"
         return "numbers" if "numeric" in engine else "operations"
 
+    def _is_coded(self, expression: Expression) -> bool:
+        forms = [self._form(part) for part in walk(expression) if isinstance(part, Column)]
+        return all(form is not None and form.is_coded for form in forms)
+
+    def _outputs(self, node: PlanNode, is_coded: bool) -> Counter:
+        """Expressions that a node computes: those of an aggregate's arguments for each input."""
+        rows = _inputs(node) if node.is_aggregation else node.rows
+        below = {one for child in node.inputs for one in child.output}
+        own = [one for one in node.output if one not in below and not isinstance(one, Column)]
+        return self._operations(own, rows, is_coded)
+
+    # -- nodes -------------------------------------------------------------------------------------
+
     def of_postgresql(self, node: PlanNode) -> Counter:
         made = Counter()
         scan = self._scans.get(node)
-        inputs = sum(child.rows for child in node.inputs)
         if node.kind in INDEX_SCANS:
             made["index_rows"] += node.rows
             made["index_searches"] += node.loops
-            made += self._operations(node.conditions, node.rows)
+            made += self._operations(node.conditions, node.rows, False)
         elif scan is not None:
             rows = max(scan.table.rows, node.raw["Plan Rows"]) * node.loops
+            last = max((column.number for column in scan.columns), default=0)
             made["pages"] += scan.table.pages * node.loops
             made["rows"] += rows
-            made += self._operations(node.conditions, rows)
+            made["deformed_values"] += rows * last
+            made += self._operations(node.conditions, rows, False)
         elif node.kind in JOINS:
-            made["joined_rows"] += inputs + node.rows
-            made += self._operations(node.conditions, node.rows)
+            made["joined_rows"] += _inputs(node) + node.rows
+            made += self._operations(node.conditions, node.rows, False)
         elif node.is_aggregation or node.kind in ("WindowAgg", "Unique", "SetOp"):
-            made["aggregated_values"] += inputs * (len(node.group_keys) + self._calls(node))
-            made["groups"] += node.rows
-        elif node.kind in ("Sort", "Incremental Sort"):
-            made["sorted_rows"] += _sorted(node, inputs)
+            made += self._aggregation(node)
+            made["sorted_rows"] += len(_distinct_calls(node)) * _comparisons(_inputs(node))
         elif not node.inputs:
             made["rows"] += node.rows
-        return made + self._outputs(node)
+        return made + _sort(node) + self._outputs(node, False)
 
-    def _outputs(self, node: PlanNode) -> Counter:
-        """Expressions that a node computes: those of an aggregate's arguments for each input."""
-        rows = sum(child.rows for child in node.inputs) if node.is_aggregation else node.rows
-        below = {one for child in node.inputs for one in child.output}
-        own = [one for one in node.output if one not in below and not isinstance(one, Column)]
-        return self._operations(own, rows)
+    def _aggregation(self, node: PlanNode) -> Counter:
+        calls = sum(isinstance(part, Call) for one in node.output for part in walk(one))
+        values = _inputs(node) * (len(node.group_keys) + calls or 1)
+        return Counter(aggregated_values=values, groups=self._groups(node))
 
-    @staticmethod
-    def _calls(node: PlanNode) -> int:
-        return sum(isinstance(part, Call) for one in node.output for part in walk(one)) or 1
+    def _groups(self, node: PlanNode) -> float:
+        """As the planner has it, but for keys of which it knows too little."""
+        values = math.prod(map(self._key_values, node.group_keys)) if node.group_keys else 1.0
+        return min(node.rows, values * node.loops)
+
+    def _key_values(self, key: Expression) -> float:
+        match key:
+            case Call(name="extract" | "date_part"):
+                return FIELD_VALUES
+            case Call(name="date_trunc"):
+                return PERIOD_VALUES
+            case Operation(name="%", args=(_, Constant(text=text))) if text.isdigit():
+                return max(float(text), 1.0)
+            case Form(name="CASE"):
+                results = key.args[1::2] + key.args[-1:]
+                if all(isinstance(one, Constant) for one in results):
+                    return len(results)
+        return 3.0 if self._judge.engine_types(key) == {"boolean"} else math.inf
+
+    def _distinct_values(self, call: Call, node: PlanNode) -> float:
+        """That count(DISTINCT x) keeps: of each group as many as there are, or as many as rows."""
+        known = 1.0
+        for part in walk(call):
+            if isinstance(part, Column):
+                found = self._plan.table_column(part)
+                known *= (found and distinct_values(*found)) or math.inf
+        return min(_inputs(node), known * node.rows)
+
+    def _is_known_of_columns(self, node: PlanNode) -> bool:
+        [below] = node.inputs if len(node.inputs) == 1 else [None]
+        return (
+            below in self._scans
+            and not node.group_keys
+            and not below.conditions
+            and all(
+                isinstance(one, Call) and one.name in KNOWN_OF_COLUMNS and not one.is_distinct
+                and one.filter is None and all(isinstance(arg, Column) for arg in one.args)
+                for one in node.output
+            )
+        )  # fmt: skip
 
     def of_penumbra(self, node: PlanNode) -> Counter:
         if node in self._scans:
-            return self.of_scan(node) + self._outputs(node)
+            return self.of_scan(node) + self._outputs(node, True)
         made = Counter()
-        inputs = [child.rows for child in node.inputs]
+        if self._is_known_of_columns(node):
+            return made
         if node.kind in JOINS:
+            inputs = [child.rows for child in node.inputs]
             made["built_rows"] += min(inputs)
             made["joined_rows"] += max(inputs) + node.rows
-            made += self._operations(node.conditions, node.rows)
+            made += self._operations(node.conditions, node.rows, True)
         elif node.is_aggregation or node.kind in ("Unique", "SetOp"):
-            made["aggregated_values"] += sum(inputs) * (
-                2 * len(node.group_keys) + self._calls(node)
-            )
-            made["groups"] += node.rows
-        elif node.kind in ("Sort", "Incremental Sort"):
-            made["sorted_rows"] += _sorted(node, sum(inputs))
-        return made + self._outputs(node)
+            made += self._aggregation(node)
+            made["groups"] += sum(map(self._distinct_values, _distinct_calls(node), repeat(node)))
+            for key in node.group_keys:
+                if self._judge.engine_types(key) & TEXT_TYPES and not self._is_coded(key):
+                    made["texts"] += _inputs(node)
+        return made + _sort(node) + self._outputs(node, True)
 
     def of_scan(self, node: PlanNode) -> Counter:
         """The engine reads a whole table, however often PostgreSQL's plan looks rows up in it."""
         scan = self._scans[node]
         rows = max(scan.table.rows, node.raw["Plan Rows"])
-        others = len(set(scan.columns) - set(scan.filter_columns))
-        made = Counter(tables=1)
+        share = min(node.rows / max(rows, 1.0), 1.0)
+        made = Counter(tables=1, columns=len(scan.columns))
+        if node.parent is not None and self._is_known_of_columns(node.parent):
+            return made
         made["scanned_rows"] += rows
-        made["values"] += rows * len(scan.filter_columns) + min(node.rows, rows) * others
-        return made + self._operations(node.conditions, rows)
+        for column in scan.columns:
+            read = 1.0 if column in scan.filter_columns else share
+            made["scanned_bytes"] += read * stored_form(
+                scan.table, column, self._plan.catalog
+            ).cached_bytes
+        return made + self._operations(node.conditions, rows, True)
 
 
-def _sorted(node: PlanNode, rows: float) -> float:
-    """Comparisons; below LIMIT only the first ones are kept in order."""
-    kept = rows
-    above = node.parent
-    if above is not None and above.kind == "Limit":
-        kept = min(above.rows, rows)
-    return rows * math.log2(max(kept, 2))
+def _inputs(node: PlanNode) -> float:
+    return sum(child.rows for child in node.inputs)
+
+
+def _distinct_calls(node: PlanNode) -> list[Call]:
+    return [part for one in node.output for part in walk(one)
+            if isinstance(part, Call) and part.is_distinct]  # fmt: skip
+
+
+def _comparisons(rows: float) -> float:
+    return rows * math.log2(max(rows, 2))
+
+
+def _sort(node: PlanNode) -> Counter:
+    """Below LIMIT only the first rows are kept in order."""
+    if node.kind not in ("Sort", "Incremental Sort"):
+        return Counter()
+    above, rows = node.parent, _inputs(node)
+    if above is not None and above.kind == "Limit" and above.rows < rows:
+        return Counter(top_rows=rows)
+    return Counter(sorted_rows=_comparisons(rows))

@@ -168,16 +168,19 @@ class Plan:
         return [node for name, nodes in self._by_alias.items() if pattern.match(name)
                 for node in nodes]  # fmt: skip
 
-    def _table_columns(self, column: Column) -> Iterator[TableColumn]:
+    def table_column(self, column: Column) -> tuple[Table, TableColumn] | None:
+        return next(self._table_columns(column), None)
+
+    def _table_columns(self, column: Column) -> Iterator[tuple[Table, TableColumn]]:
         nodes = self._nodes_called(column.table) if column.table else [
             node for node in self.nodes if node.alias]  # fmt: skip
         for node in nodes:
             table = self.table(node)
             if table and column.name in table.columns:
-                yield table.columns[column.name]
+                yield table, table.columns[column.name]
 
     def _column_types(self, column: Column) -> Types:
-        types = {found.type for found in self._table_columns(column)}
+        types = {found.type for _, found in self._table_columns(column)}
         for node in self._nodes_called(column.table) if column.table else ():
             source = self._rows_source(node)
             if source is not None:
@@ -204,7 +207,8 @@ class Plan:
         return types
 
     def _collation(self, column: Column) -> int:
-        return next((found.collation for found in self._table_columns(column)), 0)
+        found = self.table_column(column)
+        return found[1].collation if found else 0
 
     def _types_of_parameter(self, parameter: Parameter) -> Types:
         types = NO_TYPES

@@ -1,6 +1,7 @@
 """How many bytes a cached column takes, from PostgreSQL's statistics."""
 
 import math
+from dataclasses import dataclass
 from datetime import date, datetime
 
 from penumbra_lab.advise.catalog import Catalog, Table, TableColumn
@@ -11,38 +12,46 @@ PLAIN_BYTES = {"boolean": 1, "smallint": 2, "integer": 4, "bigint": 8, "real": 4
                "double precision": 8, "numeric": 8, "date": 4, "timestamp": 8, "timestamptz": 8,
                "interval": 16, "uuid": 16}  # fmt: skip
 TEXT_BYTES_UNKNOWN = 32
-TEXT_LENGTH_BYTES = 4
+# Codes and distances from the least value take whole bytes.
+CODE_BYTES = (1, 2, 4, 8)
 # A dictionary is worth it below this share of the rows.
 DICTIONARY_SHARE = 0.5
 
 
-def cached_bytes(table: Table, column: TableColumn, catalog: Catalog) -> float:
+@dataclass(frozen=True)
+class Stored:
+    cached_bytes: float
+    is_coded: bool  # a text of few values, each of which is stored once
+
+
+def stored_form(table: Table, column: TableColumn, catalog: Catalog) -> Stored:
     rows = max(table.rows, 1.0)
     engine = catalog.type(column.type).engine or "text"
-    distinct = _distinct(table, column)
     chunks = max(table.pages / PAGES_PER_CHUNK, 1.0)
     chunk_rows = rows / chunks
-    is_text = engine in ("text", "character")
-    width = (column.width or TEXT_BYTES_UNKNOWN) if is_text else PLAIN_BYTES[engine]
-    plain = rows * (width + (TEXT_LENGTH_BYTES if is_text else 0))
-    if distinct is None:
-        return plain
-    choices = [plain]
-    of_chunk = _distinct_in(distinct, chunk_rows)
-    if of_chunk < chunk_rows * DICTIONARY_SHARE:
-        bits = math.ceil(math.log2(max(of_chunk, 2)))
-        choices.append(rows * bits / 8 + chunks * of_chunk * (width + TEXT_LENGTH_BYTES))
+    width = PLAIN_BYTES.get(engine) or column.width or TEXT_BYTES_UNKNOWN
+    choices = [Stored(rows * width, False)]
+    distinct = distinct_values(table, column)
+    if distinct is not None:
+        of_chunk = _distinct_in(distinct, chunk_rows)
+        if distinct <= 1:
+            choices.append(Stored(0.0, True))
+        elif of_chunk < chunk_rows * DICTIONARY_SHARE and engine not in PLAIN_BYTES:
+            size = rows * _code_bytes(of_chunk) + chunks * of_chunk * width
+            choices.append(Stored(size, True))
     span = _span(column, engine)
     if span is not None:
         # Sorted values of a chunk are a chunk's share of the whole span.
-        sortedness = abs(column.correlation or 0.0)
-        share = 1 - sortedness * (1 - 1 / chunks)
-        bits = math.ceil(math.log2(max(span * share, 1) + 1))
-        choices.append(rows * bits / 8)
-    return min(choices)
+        share = 1 - abs(column.correlation or 0.0) * (1 - 1 / chunks)
+        choices.append(Stored(rows * _code_bytes(span * share), False))
+    return min(choices, key=lambda choice: choice.cached_bytes)
 
 
-def _distinct(table: Table, column: TableColumn) -> float | None:
+def _code_bytes(values: float) -> int:
+    return next((size for size in CODE_BYTES if values < 256.0**size), CODE_BYTES[-1])
+
+
+def distinct_values(table: Table, column: TableColumn) -> float | None:
     if column.distinct is None:
         return None
     share = -column.distinct

@@ -31,6 +31,7 @@ NOT_TAKEN = {
     "Foreign Scan": "foreign table",
 }
 WRITES = {"ModifyTable", "LockRows"}
+OUTER_JOINS = {"Left", "Right", "Full"}
 STORED_FORM = {"pg_column_size", "pg_column_compression", "pg_column_toast_chunk_id"}
 # What stands between the top of a query and its set operation.
 ABOVE_SET_OPERATION = {"Sort", "Incremental Sort", "Limit", "Unique", "Aggregate"}
@@ -61,6 +62,7 @@ class _PlanJudge:
         self._scans = {scan.node: scan for scan in plan.scans}
         self._taken: set[PlanNode] = set()
         self._blockers: dict[Blocker, None] = {}
+        self._notes: dict[Blocker, None] = {}
         self._server_refusal = server_refusal
 
     def verdict(self) -> Verdict:
@@ -69,12 +71,13 @@ class _PlanJudge:
             return Verdict(frozenset(), (), general, False)
         self._visit(self._plan.root)
         served = tuple(scan for scan in self._scans.values() if not self._scan_blockers(scan))
-        is_whole = bool(served) and self._plan.root in self._taken
+        is_whole = bool(served) and self._plan.root in self._taken and not self._notes
         if not served:
             self._taken.clear()
             if not self._blockers:
                 self._blockers[Blocker("no table is read")] = None
-        return Verdict(frozenset(self._taken), served, tuple(self._blockers), is_whole)
+        blockers = tuple(self._blockers | self._notes)
+        return Verdict(frozenset(self._taken), served, blockers, is_whole)
 
     def _of_all(self) -> tuple[Blocker, ...]:
         """What refuses every table of the statement."""
@@ -93,6 +96,7 @@ class _PlanJudge:
         below = [self._visit(child) for child in node.children]
         found = list(self._node_blockers(node))
         self._blockers.update(dict.fromkeys(found))
+        self._notes.update(dict.fromkeys(self._node_notes(node)))
         is_taken = all(below) and not found
         if is_taken:
             self._taken.add(node)
@@ -120,6 +124,28 @@ class _PlanJudge:
         if node.kind == "Unique" and _is_distinct_on(node):
             yield Blocker("DISTINCT ON")
 
+    def _node_notes(self, node: PlanNode) -> Iterator[Blocker]:
+        """What PostgreSQL may do of the node, at little cost: the engine gets its rows."""
+        if node.kind == "CTE Scan":
+            yield Blocker("WITH that is computed once")
+        if "One-Time Filter" in node.raw:
+            yield Blocker("condition without columns", node.raw["One-Time Filter"])
+        if node.subplan_name.startswith("SubPlan") and self._is_entangled(node):
+            yield Blocker("subquery beside outer joins or around other subqueries")
+        if node.kind == "Nested Loop" and _is_lateral(node.inputs[-1]):
+            yield Blocker("LATERAL")
+        if node.subplan_name.startswith("SubPlan") and any(
+            one.kind == "Limit" for one in self._plan.nodes
+        ):
+            yield Blocker("subquery beside LIMIT")
+        if node.kind in ("Append", "Merge Append") and self._is_top(node):
+            yield Blocker("partitions or members at the top of the query")
+
+    def _is_entangled(self, subplan: PlanNode) -> bool:
+        return any(node is not subplan and node.subplan_name for node in subplan.walk()) or any(
+            node.raw.get("Join Type") in OUTER_JOINS for node in self._plan.nodes
+        )
+
     def _scan_blockers(self, scan: Scan) -> list[Blocker]:
         table: Table = scan.table
         found = []
@@ -138,10 +164,11 @@ class _PlanJudge:
                                      column.name))  # fmt: skip
         return found
 
+    def _is_top_set_operation(self, node: PlanNode) -> bool:
+        return (node.kind == "SetOp" or not _is_partitioned(node)) and self._is_top(node)
+
     @staticmethod
-    def _is_top_set_operation(node: PlanNode) -> bool:
-        if node.kind != "SetOp" and _is_partitioned(node):
-            return False
+    def _is_top(node: PlanNode) -> bool:
         above = node.parent
         while above is not None and above.kind in ABOVE_SET_OPERATION:
             if above.is_aggregation and any(
@@ -197,6 +224,15 @@ def _can_be_joined(subplan: PlanNode) -> bool:
         if any(_is_outer(one, own) for one in keys):
             return False
     return True
+
+
+def _is_lateral(inner: PlanNode) -> bool:
+    """A subquery that PostgreSQL computes for each row of the other side."""
+    nodes = list(inner.walk())
+    own = {node.alias for node in nodes if node.alias}
+    return any(node.is_aggregation or node.kind in ("Limit", "Subquery Scan") for node in nodes) and (
+        any(_is_outer(one, own) for node in nodes for one in _expressions(node))
+    )
 
 
 def _is_outer(expression: Expression, own: set[str]) -> bool:

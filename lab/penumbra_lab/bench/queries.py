@@ -110,7 +110,7 @@ def bench_workload(
             load_cache(server, workload.tables, progress)
         warm(server, workload.tables)
         variants = [*STOCK_AND_PENUMBRA, *([SESSIONS["required"]] if workload.require else [])]
-        run = _document(server, workload, size, runs, variants, duck)
+        run = workload_document(server, workload, size, runs, variants, duck)
         sessions = {
             variant.name: PostgresSystem(
                 variant.name, stack.enter_context(server.connect()), variant.settings
@@ -122,8 +122,9 @@ def bench_workload(
             return record(run, lambda: measure_workload(run, workload, systems, progress))
 
 
-def _document(server: PrivateServer, workload: Workload, size: float, runs: int,
-              variants: list[Variant], duck: DuckSystem | None) -> RunDocument:  # fmt: skip
+def workload_document(server: PrivateServer, workload: Workload, size: float, runs: int,
+                      variants: list[Variant], duck: DuckSystem | None,
+                      kind: str | None = None) -> RunDocument:  # fmt: skip
     clients = {}
     if duck:
         threads = {"threads": str(DUCKDB_THREADS)}
@@ -131,7 +132,7 @@ def _document(server: PrivateServer, workload: Workload, size: float, runs: int,
         clients["duckdb"] = metadata.version("duckdb")
     design = alternating(runs, **{workload.size_name: size}) | {"subject": "penumbra"}
     run = RunDocument(
-        workload.name, f"{workload.name}, {workload.size_name} {size:g}",
+        kind or workload.name, f"{workload.name}, {workload.size_name} {size:g}",
         describe_private(server, **clients), design, variants, workload.description,
     )  # fmt: skip
     run.content["sections"] = {"tables": table_sizes(server, workload.tables)}

@@ -5,6 +5,7 @@ from dataclasses import replace
 import click
 
 from penumbra_lab.bench import working_set
+from penumbra_lab.bench.advise import advise_table, bench_advise
 from penumbra_lab.bench.compress import bench_compress, compress_tables
 from penumbra_lab.bench.htap import bench_htap, htap_table
 from penumbra_lab.bench.keytree import bench_keytree, keytree_table
@@ -77,6 +78,17 @@ def bench_wide(size: float | None, runs: int, with_duckdb: bool, keep: bool) -> 
 def bench_loading(name: str, size: float | None, runs: int, keep: bool) -> None:
     """Filling the cache: heap megabytes per second and core, cached bytes per heap byte."""
     conclude(bench_load(name, size, runs, keep), load_table)
+
+
+@bench.command("advise")
+@click.option("--workload", "name", default="tpch", show_default=True)
+@click.option("--size", type=click.FloatRange(min=0.001), default=None,
+              help="Scale factor or rows; the workload's default.")  # fmt: skip
+@click.option("--runs", type=click.IntRange(min=1), default=3, show_default=True)
+@click.option("--keep/--no-keep", default=True, show_default=True)
+def bench_advice(name: str, size: float | None, runs: int, keep: bool) -> None:
+    """What `penumbra advise` says of a workload's queries, beside what they take."""
+    conclude(bench_advise(name, size, runs, keep), advise_table)
 
 
 @bench.command("compress")
