@@ -137,7 +137,7 @@ extension-check: installation configure ## the extensions' own tests, with asser
 	ln -sfn $(CURDIR)/engine $(CURDIR)/kernels $(CURDIR)/VERSION $(CHECKED)/
 	@$(call extensions_make,install-for-tests test,$(CHECKED),-DUSE_ASSERT_CHECKING)
 
-vectors-page: build ## docs/vectors.md from the engine's tables
+vectors-page: build ## docs/vectors.md and what penumbra advise knows, from the engine's tables
 	$(PYTHON) test/vectors_page.py
 
 goldens: installation venv-test ## the engine's golden files, written anew by this machine's PostgreSQL

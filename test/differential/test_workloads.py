@@ -2,11 +2,17 @@
 
 import pytest
 from harness import assert_verified
+from penumbra_lab.advise.advice import Adviser
+from penumbra_lab.advise.server import Server
 from penumbra_lab.answers import difference
 from penumbra_lab.dataset import load_cache, load_postgresql, make_files, progress_bars
 from penumbra_lab.system import PostgresSystem
 from penumbra_lab.workload import read_workload, workload_names
+from promises import NOTHING, WHOLE, planned, promised
 from rich.console import Console
+
+# Of the queries that are promised as a whole; the others in part.
+WHOLE_SHARE_MIN = 0.85
 
 
 @pytest.fixture(scope="module", params=workload_names())
@@ -33,6 +39,19 @@ def test_workload_in_the_engine(server, loaded, subtests):
                 assert (
                     difference(expected.rows, engine.run(query.sql).rows, query.is_ordered) is None
                 )
+
+
+def test_what_is_promised_runs(server, loaded):
+    """All of these queries run in the engine, so `penumbra advise` shall say so."""
+    with server.connect() as connection, Server(server.conninfo()) as asked:
+        connection.execute("SET penumbra.mode = prefer")
+        adviser = Adviser(asked)
+        promises = {query.name: promised(adviser, query.sql) for query in loaded.queries}
+        plans = {query.name: planned(connection, query.sql) for query in loaded.queries}
+    assert NOTHING not in plans.values()
+    assert NOTHING not in promises.values() and None not in promises.values()
+    assert [name for name in plans if promises[name] == WHOLE and plans[name] != WHOLE] == []
+    assert sum(promise == WHOLE for promise in promises.values()) >= WHOLE_SHARE_MIN * len(promises)
 
 
 def test_cached_tables_equal_the_heap(server, loaded):

@@ -3,7 +3,7 @@
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from penumbra_lab.advise.catalog import Catalog, Table, TableColumn
@@ -20,6 +20,7 @@ from penumbra_lab.watch.wording import line, shortened
 # Less is within the error of the estimate: the planner may leave such a query as it is.
 GAIN_MIN = 1.2
 PIECE_CHARACTERS_MAX = 100
+WORD = re.compile(r"\w+")
 # penumbra.memory holds the columns that bring so much of the gain, and some for what comes.
 GAIN_SHARE_WANTED = 0.98
 MEMORY_RESERVE = 1.25
@@ -191,18 +192,25 @@ def _server_refusal(server: Server) -> str:
 
 
 def find_piece(text: str, blocker: Blocker) -> str:
-    """Of the statement as it was written; where it is not found there, as EXPLAIN writes it."""
-    piece = blocker.text
-    if blocker.name:
-        match = re.search(rf"(?<![\w\"$]){re.escape(blocker.name)}(?![\w$])\s*(\()?", text, re.I) if (
-            blocker.name[0].isalpha() or blocker.name[0] == "_"
-        ) else re.search(rf"\S+\s*{re.escape(blocker.name)}\s*\S+", text)  # fmt: skip
-        if match and match.re.groups and match[1]:
-            piece = _to_closing(text, match.start(), match.end())
-        elif match:
-            begin = text.rfind(" ", 0, match.start()) + 1 if match.re.groups else match.start()
-            piece = text[begin : match.end()]
-    return shortened(line(piece), PIECE_CHARACTERS_MAX) if piece else ""
+    """Of the statement as it was written: the place that is most like what EXPLAIN writes. Where
+    there is none, what EXPLAIN writes."""
+    pieces = list(_pieces(text, blocker.name)) if blocker.name else []
+    wanted = set(WORD.findall(blocker.text))
+    best = max(pieces, key=lambda piece: len(wanted & set(WORD.findall(piece))),
+               default=blocker.text)  # fmt: skip
+    return shortened(line(best), PIECE_CHARACTERS_MAX) if best else ""
+
+
+def _pieces(text: str, name: str) -> Iterator[str]:
+    """Calls of a function with their arguments, columns with their tables, operators between their
+    operands."""
+    escaped = re.escape(name)
+    if not WORD.fullmatch(name):
+        yield from (match[0] for match in re.finditer(rf"\S+\s*{escaped}\s*\S+", text))
+        return
+    named = rf"(?:\w+\.)?(?<![\w$]){escaped}(?![\w$])(?P<call>\s*\()?"
+    for match in re.finditer(named, text, re.I):
+        yield _to_closing(text, match.start(), match.end()) if match["call"] else match[0]
 
 
 def _to_closing(text: str, begin: int, place: int) -> str:

@@ -121,7 +121,7 @@ class Catalog:
         names = [*self.engine.types, "text"]
         return {row.oid: name for row, name in zip(rows, names, strict=True)}
 
-    @cache  # noqa: B019: a catalog lives as long as the program
+    @cache  # noqa: B019
     def type(self, oid: int) -> Type:
         rows = self._server.ask(
             "WITH RECURSIVE t AS (SELECT oid AS base, typbasetype AS next FROM pg_type"

@@ -1,4 +1,4 @@
-"""What the engine takes, read from the table that test/vectors_page.py makes of the engine itself."""
+"""What the engine takes, as test/vectors_page.py found by asking it."""
 
 import json
 from collections.abc import Sequence

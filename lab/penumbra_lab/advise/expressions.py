@@ -22,7 +22,7 @@ TOKEN = re.compile(
   )""",
     re.VERBOSE,
 )
-DEPTH_MAX = 150
+DEPTH_MAX = 80  # of parentheses; each takes ten calls of Python's thousand
 WORDS_OF_TYPES = {
     "double": ("precision",),
     "character": ("varying",),
@@ -152,7 +152,7 @@ def parse(text: str) -> Expression:
         parser = _Parser(text)
         expression = parser.expression()
         parser.expect_end()
-    except _NotUnderstood:
+    except (_NotUnderstood, RecursionError):
         return Unknown(text)
     return expression
 
@@ -252,6 +252,8 @@ class _Parser:
             token = self._peek()
             if token is None:
                 return left
+            if token.text == "=>":
+                raise _NotUnderstood  # a named argument
             if token.kind == "operator":
                 left = self._binary(left, self._next().text)
             elif token.text == "IS" and token.kind == "word":
@@ -479,9 +481,9 @@ class _Parser:
         args: list[Expression] = []
         is_star = self._take("*")
         if not is_star and not self._is(")") and not self._is("ORDER"):
-            args.append(self._argument())
+            args.append(self.expression())
             while self._take(","):
-                args.append(self._argument())
+                args.append(self.expression())
         if self._take("ORDER", "BY"):
             extra = "ORDER BY in the call"
             self._skip_to_parenthesis()
@@ -503,12 +505,6 @@ class _Parser:
                 self._identifier()
         text = self._text[begin : self._tokens[self._place - 1].end]
         return Call(tuple(args), schema, name, text, is_distinct, is_star, condition, extra)
-
-    def _argument(self) -> Expression:
-        argument = self.expression()
-        if self._is("=") and self._is(">", 1):
-            raise _NotUnderstood
-        return argument
 
     def _skip_to_parenthesis(self) -> None:
         """To the one that ends what has begun."""

@@ -31,8 +31,8 @@ EXPECTED_NS = {
     },
     "penumbra": {
         "start": 300_000, "tables": 100_000, "columns": 50_000, "scanned_rows": 0.3,
-        "scanned_bytes": 0.2, "operations": 1, "numbers": 2, "texts": 20, "built_rows": 20, "joined_rows": 5,
-        "aggregated_values": 2, "groups": 50, "sorted_rows": 5, "top_rows": 1,
+        "scanned_bytes": 0.2, "operations": 1, "numbers": 2, "texts": 20, "built_rows": 20,
+        "joined_rows": 5, "aggregated_values": 2, "groups": 50, "sorted_rows": 5, "top_rows": 1,
         "returned_values": 50,
     },
 }  # fmt: skip
@@ -98,7 +98,8 @@ def report(label: str, samples: Sequence[Sample], costs: Costs) -> None:
     predicted = [sample.quantities.speedup(costs) for sample in samples]
     real = [sample.speedup for sample in samples]
     errors = numpy.abs(numpy.log2(numpy.array(predicted) / numpy.maximum(real, 1.0)))
-    print(f"{label}: {len(samples)} queries, rank correlation {spearmanr(predicted, real).statistic:.2f},"
+    rank = spearmanr(predicted, real).statistic
+    print(f"{label}: {len(samples)} queries, rank correlation {rank:.2f},"
           f" half of them within a factor of {2 ** float(numpy.median(errors)):.2f}")  # fmt: skip
 
 

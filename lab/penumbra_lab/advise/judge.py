@@ -199,7 +199,8 @@ class Judge:
         candidates = [
             operator
             for operator in self._catalog.operators(operation.name)
-            if self._fits(operator.left, left, len(parts) == 2) and self._fits(operator.right, right)
+            if self._fits(operator.left, left, len(parts) == 2)
+            and self._fits(operator.right, right)
         ]
         result = frozenset(operator.result for operator in candidates)
         for operator in candidates:
@@ -209,8 +210,8 @@ class Judge:
                 reason = f"operator {operation.name} of {types}"
                 return Judged(result, (*below, Blocker(reason, "", operation.name)))
         if not candidates:
-            return Judged(result, below or (Blocker(f"operator {operation.name} of types that are"
-                                                    " not known", "", operation.name),))  # fmt: skip
+            reason = f"operator {operation.name} of types that are not known"
+            return Judged(result, below or (Blocker(reason, "", operation.name),))
         uses = {self._use(self._engine.function_of(operator.function)) for operator in candidates}
         collation = tuple(chain.from_iterable(
             self.collation_blockers(use, operation.args) for use in uses))  # fmt: skip

@@ -22,17 +22,17 @@ from penumbra_lab.advise.expressions import (
     walk,
 )
 from penumbra_lab.advise.judge import Judge
-from penumbra_lab.advise.sizes import Stored, distinct_values, stored_form
 from penumbra_lab.advise.plans import INDEX_SCANS, JOINS, Plan, PlanNode
+from penumbra_lab.advise.sizes import Stored, distinct_values, stored_form
 from penumbra_lab.advise.verdict import Verdict
 
 COSTS = Path(__file__).with_name("costs.json")
 POSTGRESQL = ("start", "pages", "rows", "deformed_values", "operations", "numbers", "texts",
               "index_rows", "index_searches", "joined_rows", "aggregated_values", "groups",
               "sorted_rows", "top_rows", "returned_values")  # fmt: skip
-PENUMBRA = ("start", "tables", "columns", "scanned_rows", "scanned_bytes", "operations", "numbers", "texts",
-            "built_rows", "joined_rows", "aggregated_values", "groups", "sorted_rows",
-            "top_rows", "returned_values")  # fmt: skip
+PENUMBRA = ("start", "tables", "columns", "scanned_rows", "scanned_bytes", "operations",
+            "numbers", "texts", "built_rows", "joined_rows", "aggregated_values", "groups",
+            "sorted_rows", "top_rows", "returned_values")  # fmt: skip
 TEXT_TYPES = {"text", "character"}
 # Values of a key that the planner takes for as many as its column has.
 FIELD_VALUES, PERIOD_VALUES = 60, 400

@@ -12,6 +12,7 @@ from penumbra_lab.advise.expressions import (
     Expression,
     Parameter,
     Subquery,
+    Unknown,
     parse,
     parse_sort_key,
     walk,
@@ -235,23 +236,30 @@ class Plan:
     @cached_property
     def scans(self) -> list[Scan]:
         needed: dict[str, dict[str, None]] = defaultdict(dict)
+        unknown = []
         for node in self.nodes:
-            for column in _columns(self._needed_expressions(node)):
-                needed[column.table][column.name] = None
+            for expression in self._needed_expressions(node):
+                unknown += (part.text for part in walk(expression) if isinstance(part, Unknown))
+                for column in _columns([expression]):
+                    needed[column.table][column.name] = None
         found = []
         for node in self.nodes:
             table = self.table(node)
             if table is None or node.kind not in SCANS:
                 continue
-            names = dict(needed[node.alias] | needed[re.sub(r"_\d+$", "", node.alias)]
-                         | needed[""])  # fmt: skip
-            filters = {column.name for column in _columns(node.conditions)}
             own = needed[node.alias]
+            # A partition's columns have the name of its table, or that of the whole.
+            names = own | needed[re.sub(r"_\d+$", "", node.alias)] | needed[""]
+            # What is not understood may read every column that it seems to name.
+            for text in unknown:
+                names |= dict.fromkeys(name for name in table.columns if name in text)
+            filters = {column.name for column in _columns(node.conditions)}
+            is_whole_row = any(f"{node.alias}.*" in text for text in unknown)
             found.append(Scan(
                 node, table,
                 tuple(table.columns[name] for name in names if name in table.columns),
                 tuple(column for name, column in table.columns.items() if name in filters),
-                all(name in table.columns for name in own),
+                not is_whole_row and all(name in table.columns for name in own),
             ))  # fmt: skip
         return found
 

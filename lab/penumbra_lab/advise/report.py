@@ -57,8 +57,8 @@ def advice_content(advice: Advice, findings: Sequence[Finding], snapshot: Snapsh
     ]
     return Content(
         f"What Penumbra would bring to {database}",
-        f"PostgreSQL {line(snapshot.server.version)}, {counted(len(advice.statements), 'statement')}"
-        f" of {line(advice.source)}. {HOW}",
+        f"PostgreSQL {line(snapshot.server.version)},"
+        f" {counted(len(advice.statements), 'statement')} of {line(advice.source)}. {HOW}",
         tuple(_facts(advice)), tuple(sections),
     )  # fmt: skip
 

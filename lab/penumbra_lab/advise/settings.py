@@ -27,7 +27,9 @@ def find_settings(server: Server, advice: Advice) -> list[Finding]:
         (list(SETTINGS),),
     )
     settings = {row.name: row for row in rows}
-    [role] = server.ask("SELECT rolsuper AS is_superuser FROM pg_roles WHERE rolname = current_user")
+    [role] = server.ask(
+        "SELECT rolsuper AS is_superuser FROM pg_roles WHERE rolname = current_user"
+    )
     found = [*_library(settings, advice), *_costs(settings, advice), *_tables(advice.tables)]
     if settings["max_parallel_workers_per_gather"].setting == "0":
         found.append(Finding(False, "queries run in one thread",
@@ -86,8 +88,11 @@ def _costs(settings: dict, advice: Advice) -> Iterator[Finding]:
 
 
 def _tables(tables: Sequence) -> Iterator[Finding]:
-    unvacuumed = [table for table in tables
-                  if table.pages and table.visible_pages < VISIBLE_SHARE_MIN * table.pages]  # fmt: skip
+    unvacuumed = [
+        table
+        for table in tables
+        if table.pages and table.visible_pages < VISIBLE_SHARE_MIN * table.pages
+    ]
     for table in unvacuumed[:NAMED_TABLES_MAX]:
         yield Finding(
             False,

@@ -7,7 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from penumbra_lab.advise.catalog import Table
-from penumbra_lab.advise.expressions import Call, Column, Expression, Form, Operation, walk
+from penumbra_lab.advise.expressions import (
+    Call,
+    Column,
+    Expression,
+    Form,
+    Operation,
+    Subquery,
+    walk,
+)
 from penumbra_lab.advise.judge import Blocker, Judge
 from penumbra_lab.advise.plans import SCANS, Plan, PlanNode, Scan
 
@@ -138,6 +146,11 @@ class _PlanJudge:
             one.kind == "Limit" for one in self._plan.nodes
         ):
             yield Blocker("subquery beside LIMIT")
+        if any(
+            isinstance(part, Subquery) and part.name.startswith("InitPlan")
+            for one in node.output if node.parent is None for part in walk(one)
+        ):  # fmt: skip
+            yield Blocker("subquery in the target list")
         if node.kind in ("Append", "Merge Append") and self._is_top(node):
             yield Blocker("partitions or members at the top of the query")
 
@@ -230,9 +243,8 @@ def _is_lateral(inner: PlanNode) -> bool:
     """A subquery that PostgreSQL computes for each row of the other side."""
     nodes = list(inner.walk())
     own = {node.alias for node in nodes if node.alias}
-    return any(node.is_aggregation or node.kind in ("Limit", "Subquery Scan") for node in nodes) and (
-        any(_is_outer(one, own) for node in nodes for one in _expressions(node))
-    )
+    computes = any(node.is_aggregation or node.kind in ("Limit", "Subquery Scan") for node in nodes)
+    return computes and any(_is_outer(one, own) for node in nodes for one in _expressions(node))
 
 
 def _is_outer(expression: Expression, own: set[str]) -> bool:
