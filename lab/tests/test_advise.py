@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 
 import psycopg
 import pytest
@@ -315,6 +316,17 @@ def test_the_terminal_shows_all_sections(dsn, queries):
                  "penumbra.memory = '64MB'", "shared_preload_libraries"):  # fmt: skip
         assert text in shown, text
     assert "\x1b[31m" not in shown and "\u202e" not in shown
+
+
+def test_statements_that_load_name_every_table(dsn, queries, stock_server):
+    shown = advise("--dsn", dsn, "--queries", queries)
+    loads = re.findall(r"penumbra\.load\((.*), ARRAY\[(.*)\]\);", shown)
+    assert len(loads) == 2
+    with stock_server.connect("advised") as connection:
+        for relation, column in loads:
+            sql = f"SELECT {relation}::regclass, attname = {column.split(', ')[0]} FROM pg_attribute"
+            found = connection.execute(f"{sql} WHERE attrelid = {relation}::regclass").fetchall()
+            assert any(is_there for _, is_there in found)
 
 
 def test_json_has_the_same(dsn, queries):

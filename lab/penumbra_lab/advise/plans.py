@@ -107,6 +107,12 @@ class PlanNode:
         for child in self.children:
             yield from child.walk()
 
+    def walk_inputs(self) -> Iterator["PlanNode"]:
+        """Without subqueries of expressions."""
+        yield self
+        for child in self.inputs:
+            yield from child.walk_inputs()
+
 
 @dataclass(frozen=True)
 class Scan:
@@ -152,6 +158,11 @@ class Plan:
         if returned:
             for place, parameter in enumerate(re.findall(r"\d+", returned["list"])):
                 self._returned[int(parameter)] = (node, place)
+
+    def is_of_initplan(self, part: Expression) -> bool:
+        return (isinstance(part, Subquery) and part.name.startswith("InitPlan")) or (
+            isinstance(part, Parameter) and part.number in self._returned
+        )
 
     # -- names -------------------------------------------------------------------------------------
 

@@ -14,8 +14,10 @@ from penumbra_lab.watch.findings import Finding, find
 from penumbra_lab.watch.sheets import STATEMENTS, Sheet, make_sheet
 from penumbra_lab.watch.snapshot import Snapshot
 from penumbra_lab.watch.wording import (
+    block,
     count,
     counted,
+    is_harmless,
     line,
     milliseconds,
     name,
@@ -83,7 +85,7 @@ def _factor(speedup: float) -> str:
 
 
 def _text(one: StatementAdvice) -> str:
-    return shortened(line(one.statement.text), TEXT_CHARACTERS_MAX)
+    return shortened(line(one.statement.shown), TEXT_CHARACTERS_MAX)
 
 
 def _statement_section(advice: Advice, rows: int) -> Section:
@@ -148,7 +150,7 @@ def _cache_sections(advice: Advice, rows: int) -> Iterator[Section]:
     loads = "\n".join(_loads(gains))
     yield Section(
         "What to cache", tables=(columns,),
-        lead=("The worker loads what queries ask for. To have it at once:",),
+        lead=("The worker loads what queries ask for. These statements load it at once:",),
         details=(Details("Statements that load these columns", (loads,)),),
     )  # fmt: skip
     whole = advice.curve[-1].saved_ms
@@ -170,9 +172,17 @@ def _loads(columns: Sequence[CachedColumn]) -> Iterator[str]:
     for column in columns:
         by_table[column.schema, column.table].append(column.column)
     for table, names in by_table.items():
-        relation = ".".join(map(_quoted, table)).replace("'", "''")
-        listed = ", ".join("'" + column.replace("'", "''") + "'" for column in names)
-        yield f"SELECT penumbra.load('{relation}', ARRAY[{listed}]);"
+        relation = _literal(".".join(map(_quoted, table)))
+        yield f"SELECT penumbra.load({relation}, ARRAY[{', '.join(map(_literal, names))}]);"
+
+
+def _literal(text: str) -> str:
+    """With escapes for what a terminal would obey."""
+    if is_harmless(text):
+        return "'" + text.replace("'", "''") + "'"
+    escaped = (letter if letter.isascii() and letter.isprintable() else f"\\+{ord(letter):06x}"
+               for letter in text.replace("\\", "\\\\").replace("'", "''"))  # fmt: skip
+    return f"U&'{''.join(escaped)}'"
 
 
 def _quoted(identifier: str) -> str:
@@ -248,7 +258,7 @@ def _text_section(advice: Advice, rows: int) -> Section:
     for one in advice.statements[:rows]:
         pieces = (f"{line(o.reason)}: {o.piece}" if o.piece else line(o.reason)
                   for o in dict.fromkeys(one.obstacles))  # fmt: skip
-        texts = filter(None, (one.statement.text, "\n".join(pieces)))
+        texts = filter(None, (block(one.statement.text), "\n".join(pieces)))
         summary = f"{line(one.statement.name)}: {VERDICTS[one.verdict]}"
         details.append(Details(summary, tuple(texts)))
     return Section("Texts", details=tuple(details))

@@ -15,6 +15,8 @@ SETTINGS = (
 # From here on look-ups by index seem too expensive for data in memory.
 RANDOM_PAGE_COST_OF_DISKS = 2.0
 RANDOM_PAGE_COST_OF_MEMORY = 1.1
+# Of tables that are worth a line.
+PAGES_MIN = 128
 VISIBLE_SHARE_MIN = 0.9
 NAMED_TABLES_MAX = 5
 PAGE_BYTES = 8192
@@ -91,7 +93,7 @@ def _tables(tables: Sequence) -> Iterator[Finding]:
     unvacuumed = [
         table
         for table in tables
-        if table.pages and table.visible_pages < VISIBLE_SHARE_MIN * table.pages
+        if table.pages >= PAGES_MIN and table.visible_pages < VISIBLE_SHARE_MIN * table.pages
     ]
     for table in unvacuumed[:NAMED_TABLES_MAX]:
         yield Finding(

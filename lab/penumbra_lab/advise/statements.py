@@ -20,6 +20,7 @@ PIECE = re.compile(
     re.DOTALL,
 )
 NOTE = re.compile(r"--\s*(calls|mean_ms|name)\s*[:=]\s*(\S+)")
+LEADING_COMMENTS = re.compile(r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*", re.DOTALL)
 READS = re.compile(r"(?:\s|\(|--[^\n]*\n|/\*.*?\*/)*(select|with|values|table)\b", re.I | re.DOTALL)
 WRITES = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(insert|update|delete|merge)\b", re.I | re.DOTALL)
 # pg_stat_statements puts $1 where only a constant may stand.
@@ -51,6 +52,11 @@ class Statement:
     @property
     def writes(self) -> bool:
         return WRITES.match(self.text) is not None
+
+    @property
+    def shown(self) -> str:
+        """Without the comments before it."""
+        return self.text[LEADING_COMMENTS.match(self.text).end() :]
 
     def repaired(self) -> str:
         """As it may have been before its constants became parameters. A field of extract() is

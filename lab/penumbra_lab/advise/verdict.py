@@ -142,17 +142,24 @@ class _PlanJudge:
             yield Blocker("subquery beside outer joins or around other subqueries")
         if node.kind == "Nested Loop" and _is_lateral(node.inputs[-1]):
             yield Blocker("LATERAL")
-        if node.subplan_name.startswith("SubPlan") and any(
-            one.kind == "Limit" for one in self._plan.nodes
-        ):
+        if node.subplan_name.startswith("SubPlan") and self._is_beside_limit(node):
             yield Blocker("subquery beside LIMIT")
         if any(
-            isinstance(part, Subquery) and part.name.startswith("InitPlan")
+            self._plan.is_of_initplan(part)
             for one in node.output if node.parent is None for part in walk(one)
         ):  # fmt: skip
             yield Blocker("subquery in the target list")
         if node.kind in ("Append", "Merge Append") and self._is_top(node):
             yield Blocker("partitions or members at the top of the query")
+
+    def _is_beside_limit(self, subplan: PlanNode) -> bool:
+        """In the target list of a query with LIMIT, which wants it for few rows."""
+        name = subplan.subplan_name
+        shown = any(
+            isinstance(part, Subquery) and part.name == name
+            for one in (subplan.parent.output if subplan.parent else ()) for part in walk(one)
+        )  # fmt: skip
+        return shown and any(node.kind == "Limit" for node in self._plan.nodes)
 
     def _is_entangled(self, subplan: PlanNode) -> bool:
         return any(node is not subplan and node.subplan_name for node in subplan.walk()) or any(
@@ -241,8 +248,8 @@ def _can_be_joined(subplan: PlanNode) -> bool:
 
 def _is_lateral(inner: PlanNode) -> bool:
     """A subquery that PostgreSQL computes for each row of the other side."""
-    nodes = list(inner.walk())
-    own = {node.alias for node in nodes if node.alias}
+    nodes = list(inner.walk_inputs())
+    own = {node.alias for node in inner.walk() if node.alias}
     computes = any(node.is_aggregation or node.kind in ("Limit", "Subquery Scan") for node in nodes)
     return computes and any(_is_outer(one, own) for node in nodes for one in _expressions(node))
 

@@ -38,7 +38,7 @@ def print_comparison(comparison: Comparison) -> None:
 
 
 def print_content(content: Content) -> None:
-    """Without charts, and without what a page folds away."""
+    """Without charts; what a page folds away only beside a table."""
     console.print(content.title, style="bold", markup=False, highlight=False)
     for text in (content.subtitle, *(f"{value} {what}" for value, what in content.facts)):
         console.print(text, markup=False, highlight=False)
@@ -49,6 +49,7 @@ def print_content(content: Content) -> None:
         console.print(f"\n{section.heading}", style="bold", markup=False, highlight=False)
         for table in section.tables:
             console.print(rich_table(table))
+        texts += [text for details in section.details for text in details.texts if section.tables]
         for text in texts:
             console.print(text, markup=False, highlight=False)
 

@@ -75,12 +75,23 @@ def line(text: str | None) -> str:
     would turn the direction of the text after it."""
     if text is None:
         return NONE
-    shown = (
-        " " if unicodedata.category(letter) in LINE_CATEGORIES else letter
-        for letter in text
-        if unicodedata.category(letter) != "Cf" or letter in "\u200c\u200d"
-    )
-    return " ".join("".join(shown).split())
+    return " ".join("".join(map(_harmless, text)).split())
+
+
+def block(text: str) -> str:
+    """The same of a text that keeps its lines."""
+    return "".join(letter if letter == "\n" else _harmless(letter) for letter in text)
+
+
+def is_harmless(text: str) -> bool:
+    return block(text) == text
+
+
+def _harmless(letter: str) -> str:
+    category = unicodedata.category(letter)
+    if category == "Cf" and letter not in "\u200c\u200d":
+        return ""
+    return " " if category in LINE_CATEGORIES else letter
 
 
 def name(*parts: str | None) -> str:
