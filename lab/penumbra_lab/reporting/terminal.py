@@ -49,9 +49,11 @@ def print_content(content: Content) -> None:
         console.print(f"\n{section.heading}", style="bold", markup=False, highlight=False)
         for table in section.tables:
             console.print(rich_table(table))
-        texts += [text for details in section.details for text in details.texts if section.tables]
         for text in texts:
             console.print(text, markup=False, highlight=False)
+        for text in (text for details in section.details for text in details.texts):
+            if section.tables:  # statements to copy: no line of them may be broken
+                console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def rich_table(table: Table) -> RichTable:
