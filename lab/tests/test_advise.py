@@ -94,8 +94,11 @@ def advise(*arguments: str):
         ("(t.a)::character varying(10)", Cast((Column("t", "a"),), "character varying", "10")),
         ("'2020-01-01 00:00:00+00'::timestamp with time zone",
          Constant("'2020-01-01 00:00:00+00'", "timestamp with time zone")),
-        ("(InitPlan 1).col1", Subquery("InitPlan 1")),
-        ("(NOT (hashed SubPlan 2))", Form((Subquery("SubPlan 2", 0, True),), "NOT")),
+        ("(InitPlan 1).col1", Subquery("InitPlan 1", 0)),
+        ("(NOT (hashed SubPlan 2))", Form((Subquery("SubPlan 2"),), "NOT")),
+        ("EXISTS(SubPlan 3)", Subquery("SubPlan 3")),
+        ("(ANY (t.a = (hashed SubPlan 1).col2))",
+         Operation((Column("t", "a"), Subquery("SubPlan 1", 1)), "=")),
         ("(t.a = ANY ('{1,2}'::integer[]))",
          ArrayTest((Column("t", "a"), Constant("'{1,2}'", "integer[]")), "=", True)),
         ("count(*)", Call((), "", "count", "count(*)", is_star=True)),
@@ -109,7 +112,7 @@ def test_an_expression_is_taken_apart(text, expected):
 
 @pytest.mark.parametrize(
     "text",
-    ["t.*", "ROW(1, 2)", "(t.a).field", "a[1]", "(a", "'open", "EXISTS(SubPlan 1)", "GROUPING(a)",
+    ["t.*", "ROW(1, 2)", "(t.a).field", "a[1]", "(a", "'open", "GROUPING(a)",
      "f(a => 1)", "(" * 400 + "1" + ")" * 400, "a b", ""],
 )  # fmt: skip
 def test_what_is_not_understood_is_not_judged(text):
@@ -149,6 +152,10 @@ def test_constants_that_became_parameters_are_put_back(adviser):
         "SELECT count(*) FROM sales.orders WHERE day < date $1 - interval $2",
         "SELECT extract($1 FROM day), count(*) FROM sales.orders GROUP BY 1",
         "SELECT count(*) FROM sales.orders WHERE day >= date $1 + interval $2 year",
+        "SELECT substr(note, $1, $2), extract($3 FROM day), count(*) FROM sales.orders"
+        " WHERE kind <> $4 GROUP BY substr(note, 1, 3), extract(year FROM day)",
+        "SELECT sum(CASE WHEN kind = $1 THEN $2 ELSE $3 END) FROM sales.orders"
+        " WHERE amount BETWEEN $4 - $5 AND $6 + $7",
     ):
         assert adviser.advise_statement(Statement("s", text)).verdict == "vectors", text
 

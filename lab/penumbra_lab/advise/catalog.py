@@ -219,7 +219,7 @@ class Catalog:
             return None
         [row] = rows
         columns = self._server.ask(
-            "SELECT a.attname, attnum, atttypid, format_type(atttypid, atttypmod) AS type_name,"
+            "SELECT a.attname, a.attnum, atttypid, format_type(atttypid, atttypmod) AS type_name,"
             " atttypmod, attcollation, attgenerated = 'v' AS is_generated, null_frac, avg_width,"
             " n_distinct, correlation, bounds[1] AS low,"
             " bounds[array_upper(bounds, 1)] AS high"
@@ -227,7 +227,7 @@ class Catalog:
             "   AND s.attname = a.attname AND (NOT inherited OR %s = 'p')"
             " CROSS JOIN LATERAL (SELECT coalesce(histogram_bounds, most_common_vals)::text::text[]"
             "   AS bounds) b"
-            " WHERE attrelid = %s AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
+            " WHERE attrelid = %s AND a.attnum > 0 AND NOT attisdropped ORDER BY a.attnum",
             (schema, name, row.relkind, row.oid),
         )
         return Table(

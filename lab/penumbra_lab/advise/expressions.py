@@ -62,8 +62,7 @@ class Subquery(Expression):
     """The value of an InitPlan, or a correlated or hashed SubPlan."""
 
     name: str
-    column: int = 0
-    is_hashed: bool = False
+    column: int | None = None  # None: its only value, or whether it finds something
 
 
 @dataclass(frozen=True)
@@ -376,21 +375,27 @@ class _Parser:
         return expression
 
     def _subquery_name(self) -> Expression | None:
-        """(SubPlan 1), (hashed SubPlan 1), (InitPlan 1).col1, (SubPlan 1).col1, (ANY ...)"""
+        """(SubPlan 1), (hashed SubPlan 1), (InitPlan 1).col1, (hashed SubPlan 1).col1, (ANY ...)"""
         begin = self._place
-        is_hashed = self._take("hashed")
-        token, number = self._peek(), self._peek(1)
-        if token and number and token.text in ("SubPlan", "InitPlan") and number.kind == "number":
+        self._take("hashed")
+        token, number = self._peek(), self._peek(1)  # from 19 on a name: expr_1
+        if token and number and token.text in ("SubPlan", "InitPlan") and (
+            number.kind in ("number", "word")
+        ):
             self._place += 2
             if self._take(")"):
-                column = 0
+                column = None
                 following = self._peek(1)
                 if self._is(".") and following and following.text.startswith("col"):
                     self._place += 2
                     column = int(following.text[3:] or 1) - 1
-                return Subquery(f"{token.text} {number.text}", column, is_hashed)
-        if token and token.text in ("ANY", "ALL", "alternatives"):
-            raise _NotUnderstood
+                return Subquery(f"{token.text} {number.text}", column)
+        if token and token.text in ("ANY", "ALL") and self._is("(", 1):
+            self._place += 2  # (ANY (x = (hashed SubPlan 1).col1)), from 17 on
+            test = self.expression()
+            self._expect(")")
+            self._expect(")")
+            return test
         self._place = begin
         return None
 
@@ -411,6 +416,11 @@ class _Parser:
             return Constant(word, kinds.get(word, "timestamp with time zone"))
         if word in ("EXTRACT", "POSITION", "SUBSTRING", "TRIM", "OVERLAY") and self._take("("):
             return self._sql_syntax(word, token.begin)
+        if word == "EXISTS" and self._take("("):
+            self._place -= 1
+            subquery = self._primary()
+            if isinstance(subquery, Subquery):
+                return subquery
         if word in ("ROW", "EXISTS", "GROUPING", "MERGE_ACTION"):
             raise _NotUnderstood
         return None

@@ -202,6 +202,10 @@ class Judge:
             if self._fits(operator.left, left, len(parts) == 2)
             and self._fits(operator.right, right)
         ]
+        given = [part.types for part in parts]
+        exact = [operator for operator in candidates
+                 if [{operator.left}, {operator.right}][-len(given) :] == given]  # fmt: skip
+        candidates = exact or candidates
         result = frozenset(operator.result for operator in candidates)
         for operator in candidates:
             args = [operator.left] * (len(parts) == 2) + [operator.right]
@@ -242,13 +246,16 @@ class Judge:
         )
 
     def _candidates(self, call: Call, parts: Sequence[Judged]) -> list[Function]:
-        return [
+        fitting = [
             function
             for function in self._catalog.functions(call.schema, call.name)
             if len(function.args) == len(parts)
             and all(self._fits(wanted, part.types)
                     for wanted, part in zip(function.args, parts, strict=True))
         ]  # fmt: skip
+        exact = [function for function in fitting
+                 if [{wanted} for wanted in function.args] == [part.types for part in parts]]  # fmt: skip
+        return exact or fitting
 
     def _aggregates(self, call: Call) -> bool:
         return any(function.kind in "aw"

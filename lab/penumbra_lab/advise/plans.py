@@ -233,10 +233,10 @@ class Plan:
 
     def _types_of_subquery(self, subquery: Subquery) -> Types:
         node = self._subplans.get(subquery.name)
-        if subquery.is_hashed:
-            boolean = self.catalog.type_named("boolean")
-            return frozenset({boolean.oid}) if boolean else NO_TYPES
-        return self._types_at(node, subquery.column) if node else NO_TYPES
+        types = self._types_at(node, subquery.column or 0) if node else NO_TYPES
+        boolean = self.catalog.type_named("boolean")
+        # EXISTS and IN are written as the value of a subquery is.
+        return types | {boolean.oid} if types and subquery.column is None and boolean else types
 
     def _types_at(self, node: PlanNode, place: int) -> Types:
         output = node.output

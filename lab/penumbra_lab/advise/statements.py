@@ -29,6 +29,12 @@ TYPED_CONSTANT = re.compile(
     r"(?:\s+(?:year|month|day|hour|minute|second)s?\b(?:\s+to\s+(?:month|hour|minute|second)\b)?)?",
     re.I,
 )
+# What lost its type with its value.
+COMPUTED = re.compile(r"(\$\d+)(\s*[-+*/]\s*)(\$\d+)\b(?!::)")
+CHOSEN = re.compile(r"(\bthen\s+)(\$\d+)(\s+else\s+)(\$\d+)\b(?!::)", re.I)
+PARAMETER = re.compile(r"\$\d+")
+CONSTANT = r"(?:'(?:[^']|'')*'|\w+)"
+CALL = re.compile(r"\b\w+\s*\((?:[^()]|\([^()]*\))*\)")
 FIELD = re.compile(r"\bextract\s*\(\s*\$\d+\s+from\b", re.I)
 NO_VIEW = (
     "the view pg_stat_statements is not in this database: add it to shared_preload_libraries,"
@@ -62,7 +68,23 @@ class Statement:
         """As it may have been before its constants became parameters. A field of extract() is
         taken for `year`: the engine knows all of them."""
         text = TYPED_CONSTANT.sub(r"\2::\1", self.text)
-        return FIELD.sub("extract(year FROM", text)
+        text = CALL.sub(lambda call: _as_elsewhere(call[0], text), text)
+        text = FIELD.sub("extract(year FROM", text)
+        text = COMPUTED.sub(r"\1::numeric\2\3::numeric", text)
+        text = CHOSEN.sub(r"\1\2::integer\3\4::integer", text)
+        numbers: dict[str, int] = {}
+        return PARAMETER.sub(
+            lambda match: f"${numbers.setdefault(match[0], len(numbers) + 1)}", text
+        )
+
+
+def _as_elsewhere(call: str, text: str) -> str:
+    """GROUP BY keeps the constants of a call that the target list has, too."""
+    if not PARAMETER.search(call):
+        return call
+    pieces = (re.escape(piece) for piece in PARAMETER.split(call))
+    found = re.search(CONSTANT.join(pieces), text, re.I)
+    return found[0] if found else call
 
 
 @dataclass(frozen=True)
