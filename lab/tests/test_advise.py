@@ -23,8 +23,9 @@ from penumbra_lab.advise.expressions import (
 )
 from penumbra_lab.advise.model import measure_plan, read_costs
 from penumbra_lab.advise.server import NotPlanned, Server
+from penumbra_lab.advise.settings import find_settings
 from penumbra_lab.advise.sizes import stored_form
-from penumbra_lab.advise.statements import Statement, read_file, split
+from penumbra_lab.advise.statements import Statement, Workload, read_file, split
 from penumbra_lab.cli import commands
 from penumbra_lab.errors import LabError
 
@@ -300,6 +301,28 @@ def test_the_curve_takes_first_what_pays_most(adviser):
     assert recommended_mb(curve) == 64 and recommended_mb(()) == 0
 
 
+def test_settings_follow_the_workload(dsn):
+    statements = tuple(
+        Statement(f"s{number}", sql) for number, sql in enumerate((
+            "SELECT note, sum(amount) FROM sales.orders GROUP BY note ORDER BY 2",
+            "SELECT kind, sum(amount) FROM sales.orders GROUP BY kind",
+        ))
+    )  # fmt: skip
+
+    def remedies(options: str, statements: tuple[Statement, ...]) -> str:
+        with Server(f"{dsn} options='{options}'") as server:
+            advice = Adviser(server).advise(Workload("test", statements, False))
+            return " | ".join(finding.remedy for finding in find_settings(server, advice))
+
+    assert "work_mem = '" in remedies("-cwork_mem=1MB", statements)
+    assert "work_mem = '" not in remedies("-cwork_mem=64MB", statements)
+    assert "work_mem = '" not in remedies("-cwork_mem=1MB", statements[1:])
+    assert "random_page_cost = 1.1" in remedies("-crandom_page_cost=4", statements)
+    assert "random_page_cost" not in remedies("-crandom_page_cost=1.5", statements)
+    assert "threads" in remedies("-cmax_parallel_workers_per_gather=0", statements)
+    assert "threads" not in remedies("-cmax_parallel_workers_per_gather=2", statements)
+
+
 # -- reports ---------------------------------------------------------------------------------------
 
 
@@ -331,7 +354,8 @@ def test_statements_that_load_name_every_table(dsn, queries, stock_server):
     assert len(loads) == 2
     with stock_server.connect("advised") as connection:
         for relation, column in loads:
-            sql = f"SELECT {relation}::regclass, attname = {column.split(', ')[0]} FROM pg_attribute"
+            first = column.split(", ")[0]
+            sql = f"SELECT {relation}::regclass, attname = {first} FROM pg_attribute"
             found = connection.execute(f"{sql} WHERE attrelid = {relation}::regclass").fetchall()
             assert any(is_there for _, is_there in found)
 

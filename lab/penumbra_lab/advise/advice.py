@@ -53,6 +53,7 @@ class StatementAdvice:
     time_ms: float  # of all calls: measured where the source has times, else predicted
     columns: tuple[CachedColumn, ...]
     obstacles: tuple[Obstacle, ...]
+    kept_bytes: float = 0.0  # of the largest hash table or sort
     problem: str = ""  # why there is no plan
 
     @property
@@ -130,7 +131,8 @@ class Adviser:
         try:
             examined = self.examine(statement)
         except NotPlanned as error:
-            return StatementAdvice(statement, "unknown", 1.0, measured, (), (), str(error))
+            return StatementAdvice(statement, "unknown", 1.0, measured, (), (),
+                                   problem=str(error))  # fmt: skip
         costs = read_costs()
         speedup = examined.quantities.speedup(costs)
         verdict = examined.verdict
@@ -147,7 +149,8 @@ class Adviser:
             Obstacle(blocker.reason, find_piece(statement.text, blocker))
             for blocker in verdict.blockers
         )
-        return StatementAdvice(statement, kind, speedup, measured, columns, obstacles)
+        kept = max(node.kept_bytes for node in examined.plan.nodes)
+        return StatementAdvice(statement, kind, speedup, measured, columns, obstacles, kept)
 
     def _explain(self, statement: Statement) -> Explained:
         text = statement.text.replace("\0", " ").rstrip().rstrip(";")

@@ -253,8 +253,8 @@ class Judge:
             and all(self._fits(wanted, part.types)
                     for wanted, part in zip(function.args, parts, strict=True))
         ]  # fmt: skip
-        exact = [function for function in fitting
-                 if [{wanted} for wanted in function.args] == [part.types for part in parts]]  # fmt: skip
+        given = [part.types for part in parts]
+        exact = [function for function in fitting if [{wanted} for wanted in function.args] == given]
         return exact or fitting
 
     def _aggregates(self, call: Call) -> bool:

@@ -29,6 +29,8 @@ PASSING = {"Sort", "Incremental Sort", "Materialize", "Memoize", "Hash", "Limit"
 MEMBERS_EXACT = {"Append", "Merge Append", "SetOp", "Recursive Union", "Subquery Scan"}
 CONDITIONS = ("Filter", "Join Filter", "Hash Cond", "Merge Cond", "Index Cond", "Recheck Cond",
               "One-Time Filter", "Order By", "TID Cond")  # fmt: skip
+# What a row takes in a hash table or a sort beside its columns.
+ROW_BYTES = 32
 RETURNED = re.compile(r"\(returns (?P<list>\$\d+(?:,\s*\$\d+)*)\)")
 
 
@@ -55,6 +57,13 @@ class PlanNode:
     @property
     def width(self) -> int:
         return self.raw["Plan Width"]
+
+    @property
+    def kept_bytes(self) -> float:
+        """What it hashes or sorts at a time."""
+        if self.kind in ("Hash", "Sort") or self.raw.get("Strategy") == "Hashed":
+            return max(self.raw["Plan Rows"], 1) * (self.width + ROW_BYTES)
+        return 0.0
 
     @property
     def total_cost(self) -> float:

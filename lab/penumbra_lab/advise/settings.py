@@ -1,14 +1,16 @@
 """Which settings of a server to change, and what else to do before Penumbra helps."""
 
+import math
 from collections.abc import Iterator, Sequence
 
-from penumbra_lab.advise.advice import Advice
+from penumbra_lab.advise.advice import MEGABYTE, Advice
 from penumbra_lab.advise.server import Server
 from penumbra_lab.watch.findings import Finding
 from penumbra_lab.watch.wording import counted, name, size
 
 SETTINGS = (
     "shared_preload_libraries", "penumbra.memory", "random_page_cost", "work_mem",
+    "hash_mem_multiplier",
     "max_parallel_workers_per_gather", "effective_cache_size", "compute_query_id",
     "old_snapshot_threshold",
 )  # fmt: skip
@@ -19,7 +21,8 @@ RANDOM_PAGE_COST_OF_MEMORY = 1.1
 PAGES_MIN = 128
 VISIBLE_SHARE_MIN = 0.9
 NAMED_TABLES_MAX = 5
-PAGE_BYTES = 8192
+PAGE_BYTES, KILOBYTE = 8192, 1024
+WORK_MEMORY_MB_MAX = 1024
 
 
 def find_settings(server: Server, advice: Advice) -> list[Finding]:
@@ -32,7 +35,8 @@ def find_settings(server: Server, advice: Advice) -> list[Finding]:
     [role] = server.ask(
         "SELECT rolsuper AS is_superuser FROM pg_roles WHERE rolname = current_user"
     )
-    found = [*_library(settings, advice), *_costs(settings, advice), *_tables(advice.tables)]
+    found = [*_library(settings, advice), *_costs(settings, advice),
+             *_work_memory(settings, advice), *_tables(advice.tables)]  # fmt: skip
     if settings["max_parallel_workers_per_gather"].setting == "0":
         found.append(Finding(False, "queries run in one thread",
                              "max_parallel_workers_per_gather = 2, or more: the engine takes as"
@@ -87,6 +91,22 @@ def _costs(settings: dict, advice: Advice) -> Iterator[Finding]:
             f"random_page_cost = {RANDOM_PAGE_COST_OF_MEMORY}: plans get better with and without"
             " Penumbra",
         )
+
+
+def _work_memory(settings: dict, advice: Advice) -> Iterator[Finding]:
+    multiplier = float(settings["hash_mem_multiplier"].setting)
+    allowed = int(settings["work_mem"].setting) * KILOBYTE * multiplier
+    larger = [one for one in advice.statements if one.is_promised and one.kept_bytes > allowed]
+    if not larger:
+        return
+    most = max(one.kept_bytes for one in larger)
+    wanted = min(2 ** math.ceil(math.log2(most / multiplier / MEGABYTE)), WORK_MEMORY_MB_MAX)
+    yield Finding(
+        False,
+        f"{counted(len(larger), 'statement')} would hash or sort up to {size(most)}, more than"
+        f" work_mem ({settings['work_mem'].shown}) times hash_mem_multiplier, and spill to disk",
+        f"work_mem = '{wanted}MB' for the role that runs them",
+    )
 
 
 def _tables(tables: Sequence) -> Iterator[Finding]:
