@@ -254,7 +254,7 @@ class Judge:
                     for wanted, part in zip(function.args, parts, strict=True))
         ]  # fmt: skip
         given = [part.types for part in parts]
-        exact = [function for function in fitting if [{wanted} for wanted in function.args] == given]
+        exact = [one for one in fitting if [{wanted} for wanted in one.args] == given]
         return exact or fitting
 
     def _aggregates(self, call: Call) -> bool:
