@@ -94,8 +94,11 @@ def _matrix(rows: Sequence[Counter], names: Sequence[str]) -> numpy.ndarray:
     return numpy.array([[row[name] for name in names] for row in rows], dtype=float)
 
 
-def report(label: str, samples: Sequence[Sample], costs: Costs) -> None:
-    predicted = [sample.quantities.speedup(costs) for sample in samples]
+def predict(samples: Sequence[Sample], costs: Costs) -> list[float]:
+    return [sample.quantities.speedup(costs) for sample in samples]
+
+
+def report(label: str, samples: Sequence[Sample], predicted: Sequence[float]) -> None:
     real = [sample.speedup for sample in samples]
     errors = numpy.abs(numpy.log2(numpy.array(predicted) / numpy.maximum(real, 1.0)))
     rank = spearmanr(predicted, real).statistic
@@ -111,17 +114,21 @@ def main() -> None:
     options = parser.parse_args()
     fitted = [sample for path in options.documents for sample in read_samples(path)]
     others = [sample for path in options.not_fitted for sample in read_samples(path)]
+    tried: list[Sample] = []
+    predicted: list[float] = []
     for left_out in dict.fromkeys(sample.workload for sample in fitted):
         costs = fit([sample for sample in fitted if sample.workload != left_out])
-        report(f"{left_out}, by the others' costs",
-               [sample for sample in fitted if sample.workload == left_out], costs)  # fmt: skip
+        own = [sample for sample in fitted if sample.workload == left_out]
+        report(f"{left_out}, by the others' costs", own, predict(own, costs))
+        tried += own
+        predicted += predict(own, costs)
     costs = fit(fitted)
-    report("all that was fitted", fitted, costs)
     for workload in dict.fromkeys(sample.workload for sample in others):
-        report(f"{workload}, not fitted",
-               [sample for sample in others if sample.workload == workload], costs)  # fmt: skip
-    if others:
-        report("all", [*fitted, *others], costs)
+        own = [sample for sample in others if sample.workload == workload]
+        report(f"{workload}, not fitted", own, predict(own, costs))
+    report("all, each by costs of other workloads", [*tried, *others],
+           [*predicted, *predict(others, costs)])  # fmt: skip
+    report("all, by the costs that are kept", [*fitted, *others], predict([*fitted, *others], costs))
     if not options.dry_run:
         made = {"postgresql_ns": costs.postgresql, "penumbra_ns": costs.penumbra}
         COSTS.write_text(json.dumps(made, indent=1) + "\n")

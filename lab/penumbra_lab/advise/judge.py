@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from penumbra_lab.advise.catalog import Catalog, Function, Type
+from penumbra_lab.advise.catalog import FIRST_USER_OID, Catalog, Function, Type
 from penumbra_lab.advise.engine import ANY_FIELD, Engine
 from penumbra_lab.advise.expressions import (
     Array,
@@ -312,7 +312,7 @@ class Judge:
     def _aggregate_blockers(self, call: Call, candidates: Sequence[Function],
                             parts: Sequence[Judged]) -> tuple[Blocker, ...]:  # fmt: skip
         blocker = Blocker(f"aggregate {call.name}", call.text, call.name)
-        if call.extra or any(function.oid >= 16384 for function in candidates):
+        if call.extra or any(function.oid >= FIRST_USER_OID for function in candidates):
             return (blocker,)
         name = "count(*)" if call.is_star else call.name
         for function in candidates:

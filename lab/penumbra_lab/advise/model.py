@@ -4,7 +4,7 @@ cost of each, which `fit.py` takes from measured workloads."""
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import repeat
@@ -36,6 +36,8 @@ PENUMBRA = ("start", "tables", "columns", "scanned_rows", "scanned_bytes", "oper
 TEXT_TYPES = {"text", "character"}
 # Values of a key that the planner takes for as many as its column has.
 FIELD_VALUES, PERIOD_VALUES = 60, 400
+# Of rows, after each clause of a condition.
+UNDECIDED_SHARE = 0.5
 # The engine knows these of a whole column without reading it.
 KNOWN_OF_COLUMNS = {"count", "min", "max"}
 
@@ -137,6 +139,13 @@ class _PlanMeasure:
                     made[kind] += rows
         return made
 
+    def _conditions(self, node: PlanNode, rows: float, is_coded: bool) -> Counter:
+        """Each clause is asked of the rows that those before it did not decide."""
+        made = Counter()
+        for place, clause in enumerate(_clauses(node.conditions)):
+            made += self._operations([clause], rows * UNDECIDED_SHARE**place, is_coded)
+        return made
+
     def _kind(self, part: Expression) -> str:
         engine = set().union(*map(self._judge.engine_types, (part, *part.parts())))
         if engine & TEXT_TYPES:
@@ -162,17 +171,17 @@ class _PlanMeasure:
         if node.kind in INDEX_SCANS:
             made["index_rows"] += node.rows
             made["index_searches"] += node.loops
-            made += self._operations(node.conditions, node.rows, False)
+            made += self._conditions(node, node.rows, False)
         elif scan is not None:
             rows = max(scan.table.rows, node.raw["Plan Rows"]) * node.loops
             last = max((column.number for column in scan.columns), default=0)
             made["pages"] += scan.table.pages * node.loops
             made["rows"] += rows
             made["deformed_values"] += rows * last
-            made += self._operations(node.conditions, rows, False)
+            made += self._conditions(node, rows, False)
         elif node.kind in JOINS:
             made["joined_rows"] += _inputs(node) + node.rows
-            made += self._operations(node.conditions, node.rows, False)
+            made += self._conditions(node, node.rows, False)
         elif node.is_aggregation or node.kind in ("WindowAgg", "Unique", "SetOp"):
             made += self._aggregation(node)
             made["sorted_rows"] += len(_distinct_calls(node)) * _comparisons(_inputs(node))
@@ -236,7 +245,7 @@ class _PlanMeasure:
             inputs = [child.rows for child in node.inputs]
             made["built_rows"] += min(inputs)
             made["joined_rows"] += max(inputs) + node.rows
-            made += self._operations(node.conditions, node.rows, True)
+            made += self._conditions(node, node.rows, True)
         elif node.is_aggregation or node.kind in ("Unique", "SetOp"):
             made += self._aggregation(node)
             made["groups"] += sum(map(self._distinct_values, _distinct_calls(node), repeat(node)))
@@ -259,7 +268,15 @@ class _PlanMeasure:
             made["scanned_bytes"] += read * stored_form(
                 scan.table, column, self._plan.catalog
             ).cached_bytes
-        return made + self._operations(node.conditions, rows, True)
+        return made + self._conditions(node, rows, True)
+
+
+def _clauses(conditions: Sequence[Expression]) -> Iterator[Expression]:
+    for condition in conditions:
+        if isinstance(condition, Form) and condition.name in ("AND", "OR"):
+            yield from _clauses(condition.args)
+        else:
+            yield condition
 
 
 def _inputs(node: PlanNode) -> float:

@@ -44,18 +44,10 @@ class Server:
     def __init__(self, dsn: str):
         self._connection = connect(dsn, "advise")
         self._connection.execute("SET default_transaction_read_only = on")
-        [row] = self.ask(
-            "SELECT current_setting('server_version_num')::int AS number,"
-            " current_database() AS database"
-        )
-        self.version_number: int = row.number
-        self.database: str = row.database
+        [row] = self.ask("SELECT current_setting('server_version_num')::int AS number")
+        self.major: int = row.number // 10_000
         if self.major < 15:
             raise LabError("penumbra advise needs PostgreSQL 15 or later")
-
-    @property
-    def major(self) -> int:
-        return self.version_number // 10_000
 
     def __enter__(self) -> "Server":
         return self

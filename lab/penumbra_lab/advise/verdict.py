@@ -118,7 +118,7 @@ class _PlanJudge:
         for expression in _needed(node):
             yield from self._judge.judge(expression).blockers
             if self._judge.calls_volatile(expression):
-                yield Blocker("volatile function", "")
+                yield Blocker("volatile function")
         for key in node.sort_keys:
             yield from self._judge.order_blockers(key)
         for key in node.group_keys:
