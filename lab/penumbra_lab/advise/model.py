@@ -22,14 +22,14 @@ from penumbra_lab.advise.expressions import (
     walk,
 )
 from penumbra_lab.advise.judge import Judge
-from penumbra_lab.advise.plans import INDEX_SCANS, JOINS, Plan, PlanNode
+from penumbra_lab.advise.plans import INDEX_SCANS, JOINS, PASSING, Plan, PlanNode
 from penumbra_lab.advise.sizes import Stored, distinct_values, stored_form
 from penumbra_lab.advise.verdict import Verdict
 
 COSTS = Path(__file__).with_name("costs.json")
 POSTGRESQL = ("start", "pages", "rows", "deformed_values", "operations", "numbers", "texts",
-              "index_rows", "index_searches", "joined_rows", "aggregated_values", "groups",
-              "sorted_rows", "top_rows", "returned_values")  # fmt: skip
+              "index_rows", "index_searches", "joined_rows", "looped_rows", "aggregated_values",
+              "groups", "sorted_rows", "top_rows", "returned_values")  # fmt: skip
 PENUMBRA = ("start", "tables", "columns", "scanned_rows", "scanned_bytes", "operations",
             "numbers", "texts", "built_rows", "joined_rows", "aggregated_values", "groups",
             "sorted_rows", "top_rows", "returned_values")  # fmt: skip
@@ -93,21 +93,17 @@ def measure_plan(plan: Plan, verdict: Verdict) -> Quantities:
             vectors += measured.of_penumbra(node)
         elif node in served:
             vectors += measured.of_scan(node)
-            left["rows"] += node.rows
+            left["rows"] += measured.rows[node]
         else:
             left += own
         if _leaves(node, verdict):
-            vectors["returned_values"] += _values(node)
-    whole["returned_values"] += _values(plan.root)
+            vectors["returned_values"] += measured.values(node)
+    whole["returned_values"] += measured.values(plan.root)
     if plan.root not in verdict.taken:
-        left["returned_values"] += _values(plan.root)
+        left["returned_values"] += measured.values(plan.root)
     if vectors:
         vectors["start"] += 1
     return Quantities(whole, left, vectors)
-
-
-def _values(node: PlanNode) -> float:
-    return node.rows * max(len(node.output), 1)
 
 
 def _leaves(node: PlanNode, verdict: Verdict) -> bool:
@@ -122,6 +118,21 @@ class _PlanMeasure:
         self._judge: Judge = plan.judge
         self._scans = {scan.node: scan for scan in plan.scans}
         self._plan = plan
+
+        self.rows: dict[PlanNode, float] = {}
+        self._count_rows(plan.root)
+
+    def _count_rows(self, node: PlanNode) -> None:
+        """As the planner has them, but for groups of which it knows too little, and for what is
+        made of these."""
+        for child in node.children:
+            self._count_rows(child)
+        self.rows[node] = node.rows
+        if node.is_aggregation:
+            values = math.prod(map(self._key_values, node.group_keys)) if node.group_keys else 1.0
+            self.rows[node] = min(node.rows, values * node.loops)
+        elif node.kind in PASSING and node.inputs:
+            self.rows[node] = min(node.rows, self._inputs(node))
 
     def _form(self, column: Column) -> Stored | None:
         found = self._plan.table_column(column)
@@ -158,10 +169,14 @@ class _PlanMeasure:
 
     def _outputs(self, node: PlanNode, is_coded: bool) -> Counter:
         """Expressions that a node computes: those of an aggregate's arguments for each input."""
-        rows = _inputs(node) if node.is_aggregation else node.rows
+        rows = self._inputs(node) if node.is_aggregation else self.rows[node]
         below = {one for child in node.inputs for one in child.output}
         own = [one for one in node.output if one not in below and not isinstance(one, Column)]
         return self._operations(own, rows, is_coded)
+
+    def values(self, node: PlanNode) -> float:
+        """That come out of it."""
+        return self.rows[node] * max(len(node.output), 1)
 
     # -- nodes -------------------------------------------------------------------------------------
 
@@ -169,9 +184,9 @@ class _PlanMeasure:
         made = Counter()
         scan = self._scans.get(node)
         if node.kind in INDEX_SCANS:
-            made["index_rows"] += node.rows
+            made["index_rows"] += self.rows[node]
             made["index_searches"] += node.loops
-            made += self._conditions(node, node.rows, False)
+            made += self._conditions(node, self.rows[node], False)
         elif scan is not None:
             rows = max(scan.table.rows, node.raw["Plan Rows"]) * node.loops
             last = max((column.number for column in scan.columns), default=0)
@@ -180,24 +195,20 @@ class _PlanMeasure:
             made["deformed_values"] += rows * last
             made += self._conditions(node, rows, False)
         elif node.kind in JOINS:
-            made["joined_rows"] += _inputs(node) + node.rows
-            made += self._conditions(node, node.rows, False)
+            kind = "looped_rows" if node.kind == "Nested Loop" else "joined_rows"
+            made[kind] += self._inputs(node) + self.rows[node]
+            made += self._conditions(node, self.rows[node], False)
         elif node.is_aggregation or node.kind in ("WindowAgg", "Unique", "SetOp"):
             made += self._aggregation(node)
-            made["sorted_rows"] += len(_distinct_calls(node)) * _comparisons(_inputs(node))
+            made["sorted_rows"] += len(_distinct_calls(node)) * _comparisons(self._inputs(node))
         elif not node.inputs:
-            made["rows"] += node.rows
-        return made + _sort(node) + self._outputs(node, False)
+            made["rows"] += self.rows[node]
+        return made + self._sort(node) + self._outputs(node, False)
 
     def _aggregation(self, node: PlanNode) -> Counter:
         calls = sum(isinstance(part, Call) for one in node.output for part in walk(one))
-        values = _inputs(node) * (len(node.group_keys) + calls or 1)
-        return Counter(aggregated_values=values, groups=self._groups(node))
-
-    def _groups(self, node: PlanNode) -> float:
-        """As the planner has it, but for keys of which it knows too little."""
-        values = math.prod(map(self._key_values, node.group_keys)) if node.group_keys else 1.0
-        return min(node.rows, values * node.loops)
+        values = self._inputs(node) * (len(node.group_keys) + calls or 1)
+        return Counter(aggregated_values=values, groups=self.rows[node])
 
     def _key_values(self, key: Expression) -> float:
         match key:
@@ -220,7 +231,7 @@ class _PlanMeasure:
             if isinstance(part, Column):
                 found = self._plan.table_column(part)
                 known *= (found and distinct_values(*found)) or math.inf
-        return min(_inputs(node), known * node.rows)
+        return min(self._inputs(node), known * self.rows[node])
 
     def _is_known_of_columns(self, node: PlanNode) -> bool:
         [below] = node.inputs if len(node.inputs) == 1 else [None]
@@ -242,23 +253,27 @@ class _PlanMeasure:
         if self._is_known_of_columns(node):
             return made
         if node.kind in JOINS:
-            inputs = [child.rows for child in node.inputs]
+            inputs = [self.rows[child] for child in node.inputs]
             made["built_rows"] += min(inputs)
-            made["joined_rows"] += max(inputs) + node.rows
-            made += self._conditions(node, node.rows, True)
+            # Rows without a match are dropped by the join's filter, in the scan.
+            made["scanned_rows"] += max(inputs)
+            made["joined_rows"] += self.rows[node]
+            made += self._conditions(node, self.rows[node], True)
         elif node.is_aggregation or node.kind in ("Unique", "SetOp"):
             made += self._aggregation(node)
             made["groups"] += sum(map(self._distinct_values, _distinct_calls(node), repeat(node)))
             for key in node.group_keys:
                 if self._judge.engine_types(key) & TEXT_TYPES and not self._is_coded(key):
-                    made["texts"] += _inputs(node)
-        return made + _sort(node) + self._outputs(node, True)
+                    made["texts"] += self._inputs(node)
+        elif node.parent is None or not _groups_or_merges(node.parent):
+            made += self._sort(node)
+        return made + self._outputs(node, True)
 
     def of_scan(self, node: PlanNode) -> Counter:
         """The engine reads a whole table, however often PostgreSQL's plan looks rows up in it."""
         scan = self._scans[node]
         rows = max(scan.table.rows, node.raw["Plan Rows"])
-        share = min(node.rows / max(rows, 1.0), 1.0)
+        share = min(self.rows[node] / max(rows, 1.0), 1.0)
         made = Counter(tables=1, columns=len(scan.columns))
         if node.parent is not None and self._is_known_of_columns(node.parent):
             return made
@@ -270,6 +285,23 @@ class _PlanMeasure:
             ).cached_bytes
         return made + self._conditions(node, rows, True)
 
+    def _inputs(self, node: PlanNode) -> float:
+        return sum(self.rows[child] for child in node.inputs)
+
+    def _sort(self, node: PlanNode) -> Counter:
+        """Below LIMIT only the first rows are kept in order."""
+        if node.kind not in ("Sort", "Incremental Sort"):
+            return Counter()
+        above, rows = node.parent, self._inputs(node)
+        if above is not None and above.kind == "Limit" and above.rows < rows:
+            return Counter(top_rows=rows)
+        return Counter(sorted_rows=_comparisons(rows))
+
+
+def _groups_or_merges(node: PlanNode) -> bool:
+    """What PostgreSQL sorts for and the engine hashes."""
+    return node.is_aggregation or node.kind in ("Unique", "Merge Join", "SetOp")
+
 
 def _clauses(conditions: Sequence[Expression]) -> Iterator[Expression]:
     for condition in conditions:
@@ -279,10 +311,6 @@ def _clauses(conditions: Sequence[Expression]) -> Iterator[Expression]:
             yield condition
 
 
-def _inputs(node: PlanNode) -> float:
-    return sum(child.rows for child in node.inputs)
-
-
 def _distinct_calls(node: PlanNode) -> list[Call]:
     return [part for one in node.output for part in walk(one)
             if isinstance(part, Call) and part.is_distinct]  # fmt: skip
@@ -290,13 +318,3 @@ def _distinct_calls(node: PlanNode) -> list[Call]:
 
 def _comparisons(rows: float) -> float:
     return rows * math.log2(max(rows, 2))
-
-
-def _sort(node: PlanNode) -> Counter:
-    """Below LIMIT only the first rows are kept in order."""
-    if node.kind not in ("Sort", "Incremental Sort"):
-        return Counter()
-    above, rows = node.parent, _inputs(node)
-    if above is not None and above.kind == "Limit" and above.rows < rows:
-        return Counter(top_rows=rows)
-    return Counter(sorted_rows=_comparisons(rows))
