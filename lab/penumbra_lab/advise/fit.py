@@ -26,8 +26,8 @@ EXPECTED_NS = {
     "postgresql": {
         "start": 200_000, "pages": 200, "rows": 40, "deformed_values": 3, "operations": 20,
         "numbers": 60, "texts": 50, "index_rows": 100, "index_searches": 1000, "joined_rows": 60,
-        "looped_rows": 60, "aggregated_values": 30, "groups": 150, "sorted_rows": 15, "top_rows": 30,
-        "returned_values": 100,
+        "looped_rows": 60, "aggregated_values": 30, "groups": 150, "sorted_rows": 15,
+        "top_rows": 30, "returned_values": 100,
     },
     "penumbra": {
         "start": 300_000, "tables": 100_000, "columns": 50_000, "scanned_rows": 0.3,
