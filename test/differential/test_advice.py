@@ -24,6 +24,7 @@ def _check(config, dsn: str, connection, kind: str, sql_of) -> tuple[Counter, li
     connection.prepare_threshold = None
     connection.execute("SET penumbra.mode = prefer")
     connection.execute("SET statement_timeout = '60s'")
+    connection.execute("SET client_encoding = 'UTF8'")  # of plans as JSON
     with Server(dsn) as server:
         adviser = Adviser(server)
 

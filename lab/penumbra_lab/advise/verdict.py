@@ -40,6 +40,7 @@ NOT_TAKEN = {
 }
 WRITES = {"ModifyTable", "LockRows"}
 OUTER_JOINS = {"Left", "Right", "Full"}
+POINTS_IN_TIME = {"date", "timestamp", "timestamptz"}
 STORED_FORM = {"pg_column_size", "pg_column_compression", "pg_column_toast_chunk_id"}
 # What stands between the top of a query and its set operation.
 ABOVE_SET_OPERATION = {"Sort", "Incremental Sort", "Limit", "Unique", "Aggregate"}
@@ -140,6 +141,8 @@ class _PlanJudge:
             yield Blocker("condition without columns", node.raw["One-Time Filter"])
         if node.subplan_name.startswith("SubPlan") and self._is_entangled(node):
             yield Blocker("subquery beside outer joins or around other subqueries")
+        if node.subplan_name.startswith("SubPlan") and self._is_compared_otherwise(node):
+            yield Blocker("subquery of several columns, or of dates")
         if node.kind == "Nested Loop" and _is_lateral(node.inputs[-1]):
             yield Blocker("LATERAL")
         if node.subplan_name.startswith("SubPlan") and self._is_beside_limit(node):
@@ -160,6 +163,11 @@ class _PlanJudge:
             for one in (subplan.parent.output if subplan.parent else ()) for part in walk(one)
         )  # fmt: skip
         return shown and any(node.kind == "Limit" for node in self._plan.nodes)
+
+    def _is_compared_otherwise(self, subplan: PlanNode) -> bool:
+        """By IN, whose types plans before PostgreSQL 17 do not show."""
+        types = set().union(*map(self._judge.engine_types, subplan.output))
+        return len(subplan.output) > 1 or bool(types & POINTS_IN_TIME)
 
     def _is_entangled(self, subplan: PlanNode) -> bool:
         return any(node is not subplan and node.subplan_name for node in subplan.walk()) or any(
