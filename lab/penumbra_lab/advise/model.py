@@ -32,7 +32,7 @@ POSTGRESQL = ("start", "pages", "rows", "deformed_values", "operations", "number
               "groups", "sorted_rows", "top_rows", "returned_values")  # fmt: skip
 PENUMBRA = ("start", "tables", "columns", "scanned_rows", "scanned_bytes", "operations",
             "numbers", "texts", "built_rows", "joined_rows", "aggregated_values", "groups",
-            "sorted_rows", "top_rows", "returned_values")  # fmt: skip
+            "text_groups", "sorted_rows", "top_rows", "returned_values")  # fmt: skip
 TEXT_TYPES = {"text", "character"}
 # Values of a key that the planner takes for as many as its column has.
 FIELD_VALUES, PERIOD_VALUES = 60, 400
@@ -265,6 +265,7 @@ class _PlanMeasure:
             for key in node.group_keys:
                 if self._judge.engine_types(key) & TEXT_TYPES and not self._is_coded(key):
                     made["texts"] += self._inputs(node)
+                    made["text_groups"] += self.rows[node]
         elif node.parent is None or not _groups_or_merges(node.parent):
             made += self._sort(node)
         return made + self._outputs(node, True)
