@@ -32,8 +32,8 @@ EXPECTED_NS = {
     "penumbra": {
         "start": 300_000, "tables": 100_000, "columns": 50_000, "scanned_rows": 0.3,
         "scanned_bytes": 0.2, "operations": 1, "numbers": 2, "texts": 20, "built_rows": 20,
-        "joined_rows": 5, "aggregated_values": 2, "groups": 50, "text_groups": 200, "sorted_rows": 5, "top_rows": 1,
-        "returned_values": 50,
+        "joined_rows": 5, "aggregated_values": 2, "groups": 50, "text_groups": 200,
+        "sorted_rows": 5, "top_rows": 1, "returned_values": 50,
     },
 }  # fmt: skip
 
