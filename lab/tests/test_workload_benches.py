@@ -1,5 +1,6 @@
 """What the benchmarks of workloads print and write."""
 
+import json
 import re
 import statistics
 from dataclasses import replace
@@ -7,6 +8,8 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 
+from penumbra_lab.advise import fit
+from penumbra_lab.advise.model import PENUMBRA, POSTGRESQL, Costs
 from penumbra_lab.analysis.comparison import compare_runs
 from penumbra_lab.analysis.document import make_run
 from penumbra_lab.bench import (
@@ -130,6 +133,31 @@ def test_the_star_schema_is_measured_in_both_modes():
         assert {"stock", "penumbra", "DuckDB"} <= set(row)
         assert ("required" in row) != bool(queries[name]["require_refusal"])
     assert document["sections"]["target"] == {"mean": 0.5, "each": 1.0}
+
+
+def test_predictions_are_written_beside_times_and_give_costs(tmp_path):
+    document = _run("advise", "--workload", "ssb", "--size", "0.01", "--runs", "1", "--no-keep")
+    advice = document["sections"]["advice"]
+    assert set(advice) == set(document["sections"]["queries"]) and len(advice) == 13
+    assert all(one["is_whole"] and one["speedup"] >= 1 for one in advice.values())
+    assert document["sections"]["sizes"]["lineorder"]["predicted_bytes"] > 0
+    path = tmp_path / "advise.json"
+    path.write_text(json.dumps(document))
+    samples = fit.read_samples(path)
+    # Times as another machine would have them, on which Penumbra is twice as fast.
+    machine = Costs(
+        {name: 3 * cost for name, cost in fit.EXPECTED_NS["postgresql"].items()},
+        {name: 1.5 * cost for name, cost in fit.EXPECTED_NS["penumbra"].items()},
+    )
+    made = [
+        replace(sample, postgresql_ms=sample.quantities.postgresql_ms(machine),
+                penumbra_ms=sample.quantities.penumbra_ms(machine))
+        for sample in samples
+    ]  # fmt: skip
+    costs = fit.fit(made)
+    assert set(costs.postgresql) == set(POSTGRESQL) and set(costs.penumbra) == set(PENUMBRA)
+    for predicted, sample in zip(fit.predict(made, costs), made, strict=True):
+        assert predicted == pytest.approx(max(sample.speedup, 1.0), rel=0.2)
 
 
 @pytest.mark.slow
@@ -334,7 +362,7 @@ def test_a_disk_allows_as_much_as_the_slower_of_both():
                                      ["bench", "ssb"], ["bench", "written"], ["bench", "htap"],
                                      ["bench", "working-set"],
                                      ["bench", "pgbench"], ["bench", "keytree-clients"],
-                                     ["compress", "advise"], ["report"], ["compare"],
+                                     ["compress", "advise"], ["advise"], ["report"], ["compare"],
                                      ["environment"]])  # fmt: skip
 def test_help(command):
     result = CliRunner().invoke(commands, [*command, "--help"])
