@@ -333,7 +333,7 @@ def queries(tmp_path):
         writer = csv.writer(file)
         writer.writerow(["queryid", "query", "calls", "mean_exec_time"])
         writer.writerow(["1", "SELECT kind, sum(amount) FROM sales.orders GROUP BY 1", 100, 20])
-        writer.writerow(["2", "SELECT string_agg(note, '<script>') FROM sales.orders"
+        writer.writerow(["2", "SELECT string_agg(note, '<script>[/b]') FROM sales.orders"
                          " WHERE amount > 1e9", 1, 50])  # fmt: skip
         writer.writerow(["3", f"SELECT sum({quoted(HOSTILE)}) FROM {quoted(HOSTILE)}", 5, 9])
         writer.writerow(["4", "SELECT sum(amount) FROM sales.ord", 1, 1])
@@ -342,7 +342,7 @@ def queries(tmp_path):
 
 def test_the_terminal_shows_all_sections(dsn, queries):
     shown = advise("--dsn", dsn, "--queries", queries)
-    for text in ("3 of 4", "in vectors", "in part", "not planned", "aggregate string_agg",
+    for text in ("3 of 4", "[/b]", "in vectors", "in part", "not planned", "aggregate string_agg",
                  'relation "sales.ord" does not exist', "Gain with so much memory",
                  "penumbra.memory = '64MB'", "shared_preload_libraries"):  # fmt: skip
         assert text in shown, text

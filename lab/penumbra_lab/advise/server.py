@@ -43,7 +43,6 @@ class Server:
 
     def __init__(self, dsn: str):
         self._connection = connect(dsn, "advise")
-        self._connection.execute("SET default_transaction_read_only = on")
         [row] = self.ask("SELECT current_setting('server_version_num')::int AS number")
         self.major: int = row.number // 10_000
         if self.major < 15:

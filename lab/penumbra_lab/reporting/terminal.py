@@ -2,6 +2,7 @@
 
 from rich import box
 from rich.table import Table as RichTable
+from rich.text import Text
 
 from penumbra_lab.analysis.comparison import Comparison
 from penumbra_lab.analysis.environment import environment_differences, headline
@@ -26,13 +27,13 @@ def print_comparison(comparison: Comparison) -> None:
         differences = environment_differences(comparison.runs)
         console.print(headline(differences, len(comparison.runs)), highlight=False)
         if differences:
-            console.print(rich_table(difference_table(differences, comparison)))
+            console.print(_rich(difference_table(differences, comparison)))
     if not tables:
         console.print("One variant: nothing to compare with.")
         tables = level_tables(comparison.sides[0], comparison.confidence)
     for table in [*tables, warning_table(comparison)]:
         if table:
-            console.print(rich_table(table))
+            console.print(_rich(table))
     for text in [*comparison.unmatched, *(reading_notes(comparison) if comparison.series else [])]:
         console.print(text, markup=False, highlight=False)
 
@@ -48,7 +49,7 @@ def print_content(content: Content) -> None:
             continue
         console.print(f"\n{section.heading}", style="bold", markup=False, highlight=False)
         for table in section.tables:
-            console.print(rich_table(table))
+            console.print(_rich(table))
         for text in texts:
             console.print(text, markup=False, highlight=False)
         for text in (text for details in section.details for text in details.texts):
@@ -56,7 +57,7 @@ def print_content(content: Content) -> None:
                 console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
-def rich_table(table: Table) -> RichTable:
+def _rich(table: Table) -> RichTable:
     shown = RichTable(title=table.caption, title_justify="left", box=box.SIMPLE_HEAD)
     kept = [number for number in range(len(table.columns)) if number not in table.extras]
     for number in kept:
@@ -68,5 +69,5 @@ def rich_table(table: Table) -> RichTable:
             no_wrap=number not in table.texts and console.width >= WIDE,
         )
     for row in table.rows:
-        shown.add_row(*(row[number] for number in kept))
+        shown.add_row(*(Text(row[number]) for number in kept))
     return shown
