@@ -6,7 +6,9 @@ import re
 
 import psycopg
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from click.testing import CliRunner
+from test_page import CLIPPED, DESK, PHONE
 
 from penumbra_lab.advise.advice import Adviser, memory_curve, recommended_mb
 from penumbra_lab.advise.expressions import (
@@ -379,6 +381,26 @@ def test_pages_are_written_and_escaped(dsn, queries, tmp_path):
     assert "&lt;script&gt;" in (tmp_path / "advice.html").read_text()
     with pytest.raises(LabError, match="none of .html"):
         advise("--dsn", dsn, "--queries", queries, "-o", str(tmp_path / "advice.pdf"))
+
+
+@pytest.mark.parametrize(
+    ("viewport", "scheme"), [(PHONE, "light"), (PHONE, "dark"), (DESK, "light"), (DESK, "dark")]
+)
+def test_the_page_is_whole_in_a_browser(browser, dsn, queries, tmp_path, viewport, scheme):
+    path = tmp_path / "advice.html"
+    advise("--dsn", dsn, "--queries", queries, "-o", str(path))
+    page = browser.new_page(viewport=viewport, color_scheme=scheme)
+    complaints, requests = [], []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(path.as_uri())
+    assert complaints == [] and requests == [path.as_uri()]
+    page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
+    assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+    assert page.evaluate(CLIPPED) == []
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    page.close()
 
 
 def test_without_the_view_it_says_how_to_get_it(dsn):

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from penumbra_lab.advise.advice import Advice, CachedColumn, StatementAdvice, column_gains
-from penumbra_lab.reporting.charts import Chart
+from penumbra_lab.reporting.charts import CURVE_HEIGHT_PX, CURVE_WIDTH_PX, Chart
 from penumbra_lab.reporting.content import Content, Details, Section
 from penumbra_lab.reporting.tables import Table
 from penumbra_lab.reporting.theme import SIDES
@@ -28,7 +28,6 @@ from penumbra_lab.watch.wording import (
 
 ROWS_MAX = 200
 TEXT_CHARACTERS_MAX = 90
-CURVE_WIDTH_PX, CURVE_HEIGHT_PX = 480, 220
 VERDICTS = {
     "vectors": "in vectors",
     "part": "in part",
@@ -156,7 +155,7 @@ def _cache_sections(advice: Advice, rows: int) -> Iterator[Section]:
     whole = advice.curve[-1].saved_ms
     points = Table(
         "Gain with so much memory",
-        ("memory", "gain", "", "columns that come with it"),
+        ("memory", "gain", "of all", "columns that come with it"),
         tuple((
             size(point.cached_bytes), percent(100 * point.saved_ms / whole),
             "█" * round(20 * point.saved_ms / whole),
