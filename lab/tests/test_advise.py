@@ -49,6 +49,8 @@ SHOP = (
     f"CREATE TABLE {quoted(HOSTILE)} AS SELECT i AS {quoted(HOSTILE)} FROM"
     f" generate_series(1, {ROWS}) i",
     "CREATE UNLOGGED TABLE scratch AS SELECT i FROM generate_series(1, 1000) i",
+    'CREATE TABLE words AS SELECT i, (i || \'x\') COLLATE "de-x-icu" AS word'
+    " FROM generate_series(1, 20000) i",
     "CREATE SEQUENCE counted",
     "CREATE FUNCTION counting() RETURNS bigint LANGUAGE sql AS $$SELECT nextval('counted')$$",
     "CREATE TABLE parted (id int, k int) PARTITION BY HASH (id)",
@@ -191,6 +193,12 @@ def test_constants_that_became_parameters_are_put_back(adviser):
         ("SELECT counting(), count(*) FROM sales.orders GROUP BY id", "part", "function nextval",
          "nextval"),
         ("SELECT o FROM sales.orders o", "no", "", ""),
+        ("SELECT min(word) FROM words", "part", "ordering of text with an ICU collation", ""),
+        ("SELECT w FROM (SELECT word AS w FROM words OFFSET 0) s ORDER BY w", "part",
+         "ordering of text with an ICU collation", ""),
+        ("SELECT count(DISTINCT word) FROM words WHERE word LIKE '%5'", "vectors", "", ""),
+        ("SELECT upper(word) FROM words WHERE i < 3", "part",
+         "letter case with a collation that is not libc's, of other text than ASCII", ""),
         ("SELECT 1", "no", "no table is read", ""),
         ("SELECT count(*) FROM sales.orders TABLESAMPLE SYSTEM (10)", "no", "TABLESAMPLE",
          "orders"),

@@ -118,7 +118,6 @@ class _PlanMeasure:
         self._judge: Judge = plan.judge
         self._scans = {scan.node: scan for scan in plan.scans}
         self._plan = plan
-
         self.rows: dict[PlanNode, float] = {}
         self._count_rows(plan.root)
 

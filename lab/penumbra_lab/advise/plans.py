@@ -228,8 +228,17 @@ class Plan:
         return types
 
     def _collation(self, column: Column) -> int:
+        """Of a subquery's column, any that one of its outputs has and the database has not."""
         found = self.table_column(column)
-        return found[1].collation if found else 0
+        if found:
+            return found[1].collation
+        for node in self._nodes_called(column.table) if column.table else ():
+            source = self._rows_source(node)
+            for part in _columns(source.output if source else []):
+                collation = self._collation(part)
+                if collation not in (0, self.catalog.default_collation):
+                    return collation
+        return 0
 
     def _types_of_parameter(self, parameter: Parameter) -> Types:
         types = NO_TYPES
