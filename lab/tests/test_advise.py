@@ -442,6 +442,36 @@ def test_with_the_extension_it_says_what_really_ran(watched_server):
     assert "pg_monitor" in advise("--dsn", plain)
 
 
+def test_functions_of_others_are_not_called_by_a_superuser(watched_server):
+    with watched_server.connect() as connection:
+        connection.execute("CREATE DATABASE lured")
+        connection.execute("CREATE ROLE hostile LOGIN")
+        connection.execute("CREATE ROLE asking LOGIN IN ROLE pg_monitor, pg_read_all_data")
+    with watched_server.connect("lured") as connection:
+        for statement in (
+            "CREATE EXTENSION pg_stat_statements",
+            "CREATE TABLE t AS SELECT 1 AS i",
+            "GRANT SELECT ON t TO PUBLIC",
+            "CREATE SCHEMA hostile AUTHORIZATION hostile",
+            "GRANT USAGE ON SCHEMA hostile TO PUBLIC",
+            "SELECT sum(i) FROM t",
+        ):
+            connection.execute(statement)
+    dsn = watched_server.conninfo("lured")
+    with psycopg.connect(dsn, user="hostile", autocommit=True) as connection:
+        connection.execute(
+            "CREATE FUNCTION hostile.lure() RETURNS int IMMUTABLE LANGUAGE plpgsql"
+            " AS $$ BEGIN RAISE LOG 'lured: %', current_user; RETURN 1; END $$"
+        )
+        connection.execute("SELECT i FROM t WHERE i = hostile.lure()")
+    shown = advise("--dsn", dsn, "--json")
+    assert "statements of other roles are left out" in shown
+    assert "lure()" not in shown and "sum(i)" in shown
+    assert "lure()" in advise("--dsn", psycopg.conninfo.make_conninfo(dsn, user="asking"), "--json")
+    log = watched_server.log.read_text()
+    assert "lured: asking" in log and "lured: postgres" not in log
+
+
 def test_the_server_that_goes_away_is_told(dsn):
     with Server(dsn) as server, Server(dsn) as other:
         adviser = Adviser(server)

@@ -238,4 +238,3 @@ class Catalog:
                 c.is_generated, c.null_frac, c.avg_width, c.n_distinct, c.correlation, c.low,
                 c.high) for c in columns},
         )  # fmt: skip
-

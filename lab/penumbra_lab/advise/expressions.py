@@ -200,8 +200,10 @@ class _Parser:
 
     def _is(self, text: str, ahead: int = 0) -> bool:
         token = self._peek(ahead)
-        return token is not None and token.kind in ("mark", "word", "operator", "cast") and (
-            token.text == text
+        return (
+            token is not None
+            and token.kind in ("mark", "word", "operator", "cast")
+            and (token.text == text)
         )
 
     def _take(self, *texts: str) -> bool:
@@ -379,8 +381,11 @@ class _Parser:
         begin = self._place
         self._take("hashed")
         token, number = self._peek(), self._peek(1)  # from 19 on a name: expr_1
-        if token and number and token.text in ("SubPlan", "InitPlan") and (
-            number.kind in ("number", "word")
+        if (
+            token
+            and number
+            and token.text in ("SubPlan", "InitPlan")
+            and (number.kind in ("number", "word"))
         ):
             self._place += 2
             if self._take(")"):

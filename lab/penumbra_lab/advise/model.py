@@ -280,9 +280,9 @@ class _PlanMeasure:
         made["scanned_rows"] += rows
         for column in scan.columns:
             read = 1.0 if column in scan.filter_columns else share
-            made["scanned_bytes"] += read * stored_form(
-                scan.table, column, self._plan.catalog
-            ).cached_bytes
+            made["scanned_bytes"] += (
+                read * stored_form(scan.table, column, self._plan.catalog).cached_bytes
+            )
         return made + self._conditions(node, rows, True)
 
     def _inputs(self, node: PlanNode) -> float:

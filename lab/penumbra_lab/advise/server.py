@@ -43,8 +43,12 @@ class Server:
 
     def __init__(self, dsn: str):
         self._connection = connect(dsn, "advise")
-        [row] = self.ask("SELECT current_setting('server_version_num')::int AS number")
+        [row] = self.ask(
+            "SELECT current_setting('server_version_num')::int AS number,"
+            " current_setting('is_superuser')::bool AS is_superuser"
+        )
         self.major: int = row.number // 10_000
+        self.is_superuser: bool = row.is_superuser
         if self.major < 15:
             raise LabError("penumbra advise needs PostgreSQL 15 or later")
 

@@ -32,9 +32,6 @@ def find_settings(server: Server, advice: Advice) -> list[Finding]:
         (list(SETTINGS),),
     )
     settings = {row.name: row for row in rows}
-    [role] = server.ask(
-        "SELECT rolsuper AS is_superuser FROM pg_roles WHERE rolname = current_user"
-    )
     found = [*_library(settings, advice), *_costs(settings, advice),
              *_work_memory(settings, advice), *_tables(advice.tables)]  # fmt: skip
     if settings["max_parallel_workers_per_gather"].setting == "0":
@@ -46,11 +43,6 @@ def find_settings(server: Server, advice: Advice) -> list[Finding]:
                              "ALTER SYSTEM RESET old_snapshot_threshold, and restart"))  # fmt: skip
     if server.major == 16:
         found.append(Finding(False, "Penumbra knows PostgreSQL 16, but is not tested on it"))
-    if role.is_superuser:
-        found.append(Finding(
-            False, "planning a statement may call functions that it names, here as superuser",
-            "ask as a role with pg_monitor and pg_read_all_data that is no superuser",
-        ))  # fmt: skip
     return found
 
 

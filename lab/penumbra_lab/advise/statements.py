@@ -107,7 +107,7 @@ def read_statement_view(server: Server, count_max: int) -> Workload:
         raise LabError(NO_VIEW)
     query = sql.SQL(
         "SELECT queryid, query, sum(calls)::float8 AS calls, sum(total_exec_time) AS total_ms,"
-        " min(rolname)::text AS role"
+        " min(rolname)::text AS role, bool_and(coalesce(rolsuper, false)) AS is_superusers"
         " FROM {} s LEFT JOIN pg_roles r ON r.oid = userid"
         " WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())"
         " AND calls > 0 GROUP BY queryid, query ORDER BY total_ms DESC LIMIT %s"
@@ -119,17 +119,24 @@ def read_statement_view(server: Server, count_max: int) -> Workload:
             f"pg_stat_statements cannot be read: {error.diag.message_primary or error}"
         ) from None
     hidden = sum(row.queryid is None for row in found)
+    # PostgreSQL calls immutable functions while it plans, as the role that asks.
+    unsafe = [row for row in found if server.is_superuser and not row.is_superusers]
+    found = [row for row in found if row not in unsafe]
     statements = (
         Statement(str(row.queryid), row.query[:STATEMENT_CHARACTERS_MAX], row.calls,
                   row.total_ms / row.calls, row.role or "")
         for row in found if row.queryid is not None and row.query
     )  # fmt: skip
     kept = [statement for statement in statements if statement.reads or statement.writes]
-    note = (
-        f"{hidden} statements of other roles are hidden: GRANT pg_monitor to this role"
-        if hidden
-        else ""
-    )
+    note = ""
+    if hidden:
+        note = f"{hidden} statements of other roles are hidden: GRANT pg_monitor to this role"
+    elif unsafe:
+        note = (
+            f"{len(unsafe)} statements of other roles are left out: to plan one may call functions"
+            " of theirs, here as superuser. Ask as a role that is none, with pg_monitor and"
+            " pg_read_all_data"
+        )
     return Workload("pg_stat_statements", tuple(kept[:count_max]), True, note)
 
 
