@@ -4,7 +4,7 @@
  *	  What is cached: relations, their chunks, the chunks' column segments.
  *
  * Only this file, directory_eviction.c and directory_numbers.c take the directory
- * lock.
+ * lock; directory_relations.c is called under it.
  *
  * Shared mode protects: the hash of relations, each relation's array of
  * chunks, which segments a chunk has.  Whoever finds a chunk under it pins
@@ -56,46 +56,34 @@
 #include "pg_compat.h"
 #include "cache/region.h"
 
-#define RELATIONS_INITIAL		256
-#define RELATIONS_MAX			16384
-
 /* Chunks looked at or dropped per turn of the exclusive lock. */
 #define CHUNK_BATCH				64
 
 typedef struct DirectoryControl
 {
 	LWLock	   *locks[DIRECTORY_LOCK_COUNT];
-	pg_atomic_uint32 relation_count;
 	pg_atomic_uint64 next_serial;
 } DirectoryControl;
 
 static DirectoryControl *directory = NULL;
-static HTAB *relations = NULL;
 
 Size
 directory_shmem_bytes(void)
 {
-	return add_size(add_size(MAXALIGN(sizeof(DirectoryControl)), eviction_shmem_bytes()),
-					hash_estimate_size(RELATIONS_MAX, sizeof(CachedRelation)));
+	return add_size(add_size(MAXALIGN(sizeof(DirectoryControl)), relations_shmem_bytes()), eviction_shmem_bytes());
 }
 
 void
 directory_shmem_startup(void)
 {
 	bool		found;
-	HASHCTL		info = {
-		.keysize = sizeof(CacheKey),
-		.entrysize = sizeof(CachedRelation),
-	};
 
 	directory = ShmemInitStruct("penumbra directory", sizeof(DirectoryControl), &found);
 	for (int i = 0; i < DIRECTORY_LOCK_COUNT; i++)
 		directory->locks[i] = &GetNamedLWLockTranche(DIRECTORY_TRANCHE)[i].lock;
-	pg_atomic_init_u32(&directory->relation_count, 0);
 	pg_atomic_init_u64(&directory->next_serial, 1);
+	relations_shmem_startup();
 	eviction_shmem_startup();
-	relations = compat_shmem_init_hash("penumbra relations", RELATIONS_INITIAL, RELATIONS_MAX,
-									   &info, HASH_ELEM | HASH_BLOBS);
 }
 
 LWLock *
@@ -203,26 +191,6 @@ patch_find_segments(const CachedChunk *patch, TupleDesc desc, const AttrNumber *
 		segments[i] = patch->columns[attnums[i] - 1].segment;
 	}
 	return true;
-}
-
-CachedRelation *
-directory_find_relation(const CacheKey *key)
-{
-	Assert(LWLockHeldByMe(directory_lock));
-	return hash_search(relations, key, HASH_FIND, NULL);
-}
-
-void
-directory_begin_relations(HASH_SEQ_STATUS *scan)
-{
-	Assert(LWLockHeldByMe(directory_lock));
-	hash_seq_init(scan, relations);
-}
-
-uint32
-directory_relation_count(void)
-{
-	return directory == NULL ? 0 : pg_atomic_read_u32(&directory->relation_count);
 }
 
 /* ---------------------------------------------------------------- pins ---- */
@@ -486,48 +454,6 @@ directory_collect_garbage(const Garbage *garbage, int count)
 	}
 }
 
-void
-directory_remove_relation(CachedRelation *relation, Garbage *garbage)
-{
-	Assert(LWLockHeldByMeInMode(directory_lock, LW_EXCLUSIVE));
-	Assert(relation->chunk_count == 0);
-	garbage[0].page = relation->chunks;
-	garbage[0].bytes = relation->chunk_limit * sizeof(CachedChunk *);
-	garbage[1].page = relation->columns;
-	garbage[1].bytes = relation->column_limit * sizeof(ColumnTotals);
-	(void) hash_search(relations, &relation->key, HASH_REMOVE, NULL);
-	pg_atomic_fetch_sub_u32(&directory->relation_count, 1);
-}
-
-/* Returns NULL when the hash is full. The caller removes a relation that gets no chunk before it releases the lock. */
-static CachedRelation *
-enter_relation(const CacheKey *key, Oid relid)
-{
-	bool		found;
-	CachedRelation *relation;
-
-	Assert(LWLockHeldByMeInMode(directory_lock, LW_EXCLUSIVE));
-	relation = hash_search(relations, key, HASH_ENTER_NULL, &found);
-	if (relation == NULL)
-		return NULL;
-	if (!found)
-	{
-		memset((char *) relation + sizeof(CacheKey), 0, sizeof(CachedRelation) - sizeof(CacheKey));
-		pg_atomic_init_u64(&relation->scans, 0);
-		pg_atomic_init_u64(&relation->pages_from_cache, 0);
-		pg_atomic_init_u64(&relation->pages_from_heap, 0);
-		pg_atomic_init_u64(&relation->misses, 0);
-		pg_atomic_init_u64(&relation->unproven_pages, 0);
-		pg_atomic_init_u64(&relation->lsn_pages, 0);
-		pg_atomic_init_u64(&relation->vacuumed_at, 0);
-		pg_atomic_init_u32(&relation->lacks_memory, 0);
-		pg_atomic_init_u32(&relation->priority, 0);
-		pg_atomic_fetch_add_u32(&directory->relation_count, 1);
-	}
-	relation->relid = relid;
-	return relation;
-}
-
 bool
 directory_is_linked(const CachedRelation *relation, const CachedChunk *chunk)
 {
@@ -571,7 +497,7 @@ publish_chunk(Oid relid, CachedChunk *chunk, bool replaces)
 	bool		ok = false;
 
 	LWLockAcquire(directory_lock, LW_EXCLUSIVE);
-	relation = enter_relation(&chunk->key, relid);
+	relation = directory_enter_relation(&chunk->key, relid);
 	if (relation != NULL)
 		ok = grow_relation(relation, chunk->number + 1, chunk->column_count, garbage) &&
 			(replaces || (relation->chunks[chunk->number] == NULL &&
@@ -925,21 +851,19 @@ directory_drop_relation(const CacheKey *key)
 static int
 find_relations_to_drop(Oid database, Oid relid, const CacheKey *keep, CacheKey *keys)
 {
-	HASH_SEQ_STATUS scan;
+	RelationScan scan;
 	CachedRelation *relation = NULL;
 	int			count = 0;
 
 	LWLockAcquire(directory_lock, LW_SHARED);
-	directory_begin_relations(&scan);
-	while (count < DROP_BATCH && (relation = hash_seq_search(&scan)) != NULL)
+	directory_begin_relations(&scan, database, relid);
+	while (count < DROP_BATCH && (relation = directory_next_relation(&scan)) != NULL)
 	{
-		if (relation->key.database == database &&
-			(!OidIsValid(relid) || relation->relid == relid) &&
-			(keep == NULL || memcmp(&relation->key, keep, sizeof(CacheKey)) != 0))
+		if (keep == NULL || memcmp(&relation->key, keep, sizeof(CacheKey)) != 0)
 			keys[count++] = relation->key;
 	}
 	if (relation != NULL)
-		hash_seq_term(&scan);
+		directory_end_relations(&scan);
 	LWLockRelease(directory_lock);
 	return count;
 }

@@ -28,6 +28,7 @@ typedef struct RelationSummary
 	uint64		cached_pages;
 	uint64		changed_pages;
 	uint64		unproven_pages;
+	uint64		lsn_pages;		/* proven by reading them: VACUUM would help */
 	uint64		lost_pages;
 	TimestampTz stale_since;	/* 0: nothing is lost */
 	uint64		unsettled_pages;
@@ -41,6 +42,7 @@ typedef struct RelationSummary
 	uint64		pages_from_cache;
 	uint64		pages_from_heap;
 	uint64		heap_pages;		/* the same, as if it was never counted anew: what the worker goes by */
+	uint64		refreshed_heap_pages;	/* of these, read before the last refresh */
 	uint64		misses;
 	uint64		evictions;
 } RelationSummary;
@@ -197,14 +199,14 @@ extern void directory_note_proof(CachedChunk *chunk, uint32 unproven_pages, uint
 
 /* Whether the load that ended ran out of memory. */
 extern void directory_note_load(const CacheKey *key, bool lacks_memory);
-/* What the refresh that ended lacked. */
-extern void directory_note_shortage(const CacheKey *key, const MemoryShortage *shortage);
+/* What the refresh that ended lacked, and up to how many heap pages it knows of. */
+extern void directory_note_refresh(const CacheKey *key, const MemoryShortage *shortage, uint64 heap_pages);
 
 /* True, at most once per pause, for whoever is to vacuum the relation. */
 extern bool directory_claim_vacuum(const CacheKey *key, int pause_ms);
 
-/* Copies for views and the worker, palloc'd; database InvalidOid: all. */
-extern int	directory_list_relations(Oid database, RelationSummary **relations);
+/* Copies for views and the worker, palloc'd; database InvalidOid: all; relid: that relation's of the database alone. */
+extern int	directory_list_relations(Oid database, Oid relid, RelationSummary **relations);
 extern int	directory_list_columns(const CacheKey *key, ColumnSummary **columns);
 
 #endif							/* PENUMBRA_DIRECTORY_H */

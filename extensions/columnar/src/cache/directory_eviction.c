@@ -72,16 +72,16 @@ quota_room(void)
 {
 	Size		quota_bytes = directory_quota_bytes();
 	Size		used_bytes = 0;
-	HASH_SEQ_STATUS scan;
+	RelationScan scan;
 	CachedRelation *relation;
 
 	if (quota_bytes == SIZE_MAX)
 		return quota_bytes;
 	LWLockAcquire(directory_lock, LW_SHARED);
-	directory_begin_relations(&scan);
-	while ((relation = hash_seq_search(&scan)) != NULL)
+	directory_begin_relations(&scan, MyDatabaseId, InvalidOid);
+	while ((relation = directory_next_relation(&scan)) != NULL)
 	{
-		for (uint32 i = 0; relation->key.database == MyDatabaseId && i < relation->column_limit; i++)
+		for (uint32 i = 0; i < relation->column_limit; i++)
 			used_bytes += relation->columns[i].bytes;
 	}
 	LWLockRelease(directory_lock);

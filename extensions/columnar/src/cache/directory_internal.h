@@ -31,6 +31,7 @@ typedef struct CachedRelation
 {
 	CacheKey	key;			/* hash key */
 	Oid			relid;
+	struct CachedRelation *next_in_chain;	/* directory_relations.c's */
 	uint32		chunk_limit;	/* length of chunks[] */
 	uint32		chunk_count;	/* not NULL */
 	uint32		column_limit;	/* length of columns[] */
@@ -48,7 +49,9 @@ typedef struct CachedRelation
 	pg_atomic_uint64 vacuumed_at;	/* TimestampTz */
 	pg_atomic_uint32 lacks_memory;	/* the last load ended for that */
 	pg_atomic_uint32 priority;	/* of its place in memory; 0, before it is known: 1 */
-	MemoryShortage shortage;	/* of the last refresh; changed by one worker, under the exclusive lock */
+	/* of the last refresh; changed by one worker, under the exclusive lock: */
+	MemoryShortage shortage;
+	uint64		refreshed_heap_pages;	/* of heap_pages_before and pages_from_heap, known then */
 } CachedRelation;
 
 #define directory_lock (directory_shared_lock(0))
@@ -64,10 +67,26 @@ segment_is_cached(const CachedSegment *segment)
 	return segment->segment != NULL || segment->extent.file != 0;
 }
 
-/* Under the lock: the relation, or NULL; all of them; how many there are. */
+/* Under the lock: the relation, or NULL; how many there are. */
 extern CachedRelation *directory_find_relation(const CacheKey *key);
-extern void directory_begin_relations(HASH_SEQ_STATUS *scan);
 extern uint32 directory_relation_count(void);
+
+/*
+ * Under the lock: all relations, those of a database, or a relation's files, of
+ * which it has another after it was rewritten (relid InvalidOid: of all relations).
+ * A scan that does not go on to NULL has to be ended.
+ */
+typedef struct RelationScan
+{
+	Oid			database;
+	Oid			relid;
+	CachedRelation *next;
+	HASH_SEQ_STATUS all;
+} RelationScan;
+
+extern void directory_begin_relations(RelationScan *scan, Oid database, Oid relid);
+extern CachedRelation *directory_next_relation(RelationScan *scan);
+extern void directory_end_relations(RelationScan *scan);
 
 /* Under the lock: whether the chunk is in the directory, and was not replaced; the relation may be NULL. */
 extern bool directory_is_linked(const CachedRelation *relation, const CachedChunk *chunk);
@@ -87,6 +106,11 @@ extern void directory_collect_garbage(const Garbage *garbage, int count);
 extern void directory_forget_memory(CachedRelation *relation, CachedSegment *segment);
 /* Takes a chunk out of the directory; the caller drops the directory's reference after unlocking. */
 extern void directory_unlink_chunk(CachedRelation *relation, CachedChunk *chunk);
+/*
+ * The relation, which may be new; NULL: there is no room for more.  One that gets
+ * no chunk is removed before the lock is released.
+ */
+extern CachedRelation *directory_enter_relation(const CacheKey *key, Oid relid);
 /* Removes a relation without chunks, whose two arrays are the caller's then. */
 extern void directory_remove_relation(CachedRelation *relation, Garbage *garbage);
 
@@ -101,6 +125,8 @@ extern void eviction_remove_segment(CachedSegment *segment);
 
 /* ---- at the server's start */
 
+extern Size relations_shmem_bytes(void);
+extern void relations_shmem_startup(void);
 extern Size eviction_shmem_bytes(void);
 extern void eviction_shmem_startup(void);
 /* Under the exclusive lock. */

@@ -129,13 +129,13 @@ directory_note_scan(const CacheKey *key, const AttrNumber *attnums, int natts,
 void
 directory_reset_counts(void)
 {
-	HASH_SEQ_STATUS scan;
+	RelationScan scan;
 	CachedRelation *relation;
 
 	LWLockAcquire(directory_lock, LW_EXCLUSIVE);
 	eviction_reset_counts();
-	directory_begin_relations(&scan);
-	while ((relation = hash_seq_search(&scan)) != NULL)
+	directory_begin_relations(&scan, InvalidOid, InvalidOid);
+	while ((relation = directory_next_relation(&scan)) != NULL)
 	{
 		pg_atomic_write_u64(&relation->scans, 0);
 		pg_atomic_write_u64(&relation->pages_from_cache, 0);
@@ -166,12 +166,12 @@ directory_raise_uses(const CacheKey *key, const AttrNumber *attnums, int natts, 
 void
 directory_age_uses(void)
 {
-	HASH_SEQ_STATUS scan;
+	RelationScan scan;
 	CachedRelation *relation;
 
 	LWLockAcquire(directory_lock, LW_SHARED);
-	directory_begin_relations(&scan);
-	while ((relation = hash_seq_search(&scan)) != NULL)
+	directory_begin_relations(&scan, InvalidOid, InvalidOid);
+	while ((relation = directory_next_relation(&scan)) != NULL)
 	{
 		for (uint32 i = 0; i < relation->column_limit; i++)
 		{
@@ -223,14 +223,17 @@ directory_note_load(const CacheKey *key, bool lacks_memory)
 }
 
 void
-directory_note_shortage(const CacheKey *key, const MemoryShortage *shortage)
+directory_note_refresh(const CacheKey *key, const MemoryShortage *shortage, uint64 heap_pages)
 {
 	CachedRelation *relation;
 
 	LWLockAcquire(directory_lock, LW_EXCLUSIVE);
 	relation = directory_find_relation(key);
 	if (relation != NULL)
+	{
 		relation->shortage = *shortage;
+		relation->refreshed_heap_pages = heap_pages;
+	}
 	LWLockRelease(directory_lock);
 }
 
@@ -272,6 +275,7 @@ summarise_staleness(CachedChunk *chunk, RelationSummary *summary)
 
 	summary->changed_pages += count_changed_pages(chunk);
 	summary->unproven_pages += pg_atomic_read_u32(&chunk->unproven_pages);
+	summary->lsn_pages += pg_atomic_read_u32(&chunk->lsn_pages);
 	summary->lost_pages += pg_atomic_read_u32(&chunk->lost_pages);
 	if (stale_since != 0 && (summary->stale_since == 0 || stale_since < summary->stale_since))
 		summary->stale_since = stale_since;
@@ -300,12 +304,14 @@ summarise_relation(const CachedRelation *relation, RelationSummary *summary)
 	summary->lacks_memory =
 		pg_atomic_read_u32(&unconstify(CachedRelation *, relation)->lacks_memory) != 0;
 	summary->shortage = relation->shortage;
-	for (uint32 i = 0; i < relation->chunk_limit; i++)
+	summary->refreshed_heap_pages = relation->refreshed_heap_pages;
+	for (uint32 i = 0, seen = 0; seen < relation->chunk_count; i++)
 	{
 		CachedChunk *chunk = relation->chunks[i];
 
 		if (chunk == NULL)
 			continue;
+		seen++;
 		summary->pages += chunk->pages;
 		summary->cached_pages += chunk->cached_pages;
 		summarise_staleness(chunk, summary);
@@ -321,36 +327,45 @@ summarise_relation(const CachedRelation *relation, RelationSummary *summary)
 	}
 }
 
+/* Copies at most so many; returns how many there are. */
+static uint32
+summarise_relations(Oid database, Oid relid, RelationSummary *summaries, uint32 limit)
+{
+	uint32		count = 0;
+	RelationScan scan;
+	CachedRelation *relation;
+
+	LWLockAcquire(directory_lock, LW_SHARED);
+	directory_begin_relations(&scan, database, relid);
+	while ((relation = directory_next_relation(&scan)) != NULL)
+	{
+		if (count < limit)
+			summarise_relation(relation, &summaries[count]);
+		count++;
+	}
+	LWLockRelease(directory_lock);
+	return count;
+}
+
 /* Memory is allocated outside of the lock. If there are more relations by then, the array is allocated again. */
 int
-directory_list_relations(Oid database, RelationSummary **summaries)
+directory_list_relations(Oid database, Oid relid, RelationSummary **summaries)
 {
-	uint32		limit = 64;
-	int			count = 0;
-	HASH_SEQ_STATUS scan;
-	CachedRelation *relation;
+	uint32		limit = OidIsValid(relid) ? 4 : directory_relation_count() + 16;
+	uint32		count;
 
 	*summaries = NULL;
 	if (directory_is_empty())
 		return 0;
 	for (;;)
 	{
-		*summaries = palloc(sizeof(RelationSummary) * limit);
-		LWLockAcquire(directory_lock, LW_SHARED);
-		if (directory_relation_count() <= limit)
-			break;
-		limit = directory_relation_count() + 16;
-		LWLockRelease(directory_lock);
+		*summaries = palloc_extended(sizeof(RelationSummary) * limit, MCXT_ALLOC_HUGE);
+		count = summarise_relations(database, relid, *summaries, limit);
+		if (count <= limit)
+			return count;
+		limit = count + 16;
 		pfree(*summaries);
 	}
-	directory_begin_relations(&scan);
-	while ((relation = hash_seq_search(&scan)) != NULL)
-	{
-		if (!OidIsValid(database) || relation->key.database == database)
-			summarise_relation(relation, &(*summaries)[count++]);
-	}
-	LWLockRelease(directory_lock);
-	return count;
 }
 
 /* Counts the chunks of a column per encoding, as text. */
@@ -362,12 +377,13 @@ describe_encodings(const CachedRelation *relation, ColumnSummary *summary)
 	int			count = 0;
 	int			length = 0;
 
-	for (uint32 i = 0; i < relation->chunk_limit; i++)
+	for (uint32 i = 0, seen = 0; seen < relation->chunk_count; i++)
 	{
 		CachedChunk *chunk = relation->chunks[i];
 		PenumbraSegmentInfo info;
 		int			n;
 
+		seen += chunk != NULL;
 		if (chunk == NULL || summary->attnum > (int) chunk->column_count ||
 			chunk->columns[summary->attnum - 1].segment == NULL)
 			continue;
@@ -390,34 +406,47 @@ describe_encodings(const CachedRelation *relation, ColumnSummary *summary)
 						   "%s%s %u", n > 0 ? ", " : "", names[n], counts[n]);
 }
 
-/* Memory for as many columns as a table can have is allocated before the lock is taken. */
+static void
+summarise_column(CachedRelation *relation, AttrNumber attnum, ColumnSummary *summary)
+{
+	ColumnTotals *totals = &relation->columns[attnum - 1];
+
+	memset(summary, 0, sizeof(*summary));
+	summary->attnum = attnum;
+	summary->chunks = totals->chunks;
+	summary->pages = totals->pages;
+	summary->rows = totals->rows;
+	summary->bytes = totals->bytes;
+	summary->disk_bytes = totals->disk_bytes;
+	summary->hits = pg_atomic_read_u64(&totals->hits);
+	summary->uses = pg_atomic_read_u32(&relation->priority) == PRIORITY_PINNED ?
+		USES_OF_PINNED : (uint32) pg_atomic_read_u64(&totals->uses);
+	describe_encodings(relation, summary);
+}
+
+/* As with relations. */
 int
 directory_list_columns(const CacheKey *key, ColumnSummary **summaries)
 {
 	CachedRelation *relation;
+	uint32		limit = 32;
 	int			count = 0;
 
-	*summaries = palloc0(sizeof(ColumnSummary) * MaxHeapAttributeNumber);
-	LWLockAcquire(directory_lock, LW_SHARED);
-	relation = directory_find_relation(key);
+	for (;;)
+	{
+		*summaries = palloc(sizeof(ColumnSummary) * limit);
+		LWLockAcquire(directory_lock, LW_SHARED);
+		relation = directory_find_relation(key);
+		if (relation == NULL || relation->column_limit <= limit)
+			break;
+		limit = relation->column_limit;
+		LWLockRelease(directory_lock);
+		pfree(*summaries);
+	}
 	for (uint32 i = 0; relation != NULL && i < relation->column_limit; i++)
 	{
-		ColumnTotals *totals = &relation->columns[i];
-		ColumnSummary *summary = &(*summaries)[count];
-
-		if (totals->chunks == 0)
-			continue;
-		summary->attnum = i + 1;
-		summary->chunks = totals->chunks;
-		summary->pages = totals->pages;
-		summary->rows = totals->rows;
-		summary->bytes = totals->bytes;
-		summary->disk_bytes = totals->disk_bytes;
-		summary->hits = pg_atomic_read_u64(&totals->hits);
-		summary->uses = pg_atomic_read_u32(&relation->priority) == PRIORITY_PINNED ?
-			USES_OF_PINNED : (uint32) pg_atomic_read_u64(&totals->uses);
-		describe_encodings(relation, summary);
-		count++;
+		if (relation->columns[i].chunks > 0)
+			summarise_column(relation, i + 1, &(*summaries)[count++]);
 	}
 	LWLockRelease(directory_lock);
 	return count;

@@ -36,6 +36,7 @@
 
 #include "access/htup_details.h"
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_database.h"
@@ -49,7 +50,7 @@
 #include "cache/invalidation.h"
 #include "cache/stop_points.h"
 
-#define SUSPECTS_MAX	64
+#define SUSPECTS_MAX	1024
 
 static object_access_hook_type previous_object_access_hook = NULL;
 static Oid	suspects[SUSPECTS_MAX];
@@ -78,7 +79,7 @@ uint64
 invalidation_drop_lost_databases(void)
 {
 	RelationSummary *relations;
-	int			count = directory_list_relations(InvalidOid, &relations);
+	int			count = directory_list_relations(InvalidOid, InvalidOid, &relations);
 	uint64		dropped = 0;
 
 	for (int i = 0; i < count; i++)
@@ -89,31 +90,35 @@ invalidation_drop_lost_databases(void)
 	return dropped;
 }
 
+/* What is cached of the relation (InvalidOid: of all). The list is a copy, so the directory's lock is not held. */
+static void
+check_cached(Oid relid)
+{
+	RelationSummary *relations;
+	int			count = directory_list_relations(MyDatabaseId, relid, &relations);
+
+	for (int i = 0; i < count; i++)
+		invalidation_check_relation(relations[i].relid);
+	if (relations != NULL)
+		pfree(relations);
+}
+
 /*
  * Checks the relations that invalidation messages have named since the last call, or
- * all of them. The list is a copy, so the directory's lock is not held.
+ * all of them.  Who has changed a relation's file has a transaction number; messages
+ * of others, who have looked themselves, are of use in recovery alone.
  */
 static void
 check_suspects(void)
 {
-	RelationSummary *relations;
-	int			count;
+	bool		is_mine = TransactionIdIsValid(GetTopTransactionIdIfAny());
 
-	if (!OidIsValid(MyDatabaseId) || directory_is_empty())
+	if (OidIsValid(MyDatabaseId) && (is_mine || RecoveryInProgress()))
 	{
-		suspect_count = 0;
-		suspect_all = false;
-		return;
-	}
-	count = directory_list_relations(MyDatabaseId, &relations);
-	for (int i = 0; i < count; i++)
-	{
-		bool		check = suspect_all;
-
-		for (int s = 0; s < suspect_count; s++)
-			check |= suspects[s] == relations[i].relid;
-		if (check)
-			invalidation_check_relation(relations[i].relid);
+		for (int i = 0; i < suspect_count && !suspect_all; i++)
+			check_cached(suspects[i]);
+		if (suspect_all)
+			check_cached(InvalidOid);
 	}
 	suspect_count = 0;
 	suspect_all = false;
@@ -156,9 +161,10 @@ note_suspect(Datum argument, Oid relid)
 		if (suspects[i] == relid)
 			return;
 	}
-	if (!OidIsValid(relid) || suspect_count == SUSPECTS_MAX)
+	/* all are named by messages that were lost, which are others' */
+	if (OidIsValid(relid) ? suspect_count == SUSPECTS_MAX : RecoveryInProgress())
 		suspect_all = true;
-	else
+	else if (OidIsValid(relid))
 		suspects[suspect_count++] = relid;
 }
 

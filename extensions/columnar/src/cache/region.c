@@ -153,7 +153,8 @@ warn_of_machine(Size bytes)
 {
 	ereport(WARNING,
 			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-			 errmsg("penumbra.memory = %d MB is more than the %zu MB that this machine, or its control group, has",
+			 errmsg("penumbra.memory = %d MB is more than the %zu MB that this machine, its control group "
+					"or vm.overcommit_memory = 2 allows",
 					memory_mb, machine_memory_bytes() / (1024 * 1024)),
 			 errdetail("Cached columns take up to %zu MB.", bytes / (1024 * 1024))));
 }
@@ -291,6 +292,12 @@ bool
 region_is_reserved(void)
 {
 	return region_base != NULL;
+}
+
+Size
+region_reserved_bytes(void)
+{
+	return region_base == NULL ? 0 : budget_bytes;
 }
 
 bool

@@ -34,6 +34,8 @@ extern bool region_is_reserved(void);
 /* Whether the library was loaded at server start, so that there could be one. */
 extern bool region_is_configured(void);
 extern Size region_budget_bytes(void);
+/* What was reserved, which no budget exceeds; 0: nothing. */
+extern Size region_reserved_bytes(void);
 /* Lowers the budget to what the machine has by now, or raises it again. */
 extern void region_follow_machine(void);
 /* What is used beyond it, since it was lowered. */

@@ -93,7 +93,7 @@ penumbra_sql_get_tables(PG_FUNCTION_ARGS)
 	RelationSummary *relations;
 	int			count;
 
-	count = directory_list_relations(InvalidOid, &relations);
+	count = directory_list_relations(InvalidOid, InvalidOid, &relations);
 	for (int i = 0; i < count; i++)
 	{
 		RelationSummary *relation = &relations[i];
@@ -175,7 +175,7 @@ penumbra_sql_get_staleness(PG_FUNCTION_ARGS)
 	int			count;
 
 	load_count = progress_list(loads);
-	count = directory_list_relations(MyDatabaseId, &relations);
+	count = directory_list_relations(MyDatabaseId, InvalidOid, &relations);
 	for (int i = 0; i < count; i++)
 	{
 		RelationSummary *relation = &relations[i];
@@ -246,7 +246,7 @@ penumbra_sql_get_columns(PG_FUNCTION_ARGS)
 	RelationSummary *relations;
 	int			count;
 
-	count = directory_list_relations(MyDatabaseId, &relations);
+	count = directory_list_relations(MyDatabaseId, InvalidOid, &relations);
 	for (int i = 0; i < count; i++)
 	{
 		ColumnSummary *columns;

@@ -36,7 +36,7 @@ wanted_list_save(void)
 	static uint64 saved_hash = 0;
 	StringInfoData list;
 	RelationSummary *relations;
-	int			count = directory_list_relations(InvalidOid, &relations);
+	int			count = directory_list_relations(InvalidOid, InvalidOid, &relations);
 	uint64		hash;
 
 	/* else what is there is not lost yet */
@@ -61,16 +61,19 @@ wanted_list_save(void)
 	pfree(list.data);
 }
 
-/* NULL: it is not cached. */
-static const RelationSummary *
-find_relation(const RelationSummary *relations, int count, Oid database, Oid relid)
+/* Counts uses of what is cached; else it is wanted. */
+static void
+note_column(Oid database, Oid relid, AttrNumber attnum, uint32 uses)
 {
+	RelationSummary *relations;
+	int			count = directory_list_relations(database, relid, &relations);
+
+	if (count == 0)
+		wanted_note_column(database, relid, attnum, uses);
 	for (int i = 0; i < count; i++)
-	{
-		if (relations[i].key.database == database && relations[i].relid == relid)
-			return &relations[i];
-	}
-	return NULL;
+		directory_raise_uses(&relations[i].key, &attnum, 1, Min(uses, USES_OF_PINNED));
+	if (relations != NULL)
+		pfree(relations);
 }
 
 /*
@@ -83,28 +86,25 @@ read_list(void)
 {
 	Size		bytes;
 	char	   *line = disk_slurp_file(LIST_FILE, &bytes);
-	RelationSummary *relations;
-	int			count = directory_list_relations(InvalidOid, &relations);
-	Oid			database;
-	Oid			relid;
-	int			attnum;
-	uint32		uses;
-	int			length;
+	char	   *end;
 
 	if (line != NULL)
 		line[bytes] = '\0';
-	while (line != NULL && sscanf(line, WANTED_LINE "%n", &database, &relid, &attnum, &uses, &length) == 4)
+	for (; line != NULL && (end = strchr(line, '\n')) != NULL; line = end + 1)
 	{
-		const RelationSummary *relation = find_relation(relations, count, database, relid);
-		AttrNumber	column = (AttrNumber) attnum;
+		Oid			database;
+		Oid			relid;
+		int			attnum;
+		uint32		uses;
+		int			length = 0;
 
-		line += length;
-		if (attnum <= 0 || attnum > MaxHeapAttributeNumber || !OidIsValid(database))
-			continue;
-		if (relation == NULL)
-			wanted_note_column(database, relid, column, uses);
-		else
-			directory_raise_uses(&relation->key, &column, 1, Min(uses, USES_OF_PINNED));
+		/* sscanf() goes to the end of what it reads from, wherever it stops */
+		*end = '\0';
+		if (sscanf(line, WANTED_LINE "%n", &database, &relid, &attnum, &uses, &length) != 4 ||
+			line + length != end)
+			break;
+		if (attnum > 0 && attnum <= MaxHeapAttributeNumber && OidIsValid(database) && OidIsValid(relid))
+			note_column(database, relid, (AttrNumber) attnum, uses);
 	}
 	wanted_set_list_read();
 }

@@ -76,9 +76,20 @@
 /* The launcher looks at least so often how much memory there is. */
 #define LAUNCHER_SLEEP_MS		10000
 
-/* Between two workers for one database, and two turns of the launcher, whom each scan of changed pages wakes. */
-#define WORKER_PAUSE_MS			1000
+/*
+ * Between two turns of the launcher, whom each scan of changed pages wakes: so long, or
+ * so many times as long as the turn took, which looks at all that is cached.
+ */
 #define LAUNCHER_PAUSE_MS		100
+#define LAUNCHER_REST			10
+
+/*
+ * Between two workers for one database, and between two that check all its cached
+ * relations against the catalog: both look at each of them, however many there are.
+ */
+#define WORKER_PAUSE_MS			1000
+#define WORKER_PAUSE_US_PER_RELATION	100
+#define CHECK_PAUSE_US_PER_RELATION		1000
 
 /*
  * A refresh goes in smaller steps and rests so many times as long after each:
@@ -111,6 +122,7 @@ typedef struct LaunchedDatabase
 	Oid			database;
 	uint64		pages_from_heap;	/* when its last worker started */
 	TimestampTz started;
+	TimestampTz checked;		/* the start of the last worker that checks all relations */
 	BackgroundWorkerHandle *handle; /* NULL: none runs */
 } LaunchedDatabase;
 
@@ -200,7 +212,7 @@ database_lets_in(Oid oid)
  * that every database has its turn.
  */
 static bool
-start_worker(LaunchedDatabase *database)
+start_worker(LaunchedDatabase *database, bool checks_relations)
 {
 	BackgroundWorker worker = {
 		.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION,
@@ -212,6 +224,7 @@ start_worker(LaunchedDatabase *database)
 	MemoryContext old;
 	bool		started;
 
+	worker.bgw_extra[0] = checks_relations;
 	snprintf(worker.bgw_name, BGW_MAXLEN, "penumbra worker for database %u", database->database);
 	strlcpy(worker.bgw_type, "penumbra worker", BGW_MAXLEN);
 	strlcpy(worker.bgw_library_name, "penumbra", sizeof(worker.bgw_library_name));
@@ -223,19 +236,27 @@ start_worker(LaunchedDatabase *database)
 	database->started = GetCurrentTimestamp();
 	if (!started)
 		database->handle = NULL;
+	else if (checks_relations)
+		database->checked = database->started;
 	return started;
 }
 
-/* Heap pages that scans of cached relations have read, or lost in proving rows, per database; another number: more. */
+/*
+ * Heap pages that scans of the database's cached relations have read, or lost in proving
+ * rows; another number: more.
+ */
 static uint64
-count_heap_pages(const RelationSummary *relations, int count, Oid database)
+count_heap_pages(const RelationSummary *relations, int count, Oid database, int *relations_of_database)
 {
 	uint64		pages = 0;
 
+	*relations_of_database = 0;
 	for (int i = 0; i < count; i++)
 	{
-		if (relations[i].key.database == database)
-			pages += relations[i].heap_pages + relations[i].lost_pages;
+		if (relations[i].key.database != database)
+			continue;
+		pages += relations[i].heap_pages + relations[i].lost_pages;
+		(*relations_of_database)++;
 	}
 	return pages;
 }
@@ -295,7 +316,7 @@ launch_workers(void)
 	int			running = reap_workers();
 	List	   *wanted = list_wanted_databases();
 	RelationSummary *relations;
-	int			relation_count = directory_list_relations(InvalidOid, &relations);
+	int			relation_count = directory_list_relations(InvalidOid, InvalidOid, &relations);
 	long		timeout_ms = LAUNCHER_SLEEP_MS;
 	ListCell   *lc;
 
@@ -309,15 +330,19 @@ launch_workers(void)
 	foreach(lc, list_copy(launched))
 	{
 		LaunchedDatabase *database = lfirst(lc);
-		uint64		heap_pages = count_heap_pages(relations, relation_count, database->database);
+		TimestampTz now = GetCurrentTimestamp();
+		int			count;
+		uint64		heap_pages = count_heap_pages(relations, relation_count, database->database, &count);
 
 		if (database->handle != NULL ||
 			(heap_pages == database->pages_from_heap &&
 			 !list_member_oid(wanted, database->database)))
 			continue;
 		if (running >= max_load_workers ||
-			!TimestampDifferenceExceeds(database->started, GetCurrentTimestamp(), WORKER_PAUSE_MS) ||
-			!start_worker(database))
+			!TimestampDifferenceExceeds(database->started, now, WORKER_PAUSE_MS +
+										count * WORKER_PAUSE_US_PER_RELATION / 1000) ||
+			!start_worker(database, TimestampDifferenceExceeds(database->checked, now,
+															   count * CHECK_PAUSE_US_PER_RELATION / 1000)))
 		{
 			timeout_ms = WORKER_PAUSE_MS;
 			continue;
@@ -354,6 +379,17 @@ shrink(void)
 	return is_shrunk;
 }
 
+/* Neither a shutdown nor a changed setting waits for it. */
+static void
+rest_after(long turn_ms)
+{
+	long		left_ms = Min(Max(LAUNCHER_REST * turn_ms, LAUNCHER_PAUSE_MS), LAUNCHER_SLEEP_MS);
+
+	for (; left_ms > 0 && !ShutdownRequestPending && !ConfigReloadPending; left_ms -= LAUNCHER_PAUSE_MS)
+		(void) WaitLatch(NULL, WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, LAUNCHER_PAUSE_MS,
+						 WaitEventExtensionNew("PenumbraLauncherDelay"));
+}
+
 void
 penumbra_launcher_main(Datum argument)
 {
@@ -371,6 +407,8 @@ penumbra_launcher_main(Datum argument)
 		long		list_pause_ms;
 		bool		list_was_read;
 		bool		is_shrunk;
+		TimestampTz begun = GetCurrentTimestamp();
+		long		turn_ms;
 
 		process_handle_signals();
 		region_follow_machine();
@@ -392,10 +430,10 @@ penumbra_launcher_main(Datum argument)
 		/* queries that have pinned what should go will end */
 		if (!is_shrunk)
 			timeout_ms = Min(timeout_ms, WORKER_PAUSE_MS);
+		turn_ms = TimestampDifferenceMilliseconds(begun, GetCurrentTimestamp());
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, timeout_ms,
 						 WaitEventExtensionNew("PenumbraLauncherMain"));
-		(void) WaitLatch(NULL, WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, LAUNCHER_PAUSE_MS,
-						 WaitEventExtensionNew("PenumbraLauncherDelay"));
+		rest_after(turn_ms);
 		ResetLatch(MyLatch);
 	}
 	wanted_set_listener(NULL);
@@ -780,12 +818,22 @@ compare_losses(const void *a, const void *b)
 	return left > right ? -1 : left < right;
 }
 
+/* Whether scans have read pages from the heap, lately or such that the last refresh could not mend it. */
+static bool
+wants_refresh(const RelationSummary *relation)
+{
+	if (relation->heap_pages == 0 && relation->changed_pages == 0)
+		return false;
+	return relation->heap_pages != relation->refreshed_heap_pages ||
+		relation->lost_pages + relation->changed_pages + relation->unsettled_pages + relation->lsn_pages > 0;
+}
+
 /* Refreshes relations that scans had to read from the heap in part, those first that cost them most. */
 static void
 refresh_stale(void)
 {
 	RelationSummary *relations;
-	int			count = directory_list_relations(MyDatabaseId, &relations);
+	int			count = directory_list_relations(MyDatabaseId, InvalidOid, &relations);
 
 	qsort(relations, count, sizeof(RelationSummary), compare_losses);
 	for (int i = 0; i < count; i++)
@@ -795,7 +843,7 @@ refresh_stale(void)
 
 		if (!goes_on())
 			return;
-		if (relations[i].heap_pages == 0 && relations[i].changed_pages == 0)
+		if (!wants_refresh(&relations[i]))
 			continue;
 		job.natts = directory_list_columns(&relations[i].key, &columns);
 		job.attnums = palloc(sizeof(AttrNumber) * Max(job.natts, 1));
@@ -807,8 +855,8 @@ refresh_stale(void)
 		pfree(columns);
 		job.shortage = relations[i].shortage;
 		try_job(&job);
-		if (memcmp(&job.shortage, &relations[i].shortage, sizeof(MemoryShortage)) != 0)
-			directory_note_shortage(&relations[i].key, &job.shortage);
+		if (!job.is_cut)
+			directory_note_refresh(&relations[i].key, &job.shortage, relations[i].heap_pages);
 		pfree(job.attnums);
 	}
 }
@@ -819,16 +867,18 @@ refresh_stale(void)
  * from disk gets its options.
  */
 static void
-drop_unreachable(void)
+drop_unreachable(bool checks_relations)
 {
 	RelationSummary *relations;
-	int			count = directory_list_relations(MyDatabaseId, &relations);
+	int			count = 0;
 
 	StartTransactionCommand();
 	has_extension = cache_serves_database();
-	for (int i = 0; i < count && has_extension; i++)
+	if (has_extension && checks_relations)
+		count = directory_list_relations(MyDatabaseId, InvalidOid, &relations);
+	for (int i = 0; i < count; i++)
 		invalidation_check_relation(relations[i].relid);
-	if (has_extension)
+	if (count > 0)
 		table_options_apply(InvalidOid);
 	CommitTransactionCommand();
 }
@@ -866,7 +916,7 @@ penumbra_worker_main(Datum argument)
 
 	worker_context = AllocSetContextCreate(TopMemoryContext, "penumbra worker", ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(worker_context);
-	drop_unreachable();
+	drop_unreachable(MyBgworkerEntry->bgw_extra[0] != 0);
 	MemoryContextSwitchTo(worker_context);
 	/* once: what is wanted meanwhile is for the next worker, after other databases had theirs */
 	load_wanted();

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * machine_test.c
- *	  Limits of control groups, in directories that look like the kernel's.
+ *	  Limits of control groups, and of what the kernel promises, in directories
+ *	  that look like the kernel's.
  *
  *-------------------------------------------------------------------------
  */
@@ -75,30 +76,75 @@ write_file(const char *path, const char *content)
 		exit(1);
 }
 
+typedef struct CommitCase
+{
+	const char *name;
+	const char *mode;			/* NULL: there is no such file */
+	const char *meminfo;
+	Size		expected;
+} CommitCase;
+
+static const CommitCase commit_cases[] = {
+	{"the kernel promises more than it has", "0\n", "MemTotal: 8192 kB\nCommitLimit:     4096 kB\n", SIZE_MAX},
+	{"it promises all that is asked for", "1\n", "CommitLimit:     4096 kB\n", SIZE_MAX},
+	{"it promises so much", "2\n", "MemTotal: 8192 kB\nCommitLimit:     4096 kB\nCommitted_AS:    512 kB\n", 4 * MB},
+	{"nothing", "2\n", "CommitLimit: 0 kB\n", 0},
+	{"it says no limit", "2\n", "MemTotal: 8192 kB\n", SIZE_MAX},
+	{"no number", "2\n", "CommitLimit: many kB\n", SIZE_MAX},
+	{"no mode", NULL, "CommitLimit:     4096 kB\n", SIZE_MAX},
+	{"no meminfo", "2\n", NULL, SIZE_MAX},
+};
+
+static int
+check(const char *name, Size limit, Size expected)
+{
+	printf("%s: %s\n", limit == expected ? "ok" : "FAILED", name);
+	return limit != expected;
+}
+
+static int
+check_group(int number, const GroupCase *group)
+{
+	char		mounts[64];
+	char		path[256];
+
+	(void) snprintf(mounts, sizeof(mounts), "mounts%d", number);
+	(void) mkdir(mounts, 0700);
+	if (group->groups != NULL)
+		write_file("groups", group->groups);
+	for (int f = 0; f < 4 && group->files[f][0] != NULL; f++)
+	{
+		(void) snprintf(path, sizeof(path), "%s/%s", mounts, group->files[f][0]);
+		write_file(path, group->files[f][1]);
+	}
+	return check(group->name, machine_group_limit(group->groups != NULL ? "groups" : "nothing", mounts),
+				 group->expected);
+}
+
+static int
+check_commit(int number, const CommitCase *commit)
+{
+	char		proc[64];
+	char		path[256];
+
+	(void) snprintf(proc, sizeof(proc), "proc%d", number);
+	(void) snprintf(path, sizeof(path), "%s/sys/vm/overcommit_memory", proc);
+	if (commit->mode != NULL)
+		write_file(path, commit->mode);
+	(void) snprintf(path, sizeof(path), "%s/meminfo", proc);
+	if (commit->meminfo != NULL)
+		write_file(path, commit->meminfo);
+	return check(commit->name, machine_commit_limit(proc), commit->expected);
+}
+
 int
 main(void)
 {
 	int			failed = 0;
 
 	for (int i = 0; i < (int) lengthof(cases); i++)
-	{
-		const GroupCase *group = &cases[i];
-		char		mounts[64];
-		char		path[256];
-		Size		limit;
-
-		(void) snprintf(mounts, sizeof(mounts), "mounts%d", i);
-		(void) mkdir(mounts, 0700);
-		if (group->groups != NULL)
-			write_file("groups", group->groups);
-		for (int f = 0; f < 4 && group->files[f][0] != NULL; f++)
-		{
-			(void) snprintf(path, sizeof(path), "%s/%s", mounts, group->files[f][0]);
-			write_file(path, group->files[f][1]);
-		}
-		limit = machine_group_limit(group->groups != NULL ? "groups" : "nothing", mounts);
-		printf("%s: %s\n", limit == group->expected ? "ok" : "FAILED", group->name);
-		failed += limit != group->expected;
-	}
+		failed += check_group(i, &cases[i]);
+	for (int i = 0; i < (int) lengthof(commit_cases); i++)
+		failed += check_commit(i, &commit_cases[i]);
 	return failed > 0;
 }

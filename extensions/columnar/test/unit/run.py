@@ -1,4 +1,4 @@
-"""Builds the tests that need no server, and runs them: files of the disk cache, control groups.
+"""Builds the tests that need no server, and runs them: files of the disk cache, limits on memory.
 
 AddressSanitizer and UndefinedBehaviorSanitizer watch. Each test prints its line.
 """

@@ -51,6 +51,17 @@ DiskControl *disk_control = NULL;
 
 /* ---------------------------------------------------------------- set-up -- */
 
+/* As with penumbra.memory: refused where somebody sets it, while a server whose file has it starts without. */
+static bool
+check_disk_directory(char **newval, void **extra, GucSource source)
+{
+	if (!IsUnderPostmaster || **newval == '\0' ||
+		(is_absolute_path(*newval) && strlen(*newval) <= DISK_PATH_BYTES_MAX))
+		return true;
+	GUC_check_errdetail("It is empty, or an absolute path of at most %d bytes.", DISK_PATH_BYTES_MAX);
+	return false;
+}
+
 void
 disk_cache_define_settings(void)
 {
@@ -65,7 +76,7 @@ disk_cache_define_settings(void)
 							   "It must exist, belong to the server's user, not be writable by others, and be "
 							   "used by one server only. Empty is in the data directory.",
 							   &disk_directory_setting, "", PGC_POSTMASTER, GUC_SUPERUSER_ONLY,
-							   NULL, NULL, NULL);
+							   check_disk_directory, NULL, NULL);
 	DefineCustomBoolVariable("penumbra.disk_cache_compression",
 							 "Compresses long values in the files of penumbra.disk_cache_size.",
 							 "It pays where the disk reads less than about 1.5 GB/s.",

@@ -163,8 +163,8 @@ check_setting(void)
 {
 	char	   *path = pstrdup(disk_directory_setting);
 
-	if (!is_absolute_path(path) || strlen(path) > MAXPGPATH / 2)
-		return psprintf("\"%s\" is not an absolute path of at most %d bytes", path, MAXPGPATH / 2);
+	if (!is_absolute_path(path) || strlen(path) > DISK_PATH_BYTES_MAX)
+		return psprintf("\"%s\" is not an absolute path of at most %d bytes", path, DISK_PATH_BYTES_MAX);
 	/* as in open_directory_of() */
 	canonicalize_path(path);
 	return check_directory(path, false);

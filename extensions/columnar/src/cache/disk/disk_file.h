@@ -19,6 +19,7 @@
 
 /* penumbra.disk_cache_directory; empty: DISK_DIRECTORY. */
 extern char *disk_directory_setting;
+#define DISK_PATH_BYTES_MAX		(MAXPGPATH / 2)
 extern const char *disk_files(void);	/* the directory below it in which the files are */
 
 /* Extents begin and end at multiples of it, as direct I/O wants. */

@@ -97,7 +97,7 @@ static int
 list_columns(ColdColumn **columns)
 {
 	RelationSummary *relations;
-	int			relation_count = directory_list_relations(InvalidOid, &relations);
+	int			relation_count = directory_list_relations(InvalidOid, InvalidOid, &relations);
 	int			limit = 64;
 	int			count = 0;
 

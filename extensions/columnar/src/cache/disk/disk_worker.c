@@ -652,7 +652,7 @@ save(bool with_segments, bool with_headers)
 	saver.turn_clock = clock();
 	if (!enableFsync)
 		return;
-	saver.relation_count = directory_list_relations(InvalidOid, &saver.relations);
+	saver.relation_count = directory_list_relations(InvalidOid, InvalidOid, &saver.relations);
 	if (!list_files())
 	{
 		note_write_error("the directory");

@@ -9,6 +9,9 @@
  * group as the root; so files that are not there are no limit, and the root is
  * looked at, too.
  *
+ * With vm.overcommit_memory = 2 the kernel counts what processes ask for, and
+ * cached columns, against a limit that may be far below the machine's memory.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -17,6 +20,9 @@
 #include <unistd.h>
 
 #include "cache/policy/machine.h"
+
+/* A value of vm.overcommit_memory. */
+#define OVERCOMMIT_NEVER 2
 
 /* Where limits are: v1 has a mount for each controller, and v2 may be mounted beside these. */
 typedef struct GroupLimit
@@ -100,11 +106,36 @@ machine_group_limit(const char *groups, const char *mounts)
 }
 
 Size
+machine_commit_limit(const char *proc)
+{
+	char		path[MAXPGPATH];
+	char		line[256];
+	unsigned long long limit_kb;
+	Size		limit = SIZE_MAX;
+	FILE	   *file;
+
+	snprintf(path, sizeof(path), "%s/sys/vm/overcommit_memory", proc);
+	if (read_limit(path) != OVERCOMMIT_NEVER)
+		return SIZE_MAX;
+	snprintf(path, sizeof(path), "%s/meminfo", proc);
+	file = fopen(path, "r");
+	while (file != NULL && limit == SIZE_MAX && fgets(line, sizeof(line), file) != NULL)
+	{
+		if (sscanf(line, "CommitLimit: %llu kB", &limit_kb) == 1)
+			limit = (Size) limit_kb * 1024;
+	}
+	if (file != NULL)
+		fclose(file);
+	return limit;
+}
+
+Size
 machine_memory_bytes(void)
 {
 	Size		bytes = (Size) sysconf(_SC_PHYS_PAGES) * (Size) sysconf(_SC_PAGESIZE);
 
-	return Min(bytes, machine_group_limit("/proc/self/cgroup", "/sys/fs/cgroup"));
+	bytes = Min(bytes, machine_group_limit("/proc/self/cgroup", "/sys/fs/cgroup"));
+	return Min(bytes, machine_commit_limit("/proc"));
 }
 
 int

@@ -10,7 +10,10 @@
 
 #include "postgres.h"
 
-/* The machine's memory, or the limit of a control group that the process is in; now, since limits change. */
+/*
+ * The machine's memory, or the limit of a control group that the process is in, or of
+ * what the kernel promises; now, since limits change.
+ */
 extern Size machine_memory_bytes(void);
 
 /* The share of it that a setting takes by default. */
@@ -24,5 +27,11 @@ extern int machine_default_mb(void);
  * SIZE_MAX: none.
  */
 extern Size machine_group_limit(const char *groups, const char *mounts);
+
+/*
+ * What the kernel promises to all processes together where vm.overcommit_memory is 2,
+ * by the files below `proc`, as /proc.  SIZE_MAX: it is not, or they are not there.
+ */
+extern Size machine_commit_limit(const char *proc);
 
 #endif							/* PENUMBRA_MACHINE_H */

@@ -42,6 +42,7 @@
 
 /* Labels that this transaction changed are looked at before its commit. */
 static bool is_relabelled = false;
+static Oid	relabelled = InvalidOid;	/* the table; InvalidOid: several */
 
 /* ---------------------------------------------------------------- labels - */
 
@@ -212,13 +213,10 @@ void
 table_options_apply(Oid relid)
 {
 	RelationSummary *relations;
-	int			count = directory_list_relations(MyDatabaseId, &relations);
+	int			count = directory_list_relations(MyDatabaseId, relid, &relations);
 
 	for (int i = 0; i < count; i++)
-	{
-		if (!OidIsValid(relid) || relations[i].relid == relid)
-			apply_to(&relations[i]);
-	}
+		apply_to(&relations[i]);
 }
 
 /* ---------------------------------------------------------------- SECURITY LABEL - */
@@ -228,7 +226,7 @@ apply_before_commit(XactEvent event, void *argument)
 {
 	if ((event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE) && is_relabelled &&
 		cache_is_available())
-		table_options_apply(InvalidOid);
+		table_options_apply(relabelled);
 	is_relabelled = false;
 }
 
@@ -262,6 +260,11 @@ check_label(const ObjectAddress *object, const char *label)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied to set label \"%s\" for penumbra", label),
 				 errdetail("It takes memory of other tables, which the owner of the database decides about.")));
+	/* a partitioned table's hold for its partitions */
+	if (kind == RELKIND_PARTITIONED_TABLE || (is_relabelled && relabelled != object->objectId))
+		relabelled = InvalidOid;
+	else
+		relabelled = object->objectId;
 	is_relabelled = true;
 	if (!is_registered)
 		RegisterXactCallback(apply_before_commit, NULL);
