@@ -155,8 +155,11 @@ def suites() -> list[Suite]:
               " kernels_test engine_test penumbra-symbolize && echo 'ok: built'"], full=[], is_beside=True),
         Suite("sanitizers, kernels", count_gtest, ["build-asan/kernels/kernels_test", "--gtest_brief=1"], full=[],
               environment=sanitizer, is_beside=True),
-        Suite("sanitizers, engine", count_gtest, ["build-asan/engine/engine_test", "--gtest_brief=1"], full=[],
-              environment=sanitizer, is_beside=True),
+        # In two halves at once, because it takes longest of what runs beside the others.
+        Suite("sanitizers, engine", count_gtest, ["bash", "-c",
+              'GTEST_SHARD_INDEX=0 "$@" & first=$!; GTEST_SHARD_INDEX=1 "$@"; second=$?; wait $first && exit $second', "bash",
+              "build-asan/engine/engine_test", "--gtest_brief=1"], full=[],
+              environment={**sanitizer, "GTEST_TOTAL_SHARDS": "2"}, is_beside=True),
         Suite("sanitizers, symbolize", count_pytest, [*PYTEST, "extensions/backtrace/symbolize/test/test_bad_input.py",
               "extensions/backtrace/symbolize/test/test_process.py"], full=[], is_beside=True, environment={**sanitizer,
               "SYMBOLIZE": str(TREE / "build-asan/extensions/backtrace/symbolize/penumbra-symbolize")}),
