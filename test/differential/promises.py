@@ -14,10 +14,9 @@ PREPARED = "promised"
 def promised(adviser: Adviser, sql: str) -> str | None:
     """None: the server does not plan it."""
     try:
-        verdict = adviser.examine(Statement("query", sql)).verdict
+        return adviser.examine(Statement("query", sql)).verdict.promise
     except NotPlanned:
         return None
-    return WHOLE if verdict.is_whole else PART if verdict.served else NOTHING
 
 
 def planned(connection: psycopg.Connection, sql: str) -> str | None:

@@ -136,7 +136,7 @@ class Adviser:
         costs = read_costs()
         speedup = examined.quantities.speedup(costs)
         verdict = examined.verdict
-        kind = "vectors" if verdict.is_whole else "part" if verdict.served else "no"
+        kind = verdict.promise
         if kind != "no" and speedup < GAIN_MIN:
             kind, speedup = "stays", 1.0
         if statement.mean_ms is None:

@@ -120,22 +120,21 @@ def read_statement_view(server: Server, count_max: int) -> Workload:
         ) from None
     hidden = sum(row.queryid is None for row in found)
     # PostgreSQL calls immutable functions while it plans, as the role that asks.
-    unsafe = [row for row in found if server.is_superuser and not row.is_superusers]
-    found = [row for row in found if row not in unsafe]
+    safe = [row for row in found if row.is_superusers or not server.is_superuser]
     statements = (
         Statement(str(row.queryid), row.query[:STATEMENT_CHARACTERS_MAX], row.calls,
                   row.total_ms / row.calls, row.role or "")
-        for row in found if row.queryid is not None and row.query
+        for row in safe if row.queryid is not None and row.query
     )  # fmt: skip
     kept = [statement for statement in statements if statement.reads or statement.writes]
     note = ""
     if hidden:
         note = f"{hidden} statements of other roles are hidden: GRANT pg_monitor to this role"
-    elif unsafe:
+    elif len(safe) < len(found):
         note = (
-            f"{len(unsafe)} statements of other roles are left out: to plan one may call functions"
-            " of theirs, here as superuser. Ask as a role that is none, with pg_monitor and"
-            " pg_read_all_data"
+            f"{len(found) - len(safe)} statements of other roles are left out: to plan one may call"
+            " functions of theirs, here as superuser. Ask as a role that is none, with pg_monitor"
+            " and pg_read_all_data"
         )
     return Workload("pg_stat_statements", tuple(kept[:count_max]), True, note)
 

@@ -59,6 +59,10 @@ class Verdict:
     def is_partial(self) -> bool:
         return bool(self.served) and not self.is_whole
 
+    @property
+    def promise(self) -> str:
+        return "vectors" if self.is_whole else "part" if self.is_partial else "no"
+
 
 def judge_plan(plan: Plan, server_refusal: str = "") -> Verdict:
     return _PlanJudge(plan, server_refusal).verdict()
