@@ -116,17 +116,35 @@ def test_the_exporter_s_queries_give_the_same(snapshot, watched_server):
     assert found == pytest.approx(own)
 
 
+def exported_names(snapshot) -> set[str]:
+    of_groups = {
+        f"{group.prefix}_{value.exported_name}" for group in GROUPS for value in group.values
+    }
+    return of_groups | {name for name, _ in samples(metrics_text(snapshot))}
+
+
+LABELS = {label for group in GROUPS for label in group.labels} | {"instance"}
+
+
 def test_every_metric_of_the_board_exists(snapshot):
     board = json.loads((MONITORING / "grafana.json").read_text())
     asked = set(re.findall(r"penumbra_\w+", json.dumps([board["panels"], board["templating"]])))
-    exported = {
-        f"{group.prefix}_{value.exported_name}" for group in GROUPS for value in group.values
-    }
-    exported |= {name for name, _ in samples(metrics_text(snapshot))}
-    assert asked and asked <= exported
-    labels = {label for group in GROUPS for label in group.labels} | {"instance"}
+    assert asked and asked <= exported_names(snapshot)
     for panel in board["panels"]:
         for target in panel["targets"]:
             for names in re.findall(r"\bby \(([^)]*)\)", target["expr"]):
-                assert {name.strip() for name in names.split(",")} <= labels
+                assert {name.strip() for name in names.split(",")} <= LABELS
     assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
+
+
+def test_every_metric_of_the_alerts_exists(snapshot):
+    (group,) = yaml.safe_load((MONITORING / "alerts.yaml").read_text())["groups"]
+    page = (MONITORING.parent / "reference.md").read_text()
+    for rule in group["rules"]:
+        asked = set(re.findall(r"penumbra_\w+", rule["expr"]))
+        assert asked and asked <= exported_names(snapshot)
+        text = " ".join(rule["annotations"].values())
+        assert set(re.findall(r"\$labels\.(\w+)", text)) <= LABELS
+        named = re.findall(r"penumbra\.(?:auto|max|load)\w+", text)
+        assert all(f"`{name}`" in page for name in named)
+    assert len({rule["alert"] for rule in group["rules"]}) == len(group["rules"])

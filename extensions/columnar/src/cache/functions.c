@@ -12,6 +12,7 @@
 #include "access/table.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_authid.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
@@ -101,11 +102,13 @@ check_may_maintain(Relation rel)
 static void
 refuse_relation(Relation rel, const char *reason)
 {
+	char		relkind = rel->rd_rel->relkind;
+	bool		is_of_kind = relkind == RELKIND_RELATION || relkind == RELKIND_MATVIEW;
+
 	ereport(ERROR,
-			(errcode(rel->rd_rel->relkind == RELKIND_RELATION ?
-					 ERRCODE_FEATURE_NOT_SUPPORTED : ERRCODE_WRONG_OBJECT_TYPE),
+			(errcode(is_of_kind ? ERRCODE_FEATURE_NOT_SUPPORTED : ERRCODE_WRONG_OBJECT_TYPE),
 			 errmsg("relation \"%s\" cannot be cached", RelationGetRelationName(rel)),
-			 errdetail("The reason is: %s.", reason),
+			 is_of_kind ? errdetail("The reason is: %s.", reason) : errdetail_relkind_not_supported(relkind),
 			 strcmp(reason, "old_snapshot_threshold is set") == 0 ?
 			 errhint("Set old_snapshot_threshold to -1.") : 0));
 }

@@ -115,7 +115,7 @@ region_define_settings(void)
 							PGC_POSTMASTER, GUC_UNIT_MB, check_memory, NULL, NULL);
 	DefineCustomIntVariable("penumbra.memory_target",
 							"Memory for cached columns, of what penumbra.memory reserves.",
-							"The least used columns go when it is lowered. 0 is all of penumbra.memory.",
+							"The least used columns go when it is lowered. 0, or more than penumbra.memory, is all of it.",
 							&memory_target_mb, 0, 0, INT_MAX / 2,
 							PGC_SIGHUP, GUC_UNIT_MB, NULL, assign_memory_target, NULL);
 }
