@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from penumbra_lab.advise.advice import Advice, CachedColumn, StatementAdvice, column_gains
 from penumbra_lab.reporting.charts import CURVE_HEIGHT_PX, CURVE_WIDTH_PX, Chart
-from penumbra_lab.reporting.content import Content, Details, Section
+from penumbra_lab.reporting.content import Content, Details, Fact, Section
 from penumbra_lab.reporting.tables import Table
 from penumbra_lab.reporting.theme import SIDES
 from penumbra_lab.watch.findings import Finding, find
@@ -64,19 +64,21 @@ def advice_content(advice: Advice, findings: Sequence[Finding], snapshot: Snapsh
     )  # fmt: skip
 
 
-def _facts(advice: Advice) -> Iterator[tuple[str, str]]:
+def _facts(advice: Advice) -> Iterator[Fact]:
     promised = [one for one in advice.statements if one.is_promised]
     reads = [one for one in advice.statements if one.verdict not in ("writes", "other")]
-    yield f"{len(promised)} of {len(reads)}", "queries would gain"
+    yield Fact(f"{len(promised)} of {len(reads)}", "queries would gain")
     if advice.time_ms:
         share = 100 * advice.saved_ms / advice.time_ms
         kind = "measured" if advice.is_measured else "estimated"
-        yield percent(share), f"of the {kind} time of all statements would be saved"
+        yield Fact(percent(share), f"of the {kind} time of all statements would be saved")
     if promised:
         best = max(promised, key=lambda one: one.saved_ms)
-        yield _factor(best.speedup), f"faster: {line(best.statement.name)}, which saves most"
+        yield Fact(
+            _factor(best.speedup), f"faster: {line(best.statement.name)}", "which saves most"
+        )
     if advice.memory_mb:
-        yield f"{advice.memory_mb} MB", "of penumbra.memory"
+        yield Fact(f"{advice.memory_mb} MB", "of penumbra.memory")
 
 
 def _factor(speedup: float) -> str:

@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from penumbra_lab.analysis.comparison import Comparison, SeriesComparison
 from penumbra_lab.analysis.document import Run
@@ -42,11 +43,21 @@ class Section:
     details: tuple[Details, ...] = ()
 
 
+class Fact(NamedTuple):
+    value: str  # short
+    what: str
+    detail: str = ""
+
+
+def fact_text(fact: Fact) -> str:
+    return f"{fact.what} ({fact.detail})" if fact.detail else fact.what
+
+
 @dataclass(frozen=True)
 class Content:
     title: str
     subtitle: str
-    facts: tuple[tuple[str, str], ...]  # a short value, and what it is
+    facts: tuple[Fact, ...]
     sections: tuple[Section, ...]
 
 
@@ -73,7 +84,7 @@ def _descriptions(documents: list[dict]) -> Iterator[str]:
         yield text if not text or text.endswith(".") else f"{text}."
 
 
-def _facts(comparison: Comparison) -> Iterator[tuple[str, str]]:
+def _facts(comparison: Comparison) -> Iterator[Fact]:
     groups = _flat_groups(comparison)
     metrics = {entries[0].series.metric for entries in groups if is_speed(entries[0].series.unit)}
     for entries in groups:
@@ -81,26 +92,28 @@ def _facts(comparison: Comparison) -> Iterator[tuple[str, str]]:
         ratios = [entry.verdict.ratio for entry in entries if entry.verdict.ratio > 0]
         if len(ratios) > 1 and is_speed(first.series.unit):
             mean = math.exp(sum(math.log(ratio) for ratio in ratios) / len(ratios))
-            span = f"{factor(min(ratios))} to {factor(max(ratios))}"
-            yield (
+            metric = first.series.metric if len(metrics) > 1 else "speed"
+            yield Fact(
                 factor(mean),
-                f"{first.series.metric if len(metrics) > 1 else 'speed'} of"
-                f" {first.other.label} against {first.base.label}: geometric mean of"
-                f" {len(ratios)} workloads, from {span}",
+                f"{first.other.label} against {first.base.label}",
+                f"{metric}, geometric mean of {len(ratios)}:"
+                f" {factor(min(ratios))} to {factor(max(ratios))}",
             )
     for run in comparison.runs:
         queries = _queries(run)
         if queries:
             same = sum(not query.get("differences") for query in queries.values())
             engine = sum(not query.get("refusal") for query in queries.values())
-            yield f"{same} of {len(queries)}", "queries with the same answer everywhere"
-            yield f"{engine} of {len(queries)}", "queries run by the vector engine"
-    outcomes = Counter(entry.verdict.outcome for entry in comparison.series)
-    labels = {Outcome.BETTER: "better", Outcome.WORSE: "worse", Outcome.SAME: "no difference",
-              Outcome.UNCLEAR: "too noisy to tell"}  # fmt: skip
-    for outcome, label in labels.items():
-        if comparison.series:
-            yield f"{outcomes[outcome]} of {len(comparison.series)}", label
+            yield Fact(f"{same} of {len(queries)}", "queries have the same answer everywhere")
+            yield Fact(f"{engine} of {len(queries)}", "queries ran in the vector engine")
+    if comparison.series:
+        outcomes = Counter(entry.verdict.outcome for entry in comparison.series)
+        yield Fact(
+            f"{outcomes[Outcome.BETTER]} of {len(comparison.series)}",
+            "comparisons are better",
+            f"{outcomes[Outcome.WORSE]} worse, {outcomes[Outcome.SAME]} without a difference,"
+            f" {outcomes[Outcome.UNCLEAR]} too noisy to tell",
+        )
 
 
 def _queries(run: Run) -> dict[str, dict]:
@@ -145,7 +158,8 @@ def _sections(comparison: Comparison) -> Iterator[Section]:
     )
     yield Section("Charts", charts=charts)
     notes = reading_notes(comparison) if comparison.series else []
-    yield Section("Every number", tables=tuple(tables), notes=(*comparison.unmatched, *notes))
+    yield Section("Every number", lead=tuple(notes), tables=tuple(tables),
+                  notes=tuple(comparison.unmatched))  # fmt: skip
     warnings = warning_table(comparison)
     if warnings:
         yield Section("Warnings", tables=(warnings,))

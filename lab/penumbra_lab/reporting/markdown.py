@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from penumbra_lab.reporting.charts import Chart
-from penumbra_lab.reporting.content import Content, Section
+from penumbra_lab.reporting.content import Content, Section, fact_text
 from penumbra_lab.reporting.tables import Table
 
 # What CommonMark or GitHub would take as markup, and what would end a cell.
@@ -15,7 +15,7 @@ def render_markdown(content: Content, pictures: dict[Chart, str]) -> str:
     """`pictures` has the file name of each chart."""
     parts = [f"# {_text(content.title)}", _text(content.subtitle)]
     if content.facts:
-        facts = (f"* **{_text(value)}** {_text(what)}" for value, what in content.facts)
+        facts = (f"* **{_text(fact.value)}** {_text(fact_text(fact))}" for fact in content.facts)
         parts.append("\n".join(facts))
     for section in content.sections:
         parts += _section(section, pictures)

@@ -32,11 +32,12 @@ p {{ margin: .5rem 0; max-width: 46rem; }} a {{ color: var(--link); }}
 :focus-visible {{ outline: 2px solid var(--link); outline-offset: 2px; }}
 .theme {{ border: 0; margin: 0; padding: 0; display: flex; flex-wrap: wrap; gap: 0 1rem;
   font-size: .9rem; color: var(--quiet); }} .theme legend {{ float: left; margin-right: 1rem; }}
-.facts {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: .75rem;
+.facts {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)); gap: .75rem;
   margin: 1rem 0; padding: 0; }}
 .facts div {{ background: var(--panel); border-radius: .5rem; padding: .75rem;
   display: flex; flex-direction: column-reverse; justify-content: flex-end; }}
 .facts dd {{ margin: 0; font-size: 1.4rem; font-weight: 600; line-height: 1.3; }}
+.facts small {{ display: block; color: var(--quiet); }}
 .charts {{ display: grid; gap: 1.5rem 1rem; align-items: start;
   grid-template-columns: repeat(auto-fit, minmax(min(22rem, 100%), 1fr)); }}
 figure {{ margin: 0; }} figcaption {{ font-weight: 600; margin-bottom: .25rem; }}
@@ -87,8 +88,10 @@ def _theme() -> str:
 
 def _head(content: Content) -> str:
     boxes = "".join(
-        f"<div><dt>{escape(text)}</dt><dd>{escape(value)}</dd></div>"
-        for value, text in content.facts
+        f"<div><dt>{escape(fact.what)}"
+        + (f"<small>{escape(fact.detail)}</small>" if fact.detail else "")
+        + f"</dt><dd>{escape(fact.value)}</dd></div>"
+        for fact in content.facts
     )
     return f'<h1>{escape(content.title)}</h1><p class="quiet">{escape(content.subtitle)}</p>' + (
         f'<dl class="facts">{boxes}</dl>' if boxes else ""

@@ -6,7 +6,7 @@ from rich.text import Text
 
 from penumbra_lab.analysis.comparison import Comparison
 from penumbra_lab.analysis.environment import environment_differences, headline
-from penumbra_lab.reporting.content import Content
+from penumbra_lab.reporting.content import Content, fact_text
 from penumbra_lab.reporting.tables import (
     Table,
     comparison_tables,
@@ -41,7 +41,7 @@ def print_comparison(comparison: Comparison) -> None:
 def print_content(content: Content) -> None:
     """Without charts; what a page folds away only beside a table."""
     console.print(content.title, style="bold", markup=False, highlight=False)
-    for text in (content.subtitle, *(f"{value} {what}" for value, what in content.facts)):
+    for text in (content.subtitle, *(f"{fact.value} {fact_text(fact)}" for fact in content.facts)):
         console.print(text, markup=False, highlight=False)
     for section in content.sections:
         texts = [*section.lead, *section.notes] if section.tables or not section.details else []
