@@ -18,6 +18,7 @@ TREE = Path(__file__).resolve().parents[1]
 PAGE = TREE / "docs/vectors.md"
 TABLE = TREE / "lab/penumbra_lab/advise/engine.json"
 PRINT_TABLES = TREE / "build/engine/print_tables"
+COMPAT = TREE / "common/pg_compat.h"
 FUNCTION_MAP = TREE / "extensions/columnar/src/query/pipeline/function_map.c"
 
 FAMILIES = {
@@ -213,11 +214,13 @@ def page(lines: list[str]) -> str:
 
 
 def function_oids() -> dict[str, int]:
-    """Of the macros of utils/fmgroids.h: an OID is the same in all versions."""
+    """Of the macros of utils/fmgroids.h, and of those that have another name there: an OID is the same in all versions."""
     pg_config = os.environ.get("PG_CONFIG") or f"/usr/lib/postgresql/{os.environ['PG_MAJOR']}/bin/pg_config"
     directory = run([pg_config, "--includedir-server"], check=True, capture_output=True, text=True).stdout.strip()
     header = (Path(directory) / "utils/fmgroids.h").read_text()
-    return {name: int(oid) for name, oid in re.findall(r"^#define (F_\w+) (\d+)$", header, re.M)}
+    oids = {name: int(oid) for name, oid in re.findall(r"^#define (F_\w+) (\d+)$", header, re.M)}
+    renamed = re.findall(r"^#define (F_\w+) (F_\w+)$", COMPAT.read_text(), re.M)
+    return {name: oids[other] for name, other in renamed if other in oids} | oids
 
 
 def table(lines: list[str]) -> str:
