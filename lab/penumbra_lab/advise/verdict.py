@@ -124,8 +124,9 @@ class _PlanJudge:
             yield from self._judge.judge(expression).blockers
             if self._judge.calls_volatile(expression):
                 yield Blocker("volatile function")
-        for key in node.sort_keys:
-            yield from self._judge.order_blockers(key)
+        if _is_order_seen(node):
+            for key in node.sort_keys:
+                yield from self._judge.order_blockers(key)
         for key in node.group_keys:
             yield from self._judge.collation_blockers("EQUALITY", [key])
         if node.subplan_name.startswith("SubPlan") and not _can_be_joined(node):
@@ -209,6 +210,12 @@ class _PlanJudge:
                 return False
             above = above.parent
         return above is None
+
+
+def _is_order_seen(sort: PlanNode) -> bool:
+    """Not of the rows of one group: from PostgreSQL 16 on they are sorted for DISTINCT."""
+    above = sort.parent
+    return above is None or not above.is_aggregation or bool(above.group_keys)
 
 
 def _is_partitioned(node: PlanNode) -> bool:

@@ -23,6 +23,14 @@
 
 #include "faults.h"
 
+extern uint32 WaitEventExtensionNew(const char *name);
+
+uint32
+WaitEventExtensionNew(const char *name)
+{
+	return PG_WAIT_EXTENSION;
+}
+
 static uint32 wait_event_info;
 uint32	   *my_wait_event_info = &wait_event_info;
 int			pg_file_create_mode = 0600;
