@@ -17,6 +17,7 @@
 #include "storage/lwlock.h"
 #include "utils/builtins.h"
 #include "utils/rel.h"
+#include "utils/wait_event.h"
 
 PG_MODULE_MAGIC;
 

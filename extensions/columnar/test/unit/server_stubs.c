@@ -28,7 +28,7 @@ extern uint32 WaitEventExtensionNew(const char *name);
 uint32
 WaitEventExtensionNew(const char *name)
 {
-	return PG_WAIT_EXTENSION;
+	return 0;
 }
 
 static uint32 wait_event_info;
