@@ -4,7 +4,7 @@ import subprocess
 import time
 
 import pytest
-from penumbra_lab.server import PrivateServer, run_directory
+from penumbra_lab.server import Installation, PrivateServer, run_directory
 
 SETTINGS = {
     "shared_preload_libraries": "penumbra",
@@ -46,6 +46,50 @@ def make_server(empty_server):
     for server in reversed(made):
         server.stop("immediate")
         server.remove()
+
+
+@pytest.fixture(scope="session")
+def installed_libraries() -> set[str]:
+    return {path.stem for path in Installation.find().library_directory.glob("*.so") if path.exists()}
+
+
+def needs_extension(connection, name: str) -> None:
+    """Creates it; skips where it is not installed."""
+    if not rows(connection, f"SELECT FROM pg_available_extensions WHERE name = '{name}'"):
+        pytest.skip(f"{name} is not installed: its package stands in packages.txt, [neighbours]")
+    connection.execute(f"CREATE EXTENSION IF NOT EXISTS {name}")
+
+
+def fill(connection) -> None:
+    """Two tables in the cache."""
+    connection.execute("""
+        CREATE EXTENSION penumbra;
+        CREATE TABLE t (id bigint PRIMARY KEY, grp int, amount numeric(10, 2), note text);
+        CREATE TABLE u (grp int PRIMARY KEY, name text);
+        INSERT INTO t SELECT g, g % 20, (g % 1000) / 8.0, 'note ' || g % 100 FROM generate_series(1, 40000) g;
+        INSERT INTO u SELECT g, 'u' || g FROM generate_series(0, 19) g""")
+    connection.execute("VACUUM ANALYZE t, u")
+    connection.execute("SELECT penumbra.load('t'), penumbra.load('u')")
+
+
+def plan(connection, query: str) -> str:
+    return "\n".join(line for (line,) in rows(connection, query.replace("SELECT", "EXPLAIN (COSTS OFF) SELECT", 1)))
+
+
+def is_in_vectors(connection, query: str) -> bool:
+    return "Custom Scan (Penumbra" in plan(connection, query)
+
+
+def assert_same(connection, *queries: str) -> None:
+    """In every mode."""
+    for query in queries:
+        answers = {}
+        for mode in MODES:
+            connection.execute(f"SET penumbra.mode = {mode}")
+            answers[mode] = rows(connection, query)
+        connection.execute("RESET penumbra.mode")
+        assert answers["off"], query
+        assert all(answer == answers["off"] for answer in answers.values()), query
 
 
 def rows(connection, sql: str) -> list[tuple]:
