@@ -6,8 +6,9 @@ import pytest
 from conftest import assert_same, fill, is_in_vectors, needs_extension, plan, rows
 
 # What has to be preloaded, where it is installed; pg_hint_plan after penumbra.
-LIBRARIES = ("pg_stat_statements", "auto_explain", "pgaudit", "pg_qualstats", "timescaledb")
+LIBRARIES = ("pg_stat_statements", "auto_explain", "pgaudit", "pg_qualstats", "timescaledb", "pg_plan_advice")
 GROUPED = "SELECT name, count(*), sum(amount) FROM t JOIN u USING (grp) WHERE amount > 10 GROUP BY name ORDER BY name"
+NOT_CACHED = "SELECT grp, sum(amount) FROM not_cached GROUP BY grp ORDER BY grp"
 WINDOW = "SELECT id, sum(amount) OVER (PARTITION BY grp ORDER BY id) FROM t WHERE id < 100 ORDER BY id"
 
 
@@ -22,6 +23,8 @@ def server(request, make_server, installed_libraries):
     with server.connect() as connection:
         assert rows(connection, "SHOW shared_preload_libraries") == [(",".join(libraries),)]
         fill(connection)
+        connection.execute("CREATE TABLE not_cached AS SELECT * FROM t")
+        connection.execute("ANALYZE not_cached")
     return server
 
 
@@ -53,15 +56,15 @@ def test_pg_stat_statements(connection):
 
 def test_auto_explain(server, connection):
     connection.execute("SET auto_explain.log_min_duration = 0; SET auto_explain.log_analyze = on")
-    for query, is_taken in ((GROUPED, True), (WINDOW, False)):
+    for query, is_taken in ((GROUPED, True), (NOT_CACHED, False)):
         begin = log_length(server)
         connection.execute(query)
         text = logged(server, begin)
         assert query.split("FROM")[0] in text
         assert ("Custom Scan (Penumbra" in text) == is_taken
         if not is_taken:
-            assert ("Penumbra: not used" in text) == (server.installation.major >= 18)
-    assert_same(connection, GROUPED, WINDOW)
+            assert ("Penumbra: not used (not cached: not_cached (" in text) == (server.installation.major >= 18)
+    assert_same(connection, GROUPED, NOT_CACHED)
 
 
 def test_pgaudit(server, connection):
@@ -89,6 +92,22 @@ def test_pg_hint_plan(connection):
     assert not is_in_vectors(connection, hinted)
     assert "Seq Scan on t" in plan(connection, hinted) and "Merge Join" in plan(connection, hinted)
     assert_same(connection, GROUPED, hinted, f"/*+ NestLoop(t u) */ {GROUPED}")
+
+
+def test_pg_plan_advice(connection, installed_libraries):
+    if "pg_plan_advice" not in installed_libraries:
+        pytest.skip("pg_plan_advice is a module of PostgreSQL 19")
+    advice = "SEQ_SCAN(t) MERGE_JOIN_PLAIN(u)"
+    for mode, is_taken in (("auto", True), ("off", False)):
+        connection.execute(f"SET penumbra.mode = {mode}")
+        connection.execute(f"SET pg_plan_advice.advice = '{advice}'")
+        assert is_in_vectors(connection, GROUPED) == is_taken
+        assert ("Merge Join" in plan(connection, GROUPED)) != is_taken
+        connection.execute("RESET pg_plan_advice.advice")
+        generated = rows(connection, f"EXPLAIN (PLAN_ADVICE) {GROUPED}")
+        assert any("SEQ_SCAN(t u)" in line for (line,) in generated)
+    connection.execute(f"SET pg_plan_advice.advice = '{advice}'")
+    assert_same(connection, GROUPED, WINDOW)
 
 
 def test_pg_qualstats(connection):
