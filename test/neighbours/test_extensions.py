@@ -211,3 +211,25 @@ def assert_columns_of_types(connection, table: str, column: str, *queries_of_col
     connection.execute(f"DROP TABLE {table}")
 
 
+
+
+def test_timescaledb(connection):
+    needs_extension(connection, "timescaledb")
+    connection.execute("CREATE TABLE readings (at timestamptz NOT NULL, device int, value numeric)")
+    connection.execute("SELECT create_hypertable('readings', 'at', chunk_time_interval => interval '1 day')")
+    connection.execute("""
+        INSERT INTO readings SELECT timestamptz '2024-01-01' + g * interval '20 s', g % 20, g % 1000
+        FROM generate_series(0, 39999) g""")
+    connection.execute("VACUUM ANALYZE readings")
+    connection.execute("SELECT penumbra.load(chunk) FROM show_chunks('readings') chunk")
+    by_device = "SELECT device, count(*), sum(value) FROM readings GROUP BY device ORDER BY device"
+    one_day = "SELECT sum(value) FROM readings WHERE at >= '2024-01-05' AND at < '2024-01-06'"
+    buckets = "SELECT time_bucket('1 day', at) AS day, sum(value) FROM readings GROUP BY day ORDER BY day"
+    for query in (by_device, one_day):
+        assert is_in_vectors(connection, query)
+    assert not is_in_vectors(connection, buckets)
+    assert_same(connection, by_device, one_day, buckets)
+    connection.execute("UPDATE readings SET value = value + 1 WHERE device = 3")
+    connection.execute("SELECT drop_chunks('readings', older_than => timestamptz '2024-01-03')")
+    assert_same(connection, by_device, one_day, buckets)
+    connection.execute("DROP TABLE readings")
