@@ -196,6 +196,7 @@ def test_postgis(connection):
     connection.execute("SELECT penumbra.load('points')")
     within = "SELECT count(*) FROM points WHERE ST_DWithin(place, ST_SetSRID(ST_MakePoint(5, 6), 4326), 3)"
     both = "SELECT grp, ST_AsText(ST_Extent(place)) FROM points GROUP BY grp ORDER BY grp"
+    assert "points_place_idx" in plan(connection, within)
     assert_columns_of_types(connection, "points", "place", within, both)
 
 
