@@ -158,17 +158,26 @@ def test_modes_are_the_tasks_own(connection):
 
 
 def _measured(connection, *texts: str) -> dict:
+    """With two workers, then, when one thing more was asked for, with one."""
     run = scale_out.scale_out_document(Cluster(connection), 1, 4, 1)
-    for number, text in enumerate(texts):
-        scale_out.measure_query(run, connection, Query(f"q{number}", "", text, ""), 1)
+    first_answers = {}
+    for workers in (2, 1):
+        for number, text in enumerate(texts):
+            query = Query(f"q{number}", "", text, "")
+            scale_out.measure_query(run, connection, query, workers, first_answers)
+        connection.execute("INSERT INTO asked (what) VALUES ('more')")
     return run.content
 
 
 def test_an_answer_that_differs_is_said(connection):
-    document = _measured(connection, "SELECT random()", "SELECT 1")
-    assert "row 0" in document["sections"]["queries"]["q0"]["differences"]
-    assert [cells[-1] for cells in _cells(document)] == ["NO", "yes (not used)", ""]
-    with pytest.raises(LabError, match="answers differ:\nq0: Penumbra|answers differ:\nq0: Postg"):
+    by_mode = "SELECT current_setting('penumbra.mode')"
+    by_workers = "SELECT count(*) FILTER (WHERE what = 'more') FROM asked"
+    document = _measured(connection, by_mode, "SELECT 1", by_workers)
+    assert [query["differences"] for query in document["sections"]["queries"].values()] == [
+        "Penumbra, 2 workers: row 0: (off) against (auto)", "",
+        "PostgreSQL, 1 workers: row 0: (0) against (1)"]  # fmt: skip
+    assert [cells[-1] for cells in _cells(document)] == ["NO", "yes (not used)", "NO", ""]
+    with pytest.raises(LabError, match="answers differ:\nq0: Penumbra, 2 workers"):
         fail_on_differences(document)
 
 
@@ -177,7 +186,7 @@ def test_what_citus_refuses_is_left_out(connection):
     document = _measured(connection, "SELECT count(*) FROM asked FOR UPDATE", "SELECT 1")
     assert "FOR UPDATE" in document["sections"]["queries"]["q0"]["citus_refusal"]
     assert {series["workload"] for series in document["series"]} == {"q1"}
-    assert _cells(document)[0] == ["q0", "", "", "", "", "refused by Citus"]
+    assert _cells(document)[0] == ["q0", *[""] * 6, "refused by Citus"]
     with pytest.raises(psycopg.errors.UndefinedTable):
         _measured(connection, "SELECT * FROM nowhere")
 
