@@ -184,9 +184,10 @@ def test_an_answer_that_differs_is_said(connection):
 def test_what_citus_refuses_is_left_out(connection):
     # 0A000 as well
     document = _measured(connection, "SELECT count(*) FROM asked FOR UPDATE", "SELECT 1")
-    assert "FOR UPDATE" in document["sections"]["queries"]["q0"]["citus_refusal"]
+    assert list(document["sections"]["queries"]) == ["q1"]
+    assert "FOR UPDATE" in document["sections"]["refused_by_citus"]["q0"]
     assert {series["workload"] for series in document["series"]} == {"q1"}
-    assert _cells(document)[0] == ["q0", *[""] * 6, "refused by Citus"]
+    assert _cells(document)[0] == ["q0", *[""] * 6, "refused"]
     with pytest.raises(psycopg.errors.UndefinedTable):
         _measured(connection, "SELECT * FROM nowhere")
 
@@ -202,18 +203,19 @@ def test_the_table():
     run = RunDocument("scale-out", "TPC-H", {}, {}, scale_out.STOCK_AND_PENUMBRA)
     times = {"q1": {1: (8000, 400), 2: (4000, 100)}, "q2": {1: (1000, 500), 2: (900, 900)},
              "q3": {1: (5, 5)}}  # fmt: skip
-    queries = {name: {"citus_refusal": "", "refusal": "", "differences": ""} for name in times}
+    queries = {name: {"refusal": "", "differences": ""} for name in times}
     for name, by_count in times.items():
         for count, both in by_count.items():
             for mode, value in zip(("stock", "penumbra"), both, strict=True):
                 run.add_sample(name, mode, scale_out.MILLISECONDS, value, block=0, order=0,
                                started_at="", axis=scale_out.WORKERS, x=count)  # fmt: skip
     queries["q2"]["refusal"] = "not cached"
-    run.content["sections"] = {"queries": queries}
+    run.content["sections"] = {"queries": queries, "refused_by_citus": {"q4": "complex joins"}}
     assert _cells(json.loads(json.dumps(run.content))) == [
         ["q1", "8,000", "400", "4,000", "100", "40.0 x", "4.00 x", "yes"],
         ["q2", "1,000", "500", "900", "900", "1.00 x", "0.56 x", "yes (not used)"],
         ["q3", "", "", "", "", "", "", "not finished"],
+        ["q4", "", "", "", "", "", "", "refused"],
         ["geometric mean", "", "6.32 x", "", "6.32 x", "6.32 x", "1.49 x", ""],
     ]
 

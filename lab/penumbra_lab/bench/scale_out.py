@@ -93,6 +93,7 @@ def scale_out_document(cluster: Cluster, scale: float, shards: int, runs: int) -
     )  # fmt: skip
     run.content["sections"] = {
         "nodes": [str(node) for node in cluster.workers], "cached": [], "queries": {},
+        "refused_by_citus": {},
     }  # fmt: skip
     return run
 
@@ -131,17 +132,16 @@ def note_cached(run: RunDocument, workers: int, tables: dict[str, tuple[float, i
 def measure_query(run: RunDocument, connection: psycopg.Connection, query: Query, workers: int,
                   first_answers: dict[str, Answer]) -> None:  # fmt: skip
     """Skips what Citus does not run. Every answer is compared with the query's first one."""
-    queries = run.content["sections"]["queries"]
-    checked = queries.setdefault(query.name, {"title": query.title, "sql": query.sql,
-                                              "citus_refusal": "", "plans": {},
-                                              "differences": ""})  # fmt: skip
+    sections = run.content["sections"]
     try:
         plan = explain(connection, query)
     except psycopg.errors.FeatureNotSupported as error:
-        checked["citus_refusal"] = error.diag.message_primary
+        sections["refused_by_citus"][query.name] = error.diag.message_primary
         return
-    checked["plans"][str(workers)] = plan
-    checked["refusal"] = refusal_of_plan(plan)
+    checked = sections["queries"].setdefault(
+        query.name, {"title": query.title, "sql": query.sql, "differences": ""}
+    )
+    checked |= {"plan": plan, "refusal": refusal_of_plan(plan)}
     if query.name not in first_answers:
         first_answers[query.name] = run_in_mode(connection, "off", query.sql)
     expected = first_answers[query.name]
@@ -197,30 +197,34 @@ def explain(connection: psycopg.Connection, query: Query) -> str:
 def scale_out_table(document: dict):
     """A row for each query: times with each number of workers, and what they are to each other."""
     found, queries = medians(document), document["sections"]["queries"]
+    refused = document["sections"]["refused_by_citus"]
     counts = sorted({x for _, _, x in found})
     first, last = (counts[0], counts[-1]) if counts else (0, 0)
     columns = ["query", *(f"{name}, {count:g}" for count in counts
                           for name in ("Citus", "Penumbra")), f"gain, {last:g}",
                f"{last:g} against {first:g}", "same answer"]  # fmt: skip
     rows, gains, scalings = [], [], []
-    for name, query in queries.items():
+    for name in sorted({*queries, *refused}):
+        short = name.partition("_")[0]
         times = {count: found.get((name, MILLISECONDS.name, count), {}) for count in counts}
         if not all(len(row) == len(STOCK_AND_PENUMBRA) for row in times.values()):
-            why = "refused by Citus" if query["citus_refusal"] else "not finished"
-            rows.append([name, *[""] * (len(columns) - 2), why])
+            why = "refused" if name in refused else "not finished"
+            rows.append([short, *[""] * (len(columns) - 2), why])
             continue
         gains.append({count: row["stock"] / row["penumbra"] for count, row in times.items()})
         scalings.append(times[first]["penumbra"] / times[last]["penumbra"])
         rows.append([
-            name, *(milliseconds(times[count][system] / 1000) for count in counts
+            short, *(milliseconds(times[count][system] / 1000) for count in counts
                     for system in ("stock", "penumbra")),
             ratio(gains[-1][last]), ratio(scalings[-1]),
-            "NO" if query["differences"] else "yes (not used)" if query["refusal"] else "yes",
+            "NO" if queries[name]["differences"]
+            else "yes (not used)" if queries[name]["refusal"] else "yes",
         ])  # fmt: skip
     if gains:
         means = [text for count in counts for text in
                  ("", ratio(statistics.geometric_mean(gain[count] for gain in gains)))]  # fmt: skip
         scaling = ratio(statistics.geometric_mean(scalings))
         rows.append(["geometric mean", *means, means[-1], scaling, ""])
-    title = f"{document['title']}: median milliseconds by number of workers"
+    title = (f"{document['title']}: median milliseconds by number of workers; gain is Citus' time"
+             " / Penumbra's")  # fmt: skip
     return plain_table(title, columns, rows)
