@@ -113,7 +113,7 @@ installation: packages .penumbra ## the private copy of the PostgreSQL installat
 			[ -e $(INSTALLATION)$$dir ] || { mkdir -p $(INSTALLATION)$$dir && \
 				cp -rs $$dir/. $(INSTALLATION)$$dir; } || exit; done && \
 		ln -s .$(PG_BIN) $(INSTALLATION)/programs; \
-	fi; \
+	fi || exit; \
 	for dir in $(call pg_config,pkglibdir) $(call pg_config,sharedir); do \
 		cp -rs $$dir/. $(INSTALLATION)$$dir 2>/dev/null; done; \
 	for program in $(PG_BIN)/pg*; do [ -e $(INSTALLATION)$$program ] || cp -a $$program $(INSTALLATION)$(PG_BIN); done
