@@ -44,10 +44,11 @@ check: SECTIONS += demo tune tests check
 check: packages build install venv-test ## what a change can break every day: ten minutes once it is built
 	@.venv/bin/python test/check.py quick $(CHECK_OPTIONS)
 
+check-full: SECTIONS += neighbours
 check-full: check ## make check, then all other tests on this machine's PostgreSQL: an hour
 	@.venv/bin/python test/check.py full $(CHECK_OPTIONS)
 
-check-all: SECTIONS += check-all
+check-all: SECTIONS += check-all neighbours-large
 check-all: check-full ## make check-full, then at length, with sanitizers, PostgreSQL 17, 18 and 19, arm64 and packages in chroots
 	@.venv/bin/python test/check.py long $(CHECK_OPTIONS)
 	@test/chroot/check_all && test/chroot/check_packages
@@ -102,7 +103,7 @@ build: configure ## kernels, engine and their tests in build/
 	ninja -C build
 
 # Programs are copied, because a server finds its other files from where it is; they may be in /usr/bin. A directory
-# within another one comes with that.
+# within another one comes with that. Other extensions may be installed later: links to what is new are added each time.
 installation: packages .penumbra ## the private copy of the PostgreSQL installation
 	@if ! cmp -s $(PG_BIN)/postgres $(INSTALLATION)$(PG_BIN)/postgres || [ ! -e $(INSTALLATION)/programs ]; then \
 		rm -rf $(INSTALLATION) $(CHECKED) && mkdir -p $(INSTALLATION)$(PG_BIN) && \
@@ -112,7 +113,10 @@ installation: packages .penumbra ## the private copy of the PostgreSQL installat
 			[ -e $(INSTALLATION)$$dir ] || { mkdir -p $(INSTALLATION)$$dir && \
 				cp -rs $$dir/. $(INSTALLATION)$$dir; } || exit; done && \
 		ln -s .$(PG_BIN) $(INSTALLATION)/programs; \
-	fi
+	fi || exit; \
+	for dir in $(call pg_config,pkglibdir) $(call pg_config,sharedir); do \
+		cp -rs $$dir/. $(INSTALLATION)$$dir 2>/dev/null; done; \
+	for program in $(PG_BIN)/pg*; do [ -e $(INSTALLATION)$$program ] || cp -a $$program $(INSTALLATION)$(PG_BIN); done
 
 # $(call extensions_make,TARGETS): in the folder of every extension; further arguments: where another copy of the tree
 # has its extensions and its installation, flags

@@ -42,22 +42,38 @@ command -v apt-get >/dev/null && command -v dpkg-query >/dev/null ||
 	fail "Only Debian's packages are installed from here. On another distribution install what packages.txt names," \
 		"then add SKIP_PACKAGES=1 PG_CONFIG=/path/to/pg_config to the command."
 
-[ -n "${PG_CONFIG:-}" ] || set -- postgresql "$@"
-missing=$(awk -v sections=" $* " '/^#/ || !NF {next}
-	/^\[/ {wanted = index(sections, " " substr($1, 2, length($1) - 2) " "); next}
-	wanted {print $1}' packages.txt | sed "s/@/$PG_MAJOR/" | while read -r package; do
-	[ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || echo "$package"
-done)
-[ -n "$missing" ] || exit 0
+missing() { # SECTION...: the packages of these that are not installed
+	awk -v sections=" $* " '/^#/ || !NF {next}
+		/^\[/ {wanted = index(sections, " " substr($1, 2, length($1) - 2) " "); next}
+		wanted {print $1}' packages.txt | sed "s/@/$PG_MAJOR/" | while read -r package; do
+		[ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || echo "$package"
+	done
+}
 
-as_root=()
-if [ "$(id -u)" != 0 ]; then
-	command -v sudo >/dev/null ||
-		fail "Packages are missing, and installing needs root or sudo. As root: apt-get install --no-install-recommends" $missing
-	as_root=(sudo)
-fi
-need_space 2 /usr "Installing packages"
-echo "Installing" $missing
-offline="apt-get could not get the packages (above): this needs the network once, and a release that has PostgreSQL $PG_MAJOR."
-"${as_root[@]}" apt-get update -q || fail "$offline"
-"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing || fail "$offline"
+install() { # PACKAGE...
+	local as_root=()
+	if [ "$(id -u)" != 0 ]; then
+		command -v sudo >/dev/null ||
+			fail "Packages are missing, and installing needs root or sudo. As root: apt-get install --no-install-recommends" "$@"
+		as_root=(sudo)
+	fi
+	need_space 2 /usr "Installing packages"
+	echo "Installing" "$@"
+	"${as_root[@]}" apt-get update -q &&
+		"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@"
+}
+
+# Packages of neighbours are for Debian's PostgreSQL, and their tests are skipped without them.
+required=() neighbours=()
+for section; do
+	case $section in neighbours*) neighbours+=("$section") ;; *) required+=("$section") ;; esac
+done
+[ -n "${PG_CONFIG:-}" ] && neighbours=() || required+=(postgresql)
+
+packages=$(missing "${required[@]}")
+[ -z "$packages" ] || install $packages ||
+	fail "apt-get could not get the packages (above): this needs the network once, and a release that has PostgreSQL $PG_MAJOR."
+packages=$(for package in $(missing "${neighbours[@]}"); do
+	[ -z "$(apt-cache show "$package" 2>/dev/null)" ] || echo "$package"
+done)
+[ -z "$packages" ] || (install $packages) || echo "Tests beside these packages are skipped." >&2

@@ -144,6 +144,7 @@ def suites() -> list[Suite]:
         Suite("crash", count_pytest, [*PYTEST, "test/crash"], quick=NOT_SLOW, full=SLOW,
               long=["-k", "test_kills or test_power_loss", "--kills=300", "--power-losses=200"]),
         Suite("coexistence", count_pytest, [*PYTEST, "test/coexistence"], quick=[], is_beside=True),
+        Suite("neighbours", count_pytest, [*PYTEST, "test/neighbours"], full=[], is_beside=True),
         Suite("adversarial", count_pytest, [*PYTEST, "test/adversarial"], quick=NOT_SLOW, full=SLOW, long=["--long"]),
         Suite("keytree, model and crashes", count_pytest, [*PYTEST, "extensions/keytree/test/model"],
               quick=NOT_SLOW, full=SLOW, is_beside=True),

@@ -153,14 +153,31 @@ def sections() -> list[str]:
         machine = Machine(Path(place), DEBIAN)
         asked = {
             target: re.findall(r"^\./packages\.sh (.*)", machine.make("-n", target, "PG_MAJOR=15")[1], re.M)
-            for target in ("demo", "tune", "check", "check-all")
+            for target in ("demo", "tune", "check", "check-full", "check-all")
         }
     wanted = {"demo": "build demo", "tune": "build demo tune", "check": "build demo tune tests check",
-              "check-all": "build check-all demo tune tests check"}  # fmt: skip
+              "check-full": "build demo tune tests check neighbours",
+              "check-all": "build check-all demo tune tests check neighbours neighbours-large"}  # fmt: skip
     wrong = [f"{name}: {asked[name]}" for name in wanted if [sorted(a.split()) for a in asked[name]] != [sorted(wanted[name].split())]]
     return wrong + on_machine(
         DEBIAN, "PG_MAJOR=15", "SECTIONS=build demo", fails=False, asks=["postgresql-15", "cmake", "python3-venv"],
         never=["gdb", "clang", "valgrind", "chromium", "locales-all", "libgtest-dev", "debootstrap"],
+    )  # fmt: skip
+
+
+def neighbours() -> list[str]:
+    """Packages that a release need not have, nor apt-get be able to get."""
+    has = {"apt-cache": 'case $2 in (pgbouncer | postgresql-15-hypopg) echo "Package: $2";; (*) exit 100;; esac'}
+    some, others = ["pgbouncer", "postgresql-15-hypopg"], ["postgresql-15-pgvector", "postgresql-15-postgis-3"]
+    lost = {"apt-get": 'case "$*" in (*pgbouncer*) exit 100;; esac; ' + DEBIAN["apt-get"]}
+    config = """case $1 in (--version) echo "PostgreSQL 15.2";; (--pgxs) echo /dev/null;; esac"""
+    wanted = "SECTIONS=build neighbours"
+    return (
+        on_machine({**DEBIAN, **has}, "PG_MAJOR=15", wanted, fails=False, asks=["cmake", *some], never=others)
+        + on_machine({**DEBIAN, **has, **lost}, "PG_MAJOR=15", wanted, fails=False, asks=["cmake"], says="are skipped")
+        + on_machine({**DEBIAN, **has}, "PG_MAJOR=15", "SECTIONS=build", fails=False, asks=["cmake"], never=some)
+        + on_machine({**DEBIAN, **has, "pg_config": config}, "PG_CONFIG={bin}/pg_config", wanted, fails=False,
+                     asks=["cmake"], never=some)
     )  # fmt: skip
 
 
@@ -191,5 +208,6 @@ if __name__ == "__main__":
         "no network, an old Python": no_network,
         "no space": no_space,
         "each target asks for its packages": sections,
+        "packages that a release need not have": neighbours,
         "an extension without a server, or a library": extension_without,
     }))  # fmt: skip

@@ -101,7 +101,7 @@ def load_postgresql(
     with server.connect() as connection:
         connection.execute(workload.schema_sql())
         for table, path in files.items():
-            _copy(connection, table, path, progress)
+            copy_rows(connection, table, path, progress)
         task = progress.add_task("index, vacuum, analyze", total=2)
         connection.execute(workload.index_sql() or "SELECT")
         progress.advance(task)
@@ -112,7 +112,7 @@ def load_postgresql(
         progress.advance(task)
 
 
-def _copy(connection: psycopg.Connection, table: str, path: Path, progress: Progress) -> None:
+def copy_rows(connection: psycopg.Connection, table: str, path: Path, progress: Progress) -> None:
     task = progress.add_task(f"copy {table}", total=path.stat().st_size)
     statement = f"COPY {table} FROM STDIN (FORMAT csv, HEADER)"
     with path.open("rb") as file, connection.cursor() as cursor, cursor.copy(statement) as copy:

@@ -19,6 +19,7 @@ from penumbra_lab.bench.numeric import bench_numeric, numeric_table
 from penumbra_lab.bench.pgbench import bench_pgbench
 from penumbra_lab.bench.queries import bench_workload
 from penumbra_lab.bench.query_table import query_table
+from penumbra_lab.bench.scale_out import bench_scale_out, scale_out_table
 from penumbra_lab.bench.sessions import bench_sessions, sessions_table
 from penumbra_lab.bench.sort import bench_sort, sort_table
 from penumbra_lab.bench.written import FULL, PARTS, SHORT, bench_written, written_table
@@ -227,6 +228,25 @@ def bench_sessions_command(scale: float, counts: tuple[int, ...], seconds: int, 
     chosen = {name: value for name, _, value in (setting.partition("=") for setting in settings)}
     outcome = bench_sessions(scale, counts, seconds, rounds, with_stock, with_duckdb, chosen, keep)
     conclude(outcome, sessions_table)
+
+
+@bench.command("scale-out")
+@click.option("--dsn", default="",
+              help="Of a Citus coordinator; without it, libpq's environment.")  # fmt: skip
+@click.option("--scale", type=click.FloatRange(min=0.001), default=1.0, show_default=True)
+@click.option("--workers", "counts", type=click.IntRange(min=1), multiple=True,
+              help="So many; may be given again. Default: 1 to all.")  # fmt: skip
+@click.option("--shards", type=click.IntRange(min=1), default=32, show_default=True)
+@click.option("--runs", type=click.IntRange(min=1), default=5, show_default=True,
+              help="Measured runs of each query in each mode.")  # fmt: skip
+@click.option("--schema", default="penumbra_scale_out", show_default=True,
+              help="Made for the run, and removed afterwards.")  # fmt: skip
+def bench_scale_out_command(dsn: str, scale: float, counts: tuple[int, ...], shards: int, runs: int,
+                            schema: str) -> None:  # fmt: skip
+    """TPC-H on a Citus cluster that is there: time against workers, without and with Penumbra."""
+    outcome = bench_scale_out(dsn, schema, scale, shards, runs, counts)
+    conclude(outcome, scale_out_table)
+    fail_on_differences(outcome.document)
 
 
 bench.add_command(bench_pgbench)
