@@ -36,6 +36,7 @@ class NotPlanned(LabError):
 class Explained:
     plan: dict  # of EXPLAIN (VERBOSE, FORMAT JSON)
     parameter_types: tuple[int, ...]
+    query_id: int | None  # where the server computes it, or lets this role switch that on
 
 
 class Server:
@@ -51,6 +52,8 @@ class Server:
         self.is_superuser: bool = row.is_superuser
         if self.major < 15:
             raise LabError("penumbra advise needs PostgreSQL 15 or later")
+        [row] = self.ask("SELECT has_parameter_privilege('compute_query_id', 'SET') AS may_set")
+        self._planning = PLANNING | ({"compute_query_id": "on"} if row.may_set else {})
 
     def __enter__(self) -> "Server":
         return self
@@ -89,7 +92,7 @@ class Server:
     def explain(self, statement: str) -> Explained:
         """The generic plan. PREPARE takes one statement that reads or writes tables and nothing
         else, the extended protocol takes one command, and EXPLAIN EXECUTE runs nothing."""
-        with self._transaction(PLANNING):
+        with self._transaction(self._planning):
             try:
                 self._run(f"PREPARE {PREPARED} AS {statement}")
             except psycopg.Error as error:
@@ -113,7 +116,8 @@ class Server:
         ).fetchall()
         values = f"({', '.join(['NULL'] * len(row[0]))})" if row[0] else ""
         text = self._run(f"EXPLAIN (VERBOSE, FORMAT JSON) EXECUTE {PREPARED}{values}")
-        return Explained(json.loads(text)[0]["Plan"], tuple(row[0]))
+        explained = json.loads(text)[0]
+        return Explained(explained["Plan"], tuple(row[0]), explained.get("Query Identifier"))
 
     def _run(self, command: str) -> str:
         """By the extended protocol, which takes one command only."""
