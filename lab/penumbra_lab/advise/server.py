@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import psycopg
-from psycopg import pq
+from psycopg import pq, sql
 from psycopg.rows import namedtuple_row
 
 from penumbra_lab.errors import LabError
@@ -72,11 +72,31 @@ class Server:
                 )
             yield
 
-    def ask(self, query: str, parameters: Sequence = ()) -> list:
+    def ask(self, query: str | sql.Composable, parameters: Sequence = ()) -> list:
         """Of catalogs: nothing that another role made is called."""
         with self._transaction({"search_path": "pg_catalog, pg_temp", "penumbra.mode": "off"}):
             cursor = self._connection.cursor(row_factory=namedtuple_row)
             return cursor.execute(query, parameters or None).fetchall()
+
+    def ask_extension(self) -> list:
+        """What penumbra.advice() says: nothing without the extension, or the right to ask."""
+        found = self.ask(
+            "SELECT n.nspname FROM pg_proc p JOIN pg_namespace n ON n.oid = pronamespace"
+            " JOIN pg_depend d ON classid = 'pg_proc'::regclass AND objid = p.oid"
+            " JOIN pg_extension e ON refclassid = 'pg_extension'::regclass AND e.oid = refobjid"
+            " WHERE extname = 'penumbra' AND proname = 'advice'"
+            " AND has_function_privilege(p.oid, 'EXECUTE')"
+        )
+        try:
+            return [
+                row
+                for one in found
+                for row in self.ask(
+                    sql.SQL("SELECT * FROM {}()").format(sql.Identifier(one.nspname, "advice"))
+                )
+            ]
+        except psycopg.errors.ObjectNotInPrerequisiteState:  # the library is not preloaded
+            return []
 
     def type_oids(self, names: Sequence[str]) -> list[int | None]:
         """By the names that EXPLAIN gives, which depend on the search path."""

@@ -40,14 +40,15 @@ def advise(dsn: str, queries_file: Path | None, statements_max: int, output: Pat
     with Server(dsn) as server:
         advice = Adviser(server).advise(_workload(server, queries_file, statements_max))
         findings = find_settings(server, advice)
+        counted = server.ask_extension()
     with Reader(dsn, "advise", ROWS_READ) as reader:
         snapshot = reader.read()
     if as_json:
-        click.echo(advice_json(advice, findings, snapshot))
+        click.echo(advice_json(advice, findings, snapshot, counted))
     if output:
-        write_content(advice_content(advice, findings, snapshot), output)
+        write_content(advice_content(advice, findings, snapshot, counted), output)
     if not as_json and not output:
-        print_content(advice_content(advice, findings, snapshot, rows))
+        print_content(advice_content(advice, findings, snapshot, counted, rows))
 
 
 def _workload(server: Server, queries_file: Path | None, statements_max: int) -> Workload:
