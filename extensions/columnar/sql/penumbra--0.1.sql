@@ -405,7 +405,7 @@ wanted AS (
     WHERE k.relid IS NULL),
 memory AS MATERIALIZED (
     SELECT m.evictions, m.stats_reset,
-           m.evictions > 0 AND m.used_bytes >= 0.95 * m.budget_bytes::numeric
+           m.evictions > 0 AND m.used_bytes::numeric >= 0.95 * m.budget_bytes::numeric
                OR EXISTS (SELECT FROM @extschema@.get_staleness() s WHERE s.obstacle = 'memory') AS is_short
     FROM @extschema@.memory m WHERE m.size_class = 'all')
 SELECT * FROM (
@@ -465,7 +465,7 @@ SELECT * FROM (
     FROM memory m CROSS JOIN @extschema@.get_disk() d
     WHERE m.is_short AND m.evictions > 0 AND d.state = 'off'
     UNION ALL
-    SELECT 'memory_target', NULL, NULL, 'set it below penumbra.memory, or to 0',
+    SELECT 'memory target', NULL, NULL, 'set it below penumbra.memory, or to 0',
            'ALTER SYSTEM SET penumbra.memory_target = 0; SELECT pg_reload_conf()',
            pg_catalog.format('penumbra.memory_target is %s MB, and penumbra.memory %s MB', g.target_mb, g.memory_mb)
     FROM setting g WHERE g.target_mb > g.memory_mb

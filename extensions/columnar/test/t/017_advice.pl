@@ -104,8 +104,8 @@ goes('one thread', 'by the setting of Penumbra');
 
 ask(q{ALTER SYSTEM SET penumbra.memory_target = '32MB'});
 $node->reload;
-isnt(advised('memory_target'), '', 'more than there is');
-goes('memory_target', 'as much as there is');
+isnt(advised('memory target'), '', 'more than there is');
+goes('memory target', 'as much as there is');
 foreach my $setting ('compute_query_id', 'penumbra.track_statements')
 {
 	ask("ALTER SYSTEM SET $setting = off");
