@@ -186,7 +186,7 @@ def test_damage_is_counted(logging_server, log):
         document = advise(logging_server, path)
         [one] = statements(document).values()
         assert 5 < one["calls"] < 10
-        assert suffix == "log" or re.match(r"[2-6] lines could not be read", document["note"])
+        assert suffix == "log" or re.match("[2-6] lines could not be read", document["note"])
 
 
 def test_a_log_without_statements_is_told(logging_server, tmp_path):
@@ -242,6 +242,15 @@ def test_a_prefix_may_be_anything():
                         f"{prefix}LOG:  duration: 2.000 ms\n"])  # fmt: skip
         [one] = log.gathered.values()
         assert (one.text, one.calls, one.mean_ms) == ("SELECT a\nFROM t", 1, 2.0)
+
+
+def test_only_the_server_begins_a_message():
+    log = of_lines(["[1] ERROR:  LOG:  duration: 1.000 ms  statement: SELECT a FROM t\n",
+                    "\t[1] LOG:  duration: 1.000 ms  statement: SELECT b FROM t\n",
+                    "[1] LOG:  statement: SELECT c\n",
+                    "\t[2] LOG:  duration: 1.000 ms  statement: SELECT d FROM t\n"])  # fmt: skip
+    [one] = log.gathered.values()
+    assert one.text.startswith("SELECT c\n")
 
 
 def test_many_texts_are_bounded(monkeypatch):

@@ -84,7 +84,7 @@ class PageServer:
         service.write_text(f"[reports]\nhost={socket}\nuser={self.table.get('user', 'postgres')}\ndbname=postgres\n")
         self.environment = self.server.environment() | {
             "PATH": f"{TREE}/.venv/bin:{self.server.installation.bin_directory}:{os.environ['PATH']}",
-            "PGSERVICEFILE": str(service), "PENUMBRA_STATE": str(place), "TREE": str(TREE), "SOCKET": str(socket),
+            "PGSERVICEFILE": str(service), "PENUMBRA_STATE": str(place), "TREE": str(TREE),
             "PGDATA": str(self.server.data), "COLUMNS": "140",
         }  # fmt: skip
 

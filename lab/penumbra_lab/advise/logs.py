@@ -36,7 +36,8 @@ TIMED = re.compile(
     r"duration: (?P<ms>\d+\.\d+) ms(?:  (?P<step>\w+)(?P<name>[^:]*): (?P<text>.*))?", re.DOTALL
 )
 LOGGED = re.compile(r"(?:statement|execute (?!fetch from )[^:]+): (?P<text>.*)", re.DOTALL)
-STDERR = re.compile(r"(?P<prefix>.*?)\b(?P<level>LOG|DETAIL):  (?P<message>.*)", re.DOTALL)
+STDERR = re.compile(r"(?P<prefix>(?:(?!\b[A-Z]+:  ).)*)\b(?P<level>LOG|DETAIL):  (?P<message>.*)")
+STATEMENT = ("duration: ", "statement: ", "execute ")  # how their messages begin
 PROCESS = re.compile(r"\[(\d+)")
 TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?|\d{10}\.\d{3}")
 # In DETAIL; a value that log_parameter_max_length cut ends with dots.
@@ -49,7 +50,7 @@ TOKEN = re.compile(
 NAMED = re.compile(rf"(?P<piece>{PIECE.pattern})|\$(?P<number>\d+)", re.DOTALL)
 LIST = re.compile(r"\?(?:\s*,\s*\?)+")
 FOREIGN = (
-    "who ran a statement is not in such a log, and to plan one may call functions of that role,"
+    "of roles that are no superusers, or not said to be: to plan them may call functions of theirs,"
     " here as superuser. Ask as a role that is none, with pg_read_all_data"
 )
 
@@ -97,9 +98,6 @@ class Log:
     elsewhere: int = 0
     foreign: int = 0
     _begun: dict[str, Entry] = field(default_factory=dict)
-
-    def bad(self) -> None:
-        self.bad_lines += 1
 
     def take(self, entry: Entry) -> None:
         if timed := TIMED.fullmatch(entry.message):
@@ -163,7 +161,7 @@ def _of_json(lines: Iterable[str], log: Log) -> Iterator[Entry]:
             row = json.loads(line)
             yield Entry(*(str(row.get(name, "")) for name in JSON_NAMES))
         except (ValueError, AttributeError, RecursionError):
-            log.bad()
+            log.bad_lines += 1
 
 
 def _of_csv(lines: Iterable[str], log: Log) -> Iterator[Entry]:
@@ -177,7 +175,7 @@ def _of_csv(lines: Iterable[str], log: Log) -> Iterator[Entry]:
         except StopIteration:
             return
         except (csv.Error, IndexError):
-            log.bad()
+            log.bad_lines += 1
 
 
 def _of_stderr(lines: Iterable[str], log: Log) -> Iterator[Entry]:
@@ -185,12 +183,14 @@ def _of_stderr(lines: Iterable[str], log: Log) -> Iterator[Entry]:
     entry: Entry | None = None
     is_detail = False
     for line in lines:
-        found = STDERR.fullmatch(line.rstrip("\r\n"))
-        if line.startswith("\t") and entry:
-            more = "\n" + line[1:].rstrip("\r\n")
-            entry = (entry._replace(detail=entry.detail + more) if is_detail
-                     else entry._replace(message=entry.message + more))  # fmt: skip
-        elif found and found["level"] == "DETAIL" and entry:
+        line = line.rstrip("\r\n")
+        if line.startswith("\t"):
+            if entry:
+                name = "detail" if is_detail else "message"
+                entry = entry._replace(**{name: f"{getattr(entry, name)}\n{line[1:]}"})
+            continue
+        found = STDERR.fullmatch(line)
+        if found and found["level"] == "DETAIL" and entry:
             entry, is_detail = entry._replace(detail=found["message"]), True
         else:
             if entry:
@@ -240,6 +240,8 @@ def read_log(path: Path, read: Callable, server: Server, count_max: int) -> Work
     log = Log()
     with path.open(encoding="utf-8", errors="replace", newline="") as file:
         for entry in read(file, log):
+            if not entry.message.startswith(STATEMENT):
+                continue
             if entry.database not in (None, row.database):
                 log.elsewhere += 1
             elif entry.user not in row.superusers and server.is_superuser:
@@ -248,7 +250,7 @@ def read_log(path: Path, read: Callable, server: Server, count_max: int) -> Work
                 log.take(entry)
     log.finish()
     if log.foreign and not log.gathered:
-        raise LabError(f"{path}: {FOREIGN}")
+        raise LabError(f"{path}: its statements are {FOREIGN}")
     statements = _statements(log, server)
     if not statements:
         raise LabError(f"{path}: no statement in it{_note(log, ': ')}")
@@ -289,12 +291,11 @@ def _planned(one: Gathered, server: Server) -> tuple[int | None, str]:
 
 def _note(log: Log, before: str = "") -> str:
     said = [
-        f"{log.bad_lines} lines could not be read" if log.bad_lines else "",
+        f"{counted(log.bad_lines, 'line')} could not be read" if log.bad_lines else "",
         f"{counted(log.lone_durations, 'duration')} of no statement" if log.lone_durations else "",
-        f"{log.elsewhere} messages are of other databases" if log.elsewhere else "",
-        f"{log.foreign} messages are of roles that are no superusers: to plan a statement may call"
-        " functions of theirs, here as superuser" if log.foreign else "",
-        f"{counted(log.left_out, 'call')} of rarer statements are left out" if log.left_out else "",
+        f"{counted(log.elsewhere, 'message')} of other databases" if log.elsewhere else "",
+        f"{counted(log.foreign, 'message')} {FOREIGN}" if log.foreign else "",
+        f"{counted(log.left_out, 'call')} of rarer statements left out" if log.left_out else "",
     ]  # fmt: skip
     text = "; ".join(filter(None, said))
     return before + text if text else ""

@@ -87,14 +87,11 @@ class Server:
             " WHERE extname = 'penumbra' AND proname = 'advice'"
             " AND has_function_privilege(p.oid, 'EXECUTE')"
         )
+        if not found:
+            return []
+        function = sql.Identifier(found[0].nspname, "advice")
         try:
-            return [
-                row
-                for one in found
-                for row in self.ask(
-                    sql.SQL("SELECT * FROM {}()").format(sql.Identifier(one.nspname, "advice"))
-                )
-            ]
+            return self.ask(sql.SQL("SELECT * FROM {}()").format(function))
         except psycopg.errors.ObjectNotInPrerequisiteState:  # the library is not preloaded
             return []
 
