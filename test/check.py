@@ -130,6 +130,7 @@ def suites() -> list[Suite]:
         Suite("engine", count_gtest, ["build/engine/engine_test", "--gtest_brief=1"], quick=[], is_beside=True),
         Suite("vectors page", count_lines, [PYTHON, "test/vectors_page.py", "--check"], quick=[]),
         Suite("lab", count_pytest, [*PYTEST, "lab/tests"], quick=NOT_SLOW, full=SLOW, is_beside=True),
+        Suite("pages", count_pytest, [*PYTEST, "test/pages"], quick=NOT_SLOW, full=SLOW, is_beside=True),
         Suite("symbolize", count_pytest, [*PYTEST, "extensions/backtrace/symbolize/test"], quick=[], is_beside=True),
         *(extension_suite(name) for name in extensions),
         Suite("backtraces like gdb's", count_lines,

@@ -428,6 +428,9 @@ def test_with_the_extension_it_says_what_really_ran(watched_server):
             "VACUUM ANALYZE",
             "SELECT penumbra.load('t')",
             "SELECT k, sum(i) FROM t WHERE i > 5 GROUP BY k",
+            "CREATE TABLE missed AS SELECT i FROM generate_series(1, 80000) i",
+            "ANALYZE missed",
+            "SELECT sum(i) FROM missed",
         ):
             connection.execute(statement)
     dsn = watched_server.conninfo("advised")
@@ -438,8 +441,12 @@ def test_with_the_extension_it_says_what_really_ran(watched_server):
     [text] = [text for text in advised if "GROUP BY k" in text]
     assert "$1" in text and advised[text]["verdict"] == "vectors"
     assert "the library is not loaded" not in shown
+    assert ("not cached", "public.missed") in {
+        (row["kind"], row["object"]) for row in document["counted_advice"]}  # fmt: skip
+    assert "SELECT penumbra.load('public.missed', '{i}')" in " ".join(shown.split())
     plain = psycopg.conninfo.make_conninfo(dsn, user="plain")
     assert "pg_monitor" in advise("--dsn", plain)
+    assert json.loads(advise("--dsn", plain, "--json"))["counted_advice"] == []
 
 
 def test_functions_of_others_are_not_called_by_a_superuser(watched_server):

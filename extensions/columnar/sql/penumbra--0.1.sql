@@ -364,3 +364,125 @@ GRANT SELECT ON statements TO PUBLIC;
 REVOKE ALL ON FUNCTION get_memory(), get_disk(), get_progress(), get_activity(), get_refusals() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION get_memory(), get_disk(), get_progress(), get_activity(), get_refusals() TO pg_monitor;
 GRANT SELECT ON memory, disk, progress, activity, refusals TO pg_monitor;
+
+-- what would help: from what was counted since stats_reset and from settings, no estimates. The body is parsed here, so
+-- it names what is in this schema and in pg_catalog; search_path is for names of tables in its results.
+
+CREATE FUNCTION advice(
+    OUT kind text, OUT object text, OUT total_exec_time double precision, OUT advice text, OUT remedy text, OUT reason text)
+RETURNS SETOF record LANGUAGE sql VOLATILE PARALLEL SAFE ROWS 20 SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+WITH setting AS MATERIALIZED (
+    SELECT pg_catalog.max(setting::bigint) FILTER (WHERE name = 'penumbra.memory') AS memory_mb,
+           pg_catalog.max(setting::bigint) FILTER (WHERE name = 'penumbra.memory_target') AS target_mb,
+           pg_catalog.max(setting::bigint) FILTER (WHERE name = 'penumbra.database_memory') AS database_mb,
+           pg_catalog.max(setting::bigint) FILTER (WHERE name = 'penumbra.threads_per_query') AS threads,
+           pg_catalog.max(setting::bigint) FILTER (WHERE name = 'penumbra.max_threads') AS max_threads,
+           pg_catalog.max(setting::bigint) FILTER (WHERE name = 'max_parallel_workers_per_gather') AS workers,
+           pg_catalog.max(setting::bigint) FILTER (WHERE name = 'work_mem') AS work_mem_kb
+    FROM pg_catalog.pg_settings
+    WHERE name IN ('penumbra.memory', 'penumbra.memory_target', 'penumbra.database_memory', 'penumbra.threads_per_query',
+                   'penumbra.max_threads', 'max_parallel_workers_per_gather', 'work_mem')),
+statement AS MATERIALIZED (
+    SELECT s.* FROM @extschema@.statements s
+    JOIN pg_catalog.pg_database d ON d.oid = s.dbid AND d.datname = pg_catalog.current_database()),
+missed AS MATERIALIZED ( -- as the planner wrote it: the table's name without schema, quoted, and columns that were not cached
+    SELECT s.total_exec_time, s.reason, p.part[1] AS name, pg_catalog.concat(', ', p.part[4], ', ') AS list
+    FROM statement s
+    CROSS JOIN LATERAL pg_catalog.regexp_match(s.reason, '^not cached: ("([^"]|"")*"|[^" ]+)( \((.*?)\)?)?$') AS p(part)),
+found AS ( -- the table, if one only has that name
+    SELECT pg_catalog.quote_ident(c.relname) AS name, pg_catalog.min(c.oid) AS relid
+    FROM pg_catalog.pg_class c
+    WHERE c.relkind IN ('r', 'm') AND pg_catalog.quote_ident(c.relname) IN (SELECT m.name FROM missed m)
+    GROUP BY 1 HAVING pg_catalog.count(*) = 1),
+wanted AS (
+    SELECT f.relid, a.attname, a.attnum, m.total_exec_time, m.reason
+    FROM missed m
+    JOIN found f ON f.name = m.name
+    JOIN pg_catalog.pg_attribute a ON a.attrelid = f.relid AND a.attnum > 0
+        AND pg_catalog.strpos(m.list, pg_catalog.concat(', ', pg_catalog.quote_ident(a.attname), ', ')) > 0
+    LEFT JOIN @extschema@.get_columns() k ON k.relid = f.relid AND k.column_name = a.attname AND k.cached_pages > 0
+    WHERE k.relid IS NULL),
+memory AS MATERIALIZED (
+    SELECT m.evictions, m.stats_reset,
+           m.evictions > 0 AND m.used_bytes::numeric >= 0.95 * m.budget_bytes::numeric
+               OR EXISTS (SELECT FROM @extschema@.get_staleness() s WHERE s.obstacle = 'memory') AS is_short
+    FROM @extschema@.memory m WHERE m.size_class = 'all')
+SELECT * FROM (
+    SELECT 'not cached'::text, c.relid::regclass::text, c.total_exec_time,
+           pg_catalog.format('cache %s', pg_catalog.array_to_string(c.columns, ', ')),
+           pg_catalog.format('SELECT penumbra.load(%L, %L)', c.relid::regclass, c.columns), c.reason
+    FROM (SELECT w.relid, pg_catalog.array_agg(DISTINCT w.attname) AS columns,
+                 (SELECT pg_catalog.sum(o.total_exec_time) FROM missed o JOIN found f ON f.name = o.name AND f.relid = w.relid)
+                     AS total_exec_time,
+                 pg_catalog.min(w.reason) AS reason
+          FROM wanted w GROUP BY w.relid) c
+    UNION ALL
+    SELECT 'stale', v.relid::regclass::text, NULL,
+           pg_catalog.format('end what keeps %s %% of the table from being served from the cache', v.heap_percent), v.remedy, v.reason
+    FROM @extschema@.staleness v
+    JOIN @extschema@.get_staleness() g ON g.relid = v.relid AND g.obstacle IS DISTINCT FROM 'memory' AND g.obstacle IS DISTINCT FROM 'loading'
+    WHERE v.heap_pages > 0 AND v.lost_pages > 0
+    UNION ALL
+    SELECT 'left to PostgreSQL', NULL, pg_catalog.sum(s.total_exec_time),
+           'write it with types and functions that the engine has: docs/vectors.md',
+           pg_catalog.format('SELECT userid, queryid, calls, total_exec_time FROM penumbra.statements WHERE reason = %L', s.reason), s.reason
+    FROM statement s
+    WHERE s.calls_not + s.calls_partly > 0 AND s.reason <> 'no path was cheaper' AND NOT pg_catalog.starts_with(s.reason, 'not cached')
+    GROUP BY s.reason
+    UNION ALL
+    SELECT 'spilled', r.rolname, pg_catalog.sum(s.total_exec_time), 'give the role that much more memory for each query',
+           pg_catalog.format('ALTER ROLE %I SET work_mem = %L', r.rolname, pg_catalog.concat(g.work_mem_kb +
+               pg_catalog.max(s.spilled_bytes / s.calls) / 1024 + 1, 'kB')),
+           pg_catalog.format('%s statements wrote %s to temporary files', pg_catalog.count(*), pg_catalog.pg_size_pretty(pg_catalog.sum(s.spilled_bytes)))
+    FROM statement s JOIN pg_catalog.pg_roles r ON r.oid = s.userid CROSS JOIN setting g
+    WHERE s.spilled_bytes > 0 GROUP BY r.rolname, g.work_mem_kb
+    UNION ALL
+    SELECT 'one thread', NULL, pg_catalog.sum(s.total_exec_time), 'let queries have threads besides their session''s own',
+           CASE WHEN g.threads = 0 THEN 'ALTER SYSTEM SET penumbra.threads_per_query = -1; SELECT pg_reload_conf()'
+                ELSE pg_catalog.format('ALTER SYSTEM SET max_parallel_workers_per_gather = %s; SELECT pg_reload_conf()',
+                                       least(g.max_threads - 1, 2)) END,
+           CASE WHEN g.threads = 0 THEN 'penumbra.threads_per_query is 0' ELSE 'max_parallel_workers_per_gather is 0' END
+    FROM statement s CROSS JOIN setting g
+    WHERE (g.threads = 0 OR g.threads < 0 AND g.workers = 0) AND g.max_threads > 1 AND s.calls_in_vectors + s.calls_partly > 0
+    GROUP BY g.threads, g.max_threads
+    UNION ALL
+    SELECT 'memory', NULL, NULL, CASE WHEN g.target_mb BETWEEN 1 AND g.memory_mb - 1 THEN 'use all of penumbra.memory'
+                WHEN g.database_mb > 0 THEN 'give the database more of it' ELSE 'reserve twice as much, and restart the server' END,
+           CASE WHEN g.target_mb BETWEEN 1 AND g.memory_mb - 1 THEN 'ALTER SYSTEM SET penumbra.memory_target = 0; SELECT pg_reload_conf()'
+                WHEN g.database_mb > 0 THEN pg_catalog.format('ALTER DATABASE %I SET penumbra.database_memory = %L',
+                    pg_catalog.current_database(), pg_catalog.concat(2 * g.database_mb, 'MB'))
+                ELSE pg_catalog.format('ALTER SYSTEM SET penumbra.memory = %L', pg_catalog.concat(2 * g.memory_mb, 'MB')) END,
+           pg_catalog.format('the memory for cached columns is full, and %s columns of chunks made room since %s',
+                             m.evictions, m.stats_reset::timestamptz(0))
+    FROM memory m CROSS JOIN setting g WHERE m.is_short
+    UNION ALL
+    SELECT 'disk cache', NULL, NULL, 'keep on disk what finds no room in memory, and restart the server',
+           pg_catalog.format('ALTER SYSTEM SET penumbra.disk_cache_size = %L', pg_catalog.concat(
+               (SELECT pg_catalog.sum(t.table_pages) FROM @extschema@.tables t)::bigint
+                   * pg_catalog.current_setting('block_size')::bigint / 1048576 + 1, 'MB')),
+           pg_catalog.format('%s columns of chunks made room since %s and must be loaded from their tables again', m.evictions, m.stats_reset::timestamptz(0))
+    FROM memory m CROSS JOIN @extschema@.get_disk() d
+    WHERE m.is_short AND m.evictions > 0 AND d.state = 'off'
+    UNION ALL
+    SELECT 'memory target', NULL, NULL, 'set it below penumbra.memory, or to 0',
+           'ALTER SYSTEM SET penumbra.memory_target = 0; SELECT pg_reload_conf()',
+           pg_catalog.format('penumbra.memory_target is %s MB, and penumbra.memory %s MB', g.target_mb, g.memory_mb)
+    FROM setting g WHERE g.target_mb > g.memory_mb
+    UNION ALL
+    SELECT 'no worker', NULL, pg_catalog.sum(m.total_exec_time), 'let a worker load what queries ask for',
+           'ALTER SYSTEM SET penumbra.auto_load = on; SELECT pg_reload_conf()', 'penumbra.auto_load is off'
+    FROM missed m
+    WHERE pg_catalog.current_setting('penumbra.auto_load') = 'off' AND EXISTS (SELECT FROM wanted)
+    HAVING pg_catalog.count(*) > 0
+    UNION ALL
+    SELECT 'not counted', NULL, NULL, 'have statements counted',
+           pg_catalog.format('ALTER SYSTEM SET %s = %s; SELECT pg_reload_conf()', o.name, o.value), pg_catalog.format('%s is off', o.name)
+    FROM (VALUES ('compute_query_id', 'auto'), ('penumbra.track_statements', 'on')) o(name, value)
+    WHERE pg_catalog.current_setting(o.name) = 'off') a(kind, object, total_exec_time, advice, remedy, reason)
+ORDER BY a.total_exec_time DESC NULLS LAST, a.kind, a.object, a.reason;
+END;
+COMMENT ON FUNCTION advice() IS
+'what would help this database, from what was counted since the counts began: kind, the table or role, the time of the statements concerned, what to do, a statement that does it, and why';
+REVOKE ALL ON FUNCTION advice() FROM PUBLIC; -- reads what is for pg_monitor
+GRANT EXECUTE ON FUNCTION advice() TO pg_monitor;

@@ -45,7 +45,7 @@ HOW = (
 
 
 def advice_content(advice: Advice, findings: Sequence[Finding], snapshot: Snapshot,
-                   rows: int = ROWS_MAX) -> Content:  # fmt: skip
+                   counted_advice: Sequence, rows: int = ROWS_MAX) -> Content:  # fmt: skip
     database = line(snapshot.server.database)
     sections = [
         _statement_section(advice, rows),
@@ -53,7 +53,7 @@ def advice_content(advice: Advice, findings: Sequence[Finding], snapshot: Snapsh
         *_cache_sections(advice, rows),
         _setting_section(findings),
         *_unplanned_section(advice),
-        *_ran_section(snapshot),
+        *_ran_section(snapshot, counted_advice),
         _text_section(advice, rows),
     ]
     return Content(
@@ -232,8 +232,8 @@ def _unplanned_section(advice: Advice) -> Iterator[Section]:
         yield Section("Not planned", tables=(table,), notes=(note,))
 
 
-def _ran_section(snapshot: Snapshot) -> Iterator[Section]:
-    """With the extension: what really ran."""
+def _ran_section(snapshot: Snapshot, counted_advice: Sequence) -> Iterator[Section]:
+    """With the extension: what really ran, and what penumbra.advice() says of it."""
     if snapshot.installed.extension_version is None:
         return
     sheet: Sheet = make_sheet(STATEMENTS, snapshot)
@@ -249,9 +249,24 @@ def _ran_section(snapshot: Snapshot) -> Iterator[Section]:
         f"{finding.text}: {finding.remedy}" if finding.remedy else finding.text
         for finding in find(snapshot)
     )
-    tables = (table,) if sheet.rows else ()
+    tables = (*((_counted_table(counted_advice),) if counted_advice else ()),
+              *((table,) if sheet.rows else ()))  # fmt: skip
     notes = (sheet.note,) if sheet.note else ()
-    yield Section("What really ran", tables=tables, notes=(*notes, *found))
+    remedies = (f"{line(row.kind)}: {line(row.remedy)}" for row in counted_advice if row.remedy)
+    yield Section("What really ran", tables=tables, notes=(*notes, *remedies, *found))
+
+
+def _counted_table(counted_advice: Sequence) -> Table:
+    return Table(
+        "What would help, by what was counted",
+        ("kind", "of", "time", "what to do", "because"),
+        tuple((
+            line(row.kind), line(row.object or ""),
+            "" if row.total_exec_time is None else milliseconds(row.total_exec_time),
+            line(row.advice), line(row.reason or ""),
+        ) for row in counted_advice),
+        frozenset({1, 3, 4}),
+    )  # fmt: skip
 
 
 def _text_section(advice: Advice, rows: int) -> Section:
@@ -265,13 +280,15 @@ def _text_section(advice: Advice, rows: int) -> Section:
     return Section("Texts", details=tuple(details))
 
 
-def advice_json(advice: Advice, findings: Sequence[Finding], snapshot: Snapshot) -> str:
+def advice_json(advice: Advice, findings: Sequence[Finding], snapshot: Snapshot,
+                counted_advice: Sequence) -> str:  # fmt: skip
     document = {
         "database": snapshot.server.database,
         "server_version": snapshot.server.version,
         **dataclasses.asdict(advice),
         "settings": [dataclasses.asdict(finding) for finding in findings],
         "ran": [dataclasses.asdict(row) for row in snapshot.statements.rows],
+        "counted_advice": [row._asdict() for row in counted_advice],
     }
     for made, one in zip(document["statements"], advice.statements, strict=True):
         made["saved_ms"] = one.saved_ms

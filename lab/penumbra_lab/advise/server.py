@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import psycopg
-from psycopg import pq
+from psycopg import pq, sql
 from psycopg.rows import namedtuple_row
 
 from penumbra_lab.errors import LabError
@@ -36,6 +36,7 @@ class NotPlanned(LabError):
 class Explained:
     plan: dict  # of EXPLAIN (VERBOSE, FORMAT JSON)
     parameter_types: tuple[int, ...]
+    query_id: int | None  # where the server computes it, or lets this role switch that on
 
 
 class Server:
@@ -51,6 +52,8 @@ class Server:
         self.is_superuser: bool = row.is_superuser
         if self.major < 15:
             raise LabError("penumbra advise needs PostgreSQL 15 or later")
+        [row] = self.ask("SELECT has_parameter_privilege('compute_query_id', 'SET') AS may_set")
+        self._planning = PLANNING | ({"compute_query_id": "on"} if row.may_set else {})
 
     def __enter__(self) -> "Server":
         return self
@@ -69,11 +72,28 @@ class Server:
                 )
             yield
 
-    def ask(self, query: str, parameters: Sequence = ()) -> list:
+    def ask(self, query: str | sql.Composable, parameters: Sequence = ()) -> list:
         """Of catalogs: nothing that another role made is called."""
         with self._transaction({"search_path": "pg_catalog, pg_temp", "penumbra.mode": "off"}):
             cursor = self._connection.cursor(row_factory=namedtuple_row)
             return cursor.execute(query, parameters or None).fetchall()
+
+    def ask_extension(self) -> list:
+        """What penumbra.advice() says: nothing without the extension, or the right to ask."""
+        found = self.ask(
+            "SELECT n.nspname FROM pg_proc p JOIN pg_namespace n ON n.oid = pronamespace"
+            " JOIN pg_depend d ON classid = 'pg_proc'::regclass AND objid = p.oid"
+            " JOIN pg_extension e ON refclassid = 'pg_extension'::regclass AND e.oid = refobjid"
+            " WHERE extname = 'penumbra' AND proname = 'advice'"
+            " AND has_function_privilege(p.oid, 'EXECUTE')"
+        )
+        if not found:
+            return []
+        function = sql.Identifier(found[0].nspname, "advice")
+        try:
+            return self.ask(sql.SQL("SELECT * FROM {}()").format(function))
+        except psycopg.errors.ObjectNotInPrerequisiteState:  # the library is not preloaded
+            return []
 
     def type_oids(self, names: Sequence[str]) -> list[int | None]:
         """By the names that EXPLAIN gives, which depend on the search path."""
@@ -89,7 +109,7 @@ class Server:
     def explain(self, statement: str) -> Explained:
         """The generic plan. PREPARE takes one statement that reads or writes tables and nothing
         else, the extended protocol takes one command, and EXPLAIN EXECUTE runs nothing."""
-        with self._transaction(PLANNING):
+        with self._transaction(self._planning):
             try:
                 self._run(f"PREPARE {PREPARED} AS {statement}")
             except psycopg.Error as error:
@@ -113,7 +133,8 @@ class Server:
         ).fetchall()
         values = f"({', '.join(['NULL'] * len(row[0]))})" if row[0] else ""
         text = self._run(f"EXPLAIN (VERBOSE, FORMAT JSON) EXECUTE {PREPARED}{values}")
-        return Explained(json.loads(text)[0]["Plan"], tuple(row[0]))
+        explained = json.loads(text)[0]
+        return Explained(explained["Plan"], tuple(row[0]), explained.get("Query Identifier"))
 
     def _run(self, command: str) -> str:
         """By the extended protocol, which takes one command only."""
