@@ -194,6 +194,56 @@ typedef struct PenumbraSortKey {
 PenumbraOperator penumbra_plan_add_sort(PenumbraPlan *plan, PenumbraOperator input, const PenumbraSortKey *keys,
                                         int count, int64_t limit, int64_t offset);
 
+/* Where a frame begins or ends, from the row in hand. */
+typedef enum PenumbraFrameBoundKind {
+  PENUMBRA_FRAME_UNBOUNDED_PRECEDING,
+  PENUMBRA_FRAME_PRECEDING, /* `offset` rows */
+  PENUMBRA_FRAME_CURRENT_ROW,
+  PENUMBRA_FRAME_FOLLOWING,
+  PENUMBRA_FRAME_UNBOUNDED_FOLLOWING
+} PenumbraFrameBoundKind;
+
+typedef struct PenumbraFrameBound {
+  PenumbraFrameBoundKind kind;
+  int64_t offset; /* not negative */
+} PenumbraFrameBound;
+
+/* Those of SQL; LAG to NTH_VALUE give `value` of another row. */
+typedef enum PenumbraWindowFunction {
+  PENUMBRA_WINDOW_ROW_NUMBER,
+  PENUMBRA_WINDOW_RANK,
+  PENUMBRA_WINDOW_DENSE_RANK,
+  PENUMBRA_WINDOW_PERCENT_RANK,
+  PENUMBRA_WINDOW_CUME_DIST,
+  PENUMBRA_WINDOW_NTILE,
+  PENUMBRA_WINDOW_LAG,
+  PENUMBRA_WINDOW_LEAD,
+  PENUMBRA_WINDOW_FIRST_VALUE,
+  PENUMBRA_WINDOW_LAST_VALUE,
+  PENUMBRA_WINDOW_NTH_VALUE,
+  PENUMBRA_WINDOW_AGGREGATE
+} PenumbraWindowFunction;
+
+typedef struct PenumbraWindowCall {
+  PenumbraWindowFunction function;
+  PenumbraExpr value;              /* of LAG to NTH_VALUE */
+  PenumbraExpr default_value;      /* of LAG and LEAD, of the value's type; -1: NULL */
+  int64_t count;                   /* LAG, LEAD: rows; NTH_VALUE: the n-th; NTILE: buckets */
+  PenumbraAggregateCall aggregate; /* of AGGREGATE; not DISTINCT */
+  /* The frame, of FIRST_VALUE to AGGREGATE. In ROWS mode the current row is one row, and only then a bound may have an
+   * offset; else it is all rows that are equal in the order's keys. */
+  bool counts_rows;
+  PenumbraFrameBound start;
+  PenumbraFrameBound end;
+} PenumbraWindowCall;
+
+/* The functions of one PARTITION BY (equality as of grouping) and ORDER BY. Output: the input's columns, then a column
+ * for each call, in the order of partition keys, then order keys. */
+PenumbraOperator penumbra_plan_add_window(PenumbraPlan *plan, PenumbraOperator input,
+                                          const PenumbraExpr *partition_keys, int partition_key_count,
+                                          const PenumbraSortKey *order_keys, int order_key_count,
+                                          const PenumbraWindowCall *calls, int call_count);
+
 /*
  * A join of two inputs: the build input's rows are kept, by their keys; then each row of the probe input looks up its
  * matches, the pairs that all keys and all conditions hold for. Equality is that of grouping: numeric by value, char(n)

@@ -151,6 +151,15 @@ PenumbraOperator penumbra_plan_add_sort(PenumbraPlan* plan, PenumbraOperator inp
   return Build(plan, PenumbraOperator{-1}, [&] { return plan->AddSort(input, keys, count, limit, offset); });
 }
 
+PenumbraOperator penumbra_plan_add_window(PenumbraPlan* plan, PenumbraOperator input,
+                                          const PenumbraExpr* partition_keys, int partition_key_count,
+                                          const PenumbraSortKey* order_keys, int order_key_count,
+                                          const PenumbraWindowCall* calls, int call_count) {
+  return Build(plan, PenumbraOperator{-1}, [&] {
+    return plan->AddWindow(input, partition_keys, partition_key_count, order_keys, order_key_count, calls, call_count);
+  });
+}
+
 PenumbraExpr penumbra_plan_pair_column(PenumbraPlan* plan, PenumbraOperator probe, PenumbraOperator build, int column) {
   return Build(plan, PenumbraExpr{-1}, [&] { return plan->PairColumn(probe, build, column); });
 }

@@ -9,6 +9,7 @@
 #include "penumbra/engine.h"
 #include "scan/scan_spec.h"
 #include "sort/sort_spec.h"
+#include "window/window_spec.h"
 
 namespace penumbra {
 
@@ -21,7 +22,7 @@ struct OutputColumn {
 // A node of the graph. Its inputs were made before it, so numbers ascend from the scans to the output.
 struct Operator {
   // operator_kinds.h has what is known of each.
-  enum class Kind : uint8_t { kScan, kFilter, kProjection, kUnion, kJoin, kAggregation, kSort };
+  enum class Kind : uint8_t { kScan, kFilter, kProjection, kUnion, kJoin, kAggregation, kSort, kWindow };
 
   Kind kind;
   std::vector<PenumbraOperator> inputs;
@@ -32,6 +33,7 @@ struct Operator {
   JoinSpec join;                   // kJoin: inputs are the probe and the build side
   AggregationSpec aggregation;     // kAggregation
   SortSpec sort;                   // kSort
+  WindowSpec window;               // kWindow
   std::vector<bool> needed;        // which columns of the output somebody reads
 
   std::vector<PenumbraType> output_types() const;

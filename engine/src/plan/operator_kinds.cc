@@ -5,6 +5,7 @@
 #include "join/join_build.h"
 #include "sort/sort.h"
 #include "vector/error.h"
+#include "window/window.h"
 
 namespace penumbra {
 namespace {
@@ -21,6 +22,22 @@ std::vector<int> PassedAndRead(const Operator& op, size_t /*input*/) {
   }
   for (const Expr* expr : op.exprs) Collect(expr, &columns);
   for (const SortKeySpec& key : op.sort.keys) Collect(key.expr, &columns);
+  return columns;
+}
+
+std::vector<int> ReadByWindow(const Operator& op, size_t /*input*/) {
+  std::vector<int> columns;
+  for (size_t c = 0; c < op.window.column_types.size(); ++c) {
+    if (op.needed[c]) columns.push_back(static_cast<int>(c));
+  }
+  for (const Expr* key : op.window.partition_keys) Collect(key, &columns);
+  for (const SortKeySpec& key : op.window.order_keys) Collect(key.expr, &columns);
+  for (const WindowFunctionSpec& function : op.window.functions) {
+    Collect(function.value, &columns);
+    Collect(function.default_value, &columns);
+    for (const Expr* argument : function.aggregate.arguments) Collect(argument, &columns);
+    Collect(function.aggregate.filter, &columns);
+  }
   return columns;
 }
 
@@ -80,6 +97,14 @@ std::vector<InputColumn> OfGrouped(const Operator& op, int column) {
 std::vector<InputColumn> OfSorted(const Operator& op, int column) {
   if (op.sort.limit >= 0 || op.sort.offset > 0) return {};
   return OfOneInput(op, column);
+}
+
+// The rows of other partitions do not change.
+std::vector<InputColumn> OfPartitioned(const Operator& op, int column) {
+  for (const Expr* key : op.window.partition_keys) {
+    if (key->kind == Expr::Kind::kColumn && key->column == column) return {{0, column}};
+  }
+  return {};
 }
 
 using InputSets = std::vector<std::vector<size_t>>;
@@ -180,6 +205,16 @@ constexpr OperatorKind kSort = {
                       const SinkContext& context) { return CreateSort(op.sort, context.environment); },
 };
 
+constexpr OperatorKind kWindow = {
+    .role = PipelineRole::kBreaker,
+    .name = [](const Operator&) { return "Vector Window"; },
+    .columns_read = ReadByWindow,
+    .filtered_inputs = OfPartitioned,
+    .emptying_inputs = EmptyWithoutInput,
+    .create_sink = [](const Operator& op,
+                      const SinkContext& context) { return CreateWindow(op.window, context.environment); },
+};
+
 }  // namespace
 
 const OperatorKind& KindOf(const Operator& op) {
@@ -191,6 +226,7 @@ const OperatorKind& KindOf(const Operator& op) {
     case Operator::Kind::kJoin: return kJoin;
     case Operator::Kind::kAggregation: return kAggregation;
     case Operator::Kind::kSort: return kSort;
+    case Operator::Kind::kWindow: return kWindow;
   }
   throw EngineError(PENUMBRA_INTERNAL, "an operator of an unknown kind");
 }

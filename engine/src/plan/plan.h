@@ -41,6 +41,10 @@ class Plan {
   // plan_sort.cc
   PenumbraOperator AddSort(PenumbraOperator input, const PenumbraSortKey* keys, int count, int64_t limit,
                            int64_t offset);
+  // plan_window.cc
+  PenumbraOperator AddWindow(PenumbraOperator input, const PenumbraExpr* partition_keys, int partition_key_count,
+                             const PenumbraSortKey* order_keys, int order_key_count, const PenumbraWindowCall* calls,
+                             int call_count);
   // plan_join.cc
   PenumbraExpr PairColumn(PenumbraOperator probe, PenumbraOperator build, int column);
   PenumbraOperator AddJoin(PenumbraOperator probe, PenumbraOperator build, const PenumbraJoin& join);
@@ -77,6 +81,13 @@ class Plan {
   bool CheckColumns(PenumbraOperator input, const PenumbraExpr* exprs, int count);
   bool CheckColumns(const std::vector<OutputColumn>& columns, const PenumbraExpr* exprs, int count);
   bool CheckJoin(const PenumbraJoin& join);
+  // The keys without their Exprs, which are set when nothing can be refused any more.
+  bool CheckSortKeys(PenumbraOperator input, const PenumbraSortKey* keys, int count, std::vector<SortKeySpec>* specs);
+  // plan_aggregation.cc
+  bool CheckAggregateCall(PenumbraOperator input, const PenumbraAggregateCall& call, AggregateSpec* aggregate);
+  void UseAggregateCall(const PenumbraAggregateCall& call);
+  // plan_window.cc
+  bool CheckWindowCall(PenumbraOperator input, const PenumbraWindowCall& call, WindowFunctionSpec* function);
   PenumbraExpr ColumnOf(const OutputColumn& from, int column);
   PenumbraOperator Append(Operator::Kind kind, PenumbraOperator input);
   // Null in *collation: C. False: refused.

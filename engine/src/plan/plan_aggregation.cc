@@ -6,6 +6,33 @@
 
 namespace penumbra {
 
+bool Plan::CheckAggregateCall(PenumbraOperator input, const PenumbraAggregateCall& call, AggregateSpec* aggregate) {
+  if (call.argument_count < 0 || call.argument_count > PENUMBRA_AGGREGATE_ARGUMENTS_MAX) {
+    reason_ = "an aggregate with another number of arguments";
+    return false;
+  }
+  if (!CheckExprs(call.arguments, call.argument_count) || !CheckColumns(input, call.arguments, call.argument_count)) {
+    return false;
+  }
+  if (call.filter >= 0 && (!CheckExprs(&call.filter, 1) || !CheckColumns(input, &call.filter, 1))) return false;
+  aggregate->function = call.function;
+  aggregate->result = call.result;
+  for (int a = 0; a < call.argument_count; ++a) aggregate->arguments.push_back(exprs_[call.arguments[a]].get());
+  aggregate->filter = call.filter >= 0 ? exprs_[call.filter].get() : nullptr;
+  aggregate->distinct = call.distinct;
+  if (!FindCollation(call.collation, &aggregate->collation)) return false;
+  if (aggregate->filter != nullptr && aggregate->filter->type != PENUMBRA_BOOL) {
+    reason_ = "an aggregate's filter that is not boolean";
+    return false;
+  }
+  return CheckAggregate(*aggregate, &reason_);
+}
+
+void Plan::UseAggregateCall(const PenumbraAggregateCall& call) {
+  for (int a = 0; a < call.argument_count; ++a) Use(call.arguments[a]);
+  if (call.filter >= 0) Use(call.filter);
+}
+
 // Uses of expressions are counted after all checks: a refused aggregation leaves the plan as it was.
 PenumbraOperator Plan::AddAggregationOperator(PenumbraOperator input, const PenumbraExpr* keys, int key_count,
                                               const PenumbraAggregateCall* calls, int call_count,
@@ -13,35 +40,12 @@ PenumbraOperator Plan::AddAggregationOperator(PenumbraOperator input, const Penu
   if (!CheckInput(input) || !CheckExprs(keys, key_count) || !CheckColumns(input, keys, key_count)) return -1;
   AggregationSpec spec;
   for (int i = 0; i < key_count; ++i) spec.keys.push_back(exprs_[keys[i]].get());
+  spec.aggregates.resize(static_cast<size_t>(call_count));
   for (int i = 0; i < call_count; ++i) {
-    const PenumbraAggregateCall& call = calls[i];
-    if (call.argument_count < 0 || call.argument_count > PENUMBRA_AGGREGATE_ARGUMENTS_MAX) {
-      reason_ = "an aggregate with another number of arguments";
-      return -1;
-    }
-    if (!CheckExprs(call.arguments, call.argument_count) || !CheckColumns(input, call.arguments, call.argument_count)) {
-      return -1;
-    }
-    if (call.filter >= 0 && (!CheckExprs(&call.filter, 1) || !CheckColumns(input, &call.filter, 1))) return -1;
-    AggregateSpec aggregate;
-    aggregate.function = call.function;
-    aggregate.result = call.result;
-    for (int a = 0; a < call.argument_count; ++a) aggregate.arguments.push_back(exprs_[call.arguments[a]].get());
-    aggregate.filter = call.filter >= 0 ? exprs_[call.filter].get() : nullptr;
-    aggregate.distinct = call.distinct;
-    if (!FindCollation(call.collation, &aggregate.collation)) return -1;
-    if (aggregate.filter != nullptr && aggregate.filter->type != PENUMBRA_BOOL) {
-      reason_ = "an aggregate's filter that is not boolean";
-      return -1;
-    }
-    if (!CheckAggregate(aggregate, &reason_)) return -1;
-    spec.aggregates.push_back(aggregate);
+    if (!CheckAggregateCall(input, calls[i], &spec.aggregates[i])) return -1;
   }
   for (int i = 0; i < key_count; ++i) Use(keys[i]);
-  for (int i = 0; i < call_count; ++i) {
-    for (int a = 0; a < calls[i].argument_count; ++a) Use(calls[i].arguments[a]);
-    if (calls[i].filter >= 0) Use(calls[i].filter);
-  }
+  for (int i = 0; i < call_count; ++i) UseAggregateCall(calls[i]);
   const PenumbraOperator id = Append(Operator::Kind::kAggregation, input);
   Operator& aggregation = operators_[id];
   aggregation.output.clear();

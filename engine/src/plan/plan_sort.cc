@@ -5,19 +5,24 @@
 
 namespace penumbra {
 
-// Uses of expressions are counted, and the keys' Exprs set, after all checks: a refused sort leaves the plan as it was.
-PenumbraOperator Plan::AddSort(PenumbraOperator input, const PenumbraSortKey* keys, int count, int64_t limit,
-                               int64_t offset) {
-  if (!CheckInput(input)) return -1;
-  SortSpec spec;
+bool Plan::CheckSortKeys(PenumbraOperator input, const PenumbraSortKey* keys, int count,
+                         std::vector<SortKeySpec>* specs) {
   for (int i = 0; i < count; ++i) {
     const Collation* collation;
     if (!CheckExprs(&keys[i].expr, 1) || !CheckColumns(input, &keys[i].expr, 1) ||
         !FindCollation(keys[i].collation, &collation)) {
-      return -1;
+      return false;
     }
-    spec.keys.push_back({nullptr, keys[i].descending, keys[i].nulls_first, collation});
+    specs->push_back({nullptr, keys[i].descending, keys[i].nulls_first, collation});
   }
+  return true;
+}
+
+// Uses of expressions are counted, and the keys' Exprs set, after all checks: a refused sort leaves the plan as it was.
+PenumbraOperator Plan::AddSort(PenumbraOperator input, const PenumbraSortKey* keys, int count, int64_t limit,
+                               int64_t offset) {
+  SortSpec spec;
+  if (!CheckInput(input) || !CheckSortKeys(input, keys, count, &spec.keys)) return -1;
   for (int i = 0; i < count; ++i) spec.keys[i].expr = Use(keys[i].expr);
   spec.column_types = operators_[input].output_types();
   spec.limit = std::max<int64_t>(limit, -1);

@@ -239,7 +239,7 @@ void SampleSort::SortBucket(int bucket, const Visit& visit) const {
   }
 }
 
-class FullSort : public Sink {
+class FullSort : public RowSort {
  public:
   FullSort(const SortSpec& spec, ExecutionEnvironment& environment)
       : input_(spec, true),
@@ -258,6 +258,10 @@ class FullSort : public Sink {
   bool is_ordered() const override { return true; }
   std::unique_ptr<Sink::Reader> OpenPartition(int partition) override;
   SinkStats stats() const override { return {.spilled_bytes = runs_.spilled_bytes()}; }
+  const SortInput& input() const override { return input_; }
+  bool is_spilled() const override { return is_spilled_; }
+  char** TakeRows(Arena& arena) override;
+  uint64_t row_count() const override { return buckets_.empty() ? 0 : buckets_.back().begin + buckets_.back().count; }
 
  private:
   struct SortLocal : Sink::Local {
@@ -438,7 +442,20 @@ std::unique_ptr<Sink::Reader> FullSort::OpenPartition(int partition) {
   return std::make_unique<SortedReader>(input_, environment_, rows, end - begin);
 }
 
+char** FullSort::TakeRows(Arena& arena) {
+  char** rows = arena.AllocateArray<char*>(row_count());
+  for (Bucket& bucket : buckets_) {
+    std::copy_n(bucket.rows, bucket.count, rows + bucket.begin);
+    bucket.arena = nullptr;
+  }
+  return rows;
+}
+
 }  // namespace
+
+std::unique_ptr<RowSort> CreateRowSort(const SortSpec& spec, ExecutionEnvironment& environment) {
+  return std::make_unique<FullSort>(spec, environment);
+}
 
 std::unique_ptr<Sink> CreateSort(const SortSpec& spec, ExecutionEnvironment& environment) {
   const bool is_small = spec.limit >= 0 && spec.limit <= kTopNRowsMax && spec.offset <= kTopNRowsMax - spec.limit;

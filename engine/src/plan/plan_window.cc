@@ -1,0 +1,120 @@
+// Building windows: what the plan checks of one.
+#include "plan/plan.h"
+
+namespace penumbra {
+namespace {
+
+// A frame that moves is added up anew for each row.
+constexpr int64_t kFrameRowsMax = 1024;
+
+bool IsOfOtherRow(PenumbraWindowFunction function) {
+  return function >= PENUMBRA_WINDOW_LAG && function <= PENUMBRA_WINDOW_NTH_VALUE;
+}
+
+// Null: the frame is one.
+const char* RefusalOfFrame(const PenumbraWindowCall& call) {
+  const auto has_offset = [](const PenumbraFrameBound& bound) {
+    return bound.kind == PENUMBRA_FRAME_PRECEDING || bound.kind == PENUMBRA_FRAME_FOLLOWING;
+  };
+  if (call.start.offset < 0 || call.end.offset < 0) return "a frame's negative offset";
+  if (!call.counts_rows && (has_offset(call.start) || has_offset(call.end))) {
+    return "a frame's offset that is not of rows";
+  }
+  if (call.start.kind == PENUMBRA_FRAME_UNBOUNDED_FOLLOWING || call.end.kind == PENUMBRA_FRAME_UNBOUNDED_PRECEDING) {
+    return "a frame that ends before it begins";
+  }
+  return nullptr;
+}
+
+// Of how many rows an aggregate's frame consists that does not begin with the partition; negative: of any number.
+int64_t MovingRows(const PenumbraWindowCall& call) {
+  if (call.start.kind == PENUMBRA_FRAME_UNBOUNDED_PRECEDING) return 0;
+  if (!call.counts_rows || call.end.kind == PENUMBRA_FRAME_UNBOUNDED_FOLLOWING) return -1;
+  const auto distance = [](const PenumbraFrameBound& bound) -> double {
+    return bound.kind == PENUMBRA_FRAME_PRECEDING   ? -static_cast<double>(bound.offset)
+           : bound.kind == PENUMBRA_FRAME_FOLLOWING ? static_cast<double>(bound.offset)
+                                                    : 0;
+  };
+  const double rows = distance(call.end) - distance(call.start) + 1;
+  return rows > kFrameRowsMax ? -1 : static_cast<int64_t>(rows < 0 ? 0 : rows);
+}
+
+}  // namespace
+
+bool Plan::CheckWindowCall(PenumbraOperator input, const PenumbraWindowCall& call, WindowFunctionSpec* function) {
+  const bool is_of_other_row = IsOfOtherRow(call.function);
+  function->function = call.function;
+  function->count = call.count;
+  function->counts_rows = call.counts_rows;
+  function->start = call.start;
+  function->end = call.end;
+  if (const char* refusal = RefusalOfFrame(call)) {
+    reason_ = refusal;
+    return false;
+  }
+  const bool needs_count = call.function == PENUMBRA_WINDOW_NTILE || call.function == PENUMBRA_WINDOW_NTH_VALUE;
+  if (needs_count && call.count <= 0) {
+    reason_ = "a window function's argument that is not positive";
+    return false;
+  }
+  if (is_of_other_row) {
+    if (!CheckExprs(&call.value, 1) || !CheckColumns(input, &call.value, 1)) return false;
+    function->value = exprs_[call.value].get();
+    function->result = function->value->type;
+    if (call.default_value < 0) return true;
+    if (!CheckExprs(&call.default_value, 1) || !CheckColumns(input, &call.default_value, 1)) return false;
+    function->default_value = exprs_[call.default_value].get();
+    if (function->default_value->type == function->result) return true;
+    reason_ = "a default of another type";
+    return false;
+  }
+  if (call.function != PENUMBRA_WINDOW_AGGREGATE) {
+    const bool is_share =
+        call.function == PENUMBRA_WINDOW_PERCENT_RANK || call.function == PENUMBRA_WINDOW_CUME_DIST;
+    function->result = is_share                                    ? PENUMBRA_FLOAT8
+                       : call.function == PENUMBRA_WINDOW_NTILE ? PENUMBRA_INT4
+                                                                   : PENUMBRA_INT8;
+    return true;
+  }
+  if (!CheckAggregateCall(input, call.aggregate, &function->aggregate)) return false;
+  function->result = call.aggregate.result;
+  // PostgreSQL adds float4 in float4.
+  const bool adds_float4 = call.aggregate.function == PENUMBRA_AGG_SUM && function->result == PENUMBRA_FLOAT4;
+  if (call.aggregate.distinct || adds_float4) {
+    reason_ = call.aggregate.distinct ? "DISTINCT in a window" : "a window's sum of float4";
+    return false;
+  }
+  if (MovingRows(call) >= 0) return true;
+  reason_ = "an aggregate over a frame that moves, of more than 1024 rows";
+  return false;
+}
+
+// Uses of expressions are counted, and the keys' Exprs set, after all checks: a refused window leaves the plan as it was.
+PenumbraOperator Plan::AddWindow(PenumbraOperator input, const PenumbraExpr* partition_keys, int partition_key_count,
+                                 const PenumbraSortKey* order_keys, int order_key_count,
+                                 const PenumbraWindowCall* calls, int call_count) {
+  WindowSpec spec;
+  if (!CheckInput(input) || !CheckExprs(partition_keys, partition_key_count) ||
+      !CheckColumns(input, partition_keys, partition_key_count) ||
+      !CheckSortKeys(input, order_keys, order_key_count, &spec.order_keys)) {
+    return -1;
+  }
+  spec.functions.resize(static_cast<size_t>(call_count));
+  for (int i = 0; i < call_count; ++i) {
+    if (!CheckWindowCall(input, calls[i], &spec.functions[i])) return -1;
+  }
+  for (int i = 0; i < partition_key_count; ++i) spec.partition_keys.push_back(Use(partition_keys[i]));
+  for (int i = 0; i < order_key_count; ++i) spec.order_keys[i].expr = Use(order_keys[i].expr);
+  for (int i = 0; i < call_count; ++i) {
+    if (IsOfOtherRow(calls[i].function)) Use(calls[i].value);
+    if (IsOfOtherRow(calls[i].function) && calls[i].default_value >= 0) Use(calls[i].default_value);
+    if (calls[i].function == PENUMBRA_WINDOW_AGGREGATE) UseAggregateCall(calls[i].aggregate);
+  }
+  spec.column_types = operators_[input].output_types();
+  const PenumbraOperator id = Append(Operator::Kind::kWindow, input);
+  for (const WindowFunctionSpec& function : spec.functions) operators_[id].output.push_back({function.result});
+  operators_[id].window = std::move(spec);
+  return id;
+}
+
+}  // namespace penumbra

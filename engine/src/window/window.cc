@@ -1,0 +1,228 @@
+// Window functions: a full sort by partition and order keys, then a pass over the rows in that order.
+//
+// Readers compute the functions while they read, each over whole partitions. Past the budget the sort's merged runs are
+// read by one, which holds as many rows as the longest partition has.
+#include "window/window.h"
+
+#include <algorithm>
+
+#include "sort/sort.h"
+#include "window/window_function.h"
+
+namespace penumbra {
+namespace {
+
+// Wanted of a reader, and of what is taken of merged runs at once.
+constexpr uint64_t kReaderRows = uint64_t{1} << 16;
+
+// The rows of whole partitions, and the functions' values.
+class PartitionReader {
+ public:
+  PartitionReader(const WindowInput& input, const RowLayout& layout, ExecutionEnvironment& environment)
+      : input_(input), layout_(layout), environment_(environment) {}
+
+  // Begins with the rows [begin, end) of `rows`.
+  void Begin(const WindowRows& rows, uint64_t begin, uint64_t end) {
+    end_ = end;
+    batch_ = std::make_unique<WindowBatch>(rows);
+    batch_->begin = begin;
+    functions_.clear();
+    for (const WindowFunctionSpec& function : input_.spec().functions) {
+      functions_.push_back(CreateWindowFunction(function, input_, layout_, environment_));
+    }
+  }
+  // False at their end.
+  bool Next(Batch* batch) {
+    if (batch_ == nullptr || batch_->begin + batch_->count == end_) return false;
+    environment_.CheckCancelled();
+    batch_->Advance(end_);
+    arena_.Reset();
+    columns_.clear();
+    char* const* rows = batch_->rows.at(batch_->begin);
+    for (uint32_t i = 0; i < batch_->count; ++i) {
+      for (uint32_t at = 0; at < layout_.row_bytes(); at += 64) __builtin_prefetch(rows[i] + at);
+    }
+    for (size_t c = 0; c < input_.spec().column_types.size(); ++c) {
+      columns_.push_back(layout_.Read(static_cast<int>(c), rows, batch_->count, arena_));
+    }
+    for (const auto& function : functions_) columns_.push_back(function->Evaluate(*batch_, arena_));
+    *batch = {batch_->count, static_cast<uint32_t>(columns_.size()), columns_.data()};
+    return true;
+  }
+
+ private:
+  const WindowInput& input_;
+  const RowLayout& layout_;
+  ExecutionEnvironment& environment_;
+  uint64_t end_ = 0;
+  std::unique_ptr<WindowBatch> batch_;
+  std::vector<std::unique_ptr<WindowFunction>> functions_;
+  Arena arena_;
+  std::vector<Vector> columns_;
+};
+
+class MemoryReader : public Sink::Reader {
+ public:
+  MemoryReader(const WindowInput& input, const RowLayout& layout, ExecutionEnvironment& environment,
+               const WindowRows& rows, uint64_t begin, uint64_t end)
+      : reader_(input, layout, environment) {
+    reader_.Begin(rows, begin, end);
+  }
+  bool Next(Batch* batch) override { return reader_.Next(batch); }
+
+ private:
+  PartitionReader reader_;
+};
+
+// Copies the rows of merged runs, some whole partitions at a time.
+class SpilledReader : public Sink::Reader {
+ public:
+  SpilledReader(const WindowInput& input, const RowLayout& layout, const WindowKeys& keys,
+                ExecutionEnvironment& environment, std::unique_ptr<Sink::Reader> runs)
+      : layout_(layout), keys_(keys), environment_(environment), runs_(std::move(runs)), reader_(input, layout, environment) {}
+
+  bool Next(Batch* batch) override {
+    while (!reader_.Next(batch)) {
+      if (!ReadPartitions()) return false;
+    }
+    return true;
+  }
+
+ private:
+  // Up to where the last partition begins, unless that is the first; false: there are no more rows.
+  bool ReadPartitions() {
+    // Rows of the partition that was begun are kept, with the memory that they lie in.
+    pages_.erase(pages_.begin(), pages_.begin() + static_cast<ptrdiff_t>(done_pages_));
+    taken_.erase(taken_.begin(), taken_.begin() + static_cast<ptrdiff_t>(done_));
+    uint64_t begin = 0;  // of the last partition
+    for (uint64_t wanted = kReaderRows; !is_at_end_ && begin == 0; wanted *= 2) {
+      while (taken_.size() < wanted && ReadBatch()) {
+      }
+      if (taken_.empty()) return false;
+      for (begin = is_at_end_ ? 0 : taken_.size() - 1; begin > 0; --begin) {
+        if (keys_.IsOtherPartition(taken_[begin - 1].row, taken_[begin].row)) break;
+      }
+    }
+    if (taken_.empty()) return false;
+    done_ = begin == 0 ? taken_.size() : begin;
+    done_pages_ = done_ == taken_.size() ? pages_.size() : taken_[done_].page;
+    // Pages are numbered from what is left next time.
+    for (uint64_t i = done_; i < taken_.size(); ++i) taken_[i].page -= done_pages_;
+    rows_.clear();
+    for (uint64_t i = 0; i < done_; ++i) rows_.push_back(taken_[i].row);
+    window_ = std::make_unique<WindowRows>(rows_.data(), done_);
+    for (uint64_t task = 0; task < window_->task_count(); ++task) window_->FindBounds(task, keys_, environment_);
+    reader_.Begin(*window_, 0, done_);
+    return true;
+  }
+  bool ReadBatch() {
+    Batch batch;
+    if (!runs_->Next(&batch)) {
+      is_at_end_ = true;
+      return false;
+    }
+    pages_.push_back(std::make_unique<Arena>(&environment_.budget));
+    Arena& page = *pages_.back();
+    char* memory = static_cast<char*>(page.Allocate(size_t{batch.rows} * layout_.row_bytes()));
+    std::memset(memory, 0, size_t{batch.rows} * layout_.row_bytes());
+    char* rows[kVectorRows];
+    for (uint32_t i = 0; i < batch.rows; ++i) {
+      rows[i] = memory + size_t{i} * layout_.row_bytes();
+      taken_.push_back({rows[i], pages_.size() - 1});
+    }
+    layout_.Write(batch.columns, {nullptr, batch.rows}, rows, page);
+    return true;
+  }
+
+  struct Taken {
+    char* row;
+    size_t page;
+  };
+  const RowLayout& layout_;
+  const WindowKeys& keys_;
+  ExecutionEnvironment& environment_;
+  std::unique_ptr<Sink::Reader> runs_;
+  bool is_at_end_ = false;
+  std::vector<std::unique_ptr<Arena>> pages_;
+  std::vector<Taken> taken_;
+  size_t done_ = 0;  // of taken_, and of pages_: they were read
+  size_t done_pages_ = 0;
+  std::vector<char*> rows_;
+  std::unique_ptr<WindowRows> window_;
+  PartitionReader reader_;
+};
+
+class Window : public Sink {
+ public:
+  Window(const WindowSpec& spec, ExecutionEnvironment& environment)
+      : environment_(environment),
+        input_(spec),
+        sort_(CreateRowSort(input_.sort(), environment)),
+        keys_(input_, layout()),
+        memory_(&environment.budget) {}
+
+  std::unique_ptr<Local> CreateLocal() override { return std::make_unique<WindowLocal>(*sort_); }
+  void Consume(Local& local, const Batch& batch, EvalContext& context) override {
+    WindowLocal& own = static_cast<WindowLocal&>(local);
+    if (batch.rows > 0) sort_->Consume(*own.sort, input_.Extend(batch, context, &own.columns), context);
+  }
+  void Combine(Local& local) override { sort_->Combine(*static_cast<WindowLocal&>(local).sort); }
+
+  // The sort's rounds, then one of ours.
+  int PrepareFinish() override {
+    if (rows_ != nullptr) return 0;
+    const int sort_tasks = sort_->PrepareFinish();
+    if (sort_tasks > 0) return sort_tasks;
+    sort_->Seal();
+    if (sort_->is_spilled()) return 0;
+    rows_ = std::make_unique<WindowRows>(sort_->TakeRows(memory_), sort_->row_count());
+    return static_cast<int>(rows_->task_count());
+  }
+  void RunFinishTask(int task) override {
+    if (rows_ == nullptr) return sort_->RunFinishTask(task);
+    rows_->FindBounds(static_cast<uint64_t>(task), keys_, environment_);
+  }
+  int Seal() override {
+    if (sort_->is_spilled()) return 1;
+    for (uint64_t begin = 0; begin < rows_->count();) {
+      begins_.push_back(begin);
+      begin = rows_->NextPartition(begin + kReaderRows);
+    }
+    begins_.push_back(rows_->count());
+    return static_cast<int>(begins_.size()) - 1;
+  }
+  bool is_ordered() const override { return true; }
+  std::unique_ptr<Reader> OpenPartition(int partition) override {
+    if (sort_->is_spilled()) {
+      return std::make_unique<SpilledReader>(input_, layout(), keys_, environment_, sort_->OpenPartition(0));
+    }
+    return std::make_unique<MemoryReader>(input_, layout(), environment_, *rows_, begins_[partition],
+                                          begins_[partition + 1]);
+  }
+  SinkStats stats() const override { return sort_->stats(); }
+
+ private:
+  struct WindowLocal : Local {
+    explicit WindowLocal(RowSort& rows) : sort(rows.CreateLocal()) {}
+    std::unique_ptr<Local> sort;
+    std::vector<Vector> columns;
+  };
+
+  const RowLayout& layout() const { return sort_->input().layout(); }
+
+  ExecutionEnvironment& environment_;
+  const WindowInput input_;
+  const std::unique_ptr<RowSort> sort_;
+  const WindowKeys keys_;
+  Arena memory_;  // of the array of rows
+  std::unique_ptr<WindowRows> rows_;
+  std::vector<uint64_t> begins_;  // of what each reader reads, and the end
+};
+
+}  // namespace
+
+std::unique_ptr<Sink> CreateWindow(const WindowSpec& spec, ExecutionEnvironment& environment) {
+  return std::make_unique<Window>(spec, environment);
+}
+
+}  // namespace penumbra

@@ -1,0 +1,203 @@
+#include "window/window_function.h"
+
+#include <algorithm>
+
+#include "function/merge.h"
+#include "vector/result_vector.h"
+
+namespace penumbra {
+
+WindowBatch::WindowBatch(const WindowRows& r) : rows(r) {
+  for (auto* bounds : {&partition_begins, &partition_ends, &peer_begins, &peer_ends, &peer_numbers}) {
+    bounds->resize(kVectorRows);
+  }
+}
+
+void WindowBatch::Advance(uint64_t end) {
+  // What holds of the row before, the first row of a reader aside: a partition begins there.
+  const uint32_t last = count == 0 ? 0 : count - 1;
+  uint64_t partition_begin = partition_begins[last], partition_end = count == 0 ? begin : partition_ends[last];
+  uint64_t peer_begin = peer_begins[last], peer_end = count == 0 ? begin : peer_ends[last];
+  uint64_t peer_number = peer_numbers[last];
+  begin += count;
+  count = static_cast<uint32_t>(std::min<uint64_t>(kVectorRows, end - begin));
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint64_t row = begin + i;
+    if (row == peer_end) {
+      ++peer_number;
+      peer_begin = row;
+      peer_end = rows.NextPeer(row + 1);
+    }
+    if (row == partition_end) {
+      peer_number = 1;
+      partition_begin = row;
+      partition_end = rows.NextPartition(row + 1);
+    }
+    partition_begins[i] = partition_begin;
+    partition_ends[i] = partition_end;
+    peer_begins[i] = peer_begin;
+    peer_ends[i] = peer_end;
+    peer_numbers[i] = peer_number;
+  }
+}
+
+namespace {
+
+// A bound of the frame of `row`: the first row that it has as a start; past the last one as an end.
+uint64_t BoundOf(const PenumbraFrameBound& bound, bool is_end, bool counts_rows, const WindowBatch& batch, uint32_t i) {
+  const uint64_t row = batch.begin + i, begin = batch.partition_begins[i], end = batch.partition_ends[i];
+  const uint64_t next = is_end ? row + 1 : row, offset = static_cast<uint64_t>(bound.offset);
+  switch (bound.kind) {
+    case PENUMBRA_FRAME_UNBOUNDED_PRECEDING: return begin;
+    case PENUMBRA_FRAME_PRECEDING: return next - std::min(offset, next - begin);
+    case PENUMBRA_FRAME_CURRENT_ROW: return counts_rows ? next : is_end ? batch.peer_ends[i] : batch.peer_begins[i];
+    case PENUMBRA_FRAME_FOLLOWING: return next + std::min(offset, end - next);
+    case PENUMBRA_FRAME_UNBOUNDED_FOLLOWING: break;
+  }
+  return end;
+}
+
+// row_number, rank, ...: a number from the bounds of a row.
+template <typename T, typename ValueOf>
+class Rank : public WindowFunction {
+ public:
+  Rank(PenumbraType type, ValueOf value_of) : type_(type), value_of_(value_of) {}
+  Vector Evaluate(const WindowBatch& batch, Arena& arena) override {
+    T* values;
+    const ResultVector out = MakeResult(type_, batch.count, arena, &values);
+    for (uint32_t i = 0; i < batch.count; ++i) values[i] = value_of_(batch, i);
+    return out.vector;
+  }
+
+ private:
+  const PenumbraType type_;
+  const ValueOf value_of_;
+};
+
+template <typename T, typename ValueOf>
+std::unique_ptr<WindowFunction> MakeRank(PenumbraType type, ValueOf value_of) {
+  return std::make_unique<Rank<T, ValueOf>>(type, value_of);
+}
+
+int64_t RankOf(const WindowBatch& batch, uint32_t i) {
+  return static_cast<int64_t>(batch.peer_begins[i] - batch.partition_begins[i]) + 1;
+}
+
+// The first rows % buckets of them have a row more than the others.
+int32_t BucketOf(uint64_t place, uint64_t rows, uint64_t buckets) {
+  const uint64_t each = rows / buckets, in_larger = rows % buckets * (each + 1);
+  const uint64_t bucket = place < in_larger ? place / (each + 1) : rows % buckets + (place - in_larger) / each;
+  return static_cast<int32_t>(bucket) + 1;
+}
+
+// Of another row, which `place_of` finds; past the partition's or the frame's end it is the default.
+class RowValue : public WindowFunction {
+ public:
+  RowValue(const WindowFunctionSpec& spec, const WindowInput& input, const RowLayout& layout)
+      : spec_(spec),
+        layout_(layout),
+        column_(input.ColumnOf(*spec.value)),
+        default_column_(spec.default_value == nullptr ? -1 : input.ColumnOf(*spec.default_value)) {}
+
+  Vector Evaluate(const WindowBatch& batch, Arena& arena) override {
+    if (!IsOfPartition()) frames_.Find(spec_, batch);
+    const char** rows = arena.AllocateArray<const char*>(batch.count);
+    uint16_t* found = arena.AllocateArray<uint16_t>(batch.count);
+    uint16_t* others = arena.AllocateArray<uint16_t>(batch.count);
+    uint32_t found_count = 0, other_count = 0;
+    for (uint32_t i = 0; i < batch.count; ++i) {
+      uint64_t place = batch.begin + i;
+      const bool is_found = Find(batch, i, &place);
+      rows[i] = *batch.rows.at(place);
+      __builtin_prefetch(rows[i]);
+      (is_found ? found[found_count++] : others[other_count++]) = static_cast<uint16_t>(i);
+    }
+    const Vector values = layout_.Read(column_, rows, batch.count, arena);
+    if (other_count == 0) return values;
+    std::vector<Piece> pieces = {{values, found, found_count, true}};
+    if (default_column_ >= 0) {
+      const Vector defaults = layout_.Read(default_column_, batch.rows.at(batch.begin), batch.count, arena);
+      pieces.push_back({defaults, others, other_count, true});
+    }
+    return MergePieces(spec_.result, pieces, batch.count, false, arena);
+  }
+
+ private:
+  bool IsOfPartition() const {
+    return spec_.function == PENUMBRA_WINDOW_LAG || spec_.function == PENUMBRA_WINDOW_LEAD;
+  }
+  // From the row's own place to that wanted; false: there is none.
+  bool Find(const WindowBatch& batch, uint32_t i, uint64_t* place) const {
+    if (IsOfPartition()) {
+      const bool is_before = (spec_.function == PENUMBRA_WINDOW_LAG) == (spec_.count >= 0);
+      const uint64_t distance = static_cast<uint64_t>(spec_.count < 0 ? -spec_.count : spec_.count);
+      if (is_before ? distance > *place - batch.partition_begins[i] : distance >= batch.partition_ends[i] - *place) {
+        return false;
+      }
+      *place = is_before ? *place - distance : *place + distance;
+      return true;
+    }
+    const uint64_t begin = frames_.begins[i], end = frames_.ends[i];
+    const uint64_t nth = spec_.function == PENUMBRA_WINDOW_NTH_VALUE ? static_cast<uint64_t>(spec_.count) - 1 : 0;
+    if (nth >= end - begin) return false;
+    *place = spec_.function == PENUMBRA_WINDOW_LAST_VALUE ? end - 1 : begin + nth;
+    return true;
+  }
+
+  const WindowFunctionSpec& spec_;
+  const RowLayout& layout_;
+  const int column_;
+  const int default_column_;
+  WindowFrames frames_;
+};
+
+}  // namespace
+
+void WindowFrames::Find(const WindowFunctionSpec& spec, const WindowBatch& batch) {
+  begins.resize(batch.count);
+  ends.resize(batch.count);
+  for (uint32_t i = 0; i < batch.count; ++i) {
+    begins[i] = BoundOf(spec.start, false, spec.counts_rows, batch, i);
+    ends[i] = std::max(begins[i], BoundOf(spec.end, true, spec.counts_rows, batch, i));
+  }
+}
+
+std::unique_ptr<WindowFunction> CreateWindowFunction(const WindowFunctionSpec& spec, const WindowInput& input,
+                                                     const RowLayout& layout, ExecutionEnvironment& environment) {
+  switch (spec.function) {
+    case PENUMBRA_WINDOW_ROW_NUMBER:
+      return MakeRank<int64_t>(spec.result, [](const WindowBatch& batch, uint32_t i) {
+        return static_cast<int64_t>(batch.begin + i - batch.partition_begins[i]) + 1;
+      });
+    case PENUMBRA_WINDOW_RANK: return MakeRank<int64_t>(spec.result, RankOf);
+    case PENUMBRA_WINDOW_DENSE_RANK:
+      return MakeRank<int64_t>(spec.result, [](const WindowBatch& batch, uint32_t i) {
+        return static_cast<int64_t>(batch.peer_numbers[i]);
+      });
+    case PENUMBRA_WINDOW_PERCENT_RANK:
+      return MakeRank<double>(spec.result, [](const WindowBatch& batch, uint32_t i) {
+        const uint64_t rows = batch.partition_ends[i] - batch.partition_begins[i];
+        return rows <= 1 ? 0.0 : static_cast<double>(RankOf(batch, i) - 1) / static_cast<double>(rows - 1);
+      });
+    case PENUMBRA_WINDOW_CUME_DIST:
+      return MakeRank<double>(spec.result, [](const WindowBatch& batch, uint32_t i) {
+        return static_cast<double>(batch.peer_ends[i] - batch.partition_begins[i]) /
+               static_cast<double>(batch.partition_ends[i] - batch.partition_begins[i]);
+      });
+    case PENUMBRA_WINDOW_NTILE:
+      return MakeRank<int32_t>(
+          spec.result, [buckets = static_cast<uint64_t>(spec.count)](const WindowBatch& batch, uint32_t i) {
+            return BucketOf(batch.begin + i - batch.partition_begins[i],
+                            batch.partition_ends[i] - batch.partition_begins[i], buckets);
+          });
+    case PENUMBRA_WINDOW_LAG:
+    case PENUMBRA_WINDOW_LEAD:
+    case PENUMBRA_WINDOW_FIRST_VALUE:
+    case PENUMBRA_WINDOW_LAST_VALUE:
+    case PENUMBRA_WINDOW_NTH_VALUE: return std::make_unique<RowValue>(spec, input, layout);
+    case PENUMBRA_WINDOW_AGGREGATE: break;
+  }
+  return CreateWindowAggregate(spec, input, layout, environment);
+}
+
+}  // namespace penumbra

@@ -1,0 +1,33 @@
+// What a window is asked to do.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "aggregate/aggregation_spec.h"
+#include "penumbra/engine.h"
+#include "sort/sort_spec.h"
+
+namespace penumbra {
+
+struct WindowFunctionSpec {
+  PenumbraWindowFunction function = PENUMBRA_WINDOW_ROW_NUMBER;
+  PenumbraType result = PENUMBRA_INT8;
+  const Expr* value = nullptr;          // of LAG, LEAD and the ..._VALUE functions
+  const Expr* default_value = nullptr;  // of LAG and LEAD; null: NULL
+  int64_t count = 0;                    // of LAG, LEAD, NTH_VALUE: rows; of NTILE: buckets
+  AggregateSpec aggregate;              // of AGGREGATE
+  bool counts_rows = false;             // the frame's CURRENT ROW is one row, not its peers
+  PenumbraFrameBound start = {};
+  PenumbraFrameBound end = {};
+};
+
+// The functions of one PARTITION BY and ORDER BY. Output columns: those of the batches, then the functions.
+struct WindowSpec {
+  std::vector<const Expr*> partition_keys;
+  std::vector<SortKeySpec> order_keys;
+  std::vector<PenumbraType> column_types;
+  std::vector<WindowFunctionSpec> functions;
+};
+
+}  // namespace penumbra

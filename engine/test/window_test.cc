@@ -1,0 +1,336 @@
+// Window functions against what the standard says of each row, found by looking at all rows of its partition.
+#include "window/window.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "numeric/numeric.h"
+#include "operator/execution_environment.h"
+#include "support/sink.h"
+
+namespace penumbra::test {
+namespace {
+
+// The table's columns. `id` is the last key of the order where rows must have one place each.
+enum Column { kPartition, kOrder, kInteger, kFloat, kText, kNumeric, kFilter, kId, kColumns };
+constexpr PenumbraType kTypes[kColumns] = {PENUMBRA_INT4, PENUMBRA_INT8,    PENUMBRA_INT4, PENUMBRA_FLOAT8,
+                                           PENUMBRA_TEXT, PENUMBRA_NUMERIC, PENUMBRA_BOOL, PENUMBRA_INT4};
+
+constexpr size_t kEnoughMemory = size_t{1} << 30;
+constexpr size_t kNoMemory = 1000;
+
+struct TestCall {
+  WindowFunctionSpec spec;
+  bool needs_places = false;  // its value depends on the places of peers
+};
+
+class RandomWindow {
+ public:
+  explicit RandomWindow(uint32_t seed) : random_(seed) {
+    for (int c = 0; c < kColumns; ++c) columns_.push_back(ColumnExpr(c, kTypes[c]));
+    MakeTable();
+    MakeSpec();
+  }
+
+  void Run(size_t memory_bytes) {
+    Session session;
+    ExecutionEnvironment environment(memory_bytes, session);
+    {
+      std::unique_ptr<Sink> sink = CreateWindow(spec_, environment);
+      const SinkFormChooser form = [](int column, uint32_t begin) {
+        return (begin + static_cast<uint32_t>(column)) % 3 == 0 ? SinkForm::kDictionary : SinkForm::kFlat;
+      };
+      const SinkRun run =
+          RunSink(*sink, environment, table_, 1 + Below(kVectorRows), 1 + static_cast<int>(Below(3)), form);
+      ASSERT_EQ(run.rows.size(), rows_);
+      if (memory_bytes == kNoMemory && rows_ > 10000) {
+        EXPECT_GT(run.stats.spilled_bytes, 0u);
+      }
+      Check(run.rows);
+    }
+    EXPECT_EQ(environment.budget.used_bytes(), 0u);
+  }
+
+ private:
+  uint32_t Below(uint32_t n) { return std::uniform_int_distribution<uint32_t>(0, n - 1)(random_); }
+
+  SinkCell Cell(int column) {
+    const bool can_be_null = column != kId;
+    if (can_be_null && nulls_ != 0 && Below(nulls_) == 0) return std::nullopt;
+    switch (column) {
+      case kPartition: return std::to_string(Below(partitions_));
+      case kOrder: return std::to_string(Below(orders_));
+      case kInteger: return std::to_string(static_cast<int>(Below(1000)) - 500);
+      case kFloat: return std::to_string((static_cast<int>(Below(2000)) - 1000) / 7.0);
+      case kText: return std::string(Below(30), static_cast<char>('a' + Below(5)));
+      case kNumeric: return Decimal::FromInteger(Below(100000), static_cast<int>(Below(4))).ToString();
+      default: return Below(2) != 0 ? "t" : "f";
+    }
+  }
+  void MakeTable() {
+    constexpr uint32_t kRows[] = {0, 1, 50, 3000, 15000};
+    rows_ = kRows[Below(5)];
+    rows_ -= Below(rows_ / 10 + 1);
+    partitions_ = std::vector<uint32_t>{1, 5, rows_ / 3 + 1, 100000}[Below(4)];
+    orders_ = std::vector<uint32_t>{3, rows_ + 1, 1000000}[Below(3)];
+    nulls_ = std::vector<uint32_t>{0, 7}[Below(2)];
+    for (int c = 0; c < kColumns; ++c) {
+      table_.push_back({kTypes[c], {}});
+      for (uint32_t i = 0; i < rows_; ++i) table_[c].cells.push_back(c == kId ? std::to_string(i) : Cell(c));
+    }
+  }
+
+  const Expr* ColumnAt(int column) const { return columns_[column].get(); }
+  PenumbraFrameBound Bound(bool is_end, bool counts_rows) {
+    const uint32_t kind = Below(counts_rows ? 4 : 2);
+    if (kind == 0) return {is_end ? PENUMBRA_FRAME_UNBOUNDED_FOLLOWING : PENUMBRA_FRAME_UNBOUNDED_PRECEDING, 0};
+    if (kind == 1) return {PENUMBRA_FRAME_CURRENT_ROW, 0};
+    return {kind == 2 ? PENUMBRA_FRAME_PRECEDING : PENUMBRA_FRAME_FOLLOWING, Below(Below(2) != 0 ? 5 : 400)};
+  }
+  void SetAggregate(WindowFunctionSpec* function) {
+    struct Choice {
+      const char* name;
+      int argument;  // -1: none
+      PenumbraType result;
+    };
+    constexpr Choice kChoices[] = {
+        {"count(*)", -1, PENUMBRA_INT8},   {"count", kText, PENUMBRA_INT8},       {"sum", kInteger, PENUMBRA_INT8},
+        {"min", kInteger, PENUMBRA_INT4},  {"max", kText, PENUMBRA_TEXT},         {"sum", kFloat, PENUMBRA_FLOAT8},
+        {"avg", kFloat, PENUMBRA_FLOAT8},  {"sum", kNumeric, PENUMBRA_NUMERIC},   {"max", kNumeric, PENUMBRA_NUMERIC},
+    };
+    const Choice& choice = kChoices[Below(std::size(kChoices))];
+    function->function = PENUMBRA_WINDOW_AGGREGATE;
+    function->result = choice.result;
+    function->aggregate.function = AggregateOf(choice.name);
+    function->aggregate.result = choice.result;
+    if (choice.argument >= 0) function->aggregate.arguments = {ColumnAt(choice.argument)};
+    if (Below(4) == 0) function->aggregate.filter = ColumnAt(kFilter);
+  }
+  void MakeSpec() {
+    for (const SinkColumn& column : table_) spec_.column_types.push_back(column.type);
+    if (Below(5) != 0) spec_.partition_keys.push_back(ColumnAt(kPartition));
+    is_descending_ = Below(2) != 0;
+    nulls_first_ = Below(2) != 0;
+    if (Below(6) != 0) spec_.order_keys.push_back({ColumnAt(kOrder), is_descending_, nulls_first_});
+    has_places_ = Below(3) != 0;
+    if (has_places_) spec_.order_keys.push_back({ColumnAt(kId)});
+    for (uint32_t count = 1 + Below(4); count > 0; --count) {
+      WindowFunctionSpec function;
+      function.function = static_cast<PenumbraWindowFunction>(Below(PENUMBRA_WINDOW_AGGREGATE + 6));
+      function.counts_rows = has_places_ && Below(2) != 0;
+      function.start = Bound(false, function.counts_rows);
+      function.end = Bound(true, function.counts_rows);
+      if (function.function >= PENUMBRA_WINDOW_AGGREGATE) {
+        SetAggregate(&function);
+        // Floats of peers are added in any order.
+        if (!has_places_ && function.aggregate.arguments.size() == 1 &&
+            function.aggregate.arguments[0]->type == PENUMBRA_FLOAT8) {
+          continue;
+        }
+      } else if (!has_places_ && (function.function == PENUMBRA_WINDOW_ROW_NUMBER ||
+                                  function.function >= PENUMBRA_WINDOW_NTILE)) {
+        continue;
+      } else if (function.function >= PENUMBRA_WINDOW_LAG) {
+        const int value = std::vector<int>{kInteger, kFloat, kText, kNumeric}[Below(4)];
+        function.value = ColumnAt(value);
+        function.result = kTypes[value];
+        if (Below(2) != 0) function.default_value = ColumnAt(value);
+        function.count = Below(5) == 0 ? 3000 : 1 + Below(3);
+        const bool is_of_partition = function.function <= PENUMBRA_WINDOW_LEAD;
+        if (is_of_partition) function.count -= Below(3);
+        if (!is_of_partition) function.default_value = nullptr;
+      } else if (function.function == PENUMBRA_WINDOW_NTILE) {
+        function.result = PENUMBRA_INT4;
+        function.count = 1 + Below(Below(2) != 0 ? 4 : 5000);
+      } else if (function.function == PENUMBRA_WINDOW_PERCENT_RANK || function.function == PENUMBRA_WINDOW_CUME_DIST) {
+        function.result = PENUMBRA_FLOAT8;
+      }
+      spec_.functions.push_back(function);
+    }
+  }
+
+  // -1, 0, 1 of NULLs and integers.
+  int Compare(int column, uint32_t a, uint32_t b, bool is_descending, bool nulls_first) const {
+    const SinkCell &x = table_[column].cells[a], &y = table_[column].cells[b];
+    if (!x || !y) return !x && !y ? 0 : (!x == nulls_first ? -1 : 1);
+    const long long left = std::stoll(*x), right = std::stoll(*y);
+    const int order = (left > right) - (left < right);
+    return is_descending ? -order : order;
+  }
+  int CompareOrder(uint32_t a, uint32_t b) const {
+    for (const SortKeySpec& key : spec_.order_keys) {
+      if (const int order = Compare(key.expr->column, a, b, key.descending, key.nulls_first)) return order;
+    }
+    return 0;
+  }
+  int ComparePartition(uint32_t a, uint32_t b) const {
+    return spec_.partition_keys.empty() ? 0 : Compare(kPartition, a, b, false, false);
+  }
+
+  // The rows in the window's order, with a value for each function.
+  void Check(const std::vector<std::vector<std::string>>& rows) {
+    std::vector<uint32_t> order;
+    std::vector<bool> seen(rows_);
+    for (const auto& row : rows) {
+      order.push_back(static_cast<uint32_t>(std::stoul(row[kId])));
+      ASSERT_FALSE(seen.at(order.back())) << "row twice";
+      seen[order.back()] = true;
+      for (int c = 0; c < kColumns; ++c) ASSERT_EQ(row[c], FormatOf(c, order.back()));
+    }
+    for (size_t begin = 0, end; begin < order.size(); begin = end) {
+      for (end = begin + 1; end < order.size() && ComparePartition(order[end - 1], order[end]) == 0; ++end) {
+        ASSERT_LE(CompareOrder(order[end - 1], order[end]), 0) << "at " << end;
+      }
+      if (end < order.size()) {
+        ASSERT_LT(ComparePartition(order[end - 1], order[end]), 0) << "partition twice";
+      }
+      const std::vector<uint32_t> partition(order.begin() + static_cast<ptrdiff_t>(begin),
+                                            order.begin() + static_cast<ptrdiff_t>(end));
+      // All rows of a large partition would take too long.
+      const size_t step = partition.size() / 100 + 1;
+      for (size_t i = 0; i < partition.size(); i += step) {
+        for (size_t f = 0; f < spec_.functions.size(); ++f) {
+          ASSERT_EQ(rows[begin + i][kColumns + f], ValueOf(spec_.functions[f], partition, i))
+              << "function " << f << " of kind " << spec_.functions[f].function << ", row " << i << " of "
+              << partition.size();
+        }
+      }
+    }
+  }
+  // As the sink writes it.
+  std::string FormatOf(int column, uint32_t row) const {
+    const SinkCell& cell = table_[column].cells[row];
+    return !cell ? "NULL" : column == kFloat ? FormatFloat(std::stod(*cell)) : *cell;
+  }
+  static std::string FormatFloat(double value) {
+    Vector v;
+    v.type = PENUMBRA_FLOAT8;
+    v.data = &value;
+    return FormatSinkValue(v, 0);
+  }
+
+  std::string ValueOf(const WindowFunctionSpec& function, const std::vector<uint32_t>& rows, size_t i) const {
+    const auto count = static_cast<int64_t>(rows.size());
+    const auto place = static_cast<int64_t>(i);
+    const auto is_peer = [&](uint32_t row) { return CompareOrder(row, rows[i]) == 0; };
+    const auto first_peer = std::find_if(rows.begin(), rows.end(), is_peer) - rows.begin();
+    const auto past_peers = rows.rend() - std::find_if(rows.rbegin(), rows.rend(), is_peer);
+    switch (function.function) {
+      case PENUMBRA_WINDOW_ROW_NUMBER: return std::to_string(place + 1);
+      case PENUMBRA_WINDOW_RANK: return std::to_string(first_peer + 1);
+      case PENUMBRA_WINDOW_DENSE_RANK: {
+        int64_t number = 1;
+        for (int64_t k = 1; k <= place; ++k) number += CompareOrder(rows[k - 1], rows[k]) != 0;
+        return std::to_string(number);
+      }
+      case PENUMBRA_WINDOW_PERCENT_RANK:
+        return FormatFloat(count == 1 ? 0 : static_cast<double>(first_peer) / static_cast<double>(count - 1));
+      case PENUMBRA_WINDOW_CUME_DIST:
+        return FormatFloat(static_cast<double>(past_peers) / static_cast<double>(count));
+      case PENUMBRA_WINDOW_NTILE: {
+        // As many rows in each bucket, the first ones with one more.
+        int64_t bucket = 0, left = 0;
+        for (int64_t k = 0; k <= place; ++k, --left) {
+          if (left == 0) left = count / function.count + (bucket < count % function.count), ++bucket;
+        }
+        return std::to_string(bucket);
+      }
+      case PENUMBRA_WINDOW_LAG:
+      case PENUMBRA_WINDOW_LEAD: {
+        const int64_t other = function.function == PENUMBRA_WINDOW_LAG ? place - function.count : place + function.count;
+        if (other >= 0 && other < count) return FormatOf(function.value->column, rows[other]);
+        return function.default_value == nullptr ? "NULL" : FormatOf(function.default_value->column, rows[i]);
+      }
+      default: break;
+    }
+    const auto bound = [&](const PenumbraFrameBound& of, bool is_end) -> int64_t {
+      const int64_t here = is_end ? place + 1 : place;
+      switch (of.kind) {
+        case PENUMBRA_FRAME_UNBOUNDED_PRECEDING: return 0;
+        case PENUMBRA_FRAME_UNBOUNDED_FOLLOWING: return count;
+        case PENUMBRA_FRAME_PRECEDING: return std::max<int64_t>(0, here - of.offset);
+        case PENUMBRA_FRAME_FOLLOWING: return std::min(count, here + of.offset);
+        case PENUMBRA_FRAME_CURRENT_ROW: break;
+      }
+      return function.counts_rows ? here : is_end ? past_peers : first_peer;
+    };
+    const int64_t begin = bound(function.start, false), end = std::max(begin, bound(function.end, true));
+    switch (function.function) {
+      case PENUMBRA_WINDOW_FIRST_VALUE: return begin == end ? "NULL" : FormatOf(function.value->column, rows[begin]);
+      case PENUMBRA_WINDOW_LAST_VALUE: return begin == end ? "NULL" : FormatOf(function.value->column, rows[end - 1]);
+      case PENUMBRA_WINDOW_NTH_VALUE:
+        return function.count > end - begin ? "NULL"
+                                            : FormatOf(function.value->column, rows[begin + function.count - 1]);
+      default: return AggregateOfRows(function.aggregate, {rows.begin() + begin, rows.begin() + end});
+    }
+  }
+
+  std::string AggregateOfRows(const AggregateSpec& aggregate, const std::vector<uint32_t>& rows) const {
+    const int column = aggregate.arguments.empty() ? static_cast<int>(kId) : aggregate.arguments[0]->column;
+    std::vector<std::string> values;
+    for (uint32_t row : rows) {
+      if (aggregate.filter != nullptr && table_[kFilter].cells[row] != "t") continue;
+      if (table_[column].cells[row]) values.push_back(*table_[column].cells[row]);
+    }
+    if (aggregate.result == PENUMBRA_INT8 && aggregate.function != penumbra::test::AggregateOf("sum")) {
+      return std::to_string(values.size());
+    }
+    if (values.empty()) return "NULL";
+    switch (aggregate.arguments[0]->type) {
+      case PENUMBRA_INT4: {
+        long long sum = 0, least = INT64_MAX;
+        for (const std::string& value : values) {
+          sum += std::stoll(value);
+          least = std::min(least, std::stoll(value));
+        }
+        return std::to_string(aggregate.result == PENUMBRA_INT8 ? sum : least);
+      }
+      case PENUMBRA_FLOAT8: {
+        double sum = 0;
+        for (const std::string& value : values) sum += std::stod(value);
+        const bool is_average = aggregate.function == penumbra::test::AggregateOf("avg");
+        return FormatFloat(is_average ? sum / static_cast<double>(values.size()) : sum);
+      }
+      case PENUMBRA_TEXT: return *std::max_element(values.begin(), values.end());
+      default: break;
+    }
+    Decimal result = Decimal::FromString(values[0]);
+    for (size_t i = 1; i < values.size(); ++i) {
+      const Decimal value = Decimal::FromString(values[i]);
+      if (aggregate.function == penumbra::test::AggregateOf("sum")) {
+        result = Decimal::Add(result, value);
+      } else if (Decimal::Compare(value, result) >= 0) {
+        result = value;
+      }
+    }
+    return result.ToString();
+  }
+
+  std::mt19937 random_;
+  uint32_t rows_ = 0, partitions_ = 1, orders_ = 1, nulls_ = 0;
+  bool is_descending_ = false, nulls_first_ = false, has_places_ = false;
+  std::vector<std::unique_ptr<Expr>> columns_;
+  std::vector<SinkColumn> table_;
+  WindowSpec spec_;
+};
+
+TEST(Window, AsTheStandardSays) {
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(seed);
+    RandomWindow(seed).Run(kEnoughMemory);
+    ASSERT_FALSE(::testing::Test::HasFailure());
+  }
+}
+
+TEST(Window, PastTheBudget) {
+  for (uint32_t seed = 1000; seed < 1080; ++seed) {
+    SCOPED_TRACE(seed);
+    RandomWindow(seed).Run(kNoMemory);
+    ASSERT_FALSE(::testing::Test::HasFailure());
+  }
+}
+
+}  // namespace
+}  // namespace penumbra::test
