@@ -303,6 +303,28 @@ compat_is_toast_chunk_id(Oid function_oid)
 #define F_REVERSE F_REVERSE_TEXT
 #endif
 
+/* Conditions on a window function's value that rows only fail from some row on; 17 keeps them in the path. */
+static inline List *
+compat_run_conditions(const WindowAggPath *path)
+{
+#if PG_VERSION_NUM >= 170000
+	return path->runCondition;
+#else
+	return path->winclause->runCondition;
+#endif
+}
+
+/* IGNORE NULLS came with 19. */
+static inline bool
+compat_treats_nulls(const WindowFunc *function)
+{
+#if PG_VERSION_NUM >= 190000
+	return function->ignore_nulls != 0;
+#else
+	return false;
+#endif
+}
+
 /* 16 counts the types of processes. */
 #if PG_VERSION_NUM < 160000
 #define BACKEND_NUM_TYPES (B_LOGGER + 1)

@@ -146,10 +146,10 @@ scan_tlist(List *exprs)
 		Node	   *expr = lfirst(lc);
 		int			i = foreach_current_index(lc);
 
-		if (contain_var_clause(expr) || contain_agg_clause(expr))
-			expr = copyObject(expr);
-		else
+		if (rel_pipeline_needs_no_input(expr))
 			expr = (Node *) makeNullConst(exprType(expr), exprTypmod(expr), exprCollation(expr));
+		else
+			expr = copyObject(expr);
 		tlist = lappend(tlist, makeTargetEntry((Expr *) expr, i + 1, NULL, false));
 	}
 	if (tlist == NIL)

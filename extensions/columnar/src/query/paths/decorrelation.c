@@ -27,7 +27,7 @@
 bool
 decorrelation_is_outer(Node *node, List *params)
 {
-	return rel_pipeline_has_param(node, params) && !contain_var_clause(node) && !contain_agg_clause(node);
+	return rel_pipeline_has_param(node, params) && rel_pipeline_needs_no_input(node);
 }
 
 Dependence *
@@ -229,6 +229,7 @@ decorrelation_of_stage(PipelineStage *given, List *params)
 				return failed;
 			result.stage = linitial(stage->inputs);
 			break;
+		case PIPELINE_WINDOW:
 		case PIPELINE_UNION:
 			return failed;
 		case PIPELINE_JOIN:

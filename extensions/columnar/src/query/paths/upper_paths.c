@@ -28,6 +28,7 @@
 #include "query/paths/core_path.h"
 #include "query/paths/custom_path.h"
 #include "query/paths/early_aggregation.h"
+#include "query/paths/order_clauses.h"
 #include "query/paths/row_sample.h"
 #include "query/paths/scan_paths.h"
 #include "query/paths/set_operations.h"
@@ -101,40 +102,6 @@ group_inputs_walker(Node *node, void *context)
 	return expression_tree_walker(node, group_inputs_walker, context);
 }
 
-static bool
-is_default_equality(Oid operator, Node *expr)
-{
-	return lookup_type_cache(exprType(expr), TYPECACHE_EQ_OPR)->eq_opr == operator;
-}
-
-/* The keys of GROUP BY or DISTINCT; false if one compares in a way of its own. */
-static bool
-clause_exprs(List *clauses, List *tlist, List **exprs)
-{
-	ListCell   *lc;
-
-	foreach(lc, clauses)
-	{
-		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
-		Node	   *expr = get_sortgroupclause_expr(clause, tlist);
-
-		if (!is_default_equality(clause->eqop, expr))
-		{
-			planning_refuse("grouping by an operator class of its own", NULL);
-			return false;
-		}
-		*exprs = list_append_unique(*exprs, expr);
-	}
-	return true;
-}
-
-/* A key that is the same in all rows groups and orders nothing. */
-static bool
-is_constant_key(Node *key)
-{
-	return rel_pipeline_needs_no_input(key) && !contain_volatile_functions(key);
-}
-
 static List *
 drop_constant_keys(List *keys)
 {
@@ -142,7 +109,7 @@ drop_constant_keys(List *keys)
 
 	foreach(lc, keys)
 	{
-		if (is_constant_key(lfirst(lc)))
+		if (order_clauses_is_constant(lfirst(lc)))
 			keys = foreach_delete_current(keys, lc);
 	}
 	return keys;
@@ -290,7 +257,7 @@ join_subplans_of(PlannerInfo *root, RelOptInfo *rel, RelPipeline *planned, List 
 static bool
 find_group_inputs(PlannerInfo *root, const PathTarget *target, List *having, GroupInputs *inputs)
 {
-	if (!clause_exprs(root->parse->groupClause, root->processed_tlist, &inputs->keys))
+	if (!order_clauses_keys(root->parse->groupClause, root->processed_tlist, &inputs->keys))
 		return false;
 	group_inputs_walker((Node *) target->exprs, inputs);
 	group_inputs_walker((Node *) having, inputs);
@@ -398,7 +365,7 @@ distinct_rows(PlannerInfo *root, RelOptInfo *output_rel, const PathTarget *targe
 		planning_refuse("DISTINCT ON", NULL);
 		return NULL;
 	}
-	if (!clause_exprs(parse->distinctClause, root->processed_tlist, &keys))
+	if (!order_clauses_keys(parse->distinctClause, root->processed_tlist, &keys))
 		return NULL;
 	foreach(lc, target->exprs)
 	{
@@ -431,61 +398,27 @@ add_distinct(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 
 /* ---------------------------------------------------------------- ORDER BY, LIMIT */
 
-/* The direction of a default btree ordering; false for any other. */
-static bool
-sort_direction(SortGroupClause *clause, Node *expr, bool *is_descending)
-{
-	TypeCacheEntry *type = lookup_type_cache(exprType(expr), TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
-
-	*is_descending = clause->sortop == type->gt_opr;
-	return clause->sortop == type->lt_opr || clause->sortop == type->gt_opr;
-}
-
-/* NULL: no key is left, or one has an order of its own.  A constant orders nothing. */
+/* NULL: no key is left, or one has an order of its own. */
 static PipelineStage *
 add_sort_stage(PlannerInfo *root, RelPipeline *planned)
 {
 	PipelineStage *stage = pipeline_add_stage(planned->pipeline, PIPELINE_SORT, NIL);
-	ListCell   *lc;
 
-	foreach(lc, root->parse->sortClause)
-	{
-		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
-		Node	   *expr = get_sortgroupclause_expr(clause, root->processed_tlist);
-		bool		is_descending;
-
-		if (is_constant_key(expr))
-			continue;
-		if (!sort_direction(clause, expr, &is_descending))
-		{
-			planning_refuse("ordering by an operator class of its own", NULL);
-			return NULL;
-		}
-		stage->exprs = lappend(stage->exprs, rel_pipeline_normalize(root, planned, expr));
-		stage->sort_flags = lappend_int(stage->sort_flags,
-										(is_descending ? PIPELINE_SORT_DESCENDING : 0) |
-										(clause->nulls_first ? PIPELINE_SORT_NULLS_FIRST : 0));
-	}
-	if (stage->exprs == NIL)
+	if (!order_clauses_add(root, planned, root->parse->sortClause, stage) || stage->exprs == NIL)
 		return NULL;
 	return stage;
 }
 
-/* Drops what only the filters read, before the sort copies it. */
+/* Drops what only the filters read, before the rows are copied. */
 static void
-keep_needed_columns(PlannerInfo *root, RelPipeline *planned, PathTarget *target)
+keep_needed_columns(PlannerInfo *root, RelPipeline *planned, List *exprs)
 {
-	List	   *exprs = list_copy(target->exprs);
-	List	   *vars;
-	List	   *outputs;
+	List	   *vars = pull_var_clause(rel_pipeline_normalize(root, planned, (Node *) exprs),
+									   PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS);
+	List	   *outputs = stage_outputs(planned->pipeline->top);
 	List	   *columns = NIL;
 	ListCell   *lc;
 
-	foreach(lc, root->parse->sortClause)
-		exprs = lappend(exprs, get_sortgroupclause_expr(lfirst_node(SortGroupClause, lc),
-														root->processed_tlist));
-	vars = pull_var_clause(rel_pipeline_normalize(root, planned, (Node *) exprs), 0);
-	outputs = stage_outputs(planned->pipeline->top);
 	foreach(lc, outputs)
 	{
 		if (!IsA(lfirst(lc), Var) || pipeline_find_expr(vars, lfirst(lc)) >= 0)
@@ -523,7 +456,14 @@ add_ordered(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 	}
 	planned->before_sort = rel_pipeline_copy(planned);
 	if (IS_SIMPLE_REL(input_rel) || IS_JOIN_REL(input_rel))
-		keep_needed_columns(root, planned, target);
+	{
+		List	   *exprs = list_copy(target->exprs);
+		ListCell   *lc;
+
+		foreach(lc, root->parse->sortClause)
+			exprs = lappend(exprs, get_sortgroupclause_expr(lfirst_node(SortGroupClause, lc), root->processed_tlist));
+		keep_needed_columns(root, planned, exprs);
+	}
 	if (add_sort_stage(root, planned) == NULL)
 		return;
 	if (!rel_pipeline_set_target(root, planned, target) || !rel_pipeline_check(planned->pipeline))
@@ -613,6 +553,26 @@ remember_subquery(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_r
 										   planned->before_sort != NULL ? planned->before_sort : planned);
 }
 
+/* ---------------------------------------------------------------- windows */
+
+static void
+add_windows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
+{
+	PathTarget *target = root->upper_targets[UPPERREL_WINDOW];
+	RelPipeline *planned = window_paths_find_input(root, input_rel, output_rel);
+	List	   *pathkeys;
+
+	if (planned == NULL)
+		return;
+	if (IS_SIMPLE_REL(input_rel) || IS_JOIN_REL(input_rel))
+		keep_needed_columns(root, planned, get_tlist_exprs(root->processed_tlist, true));
+	if (window_paths_add_stages(root, planned, output_rel, &pathkeys) &&
+		rel_pipeline_set_target(root, planned, target) && rel_pipeline_check(planned->pipeline))
+		finish_stage(root, UPPERREL_WINDOW, planned, CLAUSE_WINDOWS, output_rel, target, NODE_WINDOW, pathkeys);
+	else
+		window_paths_add_sorted(root, input_rel, output_rel);
+}
+
 /* ---------------------------------------------------------------- the hook's part */
 
 void
@@ -636,7 +596,7 @@ upper_paths_add(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_re
 			add_group(root, input_rel, output_rel, (List *) parse->havingQual);
 			break;
 		case UPPERREL_WINDOW:
-			window_paths_add(root, input_rel, output_rel);
+			add_windows(root, input_rel, output_rel);
 			break;
 		case UPPERREL_DISTINCT:
 			add_distinct(root, input_rel, output_rel);

@@ -1,11 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * window_paths.c
- *	  Window functions over rows that the engine has sorted.
+ *	  Window functions: the engine's, and PostgreSQL's over rows that the
+ *	  engine has sorted.
  *
- * The functions are PostgreSQL's; what they cost is mostly the sort below
- * them.  When the hook is called their paths are made, so the cheapest is
- * copied, down to the lowest WindowAgg, and gets another input.
+ *	  When the hook is called PostgreSQL's paths are made.  The cheapest says
+ *	  which windows there are, in which order they are computed, and which
+ *	  conditions of the query around are left to them.  If the engine refuses one
+ *	  of them, a copy of the path, down to the lowest WindowAgg, gets our sorted
+ *	  rows as input: what the functions cost is mostly the sort below them.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,14 +17,17 @@
 #include "pg_compat.h"
 
 #include "access/stratnum.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
+#include "optimizer/tlist.h"
 #include "utils/typcache.h"
 
 #include "query/paths/base_pipelines.h"
 #include "query/paths/core_path.h"
 #include "query/paths/custom_path.h"
+#include "query/paths/order_clauses.h"
 #include "query/paths/window_paths.h"
 #include "query/pipeline/cost.h"
 #include "query/pipeline/pipeline.h"
@@ -47,11 +53,11 @@ cheapest_of(RelOptInfo *rel)
 	return (WindowAggPath *) cheapest;
 }
 
-/* The lowest WindowAgg; between two there may be a sort and a projection. */
-static WindowAggPath *
-lowest_window(WindowAggPath *top)
+/* All WindowAggs, the lowest first; between two there may be a sort and a projection. */
+static List *
+windows_of(WindowAggPath *top)
 {
-	WindowAggPath *lowest = top;
+	List	   *windows = list_make1(top);
 	Path	   *path = top->subpath;
 
 	for (;;)
@@ -59,8 +65,8 @@ lowest_window(WindowAggPath *top)
 		switch (nodeTag(path))
 		{
 			case T_WindowAggPath:
-				lowest = (WindowAggPath *) path;
-				path = lowest->subpath;
+				windows = lcons(path, windows);
+				path = ((WindowAggPath *) path)->subpath;
 				break;
 			case T_SortPath:
 			case T_IncrementalSortPath:
@@ -70,10 +76,118 @@ lowest_window(WindowAggPath *top)
 				path = ((ProjectionPath *) path)->subpath;
 				break;
 			default:
-				return lowest;
+				return windows;
 		}
 	}
 }
+
+/* ---------------------------------------------------------------- the engine's functions */
+
+RelPipeline *
+window_paths_find_input(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
+{
+	/* Peers may come in another order, which "prefer" is not to show: PostgreSQL's own tests do. */
+	if (penumbra_mode == MODE_PREFER || cheapest_of(output_rel) == NULL)
+		return NULL;
+	return base_pipelines_copy(root, input_rel);
+}
+
+typedef struct WindowFunctions
+{
+	Index		winref;
+	List	   *found;
+} WindowFunctions;
+
+static bool
+window_functions_walker(Node *node, void *context)
+{
+	WindowFunctions *functions = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, WindowFunc) && ((WindowFunc *) node)->winref == functions->winref)
+	{
+		functions->found = list_append_unique(functions->found, node);
+		return false;
+	}
+	return expression_tree_walker(node, window_functions_walker, context);
+}
+
+static bool
+add_window(PlannerInfo *root, RelPipeline *planned, const WindowAggPath *path)
+{
+	const WindowClause *clause = path->winclause;
+	WindowFunctions functions = {clause->winref, NIL};
+	PipelineStage *stage = pipeline_add_stage(planned->pipeline, PIPELINE_WINDOW, NIL);
+	List	   *keys = NIL;
+	ListCell   *lc;
+
+	if (!order_clauses_keys(clause->partitionClause, root->processed_tlist, &keys))
+		return false;
+	foreach(lc, keys)
+	{
+		if (!order_clauses_is_constant(lfirst(lc)))
+			stage->exprs = lappend(stage->exprs, rel_pipeline_normalize(root, planned, lfirst(lc)));
+	}
+	if (!order_clauses_add(root, planned, clause->orderClause, stage))
+		return false;
+	(void) window_functions_walker((Node *) root->processed_tlist, &functions);
+	(void) window_functions_walker((Node *) compat_run_conditions(path), &functions);
+	stage->aggrefs = (List *) rel_pipeline_normalize(root, planned, (Node *) functions.found);
+	stage->window = makeNode(WindowClause);
+	stage->window->frameOptions = clause->frameOptions;
+	stage->window->startOffset = clause->startOffset;
+	stage->window->endOffset = clause->endOffset;
+	cost_add_window(planned, list_length(stage->exprs), list_length(stage->aggrefs), path->path.pathtarget->width);
+	stage->rows = planned->rows;
+	return true;
+}
+
+/* In which our partitions come, too: those of text come in the order of bytes. */
+static List *
+order_of(PlannerInfo *root, const WindowClause *clause)
+{
+	ListCell   *lc;
+
+	foreach(lc, clause->partitionClause)
+	{
+		SortGroupClause *key = lfirst_node(SortGroupClause, lc);
+		Node	   *expr = get_sortgroupclause_expr(key, root->processed_tlist);
+
+		if (OidIsValid(exprCollation(expr)) || key->nulls_first ||
+			key->sortop != lookup_type_cache(exprType(expr), TYPECACHE_LT_OPR)->lt_opr)
+			return NIL;
+	}
+	return make_pathkeys_for_sortclauses(root, list_concat_copy(clause->partitionClause, clause->orderClause),
+										 root->processed_tlist);
+}
+
+bool
+window_paths_add_stages(PlannerInfo *root, RelPipeline *planned, RelOptInfo *output_rel, List **pathkeys)
+{
+	List	   *windows = windows_of(cheapest_of(output_rel));
+	List	   *conditions = NIL;
+	ListCell   *lc;
+
+	foreach(lc, windows)
+	{
+		const WindowAggPath *path = lfirst_node(WindowAggPath, lc);
+
+		if (!add_window(root, planned, path))
+			return false;
+		conditions = list_concat_unique(conditions, compat_run_conditions(path));
+	}
+	if (conditions != NIL)
+	{
+		pipeline_add_stage(planned->pipeline, PIPELINE_FILTER,
+						   (List *) rel_pipeline_normalize(root, planned, (Node *) conditions));
+		planned->rows = llast_node(WindowAggPath, windows)->path.rows;
+	}
+	*pathkeys = order_of(root, llast_node(WindowAggPath, windows)->winclause);
+	return true;
+}
+
+/* ---------------------------------------------------------------- PostgreSQL's functions */
 
 /* The path with another input below `lowest`; what is above a sort starts when all of that has come. */
 static Path *
@@ -148,19 +262,15 @@ add_sort(PlannerInfo *root, RelPipeline *planned, const Path *sorted)
 }
 
 void
-window_paths_add(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
+window_paths_add_sorted(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 {
-	/* Peers may come in another order, which "prefer" is not to show: PostgreSQL's own tests do. */
-	RelPipeline *planned = penumbra_mode == MODE_PREFER ? NULL : base_pipelines_copy(root, input_rel);
-	WindowAggPath *top = planned == NULL ? NULL : cheapest_of(output_rel);
-	WindowAggPath *lowest;
+	RelPipeline *planned = base_pipelines_copy(root, input_rel);
+	WindowAggPath *top = cheapest_of(output_rel);
+	WindowAggPath *lowest = linitial_node(WindowAggPath, windows_of(top));
 	PenumbraPath *input;
 	Path	   *path;
 	Cost		startup_change;
 
-	if (top == NULL)
-		return;
-	lowest = lowest_window(top);
 	if (lowest->subpath->pathkeys == NIL || custom_path_copy_node(lowest->subpath) == NULL ||
 		!add_sort(root, planned, lowest->subpath))
 		return;

@@ -37,6 +37,8 @@
 #define SCANNED_ROW_VALUES 0.2
 /* A key or an aggregate of a group, which is kept and comes out. */
 #define GROUP_VALUES 4
+/* A value of a window function. */
+#define WINDOW_VALUES 10
 /*
  * A row that a join's table is built of, and one that looks for its matches,
  * per key; and the same where no cache holds the table.  A value is 0.4 ns.
@@ -311,6 +313,13 @@ cost_add_sort(RelPipeline *planned, int keys, int width, double bound)
 			  (fits ? 0 : sorted_runs_cost(rows * row_bytes)));
 	if (is_bounded)
 		planned->rows = bound;
+}
+
+void
+cost_add_window(RelPipeline *planned, int keys, int functions, int width)
+{
+	cost_add_sort(planned, keys, width, -1);
+	planned->run_cost += planned->rows * functions * VALUE_COST * WINDOW_VALUES;
 }
 
 void

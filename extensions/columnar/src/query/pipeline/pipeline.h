@@ -35,6 +35,7 @@ typedef enum PipelineStageKind
 	PIPELINE_PROJECTION,
 	PIPELINE_AGGREGATION,
 	PIPELINE_SORT,
+	PIPELINE_WINDOW,
 	PIPELINE_UNION,
 	PIPELINE_JOIN
 } PipelineStageKind;
@@ -47,10 +48,12 @@ typedef struct PipelineStage
 	PipelineStageKind kind;
 	List	   *inputs;			/* of PipelineStage *: none of a scan; all of a union; a join's
 								 * probe and build side */
-	List	   *exprs;			/* conjuncts, outputs, group keys or sort keys; the columns of a scan, Vars */
+	List	   *exprs;			/* conjuncts, outputs, group keys or sort keys; the columns of a scan, Vars;
+								 * of a window PARTITION BY's keys, then ORDER BY's, which have sort_flags */
 	List	   *names;			/* of a projection: what its outputs are called above; NIL: as they are; what
 								 * a mark join adds, or the number of the grouping set */
-	List	   *aggrefs;		/* of an aggregation */
+	List	   *aggrefs;		/* of an aggregation; a window's WindowFuncs */
+	WindowClause *window;		/* of a window: its frame, and nothing else */
 	List	   *grouping_sets;	/* of an aggregation: integer lists of places in exprs, or NIL */
 	List	   *sort_flags;		/* integers, by sort key */
 	Node	   *limit;			/* of a sort: int8 expressions or NULL */

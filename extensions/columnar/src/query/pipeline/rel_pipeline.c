@@ -19,6 +19,7 @@
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "rewrite/rewriteManip.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 
@@ -267,7 +268,7 @@ rel_pipeline_normalize(PlannerInfo *root, const RelPipeline *planned, Node *expr
 bool
 rel_pipeline_needs_no_input(Node *expr)
 {
-	return !contain_var_clause(expr) && !contain_agg_clause(expr);
+	return !contain_var_clause(expr) && !contain_agg_clause(expr) && !contain_windowfuncs(expr);
 }
 
 static bool

@@ -44,6 +44,7 @@ extern const StageKind stage_filter;
 extern const StageKind stage_projection;
 extern const StageKind stage_aggregation;
 extern const StageKind stage_sort;
+extern const StageKind stage_window;
 extern const StageKind stage_union;
 extern const StageKind stage_join;
 

@@ -12,6 +12,7 @@
 #include "query/pipeline/deparser.h"
 #include "query/pipeline/pipeline.h"
 #include "query/pipeline/stage_kind.h"
+#include "query/pipeline/stage_sort.h"
 #include "query/pipeline/translate_collation.h"
 #include "query/pipeline/translate_expr.h"
 #include "query/pipeline/translation.h"
@@ -62,32 +63,42 @@ row_count_of(Translation *translation, Node *node, int64 null_value, int64 *coun
 	return false;
 }
 
-static bool
-add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *inputs)
+PenumbraSortKey *
+stage_sort_keys(Translation *translation, List *exprs, List *sort_flags)
 {
-	int			count = list_length(stage->exprs);
-	PenumbraSortKey *keys = palloc(sizeof(PenumbraSortKey) * count);
-	int64		limit;
-	int64		offset;
+	PenumbraSortKey *keys = palloc(sizeof(PenumbraSortKey) * Max(list_length(exprs), 1));
 	ListCell   *lc;
 
-	foreach(lc, stage->exprs)
+	foreach(lc, exprs)
 	{
 		int			i = foreach_current_index(lc);
-		int			flags = list_nth_int(stage->sort_flags, i);
+		int			flags = list_nth_int(sort_flags, i);
 		PenumbraCollation *collation;
 
 		if (!translate_has_collation(translation, exprCollation(lfirst(lc)), lfirst(lc)) ||
 			!translate_collation(translation, PENUMBRA_FN_LT, exprCollation(lfirst(lc)),
 								 &collation))
-			return false;
+			return NULL;
 		keys[i].collation = collation;
 		keys[i].expr = translate_expr(translation, lfirst(lc));
 		if (keys[i].expr < 0)
-			return false;
+			return NULL;
 		keys[i].descending = (flags & PIPELINE_SORT_DESCENDING) != 0;
 		keys[i].nulls_first = (flags & PIPELINE_SORT_NULLS_FIRST) != 0;
 	}
+	return keys;
+}
+
+static bool
+add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *inputs)
+{
+	PenumbraSortKey *keys = stage_sort_keys(translation, stage->exprs, stage->sort_flags);
+	int			count = list_length(stage->exprs);
+	int64		limit;
+	int64		offset;
+
+	if (keys == NULL)
+		return false;
 	if (!row_count_of(translation, stage->limit, -1, &limit) ||
 		!row_count_of(translation, stage->offset, 0, &offset))
 		return false;
@@ -102,15 +113,15 @@ title(const PipelineStage *stage, const Deparser *deparser)
 	return stage->limit != NULL ? "Vector Top-N" : "Vector Sort";
 }
 
-static void
-explain(const PipelineStage *stage, const Deparser *deparser, ExplainState *es)
+void
+stage_sort_explain_keys(const char *label, List *exprs, List *sort_flags, const Deparser *deparser, ExplainState *es)
 {
 	List	   *texts = NIL;
 	ListCell   *lc;
 
-	foreach(lc, stage->exprs)
+	foreach(lc, exprs)
 	{
-		int			flags = list_nth_int(stage->sort_flags, foreach_current_index(lc));
+		int			flags = list_nth_int(sort_flags, foreach_current_index(lc));
 		bool		is_descending = (flags & PIPELINE_SORT_DESCENDING) != 0;
 		bool		nulls_first = (flags & PIPELINE_SORT_NULLS_FIRST) != 0;
 
@@ -120,7 +131,13 @@ explain(const PipelineStage *stage, const Deparser *deparser, ExplainState *es)
 										nulls_first == is_descending ? ""
 										: nulls_first ? " NULLS FIRST" : " NULLS LAST"));
 	}
-	ExplainPropertyList("Vector Sort Key", texts, es);
+	ExplainPropertyList(label, texts, es);
+}
+
+static void
+explain(const PipelineStage *stage, const Deparser *deparser, ExplainState *es)
+{
+	stage_sort_explain_keys("Vector Sort Key", stage->exprs, stage->sort_flags, deparser, es);
 	if (stage->limit != NULL)
 		ExplainPropertyText("Vector Limit", deparser_text(stage->limit, deparser), es);
 	if (stage->offset != NULL)

@@ -23,6 +23,7 @@ static const StageKind *const kinds[] = {
 	[PIPELINE_PROJECTION] = &stage_projection,
 	[PIPELINE_AGGREGATION] = &stage_aggregation,
 	[PIPELINE_SORT] = &stage_sort,
+	[PIPELINE_WINDOW] = &stage_window,
 	[PIPELINE_UNION] = &stage_union,
 	[PIPELINE_JOIN] = &stage_join,
 };

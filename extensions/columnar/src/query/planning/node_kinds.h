@@ -20,6 +20,7 @@ typedef enum NodeKind
 	NODE_AGGREGATE,
 	NODE_DISTINCT,
 	NODE_SORT,
+	NODE_WINDOW,
 	NODE_TOP_N
 } NodeKind;
 

@@ -1,0 +1,85 @@
+/*-------------------------------------------------------------------------
+ *
+ * order_clauses.c
+ *	  What SortGroupClauses group and order by.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "utils/typcache.h"
+
+#include "query/paths/order_clauses.h"
+#include "query/planning/planning.h"
+
+static bool
+is_default_equality(Oid operator, Node *expr)
+{
+	return lookup_type_cache(exprType(expr), TYPECACHE_EQ_OPR)->eq_opr == operator;
+}
+
+bool
+order_clauses_keys(List *clauses, List *tlist, List **exprs)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
+		Node	   *expr = get_sortgroupclause_expr(clause, tlist);
+
+		if (!is_default_equality(clause->eqop, expr))
+		{
+			planning_refuse("grouping by an operator class of its own", NULL);
+			return false;
+		}
+		*exprs = list_append_unique(*exprs, expr);
+	}
+	return true;
+}
+
+bool
+order_clauses_is_constant(Node *key)
+{
+	return rel_pipeline_needs_no_input(key) && !contain_volatile_functions(key);
+}
+
+/* The direction of a default btree ordering; false for any other. */
+static bool
+sort_direction(SortGroupClause *clause, Node *expr, bool *is_descending)
+{
+	TypeCacheEntry *type = lookup_type_cache(exprType(expr), TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
+
+	*is_descending = clause->sortop == type->gt_opr;
+	return clause->sortop == type->lt_opr || clause->sortop == type->gt_opr;
+}
+
+bool
+order_clauses_add(PlannerInfo *root, const RelPipeline *planned, List *clauses, PipelineStage *stage)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
+		Node	   *expr = get_sortgroupclause_expr(clause, root->processed_tlist);
+		bool		is_descending;
+
+		if (order_clauses_is_constant(expr))
+			continue;
+		if (!sort_direction(clause, expr, &is_descending))
+		{
+			planning_refuse("ordering by an operator class of its own", NULL);
+			return false;
+		}
+		stage->exprs = lappend(stage->exprs, rel_pipeline_normalize(root, planned, expr));
+		stage->sort_flags = lappend_int(stage->sort_flags,
+										(is_descending ? PIPELINE_SORT_DESCENDING : 0) |
+										(clause->nulls_first ? PIPELINE_SORT_NULLS_FIRST : 0));
+	}
+	return true;
+}

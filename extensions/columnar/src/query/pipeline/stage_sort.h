@@ -1,0 +1,21 @@
+/*-------------------------------------------------------------------------
+ *
+ * stage_sort.h
+ *	  Keys of an order, of a sort and of a window.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PENUMBRA_STAGE_SORT_H
+#define PENUMBRA_STAGE_SORT_H
+
+#include "postgres.h"
+
+#include "query/pipeline/deparser.h"
+#include "query/pipeline/translation.h"
+
+/* NULL: one is refused. */
+extern PenumbraSortKey *stage_sort_keys(Translation *translation, List *exprs, List *sort_flags);
+extern void stage_sort_explain_keys(const char *label, List *exprs, List *sort_flags, const Deparser *deparser,
+									ExplainState *es);
+
+#endif							/* PENUMBRA_STAGE_SORT_H */

@@ -1,0 +1,275 @@
+/*-------------------------------------------------------------------------
+ *
+ * stage_window.c
+ *	  The stage of a window: the functions of one PARTITION BY, ORDER BY and frame.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "pg_compat.h"
+
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/fmgroids.h"
+#include "utils/regproc.h"
+
+#include "query/pipeline/deparser.h"
+#include "query/pipeline/pipeline.h"
+#include "query/pipeline/stage_kind.h"
+#include "query/pipeline/stage_sort.h"
+#include "query/pipeline/translate_aggregate.h"
+#include "query/pipeline/translate_collation.h"
+#include "query/pipeline/translate_expr.h"
+#include "query/pipeline/translate_type.h"
+#include "query/pipeline/translation.h"
+
+static const struct
+{
+	Oid			oid;
+	PenumbraWindowFunction function;
+	bool		needs_order;	/* its value depends on the places of peers */
+}			functions[] = {
+	{F_ROW_NUMBER, PENUMBRA_WINDOW_ROW_NUMBER, true},
+	{F_RANK_, PENUMBRA_WINDOW_RANK, false},
+	{F_DENSE_RANK_, PENUMBRA_WINDOW_DENSE_RANK, false},
+	{F_PERCENT_RANK_, PENUMBRA_WINDOW_PERCENT_RANK, false},
+	{F_CUME_DIST_, PENUMBRA_WINDOW_CUME_DIST, false},
+	{F_NTILE, PENUMBRA_WINDOW_NTILE, true},
+	{F_LAG_ANYELEMENT, PENUMBRA_WINDOW_LAG, true},
+	{F_LAG_ANYELEMENT_INT4, PENUMBRA_WINDOW_LAG, true},
+	{F_LAG_ANYCOMPATIBLE_INT4_ANYCOMPATIBLE, PENUMBRA_WINDOW_LAG, true},
+	{F_LEAD_ANYELEMENT, PENUMBRA_WINDOW_LEAD, true},
+	{F_LEAD_ANYELEMENT_INT4, PENUMBRA_WINDOW_LEAD, true},
+	{F_LEAD_ANYCOMPATIBLE_INT4_ANYCOMPATIBLE, PENUMBRA_WINDOW_LEAD, true},
+	{F_FIRST_VALUE, PENUMBRA_WINDOW_FIRST_VALUE, true},
+	{F_LAST_VALUE, PENUMBRA_WINDOW_LAST_VALUE, true},
+	{F_NTH_VALUE, PENUMBRA_WINDOW_NTH_VALUE, true},
+};
+
+/* A constant of an integer type. */
+static bool
+find_constant(Translation *translation, Node *node, int64 *value)
+{
+	if (!IsA(node, Const) || ((Const *) node)->constisnull)
+		return translation_refuse(translation, "window function's argument that is not constant") >= 0;
+	*value = exprType(node) == INT8OID ? DatumGetInt64(((Const *) node)->constvalue)
+		: DatumGetInt32(((Const *) node)->constvalue);
+	return true;
+}
+
+/* The engine evaluates arguments for all rows, PostgreSQL those that it needs. */
+static bool
+cannot_fail(Translation *translation, PenumbraExpr expr)
+{
+	if (expr < 0)
+		return false;
+	return !penumbra_plan_expr_can_fail(translation->plan, expr) ||
+		translation_refuse(translation, "window function of an expression that can fail") >= 0;
+}
+
+static bool
+translate_bound(Translation *translation, int options, Node *offset, int preceding, int following,
+				PenumbraFrameBound *bound)
+{
+	if (offset == NULL)
+		return true;
+	bound->kind = options & preceding ? PENUMBRA_FRAME_PRECEDING : PENUMBRA_FRAME_FOLLOWING;
+	Assert(options & (preceding | following));
+	if (!(options & FRAMEOPTION_ROWS))
+		return translation_refuse(translation, "window frame with an offset that is not of rows") >= 0;
+	return find_constant(translation, offset, &bound->offset);
+}
+
+static bool
+translate_frame(Translation *translation, const WindowClause *window, PenumbraWindowCall *call)
+{
+	int			options = window->frameOptions;
+
+	if (options & FRAMEOPTION_EXCLUSION)
+		return translation_refuse(translation, "window frame with EXCLUDE") >= 0;
+	call->counts_rows = (options & FRAMEOPTION_ROWS) != 0;
+	call->start.kind = options & FRAMEOPTION_START_UNBOUNDED_PRECEDING ? PENUMBRA_FRAME_UNBOUNDED_PRECEDING
+		: PENUMBRA_FRAME_CURRENT_ROW;
+	call->end.kind = options & FRAMEOPTION_END_UNBOUNDED_FOLLOWING ? PENUMBRA_FRAME_UNBOUNDED_FOLLOWING
+		: PENUMBRA_FRAME_CURRENT_ROW;
+	return translate_bound(translation, options, window->startOffset, FRAMEOPTION_START_OFFSET_PRECEDING,
+						   FRAMEOPTION_START_OFFSET_FOLLOWING, &call->start) &&
+		translate_bound(translation, options, window->endOffset, FRAMEOPTION_END_OFFSET_PRECEDING,
+						FRAMEOPTION_END_OFFSET_FOLLOWING, &call->end);
+}
+
+/* Whether the frame of each row has the row itself, so that no row's argument is left unevaluated. */
+static bool
+has_own_row(const PenumbraWindowCall *call)
+{
+	return call->start.kind != PENUMBRA_FRAME_FOLLOWING && call->end.kind != PENUMBRA_FRAME_PRECEDING;
+}
+
+static bool
+translate_window_aggregate(Translation *translation, WindowFunc *function, PenumbraWindowCall *call)
+{
+	Aggref	   *aggref = pipeline_aggref(function->winfnoid, function->wintype, NULL, function->inputcollid);
+	ListCell   *lc;
+
+	aggref->aggstar = function->winstar;
+	aggref->aggfilter = function->aggfilter;
+	foreach(lc, function->args)
+	{
+		aggref->aggargtypes = lappend_oid(aggref->aggargtypes, exprType(lfirst(lc)));
+		aggref->args = lappend(aggref->args, makeTargetEntry(lfirst(lc), foreach_current_index(lc) + 1, NULL, false));
+	}
+	call->function = PENUMBRA_WINDOW_AGGREGATE;
+	if (!translate_aggregate(translation, aggref, &call->aggregate))
+		return false;
+	for (int i = 0; i < call->aggregate.argument_count; i++)
+	{
+		if ((function->aggfilter != NULL || !has_own_row(call)) &&
+			!cannot_fail(translation, call->aggregate.arguments[i]))
+			return false;
+	}
+	return true;
+}
+
+/* LAG and LEAD: value, rows, default; NTH_VALUE: value, place; NTILE: buckets. */
+static bool
+translate_arguments(Translation *translation, WindowFunc *function, PenumbraWindowCall *call)
+{
+	List	   *args = function->args;
+
+	call->count = 1;
+	call->default_value = -1;
+	if (call->function == PENUMBRA_WINDOW_NTILE)
+		return find_constant(translation, linitial(args), &call->count);
+	if (args == NIL)
+		return true;
+	call->value = translate_expr(translation, linitial(args));
+	if (!cannot_fail(translation, call->value))
+		return false;
+	if (list_length(args) > 1 && !find_constant(translation, lsecond(args), &call->count))
+		return false;
+	if (list_length(args) > 2 && !(IsA(lthird(args), Const) && ((Const *) lthird(args))->constisnull))
+	{
+		call->default_value = translate_expr(translation, lthird(args));
+		return cannot_fail(translation, call->default_value);
+	}
+	return true;
+}
+
+static bool
+translate_window_function(Translation *translation, WindowFunc *function, const PipelineStage *stage,
+				   PenumbraWindowCall *call)
+{
+	bool		has_order = stage->sort_flags != NIL;
+	bool		needs_order = false;
+
+	if (compat_treats_nulls(function))
+		return translation_refuse(translation, "window function with IGNORE or RESPECT NULLS") >= 0;
+	if (!translate_frame(translation, stage->window, call))
+		return false;
+	if (function->winagg)
+	{
+		needs_order = call->counts_rows && (call->start.kind != PENUMBRA_FRAME_UNBOUNDED_PRECEDING ||
+											call->end.kind != PENUMBRA_FRAME_UNBOUNDED_FOLLOWING);
+		if (!translate_window_aggregate(translation, function, call))
+			return false;
+	}
+	else
+	{
+		int			i = 0;
+
+		while (i < (int) lengthof(functions) && functions[i].oid != function->winfnoid)
+			i++;
+		if (i == (int) lengthof(functions))
+			return translation_refuse(translation, psprintf("window function %s",
+															format_procedure(function->winfnoid))) >= 0;
+		call->function = functions[i].function;
+		needs_order = functions[i].needs_order;
+		if (!translate_arguments(translation, function, call))
+			return false;
+	}
+	/* Rows would come in an order that users do not know from PostgreSQL. */
+	if (needs_order && !has_order)
+		return translation_refuse(translation, "window function of rows without ORDER BY") >= 0;
+	return true;
+}
+
+static List *
+partition_keys(const PipelineStage *stage)
+{
+	return list_truncate(list_copy(stage->exprs), list_length(stage->exprs) - list_length(stage->sort_flags));
+}
+
+static List *
+order_keys(const PipelineStage *stage)
+{
+	return list_copy_tail(stage->exprs, list_length(stage->exprs) - list_length(stage->sort_flags));
+}
+
+static bool
+add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *inputs)
+{
+	List	   *partition = partition_keys(stage);
+	int			call_count = list_length(stage->aggrefs);
+	PenumbraExpr *keys = palloc(sizeof(PenumbraExpr) * Max(list_length(partition), 1));
+	PenumbraWindowCall *calls = palloc0(sizeof(PenumbraWindowCall) * call_count);
+	PenumbraSortKey *order;
+	ListCell   *lc;
+
+	/* Without rows nothing is evaluated.  A refusal ends the translation, so nobody reads the depth then. */
+	translation->conditional_depth++;
+	if (!translate_args(translation, partition, keys))
+		return false;
+	foreach(lc, partition)
+	{
+		if (!translate_has_collation(translation, exprCollation(lfirst(lc)), lfirst(lc)) ||
+			!translate_check_equality(translation, exprCollation(lfirst(lc))))
+			return false;
+	}
+	order = stage_sort_keys(translation, order_keys(stage), stage->sort_flags);
+	if (order == NULL)
+		return false;
+	foreach(lc, stage->aggrefs)
+	{
+		if (!translate_window_function(translation, lfirst_node(WindowFunc, lc), stage, &calls[foreach_current_index(lc)]))
+			return false;
+	}
+	translation->conditional_depth--;
+	return translation_keep_operator(translation,
+									 penumbra_plan_add_window(translation->plan, translation->current,
+															  keys, list_length(partition),
+															  order, list_length(stage->sort_flags),
+															  calls, call_count));
+}
+
+static List *
+outputs(const PipelineStage *stage, const StageInput *inputs)
+{
+	return list_concat_copy(inputs[0].outputs, stage->aggrefs);
+}
+
+static char *
+title(const PipelineStage *stage, const Deparser *deparser)
+{
+	return "Vector Window";
+}
+
+static void
+explain(const PipelineStage *stage, const Deparser *deparser, ExplainState *es)
+{
+	deparser_explain_list("Vector Partition Key", partition_keys(stage), deparser, es);
+	if (stage->sort_flags != NIL)
+		stage_sort_explain_keys("Vector Order Key", order_keys(stage), stage->sort_flags, deparser, es);
+	deparser_explain_list("Vector Window Functions", stage->aggrefs, deparser, es);
+}
+
+const StageKind stage_window = {
+	.is_breaker = true,
+	.combines_inputs = true,
+	.outputs = outputs,
+	.add_to_plan = add_to_plan,
+	.title = title,
+	.explain = explain,
+};
