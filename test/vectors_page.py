@@ -83,6 +83,19 @@ With `FILTER`, `DISTINCT`, both or none; not with `ORDER BY` inside the call.
 |---|---|
 """
 
+WINDOWS = """
+## Window functions
+
+| function | where it runs in vectors |
+|---|---|
+| `row_number`, `ntile`, `lag`, `lead`, `first_value`, `last_value`, `nth_value` | with `ORDER BY`; rows, buckets and places are constants |
+| `rank`, `dense_rank`, `percent_rank`, `cume_dist` | always |
+| the aggregates above, also with `FILTER`; not with `DISTINCT`, and no `sum` of `real` | frames that begin with the partition: `RANGE`, `GROUPS` and `ROWS`. Others: `ROWS` with constant offsets, of at most 1,024 rows, with `ORDER BY` |
+
+PostgreSQL runs windows with `EXCLUDE`, `IGNORE NULLS`, or offsets in `RANGE` and `GROUPS`, and arguments that can fail
+for rows whose value nobody needs. If one window of a query is PostgreSQL's, all are; they get their rows sorted.
+"""
+
 JOINS = """
 ## Joins and subqueries
 
@@ -210,7 +223,7 @@ def page(lines: list[str]) -> str:
     for name, by_result in aggregates.items():
         names = ", ".join(f"`{n}`" for n in [name, *ALIASES.get(name, [])])
         text += f"| {names} | {shown_signatures(by_result, all_types)} |\n"
-    return text + JOINS + REFUSED.format(reasons="\n".join(f"* {reason}" for reason in sorted(reasons)))
+    return text + WINDOWS + JOINS + REFUSED.format(reasons="\n".join(f"* {reason}" for reason in sorted(reasons)))
 
 
 def function_oids() -> dict[str, int]:

@@ -96,9 +96,9 @@ class RandomWindow {
       PenumbraType result;
     };
     constexpr Choice kChoices[] = {
-        {"count(*)", -1, PENUMBRA_INT8},   {"count", kText, PENUMBRA_INT8},       {"sum", kInteger, PENUMBRA_INT8},
-        {"min", kInteger, PENUMBRA_INT4},  {"max", kText, PENUMBRA_TEXT},         {"sum", kFloat, PENUMBRA_FLOAT8},
-        {"avg", kFloat, PENUMBRA_FLOAT8},  {"sum", kNumeric, PENUMBRA_NUMERIC},   {"max", kNumeric, PENUMBRA_NUMERIC},
+        {"count(*)", -1, PENUMBRA_INT8},  {"count", kText, PENUMBRA_INT8},     {"sum", kInteger, PENUMBRA_INT8},
+        {"min", kInteger, PENUMBRA_INT4}, {"max", kText, PENUMBRA_TEXT},       {"sum", kFloat, PENUMBRA_FLOAT8},
+        {"avg", kFloat, PENUMBRA_FLOAT8}, {"sum", kNumeric, PENUMBRA_NUMERIC}, {"max", kNumeric, PENUMBRA_NUMERIC},
     };
     const Choice& choice = kChoices[Below(std::size(kChoices))];
     function->function = PENUMBRA_WINDOW_AGGREGATE;
@@ -129,8 +129,8 @@ class RandomWindow {
             function.aggregate.arguments[0]->type == PENUMBRA_FLOAT8) {
           continue;
         }
-      } else if (!has_places_ && (function.function == PENUMBRA_WINDOW_ROW_NUMBER ||
-                                  function.function >= PENUMBRA_WINDOW_NTILE)) {
+      } else if (!has_places_ &&
+                 (function.function == PENUMBRA_WINDOW_ROW_NUMBER || function.function >= PENUMBRA_WINDOW_NTILE)) {
         continue;
       } else if (function.function >= PENUMBRA_WINDOW_LAG) {
         const int value = std::vector<int>{kInteger, kFloat, kText, kNumeric}[Below(4)];
@@ -227,8 +227,7 @@ class RandomWindow {
       }
       case PENUMBRA_WINDOW_PERCENT_RANK:
         return FormatFloat(count == 1 ? 0 : static_cast<double>(first_peer) / static_cast<double>(count - 1));
-      case PENUMBRA_WINDOW_CUME_DIST:
-        return FormatFloat(static_cast<double>(past_peers) / static_cast<double>(count));
+      case PENUMBRA_WINDOW_CUME_DIST: return FormatFloat(static_cast<double>(past_peers) / static_cast<double>(count));
       case PENUMBRA_WINDOW_NTILE: {
         // As many rows in each bucket, the first ones with one more.
         int64_t bucket = 0, left = 0;
@@ -239,7 +238,8 @@ class RandomWindow {
       }
       case PENUMBRA_WINDOW_LAG:
       case PENUMBRA_WINDOW_LEAD: {
-        const int64_t other = function.function == PENUMBRA_WINDOW_LAG ? place - function.count : place + function.count;
+        const int64_t other =
+            function.function == PENUMBRA_WINDOW_LAG ? place - function.count : place + function.count;
         if (other >= 0 && other < count) return FormatOf(function.value->column, rows[other]);
         return function.default_value == nullptr ? "NULL" : FormatOf(function.default_value->column, rows[i]);
       }

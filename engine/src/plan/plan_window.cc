@@ -69,11 +69,10 @@ bool Plan::CheckWindowCall(PenumbraOperator input, const PenumbraWindowCall& cal
     return false;
   }
   if (call.function != PENUMBRA_WINDOW_AGGREGATE) {
-    const bool is_share =
-        call.function == PENUMBRA_WINDOW_PERCENT_RANK || call.function == PENUMBRA_WINDOW_CUME_DIST;
-    function->result = is_share                                    ? PENUMBRA_FLOAT8
+    const bool is_share = call.function == PENUMBRA_WINDOW_PERCENT_RANK || call.function == PENUMBRA_WINDOW_CUME_DIST;
+    function->result = is_share                                 ? PENUMBRA_FLOAT8
                        : call.function == PENUMBRA_WINDOW_NTILE ? PENUMBRA_INT4
-                                                                   : PENUMBRA_INT8;
+                                                                : PENUMBRA_INT8;
     return true;
   }
   if (!CheckAggregateCall(input, call.aggregate, &function->aggregate)) return false;
@@ -89,7 +88,8 @@ bool Plan::CheckWindowCall(PenumbraOperator input, const PenumbraWindowCall& cal
   return false;
 }
 
-// Uses of expressions are counted, and the keys' Exprs set, after all checks: a refused window leaves the plan as it was.
+// Uses of expressions are counted, and the keys' Exprs set, after all checks: a refused window leaves the plan as it
+// was.
 PenumbraOperator Plan::AddWindow(PenumbraOperator input, const PenumbraExpr* partition_keys, int partition_key_count,
                                  const PenumbraSortKey* order_keys, int order_key_count,
                                  const PenumbraWindowCall* calls, int call_count) {

@@ -79,7 +79,11 @@ class SpilledReader : public Sink::Reader {
  public:
   SpilledReader(const WindowInput& input, const RowLayout& layout, const WindowKeys& keys,
                 ExecutionEnvironment& environment, std::unique_ptr<Sink::Reader> runs)
-      : layout_(layout), keys_(keys), environment_(environment), runs_(std::move(runs)), reader_(input, layout, environment) {}
+      : layout_(layout),
+        keys_(keys),
+        environment_(environment),
+        runs_(std::move(runs)),
+        reader_(input, layout, environment) {}
 
   bool Next(Batch* batch) override {
     while (!reader_.Next(batch)) {

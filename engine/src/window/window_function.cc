@@ -123,9 +123,7 @@ class RowValue : public WindowFunction {
   }
 
  private:
-  bool IsOfPartition() const {
-    return spec_.function == PENUMBRA_WINDOW_LAG || spec_.function == PENUMBRA_WINDOW_LEAD;
-  }
+  bool IsOfPartition() const { return spec_.function == PENUMBRA_WINDOW_LAG || spec_.function == PENUMBRA_WINDOW_LEAD; }
   // From the row's own place to that wanted; false: there is none.
   bool Find(const WindowBatch& batch, uint32_t i, uint64_t* place) const {
     if (IsOfPartition()) {
@@ -185,11 +183,11 @@ std::unique_ptr<WindowFunction> CreateWindowFunction(const WindowFunctionSpec& s
                static_cast<double>(batch.partition_ends[i] - batch.partition_begins[i]);
       });
     case PENUMBRA_WINDOW_NTILE:
-      return MakeRank<int32_t>(
-          spec.result, [buckets = static_cast<uint64_t>(spec.count)](const WindowBatch& batch, uint32_t i) {
-            return BucketOf(batch.begin + i - batch.partition_begins[i],
-                            batch.partition_ends[i] - batch.partition_begins[i], buckets);
-          });
+      return MakeRank<int32_t>(spec.result,
+                               [buckets = static_cast<uint64_t>(spec.count)](const WindowBatch& batch, uint32_t i) {
+                                 return BucketOf(batch.begin + i - batch.partition_begins[i],
+                                                 batch.partition_ends[i] - batch.partition_begins[i], buckets);
+                               });
     case PENUMBRA_WINDOW_LAG:
     case PENUMBRA_WINDOW_LEAD:
     case PENUMBRA_WINDOW_FIRST_VALUE:

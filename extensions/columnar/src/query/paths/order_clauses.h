@@ -19,7 +19,7 @@
 extern bool order_clauses_keys(List *clauses, List *tlist, List **exprs);
 /* A key that is the same in all rows groups and orders nothing. */
 extern bool order_clauses_is_constant(Node *key);
-/* Adds keys of an order to a stage's exprs and sort_flags, but for constant ones; false: one has an order of its own. */
+/* Adds keys to a stage's exprs and sort_flags, but for constant ones; false: one has an order of its own. */
 extern bool order_clauses_add(PlannerInfo *root, const RelPipeline *planned, List *clauses, PipelineStage *stage);
 
 #endif							/* PENUMBRA_ORDER_CLAUSES_H */

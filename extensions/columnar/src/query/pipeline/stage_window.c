@@ -233,7 +233,8 @@ add_to_plan(Translation *translation, PipelineStage *stage, const StageInput *in
 		return false;
 	foreach(lc, stage->aggrefs)
 	{
-		if (!translate_window_function(translation, lfirst_node(WindowFunc, lc), stage, &calls[foreach_current_index(lc)]))
+		if (!translate_window_function(translation, lfirst_node(WindowFunc, lc), stage,
+									   &calls[foreach_current_index(lc)]))
 			return false;
 	}
 	translation->conditional_depth--;

@@ -1,0 +1,32 @@
+"""Generated queries with window functions: the engine's answers against PostgreSQL's."""
+
+import pytest
+from harness import Harness, search
+from tables import TABLES
+from window_queries import WindowQueryGenerator
+
+# Of the queries that run in the engine, those that are one node: not windows with other frames, of text in a locale.
+WHOLE_SHARE_MIN = 0.4
+# Name and value, and of how many queries one has it.
+SETTINGS = (("work_mem", "64kB", 5), ("penumbra.threads_per_query", "0", 3), ("plan_cache_mode", "force_generic_plan", 7))
+
+
+@pytest.mark.timeout(3600)
+@pytest.mark.sized
+def test_generated_windows(server, database, request, capsys):
+    harness = Harness(server, database)
+    divisor = 4 if database == "utf8_c" else 16
+
+    def check(seed: int) -> str | None:
+        harness.connection.execute("RESET ALL")
+        harness.set("statement_timeout", "60s")
+        for name, value, every in SETTINGS:
+            if seed % every == 0:
+                harness.set(name, value)
+        return harness.find_difference(WindowQueryGenerator(seed, [table.name for table in TABLES]).query())
+
+    seeds, failures = search(request.config, check, divisor, seconds_divisor=2)
+    with capsys.disabled():
+        print(f"\n{database}: seeds {seeds.start} to {seeds.stop - 1}: {harness.tally}")
+    assert not failures, "\n\n".join(failures)
+    assert harness.tally.whole >= WHOLE_SHARE_MIN * harness.tally.engine

@@ -1,0 +1,149 @@
+"""Random queries with window functions.
+
+Where a function's value depends on the places of peers, the order ends with the table's key, so that each row has one.
+"""
+
+import dataclasses
+
+from queries import BY_VALUE, EXACT, ORDERLESS_KINDS, ROUNDED, Output, Query, QueryGenerator
+
+BOUNDS = ("UNBOUNDED PRECEDING", "{} PRECEDING", "CURRENT ROW", "{} FOLLOWING", "UNBOUNDED FOLLOWING")
+FLOATS = ("f4", "f8")
+NUMBERS = ("i2", "i4", "i8", "f8", "num", "num", "i4")
+RANKS = ("rank()", "dense_rank()", "percent_rank()", "cume_dist()")
+
+
+class WindowQueryGenerator(QueryGenerator):
+    def query(self) -> Query:
+        shapes = [(self.of_rows, 50), (self.first_of_partitions, 15), (self.of_groups, 15), (self.below, 20)]
+        shape = self.choose.choices([s for s, _ in shapes], [w for _, w in shapes])[0]
+        return dataclasses.replace(shape(), parameters=tuple(self.parameters or ()))
+
+    # -- parts -------------------------------------------------------------------------------------
+
+    def _partition(self) -> str:
+        keys = [self._key().sql for _ in range(self.choose.choices([0, 1, 2], [20, 60, 20])[0])]
+        return "PARTITION BY " + ", ".join(keys) if keys else ""
+
+    def _order(self, last: str) -> str:
+        keys = [self._key().sql for _ in range(self.choose.choices([0, 1, 2], [20, 60, 20])[0])]
+        directions = ["", " DESC", " NULLS FIRST", " DESC NULLS LAST"]
+        keys = [key + self.choose.choice(directions) for key in keys] + ([last] if last else [])
+        return "ORDER BY " + ", ".join(keys) if keys else ""
+
+    def _bound(self, places: range) -> int:
+        return self.choose.choice(list(places))
+
+    def _frame(self, counts_rows: bool) -> str:
+        if self.choose.random() < 0.35:
+            return ""
+        start = self.choose.choices(range(4), [40, 30, 15, 15])[0]
+        end = self.choose.choices(range(max(start, 1), 5), [20, 40, 20, 20][max(start, 1) - 1 :])[0]
+        unit = self.choose.choices(["ROWS", "RANGE", "GROUPS"], [80, 10, 10] if counts_rows else [0, 80, 20])[0]
+        if unit == "RANGE":
+            start, end = start // 2 * 2, 4 if end == 3 else max(end, start // 2 * 2, 2)
+        rows = self.choose.choice([0, 1, 3, 50, 2000])
+        exclusion = " EXCLUDE TIES" if self.choose.random() < 0.05 else ""
+        bounds = " AND ".join(BOUNDS[place].format(rows) for place in (start, end))
+        return f"{unit} BETWEEN {bounds}{exclusion}"
+
+    def _window_aggregate(self, has_places: bool) -> Output:
+        pick = self.choose.choice
+        number = pick(NUMBERS)
+        amount = self.expressions.expression(number, pick([0, 0, 1]))
+        ordered = pick(["i4", "i8", "num", "f8", "d", "ts", "text"])
+        measured = self.expressions.expression(ordered, pick([0, 0, 1]))
+        of_floats = ROUNDED if number in FLOATS and not has_places else EXACT
+        of_equals = BY_VALUE if ordered in ORDERLESS_KINDS and not has_places else EXACT
+        made = pick([
+            Output("count(*)"), Output(f"count({measured})"), Output(f"sum({amount})", of_floats),
+            Output(f"sum({amount})", of_floats), Output(f"avg({amount})", of_floats),
+            Output(f"min({measured})", of_equals), Output(f"max({measured})", of_equals),
+            Output(f"stddev({amount})", ROUNDED if number in FLOATS else EXACT),
+        ])  # fmt: skip
+        if self.choose.random() < 0.15:
+            return Output(f"{made.sql} FILTER (WHERE {self.expressions.expression('bool', 1)})", made.comparison)
+        return made
+
+    def _place_function(self) -> Output:
+        pick = self.choose.choice
+        value = self.expressions.expression(self._kind(), pick([0, 0, 1]))
+        offset = pick(["", ", 2", ", 0", ", -1", ", 100"])
+        function = pick(["lag", "lead"])
+        return Output(pick([
+            "row_number()", f"ntile({pick([1, 3, 1000])})", f"{function}({value}{offset})",
+            f"{function}({value}{offset or ', 1'}, {value})", f"first_value({value})", f"last_value({value})",
+            f"nth_value({value}, {pick([1, 2, 40])})",
+        ]))  # fmt: skip
+
+    def _functions(self, key: str) -> list[Output]:
+        """Some of one window; `key`: what tells its rows apart."""
+        has_places = self.choose.random() < 0.75
+        partition, order = self._partition(), self._order(key if has_places else "")
+        found = []
+        for _ in range(self.choose.randint(1, 3)):
+            kind = self.choose.choice(["rank", "aggregate", "aggregate", "place" if has_places else "aggregate"])
+            frame = self._frame(has_places) if order else ""
+            if kind == "rank":
+                found.append(Output(f"{self.choose.choice(RANKS)} OVER ({partition} {order})"))
+                continue
+            made = self._place_function() if kind == "place" else self._window_aggregate(has_places)
+            found.append(Output(f"{made.sql} OVER ({partition} {order} {frame})", made.comparison))
+        return found
+
+    # -- shapes ------------------------------------------------------------------------------------
+
+    def of_rows(self) -> Query:
+        outputs = [Output("k"), *self._functions("k")]
+        if self.choose.random() < 0.3:
+            outputs += self._functions("k")
+        if self.choose.random() < 0.3:
+            return Query(self.table, tuple(outputs), self._where(), order_by=("k",), limit=self._limit())
+        return Query(self.table, tuple(outputs), self._where())
+
+    def first_of_partitions(self) -> Query:
+        """What PostgreSQL stops at, and what it cannot."""
+        function = self.choose.choice(["row_number()", "rank()", "count(*)", "dense_rank()"])
+        order = self._order("k" if function == "row_number()" or self.choose.random() < 0.5 else "")
+        number = f"{function} OVER ({self._partition()} {order})"
+        condition = self.choose.choice(["n <= 3", "n < 2", "n = 1", "n > 2", "n BETWEEN 2 AND 4", "4 >= n"])
+        inner = Query(self.table, (Output("k"), Output(f"{number} AS n"), *self._functions("k")), self._where())
+        names = [f"f{place}" for place in range(len(inner.outputs) - 2)]
+        outputs = (*inner.outputs[:2], *(Output(f"{output.sql} AS {name}", output.comparison)
+                                         for output, name in zip(inner.outputs[2:], names, strict=True)))  # fmt: skip
+        shown = (Output("k"), Output("n"), *(Output(name, output.comparison)
+                                             for output, name in zip(outputs[2:], names, strict=True)))  # fmt: skip
+        listed = ", ".join(output.sql for output in shown)
+        wrapper = f"SELECT {listed} FROM ({{query}}) AS inside WHERE {condition}"
+        return dataclasses.replace(inner, outputs=outputs, wrapper=wrapper, wrapper_outputs=shown)
+
+    def of_groups(self) -> Query:
+        keys = [key for key in self._keys() if key.comparison == EXACT] or [Output("i4_few")]
+        order = ", ".join(key.sql for key in keys)
+        functions = [
+            "rank() OVER (ORDER BY count(*) DESC)",
+            f"lag(count(*)) OVER (ORDER BY {order})",
+            f"sum(count(*)) OVER (ORDER BY {order})",
+            f"sum(sum(n2)) OVER (PARTITION BY {keys[0].sql})",
+            f"max(max(k)) OVER (ORDER BY {order} ROWS 2 PRECEDING)",
+        ]
+        outputs = [*keys, Output(self.choose.choice(functions)), Output(self.choose.choice(functions))]
+        group_by = tuple(str(i + 1) for i in range(len(keys)))
+        return Query(self.table, tuple(outputs), self._where(), group_by)
+
+    def below(self) -> Query:
+        """Windows whose rows are grouped, joined or sorted again."""
+        (function,) = self._functions("k")[:1]
+        while function.comparison != EXACT:
+            (function,) = self._functions("k")[:1]
+        inner = Query(self.table, (Output("k"), Output("i4_few AS a"), Output(f"{function.sql} AS w")), self._where())
+        shown = self.choose.choice([
+            (Output("count(*)"), Output("count(w)"), Output("min(k)")),
+            (Output("a"), Output("count(w)"), Output("count(DISTINCT w)")),
+        ])  # fmt: skip
+        listed = ", ".join(output.sql for output in shown)
+        grouped = " GROUP BY a" if shown[0].sql == "a" else ""
+        joined = self.choose.choice(["", " JOIN j_tiny AS t ON t.i4_few = inside.a"])
+        listed = listed.replace("min(k)", "min(inside.k)")
+        wrapper = f"SELECT {listed} FROM ({{query}}) AS inside{joined}{grouped}"
+        return dataclasses.replace(inner, wrapper=wrapper, wrapper_outputs=shown)
