@@ -9,6 +9,8 @@ from window_queries import WindowQueryGenerator
 WHOLE_SHARE_MIN = 0.4
 # Name and value, and of how many queries one has it.
 SETTINGS = (("work_mem", "64kB", 5), ("penumbra.threads_per_query", "0", 3), ("plan_cache_mode", "force_generic_plan", 7))
+# PostgreSQL's answer to a frame that begins after the last row of a partition that it has not read to the end.
+PG_DEFECT = "expected error XX000: unexpected end of tuplestore"
 
 
 @pytest.mark.timeout(3600)
@@ -23,7 +25,9 @@ def test_generated_windows(server, database, request, capsys):
         for name, value, every in SETTINGS:
             if seed % every == 0:
                 harness.set(name, value)
-        return harness.find_difference(WindowQueryGenerator(seed, [table.name for table in TABLES]).query())
+        query = WindowQueryGenerator(seed, [table.name for table in TABLES]).query()
+        failure = harness.find_difference(query)
+        return None if failure and PG_DEFECT in failure else failure
 
     seeds, failures = search(request.config, check, divisor, seconds_divisor=2)
     with capsys.disabled():

@@ -31,25 +31,24 @@ struct FloatSum {
     double sum;
   };
   using Value = T;
-  static void AddToSum(double& sum, double x) {
-    double next = sum + x;
+  static void AddToSum(State& state, int64_t count, double x) {
+    // Nothing and -0 is -0, which 0 and -0 is not.
+    const double sum = state.count == 0 ? -0.0 : state.sum;
+    const double next = sum + x;
     if (std::isinf(next) && !std::isinf(sum) && !std::isinf(x)) ThrowOverflow();
-    sum = next;
+    state.sum = next;
+    state.count += count;
   }
-  static void Add(State& state, const T& x, StateStore&) {
-    ++state.count;
-    AddToSum(state.sum, x);
-  }
+  static void Add(State& state, const T& x, StateStore&) { AddToSum(state, 1, x); }
   static void Combine(State& into, const State& from, StateStore&) {
-    into.count += from.count;
-    AddToSum(into.sum, from.sum);
+    if (from.count != 0) AddToSum(into, from.count, from.sum);
   }
 };
 
-// Sums with four running sums; false when the sum is not finite and must be looked at row by row.
+// Sums with four running sums, of which each is -0 before its first value; false when the sum is not finite and must be looked at row by row.
 template <typename T>
 bool SumFinite(const Vector& argument, RowSelection selection, double* sum) {
-  double sums[4] = {};
+  double sums[4] = {-0.0, -0.0, -0.0, -0.0};
   const T* values = argument.values<T>();
   if (argument.validity == nullptr) {
     const uint16_t* rows = selection.rows;
@@ -74,8 +73,8 @@ class FloatSumAccumulator : public TypedAccumulator<FloatSum<T>> {
     auto& running = Base::StateAt(state);
     double sum;
     if (SumFinite<T>(*arguments, selection, &sum) && std::isfinite(running.sum + sum)) {
-      running.sum += sum;
-      running.count += CountValid(*arguments, selection);
+      const int64_t count = CountValid(*arguments, selection);
+      if (count != 0) FloatSum<T>::AddToSum(running, count, sum);
     } else {
       Base::AddRun(state, arguments, selection, store);
     }

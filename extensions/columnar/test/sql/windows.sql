@@ -1,0 +1,86 @@
+-- Window functions in vectors: what runs, what PostgreSQL runs and why, errors, orders, and what they leave to execution.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS penumbra;
+SET penumbra.threads_per_query = 0;
+SET max_parallel_workers_per_gather = 0;
+CREATE TABLE win (id int, p int, o int, v int, f float8, r float4, n numeric, t text);
+INSERT INTO win SELECT i, i % 7, i % 11, nullif(i % 5, 3) - 1, i / 3.0, i, i % 100 / 4.0, 'text ' || i % 13
+  FROM generate_series(1, 5000) i;
+VACUUM ANALYZE win;
+SELECT penumbra.load('win') > 0 AS loaded;
+-- how many windows run in vectors, and in PostgreSQL, why, and whether the answer is PostgreSQL's
+CREATE FUNCTION windows(query text, OUT vectors int, OUT postgres int, OUT reason text, OUT are_equal boolean)
+LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+	expected text;
+	found text;
+BEGIN
+	SET LOCAL penumbra.mode = off;
+	EXECUTE format('SELECT string_agg(q::text, E''\n'' ORDER BY q::text) FROM (%s) q', query) INTO expected;
+	SET LOCAL penumbra.mode = require;
+	EXECUTE format('SELECT string_agg(q::text, E''\n'' ORDER BY q::text) FROM (%s OFFSET 0) q', query) INTO found;
+	EXECUTE 'EXPLAIN (COSTS OFF, FORMAT json) ' || query INTO plan;
+	are_equal := expected IS NOT DISTINCT FROM found;
+	SELECT count(*) INTO vectors FROM regexp_matches(plan::text, '"Vector Window"', 'g');
+	SELECT count(*) INTO postgres FROM regexp_matches(plan::text, '"WindowAgg"', 'g');
+	reason := plan -> 0 ->> 'Penumbra';
+	RESET penumbra.mode;
+END $$;
+EXPLAIN (COSTS OFF) SELECT id, rank() OVER (PARTITION BY p ORDER BY o DESC NULLS LAST), sum(v) OVER () FROM win WHERE id > 9;
+SELECT * FROM windows('SELECT id, row_number() OVER w, lag(v, 2, -1) OVER w, lead(t) OVER w, ntile(3) OVER w
+  FROM win WINDOW w AS (PARTITION BY p ORDER BY o, id)');
+SELECT * FROM windows('SELECT id, rank() OVER w, dense_rank() OVER w, percent_rank() OVER w, cume_dist() OVER w
+  FROM win WINDOW w AS (PARTITION BY p ORDER BY o DESC)');
+SELECT * FROM windows('SELECT id, sum(v) OVER w, avg(n) OVER w, min(t) OVER w, count(*) FILTER (WHERE v > 1) OVER w
+  FROM win WINDOW w AS (PARTITION BY p ORDER BY o)');
+-- frames: those with the same keys are windows of their own
+SELECT * FROM windows('SELECT id, sum(f) OVER (w ROWS 3 PRECEDING), max(n) OVER (w ROWS BETWEEN 9 PRECEDING AND 9 FOLLOWING),
+  first_value(t) OVER (w ROWS BETWEEN 2 FOLLOWING AND 4 FOLLOWING), avg(v) OVER (w GROUPS UNBOUNDED PRECEDING),
+  nth_value(id, 5) OVER (w RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) FROM win WINDOW w AS (PARTITION BY p ORDER BY id)');
+-- over groups, below groups and joins, in a subquery whose condition PostgreSQL leaves to the window
+SELECT * FROM windows('SELECT p, o, sum(v), rank() OVER (PARTITION BY o ORDER BY sum(v)) FROM win GROUP BY p, o');
+SELECT * FROM windows('SELECT r, count(*) FROM (SELECT rank() OVER (PARTITION BY p ORDER BY o) AS r FROM win) s GROUP BY r');
+SELECT * FROM windows('SELECT a.id, s.r FROM win a JOIN (SELECT id, row_number() OVER (ORDER BY id) AS r FROM win) s USING (id) WHERE a.v = 0');
+SELECT * FROM windows('SELECT * FROM (SELECT id, p, row_number() OVER (PARTITION BY p ORDER BY id) AS r FROM win) s WHERE r <= 3');
+-- what is PostgreSQL's: the engine sorts for it
+SELECT * FROM windows('SELECT id, sum(v) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING EXCLUDE CURRENT ROW) FROM win');
+SELECT * FROM windows('SELECT id, sum(v) OVER (ORDER BY id RANGE BETWEEN 10 PRECEDING AND CURRENT ROW) FROM win');
+SELECT * FROM windows('SELECT id, sum(v) OVER (ORDER BY id ROWS BETWEEN 2000 PRECEDING AND CURRENT ROW) FROM win');
+SELECT * FROM windows('SELECT id, sum(r) OVER (ORDER BY id) FROM win');
+SELECT * FROM windows('SELECT id, lag(v, o) OVER (ORDER BY id) FROM win');
+SELECT * FROM windows('SELECT id, lag(id / v, 1) OVER (ORDER BY id) FROM win WHERE v <> 0');
+SELECT reason FROM windows('SELECT id, row_number() OVER (PARTITION BY p) > 0 FROM win WHERE id < 5');
+-- errors: of the offset, of what is summed; of a default that nobody needs there is none
+SET penumbra.mode = auto;
+SELECT sum(v) OVER (ORDER BY id ROWS -1 PRECEDING) FROM win;
+SELECT max(s) FROM (SELECT sum(10 / v) OVER (ORDER BY id) AS s FROM win) s;
+SELECT count(s) FROM (SELECT lag(v, 1, 10 / (id - 2)) OVER (ORDER BY id) AS s FROM win) s;
+-- the order of the rows saves a sort; not where partitions of text come in another one
+EXPLAIN (COSTS OFF) SELECT p, o, rank() OVER (PARTITION BY p ORDER BY o) FROM win ORDER BY p, o;
+SELECT every(p >= last) FROM (SELECT p, lag(p, 1, p) OVER () AS last FROM
+  (SELECT p, rank() OVER (PARTITION BY p ORDER BY o) FROM win ORDER BY p, o OFFSET 0) s) s;
+EXPLAIN (COSTS OFF) SELECT t, o, rank() OVER (PARTITION BY t ORDER BY o) FROM win ORDER BY t, o;
+-- cursors, prepared statements, rescans, little memory
+BEGIN;
+DECLARE c CURSOR FOR SELECT id, row_number() OVER (ORDER BY id DESC) FROM win;
+FETCH 2 FROM c;
+MOVE 4996 FROM c;
+FETCH ALL FROM c;
+COMMIT;
+PREPARE q(int) AS SELECT max(s) FROM (SELECT sum(v) OVER (PARTITION BY p ORDER BY id) AS s FROM win WHERE id > $1) s;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE q(100);
+EXECUTE q(4000);
+EXECUTE q(NULL);
+RESET plan_cache_mode;
+SELECT x, (SELECT max(r) FROM (SELECT rank() OVER (ORDER BY o) AS r FROM win WHERE p = x) s) FROM generate_series(0, 2) x;
+SET work_mem = '64kB';
+SELECT * FROM windows('SELECT id, sum(n) OVER (PARTITION BY p ORDER BY id), lag(t) OVER (PARTITION BY v ORDER BY id) FROM win');
+RESET work_mem;
+-- rows of the heap, and none
+INSERT INTO win VALUES (6000, 3, NULL, NULL, 'NaN', 0, 'NaN', 'new');
+DELETE FROM win WHERE id % 50 = 0;
+SELECT * FROM windows('SELECT id, sum(n) OVER w, rank() OVER w, lead(v) OVER w FROM win WINDOW w AS (PARTITION BY p ORDER BY o, id)');
+SELECT * FROM windows('SELECT id, sum(n) OVER (ORDER BY id), rank() OVER (ORDER BY id) FROM win WHERE id < 0');
+DROP TABLE win;
