@@ -63,7 +63,7 @@ class RandomWindow {
       case kPartition: return std::to_string(Below(partitions_));
       case kOrder: return std::to_string(Below(orders_));
       case kInteger: return std::to_string(static_cast<int>(Below(1000)) - 500);
-      case kFloat: return std::to_string((static_cast<int>(Below(2000)) - 1000) / 7.0);
+      case kFloat: return Below(5) == 0 ? "-0" : std::to_string((static_cast<int>(Below(2000)) - 1000) / 7.0);
       case kText: return std::string(Below(30), static_cast<char>('a' + Below(5)));
       case kNumeric: return Decimal::FromInteger(Below(100000), static_cast<int>(Below(4))).ToString();
       default: return Below(2) != 0 ? "t" : "f";
@@ -118,11 +118,12 @@ class RandomWindow {
     if (has_places_) spec_.order_keys.push_back({ColumnAt(kId)});
     for (uint32_t count = 1 + Below(4); count > 0; --count) {
       WindowFunctionSpec function;
-      function.function = static_cast<PenumbraWindowFunction>(Below(PENUMBRA_WINDOW_AGGREGATE + 6));
+      function.function = static_cast<PenumbraWindowFunction>(
+          std::min<uint32_t>(Below(PENUMBRA_WINDOW_AGGREGATE + 6), PENUMBRA_WINDOW_AGGREGATE));
       function.counts_rows = has_places_ && Below(2) != 0;
       function.start = Bound(false, function.counts_rows);
       function.end = Bound(true, function.counts_rows);
-      if (function.function >= PENUMBRA_WINDOW_AGGREGATE) {
+      if (function.function == PENUMBRA_WINDOW_AGGREGATE) {
         SetAggregate(&function);
         // Floats of peers are added in any order.
         if (!has_places_ && function.aggregate.arguments.size() == 1 &&
@@ -288,9 +289,9 @@ class RandomWindow {
         return std::to_string(aggregate.result == PENUMBRA_INT8 ? sum : least);
       }
       case PENUMBRA_FLOAT8: {
-        double sum = 0;
-        for (const std::string& value : values) sum += std::stod(value);
         const bool is_average = aggregate.function == penumbra::test::AggregateOf("avg");
+        double sum = is_average ? 0.0 : -0.0;
+        for (const std::string& value : values) sum += std::stod(value);
         return FormatFloat(is_average ? sum / static_cast<double>(values.size()) : sum);
       }
       case PENUMBRA_TEXT: return *std::max_element(values.begin(), values.end());
@@ -317,7 +318,7 @@ class RandomWindow {
 };
 
 TEST(Window, AsTheStandardSays) {
-  for (uint32_t seed = 0; seed < 200; ++seed) {
+  for (uint32_t seed = 0; seed < 120; ++seed) {
     SCOPED_TRACE(seed);
     RandomWindow(seed).Run(kEnoughMemory);
     ASSERT_FALSE(::testing::Test::HasFailure());
@@ -325,7 +326,7 @@ TEST(Window, AsTheStandardSays) {
 }
 
 TEST(Window, PastTheBudget) {
-  for (uint32_t seed = 1000; seed < 1080; ++seed) {
+  for (uint32_t seed = 1000; seed < 1050; ++seed) {
     SCOPED_TRACE(seed);
     RandomWindow(seed).Run(kNoMemory);
     ASSERT_FALSE(::testing::Test::HasFailure());

@@ -16,7 +16,7 @@ struct WindowFunctionSpec {
   const Expr* value = nullptr;          // of LAG, LEAD and the ..._VALUE functions
   const Expr* default_value = nullptr;  // of LAG and LEAD; null: NULL
   int64_t count = 0;                    // of LAG, LEAD, NTH_VALUE: rows; of NTILE: buckets
-  AggregateSpec aggregate;              // of AGGREGATE
+  AggregateSpec aggregate = {};         // of AGGREGATE
   bool counts_rows = false;             // the frame's CURRENT ROW is one row, not its peers
   PenumbraFrameBound start = {};
   PenumbraFrameBound end = {};
