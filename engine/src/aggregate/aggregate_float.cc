@@ -45,7 +45,8 @@ struct FloatSum {
   }
 };
 
-// Sums with four running sums, of which each is -0 before its first value; false when the sum is not finite and must be looked at row by row.
+// Sums with four running sums, of which each is -0 before its first value; false when the sum is not finite and must be
+// looked at row by row.
 template <typename T>
 bool SumFinite(const Vector& argument, RowSelection selection, double* sum) {
   double sums[4] = {-0.0, -0.0, -0.0, -0.0};

@@ -34,7 +34,7 @@ SELECT * FROM windows('SELECT id, rank() OVER w, dense_rank() OVER w, percent_ra
   FROM win WINDOW w AS (PARTITION BY p ORDER BY o DESC)');
 SELECT * FROM windows('SELECT id, sum(v) OVER w, avg(n) OVER w, min(t) OVER w, count(*) FILTER (WHERE v > 1) OVER w
   FROM win WINDOW w AS (PARTITION BY p ORDER BY o)');
--- frames: those with the same keys are windows of their own
+-- frames: windows with the same keys are sorted once
 SELECT * FROM windows('SELECT id, sum(f) OVER (w ROWS 3 PRECEDING), max(n) OVER (w ROWS BETWEEN 9 PRECEDING AND 9 FOLLOWING),
   first_value(t) OVER (w ROWS BETWEEN 2 FOLLOWING AND 4 FOLLOWING), avg(v) OVER (w GROUPS UNBOUNDED PRECEDING),
   nth_value(id, 5) OVER (w RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) FROM win WINDOW w AS (PARTITION BY p ORDER BY id)');

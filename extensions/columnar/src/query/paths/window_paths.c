@@ -118,7 +118,9 @@ add_window(PlannerInfo *root, RelPipeline *planned, const WindowAggPath *path)
 {
 	const WindowClause *clause = path->winclause;
 	WindowFunctions functions = {clause->winref, NIL};
+	PipelineStage *below = planned->pipeline->top;
 	PipelineStage *stage = pipeline_add_stage(planned->pipeline, PIPELINE_WINDOW, NIL);
+	WindowClause *frame = makeNode(WindowClause);
 	List	   *keys = NIL;
 	ListCell   *lc;
 
@@ -133,13 +135,21 @@ add_window(PlannerInfo *root, RelPipeline *planned, const WindowAggPath *path)
 		return false;
 	(void) window_functions_walker((Node *) root->processed_tlist, &functions);
 	(void) window_functions_walker((Node *) compat_run_conditions(path), &functions);
-	stage->aggrefs = (List *) rel_pipeline_normalize(root, planned, (Node *) functions.found);
-	stage->window = makeNode(WindowClause);
-	stage->window->frameOptions = clause->frameOptions;
-	stage->window->startOffset = clause->startOffset;
-	stage->window->endOffset = clause->endOffset;
-	cost_add_window(planned, list_length(stage->exprs), list_length(stage->aggrefs), path->path.pathtarget->width);
+	frame->winref = clause->winref;
+	frame->frameOptions = clause->frameOptions;
+	frame->startOffset = clause->startOffset;
+	frame->endOffset = clause->endOffset;
+	/* Those that differ in their frames only are one stage. */
+	if (below->kind == PIPELINE_WINDOW && equal(below->exprs, stage->exprs) &&
+		equal(below->sort_flags, stage->sort_flags))
+		planned->pipeline->top = stage = below;
+	else
+		cost_add_sort(planned, list_length(stage->exprs), path->path.pathtarget->width, -1);
+	functions.found = (List *) rel_pipeline_normalize(root, planned, (Node *) functions.found);
+	stage->aggrefs = list_concat(stage->aggrefs, functions.found);
+	stage->frames = lappend(stage->frames, frame);
 	stage->rows = planned->rows;
+	cost_add_window(planned, list_length(functions.found));
 	return true;
 }
 

@@ -316,9 +316,8 @@ cost_add_sort(RelPipeline *planned, int keys, int width, double bound)
 }
 
 void
-cost_add_window(RelPipeline *planned, int keys, int functions, int width)
+cost_add_window(RelPipeline *planned, int functions)
 {
-	cost_add_sort(planned, keys, width, -1);
 	planned->run_cost += planned->rows * functions * VALUE_COST * WINDOW_VALUES;
 }
 

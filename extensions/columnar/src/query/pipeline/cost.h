@@ -37,8 +37,8 @@ extern void cost_add_filter(RelPipeline *planned, int columns, double rows);
 extern void cost_add_join(RelPipeline *planned, const RelPipeline *build, int keys, int build_columns,
 						  int conditions, double matched, double pairs, double rows);
 extern void cost_add_aggregation(RelPipeline *planned, int keys, int calls, double groups);
-/* Of rows of so many bytes, which are sorted. */
-extern void cost_add_window(RelPipeline *planned, int keys, int functions, int width);
+/* Of sorted rows. */
+extern void cost_add_window(RelPipeline *planned, int functions);
 /* Of rows of so many bytes; the first `bound` of them are wanted, if it is positive. */
 extern void cost_add_sort(RelPipeline *planned, int keys, int width, double bound);
 extern void cost_set(Path *path, const RelPipeline *planned);

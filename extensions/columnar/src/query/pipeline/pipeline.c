@@ -206,7 +206,7 @@ stage_to_list(const PipelineStage *stage)
 											makeBoolean(stage->is_null_aware), stage->grouping_sets,
 											makeFloat(psprintf("%.1f", stage->rows))));
 	return list_concat(fields, list_make4(stage->source, makeFloat(psprintf("%.1f", stage->probe_rows)),
-										  makeFloat(psprintf("%.1f", stage->build_rows)), stage->window));
+										  makeFloat(psprintf("%.1f", stage->build_rows)), stage->frames));
 }
 
 static PipelineStage *
@@ -235,7 +235,7 @@ stage_from_list(List *fields)
 	stage->source = list_nth(fields, 16);
 	stage->probe_rows = floatVal(list_nth(fields, 17));
 	stage->build_rows = floatVal(list_nth(fields, 18));
-	stage->window = list_nth(fields, 19);
+	stage->frames = list_nth(fields, 19);
 	stage->operator = -1;
 	return stage;
 }

@@ -53,7 +53,7 @@ typedef struct PipelineStage
 	List	   *names;			/* of a projection: what its outputs are called above; NIL: as they are; what
 								 * a mark join adds, or the number of the grouping set */
 	List	   *aggrefs;		/* of an aggregation; a window's WindowFuncs */
-	WindowClause *window;		/* of a window: its frame, and nothing else */
+	List	   *frames;			/* of a window: WindowClauses with their number and frame, and nothing else */
 	List	   *grouping_sets;	/* of an aggregation: integer lists of places in exprs, or NIL */
 	List	   *sort_flags;		/* integers, by sort key */
 	Node	   *limit;			/* of a sort: int8 expressions or NULL */

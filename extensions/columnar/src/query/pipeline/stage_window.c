@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * stage_window.c
- *	  The stage of a window: the functions of one PARTITION BY, ORDER BY and frame.
+ *	  The stage of a window: the functions of one PARTITION BY and ORDER BY.
  *
  *-------------------------------------------------------------------------
  */
@@ -101,6 +101,19 @@ translate_frame(Translation *translation, const WindowClause *window, PenumbraWi
 						FRAMEOPTION_END_OFFSET_FOLLOWING, &call->end);
 }
 
+static const WindowClause *
+frame_of(const PipelineStage *stage, Index winref)
+{
+	ListCell   *lc;
+
+	foreach(lc, stage->frames)
+	{
+		if (lfirst_node(WindowClause, lc)->winref == winref)
+			return lfirst(lc);
+	}
+	elog(ERROR, "window function without a window");
+}
+
 /* Whether the frame of each row has the row itself, so that no row's argument is left unevaluated. */
 static bool
 has_own_row(const PenumbraWindowCall *call)
@@ -167,7 +180,7 @@ translate_window_function(Translation *translation, WindowFunc *function, const 
 
 	if (compat_treats_nulls(function))
 		return translation_refuse(translation, "window function with IGNORE or RESPECT NULLS") >= 0;
-	if (!translate_frame(translation, stage->window, call))
+	if (!translate_frame(translation, frame_of(stage, function->winref), call))
 		return false;
 	if (function->winagg)
 	{
