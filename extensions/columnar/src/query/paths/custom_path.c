@@ -14,6 +14,7 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
+#include "rewrite/rewriteManip.h"
 
 #include "query/paths/custom_path.h"
 #include "query/paths/external_rows_plan.h"
@@ -211,6 +212,22 @@ custom_path_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List
 	scan->custom_exprs = copyObject(path->pipeline->runtime_exprs);
 	scan->custom_private = pipeline_to_list(path->pipeline);
 	scan->custom_scan_tlist = scan_tlist(path->scan_exprs);
+	if (contain_windowfuncs((Node *) scan->custom_scan_tlist))
+		planning_current()->window_scans = lappend(planning_current()->window_scans, scan);
 	scan->methods = node_kind_scan_methods(best_path);
 	return &scan->scan.plan;
+}
+
+/* setrefs.c has found what is output by then. */
+void
+custom_path_finish(Planning *planning)
+{
+	ListCell   *lc;
+
+	foreach(lc, planning->window_scans)
+	{
+		CustomScan *scan = lfirst_node(CustomScan, lc);
+
+		scan->custom_scan_tlist = (List *) pipeline_without_windows((Node *) scan->custom_scan_tlist);
+	}
 }

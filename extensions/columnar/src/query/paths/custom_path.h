@@ -15,6 +15,7 @@
 
 #include "query/pipeline/rel_pipeline.h"
 #include "query/planning/node_kinds.h"
+#include "query/planning/planning.h"
 
 extern PenumbraPath *custom_path_create(PlannerInfo *root, RelOptInfo *rel, PathTarget *target,
 										NodeKind kind, const RelPipeline *planned,
@@ -26,5 +27,7 @@ extern Path *custom_path_cheapest_ordinary(RelOptInfo *rel, bool copy);
 /* A callback of CustomPathMethods. */
 extern Plan *custom_path_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tlist, List *clauses,
 							  List *custom_plans);
+/* After the planner's call: outputs are written as EXPLAIN can show them. */
+extern void custom_path_finish(Planning *planning);
 
 #endif							/* PENUMBRA_CUSTOM_PATH_H */

@@ -52,8 +52,8 @@ number_params(Node *node, void *context)
 char *
 deparser_text(Node *node, const Deparser *deparser)
 {
-	return deparse_expression(number_params(node, NULL), deparser->context, deparser->has_prefix,
-							  false);
+	return deparse_expression(number_params(pipeline_without_windows(node), NULL), deparser->context,
+							  deparser->has_prefix, false);
 }
 
 void

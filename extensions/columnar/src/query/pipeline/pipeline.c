@@ -91,6 +91,37 @@ pipeline_aggref(Oid function, Oid type, Node *value, Oid collation)
 	return aggref;
 }
 
+Aggref *
+pipeline_aggref_of_window(const WindowFunc *function)
+{
+	Aggref	   *aggref = pipeline_aggref(function->winfnoid, function->wintype, NULL, function->inputcollid);
+	ListCell   *lc;
+
+	aggref->aggcollid = function->wincollid;
+	aggref->aggstar = function->winstar;
+	aggref->aggfilter = function->aggfilter;
+	foreach(lc, function->args)
+	{
+		aggref->aggargtypes = lappend_oid(aggref->aggargtypes, exprType(lfirst(lc)));
+		aggref->args = lappend(aggref->args, makeTargetEntry(lfirst(lc), foreach_current_index(lc) + 1, NULL, false));
+	}
+	return aggref;
+}
+
+static Node *
+without_windows_mutator(Node *node, void *context)
+{
+	if (node != NULL && IsA(node, WindowFunc))
+		node = (Node *) pipeline_aggref_of_window((WindowFunc *) node);
+	return node == NULL ? NULL : expression_tree_mutator(node, without_windows_mutator, context);
+}
+
+Node *
+pipeline_without_windows(Node *node)
+{
+	return without_windows_mutator(node, NULL);
+}
+
 void
 pipeline_take(Pipeline *pipeline, const Pipeline *other)
 {

@@ -103,6 +103,13 @@ extern Node *pipeline_int4_equals(void *expr, int value);
 extern Node *pipeline_is_positive(void *expr);
 /* A plain aggregate of the value, or of rows (NULL). */
 extern Aggref *pipeline_aggref(Oid function, Oid type, Node *value, Oid collation);
+/* The aggregate that is called, whether or not it is one. */
+extern Aggref *pipeline_aggref_of_window(const WindowFunc *function);
+/*
+ * Window functions as calls of aggregates, for EXPLAIN: from PostgreSQL 18 on
+ * it looks for a WindowFunc's window in a WindowAgg, and fails without one.
+ */
+extern Node *pipeline_without_windows(Node *node);
 
 /* The pipeline has stages of the other now. */
 extern void pipeline_take(Pipeline *pipeline, const Pipeline *other);

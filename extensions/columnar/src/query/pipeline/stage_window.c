@@ -9,9 +9,7 @@
 
 #include "pg_compat.h"
 
-#include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/fmgroids.h"
 #include "utils/regproc.h"
@@ -124,18 +122,8 @@ has_own_row(const PenumbraWindowCall *call)
 static bool
 translate_window_aggregate(Translation *translation, WindowFunc *function, PenumbraWindowCall *call)
 {
-	Aggref	   *aggref = pipeline_aggref(function->winfnoid, function->wintype, NULL, function->inputcollid);
-	ListCell   *lc;
-
-	aggref->aggstar = function->winstar;
-	aggref->aggfilter = function->aggfilter;
-	foreach(lc, function->args)
-	{
-		aggref->aggargtypes = lappend_oid(aggref->aggargtypes, exprType(lfirst(lc)));
-		aggref->args = lappend(aggref->args, makeTargetEntry(lfirst(lc), foreach_current_index(lc) + 1, NULL, false));
-	}
 	call->function = PENUMBRA_WINDOW_AGGREGATE;
-	if (!translate_aggregate(translation, aggref, &call->aggregate))
+	if (!translate_aggregate(translation, pipeline_aggref_of_window(function), &call->aggregate))
 		return false;
 	for (int i = 0; i < call->aggregate.argument_count; i++)
 	{

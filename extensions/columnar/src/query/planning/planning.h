@@ -45,6 +45,7 @@ typedef struct Planning
 	List	   *names;			/* of RangeTblEntry *: the relations that pipelines speak of */
 	List	   *set_operations; /* of lists of a PlannerInfo and the RangeTblEntry in names of its relation 0 */
 	List	   *row_sources;	/* of FoundSource *: plans that compute rows for the engine */
+	List	   *window_scans;	/* of CustomScan *: plans that output window functions */
 	/* of something Penumbra could gain from; each once, the last at the end */
 	const Refusal *refusals[PLAN_REFUSALS_MAX];
 	int			refusal_count;
