@@ -62,7 +62,9 @@ SELECT every(p >= last) FROM (SELECT p, lag(p, 1, p) OVER () AS last FROM
   (SELECT p, rank() OVER (PARTITION BY p ORDER BY o) FROM win ORDER BY p, o OFFSET 0) s) s;
 EXPLAIN (COSTS OFF) SELECT t, o, rank() OVER (PARTITION BY t ORDER BY o) FROM win ORDER BY t, o;
 -- what nodes above show of them
-EXPLAIN (VERBOSE, COSTS OFF) SELECT rank() OVER (ORDER BY o) AS r, count(*) FILTER (WHERE v > 0) OVER (), md5(t) FROM win ORDER BY r, md5(t);
+SET penumbra.mode = require;
+EXPLAIN (VERBOSE, COSTS OFF) SELECT o, rank() OVER (ORDER BY o), count(*) FILTER (WHERE v > 0) OVER () FROM win LIMIT 3;
+SET penumbra.mode = auto;
 -- cursors, prepared statements, rescans, little memory
 BEGIN;
 DECLARE c CURSOR FOR SELECT id, row_number() OVER (ORDER BY id DESC) FROM win;
