@@ -31,9 +31,6 @@ class WindowQueryGenerator(QueryGenerator):
         keys = [key + self.choose.choice(directions) for key in keys] + ([last] if last else [])
         return "ORDER BY " + ", ".join(keys) if keys else ""
 
-    def _bound(self, places: range) -> int:
-        return self.choose.choice(list(places))
-
     def _frame(self, counts_rows: bool) -> str:
         if self.choose.random() < 0.35:
             return ""
@@ -132,9 +129,9 @@ class WindowQueryGenerator(QueryGenerator):
 
     def below(self) -> Query:
         """Windows whose rows are grouped, joined or sorted again."""
-        (function,) = self._functions("k")[:1]
+        function = self._functions("k")[0]
         while function.comparison != EXACT:
-            (function,) = self._functions("k")[:1]
+            function = self._functions("k")[0]
         inner = Query(self.table, (Output("k"), Output("i4_few AS a"), Output(f"{function.sql} AS w")), self._where())
         shown = self.choose.choice([
             (Output("count(*)"), Output("count(w)"), Output("min(k)")),

@@ -14,29 +14,36 @@ void Collect(const Expr* expr, std::vector<int>* columns) {
   if (expr != nullptr) CollectColumns(*expr, columns);
 }
 
-// Those that it passes on by the same numbers, and those that it computes with.
-std::vector<int> PassedAndRead(const Operator& op, size_t /*input*/) {
+void Collect(const AggregateSpec& aggregate, std::vector<int>* columns) {
+  for (const Expr* argument : aggregate.arguments) Collect(argument, columns);
+  Collect(aggregate.filter, columns);
+}
+
+// Of its first `count` columns, which it passes on by the same numbers.
+std::vector<int> Passed(const Operator& op, size_t count) {
   std::vector<int> columns;
-  for (size_t c = 0; c < op.needed.size(); ++c) {
+  for (size_t c = 0; c < count; ++c) {
     if (op.needed[c]) columns.push_back(static_cast<int>(c));
   }
+  return columns;
+}
+
+// Those that it passes on, and those that it computes with.
+std::vector<int> PassedAndRead(const Operator& op, size_t /*input*/) {
+  std::vector<int> columns = Passed(op, op.needed.size());
   for (const Expr* expr : op.exprs) Collect(expr, &columns);
   for (const SortKeySpec& key : op.sort.keys) Collect(key.expr, &columns);
   return columns;
 }
 
 std::vector<int> ReadByWindow(const Operator& op, size_t /*input*/) {
-  std::vector<int> columns;
-  for (size_t c = 0; c < op.window.column_types.size(); ++c) {
-    if (op.needed[c]) columns.push_back(static_cast<int>(c));
-  }
+  std::vector<int> columns = Passed(op, op.window.column_types.size());
   for (const Expr* key : op.window.partition_keys) Collect(key, &columns);
   for (const SortKeySpec& key : op.window.order_keys) Collect(key.expr, &columns);
   for (const WindowFunctionSpec& function : op.window.functions) {
     Collect(function.value, &columns);
     Collect(function.default_value, &columns);
-    for (const Expr* argument : function.aggregate.arguments) Collect(argument, &columns);
-    Collect(function.aggregate.filter, &columns);
+    Collect(function.aggregate, &columns);
   }
   return columns;
 }
@@ -57,10 +64,7 @@ std::vector<int> ReadByJoin(const Operator& join, size_t input) {
 std::vector<int> ReadByAggregation(const Operator& aggregation, size_t /*input*/) {
   std::vector<int> columns;
   for (const Expr* key : aggregation.aggregation.keys) Collect(key, &columns);
-  for (const AggregateSpec& aggregate : aggregation.aggregation.aggregates) {
-    for (const Expr* argument : aggregate.arguments) Collect(argument, &columns);
-    Collect(aggregate.filter, &columns);
-  }
+  for (const AggregateSpec& aggregate : aggregation.aggregation.aggregates) Collect(aggregate, &columns);
   return columns;
 }
 
