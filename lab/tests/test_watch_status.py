@@ -180,6 +180,9 @@ def _changed_database(server, name: str, *statements: str) -> str:
         connection.execute(f"CREATE DATABASE {name}")
     with server.connect(name) as connection:
         connection.execute("CREATE EXTENSION penumbra")
+        # advice() reads the views that the statements replace
+        connection.execute("ALTER EXTENSION penumbra DROP FUNCTION penumbra.advice()")
+        connection.execute("DROP FUNCTION penumbra.advice()")
         for statement in statements:
             connection.execute(statement)
     return server.conninfo(name)

@@ -5,6 +5,9 @@ use Config;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use FindBin;
+use lib $FindBin::RealBin;
+use Recovery;
 
 my $folder = "$ENV{TESTDIR}/test/crash_sites";
 my $library = "$folder/crash_sites";
@@ -59,7 +62,7 @@ sub crash_by
 		last if -s $report_file;
 		select(undef, undef, undef, 0.1);
 	}
-	$node->poll_query_until('postgres', 'SELECT 1', '1') or die 'the server did not come back';
+	Recovery::await_server($node);
 	$file =~ /pg_crash_(\d+)_/;
 	my $log = '';
 	for (1 .. 200)
@@ -164,7 +167,7 @@ SKIP:
 {
 	skip 'user may write everywhere', 2 if $> == 0;
 	$node->psql('postgres', q{SELECT crash('null_pointer')});
-	$node->poll_query_until('postgres', 'SELECT 1', '1') or die 'the server did not come back';
+	Recovery::await_server($node);
 	$log = slurp_file($node->logfile, $log_position);
 	like($log, qr/^penumbra_backtrace: process \d+ \(client backend\) crashed with signal 11 \(SIGSEGV\), no complete crash file could be written\n(module .*\n)+(frame .*\n)+/m,
 		'unwritable directory: the stack on standard error');
@@ -176,7 +179,7 @@ chmod 0700, $directory;
 my $count = keys %{ crash_files() };
 configure('crash_reports', 'off');
 $node->psql('postgres', q{SELECT crash('null_pointer')});
-$node->poll_query_until('postgres', 'SELECT 1', '1') or die 'the server did not come back';
+Recovery::await_server($node);
 is(scalar(keys %{ crash_files() }), $count, 'crash_reports = off: no file');
 configure('crash_reports', 'on');
 
@@ -214,7 +217,7 @@ is(scalar(() = $log =~ /process $postmaster crashed, crash file/g), 1, 'and once
 $node->append_conf('postgresql.conf', "logging_collector = on\nlog_filename = 'server.log'\n");
 $node->restart;
 $node->psql('postgres', q{SELECT crash('no_space')});
-$node->poll_query_until('postgres', 'SELECT 1', '1') or die 'the server did not come back';
+Recovery::await_server($node);
 $log = slurp_file($node->data_dir . '/log/server.log');
 like($log, qr/crashed with signal 11 \(SIGSEGV\), no complete crash file could be written\n(module .*\n)+(frame .*\n)+/, 'full disk: the stack on standard error');
 like($log, qr/was terminated by signal 11:/, 'full disk: ended as it would have');

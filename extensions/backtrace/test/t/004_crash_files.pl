@@ -5,6 +5,9 @@ use POSIX ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use FindBin;
+use lib $FindBin::RealBin;
+use Recovery;
 
 my $folder = "$ENV{TESTDIR}/test/crash_sites";
 my $node = PostgreSQL::Test::Cluster->new('main');
@@ -115,7 +118,7 @@ foreach my $kind ('a link', 'a FIFO')
 	ok(-f $report && !-l $report, "$kind in place of the report: replaced");
 	is(slurp_file("$outside/victim"), 'precious', "$kind in place of the report: not written");
 	unlink glob("$directory/pg_crash_${pid}_*");
-	$node->poll_query_until('postgres', 'SELECT 1', '1') or die 'the server did not come back';
+	Recovery::await_server($node);
 }
 
 # The first crash has the postmaster end the others, which are writing about their own.
@@ -123,7 +126,7 @@ my @handles = sessions_until(40, "$outside/storm");
 $position = -s $node->logfile;
 write_file("$outside/storm", '');
 $_->finish foreach @handles;
-$node->poll_query_until('postgres', 'SELECT 1', '1') or die 'the server did not come back';
+Recovery::await_server($node);
 my @files = glob("$directory/pg_crash_*.txt");
 cmp_ok(scalar(@files), '>', 0, scalar(@files) . ' of 40 sessions crashed before they were ended');
 my @incomplete = grep { slurp_file($_) !~ /\npid: \d+\n.*\n\[stack\]\n(module .*\n)+(frame .*\n){8,}\n\z/s } @files;
