@@ -297,17 +297,21 @@ class JoinQueryGenerator:
         return body, Item("", columns, rows, "")
 
     def _set_operation(self, body: str, columns: tuple[ScopeColumn, ...]) -> str:
-        """Of the body and of one or two tables; mostly with columns of the same types."""
+        """Of the body and of one or two tables."""
         for _ in range(self.choose.choices([1, 2], [75, 25])[0]):
-            table = self.table()
-            with self._scope(list(table.columns)):
-                select = ", ".join(f"{self._alike(column.kind)} AS {column.name}" for column in columns)
-                where = self._conditions((30, 60, 10))
-            operation = self.choose.choices(["UNION", "INTERSECT", "EXCEPT", "UNION ALL", "EXCEPT ALL"],
-                                            [30, 20, 20, 25, 5])[0]  # fmt: skip
-            other = f"SELECT {select} FROM {table.sql}" + (f" WHERE {' AND '.join(where)}" if where else "")
+            operation, other = self._member(columns)
             body = f"({body}) {operation} ({other})" if self._is(0.7) else f"({other}) {operation} ({body})"
         return body
+
+    def _member(self, columns: tuple[ScopeColumn, ...]) -> tuple[str, str]:
+        """A set operation and its other side, of a table; mostly with columns of the same types."""
+        table = self.table()
+        with self._scope(list(table.columns)):
+            select = ", ".join(f"{self._alike(column.kind)} AS {column.name}" for column in columns)
+            where = self._conditions((30, 60, 10))
+        operation = self.choose.choices(["UNION", "INTERSECT", "EXCEPT", "UNION ALL", "INTERSECT ALL", "EXCEPT ALL"],
+                                        [26, 18, 18, 20, 9, 9])[0]  # fmt: skip
+        return operation, f"SELECT {select} FROM {table.sql}" + (f" WHERE {' AND '.join(where)}" if where else "")
 
     def _alike(self, kind: str) -> str:
         """An expression of the kind, or one that a set operation gives the same type."""
@@ -583,8 +587,8 @@ class JoinQueryGenerator:
             while self._is(share_of_subqueries) and len(where) < 4:
                 where.append(self._subquery_condition(items))
                 share_of_subqueries = 0.2
-            shape = self.choose.choices([self._projected, self._aggregated, self._grouped, self._distinct, self._top],
-                                        [30, 18, 32, 7, 13])[0]  # fmt: skip
+            shape = self.choose.choices([self._projected, self._aggregated, self._grouped, self._distinct, self._top, self._set],
+                                        [27, 17, 29, 7, 12, 8])[0]  # fmt: skip
             query = shape(base, items)
         return dataclasses.replace(
             query, where=tuple(where), ctes=tuple(self.ctes), is_cursor=self._is(0.05) and self.parameters is None,
@@ -682,6 +686,20 @@ class JoinQueryGenerator:
 
     def _distinct(self, base: JoinQuery, items: list[Item]) -> JoinQuery:
         return dataclasses.replace(base, outputs=tuple(self._keys()), is_distinct=True)
+
+    def _set(self, base: JoinQuery, items: list[Item]) -> JoinQuery:
+        """Set operations at the top, where ORDER BY and LIMIT are those of their result."""
+        outputs = self._plain_outputs("set")
+        columns = tuple(column for _, column in outputs)
+        operations = [self._member(columns) for _ in range(self.choose.choices([1, 2], [65, 35])[0])]
+        order = [f"{i + 1}{self.choose.choice(['', ' DESC', ' NULLS FIRST'])}" for i in range(len(outputs))]
+        limit = f"LIMIT {self.choose.choice([0, 1, 10, 300])}" + (" OFFSET 4" if self._is(0.3) else "")
+        is_ordered = self._is(0.6)
+        return dataclasses.replace(
+            base, outputs=tuple(Output(sql) for sql, _ in outputs),
+            operations=tuple(f"{operation} ({other})" for operation, other in operations),
+            order_by=tuple(order) if is_ordered else (), limit=limit if is_ordered and self._is(0.5) else "",
+        )  # fmt: skip
 
     def _top(self, base: JoinQuery, items: list[Item]) -> JoinQuery:
         """Ordered by all that it shows, so that only equal rows can change places."""

@@ -35,6 +35,7 @@ class Query:
     where: tuple[str, ...] = ()
     group_by: tuple[str, ...] = ()
     having: str = ""
+    operations: tuple[str, ...] = ()  # set operations, each with its other side
     order_by: tuple[str, ...] = ()
     limit: str = ""
     is_distinct: bool = False
@@ -75,6 +76,7 @@ class Query:
             parts.append("GROUP BY " + ", ".join(self.group_by))
         if self.having:
             parts.append("HAVING " + self.having)
+        parts += self.operations
         if self.order_by:
             parts.append("ORDER BY " + ", ".join(self.order_by))
         if self.limit:
@@ -100,6 +102,10 @@ class Query:
             found.append(replace(self, wrapper="{query}", wrapper_outputs=()))
         if self.having:
             found.append(replace(self, having=""))
+        found += [
+            replace(self, operations=self.operations[:i] + self.operations[i + 1 :])
+            for i in range(len(self.operations))
+        ]
         if self.limit:
             found.append(replace(self, limit=""))
         if self.order_by and not self.limit:

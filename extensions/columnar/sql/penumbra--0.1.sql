@@ -110,7 +110,8 @@ SELECT t.relid, t.schemaname, t.relname,
        @extschema@.get_statistics_reset_at() AS stats_reset
 FROM @extschema@.get_tables() t
 JOIN pg_catalog.pg_database d ON d.oid = t.datid AND d.datname = pg_catalog.current_database()
-CROSS JOIN LATERAL (SELECT pg_catalog.pg_relation_size(t.relid::regclass) / pg_catalog.current_setting('block_size')::bigint AS table_pages) s
+CROSS JOIN LATERAL (SELECT pg_catalog.pg_relation_size(t.relid::regclass) / pg_catalog.current_setting('block_size')::bigint AS table_pages
+                    OFFSET 0) s -- looked up once, not for each use
 WHERE s.table_pages IS NOT NULL; -- it is where the table is gone
 COMMENT ON VIEW tables IS 'tables of this database that are in the column cache';
 COMMENT ON COLUMN tables.chunks IS 'parts of 1021 pages';
@@ -182,7 +183,8 @@ SELECT s.relid, s.schemaname, s.relname,
 FROM @extschema@.get_staleness() s
 CROSS JOIN LATERAL (
     SELECT b.table_pages, greatest(b.table_pages - s.cached_pages, 0) + s.unproven_pages AS heap_pages
-    FROM (SELECT pg_catalog.pg_relation_size(s.relid::regclass) / pg_catalog.current_setting('block_size')::bigint AS table_pages) b) p
+    FROM (SELECT pg_catalog.pg_relation_size(s.relid::regclass) / pg_catalog.current_setting('block_size')::bigint AS table_pages
+          OFFSET 0) b) p
 LEFT JOIN LATERAL (
     SELECT holders.what, holders.remedy FROM holders
     WHERE s.unsettled_xid IS NOT NULL AND pg_catalog.age(holders.xmin) >= pg_catalog.age(s.unsettled_xid)
@@ -213,7 +215,8 @@ SELECT k.relid, k.schemaname, k.relname,
        k.hits,
        @extschema@.get_statistics_reset_at() AS stats_reset
 FROM @extschema@.get_columns() k
-CROSS JOIN LATERAL (SELECT pg_catalog.pg_relation_size(k.relid::regclass) / pg_catalog.current_setting('block_size')::bigint AS table_pages) s;
+CROSS JOIN LATERAL (SELECT pg_catalog.pg_relation_size(k.relid::regclass) / pg_catalog.current_setting('block_size')::bigint AS table_pages
+                    OFFSET 0) s;
 COMMENT ON VIEW columns IS 'columns of this database''s tables that are in the column cache';
 COMMENT ON COLUMN columns.memory_bytes IS 'in memory';
 COMMENT ON COLUMN columns.disk_bytes IS 'on disk, of which some may be in memory too';

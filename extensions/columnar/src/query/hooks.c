@@ -126,7 +126,7 @@ plan_query(COMPAT_PLANNER_PARAMETERS, Planning *planning)
 	stmt = (previous_planner_hook ? previous_planner_hook : standard_planner) (COMPAT_PLANNER_ARGUMENTS);
 	planning_end(&mark);
 	external_rows_plan_resolve(planning, stmt);
-	custom_path_finish(planning);
+	custom_path_finish(planning, stmt);
 	return stmt;
 }
 

@@ -224,6 +224,29 @@ SELECT same('WITH a AS (SELECT few, s FROM big INTERSECT SELECT few, s FROM smal
 SELECT same('SELECT c, d FROM big UNION SELECT c, d FROM small ORDER BY d, c DESC LIMIT 5');
 SELECT same('SELECT count(*) FROM (SELECT k FROM big UNION SELECT k FROM small ORDER BY k LIMIT 10) s');
 SELECT same('SELECT count(*) FROM big a JOIN (SELECT k, few FROM big UNION SELECT k, few + 1 FROM small) b ON a.k = b.k AND a.few < b.few');
+-- At the top of a query, too, where PostgreSQL's plan has a column more than the query for some of them.
+SELECT operation, same(format('SELECT few, s FROM big %s SELECT few, s FROM small', operation)),
+    same(format('SELECT few, s FROM big %s SELECT few, s FROM small ORDER BY 2 DESC, 1 LIMIT 7 OFFSET 2', operation)),
+    same(format('SELECT few, s FROM big WHERE k < 0 %s ALL (SELECT n, s FROM small EXCEPT ALL SELECT 3, s FROM big) ORDER BY 1', operation))
+  FROM unnest('{UNION,INTERSECT,EXCEPT}'::text[]) operation;
+SELECT same('SELECT FROM big UNION SELECT FROM small'), same('SELECT 1 FROM big EXCEPT SELECT k FROM small'),
+    same('SELECT k, few FROM small UNION SELECT k, nextval(''nowhere'') FROM big');
+SELECT same('SELECT s, few FROM big UNION ALL SELECT s, k FROM small ORDER BY few, s LIMIT 3');
+SET penumbra.mode = prefer;
+EXPLAIN (COSTS OFF, VERBOSE) SELECT few AS a, s FROM big UNION SELECT few, s FROM small ORDER BY a;
+EXPLAIN (COSTS OFF, VERBOSE) SELECT * FROM (SELECT few AS a, s FROM big UNION SELECT few, s FROM small) u,
+  LATERAL (SELECT * FROM small WHERE small.few = u.a LIMIT 1) l;
+CREATE TABLE of_sets AS SELECT few, s FROM big INTERSECT SELECT few, s FROM small;
+INSERT INTO of_sets SELECT few, s FROM big EXCEPT ALL SELECT few, s FROM small;
+PREPARE of_sets (integer) AS SELECT count(*) FROM (SELECT few, s FROM big WHERE few < $1 EXCEPT SELECT few, s FROM of_sets) d;
+EXECUTE of_sets (3);
+BEGIN;
+DECLARE of_sets CURSOR FOR SELECT few, s FROM big UNION SELECT few, s FROM small ORDER BY 1, 2;
+FETCH 2 FROM of_sets;
+MOVE ALL FROM of_sets;
+COMMIT;
+DROP TABLE of_sets;
+DEALLOCATE of_sets;
 
 -- Rows that PostgreSQL computes go into joins of ours: of CTEs, VALUES, functions and subqueries that are not ours.
 CREATE FUNCTION same_sources(query text) RETURNS text LANGUAGE plpgsql AS $$

@@ -72,6 +72,8 @@ path_node_bytes(const Path *path)
 			return sizeof(AggPath);
 		case COMPAT_T_UNIQUE_PATH:
 			return sizeof(CompatUniquePath);
+		case T_SetOpPath:
+			return sizeof(SetOpPath);
 		case T_LimitPath:
 			return sizeof(LimitPath);
 		case T_WindowAggPath:
@@ -214,13 +216,35 @@ custom_path_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List
 	scan->custom_scan_tlist = scan_tlist(path->scan_exprs);
 	if (contain_windowfuncs((Node *) scan->custom_scan_tlist))
 		planning_current()->window_scans = lappend(planning_current()->window_scans, scan);
+	if (bms_is_member(0, pull_varnos(root, (Node *) scan->custom_scan_tlist)))
+		planning_current()->set_operation_scans = lappend(planning_current()->set_operation_scans,
+														  list_make2(scan, relation_numbers_set_operation(root)));
 	scan->methods = node_kind_scan_methods(best_path);
 	return &scan->scan.plan;
 }
 
+/* Gives Vars of relation 0, which the node outputs, an entry of the plan: EXPLAIN looks for their names. */
+static void
+name_set_operation(PlannedStmt *stmt, RangeTblEntry *entry, List *scan_tlist)
+{
+	ListCell   *lc;
+	Index		number = 1;
+
+	stmt->rtable = list_append_unique_ptr(stmt->rtable, entry);
+	while (list_nth(stmt->rtable, number - 1) != entry)
+		number++;
+	foreach(lc, scan_tlist)
+	{
+		Expr	   *expr = lfirst_node(TargetEntry, lc)->expr;
+
+		if (IsA(expr, Var))
+			((Var *) expr)->varno = number;
+	}
+}
+
 /* setrefs.c has found what is output by then. */
 void
-custom_path_finish(Planning *planning)
+custom_path_finish(Planning *planning, PlannedStmt *stmt)
 {
 	ListCell   *lc;
 
@@ -229,5 +253,11 @@ custom_path_finish(Planning *planning)
 		CustomScan *scan = lfirst_node(CustomScan, lc);
 
 		scan->custom_scan_tlist = (List *) pipeline_without_windows((Node *) scan->custom_scan_tlist);
+	}
+	foreach(lc, planning->set_operation_scans)
+	{
+		CustomScan *scan = linitial_node(CustomScan, (List *) lfirst(lc));
+
+		name_set_operation(stmt, lsecond_node(RangeTblEntry, (List *) lfirst(lc)), scan->custom_scan_tlist);
 	}
 }

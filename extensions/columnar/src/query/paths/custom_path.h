@@ -28,6 +28,6 @@ extern Path *custom_path_cheapest_ordinary(RelOptInfo *rel, bool copy);
 extern Plan *custom_path_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tlist, List *clauses,
 							  List *custom_plans);
 /* After the planner's call: outputs are written as EXPLAIN can show them. */
-extern void custom_path_finish(Planning *planning);
+extern void custom_path_finish(Planning *planning, PlannedStmt *stmt);
 
 #endif							/* PENUMBRA_CUSTOM_PATH_H */

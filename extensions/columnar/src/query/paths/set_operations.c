@@ -3,14 +3,11 @@
  * set_operations.c
  *	  UNION, INTERSECT and EXCEPT as pipelines.
  *
- * The columns of a set operation are Vars of relation 0, which no node of ours
- * could output: setrefs.c and EXPLAIN look for the relation.  So nothing is
- * offered at the top of a query; what is remembered goes on in the query
- * around it.
- *
  * INTERSECT and EXCEPT are a union whose rows say which side they are of: of
  * the groups by all columns those stay whose rows are of both sides, or of the
- * left one alone.  Groups take NULLs for equal, as set operations do.
+ * left one alone.  Groups take NULLs for equal, as set operations do.  With ALL
+ * the equal rows of a side are numbered first, and the number is one more column:
+ * the third of five meets the third of four.
  *
  *-------------------------------------------------------------------------
  */
@@ -86,6 +83,28 @@ add_groups(RelPipeline *planned, List *columns, List *aggrefs, double rows)
 	planned->pipeline->top->rows = planned->rows;
 }
 
+/* Returns the columns and the row's number among those of its side that are equal to it. */
+static List *
+add_row_numbers(RelPipeline *planned, List *columns, Var *number)
+{
+	PipelineStage *stage = pipeline_add_stage(planned->pipeline, PIPELINE_WINDOW,
+											  lappend(list_copy(columns), linitial(columns)));
+	WindowFunc *function = makeNode(WindowFunc);
+	WindowClause *frame = makeNode(WindowClause);
+
+	function->winfnoid = F_ROW_NUMBER;
+	function->wintype = INT8OID;
+	frame->frameOptions = FRAMEOPTION_DEFAULTS;
+	stage->sort_flags = list_make1_int(0);	/* the last key is the order, in which equal rows are peers */
+	stage->aggrefs = list_make1(function);
+	stage->frames = list_make1(frame);
+	stage->rows = planned->rows;
+	cost_add_sort(planned, list_length(columns), 0, -1);
+	cost_add_window(planned, 1);
+	stage = pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, lappend(list_copy(columns), function));
+	return stage->names = lappend(list_copy(columns), number);
+}
+
 static void
 add_side(RelPipeline *planned, List *columns, Var *side, int value)
 {
@@ -97,8 +116,10 @@ add_side(RelPipeline *planned, List *columns, Var *side, int value)
 
 /* The groups with rows of both sides, or of the left side (0) alone. */
 static RelPipeline *
-compare_sides(SetOperation kind, RelPipeline *left, RelPipeline *right, List *columns)
+compare_sides(SetOperation kind, RelPipeline *left, RelPipeline *right, bool all, List *columns)
 {
+	Var		   *number = makeVar(relation_number_add("set_operation", "row_number"), 1, INT8OID, -1, InvalidOid, 0);
+	List	   *keys = columns;
 	Var		   *side = makeVar(relation_number_add("set_operation", "side"), 1, INT4OID, -1, InvalidOid, 0);
 	Aggref	   *least = pipeline_aggref(F_MIN_INT4, INT4OID, (Node *) side, InvalidOid);
 	Aggref	   *greatest = pipeline_aggref(F_MAX_INT4, INT4OID, (Node *) side, InvalidOid);
@@ -107,10 +128,15 @@ compare_sides(SetOperation kind, RelPipeline *left, RelPipeline *right, List *co
 		? list_make2(pipeline_int4_equals(least, 0), pipeline_int4_equals(greatest, 1))
 		: list_make1(pipeline_int4_equals(greatest, 0));
 
-	add_side(left, columns, side, 0);
-	add_side(right, columns, side, 1);
+	if (all)
+	{
+		keys = add_row_numbers(left, columns, number);
+		(void) add_row_numbers(right, columns, number);
+	}
+	add_side(left, keys, side, 0);
+	add_side(right, keys, side, 1);
 	rel_pipeline_unite(left, right);
-	add_groups(left, columns, kind == SETOP_INTERSECT ? list_make2(least, greatest) : list_make1(greatest),
+	add_groups(left, keys, kind == SETOP_INTERSECT ? list_make2(least, greatest) : list_make1(greatest),
 			   left->rows);
 	pipeline_add_stage(left->pipeline, PIPELINE_FILTER, conditions);
 	cost_add_filter(left, 1, rows);
@@ -124,9 +150,9 @@ pipeline_of_operation(PlannerInfo *root, const SetOperationStmt *operation, List
 	RelPipeline *left;
 	RelPipeline *right;
 
-	if ((operation->all && operation->op != SETOP_UNION) || !has_default_equalities(operation))
+	if (!has_default_equalities(operation))
 	{
-		planning_refuse("set operation with ALL or an operator class of its own", NULL);
+		planning_refuse("set operation with an operator class of its own", NULL);
 		return NULL;
 	}
 	left = pipeline_of_node(root, operation->larg, operation, columns);
@@ -134,7 +160,7 @@ pipeline_of_operation(PlannerInfo *root, const SetOperationStmt *operation, List
 	if (right == NULL)
 		return NULL;
 	if (operation->op != SETOP_UNION)
-		return compare_sides(operation->op, left, right, columns);
+		return compare_sides(operation->op, left, right, operation->all, columns);
 	rel_pipeline_unite(left, right);
 	if (!operation->all)
 		add_groups(left, columns, NIL, left->rows);
@@ -163,23 +189,17 @@ relids_of(Node *node)
 	return bms_join(relids_of(((SetOperationStmt *) node)->larg), relids_of(((SetOperationStmt *) node)->rarg));
 }
 
-void
-set_operations_remember(PlannerInfo *root, RelOptInfo *rel)
+RelPipeline *
+set_operations_find(PlannerInfo *root, RelOptInfo *rel)
 {
 	SetOperationStmt *operation = castNode(SetOperationStmt, root->parse->setOperations);
-	RelPipeline *planned;
 	List	   *columns = NIL;
 	ListCell   *lc;
 
-	if (root->hasRecursion || !bms_equal(rel->relids, relids_of((Node *) operation)))
-		return;
+	if (root->hasRecursion || operation->colTypes == NIL || !bms_equal(rel->relids, relids_of((Node *) operation)))
+		return NULL;
 	foreach(lc, operation->colTypes)
 		columns = lappend(columns, makeVar(0, foreach_current_index(lc) + 1, lfirst_oid(lc), -1,
 										   list_nth_oid(operation->colCollations, foreach_current_index(lc)), 0));
-	columns = (List *) relation_numbers_normalize(root, (Node *) columns);
-	planned = pipeline_of_operation(root, operation, columns);
-	if (planned == NULL || !rel_pipeline_check(planned->pipeline))
-		return;
-	planned->clauses = CLAUSE_SET_OPERATION;
-	(void) rel_pipeline_remember_stage(root, UPPERREL_SETOP, rel, planned);
+	return pipeline_of_operation(root, operation, (List *) relation_numbers_normalize(root, (Node *) columns));
 }

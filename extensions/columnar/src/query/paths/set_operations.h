@@ -12,7 +12,9 @@
 
 #include "nodes/pathnodes.h"
 
-/* Remembers the pipeline of the level's set operations, if the relation is that of the whole and all are ours. */
-extern void set_operations_remember(PlannerInfo *root, RelOptInfo *rel);
+#include "query/pipeline/rel_pipeline.h"
+
+/* The pipeline of the level's set operations, if the relation is that of the whole; NULL: not all are ours. */
+extern RelPipeline *set_operations_find(PlannerInfo *root, RelOptInfo *rel);
 
 #endif							/* PENUMBRA_SET_OPERATIONS_H */

@@ -396,7 +396,32 @@ add_distinct(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 					  output_rel, target, NODE_DISTINCT);
 }
 
+/* ---------------------------------------------------------------- set operations */
+
+static void
+add_set_operation(PlannerInfo *root, RelOptInfo *output_rel)
+{
+	RelPipeline *planned = set_operations_find(root, output_rel);
+
+	if (planned == NULL)
+		return;
+	/* What it has done are clauses of its leftmost level. */
+	planned->clauses = 0;
+	if (!rel_pipeline_set_target(root, planned, output_rel->reltarget) || !rel_pipeline_check(planned->pipeline))
+		return;
+	finish_stage(root, UPPERREL_SETOP, planned, CLAUSE_SET_OPERATION, output_rel, output_rel->reltarget,
+				 NODE_SET_OPERATION, NIL);
+}
+
 /* ---------------------------------------------------------------- ORDER BY, LIMIT */
+
+/* Of set operations the planner tells it by their paths only. */
+static PathTarget *
+final_target(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *rel)
+{
+	return root->parse->setOperations == NULL ? root->upper_targets[stage]
+		: ((Path *) linitial(rel->pathlist))->pathtarget;
+}
 
 /* NULL: no key is left, or one has an order of its own. */
 static PipelineStage *
@@ -443,17 +468,11 @@ rows_for_target(PlannerInfo *root, RelOptInfo *rel, const PathTarget *target)
 static void
 add_ordered(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 {
-	PathTarget *target = root->upper_targets[UPPERREL_ORDERED];
+	PathTarget *target = final_target(root, UPPERREL_ORDERED, output_rel);
 	RelPipeline *planned = rows_for_target(root, input_rel, target);
 
 	if (planned == NULL)
 		return;
-	/* Of set operations there is nothing to offer. */
-	if (root->parse->setOperations != NULL)
-	{
-		(void) rel_pipeline_remember_stage(root, UPPERREL_ORDERED, output_rel, planned);
-		return;
-	}
 	planned->before_sort = rel_pipeline_copy(planned);
 	if (IS_SIMPLE_REL(input_rel) || IS_JOIN_REL(input_rel))
 	{
@@ -506,14 +525,14 @@ static void
 add_limited(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 {
 	Query	   *parse = root->parse;
-	PathTarget *target = root->upper_targets[UPPERREL_FINAL];
+	PathTarget *target = final_target(root, UPPERREL_FINAL, output_rel);
 	RelPipeline *planned;
 	RelPipeline limited;
 	PipelineStage *sort;
-	double		bound = root->limit_tuples;
+	/* the planner does not say it of set operations */
+	double		bound = parse->setOperations != NULL ? estimated_rows(output_rel) : root->limit_tuples;
 
-	if (parse->limitCount == NULL || parse->limitOption == LIMIT_OPTION_WITH_TIES ||
-		parse->sortClause == NIL || parse->setOperations != NULL)
+	if (parse->limitCount == NULL || parse->limitOption == LIMIT_OPTION_WITH_TIES || parse->sortClause == NIL)
 		return;
 	planned = base_pipelines_copy(root, input_rel);
 	if (planned == NULL)
@@ -586,7 +605,7 @@ upper_paths_add(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_re
 		output_rel->pathlist == NIL)
 		return;
 	if (stage == UPPERREL_SETOP)
-		set_operations_remember(root, output_rel);
+		add_set_operation(root, output_rel);
 	if (input_rel == NULL || IS_DUMMY_REL(input_rel) ||
 		IS_OTHER_REL(input_rel))
 		return;

@@ -288,6 +288,14 @@ rel_pipeline_has_param(void *expr, List *params)
 	return has_param_walker(expr, params);
 }
 
+/* Up to 17 one more column of set operations, which says what side a row is of: nobody reads it in the result. */
+static bool
+is_flag_of_set_operation(const PlannerInfo *root, const Node *expr)
+{
+	return IsA(expr, Var) && ((const Var *) expr)->varno == 0 &&
+		((const Var *) expr)->varattno > list_length(castNode(SetOperationStmt, root->parse->setOperations)->colTypes);
+}
+
 bool
 rel_pipeline_set_target(PlannerInfo *root, RelPipeline *planned, const PathTarget *target)
 {
@@ -303,7 +311,7 @@ rel_pipeline_set_target(PlannerInfo *root, RelPipeline *planned, const PathTarge
 		int			place = -1;
 
 		/* The projection above the node computes what needs no input. */
-		if (!rel_pipeline_needs_no_input(lfirst(lc)))
+		if (!rel_pipeline_needs_no_input(lfirst(lc)) && !is_flag_of_set_operation(root, lfirst(lc)))
 		{
 			place = list_length(outputs);
 			outputs = lappend(outputs, rel_pipeline_normalize(root, planned, lfirst(lc)));

@@ -18,6 +18,7 @@ static const struct
 	[NODE_JOIN] = {"Penumbra Join", true},
 	[NODE_AGGREGATE] = {"Penumbra Aggregate", false},
 	[NODE_DISTINCT] = {"Penumbra Distinct", false},
+	[NODE_SET_OPERATION] = {"Penumbra Set Operation", false},
 	[NODE_SORT] = {"Penumbra Sort", true},
 	[NODE_WINDOW] = {"Penumbra Window", false},
 	[NODE_TOP_N] = {"Penumbra Top-N", true},

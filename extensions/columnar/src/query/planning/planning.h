@@ -46,6 +46,7 @@ typedef struct Planning
 	List	   *set_operations; /* of lists of a PlannerInfo and the RangeTblEntry in names of its relation 0 */
 	List	   *row_sources;	/* of FoundSource *: plans that compute rows for the engine */
 	List	   *window_scans;	/* of CustomScan *: plans that output window functions */
+	List	   *set_operation_scans;	/* of lists of a CustomScan that outputs Vars of relation 0, and their entry */
 	/* of something Penumbra could gain from; each once, the last at the end */
 	const Refusal *refusals[PLAN_REFUSALS_MAX];
 	int			refusal_count;

@@ -17,9 +17,8 @@
 #include "query/planning/planning.h"
 #include "query/planning/relation_numbers.h"
 
-/* The columns of a level's set operations are Vars of relation 0; they get an entry of their own. */
-static RangeTblEntry *
-set_operation_entry(PlannerInfo *root)
+RangeTblEntry *
+relation_numbers_set_operation(PlannerInfo *root)
 {
 	Planning   *planning = planning_current();
 	RangeTblEntry *rte;
@@ -34,6 +33,7 @@ set_operation_entry(PlannerInfo *root)
 	rte = list_nth(planning->names, relation_number_add("set_operation", NULL) - 1);
 	foreach(lc, root->parse->targetList)
 		rte->eref->colnames = lappend(rte->eref->colnames, makeString(pstrdup(lfirst_node(TargetEntry, lc)->resname)));
+	rte->eref->colnames = lappend(rte->eref->colnames, makeString("flag"));
 	planning->set_operations = lappend(planning->set_operations, list_make2(root, rte));
 	return rte;
 }
@@ -47,7 +47,7 @@ relation_number_of(PlannerInfo *root, Index relid)
 	ListCell   *lc;
 
 	Assert(relid < (Index) root->simple_rel_array_size);
-	rte = relid == 0 ? set_operation_entry(root) : root->simple_rte_array[relid];
+	rte = relid == 0 ? relation_numbers_set_operation(root) : root->simple_rte_array[relid];
 	foreach(lc, planning->names)
 	{
 		if (lfirst(lc) == rte)
@@ -74,7 +74,7 @@ relation_number_add(const char *alias, const char *column)
 	Planning   *planning = planning_current();
 	RangeTblEntry *rte = makeNode(RangeTblEntry);
 
-	rte->rtekind = RTE_SUBQUERY;
+	rte->rtekind = RTE_CTE;
 	rte->eref = makeAlias(pstrdup(alias), column == NULL ? NIL : list_make1(makeString(pstrdup(column))));
 	planning->names = lappend(planning->names, rte);
 	return list_length(planning->names);
