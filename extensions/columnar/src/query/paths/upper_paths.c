@@ -401,16 +401,21 @@ add_distinct(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 static void
 add_set_operation(PlannerInfo *root, RelOptInfo *output_rel)
 {
+	const SetOperationStmt *operation = castNode(SetOperationStmt, root->parse->setOperations);
 	RelPipeline *planned = set_operations_find(root, output_rel);
 
 	if (planned == NULL)
 		return;
 	/* What it has done are clauses of its leftmost level. */
-	planned->clauses = 0;
+	planned->clauses = CLAUSE_SET_OPERATION;
 	if (!rel_pipeline_set_target(root, planned, output_rel->reltarget) || !rel_pipeline_check(planned->pipeline))
 		return;
-	finish_stage(root, UPPERREL_SETOP, planned, CLAUSE_SET_OPERATION, output_rel, output_rel->reltarget,
-				 NODE_SET_OPERATION, NIL);
+	/* PostgreSQL's UNION ALL is as good, and its rows come in the members' order. */
+	if (operation->op == SETOP_UNION && operation->all)
+		(void) rel_pipeline_remember_stage(root, UPPERREL_SETOP, output_rel, planned);
+	else
+		finish_stage(root, UPPERREL_SETOP, planned, CLAUSE_SET_OPERATION, output_rel, output_rel->reltarget,
+					 NODE_SET_OPERATION, NIL);
 }
 
 /* ---------------------------------------------------------------- ORDER BY, LIMIT */
