@@ -108,6 +108,7 @@ Whole queries run in one plan of the engine, from the scans to the result:
 | `NOT IN (SELECT ...)` | anti join that knows of NULL |
 | `x < (SELECT agg(...) FROM ... WHERE column = outer.column)`, the same in the target list | aggregation by the columns, joined; without an aggregate a second row is an error |
 | subqueries in `FROM`, views, `WITH`; `UNION`, `INTERSECT`, `EXCEPT`, also with `ALL` | part of the plan |
+| `SELECT DISTINCT ON (...)` whose `ORDER BY` goes on after the keys | the first row of each partition |
 | `LATERAL (SELECT ... WHERE column = outer.column)` without `LIMIT` | aggregation by the columns, joined |
 | `VALUES`, functions, `WITH ... AS MATERIALIZED`, subqueries with what is not on this page, tables that are not cached or cannot be | computed by PostgreSQL, joined in vectors; nothing volatile |
 

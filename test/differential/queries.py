@@ -39,6 +39,7 @@ class Query:
     order_by: tuple[str, ...] = ()
     limit: str = ""
     is_distinct: bool = False
+    distinct_on: tuple[str, ...] = ()
     wrapper: str = "{query}"  # a sub-select or CTE around it
     wrapper_outputs: tuple[Output, ...] = ()
     parameters: tuple[tuple[str, str], ...] = field(default=())
@@ -68,7 +69,8 @@ class Query:
 
     @property
     def sql(self) -> str:
-        parts = ["SELECT " + ("DISTINCT " if self.is_distinct else "")
+        distinct_on = f"DISTINCT ON ({', '.join(self.distinct_on)}) " if self.distinct_on else ""
+        parts = ["SELECT " + distinct_on + ("DISTINCT " if self.is_distinct else "")
                  + ", ".join(output.sql for output in self.outputs), f"FROM {self.source}"]  # fmt: skip
         if self.where:
             parts.append("WHERE " + " AND ".join(self.where))

@@ -15,7 +15,7 @@ RANKS = ("rank()", "dense_rank()", "percent_rank()", "cume_dist()")
 
 class WindowQueryGenerator(QueryGenerator):
     def query(self) -> Query:
-        shapes = [(self.of_rows, 50), (self.first_of_partitions, 15), (self.of_groups, 15), (self.below, 20)]
+        shapes = [(self.of_rows, 50), (self.first_of_partitions, 15), (self.of_groups, 15), (self.below, 20), (self.first_rows, 10)]
         shape = self.choose.choices([s for s, _ in shapes], [w for _, w in shapes])[0]
         return dataclasses.replace(shape(), parameters=tuple(self.parameters or ()))
 
@@ -143,3 +143,15 @@ class WindowQueryGenerator(QueryGenerator):
         listed = listed.replace("min(k)", "min(inside.k)")
         wrapper = f"SELECT {listed} FROM ({{query}}) AS inside{joined}{grouped}"
         return dataclasses.replace(inner, wrapper=wrapper, wrapper_outputs=shown)
+
+    def first_rows(self) -> Query:
+        """DISTINCT ON, which is row_number() = 1."""
+        keys = [dataclasses.replace(key, comparison=EXACT) for key in self._keys()]
+        outputs = [*keys, Output("k"), *(self._projected(self.choose.choice([0, 1])) for _ in range(2))]
+        places = self.choose.sample(range(1, len(keys) + 1), len(keys))
+        order = [f"{place}{self.choose.choice(['', ' DESC', ' NULLS FIRST'])}" for place in places]
+        order += [self._key().sql] if self.choose.random() < 0.5 else []
+        return Query(
+            self.table, tuple(outputs), self._where(), order_by=(*order, "k DESC" if self.choose.random() < 0.3 else "k"),
+            distinct_on=tuple(map(str, sorted(places))), limit=self._limit() if self.choose.random() < 0.3 else "",
+        )  # fmt: skip

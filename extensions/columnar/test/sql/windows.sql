@@ -43,6 +43,13 @@ SELECT * FROM windows('SELECT p, o, sum(v), rank() OVER (PARTITION BY o ORDER BY
 SELECT * FROM windows('SELECT r, count(*) FROM (SELECT rank() OVER (PARTITION BY p ORDER BY o) AS r FROM win) s GROUP BY r');
 SELECT * FROM windows('SELECT a.id, s.r FROM win a JOIN (SELECT id, row_number() OVER (ORDER BY id) AS r FROM win) s USING (id) WHERE a.v = 0');
 SELECT * FROM windows('SELECT * FROM (SELECT id, p, row_number() OVER (PARTITION BY p ORDER BY id) AS r FROM win) s WHERE r <= 3');
+-- DISTINCT ON is the first row of each partition
+SELECT * FROM windows('SELECT DISTINCT ON (p, v) v, p, id, 10 / id AS q FROM win ORDER BY p DESC, v NULLS FIRST, o DESC, id');
+SELECT * FROM windows('SELECT DISTINCT ON (t) t, n, rank() OVER (PARTITION BY p ORDER BY id) FROM win ORDER BY t, n DESC, id LIMIT 5');
+SELECT * FROM windows('SELECT DISTINCT ON (1::int) id FROM win ORDER BY 1::int, o, id DESC');
+SET penumbra.mode = auto;
+SELECT DISTINCT ON (p) p, 10 / (id - 5000) FROM win ORDER BY p, id;
+RESET penumbra.mode;
 -- what is PostgreSQL's: the engine sorts for it
 SELECT * FROM windows('SELECT id, sum(v) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING EXCLUDE CURRENT ROW) FROM win');
 SELECT * FROM windows('SELECT id, sum(v) OVER (ORDER BY id RANGE BETWEEN 10 PRECEDING AND CURRENT ROW) FROM win');

@@ -87,17 +87,12 @@ add_groups(RelPipeline *planned, List *columns, List *aggrefs, double rows)
 static List *
 add_row_numbers(RelPipeline *planned, List *columns, Var *number)
 {
-	PipelineStage *stage = pipeline_add_stage(planned->pipeline, PIPELINE_WINDOW,
-											  lappend(list_copy(columns), linitial(columns)));
-	WindowFunc *function = makeNode(WindowFunc);
-	WindowClause *frame = makeNode(WindowClause);
+	WindowFunc *function = pipeline_add_row_number(planned->pipeline, columns);
+	PipelineStage *stage = planned->pipeline->top;
 
-	function->winfnoid = F_ROW_NUMBER;
-	function->wintype = INT8OID;
-	frame->frameOptions = FRAMEOPTION_DEFAULTS;
-	stage->sort_flags = list_make1_int(0);	/* the last key is the order, in which equal rows are peers */
-	stage->aggrefs = list_make1(function);
-	stage->frames = list_make1(frame);
+	/* Any order does: equal rows are peers. */
+	stage->exprs = lappend(list_copy(columns), linitial(columns));
+	stage->sort_flags = list_make1_int(0);
 	stage->rows = planned->rows;
 	cost_add_sort(planned, list_length(columns), 0, -1);
 	cost_add_window(planned, 1);

@@ -360,11 +360,6 @@ distinct_rows(PlannerInfo *root, RelOptInfo *output_rel, const PathTarget *targe
 	List	   *keys = NIL;
 	ListCell   *lc;
 
-	if (parse->hasDistinctOn)
-	{
-		planning_refuse("DISTINCT ON", NULL);
-		return NULL;
-	}
 	if (!order_clauses_keys(parse->distinctClause, root->processed_tlist, &keys))
 		return NULL;
 	foreach(lc, target->exprs)
@@ -385,6 +380,47 @@ distinct_rows(PlannerInfo *root, RelOptInfo *output_rel, const PathTarget *targe
 	return planned;
 }
 
+/*
+ * DISTINCT ON keeps the rows whose row_number() over a window of its keys, in the order of ORDER BY's others, is 1.  Every
+ * row's outputs are computed, as PostgreSQL does it.  NULL: it is PostgreSQL's.
+ */
+static RelPipeline *
+first_rows(PlannerInfo *root, RelOptInfo *output_rel, const PathTarget *target, RelPipeline *planned)
+{
+	const Query *parse = root->parse;
+	List	   *keys = NIL;
+	List	   *others = NIL;
+	WindowFunc *number;
+	PipelineStage *stage;
+	ListCell   *lc;
+
+	/* Which of several first rows it is may change, which "prefer" is not to show. */
+	if (penumbra_mode == MODE_PREFER || !order_clauses_keys(parse->distinctClause, root->processed_tlist, &keys) ||
+		!rel_pipeline_set_target(root, planned, target))
+		return NULL;
+	foreach(lc, parse->sortClause)
+	{
+		if (!list_member(parse->distinctClause, lfirst(lc)))
+			others = lappend(others, lfirst(lc));
+	}
+	keys = (List *) rel_pipeline_normalize(root, planned, (Node *) drop_constant_keys(keys));
+	number = pipeline_add_row_number(planned->pipeline, keys);
+	stage = planned->pipeline->top;
+	if (!order_clauses_add(root, planned, others, stage))
+		return NULL;
+	if (stage->sort_flags == NIL)
+	{
+		planning_refuse("DISTINCT ON without a further order", NULL);
+		return NULL;
+	}
+	stage->rows = planned->rows;
+	cost_add_sort(planned, list_length(stage->exprs), target->width, -1);
+	cost_add_window(planned, 1);
+	pipeline_add_stage(planned->pipeline, PIPELINE_FILTER, list_make1(pipeline_is_one(number)));
+	cost_add_filter(planned, 1, estimated_rows(output_rel));
+	return planned;
+}
+
 static void
 add_distinct(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 {
@@ -392,8 +428,8 @@ add_distinct(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 	RelPipeline *planned = base_pipelines_copy(root, input_rel);
 
 	if (planned != NULL)
-		finish_groups(root, UPPERREL_DISTINCT, distinct_rows(root, output_rel, target, planned), CLAUSE_DISTINCT,
-					  output_rel, target, NODE_DISTINCT);
+		finish_groups(root, UPPERREL_DISTINCT, (root->parse->hasDistinctOn ? first_rows : distinct_rows)
+					  (root, output_rel, target, planned), CLAUSE_DISTINCT, output_rel, target, NODE_DISTINCT);
 }
 
 /* ---------------------------------------------------------------- set operations */

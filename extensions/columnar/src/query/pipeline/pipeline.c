@@ -13,6 +13,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
@@ -50,25 +51,38 @@ pipeline_int4(int value)
 	return (Node *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(value), false, true);
 }
 
+static Node *
+compare(Oid operator, void *expr, Node *constant)
+{
+	OpExpr	   *comparison = (OpExpr *) make_opclause(operator, BOOLOID, false, expr, (Expr *) constant,
+													  InvalidOid, InvalidOid);
+
+	set_opfuncid(comparison);
+	return (Node *) comparison;
+}
+
 Node *
 pipeline_int4_equals(void *expr, int value)
 {
-	OpExpr	   *equals = (OpExpr *) make_opclause(Int4EqualOperator, BOOLOID, false, expr,
-												  (Expr *) pipeline_int4(value), InvalidOid, InvalidOid);
+	return compare(Int4EqualOperator, expr, pipeline_int4(value));
+}
 
-	set_opfuncid(equals);
-	return (Node *) equals;
+static Node *
+int8_constant(int64 value)
+{
+	return (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(value), false, FLOAT8PASSBYVAL);
 }
 
 Node *
 pipeline_is_positive(void *expr)
 {
-	Const	   *zero = makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(0), false, FLOAT8PASSBYVAL);
-	OpExpr	   *greater = (OpExpr *) make_opclause(lookup_type_cache(INT8OID, TYPECACHE_GT_OPR)->gt_opr, BOOLOID,
-												   false, expr, (Expr *) zero, InvalidOid, InvalidOid);
+	return compare(lookup_type_cache(INT8OID, TYPECACHE_GT_OPR)->gt_opr, expr, int8_constant(0));
+}
 
-	set_opfuncid(greater);
-	return (Node *) greater;
+Node *
+pipeline_is_one(void *expr)
+{
+	return compare(lookup_type_cache(INT8OID, TYPECACHE_EQ_OPR)->eq_opr, expr, int8_constant(1));
 }
 
 Aggref *
@@ -120,6 +134,21 @@ Node *
 pipeline_without_windows(Node *node)
 {
 	return without_windows_mutator(node, NULL);
+}
+
+WindowFunc *
+pipeline_add_row_number(Pipeline *pipeline, List *keys)
+{
+	PipelineStage *stage = pipeline_add_stage(pipeline, PIPELINE_WINDOW, keys);
+	WindowFunc *function = makeNode(WindowFunc);
+	WindowClause *frame = makeNode(WindowClause);
+
+	function->winfnoid = F_ROW_NUMBER;
+	function->wintype = INT8OID;
+	frame->frameOptions = FRAMEOPTION_DEFAULTS;
+	stage->aggrefs = list_make1(function);
+	stage->frames = list_make1(frame);
+	return function;
 }
 
 void

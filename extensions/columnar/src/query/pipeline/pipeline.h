@@ -99,8 +99,9 @@ extern PipelineStage *pipeline_add_stage(Pipeline *pipeline, PipelineStageKind k
 /* The node is an int4 constant; the expression, an int4, equals it. */
 extern Node *pipeline_int4(int value);
 extern Node *pipeline_int4_equals(void *expr, int value);
-/* The expression, an int8, is greater than 0. */
+/* The expression, an int8, is greater than 0; is 1. */
 extern Node *pipeline_is_positive(void *expr);
+extern Node *pipeline_is_one(void *expr);
 /* A plain aggregate of the value, or of rows (NULL). */
 extern Aggref *pipeline_aggref(Oid function, Oid type, Node *value, Oid collation);
 /* The aggregate that is called, whether or not it is one. */
@@ -110,6 +111,9 @@ extern Aggref *pipeline_aggref_of_window(const WindowFunc *function);
  * it looks for a WindowFunc's window in a WindowAgg, and fails without one.
  */
 extern Node *pipeline_without_windows(Node *node);
+
+/* Adds row_number() by these keys; the caller adds the order. */
+extern WindowFunc *pipeline_add_row_number(Pipeline *pipeline, List *keys);
 
 /* The pipeline has stages of the other now. */
 extern void pipeline_take(Pipeline *pipeline, const Pipeline *other);
