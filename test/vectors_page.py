@@ -109,11 +109,11 @@ Whole queries run in one plan of the engine, from the scans to the result:
 | `x < (SELECT agg(...) FROM ... WHERE column = outer.column)`, the same in the target list | aggregation by the columns, joined; without an aggregate a second row is an error |
 | subqueries in `FROM`, views, `WITH`; `UNION`, `INTERSECT`, `EXCEPT`, also with `ALL` | part of the plan |
 | `SELECT DISTINCT ON (...)` whose `ORDER BY` goes on after the keys | the first row of each partition |
-| `LATERAL (SELECT ... WHERE column = outer.column)` without `LIMIT` | aggregation by the columns, joined |
+| `LATERAL (SELECT ... WHERE column = outer.column)` | aggregation by the columns, joined; with `ORDER BY` and `LIMIT` the first rows of each partition, joined |
 | `VALUES`, functions, `WITH ... AS MATERIALIZED`, subqueries with what is not on this page, tables that are not cached or cannot be | computed by PostgreSQL, joined in vectors; nothing volatile |
 
-Subqueries that stay PostgreSQL's, as those correlated by other conditions than equalities or with `LIMIT`, run once for
-each value of the query around them, below its `Memoize` node.
+Subqueries that stay PostgreSQL's, as those correlated by other conditions than equalities or with `LIMIT` but no order,
+run once for each value of the query around them, below its `Memoize` node.
 
 The rows of the smaller side filter the scan of the larger one, before its columns are decoded. Which side is smaller is
 estimated; a join that finds otherwise starts anew the other way round (`EXPLAIN ANALYZE`: "Sides Swapped"). Memory is

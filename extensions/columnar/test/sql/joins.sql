@@ -248,6 +248,17 @@ COMMIT;
 DROP TABLE of_sets;
 DEALLOCATE of_sets;
 
+-- The first rows of a correlated subquery are those of a window; without an order they are PostgreSQL's choice.
+SELECT tail, same(format('SELECT a.k, l.* FROM small a, LATERAL (SELECT b.few, b.n, b.d FROM big b WHERE b.k = a.k %s) l', tail)),
+    same(format('SELECT a.k, l.* FROM small a LEFT JOIN LATERAL (SELECT b.k AS x, b.s FROM big b WHERE b.few = a.few AND b.i2 = a.i2 %s) l ON l.x <> 7', tail))
+  FROM unnest('{ORDER BY b.k LIMIT 1,ORDER BY b.k DESC LIMIT 2 OFFSET 1,ORDER BY b.k LIMIT 0,ORDER BY b.k LIMIT NULL OFFSET 3,
+    ORDER BY b.k LIMIT 9223372036854775807 OFFSET 1}'::text[]) tail;
+SELECT same('SELECT count(*) FROM small a, LATERAL (SELECT FROM big b WHERE b.few = a.few LIMIT 2) l');
+SELECT same('SELECT k, (SELECT b.s FROM big b WHERE b.k = a.k ORDER BY b.i8 DESC, b.s, b.n LIMIT 1) FROM small a');
+SELECT same('SELECT k FROM small a WHERE k IN (SELECT b.k FROM big b WHERE b.few = a.few ORDER BY b.k LIMIT 3)');
+SELECT same('SELECT count(*) FROM small a, LATERAL (SELECT * FROM (SELECT few, k FROM big ORDER BY k LIMIT 50) b WHERE b.few = a.few) l');
+SELECT same('SELECT a.k, (SELECT count(*) FROM big b WHERE b.k = a.k ORDER BY 1 LIMIT 1) FROM small a');
+
 -- Rows that PostgreSQL computes go into joins of ours: of CTEs, VALUES, functions and subqueries that are not ours.
 CREATE FUNCTION same_sources(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

@@ -31,7 +31,7 @@ END $$;
 \t on
 -- conditions that are no equality; LIMIT; EXISTS; IN
 SELECT memoized('SELECT id, (SELECT count(*) FROM inner_rows i WHERE i.few < o.few) FROM outer_rows o');
-SELECT memoized('SELECT id, (SELECT s FROM inner_rows i WHERE i.few = o.few ORDER BY k DESC LIMIT 1) FROM outer_rows o');
+SELECT memoized('SELECT id, (SELECT s FROM inner_rows i WHERE i.few <= o.few ORDER BY k DESC LIMIT 1) FROM outer_rows o');
 SELECT memoized('SELECT id, (SELECT s FROM inner_rows i WHERE i.few = o.few ORDER BY k OFFSET 5 FETCH FIRST ROW WITH TIES) FROM outer_rows o');
 SELECT memoized('SELECT id FROM outer_rows o WHERE id = 5 OR EXISTS (SELECT FROM inner_rows i WHERE i.few > o.few + 42)');
 SELECT memoized('SELECT id FROM outer_rows o WHERE o.id NOT IN (SELECT k FROM inner_rows i WHERE i.few > o.few)');

@@ -11,6 +11,7 @@
  */
 #include "postgres.h"
 
+#include "access/stratnum.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -184,6 +185,48 @@ decorrelate_join(Decorrelated *result, PipelineStage *stage, List *params)
 	return true;
 }
 
+/* The int8 constant, or the value in its place if it is NULL; false: it is none, or negative. */
+static bool
+find_count(const Node *count, int64 *value)
+{
+	const Const *constant = (const Const *) count;
+
+	if (count == NULL || (IsA(count, Const) && constant->constisnull))
+		return true;
+	if (!IsA(count, Const))
+		return false;
+	*value = DatumGetInt64(constant->constvalue);
+	return *value >= 0;
+}
+
+/* The first rows for each value of the Params: those whose row_number() over a window of the columns is so small. */
+static bool
+decorrelate_limit(Decorrelated *result, PipelineStage *stage, List *params)
+{
+	Pipeline	window = {.top = linitial(stage->inputs)};
+	int64		offset = 0;
+	int64		limit = PG_INT64_MAX;
+	List	   *keys = NIL;
+	WindowFunc *number;
+	List	   *conditions;
+
+	if (result->is_single_group || rel_pipeline_has_param(stage->exprs, params) ||
+		!find_count(stage->offset, &offset) || !find_count(stage->limit, &limit))
+		return false;
+	/* The same rows for all. */
+	if (result->dependences == NIL)
+		return true;
+	append_columns(result->dependences, &keys, NULL);
+	number = pipeline_add_row_number(&window, list_concat_copy(keys, stage->exprs));
+	window.top->sort_flags = stage->sort_flags;
+	conditions = list_make1(pipeline_compare_int8(number, BTLessEqualStrategyNumber,
+												  limit > PG_INT64_MAX - offset ? PG_INT64_MAX : offset + limit));
+	if (offset > 0)
+		conditions = lappend(conditions, pipeline_compare_int8(number, BTGreaterStrategyNumber, offset));
+	result->stage = pipeline_add_stage(&window, PIPELINE_FILTER, conditions);
+	return true;
+}
+
 Decorrelated
 decorrelation_of_stage(PipelineStage *given, List *params)
 {
@@ -225,9 +268,10 @@ decorrelation_of_stage(PipelineStage *given, List *params)
 			append_columns(result.dependences, &stage->exprs, NULL);
 			break;
 		case PIPELINE_SORT:
-			if (stage->limit != NULL || stage->offset != NULL)
+			if (stage->limit == NULL && stage->offset == NULL)
+				result.stage = linitial(stage->inputs);
+			else if (!decorrelate_limit(&result, stage, params))
 				return failed;
-			result.stage = linitial(stage->inputs);
 			break;
 		case PIPELINE_WINDOW:
 		case PIPELINE_UNION:

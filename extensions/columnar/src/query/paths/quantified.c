@@ -22,6 +22,7 @@
  */
 #include "postgres.h"
 
+#include "access/stratnum.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -174,7 +175,7 @@ truth_of(Node *test, bool is_all, const Bounds *bounds)
 	BooleanTest *has_rows = makeNode(BooleanTest);
 
 	set_opfuncid(has_no_null);
-	has_rows->arg = (Expr *) pipeline_is_positive(bounds->rows);
+	has_rows->arg = (Expr *) pipeline_compare_int8(bounds->rows, BTGreaterStrategyNumber, 0);
 	has_rows->booltesttype = is_all ? IS_NOT_TRUE : IS_TRUE;
 	has_rows->location = -1;
 	if (is_all)

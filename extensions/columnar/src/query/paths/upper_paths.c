@@ -8,6 +8,7 @@
  */
 #include "postgres.h"
 
+#include "access/stratnum.h"
 #include "access/sysattr.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
@@ -268,7 +269,8 @@ find_group_inputs(PlannerInfo *root, const PathTarget *target, List *having, Gro
 static List *
 require_rows(GroupInputs *inputs, List *having)
 {
-	OpExpr	   *is_any = (OpExpr *) pipeline_is_positive(pipeline_aggref(F_COUNT_, INT8OID, NULL, InvalidOid));
+	OpExpr	   *is_any = (OpExpr *) pipeline_compare_int8(pipeline_aggref(F_COUNT_, INT8OID, NULL, InvalidOid),
+														  BTGreaterStrategyNumber, 0);
 
 	inputs->aggrefs = lappend(inputs->aggrefs, linitial(is_any->args));
 	return lappend(list_copy(having), is_any);
@@ -381,8 +383,8 @@ distinct_rows(PlannerInfo *root, RelOptInfo *output_rel, const PathTarget *targe
 }
 
 /*
- * DISTINCT ON keeps the rows whose row_number() over a window of its keys, in the order of ORDER BY's others, is 1.  Every
- * row's outputs are computed, as PostgreSQL does it.  NULL: it is PostgreSQL's.
+ * DISTINCT ON keeps the rows whose row_number() over a window of its keys, in the order of ORDER BY's others, is 1.
+ * Every row's outputs are computed, as PostgreSQL does it.  NULL: it is PostgreSQL's.
  */
 static RelPipeline *
 first_rows(PlannerInfo *root, RelOptInfo *output_rel, const PathTarget *target, RelPipeline *planned)
@@ -416,7 +418,8 @@ first_rows(PlannerInfo *root, RelOptInfo *output_rel, const PathTarget *target, 
 	stage->rows = planned->rows;
 	cost_add_sort(planned, list_length(stage->exprs), target->width, -1);
 	cost_add_window(planned, 1);
-	pipeline_add_stage(planned->pipeline, PIPELINE_FILTER, list_make1(pipeline_is_one(number)));
+	pipeline_add_stage(planned->pipeline, PIPELINE_FILTER,
+					   list_make1(pipeline_compare_int8(number, BTEqualStrategyNumber, 1)));
 	cost_add_filter(planned, 1, estimated_rows(output_rel));
 	return planned;
 }

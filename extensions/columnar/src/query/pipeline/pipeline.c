@@ -9,6 +9,7 @@
 
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_operator_d.h"
+#include "catalog/pg_opfamily_d.h"
 #include "catalog/pg_type_d.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -67,22 +68,12 @@ pipeline_int4_equals(void *expr, int value)
 	return compare(Int4EqualOperator, expr, pipeline_int4(value));
 }
 
-static Node *
-int8_constant(int64 value)
-{
-	return (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(value), false, FLOAT8PASSBYVAL);
-}
-
 Node *
-pipeline_is_positive(void *expr)
+pipeline_compare_int8(void *expr, int strategy, int64 value)
 {
-	return compare(lookup_type_cache(INT8OID, TYPECACHE_GT_OPR)->gt_opr, expr, int8_constant(0));
-}
-
-Node *
-pipeline_is_one(void *expr)
-{
-	return compare(lookup_type_cache(INT8OID, TYPECACHE_EQ_OPR)->eq_opr, expr, int8_constant(1));
+	return compare(get_opfamily_member(INTEGER_BTREE_FAM_OID, INT8OID, INT8OID, strategy), expr,
+				   (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(value), false,
+									  FLOAT8PASSBYVAL));
 }
 
 Aggref *

@@ -99,9 +99,8 @@ extern PipelineStage *pipeline_add_stage(Pipeline *pipeline, PipelineStageKind k
 /* The node is an int4 constant; the expression, an int4, equals it. */
 extern Node *pipeline_int4(int value);
 extern Node *pipeline_int4_equals(void *expr, int value);
-/* The expression, an int8, is greater than 0; is 1. */
-extern Node *pipeline_is_positive(void *expr);
-extern Node *pipeline_is_one(void *expr);
+/* The expression, an int8, is so to the value: a strategy of btree. */
+extern Node *pipeline_compare_int8(void *expr, int strategy, int64 value);
 /* A plain aggregate of the value, or of rows (NULL). */
 extern Aggref *pipeline_aggref(Oid function, Oid type, Node *value, Oid collation);
 /* The aggregate that is called, whether or not it is one. */
