@@ -1,8 +1,8 @@
 """The suites of one level, each with its own count, then 'N passed, N failed'.
 
 `make check` is the level quick. A level runs what the levels before it leave out: `make check-full` is quick, then full.
-Suites run in turn; those that install nothing and need no processor for themselves run beside the others, which often
-wait for a server, at a lower priority.
+Suites run in lanes, side by side, since most often wait for a server. Those of one lane run in turn: the extensions' own
+tests install into the same place. The lane "beside" has a lower priority.
 """
 
 import argparse
@@ -20,6 +20,7 @@ PYTHON = str(TREE / ".venv/bin/python")
 RUFF = str(TREE / ".venv/bin/ruff")
 PYTEST = [PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--durations=10", "--durations-min=5"]
 LEVELS = ("quick", "full", "long")
+LANES = ("servers", "extensions", "beside")
 # The files of the extensions' own tests that take more than some ten seconds: of level full. Others are quick.
 SLOW_FILES = {
     "backtrace": ("t/001_crash.pl", "t/002_errors.pl", "t/003_live.pl"),
@@ -89,7 +90,7 @@ class Suite:
     full: list[str] | None = None
     long: list[str] | None = None
     environment: dict[str, str] = field(default_factory=dict)
-    is_beside: bool = False  # runs beside the suites that do not
+    lane: str = "servers"
 
 
 NOT_SLOW, SLOW = ["-m", "not slow"], ["-m", "slow"]
@@ -108,7 +109,8 @@ def extension_suite(name: str) -> Suite:
 
     return Suite(f"extension {name}", count_regress,
                  ["make", "--no-print-directory", "extension-check", f"EXTENSIONS={name}"],
-                 quick=arguments(is_slow=False), full=arguments(is_slow=True) if slow else None)  # fmt: skip
+                 quick=arguments(is_slow=False), full=arguments(is_slow=True) if slow else None,
+                 lane="extensions")  # fmt: skip
 
 
 # The engine's tests that are about threads.
@@ -126,17 +128,17 @@ def suites() -> list[Suite]:
         Suite("style", count_lines, [PYTHON, "test/style.py"], quick=[]),
         Suite("wall", count_lines, [PYTHON, "test/wall.py"], quick=[]),
         Suite("machines", count_lines, [PYTHON, "test/machines.py"], quick=[]),
-        Suite("kernels", count_gtest, ["build/kernels/kernels_test", "--gtest_brief=1"], quick=[], is_beside=True),
-        Suite("engine", count_gtest, ["build/engine/engine_test", "--gtest_brief=1"], quick=[], is_beside=True),
+        Suite("kernels", count_gtest, ["build/kernels/kernels_test", "--gtest_brief=1"], quick=[], lane="beside"),
+        Suite("engine", count_gtest, ["build/engine/engine_test", "--gtest_brief=1"], quick=[], lane="beside"),
         Suite("vectors page", count_lines, [PYTHON, "test/vectors_page.py", "--check"], quick=[]),
-        Suite("lab", count_pytest, [*PYTEST, "lab/tests"], quick=NOT_SLOW, full=SLOW, is_beside=True),
-        Suite("pages", count_pytest, [*PYTEST, "test/pages"], quick=NOT_SLOW, full=SLOW, is_beside=True),
-        Suite("symbolize", count_pytest, [*PYTEST, "extensions/backtrace/symbolize/test"], quick=[], is_beside=True),
+        Suite("lab", count_pytest, [*PYTEST, "lab/tests"], quick=NOT_SLOW, full=SLOW, lane="beside"),
+        Suite("pages", count_pytest, [*PYTEST, "test/pages"], quick=NOT_SLOW, full=SLOW, lane="beside"),
+        Suite("symbolize", count_pytest, [*PYTEST, "extensions/backtrace/symbolize/test"], quick=[], lane="beside"),
         *(extension_suite(name) for name in extensions),
         Suite("backtraces like gdb's", count_lines,
               [PYTHON, "extensions/backtrace/test/accuracy/check.py", "--few"], full=[]),
         Suite("disk cache's files", count_lines, [PYTHON, "extensions/columnar/test/unit/run.py"], quick=[],
-              is_beside=True),
+              lane="beside"),
         Suite("fuzzing compress", count_lines, [PYTHON, "extensions/compress/test/fuzz/run.py"], full=[]),
         Suite("differential", count_pytest, [*PYTEST, "test/differential"],
               quick=[*NOT_SLOW, "--queries=480", "--histories=500", "--seconds=100"],
@@ -144,34 +146,34 @@ def suites() -> list[Suite]:
               long=["-k", "test_histories", "--histories=200000"]),
         Suite("crash", count_pytest, [*PYTEST, "test/crash"], quick=NOT_SLOW, full=SLOW,
               long=["-k", "test_kills or test_power_loss", "--kills=300", "--power-losses=200"]),
-        Suite("coexistence", count_pytest, [*PYTEST, "test/coexistence"], quick=[], is_beside=True),
-        Suite("neighbours", count_pytest, [*PYTEST, "test/neighbours"], full=[], is_beside=True),
+        Suite("coexistence", count_pytest, [*PYTEST, "test/coexistence"], quick=[], lane="beside"),
+        Suite("neighbours", count_pytest, [*PYTEST, "test/neighbours"], full=[], lane="beside"),
         Suite("adversarial", count_pytest, [*PYTEST, "test/adversarial"], quick=NOT_SLOW, full=SLOW, long=["--long"]),
         Suite("keytree, model and crashes", count_pytest, [*PYTEST, "extensions/keytree/test/model"],
-              quick=NOT_SLOW, full=SLOW, is_beside=True),
+              quick=NOT_SLOW, full=SLOW, lane="beside"),
         Suite("regression", count_lines, [PYTHON, "test/regression/run.py"], full=[]),
         Suite("regression keytree", count_lines, [PYTHON, "test/regression/run_keytree.py"], full=[]),
         Suite("regression numeric", count_lines, [PYTHON, "test/regression/run_numeric.py"], full=[]),
         Suite("sanitizers, build", count_lines, ["bash", "-c",
               "cmake -G Ninja -B build-asan -S . -DPENUMBRA_TESTS=ON -DPENUMBRA_SANITIZE=address,undefined >/dev/null && ninja -C build-asan"
-              " kernels_test engine_test penumbra-symbolize && echo 'ok: built'"], full=[], is_beside=True),
+              " kernels_test engine_test penumbra-symbolize && echo 'ok: built'"], full=[], lane="beside"),
         Suite("sanitizers, kernels", count_gtest, ["build-asan/kernels/kernels_test", "--gtest_brief=1"], full=[],
-              environment=sanitizer, is_beside=True),
+              environment=sanitizer, lane="beside"),
         # In two halves at once, because it takes longest of what runs beside the others.
         Suite("sanitizers, engine", count_gtest, ["bash", "-c",
               'GTEST_SHARD_INDEX=0 "$@" & first=$!; GTEST_SHARD_INDEX=1 "$@"; second=$?; wait $first && exit $second', "bash",
               "build-asan/engine/engine_test", "--gtest_brief=1"], full=[],
-              environment={**sanitizer, "GTEST_TOTAL_SHARDS": "2"}, is_beside=True),
+              environment={**sanitizer, "GTEST_TOTAL_SHARDS": "2"}, lane="beside"),
         Suite("sanitizers, symbolize", count_pytest, [*PYTEST, "extensions/backtrace/symbolize/test/test_bad_input.py",
-              "extensions/backtrace/symbolize/test/test_process.py"], full=[], is_beside=True, environment={**sanitizer,
+              "extensions/backtrace/symbolize/test/test_process.py"], full=[], lane="beside", environment={**sanitizer,
               "SYMBOLIZE": str(TREE / "build-asan/extensions/backtrace/symbolize/penumbra-symbolize")}),
         Suite("races, build", count_lines, ["bash", "-c",
               "cmake -G Ninja -B build-tsan -S . -DPENUMBRA_TESTS=ON -DPENUMBRA_SANITIZE=thread >/dev/null && ninja -C build-tsan engine_test"
-              " && echo 'ok: built'"], full=[], is_beside=True),
+              " && echo 'ok: built'"], full=[], lane="beside"),
         # Where it may, with addresses that are not randomised: older sanitizers do not find their place otherwise.
         Suite("races, engine", count_gtest, ["bash", "-c", 'exec $(setarch -R true && echo setarch -R) "$@"', "bash",
               "build-tsan/engine/engine_test", "--gtest_brief=1"], full=[f"--gtest_filter={THREADS}"],
-              long=[f"--gtest_filter=-{THREADS}:*DeathTest*"], is_beside=True),
+              long=[f"--gtest_filter=-{THREADS}:*DeathTest*"], lane="beside"),
         Suite("sanitizers, extensions", count_lines, [PYTHON, "test/sanitized/run.py"], long=[]),
     ]  # fmt: skip
 
@@ -184,12 +186,13 @@ class Result:
 
 
 def run_suite(suite: Suite, level: str) -> Result:
-    """Prints what the suite prints, unless it runs beside others."""
-    if not suite.is_beside:
+    """Prints what the suite prints, if it is of the first lane."""
+    is_shown = suite.lane == LANES[0]
+    if is_shown:
         print(f"\n=== {suite.name}", flush=True)
     begin = time.monotonic()
     lines = []
-    command = [*(["nice", "-n", "10"] if suite.is_beside else []), *suite.command, *getattr(suite, level)]
+    command = [*(["nice", "-n", "10"] if suite.lane == "beside" else []), *suite.command, *getattr(suite, level)]
     process = subprocess.Popen(
         command,
         cwd=TREE, env={**os.environ, **suite.environment}, text=True, errors="replace",
@@ -197,7 +200,7 @@ def run_suite(suite: Suite, level: str) -> Result:
     )  # fmt: skip
     with process:
         for line in process.stdout:
-            if not suite.is_beside:
+            if is_shown:
                 print(line, end="", flush=True)
             lines.append(line)
     output = "".join(lines)
@@ -210,18 +213,18 @@ def run_suite(suite: Suite, level: str) -> Result:
 
 def run_suites(chosen: list[Suite], level: str) -> dict[str, Result]:
     results = {}
-    with ThreadPoolExecutor(1) as beside:
-        try:
-            running = {suite.name: beside.submit(run_suite, suite, level) for suite in chosen if suite.is_beside}
-            for suite in chosen:
-                if not suite.is_beside:
-                    results[suite.name] = run_suite(suite, level)
-            for name, future in running.items():
-                results[name] = future.result()
-                print(f"\n=== {name}\n{results[name].output}", end="", flush=True)
-        except KeyboardInterrupt:
-            beside.shutdown(cancel_futures=True)
-            raise
+    # A lane has one thread, and so its suites run in turn.
+    lanes = {lane: ThreadPoolExecutor(1) for lane in LANES}
+    running = {suite.name: lanes[suite.lane].submit(run_suite, suite, level) for suite in chosen}
+    try:
+        for suite in sorted(chosen, key=lambda suite: LANES.index(suite.lane)):
+            results[suite.name] = running[suite.name].result()
+            if suite.lane != LANES[0]:
+                print(f"\n=== {suite.name}\n{results[suite.name].output}", end="", flush=True)
+    except KeyboardInterrupt:
+        for lane in lanes.values():
+            lane.shutdown(cancel_futures=True)
+        raise
     return results
 
 
