@@ -5,6 +5,7 @@ Every item of FROM has an alias and columns of known kinds, so expressions can b
 
 import dataclasses
 import random
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -583,6 +584,7 @@ class JoinQueryGenerator:
         scope = [c for item in items for c in item.columns]
         with self._scope(scope):
             where = self._conditions((45, 35, 15, 5))
+            where += self._without_matches(base.joined)
             share_of_subqueries = 0.75 if count == 1 else 0.25
             while self._is(share_of_subqueries) and len(where) < 4:
                 where.append(self._subquery_condition(items))
@@ -594,6 +596,12 @@ class JoinQueryGenerator:
             query, where=tuple(where), ctes=tuple(self.ctes), is_cursor=self._is(0.05) and self.parameters is None,
             parameters=tuple(self.parameters or ()),
         )  # fmt: skip
+
+    def _without_matches(self, joined: tuple[Joined, ...]) -> list[str]:
+        """Conditions that make LEFT JOINs anti joins, of which the other side's columns may be asked for, too."""
+        keys = [(join.item.split(" AS ")[-1], on) for join in joined if join.join == "LEFT JOIN" for on in join.on]
+        operands = [side for alias, on in keys for side in on.split(" = ") if re.fullmatch(rf"{alias}\.\w+", side)]
+        return [f"{self.choose.choice(operands)} IS NULL"] if operands and self._is(0.2) else []
 
     def _output(self, kind: str, depth: int) -> Output:
         if depth == 0:

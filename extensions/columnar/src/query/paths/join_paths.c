@@ -14,6 +14,7 @@
 
 #include "pg_compat.h"
 
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
@@ -214,6 +215,36 @@ add_equal_columns(PlannerInfo *root, RelOptInfo *joinrel, RelPipeline *planned, 
 		pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, exprs)->names = names;
 }
 
+/* An anti join that was a left join outputs one side, and NULL for what is asked of the other. */
+static void
+add_null_columns(PlannerInfo *root, RelOptInfo *joinrel, RelPipeline *planned, const PipelineStage *join,
+				 const JoinClauses *clauses)
+{
+	bool		has_probe = join->join_kind == PENUMBRA_JOIN_ANTI;
+	List	   *names = stage_outputs(join);
+	List	   *exprs = names;
+	List	   *needed;
+	ListCell   *lc;
+
+	if (!has_probe && join->join_kind != PENUMBRA_JOIN_RIGHT_ANTI)
+		return;
+	needed = list_concat_copy(joinrel->reltarget->exprs,
+							  pull_var_clause((Node *) get_actual_clauses(clauses->filters), PVC_INCLUDE_PLACEHOLDERS));
+	needed = (List *) relation_numbers_normalize(root, (Node *) needed);
+	foreach(lc, stage_outputs(has_probe ? lsecond(join->inputs) : linitial(join->inputs)))
+	{
+		Node	   *output = lfirst(lc);
+
+		if (pipeline_find_expr(needed, output) < 0)
+			continue;
+		exprs = lappend(list_copy(exprs),
+						makeNullConst(exprType(output), exprTypmod(output), exprCollation(output)));
+		names = lappend(list_copy(names), output);
+	}
+	if (names != exprs)
+		pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, exprs)->names = names;
+}
+
 /* The stages of a join; false: a condition is not for the engine. */
 static bool
 add_stages(PlannerInfo *root, RelOptInfo *joinrel, RelPipeline *planned, const RelPipeline *probe,
@@ -232,6 +263,7 @@ add_stages(PlannerInfo *root, RelOptInfo *joinrel, RelPipeline *planned, const R
 	pipeline_take(planned->pipeline, build->pipeline);
 	planned->before_sort = NULL;
 	add_equal_columns(root, joinrel, planned, stage);
+	add_null_columns(root, joinrel, planned, stage, clauses);
 	if (clauses->filters != NIL)
 		rel_pipeline_add_filters(root, planned->pipeline, clauses->filters);
 	foreach(lc, clauses->subplans)
