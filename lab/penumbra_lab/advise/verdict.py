@@ -17,7 +17,7 @@ from penumbra_lab.advise.expressions import (
     walk,
 )
 from penumbra_lab.advise.judge import Blocker, Judge
-from penumbra_lab.advise.plans import SCANS, Plan, PlanNode, Scan
+from penumbra_lab.advise.plans import Plan, PlanNode, Scan
 
 # Of PostgreSQL's nodes, those whose work the engine has an operator for.
 TAKEN = {
@@ -42,8 +42,8 @@ WRITES = {"ModifyTable", "LockRows"}
 OUTER_JOINS = {"Left", "Right", "Full"}
 POINTS_IN_TIME = {"date", "timestamp", "timestamptz"}
 STORED_FORM = {"pg_column_size", "pg_column_compression", "pg_column_toast_chunk_id"}
-# What stands between the top of a query and its set operation.
-ABOVE_SET_OPERATION = {"Sort", "Incremental Sort", "Limit", "Unique", "Aggregate"}
+# What stands between the top of a query and its members.
+ABOVE_MEMBERS = {"Sort", "Incremental Sort", "Limit"}
 
 
 @dataclass(frozen=True)
@@ -131,10 +131,6 @@ class _PlanJudge:
             yield from self._judge.collation_blockers("EQUALITY", [key])
         if node.subplan_name.startswith("SubPlan") and not _can_be_joined(node):
             yield Blocker("correlated subquery by other conditions than equalities")
-        if node.kind in ("Append", "Merge Append", "SetOp") and self._is_top_set_operation(node):
-            yield Blocker("set operation at the top of the query")
-        if node.kind == "SetOp" and node.raw.get("Command", "").endswith("All"):
-            yield Blocker(f"{node.raw['Command'].upper()}")
         if node.kind == "Unique" and _is_distinct_on(node):
             yield Blocker("DISTINCT ON")
 
@@ -157,8 +153,10 @@ class _PlanJudge:
             for one in node.output if node.parent is None for part in walk(one)
         ):  # fmt: skip
             yield Blocker("subquery in the target list")
-        if node.kind in ("Append", "Merge Append") and self._is_top(node):
+        if node.kind in ("Append", "Merge Append") and _is_top(node):
             yield Blocker("partitions or members at the top of the query")
+        if node.kind == "SetOp" and node.raw.get("Command", "").endswith("All"):
+            yield Blocker(f"{node.raw['Command'].upper()}")
 
     def _is_beside_limit(self, subplan: PlanNode) -> bool:
         """In the target list of a query with LIMIT, which wants it for few rows."""
@@ -197,31 +195,18 @@ class _PlanJudge:
                                      column.name))  # fmt: skip
         return found
 
-    def _is_top_set_operation(self, node: PlanNode) -> bool:
-        return (node.kind == "SetOp" or not _is_partitioned(node)) and self._is_top(node)
 
-    @staticmethod
-    def _is_top(node: PlanNode) -> bool:
-        above = node.parent
-        while above is not None and above.kind in ABOVE_SET_OPERATION:
-            if above.is_aggregation and any(
-                isinstance(part, Call) for one in above.output for part in walk(one)
-            ):
-                return False
-            above = above.parent
-        return above is None
+def _is_top(node: PlanNode) -> bool:
+    above = node.parent
+    while above is not None and above.kind in ABOVE_MEMBERS:
+        above = above.parent
+    return above is None
 
 
 def _is_order_seen(sort: PlanNode) -> bool:
     """Not of the rows of one group: from PostgreSQL 16 on they are sorted for DISTINCT."""
     above = sort.parent
     return above is None or not above.is_aggregation or bool(above.group_keys)
-
-
-def _is_partitioned(node: PlanNode) -> bool:
-    """All members are scans of one table's partitions: their names differ by a number only."""
-    names = {child.alias.rpartition("_")[0] for child in node.inputs if child.kind in SCANS}
-    return len(names) == 1 and all(child.kind in SCANS for child in node.inputs)
 
 
 def _expressions(node: PlanNode) -> list[Expression]:
