@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 #include <random>
 
 #include "numeric/numeric.h"
@@ -44,6 +46,15 @@ class RandomWindow {
       };
       const SinkRun run =
           RunSink(*sink, environment, table_, 1 + Below(kVectorRows), 1 + static_cast<int>(Below(3)), form);
+      if (spec_.limit.count > 0) {
+        CheckLimited(run.rows);
+        // Of each of three threads, and what they keep before they drop some.
+        if (memory_bytes == kEnoughMemory && rows_ > 1000 && 30 * spec_.limit.count * partitions_ < rows_ &&
+            spec_.limit.rank == PENUMBRA_WINDOW_ROW_NUMBER) {
+          EXPECT_LT(run.rows.size(), rows_ / 2);
+        }
+        return;
+      }
       ASSERT_EQ(run.rows.size(), rows_);
       if (memory_bytes == kNoMemory && rows_ > 10000) {
         EXPECT_GT(run.stats.spilled_bytes, 0u);
@@ -116,6 +127,7 @@ class RandomWindow {
     if (Below(6) != 0) spec_.order_keys.push_back({ColumnAt(kOrder), is_descending_, nulls_first_});
     has_places_ = Below(3) != 0;
     if (has_places_) spec_.order_keys.push_back({ColumnAt(kId)});
+    if (!spec_.order_keys.empty() && Below(3) == 0) return MakeLimit();
     for (uint32_t count = 1 + Below(4); count > 0; --count) {
       WindowFunctionSpec function;
       function.function = static_cast<PenumbraWindowFunction>(
@@ -149,6 +161,16 @@ class RandomWindow {
         function.result = PENUMBRA_FLOAT8;
       }
       spec_.functions.push_back(function);
+    }
+  }
+
+  void MakeLimit() {
+    spec_.limit.rank = static_cast<PenumbraWindowFunction>(
+        has_places_ ? PENUMBRA_WINDOW_ROW_NUMBER + Below(3) : PENUMBRA_WINDOW_RANK + Below(2));
+    spec_.limit.count = 1 + Below(Below(3) == 0 ? 500 : 4);
+    for (PenumbraWindowFunction rank : {spec_.limit.rank, PENUMBRA_WINDOW_RANK}) {
+      spec_.functions.push_back({});
+      spec_.functions.back().function = rank;
     }
   }
 
@@ -199,6 +221,39 @@ class RandomWindow {
         }
       }
     }
+  }
+  // All rows within the limit, with their ranks.
+  void CheckLimited(const std::vector<std::vector<std::string>>& rows) {
+    std::vector<uint32_t> order(rows_);
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+      const int partition = ComparePartition(a, b);
+      return partition != 0 ? partition < 0 : CompareOrder(a, b) < 0;
+    });
+    std::map<std::string, std::pair<std::string, std::string>> expected, found;
+    int64_t number = 0, rank = 0, dense_rank = 0;
+    for (size_t i = 0; i < order.size(); ++i) {
+      const bool begins = i == 0 || ComparePartition(order[i - 1], order[i]) != 0;
+      if (begins) number = dense_rank = 0;
+      ++number;
+      if (begins || CompareOrder(order[i - 1], order[i]) != 0) {
+        ++dense_rank;
+        rank = number;
+      }
+      const int64_t limited = spec_.limit.rank == PENUMBRA_WINDOW_ROW_NUMBER ? number
+                              : spec_.limit.rank == PENUMBRA_WINDOW_RANK     ? rank
+                                                                             : dense_rank;
+      if (limited > spec_.limit.count) continue;
+      expected[std::to_string(order[i])] = {std::to_string(limited), std::to_string(rank)};
+    }
+    for (const auto& row : rows) {
+      if (std::stoll(row[kColumns]) > spec_.limit.count) continue;
+      for (int c = 0; c < kColumns; ++c) {
+        ASSERT_EQ(row[c], FormatOf(c, static_cast<uint32_t>(std::stoul(row[kId]))));
+      }
+      ASSERT_TRUE(found.emplace(row[kId], std::pair(row[kColumns], row[kColumns + 1])).second) << "row twice";
+    }
+    EXPECT_EQ(found, expected);
   }
   // As the sink writes it.
   std::string FormatOf(int column, uint32_t row) const {

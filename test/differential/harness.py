@@ -120,6 +120,16 @@ class Harness:
     def set(self, name: str, value: str) -> None:
         self.connection.execute("SELECT set_config(%s, %s, false)", (name, value))
 
+    def reset(self, seed: int, settings: tuple[tuple[str, str, int], ...], role: str = "") -> None:
+        """The settings of one seed: name and value, and of how many seeds one has it."""
+        self.connection.execute("RESET ALL")
+        if role:
+            self.connection.execute(f"SET ROLE {role}")
+        self.set("statement_timeout", "60s")
+        for name, value, every in settings:
+            if seed % every == 0:
+                self.set(name, value)
+
     def run(self, query: Query, mode: str) -> Answer:
         self.set("penumbra.mode", mode)
         sql, parameters = query.statement

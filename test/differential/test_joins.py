@@ -10,20 +10,11 @@ ENGINE_SHARE_MIN = 0.9
 WHOLE_SHARE_MIN = 0.4
 OTHER_ORDER_SHARE_MAX = 0.01
 OTHER_ORDER_IN_AUTO_SHARE_MAX = 0.001
-# Name and value, and of how many queries one has it.
+# See Harness.reset().
 SETTINGS = (
     ("geqo_threshold", "2", 29), ("plan_cache_mode", "force_generic_plan", 5), ("work_mem", "64kB", 11),
     ("join_collapse_limit", "1", 13), ("penumbra.threads_per_query", "0", 7),
 )  # fmt: skip
-
-
-def _set_for(harness: Harness, seed: int) -> None:
-    harness.connection.execute("RESET ALL")
-    harness.connection.execute(f"SET ROLE {READER}")
-    harness.set("statement_timeout", "60s")
-    for name, value, every in SETTINGS:
-        if seed % every == 0:
-            harness.set(name, value)
 
 
 @pytest.mark.timeout(36000)
@@ -33,7 +24,7 @@ def test_generated_joins(server, database, request, capsys):
     divisor = 1 if database == "utf8_c" else 8
 
     def check(seed: int) -> str | None:
-        _set_for(harness, seed)
+        harness.reset(seed, SETTINGS, READER)
         return harness.find_difference(JoinQueryGenerator(seed).query())
 
     seeds, failures = search(request.config, check, divisor)

@@ -7,7 +7,7 @@ from window_queries import WindowQueryGenerator
 
 # Of the queries that run in the engine, those that are one node: not windows with other frames, of text in a locale.
 WHOLE_SHARE_MIN = 0.4
-# Name and value, and of how many queries one has it.
+# See Harness.reset().
 SETTINGS = (("work_mem", "64kB", 5), ("penumbra.threads_per_query", "0", 3), ("plan_cache_mode", "force_generic_plan", 7))
 # PostgreSQL's answer to a frame that begins after the last row of a partition that it has not read to the end.
 PG_DEFECT = "expected error XX000: unexpected end of tuplestore"
@@ -20,11 +20,7 @@ def test_generated_windows(server, database, request, capsys):
     divisor = 4 if database == "utf8_c" else 16
 
     def check(seed: int) -> str | None:
-        harness.connection.execute("RESET ALL")
-        harness.set("statement_timeout", "60s")
-        for name, value, every in SETTINGS:
-            if seed % every == 0:
-                harness.set(name, value)
+        harness.reset(seed, SETTINGS)
         query = WindowQueryGenerator(seed, [table.name for table in TABLES]).query()
         failure = harness.find_difference(query)
         return None if failure and PG_DEFECT in failure else failure

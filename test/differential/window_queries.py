@@ -15,7 +15,8 @@ RANKS = ("rank()", "dense_rank()", "percent_rank()", "cume_dist()")
 
 class WindowQueryGenerator(QueryGenerator):
     def query(self) -> Query:
-        shapes = [(self.of_rows, 50), (self.first_of_partitions, 15), (self.of_groups, 15), (self.below, 20), (self.first_rows, 10)]
+        shapes = [(self.of_rows, 50), (self.first_of_partitions, 15), (self.first_alone, 15), (self.of_groups, 10),
+                  (self.below, 15), (self.first_rows, 10)]
         shape = self.choose.choices([s for s, _ in shapes], [w for _, w in shapes])[0]
         return dataclasses.replace(shape(), parameters=tuple(self.parameters or ()))
 
@@ -112,6 +113,24 @@ class WindowQueryGenerator(QueryGenerator):
         listed = ", ".join(output.sql for output in shown)
         wrapper = f"SELECT {listed} FROM ({{query}}) AS inside WHERE {condition}"
         return dataclasses.replace(inner, outputs=outputs, wrapper=wrapper, wrapper_outputs=shown)
+
+    def first_alone(self) -> Query:
+        """Ranks alone, which the engine keeps the first rows of each partition for."""
+        pick = self.choose.choice
+        function = pick(["row_number()", "rank()", "dense_rank()"])
+        order = self._order("k" if function == "row_number()" else pick(["", "k", "k DESC"])) or "ORDER BY k"
+        window = f"OVER ({self._partition()} {order})"
+        also = pick([[], ["rank()"], ["dense_rank()", "rank()"]])
+        also = [f"{name} {window} AS f{place}" for place, name in enumerate(also)]
+        outputs = [Output("k"), Output(f"{function} {window} AS n"), *map(Output, also)]
+        key = self._key()
+        inner = Query(self.table, (*outputs, Output(f"{key.sql} AS shown")), self._where())
+        bound = pick([1, 1, 2, 3, 10, 500])
+        condition = pick([f"n <= {bound}", f"n < {bound + 1}", f"n = {bound}", f"{bound} >= n", f"n <= {bound}::int2"])
+        names = ["k", "n", *(f"f{place}" for place in range(len(also))), "shown"]
+        wrapper = f"SELECT {', '.join(names)} FROM ({{query}}) AS inside WHERE {condition}"
+        shown = (*map(Output, names[:-1]), Output("shown", key.comparison))
+        return dataclasses.replace(inner, wrapper=wrapper, wrapper_outputs=shown)
 
     def of_groups(self) -> Query:
         keys = [key for key in self._keys() if key.comparison == EXACT] or [Output("i4_few")]

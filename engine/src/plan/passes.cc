@@ -19,6 +19,7 @@ void RunPasses(std::vector<Operator>* operators, const std::vector<PenumbraOpera
   FindNeededColumns(operators, order);
   AnswerFromMetadata(operators, order);
   TellAggregationsHaving(operators, order);
+  TellWindowsLimits(operators, order);
 }
 
 std::vector<PenumbraOperator> OrderOperators(const std::vector<Operator>& operators, PenumbraOperator output) {

@@ -17,6 +17,11 @@ struct SortEntry {
   char* row;
 };
 
+inline bool IsLess(const SortKeys& keys, const SortEntry& a, const SortEntry& b) {
+  if (!(a.prefix == b.prefix)) return a.prefix < b.prefix;
+  return !keys.HasExactPrefix() && keys.CompareRows(a.row, b.row) < 0;
+}
+
 // The rows' columns: those of the batches, then the keys that are not among them.
 class SortInput {
  public:
@@ -38,10 +43,7 @@ class SortInput {
   // The evaluation of the first key alone.
   Vector EvaluateFirstKey(const Batch& batch, EvalContext& context) const;
 
-  bool IsLess(const SortEntry& a, const SortEntry& b) const {
-    if (!(a.prefix == b.prefix)) return a.prefix < b.prefix;
-    return !keys_.HasExactPrefix() && keys_.CompareRows(a.row, b.row) < 0;
-  }
+  bool IsLess(const SortEntry& a, const SortEntry& b) const { return penumbra::IsLess(keys_, a, b); }
 
  private:
   struct Columns {
@@ -61,16 +63,16 @@ class SortInput {
 // Compares for std algorithms; polls for cancellation, which leaves the range in any order.
 class SortOrder {
  public:
-  SortOrder(const SortInput& input, const ExecutionEnvironment& environment)
-      : input_(&input), environment_(&environment) {}
+  SortOrder(const SortKeys& keys, const ExecutionEnvironment& environment) : keys_(&keys), environment_(&environment) {}
+  SortOrder(const SortInput& input, const ExecutionEnvironment& environment) : SortOrder(input.keys(), environment) {}
   bool operator()(const SortEntry& a, const SortEntry& b) {
     if (++compared_ % kPollCompares == 0) environment_->CheckCancelled();
-    return input_->IsLess(a, b);
+    return IsLess(*keys_, a, b);
   }
 
  private:
   static constexpr uint32_t kPollCompares = 1 << 16;
-  const SortInput* input_;
+  const SortKeys* keys_;
   const ExecutionEnvironment* environment_;
   uint32_t compared_ = 0;
 };

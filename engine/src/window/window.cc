@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "sort/sort.h"
+#include "window/first_rows.h"
 #include "window/window_function.h"
 
 namespace penumbra {
@@ -163,14 +164,26 @@ class Window : public Sink {
         input_(spec),
         sort_(CreateRowSort(input_.sort(), environment)),
         keys_(input_, layout()),
-        memory_(&environment.budget) {}
+        memory_(&environment.budget) {
+    if (spec.limit.count > 0) first_rows_ = std::make_unique<FirstRows>(input_, sort_->input(), environment);
+  }
 
-  std::unique_ptr<Local> CreateLocal() override { return std::make_unique<WindowLocal>(*sort_); }
+  std::unique_ptr<Local> CreateLocal() override { return std::make_unique<WindowLocal>(*sort_, first_rows_.get()); }
   void Consume(Local& local, const Batch& batch, EvalContext& context) override {
     WindowLocal& own = static_cast<WindowLocal&>(local);
-    if (batch.rows > 0) sort_->Consume(*own.sort, input_.Extend(batch, context, &own.columns), context);
+    if (batch.rows == 0) return;
+    const Batch rows = input_.Extend(batch, context, &own.columns);
+    if (own.first_rows == nullptr) return sort_->Consume(*own.sort, rows, context);
+    own.first_rows->Add(rows, context);
+    const bool is_useless = own.first_rows->is_useless();
+    if (is_useless || own.first_rows->ShouldSpill()) SortFirstRows(own);
+    if (is_useless) own.first_rows = nullptr;
   }
-  void Combine(Local& local) override { sort_->Combine(*static_cast<WindowLocal&>(local).sort); }
+  void Combine(Local& local) override {
+    WindowLocal& own = static_cast<WindowLocal&>(local);
+    if (own.first_rows != nullptr) SortFirstRows(own);
+    sort_->Combine(*own.sort);
+  }
 
   // The sort's rounds, then one of ours.
   int PrepareFinish() override {
@@ -207,18 +220,29 @@ class Window : public Sink {
 
  private:
   struct WindowLocal : Local {
-    explicit WindowLocal(RowSort& rows) : sort(rows.CreateLocal()) {}
+    WindowLocal(RowSort& rows, const FirstRows* first)
+        : sort(rows.CreateLocal()), first_rows(first == nullptr ? nullptr : std::make_unique<FirstRows::Local>(*first)) {}
     std::unique_ptr<Local> sort;
+    std::unique_ptr<FirstRows::Local> first_rows;  // null: all rows are sorted
     std::vector<Vector> columns;
   };
 
   const RowLayout& layout() const { return sort_->input().layout(); }
+  void SortFirstRows(WindowLocal& local) {
+    Arena arena;
+    EvalContext context = environment_.MakeContext(arena);
+    local.first_rows->Take([&](const Batch& rows) {
+      arena.Reset();
+      sort_->Consume(*local.sort, rows, context);
+    });
+  }
 
   ExecutionEnvironment& environment_;
   const WindowInput input_;
   const std::unique_ptr<RowSort> sort_;
   const WindowKeys keys_;
-  Arena memory_;  // of the array of rows
+  std::unique_ptr<FirstRows> first_rows_;  // null: no limit
+  Arena memory_;                           // of the array of rows
   std::unique_ptr<WindowRows> rows_;
   std::vector<uint64_t> begins_;  // of what each reader reads, and the end
 };

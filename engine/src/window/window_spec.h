@@ -22,12 +22,19 @@ struct WindowFunctionSpec {
   PenumbraFrameBound end = {};
 };
 
+// Rows that need not come out: those of which the rank exceeds `count`.
+struct WindowLimit {
+  PenumbraWindowFunction rank = PENUMBRA_WINDOW_ROW_NUMBER;  // or RANK, DENSE_RANK
+  int64_t count = 0;                                         // 0: all come out
+};
+
 // The functions of one PARTITION BY and ORDER BY. Output columns: those of the batches, then the functions.
 struct WindowSpec {
   std::vector<const Expr*> partition_keys;
   std::vector<SortKeySpec> order_keys;
   std::vector<PenumbraType> column_types;
   std::vector<WindowFunctionSpec> functions;
+  WindowLimit limit;  // some that exceed it may come out
 };
 
 }  // namespace penumbra

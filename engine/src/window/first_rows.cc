@@ -1,0 +1,190 @@
+#include "window/first_rows.h"
+
+#include <algorithm>
+
+namespace penumbra {
+namespace {
+
+constexpr uint32_t kFirstCapacity = 4;
+constexpr size_t kCompactBytesMin = size_t{4} << 20;
+// Less than this is not worth spilling: another operator holds the memory.
+constexpr size_t kSpillBytesMin = size_t{128} << 10;
+
+std::vector<int> ColumnsOf(const WindowInput& input, const std::vector<const Expr*>& exprs) {
+  std::vector<int> columns;
+  for (const Expr* expr : exprs) columns.push_back(input.ColumnOf(*expr));
+  return columns;
+}
+
+std::vector<PenumbraType> TypesOf(const std::vector<const Expr*>& exprs) {
+  std::vector<PenumbraType> types;
+  for (const Expr* expr : exprs) types.push_back(expr->type);
+  return types;
+}
+
+std::vector<const Expr*> OrderExprs(const WindowSpec& spec) {
+  std::vector<const Expr*> exprs;
+  for (const SortKeySpec& key : spec.order_keys) exprs.push_back(key.expr);
+  return exprs;
+}
+
+}  // namespace
+
+FirstRows::FirstRows(const WindowInput& input, const SortInput& rows, ExecutionEnvironment& environment)
+    : limit_(input.spec().limit),
+      partition_columns_(ColumnsOf(input, input.spec().partition_keys)),
+      order_columns_(ColumnsOf(input, OrderExprs(input.spec()))),
+      rows_(rows),
+      order_(input.spec().order_keys, order_columns_, rows.layout(), false),
+      environment_(environment),
+      layout_(TypesOf(input.spec().partition_keys)) {
+  layout_.row_bytes += sizeof(Partition);
+}
+
+FirstRows::Local::Local(const FirstRows& of)
+    : of_(of),
+      partitions_(std::make_unique<LocalGroups>(of.layout_, of.environment_)),
+      arena_(std::make_unique<Arena>(&of.environment_.budget)),
+      compact_bytes_(kCompactBytesMin),
+      images_(size_t{kVectorRows} * of.layout_.keys.image_bytes()),
+      prefixes_(kVectorRows) {}
+
+FirstRows::Partition& FirstRows::Local::PartitionAt(char* group) const {
+  return *reinterpret_cast<Partition*>(group + of_.layout_.keys.image_bytes());
+}
+
+bool FirstRows::Local::ShouldSpill() const {
+  const MemoryBudget& budget = of_.environment_.budget;
+  if (partitions_->ShouldSpill()) return true;
+  return budget.IsExceeded() && arena_->bytes() >= std::min(kSpillBytesMin, budget.budget_bytes() / 4);
+}
+
+// Keys first: of rows that are beyond their partition's bound nothing else is looked at.
+void FirstRows::Local::Add(const Batch& batch, EvalContext& context) {
+  std::vector<Vector> keys;
+  const auto flatten = [&](const std::vector<int>& columns) {
+    keys.clear();
+    for (int column : columns) keys.push_back(Flatten(batch.columns[column], batch.rows, context.arena));
+  };
+  const RowSelection all{nullptr, batch.rows};
+  flatten(of_.partition_columns_);
+  of_.layout_.keys.BuildImages(keys.data(), all, context.arena, images_.data());
+  partitions_->FindOrInsert(images_.data(), batch.rows, groups_);
+  flatten(of_.order_columns_);
+  of_.order_.Encode(keys.data(), all, prefixes_.data());
+  // Of equal rows no row number more is wanted.
+  const bool keeps_equals = of_.limit_.rank != PENUMBRA_WINDOW_ROW_NUMBER || !of_.order_.HasExactPrefix();
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < batch.rows; ++i) {
+    const Partition& partition = PartitionAt(groups_[i]);
+    const SortPrefix& bound = partition.bound.prefix;
+    const bool is_beyond =
+        partition.is_bounded != 0 && (keeps_equals ? bound < prefixes_[i] : !(prefixes_[i] < bound));
+    selected_[count] = static_cast<uint16_t>(i);
+    count += !is_beyond;
+  }
+  seen_rows_ += batch.rows;
+  if (count == 0) return;
+  columns_.assign(batch.columns, batch.columns + batch.column_count);
+  if (count < batch.rows) {
+    for (Vector& column : columns_) column = Gather(column, selected_, count, context.arena);
+  }
+  for (Vector& column : columns_) column = Flatten(column, count, context.arena);
+  const uint32_t row_bytes = of_.rows_.layout().row_bytes();
+  char* memory = static_cast<char*>(arena_->Allocate(size_t{count} * row_bytes));
+  std::memset(memory, 0, size_t{count} * row_bytes);
+  for (uint32_t i = 0; i < count; ++i) rows_[i] = memory + size_t{i} * row_bytes;
+  of_.rows_.layout().Write(columns_.data(), {nullptr, count}, rows_, *arena_);
+  kept_rows_ += count;
+  stored_rows_ += count;
+  for (uint32_t i = 0; i < count; ++i) {
+    Insert(PartitionAt(groups_[selected_[i]]), {prefixes_[selected_[i]], rows_[i]});
+  }
+  if (arena_->bytes() > compact_bytes_) Compact();
+}
+
+void FirstRows::Local::Insert(Partition& partition, const SortEntry& entry) {
+  if (partition.is_bounded != 0 && IsLess(of_.order_, partition.bound, entry)) return;
+  if (partition.count == partition.capacity) {
+    Cut(partition);
+    if (2 * partition.count > partition.capacity || partition.capacity == 0) {
+      const uint32_t capacity = std::max(2 * partition.capacity, kFirstCapacity);
+      SortEntry* entries = arena_->AllocateArray<SortEntry>(capacity);
+      std::copy_n(partition.entries, partition.count, entries);
+      partition.entries = entries;
+      partition.capacity = capacity;
+    }
+  }
+  partition.entries[partition.count++] = entry;
+}
+
+// Drops the rows that are not wanted.
+void FirstRows::Local::Cut(Partition& partition) {
+  const SortOrder order(of_.order_, of_.environment_);
+  SortEntry* begin = partition.entries;
+  SortEntry* end = begin + partition.count;
+  const auto wanted = static_cast<uint32_t>(of_.limit_.count);
+  uint32_t kept = 0;
+  if (of_.limit_.rank == PENUMBRA_WINDOW_DENSE_RANK) {
+    kept = CutDense(partition);
+    if (kept == 0) return;
+  } else {
+    if (partition.count < wanted) return;
+    SortEntry* last = begin + wanted - 1;
+    std::nth_element(begin, last, end, order);
+    partition.bound = *last;
+    kept = wanted;
+    if (of_.limit_.rank == PENUMBRA_WINDOW_RANK) {
+      const auto is_peer = [&](const SortEntry& entry) { return !IsLess(of_.order_, *last, entry); };
+      kept = static_cast<uint32_t>(std::partition(last + 1, end, is_peer) - begin);
+    }
+  }
+  partition.is_bounded = 1;
+  partition.count = kept;
+}
+
+// How many rows have one of the first keys; 0: there are fewer keys than wanted.
+uint32_t FirstRows::Local::CutDense(Partition& partition) {
+  SortEntry* entries = partition.entries;
+  std::sort(entries, entries + partition.count, SortOrder(of_.order_, of_.environment_));
+  int64_t rank = 0;
+  for (uint32_t i = 0; i < partition.count; ++i) {
+    if (i > 0 && !IsLess(of_.order_, entries[i - 1], entries[i])) continue;
+    if (rank++ < of_.limit_.count) continue;
+    partition.bound = entries[i - 1];
+    return i;
+  }
+  if (rank < of_.limit_.count) return 0;
+  partition.bound = entries[partition.count - 1];
+  return partition.count;
+}
+
+// Frees the dropped rows if they are the greater part.
+void FirstRows::Local::Compact() {
+  uint64_t rows = 0;
+  const auto for_each = [&](const auto& visit) {
+    for (int p = 0; p < kPartitions; ++p) {
+      partitions_->rows(p).ForEach(of_.environment_, [&](char* group) { visit(PartitionAt(group)); });
+    }
+  };
+  for_each([&](Partition& partition) {
+    Cut(partition);
+    rows += partition.count;
+  });
+  if (rows < stored_rows_ / 2) {
+    auto arena = std::make_unique<Arena>(&of_.environment_.budget);
+    for_each([&](Partition& partition) {
+      SortEntry* entries = arena->AllocateArray<SortEntry>(partition.capacity);
+      for (uint32_t i = 0; i < partition.count; ++i) {
+        entries[i] = {partition.entries[i].prefix, of_.rows_.layout().Copy(partition.entries[i].row, *arena)};
+      }
+      partition.entries = entries;
+      if (partition.is_bounded != 0) partition.bound.row = of_.rows_.layout().Copy(partition.bound.row, *arena);
+    });
+    arena_ = std::move(arena);
+    stored_rows_ = rows;
+  }
+  compact_bytes_ = 2 * std::max(arena_->bytes(), kCompactBytesMin / 2);
+}
+
+}  // namespace penumbra
