@@ -11,6 +11,7 @@
 #include "numeric/numeric.h"
 #include "operator/execution_environment.h"
 #include "support/sink.h"
+#include "window/whole_partitions.h"
 
 namespace penumbra::test {
 namespace {
@@ -56,10 +57,16 @@ class RandomWindow {
         return;
       }
       ASSERT_EQ(run.rows.size(), rows_);
+      std::vector<std::vector<std::string>> rows = run.rows;
+      if (IsOfWholePartitions(spec_)) {
+        std::stable_sort(rows.begin(), rows.end(), [&](const auto& a, const auto& b) {
+          return ComparePartition(static_cast<uint32_t>(std::stoul(a[kId])), static_cast<uint32_t>(std::stoul(b[kId]))) < 0;
+        });
+      }
       if (memory_bytes == kNoMemory && rows_ > 10000) {
         EXPECT_GT(run.stats.spilled_bytes, 0u);
       }
-      Check(run.rows);
+      Check(rows);
     }
     EXPECT_EQ(environment.budget.used_bytes(), 0u);
   }
@@ -98,7 +105,7 @@ class RandomWindow {
     const uint32_t kind = Below(counts_rows ? 4 : 2);
     if (kind == 0) return {is_end ? PENUMBRA_FRAME_UNBOUNDED_FOLLOWING : PENUMBRA_FRAME_UNBOUNDED_PRECEDING, 0};
     if (kind == 1) return {PENUMBRA_FRAME_CURRENT_ROW, 0};
-    return {kind == 2 ? PENUMBRA_FRAME_PRECEDING : PENUMBRA_FRAME_FOLLOWING, Below(Below(2) != 0 ? 5 : 400)};
+    return {kind == 2 ? PENUMBRA_FRAME_PRECEDING : PENUMBRA_FRAME_FOLLOWING, Below(std::vector<uint32_t>{5, 5, 400, 4000}[Below(4)])};
   }
   void SetAggregate(WindowFunctionSpec* function) {
     struct Choice {
@@ -110,6 +117,7 @@ class RandomWindow {
         {"count(*)", -1, PENUMBRA_INT8},  {"count", kText, PENUMBRA_INT8},     {"sum", kInteger, PENUMBRA_INT8},
         {"min", kInteger, PENUMBRA_INT4}, {"max", kText, PENUMBRA_TEXT},       {"sum", kFloat, PENUMBRA_FLOAT8},
         {"avg", kFloat, PENUMBRA_FLOAT8}, {"sum", kNumeric, PENUMBRA_NUMERIC}, {"max", kNumeric, PENUMBRA_NUMERIC},
+        {"min", kText, PENUMBRA_TEXT},
     };
     const Choice& choice = kChoices[Below(std::size(kChoices))];
     function->function = PENUMBRA_WINDOW_AGGREGATE;
@@ -124,14 +132,17 @@ class RandomWindow {
     if (Below(5) != 0) spec_.partition_keys.push_back(ColumnAt(kPartition));
     is_descending_ = Below(2) != 0;
     nulls_first_ = Below(2) != 0;
-    if (Below(6) != 0) spec_.order_keys.push_back({ColumnAt(kOrder), is_descending_, nulls_first_});
-    has_places_ = Below(3) != 0;
+    const bool is_whole = Below(4) == 0;
+    if (!is_whole && Below(6) != 0) spec_.order_keys.push_back({ColumnAt(kOrder), is_descending_, nulls_first_});
+    has_places_ = !is_whole && Below(3) != 0;
     if (has_places_) spec_.order_keys.push_back({ColumnAt(kId)});
     if (!spec_.order_keys.empty() && Below(3) == 0) return MakeLimit();
     for (uint32_t count = 1 + Below(4); count > 0; --count) {
       WindowFunctionSpec function;
-      function.function = static_cast<PenumbraWindowFunction>(
-          std::min<uint32_t>(Below(PENUMBRA_WINDOW_AGGREGATE + 6), PENUMBRA_WINDOW_AGGREGATE));
+      function.function =
+          is_whole ? PENUMBRA_WINDOW_AGGREGATE
+                   : static_cast<PenumbraWindowFunction>(
+                         std::min<uint32_t>(Below(PENUMBRA_WINDOW_AGGREGATE + 6), PENUMBRA_WINDOW_AGGREGATE));
       function.counts_rows = has_places_ && Below(2) != 0;
       function.start = Bound(false, function.counts_rows);
       function.end = Bound(true, function.counts_rows);
@@ -349,7 +360,9 @@ class RandomWindow {
         for (const std::string& value : values) sum += std::stod(value);
         return FormatFloat(is_average ? sum / static_cast<double>(values.size()) : sum);
       }
-      case PENUMBRA_TEXT: return *std::max_element(values.begin(), values.end());
+      case PENUMBRA_TEXT:
+        return aggregate.function == penumbra::test::AggregateOf("max") ? *std::max_element(values.begin(), values.end())
+                                                                        : *std::min_element(values.begin(), values.end());
       default: break;
     }
     Decimal result = Decimal::FromString(values[0]);

@@ -86,6 +86,12 @@ bool CheckAggregate(const AggregateSpec& spec, std::string* reason) {
   return false;
 }
 
+bool IsExactInParts(const AggregateSpec& spec) {
+  if (InfoOf(spec.function).needs != AggregateNeeds::kValues) return true;
+  const PenumbraType type = spec.arguments[0]->type;
+  return spec.arguments.size() == 1 && (IsInteger(type) || type == PENUMBRA_NUMERIC);
+}
+
 AccumulatorFactory ChooseAccumulator(PenumbraAggregate function, PenumbraType argument) {
   if (function == PENUMBRA_AGG_AVG && !IsFloat(argument)) return CreateSumAccumulator;
   return InfoOf(function).create;

@@ -164,6 +164,9 @@ inline int64_t CountValid(const Vector& argument, RowSelection selection) {
   return count;
 }
 
+// Whether states of parts of the rows, combined in order, are that of all rows to the last digit.
+bool IsExactInParts(const AggregateSpec& spec);
+
 // Whether the function takes the argument types to the result type; false fills *reason.
 bool CheckAggregate(const AggregateSpec& spec, std::string* reason);
 

@@ -1,10 +1,11 @@
 // Building windows: what the plan checks of one.
+#include "aggregate/aggregate_accumulator.h"
 #include "plan/plan.h"
 
 namespace penumbra {
 namespace {
 
-// A frame that moves is added up anew for each row.
+// A frame that moves is added up anew for each row where sums depend on the order of additions.
 constexpr int64_t kFrameRowsMax = 1024;
 
 bool IsOfOtherRow(PenumbraWindowFunction function) {
@@ -83,8 +84,8 @@ bool Plan::CheckWindowCall(PenumbraOperator input, const PenumbraWindowCall& cal
     reason_ = call.aggregate.distinct ? "DISTINCT in a window" : "a window's sum of float4";
     return false;
   }
-  if (MovingRows(call) >= 0) return true;
-  reason_ = "an aggregate over a frame that moves, of more than 1024 rows";
+  if (MovingRows(call) >= 0 || IsExactInParts(function->aggregate)) return true;
+  reason_ = "an aggregate of floats over a frame that moves, of more than 1024 rows";
   return false;
 }
 

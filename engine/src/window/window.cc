@@ -1,6 +1,7 @@
 // Window functions: a full sort by partition and order keys, then a pass over the rows in that order.
 //
-// Readers compute the functions while they read, each over whole partitions. Past the budget the sort's merged runs are
+// Readers compute the functions while they read, each over whole partitions or, where all functions allow it, over any
+// rows. Past the budget the sort's merged runs are
 // read by one, which holds as many rows as the longest partition has.
 #include "window/window.h"
 
@@ -8,6 +9,7 @@
 
 #include "sort/sort.h"
 #include "window/first_rows.h"
+#include "window/whole_partitions.h"
 #include "window/window_function.h"
 
 namespace penumbra {
@@ -16,7 +18,13 @@ namespace {
 // Wanted of a reader, and of what is taken of merged runs at once.
 constexpr uint64_t kReaderRows = uint64_t{1} << 16;
 
-// The rows of whole partitions, and the functions' values.
+// Whether a reader may begin within a partition: what it computes of a row does not come from the rows before.
+bool BeginsAnywhere(const WindowFunctionSpec& function) {
+  return function.function != PENUMBRA_WINDOW_AGGREGATE || (function.start.kind != PENUMBRA_FRAME_UNBOUNDED_PRECEDING &&
+                                                            function.end.kind != PENUMBRA_FRAME_UNBOUNDED_FOLLOWING);
+}
+
+// Rows of the window's order, and the functions' values.
 class PartitionReader {
  public:
   PartitionReader(const WindowInput& input, const RowLayout& layout, ExecutionEnvironment& environment)
@@ -25,8 +33,7 @@ class PartitionReader {
   // Begins with the rows [begin, end) of `rows`.
   void Begin(const WindowRows& rows, uint64_t begin, uint64_t end) {
     end_ = end;
-    batch_ = std::make_unique<WindowBatch>(rows);
-    batch_->begin = begin;
+    batch_ = std::make_unique<WindowBatch>(rows, begin);
     functions_.clear();
     for (const WindowFunctionSpec& function : input_.spec().functions) {
       functions_.push_back(CreateWindowFunction(function, input_, layout_, environment_));
@@ -201,9 +208,12 @@ class Window : public Sink {
   }
   int Seal() override {
     if (sort_->is_spilled()) return 1;
+    const auto& functions = input_.spec().functions;
+    const bool cuts_partitions = std::all_of(functions.begin(), functions.end(), BeginsAnywhere);
     for (uint64_t begin = 0; begin < rows_->count();) {
       begins_.push_back(begin);
-      begin = rows_->NextPartition(begin + kReaderRows);
+      begin += kReaderRows;
+      begin = cuts_partitions ? std::min(begin, rows_->count()) : rows_->NextPartition(begin);
     }
     begins_.push_back(rows_->count());
     return static_cast<int>(begins_.size()) - 1;
@@ -250,7 +260,9 @@ class Window : public Sink {
 }  // namespace
 
 std::unique_ptr<Sink> CreateWindow(const WindowSpec& spec, ExecutionEnvironment& environment) {
-  return std::make_unique<Window>(spec, environment);
+  auto sorted = std::make_unique<Window>(spec, environment);
+  if (!IsOfWholePartitions(spec)) return sorted;
+  return CreateWholePartitions(spec, environment, std::move(sorted));
 }
 
 }  // namespace penumbra

@@ -1,9 +1,9 @@
 // Aggregates over frames, with the states of aggregate/.
 //
 // A frame that begins with its partition grows: the state goes on from row to row, and a copy of it is the row's. Any
-// other frame is added up anew for each row that has another one than the row before, as PostgreSQL does it for
-// floats, whose sums depend on that; the plan bounds its rows. Rows with one frame share a state, which is finished
-// once.
+// other frame slides (SlidingState) where parts of it can be added up for themselves. Sums of floats depend on the order
+// of additions, so such a frame is added up anew for each row, as PostgreSQL does it; the plan bounds its rows. Rows with
+// one frame share a state, which is finished once.
 #include <numeric>
 
 #include "aggregate/aggregate_accumulator.h"
@@ -28,15 +28,16 @@ class ArgumentBlock {
     if (begin < begin_ || begin >= end_ || (end > end_ && begin > begin_)) Read(rows, begin);
     return std::min(end, end_);
   }
-  // Calls add(arguments, selection) for the rows of the block that pass the filter.
+  // Calls add(arguments, selection, first) for the rows of the block that pass the filter; row 0 of the arguments is
+  // the row begin + first.
   template <typename Add>
   void Visit(uint64_t begin, uint64_t end, const Add& add) {
     const uint32_t first = static_cast<uint32_t>(begin - begin_), last = static_cast<uint32_t>(end - begin_);
     if (filter_column_ >= 0) {
       const uint32_t before = passed_before_[first];
-      add(vectors_.data(), RowSelection{passed_ + before, passed_before_[last] - before});
+      add(vectors_.data(), RowSelection{passed_ + before, passed_before_[last] - before}, -int64_t{first});
     } else if (has_nulls_) {
-      add(vectors_.data(), RowSelection{all_rows_ + first, last - first});
+      add(vectors_.data(), RowSelection{all_rows_ + first, last - first}, -int64_t{first});
     } else {
       // As vectors of their own, whose loops need no numbers of rows.
       shifted_ = vectors_;
@@ -44,7 +45,7 @@ class ArgumentBlock {
         if (vector.data == nullptr) continue;
         vector.data = static_cast<const char*>(vector.data) + size_t{first} * FlatWidth(vector);
       }
-      add(shifted_.data(), RowSelection{nullptr, last - first});
+      add(shifted_.data(), RowSelection{nullptr, last - first}, int64_t{0});
     }
   }
 
@@ -99,6 +100,134 @@ class ArgumentBlock {
   uint16_t passed_before_[kVectorRows + 1];  // by row: of those before it
 };
 
+// Calls visit(begin, end) for parts of [begin, end) that are in the block then.
+template <typename Visit>
+void ForEachPart(ArgumentBlock& block, const WindowRows& rows, const ExecutionEnvironment& environment, uint64_t begin,
+                 uint64_t end, const Visit& visit) {
+  constexpr uint64_t kPollParts = 128;
+  for (uint64_t part = 1; begin < end; ++part) {
+    const uint64_t loaded = block.Load(rows, begin, end);
+    visit(begin, loaded);
+    begin = loaded;
+    if (part % kPollParts == 0) environment.CheckCancelled();
+  }
+}
+
+// The state of a frame whose beginning and end only move on, in O(1) a row: two parts, of which the first has a state
+// for each place where it may begin. When the frame has left it, the second part becomes the first.
+class SlidingState {
+ public:
+  SlidingState(const Accumulator& accumulator, ArgumentBlock& arguments, ExecutionEnvironment& environment)
+      : accumulator_(accumulator),
+        arguments_(arguments),
+        environment_(environment),
+        second_(accumulator.state_bytes() / 8),
+        other_(second_) {
+    Clear(0);
+  }
+
+  void MoveTo(const WindowRows& rows, uint64_t begin, uint64_t end) {
+    if (begin < begin_ || end < end_ || begin >= end_) Clear(begin);
+    begin_ = begin;
+    if (begin_ > middle_) BeginSecond(rows);
+    ForEachPart(arguments_, rows, environment_, end_, end, [&](uint64_t part, uint64_t part_end) {
+      arguments_.Visit(part, part_end, [&](const Vector* arguments, RowSelection selection, int64_t) {
+        accumulator_.AddRun(At(second_), arguments, selection, *second_store_);
+      });
+    });
+    end_ = end;
+  }
+  // Of the frame; what it points to lies in `store`.
+  void Read(char* into, StateStore& store) {
+    if (begin_ >= middle_) return Copy(At(second_), into, store);
+    Copy(first_ + (begin_ - first_begin_) * accumulator_.state_bytes(), into, store);
+    AddCopy(At(second_), into, store);
+  }
+
+ private:
+  static char* At(std::vector<uint64_t>& state) { return reinterpret_cast<char*>(state.data()); }
+
+  void Clear(uint64_t begin) {
+    begin_ = middle_ = end_ = begin;
+    ClearSecond();
+  }
+  void ClearSecond() {
+    std::fill(second_.begin(), second_.end(), 0);
+    second_store_ = std::make_unique<StateStore>(&environment_.budget);
+  }
+  // What a state points to may be changed in place.
+  void Copy(const char* state, char* into, StateStore& store) {
+    std::memcpy(into, state, accumulator_.state_bytes());
+    if (!accumulator_.has_variable_part()) return;
+    saved_.clear();
+    accumulator_.Save(into, &saved_);
+    accumulator_.Load(into, saved_.data(), store);
+  }
+  // Combine() may change what it adds.
+  void AddCopy(const char* state, char* into, StateStore& store) {
+    char* other = At(other_);
+    Copy(state, other, store);
+    accumulator_.Combine(&into, &other, 0, 1, store);
+  }
+  // All rows become those of the first part, whose states are made from its end on.
+  void BeginSecond(const WindowRows& rows) {
+    const uint32_t state_bytes = accumulator_.state_bytes();
+    const uint64_t count = end_ - begin_;
+    first_store_ = std::make_unique<StateStore>(&environment_.budget);
+    first_ = static_cast<char*>(first_store_->arena().Allocate(count * state_bytes));
+    std::memset(first_, 0, count * state_bytes);
+    first_begin_ = begin_;
+    middle_ = end_;
+    ForEachPart(arguments_, rows, environment_, begin_, end_, [&](uint64_t part, uint64_t part_end) {
+      arguments_.Visit(part, part_end, [&](const Vector* arguments, RowSelection selection, int64_t first) {
+        char* states[kVectorRows];
+        for (uint64_t row = part; row < part_end; ++row) {
+          states[static_cast<int64_t>(row - part) - first] = first_ + (row - first_begin_) * state_bytes;
+        }
+        accumulator_.AddScattered(states, 0, arguments, selection, *first_store_);
+      });
+    });
+    for (uint64_t i = count - 1; i-- > 0;) {
+      if (i % kPollStates == 0) environment_.CheckCancelled();
+      char* into = first_ + i * state_bytes;
+      char* next = into + state_bytes;
+      if (accumulator_.has_variable_part()) {
+        AddCopy(next, into, *first_store_);
+      } else {
+        accumulator_.Combine(&into, &next, 0, 1, *first_store_);
+      }
+    }
+    ClearSecond();
+  }
+
+  static constexpr uint64_t kPollStates = uint64_t{1} << 16;
+
+  const Accumulator& accumulator_;
+  ArgumentBlock& arguments_;
+  ExecutionEnvironment& environment_;
+  uint64_t begin_ = 0;
+  uint64_t middle_ = 0;
+  uint64_t end_ = 0;
+  char* first_ = nullptr;  // of the rows [i, middle_), by i - first_begin_
+  uint64_t first_begin_ = 0;
+  std::unique_ptr<StateStore> first_store_;
+  std::vector<uint64_t> second_;  // of the rows [middle_, end_)
+  std::unique_ptr<StateStore> second_store_;
+  std::vector<uint64_t> other_;
+  std::vector<char> saved_;
+};
+
+// Whether the frame moves, and is worth a SlidingState.
+bool Slides(const WindowFunctionSpec& spec) {
+  if (spec.start.kind == PENUMBRA_FRAME_UNBOUNDED_PRECEDING || !IsExactInParts(spec.aggregate)) return false;
+  constexpr int64_t kFewRows = 8;
+  const auto is_near = [&](const PenumbraFrameBound& bound) {
+    return bound.kind == PENUMBRA_FRAME_CURRENT_ROW || (bound.kind != PENUMBRA_FRAME_UNBOUNDED_FOLLOWING &&
+                                                        bound.offset < kFewRows);
+  };
+  return !spec.counts_rows || !is_near(spec.start) || !is_near(spec.end);
+}
+
 class WindowAggregate : public WindowFunction {
  public:
   WindowAggregate(const WindowFunctionSpec& spec, const WindowInput& input, const RowLayout& layout,
@@ -111,6 +240,7 @@ class WindowAggregate : public WindowFunction {
     const PenumbraType type = aggregate.arguments.empty() ? PENUMBRA_INT8 : aggregate.arguments[0]->type;
     accumulator_ = ChooseAccumulator(aggregate.function, type)(type, aggregate.collation);
     adds_in_order_ = IsFloat(type);
+    if (Slides(spec)) sliding_ = std::make_unique<SlidingState>(*accumulator_, arguments_, environment);
     state_.resize(accumulator_->state_bytes() / 8);
     std::fill(std::begin(states_), std::end(states_), reinterpret_cast<char*>(state_.data()));
   }
@@ -124,9 +254,13 @@ class WindowAggregate : public WindowFunction {
     for (uint32_t i = 0; i < batch.count; ++i) {
       if (MoveTo(batch, i) || i == 0) {
         finished[count] = arena.AllocateArray<char>(accumulator_->state_bytes());
-        std::memcpy(finished[count], state_.data(), accumulator_->state_bytes());
-        // What a state points to may be changed in place.
-        if (accumulator_->has_variable_part()) OwnState(finished[count]);
+        if (sliding_ != nullptr) {
+          sliding_->Read(finished[count], *store_);
+        } else {
+          std::memcpy(finished[count], state_.data(), accumulator_->state_bytes());
+          // What a state points to may be changed in place.
+          if (accumulator_->has_variable_part()) OwnState(finished[count]);
+        }
         ++count;
       }
       number[i] = static_cast<uint16_t>(count - 1);
@@ -155,27 +289,27 @@ class WindowAggregate : public WindowFunction {
     const uint64_t begin = frames_.begins[i], end = frames_.ends[i];
     const bool goes_on = spec_.start.kind == PENUMBRA_FRAME_UNBOUNDED_PRECEDING && begin == begin_ && end >= end_;
     if (batch.begin + i > 0 && begin == begin_ && end == end_) return false;
+    if (sliding_ != nullptr) {
+      sliding_->MoveTo(batch.rows, begin_ = begin, end_ = end);
+      return true;
+    }
     if (!goes_on) {
       std::fill(state_.begin(), state_.end(), 0);
       end_ = begin;
     }
     begin_ = begin;
-    while (end_ < end) {
-      const uint64_t loaded = arguments_.Load(batch.rows, end_, end);
-      arguments_.Visit(end_, loaded, [&](const Vector* arguments, RowSelection selection) {
+    ForEachPart(arguments_, batch.rows, environment_, end_, end, [&](uint64_t part, uint64_t part_end) {
+      arguments_.Visit(part, part_end, [&](const Vector* arguments, RowSelection selection, int64_t) {
         if (adds_in_order_) {
           accumulator_->AddScattered(states_, 0, arguments, selection, *store_);
         } else {
           accumulator_->AddRun(state(), arguments, selection, *store_);
         }
       });
-      end_ = loaded;
-      if ((polled_ += kVectorRows) % kPollRows == 0) environment_.CheckCancelled();
-    }
+    });
+    end_ = end;
     return true;
   }
-
-  static constexpr uint64_t kPollRows = uint64_t{1} << 18;
 
   const WindowFunctionSpec& spec_;
   ExecutionEnvironment& environment_;
@@ -189,7 +323,7 @@ class WindowAggregate : public WindowFunction {
   uint64_t end_ = 0;
   char* states_[kVectorRows];  // that of each row is `state_`
   std::vector<char> saved_;
-  uint64_t polled_ = 0;
+  std::unique_ptr<SlidingState> sliding_;  // in place of state_; null: the frame does not slide
 };
 
 }  // namespace

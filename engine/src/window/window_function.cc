@@ -7,17 +7,23 @@
 
 namespace penumbra {
 
-WindowBatch::WindowBatch(const WindowRows& r) : rows(r) {
+WindowBatch::WindowBatch(const WindowRows& r, uint64_t first) : rows(r), begin(first) {
   for (auto* bounds : {&partition_begins, &partition_ends, &peer_begins, &peer_ends, &peer_numbers}) {
     bounds->resize(kVectorRows);
   }
+  if (first == rows.count()) return;
+  partition_begins[0] = rows.PartitionOf(first);
+  partition_ends[0] = rows.NextPartition(first + 1);
+  peer_begins[0] = rows.PeersOf(first);
+  peer_ends[0] = rows.NextPeer(first + 1);
+  peer_numbers[0] = rows.CountPeers(partition_begins[0], first + 1);
 }
 
 void WindowBatch::Advance(uint64_t end) {
-  // What holds of the row before, the first row of a reader aside: a partition begins there.
+  // What holds of the row before, or of the first.
   const uint32_t last = count == 0 ? 0 : count - 1;
-  uint64_t partition_begin = partition_begins[last], partition_end = count == 0 ? begin : partition_ends[last];
-  uint64_t peer_begin = peer_begins[last], peer_end = count == 0 ? begin : peer_ends[last];
+  uint64_t partition_begin = partition_begins[last], partition_end = partition_ends[last];
+  uint64_t peer_begin = peer_begins[last], peer_end = peer_ends[last];
   uint64_t peer_number = peer_numbers[last];
   begin += count;
   count = static_cast<uint32_t>(std::min<uint64_t>(kVectorRows, end - begin));

@@ -21,7 +21,8 @@ struct WindowBatch {
   std::vector<uint64_t> peer_ends;
   std::vector<uint64_t> peer_numbers;  // within the partition, from 1
 
-  explicit WindowBatch(const WindowRows& r);
+  // Before the row `first`.
+  WindowBatch(const WindowRows& r, uint64_t first);
   // The next rows, not past `end`, where a partition ends.
   void Advance(uint64_t end);
 };

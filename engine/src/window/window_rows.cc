@@ -58,4 +58,21 @@ uint64_t WindowRows::Next(const std::vector<uint64_t>& bits, uint64_t row) const
   return word * 64 + static_cast<uint64_t>(__builtin_ctzll(left));
 }
 
+uint64_t WindowRows::Last(const std::vector<uint64_t>& bits, uint64_t row) const {
+  uint64_t word = row / 64, left = bits[word] << (63 - row % 64) >> (63 - row % 64);
+  while (left == 0) left = bits[--word];
+  return word * 64 + 63 - static_cast<uint64_t>(__builtin_clzll(left));
+}
+
+uint64_t WindowRows::CountPeers(uint64_t begin, uint64_t end) const {
+  uint64_t count = 0;
+  for (uint64_t word = begin / 64; word * 64 < end; ++word) {
+    uint64_t bits = peers_[word];
+    if (word == begin / 64) bits = bits >> (begin % 64) << (begin % 64);
+    if (word == end / 64) bits &= (uint64_t{1} << (end % 64)) - 1;
+    count += static_cast<uint64_t>(__builtin_popcountll(bits));
+  }
+  return count;
+}
+
 }  // namespace penumbra

@@ -44,8 +44,14 @@ class WindowRows {
   // The first partition, or group of peers, that begins at `row` or after it; count() where there is none.
   uint64_t NextPartition(uint64_t row) const { return Next(partitions_, row); }
   uint64_t NextPeer(uint64_t row) const { return Next(peers_, row); }
+  // The beginning of the partition, or group of peers, that `row` is of.
+  uint64_t PartitionOf(uint64_t row) const { return Last(partitions_, row); }
+  uint64_t PeersOf(uint64_t row) const { return Last(peers_, row); }
+  // How many groups of peers begin in [begin, end).
+  uint64_t CountPeers(uint64_t begin, uint64_t end) const;
 
  private:
+  uint64_t Last(const std::vector<uint64_t>& bits, uint64_t row) const;
   uint64_t Next(const std::vector<uint64_t>& bits, uint64_t row) const;
 
   char* const* rows_;
