@@ -81,7 +81,7 @@ class Plan {
   bool CheckColumns(PenumbraOperator input, const PenumbraExpr* exprs, int count);
   bool CheckColumns(const std::vector<OutputColumn>& columns, const PenumbraExpr* exprs, int count);
   bool CheckJoin(const PenumbraJoin& join);
-  // The keys without their Exprs, which are set when nothing can be refused any more.
+  // plan_sort.cc: the keys without their Exprs, which are set when nothing can be refused any more.
   bool CheckSortKeys(PenumbraOperator input, const PenumbraSortKey* keys, int count, std::vector<SortKeySpec>* specs);
   // plan_aggregation.cc
   bool CheckAggregateCall(PenumbraOperator input, const PenumbraAggregateCall& call, AggregateSpec* aggregate);

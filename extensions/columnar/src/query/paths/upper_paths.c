@@ -622,18 +622,19 @@ static void
 add_windows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
 {
 	PathTarget *target = root->upper_targets[UPPERREL_WINDOW];
-	RelPipeline *planned = window_paths_find_input(root, input_rel, output_rel);
+	List	   *windows = window_paths_find(output_rel);
+	RelPipeline *planned = windows == NIL ? NULL : base_pipelines_copy(root, input_rel);
 	List	   *pathkeys;
 
 	if (planned == NULL)
 		return;
 	if (IS_SIMPLE_REL(input_rel) || IS_JOIN_REL(input_rel))
 		keep_needed_columns(root, planned, get_tlist_exprs(root->processed_tlist, true));
-	if (window_paths_add_stages(root, planned, output_rel, &pathkeys) &&
+	if (window_paths_add_stages(root, planned, windows, &pathkeys) &&
 		rel_pipeline_set_target(root, planned, target) && rel_pipeline_check(planned->pipeline))
 		finish_stage(root, UPPERREL_WINDOW, planned, CLAUSE_WINDOWS, output_rel, target, NODE_WINDOW, pathkeys);
 	else
-		window_paths_add_sorted(root, input_rel, output_rel);
+		window_paths_add_sorted(root, base_pipelines_copy(root, input_rel), windows, output_rel);
 }
 
 /* ---------------------------------------------------------------- the hook's part */

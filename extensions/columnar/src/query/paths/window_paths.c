@@ -53,14 +53,18 @@ cheapest_of(RelOptInfo *rel)
 	return (WindowAggPath *) cheapest;
 }
 
-/* All WindowAggs, the lowest first; between two there may be a sort and a projection. */
-static List *
-windows_of(WindowAggPath *top)
+/* Between two WindowAggs there may be a sort and a projection. */
+List *
+window_paths_find(RelOptInfo *output_rel)
 {
+	WindowAggPath *top = cheapest_of(output_rel);
 	List	   *windows = list_make1(top);
-	Path	   *path = top->subpath;
+	Path	   *path;
 
-	for (;;)
+	/* Peers may come in another order, which "prefer" is not to show: PostgreSQL's own tests do. */
+	if (penumbra_mode == MODE_PREFER || top == NULL)
+		return NIL;
+	for (path = top->subpath;;)
 	{
 		switch (nodeTag(path))
 		{
@@ -82,15 +86,6 @@ windows_of(WindowAggPath *top)
 }
 
 /* ---------------------------------------------------------------- the engine's functions */
-
-RelPipeline *
-window_paths_find_input(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
-{
-	/* Peers may come in another order, which "prefer" is not to show: PostgreSQL's own tests do. */
-	if (penumbra_mode == MODE_PREFER || cheapest_of(output_rel) == NULL)
-		return NULL;
-	return base_pipelines_copy(root, input_rel);
-}
 
 typedef struct WindowFunctions
 {
@@ -143,6 +138,8 @@ add_window(PlannerInfo *root, RelPipeline *planned, const WindowAggPath *path)
 	if (below->kind == PIPELINE_WINDOW && equal(below->exprs, stage->exprs) &&
 		equal(below->sort_flags, stage->sort_flags))
 		planned->pipeline->top = stage = below;
+	else if (clause->orderClause == NIL)
+		cost_add_partitions(planned, list_length(stage->exprs), path->path.pathtarget->width);
 	else
 		cost_add_sort(planned, list_length(stage->exprs), path->path.pathtarget->width, -1);
 	functions.found = (List *) rel_pipeline_normalize(root, planned, (Node *) functions.found);
@@ -153,12 +150,14 @@ add_window(PlannerInfo *root, RelPipeline *planned, const WindowAggPath *path)
 	return true;
 }
 
-/* In which our partitions come, too: those of text come in the order of bytes. */
+/* In which our partitions come, too: those of text come in the order of bytes, those without an order in none. */
 static List *
 order_of(PlannerInfo *root, const WindowClause *clause)
 {
 	ListCell   *lc;
 
+	if (clause->orderClause == NIL)
+		return NIL;
 	foreach(lc, clause->partitionClause)
 	{
 		SortGroupClause *key = lfirst_node(SortGroupClause, lc);
@@ -173,9 +172,8 @@ order_of(PlannerInfo *root, const WindowClause *clause)
 }
 
 bool
-window_paths_add_stages(PlannerInfo *root, RelPipeline *planned, RelOptInfo *output_rel, List **pathkeys)
+window_paths_add_stages(PlannerInfo *root, RelPipeline *planned, List *windows, List **pathkeys)
 {
-	List	   *windows = windows_of(cheapest_of(output_rel));
 	List	   *conditions = NIL;
 	ListCell   *lc;
 
@@ -272,11 +270,10 @@ add_sort(PlannerInfo *root, RelPipeline *planned, const Path *sorted)
 }
 
 void
-window_paths_add_sorted(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel)
+window_paths_add_sorted(PlannerInfo *root, RelPipeline *planned, List *windows, RelOptInfo *output_rel)
 {
-	RelPipeline *planned = base_pipelines_copy(root, input_rel);
-	WindowAggPath *top = cheapest_of(output_rel);
-	WindowAggPath *lowest = linitial_node(WindowAggPath, windows_of(top));
+	WindowAggPath *top = llast_node(WindowAggPath, windows);
+	WindowAggPath *lowest = linitial_node(WindowAggPath, windows);
 	PenumbraPath *input;
 	Path	   *path;
 	Cost		startup_change;

@@ -15,11 +15,11 @@
 
 #include "query/pipeline/rel_pipeline.h"
 
-/* The input's rows, if the engine has them and windows may be offered; NULL: they may not. */
-extern RelPipeline *window_paths_find_input(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel);
-/* Adds all windows of the query level, and says in which order the rows come then; false: one is refused. */
-extern bool window_paths_add_stages(PlannerInfo *root, RelPipeline *planned, RelOptInfo *output_rel, List **pathkeys);
-/* Adds the path of PostgreSQL's window functions over the input's rows from the engine, in the order they need. */
-extern void window_paths_add_sorted(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel);
+/* The WindowAggPaths of PostgreSQL's cheapest path, the lowest first; NIL: there are none that may be ours. */
+extern List *window_paths_find(RelOptInfo *output_rel);
+/* Adds all of these windows, and says in which order the rows come then; false: one is refused. */
+extern bool window_paths_add_stages(PlannerInfo *root, RelPipeline *planned, List *windows, List **pathkeys);
+/* Adds the path of PostgreSQL's window functions over the rows of `planned`, in the order they need. */
+extern void window_paths_add_sorted(PlannerInfo *root, RelPipeline *planned, List *windows, RelOptInfo *output_rel);
 
 #endif							/* PENUMBRA_WINDOW_PATHS_H */

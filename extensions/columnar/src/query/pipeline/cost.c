@@ -315,6 +315,17 @@ cost_add_sort(RelPipeline *planned, int keys, int width, double bound)
 		planned->rows = bound;
 }
 
+/* Rows that are kept, and grouped meanwhile, but not sorted. */
+void
+cost_add_partitions(RelPipeline *planned, int keys, int width)
+{
+	double		row_bytes = width + SORT_ROW_BYTES;
+	double		bytes = planned->rows * row_bytes;
+
+	end_streaming(planned, planned->rows * 2.0 * keys * VALUE_COST + bytes * SORT_BYTE_COST +
+		  (bytes <= get_hash_memory_limit() ? 0 : sorted_runs_cost(bytes)));
+}
+
 void
 cost_add_window(RelPipeline *planned, int functions)
 {

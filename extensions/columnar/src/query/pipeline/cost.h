@@ -37,7 +37,9 @@ extern void cost_add_filter(RelPipeline *planned, int columns, double rows);
 extern void cost_add_join(RelPipeline *planned, const RelPipeline *build, int keys, int build_columns,
 						  int conditions, double matched, double pairs, double rows);
 extern void cost_add_aggregation(RelPipeline *planned, int keys, int calls, double groups);
-/* Of sorted rows. */
+/* A window without an order, which keeps rows of so many bytes. */
+extern void cost_add_partitions(RelPipeline *planned, int keys, int width);
+/* Of rows that a sort or the partitions have. */
 extern void cost_add_window(RelPipeline *planned, int functions);
 /* Of rows of so many bytes; the first `bound` of them are wanted, if it is positive. */
 extern void cost_add_sort(RelPipeline *planned, int keys, int width, double bound);
