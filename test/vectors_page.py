@@ -90,10 +90,16 @@ WINDOWS = """
 |---|---|
 | `row_number`, `ntile`, `lag`, `lead`, `first_value`, `last_value`, `nth_value` | with `ORDER BY`; rows, buckets and places are constants |
 | `rank`, `dense_rank`, `percent_rank`, `cume_dist` | always |
-| the aggregates above, also with `FILTER`; not with `DISTINCT`, and no `sum` of `real` | frames that begin with the partition: `RANGE`, `GROUPS` and `ROWS`. Others: `ROWS` with constant offsets, of at most 1,024 rows, with `ORDER BY` |
+| the aggregates above, also with `FILTER`; not with `DISTINCT`, and no `sum` of `real` | frames in `ROWS` with `ORDER BY`, in `RANGE` and `GROUPS` always; aggregates other than `count`, `min` and `max` of floats, intervals and pairs where the frame begins with the partition, or is in `ROWS` and has at most 1,024 rows |
 
-PostgreSQL runs windows with `EXCLUDE`, `IGNORE NULLS`, or offsets in `RANGE` and `GROUPS`, and arguments that can fail
-for rows whose value nobody needs. If one window of a query is PostgreSQL's, all are; they get their rows sorted.
+Offsets of frames are constants: of rows and groups, and in `RANGE` of integers, `real`, `double precision`, `numeric`,
+`date`, `timestamp` and `timestamptz`. `EXCLUDE` runs in vectors.
+
+PostgreSQL runs windows with `IGNORE NULLS`, and arguments that can fail for rows whose value nobody needs. If one
+window of a query is PostgreSQL's, all are; they get their rows sorted.
+
+With a condition such as `row_number() <= 3` around it, also of `rank()` and `dense_rank()`, only the first rows of each
+partition are kept and sorted. A window of aggregates without `ORDER BY` sorts nothing.
 """
 
 JOINS = """

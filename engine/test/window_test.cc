@@ -60,7 +60,8 @@ class RandomWindow {
       std::vector<std::vector<std::string>> rows = run.rows;
       if (IsOfWholePartitions(spec_)) {
         std::stable_sort(rows.begin(), rows.end(), [&](const auto& a, const auto& b) {
-          return ComparePartition(static_cast<uint32_t>(std::stoul(a[kId])), static_cast<uint32_t>(std::stoul(b[kId]))) < 0;
+          return ComparePartition(static_cast<uint32_t>(std::stoul(a[kId])),
+                                  static_cast<uint32_t>(std::stoul(b[kId]))) < 0;
         });
       }
       if (memory_bytes == kNoMemory && rows_ > 10000) {
@@ -101,11 +102,42 @@ class RandomWindow {
   }
 
   const Expr* ColumnAt(int column) const { return columns_[column].get(); }
-  PenumbraFrameBound Bound(bool is_end, bool counts_rows) {
-    const uint32_t kind = Below(counts_rows ? 4 : 2);
+  PenumbraFrameBound Bound(bool is_end, bool can_have_offset) {
+    const uint32_t kind = Below(can_have_offset ? 4 : 2);
     if (kind == 0) return {is_end ? PENUMBRA_FRAME_UNBOUNDED_FOLLOWING : PENUMBRA_FRAME_UNBOUNDED_PRECEDING, 0};
     if (kind == 1) return {PENUMBRA_FRAME_CURRENT_ROW, 0};
-    return {kind == 2 ? PENUMBRA_FRAME_PRECEDING : PENUMBRA_FRAME_FOLLOWING, Below(std::vector<uint32_t>{5, 5, 400, 4000}[Below(4)])};
+    return {kind == 2 ? PENUMBRA_FRAME_PRECEDING : PENUMBRA_FRAME_FOLLOWING,
+            Below(std::vector<uint32_t>{5, 5, 400, 4000}[Below(4)])};
+  }
+  void SetFrame(WindowFunctionSpec* function) {
+    function->mode = static_cast<PenumbraFrameMode>(has_places_ ? Below(3) : 1 + Below(2));
+    // Offsets of a RANGE are of one key.
+    const bool can_have_offset = function->mode == PENUMBRA_FRAME_RANGE
+                                     ? spec_.order_keys.size() == 1 && spec_.order_keys[0].expr == ColumnAt(kOrder)
+                                     : !spec_.order_keys.empty();
+    function->start = Bound(false, can_have_offset);
+    function->end = Bound(true, can_have_offset);
+    if (function->mode == PENUMBRA_FRAME_RANGE) {
+      function->range_key = ColumnAt(kOrder);
+      if (HasOffset(function->start)) function->start_edge = Edge(function->start);
+      if (HasOffset(function->end)) function->end_edge = Edge(function->end);
+      if (function->start_edge == nullptr && function->end_edge == nullptr) function->range_key = nullptr;
+    }
+    if (!spec_.order_keys.empty() && Below(4) == 0) {
+      function->exclusion = static_cast<PenumbraFrameExclusion>(Below(4));
+    }
+  }
+  // A further column of the table: of each row the order's key, and the bound's offset added or subtracted.
+  const Expr* Edge(const PenumbraFrameBound& bound) {
+    const long long offset = (bound.kind == PENUMBRA_FRAME_FOLLOWING) != is_descending_ ? bound.offset : -bound.offset;
+    const int column = static_cast<int>(table_.size());
+    table_.push_back({PENUMBRA_INT8, {}});
+    for (const SinkCell& cell : table_[kOrder].cells) {
+      table_.back().cells.push_back(cell ? SinkCell(std::to_string(std::stoll(*cell) + offset)) : std::nullopt);
+    }
+    spec_.column_types.push_back(PENUMBRA_INT8);
+    columns_.push_back(ColumnExpr(column, PENUMBRA_INT8));
+    return columns_.back().get();
   }
   void SetAggregate(WindowFunctionSpec* function) {
     struct Choice {
@@ -139,13 +171,10 @@ class RandomWindow {
     if (!spec_.order_keys.empty() && Below(3) == 0) return MakeLimit();
     for (uint32_t count = 1 + Below(4); count > 0; --count) {
       WindowFunctionSpec function;
-      function.function =
-          is_whole ? PENUMBRA_WINDOW_AGGREGATE
-                   : static_cast<PenumbraWindowFunction>(
-                         std::min<uint32_t>(Below(PENUMBRA_WINDOW_AGGREGATE + 6), PENUMBRA_WINDOW_AGGREGATE));
-      function.counts_rows = has_places_ && Below(2) != 0;
-      function.start = Bound(false, function.counts_rows);
-      function.end = Bound(true, function.counts_rows);
+      function.function = is_whole ? PENUMBRA_WINDOW_AGGREGATE
+                                   : static_cast<PenumbraWindowFunction>(std::min<uint32_t>(
+                                         Below(PENUMBRA_WINDOW_AGGREGATE + 6), PENUMBRA_WINDOW_AGGREGATE));
+      SetFrame(&function);
       if (function.function == PENUMBRA_WINDOW_AGGREGATE) {
         SetAggregate(&function);
         // Floats of peers are added in any order.
@@ -176,8 +205,8 @@ class RandomWindow {
   }
 
   void MakeLimit() {
-    spec_.limit.rank = static_cast<PenumbraWindowFunction>(
-        has_places_ ? PENUMBRA_WINDOW_ROW_NUMBER + Below(3) : PENUMBRA_WINDOW_RANK + Below(2));
+    spec_.limit.rank = static_cast<PenumbraWindowFunction>(has_places_ ? PENUMBRA_WINDOW_ROW_NUMBER + Below(3)
+                                                                       : PENUMBRA_WINDOW_RANK + Below(2));
     spec_.limit.count = 1 + Below(Below(3) == 0 ? 500 : 4);
     for (PenumbraWindowFunction rank : {spec_.limit.rank, PENUMBRA_WINDOW_RANK}) {
       spec_.functions.push_back({});
@@ -226,7 +255,7 @@ class RandomWindow {
       const size_t step = partition.size() / 100 + 1;
       for (size_t i = 0; i < partition.size(); i += step) {
         for (size_t f = 0; f < spec_.functions.size(); ++f) {
-          ASSERT_EQ(rows[begin + i][kColumns + f], ValueOf(spec_.functions[f], partition, i))
+          ASSERT_EQ(rows[begin + i][table_.size() + f], ValueOf(spec_.functions[f], partition, i))
               << "function " << f << " of kind " << spec_.functions[f].function << ", row " << i << " of "
               << partition.size();
         }
@@ -258,11 +287,11 @@ class RandomWindow {
       expected[std::to_string(order[i])] = {std::to_string(limited), std::to_string(rank)};
     }
     for (const auto& row : rows) {
-      if (std::stoll(row[kColumns]) > spec_.limit.count) continue;
+      if (std::stoll(row[table_.size()]) > spec_.limit.count) continue;
       for (int c = 0; c < kColumns; ++c) {
         ASSERT_EQ(row[c], FormatOf(c, static_cast<uint32_t>(std::stoul(row[kId]))));
       }
-      ASSERT_TRUE(found.emplace(row[kId], std::pair(row[kColumns], row[kColumns + 1])).second) << "row twice";
+      ASSERT_TRUE(found.emplace(row[kId], std::pair(row[table_.size()], row[table_.size() + 1])).second) << "row twice";
     }
     EXPECT_EQ(found, expected);
   }
@@ -283,7 +312,7 @@ class RandomWindow {
     const auto place = static_cast<int64_t>(i);
     const auto is_peer = [&](uint32_t row) { return CompareOrder(row, rows[i]) == 0; };
     const auto first_peer = std::find_if(rows.begin(), rows.end(), is_peer) - rows.begin();
-    const auto past_peers = rows.rend() - std::find_if(rows.rbegin(), rows.rend(), is_peer);
+    const auto past_peers = rows.rend() - std::find_if(rows.rbegin(), rows.rend(), is_peer);  // their end
     switch (function.function) {
       case PENUMBRA_WINDOW_ROW_NUMBER: return std::to_string(place + 1);
       case PENUMBRA_WINDOW_RANK: return std::to_string(first_peer + 1);
@@ -312,26 +341,49 @@ class RandomWindow {
       }
       default: break;
     }
-    const auto bound = [&](const PenumbraFrameBound& of, bool is_end) -> int64_t {
-      const int64_t here = is_end ? place + 1 : place;
-      switch (of.kind) {
-        case PENUMBRA_FRAME_UNBOUNDED_PRECEDING: return 0;
-        case PENUMBRA_FRAME_UNBOUNDED_FOLLOWING: return count;
-        case PENUMBRA_FRAME_PRECEDING: return std::max<int64_t>(0, here - of.offset);
-        case PENUMBRA_FRAME_FOLLOWING: return std::min(count, here + of.offset);
-        case PENUMBRA_FRAME_CURRENT_ROW: break;
-      }
-      return function.counts_rows ? here : is_end ? past_peers : first_peer;
-    };
-    const int64_t begin = bound(function.start, false), end = std::max(begin, bound(function.end, true));
+    const std::vector<uint32_t> frame = FrameOf(function, rows, i);
     switch (function.function) {
-      case PENUMBRA_WINDOW_FIRST_VALUE: return begin == end ? "NULL" : FormatOf(function.value->column, rows[begin]);
-      case PENUMBRA_WINDOW_LAST_VALUE: return begin == end ? "NULL" : FormatOf(function.value->column, rows[end - 1]);
+      case PENUMBRA_WINDOW_FIRST_VALUE: return frame.empty() ? "NULL" : FormatOf(function.value->column, frame[0]);
+      case PENUMBRA_WINDOW_LAST_VALUE: return frame.empty() ? "NULL" : FormatOf(function.value->column, frame.back());
       case PENUMBRA_WINDOW_NTH_VALUE:
-        return function.count > end - begin ? "NULL"
-                                            : FormatOf(function.value->column, rows[begin + function.count - 1]);
-      default: return AggregateOfRows(function.aggregate, {rows.begin() + begin, rows.begin() + end});
+        return function.count > static_cast<int64_t>(frame.size())
+                   ? "NULL"
+                   : FormatOf(function.value->column, frame[static_cast<size_t>(function.count) - 1]);
+      default: return AggregateOfRows(function.aggregate, frame);
     }
+  }
+
+  // Of a partition those that row i's frame has.
+  std::vector<uint32_t> FrameOf(const WindowFunctionSpec& function, const std::vector<uint32_t>& rows, size_t i) const {
+    const auto count = static_cast<int64_t>(rows.size());
+    std::vector<int64_t> groups;
+    for (int64_t k = 0; k < count; ++k) {
+      groups.push_back(k == 0 ? 0 : groups.back() + (CompareOrder(rows[k - 1], rows[k]) != 0));
+    }
+    // -1, 0, 1: the bound is after row k, at it, or before it.
+    const auto order = [&](const PenumbraFrameBound& of, const Expr* edge, int64_t k) -> int64_t {
+      const int64_t offset = of.kind == PENUMBRA_FRAME_PRECEDING   ? -of.offset
+                             : of.kind == PENUMBRA_FRAME_FOLLOWING ? of.offset
+                                                                   : 0;
+      if (of.kind == PENUMBRA_FRAME_UNBOUNDED_PRECEDING) return 1;
+      if (of.kind == PENUMBRA_FRAME_UNBOUNDED_FOLLOWING) return -1;
+      if (function.mode == PENUMBRA_FRAME_ROWS) return k - (static_cast<int64_t>(i) + offset);
+      if (edge == nullptr) return groups[k] - (groups[i] + offset);
+      const SinkCell &key = table_[kOrder].cells[rows[k]], &value = table_[edge->column].cells[rows[i]];
+      if (!key || !value) return !key && !value ? 0 : (!key == nulls_first_ ? -1 : 1);
+      const long long difference = std::stoll(*key) - std::stoll(*value);
+      return is_descending_ ? -difference : difference;
+    };
+    std::vector<uint32_t> frame;
+    for (int64_t k = 0; k < count; ++k) {
+      if (order(function.start, function.start_edge, k) < 0 || order(function.end, function.end_edge, k) > 0) continue;
+      const bool is_own = k == static_cast<int64_t>(i), is_peer = groups[k] == groups[i];
+      if (function.exclusion == PENUMBRA_EXCLUDE_CURRENT_ROW && is_own) continue;
+      if (function.exclusion == PENUMBRA_EXCLUDE_GROUP && is_peer) continue;
+      if (function.exclusion == PENUMBRA_EXCLUDE_TIES && is_peer && !is_own) continue;
+      frame.push_back(rows[k]);
+    }
+    return frame;
   }
 
   std::string AggregateOfRows(const AggregateSpec& aggregate, const std::vector<uint32_t>& rows) const {
@@ -361,8 +413,9 @@ class RandomWindow {
         return FormatFloat(is_average ? sum / static_cast<double>(values.size()) : sum);
       }
       case PENUMBRA_TEXT:
-        return aggregate.function == penumbra::test::AggregateOf("max") ? *std::max_element(values.begin(), values.end())
-                                                                        : *std::min_element(values.begin(), values.end());
+        return aggregate.function == penumbra::test::AggregateOf("max")
+                   ? *std::max_element(values.begin(), values.end())
+                   : *std::min_element(values.begin(), values.end());
       default: break;
     }
     Decimal result = Decimal::FromString(values[0]);

@@ -5,11 +5,19 @@ Where a function's value depends on the places of peers, the order ends with the
 
 import dataclasses
 
-from queries import BY_VALUE, EXACT, ORDERLESS_KINDS, Output, Query, QueryGenerator
+from queries import BY_VALUE, COLUMNS, EXACT, ORDERLESS_KINDS, Output, Query, QueryGenerator
 
 BOUNDS = ("UNBOUNDED PRECEDING", "{} PRECEDING", "CURRENT ROW", "{} FOLLOWING", "UNBOUNDED FOLLOWING")
 FLOATS = ("f4", "f8")
 NUMBERS = ("i2", "i4", "i8", "f8", "num", "num", "i4")
+# Keys that offsets can be added to, with offsets.
+RANGE_KEYS = {
+    "i2": ("0", "1", "100", "32767"), "i4": ("0", "3", "1000", "9000000000"), "i8": ("0", "10", "9223372036854775807"),
+    "f4": ("0", "0.5", "1e3"), "f8": ("0", "1.25", "1e10"), "num": ("0", "0.01", "1000", "1e20"),
+    "date": ("'0 days'", "'10 days'", "'1 month'"), "ts": ("'1 hour'", "'1 month 1 day'", "'100 years'"),
+    "tz": ("'1 hour'", "'3 days'"),
+}  # fmt: skip
+EXCLUSIONS = (" EXCLUDE CURRENT ROW", " EXCLUDE GROUP", " EXCLUDE TIES", " EXCLUDE NO OTHERS")
 RANKS = ("rank()", "dense_rank()", "percent_rank()", "cume_dist()")
 
 
@@ -32,18 +40,27 @@ class WindowQueryGenerator(QueryGenerator):
         keys = [key + self.choose.choice(directions) for key in keys] + ([last] if last else [])
         return "ORDER BY " + ", ".join(keys) if keys else ""
 
-    def _frame(self, counts_rows: bool) -> str:
-        if self.choose.random() < 0.35:
+    def _frame(self, counts_rows: bool, offsets: tuple[str, ...] = ()) -> str:
+        """`offsets`: what can be added to the only key of the order."""
+        pick = self.choose.choice
+        if self.choose.random() < (0.1 if offsets else 0.35):
             return ""
         start = self.choose.choices(range(4), [40, 30, 15, 15])[0]
         end = self.choose.choices(range(max(start, 1), 5), [20, 40, 20, 20][max(start, 1) - 1 :])[0]
-        unit = self.choose.choices(["ROWS", "RANGE", "GROUPS"], [80, 10, 10] if counts_rows else [0, 80, 20])[0]
-        if unit == "RANGE":
+        unit = self.choose.choices(["ROWS", "RANGE", "GROUPS"], [70, 10, 20] if counts_rows else [0, 50, 50])[0]
+        if offsets:
+            unit = "RANGE"
+        elif unit == "RANGE":
             start, end = start // 2 * 2, 4 if end == 3 else max(end, start // 2 * 2, 2)
-        rows = self.choose.choice([0, 1, 3, 50, 2000])
-        exclusion = " EXCLUDE TIES" if self.choose.random() < 0.05 else ""
-        bounds = " AND ".join(BOUNDS[place].format(rows) for place in (start, end))
-        return f"{unit} BETWEEN {bounds}{exclusion}"
+        known = offsets or ("0", "1", "3", "50", "2000")
+        bounds = [BOUNDS[start].format(pick(known)), BOUNDS[end].format(pick(known))]
+        return f"{unit} BETWEEN {' AND '.join(bounds)}{pick(EXCLUSIONS) if self.choose.random() < 0.25 else ''}"
+
+    def _range_order(self) -> tuple[str, tuple[str, ...]]:
+        """An order of one key, and offsets of its type."""
+        column = self.choose.choice([column for column in COLUMNS if column.kind in RANGE_KEYS])
+        direction = self.choose.choice(["", " DESC", " NULLS FIRST", " DESC NULLS LAST"])
+        return f"ORDER BY {column.name}{direction}", RANGE_KEYS[column.kind]
 
     def _window_aggregate(self, has_places: bool) -> Output:
         pick = self.choose.choice
@@ -76,11 +93,13 @@ class WindowQueryGenerator(QueryGenerator):
     def _functions(self, key: str) -> list[Output]:
         """Some of one window; `key`: what tells its rows apart."""
         has_places = self.choose.random() < 0.75
-        partition, order = self._partition(), self._order(key if has_places else "")
+        partition, order, offsets = self._partition(), self._order(key if has_places else ""), ()
+        if not has_places and self.choose.random() < 0.5:
+            order, offsets = self._range_order()
         found = []
         for _ in range(self.choose.randint(1, 3)):
             kind = self.choose.choice(["rank", "aggregate", "aggregate", "place" if has_places else "aggregate"])
-            frame = self._frame(has_places) if order else ""
+            frame = self._frame(has_places, offsets) if order else ""
             if kind == "rank":
                 found.append(Output(f"{self.choose.choice(RANKS)} OVER ({partition} {order})"))
                 continue

@@ -197,15 +197,26 @@ PenumbraOperator penumbra_plan_add_sort(PenumbraPlan *plan, PenumbraOperator inp
 /* Where a frame begins or ends, from the row in hand. */
 typedef enum PenumbraFrameBoundKind {
   PENUMBRA_FRAME_UNBOUNDED_PRECEDING,
-  PENUMBRA_FRAME_PRECEDING, /* `offset` rows */
+  PENUMBRA_FRAME_PRECEDING, /* with an offset, as FOLLOWING */
   PENUMBRA_FRAME_CURRENT_ROW,
   PENUMBRA_FRAME_FOLLOWING,
   PENUMBRA_FRAME_UNBOUNDED_FOLLOWING
 } PenumbraFrameBoundKind;
 
+/* What CURRENT ROW is: one row, or all rows that are equal in the order's keys; and what offsets count. */
+typedef enum PenumbraFrameMode { PENUMBRA_FRAME_ROWS, PENUMBRA_FRAME_RANGE, PENUMBRA_FRAME_GROUPS } PenumbraFrameMode;
+
+typedef enum PenumbraFrameExclusion {
+  PENUMBRA_EXCLUDE_NO_OTHERS,
+  PENUMBRA_EXCLUDE_CURRENT_ROW,
+  PENUMBRA_EXCLUDE_GROUP,
+  PENUMBRA_EXCLUDE_TIES
+} PenumbraFrameExclusion;
+
 typedef struct PenumbraFrameBound {
   PenumbraFrameBoundKind kind;
-  int64_t offset; /* not negative */
+  int64_t offset;    /* of rows or groups, not negative */
+  PenumbraExpr edge; /* of RANGE with an offset: the last value of `range_key` within the frame; NULL where that is */
 } PenumbraFrameBound;
 
 /* Those of SQL; LAG to NTH_VALUE give `value` of another row. */
@@ -230,11 +241,12 @@ typedef struct PenumbraWindowCall {
   PenumbraExpr default_value;      /* of LAG and LEAD, of the value's type; -1: NULL */
   int64_t count;                   /* LAG, LEAD: rows; NTH_VALUE: the n-th; NTILE: buckets */
   PenumbraAggregateCall aggregate; /* of AGGREGATE; not DISTINCT */
-  /* The frame, of FIRST_VALUE to AGGREGATE. In ROWS mode the current row is one row, and only then a bound may have an
-   * offset; else it is all rows that are equal in the order's keys. */
-  bool counts_rows;
+  /* The frame, of FIRST_VALUE to AGGREGATE. */
+  PenumbraFrameMode mode;
+  PenumbraFrameExclusion exclusion;
   PenumbraFrameBound start;
   PenumbraFrameBound end;
+  PenumbraExpr range_key; /* of RANGE with an offset: the only order key, in the type of edges, in the same order */
 } PenumbraWindowCall;
 
 /* The functions of one PARTITION BY (equality as of grouping) and ORDER BY. Output: the input's columns, then a column

@@ -34,7 +34,7 @@ bool SeesNoLaterRow(const WindowFunctionSpec& function) {
     case PENUMBRA_WINDOW_NTH_VALUE:
     case PENUMBRA_WINDOW_AGGREGATE: break;
   }
-  return function.counts_rows &&
+  return function.mode == PENUMBRA_FRAME_ROWS &&
          (function.end.kind == PENUMBRA_FRAME_CURRENT_ROW || function.end.kind == PENUMBRA_FRAME_PRECEDING);
 }
 

@@ -43,6 +43,9 @@ std::vector<int> ReadByWindow(const Operator& op, size_t /*input*/) {
   for (const WindowFunctionSpec& function : op.window.functions) {
     Collect(function.value, &columns);
     Collect(function.default_value, &columns);
+    Collect(function.range_key, &columns);
+    Collect(function.start_edge, &columns);
+    Collect(function.end_edge, &columns);
     Collect(function.aggregate, &columns);
   }
   return columns;

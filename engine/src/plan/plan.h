@@ -87,7 +87,9 @@ class Plan {
   bool CheckAggregateCall(PenumbraOperator input, const PenumbraAggregateCall& call, AggregateSpec* aggregate);
   void UseAggregateCall(const PenumbraAggregateCall& call);
   // plan_window.cc
-  bool CheckWindowCall(PenumbraOperator input, const PenumbraWindowCall& call, WindowFunctionSpec* function);
+  bool CheckWindowCall(PenumbraOperator input, const PenumbraWindowCall& call, int order_key_count,
+                       WindowFunctionSpec* function);
+  bool CheckFrameEdges(PenumbraOperator input, const PenumbraWindowCall& call, WindowFunctionSpec* function);
   PenumbraExpr ColumnOf(const OutputColumn& from, int column);
   PenumbraOperator Append(Operator::Kind kind, PenumbraOperator input);
   // Null in *collation: C. False: refused.

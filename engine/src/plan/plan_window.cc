@@ -12,15 +12,14 @@ bool IsOfOtherRow(PenumbraWindowFunction function) {
   return function >= PENUMBRA_WINDOW_LAG && function <= PENUMBRA_WINDOW_NTH_VALUE;
 }
 
+bool HasEdges(const PenumbraWindowCall& call) {
+  return call.mode == PENUMBRA_FRAME_RANGE && (HasOffset(call.start) || HasOffset(call.end));
+}
+
 // Null: the frame is one.
-const char* RefusalOfFrame(const PenumbraWindowCall& call) {
-  const auto has_offset = [](const PenumbraFrameBound& bound) {
-    return bound.kind == PENUMBRA_FRAME_PRECEDING || bound.kind == PENUMBRA_FRAME_FOLLOWING;
-  };
+const char* RefusalOfFrame(const PenumbraWindowCall& call, int order_key_count) {
   if (call.start.offset < 0 || call.end.offset < 0) return "a frame's negative offset";
-  if (!call.counts_rows && (has_offset(call.start) || has_offset(call.end))) {
-    return "a frame's offset that is not of rows";
-  }
+  if (HasEdges(call) && order_key_count != 1) return "a frame of values of several keys";
   if (call.start.kind == PENUMBRA_FRAME_UNBOUNDED_FOLLOWING || call.end.kind == PENUMBRA_FRAME_UNBOUNDED_PRECEDING) {
     return "a frame that ends before it begins";
   }
@@ -29,8 +28,9 @@ const char* RefusalOfFrame(const PenumbraWindowCall& call) {
 
 // Of how many rows an aggregate's frame consists that does not begin with the partition; negative: of any number.
 int64_t MovingRows(const PenumbraWindowCall& call) {
-  if (call.start.kind == PENUMBRA_FRAME_UNBOUNDED_PRECEDING) return 0;
-  if (!call.counts_rows || call.end.kind == PENUMBRA_FRAME_UNBOUNDED_FOLLOWING) return -1;
+  if (call.start.kind == PENUMBRA_FRAME_UNBOUNDED_PRECEDING && call.exclusion == PENUMBRA_EXCLUDE_NO_OTHERS) return 0;
+  if (call.start.kind == PENUMBRA_FRAME_UNBOUNDED_PRECEDING || call.mode != PENUMBRA_FRAME_ROWS) return -1;
+  if (call.end.kind == PENUMBRA_FRAME_UNBOUNDED_FOLLOWING) return -1;
   const auto distance = [](const PenumbraFrameBound& bound) -> double {
     return bound.kind == PENUMBRA_FRAME_PRECEDING   ? -static_cast<double>(bound.offset)
            : bound.kind == PENUMBRA_FRAME_FOLLOWING ? static_cast<double>(bound.offset)
@@ -42,17 +42,35 @@ int64_t MovingRows(const PenumbraWindowCall& call) {
 
 }  // namespace
 
-bool Plan::CheckWindowCall(PenumbraOperator input, const PenumbraWindowCall& call, WindowFunctionSpec* function) {
+bool Plan::CheckFrameEdges(PenumbraOperator input, const PenumbraWindowCall& call, WindowFunctionSpec* function) {
+  const auto check = [&](PenumbraExpr id, const Expr** expr) {
+    if (!CheckExprs(&id, 1) || !CheckColumns(input, &id, 1)) return false;
+    *expr = exprs_[id].get();
+    if (function->range_key->type == (*expr)->type) return true;
+    reason_ = "a frame's edge of another type than its key";
+    return false;
+  };
+  if (!CheckExprs(&call.range_key, 1)) return false;
+  function->range_key = exprs_[call.range_key].get();
+  return check(call.range_key, &function->range_key) &&
+         (!HasOffset(call.start) || check(call.start.edge, &function->start_edge)) &&
+         (!HasOffset(call.end) || check(call.end.edge, &function->end_edge));
+}
+
+bool Plan::CheckWindowCall(PenumbraOperator input, const PenumbraWindowCall& call, int order_key_count,
+                           WindowFunctionSpec* function) {
   const bool is_of_other_row = IsOfOtherRow(call.function);
   function->function = call.function;
   function->count = call.count;
-  function->counts_rows = call.counts_rows;
+  function->mode = call.mode;
+  function->exclusion = call.exclusion;
   function->start = call.start;
   function->end = call.end;
-  if (const char* refusal = RefusalOfFrame(call)) {
+  if (const char* refusal = RefusalOfFrame(call, order_key_count)) {
     reason_ = refusal;
     return false;
   }
+  if (HasEdges(call) && !CheckFrameEdges(input, call, function)) return false;
   const bool needs_count = call.function == PENUMBRA_WINDOW_NTILE || call.function == PENUMBRA_WINDOW_NTH_VALUE;
   if (needs_count && call.count <= 0) {
     reason_ = "a window function's argument that is not positive";
@@ -85,7 +103,7 @@ bool Plan::CheckWindowCall(PenumbraOperator input, const PenumbraWindowCall& cal
     return false;
   }
   if (MovingRows(call) >= 0 || IsExactInParts(function->aggregate)) return true;
-  reason_ = "an aggregate of floats over a frame that moves, of more than 1024 rows";
+  reason_ = "an aggregate of floats over a frame that moves, not of at most 1024 rows";
   return false;
 }
 
@@ -102,13 +120,18 @@ PenumbraOperator Plan::AddWindow(PenumbraOperator input, const PenumbraExpr* par
   }
   spec.functions.resize(static_cast<size_t>(call_count));
   for (int i = 0; i < call_count; ++i) {
-    if (!CheckWindowCall(input, calls[i], &spec.functions[i])) return -1;
+    if (!CheckWindowCall(input, calls[i], order_key_count, &spec.functions[i])) return -1;
   }
   for (int i = 0; i < partition_key_count; ++i) spec.partition_keys.push_back(Use(partition_keys[i]));
   for (int i = 0; i < order_key_count; ++i) spec.order_keys[i].expr = Use(order_keys[i].expr);
   for (int i = 0; i < call_count; ++i) {
     if (IsOfOtherRow(calls[i].function)) Use(calls[i].value);
     if (IsOfOtherRow(calls[i].function) && calls[i].default_value >= 0) Use(calls[i].default_value);
+    if (HasEdges(calls[i])) {
+      Use(calls[i].range_key);
+      if (HasOffset(calls[i].start)) Use(calls[i].start.edge);
+      if (HasOffset(calls[i].end)) Use(calls[i].end.edge);
+    }
     if (calls[i].function == PENUMBRA_WINDOW_AGGREGATE) UseAggregateCall(calls[i].aggregate);
   }
   spec.column_types = operators_[input].output_types();

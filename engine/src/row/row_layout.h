@@ -37,6 +37,13 @@ class RowLayout {
   // A column of the rows, flat; strings point to where the rows' do. Without has_nulls none of the rows has one.
   Vector Read(int column, const char* const* rows, uint32_t count, Arena& arena, bool has_nulls = true) const;
 
+  // The rows lie anywhere: their cache misses overlap when they are asked for all at once.
+  void Prefetch(const char* const* rows, uint32_t count) const {
+    for (uint32_t i = 0; i < count; ++i) {
+      for (uint32_t at = 0; at < row_bytes_; at += 64) __builtin_prefetch(rows[i] + at);
+    }
+  }
+
   bool IsNull(const char* row, int column) const { return (row[column / 8] >> (column % 8)) & 1; }
   template <typename T>
   T Get(const char* row, int column) const {

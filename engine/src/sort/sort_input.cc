@@ -49,11 +49,7 @@ Vector SortInput::EvaluateFirstKey(const Batch& batch, EvalContext& context) con
 Batch SortedColumns::Read(const SortInput& input, char* const* rows, uint32_t count) {
   arena_.Reset();
   columns_.clear();
-  // The rows lie anywhere: their cache misses overlap when they are asked for all at once.
-  const uint32_t row_bytes = input.layout().row_bytes();
-  for (uint32_t i = 0; i < count; ++i) {
-    for (uint32_t at = 0; at < row_bytes; at += 64) __builtin_prefetch(rows[i] + at);
-  }
+  input.layout().Prefetch(rows, count);
   for (int c = 0; c < input.column_count(); ++c) columns_.push_back(input.layout().Read(c, rows, count, arena_));
   return {count, static_cast<uint32_t>(columns_.size()), columns_.data()};
 }

@@ -479,34 +479,33 @@ bool SortKeys::SelectFirst(const Vector& key, uint32_t rows, uint64_t bound, uin
 }
 
 // Compares whole values, for rows whose encoded keys are equal but may be cut.
-int SortKeys::CompareValues(const Key& key, const char* a, const char* b) const {
-  const int column = key.column;
+int SortKeys::CompareValues(const Key& key, const char* a, const char* b, int column) const {
+  const int own = key.column;
   switch (key.type) {
-    case PENUMBRA_BOOL: return Order(layout_.Get<uint8_t>(a, column), layout_.Get<uint8_t>(b, column));
-    case PENUMBRA_INT2: return Order(layout_.Get<int16_t>(a, column), layout_.Get<int16_t>(b, column));
+    case PENUMBRA_BOOL: return Order(layout_.Get<uint8_t>(a, own), layout_.Get<uint8_t>(b, column));
+    case PENUMBRA_INT2: return Order(layout_.Get<int16_t>(a, own), layout_.Get<int16_t>(b, column));
     case PENUMBRA_INT4:
-    case PENUMBRA_DATE: return Order(layout_.Get<int32_t>(a, column), layout_.Get<int32_t>(b, column));
+    case PENUMBRA_DATE: return Order(layout_.Get<int32_t>(a, own), layout_.Get<int32_t>(b, column));
     case PENUMBRA_INT8:
     case PENUMBRA_TIMESTAMP:
-    case PENUMBRA_TIMESTAMPTZ: return Order(layout_.Get<int64_t>(a, column), layout_.Get<int64_t>(b, column));
-    case PENUMBRA_FLOAT4: return Order(Ordered(layout_.Get<float>(a, column)), Ordered(layout_.Get<float>(b, column)));
-    case PENUMBRA_FLOAT8:
-      return Order(Ordered(layout_.Get<double>(a, column)), Ordered(layout_.Get<double>(b, column)));
+    case PENUMBRA_TIMESTAMPTZ: return Order(layout_.Get<int64_t>(a, own), layout_.Get<int64_t>(b, column));
+    case PENUMBRA_FLOAT4: return Order(Ordered(layout_.Get<float>(a, own)), Ordered(layout_.Get<float>(b, column)));
+    case PENUMBRA_FLOAT8: return Order(Ordered(layout_.Get<double>(a, own)), Ordered(layout_.Get<double>(b, column)));
     case PENUMBRA_INTERVAL:
-      return Order(IntervalSpan(layout_.Get<PenumbraInterval>(a, column)),
+      return Order(IntervalSpan(layout_.Get<PenumbraInterval>(a, own)),
                    IntervalSpan(layout_.Get<PenumbraInterval>(b, column)));
     case PENUMBRA_TEXT:
     case PENUMBRA_BPCHAR:
-      return CompareCollated(key.collation, key.type == PENUMBRA_BPCHAR, layout_.Get<StringRef>(a, column),
+      return CompareCollated(key.collation, key.type == PENUMBRA_BPCHAR, layout_.Get<StringRef>(a, own),
                              layout_.Get<StringRef>(b, column));
     case PENUMBRA_UUID: {
       using kernels::Bytes16;
-      const Bytes16 x = layout_.Get<Bytes16>(a, column), y = layout_.Get<Bytes16>(b, column);
+      const Bytes16 x = layout_.Get<Bytes16>(a, own), y = layout_.Get<Bytes16>(b, column);
       return std::memcmp(&x, &y, 16);
     }
     case PENUMBRA_NUMERIC: break;
   }
-  const RowNumeric x = layout_.GetNumeric(a, column), y = layout_.GetNumeric(b, column);
+  const RowNumeric x = layout_.GetNumeric(a, own), y = layout_.GetNumeric(b, column);
   int128 x_integer, y_integer;
   if (x.scale == y.scale && x.ToInteger(&x_integer) && y.ToInteger(&y_integer)) return Order(x_integer, y_integer);
   return Decimal::Compare(x.ToDecimal(), y.ToDecimal());
@@ -539,15 +538,16 @@ uint32_t SortKeys::SelectCollated(const Vector& key, const char* row, uint32_t c
   return kept;
 }
 
+int SortKeys::CompareKey(const Key& key, const char* a, const char* b, int column) const {
+  const bool a_null = layout_.IsNull(a, key.column), b_null = layout_.IsNull(b, column);
+  if (a_null || b_null) return a_null == b_null ? 0 : a_null == key.nulls_first ? -1 : 1;
+  const int order = CompareValues(key, a, b, column);
+  return key.descending ? -order : order;
+}
+
 int SortKeys::CompareRows(const char* a, const char* b) const {
   for (const Key& key : keys_) {
-    const bool a_null = layout_.IsNull(a, key.column), b_null = layout_.IsNull(b, key.column);
-    if (a_null || b_null) {
-      if (a_null == b_null) continue;
-      return a_null == key.nulls_first ? -1 : 1;
-    }
-    const int order = CompareValues(key, a, b);
-    if (order != 0) return key.descending ? -order : order;
+    if (const int order = CompareKey(key, a, b, key.column)) return order;
   }
   return 0;
 }

@@ -54,6 +54,8 @@ class SortKeys {
   uint32_t SelectCollated(const Vector& key, const char* row, uint32_t count, uint16_t* selected) const;
   // <0, 0, >0 by the values in the rows.
   int CompareRows(const char* a, const char* b) const;
+  // The same of the first key of `a` and the value of its type that `b` has in another column.
+  int CompareFirst(const char* a, const char* b, int column) const { return CompareKey(keys_[0], a, b, column); }
 
  private:
   struct Key {
@@ -70,7 +72,9 @@ class SortKeys {
   void EncodeKeys(const Vector* keys, size_t key_count, RowSelection selection, SortPrefix* prefixes) const;
   void EncodeKey(const Key& key, const Vector& v, RowSelection selection, Cursor* cursors) const;
   void EncodeCollated(const Key& key, const Vector& v, RowSelection selection, Cursor* cursors) const;
-  int CompareValues(const Key& key, const char* a, const char* b) const;
+  // Of a's value of the key and b's in `column`.
+  int CompareKey(const Key& key, const char* a, const char* b, int column) const;
+  int CompareValues(const Key& key, const char* a, const char* b, int column) const;
 
   std::vector<Key> keys_;
   const RowLayout& layout_;

@@ -78,8 +78,7 @@ void FirstRows::Local::Add(const Batch& batch, EvalContext& context) {
   for (uint32_t i = 0; i < batch.rows; ++i) {
     const Partition& partition = PartitionAt(groups_[i]);
     const SortPrefix& bound = partition.bound.prefix;
-    const bool is_beyond =
-        partition.is_bounded != 0 && (keeps_equals ? bound < prefixes_[i] : !(prefixes_[i] < bound));
+    const bool is_beyond = partition.is_bounded != 0 && (keeps_equals ? bound < prefixes_[i] : !(prefixes_[i] < bound));
     selected_[count] = static_cast<uint16_t>(i);
     count += !is_beyond;
   }

@@ -104,7 +104,7 @@ class WholePartitions : public Sink {
   std::vector<Part> parts_;
   enum class Round : uint8_t { kRows, kMerge, kValues, kReplay, kSorted };
   Round round_ = Round::kRows;
-  std::vector<std::unique_ptr<Groups>> group_tables_;   // by task of groups_
+  std::vector<std::unique_ptr<Groups>> group_tables_;  // by task of groups_
   std::vector<std::pair<const Part*, size_t>> pages_;  // by partition of the result
 };
 
@@ -349,9 +349,13 @@ std::unique_ptr<Sink::Reader> WholePartitions::OpenPartition(int partition) {
 bool IsOfWholePartitions(const WindowSpec& spec) {
   return spec.order_keys.empty() && !spec.functions.empty() &&
          std::all_of(spec.functions.begin(), spec.functions.end(), [](const WindowFunctionSpec& function) {
-           const bool is_whole = !function.counts_rows || (function.start.kind == PENUMBRA_FRAME_UNBOUNDED_PRECEDING &&
-                                                           function.end.kind == PENUMBRA_FRAME_UNBOUNDED_FOLLOWING);
-           return function.function == PENUMBRA_WINDOW_AGGREGATE && is_whole && function.aggregate.arguments.size() <= 1;
+           // Without an order all rows are peers.
+           const bool is_whole = function.mode == PENUMBRA_FRAME_ROWS
+                                     ? function.start.kind == PENUMBRA_FRAME_UNBOUNDED_PRECEDING &&
+                                           function.end.kind == PENUMBRA_FRAME_UNBOUNDED_FOLLOWING
+                                     : !HasOffset(function.start) && !HasOffset(function.end);
+           return function.function == PENUMBRA_WINDOW_AGGREGATE && is_whole &&
+                  function.exclusion == PENUMBRA_EXCLUDE_NO_OTHERS && function.aggregate.arguments.size() <= 1;
          });
 }
 

@@ -20,8 +20,14 @@ constexpr uint64_t kReaderRows = uint64_t{1} << 16;
 
 // Whether a reader may begin within a partition: what it computes of a row does not come from the rows before.
 bool BeginsAnywhere(const WindowFunctionSpec& function) {
-  return function.function != PENUMBRA_WINDOW_AGGREGATE || (function.start.kind != PENUMBRA_FRAME_UNBOUNDED_PRECEDING &&
-                                                            function.end.kind != PENUMBRA_FRAME_UNBOUNDED_FOLLOWING);
+  const auto is_near = [&](const PenumbraFrameBound& bound) {
+    return HasOffset(bound) ? function.mode == PENUMBRA_FRAME_ROWS : bound.kind == PENUMBRA_FRAME_CURRENT_ROW;
+  };
+  const bool is_of_frame = function.function >= PENUMBRA_WINDOW_FIRST_VALUE;
+  if (function.function == PENUMBRA_WINDOW_AGGREGATE) return is_near(function.start) && is_near(function.end);
+  // Cursors begin with the partition.
+  return !is_of_frame || function.mode == PENUMBRA_FRAME_ROWS ||
+         (!HasOffset(function.start) && !HasOffset(function.end));
 }
 
 // Rows of the window's order, and the functions' values.
@@ -47,9 +53,7 @@ class PartitionReader {
     arena_.Reset();
     columns_.clear();
     char* const* rows = batch_->rows.at(batch_->begin);
-    for (uint32_t i = 0; i < batch_->count; ++i) {
-      for (uint32_t at = 0; at < layout_.row_bytes(); at += 64) __builtin_prefetch(rows[i] + at);
-    }
+    layout_.Prefetch(rows, batch_->count);
     for (size_t c = 0; c < input_.spec().column_types.size(); ++c) {
       columns_.push_back(layout_.Read(static_cast<int>(c), rows, batch_->count, arena_));
     }
@@ -231,7 +235,8 @@ class Window : public Sink {
  private:
   struct WindowLocal : Local {
     WindowLocal(RowSort& rows, const FirstRows* first)
-        : sort(rows.CreateLocal()), first_rows(first == nullptr ? nullptr : std::make_unique<FirstRows::Local>(*first)) {}
+        : sort(rows.CreateLocal()),
+          first_rows(first == nullptr ? nullptr : std::make_unique<FirstRows::Local>(*first)) {}
     std::unique_ptr<Local> sort;
     std::unique_ptr<FirstRows::Local> first_rows;  // null: all rows are sorted
     std::vector<Vector> columns;

@@ -1,9 +1,9 @@
 // Aggregates over frames, with the states of aggregate/.
 //
 // A frame that begins with its partition grows: the state goes on from row to row, and a copy of it is the row's. Any
-// other frame slides (SlidingState) where parts of it can be added up for themselves. Sums of floats depend on the order
-// of additions, so such a frame is added up anew for each row, as PostgreSQL does it; the plan bounds its rows. Rows with
-// one frame share a state, which is finished once.
+// other frame slides (SlidingState) where parts of it can be added up for themselves. Sums of floats depend on the
+// order of additions, so such a frame is added up anew for each row, as PostgreSQL does it; the plan bounds its rows.
+// Rows with one frame share a state, which is finished once.
 #include <numeric>
 
 #include "aggregate/aggregate_accumulator.h"
@@ -143,6 +143,11 @@ class SlidingState {
     Copy(first_ + (begin_ - first_begin_) * accumulator_.state_bytes(), into, store);
     AddCopy(At(second_), into, store);
   }
+  // Adds it to a state of rows before the frame.
+  void AddTo(char* into, StateStore& store) {
+    if (begin_ < middle_) AddCopy(first_ + (begin_ - first_begin_) * accumulator_.state_bytes(), into, store);
+    AddCopy(At(second_), into, store);
+  }
 
  private:
   static char* At(std::vector<uint64_t>& state) { return reinterpret_cast<char*>(state.data()); }
@@ -217,15 +222,47 @@ class SlidingState {
   std::vector<char> saved_;
 };
 
+// The state of a frame with a hole: of what is before it, the row itself if it stays, and what is after.
+class HoledState {
+ public:
+  HoledState(const Accumulator& accumulator, const WindowFunctionSpec& spec, const WindowInput& input,
+             const RowLayout& layout, ExecutionEnvironment& environment)
+      : accumulator_(accumulator),
+        arguments_{{spec, input, layout}, {spec, input, layout}, {spec, input, layout}},
+        before_(accumulator, arguments_[0], environment),
+        after_(accumulator, arguments_[2], environment) {}
+
+  void Read(const WindowFrames& frames, const WindowBatch& batch, uint32_t i, char* into, StateStore& store) {
+    const uint64_t row = batch.begin + i;
+    before_.MoveTo(batch.rows, frames.begins[i], frames.hole_begins[i]);
+    before_.Read(into, store);
+    if (frames.KeepsOwnRow(row, i)) {
+      (void)arguments_[1].Load(batch.rows, row, row + 1);
+      arguments_[1].Visit(row, row + 1, [&](const Vector* arguments, RowSelection selection, int64_t) {
+        accumulator_.AddRun(into, arguments, selection, store);
+      });
+    }
+    after_.MoveTo(batch.rows, frames.hole_ends[i], frames.ends[i]);
+    after_.AddTo(into, store);
+  }
+
+ private:
+  const Accumulator& accumulator_;
+  ArgumentBlock arguments_[3];  // a block each, since they are at other places
+  SlidingState before_;
+  SlidingState after_;
+};
+
 // Whether the frame moves, and is worth a SlidingState.
 bool Slides(const WindowFunctionSpec& spec) {
   if (spec.start.kind == PENUMBRA_FRAME_UNBOUNDED_PRECEDING || !IsExactInParts(spec.aggregate)) return false;
+  if (spec.exclusion != PENUMBRA_EXCLUDE_NO_OTHERS) return false;
   constexpr int64_t kFewRows = 8;
   const auto is_near = [&](const PenumbraFrameBound& bound) {
-    return bound.kind == PENUMBRA_FRAME_CURRENT_ROW || (bound.kind != PENUMBRA_FRAME_UNBOUNDED_FOLLOWING &&
-                                                        bound.offset < kFewRows);
+    return bound.kind == PENUMBRA_FRAME_CURRENT_ROW ||
+           (bound.kind != PENUMBRA_FRAME_UNBOUNDED_FOLLOWING && bound.offset < kFewRows);
   };
-  return !spec.counts_rows || !is_near(spec.start) || !is_near(spec.end);
+  return spec.mode != PENUMBRA_FRAME_ROWS || !is_near(spec.start) || !is_near(spec.end);
 }
 
 class WindowAggregate : public WindowFunction {
@@ -235,18 +272,22 @@ class WindowAggregate : public WindowFunction {
       : spec_(spec),
         environment_(environment),
         arguments_(spec, input, layout),
+        frames_(spec, input, layout),
         store_(std::make_unique<StateStore>(&environment.budget)) {
     const AggregateSpec& aggregate = spec.aggregate;
     const PenumbraType type = aggregate.arguments.empty() ? PENUMBRA_INT8 : aggregate.arguments[0]->type;
     accumulator_ = ChooseAccumulator(aggregate.function, type)(type, aggregate.collation);
     adds_in_order_ = IsFloat(type);
+    if (frames_.has_holes() && IsExactInParts(aggregate)) {
+      holed_ = std::make_unique<HoledState>(*accumulator_, spec, input, layout, environment);
+    }
     if (Slides(spec)) sliding_ = std::make_unique<SlidingState>(*accumulator_, arguments_, environment);
     state_.resize(accumulator_->state_bytes() / 8);
     std::fill(std::begin(states_), std::end(states_), reinterpret_cast<char*>(state_.data()));
   }
 
   Vector Evaluate(const WindowBatch& batch, Arena& arena) override {
-    frames_.Find(spec_, batch);
+    frames_.Find(batch);
     BeginBatch();
     char** finished = arena.AllocateArray<char*>(batch.count);
     uint16_t* number = arena.AllocateArray<uint16_t>(batch.count);
@@ -254,7 +295,9 @@ class WindowAggregate : public WindowFunction {
     for (uint32_t i = 0; i < batch.count; ++i) {
       if (MoveTo(batch, i) || i == 0) {
         finished[count] = arena.AllocateArray<char>(accumulator_->state_bytes());
-        if (sliding_ != nullptr) {
+        if (holed_ != nullptr) {
+          holed_->Read(frames_, batch, i, finished[count], *store_);
+        } else if (sliding_ != nullptr) {
           sliding_->Read(finished[count], *store_);
         } else {
           std::memcpy(finished[count], state_.data(), accumulator_->state_bytes());
@@ -287,6 +330,14 @@ class WindowAggregate : public WindowFunction {
   // Makes the state that of row i's frame; false: it is that of the row before.
   bool MoveTo(const WindowBatch& batch, uint32_t i) {
     const uint64_t begin = frames_.begins[i], end = frames_.ends[i];
+    if (holed_ != nullptr) return true;
+    if (frames_.has_holes()) {
+      std::fill(state_.begin(), state_.end(), 0);
+      AddRows(batch.rows, begin, frames_.hole_begins[i]);
+      if (frames_.KeepsOwnRow(batch.begin + i, i)) AddRows(batch.rows, batch.begin + i, batch.begin + i + 1);
+      AddRows(batch.rows, frames_.hole_ends[i], end);
+      return true;
+    }
     const bool goes_on = spec_.start.kind == PENUMBRA_FRAME_UNBOUNDED_PRECEDING && begin == begin_ && end >= end_;
     if (batch.begin + i > 0 && begin == begin_ && end == end_) return false;
     if (sliding_ != nullptr) {
@@ -298,7 +349,12 @@ class WindowAggregate : public WindowFunction {
       end_ = begin;
     }
     begin_ = begin;
-    ForEachPart(arguments_, batch.rows, environment_, end_, end, [&](uint64_t part, uint64_t part_end) {
+    AddRows(batch.rows, end_, end);
+    end_ = end;
+    return true;
+  }
+  void AddRows(const WindowRows& rows, uint64_t begin, uint64_t end) {
+    ForEachPart(arguments_, rows, environment_, begin, end, [&](uint64_t part, uint64_t part_end) {
       arguments_.Visit(part, part_end, [&](const Vector* arguments, RowSelection selection, int64_t) {
         if (adds_in_order_) {
           accumulator_->AddScattered(states_, 0, arguments, selection, *store_);
@@ -307,8 +363,6 @@ class WindowAggregate : public WindowFunction {
         }
       });
     });
-    end_ = end;
-    return true;
   }
 
   const WindowFunctionSpec& spec_;
@@ -323,7 +377,9 @@ class WindowAggregate : public WindowFunction {
   uint64_t end_ = 0;
   char* states_[kVectorRows];  // that of each row is `state_`
   std::vector<char> saved_;
-  std::unique_ptr<SlidingState> sliding_;  // in place of state_; null: the frame does not slide
+  // In place of state_; null: the frame does not slide, or has no hole.
+  std::unique_ptr<SlidingState> sliding_;
+  std::unique_ptr<HoledState> holed_;
 };
 
 }  // namespace

@@ -49,20 +49,6 @@ void WindowBatch::Advance(uint64_t end) {
 
 namespace {
 
-// A bound of the frame of `row`: the first row that it has as a start; past the last one as an end.
-uint64_t BoundOf(const PenumbraFrameBound& bound, bool is_end, bool counts_rows, const WindowBatch& batch, uint32_t i) {
-  const uint64_t row = batch.begin + i, begin = batch.partition_begins[i], end = batch.partition_ends[i];
-  const uint64_t next = is_end ? row + 1 : row, offset = static_cast<uint64_t>(bound.offset);
-  switch (bound.kind) {
-    case PENUMBRA_FRAME_UNBOUNDED_PRECEDING: return begin;
-    case PENUMBRA_FRAME_PRECEDING: return next - std::min(offset, next - begin);
-    case PENUMBRA_FRAME_CURRENT_ROW: return counts_rows ? next : is_end ? batch.peer_ends[i] : batch.peer_begins[i];
-    case PENUMBRA_FRAME_FOLLOWING: return next + std::min(offset, end - next);
-    case PENUMBRA_FRAME_UNBOUNDED_FOLLOWING: break;
-  }
-  return end;
-}
-
 // row_number, rank, ...: a number from the bounds of a row.
 template <typename T, typename ValueOf>
 class Rank : public WindowFunction {
@@ -103,10 +89,11 @@ class RowValue : public WindowFunction {
       : spec_(spec),
         layout_(layout),
         column_(input.ColumnOf(*spec.value)),
-        default_column_(spec.default_value == nullptr ? -1 : input.ColumnOf(*spec.default_value)) {}
+        default_column_(spec.default_value == nullptr ? -1 : input.ColumnOf(*spec.default_value)),
+        frames_(spec, input, layout) {}
 
   Vector Evaluate(const WindowBatch& batch, Arena& arena) override {
-    if (!IsOfPartition()) frames_.Find(spec_, batch);
+    if (!IsOfPartition()) frames_.Find(batch);
     const char** rows = arena.AllocateArray<const char*>(batch.count);
     uint16_t* found = arena.AllocateArray<uint16_t>(batch.count);
     uint16_t* others = arena.AllocateArray<uint16_t>(batch.count);
@@ -141,11 +128,34 @@ class RowValue : public WindowFunction {
       *place = is_before ? *place - distance : *place + distance;
       return true;
     }
-    const uint64_t begin = frames_.begins[i], end = frames_.ends[i];
     const uint64_t nth = spec_.function == PENUMBRA_WINDOW_NTH_VALUE ? static_cast<uint64_t>(spec_.count) - 1 : 0;
+    const bool is_last = spec_.function == PENUMBRA_WINDOW_LAST_VALUE;
+    const uint64_t begin = frames_.begins[i], end = frames_.ends[i];
+    if (frames_.has_holes()) return FindInParts(nth, is_last, i, place);
     if (nth >= end - begin) return false;
-    *place = spec_.function == PENUMBRA_WINDOW_LAST_VALUE ? end - 1 : begin + nth;
+    *place = is_last ? end - 1 : begin + nth;
     return true;
+  }
+  // Of a frame with a hole: before it, the row itself, after it.
+  bool FindInParts(uint64_t nth, bool is_last, uint32_t i, uint64_t* place) const {
+    const uint64_t row = *place;
+    const uint64_t own = frames_.KeepsOwnRow(row, i) ? row + 1 : row;
+    const std::pair<uint64_t, uint64_t> parts[] = {
+        {frames_.begins[i], frames_.hole_begins[i]}, {row, own}, {frames_.hole_ends[i], frames_.ends[i]}};
+    bool is_found = false;
+    for (const auto& [begin, end] : parts) {
+      if (begin >= end) continue;
+      if (is_last) {
+        *place = end - 1;
+        is_found = true;
+      } else if (nth < end - begin) {
+        *place = begin + nth;
+        return true;
+      } else {
+        nth -= end - begin;
+      }
+    }
+    return is_found;
   }
 
   const WindowFunctionSpec& spec_;
@@ -157,13 +167,71 @@ class RowValue : public WindowFunction {
 
 }  // namespace
 
-void WindowFrames::Find(const WindowFunctionSpec& spec, const WindowBatch& batch) {
-  begins.resize(batch.count);
-  ends.resize(batch.count);
+WindowFrames::WindowFrames(const WindowFunctionSpec& spec, const WindowInput& input, const RowLayout& layout)
+    : spec_(spec),
+      range_key_(spec.range_key == nullptr
+                     ? nullptr
+                     : std::make_unique<SortKeys>(
+                           std::vector<SortKeySpec>{{spec.range_key, input.spec().order_keys[0].descending,
+                                                     input.spec().order_keys[0].nulls_first}},
+                           std::vector<int>{input.ColumnOf(*spec.range_key)}, layout, false)),
+      start_column_(spec.start_edge == nullptr ? -1 : input.ColumnOf(*spec.start_edge)),
+      end_column_(spec.end_edge == nullptr ? -1 : input.ColumnOf(*spec.end_edge)) {}
+
+void WindowFrames::Find(const WindowBatch& batch) {
+  for (auto* bounds : {&begins, &ends, &hole_begins, &hole_ends}) bounds->resize(batch.count);
   for (uint32_t i = 0; i < batch.count; ++i) {
-    begins[i] = BoundOf(spec.start, false, spec.counts_rows, batch, i);
-    ends[i] = std::max(begins[i], BoundOf(spec.end, true, spec.counts_rows, batch, i));
+    begins[i] = BoundOf(spec_.start, false, &start_, batch, i);
+    ends[i] = std::max(begins[i], BoundOf(spec_.end, true, &end_, batch, i));
+    if (has_holes()) FindHole(batch, i);
   }
+}
+
+void WindowFrames::FindHole(const WindowBatch& batch, uint32_t i) {
+  const uint64_t row = batch.begin + i;
+  const bool is_row = spec_.exclusion == PENUMBRA_EXCLUDE_CURRENT_ROW;
+  hole_begins[i] = std::clamp(is_row ? row : batch.peer_begins[i], begins[i], ends[i]);
+  hole_ends[i] = std::clamp(is_row ? row + 1 : batch.peer_ends[i], begins[i], ends[i]);
+}
+
+// The first row that the frame has, of an end the one past its last.
+uint64_t WindowFrames::BoundOf(const PenumbraFrameBound& bound, bool is_end, Cursor* cursor, const WindowBatch& batch,
+                               uint32_t i) {
+  const uint64_t row = batch.begin + i, begin = batch.partition_begins[i], end = batch.partition_ends[i];
+  const uint64_t next = is_end ? row + 1 : row, offset = static_cast<uint64_t>(bound.offset);
+  const bool counts_rows = spec_.mode == PENUMBRA_FRAME_ROWS;
+  if (HasOffset(bound) && !counts_rows) {
+    if (cursor->partition != begin) *cursor = {begin, begin, 1};
+    return spec_.mode == PENUMBRA_FRAME_GROUPS ? BoundByGroups(bound, is_end, cursor, batch, i)
+                                               : BoundByValue(is_end, cursor, batch, i);
+  }
+  switch (bound.kind) {
+    case PENUMBRA_FRAME_UNBOUNDED_PRECEDING: return begin;
+    case PENUMBRA_FRAME_PRECEDING: return next - std::min(offset, next - begin);
+    case PENUMBRA_FRAME_CURRENT_ROW: return counts_rows ? next : is_end ? batch.peer_ends[i] : batch.peer_begins[i];
+    case PENUMBRA_FRAME_FOLLOWING: return next + std::min(offset, end - next);
+    case PENUMBRA_FRAME_UNBOUNDED_FOLLOWING: break;
+  }
+  return end;
+}
+
+uint64_t WindowFrames::BoundByGroups(const PenumbraFrameBound& bound, bool is_end, Cursor* cursor,
+                                     const WindowBatch& batch, uint32_t i) {
+  const uint64_t next = batch.peer_numbers[i] + is_end, offset = static_cast<uint64_t>(bound.offset);
+  const uint64_t wanted = bound.kind == PENUMBRA_FRAME_FOLLOWING ? next + offset : next - std::min(offset, next - 1);
+  for (; cursor->group < wanted && cursor->row < batch.partition_ends[i]; ++cursor->group) {
+    cursor->row = batch.rows.NextPeer(cursor->row + 1);
+  }
+  return cursor->row;
+}
+
+uint64_t WindowFrames::BoundByValue(bool is_end, Cursor* cursor, const WindowBatch& batch, uint32_t i) {
+  const char* row = *batch.rows.at(batch.begin + i);
+  for (; cursor->row < batch.partition_ends[i]; ++cursor->row) {
+    const int order = range_key_->CompareFirst(*batch.rows.at(cursor->row), row, is_end ? end_column_ : start_column_);
+    if (is_end ? order > 0 : order >= 0) break;
+  }
+  return cursor->row;
 }
 
 std::unique_ptr<WindowFunction> CreateWindowFunction(const WindowFunctionSpec& spec, const WindowInput& input,

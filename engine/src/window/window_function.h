@@ -40,12 +40,43 @@ std::unique_ptr<WindowFunction> CreateWindowFunction(const WindowFunctionSpec& s
 std::unique_ptr<WindowFunction> CreateWindowAggregate(const WindowFunctionSpec& spec, const WindowInput& input,
                                                       const RowLayout& layout, ExecutionEnvironment& environment);
 
-// The rows [begins[i], ends[i]) that the frame of each row of the batch has; none where both are equal.
-struct WindowFrames {
+// The rows [begins[i], ends[i]) that the frame of each row of the batch has, none where both are equal; without those
+// that EXCLUDE leaves out, if it does: then it has [begins[i], hole_begins[i]) and [hole_ends[i], ends[i]), and with
+// EXCLUDE TIES the row itself where that lies in the hole.
+class WindowFrames {
+ public:
+  WindowFrames(const WindowFunctionSpec& spec, const WindowInput& input, const RowLayout& layout);
+
+  void Find(const WindowBatch& batch);
+  bool has_holes() const { return spec_.exclusion != PENUMBRA_EXCLUDE_NO_OTHERS; }
+  bool KeepsOwnRow(uint64_t row, size_t i) const {
+    return spec_.exclusion == PENUMBRA_EXCLUDE_TIES && hole_begins[i] <= row && row < hole_ends[i];
+  }
+
   std::vector<uint64_t> begins;
   std::vector<uint64_t> ends;
+  std::vector<uint64_t> hole_begins;
+  std::vector<uint64_t> hole_ends;
 
-  void Find(const WindowFunctionSpec& spec, const WindowBatch& batch);
+ private:
+  // A bound that counts groups or values; it only moves on within a partition.
+  struct Cursor {
+    uint64_t partition = UINT64_MAX;  // where it begins
+    uint64_t row = 0;
+    uint64_t group = 0;
+  };
+  uint64_t BoundOf(const PenumbraFrameBound& bound, bool is_end, Cursor* cursor, const WindowBatch& batch, uint32_t i);
+  uint64_t BoundByGroups(const PenumbraFrameBound& bound, bool is_end, Cursor* cursor, const WindowBatch& batch,
+                         uint32_t i);
+  uint64_t BoundByValue(bool is_end, Cursor* cursor, const WindowBatch& batch, uint32_t i);
+  void FindHole(const WindowBatch& batch, uint32_t i);
+
+  const WindowFunctionSpec& spec_;
+  const std::unique_ptr<SortKeys> range_key_;  // null: no bound is a value
+  const int start_column_;
+  const int end_column_;
+  Cursor start_;
+  Cursor end_;
 };
 
 }  // namespace penumbra

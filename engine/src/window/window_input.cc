@@ -10,6 +10,9 @@ WindowInput::WindowInput(const WindowSpec& spec) : spec_(spec) {
   for (const WindowFunctionSpec& function : spec_.functions) {
     Add(function.value);
     Add(function.default_value);
+    Add(function.range_key);
+    Add(function.start_edge);
+    Add(function.end_edge);
     for (const Expr* argument : function.aggregate.arguments) Add(argument);
     Add(function.aggregate.filter);
   }

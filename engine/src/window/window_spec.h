@@ -17,10 +17,18 @@ struct WindowFunctionSpec {
   const Expr* default_value = nullptr;  // of LAG and LEAD; null: NULL
   int64_t count = 0;                    // of LAG, LEAD, NTH_VALUE: rows; of NTILE: buckets
   AggregateSpec aggregate = {};         // of AGGREGATE
-  bool counts_rows = false;             // the frame's CURRENT ROW is one row, not its peers
-  PenumbraFrameBound start = {};
+  PenumbraFrameMode mode = PENUMBRA_FRAME_RANGE;
+  PenumbraFrameExclusion exclusion = PENUMBRA_EXCLUDE_NO_OTHERS;
+  PenumbraFrameBound start = {};  // without the edge
   PenumbraFrameBound end = {};
+  const Expr* range_key = nullptr;  // of RANGE with an offset
+  const Expr* start_edge = nullptr;
+  const Expr* end_edge = nullptr;
 };
+
+inline bool HasOffset(const PenumbraFrameBound& bound) {
+  return bound.kind == PENUMBRA_FRAME_PRECEDING || bound.kind == PENUMBRA_FRAME_FOLLOWING;
+}
 
 // Rows that need not come out: those of which the rank exceeds `count`.
 struct WindowLimit {

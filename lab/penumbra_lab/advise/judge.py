@@ -5,6 +5,7 @@ they are a set, and the engine must take every function that the set allows. So 
 that depends on a guess.
 """
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -34,6 +35,8 @@ WRITTEN_AS_TEXT = {"smallint", "integer", "bigint", "numeric", "uuid"}
 CUT_TO_LENGTH = {"numeric", "text", "character"}
 # Of alternatives that are no list of constants.
 ALTERNATIVES_MAX = 64
+WINDOW_FUNCTIONS = {"row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag",
+                    "lead", "first_value", "last_value", "nth_value"}  # fmt: skip
 ANY_PSEUDO_TYPES = {'"any"', "anyelement", "anycompatible", "anynonarray"}
 Types = frozenset[int]
 NO_TYPES: Types = frozenset()
@@ -270,7 +273,7 @@ class Judge:
         result = frozenset(self._result(function, parts) for function in candidates) - {0}
         kinds = {function.kind for function in candidates} or {"f"}
         if call.extra == "OVER":
-            return Judged(result, (*below, Blocker("window function", call.text, call.name)))
+            return Judged(result, below + self._window_blockers(call, candidates, parts))
         if "a" in kinds:
             return Judged(result, below + self._aggregate_blockers(call, candidates, parts))
         blocker = Blocker(f"function {call.name}", call.text, call.name)
@@ -308,6 +311,20 @@ class Judge:
                 name, self._type(function.args[1]).engine, field
             )
         return self._takes(function.oid, function.args, function.result)
+
+    def _window_blockers(self, call: Call, candidates: Sequence[Function],
+                         parts: Sequence[Judged]) -> tuple[Blocker, ...]:  # fmt: skip
+        """Of frames, which EXPLAIN does not show before version 18, all are taken to run."""
+        blocker = Blocker(f"window function {call.name}", call.text, call.name)
+        if any(function.oid >= FIRST_USER_OID for function in candidates):
+            return (blocker,)
+        if call.name in WINDOW_FUNCTIONS:
+            counts = call.args if call.name == "ntile" else call.args[1:2]
+            return () if all(isinstance(count, Constant) for count in counts) else (blocker,)
+        adds_reals = call.name == "sum" and "real" in self.engine_types(call.args[0])
+        if call.is_distinct or adds_reals or not candidates:
+            return (blocker,)
+        return self._aggregate_blockers(dataclasses.replace(call, extra=""), candidates, parts)
 
     def _aggregate_blockers(self, call: Call, candidates: Sequence[Function],
                             parts: Sequence[Judged]) -> tuple[Blocker, ...]:  # fmt: skip

@@ -25,9 +25,9 @@ TAKEN = {
     "BitmapAnd", "BitmapOr", "Hash Join", "Merge Join", "Nested Loop", "Hash", "Materialize",
     "Memoize", "Sort", "Incremental Sort", "Aggregate", "Group", "Unique", "Limit", "Result",
     "Append", "Merge Append", "Subquery Scan", "CTE Scan", "Values Scan", "Function Scan", "SetOp",
+    "WindowAgg",
 }  # fmt: skip
 NOT_TAKEN = {
-    "WindowAgg": "window function",
     "ProjectSet": "function that returns rows",
     "LockRows": "rows that are locked",
     "ModifyTable": "statement that writes",

@@ -70,6 +70,13 @@ def bench_wide(size: float | None, runs: int, with_duckdb: bool, keep: bool) -> 
     _run_workload("wide", size, runs, with_duckdb, keep)
 
 
+@bench.command("windows")
+@_workload_options("rows", click.IntRange(min=1000), "Rows (default 1,000,000).")
+def bench_windows(size: float | None, runs: int, with_duckdb: bool, keep: bool) -> None:
+    """Twenty queries with window functions over 10, 10,000 and 1,000,000 partitions."""
+    _run_workload("windows", size, runs, with_duckdb, keep)
+
+
 @bench.command("load")
 @click.option("--workload", "name", default="tpch", show_default=True)
 @click.option("--size", type=click.FloatRange(min=0.001), default=None,

@@ -9,10 +9,17 @@
 
 #include "pg_compat.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
+#include "utils/numeric.h"
 #include "utils/regproc.h"
+#include "utils/timestamp.h"
 
 #include "query/pipeline/deparser.h"
 #include "query/pipeline/pipeline.h"
@@ -68,35 +75,142 @@ cannot_fail(Translation *translation, PenumbraExpr expr)
 		translation_refuse(translation, "window function of an expression that can fail") >= 0;
 }
 
+/* Of a frame with offsets in the order's key: what the key becomes, and what adds and subtracts the offset. */
+static const struct
+{
+	Oid			key;
+	Oid			offset;			/* InvalidOid: any integer */
+	Oid			type;			/* of what is compared */
+	Oid			cast;			/* InvalidOid: the key has the type */
+	Oid			plus;
+	Oid			minus;
+}			edges[] = {
+	{INT2OID, InvalidOid, INT8OID, F_INT8_INT2, F_INT8PL, F_INT8MI},
+	{INT4OID, InvalidOid, INT8OID, F_INT8_INT4, F_INT8PL, F_INT8MI},
+	{INT8OID, InvalidOid, INT8OID, InvalidOid, F_INT8PL, F_INT8MI},
+	{FLOAT4OID, FLOAT8OID, FLOAT8OID, F_FLOAT8_FLOAT4, F_FLOAT8PL, F_FLOAT8MI},
+	{FLOAT8OID, FLOAT8OID, FLOAT8OID, InvalidOid, F_FLOAT8PL, F_FLOAT8MI},
+	{NUMERICOID, NUMERICOID, NUMERICOID, InvalidOid, F_NUMERIC_ADD, F_NUMERIC_SUB},
+	{DATEOID, INTERVALOID, TIMESTAMPOID, F_TIMESTAMP_DATE, F_TIMESTAMP_PL_INTERVAL, F_TIMESTAMP_MI_INTERVAL},
+	{TIMESTAMPOID, INTERVALOID, TIMESTAMPOID, InvalidOid, F_TIMESTAMP_PL_INTERVAL, F_TIMESTAMP_MI_INTERVAL},
+	{TIMESTAMPTZOID, INTERVALOID, TIMESTAMPTZOID, InvalidOid, F_TIMESTAMPTZ_PL_INTERVAL, F_TIMESTAMPTZ_MI_INTERVAL},
+};
+
+/* PostgreSQL adds no integers beyond their range: what is further away than all others is so far away. */
+#define FARTHEST_INTEGER (INT64CONST(1) << 40)
+
+/* The offset as a constant of what is added; NULL: it is negative, not a number, or not of the type. */
+static Node *
+edge_offset(Oid wanted, const Const *offset)
+{
+	switch (offset->consttype)
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+			{
+				int64		value = offset->consttype == INT8OID ? DatumGetInt64(offset->constvalue)
+					: offset->consttype == INT4OID ? DatumGetInt32(offset->constvalue)
+					: DatumGetInt16(offset->constvalue);
+
+				if (OidIsValid(wanted) || value < 0)
+					return NULL;
+				return (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(value), false, true);
+			}
+		case FLOAT8OID:
+			if (!(DatumGetFloat8(offset->constvalue) >= 0) || isinf(DatumGetFloat8(offset->constvalue)))
+				return NULL;
+			break;
+		case NUMERICOID:
+			{
+				Numeric		value = DatumGetNumeric(offset->constvalue);
+
+				if (numeric_is_nan(value) || numeric_is_inf(value) ||
+					DatumGetInt32(DirectFunctionCall2(numeric_cmp, NumericGetDatum(value),
+													  NumericGetDatum(int64_to_numeric(0)))) < 0)
+					return NULL;
+				break;
+			}
+		case INTERVALOID:
+			{
+				Interval	zero = {0};
+
+				if (DatumGetInt32(DirectFunctionCall2(interval_cmp, offset->constvalue, IntervalPGetDatum(&zero))) < 0)
+					return NULL;
+				break;
+			}
+		default:
+			return NULL;
+	}
+	return offset->consttype == wanted ? (Node *) offset : NULL;
+}
+
+/* The key's value at which a bound lies that is `offset` before the row's or, if `adds`, after it. */
 static bool
-translate_bound(Translation *translation, int options, Node *offset, int preceding, int following,
-				PenumbraFrameBound *bound)
+translate_edge(Translation *translation, Node *key, Node *offset, bool adds, PenumbraExpr *range_key,
+			   PenumbraExpr *edge)
+{
+	int			i = 0;
+	Node	   *added;
+
+	while (i < (int) lengthof(edges) && edges[i].key != exprType(key))
+		i++;
+	if (i == (int) lengthof(edges) || !IsA(offset, Const) || ((Const *) offset)->constisnull ||
+		(added = edge_offset(edges[i].offset, (Const *) offset)) == NULL)
+		return translation_refuse(translation, "window frame with an offset of another kind") >= 0;
+	if (edges[i].cast == F_INT8_INT2 || edges[i].cast == F_INT8_INT4)
+	{
+		int64		value = DatumGetInt64(((Const *) added)->constvalue);
+
+		((Const *) added)->constvalue = Int64GetDatum(Min(value, FARTHEST_INTEGER));
+	}
+	if (OidIsValid(edges[i].cast))
+		key = (Node *) makeFuncExpr(edges[i].cast, edges[i].type, list_make1(key), InvalidOid, InvalidOid,
+									COERCE_EXPLICIT_CAST);
+	*range_key = translate_expr(translation, key);
+	*edge = translate_expr(translation, (Node *) makeFuncExpr(adds ? edges[i].plus : edges[i].minus, edges[i].type,
+															  list_make2(key, added), InvalidOid, InvalidOid,
+															  COERCE_EXPLICIT_CALL));
+	return *range_key >= 0 && *edge >= 0;
+}
+
+static bool
+translate_bound(Translation *translation, const PipelineStage *stage, int options, Node *offset, int preceding,
+				int following, PenumbraWindowCall *call, PenumbraFrameBound *bound)
 {
 	if (offset == NULL)
 		return true;
 	bound->kind = options & preceding ? PENUMBRA_FRAME_PRECEDING : PENUMBRA_FRAME_FOLLOWING;
 	Assert(options & (preceding | following));
-	if (!(options & FRAMEOPTION_ROWS))
-		return translation_refuse(translation, "window frame with an offset that is not of rows") >= 0;
-	return find_constant(translation, offset, &bound->offset);
+	if (call->mode != PENUMBRA_FRAME_RANGE)
+		return find_constant(translation, offset, &bound->offset);
+	if (list_length(stage->sort_flags) != 1)
+		return translation_refuse(translation, "window frame with an offset and no key to add it to") >= 0;
+	return translate_edge(translation, llast(stage->exprs), offset,
+						  (bound->kind == PENUMBRA_FRAME_FOLLOWING) !=
+						  ((linitial_int(stage->sort_flags) & PIPELINE_SORT_DESCENDING) != 0),
+						  &call->range_key, &bound->edge);
 }
 
 static bool
-translate_frame(Translation *translation, const WindowClause *window, PenumbraWindowCall *call)
+translate_frame(Translation *translation, const PipelineStage *stage, const WindowClause *window,
+				PenumbraWindowCall *call)
 {
 	int			options = window->frameOptions;
 
-	if (options & FRAMEOPTION_EXCLUSION)
-		return translation_refuse(translation, "window frame with EXCLUDE") >= 0;
-	call->counts_rows = (options & FRAMEOPTION_ROWS) != 0;
+	call->mode = options & FRAMEOPTION_ROWS ? PENUMBRA_FRAME_ROWS
+		: options & FRAMEOPTION_GROUPS ? PENUMBRA_FRAME_GROUPS : PENUMBRA_FRAME_RANGE;
+	call->exclusion = options & FRAMEOPTION_EXCLUDE_CURRENT_ROW ? PENUMBRA_EXCLUDE_CURRENT_ROW
+		: options & FRAMEOPTION_EXCLUDE_GROUP ? PENUMBRA_EXCLUDE_GROUP
+		: options & FRAMEOPTION_EXCLUDE_TIES ? PENUMBRA_EXCLUDE_TIES : PENUMBRA_EXCLUDE_NO_OTHERS;
 	call->start.kind = options & FRAMEOPTION_START_UNBOUNDED_PRECEDING ? PENUMBRA_FRAME_UNBOUNDED_PRECEDING
 		: PENUMBRA_FRAME_CURRENT_ROW;
 	call->end.kind = options & FRAMEOPTION_END_UNBOUNDED_FOLLOWING ? PENUMBRA_FRAME_UNBOUNDED_FOLLOWING
 		: PENUMBRA_FRAME_CURRENT_ROW;
-	return translate_bound(translation, options, window->startOffset, FRAMEOPTION_START_OFFSET_PRECEDING,
-						   FRAMEOPTION_START_OFFSET_FOLLOWING, &call->start) &&
-		translate_bound(translation, options, window->endOffset, FRAMEOPTION_END_OFFSET_PRECEDING,
-						FRAMEOPTION_END_OFFSET_FOLLOWING, &call->end);
+	return translate_bound(translation, stage, options, window->startOffset, FRAMEOPTION_START_OFFSET_PRECEDING,
+						   FRAMEOPTION_START_OFFSET_FOLLOWING, call, &call->start) &&
+		translate_bound(translation, stage, options, window->endOffset, FRAMEOPTION_END_OFFSET_PRECEDING,
+						FRAMEOPTION_END_OFFSET_FOLLOWING, call, &call->end);
 }
 
 static const WindowClause *
@@ -116,7 +230,8 @@ frame_of(const PipelineStage *stage, Index winref)
 static bool
 has_own_row(const PenumbraWindowCall *call)
 {
-	return call->start.kind != PENUMBRA_FRAME_FOLLOWING && call->end.kind != PENUMBRA_FRAME_PRECEDING;
+	return call->start.kind != PENUMBRA_FRAME_FOLLOWING && call->end.kind != PENUMBRA_FRAME_PRECEDING &&
+		(call->exclusion == PENUMBRA_EXCLUDE_NO_OTHERS || call->exclusion == PENUMBRA_EXCLUDE_TIES);
 }
 
 static bool
@@ -168,12 +283,13 @@ translate_window_function(Translation *translation, WindowFunc *function, const 
 
 	if (compat_treats_nulls(function))
 		return translation_refuse(translation, "window function with IGNORE or RESPECT NULLS") >= 0;
-	if (!translate_frame(translation, frame_of(stage, function->winref), call))
+	if (!translate_frame(translation, stage, frame_of(stage, function->winref), call))
 		return false;
 	if (function->winagg)
 	{
-		needs_order = call->counts_rows && (call->start.kind != PENUMBRA_FRAME_UNBOUNDED_PRECEDING ||
-											call->end.kind != PENUMBRA_FRAME_UNBOUNDED_FOLLOWING);
+		needs_order = call->mode == PENUMBRA_FRAME_ROWS &&
+			(call->start.kind != PENUMBRA_FRAME_UNBOUNDED_PRECEDING ||
+			 call->end.kind != PENUMBRA_FRAME_UNBOUNDED_FOLLOWING);
 		if (!translate_window_aggregate(translation, function, call))
 			return false;
 	}

@@ -1,0 +1,7 @@
+-- percent_rank and cume_dist
+SELECT round(sum(a)::numeric, 2), round(sum(b)::numeric, 2)
+FROM (
+    SELECT percent_rank() OVER w AS a, cume_dist() OVER w AS b
+    FROM sales
+    WINDOW w AS (PARTITION BY shop ORDER BY quantity)
+) AS s;
