@@ -7,19 +7,11 @@ namespace {
 
 constexpr uint32_t kFirstCapacity = 4;
 constexpr size_t kCompactBytesMin = size_t{4} << 20;
-// Less than this is not worth spilling: another operator holds the memory.
-constexpr size_t kSpillBytesMin = size_t{128} << 10;
 
 std::vector<int> ColumnsOf(const WindowInput& input, const std::vector<const Expr*>& exprs) {
   std::vector<int> columns;
   for (const Expr* expr : exprs) columns.push_back(input.ColumnOf(*expr));
   return columns;
-}
-
-std::vector<PenumbraType> TypesOf(const std::vector<const Expr*>& exprs) {
-  std::vector<PenumbraType> types;
-  for (const Expr* expr : exprs) types.push_back(expr->type);
-  return types;
 }
 
 std::vector<const Expr*> OrderExprs(const WindowSpec& spec) {
@@ -37,7 +29,7 @@ FirstRows::FirstRows(const WindowInput& input, const SortInput& rows, ExecutionE
       rows_(rows),
       order_(input.spec().order_keys, order_columns_, rows.layout(), false),
       environment_(environment),
-      layout_(TypesOf(input.spec().partition_keys)) {
+      layout_(input.partition_types()) {
   layout_.row_bytes += sizeof(Partition);
 }
 
@@ -54,9 +46,7 @@ FirstRows::Partition& FirstRows::Local::PartitionAt(char* group) const {
 }
 
 bool FirstRows::Local::ShouldSpill() const {
-  const MemoryBudget& budget = of_.environment_.budget;
-  if (partitions_->ShouldSpill()) return true;
-  return budget.IsExceeded() && arena_->bytes() >= std::min(kSpillBytesMin, budget.budget_bytes() / 4);
+  return partitions_->ShouldSpill() || penumbra::ShouldSpill(of_.environment_.budget, arena_->bytes());
 }
 
 // Keys first: of rows that are beyond their partition's bound nothing else is looked at.

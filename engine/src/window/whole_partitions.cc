@@ -14,16 +14,8 @@
 namespace penumbra {
 namespace {
 
-// Less than this is not worth spilling: another operator holds the memory.
-constexpr size_t kSpillBytesMin = size_t{128} << 10;
 // A table of more groups than this lies beyond the caches.
 constexpr uint64_t kPrefetchGroups = uint64_t{4} << 10;
-
-std::vector<PenumbraType> TypesOf(const std::vector<const Expr*>& exprs) {
-  std::vector<PenumbraType> types;
-  for (const Expr* expr : exprs) types.push_back(expr->type);
-  return types;
-}
 
 std::vector<PenumbraType> ResultTypes(const WindowSpec& spec) {
   std::vector<PenumbraType> types;
@@ -38,7 +30,7 @@ class WholePartitions : public Sink {
         input_(spec),
         layout_(input_.sort().column_types),
         value_layout_(ResultTypes(spec)),
-        groups_(TypesOf(spec.partition_keys), environment),
+        groups_(input_.partition_types(), environment),
         sorted_(std::move(sorted)) {
     for (const WindowFunctionSpec& function : input_.spec().functions) {
       const AggregateSpec& aggregate = function.aggregate;
@@ -117,11 +109,7 @@ void WholePartitions::Consume(Local& local, const Batch& batch, EvalContext& con
     char* rows[kVectorRows];
     for (uint32_t i = 0; i < batch.rows; ++i) rows[i] = own.kept.rows.Add();
     layout_.Write(own.columns.data(), {nullptr, batch.rows}, rows, *own.kept.memory);
-    const MemoryBudget& budget = environment_.budget;
-    const size_t bytes = own.kept.memory->bytes();
-    if (!budget.IsExceeded() || bytes < std::min(kSpillBytesMin, budget.budget_bytes() / 4)) {
-      return AddToGroups(own, batch.rows, context);
-    }
+    if (!ShouldSpill(environment_.budget, own.kept.memory->bytes())) return AddToGroups(own, batch.rows, context);
     is_sorted_ = true;
     return SortRows(own);
   }

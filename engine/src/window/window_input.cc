@@ -43,11 +43,23 @@ const Expr* WindowInput::Column(const Expr& expr) {
   return &column;
 }
 
+std::vector<PenumbraType> WindowInput::partition_types() const {
+  std::vector<PenumbraType> types;
+  for (const Expr* key : spec_.partition_keys) types.push_back(key->type);
+  return types;
+}
+
 Batch WindowInput::Extend(const Batch& batch, EvalContext& context, std::vector<Vector>* columns) const {
   columns->assign(batch.columns, batch.columns + batch.column_count);
   if (context.memo != nullptr) context.memo->Begin(batch);
   for (const Expr* expr : added_) columns->push_back(Evaluate(*expr, batch, context));
   return {batch.rows, static_cast<uint32_t>(columns->size()), columns->data()};
+}
+
+bool ShouldSpill(const MemoryBudget& budget, size_t bytes) {
+  // Less is not worth it: another operator holds the memory.
+  constexpr size_t kBytesMin = size_t{128} << 10;
+  return budget.IsExceeded() && bytes >= std::min(kBytesMin, budget.budget_bytes() / 4);
 }
 
 }  // namespace penumbra

@@ -18,6 +18,7 @@ class WindowInput {
   // By partition keys, then by order keys; all of them, and the rows, are columns.
   const SortSpec& sort() const { return sort_; }
   size_t partition_key_count() const { return spec_.partition_keys.size(); }
+  std::vector<PenumbraType> partition_types() const;
   // Where the rows have the value of one of the spec's expressions.
   int ColumnOf(const Expr& expr) const;
   // The batch with the columns that are added; valid as long as both, and the arena.
@@ -32,5 +33,8 @@ class WindowInput {
   std::deque<Expr> columns_;  // of sort_
   SortSpec sort_;
 };
+
+// Whether a thread that holds so many bytes outside of the sort is to give them to it.
+bool ShouldSpill(const MemoryBudget& budget, size_t bytes);
 
 }  // namespace penumbra
