@@ -6,6 +6,10 @@ namespace penumbra {
 namespace {
 
 constexpr uint32_t kFirstCapacity = 4;
+// A thread judges twice: whether nearly each row has a partition of its own, and whether its partitions will have about
+// as many rows as it has seen.
+constexpr uint64_t kFirstJudgedRows = uint64_t{1} << 16;
+constexpr uint64_t kLastJudgedRows = uint64_t{1} << 18;
 constexpr size_t kCompactBytesMin = size_t{4} << 20;
 
 std::vector<int> ColumnsOf(const WindowInput& input, const std::vector<const Expr*>& exprs) {
@@ -38,6 +42,7 @@ FirstRows::Local::Local(const FirstRows& of)
       partitions_(std::make_unique<LocalGroups>(of.layout_, of.environment_)),
       arena_(std::make_unique<Arena>(&of.environment_.budget)),
       compact_bytes_(kCompactBytesMin),
+      judged_rows_(kFirstJudgedRows),
       images_(size_t{kVectorRows} * of.layout_.keys.image_bytes()),
       prefixes_(kVectorRows) {}
 
@@ -47,6 +52,16 @@ FirstRows::Partition& FirstRows::Local::PartitionAt(char* group) const {
 
 bool FirstRows::Local::ShouldSpill() const {
   return partitions_->ShouldSpill() || penumbra::ShouldSpill(of_.environment_.budget, arena_->bytes());
+}
+
+bool FirstRows::Local::IsUseless() {
+  if (seen_rows_ < judged_rows_) return false;
+  uint64_t partitions = 0;
+  for (int p = 0; p < kPartitions; ++p) partitions += partitions_->rows(p).row_count();
+  const bool is_last = judged_rows_ == kLastJudgedRows;
+  judged_rows_ = is_last ? UINT64_MAX : kLastJudgedRows;
+  if (partitions > seen_rows_ / 10 * 9) return true;
+  return is_last && partitions > seen_rows_ / 2 / static_cast<uint64_t>(of_.limit_.count);
 }
 
 // Keys first: of rows that are beyond their partition's bound nothing else is looked at.
@@ -84,7 +99,6 @@ void FirstRows::Local::Add(const Batch& batch, EvalContext& context) {
   std::memset(memory, 0, size_t{count} * row_bytes);
   for (uint32_t i = 0; i < count; ++i) rows_[i] = memory + size_t{i} * row_bytes;
   of_.rows_.layout().Write(columns_.data(), {nullptr, count}, rows_, *arena_);
-  kept_rows_ += count;
   stored_rows_ += count;
   for (uint32_t i = 0; i < count; ++i) {
     Insert(PartitionAt(groups_[selected_[i]]), {prefixes_[selected_[i]], rows_[i]});
@@ -95,8 +109,14 @@ void FirstRows::Local::Add(const Batch& batch, EvalContext& context) {
 void FirstRows::Local::Insert(Partition& partition, const SortEntry& entry) {
   if (partition.is_bounded != 0 && IsLess(of_.order_, partition.bound, entry)) return;
   if (partition.count == partition.capacity) {
+    if (partition.capacity == 0) {
+      partition.first = entry;
+      partition.entries = &partition.first;
+      partition.count = partition.capacity = 1;
+      return;
+    }
     Cut(partition);
-    if (2 * partition.count > partition.capacity || partition.capacity == 0) {
+    if (2 * partition.count > partition.capacity) {
       const uint32_t capacity = std::max(2 * partition.capacity, kFirstCapacity);
       SortEntry* entries = arena_->AllocateArray<SortEntry>(capacity);
       std::copy_n(partition.entries, partition.count, entries);

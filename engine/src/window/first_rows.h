@@ -23,7 +23,8 @@ class FirstRows {
  private:
   // Rows of a partition, of which the bound, once it is known, is the last one wanted.
   struct Partition {
-    SortEntry* entries;
+    SortEntry first;     // in place of an array, while there is no other row
+    SortEntry* entries;  // null: none yet
     uint32_t count;
     uint32_t capacity;
     SortEntry bound;
@@ -40,15 +41,13 @@ class FirstRows {
     void Add(const Batch& batch, EvalContext& context);
     // Whether the rows must go: they take too much memory.
     bool ShouldSpill() const;
-    // Most rows are kept, so that it is not worth it.
-    bool is_useless() const { return seen_rows_ >= kJudgedRows && kept_rows_ > seen_rows_ / 4 * 3; }
+    // There are so many partitions that most rows will be kept, so that it is not worth it.
+    bool IsUseless();
     // Calls visit(batch) for the rows that are left, in no order, and forgets them.
     template <typename Visit>
     void Take(const Visit& visit);
 
    private:
-    static constexpr uint64_t kJudgedRows = uint64_t{1} << 18;
-
     Partition& PartitionAt(char* group) const;
     void Insert(Partition& partition, const SortEntry& entry);
     void Cut(Partition& partition);
@@ -60,7 +59,7 @@ class FirstRows {
     std::unique_ptr<Arena> arena_;  // rows and entries, also dropped ones
     size_t compact_bytes_;
     uint64_t seen_rows_ = 0;
-    uint64_t kept_rows_ = 0;
+    uint64_t judged_rows_;      // when so many are seen
     uint64_t stored_rows_ = 0;  // in arena_
     std::vector<char> images_;
     std::vector<SortPrefix> prefixes_;

@@ -186,7 +186,7 @@ class Window : public Sink {
     const Batch rows = input_.Extend(batch, context, &own.columns);
     if (own.first_rows == nullptr) return sort_->Consume(*own.sort, rows, context);
     own.first_rows->Add(rows, context);
-    const bool is_useless = own.first_rows->is_useless();
+    const bool is_useless = own.first_rows->IsUseless();
     if (is_useless || own.first_rows->ShouldSpill()) SortFirstRows(own);
     if (is_useless) own.first_rows = nullptr;
   }

@@ -1,5 +1,5 @@
 -- percent_rank and cume_dist
-SELECT round(sum(a)::numeric, 2), round(sum(b)::numeric, 2)
+SELECT round(sum(a)::numeric), round(sum(b)::numeric)
 FROM (
     SELECT percent_rank() OVER w AS a, cume_dist() OVER w AS b
     FROM sales
