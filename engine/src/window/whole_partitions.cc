@@ -75,7 +75,8 @@ class WholePartitions : public Sink {
 
   Part NewPart() const {
     auto memory = std::make_unique<Arena>(&environment_.budget);
-    RowPages rows(memory.get(), layout_.row_bytes());
+    // Rows without columns are counted by their places.
+    RowPages rows(memory.get(), std::max<uint32_t>(layout_.row_bytes(), 8));
     return {std::move(memory), std::move(rows)};
   }
   void AddToGroups(PartitionsLocal& local, uint32_t rows, EvalContext& context);
@@ -287,7 +288,7 @@ void WholePartitions::FindValues(char* const* rows, uint32_t count, Arena& arena
 class WholePartitions::PageReader : public Sink::Reader {
  public:
   PageReader(const WholePartitions& of, const RowPages& rows, size_t page)
-      : of_(of), next_(rows.page(page)), left_(rows.page_rows(page)) {}
+      : of_(of), rows_(rows), next_(rows.page(page)), left_(rows.page_rows(page)) {}
 
   bool Next(Batch* batch) override {
     if (left_ == 0) return false;
@@ -297,7 +298,7 @@ class WholePartitions::PageReader : public Sink::Reader {
     char* rows[kVectorRows];
     char* values[kVectorRows];
     const uint32_t count = std::min<uint32_t>(left_, kVectorRows);
-    for (uint32_t i = 0; i < count; ++i, next_ += of_.layout_.row_bytes()) rows[i] = next_;
+    for (uint32_t i = 0; i < count; ++i, next_ += rows_.row_bytes()) rows[i] = next_;
     left_ -= count;
     of_.FindValues(rows, count, arena_, values);
     for (size_t c = 0; c < of_.input_.spec().column_types.size(); ++c) {
@@ -312,6 +313,7 @@ class WholePartitions::PageReader : public Sink::Reader {
 
  private:
   const WholePartitions& of_;
+  const RowPages& rows_;
   char* next_;
   uint32_t left_;
   Arena arena_;
