@@ -272,7 +272,7 @@ class WindowAggregate : public WindowFunction {
       : spec_(spec),
         environment_(environment),
         arguments_(spec, input, layout),
-        frames_(spec, input, layout),
+        frames_(spec, input, layout, environment),
         store_(std::make_unique<StateStore>(&environment.budget)) {
     const AggregateSpec& aggregate = spec.aggregate;
     const PenumbraType type = aggregate.arguments.empty() ? PENUMBRA_INT8 : aggregate.arguments[0]->type;

@@ -6,6 +6,11 @@
 #include "vector/result_vector.h"
 
 namespace penumbra {
+namespace {
+
+constexpr uint64_t kPollRows = uint64_t{1} << 16;
+
+}  // namespace
 
 WindowBatch::WindowBatch(const WindowRows& r, uint64_t first) : rows(r), begin(first) {
   for (auto* bounds : {&partition_begins, &partition_ends, &peer_begins, &peer_ends, &peer_numbers}) {
@@ -85,12 +90,13 @@ int32_t BucketOf(uint64_t place, uint64_t rows, uint64_t buckets) {
 // Of another row, which `place_of` finds; past the partition's or the frame's end it is the default.
 class RowValue : public WindowFunction {
  public:
-  RowValue(const WindowFunctionSpec& spec, const WindowInput& input, const RowLayout& layout)
+  RowValue(const WindowFunctionSpec& spec, const WindowInput& input, const RowLayout& layout,
+           const ExecutionEnvironment& environment)
       : spec_(spec),
         layout_(layout),
         column_(input.ColumnOf(*spec.value)),
         default_column_(spec.default_value == nullptr ? -1 : input.ColumnOf(*spec.default_value)),
-        frames_(spec, input, layout) {}
+        frames_(spec, input, layout, environment) {}
 
   Vector Evaluate(const WindowBatch& batch, Arena& arena) override {
     if (!IsOfPartition()) frames_.Find(batch);
@@ -167,8 +173,10 @@ class RowValue : public WindowFunction {
 
 }  // namespace
 
-WindowFrames::WindowFrames(const WindowFunctionSpec& spec, const WindowInput& input, const RowLayout& layout)
+WindowFrames::WindowFrames(const WindowFunctionSpec& spec, const WindowInput& input, const RowLayout& layout,
+                           const ExecutionEnvironment& environment)
     : spec_(spec),
+      environment_(environment),
       range_key_(spec.range_key == nullptr
                      ? nullptr
                      : std::make_unique<SortKeys>(
@@ -220,6 +228,7 @@ uint64_t WindowFrames::BoundByGroups(const PenumbraFrameBound& bound, bool is_en
   const uint64_t next = batch.peer_numbers[i] + is_end, offset = static_cast<uint64_t>(bound.offset);
   const uint64_t wanted = bound.kind == PENUMBRA_FRAME_FOLLOWING ? next + offset : next - std::min(offset, next - 1);
   for (; cursor->group < wanted && cursor->row < batch.partition_ends[i]; ++cursor->group) {
+    if (cursor->group % kPollRows == 0) environment_.CheckCancelled();
     cursor->row = batch.rows.NextPeer(cursor->row + 1);
   }
   return cursor->row;
@@ -228,6 +237,7 @@ uint64_t WindowFrames::BoundByGroups(const PenumbraFrameBound& bound, bool is_en
 uint64_t WindowFrames::BoundByValue(bool is_end, Cursor* cursor, const WindowBatch& batch, uint32_t i) {
   const char* row = *batch.rows.at(batch.begin + i);
   for (; cursor->row < batch.partition_ends[i]; ++cursor->row) {
+    if (cursor->row % kPollRows == 0) environment_.CheckCancelled();
     const int order = range_key_->CompareFirst(*batch.rows.at(cursor->row), row, is_end ? end_column_ : start_column_);
     if (is_end ? order > 0 : order >= 0) break;
   }
@@ -266,7 +276,7 @@ std::unique_ptr<WindowFunction> CreateWindowFunction(const WindowFunctionSpec& s
     case PENUMBRA_WINDOW_LEAD:
     case PENUMBRA_WINDOW_FIRST_VALUE:
     case PENUMBRA_WINDOW_LAST_VALUE:
-    case PENUMBRA_WINDOW_NTH_VALUE: return std::make_unique<RowValue>(spec, input, layout);
+    case PENUMBRA_WINDOW_NTH_VALUE: return std::make_unique<RowValue>(spec, input, layout, environment);
     case PENUMBRA_WINDOW_AGGREGATE: break;
   }
   return CreateWindowAggregate(spec, input, layout, environment);

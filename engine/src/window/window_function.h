@@ -45,7 +45,8 @@ std::unique_ptr<WindowFunction> CreateWindowAggregate(const WindowFunctionSpec& 
 // EXCLUDE TIES the row itself where that lies in the hole.
 class WindowFrames {
  public:
-  WindowFrames(const WindowFunctionSpec& spec, const WindowInput& input, const RowLayout& layout);
+  WindowFrames(const WindowFunctionSpec& spec, const WindowInput& input, const RowLayout& layout,
+               const ExecutionEnvironment& environment);
 
   void Find(const WindowBatch& batch);
   bool has_holes() const { return spec_.exclusion != PENUMBRA_EXCLUDE_NO_OTHERS; }
@@ -72,6 +73,7 @@ class WindowFrames {
   void FindHole(const WindowBatch& batch, uint32_t i);
 
   const WindowFunctionSpec& spec_;
+  const ExecutionEnvironment& environment_;
   const std::unique_ptr<SortKeys> range_key_;  // null: no bound is a value
   const int start_column_;
   const int end_column_;
