@@ -1,7 +1,7 @@
 """SQL whose output is the golden file of the aggregates: goldens.py runs it.
 
-A line is one aggregate over one table, tab-separated: aggregate, "distinct" or "all", result type, result, then type
-and values of each column. Values and results are written as those of expr_cases.py, values separated by commas.
+A line is one aggregate over one table, tab-separated: aggregate, how it is called, result type, result, then type and
+values of each column. How: "all" or "distinct"; of ordered-set aggregates "asc" or "desc" and the fraction. Values and results are written as those of expr_cases.py, values separated by commas.
 """
 
 from expr_cases import FLOATS, INTEGERS, SEND, VALUES, prologue, quoted
@@ -35,6 +35,28 @@ PAIRS = [
 ]  # fmt: skip
 PAIR_AGGREGATES = ["CORR", "COVAR_POP", "COVAR_SAMP", "REGR_COUNT", "REGR_SLOPE", "REGR_INTERCEPT", "REGR_R2",
                    "REGR_AVGX", "REGR_AVGY", "REGR_SXX", "REGR_SYY", "REGR_SXY"]  # fmt: skip
+# Equal values are written alike, as the engine wants it.
+ORDERED = {
+    "bool": [["t", "f", "t", NULL], ["f", "t"]],
+    "int2": [["3", "-7", NULL, "3", "32767", "1"], ["5"]],
+    "int4": [["2", "9", "2", "-2147483648", "7", "9", NULL], ["1", "1", "1", "2"]],
+    "int8": [["9223372036854775807", "-9223372036854775808", "0", "0"], ["4", "3", "2", "1"]],
+    "float4": [["1.5", "NaN", "-Infinity", "1.5", "Infinity"], ["-0", "0.1", NULL]],
+    "float8": [["0.1", "0.7", "1e-3", "12345.678", "-3.3"], ["-0", "5"], ["0", "-1e308", "1e308"], ["NaN", "1", "NaN"],
+               ["-Infinity", "1", "Infinity"], ["1", "3"], ["-Infinity", "-Infinity"], ["4.9e-324", "0", "0.3", NULL]],
+    "numeric": [["1.50", "-1.50", "1.50", NULL, "99999999999999999999999999999999999.25"], ["NaN", "0.1", "Infinity"],
+                ["7", "9" * 45, "-" + "9" * 20, "9" * 45]],
+    "date": [["2024-02-29", "infinity", "1999-12-31", "2024-02-29"]],
+    "timestamp": [["2024-02-29 12:00:00.000001", "-infinity", "2000-01-01", NULL]],
+    "timestamptz": [["2024-02-29 12:00:00+00", "2000-01-01 00:00:00+00", "2000-01-01 00:00:00+00"]],
+    "interval": [["1 mon 2 days 00:00:03", "4 mons 5 days", NULL, "-1 mon"], ["01:00:00", "99:00:00.000001"],
+                 ["45 days 03:00:00", "-2 days", "1 day 01:01:01.5"], ["2147483647 mons", "-2147483647 mons"]],
+    "text": [["b", "abc", "", "b", NULL, "a somewhat longer text", "a somewhat longer one"], ["é", "z", "Z"]],
+    "bpchar": [["ab ", "cd ", "ab "]],
+    "uuid": [["a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", "00000000-0000-0000-0000-000000000000",
+              "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a12"]],
+}  # fmt: skip
+FRACTIONS = ["0", "0.25", "0.5", "0.9", "0.1", "1", "NULL"]
 SPREADS = ["STDDEV_POP", "STDDEV_SAMP", "VAR_POP", "VAR_SAMP"]
 
 
@@ -42,8 +64,8 @@ def shown(type_name, expression):
     return f"({expression})::text" if type_name == "numeric" else f"encode({SEND[type_name]}({expression}),'hex')"
 
 
-def case(function, result, types, columns, distinct=False):
-    """columns: values by type; of no rows all are empty."""
+def case(function, result, types, columns, distinct=False, order=""):
+    """columns: values by type; of no rows all are empty. order: the direction and the fraction."""
     names = [f"c{i}" for i in range(len(types))]
     rows = list(zip(*columns, strict=True)) or [(NULL,) * len(types)]
     values = ", ".join(
@@ -55,7 +77,10 @@ def case(function, result, types, columns, distinct=False):
     call = f"{function.lower()}({'DISTINCT ' if distinct else ''}{', '.join(collated)})"
     if function == "COUNT_STAR":
         call = "count(*)"
-    line = f"'{function}', '{'distinct' if distinct else 'all'}', '{result}', "
+    if order:
+        direction, *fraction = order.split()
+        call = f"{function.lower()}({'::float8'.join([*fraction, ''])}) WITHIN GROUP (ORDER BY {collated[0]} {direction})"
+    line = f"'{function}', '{order or ('distinct' if distinct else 'all')}', '{result}', "
     line += f"pg_temp.run({quoted(shown(result, call) + ' FROM ' + table)})"
     for name, type_name in zip(names, types, strict=True):
         texts = f"string_agg(coalesce({shown(type_name, name)}, '\\N'), ',')"
@@ -91,6 +116,20 @@ def main():
         columns = [list(column) for column in zip(*pairs, strict=True)] or [[], []]
         for function in PAIR_AGGREGATES:
             case(function, "int8" if function == "REGR_COUNT" else "float8", ["float8", "float8"], columns)
+    for type_name in INTEGERS:
+        for values in (["5", "3", NULL], ["-7", "12", "12"], [NULL], []):
+            for function in ("BIT_AND", "BIT_OR", "BIT_XOR"):
+                case(function, type_name, [type_name], [values])
+                case(function, type_name, [type_name], [values], distinct=True)
+    for type_name, tables in ORDERED.items():
+        for values in [*tables, tables[0][:1], [NULL], []]:
+            for direction in ("asc", "desc"):
+                case("MODE", type_name, [type_name], [values], order=direction)
+                case("MODE", type_name, [type_name], [values * 9], order=direction)
+                for fraction in FRACTIONS:
+                    case("PERCENTILE_DISC", type_name, [type_name], [values], order=f"{direction} {fraction}")
+                    if type_name in ("float8", "interval"):
+                        case("PERCENTILE_CONT", type_name, [type_name], [values], order=f"{direction} {fraction}")
     # Exact whatever the order, which DISTINCT changes.
     columns = [["1", "3", "1", "3", "5", NULL, "1"], ["2", "4", "2", "4", "6", "7", NULL]]
     for function in PAIR_AGGREGATES:

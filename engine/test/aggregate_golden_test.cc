@@ -21,7 +21,7 @@ const char* const kAggregateIds[] = {
 
 struct AggregateCase {
   int line;
-  bool distinct;
+  std::vector<std::string> how;  // of the call: aggregate_cases.py
   PenumbraType result;
   std::string expected;
   std::vector<PenumbraType> types;
@@ -37,7 +37,7 @@ std::vector<AggregateCase> CasesOf(const std::string& id) {
   for (int number = 1; std::getline(stream, line); ++number) {
     const std::vector<std::string> fields = SplitFields(line);
     if (fields[0] != id) continue;
-    AggregateCase c{number, fields[1] == "distinct", TypeOf(fields[2]), fields[3], {}, {}};
+    AggregateCase c{number, SplitFields(fields[1], ' '), TypeOf(fields[2]), fields[3], {}, {}};
     for (size_t i = 4; i + 1 < fields.size(); i += 2) {
       c.types.push_back(TypeOf(fields[i]));
       c.columns.push_back(fields[i + 1].empty() ? std::vector<std::string>() : SplitFields(fields[i + 1], ','));
@@ -68,7 +68,9 @@ std::vector<std::string> ResultsOf(const AggregateCase& c, PenumbraAggregate fun
   std::vector<std::unique_ptr<Expr>> exprs;
   AggregationSpec spec;
   AggregateSpec aggregate{function, c.result};
-  aggregate.distinct = c.distinct;
+  aggregate.distinct = c.how[0] == "distinct";
+  aggregate.descending = c.how[0] == "desc";
+  if (c.how.size() > 1 && c.how[1] != "NULL") aggregate.fraction = std::stod(c.how[1]);
   for (size_t i = 0; i < c.types.size() && function != PENUMBRA_AGG_COUNT_STAR; ++i) {
     aggregate.arguments.push_back(exprs.emplace_back(ColumnExpr(static_cast<int>(i), c.types[i])).get());
   }

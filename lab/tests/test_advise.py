@@ -127,7 +127,10 @@ def test_what_is_not_understood_is_not_judged(text):
 def test_what_the_engine_has_none_of_is_kept():
     assert parse("sum(a) OVER (PARTITION BY b ORDER BY c)").extra == "OVER"
     assert parse("string_agg(a, ','::text ORDER BY b)").extra == "ORDER BY in the call"
-    assert parse("percentile_cont('0.5'::double precision) WITHIN GROUP (ORDER BY a)").extra
+    call = parse("percentile_cont('0.5'::double precision) WITHIN GROUP (ORDER BY a DESC)")
+    assert call.args == (Constant("'0.5'", "double precision"), Column("", "a"))
+    assert call.direct == 1 and not call.extra
+    assert parse("rank(1, 2) WITHIN GROUP (ORDER BY a, b)").extra == "WITHIN GROUP"
     call = parse("count(DISTINCT a) FILTER (WHERE (b > 1))")
     assert call.is_distinct and call.filter == Operation(
         (Column("", "b"), Constant("1", "integer")), ">"

@@ -169,7 +169,12 @@ typedef struct PenumbraAggregateCall {
   int argument_count;
   PenumbraExpr filter; /* -1 for none */
   bool distinct;
-  const PenumbraCollation *collation; /* of MIN and MAX of text; NULL: C; copied */
+  const PenumbraCollation *collation; /* of what orders text; NULL: C; copied */
+  /* Of ordered-set aggregates: ORDER BY ... DESC, and the fraction of a percentile. A fraction that is NULL makes the
+   * result NULL. */
+  bool descending;
+  bool has_fraction;
+  double fraction; /* 0 to 1 */
 } PenumbraAggregateCall;
 
 /* key_count 0: one group, a row even without input. DISTINCT is an aggregation without calls. */

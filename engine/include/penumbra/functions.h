@@ -86,6 +86,11 @@ typedef enum PenumbraFunction {
   X(STDDEV_POP, "stddev_pop", Spread, Spread, kValues) X(STDDEV_SAMP, "stddev_samp", Spread, Spread, kValues) \
   X(VAR_POP, "var_pop", Spread, Spread, kValues) X(VAR_SAMP, "var_samp", Spread, Spread, kValues) \
   X(BOOL_AND, "bool_and", Boolean, Least, kLeast) X(BOOL_OR, "bool_or", Boolean, Greatest, kGreatest) \
+  X(BIT_AND, "bit_and", Bits, BitAnd, kValues) X(BIT_OR, "bit_or", Bits, BitOr, kValues) \
+  X(BIT_XOR, "bit_xor", Bits, BitXor, kValues) \
+  /* of the values in order: PenumbraAggregateCall.fraction, .descending */ \
+  X(PERCENTILE_CONT, "percentile_cont", Continuous, Ordered, kValues) \
+  X(PERCENTILE_DISC, "percentile_disc", Ordered, Ordered, kValues) X(MODE, "mode", Ordered, Ordered, kValues) \
   /* of (y, x), as in the standard */ \
   X(CORR, "corr", Pair, Regression, kValues) \
   X(COVAR_POP, "covar_pop", Pair, Regression, kValues) X(COVAR_SAMP, "covar_samp", Pair, Regression, kValues) \

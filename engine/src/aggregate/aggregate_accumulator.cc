@@ -41,6 +41,19 @@ Result FindSpreadResult(const Types& arguments) {
   return IsFloat(arguments[0]) ? PENUMBRA_FLOAT8 : PENUMBRA_NUMERIC;
 }
 
+Result FindBitsResult(const Types& arguments) {
+  return arguments.size() == 1 && IsInteger(arguments[0]) ? Result(arguments[0]) : std::nullopt;
+}
+
+Result FindContinuousResult(const Types& arguments) {
+  const bool can_be_between = arguments == Types{PENUMBRA_FLOAT8} || arguments == Types{PENUMBRA_INTERVAL};
+  return can_be_between ? Result(arguments[0]) : std::nullopt;
+}
+
+Result FindOrderedResult(const Types& arguments) {
+  return arguments.size() == 1 ? Result(arguments[0]) : std::nullopt;
+}
+
 Result FindBooleanResult(const Types& arguments) {
   return arguments == Types{PENUMBRA_BOOL} ? Result(PENUMBRA_BOOL) : std::nullopt;
 }

@@ -15,6 +15,7 @@
 #include "aggregate/aggregation_spec.h"
 #include "kernels/kernels.h"
 #include "numeric/numeric.h"
+#include "operator/execution_environment.h"
 #include "segment/segment.h"
 #include "vector/arena.h"
 #include "vector/result_vector.h"
@@ -49,6 +50,18 @@ class StateStore {
   size_t sums_bytes_ = 0;
 };
 
+// What Finalize() is asked for.
+struct AggregateResult {
+  PenumbraAggregate function;
+  PenumbraType type;
+  bool descending = false;         // of ordered-set aggregates
+  std::optional<double> fraction;  // of percentiles; none: NULL
+  ExecutionEnvironment* environment;
+};
+inline AggregateResult ResultOf(const AggregateSpec& spec, ExecutionEnvironment& environment) {
+  return {spec.function, spec.result, spec.descending, spec.fraction, &environment};
+}
+
 class Accumulator {
  public:
   Accumulator(uint32_t state_bytes, bool has_variable_part)
@@ -67,8 +80,8 @@ class Accumulator {
   virtual void Combine(char* const* into, char* const* from, uint32_t offset, uint32_t count,
                        StateStore& store) const = 0;
   // The aggregate's results for the groups.
-  virtual Vector Finalize(PenumbraAggregate function, PenumbraType result, const char* const* groups, uint32_t offset,
-                          uint32_t count, Arena& arena) const = 0;
+  virtual Vector Finalize(const AggregateResult& result, const char* const* groups, uint32_t offset, uint32_t count,
+                          Arena& arena) const = 0;
 
   // Whether the state can point to something; then Save appends it to *bytes, and Load restores it
   // in a bytewise copy of the state and returns where it stopped reading.

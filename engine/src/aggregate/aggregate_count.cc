@@ -18,10 +18,10 @@ class CountAccumulator : public Accumulator {
   void Combine(char* const* into, char* const* from, uint32_t offset, uint32_t count, StateStore&) const override {
     for (uint32_t i = 0; i < count; ++i) CountAt(into[i] + offset) += CountAt(from[i] + offset);
   }
-  Vector Finalize(PenumbraAggregate, PenumbraType result, const char* const* groups, uint32_t offset, uint32_t count,
+  Vector Finalize(const AggregateResult& result, const char* const* groups, uint32_t offset, uint32_t count,
                   Arena& arena) const override {
     int64_t* values;
-    ResultVector out = MakeResult(result, count, arena, &values);
+    ResultVector out = MakeResult(result.type, count, arena, &values);
     for (uint32_t i = 0; i < count; ++i) std::memcpy(&values[i], groups[i] + offset, 8);
     return out.vector;
   }

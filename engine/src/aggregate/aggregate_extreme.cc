@@ -73,9 +73,9 @@ class FixedExtremeAccumulator : public TypedAccumulator<FixedExtreme<T, kGreates
     }
     Base::AddRun(state, arguments, selection, store);
   }
-  Vector Finalize(PenumbraAggregate, PenumbraType type, const char* const* groups, uint32_t offset, uint32_t count,
+  Vector Finalize(const AggregateResult& result, const char* const* groups, uint32_t offset, uint32_t count,
                   Arena& arena) const override {
-    return Base::template FinalizeEach<T>(type, groups, offset, count, arena, [](const auto& state, T* value) {
+    return Base::template FinalizeEach<T>(result.type, groups, offset, count, arena, [](const auto& state, T* value) {
       *value = state.value;
       return state.has_value != 0;
     });
@@ -126,9 +126,9 @@ class StringExtremeAccumulator : public TypedAccumulator<StringExtreme<kGreatest
  public:
   StringExtremeAccumulator() : Base(true) {}
 
-  Vector Finalize(PenumbraAggregate, PenumbraType type, const char* const* groups, uint32_t offset, uint32_t count,
+  Vector Finalize(const AggregateResult& result, const char* const* groups, uint32_t offset, uint32_t count,
                   Arena& arena) const override {
-    return Base::template FinalizeEach<StringRef>(type, groups, offset, count, arena,
+    return Base::template FinalizeEach<StringRef>(result.type, groups, offset, count, arena,
                                                   [](const auto& state, StringRef* value) {
                                                     if (state.has_value != 0) *value = state.value;
                                                     return state.has_value != 0;

@@ -58,7 +58,7 @@ class NumericExtremeAccumulator : public Accumulator {
       if (other.held == Held::kPayload) AddPayload(StateAt(into[i] + offset), other.payload, store);
     }
   }
-  Vector Finalize(PenumbraAggregate, PenumbraType, const char* const* groups, uint32_t offset, uint32_t count,
+  Vector Finalize(const AggregateResult&, const char* const* groups, uint32_t offset, uint32_t count,
                   Arena& arena) const override {
     NumericWriter result(count, arena);
     for (uint32_t i = 0; i < count; ++i) {

@@ -80,9 +80,9 @@ class FloatSumAccumulator : public TypedAccumulator<FloatSum<T>> {
       Base::AddRun(state, arguments, selection, store);
     }
   }
-  Vector Finalize(PenumbraAggregate, PenumbraType type, const char* const* groups, uint32_t offset, uint32_t count,
+  Vector Finalize(const AggregateResult& result, const char* const* groups, uint32_t offset, uint32_t count,
                   Arena& arena) const override {
-    return Base::template FinalizeEach<T>(type, groups, offset, count, arena, [](const auto& state, T* value) {
+    return Base::template FinalizeEach<T>(result.type, groups, offset, count, arena, [](const auto& state, T* value) {
       *value = static_cast<T>(state.sum);
       if (std::isinf(*value) && !std::isinf(state.sum)) ThrowOverflow();
       return state.count != 0;
@@ -145,11 +145,11 @@ class FloatSpreadAccumulator : public TypedAccumulator<Ops> {
   using Base = TypedAccumulator<Ops>;
 
  public:
-  Vector Finalize(PenumbraAggregate function, PenumbraType type, const char* const* groups, uint32_t offset,
-                  uint32_t count, Arena& arena) const override {
+  Vector Finalize(const AggregateResult& result, const char* const* groups, uint32_t offset, uint32_t count,
+                  Arena& arena) const override {
     return Base::template FinalizeEach<double>(
-        type, groups, offset, count, arena,
-        [&](const FloatState& state, double* value) { return Result(function, state, value); });
+        result.type, groups, offset, count, arena,
+        [&](const FloatState& state, double* value) { return Result(result.function, state, value); });
   }
 
  private:

@@ -36,22 +36,22 @@ class IntegerSumAccumulator : public TypedAccumulator<IntegerSum<T>> {
     running.sum += kernels::SumValues(arguments->values<T>(), arguments->validity, selection.count);
   }
   // avg and the sum of int8 are numeric; the sums of int4 and int2 are int8.
-  Vector Finalize(PenumbraAggregate function, PenumbraType type, const char* const* groups, uint32_t offset,
-                  uint32_t count, Arena& arena) const override {
-    if (type == PENUMBRA_NUMERIC) {
-      NumericWriter result(count, arena);
+  Vector Finalize(const AggregateResult& result, const char* const* groups, uint32_t offset, uint32_t count,
+                  Arena& arena) const override {
+    if (result.type == PENUMBRA_NUMERIC) {
+      NumericWriter values(count, arena);
       for (uint32_t i = 0; i < count; ++i) {
         const auto& state = Base::StateAt(groups[i] + offset);
         if (state.count == 0) continue;
-        if (function == PENUMBRA_AGG_AVG) {
-          result.SetAverage(i, state.sum, 0, state.count);
+        if (result.function == PENUMBRA_AGG_AVG) {
+          values.SetAverage(i, state.sum, 0, state.count);
         } else {
-          result.SetInteger(i, state.sum, 0);
+          values.SetInteger(i, state.sum, 0);
         }
       }
-      return result.Finish();
+      return values.Finish();
     }
-    return Base::template FinalizeEach<int64_t>(type, groups, offset, count, arena,
+    return Base::template FinalizeEach<int64_t>(result.type, groups, offset, count, arena,
                                                 [](const auto& state, int64_t* value) {
                                                   *value = static_cast<int64_t>(state.sum);
                                                   return state.count != 0;

@@ -24,13 +24,13 @@ struct IntervalSum {
 
 class IntervalAccumulator : public TypedAccumulator<IntervalSum> {
  public:
-  Vector Finalize(PenumbraAggregate function, PenumbraType type, const char* const* groups, uint32_t offset,
-                  uint32_t count, Arena& arena) const override {
+  Vector Finalize(const AggregateResult& result, const char* const* groups, uint32_t offset, uint32_t count,
+                  Arena& arena) const override {
     return FinalizeEach<PenumbraInterval>(
-        type, groups, offset, count, arena, [&](const State& state, PenumbraInterval* value) {
+        result.type, groups, offset, count, arena, [&](const State& state, PenumbraInterval* value) {
           if (state.count == 0) return false;
           *value =
-              function == PENUMBRA_AGG_AVG ? DivideInterval(state.sum, static_cast<double>(state.count)) : state.sum;
+              result.function == PENUMBRA_AGG_AVG ? DivideInterval(state.sum, static_cast<double>(state.count)) : state.sum;
           return true;
         });
   }

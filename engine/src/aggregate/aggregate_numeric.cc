@@ -274,13 +274,13 @@ class NumericAccumulator : public Accumulator {
     for (uint32_t i = 0; i < count; ++i) Sums::Combine(StateAt(into[i] + offset), StateAt(from[i] + offset), store);
   }
 
-  Vector Finalize(PenumbraAggregate function, PenumbraType, const char* const* groups, uint32_t offset, uint32_t count,
+  Vector Finalize(const AggregateResult& result, const char* const* groups, uint32_t offset, uint32_t count,
                   Arena& arena) const override {
-    NumericWriter result(count, arena);
+    NumericWriter values(count, arena);
     for (uint32_t i = 0; i < count; ++i) {
-      FinalizeOne(function, *reinterpret_cast<const State*>(groups[i] + offset), i, &result);
+      FinalizeOne(result.function, *reinterpret_cast<const State*>(groups[i] + offset), i, &values);
     }
-    return result.Finish();
+    return values.Finish();
   }
 
   void Save(const char* state, std::vector<char>* bytes) const override {

@@ -153,11 +153,11 @@ class RegressionAccumulator : public Accumulator {
   void Combine(char* const* into, char* const* from, uint32_t offset, uint32_t count, StateStore&) const override {
     for (uint32_t i = 0; i < count; ++i) CombineStates(StateAt(into[i] + offset), StateAt(from[i] + offset));
   }
-  Vector Finalize(PenumbraAggregate function, PenumbraType type, const char* const* groups, uint32_t offset,
-                  uint32_t count, Arena& arena) const override {
-    const Final final = FinalOf(function);
+  Vector Finalize(const AggregateResult& result, const char* const* groups, uint32_t offset, uint32_t count,
+                  Arena& arena) const override {
+    const Final final = FinalOf(result.function);
     double* values;
-    ResultVector out = MakeResult(type, count, arena, &values);
+    ResultVector out = MakeResult(result.type, count, arena, &values);
     for (uint32_t i = 0; i < count; ++i) {
       const RegressionState& state = *reinterpret_cast<const RegressionState*>(groups[i] + offset);
       const std::optional<double> value = state.count > 0 ? final(state) : std::nullopt;

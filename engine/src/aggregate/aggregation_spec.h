@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "expression/expr.h"
@@ -15,7 +16,9 @@ struct AggregateSpec {
   std::vector<const Expr*> arguments;
   const Expr* filter = nullptr;  // null for none
   bool distinct = false;
-  const Collation* collation = nullptr;  // of MIN and MAX of text; null: C
+  const Collation* collation = nullptr;  // of what orders text; null: C
+  bool descending = false;               // of ordered-set aggregates
+  std::optional<double> fraction;        // of percentiles; none: NULL
 };
 
 // Aggregation by keys (none: one group). Output columns: keys, then aggregates.

@@ -195,8 +195,7 @@ class AggregationSink : public Sink {
   };
   struct Result {
     int state;
-    PenumbraAggregate function;
-    PenumbraType type;
+    AggregateResult values;
   };
   struct Distinct {
     std::vector<int> arguments;
@@ -317,7 +316,7 @@ void AggregationSink::AddAggregate(const AggregateSpec& spec, const DictionaryFi
                        groups_.layout().AddAccumulator(factory(type, spec.collation))});
     if (finest_ != nullptr) finest_->layout().AddAccumulator(factory(type, spec.collation));
   }
-  results_.push_back({state, spec.function, spec.result});
+  results_.push_back({state, ResultOf(spec, environment_)});
 }
 
 // An argument that can fail must not be evaluated where a filter excludes it: one entry per filter.
@@ -781,7 +780,7 @@ void AggregationSink::ReadResults(const GroupLayout& layout, char* const* groups
                                   std::vector<Vector>* columns) const {
   for (const Result& result : results_) {
     const AccumulatorSlot& slot = layout.accumulators[states_[result.state].accumulator];
-    columns->push_back(slot.accumulator->Finalize(result.function, result.type, groups, slot.offset, count, arena));
+    columns->push_back(slot.accumulator->Finalize(result.values, groups, slot.offset, count, arena));
   }
 }
 

@@ -20,9 +20,15 @@ bool Plan::CheckAggregateCall(PenumbraOperator input, const PenumbraAggregateCal
   for (int a = 0; a < call.argument_count; ++a) aggregate->arguments.push_back(exprs_[call.arguments[a]].get());
   aggregate->filter = call.filter >= 0 ? exprs_[call.filter].get() : nullptr;
   aggregate->distinct = call.distinct;
+  aggregate->descending = call.descending;
+  if (call.has_fraction) aggregate->fraction = call.fraction;
   if (!FindCollation(call.collation, &aggregate->collation)) return false;
   if (aggregate->filter != nullptr && aggregate->filter->type != PENUMBRA_BOOL) {
     reason_ = "an aggregate's filter that is not boolean";
+    return false;
+  }
+  if (call.has_fraction && !(call.fraction >= 0 && call.fraction <= 1)) {
+    reason_ = "a percentile value that is not between 0 and 1";
     return false;
   }
   return CheckAggregate(*aggregate, &reason_);

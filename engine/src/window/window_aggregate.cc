@@ -308,7 +308,7 @@ class WindowAggregate : public WindowFunction {
       }
       number[i] = static_cast<uint16_t>(count - 1);
     }
-    const Vector values = accumulator_->Finalize(spec_.aggregate.function, spec_.result, finished, 0, count, arena);
+    const Vector values = accumulator_->Finalize(ResultOf(spec_.aggregate, environment_), finished, 0, count, arena);
     return count == batch.count ? values : Gather(values, number, batch.count, arena);
   }
 

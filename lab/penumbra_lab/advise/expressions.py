@@ -87,7 +87,8 @@ class Call(Node):
     is_distinct: bool = False
     is_star: bool = False
     filter: Expression | None = None
-    extra: str = ""  # what the engine has none of: ORDER BY in the call, OVER, WITHIN GROUP
+    extra: str = ""  # what the engine has none of: ORDER BY in the call, OVER, an order of several
+    direct: int | None = None  # of an ordered-set aggregate: how many of args stand before WITHIN GROUP
 
     def parts(self) -> tuple[Expression, ...]:
         return (*self.args, *((self.filter,) if self.filter else ()))
@@ -503,10 +504,10 @@ class _Parser:
             extra = "ORDER BY in the call"
             self._skip_to_parenthesis()
         self._expect(")")
+        direct = None
         if self._take("WITHIN", "GROUP", "("):
-            extra = "WITHIN GROUP"
-            self._skip_to_parenthesis()
-            self._expect(")")
+            direct = len(args)
+            extra = self._order(args)
         condition = None
         if self._take("FILTER", "(", "WHERE"):
             condition = self.expression()
@@ -519,7 +520,17 @@ class _Parser:
             else:
                 self._identifier()
         text = self._text[begin : self._tokens[self._place - 1].end]
-        return Call(tuple(args), schema, name, text, is_distinct, is_star, condition, extra)
+        return Call(tuple(args), schema, name, text, is_distinct, is_star, condition, extra, direct)
+
+    def _order(self, args: list[Expression]) -> str:
+        """ORDER BY x ...): what is ordered becomes the last argument. Returns what of it the engine has not."""
+        self._expect("ORDER")
+        self._expect("BY")
+        args.append(self.expression())
+        extra = "WITHIN GROUP" if self._is(",") or self._is("USING") else ""
+        self._skip_to_parenthesis()
+        self._expect(")")
+        return extra
 
     def _skip_to_parenthesis(self) -> None:
         """To the one that ends what has begun."""

@@ -332,12 +332,17 @@ class Judge:
         if call.extra or any(function.oid >= FIRST_USER_OID for function in candidates):
             return (blocker,)
         name = "count(*)" if call.is_star else call.name
+        direct = call.direct or 0
+        if any(isinstance(part, Column) for arg in call.args[:direct] for part in walk(arg)):
+            return (blocker,)
         for function in candidates:
+            if any(self._type(oid).engine != "double precision" for oid in function.args[:direct]):
+                return (blocker,)
             result = self._type(function.result).engine
             given = [
                 self._engine_names(part.types if self._type(wanted).name in ANY_PSEUDO_TYPES
                                    else [wanted])
-                for wanted, part in zip(function.args, parts, strict=True)
+                for wanted, part in list(zip(function.args, parts, strict=True))[direct:]
             ]  # fmt: skip
             if any(not names for names in given) or not all(
                 self._engine.takes_aggregate(name, args, result) for args in _products(given)
@@ -345,8 +350,8 @@ class Judge:
                 return (blocker,)
         if call.is_distinct:
             collation = self.collation_blockers("EQUALITY", call.args)
-        elif call.name in ("min", "max"):
-            collation = self.collation_blockers("ORDER", call.args)
+        elif call.name in ("min", "max") or call.direct is not None:
+            collation = self.collation_blockers("ORDER", call.args[direct:])
         else:
             collation = ()
         return collation

@@ -80,7 +80,8 @@ can_aggregate_fail(const Aggref *aggref)
 
 	if (!function_map_aggregate(aggref, &aggregate))
 		return true;
-	return is_float && aggregate != PENUMBRA_AGG_MIN && aggregate != PENUMBRA_AGG_MAX;
+	return aggref->aggdirectargs != NIL ||
+		(is_float && aggregate != PENUMBRA_AGG_MIN && aggregate != PENUMBRA_AGG_MAX && aggregate != PENUMBRA_AGG_MODE);
 }
 
 /* context: the Query that computes aggregates, or NULL. */

@@ -7,14 +7,119 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_aggregate.h"
-#include "utils/regproc.h"
+#include <math.h>
 
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "utils/regproc.h"
+#include "utils/typcache.h"
+
+#include "query/pipeline/can_fail.h"
 #include "query/pipeline/function_map.h"
+#include "query/pipeline/init_plans.h"
 #include "query/pipeline/translate_aggregate.h"
 #include "query/pipeline/translate_collation.h"
 #include "query/pipeline/translate_expr.h"
 #include "query/pipeline/translate_type.h"
+#include "query/planning/repeats.h"
+
+/* The direction of WITHIN GROUP. */
+static bool
+translate_order(Translation *translation, Aggref *aggref, PenumbraAggregateCall *call)
+{
+	SortGroupClause *clause = linitial_node(SortGroupClause, aggref->aggorder);
+	Node	   *expr = get_sortgroupclause_expr(clause, aggref->args);
+	TypeCacheEntry *type = lookup_type_cache(exprType(expr), TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
+
+	call->descending = clause->sortop == type->gt_opr;
+	if (!call->descending && clause->sortop != type->lt_opr)
+		return translation_refuse(translation, "ordering by an operator of its own") >= 0;
+	/* Of values that are equal and written differently PostgreSQL may take any; the engine looks for others itself. */
+	if (exprType(expr) == BPCHAROID && exprTypmod(expr) < 0)
+		return translation_refuse(translation, "ordered-set aggregate of char without a length") >= 0;
+	return translate_check_equality(translation, aggref->inputcollid);
+}
+
+/*
+ * The fraction of a percentile.  One out of range is PostgreSQL's error when a
+ * group is finished, so the ordinary plan runs.
+ */
+static bool
+translate_fraction(Translation *translation, Node *node, PenumbraAggregateCall *call)
+{
+	RuntimeValue value = {0};
+
+	if (exprType(node) != FLOAT8OID)
+		return translation_refuse(translation, "percentiles of an array") >= 0;
+	if (IsA(node, Const))
+	{
+		value.value = ((Const *) node)->constvalue;
+		value.isnull = ((Const *) node)->constisnull;
+	}
+	else if (!translation_is_runtime(node))
+		return translation_refuse(translation, "percentile whose fraction is not constant") >= 0;
+	else if (translation->runtime_values != NULL)
+		value = translation->runtime_values[translation_runtime_index(translation, node)];
+	else if (init_plans_must_wait(node, true, false))
+		return translation_refuse(translation, "subquery that need not be evaluated") >= 0;
+	else
+	{
+		(void) translation_runtime_index(translation, node);
+		value.value = Float8GetDatum(0);
+	}
+	call->has_fraction = !value.isnull;
+	call->fraction = value.isnull || value.has_failed ? 0 : DatumGetFloat8(value.value);
+	if (value.has_failed || isnan(call->fraction) || call->fraction < 0 || call->fraction > 1)
+		return translation_refuse(translation, "percentile whose fraction is not between 0 and 1") >= 0;
+	return true;
+}
+
+static bool
+translate_kind(Translation *translation, Aggref *aggref, PenumbraAggregateCall *call)
+{
+	if (aggref->aggkind == AGGKIND_NORMAL)
+		return true;
+	if (!translate_order(translation, aggref, call))
+		return false;
+	return aggref->aggdirectargs == NIL || translate_fraction(translation, linitial(aggref->aggdirectargs), call);
+}
+
+/* Whether an ORDER BY among the arguments can be dropped: neither the result nor an error depends on it. */
+static bool
+can_drop_order(const Aggref *aggref)
+{
+	ListCell   *lc;
+
+	foreach(lc, aggref->args)
+	{
+		const TargetEntry *argument = lfirst_node(TargetEntry, lc);
+
+		if (argument->resjunk && expr_can_fail((Node *) argument->expr))
+			return false;
+	}
+	return aggregate_repeats(aggref) && !contain_volatile_functions((Node *) aggref);
+}
+
+/* Whether the engine computes it, looked at as a call alone. */
+static bool
+is_known(const Aggref *aggref, PenumbraAggregate *function)
+{
+	if (aggref->aggkind == AGGKIND_NORMAL ? aggref->aggorder != NIL && !can_drop_order(aggref)
+		: aggref->aggkind != AGGKIND_ORDERED_SET)
+		return false;
+	return aggref->aggsplit == AGGSPLIT_SIMPLE && !aggref->aggvariadic &&
+		list_length(aggref->aggargtypes) <= PENUMBRA_AGGREGATE_ARGUMENTS_MAX && function_map_aggregate(aggref, function);
+}
+
+static bool
+is_ordering(PenumbraAggregate function)
+{
+	return function == PENUMBRA_AGG_MIN || function == PENUMBRA_AGG_MAX ||
+		function == PENUMBRA_AGG_PERCENTILE_DISC || function == PENUMBRA_AGG_MODE;
+}
 
 bool
 translate_aggregate(Translation *translation, Aggref *aggref, PenumbraAggregateCall *call)
@@ -24,17 +129,14 @@ translate_aggregate(Translation *translation, Aggref *aggref, PenumbraAggregateC
 
 	call->filter = -1;
 	call->distinct = aggref->aggdistinct != NIL;
-	if (aggref->aggkind != AGGKIND_NORMAL || aggref->aggsplit != AGGSPLIT_SIMPLE ||
-		aggref->aggorder != NIL || aggref->aggvariadic ||
-		list_length(aggref->args) > PENUMBRA_AGGREGATE_ARGUMENTS_MAX ||
-		!function_map_aggregate(aggref, &call->function))
+	if (!is_known(aggref, &call->function))
 	{
 		translation->reason = psprintf("aggregate %s", format_procedure(aggref->aggfnoid));
 		return false;
 	}
-	if (!translate_type_of(translation, (Node *) aggref, &call->result))
+	if (!translate_kind(translation, aggref, call) || !translate_type_of(translation, (Node *) aggref, &call->result))
 		return false;
-	if ((call->function == PENUMBRA_AGG_MIN || call->function == PENUMBRA_AGG_MAX) &&
+	if (is_ordering(call->function) &&
 		!translate_collation(translation, PENUMBRA_FN_LT, aggref->inputcollid, &collation))
 		return false;
 	call->collation = collation;
@@ -44,10 +146,14 @@ translate_aggregate(Translation *translation, Aggref *aggref, PenumbraAggregateC
 	translation->branch_depth += aggref->aggfilter != NULL;
 	foreach(lc, aggref->args)
 	{
-		Node	   *node = (Node *) lfirst_node(TargetEntry, lc)->expr;
-		PenumbraExpr argument = translate_has_collation(translation, aggref->inputcollid, node)
-			? translate_expr(translation, node) : -1;
+		TargetEntry *entry = lfirst_node(TargetEntry, lc);
+		Node	   *node = (Node *) entry->expr;
+		PenumbraExpr argument;
 
+		if (entry->resjunk)
+			continue;
+		argument = translate_has_collation(translation, aggref->inputcollid, node)
+			? translate_expr(translation, node) : -1;
 		if (argument < 0)
 			return false;
 		call->arguments[call->argument_count++] = argument;

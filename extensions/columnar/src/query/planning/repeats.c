@@ -64,11 +64,10 @@ expr_has_one_form(Node *expr)
 }
 
 /*
- * Whether the same rows in another order give the same bytes.  A sum of floats
- * depends on the order, and min() and max() return whichever of the equal
- * values comes first, so their type must have one form for each value.
+ * A sum of floats depends on the order, and min() and max() return whichever of
+ * the equal values comes first, so their type must have one form for each value.
  */
-static bool
+bool
 aggregate_repeats(const Aggref *aggref)
 {
 	if (aggref->aggkind != AGGKIND_NORMAL || aggref->aggfnoid >= FirstUnpinnedObjectId)

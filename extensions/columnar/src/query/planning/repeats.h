@@ -23,4 +23,7 @@ extern bool repeats_exactly(Query *query, PlannerGlobal *glob);
 /* contain_volatile_functions() of what is planned: it also looks into the queries of SubPlans. */
 extern bool contains_volatile(Node *node, PlannerGlobal *glob);
 
+/* Whether the aggregate of the same rows in another order is the same bytes. */
+extern bool aggregate_repeats(const Aggref *aggref);
+
 #endif							/* PENUMBRA_REPEATS_H */

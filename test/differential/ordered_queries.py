@@ -1,0 +1,104 @@
+"""Random queries with ordered-set aggregates and aggregates of bits.
+
+Which of equal values a sort brings to a place is not defined, so the engine refuses what PostgreSQL might show
+otherwise: all results are compared exactly.
+"""
+
+import dataclasses
+
+from queries import EXACT, Output, Query, QueryGenerator
+
+FRACTIONS = ("0", "1", "0.5", "0.5", "0.25", "0.9", "0.999", "1/3.0", "0.1::real", "NULL", "(SELECT 0.75)")
+NOT_FRACTIONS = ("1.5", "-0.1", "'NaN'", "i4_few / 4.0")
+NUMBERS = ("i2", "i4", "i4", "i8", "f4", "f8", "f8", "num", "iv")
+ORDERED = ("i2", "i4", "i4", "i8", "f8", "f4", "num", "num", "bool", "d", "ts", "tz", "iv", "text", "text", "bp", "uuid")
+
+
+class OrderedQueryGenerator(QueryGenerator):
+    def query(self) -> Query:
+        shapes = [(self.plain, 20), (self.by_keys, 45), (self.by_sets, 15), (self.below, 10), (self.correlated, 10)]
+        shape = self.choose.choices([s for s, _ in shapes], [w for _, w in shapes])[0]
+        return dataclasses.replace(shape(), parameters=tuple(self.parameters or ()))
+
+    # -- parts -------------------------------------------------------------------------------------
+
+    def _fraction(self) -> str:
+        if self.choose.random() < 0.04:
+            return self.choose.choice(NOT_FRACTIONS)
+        if self.parameters is not None and self.choose.random() < 0.5:
+            self.parameters.append(("float8", self.choose.choice(["0.5", "0.05", "1"])))
+            return f"${len(self.parameters)}::float8"
+        return self.choose.choice(FRACTIONS)
+
+    def _value(self, kinds: tuple[str, ...]) -> str:
+        return self.expressions.expression(self.choose.choice(kinds), self.choose.choice([0, 0, 0, 1, 2]))
+
+    def _ordered(self) -> Output:
+        pick = self.choose.choice
+        direction = pick(["", "", " DESC", " ASC NULLS FIRST", " DESC NULLS LAST"])
+        made = pick([
+            f"percentile_cont({self._fraction()}) WITHIN GROUP (ORDER BY {self._value(NUMBERS)}{direction})",
+            f"percentile_disc({self._fraction()}) WITHIN GROUP (ORDER BY {self._value(ORDERED)}{direction})",
+            f"mode() WITHIN GROUP (ORDER BY {self._value(ORDERED)}{direction})",
+            f"{pick(['bit_and', 'bit_or', 'bit_xor'])}({self._value(('i2', 'i4', 'i8'))})",
+        ])  # fmt: skip
+        if self.choose.random() < 0.2:
+            made += f" FILTER (WHERE {self.expressions.expression('bool', 1)})"
+        return Output(made)
+
+    def _several(self) -> list[Output]:
+        """Some of one argument, which share their values, and an aggregate of another kind."""
+        found = [self._ordered() for _ in range(self.choose.randint(1, 3))]
+        if self.choose.random() < 0.3:
+            value = self._value(("i4", "f8", "num"))
+            found += [Output(f"percentile_cont({f}) WITHIN GROUP (ORDER BY {value})") for f in (0.5, 0.9, 0.99)]
+        if self.choose.random() < 0.3:
+            found.append(self._aggregate())
+        return found
+
+    def _exact_keys(self) -> list[Output]:
+        return [key for key in self._keys() if key.comparison == EXACT] or [Output("i4_few")]
+
+    # -- shapes ------------------------------------------------------------------------------------
+
+    def plain(self) -> Query:
+        return Query(self.table, tuple(self._several()), self._where())
+
+    def by_keys(self) -> Query:
+        keys = self._keys()
+        having = ""
+        if self.choose.random() < 0.2:
+            having = self.choose.choice(["percentile_cont(0.5) WITHIN GROUP (ORDER BY k) > 3000",
+                                         "mode() WITHIN GROUP (ORDER BY low) = 'red'", "count(*) > 3"])  # fmt: skip
+        order_by, limit = (), ""
+        if self.choose.random() < 0.2 and all(key.comparison == EXACT for key in keys):
+            order_by, limit = tuple(str(i + 1) for i in range(len(keys))), self._limit()
+        group_by = tuple(str(i + 1) for i in range(len(keys)))
+        return Query(self.table, (*keys, *self._several()), self._where(), group_by, having, order_by, limit)
+
+    def by_sets(self) -> Query:
+        keys = self._exact_keys()
+        numbers = ", ".join(str(i + 1) for i in range(len(keys)))
+        sets = self.choose.choice([f"ROLLUP ({numbers})", f"CUBE ({numbers})", "GROUPING SETS ((1), ())", "GROUPING SETS ((1))"])
+        keys = keys if "SETS" not in sets else keys[:1]
+        return Query(self.table, (*keys, *self._several()), self._where(), (sets,))
+
+    def below(self) -> Query:
+        """Rows that were grouped or joined before."""
+        inner = Query(self.table, (Output("i4_few AS a"), Output("low AS b"), Output("k"), Output("f8 AS x"), Output("vc AS y")),
+                      self._where())  # fmt: skip
+        shown = (Output("b"), Output("percentile_cont(0.5) WITHIN GROUP (ORDER BY x)"),
+                 Output(f"percentile_disc({self._fraction()}) WITHIN GROUP (ORDER BY y)"),
+                 Output("mode() WITHIN GROUP (ORDER BY a DESC)"), Output("bit_xor(inside.k)"))  # fmt: skip
+        joined = self.choose.choice(["", " JOIN j_tiny AS t ON t.i4_few = inside.a"])
+        listed = ", ".join(output.sql for output in shown).replace("i4_few", "inside.a").replace("BY a ", "BY inside.a ")
+        listed = f"inside.{listed}" if joined else listed
+        wrapper = f"SELECT {listed} FROM ({{query}}) AS inside{joined} GROUP BY inside.b"
+        return dataclasses.replace(inner, wrapper=wrapper, wrapper_outputs=shown)
+
+    def correlated(self) -> Query:
+        value = self.choose.choice(["k", "n2", "f8", "i4"])
+        ordered = self.choose.choice([f"percentile_cont({self._fraction()}) WITHIN GROUP (ORDER BY t.{value})",
+                                      f"mode() WITHIN GROUP (ORDER BY t.{value})", f"bit_or(t.{self.choose.choice(['i4', 'k'])})"])  # fmt: skip
+        subquery = f"(SELECT {ordered} FROM j_tiny AS t WHERE t.i4_few = o.i4_few)".replace("i4_few /", "t.i4_few /")
+        return Query(f"{self.table} AS o", (Output("k"), Output(subquery)), self._where())
