@@ -77,11 +77,19 @@ FIELDS_HEAD = """
 AGGREGATES_HEAD = """
 ## Aggregates
 
-With `FILTER`, `DISTINCT`, both or none; not with `ORDER BY` inside the call.
+With `FILTER`, `DISTINCT`, both or none. With `ORDER BY` inside the call where neither the result nor an error depends
+on it. A *fraction* is a constant or a parameter, not an array. Ordered-set aggregates end with PostgreSQL's plan when
+they meet equal values that are written differently, as 0 and -0, 1.0 and 1.00, or a month and 30 days.
 
 | aggregate | arguments → result |
 |---|---|
 """
+
+ORDERED_SET = {
+    "percentile_cont": "`percentile_cont(fraction) WITHIN GROUP (ORDER BY ...)`",
+    "percentile_disc": "`percentile_disc(fraction) WITHIN GROUP (ORDER BY ...)`",
+    "mode": "`mode() WITHIN GROUP (ORDER BY ...)`",
+}
 
 WINDOWS = """
 ## Window functions
@@ -229,6 +237,7 @@ def page(lines: list[str]) -> str:
     text += AGGREGATES_HEAD
     for name, by_result in aggregates.items():
         names = ", ".join(f"`{n}`" for n in [name, *ALIASES.get(name, [])])
+        names = ORDERED_SET.get(name, names)
         text += f"| {names} | {shown_signatures(by_result, all_types)} |\n"
     return text + WINDOWS + JOINS + REFUSED.format(reasons="\n".join(f"* {reason}" for reason in sorted(reasons)))
 

@@ -62,6 +62,7 @@ inline AggregateResult ResultOf(const AggregateSpec& spec, ExecutionEnvironment&
   return {spec.function, spec.result, spec.descending, spec.fraction, &environment};
 }
 
+// One for all states of an execution, whatever groups they belong to; several threads use it at a time.
 class Accumulator {
  public:
   Accumulator(uint32_t state_bytes, bool has_variable_part)

@@ -312,9 +312,10 @@ void AggregationSink::AddAggregate(const AggregateSpec& spec, const DictionaryFi
   }
   if (state < 0) {
     state = static_cast<int>(states_.size());
+    const std::shared_ptr<const Accumulator> accumulator = factory(type, spec.collation);
     states_.push_back({factory, InfoOf(spec.function).needs, std::move(arguments), filter, distinct, spec.collation,
-                       groups_.layout().AddAccumulator(factory(type, spec.collation))});
-    if (finest_ != nullptr) finest_->layout().AddAccumulator(factory(type, spec.collation));
+                       groups_.layout().AddAccumulator(accumulator)});
+    if (finest_ != nullptr) finest_->layout().AddAccumulator(accumulator);
   }
   results_.push_back({state, ResultOf(spec, environment_)});
 }

@@ -22,13 +22,13 @@ inline uint32_t PartitionOf(uint64_t hash, int level) {
 }
 
 struct AccumulatorSlot {
-  std::unique_ptr<Accumulator> accumulator;
+  std::shared_ptr<const Accumulator> accumulator;
   uint32_t offset;  // in the row
 };
 
 struct GroupLayout {
   explicit GroupLayout(const std::vector<PenumbraType>& key_types) : keys(key_types), row_bytes(keys.image_bytes()) {}
-  int AddAccumulator(std::unique_ptr<Accumulator> accumulator) {
+  int AddAccumulator(std::shared_ptr<const Accumulator> accumulator) {
     uint32_t offset = row_bytes;
     row_bytes += accumulator->state_bytes();
     has_variable_part |= accumulator->has_variable_part();

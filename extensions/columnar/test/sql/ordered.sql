@@ -1,0 +1,75 @@
+-- Ordered-set aggregates in vectors: what runs, what PostgreSQL runs and why, errors, and what they leave to execution.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS penumbra;
+SET penumbra.threads_per_query = 0;
+SET max_parallel_workers_per_gather = 0;
+CREATE TABLE o (id int, g int, v int, f float8, n numeric, m numeric(8, 2), t text, c char(3), i interval, z float8);
+INSERT INTO o SELECT i, i % 7, nullif(i % 50, 3), i / 3.0, i % 9 / 4.0, i % 100, 'text ' || i % 13, 'c' || i % 4,
+  i * interval '1 hour', CASE i % 2 WHEN 0 THEN '-0' ELSE '0' END::float8 FROM generate_series(1, 5000) i;
+VACUUM ANALYZE o;
+SELECT penumbra.load('o') > 0 AS loaded;
+-- whether the query runs in vectors, or why not, and whether the answer is PostgreSQL's
+CREATE FUNCTION ordered(query text, OUT in_vectors boolean, OUT reason text, OUT are_equal boolean)
+LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+	expected text;
+	found text;
+BEGIN
+	SET LOCAL penumbra.mode = off;
+	EXECUTE format('SELECT string_agg(q::text, E''\n'' ORDER BY q::text) FROM (%s) q', query) INTO expected;
+	SET LOCAL penumbra.mode = prefer;
+	EXECUTE format('SELECT string_agg(q::text, E''\n'' ORDER BY q::text) FROM (%s OFFSET 0) q', query) INTO found;
+	EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, FORMAT json) ' || query INTO plan;
+	are_equal := expected IS NOT DISTINCT FROM found;
+	in_vectors := plan -> 0 -> 'Plan' ->> 'Node Type' = 'Custom Scan' AND plan::text !~ 'Ordinary Plan Used';
+	reason := coalesce(plan -> 0 ->> 'Penumbra', substring(plan::text FROM '"Ordinary Plan Used": "([^"]*)"'));
+	RESET penumbra.mode;
+END $$;
+EXPLAIN (COSTS OFF) SELECT g, percentile_cont(0.5) WITHIN GROUP (ORDER BY v DESC), mode() WITHIN GROUP (ORDER BY t)
+  FROM o WHERE id > 9 GROUP BY g;
+SELECT * FROM ordered('SELECT g, percentile_cont(0.5) WITHIN GROUP (ORDER BY v), percentile_cont(0.9) WITHIN GROUP (ORDER BY v DESC),
+  percentile_cont(0.1) WITHIN GROUP (ORDER BY n), percentile_cont(0.3) WITHIN GROUP (ORDER BY i) FROM o GROUP BY g');
+SELECT * FROM ordered('SELECT g, percentile_disc(0.5) WITHIN GROUP (ORDER BY t), percentile_disc(1) WITHIN GROUP (ORDER BY m DESC),
+  percentile_disc(NULL) WITHIN GROUP (ORDER BY v), percentile_disc(0) WITHIN GROUP (ORDER BY c) FROM o GROUP BY g');
+SELECT * FROM ordered('SELECT mode() WITHIN GROUP (ORDER BY v), mode() WITHIN GROUP (ORDER BY t DESC),
+  mode() WITHIN GROUP (ORDER BY i) FILTER (WHERE v > 5), mode() WITHIN GROUP (ORDER BY f) FILTER (WHERE id < 0) FROM o');
+SELECT * FROM ordered('SELECT g, v, percentile_cont(0.5) WITHIN GROUP (ORDER BY f), mode() WITHIN GROUP (ORDER BY m), bit_xor(id)
+  FROM o GROUP BY ROLLUP (g, v)');
+SELECT * FROM ordered('SELECT bit_and(v), bit_or(v), bit_xor(id), bit_or(DISTINCT v) FILTER (WHERE g = 1) FROM o');
+SELECT * FROM ordered('SELECT g FROM o GROUP BY g HAVING percentile_cont(0.5) WITHIN GROUP (ORDER BY id) > 2501');
+SELECT * FROM ordered('SELECT a.id, (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY b.id) FROM o b WHERE b.v = a.v) FROM o a
+  WHERE a.id < 100');
+-- an order that changes nothing is dropped
+SELECT * FROM ordered('SELECT g, count(v ORDER BY id), sum(v ORDER BY f DESC), min(t ORDER BY v), avg(m ORDER BY id) FROM o GROUP BY g');
+SELECT * FROM ordered('SELECT sum(f ORDER BY f) FROM o');
+SELECT * FROM ordered('SELECT max(n ORDER BY id) FROM o');
+SELECT * FROM ordered('SELECT count(v ORDER BY 1 / id) FROM o');
+-- what is PostgreSQL's
+SELECT * FROM ordered('SELECT percentile_cont(ARRAY[0.5, 0.9]) WITHIN GROUP (ORDER BY f) FROM o');
+SELECT * FROM ordered('SELECT g, percentile_cont(g / 10.0) WITHIN GROUP (ORDER BY f) FROM o GROUP BY g');
+SELECT * FROM ordered('SELECT rank(5) WITHIN GROUP (ORDER BY v) FROM o');
+SELECT * FROM ordered('SELECT mode() WITHIN GROUP (ORDER BY t USING ~<~) FROM o');
+SELECT * FROM ordered('SELECT mode() WITHIN GROUP (ORDER BY c::bpchar) FROM o');
+SELECT * FROM ordered('SELECT string_agg(t, '','' ORDER BY t) FROM o');
+-- equal values that are written differently are found while the query runs
+SELECT * FROM ordered('SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY z) FROM o WHERE g = 1');
+SELECT * FROM ordered('SELECT mode() WITHIN GROUP (ORDER BY CASE WHEN v > 5 THEN n ELSE n + 0.00000000000000000000 END) FROM o');
+SELECT * FROM ordered('SELECT mode() WITHIN GROUP (ORDER BY CASE WHEN v > 5 THEN interval ''30 days'' ELSE interval ''1 mon'' END) FROM o');
+-- errors: for groups that there are
+SET penumbra.mode = prefer;
+SELECT percentile_cont(1.5) WITHIN GROUP (ORDER BY f) FROM o WHERE id < 0;
+SELECT g, percentile_disc('NaN') WITHIN GROUP (ORDER BY f) FROM o WHERE id < 0 GROUP BY g;
+SELECT g, percentile_disc('NaN') WITHIN GROUP (ORDER BY f) FROM o GROUP BY g;
+PREPARE p(float8) AS SELECT g, percentile_cont($1) WITHIN GROUP (ORDER BY f) FROM o WHERE id <= 21 GROUP BY g ORDER BY g;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE p(0.5);
+EXECUTE p(NULL);
+EXECUTE p(-1);
+EXPLAIN (COSTS OFF) EXECUTE p(0.25);
+-- groups that do not fit into memory
+SET work_mem = '64kB';
+SELECT * FROM ordered('SELECT id % 1000 AS k, percentile_cont(0.5) WITHIN GROUP (ORDER BY f), mode() WITHIN GROUP (ORDER BY t) FROM o GROUP BY 1');
+RESET work_mem;
+DROP FUNCTION ordered;
+DROP TABLE o;
