@@ -7,6 +7,8 @@
 #include <map>
 #include <random>
 
+#include "aggregate/ordered_selection.h"
+#include "aggregate/ordered_values.h"
 #include "support/query.h"
 
 namespace penumbra::test {
@@ -159,6 +161,23 @@ TEST(OrderedAggregate, RefusesNumericsOfSeveralScales) {
       EXPECT_EQ(output.rows, (std::vector<Row>{{"1.5"}}));
     }
   }
+}
+
+TEST(OrderedAggregate, EndsWhenCancelled) {
+  Session session;
+  ExecutionEnvironment environment(size_t{1} << 26, session);
+  StateStore store(&environment.budget);
+  Arena arena;
+  const IntegerValues<int64_t> values;
+  const HashSeed seed;
+  CollectedValues<int64_t> collected;
+  for (int64_t i = 0; i < 100000; ++i) collected.Add(i * 7919 % 100003, store);
+  EXPECT_EQ(OrderedSelection<IntegerValues<int64_t>>(values, collected, seed, environment, arena).At(0), 0);
+  environment.is_cancelled = true;
+  OrderedSelection<IntegerValues<int64_t>> selection(values, collected, seed, environment, arena);
+  EXPECT_THROW(selection.At(50000), EngineError);
+  DistinctCounts<IntegerValues<int64_t>> counts(values, seed, arena);
+  EXPECT_THROW(counts.Add(collected, 100000, environment), EngineError);
 }
 
 TEST(OrderedAggregate, RefusesAFractionOutOfRange) {

@@ -201,6 +201,7 @@ class Harness:
                 self.tally.refused += 1
                 self.tally.reasons[found.message] += 1
             found = self.run(query, "auto")
+            query = query.when_refused()
         elif count:
             self.tally.engine += 1
             self.tally.whole += self.is_one_node(query)

@@ -89,6 +89,10 @@ class Query:
     def comparisons(self) -> list[str]:
         return [output.comparison for output in self.wrapper_outputs or self.outputs]
 
+    def when_refused(self) -> "Query":
+        """The same where two plans of PostgreSQL's are compared."""
+        return self
+
     @property
     def is_ordered(self) -> bool:
         return bool(self.order_by) and self.wrapper == "{query}"

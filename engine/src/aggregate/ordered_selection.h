@@ -123,17 +123,38 @@ class OrderedSelection {
       environment_.CheckCancelled();
       for (uint32_t i = 0; i < count; ++i) {
         const Stored value = values[i];
-        const bool is_below = values_.IsLess(value, low_), is_above = values_.IsLess(high_, value);
-        const bool is_low = !is_below && !values_.IsLess(low_, value);
-        const bool is_high = !is_above && !values_.IsLess(value, high_);
-        below_ += is_below;
-        lows_ += is_low;
-        highs_ += is_high && !is_low;
         between_[std::min(between_count_, room)] = value;
-        between_count_ += !is_below && !is_above && !is_low && !is_high;
+        if constexpr (Values::kHasPointers) {
+          CountByBranches(value);
+        } else {
+          CountByBits(value);
+        }
       }
     });
     if (between_count_ > room) below_ = count_;  // nothing is found
+  }
+
+  // Fewer comparisons, or no branch that is mispredicted.
+  void CountByBranches(const Stored& value) {
+    if (values_.IsLess(value, low_)) {
+      ++below_;
+    } else if (values_.IsLess(high_, value)) {
+      return;
+    } else if (!values_.IsLess(low_, value)) {
+      ++lows_;
+    } else if (values_.IsLess(value, high_)) {
+      ++between_count_;
+    } else {
+      ++highs_;
+    }
+  }
+  void CountByBits(const Stored& value) {
+    const bool is_below = values_.IsLess(value, low_), is_above = values_.IsLess(high_, value);
+    const bool is_over_low = values_.IsLess(low_, value), is_under_high = values_.IsLess(value, high_);
+    below_ += is_below;
+    lows_ += !is_below & !is_over_low;
+    highs_ += !is_above & !is_under_high & is_over_low;
+    between_count_ += is_over_low & is_under_high;
   }
 
   bool FindBetween(uint64_t place, Stored* found) {

@@ -7,7 +7,7 @@
 //   Stored, kHasPointers                           what a state keeps; whether it may point elsewhere
 //   ForEach(vector, selection, store, visit)       visit(row, stored) for valid rows
 //   IsLess(a, b), IsEqual(a, b), Hash(a, seed)     of two stored values
-//   Results(type, count, arena)                    with Set(i, stored), SetNull(i), Finish()
+//   Results(values, type, count, arena)            with Set(i, stored), SetNull(i), Finish()
 // and where it has pointers Save(stored, bytes), Load(stored, bytes, arena).
 #pragma once
 
@@ -27,7 +27,7 @@
 
 namespace penumbra {
 
-// A flat vector of what decode(stored) gives.
+// A flat vector of what values.Shown(stored) gives.
 template <typename Values>
 class FlatResults {
  public:
@@ -189,15 +189,14 @@ struct NumericValues {
   class Results {
    public:
     Results(const NumericValues& values, PenumbraType, uint32_t count, Arena& arena)
-        : scale_(values.scale_.Get()), arena_(arena), out_(count, arena) {}
+        : scale_(values.scale_.Get()), out_(count, arena) {}
     void Set(uint32_t i, int64_t stored) {
       int128 integer;
       const RowNumeric number = At(stored, scale_);
       if (number.ToInteger(&integer)) {
         out_.SetInteger(i, integer, number.scale);
       } else {
-        const StringRef payload = number.payload();
-        out_.SetPayload(i, payload);
+        out_.SetPayload(i, number.payload());
       }
     }
     void SetNull(uint32_t) {}
@@ -205,7 +204,6 @@ struct NumericValues {
 
    private:
     const int scale_;
-    Arena& arena_;
     NumericWriter out_;
   };
 
