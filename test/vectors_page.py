@@ -98,7 +98,7 @@ WINDOWS = """
 |---|---|
 | `row_number`, `ntile`, `lag`, `lead`, `first_value`, `last_value`, `nth_value` | with `ORDER BY`; rows, buckets and places are constants |
 | `rank`, `dense_rank`, `percent_rank`, `cume_dist` | always |
-| the aggregates above, also with `FILTER`; not with `DISTINCT`, and no `sum` of `real` | frames in `ROWS` with `ORDER BY`, in `RANGE` and `GROUPS` always; aggregates other than `count`, `min` and `max` of floats, intervals and pairs where the frame begins with the partition, or is in `ROWS` and has at most 1,024 rows |
+| the aggregates above but those with `WITHIN GROUP`, also with `FILTER`; not with `DISTINCT`, and no `sum` of `real` | frames in `ROWS` with `ORDER BY`, in `RANGE` and `GROUPS` always; aggregates other than `count`, `min` and `max` of floats, intervals and pairs where the frame begins with the partition, or is in `ROWS` and has at most 1,024 rows |
 
 Offsets of frames are constants: of rows and groups, and in `RANGE` of integers, `real`, `double precision`, `numeric`,
 `date`, `timestamp` and `timestamptz`. `EXCLUDE` runs in vectors.
