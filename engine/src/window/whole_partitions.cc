@@ -236,9 +236,8 @@ void WholePartitions::MakeValues(int task) {
     std::vector<Vector> columns;
     for (size_t f = 0; f < functions.size(); ++f) {
       const AccumulatorSlot& slot = layout.accumulators[f];
-      columns.push_back(Flatten(slot.accumulator->Finalize(functions[f].aggregate.function, functions[f].result, rows,
-                                                           slot.offset, count, arena),
-                                count, arena));
+      const AggregateResult result = ResultOf(functions[f].aggregate, environment_);
+      columns.push_back(Flatten(slot.accumulator->Finalize(result, rows, slot.offset, count, arena), count, arena));
     }
     const size_t bytes = size_t{count} * value_layout_.row_bytes();
     char* memory = static_cast<char*>(groups.memory.Allocate(bytes));
