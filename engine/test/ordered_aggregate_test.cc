@@ -76,7 +76,8 @@ std::vector<Row> Expected(const Rows& rows, const std::function<T(size_t)>& valu
     }
     for (bool descending : {false, true}) {
       for (double fraction : kFractions) {
-        const size_t place = std::max<size_t>(1, static_cast<size_t>(std::ceil(fraction * static_cast<double>(count)))) - 1;
+        const size_t place =
+            std::max<size_t>(1, static_cast<size_t>(std::ceil(fraction * static_cast<double>(count)))) - 1;
         row.push_back(count == 0 ? "NULL" : show(values[descending ? count - 1 - place : place]));
       }
       row.push_back(count == 0 ? "NULL" : show(descending ? *last : *first));
@@ -92,8 +93,8 @@ struct Shape {
   int groups;
   int64_t distinct;
 };
-constexpr Shape kShapes[] = {{200000, 1, 1 << 30}, {60000, 1, 10},      {60000, 2, 3000}, {50000, 40, 1 << 30},
-                             {50000, 20000, 50},   {3000, 3, 1 << 30}, {40000, 1, 1},     {3, 2, 2}};
+constexpr Shape kShapes[] = {{200000, 1, 1 << 30}, {60000, 1, 10},     {60000, 2, 3000}, {50000, 40, 1 << 30},
+                             {50000, 20000, 50},   {3000, 3, 1 << 30}, {40000, 1, 1},    {3, 2, 2}};
 
 void CheckColumn(int column, PenumbraType type, const Rows& rows, const Input& input,
                  const std::vector<Row>& expected) {
@@ -101,7 +102,9 @@ void CheckColumn(int column, PenumbraType type, const Rows& rows, const Input& i
   const auto disc = [&](int fraction, bool descending) {
     return Ordered(PENUMBRA_AGG_PERCENTILE_DISC, type, plan.Column(column), kFractions[fraction], descending);
   };
-  const auto mode = [&](bool descending) { return Ordered(PENUMBRA_AGG_MODE, type, plan.Column(column), 0, descending); };
+  const auto mode = [&](bool descending) {
+    return Ordered(PENUMBRA_AGG_MODE, type, plan.Column(column), 0, descending);
+  };
   plan.Aggregate({plan.Column(0)},
                  {disc(0, false), disc(1, false), disc(2, false), disc(3, false), disc(4, false), disc(5, false),
                   disc(6, false), mode(false), disc(0, true), disc(1, true), disc(2, true), disc(3, true),

@@ -50,9 +50,7 @@ Result FindContinuousResult(const Types& arguments) {
   return can_be_between ? Result(arguments[0]) : std::nullopt;
 }
 
-Result FindOrderedResult(const Types& arguments) {
-  return arguments.size() == 1 ? Result(arguments[0]) : std::nullopt;
-}
+Result FindOrderedResult(const Types& arguments) { return arguments.size() == 1 ? Result(arguments[0]) : std::nullopt; }
 
 Result FindBooleanResult(const Types& arguments) {
   return arguments == Types{PENUMBRA_BOOL} ? Result(PENUMBRA_BOOL) : std::nullopt;

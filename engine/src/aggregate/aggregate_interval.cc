@@ -29,8 +29,8 @@ class IntervalAccumulator : public TypedAccumulator<IntervalSum> {
     return FinalizeEach<PenumbraInterval>(
         result.type, groups, offset, count, arena, [&](const State& state, PenumbraInterval* value) {
           if (state.count == 0) return false;
-          *value =
-              result.function == PENUMBRA_AGG_AVG ? DivideInterval(state.sum, static_cast<double>(state.count)) : state.sum;
+          *value = result.function == PENUMBRA_AGG_AVG ? DivideInterval(state.sum, static_cast<double>(state.count))
+                                                       : state.sum;
           return true;
         });
   }

@@ -25,8 +25,7 @@ class OrderedAccumulator : public Accumulator {
 
   void AddRun(char* state, const Vector* arguments, RowSelection selection, StateStore& store) const override {
     State collected = StateAt(state);
-    values_.ForEach(*arguments, selection, store,
-                    [&](uint32_t, const Stored& value) { collected.Add(value, store); });
+    values_.ForEach(*arguments, selection, store, [&](uint32_t, const Stored& value) { collected.Add(value, store); });
     StateAt(state) = collected;
   }
   void AddScattered(char* const* groups, uint32_t offset, const Vector* arguments, RowSelection selection,
@@ -129,8 +128,8 @@ class OrderedAccumulator : public Accumulator {
     counts.Add(collected, collected.count(), *result.environment);
     const auto* mode = counts.begin();
     for (const auto& entry : counts) {
-      const bool is_first = result.descending ? values_.IsLess(mode->value, entry.value)
-                                              : values_.IsLess(entry.value, mode->value);
+      const bool is_first =
+          result.descending ? values_.IsLess(mode->value, entry.value) : values_.IsLess(entry.value, mode->value);
       if (entry.count > mode->count || (entry.count == mode->count && is_first)) mode = &entry;
     }
     return mode->value;

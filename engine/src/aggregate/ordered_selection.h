@@ -85,9 +85,7 @@ class OrderedSelection {
     Stored* sample = arena_.AllocateArray<Stored>(kSamples);
     uint64_t taken = 0, passed = 0;
     const uint64_t part = count_ / kSamples;
-    const auto place_of = [&](uint64_t i) {
-      return i * part + HashKey(static_cast<int64_t>(i), seed_) % part;
-    };
+    const auto place_of = [&](uint64_t i) { return i * part + HashKey(static_cast<int64_t>(i), seed_) % part; };
     collected_.ForEachBlock([&](const Stored* values, uint32_t count) {
       for (; taken < kSamples && place_of(taken) < passed + count; ++taken) {
         sample[taken] = values[place_of(taken) - passed];

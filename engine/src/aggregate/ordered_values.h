@@ -230,9 +230,7 @@ struct NumericValues {
   }
 
  private:
-  static RowNumeric At(int64_t stored, int scale) {
-    return NumericAt(reinterpret_cast<const char*>(&stored), scale);
-  }
+  static RowNumeric At(int64_t stored, int scale) { return NumericAt(reinterpret_cast<const char*>(&stored), scale); }
   int Order(int64_t a, int64_t b) const {
     return Decimal::Compare(At(a, scale_.Get()).ToDecimal(), At(b, scale_.Get()).ToDecimal());
   }

@@ -88,7 +88,7 @@ class Call(Node):
     is_star: bool = False
     filter: Expression | None = None
     extra: str = ""  # what the engine has none of: ORDER BY in the call, OVER, an order of several
-    direct: int | None = None  # of an ordered-set aggregate: how many of args stand before WITHIN GROUP
+    direct: int | None = None  # of an ordered-set aggregate: how many args stand before the order
 
     def parts(self) -> tuple[Expression, ...]:
         return (*self.args, *((self.filter,) if self.filter else ()))
@@ -523,7 +523,7 @@ class _Parser:
         return Call(tuple(args), schema, name, text, is_distinct, is_star, condition, extra, direct)
 
     def _order(self, args: list[Expression]) -> str:
-        """ORDER BY x ...): what is ordered becomes the last argument. Returns what of it the engine has not."""
+        """What is ordered becomes the last argument; returns what of it the engine has not."""
         self._expect("ORDER")
         self._expect("BY")
         args.append(self.expression())

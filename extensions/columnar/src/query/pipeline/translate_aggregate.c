@@ -111,7 +111,8 @@ is_known(const Aggref *aggref, PenumbraAggregate *function)
 		: aggref->aggkind != AGGKIND_ORDERED_SET)
 		return false;
 	return aggref->aggsplit == AGGSPLIT_SIMPLE && !aggref->aggvariadic &&
-		list_length(aggref->aggargtypes) <= PENUMBRA_AGGREGATE_ARGUMENTS_MAX && function_map_aggregate(aggref, function);
+		list_length(aggref->aggargtypes) <= PENUMBRA_AGGREGATE_ARGUMENTS_MAX &&
+		function_map_aggregate(aggref, function);
 }
 
 static bool
