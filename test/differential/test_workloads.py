@@ -44,7 +44,7 @@ def test_workload_in_the_engine(server, loaded, subtests):
 def test_what_is_promised_runs(server, loaded):
     """All of these queries run in the engine, so `penumbra advise` shall say so."""
     with server.connect() as connection, Server(server.conninfo()) as asked:
-        connection.execute("SET penumbra.mode = prefer")
+        connection.execute("SET penumbra.mode = require")
         adviser = Adviser(asked)
         promises = {query.name: promised(adviser, query.sql) for query in loaded.queries}
         plans = {query.name: planned(connection, query.sql) for query in loaded.queries}
