@@ -217,8 +217,7 @@ decorrelate_limit(Decorrelated *result, PipelineStage *stage, List *params)
 	if (result->dependences == NIL)
 		return true;
 	append_columns(result->dependences, &keys, NULL);
-	number = pipeline_add_row_number(&window, list_concat_copy(keys, stage->exprs));
-	window.top->sort_flags = stage->sort_flags;
+	number = pipeline_add_row_number(&window, list_concat_copy(keys, stage->exprs), stage->sort_flags);
 	conditions = list_make1(pipeline_compare_int8(number, BTLessEqualStrategyNumber,
 												  limit > PG_INT64_MAX - offset ? PG_INT64_MAX : offset + limit));
 	if (offset > 0)

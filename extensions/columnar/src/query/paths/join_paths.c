@@ -183,65 +183,48 @@ cost_of(const RelPipeline *planned)
 }
 
 /*
- * A semi join outputs one side, and conditions above may speak of the other
- * side's keys, which are equal to those of this one: they get their names.
+ * Semi and anti joins output one side, and what is above may speak of the
+ * other: of a semi join's keys, which are equal to those of this side, and of
+ * anything of an anti join that was a left join, where it is NULL.
  */
 static void
-add_equal_columns(PlannerInfo *root, RelOptInfo *joinrel, RelPipeline *planned, const PipelineStage *join)
+add_other_side(PlannerInfo *root, RelOptInfo *joinrel, RelPipeline *planned, const PipelineStage *join,
+			   const JoinClauses *clauses)
 {
-	bool		has_probe = join->join_kind == PENUMBRA_JOIN_SEMI;
-	List	   *outputs = stage_outputs(join);
-	List	   *names = outputs;
-	List	   *exprs = outputs;
+	bool		is_semi = join->join_kind == PENUMBRA_JOIN_SEMI || join->join_kind == PENUMBRA_JOIN_RIGHT_SEMI;
+	bool		has_probe = join->join_kind == PENUMBRA_JOIN_SEMI || join->join_kind == PENUMBRA_JOIN_ANTI;
+	List	   *names;
+	List	   *exprs;
 	List	   *needed;
 	ListCell   *lc;
 
-	if (!has_probe && join->join_kind != PENUMBRA_JOIN_RIGHT_SEMI)
+	if (!is_semi && !has_probe && join->join_kind != PENUMBRA_JOIN_RIGHT_ANTI)
 		return;
-	needed = (List *) relation_numbers_normalize(root, (Node *) joinrel->reltarget->exprs);
-	foreach(lc, join->join_keys)
-	{
-		const OpExpr *key = lfirst_node(OpExpr, lc);
-		Node	   *here = has_probe ? linitial(key->args) : lsecond(key->args);
-		Node	   *there = has_probe ? lsecond(key->args) : linitial(key->args);
-
-		if (exprType(here) != exprType(there) || pipeline_find_expr(needed, there) < 0 ||
-			pipeline_find_expr(names, there) >= 0)
-			continue;
-		exprs = lappend(list_copy(exprs), here);
-		names = lappend(list_copy(names), there);
-	}
-	if (names != outputs)
-		pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, exprs)->names = names;
-}
-
-/* An anti join that was a left join outputs one side, and NULL for what is asked of the other. */
-static void
-add_null_columns(PlannerInfo *root, RelOptInfo *joinrel, RelPipeline *planned, const PipelineStage *join,
-				 const JoinClauses *clauses)
-{
-	bool		has_probe = join->join_kind == PENUMBRA_JOIN_ANTI;
-	List	   *names = stage_outputs(join);
-	List	   *exprs = names;
-	List	   *needed;
-	ListCell   *lc;
-
-	if (!has_probe && join->join_kind != PENUMBRA_JOIN_RIGHT_ANTI)
-		return;
+	names = list_copy(stage_outputs(join));
+	exprs = list_copy(names);
 	needed = list_concat_copy(joinrel->reltarget->exprs,
 							  pull_var_clause((Node *) get_actual_clauses(clauses->filters), PVC_INCLUDE_PLACEHOLDERS));
 	needed = (List *) relation_numbers_normalize(root, (Node *) needed);
-	foreach(lc, stage_outputs(has_probe ? lsecond(join->inputs) : linitial(join->inputs)))
+	foreach(lc, is_semi ? join->join_keys : stage_outputs(has_probe ? lsecond(join->inputs) : linitial(join->inputs)))
 	{
-		Node	   *output = lfirst(lc);
+		Node	   *here = NULL;
+		Node	   *there = lfirst(lc);
 
-		if (pipeline_find_expr(needed, output) < 0)
+		if (is_semi)
+		{
+			here = list_nth(lfirst_node(OpExpr, lc)->args, has_probe ? 0 : 1);
+			there = list_nth(lfirst_node(OpExpr, lc)->args, has_probe ? 1 : 0);
+			if (exprType(here) != exprType(there))
+				continue;
+		}
+		if (pipeline_find_expr(needed, there) < 0 || pipeline_find_expr(names, there) >= 0)
 			continue;
-		exprs = lappend(list_copy(exprs),
-						makeNullConst(exprType(output), exprTypmod(output), exprCollation(output)));
-		names = lappend(list_copy(names), output);
+		if (here == NULL)
+			here = (Node *) makeNullConst(exprType(there), exprTypmod(there), exprCollation(there));
+		exprs = lappend(exprs, here);
+		names = lappend(names, there);
 	}
-	if (names != exprs)
+	if (!equal(names, exprs))
 		pipeline_add_stage(planned->pipeline, PIPELINE_PROJECTION, exprs)->names = names;
 }
 
@@ -262,8 +245,7 @@ add_stages(PlannerInfo *root, RelOptInfo *joinrel, RelPipeline *planned, const R
 	stage->rows = planned->rows;
 	pipeline_take(planned->pipeline, build->pipeline);
 	planned->before_sort = NULL;
-	add_equal_columns(root, joinrel, planned, stage);
-	add_null_columns(root, joinrel, planned, stage, clauses);
+	add_other_side(root, joinrel, planned, stage, clauses);
 	if (clauses->filters != NIL)
 		rel_pipeline_add_filters(root, planned->pipeline, clauses->filters);
 	foreach(lc, clauses->subplans)

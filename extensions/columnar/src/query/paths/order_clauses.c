@@ -42,10 +42,23 @@ order_clauses_keys(List *clauses, List *tlist, List **exprs)
 	return true;
 }
 
-bool
-order_clauses_is_constant(Node *key)
+static bool
+is_constant(Node *key)
 {
 	return rel_pipeline_needs_no_input(key) && !contain_volatile_functions(key);
+}
+
+List *
+order_clauses_drop_constants(List *keys)
+{
+	ListCell   *lc;
+
+	foreach(lc, keys)
+	{
+		if (is_constant(lfirst(lc)))
+			keys = foreach_delete_current(keys, lc);
+	}
+	return keys;
 }
 
 /* The direction of a default btree ordering; false for any other. */
@@ -69,7 +82,7 @@ order_clauses_add(PlannerInfo *root, const RelPipeline *planned, List *clauses, 
 		Node	   *expr = get_sortgroupclause_expr(clause, root->processed_tlist);
 		bool		is_descending;
 
-		if (order_clauses_is_constant(expr))
+		if (is_constant(expr))
 			continue;
 		if (!sort_direction(clause, expr, &is_descending))
 		{

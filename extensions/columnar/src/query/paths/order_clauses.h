@@ -17,8 +17,8 @@
 
 /* Adds the keys that are not there yet; false: one compares in a way of its own. */
 extern bool order_clauses_keys(List *clauses, List *tlist, List **exprs);
-/* A key that is the same in all rows groups and orders nothing. */
-extern bool order_clauses_is_constant(Node *key);
+/* A key that is the same in all rows groups and orders nothing; changes the list. */
+extern List *order_clauses_drop_constants(List *keys);
 /* Adds keys to a stage's exprs and sort_flags, but for constant ones; false: one has an order of its own. */
 extern bool order_clauses_add(PlannerInfo *root, const RelPipeline *planned, List *clauses, PipelineStage *stage);
 

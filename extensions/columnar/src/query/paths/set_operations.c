@@ -83,16 +83,14 @@ add_groups(RelPipeline *planned, List *columns, List *aggrefs, double rows)
 	planned->pipeline->top->rows = planned->rows;
 }
 
-/* Returns the columns and the row's number among those of its side that are equal to it. */
+/* Returns the columns and the row's number among its side's that are equal to it: peers, which any order does for. */
 static List *
 add_row_numbers(RelPipeline *planned, List *columns, Var *number)
 {
-	WindowFunc *function = pipeline_add_row_number(planned->pipeline, columns);
+	WindowFunc *function = pipeline_add_row_number(planned->pipeline, lappend(list_copy(columns), linitial(columns)),
+												   list_make1_int(0));
 	PipelineStage *stage = planned->pipeline->top;
 
-	/* Any order does: equal rows are peers. */
-	stage->exprs = lappend(list_copy(columns), linitial(columns));
-	stage->sort_flags = list_make1_int(0);
 	stage->rows = planned->rows;
 	cost_add_sort(planned, list_length(columns), 0, -1);
 	cost_add_window(planned, 1);
@@ -113,7 +111,6 @@ add_side(RelPipeline *planned, List *columns, Var *side, int value)
 static RelPipeline *
 compare_sides(SetOperation kind, RelPipeline *left, RelPipeline *right, bool all, List *columns)
 {
-	Var		   *number = makeVar(relation_number_add("set_operation", "row_number"), 1, INT8OID, -1, InvalidOid, 0);
 	List	   *keys = columns;
 	Var		   *side = makeVar(relation_number_add("set_operation", "side"), 1, INT4OID, -1, InvalidOid, 0);
 	Aggref	   *least = pipeline_aggref(F_MIN_INT4, INT4OID, (Node *) side, InvalidOid);
@@ -125,6 +122,8 @@ compare_sides(SetOperation kind, RelPipeline *left, RelPipeline *right, bool all
 
 	if (all)
 	{
+		Var		   *number = makeVar(relation_number_add("set_operation", "row_number"), 1, INT8OID, -1, InvalidOid, 0);
+
 		keys = add_row_numbers(left, columns, number);
 		(void) add_row_numbers(right, columns, number);
 	}

@@ -103,19 +103,6 @@ group_inputs_walker(Node *node, void *context)
 	return expression_tree_walker(node, group_inputs_walker, context);
 }
 
-static List *
-drop_constant_keys(List *keys)
-{
-	ListCell   *lc;
-
-	foreach(lc, keys)
-	{
-		if (order_clauses_is_constant(lfirst(lc)))
-			keys = foreach_delete_current(keys, lc);
-	}
-	return keys;
-}
-
 /* The grouping sets as lists of places in the keys, and the extra keys after them, which are in every set. */
 static List *
 places_of_sets(PlannerInfo *root, const GroupInputs *inputs)
@@ -296,7 +283,7 @@ group_rows(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, Rel
 	if (!has_sets)
 	{
 		planned = join_subplans_of(root, input_rel, planned, list_concat_copy(keys, inputs.aggrefs));
-		keys = drop_constant_keys(keys);
+		keys = order_clauses_drop_constants(keys);
 		if (keys == NIL && inputs.keys != NIL)
 			having = require_rows(&inputs, having);
 	}
@@ -369,7 +356,7 @@ distinct_rows(PlannerInfo *root, RelOptInfo *output_rel, const PathTarget *targe
 		if (!list_member(keys, lfirst(lc)))
 			return NULL;
 	}
-	keys = drop_constant_keys(keys);
+	keys = order_clauses_drop_constants(keys);
 	if (keys == NIL)
 	{
 		planning_refuse("DISTINCT of constants only", NULL);
@@ -405,8 +392,8 @@ first_rows(PlannerInfo *root, RelOptInfo *output_rel, const PathTarget *target, 
 		if (!list_member(parse->distinctClause, lfirst(lc)))
 			others = lappend(others, lfirst(lc));
 	}
-	keys = (List *) rel_pipeline_normalize(root, planned, (Node *) drop_constant_keys(keys));
-	number = pipeline_add_row_number(planned->pipeline, keys);
+	keys = (List *) rel_pipeline_normalize(root, planned, (Node *) order_clauses_drop_constants(keys));
+	number = pipeline_add_row_number(planned->pipeline, keys, NIL);
 	stage = planned->pipeline->top;
 	if (!order_clauses_add(root, planned, others, stage))
 		return NULL;

@@ -58,12 +58,13 @@ List *
 window_paths_find(RelOptInfo *output_rel)
 {
 	WindowAggPath *top = cheapest_of(output_rel);
-	List	   *windows = list_make1(top);
+	List	   *windows;
 	Path	   *path;
 
 	/* Peers may come in another order, which "prefer" is not to show: PostgreSQL's own tests do. */
 	if (penumbra_mode == MODE_PREFER || top == NULL)
 		return NIL;
+	windows = list_make1(top);
 	for (path = top->subpath;;)
 	{
 		switch (nodeTag(path))
@@ -117,15 +118,10 @@ add_window(PlannerInfo *root, RelPipeline *planned, const WindowAggPath *path)
 	PipelineStage *stage = pipeline_add_stage(planned->pipeline, PIPELINE_WINDOW, NIL);
 	WindowClause *frame = makeNode(WindowClause);
 	List	   *keys = NIL;
-	ListCell   *lc;
 
 	if (!order_clauses_keys(clause->partitionClause, root->processed_tlist, &keys))
 		return false;
-	foreach(lc, keys)
-	{
-		if (!order_clauses_is_constant(lfirst(lc)))
-			stage->exprs = lappend(stage->exprs, rel_pipeline_normalize(root, planned, lfirst(lc)));
-	}
+	stage->exprs = (List *) rel_pipeline_normalize(root, planned, (Node *) order_clauses_drop_constants(keys));
 	if (!order_clauses_add(root, planned, clause->orderClause, stage))
 		return false;
 	(void) window_functions_walker((Node *) root->processed_tlist, &functions);

@@ -128,7 +128,7 @@ pipeline_without_windows(Node *node)
 }
 
 WindowFunc *
-pipeline_add_row_number(Pipeline *pipeline, List *keys)
+pipeline_add_row_number(Pipeline *pipeline, List *keys, List *sort_flags)
 {
 	PipelineStage *stage = pipeline_add_stage(pipeline, PIPELINE_WINDOW, keys);
 	WindowFunc *function = makeNode(WindowFunc);
@@ -137,6 +137,7 @@ pipeline_add_row_number(Pipeline *pipeline, List *keys)
 	function->winfnoid = F_ROW_NUMBER;
 	function->wintype = INT8OID;
 	frame->frameOptions = FRAMEOPTION_DEFAULTS;
+	stage->sort_flags = sort_flags;
 	stage->aggrefs = list_make1(function);
 	stage->frames = list_make1(frame);
 	return function;

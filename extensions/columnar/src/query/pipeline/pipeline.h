@@ -111,8 +111,8 @@ extern Aggref *pipeline_aggref_of_window(const WindowFunc *function);
  */
 extern Node *pipeline_without_windows(Node *node);
 
-/* Adds row_number() by these keys; the caller adds the order. */
-extern WindowFunc *pipeline_add_row_number(Pipeline *pipeline, List *keys);
+/* Adds row_number() by the keys, of which those at the end that have flags are the order. */
+extern WindowFunc *pipeline_add_row_number(Pipeline *pipeline, List *keys, List *sort_flags);
 
 /* The pipeline has stages of the other now. */
 extern void pipeline_take(Pipeline *pipeline, const Pipeline *other);
