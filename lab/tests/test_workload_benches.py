@@ -235,7 +235,8 @@ def test_htap_writes_both_rates_and_freshness(tmp_path, monkeypatch):
     assert any(entry["penumbra, median ms"] for entry in times)
     page = (tmp_path / "page.html").read_text()
     assert 'aria-label="frontier"' in page
-    assert "transactions of Penumbra against PostgreSQL" in page
+    assert "Penumbra against PostgreSQL" in page
+    assert "transactions, geometric mean of 2" in page
 
 
 def test_the_mix_is_tpcs_and_the_grid_has_its_edges():
