@@ -415,6 +415,30 @@ FROM (SELECT (regexp_match(tree, 'Inner Join  \(rows=(\d+)\)'))[1]::int AS joine
     (regexp_match(tree, 'Aggregate  \(rows=(\d+)\)'))[1]::int AS groups
   FROM (SELECT string_agg(line, E'\n') AS tree FROM explained(
     'SELECT year, stddev(amount) FROM sales JOIN calendar USING (day) WHERE year = 2001 GROUP BY year') AS line) t) e;
+-- What the topmost join is expected to give, as a share of what it gives.  Columns of a UNION ALL have the statistics of
+-- its members, those of a CTE the values that it computes; several columns have no more combinations than a table has rows.
+CREATE FUNCTION expected_share(query text) RETURNS numeric LANGUAGE plpgsql AS $$
+DECLARE
+  line text;
+  rows numeric;
+BEGIN
+  EXECUTE 'SELECT count(*) FROM (' || query || ') q' INTO rows;
+  FOR line IN SELECT * FROM explained(query) LOOP
+    IF line ~ 'Vector Inner Join' THEN
+      RETURN round((regexp_match(line, 'rows=(\d+)'))[1]::numeric / rows, 1);
+    END IF;
+  END LOOP;
+  RETURN NULL;
+END $$;
+CREATE TABLE sold AS SELECT i AS ticket, i * 7 % 1000 AS item, i * 13 % 5000 AS buyer FROM generate_series(1, 50000) i;
+CREATE TABLE returned AS SELECT * FROM sold WHERE ticket % 10 = 0;
+VACUUM ANALYZE sold, returned;
+DO $$ BEGIN PERFORM penumbra.load('sold'), penumbra.load('returned'); END $$;
+SELECT expected_share('SELECT amount FROM (SELECT * FROM sales UNION ALL SELECT * FROM sales) s JOIN calendar USING (day)
+  WHERE year = 2001');
+SELECT expected_share('WITH bought AS (SELECT buyer, item % 3 AS kind, count(*) FROM sold GROUP BY 1, 2)
+  SELECT b.* FROM bought b JOIN (SELECT kind, max(count) FROM bought GROUP BY 1) m ON b.kind = m.kind');
+SELECT expected_share('SELECT * FROM sold JOIN returned USING (ticket, item, buyer)');
 SET penumbra.threads_per_query = 0;
 SELECT regexp_replace(line, ' +', '', 'g')
   FROM explained('SELECT count(*) FROM sales JOIN calendar USING (day)', 'ANALYZE, FORMAT JSON') AS line

@@ -291,30 +291,13 @@ pipeline_of_level(PlannerInfo *root, RelOptInfo *rel, PlannerInfo *level)
 static RelPipeline *
 pipeline_of_cte(PlannerInfo *root, RelOptInfo *rel)
 {
-	RangeTblEntry *rte = root->simple_rte_array[rel->relid];
-	PlannerInfo *level = root;
-	int			plan_id = 0;
-	ListCell   *lc;
+	CommonTableExpr *cte;
+	PlannerInfo *subroot = planning_level_of_cte(root, root->simple_rte_array[rel->relid], &cte);
 
-	if (rte->self_reference)
+	if (subroot == NULL || cte->ctematerialized == CTEMaterializeAlways ||
+		!repeats_exactly(castNode(Query, cte->ctequery), NULL))
 		return NULL;
-	for (Index up = rte->ctelevelsup; up > 0; up--)
-		level = level->parent_root;
-	foreach(lc, level->parse->cteList)
-	{
-		CommonTableExpr *cte = lfirst_node(CommonTableExpr, lc);
-
-		if (strcmp(cte->ctename, rte->ctename) == 0)
-		{
-			if (cte->cterecursive || cte->ctematerialized == CTEMaterializeAlways ||
-				!repeats_exactly(castNode(Query, cte->ctequery), NULL))
-				return NULL;
-			plan_id = list_nth_int(level->cte_plan_ids, foreach_current_index(lc));
-		}
-	}
-	if (plan_id <= 0)
-		return NULL;
-	return pipeline_of_level(root, rel, list_nth(root->glob->subroots, plan_id - 1));
+	return pipeline_of_level(root, rel, subroot);
 }
 
 static RelPipeline *

@@ -36,8 +36,10 @@
  * What PostgreSQL's hash tables cost at least for a row, as measured on tables
  * in memory: 150 to 600 ns, of which its own model has a tenth.
  */
-#define HASH_BUILD_COST (cpu_tuple_cost * 8)
-#define HASH_PROBE_COST (cpu_tuple_cost * 4)
+#define HASH_BUILD_COST (cpu_tuple_cost * 16)
+#define HASH_PROBE_COST (cpu_tuple_cost * 8)
+/* A row's way through the inner side of a nested loop, be it Memoize that finds its row: 250 to 400 ns. */
+#define INNER_SCAN_COST (cpu_tuple_cost * 16)
 
 /* How many times the rows that PostgreSQL expects of the path. */
 static double
@@ -139,7 +141,7 @@ core_path_cost(PlannerInfo *root, const Path *path)
 	inner = join->innerjoinpath;
 	/* The inner side runs for each outer row, and the loop's own cost contains it. */
 	if (IsA(path, NestPath))
-		return Max(path->total_cost - outer->total_cost, 0) * more_rows(root, outer) +
+		return Max(path->total_cost - outer->total_cost, outer->rows * INNER_SCAN_COST) * more_rows(root, outer) +
 			core_path_cost(root, outer);
 	own_cost = Max(path->total_cost - outer->total_cost - inner->total_cost, 0);
 	if (IsA(path, HashPath))

@@ -36,26 +36,11 @@
 #include "query/planning/relation_numbers.h"
 #include "query/planning/repeats.h"
 
-static const CommonTableExpr *
-find_cte(const PlannerInfo *root, const RangeTblEntry *rte)
-{
-	ListCell   *lc;
-
-	for (Index up = rte->ctelevelsup; up > 0; up--)
-		root = root->parent_root;
-	foreach(lc, root->parse->cteList)
-	{
-		if (strcmp(lfirst_node(CommonTableExpr, lc)->ctename, rte->ctename) == 0)
-			return lfirst(lc);
-	}
-	return NULL;
-}
-
 /* Whether all rows may be computed, and again. */
 static bool
 is_repeatable(const PlannerInfo *root, const RangeTblEntry *rte)
 {
-	const CommonTableExpr *cte;
+	CommonTableExpr *cte;
 
 	switch (rte->rtekind)
 	{
@@ -68,9 +53,8 @@ is_repeatable(const PlannerInfo *root, const RangeTblEntry *rte)
 		case RTE_VALUES:
 			return !contain_volatile_functions((Node *) rte->values_lists);
 		case RTE_CTE:
-			cte = rte->self_reference ? NULL : find_cte(root, rte);
 			/* a recursive one may have no end, which a LIMIT above it does not mind */
-			return cte != NULL && !cte->cterecursive &&
+			return planning_level_of_cte(root, rte, &cte) != NULL &&
 				castNode(Query, cte->ctequery)->commandType == CMD_SELECT &&
 				!contain_volatile_functions(cte->ctequery);
 		default:

@@ -27,6 +27,7 @@
 #include "query/paths/join_estimates.h"
 #include "query/paths/row_sample.h"
 #include "query/pipeline/rel_pipeline.h"
+#include "query/planning/planning.h"
 
 /* Of semi and anti joins; PostgreSQL says "one row" as soon as matches seem to be certain. */
 #define MATCHED_SHARE_MIN 0.05
@@ -136,8 +137,6 @@ rows_of_unique(PlannerInfo *root, RelOptInfo *probe_rel, const RelPipeline *prob
 	List	   *keys = NIL;
 	List	   *others;
 
-	if (list_length(extra->restrictlist) < 2)
-		return 0;
 	find_unique(root, probe_rel, extra->restrictlist, &values, &keys);
 	find_unique(root, build_rel, extra->restrictlist, &values, &keys);
 	if (values < 1)
@@ -145,6 +144,64 @@ rows_of_unique(PlannerInfo *root, RelOptInfo *probe_rel, const RelPipeline *prob
 	others = other_clauses(extra->restrictlist, keys);
 	return probe->rows / values * build->rows *
 		(others == NIL ? 1 : clauselist_selectivity(root, others, 0, JOIN_INNER, extra->sjinfo));
+}
+
+/* The larger of the two tables that the equality compares; NULL: it compares others. */
+static RelOptInfo *
+larger_table(PlannerInfo *root, const RestrictInfo *rinfo)
+{
+	RelOptInfo *larger = NULL;
+	int			relid = -1;
+
+	if (!rinfo->can_join || bms_num_members(rinfo->clause_relids) != 2)
+		return NULL;
+	while ((relid = bms_next_member(rinfo->clause_relids, relid)) >= 0)
+	{
+		RelOptInfo *table = root->simple_rel_array[relid];
+
+		if (table == NULL || table->rtekind != RTE_RELATION)
+			return NULL;
+		if (larger == NULL || table->tuples > larger->tuples)
+			larger = table;
+	}
+	return larger;
+}
+
+/*
+ * Several columns of a table have no more combinations than it has rows,
+ * unique or not: the selectivity of equalities of two tables is no less than
+ * one row of the larger.
+ */
+static double
+selectivity_of_keys(PlannerInfo *root, JoinPathExtraData *extra)
+{
+	List	   *others = extra->restrictlist;
+	double		selectivity = 1;
+	ListCell   *lc;
+
+	foreach(lc, extra->restrictlist)
+	{
+		RestrictInfo *first = lfirst_node(RestrictInfo, lc);
+		RelOptInfo *table = larger_table(root, first);
+		List	   *keys = NIL;
+		ListCell   *lc2;
+
+		if (table == NULL || !list_member_ptr(others, first))
+			continue;
+		foreach(lc2, others)
+		{
+			RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc2);
+
+			if (rinfo->can_join && bms_equal(rinfo->clause_relids, first->clause_relids))
+				keys = lappend(keys, rinfo);
+		}
+		if (list_length(keys) < 2)
+			continue;
+		others = list_difference_ptr(others, keys);
+		selectivity *= Max(clauselist_selectivity(root, keys, 0, JOIN_INNER, extra->sjinfo),
+						   1 / Max(table->tuples, 1));
+	}
+	return selectivity * clauselist_selectivity(root, others, 0, JOIN_INNER, extra->sjinfo);
 }
 
 /* Each row of the other side finds one row at most of a table by a unique key. */
@@ -170,10 +227,13 @@ static double
 rows_of_inner(PlannerInfo *root, RelOptInfo *probe_rel, const RelPipeline *probe,
 			  RelOptInfo *build_rel, const RelPipeline *build, JoinPathExtraData *extra, double row_factor)
 {
-	double		rows = probe->rows * build->rows * row_factor *
-		clauselist_selectivity(root, extra->restrictlist, 0, JOIN_INNER, extra->sjinfo);
+	double		rows = probe->rows * build->rows * row_factor;
 
-	rows = Max(rows, rows_of_unique(root, probe_rel, probe, build_rel, build, extra));
+	if (list_length(extra->restrictlist) < 2)
+		rows *= clauselist_selectivity(root, extra->restrictlist, 0, JOIN_INNER, extra->sjinfo);
+	else
+		rows = Max(rows * selectivity_of_keys(root, extra),
+				   rows_of_unique(root, probe_rel, probe, build_rel, build, extra));
 	return clamp_row_est(Min(rows, rows_at_most(probe_rel, probe, build_rel, build, extra->restrictlist)));
 }
 
@@ -252,11 +312,13 @@ distinct_of_operation(PlannerInfo *root, Node *node, AttrNumber column)
 static double
 distinct_of_subquery(PlannerInfo *root, const Var *var)
 {
+	const RangeTblEntry *rte = root->simple_rte_array[var->varno];
 	RelOptInfo *rel = root->simple_rel_array[var->varno];
-	PlannerInfo *subroot = rel->subroot;
+	CommonTableExpr *cte;
+	PlannerInfo *subroot = rte->rtekind == RTE_CTE ? planning_level_of_cte(root, rte, &cte) : rel->subroot;
 	TargetEntry *entry;
 
-	if (root->simple_rte_array[var->varno]->inh)
+	if (rte->inh)
 		return distinct_of_union(root, var);
 	if (subroot != NULL && subroot->parse->setOperations != NULL)
 		return Min(distinct_of_operation(subroot, subroot->parse->setOperations, var->varattno), rel->rows);
@@ -274,7 +336,8 @@ distinct_values(PlannerInfo *root, Node *expr)
 	double		distinct;
 
 	if (IsA(var, Var) && var->varlevelsup == 0 && var->varattno > 0 && var->varno < root->simple_rel_array_size &&
-		root->simple_rte_array[var->varno]->rtekind == RTE_SUBQUERY)
+		(root->simple_rte_array[var->varno]->rtekind == RTE_SUBQUERY ||
+		 root->simple_rte_array[var->varno]->rtekind == RTE_CTE))
 		return distinct_of_subquery(root, var);
 	examine_variable(root, expr, 0, &stats);
 	distinct = get_variable_numdistinct(&stats, &is_default);
@@ -282,15 +345,54 @@ distinct_values(PlannerInfo *root, Node *expr)
 	return is_default ? 0 : distinct;
 }
 
-/* The share of the rows whose column is within the bounds, by the statistics. */
+static double share_within(PlannerInfo *root, Var *var, const ColumnBounds *bounds);
+
+/* Of a column of a UNION ALL, as many rows of each member as it has; below 0: not known. */
 static double
-share_within(PlannerInfo *root, const Var *var, const ColumnBounds *bounds)
+share_of_union_within(PlannerInfo *root, const Var *var, const ColumnBounds *bounds)
+{
+	double		rows = 0;
+	double		rows_within = 0;
+	ListCell   *lc;
+
+	foreach(lc, root->append_rel_list)
+	{
+		AppendRelInfo *appinfo = lfirst_node(AppendRelInfo, lc);
+		RelOptInfo *member = root->simple_rel_array[appinfo->child_relid];
+		Node	   *column;
+		double		share;
+
+		if (appinfo->parent_relid != var->varno || base_pipelines_is_empty(member))
+			continue;
+		column = list_length(appinfo->translated_vars) < var->varattno ? NULL
+			: list_nth(appinfo->translated_vars, var->varattno - 1);
+		if (column == NULL || !IsA(column, Var) || (share = share_within(root, (Var *) column, bounds)) < 0)
+			return -1;
+		rows += member->rows;
+		rows_within += member->rows * share;
+	}
+	return rows > 0 ? rows_within / rows : -1;
+}
+
+/* The share of the rows whose column is within the bounds, by the statistics; below 0: there are none. */
+static double
+share_within(PlannerInfo *root, Var *var, const ColumnBounds *bounds)
 {
 	TypeCacheEntry *type = lookup_type_cache(var->vartype, TYPECACHE_BTREE_OPFAMILY);
 	int64		ends[] = {bounds->least, bounds->greatest};
 	int16		strategies[] = {BTGreaterEqualStrategyNumber, BTLessEqualStrategyNumber};
+	VariableStatData stats;
+	bool		is_known;
 	List	   *clauses = NIL;
 
+	if (var->varno < root->simple_rel_array_size && root->simple_rte_array[var->varno]->rtekind == RTE_SUBQUERY &&
+		root->simple_rte_array[var->varno]->inh)
+		return share_of_union_within(root, var, bounds);
+	examine_variable(root, (Node *) var, 0, &stats);
+	is_known = HeapTupleIsValid(stats.statsTuple);
+	ReleaseVariableStats(stats);
+	if (!is_known || type->btree_opintype != var->vartype)
+		return -1;
 	for (int i = 0; i < 2; i++)
 	{
 		Oid			operator = get_opfamily_member(type->btree_opf, type->btree_opintype, type->btree_opintype,
@@ -299,8 +401,8 @@ share_within(PlannerInfo *root, const Var *var, const ColumnBounds *bounds)
 			: type->typlen == 4 ? Int32GetDatum((int32) ends[i]) : Int16GetDatum((int16) ends[i]);
 		Const	   *value = makeConst(var->vartype, -1, InvalidOid, type->typlen, end, false, type->typbyval);
 
-		if (!OidIsValid(operator) || type->btree_opintype != var->vartype)
-			return 1;
+		if (!OidIsValid(operator))
+			return -1;
 		clauses = lappend(clauses, make_opclause(operator, BOOLOID, false, (Expr *) copyObject(var),
 												 (Expr *) value, InvalidOid, InvalidOid));
 	}
@@ -315,18 +417,19 @@ share_within(PlannerInfo *root, const Var *var, const ColumnBounds *bounds)
  * other side's rows within the bounds are spread over the keys between them.
  */
 static double
-factor_of_bounds(PlannerInfo *root, const Var *key, const Var *other, double assumed)
+factor_of_bounds(PlannerInfo *root, const Var *key, Var *other, double assumed)
 {
 	const ColumnBounds *bounds = row_sample_bounds(root, (Node *) key);
 	double		tuples = bounds == NULL ? 0 : root->simple_rel_array[key->varno]->tuples;
 	double		keys;
+	double		share;
 
 	/* Of other than unique keys the rows between the bounds do not tell the number. */
 	if (bounds == NULL || !IsA(other, Var) || key->vartype != other->vartype ||
-		assumed < tuples * UNIQUE_SHARE_MIN)
+		assumed < tuples * UNIQUE_SHARE_MIN || (share = share_within(root, other, bounds)) < 0)
 		return 1;
 	keys = Min((double) bounds->greatest - (double) bounds->least + 1, tuples);
-	return Max(share_within(root, other, bounds), SHARE_WITHIN_MIN) * assumed / keys;
+	return Max(share, SHARE_WITHIN_MIN) * assumed / keys;
 }
 
 /*
@@ -347,13 +450,16 @@ join_estimates_row_factor(PlannerInfo *root, const OpExpr *equality)
 	{
 		VariableStatData stats;
 		bool		is_default;
+		double		known = distinct_values(root, lfirst(lc));
+		double		taken;
 
 		examine_variable(root, lfirst(lc), 0, &stats);
-		assumed = Max(assumed, get_variable_numdistinct(&stats, &is_default));
+		taken = get_variable_numdistinct(&stats, &is_default);
 		ReleaseVariableStats(stats);
-		distinct = Max(distinct, distinct_values(root, lfirst(lc)));
+		assumed = Max(assumed, taken);
+		distinct = Max(distinct, known > 0 ? (is_default ? known : Max(known, taken)) : taken);
 	}
 	factor = factor_of_bounds(root, (Var *) left, (Var *) right, assumed) *
 		factor_of_bounds(root, (Var *) right, (Var *) left, assumed);
-	return distinct > assumed ? factor * assumed / distinct : factor;
+	return factor * assumed / Max(distinct, 1);
 }

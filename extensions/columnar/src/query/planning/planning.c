@@ -71,6 +71,29 @@ planning_level_of(const PlannerGlobal *glob, const SubPlan *subplan)
 	return list_nth_node(PlannerInfo, glob->subroots, subplan->plan_id - 1);
 }
 
+PlannerInfo *
+planning_level_of_cte(const PlannerInfo *root, const RangeTblEntry *rte, CommonTableExpr **found)
+{
+	const PlannerInfo *level = root;
+	ListCell   *lc;
+
+	if (rte->self_reference)
+		return NULL;
+	for (Index up = rte->ctelevelsup; up > 0; up--)
+		level = level->parent_root;
+	foreach(lc, level->parse->cteList)
+	{
+		CommonTableExpr *cte = lfirst_node(CommonTableExpr, lc);
+		int			plan_id = list_nth_int(level->cte_plan_ids, foreach_current_index(lc));
+
+		if (strcmp(cte->ctename, rte->ctename) != 0)
+			continue;
+		*found = cte;
+		return plan_id <= 0 || cte->cterecursive ? NULL : list_nth(root->glob->subroots, plan_id - 1);
+	}
+	return NULL;
+}
+
 void
 planning_refuse(const char *reason, const char *subject)
 {

@@ -71,6 +71,9 @@ extern Planning *planning_current(void);
 
 /* The query level of the subquery. */
 extern PlannerInfo *planning_level_of(const PlannerGlobal *glob, const SubPlan *subplan);
+/* Where the entry's CTE was planned, and the CTE; NULL: it is recursive, or was not planned by itself. */
+extern PlannerInfo *planning_level_of_cte(const PlannerInfo *root, const RangeTblEntry *rte,
+										  CommonTableExpr **found);
 
 /* Remembers why something is left to PostgreSQL; subject: the relation or columns that it is about, or NULL. */
 extern void planning_refuse(const char *reason, const char *subject);
