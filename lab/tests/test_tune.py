@@ -227,6 +227,7 @@ def _evaluator(project, place: Path, journal: Journal, seconds=3600.0, disk=10**
                      builders)  # fmt: skip
 
 
+@pytest.mark.slow
 def test_what_does_not_work_is_infeasible_and_remembered(source, tmp_path):
     project, place = Tree(source, tmp_path), tmp_path / "place"
     recipes = [project.recipe(), project.recipe("-fweb"), project.recipe("-fgcse-las"),
@@ -623,6 +624,7 @@ def test_a_forbidden_baseline_is_refused(source):
         _tune(source, "--flags", "-O2 -ffast-math")
 
 
+@pytest.mark.slow
 def test_a_program_that_breaks_its_tests_is_refused(source):
     with pytest.raises(LabError, match="no finalist passed"):
         _tune(source, "--flags", "-O0", "--evaluations", "0", "--repetitions", "2",

@@ -83,6 +83,7 @@ def test_group_mutation_finds_the_known_best_and_the_others_do_not():
     assert statistics.mean(found["group"]) < statistics.mean(found["tpe"]), found
 
 
+@pytest.mark.slow
 def test_the_smallest_set_is_the_flags_that_matter():
     problem, trials = _search("group", 1)
     before = problem.evaluated

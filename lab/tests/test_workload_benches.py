@@ -114,6 +114,7 @@ def _run(*arguments: str) -> dict:
         newest.unlink()
 
 
+@pytest.mark.slow
 def test_a_workload_writes_plans_sizes_and_every_time():
     document = _run("tpch", "--scale", "0.01", "--runs", "2", "--no-keep")
     queries = document["sections"]["queries"]
