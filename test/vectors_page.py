@@ -35,7 +35,7 @@ WRITTEN = {
     "CEIL": "`ceil`, `ceiling`", "SQRT": "`sqrt`, `|/`", "POWER": "`power`, `pow`, `^`",
     "CAST": "`CAST`, `::`", "COMPARED_AS": "dates and timestamps compared with each other", "NUMERIC_TYPMOD": "cast to `numeric(p, s)`", "VARCHAR_TYPMOD": "cast to `varchar(n)`",
     "BPCHAR_TYPMOD": "cast to `char(n)`", "LENGTH": "`length`, `char_length`, `character_length`",
-    "SUBSTRING": "`substring`, `substr`", "POSITION": "`position`, `strpos`",
+    "CONCAT": "`||`, `concat` (also of int, numeric and uuid)", "SUBSTRING": "`substring`, `substr`", "POSITION": "`position`, `strpos`",
 }  # fmt: skip
 ANY_NUMBER = {"AND", "OR", "COALESCE", "GREATEST", "LEAST", "IN_LIST", "NOT_IN_LIST"}
 ALIASES = {"bool_and": ["every"], "stddev_samp": ["stddev"], "var_samp": ["variance"]}

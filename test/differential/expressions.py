@@ -258,6 +258,8 @@ def _fill_templates() -> None:
         "({text} || {text})",
         "({text} || {=text})",
         "({=text} || {text})",
+        "concat({text}, {i4}, {=text})",
+        "concat({num}, '-', {i8}, NULL, {text})",
         "left({text}, {small})",
         "right({text}, {small})",
         "left({text}, -2)",

@@ -216,6 +216,41 @@ translate_coerce_via_io(Translation *translation, CoerceViaIO *coerce)
 	return arg < 0 ? -1 : translate_call(translation, PENUMBRA_FN_CAST, to, &arg, 1);
 }
 
+/* An argument of concat(): as its output function has it, '' for NULL. */
+static PenumbraExpr
+translate_concatenated(Translation *translation, Node *arg)
+{
+	const Const *constant = (const Const *) arg;
+	bool		is_string = exprType(arg) == TEXTOID || exprType(arg) == VARCHAROID;
+	CoerceViaIO coerce = {.xpr = {T_CoerceViaIO},.arg = (Expr *) arg,.resulttype = TEXTOID};
+	PenumbraExpr parts[2];
+
+	if (IsA(arg, Const) && (constant->constisnull || constant->consttype == UNKNOWNOID))
+		return translate_datum(translation, TEXTOID,
+							   CStringGetTextDatum(constant->constisnull ? "" : DatumGetCString(constant->constvalue)), false);
+	parts[0] = is_string ? translate_expr(translation, arg) : translate_coerce_via_io(translation, &coerce);
+	parts[1] = translate_datum(translation, TEXTOID, CStringGetTextDatum(""), false);
+	return parts[0] < 0 || parts[1] < 0 ? -1
+		: translate_call(translation, PENUMBRA_FN_COALESCE, PENUMBRA_TEXT, parts, 2);
+}
+
+static PenumbraExpr
+translate_concat(Translation *translation, const FuncExpr *func)
+{
+	PenumbraExpr parts[2];
+
+	if (func->funcvariadic)
+		return translation_refuse(translation, "concat() of an array");
+	parts[0] = translate_concatenated(translation, linitial(func->args));
+	for (int i = 1; i < list_length(func->args) && parts[0] >= 0; i++)
+	{
+		parts[1] = translate_concatenated(translation, list_nth(func->args, i));
+		parts[0] = parts[1] < 0 ? -1
+			: translate_call(translation, PENUMBRA_FN_CONCAT, PENUMBRA_TEXT, parts, 2);
+	}
+	return parts[0];
+}
+
 /* ---------------------------------------------------------------- x op ANY (array) */
 
 /* The elements of an array. */
@@ -426,6 +461,8 @@ translate_node(Translation *translation, Node *node)
 			{
 				FuncExpr   *func = (FuncExpr *) node;
 
+				if (func->funcid == F_CONCAT)
+					return translate_concat(translation, func);
 				return translate_function(translation, func->funcid, func->funcresulttype,
 										  func->inputcollid, func->args);
 			}
