@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * statements.c
- *	  Executor hooks that measure statements.
+ *	  Executor hooks: they measure statements, and give their rows a receiver.
  *
  * Every execution of every session comes by.  It takes a few hundred
  * instructions: no lock but the one to find its entry once, and nothing that
@@ -20,6 +20,7 @@
 #include "utils/backend_status.h"
 #include "utils/guc.h"
 
+#include "query/receivers.h"
 #include "query/require.h"
 #include "query/statement_table.h"
 #include "query/statements.h"
@@ -97,13 +98,20 @@ static void
 penumbra_executor_run(COMPAT_EXECUTOR_RUN_PARAMETERS)
 {
 	StatementRun *run = statement_run_of(query->estate);
+	DestReceiver *original = query->dest;
+	DestReceiver *receiver = receivers_create(query);
 
+	if (receiver != NULL)
+		query->dest = receiver;
 	if (run != NULL)
 		INSTR_TIME_SET_CURRENT(run->begun_at);
 	if (previous_executor_run)
 		previous_executor_run(COMPAT_EXECUTOR_RUN_ARGUMENTS);
 	else
 		standard_ExecutorRun(COMPAT_EXECUTOR_RUN_ARGUMENTS);
+	query->dest = original;
+	if (receiver != NULL)
+		receiver->rDestroy(receiver);
 	if (run != NULL)
 		add_time(run);
 }
