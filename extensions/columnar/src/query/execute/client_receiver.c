@@ -15,7 +15,6 @@
 
 #include "pg_compat.h"
 
-#include "libpq/libpq.h"
 #include "libpq/pqformat.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
