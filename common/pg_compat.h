@@ -775,13 +775,6 @@ compat_end_pages(CompatPages *pages)
 #define COMPAT_EXECUTOR_RUN_ARGUMENTS query, direction, count
 #endif
 
-/* 16 no longer has the flag of the protocol before 3. */
-#if PG_VERSION_NUM < 160000
-#define compat_sendcountedtext(message, text, bytes) pq_sendcountedtext(message, text, bytes, false)
-#else
-#define compat_sendcountedtext(message, text, bytes) pq_sendcountedtext(message, text, bytes)
-#endif
-
 /* 17 has wait events of extensions. */
 #if PG_VERSION_NUM < 170000
 #define WaitEventExtensionNew(name) PG_WAIT_EXTENSION

@@ -16,6 +16,7 @@
 #include "pg_compat.h"
 
 #include "libpq/pqformat.h"
+#include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/datetime.h"
@@ -102,13 +103,25 @@ append_date_text(StringInfo message, Datum value, OutputColumn *column)
 	end_text(message, (int) strlen(text));
 }
 
+/* In the client's encoding. */
+static void
+append_text(StringInfo message, char *text, int bytes)
+{
+	char	   *converted = pg_server_to_client(text, bytes);
+
+	if (converted != text)
+		bytes = (int) strlen(converted);
+	memcpy(begin_text(message, bytes), converted, bytes);
+	end_text(message, bytes);
+}
+
 /* Strings are the same in both formats. */
 static void
 append_string(StringInfo message, Datum value, OutputColumn *column)
 {
 	text	   *string = DatumGetTextPP(value);
 
-	compat_sendcountedtext(message, VARDATA_ANY(string), (int) VARSIZE_ANY_EXHDR(string));
+	append_text(message, VARDATA_ANY(string), (int) VARSIZE_ANY_EXHDR(string));
 }
 
 static void
@@ -137,7 +150,7 @@ append_output(StringInfo message, Datum value, OutputColumn *column)
 {
 	char	   *text = OutputFunctionCall(&column->function, value);
 
-	compat_sendcountedtext(message, text, (int) strlen(text));
+	append_text(message, text, (int) strlen(text));
 }
 
 static void
