@@ -232,6 +232,14 @@ def test_client_encodings(connection):
     connection.execute("RESET client_encoding")
 
 
+def test_formats_that_cannot_be_sent(connection):
+    """PostgreSQL finds out with the first row."""
+    for query in ("SELECT id, words FROM every WHERE id < 4", QUERIES["no rows"]):
+        for format in (7, -1):
+            outcome = agree(connection, lambda connection, query: fetch(connection, query, format), query)
+            assert outcome == [] if query == QUERIES["no rows"] else "unsupported format code" in outcome
+
+
 def test_error_among_rows(connection):
     """It ends the statement with nothing left of the table."""
     query = "SELECT id, words, 100 / (id - 6500) FROM every WHERE id >= 0"

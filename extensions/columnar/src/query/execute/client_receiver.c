@@ -199,20 +199,35 @@ append_of(Oid function_oid)
 }
 
 static void
-begin_column(OutputColumn *column, Oid type, bool is_binary)
+begin_column(OutputColumn *column, Oid type, int16 format)
 {
+	bool		is_binary = format == 1;
 	Oid			function_oid;
 	bool		is_varlena;
 
 	if (is_binary)
 		getTypeBinaryOutputInfo(type, &function_oid, &is_varlena);
-	else
+	else if (format == 0)
 		getTypeOutputInfo(type, &function_oid, &is_varlena);
+	else
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unsupported format code: %d", format)));
 	column->append = append_of(function_oid);
 	if (column->append != NULL)
 		return;
 	fmgr_info(function_oid, &column->function);
 	column->append = is_binary ? append_sent : append_output;
+}
+
+/* With the first row, as in PostgreSQL: a result without rows has no type that cannot be sent. */
+static void
+begin_columns(ClientReceiver *receiver, TupleDesc desc)
+{
+	receiver->column_count = desc->natts;
+	receiver->columns = palloc0(sizeof(OutputColumn) * Max(desc->natts, 1));
+	for (int c = 0; c < desc->natts; c++)
+		begin_column(&receiver->columns[c], TupleDescAttr(desc, c)->atttypid, receiver->formats[c]);
 }
 
 static void
@@ -221,10 +236,6 @@ startup(DestReceiver *self, int operation, TupleDesc desc)
 	ClientReceiver *receiver = (ClientReceiver *) self;
 
 	receiver->original->rStartup(receiver->original, operation, desc);
-	receiver->column_count = desc->natts;
-	receiver->columns = palloc0(sizeof(OutputColumn) * Max(desc->natts, 1));
-	for (int c = 0; c < desc->natts; c++)
-		begin_column(&receiver->columns[c], TupleDescAttr(desc, c)->atttypid, receiver->formats[c] == 1);
 	initStringInfo(&receiver->message);
 	receiver->context = AllocSetContextCreate(CurrentMemoryContext, "Penumbra output", ALLOCSET_DEFAULT_SIZES);
 }
@@ -236,6 +247,8 @@ receive(TupleTableSlot *row, DestReceiver *self)
 	StringInfo	message = &receiver->message;
 	MemoryContext old_context;
 
+	if (receiver->columns == NULL)
+		begin_columns(receiver, row->tts_tupleDescriptor);
 	slot_getallattrs(row);
 	old_context = MemoryContextSwitchTo(receiver->context);
 	pq_beginmessage_reuse(message, 'D');
@@ -262,7 +275,8 @@ shut_down(DestReceiver *self)
 
 	MemoryContextDelete(receiver->context);
 	pfree(receiver->message.data);
-	pfree(receiver->columns);
+	if (receiver->columns != NULL)
+		pfree(receiver->columns);
 	receiver->original->rShutdown(receiver->original);
 }
 
