@@ -232,12 +232,15 @@ def test_client_encodings(connection):
     connection.execute("RESET client_encoding")
 
 
-def test_formats_that_cannot_be_sent(connection):
+@pytest.mark.parametrize("code", (7, -1))
+def test_formats_that_cannot_be_sent(connection, code):
     """PostgreSQL finds out with the first row."""
-    for query in ("SELECT id, words FROM every WHERE id < 4", QUERIES["no rows"]):
-        for format in (7, -1):
-            outcome = agree(connection, lambda connection, query: fetch(connection, query, format), query)
-            assert outcome == [] if query == QUERIES["no rows"] else "unsupported format code" in outcome
+
+    def consume(connection: psycopg.Connection, query: str) -> Rows:
+        return fetch(connection, query, code)
+
+    assert agree(connection, consume, QUERIES["no rows"]) == []
+    assert "unsupported format code" in agree(connection, consume, QUERIES["join"])
 
 
 def test_error_among_rows(connection):
