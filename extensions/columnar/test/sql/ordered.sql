@@ -52,8 +52,8 @@ SELECT * FROM ordered('SELECT g, string_agg(t, '', '' ORDER BY v DESC NULLS LAST
 SELECT * FROM ordered('SELECT string_agg(NULLIF(t, t), '','' ORDER BY id), string_agg(DISTINCT t, c ORDER BY t DESC), string_agg(c, '''' ORDER BY n, id)
   FROM o WHERE id < 50');
 -- arrays are PostgreSQL's byte for byte
-SELECT * FROM ordered('SELECT g, array_send(array_agg(v ORDER BY id)), pg_column_size(array_agg(v ORDER BY id)), array_dims(array_agg(t ORDER BY id))
-  FROM o GROUP BY g');
+SELECT * FROM ordered('SELECT g, array_send(a), array_dims(b), array_send(b) FROM (SELECT g, array_agg(v ORDER BY id) AS a, array_agg(t ORDER BY id) AS b
+  FROM o GROUP BY g OFFSET 0) q');
 SELECT * FROM ordered('SELECT g, array_agg(id ORDER BY f DESC), array_agg(f ORDER BY id), array_agg(n ORDER BY id), array_agg(m ORDER BY id),
   array_agg(t ORDER BY v NULLS FIRST, id), array_agg(c ORDER BY id), array_agg(i ORDER BY id), array_agg(v = 5 ORDER BY id),
   array_agg(v::int2 ORDER BY id), array_agg(id::int8 ORDER BY id), array_agg(f::real ORDER BY id) FROM o WHERE id < 300 GROUP BY g');
